@@ -1,0 +1,44 @@
+# What the library needs. Abseil's types are in our interface; the others are header-only and
+# private, so whoever uses an installed x2ir needs none of them.
+
+# The parts of Abseil that the library uses. The installed package and x2ir.pc name them too.
+set(X2IR_ABSL_PARTS
+  core_headers
+  flat_hash_map
+  flat_hash_set
+  hash
+  inlined_vector
+  node_hash_map
+  node_hash_set
+  span
+  status
+  statusor
+  str_format
+  strings
+  synchronization
+)
+find_package(absl CONFIG REQUIRED)
+find_package(nlohmann_json 3.10 CONFIG REQUIRED)
+find_package(Eigen3 3.4 CONFIG REQUIRED)
+if(X2IR_BUILD_PROGRAMS)
+  find_package(CLI11 CONFIG REQUIRED)
+endif()
+
+list(TRANSFORM X2IR_ABSL_PARTS PREPEND absl:: OUTPUT_VARIABLE X2IR_ABSL_TARGETS)
+
+# Points the targets of a shared Abseil at the archives that lie beside its libraries. Only what
+# this build links is affected, not what we install.
+if(X2IR_STATIC_ABSL)
+  get_property(x2ir_imported DIRECTORY PROPERTY IMPORTED_TARGETS)
+  list(FILTER x2ir_imported INCLUDE REGEX "^absl::")
+  foreach(target IN LISTS x2ir_imported)
+    get_target_property(configs ${target} IMPORTED_CONFIGURATIONS)
+    foreach(config IN LISTS configs)
+      get_target_property(location ${target} IMPORTED_LOCATION_${config})
+      string(REGEX REPLACE "\\.so[.0-9]*$" ".a" archive "${location}")
+      if(EXISTS "${archive}")
+        set_target_properties(${target} PROPERTIES IMPORTED_LOCATION_${config} ${archive})
+      endif()
+    endforeach()
+  endforeach()
+endif()

@@ -1,0 +1,51 @@
+# The library. Ops, passes and handlers register themselves through static objects that nothing
+# refers to by name. From a plain static library the linker takes only what is referred to, so it
+# would drop every one of them, silently. Therefore:
+#
+#   shared:  x2ir is the library.
+#   static:  x2ir_archive is the archive, libx2ir.a; x2ir is only a name that links it whole.
+#
+# Whoever links x2ir::x2ir gets all of it, in this tree and from the installed package.
+
+set(X2IR_ROOMS graph_wrapper ops optimizer formats core handlers)
+set(x2ir_sources)
+set(x2ir_headers)
+foreach(room IN LISTS X2IR_ROOMS)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/x2ir/${room}/*.cc)
+  list(APPEND x2ir_sources ${found})
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/x2ir/${room}/*.h)
+  list(APPEND x2ir_headers ${found})
+endforeach()
+# Internal headers may show what we keep from our users (JSON, wire formats): not installed.
+list(FILTER x2ir_headers EXCLUDE REGEX "_internal\\.h$")
+
+if(BUILD_SHARED_LIBS)
+  set(X2IR_BINARY_TARGET x2ir)
+  add_library(x2ir SHARED)
+else()
+  set(X2IR_BINARY_TARGET x2ir_archive)
+  add_library(x2ir_archive STATIC)
+  set_target_properties(x2ir_archive PROPERTIES OUTPUT_NAME x2ir)
+  # With its namespace: CMake 3.25 does not add it inside of LINK_LIBRARY when it exports this.
+  add_library(x2ir::x2ir_archive ALIAS x2ir_archive)
+  add_library(x2ir INTERFACE)
+  target_link_libraries(x2ir INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,x2ir::x2ir_archive>)
+endif()
+add_library(x2ir::x2ir ALIAS x2ir)
+
+target_sources(${X2IR_BINARY_TARGET}
+  PRIVATE ${x2ir_sources} ${X2IR_SCHEMA_DATA}
+  PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${x2ir_headers})
+target_compile_features(${X2IR_BINARY_TARGET} PUBLIC cxx_std_20)
+target_include_directories(${X2IR_BINARY_TARGET} PRIVATE ${X2IR_GENERATED_DIR})
+target_compile_definitions(${X2IR_BINARY_TARGET} PRIVATE
+  X2IR_VERSION="${PROJECT_VERSION}" EIGEN_MPL2_ONLY)
+# BUILD_INTERFACE: header-only and private, so the installed package need not find them.
+target_link_libraries(${X2IR_BINARY_TARGET}
+  PUBLIC ${X2IR_ABSL_TARGETS}
+  PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> $<BUILD_INTERFACE:Eigen3::Eigen>)
+
+# Before 1.0 a new minor version may change the interface.
+set_target_properties(${X2IR_BINARY_TARGET} PROPERTIES
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})

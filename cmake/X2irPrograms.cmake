@@ -1,0 +1,23 @@
+# The programs, build/bin/x2ir and build/bin/ir2onnx: a main file each, and what they share.
+
+file(GLOB_RECURSE x2ir_cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/x2ir/cli/*.cc)
+list(FILTER x2ir_cli_sources EXCLUDE REGEX "_main\\.cc$")
+
+# Tests of the command line link it too.
+add_library(x2ir_cli STATIC ${x2ir_cli_sources})
+set_target_properties(x2ir_cli PROPERTIES LINKER_LANGUAGE CXX)
+target_compile_definitions(x2ir_cli PUBLIC X2IR_VERSION="${PROJECT_VERSION}")
+target_link_libraries(x2ir_cli PUBLIC x2ir::x2ir CLI11::CLI11)
+
+# The target is not called like the program: x2ir is the library.
+foreach(program x2ir ir2onnx)
+  add_executable(${program}_program ${PROJECT_SOURCE_DIR}/x2ir/cli/${program}_main.cc)
+  target_link_libraries(${program}_program PRIVATE x2ir_cli)
+  set_target_properties(${program}_program PROPERTIES
+    OUTPUT_NAME ${program}
+    INSTALL_RPATH "\$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  if(NOT BUILD_SHARED_LIBS AND NOT X2IR_SANITIZE)
+    # Fewer libraries to load at start.
+    target_link_options(${program}_program PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+endforeach()

@@ -1,0 +1,592 @@
+// The programs as their users see them: command lines, exit codes, what is printed where, and
+// which files there are afterwards. Every command runs in a fresh folder with the same inputs;
+// it may make just the files that its row names, and may not touch the inputs.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "x2ir/core/convert.h"
+#include "x2ir/formats/npy/npy.h"
+#include "x2ir/formats/onnx/onnx.h"
+#include "x2ir/formats/safetensors/safetensors.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
+
+namespace x2ir {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+void WriteFile(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+// Path below the folder -> content, of everything in it.
+std::map<std::string, std::string> Snapshot(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) {
+      files[fs::relative(entry.path(), folder).string()] = ReadFile(entry.path());
+    }
+  }
+  return files;
+}
+
+Model OnnxModel(std::string_view text, int64_t opset = 17) {
+  Model model;
+  auto graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  if (graph.ok()) model.graph = *graph;
+  model.source_dialect = "onnx";
+  model.ir_version = 8;
+  model.opset_imports = {{"", opset}, {"com.acme", 1}};
+  return model;
+}
+
+// `count` occurrences of `from` in a file, the last ones, become `to` (as long).
+void Patch(const fs::path& path, const std::string& from, const std::string& to) {
+  std::string bytes = ReadFile(path);
+  const size_t at = bytes.rfind(from);
+  ASSERT_NE(at, std::string::npos) << path;
+  WriteFile(path, bytes.replace(at, from.size(), to));
+}
+
+constexpr char kSmall[] = R"(graph small(x: float32[2,3]) -> (y) {
+  w = float32[3]{0.5, -1, 2}
+  h: float32[2,3] = onnx.Add(x, w) "first"
+  y: float32[2,3] = onnx.Relu(h) "second"
+})";
+
+class Cli : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    std::string pattern = (fs::temp_directory_path() / "x2ir_cli_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    root_ = new fs::path(pattern);
+    MakeInputs(*root_ / "inputs");
+    inputs_ = new std::map<std::string, std::string>(Snapshot(*root_ / "inputs"));
+  }
+  static void TearDownTestSuite() {
+    if (root_) fs::remove_all(*root_);
+    delete root_;
+    delete inputs_;
+  }
+
+  static void MakeInputs(const fs::path& in) {
+    fs::create_directories(in);
+    auto onnx = [&](const std::string& name, const Model& model,
+                    const OnnxWriteOptions& options = {}) {
+      const absl::Status status = WriteOnnx(model, in / name, options);
+      ASSERT_TRUE(status.ok()) << name << ": " << status;
+    };
+    onnx("small.onnx", OnnxModel(kSmall));
+    onnx("other.onnx", OnnxModel(R"(graph small(x: float32[2,3]) -> (y) {
+        w = float32[3]{0.5, -1, 3}
+        h: float32[2,3] = onnx.Add(x, w)
+        y: float32[2,3] = onnx.Relu(h) })"));
+    onnx("dyn.onnx", OnnxModel(R"(graph dyn(x: float32[?,n]) -> (y) {
+        y: float32[?,n] = onnx.Relu(x) })"));
+    onnx("param.onnx", OnnxModel(R"(graph p(x: float32[3], w: float32[3] = float32[3]{1, 2, 3})
+        -> (y) { y: float32[3] = onnx.Add(x, w) })"));
+    onnx("unsupported.onnx", OnnxModel(R"(graph u(x: float32[2]) -> (y) {
+        a: float32[2] = onnx.com.acme::Foo(x) { alpha = 0.5 } "foo one"
+        b: float32[2] = onnx.com.acme::Foo(a) "foo two"
+        c: float32[2] = onnx.com.other::Bar(b) "bar one"
+        d: float32[2] = onnx.NoSuchOp(c) "none such"
+        y: float32[2] = onnx.Relu(d) })"));
+    onnx("new_op.onnx", OnnxModel(R"(graph n(x: float32[2,3]) -> (y) {
+        s = float32[3]{1, 1, 1}
+        y: float32[2,3] = onnx.LayerNormalization(x, s) "norm" })"));
+    onnx("cyclic.onnx", OnnxModel(R"(graph c(x: float32[2]) -> (y) {
+        a: float32[2] = onnx.Add(x, b) "one"
+        b: float32[2] = onnx.Relu(a) "two"
+        y: float32[2] = onnx.Relu(b) })"));
+    onnx("wrong_type.onnx", OnnxModel(R"(graph t(x: float32[2], i: int64[2]) -> (y) {
+        y: float32[2] = onnx.Add(x, i) "mix" })"));
+    // Inputs are listed after nodes, so it is the declaration that is renamed.
+    onnx("missing_input.onnx", OnnxModel(R"(graph m(qqqq: float32[2]) -> (y) {
+        y: float32[2] = onnx.Relu(qqqq) "lost" })"));
+    Patch(in / "missing_input.onnx", "qqqq", "pppp");
+    OnnxWriteOptions external;
+    external.external = OnnxWriteOptions::External::kAlways;
+    external.min_external = 0;
+    onnx("no_data.onnx", OnnxModel(kSmall), external);
+    fs::remove(in / "no_data.onnx.data");
+
+    const std::string whole = ReadFile(in / "small.onnx");
+    WriteFile(in / "truncated.onnx", whole.substr(0, whole.size() / 2));
+    WriteFile(in / "corrupt.onnx", std::string(4000, '\xa7'));
+    WriteFile(in / "empty.onnx", "");
+    WriteFile(in / "broken.json", "{\"x2ir\": ");
+
+    const Tensor x = Tensor::Of<float>({2, 3}, {1, 2, 3, -1, -2, -3});
+    const Tensor y = Tensor::Of<float>({2, 3}, {1.5f, 1, 5, 0, 0, 0});
+    const Tensor bad = Tensor::Of<float>({2, 3}, {1.5f, 1, 6, 0, 0, 0});
+    auto io = [&](const std::string& name, const std::vector<NamedTensor>& tensors) {
+      const absl::Status status = WriteSafetensors(in / name, tensors);
+      ASSERT_TRUE(status.ok()) << name << ": " << status;
+    };
+    io("io.safetensors", {{"in_0", x}, {"out_0", y}});
+    io("named.safetensors", {{"x", x}, {"y", y}});
+    io("bad.safetensors", {{"in_0", x}, {"out_0", bad}});
+    io("cases.safetensors",
+       {{"case0.in_0", x}, {"case0.out_0", y}, {"case1.in_0", x}, {"case1.out_0", bad}});
+    io("inputs.safetensors", {{"in_0", x}});
+    io("strange.safetensors", {{"in_0", x}, {"what", y}});
+    io("shape.safetensors", {{"in_0", Tensor::Zeros(DType::kFloat32, {3, 3})}, {"out_0", y}});
+    const absl::Status npy = WriteNpy(in / "x.npy", x);
+    ASSERT_TRUE(npy.ok()) << npy;
+  }
+
+  struct Result {
+    int code = -1;
+    std::string out, err;
+    std::map<std::string, std::string> files;  // afterwards
+    std::string made;                          // names of files that were not there before
+  };
+
+  // Runs a line of shell in a fresh folder.
+  static Result Run(const std::string& command) {
+    const fs::path folder = *root_ / "work";
+    fs::remove_all(folder);
+    fs::copy(*root_ / "inputs", folder, fs::copy_options::recursive);
+    const std::string line =
+        StrCat("cd '", folder.string(), "' && PATH='", X2IR_BIN_DIR, "':\"$PATH\" && export PATH",
+               " && { ", command, "\n} >'", (*root_ / "out").string(), "' 2>'",
+               (*root_ / "err").string(), "' </dev/null");
+    const int status = std::system(line.c_str());
+    Result result;
+    result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    result.out = ReadFile(*root_ / "out");
+    result.err = ReadFile(*root_ / "err");
+    result.files = Snapshot(folder);
+    for (const auto& [name, content] : result.files) {
+      if (!inputs_->count(name)) StrAppend(&result.made, result.made.empty() ? "" : " ", name);
+    }
+    for (const auto& [name, content] : *inputs_) {
+      const auto it = result.files.find(name);
+      EXPECT_TRUE(it != result.files.end() && it->second == content)
+          << "an input changed: " << name;
+    }
+    return result;
+  }
+
+  static bool Matches(const std::string& text, const std::string& pattern) {
+    if (pattern.empty()) return text.empty();
+    return std::regex_search(text, std::regex(pattern));
+  }
+
+  struct Row {
+    std::string command;
+    int code;
+    std::string out;   // a regular expression; empty: nothing may be printed
+    std::string err;   // the same
+    std::string made;  // the new files, sorted
+  };
+  static void Check(const std::vector<Row>& rows) {
+    for (const Row& row : rows) {
+      SCOPED_TRACE(row.command);
+      const Result got = Run(row.command);
+      EXPECT_EQ(got.code, row.code);
+      EXPECT_TRUE(Matches(got.out, row.out)) << "stdout: " << got.out << "expected: " << row.out;
+      EXPECT_TRUE(Matches(got.err, row.err)) << "stderr: " << got.err << "expected: " << row.err;
+      EXPECT_EQ(got.made, row.made);
+    }
+  }
+
+  static fs::path* root_;
+  static std::map<std::string, std::string>* inputs_;
+};
+fs::path* Cli::root_ = nullptr;
+std::map<std::string, std::string>* Cli::inputs_ = nullptr;
+
+TEST_F(Cli, Convert) {
+  Check({
+      {"x2ir convert small.onnx", 0,
+       "^wrote small.json and small.safetensors: 2 nodes read, 2 mapped, 0 foreign\n$", "",
+       "small.json small.safetensors"},
+      {"x2ir convert small.onnx -o net.json -v", 0, "onnx.Add +1 mapped\n +onnx.Relu +1 mapped", "",
+       "net.json net.safetensors"},
+      {"x2ir -v convert small.onnx", 0, "onnx.Add +1 mapped", "", "small.json small.safetensors"},
+      {"x2ir convert -q small.onnx", 0, "", "", "small.json small.safetensors"},
+      {"x2ir -q convert small.onnx", 0, "", "", "small.json small.safetensors"},
+      {"mkdir d && cd d && x2ir convert ../small.onnx", 0, "wrote small.json", "",
+       "d/small.json d/small.safetensors"},
+      {"x2ir convert small.onnx -o a.json && x2ir convert a.json -o b.json && cmp a.json b.json", 0,
+       "wrote b.json", "", "a.json a.safetensors b.json b.safetensors"},
+      {"x2ir convert small.onnx --weights reference --from onnx --optimize", 0, "wrote", "",
+       "small.json small.safetensors"},
+      {"x2ir convert dyn.onnx", 0, "wrote",
+       "^warning: [^\n]*x: float32\\[\\?,n\\][^\n]*--shape[^\n]*\n$", "dyn.json dyn.safetensors"},
+      {"x2ir convert dyn.onnx -q", 0, "", "", "dyn.json dyn.safetensors"},
+      {"x2ir convert dyn.onnx --shape x:4,5 && x2ir show dyn.json", 0, "y: float32\\[4,5\\]", "",
+       "dyn.json dyn.safetensors"},
+      {"x2ir convert dyn.onnx --shape 'x:2*b,seq' && x2ir show dyn.json", 0,
+       "y: float32\\[2\\*b,seq\\]", "", "dyn.json dyn.safetensors"},
+      {"x2ir convert small.onnx --dtype x:float32 --outputs h && x2ir show small.json", 0,
+       "-> \\(h: ", "", "small.json small.safetensors"},
+      {"x2ir convert small.onnx --inputs h && x2ir show small.json", 0, "\\(h: float32", "",
+       "small.json small.safetensors"},
+      {"x2ir convert param.onnx && x2ir show param.json", 0, "\\(x: float32\\[3\\]\\)", "",
+       "param.json param.safetensors"},
+      {"x2ir convert param.onnx --no-freeze-params && x2ir show param.json", 0,
+       "w: float32\\[3\\] = ", "", "param.json param.safetensors"},
+      {"x2ir convert small.onnx -o ./-x.json", 0, "wrote ./-x.json", "", "-x.json -x.safetensors"},
+  });
+}
+
+TEST_F(Cli, UnsupportedOps) {
+  const std::string all_named =
+      "3 ops[\\s\\S]*onnx.com.acme::Foo \\(2 nodes\\)[\\s\\S]*'foo one', 'foo two'[\\s\\S]*"
+      "onnx.com.other::Bar \\(1 node\\)[\\s\\S]*'bar one'[\\s\\S]*onnx.NoSuchOp \\(1 "
+      "node\\)[\\s\\S]*'none such'";
+  Check({
+      {"x2ir convert unsupported.onnx", 1, "", "^error: [\\s\\S]*" + all_named, ""},
+      {"x2ir convert unsupported.onnx -q", 1, "", all_named, ""},
+      {"x2ir convert unsupported.onnx --report r.json", 1, "", all_named, "r.json"},
+      {"x2ir convert unsupported.onnx --allow-foreign com.acme,com.other", 1, "", "onnx.NoSuchOp",
+       ""},
+      {"x2ir convert unsupported.onnx --continue-on-error", 0, "5 nodes read, 1 mapped, 4 foreign",
+       "", "unsupported.json unsupported.safetensors"},
+      {"x2ir convert unsupported.onnx --continue-on-error && ir2onnx export unsupported.json "
+       "-o back.onnx && x2ir show back.onnx --raw --names",
+       0,
+       "onnx.com.acme::Foo\\(x\\) \\{ alpha = 0.5 \\} \"foo one\"\n[\\s\\S]*\"foo two\"[\\s\\S]*"
+       "onnx.com.other::Bar[\\s\\S]*onnx.NoSuchOp[\\s\\S]*onnx.Relu",
+       "", "back.onnx unsupported.json unsupported.safetensors"},
+      {"x2ir info unsupported.onnx", 0, "converts +no, 3 ops[\\s\\S]*" + all_named.substr(5), "",
+       ""},
+      {"x2ir show unsupported.onnx", 0, "onnx.com.acme::Foo[\\s\\S]*relu",
+       "^warning: [\\s\\S]*onnx.NoSuchOp", ""},
+      {"x2ir run unsupported.onnx --io io.safetensors", 1, "", all_named, ""},
+      {"x2ir verify unsupported.onnx --io io.safetensors", 1, "", all_named, ""},
+      {"x2ir draw unsupported.onnx", 0, "^digraph", "^warning: ", ""},
+      {"x2ir convert new_op.onnx --opset 11", 3, "", "opset 17", ""},
+  });
+}
+
+TEST_F(Cli, BadInput) {
+  std::vector<Row> rows;
+  const struct {
+    const char* file;
+    const char* err;
+  } inputs[] = {
+      {"corrupt.onnx", "corrupt.onnx"},
+      {"truncated.onnx", "truncated.onnx"},
+      {"empty.onnx", "empty"},
+      {"broken.json", "broken.json"},
+      {"nowhere.onnx", "no such file: 'nowhere.onnx'"},
+      {"no_data.onnx", "no_data.onnx.data"},
+      {"cyclic.onnx", "'one'[\\s\\S]*'two'"},
+      {"missing_input.onnx", "qqqq"},
+      {"wrong_type.onnx", "'mix'"},
+      {".", "'.' is a directory"},
+  };
+  for (const auto& input : inputs) {
+    rows.push_back({StrCat("x2ir convert ", input.file, " -o out.json"), 3, "", input.err, ""});
+    rows.push_back({StrCat("ir2onnx export ", input.file, " -o out.onnx"), 3, "", input.err, ""});
+    rows.push_back(
+        {StrCat("x2ir verify ", input.file, " --io io.safetensors"), 3, "", input.err, ""});
+    // What only inference finds is shown, with a warning.
+    if (std::string(input.file) == "wrong_type.onnx") {
+      rows.push_back({"x2ir show wrong_type.onnx", 0, "onnx.Add", "^warning: [\\s\\S]*'mix'", ""});
+    } else {
+      rows.push_back({StrCat("x2ir show ", input.file), 3, "", input.err, ""});
+    }
+  }
+  rows.push_back({"x2ir info corrupt.onnx", 3, "", "corrupt.onnx", ""});
+  rows.push_back({"x2ir info nowhere.onnx", 3, "", "no such file", ""});
+  rows.push_back({"x2ir draw truncated.onnx -o a.dot", 3, "", "truncated", ""});
+  rows.push_back({"x2ir show --raw empty.onnx", 3, "", "empty", ""});
+  rows.push_back({"x2ir verify small.onnx --io nowhere.safetensors", 3, "", "no such file", ""});
+  rows.push_back({"x2ir verify small.onnx --io small.onnx", 3, "", "small.onnx", ""});
+  rows.push_back({"x2ir verify small.onnx --io strange.safetensors", 3, "",
+                  "'what' is neither an input nor an output", ""});
+  rows.push_back({"x2ir verify small.onnx --io shape.safetensors", 3, "",
+                  "expected float32\\[2,3\\], got float32\\[3,3\\]", ""});
+  rows.push_back({"x2ir verify small.onnx corrupt.onnx", 3, "", "corrupt.onnx", ""});
+  rows.push_back({"x2ir run small.onnx --input x=small.onnx", 3, "", "input 'x'", ""});
+  rows.push_back({"x2ir run small.onnx --input x=nowhere.npy", 3, "", "no such file", ""});
+  rows.push_back(
+      {"x2ir convert corrupt.onnx -o out.json --report r.json", 3, "", "corrupt", "r.json"});
+  Check(rows);
+}
+
+TEST_F(Cli, WrongUsage) {
+  std::vector<Row> rows;
+  const struct {
+    const char* command;
+    const char* err;
+  } usages[] = {
+      {"x2ir", "a verb is missing"},
+      {"x2ir nonsense", "nonsense|subcommand"},
+      {"x2ir convert", "MODEL"},
+      {"x2ir convert small.onnx other.onnx", "other.onnx"},
+      {"x2ir convert small.onnx --frobnicate", "frobnicate[\\s\\S]*try: x2ir convert --help"},
+      {"x2ir convert small.onnx --shape", "--shape"},
+      {"x2ir convert small.onnx --shape x", "--shape 'x': expected NAME:DIMS"},
+      {"x2ir convert small.onnx --shape x:", "expected NAME:DIMS"},
+      {"x2ir convert small.onnx --shape :2", "expected NAME:DIMS"},
+      {"x2ir convert small.onnx --shape x:2,,3", "expected NAME:DIMS"},
+      {"x2ir convert small.onnx --shape x:2,", "expected NAME:DIMS"},
+      {"x2ir convert small.onnx --shape x:2,-1", "one that is not known is \\?|not known is \\?"},
+      {"x2ir convert small.onnx --shape x:...", "expected NAME:DIMS"},
+      {"x2ir convert small.onnx --shape x:2.5,3", "expected NAME:DIMS"},
+      {"x2ir convert small.onnx --shape x:99999999999999999999,3", "expected NAME:DIMS"},
+      {"x2ir convert small.onnx --shape x:2,3 --shape x:2,3", "'x' is given twice"},
+      {"x2ir convert small.onnx --shape z:2,3", "no input 'z'; its inputs are: x"},
+      {"x2ir convert small.onnx --shape x:2", "expected rank 2, got 1"},
+      {"x2ir convert small.onnx --dtype x:float99", "no element type 'float99'"},
+      {"x2ir convert small.onnx --dtype x", "NAME:TYPE"},
+      {"x2ir convert small.onnx --opset 0", "expected a number from 1"},
+      {"x2ir convert small.onnx --opset seventeen", "expected a number"},
+      {"x2ir convert small.onnx --opset 017x", "expected a number"},
+      {"x2ir convert small.onnx --inputs nothing", "--inputs: [^\n]*'nothing'"},
+      {"x2ir convert small.onnx --outputs y,,h", "a name is missing"},
+      {"x2ir convert small.onnx --outputs nothing:3", "'nothing"},
+      {"x2ir convert small.onnx --weights perhaps", "perhaps|weights"},
+      {"x2ir convert small.onnx --from nonsense", "nonsense"},
+      {"x2ir convert small.onnx --allow-foreign a --continue-on-error", "excludes"},
+      {"x2ir convert small.onnx -o net.onnx", "ends in .json"},
+      {"x2ir convert small.onnx -o ''", "-o|empty|.json"},
+      {"x2ir convert small.onnx -q -v", "contradict"},
+      {"x2ir convert small.onnx -o a.json -o b.json", "-o|--output"},
+      {"x2ir convert small.onnx -o a.json --report ./a.json", "written twice"},
+      {"x2ir convert small.onnx --report small.onnx", "would be overwritten"},
+      {"mkdir a.json; x2ir convert small.onnx -o a.json", "no regular file"},
+      {"ir2onnx", "a verb is missing"},
+      {"ir2onnx export", "MODEL"},
+      {"ir2onnx export small.onnx", "'small.onnx' is read by this command"},
+      {"ln -s small.onnx link.onnx; ir2onnx export link.onnx -o small.onnx", "overwritten"},
+      {"ir2onnx export small.onnx -o a.json", "OUT.onnx"},
+      {"ir2onnx export small.onnx -o a.onnx --opset 999", "expected a number from 1 to"},
+      {"ir2onnx export small.onnx -o a.onnx --passes nothing", "no pass 'nothing'"},
+      {"ir2onnx export small.onnx -o a.onnx --passes a --no-optimize", "excludes"},
+      {"ir2onnx export small.onnx -o a.onnx --external-data maybe", "maybe|external"},
+      {"ir2onnx export small.onnx -o a.onnx --extra-opset com.acme", "DOMAIN:VERSION"},
+      {"ir2onnx export small.onnx -o a.onnx --extra-opset com.acme:x", "expected a number"},
+      {"ir2onnx export small.onnx -o a.onnx --shape z:1", "no input 'z'"},
+      {"x2ir verify small.onnx", "nothing to compare with"},
+      {"x2ir verify small.onnx --io inputs.safetensors", "holds no outputs"},
+      {"x2ir verify small.onnx --io io.safetensors --rtol -1", "--rtol '-1'"},
+      {"x2ir verify small.onnx --io io.safetensors --atol nan", "--atol 'nan'"},
+      {"x2ir run small.onnx", "--input x=FILE.npy[^\n]*float32\\[2,3\\]"},
+      {"x2ir run small.onnx --input x", "NAME=FILE.npy"},
+      {"x2ir run small.onnx --input z=x.npy", "no input 'z'"},
+      {"x2ir run small.onnx --input x=x.npy -o x.npy", "would be overwritten"},
+      {"x2ir draw small.onnx -o a.png", "FILE.dot or FILE.svg"},
+      {"x2ir show small.onnx --max-constant lots", "--max-constant"},
+      {"x2ir ops --dialect klingon", "no dialect 'klingon'"},
+      {"x2ir ops --dialect onnx --opset 999", "no opset 999"},
+      {"x2ir ops --opset 11", "--dialect"},
+      {"x2ir ops --json --markdown", "excludes"},
+  };
+  for (const auto& usage : usages) rows.push_back({usage.command, 2, "", usage.err, ""});
+  // An IR file in the current folder would be written over itself.
+  rows.push_back({"x2ir convert small.onnx -q && x2ir convert small.json", 2, "",
+                  "would be overwritten", "small.json small.safetensors"});
+  Check(rows);
+}
+
+TEST_F(Cli, SystemFailures) {
+  std::vector<Row> rows = {
+      // Below a regular file nobody can write, not even root.
+      {"x2ir convert small.onnx -o io.safetensors/net.json", 4, "", "cannot write", ""},
+      {"x2ir convert small.onnx -o nowhere/net.json", 4, "", "cannot write", ""},
+      {"x2ir convert small.onnx --report nowhere/r.json", 4, "", "cannot write", ""},
+      {"ir2onnx export small.onnx -o nowhere/net.onnx", 4, "", "cannot write", ""},
+      {"x2ir draw small.onnx -o nowhere/net.dot", 4, "", "cannot write", ""},
+      {"x2ir run small.onnx --io io.safetensors -o nowhere/out.safetensors", 4, "", "cannot write",
+       ""},
+      // A disk that is full, as far as this process can see: files may not grow.
+      {"ulimit -f 0; x2ir convert small.onnx -q", 4, "", "", ""},
+      {"x2ir info small.onnx >&-", 4, "", "standard output", ""},
+      {"x2ir convert small.onnx -q >&-", 0, "", "", "small.json small.safetensors"},
+      {"x2ir convert small.onnx -q <&- 2>&-", 0, "", "", "small.json small.safetensors"},
+  };
+  if (fs::exists("/dev/full")) {
+    rows.push_back({"x2ir info small.onnx >/dev/full", 4, "", "standard output: No space", ""});
+    rows.push_back({"x2ir convert small.onnx -o /dev/full/x.json", 4, "", "cannot write", ""});
+    rows.push_back({"ir2onnx export small.onnx -o /dev/full", 2, "", "no regular file", ""});
+  }
+  Check(rows);
+}
+
+TEST_F(Cli, PipesThatClose) {
+  Check({
+      {"(x2ir show small.onnx; echo $? >code) | true; read code <code; rm code; exit $code", 0, "",
+       "", ""},
+      {"x2ir --help | head -n 1", 0, "^[^\n]+\n$", "", ""},
+      {"(x2ir convert small.onnx; echo $? >code) | true; read code <code; rm code; exit $code", 0,
+       "", "", "small.json small.safetensors"},
+  });
+}
+
+TEST_F(Cli, Export) {
+  const std::string ir = "x2ir convert small.onnx -q -o net.json && ";
+  const std::string files = "net.json net.onnx net.safetensors";
+  Check({
+      {ir + "ir2onnx export net.json", 0, "^wrote net.onnx: 2 nodes read", "", files},
+      {ir + "ir2onnx export net.json -q && x2ir info net.onnx", 0, "opsets +17", "", files},
+      {ir + "ir2onnx export net.json --opset 13 --check && x2ir info net.onnx", 0, "opsets +13", "",
+       files},
+      {ir + "ir2onnx export net.json --extra-opset com.acme:3 && x2ir info net.onnx", 0,
+       "com.acme 3", "", files},
+      {ir + "ir2onnx export net.json --external-data always", 0, "wrote", "",
+       // A weight of twelve bytes is too small to be worth a file.
+       files},
+      {ir + "ir2onnx export net.json --no-optimize -v", 0, "add +1 mapped", "", files},
+      {ir + "ir2onnx export net.json --passes dead_code", 0, "wrote", "", files},
+      {ir + "ir2onnx export net.json --inputs-as-nchw x", 1, "", "not available yet",
+       "net.json net.safetensors"},
+      {ir + "ir2onnx export net.json --outputs-as-nchw y", 1, "", "not available yet",
+       "net.json net.safetensors"},
+      {"ir2onnx export small.onnx -o net.onnx && x2ir verify small.onnx net.onnx", 0,
+       "the output agrees", "", "net.onnx"},
+      {"x2ir convert new_op.onnx -q && ir2onnx export new_op.json --report r.json -q", 0, "", "",
+       "new_op.json new_op.safetensors r.json"},
+  });
+}
+
+TEST_F(Cli, LooksAtModels) {
+  Check({
+      {"x2ir show small.onnx", 0,
+       "graph small\\(x: float32\\[2,3\\]\\) -> \\(y: float32\\[2,3\\]\\) \\{\n[\\s\\S]*add\\(x, "
+       "w\\)",
+       "", ""},
+      {"x2ir show small.onnx --raw --names", 0, "onnx.Relu\\(h\\) \"second\"", "", ""},
+      {"x2ir show small.onnx --no-types --max-constant 2", 0, "y = relu\\(h\\)", "", ""},
+      {"x2ir info small.onnx", 0,
+       "opsets +17[\\s\\S]*x: float32\\[2,3\\][\\s\\S]*3 in 1 tensor[\\s\\S]*converts +yes", "",
+       ""},
+      {"x2ir info dyn.onnx", 0, "dims of x; --shape", "", ""},
+      {"x2ir info param.onnx", 0, "inputs +x: float32\\[3\\]\n +and 1 with a default", "", ""},
+      {"x2ir draw small.onnx", 0,
+       "^digraph \"small\" \\{[\\s\\S]*add[\\s\\S]*w: float32\\[3\\][\\s\\S]*relu", "", ""},
+      {"x2ir draw small.onnx -o a.dot", 0, "wrote a.dot", "", "a.dot"},
+      {"x2ir draw small.onnx -q --raw -o a.dot", 0, "", "", "a.dot"},
+      {"PATH=$(dirname $(command -v x2ir)) x2ir draw small.onnx -o a.svg", 4, "",
+       "'dot' is not installed", ""},
+      // Any program of that name will do.
+      {"mkdir b; printf '#!/bin/sh\\ncat; echo \"<$1>\"\\n' >b/dot; chmod +x b/dot; "
+       "PATH=\"$PWD/b:$PATH\"; x2ir draw small.onnx -o a.svg && tail -n 1 a.svg",
+       0, "wrote a.svg\n<-Tsvg>\n$", "", "a.svg b/dot"},
+      {"mkdir b; printf '#!/bin/sh\\nexit 3\\n' >b/dot; chmod +x b/dot; "
+       "PATH=\"$PWD/b:$PATH\" x2ir draw small.onnx -o a.svg",
+       4, "", "'dot' failed", "b/dot"},
+      {"x2ir ops", 0, "relu +onnx.Relu 6\\+[\\s\\S]*ops of the IR", "", ""},
+      {"x2ir ops --dialect onnx --opset 11 --markdown", 0, "\\| relu \\| onnx.Relu", "", ""},
+      {"x2ir --help", 0, "convert[\\s\\S]*verify[\\s\\S]*Exit codes", "", ""},
+      {"x2ir convert --help", 0, "--shape[\\s\\S]*Examples", "", ""},
+      {"x2ir --version", 0, "^x2ir [0-9.]+\n$", "", ""},
+      {"ir2onnx --version", 0, "^ir2onnx [0-9.]+\n$", "", ""},
+      {"ir2onnx export --help", 0, "--external-data", "", ""},
+  });
+}
+
+TEST_F(Cli, RunsAndVerifies) {
+  const std::string ir = "x2ir convert small.onnx -q && ";
+  const std::string files = "small.json small.safetensors";
+  Check({
+      {"x2ir verify small.onnx --io io.safetensors", 0,
+       "agrees +y: float32\\[2,3\\][\\s\\S]*the output agrees", "", ""},
+      {"x2ir verify small.onnx --io named.safetensors -q", 0, "", "", ""},
+      {ir + "x2ir verify small.json --io io.safetensors", 0, "the output agrees", "", files},
+      {"x2ir verify small.onnx --io bad.safetensors", 1,
+       "DIFFERS +y[\\s\\S]*1 of 6 elements differ, the first at \\[0,2\\]: expected 6, got 5", "",
+       ""},
+      {"x2ir verify small.onnx --io bad.safetensors --atol 1", 0, "agrees", "", ""},
+      {"x2ir verify small.onnx --io bad.safetensors -q", 1, "", "", ""},
+      {"x2ir verify small.onnx --io cases.safetensors", 1,
+       "agrees +case0 y[\\s\\S]*DIFFERS +case1 y[\\s\\S]*1 of 2 outputs differ", "", ""},
+      {ir + "x2ir verify small.onnx small.json", 0, "random inputs: x: float32\\[2,3\\]", "",
+       files},
+      {"x2ir verify small.onnx other.onnx", 1, "DIFFERS", "", ""},
+      {"x2ir verify small.onnx other.onnx --io inputs.safetensors", 1, "DIFFERS", "", ""},
+      {"x2ir verify dyn.onnx dyn.onnx", 0, "n = 2", "", ""},
+      {"x2ir verify small.onnx dyn.onnx", 1, "DIFFERS", "", ""},
+      {"x2ir run small.onnx --io io.safetensors", 0,
+       "^y: float32\\[2,3\\] +\\{1.5, 1, 5, 0, 0, 0\\}\n$", "", ""},
+      {"x2ir run small.onnx --input x=x.npy", 0, "\\{1.5, 1, 5", "", ""},
+      {"x2ir run small.onnx --io inputs.safetensors --input x=x.npy -q", 0, "\\{1.5, 1, 5", "", ""},
+      {"x2ir run small.onnx --input x=x.npy -o r.safetensors && "
+       "x2ir verify small.onnx --io r.safetensors",
+       0, "wrote r.safetensors\n[\\s\\S]*the output agrees", "", "r.safetensors"},
+      {"x2ir run small.onnx --io cases.safetensors -o r.safetensors -q && "
+       "x2ir verify small.onnx --io r.safetensors",
+       0, "all outputs agree \\(2\\)", "", "r.safetensors"},
+  });
+}
+
+TEST_F(Cli, JsonIsForPrograms) {
+  auto parse = [](const std::string& command, int code) {
+    SCOPED_TRACE(command);
+    const Result got = Run(command);
+    EXPECT_EQ(got.code, code) << got.err;
+    EXPECT_EQ(got.err, "");
+    Json json = Json::parse(got.out, nullptr, false);
+    EXPECT_FALSE(json.is_discarded()) << got.out;
+    return json;
+  };
+  const Json info = parse("x2ir info unsupported.onnx --json", 0);
+  EXPECT_EQ(info["ops"]["onnx.com.acme::Foo"], 2);
+  EXPECT_EQ(info["converts"], false);
+  EXPECT_EQ(info["failures"].size(), 3u);
+  EXPECT_EQ(info["inputs"][0]["type"], "float32[2]");
+  const Json ops = parse("x2ir ops --json", 0);
+  EXPECT_GT(ops.size(), 50u);
+  const Json good = parse("x2ir verify small.onnx --io io.safetensors --json", 0);
+  EXPECT_EQ(good["agrees"], true);
+  const Json bad = parse("x2ir verify small.onnx --io bad.safetensors --json", 1);
+  EXPECT_EQ(bad["outputs"][0]["first"], Json({0, 2}));
+  const Json run = parse("x2ir run small.onnx --io io.safetensors --json", 0);
+  EXPECT_EQ(run["outputs"][0]["values"], Json({1.5, 1, 5, 0, 0, 0}));
+  EXPECT_EQ(run["outputs"][0]["shape"], Json({2, 3}));
+
+  const Result failed = Run("x2ir convert unsupported.onnx --report r.json");
+  const Json report = Json::parse(failed.files.at("r.json"), nullptr, false);
+  ASSERT_FALSE(report.is_discarded()) << failed.files.at("r.json");
+  EXPECT_EQ(report["exit_code"], 1);
+  EXPECT_EQ(report["failures"].size(), 3u);
+  EXPECT_EQ(report["nodes_read"], 5);
+  const Result unread = Run("x2ir convert corrupt.onnx --report r.json");
+  const Json early = Json::parse(unread.files.at("r.json"), nullptr, false);
+  ASSERT_FALSE(early.is_discarded());
+  EXPECT_EQ(early["exit_code"], 3);
+  EXPECT_NE(early["error"], "");
+}
+
+// Names in a model are anybody's text: a terminal must not obey them.
+TEST_F(Cli, NamesCannotControlTheTerminal) {
+  const fs::path folder = *root_ / "evil";
+  fs::create_directories(folder);
+  const fs::path path = folder / "evil.onnx";
+  Model model = OnnxModel(R"(graph e(x: float32[2]) -> (y) {
+      y: float32[2] = onnx.com.acme::Foo(x) "a\u001b[31mb" })");
+  ASSERT_TRUE(WriteOnnx(model, path).ok());
+  for (const char* verb : {"convert", "info", "show --names", "draw"}) {
+    SCOPED_TRACE(verb);
+    const Result got = Run(StrCat("x2ir ", verb, " ", path.string()));
+    EXPECT_EQ((got.out + got.err).find('\x1b'), std::string::npos) << got.out << got.err;
+  }
+}
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,501 @@
+// ONNX's own backend cases: small models with inputs and expected outputs. Each is imported and
+// evaluated, exported at its own opset and at several others, imported again and evaluated again.
+//
+//   X2IR_CASES=REGEX    only the cases whose names match, with details of each failure
+//   X2IR_OPSETS=11,17   the other opsets to export at
+//   X2IR_NODE_TESTS=DIR a folder of more cases (NAME/model.onnx, NAME/test_data_set_0/...)
+//
+// An op without a mapping is counted, not a failure. What fails and may fail stands in
+// exclusions.txt with its reason: NAME for every way of a case, NAME@17 for the export at 17.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/dialect.h"
+#include "x2ir/formats/onnx/onnx.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
+#include "x2ir/ops/eval.h"
+
+namespace x2ir {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Env(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+// --- Comparing ------------------------------------------------------------------------------
+
+struct Tolerance {
+  double rtol = 0, atol = 0;
+};
+
+// ONNX's own runner takes 1e-3 and 1e-7. Types that cannot do that: two units in the last place.
+Tolerance ToleranceOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16: return {2e-3, 1e-4};
+    case DType::kBFloat16: return {1.6e-2, 1e-3};
+    case DType::kFloat32:
+    case DType::kFloat64:
+    case DType::kComplex64:
+    case DType::kComplex128: return {1e-3, 1e-7};
+    default: return {};  // everything else is exact
+  }
+}
+
+// "" when they agree; else where they first do not.
+std::string Difference(const Tensor& got, const Tensor& want) {
+  if (got.dtype() != want.dtype()) {
+    return StrCat("expected ", Name(want.dtype()), ", got ", Name(got.dtype()));
+  }
+  if (got.dims() != want.dims()) {
+    return StrCat("expected ", want.type().ToString(), ", got ", got.type().ToString());
+  }
+  if (got.is_string()) {
+    for (int64_t i = 0; i < want.num_elements(); ++i) {
+      if (got.strings()[i] == want.strings()[i]) continue;
+      return StrCat("element ", i, ": expected \"", want.strings()[i], "\", got \"",
+                    got.strings()[i], "\"");
+    }
+    return "";
+  }
+  const DType dtype = want.dtype();
+  if (got == want) return "";
+  const Tolerance tolerance = ToleranceOf(dtype);
+  if (tolerance.rtol == 0 && !IsFloating(dtype)) {
+    for (int64_t i = 0; i < want.num_elements(); ++i) {
+      if (got.AsInt(i) == want.AsInt(i)) continue;
+      return StrCat("element ", i, ": expected ", want.AsInt(i), ", got ", got.AsInt(i));
+    }
+    return "";
+  }
+  if (IsComplex(dtype)) {
+    // As twice as many real numbers.
+    auto parts = [](const Tensor& t) {
+      return t.dtype() == DType::kComplex64
+                 ? *Tensor::View(DType::kFloat32, {2 * t.num_elements()}, t.bytes(), nullptr)
+                 : *Tensor::View(DType::kFloat64, {2 * t.num_elements()}, t.bytes(), nullptr);
+    };
+    return Difference(parts(got).AlignedCopyIfNeeded(), parts(want).AlignedCopyIfNeeded());
+  }
+  int64_t wrong = 0;
+  std::string first;
+  for (int64_t i = 0; i < want.num_elements(); ++i) {
+    const double g = got.AsDouble(i), w = want.AsDouble(i);
+    if (g == w || (std::isnan(g) && std::isnan(w))) continue;
+    if (std::abs(g - w) <= tolerance.atol + tolerance.rtol * std::abs(w) && std::isfinite(w)) {
+      continue;
+    }
+    if (wrong++ == 0) first = StrCat("element ", i, ": expected ", w, ", got ", g);
+  }
+  return wrong == 0 ? "" : StrCat(first, " (", wrong, " of ", want.num_elements(), " differ)");
+}
+
+// --- Cases ----------------------------------------------------------------------------------
+
+struct Case {
+  std::string name;
+  fs::path folder;
+};
+
+void AddCase(const fs::path& model, std::vector<Case>& cases) {
+  if (model.filename() != "model.onnx") return;
+  cases.push_back({model.parent_path().filename().string(), model.parent_path()});
+}
+
+// The cases of the distribution's package, as the package manager lists them.
+std::vector<Case> PackagedCases() {
+  std::vector<Case> cases;
+  if (FILE* list = popen("dpkg -L libonnx-testdata 2>/dev/null", "r")) {
+    char line[4096];
+    while (fgets(line, sizeof line, list)) {
+      std::string path = line;
+      path.resize(path.find_last_not_of("\r\n") + 1);
+      AddCase(path, cases);
+    }
+    pclose(list);
+  }
+  return cases;
+}
+
+std::vector<Case> CasesUnder(const fs::path& root) {
+  std::vector<Case> cases;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(root, error)) {
+    AddCase(entry.path(), cases);
+  }
+  return cases;
+}
+
+// Unpacked once a build folder.
+std::vector<Case> ArchivedCases(const fs::path& archive) {
+  const fs::path folder = fs::path(X2IR_BUILD_DIR) / "onnx-node-tests";
+  const fs::path complete = folder / ".complete";
+  if (!fs::exists(archive)) return {};
+  if (!fs::exists(complete)) {
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    const std::string command =
+        StrCat("tar -xJf '", archive.string(), "' -C '", folder.string(), "'");
+    if (std::system(command.c_str()) != 0) {
+      ADD_FAILURE() << "cannot unpack " << archive;
+      return {};
+    }
+    std::ofstream(complete.string()) << "";
+  }
+  return CasesUnder(folder);
+}
+
+// --- Running --------------------------------------------------------------------------------
+
+struct DataSet {
+  std::vector<Datum> inputs;
+  std::vector<Tensor> outputs;
+};
+
+absl::StatusOr<std::vector<Tensor>> ReadTensors(const fs::path& folder, const std::string& stem) {
+  std::vector<Tensor> tensors;
+  for (int i = 0;; ++i) {
+    const fs::path path = folder / StrCat(stem, "_", i, ".pb");
+    if (!fs::exists(path)) return tensors;
+    X2IR_ASSIGN_OR_RETURN(Tensor tensor, ReadOnnxTensor(path.string()));
+    tensors.push_back(std::move(tensor));
+  }
+}
+
+absl::StatusOr<std::vector<DataSet>> ReadDataSets(const fs::path& folder) {
+  std::vector<DataSet> sets;
+  for (int i = 0;; ++i) {
+    const fs::path at = folder / StrCat("test_data_set_", i);
+    if (!fs::exists(at)) return sets;
+    DataSet set;
+    X2IR_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadTensors(at, "input"));
+    for (Tensor& tensor : inputs) set.inputs.emplace_back(std::move(tensor));
+    X2IR_ASSIGN_OR_RETURN(set.outputs, ReadTensors(at, "output"));
+    sets.push_back(std::move(set));
+  }
+}
+
+// Old cases write bfloat16 as its bits, for want of a numpy type.
+Tensor AsDeclared(const Tensor& tensor, const Type& type) {
+  const bool bits = tensor.dtype() == DType::kUInt16 && type.dtype() == DType::kBFloat16;
+  return bits ? tensor.Reinterpreted(DType::kBFloat16) : tensor;
+}
+
+// "" when the graph gives every data set's outputs.
+std::string Evaluate(const Graph& graph, const std::vector<DataSet>& sets) {
+  for (const DataSet& set : sets) {
+    std::vector<Datum> inputs = set.inputs;
+    inputs.resize(graph.inputs().size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].tensor()) {
+        inputs[i] = AsDeclared(*inputs[i].tensor(), graph.inputs()[i]->type());
+      }
+    }
+    const auto outputs = RunGraph(graph, std::move(inputs));
+    if (!outputs.ok()) return StrCat("evaluation: ", outputs.status().ToString());
+    if (outputs->size() != set.outputs.size()) {
+      return StrCat("expected ", set.outputs.size(), " outputs, got ", outputs->size());
+    }
+    for (size_t i = 0; i < outputs->size(); ++i) {
+      const std::string& name = graph.outputs()[i]->name();
+      const Tensor* tensor = (*outputs)[i].tensor();
+      if (!tensor) return StrCat("output '", name, "' is no tensor");
+      const Type& type = graph.outputs()[i]->type();
+      const std::string difference = Difference(*tensor, AsDeclared(set.outputs[i], type));
+      if (!difference.empty()) return StrCat("output '", name, "': ", difference);
+      // What inference said must be true of what came out.
+      if (type.is_tensor() && !MergeTypes(tensor->type(), type).ok()) {
+        return StrCat("output '", name, "' was inferred to be ", type.ToString(), ", and is ",
+                      tensor->type().ToString());
+      }
+    }
+  }
+  return "";
+}
+
+Model Copy(const Model& model) {
+  Model copy;
+  copy.graph = model.graph->Clone();
+  copy.source_dialect = model.source_dialect;
+  copy.ir_version = model.ir_version;
+  copy.opset_imports = model.opset_imports;
+  copy.functions = model.functions;
+  return copy;
+}
+
+bool OnlyTensors(const Graph& graph) {
+  auto tensor = [](const Value* value) {
+    return value->type().is_tensor() || !value->type().is_known();
+  };
+  for (const Value* input : graph.inputs()) {
+    if (!tensor(input)) return false;
+  }
+  for (const Value* output : graph.outputs()) {
+    if (!tensor(output)) return false;
+  }
+  return true;
+}
+
+enum class Verdict { kPassed, kFailed, kUnmapped, kNotTensors, kCannotExpress };
+
+struct Outcome {
+  Verdict verdict = Verdict::kPassed;
+  std::string what;               // of a failure
+  std::set<std::string> missing;  // ops without a mapping
+  std::string details;            // graphs as text, for X2IR_CASES
+};
+
+// Exports at an opset, imports what came out, evaluates.
+Outcome ThereAndBack(const Model& ir, int opset, bool own_opset, const std::vector<DataSet>& sets) {
+  Model model = Copy(ir);
+  ExportOptions options;
+  options.opset = opset;
+  options.check = true;
+  options.optimize = false;
+  Report report;
+  const absl::Status exported = FromIr(model, "onnx", options, &report);
+  if (!exported.ok()) {
+    const bool may = !own_opset && (absl::IsFailedPrecondition(exported) ||
+                                    absl::IsNotFound(exported) || absl::IsUnimplemented(exported));
+    return {may ? Verdict::kCannotExpress : Verdict::kFailed,
+            StrCat("export: ", exported.ToString()),
+            {},
+            ""};
+  }
+  const std::string text = ToText(*model.graph);
+  auto failed = [&](std::string what) {
+    return Outcome{Verdict::kFailed, std::move(what), {}, StrCat("exported:\n", text)};
+  };
+  const auto bytes = SerializeOnnx(model);
+  if (!bytes.ok()) return failed(StrCat("writing: ", bytes.status().ToString()));
+  auto again = ParseOnnx(*bytes);
+  if (!again.ok()) return failed(StrCat("reading back: ", again.status().ToString()));
+  again->source_dialect = "onnx";
+  if (absl::Status s = ToIr(*again); !s.ok()) return failed(StrCat("import: ", s.ToString()));
+  const std::string difference = Evaluate(*again->graph, sets);
+  return difference.empty() ? Outcome{} : failed(difference);
+}
+
+struct Totals {
+  std::map<Verdict, int> count;
+  int excluded = 0;
+  std::map<std::string, int> missing;
+  std::vector<std::string> failures;
+
+  void Print(std::string_view title) const {
+    auto of = [&](Verdict verdict) {
+      auto it = count.find(verdict);
+      return it == count.end() ? 0 : it->second;
+    };
+    std::printf(
+        "%-12s passed %4d  failed %4d  excluded %4d  unmapped %4d  not tensors %4d  "
+        "cannot be expressed %4d\n",
+        std::string(title).c_str(), of(Verdict::kPassed), of(Verdict::kFailed), excluded,
+        of(Verdict::kUnmapped), of(Verdict::kNotTensors), of(Verdict::kCannotExpress));
+  }
+};
+
+// NAME or NAME@OPSET, then the reason.
+class Exclusions {
+ public:
+  Exclusions() {
+    std::ifstream file(X2IR_SOURCE_DIR "/tests/conformance/exclusions.txt");
+    for (std::string line; std::getline(file, line);) {
+      if (line.empty() || line[0] == '#') continue;
+      const size_t space = line.find(' ');
+      EXPECT_NE(space, std::string::npos) << "exclusions.txt: no reason: " << line;
+      names_.insert(line.substr(0, space));
+    }
+  }
+  bool Has(const std::string& name, int opset) {
+    for (const std::string& key : {name, StrCat(name, "@", opset)}) {
+      if (!names_.contains(key)) continue;
+      used_.insert(key);
+      return true;
+    }
+    return false;
+  }
+  // Those of the given cases that were never needed.
+  std::vector<std::string> Stale(const std::vector<Case>& cases) const {
+    std::set<std::string> known;
+    for (const Case& c : cases) known.insert(c.name);
+    std::vector<std::string> stale;
+    for (const std::string& name : names_) {
+      if (!used_.contains(name) && known.contains(name.substr(0, name.find('@')))) {
+        stale.push_back(name);
+      }
+    }
+    return stale;
+  }
+
+ private:
+  std::set<std::string> names_, used_;
+};
+
+std::vector<int> OtherOpsets() {
+  std::string text = Env("X2IR_OPSETS");
+  if (text.empty()) text = "7,11,13,17,20,28";
+  std::vector<int> opsets;
+  std::stringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) opsets.push_back(std::stoi(part));
+  return opsets;
+}
+
+class Runner {
+ public:
+  void RunAll(const std::vector<Case>& cases) {
+    const std::string filter = Env("X2IR_CASES");
+    const std::regex wanted(filter.empty() ? ".*" : filter);
+    verbose_ = !filter.empty();
+    for (const Case& c : cases) {
+      if (std::regex_search(c.name, wanted)) Run(c);
+    }
+    own_.Print("own opset");
+    for (const auto& [opset, totals] : other_) totals.Print(StrCat("opset ", opset));
+    for (const auto& [op, count] : own_.missing)
+      std::printf("unmapped: %s (%d)\n", op.c_str(), count);
+    std::fflush(stdout);
+    std::string failures;
+    for (const std::string& f : own_.failures) StrAppend(&failures, f, "\n");
+    for (const auto& [opset, totals] : other_) {
+      for (const std::string& f : totals.failures) StrAppend(&failures, f, "\n");
+    }
+    EXPECT_TRUE(failures.empty()) << failures;
+    if (filter.empty()) {
+      for (const std::string& name : exclusions_.Stale(cases)) {
+        ADD_FAILURE() << "exclusions.txt: " << name << " did not fail";
+      }
+    }
+  }
+
+ private:
+  void Run(const Case& c) {
+    Model ir;
+    std::vector<DataSet> sets;
+    int opset = 0;
+    Outcome outcome = ImportAndEvaluate(c, ir, sets, opset);
+    if (outcome.verdict == Verdict::kPassed) outcome = ThereAndBack(ir, opset, true, sets);
+    Count(own_, c.name, opset, outcome);
+    if (outcome.verdict != Verdict::kPassed) return;
+    for (int other : OtherOpsets()) {
+      if (other != opset) Count(other_[other], c.name, other, ThereAndBack(ir, other, false, sets));
+    }
+  }
+
+  Outcome ImportAndEvaluate(const Case& c, Model& ir, std::vector<DataSet>& sets, int& opset) {
+    auto model = Load((c.folder / "model.onnx").string(), "onnx");
+    if (!model.ok()) return {Verdict::kFailed, StrCat("load: ", model.status().ToString()), {}, ""};
+    ir = *std::move(model);
+    opset = static_cast<int>(ir.Opset(""));
+    const std::string text = ToText(*ir.graph);
+    const bool only_tensors = OnlyTensors(*ir.graph);
+    Report report;
+    const absl::Status imported = ToIr(ir, {}, &report);
+    Outcome outcome;
+    for (const Failure& failure : report.failures) {
+      if (failure.code == absl::StatusCode::kNotFound) outcome.missing.insert(failure.op);
+    }
+    outcome.details = StrCat("model:\n", text, "IR:\n", ToText(*ir.graph));
+    if (!outcome.missing.empty()) {
+      outcome.verdict = Verdict::kUnmapped;
+    } else if (!imported.ok()) {
+      outcome.verdict = Verdict::kFailed;
+      outcome.what = StrCat("import: ", imported.ToString());
+    } else if (!only_tensors) {
+      outcome.verdict = Verdict::kNotTensors;
+    } else {
+      auto data = ReadDataSets(c.folder);
+      outcome.what = data.ok() ? Evaluate(*ir.graph, *data) : data.status().ToString();
+      if (!outcome.what.empty()) outcome.verdict = Verdict::kFailed;
+      if (data.ok()) sets = *std::move(data);
+    }
+    return outcome;
+  }
+
+  void Count(Totals& totals, const std::string& name, int opset, const Outcome& outcome) {
+    for (const std::string& op : outcome.missing) ++totals.missing[op];
+    if (outcome.verdict == Verdict::kFailed && exclusions_.Has(name, opset)) {
+      ++totals.excluded;
+      return;
+    }
+    ++totals.count[outcome.verdict];
+    if (outcome.verdict == Verdict::kFailed) {
+      totals.failures.push_back(StrCat(name, "@", opset, ": ", outcome.what));
+      if (verbose_) {
+        std::printf("FAILED %s at opset %d: %s\n%s\n", name.c_str(), opset, outcome.what.c_str(),
+                    outcome.details.c_str());
+      }
+    } else if (verbose_ && !outcome.what.empty()) {
+      std::printf("%s at opset %d: %s\n", name.c_str(), opset, outcome.what.c_str());
+    }
+  }
+
+  Exclusions exclusions_;
+  bool verbose_ = false;
+  Totals own_;
+  std::map<int, Totals> other_;
+};
+
+TEST(Conformance, CasesOfTheDistribution) {
+  const std::vector<Case> cases = PackagedCases();
+  if (cases.empty()) GTEST_SKIP() << "*** libonnx-testdata is not installed: NOTHING was checked";
+  Runner().RunAll(cases);
+}
+
+TEST(Conformance, CasesOfNewerOpsets) {
+  const std::vector<Case> cases =
+      ArchivedCases(X2IR_SHARED_DIR "/onnx-node-tests-opset18plus.tar.xz");
+  if (cases.empty())
+    GTEST_SKIP() << "*** the archive of newer cases is not there: NOTHING was checked";
+  Runner().RunAll(cases);
+}
+
+TEST(Conformance, CasesOfAFolder) {
+  const std::string folder = Env("X2IR_NODE_TESTS");
+  if (folder.empty()) GTEST_SKIP() << "X2IR_NODE_TESTS is not set";
+  Runner().RunAll(CasesUnder(folder));
+}
+
+// The comparison itself must be able to fail.
+TEST(Conformance, DifferencesAreSeen) {
+  const float nan = std::nanf("");
+  struct Row {
+    Tensor got, want;
+    bool same;
+  };
+  const Row rows[] = {
+      {Tensor::Scalar(1.0f), Tensor::Scalar(1.0005f), true},
+      {Tensor::Scalar(1.0f), Tensor::Scalar(1.002f), false},
+      {Tensor::Scalar(1.0f), Tensor::Scalar(1.0), false},
+      {Tensor::Of<float>({2}, {1, nan}), Tensor::Of<float>({2}, {1, nan}), true},
+      {Tensor::Of<float>({2}, {1, nan}), Tensor::Of<float>({2}, {1, 2}), false},
+      {Tensor::Of<float>({2}, {1, 2}), Tensor::Of<float>({2}, {1, nan}), false},
+      {Tensor::Scalar(1e30f), Tensor::Scalar(INFINITY), false},
+      {Tensor::Scalar(-INFINITY), Tensor::Scalar(INFINITY), false},
+      {Tensor::Of<float>({2}, {1, 2}), Tensor::Of<float>({1, 2}, {1, 2}), false},
+      {Tensor::Scalar<int64_t>(1), Tensor::Scalar<int64_t>(2), false},
+      {Tensor::Strings({1}, {"a"}), Tensor::Strings({1}, {"b"}), false},
+      {Tensor::Strings({1}, {"a"}), Tensor::Strings({1}, {"a"}), true},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(Difference(row.got, row.want).empty(), row.same)
+        << Attribute(row.got).ToString() << " and " << Attribute(row.want).ToString();
+  }
+}
+
+}  // namespace
+}  // namespace x2ir

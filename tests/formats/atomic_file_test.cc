@@ -1,0 +1,268 @@
+// Tests of AtomicFile: all or nothing, ranges of files, leftovers of dead writers.
+#include "x2ir/formats/io/atomic_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "x2ir/graph_wrapper/strings.h"
+
+namespace x2ir {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AtomicFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "/atomic_file_XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    dir_ = pattern;
+  }
+  void TearDown() override {
+    std::error_code ignored;
+    fs::remove_all(dir_, ignored);
+  }
+  std::string Path(const std::string& name) const { return dir_ + "/" + name; }
+  static std::string Read(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+  static void Write(const std::string& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+  size_t NumFiles() const {
+    return std::distance(fs::directory_iterator(dir_), fs::directory_iterator());
+  }
+  std::string dir_;
+};
+
+TEST_F(AtomicFileTest, AppearsOnCommit) {
+  Write(Path("f"), "old");
+  {
+    auto file = AtomicFile::Create(Path("f"));
+    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_TRUE(file->Append("new ").ok());
+    ASSERT_TRUE(file->AlignTo(8).ok());
+    ASSERT_TRUE(file->Append("text").ok());
+    EXPECT_EQ(file->size(), 12);
+    EXPECT_EQ(Read(Path("f")), "old");
+    EXPECT_EQ(NumFiles(), 2);
+    ASSERT_TRUE(file->Commit().ok());
+    EXPECT_FALSE(file->Append("x").ok());
+    EXPECT_FALSE(file->Commit().ok());
+  }
+  EXPECT_EQ(Read(Path("f")), std::string("new \0\0\0\0text", 12));
+  EXPECT_EQ(NumFiles(), 1);
+}
+
+TEST_F(AtomicFileTest, VanishesWithoutCommit) {
+  Write(Path("f"), "old");
+  {
+    auto file = AtomicFile::Create(Path("f"));
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->Append(std::string(5 << 20, 'x')).ok());
+    AtomicFile moved = *std::move(file);
+    ASSERT_TRUE(moved.Append("y").ok());
+  }
+  EXPECT_EQ(Read(Path("f")), "old");
+  EXPECT_EQ(NumFiles(), 1);
+}
+
+TEST_F(AtomicFileTest, ModeHonoursUmask) {
+  const mode_t old = ::umask(027);
+  auto file = AtomicFile::Create(Path("f"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->Commit().ok());
+  ::umask(old);
+  struct stat info;
+  ASSERT_EQ(::stat(Path("f").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0640);
+}
+
+TEST_F(AtomicFileTest, TensorsOfEverySize) {
+  // A file of pseudo-random bytes, and ranges of it around the sizes where the way changes.
+  std::string source(3 << 20, 0);
+  uint32_t state = 1;
+  for (char& c : source) c = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  Write(Path("source"), source);
+  auto mapped = MappedFile::Open(Path("source"));
+  ASSERT_TRUE(mapped.ok()) << mapped.status();
+  auto file = AtomicFile::Create(Path("f"));
+  ASSERT_TRUE(file.ok());
+  std::string expected;
+  for (size_t size : {0, 1, 100, 65535, 65536, 65537, 1 << 20, (1 << 20) + 1, 2500000}) {
+    for (bool in_file : {true, false}) {
+      const std::string part = source.substr(77, size);
+      const absl::Span<const std::byte> bytes(reinterpret_cast<const std::byte*>(part.data()),
+                                              size);
+      auto tensor =
+          in_file ? Tensor::FromFile(DType::kUInt8, {static_cast<int64_t>(size)}, *mapped, 77, size)
+                  : Tensor::View(DType::kUInt8, {static_cast<int64_t>(size)}, bytes, nullptr);
+      ASSERT_TRUE(tensor.ok()) << tensor.status();
+      ASSERT_TRUE(file->Append("<").ok());
+      ASSERT_TRUE(file->Append(*tensor).ok());
+      expected += "<" + part;
+    }
+  }
+  EXPECT_EQ(file->size(), expected.size());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_TRUE(Read(Path("f")) == expected);
+}
+
+TEST_F(AtomicFileTest, OverwritesTheFileItReads) {
+  Write(Path("f"), std::string(200000, 'a') + std::string(200000, 'b'));
+  auto mapped = MappedFile::Open(Path("f"));
+  ASSERT_TRUE(mapped.ok());
+  auto tensor = Tensor::FromFile(DType::kUInt8, {200000}, *mapped, 200000, 200000);
+  ASSERT_TRUE(tensor.ok());
+  auto file = AtomicFile::Create(Path("f"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->Append(*tensor).ok());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(Read(Path("f")), std::string(200000, 'b'));
+}
+
+TEST_F(AtomicFileTest, SourceThatShrankIsAnError) {
+  Write(Path("source"), std::string(200000, 'a'));
+  auto mapped = MappedFile::Open(Path("source"));
+  ASSERT_TRUE(mapped.ok());
+  auto tensor = Tensor::FromFile(DType::kUInt8, {200000}, *mapped, 0, 200000);
+  ASSERT_TRUE(tensor.ok());
+  fs::resize_file(Path("source"), 100);
+  auto file = AtomicFile::Create(Path("f"));
+  ASSERT_TRUE(file.ok());
+  const absl::Status status = file->Append(*tensor);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_EQ(file->Commit(), status);
+}
+
+TEST_F(AtomicFileTest, TensorsWithoutBytes) {
+  auto file = AtomicFile::Create(Path("f"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->Append(Tensor::Strings({1}, {"x"})).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(AtomicFileTest, WhatCannotBeWritten) {
+  const struct {
+    std::string path;
+    absl::StatusCode code;
+    std::string message;
+  } kCases[] = {
+      {Path("none/f"), absl::StatusCode::kUnavailable, "No such file or directory"},
+      {dir_, absl::StatusCode::kInvalidArgument, "no regular file"},
+      {dir_ + "/", absl::StatusCode::kInvalidArgument, "no regular file"},
+      {"/dev/null", absl::StatusCode::kInvalidArgument, "no regular file"},
+      {"", absl::StatusCode::kInvalidArgument, "names no file"},
+  };
+  for (const auto& test : kCases) {
+    const absl::Status status = AtomicFile::Create(test.path).status();
+    EXPECT_EQ(status.code(), test.code) << test.path << ": " << status;
+    EXPECT_NE(std::string(status.message()).find(test.message), std::string::npos) << status;
+    EXPECT_NE(std::string(status.message()).find(test.path), std::string::npos) << status;
+  }
+}
+
+TEST_F(AtomicFileTest, DiskFull) {
+  // A file size limit is as good as a full disk.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {1 << 20, 1 << 20};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    auto file = AtomicFile::Create(Path("f"));
+    absl::Status status = file.status();
+    if (status.ok()) status = file->Append(std::string(4 << 20, 'x'));
+    ::_exit(status.code() == absl::StatusCode::kUnavailable && !file->Commit().ok() ? 0 : 1);
+  }
+  int result;
+  ASSERT_EQ(::waitpid(child, &result, 0), child);
+  EXPECT_EQ(result, 0);
+}
+
+TEST_F(AtomicFileTest, LinkStays) {
+  Write(Path("real"), "old");
+  fs::create_symlink("real", Path("link"));
+  auto file = AtomicFile::Create(Path("link"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->Append("new").ok());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_TRUE(fs::is_symlink(Path("link")));
+  EXPECT_EQ(Read(Path("real")), "new");
+}
+
+TEST_F(AtomicFileTest, LeftoversOfTheDeadAreRemoved) {
+  // The child dies while it writes.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto file = AtomicFile::Create(Path("f"));
+    ::_exit(file.ok() && file->Append("half").ok() ? 0 : 1);
+  }
+  int result;
+  ASSERT_EQ(::waitpid(child, &result, 0), child);
+  ASSERT_EQ(result, 0);
+  Write(Path(".f.x2ir-notes"), "not ours");
+  ASSERT_EQ(NumFiles(), 2);
+  auto living = AtomicFile::Create(Path("f"));
+  ASSERT_TRUE(living.ok());
+  ASSERT_TRUE(living->Append("first").ok());
+  EXPECT_EQ(NumFiles(), 2);  // the child's is gone
+  auto second = AtomicFile::Create(Path("f"));
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(NumFiles(), 3);  // ours, alive, is not
+  ASSERT_TRUE(second->Append("second").ok());
+  ASSERT_TRUE(second->Commit().ok());
+  ASSERT_TRUE(living->Commit().ok());
+  EXPECT_EQ(Read(Path("f")), "first");
+  EXPECT_EQ(NumFiles(), 2);
+}
+
+TEST_F(AtomicFileTest, LongNames) {
+  const std::string name(255, 'n');
+  auto file = AtomicFile::Create(Path(name));
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_TRUE(fs::exists(Path(name)));
+}
+
+TEST_F(AtomicFileTest, GroupCommitsAllOrNothing) {
+  Write(Path("old"), "old");
+  auto make = [&](const std::string& name) {
+    auto file = AtomicFile::Create(Path(name));
+    EXPECT_TRUE(file.ok() && file->Append("new").ok());
+    return file;
+  };
+  {
+    auto a = make("old"), b = make("fresh"), c = make("blocked");
+    fs::create_directory(Path("blocked"));  // so that the last rename fails
+    AtomicFile* const files[] = {&*a, &*b, &*c};
+    const absl::Status status = AtomicFile::CommitAll(files);
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+    EXPECT_NE(std::string(status.message()).find("blocked"), std::string::npos) << status;
+  }
+  EXPECT_EQ(Read(Path("old")), "old");
+  EXPECT_FALSE(fs::exists(Path("fresh")));
+  EXPECT_EQ(NumFiles(), 2);
+  {
+    auto a = make("old"), b = make("fresh");
+    AtomicFile* const files[] = {&*a, &*b};
+    const absl::Status status = AtomicFile::CommitAll(files);
+    EXPECT_TRUE(status.ok()) << status;
+  }
+  EXPECT_EQ(Read(Path("old")), "new");
+  EXPECT_EQ(Read(Path("fresh")), "new");
+  EXPECT_EQ(NumFiles(), 3);
+}
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,75 @@
+// Golden files: the IR of real networks as text. A change of the importer, of shape inference or
+// of the printer shows here as a difference that a person can read.
+//
+//   X2IR_UPDATE_GOLDEN=1 build/tests/x2ir_golden_test     writes them anew
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
+
+namespace x2ir {
+namespace {
+
+std::string Read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// The first lines that differ, for whole files are long.
+std::string FirstDifference(const std::string& got, const std::string& want) {
+  std::stringstream a(want), b(got);
+  std::string x, y;
+  for (int line = 1;; ++line) {
+    const bool more_a = static_cast<bool>(std::getline(a, x));
+    const bool more_b = static_cast<bool>(std::getline(b, y));
+    if (!more_a && !more_b) return "";
+    if (more_a == more_b && x == y) continue;
+    return StrCat("line ", line, "\n  expected: ", more_a ? x : "(end)",
+                  "\n  got:      ", more_b ? y : "(end)");
+  }
+}
+
+TEST(Golden, ImportedNetworks) {
+  struct Row {
+    std::string_view model, golden;
+  };
+  const Row rows[] = {
+      {"demo/model.onnx", "bert_tiny.txt"},       // opset 17
+      {"gru/model.onnx", "gru.txt"},              // opset 11
+      {"unet_tiny/model.onnx", "unet_tiny.txt"},  // opset 20
+  };
+  for (const Row& row : rows) {
+    const auto model = Import(StrCat(X2IR_SOURCE_DIR, "/tests/data/", row.model));
+    ASSERT_TRUE(model.ok()) << row.model << ": " << model.status();
+    TextOptions options;
+    options.node_names = true;
+    const std::string text = ToText(*model->graph, options);
+    const std::string path = StrCat(X2IR_SOURCE_DIR, "/tests/golden/", row.golden);
+    if (std::getenv("X2IR_UPDATE_GOLDEN")) {
+      std::ofstream(path, std::ios::binary) << text;
+      continue;
+    }
+    EXPECT_EQ(FirstDifference(text, Read(path)), "") << path;
+    // The text is one that can be read.
+    const auto again = ParseGraph(text);
+    ASSERT_TRUE(again.ok()) << row.model << ": " << again.status();
+    EXPECT_EQ(FirstDifference(ToText(**again, options), text), "");
+  }
+}
+
+TEST(Golden, DifferencesAreSeen) {
+  EXPECT_EQ(FirstDifference("a\nb\n", "a\nb\n"), "");
+  EXPECT_NE(FirstDifference("a\nc\n", "a\nb\n"), "");
+  EXPECT_NE(FirstDifference("a\n", "a\nb\n"), "");
+  EXPECT_NE(FirstDifference("a\nb\n", ""), "");
+}
+
+}  // namespace
+}  // namespace x2ir

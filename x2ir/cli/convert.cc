@@ -1,0 +1,156 @@
+// x2ir convert: a model of any format becomes an IR file.
+#include "x2ir/core/convert.h"
+
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "x2ir/cli/files.h"
+#include "x2ir/cli/flags.h"
+#include "x2ir/cli/program.h"
+#include "x2ir/cli/progress.h"
+#include "x2ir/cli/summary.h"
+#include "x2ir/cli/verbs.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::cli {
+namespace {
+
+constexpr char kFooter[] =
+    "Writes NAME.json, the graph, and NAME.safetensors, the weights.\n"
+    "\n"
+    "Examples:\n"
+    "  x2ir convert model.onnx                       # model.json in this folder\n"
+    "  x2ir convert model.onnx -o out/net.json --shape x:1,3,224,224\n"
+    "  x2ir convert model.onnx --shape 'tokens:batch,seq' --optimize\n"
+    "  x2ir convert model.onnx --allow-foreign com.acme --report report.json\n"
+    "\n"
+    "If an op cannot be converted, all such ops are named, nothing is written, and the exit\n"
+    "code is 1. --continue-on-error keeps them as they are; export writes them back.";
+
+struct Flags {
+  std::string model, out, from, inputs, outputs, opset, report;
+  std::string weights = "copy";
+  Strings shapes, dtypes, allow_foreign;
+  bool freeze_params = true;
+  bool says_freeze = false;
+  bool optimize = false;
+  bool continue_on_error = false;
+};
+
+absl::StatusOr<ImportOptions> ToOptions(const Flags& flags) {
+  ImportOptions options;
+  options.format = flags.from;
+  X2IR_ASSIGN_OR_RETURN(options.shapes, ParseShapes(flags.shapes));
+  X2IR_ASSIGN_OR_RETURN(options.dtypes, ParseDTypes(flags.dtypes));
+  X2IR_ASSIGN_OR_RETURN(options.inputs, ParseList("--inputs", flags.inputs));
+  X2IR_ASSIGN_OR_RETURN(options.outputs, ParseList("--outputs", flags.outputs));
+  if (!flags.opset.empty()) {
+    X2IR_ASSIGN_OR_RETURN(options.opset,
+                          ParseInt("--opset", flags.opset, 1, std::numeric_limits<int32_t>::max()));
+  }
+  options.freeze_params = flags.freeze_params;
+  options.optimize = flags.optimize;
+  options.foreign.all = flags.continue_on_error;
+  for (const std::string& list : flags.allow_foreign) {
+    X2IR_ASSIGN_OR_RETURN(const Strings domains, ParseList("--allow-foreign", list));
+    options.foreign.domains.insert(options.foreign.domains.end(), domains.begin(), domains.end());
+  }
+  return options;
+}
+
+// What can fail in one way or another, with the phase that it failed in.
+struct Outcome {
+  absl::Status status;
+  Phase phase = Phase::kReading;
+};
+
+Outcome Convert(const Flags& flags, ImportOptions options, const std::string& out, Session& session,
+                Report& report) {
+  Progress progress(session, StrCat("reading ", flags.model));
+  if (options.format.empty()) {
+    absl::StatusOr<std::string> found = DetectFormat(flags.model);
+    if (!found.ok()) return {found.status(), Phase::kReading};
+    options.format = *std::move(found);
+  }
+  // An IR file has what it has because somebody wanted it.
+  if (options.format == "ir" && !flags.says_freeze) options.freeze_params = false;
+  absl::StatusOr<Model> model = Load(flags.model, options.format, session.allow_outside);
+  if (!model.ok()) return {model.status(), Phase::kReading};
+  const std::vector<std::string> outputs = {out, WithExtension(out, ".safetensors")};
+  if (absl::Status s = CheckOutputs({flags.model}, &*model, outputs); !s.ok()) {
+    return {s, Phase::kWriting};
+  }
+  progress.SetWhat(StrCat("converting ", flags.model));
+  options.progress = progress.fn();
+  if (absl::Status s = ToIr(*model, options, &report); !s.ok()) return {s, Phase::kConverting};
+  progress.SetWhat(StrCat("writing ", out));
+  const Weights weights = flags.weights == "copy" ? Weights::kCopy : Weights::kReference;
+  return {SaveIr(*model, out, weights), Phase::kWriting};
+}
+
+int RunConvert(const Flags& flags, Session& session) {
+  absl::StatusOr<ImportOptions> options = ToOptions(flags);
+  if (!options.ok()) return session.Usage(options.status());
+  const std::string out = flags.out.empty() ? DefaultOutput(flags.model, ".json") : flags.out;
+  if (!HasExtension(out, ".json")) {
+    return session.Usage(
+        StrCat("-o '", out, "': expected a name that ends in .json (ir2onnx export writes ONNX)"));
+  }
+  const std::string weights = WithExtension(out, ".safetensors");
+  std::vector<std::string> outputs = {out, weights};
+  if (!flags.report.empty()) outputs.push_back(flags.report);
+  if (absl::Status s = CheckOutputs({flags.model}, nullptr, outputs); !s.ok()) {
+    return session.Usage(s);
+  }
+  absl::StatusOr<ReportFile> report_file = ReportFile::Open(flags.report);
+  if (!report_file.ok()) return session.Fail(report_file.status(), Phase::kWriting);
+
+  Report report;
+  const auto [status, phase] = Convert(flags, *std::move(options), out, session, report);
+  int code = kDone;
+  if (status.ok()) {
+    PrintWarnings(session, report);
+    PrintSummary(session, report, StrCat("wrote ", out, " and ", weights));
+  } else {
+    code = session.Fail(status, phase, &report);
+  }
+  return FinishReport(session, *report_file, report, std::string(status.message()), code);
+}
+
+}  // namespace
+
+void AddConvert(CLI::App& app, Session& session) {
+  Verb verb(app, session, "convert", "Convert a model to IR", kFooter);
+  auto flags = std::make_shared<Flags>();
+  verb.Text("MODEL", flags->model, "", "The model file").Required();
+  verb.Text("-o,--output", flags->out, "OUT.json",
+            "The IR file; by default MODEL's name with .json, in this folder");
+  verb.Text("--from", flags->from, "FORMAT",
+            "The format of MODEL; by default found by looking at it");
+  verb.Repeated("--shape", flags->shapes, "NAME:2,3,seq",
+                "The shape of an input: numbers, names, or ? for what is not known");
+  verb.Repeated("--dtype", flags->dtypes, "NAME:TYPE", "The element type of an input");
+  verb.Text("--inputs", flags->inputs, "A,B", "Cut the graph: these values are its inputs");
+  verb.Text("--outputs", flags->outputs, "C,D:1",
+            "Cut the graph: these values, or outputs of nodes, are its outputs");
+  verb.Text("--opset", flags->opset, "N", "The opset of MODEL, instead of what it says");
+  verb.Flag("--freeze-params,!--no-freeze-params", flags->freeze_params,
+            "Make initializers that are inputs too constants (default), or keep them as "
+            "inputs with a default value")
+      .SetsWhenGiven(flags->says_freeze);
+  verb.Flag("--optimize", flags->optimize, "Run the optimizer's default passes");
+  verb.Text("--weights", flags->weights, "copy|reference",
+            "Copy the weights beside the IR (default), or name byte ranges of MODEL's files")
+      .OneOf({"copy", "reference"});
+  verb.Repeated("--allow-foreign", flags->allow_foreign, "DOMAIN,...",
+                "Keep ops of these domains that have no mapping");
+  verb.Flag("--continue-on-error", flags->continue_on_error,
+            "Keep every op that cannot be converted")
+      .Excludes("--allow-foreign");
+  verb.Text("--report", flags->report, "FILE.json",
+            "Write what was done, and what could not be; also on failure");
+  verb.Do([flags, &session] { return RunConvert(*flags, session); });
+}
+
+}  // namespace x2ir::cli

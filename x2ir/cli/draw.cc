@@ -1,0 +1,84 @@
+// x2ir draw: a model's graph as a picture.
+#include "x2ir/core/draw.h"
+
+#include <memory>
+#include <string>
+
+#include "x2ir/cli/files.h"
+#include "x2ir/cli/load.h"
+#include "x2ir/cli/program.h"
+#include "x2ir/cli/progress.h"
+#include "x2ir/cli/verbs.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::cli {
+namespace {
+
+constexpr char kFooter[] =
+    "Examples:\n"
+    "  x2ir draw model.onnx -o model.svg             # needs Graphviz's program dot\n"
+    "  x2ir draw model.onnx -o model.dot\n"
+    "  x2ir draw model.onnx | dot -Tpng > model.png";
+
+struct Flags {
+  std::string model, out;
+  bool raw = false;
+};
+
+int RunDraw(const Flags& flags, Session& session) {
+  const bool svg = HasExtension(flags.out, ".svg");
+  if (!flags.out.empty()) {
+    if (!svg && !HasExtension(flags.out, ".dot")) {
+      return session.Usage(StrCat("-o '", flags.out, "': expected FILE.dot or FILE.svg"));
+    }
+    if (absl::Status s = CheckOutputs({flags.model}, nullptr, {flags.out}); !s.ok()) {
+      return session.Usage(s);
+    }
+  }
+  int code = kDone;
+  Progress progress(session, "reading");
+  std::optional<Model> model;
+  if (flags.raw) {
+    absl::StatusOr<Model> loaded = Load(flags.model, "", session.allow_outside);
+    if (!loaded.ok()) {
+      progress.Stop();
+      return session.Fail(loaded.status(), Phase::kReading);
+    }
+    model = *std::move(loaded);
+  } else {
+    model = LoadAsIr(session, progress, flags.model, Unsupported::kKeep, &code);
+    if (!model) return code;
+  }
+  progress.SetWhat("drawing");
+  std::string picture = ToDot(*model->graph);
+  absl::Status status;
+  if (svg) {
+    absl::StatusOr<std::string> drawn = DotToSvg(picture);
+    status = drawn.status();
+    if (drawn.ok()) picture = *std::move(drawn);
+  }
+  if (status.ok() && !flags.out.empty()) status = WriteTextFile(flags.out, picture);
+  progress.Stop();
+  if (!status.ok()) return session.Fail(status, Phase::kWriting);
+  if (flags.out.empty()) {
+    session.Print(picture);
+  } else if (!session.quiet) {
+    session.Print(StrCat("wrote ", flags.out, "\n"));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddDraw(CLI::App& app, Session& session) {
+  Verb verb(app, session, "draw", "Draw a model's graph with Graphviz", kFooter);
+  auto flags = std::make_shared<Flags>();
+  verb.Text("MODEL", flags->model, "", "The model file").Required();
+  verb.Text("-o,--output", flags->out, "FILE.dot|.svg",
+            "The picture; by default Graphviz text goes to standard output");
+  verb.Flag("--raw", flags->raw, "The graph as the file has it, not converted to IR");
+  verb.Do([flags, &session] { return RunDraw(*flags, session); });
+}
+
+}  // namespace x2ir::cli

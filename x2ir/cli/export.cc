@@ -1,0 +1,161 @@
+// ir2onnx export: an IR model becomes an ONNX file.
+#include <memory>
+#include <string>
+
+#include "x2ir/cli/files.h"
+#include "x2ir/cli/flags.h"
+#include "x2ir/cli/program.h"
+#include "x2ir/cli/progress.h"
+#include "x2ir/cli/summary.h"
+#include "x2ir/cli/verbs.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/dialect.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/optimizer/pass.h"
+
+namespace x2ir::cli {
+namespace {
+
+constexpr char kFooter[] =
+    "Examples:\n"
+    "  ir2onnx export model.json                     # model.onnx in this folder\n"
+    "  ir2onnx export model.json -o old.onnx --opset 11\n"
+    "  ir2onnx export model.json --extra-opset com.acme:2 --check\n"
+    "  ir2onnx export model.json --passes dead_code,identity\n"
+    "\n"
+    "Without --opset the model's own opset is written, else 17. If an op cannot be expressed at\n"
+    "that opset, all such ops are named, nothing is written, and the exit code is 1.";
+
+struct Flags {
+  std::string model, out, opset, passes, inputs_nchw, outputs_nchw, report;
+  std::string external = "auto";
+  Strings extra_opsets, shapes;
+  bool no_optimize = false;
+  bool continue_on_error = false;
+  bool check = false;
+};
+
+absl::StatusOr<ExportOptions> ToOptions(const Flags& flags) {
+  ExportOptions options;
+  const Dialect* onnx = FindDialect("onnx");
+  if (!flags.opset.empty()) {
+    X2IR_ASSIGN_OR_RETURN(options.opset,
+                          ParseInt("--opset", flags.opset, 1, onnx ? onnx->latest_opset : 1000));
+  }
+  X2IR_ASSIGN_OR_RETURN(options.extra_opsets, ParseExtraOpsets(flags.extra_opsets));
+  X2IR_ASSIGN_OR_RETURN(options.shapes, ParseShapes(flags.shapes));
+  options.optimize = !flags.no_optimize;
+  if (!flags.passes.empty()) {
+    X2IR_ASSIGN_OR_RETURN(options.passes, ParseList("--passes", flags.passes));
+    for (const std::string& pass : *options.passes) {
+      if (FindPass(pass)) continue;
+      std::string names;
+      for (const Pass* known : AllPasses()) {
+        StrAppend(&names, names.empty() ? "" : ", ", known->name);
+      }
+      return Invalid("--passes: there is no pass '", pass, "'; expected some of: ", names);
+    }
+  }
+  if (flags.external == "always") options.external_data = ExportOptions::External::kAlways;
+  if (flags.external == "never") options.external_data = ExportOptions::External::kNever;
+  options.check = flags.check;
+  options.foreign.all = flags.continue_on_error;
+  return options;
+}
+
+struct Outcome {
+  absl::Status status;
+  Phase phase = Phase::kReading;
+};
+
+Outcome DoExport(const Flags& flags, ExportOptions options, const std::string& out,
+                 Session& session, Report& report) {
+  Progress progress(session, StrCat("reading ", flags.model));
+  absl::StatusOr<std::string> format = DetectFormat(flags.model);
+  if (!format.ok()) return {format.status(), Phase::kReading};
+  absl::StatusOr<Model> model = Load(flags.model, *format, session.allow_outside);
+  if (!model.ok()) return {model.status(), Phase::kReading};
+  if (absl::Status s = CheckOutputs({flags.model}, &*model, {out, StrCat(out, ".data")}); !s.ok()) {
+    return {s, Phase::kWriting};
+  }
+  progress.SetWhat(StrCat("converting ", flags.model));
+  // A model of another format is converted first. Ops that an IR file holds as foreign ones
+  // were allowed to stay when it was made.
+  if (*format != "ir") {
+    ImportOptions import;
+    import.foreign = options.foreign;
+    import.progress = progress.fn();
+    if (absl::Status s = ToIr(*model, import, &report); !s.ok()) {
+      return {s, Phase::kConverting};
+    }
+    report = Report();
+  }
+  options.progress = progress.fn();
+  // Writing is part of it; what fails there and is not the system's fault is the model's.
+  return {Export(*std::move(model), out, options, &report), Phase::kConverting};
+}
+
+int RunExport(const Flags& flags, Session& session) {
+  for (const auto& [flag, value] : {std::pair("--inputs-as-nchw", &flags.inputs_nchw),
+                                    std::pair("--outputs-as-nchw", &flags.outputs_nchw)}) {
+    if (value->empty()) continue;
+    session.Error(StrCat(flag, " is not available yet; nothing was written"));
+    return kCannot;
+  }
+  absl::StatusOr<ExportOptions> options = ToOptions(flags);
+  if (!options.ok()) return session.Usage(options.status());
+  const std::string out = flags.out.empty() ? DefaultOutput(flags.model, ".onnx") : flags.out;
+  if (HasExtension(out, ".json") || HasExtension(out, ".safetensors")) {
+    return session.Usage(StrCat("-o '", out, "': an ONNX file is written; expected OUT.onnx"));
+  }
+  std::vector<std::string> outputs = {out, StrCat(out, ".data")};
+  if (!flags.report.empty()) outputs.push_back(flags.report);
+  if (absl::Status s = CheckOutputs({flags.model}, nullptr, outputs); !s.ok()) {
+    return session.Usage(s);
+  }
+  absl::StatusOr<ReportFile> report_file = ReportFile::Open(flags.report);
+  if (!report_file.ok()) return session.Fail(report_file.status(), Phase::kWriting);
+
+  Report report;
+  const auto [status, phase] = DoExport(flags, *std::move(options), out, session, report);
+  int code = kDone;
+  if (status.ok()) {
+    PrintWarnings(session, report);
+    PrintSummary(session, report, StrCat("wrote ", out));
+  } else {
+    code = session.Fail(status, phase, &report);
+  }
+  return FinishReport(session, *report_file, report, std::string(status.message()), code);
+}
+
+}  // namespace
+
+void AddExport(CLI::App& app, Session& session) {
+  Verb verb(app, session, "export", "Write an IR model as ONNX", kFooter);
+  auto flags = std::make_shared<Flags>();
+  verb.Text("MODEL", flags->model, "", "The IR file, or a model of any format").Required();
+  verb.Text("-o,--output", flags->out, "OUT.onnx",
+            "The ONNX file; by default MODEL's name with .onnx, in this folder");
+  verb.Text("--opset", flags->opset, "N", "The opset to write");
+  verb.Repeated("--extra-opset", flags->extra_opsets, "DOMAIN:V", "The opset of another domain");
+  verb.Repeated("--shape", flags->shapes, "NAME:2,3,seq",
+                "The shape of an input: numbers, names, or ? for what is not known");
+  verb.Flag("--no-optimize", flags->no_optimize, "Run no passes before writing");
+  verb.Text("--passes", flags->passes, "A,B,...", "Run these passes instead of the default ones")
+      .Excludes("--no-optimize");
+  verb.Text("--external-data", flags->external, "auto|always|never",
+            "Put weights into OUT.onnx.data: only where the file would be too large for protobuf "
+            "(default), always, or never")
+      .OneOf({"auto", "always", "never"});
+  verb.Text("--inputs-as-nchw", flags->inputs_nchw, "A,B", "Not available yet");
+  verb.Text("--outputs-as-nchw", flags->outputs_nchw, "A,B", "Not available yet");
+  verb.Flag("--continue-on-error", flags->continue_on_error,
+            "Keep every op that cannot be converted");
+  verb.Flag("--check", flags->check,
+            "Check the result against ONNX's schemas; write nothing if it does not pass");
+  verb.Text("--report", flags->report, "FILE.json",
+            "Write what was done, and what could not be; also on failure");
+  verb.Do([flags, &session] { return RunExport(*flags, session); });
+}
+
+}  // namespace x2ir::cli

@@ -1,0 +1,131 @@
+// Names of output files, and reports.
+#include "x2ir/cli/files.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using FileId = std::pair<dev_t, ino_t>;
+
+std::optional<FileId> IdOf(const struct stat& info) { return FileId(info.st_dev, info.st_ino); }
+
+// Where the file's name starts, and where its extension does (or the end).
+std::pair<size_t, size_t> NameOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const size_t start = slash == std::string::npos ? 0 : slash + 1;
+  const size_t dot = path.rfind('.');
+  const bool has = dot != std::string::npos && dot > start;
+  return {start, has ? dot : path.size()};
+}
+
+void VisitTensors(const Graph& graph, const std::function<void(const Tensor&)>& f) {
+  for (const Value* input : graph.inputs()) {
+    if (input->constant()) f(*input->constant());
+  }
+  for (const Value* constant : graph.constants()) f(*constant->constant());
+  for (const Node* node : graph.nodes()) {
+    for (const auto& [name, attr] : node->attrs()) {
+      if (const Tensor* tensor = attr.get<Tensor>()) f(*tensor);
+    }
+    for (const Graph* inner : node->subgraphs()) VisitTensors(*inner, f);
+  }
+}
+
+}  // namespace
+
+std::string DefaultOutput(const std::string& input, std::string_view extension) {
+  const auto [start, end] = NameOf(input);
+  const std::string stem = input.substr(start, end - start);
+  return StrCat(stem.empty() ? "model" : stem, extension);
+}
+
+bool HasExtension(const std::string& path, std::string_view extension) {
+  const auto [start, dot] = NameOf(path);
+  return std::string_view(path).substr(dot) == extension;
+}
+
+std::string WithExtension(const std::string& path, std::string_view extension) {
+  return StrCat(path.substr(0, NameOf(path).second), extension);
+}
+
+absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Model* model,
+                          const std::vector<std::string>& outputs) {
+  std::set<FileId> taken;
+  struct stat info;
+  for (const std::string& input : inputs) {
+    if (::stat(input.c_str(), &info) == 0) taken.insert(*IdOf(info));
+  }
+  if (model) {
+    std::set<const MappedFile*> seen;
+    VisitTensors(*model->graph, [&](const Tensor& tensor) {
+      const auto range = tensor.file_range();
+      if (!range || !seen.insert(range->file.get()).second) return;
+      if (::fstat(range->file->fd(), &info) == 0) taken.insert(*IdOf(info));
+    });
+  }
+  std::set<std::string> names;
+  for (const std::string& output : outputs) {
+    if (output.empty()) return Invalid("the name of an output file is empty");
+    // However it is spelled.
+    std::error_code ignored;
+    const fs::path name = fs::weakly_canonical(fs::absolute(output, ignored), ignored);
+    if (!names.insert(ignored ? output : name.string()).second) {
+      return Invalid("'", output, "' would be written twice");
+    }
+    if (::stat(output.c_str(), &info) != 0) continue;
+    if (!S_ISREG(info.st_mode)) return Invalid("'", output, "' is no regular file");
+    if (taken.contains(*IdOf(info))) {
+      return Invalid("'", output,
+                     "' is read by this command, and would be overwritten; "
+                     "-o names another output");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteTextFile(const std::string& path, std::string_view text) {
+  X2IR_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  X2IR_RETURN_IF_ERROR(file.Append(text));
+  return file.Commit();
+}
+
+absl::StatusOr<ReportFile> ReportFile::Open(const std::string& path) {
+  ReportFile report;
+  if (path.empty()) return report;
+  X2IR_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  report.file_ = std::move(file);
+  return report;
+}
+
+absl::Status ReportFile::Write(const Report& report, const std::string& error, int exit_code) {
+  if (!file_) return absl::OkStatus();
+  std::string json = "{\n  \"exit_code\": ";
+  StrAppend(&json, exit_code, ",\n  \"error\": ");
+  AppendJsonString(&json, error);
+  // The report's own members follow.
+  const std::string rest = report.ToJson();
+  StrAppend(&json, ",", std::string_view(rest).substr(1));
+  X2IR_RETURN_IF_ERROR(file_->Append(json));
+  return file_->Commit();
+}
+
+int FinishReport(Session& session, ReportFile& file, const Report& report, const std::string& error,
+                 int exit_code) {
+  const absl::Status written = file.Write(report, error, exit_code);
+  if (written.ok()) return exit_code;
+  const int code = session.Fail(written, Phase::kWriting);
+  return exit_code == kDone ? code : exit_code;
+}
+
+}  // namespace x2ir::cli

@@ -1,0 +1,50 @@
+// Output files: their default names, and the rule that an input is never overwritten.
+#ifndef X2IR_CLI_FILES_H_
+#define X2IR_CLI_FILES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "x2ir/cli/session.h"
+#include "x2ir/core/report.h"
+#include "x2ir/formats/io/atomic_file.h"
+#include "x2ir/graph_wrapper/model.h"
+
+namespace x2ir::cli {
+
+// "a/b/net.onnx" and ".json" give "net.json": in the current folder.
+std::string DefaultOutput(const std::string& input, std::string_view extension);
+bool HasExtension(const std::string& path, std::string_view extension);
+// "a/b/net.json" and ".safetensors" give "a/b/net.safetensors".
+std::string WithExtension(const std::string& path, std::string_view extension);
+
+// InvalidArgument when an output is one of the inputs (by whatever name), or one that a tensor
+// of the model (may be null) is mapped from, or a folder or a device, or twice among the outputs.
+absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Model* model,
+                          const std::vector<std::string>& outputs);
+
+absl::Status WriteTextFile(const std::string& path, std::string_view text);
+
+// --report: opened before anything is written, so that a path that cannot be is found in time;
+// written when all is known, also on failure.
+class ReportFile {
+ public:
+  // An empty path: no report.
+  static absl::StatusOr<ReportFile> Open(const std::string& path);
+  absl::Status Write(const Report& report, const std::string& error, int exit_code);
+
+ private:
+  std::optional<AtomicFile> file_;
+};
+
+// The exit code of a command that wrote its report, or could not.
+int FinishReport(Session& session, ReportFile& file, const Report& report, const std::string& error,
+                 int exit_code);
+
+}  // namespace x2ir::cli
+
+#endif  // X2IR_CLI_FILES_H_

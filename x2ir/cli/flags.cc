@@ -1,0 +1,153 @@
+// Strict readers of flag values.
+#include "x2ir/cli/flags.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/type.h"
+
+namespace x2ir::cli {
+namespace {
+
+// Splits NAME<mark>VALUE; neither may be empty.
+struct Parts {
+  std::string name, value;
+};
+absl::StatusOr<Parts> Split(std::string_view flag, const std::string& text, size_t at,
+                            std::string_view form) {
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
+    return Invalid(flag, " '", text, "': expected ", form);
+  }
+  return Parts{text.substr(0, at), text.substr(at + 1)};
+}
+
+template <typename Pairs>
+absl::Status RefuseTwice(std::string_view flag, const Pairs& pairs, const std::string& name) {
+  for (const auto& entry : pairs) {
+    if (entry.first == name) return Invalid(flag, " '", name, "' is given twice");
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+std::optional<T> Number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::pair<std::string, Shape>>> ParseShapes(const Strings& flags) {
+  constexpr std::string_view kForm =
+      "NAME:DIMS, where DIMS are numbers, names or ?, as in x:1,3,seq ([] for rank 0)";
+  std::vector<std::pair<std::string, Shape>> shapes;
+  for (const std::string& text : flags) {
+    X2IR_ASSIGN_OR_RETURN(Parts parts, Split("--shape", text, text.rfind(':'), kForm));
+    X2IR_RETURN_IF_ERROR(RefuseTwice("--shape", shapes, parts.name));
+    std::string& dims = parts.value;
+    if (dims.front() == '[' && dims.back() == ']') dims = dims.substr(1, dims.size() - 2);
+    const auto type = Type::Parse(StrCat("float32[", dims, "]"));
+    if (!type.ok() || !type->is_tensor() || !type->shape()) {
+      const bool negative = dims.find('-') != std::string::npos;
+      return Invalid("--shape '", text, "': expected ", kForm,
+                     negative ? "; a dim that is not known is ?" : "");
+    }
+    for (const Dim& dim : *type->shape()) {
+      if (dim.is_static() && dim.value() < 0) {
+        return Invalid("--shape '", text,
+                       "': a dim may not be negative; one that is not known "
+                       "is ?");
+      }
+    }
+    shapes.emplace_back(std::move(parts.name), *type->shape());
+  }
+  return shapes;
+}
+
+absl::StatusOr<std::vector<std::pair<std::string, DType>>> ParseDTypes(const Strings& flags) {
+  std::vector<std::pair<std::string, DType>> dtypes;
+  for (const std::string& text : flags) {
+    X2IR_ASSIGN_OR_RETURN(Parts parts,
+                          Split("--dtype", text, text.rfind(':'), "NAME:TYPE, as in x:float16"));
+    X2IR_RETURN_IF_ERROR(RefuseTwice("--dtype", dtypes, parts.name));
+    const std::optional<DType> dtype = ParseDType(parts.value);
+    if (!dtype || *dtype == DType::kUndefined) {
+      return Invalid("--dtype '", text, "': there is no element type '", parts.value,
+                     "'; expected float32, float16, bfloat16, int64, ...");
+    }
+    dtypes.emplace_back(std::move(parts.name), *dtype);
+  }
+  return dtypes;
+}
+
+absl::StatusOr<std::vector<OpsetImport>> ParseExtraOpsets(const Strings& flags) {
+  std::vector<OpsetImport> opsets;
+  for (const std::string& text : flags) {
+    X2IR_ASSIGN_OR_RETURN(Parts parts, Split("--extra-opset", text, text.rfind(':'),
+                                             "DOMAIN:VERSION, as in com.acme:2"));
+    if (parts.name == "ai.onnx") {
+      return Invalid("--extra-opset '", text, "': --opset sets the version of that domain");
+    }
+    for (const OpsetImport& other : opsets) {
+      if (other.domain == parts.name) {
+        return Invalid("--extra-opset '", parts.name, "' is given twice");
+      }
+    }
+    X2IR_ASSIGN_OR_RETURN(const int64_t version, ParseInt("--extra-opset", parts.value, 1,
+                                                          std::numeric_limits<int32_t>::max()));
+    opsets.push_back({std::move(parts.name), version});
+  }
+  return opsets;
+}
+
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ParseInputFiles(
+    const Strings& flags) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const std::string& text : flags) {
+    X2IR_ASSIGN_OR_RETURN(Parts parts, Split("--input", text, text.find('='), "NAME=FILE.npy"));
+    X2IR_RETURN_IF_ERROR(RefuseTwice("--input", files, parts.name));
+    files.emplace_back(std::move(parts.name), std::move(parts.value));
+  }
+  return files;
+}
+
+absl::StatusOr<Strings> ParseList(std::string_view flag, std::string_view text) {
+  Strings parts;
+  if (text.empty()) return parts;
+  for (size_t start = 0;;) {
+    const size_t comma = std::min(text.find(',', start), text.size());
+    parts.emplace_back(text.substr(start, comma - start));
+    if (parts.back().empty()) {
+      return Invalid(flag, " '", text, "': a name is missing; expected A,B,...");
+    }
+    if (comma == text.size()) return parts;
+    start = comma + 1;
+  }
+}
+
+absl::StatusOr<int64_t> ParseInt(std::string_view flag, std::string_view text, int64_t min,
+                                 int64_t max) {
+  const std::optional<int64_t> value = Number<int64_t>(text);
+  if (!value || *value < min || *value > max) {
+    return Invalid(flag, " '", text, "': expected a number from ", min, " to ", max);
+  }
+  return *value;
+}
+
+absl::StatusOr<double> ParseTolerance(std::string_view flag, std::string_view text) {
+  const std::optional<double> value = Number<double>(text);
+  if (!value || !std::isfinite(*value) || *value < 0) {
+    return Invalid(flag, " '", text, "': expected a number that is not negative, as in 1e-3");
+  }
+  return *value;
+}
+
+}  // namespace x2ir::cli

@@ -1,0 +1,50 @@
+// Loads and converts, and says what went wrong.
+#include "x2ir/cli/load.h"
+
+#include <utility>
+
+#include "x2ir/core/convert.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::cli {
+
+std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::string& path,
+                              Unsupported unsupported, int* code) {
+  progress.SetWhat(StrCat("reading ", path));
+  absl::StatusOr<std::string> format = DetectFormat(path);
+  absl::StatusOr<Model> model =
+      format.ok() ? Load(path, *format, session.allow_outside) : format.status();
+  if (!model.ok()) {
+    progress.Stop();
+    *code = session.Fail(model.status(), Phase::kReading);
+    return std::nullopt;
+  }
+  progress.SetWhat(StrCat("converting ", path));
+  ImportOptions options;
+  // An IR file comes as it is, with the defaults that its inputs may have.
+  options.freeze_params = *format != "ir";
+  options.progress = progress.fn();
+  Report report;
+  absl::Status status = ToIr(*model, options, &report);
+  if (!status.ok() && unsupported == Unsupported::kKeep && !report.failures.empty()) {
+    // The failed attempt changed the model: again, from the file.
+    const std::string failures = report.FailuresText();
+    model = Load(path, *format, session.allow_outside);
+    if (model.ok()) {
+      options.foreign.all = true;
+      report = Report();
+      status = ToIr(*model, options, &report);
+      if (status.ok()) {
+        session.Warn(StrCat("ops that cannot be converted are shown as they are:\n", failures));
+      }
+    } else {
+      status = model.status();
+    }
+  }
+  if (status.ok()) return *std::move(model);
+  progress.Stop();
+  *code = session.Fail(status, Phase::kConverting, &report);
+  return std::nullopt;
+}
+
+}  // namespace x2ir::cli

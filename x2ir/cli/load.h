@@ -1,0 +1,24 @@
+// Reading a model for the verbs that look at it: any format in, IR out.
+#ifndef X2IR_CLI_LOAD_H_
+#define X2IR_CLI_LOAD_H_
+
+#include <optional>
+#include <string>
+
+#include "x2ir/cli/progress.h"
+#include "x2ir/cli/session.h"
+#include "x2ir/graph_wrapper/model.h"
+
+namespace x2ir::cli {
+
+// What becomes of ops that cannot be converted: all are named, and that is the end; or all are
+// named as a warning, and they stay in the graph as they are.
+enum class Unsupported { kFail, kKeep };
+
+// Nothing when it failed: then the failure was printed, and *code is the exit code.
+std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::string& path,
+                              Unsupported unsupported, int* code);
+
+}  // namespace x2ir::cli
+
+#endif  // X2IR_CLI_LOAD_H_

@@ -1,0 +1,58 @@
+// x2ir ops: which ops are supported, at which opsets.
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "x2ir/cli/flags.h"
+#include "x2ir/cli/program.h"
+#include "x2ir/cli/verbs.h"
+#include "x2ir/core/ops_table.h"
+
+namespace x2ir::cli {
+namespace {
+
+constexpr char kFooter[] =
+    "One line for each op of the IR: the foreign ops that it maps to, and their opsets; whether\n"
+    "they are imported and exported; what expresses it by other ops; whether it can be run.\n"
+    "\n"
+    "Examples:\n"
+    "  x2ir ops | grep -i conv\n"
+    "  x2ir ops --dialect onnx --opset 11\n"
+    "  x2ir ops --json | jq '.[] | select(.evaluates | not) | .op'";
+
+struct Flags {
+  std::string dialect, opset;
+  bool json = false;
+  bool markdown = false;
+};
+
+int RunOps(const Flags& flags, Session& session) {
+  std::optional<int> opset;
+  if (!flags.opset.empty()) {
+    const auto n = ParseInt("--opset", flags.opset, 1, std::numeric_limits<int32_t>::max());
+    if (!n.ok()) return session.Usage(n.status());
+    opset = static_cast<int>(*n);
+  }
+  const absl::StatusOr<OpsTable> table = MakeOpsTable(flags.dialect, opset);
+  if (!table.ok()) return session.Usage(table.status());
+  session.Print(flags.json       ? table->ToJson()
+                : flags.markdown ? table->ToMarkdown()
+                                 : table->ToText());
+  return kDone;
+}
+
+}  // namespace
+
+void AddOps(CLI::App& app, Session& session) {
+  Verb verb(app, session, "ops", "Print the table of supported ops", kFooter);
+  auto flags = std::make_shared<Flags>();
+  verb.Text("--dialect", flags->dialect, "NAME", "Only mappings to this dialect (onnx, ...)");
+  verb.Text("--opset", flags->opset, "N", "Only mappings that hold at this opset")
+      .Needs("--dialect");
+  verb.Flag("--json", flags->json, "For programs");
+  verb.Flag("--markdown", flags->markdown, "As a table in Markdown").Excludes("--json");
+  verb.Do([flags, &session] { return RunOps(*flags, session); });
+}
+
+}  // namespace x2ir::cli

@@ -1,0 +1,230 @@
+// The frame around the verbs.
+#include "x2ir/cli/program.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <memory>
+#include <new>
+
+#include "x2ir/graph_wrapper/status.h"
+
+#ifndef X2IR_VERSION
+#define X2IR_VERSION "unknown"
+#endif
+
+namespace x2ir::cli {
+namespace {
+
+constexpr char kExitCodes[] =
+    "Exit codes:\n"
+    "  0  done\n"
+    "  1  the model cannot be converted, or differs\n"
+    "  2  wrong usage\n"
+    "  3  unreadable or malformed input\n"
+    "  4  the system failed (disk full, no permission)";
+
+// A standard descriptor that the caller closed would be given to the next file that we open,
+// and our words would end in it.
+void KeepStandardDescriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::fcntl(fd, F_GETFD) == -1) {
+      // For reading, so that writing to a closed stdout is still an error.
+      [[maybe_unused]] const int opened = ::open("/dev/null", O_RDONLY);
+    }
+  }
+}
+
+// What --help looks like: an argument's names and type, then its sentence, wrapped.
+class Help : public CLI::Formatter {
+ public:
+  explicit Help(std::string program) : program_(std::move(program)) {}
+
+  std::string make_usage(const CLI::App* app, std::string) const override {
+    std::string text = StrCat("\nUsage: ", program_);
+    if (app->get_parent()) StrAppend(&text, " ", app->get_name());
+    for (const CLI::Option* option : app->get_options()) {
+      if (!option->get_positional()) continue;
+      const std::string name = option->get_name(true);
+      StrAppend(&text, " ", option->get_required() ? name : StrCat("[", name, "]"));
+    }
+    return text + (app->get_parent() ? " [OPTIONS]\n" : " VERB [OPTIONS]\n");
+  }
+
+  std::string make_option(const CLI::Option* option, bool positional) const override {
+    std::string name;
+    if (positional) {
+      name = option->get_name(true);
+    } else {
+      for (const std::string& s : option->get_snames()) StrAppend(&name, Comma(name), "-", s);
+      for (const std::string& l : option->get_lnames()) StrAppend(&name, Comma(name), "--", l);
+      if (!option->get_type_name().empty()) StrAppend(&name, " ", option->get_type_name());
+    }
+    return Entry(name, option->get_description());
+  }
+
+  std::string make_subcommand(const CLI::App* verb) const override {
+    return Entry(verb->get_name(), verb->get_description());
+  }
+
+ private:
+  static constexpr size_t kColumn = 28;
+  static constexpr size_t kWidth = 100;
+
+  static std::string_view Comma(const std::string& text) { return text.empty() ? "" : ", "; }
+
+  static std::string Entry(const std::string& name, std::string_view words) {
+    std::string text;
+    std::string line = StrCat("  ", name);
+    if (line.size() + 2 > kColumn) {
+      text = line + "\n";
+      line.clear();
+    }
+    line.resize(kColumn, ' ');
+    while (!words.empty()) {
+      const std::string_view word = words.substr(0, words.find(' '));
+      words.remove_prefix(std::min(words.size(), word.size() + 1));
+      if (line.size() + 1 + word.size() > kWidth) {
+        StrAppend(&text, line, "\n");
+        line.assign(kColumn, ' ');
+      }
+      StrAppend(&line, line.size() > kColumn ? " " : "", word);
+    }
+    return StrCat(text, line, "\n");
+  }
+
+  std::string program_;
+};
+
+// A value that is there, but empty, is most often a shell variable that is not set.
+CLI::Validator NotEmpty() {
+  return CLI::Validator(
+      [](std::string& value) { return value.empty() ? "expected a value, got ''" : ""; }, "");
+}
+
+void AddCommonFlags(CLI::App& app, Session& session) {
+  app.add_flag("-q,--quiet", session.quiet, "Print no summary, no warnings and no progress");
+  app.add_flag("-v,--verbose", session.verbose, "Print more");
+  app.add_flag("--allow-outside", session.allow_outside,
+               "Let an IR file name weights outside of its own folder");
+}
+
+int Parse(CLI::App& app, Session& session, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return kDone;
+  } catch (const CLI::CallForHelp&) {
+    // That of the verb, where one was given.
+    const auto verbs = app.get_subcommands();
+    session.Print((verbs.empty() ? &app : verbs.front())->help());
+  } catch (const CLI::CallForAllHelp&) {
+    session.Print(app.help("", CLI::AppFormatMode::All));
+  } catch (const CLI::CallForVersion&) {
+    session.Print(StrCat(session.program(), " ", X2IR_VERSION, "\n"));
+  } catch (const CLI::ParseError& error) {
+    const auto verbs = app.get_subcommands();
+    const std::string verb = verbs.empty() ? "" : StrCat(" ", verbs.front()->get_name());
+    return session.Usage(StrCat(error.what(), "\ntry: ", session.program(), verb, " --help"));
+  }
+  session.verb = nullptr;
+  return kDone;
+}
+
+int Run(int argc, char** argv, Session& session, const std::string& description,
+        const std::vector<AddVerb>& verbs) {
+  CLI::App app(description, session.program());
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string(X2IR_VERSION), "Print the version and end");
+  app.set_help_flag("-h,--help", "Print this help and end");
+  app.footer(StrCat(session.program(), " VERB --help says more about a verb.\n\n", kExitCodes));
+  app.formatter(std::make_shared<Help>(session.program()));
+  AddCommonFlags(app, session);
+  for (const AddVerb add : verbs) add(app, session);
+  if (argc == 1) {
+    session.Error(StrCat("a verb is missing\n", app.help()));
+    return kUsage;
+  }
+  const int code = Parse(app, session, argc, argv);
+  if (code != kDone || !session.verb) return code;
+  if (session.quiet && session.verbose) return session.Usage("-q and -v contradict each other");
+  return session.verb();
+}
+
+}  // namespace
+
+Arg& Arg::Required() {
+  option_->required();
+  return *this;
+}
+Arg& Arg::OneOf(const std::vector<std::string>& values) {
+  option_->check(CLI::IsMember(values).description(""));
+  return *this;
+}
+Arg& Arg::Excludes(const std::string& flag) {
+  option_->excludes(app_->get_option(flag));
+  return *this;
+}
+Arg& Arg::Needs(const std::string& flag) {
+  option_->needs(app_->get_option(flag));
+  return *this;
+}
+Arg& Arg::SetsWhenGiven(bool& given) {
+  option_->each([&given](const std::string&) { given = true; });
+  return *this;
+}
+
+Verb::Verb(CLI::App& app, Session& session, const std::string& name, const std::string& description,
+           const std::string& footer)
+    : app_(app.add_subcommand(name, description)), session_(session) {
+  app_->footer(footer);
+  AddCommonFlags(*app_, session);
+}
+
+Arg Verb::Text(const std::string& flag, std::string& value, const std::string& type,
+               const std::string& description) {
+  return Arg(app_, app_->add_option(flag, value, description)->check(NotEmpty())->type_name(type));
+}
+
+Arg Verb::Repeated(const std::string& flag, std::vector<std::string>& values,
+                   const std::string& type, const std::string& description) {
+  return Arg(app_, app_->add_option(flag, values, description)
+                       ->check(NotEmpty())
+                       ->type_name(type)
+                       ->type_size(1)
+                       ->allow_extra_args(false)
+                       ->take_all());
+}
+
+Arg Verb::Flag(const std::string& flag, bool& value, const std::string& description) {
+  return Arg(app_, app_->add_flag(flag, value, description));
+}
+
+void Verb::Do(std::function<int()> action) {
+  app_->callback(
+      [this_session = &session_, action = std::move(action)] { this_session->verb = action; });
+}
+
+int RunProgram(int argc, char** argv, const std::string& name, const std::string& description,
+               const std::vector<AddVerb>& verbs) {
+  KeepStandardDescriptors();
+  // A closed pipe and a file that may not grow are errors of write, which we look at.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  Session session(name);
+  int code = kCannot;
+  try {
+    code = Run(argc, argv, session, description, verbs);
+  } catch (const std::bad_alloc&) {
+    session.Error("out of memory");
+    code = kSystem;
+  } catch (const std::exception& error) {
+    code = session.Fail(Internal(error.what()), Phase::kConverting);
+  }
+  return session.Finish(code);
+}
+
+}  // namespace x2ir::cli

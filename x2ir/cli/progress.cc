@@ -1,0 +1,64 @@
+// A thread of its own draws the line, so that long work without reports is seen too.
+#include "x2ir/cli/progress.h"
+
+#include <unistd.h>
+
+#include <chrono>
+
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{1000};
+constexpr std::chrono::milliseconds kPeriod{200};
+
+void Write(const std::string& text) {
+  // Nothing depends on it.
+  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+}  // namespace
+
+Progress::Progress(const Session& session, std::string_view what) : what_(what) {
+  if (!session.quiet && ::isatty(STDERR_FILENO)) thread_ = std::thread([this] { Run(); });
+}
+
+ProgressFn Progress::fn() {
+  return [this](int64_t done, int64_t total) {
+    done_.store(done, std::memory_order_relaxed);
+    total_.store(total, std::memory_order_relaxed);
+  };
+}
+
+void Progress::SetWhat(std::string_view what) {
+  const std::lock_guard lock(mutex_);
+  what_ = what;
+  done_ = 0;
+  total_ = 0;
+}
+
+void Progress::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Progress::Run() {
+  std::unique_lock lock(mutex_);
+  const auto stopped = [this] { return stop_; };
+  if (wake_.wait_for(lock, kPatience, stopped)) return;
+  do {
+    const int64_t done = done_;
+    const int64_t total = total_;
+    std::string line = StrCat("\r\x1b[K", Printable(what_), " ...");
+    if (total > 0) StrAppend(&line, " ", done, " of ", total, " nodes");
+    Write(line);
+  } while (!wake_.wait_for(lock, kPeriod, stopped));
+  Write("\r\x1b[K");
+}
+
+}  // namespace x2ir::cli

@@ -1,0 +1,45 @@
+// Progress on a terminal: a line on stderr that appears when work takes more than a second,
+// and goes when it is done. Nothing in a pipe, nothing when quiet.
+#ifndef X2IR_CLI_PROGRESS_H_
+#define X2IR_CLI_PROGRESS_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "x2ir/cli/session.h"
+#include "x2ir/core/convert.h"
+
+namespace x2ir::cli {
+
+class Progress {
+ public:
+  Progress(const Session& session, std::string_view what);
+  ~Progress() { Stop(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // What the work reports to; only valid as long as this lives.
+  ProgressFn fn();
+  void SetWhat(std::string_view what);
+  void Stop();  // removes the line; before anything else is printed
+
+ private:
+  void Run();
+
+  std::atomic<int64_t> done_{0};
+  std::atomic<int64_t> total_{0};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::string what_;    // guarded by mutex_
+  bool stop_ = false;   // guarded by mutex_
+  std::thread thread_;  // only on a terminal
+};
+
+}  // namespace x2ir::cli
+
+#endif  // X2IR_CLI_PROGRESS_H_

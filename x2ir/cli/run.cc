@@ -1,0 +1,172 @@
+// x2ir run: runs a model by the reference evaluation.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "x2ir/cli/files.h"
+#include "x2ir/cli/flags.h"
+#include "x2ir/cli/load.h"
+#include "x2ir/cli/program.h"
+#include "x2ir/cli/progress.h"
+#include "x2ir/cli/tensor_summary.h"
+#include "x2ir/cli/verbs.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/io_file.h"
+#include "x2ir/formats/json.h"
+#include "x2ir/formats/npy/npy.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::cli {
+namespace {
+
+constexpr char kFooter[] =
+    "An io file holds in_0, in_1, ... in the model's order, or inputs by their real names; a\n"
+    "prefix case0., case1., ... makes several cases. Prints a line for each output. OUT is an io\n"
+    "file with inputs and outputs, which x2ir verify takes.\n"
+    "\n"
+    "Examples:\n"
+    "  x2ir run model.onnx --input x=image.npy\n"
+    "  x2ir run model.json --io io.safetensors -o out.safetensors\n"
+    "  x2ir run model.json --io io.safetensors --input mask=mask.npy --json";
+
+struct Flags {
+  std::string model, io, out;
+  Strings inputs;
+  bool json = false;
+};
+
+// --input replaces what the io file has, in every case.
+absl::Status SetInput(const Graph& graph, const std::string& name, const std::string& file,
+                      std::vector<IoCase>& cases) {
+  size_t at = 0;
+  std::string names;
+  for (; at < graph.inputs().size(); ++at) {
+    if (graph.inputs()[at]->name() == name) break;
+    StrAppend(&names, names.empty() ? "" : ", ", graph.inputs()[at]->name());
+  }
+  if (at == graph.inputs().size()) {
+    return Invalid("--input: the model has no input '", name, "'; its inputs are: ", names);
+  }
+  absl::StatusOr<Tensor> tensor = ReadNpy(file);
+  if (!tensor.ok()) return Annotate(tensor.status(), StrCat("input '", name, "'"));
+  for (IoCase& io : cases) io.inputs[at] = *tensor;
+  return absl::OkStatus();
+}
+
+// Inputs that nobody gave, as a hint for the command line; empty when there are none.
+std::string Missing(const Graph& graph, const IoCase& io) {
+  std::string missing;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Value& input = *graph.inputs()[i];
+    if (io.inputs[i] || input.constant()) continue;
+    StrAppend(&missing, "\n  --input ", input.name(), "=FILE.npy   (", input.type().ToString(),
+              ")");
+  }
+  return missing;
+}
+
+int RunRun(const Flags& flags, Session& session) {
+  const auto files = ParseInputFiles(flags.inputs);
+  if (!files.ok()) return session.Usage(files.status());
+  if (!flags.out.empty()) {
+    std::vector<std::string> inputs = {flags.model, flags.io};
+    for (const auto& file : *files) inputs.push_back(file.second);
+    if (absl::Status s = CheckOutputs(inputs, nullptr, {flags.out}); !s.ok()) {
+      return session.Usage(s);
+    }
+  }
+  int code = kDone;
+  Progress progress(session, "reading");
+  std::optional<Model> model = LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code);
+  if (!model) return code;
+  const Graph& graph = *model->graph;
+  auto fail = [&](const absl::Status& status, Phase phase) {
+    progress.Stop();
+    return session.Fail(status, phase);
+  };
+  if (!flags.out.empty()) {
+    if (absl::Status s = CheckOutputs({}, &*model, {flags.out}); !s.ok()) {
+      progress.Stop();
+      return session.Usage(s);
+    }
+  }
+
+  std::vector<IoCase> cases(1);
+  cases[0].inputs.resize(graph.inputs().size());
+  if (!flags.io.empty()) {
+    auto read = ReadIoFile(flags.io, graph);
+    if (!read.ok()) return fail(read.status(), Phase::kReading);
+    cases = *std::move(read);
+  }
+  for (const auto& [name, file] : *files) {
+    if (absl::Status s = SetInput(graph, name, file, cases); !s.ok()) {
+      return fail(s, Phase::kReading);
+    }
+  }
+  for (const IoCase& io : cases) {
+    if (const std::string missing = Missing(graph, io); !missing.empty()) {
+      progress.Stop();
+      return session.Usage(StrCat(io.name, io.name.empty() ? "" : ": ",
+                                  "inputs are missing; give them in a file by --io, or by",
+                                  missing));
+    }
+  }
+
+  std::string json = "{\"outputs\": [";
+  std::string text;
+  bool first = true;
+  for (IoCase& io : cases) {
+    progress.SetWhat(io.name.empty() ? "running" : StrCat("running ", io.name));
+    auto results = RunCase(graph, io, progress.fn());
+    if (!results.ok()) return fail(results.status(), Phase::kConverting);
+    io.outputs.assign(results->size(), std::nullopt);
+    for (size_t i = 0; i < results->size(); ++i) {
+      const std::string& name = graph.outputs()[i]->name();
+      const Datum& result = (*results)[i];
+      if (const Tensor* tensor = result.tensor()) {
+        io.outputs[i] = *tensor;
+      } else if (!flags.out.empty()) {
+        return fail(Unimplemented("output '", name, "' is no tensor; -o holds only tensors"),
+                    Phase::kConverting);
+      }
+      StrAppend(&text, io.name, io.name.empty() ? "" : " ", name, ": ", SummaryText(result), "\n");
+      StrAppend(&json, first ? "\n" : ",\n", "  {\"case\": ");
+      AppendJsonString(&json, io.name);
+      json += ", \"output\": ";
+      AppendJsonString(&json, name);
+      StrAppend(&json, ", ", SummaryJson(result), "}");
+      first = false;
+    }
+  }
+  json += "\n]}\n";
+  if (!flags.out.empty()) {
+    progress.SetWhat(StrCat("writing ", flags.out));
+    if (absl::Status s = WriteIoFile(flags.out, cases, graph); !s.ok()) {
+      return fail(s, absl::IsInvalidArgument(s) ? Phase::kConverting : Phase::kWriting);
+    }
+    StrAppend(&text, "wrote ", flags.out, "\n");
+  }
+  progress.Stop();
+  if (flags.json) {
+    session.Print(json);
+  } else if (!session.quiet || flags.out.empty()) {
+    session.Print(text);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddRun(CLI::App& app, Session& session) {
+  Verb verb(app, session, "run", "Run a model on inputs", kFooter);
+  auto flags = std::make_shared<Flags>();
+  verb.Text("MODEL", flags->model, "", "The model file").Required();
+  verb.Text("--io", flags->io, "FILE.safetensors", "An io file with the inputs");
+  verb.Repeated("--input", flags->inputs, "NAME=FILE.npy",
+                "One input, instead of what the io file has");
+  verb.Text("-o,--output", flags->out, "OUT.safetensors", "Write inputs and outputs");
+  verb.Flag("--json", flags->json, "For programs");
+  verb.Do([flags, &session] { return RunRun(*flags, session); });
+}
+
+}  // namespace x2ir::cli

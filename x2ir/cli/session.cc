@@ -1,0 +1,119 @@
+// Output and exit codes.
+#include "x2ir/cli/session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::cli {
+namespace {
+
+constexpr size_t kBufferSize = size_t{1} << 16;
+
+// 0, or the errno of what went wrong.
+int WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+  return 0;
+}
+
+bool IsMalformed(absl::StatusCode code) {
+  return code == absl::StatusCode::kInvalidArgument || code == absl::StatusCode::kDataLoss;
+}
+
+}  // namespace
+
+ExitCode ExitCodeOf(const absl::Status& status, Phase phase, const Report* report) {
+  if (status.ok()) return kDone;
+  if (report && !report->failures.empty()) {
+    const bool malformed =
+        std::all_of(report->failures.begin(), report->failures.end(),
+                    [](const Failure& failure) { return IsMalformed(failure.code); });
+    return malformed ? kBadInput : kCannot;
+  }
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+      if (status.message().substr(0, 2) == "--") return kUsage;
+      // A model that was read is fine: it is the name of the output that is not.
+      return phase == Phase::kWriting ? kUsage : kBadInput;
+    case absl::StatusCode::kDataLoss: return kBadInput;
+    case absl::StatusCode::kNotFound: return phase == Phase::kReading ? kBadInput : kCannot;
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kPermissionDenied: return kSystem;
+    default: return kCannot;
+  }
+}
+
+std::string Printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    const auto u = static_cast<unsigned char>(c);
+    if ((u < 0x20 && c != '\n' && c != '\t') || u == 0x7f) {
+      static constexpr char kHex[] = "0123456789abcdef";
+      out += "\\x";
+      out += kHex[u >> 4];
+      out += kHex[u & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+void Session::Print(std::string_view text) {
+  out_ += Printable(text);
+  if (out_.size() >= kBufferSize) Flush();
+}
+
+void Session::Flush() {
+  if (write_error_ == 0) write_error_ = WriteAll(STDOUT_FILENO, out_);
+  out_.clear();
+}
+
+void Session::Warn(std::string_view message) {
+  if (quiet) return;
+  Flush();  // what belongs before it comes before it
+  WriteAll(STDERR_FILENO, Printable(StrCat("warning: ", message, "\n")));
+}
+
+void Session::Error(std::string_view message) {
+  Flush();
+  while (message.ends_with('\n')) message.remove_suffix(1);
+  WriteAll(STDERR_FILENO, Printable(StrCat("error: ", message, "\n")));
+}
+
+int Session::Fail(const absl::Status& status, Phase phase, const Report* report) {
+  std::string message(status.message());
+  if (absl::IsInternal(status)) {
+    if (!message.ends_with('\n')) message += "\n";
+    StrAppend(&message, "This is a bug in x2ir; please report it with the model, if you can.");
+  }
+  Error(message);
+  return ExitCodeOf(status, phase, report);
+}
+
+int Session::Usage(std::string_view message) {
+  Error(message);
+  return kUsage;
+}
+
+int Session::Finish(int code) {
+  Flush();
+  if (write_error_ == 0 || write_error_ == EPIPE) return code;
+  Error(StrCat("cannot write to standard output: ", std::strerror(write_error_)));
+  return code == kDone ? kSystem : code;
+}
+
+}  // namespace x2ir::cli

@@ -1,0 +1,71 @@
+// Session: one run of a program: where its words go, how loud it is, and how it ends.
+#ifndef X2IR_CLI_SESSION_H_
+#define X2IR_CLI_SESSION_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "x2ir/core/report.h"
+
+namespace x2ir::cli {
+
+enum ExitCode {
+  kDone = 0,
+  kCannot = 1,    // the model cannot be converted, or differs
+  kUsage = 2,     // wrong usage
+  kBadInput = 3,  // unreadable or malformed input
+  kSystem = 4,    // the system failed: disk full, no permission
+};
+
+// What was going on when a status came up: a missing file and a missing mapping are both
+// NotFound.
+enum class Phase { kReading, kConverting, kWriting };
+
+// The exit code that a failure stands for. Failures of single ops in `report` (may be null)
+// say more than the status: one unsupported op makes it kCannot. Core starts a message with the
+// flag's name ("--shape: ...") where a flag does not suit the model: that is wrong usage.
+ExitCode ExitCodeOf(const absl::Status& status, Phase phase, const Report* report = nullptr);
+
+class Session {
+ public:
+  explicit Session(std::string program) : program_(std::move(program)) {}
+
+  // Flags that every verb has.
+  bool quiet = false;
+  bool verbose = false;
+  bool allow_outside = false;  // IR files may name weights outside of their folder
+  // What the command line asked for; set while it is parsed, called afterwards.
+  std::function<int()> verb;
+
+  const std::string& program() const { return program_; }
+
+  // Results, to stdout. Control characters of the model's names cannot reach a terminal.
+  void Print(std::string_view text);
+  // To stderr. Warnings are not printed when quiet.
+  void Warn(std::string_view message);
+  void Error(std::string_view message);
+  // Prints the failure and gives its exit code.
+  int Fail(const absl::Status& status, Phase phase, const Report* report = nullptr);
+  int Usage(std::string_view message);
+  int Usage(const absl::Status& status) { return Usage(std::string(status.message())); }
+
+  // Whether stdout took everything. A reader that went away (`| head`) is no failure; a full
+  // disk is: it is reported, and the exit code becomes kSystem.
+  int Finish(int code);
+
+ private:
+  void Flush();
+
+  std::string program_;
+  std::string out_;
+  int write_error_ = 0;
+};
+
+// `text` with control characters other than newline and tab written as \x1b.
+std::string Printable(std::string_view text);
+
+}  // namespace x2ir::cli
+
+#endif  // X2IR_CLI_SESSION_H_

@@ -1,0 +1,78 @@
+// x2ir show: a model's graph as text to read.
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "x2ir/cli/flags.h"
+#include "x2ir/cli/load.h"
+#include "x2ir/cli/program.h"
+#include "x2ir/cli/progress.h"
+#include "x2ir/cli/verbs.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/graph_wrapper/text.h"
+
+namespace x2ir::cli {
+namespace {
+
+constexpr char kFooter[] =
+    "Inputs, one line a node with types and attributes; weights are named, small constants\n"
+    "have their elements.\n"
+    "\n"
+    "Examples:\n"
+    "  x2ir show model.onnx | less\n"
+    "  x2ir show model.onnx --raw                    # as the file has it, not converted\n"
+    "  x2ir show model.json --names --max-constant 100";
+
+struct Flags {
+  std::string model, max_constant;
+  bool raw = false;
+  bool types = true;
+  bool names = false;
+};
+
+int RunShow(const Flags& flags, Session& session) {
+  TextOptions options;
+  options.types = flags.types;
+  options.node_names = flags.names;
+  if (!flags.max_constant.empty()) {
+    const auto n =
+        ParseInt("--max-constant", flags.max_constant, 0, std::numeric_limits<int64_t>::max());
+    if (!n.ok()) return session.Usage(n.status());
+    options.max_constant_elements = *n;
+  }
+  int code = kDone;
+  Progress progress(session, "reading");
+  std::optional<Model> model;
+  if (flags.raw) {
+    absl::StatusOr<Model> loaded = Load(flags.model, "", session.allow_outside);
+    if (!loaded.ok()) {
+      progress.Stop();
+      return session.Fail(loaded.status(), Phase::kReading);
+    }
+    model = *std::move(loaded);
+  } else {
+    model = LoadAsIr(session, progress, flags.model, Unsupported::kKeep, &code);
+    if (!model) return code;
+  }
+  const std::string text = ToText(*model->graph, options);
+  progress.Stop();
+  session.Print(text);
+  if (!text.ends_with('\n')) session.Print("\n");
+  return kDone;
+}
+
+}  // namespace
+
+void AddShow(CLI::App& app, Session& session) {
+  Verb verb(app, session, "show", "Print a model's graph as text", kFooter);
+  auto flags = std::make_shared<Flags>();
+  verb.Text("MODEL", flags->model, "", "The model file").Required();
+  verb.Flag("--raw", flags->raw, "The graph as the file has it, not converted to IR");
+  verb.Flag("--types,!--no-types", flags->types, "Types of results (default), or not");
+  verb.Flag("--names", flags->names, "Names of nodes");
+  verb.Text("--max-constant", flags->max_constant, "N",
+            "Constants of up to N elements are written out (8)");
+  verb.Do([flags, &session] { return RunShow(*flags, session); });
+}
+
+}  // namespace x2ir::cli

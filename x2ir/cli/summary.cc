@@ -1,0 +1,34 @@
+// The summary of a conversion.
+#include "x2ir/cli/summary.h"
+
+#include <algorithm>
+
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::cli {
+
+void PrintSummary(Session& session, const Report& report, const std::string& done) {
+  if (session.quiet) return;
+  session.Print(StrCat(done, ": ", report.nodes_read, report.nodes_read == 1 ? " node" : " nodes",
+                       " read, ", report.mapped(), " mapped, ", report.foreign(), " foreign\n"));
+  if (!session.verbose) return;
+  size_t width = 0;
+  for (const auto& entry : report.ops) width = std::max(width, entry.first.size());
+  for (const auto& [op, count] : report.ops) {
+    std::string line = StrCat("  ", op, std::string(width - op.size(), ' '));
+    if (count.mapped != 0) StrAppend(&line, "  ", count.mapped, " mapped");
+    if (count.lowered != 0) StrAppend(&line, "  ", count.lowered, " lowered");
+    if (count.foreign != 0) StrAppend(&line, "  ", count.foreign, " foreign");
+    session.Print(line + "\n");
+  }
+  for (const PassResult& pass : report.passes) {
+    if (pass.changes == 0) continue;
+    session.Print(StrCat("  pass ", pass.name, ": ", pass.changes, " changes\n"));
+  }
+}
+
+void PrintWarnings(Session& session, const Report& report) {
+  for (const std::string& warning : report.warnings) session.Warn(warning);
+}
+
+}  // namespace x2ir::cli

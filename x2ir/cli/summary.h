@@ -1,0 +1,18 @@
+// What convert and export say when they are done.
+#ifndef X2IR_CLI_SUMMARY_H_
+#define X2IR_CLI_SUMMARY_H_
+
+#include <string>
+
+#include "x2ir/cli/session.h"
+#include "x2ir/core/report.h"
+
+namespace x2ir::cli {
+
+// One line; the counts of each op with -v; nothing with -q.
+void PrintSummary(Session& session, const Report& report, const std::string& done);
+void PrintWarnings(Session& session, const Report& report);
+
+}  // namespace x2ir::cli
+
+#endif  // X2IR_CLI_SUMMARY_H_

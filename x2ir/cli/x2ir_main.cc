@@ -1,0 +1,12 @@
+// x2ir: reads models of any format into the IR, and looks at them.
+#include "x2ir/cli/program.h"
+#include "x2ir/cli/verbs.h"
+
+int main(int argc, char** argv) {
+  using namespace x2ir::cli;  // NOLINT
+  return RunProgram(argc, argv, "x2ir",
+                    "x2ir carries neural networks between frameworks and ONNX.\n"
+                    "MODEL is a file of any format that is read: ONNX, or x2ir's own IR "
+                    "(NAME.json).",
+                    {AddConvert, AddShow, AddInfo, AddDraw, AddRun, AddVerify, AddOps});
+}

@@ -1,0 +1,338 @@
+// The front door: formats, the driver and the options put together.
+#include "x2ir/core/convert.h"
+
+#include <algorithm>
+
+#include "x2ir/core/dialect.h"
+#include "x2ir/core/driver.h"
+#include "x2ir/formats/ir/ir.h"
+#include "x2ir/formats/onnx/onnx.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+// The formats that we read. A new one is a row.
+struct Format {
+  std::string_view name;
+  std::string_view dialect;
+  bool (*looks_like)(absl::Span<const std::byte> head, uint64_t file_size);
+  absl::StatusOr<Model> (*read)(const std::string& path, bool allow_outside);
+};
+
+constexpr size_t kHeadSize = 4096;
+constexpr int kDefaultOpset = 17;
+
+const Format kFormats[] = {
+    {"ir", kIrDialect, [](absl::Span<const std::byte> head, uint64_t) { return LooksLikeIr(head); },
+     [](const std::string& path, bool allow_outside) {
+       return ReadIr(path, {.allow_outside = allow_outside});
+     }},
+    {"onnx", "onnx", LooksLikeOnnx, [](const std::string& path, bool) { return ReadOnnx(path); }},
+};
+
+const Format* FindFormat(std::string_view name) {
+  for (const Format& format : kFormats) {
+    if (format.name == name) return &format;
+  }
+  return nullptr;
+}
+
+std::string FormatNames() {
+  std::string names;
+  for (const Format& format : kFormats) StrAppend(&names, names.empty() ? "" : ", ", format.name);
+  return names;
+}
+
+Value* FindInput(const Graph& graph, const std::string& name) {
+  Value* value = graph.Find(name);
+  return value && value->is_input() ? value : nullptr;
+}
+
+std::string InputNames(const Graph& graph) {
+  std::string names;
+  for (const Value* input : graph.inputs()) {
+    StrAppend(&names, names.empty() ? "" : ", ", input->name());
+  }
+  return names;
+}
+
+// Shapes and element types of everything but inputs and constants are no longer what the
+// file says; inference finds them again.
+void ForgetTypes(Graph& graph, bool dtypes) {
+  for (Node* node : graph.nodes()) {
+    for (Value* output : node->outputs()) {
+      if (!output) continue;
+      output->clear_elements();
+      if (!output->type().is_tensor()) continue;
+      output->set_type(dtypes ? Type() : Type::Tensor(output->dtype()));
+    }
+    for (Graph* inner : node->subgraphs()) ForgetTypes(*inner, dtypes);
+  }
+}
+
+absl::Status OverrideInputs(Graph& graph, const std::vector<std::pair<std::string, Shape>>& shapes,
+                            const std::vector<std::pair<std::string, DType>>& dtypes) {
+  if (shapes.empty() && dtypes.empty()) return absl::OkStatus();
+  auto input_of = [&](const std::string& name, std::string_view flag) -> absl::StatusOr<Value*> {
+    Value* input = FindInput(graph, name);
+    if (!input) {
+      return Invalid(flag, ": the model has no input '", name,
+                     "'; its inputs are: ", InputNames(graph));
+    }
+    if (input->type().is_known() && !input->type().is_tensor()) {
+      return Invalid(flag, ": input '", name, "' is no tensor but ", input->type().ToString());
+    }
+    return input;
+  };
+  for (const auto& [name, shape] : shapes) {
+    X2IR_ASSIGN_OR_RETURN(Value * input, input_of(name, "--shape"));
+    if (input->shape() && input->shape()->rank() != shape.rank()) {
+      return Invalid("--shape: input '", name, "' is ", input->type().ToString(),
+                     "; expected rank ", input->shape()->rank(), ", got ", shape.rank());
+    }
+    input->set_type(Type::Tensor(input->dtype(), shape));
+  }
+  for (const auto& [name, dtype] : dtypes) {
+    X2IR_ASSIGN_OR_RETURN(Value * input, input_of(name, "--dtype"));
+    Type type = input->type().is_known() ? input->type() : Type::Tensor(dtype);
+    type.set_dtype(dtype);
+    input->set_type(std::move(type));
+  }
+  ForgetTypes(graph, !dtypes.empty());
+  return absl::OkStatus();
+}
+
+// --outputs A,B:0 makes exactly these values the model's outputs ("node:k" is output k of a
+// node of that name).
+absl::StatusOr<Value*> FindByName(const Graph& graph, const std::string& name) {
+  if (Value* value = graph.Find(name)) return value;
+  std::string node_name = name;
+  size_t k = 0;
+  if (const size_t colon = name.rfind(':'); colon != std::string::npos) {
+    const std::string digits = name.substr(colon + 1);
+    if (!digits.empty() && digits.size() < 6 &&
+        digits.find_first_not_of("0123456789") == std::string::npos) {
+      node_name = name.substr(0, colon);
+      k = std::stoul(digits);
+      if (Value* value = k == 0 ? graph.Find(node_name) : nullptr) return value;
+    }
+  }
+  for (const Node* node : graph.nodes()) {
+    if (node->name() != node_name) continue;
+    if (Value* value = node->output(k)) return value;
+    return Invalid("node '", node_name, "' has no output ", k);
+  }
+  return Invalid("there is no value or node '", name, "'");
+}
+
+// Cuts the graph: `inputs` become its inputs, `outputs` its outputs; what is then not
+// needed goes.
+absl::Status Cut(Graph& graph, const std::vector<std::string>& inputs,
+                 const std::vector<std::string>& outputs) {
+  if (!outputs.empty()) {
+    std::vector<Value*> values;
+    for (const std::string& name : outputs) {
+      auto value = FindByName(graph, name);
+      if (!value.ok()) return Annotate(value.status(), "--outputs");
+      values.push_back(*value);
+    }
+    graph.ClearOutputs();
+    for (Value* value : values) graph.AddOutput(value);
+  }
+  if (!inputs.empty()) {
+    std::vector<Value*> wanted;
+    for (const std::string& name : inputs) {
+      auto found = FindByName(graph, name);
+      if (!found.ok()) return Annotate(found.status(), "--inputs");
+      Value* value = *found;
+      if (!value->is_input()) {
+        const std::string own = value->name();
+        graph.Rename(value, graph.UniqueName(own + "_cut"));
+        Value* input = graph.AddInput(own, value->type());
+        graph.ReplaceAllUses(value, input);
+        value = input;
+      }
+      wanted.push_back(value);
+    }
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (std::find(wanted.begin(), wanted.begin() + i, wanted[i]) != wanted.begin() + i) {
+        return Invalid("--inputs names '", wanted[i]->name(), "' twice");
+      }
+    }
+    // In the order of the option; the others follow until they are found to be unused.
+    std::vector<Value*> order = wanted;
+    for (Value* input : graph.inputs()) {
+      if (std::find(wanted.begin(), wanted.end(), input) == wanted.end()) order.push_back(input);
+    }
+    for (size_t i = 0; i < order.size(); ++i) graph.ReplaceInputAt(i, order[i]);
+  }
+  if (inputs.empty() && outputs.empty()) return absl::OkStatus();
+  X2IR_RETURN_IF_ERROR(graph.Sort());
+  for (Node* node = graph.last(); node;) {
+    Node* previous = node->prev();
+    const bool used = std::any_of(node->outputs().begin(), node->outputs().end(),
+                                  [](const Value* v) { return v && !v->is_unused(); });
+    if (!used) graph.EraseUnused(node);
+    node = previous;
+  }
+  for (Value* constant : graph.constants()) {
+    if (constant->is_unused()) graph.RemoveConstant(constant);
+  }
+  if (inputs.empty()) return absl::OkStatus();
+  const std::vector<Value*> now = graph.inputs();
+  std::string missing;
+  for (size_t i = inputs.size(); i < now.size(); ++i) {
+    if (now[i]->is_unused()) {
+      graph.RemoveInput(now[i]);
+    } else {
+      StrAppend(&missing, missing.empty() ? "" : ", ", now[i]->name());
+    }
+  }
+  if (!missing.empty()) return Invalid("--inputs: the outputs also need ", missing);
+  return absl::OkStatus();
+}
+
+void WarnUnknownDims(const Graph& graph, Report& report) {
+  std::string names;
+  for (const Value* input : graph.inputs()) {
+    bool unknown = input->type().is_tensor() && !input->shape();
+    if (input->shape()) {
+      for (const Dim& d : *input->shape()) unknown |= d.is_unknown();
+    }
+    if (unknown)
+      StrAppend(&names, names.empty() ? "" : ", ", input->name(), ": ", input->type().ToString());
+  }
+  if (names.empty()) return;
+  report.warnings.push_back(
+      StrCat("inputs with unknown dims (", names, "); --shape NAME:1,3,... fixes them"));
+}
+
+absl::Status Optimize(Graph& graph, const std::vector<std::string>& names, Report& report) {
+  X2IR_ASSIGN_OR_RETURN(report.passes, RunPasses(graph, names));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DetectFormat(const std::string& path) {
+  X2IR_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+  const absl::Span<const std::byte> head(file->data(), std::min(file->size(), kHeadSize));
+  if (head.empty()) return DataLoss("'", path, "' is empty");
+  for (const Format& format : kFormats) {
+    if (format.looks_like(head, file->size())) return std::string(format.name);
+  }
+  return DataLoss("'", path, "' is in no format that x2ir knows (", FormatNames(), ")");
+}
+
+absl::StatusOr<Model> Load(const std::string& path, const std::string& format, bool allow_outside) {
+  std::string name = format;
+  if (name.empty()) {
+    X2IR_ASSIGN_OR_RETURN(name, DetectFormat(path));
+  }
+  const Format* found = FindFormat(name);
+  if (!found)
+    return Invalid("--from: there is no format '", name, "'; expected one of: ", FormatNames());
+  absl::StatusOr<Model> model = found->read(path, allow_outside);
+  if (model.ok() && found->dialect != kIrDialect) model->source_dialect = found->dialect;
+  return model;
+}
+
+absl::StatusOr<Model> Import(const std::string& path, const ImportOptions& options,
+                             Report* report) {
+  X2IR_ASSIGN_OR_RETURN(Model model, Load(path, options.format, options.allow_outside));
+  X2IR_RETURN_IF_ERROR(ToIr(model, options, report));
+  return model;
+}
+
+absl::Status ToIr(Model& model, const ImportOptions& options, Report* report) {
+  Report own;
+  if (!report) report = &own;
+  Graph& graph = *model.graph;
+  if (options.opset) {
+    if (*options.opset < 1) return Invalid("--opset: expected a positive number");
+    model.SetOpset("", *options.opset);
+  }
+  if (options.freeze_params) graph.FreezeInputs();
+  X2IR_RETURN_IF_ERROR(Cut(graph, options.inputs, options.outputs));
+  X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, options.dtypes));
+  X2IR_RETURN_IF_ERROR(graph.Sort());
+  X2IR_RETURN_IF_ERROR(
+      RewriteToIr(model, model.source_dialect, options.foreign, options.progress, *report));
+  X2IR_RETURN_IF_ERROR(report->ToStatus("cannot convert to IR"));
+  WarnUnknownDims(graph, *report);
+  if (options.optimize) X2IR_RETURN_IF_ERROR(Optimize(graph, DefaultPasses(), *report));
+  report->nodes_written = static_cast<int64_t>(graph.TotalNodes());
+  return absl::OkStatus();
+}
+
+absl::Status FromIr(Model& model, const std::string& dialect, const ExportOptions& options,
+                    Report* report) {
+  Report own;
+  if (!report) report = &own;
+  Graph& graph = *model.graph;
+  const Dialect* known = FindDialect(dialect);
+  const bool home = model.source_dialect == dialect;  // back to where it came from
+  const int source_opset = home ? static_cast<int>(model.Opset("")) : 0;
+  int opset = options.opset.value_or(source_opset != 0 ? source_opset : kDefaultOpset);
+  if (known && !options.opset) opset = std::min(opset, known->latest_opset);
+  if (opset < 1 || (known && opset > known->latest_opset)) {
+    return Invalid("there is no opset ", opset, " of ", dialect, "; expected 1 to ",
+                   known ? known->latest_opset : opset);
+  }
+  X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, {}));
+  X2IR_RETURN_IF_ERROR(graph.Sort());
+  X2IR_RETURN_IF_ERROR(InferGraph(graph));
+  const std::vector<std::string> passes =
+      !options.optimize ? std::vector<std::string>() : options.passes.value_or(DefaultPasses());
+  X2IR_RETURN_IF_ERROR(Optimize(graph, passes, *report));
+
+  const std::vector<OpsetImport> before = model.opset_imports;
+  if (!home) model.opset_imports.clear();
+  model.SetOpset("", opset);
+  for (const OpsetImport& extra : options.extra_opsets) model.SetOpset(extra.domain, extra.version);
+  X2IR_RETURN_IF_ERROR(RewriteFromIr(model, dialect, source_opset, options.progress, *report));
+  X2IR_RETURN_IF_ERROR(
+      report->ToStatus(StrCat("cannot express the model in ", dialect, " at opset ", opset)));
+
+  if (known && known->oldest_file_version) {
+    const int oldest = known->oldest_file_version(opset);
+    // The model's own file version where it stays at its opset; else the oldest that will do.
+    if (!home || opset != source_opset || model.ir_version < oldest) model.ir_version = oldest;
+  }
+  model.source_dialect = dialect;
+  report->nodes_written = static_cast<int64_t>(graph.TotalNodes());
+  if (options.check && known) {
+    const std::vector<std::string> problems = CheckAgainstSchemas(model, *known);
+    if (!problems.empty()) {
+      std::string text;
+      for (const std::string& problem : problems) StrAppend(&text, "\n  ", problem);
+      return CannotExpress("the exported model does not pass the check:", text);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Export(Model ir, const std::string& path, const ExportOptions& options,
+                    Report* report) {
+  X2IR_RETURN_IF_ERROR(FromIr(ir, "onnx", options, report));
+  OnnxWriteOptions write;
+  switch (options.external_data) {
+    case ExportOptions::External::kAuto: write.external = OnnxWriteOptions::External::kAuto; break;
+    case ExportOptions::External::kAlways:
+      write.external = OnnxWriteOptions::External::kAlways;
+      break;
+    case ExportOptions::External::kNever:
+      write.external = OnnxWriteOptions::External::kNever;
+      break;
+  }
+  return WriteOnnx(ir, path, write);
+}
+
+absl::Status SaveIr(const Model& ir, const std::string& path, Weights weights) {
+  IrWriteOptions options;
+  options.reference_weights = weights == Weights::kReference;
+  return WriteIr(ir, path, options);
+}
+
+}  // namespace x2ir

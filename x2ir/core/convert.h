@@ -1,0 +1,89 @@
+// The front door: models in, models out. No exception crosses it; every error is a status
+// (docs/design.md, "Errors"). Functions are thread-safe for separate models.
+//
+//   X2IR_ASSIGN_OR_RETURN(Model ir, x2ir::Import("model.onnx"));
+//   X2IR_RETURN_IF_ERROR(x2ir::Export(std::move(ir), "model17.onnx", {.opset = 17}));
+#ifndef X2IR_CORE_CONVERT_H_
+#define X2IR_CORE_CONVERT_H_
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "x2ir/core/report.h"
+#include "x2ir/graph_wrapper/model.h"
+#include "x2ir/graph_wrapper/type.h"
+
+namespace x2ir {
+
+// Which ops without a mapping may stay as foreign ops: none, those of some domains, or all.
+struct ForeignPolicy {
+  bool all = false;                    // --continue-on-error: also ops whose mapping failed
+  std::vector<std::string> domains{};  // --allow-foreign
+};
+
+// Progress of long work: done of total nodes. Called often; must be cheap.
+using ProgressFn = std::function<void(int64_t done, int64_t total)>;
+
+// Members have initializers so that {.opset = 17} draws no warning about the others.
+struct ImportOptions {
+  std::string format{};  // "onnx", "ir", ...; empty: found by looking at the file
+  std::vector<std::pair<std::string, Shape>> shapes{};  // --shape: input shapes, re-inferred
+  std::vector<std::pair<std::string, DType>> dtypes{};  // --dtype: input element types
+  std::vector<std::string> inputs{};                    // --inputs: cut the graph at these values
+  std::vector<std::string> outputs{};                   // --outputs: "name" or "node:k"
+  std::optional<int> opset{};                           // --opset: instead of what the file says
+  bool freeze_params = true;  // initializers that are also inputs become constants
+  bool optimize = false;
+  bool allow_outside = false;  // as for Load
+  ForeignPolicy foreign{};
+  ProgressFn progress{};
+};
+
+struct ExportOptions {
+  std::optional<int> opset{};               // default: the model's own, else 17
+  std::vector<OpsetImport> extra_opsets{};  // --extra-opset: of other domains
+  std::vector<std::pair<std::string, Shape>> shapes{};
+  bool optimize = true;
+  std::optional<std::vector<std::string>> passes{};  // instead of the default ones
+  enum class External { kAuto, kAlways, kNever } external_data = External::kAuto;
+  bool check = false;
+  ForeignPolicy foreign{};  // IR files with foreign ops export them as they are in any case
+  ProgressFn progress{};
+};
+
+// Reads a model file of any format into a graph in its own dialect; understands nothing.
+// An IR file may name weights outside of its own folder only if `allow_outside` says so: a
+// file from elsewhere shall not make us read what its sender may not.
+absl::StatusOr<Model> Load(const std::string& path, const std::string& format = "",
+                           bool allow_outside = false);
+// The name of the format a file is in, by its content: "onnx", "ir". DataLoss if unknown.
+absl::StatusOr<std::string> DetectFormat(const std::string& path);
+
+// Load, then ToIr. An IR file comes as it is (shapes re-inferred if options say so).
+// On failure `report` (may be null) says everything; the status lists it as well.
+absl::StatusOr<Model> Import(const std::string& path, const ImportOptions& options = {},
+                             Report* report = nullptr);
+// Rewrites a model in its source dialect to IR, in place.
+absl::Status ToIr(Model& model, const ImportOptions& options = {}, Report* report = nullptr);
+
+// FromIr to "onnx", then writes the file (and its external data), atomically.
+absl::Status Export(Model ir, const std::string& path, const ExportOptions& options = {},
+                    Report* report = nullptr);
+// Optimizes, lowers and rewrites an IR model to a dialect, in place.
+absl::Status FromIr(Model& model, const std::string& dialect, const ExportOptions& options = {},
+                    Report* report = nullptr);
+
+// How IR files hold weights: copied into NAME.safetensors, or by reference to byte ranges
+// of the files that they came from.
+enum class Weights { kCopy, kReference };
+absl::Status SaveIr(const Model& ir, const std::string& path, Weights weights = Weights::kCopy);
+
+}  // namespace x2ir
+
+#endif  // X2IR_CORE_CONVERT_H_

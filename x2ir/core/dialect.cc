@@ -1,0 +1,155 @@
+// The registry of dialects, and the check of a graph against a dialect's schemas.
+#include "x2ir/core/dialect.h"
+
+#include <functional>
+#include <map>
+
+#include "x2ir/graph_wrapper/check.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+// Filled by static objects before main; read-only afterwards, hence no lock.
+std::map<std::string, Dialect, std::less<>>& Table() {
+  static auto* table = new std::map<std::string, Dialect, std::less<>>;
+  return *table;
+}
+
+const OperandSchema* At(const std::vector<OperandSchema>& operands, size_t i) {
+  if (i < operands.size()) return &operands[i];
+  return !operands.empty() && operands.back().arity == Arity::kVariadic ? &operands.back()
+                                                                        : nullptr;
+}
+
+bool Allows(const OperandSchema& operand, const Type& type) {
+  if (!type.is_known()) return true;
+  if (type.kind() != Type::kTensor) return operand.non_tensor;
+  if (type.dtype() == DType::kUndefined) return true;
+  return (operand.dtypes >> static_cast<int>(type.dtype())) & 1;
+}
+
+}  // namespace
+
+const AttrSchema* OpSchema::FindAttr(Symbol attr) const {
+  for (const AttrSchema& a : attrs) {
+    if (a.name == attr) return &a;
+  }
+  return nullptr;
+}
+
+const OperandSchema* OpSchema::InputAt(size_t i) const { return At(inputs, i); }
+const OperandSchema* OpSchema::OutputAt(size_t i) const { return At(outputs, i); }
+
+int OpSchema::InputIndex(std::string_view operand) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].name == operand) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+const Dialect* FindDialect(std::string_view name) {
+  auto it = Table().find(name);
+  return it == Table().end() ? nullptr : &it->second;
+}
+
+bool RegisterDialect(Dialect dialect) {
+  const std::string name = dialect.name;
+  const bool fresh = Table().emplace(name, std::move(dialect)).second;
+  X2IR_CHECK(fresh, "dialect '" + name + "' is registered twice");
+  return true;
+}
+
+std::pair<std::string_view, std::string_view> SplitOp(std::string_view op) {
+  const size_t at = op.find("::");
+  if (at == std::string_view::npos) return {"", op};
+  return {op.substr(0, at), op.substr(at + 2)};
+}
+
+std::vector<std::string> CheckNode(const Node& node, const OpSchema& schema) {
+  std::vector<std::string> problems;
+  if (schema.deprecated) problems.push_back(StrCat("deprecated since opset ", schema.since));
+  auto operands = [&](const std::vector<OperandSchema>& known, std::string_view what, size_t n,
+                      auto value_at) {
+    size_t least = 0;
+    for (size_t i = 0; i < known.size(); ++i) {
+      if (known[i].arity == Arity::kRequired) least = i + 1;
+      if (known[i].arity == Arity::kVariadic) least = i + known[i].min;
+    }
+    if (n < least) {
+      problems.push_back(StrCat("too few ", what, "s; expected at least ", least, ", got ", n));
+    }
+    for (size_t i = 0; i < n; ++i) {
+      const OperandSchema* operand = At(known, i);
+      if (!operand) {
+        problems.push_back(
+            StrCat("too many ", what, "s; expected at most ", known.size(), ", got ", n));
+        break;
+      }
+      const Value* value = value_at(i);
+      if (!value) {
+        if (operand->arity == Arity::kRequired) {
+          problems.push_back(StrCat(what, " '", operand->name, "' is left out"));
+        }
+      } else if (!Allows(*operand, value->type())) {
+        problems.push_back(StrCat(what, " '", operand->name, "' may not be ",
+                                  value->type().is_tensor() ? std::string(Name(value->dtype()))
+                                                            : value->type().ToString()));
+      }
+    }
+  };
+  operands(schema.inputs, "operand", node.num_inputs(), [&](size_t i) { return node.input(i); });
+  operands(schema.outputs, "output", node.num_outputs(), [&](size_t i) { return node.output(i); });
+  for (const AttrSchema& attr : schema.attrs) {
+    const Attribute* have = node.attrs().Find(attr.name);
+    if (!have && attr.required) {
+      problems.push_back(StrCat("attribute '", attr.name.str(), "' is missing"));
+    }
+    if (have && have->kind() != attr.kind && have->kind() != AttrKind::kRef) {
+      problems.push_back(StrCat("attribute '", attr.name.str(), "': expected ", Name(attr.kind),
+                                ", got ", Name(have->kind())));
+    }
+  }
+  for (const auto& [name, attr] : node.attrs()) {
+    if (!schema.FindAttr(name)) {
+      problems.push_back(StrCat("unknown attribute '", name.str(), "'"));
+    }
+  }
+  return problems;
+}
+
+std::vector<std::string> CheckAgainstSchemas(const Model& model, const Dialect& dialect) {
+  std::vector<std::string> problems;
+  std::function<void(const Graph&)> visit = [&](const Graph& graph) {
+    for (const Node* node : graph.nodes()) {
+      for (const Graph* inner : node->subgraphs()) visit(*inner);
+      const std::string_view domain = SplitOp(node->op()).first;
+      const int64_t opset = model.Opset(domain);
+      if (node->dialect() != dialect.name) {
+        problems.push_back(StrCat(Describe(*node), ": not an op of ", dialect.name));
+        continue;
+      }
+      if (opset == 0) {
+        problems.push_back(StrCat(Describe(*node), ": no opset of domain '", domain, "'"));
+        continue;
+      }
+      const OpSchema* schema =
+          dialect.schema ? dialect.schema(node->op(), static_cast<int>(opset)) : nullptr;
+      if (!schema) {
+        if (domain.empty()) {
+          problems.push_back(StrCat(Describe(*node), " (", dialect.name, " opset ", opset,
+                                    "): there is no such op"));
+        }
+        continue;  // nothing is known of other domains' ops
+      }
+      for (const std::string& problem : CheckNode(*node, *schema)) {
+        problems.push_back(
+            StrCat(Describe(*node), " (", dialect.name, " opset ", opset, "): ", problem));
+      }
+    }
+  };
+  visit(*model.graph);
+  return problems;
+}
+
+}  // namespace x2ir

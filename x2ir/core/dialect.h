@@ -1,0 +1,75 @@
+// Dialects: what is known of a framework's own operator sets. A dialect may offer schemas
+// (ONNX does); then the driver checks what it reads and writes against them.
+#ifndef X2IR_CORE_DIALECT_H_
+#define X2IR_CORE_DIALECT_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "x2ir/graph_wrapper/attribute.h"
+#include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/graph_wrapper/model.h"
+#include "x2ir/ops/op.h"
+
+namespace x2ir {
+
+struct OperandSchema {
+  std::string name;
+  Arity arity = Arity::kRequired;
+  int min = 1;                     // of a variadic one
+  uint32_t dtypes = ~uint32_t{0};  // bit d: tensors of DType d are allowed
+  bool non_tensor = false;         // sequences, optionals or maps are allowed
+};
+
+struct AttrSchema {
+  Symbol name;
+  AttrKind kind;
+  bool required = false;
+  std::optional<Attribute> default_value{};
+};
+
+// One operator in one version.
+struct OpSchema {
+  std::string name;  // with domain: "com.acme::Foo"
+  int since = 1;
+  bool deprecated = false;
+  std::vector<OperandSchema> inputs, outputs;
+  std::vector<AttrSchema> attrs;
+  const AttrSchema* FindAttr(Symbol name) const;
+  const OperandSchema* InputAt(size_t i) const;  // the variadic one for all past it
+  const OperandSchema* OutputAt(size_t i) const;
+  int InputIndex(std::string_view name) const;  // -1: none
+};
+
+struct Dialect {
+  std::string name;      // "onnx"
+  int latest_opset = 1;  // of the default domain
+  // The schema of an op at an opset (of its domain), or null when not known. Cheap: cached.
+  std::function<const OpSchema*(Symbol op, int opset)> schema;
+  // All versions of an op, oldest first; empty when not known. For messages.
+  std::function<std::vector<const OpSchema*>(Symbol op)> versions;
+  // The oldest version of the file format that may hold this opset (ONNX: IR version).
+  std::function<int(int opset)> oldest_file_version;
+};
+
+// Null when nobody registered it; a dialect without registration has no schemas.
+const Dialect* FindDialect(std::string_view name);
+bool RegisterDialect(Dialect dialect);
+
+// Splits "com.acme::Foo" into domain and name; the domain of "Relu" is "".
+std::pair<std::string_view, std::string_view> SplitOp(std::string_view op);
+
+// All violations of a node against one schema: arity, element types, attributes.
+std::vector<std::string> CheckNode(const Node& node, const OpSchema& schema);
+// All violations of a graph in a dialect against its schemas at these opsets: unknown ops,
+// arity, element types, attributes. For `--check`. Empty when there are none.
+std::vector<std::string> CheckAgainstSchemas(const Model& model, const Dialect& dialect);
+
+}  // namespace x2ir
+
+#endif  // X2IR_CORE_DIALECT_H_

@@ -1,0 +1,29 @@
+// The conversion driver: walks a graph once and lets handlers say what each node is in the
+// other dialect; splices their answers in, keeps names, and collects every failure.
+#ifndef X2IR_CORE_DRIVER_H_
+#define X2IR_CORE_DRIVER_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/report.h"
+#include "x2ir/graph_wrapper/model.h"
+
+namespace x2ir {
+
+// Rewrites a sorted graph (nested ones included) of `dialect` to IR. Failures go to the
+// report; nodes that fail stay as they were. InvalidArgument only for what makes going on
+// pointless. The policy says which nodes may stay foreign without being a failure.
+absl::Status RewriteToIr(Model& model, const std::string& dialect, const ForeignPolicy& policy,
+                         const ProgressFn& progress, Report& report);
+
+// Rewrites a sorted IR graph to `dialect` with the opsets that model.opset_imports says;
+// lowers what has no form there. Foreign ops of that dialect stay as they are.
+// `source_opset`: the opset of the default domain that foreign ops came from (0: unknown).
+absl::Status RewriteFromIr(Model& model, const std::string& dialect, int source_opset,
+                           const ProgressFn& progress, Report& report);
+
+}  // namespace x2ir
+
+#endif  // X2IR_CORE_DRIVER_H_

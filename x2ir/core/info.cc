@@ -1,0 +1,249 @@
+// Collects and prints what ModelInfo says of a model.
+#include "x2ir/core/info.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "x2ir/core/convert.h"
+#include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+std::vector<ModelInfo::Port> Ports(const std::vector<Value*>& values) {
+  std::vector<ModelInfo::Port> ports;
+  for (const Value* value : values) {
+    bool open = value->type().is_tensor() && !value->shape();
+    if (value->shape()) {
+      for (const Dim& dim : *value->shape()) open = open || dim.is_unknown();
+    }
+    ports.push_back({value->name(), value->type().ToString(),
+                     value->is_input() && value->constant() != nullptr, open});
+  }
+  return ports;
+}
+
+int64_t BytesOf(const Tensor& tensor) {
+  if (tensor.is_sparse()) return BytesOf(tensor.sparse().values) + BytesOf(tensor.sparse().indices);
+  if (!tensor.is_string()) return static_cast<int64_t>(tensor.nbytes());
+  int64_t bytes = 0;
+  for (const std::string& text : tensor.strings()) bytes += static_cast<int64_t>(text.size());
+  return bytes;
+}
+
+// A sum that a hostile file cannot make overflow.
+void Add(int64_t& sum, int64_t n) {
+  sum =
+      n > std::numeric_limits<int64_t>::max() - sum ? std::numeric_limits<int64_t>::max() : sum + n;
+}
+
+void AddWeight(ModelInfo& info, const Tensor& tensor) {
+  const int64_t bytes = BytesOf(tensor);
+  for (ModelInfo::Weights* w : {&info.weights[std::string(Name(tensor.dtype()))], &info.total}) {
+    Add(w->tensors, 1);
+    Add(w->elements, tensor.num_elements());
+    Add(w->bytes, bytes);
+  }
+}
+
+void Visit(ModelInfo& info, const Graph& graph) {
+  for (const Value* input : graph.inputs()) {
+    if (input->constant()) AddWeight(info, *input->constant());
+  }
+  for (const Value* constant : graph.constants()) AddWeight(info, *constant->constant());
+  for (const Node* node : graph.nodes()) {
+    ++info.nodes;
+    ++info.ops[node->is_ir() ? node->op().str()
+                             : StrCat(node->dialect().str(), ".", node->op().str())];
+    for (const auto& [name, attr] : node->attrs()) {
+      // ONNX's Constant nodes are weights too.
+      if (const Tensor* tensor = attr.get<Tensor>()) AddWeight(info, *tensor);
+    }
+    for (const Graph* inner : node->subgraphs()) Visit(info, *inner);
+  }
+}
+
+// 1234567 as "1,234,567".
+std::string Grouped(int64_t n) {
+  const std::string digits = StrCat(n);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string Size(int64_t bytes) {
+  if (bytes < 1024) return StrCat(bytes, " bytes");
+  double size = static_cast<double>(bytes);
+  std::string_view unit;
+  for (std::string_view next : {"KiB", "MiB", "GiB", "TiB"}) {
+    if (size < 1024) break;
+    size /= 1024;
+    unit = next;
+  }
+  char text[40];
+  std::snprintf(text, sizeof text, "%.1f ", size);
+  return StrCat(text, unit);
+}
+
+std::string Padded(std::string_view text, size_t width) {
+  return StrCat(text, std::string(text.size() < width ? width - text.size() : 1, ' '));
+}
+
+std::string Quoted(std::string_view text) {
+  std::string quoted;
+  AppendJsonString(&quoted, text);
+  return quoted;
+}
+
+template <typename Range, typename F>
+std::string JsonList(const Range& range, F item) {
+  std::string text = "[";
+  for (const auto& entry : range) StrAppend(&text, text.size() > 1 ? ", " : "", item(entry));
+  return text + "]";
+}
+
+template <typename Range, typename F>
+std::string JsonMap(const Range& range, F item) {
+  std::string text = "{";
+  for (const auto& [key, value] : range) {
+    StrAppend(&text, text.size() > 1 ? ", " : "", Quoted(key), ": ", item(value));
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+ModelInfo DescribeModel(const Model& model) {
+  ModelInfo info;
+  info.graph = model.graph->name();
+  info.producer = model.producer_name;
+  if (!model.producer_version.empty()) {
+    StrAppend(&info.producer, info.producer.empty() ? "" : " ", model.producer_version);
+  }
+  info.ir_version = model.ir_version;
+  info.opsets = model.opset_imports;
+  info.inputs = Ports(model.graph->inputs());
+  info.outputs = Ports(model.graph->outputs());
+  info.functions = static_cast<int64_t>(model.functions.size());
+  Visit(info, *model.graph);
+  return info;
+}
+
+absl::StatusOr<ModelInfo> Inspect(const std::string& path, bool allow_outside) {
+  X2IR_ASSIGN_OR_RETURN(const std::string format, DetectFormat(path));
+  X2IR_ASSIGN_OR_RETURN(Model model, Load(path, format, allow_outside));
+  ModelInfo info = DescribeModel(model);
+  info.format = format;
+  info.conversion = ToIr(model, {}, &info.report);
+  return info;
+}
+
+std::string ModelInfo::ToText() const {
+  std::string text;
+  auto field = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) StrAppend(&text, Padded(name, 12), value, "\n");
+  };
+  field("format", ir_version == 0 ? format : StrCat(format, ", file version ", ir_version));
+  field("graph", graph);
+  field("producer", producer);
+  std::string list;
+  for (const OpsetImport& opset : opsets) {
+    StrAppend(&list, list.empty() ? "" : ", ",
+              opset.domain.empty() ? "" : StrCat(opset.domain, " "), opset.version);
+  }
+  field("opsets", list);
+
+  auto ports = [&](std::string_view name, const std::vector<Port>& all) {
+    size_t defaults = 0;
+    std::string_view title = name;
+    for (const Port& port : all) {
+      if (port.has_default) {
+        ++defaults;
+        continue;
+      }
+      field(title.empty() ? " " : title, StrCat(port.name, ": ", port.type));
+      title = "";
+    }
+    if (defaults != 0) {
+      field(title.empty() ? " " : title, StrCat("and ", defaults, " with a default value"));
+    }
+  };
+  ports("inputs", inputs);
+  ports("outputs", outputs);
+  std::string open;
+  for (const Port& input : inputs) {
+    if (input.open && !input.has_default) StrAppend(&open, open.empty() ? "" : ", ", input.name);
+  }
+  if (!open.empty()) {
+    field("unknown", StrCat("dims of ", open, "; --shape NAME:1,3,... at convert fixes them"));
+  }
+
+  field("parameters", StrCat(Grouped(total.elements), " in ", Grouped(total.tensors),
+                             total.tensors == 1 ? " tensor, " : " tensors, ", Size(total.bytes)));
+  if (weights.size() > 1) {
+    for (const auto& [type, w] : weights) {
+      field(" ", StrCat(type, " ", Grouped(w.elements), " in ", Grouped(w.tensors), ", ",
+                        Size(w.bytes)));
+    }
+  }
+  if (functions != 0) field("functions", Grouped(functions));
+  field("nodes", Grouped(nodes));
+  std::vector<std::pair<std::string, int64_t>> by_count(ops.begin(), ops.end());
+  std::stable_sort(by_count.begin(), by_count.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const auto& [op, count] : by_count) field(" ", StrCat(Padded(Grouped(count), 8), op));
+
+  if (conversion.ok()) {
+    field("converts", "yes, every op");
+  } else if (!report.failures.empty()) {
+    field("converts", StrCat("no, ", report.failures.size(),
+                             report.failures.size() == 1 ? " op is" : " ops are", " in the way:"));
+    text += report.FailuresText();
+  } else {
+    field("converts", StrCat("no: ", std::string(conversion.message())));
+  }
+  return text;
+}
+
+std::string ModelInfo::ToJson() const {
+  auto ports = [](const std::vector<Port>& all) {
+    return JsonList(all, [](const Port& port) {
+      return StrCat("\n    {\"name\": ", Quoted(port.name), ", \"type\": ", Quoted(port.type),
+                    ", \"has_default\": ", port.has_default ? "true" : "false", "}");
+    });
+  };
+  auto counts = [](const Weights& w) {
+    return StrCat("{\"tensors\": ", w.tensors, ", \"elements\": ", w.elements,
+                  ", \"bytes\": ", w.bytes, "}");
+  };
+  std::string failures = JsonList(report.failures, [](const Failure& f) {
+    return StrCat("\n    {\"op\": ", Quoted(f.op), ", \"count\": ", f.count,
+                  ", \"reason\": ", Quoted(f.reason), ", \"nodes\": ", JsonList(f.nodes, Quoted),
+                  ", \"hint\": ", Quoted(f.hint), "}");
+  });
+  return StrCat("{\n  \"format\": ", Quoted(format), ",\n  \"ir_version\": ", ir_version,
+                ",\n  \"graph\": ", Quoted(graph), ",\n  \"producer\": ", Quoted(producer),
+                ",\n  \"opsets\": ",
+                JsonList(opsets,
+                         [](const OpsetImport& opset) {
+                           return StrCat("{\"domain\": ", Quoted(opset.domain),
+                                         ", \"version\": ", opset.version, "}");
+                         }),
+                ",\n  \"inputs\": ", ports(inputs), ",\n  \"outputs\": ", ports(outputs),
+                ",\n  \"nodes\": ", nodes, ",\n  \"functions\": ", functions,
+                ",\n  \"ops\": ", JsonMap(ops, [](int64_t n) { return StrCat(n); }),
+                ",\n  \"parameters\": ", counts(total),
+                ",\n  \"weights\": ", JsonMap(weights, counts),
+                ",\n  \"converts\": ", conversion.ok() ? "true" : "false",
+                ",\n  \"error\": ", Quoted(std::string(conversion.message())),
+                ",\n  \"failures\": ", failures, "\n}\n");
+}
+
+}  // namespace x2ir

@@ -1,0 +1,257 @@
+// Binding the tensors of an io file to a graph's inputs and outputs, and running them.
+#include "x2ir/core/io_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+constexpr std::string_view kCase = "case";
+
+// All of `text` as a number that an index may be; nullopt when it is none.
+std::optional<int64_t> ToIndex(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < 0) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+// "case12.in_0" is case 12 and "in_0"; without a prefix the case is -1.
+std::pair<int64_t, std::string_view> SplitCase(std::string_view name) {
+  const size_t dot = name.find('.');
+  if (name.starts_with(kCase) && dot != std::string_view::npos) {
+    if (const auto number = ToIndex(name.substr(kCase.size(), dot - kCase.size()))) {
+      return {*number, name.substr(dot + 1)};
+    }
+  }
+  return {-1, name};
+}
+
+// One side of a graph: its inputs, or its outputs.
+struct Side {
+  std::string_view prefix;  // "in_"
+  std::string_view what;    // "input"
+  const std::vector<Value*>& values;
+
+  std::optional<size_t> Named(std::string_view name) const {
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i]->name() == name) return i;
+    }
+    return std::nullopt;
+  }
+  std::string Names() const {
+    std::string names;
+    for (const Value* value : values) StrAppend(&names, names.empty() ? "" : ", ", value->name());
+    return names.empty() ? "none" : names;
+  }
+};
+
+using Tensors = std::vector<std::pair<std::string_view, const Tensor*>>;
+
+// Binds what belongs to this side and takes it out of `tensors`.
+absl::Status BindSide(const Side& side, Tensors& tensors,
+                      std::vector<std::optional<Tensor>>* bound) {
+  bound->resize(side.values.size());
+  auto position = [&](std::string_view name) -> std::optional<int64_t> {
+    if (!name.starts_with(side.prefix)) return std::nullopt;
+    return ToIndex(name.substr(side.prefix.size()));
+  };
+  // A model may really call its inputs in_0, in_1, ..., in whatever order. Those names are real
+  // ones only if all tensors of the file with such a name are.
+  bool real = true;
+  for (const auto& entry : tensors) {
+    if (position(entry.first)) real = real && side.Named(entry.first).has_value();
+  }
+  Tensors others;
+  for (const auto& [name, tensor] : tensors) {
+    const std::optional<int64_t> at = position(name);
+    std::optional<size_t> index;
+    if (!at || real) index = side.Named(name);
+    if (!index && at) {
+      if (*at >= static_cast<int64_t>(side.values.size())) {
+        return Invalid("tensor '", name, "': the model has only ", side.values.size(), " ",
+                       side.what, side.values.size() == 1 ? "" : "s", " (", side.Names(), ")");
+      }
+      index = static_cast<size_t>(*at);
+    }
+    if (!index) {
+      others.emplace_back(name, tensor);
+      continue;
+    }
+    if ((*bound)[*index]) {
+      return Invalid("tensor '", name, "': there are two tensors for ", side.what, " '",
+                     side.values[*index]->name(), "'");
+    }
+    (*bound)[*index] = *tensor;
+  }
+  tensors = std::move(others);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<IoCase> BindCase(std::string name, Tensors tensors, const Graph& graph) {
+  IoCase io;
+  io.name = std::move(name);
+  const Side inputs{"in_", "input", graph.inputs()};
+  const Side outputs{"out_", "output", graph.outputs()};
+  const std::string where = io.name.empty() ? "" : StrCat(io.name, ": ");
+  for (const auto& [side, bound] : {std::pair(&inputs, &io.inputs), {&outputs, &io.outputs}}) {
+    if (absl::Status s = BindSide(*side, tensors, bound); !s.ok()) {
+      return where.empty() ? s : Annotate(s, io.name);
+    }
+  }
+  if (!tensors.empty()) {
+    return Invalid(where, "tensor '", tensors[0].first,
+                   "' is neither an input nor an output of the model; inputs: ", inputs.Names(),
+                   "; outputs: ", outputs.Names());
+  }
+  return io;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<IoCase>> BindIo(absl::Span<const NamedTensor> tensors,
+                                           const Graph& graph) {
+  std::map<int64_t, Tensors> cases;
+  Tensors of_all;
+  for (const NamedTensor& t : tensors) {
+    auto [number, name] = SplitCase(t.name);
+    // A model's own name may look like a prefix.
+    if (number >= 0 && (Side{"", "", graph.inputs()}.Named(t.name) ||
+                        Side{"", "", graph.outputs()}.Named(t.name))) {
+      number = -1;
+      name = t.name;
+    }
+    (number < 0 ? of_all : cases[number]).emplace_back(name, &t.tensor);
+  }
+  std::vector<IoCase> result;
+  if (cases.empty()) {
+    X2IR_ASSIGN_OR_RETURN(IoCase io, BindCase("", std::move(of_all), graph));
+    result.push_back(std::move(io));
+  }
+  for (auto& [number, own] : cases) {
+    own.insert(own.end(), of_all.begin(), of_all.end());
+    X2IR_ASSIGN_OR_RETURN(IoCase io, BindCase(StrCat(kCase, number), std::move(own), graph));
+    result.push_back(std::move(io));
+  }
+  return result;
+}
+
+absl::StatusOr<std::vector<IoCase>> ReadIoFile(const std::string& path, const Graph& graph) {
+  X2IR_ASSIGN_OR_RETURN(const Safetensors file, ReadSafetensors(path));
+  auto cases = BindIo(file.tensors, graph);
+  if (!cases.ok()) return Annotate(cases.status(), StrCat("'", path, "'"));
+  return cases;
+}
+
+absl::Status WriteIoFile(const std::string& path, absl::Span<const IoCase> cases,
+                         const Graph& graph) {
+  std::vector<NamedTensor> tensors;
+  SafetensorsMetadata metadata;
+  auto add = [&](const IoCase& io, std::string_view prefix,
+                 const std::vector<std::optional<Tensor>>& values) {
+    const std::string first = io.name.empty() ? "" : StrCat(io.name, ".");
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i]) tensors.push_back({StrCat(first, prefix, i), *values[i]});
+    }
+  };
+  for (const IoCase& io : cases) {
+    add(io, "in_", io.inputs);
+    add(io, "out_", io.outputs);
+  }
+  // What the positions mean, for people.
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    metadata.emplace_back(StrCat("in_", i), graph.inputs()[i]->name());
+  }
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    metadata.emplace_back(StrCat("out_", i), graph.outputs()[i]->name());
+  }
+  return WriteSafetensors(path, tensors, metadata);
+}
+
+absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tensor>> inputs) {
+  const std::vector<Value*>& declared = graph.inputs();
+  if (inputs.size() != declared.size()) {
+    return Invalid("expected ", declared.size(), " inputs, got ", inputs.size());
+  }
+  struct Size {
+    int64_t value;
+    const Value* input;
+  };
+  StringMap<Size> sizes;  // of symbolic names
+  // Plain names first: an expression of another input may be over them.
+  for (const bool expressions : {false, true}) {
+    for (size_t i = 0; i < declared.size(); ++i) {
+      const Value& input = *declared[i];
+      if (!inputs[i]) {
+        if (input.constant()) continue;
+        return Invalid("input '", input.name(), "' (", input.type().ToString(), ") is missing");
+      }
+      const Tensor& tensor = *inputs[i];
+      auto mismatch = [&](std::string_view why) {
+        return Invalid("input '", input.name(), "': expected ", input.type().ToString(), ", got ",
+                       tensor.type().ToString(), why);
+      };
+      if (input.type().is_known() && !input.type().is_tensor()) return mismatch("");
+      if (input.dtype() != DType::kUndefined && input.dtype() != tensor.dtype()) {
+        return mismatch("");
+      }
+      const Shape* shape = input.shape();
+      if (!shape) continue;
+      if (shape->rank() != tensor.rank()) return mismatch("");
+      for (int64_t d = 0; d < tensor.rank(); ++d) {
+        const Dim& dim = (*shape)[d];
+        if (dim.is_static() && dim.value() != tensor.dim(d)) return mismatch("");
+        if (!dim.is_symbolic()) continue;
+        const std::vector<std::string> names = dim.SymbolNames();
+        const bool plain = names.size() == 1 && dim == Dim::Symbol(names[0]);
+        if (plain && !expressions) {
+          const auto [it, is_new] = sizes.try_emplace(names[0], Size{tensor.dim(d), &input});
+          if (!is_new && it->second.value != tensor.dim(d)) {
+            return mismatch(StrCat("; '", names[0], "' is ", it->second.value, " in input '",
+                                   it->second.input->name(), "'"));
+          }
+        } else if (!plain && expressions) {
+          const Dim known = dim.Substitute([&](std::string_view name) -> std::optional<Dim> {
+            const auto it = sizes.find(name);
+            return it == sizes.end() ? std::nullopt : std::optional<Dim>(it->second.value);
+          });
+          if (known.is_static() && known.value() != tensor.dim(d)) {
+            return mismatch(StrCat("; ", dim.ToString(), " is ", known.value()));
+          }
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Datum>> RunCase(
+    const Graph& graph, const IoCase& io,
+    const std::function<void(int64_t done, int64_t total)>& progress) {
+  const std::string_view where = io.name;
+  auto at = [&](const absl::Status& s) { return where.empty() ? s : Annotate(s, where); };
+  if (absl::Status s = CheckInputs(graph, io.inputs); !s.ok()) return at(s);
+  std::vector<Datum> inputs;
+  for (const std::optional<Tensor>& input : io.inputs) {
+    inputs.push_back(input ? Datum(*input) : Datum());
+  }
+  RunOptions options;
+  if (progress) {
+    options.on_node = [&](const Node&, size_t index, size_t total) {
+      progress(static_cast<int64_t>(index), static_cast<int64_t>(total));
+    };
+  }
+  auto outputs = RunGraph(graph, std::move(inputs), options);
+  if (!outputs.ok()) return at(outputs.status());
+  return outputs;
+}
+
+}  // namespace x2ir

@@ -1,0 +1,52 @@
+// Io files: the inputs of a model and the outputs that it should give, as a safetensors file.
+// A tensor is called in_0, in_1, ... or out_0, out_1, ... in the model's order, or by the real
+// name of the input or output. A prefix "case0.", "case1.", ... tells several cases apart.
+#ifndef X2IR_CORE_IO_FILE_H_
+#define X2IR_CORE_IO_FILE_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "x2ir/formats/safetensors/safetensors.h"
+#include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/graph_wrapper/tensor.h"
+#include "x2ir/ops/eval.h"
+
+namespace x2ir {
+
+struct IoCase {
+  std::string name;  // "case0"; empty for tensors without a prefix
+  // In the graph's order, one entry each; nothing where the file has none.
+  std::vector<std::optional<Tensor>> inputs, outputs;
+};
+
+// The cases of a file by number, for that graph. InvalidArgument: a tensor that is neither an
+// input nor an output, or one that is there twice. Tensors without a prefix in a file that has
+// cases belong to every one of them.
+absl::StatusOr<std::vector<IoCase>> ReadIoFile(const std::string& path, const Graph& graph);
+absl::StatusOr<std::vector<IoCase>> BindIo(absl::Span<const NamedTensor> tensors,
+                                           const Graph& graph);
+
+// Writes inputs and outputs, by position, so that the file can be read again.
+absl::Status WriteIoFile(const std::string& path, absl::Span<const IoCase> cases,
+                         const Graph& graph);
+
+// Whether inputs fit what the graph declares: none missing that has no default, element types,
+// ranks, known dims, and one size for each symbolic name. InvalidArgument names the input.
+absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tensor>> inputs);
+
+// Checks the inputs of a case and runs a sorted IR graph on them. `progress` (may be null) gets
+// nodes done and their total.
+absl::StatusOr<std::vector<Datum>> RunCase(
+    const Graph& graph, const IoCase& io,
+    const std::function<void(int64_t done, int64_t total)>& progress = nullptr);
+
+}  // namespace x2ir
+
+#endif  // X2IR_CORE_IO_FILE_H_

@@ -1,0 +1,170 @@
+// Builds and prints the table of ops.
+#include "x2ir/core/ops_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "x2ir/core/dialect.h"
+#include "x2ir/core/spec.h"
+#include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/op.h"
+#include "x2ir/optimizer/lowering.h"
+
+namespace x2ir {
+namespace {
+
+std::string Range(const OpRow::Mapping& m) {
+  if (m.open_ended) return StrCat(m.first, "+");
+  return m.first == m.last ? StrCat(m.first) : StrCat(m.first, "-", m.last);
+}
+
+// "onnx.Clip 6-10, 11+": an op's name stands once for its forms.
+std::string Opsets(const OpRow& row) {
+  std::string text;
+  std::string_view last;
+  for (const OpRow::Mapping& m : row.mappings) {
+    const bool same = !text.empty() && m.foreign == last;
+    StrAppend(&text, text.empty() ? "" : ", ", same ? "" : StrCat(m.foreign, " "), Range(m));
+    last = m.foreign;
+  }
+  return text;
+}
+
+std::string_view YesNo(bool yes) { return yes ? "yes" : "-"; }
+
+bool Any(const OpRow& row, bool OpRow::Mapping::*which) {
+  return std::any_of(row.mappings.begin(), row.mappings.end(),
+                     [&](const OpRow::Mapping& m) { return m.*which; });
+}
+
+std::string Join(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) StrAppend(&text, text.empty() ? "" : ", ", item);
+  return text;
+}
+
+// The cells of a row, in the order of kColumns.
+constexpr std::string_view kColumns[] = {
+    "op", "foreign ops and opsets", "import", "export", "lowering", "evaluation"};
+std::vector<std::string> Cells(const OpRow& row) {
+  return {row.op,
+          Opsets(row),
+          std::string(YesNo(Any(row, &OpRow::Mapping::imports))),
+          std::string(YesNo(Any(row, &OpRow::Mapping::exports))),
+          row.lowerings.empty() ? "-" : Join(row.lowerings),
+          std::string(YesNo(row.evaluates))};
+}
+
+std::string Quoted(std::string_view text) {
+  std::string quoted;
+  AppendJsonString(&quoted, text);
+  return quoted;
+}
+
+}  // namespace
+
+absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<int> opset) {
+  const Dialect* known = FindDialect(dialect);
+  if (!dialect.empty() && !known) return Invalid("there is no dialect '", dialect, "'");
+  if (opset && (*opset < 1 || (known && *opset > known->latest_opset))) {
+    return Invalid("there is no opset ", *opset,
+                   known ? StrCat(" of ", dialect, "; expected 1 to ", known->latest_opset) : "");
+  }
+  std::map<std::string, OpRow> rows;
+  for (const OpDef* def : AllOps()) {
+    OpRow& row = rows[def->name().str()];
+    row.doc = def->doc();
+    row.evaluates = def->eval() != nullptr;
+  }
+  for (const Form* form : AllForms(dialect)) {
+    if (opset && !form->opsets.contains(*opset)) continue;
+    OpRow& row = rows[form->ir_op.str()];
+    OpRow::Mapping m;
+    m.foreign = StrCat(form->dialect.str(), ".", form->op.str());
+    m.first = form->opsets.first;
+    m.open_ended = form->opsets.last == std::numeric_limits<int>::max();
+    const Dialect* own = FindDialect(form->dialect);
+    m.last = m.open_ended ? (own ? own->latest_opset : m.first) : form->opsets.last;
+    m.imports = form->imports && (!form->code || form->code->import);
+    m.exports = form->exports && (!form->code || form->code->export_);
+    row.mappings.push_back(std::move(m));
+  }
+  for (const Lowering* lowering : AllLowerings()) {
+    rows[lowering->op.str()].lowerings.emplace_back(lowering->name);
+  }
+  OpsTable table;
+  for (auto& [name, row] : rows) {
+    row.op = name;
+    std::stable_sort(row.mappings.begin(), row.mappings.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.foreign, a.first) < std::pair(b.foreign, b.first);
+    });
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string OpsTable::ToText() const {
+  std::vector<std::vector<std::string>> lines = {{std::begin(kColumns), std::end(kColumns)}};
+  for (const OpRow& row : rows) lines.push_back(Cells(row));
+  std::vector<size_t> widths(std::size(kColumns), 0);
+  for (const auto& line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string text;
+  for (const auto& line : lines) {
+    std::string row;
+    for (size_t i = 0; i < line.size(); ++i) {
+      StrAppend(&row, line[i], std::string(widths[i] - line[i].size() + 2, ' '));
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    StrAppend(&text, row, "\n");
+  }
+  std::set<std::string_view> foreign;
+  for (const OpRow& row : rows) {
+    for (const OpRow::Mapping& m : row.mappings) foreign.insert(m.foreign);
+  }
+  StrAppend(&text, rows.size(), " ops of the IR, ", foreign.size(), " foreign ops\n");
+  return text;
+}
+
+std::string OpsTable::ToMarkdown() const {
+  std::string text = "|";
+  for (std::string_view column : kColumns) StrAppend(&text, " ", column, " |");
+  text += "\n|";
+  for (size_t i = 0; i < std::size(kColumns); ++i) text += "---|";
+  text += "\n";
+  for (const OpRow& row : rows) {
+    text += "|";
+    for (const std::string& cell : Cells(row)) StrAppend(&text, " ", cell, " |");
+    text += "\n";
+  }
+  return text;
+}
+
+std::string OpsTable::ToJson() const {
+  std::string json = "[";
+  for (const OpRow& row : rows) {
+    StrAppend(&json, json.size() > 1 ? "," : "", "\n  {\"op\": ", Quoted(row.op),
+              ", \"doc\": ", Quoted(row.doc), ", \"evaluates\": ", row.evaluates ? "true" : "false",
+              ", \"lowerings\": [");
+    for (size_t i = 0; i < row.lowerings.size(); ++i) {
+      StrAppend(&json, i ? ", " : "", Quoted(row.lowerings[i]));
+    }
+    json += "], \"mappings\": [";
+    for (size_t i = 0; i < row.mappings.size(); ++i) {
+      const OpRow::Mapping& m = row.mappings[i];
+      StrAppend(&json, i ? ", " : "", "{\"foreign\": ", Quoted(m.foreign), ", \"first\": ", m.first,
+                ", \"last\": ", m.last, ", \"import\": ", m.imports ? "true" : "false",
+                ", \"export\": ", m.exports ? "true" : "false", "}");
+    }
+    json += "]}";
+  }
+  return json + "\n]\n";
+}
+
+}  // namespace x2ir

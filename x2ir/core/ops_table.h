@@ -1,0 +1,44 @@
+// The table of IR ops and the foreign ops that they go to and come from, read from the
+// registry: there is no list to keep up to date.
+#ifndef X2IR_CORE_OPS_TABLE_H_
+#define X2IR_CORE_OPS_TABLE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace x2ir {
+
+struct OpRow {
+  std::string op;
+  std::string doc;
+  struct Mapping {
+    std::string foreign;  // "onnx.Clip"
+    int first = 1;
+    int last = 0;  // the dialect's latest opset where there is no end
+    bool open_ended = false;
+    bool imports = false;
+    bool exports = false;
+  };
+  std::vector<Mapping> mappings;
+  std::vector<std::string> lowerings;  // names
+  bool evaluates = false;
+};
+
+struct OpsTable {
+  std::vector<OpRow> rows;  // by op
+
+  std::string ToText() const;
+  std::string ToJson() const;
+  std::string ToMarkdown() const;
+};
+
+// All IR ops. `dialect`: mappings of that one only ("": all); `opset`: those that hold there.
+// InvalidArgument for a dialect that nobody registered, or an opset that it has not.
+absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<int> opset);
+
+}  // namespace x2ir
+
+#endif  // X2IR_CORE_OPS_TABLE_H_

@@ -1,0 +1,271 @@
+// The registry of forms, and how a form runs in either direction.
+#include "x2ir/core/spec.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "absl/container/flat_hash_map.h"
+#include "x2ir/graph_wrapper/check.h"
+
+namespace x2ir {
+namespace {
+
+using Key = std::pair<Symbol, Symbol>;
+
+// Filled by static objects before main; read-only afterwards, hence no lock.
+struct Forms {
+  std::deque<Form> all;
+  absl::flat_hash_map<Key, std::vector<const Form*>> by_foreign;  // (dialect, foreign op)
+  absl::flat_hash_map<Key, std::vector<const Form*>> by_ir;       // (dialect, IR op)
+};
+
+Forms& Table() {
+  static Forms* forms = new Forms;
+  return *forms;
+}
+
+const Form* Newest(const absl::flat_hash_map<Key, std::vector<const Form*>>& index, Symbol dialect,
+                   Symbol op, int opset, bool Form::*direction) {
+  auto it = index.find(Key{dialect, op});
+  if (it == index.end()) return nullptr;
+  const Form* best = nullptr;
+  for (const Form* form : it->second) {
+    if (!(form->*direction) || !form->opsets.contains(opset)) continue;
+    if (!best || form->opsets.first > best->opsets.first) best = form;
+  }
+  return best;
+}
+
+const OpSchema* SchemaOf(Symbol dialect, Symbol op, int opset) {
+  const Dialect* d = FindDialect(dialect.view());
+  return d && d->schema ? d->schema(op, opset) : nullptr;
+}
+
+// "; opset 18 has it" where a later version of the op knows the attribute.
+std::string FirstOpsetWithAttr(Symbol dialect, Symbol op, Symbol attr) {
+  const Dialect* d = FindDialect(dialect.view());
+  if (!d || !d->versions) return "";
+  for (const OpSchema* schema : d->versions(op)) {
+    if (schema->FindAttr(attr)) return StrCat("; opset ", schema->since, " has it");
+  }
+  return "; no opset has it";
+}
+
+}  // namespace
+
+void Spec::AddPart(Form& form, Lens lens) {
+  // ImportOnly and ExportOnly are lenses without effect of their own.
+  if (lens == ImportOnly()) {
+    form.exports = false;
+  } else if (lens == ExportOnly()) {
+    form.imports = false;
+  } else {
+    form.lenses.push_back(std::move(lens));
+  }
+}
+
+void Spec::AddPart(Form& form, Code code) {
+  form.imports = form.imports && code.import != nullptr;
+  form.exports = form.exports && code.export_ != nullptr;
+  form.code = std::move(code);
+}
+
+void Spec::Register(Form form) {
+  Forms& forms = Table();
+  X2IR_CHECK(form.code.has_value() + !form.lenses.empty() <= 1,
+             StrCat("form of ", form.ir_op.str(), " has code and lenses"));
+  forms.all.push_back(std::move(form));
+  const Form* added = &forms.all.back();
+  forms.by_foreign[Key{added->dialect, added->op}].push_back(added);
+  forms.by_ir[Key{added->dialect, added->ir_op}].push_back(added);
+}
+
+const Form* FindImportForm(Symbol dialect, Symbol op, int opset) {
+  return Newest(Table().by_foreign, dialect, op, opset, &Form::imports);
+}
+
+const Form* FindExportForm(Symbol dialect, Symbol ir_op, int opset) {
+  return Newest(Table().by_ir, dialect, ir_op, opset, &Form::exports);
+}
+
+std::vector<const Form*> AllForms(std::string_view dialect) {
+  std::vector<const Form*> forms;
+  for (const Form& form : Table().all) {
+    if (dialect.empty() || form.dialect == dialect) forms.push_back(&form);
+  }
+  std::sort(forms.begin(), forms.end(), [](const Form* a, const Form* b) {
+    auto key = [](const Form* f) {
+      return std::make_tuple(f->dialect, f->ir_op, f->op, f->opsets.first, f->opsets.last);
+    };
+    return key(a) < key(b);
+  });
+  return forms;
+}
+
+// --- Draft ------------------------------------------------------------------------------
+
+Draft::Draft(Rewrite& rewrite, bool importing, const OpDef& def, const OpSchema* schema)
+    : r_(rewrite),
+      importing_(importing),
+      def_(def),
+      schema_(schema),
+      attr_taken_(rewrite.node.attrs().size(), false),
+      operand_taken_(rewrite.node.num_inputs(), false) {}
+
+bool Draft::SourceHasAttr(Symbol name) const { return node().attrs().Has(name); }
+
+std::optional<Attribute> Draft::TakeAttr(Symbol name) {
+  size_t i = 0;
+  for (const auto& [have, attr] : node().attrs()) {
+    if (have == name) {
+      attr_taken_[i] = true;
+      return attr;
+    }
+    ++i;
+  }
+  if (importing_) {
+    const AttrSchema* attr = schema_ ? schema_->FindAttr(name) : nullptr;
+    return attr ? attr->default_value : std::nullopt;
+  }
+  const AttrDef* attr = def_.FindAttr(name);
+  return attr ? attr->default_value : std::nullopt;
+}
+
+int Draft::SourceIndex(std::string_view name) const {
+  if (!importing_) return def_.InputIndex(name);
+  return schema_ ? schema_->InputIndex(name) : def_.InputIndex(name);
+}
+
+int Draft::TargetIndex(std::string_view name) const {
+  if (importing_) return def_.InputIndex(name);
+  return schema_ ? schema_->InputIndex(name) : def_.InputIndex(name);
+}
+
+Value* Draft::TakeOperand(std::string_view name) {
+  const int index = SourceIndex(name);
+  return index < 0 ? nullptr : TakeOperandAt(index);
+}
+
+Value* Draft::TakeOperandAt(size_t i) {
+  if (i >= operand_taken_.size()) return nullptr;
+  operand_taken_[i] = true;
+  return node().input(i);
+}
+
+void Draft::SetAttr(Symbol name, Attribute value) { attrs_.Set(name, std::move(value)); }
+
+absl::Status Draft::SetOperand(std::string_view name, Value* value) {
+  const int index = TargetIndex(name);
+  if (index < 0) return Internal("there is no operand '", name, "'");
+  SetOperandAt(index, value);
+  return absl::OkStatus();
+}
+
+void Draft::SetOperandAt(size_t i, Value* value) {
+  if (operands_.size() <= i) operands_.resize(i + 1);
+  operands_[i] = value;
+}
+
+std::vector<Value*> Draft::FinishOperands() {
+  size_t to = 0;
+  for (size_t i = 0; i < operand_taken_.size(); ++i) {
+    if (operand_taken_[i]) continue;
+    while (to < operands_.size() && operands_[to].has_value()) ++to;
+    SetOperandAt(to++, node().input(i));
+  }
+  std::vector<Value*> values;
+  for (const auto& operand : operands_) values.push_back(operand.value_or(nullptr));
+  while (!values.empty() && !values.back()) values.pop_back();
+  return values;
+}
+
+// --- Running forms ----------------------------------------------------------------------
+
+namespace {
+std::vector<bool> WantedOutputs(const Node& node) {
+  std::vector<bool> wanted;
+  for (const Value* output : node.outputs()) wanted.push_back(output != nullptr);
+  return wanted;
+}
+}  // namespace
+
+absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r) {
+  if (form.code) return form.code->import(r);
+  const OpDef* def = FindOp(form.ir_op);
+  if (!def) return Internal("there is no IR op '", form.ir_op.str(), "'");
+  const OpSchema* schema = SchemaOf(form.dialect, form.op, r.opset);
+  Draft draft(r, /*importing=*/true, *def, schema);
+  for (const Lens& lens : form.lenses) X2IR_RETURN_IF_ERROR(lens->Import(draft));
+
+  size_t i = 0;
+  for (const auto& [name, attr] : r.node.attrs()) {
+    if (draft.attr_taken_[i++]) continue;
+    const AttrSchema* known = schema ? schema->FindAttr(name) : nullptr;
+    if (schema && !known) return Invalid("unknown attribute '", name.str(), "'");
+    if (attr.kind() == AttrKind::kRef) {
+      return Unimplemented("attribute '", name.str(), "' refers to one of an enclosing function");
+    }
+    if (known && attr.kind() != known->kind) {
+      return Invalid("attribute '", name.str(), "': expected ", Name(known->kind), ", got ",
+                     Name(attr.kind()));
+    }
+    if (def->FindAttr(name)) {
+      if (!draft.attrs_.Has(name)) draft.SetAttr(name, attr);
+    } else if (!known || !known->default_value || *known->default_value != attr) {
+      return Unimplemented("attribute '", name.str(), "' = ", attr.ToString(),
+                           " has no counterpart in IR op '", form.ir_op.str(), "'");
+    }
+  }
+  for (const AttrDef& attr : def->attrs()) {
+    if (draft.attrs_.Has(attr.name) || !schema) continue;
+    const AttrSchema* known = schema->FindAttr(attr.name);
+    if (known && known->default_value && known->kind == attr.kind &&
+        !r.node.attrs().Has(attr.name)) {
+      draft.SetAttr(attr.name, *known->default_value);
+    }
+  }
+  return r.b.Ops(form.ir_op, draft.FinishOperands(), std::move(draft.attrs_),
+                 WantedOutputs(r.node));
+}
+
+absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r) {
+  if (form.code) return form.code->export_(r);
+  const OpDef* def = FindOp(form.ir_op);
+  if (!def) return Internal("there is no IR op '", form.ir_op.str(), "'");
+  const OpSchema* schema = SchemaOf(form.dialect, form.op, r.opset);
+  Draft draft(r, /*importing=*/false, *def, schema);
+  for (const Lens& lens : form.lenses) X2IR_RETURN_IF_ERROR(lens->Export(draft));
+
+  size_t i = 0;
+  for (const auto& [name, attr] : r.node.attrs()) {
+    if (draft.attr_taken_[i++]) continue;
+    const AttrDef* own = def->FindAttr(name);
+    if (!schema || schema->FindAttr(name)) {
+      draft.SetAttr(name, attr);
+    } else if (!own || !own->default_value || *own->default_value != attr) {
+      return CannotExpress("attribute '", name.str(), "' = ", attr.ToString(),
+                           " cannot be expressed by ", form.op.str(), " at opset ", r.opset,
+                           FirstOpsetWithAttr(form.dialect, form.op, name));
+    }
+  }
+  // What equals the schema's default need not be written; the rest goes in schema order.
+  AttributeMap attrs;
+  if (schema) {
+    for (const AttrSchema& known : schema->attrs) {
+      std::optional<Attribute> attr = draft.attrs_.Take(known.name);
+      if (attr && (known.required || !known.default_value || *known.default_value != *attr)) {
+        attrs.Set(known.name, *std::move(attr));
+      }
+    }
+  }
+  for (auto& [name, attr] : draft.attrs_) attrs.Set(name, std::move(attr));
+  std::vector<bool> wanted = WantedOutputs(r.node);
+  for (size_t i = 0; schema && i < wanted.size(); ++i) {
+    // IR may leave out an output that the target's op always has.
+    const OperandSchema* output = schema->OutputAt(i);
+    if (output && output->arity == Arity::kRequired) wanted[i] = true;
+  }
+  return r.b.Node(form.dialect, form.op, draft.FinishOperands(), std::move(attrs), wanted);
+}
+
+}  // namespace x2ir

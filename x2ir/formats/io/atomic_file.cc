@@ -1,0 +1,279 @@
+// Implements AtomicFile over POSIX files.
+#include "x2ir/formats/io/atomic_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+constexpr size_t kBufferSize = size_t{1} << 20;
+// Smaller ranges are copied through the buffer: one system call for many of them.
+constexpr size_t kMinCopyRange = size_t{64} << 10;
+constexpr size_t kMaxChunk = size_t{1} << 30;
+constexpr std::string_view kMark = ".x2ir-";
+constexpr std::string_view kSuffix = ".tmp";
+
+std::atomic<unsigned> sequence{0};
+
+std::string Reason(int error) { return std::strerror(error); }
+
+// Folder with its slash ("" is the current one) and the name in it.
+std::pair<std::string, std::string> SplitPath(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {"", path};
+  return {path.substr(0, slash + 1), path.substr(slash + 1)};
+}
+
+// What the temporaries of a target start with. Cut, so that long names stay legal.
+std::string TempPrefix(const std::string& name) {
+  return StrCat(".", std::string_view(name).substr(0, 200), kMark);
+}
+
+// Removes temporaries of the same target that no living process holds locked.
+void RemoveLeftovers(const std::string& folder, const std::string& prefix) {
+  DIR* dir = ::opendir(folder.empty() ? "." : folder.c_str());
+  if (dir == nullptr) return;
+  while (const dirent* entry = ::readdir(dir)) {
+    const std::string_view name = entry->d_name;
+    if (!name.starts_with(prefix) || !name.ends_with(kSuffix)) continue;
+    const std::string path = StrCat(folder, name);
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) continue;
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
+    ::close(fd);
+  }
+  ::closedir(dir);
+}
+
+}  // namespace
+
+absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
+  AtomicFile file;
+  file.path_ = path;
+  file.target_ = path;
+  struct stat info;
+  if (::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode)) {
+    // A link to nothing is replaced itself: there is no file to keep it for.
+    if (char* real = ::realpath(path.c_str(), nullptr)) {
+      file.target_ = real;
+      std::free(real);
+    }
+  }
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return Invalid("cannot write '", path, "': it exists and is no regular file");
+  }
+  const auto [folder, name] = SplitPath(file.target_);
+  if (name.empty()) return Invalid("cannot write '", path, "': the path names no file");
+  const std::string prefix = TempPrefix(name);
+  RemoveLeftovers(folder, prefix);
+
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    std::string temp = StrCat(folder, prefix, ::getpid(), "-", sequence.fetch_add(1), kSuffix);
+    const int fd = ::open(temp.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+      if (errno == EEXIST) continue;
+      return SystemError("cannot write '", path, "': ", Reason(errno));
+    }
+    // Another process that cleans up may take the file between open and flock; then it is
+    // gone or about to be, and the next name is tried. No support for locks is no harm.
+    const bool taken = ::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (taken || ::fstat(fd, &info) != 0 || info.st_nlink == 0) {
+      ::close(fd);
+      continue;
+    }
+    file.fd_ = fd;
+    file.temp_ = std::move(temp);
+    return file;
+  }
+  return SystemError("cannot write '", path, "': no free temporary name beside it");
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
+
+AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
+  if (this == &other) return *this;
+  Discard();
+  path_ = std::move(other.path_);
+  target_ = std::move(other.target_);
+  temp_ = std::exchange(other.temp_, std::string());
+  fd_ = std::exchange(other.fd_, -1);
+  size_ = other.size_;
+  buffer_ = std::move(other.buffer_);
+  status_ = std::move(other.status_);
+  return *this;
+}
+
+AtomicFile::~AtomicFile() { Discard(); }
+
+void AtomicFile::Discard() {
+  // Removed before it is unlocked, so that nobody else's file of that name is hit.
+  if (!temp_.empty()) ::unlink(temp_.c_str());
+  temp_.clear();
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+absl::Status AtomicFile::Fail(std::string_view what) {
+  return status_ = SystemError("cannot write '", path_, "': ", what);
+}
+
+absl::Status AtomicFile::WriteAll(const char* data, size_t n) {
+  while (n > 0) {
+    const ssize_t done = ::write(fd_, data, std::min(n, kMaxChunk));
+    if (done < 0) {
+      if (errno == EINTR) continue;
+      return Fail(Reason(errno));
+    }
+    data += done;
+    n -= static_cast<size_t>(done);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::Flush() {
+  X2IR_RETURN_IF_ERROR(status_);
+  X2IR_RETURN_IF_ERROR(WriteAll(buffer_.data(), buffer_.size()));
+  buffer_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::Append(std::string_view bytes) {
+  X2IR_RETURN_IF_ERROR(status_);
+  if (fd_ < 0) return Internal("append to '", path_, "' after it was committed");
+  size_ += bytes.size();
+  if (buffer_.size() + bytes.size() > kBufferSize) {
+    X2IR_RETURN_IF_ERROR(Flush());
+    if (bytes.size() >= kBufferSize) return WriteAll(bytes.data(), bytes.size());
+  }
+  buffer_.append(bytes);
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::Append(absl::Span<const std::byte> bytes) {
+  return Append(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+absl::Status AtomicFile::Append(const Tensor& tensor) {
+  if (tensor.is_string() || tensor.is_sparse()) {
+    return Invalid("cannot write '", path_, "': a ", Name(tensor.dtype()),
+                   tensor.is_sparse() ? " sparse" : "", " tensor has no flat bytes");
+  }
+  if (tensor.nbytes() >= kMinCopyRange) {
+    if (const auto range = tensor.file_range()) return CopyRange(*range);
+  }
+  return Append(tensor.bytes());
+}
+
+absl::Status AtomicFile::CopyRange(const Tensor::FileRange& range) {
+  X2IR_RETURN_IF_ERROR(Flush());
+  if (fd_ < 0) return Internal("append to '", path_, "' after it was committed");
+  const int source = range.file->fd();
+  off64_t offset = static_cast<off64_t>(range.offset);
+  uint64_t left = range.size;
+  while (left > 0) {
+    const size_t chunk = std::min<uint64_t>(left, kMaxChunk);
+    const ssize_t done = ::copy_file_range(source, &offset, fd_, nullptr, chunk, 0);
+    if (done < 0 && errno == EINTR) continue;
+    // Refused (other file system, old kernel) or made no progress: by hand below, which
+    // also finds the true reason when there is one.
+    if (done <= 0) break;
+    left -= static_cast<uint64_t>(done);
+  }
+  if (left > 0) buffer_.resize(kBufferSize);
+  while (left > 0) {
+    const ssize_t got =
+        ::pread(source, buffer_.data(), std::min<uint64_t>(left, kBufferSize), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Fail(StrCat("reading '", range.file->path(), "': ", Reason(errno)));
+    if (got == 0) {
+      return Fail(StrCat("'", range.file->path(), "' became shorter while it was read"));
+    }
+    X2IR_RETURN_IF_ERROR(WriteAll(buffer_.data(), static_cast<size_t>(got)));
+    offset += got;
+    left -= static_cast<uint64_t>(got);
+  }
+  buffer_.clear();
+  size_ += range.size;
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::AlignTo(uint64_t alignment) {
+  static constexpr char kZeros[4096] = {};
+  if (alignment <= 1) return status_;
+  for (uint64_t gap = (alignment - size_ % alignment) % alignment; gap > 0;) {
+    const uint64_t n = std::min<uint64_t>(gap, sizeof(kZeros));
+    X2IR_RETURN_IF_ERROR(Append(std::string_view(kZeros, n)));
+    gap -= n;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::Finish() {
+  X2IR_RETURN_IF_ERROR(Flush());
+  if (fd_ < 0) return Internal("'", path_, "' was committed already");
+  // Network file systems report a full disk on close. Closing a duplicate asks for it while
+  // the lock, which belongs to both, stays.
+  const int copy = ::dup(fd_);
+  if (copy >= 0 && ::close(copy) != 0 && errno != EINTR) return Fail(Reason(errno));
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::Commit() {
+  AtomicFile* const self = this;
+  return CommitAll({&self, 1});
+}
+
+absl::Status AtomicFile::CommitAll(absl::Span<AtomicFile* const> files) {
+  for (AtomicFile* file : files) X2IR_RETURN_IF_ERROR(file->Finish());
+
+  // The old files of all but the last keep a second name until the group is complete. It
+  // looks like a temporary, so that the next run removes it if this process dies here.
+  std::vector<std::string> old(files.size());
+  absl::Status status;
+  size_t done = 0;
+  for (; done < files.size(); ++done) {
+    AtomicFile* file = files[done];
+    if (done + 1 < files.size()) {
+      std::string backup =
+          StrCat(std::string_view(file->temp_).substr(0, file->temp_.size() - kSuffix.size()),
+                 "-old", kSuffix);
+      if (::link(file->target_.c_str(), backup.c_str()) == 0) old[done] = std::move(backup);
+    }
+    if (::rename(file->temp_.c_str(), file->target_.c_str()) != 0) {
+      status = file->Fail(Reason(errno));
+      break;
+    }
+  }
+  for (size_t i = 0; i < done && !status.ok(); ++i) {
+    const std::string& target = files[i]->target_;
+    if (old[i].empty()) {
+      ::unlink(target.c_str());
+    } else {
+      ::rename(old[i].c_str(), target.c_str());
+    }
+    files[i]->status_ = status;
+  }
+  for (const std::string& backup : old) {
+    if (!backup.empty()) ::unlink(backup.c_str());
+  }
+  for (size_t i = 0; i < done; ++i) files[i]->temp_.clear();
+  for (AtomicFile* file : files) file->Discard();
+  return status;
+}
+
+}  // namespace x2ir

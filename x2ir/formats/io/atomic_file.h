@@ -1,0 +1,70 @@
+// AtomicFile: a file that appears under its name only when it is complete.
+//
+// It is written under a temporary name in the same folder (.NAME.x2ir-PID-SEQ.tmp) and
+// renamed by Commit(). Whatever goes wrong before that, the old file stays as it was and
+// the temporary is removed. What a killed process left behind is removed by the next write
+// to the same target: a temporary is locked (flock) as long as its writer lives.
+//
+// Ranges of mapped files go from file to file inside the kernel: no page of a weight is
+// touched on the way. Errors are Unavailable and name the file and the system's reason.
+#ifndef X2IR_FORMATS_IO_ATOMIC_FILE_H_
+#define X2IR_FORMATS_IO_ATOMIC_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "x2ir/graph_wrapper/tensor.h"
+
+namespace x2ir {
+
+class AtomicFile {
+ public:
+  // InvalidArgument when the path is a folder or a device: those are never replaced. A
+  // symbolic link stays, and the file that it points to is replaced.
+  static absl::StatusOr<AtomicFile> Create(const std::string& path);
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&& other) noexcept;
+  ~AtomicFile();  // removes the temporary if it was not committed
+
+  // An error is remembered: every later call, and Commit, gives it again.
+  absl::Status Append(std::string_view bytes);
+  absl::Status Append(absl::Span<const std::byte> bytes);
+  // The tensor's bytes. InvalidArgument for string and sparse tensors, which have none.
+  absl::Status Append(const Tensor& tensor);
+  // Zeros up to the next multiple of `alignment`.
+  absl::Status AlignTo(uint64_t alignment);
+
+  uint64_t size() const { return size_; }  // bytes appended so far
+  const std::string& path() const { return path_; }
+
+  absl::Status Commit();
+  // Commits a group in this order (weights first, then the file that names them). All are
+  // complete on disk before the first is renamed; if a rename fails, earlier ones are undone.
+  static absl::Status CommitAll(absl::Span<AtomicFile* const> files);
+
+ private:
+  AtomicFile() = default;
+  absl::Status Fail(std::string_view what);
+  absl::Status Flush();
+  absl::Status WriteAll(const char* data, size_t n);
+  absl::Status CopyRange(const Tensor::FileRange& range);
+  absl::Status Finish();
+  void Discard();
+
+  std::string path_;    // as the caller named it
+  std::string target_;  // with a symbolic link followed
+  std::string temp_;    // empty: nothing to remove
+  int fd_ = -1;
+  uint64_t size_ = 0;
+  std::string buffer_;
+  absl::Status status_;
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_FORMATS_IO_ATOMIC_FILE_H_

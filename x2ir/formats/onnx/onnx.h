@@ -1,0 +1,69 @@
+// ONNX files, read and written naively: nodes are copied as the file has them, in dialect
+// "onnx", with nothing understood and nothing lost. The op symbol is "Relu", or
+// "com.acme::Foo" for another domain. Weights stay mapped; writing moves them from file to
+// file. docs/design.md says how this is used; core calls it.
+//
+// What the IR has no place for travels in Annotations::extra:
+//
+//   onnx.wire            fields that are not modeled (training info, device configurations,
+//                        whatever is newer than this reader), as protobuf bytes
+//   onnx.type            TypeProto bytes, where they say more than the Type
+//   onnx.denotation      of a value's type; onnx.dim_denotation: of its dims, comma-separated
+//   onnx.tensor          of an initializer: other fields of its TensorProto, as bytes;
+//   onnx.sparse_tensor   the same of a SparseTensorProto
+//   onnx.quant           quantization annotation of a value, as bytes
+//   onnx.value_info      of a graph: value infos of names that it does not define
+//   onnx.domain          a node's domain where the op symbol does not tell it ("ai.onnx")
+//   onnx.overload        of a node that calls a function
+//   onnx.attr.NAME       doc string of an attribute, as bytes; .attr_tensor.NAME,
+//                        .attr_sparse_tensor.NAME, .attr_type.NAME, .attr_proto.NAME: what
+//                        else an attribute's proto says
+//   onnx.checksum        of external data; tells about the file read, so it is not written
+#ifndef X2IR_FORMATS_ONNX_ONNX_H_
+#define X2IR_FORMATS_ONNX_ONNX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "x2ir/graph_wrapper/model.h"
+#include "x2ir/graph_wrapper/tensor.h"
+
+namespace x2ir {
+
+// Reads a model. The graph is not sorted: nodes stand in the file's order and may refer
+// forward. Errors: DataLoss where the bytes are no (whole) ONNX model, InvalidArgument
+// where the model makes no sense, NotFound for a missing file, external data included.
+absl::StatusOr<Model> ReadOnnx(const std::string& path);
+// From memory, which `owner` keeps alive. External data is looked for in `folder`; without
+// one it is refused.
+absl::StatusOr<Model> ParseOnnx(absl::Span<const std::byte> bytes,
+                                std::shared_ptr<const void> owner, const std::string& folder = "");
+absl::StatusOr<Model> ParseOnnx(std::string bytes, const std::string& folder = "");
+// A file that holds one TensorProto, as ONNX's test data does.
+absl::StatusOr<Tensor> ReadOnnxTensor(const std::string& path);
+
+struct OnnxWriteOptions {
+  // Where initializers go: into NAME.data beside the file when it would be larger than
+  // `max_inline` else, always, or never.
+  enum class External { kAuto, kAlways, kNever } external = External::kAuto;
+  uint64_t max_inline = 0x7fffffff;  // what protobuf can read
+  uint64_t min_external = 1024;      // smaller tensors stay in the model file
+};
+// Writes the model and, if need be, its external data: both appear complete or not at all.
+// Files that the model's own tensors are mapped from may be written over.
+absl::Status WriteOnnx(const Model& model, const std::string& path,
+                       const OnnxWriteOptions& options = {});
+absl::StatusOr<std::string> SerializeOnnx(const Model& model);
+
+// Whether a file of that size that begins with `head` is an ONNX model. A few hundred bytes
+// are enough; no other format that we know is mistaken for one.
+bool LooksLikeOnnx(absl::Span<const std::byte> head, uint64_t file_size);
+
+}  // namespace x2ir
+
+#endif  // X2IR_FORMATS_ONNX_ONNX_H_

@@ -1,0 +1,127 @@
+// Attribute equality and AttributeMap.
+#include "x2ir/graph_wrapper/attribute.h"
+
+#include <cstring>
+
+#include "x2ir/graph_wrapper/check.h"
+#include "x2ir/graph_wrapper/text.h"
+
+namespace x2ir {
+namespace {
+
+template <typename T>
+bool SameBits(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+bool Same(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+}
+
+}  // namespace
+
+std::string_view Name(AttrKind kind) {
+  static constexpr std::string_view kNames[] = {"int",     "float",  "double", "string", "tensor",
+                                                "graph",   "type",   "ints",   "floats", "strings",
+                                                "tensors", "graphs", "types",  "ref"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::string Attribute::ToString() const { return AttributeText(*this); }
+
+bool operator==(const Attribute& a, const Attribute& b) {
+  if (a.kind() != b.kind()) return false;
+  switch (a.kind()) {
+    case AttrKind::kFloat: return SameBits(*a.get<float>(), *b.get<float>());
+    case AttrKind::kDouble: return SameBits(*a.get<double>(), *b.get<double>());
+    case AttrKind::kFloats: return Same(*a.get<Attribute::Floats>(), *b.get<Attribute::Floats>());
+    default: return a.v_ == b.v_;
+  }
+}
+
+const Attribute* AttributeMap::Find(Symbol name) const {
+  for (const Entry& entry : entries_) {
+    if (entry.first == name) return &entry.second;
+  }
+  return nullptr;
+}
+
+Attribute* AttributeMap::Find(Symbol name) {
+  return const_cast<Attribute*>(static_cast<const AttributeMap*>(this)->Find(name));
+}
+
+void AttributeMap::Set(Symbol name, Attribute value) {
+  if (Attribute* found = Find(name)) {
+    *found = std::move(value);
+  } else {
+    entries_.emplace_back(name, std::move(value));
+  }
+}
+
+bool AttributeMap::Erase(Symbol name) { return Take(name).has_value(); }
+
+std::optional<Attribute> AttributeMap::Take(Symbol name) {
+  for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+    if (it->first != name) continue;
+    std::optional<Attribute> value = std::move(it->second);
+    entries_.erase(it);
+    return value;
+  }
+  return std::nullopt;
+}
+
+int64_t AttributeMap::Int(Symbol name) const {
+  const Attribute* a = Find(name);
+  X2IR_CHECK(a && a->get<int64_t>(), "attribute '" + name.str() + "' is no int");
+  return *a->get<int64_t>();
+}
+
+int64_t AttributeMap::Int(Symbol name, int64_t or_else) const {
+  const Attribute* a = Find(name);
+  return a && a->get<int64_t>() ? *a->get<int64_t>() : or_else;
+}
+
+double AttributeMap::Float(Symbol name) const {
+  const Attribute* a = Find(name);
+  if (a && a->get<double>()) return *a->get<double>();
+  X2IR_CHECK(a && a->get<float>(), "attribute '" + name.str() + "' is no float");
+  return *a->get<float>();
+}
+
+double AttributeMap::Float(Symbol name, double or_else) const {
+  const Attribute* a = Find(name);
+  if (a && a->get<double>()) return *a->get<double>();
+  return a && a->get<float>() ? *a->get<float>() : or_else;
+}
+
+const std::string& AttributeMap::String(Symbol name) const {
+  const Attribute* a = Find(name);
+  X2IR_CHECK(a && a->get<std::string>(), "attribute '" + name.str() + "' is no string");
+  return *a->get<std::string>();
+}
+
+std::string AttributeMap::String(Symbol name, std::string_view or_else) const {
+  const Attribute* a = Find(name);
+  return a && a->get<std::string>() ? *a->get<std::string>() : std::string(or_else);
+}
+
+const std::vector<int64_t>& AttributeMap::Ints(Symbol name) const {
+  const Attribute* a = Find(name);
+  X2IR_CHECK(a && a->get<Attribute::Ints>(), "attribute '" + name.str() + "' is no list of ints");
+  return *a->get<Attribute::Ints>();
+}
+
+std::vector<int64_t> AttributeMap::Ints(Symbol name, std::vector<int64_t> or_else) const {
+  const Attribute* a = Find(name);
+  return a && a->get<Attribute::Ints>() ? *a->get<Attribute::Ints>() : std::move(or_else);
+}
+
+const Graph& AttributeMap::SubGraph(Symbol name) const {
+  const Attribute* a = Find(name);
+  X2IR_CHECK(a && a->get<Attribute::GraphPtr>() && *a->get<Attribute::GraphPtr>(),
+             "attribute '" + name.str() + "' is no graph");
+  return **a->get<Attribute::GraphPtr>();
+}
+
+}  // namespace x2ir

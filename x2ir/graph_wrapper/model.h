@@ -1,0 +1,56 @@
+// Model: a graph and what stands around it in a file.
+#ifndef X2IR_GRAPH_WRAPPER_MODEL_H_
+#define X2IR_GRAPH_WRAPPER_MODEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "x2ir/graph_wrapper/graph.h"
+
+namespace x2ir {
+
+// Version of an operator set by domain; "" is the default domain.
+struct OpsetImport {
+  std::string domain;
+  int64_t version = 0;
+  friend bool operator==(const OpsetImport&, const OpsetImport&) = default;
+};
+
+// A local function (ONNX FunctionProto). The body is a graph in the source dialect; its
+// inputs and outputs are the function's.
+struct Function {
+  std::string domain;
+  std::string name;
+  std::string overload;
+  std::vector<std::string> attributes;  // without default
+  std::vector<std::pair<std::string, Attribute>> attribute_defaults;
+  std::vector<OpsetImport> opset_imports;
+  std::shared_ptr<Graph> body;
+  AnnotationsPtr annotations;
+};
+
+struct Model {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  // The dialect that the model came from ("onnx"), its version there (ONNX: the opset of
+  // the default domain is in opset_imports; ir_version is ONNX's file version).
+  std::string source_dialect;
+  int64_t ir_version = 0;
+  std::vector<OpsetImport> opset_imports;
+  std::string producer_name;
+  std::string producer_version;
+  std::string domain;
+  int64_t model_version = 0;
+  std::vector<std::shared_ptr<Function>> functions;
+  AnnotationsPtr annotations;
+
+  // Version of a domain's opset, or 0.
+  int64_t Opset(std::string_view domain) const;
+  void SetOpset(std::string_view domain, int64_t version);
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_GRAPH_WRAPPER_MODEL_H_

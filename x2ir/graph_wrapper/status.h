@@ -1,0 +1,76 @@
+// Status helpers: the macros that hand an absl::Status up, and shorthands for the
+// error kinds that x2ir uses (see docs/design.md, "Errors"). A function that finds a
+// problem says *what* is wrong; whoever knows the node adds *where* (Annotate).
+#ifndef X2IR_GRAPH_WRAPPER_STATUS_H_
+#define X2IR_GRAPH_WRAPPER_STATUS_H_
+
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "x2ir/graph_wrapper/strings.h"
+
+#define X2IR_CONCAT_INNER_(a, b) a##b
+#define X2IR_CONCAT_(a, b) X2IR_CONCAT_INNER_(a, b)
+
+#define X2IR_RETURN_IF_ERROR(expr)                                                   \
+  do {                                                                               \
+    if (absl::Status x2ir_status_ = (expr); !x2ir_status_.ok()) return x2ir_status_; \
+  } while (false)
+
+// X2IR_ASSIGN_OR_RETURN(auto x, F()): x is F()'s value, or its error is returned.
+#define X2IR_ASSIGN_OR_RETURN(lhs, expr) \
+  X2IR_ASSIGN_OR_RETURN_IMPL_(X2IR_CONCAT_(x2ir_or_, __LINE__), lhs, expr)
+#define X2IR_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \
+  auto tmp = (expr);                                \
+  if (!tmp.ok()) return tmp.status();               \
+  lhs = *std::move(tmp)
+
+namespace x2ir {
+
+// A malformed model.
+template <typename... Args>
+absl::Status Invalid(const Args&... args) {
+  return absl::InvalidArgumentError(StrCat(args...));
+}
+// No mapping exists for an op.
+template <typename... Args>
+absl::Status NotFound(const Args&... args) {
+  return absl::NotFoundError(StrCat(args...));
+}
+// A known op, but not this form of it.
+template <typename... Args>
+absl::Status Unimplemented(const Args&... args) {
+  return absl::UnimplementedError(StrCat(args...));
+}
+// The target cannot express it.
+template <typename... Args>
+absl::Status CannotExpress(const Args&... args) {
+  return absl::FailedPreconditionError(StrCat(args...));
+}
+// An unreadable or malformed file.
+template <typename... Args>
+absl::Status DataLoss(const Args&... args) {
+  return absl::DataLossError(StrCat(args...));
+}
+// The system failed: disk full, no permission, I/O error.
+template <typename... Args>
+absl::Status SystemError(const Args&... args) {
+  return absl::UnavailableError(StrCat(args...));
+}
+// Our own broken invariant.
+template <typename... Args>
+absl::Status Internal(const Args&... args) {
+  return absl::InternalError(StrCat(args...));
+}
+
+// The same status with `where` before its message; OK stays OK.
+inline absl::Status Annotate(const absl::Status& status, std::string_view where) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(), StrCat(where, ": ", status.message()));
+}
+
+}  // namespace x2ir
+
+#endif  // X2IR_GRAPH_WRAPPER_STATUS_H_

@@ -1,0 +1,166 @@
+// Lenses that the shape, indexing and reduction handlers share.
+#include "x2ir/handlers/onnx/axis_lenses.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+constexpr int kNegativeAxes = 11;  // the opset that brought them
+
+int64_t RankOfFirst(const Draft& draft) {
+  const Value* first = draft.node().input(0);
+  return first && first->shape() ? first->shape()->rank() : -1;
+}
+
+class AxisFromFrontLens : public LensImpl {
+ public:
+  explicit AxisFromFrontLens(std::string_view name) : name_(name) {}
+  absl::Status Import(Draft& draft) const override { return Move(draft); }
+  absl::Status Export(Draft& draft) const override { return Move(draft); }
+  std::vector<std::string> ForeignAttrs() const override { return {name_}; }
+
+ private:
+  absl::Status Move(Draft& draft) const {
+    std::optional<Attribute> attr = draft.TakeAttr(name_);
+    if (!attr) return absl::OkStatus();
+    const int64_t rank = RankOfFirst(draft);
+    const int64_t* axis = attr->get<int64_t>();
+    if (!axis) return Invalid("attribute '", name_, "': expected int, got ", Name(attr->kind()));
+    const bool move = draft.opset() < kNegativeAxes && *axis < 0 && rank >= 0 && *axis + rank >= 0;
+    draft.SetAttr(name_, move ? Attribute(*axis + rank) : *std::move(attr));
+    return absl::OkStatus();
+  }
+  std::string name_;
+};
+
+class AxesAsAttrLens : public LensImpl {
+ public:
+  AxesAsAttrLens(EmptyAxes empty, bool inserted, int computed_from)
+      : empty_(empty), inserted_(inserted), computed_from_(computed_from) {}
+
+  absl::Status Import(Draft& draft) const override {
+    std::optional<Attribute> attr = draft.TakeAttr("axes");
+    if (!attr) return draft.SetOperand("axes", nullptr);
+    const auto* axes = attr->get<Attribute::Ints>();
+    if (!axes) return Invalid("attribute 'axes': expected ints, got ", Name(attr->kind()));
+    if (axes->empty() && empty_ == EmptyAxes::kAll) return draft.SetOperand("axes", nullptr);
+    return draft.SetOperand("axes", draft.builder().Ints(FromFront(draft, *axes), "axes"));
+  }
+
+  absl::Status Export(Draft& draft) const override {
+    const Value* operand = draft.TakeOperand("axes");
+    if (!operand) return absl::OkStatus();
+    std::optional<std::vector<int64_t>> axes = KnownInts(operand);
+    if (!axes) {
+      return CannotExpress("operand 'axes' must be a constant at opset ", draft.opset(),
+                           "; it may be computed from opset ", computed_from_, " on");
+    }
+    if (axes->empty() && empty_ == EmptyAxes::kAll) return absl::OkStatus();
+    draft.SetAttr("axes", FromFront(draft, *std::move(axes)));
+    return absl::OkStatus();
+  }
+
+  std::vector<std::string> ForeignAttrs() const override { return {"axes"}; }
+
+ private:
+  std::vector<int64_t> FromFront(const Draft& draft, std::vector<int64_t> axes) const {
+    int64_t rank = RankOfFirst(draft);
+    if (draft.opset() >= kNegativeAxes || rank < 0) return axes;
+    if (inserted_) rank += static_cast<int64_t>(axes.size());
+    for (int64_t& axis : axes) {
+      if (axis < 0 && axis + rank >= 0) axis += rank;
+    }
+    return axes;
+  }
+
+  EmptyAxes empty_;
+  bool inserted_;
+  int computed_from_;
+};
+
+class LeftOutLens : public LensImpl {
+ public:
+  LeftOutLens(std::string_view ir, int since) : ir_(ir), since_(since) {}
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    if (!draft.TakeOperand(ir_)) return absl::OkStatus();
+    return CannotExpress("operand '", ir_, "' cannot be expressed at opset ", draft.opset(),
+                         "; opset ", since_, " has it");
+  }
+
+ private:
+  std::string ir_;
+  int since_;
+};
+
+class OneOfLens : public LensImpl {
+ public:
+  OneOfLens(std::string_view name, std::vector<std::string> values, int since)
+      : name_(name), values_(std::move(values)), since_(since) {}
+  absl::Status Import(Draft& draft) const override {
+    std::optional<Attribute> attr = draft.TakeAttr(name_);
+    if (!attr) return absl::OkStatus();
+    if (!Known(*attr)) {
+      return Invalid("attribute '", name_, "' = ", attr->ToString(), " does not exist at opset ",
+                     draft.opset());
+    }
+    draft.SetAttr(name_, *std::move(attr));
+    return absl::OkStatus();
+  }
+  absl::Status Export(Draft& draft) const override {
+    std::optional<Attribute> attr = draft.TakeAttr(name_);
+    if (!attr) return absl::OkStatus();
+    if (!Known(*attr)) {
+      return CannotExpress("attribute '", name_, "' = ", attr->ToString(),
+                           " cannot be expressed at opset ", draft.opset(), "; opset ", since_,
+                           " has it");
+    }
+    draft.SetAttr(name_, *std::move(attr));
+    return absl::OkStatus();
+  }
+  std::vector<std::string> IrAttrs() const override { return {name_}; }
+  std::vector<std::string> ForeignAttrs() const override { return {name_}; }
+
+ private:
+  bool Known(const Attribute& attr) const {
+    const std::string* text = attr.get<std::string>();
+    return text && std::find(values_.begin(), values_.end(), *text) != values_.end();
+  }
+  std::string name_;
+  std::vector<std::string> values_;
+  int since_;
+};
+
+}  // namespace
+
+std::optional<std::vector<int64_t>> KnownInts(const Value* value) {
+  if (!value) return std::nullopt;
+  if (const Tensor* tensor = value->fixed_constant()) {
+    if (tensor->is_sparse()) return std::nullopt;
+    auto ints = tensor->ToInts();
+    return ints.ok() ? std::optional(*std::move(ints)) : std::nullopt;
+  }
+  if (!value->elements()) return std::nullopt;
+  std::vector<int64_t> ints;
+  for (const Dim& d : *value->elements()) {
+    if (!d.is_static()) return std::nullopt;
+    ints.push_back(d.value());
+  }
+  return ints;
+}
+
+Lens AxisFromFront(std::string_view name) { return std::make_shared<AxisFromFrontLens>(name); }
+Lens AxesAsAttr(EmptyAxes empty, bool inserted, int computed_from) {
+  return std::make_shared<AxesAsAttrLens>(empty, inserted, computed_from);
+}
+Lens LeftOut(std::string_view ir, int since) { return std::make_shared<LeftOutLens>(ir, since); }
+Lens OneOf(std::string_view name, std::vector<std::string> values, int since) {
+  return std::make_shared<OneOfLens>(name, std::move(values), since);
+}
+
+}  // namespace x2ir

@@ -1,0 +1,35 @@
+// Lenses that the shape, indexing and reduction handlers share.
+#ifndef X2IR_HANDLERS_ONNX_AXIS_LENSES_H_
+#define X2IR_HANDLERS_ONNX_AXIS_LENSES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "x2ir/core/spec.h"
+
+namespace x2ir {
+
+// Before opset 11 axes had to count from the front. This attribute is made to where the rank of
+// the first operand is known, on import too: so what is read is what was written.
+Lens AxisFromFront(std::string_view name);
+
+// The operand `axes` is an attribute of that name, and from the front as above. What an empty
+// list means: kNone: no axis; kAll: the same as none given.
+enum class EmptyAxes { kNone, kAll };
+// inserted: the axes are those of the result, which has as many more (Unsqueeze).
+// computed_from: the opset from which on they may be computed.
+Lens AxesAsAttr(EmptyAxes empty, bool inserted, int computed_from);
+
+// The IR operand must be left out: only opset `since` has it.
+Lens LeftOut(std::string_view ir, int since);
+
+// The attribute has one of these values; opset `since` has more.
+Lens OneOf(std::string_view name, std::vector<std::string> values, int since);
+
+// What is known of an operand's integers at conversion: a constant, or shape arithmetic.
+std::optional<std::vector<int64_t>> KnownInts(const Value* value);
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_ONNX_AXIS_LENSES_H_

@@ -1,0 +1,111 @@
+// The dialect "onnx": ONNX's operator schemas as core sees schemas.
+#include "x2ir/core/dialect.h"
+
+#include <memory>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/schema_table.h"
+
+namespace x2ir {
+namespace {
+
+AttrKind KindOf(SchemaAttrKind kind) {
+  switch (kind) {
+    case SchemaAttrKind::kFloat: return AttrKind::kFloat;
+    case SchemaAttrKind::kInt: return AttrKind::kInt;
+    case SchemaAttrKind::kString: return AttrKind::kString;
+    case SchemaAttrKind::kTensor:
+    case SchemaAttrKind::kSparseTensor: return AttrKind::kTensor;
+    case SchemaAttrKind::kGraph: return AttrKind::kGraph;
+    case SchemaAttrKind::kFloats: return AttrKind::kFloats;
+    case SchemaAttrKind::kInts: return AttrKind::kInts;
+    case SchemaAttrKind::kStrings: return AttrKind::kStrings;
+    case SchemaAttrKind::kTensors:
+    case SchemaAttrKind::kSparseTensors: return AttrKind::kTensors;
+    case SchemaAttrKind::kGraphs: return AttrKind::kGraphs;
+    case SchemaAttrKind::kTypeProto: return AttrKind::kType;
+    case SchemaAttrKind::kTypeProtos: return AttrKind::kTypes;
+  }
+  return AttrKind::kInt;
+}
+
+std::optional<Attribute> DefaultOf(const SchemaAttr& attr) {
+  if (!attr.has_default) return std::nullopt;
+  switch (attr.kind) {
+    case SchemaAttrKind::kFloat: return Attribute(attr.f);
+    case SchemaAttrKind::kInt: return Attribute(attr.i);
+    case SchemaAttrKind::kString: return Attribute(attr.s());
+    case SchemaAttrKind::kFloats:
+      return Attribute(Attribute::Floats(attr.floats().begin(), attr.floats().end()));
+    case SchemaAttrKind::kInts:
+      return Attribute(Attribute::Ints(attr.ints().begin(), attr.ints().end()));
+    case SchemaAttrKind::kStrings: {
+      Attribute::Strings strings;
+      for (const SchemaText& text : attr.strings()) strings.emplace_back(text.view());
+      return Attribute(std::move(strings));
+    }
+    default: return std::nullopt;
+  }
+}
+
+std::vector<OperandSchema> OperandsOf(absl::Span<const SchemaOperand> operands) {
+  std::vector<OperandSchema> result;
+  for (const SchemaOperand& operand : operands) {
+    const Arity arity = operand.arity == SchemaArity::kRequired   ? Arity::kRequired
+                        : operand.arity == SchemaArity::kOptional ? Arity::kOptional
+                                                                  : Arity::kVariadic;
+    result.push_back({std::string(operand.name()), arity, operand.min, operand.type().tensors,
+                      operand.type().allows_non_tensor()});
+  }
+  return result;
+}
+
+std::unique_ptr<OpSchema> Convert(const OnnxSchema& from) {
+  auto schema = std::make_unique<OpSchema>();
+  schema->name =
+      from.domain().empty() ? std::string(from.name()) : StrCat(from.domain(), "::", from.name());
+  schema->since = from.since;
+  schema->deprecated = from.deprecated;
+  schema->inputs = OperandsOf(from.inputs());
+  schema->outputs = OperandsOf(from.outputs());
+  for (const SchemaAttr& attr : from.attrs()) {
+    schema->attrs.push_back({attr.name(), KindOf(attr.kind), attr.required, DefaultOf(attr)});
+  }
+  return schema;
+}
+
+// Schemas are converted when first asked for and kept.
+const OpSchema* Cached(const OnnxSchema* from) {
+  struct Cache {
+    absl::Mutex mutex;
+    absl::flat_hash_map<const OnnxSchema*, std::unique_ptr<OpSchema>> schemas;
+  };
+  static Cache* cache = new Cache;
+  if (!from) return nullptr;
+  absl::MutexLock lock(&cache->mutex);
+  std::unique_ptr<OpSchema>& schema = cache->schemas[from];
+  if (!schema) schema = Convert(*from);
+  return schema.get();
+}
+
+const OpSchema* SchemaAt(Symbol op, int opset) {
+  const auto [domain, name] = SplitOp(op.view());
+  return Cached(FindOnnxSchema(domain, name, opset));
+}
+
+std::vector<const OpSchema*> Versions(Symbol op) {
+  const auto [domain, name] = SplitOp(op.view());
+  std::vector<const OpSchema*> versions;
+  for (const OnnxSchema& schema : OnnxSchemaVersions(domain, name)) {
+    versions.push_back(Cached(&schema));
+  }
+  return versions;
+}
+
+[[maybe_unused]] const bool kRegistered =
+    RegisterDialect({"onnx", LatestOnnxOpset(), SchemaAt, Versions, OldestIrVersionForOpset});
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,116 @@
+// ONNX: arithmetic and functions of single numbers, conversions of element types.
+#include <string>
+
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+// Before opset 8, Max, Min, Mean and Sum did not broadcast.
+class SameShapes : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Node& node = draft.node();
+    for (size_t i = 1; i < node.num_inputs(); ++i) {
+      const Shape* a = node.input(0) ? node.input(0)->shape() : nullptr;
+      const Shape* b = node.input(i) ? node.input(i)->shape() : nullptr;
+      bool same = a && b && a->rank() == b->rank();
+      for (int64_t k = 0; same && k < a->rank(); ++k) same = ProvablyEqual((*a)[k], (*b)[k]);
+      if (!same) {
+        return CannotExpress("operands must be of one shape at opset ", draft.opset(),
+                             "; opset 8 broadcasts them");
+      }
+    }
+    return absl::OkStatus();
+  }
+};
+Lens OfSameShapes() { return std::make_shared<SameShapes>(); }
+
+// ONNX has no remainder of floats with the sign of the divisor.
+class FloatsNeedFmod : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value* a = draft.node().input(0);
+    if (a && IsFloating(a->dtype()) && draft.node().attrs().Int("fmod", 0) == 0) {
+      return CannotExpress("Mod of ", Name(a->dtype()), " needs fmod = 1");
+    }
+    return absl::OkStatus();
+  }
+};
+Lens FmodForFloats() { return std::make_shared<FloatsNeedFmod>(); }
+
+// Before opset 12 base and exponent were of one type.
+class SameTypes : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value *base = draft.node().input(0), *exponent = draft.node().input(1);
+    if (base && exponent && base->dtype() != exponent->dtype()) {
+      return CannotExpress("Pow of ", Name(base->dtype()), " and ", Name(exponent->dtype()),
+                           " exists from opset 12 on");
+    }
+    return absl::OkStatus();
+  }
+};
+Lens OfSameTypes() { return std::make_shared<SameTypes>(); }
+
+}  // namespace
+
+// --- One operand ----------------------------------------------------------------------------
+
+X2IR_ONNX(abs).Is("Abs", Since(6));
+X2IR_ONNX(acos).Is("Acos", Since(7));
+X2IR_ONNX(acosh).Is("Acosh", Since(9));
+X2IR_ONNX(asin).Is("Asin", Since(7));
+X2IR_ONNX(asinh).Is("Asinh", Since(9));
+X2IR_ONNX(atan).Is("Atan", Since(7));
+X2IR_ONNX(atanh).Is("Atanh", Since(9));
+X2IR_ONNX(bitwise_not).Is("BitwiseNot", Since(18));
+X2IR_ONNX(ceil).Is("Ceil", Since(6));
+X2IR_ONNX(cos).Is("Cos", Since(7));
+X2IR_ONNX(cosh).Is("Cosh", Since(9));
+X2IR_ONNX(erf).Is("Erf", Since(9));
+X2IR_ONNX(exp).Is("Exp", Since(6));
+X2IR_ONNX(floor).Is("Floor", Since(6));
+X2IR_ONNX(identity).Is("Identity", Since(1));
+X2IR_ONNX(is_inf).Is("IsInf", Since(10));
+X2IR_ONNX(is_nan).Is("IsNaN", Since(9));
+X2IR_ONNX(log).Is("Log", Since(6));
+X2IR_ONNX(neg).Is("Neg", Since(6));
+X2IR_ONNX(not ).Is("Not", Since(1));
+X2IR_ONNX(reciprocal).Is("Reciprocal", Since(6));
+X2IR_ONNX(round).Is("Round", Since(11));
+X2IR_ONNX(sign).Is("Sign", Since(9));
+X2IR_ONNX(sin).Is("Sin", Since(7));
+X2IR_ONNX(sinh).Is("Sinh", Since(9));
+X2IR_ONNX(sqrt).Is("Sqrt", Since(6));
+X2IR_ONNX(tan).Is("Tan", Since(7));
+X2IR_ONNX(tanh).Is("Tanh", Since(6));
+
+// --- Element types --------------------------------------------------------------------------
+
+X2IR_ONNX(bit_cast).Is("BitCast", Since(26), DTypeAttr("to"));
+X2IR_ONNX(cast).Is("Cast", Since(6), DTypeAttr("to"));
+X2IR_ONNX(cast_like).Is("CastLike", Since(15));
+
+// --- Two and more ---------------------------------------------------------------------------
+
+X2IR_ONNX(add).Is("Add", Since(7));
+X2IR_ONNX(sub).Is("Sub", Since(7));
+X2IR_ONNX(mul).Is("Mul", Since(7));
+X2IR_ONNX(div).Is("Div", Since(7));
+X2IR_ONNX(mod).Is("Mod", Since(10), FmodForFloats());
+X2IR_ONNX(pow).Is("Pow", In(7, 11), OfSameTypes()).Is("Pow", Since(12));
+X2IR_ONNX(max).Is("Max", In(6, 7), OfSameShapes()).Is("Max", Since(8));
+X2IR_ONNX(min).Is("Min", In(6, 7), OfSameShapes()).Is("Min", Since(8));
+X2IR_ONNX(mean).Is("Mean", In(6, 7), OfSameShapes()).Is("Mean", Since(8));
+X2IR_ONNX(sum).Is("Sum", In(6, 7), OfSameShapes()).Is("Sum", Since(8));
+X2IR_ONNX(bit_shift).Is("BitShift", Since(11));
+X2IR_ONNX(bitwise_and).Is("BitwiseAnd", Since(18));
+X2IR_ONNX(bitwise_or).Is("BitwiseOr", Since(18));
+X2IR_ONNX(bitwise_xor).Is("BitwiseXor", Since(18));
+
+}  // namespace x2ir

@@ -1,0 +1,55 @@
+// ONNX: ops that pick, place and order elements.
+#include <memory>
+#include <utility>
+
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/axis_lenses.h"
+
+namespace x2ir {
+namespace {
+
+// Before opset 10, k was an attribute; afterwards an operand of rank 1.
+class KAsAttr : public LensImpl {
+ public:
+  absl::Status Import(Draft& draft) const override {
+    std::optional<Attribute> attr = draft.TakeAttr("k");
+    const int64_t* k = attr ? attr->get<int64_t>() : nullptr;
+    if (!k) return Invalid("attribute 'k': expected an int");
+    return draft.SetOperand("k", draft.builder().Ints({*k}, "k"));
+  }
+  absl::Status Export(Draft& draft) const override {
+    const auto k = KnownInts(draft.TakeOperand("k"));
+    if (!k || k->size() != 1) {
+      return CannotExpress("operand 'k' must be a constant at opset ", draft.opset(),
+                           "; it may be computed from opset 10 on");
+    }
+    draft.SetAttr("k", (*k)[0]);
+    return absl::OkStatus();
+  }
+  std::vector<std::string> ForeignAttrs() const override { return {"k"}; }
+};
+
+}  // namespace
+
+X2IR_ONNX(gather).Is("Gather", Since(1));
+X2IR_ONNX(gather_elements).Is("GatherElements", Since(11));
+X2IR_ONNX(gather_nd).Is("GatherND", Since(11));
+X2IR_ONNX(scatter_elements)
+    .Is("Scatter", In(9, 10))
+    .Is("ScatterElements", In(11, 15))
+    .Is("ScatterElements", In(16, 17), OneOf("reduction", {"none", "add", "mul"}, 18))
+    .Is("ScatterElements", Since(18));
+X2IR_ONNX(scatter_nd)
+    .Is("ScatterND", In(11, 15))
+    .Is("ScatterND", In(16, 17), OneOf("reduction", {"none", "add", "mul"}, 18))
+    .Is("ScatterND", Since(18));
+X2IR_ONNX(one_hot).Is("OneHot", Since(9));
+X2IR_ONNX(non_zero).Is("NonZero", Since(9));
+X2IR_ONNX(compress).Is("Compress", Since(9), AxisFromFront("axis"));
+X2IR_ONNX(unique).Is("Unique", Since(11));
+X2IR_ONNX(top_k).Is("TopK", In(1, 9), Lens(std::make_shared<KAsAttr>())).Is("TopK", Since(10));
+X2IR_ONNX(reverse_sequence).Is("ReverseSequence", Since(10));
+X2IR_ONNX(non_max_suppression).Is("NonMaxSuppression", Since(10));
+
+}  // namespace x2ir

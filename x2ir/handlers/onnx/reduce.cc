@@ -1,0 +1,34 @@
+// ONNX: reductions and what else walks along axes.
+#include "x2ir/core/spec.h"
+#include "x2ir/handlers/onnx/axis_lenses.h"
+
+namespace x2ir {
+namespace {
+
+// An empty list of axes in an attribute is the same as none: reduce all.
+Lens AxesAttr(int computed_from) {
+  return AxesAsAttr(EmptyAxes::kAll, /*inserted=*/false, computed_from);
+}
+
+}  // namespace
+
+X2IR_ONNX(reduce_sum).Is("ReduceSum", In(1, 12), AxesAttr(13)).Is("ReduceSum", Since(13));
+X2IR_ONNX(reduce_mean).Is("ReduceMean", In(1, 17), AxesAttr(18)).Is("ReduceMean", Since(18));
+X2IR_ONNX(reduce_max).Is("ReduceMax", In(1, 17), AxesAttr(18)).Is("ReduceMax", Since(18));
+X2IR_ONNX(reduce_min).Is("ReduceMin", In(1, 17), AxesAttr(18)).Is("ReduceMin", Since(18));
+X2IR_ONNX(reduce_prod).Is("ReduceProd", In(1, 17), AxesAttr(18)).Is("ReduceProd", Since(18));
+X2IR_ONNX(reduce_l1).Is("ReduceL1", In(1, 17), AxesAttr(18)).Is("ReduceL1", Since(18));
+X2IR_ONNX(reduce_l2).Is("ReduceL2", In(1, 17), AxesAttr(18)).Is("ReduceL2", Since(18));
+X2IR_ONNX(reduce_log_sum).Is("ReduceLogSum", In(1, 17), AxesAttr(18)).Is("ReduceLogSum", Since(18));
+X2IR_ONNX(reduce_log_sum_exp)
+    .Is("ReduceLogSumExp", In(1, 17), AxesAttr(18))
+    .Is("ReduceLogSumExp", Since(18));
+X2IR_ONNX(reduce_sum_square)
+    .Is("ReduceSumSquare", In(1, 17), AxesAttr(18))
+    .Is("ReduceSumSquare", Since(18));
+X2IR_ONNX(arg_max).Is("ArgMax", Since(1), AxisFromFront("axis"));
+X2IR_ONNX(arg_min).Is("ArgMin", Since(1), AxisFromFront("axis"));
+X2IR_ONNX(cum_sum).Is("CumSum", Since(11));
+X2IR_ONNX(cum_prod).Is("CumProd", Since(26));
+
+}  // namespace x2ir

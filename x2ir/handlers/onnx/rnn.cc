@@ -1,0 +1,81 @@
+// ONNX RNN, GRU and LSTM. The IR writes out what ONNX may leave to defaults: activations for
+// each direction, and hidden_size.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+class RecurrentLens : public LensImpl {
+ public:
+  explicit RecurrentLens(Strings activations) : activations_(std::move(activations)) {}
+
+  absl::Status Import(Draft& draft) const override {
+    const Strings usual = Usual(draft);
+    std::optional<Attribute> attr = draft.TakeAttr("activations");
+    const auto* names = attr ? attr->get<Strings>() : nullptr;
+    if (attr && names == nullptr) return Invalid("attribute 'activations': expected strings");
+    // The schema's default of RNN holds two names, whatever the direction.
+    const bool given = names != nullptr && !names->empty() && draft.SourceHasAttr("activations") &&
+                       !(activations_.size() == 1 && *names == Strings{"Tanh", "Tanh"});
+    draft.SetAttr("activations", given ? *names : usual);
+    if (auto size = HiddenSize(draft)) draft.SetAttr("hidden_size", *size);
+    return absl::OkStatus();
+  }
+  absl::Status Export(Draft& draft) const override {
+    const std::optional<Attribute> attr = draft.TakeAttr("activations");
+    if (attr && *attr != Attribute(Usual(draft))) draft.SetAttr("activations", *attr);
+    if (auto size = HiddenSize(draft)) draft.SetAttr("hidden_size", *size);
+    return absl::OkStatus();
+  }
+  Strings IrAttrs() const override { return {"activations", "hidden_size"}; }
+  Strings ForeignAttrs() const override { return {"activations", "hidden_size"}; }
+
+ private:
+  Strings Usual(const Draft& draft) const {
+    Strings names = activations_;
+    const Attribute* direction = draft.node().attrs().Find("direction");
+    if (direction != nullptr && *direction == Attribute("bidirectional")) {
+      names.insert(names.end(), activations_.begin(), activations_.end());
+    }
+    return names;
+  }
+  // As said, or else as r's shape says.
+  static std::optional<Attribute> HiddenSize(Draft& draft) {
+    if (auto attr = draft.TakeAttr("hidden_size")) return attr;
+    const Value* r = draft.node().input(2);
+    if (r == nullptr || r->shape() == nullptr || r->shape()->rank() != 3) return std::nullopt;
+    const Dim& last = (*r->shape())[2];
+    if (!last.is_static()) return std::nullopt;
+    return Attribute(last.value());
+  }
+  Strings activations_;  // of one direction
+};
+
+Lens Recurrent(Strings activations) {
+  return std::make_shared<RecurrentLens>(std::move(activations));
+}
+Lens RnnDefaults() { return Recurrent({"Tanh"}); }
+Lens GruDefaults() { return Recurrent({"Sigmoid", "Tanh"}); }
+Lens LstmDefaults() { return Recurrent({"Sigmoid", "Tanh", "Tanh"}); }
+Lens LengthFirst() { return Fixed("batch_first", 0); }
+Lens Layout() { return Renamed("batch_first", "layout"); }
+
+X2IR_ONNX(rnn)
+    .Is("RNN", In(7, 13), RnnDefaults(), LengthFirst())
+    .Is("RNN", Since(14), RnnDefaults(), Layout());
+X2IR_ONNX(gru)
+    .Is("GRU", In(7, 13), GruDefaults(), LengthFirst())
+    .Is("GRU", Since(14), GruDefaults(), Layout());
+X2IR_ONNX(lstm)
+    .Is("LSTM", In(7, 13), LstmDefaults(), LengthFirst())
+    .Is("LSTM", Since(14), LstmDefaults(), Layout());
+
+}  // namespace
+}  // namespace x2ir

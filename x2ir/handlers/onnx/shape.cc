@@ -1,0 +1,135 @@
+// ONNX: ops that change or read shapes, put tensors together and take them apart.
+#include <memory>
+#include <utility>
+
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/axis_lenses.h"
+
+namespace x2ir {
+namespace {
+
+// ONNX may leave perm out: reversed. The IR writes it out where the rank is known.
+class PermWrittenOut : public LensImpl {
+ public:
+  absl::Status Import(Draft& draft) const override {
+    const Value* data = draft.node().input(0);
+    if (draft.SourceHasAttr("perm") || !data || !data->shape()) return absl::OkStatus();
+    Attribute::Ints perm;
+    for (int64_t i = data->shape()->rank(); i-- > 0;) perm.push_back(i);
+    draft.SetAttr("perm", std::move(perm));
+    return absl::OkStatus();
+  }
+  absl::Status Export(Draft&) const override { return absl::OkStatus(); }
+};
+
+// --- Split ----------------------------------------------------------------------------------
+
+// Before opset 18 parts of sizes that nobody gives are equal. `num_outputs` rounds up: the same
+// where the number of outputs divides the size.
+class EqualParts : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Node& node = draft.node();
+    std::optional<Attribute> attr = draft.TakeAttr("num_outputs");
+    if (!attr || node.input(1)) return absl::OkStatus();
+    const Shape* in = node.input(0) ? node.input(0)->shape() : nullptr;
+    int64_t axis = node.attrs().Int("axis");
+    if (in && axis < 0) axis += in->rank();
+    if (in && axis >= 0 && axis < in->rank() &&
+        ProvablyEqual(Mod((*in)[axis], static_cast<int64_t>(node.num_outputs())), 0)) {
+      return absl::OkStatus();
+    }
+    return CannotExpress("attribute 'num_outputs' = ", attr->ToString(),
+                         " cannot be expressed at opset ", draft.opset(), "; opset 18 has it");
+  }
+  std::vector<std::string> IrAttrs() const override { return {"num_outputs"}; }
+};
+
+absl::StatusOr<Values> FromSplit18(Rewrite& r) {
+  AttributeMap attrs;
+  for (const auto& [name, attr] : r.attrs()) {
+    if (name != "axis" && name != "num_outputs") {
+      return Invalid("unknown attribute '", name.str(), "'");
+    }
+    if (attr.kind() != AttrKind::kInt) return Invalid("attribute '", name.str(), "': expected int");
+    attrs.Set(name, attr);
+  }
+  if (r.has(1) && attrs.Has("num_outputs")) {
+    return Invalid("operand 'split' and attribute 'num_outputs' exclude each other");
+  }
+  std::vector<bool> wanted;
+  for (const Value* output : r.node.outputs()) wanted.push_back(output != nullptr);
+  return r.b.Ops("split", r.node.inputs(), std::move(attrs), wanted);
+}
+
+// Opset 18 wants to be told how many equal parts there are.
+absl::StatusOr<Values> ToSplit18(Rewrite& r) {
+  AttributeMap attrs;
+  if (const int64_t axis = r.attrs().Int("axis"); axis != 0) attrs.Set("axis", axis);
+  if (!r.has(1)) attrs.Set("num_outputs", static_cast<int64_t>(r.num_outputs()));
+  // All of them: parts that nobody wants still have their place.
+  return r.b.Node(r.dialect, "Split", r.node.inputs(), std::move(attrs),
+                  std::vector<bool>(r.num_outputs(), true));
+}
+
+// --- Slice ----------------------------------------------------------------------------------
+
+// Before opset 10 there were no steps.
+class StepsOfOne : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value* operand = draft.TakeOperand("steps");
+    if (!operand) return absl::OkStatus();
+    const auto steps = KnownInts(operand);
+    for (int64_t step : steps.value_or(std::vector<int64_t>{0})) {
+      if (step == 1) continue;
+      return CannotExpress("steps other than 1 cannot be expressed at opset ", draft.opset(),
+                           "; opset 10 has them");
+    }
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+X2IR_ONNX(reshape).Is("Reshape", Since(5));
+X2IR_ONNX(flatten).Is("Flatten", Since(1), AxisFromFront("axis"));
+X2IR_ONNX(transpose).Is("Transpose", Since(1), Lens(std::make_shared<PermWrittenOut>()));
+X2IR_ONNX(squeeze)
+    .Is("Squeeze", In(1, 12), AxesAsAttr(EmptyAxes::kNone, /*inserted=*/false, 13))
+    .Is("Squeeze", Since(13));
+X2IR_ONNX(unsqueeze)
+    .Is("Unsqueeze", In(1, 12), AxesAsAttr(EmptyAxes::kNone, /*inserted=*/true, 13))
+    .Is("Unsqueeze", Since(13));
+X2IR_ONNX(expand).Is("Expand", Since(8));
+X2IR_ONNX(tile).Is("Tile", Since(6));
+X2IR_ONNX(concat).Is("Concat", Since(4), AxisFromFront("axis"));
+X2IR_ONNX(split)
+    .Is("Split", In(2, 12), OperandAsAttr("split"), AxisFromFront("axis"),
+        Lens(std::make_shared<EqualParts>()))
+    .Is("Split", In(13, 17), Lens(std::make_shared<EqualParts>()))
+    .Is("Split", Since(18), Code{FromSplit18, ToSplit18});
+X2IR_ONNX(slice)
+    .Is("Slice", In(1, 9), OperandAsAttr("starts"), OperandAsAttr("ends"),
+        AxesAsAttr(EmptyAxes::kNone, /*inserted=*/false, 10), Lens(std::make_shared<StepsOfOne>()))
+    .Is("Slice", Since(10));
+X2IR_ONNX(pad)
+    .Is("Pad", In(2, 10), OperandAsAttr("pads"), OperandAsAttr("constant_value", "value", 0.0f),
+        LeftOut("axes", 18), OneOf("mode", {"constant", "reflect", "edge"}, 19))
+    .Is("Pad", In(11, 17), LeftOut("axes", 18), OneOf("mode", {"constant", "reflect", "edge"}, 19))
+    .Is("Pad", In(18, 18), OneOf("mode", {"constant", "reflect", "edge"}, 19))
+    .Is("Pad", Since(19));
+X2IR_ONNX(shape).Is("Shape", Since(1));
+X2IR_ONNX(size).Is("Size", Since(1));
+X2IR_ONNX(constant_of_shape)
+    .Is("ConstantOfShape", Since(9), Attr("value", Tensor::Of<float>({1}, {0.0f})));
+X2IR_ONNX(range)
+    .Is("Range", In(11, 26))
+    .Is("Range", Since(27), ForeignFixed("stash_type", 1));  // 16-bit floats in float32
+X2IR_ONNX(eye_like).Is("EyeLike", Since(9), DTypeAttr("dtype"));
+X2IR_ONNX(trilu).Is("Trilu", Since(14));
+
+}  // namespace x2ir

@@ -1,0 +1,200 @@
+// Ops that walk along one axis: arg_max, arg_min, cum_sum, cum_prod, reverse_sequence.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/op.h"
+#include "x2ir/ops/shape_util.h"
+
+namespace x2ir {
+namespace {
+
+// --- arg_max, arg_min -----------------------------------------------------------------------
+
+absl::Status InferArg(InferContext& ctx) {
+  const Shape* in = ctx.shape(0);
+  ctx.Set(0, DType::kInt64);
+  if (!in) return absl::OkStatus();
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(ctx.attrs().Int("axis"), in->rank()));
+  Shape out;
+  for (int64_t i = 0; i < in->rank(); ++i) {
+    if (i != axis) {
+      out.Append((*in)[i]);
+    } else if (ctx.attrs().Int("keepdims") != 0) {
+      out.Append(1);
+    }
+  }
+  ctx.Set(0, DType::kInt64, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status EvalArg(EvalContext& ctx, bool largest) {
+  const Tensor& in = ctx.input(0);
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(ctx.attrs().Int("axis"), in.rank()));
+  const bool last = ctx.attrs().Int("select_last_index") != 0;
+  std::vector<int64_t> dims = in.dims();
+  dims[axis] = 1;
+  const AxisView view = ViewAt(in.dims(), axis);
+  X2IR_RETURN_IF_ERROR(CheckAllocation(DType::kInt64, dims));
+  std::vector<int64_t> out(Count(dims));
+  if (view.size == 0 && !out.empty()) return Invalid("axis ", axis, " has no elements");
+  if (ctx.attrs().Int("keepdims") == 0) dims.erase(dims.begin() + axis);
+  return DispatchReal(in.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const Numbers<T> numbers(in);
+    for (size_t line = 0; line < out.size(); ++line) {
+      const int64_t o = static_cast<int64_t>(line) / view.inner;
+      const int64_t i = static_cast<int64_t>(line) % view.inner;
+      const T* x = numbers.data() + o * view.size * view.inner + i;
+      int64_t best = 0;
+      for (int64_t k = 1; k < view.size; ++k) {
+        const T a = x[k * view.inner], b = x[best * view.inner];
+        bool better = largest ? a > b : a < b;
+        bool equal = a == b;
+        if constexpr (std::is_floating_point_v<T>) {
+          better = better || (std::isnan(a) && !std::isnan(b));
+          equal = equal || (std::isnan(a) && std::isnan(b));
+        }
+        if (better || (last && equal)) best = k;
+      }
+      out[line] = best;
+    }
+    ctx.Set(0, Tensor::Of<int64_t>(std::move(dims), out));
+    return absl::OkStatus();
+  });
+}
+
+OpDef& DefineArg(OpDef& def, bool largest, std::string_view which) {
+  return def.In("data")
+      .Out("reduced")
+      .Attr("axis", 0)
+      .Attr("keepdims", 1)
+      .Attr("select_last_index", 0)
+      .Infer(InferArg)
+      .Eval([largest](EvalContext& ctx) { return EvalArg(ctx, largest); })
+      .Doc(StrCat("Where along the axis the ", which,
+                  " element stands: the first of equal ones, or the last. A NaN wins."));
+}
+[[maybe_unused]] OpDef& arg_max = DefineArg(RegisterOp("arg_max"), true, "largest");
+[[maybe_unused]] OpDef& arg_min = DefineArg(RegisterOp("arg_min"), false, "smallest");
+
+// --- cum_sum, cum_prod ----------------------------------------------------------------------
+
+absl::Status InferCumulative(InferContext& ctx) {
+  X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "axis"));
+  ctx.Set(0, ctx.type(0));
+  const Dim axis = ElementOf(ctx, 1);
+  if (axis.is_static() && ctx.rank(0) >= 0)
+    return NormalizeAxis(axis.value(), ctx.rank(0)).status();
+  return absl::OkStatus();
+}
+
+absl::Status EvalCumulative(EvalContext& ctx, bool product) {
+  const Tensor& in = ctx.input(0);
+  X2IR_ASSIGN_OR_RETURN(int64_t axis, IntOperand(ctx, 1, "axis"));
+  X2IR_ASSIGN_OR_RETURN(axis, NormalizeAxis(axis, in.rank()));
+  const bool exclusive = ctx.attrs().Int("exclusive") != 0;
+  const bool reverse = ctx.attrs().Int("reverse") != 0;
+  const AxisView view = ViewAt(in.dims(), axis);
+  return DispatchReal(in.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    // Unsigned arithmetic wraps where signed must not overflow.
+    using W = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
+    const Numbers<T> numbers(in);
+    std::vector<T> out(in.num_elements());
+    const int64_t lines = out.empty() ? 0 : view.outer * view.inner;
+    for (int64_t line = 0; line < lines; ++line) {
+      const int64_t base = line / view.inner * view.size * view.inner + line % view.inner;
+      W acc = product ? W(1) : W(0);
+      for (int64_t k = 0; k < view.size; ++k) {
+        const int64_t at = base + (reverse ? view.size - 1 - k : k) * view.inner;
+        const W next =
+            product ? acc * static_cast<W>(numbers[at]) : acc + static_cast<W>(numbers[at]);
+        out[at] = static_cast<T>(exclusive ? acc : next);
+        acc = next;
+      }
+    }
+    ctx.Set(0, FromNumbers<T>(in.dtype(), in.dims(), out));
+    return absl::OkStatus();
+  });
+}
+
+OpDef& DefineCumulative(OpDef& def, bool product, std::string_view what) {
+  return def.In("x")
+      .In("axis")
+      .Out("y")
+      .Attr("exclusive", 0)
+      .Attr("reverse", 0)
+      .Infer(InferCumulative)
+      .Eval([product](EvalContext& ctx) { return EvalCumulative(ctx, product); })
+      .Doc(StrCat(what,
+                  " of the elements up to each one (without it when exclusive) along the "
+                  "axis; reverse starts at its end."));
+}
+[[maybe_unused]] OpDef& cum_sum = DefineCumulative(RegisterOp("cum_sum"), false, "Sum");
+[[maybe_unused]] OpDef& cum_prod = DefineCumulative(RegisterOp("cum_prod"), true, "Product");
+
+// --- reverse_sequence -----------------------------------------------------------------------
+
+absl::Status CheckSequenceAxes(const AttributeMap& attrs, int64_t rank) {
+  const int64_t batch = attrs.Int("batch_axis"), time = attrs.Int("time_axis");
+  if (std::min(batch, time) != 0 || std::max(batch, time) != 1) {
+    return Invalid("batch_axis and time_axis: expected 0 and 1 in either order, got ", batch,
+                   " and ", time);
+  }
+  if (rank >= 0 && rank < 2) return Invalid("expected rank 2 or more, got ", rank);
+  return absl::OkStatus();
+}
+
+absl::Status InferReverseSequence(InferContext& ctx) {
+  X2IR_RETURN_IF_ERROR(CheckSequenceAxes(ctx.attrs(), ctx.rank(0)));
+  X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "sequence_lens"));
+  ctx.Set(0, ctx.type(0));
+  return absl::OkStatus();
+}
+
+absl::Status EvalReverseSequence(EvalContext& ctx) {
+  const Tensor& in = ctx.input(0);
+  X2IR_RETURN_IF_ERROR(CheckSequenceAxes(ctx.attrs(), in.rank()));
+  const bool time_first = ctx.attrs().Int("time_axis") == 0;
+  const int64_t time = in.dim(time_first ? 0 : 1), batch = in.dim(time_first ? 1 : 0);
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> lens, IntsOperand(ctx, 1, "sequence_lens"));
+  if (static_cast<int64_t>(lens.size()) != batch) {
+    return Invalid("sequence_lens: expected ", batch, " numbers, got ", lens.size());
+  }
+  for (int64_t len : lens) {
+    if (len < 0 || len > time) return Invalid("sequence_lens: ", len, " of ", time, " steps");
+  }
+  CellsOut out(in.dtype(), in.dims());
+  if (out.num_elements() > 0) {
+    const Cells cells(in);
+    const int64_t run = Count(absl::MakeConstSpan(in.dims()).subspan(2)) * out.size();
+    const auto at = [&](int64_t t, int64_t b) {
+      return (time_first ? t * batch + b : b * time + t) * run;
+    };
+    for (int64_t b = 0; b < batch; ++b) {
+      for (int64_t t = 0; t < time; ++t) {
+        std::copy_n(cells.data() + at(t < lens[b] ? lens[b] - 1 - t : t, b), run,
+                    out.data() + at(t, b));
+      }
+    }
+  }
+  ctx.Set(0, out.Finish());
+  return absl::OkStatus();
+}
+
+X2IR_OP(reverse_sequence)
+    .In("input")
+    .In("sequence_lens")
+    .Out("y")
+    .Attr("batch_axis", 1)
+    .Attr("time_axis", 0)
+    .Infer(InferReverseSequence)
+    .Eval(EvalReverseSequence)
+    .Doc(
+        "Reverses the first sequence_lens[b] steps along time_axis of each batch entry b; the "
+        "rest stays.");
+
+}  // namespace
+}  // namespace x2ir

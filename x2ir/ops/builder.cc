@@ -1,0 +1,100 @@
+// Builder: appends nodes and infers them at once.
+#include "x2ir/ops/builder.h"
+
+#include <algorithm>
+
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/infer.h"
+#include "x2ir/ops/op.h"
+
+namespace x2ir {
+
+Value* Builder::Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs) {
+  return Ops(op, std::move(operands), std::move(attrs), 1)[0];
+}
+
+std::vector<Value*> Builder::Ops(Symbol op, std::vector<Value*> operands, AttributeMap attrs,
+                                 size_t num_outputs) {
+  return Ops(op, std::move(operands), std::move(attrs), std::vector<bool>(num_outputs, true));
+}
+
+std::vector<Value*> Builder::Ops(Symbol op, std::vector<Value*> operands, AttributeMap attrs,
+                                 const std::vector<bool>& wanted) {
+  const OpDef* def = FindOp(op);
+  if (!def) Fail(Internal("there is no IR op '", op.str(), "'"));
+  if (def) {
+    // Attributes stand in the definition's order, all of them: equal nodes look equal.
+    AttributeMap ordered;
+    for (const AttrDef& attr : def->attrs()) {
+      if (std::optional<Attribute> given = attrs.Take(attr.name)) {
+        ordered.Set(attr.name, *std::move(given));
+      } else if (attr.default_value) {
+        ordered.Set(attr.name, *attr.default_value);
+      }
+    }
+    for (auto& [name, attr] : attrs) ordered.Set(name, std::move(attr));  // Check refuses these
+    attrs = std::move(ordered);
+  }
+  while (!operands.empty() && !operands.back()) operands.pop_back();  // left out at the end
+  std::vector<Value*> outputs = Node(kIrDialect, op, std::move(operands), std::move(attrs), wanted);
+  if (status_.ok()) {
+    if (absl::Status status = InferNode(*made_.back()); !status.ok()) {
+      Fail(Annotate(status, op.str()));
+    }
+  }
+  return outputs;
+}
+
+std::vector<Value*> Builder::Node(Symbol dialect, Symbol op, std::vector<Value*> operands,
+                                  AttributeMap attrs, const std::vector<bool>& wanted) {
+  x2ir::Node* node = graph_.InsertNode(before_, dialect, op, operands);
+  made_.push_back(node);
+  for (auto& [name, attr] : attrs) node->SetAttr(name, std::move(attr));
+  std::vector<Value*> outputs;
+  for (bool want : wanted) {
+    if (want) {
+      outputs.push_back(graph_.AddNodeOutput(node, ""));
+    } else {
+      graph_.AddMissingOutput(node);
+      outputs.push_back(nullptr);
+    }
+  }
+  return outputs;
+}
+
+Value* Builder::Constant(Tensor tensor, std::string_view hint) {
+  std::string base = name_hint_;
+  if (!hint.empty() || base.empty()) {
+    StrAppend(&base, base.empty() ? "" : "_", hint.empty() ? std::string_view("const") : hint);
+  } else {
+    base += "_const";
+  }
+  Value* value = graph_.AddConstant(graph_.UniqueName(base), std::move(tensor));
+  constants_.push_back(value);
+  return value;
+}
+
+Value* Builder::Ints(absl::Span<const int64_t> values, std::string_view hint) {
+  return Constant(Tensor::Vector(values), hint);
+}
+
+Value* Builder::Int(int64_t value, std::string_view hint) {
+  return Constant(Tensor::Scalar<int64_t>(value), hint);
+}
+
+Value* Builder::Scalar(DType dtype, double value, std::string_view hint) {
+  return Constant(Tensor::ScalarOf(dtype, value), hint);
+}
+
+bool Builder::MadeConstant(const Value* value) const {
+  return std::find(constants_.begin(), constants_.end(), value) != constants_.end();
+}
+
+void Builder::Rollback() {
+  for (auto it = made_.rbegin(); it != made_.rend(); ++it) graph_.EraseUnused(*it);
+  made_.clear();
+  for (auto it = constants_.rbegin(); it != constants_.rend(); ++it) graph_.RemoveConstant(*it);
+  constants_.clear();
+}
+
+}  // namespace x2ir

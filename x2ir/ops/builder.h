@@ -1,0 +1,72 @@
+// Builder: appends nodes, infers their types at once, and never touches what was there.
+// Handlers, lowerings and passes make nodes with it.
+#ifndef X2IR_OPS_BUILDER_H_
+#define X2IR_OPS_BUILDER_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/graph_wrapper/tensor.h"
+
+namespace x2ir {
+
+// New nodes stand before `before` (null: at the end), in the order they are made. Their
+// outputs have no names yet: whoever drives the rewrite names them.
+//
+// The first failure (unknown op, inference error) is kept in status(); everything made
+// after it still gives a value of unknown type, so that code can go on without checks.
+class Builder {
+ public:
+  Builder(Graph& graph, Node* before) : graph_(graph), before_(before) {}
+
+  Graph& graph() { return graph_; }
+
+  // An IR op with one output. Attributes that are not given get their defaults.
+  Value* Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {});
+  // An IR op with `num_outputs` outputs.
+  std::vector<Value*> Ops(Symbol op, std::vector<Value*> operands, AttributeMap attrs,
+                          size_t num_outputs);
+  // The same; `wanted[i]` false: output i is left out.
+  std::vector<Value*> Ops(Symbol op, std::vector<Value*> operands, AttributeMap attrs,
+                          const std::vector<bool>& wanted);
+  // A node of any dialect, attributes as given. `wanted[i]` false: output i is left out.
+  std::vector<Value*> Node(Symbol dialect, Symbol op, std::vector<Value*> operands,
+                           AttributeMap attrs, const std::vector<bool>& wanted);
+
+  // Constants. `hint` is the start of the name; by default the driver's (the node's output).
+  Value* Constant(Tensor tensor, std::string_view hint = "");
+  Value* Ints(absl::Span<const int64_t> values, std::string_view hint = "");  // int64, rank 1
+  Value* Int(int64_t value, std::string_view hint = "");                      // int64, rank 0
+  // A rank-0 constant of that dtype.
+  Value* Scalar(DType dtype, double value, std::string_view hint = "");
+
+  // Names of constants are made unique from this: "<hint>_<hint of the constant>".
+  void set_name_hint(std::string hint) { name_hint_ = std::move(hint); }
+
+  void Fail(absl::Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+  const absl::Status& status() const { return status_; }
+
+  // Whether this builder made the constant.
+  bool MadeConstant(const Value* value) const;
+  // Nodes made so far, in order.
+  const std::vector<x2ir::Node*>& made() const { return made_; }
+  // Removes everything that was made. Nothing else may use it yet.
+  void Rollback();
+
+ private:
+  Graph& graph_;
+  x2ir::Node* before_;
+  std::string name_hint_;
+  absl::Status status_;
+  std::vector<x2ir::Node*> made_;
+  std::vector<Value*> constants_;
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPS_BUILDER_H_

@@ -1,0 +1,313 @@
+// Building blocks of reference evaluation: elements as numbers and as cells, strides, and
+// copies by strides. Conversions between element types are in cast_tensor.cc.
+#include "x2ir/ops/eval_util.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "x2ir/graph_wrapper/check.h"
+#include "x2ir/graph_wrapper/small_floats.h"
+#include "x2ir/ops/number_convert_internal.h"
+
+namespace x2ir {
+namespace {
+
+constexpr int64_t kMaxAllocation = int64_t{16} << 30;
+
+std::string ShapeText(absl::Span<const int64_t> dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) StrAppend(&text, i == 0 ? "" : ",", dims[i]);
+  return text + "]";
+}
+
+// Bytes of a cell of that type.
+int CellSize(DType t) {
+  if (t == DType::kString) return sizeof(const std::string*);
+  return std::max(1, BitWidth(t) / 8);
+}
+
+template <typename From, typename To>
+void ConvertNative(const Tensor& in, To* out) {
+  // Not through span(): a bool's byte in a file may hold anything.
+  const auto* from = reinterpret_cast<const From*>(in.bytes().data());
+  const int64_t n = in.num_elements();
+  for (int64_t i = 0; i < n; ++i) out[i] = ConvertNumber<To>(from[i]);
+}
+
+template <typename To>
+void ConvertSmallFloats(const Tensor& in, To* out) {
+  const int64_t n = in.num_elements();
+  const int bits = BitWidth(in.dtype());
+  To table[256];
+  const bool use_table = n >= 256;
+  if (use_table) {
+    for (int v = 0; v < 1 << bits; ++v) {
+      table[v] = ConvertNumber<To>(DecodeSmallFloat(in.dtype(), static_cast<uint32_t>(v)));
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const uint8_t v = GetPacked(in.bytes().data(), i, bits);
+    out[i] = use_table ? table[v] : ConvertNumber<To>(DecodeSmallFloat(in.dtype(), v));
+  }
+}
+
+template <typename To>
+void ConvertPackedInts(const Tensor& in, To* out) {
+  const int bits = BitWidth(in.dtype());
+  const int64_t sign = IsSignedInt(in.dtype()) ? int64_t{1} << (bits - 1) : 0;
+  for (int64_t i = 0; i < in.num_elements(); ++i) {
+    const int64_t v = GetPacked(in.bytes().data(), i, bits);
+    out[i] = ConvertNumber<To>((v ^ sign) - sign);
+  }
+}
+
+// `in` must be aligned.
+template <typename To>
+void ConvertTo(const Tensor& in, To* out) {
+  switch (in.dtype()) {
+    case DType::kFloat32: return ConvertNative<float>(in, out);
+    case DType::kFloat64: return ConvertNative<double>(in, out);
+    case DType::kInt8: return ConvertNative<int8_t>(in, out);
+    case DType::kInt16: return ConvertNative<int16_t>(in, out);
+    case DType::kInt32: return ConvertNative<int32_t>(in, out);
+    case DType::kInt64: return ConvertNative<int64_t>(in, out);
+    case DType::kUInt8: return ConvertNative<uint8_t>(in, out);
+    case DType::kUInt16: return ConvertNative<uint16_t>(in, out);
+    case DType::kUInt32: return ConvertNative<uint32_t>(in, out);
+    case DType::kUInt64: return ConvertNative<uint64_t>(in, out);
+    case DType::kComplex64: return ConvertNative<std::complex<float>>(in, out);
+    case DType::kComplex128: return ConvertNative<std::complex<double>>(in, out);
+    case DType::kFloat16: return ConvertNative<Half>(in, out);
+    case DType::kBFloat16: return ConvertNative<BFloat16>(in, out);
+    case DType::kBool: return ConvertNative<BoolByte>(in, out);
+    case DType::kInt2:
+    case DType::kInt4:
+    case DType::kUInt2:
+    case DType::kUInt4: return ConvertPackedInts(in, out);
+    default:
+      X2IR_CHECK(IsSmallFloat(in.dtype()), StrCat("no numbers in a tensor of ", Name(in.dtype())));
+      return ConvertSmallFloats(in, out);
+  }
+}
+
+}  // namespace
+
+// --- Numbers --------------------------------------------------------------------------------
+
+ComputeType ComputeTypeOf(DType t) {
+  if (t == DType::kFloat64) return ComputeType::kDouble;
+  if (IsFloating(t)) return ComputeType::kFloat;
+  if (IsSignedInt(t)) return ComputeType::kInt;
+  if (IsUnsignedInt(t) || t == DType::kBool) return ComputeType::kUInt;
+  if (t == DType::kComplex64) return ComputeType::kComplexFloat;
+  if (t == DType::kComplex128) return ComputeType::kComplexDouble;
+  return ComputeType::kNone;
+}
+
+template <typename T>
+Numbers<T>::Numbers(const Tensor& tensor) : keep_(tensor.AlignedCopyIfNeeded()) {
+  if (keep_.dtype() == DTypeOf<T>::value) {
+    span_ = keep_.template span<T>();
+    return;
+  }
+  X2IR_CHECK(!keep_.is_sparse(), "a sparse tensor has no plain elements");
+  converted_.resize(static_cast<size_t>(keep_.num_elements()));
+  ConvertTo(keep_, converted_.data());
+  span_ = converted_;
+}
+
+template <typename T>
+Tensor FromNumbers(DType dtype, std::vector<int64_t> dims, absl::Span<const T> values) {
+  return StoreNumbers<T>(dtype, std::move(dims), values, StoreOptions());
+}
+
+template <typename T>
+NumbersOut<T>::NumbersOut(DType dtype, std::vector<int64_t> dims)
+    : tensor_(Tensor::Zeros(dtype, std::move(dims))) {
+  if (dtype == DTypeOf<T>::value) {
+    data_ = tensor_.template mutable_span<T>().data();
+  } else {
+    values_.resize(static_cast<size_t>(tensor_.num_elements()));
+    data_ = values_.data();
+  }
+}
+
+template <typename T>
+Tensor NumbersOut<T>::Finish() {
+  if (tensor_.dtype() == DTypeOf<T>::value) return std::move(tensor_);
+  return FromNumbers<T>(tensor_.dtype(), tensor_.dims(), values_);
+}
+
+#define X2IR_INSTANTIATE_(T)    \
+  template class Numbers<T>;    \
+  template class NumbersOut<T>; \
+  template Tensor FromNumbers<T>(DType, std::vector<int64_t>, absl::Span<const T> values);
+X2IR_INSTANTIATE_(float)
+X2IR_INSTANTIATE_(double)
+X2IR_INSTANTIATE_(int64_t)
+X2IR_INSTANTIATE_(uint64_t)
+X2IR_INSTANTIATE_(std::complex<float>)
+X2IR_INSTANTIATE_(std::complex<double>)
+#undef X2IR_INSTANTIATE_
+
+// --- Cells ----------------------------------------------------------------------------------
+
+Cells::Cells(const Tensor& tensor)
+    : keep_(tensor.AlignedCopyIfNeeded()), size_(CellSize(tensor.dtype())) {
+  X2IR_CHECK(!keep_.is_sparse(), "a sparse tensor has no plain elements");
+  const int64_t n = keep_.num_elements();
+  if (keep_.is_string()) {
+    unpacked_.resize(static_cast<size_t>(n) * size_);
+    auto** pointers = reinterpret_cast<const std::string**>(unpacked_.data());
+    for (int64_t i = 0; i < n; ++i) pointers[i] = &keep_.strings()[i];
+    data_ = unpacked_.data();
+  } else if (const int bits = BitWidth(keep_.dtype()); bits < 8) {
+    unpacked_.resize(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) {
+      unpacked_[i] = static_cast<std::byte>(GetPacked(keep_.bytes().data(), i, bits));
+    }
+    data_ = unpacked_.data();
+  } else {
+    data_ = keep_.bytes().data();
+  }
+}
+
+CellsOut::CellsOut(DType dtype, std::vector<int64_t> dims)
+    : dtype_(dtype), dims_(std::move(dims)), size_(CellSize(dtype)) {
+  const std::optional<int64_t> n = CheckedProduct(dims_);
+  X2IR_CHECK(n.has_value(), "bad shape " + ShapeText(dims_));
+  n_ = *n;
+  data_.resize(static_cast<size_t>(n_) * size_);
+}
+
+Tensor CellsOut::Finish() {
+  if (dtype_ == DType::kString) {
+    std::vector<std::string> strings(static_cast<size_t>(n_));
+    const auto* pointers = as<const std::string*>();
+    for (int64_t i = 0; i < n_; ++i) {
+      if (pointers[i] != nullptr) strings[i] = *pointers[i];
+    }
+    return Tensor::Strings(std::move(dims_), std::move(strings));
+  }
+  if (const int bits = BitWidth(dtype_); bits < 8) {
+    Tensor out = Tensor::Zeros(dtype_, std::move(dims_));
+    std::byte* bytes = out.mutable_bytes().data();
+    for (int64_t i = 0; i < n_; ++i) SetPacked(bytes, i, bits, static_cast<uint8_t>(data_[i]));
+    return out;
+  }
+  auto owner = std::make_shared<const std::vector<std::byte>>(std::move(data_));
+  auto view = Tensor::View(dtype_, std::move(dims_), *owner, owner);
+  X2IR_CHECK(view.ok(), std::string(view.status().message()));
+  return *std::move(view);
+}
+
+// --- Shapes ---------------------------------------------------------------------------------
+
+std::vector<int64_t> Strides(absl::Span<const int64_t> dims) {
+  std::vector<int64_t> strides(dims.size());
+  uint64_t step = 1;  // unsigned: the strides of an empty tensor may overflow, and are unused
+  for (size_t i = dims.size(); i-- > 0;) {
+    strides[i] = static_cast<int64_t>(step);
+    step *= static_cast<uint64_t>(dims[i]);
+  }
+  return strides;
+}
+
+absl::StatusOr<std::vector<int64_t>> BroadcastDims(absl::Span<const int64_t> a,
+                                                   absl::Span<const int64_t> b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  std::vector<int64_t> out(a.begin(), a.end());
+  const size_t skip = a.size() - b.size();
+  for (size_t i = 0; i < b.size(); ++i) {
+    int64_t& dim = out[skip + i];
+    if (dim == 1) {
+      dim = b[i];
+    } else if (b[i] != 1 && b[i] != dim) {
+      return Invalid("shapes ", ShapeText(a), " and ", ShapeText(b), " cannot be broadcast");
+    }
+  }
+  return out;
+}
+
+std::vector<int64_t> BroadcastStrides(absl::Span<const int64_t> from,
+                                      absl::Span<const int64_t> to) {
+  X2IR_CHECK(from.size() <= to.size(), ShapeText(from) + " does not broadcast to " + ShapeText(to));
+  const size_t skip = to.size() - from.size();
+  const std::vector<int64_t> own = Strides(from);
+  std::vector<int64_t> strides(to.size(), 0);
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == to[skip + i]) {
+      strides[skip + i] = own[i];
+    } else {
+      X2IR_CHECK(from[i] == 1, ShapeText(from) + " does not broadcast to " + ShapeText(to));
+    }
+  }
+  return strides;
+}
+
+Tensor StridedCopy(const Tensor& in, std::vector<int64_t> dims, absl::Span<const int64_t> strides,
+                   int64_t offset) {
+  X2IR_CHECK(dims.size() == strides.size(), "a stride is needed for each axis");
+  const Cells cells(in);
+  CellsOut out(in.dtype(), dims);
+  if (out.num_elements() == 0) return out.Finish();
+  const size_t rank = dims.size();
+  const int64_t inner = rank == 0 ? 1 : dims[rank - 1];
+  const int64_t step = rank == 0 ? 1 : strides[rank - 1];
+  DispatchCell(out.size(), [&](auto cell) {
+    using C = decltype(cell);
+    const C* from = cells.as<C>();
+    C* to = out.as<C>();
+    std::vector<int64_t> index(rank, 0);
+    int64_t at = offset;
+    for (int64_t rows = out.num_elements() / inner; rows > 0; --rows) {
+      if (step == 1) {
+        std::copy_n(from + at, inner, to);
+      } else {
+        for (int64_t i = 0; i < inner; ++i) to[i] = from[at + i * step];
+      }
+      to += inner;
+      // The next row, like an odometer.
+      for (size_t k = rank < 2 ? 0 : rank - 1; k-- > 0;) {
+        at += strides[k];
+        if (++index[k] < dims[k]) break;
+        at -= strides[k] * dims[k];
+        index[k] = 0;
+      }
+    }
+  });
+  return out.Finish();
+}
+
+Tensor BroadcastTo(const Tensor& in, std::vector<int64_t> dims) {
+  if (in.dims() == dims) return in;
+  const std::vector<int64_t> strides = BroadcastStrides(in.dims(), dims);
+  return StridedCopy(in, std::move(dims), strides);
+}
+
+Tensor TransposeTensor(const Tensor& in, absl::Span<const int64_t> perm) {
+  X2IR_CHECK(static_cast<int64_t>(perm.size()) == in.rank(), "perm has another rank");
+  const std::vector<int64_t> own = Strides(in.dims());
+  std::vector<int64_t> dims(perm.size()), strides(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) {
+    X2IR_CHECK(perm[i] >= 0 && perm[i] < in.rank(), "perm names no axis");
+    dims[i] = in.dim(perm[i]);
+    strides[i] = own[perm[i]];
+  }
+  return StridedCopy(in, std::move(dims), strides);
+}
+
+absl::Status CheckAllocation(DType dtype, absl::Span<const int64_t> dims) {
+  const std::optional<int64_t> n = CheckedProduct(dims);
+  if (!n) return Invalid("a tensor cannot have shape ", ShapeText(dims));
+  std::optional<int64_t> bytes = ByteSize(dtype, *n);
+  if (dtype == DType::kString) bytes = ByteSize(DType::kComplex128, *n);  // 16 bytes at least
+  if (!bytes || *bytes > kMaxAllocation) {
+    return Invalid("a tensor of ", Name(dtype), ShapeText(dims), " is too large to be evaluated");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace x2ir

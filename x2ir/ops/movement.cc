@@ -1,0 +1,160 @@
+// Ops that reorder or repeat elements by axes: transpose, expand, tile.
+#include <algorithm>
+#include <utility>
+
+#include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/op.h"
+#include "x2ir/ops/shape_util.h"
+
+namespace x2ir {
+namespace {
+
+// --- transpose ------------------------------------------------------------------------------
+
+// `perm` as given, or the reversal where it is absent; InvalidArgument unless it permutes
+// that many axes.
+absl::StatusOr<std::vector<int64_t>> Permutation(const AttributeMap& attrs, int64_t rank) {
+  std::vector<int64_t> perm;
+  if (!attrs.Has("perm")) {
+    for (int64_t i = rank; i-- > 0;) perm.push_back(i);
+    return perm;
+  }
+  perm = attrs.Ints("perm");
+  std::vector<bool> seen(rank, false);
+  for (int64_t axis : perm) {
+    if (axis < 0 || axis >= rank || seen[axis] || static_cast<int64_t>(perm.size()) != rank) {
+      return Invalid("perm ", DimsText(perm), " is no permutation of ", rank, " axes");
+    }
+    seen[axis] = true;
+  }
+  if (static_cast<int64_t>(perm.size()) != rank) {
+    return Invalid("perm ", DimsText(perm), " is no permutation of ", rank, " axes");
+  }
+  return perm;
+}
+
+absl::Status InferTranspose(InferContext& ctx) {
+  const Shape* in = ctx.shape(0);
+  if (!in) {
+    ctx.Set(0, ctx.dtype(0));
+    if (!ctx.attrs().Has("perm")) return absl::OkStatus();
+    const int64_t rank = static_cast<int64_t>(ctx.attrs().Ints("perm").size());
+    X2IR_RETURN_IF_ERROR(Permutation(ctx.attrs(), rank).status());
+    ctx.Set(0, ctx.dtype(0), Shape::UnknownDims(rank));
+    return absl::OkStatus();
+  }
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, Permutation(ctx.attrs(), in->rank()));
+  Shape out;
+  for (int64_t axis : perm) out.Append((*in)[axis]);
+  KeepElements(ctx, out);
+  ctx.Set(0, ctx.dtype(0), std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status EvalTranspose(EvalContext& ctx) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> perm,
+                        Permutation(ctx.attrs(), ctx.input(0).rank()));
+  ctx.Set(0, TransposeTensor(ctx.input(0), perm));
+  return absl::OkStatus();
+}
+
+X2IR_OP(transpose)
+    .In("data")
+    .Out("transposed")
+    .OptAttr("perm", AttrKind::kInts)
+    .Infer(InferTranspose)
+    .Eval(EvalTranspose)
+    .Doc(
+        "Axis i of the result is axis perm[i] of the operand. perm is absent only where the rank "
+        "is not known: then the axes are reversed.");
+
+// --- expand ---------------------------------------------------------------------------------
+
+// The elements of operand 0 repeated, when it holds elements and the result is a short list.
+void RepeatElements(InferContext& ctx, const Shape& out) {
+  if (out.rank() > 1 || !out.is_static()) return;
+  const auto in = ctx.Elements(0);
+  const int64_t n = out.NumElements().value();
+  if (!in || in->empty() || n > int64_t{InferContext::kMaxElements}) return;
+  std::vector<Dim> elements;
+  for (int64_t i = 0; i < n; ++i) elements.push_back((*in)[i % in->size()]);
+  ctx.SetElements(0, std::move(elements));
+}
+
+absl::Status InferExpand(InferContext& ctx) {
+  ctx.Set(0, ctx.dtype(0));
+  X2IR_ASSIGN_OR_RETURN(auto sizes, SizesOperand(ctx, 1));
+  if (!sizes || !ctx.shape(0)) return absl::OkStatus();
+  X2IR_ASSIGN_OR_RETURN(Shape out, BroadcastShapes(*ctx.shape(0), Shape(*std::move(sizes))));
+  RepeatElements(ctx, out);
+  ctx.Set(0, ctx.dtype(0), std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status EvalExpand(EvalContext& ctx) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, IntsOperand(ctx, 1, "shape"));
+  for (int64_t size : sizes) {
+    if (size < 0) return Invalid("size ", size, " is negative");
+  }
+  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> dims, BroadcastDims(ctx.dims(0), sizes));
+  X2IR_RETURN_IF_ERROR(CheckAllocation(ctx.dtype(0), dims));
+  ctx.Set(0, BroadcastTo(ctx.input(0), std::move(dims)));
+  return absl::OkStatus();
+}
+
+X2IR_OP(expand)
+    .In("input")
+    .In("shape")
+    .Out("output")
+    .Infer(InferExpand)
+    .Eval(EvalExpand)
+    .Doc("The operand broadcast together with a tensor of that shape.");
+
+// --- tile -----------------------------------------------------------------------------------
+
+absl::Status InferTile(InferContext& ctx) {
+  ctx.Set(0, ctx.dtype(0));
+  X2IR_ASSIGN_OR_RETURN(auto repeats, SizesOperand(ctx, 1));
+  const Shape* in = ctx.shape(0);
+  if (!repeats) {
+    if (in) ctx.Set(0, ctx.dtype(0), Shape::UnknownDims(in->rank()));
+    return absl::OkStatus();
+  }
+  const int64_t rank = static_cast<int64_t>(repeats->size());
+  if (in && in->rank() != rank) {
+    return Invalid("repeats: expected ", in->rank(), " numbers, got ", rank);
+  }
+  Shape out = Shape::UnknownDims(rank);
+  for (int64_t i = 0; in && i < rank; ++i) out[i] = (*in)[i] * (*repeats)[i];
+  if (in) RepeatElements(ctx, out);
+  ctx.Set(0, ctx.dtype(0), std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status EvalTile(EvalContext& ctx) {
+  const Tensor& in = ctx.input(0);
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> repeats, IntsOperand(ctx, 1, "repeats"));
+  if (static_cast<int64_t>(repeats.size()) != in.rank()) {
+    return Invalid("repeats: expected ", in.rank(), " numbers, got ", repeats.size());
+  }
+  // As [repeat, size] pairs: the repeats are axes along which nothing moves.
+  const std::vector<int64_t> strides = Strides(in.dims());
+  std::vector<int64_t> dims, pairs, steps;
+  for (int64_t i = 0; i < in.rank(); ++i) {
+    if (repeats[i] < 0) return Invalid("repeats: ", repeats[i], " is negative");
+    int64_t size;
+    if (__builtin_mul_overflow(in.dim(i), repeats[i], &size)) return Invalid("sizes overflow");
+    dims.push_back(size);
+    pairs.insert(pairs.end(), {repeats[i], in.dim(i)});
+    steps.insert(steps.end(), {0, strides[i]});
+  }
+  X2IR_RETURN_IF_ERROR(CheckAllocation(in.dtype(), dims));
+  ctx.Set(0, StridedCopy(in, std::move(pairs), steps).Reshaped(std::move(dims)));
+  return absl::OkStatus();
+}
+
+X2IR_OP(tile).In("input").In("repeats").Out("output").Infer(InferTile).Eval(EvalTile).Doc(
+    "The operand repeated along each axis, as often as `repeats` says.");
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,169 @@
+// The registry of IR ops, and the check of a node against its op's definition.
+#include "x2ir/ops/op.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/container/flat_hash_map.h"
+#include "x2ir/graph_wrapper/check.h"
+
+namespace x2ir {
+namespace {
+
+using OpTable = absl::flat_hash_map<Symbol, std::unique_ptr<OpDef>>;
+
+// Filled by static objects before main; read-only afterwards, hence no lock.
+OpTable& Table() {
+  static OpTable* table = new OpTable;
+  return *table;
+}
+
+const OperandDef* At(const std::vector<OperandDef>& defs, size_t i) {
+  if (i < defs.size()) return &defs[i];
+  return !defs.empty() && defs.back().arity == Arity::kVariadic ? &defs.back() : nullptr;
+}
+
+// How many there must be at least: all but trailing optional ones.
+size_t Least(const std::vector<OperandDef>& defs) {
+  size_t least = 0;
+  for (size_t i = 0; i < defs.size(); ++i) {
+    if (defs[i].arity == Arity::kRequired) least = i + 1;
+    if (defs[i].arity == Arity::kVariadic && defs[i].min > 0) least = i + defs[i].min;
+  }
+  return least;
+}
+
+}  // namespace
+
+OpDef& OpDef::In(std::string_view name) {
+  inputs_.push_back({std::string(name), Arity::kRequired, 1});
+  return *this;
+}
+OpDef& OpDef::OptIn(std::string_view name) {
+  inputs_.push_back({std::string(name), Arity::kOptional, 0});
+  return *this;
+}
+OpDef& OpDef::VarIn(std::string_view name, int min) {
+  inputs_.push_back({std::string(name), Arity::kVariadic, min});
+  return *this;
+}
+OpDef& OpDef::Out(std::string_view name) {
+  outputs_.push_back({std::string(name), Arity::kRequired, 1});
+  return *this;
+}
+OpDef& OpDef::OptOut(std::string_view name) {
+  outputs_.push_back({std::string(name), Arity::kOptional, 0});
+  return *this;
+}
+OpDef& OpDef::VarOut(std::string_view name, int min) {
+  outputs_.push_back({std::string(name), Arity::kVariadic, min});
+  return *this;
+}
+OpDef& OpDef::Attr(std::string_view name, Attribute default_value) {
+  const AttrKind kind = default_value.kind();
+  attrs_.push_back({name, kind, std::move(default_value), false});
+  return *this;
+}
+OpDef& OpDef::ReqAttr(std::string_view name, AttrKind kind) {
+  attrs_.push_back({name, kind, std::nullopt, false});
+  return *this;
+}
+OpDef& OpDef::OptAttr(std::string_view name, AttrKind kind) {
+  attrs_.push_back({name, kind, std::nullopt, true});
+  return *this;
+}
+OpDef& OpDef::Infer(InferFn fn) {
+  infer_ = std::move(fn);
+  return *this;
+}
+OpDef& OpDef::Eval(EvalFn fn) {
+  eval_ = std::move(fn);
+  return *this;
+}
+OpDef& OpDef::Impure() {
+  impure_ = true;
+  return *this;
+}
+OpDef& OpDef::Doc(std::string_view sentence) {
+  doc_ = sentence;
+  return *this;
+}
+
+const AttrDef* OpDef::FindAttr(Symbol name) const {
+  for (const AttrDef& attr : attrs_) {
+    if (attr.name == name) return &attr;
+  }
+  return nullptr;
+}
+
+int OpDef::InputIndex(std::string_view name) const {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+const OperandDef* OpDef::InputDef(size_t i) const { return At(inputs_, i); }
+const OperandDef* OpDef::OutputDef(size_t i) const { return At(outputs_, i); }
+
+absl::Status OpDef::Check(const Node& node) const {
+  const size_t n = node.num_inputs();
+  const size_t least = Least(inputs_);
+  if (n < least) return Invalid("too few operands; expected at least ", least, ", got ", n);
+  for (size_t i = 0; i < n; ++i) {
+    const OperandDef* def = InputDef(i);
+    if (!def) return Invalid("too many operands; expected at most ", inputs_.size(), ", got ", n);
+    if (!node.input(i) && def->arity == Arity::kRequired) {
+      return Invalid("operand '", def->name, "' is left out, but it is required");
+    }
+  }
+  if (node.num_outputs() < Least(outputs_)) {
+    return Invalid("too few outputs; expected at least ", Least(outputs_), ", got ",
+                   node.num_outputs());
+  }
+  if (node.num_outputs() > 0 && !OutputDef(node.num_outputs() - 1)) {
+    return Invalid("too many outputs; expected at most ", outputs_.size(), ", got ",
+                   node.num_outputs());
+  }
+  size_t known = 0;
+  for (const AttrDef& def : attrs_) {
+    const Attribute* attr = node.attrs().Find(def.name);
+    if (!attr) {
+      if (def.optional) continue;
+      return Invalid("attribute '", def.name.str(), "' is missing");
+    }
+    ++known;
+    if (attr->kind() != def.kind) {
+      return Invalid("attribute '", def.name.str(), "': expected ", Name(def.kind), ", got ",
+                     Name(attr->kind()));
+    }
+  }
+  if (known != node.attrs().size()) {
+    for (const auto& [name, attr] : node.attrs()) {
+      if (!FindAttr(name)) return Invalid("unknown attribute '", name.str(), "'");
+    }
+  }
+  return absl::OkStatus();
+}
+
+const OpDef* FindOp(Symbol name) {
+  const OpTable& table = Table();
+  auto it = table.find(name);
+  return it == table.end() ? nullptr : it->second.get();
+}
+
+std::vector<const OpDef*> AllOps() {
+  std::vector<const OpDef*> ops;
+  for (const auto& entry : Table()) ops.push_back(entry.second.get());
+  std::sort(ops.begin(), ops.end(),
+            [](const OpDef* a, const OpDef* b) { return a->name() < b->name(); });
+  return ops;
+}
+
+OpDef& RegisterOp(std::string_view name) {
+  auto [it, fresh] = Table().emplace(name, std::make_unique<OpDef>(name));
+  X2IR_CHECK(fresh, StrCat("op '", name, "' is registered twice"));
+  return *it->second;
+}
+
+}  // namespace x2ir

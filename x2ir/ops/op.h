@@ -1,0 +1,105 @@
+// What each IR op means: operands, attributes, shape inference and reference evaluation.
+// One row or block an op, beside its family:
+//
+//   X2IR_OP(relu).In("x").Out("y").Infer(SameAsFirst).Eval(...).Doc("max(x, 0).");
+//
+// Ops register themselves (static objects), so the library is linked whole.
+#ifndef X2IR_OPS_OP_H_
+#define X2IR_OPS_OP_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "x2ir/graph_wrapper/attribute.h"
+#include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+
+class InferContext;
+class EvalContext;
+using InferFn = std::function<absl::Status(InferContext&)>;
+using EvalFn = std::function<absl::Status(EvalContext&)>;
+
+enum class Arity : uint8_t { kRequired, kOptional, kVariadic };
+
+struct OperandDef {
+  std::string name;
+  Arity arity = Arity::kRequired;
+  int min = 1;  // of a variadic operand: how many at least
+};
+
+struct AttrDef {
+  Symbol name;
+  AttrKind kind;
+  std::optional<Attribute> default_value;  // always written out, this when nobody says
+  bool optional = false;                   // may be absent, and absence means something
+};
+
+class OpDef {
+ public:
+  explicit OpDef(std::string_view name) : name_(name) {}
+
+  // --- Definition ---
+  OpDef& In(std::string_view name);
+  OpDef& OptIn(std::string_view name);
+  OpDef& VarIn(std::string_view name, int min = 1);  // the last operand, repeated
+  OpDef& Out(std::string_view name);
+  OpDef& OptOut(std::string_view name);
+  OpDef& VarOut(std::string_view name, int min = 1);
+  OpDef& Attr(std::string_view name, Attribute default_value);
+  OpDef& ReqAttr(std::string_view name, AttrKind kind);
+  OpDef& OptAttr(std::string_view name, AttrKind kind);
+  OpDef& Infer(InferFn fn);
+  OpDef& Eval(EvalFn fn);
+  // Not a function of its operands (random ops): never folded, merged or dropped... unless unused.
+  OpDef& Impure();
+  OpDef& Doc(std::string_view sentence);  // the meaning, in one or two sentences
+
+  // --- Queries ---
+  Symbol name() const { return name_; }
+  const std::vector<OperandDef>& inputs() const { return inputs_; }
+  const std::vector<OperandDef>& outputs() const { return outputs_; }
+  const std::vector<AttrDef>& attrs() const { return attrs_; }
+  const AttrDef* FindAttr(Symbol name) const;
+  int InputIndex(std::string_view name) const;  // -1 when there is none of that name
+  // The definition that operand i falls under (the variadic one for all past it), or null.
+  const OperandDef* InputDef(size_t i) const;
+  const OperandDef* OutputDef(size_t i) const;
+  bool impure() const { return impure_; }
+  const InferFn& infer() const { return infer_; }
+  const EvalFn& eval() const { return eval_; }
+  const std::string& doc() const { return doc_; }
+
+  // Arity and attributes of `node` against this definition. InvalidArgument says what.
+  absl::Status Check(const Node& node) const;
+
+ private:
+  Symbol name_;
+  std::vector<OperandDef> inputs_, outputs_;
+  std::vector<AttrDef> attrs_;
+  InferFn infer_;
+  EvalFn eval_;
+  bool impure_ = false;
+  std::string doc_;
+};
+
+// Null when there is no such op.
+const OpDef* FindOp(Symbol name);
+// All ops, by name.
+std::vector<const OpDef*> AllOps();
+// Registers (CHECK: each name once). Used through X2IR_OP.
+OpDef& RegisterOp(std::string_view name);
+
+#define X2IR_OP(name)                                                              \
+  [[maybe_unused]] static ::x2ir::OpDef& X2IR_CONCAT_(x2ir_op_def_, __COUNTER__) = \
+      ::x2ir::RegisterOp(#name)
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPS_OP_H_

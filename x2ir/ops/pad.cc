@@ -1,0 +1,181 @@
+// The op pad.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/op.h"
+#include "x2ir/ops/shape_util.h"
+
+namespace x2ir {
+namespace {
+
+enum class PadMode { kConstant, kReflect, kEdge, kWrap };
+
+absl::StatusOr<PadMode> ReadMode(const AttributeMap& attrs) {
+  const std::string& mode = attrs.String("mode");
+  if (mode == "constant") return PadMode::kConstant;
+  if (mode == "reflect") return PadMode::kReflect;
+  if (mode == "edge") return PadMode::kEdge;
+  if (mode == "wrap") return PadMode::kWrap;
+  return Invalid("mode: expected constant, reflect, edge or wrap, got '", mode, "'");
+}
+
+absl::Status InferPad(InferContext& ctx) {
+  X2IR_RETURN_IF_ERROR(ReadMode(ctx.attrs()).status());
+  X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "pads"));
+  X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 3, "axes"));
+  X2IR_ASSIGN_OR_RETURN(const int64_t length, LengthOf(ctx, 1));
+  ctx.Set(0, ctx.dtype(0));
+  const Shape* in = ctx.shape(0);
+  if (!in) {
+    if (length >= 0 && length % 2 == 0 && !ctx.has(3) &&
+        length <= int64_t{InferContext::kMaxElements}) {
+      ctx.Set(0, ctx.dtype(0), Shape::UnknownDims(length / 2));
+    }
+    return absl::OkStatus();
+  }
+  std::optional<std::vector<int64_t>> axes;
+  if (ctx.has(3)) {
+    axes = ctx.ConstInts(3);
+  } else {
+    axes.emplace();
+    for (int64_t i = 0; i < in->rank(); ++i) axes->push_back(i);
+  }
+  if (!axes) {
+    ctx.Set(0, ctx.dtype(0), Shape::UnknownDims(in->rank()));
+    return absl::OkStatus();
+  }
+  X2IR_ASSIGN_OR_RETURN(*axes, NormalizeAxes(*std::move(axes), in->rank()));
+  const size_t n = axes->size();
+  if (length >= 0 && length != static_cast<int64_t>(2 * n)) {
+    return Invalid("pads: expected ", 2 * n, " numbers, got ", length);
+  }
+  const auto pads = ctx.Elements(1);
+  Shape out = *in;
+  for (size_t i = 0; i < n; ++i) {
+    Dim& dim = out[(*axes)[i]];
+    dim = pads && pads->size() == 2 * n ? dim + (*pads)[i] + (*pads)[n + i] : Dim();
+    if (dim.is_static() && dim.value() < 0) {
+      return Invalid("pads: more is cut off axis ", (*axes)[i], " than it has");
+    }
+  }
+  ctx.Set(0, ctx.dtype(0), std::move(out));
+  return absl::OkStatus();
+}
+
+// Where the elements of an axis of the result come from: an index, or -1 for the constant.
+absl::StatusOr<std::vector<int64_t>> Sources(PadMode mode, int64_t size, int64_t begin, int64_t end,
+                                             int64_t out) {
+  std::vector<int64_t> from(out);
+  // Negative padding cuts off first; what is left is [low, low + n).
+  const int64_t low = std::max<int64_t>(-begin, 0);
+  const int64_t n = size - low - std::max<int64_t>(-end, 0);
+  if (mode != PadMode::kConstant && n <= 0 && out > 0) {
+    return Invalid("nothing to fill the padding from: the axis has no elements");
+  }
+  for (int64_t o = 0; o < out; ++o) {
+    const int64_t i = o - begin;
+    int64_t k = i - low;
+    switch (mode) {
+      case PadMode::kConstant: from[o] = i >= 0 && i < size ? i : -1; continue;
+      case PadMode::kEdge: k = std::clamp<int64_t>(k, 0, n - 1); break;
+      case PadMode::kWrap: k = ((k % n) + n) % n; break;
+      case PadMode::kReflect: {
+        // To and fro over the elements; the outermost ones are not repeated.
+        const int64_t period = std::max<int64_t>(2 * (n - 1), 1);
+        k = ((k % period) + period) % period;
+        if (k >= n) k = period - k;
+        break;
+      }
+    }
+    from[o] = low + k;
+  }
+  return from;
+}
+
+absl::Status EvalPad(EvalContext& ctx) {
+  X2IR_ASSIGN_OR_RETURN(const PadMode mode, ReadMode(ctx.attrs()));
+  const Tensor& in = ctx.input(0);
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> pads, IntsOperand(ctx, 1, "pads"));
+  std::vector<int64_t> axes;
+  if (ctx.has(3)) {
+    X2IR_ASSIGN_OR_RETURN(axes, IntsOperand(ctx, 3, "axes"));
+    X2IR_ASSIGN_OR_RETURN(axes, NormalizeAxes(std::move(axes), in.rank()));
+  } else {
+    for (int64_t i = 0; i < in.rank(); ++i) axes.push_back(i);
+  }
+  const size_t n = axes.size();
+  if (pads.size() != 2 * n) return Invalid("pads: expected ", 2 * n, " numbers, got ", pads.size());
+  std::vector<int64_t> dims = in.dims();
+  for (size_t i = 0; i < n; ++i) {
+    int64_t& dim = dims[axes[i]];
+    // Bounds that no tensor reaches keep the arithmetic below from overflowing.
+    constexpr int64_t kMost = int64_t{1} << 60;
+    if (std::max(pads[i], pads[n + i]) > kMost || std::min(pads[i], pads[n + i]) < -kMost ||
+        dim > kMost || dim + pads[i] + pads[n + i] < 0) {
+      return Invalid("pads: axis ", axes[i], " of size ", dim, " cannot be padded by ", pads[i],
+                     " and ", pads[n + i]);
+    }
+    dim += pads[i] + pads[n + i];
+  }
+  X2IR_RETURN_IF_ERROR(CheckAllocation(in.dtype(), dims));
+  if (ctx.has(2) && (ctx.dtype(2) != in.dtype() || ctx.input(2).num_elements() != 1)) {
+    return Invalid("constant_value: expected one ", Name(in.dtype()), ", got ",
+                   ctx.input(2).type().ToString());
+  }
+  CellsOut out(in.dtype(), dims);
+  if (out.num_elements() == 0) {
+    ctx.Set(0, out.Finish());
+    return absl::OkStatus();
+  }
+  std::vector<std::vector<int64_t>> from(in.rank());
+  for (int64_t axis = 0; axis < in.rank(); ++axis) {
+    X2IR_RETURN_IF_ERROR(CheckAllocation(DType::kInt64, {dims[axis]}));
+    const size_t i = std::find(axes.begin(), axes.end(), axis) - axes.begin();
+    X2IR_ASSIGN_OR_RETURN(from[axis], Sources(mode, in.dim(axis), i < n ? pads[i] : 0,
+                                              i < n ? pads[n + i] : 0, dims[axis]));
+  }
+  const Cells data(in);
+  const std::optional<Cells> fill =
+      ctx.has(2) ? std::optional<Cells>(std::in_place, ctx.input(2)) : std::nullopt;
+  const std::vector<int64_t> strides = Strides(in.dims());
+  DispatchCell(out.size(), [&](auto cell) {
+    using C = decltype(cell);
+    C* to = out.as<C>();
+    const C constant = fill ? *fill->as<C>() : to[0];  // cells start as zeros
+    const C* elements = data.as<C>();
+    std::vector<int64_t> index(dims.size(), 0);
+    const int64_t count = out.num_elements();
+    for (int64_t o = 0; o < count; ++o) {
+      int64_t at = 0;
+      for (size_t k = 0; k < index.size() && at >= 0; ++k) {
+        const int64_t i = from[k][index[k]];
+        at = i < 0 ? -1 : at + i * strides[k];
+      }
+      to[o] = at < 0 ? constant : elements[at];
+      for (size_t k = index.size(); k-- > 0;) {
+        if (++index[k] < dims[k]) break;
+        index[k] = 0;
+      }
+    }
+  });
+  ctx.Set(0, out.Finish());
+  return absl::OkStatus();
+}
+
+X2IR_OP(pad)
+    .In("data")
+    .In("pads")
+    .OptIn("constant_value")
+    .OptIn("axes")
+    .Out("output")
+    .Attr("mode", "constant")
+    .Infer(InferPad)
+    .Eval(EvalPad)
+    .Doc(
+        "Adds elements at both ends of each of `axes` (left out: all), all begins first; negative "
+        "numbers cut off. Modes: constant, reflect, edge, wrap.");
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,39 @@
+// Rewrite: what a handler or lowering sees: a read-only node, and a Builder that appends.
+// It returns the values that take the place of the node's outputs, in order; null where the
+// node leaves an output out. It cannot delete or rewire a neighbour.
+#ifndef X2IR_OPS_REWRITE_H_
+#define X2IR_OPS_REWRITE_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "x2ir/ops/builder.h"
+
+namespace x2ir {
+
+struct Rewrite {
+  const Node& node;
+  Builder& b;
+  Symbol dialect;  // the foreign dialect: source on import, target on export
+  int opset;       // of the node's domain in that dialect
+
+  // Shorthands over the node.
+  const AttributeMap& attrs() const { return node.attrs(); }
+  Value* in(size_t i) const { return node.input(i); }
+  bool has(size_t i) const { return node.input(i) != nullptr; }
+  size_t num_outputs() const { return node.num_outputs(); }
+  int64_t rank(size_t i) const { return in(i) && in(i)->shape() ? in(i)->shape()->rank() : -1; }
+  DType dtype(size_t i) const { return in(i) ? in(i)->dtype() : DType::kUndefined; }
+  // Integers of a constant operand; nullptr-safe; nullopt when it is not constant.
+  std::optional<std::vector<int64_t>> ConstInts(size_t i) const;
+};
+
+using Values = std::vector<Value*>;
+using Handler = std::function<absl::StatusOr<Values>(Rewrite&)>;
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPS_REWRITE_H_

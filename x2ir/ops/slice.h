@@ -1,0 +1,23 @@
+// Slices as ONNX defines them: bounds that count from either end and are clamped.
+#ifndef X2IR_OPS_SLICE_H_
+#define X2IR_OPS_SLICE_H_
+
+#include <cstdint>
+
+#include "x2ir/graph_wrapper/shape.h"
+
+namespace x2ir {
+
+// Which elements of an axis a slice takes: start, start + step, ... (count of them).
+struct SliceRange {
+  int64_t start, step, count;
+};
+// step must not be 0. Any numbers are fine, also the limits of int64.
+SliceRange ResolveSlice(int64_t size, int64_t start, int64_t end, int64_t step);
+// How many elements a slice takes when sizes and bounds may be symbolic; unknown when
+// nothing exact can be said.
+Dim SlicedDim(const Dim& size, const Dim& start, const Dim& end, int64_t step);
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPS_SLICE_H_

@@ -1,0 +1,211 @@
+// Elementwise functions of one operand: arithmetic, exponentials, trigonometry, tests of
+// floats, logical and bitwise not.
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <type_traits>
+
+#include "x2ir/ops/elementwise_util.h"
+#include "x2ir/ops/op.h"
+
+namespace x2ir {
+namespace {
+
+// Integers wrap: the negative of the least one is itself.
+template <typename T>
+T Negate(T x) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x));
+  } else {
+    return -x;
+  }
+}
+
+template <typename T>
+T Absolute(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::fabs(x);
+  } else {
+    return x < T{0} ? Negate(x) : x;
+  }
+}
+
+template <typename T>
+T Sign(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(x)) return x;
+  }
+  return static_cast<T>(static_cast<int>(x > T{0}) - static_cast<int>(x < T{0}));
+}
+
+absl::Status InferNeg(InferContext& ctx) {
+  ctx.Set(0, ctx.type(0));
+  if (!IsSignedInt(ctx.dtype(0)) || BitWidth(ctx.dtype(0)) < 32) return absl::OkStatus();
+  if (auto elements = ctx.Elements(0)) {
+    for (Dim& d : *elements) d = Dim(0) - d;
+    ctx.SetElements(0, *std::move(elements));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InferAbs(InferContext& ctx) {
+  ctx.Set(0, ctx.type(0));
+  if (auto elements = ctx.Elements(0)) {
+    for (Dim& d : *elements) {
+      if (!ProvablyNonNegative(d)) d = Dim::Unknown();
+    }
+    ctx.SetElements(0, *std::move(elements));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InferType(InferContext& ctx) {
+  ctx.Set(0, ctx.type(0));
+  return absl::OkStatus();
+}
+
+absl::Status InferTest(InferContext& ctx) {
+  Type type = ctx.type(0);
+  if (type.is_tensor()) {
+    type.set_dtype(DType::kBool);
+    ctx.Set(0, std::move(type));
+  } else {
+    ctx.Set(0, DType::kBool);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InferNot(InferContext& ctx) {
+  X2IR_RETURN_IF_ERROR(InferTest(ctx));
+  if (auto elements = ctx.Elements(0); elements && ctx.dtype(0) == DType::kBool) {
+    for (Dim& d : *elements) d = Dim(1) - d;
+    ctx.SetElements(0, *std::move(elements));
+  }
+  return absl::OkStatus();
+}
+
+// Output 0 is bool.
+template <typename F>
+absl::Status Test(EvalContext& ctx, const F& f) {
+  return DispatchFloat(ctx.dtype(0), [&](auto zero) {
+    const Numbers<decltype(zero)> in(ctx.input(0));
+    Tensor out = Tensor::Zeros(DType::kBool, ctx.dims(0));
+    auto bits = out.mutable_span<bool>();
+    for (int64_t i = 0; i < in.size(); ++i) bits[i] = f(in[i]);
+    ctx.Set(0, std::move(out));
+    return absl::OkStatus();
+  });
+}
+
+absl::Status EvalIsNaN(EvalContext& ctx) {
+  return Test(ctx, [](auto x) { return std::isnan(x); });
+}
+
+absl::Status EvalIsInf(EvalContext& ctx) {
+  const bool negative = ctx.attrs().Int("detect_negative") != 0;
+  const bool positive = ctx.attrs().Int("detect_positive") != 0;
+  return Test(ctx, [=](auto x) { return std::isinf(x) && (x < 0 ? negative : positive); });
+}
+
+absl::Status EvalNot(EvalContext& ctx) {
+  if (ctx.dtype(0) != DType::kBool) return Invalid("expected bool, got ", Name(ctx.dtype(0)));
+  return MapElements<uint64_t>(
+      ctx, [](const AttributeMap&) { return [](uint64_t x) { return uint64_t{x == 0}; }; });
+}
+
+absl::Status EvalBitwiseNot(EvalContext& ctx) {
+  if (!IsInteger(ctx.dtype(0))) return Invalid("expected integers, got ", Name(ctx.dtype(0)));
+  return DispatchReal(ctx.dtype(0), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T>) {
+      return MapElements<T>(ctx, [](const AttributeMap&) { return [](T x) { return T(~x); }; });
+    } else {
+      return Internal("unreachable");
+    }
+  });
+}
+
+absl::Status EvalIdentity(EvalContext& ctx) {
+  ctx.Set(0, ctx.datum(0));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+X2IR_OP(identity).In("x").Out("y").Infer(SameAsFirst).Eval(EvalIdentity).Doc("The operand itself.");
+
+X2IR_OP(abs)
+    .In("x")
+    .Out("y")
+    .Infer(InferAbs)
+    .Eval(RealMap([](auto x) { return Absolute(x); }))
+    .Doc("Absolute value. The least signed integer stays itself.");
+
+X2IR_OP(neg)
+    .In("x")
+    .Out("y")
+    .Infer(InferNeg)
+    .Eval(RealMap([](auto x) { return Negate(x); }))
+    .Doc("-x. Integers wrap.");
+
+X2IR_OP(sign)
+    .In("x")
+    .Out("y")
+    .Infer(InferType)
+    .Eval(RealMap([](auto x) { return Sign(x); }))
+    .Doc("-1, 0 or 1; NaN for NaN.");
+
+// X2IR_FLOAT_FUNCTION(op, expression of x, doc): a function of floats.
+#define X2IR_FLOAT_FUNCTION(op, expression, doc) \
+  X2IR_OP(op)                                    \
+      .In("x")                                   \
+      .Out("y")                                  \
+      .Infer(InferType)                          \
+      .Eval(FloatMap([](auto x) {                \
+        using T = decltype(x);                   \
+        return static_cast<T>(expression);       \
+      }))                                        \
+      .Doc(doc)
+
+X2IR_FLOAT_FUNCTION(acos, std::acos(x), "Inverse cosine.");
+X2IR_FLOAT_FUNCTION(acosh, std::acosh(x), "Inverse hyperbolic cosine.");
+X2IR_FLOAT_FUNCTION(asin, std::asin(x), "Inverse sine.");
+X2IR_FLOAT_FUNCTION(asinh, std::asinh(x), "Inverse hyperbolic sine.");
+X2IR_FLOAT_FUNCTION(atan, std::atan(x), "Inverse tangent.");
+X2IR_FLOAT_FUNCTION(atanh, std::atanh(x), "Inverse hyperbolic tangent.");
+X2IR_FLOAT_FUNCTION(ceil, std::ceil(x), "The least integer that is not less than x.");
+X2IR_FLOAT_FUNCTION(cos, std::cos(x), "Cosine.");
+X2IR_FLOAT_FUNCTION(cosh, std::cosh(x), "Hyperbolic cosine.");
+X2IR_FLOAT_FUNCTION(erf, std::erf(x), "The error function.");
+X2IR_FLOAT_FUNCTION(exp, std::exp(x), "e to the power of x.");
+X2IR_FLOAT_FUNCTION(floor, std::floor(x), "The greatest integer that is not greater than x.");
+X2IR_FLOAT_FUNCTION(log, std::log(x), "Natural logarithm.");
+X2IR_FLOAT_FUNCTION(reciprocal, T{1} / x, "1 / x.");
+X2IR_FLOAT_FUNCTION(round, std::nearbyint(x), "The nearest integer; halves go to the even one.");
+X2IR_FLOAT_FUNCTION(sin, std::sin(x), "Sine.");
+X2IR_FLOAT_FUNCTION(sinh, std::sinh(x), "Hyperbolic sine.");
+X2IR_FLOAT_FUNCTION(sqrt, std::sqrt(x), "Square root; NaN for negative numbers.");
+X2IR_FLOAT_FUNCTION(tan, std::tan(x), "Tangent.");
+X2IR_FLOAT_FUNCTION(tanh, std::tanh(x), "Hyperbolic tangent.");
+
+X2IR_OP(not ).In("x").Out("y").Infer(InferNot).Eval(EvalNot).Doc("Logical not of bools.");
+
+X2IR_OP(bitwise_not)
+    .In("x")
+    .Out("y")
+    .Infer(InferType)
+    .Eval(EvalBitwiseNot)
+    .Doc("Every bit of an integer inverted.");
+
+X2IR_OP(is_nan).In("x").Out("y").Infer(InferTest).Eval(EvalIsNaN).Doc("Whether x is NaN.");
+
+X2IR_OP(is_inf)
+    .In("x")
+    .Out("y")
+    .Attr("detect_negative", 1)
+    .Attr("detect_positive", 1)
+    .Infer(InferTest)
+    .Eval(EvalIsInf)
+    .Doc("Whether x is an infinity, of the signs that the attributes ask for.");
+
+}  // namespace x2ir

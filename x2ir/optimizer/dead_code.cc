@@ -1,0 +1,54 @@
+// dead_code: removes what nobody uses.
+//  1. A node none of whose outputs is used goes, and then what only it used (one sweep from
+//     the end of the graph does both). Nested graphs are swept first, since they use outer
+//     values.
+//  2. A constant that nobody uses goes.
+//  3. An unused output that the op may leave out is left out.
+// Inputs and outputs of the graph stay, used or not.
+#include "x2ir/ops/op.h"
+#include "x2ir/optimizer/pass.h"
+
+namespace x2ir {
+namespace {
+
+int64_t Sweep(Graph& graph) {
+  int64_t changes = 0;
+  for (Node* node = graph.last(); node;) {
+    Node* previous = node->prev();
+    bool used = node->num_outputs() == 0;  // a node for its effect alone
+    for (const Value* output : node->outputs()) used |= output && !output->is_unused();
+    if (!used) {
+      graph.EraseUnused(node);
+      ++changes;
+      node = previous;
+      continue;
+    }
+    if (node->has_subgraphs()) {
+      for (Graph* inner : node->subgraphs()) changes += Sweep(*inner);
+    }
+    const OpDef* def = node->is_ir() ? FindOp(node->op()) : nullptr;
+    for (size_t i = 0; def && i < node->num_outputs(); ++i) {
+      const OperandDef* output = def->OutputDef(i);
+      if (output && output->arity == Arity::kOptional && node->output(i) &&
+          node->output(i)->is_unused()) {
+        graph.RemoveUnusedOutput(node, i);
+        ++changes;
+      }
+    }
+    node = previous;
+  }
+  for (Value* constant : graph.constants()) {
+    if (constant->is_unused()) {
+      graph.RemoveConstant(constant);
+      ++changes;
+    }
+  }
+  return changes;
+}
+
+absl::StatusOr<int64_t> DeadCode(Graph& graph) { return Sweep(graph); }
+
+X2IR_PASS(dead_code, "Removes nodes and constants that nobody uses.", DeadCode);
+
+}  // namespace
+}  // namespace x2ir

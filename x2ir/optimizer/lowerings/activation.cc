@@ -1,0 +1,112 @@
+// Activation functions as the formulas that define them, in the operand's element type, as
+// ONNX's own function bodies have them.
+#include <cmath>
+#include <string>
+
+#include "x2ir/optimizer/lowering.h"
+
+namespace x2ir {
+namespace {
+
+// A scalar of the type of operand 0; FailedPrecondition where that is not known.
+absl::StatusOr<DType> FloatType(const Rewrite& r) {
+  if (IsFloating(r.dtype(0))) return r.dtype(0);
+  return CannotExpress("the element type of the operand is not a known float");
+}
+
+absl::StatusOr<Values> GeluAsFormula(Rewrite& r) {
+  X2IR_ASSIGN_OR_RETURN(const DType t, FloatType(r));
+  Value* x = r.in(0);
+  Value* f;
+  if (r.attrs().String("approximate") == "tanh") {
+    Value* cube = r.b.Op("mul", {r.b.Op("mul", {x, x}), x});
+    Value* inner = r.b.Op("add", {x, r.b.Op("mul", {r.b.Scalar(t, 0.044715), cube})});
+    const double c = std::sqrt(2 / 3.14159265358979323846);
+    f = r.b.Op("tanh", {r.b.Op("mul", {r.b.Scalar(t, c), inner})});
+  } else {
+    f = r.b.Op("erf", {r.b.Op("div", {x, r.b.Scalar(t, std::sqrt(2.0))})});
+  }
+  Value* half = r.b.Op("mul", {x, r.b.Scalar(t, 0.5)});
+  return Values{r.b.Op("mul", {half, r.b.Op("add", {f, r.b.Scalar(t, 1)})})};
+}
+
+absl::StatusOr<Values> MishAsFormula(Rewrite& r) {
+  return Values{r.b.Op("mul", {r.in(0), r.b.Op("tanh", {r.b.Op("softplus", {r.in(0)})})})};
+}
+
+absl::StatusOr<Values> SwishAsFormula(Rewrite& r) {
+  Value* x = r.in(0);
+  Value* scaled = x;
+  if (const double alpha = r.attrs().Float("alpha"); alpha != 1) {
+    X2IR_ASSIGN_OR_RETURN(const DType t, FloatType(r));
+    scaled = r.b.Op("mul", {x, r.b.Scalar(t, alpha)});
+  }
+  return Values{r.b.Op("mul", {x, r.b.Op("sigmoid", {scaled})})};
+}
+
+absl::StatusOr<Values> HardSwishAsFormula(Rewrite& r) {
+  Value* gate = r.b.Op("hard_sigmoid", {r.in(0)}, {{"alpha", 1.0f / 6}, {"beta", 0.5f}});
+  return Values{r.b.Op("mul", {r.in(0), gate})};
+}
+
+absl::StatusOr<Values> CeluAsElu(Rewrite& r) {
+  const double alpha = r.attrs().Float("alpha");
+  if (alpha == 1) return Values{r.b.Op("elu", {r.in(0)}, {{"alpha", 1.0f}})};
+  X2IR_ASSIGN_OR_RETURN(const DType t, FloatType(r));
+  Value* a = r.b.Scalar(t, alpha, "alpha");
+  Value* y = r.b.Op("elu", {r.b.Op("div", {r.in(0), a})}, {{"alpha", 1.0f}});
+  return Values{r.b.Op("mul", {a, y})};
+}
+
+// Needs where, and so does not help before opset 9.
+absl::StatusOr<Values> ThresholdedReluAsWhere(Rewrite& r) {
+  X2IR_ASSIGN_OR_RETURN(const DType t, FloatType(r));
+  Value* above = r.b.Op("greater", {r.in(0), r.b.Scalar(t, r.attrs().Float("alpha"), "alpha")});
+  return Values{r.b.Op("where", {above, r.in(0), r.b.Scalar(t, 0, "zero")})};
+}
+
+// --- clip -----------------------------------------------------------------------------------
+
+absl::StatusOr<Values> ClipAsMinMax(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(FloatType(r).status());  // integers: below
+  Value* y = r.in(0);
+  if (!r.has(1) && !r.has(2)) return Values{r.b.Op("identity", {y})};
+  // A bound may be of shape [1], yet the result has the operand's own shape.
+  for (size_t i = 1; i < 3; ++i) {
+    if (r.has(i) && r.rank(i) != 0 && r.rank(0) < 1) {
+      return CannotExpress("a bound is not known to be a scalar");
+    }
+  }
+  if (r.has(1)) y = r.b.Op("max", {y, r.in(1)});
+  if (r.has(2)) y = r.b.Op("min", {y, r.in(2)});
+  return Values{y};
+}
+
+// For integers, which ONNX's Max and Min took later than its Where and Less.
+absl::StatusOr<Values> ClipAsWhere(Rewrite& r) {
+  if (!IsInteger(r.dtype(0))) return CannotExpress("clip as where is for integers");
+  Value* y = r.in(0);
+  if (!r.has(1) && !r.has(2)) return Values{r.b.Op("identity", {y})};
+  for (size_t i = 1; i < 3; ++i) {
+    if (!r.has(i)) continue;
+    if (r.rank(i) != 0 && r.rank(0) < 1) {
+      return CannotExpress("a bound is not known to be a scalar");
+    }
+    Value* outside = r.b.Op(i == 1 ? "less" : "greater", {y, r.in(i)});
+    y = r.b.Op("where", {outside, r.in(i), y});
+  }
+  return Values{y};
+}
+
+}  // namespace
+
+X2IR_LOWERING(gelu, GeluAsFormula);
+X2IR_LOWERING(mish, MishAsFormula);
+X2IR_LOWERING(swish, SwishAsFormula);
+X2IR_LOWERING(hard_swish, HardSwishAsFormula);
+X2IR_LOWERING(celu, CeluAsElu);
+X2IR_LOWERING(thresholded_relu, ThresholdedReluAsWhere);
+X2IR_LOWERING(clip, ClipAsMinMax);
+X2IR_LOWERING(clip, ClipAsWhere);
+
+}  // namespace x2ir

@@ -1,0 +1,97 @@
+// Comparisons by other comparisons, right for NaN, and where by arithmetic. They serve ONNX
+// before opset 12, which lacked most of them for most element types.
+#include <cmath>
+#include <limits>
+
+#include "x2ir/optimizer/lowering.h"
+
+namespace x2ir {
+namespace {
+
+absl::StatusOr<Values> OrEqual(Rewrite& r, Symbol strict, Symbol opposite) {
+  const DType t = r.dtype(0);
+  if (IsInteger(t)) {
+    return Values{r.b.Op("not", {r.b.Op(opposite, {r.in(0), r.in(1)})})};
+  }
+  // For floats "not less" would hold for NaN.
+  if (!IsFloating(t)) return CannotExpress("the element type of the operands is not known");
+  Value* above = r.b.Op(strict, {r.in(0), r.in(1)});
+  return Values{r.b.Op("or", {above, r.b.Op("equal", {r.in(0), r.in(1)})})};
+}
+
+absl::StatusOr<Values> GreaterOrEqual(Rewrite& r) { return OrEqual(r, "greater", "less"); }
+absl::StatusOr<Values> LessOrEqual(Rewrite& r) { return OrEqual(r, "less", "greater"); }
+
+// Equal are two numbers of which none is greater, and none of which is NaN.
+absl::StatusOr<Values> EqualOfFloats(Rewrite& r) {
+  if (!IsFloating(r.dtype(0))) return CannotExpress("equal as less and greater is for floats");
+  Value* a = r.in(0);
+  Value* b = r.in(1);
+  Value* differ = r.b.Op("or", {r.b.Op("less", {a, b}), r.b.Op("greater", {a, b})});
+  Value* nan = r.b.Op("or", {r.b.Op("is_nan", {a}), r.b.Op("is_nan", {b})});
+  return Values{r.b.Op("not", {r.b.Op("or", {differ, nan})})};
+}
+
+// Every number is greater than -1 or less than 1, and NaN neither.
+absl::StatusOr<Values> IsNaNAsCompare(Rewrite& r) {
+  const DType t = r.dtype(0);
+  if (!IsFloating(t)) return CannotExpress("the element type of the operand is not a known float");
+  Value* above = r.b.Op("greater", {r.in(0), r.b.Scalar(t, -1)});
+  Value* below = r.b.Op("less", {r.in(0), r.b.Scalar(t, 1)});
+  return Values{r.b.Op("not", {r.b.Op("or", {above, below})})};
+}
+
+// Infinite is what lies beyond the largest number.
+absl::StatusOr<Values> IsInfAsCompare(Rewrite& r) {
+  const DType t = r.dtype(0);
+  double max;
+  switch (t) {
+    case DType::kFloat64: max = std::numeric_limits<double>::max(); break;
+    case DType::kFloat32: max = std::numeric_limits<float>::max(); break;
+    case DType::kFloat16: max = 65504; break;
+    case DType::kBFloat16: max = 0x1.fep127; break;
+    default: return CannotExpress("no comparison of ", Name(t), " tells infinity");
+  }
+  Value *positive = nullptr, *negative = nullptr;
+  if (r.attrs().Int("detect_positive") != 0) {
+    positive = r.b.Op("greater", {r.in(0), r.b.Scalar(t, max)});
+  }
+  if (r.attrs().Int("detect_negative") != 0) {
+    negative = r.b.Op("less", {r.in(0), r.b.Scalar(t, -max)});
+  }
+  if (positive && negative) return Values{r.b.Op("or", {positive, negative})};
+  if (positive || negative) return Values{positive ? positive : negative};
+  // Neither: false everywhere, in the operand's shape.
+  Value* some = r.b.Op("greater", {r.in(0), r.b.Scalar(t, max)});
+  return Values{r.b.Op("and", {some, r.b.Op("not", {some})})};
+}
+
+// Exact for bools and integers. For floats the branch not taken may be infinite or NaN, which
+// no arithmetic takes out again.
+absl::StatusOr<Values> WhereAsArithmetic(Rewrite& r) {
+  const DType t = r.dtype(1);
+  Value* condition = r.in(0);
+  Value* otherwise = r.b.Op("not", {condition});
+  if (t == DType::kBool) {
+    Value* x = r.b.Op("and", {condition, r.in(1)});
+    return Values{r.b.Op("or", {x, r.b.Op("and", {otherwise, r.in(2)})})};
+  }
+  if (!IsInteger(t)) {
+    return CannotExpress("where of ", Name(t), " has no exact counterpart");
+  }
+  const AttributeMap to = {{"to", Name(t)}};
+  Value* x = r.b.Op("mul", {r.b.Op("cast", {condition}, to), r.in(1)});
+  Value* y = r.b.Op("mul", {r.b.Op("cast", {otherwise}, to), r.in(2)});
+  return Values{r.b.Op("add", {x, y})};
+}
+
+}  // namespace
+
+X2IR_LOWERING(greater_or_equal, GreaterOrEqual);
+X2IR_LOWERING(less_or_equal, LessOrEqual);
+X2IR_LOWERING(equal, EqualOfFloats);
+X2IR_LOWERING(is_nan, IsNaNAsCompare);
+X2IR_LOWERING(is_inf, IsInfAsCompare);
+X2IR_LOWERING(where, WhereAsArithmetic);
+
+}  // namespace x2ir

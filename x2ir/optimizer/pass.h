@@ -1,0 +1,55 @@
+// Passes over IR, and the pipeline that runs them.
+//
+//   X2IR_PASS(dead_code, "Removes nodes whose results nobody uses.", DeadCode);
+//   // absl::StatusOr<int64_t> DeadCode(Graph&): how many changes it made; 0: none
+#ifndef X2IR_OPTIMIZER_PASS_H_
+#define X2IR_OPTIMIZER_PASS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/ops/op.h"
+
+namespace x2ir {
+
+using PassFn = std::function<absl::StatusOr<int64_t>(Graph&)>;
+
+struct Pass {
+  std::string_view name;
+  std::string_view doc;
+  PassFn run;
+};
+
+const Pass* FindPass(std::string_view name);
+std::vector<const Pass*> AllPasses();  // by name
+bool RegisterPass(std::string_view name, std::string_view doc, PassFn run);
+
+// What one pass did in a pipeline run, over all rounds.
+struct PassResult {
+  std::string name;
+  int64_t changes = 0;
+  double seconds = 0;
+};
+
+// The passes that export runs when nobody says otherwise, in order.
+const std::vector<std::string>& DefaultPasses();
+
+// Runs the named passes in order, again until none changes anything (bounded). In debug
+// builds the graph is validated after each pass and the pass that broke it is named.
+// InvalidArgument for an unknown name.
+absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
+                                                  const std::vector<std::string>& names);
+
+#define X2IR_PASS(name, doc, function)                                       \
+  [[maybe_unused]] static const bool X2IR_CONCAT_(x2ir_pass_, __COUNTER__) = \
+      ::x2ir::RegisterPass(#name, doc, function)
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPTIMIZER_PASS_H_
