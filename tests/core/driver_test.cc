@@ -359,6 +359,23 @@ TEST(Foreign, GoesBackAsItWas) {
               HasSubstr("a foreign op of drv cannot be written to onnx"));
 }
 
+TEST(Foreign, WhatCannotBeExpressedMayBeKept) {
+  // cum_sum came with opset 11; at 10 it goes as an op of our own domain, and comes back.
+  constexpr std::string_view kIr =
+      "graph g(x: float32[2,4], a: int64[]) -> (y: float32[2,4]) {"
+      "  y = cum_sum(x, a) { exclusive = 0, reverse = 1 } }";
+  ConvertTextOptions options;
+  EXPECT_THAT(FromIrText(kIr, 10, options), HasSubstr("opset 11 has it"));
+  options.foreign.all = true;
+  const std::string kept = FromIrText(kIr, 10, options);
+  EXPECT_EQ(Body(kept), "y = onnx.x2ir::cum_sum(x, a) { exclusive = 0, reverse = 1 }\n");
+  ConvertTextOptions back;
+  back.extra_opsets = {{"x2ir", 1}};
+  EXPECT_EQ(ToIrText(kept, 10, back), Canonical(kIr, back));
+  EXPECT_THAT(ToIrText("graph g(x: float32[2]) -> (y) { y = onnx.x2ir::cum_sum(x) }", 10, back),
+              HasSubstr("too few operands"));
+}
+
 // --- From IR --------------------------------------------------------------------------------
 
 TEST(Lowerings, AreTriedInOrderAndChained) {

@@ -9,17 +9,6 @@
 namespace x2ir {
 namespace {
 
-using ::testing::HasSubstr;
-
-void Expect(const std::string& got, std::string_view want, std::string_view lines) {
-  if (want.substr(0, 6) == "error ") {
-    EXPECT_THAT(got, HasSubstr("error: ")) << lines;
-    EXPECT_THAT(got, HasSubstr(std::string(want.substr(6)))) << lines;
-  } else {
-    EXPECT_EQ(got, want) << lines;
-  }
-}
-
 struct EvalRow {
   std::string_view lines, want;
 };
@@ -77,7 +66,7 @@ TEST(Reduce, Eval) {
       {"t = int64[1]{2}\n y = reduce_sum(x, t)", "error out of range"},
   };
   for (const EvalRow& row : rows) {
-    Expect(EvalText(in + std::string(row.lines)), row.want, row.lines);
+    ExpectText(EvalText(in + std::string(row.lines)), row.want, row.lines);
   }
 }
 
@@ -106,7 +95,7 @@ TEST(AlongAxis, Eval) {
       {"e = float32[0]{}\n y = cum_sum(e, a)", "float32[0]{}"},
   };
   for (const EvalRow& row : rows) {
-    Expect(EvalText(in + std::string(row.lines)), row.want, row.lines);
+    ExpectText(EvalText(in + std::string(row.lines)), row.want, row.lines);
   }
 }
 

@@ -11,21 +11,13 @@
 namespace x2ir {
 namespace {
 
-using ::testing::HasSubstr;
-
 struct EvalRow {
   std::string_view lines, want;  // want starting with "error" : a part of the message after it
   std::string_view outputs = "y";
 };
 
 void Check(const EvalRow& row) {
-  const std::string got = EvalText(row.lines, row.outputs);
-  if (row.want.substr(0, 6) == "error ") {
-    EXPECT_THAT(got, HasSubstr("error: ")) << row.lines;
-    EXPECT_THAT(got, HasSubstr(std::string(row.want.substr(6)))) << row.lines;
-  } else {
-    EXPECT_EQ(got, row.want) << row.lines;
-  }
+  ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
 }
 
 struct InferRow {
@@ -34,13 +26,7 @@ struct InferRow {
 };
 
 void Check(const InferRow& row) {
-  const std::string got = InferText(row.inputs, row.lines, row.outputs);
-  if (row.want.substr(0, 6) == "error ") {
-    EXPECT_THAT(got, HasSubstr("error: ")) << row.lines;
-    EXPECT_THAT(got, HasSubstr(std::string(row.want.substr(6)))) << row.lines;
-  } else {
-    EXPECT_EQ(got, row.want) << row.inputs << " | " << row.lines;
-  }
+  ExpectText(InferText(row.inputs, row.lines, row.outputs), row.want, row.lines);
 }
 
 // "x = int32[2,3]{...}\n" and more in front of each row.

@@ -4,6 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/eval.h"
@@ -91,6 +93,15 @@ std::string EvalText(std::string_view lines, std::string_view outputs) {
 
 std::string InferText(std::string_view inputs, std::string_view lines, std::string_view outputs) {
   return TextOr(Infer(inputs, lines, outputs));
+}
+
+void ExpectText(const std::string& got, std::string_view want, std::string_view lines) {
+  if (want.substr(0, 6) == "error ") {
+    EXPECT_THAT(got, ::testing::HasSubstr("error: ")) << lines;
+    EXPECT_THAT(got, ::testing::HasSubstr(std::string(want.substr(6)))) << lines;
+  } else {
+    EXPECT_EQ(got, want) << lines;
+  }
 }
 
 }  // namespace x2ir

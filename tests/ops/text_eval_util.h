@@ -18,6 +18,9 @@ std::string EvalText(std::string_view lines, std::string_view outputs = "y");
 std::string InferText(std::string_view inputs, std::string_view lines,
                       std::string_view outputs = "y");
 
+// Expects `got` to be `want`; a want of "error PART" is an error whose message has PART.
+void ExpectText(const std::string& got, std::string_view want, std::string_view lines);
+
 }  // namespace x2ir
 
 #endif  // X2IR_TESTS_OPS_TEXT_EVAL_UTIL_H_

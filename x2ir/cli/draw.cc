@@ -38,18 +38,8 @@ int RunDraw(const Flags& flags, Session& session) {
   }
   int code = kDone;
   Progress progress(session, "reading");
-  std::optional<Model> model;
-  if (flags.raw) {
-    absl::StatusOr<Model> loaded = Load(flags.model, "", session.allow_outside);
-    if (!loaded.ok()) {
-      progress.Stop();
-      return session.Fail(loaded.status(), Phase::kReading);
-    }
-    model = *std::move(loaded);
-  } else {
-    model = LoadAsIr(session, progress, flags.model, Unsupported::kKeep, &code);
-    if (!model) return code;
-  }
+  const std::optional<Model> model = LoadToLookAt(session, progress, flags.model, flags.raw, &code);
+  if (!model) return code;
   progress.SetWhat("drawing");
   std::string picture = ToDot(*model->graph);
   absl::Status status;

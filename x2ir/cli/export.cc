@@ -150,7 +150,7 @@ void AddExport(CLI::App& app, Session& session) {
   verb.Text("--inputs-as-nchw", flags->inputs_nchw, "A,B", "Not available yet");
   verb.Text("--outputs-as-nchw", flags->outputs_nchw, "A,B", "Not available yet");
   verb.Flag("--continue-on-error", flags->continue_on_error,
-            "Keep every op that cannot be converted");
+            "Write what cannot be expressed as ops of domain x2ir, which no runtime knows");
   verb.Flag("--check", flags->check,
             "Check the result against ONNX's schemas; write nothing if it does not pass");
   verb.Text("--report", flags->report, "FILE.json",

@@ -47,4 +47,14 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
   return std::nullopt;
 }
 
+std::optional<Model> LoadToLookAt(Session& session, Progress& progress, const std::string& path,
+                                  bool raw, int* code) {
+  if (!raw) return LoadAsIr(session, progress, path, Unsupported::kKeep, code);
+  absl::StatusOr<Model> model = Load(path, "", session.allow_outside);
+  if (model.ok()) return *std::move(model);
+  progress.Stop();
+  *code = session.Fail(model.status(), Phase::kReading);
+  return std::nullopt;
+}
+
 }  // namespace x2ir::cli

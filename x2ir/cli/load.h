@@ -19,6 +19,11 @@ enum class Unsupported { kFail, kKeep };
 std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::string& path,
                               Unsupported unsupported, int* code);
 
+// For the verbs that only look: the graph as the file has it when `raw`, else as IR with what
+// cannot be converted in it as it is.
+std::optional<Model> LoadToLookAt(Session& session, Progress& progress, const std::string& path,
+                                  bool raw, int* code);
+
 }  // namespace x2ir::cli
 
 #endif  // X2IR_CLI_LOAD_H_

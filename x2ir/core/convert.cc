@@ -287,11 +287,16 @@ absl::Status FromIr(Model& model, const std::string& dialect, const ExportOption
       !options.optimize ? std::vector<std::string>() : options.passes.value_or(DefaultPasses());
   X2IR_RETURN_IF_ERROR(Optimize(graph, passes, *report));
 
-  const std::vector<OpsetImport> before = model.opset_imports;
   if (!home) model.opset_imports.clear();
   model.SetOpset("", opset);
   for (const OpsetImport& extra : options.extra_opsets) model.SetOpset(extra.domain, extra.version);
-  X2IR_RETURN_IF_ERROR(RewriteFromIr(model, dialect, source_opset, options.progress, *report));
+  X2IR_RETURN_IF_ERROR(
+      RewriteFromIr(model, dialect, source_opset, options.foreign.all, options.progress, *report));
+  if (options.foreign.all && !report->failures.empty()) {
+    report->warnings.push_back(
+        StrCat("kept as custom ops, which no runtime knows:\n", report->FailuresText()));
+    report->failures.clear();
+  }
   X2IR_RETURN_IF_ERROR(
       report->ToStatus(StrCat("cannot express the model in ", dialect, " at opset ", opset)));
 

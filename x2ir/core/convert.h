@@ -53,7 +53,9 @@ struct ExportOptions {
   std::optional<std::vector<std::string>> passes{};  // instead of the default ones
   enum class External { kAuto, kAlways, kNever } external_data = External::kAuto;
   bool check = false;
-  ForeignPolicy foreign{};  // IR files with foreign ops export them as they are in any case
+  // Foreign ops of the target's dialect are written as they are in any case. `all`: what cannot
+  // be expressed is written too, as ops of domain "x2ir", which Import knows again.
+  ForeignPolicy foreign{};
   ProgressFn progress{};
 };
 

@@ -17,6 +17,8 @@ namespace {
 // A lowering's result may need lowering itself, and so on; more than this is a loop.
 constexpr int kMaxLoweringDepth = 16;
 constexpr int64_t kProgressEvery = 4096;
+// The domain of IR ops that stand in a model of another dialect.
+constexpr std::string_view kIrDomain = "x2ir";
 
 class Driver {
  public:
@@ -197,7 +199,16 @@ class Importer : public Driver {
     if (fresh && node->dialect() == dialect_) it->second = FindImportForm(dialect_, op, opset);
     const Form* form = it->second;
     absl::Status status;
-    if (!form) {
+    if (const auto [domain, name] = SplitOp(op.view()); domain == kIrDomain && FindOp(name)) {
+      // An IR op that an export kept as it was (see Exporter::Fail).
+      node->set_op(kIrDialect, name);
+      status = InferNode(*node);
+      if (status.ok()) {
+        ++count.mapped;
+        return;
+      }
+      node->set_op(dialect_, op);
+    } else if (!form) {
       status = Missing(op, opset);
     } else {
       Builder builder(graph, node);
@@ -307,9 +318,11 @@ class Importer : public Driver {
 
 class Exporter : public Driver {
  public:
-  Exporter(Model& model, const std::string& dialect, int source_opset, const ProgressFn& progress,
-           Report& report)
-      : Driver(model, dialect, progress, report), source_opset_(source_opset) {}
+  Exporter(Model& model, const std::string& dialect, int source_opset, bool keep_failed,
+           const ProgressFn& progress, Report& report)
+      : Driver(model, dialect, progress, report),
+        source_opset_(source_opset),
+        keep_failed_(keep_failed) {}
 
   void Run(Graph& graph) {
     for (Node* node : graph.nodes()) {
@@ -361,7 +374,7 @@ class Exporter : public Driver {
       status = Missing(op, opset);
     }
     if (absl::IsInternal(status) || absl::IsInvalidArgument(status)) {
-      Fail(origin, status, op, opset);
+      Fail(origin, status, *node);
       return false;
     }
     return Lower(graph, node, origin, depth, opset, status);
@@ -370,7 +383,7 @@ class Exporter : public Driver {
   bool Lower(Graph& graph, Node* node, const Origin& origin, int depth, int opset,
              absl::Status status) {
     if (depth >= kMaxLoweringDepth) {
-      Fail(origin, Internal("lowerings of ", node->op().str(), " do not end"), node->op(), opset);
+      Fail(origin, Internal("lowerings of ", node->op().str(), " do not end"), *node);
       return false;
     }
     for (const Lowering& lowering : LoweringsOf(node->op())) {
@@ -392,7 +405,7 @@ class Exporter : public Driver {
       }
       return ok;
     }
-    Fail(origin, status, node->op(), opset);
+    Fail(origin, status, *node);
     return false;
   }
 
@@ -445,14 +458,14 @@ class Exporter : public Driver {
   }
 
   // A foreign op goes back as it was, if the target still has the op that it was.
-  void CheckForeign(const Node& node) {
+  void CheckForeign(Node& node) {
     OpCount& count = report_.ops[StrCat(node.dialect().str(), ".", node.op().str())];
     const Origin origin{node.op(), NameOf(node)};
     if (node.dialect() != dialect_) {
       Fail(origin,
            NotFound("a foreign op of ", node.dialect().str(), " cannot be written to ",
                     dialect_.str()),
-           node.op(), 0);
+           node);
       return;
     }
     const int opset = OpsetOf(node.op());
@@ -463,19 +476,33 @@ class Exporter : public Driver {
         Fail(origin,
              CannotExpress("was kept as it is at opset ", source_opset_, "; at opset ", opset,
                            " that op is another"),
-             node.op(), opset);
+             node);
         return;
       }
     }
     ++count.foreign;
   }
 
-  void Fail(const Origin& origin, const absl::Status& status, Symbol at, int) {
-    report_.AddFailure(origin.op.str(), origin.name,
-                       at == origin.op ? status : Annotate(status, StrCat("as ", at.str())), "");
+  // Reports a node that cannot be written. If it is to be kept all the same it becomes an op of
+  // a domain of its own: "x2ir" for IR, else the dialect's name where the op names none.
+  void Fail(const Origin& origin, const absl::Status& status, Node& node) {
+    report_.AddFailure(
+        origin.op.str(), origin.name,
+        node.op() == origin.op ? status : Annotate(status, StrCat("as ", node.op().str())), "");
+    if (!keep_failed_) return;
+    if (node.dialect() != dialect_) {
+      const auto [domain, name] = SplitOp(node.op().view());
+      const std::string own(node.is_ir()     ? kIrDomain
+                            : domain.empty() ? node.dialect().view()
+                                             : domain);
+      if (model_.Opset(own) == 0) model_.SetOpset(own, 1);
+      node.set_op(dialect_, StrCat(own, "::", name));
+    }
+    ++report_.ops[origin.op.str()].foreign;
   }
 
   const int source_opset_;
+  const bool keep_failed_;
 };
 
 }  // namespace
@@ -487,8 +514,8 @@ absl::Status RewriteToIr(Model& model, const std::string& dialect, const Foreign
 }
 
 absl::Status RewriteFromIr(Model& model, const std::string& dialect, int source_opset,
-                           const ProgressFn& progress, Report& report) {
-  Exporter(model, dialect, source_opset, progress, report).Run(*model.graph);
+                           bool keep_failed, const ProgressFn& progress, Report& report) {
+  Exporter(model, dialect, source_opset, keep_failed, progress, report).Run(*model.graph);
   return absl::OkStatus();
 }
 

@@ -21,8 +21,10 @@ absl::Status RewriteToIr(Model& model, const std::string& dialect, const Foreign
 // Rewrites a sorted IR graph to `dialect` with the opsets that model.opset_imports says;
 // lowers what has no form there. Foreign ops of that dialect stay as they are.
 // `source_opset`: the opset of the default domain that foreign ops came from (0: unknown).
+// `keep_failed`: nodes that cannot be written become ops of a domain of their own (IR ops of
+// domain "x2ir", which RewriteToIr knows again); they are in the report's failures all the same.
 absl::Status RewriteFromIr(Model& model, const std::string& dialect, int source_opset,
-                           const ProgressFn& progress, Report& report);
+                           bool keep_failed, const ProgressFn& progress, Report& report);
 
 }  // namespace x2ir
 
