@@ -310,6 +310,12 @@ TEST(Failures, OfADomainThatIsNotImported) {
   EXPECT_THAT(report.failures[0].reason, HasSubstr("imports no opset of domain 'acme'"));
 }
 
+TEST(Failures, OfAnOpsetThatIsNotKnownYet) {
+  constexpr std::string_view kText = "graph g(x: float32[2]) -> (y) { y = onnx.Relu(x) }";
+  EXPECT_THAT(ToIrText(kText, 28), ::testing::Not(HasSubstr("error")));
+  EXPECT_THAT(ToIrText(kText, 29), HasSubstr("the newest that is known is 28"));
+}
+
 // --- Foreign ops ----------------------------------------------------------------------------
 
 TEST(Foreign, PolicySaysWhatMayStay) {

@@ -178,7 +178,7 @@ Problems NotCovered(const Form& form, const OpDef& def) {
     }
   }
   // An older version's operands that the newest one lacks are the form's own affair.
-  const auto& [opset, schema] = VersionsOf(form).back();
+  const auto [opset, schema] = VersionsOf(form).back();
   if (schema != FindDialect("onnx")->schema(form.op, LatestOpset(form.op))) return problems;
   if (schema->inputs.size() > def.inputs().size()) {
     problems.push_back(StrCat(Describe(form), ": ", schema->inputs.size(), " operands at opset ",

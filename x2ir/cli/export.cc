@@ -108,6 +108,9 @@ int RunExport(const Flags& flags, Session& session) {
   if (HasExtension(out, ".json") || HasExtension(out, ".safetensors")) {
     return session.Usage(StrCat("-o '", out, "': an ONNX file is written; expected OUT.onnx"));
   }
+  if (const auto format = DetectFormat(flags.model); !format.ok()) {
+    return session.Fail(format.status(), Phase::kReading);
+  }
   std::vector<std::string> outputs = {out, StrCat(out, ".data")};
   if (!flags.report.empty()) outputs.push_back(flags.report);
   if (absl::Status s = CheckOutputs({flags.model}, nullptr, outputs); !s.ok()) {

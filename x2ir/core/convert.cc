@@ -16,6 +16,7 @@ namespace {
 struct Format {
   std::string_view name;
   std::string_view dialect;
+  std::string_view extension;
   bool (*looks_like)(absl::Span<const std::byte> head, uint64_t file_size);
   absl::StatusOr<Model> (*read)(const std::string& path, bool allow_outside);
 };
@@ -24,11 +25,13 @@ constexpr size_t kHeadSize = 4096;
 constexpr int kDefaultOpset = 17;
 
 const Format kFormats[] = {
-    {"ir", kIrDialect, [](absl::Span<const std::byte> head, uint64_t) { return LooksLikeIr(head); },
+    {"ir", kIrDialect, ".json",
+     [](absl::Span<const std::byte> head, uint64_t) { return LooksLikeIr(head); },
      [](const std::string& path, bool allow_outside) {
        return ReadIr(path, {.allow_outside = allow_outside});
      }},
-    {"onnx", "onnx", LooksLikeOnnx, [](const std::string& path, bool) { return ReadOnnx(path); }},
+    {"onnx", "onnx", ".onnx", LooksLikeOnnx,
+     [](const std::string& path, bool) { return ReadOnnx(path); }},
 };
 
 const Format* FindFormat(std::string_view name) {
@@ -193,6 +196,92 @@ absl::Status Cut(Graph& graph, const std::vector<std::string>& inputs,
   return absl::OkStatus();
 }
 
+// Cutting at a value needs its type, which the file may not say: a trial conversion of a copy
+// finds it out.
+absl::Status FindTypesOf(Model& model, const std::vector<std::string>& names,
+                         const ImportOptions& options) {
+  Graph& graph = *model.graph;
+  bool known = true;
+  for (const std::string& name : names) {
+    auto value = FindByName(graph, name);
+    if (!value.ok()) return Annotate(value.status(), "--inputs");
+    const Type& type = (*value)->type();
+    known = known && type.is_known() && (!type.is_tensor() || type.has_shape());
+  }
+  if (known) return absl::OkStatus();
+  Model trial;
+  trial.graph = graph.Clone();
+  trial.source_dialect = model.source_dialect;
+  trial.opset_imports = model.opset_imports;
+  X2IR_RETURN_IF_ERROR(trial.graph->Sort());
+  Report ignored;
+  ForeignPolicy keep;
+  keep.all = true;
+  X2IR_RETURN_IF_ERROR(RewriteToIr(trial, model.source_dialect, keep, options.progress, ignored));
+  for (const std::string& name : names) {
+    Value* value = *FindByName(graph, name);
+    const Value* found = trial.graph->Find(value->name());
+    if (found && found->type().is_known()) value->set_type(found->type());
+  }
+  return absl::OkStatus();
+}
+
+// Runtimes need the element type of every input.
+absl::Status CheckInputTypes(const Graph& graph) {
+  for (const Value* input : graph.inputs()) {
+    const Type& type = input->type();
+    if (type.is_known() && (!type.is_tensor() || type.dtype() != DType::kUndefined)) continue;
+    return Invalid("--dtype: the element type of input '", input->name(),
+                   "' is not known; x2ir convert --dtype '", input->name(), ":float32' says it");
+  }
+  return absl::OkStatus();
+}
+
+std::vector<Type> OutputTypes(const Graph& graph) {
+  std::vector<Type> types;
+  for (const Value* output : graph.outputs()) types.push_back(output->type());
+  return types;
+}
+
+// What the model declares of its outputs against what they turned out to be. Another element
+// type is an error; another shape is a stale annotation, which happens, and a warning.
+absl::Status CompareOutputs(const std::vector<Type>& declared, const Graph& graph, Report& report) {
+  for (size_t i = 0; i < declared.size() && i < graph.outputs().size(); ++i) {
+    const Value& output = *graph.outputs()[i];
+    if (MergeTypes(declared[i], output.type()).ok()) continue;
+    if (declared[i].kind() != output.type().kind() ||
+        declared[i].dtype() != output.type().dtype()) {
+      return Invalid("output '", output.name(), "' is declared as ", declared[i].ToString(),
+                     ", but it is ", output.type().ToString());
+    }
+    report.warnings.push_back(StrCat("output '", output.name(), "' is declared as ",
+                                     declared[i].ToString(), ", but it is ",
+                                     output.type().ToString()));
+  }
+  return absl::OkStatus();
+}
+
+// The oldest file version that has what the model uses: functions came with 8, metadata of
+// nodes and graphs with 10.
+int64_t OldestFileVersion(const Model& model, int64_t oldest) {
+  if (!model.functions.empty()) oldest = std::max<int64_t>(oldest, 8);
+  const auto has_metadata = [](const AnnotationsPtr& annotations) {
+    return annotations.get() && !annotations.get()->metadata.empty();
+  };
+  std::vector<const Graph*> todo = {model.graph.get()};
+  while (!todo.empty() && oldest < 10) {
+    const Graph* graph = todo.back();
+    todo.pop_back();
+    bool metadata = has_metadata(graph->annotations());
+    for (const Node* node : graph->nodes()) {
+      metadata = metadata || has_metadata(node->annotations());
+      for (const Graph* inner : node->subgraphs()) todo.push_back(inner);
+    }
+    if (metadata) oldest = 10;
+  }
+  return oldest;
+}
+
 void WarnUnknownDims(const Graph& graph, Report& report) {
   std::string names;
   for (const Value* input : graph.inputs()) {
@@ -221,6 +310,10 @@ absl::StatusOr<std::string> DetectFormat(const std::string& path) {
   if (head.empty()) return DataLoss("'", path, "' is empty");
   for (const Format& format : kFormats) {
     if (format.looks_like(head, file->size())) return std::string(format.name);
+  }
+  // A broken file is what it is called, so that the reader can say where it breaks.
+  for (const Format& format : kFormats) {
+    if (path.ends_with(format.extension)) return std::string(format.name);
   }
   return DataLoss("'", path, "' is in no format that x2ir knows (", FormatNames(), ")");
 }
@@ -253,13 +346,25 @@ absl::Status ToIr(Model& model, const ImportOptions& options, Report* report) {
     if (*options.opset < 1) return Invalid("--opset: expected a positive number");
     model.SetOpset("", *options.opset);
   }
+  if (const Dialect* known = FindDialect(model.source_dialect);
+      known && known->schema && model.Opset("") > known->latest_opset) {
+    return Unimplemented("the model is of opset ", model.Opset(""), " of ", known->name,
+                         "; the newest that is known is ", known->latest_opset, " (--opset ",
+                         known->latest_opset, " reads it as that)");
+  }
   if (options.freeze_params) graph.FreezeInputs();
+  if (!options.inputs.empty()) {
+    X2IR_RETURN_IF_ERROR(FindTypesOf(model, options.inputs, options));
+  }
   X2IR_RETURN_IF_ERROR(Cut(graph, options.inputs, options.outputs));
   X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, options.dtypes));
   X2IR_RETURN_IF_ERROR(graph.Sort());
+  const std::vector<Type> declared = OutputTypes(graph);
   X2IR_RETURN_IF_ERROR(
       RewriteToIr(model, model.source_dialect, options.foreign, options.progress, *report));
   X2IR_RETURN_IF_ERROR(report->ToStatus("cannot convert to IR"));
+  if (!options.inputs.empty()) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
+  X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, *report));
   WarnUnknownDims(graph, *report);
   if (options.optimize) X2IR_RETURN_IF_ERROR(Optimize(graph, DefaultPasses(), *report));
   report->nodes_written = static_cast<int64_t>(graph.TotalNodes());
@@ -282,7 +387,10 @@ absl::Status FromIr(Model& model, const std::string& dialect, const ExportOption
   }
   X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, {}));
   X2IR_RETURN_IF_ERROR(graph.Sort());
+  const std::vector<Type> declared = OutputTypes(graph);
   X2IR_RETURN_IF_ERROR(InferGraph(graph));
+  X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, *report));
+  if (known && known->schema) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
   const std::vector<std::string> passes =
       !options.optimize ? std::vector<std::string>() : options.passes.value_or(DefaultPasses());
   X2IR_RETURN_IF_ERROR(Optimize(graph, passes, *report));
@@ -301,9 +409,10 @@ absl::Status FromIr(Model& model, const std::string& dialect, const ExportOption
       report->ToStatus(StrCat("cannot express the model in ", dialect, " at opset ", opset)));
 
   if (known && known->oldest_file_version) {
-    const int oldest = known->oldest_file_version(opset);
     // The model's own file version where it stays at its opset; else the oldest that will do.
-    if (!home || opset != source_opset || model.ir_version < oldest) model.ir_version = oldest;
+    if (!home || opset != source_opset || model.ir_version == 0) {
+      model.ir_version = OldestFileVersion(model, known->oldest_file_version(opset));
+    }
   }
   model.source_dialect = dialect;
   report->nodes_written = static_cast<int64_t>(graph.TotalNodes());

@@ -199,7 +199,10 @@ class Importer : public Driver {
     if (fresh && node->dialect() == dialect_) it->second = FindImportForm(dialect_, op, opset);
     const Form* form = it->second;
     absl::Status status;
-    if (const auto [domain, name] = SplitOp(op.view()); domain == kIrDomain && FindOp(name)) {
+    if (node->dialect() != dialect_) {
+      status = NotFound("is a foreign op of ", node->dialect().str());
+    } else if (const auto [domain, name] = SplitOp(op.view());
+               domain == kIrDomain && FindOp(name)) {
       // An IR op that an export kept as it was (see Exporter::Fail).
       node->set_op(kIrDialect, name);
       status = InferNode(*node);
@@ -278,7 +281,15 @@ class Importer : public Driver {
       return Invalid("is deprecated since opset ", schema->since, ", the model is of opset ",
                      opset);
     }
-    if (schema) return NotFound("no mapping to IR at opset ", opset);
+    if (schema) {
+      for (int later = opset + 1; later <= known_->latest_opset; ++later) {
+        if (FindImportForm(dialect_, op, later)) {
+          return NotFound("no mapping to IR at opset ", opset, "; there is one from opset ", later,
+                          " on");
+        }
+      }
+      return NotFound("no mapping to IR at opset ", opset);
+    }
     const auto versions = known_->versions ? known_->versions(op) : std::vector<const OpSchema*>();
     if (!versions.empty()) {
       return Invalid("does not exist at opset ", opset, "; it does from opset ", versions[0]->since,
@@ -297,10 +308,11 @@ class Importer : public Driver {
 
   void Fail(const Node& node, const absl::Status& status) {
     const std::string op =
-        node.is_ir() ? node.op().str() : StrCat(dialect_.str(), ".", node.op().str());
+        node.is_ir() ? node.op().str() : StrCat(node.dialect().str(), ".", node.op().str());
     std::string hint;
     const std::string_view domain = SplitOp(node.op().view()).first;
-    if (!domain.empty()) hint = StrCat("--allow-foreign ", domain, " keeps it as it is");
+    if (!domain.empty() && node.dialect() == dialect_)
+      hint = StrCat("--allow-foreign ", domain, " keeps it as it is");
     report_.AddFailure(op, NameOf(node), status, hint);
   }
 

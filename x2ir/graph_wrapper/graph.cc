@@ -166,6 +166,9 @@ NodeIterator& NodeIterator::operator++() {
   return *this;
 }
 
+// A sparse tensor is a way to store a constant; what uses it sees the dense one.
+static Type DenseType(const Tensor& tensor) { return Type::Tensor(tensor.dtype(), tensor.shape()); }
+
 // --- Graph: values ------------------------------------------------------------------------
 
 Graph::Graph() = default;
@@ -237,7 +240,7 @@ Value* Graph::AddInput(std::string_view name, Type type) {
 }
 
 Value* Graph::AddConstant(std::string_view name, Tensor tensor) {
-  Value* value = NewValue(name, tensor.type());
+  Value* value = NewValue(name, DenseType(tensor));
   value->constant_ = std::make_unique<Tensor>(std::move(tensor));
   value->index_ = static_cast<uint32_t>(constants_.size());
   constants_.push_back(value);
@@ -252,7 +255,7 @@ void Graph::SetDefault(Value* input, Tensor tensor) {
 
 void Graph::ReplaceConstant(Value* constant, Tensor tensor) {
   X2IR_CHECK(constant->constant_ != nullptr, "not a constant");
-  constant->type_ = tensor.type();
+  constant->type_ = DenseType(tensor);
   *constant->constant_ = std::move(tensor);
 }
 
@@ -277,7 +280,7 @@ void Graph::FreezeInputs() {
 
 void Graph::BecomeConstant(Value* input) {
   input->is_input_ = false;
-  input->type_ = input->constant_->type();
+  input->type_ = DenseType(*input->constant_);
   input->index_ = static_cast<uint32_t>(constants_.size());
   constants_.push_back(input);
   ++num_constants_;

@@ -57,7 +57,10 @@ class Scope {
  private:
   absl::StatusOr<Datum> Get(const Value* value) const {
     if (!value) return Datum();
-    if (value->fixed_constant()) return Datum(*value->fixed_constant());
+    if (const Tensor* constant = value->fixed_constant()) {
+      X2IR_ASSIGN_OR_RETURN(Tensor dense, constant->ToDense());
+      return Datum(std::move(dense));
+    }
     for (const Scope* scope = this; scope; scope = scope->outer_) {
       if (&scope->graph_ != value->graph()) continue;
       auto it = scope->values_.find(value);

@@ -40,7 +40,7 @@ absl::StatusOr<std::string> Resolve(const std::string& folder, std::string_view 
   const bool absolute = name[0] == '/';
   const auto outside = [&](std::string_view why) {
     return Invalid("weight file '", name, "' ", why,
-                   ": files outside of the model's folder must be allowed explicitly");
+                   ": files outside of the model's folder must be allowed (--allow-outside)");
   };
   if (absolute && !allow_outside) return outside("is an absolute path");
   const fs::path path = absolute ? std::string(name) : StrCat(folder, name);

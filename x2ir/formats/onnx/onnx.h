@@ -18,7 +18,8 @@
 //   onnx.attr.NAME       doc string of an attribute, as bytes; .attr_tensor.NAME,
 //                        .attr_sparse_tensor.NAME, .attr_type.NAME, .attr_proto.NAME: what
 //                        else an attribute's proto says
-//   onnx.checksum        of external data; tells about the file read, so it is not written
+//
+// The checksum of external data tells about the file that was read, so it is dropped.
 #ifndef X2IR_FORMATS_ONNX_ONNX_H_
 #define X2IR_FORMATS_ONNX_ONNX_H_
 

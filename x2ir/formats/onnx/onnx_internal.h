@@ -190,7 +190,6 @@ inline constexpr char kAttrTensorKey[] = "onnx.attr_tensor.";  // + name, in lis
 inline constexpr char kAttrSparseKey[] = "onnx.attr_sparse_tensor.";
 inline constexpr char kAttrTypeKey[] = "onnx.attr_type.";
 inline constexpr char kAttrProtoKey[] = "onnx.attr_proto.";  // as kAttrTensorKey
-inline constexpr char kChecksumKey[] = "onnx.checksum";
 
 // "ai.onnx" is another name of the default domain.
 inline constexpr std::string_view kDefaultDomain = "ai.onnx";
@@ -259,8 +258,7 @@ struct Source {
 struct TensorProto {
   std::string_view name;  // set even when the tensor is in error, if there is one
   Tensor tensor;
-  std::string notes;     // other fields, as bytes; of a sparse one as SparseTensorProto's
-  std::string checksum;  // of external data
+  std::string notes;  // other fields, as bytes; of a sparse one as SparseTensorProto's
 };
 absl::Status ReadTensor(Source& source, std::string_view bytes, TensorProto* out);
 absl::Status ReadSparseTensor(Source& source, std::string_view bytes, TensorProto* out);

@@ -431,9 +431,6 @@ absl::Status Reader::AddInitializer(std::string_view bytes, bool sparse, Graph* 
     value->annotations().GetOrMake().extra[sparse ? kSparseTensorKey : kTensorKey] =
         std::move(proto.notes);
   }
-  if (!proto.checksum.empty()) {
-    value->annotations().GetOrMake().extra[kChecksumKey] = std::move(proto.checksum);
-  }
   return absl::OkStatus();
 }
 

@@ -109,7 +109,6 @@ absl::Status ReadParts(Source& source, std::string_view bytes, Parts* parts, Ten
         if (key == "location") parts->location = value;
         if (key == "offset") parts->offset = value;
         if (key == "length") parts->length = value;
-        if (key == "checksum") out->checksum = value;
         break;
       }
       case tensor_field::kDataLocation: parts->external = in.Int() == 1; break;
@@ -346,7 +345,6 @@ absl::Status ReadSparseTensor(Source& source, std::string_view bytes, TensorProt
     notes.Raw(unknown);
     out->notes = notes.ToString();
   }
-  out->checksum = std::move(values.checksum);
   out->tensor =
       Tensor::Sparse(std::move(dims), std::move(values.tensor), std::move(indices.tensor));
   return absl::OkStatus();
