@@ -1,0 +1,68 @@
+// ONNX: attention, and what stands around it.
+#include <memory>
+#include <utility>
+
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+// How many keys there are in all, past and new.
+Dim KeysOf(const Node& node) {
+  const Value* k = node.input(1);
+  if (!k || !k->shape() || k->shape()->rank() < 3) return Dim();
+  const Dim length = (*k->shape())[k->shape()->rank() - 2];
+  const Value* past = node.num_inputs() > 4 ? node.input(4) : nullptr;
+  if (!past) return length;
+  return past->shape() && past->shape()->rank() == 4 ? (*past->shape())[2] + length : Dim();
+}
+
+// Before opset 24 a mask broadcasts along the keys; from then on a short one is filled up. The
+// two differ for masks of one column.
+class MaskBroadcasts : public LensImpl {
+ public:
+  absl::Status Import(Draft& draft) const override {
+    Value* mask = draft.TakeOperand("attn_mask");
+    if (!mask) return draft.SetOperand("attn_mask", nullptr);
+    const Dim keys = KeysOf(draft.node());
+    if (LastDim(mask) == Dim(1) && keys != Dim(1)) {
+      if (!keys.is_static()) return Unimplemented("a mask of one column for unknown many keys");
+      mask = draft.builder().Op("expand", {mask, draft.builder().Ints({keys.value()}, "keys")});
+    }
+    return draft.SetOperand("attn_mask", mask);
+  }
+  absl::Status Export(Draft& draft) const override {
+    Value* mask = draft.TakeOperand("attn_mask");
+    if (!mask) return draft.SetOperand("attn_mask", nullptr);
+    const Dim last = LastDim(mask), keys = KeysOf(draft.node());
+    if (ProvablyDifferent(last, keys) || (last == Dim(1) && keys != Dim(1))) {
+      return CannotExpress("a mask shorter than the keys cannot be expressed at opset ",
+                           draft.opset(), "; opset 24 has it");
+    }
+    return draft.SetOperand("attn_mask", mask);
+  }
+
+ private:
+  static Dim LastDim(const Value* mask) {
+    const Shape* s = mask->shape();
+    return s && s->rank() > 0 ? (*s)[s->rank() - 1] : Dim();
+  }
+};
+
+}  // namespace
+
+X2IR_ONNX(attention)
+    .Is("Attention", In(23, 23), Lens(std::make_shared<MaskBroadcasts>()),
+        Fixed("left_window_size", -1), Fixed("right_window_size", -1),
+        DTypeAttr("softmax_precision"))
+    .Is("Attention", In(24, 24), Fixed("left_window_size", -1), Fixed("right_window_size", -1),
+        DTypeAttr("softmax_precision"))
+    .Is("Attention", Since(25), DTypeAttr("softmax_precision"));
+X2IR_ONNX(rotary_embedding).Is("RotaryEmbedding", Since(23));
+X2IR_ONNX(tensor_scatter).Is("TensorScatter", Since(24));
+X2IR_ONNX(swiglu).Is("SwiGLU", Since(28));
+X2IR_ONNX(linear_attention).Is("LinearAttention", Since(27));
+X2IR_ONNX(causal_conv_with_state).Is("CausalConvWithState", Since(27));
+
+}  // namespace x2ir

@@ -1,0 +1,47 @@
+// ONNX: ops that sample, cut and put together images.
+#include <memory>
+
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/axis_lenses.h"
+
+namespace x2ir {
+namespace {
+
+// Opsets before 20 know two spatial axes only, and say so in the names of the modes.
+class TwoSpatialAxes : public LensImpl {
+ public:
+  absl::Status Import(Draft& draft) const override { return Check(draft); }
+  absl::Status Export(Draft& draft) const override { return Check(draft); }
+
+ private:
+  static absl::Status Check(Draft& draft) {
+    for (size_t i = 0; i < 2 && i < draft.node().num_inputs(); ++i) {
+      const Value* v = draft.node().input(i);
+      const Shape* shape = v ? v->shape() : nullptr;
+      if (shape && shape->rank() != 4) {
+        return draft.importing()
+                   ? Invalid("operand ", i, ": expected rank 4, got ", shape->rank())
+                   : CannotExpress("rank ", shape->rank(), " cannot be expressed at opset ",
+                                   draft.opset(), "; opset 20 has it");
+      }
+    }
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+X2IR_ONNX(grid_sample)
+    .Is("GridSample", In(16, 19), Lens(std::make_shared<TwoSpatialAxes>()),
+        EnumMap("mode", "mode",
+                {{"linear", "bilinear"}, {"nearest", "nearest"}, {"cubic", "bicubic"}}))
+    .Is("GridSample", Since(20));
+X2IR_ONNX(affine_grid).Is("AffineGrid", Since(20));
+X2IR_ONNX(roi_align)
+    .Is("RoiAlign", In(10, 15), Fixed("coordinate_transformation_mode", "output_half_pixel"))
+    .Is("RoiAlign", Since(16));
+X2IR_ONNX(center_crop_pad).Is("CenterCropPad", Since(18));
+X2IR_ONNX(col2im).Is("Col2Im", Since(18));
+
+}  // namespace x2ir

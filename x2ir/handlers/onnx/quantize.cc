@@ -1,0 +1,136 @@
+// ONNX: quantization, and products of quantized tensors.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+// An element type that may be left out: absent in IR, 0 in ONNX.
+class OptionalDTypeLens : public LensImpl {
+ public:
+  explicit OptionalDTypeLens(std::string_view name) : name_(name) {}
+  absl::Status Import(Draft& draft) const override {
+    const std::optional<Attribute> attr = draft.TakeAttr(name_);
+    if (!attr) return absl::OkStatus();
+    const int64_t* number = attr->get<int64_t>();
+    if (!number || (*number != 0 && !IsKnownDType(*number))) {
+      return Invalid("attribute '", name_, "' = ", attr->ToString(), " is no element type");
+    }
+    if (*number != 0) draft.SetAttr(name_, Attribute(Name(static_cast<DType>(*number))));
+    return absl::OkStatus();
+  }
+  absl::Status Export(Draft& draft) const override {
+    const std::optional<Attribute> attr = draft.TakeAttr(name_);
+    if (!attr) return absl::OkStatus();
+    const std::string* name = attr->get<std::string>();
+    const std::optional<DType> dtype = name ? ParseDType(*name) : std::nullopt;
+    if (!dtype) return Invalid("attribute '", name_, "' = ", attr->ToString(), " is no type");
+    draft.SetAttr(name_, static_cast<int64_t>(*dtype));
+    return absl::OkStatus();
+  }
+  std::vector<std::string> IrAttrs() const override { return {name_}; }
+  std::vector<std::string> ForeignAttrs() const override { return {name_}; }
+
+ private:
+  std::string name_;
+};
+Lens OptionalDType(std::string_view name) { return std::make_shared<OptionalDTypeLens>(name); }
+
+// Before opset 13 there was one scale for the whole tensor, so no axis.
+class OneScaleLens : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    if (!draft.TakeAttr("axis")) return absl::OkStatus();
+    const Value* scale = draft.node().input(1);
+    const Shape* shape = scale ? scale->shape() : nullptr;
+    if (shape && (shape->rank() == 0 || (shape->rank() == 1 && (*shape)[0] == Dim(1)))) {
+      return absl::OkStatus();
+    }
+    return CannotExpress("the scale must be one number at opset ", draft.opset(),
+                         "; from opset 13 on there may be one for each index of an axis");
+  }
+  std::vector<std::string> IrAttrs() const override { return {"axis"}; }
+};
+Lens OneScale() { return std::make_shared<OneScaleLens>(); }
+
+// At opsets 19 to 22 x and its scale were of one type.
+class ScaleOfXLens : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value *x = draft.node().input(0), *scale = draft.node().input(1);
+    if (x && scale && x->dtype() != scale->dtype()) {
+      return CannotExpress("x of ", Name(x->dtype()), " and a scale of ", Name(scale->dtype()),
+                           ": opset 23 has that");
+    }
+    return absl::OkStatus();
+  }
+};
+Lens ScaleOfX() { return std::make_shared<ScaleOfXLens>(); }
+
+// ONNX may say the kernel's size twice: in kernel_shape and in the shape of w. The IR says it
+// once, by w, which is operand `w` on both sides.
+class KernelShapeLens : public LensImpl {
+ public:
+  explicit KernelShapeLens(size_t w) : w_(w) {}
+  absl::Status Import(Draft& draft) const override {
+    const std::optional<Attribute> attr = draft.TakeAttr("kernel_shape");
+    if (!attr) return absl::OkStatus();
+    const auto* said = attr->get<Attribute::Ints>();
+    if (!said) return Invalid("attribute 'kernel_shape': expected ints");
+    const std::optional<Attribute::Ints> known = Kernel(draft.node().input(w_));
+    if (known && !said->empty() && *said != *known) {
+      return Invalid("attribute 'kernel_shape' = ", attr->ToString(), ", but w has ",
+                     Attribute(*known).ToString());
+    }
+    return absl::OkStatus();
+  }
+  absl::Status Export(Draft& draft) const override {
+    std::optional<Attribute::Ints> known = Kernel(draft.node().input(w_));
+    if (known && !known->empty()) draft.SetAttr("kernel_shape", *std::move(known));
+    return absl::OkStatus();
+  }
+  std::vector<std::string> ForeignAttrs() const override { return {"kernel_shape"}; }
+
+ private:
+  static std::optional<Attribute::Ints> Kernel(const Value* w) {
+    const Shape* shape = w ? w->shape() : nullptr;
+    if (!shape || shape->rank() < 2) return std::nullopt;
+    return Shape(std::vector<Dim>(shape->begin() + 2, shape->end())).Static();
+  }
+  size_t w_;
+};
+Lens KernelShape(size_t w) { return std::make_shared<KernelShapeLens>(w); }
+Lens ChannelsFirst() { return Fixed("layout", "channels_first"); }
+
+}  // namespace
+
+X2IR_ONNX(quantize_linear)
+    .Is("QuantizeLinear", In(10, 12), OneScale())
+    .Is("QuantizeLinear", In(13, 18))
+    .Is("QuantizeLinear", In(19, 20), ScaleOfX())
+    .Is("QuantizeLinear", In(21, 22), ScaleOfX(), OptionalDType("output_dtype"))
+    .Is("QuantizeLinear", Since(23), OptionalDType("output_dtype"), OptionalDType("precision"));
+X2IR_ONNX(dequantize_linear)
+    .Is("DequantizeLinear", In(10, 12), OneScale())
+    .Is("DequantizeLinear", In(13, 22))
+    .Is("DequantizeLinear", Since(23), OptionalDType("output_dtype"));
+X2IR_ONNX(dynamic_quantize_linear).Is("DynamicQuantizeLinear", Since(11));
+
+X2IR_ONNX(matmul_integer).Is("MatMulInteger", Since(10));
+X2IR_ONNX(qlinear_matmul).Is("QLinearMatMul", Since(10));
+X2IR_ONNX(conv_integer)
+    .Is("ConvInteger", Since(10), ChannelsFirst(), KernelShape(1), SpatialInts("strides", 1),
+        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2));
+X2IR_ONNX(qlinear_conv)
+    .Is("QLinearConv", Since(10), ChannelsFirst(), KernelShape(3), SpatialInts("strides", 1),
+        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2));
+
+}  // namespace x2ir

@@ -1,0 +1,287 @@
+// Lowerings of quantization: types that an older opset lacks, zero points that say the type, and
+// plain arithmetic where there is no quantization at all. Each gives the numbers that the
+// evaluation of the op gives; NaN, which ONNX leaves open for quantized integers, aside.
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/op.h"
+#include "x2ir/optimizer/lowering.h"
+
+namespace x2ir {
+namespace {
+
+constexpr int64_t kMaxElements = int64_t{1} << 24;  // of a constant that is made here
+
+Value* CastTo(Rewrite& r, Value* x, DType t) {
+  return x->dtype() == t ? x : r.b.Op("cast", {x}, {{"to", Name(t)}});
+}
+
+const Shape* ShapeOf(const Rewrite& r, size_t i) { return r.has(i) ? r.in(i)->shape() : nullptr; }
+
+bool Has(const Rewrite& r, size_t i) { return i < r.node.num_inputs() && r.has(i); }
+
+// --- Placing scales -------------------------------------------------------------------------
+
+// `v`, a scale or zero point, with the axes of x, so that it broadcasts to it.
+absl::StatusOr<Value*> PlaceScale(Rewrite& r, Value* v) {
+  const Shape *x = ShapeOf(r, 0), *s = v->shape();
+  if (!x || !s) return CannotExpress("the ranks of x and of its scale are not known");
+  if (s->rank() == 0) return v;
+  const int64_t block = r.attrs().Int("block_size");
+  const int64_t axis = r.attrs().Int("axis", 0);
+  const int64_t from_front = axis < 0 ? axis + x->rank() : axis;
+  if (block > 0 && s->rank() == x->rank() && r.attrs().Has("axis")) {
+    // Each scale as often as its block is long, the last one as often as is left.
+    const Dim& size = (*x)[from_front];
+    if (!size.is_static() || size.value() > kMaxElements) {
+      return CannotExpress("blocks of an axis whose size is not known have no other form");
+    }
+    std::vector<int64_t> picks(size.value());
+    for (int64_t i = 0; i < size.value(); ++i) picks[i] = i / block;
+    return r.b.Op("gather", {v, r.b.Ints(picks, "blocks")}, {{"axis", from_front}});
+  }
+  if (s->rank() != 1 || !(*s)[0].is_static()) {
+    return CannotExpress("the number of scales is not known");
+  }
+  if ((*s)[0] == Dim(1)) return r.b.Op("squeeze", {v, r.b.Ints({0}, "axes")});
+  std::vector<int64_t> others;
+  for (int64_t i = 0; i < x->rank(); ++i) {
+    if (i != from_front) others.push_back(i);
+  }
+  return others.empty() ? v : r.b.Op("unsqueeze", {v, r.b.Ints(others, "axes")});
+}
+
+// --- quantize_linear ------------------------------------------------------------------------
+
+struct QuantizeTypes {
+  DType compute, out;
+};
+
+// The type of the division and that of the result.
+absl::StatusOr<QuantizeTypes> TypesOfQuantize(const Rewrite& r) {
+  QuantizeTypes t{r.dtype(1), r.node.output(0)->dtype()};
+  if (r.attrs().Has("precision")) {
+    t.compute = ParseDType(r.attrs().String("precision")).value_or(DType::kUndefined);
+  }
+  if (t.compute == DType::kFloat8E8M0) t.compute = DType::kFloat32;
+  if (!IsFloating(t.compute) || r.dtype(0) == DType::kUndefined || t.out == DType::kUndefined) {
+    return CannotExpress("the element types are not known, or the scale is no float");
+  }
+  return t;
+}
+
+// x and the scale in the type that they are divided in.
+absl::StatusOr<Values> QuantizeInOneType(Rewrite& r) {
+  X2IR_ASSIGN_OR_RETURN(const QuantizeTypes t, TypesOfQuantize(r));
+  if (r.dtype(0) == t.compute && r.dtype(1) == t.compute && !r.attrs().Has("precision")) {
+    return CannotExpress("x and its scale are of one type already");
+  }
+  AttributeMap attrs = r.attrs();
+  attrs.Erase("precision");
+  std::vector<Value*> operands = {CastTo(r, r.in(0), t.compute), CastTo(r, r.in(1), t.compute)};
+  if (Has(r, 2)) operands.push_back(r.in(2));
+  return Values{r.b.Op("quantize_linear", operands, std::move(attrs))};
+}
+X2IR_LOWERING(quantize_linear, QuantizeInOneType);
+
+// A zero point of zeros says the type, too.
+absl::StatusOr<Values> QuantizeByZeroPoint(Rewrite& r) {
+  if (!r.attrs().Has("output_dtype")) return CannotExpress("it has no output_dtype");
+  AttributeMap attrs = r.attrs();
+  const std::optional<DType> out = ParseDType(attrs.String("output_dtype"));
+  attrs.Erase("output_dtype");
+  std::vector<Value*> operands = {r.in(0), r.in(1)};
+  if (Has(r, 2)) {
+    operands.push_back(r.in(2));
+  } else {
+    const Shape* scale = ShapeOf(r, 1);
+    const auto dims = scale ? scale->Static() : std::nullopt;
+    const auto count = dims ? CheckedProduct(*dims) : std::nullopt;
+    if (!out || !count || *count > kMaxElements) {
+      return CannotExpress("output_dtype without y_zero_point, and a scale of unknown shape");
+    }
+    operands.push_back(r.b.Constant(Tensor::Zeros(*out, *dims), "zero_point"));
+  }
+  return Values{r.b.Op("quantize_linear", operands, std::move(attrs))};
+}
+X2IR_LOWERING(quantize_linear, QuantizeByZeroPoint);
+
+// clip(round(x / scale) + zero_point), in float32 from the rounding on: all that is not clamped
+// is exact there.
+absl::StatusOr<Values> QuantizeAsArithmetic(Rewrite& r) {
+  X2IR_ASSIGN_OR_RETURN(const QuantizeTypes t, TypesOfQuantize(r));
+  const int bits = BitWidth(t.out);
+  if (!IsInteger(t.out) || bits < 8 || bits > 16) {
+    return CannotExpress("quantization to ", Name(t.out), " has no other form");
+  }
+  X2IR_ASSIGN_OR_RETURN(Value * scale, PlaceScale(r, r.in(1)));
+  Value* quotient = r.b.Op("div", {CastTo(r, r.in(0), t.compute), CastTo(r, scale, t.compute)});
+  Value* y = r.b.Op("round", {CastTo(r, quotient, DType::kFloat32)});
+  if (Has(r, 2)) {
+    X2IR_ASSIGN_OR_RETURN(Value * zero_point, PlaceScale(r, r.in(2)));
+    y = r.b.Op("add", {y, CastTo(r, zero_point, DType::kFloat32)});
+  }
+  const bool is_signed = IsSignedInt(t.out);
+  const double lo = is_signed ? -std::ldexp(1.0, bits - 1) : 0;
+  const double hi = std::ldexp(1.0, is_signed ? bits - 1 : bits) - 1;
+  y = r.b.Op("clip",
+             {y, r.b.Scalar(DType::kFloat32, lo, "min"), r.b.Scalar(DType::kFloat32, hi, "max")});
+  return Values{CastTo(r, y, t.out)};
+}
+X2IR_LOWERING(quantize_linear, QuantizeAsArithmetic);
+
+// --- dequantize_linear ----------------------------------------------------------------------
+
+// The product is a float32, rounded to the type of the result afterwards.
+absl::StatusOr<Values> DequantizeToFloat32(Rewrite& r) {
+  const DType out = r.node.output(0)->dtype(), scale = r.dtype(1);
+  if (out == DType::kUndefined || scale == DType::kUndefined) {
+    return CannotExpress("the element types are not known");
+  }
+  AttributeMap attrs = r.attrs();
+  if (scale == DType::kFloat32 && !attrs.Erase("output_dtype")) {
+    return CannotExpress("it gives float32 already");
+  }
+  attrs.Erase("output_dtype");
+  std::vector<Value*> operands = {r.in(0), CastTo(r, r.in(1), DType::kFloat32)};
+  if (Has(r, 2)) operands.push_back(r.in(2));
+  return Values{CastTo(r, r.b.Op("dequantize_linear", operands, std::move(attrs)), out)};
+}
+X2IR_LOWERING(dequantize_linear, DequantizeToFloat32);
+
+// (x - zero_point) * scale. Differences of 16 bits and less are exact in float32.
+absl::StatusOr<Values> DequantizeAsArithmetic(Rewrite& r) {
+  const DType x = r.dtype(0);
+  if (r.dtype(1) != DType::kFloat32 || r.attrs().Has("output_dtype") || x == DType::kUndefined) {
+    return CannotExpress("the element types are not known, or not float32");
+  }
+  if (Has(r, 2) && !(IsInteger(x) && BitWidth(x) <= 16)) {
+    return CannotExpress("x of ", Name(x), " with a zero point has no other form");
+  }
+  Value* y = CastTo(r, r.in(0), DType::kFloat32);
+  if (Has(r, 2)) {
+    X2IR_ASSIGN_OR_RETURN(Value * zero_point, PlaceScale(r, r.in(2)));
+    y = r.b.Op("sub", {y, CastTo(r, zero_point, DType::kFloat32)});
+  }
+  X2IR_ASSIGN_OR_RETURN(Value * scale, PlaceScale(r, r.in(1)));
+  return Values{r.b.Op("mul", {y, scale})};
+}
+X2IR_LOWERING(dequantize_linear, DequantizeAsArithmetic);
+
+// --- dynamic_quantize_linear ----------------------------------------------------------------
+
+absl::StatusOr<Values> DynamicQuantizeAsArithmetic(Rewrite& r) {
+  const auto scalar = [&](double v, const char* name) {
+    return r.b.Scalar(DType::kFloat32, v, name);
+  };
+  Value* x = r.in(0);
+  Value* zero = scalar(0, "zero");
+  Value* lo = r.b.Op("min", {r.b.Op("reduce_min", {x}, {{"keepdims", 0}}), zero});
+  Value* hi = r.b.Op("max", {r.b.Op("reduce_max", {x}, {{"keepdims", 0}}), zero});
+  Value* scale = r.b.Op("div", {r.b.Op("sub", {hi, lo}), scalar(255, "steps")});
+  Value* start = r.b.Op("sub", {zero, r.b.Op("div", {lo, scale})});
+  Value* clipped = r.b.Op("clip", {start, zero, scalar(255, "max")});
+  Value* zero_point = r.b.Op("cast", {r.b.Op("round", {clipped})}, {{"to", Name(DType::kUInt8)}});
+  return Values{r.b.Op("quantize_linear", {x, scale, zero_point}), scale, zero_point};
+}
+X2IR_LOWERING(dynamic_quantize_linear, DynamicQuantizeAsArithmetic);
+
+// --- Products -------------------------------------------------------------------------------
+
+// A vector of scales or zero points, so that it stands along `axis` of a tensor of that rank.
+absl::StatusOr<Value*> PlaceVector(Rewrite& r, Value* v, int64_t axis, int64_t rank) {
+  const Shape* s = v->shape();
+  if (!s || rank < 2) return CannotExpress("the ranks of operands are not known, or below 2");
+  if (s->rank() != 1 || axis == rank - 1) return v;
+  std::vector<int64_t> axes;
+  for (int64_t i = 1; i < rank - axis; ++i) axes.push_back(i);
+  return r.b.Op("unsqueeze", {v, r.b.Ints(axes, "axes")});
+}
+
+// Operand i minus the zero point that is operand `zero`, in a type that holds the difference. A
+// vector of zero points stands along `axis` of it.
+absl::StatusOr<Value*> Centered(Rewrite& r, size_t i, size_t zero, int64_t axis, DType t) {
+  Value* v = CastTo(r, r.in(i), t);
+  if (!Has(r, zero)) return v;
+  X2IR_ASSIGN_OR_RETURN(Value * zero_point, PlaceVector(r, r.in(zero), axis, r.rank(i)));
+  return r.b.Op("sub", {v, CastTo(r, zero_point, t)});
+}
+
+absl::StatusOr<Values> MatMulIntegerAsMatMul(Rewrite& r) {
+  X2IR_ASSIGN_OR_RETURN(Value * a, Centered(r, 0, 2, r.rank(0) - 2, DType::kInt32));
+  X2IR_ASSIGN_OR_RETURN(Value * b, Centered(r, 1, 3, r.rank(1) - 1, DType::kInt32));
+  return Values{r.b.Op("matmul", {a, b})};
+}
+X2IR_LOWERING(matmul_integer, MatMulIntegerAsMatMul);
+
+// Sums of fewer products than this fit int32.
+constexpr int64_t kMaxProducts = 32768;
+
+absl::StatusOr<Values> ConvIntegerAsConv(Rewrite& r) {
+  const Shape* w = ShapeOf(r, 1);
+  const Dim products = w && w->rank() > 1 ? w->NumElements(1, w->rank()) : Dim();
+  if (!products.is_static() || products.value() > kMaxProducts) {
+    return CannotExpress("the sums may not fit int32");
+  }
+  X2IR_ASSIGN_OR_RETURN(Value * a, Centered(r, 0, 2, r.rank(0) - 1, DType::kFloat64));
+  X2IR_ASSIGN_OR_RETURN(Value * b, Centered(r, 1, 3, 0, DType::kFloat64));
+  return Values{CastTo(r, r.b.Op("conv", {a, b}, r.attrs()), DType::kInt32)};
+}
+X2IR_LOWERING(conv_integer, ConvIntegerAsConv);
+
+// Sums of products, as doubles, times a float32 factor, quantized to the type of the zero point.
+absl::StatusOr<Values> Requantized(Rewrite& r, Value* sums, Value* scale_a, Value* scale_b,
+                                   size_t scale, size_t zero) {
+  const DType out = r.dtype(zero);
+  if (out != DType::kInt8 && out != DType::kUInt8) {
+    return CannotExpress("quantization to ", Name(out), " has no other form");
+  }
+  Value* factor =
+      r.b.Op("mul", {CastTo(r, scale_a, DType::kFloat32), CastTo(r, scale_b, DType::kFloat32)});
+  factor = r.b.Op("div", {factor, CastTo(r, r.in(scale), DType::kFloat32)});
+  Value* y = r.b.Op("round", {r.b.Op("mul", {sums, CastTo(r, factor, DType::kFloat64)})});
+  y = r.b.Op("add", {y, CastTo(r, r.in(zero), DType::kFloat64)});
+  const bool is_signed = out == DType::kInt8;
+  y = r.b.Op("clip", {y, r.b.Scalar(DType::kFloat64, is_signed ? -128 : 0, "min"),
+                      r.b.Scalar(DType::kFloat64, is_signed ? 127 : 255, "max")});
+  return Values{CastTo(r, y, out)};
+}
+
+// The factor is a float32, whatever the type of the scales.
+absl::StatusOr<Values> QLinearMatMulInFloat32(Rewrite& r) {
+  if (r.dtype(1) == DType::kFloat32 || r.dtype(1) == DType::kUndefined) {
+    return CannotExpress("its scales are float32 already, or of a type that is not known");
+  }
+  std::vector<Value*> operands = r.node.inputs();
+  for (size_t i : {1, 4, 6}) operands[i] = CastTo(r, operands[i], DType::kFloat32);
+  return Values{r.b.Op("qlinear_matmul", operands)};
+}
+X2IR_LOWERING(qlinear_matmul, QLinearMatMulInFloat32);
+
+absl::StatusOr<Values> QLinearMatMulAsMatMul(Rewrite& r) {
+  X2IR_ASSIGN_OR_RETURN(Value * a, Centered(r, 0, 2, r.rank(0) - 2, DType::kFloat64));
+  X2IR_ASSIGN_OR_RETURN(Value * b, Centered(r, 3, 5, r.rank(3) - 1, DType::kFloat64));
+  X2IR_ASSIGN_OR_RETURN(Value * scale_a, PlaceVector(r, r.in(1), r.rank(0) - 2, r.rank(0)));
+  return Requantized(r, r.b.Op("matmul", {a, b}), scale_a, r.in(4), 6, 7);
+}
+X2IR_LOWERING(qlinear_matmul, QLinearMatMulAsMatMul);
+
+absl::StatusOr<Values> QLinearConvAsConv(Rewrite& r) {
+  if (r.attrs().String("layout") != "channels_first") {
+    return CannotExpress("qlinear_conv with channels last");
+  }
+  X2IR_ASSIGN_OR_RETURN(Value * x, Centered(r, 0, 2, r.rank(0) - 1, DType::kFloat64));
+  X2IR_ASSIGN_OR_RETURN(Value * w, Centered(r, 3, 5, 0, DType::kFloat64));
+  X2IR_ASSIGN_OR_RETURN(Value * scale_w, PlaceVector(r, r.in(4), 1, r.rank(0)));
+  std::vector<Value*> operands = {x, w};
+  if (Has(r, 8)) operands.push_back(CastTo(r, r.in(8), DType::kFloat64));
+  return Requantized(r, r.b.Op("conv", operands, r.attrs()), r.in(1), scale_w, 6, 7);
+}
+X2IR_LOWERING(qlinear_conv, QLinearConvAsConv);
+
+}  // namespace
+}  // namespace x2ir
