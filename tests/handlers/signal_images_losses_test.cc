@@ -56,6 +56,14 @@ TEST(SignalImagesLosses, BothWays) {
        "y = onnx.DeformConv(x, k, o) { kernel_shape = [3, 2], pads = [1, 0, 1, 0] }",
        "y = deform_conv(x, k, o) { dilations = [1, 1], group = 1, offset_group = 1, "
        "pads = [1, 0, 1, 0], strides = [1, 1] }"},
+      {17, "x: float32[n,l,1]) -> (y)", "y = onnx.DFT(x) { onesided = 1 }",
+       "y_axis = int64[]{1}\n y = dft(x, _, y_axis) { inverse = 0, onesided = 1 }"},
+      {17, "x: float32[n,l,1], k: int64[]) -> (y)", "y = onnx.DFT(x, k) { axis = 0, inverse = 1 }",
+       "y_axis = int64[]{0}\n y = dft(x, k, y_axis) { inverse = 1, onesided = 0 }"},
+      {20, "x: float32[n,l,2]) -> (y)", "y = onnx.DFT(x) { inverse = 1, onesided = 1 }",
+       "y = dft(x) { inverse = 1, onesided = 1 }"},
+      {20, "x: float32[n,l,1], a: int64[]) -> (y)", "y = onnx.DFT(x, _, a)",
+       "y = dft(x, _, a) { inverse = 0, onesided = 0 }"},
       {17, "x: float32[n,l,1], s: int64[], w: float32[8]) -> (y)", "y = onnx.STFT(x, s, w)",
        "y = stft(x, s, w) { onesided = 1 }"},
       {17, "s: int64[]) -> (y)", "y = onnx.HannWindow(s)",
@@ -86,6 +94,12 @@ TEST(SignalImagesLosses, Export) {
        "y = roi_align(x, r, b) { coordinate_transformation_mode = \"half_pixel\", mode = \"avg\", "
        "output_height = 1, output_width = 1, sampling_ratio = 0, spatial_scale = 1.0 }",
        "error coordinate_transformation_mode"},
+      {17, "x: float32[n,l,1]) -> (y)", "y = dft(x) { inverse = 0, onesided = 0 }",
+       "y = onnx.DFT(x) { axis = -2 }"},
+      {19, "x: float32[n,l,1], a: int64[]) -> (y)",
+       "y = dft(x, _, a) { inverse = 0, onesided = 0 }", "error computed from opset 20 on"},
+      {19, "x: float32[n,l,2]) -> (y)", "y = dft(x) { inverse = 1, onesided = 1 }",
+       "error opset 20 has it"},
   };
   for (const auto& row : rows) {
     const std::string got = FromIrText(GraphText(row.header, row.from), row.opset);

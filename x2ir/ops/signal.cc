@@ -1,4 +1,4 @@
-// Signal processing: stft, the window functions and mel_weight_matrix.
+// Signal processing: dft, stft, the window functions and mel_weight_matrix.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -81,24 +81,132 @@ absl::Status CheckLength(int64_t n) {
   return absl::OkStatus();
 }
 
-// --- stft -----------------------------------------------------------------------------------
+// --- dft ------------------------------------------------------------------------------------
 
-constexpr size_t kStep = 1, kWindow = 2, kFrame = 3;
+struct DftKind {
+  bool inverse, onesided;
+};
+
+DftKind ReadDft(const AttributeMap& attrs) {
+  return {attrs.Int("inverse") != 0, attrs.Int("onesided") != 0};
+}
 
 // What the last axis must be: one-sided spectra are those of real signals.
-absl::Status CheckParts(bool onesided, const Dim& parts) {
+absl::Status CheckParts(DftKind kind, const Dim& parts) {
   if (!parts.is_static()) return absl::OkStatus();
   if (parts.value() != 1 && parts.value() != 2) {
     return Invalid("last axis: expected 1 or 2 (real and imaginary part), got ", parts.value());
   }
-  if (onesided && parts.value() == 2) {
-    return Invalid("a one-sided transform takes real numbers");
+  if (kind.onesided && (parts.value() == 2) != kind.inverse) {
+    return Invalid(kind.inverse ? "an inverse one-sided transform takes complex numbers"
+                                : "a one-sided transform takes real numbers");
   }
   return absl::OkStatus();
 }
 
+absl::StatusOr<int64_t> DftAxis(int64_t axis, int64_t rank) {
+  X2IR_ASSIGN_OR_RETURN(axis, NormalizeAxis(axis, rank));
+  if (axis == rank - 1) return Invalid("axis: the last one holds the parts of complex numbers");
+  return axis;
+}
+
+absl::Status InferDft(InferContext& ctx) {
+  const DftKind kind = ReadDft(ctx.attrs());
+  const bool has_length = ctx.num_inputs() > 1 && ctx.has(1);
+  const bool has_axis = ctx.num_inputs() > 2 && ctx.has(2);
+  if (has_length) X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "dft_length"));
+  if (has_axis) X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 2, "axis"));
+  ctx.Set(0, ctx.dtype(0));
+  const Shape* x = ctx.shape(0);
+  if (!x) return absl::OkStatus();
+  if (x->rank() < 2) return Invalid("input: expected rank 2 or more, got ", x->rank());
+  X2IR_RETURN_IF_ERROR(CheckParts(kind, (*x)[x->rank() - 1]));
+  const Dim given = has_axis ? ElementOf(ctx, 2) : Dim(-2);
+  Shape out = Shape::UnknownDims(x->rank());
+  if (given.is_static()) {
+    X2IR_ASSIGN_OR_RETURN(const int64_t axis, DftAxis(given.value(), x->rank()));
+    out = *x;
+    const bool spectrum_in = kind.onesided && kind.inverse;
+    Dim n = has_length    ? ElementOf(ctx, 1)
+            : spectrum_in ? ((*x)[axis] - Dim(1)) * Dim(2)
+                          : (*x)[axis];
+    if (n.is_static()) X2IR_RETURN_IF_ERROR(CheckLength(n.value()));
+    out[axis] = kind.onesided && !kind.inverse ? FloorDiv(n, Dim(2)) + Dim(1) : n;
+  }
+  out[x->rank() - 1] = Dim(kind.onesided && kind.inverse ? 1 : 2);
+  ctx.Set(0, ctx.dtype(0), std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status EvalDft(EvalContext& ctx) {
+  const DftKind kind = ReadDft(ctx.attrs());
+  const Tensor& x = ctx.input(0);
+  if (!IsFloating(x.dtype())) return Unimplemented("evaluation of ", Name(x.dtype()));
+  if (x.rank() < 2) return Invalid("input: expected rank 2 or more, got ", x.rank());
+  X2IR_RETURN_IF_ERROR(CheckParts(kind, Dim(x.dims().back())));
+  int64_t axis = -2;
+  if (ctx.num_inputs() > 2 && ctx.has(2)) {
+    X2IR_ASSIGN_OR_RETURN(axis, IntOperand(ctx, 2, "axis"));
+  }
+  X2IR_ASSIGN_OR_RETURN(axis, DftAxis(axis, x.rank()));
+  const bool spectrum_in = kind.onesided && kind.inverse;
+  int64_t n = spectrum_in ? 2 * (x.dim(axis) - 1) : x.dim(axis);
+  if (ctx.num_inputs() > 1 && ctx.has(1)) {
+    X2IR_ASSIGN_OR_RETURN(n, IntOperand(ctx, 1, "dft_length"));
+  }
+  X2IR_RETURN_IF_ERROR(CheckLength(n));
+  const int64_t parts_in = x.dims().back(), parts_out = spectrum_in ? 1 : 2;
+  const int64_t taken = std::min(x.dim(axis), spectrum_in ? n / 2 + 1 : n);
+  std::vector<int64_t> dims = x.dims();
+  dims[axis] = kind.onesided && !kind.inverse ? n / 2 + 1 : n;
+  dims.back() = parts_out;
+  X2IR_RETURN_IF_ERROR(CheckAllocation(DType::kFloat64, dims));
+  // [outer, axis, inner, parts]
+  const int64_t outer = Count(absl::MakeConstSpan(dims).subspan(0, axis));
+  const int64_t inner = Count(absl::MakeConstSpan(dims).subspan(axis + 1, dims.size() - axis - 2));
+  const Numbers<double> in(x);
+  std::vector<double> out(Count(dims));
+  std::vector<Complex> line;
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t i = 0; i < inner; ++i) {
+      line.assign(n, Complex());
+      for (int64_t k = 0; k < taken; ++k) {
+        const int64_t at = ((o * x.dim(axis) + k) * inner + i) * parts_in;
+        line[k] = Complex(in[at], parts_in == 2 ? in[at + 1] : 0);
+        if (spectrum_in && k > 0 && 2 * k != n) line[n - k] = std::conj(line[k]);
+      }
+      Transform(line, kind.inverse ? 1 : -1);
+      const double scale = kind.inverse ? 1.0 / static_cast<double>(n) : 1.0;
+      for (int64_t k = 0; k < dims[axis]; ++k) {
+        const int64_t at = ((o * dims[axis] + k) * inner + i) * parts_out;
+        out[at] = line[k].real() * scale;
+        if (parts_out == 2) out[at + 1] = line[k].imag() * scale;
+      }
+    }
+  }
+  ctx.Set(0, FromNumbers<double>(x.dtype(), std::move(dims), out));
+  return absl::OkStatus();
+}
+
+X2IR_OP(dft)
+    .In("input")
+    .OptIn("dft_length")
+    .OptIn("axis")
+    .Out("output")
+    .Attr("inverse", 0)
+    .Attr("onesided", 0)
+    .Infer(InferDft)
+    .Eval(EvalDft)
+    .Doc(
+        "The discrete Fourier transform along an axis (the last but one unless said); the last "
+        "axis holds real and imaginary parts. One-sided: half the spectrum of a real signal.");
+
+// --- stft -----------------------------------------------------------------------------------
+
+constexpr size_t kStep = 1, kWindow = 2, kFrame = 3;
+
 absl::Status InferStft(InferContext& ctx) {
-  const bool onesided = ctx.attrs().Int("onesided") != 0;
+  const DftKind kind{false, ctx.attrs().Int("onesided") != 0};
   const bool has_window = ctx.num_inputs() > kWindow && ctx.has(kWindow);
   const bool has_frame = ctx.num_inputs() > kFrame && ctx.has(kFrame);
   X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, kStep, "frame_step"));
@@ -109,7 +217,7 @@ absl::Status InferStft(InferContext& ctx) {
   if (has_window && dtype == DType::kUndefined) dtype = ctx.dtype(kWindow);
   const Shape* x = ctx.shape(0);
   if (x && x->rank() != 3) return Invalid("signal: expected rank 3, got ", x->rank());
-  if (x) X2IR_RETURN_IF_ERROR(CheckParts(onesided, (*x)[2]));
+  if (x) X2IR_RETURN_IF_ERROR(CheckParts(kind, (*x)[2]));
   Dim frame = has_frame ? ElementOf(ctx, kFrame) : Dim::Unknown();
   if (window) {
     X2IR_ASSIGN_OR_RETURN(frame, SameDim(frame, (*window)[0]));
@@ -126,20 +234,20 @@ absl::Status InferStft(InferContext& ctx) {
     out[0] = (*x)[0];
     if (step.is_static()) out[1] = Max(FloorDiv((*x)[1] - frame, step) + Dim(1), Dim(0));
   }
-  out[2] = onesided ? FloorDiv(frame, Dim(2)) + Dim(1) : frame;
+  out[2] = kind.onesided ? FloorDiv(frame, Dim(2)) + Dim(1) : frame;
   out[3] = Dim(2);
   ctx.Set(0, dtype, std::move(out));
   return absl::OkStatus();
 }
 
 absl::Status EvalStft(EvalContext& ctx) {
-  const bool onesided = ctx.attrs().Int("onesided") != 0;
+  const DftKind kind{false, ctx.attrs().Int("onesided") != 0};
   const bool has_window = ctx.num_inputs() > kWindow && ctx.has(kWindow);
   const bool has_frame = ctx.num_inputs() > kFrame && ctx.has(kFrame);
   const Tensor& x = ctx.input(0);
   if (!IsFloating(x.dtype())) return Unimplemented("evaluation of ", Name(x.dtype()));
   if (x.rank() != 3) return Invalid("signal: expected rank 3, got ", x.rank());
-  X2IR_RETURN_IF_ERROR(CheckParts(onesided, Dim(x.dim(2))));
+  X2IR_RETURN_IF_ERROR(CheckParts(kind, Dim(x.dim(2))));
   X2IR_ASSIGN_OR_RETURN(const int64_t step, IntOperand(ctx, kStep, "frame_step"));
   if (step < 1) return Invalid("frame_step: expected from 1, got ", step);
   int64_t n = x.dim(1);
@@ -160,7 +268,7 @@ absl::Status EvalStft(EvalContext& ctx) {
   }
   X2IR_RETURN_IF_ERROR(CheckLength(n));
   const int64_t frames = x.dim(1) < n ? 0 : (x.dim(1) - n) / step + 1;
-  const int64_t bins = onesided ? n / 2 + 1 : n, parts = x.dim(2);
+  const int64_t bins = kind.onesided ? n / 2 + 1 : n, parts = x.dim(2);
   std::vector<int64_t> dims = {x.dim(0), frames, bins, 2};
   X2IR_RETURN_IF_ERROR(CheckAllocation(DType::kFloat64, dims));
   const Numbers<double> in(x);

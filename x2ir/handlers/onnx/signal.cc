@@ -1,7 +1,40 @@
 // ONNX signal processing.
+#include <memory>
+
 #include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
+namespace {
+
+// Before opset 20 an inverse transform was never one-sided.
+class NoInverseOneSided : public LensImpl {
+ public:
+  absl::Status Import(Draft& draft) const override {
+    if (!Both(draft)) return absl::OkStatus();
+    return Invalid("an inverse one-sided transform does not exist at opset ", draft.opset());
+  }
+  absl::Status Export(Draft& draft) const override {
+    if (!Both(draft)) return absl::OkStatus();
+    return CannotExpress("an inverse one-sided transform cannot be expressed at opset ",
+                         draft.opset(), "; opset 20 has it");
+  }
+
+ private:
+  static bool Both(Draft& draft) { return Set(draft, "inverse") && Set(draft, "onesided"); }
+  static bool Set(Draft& draft, Symbol name) {
+    const Attribute* attr = draft.node().attrs().Find(name);
+    const int64_t* value = attr ? attr->get<int64_t>() : nullptr;
+    return value && *value != 0;
+  }
+};
+
+}  // namespace
+
+X2IR_ONNX(dft)
+    .Is("DFT", In(17, 19), Lens(std::make_shared<NoInverseOneSided>()),
+        OperandAsAttr("axis", "axis", -2))
+    .Is("DFT", Since(20));
 X2IR_ONNX(stft).Is("STFT", Since(17));
 X2IR_ONNX(hann_window).Is("HannWindow", Since(17), DTypeAttr("dtype", "output_datatype"));
 X2IR_ONNX(hamming_window).Is("HammingWindow", Since(17), DTypeAttr("dtype", "output_datatype"));
