@@ -68,12 +68,10 @@ struct Outcome {
   Phase phase = Phase::kReading;
 };
 
-Outcome DoExport(const Flags& flags, ExportOptions options, const std::string& out,
-                 Session& session, Report& report) {
+Outcome DoExport(const Flags& flags, const std::string& format, ExportOptions options,
+                 const std::string& out, Session& session, Report& report) {
   Progress progress(session, StrCat("reading ", flags.model));
-  absl::StatusOr<std::string> format = DetectFormat(flags.model);
-  if (!format.ok()) return {format.status(), Phase::kReading};
-  absl::StatusOr<Model> model = Load(flags.model, *format, session.allow_outside);
+  absl::StatusOr<Model> model = Load(flags.model, format, session.allow_outside);
   if (!model.ok()) return {model.status(), Phase::kReading};
   if (absl::Status s = CheckOutputs({flags.model}, &*model, {out, StrCat(out, ".data")}); !s.ok()) {
     return {s, Phase::kWriting};
@@ -81,7 +79,7 @@ Outcome DoExport(const Flags& flags, ExportOptions options, const std::string& o
   progress.SetWhat(StrCat("converting ", flags.model));
   // A model of another format is converted first. Ops that an IR file holds as foreign ones
   // were allowed to stay when it was made.
-  if (*format != "ir") {
+  if (format != "ir") {
     ImportOptions import;
     import.foreign = options.foreign;
     import.progress = progress.fn();
@@ -108,9 +106,8 @@ int RunExport(const Flags& flags, Session& session) {
   if (HasExtension(out, ".json") || HasExtension(out, ".safetensors")) {
     return session.Usage(StrCat("-o '", out, "': an ONNX file is written; expected OUT.onnx"));
   }
-  if (const auto format = DetectFormat(flags.model); !format.ok()) {
-    return session.Fail(format.status(), Phase::kReading);
-  }
+  const absl::StatusOr<std::string> format = DetectFormat(flags.model);
+  if (!format.ok()) return session.Fail(format.status(), Phase::kReading);
   std::vector<std::string> outputs = {out, StrCat(out, ".data")};
   if (!flags.report.empty()) outputs.push_back(flags.report);
   if (absl::Status s = CheckOutputs({flags.model}, nullptr, outputs); !s.ok()) {
@@ -120,7 +117,7 @@ int RunExport(const Flags& flags, Session& session) {
   if (!report_file.ok()) return session.Fail(report_file.status(), Phase::kWriting);
 
   Report report;
-  const auto [status, phase] = DoExport(flags, *std::move(options), out, session, report);
+  const auto [status, phase] = DoExport(flags, *format, *std::move(options), out, session, report);
   int code = kDone;
   if (status.ok()) {
     PrintWarnings(session, report);

@@ -196,7 +196,7 @@ class Importer : public Driver {
     const int opset = OpsetOf(op);
     OpCount& count = CountOf(op);
     auto [it, fresh] = forms_.try_emplace(op, nullptr);
-    if (fresh && node->dialect() == dialect_) it->second = FindImportForm(dialect_, op, opset);
+    if (fresh) it->second = FindImportForm(dialect_, op, opset);
     const Form* form = it->second;
     absl::Status status;
     if (node->dialect() != dialect_) {
@@ -311,8 +311,9 @@ class Importer : public Driver {
         node.is_ir() ? node.op().str() : StrCat(node.dialect().str(), ".", node.op().str());
     std::string hint;
     const std::string_view domain = SplitOp(node.op().view()).first;
-    if (!domain.empty() && node.dialect() == dialect_)
+    if (!domain.empty() && node.dialect() == dialect_) {
       hint = StrCat("--allow-foreign ", domain, " keeps it as it is");
+    }
     report_.AddFailure(op, NameOf(node), status, hint);
   }
 

@@ -5,11 +5,10 @@
 
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/conv_lenses.h"
 
 namespace x2ir {
 namespace {
-
-Lens ChannelsFirst() { return Fixed("layout", "channels_first"); }
 
 // Before opset 14 a BatchNormalization with more than one output was one in training, whose
 // further outputs are not those of today.

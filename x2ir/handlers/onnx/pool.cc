@@ -1,10 +1,9 @@
 // ONNX pools. What an old form lacks (ceil_mode, dilations, Indices) it refuses by itself.
 #include "x2ir/core/spec.h"
+#include "x2ir/handlers/onnx/conv_lenses.h"
 
 namespace x2ir {
 namespace {
-
-Lens ChannelsFirst() { return Fixed("layout", "channels_first"); }
 
 X2IR_ONNX(max_pool).Is("MaxPool", Since(1), ChannelsFirst(), SpatialInts("strides", 1),
                        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2));

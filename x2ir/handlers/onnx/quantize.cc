@@ -7,6 +7,7 @@
 
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/conv_lenses.h"
 
 namespace x2ir {
 namespace {
@@ -75,41 +76,6 @@ class ScaleOfXLens : public LensImpl {
 };
 Lens ScaleOfX() { return std::make_shared<ScaleOfXLens>(); }
 
-// ONNX may say the kernel's size twice: in kernel_shape and in the shape of w. The IR says it
-// once, by w, which is operand `w` on both sides.
-class KernelShapeLens : public LensImpl {
- public:
-  explicit KernelShapeLens(size_t w) : w_(w) {}
-  absl::Status Import(Draft& draft) const override {
-    const std::optional<Attribute> attr = draft.TakeAttr("kernel_shape");
-    if (!attr) return absl::OkStatus();
-    const auto* said = attr->get<Attribute::Ints>();
-    if (!said) return Invalid("attribute 'kernel_shape': expected ints");
-    const std::optional<Attribute::Ints> known = Kernel(draft.node().input(w_));
-    if (known && !said->empty() && *said != *known) {
-      return Invalid("attribute 'kernel_shape' = ", attr->ToString(), ", but w has ",
-                     Attribute(*known).ToString());
-    }
-    return absl::OkStatus();
-  }
-  absl::Status Export(Draft& draft) const override {
-    std::optional<Attribute::Ints> known = Kernel(draft.node().input(w_));
-    if (known && !known->empty()) draft.SetAttr("kernel_shape", *std::move(known));
-    return absl::OkStatus();
-  }
-  std::vector<std::string> ForeignAttrs() const override { return {"kernel_shape"}; }
-
- private:
-  static std::optional<Attribute::Ints> Kernel(const Value* w) {
-    const Shape* shape = w ? w->shape() : nullptr;
-    if (!shape || shape->rank() < 2) return std::nullopt;
-    return Shape(std::vector<Dim>(shape->begin() + 2, shape->end())).Static();
-  }
-  size_t w_;
-};
-Lens KernelShape(size_t w) { return std::make_shared<KernelShapeLens>(w); }
-Lens ChannelsFirst() { return Fixed("layout", "channels_first"); }
-
 }  // namespace
 
 X2IR_ONNX(quantize_linear)
@@ -127,10 +93,10 @@ X2IR_ONNX(dynamic_quantize_linear).Is("DynamicQuantizeLinear", Since(11));
 X2IR_ONNX(matmul_integer).Is("MatMulInteger", Since(10));
 X2IR_ONNX(qlinear_matmul).Is("QLinearMatMul", Since(10));
 X2IR_ONNX(conv_integer)
-    .Is("ConvInteger", Since(10), ChannelsFirst(), KernelShape(1), SpatialInts("strides", 1),
-        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2));
+    .Is("ConvInteger", Since(10), ChannelsFirst(), KernelShapeOfOperand(1),
+        SpatialInts("strides", 1), SpatialInts("dilations", 1), SpatialInts("pads", 0, 2));
 X2IR_ONNX(qlinear_conv)
-    .Is("QLinearConv", Since(10), ChannelsFirst(), KernelShape(3), SpatialInts("strides", 1),
-        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2));
+    .Is("QLinearConv", Since(10), ChannelsFirst(), KernelShapeOfOperand(3),
+        SpatialInts("strides", 1), SpatialInts("dilations", 1), SpatialInts("pads", 0, 2));
 
 }  // namespace x2ir
