@@ -1,19 +1,24 @@
 // ONNX's own backend cases: small models with inputs and expected outputs. Each is imported and
-// evaluated, exported at its own opset and at several others, imported again and evaluated again.
+// evaluated, exported at its own opset and at all others of the table below, and what was exported
+// is imported and evaluated again, and run by ONNX Runtime where that can.
 //
 //   X2IR_CASES=REGEX    only the cases whose names match, with details of each failure
-//   X2IR_OPSETS=11,17   the other opsets to export at
+//   X2IR_OPSETS=11,17   the other opsets to export at, instead of those of the table
+//   X2IR_NO_ORT=1       without ONNX Runtime
 //   X2IR_NODE_TESTS=DIR a folder of more cases (NAME/model.onnx, NAME/test_data_set_0/...)
 //
-// An op without a mapping is counted, not a failure. What fails and may fail stands in
-// exclusions.txt with its reason: NAME for every way of a case, NAME@17 for the export at 17,
-// newer:NAME for the case in the archive of newer ones alone.
+// What fails and may fail stands in exclusions.txt with its reason: NAME for every way of a case,
+// NAME@17 for the export at 17, newer:NAME for the case in the archive of newer ones alone,
+// ort:NAME where ONNX Runtime alone differs. A reason that starts with "random" takes the case out
+// of the shares.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -21,9 +26,11 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/conformance/ort_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/formats/onnx/onnx.h"
+#include "x2ir/formats/safetensors/safetensors.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/eval.h"
@@ -258,6 +265,7 @@ struct Outcome {
   std::string what;               // of a failure
   std::set<std::string> missing;  // ops without a mapping
   std::string details;            // graphs as text, for X2IR_CASES
+  std::string bytes;              // of the exported file
 };
 
 // Exports at an opset, imports what came out, evaluates.
@@ -275,25 +283,31 @@ Outcome ThereAndBack(const Model& ir, int opset, bool own_opset, const std::vect
     return {may ? Verdict::kCannotExpress : Verdict::kFailed,
             StrCat("export: ", exported.ToString()),
             {},
+            "",
             ""};
   }
   const std::string text = ToText(*model.graph);
   auto failed = [&](std::string what) {
-    return Outcome{Verdict::kFailed, std::move(what), {}, StrCat("exported:\n", text)};
+    return Outcome{Verdict::kFailed, std::move(what), {}, StrCat("exported:\n", text), ""};
   };
-  const auto bytes = SerializeOnnx(model);
+  auto bytes = SerializeOnnx(model);
   if (!bytes.ok()) return failed(StrCat("writing: ", bytes.status().ToString()));
   auto again = ParseOnnx(*bytes);
   if (!again.ok()) return failed(StrCat("reading back: ", again.status().ToString()));
   again->source_dialect = "onnx";
   if (absl::Status s = ToIr(*again); !s.ok()) return failed(StrCat("import: ", s.ToString()));
   const std::string difference = Evaluate(*again->graph, sets);
-  return difference.empty() ? Outcome{} : failed(difference);
+  if (!difference.empty()) return failed(difference);
+  Outcome outcome;
+  outcome.details = StrCat("exported:\n", text);
+  outcome.bytes = *std::move(bytes);
+  return outcome;
 }
 
 struct Totals {
   std::map<Verdict, int> count;
   int excluded = 0;
+  int by_ort = 0;  // of those that passed
   std::map<std::string, int> missing;
   std::vector<std::string> failures;
 
@@ -303,9 +317,9 @@ struct Totals {
       return it == count.end() ? 0 : it->second;
     };
     std::printf(
-        "%-12s passed %4d  failed %4d  excluded %4d  unmapped %4d  not tensors %4d  "
-        "cannot be expressed %4d\n",
-        std::string(title).c_str(), of(Verdict::kPassed), of(Verdict::kFailed), excluded,
+        "%-12s passed %4d (ONNX Runtime agrees: %4d)  failed %4d  excluded %4d  unmapped %4d  "
+        "not tensors %4d  cannot be expressed %4d\n",
+        std::string(title).c_str(), of(Verdict::kPassed), by_ort, of(Verdict::kFailed), excluded,
         of(Verdict::kUnmapped), of(Verdict::kNotTensors), of(Verdict::kCannotExpress));
   }
 };
@@ -326,8 +340,10 @@ class Exclusions {
         name.erase(0, colon + 1);
       }
       names_.insert(name);
+      if (line.find_first_not_of(' ', space) == line.find("random", space)) random_.insert(name);
     }
   }
+  bool IsRandom(const std::string& name) const { return random_.contains(name); }
   bool Has(const std::string& name, int opset) {
     for (const std::string& key : {name, StrCat(name, "@", opset)}) {
       if (!names_.contains(key)) continue;
@@ -350,21 +366,43 @@ class Exclusions {
   }
 
  private:
-  std::set<std::string> names_, used_;
+  std::set<std::string> names_, used_, random_;
 };
 
-std::vector<int> OtherOpsets() {
-  std::string text = Env("X2IR_OPSETS");
-  if (text.empty()) text = "7,11,13,17,20,28";
+// What must be reached of all cases, random ones aside, in percent: the exported file is valid and
+// gives the expected outputs.
+struct Required {
+  int opset;
+  double percent;
+};
+constexpr Required kRequired[] = {{9, 48},  {11, 60}, {13, 69}, {15, 77}, {17, 81},  {18, 83},
+                                  {20, 90}, {22, 93}, {24, 96}, {26, 98}, {28, 99.5}};
+
+std::vector<int> Opsets() {
   std::vector<int> opsets;
-  std::stringstream stream(text);
+  std::stringstream stream(Env("X2IR_OPSETS"));
   for (std::string part; std::getline(stream, part, ',');) opsets.push_back(std::stoi(part));
+  if (opsets.empty()) {
+    for (const Required& required : kRequired) opsets.push_back(required.opset);
+  }
   return opsets;
 }
 
+// Over all sets of cases.
+struct Tally {
+  int cases = 0, evaluated = 0, own_opset = 0;
+  std::map<int, int> right;  // by opset
+};
+
 class Runner {
  public:
-  explicit Runner(const std::string& set) : exclusions_(set) {}
+  Runner(const std::string& set, Tally& tally)
+      : set_(set), exclusions_(set), opsets_(Opsets()), tally_(tally) {
+    if (Env("X2IR_NO_ORT").empty()) ort_ = OrtJudge::Start();
+    folder_ = fs::path(X2IR_BUILD_DIR) / "conformance" / set;
+    fs::remove_all(folder_);
+  }
+
   void RunAll(const std::vector<Case>& cases) {
     const std::string filter = Env("X2IR_CASES");
     const std::regex wanted(filter.empty() ? ".*" : filter);
@@ -372,6 +410,10 @@ class Runner {
     for (const Case& c : cases) {
       if (std::regex_search(c.name, wanted)) Run(c);
     }
+    HearOrt();
+    for (const Result& result : results_) Count(result);
+    std::printf("--- %s\n", set_.c_str());
+    if (!ort_) std::printf("*** ORACLE NOT RUN: ONNX Runtime is not installed, or not wanted\n");
     own_.Print("own opset");
     for (const auto& [opset, totals] : other_) totals.Print(StrCat("opset ", opset));
     for (const auto& [op, count] : own_.missing)
@@ -383,30 +425,121 @@ class Runner {
       for (const std::string& f : totals.failures) StrAppend(&failures, f, "\n");
     }
     EXPECT_TRUE(failures.empty()) << failures;
-    if (filter.empty()) {
+    if (filter.empty() && ort_) {
       for (const std::string& name : exclusions_.Stale(cases)) {
         ADD_FAILURE() << "exclusions.txt: " << name << " did not fail";
       }
     }
+    if (failures.empty()) fs::remove_all(folder_);
   }
 
  private:
+  // One case at one opset.
+  struct Result {
+    const Case* of;
+    int opset;
+    bool own;
+    Outcome outcome;
+    std::optional<size_t> question;  // to ONNX Runtime
+    bool by_ort = false;
+  };
+
   void Run(const Case& c) {
     Model ir;
     std::vector<DataSet> sets;
     int opset = 0;
     Outcome outcome = ImportAndEvaluate(c, ir, sets, opset);
-    if (outcome.verdict == Verdict::kPassed) outcome = ThereAndBack(ir, opset, true, sets);
-    Count(own_, c.name, opset, outcome);
-    if (outcome.verdict != Verdict::kPassed) return;
-    for (int other : OtherOpsets()) {
-      if (other != opset) Count(other_[other], c.name, other, ThereAndBack(ir, other, false, sets));
+    const bool evaluated = outcome.verdict == Verdict::kPassed;
+    if (!exclusions_.IsRandom(c.name)) {
+      ++tally_.cases;
+      tally_.evaluated += evaluated;
+    }
+    if (evaluated) outcome = ThereAndBack(ir, opset, true, sets);
+    const std::string io = evaluated && ort_ ? WriteIo(c, sets) : "";
+    Add(c, opset, true, std::move(outcome), io, sets);
+    if (!evaluated) return;
+    for (int other : opsets_) {
+      if (other == opset) continue;
+      Add(c, other, false, ThereAndBack(ir, other, false, sets), io, sets);
+    }
+  }
+
+  // The first data set as a file for ONNX Runtime; "" where it cannot be one.
+  std::string WriteIo(const Case& c, const std::vector<DataSet>& sets) {
+    if (sets.empty()) return "";
+    std::vector<NamedTensor> tensors;
+    auto add = [&](std::string name, const Tensor* tensor) {
+      if (!tensor || tensor->is_string() || tensor->is_sparse()) return false;
+      tensors.push_back({std::move(name), *tensor});
+      return true;
+    };
+    for (size_t i = 0; i < sets[0].inputs.size(); ++i) {
+      if (!add(StrCat("in_", i), sets[0].inputs[i].tensor())) return "";
+    }
+    for (size_t i = 0; i < sets[0].outputs.size(); ++i) {
+      if (!add(StrCat("out_", i), &sets[0].outputs[i])) return "";
+    }
+    fs::create_directories(folder_ / c.name);
+    const std::string path = (folder_ / c.name / "io.safetensors").string();
+    return WriteSafetensors(path, tensors).ok() ? path : "";
+  }
+
+  void Add(const Case& c, int opset, bool own, Outcome outcome, const std::string& io,
+           const std::vector<DataSet>& sets) {
+    Result result{&c, opset, own, std::move(outcome), std::nullopt};
+    if (result.outcome.verdict == Verdict::kPassed && !io.empty()) {
+      const std::string path = (folder_ / c.name / StrCat(opset, ".onnx")).string();
+      std::ofstream(path, std::ios::binary) << result.outcome.bytes;
+      result.question = ort_->Ask(Question(path, io, sets));
+    }
+    result.outcome.bytes.clear();
+    if (!verbose_) result.outcome.details.clear();
+    results_.push_back(std::move(result));
+  }
+
+  static OrtJudge::Question Question(const std::string& model, const std::string& io,
+                                     const std::vector<DataSet>& sets) {
+    OrtJudge::Question question{model, io};
+    for (const Tensor& output : sets[0].outputs) {
+      const Tolerance t = ToleranceOf(output.dtype());
+      question.rtol = std::max(question.rtol, t.rtol);
+      question.atol = std::max(question.atol, t.atol);
+    }
+    return question;
+  }
+
+  // Where ONNX Runtime does not agree on an exported file, but is no better with the file that it
+  // came from, it says nothing about the export.
+  void HearOrt() {
+    if (!ort_) return;
+    std::map<const Case*, size_t> originals;
+    std::vector<OrtJudge::Answer> answers = ort_->Answers();
+    for (const Result& r : results_) {
+      if (!r.question || answers[*r.question].agrees || answers[*r.question].cannot_run()) continue;
+      if (originals.contains(r.of)) continue;
+      const fs::path copy = folder_ / r.of->name / "original.onnx";
+      fs::copy_file(r.of->folder / "model.onnx", copy);
+      const Tolerance t = ToleranceOf(DType::kFloat32);
+      originals[r.of] = ort_->Ask(
+          {copy.string(), (folder_ / r.of->name / "io.safetensors").string(), t.rtol, t.atol});
+    }
+    answers = ort_->Answers();
+    for (Result& r : results_) {
+      if (!r.question) continue;
+      const OrtJudge::Answer& answer = answers[*r.question];
+      r.by_ort = answer.agrees;
+      if (answer.agrees || answer.cannot_run()) continue;
+      if (!answers[originals[r.of]].agrees) continue;
+      if (exclusions_.Has(StrCat("ort:", r.of->name), r.opset)) continue;
+      r.outcome.verdict = Verdict::kFailed;
+      r.outcome.what = StrCat("ONNX Runtime (", answer.stage, "): ", answer.error);
     }
   }
 
   Outcome ImportAndEvaluate(const Case& c, Model& ir, std::vector<DataSet>& sets, int& opset) {
     auto model = Load((c.folder / "model.onnx").string(), "onnx");
-    if (!model.ok()) return {Verdict::kFailed, StrCat("load: ", model.status().ToString()), {}, ""};
+    if (!model.ok())
+      return {Verdict::kFailed, StrCat("load: ", model.status().ToString()), {}, "", ""};
     ir = *std::move(model);
     opset = static_cast<int>(ir.Opset(""));
     const std::string text = ToText(*ir.graph);
@@ -434,48 +567,87 @@ class Runner {
     return outcome;
   }
 
-  void Count(Totals& totals, const std::string& name, int opset, const Outcome& outcome) {
+  void Count(const Result& result) {
+    const Outcome& outcome = result.outcome;
+    const std::string& name = result.of->name;
+    Totals& totals = result.own ? own_ : other_[result.opset];
     for (const std::string& op : outcome.missing) ++totals.missing[op];
-    if (outcome.verdict == Verdict::kFailed && exclusions_.Has(name, opset)) {
+    if (outcome.verdict == Verdict::kFailed && exclusions_.Has(name, result.opset)) {
       ++totals.excluded;
       return;
     }
     ++totals.count[outcome.verdict];
+    totals.by_ort += result.by_ort;
+    if (outcome.verdict == Verdict::kPassed && !exclusions_.IsRandom(name)) {
+      tally_.own_opset += result.own;
+      ++tally_.right[result.opset];
+    }
     if (outcome.verdict == Verdict::kFailed) {
-      totals.failures.push_back(StrCat(name, "@", opset, ": ", outcome.what));
+      totals.failures.push_back(StrCat(name, "@", result.opset, ": ", outcome.what));
       if (verbose_) {
-        std::printf("FAILED %s at opset %d: %s\n%s\n", name.c_str(), opset, outcome.what.c_str(),
-                    outcome.details.c_str());
+        std::printf("FAILED %s at opset %d: %s\n%s\n", name.c_str(), result.opset,
+                    outcome.what.c_str(), outcome.details.c_str());
       }
     } else if (verbose_ && !outcome.what.empty()) {
-      std::printf("%s at opset %d: %s\n", name.c_str(), opset, outcome.what.c_str());
+      std::printf("%s at opset %d: %s\n", name.c_str(), result.opset, outcome.what.c_str());
     }
   }
 
+  const std::string set_;
   Exclusions exclusions_;
+  const std::vector<int> opsets_;
+  Tally& tally_;
+  std::unique_ptr<OrtJudge> ort_;
+  fs::path folder_;
   bool verbose_ = false;
+  std::vector<Result> results_;
   Totals own_;
   std::map<int, Totals> other_;
 };
 
-TEST(Conformance, CasesOfTheDistribution) {
-  const std::vector<Case> cases = PackagedCases();
-  if (cases.empty()) GTEST_SKIP() << "*** libonnx-testdata is not installed: NOTHING was checked";
-  Runner("distribution").RunAll(cases);
+double Percent(int part, int all) { return all == 0 ? 0 : 100.0 * part / all; }
+
+void PrintTally(const Tally& tally) {
+  std::printf("--- of %d cases, random ones aside\n", tally.cases);
+  std::printf("evaluated after import: %.1f %%\n", Percent(tally.evaluated, tally.cases));
+  std::printf("exported at their own opset: %.1f %%\n", Percent(tally.own_opset, tally.cases));
+  std::string head = "| to opset |", rule = "|---|", reached = "| reached |",
+              needed = "| required |";
+  for (const Required& required : kRequired) {
+    auto it = tally.right.find(required.opset);
+    char text[32];
+    std::snprintf(text, sizeof text, " %.1f %% |",
+                  Percent(it == tally.right.end() ? 0 : it->second, tally.cases));
+    reached += text;
+    std::snprintf(text, sizeof text, " %g %% |", required.percent);
+    needed += text;
+    StrAppend(&head, " ", required.opset, " |");
+    rule += "---|";
+  }
+  std::printf("%s\n%s\n%s\n%s\n", head.c_str(), rule.c_str(), reached.c_str(), needed.c_str());
+  std::fflush(stdout);
 }
 
-TEST(Conformance, CasesOfNewerOpsets) {
-  const std::vector<Case> cases =
+TEST(Conformance, BackendCases) {
+  const std::vector<Case> packaged = PackagedCases();
+  const std::vector<Case> newer =
       ArchivedCases(X2IR_SHARED_DIR "/onnx-node-tests-opset18plus.tar.xz");
-  if (cases.empty())
-    GTEST_SKIP() << "*** the archive of newer cases is not there: NOTHING was checked";
-  Runner("newer").RunAll(cases);
+  Tally tally;
+  if (!packaged.empty()) Runner("distribution", tally).RunAll(packaged);
+  if (!newer.empty()) Runner("newer", tally).RunAll(newer);
+  PrintTally(tally);
+  if (packaged.empty())
+    GTEST_SKIP() << "*** libonnx-testdata is not installed: its cases did NOT run";
+  if (newer.empty())
+    GTEST_SKIP() << "*** the archive of newer cases is not there: they did NOT run";
 }
 
 TEST(Conformance, CasesOfAFolder) {
   const std::string folder = Env("X2IR_NODE_TESTS");
   if (folder.empty()) GTEST_SKIP() << "X2IR_NODE_TESTS is not set";
-  Runner("folder").RunAll(CasesUnder(folder));
+  Tally tally;
+  Runner("folder", tally).RunAll(CasesUnder(folder));
+  PrintTally(tally);
 }
 
 // The comparison itself must be able to fail.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "absl/container/inlined_vector.h"
 #include "x2ir/graph_wrapper/check.h"
 #include "x2ir/ops/infer.h"
 
@@ -68,6 +69,25 @@ std::pair<std::string_view, std::string_view> SplitOp(std::string_view op) {
 
 std::vector<std::string> CheckNode(const Node& node, const OpSchema& schema) {
   std::vector<std::string> problems;
+  // The first operand or output of each type variable; the others are of the same type.
+  struct Bound {
+    int var;
+    std::string_view operand;
+    DType dtype;
+  };
+  absl::InlinedVector<Bound, 4> bound;
+  auto check_var = [&](const OperandSchema& operand, const Type& type) {
+    if (operand.type_var < 0 || !type.is_tensor() || type.dtype() == DType::kUndefined) return;
+    for (const Bound& b : bound) {
+      if (b.var != operand.type_var) continue;
+      if (b.dtype != type.dtype()) {
+        problems.push_back(StrCat("'", operand.name, "' is ", Name(type.dtype()), " and '",
+                                  b.operand, "' is ", Name(b.dtype), "; they must be of one type"));
+      }
+      return;
+    }
+    bound.push_back({operand.type_var, operand.name, type.dtype()});
+  };
   if (schema.deprecated) problems.push_back(StrCat("deprecated since opset ", schema.since));
   auto operands = [&](const std::vector<OperandSchema>& known, std::string_view what, size_t n,
                       auto value_at) {
@@ -95,6 +115,8 @@ std::vector<std::string> CheckNode(const Node& node, const OpSchema& schema) {
         problems.push_back(StrCat(what, " '", operand->name, "' may not be ",
                                   value->type().is_tensor() ? std::string(Name(value->dtype()))
                                                             : value->type().ToString()));
+      } else {
+        check_var(*operand, value->type());
       }
     }
   };

@@ -24,6 +24,7 @@ struct OperandSchema {
   int min = 1;                     // of a variadic one
   uint32_t dtypes = ~uint32_t{0};  // bit d: tensors of DType d are allowed
   bool non_tensor = false;         // sequences, optionals or maps are allowed
+  int type_var = -1;               // operands of one variable ("T") are of one type; -1: of none
 };
 
 struct AttrSchema {

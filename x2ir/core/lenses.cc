@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "x2ir/core/spec.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -58,8 +59,8 @@ class OperandAsAttrLens : public LensImpl {
       if (when_left_out_) draft.SetAttr(foreign_, *when_left_out_);
       return absl::OkStatus();
     }
-    const Tensor* tensor = value->fixed_constant();
-    if (!tensor || tensor->is_sparse()) {
+    const std::optional<Tensor> tensor = KnownTensor(*value);
+    if (!tensor) {
       return CannotExpress("operand '", ir_, "' must be a constant at opset ", draft.opset(),
                            FirstOpsetWithOperand(draft, ir_));
     }

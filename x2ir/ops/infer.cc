@@ -50,24 +50,11 @@ bool HoldsElements(const Type& type) {
          type.has_shape() && type.shape()->rank() <= 1;
 }
 
-// The operand as a tensor if its elements are all known numbers, and few.
+// The operand as a tensor if it is known, and small.
 std::optional<Tensor> SmallTensor(const Value& value) {
-  if (const Tensor* t = value.fixed_constant()) {
-    if (t->is_sparse() || t->num_elements() > kMaxFoldedOperand) return std::nullopt;
-    return *t;
-  }
-  const std::vector<Dim>* elements = value.elements();
-  if (!elements || !HoldsElements(value.type())) return std::nullopt;
-  std::vector<int64_t> numbers;
-  for (const Dim& d : *elements) {
-    if (!d.is_static()) return std::nullopt;
-    numbers.push_back(d.value());
-  }
-  std::vector<int64_t> dims;
-  if (value.shape()->rank() == 1) dims.push_back(static_cast<int64_t>(numbers.size()));
-  if (dims.empty() && numbers.size() != 1) return std::nullopt;
-  if (value.dtype() == DType::kInt64) return Tensor::Of<int64_t>(dims, numbers);
-  return FromNumbers<int64_t>(value.dtype(), dims, numbers);
+  const Tensor* t = value.fixed_constant();
+  if (t && t->num_elements() > kMaxFoldedOperand) return std::nullopt;
+  return KnownTensor(value);
 }
 
 // Elements of the outputs of an integer node whose operands are all known: by evaluation,
@@ -108,11 +95,33 @@ void FoldElements(Node& node, const OpDef& def,
 
 }  // namespace
 
-std::optional<std::vector<int64_t>> Rewrite::ConstInts(size_t i) const {
-  const Value* value = node.input(i);
-  if (!value || !value->fixed_constant()) return std::nullopt;
-  auto ints = value->fixed_constant()->ToInts();
+std::optional<Tensor> KnownTensor(const Value& value) {
+  if (const Tensor* t = value.fixed_constant()) {
+    return t->is_sparse() ? std::nullopt : std::optional(*t);
+  }
+  const std::vector<Dim>* elements = value.elements();
+  if (!elements || !HoldsElements(value.type())) return std::nullopt;
+  std::vector<int64_t> numbers;
+  for (const Dim& d : *elements) {
+    if (!d.is_static()) return std::nullopt;
+    numbers.push_back(d.value());
+  }
+  std::vector<int64_t> dims;
+  if (value.shape()->rank() == 1) dims.push_back(static_cast<int64_t>(numbers.size()));
+  if (dims.empty() && numbers.size() != 1) return std::nullopt;
+  if (value.dtype() == DType::kInt64) return Tensor::Of<int64_t>(dims, numbers);
+  return FromNumbers<int64_t>(value.dtype(), dims, numbers);
+}
+
+std::optional<std::vector<int64_t>> KnownInts(const Value* value) {
+  const std::optional<Tensor> tensor = value ? KnownTensor(*value) : std::nullopt;
+  if (!tensor) return std::nullopt;
+  auto ints = tensor->ToInts();
   return ints.ok() ? std::optional(*std::move(ints)) : std::nullopt;
+}
+
+std::optional<std::vector<int64_t>> Rewrite::ConstInts(size_t i) const {
+  return KnownInts(node.input(i));
 }
 
 InferContext::InferContext(Node& node)
@@ -129,19 +138,7 @@ const Tensor* InferContext::constant(size_t i) const {
 }
 
 std::optional<std::vector<int64_t>> InferContext::ConstInts(size_t i) const {
-  if (const Tensor* tensor = constant(i)) {
-    auto ints = tensor->ToInts();
-    if (ints.ok()) return *std::move(ints);
-    return std::nullopt;
-  }
-  auto elements = Elements(i);
-  if (!elements) return std::nullopt;
-  std::vector<int64_t> ints;
-  for (const Dim& d : *elements) {
-    if (!d.is_static()) return std::nullopt;
-    ints.push_back(d.value());
-  }
-  return ints;
+  return KnownInts(node_.input(i));
 }
 
 std::optional<std::vector<Dim>> InferContext::Elements(size_t i) const {

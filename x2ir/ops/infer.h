@@ -63,6 +63,11 @@ class InferContext {
   std::vector<std::optional<std::vector<Dim>>> elements_;
 };
 
+// What a value holds in every run, where that is known: a fixed constant, or elements that are
+// all numbers (of a shape that is known, say).
+std::optional<Tensor> KnownTensor(const Value& value);
+std::optional<std::vector<int64_t>> KnownInts(const Value* value);  // null gives nullopt
+
 // --- Building blocks for InferFns ---------------------------------------------------------
 
 // Output 0 has type and shape (and elements) of operand 0.

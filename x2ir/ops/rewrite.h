@@ -27,7 +27,7 @@ struct Rewrite {
   size_t num_outputs() const { return node.num_outputs(); }
   int64_t rank(size_t i) const { return in(i) && in(i)->shape() ? in(i)->shape()->rank() : -1; }
   DType dtype(size_t i) const { return in(i) ? in(i)->dtype() : DType::kUndefined; }
-  // Integers of a constant operand; nullptr-safe; nullopt when it is not constant.
+  // Integers of an operand that is known in every run (KnownInts); nullopt when it is not.
   std::optional<std::vector<int64_t>> ConstInts(size_t i) const;
 };
 

@@ -138,22 +138,6 @@ class OneOfLens : public LensImpl {
 
 }  // namespace
 
-std::optional<std::vector<int64_t>> KnownInts(const Value* value) {
-  if (!value) return std::nullopt;
-  if (const Tensor* tensor = value->fixed_constant()) {
-    if (tensor->is_sparse()) return std::nullopt;
-    auto ints = tensor->ToInts();
-    return ints.ok() ? std::optional(*std::move(ints)) : std::nullopt;
-  }
-  if (!value->elements()) return std::nullopt;
-  std::vector<int64_t> ints;
-  for (const Dim& d : *value->elements()) {
-    if (!d.is_static()) return std::nullopt;
-    ints.push_back(d.value());
-  }
-  return ints;
-}
-
 Lens AxisFromFront(std::string_view name) { return std::make_shared<AxisFromFrontLens>(name); }
 Lens AxesAsAttr(EmptyAxes empty, bool inserted, int computed_from) {
   return std::make_shared<AxesAsAttrLens>(empty, inserted, computed_from);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "x2ir/core/spec.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 
@@ -26,9 +27,6 @@ Lens LeftOut(std::string_view ir, int since);
 
 // The attribute has one of these values; opset `since` has more.
 Lens OneOf(std::string_view name, std::vector<std::string> values, int since);
-
-// What is known of an operand's integers at conversion: a constant, or shape arithmetic.
-std::optional<std::vector<int64_t>> KnownInts(const Value* value);
 
 }  // namespace x2ir
 

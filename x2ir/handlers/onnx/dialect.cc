@@ -56,8 +56,10 @@ std::vector<OperandSchema> OperandsOf(absl::Span<const SchemaOperand> operands) 
     const Arity arity = operand.arity == SchemaArity::kRequired   ? Arity::kRequired
                         : operand.arity == SchemaArity::kOptional ? Arity::kOptional
                                                                   : Arity::kVariadic;
+    // The values of a heterogeneous operand share a variable and may differ all the same.
+    const int type_var = operand.heterogeneous ? -1 : operand.type_;
     result.push_back({std::string(operand.name()), arity, operand.min, operand.type().tensors,
-                      operand.type().allows_non_tensor()});
+                      operand.type().allows_non_tensor(), type_var});
   }
   return result;
 }

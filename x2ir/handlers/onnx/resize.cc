@@ -10,6 +10,7 @@
 
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -24,14 +25,6 @@ std::optional<std::vector<float>> ConstFloats(const Value* v) {
   for (int64_t i = 0; i < t->num_elements(); ++i)
     values.push_back(static_cast<float>(t->AsDouble(i)));
   return values;
-}
-
-std::optional<std::vector<int64_t>> ConstInts(const Value* v) {
-  const Tensor* t = v ? v->fixed_constant() : nullptr;
-  if (t == nullptr || t->is_sparse()) return std::nullopt;
-  auto ints = t->ToInts();
-  if (!ints.ok()) return std::nullopt;
-  return *std::move(ints);
 }
 
 Value* Floats(Builder& b, const std::vector<float>& values, std::string_view hint) {
@@ -94,7 +87,7 @@ absl::StatusOr<Operands> OverAllAxes(Draft& draft) {
     o.scales = Floats(draft.builder(), full, "scales");
   }
   if (o.sizes != nullptr) {
-    const auto values = ConstInts(o.sizes);
+    const auto values = KnownInts(o.sizes);
     if (!values || values->size() != axes.size()) return computed;
     std::vector<int64_t> full(rank, -1);
     for (size_t i = 0; i < axes.size(); ++i) full[axes[i]] = (*values)[i];
@@ -229,7 +222,7 @@ class OldResize : public LensImpl {
  private:
   // Scales that give exactly these sizes, where all is static.
   static std::optional<std::vector<float>> ScalesOf(const Value* x, const Value* sizes) {
-    const auto wanted = ConstInts(sizes);
+    const auto wanted = KnownInts(sizes);
     const auto have = x && x->shape() ? x->shape()->Static() : std::nullopt;
     if (!wanted || !have || wanted->size() != have->size()) return std::nullopt;
     std::vector<float> scales;

@@ -1,0 +1,60 @@
+// ONNX Runtime as a judge of many small models: a client of the server in tests/oracle/ort.mjs.
+#ifndef X2IR_TESTS_CONFORMANCE_ORT_UTIL_H_
+#define X2IR_TESTS_CONFORMANCE_ORT_UTIL_H_
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace x2ir {
+
+// Questions are answered on a thread of its own while the caller goes on.
+class OrtJudge {
+ public:
+  // `model` and `io` are files; `io` holds in_0, ... and the expected out_0, ... .
+  struct Question {
+    std::string model, io;
+    double rtol = 0, atol = 0;
+  };
+  struct Answer {
+    bool agrees = false;
+    std::string stage;  // "load", "run", "compare", "crash": how far it came where it does not
+    std::string error;
+    // It does not know the op, the type or the opset: nothing is said about the model.
+    bool cannot_run() const;
+  };
+
+  // Null when ONNX Runtime is not installed (tests/oracle/setup.sh).
+  static std::unique_ptr<OrtJudge> Start();
+  ~OrtJudge();
+  // Returns the number of the question. The model's file is removed if it agrees.
+  size_t Ask(Question question);
+  // All answers so far, by number. Waits for them.
+  const std::vector<Answer>& Answers();
+
+ private:
+  explicit OrtJudge(std::string oracle);
+  void Work();
+  Answer AskServer(const Question& question);
+  bool StartServer();
+  void StopServer();
+
+  const std::string oracle_;
+  int to_ = -1, from_ = -1, pid_ = -1;  // the server
+  std::string unread_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Question> questions_;
+  std::vector<Answer> answers_;
+  size_t asked_ = 0;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_TESTS_CONFORMANCE_ORT_UTIL_H_
