@@ -6,8 +6,23 @@ list(FILTER x2ir_cli_sources EXCLUDE REGEX "_main\\.cc$")
 # Tests of the command line link it too.
 add_library(x2ir_cli STATIC ${x2ir_cli_sources})
 set_target_properties(x2ir_cli PROPERTIES LINKER_LANGUAGE CXX)
-target_compile_definitions(x2ir_cli PUBLIC X2IR_VERSION="${PROJECT_VERSION}")
-target_link_libraries(x2ir_cli PUBLIC x2ir::x2ir CLI11::CLI11)
+target_compile_definitions(x2ir_cli
+  PUBLIC X2IR_VERSION="${PROJECT_VERSION}"
+  PRIVATE X2IR_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
+target_link_libraries(x2ir_cli PUBLIC x2ir::x2ir CLI11::CLI11 ${CMAKE_DL_LIBS})
+
+# libonnx's checker, which ir2onnx loads for --check if it is there. A module, so that programs
+# which do not check load neither libonnx nor protobuf.
+find_package(Protobuf QUIET)  # libonnx's package uses its targets, but does not look for them
+if(Protobuf_FOUND)
+  find_package(ONNX CONFIG QUIET)
+endif()
+if(ONNX_FOUND AND NOT X2IR_SANITIZE)
+  add_library(x2ir_libonnx_checker MODULE ${PROJECT_SOURCE_DIR}/tools/libonnx_checker.cc)
+  set_target_properties(x2ir_libonnx_checker PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET default)
+  target_link_libraries(x2ir_libonnx_checker PRIVATE onnx onnx_proto)
+  install(TARGETS x2ir_libonnx_checker DESTINATION ${CMAKE_INSTALL_LIBDIR}/x2ir)
+endif()
 
 # The target is not called like the program: x2ir is the library.
 foreach(program x2ir ir2onnx)

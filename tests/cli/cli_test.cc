@@ -15,6 +15,7 @@
 
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "x2ir/cli/libonnx_check.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/npy/npy.h"
 #include "x2ir/formats/onnx/onnx.h"
@@ -447,6 +448,8 @@ TEST_F(Cli, Export) {
       {ir + "ir2onnx export net.json -q && x2ir info net.onnx", 0, "opsets +17", "", files},
       {ir + "ir2onnx export net.json --opset 13 --check && x2ir info net.onnx", 0, "opsets +13", "",
        files},
+      {ir + "ir2onnx export net.json --opset 28 --check", 0, "checked: ONNX's schemas; not by", "",
+       files},
       {ir + "ir2onnx export net.json --extra-opset com.acme:3 && x2ir info net.onnx", 0,
        "com.acme 3", "", files},
       {ir + "ir2onnx export net.json --external-data always", 0, "wrote", "",
@@ -571,6 +574,21 @@ TEST_F(Cli, JsonIsForPrograms) {
   ASSERT_FALSE(early.is_discarded());
   EXPECT_EQ(early["exit_code"], 3);
   EXPECT_NE(early["error"], "");
+}
+
+// What libonnx's checker says of a model counts.
+TEST(LibonnxChecker, FindsFault) {
+  const auto good =
+      cli::CheckWithLibonnx(OnnxModel("graph g(x: float32[2]) -> (y: float32[2]) { "
+                                      "y: float32[2] = onnx.Relu(x) }"));
+  ASSERT_TRUE(good.ok()) << good.status();
+  if (*good == "it is not installed") GTEST_SKIP() << "*** libonnx's checker is NOT there";
+  EXPECT_EQ(*good, "");
+  const auto bad =
+      cli::CheckWithLibonnx(OnnxModel("graph g(x: float32[2]) -> (y: float32[2]) { "
+                                      "y: float32[2] = onnx.Foo(x) }"));
+  EXPECT_TRUE(absl::IsFailedPrecondition(bad.status())) << bad.status();
+  EXPECT_NE(bad.status().message().find("Foo"), absl::string_view::npos) << bad.status();
 }
 
 // Names in a model are anybody's text: a terminal must not obey them.

@@ -4,6 +4,7 @@
 
 #include "x2ir/cli/files.h"
 #include "x2ir/cli/flags.h"
+#include "x2ir/cli/libonnx_check.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/summary.h"
@@ -89,6 +90,18 @@ Outcome DoExport(const Flags& flags, const std::string& format, ExportOptions op
     report = Report();
   }
   options.progress = progress.fn();
+  if (options.check) {
+    options.before_writing = [&report](const Model& onnx) -> absl::Status {
+      X2IR_ASSIGN_OR_RETURN(const std::string why_not, CheckWithLibonnx(onnx));
+      report.checks = {"ONNX's schemas"};
+      if (why_not.empty()) {
+        report.checks.push_back("libonnx's checker");
+      } else {
+        report.checks.push_back(StrCat("not by libonnx's checker: ", why_not));
+      }
+      return absl::OkStatus();
+    };
+  }
   // Writing is part of it; what fails there and is not the system's fault is the model's.
   return {Export(*std::move(model), out, options, &report), Phase::kConverting};
 }
@@ -122,6 +135,7 @@ int RunExport(const Flags& flags, Session& session) {
   if (status.ok()) {
     PrintWarnings(session, report);
     PrintSummary(session, report, StrCat("wrote ", out));
+    PrintChecks(session, report);
   } else {
     code = session.Fail(status, phase, &report);
   }
@@ -152,7 +166,8 @@ void AddExport(CLI::App& app, Session& session) {
   verb.Flag("--continue-on-error", flags->continue_on_error,
             "Write what cannot be expressed as ops of domain x2ir, which no runtime knows");
   verb.Flag("--check", flags->check,
-            "Check the result against ONNX's schemas; write nothing if it does not pass");
+            "Check the result against ONNX's schemas, and with libonnx's checker where that is "
+            "installed and knows the opset; write nothing if it does not pass");
   verb.Text("--report", flags->report, "FILE.json",
             "Write what was done, and what could not be; also on failure");
   verb.Do([flags, &session] { return RunExport(*flags, session); });

@@ -27,6 +27,15 @@ void PrintSummary(Session& session, const Report& report, const std::string& don
   }
 }
 
+void PrintChecks(Session& session, const Report& report) {
+  if (session.quiet || report.checks.empty()) return;
+  std::string line;
+  for (const std::string& check : report.checks) {
+    StrAppend(&line, line.empty() ? "checked: " : "; ", check);
+  }
+  session.Print(line + "\n");
+}
+
 void PrintWarnings(Session& session, const Report& report) {
   for (const std::string& warning : report.warnings) session.Warn(warning);
 }

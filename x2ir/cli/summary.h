@@ -11,6 +11,8 @@ namespace x2ir::cli {
 
 // One line; the counts of each op with -v; nothing with -q.
 void PrintSummary(Session& session, const Report& report, const std::string& done);
+// "checked: ONNX's schemas, libonnx's checker", if the report tells of checks.
+void PrintChecks(Session& session, const Report& report);
 void PrintWarnings(Session& session, const Report& report);
 
 }  // namespace x2ir::cli

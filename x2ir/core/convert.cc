@@ -430,6 +430,7 @@ absl::Status FromIr(Model& model, const std::string& dialect, const ExportOption
 absl::Status Export(Model ir, const std::string& path, const ExportOptions& options,
                     Report* report) {
   X2IR_RETURN_IF_ERROR(FromIr(ir, "onnx", options, report));
+  if (options.before_writing) X2IR_RETURN_IF_ERROR(options.before_writing(ir));
   OnnxWriteOptions write;
   switch (options.external_data) {
     case ExportOptions::External::kAuto: write.external = OnnxWriteOptions::External::kAuto; break;

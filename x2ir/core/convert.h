@@ -52,7 +52,11 @@ struct ExportOptions {
   bool optimize = true;
   std::optional<std::vector<std::string>> passes{};  // instead of the default ones
   enum class External { kAuto, kAlways, kNever } external_data = External::kAuto;
+  // The result is checked against ONNX's schemas; what does not pass is not written.
   bool check = false;
+  // Called by Export with the model in the target's dialect before anything is written; what it
+  // returns is the export's status (another checker, say).
+  std::function<absl::Status(const Model&)> before_writing{};
   // Foreign ops of the target's dialect are written as they are in any case. `all`: what cannot
   // be expressed is written too, as ops of domain "x2ir", which Import knows again.
   ForeignPolicy foreign{};

@@ -113,7 +113,7 @@ std::string Report::ToJson() const {
                    return StrCat("{\"name\": ", Quoted(pass.name), ", \"changes\": ", pass.changes,
                                  ", \"seconds\": ", pass.seconds, "}");
                  }),
-            "\n}\n");
+            ",\n  \"checks\": ", List(checks, Quoted), "\n}\n");
   return json;
 }
 

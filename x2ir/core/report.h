@@ -35,6 +35,7 @@ struct Report {
   std::vector<Failure> failures;
   std::vector<std::string> warnings;
   std::vector<PassResult> passes;
+  std::vector<std::string> checks;  // what the result was checked by, with --check
 
   int64_t mapped() const;
   int64_t foreign() const;
