@@ -22,8 +22,7 @@
 
 namespace {
 
-[[maybe_unused]] const bool kToyIsRegistered =
-    x2ir::RegisterDialect({"toy", 1, nullptr, nullptr, nullptr});
+[[maybe_unused]] const bool kToyIsRegistered = x2ir::RegisterDialect({.name = "toy"});
 
 TOY_OP(relu).Is("ReluLayer", x2ir::Since(1));
 

@@ -78,8 +78,8 @@ const OpSchema* SchemaAt(Symbol op, int opset) {
   return best;
 }
 
-[[maybe_unused]] const bool kRegistered =
-    RegisterDialect({"spectest", 3, SchemaAt, Versions, nullptr});
+[[maybe_unused]] const bool kRegistered = RegisterDialect(
+    {.name = "spectest", .latest_opset = 3, .schema = SchemaAt, .versions = Versions});
 
 // --- IR ops and their forms -----------------------------------------------------------------
 

@@ -11,6 +11,7 @@
 
 #include "gtest/gtest.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/core/ops_table.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 
@@ -69,6 +70,27 @@ TEST(Golden, DifferencesAreSeen) {
   EXPECT_NE(FirstDifference("a\nc\n", "a\nb\n"), "");
   EXPECT_NE(FirstDifference("a\n", "a\nb\n"), "");
   EXPECT_NE(FirstDifference("a\nb\n", ""), "");
+}
+
+// The document of what is supported is what `x2ir ops --dialect onnx --markdown` prints.
+TEST(Golden, SupportedOps) {
+  const auto table = MakeOpsTable("onnx", std::nullopt);
+  ASSERT_TRUE(table.ok()) << table.status();
+  const std::string text = StrCat(
+      "# Supported ops of ONNX\n\n"
+      "<!-- Written by tests/golden/golden_test.cc with X2IR_UPDATE_GOLDEN=1. Do not edit. -->\n\n"
+      "The same as `x2ir ops --dialect onnx --markdown`. A row is an op of ONNX; opsets are those "
+      "of\n"
+      "its own domain, and `7+` means from 7 to the newest. What an op is in IR can be written at\n"
+      "every opset in its column; at older ones the lowerings say it with other ops where that is\n"
+      "exact. Ops without a row's IR op are not mapped; docs/unmapped_ops.txt says why.\n\n",
+      table->ToMarkdown());
+  const std::string path = X2IR_SOURCE_DIR "/docs/supported_ops.md";
+  if (std::getenv("X2IR_UPDATE_GOLDEN")) {
+    std::ofstream(path, std::ios::binary) << text;
+    return;
+  }
+  EXPECT_EQ(FirstDifference(text, Read(path)), "") << path;
 }
 
 }  // namespace

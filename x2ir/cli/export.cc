@@ -40,8 +40,8 @@ absl::StatusOr<ExportOptions> ToOptions(const Flags& flags) {
   ExportOptions options;
   const Dialect* onnx = FindDialect("onnx");
   if (!flags.opset.empty()) {
-    X2IR_ASSIGN_OR_RETURN(options.opset,
-                          ParseInt("--opset", flags.opset, 1, onnx ? onnx->latest_opset : 1000));
+    X2IR_ASSIGN_OR_RETURN(options.opset, ParseInt("--opset", flags.opset,
+                                                  onnx->oldest_written_opset, onnx->latest_opset));
   }
   X2IR_ASSIGN_OR_RETURN(options.extra_opsets, ParseExtraOpsets(flags.extra_opsets));
   X2IR_ASSIGN_OR_RETURN(options.shapes, ParseShapes(flags.shapes));

@@ -15,10 +15,13 @@ namespace {
 constexpr char kFooter[] =
     "One line for each op of the IR: the foreign ops that it maps to, and their opsets; whether\n"
     "they are imported and exported; what expresses it by other ops; whether it can be run.\n"
+    "With --dialect onnx one line for each op of ONNX: what it is in IR, the opsets at which it\n"
+    "exists, is imported and exported, what says it with other ops at older opsets.\n"
     "\n"
     "Examples:\n"
     "  x2ir ops | grep -i conv\n"
     "  x2ir ops --dialect onnx --opset 11\n"
+    "  x2ir ops --dialect onnx --markdown            # docs/supported_ops.md\n"
     "  x2ir ops --json | jq '.[] | select(.evaluates | not) | .op'";
 
 struct Flags {
@@ -47,9 +50,8 @@ int RunOps(const Flags& flags, Session& session) {
 void AddOps(CLI::App& app, Session& session) {
   Verb verb(app, session, "ops", "Print the table of supported ops", kFooter);
   auto flags = std::make_shared<Flags>();
-  verb.Text("--dialect", flags->dialect, "NAME", "Only mappings to this dialect (onnx, ...)");
-  verb.Text("--opset", flags->opset, "N", "Only mappings that hold at this opset")
-      .Needs("--dialect");
+  verb.Text("--dialect", flags->dialect, "NAME", "The ops of this dialect (onnx, ...)");
+  verb.Text("--opset", flags->opset, "N", "Only what holds at this opset").Needs("--dialect");
   verb.Flag("--json", flags->json, "For programs");
   verb.Flag("--markdown", flags->markdown, "As a table in Markdown").Excludes("--json");
   verb.Do([flags, &session] { return RunOps(*flags, session); });

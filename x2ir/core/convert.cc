@@ -385,6 +385,12 @@ absl::Status FromIr(Model& model, const std::string& dialect, const ExportOption
     return Invalid("there is no opset ", opset, " of ", dialect, "; expected 1 to ",
                    known ? known->latest_opset : opset);
   }
+  // A model that was read at an older opset goes to the oldest that is written.
+  const int oldest = known ? known->oldest_written_opset : 1;
+  if (!options.opset) opset = std::max(opset, oldest);
+  if (opset < oldest) {
+    return Invalid("opset ", opset, " of ", dialect, " is not written; the oldest is ", oldest);
+  }
   X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, {}));
   X2IR_RETURN_IF_ERROR(graph.Sort());
   const std::vector<Type> declared = OutputTypes(graph);

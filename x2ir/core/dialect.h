@@ -48,14 +48,17 @@ struct OpSchema {
 };
 
 struct Dialect {
-  std::string name;      // "onnx"
-  int latest_opset = 1;  // of the default domain
+  std::string name;              // "onnx"
+  int oldest_written_opset = 1;  // of the default domain, as the next
+  int latest_opset = 1;
   // The schema of an op at an opset (of its domain), or null when not known. Cheap: cached.
-  std::function<const OpSchema*(Symbol op, int opset)> schema;
+  std::function<const OpSchema*(Symbol op, int opset)> schema{};
   // All versions of an op, oldest first; empty when not known. For messages.
-  std::function<std::vector<const OpSchema*>(Symbol op)> versions;
+  std::function<std::vector<const OpSchema*>(Symbol op)> versions{};
+  // Every op that there are schemas of, each once, in a fixed order. For docs.
+  std::function<std::vector<Symbol>()> ops{};
   // The oldest version of the file format that may hold this opset (ONNX: IR version).
-  std::function<int(int opset)> oldest_file_version;
+  std::function<int(int opset)> oldest_file_version{};
 };
 
 // Null when nobody registered it; a dialect without registration has no schemas.

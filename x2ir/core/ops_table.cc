@@ -60,10 +60,120 @@ std::vector<std::string> Cells(const OpRow& row) {
           std::string(YesNo(row.evaluates))};
 }
 
+constexpr std::string_view kForeignColumns[] = {
+    "op", "IR op", "exists at opset", "imported", "exported", "lowered by", "evaluated"};
+std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
+std::vector<std::string> Cells(const ForeignOpRow& row) {
+  return {row.op,
+          OrDash(Join(row.ir_ops)),
+          OrDash(row.exists),
+          OrDash(row.imports),
+          OrDash(row.exports),
+          OrDash(Join(row.lowerings)),
+          std::string(YesNo(row.evaluates))};
+}
+
+// The opsets from 1 to `latest` where it holds: "1-5, 7+".
+template <typename Holds>
+std::string Intervals(int latest, Holds holds) {
+  std::string text;
+  for (int first = 1; first <= latest; ++first) {
+    if (!holds(first)) continue;
+    int last = first;
+    while (last < latest && holds(last + 1)) ++last;
+    StrAppend(&text, text.empty() ? "" : ", ", first);
+    if (last == latest) {
+      text += '+';
+    } else if (last > first) {
+      StrAppend(&text, "-", last);
+    }
+    first = last;
+  }
+  return text;
+}
+
+std::vector<ForeignOpRow> ForeignRows(const Dialect& dialect, std::optional<int> opset) {
+  std::vector<ForeignOpRow> rows;
+  const Symbol name(dialect.name);
+  const std::vector<Symbol> ops = dialect.ops();
+  // The newest opset of each domain: the default one's is known, others' are their newest op's.
+  std::map<std::string, int> latest;
+  for (Symbol op : ops) {
+    int& last = latest[std::string(SplitOp(op.view()).first)];
+    for (const OpSchema* schema : dialect.versions(op)) last = std::max(last, schema->since);
+  }
+  latest[""] = dialect.latest_opset;
+  std::map<std::string, std::vector<std::string>> lowerings;
+  for (const Lowering* lowering : AllLowerings()) {
+    lowerings[lowering->op.str()].emplace_back(lowering->name);
+  }
+  for (Symbol op : ops) {
+    const std::string domain(SplitOp(op.view()).first);
+    const auto exists = [&](int o) {
+      const OpSchema* schema = dialect.schema(op, o);
+      return schema && !schema->deprecated;
+    };
+    const int last = latest[domain];
+    ForeignOpRow row;
+    row.op = op.str();
+    row.exists = Intervals(last, exists);
+    if (row.exists.empty() || (opset && domain.empty() && !exists(*opset))) continue;
+    std::set<std::string> ir_ops;
+    row.imports = Intervals(last, [&](int o) {
+      const Form* form = exists(o) ? FindImportForm(name, op, o) : nullptr;
+      if (form) ir_ops.insert(form->ir_op.str());
+      return form != nullptr;
+    });
+    row.exports = Intervals(last, [&](int o) {
+      return exists(o) && o >= (domain.empty() ? dialect.oldest_written_opset : 1) &&
+             std::any_of(ir_ops.begin(), ir_ops.end(), [&](const std::string& ir) {
+               const Form* form = FindExportForm(name, ir, o);
+               return form && form->op == op;
+             });
+    });
+    row.evaluates = !ir_ops.empty();
+    for (const std::string& ir : ir_ops) {
+      const OpDef* def = FindOp(ir);
+      row.evaluates = row.evaluates && def && def->eval();
+      row.lowerings.insert(row.lowerings.end(), lowerings[ir].begin(), lowerings[ir].end());
+    }
+    row.ir_ops.assign(ir_ops.begin(), ir_ops.end());
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 std::string Quoted(std::string_view text) {
   std::string quoted;
   AppendJsonString(&quoted, text);
   return quoted;
+}
+
+using Lines = std::vector<std::vector<std::string>>;
+
+// The header, then the rows.
+Lines LinesOf(const OpsTable& table) {
+  Lines lines;
+  if (table.foreign_rows.empty()) {
+    lines.push_back({std::begin(kColumns), std::end(kColumns)});
+    for (const OpRow& row : table.rows) lines.push_back(Cells(row));
+  } else {
+    lines.push_back({std::begin(kForeignColumns), std::end(kForeignColumns)});
+    for (const ForeignOpRow& row : table.foreign_rows) lines.push_back(Cells(row));
+  }
+  return lines;
+}
+
+std::string JsonOf(const ForeignOpRow& row) {
+  auto list = [](const std::vector<std::string>& items) {
+    std::string text;
+    for (const std::string& item : items) StrAppend(&text, text.empty() ? "" : ", ", Quoted(item));
+    return StrCat("[", text, "]");
+  };
+  return StrCat("{\"op\": ", Quoted(row.op), ", \"ir_ops\": ", list(row.ir_ops),
+                ", \"exists\": ", Quoted(row.exists), ", \"imports\": ", Quoted(row.imports),
+                ", \"exports\": ", Quoted(row.exports), ", \"lowerings\": ", list(row.lowerings),
+                ", \"evaluates\": ", row.evaluates ? "true" : "false", "}");
 }
 
 }  // namespace
@@ -105,13 +215,13 @@ absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<
     });
     table.rows.push_back(std::move(row));
   }
+  if (known && known->ops) table.foreign_rows = ForeignRows(*known, opset);
   return table;
 }
 
 std::string OpsTable::ToText() const {
-  std::vector<std::vector<std::string>> lines = {{std::begin(kColumns), std::end(kColumns)}};
-  for (const OpRow& row : rows) lines.push_back(Cells(row));
-  std::vector<size_t> widths(std::size(kColumns), 0);
+  const Lines lines = LinesOf(*this);
+  std::vector<size_t> widths(lines[0].size(), 0);
   for (const auto& line : lines) {
     for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
   }
@@ -124,6 +234,7 @@ std::string OpsTable::ToText() const {
     row.erase(row.find_last_not_of(' ') + 1);
     StrAppend(&text, row, "\n");
   }
+  if (!foreign_rows.empty()) return text + StrCat(foreign_rows.size(), " ops\n");
   std::set<std::string_view> foreign;
   for (const OpRow& row : rows) {
     for (const OpRow::Mapping& m : row.mappings) foreign.insert(m.foreign);
@@ -133,14 +244,15 @@ std::string OpsTable::ToText() const {
 }
 
 std::string OpsTable::ToMarkdown() const {
-  std::string text = "|";
-  for (std::string_view column : kColumns) StrAppend(&text, " ", column, " |");
-  text += "\n|";
-  for (size_t i = 0; i < std::size(kColumns); ++i) text += "---|";
-  text += "\n";
-  for (const OpRow& row : rows) {
+  std::string text;
+  const Lines lines = LinesOf(*this);
+  for (size_t i = 0; i < lines.size(); ++i) {
     text += "|";
-    for (const std::string& cell : Cells(row)) StrAppend(&text, " ", cell, " |");
+    for (const std::string& cell : lines[i]) StrAppend(&text, " ", cell, " |");
+    text += "\n";
+    if (i > 0) continue;
+    text += "|";
+    for (size_t column = 0; column < lines[0].size(); ++column) text += "---|";
     text += "\n";
   }
   return text;
@@ -148,6 +260,10 @@ std::string OpsTable::ToMarkdown() const {
 
 std::string OpsTable::ToJson() const {
   std::string json = "[";
+  for (const ForeignOpRow& row : foreign_rows) {
+    StrAppend(&json, json.size() > 1 ? "," : "", "\n  ", JsonOf(row));
+  }
+  if (!foreign_rows.empty()) return json + "\n]\n";
   for (const OpRow& row : rows) {
     StrAppend(&json, json.size() > 1 ? "," : "", "\n  {\"op\": ", Quoted(row.op),
               ", \"doc\": ", Quoted(row.doc), ", \"evaluates\": ", row.evaluates ? "true" : "false",

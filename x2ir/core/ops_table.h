@@ -27,16 +27,29 @@ struct OpRow {
   bool evaluates = false;
 };
 
+// One op of a dialect. Opsets are those of the op's own domain.
+struct ForeignOpRow {
+  std::string op;                      // "Clip", "ai.onnx.ml::Scaler"
+  std::vector<std::string> ir_ops;     // what it is in IR, at any opset
+  std::string exists;                  // opsets: "6-10, 11+"
+  std::string imports, exports;        // "" : at none
+  std::vector<std::string> lowerings;  // how older opsets say it with other ops
+  bool evaluates = false;
+};
+
 struct OpsTable {
   std::vector<OpRow> rows;  // by op
+  // With a dialect that has schemas: its ops; then this is what is printed.
+  std::vector<ForeignOpRow> foreign_rows;
 
   std::string ToText() const;
   std::string ToJson() const;
   std::string ToMarkdown() const;
 };
 
-// All IR ops. `dialect`: mappings of that one only ("": all); `opset`: those that hold there.
-// InvalidArgument for a dialect that nobody registered, or an opset that it has not.
+// All IR ops, or all ops of a dialect. `dialect`: mappings of that one only ("": all); `opset`:
+// those that hold there. InvalidArgument for a dialect that nobody registered, or an opset that it
+// has not.
 absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<int> opset);
 
 }  // namespace x2ir

@@ -64,10 +64,14 @@ std::vector<OperandSchema> OperandsOf(absl::Span<const SchemaOperand> operands) 
   return result;
 }
 
+std::string NameWithDomain(const OnnxSchema& schema) {
+  return schema.domain().empty() ? std::string(schema.name())
+                                 : StrCat(schema.domain(), "::", schema.name());
+}
+
 std::unique_ptr<OpSchema> Convert(const OnnxSchema& from) {
   auto schema = std::make_unique<OpSchema>();
-  schema->name =
-      from.domain().empty() ? std::string(from.name()) : StrCat(from.domain(), "::", from.name());
+  schema->name = NameWithDomain(from);
   schema->since = from.since;
   schema->deprecated = from.deprecated;
   schema->inputs = OperandsOf(from.inputs());
@@ -106,8 +110,26 @@ std::vector<const OpSchema*> Versions(Symbol op) {
   return versions;
 }
 
+std::vector<Symbol> Ops() {
+  std::vector<Symbol> ops;
+  for (const OnnxSchema& schema : AllOnnxSchemas()) {
+    const Symbol op(NameWithDomain(schema));
+    if (ops.empty() || ops.back() != op) ops.push_back(op);
+  }
+  return ops;
+}
+
+// Before opset 7 broadcasting was another and no runtime of today reads it.
+constexpr int kOldestWrittenOpset = 7;
+
 [[maybe_unused]] const bool kRegistered =
-    RegisterDialect({"onnx", LatestOnnxOpset(), SchemaAt, Versions, OldestIrVersionForOpset});
+    RegisterDialect({.name = "onnx",
+                     .oldest_written_opset = kOldestWrittenOpset,
+                     .latest_opset = LatestOnnxOpset(),
+                     .schema = SchemaAt,
+                     .versions = Versions,
+                     .ops = Ops,
+                     .oldest_file_version = OldestIrVersionForOpset});
 
 }  // namespace
 }  // namespace x2ir
