@@ -1,5 +1,5 @@
-# What the library needs. Abseil's types are in our interface; the others are header-only and
-# private, so whoever uses an installed x2ir needs none of them.
+# What the library needs. Abseil's types are in our interface, and RE2 is linked; the others are
+# header-only and private, so whoever uses an installed x2ir needs none of them.
 
 # The parts of Abseil that the library uses. The installed package and x2ir.pc name them too.
 set(X2IR_ABSL_PARTS
@@ -20,6 +20,9 @@ set(X2IR_ABSL_PARTS
 find_package(absl CONFIG REQUIRED)
 find_package(nlohmann_json 3.10 CONFIG REQUIRED)
 find_package(Eigen3 3.4 CONFIG REQUIRED)
+# Not every distribution gives RE2 a CMake package; all give it a pkg-config file.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 if(X2IR_BUILD_PROGRAMS)
   find_package(CLI11 CONFIG REQUIRED)
 endif()

@@ -43,7 +43,12 @@ target_compile_definitions(${X2IR_BINARY_TARGET} PRIVATE
 # BUILD_INTERFACE: header-only and private, so the installed package need not find them.
 target_link_libraries(${X2IR_BINARY_TARGET}
   PUBLIC ${X2IR_ABSL_TARGETS}
-  PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> $<BUILD_INTERFACE:Eigen3::Eigen>)
+  PRIVATE $<LINK_ONLY:PkgConfig::RE2>
+    $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> $<BUILD_INTERFACE:Eigen3::Eigen>
+    ${X2IR_CODEC_LIBS})
+# RE2's compile flags are for the one file that includes it.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/ops/regex.cc PROPERTIES
+  INCLUDE_DIRECTORIES "${RE2_INCLUDE_DIRS}" COMPILE_OPTIONS "${RE2_CFLAGS_OTHER}")
 
 # Before 1.0 a new minor version may change the interface.
 set_target_properties(${X2IR_BINARY_TARGET} PROPERTIES

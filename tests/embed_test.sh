@@ -32,7 +32,7 @@ echo "== headers"
 [ ! -e "$prefix/include/x2ir/cli" ] || fail "headers of the command line are installed"
 internal=$(find "$prefix/include" -name '*_internal.h')
 [ -z "$internal" ] || fail "internal headers are installed: $internal"
-if grep -rnE '#[[:space:]]*include[[:space:]]*[<"](google/protobuf|onnx/|nlohmann/|Eigen/|CLI/|zip\.h|.*\.pb\.h)' \
+if grep -rnE '#[[:space:]]*include[[:space:]]*[<"](google/protobuf|onnx/|nlohmann/|Eigen/|CLI/|re2/|zip\.h|.*\.pb\.h)' \
   "$prefix/include"; then
   fail "installed headers include somebody else's types, see above"
 fi

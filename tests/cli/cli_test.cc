@@ -112,6 +112,15 @@ class Cli : public testing::Test {
         c: float32[2] = onnx.com.other::Bar(b) "bar one"
         d: float32[2] = onnx.NoSuchOp(c) "none such"
         y: float32[2] = onnx.Relu(d) })"));
+    Model calls = OnnxModel(R"(graph f(x: float32[2]) -> (y) {
+        h: float32[2] = onnx.com.acme::F(x) "one"
+        y: float32[2] = onnx.com.acme::F(h) "two" })");
+    calls.functions.push_back(std::make_shared<Function>());
+    calls.functions[0]->domain = "com.acme";
+    calls.functions[0]->name = "F";
+    calls.functions[0]->opset_imports = {{"", 17}};
+    calls.functions[0]->body = *ParseGraph("graph F(a: ?) -> (b) { b = onnx.Neg(a) }");
+    onnx("calls.onnx", calls);
     onnx("new_op.onnx", OnnxModel(R"(graph n(x: float32[2,3]) -> (y) {
         s = float32[3]{1, 1, 1}
         y: float32[2,3] = onnx.LayerNormalization(x, s) "norm" })"));
@@ -250,6 +259,13 @@ TEST_F(Cli, Convert) {
       {"x2ir convert param.onnx --no-freeze-params && x2ir show param.json", 0,
        "w: float32\\[3\\] = ", "", "param.json param.safetensors"},
       {"x2ir convert small.onnx -o ./-x.json", 0, "wrote ./-x.json", "", "-x.json -x.safetensors"},
+      {"x2ir info calls.onnx", 0, "functions +1\n[\\s\\S]*converts +yes", "", ""},
+      {"x2ir convert calls.onnx && x2ir show calls.json", 0, "h: [^\n]* = neg\\(x\\)", "",
+       "calls.json calls.safetensors"},
+      {"x2ir convert calls.onnx --keep-functions && ir2onnx export calls.json -o b.onnx && "
+       "x2ir info b.onnx && x2ir show b.onnx --raw",
+       0, "functions +1\n[\\s\\S]*onnx.com.acme::F\\(x\\)", "",
+       "b.onnx calls.json calls.safetensors"},
   });
 }
 

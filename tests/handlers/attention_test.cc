@@ -77,7 +77,7 @@ TEST(AttentionHandlers, Export) {
       {22, kQ, "y = attention(q, q, q) { is_causal = 1 }", "queries and keys"},
       {23, "q: float32[1,2,3,8], m: bool[3,1]) -> (y)", "y = attention(q, q, q, m)", "onnx.Pad"},
       {24, "x: float32[n]) -> (y)", "y = swiglu(x, x) { alpha = 1.0 }", "onnx.Swish"},
-      {22, "x: float32[b,n,8], u: float32[b,2,8]) -> (y)",
+      {22, "x: float32[b,n,8], u: float32[b,m,8]) -> (y)",
        "y = tensor_scatter(x, u) { axis = -2, mode = \"linear\" }", "opset 24 has it"},
   };
   for (const Row& row : rows) {

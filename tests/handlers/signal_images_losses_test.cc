@@ -87,8 +87,8 @@ TEST(SignalImagesLosses, Export) {
     int opset;
     std::string_view header, from, to;  // to starting with "error ": a part of the message
   } const rows[] = {
-      {19, "x: float32[n,c,d,h,w], g: float32[n,a,b,e,3]) -> (y)",
-       "y = grid_sample(x, g) { align_corners = 0, mode = \"linear\", padding_mode = \"zeros\" }",
+      {19, "x: string[n,c,d,h,w], g: float32[n,a,b,e,3]) -> (y)",
+       "y = grid_sample(x, g) { align_corners = 0, mode = \"nearest\", padding_mode = \"zeros\" }",
        "error opset 20 has it"},
       {15, "x: float32[n,c,h,w], r: float32[k,4], b: int64[k]) -> (y)",
        "y = roi_align(x, r, b) { coordinate_transformation_mode = \"half_pixel\", mode = \"avg\", "
@@ -96,8 +96,8 @@ TEST(SignalImagesLosses, Export) {
        "error coordinate_transformation_mode"},
       {17, "x: float32[n,l,1]) -> (y)", "y = dft(x) { inverse = 0, onesided = 0 }",
        "y = onnx.DFT(x) { axis = -2 }"},
-      {19, "x: float32[n,l,1], a: int64[]) -> (y)",
-       "y = dft(x, _, a) { inverse = 0, onesided = 0 }", "error computed from opset 20 on"},
+      {19, "x: float32[n,l,1], d: int64[], a: int64[]) -> (y)",
+       "y = dft(x, d, a) { inverse = 0, onesided = 0 }", "error computed from opset 20 on"},
       {19, "x: float32[n,l,2]) -> (y)", "y = dft(x) { inverse = 1, onesided = 1 }",
        "error opset 20 has it"},
   };

@@ -1,5 +1,5 @@
-// grid_sample, affine_grid, roi_align, center_crop_pad, col2im, deform_conv: values checked by
-// hand, inference.
+// grid_sample, affine_grid, roi_align, max_roi_pool, center_crop_pad, col2im, deform_conv: values
+// checked by hand, inference.
 #include <string>
 #include <string_view>
 
@@ -13,6 +13,56 @@ namespace {
 struct EvalRow {
   std::string_view lines, want;
 };
+
+// A region of whole pixels; that all rules are those of ONNX Runtime was seen on random models.
+TEST(MaxRoiPool, Eval) {
+#define X2IR_IMAGE "x = float32[1,1,3,3]{1, 2, 3, 4, 5, 6, 7, 8, 9}\n "
+  const EvalRow rows[] = {
+      // Both corners belong to the region.
+      {X2IR_IMAGE
+       "r = float32[1,5]{0, 0, 0, 1, 1}\n y = max_roi_pool(x, r) { pooled_shape = [1, 1] }",
+       "float32[1,1,1,1]{5}"},
+      // Three rows in two cells: they overlap.
+      {X2IR_IMAGE
+       "r = float32[1,5]{0, 0, 0, 2, 2}\n y = max_roi_pool(x, r) { pooled_shape = [2, 3] }",
+       "float32[1,1,2,3]{4, 5, 6, 7, 8, 9}"},
+      // Half a pixel is rounded away from zero.
+      {X2IR_IMAGE "r = float32[1,5]{0, 1, 1, 1, 3}\n "
+                  "y = max_roi_pool(x, r) { pooled_shape = [1, 1], spatial_scale = 0.5 }",
+       "float32[1,1,1,1]{8}"},
+      // What is outside of the image counts for nothing; a cell that is wholly outside is 0.
+      {X2IR_IMAGE
+       "r = float32[1,5]{0, 2, 0, 3, 0}\n y = max_roi_pool(x, r) { pooled_shape = [1, 2] }",
+       "float32[1,1,1,2]{3, 0}"},
+      {"x = float32[1,1,1,1]{-7}\n r = float32[1,5]{0, 0, 0, 0, 0}\n "
+       "y = max_roi_pool(x, r) { pooled_shape = [1, 1] }",
+       "float32[1,1,1,1]{-7}"},
+      // At least one pixel.
+      {X2IR_IMAGE
+       "r = float32[1,5]{0, 2, 2, 0, 0}\n y = max_roi_pool(x, r) { pooled_shape = [1, 1] }",
+       "float32[1,1,1,1]{9}"},
+      {X2IR_IMAGE "r = float32[0,5]{}\n y = max_roi_pool(x, r) { pooled_shape = [1, 1] }",
+       "float32[0,1,1,1]{}"},
+      {"x = float16[2,1,1,1]{1, 2}\n r = float16[2,5]{1, 0, 0, 0, 0, 0, 0, 0, 0, 0}\n "
+       "y = max_roi_pool(x, r) { pooled_shape = [1, 1] }",
+       "float16[2,1,1,1]{2, 1}"},
+      {X2IR_IMAGE
+       "r = float32[1,5]{1, 0, 0, 0, 0}\n y = max_roi_pool(x, r) { pooled_shape = [1, 1] }",
+       "error image"},
+      {X2IR_IMAGE
+       "r = float32[1,5]{0, nan, 0, 0, 0}\n y = max_roi_pool(x, r) { pooled_shape = [1, 1] }",
+       "error corner"},
+      {X2IR_IMAGE
+       "r = float32[1,5]{0, 0, 0, 1e30, 0}\n y = max_roi_pool(x, r) { pooled_shape = [1, 1] }",
+       "error corner"},
+      {X2IR_IMAGE "r = float32[1,4]{0, 0, 0, 0}\n y = max_roi_pool(x, r) { pooled_shape = [1, 1] }",
+       "error [n,5]"},
+      {X2IR_IMAGE
+       "r = float32[1,5]{0, 0, 0, 0, 0}\n y = max_roi_pool(x, r) { pooled_shape = [1, 0] }",
+       "error pooled_shape"},
+  };
+  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines), row.want, row.lines);
+}
 
 TEST(Images, Eval) {
   const EvalRow rows[] = {

@@ -1,4 +1,5 @@
-// string_concat, string_split, string_normalizer, tf_idf_vectorizer: values checked by hand.
+// string_concat, string_split, regex_full_match, string_normalizer, tf_idf_vectorizer: values
+// checked by hand.
 #include <string_view>
 
 #include "gtest/gtest.h"
@@ -43,6 +44,28 @@ TEST(Strings, Eval) {
        "y = string_normalizer(a) { case_change_action = \"LOWER\" }",
        "error locale"},
       {"a = string[2,1]{\"a\", \"b\"}\n y = string_normalizer(a)", "error "},
+  };
+  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+}
+
+TEST(RegexFullMatch, Eval) {
+  const EvalRow rows[] = {
+      {"a = string[2,2]{\"ab\", \"abc\", \"xab\", \"\"}\n "
+       "y = regex_full_match(a) { pattern = \"a?b*\" }",
+       "bool[2,2]{true, false, false, true}"},
+      // Alternatives are tried over the whole text; a dot is one character, no new line.
+      {"a = string[4]{\"ab\", \"\u00e9\", \"\\n\", \"a\\n\"}\n "
+       "y = regex_full_match(a) { pattern = \"a|ab|.\" }",
+       "bool[4]{true, true, false, false}"},
+      {"a = string[1]{\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"}\n "
+       "y = regex_full_match(a) { pattern = \"(a*)*(a|aa)+\" }",
+       "bool[1]{false}"},
+      {"a = string[]{\"\"}\n y = regex_full_match(a) { pattern = \"\" }", "bool[]{true}"},
+      {"a = string[0,3]{}\n y = regex_full_match(a) { pattern = \"a\" }", "bool[0,3]{}"},
+      {"a = string[1]{\"a\"}\n y = regex_full_match(a) { pattern = \"(\" }", "error pattern"},
+      {"a = string[1]{\"aa\"}\n y = regex_full_match(a) { pattern = \"(a)\\\\1\" }",
+       "error pattern"},
+      {"a = int8[1]{1}\n y = regex_full_match(a) { pattern = \"a\" }", "error strings"},
   };
   for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
 }

@@ -34,6 +34,7 @@ struct Flags {
   Strings shapes, dtypes, allow_foreign;
   bool freeze_params = true;
   bool says_freeze = false;
+  bool keep_functions = false;
   bool optimize = false;
   bool continue_on_error = false;
 };
@@ -50,6 +51,7 @@ absl::StatusOr<ImportOptions> ToOptions(const Flags& flags) {
                           ParseInt("--opset", flags.opset, 1, std::numeric_limits<int32_t>::max()));
   }
   options.freeze_params = flags.freeze_params;
+  options.keep_functions = flags.keep_functions;
   options.optimize = flags.optimize;
   options.foreign.all = flags.continue_on_error;
   for (const std::string& list : flags.allow_foreign) {
@@ -139,6 +141,9 @@ void AddConvert(CLI::App& app, Session& session) {
             "Make initializers that are inputs too constants (default), or keep them as "
             "inputs with a default value")
       .SetsWhenGiven(flags->says_freeze);
+  verb.Flag("--keep-functions", flags->keep_functions,
+            "Keep MODEL's local functions, and the calls of them; by default each call becomes "
+            "what its function says");
   verb.Flag("--optimize", flags->optimize, "Run the optimizer's default passes");
   verb.Text("--weights", flags->weights, "copy|reference",
             "Copy the weights beside the IR (default), or name byte ranges of MODEL's files")

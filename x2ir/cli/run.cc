@@ -58,7 +58,8 @@ std::string Missing(const Graph& graph, const IoCase& io) {
   std::string missing;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const Value& input = *graph.inputs()[i];
-    if (io.inputs[i] || input.constant()) continue;
+    const bool optional = input.type().kind() == Type::kOptional;
+    if (io.inputs[i] || input.constant() || optional) continue;
     StrAppend(&missing, "\n  --input ", input.name(), "=FILE.npy   (", input.type().ToString(),
               ")");
   }

@@ -213,11 +213,13 @@ absl::Status FindTypesOf(Model& model, const std::vector<std::string>& names,
   trial.graph = graph.Clone();
   trial.source_dialect = model.source_dialect;
   trial.opset_imports = model.opset_imports;
+  trial.functions = model.functions;
   X2IR_RETURN_IF_ERROR(trial.graph->Sort());
   Report ignored;
   ForeignPolicy keep;
   keep.all = true;
-  X2IR_RETURN_IF_ERROR(RewriteToIr(trial, model.source_dialect, keep, options.progress, ignored));
+  X2IR_RETURN_IF_ERROR(RewriteToIr(trial, model.source_dialect, keep, /*keep_functions=*/false,
+                                   options.progress, ignored));
   for (const std::string& name : names) {
     Value* value = *FindByName(graph, name);
     const Value* found = trial.graph->Find(value->name());
@@ -261,10 +263,33 @@ absl::Status CompareOutputs(const std::vector<Type>& declared, const Graph& grap
   return absl::OkStatus();
 }
 
-// The oldest file version that has what the model uses: functions came with 8, metadata of
-// nodes and graphs with 10.
+// Constants of a nested graph need file version 4: before it they had to be inputs too.
+bool HasNestedConstants(const Graph& root) {
+  std::vector<const Graph*> todo = {&root};
+  while (!todo.empty()) {
+    const Graph* graph = todo.back();
+    todo.pop_back();
+    if (graph->parent_node() && graph->num_constants() != 0) return true;
+    for (const Node* node : graph->nodes()) {
+      for (const Graph* inner : node->subgraphs()) todo.push_back(inner);
+    }
+  }
+  return false;
+}
+
+// The oldest file version that has what the model uses: functions came with 8, defaults of their
+// attributes with 9, their overloads and types, and metadata of nodes and graphs with 10.
 int64_t OldestFileVersion(const Model& model, int64_t oldest) {
-  if (!model.functions.empty()) oldest = std::max<int64_t>(oldest, 8);
+  for (const auto& function : model.functions) {
+    if (!function->body) continue;  // the writer refuses it
+    bool types = !function->overload.empty();
+    for (const Node* node = function->body->first(); node; node = node->next()) {
+      for (const Value* value : node->outputs()) types |= value && value->type().is_known();
+    }
+    for (const Value* value : function->body->inputs()) types |= value->type().is_known();
+    const int64_t needs = types ? 10 : function->attribute_defaults.empty() ? 8 : 9;
+    oldest = std::max(oldest, needs);
+  }
   const auto has_metadata = [](const AnnotationsPtr& annotations) {
     return annotations.get() && !annotations.get()->metadata.empty();
   };
@@ -280,6 +305,30 @@ int64_t OldestFileVersion(const Model& model, int64_t oldest) {
     if (metadata) oldest = 10;
   }
   return oldest;
+}
+
+// The oldest file version for the other domains that the model imports.
+int64_t OldestFileVersionOfDomains(const Model& model, const Dialect& dialect) {
+  int64_t oldest = 0;
+  for (const OpsetImport& import : model.opset_imports) {
+    if (import.domain.empty() || import.domain == "ai.onnx") continue;
+    for (int opset = 1; opset <= dialect.latest_opset; ++opset) {
+      if (DomainVersion(&dialect, import.domain, opset) < import.version) continue;
+      oldest = std::max<int64_t>(oldest, dialect.oldest_file_version(opset));
+      break;
+    }
+  }
+  return oldest;
+}
+
+absl::Status CheckExtraOpsets(const std::vector<OpsetImport>& extra, const Dialect* dialect) {
+  for (const OpsetImport& import : extra) {
+    const int newest = dialect ? DomainVersion(dialect, import.domain, dialect->latest_opset) : 0;
+    if (import.version >= 1 && (newest == 0 || import.version <= newest)) continue;
+    return Invalid("there is no version ", import.version, " of ", import.domain,
+                   newest ? StrCat("; expected 1 to ", newest) : "");
+  }
+  return absl::OkStatus();
 }
 
 void WarnUnknownDims(const Graph& graph, Report& report) {
@@ -360,8 +409,8 @@ absl::Status ToIr(Model& model, const ImportOptions& options, Report* report) {
   X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, options.dtypes));
   X2IR_RETURN_IF_ERROR(graph.Sort());
   const std::vector<Type> declared = OutputTypes(graph);
-  X2IR_RETURN_IF_ERROR(
-      RewriteToIr(model, model.source_dialect, options.foreign, options.progress, *report));
+  X2IR_RETURN_IF_ERROR(RewriteToIr(model, model.source_dialect, options.foreign,
+                                   options.keep_functions, options.progress, *report));
   X2IR_RETURN_IF_ERROR(report->ToStatus("cannot convert to IR"));
   if (!options.inputs.empty()) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, *report));
@@ -391,6 +440,7 @@ absl::Status FromIr(Model& model, const std::string& dialect, const ExportOption
   if (opset < oldest) {
     return Invalid("opset ", opset, " of ", dialect, " is not written; the oldest is ", oldest);
   }
+  X2IR_RETURN_IF_ERROR(CheckExtraOpsets(options.extra_opsets, known));
   X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, {}));
   X2IR_RETURN_IF_ERROR(graph.Sort());
   const std::vector<Type> declared = OutputTypes(graph);
@@ -402,10 +452,11 @@ absl::Status FromIr(Model& model, const std::string& dialect, const ExportOption
   X2IR_RETURN_IF_ERROR(Optimize(graph, passes, *report));
 
   if (!home) model.opset_imports.clear();
+  const std::vector<OpsetImport> source_opsets = model.opset_imports;
   model.SetOpset("", opset);
   for (const OpsetImport& extra : options.extra_opsets) model.SetOpset(extra.domain, extra.version);
   X2IR_RETURN_IF_ERROR(
-      RewriteFromIr(model, dialect, source_opset, options.foreign.all, options.progress, *report));
+      RewriteFromIr(model, dialect, source_opsets, options.foreign.all, options.progress, *report));
   if (options.foreign.all && !report->failures.empty()) {
     report->warnings.push_back(
         StrCat("kept as custom ops, which no runtime knows:\n", report->FailuresText()));
@@ -419,6 +470,8 @@ absl::Status FromIr(Model& model, const std::string& dialect, const ExportOption
     if (!home || opset != source_opset || model.ir_version == 0) {
       model.ir_version = OldestFileVersion(model, known->oldest_file_version(opset));
     }
+    model.ir_version = std::max(model.ir_version, OldestFileVersionOfDomains(model, *known));
+    if (model.ir_version < 4 && HasNestedConstants(graph)) model.ir_version = 4;
   }
   model.source_dialect = dialect;
   report->nodes_written = static_cast<int64_t>(graph.TotalNodes());

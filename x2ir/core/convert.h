@@ -38,7 +38,8 @@ struct ImportOptions {
   std::vector<std::string> inputs{};                    // --inputs: cut the graph at these values
   std::vector<std::string> outputs{};                   // --outputs: "name" or "node:k"
   std::optional<int> opset{};                           // --opset: instead of what the file says
-  bool freeze_params = true;  // initializers that are also inputs become constants
+  bool freeze_params = true;    // initializers that are also inputs become constants
+  bool keep_functions = false;  // --keep-functions: calls of local functions stay calls
   bool optimize = false;
   bool allow_outside = false;  // as for Load
   ForeignPolicy foreign{};

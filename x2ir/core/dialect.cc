@@ -23,11 +23,27 @@ const OperandSchema* At(const std::vector<OperandSchema>& operands, size_t i) {
                                                                         : nullptr;
 }
 
+// Whether a tensor of that type, perhaps not known, is among the allowed ones.
+bool AllowsTensor(uint32_t dtypes, const Type& type) {
+  if (!type.is_tensor() || type.dtype() == DType::kUndefined) return dtypes != 0;
+  return (dtypes >> static_cast<int>(type.dtype())) & 1;
+}
+
 bool Allows(const OperandSchema& operand, const Type& type) {
-  if (!type.is_known()) return true;
-  if (type.kind() != Type::kTensor) return operand.non_tensor;
-  if (type.dtype() == DType::kUndefined) return true;
-  return (operand.dtypes >> static_cast<int>(type.dtype())) & 1;
+  switch (type.kind()) {
+    case Type::kUnknown: return true;
+    case Type::kTensor:
+      return type.dtype() == DType::kUndefined || AllowsTensor(operand.dtypes, type);
+    case Type::kSequence:
+      if (type.element().kind() == Type::kMap) return operand.non_tensor;
+      return operand.non_tensor && AllowsTensor(operand.sequences, type.element());
+    case Type::kOptional:
+      return operand.non_tensor &&
+             (type.element().kind() == Type::kSequence
+                  ? AllowsTensor(operand.optional_sequences, type.element().element())
+                  : AllowsTensor(operand.optionals, type.element()));
+    default: return operand.non_tensor;
+  }
 }
 
 }  // namespace
@@ -59,6 +75,11 @@ bool RegisterDialect(Dialect dialect) {
   const bool fresh = Table().emplace(name, std::move(dialect)).second;
   X2IR_CHECK(fresh, "dialect '" + name + "' is registered twice");
   return true;
+}
+
+int DomainVersion(const Dialect* dialect, std::string_view domain, int opset) {
+  if (domain.empty()) return opset;
+  return dialect && dialect->domain_version ? dialect->domain_version(domain, opset) : 0;
 }
 
 std::pair<std::string_view, std::string_view> SplitOp(std::string_view op) {

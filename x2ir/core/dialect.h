@@ -24,6 +24,8 @@ struct OperandSchema {
   int min = 1;                     // of a variadic one
   uint32_t dtypes = ~uint32_t{0};  // bit d: tensors of DType d are allowed
   bool non_tensor = false;         // sequences, optionals or maps are allowed
+  // Bit d, where non_tensor: sequences, optionals and optional sequences of tensors of DType d.
+  uint32_t sequences = ~uint32_t{0}, optionals = ~uint32_t{0}, optional_sequences = ~uint32_t{0};
   int type_var = -1;               // operands of one variable ("T") are of one type; -1: of none
 };
 
@@ -59,11 +61,17 @@ struct Dialect {
   std::function<std::vector<Symbol>()> ops{};
   // The oldest version of the file format that may hold this opset (ONNX: IR version).
   std::function<int(int opset)> oldest_file_version{};
+  // The version of another domain that came with this opset; 0: nothing is known of it.
+  std::function<int(std::string_view domain, int opset)> domain_version{};
 };
 
 // Null when nobody registered it; a dialect without registration has no schemas.
 const Dialect* FindDialect(std::string_view name);
 bool RegisterDialect(Dialect dialect);
+
+// The version of a domain that goes with this opset of the default domain: the opset itself for
+// the default domain, 0 where nothing is known. `dialect` may be null.
+int DomainVersion(const Dialect* dialect, std::string_view domain, int opset);
 
 // Splits "com.acme::Foo" into domain and name; the domain of "Relu" is "".
 std::pair<std::string_view, std::string_view> SplitOp(std::string_view op);

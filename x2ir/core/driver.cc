@@ -2,14 +2,18 @@
 #include "x2ir/core/driver.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/core/dialect.h"
+#include "x2ir/core/functions.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/ops/builder.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/retype.h"
 
 namespace x2ir {
 namespace {
@@ -26,21 +30,38 @@ class Driver {
       : model_(model),
         dialect_(dialect),
         known_(FindDialect(dialect)),
+        functions_(model),
+        model_scope_{&model.opset_imports, {}, {}, ""},
         progress_(progress),
         total_(static_cast<int64_t>(model.graph->TotalNodes())),
         report_(report) {}
 
  protected:
-  // The opset of the node's domain, as the model imports it.
-  int OpsetOf(Symbol op) {
-    auto [it, fresh] = opsets_.try_emplace(op, 0);
+  // Where nodes come from, the model or one of its functions, says by the opsets that it imports
+  // what they mean.
+  struct Scope {
+    const std::vector<OpsetImport>* imports;
+    absl::flat_hash_map<Symbol, int> opsets;
+    absl::flat_hash_map<Symbol, const Form*> forms;
+    std::string function;  // its name; empty for the model
+  };
+
+  // The opset of the op's domain, as the scope imports it; 0 when it does not.
+  static int OpsetOf(Symbol op, Scope& scope) {
+    auto [it, fresh] = scope.opsets.try_emplace(op, 0);
     if (fresh) {
-      std::string_view domain = SplitOp(op.view()).first;
-      it->second = static_cast<int>(model_.Opset(domain));
-      if (it->second == 0 && domain.empty()) it->second = static_cast<int>(model_.Opset("ai.onnx"));
+      const std::string_view domain = SplitOp(op.view()).first;
+      for (const std::string_view name : {domain, std::string_view("ai.onnx")}) {
+        for (const OpsetImport& import : *scope.imports) {
+          if (import.domain == name && it->second == 0)
+            it->second = static_cast<int>(import.version);
+        }
+        if (!domain.empty()) break;
+      }
     }
     return it->second;
   }
+  int OpsetOf(Symbol op) { return OpsetOf(op, model_scope_); }
 
   const OpSchema* SchemaOf(Symbol op, int opset) const {
     return known_ && known_->schema ? known_->schema(op, opset) : nullptr;
@@ -127,6 +148,22 @@ class Driver {
     }
   }
 
+  // Values of a nested graph get names where they have none, and others where an outer value is
+  // called the same: files say by name which one is meant.
+  static void NameApart(Graph& graph) {
+    const Graph* outer = graph.parent();
+    if (!outer) return;
+    const auto name = [&](Value* value) {
+      if (!value || (!value->name().empty() && !outer->FindInScope(value->name()))) return;
+      graph.Rename(value, graph.UniqueName(value->name()));
+    };
+    for (Value* input : graph.inputs()) name(input);
+    for (Value* constant : graph.constants()) name(constant);
+    for (Node* node : graph.nodes()) {
+      for (Value* output : node->outputs()) name(output);
+    }
+  }
+
   // Runtimes want the names of nodes to be unique, so the new ones are.
   std::string UniqueNodeName(const std::string& base) {
     if (!node_names_) {
@@ -160,12 +197,12 @@ class Driver {
   Model& model_;
   const Symbol dialect_;
   const Dialect* const known_;
+  Functions functions_;
+  Scope model_scope_;
   const ProgressFn& progress_;
   int64_t done_ = 0;
   const int64_t total_;
   Report& report_;
-  absl::flat_hash_map<Symbol, int> opsets_;
-  absl::flat_hash_map<Symbol, const Form*> forms_;
   std::optional<StringSet> node_names_;  // of the whole model, once a new one is needed
 };
 
@@ -174,29 +211,129 @@ class Driver {
 class Importer : public Driver {
  public:
   Importer(Model& model, const std::string& dialect, const ForeignPolicy& policy,
-           const ProgressFn& progress, Report& report)
-      : Driver(model, dialect, progress, report), policy_(policy) {}
+           bool keep_functions, const ProgressFn& progress, Report& report)
+      : Driver(model, dialect, progress, report),
+        policy_(policy),
+        keep_functions_(keep_functions) {}
 
-  void Run(Graph& graph) {
-    for (Node* node : graph.nodes()) {
-      if (node->is_ir()) {  // a mixed graph: infer it, so that types flow on
-        if (absl::Status s = InferNode(*node); !s.ok()) Fail(*node, s);
-        continue;
-      }
-      ++report_.nodes_read;
-      Tick();
-      for (Graph* inner : node->subgraphs()) Run(*inner);
-      Convert(graph, node);
-    }
+  absl::Status Run() {
+    X2IR_RETURN_IF_ERROR(functions_.Check());
+    Run(*model_.graph);
+    if (!keep_functions_) model_.functions = functions_.UsedBy(*model_.graph);
+    return absl::OkStatus();
   }
 
  private:
+  void Run(Graph& graph) {
+    NameApart(graph);
+    for (Node* node : graph.nodes()) Visit(graph, node);
+  }
+
+  void Visit(Graph& graph, Node* node) {
+    if (node->is_ir()) {  // a mixed graph: infer it, so that types flow on
+      const Types declared = node->has_subgraphs() ? TypesOf(*node) : Types();
+      if (absl::Status s = InferNode(*node); !s.ok()) Fail(*node, s);
+      if (node->has_subgraphs()) Settle({node}, declared);
+      return;
+    }
+    ++report_.nodes_read;
+    Tick();
+    const Function* function = node->dialect() == dialect_ ? functions_.Called(*node) : nullptr;
+    if (!function) {
+      Convert(graph, node);
+    } else {
+      // Graphs that are handed over are of the caller's opsets.
+      for (Graph* inner : node->subgraphs()) Run(*inner);
+      if (keep_functions_) {
+        ++CountOf(node->op()).foreign;
+      } else {
+        Inline(graph, node, *function);
+      }
+    }
+  }
+
+  void Inline(Graph& graph, Node* node, const Function& function) {
+    OpCount& count = CountOf(node->op());
+    std::string name = NameOf(*node);
+    if (name.empty()) name = function.name;
+    absl::StatusOr<std::vector<Node*>> body = BodyOf(function, node, name);
+    if (!body.ok()) {
+      if (Allowed(node->op()) && KeepAtModelsOpset(node->op(), OpsetOf(node->op(), *scope_)).ok()) {
+        ++count.foreign;
+      } else {
+        Fail(*node, body.status());
+      }
+      return;
+    }
+    ++count.mapped;
+    for (Node* made : *body) {
+      if (!made->name().empty()) made->set_name(UniqueNodeName(NameInside(name, made->name())));
+    }
+    Scope* const caller = scope_;
+    std::unique_ptr<Scope>& scope = scopes_[&function];
+    if (!scope) scope.reset(new Scope{&function.opset_imports, {}, {}, function.name});
+    scope_ = scope.get();
+    for (Node* made : *body) Visit(graph, made);
+    scope_ = caller;
+  }
+
+  absl::StatusOr<std::vector<Node*>> BodyOf(const Function& function, Node* call,
+                                            const std::string& name) {
+    for (const OpsetImport& import : function.opset_imports) {
+      const bool is_default = import.domain.empty() || import.domain == "ai.onnx";
+      if (is_default && known_ && known_->schema && import.version > known_->latest_opset) {
+        return Unimplemented("the function is of opset ", import.version, " of ", known_->name,
+                             "; the newest that is known is ", known_->latest_opset);
+      }
+    }
+    return functions_.Inline(function, call, name);
+  }
+
+  using Types = std::vector<std::pair<const Value*, Type>>;
+  static Types TypesOf(const Node& node) {
+    Types types;
+    for (const Value* output : node.outputs()) {
+      if (output) types.emplace_back(output, output->type());
+    }
+    return types;
+  }
+
+  // A node comes before its nested graphs: inference of what it became tells their inputs' types.
+  // When they are converted it tells what they give, and the first guess is forgotten.
+  void Settle(const std::vector<Node*>& made, const Types& declared) {
+    const auto declared_type = [&](const Value* output) {  // `declared` may name what is gone
+      auto it = std::find_if(declared.begin(), declared.end(),
+                             [&](const auto& entry) { return entry.first == output; });
+      return it == declared.end() ? Type() : it->second;
+    };
+    for (Node* node : made) {
+      if (!node->is_ir()) {  // out of a nested graph that stood in the node's place
+        Convert(*node->graph(), node);
+        continue;
+      }
+      for (Graph* inner : node->subgraphs()) Run(*inner);
+      for (Value* output : node->outputs()) {
+        if (output) output->set_type(declared_type(output));
+      }
+      absl::Status status = InferNode(*node);
+      for (const Value* output : node->outputs()) {
+        if (!status.ok() || !output) continue;
+        status = CheckDeclared(*output, declared_type(output).dtype(), output->dtype());
+      }
+      if (!status.ok()) Fail(*node, status);
+    }
+  }
+  static bool NeedSettling(const std::vector<Node*>& made) {
+    return std::any_of(made.begin(), made.end(),
+                       [](const Node* node) { return node->has_subgraphs() || !node->is_ir(); });
+  }
+
   void Convert(Graph& graph, Node* node) {
     const Symbol op = node->op();
-    const int opset = OpsetOf(op);
+    const int opset = OpsetOf(op, *scope_);
     OpCount& count = CountOf(op);
-    auto [it, fresh] = forms_.try_emplace(op, nullptr);
-    if (fresh) it->second = FindImportForm(dialect_, op, opset);
+    auto [it, fresh] = scope_->forms.try_emplace(op, nullptr);
+    if (fresh && !TooNew(op, opset)) it->second = FindImportForm(dialect_, op, opset);
     const Form* form = it->second;
     absl::Status status;
     if (node->dialect() != dialect_) {
@@ -205,9 +342,11 @@ class Importer : public Driver {
                domain == kIrDomain && FindOp(name)) {
       // An IR op that an export kept as it was (see Exporter::Fail).
       node->set_op(kIrDialect, name);
+      const Types declared = TypesOf(*node);
       status = InferNode(*node);
       if (status.ok()) {
         ++count.mapped;
+        if (node->has_subgraphs()) Settle({node}, declared);
         return;
       }
       node->set_op(dialect_, op);
@@ -231,21 +370,48 @@ class Importer : public Driver {
           },
           r);
       if (values.ok()) {
-        Splice(graph, node, *values, builder);
         ++count.mapped;
+        const bool nested = NeedSettling(builder.made());
+        const Types declared = nested ? TypesOf(*node) : Types();
+        Splice(graph, node, *values, builder);
+        if (nested) Settle(builder.made(), declared);
         return;
       }
       status = values.status();
     }
+    for (Graph* inner : node->subgraphs()) Run(*inner);
     if (Allowed(op)) {
-      ++count.foreign;
-      return;
+      status = KeepAtModelsOpset(op, opset);
+      if (status.ok()) {
+        ++count.foreign;
+        return;
+      }
     }
     Fail(*node, status);
   }
 
+  // A foreign op of a function's body now stands in the model, where it means the same only if
+  // the model imports the same opset.
+  absl::Status KeepAtModelsOpset(Symbol op, int opset) {
+    if (scope_ == &model_scope_) return absl::OkStatus();
+    const int of_model = OpsetOf(op);
+    if (of_model == 0 && opset != 0) {
+      model_.SetOpset(SplitOp(op.view()).first, opset);
+      model_scope_.opsets.clear();
+      return absl::OkStatus();
+    }
+    const OpSchema* schema = SchemaOf(op, opset);
+    if (of_model == opset || (schema && schema == SchemaOf(op, of_model))) return absl::OkStatus();
+    return CannotExpress("cannot be kept as it is: it stands in a function of opset ", opset,
+                         ", and the model is of opset ", of_model);
+  }
+
   // What the file has must be what its own opset allows.
   static absl::Status CheckSource(const Node& node, const OpSchema* schema) {
+    for (const auto& [name, attr] : node.attrs()) {
+      if (attr.kind() != AttrKind::kRef) continue;
+      return Unimplemented("attribute '", name.str(), "' refers to one of an enclosing function");
+    }
     if (!schema || schema->deprecated) return absl::OkStatus();
     const std::vector<std::string> problems = CheckNode(node, *schema);
     if (problems.empty()) return absl::OkStatus();
@@ -260,26 +426,41 @@ class Importer : public Driver {
           !results[i]->type().is_tensor()) {
         continue;
       }
-      const DType want = declared->dtype();
-      const DType got = results[i]->dtype();
-      if (want != DType::kUndefined && got != DType::kUndefined && want != got) {
-        return Invalid("output '", declared->name(), "' is declared as ", Name(want),
-                       ", but the op gives ", Name(got));
-      }
+      X2IR_RETURN_IF_ERROR(CheckDeclared(*declared, declared->dtype(), results[i]->dtype()));
     }
     return absl::OkStatus();
+  }
+  static absl::Status CheckDeclared(const Value& output, DType declared, DType got) {
+    if (declared == DType::kUndefined || got == DType::kUndefined || declared == got) {
+      return absl::OkStatus();
+    }
+    return Invalid("output '", output.name(), "' is declared as ", Name(declared),
+                   ", but the op gives ", Name(got));
+  }
+
+  // Of the default domain that was asked before.
+  bool TooNew(Symbol op, int opset) const {
+    const std::string_view domain = SplitOp(op.view()).first;
+    const int newest = known_ ? DomainVersion(known_, domain, known_->latest_opset) : 0;
+    return !domain.empty() && newest != 0 && opset > newest;
   }
 
   absl::Status Missing(Symbol op, int opset) const {
     const auto [domain, name] = SplitOp(op.view());
+    if (TooNew(op, opset)) {
+      return Unimplemented("the model is of version ", opset, " of ", domain,
+                           "; the newest that is known is ",
+                           DomainVersion(known_, domain, known_->latest_opset));
+    }
     if (opset == 0) {
-      return NotFound("the model imports no opset of domain '", domain, "'");
+      return NotFound("the ", scope_ == &model_scope_ ? "model" : "function",
+                      " imports no opset of domain '", domain, "'");
     }
     if (!known_) return NotFound("no mapping to IR");
     const OpSchema* schema = SchemaOf(op, opset);
     if (schema && schema->deprecated) {
-      return Invalid("is deprecated since opset ", schema->since, ", the model is of opset ",
-                     opset);
+      return Invalid("is deprecated since opset ", schema->since, ", the ",
+                     scope_ == &model_scope_ ? "model" : "function", " is of opset ", opset);
     }
     if (schema) {
       for (int later = opset + 1; later <= known_->latest_opset; ++later) {
@@ -314,7 +495,11 @@ class Importer : public Driver {
     if (!domain.empty() && node.dialect() == dialect_) {
       hint = StrCat("--allow-foreign ", domain, " keeps it as it is");
     }
-    report_.AddFailure(op, NameOf(node), status, hint);
+    report_.AddFailure(op, NameOf(node),
+                       scope_ == &model_scope_
+                           ? status
+                           : Annotate(status, StrCat("in function '", scope_->function, "'")),
+                       hint);
   }
 
   OpCount& CountOf(Symbol op) {
@@ -324,6 +509,9 @@ class Importer : public Driver {
   }
 
   const ForeignPolicy& policy_;
+  const bool keep_functions_;
+  Scope* scope_ = &model_scope_;  // of the node at hand
+  absl::flat_hash_map<const Function*, std::unique_ptr<Scope>> scopes_;
   absl::flat_hash_map<Symbol, OpCount*> counts_;
 };
 
@@ -331,19 +519,28 @@ class Importer : public Driver {
 
 class Exporter : public Driver {
  public:
-  Exporter(Model& model, const std::string& dialect, int source_opset, bool keep_failed,
-           const ProgressFn& progress, Report& report)
-      : Driver(model, dialect, progress, report),
-        source_opset_(source_opset),
-        keep_failed_(keep_failed) {}
+  Exporter(Model& model, const std::string& dialect, const std::vector<OpsetImport>& source_opsets,
+           bool keep_failed, const ProgressFn& progress, Report& report)
+      : Driver(model, dialect, progress, report), keep_failed_(keep_failed) {
+    source_.opset_imports = source_opsets;
+  }
 
+  void Run() {
+    CheckFunctions();
+    Run(*model_.graph);
+    while (!pending_.empty()) Finish();
+  }
+
+ private:
   void Run(Graph& graph) {
+    NameApart(graph);
+    GiveOwnOutputs(graph);
     for (Node* node : graph.nodes()) {
       ++report_.nodes_read;
       Tick();
-      for (Graph* inner : node->subgraphs()) Run(*inner);
       const Symbol op = node->op();
       if (!node->is_ir()) {
+        for (Graph* inner : node->subgraphs()) Run(*inner);
         CheckForeign(*node);
         continue;
       }
@@ -352,51 +549,143 @@ class Exporter : public Driver {
     }
   }
 
- private:
+  // A nested graph gives values of its own: runtimes refuse outer ones as its outputs and a value
+  // that is two of them, and write into the buffer of an input that is one.
+  static void GiveOwnOutputs(Graph& graph) {
+    if (!graph.parent()) return;
+    const std::vector<Value*> outputs = graph.outputs();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      Value* value = outputs[i];
+      if (!value) continue;
+      const bool again =
+          std::find(outputs.begin(), outputs.begin() + i, value) != outputs.begin() + i;
+      if (value->graph() == &graph && !value->is_input() && !again) continue;
+      Builder builder(graph, nullptr);
+      Value* own = builder.Op("identity", {value});
+      graph.NameValues(own->producer(), value->name());
+      graph.SetOutput(i, own);
+    }
+  }
+
   // The node of the IR graph that all this is about, however often it was lowered.
   struct Origin {
     Symbol op;
     std::string name;
   };
 
-  bool Convert(Graph& graph, Node* node, const Origin& origin, int depth) {
-    const Symbol op = node->op();
-    const int opset = static_cast<int>(model_.Opset(""));
-    auto [it, fresh] = forms_.try_emplace(op, nullptr);
-    if (fresh) it->second = FindExportForm(dialect_, op, opset);
+  struct Pending {
+    Origin origin;
     absl::Status status;
-    if (const Form* form = it->second) {
+    Node* node;
+    bool was_used;
+  };
+
+  bool Convert(Graph& graph, Node* node, const Origin& origin, int depth) {
+    const int opset = static_cast<int>(model_.Opset(""));
+    absl::Status status;
+    if (const Form* form = FormOf(node->op())) {
       Builder builder(graph, node);
-      Hint(builder, *node);
-      // The opset that counts is that of the foreign op's own domain.
-      const int form_opset = OpsetOf(form->op) ? OpsetOf(form->op) : opset;
-      Rewrite r{*node, builder, dialect_, form_opset};
-      auto values = Try(
-          [&](Rewrite& rewrite) -> absl::StatusOr<Values> {
-            X2IR_ASSIGN_OR_RETURN(Values results, RunExport(*form, rewrite));
-            X2IR_RETURN_IF_ERROR(CheckMade(rewrite.node, results, rewrite.b, form_opset));
-            return results;
-          },
-          r);
+      auto values = Write(*form, *node, builder);
       if (values.ok()) {
+        ImportDomains(builder, opset);
         Splice(graph, node, *values, builder);
+        // Not before, since lowerings are of IR, nested graphs and all.
+        for (Node* made : builder.made()) {
+          for (Graph* inner : made->subgraphs()) Run(*inner);
+        }
         return true;
       }
       status = values.status();
     } else {
-      status = Missing(op, opset);
+      status = Missing(node->op(), opset);
     }
     if (absl::IsInternal(status) || absl::IsInvalidArgument(status)) {
-      Fail(origin, status, *node);
+      pending_.push_back({origin, status, node, IsUsed(*node)});
       return false;
     }
+    if (Retype(graph, node, origin, depth, opset)) return true;
     return Lower(graph, node, origin, depth, opset, status);
+  }
+
+  const Form* FormOf(Symbol op) {
+    auto [it, fresh] = model_scope_.forms.try_emplace(op, nullptr);
+    if (fresh) it->second = FindFormAt(op, static_cast<int>(model_.Opset("")));
+    return it->second;
+  }
+
+  // The node as its form says it, made but not yet in its place.
+  absl::StatusOr<Values> Write(const Form& form, const Node& node, Builder& builder) {
+    Hint(builder, node);
+    const std::string_view domain = SplitOp(form.op.view()).first;
+    const int opset = DomainOpset(domain, static_cast<int>(model_.Opset("")));
+    Rewrite r{node, builder, dialect_, opset};
+    return Try(
+        [&](Rewrite& rewrite) -> absl::StatusOr<Values> {
+          X2IR_ASSIGN_OR_RETURN(Values results, RunExport(form, rewrite));
+          X2IR_RETURN_IF_ERROR(CheckMade(rewrite.node, results, rewrite.b, opset));
+          return results;
+        },
+        r);
+  }
+
+  // The node in another element type, if its form allows that one and the casts around it.
+  bool Retype(Graph& graph, Node* node, const Origin& origin, int depth, int opset) {
+    if (!FormOf(node->op())) return false;
+    for (const DType type : StandInTypes(*node)) {
+      Builder builder(graph, node);
+      Hint(builder, *node);
+      Rewrite r{*node, builder, dialect_, opset};
+      const auto values = Try([&](Rewrite& rewrite) { return InStandInType(rewrite, type); }, r);
+      if (!values.ok()) continue;
+      bool ok = true;
+      for (Node* made : builder.made()) {
+        const Form* form = FormOf(made->op());
+        Builder trial(graph, made);
+        ok = ok && form && Write(*form, *made, trial).ok();
+        trial.Rollback();
+      }
+      if (!ok) {
+        builder.Rollback();
+        continue;
+      }
+      ++report_.ops[origin.op.str()].lowered;
+      Splice(graph, node, *values, builder);
+      for (Node* made : builder.made()) ok = Convert(graph, made, origin, depth + 1) && ok;
+      return ok;
+    }
+    return false;
+  }
+
+  // The opset that counts for a form is that of its own domain: what the model says, else what
+  // came with the default domain's opset, else (of a domain that nobody knows) that opset itself.
+  int DomainOpset(std::string_view domain, int opset) const {
+    if (domain.empty()) return opset;
+    if (const int64_t own = model_.Opset(domain)) return static_cast<int>(own);
+    const int known = DomainVersion(known_, domain, opset);
+    return known != 0 ? known : opset;
+  }
+
+  const Form* FindFormAt(Symbol op, int opset) const {
+    return FindExportForm(dialect_, op,
+                          [&](std::string_view domain) { return DomainOpset(domain, opset); });
+  }
+
+  // A domain that the model does not import yet is imported when the first of its ops is made.
+  void ImportDomains(const Builder& b, int opset) {
+    for (const Node* made : b.made()) {
+      const std::string_view domain = SplitOp(made->op().view()).first;
+      if (made->is_ir() || domain.empty() || model_.Opset(domain) != 0) continue;
+      if (const int version = DomainVersion(known_, domain, opset)) {
+        model_.SetOpset(domain, version);
+      }
+    }
   }
 
   bool Lower(Graph& graph, Node* node, const Origin& origin, int depth, int opset,
              absl::Status status) {
     if (depth >= kMaxLoweringDepth) {
-      Fail(origin, Internal("lowerings of ", node->op().str(), " do not end"), *node);
+      status = Internal("lowerings of ", node->op().str(), " do not end");
+      pending_.push_back({origin, status, node, IsUsed(*node)});
       return false;
     }
     for (const Lowering& lowering : LoweringsOf(node->op())) {
@@ -413,13 +702,41 @@ class Exporter : public Driver {
       Splice(graph, node, *values, builder);
       bool ok = true;
       for (Node* made : builder.made()) {
-        for (Graph* inner : made->subgraphs()) Run(*inner);
-        ok = Convert(graph, made, origin, depth + 1) && ok;
+        if (made->is_ir()) {
+          ok = Convert(graph, made, origin, depth + 1) && ok;
+        } else {
+          for (Graph* inner : made->subgraphs()) Run(*inner);
+          CheckForeign(*made);
+        }
       }
       return ok;
     }
-    Fail(origin, status, *node);
+    pending_.push_back({origin, status, node, IsUsed(*node)});
     return false;
+  }
+
+  static bool IsUsed(const Node& node) {
+    return std::any_of(node.outputs().begin(), node.outputs().end(),
+                       [](const Value* output) { return output && !output->is_unused(); });
+  }
+
+  // What could not be expressed may have lost its uses to the lowerings of what used it (a
+  // sequence whose elements alone are used): then it goes, else it is an error.
+  void Finish() {
+    std::vector<Pending> failed;
+    for (std::vector<Pending> all = std::exchange(pending_, {}); !all.empty(); all.pop_back()) {
+      Pending& last = all.back();
+      if (last.was_used && !IsUsed(*last.node)) {
+        ++report_.ops[last.origin.op.str()].lowered;
+        Erase(*last.node->graph(), last.node);
+      } else {
+        failed.push_back(std::move(last));
+      }
+    }
+    for (auto it = failed.rbegin(); it != failed.rend(); ++it) {
+      for (Graph* inner : it->node->subgraphs()) Run(*inner);
+      Fail(it->origin, it->status, *it->node);
+    }
   }
 
   static void Hint(Builder& builder, const Node& node) {
@@ -461,11 +778,17 @@ class Exporter : public Driver {
   absl::Status Missing(Symbol op, int opset) const {
     if (known_) {
       for (int later = opset + 1; later <= known_->latest_opset; ++later) {
-        if (FindExportForm(dialect_, op, later)) {
+        if (FindFormAt(op, later)) {
           return CannotExpress("cannot be expressed at opset ", opset, "; opset ", later,
                                " has it");
         }
       }
+    }
+    for (const Form* form : AllForms(dialect_)) {
+      const std::string_view domain = SplitOp(form->op.view()).first;
+      if (form->ir_op != op || !form->exports || domain.empty()) continue;
+      return CannotExpress("cannot be expressed at version ", DomainOpset(domain, opset), " of ",
+                           domain, "; version ", form->opsets.first, " has it");
     }
     return NotFound("no mapping to ", dialect_.str());
   }
@@ -482,18 +805,57 @@ class Exporter : public Driver {
       return;
     }
     const int opset = OpsetOf(node.op());
-    if (SplitOp(node.op().view()).first.empty() && source_opset_ != 0 && opset != source_opset_) {
-      const OpSchema* then = SchemaOf(node.op(), source_opset_);
+    const int source_opset = static_cast<int>(source_.Opset(SplitOp(node.op().view()).first));
+    if (!functions_.Called(node) && source_opset != 0 && opset != source_opset) {
+      const OpSchema* then = SchemaOf(node.op(), source_opset);
       const OpSchema* now = SchemaOf(node.op(), opset);
       if (then != now) {
         Fail(origin,
-             CannotExpress("was kept as it is at opset ", source_opset_, "; at opset ", opset,
+             CannotExpress("was kept as it is at opset ", source_opset, "; at opset ", opset,
                            " that op is another"),
              node);
         return;
       }
     }
     ++count.foreign;
+  }
+
+  // Functions that were kept are written as they are. A runtime reads their nodes at the model's
+  // opset as well as at their own, so both must mean the same.
+  void CheckFunctions() {
+    for (const auto& function : model_.functions) {
+      const std::string op = StrCat(function->domain, "::", function->name);
+      const auto fail = [&](const std::string& node, const absl::Status& status) {
+        report_.AddFailure(op, node, status, "");
+      };
+      if (!function->body) {
+        fail("", Invalid("the function has no body"));
+        continue;
+      }
+      Scope scope{&function->opset_imports, {}, {}, function->name};
+      CheckBody(*function->body, scope, fail);
+    }
+  }
+
+  template <typename F>
+  void CheckBody(Graph& graph, Scope& scope, const F& fail) {
+    for (Node* node : graph.nodes()) {
+      for (Graph* inner : node->subgraphs()) CheckBody(*inner, scope, fail);
+      if (node->dialect() != dialect_) {
+        fail(NameOf(*node), NotFound("a function that holds ", Describe(*node),
+                                     " cannot be written to ", dialect_.str()));
+        continue;
+      }
+      if (functions_.Called(*node)) continue;
+      const int then = OpsetOf(node->op(), scope);
+      const int now = OpsetOf(node->op());
+      if (then == now || now == 0) continue;
+      const OpSchema* schema = SchemaOf(node->op(), then);
+      if (schema && schema == SchemaOf(node->op(), now)) continue;
+      fail(NameOf(*node),
+           CannotExpress("the function was kept as it is at opset ", then, "; at opset ", now,
+                         " its ", node->op().str(), " is another"));
+    }
   }
 
   // Reports a node that cannot be written. If it is to be kept all the same it becomes an op of
@@ -514,21 +876,22 @@ class Exporter : public Driver {
     ++report_.ops[origin.op.str()].foreign;
   }
 
-  const int source_opset_;
+  Model source_;  // its opsets alone
   const bool keep_failed_;
+  std::vector<Pending> pending_;  // in order
 };
 
 }  // namespace
 
 absl::Status RewriteToIr(Model& model, const std::string& dialect, const ForeignPolicy& policy,
-                         const ProgressFn& progress, Report& report) {
-  Importer(model, dialect, policy, progress, report).Run(*model.graph);
-  return absl::OkStatus();
+                         bool keep_functions, const ProgressFn& progress, Report& report) {
+  return Importer(model, dialect, policy, keep_functions, progress, report).Run();
 }
 
-absl::Status RewriteFromIr(Model& model, const std::string& dialect, int source_opset,
-                           bool keep_failed, const ProgressFn& progress, Report& report) {
-  Exporter(model, dialect, source_opset, keep_failed, progress, report).Run(*model.graph);
+absl::Status RewriteFromIr(Model& model, const std::string& dialect,
+                           const std::vector<OpsetImport>& source_opsets, bool keep_failed,
+                           const ProgressFn& progress, Report& report) {
+  Exporter(model, dialect, source_opsets, keep_failed, progress, report).Run();
   return absl::OkStatus();
 }
 

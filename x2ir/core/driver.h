@@ -15,16 +15,19 @@ namespace x2ir {
 // Rewrites a sorted graph (nested ones included) of `dialect` to IR. Failures go to the
 // report; nodes that fail stay as they were. InvalidArgument only for what makes going on
 // pointless. The policy says which nodes may stay foreign without being a failure.
+// Calls of local functions become what the functions say, at the functions' own opsets, and the
+// model has functions no more; with `keep_functions` the calls stay, and so do all functions.
 absl::Status RewriteToIr(Model& model, const std::string& dialect, const ForeignPolicy& policy,
-                         const ProgressFn& progress, Report& report);
+                         bool keep_functions, const ProgressFn& progress, Report& report);
 
 // Rewrites a sorted IR graph to `dialect` with the opsets that model.opset_imports says;
 // lowers what has no form there. Foreign ops of that dialect stay as they are.
-// `source_opset`: the opset of the default domain that foreign ops came from (0: unknown).
+// `source_opsets`: those that foreign ops came from (empty: unknown).
 // `keep_failed`: nodes that cannot be written become ops of a domain of their own (IR ops of
 // domain "x2ir", which RewriteToIr knows again); they are in the report's failures all the same.
-absl::Status RewriteFromIr(Model& model, const std::string& dialect, int source_opset,
-                           bool keep_failed, const ProgressFn& progress, Report& report);
+absl::Status RewriteFromIr(Model& model, const std::string& dialect,
+                           const std::vector<OpsetImport>& source_opsets, bool keep_failed,
+                           const ProgressFn& progress, Report& report);
 
 }  // namespace x2ir
 

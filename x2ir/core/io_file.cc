@@ -190,8 +190,11 @@ absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tens
   for (const bool expressions : {false, true}) {
     for (size_t i = 0; i < declared.size(); ++i) {
       const Value& input = *declared[i];
+      // An optional tensor is given as one, or not at all.
+      const bool optional = input.type().kind() == Type::kOptional;
+      const Type& type = optional ? input.type().element() : input.type();
       if (!inputs[i]) {
-        if (input.constant()) continue;
+        if (input.constant() || optional) continue;
         return Invalid("input '", input.name(), "' (", input.type().ToString(), ") is missing");
       }
       const Tensor& tensor = *inputs[i];
@@ -199,11 +202,11 @@ absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tens
         return Invalid("input '", input.name(), "': expected ", input.type().ToString(), ", got ",
                        tensor.type().ToString(), why);
       };
-      if (input.type().is_known() && !input.type().is_tensor()) return mismatch("");
-      if (input.dtype() != DType::kUndefined && input.dtype() != tensor.dtype()) {
+      if (type.is_known() && !type.is_tensor()) return mismatch("");
+      if (type.dtype() != DType::kUndefined && type.dtype() != tensor.dtype()) {
         return mismatch("");
       }
-      const Shape* shape = input.shape();
+      const Shape* shape = type.shape();
       if (!shape) continue;
       if (shape->rank() != tensor.rank()) return mismatch("");
       for (int64_t d = 0; d < tensor.rank(); ++d) {

@@ -192,14 +192,19 @@ absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<
     row.evaluates = def->eval() != nullptr;
   }
   for (const Form* form : AllForms(dialect)) {
-    if (opset && !form->opsets.contains(*opset)) continue;
+    const Dialect* own = FindDialect(form->dialect);
+    const std::string_view domain = SplitOp(form->op.view()).first;
+    auto at = [&](int of_default) {  // the opset of the form's own domain
+      const int version = DomainVersion(own, domain, of_default);
+      return version != 0 ? version : of_default;
+    };
+    if (opset && !form->opsets.contains(at(*opset))) continue;
     OpRow& row = rows[form->ir_op.str()];
     OpRow::Mapping m;
     m.foreign = StrCat(form->dialect.str(), ".", form->op.str());
     m.first = form->opsets.first;
     m.open_ended = form->opsets.last == std::numeric_limits<int>::max();
-    const Dialect* own = FindDialect(form->dialect);
-    m.last = m.open_ended ? (own ? own->latest_opset : m.first) : form->opsets.last;
+    m.last = m.open_ended ? (own ? at(own->latest_opset) : m.first) : form->opsets.last;
     m.imports = form->imports && (!form->code || form->code->import);
     m.exports = form->exports && (!form->code || form->code->export_);
     row.mappings.push_back(std::move(m));

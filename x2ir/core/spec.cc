@@ -24,13 +24,14 @@ Forms& Table() {
   return *forms;
 }
 
+template <typename OpsetOf>
 const Form* Newest(const absl::flat_hash_map<Key, std::vector<const Form*>>& index, Symbol dialect,
-                   Symbol op, int opset, bool Form::*direction) {
+                   Symbol op, const OpsetOf& opset_of, bool Form::*direction) {
   auto it = index.find(Key{dialect, op});
   if (it == index.end()) return nullptr;
   const Form* best = nullptr;
   for (const Form* form : it->second) {
-    if (!(form->*direction) || !form->opsets.contains(opset)) continue;
+    if (!(form->*direction) || !form->opsets.contains(opset_of(*form))) continue;
     if (!best || form->opsets.first > best->opsets.first) best = form;
   }
   return best;
@@ -81,11 +82,18 @@ void Spec::Register(Form form) {
 }
 
 const Form* FindImportForm(Symbol dialect, Symbol op, int opset) {
-  return Newest(Table().by_foreign, dialect, op, opset, &Form::imports);
+  return Newest(
+      Table().by_foreign, dialect, op, [=](const Form&) { return opset; }, &Form::imports);
 }
 
 const Form* FindExportForm(Symbol dialect, Symbol ir_op, int opset) {
-  return Newest(Table().by_ir, dialect, ir_op, opset, &Form::exports);
+  return FindExportForm(dialect, ir_op, [=](std::string_view) { return opset; });
+}
+
+const Form* FindExportForm(Symbol dialect, Symbol ir_op,
+                           const std::function<int(std::string_view domain)>& opset_of) {
+  const auto of_form = [&](const Form& form) { return opset_of(SplitOp(form.op.view()).first); };
+  return Newest(Table().by_ir, dialect, ir_op, of_form, &Form::exports);
 }
 
 std::vector<const Form*> AllForms(std::string_view dialect) {
@@ -176,6 +184,11 @@ std::vector<Value*> Draft::FinishOperands() {
   std::vector<Value*> values;
   for (const auto& operand : operands_) values.push_back(operand.value_or(nullptr));
   while (!values.empty() && !values.back()) values.pop_back();
+  // What stands before a variadic operand cannot be left off, only left out.
+  if (!importing_ && schema_ && !schema_->inputs.empty() &&
+      schema_->inputs.back().arity == Arity::kVariadic) {
+    values.resize(std::max(values.size(), schema_->inputs.size() - 1));
+  }
   return values;
 }
 

@@ -19,6 +19,7 @@
 #ifndef X2IR_CORE_SPEC_H_
 #define X2IR_CORE_SPEC_H_
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -175,8 +176,11 @@ class Spec {
 
 // The form that imports (dialect, op) at this opset, or null: the newest that is not newer.
 const Form* FindImportForm(Symbol dialect, Symbol op, int opset);
-// The form that exports an IR op to a dialect at this opset, or null.
+// The form that exports an IR op to a dialect at this opset, or null. The second one asks for
+// the opset of each form's own domain.
 const Form* FindExportForm(Symbol dialect, Symbol ir_op, int opset);
+const Form* FindExportForm(Symbol dialect, Symbol ir_op,
+                           const std::function<int(std::string_view domain)>& opset_of);
 // All forms of a dialect ("" : of all), in a fixed order. For laws and docs.
 std::vector<const Form*> AllForms(std::string_view dialect);
 

@@ -464,7 +464,8 @@ absl::StatusOr<IoCase> RandomCase(const Graph& graph, uint64_t seed, std::string
   for (const Value* input : graph.inputs()) {
     io.inputs.emplace_back();
     if (input->constant()) continue;
-    const Type& type = input->type();
+    const bool optional = input->type().kind() == Type::kOptional;
+    const Type& type = optional ? input->type().element() : input->type();
     if (!type.is_tensor() || type.dtype() == DType::kUndefined || !type.shape()) {
       return Invalid("input '", input->name(), "' (", type.ToString(),
                      "): no random values can be made; expected a tensor of known rank");

@@ -1,10 +1,10 @@
 // dropout.
 #include <cstdint>
 #include <limits>
-#include <random>
 
 #include "x2ir/ops/elementwise_util.h"
 #include "x2ir/ops/op.h"
+#include "x2ir/ops/random.h"
 
 namespace x2ir {
 namespace {
@@ -41,10 +41,8 @@ absl::Status EvalDropout(EvalContext& ctx) {
     ctx.Set(1, std::move(mask));
     return absl::OkStatus();
   }
-  // Without a seed, one of our own: results of two runs are the same.
-  const Attribute* seed = ctx.attrs().Find("seed");
-  std::mt19937_64 random(static_cast<uint64_t>(seed ? *seed->get<int64_t>() : 0));
-  for (bool& k : kept) k = static_cast<double>(random() >> 11) * 0x1p-53 >= ratio;
+  Random random(SeedOf(ctx.node()));
+  for (bool& k : kept) k = random.Uniform() >= ratio;
   return DispatchFloat(ctx.dtype(0), [&](auto zero) {
     using T = decltype(zero);
     const auto scale = static_cast<T>(1 / (1 - ratio));

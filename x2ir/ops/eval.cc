@@ -11,10 +11,15 @@ const Tensor& NoTensor() {
   return *tensor;
 }
 
-// One run of one graph; nested graphs see the scopes around them.
+// How often nested graphs may run in one run of the model: loops need not end.
+constexpr int64_t kMaxNestedRuns = int64_t{1} << 22;
+
+// One run of one graph; nested graphs see the scopes around them. `nested_runs` counts those of
+// the whole run.
 class Scope {
  public:
-  Scope(const Graph& graph, const Scope* outer) : graph_(graph), outer_(outer) {}
+  Scope(const Graph& graph, const Scope* outer, int64_t* nested_runs)
+      : graph_(graph), outer_(outer), nested_runs_(nested_runs) {}
 
   absl::StatusOr<std::vector<Datum>> Run(std::vector<Datum> inputs, const RunOptions& options) {
     if (inputs.size() != graph_.inputs().size()) {
@@ -26,8 +31,13 @@ class Scope {
       values_[input] = std::move(inputs[i]);
     }
     size_t index = 0;
-    const auto run_inner = [this](const Graph& inner, std::vector<Datum> args) {
-      Scope scope(inner, this);
+    const auto run_inner = [this](const Graph& inner,
+                                  std::vector<Datum> args) -> absl::StatusOr<std::vector<Datum>> {
+      if (++*nested_runs_ > kMaxNestedRuns) {
+        return Unimplemented("nested graphs ran ", kMaxNestedRuns,
+                             " times; evaluation stops there, since a loop might never end");
+      }
+      Scope scope(inner, this, nested_runs_);
       return scope.Run(std::move(args), {});
     };
     for (const Node* node : graph_.nodes()) {
@@ -93,6 +103,7 @@ class Scope {
 
   const Graph& graph_;
   const Scope* outer_;
+  int64_t* nested_runs_;
   absl::flat_hash_map<const Value*, Datum> values_;
   absl::flat_hash_map<const Value*, int64_t> uses_left_;
 };
@@ -119,8 +130,13 @@ absl::StatusOr<std::vector<Datum>> EvalNode(const Node& node, std::vector<Datum>
   const OpDef* def = FindOp(node.op());
   if (!def) return NotFound("there is no IR op '", node.op().str(), "'");
   if (!def->eval()) return Unimplemented("op '", node.op().str(), "' has no evaluation");
-  for (Datum& input : inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Datum& input = inputs[i];
     const Tensor* tensor = input.tensor();
+    if (!def->any_kind() && node.input(i) && (input.sequence() || !input.has_value())) {
+      return Invalid("operand ", i, " is ", input.has_value() ? "a sequence" : "an empty optional",
+                     "; expected a tensor");
+    }
     if (!tensor) continue;
     if (tensor->is_sparse()) {
       X2IR_ASSIGN_OR_RETURN(input, tensor->ToDense());
@@ -150,7 +166,8 @@ absl::StatusOr<std::vector<Datum>> EvalConstantNode(const Node& node) {
 
 absl::StatusOr<std::vector<Datum>> RunGraph(const Graph& graph, std::vector<Datum> inputs,
                                             const RunOptions& options) {
-  Scope scope(graph, nullptr);
+  int64_t nested_runs = 0;
+  Scope scope(graph, nullptr, &nested_runs);
   return scope.Run(std::move(inputs), options);
 }
 

@@ -84,6 +84,10 @@ OpDef& OpDef::Impure() {
   impure_ = true;
   return *this;
 }
+OpDef& OpDef::AnyKind() {
+  any_kind_ = true;
+  return *this;
+}
 OpDef& OpDef::Doc(std::string_view sentence) {
   doc_ = sentence;
   return *this;
@@ -115,6 +119,10 @@ absl::Status OpDef::Check(const Node& node) const {
     if (!def) return Invalid("too many operands; expected at most ", inputs_.size(), ", got ", n);
     if (!node.input(i) && def->arity == Arity::kRequired) {
       return Invalid("operand '", def->name, "' is left out, but it is required");
+    }
+    const Type::Kind kind = node.input(i) ? node.input(i)->type().kind() : Type::kUnknown;
+    if (!any_kind_ && (kind == Type::kSequence || kind == Type::kOptional)) {
+      return Invalid("operand '", def->name, "' may not be ", node.input(i)->type().ToString());
     }
   }
   if (node.num_outputs() < Least(outputs_)) {

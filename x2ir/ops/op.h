@@ -59,6 +59,8 @@ class OpDef {
   OpDef& Eval(EvalFn fn);
   // Not a function of its operands (random ops): never folded, merged or dropped... unless unused.
   OpDef& Impure();
+  // Operands may also be sequences and optionals, which other ops refuse.
+  OpDef& AnyKind();
   OpDef& Doc(std::string_view sentence);  // the meaning, in one or two sentences
 
   // --- Queries ---
@@ -72,6 +74,7 @@ class OpDef {
   const OperandDef* InputDef(size_t i) const;
   const OperandDef* OutputDef(size_t i) const;
   bool impure() const { return impure_; }
+  bool any_kind() const { return any_kind_; }
   const InferFn& infer() const { return infer_; }
   const EvalFn& eval() const { return eval_; }
   const std::string& doc() const { return doc_; }
@@ -86,6 +89,7 @@ class OpDef {
   InferFn infer_;
   EvalFn eval_;
   bool impure_ = false;
+  bool any_kind_ = false;
   std::string doc_;
 };
 

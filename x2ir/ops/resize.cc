@@ -1,4 +1,6 @@
 // resize: interpolation along any axes, with all of ONNX's coordinate rules.
+#include "x2ir/ops/resize.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -198,22 +200,9 @@ absl::Status InferResize(InferContext& ctx) {
 
 // --- Evaluation -----------------------------------------------------------------------------
 
-// What one output position along an axis is made of.
-struct Taps {
-  bool outside = false;                            // tf_crop_and_resize: the extrapolation value
-  std::vector<std::pair<int64_t, double>> inputs;  // (index, weight)
-};
-
-struct Axis {
-  int64_t in, out;
-  float scale;
-  double length;             // of the output, before it was made whole; 0 where sizes were given
-  float start = 0, end = 1;  // region of interest
-};
-
 // The place in the input that output position i stands for. In float, as runtimes compute it,
 // so that nearest picks what they pick.
-float OriginalPosition(Coordinates mode, const Axis& a, int64_t i) {
+float OriginalPosition(Coordinates mode, const ResizeAxis& a, int64_t i) {
   const float x = static_cast<float>(i);
   const float half = (x + 0.5f) / a.scale - 0.5f;
   switch (mode) {
@@ -258,8 +247,8 @@ double CubicKernel(double x, double a) {
   return 0;
 }
 
-Taps MakeTaps(const Attrs& attrs, const Axis& axis, int64_t i) {
-  Taps taps;
+ResizeTaps MakeTaps(const Attrs& attrs, const ResizeAxis& axis, int64_t i) {
+  ResizeTaps taps;
   const float x = OriginalPosition(attrs.coordinates, axis, i);
   const int64_t last = axis.in - 1;
   // Also catches NaN, of a region of interest that is none.
@@ -303,7 +292,7 @@ Taps MakeTaps(const Attrs& attrs, const Axis& axis, int64_t i) {
   return taps;
 }
 
-absl::StatusOr<std::vector<Axis>> MakeAxes(EvalContext& ctx, const Attrs& attrs) {
+absl::StatusOr<std::vector<ResizeAxis>> MakeAxes(EvalContext& ctx, const Attrs& attrs) {
   const std::vector<int64_t>& in = ctx.dims(kX);
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes,
                         ReadAxes(ctx.attrs(), ctx.input(kX).rank()));
@@ -318,7 +307,7 @@ absl::StatusOr<std::vector<Axis>> MakeAxes(EvalContext& ctx, const Attrs& attrs)
       (!ctx.has(kRoi) || ctx.input(kRoi).num_elements() != 2 * n || !IsFloating(ctx.dtype(kRoi)))) {
     return Invalid("roi: tf_crop_and_resize expects ", 2 * n, " numbers");
   }
-  std::vector<Axis> all;
+  std::vector<ResizeAxis> all;
   for (int64_t d : in) all.push_back({d, d, 1.0f, static_cast<double>(d)});
   std::vector<int64_t> sizes;
   if (ctx.has(kSizes)) {
@@ -335,7 +324,7 @@ absl::StatusOr<std::vector<Axis>> MakeAxes(EvalContext& ctx, const Attrs& attrs)
     return Invalid("scales: expected floating-point numbers");
   }
   for (int64_t i = 0; i < n; ++i) {
-    Axis& a = all[axes[i]];
+    ResizeAxis& a = all[axes[i]];
     if (crop) {
       a.start = static_cast<float>(ctx.input(kRoi).AsDouble(i));
       a.end = static_cast<float>(ctx.input(kRoi).AsDouble(i + n));
@@ -359,7 +348,7 @@ absl::StatusOr<std::vector<Axis>> MakeAxes(EvalContext& ctx, const Attrs& attrs)
 
 // Nearest moves elements of any type, all axes at once.
 absl::StatusOr<Tensor> ResizeNearest(const Tensor& x, const Attrs& attrs,
-                                     const std::vector<Axis>& axes,
+                                     const std::vector<ResizeAxis>& axes,
                                      const std::vector<int64_t>& dims) {
   const std::vector<int64_t> strides = Strides(x.dims());
   std::vector<std::vector<int64_t>> offsets(dims.size());  // -1: outside
@@ -367,7 +356,7 @@ absl::StatusOr<Tensor> ResizeNearest(const Tensor& x, const Attrs& attrs,
     for (int64_t i = 0; i < dims[d]; ++i) {
       const bool same = axes[d].in == axes[d].out && axes[d].scale == 1 &&
                         attrs.coordinates != Coordinates::kTfCropAndResize;
-      const Taps taps = same ? Taps{false, {{i, 1.0}}} : MakeTaps(attrs, axes[d], i);
+      const ResizeTaps taps = same ? ResizeTaps{false, {{i, 1.0}}} : MakeTaps(attrs, axes[d], i);
       offsets[d].push_back(taps.outside ? -1 : taps.inputs[0].first * strides[d]);
     }
   }
@@ -400,7 +389,7 @@ absl::StatusOr<Tensor> ResizeNearest(const Tensor& x, const Attrs& attrs,
 
 // Linear and cubic are separable: one axis after the other.
 template <typename T>
-Tensor ResizeSmooth(const Tensor& x, const Attrs& attrs, const std::vector<Axis>& axes,
+Tensor ResizeSmooth(const Tensor& x, const Attrs& attrs, const std::vector<ResizeAxis>& axes,
                     const std::vector<int64_t>& dims) {
   const Numbers<T> xs(x);
   std::vector<T> now(xs.span().begin(), xs.span().end());
@@ -416,7 +405,7 @@ Tensor ResizeSmooth(const Tensor& x, const Attrs& attrs, const std::vector<Axis>
     const int64_t in = axes[d].in;
     std::vector<T> next(outer * dims[d] * inner);
     for (int64_t i = 0; i < dims[d]; ++i) {
-      const Taps taps = MakeTaps(attrs, axes[d], i);
+      const ResizeTaps taps = MakeTaps(attrs, axes[d], i);
       outside[d][i] = taps.outside;
       any_outside |= taps.outside;
       for (int64_t o = 0; o < outer; ++o) {
@@ -456,10 +445,10 @@ Tensor ResizeSmooth(const Tensor& x, const Attrs& attrs, const std::vector<Axis>
 
 absl::Status EvalResize(EvalContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const Attrs attrs, ReadAttrs(ctx.attrs()));
-  X2IR_ASSIGN_OR_RETURN(const std::vector<Axis> axes, MakeAxes(ctx, attrs));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<ResizeAxis> axes, MakeAxes(ctx, attrs));
   const Tensor& x = ctx.input(kX);
   std::vector<int64_t> dims;
-  for (const Axis& a : axes) dims.push_back(a.out);
+  for (const ResizeAxis& a : axes) dims.push_back(a.out);
   X2IR_RETURN_IF_ERROR(CheckAllocation(DType::kFloat64, dims));
   if (Product(dims) == 0) {
     ctx.Set(0, CellsOut(x.dtype(), dims).Finish());
@@ -472,7 +461,7 @@ absl::Status EvalResize(EvalContext& ctx) {
   }
   // Between axes the intermediate result may be larger than both ends.
   std::vector<int64_t> widest;
-  for (const Axis& a : axes) widest.push_back(std::max(a.in, a.out));
+  for (const ResizeAxis& a : axes) widest.push_back(std::max(a.in, a.out));
   X2IR_RETURN_IF_ERROR(CheckAllocation(DType::kFloat64, widest));
   switch (ComputeTypeOf(x.dtype())) {
     case ComputeType::kFloat: ctx.Set(0, ResizeSmooth<float>(x, attrs, axes, dims)); break;
@@ -506,4 +495,13 @@ X2IR_OP(resize)
         "tf_crop_and_resize alone. Coordinates are computed in float32.");
 
 }  // namespace
+
+absl::StatusOr<std::vector<ResizeTaps>> ResizeTapsAlong(const AttributeMap& attrs,
+                                                        const ResizeAxis& axis) {
+  X2IR_ASSIGN_OR_RETURN(const Attrs read, ReadAttrs(attrs));
+  std::vector<ResizeTaps> taps;
+  for (int64_t i = 0; i < axis.out; ++i) taps.push_back(MakeTaps(read, axis, i));
+  return taps;
+}
+
 }  // namespace x2ir

@@ -132,7 +132,13 @@ absl::Status EvalIdentity(EvalContext& ctx) {
 
 }  // namespace
 
-X2IR_OP(identity).In("x").Out("y").Infer(SameAsFirst).Eval(EvalIdentity).Doc("The operand itself.");
+X2IR_OP(identity)
+    .In("x")
+    .Out("y")
+    .AnyKind()
+    .Infer(SameAsFirst)
+    .Eval(EvalIdentity)
+    .Doc("The operand itself.");
 
 X2IR_OP(abs)
     .In("x")

@@ -27,12 +27,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/tensor.h"
+#include "x2ir/graph_wrapper/type.h"
 
 namespace x2ir {
 
@@ -47,6 +49,15 @@ absl::StatusOr<Model> ParseOnnx(absl::Span<const std::byte> bytes,
 absl::StatusOr<Model> ParseOnnx(std::string bytes, const std::string& folder = "");
 // A file that holds one TensorProto, as ONNX's test data does.
 absl::StatusOr<Tensor> ReadOnnxTensor(const std::string& path);
+
+// What such a file may hold: a tensor, a sequence, or an empty optional.
+struct OnnxValue {
+  enum Kind { kNothing, kTensor, kSequence } kind = kNothing;
+  Tensor tensor;
+  std::vector<OnnxValue> elements;
+};
+// A file that holds one TensorProto, SequenceProto or OptionalProto: which one, `type` says.
+absl::StatusOr<OnnxValue> ReadOnnxValue(const std::string& path, const Type& type);
 
 struct OnnxWriteOptions {
   // Where initializers go: into NAME.data beside the file when it would be larger than

@@ -447,6 +447,7 @@ void Writer::WriteOpsets(uint32_t field, const std::vector<OpsetImport>& opsets,
 }
 
 absl::Status Writer::WriteFunction(const Function& function) {
+  if (!function.body) return Invalid("has no body");
   const Graph& body = *function.body;
   out_.Begin(model_field::kFunctions);
   out_.Bytes(function_field::kName, function.name);

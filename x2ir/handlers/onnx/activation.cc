@@ -1,17 +1,20 @@
-// ONNX: activation functions, and dropout, which is none at inference.
+// ONNX: activation functions, and dropout.
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/legacy_lenses.h"
 
 namespace x2ir {
 namespace {
 
 constexpr float kMax = std::numeric_limits<float>::max();
 
-// --- Dropout before opset 12: for inference, the ratio an attribute -------------------------
+// --- Dropout before opset 12: the ratio an attribute, and training before 7 alone -----------
 
 // Before opset 10 the mask had the data's type, and nothing said what it holds when nothing
 // is dropped.
@@ -23,19 +26,24 @@ absl::Status CheckMask(const Rewrite& r) {
 constexpr float kDefaultRatio = 0.5f;
 
 absl::StatusOr<Values> FromOldDropout(Rewrite& r) {
-  X2IR_RETURN_IF_ERROR(CheckMask(r));
-  for (const auto& [name, value] : r.attrs()) {
-    if (name != "ratio") return Invalid("unknown attribute '", name.str(), "'");
-    if (value.kind() != AttrKind::kFloat) {
-      return Invalid("attribute 'ratio': expected float, got ", Name(value.kind()));
-    }
+  const bool training = r.opset < 7 && r.attrs().Int("is_test", 0) == 0;
+  const bool typed_mask = r.opset < 10 && r.node.output(1) != nullptr;
+  if (!training && typed_mask && !r.node.output(1)->is_unused()) return CheckMask(r);
+  const Attribute* attr = r.attrs().Find("ratio");
+  if (attr && attr->kind() != AttrKind::kFloat) {
+    return Invalid("attribute 'ratio': expected float, got ", Name(attr->kind()));
   }
-  const auto ratio = static_cast<float>(r.attrs().Float("ratio", kDefaultRatio));
-  Value* operand =
-      ratio == kDefaultRatio ? nullptr : r.b.Constant(Tensor::Scalar<float>(ratio), "ratio");
+  const float ratio = attr ? *attr->get<float>() : kDefaultRatio;
+  std::vector<Value*> operands = {r.in(0), nullptr};
+  if (ratio != kDefaultRatio) {
+    operands[1] = r.b.Constant(Tensor::Scalar<float>(ratio), "ratio");
+  }
+  if (training) operands.push_back(r.b.Constant(Tensor::Scalar<bool>(true), "training_mode"));
   std::vector<bool> wanted;
   for (const Value* output : r.node.outputs()) wanted.push_back(output != nullptr);
-  return r.b.Ops("dropout", {r.in(0), operand}, {}, wanted);
+  Values results = r.b.Ops("dropout", std::move(operands), {}, wanted);
+  if (typed_mask) results[1] = r.b.Op("cast_like", {results[1], r.in(0)});
+  return results;
 }
 
 absl::StatusOr<Values> ToOldDropout(Rewrite& r) {
@@ -67,22 +75,26 @@ absl::StatusOr<Values> ToOldDropout(Rewrite& r) {
 
 X2IR_ONNX(celu).Is("Celu", Since(12));
 X2IR_ONNX(clip)
+    .Is("Clip", In(1, 5), OperandAsAttr("min"), OperandAsAttr("max"), InPlaceHint(), ImportOnly())
     .Is("Clip", In(6, 10), OperandAsAttr("min", "min", -kMax), OperandAsAttr("max", "max", kMax))
     .Is("Clip", Since(11));
 X2IR_ONNX(dropout)
+    .Is("Dropout", In(1, 6), Code{FromOldDropout, nullptr})
     .Is("Dropout", In(7, 11), Code{FromOldDropout, ToOldDropout})
     .Is("Dropout", Since(12));
-X2IR_ONNX(elu).Is("Elu", Since(6));
+X2IR_ONNX(elu).Is("Elu", Since(1), InPlaceHint());
 X2IR_ONNX(gelu).Is("Gelu", Since(20));
-X2IR_ONNX(hard_sigmoid).Is("HardSigmoid", Since(6));
+X2IR_ONNX(hard_sigmoid).Is("HardSigmoid", Since(1), InPlaceHint());
 X2IR_ONNX(hard_swish).Is("HardSwish", Since(14));
-X2IR_ONNX(leaky_relu).Is("LeakyRelu", Since(6));
+X2IR_ONNX(leaky_relu).Is("LeakyRelu", Since(1), InPlaceHint());
 X2IR_ONNX(mish).Is("Mish", Since(18));
-X2IR_ONNX(prelu).Is("PRelu", Since(7));
-X2IR_ONNX(relu).Is("Relu", Since(6));
-X2IR_ONNX(selu).Is("Selu", Since(6));
+X2IR_ONNX(prelu)
+    .Is("PRelu", In(1, 6), SlopePerChannel(), InPlaceHint(), ImportOnly())
+    .Is("PRelu", Since(7));
+X2IR_ONNX(relu).Is("Relu", Since(1), InPlaceHint());
+X2IR_ONNX(selu).Is("Selu", Since(1), InPlaceHint());
 X2IR_ONNX(shrink).Is("Shrink", Since(9));
-X2IR_ONNX(sigmoid).Is("Sigmoid", Since(6));
+X2IR_ONNX(sigmoid).Is("Sigmoid", Since(1), InPlaceHint());
 X2IR_ONNX(softplus).Is("Softplus", Since(1));
 X2IR_ONNX(softsign).Is("Softsign", Since(1));
 X2IR_ONNX(swish).Is("Swish", Since(24));

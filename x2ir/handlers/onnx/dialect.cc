@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/contrib_schemas.h"
 #include "x2ir/handlers/onnx/schema_table.h"
 
 namespace x2ir {
@@ -58,8 +59,10 @@ std::vector<OperandSchema> OperandsOf(absl::Span<const SchemaOperand> operands) 
                                                                   : Arity::kVariadic;
     // The values of a heterogeneous operand share a variable and may differ all the same.
     const int type_var = operand.heterogeneous ? -1 : operand.type_;
-    result.push_back({std::string(operand.name()), arity, operand.min, operand.type().tensors,
-                      operand.type().allows_non_tensor(), type_var});
+    const SchemaType& type = operand.type();
+    result.push_back({std::string(operand.name()), arity, operand.min, type.tensors,
+                      type.allows_non_tensor(), type.sequences, type.optionals,
+                      type.optional_sequences, type_var});
   }
   return result;
 }
@@ -98,7 +101,8 @@ const OpSchema* Cached(const OnnxSchema* from) {
 
 const OpSchema* SchemaAt(Symbol op, int opset) {
   const auto [domain, name] = SplitOp(op.view());
-  return Cached(FindOnnxSchema(domain, name, opset));
+  const OpSchema* schema = Cached(FindOnnxSchema(domain, name, opset));
+  return schema ? schema : ContribSchema(op);
 }
 
 std::vector<const OpSchema*> Versions(Symbol op) {
@@ -108,6 +112,10 @@ std::vector<const OpSchema*> Versions(Symbol op) {
     versions.push_back(Cached(&schema));
   }
   return versions;
+}
+
+int DomainVersionFor(std::string_view domain, int opset) {
+  return domain == "ai.onnx.ml" ? MlOpsetFor(opset) : 0;
 }
 
 std::vector<Symbol> Ops() {
@@ -129,7 +137,8 @@ constexpr int kOldestWrittenOpset = 7;
                      .schema = SchemaAt,
                      .versions = Versions,
                      .ops = Ops,
-                     .oldest_file_version = OldestIrVersionForOpset});
+                     .oldest_file_version = OldestIrVersionForOpset,
+                     .domain_version = DomainVersionFor});
 
 }  // namespace
 }  // namespace x2ir

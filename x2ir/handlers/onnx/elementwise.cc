@@ -1,8 +1,11 @@
 // ONNX: arithmetic and functions of single numbers, conversions of element types.
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/legacy_lenses.h"
 
 namespace x2ir {
 namespace {
@@ -10,7 +13,13 @@ namespace {
 // Before opset 8, Max, Min, Mean and Sum did not broadcast.
 class SameShapes : public LensImpl {
  public:
-  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Import(Draft& draft) const override {
+    const Node& node = draft.node();
+    for (size_t i = 1; i < node.num_inputs(); ++i) {
+      X2IR_RETURN_IF_ERROR(ExpectSameShape(node.input(0), node.input(i)));
+    }
+    return absl::OkStatus();
+  }
   absl::Status Export(Draft& draft) const override {
     const Node& node = draft.node();
     for (size_t i = 1; i < node.num_inputs(); ++i) {
@@ -57,11 +66,20 @@ class SameTypes : public LensImpl {
 };
 Lens OfSameTypes() { return std::make_shared<SameTypes>(); }
 
+// Before opset 6, Cast named the element type as TensorProto.DataType does.
+std::vector<std::pair<Attribute, Attribute>> TypesByName() {
+  return {{"float32", "FLOAT"},   {"uint8", "UINT8"},         {"int8", "INT8"},
+          {"uint16", "UINT16"},   {"int16", "INT16"},         {"int32", "INT32"},
+          {"int64", "INT64"},     {"string", "STRING"},       {"bool", "BOOL"},
+          {"float16", "FLOAT16"}, {"float64", "DOUBLE"},      {"uint32", "UINT32"},
+          {"uint64", "UINT64"},   {"complex64", "COMPLEX64"}, {"complex128", "COMPLEX128"}};
+}
+
 }  // namespace
 
 // --- One operand ----------------------------------------------------------------------------
 
-X2IR_ONNX(abs).Is("Abs", Since(6));
+X2IR_ONNX(abs).Is("Abs", Since(1), InPlaceHint());
 X2IR_ONNX(acos).Is("Acos", Since(7));
 X2IR_ONNX(acosh).Is("Acosh", Since(9));
 X2IR_ONNX(asin).Is("Asin", Since(7));
@@ -69,45 +87,58 @@ X2IR_ONNX(asinh).Is("Asinh", Since(9));
 X2IR_ONNX(atan).Is("Atan", Since(7));
 X2IR_ONNX(atanh).Is("Atanh", Since(9));
 X2IR_ONNX(bitwise_not).Is("BitwiseNot", Since(18));
-X2IR_ONNX(ceil).Is("Ceil", Since(6));
+X2IR_ONNX(ceil).Is("Ceil", Since(1), InPlaceHint());
 X2IR_ONNX(cos).Is("Cos", Since(7));
 X2IR_ONNX(cosh).Is("Cosh", Since(9));
 X2IR_ONNX(erf).Is("Erf", Since(9));
-X2IR_ONNX(exp).Is("Exp", Since(6));
-X2IR_ONNX(floor).Is("Floor", Since(6));
+X2IR_ONNX(exp).Is("Exp", Since(1), InPlaceHint());
+X2IR_ONNX(floor).Is("Floor", Since(1), InPlaceHint());
 X2IR_ONNX(identity).Is("Identity", Since(1));
 X2IR_ONNX(is_inf).Is("IsInf", Since(10));
 X2IR_ONNX(is_nan).Is("IsNaN", Since(9));
-X2IR_ONNX(log).Is("Log", Since(6));
-X2IR_ONNX(neg).Is("Neg", Since(6));
+X2IR_ONNX(log).Is("Log", Since(1), InPlaceHint());
+X2IR_ONNX(neg).Is("Neg", Since(1), InPlaceHint());
 X2IR_ONNX(not ).Is("Not", Since(1));
-X2IR_ONNX(reciprocal).Is("Reciprocal", Since(6));
+X2IR_ONNX(reciprocal).Is("Reciprocal", Since(1), InPlaceHint());
 X2IR_ONNX(round).Is("Round", Since(11));
 X2IR_ONNX(sign).Is("Sign", Since(9));
 X2IR_ONNX(sin).Is("Sin", Since(7));
 X2IR_ONNX(sinh).Is("Sinh", Since(9));
-X2IR_ONNX(sqrt).Is("Sqrt", Since(6));
+X2IR_ONNX(sqrt).Is("Sqrt", Since(1), InPlaceHint());
 X2IR_ONNX(tan).Is("Tan", Since(7));
-X2IR_ONNX(tanh).Is("Tanh", Since(6));
+X2IR_ONNX(tanh).Is("Tanh", Since(1), InPlaceHint());
 
 // --- Element types --------------------------------------------------------------------------
 
 X2IR_ONNX(bit_cast).Is("BitCast", Since(26), DTypeAttr("to"));
-X2IR_ONNX(cast).Is("Cast", Since(6), DTypeAttr("to"));
+X2IR_ONNX(cast)
+    .Is("Cast", In(1, 5), EnumMap("to", "to", TypesByName()), ImportOnly())
+    .Is("Cast", Since(6), DTypeAttr("to"));
 X2IR_ONNX(cast_like).Is("CastLike", Since(15));
 
 // --- Two and more ---------------------------------------------------------------------------
 
-X2IR_ONNX(add).Is("Add", Since(7));
-X2IR_ONNX(sub).Is("Sub", Since(7));
-X2IR_ONNX(mul).Is("Mul", Since(7));
-X2IR_ONNX(div).Is("Div", Since(7));
+X2IR_ONNX(add)
+    .Is("Add", In(1, 6), AxisBroadcast(), InPlaceHint(), ImportOnly())
+    .Is("Add", Since(7));
+X2IR_ONNX(sub)
+    .Is("Sub", In(1, 6), AxisBroadcast(), InPlaceHint(), ImportOnly())
+    .Is("Sub", Since(7));
+X2IR_ONNX(mul)
+    .Is("Mul", In(1, 6), AxisBroadcast(), InPlaceHint(), ImportOnly())
+    .Is("Mul", Since(7));
+X2IR_ONNX(div)
+    .Is("Div", In(1, 6), AxisBroadcast(), InPlaceHint(), ImportOnly())
+    .Is("Div", Since(7));
 X2IR_ONNX(mod).Is("Mod", Since(10), FmodForFloats());
-X2IR_ONNX(pow).Is("Pow", In(7, 11), OfSameTypes()).Is("Pow", Since(12));
-X2IR_ONNX(max).Is("Max", In(6, 7), OfSameShapes()).Is("Max", Since(8));
-X2IR_ONNX(min).Is("Min", In(6, 7), OfSameShapes()).Is("Min", Since(8));
-X2IR_ONNX(mean).Is("Mean", In(6, 7), OfSameShapes()).Is("Mean", Since(8));
-X2IR_ONNX(sum).Is("Sum", In(6, 7), OfSameShapes()).Is("Sum", Since(8));
+X2IR_ONNX(pow)
+    .Is("Pow", In(1, 6), AxisBroadcast(), ImportOnly())
+    .Is("Pow", In(7, 11), OfSameTypes())
+    .Is("Pow", Since(12));
+X2IR_ONNX(max).Is("Max", In(1, 7), OfSameShapes(), InPlaceHint()).Is("Max", Since(8));
+X2IR_ONNX(min).Is("Min", In(1, 7), OfSameShapes(), InPlaceHint()).Is("Min", Since(8));
+X2IR_ONNX(mean).Is("Mean", In(1, 7), OfSameShapes(), InPlaceHint()).Is("Mean", Since(8));
+X2IR_ONNX(sum).Is("Sum", In(1, 7), OfSameShapes(), InPlaceHint()).Is("Sum", Since(8));
 X2IR_ONNX(bit_shift).Is("BitShift", Since(11));
 X2IR_ONNX(bitwise_and).Is("BitwiseAnd", Since(18));
 X2IR_ONNX(bitwise_or).Is("BitwiseOr", Since(18));

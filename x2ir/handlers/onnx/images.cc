@@ -42,6 +42,7 @@ X2IR_ONNX(roi_align)
     .Is("RoiAlign", In(10, 15), Fixed("coordinate_transformation_mode", "output_half_pixel"))
     .Is("RoiAlign", Since(16));
 X2IR_ONNX(center_crop_pad).Is("CenterCropPad", Since(18));
+X2IR_ONNX(image_decoder).Is("ImageDecoder", Since(20));
 X2IR_ONNX(col2im).Is("Col2Im", Since(18));
 
 }  // namespace x2ir

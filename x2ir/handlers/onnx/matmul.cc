@@ -3,6 +3,7 @@
 
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/legacy_lenses.h"
 
 namespace x2ir {
 namespace {
@@ -26,7 +27,10 @@ class ZeroForC : public LensImpl {
 }  // namespace
 
 X2IR_ONNX(matmul).Is("MatMul", Since(1));
-X2IR_ONNX(gemm).Is("Gemm", In(7, 10), Lens(std::make_shared<ZeroForC>())).Is("Gemm", Since(11));
+X2IR_ONNX(gemm)
+    .Is("Gemm", In(1, 6), BroadcastOfC(), ImportOnly())
+    .Is("Gemm", In(7, 10), Lens(std::make_shared<ZeroForC>()))
+    .Is("Gemm", Since(11));
 X2IR_ONNX(einsum).Is("Einsum", Since(12));
 X2IR_ONNX(det).Is("Det", Since(11));
 

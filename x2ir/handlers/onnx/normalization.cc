@@ -1,27 +1,22 @@
 // ONNX normalizations.
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/onnx/conv_lenses.h"
+#include "x2ir/handlers/onnx/legacy_lenses.h"
 
 namespace x2ir {
 namespace {
 
-// Before opset 14 a BatchNormalization with more than one output was one in training, whose
-// further outputs are not those of today.
-class OneOutput : public LensImpl {
+// Before opset 14 training is not an attribute; from 7 on it is the number of outputs, and what
+// the variance among them is (of the population or a sample) was not said. So it is only read.
+class NoTraining : public LensImpl {
  public:
-  absl::Status Import(Draft& draft) const override {
-    for (size_t i = 1; i < draft.node().num_outputs(); ++i) {
-      if (draft.node().output(i) == nullptr) continue;
-      return Unimplemented("the training form (outputs past the first) before opset 14");
-    }
-    draft.SetAttr("training_mode", 0);
-    return absl::OkStatus();
-  }
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
   absl::Status Export(Draft& draft) const override {
     if (const auto mode = draft.TakeAttr("training_mode"); mode && *mode != Attribute(0)) {
       return CannotExpress("training_mode cannot be expressed at opset ", draft.opset(),
@@ -31,15 +26,83 @@ class OneOutput : public LensImpl {
   }
   std::vector<std::string> IrAttrs() const override { return {"training_mode"}; }
 };
-Lens InferenceOnly() { return std::make_shared<OneOutput>(); }
+
+// The mean and variance of x over these axes, as the results named saved_mean and saved_var.
+std::pair<Value*, Value*> BatchStatistics(Builder& b, Value* x, const std::vector<int64_t>& axes) {
+  Value* over = b.Ints(axes, "axes");
+  Value* mean = b.Op("reduce_mean", {x, over}, {{"keepdims", 0}});
+  Value* centre = b.Op("sub", {x, b.Op("reduce_mean", {x, over}, {{"keepdims", 1}})});
+  Value* variance = b.Op("reduce_mean", {b.Op("mul", {centre, centre}), over}, {{"keepdims", 0}});
+  return {mean, variance};
+}
+
+// Before opset 14: training is is_test = 0 (before 7) or having more than one output. With
+// spatial = 0 (before 9) every element of an image has statistics of its own.
+absl::StatusOr<Values> FromOldBatchNormalization(Rewrite& r) {
+  enum Output : size_t { kY, kMean, kVar, kSavedMean, kSavedVar };
+  auto wants = [&](size_t i) { return i < r.num_outputs() && r.node.output(i) != nullptr; };
+  bool more = false;
+  for (size_t i = kMean; i < r.num_outputs(); ++i) more = more || wants(i);
+  const bool training = r.opset < 7 ? r.attrs().Int("is_test", 0) == 0 : more;
+  const bool spatial = r.opset >= 9 || r.attrs().Int("spatial", 1) != 0;
+
+  AttributeMap attrs = {{"training_mode", training ? 1 : 0}};
+  for (const char* name : {"epsilon", "momentum"}) {
+    if (const Attribute* attr = r.attrs().Find(name)) attrs.Set(name, *attr);
+  }
+  std::vector<Value*> operands = r.node.inputs();
+  if (operands.size() != 5) return Invalid("expected five operands, got ", operands.size());
+  Builder& b = r.b;
+  if (!spatial) {
+    operands[0] = b.Op("flatten", {operands[0]}, {{"axis", 1}});
+    for (size_t i = 1; i < 5; ++i) {
+      operands[i] = b.Op("reshape", {operands[i], b.Ints({-1}, "shape")});
+    }
+  }
+  auto like = [&](Value* value, size_t operand) {
+    return spatial ? value : b.Op("reshape", {value, b.Op("shape", {r.in(operand)})});
+  };
+  Values results(r.num_outputs(), nullptr);
+  std::vector<bool> wanted = {true};
+  if (training && (wants(kMean) || wants(kVar))) wanted = {true, wants(kMean), wants(kVar)};
+  const auto made = b.Ops("batch_normalization", operands, std::move(attrs), wanted);
+  results[kY] = like(made[kY], 0);
+  if (!training) {
+    for (size_t i = kMean; i < r.num_outputs(); ++i) {
+      if (!wants(i)) continue;
+      if (!r.node.output(i)->is_unused()) {
+        return Unimplemented("output ", i, " has no meaning where is_test is 1");
+      }
+      results[i] = r.in(i % 2 == 1 ? 3 : 4);  // nobody asks
+    }
+    return results;
+  }
+  for (size_t i : {kMean, kVar}) {
+    if (wants(i)) results[i] = like(made[i], 2 + i);
+  }
+  if (wants(kSavedMean) || wants(kSavedVar)) {
+    const int64_t rank = spatial ? r.rank(0) : 2;
+    if (rank < 2) return Unimplemented("saved statistics of an operand of unknown or low rank");
+    std::vector<int64_t> axes = {0};
+    for (int64_t axis = 2; axis < rank; ++axis) axes.push_back(axis);
+    const auto [mean, variance] = BatchStatistics(b, operands[0], axes);
+    if (wants(kSavedMean)) results[kSavedMean] = like(mean, 3);
+    if (wants(kSavedVar)) results[kSavedVar] = like(variance, 4);
+  }
+  return results;
+}
+
+Lens InferenceOnly() { return std::make_shared<NoTraining>(); }
 
 X2IR_ONNX(batch_normalization)
+    .Is("BatchNormalization", In(1, 13), Code{FromOldBatchNormalization, nullptr})
     .Is("BatchNormalization", In(7, 8), ChannelsFirst(), InferenceOnly(),
-        ForeignFixed("spatial", 1))
-    .Is("BatchNormalization", In(9, 13), ChannelsFirst(), InferenceOnly())
+        ForeignFixed("spatial", 1), ExportOnly())
+    .Is("BatchNormalization", In(9, 13), ChannelsFirst(), InferenceOnly(), ExportOnly())
     .Is("BatchNormalization", Since(14), ChannelsFirst());
 
-X2IR_ONNX(instance_normalization).Is("InstanceNormalization", Since(6), ChannelsFirst());
+X2IR_ONNX(instance_normalization)
+    .Is("InstanceNormalization", Since(1), ChannelsFirst(), InPlaceHint());
 
 X2IR_ONNX(layer_normalization).Is("LayerNormalization", Since(17), DTypeAttr("stash_type"));
 

@@ -115,12 +115,14 @@ absl::StatusOr<Operands> OverAllAxes(Draft& draft) {
 // Upsample and Resize-10, operand or attribute `scales`.
 class OldResize : public LensImpl {
  public:
-  enum class Form { kUpsample7, kUpsample9, kResize10 };
+  enum class Form { kUpsample1, kUpsample7, kUpsample9, kResize10 };
   explicit OldResize(Form form) : form_(form) {}
 
   absl::Status Import(Draft& draft) const override {
     Value* scales = nullptr;
-    if (form_ == Form::kUpsample7) {
+    if (form_ == Form::kUpsample1) {
+      X2IR_ASSIGN_OR_RETURN(scales, HeightAndWidth(draft));
+    } else if (form_ == Form::kUpsample7) {
       const auto attr = draft.TakeAttr("scales");
       const auto* values = attr ? attr->get<Attribute::Floats>() : nullptr;
       if (values == nullptr) return Invalid("attribute 'scales': expected floats");
@@ -131,10 +133,16 @@ class OldResize : public LensImpl {
     }
     X2IR_RETURN_IF_ERROR(draft.SetOperand("scales", scales));
     const std::string mode = Peek(draft, "mode", "nearest");
+    if (form_ == Form::kUpsample1) {
+      draft.TakeAttr("mode");
+      if (mode != "nearest" && mode != "bilinear") return Invalid("mode '", mode, "'");
+      draft.SetAttr("mode", mode == "nearest" ? "nearest" : "linear");
+    }
     const auto values = ConstFloats(scales);
-    bool grows = false, shrinks = false, wild = !values;
+    bool grows = false, shrinks = false, too_small = false, wild = !values;
     for (float s : values.value_or(std::vector<float>())) {
       grows |= s > 1;
+      too_small |= !(s >= 1);
       shrinks |= s < 1 && std::floor(1 / s) != 1 / s;  // 1/2, 1/4: nothing to round
     }
     std::string nearest = "floor";
@@ -145,7 +153,7 @@ class OldResize : public LensImpl {
       if (grows && shrinks)
         return Unimplemented("nearest that grows one axis and shrinks another at opset 10");
       if (shrinks) nearest = "ceil";
-    } else if (form_ != Form::kResize10 && shrinks) {
+    } else if (form_ != Form::kResize10 && too_small) {
       return Invalid("scales: Upsample expects numbers from 1");
     }
     draft.SetAttr("nearest_mode", nearest);
@@ -215,11 +223,25 @@ class OldResize : public LensImpl {
     return {"coordinate_transformation_mode", "nearest_mode", "axes"};
   }
   std::vector<std::string> ForeignAttrs() const override {
-    return form_ == Form::kUpsample7 ? std::vector<std::string>{"scales"}
-                                     : std::vector<std::string>{};
+    switch (form_) {
+      case Form::kUpsample1: return {"height_scale", "width_scale", "mode"};
+      case Form::kUpsample7: return {"scales"};
+      default: return {};
+    }
   }
 
  private:
+  // The first Upsample knew images alone.
+  static absl::StatusOr<Value*> HeightAndWidth(Draft& draft) {
+    std::vector<float> scales = {1, 1};
+    for (const char* name : {"height_scale", "width_scale"}) {
+      const auto attr = draft.TakeAttr(name);
+      const float* scale = attr ? attr->get<float>() : nullptr;
+      if (scale == nullptr) return Invalid("attribute '", name, "': expected float");
+      scales.push_back(*scale);
+    }
+    return Floats(draft.builder(), scales, "scales");
+  }
   // Scales that give exactly these sizes, where all is static.
   static std::optional<std::vector<float>> ScalesOf(const Value* x, const Value* sizes) {
     const auto wanted = KnownInts(sizes);
@@ -309,6 +331,7 @@ Lens Old(OldResize::Form form) { return std::make_shared<OldResize>(form); }
 Lens New() { return std::make_shared<Resize>(); }
 
 X2IR_ONNX(resize)
+    .Is("Upsample", In(1, 6), Old(OldResize::Form::kUpsample1), ImportOnly())
     .Is("Upsample", In(7, 8), Old(OldResize::Form::kUpsample7))
     .Is("Upsample", In(9, 9), Old(OldResize::Form::kUpsample9))
     .Is("Resize", In(10, 10), Old(OldResize::Form::kResize10))

@@ -67,14 +67,27 @@ Lens LstmDefaults() { return Recurrent({"Sigmoid", "Tanh", "Tanh"}); }
 Lens LengthFirst() { return Fixed("batch_first", 0); }
 Lens Layout() { return Renamed("batch_first", "layout"); }
 
+// Before opset 7 output_sequence told whether Y is wanted, which the outputs say themselves.
+Lens SequenceHint() { return Dropped("output_sequence"); }
+// The default direction of the first GRU is misspelled.
+Lens MisspelledDirection() {
+  return EnumMap("direction", "direction",
+                 {{"forward", "forward"},
+                  {"reverse", "reverse"},
+                  {"bidirectional", "bidirectional"},
+                  {"forward", "foward"}});
+}
+
 X2IR_ONNX(rnn)
-    .Is("RNN", In(7, 13), RnnDefaults(), LengthFirst())
+    .Is("RNN", In(1, 13), RnnDefaults(), LengthFirst(), SequenceHint())
     .Is("RNN", Since(14), RnnDefaults(), Layout());
 X2IR_ONNX(gru)
-    .Is("GRU", In(7, 13), GruDefaults(), LengthFirst())
+    .Is("GRU", In(1, 2), GruDefaults(), LengthFirst(), SequenceHint(), MisspelledDirection(),
+        ImportOnly())
+    .Is("GRU", In(3, 13), GruDefaults(), LengthFirst(), SequenceHint())
     .Is("GRU", Since(14), GruDefaults(), Layout());
 X2IR_ONNX(lstm)
-    .Is("LSTM", In(7, 13), LstmDefaults(), LengthFirst())
+    .Is("LSTM", In(1, 13), LstmDefaults(), LengthFirst(), SequenceHint())
     .Is("LSTM", Since(14), LstmDefaults(), Layout());
 
 }  // namespace

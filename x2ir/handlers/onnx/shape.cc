@@ -5,6 +5,7 @@
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/onnx/axis_lenses.h"
+#include "x2ir/handlers/onnx/legacy_lenses.h"
 
 namespace x2ir {
 namespace {
@@ -95,7 +96,9 @@ class StepsOfOne : public LensImpl {
 
 }  // namespace
 
-X2IR_ONNX(reshape).Is("Reshape", Since(5));
+X2IR_ONNX(reshape)
+    .Is("Reshape", In(1, 4), OperandAsAttr("shape"), InPlaceHint(), ImportOnly())
+    .Is("Reshape", Since(5));
 X2IR_ONNX(flatten).Is("Flatten", Since(1), AxisFromFront("axis"));
 X2IR_ONNX(transpose).Is("Transpose", Since(1), Lens(std::make_shared<PermWrittenOut>()));
 X2IR_ONNX(squeeze)
@@ -106,7 +109,9 @@ X2IR_ONNX(unsqueeze)
     .Is("Unsqueeze", Since(13));
 X2IR_ONNX(expand).Is("Expand", Since(8));
 X2IR_ONNX(tile).Is("Tile", Since(6));
-X2IR_ONNX(concat).Is("Concat", Since(4), AxisFromFront("axis"));
+X2IR_ONNX(concat)
+    .Is("Concat", In(1, 3), Attr("axis", 1), ImportOnly())
+    .Is("Concat", Since(4), AxisFromFront("axis"));
 X2IR_ONNX(split)
     .Is("Split", In(2, 12), OperandAsAttr("split"), AxisFromFront("axis"),
         Lens(std::make_shared<EqualParts>()))
@@ -117,6 +122,9 @@ X2IR_ONNX(slice)
         AxesAsAttr(EmptyAxes::kNone, /*inserted=*/false, 10), Lens(std::make_shared<StepsOfOne>()))
     .Is("Slice", Since(10));
 X2IR_ONNX(pad)
+    .Is("Pad", In(1, 1), OperandAsAttr("pads", "paddings"),
+        OperandAsAttr("constant_value", "value", 0.0f),
+        OneOf("mode", {"constant", "reflect", "edge"}, 19), ImportOnly())
     .Is("Pad", In(2, 10), OperandAsAttr("pads"), OperandAsAttr("constant_value", "value", 0.0f),
         LeftOut("axes", 18), OneOf("mode", {"constant", "reflect", "edge"}, 19))
     .Is("Pad", In(11, 17), LeftOut("axes", 18), OneOf("mode", {"constant", "reflect", "edge"}, 19))

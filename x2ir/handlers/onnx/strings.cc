@@ -3,6 +3,7 @@
 
 namespace x2ir {
 
+X2IR_ONNX(regex_full_match).Is("RegexFullMatch", Since(20));
 X2IR_ONNX(string_concat).Is("StringConcat", Since(20));
 X2IR_ONNX(string_split).Is("StringSplit", Since(20), Attr("delimiter", ""), Attr("maxsplit", -1));
 X2IR_ONNX(string_normalizer)

@@ -1,9 +1,10 @@
-// Activation functions as the formulas that define them, in the operand's element type, as
-// ONNX's own function bodies have them.
+// Activation functions as the formulas that define them.
 #include <cmath>
 #include <string>
 
 #include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/lowering_util.h"
+#include "x2ir/optimizer/retype.h"
 
 namespace x2ir {
 namespace {
@@ -12,6 +13,14 @@ namespace {
 absl::StatusOr<DType> FloatType(const Rewrite& r) {
   if (IsFloating(r.dtype(0))) return r.dtype(0);
   return CannotExpress("the element type of the operand is not a known float");
+}
+
+// Formulas round at each step, the op once: floats of 16 bits are computed in float32.
+absl::StatusOr<Values> InFloat32(Rewrite& r) {
+  if (!IsFloating(r.dtype(0)) || BitWidth(r.dtype(0)) > 16) {
+    return CannotExpress("it is computed in its own type");
+  }
+  return InStandInType(r, DType::kFloat32);
 }
 
 absl::StatusOr<Values> GeluAsFormula(Rewrite& r) {
@@ -58,10 +67,12 @@ absl::StatusOr<Values> CeluAsElu(Rewrite& r) {
   return Values{r.b.Op("mul", {a, y})};
 }
 
-// Needs where, and so does not help before opset 9.
 absl::StatusOr<Values> ThresholdedReluAsWhere(Rewrite& r) {
   X2IR_ASSIGN_OR_RETURN(const DType t, FloatType(r));
-  Value* above = r.b.Op("greater", {r.in(0), r.b.Scalar(t, r.attrs().Float("alpha"), "alpha")});
+  // float16 does not have every alpha.
+  X2IR_ASSIGN_OR_RETURN(const DType wide, FloatComputeType(t));
+  Value* alpha = r.b.Scalar(wide, r.attrs().Float("alpha"), "alpha");
+  Value* above = r.b.Op("greater", {CastTo(r.b, r.in(0), wide), alpha});
   return Values{r.b.Op("where", {above, r.in(0), r.b.Scalar(t, 0, "zero")})};
 }
 
@@ -100,10 +111,15 @@ absl::StatusOr<Values> ClipAsWhere(Rewrite& r) {
 
 }  // namespace
 
+X2IR_LOWERING(gelu, InFloat32);
 X2IR_LOWERING(gelu, GeluAsFormula);
+X2IR_LOWERING(mish, InFloat32);
 X2IR_LOWERING(mish, MishAsFormula);
+X2IR_LOWERING(swish, InFloat32);
 X2IR_LOWERING(swish, SwishAsFormula);
+X2IR_LOWERING(hard_swish, InFloat32);
 X2IR_LOWERING(hard_swish, HardSwishAsFormula);
+X2IR_LOWERING(celu, InFloat32);
 X2IR_LOWERING(celu, CeluAsElu);
 X2IR_LOWERING(thresholded_relu, ThresholdedReluAsWhere);
 X2IR_LOWERING(clip, ClipAsMinMax);

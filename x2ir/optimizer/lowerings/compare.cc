@@ -2,8 +2,12 @@
 // before opset 12, which lacked most of them for most element types.
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <optional>
+#include <vector>
 
 #include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/lowering_util.h"
 
 namespace x2ir {
 namespace {
@@ -85,6 +89,46 @@ absl::StatusOr<Values> WhereAsArithmetic(Rewrite& r) {
   return Values{r.b.Op("add", {x, y})};
 }
 
+// Of any type: both branches one after the other, of which each result picks its element.
+absl::StatusOr<Values> WhereAsGather(Rewrite& r) {
+  Builder& b = r.b;
+  const Shape* y = r.node.output(0)->shape();
+  const auto dims = y ? y->Static() : std::nullopt;
+  const auto count = dims ? CheckedProduct(*dims) : std::nullopt;
+  if (!count || *count < 1 || *count > kMaxLoweringElements) {
+    return CannotExpress("as Gather, it needs a known shape with elements");
+  }
+  std::vector<Value*> branches;
+  for (size_t i = 1; i < 3; ++i) {
+    Value* branch = r.in(i);
+    if (!branch->shape() || *branch->shape() != *y) {
+      branch = b.Op("expand", {branch, b.Ints(*dims, "shape")});
+    }
+    branches.push_back(b.Op("reshape", {branch, b.Ints({*count}, "count")}));
+  }
+  std::vector<int64_t> places(*count);
+  std::iota(places.begin(), places.end(), 0);
+  Value* here = b.Constant(Tensor::Of<int64_t>(*dims, absl::MakeConstSpan(places)), "places");
+  Value* otherwise = CastTo(b, b.Op("not", {r.in(0)}), DType::kInt64);
+  Value* skip = b.Op("mul", {otherwise, b.Int(*count, "count")});
+  return Values{
+      b.Op("gather", {b.Op("concat", branches, {{"axis", 0}}), b.Op("add", {here, skip})})};
+}
+
+// In the type that evaluation computes in, which holds lambd and bias as they are. NaN stays.
+absl::StatusOr<Values> ShrinkAsWhere(Rewrite& r) {
+  X2IR_ASSIGN_OR_RETURN(const DType t, FloatComputeType(r.dtype(0)));
+  Builder& b = r.b;
+  Value* x = CastTo(b, r.in(0), t);
+  const double lambd = r.attrs().Float("lambd");
+  Value* bias = b.Scalar(t, r.attrs().Float("bias"), "bias");
+  Value* below = b.Op("less", {x, b.Scalar(t, -lambd, "low")});
+  Value* above = b.Op("greater", {x, b.Scalar(t, lambd, "high")});
+  Value* rest = b.Op("where", {b.Op("is_nan", {x}), x, b.Scalar(t, 0, "zero")});
+  rest = b.Op("where", {above, b.Op("sub", {x, bias}), rest});
+  return Values{CastTo(b, b.Op("where", {below, b.Op("add", {x, bias}), rest}), r.dtype(0))};
+}
+
 }  // namespace
 
 X2IR_LOWERING(greater_or_equal, GreaterOrEqual);
@@ -93,5 +137,7 @@ X2IR_LOWERING(equal, EqualOfFloats);
 X2IR_LOWERING(is_nan, IsNaNAsCompare);
 X2IR_LOWERING(is_inf, IsInfAsCompare);
 X2IR_LOWERING(where, WhereAsArithmetic);
+X2IR_LOWERING(where, WhereAsGather);
+X2IR_LOWERING(shrink, ShrinkAsWhere);
 
 }  // namespace x2ir

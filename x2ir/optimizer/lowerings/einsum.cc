@@ -7,6 +7,7 @@
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/lowerings/integer_math.h"
 
 namespace x2ir {
 namespace {
@@ -22,6 +23,31 @@ struct Named {
 Value* Transposed(Builder& b, Value* value, const std::vector<int64_t>& perm) {
   if (std::is_sorted(perm.begin(), perm.end())) return value;
   return b.Op("transpose", {value}, {{"perm", perm}});
+}
+
+// Takes the diagonal of letters that occur twice: of all elements along the second axis, summed up,
+// those off the diagonal are 0 (by where, since 0 times infinity is not).
+absl::StatusOr<Named> WithoutRepeats(Rewrite& r, Named x) {
+  Builder& b = r.b;
+  IntegerMath math(r);
+  const DType t = r.dtype(0);
+  for (size_t i = 0; i < x.letters.size(); ++i) {
+    for (size_t k = x.letters.rfind(x.letters[i]); k > i; k = x.letters.rfind(x.letters[i])) {
+      const int64_t rank = static_cast<int64_t>(x.letters.size());
+      const auto first = static_cast<int64_t>(i), second = static_cast<int64_t>(k);
+      const Shape& shape = *x.value->shape();
+      if (!ProvablyEqual(shape[first], shape[second]) || !(IsFloating(t) || IsInteger(t))) {
+        return CannotExpress("a diagonal needs axes of equal size");
+      }
+      Value* places = math.Get(math.Positions(math.Size(x.value, first)), "positions");
+      Value* on =
+          b.Op("equal", {AlongAxis(b, places, first, rank), AlongAxis(b, places, second, rank)});
+      Value* kept = b.Op("where", {on, x.value, b.Scalar(t, 0, "zero")});
+      x.value = b.Op("reduce_sum", {kept, b.Ints({second}, "axis")}, {{"keepdims", 0}});
+      x.letters.erase(k, 1);
+    }
+  }
+  return x;
 }
 
 // Sums up the letters that are not in `keep`.
@@ -141,15 +167,10 @@ absl::StatusOr<Values> EinsumAsMatMul(Rewrite& r) {
     ranks.push_back(r.rank(i));
   }
   X2IR_ASSIGN_OR_RETURN(equation, ExpandEllipsis(std::move(equation), ranks));
-  for (std::string term : equation.terms) {
-    std::sort(term.begin(), term.end());
-    if (std::adjacent_find(term.begin(), term.end()) != term.end()) {
-      return CannotExpress("a diagonal cannot be expressed");
-    }
-  }
-  Named value = {r.in(0), equation.terms[0]};
+  X2IR_ASSIGN_OR_RETURN(Named value, WithoutRepeats(r, {r.in(0), equation.terms[0]}));
   if (n == 2) {
-    X2IR_ASSIGN_OR_RETURN(value, Product(r, value, {r.in(1), equation.terms[1]}, equation.result));
+    X2IR_ASSIGN_OR_RETURN(Named other, WithoutRepeats(r, {r.in(1), equation.terms[1]}));
+    X2IR_ASSIGN_OR_RETURN(value, Product(r, value, std::move(other), equation.result));
   }
   value = Summed(r.b, value, equation.result);
   return Values{Arranged(r.b, value, equation.result)};

@@ -5,6 +5,7 @@
 
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/lowerings/integer_math.h"
 
 namespace x2ir {
 namespace {
@@ -43,9 +44,9 @@ absl::StatusOr<Values> FloorModOfFloats(Rewrite& r) {
 }
 
 // Integers by division, which goes towards zero: a - a / b * b has the sign of a. Once more
-// after adding b it has that of b. b must be a constant, so that no sum overflows and no
+// after adding b it has that of b. Of constants it is known that no sum overflows and no
 // division by zero hides.
-absl::StatusOr<Values> ModAsDiv(Rewrite& r) {
+absl::StatusOr<Values> ModOfConstantAsDiv(Rewrite& r) {
   const DType t = r.dtype(0);
   if (!IsInteger(t) || BitWidth(t) < 32) {
     return CannotExpress("mod as div is for integers of 32 bits and more");
@@ -55,8 +56,8 @@ absl::StatusOr<Values> ModAsDiv(Rewrite& r) {
   const bool fmod = r.attrs().Int("fmod") != 0;
   const int64_t limit = int64_t{1} << (BitWidth(t) - 2);
   for (const int64_t b : *divisors) {
-    if (b == 0 || (!fmod && (b > limit || b < -limit))) {
-      return CannotExpress("the divisor is 0 or too large");
+    if (b == 0 || b == -1 || (!fmod && (b > limit || b < -limit))) {
+      return CannotExpress("the divisor is 0, -1 or too large");
     }
   }
   Value* b = r.in(1);
@@ -66,6 +67,36 @@ absl::StatusOr<Values> ModAsDiv(Rewrite& r) {
   Value* y = rest(r.in(0));
   if (!fmod && IsSignedInt(t)) y = rest(r.b.Op("add", {y, b}));
   return Values{y};
+}
+
+// The same of any divisors. Adding b once where the sign is the wrong one overflows nowhere, since
+// the signs differ. Divisors 0 and -1, of which
+// nothing is left over, are 1: no division fails or overflows.
+absl::StatusOr<Values> ModAsDiv(Rewrite& r) {
+  const DType t = r.dtype(0);
+  if (!IsInteger(t) || BitWidth(t) < 8) return CannotExpress("mod as div is for integers");
+  const DType wide = BitWidth(t) < 32 ? DType::kInt32 : t;
+  Builder& b = r.b;
+  Value *x = Cast(b, r.in(0), wide), *y = Cast(b, r.in(1), wide);
+  Value* zero = b.Scalar(wide, 0, "zero");
+  Value* one = b.Scalar(wide, 1, "one");
+  Value* trivial = b.Op("less", {y, one});
+  if (IsSignedInt(wide)) {
+    trivial = b.Op("and", {trivial, b.Op("greater", {y, b.Scalar(wide, -2, "least")})});
+    y = b.Op("where", {trivial, one, y});
+  } else {
+    y = b.Op("add", {y, Cast(b, trivial, wide)});
+  }
+  Value* rest = b.Op("sub", {x, b.Op("mul", {b.Op("div", {x, y}), y})});
+  if (r.attrs().Int("fmod") == 0 && IsSignedInt(t)) {
+    Value* negative = b.Op("less", {rest, zero});
+    Value* positive = b.Op("greater", {rest, zero});
+    Value* below = b.Op("less", {y, zero});
+    Value* move =
+        b.Op("or", {b.Op("and", {negative, b.Op("not", {below})}), b.Op("and", {positive, below})});
+    rest = b.Op("where", {move, b.Op("add", {rest, y}), rest});
+  }
+  return Values{Cast(b, rest, t)};
 }
 
 // The exponent in the base's type, where that has the same numbers.
@@ -126,6 +157,7 @@ absl::StatusOr<Values> SignAsCompare(Rewrite& r) {
 
 X2IR_LOWERING(round, RoundAsFloor);
 X2IR_LOWERING(mod, FloorModOfFloats);
+X2IR_LOWERING(mod, ModOfConstantAsDiv);
 X2IR_LOWERING(mod, ModAsDiv);
 X2IR_LOWERING(pow, PowOfOneType);
 X2IR_LOWERING(sum, SumAsAdd);

@@ -1,10 +1,14 @@
-// Lowering of pools: ceil_mode, which ONNX has since opset 10, as padding at the end.
+// Lowerings of pools: ceil_mode, which ONNX has since opset 10, as padding at the end; what else
+// an opset lacks by gathering the windows.
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/window.h"
 #include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/lowering_util.h"
 
 namespace x2ir {
 namespace {
@@ -35,12 +39,157 @@ absl::StatusOr<Values> CeilModeAsPads(Rewrite& r) {
     }
     attrs.Set("pads", window.pads);
   }
-  std::vector<bool> wanted;
-  for (const Value* output : r.node.outputs()) wanted.push_back(output != nullptr);
-  return r.b.Ops(r.node.op(), {r.in(0)}, std::move(attrs), wanted);
+  return r.b.Ops(r.node.op(), {r.in(0)}, std::move(attrs), WantedOutputs(r.node));
 }
 X2IR_LOWERING(max_pool, CeilModeAsPads);
 X2IR_LOWERING(average_pool, CeilModeAsPads);
+X2IR_LOWERING(lp_pool, CeilModeAsPads);
+
+// --- Windows by gathering -------------------------------------------------------------------
+
+// Which elements along one axis each window has.
+struct AxisWindows {
+  std::vector<int64_t> picks;  // [out, kernel]; of what lies outside some element that does not
+  std::vector<double> inside;  // [out, kernel]: 1 where the window meets the input, else 0
+  std::vector<double> counts;  // [out]: what meets the input, or its padding where that counts
+  bool all_inside = true, some_empty = false;
+};
+
+AxisWindows WindowsAlong(const PlacedWindow& p, size_t axis, bool include_pad) {
+  const Window& w = p.window;
+  AxisWindows all;
+  for (int64_t o = 0; o < p.out[axis]; ++o) {
+    const int64_t start = o * w.strides[axis];
+    const IndexRange range =
+        InsideRange(w.kernel[axis], w.dilations[axis], start - w.pad_begin(axis), p.in[axis]);
+    const int64_t padded_size = p.in[axis] + w.pad_begin(axis) + w.pad_end(axis);
+    const IndexRange padded = InsideRange(w.kernel[axis], w.dilations[axis], start, padded_size);
+    const int64_t count = include_pad ? padded.hi : range.hi - range.lo;
+    all.counts.push_back(static_cast<double>(std::max<int64_t>(count, 1)));
+    all.some_empty |= range.empty();
+    for (int64_t k = 0; k < w.kernel[axis]; ++k) {
+      const bool inside = k >= range.lo && k < range.hi;
+      const int64_t nearest = std::clamp(k, range.lo, std::max(range.lo, range.hi - 1));
+      all.picks.push_back(range.empty() ? 0
+                                        : start - w.pad_begin(axis) + nearest * w.dilations[axis]);
+      all.inside.push_back(inside ? 1 : 0);
+      all.all_inside &= inside;
+    }
+  }
+  return all;
+}
+
+absl::StatusOr<PlacedWindow> KnownWindow(Rewrite& r, bool last) {
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(r.attrs(), r.attrs().Ints("kernel_shape")));
+  const Shape* x = r.in(0)->shape();
+  const size_t n = window.rank();
+  if (!x || x->rank() != static_cast<int64_t>(n) + 2) return CannotExpress("an unknown shape");
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < n; ++i) {
+    const Dim& size = (*x)[SpatialAxis(last, static_cast<int64_t>(i))];
+    if (!size.is_static() || size.value() < 1) return CannotExpress("an input of unknown size");
+    if (size.value() > kMaxLoweringElements / window.kernel[i]) {
+      return CannotExpress("an input of size ", size.value());
+    }
+    sizes.push_back(size.value());
+  }
+  X2IR_ASSIGN_OR_RETURN(PlacedWindow p, PlaceWindow(std::move(window), sizes));
+  for (size_t i = 0; i < n; ++i) {
+    if (p.out[i] > kMaxLoweringElements / p.window.kernel[i]) {
+      return CannotExpress(p.out[i], " windows of ", p.window.kernel[i]);
+    }
+  }
+  return p;
+}
+
+// x with the elements of each window along an axis as a new axis after it.
+Value* Gathered(Builder& b, Value* x, int64_t axis, const PlacedWindow& p, size_t i,
+                const AxisWindows& windows) {
+  const Tensor picks = Tensor::Of<int64_t>({p.out[i], p.window.kernel[i]}, windows.picks);
+  return b.Op("gather", {x, b.Constant(picks, "windows")}, {{"axis", axis}});
+}
+
+// One axis after the other: a maximum of maxima. Outside the input the window sees an element
+// that it has anyway.
+absl::StatusOr<Values> MaxPoolAsGather(Rewrite& r) {
+  if (r.num_outputs() > 1 && r.node.output(1)) return CannotExpress("the indices of the maxima");
+  X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const PlacedWindow p, KnownWindow(r, last));
+  Value* y = r.in(0);
+  for (size_t i = 0; i < p.in.size(); ++i) {
+    const AxisWindows windows = WindowsAlong(p, i, false);
+    if (windows.some_empty) return CannotExpress("a window that lies wholly in padding");
+    const int64_t axis = SpatialAxis(last, static_cast<int64_t>(i));
+    y = r.b.Op("reduce_max", {Gathered(r.b, y, axis, p, i, windows), r.b.Ints({axis + 1}, "axes")},
+               {{"keepdims", 0}});
+  }
+  return Values{y};
+}
+X2IR_LOWERING(max_pool, MaxPoolAsGather);
+
+// Sums of sums, in float64 as in evaluation, zeros outside the input; how many elements each window
+// counts.
+struct WindowSums {
+  Value *sums, *counts;
+};
+
+absl::StatusOr<WindowSums> SumWindows(Rewrite& r, Value* x, bool include_pad) {
+  Builder& b = r.b;
+  const DType t = x->dtype();
+  X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const PlacedWindow p, KnownWindow(r, last));
+  Value* sum = x;
+  std::vector<double> counts = {1};
+  for (size_t i = 0; i < p.in.size(); ++i) {
+    const AxisWindows windows = WindowsAlong(p, i, include_pad);
+    const int64_t axis = SpatialAxis(last, static_cast<int64_t>(i));
+    sum = Gathered(b, sum, axis, p, i, windows);
+    if (!windows.all_inside) {
+      std::vector<int64_t> dims = {p.out[i], p.window.kernel[i]};
+      dims.resize(r.rank(0) + 1 - axis, 1);
+      Value* inside = NumbersAs(b, DType::kBool, dims, windows.inside, "inside");
+      sum = b.Op("where", {inside, sum, b.Scalar(t, 0, "zero")});
+    }
+    sum = b.Op("reduce_sum", {sum, b.Ints({axis + 1}, "axes")}, {{"keepdims", 0}});
+    if (static_cast<int64_t>(counts.size()) >
+        kMaxLoweringElements / std::max<int64_t>(1, p.out[i])) {
+      return CannotExpress("too many windows");
+    }
+    std::vector<double> product;
+    for (const double c : counts) {
+      for (const double d : windows.counts) product.push_back(c * d);
+    }
+    counts = std::move(product);
+  }
+  std::vector<int64_t> dims = p.out;
+  if (last) dims.push_back(1);
+  return WindowSums{sum, NumbersAs(b, t, dims, counts, "counts")};
+}
+
+absl::StatusOr<Values> AveragePoolAsGather(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(FloatComputeType(r.dtype(0)).status());
+  const bool include_pad = r.attrs().Int("count_include_pad") != 0;
+  Value* x = CastTo(r.b, r.in(0), DType::kFloat64);
+  X2IR_ASSIGN_OR_RETURN(const WindowSums w, SumWindows(r, x, include_pad));
+  return Values{CastTo(r.b, r.b.Op("div", {w.sums, w.counts}), r.dtype(0))};
+}
+X2IR_LOWERING(average_pool, AveragePoolAsGather);
+
+absl::StatusOr<Values> LpPoolAsGather(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(FloatComputeType(r.dtype(0)).status());
+  Builder& b = r.b;
+  const auto p = static_cast<double>(r.attrs().Int("p"));
+  const auto number = [&](double v) { return b.Scalar(DType::kFloat64, v); };
+  Value* x = CastTo(b, r.in(0), DType::kFloat64);
+  Value* size = b.Op("abs", {x});
+  Value* power = p == 1 ? size : p == 2 ? b.Op("mul", {x, x}) : b.Op("pow", {size, number(p)});
+  X2IR_ASSIGN_OR_RETURN(const WindowSums w, SumWindows(r, power, false));
+  Value* y = p == 1   ? w.sums
+             : p == 2 ? b.Op("sqrt", {w.sums})
+                      : b.Op("pow", {w.sums, number(1 / p)});
+  return Values{CastTo(b, y, r.dtype(0))};
+}
+X2IR_LOWERING(lp_pool, LpPoolAsGather);
 
 }  // namespace
 }  // namespace x2ir

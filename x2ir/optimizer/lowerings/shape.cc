@@ -6,6 +6,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/lowerings/integer_math.h"
 
 namespace x2ir {
 namespace {
@@ -15,12 +16,24 @@ constexpr int64_t kMaxMask = int64_t{1} << 24;
 
 // --- reshape --------------------------------------------------------------------------------
 
-// allowzero makes no difference where no size is 0.
+// allowzero makes no difference where no size is 0: a tensor that has elements has none.
 absl::StatusOr<Values> ReshapeWithoutZeros(Rewrite& r) {
+  if (r.attrs().Int("allowzero") == 0) return CannotExpress("it is without allowzero already");
   const auto sizes = r.ConstInts(1);
-  if (!sizes || std::find(sizes->begin(), sizes->end(), 0) != sizes->end()) {
-    return CannotExpress("sizes may be 0");
+  const bool no_zeros = sizes && std::find(sizes->begin(), sizes->end(), 0) == sizes->end();
+  const Shape* in = r.in(0)->shape();
+  const auto is_zero = [](const Dim& d) { return d == Dim(0); };
+  if (!no_zeros && in && std::any_of(in->begin(), in->end(), is_zero)) {
+    // Nothing has but a shape. A size that is left open, among others, is 0.
+    const DType t = r.dtype(0);
+    if (!IsFloating(t) && !IsInteger(t) && t != DType::kBool) {
+      return CannotExpress("an empty tensor of ", Name(t), " cannot be made");
+    }
+    IntegerMath math(r);
+    Value* shape = math.Get(math.Max(math.Read(r.in(1)), math.Of({0})), "sizes");
+    return Values{r.b.Op("constant_of_shape", {shape}, {{"value", Tensor::Zeros(t, {1})}})};
   }
+  if (!no_zeros && !(in && in->is_static())) return CannotExpress("sizes may be 0");
   return Values{r.b.Op("reshape", {r.in(0), r.in(1)}, {{"allowzero", 0}})};
 }
 X2IR_LOWERING(reshape, ReshapeWithoutZeros);
@@ -75,61 +88,16 @@ absl::StatusOr<Values> SplitBySizes(Rewrite& r) {
     return CannotExpress("its sizes are not known");
   }
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(r.attrs().Int("axis"), r.rank(0)));
-  const Dim& size = (*r.in(0)->shape())[axis];
-  Value* sizes;
-  if (size.is_static()) {
-    const int64_t part = (size.value() + n - 1) / n;
-    std::vector<int64_t> parts;
-    for (int64_t i = 0; i < n; ++i) {
-      parts.push_back(std::clamp<int64_t>(size.value() - i * part, 0, part));
-    }
-    sizes = r.b.Ints(parts, "split");
-  } else if (r.opset < 13) {
-    return CannotExpress("the size of axis ", axis, " is not known");
-  } else {
-    Value* count = r.b.Ints({n}, "count");
-    Value* whole = r.b.Op("gather", {r.b.Op("shape", {r.in(0)}), r.b.Ints({axis}, "axis")});
-    Value* part = r.b.Op("div", {r.b.Op("add", {whole, r.b.Ints({n - 1}, "round")}), count});
-    std::vector<int64_t> places;
-    for (int64_t i = 0; i < n; ++i) places.push_back(i);
-    Value* left = r.b.Op("sub", {whole, r.b.Op("mul", {part, r.b.Ints(places, "places")})});
-    sizes = r.b.Op("max", {r.b.Op("min", {left, part}), r.b.Ints({0}, "zero")});
-  }
+  IntegerMath math(r);
+  const Integers whole = math.Size(r.in(0), axis), count = math.Of({n});
+  const Integers part = math.Div(math.Add(whole, math.Of({n - 1})), count);
+  const Integers left = math.Sub(whole, math.Mul(part, math.Positions(count)));
+  Value* sizes = math.Get(math.Max(math.Min(left, part), math.Of({0})), "split");
   std::vector<bool> wanted;
   for (const Value* output : r.node.outputs()) wanted.push_back(output != nullptr);
   return r.b.Ops("split", {r.in(0), sizes}, {{"axis", axis}}, wanted);
 }
 X2IR_LOWERING(split, SplitBySizes);
-
-// --- pad ------------------------------------------------------------------------------------
-
-// Pads of all axes, zeros where `axes` does not name one. The pads themselves may be computed.
-absl::StatusOr<Values> PadAllAxes(Rewrite& r) {
-  if (!r.has(3)) return CannotExpress("it has no axes to write out");
-  auto axes = r.ConstInts(3);
-  const int64_t rank = r.rank(0);
-  if (!axes || rank < 0) return CannotExpress("axes and rank must be known to be written out");
-  X2IR_ASSIGN_OR_RETURN(*axes, NormalizeAxes(*std::move(axes), rank));
-  const int64_t n = static_cast<int64_t>(axes->size());
-  std::vector<int64_t> from(2 * rank, 2 * n);  // 2n: the zero after the pads
-  for (int64_t i = 0; i < n; ++i) {
-    from[(*axes)[i]] = i;
-    from[rank + (*axes)[i]] = n + i;
-  }
-  Value* pads;
-  if (auto known = r.ConstInts(1)) {
-    if (static_cast<int64_t>(known->size()) != 2 * n) return Invalid("pads: expected ", 2 * n);
-    known->push_back(0);
-    std::vector<int64_t> all;
-    for (int64_t i : from) all.push_back((*known)[i]);
-    pads = r.b.Ints(all, "pads");
-  } else {
-    Value* padded = r.b.Op("concat", {r.in(1), r.b.Ints({0}, "zero")}, {{"axis", 0}});
-    pads = r.b.Op("gather", {padded, r.b.Ints(from, "order")});
-  }
-  return Values{r.b.Op("pad", {r.in(0), pads, r.in(2)}, {{"mode", r.attrs().String("mode")}})};
-}
-X2IR_LOWERING(pad, PadAllAxes);
 
 // --- trilu ----------------------------------------------------------------------------------
 
@@ -162,15 +130,14 @@ absl::StatusOr<Values> TriluAsWhere(Rewrite& r) {
     Value* mask = r.b.Constant(bytes.Reinterpreted(DType::kBool), "mask");
     return Values{r.b.Op("where", {mask, r.in(0), zero})};
   }
-  if (r.opset < 11) return CannotExpress("the shape is not known, and Range needs opset 11");
-  Value* shape = r.b.Op("shape", {r.in(0)});
+  if (rank < 2) return CannotExpress("the rank is not known");
+  IntegerMath math(r);
   const auto positions = [&](int64_t axis) {
-    Value* size = r.b.Op("gather", {shape, r.b.Int(axis, "axis")});
-    return r.b.Op("range", {r.b.Int(0, "start"), size, r.b.Int(1, "delta")});
+    return math.Get(math.Positions(math.Size(r.in(0), axis)), "positions");
   };
-  Value* row = r.b.Op("unsqueeze", {positions(-2), r.b.Ints({1}, "axes")});
+  Value* row = r.b.Op("unsqueeze", {positions(rank - 2), r.b.Ints({1}, "axes")});
   if (r.has(1)) row = r.b.Op("add", {row, r.in(1)});
-  Value* drop = r.b.Op(upper ? "less" : "greater", {positions(-1), row});
+  Value* drop = r.b.Op(upper ? "less" : "greater", {positions(rank - 1), row});
   return Values{r.b.Op("where", {drop, zero, r.in(0)})};
 }
 X2IR_LOWERING(trilu, TriluAsWhere);

@@ -1,0 +1,207 @@
+// Small models against ONNX Runtime, which runs them as they are, while we run them as IR: its own
+// ops (com.microsoft), and local functions. Skipped where the oracle is not installed
+// (tests/oracle/setup.sh).
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tests/conformance/contrib_rows_util.h"
+#include "tests/core/convert_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/io_file.h"
+#include "x2ir/core/verify.h"
+#include "x2ir/formats/onnx/onnx.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
+
+namespace x2ir {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+class Oracle : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    oracle_ = fs::path(X2IR_BUILD_DIR) / "oracle";
+    if (std::system("node --version > /dev/null 2>&1") != 0 || !fs::exists(oracle_ / "installed")) {
+      GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
+    }
+    std::string pattern = (fs::temp_directory_path() / "x2ir_contrib_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    dir_ = pattern;
+  }
+  void TearDown() override {
+    if (!dir_.empty()) fs::remove_all(dir_);
+  }
+
+  // 8-bit integers over their whole range, so that quantized ops see all of it.
+  static void Spread(Tensor& t, double scale, uint64_t seed) {
+    uint64_t state = seed * 2654435761u + 12345;
+    const auto next = [&] {
+      return (state = state * 6364136223846793005u + 1442695040888963407u) >> 40;
+    };
+    if (t.dtype() == DType::kUInt8 || t.dtype() == DType::kInt8) {
+      for (std::byte& b : t.mutable_bytes()) b = static_cast<std::byte>(next());
+    } else if (t.dtype() == DType::kFloat32 && scale != 1) {
+      for (float& f : t.mutable_span<float>()) f = static_cast<float>(f * scale);
+    }
+  }
+
+  // Answers of the oracle's server, one a request.
+  std::vector<Json> Ask(const std::vector<Json>& requests) {
+    std::ofstream in(dir_ / "requests");
+    for (const Json& request : requests) in << request.dump() << "\n";
+    in.close();
+    const std::string command =
+        StrCat("node '", X2IR_SOURCE_DIR, "/tests/oracle/ort.mjs' --oracle '", oracle_.string(),
+               "' < '", (dir_ / "requests").string(), "' > '", (dir_ / "answers").string(), "'");
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    std::ifstream out(dir_ / "answers");
+    std::vector<Json> answers;
+    for (std::string line; std::getline(out, line);) answers.push_back(Json::parse(line));
+    return answers;
+  }
+
+  // Adds a model to those that Judge asks about. `make` gives it anew each time.
+  template <typename Make>
+  void Add(const std::string& text, const Make& make, double rtol, double scale) {
+    SCOPED_TRACE(text);
+    const uint64_t seed = ++number_;
+    Model model = make(), ir = make();
+    if (const absl::Status s = ToIr(ir); !s.ok()) {
+      ADD_FAILURE() << s;
+      return;
+    }
+    // The oracle wants types of outputs, which conversion finds.
+    for (size_t i = 0; i < model.graph->outputs().size(); ++i) {
+      model.graph->outputs()[i]->set_type(ir.graph->outputs()[i]->type());
+    }
+    const std::string base = (dir_ / std::to_string(seed)).string();
+    ASSERT_TRUE(WriteOnnx(model, base + ".onnx").ok());
+    auto io = RandomCase(*ir.graph, seed, nullptr);
+    ASSERT_TRUE(io.ok()) << io.status();
+    for (size_t i = 0; i < io->inputs.size(); ++i) {
+      if (io->inputs[i]) Spread(*io->inputs[i], scale, seed * 100 + i);
+    }
+    auto got = RunCase(*ir.graph, *io);
+    if (!got.ok()) {
+      ADD_FAILURE() << got.status() << "\n" << ToText(*ir.graph);
+      return;
+    }
+    for (size_t i = 0; i < got->size(); ++i) io->outputs[i] = *(*got)[i].tensor();
+    io->name = "case0";
+    ASSERT_TRUE(WriteIoFile(base + ".safetensors", {*io}, *ir.graph).ok());
+    requests_.push_back({{"model", base + ".onnx"},
+                         {"io", base + ".safetensors"},
+                         {"case", "all"},
+                         {"rtol", rtol},
+                         {"atol", rtol / 10 * std::max(scale, 1.0)}});
+    texts_.push_back(text + "\n" + ToText(*ir.graph));
+    // What is written of it, at an opset that lacks attention and most norms, says the same.
+    if (const absl::Status s = Export(std::move(ir), base + ".out.onnx"); !s.ok()) {
+      EXPECT_TRUE(absl::IsFailedPrecondition(s)) << s;
+      ++refused_;
+      return;
+    }
+    requests_.push_back(requests_.back());
+    requests_.back()["model"] = base + ".out.onnx";
+    texts_.push_back("written again: " + texts_.back());
+  }
+
+  void Judge() {
+    const std::vector<Json> answers = Ask(requests_);
+    ASSERT_EQ(answers.size(), requests_.size());
+    for (size_t i = 0; i < answers.size(); ++i) {
+      EXPECT_TRUE(answers[i].value("ok", false)) << texts_[i] << answers[i].dump();
+    }
+    std::printf("%zu models, and %d that cannot be written at opset 17\n", answers.size(),
+                refused_);
+  }
+
+  std::vector<Json> requests_;
+  std::vector<std::string> texts_;
+  int number_ = 0, refused_ = 0;
+  fs::path oracle_, dir_;
+};
+
+Model Parse(const std::string& text, const std::string& domain) {
+  auto model = ModelFromText(text, "onnx", 17, {{domain, 1}});
+  EXPECT_TRUE(model.ok()) << model.status() << "\n" << text;
+  if (!model.ok()) return Model();
+  model->ir_version = 10;
+  return *std::move(model);
+}
+
+TEST_F(Oracle, OpsOfComMicrosoft) {
+  const char* only = std::getenv("X2IR_CASES");
+  for (const ContribRow& row : ContribRows()) {
+    const std::string text =
+        StrCat("graph g(", row.inputs, ") -> (", row.outputs, ") { ", row.body, " }");
+    if (only && text.find(only) == text.npos) continue;
+    Add(
+        text, [&] { return Parse(text, "com.microsoft"); }, row.rtol, row.scale);
+  }
+  Judge();
+}
+
+TEST_F(Oracle, LocalFunctions) {
+  struct Fn {
+    std::string_view body;
+    std::vector<std::string> attributes{};
+    std::vector<std::pair<std::string, Attribute>> defaults{};
+  };
+  const std::vector<Fn> functions = {
+      {"graph Leaky(x: ?) -> (y) { t = onnx.LeakyRelu(x) { alpha = ref(k: float) } "
+       "y = onnx.Elu(t) { alpha = ref(m: float) } }",
+       {"k"},
+       {{"m", 2.5f}}},
+      {"graph Outer(x: ?, w: ?) -> (y, z) { t = onnx.f::Leaky(x) { k = ref(n: float) } "
+       "y = onnx.MatMul(t, w) z = onnx.ReduceMean(y) { axes = ref(axes: ints), keepdims = 0 } }",
+       {"n"},
+       {{"axes", Attribute::Ints{1}}}},
+      {"graph Bounded(x: ?, lo: ?, hi: ?) -> (y) { y = onnx.Clip(x, lo, hi) }"},
+      {"graph Relu(x: ?) -> (y) { y = onnx.Neg(x) }"},
+      {"graph Two(x: ?) -> (a, b, c) { a = onnx.Neg(x) b = onnx.Exp(a) c = onnx.Sin(b) }"},
+  };
+  for (const char* body :
+       {"y = onnx.f::Leaky(x) { k = 0.25 }", "y = onnx.f::Leaky(x)",
+        "y = onnx.f::Leaky(x) { k = 0.25, m = 0.5 }", "y, _ = onnx.f::Outer(x, w) { n = 0.125 }",
+        "_, y = onnx.f::Outer(x, w)",
+        "_, t = onnx.f::Outer(x, w) { axes = [0] } "
+        "y, _ = onnx.f::Outer(x, w) { n = 0.7 } z = onnx.Add(t, y)",
+        "t = onnx.Constant() { value_float = 0.5 } y = onnx.f::Bounded(x, _, t)",
+        "y = onnx.f::Bounded(x)", "y = onnx.f::Relu(x)", "y, t, _ = onnx.f::Two(x)"}) {
+    const std::string text =
+        StrCat("graph g(x: float32[3,4], w: float32[4,5]) -> (y) { ", body, " }");
+    Add(
+        text,
+        [&] {
+          Model model = Parse(text, "f");
+          for (const Fn& fn : functions) {
+            auto function = std::make_shared<Function>();
+            function->body = *ParseGraph(fn.body);
+            function->domain = "f";
+            function->name = function->body->name();
+            function->attributes = fn.attributes;
+            function->attribute_defaults = fn.defaults;
+            function->opset_imports = {{"", 17}, {"f", 1}};
+            model.functions.push_back(std::move(function));
+          }
+          return model;
+        },
+        1e-5, 1);
+  }
+  Judge();
+}
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,131 @@
+// ONNX Runtime's own domain: how its ops are read, and what is refused. What they compute is
+// compared with ONNX Runtime itself in tests/conformance/contrib_oracle_test.cc.
+#include <string>
+#include <string_view>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/core/convert_util.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Converted(std::string_view inputs, std::string body, int version = 1) {
+  for (size_t at; (at = body.find("ms.")) != body.npos;) {
+    body.replace(at, 3, "onnx.com.microsoft::");
+  }
+  ConvertTextOptions options;
+  if (version) options.extra_opsets = {{"com.microsoft", version}};
+  return Body(ToIrText(StrCat("graph g(", inputs, ") -> (y) { ", body, " }"), 17, options));
+}
+
+TEST(Contrib, IsRead) {
+  const struct {
+    std::string_view inputs, body, ir;
+  } rows[] = {
+      {"x: float32[2]", "y = ms.Gelu(x)", "y = gelu(x) { approximate = \"none\" }\n"},
+      {"x: float32[2]", "y = ms.QuickGelu(x)", "y = swish(x) { alpha = 1.702 }\n"},
+      {"x: float16[2]", "y = ms.QuickGelu(x) { alpha = 1.0 }", "y = swish(x) { alpha = 1.0 }\n"},
+      {"x: float32[2,3], b: float32[3]", "y = ms.FastGelu(x, b)",
+       "y_add = add(x, b)\ny = gelu(y_add) { approximate = \"tanh\" }\n"},
+      {"a: float32[2,3], b: float32[3,4]", "y = ms.FusedMatMul(a, b)", "y = matmul(a, b)\n"},
+      {"x: float32[2,3], g: float32[3]", "y = onnx.SimplifiedLayerNormalization(x, g)",
+       "y = rms_normalization(x, g) { axis = -1, epsilon = 1e-05, stash_type = \"float32\" }\n"},
+      {"x: float32[b,s,8], k: float32[b,t,8], v: float32[b,t,8]",
+       "y = ms.MultiHeadAttention(x, k, v) { num_heads = 2 }",
+       "y = attention(x, k, v) { is_causal = 0, kv_num_heads = 2, left_window_size = -1, "
+       "q_num_heads = 2, qk_matmul_output_mode = 0, right_window_size = -1, softcap = 0.0 }\n"},
+      {"x: float32[4,4]", "y = ms.Trilu(x) { upper = 0 }", "y = trilu(x) { upper = 0 }\n"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.body);
+    EXPECT_EQ(Converted(row.inputs, std::string(row.body)), row.ir);
+  }
+}
+
+TEST(Contrib, IsRefused) {
+  const struct {
+    std::string_view inputs, body, error;
+  } rows[] = {
+      // What is not known at all is foreign, as in any other domain.
+      {"x: float32[2]", "y = ms.NoSuchOp(x)",
+       "com.microsoft::NoSuchOp (1 node): no mapping to IR; --allow-foreign com.microsoft keeps "
+       "it"},
+      {"x: uint8[2], s: float32[]", "y = ms.QLinearAdd(x, s, _, x, s, _, s)", "no mapping to IR"},
+      // Operands and attributes are checked: ONNX has no schema that does.
+      {"x: float32[2]", "y = ms.BiasGelu(x)", "too few operands"},
+      {"x: float32[2]", "y = ms.Gelu(x, x)", "too many operands"},
+      {"x: int32[2]", "y = ms.Gelu(x)", "INVALID_ARGUMENT"},
+      {"x: float32[2]", "y = ms.Gelu(x) { alpha = 1.0 }", "unknown attribute 'alpha'"},
+      {"x: float32[2]", "y = ms.QuickGelu(x) { alpha = 1 }", "'alpha'"},
+      {"x: float32[2,3,8]", "y = ms.MultiHeadAttention(x, x, x)", "num_heads"},
+      // Forms that ONNX's ops do not say.
+      {"x: float32[2,3,8], g: float32[8]", "y, m = ms.SkipLayerNormalization(x, x, g)",
+       "outputs of the mean"},
+      {"x: float32[2,3,8], w: float32[8,24]",
+       "y = ms.Attention(x, w) { num_heads = 2, do_rotary = 1 }", "do_rotary"},
+      {"x: float32[2,3,8], w: float32[8,24]", "y = ms.Attention(x, w) { num_heads = 3 }",
+       "a width of 8 for 3 heads"},
+      {"x: float32[2,3,8], w: float32[8,24]", "y = ms.Attention(x, w) { num_heads = 0 }",
+       "expected 1 or more"},
+      {"x: float32[2,3,8], w: float32[8,24], m: int32[4]",
+       "y = ms.Attention(x, w, _, m) { num_heads = 2 }", "a mask of rank 1"},
+      {"x: float32[2,3,8], w: float32[8,24], m: int32[2,1,9,9]",
+       "y = ms.Attention(x, w, _, m) { num_heads = 2 }", "a mask of rank 4"},
+      {"x: float32[2,3,8], w: float32[?,?]", "y = ms.Attention(x, w) { num_heads = 2 }",
+       "weights of unknown shape"},
+      {"x: float32[2,3,2,3,4]", "y = ms.MultiHeadAttention(x) { num_heads = 2 }", "packed"},
+      {"x: float32[2,3,8], k: float32[2,5,8]",
+       "y = ms.MultiHeadAttention(x, k, k) { num_heads = 2, unidirectional = 1 }",
+       "other lengths of queries (3) and keys (5)"},
+      {"x: float32[2,3,16], p: int64[2,3], c: float32[9,4]",
+       "y = ms.RotaryEmbedding(x, p, c, c) { num_heads = 2, scale = 2.0 }", "scale"},
+      {"x: float32[2,3,16], p: int64[2,3], c: float32[9,4]",
+       "y = ms.RotaryEmbedding(x, p, c, c) { is_packed_batching = 1 }", "is_packed_batching"},
+      {"a: float32[2,4], b: float32[4,3]", "y = ms.FusedGemm(a, b) { activation = \"Swish\" }",
+       "activation 'Swish'"},
+      {"x: float32[2]", "y = ms.BiasGelu(_, x)", "operand"},
+      {"x: float32[2,3,8]", "y = ms.Attention(x, _) { num_heads = 2 }", "operand"},
+      {"a: float32[2,4], b: float32[...]", "y = ms.FusedMatMul(a, b) { transB = 1 }",
+       "a transposed operand of unknown rank"},
+      {"a: float32[2,16], s: float32[3], b: uint8[3,1,8]",
+       "y = ms.MatMulNBits(a, b, s) { K = 16, N = 3, block_size = 16 }",
+       "weights that are computed"},
+      {"a: float32[2,16], s: float32[3]",
+       "b = uint8[2]{1, 2} y = ms.MatMulNBits(a, b, s) { K = 16, N = 3, block_size = 16 }",
+       "B: expected 24 bytes, got 2"},
+      {"a: float32[2,16], s: float32[3]",
+       "b = uint8[2]{1, 2} y = ms.MatMulNBits(a, b, s) { K = 9223372036854775807, N = 3, "
+       "block_size "
+       "= 16 }",
+       "K = 9223372036854775807"},
+      {"a: float32[2,16], s: float32[3]",
+       "b = uint8[2]{1, 2} y = ms.MatMulNBits(a, b, s) { K = 16, N = 3, block_size = 0 }",
+       "block_size"},
+      {"a: float32[2,16], s: float32[3]",
+       "b = uint8[2]{1, 2} y = ms.MatMulNBits(a, b, s) { K = 16, N = 3, bits = 3, block_size = 16 "
+       "}",
+       "numbers of 3 bits"},
+      {"x: float32[1,1,4,4], g: float32[1,2,2,2]",
+       "y = ms.GridSample(x, g) { mode = \"bicubic\", padding_mode = \"border\" }", "bicubic"},
+      {"a: float32[2,3]", "y = ms.CDist(a, a) { metric = \"cosine\" }", "metric"},
+      {"a: uint8[2,4], b: uint8[4,3], s: float32[], z: uint8[]",
+       "y = ms.QGemm(a, s, z, b, s, z, _, s, z)", "a quantized result"},
+      {"a: uint8[2,4], s: float32[], z: uint8[]", "y = ms.QLinearConcat(s, z, a, s) { axis = 0 }",
+       "a scale and a zero point"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.body);
+    const std::string got = Converted(row.inputs, std::string(row.body));
+    EXPECT_THAT(got, HasSubstr("error: "));
+    EXPECT_THAT(got, HasSubstr(std::string(row.error)));
+  }
+  EXPECT_THAT(Converted("x: float32[2]", "y = ms.Gelu(x)", 0),
+              HasSubstr("imports no opset of domain 'com.microsoft'"));
+}
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,270 @@
+// ONNX Runtime's own domain: attention and rotary embeddings, as far as ONNX's attention says the
+// same. All of it is only read.
+#include <utility>
+#include <vector>
+
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+// --- Masks
+// ----------------------------------------------------------------------------------------
+
+// The size of an axis, at run time: int64 of shape [1].
+Value* SizeOf(Builder& b, Value* x, int64_t axis) {
+  return b.Op("shape", {x}, {{"start", axis}, {"end", axis + 1}});
+}
+
+// How many keys there are in all. `keys` is [batch, length, ...], `past` [batch, heads, length,
+// size] or null.
+Value* TotalLength(Builder& b, Value* keys, int64_t axis, Value* past) {
+  Value* length = SizeOf(b, keys, axis);
+  return past ? b.Op("add", {length, SizeOf(b, past, 2)}) : length;
+}
+
+Value* Count(Builder& b, Value* length) {
+  return b.Op("range", {b.Int(0), b.Op("squeeze", {length, b.Ints({0})}), b.Int(1)});
+}
+
+// What a mask of integers adds to the scores: nothing where a key counts, else `filter`.
+//   [batch, total], [batch, length, total]  1 where a key counts
+//   [batch]                                 how many keys count
+absl::StatusOr<Value*> MaskAsBias(Rewrite& r, Value* mask, Value* queries, Value* total,
+                                  float filter) {
+  if (!mask) return nullptr;
+  Builder& b = r.b;
+  const Shape* shape = mask->shape();
+  if (!shape) return Unimplemented("a mask of unknown rank");
+  const DType dtype = queries->dtype();
+  if (!IsFloating(dtype)) return Unimplemented("operands of unknown element type");
+  Value* counts = nullptr;
+  if (shape->rank() == 1) {
+    const Shape* q = queries->shape();
+    const Dim batch = q ? (*q)[0] : Dim();
+    if (batch.is_unknown() || (*shape)[0] != batch) {
+      return Unimplemented("a mask of rank 1 that does not say the length of each sequence: ",
+                           mask->type().ToString());
+    }
+    Value* lengths = b.Op("unsqueeze", {mask, b.Ints({1})});
+    Value* places = b.Op("cast", {Count(b, total)}, {{"to", "int32"}});
+    counts = b.Op("less", {places, lengths});
+  } else if (shape->rank() == 2 || shape->rank() == 3) {
+    counts = b.Op("greater", {mask, b.Scalar(DType::kInt32, 0)});
+  } else {
+    return Unimplemented("a mask of rank ", shape->rank());
+  }
+  Value* bias = b.Op("where", {counts, b.Scalar(dtype, 0), b.Scalar(dtype, filter)});
+  return b.Op("unsqueeze", {bias, shape->rank() == 3 ? b.Ints({1}) : b.Ints({1, 2})});
+}
+
+Value* Sum(Builder& b, Value* x, Value* y) {
+  if (!x || !y) return x ? x : y;
+  return b.Op("add", {x, y});
+}
+
+// Nobody may look at keys after itself. Queries stand where the past ends.
+Value* CausalBias(Builder& b, Value* queries, Value* past, Value* total) {
+  Value* places = Count(b, SizeOf(b, queries, 1));
+  if (past) places = b.Op("add", {places, SizeOf(b, past, 2)});
+  places = b.Op("unsqueeze", {places, b.Ints({1})});
+  Value* later = b.Op("greater", {Count(b, total), places});
+  const DType dtype = queries->dtype();
+  const double lowest = dtype == DType::kFloat16 ? -65504.0 : -3.4028234663852886e38;
+  return b.Op("where", {later, b.Scalar(dtype, lowest), b.Scalar(dtype, 0)});
+}
+
+// The last of the outputs that anybody wants is the last that there is.
+std::vector<bool> Wanted(bool key, bool value) {
+  if (value) return {true, key, true};
+  return key ? std::vector<bool>{true, true} : std::vector<bool>{true};
+}
+
+AttributeMap AttentionAttrs(const Rewrite& r, bool heads) {
+  AttributeMap attrs;
+  if (heads) {
+    attrs.Set("q_num_heads", r.attrs().Int("num_heads"));
+    attrs.Set("kv_num_heads", r.attrs().Int("num_heads"));
+  }
+  // 0 means the usual one, too.
+  if (const double scale = r.attrs().Float("scale", 0); scale != 0) {
+    attrs.Set("scale", static_cast<float>(scale));
+  }
+  return attrs;
+}
+
+absl::Status CheckHeads(const Rewrite& r) {
+  if (r.attrs().Int("num_heads") < 1) {
+    return Invalid("num_heads: expected 1 or more, got ", r.attrs().Int("num_heads"));
+  }
+  return absl::OkStatus();
+}
+
+// --- Attention
+// --------------------------------------------------------------------------------------
+
+// The widths of queries, keys and values within the product with the weights.
+absl::StatusOr<std::vector<int64_t>> Widths(const Rewrite& r) {
+  const Shape* weights = r.in(1)->shape();
+  if (!weights || weights->rank() != 2 || !(*weights)[1].is_static()) {
+    return Unimplemented("weights of unknown shape");
+  }
+  const int64_t all = (*weights)[1].value();
+  std::vector<int64_t> widths = r.attrs().Ints("qkv_hidden_sizes", {});
+  if (widths.empty()) widths.assign(3, all / 3);
+  if (widths.size() != 3 || widths[0] != widths[1]) {
+    return Invalid("qkv_hidden_sizes: expected three, the first two the same");
+  }
+  int64_t left = all;
+  for (const int64_t width : widths) {
+    if (width < 1 || width > left || width % r.attrs().Int("num_heads") != 0) {
+      return Invalid("a width of ", width, " for ", r.attrs().Int("num_heads"), " heads");
+    }
+    left -= width;
+  }
+  if (left != 0) return Invalid("weights of ", all, " columns");
+  return widths;
+}
+
+absl::StatusOr<Values> FromAttention(Rewrite& r) {
+  enum { kX, kWeights, kBias, kMask, kPast, kScores, kPastLength };
+  X2IR_RETURN_IF_ERROR(CheckHeads(r));
+  if (r.attrs().Int("do_rotary", 0) != 0) return Unimplemented("do_rotary");
+  if (r.attrs().Int("past_present_share_buffer", 0) != 0 || r.has(kPastLength)) {
+    return Unimplemented("past_present_share_buffer");
+  }
+  const int64_t causal = r.attrs().Int("unidirectional", 0);
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> widths, Widths(r));
+  if (r.rank(kX) >= 0 && r.rank(kX) != 3)
+    return Invalid("input: expected rank 3, got ", r.rank(kX));
+  Builder& b = r.b;
+  Value* product = b.Op("matmul", {r.in(kX), r.in(kWeights)});
+  if (r.has(kBias)) product = b.Op("add", {product, r.in(kBias)});
+  const Values qkv = b.Ops("split", {product, b.Ints(widths)}, {{"axis", -1}}, 3);
+  Value *past_key = nullptr, *past_value = nullptr;
+  if (r.has(kPast)) {
+    past_key = b.Op("gather", {r.in(kPast), b.Int(0)}, {{"axis", 0}});
+    past_value = b.Op("gather", {r.in(kPast), b.Int(1)}, {{"axis", 0}});
+  }
+  Value* total = r.has(kMask) || causal ? TotalLength(b, r.in(kX), 1, past_key) : nullptr;
+  const float filter = static_cast<float>(r.attrs().Float("mask_filter_value", -10000.0));
+  X2IR_ASSIGN_OR_RETURN(Value * bias, MaskAsBias(r, r.in(kMask), r.in(kX), total, filter));
+  if (causal) bias = Sum(b, bias, CausalBias(b, r.in(kX), past_key, total));
+  bias = Sum(b, bias, r.in(kScores));
+  const bool present = r.node.output(1) != nullptr;
+  const Values y = b.Ops("attention", {qkv[0], qkv[1], qkv[2], bias, past_key, past_value},
+                         AttentionAttrs(r, true), Wanted(present, present));
+  if (!present) return Values{y[0]};
+  Value* key = b.Op("unsqueeze", {y[1], b.Ints({0})});
+  Value* value = b.Op("unsqueeze", {y[2], b.Ints({0})});
+  return Values{y[0], b.Op("concat", {key, value}, {{"axis", 0}})};
+}
+
+// --- MultiHeadAttention
+// -----------------------------------------------------------------------------
+
+absl::StatusOr<Values> FromMultiHeadAttention(Rewrite& r) {
+  enum { kQ, kK, kV, kBias, kMask, kScores, kPastKey, kPastValue, kPastLength, kIndirection };
+  X2IR_RETURN_IF_ERROR(CheckHeads(r));
+  if (r.has(kPastLength) || r.has(kIndirection)) return Unimplemented("a shared buffer of keys");
+  if (r.rank(kQ) != 3 || !r.has(kK) || !r.has(kV)) {
+    return Unimplemented("packed queries, keys and values");
+  }
+  if (r.node.output(3)) return Unimplemented("an output of the scores");
+  if (r.has(kPastKey) != r.has(kPastValue)) return Invalid("past keys and values go together");
+  const int64_t heads = r.attrs().Int("num_heads");
+  const bool by_head = r.rank(kK) == 4;  // [batch, heads, length, size] already
+  if (r.rank(kK) < 3 || r.rank(kK) > 4 || r.rank(kV) != r.rank(kK)) {
+    return Unimplemented("keys and values of ", r.in(kK)->type().ToString(), " and ",
+                         r.in(kV)->type().ToString());
+  }
+  Builder& b = r.b;
+  Value *q = r.in(kQ), *k = r.in(kK), *v = r.in(kV);
+  if (r.has(kBias)) {
+    const auto width = [](const Value* x) { return (*x->shape())[2]; };
+    if (by_head || !width(q).is_static() || !width(k).is_static() || !width(v).is_static()) {
+      return Unimplemented("a bias for operands of unknown width");
+    }
+    const Values biases = b.Ops(
+        "split", {r.in(kBias), b.Ints({width(q).value(), width(k).value(), width(v).value()})},
+        {{"axis", 0}}, 3);
+    q = b.Op("add", {q, biases[0]});
+    k = b.Op("add", {k, biases[1]});
+    v = b.Op("add", {v, biases[2]});
+  }
+  const int64_t causal = r.attrs().Int("unidirectional", 0);
+  const Dim queries = (*r.in(kQ)->shape())[1], keys = (*r.in(kK)->shape())[by_head ? 2 : 1];
+  if (causal && (queries.is_unknown() || queries != keys)) {
+    return Unimplemented("unidirectional with other lengths of queries (", queries.ToString(),
+                         ") and keys (", keys.ToString(), ")");
+  }
+  Value* total =
+      r.has(kMask) || causal ? TotalLength(b, k, by_head ? 2 : 1, r.in(kPastKey)) : nullptr;
+  const float filter = static_cast<float>(r.attrs().Float("mask_filter_value", -10000.0));
+  X2IR_ASSIGN_OR_RETURN(Value * bias, MaskAsBias(r, r.in(kMask), r.in(kQ), total, filter));
+  if (causal) bias = Sum(b, bias, CausalBias(b, r.in(kQ), r.in(kPastKey), total));
+  bias = Sum(b, bias, r.in(kScores));
+  if (by_head) {
+    q = b.Op("reshape", {q, b.Ints({0, 0, heads, -1})});
+    q = b.Op("transpose", {q}, {{"perm", Attribute::Ints{0, 2, 1, 3}}});
+  }
+  Values y = b.Ops("attention", {q, k, v, bias, r.in(kPastKey), r.in(kPastValue)},
+                   AttentionAttrs(r, !by_head),
+                   Wanted(r.node.output(1) != nullptr, r.node.output(2) != nullptr));
+  if (by_head) {
+    Value* rows = b.Op("transpose", {y[0]}, {{"perm", Attribute::Ints{0, 2, 1, 3}}});
+    y[0] = b.Op("reshape", {rows, b.Ints({0, 0, -1})});
+  }
+  y.resize(4);  // the others are left out
+  return y;
+}
+
+X2IR_ONNX(attention)
+    .Is("com.microsoft::Attention", Since(1), Code{FromAttention, nullptr})
+    .Is("com.microsoft::MultiHeadAttention", Since(1), Code{FromMultiHeadAttention, nullptr});
+
+// --- RotaryEmbedding
+// --------------------------------------------------------------------------------
+
+// Positions are given one by one, or as that of the first word, the same for all sequences.
+absl::StatusOr<Values> FromRotaryEmbedding(Rewrite& r) {
+  if (r.attrs().Int("is_packed_batching", 0) != 0) return Unimplemented("is_packed_batching");
+  if (r.attrs().Float("scale", 1) != 1) return Unimplemented("a scale other than 1");
+  const int64_t rank = r.rank(0);
+  if (rank != 3 && rank != 4) return Unimplemented("an input of rank ", rank);
+  Builder& b = r.b;
+  const int64_t turned = r.attrs().Int("rotary_embedding_dim", 0);
+  int64_t heads = r.attrs().Int("num_heads", 0);
+  if (rank == 3 && heads == 0) {
+    // A head is as wide as the caches say.
+    const Shape* cache = r.in(2)->shape();
+    const Dim width = (*r.in(0)->shape())[2];
+    if (turned != 0) return Invalid("num_heads must be given with rotary_embedding_dim");
+    if (!cache || cache->rank() != 2 || !(*cache)[1].is_static() || !width.is_static() ||
+        (*cache)[1].value() < 1) {
+      return Unimplemented("heads of unknown width");
+    }
+    heads = width.value() / (2 * (*cache)[1].value());
+    if (heads < 1) return Invalid("caches wider than the input");
+  }
+  Value* positions = r.in(1);
+  if (r.rank(1) == 1) {
+    Value* x = r.in(0);
+    Value* length = SizeOf(b, x, rank == 3 ? 1 : 2);
+    Value* places = b.Op("add", {Count(b, length), b.Op("cast", {positions}, {{"to", "int64"}})});
+    positions = b.Op("expand", {places, b.Op("concat", {SizeOf(b, x, 0), length}, {{"axis", 0}})});
+  } else if (r.rank(1) != 2) {
+    return Unimplemented("position_ids of rank ", r.rank(1));
+  }
+  AttributeMap attrs = {{"interleaved", r.attrs().Int("interleaved", 0)},
+                        {"rotary_embedding_dim", turned}};
+  if (rank == 3) attrs.Set("num_heads", heads);
+  return Values{b.Op("rotary_embedding", {r.in(0), r.in(2), r.in(3), positions}, attrs)};
+}
+
+X2IR_ONNX(rotary_embedding)
+    .Is("com.microsoft::RotaryEmbedding", Since(1), Code{FromRotaryEmbedding, nullptr});
+
+}  // namespace
+}  // namespace x2ir

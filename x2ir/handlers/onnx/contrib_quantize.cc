@@ -1,0 +1,109 @@
+// ONNX Runtime's own domain: quantization, and ops on quantized tensors that ONNX Runtime computes
+// as the op on what they stand for. All of it is only read. QLinearAdd, QLinearMul, QLinearSoftmax,
+// the pools and QGemm's quantized result are not here: their kernels multiply by quotients of
+// scales, and round some numbers to the other side.
+#include <utility>
+#include <vector>
+
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+// A tensor with its scale and zero point, as operands i, i + 1, i + 2.
+Value* Dequantized(Rewrite& r, size_t i) {
+  return r.b.Op("dequantize_linear", {r.in(i), r.in(i + 1), r.in(i + 2)});
+}
+
+// Without a zero point the type of the operand decides.
+Value* Quantized(Rewrite& r, Value* y, size_t scale, DType dtype) {
+  AttributeMap attrs;
+  if (!r.has(scale + 1)) attrs.Set("output_dtype", std::string(Name(dtype)));
+  return r.b.Op("quantize_linear", {y, r.in(scale), r.in(scale + 1)}, std::move(attrs));
+}
+
+absl::Status CheckType(const Rewrite& r, size_t i) {
+  if (r.dtype(i) == DType::kInt8 || r.dtype(i) == DType::kUInt8) return absl::OkStatus();
+  return Unimplemented("operands of an unknown element type");
+}
+
+absl::StatusOr<Values> FromQLinearSigmoid(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(CheckType(r, 0));
+  return Values{Quantized(r, r.b.Op("sigmoid", {Dequantized(r, 0)}), 3, r.dtype(0))};
+}
+
+absl::StatusOr<Values> FromQLinearLeakyRelu(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(CheckType(r, 0));
+  const float alpha = static_cast<float>(r.attrs().Float("alpha", 0.01));
+  Value* y = r.b.Op("leaky_relu", {Dequantized(r, 0)}, {{"alpha", alpha}});
+  return Values{Quantized(r, y, 3, r.dtype(0))};
+}
+
+absl::StatusOr<Values> FromQLinearConcat(Rewrite& r) {
+  const size_t n = r.node.num_inputs();
+  if (n < 5 || (n - 2) % 3 != 0) {
+    return Invalid("expected a scale and a zero point with each operand");
+  }
+  std::vector<Value*> parts;
+  for (size_t i = 2; i < n; i += 3) {
+    X2IR_RETURN_IF_ERROR(CheckType(r, i));
+    if (!r.has(i + 1) || !r.has(i + 2))
+      return Invalid("operand ", i, " has no scale or zero point");
+    parts.push_back(Dequantized(r, i));
+  }
+  Value* y = r.b.Op("concat", parts, {{"axis", r.attrs().Int("axis")}});
+  return Values{Quantized(r, y, 0, r.dtype(2))};
+}
+
+absl::StatusOr<Values> FromQLinearWhere(Rewrite& r) {
+  Value* y = r.b.Op("where", {r.in(0), Dequantized(r, 1), Dequantized(r, 4)});
+  return Values{Quantized(r, y, 7, r.dtype(1))};
+}
+
+absl::StatusOr<Values> FromQGemm(Rewrite& r) {
+  enum { kA, kScaleA, kZeroA, kB, kScaleB, kZeroB, kC, kScaleY, kZeroY };
+  if (r.has(kScaleY) || r.has(kZeroY)) {
+    return Unimplemented("a quantized result, which is rounded in another way than ONNX's");
+  }
+  Builder& b = r.b;
+  const auto matrix = [&](size_t i, const char* flag) {
+    return r.attrs().Int(flag, 0) == 0
+               ? r.in(i)
+               : b.Op("transpose", {r.in(i)}, {{"perm", Attribute::Ints{1, 0}}});
+  };
+  Value* sums = b.Op("matmul_integer",
+                     {matrix(kA, "transA"), matrix(kB, "transB"), r.in(kZeroA), r.in(kZeroB)});
+  if (r.has(kC)) sums = b.Op("add", {sums, r.in(kC)});
+  Value* scale = b.Op("mul", {r.in(kScaleA), r.in(kScaleB)});
+  const float alpha = static_cast<float>(r.attrs().Float("alpha", 1));
+  if (alpha != 1) scale = b.Op("mul", {scale, b.Scalar(DType::kFloat32, alpha)});
+  return Values{b.Op("mul", {b.Op("cast", {sums}, {{"to", "float32"}}), scale})};
+}
+
+X2IR_ONNX(where).Is("com.microsoft::QLinearWhere", Since(1), Code{FromQLinearWhere, nullptr});
+X2IR_ONNX(matmul_integer).Is("com.microsoft::QGemm", Since(1), Code{FromQGemm, nullptr});
+X2IR_ONNX(sigmoid).Is("com.microsoft::QLinearSigmoid", Since(1), Code{FromQLinearSigmoid, nullptr});
+X2IR_ONNX(leaky_relu)
+    .Is("com.microsoft::QLinearLeakyRelu", Since(1), Code{FromQLinearLeakyRelu, nullptr});
+X2IR_ONNX(concat).Is("com.microsoft::QLinearConcat", Since(1), Code{FromQLinearConcat, nullptr});
+
+// As ONNX has them now; an axis counts for scales of rank 1 alone.
+AttributeMap QuantizeAttrs(const Rewrite& r) {
+  return {{"axis", r.attrs().Int("axis", 1)}, {"block_size", r.attrs().Int("block_size", 0)}};
+}
+
+absl::StatusOr<Values> FromQuantizeLinear(Rewrite& r) {
+  return Values{r.b.Op("quantize_linear", r.node.inputs(), QuantizeAttrs(r))};
+}
+absl::StatusOr<Values> FromDequantizeLinear(Rewrite& r) {
+  return Values{r.b.Op("dequantize_linear", r.node.inputs(), QuantizeAttrs(r))};
+}
+
+X2IR_ONNX(quantize_linear)
+    .Is("com.microsoft::QuantizeLinear", Since(1), Code{FromQuantizeLinear, nullptr});
+X2IR_ONNX(dequantize_linear)
+    .Is("com.microsoft::DequantizeLinear", Since(1), Code{FromDequantizeLinear, nullptr});
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,206 @@
+// A row an op. Operands: NAME, then `?` if it may be left out, `*` if it may be repeated, then
+// `:` and the element types. Attributes: `name=default`, else `name:kind`, with `!` where it is
+// required.
+#include "x2ir/handlers/onnx/contrib_schemas.h"
+
+#include <charconv>
+
+#include "absl/container/flat_hash_map.h"
+#include "x2ir/graph_wrapper/check.h"
+#include "x2ir/graph_wrapper/strings.h"
+
+namespace x2ir {
+namespace {
+
+struct Row {
+  std::string_view op, inputs, outputs, attrs;
+};
+
+// Element types: f floats, i int32, l int32 and int64, b 8-bit integers, t bool, u uint8, w
+// uint8 and 4-bit integers, q what numbers are quantized to, . any.
+constexpr std::string_view kConvAttrs =
+    "auto_pad='NOTSET' dilations:ints group=1 kernel_shape:ints pads:ints strides:ints "
+    "activation:string activation_params:floats";
+
+const Row kRows[] = {
+    {"BiasGelu", "A:f B:f", "C:f", ""},
+    {"FastGelu", "X:f bias?:f", "Y:f", ""},
+    {"Gelu", "X:f", "Y:f", ""},
+    {"QuickGelu", "X:f", "Y:f", "alpha=1.702"},
+
+    {"EmbedLayerNormalization",
+     "input_ids:i segment_ids?:i word_embedding:f position_embedding:f segment_embedding?:f "
+     "gamma:f beta:f mask?:i position_ids?:i",
+     "output:f mask_index?:i embedding_sum?:f", "epsilon=1e-12 mask_index_type=0"},
+    {"SkipLayerNormalization", "input:f skip:f gamma:f beta?:f bias?:f",
+     "output:f mean?:f inv_std_var?:f input_skip_bias_sum?:f", "epsilon=1e-12"},
+    {"SkipSimplifiedLayerNormalization", "input:f skip:f gamma:f bias?:f",
+     "output:f mean?:f inv_std_var?:f input_skip_bias_sum?:f", "epsilon=1e-12"},
+
+    {"FusedMatMul", "A:f B:f", "Y:f", "alpha=1.0 transA=0 transB=0 transBatchA=0 transBatchB=0"},
+    {"TransposeMatMul", "A:f B:f", "Y:f",
+     "alpha=1.0 transA=0 transB=0 transBatchA=0 transBatchB=0"},
+    {"FusedGemm", "A:f B:f C?:f", "Y:f",
+     "alpha=1.0 beta=1.0 transA=0 transB=0 activation:string activation_alpha:float "
+     "activation_beta:float activation_gamma:float"},
+    {"FusedConv", "X:f W:f B?:f Z?:f", "Y:f", kConvAttrs},
+    {"MatMulIntegerToFloat", "A:b B:b a_scale:f b_scale:f a_zero_point?:b b_zero_point?:b bias?:f",
+     "Y:f", ""},
+    {"DynamicQuantizeMatMul", "A:f B:b b_scale:f b_zero_point?:b bias?:f", "Y:f", ""},
+    {"MatMulNBits", "A:f B:u scales:f zero_points?:. g_idx?:i bias?:f", "Y:f",
+     "K:int! N:int! bits=4 block_size:int! accuracy_level=0 weight_prepacked=0"},
+
+    {"Attention",
+     "input:f weights:f bias?:f mask_index?:i past?:f attention_bias?:f past_sequence_length?:i",
+     "output:f present?:f",
+     "do_rotary=0 mask_filter_value=-10000.0 num_heads:int! past_present_share_buffer=0 "
+     "qkv_hidden_sizes:ints rotary_embedding_dim:int scale:float unidirectional=0"},
+    {"MultiHeadAttention",
+     "query:f key?:f value?:f bias?:f key_padding_mask?:i attention_bias?:f past_key?:f "
+     "past_value?:f past_sequence_length?:i cache_indirection?:i",
+     "output:f present_key?:f present_value?:f qk?:f",
+     "mask_filter_value=-10000.0 num_heads:int! scale:float unidirectional=0"},
+    {"RotaryEmbedding", "input:f position_ids:l cos_cache:f sin_cache:f", "output:f",
+     "interleaved=0 is_packed_batching=0 num_heads=0 rotary_embedding_dim=0 scale=1.0"},
+
+    {"QuantizeLinear", "x:f y_scale:f y_zero_point?:q", "y:q", "axis:int block_size=0"},
+    {"DequantizeLinear", "x:q x_scale:f x_zero_point?:q", "y:f", "axis:int block_size=0"},
+    {"GatherBlockQuantized", "data:w indices:l scales:f zero_points?:w", "output:f",
+     "bits=4 block_size=128 gather_axis=0 quantize_axis=1"},
+    {"QLinearWhere",
+     "condition:t X:b x_scale:f x_zero_point:b Y:b y_scale:f y_zero_point:b z_scale:f "
+     "z_zero_point:b",
+     "Z:b", ""},
+    {"QGemm",
+     "A:b a_scale:f a_zero_point:b B:b b_scale:f b_zero_point:b C?:i y_scale?:f y_zero_point?:b",
+     "Y:.", "alpha=1.0 transA=0 transB=0"},
+    {"QLinearLeakyRelu", "X:b X_scale:f X_zero_point?:b Y_scale:f Y_zero_point?:b", "Y:b",
+     "alpha=0.01"},
+    {"QLinearSigmoid", "X:b X_scale:f X_zero_point?:b Y_scale:f Y_zero_point?:b", "Y:b", ""},
+    {"QLinearConcat", "Y_scale:f Y_zero_point:b inputs*:.", "Y:b", "axis:int!"},
+
+    {"CDist", "A:f B:f", "C:f", "metric='sqeuclidean'"},
+    {"ExpandDims", "X:. axis:i", "Y:.", ""},
+    {"GatherND", "data:. indices:l", "output:.", ""},
+    {"GridSample", "X:f Grid:f", "Y:f", "align_corners=0 mode='bilinear' padding_mode='zeros'"},
+    {"Pad", "data:. pads:l value?:.", "output:.", "mode='constant'"},
+    {"Range", "start:. limit:. delta?:.", "Y:.", ""},
+    {"Trilu", "X:. k?:l", "Y:.", "upper=1"},
+    {"Unique", "x:f", "y:f idx:l counts:l", ""},
+};
+
+constexpr uint32_t Bits(std::initializer_list<DType> types) {
+  uint32_t bits = 0;
+  for (const DType t : types) bits |= uint32_t{1} << static_cast<int>(t);
+  return bits;
+}
+
+uint32_t TypesOf(char code) {
+  using enum DType;
+  switch (code) {
+    case 'f': return Bits({kFloat32, kFloat64, kFloat16, kBFloat16});
+    case 'i': return Bits({kInt32});
+    case 'l': return Bits({kInt32, kInt64});
+    case 'b': return Bits({kInt8, kUInt8});
+    case 't': return Bits({kBool});
+    case 'w': return Bits({kUInt8, kInt4, kUInt4});
+    case 'u': return Bits({kUInt8});
+    case 'q': return Bits({kInt8, kUInt8, kInt16, kUInt16, kInt32, kInt4, kUInt4});
+    default: return ~uint32_t{0};
+  }
+}
+
+// The words of a text, one after another.
+template <typename F>
+void ForEachWord(std::string_view text, F f) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) f(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+std::vector<OperandSchema> ParseOperands(std::string_view text) {
+  std::vector<OperandSchema> operands;
+  ForEachWord(text, [&](std::string_view word) {
+    const size_t colon = word.find(':');
+    X2IR_CHECK(colon != word.npos && colon > 0 && colon + 2 == word.size(), std::string(word));
+    OperandSchema operand;
+    std::string_view name = word.substr(0, colon);
+    if (name.back() == '?') operand.arity = Arity::kOptional;
+    if (name.back() == '*') operand.arity = Arity::kVariadic;
+    if (operand.arity != Arity::kRequired) name.remove_suffix(1);
+    operand.name = name;
+    operand.dtypes = TypesOf(word.back());
+    operands.push_back(std::move(operand));
+  });
+  return operands;
+}
+
+template <typename T>
+T ParseNumber(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  X2IR_CHECK(error == std::errc() && end == text.data() + text.size(), std::string(text));
+  return value;
+}
+
+Attribute ParseDefault(std::string_view text) {
+  if (text.front() == '\'') return Attribute(text.substr(1, text.size() - 2));
+  if (text.find_first_of(".e") != text.npos) return Attribute(ParseNumber<float>(text));
+  return Attribute(ParseNumber<int64_t>(text));
+}
+
+AttrKind ParseKind(std::string_view text) {
+  for (int i = 0; i < static_cast<int>(AttrKind::kRef); ++i) {
+    if (Name(static_cast<AttrKind>(i)) == text) return static_cast<AttrKind>(i);
+  }
+  X2IR_CHECK(false, std::string(text));
+  return AttrKind::kInt;
+}
+
+std::vector<AttrSchema> ParseAttrs(std::string_view text) {
+  std::vector<AttrSchema> attrs;
+  ForEachWord(text, [&](std::string_view word) {
+    const size_t at = word.find_first_of("=:");
+    X2IR_CHECK(at != word.npos, std::string(word));
+    AttrSchema attr{Symbol(word.substr(0, at)), AttrKind::kInt};
+    std::string_view rest = word.substr(at + 1);
+    if (word[at] == '=') {
+      attr.default_value = ParseDefault(rest);
+      attr.kind = attr.default_value->kind();
+    } else {
+      attr.required = rest.back() == '!';
+      if (attr.required) rest.remove_suffix(1);
+      attr.kind = ParseKind(rest);
+    }
+    attrs.push_back(std::move(attr));
+  });
+  return attrs;
+}
+
+absl::flat_hash_map<Symbol, OpSchema>* MakeTable() {
+  auto* table = new absl::flat_hash_map<Symbol, OpSchema>;
+  const auto add = [&](std::string op, const Row& row) {
+    OpSchema& schema = (*table)[Symbol(op)];
+    schema.name = std::move(op);
+    schema.inputs = ParseOperands(row.inputs);
+    schema.outputs = ParseOperands(row.outputs);
+    schema.attrs = ParseAttrs(row.attrs);
+  };
+  for (const Row& row : kRows) add(StrCat("com.microsoft::", row.op), row);
+  // The one op that ONNX Runtime has put into ONNX's own domain.
+  add("SimplifiedLayerNormalization",
+      {"", "X:f scale:f", "Y:f inv_std_var?:f", "axis=-1 epsilon=1e-5 stash_type=1"});
+  return table;
+}
+
+}  // namespace
+
+const OpSchema* ContribSchema(Symbol op) {
+  static const auto* const table = MakeTable();
+  const auto it = table->find(op);
+  return it == table->end() ? nullptr : &it->second;
+}
+
+}  // namespace x2ir

@@ -1,0 +1,45 @@
+// Image files as image_decoder sees them. Each codec is one file beside this one; those that need
+// a library (X2IR_HAVE_...) say Unimplemented where the build had none.
+#ifndef X2IR_OPS_IMAGE_CODECS_CODEC_INTERNAL_H_
+#define X2IR_OPS_IMAGE_CODECS_CODEC_INTERNAL_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+
+using ImageBytes = absl::Span<const uint8_t>;
+
+// Rows from top to bottom, three bytes a pixel: red, green, blue. Alpha is dropped.
+struct Picture {
+  int64_t height = 0, width = 0;
+  std::vector<uint8_t> rgb;
+};
+
+// The error of a file that no decoder could read, for which ONNX wants an empty result. Every
+// other error is one.
+inline absl::Status Corrupt(std::string_view what) { return DataLoss(what); }
+
+// A picture of that size, black. A few bytes can ask for any size, hence a bound.
+absl::StatusOr<Picture> BlankPicture(int64_t height, int64_t width);
+
+absl::StatusOr<Picture> DecodeBmp(ImageBytes file);
+absl::StatusOr<Picture> DecodeJpeg(ImageBytes file);
+absl::StatusOr<Picture> DecodeJpeg2000(ImageBytes file);
+absl::StatusOr<Picture> DecodePng(ImageBytes file);
+absl::StatusOr<Picture> DecodePnm(ImageBytes file);
+absl::StatusOr<Picture> DecodeTiff(ImageBytes file);
+absl::StatusOr<Picture> DecodeWebp(ImageBytes file);
+
+// By what the file begins with. DataLoss when that says nothing.
+absl::StatusOr<Picture> DecodeImage(ImageBytes file);
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPS_IMAGE_CODECS_CODEC_INTERNAL_H_

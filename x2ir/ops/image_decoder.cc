@@ -1,0 +1,70 @@
+// image_decoder: an image file becomes pixels.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/image_codecs/codec_internal.h"
+#include "x2ir/ops/op.h"
+#include "x2ir/ops/shape_util.h"
+
+namespace x2ir {
+namespace {
+
+absl::StatusOr<int64_t> ChannelsOf(const AttributeMap& attrs) {
+  const std::string& format = attrs.String("pixel_format");
+  if (format == "Grayscale") return 1;
+  if (format == "RGB" || format == "BGR") return 3;
+  return Invalid("pixel_format: expected RGB, BGR or Grayscale, got '", format, "'");
+}
+
+absl::Status InferImageDecoder(InferContext& ctx) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t channels, ChannelsOf(ctx.attrs()));
+  if (ctx.dtype(0) != DType::kUndefined && ctx.dtype(0) != DType::kUInt8) {
+    return Invalid("expected uint8, got ", Name(ctx.dtype(0)));
+  }
+  if (ctx.shape(0) && ctx.rank(0) != 1) return Invalid("expected rank 1, got ", ctx.rank(0));
+  ctx.Set(0, DType::kUInt8, Shape{Dim(), Dim(), channels});
+  return absl::OkStatus();
+}
+
+// Brightness as ITU-R BT.601 weighs the colors, in 16-bit fixed point.
+uint8_t Gray(const uint8_t* rgb) {
+  return static_cast<uint8_t>((19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 0x8000u) >> 16);
+}
+
+absl::Status EvalImageDecoder(EvalContext& ctx) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t channels, ChannelsOf(ctx.attrs()));
+  const Tensor& x = ctx.input(0);
+  if (x.dtype() != DType::kUInt8 || x.rank() != 1) {
+    return Invalid("expected uint8 of rank 1, got ", x.type().ToString());
+  }
+  auto picture = DecodeImage(x.span<uint8_t>());
+  if (absl::IsDataLoss(picture.status())) {
+    // A file that cannot be read is no error, but an empty image.
+    ctx.Set(0, Tensor::Zeros(DType::kUInt8, {0, 0, channels}));
+    return absl::OkStatus();
+  }
+  if (!picture.ok()) return picture.status();
+  std::vector<uint8_t>& rgb = picture->rgb;
+  const bool bgr = ctx.attrs().String("pixel_format") == "BGR";
+  for (size_t i = 0; i < rgb.size(); i += 3) {
+    if (bgr) std::swap(rgb[i], rgb[i + 2]);
+    if (channels == 1) rgb[i / 3] = Gray(&rgb[i]);
+  }
+  ctx.Set(0, Tensor::Of<uint8_t>({picture->height, picture->width, channels}, rgb));
+  return absl::OkStatus();
+}
+
+X2IR_OP(image_decoder)
+    .In("encoded_stream")
+    .Out("image")
+    .Attr("pixel_format", "RGB")
+    .Infer(InferImageDecoder)
+    .Eval(EvalImageDecoder)
+    .Doc(
+        "The pixels of a BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP file as [H,W,C]; an empty "
+        "image if the file cannot be read.");
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,87 @@
+// Optionals: a tensor or a sequence that may be absent.
+#include <utility>
+
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/op.h"
+#include "x2ir/ops/subgraph_util.h"
+
+namespace x2ir {
+namespace {
+
+absl::Status InferOptional(InferContext& ctx) {
+  const Attribute* attr = ctx.attrs().Find("type");
+  const Type declared = attr ? *attr->get<Type>() : Type();
+  if (!ctx.has(0)) {
+    if (!attr) return Invalid("an empty optional needs a type");
+    ctx.Set(0, Type::Optional(declared));
+    return absl::OkStatus();
+  }
+  if (ctx.type(0).kind() == Type::kOptional) return Invalid("an optional holds no optional");
+  Type element = ctx.type(0);
+  if (attr) {
+    X2IR_RETURN_IF_ERROR(JoinTypes(element, declared).status());
+    if (!element.is_known()) element = WithoutShape(declared);
+  }
+  ctx.Set(0, Type::Optional(std::move(element)));
+  return absl::OkStatus();
+}
+
+absl::Status EvalOptional(EvalContext& ctx) {
+  if (ctx.has(0)) ctx.Set(0, ctx.datum(0));
+  return absl::OkStatus();
+}
+
+X2IR_OP(optional)
+    .OptIn("input")
+    .Out("output")
+    .OptAttr("type", AttrKind::kType)
+    .AnyKind()
+    .Infer(InferOptional)
+    .Eval(EvalOptional)
+    .Doc("An optional that holds the operand; without one an empty optional of that type.");
+
+absl::Status InferHasElement(InferContext& ctx) {
+  ctx.Set(0, DType::kBool, Shape());
+  if (!ctx.has(0)) {
+    ctx.SetElements(0, {0});
+  } else if (ctx.type(0).is_known() && ctx.type(0).kind() != Type::kOptional) {
+    ctx.SetElements(0, {1});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EvalHasElement(EvalContext& ctx) {
+  ctx.Set(0, Tensor::Scalar<bool>(ctx.has(0) && ctx.datum(0).has_value()));
+  return absl::OkStatus();
+}
+
+X2IR_OP(optional_has_element)
+    .OptIn("input")
+    .Out("output")
+    .AnyKind()
+    .Infer(InferHasElement)
+    .Eval(EvalHasElement)
+    .Doc("Whether the operand is there and is no empty optional.");
+
+absl::Status InferGetElement(InferContext& ctx) {
+  const Type& type = ctx.type(0);
+  ctx.Set(0, type.kind() == Type::kOptional ? type.element() : type);
+  return absl::OkStatus();
+}
+
+absl::Status EvalGetElement(EvalContext& ctx) {
+  if (!ctx.datum(0).has_value()) return Invalid("the optional is empty");
+  ctx.Set(0, ctx.datum(0));
+  return absl::OkStatus();
+}
+
+X2IR_OP(optional_get_element)
+    .In("input")
+    .Out("output")
+    .AnyKind()
+    .Infer(InferGetElement)
+    .Eval(EvalGetElement)
+    .Doc("What an optional holds, which must not be empty. Anything else is itself.");
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,36 @@
+// Resampling along one axis: what each result is made of. Evaluation and lowering share it.
+#ifndef X2IR_OPS_RESIZE_H_
+#define X2IR_OPS_RESIZE_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "x2ir/graph_wrapper/attribute.h"
+
+namespace x2ir {
+
+struct ResizeAxis {
+  int64_t in, out;
+  float scale;
+  double length;             // of the output, before it was made whole
+  float start = 0, end = 1;  // region of interest
+
+  // Whether every result is the element of its own place (unless a region is cropped).
+  bool same() const { return in == out && scale == 1; }
+};
+
+// What one output position along an axis is made of.
+struct ResizeTaps {
+  bool outside = false;                            // tf_crop_and_resize: the extrapolation value
+  std::vector<std::pair<int64_t, double>> inputs;  // (index, weight)
+};
+
+// Of all output positions, by the attributes of op resize. `axis.in` must be over 0.
+absl::StatusOr<std::vector<ResizeTaps>> ResizeTapsAlong(const AttributeMap& attrs,
+                                                        const ResizeAxis& axis);
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPS_RESIZE_H_

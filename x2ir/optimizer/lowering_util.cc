@@ -1,0 +1,76 @@
+#include "x2ir/optimizer/lowering_util.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/eval.h"
+#include "x2ir/ops/eval_util.h"
+
+namespace x2ir {
+
+Value* CastTo(Builder& b, Value* v, DType t) {
+  return v->dtype() == t ? v : b.Op("cast", {v}, {{"to", Name(t)}});
+}
+
+Value* SizeOfAxis(Builder& b, Value* x, int64_t axis, DType t) {
+  const Shape* shape = x->shape();
+  if (shape && (*shape)[axis].is_static()) {
+    return b.Scalar(t, static_cast<double>((*shape)[axis].value()), "size");
+  }
+  return CastTo(b, b.Op("gather", {b.Op("shape", {x}), b.Int(axis, "axis")}), t);
+}
+
+Value* Counting(Builder& b, int64_t count, DType t) {
+  if (count > kMaxLoweringElements) b.Fail(CannotExpress("a constant of ", count, " elements"));
+  std::vector<double> values(std::clamp<int64_t>(count, 0, kMaxLoweringElements));
+  std::iota(values.begin(), values.end(), 0.0);
+  return NumbersAs(b, t, {static_cast<int64_t>(values.size())}, values, "places");
+}
+
+Value* NumbersAs(Builder& b, DType t, std::vector<int64_t> dims, const std::vector<double>& values,
+                 std::string_view hint) {
+  auto tensor = CastTensor(Tensor::Of<double>(std::move(dims), values), t);
+  if (!tensor.ok()) b.Fail(tensor.status());
+  return b.Constant(tensor.ok() ? *std::move(tensor) : Tensor::Zeros(t, {0}), hint);
+}
+
+std::optional<std::vector<int64_t>> StaticDims(const Rewrite& r, size_t i) {
+  const Shape* shape = Given(r, i) ? r.in(i)->shape() : nullptr;
+  return shape ? shape->Static() : std::nullopt;
+}
+
+std::vector<bool> WantedOutputs(const Node& node) {
+  std::vector<bool> wanted;
+  for (const Value* output : node.outputs()) wanted.push_back(output != nullptr);
+  return wanted;
+}
+
+absl::StatusOr<DType> FloatComputeType(DType t) {
+  if (!IsFloating(t)) return CannotExpress("the element type is not a known float");
+  return t == DType::kFloat64 ? t : DType::kFloat32;
+}
+
+absl::StatusOr<Values> AsConstant(Rewrite& r) {
+  for (const Value* operand : r.node.inputs()) {
+    if (operand && !operand->fixed_constant()) return CannotExpress("an operand is not constant");
+  }
+  for (const Value* output : r.node.outputs()) {
+    const Shape* shape = output ? output->shape() : nullptr;
+    const Dim count = shape ? shape->NumElements() : Dim();
+    if (output && !(count.is_static() && count.value() <= kMaxLoweringElements)) {
+      return CannotExpress("the result is of unknown or enormous size");
+    }
+  }
+  X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> results, EvalConstantNode(r.node));
+  Values values;
+  for (size_t i = 0; i < r.num_outputs(); ++i) {
+    const Tensor* tensor = i < results.size() ? results[i].tensor() : nullptr;
+    if (r.node.output(i) && !tensor) return CannotExpress("the result is no tensor");
+    values.push_back(r.node.output(i) ? r.b.Constant(*tensor) : nullptr);
+  }
+  return values;
+}
+
+}  // namespace x2ir

@@ -1,0 +1,72 @@
+// Arithmetic of sizes, positions and indices for lowerings: done at conversion where all is known,
+// by nodes of the model where it is not.
+#ifndef X2IR_OPTIMIZER_LOWERINGS_INTEGER_MATH_H_
+#define X2IR_OPTIMIZER_LOWERINGS_INTEGER_MATH_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "x2ir/ops/rewrite.h"
+
+namespace x2ir {
+
+// int64, rank 1: known at conversion, or computed.
+struct Integers {
+  std::optional<std::vector<int64_t>> known;
+  Value* computed = nullptr;  // when it is not known
+};
+
+class IntegerMath {
+ public:
+  explicit IntegerMath(Rewrite& r) : b_(r.b), opset_(r.opset) {}
+
+  Integers Of(std::vector<int64_t> values) const { return {std::move(values), nullptr}; }
+  // What is known of integers at conversion: a constant, or shape arithmetic.
+  static std::optional<std::vector<int64_t>> Known(const Value* operand);
+  // An integer operand of rank 0 or 1.
+  Integers Read(Value* operand);
+  // Sizes of some axes, or of [from, to), of x, whose rank is known.
+  Integers Sizes(const Value* x, const std::vector<int64_t>& axes);
+  Integers Sizes(const Value* x, int64_t from, int64_t to);
+  Integers Size(const Value* x, int64_t axis) { return Sizes(x, axis, axis + 1); }
+
+  // By element; one of one element goes with all. They wrap. Div is towards zero, the divisors are
+  // not 0.
+  Integers Add(const Integers& a, const Integers& b) { return Binary("add", a, b); }
+  Integers Sub(const Integers& a, const Integers& b) { return Binary("sub", a, b); }
+  Integers Mul(const Integers& a, const Integers& b) { return Binary("mul", a, b); }
+  Integers Div(const Integers& a, const Integers& b) { return Binary("div", a, b); }
+  Integers Max(const Integers& a, const Integers& b) { return Binary("max", a, b); }
+  Integers Min(const Integers& a, const Integers& b) { return Binary("min", a, b); }
+  Integers At(const Integers& a, std::vector<int64_t> positions);
+  Integers Concat(const Integers& a, const Integers& b);
+  Integers Product(const Integers& a);  // of all, as one element
+  // 0, 1, ... n-1; n is one element.
+  Integers Positions(const Integers& n);
+
+  Value* Get(const Integers& a, std::string_view hint = "");
+
+  // For int64 of any shape, by nodes alone.
+  Value* Maximum(Value* a, Value* b) { return Select(a, b, "greater", "max"); }
+  Value* Minimum(Value* a, Value* b) { return Select(a, b, "less", "min"); }
+  // Indices from the front: `size` is added to negative ones.
+  Value* FromFront(Value* indices, const Integers& size);
+
+ private:
+  Integers Binary(std::string_view op, const Integers& a, const Integers& b);
+  Value* Select(Value* a, Value* b, std::string_view compare, std::string_view op);
+
+  Builder& b_;
+  const int opset_;
+};
+
+// The value in that element type.
+Value* Cast(Builder& b, Value* x, DType to);
+// A vector as a tensor of `rank` axes, all but `axis` of size 1.
+Value* AlongAxis(Builder& b, Value* vector, int64_t axis, int64_t rank);
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPTIMIZER_LOWERINGS_INTEGER_MATH_H_

@@ -1,0 +1,177 @@
+// Arithmetic of integers by other arithmetic: greatest and least, powers, bitwise operations.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/eval_util.h"
+#include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/lowering_util.h"
+
+namespace x2ir {
+namespace {
+
+// --- max, min -------------------------------------------------------------------------------
+
+// Integers have no NaN, so a comparison tells all. No float holds those of 64 bits.
+absl::StatusOr<Values> ChooseBy(Rewrite& r, Symbol comparison) {
+  if (!IsInteger(r.dtype(0))) return CannotExpress("as where, it is for integers");
+  Value* best = r.in(0);
+  if (r.node.num_inputs() == 1) return Values{r.b.Op("identity", {best})};
+  for (size_t i = 1; i < r.node.num_inputs(); ++i) {
+    best = r.b.Op("where", {r.b.Op(comparison, {best, r.in(i)}), best, r.in(i)});
+  }
+  return Values{best};
+}
+
+absl::StatusOr<Values> MaxAsWhere(Rewrite& r) { return ChooseBy(r, "greater"); }
+absl::StatusOr<Values> MinAsWhere(Rewrite& r) { return ChooseBy(r, "less"); }
+X2IR_LOWERING(max, MaxAsWhere);
+X2IR_LOWERING(min, MinAsWhere);
+
+// --- pow ------------------------------------------------------------------------------------
+
+// Products, by squaring: they wrap as the power does.
+absl::StatusOr<Values> PowAsProducts(Rewrite& r) {
+  const auto exponents = r.ConstInts(1);
+  if (!IsInteger(r.dtype(0)) || !exponents || exponents->size() != 1 || (*exponents)[0] < 1 ||
+      r.rank(1) > std::max<int64_t>(r.rank(0), 0)) {
+    return CannotExpress("as products, it is for integers and one constant exponent from 1");
+  }
+  Value *power = nullptr, *square = r.in(0);
+  for (auto e = static_cast<uint64_t>((*exponents)[0]); e != 0; e >>= 1) {
+    if (e & 1) power = power ? r.b.Op("mul", {power, square}) : square;
+    if (e > 1) square = r.b.Op("mul", {square, square});
+  }
+  return Values{(*exponents)[0] == 1 ? r.b.Op("identity", {power}) : power};
+}
+
+// Where a float takes part the power is a float64, of numbers that were made such.
+absl::StatusOr<Values> PowInFloat64(Rewrite& r) {
+  const DType base = r.dtype(0), exponent = r.dtype(1);
+  const auto real = [](DType t) { return IsFloating(t) || IsInteger(t); };
+  if (!real(base) || !real(exponent) || base == exponent ||
+      (!IsFloating(base) && !IsFloating(exponent))) {
+    return CannotExpress("in float64, it is for a base and an exponent of two types, one a float");
+  }
+  Value* power =
+      r.b.Op("pow", {CastTo(r.b, r.in(0), DType::kFloat64), CastTo(r.b, r.in(1), DType::kFloat64)});
+  return Values{CastTo(r.b, power, base)};
+}
+
+// Two integer types: the exponent in the base's, where that has all its numbers.
+absl::StatusOr<Values> PowOfIntegers(Rewrite& r) {
+  const DType base = r.dtype(0), exponent = r.dtype(1);
+  if (!IsInteger(base) || !IsInteger(exponent) || base == exponent || !IsSignedInt(base) ||
+      BitWidth(exponent) + (IsSignedInt(exponent) ? 0 : 1) > BitWidth(base)) {
+    return CannotExpress("exponents of ", Name(exponent), " do not fit ", Name(base));
+  }
+  return Values{r.b.Op("pow", {r.in(0), CastTo(r.b, r.in(1), base)})};
+}
+
+// One integer type: the powers of the base by 1, 2, 4, .. and of these the product of those that
+// the exponent's digits choose. A negative exponent leaves 1, -1 or 0, towards zero.
+absl::StatusOr<Values> PowByDigits(Rewrite& r) {
+  const DType t = r.dtype(0);
+  if (t != r.dtype(1) || (t != DType::kInt32 && t != DType::kInt64)) {
+    return CannotExpress("by digits, it is for int32 and int64");
+  }
+  Builder& b = r.b;
+  Value *base = r.in(0), *exponent = r.in(1);
+  Value *zero = b.Scalar(t, 0, "zero"), *one = b.Scalar(t, 1, "one"), *two = b.Scalar(t, 2, "two");
+  const auto is_odd = [&](Value* v) {
+    Value* rest = b.Op("sub", {v, b.Op("mul", {b.Op("div", {v, two}), two})});
+    return b.Op("not", {b.Op("equal", {rest, zero})});
+  };
+  Value *power = nullptr, *square = base, *left = exponent;
+  const int digits = BitWidth(t) - 1;
+  for (int i = 0; i < digits; ++i) {
+    Value* factor = b.Op("where", {is_odd(left), square, one});
+    power = power ? b.Op("mul", {power, factor}) : factor;
+    if (i + 1 == digits) break;
+    left = b.Op("div", {left, two});
+    square = b.Op("mul", {square, square});
+  }
+  Value* is_one = b.Op("equal", {base, one});
+  Value* is_minus_one = b.Op("equal", {base, b.Scalar(t, -1, "minus_one")});
+  Value* sign = b.Op("where", {is_odd(exponent), b.Scalar(t, -1, "minus_one"), one});
+  Value* inverse = b.Op("where", {is_one, one, b.Op("where", {is_minus_one, sign, zero})});
+  return Values{b.Op("where", {b.Op("less", {exponent, zero}), inverse, power})};
+}
+X2IR_LOWERING(pow, PowAsProducts);
+X2IR_LOWERING(pow, PowInFloat64);
+X2IR_LOWERING(pow, PowOfIntegers);
+X2IR_LOWERING(pow, PowByDigits);
+
+// --- Bitwise operations ---------------------------------------------------------------------
+
+// In two's complement -1 - x; without a sign the largest number less x, which wraps to the same.
+absl::StatusOr<Values> BitwiseNotAsSub(Rewrite& r) {
+  const DType t = r.dtype(0);
+  if (!IsInteger(t)) return CannotExpress("the element type is not a known integer");
+  X2IR_ASSIGN_OR_RETURN(Tensor ones, CastTensor(Tensor::Scalar<int64_t>(-1), t));
+  return Values{r.b.Op("sub", {r.b.Constant(std::move(ones), "ones"), r.in(0)})};
+}
+X2IR_LOWERING(bitwise_not, BitwiseNotAsSub);
+
+// A type without negative numbers among those at hand, and that most runtimes divide in.
+DType TypeForBits(DType t) {
+  return BitWidth(t) <= 16 ? DType::kInt32 : BitWidth(t) == 32 ? DType::kInt64 : DType::kUInt64;
+}
+
+// The bits of an operand along a new last axis, each 0 or 1.
+Value* Bits(Builder& b, Value* x, Value* powers, DType wide) {
+  const DType t = x->dtype();
+  Value* v = CastTo(b, x, wide);
+  // What is negative counts from 2^width: the bits below are those of two's complement.
+  if (IsSignedInt(t) && BitWidth(t) < 64) {
+    v = b.Op("add", {v, b.Scalar(wide, std::ldexp(1.0, BitWidth(t)), "turn")});
+  }
+  const int64_t rank = x->shape()->rank();
+  Value* quotients = b.Op("div", {b.Op("unsqueeze", {v, b.Ints({rank}, "axes")}), powers});
+  Value* two = b.Scalar(wide, 2, "two");
+  return b.Op("sub", {quotients, b.Op("mul", {b.Op("div", {quotients, two}), two})});
+}
+
+// Both operands as bits, combined by arithmetic of 0 and 1, and put together again.
+absl::StatusOr<Values> ByBits(Rewrite& r, Value* (*combine)(Builder&, Value* x, Value* y, DType)) {
+  const DType t = r.dtype(0);
+  if (!IsInteger(t) || BitWidth(t) < 8 || r.dtype(1) != t) {
+    return CannotExpress("the element type is not a known integer of 8 bits or more");
+  }
+  if (r.rank(0) < 0 || r.rank(1) < 0) return CannotExpress("the ranks are not known");
+  const DType wide = TypeForBits(t);
+  std::vector<uint64_t> values;
+  for (int i = 0; i < BitWidth(t); ++i) values.push_back(uint64_t{1} << i);
+  X2IR_ASSIGN_OR_RETURN(
+      Tensor tensor,
+      CastTensor(Tensor::Of<uint64_t>({BitWidth(t)}, absl::MakeConstSpan(values)), wide));
+  Value* powers = r.b.Constant(std::move(tensor), "powers");
+  Value* bits =
+      combine(r.b, Bits(r.b, r.in(0), powers, wide), Bits(r.b, r.in(1), powers, wide), wide);
+  const int64_t rank = std::max(r.rank(0), r.rank(1));
+  Value* sum = r.b.Op("reduce_sum", {r.b.Op("mul", {bits, powers}), r.b.Ints({rank}, "axes")},
+                      {{"keepdims", 0}});
+  return Values{CastTo(r.b, sum, t)};
+}
+
+Value* AndOf(Builder& b, Value* x, Value* y, DType) { return b.Op("mul", {x, y}); }
+Value* OrOf(Builder& b, Value* x, Value* y, DType) {
+  return b.Op("sub", {b.Op("add", {x, y}), b.Op("mul", {x, y})});
+}
+Value* XorOf(Builder& b, Value* x, Value* y, DType t) {
+  Value* both = b.Op("mul", {b.Op("mul", {x, y}), b.Scalar(t, 2, "two")});
+  return b.Op("sub", {b.Op("add", {x, y}), both});
+}
+
+absl::StatusOr<Values> AndByBits(Rewrite& r) { return ByBits(r, AndOf); }
+absl::StatusOr<Values> OrByBits(Rewrite& r) { return ByBits(r, OrOf); }
+absl::StatusOr<Values> XorByBits(Rewrite& r) { return ByBits(r, XorOf); }
+X2IR_LOWERING(bitwise_and, AndByBits);
+X2IR_LOWERING(bitwise_or, OrByBits);
+X2IR_LOWERING(bitwise_xor, XorByBits);
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,23 @@
+// Retyping: where a target has an op, but not for the element type at hand, the op in another
+// type between casts. Only where that gives the same numbers: a table says what each op does
+// with its numbers, and so which types may stand in for which (retype.cc).
+#ifndef X2IR_OPTIMIZER_RETYPE_H_
+#define X2IR_OPTIMIZER_RETYPE_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "x2ir/graph_wrapper/dtype.h"
+#include "x2ir/ops/rewrite.h"
+
+namespace x2ir {
+
+// The types that the op may be done in instead, the most common first; empty when there is none.
+std::vector<DType> StandInTypes(const Node& node);
+
+// The op in that type: operands cast to it (constants outright), results cast back.
+absl::StatusOr<Values> InStandInType(Rewrite& r, DType type);
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPTIMIZER_RETYPE_H_
