@@ -346,8 +346,9 @@ void WarnUnknownDims(const Graph& graph, Report& report) {
       StrCat("inputs with unknown dims (", names, "); --shape NAME:1,3,... fixes them"));
 }
 
-absl::Status Optimize(Graph& graph, const std::vector<std::string>& names, Report& report) {
-  X2IR_ASSIGN_OR_RETURN(report.passes, RunPasses(graph, names));
+absl::Status Optimize(Graph& graph, const std::vector<std::string>& names,
+                      const PassContext& context, Report& report) {
+  X2IR_ASSIGN_OR_RETURN(report.passes, RunPasses(graph, names, context));
   return absl::OkStatus();
 }
 
@@ -415,7 +416,7 @@ absl::Status ToIr(Model& model, const ImportOptions& options, Report* report) {
   if (!options.inputs.empty()) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, *report));
   WarnUnknownDims(graph, *report);
-  if (options.optimize) X2IR_RETURN_IF_ERROR(Optimize(graph, DefaultPasses(), *report));
+  if (options.optimize) X2IR_RETURN_IF_ERROR(Optimize(graph, DefaultPasses(), {}, *report));
   report->nodes_written = static_cast<int64_t>(graph.TotalNodes());
   return absl::OkStatus();
 }
@@ -449,7 +450,7 @@ absl::Status FromIr(Model& model, const std::string& dialect, const ExportOption
   if (known && known->schema) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
   const std::vector<std::string> passes =
       !options.optimize ? std::vector<std::string>() : options.passes.value_or(DefaultPasses());
-  X2IR_RETURN_IF_ERROR(Optimize(graph, passes, *report));
+  X2IR_RETURN_IF_ERROR(Optimize(graph, passes, {dialect, opset}, *report));
 
   if (!home) model.opset_imports.clear();
   const std::vector<OpsetImport> source_opsets = model.opset_imports;

@@ -12,6 +12,7 @@
 #include "x2ir/core/spec.h"
 #include "x2ir/ops/builder.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/retype.h"
 
@@ -34,7 +35,8 @@ class Driver {
         model_scope_{&model.opset_imports, {}, {}, ""},
         progress_(progress),
         total_(static_cast<int64_t>(model.graph->TotalNodes())),
-        report_(report) {}
+        report_(report),
+        node_names_(*model.graph) {}
 
  protected:
   // Where nodes come from, the model or one of its functions, says by the opsets that it imports
@@ -87,67 +89,6 @@ class Driver {
     return values;
   }
 
-  // Puts `results` in the place of the node's outputs, names what is new, erases the node.
-  void Splice(Graph& graph, Node* node, const Values& results, const Builder& b) {
-    Node* main = nullptr;  // the new node that stands for the old one
-    std::vector<Value*> old(node->outputs().begin(), node->outputs().end());
-    std::string hint;
-    for (const Value* output : old) {
-      if (output) {
-        hint = output->name();
-        break;
-      }
-    }
-    absl::flat_hash_map<Value*, Value*> adopted;  // fresh -> the value that it became
-    for (size_t i = 0; i < old.size(); ++i) {
-      Value* from = old[i];
-      Value* to = results[i];
-      if (!from) continue;
-      if (auto it = adopted.find(to); it != adopted.end()) {
-        graph.ReplaceAllUsesKeepingOutputNames(from, it->second);
-        continue;
-      }
-      if (to->producer() && to->name().empty() && to->graph() == &graph) {
-        if (!main) main = to->producer();
-        Type inferred = to->type();
-        graph.AdoptOutput(to, from);
-        SetInferredType(*from, std::move(inferred));
-        adopted[to] = from;
-      } else if (b.MadeConstant(to) && !adopted.contains(to)) {
-        graph.SwapNames(from, to);
-        to->annotations().MergeFrom(from->annotations());
-        graph.ReplaceAllUses(from, to);
-        adopted[to] = to;
-      } else {
-        graph.ReplaceAllUsesKeepingOutputNames(from, to);
-      }
-    }
-    for (Node* made : b.made()) {
-      if (made == main) {
-        made->set_name(node->name());
-        made->annotations().CopyFrom(node->annotations());
-      } else if (!node->name().empty()) {
-        made->set_name(UniqueNodeName(StrCat(node->name(), "/", made->op().str())));
-      }
-      graph.NameValues(made, StrCat(hint, "_", made->op().str()));
-    }
-    Erase(graph, node);
-  }
-
-  // Erases a node that nobody uses any more, and the constants that only it used.
-  static void Erase(Graph& graph, Node* node) {
-    const std::vector<Value*> operands = node->inputs();
-    graph.EraseUnused(node);
-    for (size_t i = 0; i < operands.size(); ++i) {
-      Value* value = operands[i];
-      if (!value ||
-          std::find(operands.begin(), operands.begin() + i, value) != operands.begin() + i) {
-        continue;
-      }
-      if (value->fixed_constant() && value->is_unused()) value->graph()->RemoveConstant(value);
-    }
-  }
-
   // Values of a nested graph get names where they have none, and others where an outer value is
   // called the same: files say by name which one is meant.
   static void NameApart(Graph& graph) {
@@ -161,24 +102,6 @@ class Driver {
     for (Value* constant : graph.constants()) name(constant);
     for (Node* node : graph.nodes()) {
       for (Value* output : node->outputs()) name(output);
-    }
-  }
-
-  // Runtimes want the names of nodes to be unique, so the new ones are.
-  std::string UniqueNodeName(const std::string& base) {
-    if (!node_names_) {
-      node_names_.emplace();
-      CollectNodeNames(*model_.graph);
-    }
-    std::string name = base;
-    for (int i = 2; !node_names_->insert(name).second; ++i) name = StrCat(base, "_", i);
-    return name;
-  }
-
-  void CollectNodeNames(const Graph& graph) {
-    for (const Node* node : graph.nodes()) {
-      if (!node->name().empty()) node_names_->insert(node->name());
-      for (const Graph* inner : node->subgraphs()) CollectNodeNames(*inner);
     }
   }
 
@@ -203,7 +126,7 @@ class Driver {
   int64_t done_ = 0;
   const int64_t total_;
   Report& report_;
-  std::optional<StringSet> node_names_;  // of the whole model, once a new one is needed
+  NodeNames node_names_;
 };
 
 // --- To IR ------------------------------------------------------------------------------
@@ -267,7 +190,7 @@ class Importer : public Driver {
     }
     ++count.mapped;
     for (Node* made : *body) {
-      if (!made->name().empty()) made->set_name(UniqueNodeName(NameInside(name, made->name())));
+      if (!made->name().empty()) made->set_name(node_names_.Unique(NameInside(name, made->name())));
     }
     Scope* const caller = scope_;
     std::unique_ptr<Scope>& scope = scopes_[&function];
@@ -373,7 +296,7 @@ class Importer : public Driver {
         ++count.mapped;
         const bool nested = NeedSettling(builder.made());
         const Types declared = nested ? TypesOf(*node) : Types();
-        Splice(graph, node, *values, builder);
+        Splice(node, *values, builder, node_names_);
         if (nested) Settle(builder.made(), declared);
         return;
       }
@@ -588,7 +511,7 @@ class Exporter : public Driver {
       auto values = Write(*form, *node, builder);
       if (values.ok()) {
         ImportDomains(builder, opset);
-        Splice(graph, node, *values, builder);
+        Splice(node, *values, builder, node_names_);
         // Not before, since lowerings are of IR, nested graphs and all.
         for (Node* made : builder.made()) {
           for (Graph* inner : made->subgraphs()) Run(*inner);
@@ -615,7 +538,7 @@ class Exporter : public Driver {
 
   // The node as its form says it, made but not yet in its place.
   absl::StatusOr<Values> Write(const Form& form, const Node& node, Builder& builder) {
-    Hint(builder, node);
+    builder.set_name_hint(HintOf(node));
     const std::string_view domain = SplitOp(form.op.view()).first;
     const int opset = DomainOpset(domain, static_cast<int>(model_.Opset("")));
     Rewrite r{node, builder, dialect_, opset};
@@ -633,7 +556,7 @@ class Exporter : public Driver {
     if (!FormOf(node->op())) return false;
     for (const DType type : StandInTypes(*node)) {
       Builder builder(graph, node);
-      Hint(builder, *node);
+      builder.set_name_hint(HintOf(*node));
       Rewrite r{*node, builder, dialect_, opset};
       const auto values = Try([&](Rewrite& rewrite) { return InStandInType(rewrite, type); }, r);
       if (!values.ok()) continue;
@@ -649,7 +572,7 @@ class Exporter : public Driver {
         continue;
       }
       ++report_.ops[origin.op.str()].lowered;
-      Splice(graph, node, *values, builder);
+      Splice(node, *values, builder, node_names_);
       for (Node* made : builder.made()) ok = Convert(graph, made, origin, depth + 1) && ok;
       return ok;
     }
@@ -690,7 +613,7 @@ class Exporter : public Driver {
     }
     for (const Lowering& lowering : LoweringsOf(node->op())) {
       Builder builder(graph, node);
-      Hint(builder, *node);
+      builder.set_name_hint(HintOf(*node));
       Rewrite r{*node, builder, dialect_, opset};
       auto values = Try(lowering.run, r);
       if (!values.ok()) {
@@ -699,7 +622,7 @@ class Exporter : public Driver {
         continue;
       }
       ++report_.ops[origin.op.str()].lowered;
-      Splice(graph, node, *values, builder);
+      Splice(node, *values, builder, node_names_);
       bool ok = true;
       for (Node* made : builder.made()) {
         if (made->is_ir()) {
@@ -728,7 +651,7 @@ class Exporter : public Driver {
       Pending& last = all.back();
       if (last.was_used && !IsUsed(*last.node)) {
         ++report_.ops[last.origin.op.str()].lowered;
-        Erase(*last.node->graph(), last.node);
+        EraseWithConstants(last.node);
       } else {
         failed.push_back(std::move(last));
       }
@@ -736,14 +659,6 @@ class Exporter : public Driver {
     for (auto it = failed.rbegin(); it != failed.rend(); ++it) {
       for (Graph* inner : it->node->subgraphs()) Run(*inner);
       Fail(it->origin, it->status, *it->node);
-    }
-  }
-
-  static void Hint(Builder& builder, const Node& node) {
-    for (const Value* output : node.outputs()) {
-      if (!output) continue;
-      builder.set_name_hint(output->name());
-      return;
     }
   }
 

@@ -46,7 +46,7 @@ int64_t Sweep(Graph& graph) {
   return changes;
 }
 
-absl::StatusOr<int64_t> DeadCode(Graph& graph) { return Sweep(graph); }
+absl::StatusOr<int64_t> DeadCode(Graph& graph, const PassContext&) { return Sweep(graph); }
 
 X2IR_PASS(dead_code, "Removes nodes and constants that nobody uses.", DeadCode);
 

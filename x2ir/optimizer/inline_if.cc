@@ -27,7 +27,7 @@ void InlineInPlace(Graph& graph, Node* node, const Graph& branch) {
   graph.EraseUnused(node);
 }
 
-absl::StatusOr<int64_t> InlineIfs(Graph& graph) {
+absl::StatusOr<int64_t> InlineIfs(Graph& graph, const PassContext& context) {
   int64_t changes = 0;
   for (Node* node : graph.nodes()) {
     if (const Graph* branch = node->Is("if") ? KnownBranch(*node) : nullptr) {
@@ -36,7 +36,7 @@ absl::StatusOr<int64_t> InlineIfs(Graph& graph) {
       continue;
     }
     for (Graph* inner : node->subgraphs()) {
-      X2IR_ASSIGN_OR_RETURN(const int64_t made, InlineIfs(*inner));
+      X2IR_ASSIGN_OR_RETURN(const int64_t made, InlineIfs(*inner, context));
       changes += made;
     }
   }

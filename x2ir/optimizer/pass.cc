@@ -44,7 +44,8 @@ const std::vector<std::string>& DefaultPasses() {
 }
 
 absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
-                                                  const std::vector<std::string>& names) {
+                                                  const std::vector<std::string>& names,
+                                                  const PassContext& context) {
   std::vector<const Pass*> passes;
   std::vector<PassResult> results;
   for (const std::string& name : names) {
@@ -61,7 +62,7 @@ absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
     int64_t changes = 0;
     for (size_t i = 0; i < passes.size(); ++i) {
       const auto start = std::chrono::steady_clock::now();
-      auto made = passes[i]->run(graph);
+      auto made = passes[i]->run(graph, context);
       if (!made.ok()) return Annotate(made.status(), StrCat("pass ", passes[i]->name));
       results[i].changes += *made;
       results[i].seconds +=

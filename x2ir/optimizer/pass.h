@@ -1,7 +1,9 @@
 // Passes over IR, and the pipeline that runs them.
 //
 //   X2IR_PASS(dead_code, "Removes nodes whose results nobody uses.", DeadCode);
-//   // absl::StatusOr<int64_t> DeadCode(Graph&): how many changes it made; 0: none
+//   // absl::StatusOr<int64_t> DeadCode(Graph&, const PassContext&): how many changes it made
+//
+// Most passes are sets of rules, each about a node and its neighbours: see rules.h.
 #ifndef X2IR_OPTIMIZER_PASS_H_
 #define X2IR_OPTIMIZER_PASS_H_
 
@@ -18,7 +20,13 @@
 
 namespace x2ir {
 
-using PassFn = std::function<absl::StatusOr<int64_t>(Graph&)>;
+// What a pass may know of where the graph goes. Nothing is known when IR is optimized for itself.
+struct PassContext {
+  Symbol dialect{};  // "onnx"; empty: not known
+  int opset = 0;     // of the default domain; 0: not known
+};
+
+using PassFn = std::function<absl::StatusOr<int64_t>(Graph&, const PassContext&)>;
 
 struct Pass {
   std::string_view name;
@@ -44,7 +52,8 @@ const std::vector<std::string>& DefaultPasses();
 // builds the graph is validated after each pass and the pass that broke it is named.
 // InvalidArgument for an unknown name.
 absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
-                                                  const std::vector<std::string>& names);
+                                                  const std::vector<std::string>& names,
+                                                  const PassContext& context = {});
 
 #define X2IR_PASS(name, doc, function)                                       \
   [[maybe_unused]] static const bool X2IR_CONCAT_(x2ir_pass_, __COUNTER__) = \

@@ -1,0 +1,90 @@
+#include "x2ir/ops/splice.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+
+std::string NodeNames::Unique(const std::string& base) {
+  if (!names_) {
+    names_.emplace();
+    Collect(root_);
+  }
+  std::string name = base;
+  for (int i = 2; !names_->insert(name).second; ++i) name = StrCat(base, "_", i);
+  return name;
+}
+
+void NodeNames::Collect(const Graph& graph) {
+  for (const Node* node : graph.nodes()) {
+    if (!node->name().empty()) names_->insert(node->name());
+    for (const Graph* inner : node->subgraphs()) Collect(*inner);
+  }
+}
+
+std::string HintOf(const Node& node) {
+  for (const Value* output : node.outputs()) {
+    if (output) return output->name();
+  }
+  return "";
+}
+
+void EraseWithConstants(Node* node) {
+  const std::vector<Value*> operands = node->inputs();
+  node->graph()->EraseUnused(node);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    Value* value = operands[i];
+    if (!value ||
+        std::find(operands.begin(), operands.begin() + i, value) != operands.begin() + i) {
+      continue;
+    }
+    if (value->fixed_constant() && value->is_unused()) value->graph()->RemoveConstant(value);
+  }
+}
+
+void Splice(Node* node, const Values& results, const Builder& b, NodeNames& names) {
+  Graph& graph = *node->graph();
+  Node* main = nullptr;  // the new node that stands for the old one
+  const std::vector<Value*> old(node->outputs().begin(), node->outputs().end());
+  const std::string hint = HintOf(*node);
+  absl::flat_hash_map<Value*, Value*> adopted;  // fresh -> the value that it became
+  for (size_t i = 0; i < old.size(); ++i) {
+    Value* from = old[i];
+    if (!from) continue;
+    Value* to = results[i];
+    if (auto it = adopted.find(to); it != adopted.end()) {
+      graph.ReplaceAllUsesKeepingOutputNames(from, it->second);
+      continue;
+    }
+    if (to->producer() && to->name().empty() && to->graph() == &graph) {
+      if (!main) main = to->producer();
+      Type inferred = to->type();
+      graph.AdoptOutput(to, from);
+      SetInferredType(*from, std::move(inferred));
+      adopted[to] = from;
+    } else if (b.MadeConstant(to) && !adopted.contains(to)) {
+      graph.SwapNames(from, to);
+      to->annotations().MergeFrom(from->annotations());
+      graph.ReplaceAllUses(from, to);
+      adopted[to] = to;
+    } else {
+      graph.ReplaceAllUsesKeepingOutputNames(from, to);
+    }
+  }
+  for (Node* made : b.made()) {
+    if (made == main) {
+      made->set_name(node->name());
+      made->annotations().CopyFrom(node->annotations());
+    } else if (!node->name().empty()) {
+      made->set_name(names.Unique(StrCat(node->name(), "/", made->op().str())));
+    }
+    graph.NameValues(made, StrCat(hint, "_", made->op().str()));
+  }
+  EraseWithConstants(node);
+}
+
+}  // namespace x2ir

@@ -1,0 +1,263 @@
+// The worklist behind rules.h.
+#include "x2ir/optimizer/rules.h"
+
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/infer.h"
+#include "x2ir/ops/splice.h"
+
+namespace x2ir {
+namespace {
+
+struct Rules {
+  std::vector<RuleFn> of_every_op;
+  absl::flat_hash_map<Symbol, std::vector<RuleFn>> of_op;
+};
+
+// Filled by static objects before main; read-only afterwards, hence no lock.
+std::map<std::string, Rules, std::less<>>& Table() {
+  static auto* table = new std::map<std::string, Rules, std::less<>>;
+  return *table;
+}
+
+// Rules that undo each other stop here: so many changes for each node that there was.
+constexpr int64_t kMaxChangesPerNode = 32;
+
+}  // namespace
+
+bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule) {
+  Rules& rules = Table()[std::string(pass)];
+  (op.empty() ? rules.of_every_op : rules.of_op[Symbol(op)]).push_back(rule);
+  return true;
+}
+
+// The nodes that are to be looked at, each once, oldest first.
+class Worklist {
+ public:
+  explicit Worklist(Graph& root) : names_(root) { AddAll(root); }
+
+  void Add(Node* node) {
+    if (node && waiting_.insert(node).second) queue_.push_back(node);
+  }
+  void AddUsers(const Value* value) {
+    for (const Use& use : value->uses()) Add(use.node);
+  }
+  void AddAround(Node& node) {
+    Add(&node);
+    for (Value* input : node.inputs()) {
+      if (input) Add(input->producer());
+    }
+    for (const Value* output : node.outputs()) {
+      if (output) AddUsers(output);
+    }
+  }
+  // Null at the end. A node that went since it was added is not in waiting_, or (where another
+  // has its place in memory) is looked at earlier than it would have been.
+  Node* Next() {
+    while (!queue_.empty()) {
+      Node* node = queue_.front();
+      queue_.pop_front();
+      if (waiting_.erase(node)) return node;
+    }
+    return nullptr;
+  }
+  void AddAll(Graph& graph) {
+    for (Node* node : graph.nodes()) {
+      Add(node);
+      for (Graph* inner : node->subgraphs()) AddAll(*inner);
+    }
+  }
+
+  // The node is about to go.
+  void Forget(Node* node) {
+    waiting_.erase(node);
+    for (Graph* inner : node->subgraphs()) {
+      for (Node* nested : inner->nodes()) Forget(nested);
+    }
+  }
+  // Erases those that nobody uses, then what only they used.
+  void EraseUnused(std::vector<Node*> todo) {
+    while (!todo.empty()) {
+      Node* next = todo.back();
+      todo.pop_back();
+      if (!next || gone_.contains(next) || IsUsed(*next)) continue;
+      std::vector<Node*> producers = ProducersAround(*next);
+      Forget(next);
+      gone_.insert(next);
+      EraseWithConstants(next);
+      for (Node* producer : producers) {
+        Add(producer);
+        todo.push_back(producer);
+      }
+    }
+    gone_.clear();
+  }
+  // Those whose values the node uses, nested graphs included.
+  static std::vector<Node*> ProducersAround(const Node& node) {
+    std::vector<Node*> producers;
+    for (const Value* input : node.inputs()) {
+      if (input && input->producer()) producers.push_back(input->producer());
+    }
+    for (const Graph* inner : node.subgraphs()) {
+      for (const Node* nested : inner->nodes()) {
+        for (Node* producer : ProducersAround(*nested)) {
+          if (producer->graph() == node.graph()) producers.push_back(producer);
+        }
+      }
+      for (const Value* output : inner->outputs()) {
+        if (output && output->producer() && output->graph() == node.graph()) {
+          producers.push_back(output->producer());
+        }
+      }
+    }
+    return producers;
+  }
+  static bool IsUsed(const Node& node) {
+    if (node.num_outputs() == 0) return true;  // a node for its effect alone
+    for (const Value* output : node.outputs()) {
+      if (output && !output->is_unused()) return true;
+    }
+    return false;
+  }
+
+  // Types anew, from this node on as far as they change.
+  void Reinfer(Node* node) {
+    std::vector<Node*> todo = {node};
+    while (!todo.empty()) {
+      Node* next = todo.back();
+      todo.pop_back();
+      if (!next->is_ir()) continue;
+      std::vector<Type> before;
+      for (const Value* output : next->outputs())
+        before.push_back(output ? output->type() : Type());
+      if (!InferNode(*next).ok()) continue;  // the rule's own result was inferred already
+      for (size_t i = 0; i < next->num_outputs(); ++i) {
+        const Value* output = next->output(i);
+        if (!output || output->type() == before[i]) continue;
+        for (const Use& use : output->uses()) todo.push_back(use.node);
+      }
+    }
+  }
+
+  NodeNames& names() { return names_; }
+
+ private:
+  NodeNames names_;
+  std::deque<Node*> queue_;
+  absl::flat_hash_set<Node*> waiting_;
+  absl::flat_hash_set<Node*> gone_;  // in the sweep at hand
+};
+
+Rewriter::Rewriter(Node& node, Worklist& work, const PassContext& context)
+    : node_(node), work_(work), context_(context), builder_(*node.graph(), &node) {
+  builder_.set_name_hint(HintOf(node));
+}
+
+Node* Rewriter::Producer(size_t i, Symbol op) const {
+  const Value* value = node_.input(i);
+  Node* producer = value ? value->producer() : nullptr;
+  return producer && producer->Is(op) && producer->graph() == node_.graph() ? producer : nullptr;
+}
+
+bool Rewriter::UsedOnce(const Value* value) {
+  return value->uses().size() == 1 && !value->is_graph_output();
+}
+
+bool Rewriter::Replace(const Values& results) {
+  const std::vector<Node*> producers = Worklist::ProducersAround(node_);
+  std::vector<Node*> users;
+  bool other_types = false;
+  for (size_t i = 0; i < node_.num_outputs(); ++i) {
+    const Value* output = node_.output(i);
+    if (!output) continue;
+    for (const Use& use : output->uses()) users.push_back(use.node);
+    other_types |= results[i]->type() != output->type();
+  }
+  work_.Forget(&node_);
+  Splice(&node_, results, builder_, work_.names());
+  finished_ = true;
+  for (Node* made : builder_.made()) work_.Add(made);
+  for (Node* user : users) {
+    if (other_types) work_.Reinfer(user);
+    work_.Add(user);
+  }
+  for (Node* producer : producers) work_.Add(producer);
+  work_.EraseUnused(producers);
+  return true;
+}
+
+void Rewriter::Finish() {
+  if (finished_) return;
+  const std::string hint = HintOf(node_);
+  for (Node* made : builder_.made()) {
+    if (!node_.name().empty()) {
+      made->set_name(work_.names().Unique(StrCat(node_.name(), "/", made->op().str())));
+    }
+    graph().NameValues(made, StrCat(hint, "_", made->op().str()));
+    work_.Add(made);
+  }
+}
+
+void Rewriter::SetInput(Node& node, size_t i, Value* value) {
+  Node* old = node.input(i) ? node.input(i)->producer() : nullptr;
+  node.SetInput(i, value);
+  if (old) work_.Add(old);
+  Touch(node);
+}
+
+void Rewriter::ReplaceUses(Value* from, Value* to) {
+  std::vector<Node*> users;
+  for (const Use& use : from->uses()) users.push_back(use.node);
+  from->graph()->ReplaceAllUsesKeepingOutputNames(from, to);
+  for (Node* user : users) Touch(*user);
+  if (from->producer()) work_.AddAround(*from->producer());
+}
+
+void Rewriter::Touch(Node& node) {
+  work_.Reinfer(&node);
+  work_.AddAround(node);
+}
+
+absl::StatusOr<int64_t> RunRules(std::string_view pass, Graph& graph, const PassContext& context) {
+  const auto it = Table().find(pass);
+  if (it == Table().end()) return 0;
+  const Rules& rules = it->second;
+  Worklist work(graph);
+  const int64_t most = kMaxChangesPerNode * (static_cast<int64_t>(graph.TotalNodes()) + 16);
+  int64_t changes = 0;
+  while (Node* node = work.Next()) {
+    if (!node->is_ir()) continue;
+    const auto own = rules.of_op.find(node->op());
+    // A rule that changed something may have taken the node away; it is in the list again if not.
+    const auto apply = [&](const std::vector<RuleFn>& some) -> absl::StatusOr<bool> {
+      for (RuleFn rule : some) {
+        Rewriter rewriter(*node, work, context);
+        auto changed = rule(rewriter);
+        if (changed.ok() && *changed) {
+          rewriter.Finish();
+          return true;
+        }
+        rewriter.b().Rollback();
+        if (!changed.ok()) return changed.status();
+      }
+      return false;
+    };
+    bool changed = false;
+    if (own != rules.of_op.end()) {
+      X2IR_ASSIGN_OR_RETURN(changed, apply(own->second));
+    }
+    if (!changed) {
+      X2IR_ASSIGN_OR_RETURN(changed, apply(rules.of_every_op));
+    }
+    if (changed && ++changes >= most) break;
+  }
+  return changes;
+}
+
+}  // namespace x2ir
