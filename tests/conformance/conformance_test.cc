@@ -354,6 +354,8 @@ struct Required {
 constexpr Required kRequired[] = {{9, 48},  {11, 60}, {13, 69}, {15, 77}, {17, 81},  {18, 83},
                                   {20, 90}, {22, 93}, {24, 96}, {26, 98}, {28, 99.5}};
 
+constexpr double kRequiredOfOwnOpset = 99;
+
 std::vector<int> Opsets() {
   std::vector<int> opsets;
   std::stringstream stream(Env("X2IR_OPSETS"));
@@ -622,6 +624,13 @@ TEST(Conformance, BackendCases) {
     GTEST_SKIP() << "*** libonnx-testdata is not installed: its cases did NOT run";
   if (newer.empty())
     GTEST_SKIP() << "*** the archive of newer cases is not there: they did NOT run";
+  if (!Env("X2IR_CASES").empty() || !Env("X2IR_OPSETS").empty()) return;
+  EXPECT_GE(Percent(tally.evaluated, tally.cases), kRequiredOfOwnOpset);
+  EXPECT_GE(Percent(tally.own_opset, tally.cases), kRequiredOfOwnOpset);
+  for (const Required& required : kRequired) {
+    EXPECT_GE(Percent(tally.right[required.opset], tally.cases), required.percent)
+        << "to opset " << required.opset;
+  }
 }
 
 TEST(Conformance, CasesOfAFolder) {
