@@ -29,9 +29,17 @@ endif()
 
 list(TRANSFORM X2IR_ABSL_PARTS PREPEND absl:: OUTPUT_VARIABLE X2IR_ABSL_TARGETS)
 
-# Points the targets of a shared Abseil at the archives that lie beside its libraries. Only what
-# this build links is affected, not what we install.
+# Points the targets of a shared Abseil, and of RE2, at the archives that lie beside their libraries.
+# Only what this build links is affected, not what we install.
 if(X2IR_STATIC_ABSL)
+  get_target_property(libraries PkgConfig::RE2 INTERFACE_LINK_LIBRARIES)
+  foreach(library IN LISTS libraries)
+    string(REGEX REPLACE "\\.so[.0-9]*$" ".a" archive "${library}")
+    if(EXISTS "${archive}")
+      list(TRANSFORM libraries REPLACE "^${library}$" "${archive}")
+    endif()
+  endforeach()
+  set_target_properties(PkgConfig::RE2 PROPERTIES INTERFACE_LINK_LIBRARIES "${libraries}")
   get_property(x2ir_imported DIRECTORY PROPERTY IMPORTED_TARGETS)
   list(FILTER x2ir_imported INCLUDE REGEX "^absl::")
   foreach(target IN LISTS x2ir_imported)

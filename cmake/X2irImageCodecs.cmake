@@ -39,4 +39,7 @@ foreach(entry IN LISTS X2IR_CODEC_MODULES)
   set_property(SOURCE ${PROJECT_SOURCE_DIR}/x2ir/ops/image_codecs/tiff.cc APPEND PROPERTY
     COMPILE_DEFINITIONS X2IR_TIFF_SONAME="${tiff}")
 endforeach()
+if(X2IR_PNG_FOUND AND X2IR_IMAGE_CODECS)
+  list(APPEND X2IR_CODEC_LIBS z)  # what an archive of libpng needs
+endif()
 list(REMOVE_DUPLICATES X2IR_CODEC_LIBS)

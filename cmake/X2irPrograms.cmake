@@ -24,10 +24,27 @@ if(ONNX_FOUND AND NOT X2IR_SANITIZE)
   install(TARGETS x2ir_libonnx_checker DESTINATION ${CMAKE_INSTALL_LIBDIR}/x2ir)
 endif()
 
+# The archives of what the library names to the linker, where there are any: as with Abseil, a
+# folder in which the linker looks first and finds nothing else.
+if(X2IR_STATIC_ABSL)
+  set(x2ir_archives ${PROJECT_BINARY_DIR}/archives)
+  file(REMOVE_RECURSE ${x2ir_archives})
+  file(MAKE_DIRECTORY ${x2ir_archives})
+  foreach(library IN LISTS X2IR_CODEC_LIBS)
+    find_library(X2IR_ARCHIVE_OF_${library} lib${library}.a)
+    if(X2IR_ARCHIVE_OF_${library})
+      file(CREATE_LINK ${X2IR_ARCHIVE_OF_${library}} ${x2ir_archives}/lib${library}.a SYMBOLIC)
+    endif()
+  endforeach()
+endif()
+
 # The target is not called like the program: x2ir is the library.
 foreach(program x2ir ir2onnx)
   add_executable(${program}_program ${PROJECT_SOURCE_DIR}/x2ir/cli/${program}_main.cc)
   target_link_libraries(${program}_program PRIVATE x2ir_cli)
+  if(X2IR_STATIC_ABSL)
+    target_link_directories(${program}_program BEFORE PRIVATE ${x2ir_archives})
+  endif()
   set_target_properties(${program}_program PROPERTIES
     OUTPUT_NAME ${program}
     INSTALL_RPATH "\$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
