@@ -5,6 +5,23 @@
 namespace x2ir {
 namespace {
 
+// Before opset 11 no index counts from the end.
+TEST(Lowerings, IndicesFromTheEnd) {
+  const std::vector<int> kOpsets = {7, 9, 10, 11};
+  const LoweringRow rows[] = {
+      {kOpsets,
+       "x: float32[2,3]",
+       "i = int64[2]{-1, 0}\n y = gather(x, i) { axis = -1 }",
+       {"float32[2,3]{1, 2, 3, 4, 5, 6}"}},
+      {kOpsets, "x: float32[3]", "i = int32[]{-3}\n y = gather(x, i)", {"float32[3]{1, 2, 3}"}},
+      {kOpsets,
+       "x: float32[n,2]",
+       "i = int64[1,1]{-2}\n y = gather(x, i)",
+       {"float32[3,2]{1, 2, 3, 4, 5, 6}", "float32[2,2]{1, 2, 3, 4}"}},
+  };
+  for (const LoweringRow& row : rows) ExpectSameResults(row);
+}
+
 TEST(Lowerings, Losses) {
   const std::vector<int> kOpsets = {9, 11};
   const LoweringRow rows[] = {

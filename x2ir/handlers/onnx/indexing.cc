@@ -1,4 +1,5 @@
 // ONNX: ops that pick, place and order elements.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -30,9 +31,26 @@ class KAsAttr : public LensImpl {
   std::vector<std::string> ForeignAttrs() const override { return {"k"}; }
 };
 
+// Opset 11 is the first whose indices may count from the end. Of computed ones nothing is known,
+// and runtimes that read older opsets take them; a constant one that counts from the end is
+// lowered.
+class IndicesFromFront : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const auto indices = KnownInts(draft.node().input(1));
+    if (indices && std::any_of(indices->begin(), indices->end(), [](int64_t i) { return i < 0; })) {
+      return CannotExpress("indices from the end at opset ", draft.opset(), "; opset 11 has them");
+    }
+    return absl::OkStatus();
+  }
+};
+
 }  // namespace
 
-X2IR_ONNX(gather).Is("Gather", Since(1));
+X2IR_ONNX(gather)
+    .Is("Gather", In(1, 10), Lens(std::make_shared<IndicesFromFront>()))
+    .Is("Gather", Since(11));
 X2IR_ONNX(gather_elements).Is("GatherElements", Since(11));
 X2IR_ONNX(gather_nd).Is("GatherND", Since(11));
 X2IR_ONNX(scatter_elements)

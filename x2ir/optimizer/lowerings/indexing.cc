@@ -1,5 +1,6 @@
 // Lowerings of ops that pick elements.
 #include <utility>
+#include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
@@ -8,6 +9,34 @@
 
 namespace x2ir {
 namespace {
+
+// Known indices that count from the end, from the front.
+absl::StatusOr<Values> GatherFromFront(Rewrite& r) {
+  const auto indices = r.ConstInts(1);
+  const int64_t rank = r.rank(0);
+  if (!indices || rank < 1) return CannotExpress("the indices or the rank are not known");
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(r.attrs().Int("axis"), rank));
+  IntegerMath math(r);
+  const Integers size = math.Size(r.in(0), axis);
+  const Tensor* constant = r.in(1)->fixed_constant();
+  std::vector<int64_t> dims;
+  if (constant) dims = constant->dims();
+  if (!constant && r.rank(1) == 1) dims = {static_cast<int64_t>(indices->size())};
+  std::vector<int64_t> numbers = *indices, from_end;
+  for (int64_t& i : numbers) {
+    from_end.push_back(i < 0 ? 1 : 0);
+    if (size.known && i < 0) i += (*size.known)[0];
+    if (size.known && i < 0) return Invalid("an index is out of bounds");
+  }
+  Value* index = r.b.Constant(Tensor::Of<int64_t>(dims, numbers), "indices");
+  if (!size.known) {
+    Value* scalar = r.b.Op("squeeze", {math.Get(size, "size"), r.b.Ints({0}, "axis")});
+    Value* mask = r.b.Constant(Tensor::Of<int64_t>(dims, from_end), "from_end");
+    index = r.b.Op("add", {index, r.b.Op("mul", {mask, scalar})});
+  }
+  return Values{r.b.Op("gather", {r.in(0), index}, {{"axis", axis}})};
+}
+X2IR_LOWERING(gather, GatherFromFront);
 
 // Index tuples of one number are plain indices.
 absl::StatusOr<Values> GatherNdAsGather(Rewrite& r) {
