@@ -1,6 +1,7 @@
 // ONNX's own backend cases: small models with inputs and expected outputs. Each is imported and
 // evaluated, exported at its own opset and at all others of the table below, and what was exported
-// is imported and evaluated again, and run by ONNX Runtime where that can.
+// is checked by libonnx where that knows the opset, imported and evaluated again, and run by ONNX
+// Runtime where that can.
 //
 //   X2IR_CASES=REGEX    only the cases whose names match, with details of each failure
 //   X2IR_OPSETS=11,17   the other opsets to export at, instead of those of the table
@@ -28,6 +29,7 @@
 #include "gtest/gtest.h"
 #include "tests/conformance/ort_util.h"
 #include "tests/conformance/value_util.h"
+#include "x2ir/cli/libonnx_check.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/formats/onnx/onnx.h"
@@ -260,6 +262,11 @@ Outcome ThereAndBack(const Model& ir, int opset, bool own_opset, const std::vect
   auto failed = [&](std::string what) {
     return Outcome{Verdict::kFailed, std::move(what), {}, StrCat("exported:\n", text), ""};
   };
+#ifdef X2IR_TEST_CLI
+  if (const auto checked = cli::CheckWithLibonnx(model); !checked.ok()) {
+    return failed(checked.status().ToString());
+  }
+#endif
   auto bytes = SerializeOnnx(model);
   if (!bytes.ok()) return failed(StrCat("writing: ", bytes.status().ToString()));
   auto again = ParseOnnx(*bytes);
