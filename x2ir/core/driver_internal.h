@@ -1,0 +1,84 @@
+// What the two directions of the conversion driver share (driver.h): import_driver.cc and
+// export_driver.cc. One pass over the nodes; each costs what it costs.
+#ifndef X2IR_CORE_DRIVER_INTERNAL_H_
+#define X2IR_CORE_DRIVER_INTERNAL_H_
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "x2ir/core/dialect.h"
+#include "x2ir/core/driver.h"
+#include "x2ir/core/functions.h"
+#include "x2ir/core/spec.h"
+#include "x2ir/ops/builder.h"
+#include "x2ir/ops/splice.h"
+
+namespace x2ir {
+
+// The domain of IR ops that stand in a model of another dialect.
+inline constexpr std::string_view kIrDomain = "x2ir";
+
+class Driver {
+ public:
+  Driver(Model& model, const std::string& dialect, const ProgressFn& progress, Report& report)
+      : model_(model),
+        dialect_(dialect),
+        known_(FindDialect(dialect)),
+        functions_(model),
+        model_scope_{&model.opset_imports, {}, {}, ""},
+        progress_(progress),
+        total_(static_cast<int64_t>(model.graph->TotalNodes())),
+        report_(report),
+        node_names_(*model.graph) {}
+
+ protected:
+  // Where nodes come from, the model or one of its functions, says by the opsets that it imports
+  // what they mean.
+  struct Scope {
+    const std::vector<OpsetImport>* imports;
+    absl::flat_hash_map<Symbol, int> opsets;
+    absl::flat_hash_map<Symbol, const Form*> forms;
+    std::string function;  // its name; empty for the model
+  };
+
+  // The opset of the op's domain, as the scope imports it; 0 when it does not.
+  static int OpsetOf(Symbol op, Scope& scope);
+  int OpsetOf(Symbol op) { return OpsetOf(op, model_scope_); }
+
+  const OpSchema* SchemaOf(Symbol op, int opset) const {
+    return known_ && known_->schema ? known_->schema(op, opset) : nullptr;
+  }
+
+  // Runs a handler; what it made is taken back when it fails.
+  absl::StatusOr<Values> Try(const Handler& handler, Rewrite& r);
+
+  // Values of a nested graph get names where they have none, and others where an outer value is
+  // called the same: files say by name which one is meant.
+  static void NameApart(Graph& graph);
+
+  void Tick() {
+    if (progress_ && ++done_ % kProgressEvery == 0) progress_(done_, std::max(total_, done_));
+  }
+
+  static std::string NameOf(const Node& node);
+
+  static constexpr int64_t kProgressEvery = 4096;
+  Model& model_;
+  const Symbol dialect_;
+  const Dialect* const known_;
+  Functions functions_;
+  Scope model_scope_;
+  const ProgressFn& progress_;
+  int64_t done_ = 0;
+  const int64_t total_;
+  Report& report_;
+  NodeNames node_names_;
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_CORE_DRIVER_INTERNAL_H_

@@ -1,0 +1,382 @@
+// The conversion driver, from IR to a dialect.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "x2ir/core/driver_internal.h"
+#include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/retype.h"
+
+namespace x2ir {
+namespace {
+
+// A lowering's result may need lowering itself, and so on; more than this is a loop.
+constexpr int kMaxLoweringDepth = 16;
+
+class Exporter : public Driver {
+ public:
+  Exporter(Model& model, const std::string& dialect, const std::vector<OpsetImport>& source_opsets,
+           bool keep_failed, const ProgressFn& progress, Report& report)
+      : Driver(model, dialect, progress, report), keep_failed_(keep_failed) {
+    source_.opset_imports = source_opsets;
+  }
+
+  void Run() {
+    CheckFunctions();
+    Run(*model_.graph);
+    while (!pending_.empty()) Finish();
+  }
+
+ private:
+  void Run(Graph& graph) {
+    NameApart(graph);
+    GiveOwnOutputs(graph);
+    for (Node* node : graph.nodes()) {
+      ++report_.nodes_read;
+      Tick();
+      const Symbol op = node->op();
+      if (!node->is_ir()) {
+        for (Graph* inner : node->subgraphs()) Run(*inner);
+        CheckForeign(*node);
+        continue;
+      }
+      Origin origin{op, NameOf(*node)};
+      if (Convert(graph, node, origin, 0)) ++report_.ops[op.str()].mapped;
+    }
+  }
+
+  // A nested graph gives values of its own: runtimes refuse outer ones as its outputs and a value
+  // that is two of them, and write into the buffer of an input that is one.
+  static void GiveOwnOutputs(Graph& graph) {
+    if (!graph.parent()) return;
+    const std::vector<Value*> outputs = graph.outputs();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      Value* value = outputs[i];
+      if (!value) continue;
+      const bool again =
+          std::find(outputs.begin(), outputs.begin() + i, value) != outputs.begin() + i;
+      if (value->graph() == &graph && !value->is_input() && !again) continue;
+      Builder builder(graph, nullptr);
+      Value* own = builder.Op("identity", {value});
+      graph.NameValues(own->producer(), value->name());
+      graph.SetOutput(i, own);
+    }
+  }
+
+  // The node of the IR graph that all this is about, however often it was lowered.
+  struct Origin {
+    Symbol op;
+    std::string name;
+  };
+
+  struct Pending {
+    Origin origin;
+    absl::Status status;
+    Node* node;
+    bool was_used;
+  };
+
+  bool Convert(Graph& graph, Node* node, const Origin& origin, int depth) {
+    const int opset = static_cast<int>(model_.Opset(""));
+    absl::Status status;
+    if (const Form* form = FormOf(node->op())) {
+      Builder builder(graph, node);
+      auto values = Write(*form, *node, builder);
+      if (values.ok()) {
+        ImportDomains(builder, opset);
+        Splice(node, *values, builder, node_names_);
+        // Not before, since lowerings are of IR, nested graphs and all.
+        for (Node* made : builder.made()) {
+          for (Graph* inner : made->subgraphs()) Run(*inner);
+        }
+        return true;
+      }
+      status = values.status();
+    } else {
+      status = Missing(node->op(), opset);
+    }
+    if (absl::IsInternal(status) || absl::IsInvalidArgument(status)) {
+      pending_.push_back({origin, status, node, IsUsed(*node)});
+      return false;
+    }
+    if (Retype(graph, node, origin, depth, opset)) return true;
+    return Lower(graph, node, origin, depth, opset, status);
+  }
+
+  const Form* FormOf(Symbol op) {
+    auto [it, fresh] = model_scope_.forms.try_emplace(op, nullptr);
+    if (fresh) it->second = FindFormAt(op, static_cast<int>(model_.Opset("")));
+    return it->second;
+  }
+
+  // The node as its form says it, made but not yet in its place.
+  absl::StatusOr<Values> Write(const Form& form, const Node& node, Builder& builder) {
+    builder.set_name_hint(HintOf(node));
+    const std::string_view domain = SplitOp(form.op.view()).first;
+    const int opset = DomainOpset(domain, static_cast<int>(model_.Opset("")));
+    Rewrite r{node, builder, dialect_, opset};
+    return Try(
+        [&](Rewrite& rewrite) -> absl::StatusOr<Values> {
+          X2IR_ASSIGN_OR_RETURN(Values results, RunExport(form, rewrite));
+          X2IR_RETURN_IF_ERROR(CheckMade(rewrite.node, results, rewrite.b, opset));
+          return results;
+        },
+        r);
+  }
+
+  // The node in another element type, if its form allows that one and the casts around it.
+  bool Retype(Graph& graph, Node* node, const Origin& origin, int depth, int opset) {
+    if (!FormOf(node->op())) return false;
+    for (const DType type : StandInTypes(*node)) {
+      Builder builder(graph, node);
+      builder.set_name_hint(HintOf(*node));
+      Rewrite r{*node, builder, dialect_, opset};
+      const auto values = Try([&](Rewrite& rewrite) { return InStandInType(rewrite, type); }, r);
+      if (!values.ok()) continue;
+      bool ok = true;
+      for (Node* made : builder.made()) {
+        const Form* form = FormOf(made->op());
+        Builder trial(graph, made);
+        ok = ok && form && Write(*form, *made, trial).ok();
+        trial.Rollback();
+      }
+      if (!ok) {
+        builder.Rollback();
+        continue;
+      }
+      ++report_.ops[origin.op.str()].lowered;
+      Splice(node, *values, builder, node_names_);
+      for (Node* made : builder.made()) ok = Convert(graph, made, origin, depth + 1) && ok;
+      return ok;
+    }
+    return false;
+  }
+
+  // The opset that counts for a form is that of its own domain: what the model says, else what
+  // came with the default domain's opset, else (of a domain that nobody knows) that opset itself.
+  int DomainOpset(std::string_view domain, int opset) const {
+    if (domain.empty()) return opset;
+    if (const int64_t own = model_.Opset(domain)) return static_cast<int>(own);
+    const int known = DomainVersion(known_, domain, opset);
+    return known != 0 ? known : opset;
+  }
+
+  const Form* FindFormAt(Symbol op, int opset) const {
+    return FindExportForm(dialect_, op,
+                          [&](std::string_view domain) { return DomainOpset(domain, opset); });
+  }
+
+  // A domain that the model does not import yet is imported when the first of its ops is made.
+  void ImportDomains(const Builder& b, int opset) {
+    for (const Node* made : b.made()) {
+      const std::string_view domain = SplitOp(made->op().view()).first;
+      if (made->is_ir() || domain.empty() || model_.Opset(domain) != 0) continue;
+      if (const int version = DomainVersion(known_, domain, opset)) {
+        model_.SetOpset(domain, version);
+      }
+    }
+  }
+
+  bool Lower(Graph& graph, Node* node, const Origin& origin, int depth, int opset,
+             absl::Status status) {
+    if (depth >= kMaxLoweringDepth) {
+      status = Internal("lowerings of ", node->op().str(), " do not end");
+      pending_.push_back({origin, status, node, IsUsed(*node)});
+      return false;
+    }
+    for (const Lowering& lowering : LoweringsOf(node->op())) {
+      Builder builder(graph, node);
+      builder.set_name_hint(HintOf(*node));
+      Rewrite r{*node, builder, dialect_, opset};
+      auto values = Try(lowering.run, r);
+      if (!values.ok()) {
+        status = absl::Status(status.code(), StrCat(std::string(status.message()), "; ",
+                                                    std::string(values.status().message())));
+        continue;
+      }
+      ++report_.ops[origin.op.str()].lowered;
+      Splice(node, *values, builder, node_names_);
+      bool ok = true;
+      for (Node* made : builder.made()) {
+        if (made->is_ir()) {
+          ok = Convert(graph, made, origin, depth + 1) && ok;
+        } else {
+          for (Graph* inner : made->subgraphs()) Run(*inner);
+          CheckForeign(*made);
+        }
+      }
+      return ok;
+    }
+    pending_.push_back({origin, status, node, IsUsed(*node)});
+    return false;
+  }
+
+  static bool IsUsed(const Node& node) {
+    return std::any_of(node.outputs().begin(), node.outputs().end(),
+                       [](const Value* output) { return output && !output->is_unused(); });
+  }
+
+  // What could not be expressed may have lost its uses to the lowerings of what used it (a
+  // sequence whose elements alone are used): then it goes, else it is an error.
+  void Finish() {
+    std::vector<Pending> failed;
+    for (std::vector<Pending> all = std::exchange(pending_, {}); !all.empty(); all.pop_back()) {
+      Pending& last = all.back();
+      if (last.was_used && !IsUsed(*last.node)) {
+        ++report_.ops[last.origin.op.str()].lowered;
+        EraseWithConstants(last.node);
+      } else {
+        failed.push_back(std::move(last));
+      }
+    }
+    for (auto it = failed.rbegin(); it != failed.rend(); ++it) {
+      for (Graph* inner : it->node->subgraphs()) Run(*inner);
+      Fail(it->origin, it->status, *it->node);
+    }
+  }
+
+  // What was made must be what the schema allows: element types above all.
+  absl::Status CheckMade(const Node& node, const Values& results, const Builder& b, int opset) {
+    for (const Node* made : b.made()) {
+      if (made->is_ir()) continue;
+      const OpSchema* schema = SchemaOf(made->op(), opset);
+      if (!schema) continue;
+      // Results take their types from the values that they will stand for.
+      for (size_t i = 0; i < results.size() && i < node.num_outputs(); ++i) {
+        if (results[i] && node.output(i) && results[i]->producer() == made) {
+          results[i]->set_type(node.output(i)->type());
+        }
+      }
+      const std::vector<std::string> problems = CheckNode(*made, *schema);
+      if (problems.empty()) continue;
+      std::string later;
+      for (const OpSchema* version :
+           known_->versions ? known_->versions(made->op()) : std::vector<const OpSchema*>()) {
+        if (version->since > opset && CheckNode(*made, *version).empty()) {
+          later = StrCat("; opset ", version->since, " allows it");
+          break;
+        }
+      }
+      return CannotExpress(made->op().str(), " (", dialect_.str(), " opset ", opset,
+                           "): ", problems[0], later);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Missing(Symbol op, int opset) const {
+    if (known_) {
+      for (int later = opset + 1; later <= known_->latest_opset; ++later) {
+        if (FindFormAt(op, later)) {
+          return CannotExpress("cannot be expressed at opset ", opset, "; opset ", later,
+                               " has it");
+        }
+      }
+    }
+    for (const Form* form : AllForms(dialect_)) {
+      const std::string_view domain = SplitOp(form->op.view()).first;
+      if (form->ir_op != op || !form->exports || domain.empty()) continue;
+      return CannotExpress("cannot be expressed at version ", DomainOpset(domain, opset), " of ",
+                           domain, "; version ", form->opsets.first, " has it");
+    }
+    return NotFound("no mapping to ", dialect_.str());
+  }
+
+  // A foreign op goes back as it was, if the target still has the op that it was.
+  void CheckForeign(Node& node) {
+    OpCount& count = report_.ops[StrCat(node.dialect().str(), ".", node.op().str())];
+    const Origin origin{node.op(), NameOf(node)};
+    if (node.dialect() != dialect_) {
+      Fail(origin,
+           NotFound("a foreign op of ", node.dialect().str(), " cannot be written to ",
+                    dialect_.str()),
+           node);
+      return;
+    }
+    const int opset = OpsetOf(node.op());
+    const int source_opset = static_cast<int>(source_.Opset(SplitOp(node.op().view()).first));
+    if (!functions_.Called(node) && source_opset != 0 && opset != source_opset) {
+      const OpSchema* then = SchemaOf(node.op(), source_opset);
+      const OpSchema* now = SchemaOf(node.op(), opset);
+      if (then != now) {
+        Fail(origin,
+             CannotExpress("was kept as it is at opset ", source_opset, "; at opset ", opset,
+                           " that op is another"),
+             node);
+        return;
+      }
+    }
+    ++count.foreign;
+  }
+
+  // Functions that were kept are written as they are. A runtime reads their nodes at the model's
+  // opset as well as at their own, so both must mean the same.
+  void CheckFunctions() {
+    for (const auto& function : model_.functions) {
+      const std::string op = StrCat(function->domain, "::", function->name);
+      const auto fail = [&](const std::string& node, const absl::Status& status) {
+        report_.AddFailure(op, node, status, "");
+      };
+      if (!function->body) {
+        fail("", Invalid("the function has no body"));
+        continue;
+      }
+      Scope scope{&function->opset_imports, {}, {}, function->name};
+      CheckBody(*function->body, scope, fail);
+    }
+  }
+
+  template <typename F>
+  void CheckBody(Graph& graph, Scope& scope, const F& fail) {
+    for (Node* node : graph.nodes()) {
+      for (Graph* inner : node->subgraphs()) CheckBody(*inner, scope, fail);
+      if (node->dialect() != dialect_) {
+        fail(NameOf(*node), NotFound("a function that holds ", Describe(*node),
+                                     " cannot be written to ", dialect_.str()));
+        continue;
+      }
+      if (functions_.Called(*node)) continue;
+      const int then = OpsetOf(node->op(), scope);
+      const int now = OpsetOf(node->op());
+      if (then == now || now == 0) continue;
+      const OpSchema* schema = SchemaOf(node->op(), then);
+      if (schema && schema == SchemaOf(node->op(), now)) continue;
+      fail(NameOf(*node),
+           CannotExpress("the function was kept as it is at opset ", then, "; at opset ", now,
+                         " its ", node->op().str(), " is another"));
+    }
+  }
+
+  // Reports a node that cannot be written. If it is to be kept all the same it becomes an op of
+  // a domain of its own: "x2ir" for IR, else the dialect's name where the op names none.
+  void Fail(const Origin& origin, const absl::Status& status, Node& node) {
+    report_.AddFailure(
+        origin.op.str(), origin.name,
+        node.op() == origin.op ? status : Annotate(status, StrCat("as ", node.op().str())), "");
+    if (!keep_failed_) return;
+    if (node.dialect() != dialect_) {
+      const auto [domain, name] = SplitOp(node.op().view());
+      const std::string own(node.is_ir()     ? kIrDomain
+                            : domain.empty() ? node.dialect().view()
+                                             : domain);
+      if (model_.Opset(own) == 0) model_.SetOpset(own, 1);
+      node.set_op(dialect_, StrCat(own, "::", name));
+    }
+    ++report_.ops[origin.op.str()].foreign;
+  }
+
+  Model source_;  // its opsets alone
+  const bool keep_failed_;
+  std::vector<Pending> pending_;  // in order
+};
+
+}  // namespace
+
+absl::Status RewriteFromIr(Model& model, const std::string& dialect,
+                           const std::vector<OpsetImport>& source_opsets, bool keep_failed,
+                           const ProgressFn& progress, Report& report) {
+  Exporter(model, dialect, source_opsets, keep_failed, progress, report).Run();
+  return absl::OkStatus();
+}
+
+}  // namespace x2ir

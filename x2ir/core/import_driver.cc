@@ -1,0 +1,326 @@
+// The conversion driver, from a dialect to IR.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "x2ir/core/driver_internal.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+class Importer : public Driver {
+ public:
+  Importer(Model& model, const std::string& dialect, const ForeignPolicy& policy,
+           bool keep_functions, const ProgressFn& progress, Report& report)
+      : Driver(model, dialect, progress, report),
+        policy_(policy),
+        keep_functions_(keep_functions) {}
+
+  absl::Status Run() {
+    X2IR_RETURN_IF_ERROR(functions_.Check());
+    Run(*model_.graph);
+    if (!keep_functions_) model_.functions = functions_.UsedBy(*model_.graph);
+    return absl::OkStatus();
+  }
+
+ private:
+  void Run(Graph& graph) {
+    NameApart(graph);
+    for (Node* node : graph.nodes()) Visit(graph, node);
+  }
+
+  void Visit(Graph& graph, Node* node) {
+    if (node->is_ir()) {  // a mixed graph: infer it, so that types flow on
+      const Types declared = node->has_subgraphs() ? TypesOf(*node) : Types();
+      if (absl::Status s = InferNode(*node); !s.ok()) Fail(*node, s);
+      if (node->has_subgraphs()) Settle({node}, declared);
+      return;
+    }
+    ++report_.nodes_read;
+    Tick();
+    const Function* function = node->dialect() == dialect_ ? functions_.Called(*node) : nullptr;
+    if (!function) {
+      Convert(graph, node);
+    } else {
+      // Graphs that are handed over are of the caller's opsets.
+      for (Graph* inner : node->subgraphs()) Run(*inner);
+      if (keep_functions_) {
+        ++CountOf(node->op()).foreign;
+      } else {
+        Inline(graph, node, *function);
+      }
+    }
+  }
+
+  void Inline(Graph& graph, Node* node, const Function& function) {
+    OpCount& count = CountOf(node->op());
+    std::string name = NameOf(*node);
+    if (name.empty()) name = function.name;
+    absl::StatusOr<std::vector<Node*>> body = BodyOf(function, node, name);
+    if (!body.ok()) {
+      if (Allowed(node->op()) && KeepAtModelsOpset(node->op(), OpsetOf(node->op(), *scope_)).ok()) {
+        ++count.foreign;
+      } else {
+        Fail(*node, body.status());
+      }
+      return;
+    }
+    ++count.mapped;
+    for (Node* made : *body) {
+      if (!made->name().empty()) made->set_name(node_names_.Unique(NameInside(name, made->name())));
+    }
+    Scope* const caller = scope_;
+    std::unique_ptr<Scope>& scope = scopes_[&function];
+    if (!scope) scope.reset(new Scope{&function.opset_imports, {}, {}, function.name});
+    scope_ = scope.get();
+    for (Node* made : *body) Visit(graph, made);
+    scope_ = caller;
+  }
+
+  absl::StatusOr<std::vector<Node*>> BodyOf(const Function& function, Node* call,
+                                            const std::string& name) {
+    for (const OpsetImport& import : function.opset_imports) {
+      const bool is_default = import.domain.empty() || import.domain == "ai.onnx";
+      if (is_default && known_ && known_->schema && import.version > known_->latest_opset) {
+        return Unimplemented("the function is of opset ", import.version, " of ", known_->name,
+                             "; the newest that is known is ", known_->latest_opset);
+      }
+    }
+    return functions_.Inline(function, call, name);
+  }
+
+  using Types = std::vector<std::pair<const Value*, Type>>;
+  static Types TypesOf(const Node& node) {
+    Types types;
+    for (const Value* output : node.outputs()) {
+      if (output) types.emplace_back(output, output->type());
+    }
+    return types;
+  }
+
+  // A node comes before its nested graphs: inference of what it became tells their inputs' types.
+  // When they are converted it tells what they give, and the first guess is forgotten.
+  void Settle(const std::vector<Node*>& made, const Types& declared) {
+    const auto declared_type = [&](const Value* output) {  // `declared` may name what is gone
+      auto it = std::find_if(declared.begin(), declared.end(),
+                             [&](const auto& entry) { return entry.first == output; });
+      return it == declared.end() ? Type() : it->second;
+    };
+    for (Node* node : made) {
+      if (!node->is_ir()) {  // out of a nested graph that stood in the node's place
+        Convert(*node->graph(), node);
+        continue;
+      }
+      for (Graph* inner : node->subgraphs()) Run(*inner);
+      for (Value* output : node->outputs()) {
+        if (output) output->set_type(declared_type(output));
+      }
+      absl::Status status = InferNode(*node);
+      for (const Value* output : node->outputs()) {
+        if (!status.ok() || !output) continue;
+        status = CheckDeclared(*output, declared_type(output).dtype(), output->dtype());
+      }
+      if (!status.ok()) Fail(*node, status);
+    }
+  }
+  static bool NeedSettling(const std::vector<Node*>& made) {
+    return std::any_of(made.begin(), made.end(),
+                       [](const Node* node) { return node->has_subgraphs() || !node->is_ir(); });
+  }
+
+  void Convert(Graph& graph, Node* node) {
+    const Symbol op = node->op();
+    const int opset = OpsetOf(op, *scope_);
+    OpCount& count = CountOf(op);
+    auto [it, fresh] = scope_->forms.try_emplace(op, nullptr);
+    if (fresh && !TooNew(op, opset)) it->second = FindImportForm(dialect_, op, opset);
+    const Form* form = it->second;
+    absl::Status status;
+    if (node->dialect() != dialect_) {
+      status = NotFound("is a foreign op of ", node->dialect().str());
+    } else if (const auto [domain, name] = SplitOp(op.view());
+               domain == kIrDomain && FindOp(name)) {
+      // An IR op that an export kept as it was (see Exporter::Fail).
+      node->set_op(kIrDialect, name);
+      const Types declared = TypesOf(*node);
+      status = InferNode(*node);
+      if (status.ok()) {
+        ++count.mapped;
+        if (node->has_subgraphs()) Settle({node}, declared);
+        return;
+      }
+      node->set_op(dialect_, op);
+    } else if (!form) {
+      status = Missing(op, opset);
+    } else {
+      Builder builder(graph, node);
+      for (const Value* output : node->outputs()) {
+        if (output) {
+          builder.set_name_hint(output->name());
+          break;
+        }
+      }
+      Rewrite r{*node, builder, dialect_, opset};
+      auto values = Try(
+          [&](Rewrite& rewrite) -> absl::StatusOr<Values> {
+            X2IR_RETURN_IF_ERROR(CheckSource(*node, SchemaOf(op, opset)));
+            X2IR_ASSIGN_OR_RETURN(Values results, RunImport(*form, rewrite));
+            X2IR_RETURN_IF_ERROR(CheckDeclared(*node, results));
+            return results;
+          },
+          r);
+      if (values.ok()) {
+        ++count.mapped;
+        const bool nested = NeedSettling(builder.made());
+        const Types declared = nested ? TypesOf(*node) : Types();
+        Splice(node, *values, builder, node_names_);
+        if (nested) Settle(builder.made(), declared);
+        return;
+      }
+      status = values.status();
+    }
+    for (Graph* inner : node->subgraphs()) Run(*inner);
+    if (Allowed(op)) {
+      status = KeepAtModelsOpset(op, opset);
+      if (status.ok()) {
+        ++count.foreign;
+        return;
+      }
+    }
+    Fail(*node, status);
+  }
+
+  // A foreign op of a function's body now stands in the model, where it means the same only if
+  // the model imports the same opset.
+  absl::Status KeepAtModelsOpset(Symbol op, int opset) {
+    if (scope_ == &model_scope_) return absl::OkStatus();
+    const int of_model = OpsetOf(op);
+    if (of_model == 0 && opset != 0) {
+      model_.SetOpset(SplitOp(op.view()).first, opset);
+      model_scope_.opsets.clear();
+      return absl::OkStatus();
+    }
+    const OpSchema* schema = SchemaOf(op, opset);
+    if (of_model == opset || (schema && schema == SchemaOf(op, of_model))) return absl::OkStatus();
+    return CannotExpress("cannot be kept as it is: it stands in a function of opset ", opset,
+                         ", and the model is of opset ", of_model);
+  }
+
+  // What the file has must be what its own opset allows.
+  static absl::Status CheckSource(const Node& node, const OpSchema* schema) {
+    for (const auto& [name, attr] : node.attrs()) {
+      if (attr.kind() != AttrKind::kRef) continue;
+      return Unimplemented("attribute '", name.str(), "' refers to one of an enclosing function");
+    }
+    if (!schema || schema->deprecated) return absl::OkStatus();
+    const std::vector<std::string> problems = CheckNode(node, *schema);
+    if (problems.empty()) return absl::OkStatus();
+    return Invalid(problems[0]);
+  }
+
+  // The element type that the file declares for a result must be the one that it has.
+  static absl::Status CheckDeclared(const Node& node, const Values& results) {
+    for (size_t i = 0; i < node.num_outputs() && i < results.size(); ++i) {
+      const Value* declared = node.output(i);
+      if (!declared || !results[i] || !declared->type().is_tensor() ||
+          !results[i]->type().is_tensor()) {
+        continue;
+      }
+      X2IR_RETURN_IF_ERROR(CheckDeclared(*declared, declared->dtype(), results[i]->dtype()));
+    }
+    return absl::OkStatus();
+  }
+  static absl::Status CheckDeclared(const Value& output, DType declared, DType got) {
+    if (declared == DType::kUndefined || got == DType::kUndefined || declared == got) {
+      return absl::OkStatus();
+    }
+    return Invalid("output '", output.name(), "' is declared as ", Name(declared),
+                   ", but the op gives ", Name(got));
+  }
+
+  // Of the default domain that was asked before.
+  bool TooNew(Symbol op, int opset) const {
+    const std::string_view domain = SplitOp(op.view()).first;
+    const int newest = known_ ? DomainVersion(known_, domain, known_->latest_opset) : 0;
+    return !domain.empty() && newest != 0 && opset > newest;
+  }
+
+  absl::Status Missing(Symbol op, int opset) const {
+    const auto [domain, name] = SplitOp(op.view());
+    if (TooNew(op, opset)) {
+      return Unimplemented("the model is of version ", opset, " of ", domain,
+                           "; the newest that is known is ",
+                           DomainVersion(known_, domain, known_->latest_opset));
+    }
+    if (opset == 0) {
+      return NotFound("the ", scope_ == &model_scope_ ? "model" : "function",
+                      " imports no opset of domain '", domain, "'");
+    }
+    if (!known_) return NotFound("no mapping to IR");
+    const OpSchema* schema = SchemaOf(op, opset);
+    if (schema && schema->deprecated) {
+      return Invalid("is deprecated since opset ", schema->since, ", the ",
+                     scope_ == &model_scope_ ? "model" : "function", " is of opset ", opset);
+    }
+    if (schema) {
+      for (int later = opset + 1; later <= known_->latest_opset; ++later) {
+        if (FindImportForm(dialect_, op, later)) {
+          return NotFound("no mapping to IR at opset ", opset, "; there is one from opset ", later,
+                          " on");
+        }
+      }
+      return NotFound("no mapping to IR at opset ", opset);
+    }
+    const auto versions = known_->versions ? known_->versions(op) : std::vector<const OpSchema*>();
+    if (!versions.empty()) {
+      return Invalid("does not exist at opset ", opset, "; it does from opset ", versions[0]->since,
+                     " on");
+    }
+    return domain.empty() ? NotFound("there is no such op in ", dialect_.str())
+                          : NotFound("no mapping to IR");
+  }
+
+  bool Allowed(Symbol op) const {
+    if (policy_.all) return true;
+    const std::string_view domain = SplitOp(op.view()).first;
+    return std::find(policy_.domains.begin(), policy_.domains.end(), domain) !=
+           policy_.domains.end();
+  }
+
+  void Fail(const Node& node, const absl::Status& status) {
+    const std::string op =
+        node.is_ir() ? node.op().str() : StrCat(node.dialect().str(), ".", node.op().str());
+    std::string hint;
+    const std::string_view domain = SplitOp(node.op().view()).first;
+    if (!domain.empty() && node.dialect() == dialect_) {
+      hint = StrCat("--allow-foreign ", domain, " keeps it as it is");
+    }
+    report_.AddFailure(op, NameOf(node),
+                       scope_ == &model_scope_
+                           ? status
+                           : Annotate(status, StrCat("in function '", scope_->function, "'")),
+                       hint);
+  }
+
+  OpCount& CountOf(Symbol op) {
+    OpCount*& count = counts_[op];
+    if (!count) count = &report_.ops[StrCat(dialect_.str(), ".", op.str())];
+    return *count;
+  }
+
+  const ForeignPolicy& policy_;
+  const bool keep_functions_;
+  Scope* scope_ = &model_scope_;  // of the node at hand
+  absl::flat_hash_map<const Function*, std::unique_ptr<Scope>> scopes_;
+  absl::flat_hash_map<Symbol, OpCount*> counts_;
+};
+
+}  // namespace
+
+absl::Status RewriteToIr(Model& model, const std::string& dialect, const ForeignPolicy& policy,
+                         bool keep_functions, const ProgressFn& progress, Report& report) {
+  return Importer(model, dialect, policy, keep_functions, progress, report).Run();
+}
+
+}  // namespace x2ir
