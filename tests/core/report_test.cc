@@ -23,13 +23,26 @@ Report Sample() {
   return report;
 }
 
-TEST(Report, GroupsByOp) {
-  const Report report = Sample();
+TEST(Report, GroupsByOpAndReason) {
+  Report report = Sample();
   ASSERT_EQ(report.failures.size(), 2);
   EXPECT_EQ(report.failures[0].count, 7);
-  EXPECT_THAT(report.failures[0].nodes, ElementsAre("foo0", "foo1", "foo2", "foo3", "foo4"));
+  EXPECT_THAT(report.failures[0].nodes,
+              ElementsAre("foo0", "foo1", "foo2", "foo3", "foo4", "foo5", "foo6"));
+  EXPECT_THAT(report.FailuresText(), HasSubstr("'foo4', ..."));
+  EXPECT_THAT(report.FailuresText(100), HasSubstr("'foo6'\n"));
   EXPECT_EQ(report.failures[0].reason, "no mapping");
   EXPECT_EQ(report.failures[1].code, absl::StatusCode::kUnimplemented);
+  report.AddFailure("onnx.Foo", "foo7", NotFound("another reason"), "");
+  ASSERT_EQ(report.failures.size(), 3);
+  EXPECT_EQ(report.failures[2].reason, "another reason");
+  EXPECT_THAT(std::string(report.ToStatus("cannot").message()), HasSubstr("2 ops (9 nodes)"));
+  // Reasons that are each node's own do not pile up without end.
+  for (int i = 0; i < 1000; ++i) {
+    report.AddFailure("onnx.Foo", "n", NotFound(StrCat("reason ", i)), "");
+  }
+  EXPECT_LT(report.failures.size(), 60);
+  EXPECT_EQ(report.failures.back().count, 1000 - 48);
 }
 
 TEST(Report, IsAStatus) {

@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
@@ -15,24 +16,6 @@
 
 namespace x2ir {
 namespace {
-
-absl::StatusOr<std::shared_ptr<Graph>> Parse(std::string_view inputs, std::string_view lines,
-                                             std::string_view outputs) {
-  X2IR_ASSIGN_OR_RETURN(
-      std::shared_ptr<Graph> graph,
-      ParseGraph(StrCat("graph g(", inputs, ") -> (", outputs, ") {\n", lines, "\n}")));
-  for (Node* node : graph->nodes()) {
-    const OpDef* def = FindOp(node->op());
-    if (!def) return NotFound("op ", node->op().str());
-    for (const AttrDef& attr : def->attrs()) {
-      if (attr.default_value && !node->attrs().Has(attr.name)) {
-        node->SetAttr(attr.name, *attr.default_value);
-      }
-    }
-  }
-  X2IR_RETURN_IF_ERROR(InferGraph(*graph));
-  return graph;
-}
 
 // "float32[2]{1, 2}; int64[]{2}"
 absl::StatusOr<std::vector<Datum>> ParseValues(std::string_view text) {
@@ -44,13 +27,13 @@ absl::StatusOr<std::vector<Datum>> ParseValues(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   if (names.empty()) return std::vector<Datum>();
-  X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<Graph> graph, Parse("", lines, names));
+  X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<Graph> graph, ParseIr("", lines, names));
   return RunGraph(*graph, {});
 }
 
 absl::StatusOr<Model> ThereAndBack(const LoweringRow& row, int opset) {
   Model model;
-  X2IR_ASSIGN_OR_RETURN(model.graph, Parse(row.inputs, row.lines, row.outputs));
+  X2IR_ASSIGN_OR_RETURN(model.graph, ParseIr(row.inputs, row.lines, row.outputs));
   model.source_dialect = kIrDialect;
   ExportOptions options;
   options.opset = opset;
@@ -86,7 +69,7 @@ bool Same(const Datum& got, const Datum& want) {
 
 absl::Status Compare(const LoweringRow& row, const Graph& lowered, const std::string& values) {
   X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<Graph> graph,
-                        Parse(row.inputs, row.lines, row.outputs));
+                        ParseIr(row.inputs, row.lines, row.outputs));
   X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> inputs, ParseValues(values));
   X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> want, RunGraph(*graph, inputs));
   X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> got, RunGraph(lowered, inputs));
@@ -116,7 +99,7 @@ void ExpectSameResults(const LoweringRow& row) {
 void ExpectFails(const LoweringRow& row) {
   for (const int opset : row.opsets) {
     const absl::StatusOr<Model> model = ThereAndBack(row, opset);
-    const auto graph = Parse(row.inputs, row.lines, row.outputs);
+    const auto graph = ParseIr(row.inputs, row.lines, row.outputs);
     EXPECT_TRUE(model.ok() && graph.ok()) << row.lines << "\n" << model.status();
     if (!model.ok() || !graph.ok()) continue;
     for (const std::string& values : row.values) {

@@ -12,10 +12,9 @@
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
-namespace {
 
-absl::StatusOr<std::shared_ptr<Graph>> Parse(std::string_view inputs, std::string_view lines,
-                                             std::string_view outputs) {
+absl::StatusOr<std::shared_ptr<Graph>> ParseIr(std::string_view inputs, std::string_view lines,
+                                               std::string_view outputs) {
   X2IR_ASSIGN_OR_RETURN(
       std::shared_ptr<Graph> graph,
       ParseGraph(StrCat("graph g(", inputs, ") -> (", outputs, ") {\n", lines, "\n}")));
@@ -32,6 +31,8 @@ absl::StatusOr<std::shared_ptr<Graph>> Parse(std::string_view inputs, std::strin
   return graph;
 }
 
+namespace {
+
 std::string TensorText(const Tensor& tensor) {
   TextOptions options;
   options.max_constant_elements = 1000;
@@ -40,7 +41,7 @@ std::string TensorText(const Tensor& tensor) {
 }
 
 absl::StatusOr<std::string> Eval(std::string_view lines, std::string_view outputs) {
-  X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<Graph> graph, Parse("", lines, outputs));
+  X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<Graph> graph, ParseIr("", lines, outputs));
   X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> results, RunGraph(*graph, {}));
   std::string text;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -67,7 +68,7 @@ absl::StatusOr<std::string> Eval(std::string_view lines, std::string_view output
 
 absl::StatusOr<std::string> Infer(std::string_view inputs, std::string_view lines,
                                   std::string_view outputs) {
-  X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<Graph> graph, Parse(inputs, lines, outputs));
+  X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<Graph> graph, ParseIr(inputs, lines, outputs));
   std::string text;
   for (const Value* output : graph->outputs()) {
     StrAppend(&text, text.empty() ? "" : "; ", output->type().ToString());

@@ -2,10 +2,19 @@
 #ifndef X2IR_TESTS_OPS_TEXT_EVAL_UTIL_H_
 #define X2IR_TESTS_OPS_TEXT_EVAL_UTIL_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "absl/status/statusor.h"
+#include "x2ir/graph_wrapper/graph.h"
+
 namespace x2ir {
+
+// "graph g(inputs) -> (outputs) { lines }", attributes that are left out having their defaults,
+// inferred.
+absl::StatusOr<std::shared_ptr<Graph>> ParseIr(std::string_view inputs, std::string_view lines,
+                                               std::string_view outputs);
 
 // Runs the lines of an IR graph without inputs, attributes that are left out having their
 // defaults, and prints the named outputs ("y" or "a, b"): "int64[2]{1, 2}; float32[]{0.5}".

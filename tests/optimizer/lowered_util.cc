@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "tests/core/convert_util.h"
+#include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
@@ -17,19 +17,8 @@ namespace {
 
 absl::StatusOr<Model> Parse(std::string_view inputs, std::string_view lines,
                             std::string_view outputs) {
-  X2IR_ASSIGN_OR_RETURN(
-      Model model,
-      ModelFromText(StrCat("graph g(", inputs, ") -> (", outputs, ") {\n", lines, "\n}"), "", 0));
-  for (Node* node : model.graph->nodes()) {
-    const OpDef* def = FindOp(node->op());
-    if (!def) return NotFound("op ", node->op().str());
-    for (const AttrDef& attr : def->attrs()) {
-      if (attr.default_value && !node->attrs().Has(attr.name)) {
-        node->SetAttr(attr.name, *attr.default_value);
-      }
-    }
-  }
-  X2IR_RETURN_IF_ERROR(InferGraph(*model.graph));
+  Model model;
+  X2IR_ASSIGN_OR_RETURN(model.graph, ParseIr(inputs, lines, outputs));
   return model;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "x2ir/graph_wrapper/status.h"
 
@@ -96,6 +97,11 @@ void Session::Error(std::string_view message) {
 
 int Session::Fail(const absl::Status& status, Phase phase, const Report* report) {
   std::string message(status.message());
+  if (verbose && report && !report->failures.empty()) {
+    // The same with every node.
+    message = StrCat(message.substr(0, message.find('\n') + 1),
+                     report->FailuresText(std::numeric_limits<size_t>::max()));
+  }
   if (absl::IsInternal(status)) {
     if (!message.ends_with('\n')) message += "\n";
     StrAppend(&message, "This is a bug in x2ir; please report it with the model, if you can.");

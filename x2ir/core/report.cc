@@ -10,7 +10,10 @@
 namespace x2ir {
 namespace {
 
-constexpr size_t kNodesNamed = 5;
+constexpr size_t kMostNodes = 100'000;
+// Reasons may name what differs from node to node; after so many of one op the rest counts with the
+// last.
+constexpr int kMostReasons = 50;
 
 std::string Quoted(std::string_view text) {
   std::string out;
@@ -54,27 +57,31 @@ int64_t Report::foreign() const {
 
 void Report::AddFailure(const std::string& op, const std::string& node, const absl::Status& status,
                         const std::string& hint) {
-  auto it =
-      std::find_if(failures.begin(), failures.end(), [&](const Failure& f) { return f.op == op; });
-  if (it == failures.end()) {
-    failures.push_back({op, status.code(), std::string(status.message()), 0, {}, hint});
-    it = failures.end() - 1;
+  const std::string reason(status.message());
+  auto [it, fresh] = failure_of_.try_emplace(StrCat(op, "\n", reason), failures.size());
+  if (fresh && ++reasons_of_[op] > kMostReasons) {
+    failure_of_.erase(it);
+    it = failure_of_.try_emplace(op, failures.size()).first;
+    fresh = it->second == failures.size();
   }
-  ++it->count;
-  if (it->nodes.size() < kNodesNamed) it->nodes.push_back(node);
+  if (fresh) failures.push_back({op, status.code(), reason, 0, {}, hint});
+  Failure& failure = failures[it->second];
+  ++failure.count;
+  if (failure.nodes.size() < kMostNodes) failure.nodes.push_back(node);
 }
 
-std::string Report::FailuresText() const {
+std::string Report::FailuresText(size_t most_nodes) const {
   std::string text;
   for (const Failure& failure : failures) {
     StrAppend(&text, "  ", failure.op, " (", failure.count, failure.count == 1 ? " node" : " nodes",
               "): ", failure.reason);
     if (!failure.hint.empty()) StrAppend(&text, "; ", failure.hint);
     text += "\n    ";
-    for (size_t i = 0; i < failure.nodes.size(); ++i) {
+    const size_t named = std::min(failure.nodes.size(), most_nodes);
+    for (size_t i = 0; i < named; ++i) {
       StrAppend(&text, i ? ", " : "at ", "'", failure.nodes[i], "'");
     }
-    if (failure.count > static_cast<int64_t>(failure.nodes.size())) text += ", ...";
+    if (failure.count > static_cast<int64_t>(named)) text += ", ...";
     text += "\n";
   }
   return text;
@@ -84,9 +91,10 @@ absl::Status Report::ToStatus(std::string_view what) const {
   if (failures.empty()) return absl::OkStatus();
   int64_t nodes = 0;
   for (const Failure& failure : failures) nodes += failure.count;
+  const size_t ops = reasons_of_.size();
   return absl::Status(failures[0].code,
-                      StrCat(what, ": ", failures.size(), failures.size() == 1 ? " op" : " ops",
-                             " (", nodes, nodes == 1 ? " node" : " nodes", "):\n", FailuresText()));
+                      StrCat(what, ": ", ops, ops == 1 ? " op" : " ops", " (", nodes,
+                             nodes == 1 ? " node" : " nodes", "):\n", FailuresText()));
 }
 
 std::string Report::ToJson() const {

@@ -7,18 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "x2ir/optimizer/pass.h"
 
 namespace x2ir {
 
-// One op that could not be converted, with every reason met.
+// An op that could not be converted, for one reason.
 struct Failure {
-  std::string op;         // "onnx.com.acme::Foo"
-  absl::StatusCode code;  // of the first one
-  std::string reason;     // of the first one
+  std::string op;  // "onnx.com.acme::Foo"
+  absl::StatusCode code;
+  std::string reason;
   int64_t count = 0;
-  std::vector<std::string> nodes;  // the first few names
+  std::vector<std::string> nodes;  // their names, the first 100,000 at most
   std::string hint;                // "available from opset 20", ...
 };
 
@@ -43,9 +44,16 @@ struct Report {
                   const std::string& hint);
   // OK without failures; else one status that lists them all, in the worst one's code.
   absl::Status ToStatus(std::string_view what) const;
-  // For people: the failures as a table of lines. Empty without failures.
-  std::string FailuresText() const;
+  // For people: the failures as a table of lines, each with so many nodes at most. Empty without
+  // failures.
+  static constexpr size_t kFewNodes = 5;
+  std::string FailuresText(size_t most_nodes = kFewNodes) const;
   std::string ToJson() const;
+
+ private:
+  // Where in `failures` an op and a reason stand, and how many reasons an op has.
+  absl::flat_hash_map<std::string, size_t> failure_of_;
+  absl::flat_hash_map<std::string, int> reasons_of_;
 };
 
 }  // namespace x2ir
