@@ -1,5 +1,6 @@
 // The elementwise family between ONNX and IR: text in, text out, and the same numbers from
 // what an op is lowered to as from the op itself.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,6 +13,9 @@
 
 namespace x2ir {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Row {
   int opset;
@@ -84,6 +88,16 @@ TEST(ElementwiseHandlers, ThereAndBack) {
     EXPECT_EQ(ToIrText(onnx, row.opset), Canonical(ir)) << row.onnx << " " << row.opset;
     EXPECT_EQ(FromIrText(ir, row.opset), Canonical(onnx)) << row.ir << " " << row.opset;
   }
+}
+
+// What a mask holds when nothing is dropped is certain from opset 12 on: older runtimes say false.
+TEST(ElementwiseHandlers, OldMaskOfDropout) {
+  const std::string ir = "graph g(x: float32[2]) -> (y, m) { y, m = dropout(x) }";
+  EXPECT_THAT(FromIrText(ir, 11), Not(HasSubstr("onnx.Dropout")));
+  EXPECT_THAT(FromIrText(ir, 12), HasSubstr("onnx.Dropout"));
+  const std::string unused = "graph g(x: float32[2]) -> (y) { y, m = dropout(x) }";
+  EXPECT_THAT(FromIrText(unused, 11), HasSubstr("onnx.Dropout(x)"));
+  EXPECT_THAT(FromIrText(unused, 9), Not(HasSubstr("onnx.Dropout")));
 }
 
 TEST(ElementwiseHandlers, MatrixSoftmaxOfSeveralAxes) {
@@ -203,9 +217,9 @@ TEST(ElementwiseLowerings, GiveTheSameNumbers) {
        "y = is_inf(x) { detect_negative = 0, detect_positive = 0 }",
        "x = float32[2]{inf, 1}",
        {7, 9, 10}},
-      {"x: float32[8]",
+      {"x: float32[9]",
        "y = sign(x)",
-       "x = float32[8]{-3, -0.5, 0.0, 0.25, 1, 2.5, inf, -inf}",
+       "x = float32[9]{-3, -0.5, 0.0, 0.25, 1, 2.5, inf, -inf, nan}",
        {7, 9}},
       {"x: float32[4], z: float32[4]",
        "y = greater_or_equal(x, z)",

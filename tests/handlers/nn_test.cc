@@ -325,5 +325,16 @@ TEST(NnHandlers, Lowered) {
   }
 }
 
+// At opset 18 scale and bias have one number a group; how many channels share it may be known
+// only when the model runs.
+TEST(NnHandlers, GroupNormalization18OfUnknownChannels) {
+  const std::string body =
+      Body(ToIrText("graph g(x: float32[n,c,3], s: float32[2]) -> (y) "
+                    "{ y = onnx.GroupNormalization(x, s, s) { num_groups = 2 } }",
+                    18));
+  EXPECT_NE(body.find("y = group_normalization(x, "), body.npos) << body;
+  EXPECT_NE(body.find("= shape(x)"), body.npos) << body;
+}
+
 }  // namespace
 }  // namespace x2ir

@@ -173,7 +173,9 @@ TEST(Lowerings, Triangles) {
       {{9, 13},
        "x: float32[3,3], k: int64[]",
        "y = trilu(x, k)",
-       {"float32[3,3]{1,2,3,4,nan,inf,7,8,9}; int64[]{1}"}},
+       {"float32[3,3]{1,2,3,4,nan,inf,7,8,9}; int64[]{1}",
+        "float32[3,3]{1,2,3,4,nan,inf,7,8,9}; int64[]{9223372036854775807}",
+        "float32[3,3]{1,2,3,4,nan,inf,7,8,9}; int64[]{-9223372036854775808}"}},
   };
   for (const LoweringRow& row : rows) ExpectSameResults(row);
 }

@@ -241,6 +241,9 @@ const EvalRow kEval[] = {
      "x = float32[1,2]{1,3}\ns = float32[2]{2,3}\nb = float32[2]{1,1}\n"
      "y, m, i = layer_normalization(x, s, b) { epsilon = 0.0 }",
      "y, m, i", "a = float32[1,2]{-1,4}\nb = float32[1,1]{2}\nc = float32[1,1]{1}"},
+    {"layer_normalization of rows without elements",
+     "x = float32[2,0]{}\ns = float32[0]{}\ny, m, i = layer_normalization(x, s)", "y, m, i",
+     "a = float32[2,0]{}\nb = float32[2,1]{nan, nan}\nc = float32[2,1]{nan, nan}"},
     {"layer_normalization axis 0, no bias",
      "x = float32[2,1]{1,3}\ns = float32[1]{2}\n"
      "y = layer_normalization(x, s) { epsilon = 0.0, axis = 0 }",

@@ -59,6 +59,7 @@ TEST(Shape, Eval) {
       {"e = float32[0,3]{}\n s = int64[2]{0, -1}\n y = reshape(e, s) { allowzero = 1 }",
        "error exclude"},
       {"e = float32[0,3]{}\n s = int64[2]{0, -1}\n y = reshape(e, s)", "error does not divide"},
+      {"e = float32[2,2,0]{}\n s = int64[3]{2, 4, 0}\n y = reshape(e, s)", "float32[2,4,0]{}"},
       {"e = float32[1]{7}\n s = int64[0]{}\n y = reshape(e, s)", "float32[]{7}"},
       {"y = flatten(x)", "int32[2,3]{1, 2, 3, 4, 5, 6}"},
       {"y = flatten(x) { axis = 0 }", "int32[1,6]{1, 2, 3, 4, 5, 6}"},
@@ -294,6 +295,8 @@ TEST(Shape, Infer) {
       {"x: float32[n,6], s: int64[?]", "y = reshape(x, s)", "float32[...]"},
       {"x: float32[...]", "s = int64[2]{0, 4}\n y = reshape(x, s)", "float32[?,4]"},
       {"x: float32[4]", "s = int64[1]{3}\n y = reshape(x, s)", "error cannot be reshaped"},
+      {"x: float32[0,3]", "s = int64[2]{0, 5}\n y = reshape(x, s)", "float32[0,5]"},
+      {"x: float32[2,2,0]", "s = int64[3]{2, 4, 0}\n y = reshape(x, s)", "float32[2,4,0]"},
       // Attention: [n, s, 768] -> [n, s, 12, 64], the sizes computed from the shape.
       {"x: float32[n,s,768]",
        "sh = shape(x)\n i0 = int64[1]{0}\n i1 = int64[1]{1}\n a = gather(sh, i0)\n "

@@ -205,6 +205,7 @@ Dim FromPoly(std::optional<Poly> poly) {
   // Sizes first: a text that is too long is not even made.
   size_t length = 0;
   for (const Term& term : *poly) {
+    if (term.coefficient == kInt64Min) return Dim();  // "n - 9223372036854775808" does not read
     for (const AtomPtr& atom : term.atoms) length += atom->text.size() + 1;
   }
   auto expr = std::make_shared<SymExpr>();

@@ -316,8 +316,8 @@ absl::Status EvalRows(EvalContext& ctx, bool rms) {
     const Numbers<T> xs(x);
     std::vector<T> y(xs.size());
     const absl::Span<const int64_t> dims(x.dims());
-    const int64_t rows = y.empty() ? 0 : Product(dims.subspan(0, axis));
-    const int64_t inner = y.empty() ? 0 : Product(dims.subspan(axis));
+    // A row without elements has a mean as well, which is no number.
+    const int64_t rows = Product(dims.subspan(0, axis)), inner = Product(dims.subspan(axis));
     std::vector<double> means(Product(statistics)), inverses(means.size());
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t base = r * inner;

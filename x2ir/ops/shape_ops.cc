@@ -119,9 +119,11 @@ absl::StatusOr<Shape> ReshapedShape(const Shape* in, const std::vector<Dim>& wan
     }
     if (!cancelled) rest = rest * out[i];
   }
-  Dim left = 1;  // product of the operand's dims that are not on both sides
+  Dim left = 1;       // product of the operand's dims that are not on both sides
+  bool none = false;  // a copied 0: there are no elements, whatever else is said
   for (int64_t k = 0; k < in->rank(); ++k) {
     if (!used[k]) left = left * (*in)[k];
+    none = none || (used[k] && (*in)[k] == Dim(0));
   }
   if (hole >= 0) {
     if (rest.is_static() && rest.value() == 0) return out;  // nothing tells
@@ -130,7 +132,8 @@ absl::StatusOr<Shape> ReshapedShape(const Shape* in, const std::vector<Dim>& wan
                      " does not divide ", left.value());
     }
     out[hole] = FloorDiv(left, rest);
-  } else if (hole == -1 && left.is_static() && rest.is_static() && left.value() != rest.value()) {
+  } else if (hole == -1 && !none && left.is_static() && rest.is_static() &&
+             left.value() != rest.value()) {
     return Invalid("[", in->ToString(), "] cannot be reshaped to [", out.ToString(), "]");
   }
   return out;

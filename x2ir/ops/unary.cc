@@ -161,6 +161,13 @@ X2IR_OP(sign)
     .Eval(RealMap([](auto x) { return Sign(x); }))
     .Doc("-1, 0 or 1; NaN for NaN.");
 
+X2IR_OP(erf)
+    .In("x")
+    .Out("y")
+    .Infer(InferType)
+    .Eval(RealMap([](auto x) { return static_cast<decltype(x)>(std::erf(x)); }))
+    .Doc("The error function; of integers rounded towards zero.");
+
 // X2IR_FLOAT_FUNCTION(op, expression of x, doc): a function of floats.
 #define X2IR_FLOAT_FUNCTION(op, expression, doc) \
   X2IR_OP(op)                                    \
@@ -182,7 +189,6 @@ X2IR_FLOAT_FUNCTION(atanh, std::atanh(x), "Inverse hyperbolic tangent.");
 X2IR_FLOAT_FUNCTION(ceil, std::ceil(x), "The least integer that is not less than x.");
 X2IR_FLOAT_FUNCTION(cos, std::cos(x), "Cosine.");
 X2IR_FLOAT_FUNCTION(cosh, std::cosh(x), "Hyperbolic cosine.");
-X2IR_FLOAT_FUNCTION(erf, std::erf(x), "The error function.");
 X2IR_FLOAT_FUNCTION(exp, std::exp(x), "e to the power of x.");
 X2IR_FLOAT_FUNCTION(floor, std::floor(x), "The greatest integer that is not greater than x.");
 X2IR_FLOAT_FUNCTION(log, std::log(x), "Natural logarithm.");

@@ -16,19 +16,15 @@ constexpr float kMax = std::numeric_limits<float>::max();
 
 // --- Dropout before opset 12: the ratio an attribute, and training before 7 alone -----------
 
-// Before opset 10 the mask had the data's type, and nothing said what it holds when nothing
-// is dropped.
-absl::Status CheckMask(const Rewrite& r) {
-  if (r.opset >= 10 || r.node.output(1) == nullptr) return absl::OkStatus();
-  return Unimplemented("the mask of Dropout has no meaning before opset 10");
-}
-
 constexpr float kDefaultRatio = 0.5f;
 
 absl::StatusOr<Values> FromOldDropout(Rewrite& r) {
   const bool training = r.opset < 7 && r.attrs().Int("is_test", 0) == 0;
   const bool typed_mask = r.opset < 10 && r.node.output(1) != nullptr;
-  if (!training && typed_mask && !r.node.output(1)->is_unused()) return CheckMask(r);
+  // Of that type, nothing said what it holds when nothing is dropped.
+  if (!training && typed_mask && !r.node.output(1)->is_unused()) {
+    return Unimplemented("the mask of Dropout has no meaning before opset 10");
+  }
   const Attribute* attr = r.attrs().Find("ratio");
   if (attr && attr->kind() != AttrKind::kFloat) {
     return Invalid("attribute 'ratio': expected float, got ", Name(attr->kind()));
@@ -47,7 +43,11 @@ absl::StatusOr<Values> FromOldDropout(Rewrite& r) {
 }
 
 absl::StatusOr<Values> ToOldDropout(Rewrite& r) {
-  X2IR_RETURN_IF_ERROR(CheckMask(r));
+  // Runtimes fill older masks with false when nothing is dropped.
+  const Value* mask = r.node.output(1);
+  if (mask && (r.opset < 10 || !mask->is_unused())) {
+    return CannotExpress("the mask of Dropout has a certain meaning from opset 12 on");
+  }
   if (r.attrs().Has("seed")) return CannotExpress("a seed can be given from opset 12 on");
   AttributeMap attrs;
   if (r.has(2)) {

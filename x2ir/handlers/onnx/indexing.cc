@@ -25,6 +25,10 @@ class KAsAttr : public LensImpl {
       return CannotExpress("operand 'k' must be a constant at opset ", draft.opset(),
                            "; it may be computed from opset 10 on");
     }
+    if ((*k)[0] < 1) {
+      return CannotExpress("operand 'k' must be positive at opset ", draft.opset(),
+                           "; it may be 0 from opset 10 on");
+    }
     draft.SetAttr("k", (*k)[0]);
     return absl::OkStatus();
   }

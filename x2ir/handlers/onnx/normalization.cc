@@ -108,11 +108,17 @@ X2IR_ONNX(layer_normalization).Is("LayerNormalization", Since(17), DTypeAttr("st
 
 X2IR_ONNX(rms_normalization).Is("RMSNormalization", Since(23), DTypeAttr("stash_type"));
 
-// One number a group -> one a channel, each repeated.
-Value* SpreadOverGroups(Builder& b, Value* per_group, int64_t groups, int64_t channels_in_group) {
+// One number a group -> one a channel, each repeated. `table`: groups, and channels in each.
+Value* SpreadOverGroups(Builder& b, Value* per_group, Value* table) {
   Value* column = b.Op("unsqueeze", {per_group, b.Ints({1}, "axes")});
-  Value* table = b.Op("expand", {column, b.Ints({groups, channels_in_group}, "shape")});
-  return b.Op("reshape", {table, b.Ints({groups * channels_in_group}, "shape")});
+  return b.Op("reshape", {b.Op("expand", {column, table}), b.Ints({-1}, "shape")});
+}
+
+// That table where x says only at run time how many channels it has.
+Value* ComputedTable(Builder& b, Value* x, int64_t groups) {
+  Value* count = b.Ints({groups}, "groups");
+  Value* channels = b.Op("gather", {b.Op("shape", {x}), b.Ints({1}, "axis")});
+  return b.Op("concat", {count, b.Op("div", {channels, count})}, {{"axis", 0}});
 }
 
 // Opset 18 took scale and bias by group and computed in the element type (never in less than
@@ -126,21 +132,24 @@ absl::StatusOr<Values> FromGroupNormalization18(Rewrite& r) {
   const Attribute* attr = r.attrs().Find("num_groups");
   const int64_t* groups = attr ? attr->get<int64_t>() : nullptr;
   if (groups == nullptr || *groups < 1) return Invalid("num_groups: expected a number from 1");
-  const Shape* x = r.in(0) ? r.in(0)->shape() : nullptr;
-  if (x == nullptr || x->rank() < 2 || !(*x)[1].is_static()) {
-    return Unimplemented("a number of channels that is not known, at opset 18");
+  if (r.node.num_inputs() != 3 || !r.in(0) || !r.in(1) || !r.in(2)) {
+    return Invalid("expected three operands");
   }
-  const int64_t channels = (*x)[1].value();
-  if (channels % *groups != 0) {
-    return Invalid("num_groups ", *groups, " does not divide ", channels, " channels");
+  const Shape* x = r.in(0)->shape();
+  if (x != nullptr && x->rank() < 2) return Invalid("expected rank 2 or more, got ", x->rank());
+  const Dim channels = x ? (*x)[1] : Dim();
+  if (channels.is_static() && channels.value() % *groups != 0) {
+    return Invalid("num_groups ", *groups, " does not divide ", channels.value(), " channels");
   }
+  Value* table = channels.is_static() ? r.b.Ints({*groups, channels.value() / *groups}, "table")
+                                      : ComputedTable(r.b, r.in(0), *groups);
   AttributeMap attrs = {{"num_groups", *groups},
                         {"stash_type", r.dtype(0) == DType::kFloat64 ? "float64" : "float32"}};
   if (const Attribute* epsilon = r.attrs().Find("epsilon")) attrs.Set("epsilon", *epsilon);
-  return Values{r.b.Op("group_normalization",
-                       {r.in(0), SpreadOverGroups(r.b, r.in(1), *groups, channels / *groups),
-                        SpreadOverGroups(r.b, r.in(2), *groups, channels / *groups)},
-                       std::move(attrs))};
+  return Values{r.b.Op(
+      "group_normalization",
+      {r.in(0), SpreadOverGroups(r.b, r.in(1), table), SpreadOverGroups(r.b, r.in(2), table)},
+      std::move(attrs))};
 }
 
 X2IR_ONNX(group_normalization)

@@ -24,9 +24,16 @@ Dim DimOf(const Value* value, int64_t axis) {
 }
 int64_t SizeOr(const Dim& dim, int64_t unknown) { return dim.is_static() ? dim.value() : unknown; }
 
-// [batch, length, heads * size] as [batch, heads, length, size].
+// [batch, length, heads * size] as [batch, length, heads, size]. The size is left open only where
+// it is not known: in an empty tensor it would not follow from the others.
+Value* InHeads(Rewrite& r, Value* x, int64_t heads) {
+  const int64_t size = heads > 0 ? SizeOr(FloorDiv(DimOf(x, -1), heads), -1) : -1;
+  return r.b.Op("reshape", {x, r.b.Ints({0, 0, heads, size == 0 ? -1 : size}, "heads")});
+}
+
+// The same as [batch, heads, length, size].
 Value* SplitHeads(Rewrite& r, Value* x, const char* heads) {
-  Value* split = r.b.Op("reshape", {x, r.b.Ints({0, 0, r.attrs().Int(heads), -1}, "heads")});
+  Value* split = InHeads(r, x, r.attrs().Int(heads));
   return r.b.Op("transpose", {split}, {{"perm", {0, 2, 1, 3}}});
 }
 
@@ -36,8 +43,9 @@ Value* RepeatHeads(Rewrite& r, Value* x, int64_t heads, int64_t group) {
   const int64_t size = DimOf(x, -1).value();
   Value* one = r.b.Op("unsqueeze", {x, r.b.Ints({2}, "axes")});
   Value* all = r.b.Op("expand", {one, r.b.Ints({1, 1, group, 1, 1}, "repeats")});
+  const int64_t length = SizeOr(DimOf(x, -2), -1);  // a 0 would stand for another size
   return r.b.Op("reshape",
-                {all, r.b.Ints({0, heads, SizeOr(DimOf(x, -2), -1), size}, "shared_heads")});
+                {all, r.b.Ints({0, heads, length == 0 ? -1 : length, size}, "shared_heads")});
 }
 
 // What is added to the scores; null when nothing is. `rows_open`: no row is certain to be, or can
@@ -218,7 +226,7 @@ absl::StatusOr<Values> RotaryEmbeddingAsFormula(Rewrite& r) {
   const bool flat = rank == 3;
   Value* x = r.in(0);
   const int64_t heads = r.attrs().Int("num_heads", 0);
-  if (flat) x = r.b.Op("reshape", {x, r.b.Ints({0, 0, heads, -1}, "heads")});
+  if (flat) x = InHeads(r, x, heads);
   if (!DimOf(x, -1).is_static()) return CannotExpress("the size of a head is not known");
   const int64_t size = DimOf(x, -1).value();
   int64_t turned = r.attrs().Int("rotary_embedding_dim");

@@ -143,14 +143,16 @@ absl::StatusOr<Values> CastLikeAsCast(Rewrite& r) {
                         {"round_mode", r.attrs().String("round_mode")}})};
 }
 
-// NaN is neither greater nor less than 0, hence 0 here; ONNX says nothing of its sign.
+// NaN is neither greater nor less than 0, and stays NaN: tanh times 0 is NaN for NaN alone.
 absl::StatusOr<Values> SignAsCompare(Rewrite& r) {
   const DType t = r.dtype(0);
   if (!IsFloating(t)) return CannotExpress("sign as comparisons is for floats");
   const AttributeMap to = {{"to", Name(t)}};
   Value* zero = r.b.Scalar(t, 0, "zero");
   Value* positive = r.b.Op("cast", {r.b.Op("greater", {r.in(0), zero})}, to);
-  return Values{r.b.Op("sub", {positive, r.b.Op("cast", {r.b.Op("less", {r.in(0), zero})}, to)})};
+  Value* negative = r.b.Op("cast", {r.b.Op("less", {r.in(0), zero})}, to);
+  Value* nan = r.b.Op("mul", {r.b.Op("tanh", {r.in(0)}), zero});
+  return Values{r.b.Op("add", {r.b.Op("sub", {positive, negative}), nan})};
 }
 
 }  // namespace

@@ -85,11 +85,16 @@ absl::StatusOr<Values> GroupNormAsInstanceNorm(Rewrite& r) {
     return CannotExpress("group_normalization with channels last");
   }
   X2IR_ASSIGN_OR_RETURN(const Stash t, ReadStash(r));
-  if (r.rank(0) < 0) return CannotExpress("an input of unknown rank");
+  if (r.rank(0) < 2) return CannotExpress("an input of unknown rank");
   const int64_t groups = r.attrs().Int("num_groups");
   // Guards the constants made below; no network has so many groups.
   if (groups > (int64_t{1} << 24)) return CannotExpress("num_groups ", groups);
-  Value* grouped = b.Op("reshape", {r.in(0), b.Ints({0, groups, -1}, "grouped_shape")});
+  // What is left for the last axis does not follow from the others where the batch is empty.
+  Dim rest = groups > 0 ? FloorDiv((*r.in(0)->shape())[1], groups) : Dim();
+  for (int64_t i = 2; i < r.rank(0); ++i) rest = rest * (*r.in(0)->shape())[i];
+  const bool known = rest.is_static() && rest.value() > 0;
+  Value* grouped_shape = b.Ints({0, groups, known ? rest.value() : -1}, "grouped_shape");
+  Value* grouped = b.Op("reshape", {r.in(0), grouped_shape});
   Tensor ones = Tensor::Zeros(t.stash, {groups});
   const Tensor one = Tensor::ScalarOf(t.stash, 1);
   for (size_t i = 0; i < ones.nbytes(); i += one.nbytes()) {

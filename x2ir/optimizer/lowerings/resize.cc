@@ -258,7 +258,10 @@ Value* Positions(const Resampling& s, const ComputedAxis& a) {
   const auto half = [&] { return m.Add(m.Div(m.Add(a.places, 0.5), a.scale), -0.5); };
   const auto single = [&] { return m.Less(a.out, m.Number(2)); };
   if (mode == "asymmetric") return m.Div(a.places, a.scale);
-  if (mode == "tf_half_pixel_for_nn") return m.Div(m.Add(a.places, 0.5), a.scale);
+  if (mode == "tf_half_pixel_for_nn") {  // scale 1 leaves an axis as it is
+    Value* kept = b.Op("equal", {a.scale, m.Number(1)});
+    return m.Where(kept, a.places, m.Div(m.Add(a.places, 0.5), a.scale));
+  }
   if (mode == "pytorch_half_pixel") return m.Where(single(), m.Number(0), half());
   if (mode == "align_corners") {
     Value* last = d.Add(CastTo(b, a.in, DType::kFloat64), -1);

@@ -136,8 +136,11 @@ absl::StatusOr<Values> TriluAsWhere(Rewrite& r) {
     return math.Get(math.Positions(math.Size(r.in(0), axis)), "positions");
   };
   Value* row = r.b.Op("unsqueeze", {positions(rank - 2), r.b.Ints({1}, "axes")});
-  if (r.has(1)) row = r.b.Op("add", {row, r.in(1)});
-  Value* drop = r.b.Op(upper ? "less" : "greater", {positions(rank - 1), row});
+  Value* column = positions(rank - 1);
+  // k stands alone: added to a row, one near the end of its range would wrap.
+  Value* drop = r.has(1)
+                    ? r.b.Op(upper ? "less" : "greater", {r.b.Op("sub", {column, row}), r.in(1)})
+                    : r.b.Op(upper ? "less" : "greater", {column, row});
   return Values{r.b.Op("where", {drop, zero, r.in(0)})};
 }
 X2IR_LOWERING(trilu, TriluAsWhere);
