@@ -74,7 +74,10 @@ TEST(ElementwiseHandlers, ThereAndBack) {
       {11, "x: float32[...]", "y = onnx.Softmax(x) { axis = -1 }", "y = softmax(x) { axis = -1 }"},
       {11, "x: float32[2], lo: float32[]", "y = onnx.Clip(x, lo)", "y = clip(x, lo)"},
       {13, "x: int32[2], hi: int32[]", "y = onnx.Clip(x, _, hi)", "y = clip(x, _, hi)"},
-      {7, "x: float32[2]", "y = onnx.Clip(x)", "y = clip(x)"},
+      // Bounds that are left out are the largest float32 there, which infinities exceed.
+      {7, "x: float32[2]", "y = onnx.Clip(x) { min = 0.0 }",
+       "y_min = float32[]{0} y_max = float32[]{3.4028235e+38} y = clip(x, y_min, y_max)"},
+      {7, "x: float32[2]", "y = onnx.Clip(x) { max = inf, min = -inf }", "y = clip(x)"},
       {7, "x: float32[2]", "y = onnx.Clip(x) { max = 6.0, min = 0.5 }",
        "y_min = float32[]{0.5} y_max = float32[]{6} y = clip(x, y_min, y_max)"},
       {7, "x: float32[2]", "y = onnx.Dropout(x)", "y = dropout(x)"},
@@ -284,8 +287,12 @@ TEST(ElementwiseLowerings, GiveTheSameNumbers) {
        {9, 11, 12}},
       {"x: float32[3]",
        "k = float32[]{0.1} y = clip(x, k)",
-       "x = float32[3]{-1, 2, 0.05}",
+       "x = float32[3]{-1, inf, 0.05}",
        {7, 10, 11}},
+      {"x: float64[3]",
+       "k = float64[]{1e300} y = clip(x, _, k)",
+       "x = float64[3]{-inf, inf, 1e290}",
+       {8, 10, 11}},
   };
   for (const LoweringRow& row : rows) {
     const std::string text = Graph1(row.inputs, row.ir);

@@ -12,7 +12,7 @@
 namespace x2ir {
 namespace {
 
-constexpr float kMax = std::numeric_limits<float>::max();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // --- Dropout before opset 12: the ratio an attribute, and training before 7 alone -----------
 
@@ -76,7 +76,8 @@ absl::StatusOr<Values> ToOldDropout(Rewrite& r) {
 X2IR_ONNX(celu).Is("Celu", Since(12));
 X2IR_ONNX(clip)
     .Is("Clip", In(1, 5), OperandAsAttr("min"), OperandAsAttr("max"), InPlaceHint(), ImportOnly())
-    .Is("Clip", In(6, 10), OperandAsAttr("min", "min", -kMax), OperandAsAttr("max", "max", kMax))
+    .Is("Clip", In(6, 10), OperandAsAttr("min", "min", -kInfinity),
+        OperandAsAttr("max", "max", kInfinity))
     .Is("Clip", Since(11));
 X2IR_ONNX(dropout)
     .Is("Dropout", In(1, 6), Code{FromOldDropout, nullptr})
