@@ -115,7 +115,8 @@ std::vector<const OpSchema*> Versions(Symbol op) {
 }
 
 int DomainVersionFor(std::string_view domain, int opset) {
-  return domain == "ai.onnx.ml" ? MlOpsetFor(opset) : 0;
+  if (domain == "ai.onnx.ml") return MlOpsetFor(opset);
+  return domain == "ai.onnx.preview.training" ? 1 : 0;
 }
 
 std::vector<Symbol> Ops() {
