@@ -121,6 +121,8 @@ class Cli : public testing::Test {
     calls.functions[0]->opset_imports = {{"", 17}};
     calls.functions[0]->body = *ParseGraph("graph F(a: ?) -> (b) { b = onnx.Neg(a) }");
     onnx("calls.onnx", calls);
+    onnx("words.onnx", OnnxModel(R"(graph w(x: float32[2,3]) -> (y) {
+        y: string[2,3] = onnx.Cast(x) { to = 8 } })"));
     onnx("new_op.onnx", OnnxModel(R"(graph n(x: float32[2,3]) -> (y) {
         s = float32[3]{1, 1, 1}
         y: float32[2,3] = onnx.LayerNormalization(x, s) "norm" })"));
@@ -296,6 +298,8 @@ TEST_F(Cli, UnsupportedOps) {
       {"x2ir verify unsupported.onnx --io io.safetensors", 1, "", all_named, ""},
       {"x2ir draw unsupported.onnx", 0, "^digraph", "^warning: ", ""},
       {"x2ir convert new_op.onnx --opset 11", 3, "", "opset 17", ""},
+      {"x2ir run words.onnx --io io.safetensors -o out.safetensors", 1, "", "holds strings",
+       ""},
   });
 }
 

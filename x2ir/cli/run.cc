@@ -124,10 +124,11 @@ int RunRun(const Flags& flags, Session& session) {
     for (size_t i = 0; i < results->size(); ++i) {
       const std::string& name = graph.outputs()[i]->name();
       const Datum& result = (*results)[i];
-      if (const Tensor* tensor = result.tensor()) {
-        io.outputs[i] = *tensor;
-      } else if (!flags.out.empty()) {
-        return fail(Unimplemented("output '", name, "' is no tensor; -o holds only tensors"),
+      const Tensor* tensor = result.tensor();
+      if (tensor) io.outputs[i] = *tensor;
+      if (!flags.out.empty() && (!tensor || tensor->is_string())) {
+        return fail(Unimplemented("output '", name, "' ", tensor ? "holds strings" : "is no tensor",
+                                  "; -o holds only tensors of numbers"),
                     Phase::kConverting);
       }
       StrAppend(&text, io.name, io.name.empty() ? "" : " ", name, ": ", SummaryText(result), "\n");
