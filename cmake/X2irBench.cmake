@@ -13,3 +13,7 @@ endif()
 
 # Times whole programs beside cp (bench/whole_program.sh runs it).
 add_executable(x2ir_whole_program ${PROJECT_SOURCE_DIR}/bench/whole_program.cc)
+
+# Times the optimizer's passes over large graphs.
+add_executable(x2ir_optimizer_bench ${PROJECT_SOURCE_DIR}/bench/optimizer.cc)
+target_link_libraries(x2ir_optimizer_bench PRIVATE x2ir::x2ir)

@@ -1,11 +1,12 @@
 // ONNX's own backend cases: small models with inputs and expected outputs. Each is imported and
-// evaluated, exported at its own opset and at all others of the table below, and what was exported
-// is checked by libonnx where that knows the opset, imported and evaluated again, and run by ONNX
-// Runtime where that can.
+// evaluated, as it is and after the default passes, exported at its own opset and at all others of
+// the table below, and what was exported is checked by libonnx where that knows the opset, imported
+// and evaluated again, and run by ONNX Runtime where that can.
 //
 //   X2IR_CASES=REGEX    only the cases whose names match, with details of each failure
 //   X2IR_OPSETS=11,17   the other opsets to export at, instead of those of the table
 //   X2IR_NO_ORT=1       without ONNX Runtime
+//   X2IR_OPTIMIZE=1     what is exported is optimized before
 //   X2IR_NODE_TESTS=DIR a folder of more cases (NAME/model.onnx, NAME/test_data_set_0/...)
 //
 // What fails and may fail stands in exclusions.txt with its reason: NAME for every way of a case,
@@ -37,6 +38,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/eval.h"
+#include "x2ir/optimizer/pass.h"
 
 namespace x2ir {
 namespace {
@@ -240,13 +242,42 @@ struct Outcome {
   std::string bytes;              // of the exported file
 };
 
-// Exports at an opset, imports what came out, evaluates.
+std::string SignatureOf(const Graph& graph) {
+  std::string text;
+  for (const Value* input : graph.inputs()) StrAppend(&text, input->name(), ", ");
+  StrAppend(&text, "->");
+  for (const Value* output : graph.outputs()) StrAppend(&text, " ", output->name());
+  return text;
+}
+
+// Runs the default passes over a copy, and evaluates that.
+Outcome OptimizeAndEvaluate(const Model& ir, const std::vector<DataSet>& sets) {
+  const Model model = Copy(ir);
+  Graph& graph = *model.graph;
+  const auto failed = [&](std::string what) {
+    return Outcome{Verdict::kFailed,
+                   StrCat("optimized: ", what),
+                   {},
+                   StrCat("optimized:\n", ToText(graph)),
+                   ""};
+  };
+  if (const auto results = RunPasses(graph, DefaultPasses()); !results.ok()) {
+    return failed(results.status().ToString());
+  }
+  if (const auto problems = graph.Validate(); !problems.empty()) return failed(problems[0]);
+  if (SignatureOf(graph) != SignatureOf(*ir.graph)) return failed(SignatureOf(graph));
+  const std::string difference = Evaluate(graph, sets);
+  return difference.empty() ? Outcome() : failed(difference);
+}
+
+// Exports at an opset, imports what came out, evaluates. With X2IR_OPTIMIZE set, the default
+// passes run before.
 Outcome ThereAndBack(const Model& ir, int opset, bool own_opset, const std::vector<DataSet>& sets) {
   Model model = Copy(ir);
   ExportOptions options;
   options.opset = opset;
   options.check = true;
-  options.optimize = false;
+  options.optimize = !Env("X2IR_OPTIMIZE").empty();
   Report report;
   const absl::Status exported = FromIr(model, "onnx", options, &report);
   if (!exported.ok()) {
@@ -440,7 +471,11 @@ class Runner {
       tally_.evaluated += evaluated;
     }
     opset = std::max(opset, kOldestWritten);
-    if (evaluated) outcome = ThereAndBack(ir, opset, true, sets);
+    if (evaluated) {
+      const Outcome optimized = OptimizeAndEvaluate(ir, sets);
+      outcome =
+          optimized.verdict == Verdict::kPassed ? ThereAndBack(ir, opset, true, sets) : optimized;
+    }
     const bool ask = evaluated && ort_ && !exclusions_.IsRandom(c.name);
     const std::string io = ask ? WriteIo(c, sets) : "";
     Add(c, opset, true, std::move(outcome), io, sets);

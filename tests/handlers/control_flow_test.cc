@@ -283,7 +283,7 @@ TEST(ControlFlowHandlers, PassesSeeNestedUses) {
       "y = if(c) { then_branch = graph t() -> (p) { q = identity(b)\n p = add(q, k) },\n"
       "else_branch = graph e() -> (b) { r = relu(d) } } }");
   ASSERT_TRUE(graph.ok()) << graph.status();
-  ASSERT_TRUE(RunPasses(**graph, {"identity", "dead_code"}).ok());
+  ASSERT_TRUE(RunPasses(**graph, {"simplify", "dead_code"}).ok());
   EXPECT_THAT((*graph)->Validate(), ::testing::IsEmpty());
   TextOptions options;
   options.types = false;
@@ -300,16 +300,16 @@ TEST(ControlFlowHandlers, KnownIfsGo) {
       "y, z = if(c) { then_branch = graph t() -> (x, x) { },\n"
       "else_branch = graph e() -> (p, x) { k = float32[1]{3}\n p = if(t) {\n"
       "then_branch = graph t() -> (q) { q = mul(x, k) }, else_branch = graph e() -> (k) { } } } }\n"
-      "n = int64[]{2}\n w = loop(n, _, x) { body = graph b(i, d, v) -> (d, u) {\n"
+      "n = int64[]{20}\n w = loop(n, _, x) { body = graph b(i, d, v) -> (d, u) {\n"
       "u = if(d) { then_branch = graph t() -> (v) { }, else_branch = graph e() -> (x) { } } } } }");
   ASSERT_TRUE(graph.ok()) << graph.status();
-  ASSERT_TRUE(RunPasses(**graph, {"inline_if", "dead_code"}).ok());
+  ASSERT_TRUE(RunPasses(**graph, {"inline_control_flow", "dead_code"}).ok());
   EXPECT_THAT((*graph)->Validate(), ::testing::IsEmpty());
   TextOptions options;
   options.types = false;
   EXPECT_EQ(Body(ToText(**graph, options)),
             Body(Canonical("graph g(x: float32[2]) -> (y, z, w) {\n y_k = float32[1]{3}\n"
-                           "n = int64[]{2}\n y = mul(x, y_k)\n z = identity(x)\n"
+                           "n = int64[]{20}\n y = mul(x, y_k)\n z = identity(x)\n"
                            "w = loop(n, _, x) { body = graph b(i, d, v) -> (d, u) {\n"
                            "u = if(d) { then_branch = graph t() -> (v) { },\n"
                            "else_branch = graph e() -> (x) { } } } } }")));

@@ -29,7 +29,7 @@ constexpr char kFooter[] =
     "code is 1. --continue-on-error keeps them as they are; export writes them back.";
 
 struct Flags {
-  std::string model, out, from, inputs, outputs, opset, report;
+  std::string model, out, from, inputs, outputs, opset, passes, report;
   std::string weights = "copy";
   Strings shapes, dtypes, allow_foreign;
   bool freeze_params = true;
@@ -52,7 +52,10 @@ absl::StatusOr<ImportOptions> ToOptions(const Flags& flags) {
   }
   options.freeze_params = flags.freeze_params;
   options.keep_functions = flags.keep_functions;
-  options.optimize = flags.optimize;
+  options.optimize = flags.optimize || !flags.passes.empty();
+  if (!flags.passes.empty()) {
+    X2IR_ASSIGN_OR_RETURN(options.passes, ParsePasses("--passes", flags.passes));
+  }
   options.foreign.all = flags.continue_on_error;
   for (const std::string& list : flags.allow_foreign) {
     X2IR_ASSIGN_OR_RETURN(const Strings domains, ParseList("--allow-foreign", list));
@@ -145,6 +148,7 @@ void AddConvert(CLI::App& app, Session& session) {
             "Keep MODEL's local functions, and the calls of them; by default each call becomes "
             "what its function says");
   verb.Flag("--optimize", flags->optimize, "Run the optimizer's default passes");
+  verb.Text("--passes", flags->passes, "A,B,...", "Run these passes");
   verb.Text("--weights", flags->weights, "copy|reference",
             "Copy the weights beside the IR (default), or name byte ranges of MODEL's files")
       .OneOf({"copy", "reference"});

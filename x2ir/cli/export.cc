@@ -12,7 +12,6 @@
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/optimizer/pass.h"
 
 namespace x2ir::cli {
 namespace {
@@ -22,7 +21,8 @@ constexpr char kFooter[] =
     "  ir2onnx export model.json                     # model.onnx in this folder\n"
     "  ir2onnx export model.json -o old.onnx --opset 11\n"
     "  ir2onnx export model.json --extra-opset com.acme:2 --check\n"
-    "  ir2onnx export model.json --passes dead_code,identity\n"
+    "  ir2onnx export model.json --passes simplify,dead_code\n"
+    "  ir2onnx export model.json --inputs-as-nchw image  # inputs keep their names and order\n"
     "\n"
     "Without --opset the model's own opset is written, else 17. If an op cannot be expressed at\n"
     "that opset, all such ops are named, nothing is written, and the exit code is 1.";
@@ -45,17 +45,12 @@ absl::StatusOr<ExportOptions> ToOptions(const Flags& flags) {
   }
   X2IR_ASSIGN_OR_RETURN(options.extra_opsets, ParseExtraOpsets(flags.extra_opsets));
   X2IR_ASSIGN_OR_RETURN(options.shapes, ParseShapes(flags.shapes));
+  X2IR_ASSIGN_OR_RETURN(options.inputs_as_nchw, ParseList("--inputs-as-nchw", flags.inputs_nchw));
+  X2IR_ASSIGN_OR_RETURN(options.outputs_as_nchw,
+                        ParseList("--outputs-as-nchw", flags.outputs_nchw));
   options.optimize = !flags.no_optimize;
   if (!flags.passes.empty()) {
-    X2IR_ASSIGN_OR_RETURN(options.passes, ParseList("--passes", flags.passes));
-    for (const std::string& pass : *options.passes) {
-      if (FindPass(pass)) continue;
-      std::string names;
-      for (const Pass* known : AllPasses()) {
-        StrAppend(&names, names.empty() ? "" : ", ", known->name);
-      }
-      return Invalid("--passes: there is no pass '", pass, "'; expected some of: ", names);
-    }
+    X2IR_ASSIGN_OR_RETURN(options.passes, ParsePasses("--passes", flags.passes));
   }
   if (flags.external == "always") options.external_data = ExportOptions::External::kAlways;
   if (flags.external == "never") options.external_data = ExportOptions::External::kNever;
@@ -107,12 +102,6 @@ Outcome DoExport(const Flags& flags, const std::string& format, ExportOptions op
 }
 
 int RunExport(const Flags& flags, Session& session) {
-  for (const auto& [flag, value] : {std::pair("--inputs-as-nchw", &flags.inputs_nchw),
-                                    std::pair("--outputs-as-nchw", &flags.outputs_nchw)}) {
-    if (value->empty()) continue;
-    session.Error(StrCat(flag, " is not available yet; nothing was written"));
-    return kCannot;
-  }
   absl::StatusOr<ExportOptions> options = ToOptions(flags);
   if (!options.ok()) return session.Usage(options.status());
   const std::string out = flags.out.empty() ? DefaultOutput(flags.model, ".onnx") : flags.out;
@@ -161,8 +150,10 @@ void AddExport(CLI::App& app, Session& session) {
             "Put weights into OUT.onnx.data: only where the file would be too large for protobuf "
             "(default), always, or never")
       .OneOf({"auto", "always", "never"});
-  verb.Text("--inputs-as-nchw", flags->inputs_nchw, "A,B", "Not available yet");
-  verb.Text("--outputs-as-nchw", flags->outputs_nchw, "A,B", "Not available yet");
+  verb.Text("--inputs-as-nchw", flags->inputs_nchw, "A,B",
+            "Inputs that are channels last become channels first: NHWC to NCHW, NWC to NCW, NDHWC "
+            "to NCDHW");
+  verb.Text("--outputs-as-nchw", flags->outputs_nchw, "A,B", "The same for outputs");
   verb.Flag("--continue-on-error", flags->continue_on_error,
             "Write what cannot be expressed as ops of domain x2ir, which no runtime knows");
   verb.Flag("--check", flags->check,

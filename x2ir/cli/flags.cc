@@ -9,6 +9,7 @@
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/type.h"
+#include "x2ir/optimizer/pass.h"
 
 namespace x2ir::cli {
 namespace {
@@ -131,6 +132,17 @@ absl::StatusOr<Strings> ParseList(std::string_view flag, std::string_view text) 
     if (comma == text.size()) return parts;
     start = comma + 1;
   }
+}
+
+absl::StatusOr<Strings> ParsePasses(std::string_view flag, std::string_view text) {
+  X2IR_ASSIGN_OR_RETURN(Strings passes, ParseList(flag, text));
+  for (const std::string& pass : passes) {
+    if (FindPass(pass)) continue;
+    std::string names;
+    for (const Pass* known : AllPasses()) StrAppend(&names, names.empty() ? "" : ", ", known->name);
+    return Invalid(flag, ": there is no pass '", pass, "'; expected some of: ", names);
+  }
+  return passes;
 }
 
 absl::StatusOr<int64_t> ParseInt(std::string_view flag, std::string_view text, int64_t min,

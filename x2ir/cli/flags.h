@@ -30,6 +30,8 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ParseInputFiles
     const Strings& flags);
 // "A,B". Empty parts are errors; "" is no part at all.
 absl::StatusOr<Strings> ParseList(std::string_view flag, std::string_view text);
+// The same, of names of passes.
+absl::StatusOr<Strings> ParsePasses(std::string_view flag, std::string_view text);
 absl::StatusOr<int64_t> ParseInt(std::string_view flag, std::string_view text, int64_t min,
                                  int64_t max);
 // A finite number, not negative.

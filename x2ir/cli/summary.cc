@@ -2,6 +2,7 @@
 #include "x2ir/cli/summary.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "x2ir/graph_wrapper/status.h"
 
@@ -22,8 +23,9 @@ void PrintSummary(Session& session, const Report& report, const std::string& don
     session.Print(line + "\n");
   }
   for (const PassResult& pass : report.passes) {
-    if (pass.changes == 0) continue;
-    session.Print(StrCat("  pass ", pass.name, ": ", pass.changes, " changes\n"));
+    const auto ms = static_cast<int64_t>(std::lround(pass.seconds * 1000));
+    session.Print(StrCat("  pass ", pass.name, ": ", pass.changes,
+                         pass.changes == 1 ? " change, " : " changes, ", ms, " ms\n"));
   }
 }
 

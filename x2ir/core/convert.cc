@@ -5,9 +5,11 @@
 
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/driver.h"
+#include "x2ir/core/spec.h"
 #include "x2ir/formats/ir/ir.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/transpose/io_layout.h"
 
 namespace x2ir {
 namespace {
@@ -346,6 +348,17 @@ void WarnUnknownDims(const Graph& graph, Report& report) {
       StrCat("inputs with unknown dims (", names, "); --shape NAME:1,3,... fixes them"));
 }
 
+// Whether a dialect has an op of its own for an IR op on operands of that type, without lowering
+// or casts.
+bool HasNatively(const Dialect* known, Symbol dialect, Symbol ir_op, DType type, int opset) {
+  const Form* form = FindExportForm(dialect, ir_op, opset);
+  if (!form) return false;
+  if (!known || !known->schema) return true;
+  const OpSchema* schema = known->schema(form->op, opset);
+  const OperandSchema* operand = schema ? schema->InputAt(0) : nullptr;
+  return operand && (operand->dtypes >> static_cast<int>(type) & 1) != 0;
+}
+
 absl::Status Optimize(Graph& graph, const std::vector<std::string>& names,
                       const PassContext& context, Report& report) {
   X2IR_ASSIGN_OR_RETURN(report.passes, RunPasses(graph, names, context));
@@ -416,7 +429,9 @@ absl::Status ToIr(Model& model, const ImportOptions& options, Report* report) {
   if (!options.inputs.empty()) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, *report));
   WarnUnknownDims(graph, *report);
-  if (options.optimize) X2IR_RETURN_IF_ERROR(Optimize(graph, DefaultPasses(), {}, *report));
+  if (options.optimize) {
+    X2IR_RETURN_IF_ERROR(Optimize(graph, options.passes.value_or(DefaultPasses()), {}, *report));
+  }
   report->nodes_written = static_cast<int64_t>(graph.TotalNodes());
   return absl::OkStatus();
 }
@@ -448,9 +463,15 @@ absl::Status FromIr(Model& model, const std::string& dialect, const ExportOption
   X2IR_RETURN_IF_ERROR(InferGraph(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, *report));
   if (known && known->schema) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
+  X2IR_RETURN_IF_ERROR(InputsAsChannelsFirst(graph, options.inputs_as_nchw));
+  X2IR_RETURN_IF_ERROR(OutputsAsChannelsFirst(graph, options.outputs_as_nchw));
   const std::vector<std::string> passes =
       !options.optimize ? std::vector<std::string>() : options.passes.value_or(DefaultPasses());
-  X2IR_RETURN_IF_ERROR(Optimize(graph, passes, {dialect, opset}, *report));
+  const auto has_op = [&](Symbol ir_op, DType type) {
+    return HasNatively(known, dialect, ir_op, type, opset);
+  };
+  X2IR_RETURN_IF_ERROR(
+      Optimize(graph, passes, {.dialect = dialect, .opset = opset, .has_op = has_op}, *report));
 
   if (!home) model.opset_imports.clear();
   const std::vector<OpsetImport> source_opsets = model.opset_imports;

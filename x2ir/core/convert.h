@@ -41,7 +41,8 @@ struct ImportOptions {
   bool freeze_params = true;    // initializers that are also inputs become constants
   bool keep_functions = false;  // --keep-functions: calls of local functions stay calls
   bool optimize = false;
-  bool allow_outside = false;  // as for Load
+  std::optional<std::vector<std::string>> passes{};  // instead of the default ones
+  bool allow_outside = false;                        // as for Load
   ForeignPolicy foreign{};
   ProgressFn progress{};
 };
@@ -52,6 +53,9 @@ struct ExportOptions {
   std::vector<std::pair<std::string, Shape>> shapes{};
   bool optimize = true;
   std::optional<std::vector<std::string>> passes{};  // instead of the default ones
+  // --inputs-as-nchw, --outputs-as-nchw: inputs and outputs whose last axis becomes the second.
+  std::vector<std::string> inputs_as_nchw{};
+  std::vector<std::string> outputs_as_nchw{};
   enum class External { kAuto, kAlways, kNever } external_data = External::kAuto;
   // The result is checked against ONNX's schemas; what does not pass is not written.
   bool check = false;

@@ -26,7 +26,7 @@ struct OperandSchema {
   bool non_tensor = false;         // sequences, optionals or maps are allowed
   // Bit d, where non_tensor: sequences, optionals and optional sequences of tensors of DType d.
   uint32_t sequences = ~uint32_t{0}, optionals = ~uint32_t{0}, optional_sequences = ~uint32_t{0};
-  int type_var = -1;               // operands of one variable ("T") are of one type; -1: of none
+  int type_var = -1;  // operands of one variable ("T") are of one type; -1: of none
 };
 
 struct AttrSchema {

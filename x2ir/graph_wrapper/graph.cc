@@ -137,6 +137,7 @@ std::optional<Attribute> Node::TakeAttr(Symbol name) {
 
 std::vector<Graph*> Node::subgraphs() const {
   std::vector<Graph*> graphs;
+  if (!has_subgraphs_) return graphs;
   for (const auto& [name, attr] : attrs_) {
     ForEachGraph(attr, [&](Graph* graph) { graphs.push_back(graph); });
   }

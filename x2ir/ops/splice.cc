@@ -46,6 +46,20 @@ void EraseWithConstants(Node* node) {
   }
 }
 
+void ReplaceUsesByOlder(Graph& graph, Value* from, Value* to) {
+  const bool was_output = to->is_graph_output();
+  const Type declared = from->type();
+  graph.ReplaceAllUsesKeepingOutputNames(from, to);
+  if (was_output || to->is_input() || to->constant()) return;
+  if (to->is_graph_output()) {
+    Type own = to->type();
+    to->set_type(declared);
+    SetInferredType(*to, std::move(own));
+  } else if (auto both = MergeTypes(to->type(), declared); both.ok()) {
+    to->set_type(*std::move(both));
+  }
+}
+
 void Splice(Node* node, const Values& results, const Builder& b, NodeNames& names) {
   Graph& graph = *node->graph();
   Node* main = nullptr;  // the new node that stands for the old one
@@ -57,7 +71,7 @@ void Splice(Node* node, const Values& results, const Builder& b, NodeNames& name
     if (!from) continue;
     Value* to = results[i];
     if (auto it = adopted.find(to); it != adopted.end()) {
-      graph.ReplaceAllUsesKeepingOutputNames(from, it->second);
+      ReplaceUsesByOlder(graph, from, it->second);
       continue;
     }
     if (to->producer() && to->name().empty() && to->graph() == &graph) {
@@ -72,7 +86,7 @@ void Splice(Node* node, const Values& results, const Builder& b, NodeNames& name
       graph.ReplaceAllUses(from, to);
       adopted[to] = to;
     } else {
-      graph.ReplaceAllUsesKeepingOutputNames(from, to);
+      ReplaceUsesByOlder(graph, from, to);
     }
   }
   for (Node* made : b.made()) {

@@ -30,6 +30,10 @@ class NodeNames {
 // looked at.
 void Splice(Node* node, const Values& results, const Builder& b, NodeNames& names);
 
+// All uses of a value become uses of an older one that is the same in every run. Outputs of the
+// graph keep their names and what they declare; the older value is known to be of both types.
+void ReplaceUsesByOlder(Graph& graph, Value* from, Value* to);
+
 // Erases a node that nobody uses any more (CHECK), and the constants that only it used.
 void EraseWithConstants(Node* node);
 

@@ -37,9 +37,34 @@ bool RegisterPass(std::string_view name, std::string_view doc, PassFn run) {
   return true;
 }
 
+int64_t FileBytes(const Graph& graph) {
+  constexpr int64_t kOfThing = 64;  // a name, a type, ...
+  int64_t bytes = 0;
+  for (const Value* constant : graph.constants()) {
+    bytes += kOfThing + static_cast<int64_t>(constant->constant()->nbytes());
+  }
+  for (const Node* node : graph.nodes()) {
+    bytes += kOfThing;
+    for (const Graph* inner : node->subgraphs()) bytes += FileBytes(*inner);
+  }
+  return bytes;
+}
+
 const std::vector<std::string>& DefaultPasses() {
-  // Export keeps the graph as it came, op for op, until a pass is asked for by name.
-  static const auto* names = new std::vector<std::string>;
+  // What is plain goes first, so that the others meet less and more of the same. What was spelled
+  // out is recognized before Transposes move through it, and folded into weights when they have.
+  static const auto* names = new std::vector<std::string>{"dead_code",
+                                                          "inline_control_flow",
+                                                          "simplify",
+                                                          "fold_constants",
+                                                          "common_subexpressions",
+                                                          "fuse_activations",
+                                                          "fuse_normalizations",
+                                                          "transposes",
+                                                          "fold_pad",
+                                                          "fold_affine",
+                                                          "gemm",
+                                                          "dead_code"};
   return *names;
 }
 
@@ -58,23 +83,30 @@ absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
     passes.push_back(pass);
     results.push_back({name});
   }
+  PassContext known = context;
+  if (known.file_bytes == 0) known.file_bytes = FileBytes(graph);
+  // A pass works until it is done, so it has work again only if another one did something since.
+  int64_t total = 0;
+  std::vector<int64_t> seen(passes.size(), -1);  // what `total` was when the pass had run
   for (int round = 0; round < kMaxRounds; ++round) {
-    int64_t changes = 0;
+    const int64_t before = total;
     for (size_t i = 0; i < passes.size(); ++i) {
+      if (seen[i] == total) continue;
       const auto start = std::chrono::steady_clock::now();
-      auto made = passes[i]->run(graph, context);
+      auto made = passes[i]->run(graph, known);
       if (!made.ok()) return Annotate(made.status(), StrCat("pass ", passes[i]->name));
       results[i].changes += *made;
       results[i].seconds +=
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      changes += *made;
+      total += *made;
+      seen[i] = total;
 #ifndef NDEBUG
       if (auto problems = graph.Validate(); !problems.empty()) {
         return Internal("pass ", passes[i]->name, " broke the graph: ", problems[0]);
       }
 #endif
     }
-    if (changes == 0) break;
+    if (total == before) break;
   }
   return results;
 }

@@ -3,7 +3,9 @@
 //   X2IR_PASS(dead_code, "Removes nodes whose results nobody uses.", DeadCode);
 //   // absl::StatusOr<int64_t> DeadCode(Graph&, const PassContext&): how many changes it made
 //
-// Most passes are sets of rules, each about a node and its neighbours: see rules.h.
+// A pass goes on until it finds nothing more to do, so that it is run again only if another one
+// changed something. Most passes are sets of rules, each about a node and its neighbours: see
+// rules.h.
 #ifndef X2IR_OPTIMIZER_PASS_H_
 #define X2IR_OPTIMIZER_PASS_H_
 
@@ -24,6 +26,11 @@ namespace x2ir {
 struct PassContext {
   Symbol dialect{};  // "onnx"; empty: not known
   int opset = 0;     // of the default domain; 0: not known
+  // What a file of the graph took before the first pass (FileBytes); 0: not known.
+  int64_t file_bytes = 0;
+  // Whether the target has an op of its own for the IR op, on operands of that element type.
+  std::function<bool(Symbol ir_op, DType type)> has_op{};
+  bool Has(Symbol ir_op, DType type) const { return has_op && has_op(ir_op, type); }
 };
 
 using PassFn = std::function<absl::StatusOr<int64_t>(Graph&, const PassContext&)>;
@@ -44,6 +51,9 @@ struct PassResult {
   int64_t changes = 0;
   double seconds = 0;
 };
+
+// About how many bytes a file of the graph takes, weights above all.
+int64_t FileBytes(const Graph& graph);
 
 // The passes that export runs when nobody says otherwise, in order.
 const std::vector<std::string>& DefaultPasses();

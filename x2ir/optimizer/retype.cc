@@ -90,21 +90,27 @@ int Digits(DType t) {
     case DType::kFloat64: return 53;
     case DType::kFloat32: return 24;
     case DType::kFloat16: return 11;
+    case DType::kBFloat16: return 8;
     case DType::kBool: return 1;
-    default: return BitWidth(t) - (IsSignedInt(t) ? 1 : 0);
+    default: return IsInteger(t) ? BitWidth(t) - (IsSignedInt(t) ? 1 : 0) : 0;
   }
 }
 
-// Whether every value of `from` is one of `to`.
-bool Holds(DType to, DType from) {
+}  // namespace
+
+bool HoldsEvery(DType to, DType from) {
+  if (to == from) return true;
   if (IsFloating(from)) {
     if (to == DType::kFloat64) return true;
     if (to == DType::kFloat32) return from != DType::kFloat64;
     return to == DType::kFloat16 && BitWidth(from) <= 8 && from != DType::kFloat8E8M0;
   }
+  if (!IsInteger(from) && from != DType::kBool) return false;
   if (IsSignedInt(from) && IsUnsignedInt(to)) return false;
   return Digits(to) >= Digits(from);
 }
+
+namespace {
 
 bool MayStandIn(DType to, DType from, Use use) {
   const bool integers = IsInteger(to) && IsInteger(from);
@@ -112,10 +118,10 @@ bool MayStandIn(DType to, DType from, Use use) {
     return BitWidth(from) <= 16 && (to == DType::kFloat32 || to == DType::kFloat64);
   }
   switch (use) {
-    case Use::kMoves: return Holds(to, from) || (integers && BitWidth(to) >= BitWidth(from));
-    case Use::kCompares: return Holds(to, from);
+    case Use::kMoves: return HoldsEvery(to, from) || (integers && BitWidth(to) >= BitWidth(from));
+    case Use::kCompares: return HoldsEvery(to, from);
     case Use::kWraps: return integers && BitWidth(to) >= BitWidth(from);
-    case Use::kComputes: return integers && Holds(to, from);
+    case Use::kComputes: return integers && HoldsEvery(to, from);
     case Use::kFloatOnly: return false;
   }
   return false;

@@ -12,6 +12,9 @@
 
 namespace x2ir {
 
+// Whether every number of type `from` is one of type `to`.
+bool HoldsEvery(DType to, DType from);
+
 // The types that the op may be done in instead, the most common first; empty when there is none.
 std::vector<DType> StandInTypes(const Node& node);
 

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -40,10 +41,12 @@ bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule) {
 // The nodes that are to be looked at, each once, oldest first.
 class Worklist {
  public:
-  explicit Worklist(Graph& root) : names_(root) { AddAll(root); }
+  Worklist(Graph& root, const Rules& rules) : rules_(rules), names_(root) { AddAll(root); }
 
   void Add(Node* node) {
-    if (node && waiting_.insert(node).second) queue_.push_back(node);
+    if (!node || !node->is_ir()) return;
+    if (rules_.of_every_op.empty() && !rules_.of_op.contains(node->op())) return;
+    if (waiting_.insert(node).second) queue_.push_back(node);
   }
   void AddUsers(const Value* value) {
     for (const Use& use : value->uses()) Add(use.node);
@@ -68,10 +71,13 @@ class Worklist {
     return nullptr;
   }
   void AddAll(Graph& graph) {
-    for (Node* node : graph.nodes()) {
-      Add(node);
-      for (Graph* inner : node->subgraphs()) AddAll(*inner);
-    }
+    for (Node* node : graph.nodes()) AddWithin(node);
+  }
+  // The node and those in its graphs.
+  void AddWithin(Node* node) {
+    ++nodes_;
+    Add(node);
+    for (Graph* inner : node->subgraphs()) AddAll(*inner);
   }
 
   // The node is about to go.
@@ -133,22 +139,33 @@ class Worklist {
       Node* next = todo.back();
       todo.pop_back();
       if (!next->is_ir()) continue;
-      std::vector<Type> before;
-      for (const Value* output : next->outputs())
-        before.push_back(output ? output->type() : Type());
+      std::vector<std::pair<Type, std::optional<std::vector<Dim>>>> before;
+      for (const Value* output : next->outputs()) before.push_back(KnownOf(output));
       if (!InferNode(*next).ok()) continue;  // the rule's own result was inferred already
       for (size_t i = 0; i < next->num_outputs(); ++i) {
         const Value* output = next->output(i);
-        if (!output || output->type() == before[i]) continue;
-        for (const Use& use : output->uses()) todo.push_back(use.node);
+        if (!output || KnownOf(output) == before[i]) continue;
+        for (const Use& use : output->uses()) {
+          Add(use.node);
+          todo.push_back(use.node);
+        }
       }
     }
   }
 
   NodeNames& names() { return names_; }
+  // That there were, and that were made since.
+  int64_t nodes() const { return nodes_; }
 
  private:
+  static std::pair<Type, std::optional<std::vector<Dim>>> KnownOf(const Value* value) {
+    if (!value) return {};
+    return {value->type(), value->elements() ? std::optional(*value->elements()) : std::nullopt};
+  }
+
+  const Rules& rules_;
   NodeNames names_;
+  int64_t nodes_ = 0;
   std::deque<Node*> queue_;
   absl::flat_hash_set<Node*> waiting_;
   absl::flat_hash_set<Node*> gone_;  // in the sweep at hand
@@ -170,6 +187,7 @@ bool Rewriter::UsedOnce(const Value* value) {
 }
 
 bool Rewriter::Replace(const Values& results) {
+  if (!builder_.status().ok()) return false;
   const std::vector<Node*> producers = Worklist::ProducersAround(node_);
   std::vector<Node*> users;
   bool other_types = false;
@@ -179,10 +197,12 @@ bool Rewriter::Replace(const Values& results) {
     for (const Use& use : output->uses()) users.push_back(use.node);
     other_types |= results[i]->type() != output->type();
   }
+  Graph& graph = *node_.graph();
   work_.Forget(&node_);
   Splice(&node_, results, builder_, work_.names());
   finished_ = true;
-  for (Node* made : builder_.made()) work_.Add(made);
+  work_.Add(graph.parent_node());  // what it may do can depend on how large its graph is
+  for (Node* made : builder_.made()) work_.AddWithin(made);
   for (Node* user : users) {
     if (other_types) work_.Reinfer(user);
     work_.Add(user);
@@ -200,7 +220,7 @@ void Rewriter::Finish() {
       made->set_name(work_.names().Unique(StrCat(node_.name(), "/", made->op().str())));
     }
     graph().NameValues(made, StrCat(hint, "_", made->op().str()));
-    work_.Add(made);
+    work_.AddWithin(made);
   }
 }
 
@@ -214,7 +234,7 @@ void Rewriter::SetInput(Node& node, size_t i, Value* value) {
 void Rewriter::ReplaceUses(Value* from, Value* to) {
   std::vector<Node*> users;
   for (const Use& use : from->uses()) users.push_back(use.node);
-  from->graph()->ReplaceAllUsesKeepingOutputNames(from, to);
+  ReplaceUsesByOlder(*from->graph(), from, to);
   for (Node* user : users) Touch(*user);
   if (from->producer()) work_.AddAround(*from->producer());
 }
@@ -228,22 +248,24 @@ absl::StatusOr<int64_t> RunRules(std::string_view pass, Graph& graph, const Pass
   const auto it = Table().find(pass);
   if (it == Table().end()) return 0;
   const Rules& rules = it->second;
-  Worklist work(graph);
-  const int64_t most = kMaxChangesPerNode * (static_cast<int64_t>(graph.TotalNodes()) + 16);
+  Worklist work(graph, rules);
+  const int64_t most = kMaxChangesPerNode * (work.nodes() + 16);
   int64_t changes = 0;
   while (Node* node = work.Next()) {
-    if (!node->is_ir()) continue;
     const auto own = rules.of_op.find(node->op());
     // A rule that changed something may have taken the node away; it is in the list again if not.
+    std::optional<Rewriter> rewriter;
     const auto apply = [&](const std::vector<RuleFn>& some) -> absl::StatusOr<bool> {
       for (RuleFn rule : some) {
-        Rewriter rewriter(*node, work, context);
-        auto changed = rule(rewriter);
+        if (!rewriter) rewriter.emplace(*node, work, context);
+        auto changed = rule(*rewriter);
         if (changed.ok() && *changed) {
-          rewriter.Finish();
+          rewriter->Finish();
           return true;
         }
-        rewriter.b().Rollback();
+        const bool untouched = rewriter->b().made().empty() && rewriter->b().status().ok();
+        rewriter->b().Rollback();
+        if (!untouched) rewriter.reset();
         if (!changed.ok()) return changed.status();
       }
       return false;

@@ -1,0 +1,47 @@
+#include "gtest/gtest.h"
+#include "tests/optimizer/pass_util.h"
+
+namespace x2ir {
+namespace {
+
+TEST(CommonSubexpressions, Rows) {
+  constexpr std::string_view kX = "x: float32[n,2]";
+  const PassRow rows[] = {
+      {kX, "a = neg(x)\n b = neg(x)\n y = add(a, b)", "a = neg(x)\n y = add(a, a)"},
+      {kX, "a = neg(x)\n b = neg(x)\n c = exp(a)\n d = exp(b)\n y = add(c, d)",
+       "a = neg(x)\n c = exp(a)\n y = add(c, c)"},
+      {kX, "a = leaky_relu(x) { alpha = 0.5 }\n b = leaky_relu(x) { alpha = 0.25 }\n y = add(a, b)",
+       ""},
+      {kX,
+       "a = float32[2]{1, 2}\n b = float32[2]{1, 2}\n c = add(x, a)\n d = add(x, b)\n"
+       "y = mul(c, d)",
+       "a = float32[2]{1, 2}\n c = add(x, a)\n y = mul(c, c)"},
+      {kX, "a = float32[2]{1, 2}\n b = float32[1,2]{1, 2}\n c = add(x, a)\n y = add(c, b)", ""},
+      {kX, "a = float32[2]{0, 2}\n b = float32[2]{-0, 2}\n c = add(x, a)\n y = add(c, b)", ""},
+      {kX,
+       "s = int64[1]{2}\n a = random_uniform(s) { dtype = \"float32\" }\n"
+       "b = random_uniform(s) { dtype = \"float32\" }\n c = sub(a, b)\n y = add(x, c)",
+       ""},
+      // Outputs keep their names.
+      {kX, "y = neg(x)\n z = neg(x)", "", "y, z"},
+      {kX, "a = neg(x)\n b = exp(a)\n y = neg(x)", "y = neg(x)\n b = exp(y)", "y, b"},
+      // Shapes that are the same have the same elements.
+      {"x: float32[n,2], z: float32[n,5]",
+       "a = shape(x) { end = 1 }\n b = shape(z) { end = 1 }\n y = add(a, b)",
+       "a = shape(x) { end = 1 }\n y = add(a, a)"},
+      {"x: float32[n,2], z: float32[m,5]",
+       "a = shape(x) { end = 1 }\n b = shape(z) { end = 1 }\n y = add(a, b)", ""},
+      // A nested graph sees what is around it, but not what is in another one.
+      {"c: bool[], x: float32[2]",
+       "a = neg(x)\n b = if(c) { then_branch = graph t() -> (p) { n = neg(x)\n m = exp(x)\n"
+       "p = add(m, n) }, else_branch = graph e() -> (q) { q = exp(x) } }\n d = exp(x)\n"
+       "y = sum(a, b, d)",
+       "a = neg(x)\n b = if(c) { then_branch = graph t() -> (p) { m = exp(x)\n"
+       "p = add(m, a) }, else_branch = graph e() -> (q) { q = exp(x) } }\n d = exp(x)\n"
+       "y = sum(a, b, d)"},
+  };
+  for (const PassRow& row : rows) ExpectPass(row, {"common_subexpressions", "dead_code"});
+}
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,74 @@
+#include "gtest/gtest.h"
+#include "tests/optimizer/pass_util.h"
+#include "x2ir/graph_wrapper/text.h"
+#include "x2ir/optimizer/pass.h"
+
+namespace x2ir {
+namespace {
+
+TEST(FoldConstants, Rows) {
+  const PassRow rows[] = {
+      {"x: float32[2]", "a = float32[2]{1, 2}\n b = float32[]{0.5}\n c = mul(a, b)\n y = add(x, c)",
+       "c = float32[2]{0.5, 1}\n y = add(x, c)"},
+      // Results on the way do not stand in the graph.
+      {"x: float32[2]",
+       "a = float32[2]{1, 2}\n b = neg(a)\n c = abs(b)\n d = floor(c)\n"
+       "y = add(x, d)",
+       "c = float32[2]{1, 2}\n y = add(x, c)"},
+      {"x: float32[2]", "a = float32[2]{1, 2}\n b = neg(a)\n y = add(b, b)",
+       "y = float32[2]{-2, -4}"},
+      {"x: float32[2,3]", "s = shape(x)\n y = cast(s) { to = \"float32\" }",
+       "y = float32[2]{2, 3}"},
+      {"x: float32[n,3]",
+       "s = shape(x)\n i = int64[]{1}\n g = gather(s, i) { axis = 0 }\n"
+       "y = add(g, i)",
+       "y = int64[]{4}"},
+      {"x: float32[n,3]", "y = shape(x)", ""},
+      {"x: float32[n,3]", "y = size(x)", ""},
+      {"x: float32[2]",
+       "s = int64[1]{2}\n r = random_uniform(s) { dtype = \"float32\" }\n"
+       "y = add(x, r)",
+       ""},
+      // What is kept as integers stays so.
+      {"x: float32[2]",
+       "q = int8[2]{1, 2}\n s = float32[]{0.5}\n d = dequantize_linear(q, s)\n"
+       "y = add(x, d)",
+       ""},
+      // 400 kB out of nothing.
+      {"x: float32[100000]", "s = int64[1]{100000}\n c = constant_of_shape(s)\n y = add(x, c)", ""},
+      // Two parts of one constant.
+      {"x: float32[2]",
+       "a = float32[4]{1, 2, 3, 4}\n b, c = split(a) { axis = 0, num_outputs = 2 }\n"
+       "d = add(x, b)\n y = mul(d, c)",
+       "b = float32[2]{1, 2}\n c = float32[2]{3, 4}\n d = add(x, b)\n y = mul(d, c)"},
+      // In a nested graph, of an outer constant.
+      {"c: bool[], x: float32[2]",
+       "k = float32[2]{1, 2}\n y = if(c) { then_branch = graph t() -> (p) { n = neg(k)\n"
+       "p = add(x, n) }, else_branch = graph e() -> (q) { q = neg(x) } }",
+       "y = if(c) { then_branch = graph t() -> (p) { n = float32[2]{-1, -2}\n"
+       "p = add(x, n) }, else_branch = graph e() -> (q) { q = neg(x) } }"},
+  };
+  for (const PassRow& row : rows) ExpectPass(row, {"fold_constants", "dead_code"});
+}
+
+// The bound holds over all rounds of a pipeline together.
+TEST(FoldConstants, FilesDoNotGrow) {
+  std::string text = "graph g(x: float32[50000]) -> (y) {\n v0 = float32[50000]\n";
+  for (int i = 0; i < 20; ++i) {
+    text += "u" + std::to_string(i) + " = add(x, v0)\n";
+    text += "e" + std::to_string(i) + " = float32[]{" + std::to_string(i) + "}\n";
+    text += "w" + std::to_string(i) + " = add(v0, e" + std::to_string(i) + ")\n";
+  }
+  text += "y = sum(";
+  for (int i = 0; i < 20; ++i) {
+    text += (i ? ", u" : "u") + std::to_string(i) + ", w" + std::to_string(i);
+  }
+  auto graph = ParseGraph(text + ")\n}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const int64_t before = FileBytes(**graph);
+  ASSERT_TRUE(RunPasses(**graph, {"fold_constants", "dead_code", "fold_constants"}).ok());
+  EXPECT_LE(FileBytes(**graph), before * 12 / 10 + 2048);
+}
+
+}  // namespace
+}  // namespace x2ir

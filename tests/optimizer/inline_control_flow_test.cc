@@ -1,0 +1,81 @@
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/optimizer/pass_util.h"
+#include "x2ir/graph_wrapper/text.h"
+#include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/pass.h"
+
+namespace x2ir {
+namespace {
+
+TEST(InlineControlFlow, Rows) {
+  constexpr std::string_view kX = "x: float32[2]";
+  const PassRow rows[] = {
+      {kX,
+       "c = bool[]{false}\n y = if(c) { then_branch = graph t() -> (p) { p = neg(x) },\n"
+       "else_branch = graph e() -> (q) { q = exp(x) } }",
+       "y = exp(x)"},
+      {"c: bool[], x: float32[2]",
+       "y = if(c) { then_branch = graph t() -> (p) { p = neg(x) },\n"
+       "else_branch = graph e() -> (q) { q = exp(x) } }",
+       ""},
+      // Two rounds, carried and stacked values, and the number of the round.
+      {kX,
+       "n = int64[]{2}\n v, y = loop(n, _, x) { body = graph b(i: int64[], c: bool[], v: "
+       "float32[2]) -> (c, w, w) { f = cast(i) { to = \"float32\" }\n w = add(v, f) } }",
+       "i = int64[]{0}\n o = int64[1]{0}\n j = int64[]{1}\n p = int64[1]{0}\n"
+       "f = cast(i) { to = \"float32\" }\n w = add(x, f)\n a = unsqueeze(w, o)\n"
+       "g = cast(j) { to = \"float32\" }\n v = add(w, g)\n b = unsqueeze(v, p)\n"
+       "y = concat(a, b) { axis = 0 }",
+       "v, y"},
+      {kX,
+       "n = int64[]{0}\n a = loop(n, _, x) { body = graph b(i: int64[], c: bool[], v: "
+       "float32[2]) -> (c, w) { w = neg(v) } }\n y = neg(a)",
+       "y = neg(x)"},
+      {kX,
+       "n = int64[]{5}\n f = bool[]{false}\n a = loop(n, f, x) { body = graph b(i: int64[], c: "
+       "bool[], v: float32[2]) -> (c, w) { w = neg(v) } }\n y = neg(a)",
+       "y = neg(x)"},
+      // The condition may end it.
+      {kX,
+       "n = int64[]{2}\n t = bool[]{true}\n y = loop(n, t, x) { body = graph b(i: int64[], c: "
+       "bool[], v: float32[2]) -> (d, w) { d = not(c)\n w = neg(v) } }",
+       ""},
+      // Too many rounds.
+      {kX,
+       "n = int64[]{9}\n y = loop(n, _, x) { body = graph b(i: int64[], c: bool[], v: "
+       "float32[2]) -> (c, w) { w = neg(v) } }",
+       ""},
+      {"n: int64[], x: float32[2]",
+       "y = loop(n, _, x) { body = graph b(i: int64[], c: bool[], v: float32[2]) -> (c, w) {"
+       "w = neg(v) } }",
+       ""},
+  };
+  for (const PassRow& row : rows) ExpectPass(row, {"inline_control_flow", "dead_code"});
+}
+
+// Two rounds of two rounds of ... 2^30 nodes if all were written out.
+TEST(InlineControlFlow, NestedLoopsAreBounded) {
+  std::string text = "n = int64[]{2}\n";
+  std::string close;
+  std::string state = "x";
+  for (int i = 0; i < 30; ++i) {
+    const std::string k = std::to_string(i);
+    text += "y" + k + " = loop(n, _, " + state + ") { body = graph b" + k + "(i" + k +
+            ": int64[], c" + k + ": bool[], v" + k + ": float32[2]) -> (c" + k + ", " +
+            (i == 29 ? "w" : "y" + std::to_string(i + 1)) + ") {\n";
+    state = "v" + k;
+    close += "} }\n";
+  }
+  const auto graph = ParseGraph("graph g(x: float32[2]) -> (y0) {\n" + text + "w = neg(" + state +
+                                ")\n" + close + "}");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  ASSERT_TRUE(InferGraph(**graph).ok());
+  ASSERT_TRUE(RunPasses(**graph, DefaultPasses()).ok());
+  EXPECT_TRUE((*graph)->Validate().empty());
+  EXPECT_LT((*graph)->TotalNodes(), 1000);
+}
+
+}  // namespace
+}  // namespace x2ir

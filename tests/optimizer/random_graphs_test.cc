@@ -1,0 +1,119 @@
+// The default passes over random graphs: what a graph computes stays.
+//
+//   X2IR_RANDOM_GRAPHS=10000   how many graphs, instead of 500
+//   X2IR_RANDOM_SEED=17        the first seed; with X2IR_RANDOM_GRAPHS=1, that graph alone
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/conformance/value_util.h"
+#include "tests/optimizer/random_graphs_util.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
+#include "x2ir/optimizer/pass.h"
+
+namespace x2ir {
+namespace {
+
+int64_t Number(const char* name, int64_t or_else) {
+  const char* text = std::getenv(name);
+  return text ? std::atoll(text) : or_else;
+}
+
+// "" when both are the same within rounding.
+std::string Difference(const Tensor& got, const Tensor& want) {
+  if (got.type() != want.type()) {
+    return StrCat("is ", got.type().ToString(), ", was ", want.type().ToString());
+  }
+  if (!IsFloating(want.dtype())) return got == want ? "" : "other elements";
+  const double tolerance = BitWidth(want.dtype()) >= 32 ? 1e-5 : 2e-2;
+  for (int64_t i = 0; i < want.num_elements(); ++i) {
+    const double a = got.AsDouble(i), b = want.AsDouble(i);
+    if (a == b ? std::signbit(a) == std::signbit(b) : std::isnan(a) && std::isnan(b)) continue;
+    if (a != b && std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b))) continue;
+    return StrCat("element ", i, " is ", a, ", was ", b);
+  }
+  return "";
+}
+
+std::string SignatureOf(const Graph& graph) {
+  std::string text;
+  for (const Value* v : graph.inputs())
+    StrAppend(&text, v->name(), ": ", v->type().ToString(), "; ");
+  for (const Value* v : graph.outputs()) StrAppend(&text, v->name(), ", ");
+  return text;
+}
+
+// "" when the passes keep what the graph is.
+std::string Check(const RandomGraph& random) {
+  const std::shared_ptr<Graph> graph = random.graph->Clone();
+  const auto results = RunPasses(*graph, DefaultPasses());
+  if (!results.ok()) return results.status().ToString();
+  if (const auto problems = graph->Validate(); !problems.empty()) return problems[0];
+  if (SignatureOf(*graph) != SignatureOf(*random.graph)) return "inputs or outputs";
+  const auto before = RunGraph(*random.graph, random.Inputs());
+  if (!before.ok()) return "";  // reduced to nothing that can be said
+  const auto after = RunGraph(*graph, random.Inputs());
+  if (!after.ok()) return after.status().ToString();
+  for (size_t i = 0; i < before->size(); ++i) {
+    const std::string& name = graph->outputs()[i]->name();
+    const std::string difference = DatumDifference((*after)[i], (*before)[i], Difference);
+    if (!difference.empty()) return StrCat(name, ": ", difference);
+    const std::string other = NotOfType((*after)[i], graph->outputs()[i]->type());
+    if (!other.empty()) return StrCat(name, " is ", other);
+    const auto merged = MergeTypes(random.graph->outputs()[i]->type(), graph->outputs()[i]->type());
+    if (!merged.ok()) return StrCat(name, ": ", merged.status().ToString());
+  }
+  return "";
+}
+
+std::string Text(const Graph& graph) {
+  TextOptions options;
+  options.max_constant_elements = 200;
+  return ToText(graph, options);
+}
+
+TEST(RandomGraphs, StayWhatTheyAre) {
+  const int64_t first = Number("X2IR_RANDOM_SEED", 1);
+  const int64_t count = Number("X2IR_RANDOM_GRAPHS", 500);
+  int64_t nodes = 0, left = 0, failures = 0;
+  std::map<std::string, int64_t> ops, changes;
+  for (int64_t seed = first; seed < first + count && failures < 5; ++seed) {
+    const RandomGraph random = MakeRandomGraph(static_cast<uint64_t>(seed));
+    ASSERT_TRUE(random.graph->Validate().empty())
+        << seed << ": " << random.graph->Validate()[0] << "\n"
+        << Text(*random.graph);
+    const auto run = RunGraph(*random.graph, random.Inputs());
+    ASSERT_TRUE(run.ok()) << seed << ": " << run.status() << "\n" << Text(*random.graph);
+    const std::string problem = Check(random);
+    nodes += static_cast<int64_t>(random.graph->TotalNodes());
+    for (const Node* node : random.graph->nodes()) ++ops[node->op().str()];
+    if (!problem.empty()) {
+      ++failures;
+      const RandomGraph small =
+          Reduce(random, [](const RandomGraph& graph) { return !Check(graph).empty(); });
+      const std::shared_ptr<Graph> after = small.graph->Clone();
+      (void)RunPasses(*after, DefaultPasses());
+      ADD_FAILURE() << "seed " << seed << ": " << Check(small) << "\n"
+                    << Text(*small.graph) << "\nbecomes\n"
+                    << Text(*after);
+      continue;
+    }
+    const std::shared_ptr<Graph> graph = random.graph->Clone();
+    const auto results = RunPasses(*graph, DefaultPasses());
+    for (const PassResult& result : *results) changes[result.name] += result.changes;
+    left += static_cast<int64_t>(graph->TotalNodes());
+  }
+  std::printf("%lld graphs of %zu ops, %lld nodes, %lld left\n", static_cast<long long>(count),
+              ops.size(), static_cast<long long>(nodes), static_cast<long long>(left));
+  for (const auto& [name, n] : changes) {
+    std::printf("  %s: %lld changes\n", name.c_str(), static_cast<long long>(n));
+  }
+}
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,34 @@
+// Random graphs over all ops of the registry, for tests of what must hold of any graph.
+#ifndef X2IR_TESTS_OPTIMIZER_RANDOM_GRAPHS_UTIL_H_
+#define X2IR_TESTS_OPTIMIZER_RANDOM_GRAPHS_UTIL_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/ops/eval.h"
+
+namespace x2ir {
+
+struct RandomGraph {
+  std::shared_ptr<Graph> graph;
+  std::map<std::string, Datum> values;  // what each value of the graph holds in a run
+
+  // In the order of the graph's inputs.
+  std::vector<Datum> Inputs() const;
+};
+
+// The same graph for the same seed: valid, inferred, and it can be evaluated. Some dims of its
+// inputs are names.
+RandomGraph MakeRandomGraph(uint64_t seed);
+
+// Takes nodes and outputs away (what used them gets their values as inputs) while `fails` does.
+RandomGraph Reduce(const RandomGraph& graph, const std::function<bool(const RandomGraph&)>& fails);
+
+}  // namespace x2ir
+
+#endif  // X2IR_TESTS_OPTIMIZER_RANDOM_GRAPHS_UTIL_H_

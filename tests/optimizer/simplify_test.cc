@@ -1,0 +1,193 @@
+#include "gtest/gtest.h"
+#include "tests/optimizer/pass_util.h"
+
+namespace x2ir {
+namespace {
+
+void Expect(const std::vector<PassRow>& rows) {
+  for (const PassRow& row : rows) ExpectPass(row, {"simplify", "dead_code"});
+}
+
+constexpr std::string_view kX = "x: float32[n,4]";
+
+TEST(Simplify, OpsThatChangeNothing) {
+  Expect({
+      {kX, "a = identity(x)\n y = relu(a)", "y = relu(x)"},
+      {kX, "a = neg(x)\n y = identity(a)", "y = neg(x)"},
+      {kX, "y = identity(x)", ""},
+      {kX, "a = dropout(x)\n y = neg(a)", "y = neg(x)"},
+      {kX, "t = bool[]{true}\n r = float32[]{0}\n a = dropout(x, r, t)\n y = neg(a)", "y = neg(x)"},
+      {kX, "t = bool[]{true}\n r = float32[]{0.5}\n a = dropout(x, r, t)\n y = neg(a)", ""},
+      {kX, "a, y = dropout(x)", "", "a, y"},
+      {kX, "a = cast(x) { to = \"float32\" }\n y = neg(a)", "y = neg(x)"},
+      {kX, "a = cast(x) { to = \"float32\" }\n y = identity(a)", "y = identity(x)"},
+      {kX, "a = clip(x)\n y = neg(a)", "y = neg(x)"},
+      {kX, "m = float32[]{0}\n a = clip(x, m)\n y = neg(a)", ""},
+      {kX, "a = max(x)\n b = sum(a)\n c = concat(b) { axis = 0 }\n y = neg(c)", "y = neg(x)"},
+      {kX, "a = neg(x)\n b = neg(a)\n y = abs(b)", "y = abs(x)"},
+      {kX, "a = relu(x)\n y = relu(a)", "y = relu(x)"},
+      {kX, "a = exp(x)\n y = exp(a)", ""},
+      {kX, "c = bool[1]{true}\n a = where(c, x, x)\n y = neg(a)", "y = neg(x)"},
+      {"x: float32[n,4], z: float32[4]", "c = bool[]{false}\n a = where(c, x, z)\n y = neg(a)", ""},
+      {"x: float32[n,4], z: float32[4]", "c = bool[]{true}\n y = where(c, z, x)", ""},
+  });
+}
+
+TEST(Simplify, NeutralOperands) {
+  Expect({
+      {kX, "o = float32[]{1}\n a = mul(x, o)\n y = neg(a)", "y = neg(x)"},
+      {kX, "o = float32[1,4]{1, 1, 1, 1}\n a = mul(o, x)\n y = neg(a)", "y = neg(x)"},
+      {kX, "o = float32[1,1,4]{1, 1, 1, 1}\n a = mul(o, x)\n y = neg(a)", ""},
+      {kX, "o = float32[4]{1, 1, 2, 1}\n a = mul(x, o)\n y = neg(a)", ""},
+      {"x: float32[n,1]", "o = float32[4]{1, 1, 1, 1}\n a = mul(x, o)\n y = neg(a)", ""},
+      {"x: float32[?,?]", "o = float32[4]{1, 1, 1, 1}\n a = mul(x, o)\n y = neg(a)", ""},
+      // -0 + 0 is 0.
+      {kX, "o = float32[]{0}\n a = add(x, o)\n y = neg(a)", ""},
+      {kX, "o = float32[]{-0}\n a = add(x, o)\n y = neg(a)", "y = neg(x)"},
+      {kX, "o = float32[]{0}\n a = sub(x, o)\n y = neg(a)", "y = neg(x)"},
+      {kX, "o = float32[]{0}\n a = sub(o, x)\n y = neg(a)", ""},
+      {"x: int32[n]", "o = int32[]{0}\n a = add(o, x)\n y = neg(a)", "y = neg(x)"},
+      {kX, "o = float32[]{1}\n a = div(x, o)\n b = pow(a, o)\n y = neg(b)", "y = neg(x)"},
+      {kX, "o = float32[]{1}\n a = div(o, x)\n y = neg(a)", ""},
+      {"x: bool[n]", "o = bool[]{true}\n a = and(x, o)\n y = not(a)", "y = not(x)"},
+      {"x: bool[n]", "o = bool[]{true}\n a = or(x, o)\n y = not(a)", ""},
+  });
+}
+
+TEST(Simplify, Casts) {
+  Expect({
+      {"x: float16[n]", "a = cast(x) { to = \"float32\" }\n y = cast(a) { to = \"int32\" }",
+       "y = cast(x) { to = \"int32\" }"},
+      {"x: int64[n]", "a = cast(x) { to = \"int32\" }\n y = cast(a) { to = \"int8\" }",
+       "y = cast(x) { to = \"int8\" }"},
+      {"x: int64[n]", "a = cast(x) { to = \"int32\" }\n y = cast(a) { to = \"int64\" }", ""},
+      {"x: int32[n]",
+       "a = cast(x) { to = \"int64\" }\n b = cast(a) { to = \"int32\" }\n y = neg(b)",
+       "y = neg(x)"},
+      {"x: float32[n]", "a = cast(x) { to = \"int32\" }\n y = cast(a) { to = \"float32\" }", ""},
+      {"x: int32[n]", "a = cast(x) { to = \"float32\" }\n y = cast(a) { to = \"int32\" }", ""},
+      {"x: int16[n]", "a = cast(x) { to = \"bfloat16\" }\n y = cast(a) { to = \"int16\" }", ""},
+      {"x: float32[n]", "a = cast(x) { to = \"float64\" }\n y = cast(a) { to = \"string\" }", ""},
+      {"x: int64[n], t: int8[]", "a = cast(x) { to = \"bool\" }\n y = cast_like(a, t)",
+       "a = cast(x) { to = \"bool\" }\n y = cast(a) { to = \"int8\" }"},
+  });
+}
+
+TEST(Simplify, Moves) {
+  Expect({
+      {"x: float32[a,b,c]", "p = transpose(x) { perm = [0, 1, 2] }\n y = neg(p)", "y = neg(x)"},
+      {"x: float32[a,b,c]",
+       "p = transpose(x) { perm = [1, 2, 0] }\n y = transpose(p) { perm = [1, 0, 2] }",
+       "y = transpose(x) { perm = [2, 1, 0] }"},
+      {"x: float32[a,b,c]",
+       "p = transpose(x) { perm = [1, 2, 0] }\n q = transpose(p) { perm = [2, 0, 1] }\n"
+       "y = neg(q)",
+       "y = neg(x)"},
+      {kX, "p = int64[4]{0, 0, 0, 0}\n a = pad(x, p)\n y = neg(a)", "y = neg(x)"},
+      {kX, "p = int64[4]{0, 1, 0, -1}\n a = pad(x, p)\n y = neg(a)", ""},
+      {kX, "r = int64[2]{1, 1}\n a = tile(x, r)\n y = neg(a)", "y = neg(x)"},
+      {kX, "r = int64[2]{1, 2}\n a = tile(x, r)\n y = neg(a)", ""},
+      {kX, "s = int64[2]{1, 4}\n a = expand(x, s)\n y = neg(a)", "y = neg(x)"},
+      {"x: float32[?,4]", "s = int64[2]{2, 4}\n a = expand(x, s)\n y = neg(a)", ""},
+      {"x: float32[n,1]",
+       "s = shape(x) { end = 1 }\n f = int64[1]{5}\n e = concat(s, f) { axis = 0 }\n"
+       "y = expand(x, e)",
+       "k = int64[2]{1, 5}\n y = expand(x, k)"},
+      {kX, "a = split(x) { axis = 0, num_outputs = 1 }\n y = neg(a)", "y = neg(x)"},
+  });
+}
+
+TEST(Simplify, Slices) {
+  Expect({
+      {kX, "s = int64[1]{0}\n e = int64[1]{9223372036854775807}\n a = slice(x, s, e)\n y = neg(a)",
+       "y = neg(x)"},
+      {kX,
+       "s = int64[1]{-1}\n e = int64[1]{-100}\n o = int64[1]{1}\n m = int64[1]{-1}\n"
+       "a = slice(x, s, e, o, m)\n y = neg(a)",
+       ""},
+      {"x: float32[10,n]",
+       "s = int64[1]{1}\n e = int64[1]{9}\n z = int64[1]{0}\n a = slice(x, s, e, z)\n"
+       "t = int64[1]{-1}\n f = int64[1]{-100}\n m = int64[1]{-3}\n y = slice(a, t, f, z, m)",
+       "p = int64[1]{8}\n q = int64[1]{1}\n r = int64[1]{0}\n u = int64[1]{-3}\n"
+       "y = slice(x, p, q, r, u)"},
+      {"x: float32[m,n]",
+       "s = int64[1]{1}\n e = int64[1]{9}\n z = int64[1]{0}\n a = slice(x, s, e, z)\n"
+       "t = int64[1]{2}\n f = int64[1]{100}\n y = slice(a, t, f, z)",
+       "p = int64[1]{3}\n q = int64[1]{9}\n r = int64[1]{0}\n u = int64[1]{1}\n"
+       "y = slice(x, p, q, r, u)"},
+      {"x: float32[m,n]",
+       "s = int64[1]{1}\n e = int64[1]{-1}\n z = int64[1]{0}\n a = slice(x, s, e, z)\n"
+       "t = int64[1]{2}\n y = slice(a, t, e, z)",
+       ""},
+      {"x: float32[m,n]",
+       "s = int64[1]{1}\n e = int64[1]{9}\n z = int64[1]{0}\n a = slice(x, s, e, z)\n"
+       "o = int64[1]{-1}\n y = slice(a, s, e, o)",
+       "p = int64[2]{1, 1}\n q = int64[2]{9, 9}\n r = int64[2]{0, 1}\n u = int64[2]{1, 1}\n"
+       "y = slice(x, p, q, r, u)"},
+  });
+}
+
+TEST(Simplify, Concats) {
+  const std::string_view two = "x: float32[2], z: float32[3]";
+  Expect({
+      {two, "a = concat(x, z) { axis = 0 }\n y = concat(z, a, x) { axis = -1 }",
+       "y = concat(z, x, z, x) { axis = -1 }"},
+      {two, "a = concat(x, z) { axis = 0 }\n b = neg(a)\n y = concat(b, a) { axis = 0 }", ""},
+      {"x: float32[2], z: float32[0]", "a = concat(z, x, z) { axis = 0 }\n y = neg(a)",
+       "y = neg(x)"},
+      {"x: float32[2,2], z: float32[2,3]",
+       "a = concat(x, z) { axis = 1 }\n y = concat(a, a) { axis = 0 }", ""},
+  });
+}
+
+TEST(Simplify, Reshapes) {
+  Expect({
+      {kX, "s = int64[2]{0, 4}\n a = reshape(x, s)\n y = neg(a)", "y = neg(x)"},
+      {kX, "s = int64[2]{4, -1}\n a = reshape(x, s)\n y = neg(a)", ""},
+      {kX, "s = int64[3]{-1, 2, 2}\n a = reshape(x, s)\n t = int64[2]{-1, 8}\n y = reshape(a, t)",
+       "k = int64[2]{-1, 8}\n y = reshape(x, k)"},
+      {"x: float32[a,b,4]",
+       "o = int64[1]{1}\n p = unsqueeze(x, o)\n q = squeeze(p, o)\n y = neg(q)", "y = neg(x)"},
+      {"x: float32[?,?,4]",
+       "o = int64[1]{1}\n p = unsqueeze(x, o)\n q = squeeze(p, o)\n y = neg(q)", "y = neg(x)"},
+      {"x: float32[n,2,3]", "f = flatten(x)\n s = int64[3]{0, 3, 2}\n y = reshape(f, s)",
+       "k = int64[3]{0, 3, 2}\n y = reshape(x, k)"},
+      // n may be 0: [0, -1] would say nothing then.
+      {"x: float32[n,h,w]", "f = flatten(x)\n o = int64[1]{0}\n y = unsqueeze(f, o)", ""},
+      {"x: float32[2,0,3]",
+       "s = int64[2]{0, 5}\n a = reshape(x, s) { allowzero = 1 }\n o = int64[1]{0}\n"
+       "y = unsqueeze(a, o)",
+       "k = int64[3]{1, 0, 5}\n y = reshape(x, k) { allowzero = 1 }"},
+  });
+}
+
+TEST(Simplify, ComputedSizes) {
+  Expect({
+      {"x: float32[n,s,6]",
+       "a = shape(x) { end = 2 }\n b = int64[2]{2, 3}\n c = concat(a, b) { axis = 0 }\n"
+       "y = reshape(x, c)",
+       "k = int64[4]{0, 0, 2, 3}\n y = reshape(x, k)"},
+      {"x: float32[n,s,6]",
+       "a = shape(x) { end = 1 }\n b = shape(x) { start = 1, end = 2 }\n m = mul(a, b)\n"
+       "d = int64[1]{6}\n c = concat(m, d) { axis = 0 }\n y = reshape(x, c)",
+       "k = int64[2]{-1, 6}\n y = reshape(x, k)"},
+      // As before, -1 beside n.
+      {"x: float32[n,s,6]",
+       "a = shape(x) { end = 1 }\n d = int64[1]{-1}\n c = concat(a, d) { axis = 0 }\n"
+       "y = reshape(x, c)",
+       "k = int64[2]{0, -1}\n y = reshape(x, k)"},
+      // n may be 0.
+      {"x: float32[n,s,6]",
+       "a = shape(x) { end = 1 }\n b = shape(x) { start = 1, end = 2 }\n d = int64[1]{6}\n"
+       "m = mul(b, d)\n c = concat(a, m) { axis = 0 }\n y = reshape(x, c)",
+       ""},
+      {"x: float32[n,6], i: int64[1]",
+       "d = int64[1]{3}\n c = concat(i, d) { axis = 0 }\n y = reshape(x, c)",
+       "k = int64[2]{-1, 3}\n y = reshape(x, k)"},
+      {"x: float32[n,6], i: int64[2]",
+       "d = int64[1]{3}\n c = concat(i, d) { axis = 0 }\n y = reshape(x, c)", ""},
+  });
+}
+
+}  // namespace
+}  // namespace x2ir

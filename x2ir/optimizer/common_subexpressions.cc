@@ -1,0 +1,249 @@
+// common_subexpressions: what is there twice is there once.
+//  1. Of two nodes of the same op with the same attributes and operands the later one goes.
+//     Ops that are no function of their operands stay, and those with graphs.
+//  2. Of two constants of the same type with the same bytes one goes. Weights are compared only
+//     where type, size and a sample of their bytes agree, and then each is read once.
+//  3. Two values that inference knows to have the same elements, symbolic ones included, are one
+//     (the shape of two tensors of the same shape).
+// What stands in a graph around the node counts as earlier. Where two outputs of the graph are the
+// same, both stay, since both have a name.
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/base/casts.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/op.h"
+#include "x2ir/ops/splice.h"
+#include "x2ir/optimizer/pass.h"
+
+namespace x2ir {
+namespace {
+
+// --- Keys -----------------------------------------------------------------------------------
+
+size_t HashOfTensor(const Tensor& tensor) {
+  return absl::HashOf(static_cast<int>(tensor.dtype()), tensor.dims(), tensor.nbytes());
+}
+
+// Equal attributes have equal hashes; what is costly to look into counts by its kind alone.
+size_t HashOfAttribute(const Attribute& attr) {
+  if (auto* v = attr.get<int64_t>()) return absl::HashOf(*v);
+  if (auto* v = attr.get<float>()) return absl::HashOf(absl::bit_cast<uint32_t>(*v));
+  if (auto* v = attr.get<std::string>()) return absl::HashOf(*v);
+  if (auto* v = attr.get<Attribute::Ints>()) return absl::HashOf(*v);
+  if (auto* v = attr.get<Tensor>()) return HashOfTensor(*v);
+  return static_cast<size_t>(attr.kind());
+}
+
+size_t HashOfNode(const Node& node) {
+  size_t hash = absl::HashOf(node.op(), node.num_inputs());
+  for (size_t i = 0; i < node.num_inputs(); ++i) hash = absl::HashOf(hash, node.input(i));
+  // Attributes count in any order.
+  size_t attrs = 0;
+  for (const auto& [name, attr] : node.attrs()) attrs += absl::HashOf(name, HashOfAttribute(attr));
+  return absl::HashOf(hash, attrs);
+}
+
+bool EqualNodes(const Node& a, const Node& b) {
+  if (a.op() != b.op() || a.num_inputs() != b.num_inputs()) return false;
+  for (size_t i = 0; i < a.num_inputs(); ++i) {
+    if (a.input(i) != b.input(i)) return false;
+  }
+  if (a.attrs().size() != b.attrs().size()) return false;
+  return std::all_of(a.attrs().begin(), a.attrs().end(), [&](const auto& entry) {
+    const Attribute* other = b.attrs().Find(entry.first);
+    return other && *other == entry.second;
+  });
+}
+
+bool MayMerge(const Node& node) {
+  if (!node.is_ir() || node.has_subgraphs()) return false;
+  const OpDef* def = FindOp(node.op());
+  return def && !def->impure();
+}
+
+// The ends and the middle of the bytes.
+size_t Sample(const Tensor& tensor) {
+  if (tensor.is_string()) return absl::HashOf(tensor.strings());
+  constexpr size_t kPart = 64;
+  const auto bytes = tensor.bytes();
+  const auto part = [&](size_t at) {
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()) + at,
+                            std::min(kPart, bytes.size() - at));
+  };
+  if (bytes.empty()) return 0;
+  return absl::HashOf(part(0), part(bytes.size() / 2),
+                      part(bytes.size() - std::min(kPart, bytes.size())));
+}
+
+size_t HashOfBytes(const Tensor& tensor) {
+  return absl::HashOf(std::string_view(reinterpret_cast<const char*>(tensor.bytes().data()),
+                                       tensor.bytes().size()));
+}
+
+bool HasKnownElements(const Node& node) {
+  const Value* value = node.num_outputs() == 1 ? node.output(0) : nullptr;
+  return value && value->elements() && value->shape() &&
+         std::none_of(value->elements()->begin(), value->elements()->end(),
+                      [](const Dim& dim) { return dim.is_unknown(); });
+}
+
+size_t HashOfElements(const Value& value) {
+  size_t hash = absl::HashOf(static_cast<int>(value.dtype()), value.elements()->size());
+  for (const Dim& dim : *value.elements()) {
+    hash = dim.is_static() ? absl::HashOf(hash, dim.value()) : absl::HashOf(hash, dim.ToString());
+  }
+  return hash;
+}
+
+bool EqualElements(const Value& a, const Value& b) {
+  return a.dtype() == b.dtype() && a.shape()->rank() == b.shape()->rank() &&
+         std::equal(a.elements()->begin(), a.elements()->end(), b.elements()->begin(),
+                    b.elements()->end(),
+                    [](const Dim& x, const Dim& y) { return ProvablyEqual(x, y); });
+}
+
+// --- Scopes ---------------------------------------------------------------------------------
+
+// What was seen so far in this graph and in those around it, by hash. Entries of a nested graph
+// go when it ends.
+template <typename T>
+class Seen {
+ public:
+  // The first of that hash that is equal, or null.
+  template <typename Equal>
+  T* Find(size_t hash, const Equal& equal) const {
+    const auto it = buckets_.find(hash);
+    if (it == buckets_.end()) return nullptr;
+    const auto found = std::find_if(it->second.begin(), it->second.end(),
+                                    [&](const T* other) { return equal(*other); });
+    return found == it->second.end() ? nullptr : *found;
+  }
+  void Add(size_t hash, T* item) {
+    buckets_[hash].push_back(item);
+    order_.push_back(hash);
+  }
+  size_t size() const { return order_.size(); }
+  void Shrink(size_t size) {
+    for (; order_.size() > size; order_.pop_back()) buckets_[order_.back()].pop_back();
+  }
+
+ private:
+  absl::flat_hash_map<size_t, std::vector<T*>> buckets_;
+  std::vector<size_t> order_;
+};
+
+class Merger {
+ public:
+  int64_t Merge(Graph& graph) {
+    const size_t nodes = nodes_.size(), constants = constants_.size(), values = values_.size();
+    int64_t changes = MergeConstants(graph);
+    for (Node* node : graph.nodes()) {
+      for (Graph* inner : node->subgraphs()) changes += Merge(*inner);
+      if (MayMerge(*node)) changes += MergeNode(graph, node);
+    }
+    nodes_.Shrink(nodes);
+    constants_.Shrink(constants);
+    values_.Shrink(values);
+    return changes;
+  }
+
+ private:
+  // Whether `from` may go and leave its uses to `to`.
+  static bool MayReplace(const Value& from, const Value& to) {
+    return !from.is_graph_output() ||
+           (to.producer() && to.graph() == from.graph() && !to.is_graph_output());
+  }
+
+  int64_t MergeConstants(Graph& graph) {
+    int64_t changes = 0;
+    for (Value* value : graph.constants()) {
+      const Tensor& tensor = *value->constant();
+      if (tensor.is_sparse() || value->is_graph_output() || value->is_unused()) continue;
+      const size_t hash = absl::HashOf(HashOfTensor(tensor), Sample(tensor));
+      Value* first =
+          constants_.Find(hash, [&](const Value& other) { return EqualConstants(other, *value); });
+      if (!first) {
+        constants_.Add(hash, value);
+        continue;
+      }
+      graph.ReplaceAllUses(value, first);
+      graph.RemoveConstant(value);
+      ++changes;
+    }
+    return changes;
+  }
+
+  bool EqualConstants(const Value& a, const Value& b) {
+    const Tensor &x = *a.constant(), &y = *b.constant();
+    if (x.dtype() != y.dtype() || x.dims() != y.dims()) return false;
+    if (x.is_string()) return x.strings() == y.strings();
+    if (x.nbytes() != y.nbytes()) return false;
+    if (x.data_id() == y.data_id()) return true;
+    constexpr size_t kSmall = 4096;
+    if (x.nbytes() > kSmall && Content(a) != Content(b)) return false;
+    return x.nbytes() == 0 || std::memcmp(x.bytes().data(), y.bytes().data(), x.nbytes()) == 0;
+  }
+
+  size_t Content(const Value& value) {
+    const auto [it, fresh] = contents_.try_emplace(&value, 0);
+    if (fresh) it->second = HashOfBytes(*value.constant());
+    return it->second;
+  }
+
+  // What goes must not have been seen. Constants stay, and are dead code then.
+  int64_t MergeNode(Graph& graph, Node* node) {
+    const bool known = HasKnownElements(*node);
+    const size_t elements = known ? HashOfElements(*node->output(0)) : 0;
+    if (known) {
+      Value* value = node->output(0);
+      Value* first =
+          values_.Find(elements, [&](const Value& other) { return EqualElements(other, *value); });
+      if (first && MayReplace(*value, *first)) {
+        ReplaceUsesByOlder(graph, value, first);
+        graph.EraseUnused(node);
+        return 1;
+      }
+    }
+    const size_t hash = HashOfNode(*node);
+    const Node* first =
+        nodes_.Find(hash, [&](const Node& other) { return EqualNodes(other, *node); });
+    if (first && MayReplaceAll(*node, *first)) {
+      for (size_t i = 0; i < node->num_outputs(); ++i) {
+        if (node->output(i)) ReplaceUsesByOlder(graph, node->output(i), first->output(i));
+      }
+      graph.EraseUnused(node);
+      return 1;
+    }
+    nodes_.Add(hash, node);
+    if (known) values_.Add(elements, node->output(0));
+    return 0;
+  }
+
+  static bool MayReplaceAll(const Node& from, const Node& to) {
+    for (size_t i = 0; i < from.num_outputs(); ++i) {
+      if (from.output(i) && (!to.output(i) || !MayReplace(*from.output(i), *to.output(i)))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Seen<Node> nodes_;
+  Seen<Value> constants_, values_;
+  absl::flat_hash_map<const Value*, size_t> contents_;
+};
+
+absl::StatusOr<int64_t> MergeAll(Graph& graph, const PassContext&) { return Merger().Merge(graph); }
+
+X2IR_PASS(common_subexpressions, "Nodes and constants that are there twice are there once.",
+          MergeAll);
+
+}  // namespace
+}  // namespace x2ir

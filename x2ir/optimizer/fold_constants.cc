@@ -1,0 +1,251 @@
+// fold_constants: computes now what is the same in every run.
+//  1. A node whose operands are all known is evaluated, with the numbers that evaluation gives.
+//     Known is a constant, the result of such a node, and what inference found (the sizes of a
+//     static shape). Ops that are no function of their operands stay, and those with graphs.
+//  2. An output that inference knows becomes a constant, whatever the operands are.
+//  3. A result becomes a constant where something else uses it, and only if the file does not
+//     grow by it to more than 1.2 times what it was when the pipeline began (constants that go
+//     then count against it; a kilobyte is free). Results on the way never stand in the
+//     graph.
+//  4. Large or long computations are left to run time, each by itself and all together.
+// One sweep in the order of the graph does it; nested graphs are swept when their node comes.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/eval.h"
+#include "x2ir/ops/infer.h"
+#include "x2ir/ops/splice.h"
+#include "x2ir/optimizer/pass.h"
+
+namespace x2ir {
+namespace {
+
+// Elements of operands and results together that are computed with.
+constexpr int64_t kMaxElements = int64_t{1} << 24;
+// The same for ops that do more than a little for each element.
+constexpr int64_t kMaxHeavyElements = int64_t{1} << 17;
+
+bool IsHeavy(Symbol op) {
+  static const auto* names = new absl::flat_hash_set<Symbol>{"attention",
+                                                             "average_pool",
+                                                             "causal_conv_with_state",
+                                                             "conv",
+                                                             "conv_integer",
+                                                             "conv_transpose",
+                                                             "deform_conv",
+                                                             "det",
+                                                             "dft",
+                                                             "einsum",
+                                                             "gemm",
+                                                             "grid_sample",
+                                                             "gru",
+                                                             "linear_attention",
+                                                             "lp_pool",
+                                                             "lrn",
+                                                             "lstm",
+                                                             "matmul",
+                                                             "matmul_integer",
+                                                             "max_pool",
+                                                             "max_roi_pool",
+                                                             "non_max_suppression",
+                                                             "qlinear_conv",
+                                                             "qlinear_matmul",
+                                                             "regex_full_match",
+                                                             "resize",
+                                                             "rnn",
+                                                             "roi_align",
+                                                             "stft",
+                                                             "string_split",
+                                                             "svm_classifier",
+                                                             "svm_regressor",
+                                                             "tf_idf_vectorizer",
+                                                             "tree_ensemble",
+                                                             "tree_ensemble_classifier",
+                                                             "tree_ensemble_regressor"};
+  return names->contains(op);
+}
+
+// Whether the result, of a shape that only the operands' elements tell, is no larger than those.
+bool IsBounded(Symbol op) {
+  return op == "non_zero" || op == "unique" || op == "compress" || op == "non_max_suppression";
+}
+
+// A weight that is kept as integers stays so: with its dequantize_linear it is a quantized op's.
+bool IsKept(Symbol op) { return op == "dequantize_linear"; }
+
+int64_t BytesOf(const Tensor& tensor) {
+  if (!tensor.is_string()) return static_cast<int64_t>(tensor.nbytes());
+  int64_t bytes = 0;
+  for (const std::string& text : tensor.strings()) bytes += static_cast<int64_t>(text.size()) + 2;
+  return bytes;
+}
+
+class Folder {
+ public:
+  Folder(int64_t room, int64_t work) : room_(room), work_(work) {}
+
+  int64_t Fold(Graph& graph) {
+    int64_t changes = 0;
+    for (Node* node : graph.nodes()) {
+      for (Graph* inner : node->subgraphs()) changes += Fold(*inner);
+      if (node->is_ir()) Evaluate(*node);
+    }
+    // From the end, so that what only folded nodes used has no uses any more.
+    for (Node* node = graph.last(); node;) {
+      Node* previous = node->prev();
+      changes += Settle(graph, node);
+      node = previous;
+    }
+    return changes;
+  }
+
+ private:
+  struct Known {
+    Tensor tensor;
+    int64_t freed = 0;  // bytes of constants that go with the node
+  };
+
+  const Tensor* Find(const Value* value) const {
+    const auto it = known_.find(value);
+    return it == known_.end() ? nullptr : &it->second.tensor;
+  }
+
+  std::optional<Tensor> Operand(const Value& value) const {
+    if (const Tensor* tensor = Find(&value)) return *tensor;
+    return KnownTensor(value);
+  }
+
+  // Finds the node's results, if it has any that are known.
+  void Evaluate(const Node& node) {
+    bool all = true;
+    for (const Value* output : node.outputs()) {
+      if (!output) continue;
+      if (auto tensor = KnownTensor(*output)) {
+        known_[output] = {*std::move(tensor), Freed(node)};
+      } else {
+        all = false;
+      }
+    }
+    if (all) return;
+    const OpDef* def = FindOp(node.op());
+    if (!def || def->impure() || !def->eval() || node.has_subgraphs()) return;
+    if (node.num_inputs() == 0 || IsKept(node.op())) return;
+    std::vector<Datum> operands;
+    int64_t elements = 0;
+    for (size_t i = 0; i < node.num_inputs(); ++i) {
+      const Value* value = node.input(i);
+      if (!value) {
+        operands.emplace_back();
+        continue;
+      }
+      std::optional<Tensor> tensor = Operand(*value);
+      if (!tensor) return;
+      elements += tensor->num_elements();
+      operands.emplace_back(*std::move(tensor));
+    }
+    if (!IsSmall(node, elements) || elements > work_) return;
+    work_ -= elements;
+    auto results = EvalNode(node, std::move(operands), nullptr);
+    if (!results.ok()) return;  // whoever runs the node will say why
+    const int64_t freed = Freed(node);
+    for (size_t i = 0; i < node.num_outputs(); ++i) {
+      const Tensor* tensor = node.output(i) ? (*results)[i].tensor() : nullptr;
+      if (tensor) work_ -= tensor->num_elements();
+      if (tensor && !tensor->is_sparse()) known_[node.output(i)] = {*tensor, freed};
+    }
+  }
+
+  static bool IsSmall(const Node& node, int64_t elements) {
+    const int64_t most = IsHeavy(node.op()) ? kMaxHeavyElements : kMaxElements;
+    if (elements > most) return false;
+    for (const Value* output : node.outputs()) {
+      if (!output) continue;
+      const auto dims = output->shape() ? output->shape()->Static() : std::nullopt;
+      if (!dims) {
+        if (!IsBounded(node.op())) return false;
+        continue;
+      }
+      const auto count = CheckedProduct(*dims);
+      if (!count || *count > most) return false;
+      elements += *count;
+    }
+    return elements <= most;
+  }
+
+  // Bytes of constants that nobody needs once the node is gone.
+  int64_t Freed(const Node& node) const {
+    int64_t freed = 0;
+    for (size_t i = 0; i < node.num_inputs(); ++i) {
+      const Value* value = node.input(i);
+      if (!value || value->uses().size() != 1 || value->is_graph_output()) continue;
+      if (const Tensor* constant = value->fixed_constant()) {
+        freed += BytesOf(*constant);
+      } else if (const auto it = known_.find(value); it != known_.end()) {
+        freed += it->second.freed;
+      }
+    }
+    return freed;
+  }
+
+  // Puts constants in the place of what is known, where it is used and there is room.
+  int64_t Settle(Graph& graph, Node* node) {
+    std::vector<std::pair<Value*, Tensor>> found;
+    int64_t growth = 0, freed = 0;
+    bool known = false, whole = node->num_outputs() != 0;
+    for (Value* output : node->outputs()) {
+      const auto it = output ? known_.find(output) : known_.end();
+      if (it != known_.end()) {
+        known = true;
+        freed = it->second.freed;
+        if (!output->is_unused()) {
+          growth += BytesOf(it->second.tensor);
+          found.emplace_back(output, std::move(it->second.tensor));
+        }
+        known_.erase(it);
+      } else if (output && !output->is_unused()) {
+        whole = false;
+      }
+    }
+    if (!known) return 0;
+    if (whole) growth -= freed;
+    if (growth > room_) return 0;
+    if (!found.empty()) room_ -= growth;
+    for (auto& [output, tensor] : found) Replace(graph, output, std::move(tensor));
+    if (whole) EraseWithConstants(node);
+    return static_cast<int64_t>(found.size()) + (whole && found.empty());
+  }
+
+  static void Replace(Graph& graph, Value* output, Tensor tensor) {
+    const std::string name = output->name();
+    Value* constant = graph.AddConstant(graph.UniqueName(name), std::move(tensor));
+    graph.SwapNames(output, constant);
+    constant->annotations().MergeFrom(output->annotations());
+    graph.ReplaceAllUses(output, constant);
+  }
+
+  int64_t room_;  // by how many bytes the file may still grow
+  int64_t work_;  // with how many elements may still be computed
+  absl::flat_hash_map<const Value*, Known> known_;
+};
+
+constexpr double kGrowth = 0.2;
+constexpr int64_t kFree = 1 << 10;              // bytes
+constexpr int64_t kMinWork = int64_t{1} << 26;  // elements; more where the file is larger
+
+absl::StatusOr<int64_t> FoldConstants(Graph& graph, const PassContext& context) {
+  const int64_t now = FileBytes(graph);
+  const int64_t before = context.file_bytes != 0 ? context.file_bytes : now;
+  const auto most = static_cast<int64_t>(static_cast<double>(before) * (1 + kGrowth)) + kFree;
+  return Folder(std::max<int64_t>(0, most - now), std::max(kMinWork, now)).Fold(graph);
+}
+
+X2IR_PASS(fold_constants, "Computes what is the same in every run, if the file does not grow.",
+          FoldConstants);
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,367 @@
+// fuse_normalizations: normalizations that were spelled out become the ops that they are, where
+// the target has those. Results differ by rounding alone.
+//  1. d / sqrt(mean(d^2) + epsilon) with d = x - mean(x) over the last axes, all of known size, is
+//     layer_normalization of scale 1. d^2 is a mul or a pow; the division may be a mul by a
+//     reciprocal or by a power of -1/2.
+//     x * g + (bias - mean(x) * g) with g = scale / sqrt(...) is the same with scale and bias.
+//  2. The same with x itself for d is rms_normalization of scale 1.
+//  3. cast(norm(cast(x))) with scale 1, from a type and back to it, is the norm of x itself with
+//     the type between as stash_type: that is what stash_type means.
+//  4. reshape(instance_normalization(reshape(x))), the first one from channels to groups, the last
+//     one back, is group_normalization of scale 1 and bias 0.
+//  5. A mul after one of these of scale 1 and without bias is its scale, an add its bias, where
+//     they are of the shape that ONNX Runtime takes there: all axes that are normalized over, or
+//     one number a channel.
+// layer_norm_as_instance_norm: where the target lacks layer_normalization,
+//  1. a spelled out one (see 1 above) over axis 2 and on, with a known number of rows on axis 1, is
+//     instance_normalization of scale 1 and bias 0; what is multiplied and added after it stays.
+// Only float32 is fused where nothing casts: in 16 bits the squares overflow early, which the
+// op's own float32 does not, and float64 would lose digits to it.
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "x2ir/ops/infer.h"
+#include "x2ir/ops/window.h"
+#include "x2ir/optimizer/lowering_util.h"
+#include "x2ir/optimizer/match.h"
+#include "x2ir/optimizer/rules.h"
+
+namespace x2ir {
+namespace {
+
+X2IR_RULES_PASS(fuse_normalizations, "Normalizations that were spelled out become single ops.");
+
+// --- Statistics -----------------------------------------------------------------------------
+
+// A mean over the last axes, with the number of dims kept.
+struct Mean {
+  Value* of;
+  int64_t axis;  // the first of them
+};
+std::optional<Mean> MatchMean(const Node* mean) {
+  if (!mean || mean->attrs().Int("keepdims") == 0) return std::nullopt;
+  const Shape* shape = mean->input(0)->shape();
+  const Tensor* axes = DenseConstant(mean->input(1));
+  if (!shape || !axes) return std::nullopt;
+  auto numbers = axes->ToInts();
+  if (!numbers.ok() || numbers->empty()) return std::nullopt;
+  auto normal = NormalizeAxes(*std::move(numbers), shape->rank());
+  if (!normal.ok()) return std::nullopt;
+  std::sort(normal->begin(), normal->end());
+  const auto count = static_cast<int64_t>(normal->size());
+  for (int64_t i = 0; i < count; ++i) {
+    if ((*normal)[i] != shape->rank() - count + i) return std::nullopt;
+  }
+  return Mean{mean->input(0), shape->rank() - count};
+}
+
+// The value whose square this is.
+Value* SquareOf(const Pattern& pattern, const Value* value) {
+  if (const Node* mul = pattern.OnlyBy(value, "mul")) {
+    return mul->input(0) == mul->input(1) ? mul->input(0) : nullptr;
+  }
+  const Node* pow = pattern.OnlyBy(value, "pow");
+  const auto with = pow ? Pattern::NumberOperand(*pow) : std::nullopt;
+  return with && !with->first && with->number == 2 ? with->other : nullptr;
+}
+
+// 1 / sqrt(v); gives v.
+Value* MatchInverse(const Pattern& pattern, const Value* inverse) {
+  const Node* root = nullptr;
+  if (const Node* reciprocal = pattern.By(inverse, "reciprocal")) {
+    root = pattern.OnlyBy(reciprocal->input(0), "sqrt");
+  } else if (const Node* div = pattern.By(inverse, "div")) {
+    const auto with = Pattern::NumberOperand(*div);
+    if (with && with->first && with->number == 1) root = pattern.OnlyBy(with->other, "sqrt");
+  } else if (const Node* pow = pattern.By(inverse, "pow")) {
+    const auto with = Pattern::NumberOperand(*pow);
+    if (with && !with->first && with->number == -0.5) root = pow;
+  }
+  return root ? root->input(0) : nullptr;
+}
+
+// What is divided by a standard deviation: x * y where y is 1 / sqrt(v), or x / sqrt(v).
+struct Quotient {
+  Value* dividend;
+  Value* variance;  // with epsilon
+};
+std::optional<Quotient> MatchQuotient(const Pattern& pattern, const Node& node) {
+  if (node.op() == "div") {
+    const Node* root = pattern.OnlyBy(node.input(1), "sqrt");
+    return root ? std::optional(Quotient{node.input(0), root->input(0)}) : std::nullopt;
+  }
+  for (size_t i : {1, 0}) {
+    if (Rewriter::UsedOnce(node.input(i))) {
+      Value* variance = MatchInverse(pattern, node.input(i));
+      if (variance) return Quotient{node.input(1 - i), variance};
+    }
+  }
+  return std::nullopt;
+}
+
+// x - mean(x) over the axes from `axis` on; gives x.
+Value* MatchDeviation(const Pattern& pattern, const Value* value, int64_t axis) {
+  const Node* sub = pattern.By(value, "sub");
+  const auto mean = sub ? MatchMean(pattern.By(sub->input(1), "reduce_mean")) : std::nullopt;
+  return mean && mean->of == sub->input(0) && mean->axis == axis ? mean->of : nullptr;
+}
+
+// The sizes of all axes from `axis` on, if they are known.
+std::optional<std::vector<int64_t>> SizesFrom(const Value* x, int64_t axis) {
+  const Shape* shape = x->shape();
+  if (!shape || axis < 0 || axis > shape->rank()) return std::nullopt;
+  return Shape(std::vector<Dim>(shape->begin() + axis, shape->end())).Static();
+}
+
+Value* Filled(Builder& b, DType t, const std::vector<int64_t>& dims, double number) {
+  const auto count = CheckedProduct(dims);
+  if (!count || *count > kMaxLoweringElements) {
+    b.Fail(CannotExpress("a constant of too many elements"));
+    return b.Scalar(t, number);
+  }
+  return NumbersAs(b, t, dims, std::vector<double>(*count, number), number == 0 ? "zeros" : "ones");
+}
+
+// A norm without scale and bias, over the axes from `axis` on.
+struct PlainNorm {
+  const char* op;
+  Value* x;
+  int64_t axis;
+  float epsilon;
+};
+// mean(d^2) + epsilon
+struct Variance {
+  Value* squared;
+  int64_t axis;
+  float epsilon;
+};
+std::optional<Variance> MatchVariance(const Pattern& pattern, const Value* value) {
+  const Node* add = pattern.OnlyBy(value, "add");
+  const auto epsilon = add ? Pattern::NumberOperand(*add) : std::nullopt;
+  if (!epsilon || !(epsilon->number >= 0)) return std::nullopt;
+  const auto mean = MatchMean(pattern.OnlyBy(epsilon->other, "reduce_mean"));
+  Value* squared = mean ? SquareOf(pattern, mean->of) : nullptr;
+  if (!squared) return std::nullopt;
+  return Variance{squared, mean->axis, static_cast<float>(epsilon->number)};
+}
+
+std::optional<PlainNorm> MatchPlainNorm(Rewriter& r) {
+  if (r.out()->dtype() != DType::kFloat32) return std::nullopt;
+  const Pattern pattern(r);
+  const auto quotient = MatchQuotient(pattern, r.node());
+  const auto variance = quotient ? MatchVariance(pattern, quotient->variance) : std::nullopt;
+  if (!variance) return std::nullopt;
+  const auto& [squared, axis, epsilon] = *variance;
+  Value* x = MatchDeviation(pattern, squared, axis);
+  if (x && MatchDeviation(pattern, quotient->dividend, axis) == x) {
+    return PlainNorm{"layer_normalization", x, axis, epsilon};
+  }
+  if (squared != quotient->dividend) return std::nullopt;
+  return PlainNorm{"rms_normalization", squared, axis, epsilon};
+}
+
+absl::StatusOr<bool> FuseQuotient(Rewriter& r) {
+  const auto norm = MatchPlainNorm(r);
+  const auto sizes = norm ? SizesFrom(norm->x, norm->axis) : std::nullopt;
+  if (!sizes || !r.context().Has(norm->op, DType::kFloat32)) return false;
+  Value* y = r.b().Op(norm->op, {norm->x, Filled(r.b(), DType::kFloat32, *sizes, 1)},
+                      {{"axis", norm->axis - norm->x->shape()->rank()},
+                       {"epsilon", norm->epsilon},
+                       {"stash_type", "float32"}});
+  return r.b().status().ok() && r.Replace(y);
+}
+X2IR_RULE(fuse_normalizations, div, FuseQuotient);
+X2IR_RULE(fuse_normalizations, mul, FuseQuotient);
+
+// In a target without layer_normalization: rows of x are the channels of an image of one axis.
+absl::StatusOr<bool> AsInstanceNorm(Rewriter& r) {
+  const auto norm = MatchPlainNorm(r);
+  if (!norm || std::string_view(norm->op) != "layer_normalization" || norm->axis != 2 ||
+      r.context().Has(norm->op, DType::kFloat32) ||
+      !r.context().Has("instance_normalization", DType::kFloat32)) {
+    return false;
+  }
+  const Dim& rows = (*norm->x->shape())[1];
+  if (!rows.is_static() || rows.value() < 1) return false;
+  const std::vector<int64_t> dims = {rows.value()};
+  Value* ones = Filled(r.b(), DType::kFloat32, dims, 1);
+  Value* y =
+      r.b().Op("instance_normalization", {norm->x, ones, Filled(r.b(), DType::kFloat32, dims, 0)},
+               {{"layout", "channels_first"}, {"epsilon", norm->epsilon}});
+  return r.b().status().ok() && r.Replace(y);
+}
+X2IR_RULES_PASS(layer_norm_as_instance_norm,
+                "Layer norms that were spelled out become instance norms in old targets.");
+X2IR_RULE(layer_norm_as_instance_norm, div, AsInstanceNorm);
+X2IR_RULE(layer_norm_as_instance_norm, mul, AsInstanceNorm);
+
+absl::StatusOr<bool> FuseCasts(Rewriter& r) {
+  const Pattern pattern(r);
+  const DType to = r.out()->dtype();
+  if (!IsFloating(to) || BitWidth(to) != 16) return false;
+  const Node* norm = pattern.OnlyBy(r.in(0), "layer_normalization");
+  if (!norm) norm = pattern.OnlyBy(r.in(0), "rms_normalization");
+  if (!norm || norm->input(2) || norm->num_outputs() > 1) return false;
+  const DType stash = r.in(0)->dtype();
+  const Node* cast = pattern.By(norm->input(0), "cast");
+  if (!cast || cast->input(0)->dtype() != to || stash != DType::kFloat32 ||
+      norm->attrs().String("stash_type") != Name(stash) || !IsFilledWith(norm->input(1), 1) ||
+      !r.context().Has(norm->op(), to)) {
+    return false;
+  }
+  Value* ones = Filled(r.b(), to, DenseConstant(norm->input(1))->dims(), 1);
+  Value* y = r.b().Op(norm->op(), {cast->input(0), ones}, norm->attrs());
+  return r.b().status().ok() && r.Replace(y);
+}
+X2IR_RULE(fuse_normalizations, cast, FuseCasts);
+
+// --- Groups ---------------------------------------------------------------------------------
+
+absl::StatusOr<bool> FuseGroups(Rewriter& r) {
+  const Pattern pattern(r);
+  const Node* norm = pattern.OnlyBy(r.in(0), "instance_normalization");
+  const Node* grouping = norm ? pattern.OnlyBy(norm->input(0), "reshape") : nullptr;
+  if (!grouping || norm->attrs().String("layout") != "channels_first") return false;
+  Value* x = grouping->input(0);
+  const Shape *shape = x->shape(), *grouped = norm->input(0)->shape();
+  const DType t = x->dtype();
+  if (!shape || !grouped || shape->rank() < 3 || grouped->rank() < 3 || t == DType::kFloat64 ||
+      !ProvablyEqual((*shape)[0], (*grouped)[0]) || !(*shape)[1].is_static() ||
+      !(*grouped)[1].is_static() || !SameShape(x, r.out())) {
+    return false;
+  }
+  const int64_t channels = (*shape)[1].value(), groups = (*grouped)[1].value();
+  if (groups < 1 || channels < 1 || channels % groups != 0 || !IsFilledWith(norm->input(1), 1) ||
+      !IsFilledWith(norm->input(2), 0) || !r.context().Has("group_normalization", t)) {
+    return false;
+  }
+  Value* ones = Filled(r.b(), t, {channels}, 1);
+  Value* y = r.b().Op("group_normalization", {x, ones, Filled(r.b(), t, {channels}, 0)},
+                      {{"layout", "channels_first"},
+                       {"num_groups", groups},
+                       {"epsilon", *norm->attrs().Find("epsilon")},
+                       {"stash_type", "float32"}});
+  return r.b().status().ok() && r.Replace(y);
+}
+X2IR_RULE(fuse_normalizations, reshape, FuseGroups);
+
+// --- Scale and bias -------------------------------------------------------------------------
+
+struct Norm {
+  Node* node;
+  Value* factor;  // what it is multiplied by, or what is added to it, in the norm's own shape
+};
+
+// Without leading dims of 1, and for channels without those at the end.
+Value* InShapeOf(Rewriter& r, Value* value, const std::vector<int64_t>& dims, int64_t trailing) {
+  const Shape* shape = value->shape();
+  const auto have = shape ? shape->Static() : std::nullopt;
+  if (!have) return nullptr;
+  if (*have == dims && trailing == 0) return value;
+  const Tensor* tensor = DenseConstant(value);
+  const auto count = static_cast<int64_t>(dims.size());
+  const int64_t leading = shape->rank() - count - trailing;
+  if (!tensor || leading < 0) return nullptr;
+  for (int64_t i = 0; i < shape->rank(); ++i) {
+    const bool own = i >= leading && i < leading + count;
+    if ((*have)[i] != (own ? dims[i - leading] : 1)) return nullptr;
+  }
+  return r.b().Constant(tensor->Reshaped(dims));
+}
+
+// A normalization that only this node uses, and the other operand where it may be scale or bias.
+std::optional<Norm> MatchNorm(Rewriter& r) {
+  const Pattern pattern(r);
+  for (size_t i : {0, 1}) {
+    for (const char* op : {"layer_normalization", "rms_normalization", "group_normalization"}) {
+      Node* node = pattern.OnlyBy(r.in(i), op);
+      Value* other = r.in(1 - i);
+      if (!node || other->dtype() != r.in(i)->dtype() || node->output(1) || node->output(2)) {
+        continue;
+      }
+      const Shape* shape = r.in(i)->shape();
+      if (!shape || !other->shape() || other->shape()->rank() > shape->rank()) continue;
+      Value* factor = nullptr;
+      if (node->Is("group_normalization")) {
+        const Tensor* scale = DenseConstant(node->input(1));
+        const bool first = node->attrs().String("layout") == "channels_first";
+        if (scale && first) factor = InShapeOf(r, other, scale->dims(), shape->rank() - 2);
+      } else if (auto axis = NormalizeAxis(node->attrs().Int("axis"), shape->rank()); axis.ok()) {
+        const auto sizes = SizesFrom(r.in(i), *axis);
+        if (sizes) factor = InShapeOf(r, other, *sizes, 0);
+      }
+      if (factor) return Norm{node, factor};
+    }
+  }
+  return std::nullopt;
+}
+
+bool HasNoBias(const Node& norm) { return !norm.input(2) || IsFilledWith(norm.input(2), 0); }
+
+absl::StatusOr<bool> FuseScale(Rewriter& r) {
+  const auto norm = MatchNorm(r);
+  if (!norm || !IsFilledWith(norm->node->input(1), 1) || !HasNoBias(*norm->node)) return false;
+  std::vector<Value*> operands = norm->node->inputs();
+  operands[1] = norm->factor;
+  return r.Replace(r.b().Op(norm->node->op(), operands, norm->node->attrs()));
+}
+X2IR_RULE(fuse_normalizations, mul, FuseScale);
+
+absl::StatusOr<bool> FuseBias(Rewriter& r) {
+  const auto norm = MatchNorm(r);
+  if (!norm || norm->node->Is("rms_normalization") || !HasNoBias(*norm->node)) return false;
+  const std::vector<Value*> operands = {norm->node->input(0), norm->node->input(1), norm->factor};
+  return r.Replace(r.b().Op(norm->node->op(), operands, norm->node->attrs()));
+}
+X2IR_RULE(fuse_normalizations, add, FuseBias);
+
+// g of mul(of, g), which only the mul at hand and maybe others use.
+Value* OtherFactor(const Node& mul, const Value* of) {
+  if (mul.input(0) == of) return mul.input(1);
+  return mul.input(1) == of ? mul.input(0) : nullptr;
+}
+
+// x * g + (bias - mean * g) with g = scale / sqrt(variance).
+absl::StatusOr<bool> FuseShifted(Rewriter& r) {
+  if (r.out()->dtype() != DType::kFloat32) return false;
+  const Pattern pattern(r);
+  for (size_t i : {0, 1}) {
+    const Node* scaled = pattern.OnlyBy(r.in(i), "mul");
+    const Node* shift = pattern.OnlyBy(r.in(1 - i), "sub");
+    const Node* scaled_mean = shift ? pattern.OnlyBy(shift->input(1), "mul") : nullptr;
+    if (!scaled || !scaled_mean) continue;
+    for (size_t k : {0, 1}) {
+      const auto mean = MatchMean(pattern.By(scaled_mean->input(k), "reduce_mean"));
+      Value* g = mean ? scaled_mean->input(1 - k) : nullptr;
+      if (!g || OtherFactor(*scaled, mean->of) != g) continue;
+      Value *x = mean->of, *inverse = g, *scale = nullptr;
+      if (const Node* mul = pattern.By(g, "mul")) {
+        const size_t at = MatchInverse(pattern, mul->input(0)) ? 0 : 1;
+        inverse = mul->input(at);
+        scale = mul->input(1 - at);
+      }
+      const Value* root = MatchInverse(pattern, inverse);
+      const auto variance = root ? MatchVariance(pattern, root) : std::nullopt;
+      const auto sizes = SizesFrom(x, mean->axis);
+      if (!variance || !sizes || variance->axis != mean->axis ||
+          MatchDeviation(pattern, variance->squared, mean->axis) != x ||
+          !r.context().Has("layer_normalization", DType::kFloat32)) {
+        continue;
+      }
+      scale = scale ? InShapeOf(r, scale, *sizes, 0) : Filled(r.b(), DType::kFloat32, *sizes, 1);
+      Value* bias = InShapeOf(r, shift->input(0), *sizes, 0);
+      if (!scale || !bias) continue;
+      Value* y = r.b().Op("layer_normalization", {x, scale, bias},
+                          {{"axis", mean->axis - x->shape()->rank()},
+                           {"epsilon", variance->epsilon},
+                           {"stash_type", "float32"}});
+      return r.b().status().ok() && r.Replace(y);
+    }
+  }
+  return false;
+}
+X2IR_RULE(fuse_normalizations, add, FuseShifted);
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,31 @@
+// What rules of several passes ask about a node and its operands.
+#ifndef X2IR_OPTIMIZER_RULE_UTIL_H_
+#define X2IR_OPTIMIZER_RULE_UTIL_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/optimizer/rules.h"
+
+namespace x2ir {
+
+// The same rank, and the same sizes in every run.
+bool SameShape(const Shape* a, const Shape* b);
+
+// The type of output 0 by inference alone. The one that the value has may know more, because a
+// file said so, and an output of the graph has the names that the file gave its dims.
+Type InferredType(Rewriter& r);
+// Whether output 0 has element type and shape of that operand, in every run.
+bool HasTypeOf(Rewriter& r, size_t operand);
+
+// Elements of an integer value of rank 0 or 1, each a number, an expression or unknown.
+std::optional<std::vector<Dim>> KnownElements(const Value* value);
+
+// The rank of the operand, -1 where it is not known.
+int64_t RankOf(const Value* value);
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPTIMIZER_RULE_UTIL_H_

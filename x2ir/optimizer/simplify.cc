@@ -1,0 +1,187 @@
+// simplify: removes ops that change nothing, and puts two ops together that one can do. The rules
+// of ops that move elements stand in simplify_moves.cc, of those that only give them another
+// shape in simplify_reshapes.cc.
+//  1. `identity` goes, except where an output of the graph would lose its name.
+//  2. `dropout` that does not drop is its operand: no training mode, or a ratio of 0.
+//  3. `cast` to the type that the operand has is its operand; `cast_like` a known type is `cast`.
+//  4. `cast` of `cast` is one where that gives the same numbers: the first loses nothing, or
+//     both go from integers to integers that are not wider.
+//  5. `clip` without bounds, and `min`, `max`, `sum`, `mean`, `concat` of one operand, are it.
+//  6. x + 0, x - 0, x * 1, x / 1, pow(x, 1), x and true, x or false, ... are x, where the result
+//     has x's shape. Floats: x + -0 and x - 0 alone, since -0 + 0 is 0.
+//  7. neg, not and bitwise_not twice are nothing; relu, abs, floor, ... twice are one.
+//  8. `where` with a condition that is true everywhere, or nowhere, is that operand.
+#include <cmath>
+#include <string_view>
+
+#include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/retype.h"
+#include "x2ir/optimizer/rule_util.h"
+
+namespace x2ir {
+namespace {
+
+X2IR_RULES_PASS(simplify, "Removes ops that change nothing; chains of ops become one.");
+
+// --- 1, 2 -----------------------------------------------------------------------------------
+
+absl::StatusOr<bool> RemoveIdentity(Rewriter& r) {
+  const Value* from = r.out();
+  const Value* to = r.in(0);
+  if (from->is_graph_output() &&
+      (!to->producer() || to->graph() != &r.graph() || to->is_graph_output())) {
+    return false;
+  }
+  return r.Replace(r.in(0));
+}
+X2IR_RULE(simplify, identity, RemoveIdentity);
+
+std::optional<double> KnownNumber(const Value* value) {
+  const std::optional<Tensor> tensor = value ? KnownTensor(*value) : std::nullopt;
+  if (!tensor || tensor->num_elements() != 1 || tensor->is_string()) return std::nullopt;
+  return tensor->AsDouble(0);
+}
+
+absl::StatusOr<bool> RemoveDropout(Rewriter& r) {
+  if (r.node().output(1) && !r.node().output(1)->is_unused()) return false;
+  const bool never = !r.in(2) || KnownNumber(r.in(2)) == 0;
+  if (!never && KnownNumber(r.in(1)) != 0) return false;
+  return r.Replace({r.in(0), r.in(0)});
+}
+X2IR_RULE(simplify, dropout, RemoveDropout);
+
+// --- 3, 4 -----------------------------------------------------------------------------------
+
+absl::StatusOr<bool> CastLikeAsCast(Rewriter& r) {
+  const DType to = r.in(1)->dtype();
+  if (to == DType::kUndefined) return false;
+  AttributeMap attrs = r.attrs();
+  attrs.Set("to", Name(to));
+  return r.Replace(r.b().Op("cast", {r.in(0)}, std::move(attrs)));
+}
+X2IR_RULE(simplify, cast_like, CastLikeAsCast);
+
+absl::StatusOr<bool> MergeCasts(Rewriter& r) {
+  const std::optional<DType> to = ParseDType(r.attrs().String("to"));
+  if (!to) return false;
+  if (r.in(0)->dtype() == *to && r.in(0)->type().is_tensor()) return r.Replace(r.in(0));
+  const Node* first = r.Producer(0, "cast");
+  if (!first) return false;
+  const DType from = first->input(0)->dtype(), between = r.in(0)->dtype();
+  if (from == DType::kUndefined || between == DType::kUndefined) return false;
+  if (*to == DType::kString) return false;  // the text of a number depends on its type
+  const bool wraps =
+      IsInteger(from) && IsInteger(between) && IsInteger(*to) && BitWidth(between) >= BitWidth(*to);
+  if (!wraps && !HoldsEvery(between, from)) return false;
+  if (from == *to) return r.Replace(first->input(0));
+  return r.Replace(r.b().Op("cast", {first->input(0)}, r.attrs()));
+}
+X2IR_RULE(simplify, cast, MergeCasts);
+
+// --- 5 --------------------------------------------------------------------------------------
+
+absl::StatusOr<bool> RemoveBoundless(Rewriter& r) {
+  return !r.in(1) && !r.in(2) && r.Replace(r.in(0));
+}
+X2IR_RULE(simplify, clip, RemoveBoundless);
+
+absl::StatusOr<bool> RemoveOfOne(Rewriter& r) {
+  return r.node().num_inputs() == 1 && r.Replace(r.in(0));
+}
+X2IR_RULE(simplify, min, RemoveOfOne);
+X2IR_RULE(simplify, max, RemoveOfOne);
+X2IR_RULE(simplify, sum, RemoveOfOne);
+X2IR_RULE(simplify, mean, RemoveOfOne);
+X2IR_RULE(simplify, concat, RemoveOfOne);
+
+// --- 6 --------------------------------------------------------------------------------------
+
+// An operand that leaves the other one as it is.
+struct Neutral {
+  std::string_view op;
+  int number;
+  bool either;  // else the second operand alone
+};
+constexpr Neutral kNeutrals[] = {
+    {"add", 0, true},        {"sub", 0, false},        {"mul", 1, true},        {"div", 1, false},
+    {"pow", 1, false},       {"and", 1, true},         {"or", 0, true},         {"xor", 0, true},
+    {"bitwise_or", 0, true}, {"bitwise_xor", 0, true}, {"bit_shift", 0, false},
+};
+constexpr int64_t kMaxLookedAt = 4096;  // elements
+
+bool IsAll(const Value& value, const Neutral& neutral) {
+  const Tensor* constant = value.fixed_constant();
+  if (constant && constant->num_elements() > kMaxLookedAt) return false;
+  const std::optional<Tensor> tensor = KnownTensor(value);
+  if (!tensor || tensor->num_elements() == 0) return false;
+  const DType t = tensor->dtype();
+  for (int64_t i = 0; i < tensor->num_elements(); ++i) {
+    if (IsInteger(t) || t == DType::kBool) {
+      if (tensor->AsInt(i) != neutral.number) return false;
+    } else {
+      const double v = tensor->AsDouble(i);
+      if (v != neutral.number) return false;
+      if (v == 0 && std::signbit(v) != (neutral.op == "add")) return false;
+    }
+  }
+  return true;
+}
+
+absl::StatusOr<bool> RemoveNeutral(Rewriter& r) {
+  const Neutral* neutral = nullptr;
+  for (const Neutral& row : kNeutrals) {
+    if (r.node().op() == row.op) neutral = &row;
+  }
+  for (const size_t other : {size_t{1}, size_t{0}}) {
+    if (other == 0 && !neutral->either) break;
+    const DType t = r.in(other)->dtype();
+    // Complex numbers: infinities times 1 are NaN.
+    if (!IsInteger(t) && !IsFloating(t) && t != DType::kBool) continue;
+    if (IsAll(*r.in(other), *neutral) && HasTypeOf(r, 1 - other)) {
+      return r.Replace(r.in(1 - other));
+    }
+  }
+  return false;
+}
+X2IR_RULE(simplify, add, RemoveNeutral);
+X2IR_RULE(simplify, sub, RemoveNeutral);
+X2IR_RULE(simplify, mul, RemoveNeutral);
+X2IR_RULE(simplify, div, RemoveNeutral);
+X2IR_RULE(simplify, pow, RemoveNeutral);
+X2IR_RULE(simplify, and, RemoveNeutral);
+X2IR_RULE(simplify, or, RemoveNeutral);
+X2IR_RULE(simplify, xor, RemoveNeutral);
+X2IR_RULE(simplify, bitwise_or, RemoveNeutral);
+X2IR_RULE(simplify, bitwise_xor, RemoveNeutral);
+X2IR_RULE(simplify, bit_shift, RemoveNeutral);
+
+// --- 7, 8 -----------------------------------------------------------------------------------
+
+absl::StatusOr<bool> RemoveTwice(Rewriter& r) {
+  const Node* first = r.Producer(0, r.node().op());
+  return first && r.Replace(first->input(0));
+}
+X2IR_RULE(simplify, neg, RemoveTwice);
+X2IR_RULE(simplify, not, RemoveTwice);
+X2IR_RULE(simplify, bitwise_not, RemoveTwice);
+
+absl::StatusOr<bool> RemoveSecond(Rewriter& r) {
+  return r.Producer(0, r.node().op()) && r.Replace(r.in(0));
+}
+X2IR_RULE(simplify, relu, RemoveSecond);
+X2IR_RULE(simplify, abs, RemoveSecond);
+X2IR_RULE(simplify, floor, RemoveSecond);
+X2IR_RULE(simplify, ceil, RemoveSecond);
+X2IR_RULE(simplify, round, RemoveSecond);
+X2IR_RULE(simplify, sign, RemoveSecond);
+
+absl::StatusOr<bool> RemoveWhere(Rewriter& r) {
+  constexpr Neutral kTrue = {"where", 1, false}, kFalse = {"where", 0, false};
+  if (r.in(0)->dtype() != DType::kBool) return false;
+  const size_t taken = IsAll(*r.in(0), kTrue) ? 1 : IsAll(*r.in(0), kFalse) ? 2 : 0;
+  return taken != 0 && HasTypeOf(r, taken) && r.Replace(r.in(taken));
+}
+X2IR_RULE(simplify, where, RemoveWhere);
+
+}  // namespace
+}  // namespace x2ir

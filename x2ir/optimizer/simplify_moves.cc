@@ -1,0 +1,246 @@
+// Rules of simplify for ops that move elements (see simplify.cc).
+//  9. `transpose` that moves nothing is its operand; two in a row are one.
+// 10. `pad` by nothing, `slice` of everything, `split` into one part are their operand.
+// 11. `expand` and `tile` to the shape that the operand has are it. Sizes of `expand` that are
+//     the operand's own become 1, where that makes them all numbers.
+// 12. `slice` of a `slice` that nobody else uses is one: along other axes, or where the bounds
+//     can be added up (no bound counts from the end, or the size is a number).
+// 13. A `concat` that only another one along the same axis uses becomes part of that; operands
+//     without elements go.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "x2ir/ops/infer.h"
+#include "x2ir/ops/slice.h"
+#include "x2ir/optimizer/rule_util.h"
+
+namespace x2ir {
+namespace {
+
+// --- 9 --------------------------------------------------------------------------------------
+
+std::optional<std::vector<int64_t>> PermOf(const Node& node) {
+  if (node.attrs().Has("perm")) return node.attrs().Ints("perm");
+  const int64_t rank = RankOf(node.input(0));
+  if (rank < 0) return std::nullopt;
+  std::vector<int64_t> perm;
+  for (int64_t i = rank; i-- > 0;) perm.push_back(i);
+  return perm;
+}
+
+absl::StatusOr<bool> MergeTransposes(Rewriter& r) {
+  const auto perm = PermOf(r.node());
+  const Node* first = r.Producer(0, "transpose");
+  if (!perm) {  // the reversal of a rank that is not known, twice
+    return first && !first->attrs().Has("perm") && r.Replace(first->input(0));
+  }
+  if (std::is_sorted(perm->begin(), perm->end())) return r.Replace(r.in(0));
+  const auto before = first ? PermOf(*first) : std::nullopt;
+  if (!before || before->size() != perm->size()) return false;
+  std::vector<int64_t> both;
+  for (const int64_t axis : *perm) both.push_back((*before)[axis]);
+  if (std::is_sorted(both.begin(), both.end())) return r.Replace(first->input(0));
+  return r.Replace(r.b().Op("transpose", {first->input(0)}, {{"perm", std::move(both)}}));
+}
+X2IR_RULE(simplify, transpose, MergeTransposes);
+
+// --- 10, 11 ---------------------------------------------------------------------------------
+
+absl::StatusOr<bool> RemovePad(Rewriter& r) {
+  const auto pads = KnownInts(r.in(1));
+  if (!pads || std::any_of(pads->begin(), pads->end(), [](int64_t p) { return p != 0; })) {
+    return false;
+  }
+  return r.Replace(r.in(0));
+}
+X2IR_RULE(simplify, pad, RemovePad);
+
+absl::StatusOr<bool> RemoveSplit(Rewriter& r) {
+  return r.node().num_outputs() == 1 && HasTypeOf(r, 0) && r.Replace(r.in(0));
+}
+X2IR_RULE(simplify, split, RemoveSplit);
+
+absl::StatusOr<bool> RemoveRepeats(Rewriter& r) { return HasTypeOf(r, 0) && r.Replace(r.in(0)); }
+X2IR_RULE(simplify, tile, RemoveRepeats);
+X2IR_RULE(simplify, expand, RemoveRepeats);
+
+absl::StatusOr<bool> ExpandByNumbers(Rewriter& r) {
+  const Shape* in = r.in(0)->shape();
+  const auto sizes = KnownElements(r.in(1));
+  if (!in || !sizes || r.in(1)->fixed_constant()) return false;
+  std::vector<int64_t> numbers;
+  const auto rank = static_cast<int64_t>(sizes->size());
+  for (int64_t i = 0; i < rank; ++i) {
+    const Dim& size = (*sizes)[i];
+    const int64_t axis = i - (rank - in->rank());
+    if (size.is_static()) {
+      numbers.push_back(size.value());
+    } else if (axis >= 0 && ProvablyEqual(size, (*in)[axis])) {
+      numbers.push_back(1);
+    } else {
+      return false;
+    }
+  }
+  return r.Replace(r.b().Op("expand", {r.in(0), r.b().Ints(numbers)}));
+}
+X2IR_RULE(simplify, expand, ExpandByNumbers);
+
+// --- 10, 12: slices -------------------------------------------------------------------------
+
+struct AxisSlice {
+  int64_t axis;
+  Dim start, end;
+  int64_t step;
+};
+
+// nullopt where axes or steps are not known, or bounds are not even named.
+std::optional<std::vector<AxisSlice>> SlicesOf(const Node& node) {
+  const int64_t rank = RankOf(node.input(0));
+  const auto starts = KnownElements(node.input(1)), ends = KnownElements(node.input(2));
+  if (rank < 0 || !starts || !ends || starts->size() != ends->size()) return std::nullopt;
+  const size_t n = starts->size();
+  std::vector<int64_t> axes, steps(n, 1);
+  for (size_t i = 0; i < n; ++i) axes.push_back(static_cast<int64_t>(i));
+  if (node.input(3)) {
+    const auto known = KnownInts(node.input(3));
+    if (!known || known->size() != n) return std::nullopt;
+    const auto normal = NormalizeAxes(*known, rank);
+    if (!normal.ok()) return std::nullopt;
+    axes = *normal;
+  }
+  if (node.input(4)) {
+    const auto known = KnownInts(node.input(4));
+    if (!known || known->size() != n) return std::nullopt;
+    steps = *known;
+  }
+  std::vector<AxisSlice> slices;
+  for (size_t i = 0; i < n; ++i) {
+    if (axes[i] >= rank || steps[i] == 0) return std::nullopt;
+    slices.push_back({axes[i], (*starts)[i], (*ends)[i], steps[i]});
+  }
+  return slices;
+}
+
+bool TakesAll(const AxisSlice& slice, const Dim& size) {
+  return slice.step == 1 && ProvablyEqual(SlicedDim(size, slice.start, slice.end, 1), size);
+}
+
+absl::StatusOr<bool> RemoveSlice(Rewriter& r) {
+  const auto slices = SlicesOf(r.node());
+  if (!slices) return false;
+  for (const AxisSlice& slice : *slices) {
+    if (!TakesAll(slice, (*r.in(0)->shape())[slice.axis])) return false;
+  }
+  return r.Replace(r.in(0));
+}
+X2IR_RULE(simplify, slice, RemoveSlice);
+
+// One after the other along the same axis of that size.
+std::optional<AxisSlice> Compose(const AxisSlice& a, const AxisSlice& b, const Dim& size) {
+  if (!a.start.is_static() || !a.end.is_static() || !b.start.is_static() || !b.end.is_static()) {
+    return std::nullopt;
+  }
+  if (size.is_static()) {
+    const SliceRange x = ResolveSlice(size.value(), a.start.value(), a.end.value(), a.step);
+    const SliceRange y = ResolveSlice(x.count, b.start.value(), b.end.value(), b.step);
+    if (y.count == 0) return AxisSlice{a.axis, 0, 0, 1};
+    const int64_t start = x.start + (y.count > 0 ? y.start * x.step : 0);
+    if (y.count == 1) return AxisSlice{a.axis, start, start + 1, 1};
+    // More than one element: steps are smaller than the size, and so is their product.
+    const int64_t step = x.step * y.step;
+    int64_t end = start + (y.count - 1) * step + (step > 0 ? 1 : -1);
+    if (end < 0) end = std::numeric_limits<int64_t>::min();
+    return AxisSlice{a.axis, start, end, step};
+  }
+  if (a.step != 1 || b.step != 1 || a.start.value() < 0 || a.end.value() < 0 ||
+      b.start.value() < 0 || b.end.value() < 0) {
+    return std::nullopt;
+  }
+  const auto add = [](int64_t x, int64_t y) {
+    int64_t sum;
+    return __builtin_add_overflow(x, y, &sum) ? std::numeric_limits<int64_t>::max() : sum;
+  };
+  const int64_t start = add(a.start.value(), b.start.value());
+  const int64_t end = std::min(a.end.value(), add(a.start.value(), b.end.value()));
+  return AxisSlice{a.axis, start, end, 1};
+}
+
+absl::StatusOr<bool> MergeSlices(Rewriter& r) {
+  const Node* first = r.Producer(0, "slice");
+  if (!first || !Rewriter::UsedOnce(r.in(0))) return false;
+  auto slices = SlicesOf(*first);
+  const auto more = SlicesOf(r.node());
+  if (!slices || !more) return false;
+  for (const AxisSlice& b : *more) {
+    const auto a = std::find_if(slices->begin(), slices->end(),
+                                [&](const AxisSlice& s) { return s.axis == b.axis; });
+    if (a == slices->end()) {
+      slices->push_back(b);
+    } else if (const auto both = Compose(*a, b, (*first->input(0)->shape())[b.axis])) {
+      *a = *both;
+    } else {
+      return false;
+    }
+  }
+  std::vector<int64_t> starts, ends, axes, steps;
+  for (const AxisSlice& slice : *slices) {
+    if (!slice.start.is_static() || !slice.end.is_static()) return false;
+    starts.push_back(slice.start.value());
+    ends.push_back(slice.end.value());
+    axes.push_back(slice.axis);
+    steps.push_back(slice.step);
+  }
+  Builder& b = r.b();
+  return r.Replace(b.Op("slice", {first->input(0), b.Ints(starts, "starts"), b.Ints(ends, "ends"),
+                                  b.Ints(axes, "axes"), b.Ints(steps, "steps")}));
+}
+X2IR_RULE(simplify, slice, MergeSlices);
+
+// --- 13 -------------------------------------------------------------------------------------
+
+// A chain of many is put together at a cost of its length times this.
+constexpr size_t kMaxConcatOperands = 256;
+
+bool SameAxis(const Node& a, const Node& b, int64_t rank) {
+  const int64_t x = a.attrs().Int("axis"), y = b.attrs().Int("axis");
+  return x == y || (rank >= 0 && (x < 0 ? x + rank : x) == (y < 0 ? y + rank : y));
+}
+
+bool IsEmptyAlong(const Value& part, int64_t axis) {
+  const int64_t rank = RankOf(&part);
+  if (axis < 0) axis += rank;
+  return axis >= 0 && axis < rank && (*part.shape())[axis] == Dim(0);
+}
+
+absl::StatusOr<bool> FlattenConcat(Rewriter& r) {
+  const int64_t axis = r.attrs().Int("axis");
+  std::vector<Value*> parts;
+  bool changed = false;
+  size_t empty = 0;
+  for (size_t i = 0; i < r.node().num_inputs(); ++i) {
+    const Node* inner = r.Producer(i, "concat");
+    if (inner && Rewriter::UsedOnce(r.in(i)) &&
+        r.node().num_inputs() + inner->num_inputs() <= kMaxConcatOperands &&
+        SameAxis(r.node(), *inner, RankOf(r.in(i)))) {
+      for (Value* part : inner->inputs()) parts.push_back(part);
+      changed = true;
+    } else {
+      parts.push_back(r.in(i));
+    }
+  }
+  for (const Value* part : parts) empty += IsEmptyAlong(*part, axis);
+  if (empty != 0 && parts.size() > 1) {
+    Value* first = parts[0];
+    parts.erase(std::remove_if(parts.begin(), parts.end(),
+                               [&](Value* part) { return IsEmptyAlong(*part, axis); }),
+                parts.end());
+    if (parts.empty()) parts.push_back(first);
+    changed = true;
+  }
+  return changed && r.Replace(r.b().Op("concat", std::move(parts), r.attrs()));
+}
+X2IR_RULE(simplify, concat, FlattenConcat);
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,136 @@
+// The table of flip rules, and what rules share.
+#include "x2ir/optimizer/transpose/flips.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "x2ir/graph_wrapper/check.h"
+#include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+// Filled by static objects before main; read-only afterwards, hence no lock.
+std::map<Symbol, FlipRule>& Table() {
+  static auto* table = new std::map<Symbol, FlipRule>;
+  return *table;
+}
+
+}  // namespace
+
+const FlipRule* FindFlipRule(Symbol op) {
+  auto it = Table().find(op);
+  return it == Table().end() ? nullptr : &it->second;
+}
+
+std::vector<Symbol> OpsWithFlipRules() {
+  std::vector<Symbol> ops;
+  for (const auto& entry : Table()) ops.push_back(entry.first);
+  return ops;
+}
+
+bool RegisterFlip(std::string_view op, SpreadFn spread, ChangeFn change) {
+  const bool fresh = Table().emplace(Symbol(op), FlipRule{spread, change}).second;
+  X2IR_CHECK(fresh, StrCat("'", op, "' has two flip rules"));
+  return true;
+}
+
+Perm OperandOrder(const Value& operand, const Perm& p) {
+  const Shape& shape = *operand.shape();
+  const int64_t before = static_cast<int64_t>(p.size()) - shape.rank();
+  bool all_ones = true, same_tail = true;
+  for (const Dim& d : shape) all_ones &= d == Dim(1);
+  if (all_ones) return {};
+  Perm tail;
+  for (size_t i = before; i < p.size(); ++i) {
+    same_tail &= p[i] >= before;
+    tail.push_back(p[i] - before);
+  }
+  return same_tail ? Normalized(std::move(tail)) : p;
+}
+
+Perm WithoutAxes(const Perm& p, const std::vector<bool>& dropped) {
+  std::vector<int64_t> place;  // of each axis among those that are left
+  int64_t count = 0;
+  for (bool d : dropped) place.push_back(d ? -1 : count++);
+  Perm left;
+  for (int64_t axis : p) {
+    if (!dropped[axis]) left.push_back(place[axis]);
+  }
+  return Normalized(std::move(left));
+}
+
+Perm WithAxes(const Perm& p, const std::vector<bool>& dropped) {
+  const int64_t rank = static_cast<int64_t>(dropped.size());
+  std::vector<int64_t> kept;
+  Perm all;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (!dropped[axis]) kept.push_back(axis);
+    if (dropped[axis] && kept.empty()) all.push_back(axis);
+  }
+  // A dropped axis stays behind the one that it stands behind now.
+  for (int64_t i : p) {
+    all.push_back(kept[i]);
+    for (int64_t axis = kept[i] + 1; axis < rank && dropped[axis]; ++axis) all.push_back(axis);
+  }
+  return Normalized(std::move(all));
+}
+
+std::optional<std::vector<bool>> AxisMask(const std::vector<int64_t>& axes, int64_t rank) {
+  std::vector<bool> mask(rank, false);
+  for (int64_t axis : axes) {
+    if (axis < -rank || axis >= rank) return std::nullopt;
+    mask[axis < 0 ? axis + rank : axis] = true;
+  }
+  return mask;
+}
+
+std::vector<int64_t> NewAxes(const std::vector<int64_t>& axes, const Perm& p) {
+  const int64_t rank = static_cast<int64_t>(p.size());
+  std::vector<int64_t> moved;
+  for (int64_t axis : axes) moved.push_back(NewAxis(p, axis < 0 ? axis + rank : axis));
+  return moved;
+}
+
+void SetOperand(Node& node, size_t i, Value* value) {
+  while (node.num_inputs() <= i) node.AddInput(nullptr);
+  node.SetInput(i, value);
+}
+
+Value* Reordered(Builder& b, Value* value, const std::vector<int64_t>& order) {
+  const std::optional<Tensor> known = KnownTensor(*value);
+  const int64_t last = order.empty() ? -1 : *std::max_element(order.begin(), order.end());
+  if (!known || known->num_elements() <= last || known->nbytes() == 0 ||
+      known->nbytes() % known->num_elements() != 0) {
+    return b.Op("gather", {value, b.Ints(order, "order")}, {{"axis", 0}});
+  }
+  const size_t size = known->nbytes() / known->num_elements();
+  Tensor tensor = Tensor::Zeros(known->dtype(), {static_cast<int64_t>(order.size())});
+  auto bytes = tensor.mutable_bytes();
+  for (size_t i = 0; i < order.size(); ++i) {
+    std::memcpy(bytes.data() + i * size, known->bytes().data() + order[i] * size, size);
+  }
+  return b.Constant(std::move(tensor), "order");
+}
+
+std::optional<Flip> SameOrder(const Node& node, Slot slot, const Perm& p, size_t operands) {
+  const int64_t rank = static_cast<int64_t>(p.size());
+  if (!slot.output && slot.index >= operands) return std::nullopt;
+  Flip flip(node);
+  for (size_t i = 0; i < std::min(operands, node.num_inputs()); ++i) {
+    if (!node.input(i)) continue;
+    if (RankOf(node.input(i)) != rank) return std::nullopt;
+    flip.in[i] = p;
+  }
+  for (size_t i = 0; i < node.num_outputs(); ++i) {
+    if (!node.output(i)) continue;
+    if (RankOf(node.output(i)) != rank) return std::nullopt;
+    flip.out[i] = p;
+  }
+  return flip;
+}
+
+}  // namespace x2ir

@@ -1,0 +1,45 @@
+// Orders of axes. A Perm p stands for a transpose: axis i of the result is axis p[i] of the
+// operand. An empty Perm is the order that a value has anyway, of any rank.
+#ifndef X2IR_OPTIMIZER_TRANSPOSE_PERM_H_
+#define X2IR_OPTIMIZER_TRANSPOSE_PERM_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "x2ir/graph_wrapper/graph.h"
+
+namespace x2ir {
+
+using Perm = std::vector<int64_t>;
+
+bool IsIdentity(const Perm& p);
+// Empty where it changes nothing.
+Perm Normalized(Perm p);
+Perm Inverse(const Perm& p);
+// First one, then the other; normalized.
+Perm Compose(const Perm& first, const Perm& second);
+// Where axis a of the operand stands in the result.
+inline int64_t NewAxis(const Perm& p, int64_t a) {
+  for (size_t i = 0; i < p.size(); ++i) {
+    if (p[i] == a) return static_cast<int64_t>(i);
+  }
+  return a;
+}
+// Whether the axes [from, to) stay where they are.
+bool Fixes(const Perm& p, int64_t from, int64_t to);
+
+Shape Permuted(const Shape& shape, const Perm& p);
+// Axes of size 1 alone change places, so that the elements stay where they are.
+bool MovesOnlyOnes(const Shape& shape, const Perm& p);
+
+// The order that an IR transpose makes; nullopt for other nodes, and where the rank is not known.
+std::optional<Perm> PermOf(const Node& node);
+
+// A constant shape operand for `reshape` (allowzero = 0) from one shape to another one of as many
+// elements: 0 copies a size, one may be -1. nullopt where that does not say it.
+std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& from, const Shape& to);
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPTIMIZER_TRANSPOSE_PERM_H_

@@ -1,0 +1,76 @@
+// A region: nodes that could be flipped together (flips.h), grown from one value, and the choice
+// of those that are.
+#ifndef X2IR_OPTIMIZER_TRANSPOSE_REGION_H_
+#define X2IR_OPTIMIZER_TRANSPOSE_REGION_H_
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "x2ir/optimizer/transpose/flips.h"
+#include "x2ir/optimizer/transpose/min_cut.h"
+#include "x2ir/optimizer/transpose/transpose_set.h"
+
+namespace x2ir {
+
+class Region {
+ public:
+  Region(TransposeSet& transposes, const PassContext& target)
+      : transposes_(transposes), target_(target) {}
+
+  // All nodes that are reached from the value, which would have order p, over operands and results
+  // in both directions. It ends at transposes, at ops that pass none, and where nothing changes.
+  void Grow(Value* value, const Perm& p);
+  // The values that would change order, with it.
+  const std::vector<std::pair<Value*, Perm>>& values() const { return values_; }
+  // Whether some nodes are better flipped: the transposes (and other nodes) then are fewer.
+  bool Decide();
+  // Flips those, with transposes at all borders, inner ones too: Tidy takes most of them away.
+  void Apply();
+  // What it took, in nodes and uses that were looked at.
+  int64_t work() const { return work_; }
+
+ private:
+  struct Vertex {
+    Node* node;
+    Flip flip;
+    bool flipped = false;
+  };
+  // One order in which a value is wanted, by a node as it is and flipped. No vertex: -1.
+  struct Want {
+    int vertex;
+    Perm now, then;
+  };
+  struct Root {
+    Value* value;  // not made by a transpose
+    int vertex;    // its producer, or -1
+    Perm held;     // the order that it has when that is flipped
+    std::vector<Want> wants;
+  };
+  void Visit(Value* value, const Perm& p);
+  void TryNode(Node* node, Slot slot, const Perm& p);
+  void AddRoots();
+  void AddRoot(Value* value);
+  void AddWant(Root& root, const Use& use, const Perm& order);
+  int VertexOf(const Node* node) const;
+  int64_t OwnCost(const Vertex& vertex) const;
+  void AddToCut(MinCut& cut, const Root& root) const;
+  int64_t Cost(const std::function<bool(int)>& flipped) const;
+  void FlipNode(Vertex& vertex);
+  Value* Adapted(Value* value, const Perm& p, Node* before);
+
+  TransposeSet& transposes_;
+  const PassContext& target_;
+  std::vector<Vertex> vertices_;
+  std::vector<Root> roots_;
+  std::vector<std::pair<Value*, Perm>> values_;  // also the queue of Grow
+  absl::flat_hash_map<const Node*, int> vertex_of_;
+  absl::flat_hash_map<const Value*, bool> seen_;
+  absl::flat_hash_map<std::pair<const Value*, Perm>, Value*> constants_;  // in other orders
+  int64_t work_ = 0;
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPTIMIZER_TRANSPOSE_REGION_H_

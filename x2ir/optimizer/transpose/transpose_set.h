@@ -1,0 +1,72 @@
+// The transposes of one graph, kept as few as they can be without moving any over an op.
+#ifndef X2IR_OPTIMIZER_TRANSPOSE_TRANSPOSE_SET_H_
+#define X2IR_OPTIMIZER_TRANSPOSE_TRANSPOSE_SET_H_
+
+#include <deque>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "x2ir/optimizer/transpose/perm.h"
+
+namespace x2ir {
+
+class TransposeSet {
+ public:
+  // Reshapes that move only axes of size 1 count as transposes until Close.
+  explicit TransposeSet(Graph& graph);
+
+  Graph& graph() { return graph_; }
+  bool Contains(const Node* node) const { return live_.contains(node); }
+  // The value in another order; the new node stands right behind the value's producer.
+  Value* Make(Value* value, const Perm& p);
+  // What used the value uses a transpose of it from now on, whose type is the value's now; the
+  // value itself is about to change to the order that the transpose undoes.
+  void Insulate(Value* value, const Perm& undo);
+
+  //  1. A transpose that changes nothing goes.
+  //  2. One of a transpose takes that one's operand; what nobody uses goes.
+  //  3. One of a constant is a constant, unless a large one would be there twice then.
+  //  4. Equal ones of one value become one.
+  // Only those that are new or whose surroundings changed are looked at. Gives how many went.
+  int64_t Tidy();
+  // One that is new or changed since it was last given, and when that was; null when there is none.
+  struct Changed {
+    Node* node = nullptr;
+    int64_t time = 0;
+  };
+  Changed NextChanged();
+  void SetTime(int64_t time) { time_ = time; }
+  // Results of transposes that went since this was last called.
+  std::vector<const Value*> TakeGone() { return std::exchange(gone_, {}); }
+  // Transposes that move only axes of size 1 become reshapes. Gives how many were none before.
+  int64_t Close();
+
+ private:
+  struct State {
+    bool waiting = false;  // for Tidy
+    bool changed = false;  // for NextChanged
+    int64_t time = 0;
+    bool was_reshape = false;
+  };
+  void Add(Node* node, bool was_reshape);
+  void Wait(Node* node);
+  void WaitForUsers(const Value* value);
+  void Erase(Node* node);
+  void ReplaceBy(Node* node, Value* value);
+  void PlaceBehindOperand(Node* node);
+  Node* NodeBehind(const Value* value);
+  bool Merge(Node* node);
+  bool Fold(Node* node, const Perm& p);
+  bool Share(Node* node, const Perm& p);
+
+  Graph& graph_;
+  absl::flat_hash_map<const Node*, State> live_;
+  std::deque<Node*> waiting_, changed_;
+  std::vector<const Value*> gone_;
+  int64_t time_ = 0;
+  absl::flat_hash_map<std::pair<const Value*, Perm>, Node*> of_;  // may be out of date
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPTIMIZER_TRANSPOSE_TRANSPOSE_SET_H_

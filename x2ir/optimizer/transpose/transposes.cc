@@ -1,0 +1,103 @@
+// transposes: as few transposes as moving them allows.
+//  1. Transposes of transposes, of constants, of the same value, and those that change nothing
+//     are merged, folded, shared, removed (transpose_set.h).
+//  2. From each transpose a region is grown: all nodes that could work on operands in another order
+//     of axes if their neighbours did (region.h). How an op does so is its rule (flips.h). Those
+//     nodes are flipped which together leave the fewest transposes at the borders: a minimum cut.
+//     Transposes move up and down by the same rule, and end where something takes them up: in
+//     other transposes, constants, reductions, reshapes, sizes that are 1.
+//  3. A transpose that moves only axes of size 1 becomes a reshape, where constants can say it.
+//  4. A node that the target would say by transposes again is not flipped.
+// Inputs, outputs, and values that nested graphs use keep their order.
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "x2ir/optimizer/pass.h"
+#include "x2ir/optimizer/transpose/region.h"
+#include "x2ir/optimizer/transpose/transpose_set.h"
+
+namespace x2ir {
+namespace {
+
+// Regions may be looked at again after a change nearby; so often in all, for each node.
+constexpr int64_t kMaxWorkPerNode = 200;
+
+class Elimination {
+ public:
+  Elimination(Graph& graph, const PassContext& target)
+      : transposes_(graph),
+        target_(target),
+        work_(kMaxWorkPerNode * (static_cast<int64_t>(graph.num_nodes()) + 100)) {}
+
+  int64_t Run() {
+    changes_ = transposes_.Tidy();
+    while (work_ > 0) {
+      const auto [node, time] = transposes_.NextChanged();
+      if (!node) break;
+      const Perm p = *PermOf(*node);
+      // What stands behind it works on its operand; or what stands before gives its result.
+      if (!Improve(node->output(0), Inverse(p), time)) Improve(node->input(0), p, time);
+    }
+    return changes_ + transposes_.Close();
+  }
+
+ private:
+  // Grows the region of a value and flips what should be, unless that was tried after `time`.
+  bool Improve(Value* value, const Perm& p, int64_t time) {
+    for (const Value* gone : transposes_.TakeGone()) tried_.erase(gone);
+    auto& tried = tried_[value];
+    const auto last = std::find_if(tried.begin(), tried.end(),
+                                   [&](const auto& entry) { return entry.first == p; });
+    if (last != tried.end() && last->second > time) return false;
+    transposes_.SetTime(++time_);
+    Region region(transposes_, target_);
+    region.Grow(value, p);
+    const bool better = region.Decide();
+    work_ -= region.work() + 1;
+    if (!better) {
+      for (const auto& [reached, order] : region.values()) {
+        auto& times = tried_[reached];
+        std::erase_if(times, [&](const auto& entry) { return entry.first == order; });
+        times.emplace_back(order, time_);
+      }
+      return false;
+    }
+    region.Apply();
+    transposes_.Tidy();
+    ++changes_;
+    return true;
+  }
+
+  TransposeSet transposes_;
+  const PassContext& target_;
+  // Values whose regions were best as they were, by the order that they would have had, and when.
+  absl::flat_hash_map<const Value*, std::vector<std::pair<Perm, int64_t>>> tried_;
+  int64_t work_;
+  int64_t time_ = 0;
+  int64_t changes_ = 0;
+};
+
+constexpr int kMaxRuns = 8;
+
+absl::StatusOr<int64_t> EliminateTransposes(Graph& graph, const PassContext& context) {
+  // What one run leaves may let a few more regions pay off.
+  int64_t changes = 0;
+  for (int round = 0; round < kMaxRuns; ++round) {
+    const int64_t made = Elimination(graph, context).Run();
+    changes += made;
+    if (made == 0) break;
+  }
+  for (Node* node : graph.nodes()) {
+    for (Graph* inner : node->subgraphs()) {
+      X2IR_ASSIGN_OR_RETURN(const int64_t made, EliminateTransposes(*inner, context));
+      changes += made;
+    }
+  }
+  return changes;
+}
+
+X2IR_PASS(transposes, "Moves transposes to where they cancel or cost nothing.",
+          EliminateTransposes);
+
+}  // namespace
+}  // namespace x2ir

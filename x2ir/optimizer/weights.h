@@ -1,0 +1,33 @@
+// Weights with their channels scaled, computed in float64 and rounded once.
+#ifndef X2IR_OPTIMIZER_WEIGHTS_H_
+#define X2IR_OPTIMIZER_WEIGHTS_H_
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/graph_wrapper/tensor.h"
+
+namespace x2ir {
+
+// Which channel, of `scale`'s, an element of the weights belongs to.
+using ChannelOf = std::function<int64_t(int64_t element)>;
+
+// nullopt where the weights' type cannot hold the result: where a number overflows or is none, or
+// where in float16 the largest of a channel becomes so small that it loses digits.
+std::optional<Tensor> ScaleWeights(const Tensor& weights, const std::vector<double>& scale,
+                                   const ChannelOf& channel_of);
+// The numbers as a tensor of rank 1; nullopt where the type cannot hold one.
+std::optional<Tensor> FiniteNumbers(DType type, const std::vector<double>& numbers);
+// Whether others use these weights too, which are large: a changed copy would make the file larger.
+bool IsShared(const Value* weights);
+// Whether broadcasting the tensor to that rank gives each of `channels` along `axis` one number, or
+// all of them one, and leaves a shape of these channels as it is.
+bool IsPerChannel(const Tensor& tensor, int64_t rank, int64_t axis, int64_t channels);
+// The elements of a constant of floats: one for all `channels`, or one each. The caller checks.
+std::vector<double> SpreadOver(const Tensor& numbers, int64_t channels);
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPTIMIZER_WEIGHTS_H_
