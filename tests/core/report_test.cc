@@ -43,6 +43,11 @@ TEST(Report, GroupsByOpAndReason) {
   }
   EXPECT_LT(report.failures.size(), 60);
   EXPECT_EQ(report.failures.back().count, 1000 - 48);
+  // A report may go on after its failures were told of.
+  report.ClearFailures();
+  EXPECT_TRUE(report.ToStatus("cannot").ok());
+  report.AddFailure("onnx.Foo", "foo7", NotFound("another reason"), "");
+  EXPECT_EQ(report.failures.size(), 1);
 }
 
 TEST(Report, IsAStatus) {

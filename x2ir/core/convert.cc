@@ -482,7 +482,7 @@ absl::Status FromIr(Model& model, const std::string& dialect, const ExportOption
   if (options.foreign.all && !report->failures.empty()) {
     report->warnings.push_back(
         StrCat("kept as custom ops, which no runtime knows:\n", report->FailuresText()));
-    report->failures.clear();
+    report->ClearFailures();
   }
   X2IR_RETURN_IF_ERROR(
       report->ToStatus(StrCat("cannot express the model in ", dialect, " at opset ", opset)));

@@ -70,6 +70,12 @@ void Report::AddFailure(const std::string& op, const std::string& node, const ab
   if (failure.nodes.size() < kMostNodes) failure.nodes.push_back(node);
 }
 
+void Report::ClearFailures() {
+  failures.clear();
+  failure_of_.clear();
+  reasons_of_.clear();
+}
+
 std::string Report::FailuresText(size_t most_nodes) const {
   std::string text;
   for (const Failure& failure : failures) {

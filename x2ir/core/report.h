@@ -42,6 +42,8 @@ struct Report {
   int64_t foreign() const;
   void AddFailure(const std::string& op, const std::string& node, const absl::Status& status,
                   const std::string& hint);
+  // Forgets them: they are told of elsewhere.
+  void ClearFailures();
   // OK without failures; else one status that lists them all, in the worst one's code.
   absl::Status ToStatus(std::string_view what) const;
   // For people: the failures as a table of lines, each with so many nodes at most. Empty without
