@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "tests/handlers/rows_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/eval.h"
@@ -14,16 +15,6 @@ namespace x2ir {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string GraphText(std::string_view header, std::string_view lines) {
-  return "graph g(" + std::string(header) + " {\n" + std::string(lines) + "\n}";
-}
-
-// One graph in both dialects at an opset; it goes either way.
-struct BothWays {
-  int opset;
-  std::string_view header, onnx, ir;
-};
 
 TEST(ControlFlowHandlers, BothWays) {
   const BothWays rows[] = {

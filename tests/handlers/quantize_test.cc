@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "tests/handlers/rows_util.h"
 #include "tests/ops/text_eval_util.h"
 
 namespace x2ir {
@@ -12,16 +13,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string GraphText(std::string_view header, std::string_view lines) {
-  return "graph g(" + std::string(header) + " {\n" + std::string(lines) + "\n}";
-}
-
-// One graph in both dialects at an opset; it goes either way.
-struct BothWays {
-  int opset;
-  std::string_view header, onnx, ir;
-};
 
 TEST(QuantizeHandlers, BothWays) {
   constexpr std::string_view kX = "x: float32[n,4], s: float32[], z: int8[]) -> (y)";
@@ -78,25 +69,7 @@ TEST(QuantizeHandlers, BothWays) {
        "{ kernel_shape = [3, 3], pads = [1, 1, 1, 1] }",
        qlinear_conv},
   };
-  for (const BothWays& row : rows) {
-    const std::string onnx = GraphText(row.header, row.onnx), ir = GraphText(row.header, row.ir);
-    EXPECT_EQ(ToIrText(onnx, row.opset), Canonical(ir)) << row.opset << " " << row.onnx;
-    EXPECT_EQ(FromIrText(ir, row.opset), Canonical(onnx)) << row.opset << " " << row.ir;
-  }
-}
-
-struct OneWay {
-  int opset;
-  std::string_view header, from, to;  // to starting with "error ": a part of the message after it
-};
-
-void Expect(const std::string& got, const OneWay& row) {
-  if (row.to.substr(0, 6) == "error ") {
-    EXPECT_THAT(got, HasSubstr("error: ")) << row.opset << " " << row.from;
-    EXPECT_THAT(got, HasSubstr(std::string(row.to.substr(6)))) << row.opset << " " << row.from;
-  } else {
-    EXPECT_EQ(got, Canonical(GraphText(row.header, row.to))) << row.opset << " " << row.from;
-  }
+  for (const BothWays& row : rows) ExpectBothWays(row);
 }
 
 TEST(QuantizeHandlers, Import) {
@@ -114,7 +87,7 @@ TEST(QuantizeHandlers, Import) {
        "y = onnx.ConvInteger(x, w) { kernel_shape = [3, 2] }", "error but w has"},
   };
   for (const OneWay& row : rows) {
-    Expect(ToIrText(GraphText(row.header, row.from), row.opset), row);
+    ExpectOneWay(ToIrText(GraphText(row.header, row.from), row.opset), row);
   }
 }
 
@@ -170,7 +143,7 @@ TEST(QuantizeHandlers, Export) {
        "error may not fit int32"},
   };
   for (const OneWay& row : rows) {
-    Expect(FromIrText(GraphText(row.header, row.from), row.opset), row);
+    ExpectOneWay(FromIrText(GraphText(row.header, row.from), row.opset), row);
   }
 }
 

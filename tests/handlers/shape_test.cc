@@ -6,21 +6,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "tests/handlers/rows_util.h"
 
 namespace x2ir {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string GraphText(std::string_view header, std::string_view lines) {
-  return "graph g(" + std::string(header) + " {\n" + std::string(lines) + "\n}";
-}
-
-// One graph in both dialects at an opset; it goes either way.
-struct BothWays {
-  int opset;
-  std::string_view header, onnx, ir;
-};
 
 TEST(ShapeHandlers, BothWays) {
   constexpr std::string_view kX = "x: float32[n,3,4]) -> (y)";
@@ -151,25 +142,7 @@ TEST(ShapeHandlers, BothWays) {
        "y = einsum(a, b) { equation = \"ij,jk->ik\" }"},
       {11, "x: float32[n,3,3]) -> (y)", "y = onnx.Det(x)", "y = det(x)"},
   };
-  for (const BothWays& row : rows) {
-    const std::string onnx = GraphText(row.header, row.onnx), ir = GraphText(row.header, row.ir);
-    EXPECT_EQ(ToIrText(onnx, row.opset), Canonical(ir)) << row.opset << " " << row.onnx;
-    EXPECT_EQ(FromIrText(ir, row.opset), Canonical(onnx)) << row.opset << " " << row.ir;
-  }
-}
-
-struct OneWay {
-  int opset;
-  std::string_view header, from, to;  // to starting with "error ": a part of the message after it
-};
-
-void Expect(const std::string& got, const OneWay& row) {
-  if (row.to.substr(0, 6) == "error ") {
-    EXPECT_THAT(got, HasSubstr("error: ")) << row.opset << " " << row.from;
-    EXPECT_THAT(got, HasSubstr(std::string(row.to.substr(6)))) << row.opset << " " << row.from;
-  } else {
-    EXPECT_EQ(got, Canonical(GraphText(row.header, row.to))) << row.opset << " " << row.from;
-  }
+  for (const BothWays& row : rows) ExpectBothWays(row);
 }
 
 TEST(ShapeHandlers, Import) {
@@ -204,7 +177,8 @@ TEST(ShapeHandlers, Import) {
       {27, "a: float32[]) -> (y)", "y = onnx.Range(a, a, a) { stash_type = 10 }",
        "error stash_type"},
   };
-  for (const OneWay& row : rows) Expect(ToIrText(GraphText(row.header, row.from), row.opset), row);
+  for (const OneWay& row : rows)
+    ExpectOneWay(ToIrText(GraphText(row.header, row.from), row.opset), row);
 }
 
 TEST(ShapeHandlers, Export) {
@@ -234,7 +208,7 @@ TEST(ShapeHandlers, Export) {
        "y, z = onnx.Split(x) { axis = 1, num_outputs = 2 }"},
   };
   for (const OneWay& row : rows) {
-    Expect(FromIrText(GraphText(row.header, row.from), row.opset), row);
+    ExpectOneWay(FromIrText(GraphText(row.header, row.from), row.opset), row);
   }
 }
 
@@ -310,7 +284,7 @@ TEST(ShapeHandlers, Lowerings) {
       {11, "a: float32[n,m]) -> (y)", "y = einsum(a) { equation = \"ii->i\" }", "error diagonal"},
   };
   for (const OneWay& row : rows) {
-    Expect(FromIrText(GraphText(row.header, row.from), row.opset), row);
+    ExpectOneWay(FromIrText(GraphText(row.header, row.from), row.opset), row);
   }
 }
 

@@ -52,11 +52,7 @@ void Driver::NameApart(Graph& graph) {
 }
 
 std::string Driver::NameOf(const Node& node) {
-  if (!node.name().empty()) return node.name();
-  for (const Value* output : node.outputs()) {
-    if (output) return output->name();
-  }
-  return "";
+  return node.name().empty() ? HintOf(node) : node.name();
 }
 
 }  // namespace x2ir

@@ -122,6 +122,21 @@ const Forest::Node& Forest::Leaf(int64_t root, const T* x) const {
 template const Forest::Node& Forest::Leaf<float>(int64_t, const float*) const;
 template const Forest::Node& Forest::Leaf<double>(int64_t, const double*) const;
 
+namespace {
+
+// Lists of one entry a node, and the two that may be left out.
+absl::Status CheckLengths(absl::Span<const std::pair<std::string_view, size_t>> lengths,
+                          size_t missing, size_t hits, size_t nodes) {
+  for (const auto& [name, length] : lengths) {
+    X2IR_RETURN_IF_ERROR(SameLength(name, length, "nodes_modes", nodes));
+  }
+  X2IR_RETURN_IF_ERROR(SameLength("nodes_missing_value_tracks_true", missing, "nodes_modes", nodes,
+                                  /*may_be_empty=*/true));
+  return SameLength("nodes_hitrates", hits, "nodes_modes", nodes, /*may_be_empty=*/true);
+}
+
+}  // namespace
+
 absl::StatusOr<Forest> ForestById(const AttributeMap& attrs, const std::string& vote) {
   Forest forest;
   const Strings& modes = ListAttr<std::string>(attrs, "nodes_modes");
@@ -136,13 +151,7 @@ absl::StatusOr<Forest> ForestById(const AttributeMap& attrs, const std::string& 
       {"nodes_treeids", trees.size()},       {"nodes_nodeids", ids.size()},
       {"nodes_truenodeids", on_true.size()}, {"nodes_falsenodeids", on_false.size()},
       {"nodes_featureids", features.size()}, {"nodes_values", splits.size()}};
-  for (const auto& [name, length] : lengths) {
-    X2IR_RETURN_IF_ERROR(SameLength(name, length, "nodes_modes", modes.size()));
-  }
-  X2IR_RETURN_IF_ERROR(SameLength("nodes_missing_value_tracks_true", missing.size(), "nodes_modes",
-                                  modes.size(), /*may_be_empty=*/true));
-  X2IR_RETURN_IF_ERROR(
-      SameLength("nodes_hitrates", hits.size(), "nodes_modes", modes.size(), true));
+  X2IR_RETURN_IF_ERROR(CheckLengths(lengths, missing.size(), hits.size(), modes.size()));
 
   absl::flat_hash_map<std::pair<int64_t, int64_t>, int64_t> index;
   absl::flat_hash_set<int64_t> seen;
@@ -214,13 +223,7 @@ absl::StatusOr<Forest> ForestByPosition(const AttributeMap& attrs) {
       {"nodes_truenodeids", on_true.size()},  {"nodes_falsenodeids", on_false.size()},
       {"nodes_trueleafs", true_leafs.size()}, {"nodes_falseleafs", false_leafs.size()},
       {"nodes_featureids", features.size()},  {"nodes_splits", splits.size()}};
-  for (const auto& [name, length] : lengths) {
-    X2IR_RETURN_IF_ERROR(SameLength(name, length, "nodes_modes", modes.size()));
-  }
-  X2IR_RETURN_IF_ERROR(SameLength("nodes_missing_value_tracks_true", missing.size(), "nodes_modes",
-                                  modes.size(), /*may_be_empty=*/true));
-  X2IR_RETURN_IF_ERROR(
-      SameLength("nodes_hitrates", hits.size(), "nodes_modes", modes.size(), true));
+  X2IR_RETURN_IF_ERROR(CheckLengths(lengths, missing.size(), hits.size(), modes.size()));
   X2IR_RETURN_IF_ERROR(
       SameLength("leaf_weights", weights.size(), "leaf_targetids", targets.size()));
 

@@ -49,7 +49,7 @@ absl::StatusOr<Values> UnsqueezeAsReshape(Rewrite& r) {
     sizes = b.Ints(std::vector<int64_t>(rank, 1), "sizes");
   } else {
     Value* is_new = AxisMask(r, r.in(1), rank);
-    Value* old = Cast(b, b.Op("not", {is_new}), DType::kInt64);
+    Value* old = CastTo(b, b.Op("not", {is_new}), DType::kInt64);
     Value* count = b.Op("cum_sum", {old, b.Int(0, "axis")});
     Value* from = math.Maximum(b.Op("sub", {count, b.Int(1, "one")}), b.Int(0, "zero"));
     sizes = b.Op("where", {is_new, b.Int(1, "new"), b.Op("gather", {sizes, from}, {{"axis", 0}})});
@@ -95,7 +95,7 @@ absl::StatusOr<Bounds> BoundsOf(Rewrite& r) {
   Value *start = math.Get(math.Read(r.in(1)), "start"), *end = math.Get(math.Read(r.in(2)), "end");
   Value* step = r.has(4) ? math.Get(math.Read(r.in(4)), "step") : b.Ints({1}, "step");
   Bounds bounds;
-  auto axes = r.has(3) ? IntegerMath::Known(r.in(3)) : std::nullopt;
+  auto axes = r.has(3) ? KnownInts(r.in(3)) : std::nullopt;
   if (r.has(3) && !axes) {  // of all axes, those not named being taken whole
     for (int64_t i = 0; i < rank; ++i) bounds.axes.push_back(i);
     Value* matrix = AxisMatrix(r, r.in(3), rank);
@@ -120,15 +120,15 @@ absl::StatusOr<Bounds> BoundsOf(Rewrite& r) {
 // Bounds that are constants, as steps other than 1 may have, of axes of known sizes.
 absl::StatusOr<Values> KnownSliceAsGather(Rewrite& r) {
   IntegerMath math(r);
-  const auto starts = IntegerMath::Known(r.in(1)), ends = IntegerMath::Known(r.in(2));
-  auto axes = r.has(3) ? IntegerMath::Known(r.in(3)) : std::nullopt;
+  const auto starts = KnownInts(r.in(1)), ends = KnownInts(r.in(2));
+  auto axes = r.has(3) ? KnownInts(r.in(3)) : std::nullopt;
   if (!starts || !ends || (r.has(3) && !axes) || r.rank(0) < 0) {
     return CannotExpress("its bounds are not known");
   }
   const size_t n = starts->size();
   std::vector<int64_t> all(n);
   std::iota(all.begin(), all.end(), 0);
-  const auto steps = r.has(4) ? IntegerMath::Known(r.in(4)) : std::vector<int64_t>(n, 1);
+  const auto steps = r.has(4) ? KnownInts(r.in(4)) : std::vector<int64_t>(n, 1);
   X2IR_ASSIGN_OR_RETURN(axes, NormalizeAxes(axes.value_or(all), r.rank(0)));
   const Integers sizes = math.Sizes(r.in(0), *axes);
   if (!steps || !sizes.known) return CannotExpress("its steps, or sizes of axes, are not known");

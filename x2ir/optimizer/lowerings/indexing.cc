@@ -124,7 +124,7 @@ absl::StatusOr<Values> ReverseSequenceAsGather(Rewrite& r) {
   }
   Value* steps =
       AlongAxis(b, math.Get(math.Positions(math.Size(r.in(0), time)), "steps"), time, rank);
-  Value* length = AlongAxis(b, Cast(b, r.in(1), DType::kInt64), batch, rank);
+  Value* length = AlongAxis(b, CastTo(b, r.in(1), DType::kInt64), batch, rank);
   Value* last = b.Op("sub", {length, b.Int(1, "one")});
   Value* index = b.Op("where", {b.Op("less", {steps, length}), b.Op("sub", {last, steps}), steps});
   index = b.Op("expand", {index, b.Op("shape", {r.in(0)})});
@@ -169,8 +169,8 @@ X2IR_LOWERING(top_k, TopKOfAll);
 absl::StatusOr<Values> TopKInFloat64(Rewrite& r) {
   const DType t = r.dtype(0);
   if (!IsInteger(t) || BitWidth(t) > 32) return CannotExpress(Name(t), " is not exact in float64");
-  Values best = r.b.Ops("top_k", {Cast(r.b, r.in(0), DType::kFloat64), r.in(1)}, r.attrs(), 2);
-  best[0] = Cast(r.b, best[0], t);
+  Values best = r.b.Ops("top_k", {CastTo(r.b, r.in(0), DType::kFloat64), r.in(1)}, r.attrs(), 2);
+  best[0] = CastTo(r.b, best[0], t);
   return best;
 }
 X2IR_LOWERING(top_k, TopKInFloat64);

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <string>
 
+#include "x2ir/ops/infer.h"
+
 namespace x2ir {
 namespace {
 
@@ -23,23 +25,9 @@ int64_t Apply(std::string_view op, int64_t a, int64_t b) {
 
 }  // namespace
 
-std::optional<std::vector<int64_t>> IntegerMath::Known(const Value* operand) {
-  if (const Tensor* constant = operand->fixed_constant()) {
-    auto ints = constant->ToInts();
-    return ints.ok() ? std::optional(*std::move(ints)) : std::nullopt;
-  }
-  if (!operand->elements()) return std::nullopt;
-  std::vector<int64_t> ints;
-  for (const Dim& d : *operand->elements()) {
-    if (!d.is_static()) return std::nullopt;
-    ints.push_back(d.value());
-  }
-  return ints;
-}
-
 Integers IntegerMath::Read(Value* operand) {
-  if (auto known = Known(operand)) return Of(*std::move(known));
-  Value* value = Cast(b_, operand, DType::kInt64);
+  if (auto known = KnownInts(operand)) return Of(*std::move(known));
+  Value* value = CastTo(b_, operand, DType::kInt64);
   const Shape* shape = value->shape();
   if (!shape || shape->rank() != 1) value = b_.Op("reshape", {value, b_.Ints({-1}, "vector")});
   return {std::nullopt, value};
@@ -128,13 +116,9 @@ Value* IntegerMath::Select(Value* a, Value* b, std::string_view compare, std::st
 }
 
 Value* IntegerMath::FromFront(Value* indices, const Integers& size) {
-  indices = Cast(b_, indices, DType::kInt64);
+  indices = CastTo(b_, indices, DType::kInt64);
   Value* negative = b_.Op("less", {indices, b_.Int(0, "zero")});
   return b_.Op("where", {negative, b_.Op("add", {indices, Get(size, "size")}), indices});
-}
-
-Value* Cast(Builder& b, Value* x, DType to) {
-  return x->dtype() == to ? x : b.Op("cast", {x}, {{"to", Name(to)}});
 }
 
 Value* AlongAxis(Builder& b, Value* vector, int64_t axis, int64_t rank) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "x2ir/ops/rewrite.h"
+#include "x2ir/optimizer/lowering_util.h"
 
 namespace x2ir {
 
@@ -23,8 +24,6 @@ class IntegerMath {
   explicit IntegerMath(Rewrite& r) : b_(r.b), opset_(r.opset) {}
 
   Integers Of(std::vector<int64_t> values) const { return {std::move(values), nullptr}; }
-  // What is known of integers at conversion: a constant, or shape arithmetic.
-  static std::optional<std::vector<int64_t>> Known(const Value* operand);
   // An integer operand of rank 0 or 1.
   Integers Read(Value* operand);
   // Sizes of some axes, or of [from, to), of x, whose rank is known.
@@ -62,8 +61,6 @@ class IntegerMath {
   const int opset_;
 };
 
-// The value in that element type.
-Value* Cast(Builder& b, Value* x, DType to);
 // A vector as a tensor of `rank` axes, all but `axis` of size 1.
 Value* AlongAxis(Builder& b, Value* vector, int64_t axis, int64_t rank);
 

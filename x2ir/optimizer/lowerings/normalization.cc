@@ -10,7 +10,7 @@
 namespace x2ir {
 namespace {
 
-Value* Cast(Builder& b, Value* x, DType from, DType to) {
+Value* CastTo(Builder& b, Value* x, DType from, DType to) {
   return from == to ? x : b.Op("cast", {x}, {{"to", Name(to)}});
 }
 
@@ -45,13 +45,13 @@ absl::StatusOr<Values> LayerNormAsReductions(Rewrite& r) {
   Builder& b = r.b;
   X2IR_ASSIGN_OR_RETURN(const Stash t, ReadStash(r));
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, AxesFrom(r));
-  Value* x = Cast(b, r.in(0), t.in, t.stash);
+  Value* x = CastTo(b, r.in(0), t.in, t.stash);
   Value* mean = Mean(b, x, axes);
   Value* deviation = b.Op("sub", {x, mean});
   Value* variance = Mean(b, b.Op("mul", {deviation, deviation}), axes);
   Value* epsilon = b.Scalar(t.stash, r.attrs().Float("epsilon"), "epsilon");
   Value* spread = b.Op("sqrt", {b.Op("add", {variance, epsilon})});
-  Value* y = Cast(b, b.Op("div", {deviation, spread}), t.stash, t.in);
+  Value* y = CastTo(b, b.Op("div", {deviation, spread}), t.stash, t.in);
   y = b.Op("mul", {y, r.in(1)});
   if (r.has(2)) y = b.Op("add", {y, r.in(2)});
   Values results = {y};
@@ -69,11 +69,11 @@ absl::StatusOr<Values> RmsNormAsReductions(Rewrite& r) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, AxesFrom(r));
   const DType out = r.dtype(1);
   if (out == DType::kUndefined) return CannotExpress("a scale of unknown element type");
-  Value* x = Cast(b, r.in(0), t.in, t.stash);
+  Value* x = CastTo(b, r.in(0), t.in, t.stash);
   Value* square = Mean(b, b.Op("mul", {x, x}), axes);
   Value* epsilon = b.Scalar(t.stash, r.attrs().Float("epsilon"), "epsilon");
   Value* rms = b.Op("sqrt", {b.Op("add", {square, epsilon})});
-  Value* y = Cast(b, b.Op("div", {x, rms}), t.stash, out);
+  Value* y = CastTo(b, b.Op("div", {x, rms}), t.stash, out);
   return Values{b.Op("mul", {y, r.in(1)})};
 }
 X2IR_LOWERING(rms_normalization, RmsNormAsReductions);
@@ -101,10 +101,10 @@ absl::StatusOr<Values> GroupNormAsInstanceNorm(Rewrite& r) {
     std::memcpy(ones.mutable_bytes().data() + i, one.bytes().data(), one.nbytes());
   }
   Value* y = b.Op("instance_normalization",
-                  {Cast(b, grouped, t.in, t.stash), b.Constant(std::move(ones), "ones"),
+                  {CastTo(b, grouped, t.in, t.stash), b.Constant(std::move(ones), "ones"),
                    b.Constant(Tensor::Zeros(t.stash, {groups}), "zeros")},
                   {{"epsilon", *r.attrs().Find("epsilon")}});
-  y = b.Op("reshape", {Cast(b, y, t.stash, t.in), b.Op("shape", {r.in(0)})});
+  y = b.Op("reshape", {CastTo(b, y, t.stash, t.in), b.Op("shape", {r.in(0)})});
   // [channels] -> [channels, 1, ...], to stand beside x.
   std::vector<int64_t> column(static_cast<size_t>(r.rank(0)) - 1, 1);
   column[0] = -1;
@@ -147,7 +147,7 @@ absl::StatusOr<Values> BatchNormTrainingAsReductions(Rewrite& r) {
   Value* column_shape = b.Ints(column, "column_shape");
   Value* flat_shape = b.Ints({-1}, "flat_shape");
   auto stand = [&](size_t i) {  // an operand of one number a channel, to stand beside x
-    return b.Op("reshape", {Cast(b, r.in(i), affine, in), column_shape});
+    return b.Op("reshape", {CastTo(b, r.in(i), affine, in), column_shape});
   };
   Value* mean = Mean(b, r.in(0), axes);
   Value* deviation = b.Op("sub", {r.in(0), mean});
@@ -163,7 +163,7 @@ absl::StatusOr<Values> BatchNormTrainingAsReductions(Rewrite& r) {
       results.push_back(nullptr);
       continue;
     }
-    Value* now = Cast(b, b.Op("reshape", {current[i - 1], flat_shape}), in, stats);
+    Value* now = CastTo(b, b.Op("reshape", {current[i - 1], flat_shape}), in, stats);
     Value* old = b.Op("mul", {r.in(2 + i), b.Scalar(stats, momentum, "momentum")});
     Value* share = b.Op("mul", {now, b.Scalar(stats, 1 - momentum, "share")});
     results.push_back(b.Op("add", {old, share}));

@@ -24,7 +24,8 @@ absl::StatusOr<Values> PadAllAxes(Rewrite& r) {
   if (rank < 0) return CannotExpress("the rank must be known for axes to be written out");
   Value* pads;
   if (!axes) {
-    Value* rows = r.b.Op("reshape", {Cast(r.b, r.in(1), DType::kInt64), r.b.Ints({2, -1}, "rows")});
+    Value* rows =
+        r.b.Op("reshape", {CastTo(r.b, r.in(1), DType::kInt64), r.b.Ints({2, -1}, "rows")});
     Value* matrix = AxisMatrix(r, r.in(3), rank);
     Value* zero = r.b.Int(0, "zero");
     const auto row = [&](int64_t i) {

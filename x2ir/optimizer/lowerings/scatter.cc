@@ -107,7 +107,7 @@ absl::StatusOr<Values> ScatterReducedByMask(Rewrite& r) {
   Value* updates = b.Op("where", {here, b.Op("unsqueeze", {r.in(2), added}), nothing});
   const AttributeMap drop = {{"keepdims", 0}};
   Value* all = b.Op(reduction->reduce, {updates, axes}, drop);
-  Value* count = b.Op("reduce_sum", {Cast(b, here, DType::kInt32), axes}, drop);
+  Value* count = b.Op("reduce_sum", {CastTo(b, here, DType::kInt32), axes}, drop);
   Value* combined;
   if (IsInteger(t) && r.opset < 12 && reduction->combine == "min") {
     combined = b.Op("where", {b.Op("less", {r.in(0), all}), r.in(0), all});
@@ -116,7 +116,7 @@ absl::StatusOr<Values> ScatterReducedByMask(Rewrite& r) {
   } else {
     combined = b.Op(reduction->combine, {r.in(0), all});
   }
-  return Values{b.Op("where", {Cast(b, count, DType::kBool), combined, r.in(0)})};
+  return Values{b.Op("where", {CastTo(b, count, DType::kBool), combined, r.in(0)})};
 }
 X2IR_LOWERING(scatter_elements, ScatterReducedByMask);
 
@@ -136,7 +136,7 @@ absl::StatusOr<Values> TensorScatterAsWhere(Rewrite& r) {
   Value* zero = b.Int(0, "zero");
   Value* place = AlongAxis(b, math.Get(math.Positions(size), "positions"), axis, rank);
   if (r.has(2)) {
-    Value* start = AlongAxis(b, Cast(b, r.in(2), DType::kInt64), 0, rank);
+    Value* start = AlongAxis(b, CastTo(b, r.in(2), DType::kInt64), 0, rank);
     place = b.Op("sub", {place, start});
     if (r.attrs().String("mode") == "circular") {
       place = b.Op("mod", {place, math.Get(size, "size")}, {{"fmod", 0}});
