@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/bench_chain.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -32,20 +33,6 @@ namespace {
 
 // Field numbers of onnx.proto, of the messages that are written by hand.
 constexpr uint32_t kModelGraph = 7, kGraphInitializer = 5;
-
-Value* Append(Graph& graph, const char* op, std::vector<Value*> inputs, int64_t i) {
-  Node* node = graph.AppendNode("onnx", op, inputs);
-  node->set_name(StrCat("/layers/", i, "/", op));
-  return graph.AddNodeOutput(node, StrCat("/layers/", i, "/", op, "_output_0"));
-}
-
-Model Empty() {
-  Model model;
-  model.source_dialect = "onnx";
-  model.ir_version = 8;
-  model.SetOpset("", 17);
-  return model;
-}
 
 // Random enough for no file system to make it small, and quick to make.
 Tensor Noise(std::vector<int64_t> dims, std::mt19937_64& random) {
@@ -58,7 +45,7 @@ Tensor Noise(std::vector<int64_t> dims, std::mt19937_64& random) {
 
 Model Weights(int64_t megabytes, bool folding) {
   constexpr int64_t kWidth = 1024;
-  Model model = Empty();
+  Model model = EmptyModel();
   Graph& graph = *model.graph;
   std::mt19937_64 random(1);
   Value* last =
@@ -82,23 +69,9 @@ Model Weights(int64_t megabytes, bool folding) {
   return model;
 }
 
-Model Nodes(int64_t count) {
-  Model model = Empty();
-  Graph& graph = *model.graph;
-  Value* x = graph.AddInput("x", Type::Tensor(DType::kFloat32, Shape{Dim::Symbol("batch"), 64}));
-  Value* last = x;
-  static constexpr const char* kOps[] = {"Relu", "Add", "Sigmoid", "Mul"};
-  for (int64_t i = 0; i < count; ++i) {
-    const bool binary = i % 2 == 1;
-    last = Append(graph, kOps[i % 4], binary ? std::vector{last, x} : std::vector{last}, i);
-  }
-  graph.AddOutput(last);
-  return model;
-}
-
 // Blocks of ten nodes, as the optimizer meets them.
 Model Blocks(int64_t count) {
-  Model model = Empty();
+  Model model = EmptyModel();
   Graph& graph = *model.graph;
   std::mt19937_64 random(1);
   Value* last = graph.AddInput("x", Type::Tensor(DType::kFloat32, Shape{8, 8}));
@@ -129,7 +102,7 @@ Model Blocks(int64_t count) {
 // The message of the model without weights, then initializers that lie in files with holes.
 absl::Status WriteShards(int64_t megabytes, const std::string& path) {
   constexpr int64_t kWidth = 2048, kBytes = kWidth * kWidth * 4, kPerFile = 256;
-  Model model = Empty();
+  Model model = EmptyModel();
   Graph& graph = *model.graph;
   Value* last =
       graph.AddInput("x", Type::Tensor(DType::kFloat32, Shape{Dim::Symbol("batch"), kWidth}));
@@ -294,7 +267,7 @@ int Main(int argc, char** argv) {
   if (kind == "weights" || kind == "folding") {
     status = WriteOnnx(Weights(size, kind == "folding"), argv[3]);
   } else if (kind == "nodes") {
-    status = WriteOnnx(Nodes(size), argv[3]);
+    status = WriteOnnx(Chain(size), argv[3]);
   } else if (kind == "blocks") {
     status = WriteOnnx(Blocks(size), argv[3]);
   } else if (kind == "shards") {

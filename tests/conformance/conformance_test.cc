@@ -154,23 +154,9 @@ std::vector<Case> CasesUnder(const fs::path& root) {
   return cases;
 }
 
-// Unpacked once a build folder.
-std::vector<Case> ArchivedCases(const fs::path& archive) {
-  const fs::path folder = fs::path(X2IR_BUILD_DIR) / "onnx-node-tests";
-  const fs::path complete = folder / ".complete";
-  if (!fs::exists(archive)) return {};
-  if (!fs::exists(complete)) {
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-    const std::string command =
-        StrCat("tar -xJf '", archive.string(), "' -C '", folder.string(), "'");
-    if (std::system(command.c_str()) != 0) {
-      ADD_FAILURE() << "cannot unpack " << archive;
-      return {};
-    }
-    std::ofstream(complete.string()) << "";
-  }
-  return CasesUnder(folder);
+std::vector<Case> ArchivedCases(const std::string& archive) {
+  const fs::path folder = Unpacked(archive, "onnx-node-tests");
+  return folder.empty() ? std::vector<Case>() : CasesUnder(folder);
 }
 
 // --- Running --------------------------------------------------------------------------------
@@ -652,8 +638,7 @@ void PrintTally(const Tally& tally) {
 
 TEST(Conformance, BackendCases) {
   const std::vector<Case> packaged = PackagedCases();
-  const std::vector<Case> newer =
-      ArchivedCases(X2IR_SHARED_DIR "/onnx-node-tests-opset18plus.tar.xz");
+  const std::vector<Case> newer = ArchivedCases("onnx-node-tests-opset18plus.tar.xz");
   Tally tally;
   if (!packaged.empty()) Runner("distribution", tally).RunAll(packaged);
   if (!newer.empty()) Runner("newer", tally).RunAll(newer);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 
+#include "tests/core/host_util.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -82,17 +83,8 @@ double Number(const std::string& text) {
 }  // namespace
 
 std::vector<TfCase> TfCases() {
-  const fs::path archive = fs::path(X2IR_SHARED_DIR) / "tf-frozen-graphs.tar.xz";
-  const fs::path root = fs::path(X2IR_BUILD_DIR) / "tf-frozen-graphs";
-  if (!fs::exists(archive)) return {};
-  if (!fs::exists(root / ".complete")) {
-    fs::remove_all(root);
-    fs::create_directories(root);
-    const std::string command =
-        StrCat("tar -xJf '", archive.string(), "' -C '", root.string(), "'");
-    if (std::system(command.c_str()) != 0) return {};
-    std::ofstream((root / ".complete").string()) << "";
-  }
+  const fs::path root = Unpacked("tf-frozen-graphs.tar.xz", "tf-frozen-graphs");
+  if (root.empty()) return {};
   std::vector<TfCase> cases;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     if (entry.path().filename() != "frozen_model.pb") continue;

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "gtest/gtest.h"
+
 namespace x2ir {
 
 std::string ReadFile(const std::filesystem::path& path) {
@@ -13,6 +15,22 @@ std::string ReadFile(const std::filesystem::path& path) {
 
 void WriteFile(const std::filesystem::path& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::filesystem::path Unpacked(const std::string& archive, const std::string& folder) {
+  namespace fs = std::filesystem;
+  const fs::path from = fs::path(X2IR_SHARED_DIR) / archive, to = fs::path(X2IR_BUILD_DIR) / folder;
+  if (!fs::exists(from)) return {};
+  if (fs::exists(to / ".complete")) return to;
+  fs::remove_all(to);
+  fs::create_directories(to);
+  const std::string command = "tar -xJf '" + from.string() + "' -C '" + to.string() + "'";
+  if (std::system(command.c_str()) != 0) {
+    ADD_FAILURE() << "cannot unpack " << from;
+    return {};
+  }
+  WriteFile(to / ".complete", "");
+  return to;
 }
 
 std::string Env(const char* name) {

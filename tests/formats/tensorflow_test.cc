@@ -31,10 +31,6 @@ std::string ConstOf(std::string_view name, int64_t type, const std::vector<int64
       name, "Const", {},
       {{"dtype", TypeAttr(type)}, {"value", TensorAttr(TensorProto(type, dims, content))}});
 }
-std::string PlaceholderOf(std::string_view name, const std::vector<int64_t>& dims) {
-  return NodeDef(name, "Placeholder", {},
-                 {{"dtype", TypeAttr(kFloat)}, {"shape", ShapeAttr(dims)}});
-}
 
 TEST(TensorFlowGraph, NodesInputsAndResults) {
   const std::string graph = GraphDef({

@@ -16,15 +16,6 @@ using namespace tf_proto;  // NOLINT
 
 constexpr int kMany = 100000;
 
-// The graph in IR as text, or the error.
-std::string Convert(const std::string& bytes, const TensorFlowOptions& options = {}) {
-  absl::StatusOr<Model> model = ParseTensorFlow(bytes, options);
-  if (!model.ok()) return model.status().ToString();
-  if (const absl::Status s = ToIr(*model); !s.ok()) return s.ToString();
-  if (const auto problems = model->graph->Validate(); !problems.empty()) return problems[0];
-  return ToText(*model->graph);
-}
-
 std::string N(int i, std::string_view prefix = "n") { return StrCat(prefix, i); }
 std::string X() {
   return NodeDef("x", "Placeholder", {}, {{"dtype", TypeAttr(kFloat)}, {"shape", ShapeAttr({2})}});
@@ -72,11 +63,11 @@ TEST(TensorFlowHostile, Edges) {
            {GraphDef({NodeDef("^y", "Neg", {})}), "has the name '^y'"},
            {GraphDef({X(), NodeDef("y", "", {"x"})}), "node 'y' has no op"},
            {GraphDef({X(), NodeDef("y", "Neg\n\x1b[31m", {"x"})}), "cannot convert"}}) {
-    EXPECT_THAT(Convert(row.graph), HasSubstr(row.error));
+    EXPECT_THAT(ImportedText(row.graph), HasSubstr(row.error));
   }
   // Names may have other odd characters.
   const std::string odd("\xff\n\t \"'\\{}\0.", 11);
-  EXPECT_THAT(Convert(GraphDef({X(), NodeDef(odd, "Neg", {"x"}), NodeDef("y", "Abs", {odd})})),
+  EXPECT_THAT(ImportedText(GraphDef({X(), NodeDef(odd, "Neg", {"x"}), NodeDef("y", "Abs", {odd})})),
               HasSubstr("= abs("));
 }
 
@@ -109,7 +100,7 @@ TEST(TensorFlowHostile, Tensors) {
            {head(8, {1}) + Bytes(9, Float(1)), "half a complex number"},
            {head(kFloat, std::vector<int64_t>(300, 1)), "more than 254 dims"},
            {Int(2, 3), "DATA_LOSS"}}) {
-    EXPECT_THAT(Convert(OfTensor(row.graph)), HasSubstr(row.error)) << row.error;
+    EXPECT_THAT(ImportedText(OfTensor(row.graph)), HasSubstr(row.error)) << row.error;
   }
   // A small file that claims much, many times.
   std::vector<std::string> nodes;
@@ -119,7 +110,7 @@ TEST(TensorFlowHostile, Tensors) {
     names.push_back(N(i));
   }
   nodes.push_back(NodeDef("y", "AddN", names));
-  EXPECT_THAT(Convert(GraphDef(nodes)), HasSubstr("too many to write out"));
+  EXPECT_THAT(ImportedText(GraphDef(nodes)), HasSubstr("too many to write out"));
 }
 
 TEST(TensorFlowHostile, Attributes) {
@@ -151,17 +142,17 @@ TEST(TensorFlowHostile, Attributes) {
            {GraphDef({NodeDef("c", "Const", {}, {{"value", Bytes(8, "\xff")}}),
                       NodeDef("y", "Neg", {"c"})}),
             "DATA_LOSS"}}) {
-    EXPECT_THAT(Convert(row.graph), HasSubstr(row.error)) << row.error;
+    EXPECT_THAT(ImportedText(row.graph), HasSubstr(row.error)) << row.error;
   }
   Attrs many;
   for (int i = 0; i < 2000; ++i) many.emplace_back(N(i), IntAttr(i));
-  EXPECT_THAT(Convert(of("Neg", many)), HasSubstr("it has 2000 attributes"));
+  EXPECT_THAT(ImportedText(of("Neg", many)), HasSubstr("it has 2000 attributes"));
   // Splits into as many as a number says.
-  EXPECT_THAT(
-      Convert(GraphDef({X(), ConstOf("a", TensorProto(kInt32, {}, std::string(4, '\0'))),
-                        NodeDef("y", "Split", {"a", "x"}, {{"num_split", IntAttr(INT64_MAX)}})})),
-      Not(HasSubstr("graph(")));
-  EXPECT_THAT(Convert(GraphDef({X(), NodeDef("y", "Unpack", {"x"}, {{"num", IntAttr(-5)}})})),
+  EXPECT_THAT(ImportedText(GraphDef(
+                  {X(), ConstOf("a", TensorProto(kInt32, {}, std::string(4, '\0'))),
+                   NodeDef("y", "Split", {"a", "x"}, {{"num_split", IntAttr(INT64_MAX)}})})),
+              Not(HasSubstr("graph(")));
+  EXPECT_THAT(ImportedText(GraphDef({X(), NodeDef("y", "Unpack", {"x"}, {{"num", IntAttr(-5)}})})),
               HasSubstr("is a result"));
 }
 
@@ -209,13 +200,13 @@ TEST(TensorFlowHostile, Functions) {
                                     {"else_branch", FuncAttr("leaf")}})},
                      {leaf}),
             "there is no function 'nobody'"}}) {
-    EXPECT_THAT(Convert(row.graph), HasSubstr(row.error)) << row.error;
-    EXPECT_THAT(Convert(row.graph), Not(HasSubstr("graph("))) << row.error;
+    EXPECT_THAT(ImportedText(row.graph), HasSubstr(row.error)) << row.error;
+    EXPECT_THAT(ImportedText(row.graph), Not(HasSubstr("graph("))) << row.error;
   }
   // Each calls the next, a hundred thousand deep; and each twice, sixty deep.
   std::vector<std::string> chain;
   for (int i = 0; i < kMany; ++i) chain.push_back(calls(N(i), i + 1 < kMany ? N(i + 1) : "Neg"));
-  EXPECT_THAT(Convert(top("n0", chain)), HasSubstr("more than 200 deep"));
+  EXPECT_THAT(ImportedText(top("n0", chain)), HasSubstr("more than 200 deep"));
   std::vector<std::string> doubling;
   for (int i = 0; i < 60; ++i) {
     const std::string next = i + 1 < 60 ? N(i + 1) : "leaf";
@@ -224,7 +215,7 @@ TEST(TensorFlowHostile, Functions) {
                                    {{"r", "d:r:0"}}));
   }
   doubling.push_back(leaf);
-  const std::string got = Convert(top("n0", doubling));
+  const std::string got = ImportedText(top("n0", doubling));
   EXPECT_THAT(got, HasSubstr("n0"));
   EXPECT_THAT(got, Not(HasSubstr("graph(")));
 }
@@ -243,17 +234,17 @@ TEST(TensorFlowHostile, LongChains) {
   const std::string wait = NodeDef("y", "Neg", {"x", "^" + last});
   for (auto* nodes : {&waits, &asserts}) {
     nodes->push_back(wait);
-    EXPECT_THAT(Convert(GraphDef(*nodes)), HasSubstr("= neg(x)"));
+    EXPECT_THAT(ImportedText(GraphDef(*nodes)), HasSubstr("= neg(x)"));
   }
   data.push_back(NodeDef("y", "Neg", {last}));
-  EXPECT_THAT(Convert(GraphDef(data)), HasSubstr("neg("));
+  EXPECT_THAT(ImportedText(GraphDef(data)), HasSubstr("neg("));
   // The same where a branch of TensorFlow 1 hangs on it.
   data.back() = NodeDef("s", "Switch", {last, "p"});
   data.push_back(NodeDef("p", "Placeholder", {}, {{"dtype", TypeAttr(kBool)}}));
   data.push_back(NodeDef("t0", "Identity", {"s:1"}));
   for (int i = 1; i < kMany; ++i) data.push_back(NodeDef(N(i, "t"), "Identity", {N(i - 1, "t")}));
   data.push_back(NodeDef("y", "Merge", {"s", N(kMany - 1, "t")}));
-  EXPECT_THAT(Convert(GraphDef(data)), HasSubstr("if("));
+  EXPECT_THAT(ImportedText(GraphDef(data)), HasSubstr("if("));
 }
 
 // Branches of TensorFlow 1 in each other, as deep as the file says.
@@ -272,7 +263,7 @@ TEST(TensorFlowHostile, DeepBranches) {
     out = N(i, "m");
   }
   nodes.push_back(NodeDef("y", "Neg", {out}));
-  const std::string got = Convert(GraphDef(nodes));
+  const std::string got = ImportedText(GraphDef(nodes));
   EXPECT_THAT(got.substr(0, 500), HasSubstr("branches in more than 100"));
 }
 
@@ -290,7 +281,7 @@ TEST(TensorFlowHostile, Text) {
                         {"node { name: '" + std::string(kMany, '\\') + "' }", "has no op"},
                         {"node { [" + std::string(kMany, '[') + "] {} }", "has the name ''"},
                         {"versions { producer: " + std::string(kMany, '9') + " }", "cannot be"}}) {
-    EXPECT_THAT(Convert(row.graph).substr(0, 200 + kMany), HasSubstr(row.error)) << row.error;
+    EXPECT_THAT(ImportedText(row.graph).substr(0, 200 + kMany), HasSubstr(row.error)) << row.error;
   }
 }
 

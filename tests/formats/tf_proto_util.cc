@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "x2ir/core/convert.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
+
 namespace x2ir::tf_proto {
 namespace {
 
@@ -219,6 +223,33 @@ uint32_t Crc(std::string_view bytes, uint32_t crc) {
 std::string Masked(uint32_t crc) {
   const uint32_t masked = ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
   return {reinterpret_cast<const char*>(&masked), sizeof(masked)};
+}
+
+std::string PlaceholderOf(std::string_view name, const std::vector<int64_t>& dims) {
+  return NodeDef(name, "Placeholder", {},
+                 {{"dtype", TypeAttr(kFloat)}, {"shape", ShapeAttr(dims)}});
+}
+
+std::string SavedSum() {
+  const std::string graph = GraphDef(
+      {PlaceholderOf("serving_default_x", {-1, 2}),
+       NodeDef("dense/kernel", "VarHandleOp", {}, {{"shared_name", StringAttr("dense/kernel")}}),
+       NodeDef("StatefulPartitionedCall", "StatefulPartitionedCall",
+               {"serving_default_x", "dense/kernel"}, {{"f", FuncAttr("__inference")}})},
+      {FunctionDef(
+          "__inference", {{"x", kFloat}, {"w", kResource}}, {{"out", kFloat}},
+          {NodeDef("read", "ReadVariableOp", {"w"}), NodeDef("add", "Add", {"x", "read:value:0"})},
+          {{"out", "add:z:0"}})});
+  return SavedModel(graph, "serving_default", {{"x", "serving_default_x:0", kFloat, {-1, 2}}},
+                    {{"y", "StatefulPartitionedCall:0", kFloat, {-1, 2}}});
+}
+
+std::string ImportedText(const std::string& bytes, const TensorFlowOptions& options) {
+  absl::StatusOr<Model> model = ParseTensorFlow(bytes, options);
+  if (!model.ok()) return model.status().ToString();
+  if (const absl::Status s = ToIr(*model); !s.ok()) return s.ToString();
+  if (const auto problems = model->graph->Validate(); !problems.empty()) return problems[0];
+  return ToText(*model->graph);
 }
 
 }  // namespace x2ir::tf_proto

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/formats/tensorflow/tensorflow.h"
+
 namespace x2ir::tf_proto {
 
 // Pieces of wire format.
@@ -33,6 +35,8 @@ std::string TensorProto(int64_t type, const std::vector<int64_t>& dims, std::str
 using Attrs = std::vector<std::pair<std::string, std::string>>;
 std::string NodeDef(std::string_view name, std::string_view op,
                     const std::vector<std::string>& inputs, const Attrs& attrs = {});
+// A placeholder of float32; dims of -1 are not known.
+std::string PlaceholderOf(std::string_view name, const std::vector<int64_t>& dims);
 // GraphDef of NodeDefs; FunctionDefs; of that producer.
 std::string GraphDef(const std::vector<std::string>& nodes,
                      const std::vector<std::string>& functions = {}, int64_t producer = 200);
@@ -63,6 +67,11 @@ std::string MetaGraph(const Meta& meta);
 std::string SavedModel(const std::vector<std::string>& meta_graphs);
 std::string SavedModel(std::string_view graph, std::string_view signature,
                        const std::vector<Port>& inputs, const std::vector<Port>& outputs);
+
+// y = x + w, in a function that is given the variable "dense/kernel": a SavedModel.
+std::string SavedSum();
+// The graph of a file's bytes in IR as text, or the error.
+std::string ImportedText(const std::string& bytes, const TensorFlowOptions& options = {});
 
 // A checkpoint: the bytes of variables.index, and of the data files.
 struct Variable {

@@ -19,10 +19,6 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using namespace tf_proto;  // NOLINT
 
-std::string PlaceholderOf(std::string_view name, const std::vector<int64_t>& dims) {
-  return NodeDef(name, "Placeholder", {},
-                 {{"dtype", TypeAttr(kFloat)}, {"shape", ShapeAttr(dims)}});
-}
 std::string StringsOf(std::string_view name, const std::vector<std::string>& strings) {
   std::string tensor =
       Int(1, kString) + Bytes(2, ShapeProto({static_cast<int64_t>(strings.size())}));
@@ -73,26 +69,11 @@ class SavedModelTest : public testing::Test {
     return Load();
   }
 
-  // y = x + w, in a function that is given the variable.
-  static std::string SavedBytes() {
-    const std::string graph = GraphDef(
-        {PlaceholderOf("serving_default_x", {-1, 2}),
-         NodeDef("dense/kernel", "VarHandleOp", {}, {{"shared_name", StringAttr("dense/kernel")}}),
-         NodeDef("StatefulPartitionedCall", "StatefulPartitionedCall",
-                 {"serving_default_x", "dense/kernel"}, {{"f", FuncAttr("__inference")}})},
-        {FunctionDef("__inference", {{"x", kFloat}, {"w", kResource}}, {{"out", kFloat}},
-                     {NodeDef("read", "ReadVariableOp", {"w"}),
-                      NodeDef("add", "Add", {"x", "read:value:0"})},
-                     {{"out", "add:z:0"}})});
-    return SavedModel(graph, "serving_default", {{"x", "serving_default_x:0", kFloat, {-1, 2}}},
-                      {{"y", "StatefulPartitionedCall:0", kFloat, {-1, 2}}});
-  }
-
   fs::path folder_;
 };
 
 TEST_F(SavedModelTest, SignatureAndVariables) {
-  Write("saved_model.pb", SavedBytes());
+  Write("saved_model.pb", SavedSum());
   const std::string key = "layer/kernel/.ATTRIBUTES/VARIABLE_VALUE";
   const Variable kernel{key, kFloat, {2}, Float(3) + Float(4)};
   WriteVariables(
@@ -118,7 +99,7 @@ TEST_F(SavedModelTest, SignatureAndVariables) {
 }
 
 TEST_F(SavedModelTest, BrokenCheckpointsAreErrors) {
-  Write("saved_model.pb", SavedBytes());
+  Write("saved_model.pb", SavedSum());
   const CheckpointFiles files = Checkpoint({{"dense/kernel", kFloat, {2}, Float(5) + Float(6)}});
   const std::string index = files.index;
   WriteFiles(files);
@@ -283,7 +264,7 @@ TEST_F(SavedModelTest, VariablesThatAreNotWhatTheGraphSays) {
   }
   // Nowhere at all.
   fs::remove_all(folder_ / "variables");
-  Write("saved_model.pb", SavedBytes());
+  Write("saved_model.pb", SavedSum());
   EXPECT_THAT(Load(), HasSubstr("VarHandleOp 'dense/kernel': the SavedModel has no variables/"));
 }
 

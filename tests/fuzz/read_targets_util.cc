@@ -80,8 +80,7 @@ std::string TorchArchiveOf(std::string_view program) {
 std::string FrozenGraph() {
   using namespace tf_proto;
   const std::string weights("\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\x40", 16);
-  return GraphDef({NodeDef("x", "Placeholder", {},
-                           {{"dtype", TypeAttr(kFloat)}, {"shape", tf_proto::ShapeAttr({-1, 2})}}),
+  return GraphDef({PlaceholderOf("x", {-1, 2}),
                    NodeDef("w", "Const", {},
                            {{"dtype", TypeAttr(kFloat)},
                             {"value", TensorAttr(TensorProto(kFloat, {2, 2}, weights))}}),
@@ -122,23 +121,11 @@ meta_graphs { meta_info_def { tags: "serve" }
   signature_def { key: "s" value { outputs { key: "o" value { name: "y:0" dtype: DT_FLOAT } } } } }
 )";
 
-// y = x + w, in a function that is given the variable; its checkpoint.
+// A SavedModel and its checkpoint.
 std::string SavedModelFiles() {
   using namespace tf_proto;
-  const std::string graph = GraphDef(
-      {NodeDef("x", "Placeholder", {},
-               {{"dtype", TypeAttr(kFloat)}, {"shape", tf_proto::ShapeAttr({-1, 2})}}),
-       NodeDef("dense/kernel", "VarHandleOp", {}, {{"shared_name", StringAttr("dense/kernel")}}),
-       NodeDef("call", "StatefulPartitionedCall", {"x", "dense/kernel"},
-               {{"f", FuncAttr("__inference")}})},
-      {FunctionDef(
-          "__inference", {{"x", kFloat}, {"w", kResource}}, {{"out", kFloat}},
-          {NodeDef("read", "ReadVariableOp", {"w"}), NodeDef("add", "Add", {"x", "read:value:0"})},
-          {{"out", "add:z:0"}})});
-  const std::string saved = SavedModel(graph, "serving_default", {{"x", "x:0", kFloat, {-1, 2}}},
-                                       {{"y", "call:0", kFloat, {-1, 2}}});
   const auto [index, data] = Checkpoint({{"dense/kernel", kFloat, {2}, Float(5) + Float(6)}});
-  return StrCat(saved, kFileBoundary, index, kFileBoundary, data.at(0));
+  return StrCat(SavedSum(), kFileBoundary, index, kFileBoundary, data.at(0));
 }
 
 }  // namespace

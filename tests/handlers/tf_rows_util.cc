@@ -6,7 +6,6 @@
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/eval.h"
 
 namespace x2ir {
@@ -18,10 +17,7 @@ absl::StatusOr<std::string> TfResults(std::string_view lines, std::string_view o
   X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> results, RunGraph(*model.graph, {}));
   std::string got;
   for (const Datum& result : results) {
-    TextOptions options;
-    options.max_constant_elements = 1000;
-    const std::string tensor = AttributeText(Attribute(*result.tensor()), options);
-    StrAppend(&got, got.empty() ? "" : "; ", tensor.substr(7, tensor.size() - 8));
+    StrAppend(&got, got.empty() ? "" : "; ", TensorText(*result.tensor()));
   }
   return got;
 }

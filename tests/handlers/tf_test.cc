@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/formats/tf_proto_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/formats/tensorflow/tensorflow.h"
@@ -51,11 +52,7 @@ std::string Op(std::string_view op, const std::vector<std::string>& inputs,
 
 // The graph as IR, or the error.
 std::string Convert(const std::string& text) {
-  absl::StatusOr<Model> model = ParseTensorFlow(text + "versions { producer: 1000 }");
-  if (!model.ok()) return model.status().ToString();
-  if (const absl::Status s = ToIr(*model); !s.ok()) return s.ToString();
-  if (const auto problems = model->graph->Validate(); !problems.empty()) return problems[0];
-  return ToText(*model->graph);
+  return tf_proto::ImportedText(text + "versions { producer: 1000 }");
 }
 
 // A constant that differs from element to element.

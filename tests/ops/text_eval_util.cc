@@ -31,14 +31,14 @@ absl::StatusOr<std::shared_ptr<Graph>> ParseIr(std::string_view inputs, std::str
   return graph;
 }
 
-namespace {
-
 std::string TensorText(const Tensor& tensor) {
   TextOptions options;
   options.max_constant_elements = 1000;
   std::string text = AttributeText(Attribute(tensor), options);
   return text.substr(7, text.size() - 8);  // without tensor( )
 }
+
+namespace {
 
 absl::StatusOr<std::string> Eval(std::string_view lines, std::string_view outputs) {
   X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<Graph> graph, ParseIr("", lines, outputs));

@@ -16,6 +16,9 @@ namespace x2ir {
 absl::StatusOr<std::shared_ptr<Graph>> ParseIr(std::string_view inputs, std::string_view lines,
                                                std::string_view outputs);
 
+// "int64[2]{1, 2}".
+std::string TensorText(const Tensor& tensor);
+
 // Runs the lines of an IR graph without inputs, attributes that are left out having their
 // defaults, and prints the named outputs ("y" or "a, b"): "int64[2]{1, 2}; float32[]{0.5}".
 // "error: ..." when it fails. What inference says of the outputs must agree with the results,

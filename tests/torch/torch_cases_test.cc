@@ -120,24 +120,9 @@ std::vector<Case> CasesUnder(const fs::path& root) {
   return cases;
 }
 
-// Unpacked once a build folder.
 std::vector<Case> ArchivedCases() {
-  const fs::path archive = X2IR_SHARED_DIR "/torch-op-cases.tar.xz";
-  const fs::path folder = fs::path(X2IR_BUILD_DIR) / "torch-op-cases";
-  const fs::path complete = folder / ".complete";
-  if (!fs::exists(archive)) return {};
-  if (!fs::exists(complete)) {
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-    const std::string command =
-        StrCat("tar -xJf '", archive.string(), "' -C '", folder.string(), "'");
-    if (std::system(command.c_str()) != 0) {
-      ADD_FAILURE() << "cannot unpack " << archive;
-      return {};
-    }
-    std::ofstream(complete.string()) << "";
-  }
-  return CasesUnder(folder);
+  const fs::path folder = Unpacked("torch-op-cases.tar.xz", "torch-op-cases");
+  return folder.empty() ? std::vector<Case>() : CasesUnder(folder);
 }
 
 // One set of inputs and outputs: in_0, ..., out_0, ... .

@@ -28,6 +28,14 @@
 #endif
 
 namespace x2ir::cli {
+
+void BatchOutcome::Reads(const std::string& in, const Mapped& files) {
+  std::set<std::string> paths;
+  for (const auto& file : files) paths.insert(file->path());
+  paths.erase(in);
+  read.insert(read.end(), paths.begin(), paths.end());
+}
+
 namespace {
 
 namespace fs = std::filesystem;

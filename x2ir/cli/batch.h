@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "x2ir/cli/files.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/session.h"
 #include "x2ir/core/report.h"
@@ -35,6 +36,14 @@ struct BatchOutcome {
   absl::Status status;
   Phase phase = Phase::kReading;
   std::vector<std::string> read, written;  // files
+
+  BatchOutcome Ended(absl::Status end, Phase where) {
+    status = std::move(end);
+    phase = where;
+    return std::move(*this);
+  }
+  // What the model of `in`, which stands in `read`, is mapped from besides: paths, sorted.
+  void Reads(const std::string& in, const Mapped& files);
 };
 using BatchWork = std::function<BatchOutcome(const std::string& input, const std::string& output,
                                              Report& report)>;

@@ -99,15 +99,10 @@ BatchOutcome Convert(const Flags& flags, ImportOptions options, const std::strin
   };
   say("reading", in);
   BatchOutcome outcome;
-  const auto end = [&](absl::Status status, Phase phase) {
-    outcome.status = std::move(status);
-    outcome.phase = phase;
-    return outcome;
-  };
   outcome.read = {in};
   if (options.format.empty()) {
     absl::StatusOr<std::string> found = DetectFormat(in);
-    if (!found.ok()) return end(found.status(), Phase::kReading);
+    if (!found.ok()) return outcome.Ended(found.status(), Phase::kReading);
     options.format = *std::move(found);
   }
   // An IR file has what it has because somebody wanted it.
@@ -115,20 +110,20 @@ BatchOutcome Convert(const Flags& flags, ImportOptions options, const std::strin
   load.inputs = options.inputs;
   load.outputs = options.outputs;
   absl::StatusOr<Model> model = Load(in, options.format, load);
-  if (!model.ok()) return end(model.status(), Phase::kReading);
-  for (std::string& file : FilesOf(*model)) {
-    if (file != in) outcome.read.push_back(std::move(file));
-  }
+  if (!model.ok()) return outcome.Ended(model.status(), Phase::kReading);
+  const Mapped files = MappedFiles(*model);
+  outcome.Reads(in, files);
   outcome.written = {out, WithExtension(out, ".safetensors")};
-  if (absl::Status s = CheckOutputs({in}, &*model, outcome.written); !s.ok()) {
-    return end(s, Phase::kWriting);
+  if (absl::Status s = CheckOutputs({in}, files, outcome.written); !s.ok()) {
+    return outcome.Ended(s, Phase::kWriting);
   }
   say("converting", in);
   if (progress) options.progress = progress->fn();
-  if (absl::Status s = ToIr(*model, options, &report); !s.ok()) return end(s, Phase::kConverting);
+  if (absl::Status s = ToIr(*model, options, &report); !s.ok())
+    return outcome.Ended(s, Phase::kConverting);
   say("writing", out);
   const Weights weights = flags.weights == "copy" ? Weights::kCopy : Weights::kReference;
-  return end(SaveIr(*model, out, weights), Phase::kWriting);
+  return outcome.Ended(SaveIr(*model, out, weights), Phase::kWriting);
 }
 
 int RunConvert(const Flags& flags, Session& session) {
@@ -151,7 +146,7 @@ int RunConvert(const Flags& flags, Session& session) {
   const std::string weights = WithExtension(out, ".safetensors");
   std::vector<std::string> outputs = {out, weights};
   if (!flags.report.empty()) outputs.push_back(flags.report);
-  if (absl::Status s = CheckOutputs({flags.model}, nullptr, outputs); !s.ok()) {
+  if (absl::Status s = CheckOutputs({flags.model}, {}, outputs); !s.ok()) {
     return session.Usage(s);
   }
   absl::StatusOr<ReportFile> report_file = ReportFile::Open(flags.report);

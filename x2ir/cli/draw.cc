@@ -32,7 +32,7 @@ int RunDraw(const Flags& flags, Session& session) {
     if (!svg && !HasExtension(flags.out, ".dot")) {
       return session.Usage(StrCat("-o '", flags.out, "': expected FILE.dot or FILE.svg"));
     }
-    if (absl::Status s = CheckOutputs({flags.model}, nullptr, {flags.out}); !s.ok()) {
+    if (absl::Status s = CheckOutputs({flags.model}, {}, {flags.out}); !s.ok()) {
       return session.Usage(s);
     }
   }

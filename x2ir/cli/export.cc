@@ -110,22 +110,16 @@ void KeepUntilTheEnd(std::shared_ptr<Graph> graph) {
 BatchOutcome DoExport(ExportOptions options, const std::string& in, const std::string& out,
                       const LoadOptions& load, Progress* progress, Report& report) {
   BatchOutcome outcome;
-  const auto end = [&](absl::Status status, Phase phase) {
-    outcome.status = std::move(status);
-    outcome.phase = phase;
-    return outcome;
-  };
   outcome.read = {in};
   outcome.written = {out};
   const absl::StatusOr<std::string> format = DetectFormat(in);
-  if (!format.ok()) return end(format.status(), Phase::kReading);
+  if (!format.ok()) return outcome.Ended(format.status(), Phase::kReading);
   absl::StatusOr<Model> model = Load(in, *format, load);
-  if (!model.ok()) return end(model.status(), Phase::kReading);
-  for (std::string& file : FilesOf(*model)) {
-    if (file != in) outcome.read.push_back(std::move(file));
-  }
-  if (absl::Status s = CheckOutputs({in}, &*model, OutputsOf(out)); !s.ok()) {
-    return end(s, Phase::kWriting);
+  if (!model.ok()) return outcome.Ended(model.status(), Phase::kReading);
+  const Mapped files = MappedFiles(*model);
+  outcome.Reads(in, files);
+  if (absl::Status s = CheckOutputs({in}, files, OutputsOf(out)); !s.ok()) {
+    return outcome.Ended(s, Phase::kWriting);
   }
   if (progress) progress->SetWhat(StrCat("converting ", in));
   // A model of another format is converted first. Ops that an IR file holds as foreign ones
@@ -134,7 +128,8 @@ BatchOutcome DoExport(ExportOptions options, const std::string& in, const std::s
     ImportOptions import;
     import.foreign = options.foreign;
     if (progress) import.progress = progress->fn();
-    if (absl::Status s = ToIr(*model, import, &report); !s.ok()) return end(s, Phase::kConverting);
+    if (absl::Status s = ToIr(*model, import, &report); !s.ok())
+      return outcome.Ended(s, Phase::kConverting);
     report = Report();
   }
   if (progress) {
@@ -154,7 +149,7 @@ BatchOutcome DoExport(ExportOptions options, const std::string& in, const std::s
     };
   }
   // Writing is part of it; what fails there and is not the system's fault is the model's.
-  return end(Export(*std::move(model), out, options, &report), Phase::kConverting);
+  return outcome.Ended(Export(*std::move(model), out, options, &report), Phase::kConverting);
 }
 
 int RunExport(const Flags& flags, Session& session) {
@@ -178,7 +173,7 @@ int RunExport(const Flags& flags, Session& session) {
   }
   std::vector<std::string> outputs = OutputsOf(out);
   if (!flags.report.empty()) outputs.push_back(flags.report);
-  if (absl::Status s = CheckOutputs({flags.model}, nullptr, outputs); !s.ok()) {
+  if (absl::Status s = CheckOutputs({flags.model}, {}, outputs); !s.ok()) {
     return session.Usage(s);
   }
   absl::StatusOr<ReportFile> report_file = ReportFile::Open(flags.report);

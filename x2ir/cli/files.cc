@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -30,19 +29,6 @@ std::pair<size_t, size_t> NameOf(const std::string& path) {
   return {start, has ? dot : path.size()};
 }
 
-void VisitTensors(const Graph& graph, const std::function<void(const Tensor&)>& f) {
-  for (const Value* input : graph.inputs()) {
-    if (input->constant()) f(*input->constant());
-  }
-  for (const Value* constant : graph.constants()) f(*constant->constant());
-  for (const Node* node : graph.nodes()) {
-    for (const auto& [name, attr] : node->attrs()) {
-      if (const Tensor* tensor = attr.get<Tensor>()) f(*tensor);
-    }
-    for (const Graph* inner : node->subgraphs()) VisitTensors(*inner, f);
-  }
-}
-
 }  // namespace
 
 std::string DefaultOutput(const std::string& input, std::string_view extension) {
@@ -62,20 +48,15 @@ std::string WithExtension(const std::string& path, std::string_view extension) {
   return StrCat(path.substr(0, NameOf(path).second), extension);
 }
 
-absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Model* model,
+absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& mapped,
                           const std::vector<std::string>& outputs) {
   std::set<FileId> taken;
   struct stat info;
   for (const std::string& input : inputs) {
     if (::stat(input.c_str(), &info) == 0) taken.insert(*IdOf(info));
   }
-  if (model) {
-    std::set<const MappedFile*> seen;
-    VisitTensors(*model->graph, [&](const Tensor& tensor) {
-      const auto range = tensor.file_range();
-      if (!range || !seen.insert(range->file.get()).second) return;
-      if (::fstat(range->file->fd(), &info) == 0) taken.insert(*IdOf(info));
-    });
+  for (const auto& file : mapped) {
+    if (::fstat(file->fd(), &info) == 0) taken.insert(*IdOf(info));
   }
   std::set<std::string> names;
   for (const std::string& output : outputs) {
@@ -95,18 +76,6 @@ absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Model* m
     }
   }
   return absl::OkStatus();
-}
-
-std::vector<std::string> FilesOf(const Model& model) {
-  std::set<const MappedFile*> seen;
-  std::vector<std::string> files;
-  VisitTensors(*model.graph, [&](const Tensor& tensor) {
-    const auto range = tensor.file_range();
-    if (range && seen.insert(range->file.get()).second) files.push_back(range->file->path());
-  });
-  std::sort(files.begin(), files.end());
-  files.erase(std::unique(files.begin(), files.end()), files.end());
-  return files;
 }
 
 absl::Status WriteTextFile(const std::string& path, std::string_view text) {

@@ -2,6 +2,7 @@
 #ifndef X2IR_CLI_FILES_H_
 #define X2IR_CLI_FILES_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,19 +17,18 @@
 
 namespace x2ir::cli {
 
+using Mapped = std::vector<std::shared_ptr<const MappedFile>>;  // what MappedFiles gives
+
 // "a/b/net.onnx" and ".json" give "net.json": in the current folder.
 std::string DefaultOutput(const std::string& input, std::string_view extension);
 bool HasExtension(const std::string& path, std::string_view extension);
 // "a/b/net.json" and ".safetensors" give "a/b/net.safetensors".
 std::string WithExtension(const std::string& path, std::string_view extension);
 
-// InvalidArgument when an output is one of the inputs (by whatever name), or one that a tensor
-// of the model (may be null) is mapped from, or a folder or a device, or twice among the outputs.
-absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Model* model,
+// InvalidArgument when an output is one of the inputs (by whatever name), or one of those that a
+// model is mapped from, or a folder or a device, or twice among the outputs.
+absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& mapped,
                           const std::vector<std::string>& outputs);
-
-// The files that tensors of the model are mapped from.
-std::vector<std::string> FilesOf(const Model& model);
 
 absl::Status WriteTextFile(const std::string& path, std::string_view text);
 

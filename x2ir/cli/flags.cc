@@ -2,11 +2,11 @@
 #include "x2ir/cli/flags.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/type.h"
 #include "x2ir/optimizer/pass.h"
@@ -32,16 +32,6 @@ absl::Status RefuseTwice(std::string_view flag, const Pairs& pairs, const std::s
     if (entry.first == name) return Invalid(flag, " '", name, "' is given twice");
   }
   return absl::OkStatus();
-}
-
-template <typename T>
-std::optional<T> Number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
 }
 
 }  // namespace
@@ -147,7 +137,7 @@ absl::StatusOr<Strings> ParsePasses(std::string_view flag, std::string_view text
 
 absl::StatusOr<int64_t> ParseInt(std::string_view flag, std::string_view text, int64_t min,
                                  int64_t max) {
-  const std::optional<int64_t> value = Number<int64_t>(text);
+  const std::optional<int64_t> value = ParseNumber<int64_t>(text);
   if (!value || *value < min || *value > max) {
     return Invalid(flag, " '", text, "': expected a number from ", min, " to ", max);
   }
@@ -170,7 +160,7 @@ absl::StatusOr<uint64_t> ParseSize(std::string_view flag, std::string_view text)
     unit = each.bytes;
     break;
   }
-  const std::optional<int64_t> value = Number<int64_t>(digits);
+  const std::optional<int64_t> value = ParseNumber<int64_t>(digits);
   if (!value || *value < 1 ||
       *value > std::numeric_limits<int64_t>::max() / static_cast<int64_t>(unit)) {
     return Invalid(flag, " '", text, "': expected a number of bytes, as in 500MB or 2GB");
@@ -179,7 +169,7 @@ absl::StatusOr<uint64_t> ParseSize(std::string_view flag, std::string_view text)
 }
 
 absl::StatusOr<double> ParseTolerance(std::string_view flag, std::string_view text) {
-  const std::optional<double> value = Number<double>(text);
+  const std::optional<double> value = ParseNumber<double>(text);
   if (!value || !std::isfinite(*value) || *value < 0) {
     return Invalid(flag, " '", text, "': expected a number that is not negative, as in 1e-3");
   }

@@ -72,7 +72,7 @@ int RunRun(const Flags& flags, Session& session) {
   if (!flags.out.empty()) {
     std::vector<std::string> inputs = {flags.model, flags.io};
     for (const auto& file : *files) inputs.push_back(file.second);
-    if (absl::Status s = CheckOutputs(inputs, nullptr, {flags.out}); !s.ok()) {
+    if (absl::Status s = CheckOutputs(inputs, {}, {flags.out}); !s.ok()) {
       return session.Usage(s);
     }
   }
@@ -86,7 +86,7 @@ int RunRun(const Flags& flags, Session& session) {
     return session.Fail(status, phase);
   };
   if (!flags.out.empty()) {
-    if (absl::Status s = CheckOutputs({}, &*model, {flags.out}); !s.ok()) {
+    if (absl::Status s = CheckOutputs({}, MappedFiles(*model), {flags.out}); !s.ok()) {
       progress.Stop();
       return session.Usage(s);
     }

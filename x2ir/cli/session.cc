@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "x2ir/graph_wrapper/descriptors.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -15,18 +16,7 @@ namespace {
 
 constexpr size_t kBufferSize = size_t{1} << 16;
 
-// 0, or the errno of what went wrong.
-int WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
-    text.remove_prefix(static_cast<size_t>(n));
-  }
-  return 0;
-}
+int WriteAll(int fd, std::string_view text) { return x2ir::WriteAll(fd, text.data(), text.size()); }
 
 bool IsMalformed(absl::StatusCode code) {
   return code == absl::StatusCode::kInvalidArgument || code == absl::StatusCode::kDataLoss;

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "x2ir/graph_wrapper/descriptors.h"
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -23,10 +23,7 @@ int DescriptorOf(std::string_view path) {
   if (path == "/dev/stdin") return STDIN_FILENO;
   for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
     if (!path.starts_with(folder)) continue;
-    const std::string_view digits = path.substr(folder.size());
-    int fd = -1;
-    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), fd);
-    return error == std::errc() && end == digits.end() ? fd : -1;
+    return ParseNumber<int>(path.substr(folder.size())).value_or(-1);
   }
   return -1;
 }
@@ -39,23 +36,11 @@ bool IsStream(int fd) {
          (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
 }
 
-int OpenUnnamed() {
-  const char* folder = std::getenv("TMPDIR");
-  if (folder == nullptr || *folder == '\0') folder = "/tmp";
-  const int fd = ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  // Not every file system has such files; memory has.
+// Not every file system has files without a name; memory has.
+int OpenTemporary() {
+  const int fd = OpenUnnamedFile();
   const bool unknown = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR);
   return unknown ? ::memfd_create("x2ir", MFD_CLOEXEC) : fd;
-}
-
-absl::Status WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return SystemError(std::strerror(errno));
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status Copy(int from, int to) {
@@ -65,12 +50,13 @@ absl::Status Copy(int from, int to) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return SystemError(std::strerror(errno));
     if (n == 0) return absl::OkStatus();
-    X2IR_RETURN_IF_ERROR(WriteAll(to, {buffer.data(), static_cast<size_t>(n)}));
+    const int error = WriteAll(to, buffer.data(), static_cast<size_t>(n));
+    if (error != 0) return SystemError(std::strerror(error));
   }
 }
 
 absl::Status Keep(int fd) {
-  const int file = OpenUnnamed();
+  const int file = OpenTemporary();
   if (file < 0) return SystemError("no temporary file: ", std::strerror(errno));
   absl::Status status = Copy(fd, file);
   if (status.ok() && ::dup2(file, fd) < 0) status = SystemError(std::strerror(errno));

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "absl/container/flat_hash_set.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/driver.h"
 #include "x2ir/core/spec.h"
@@ -38,36 +37,10 @@ auto Guarded(const Work& work) -> decltype(work()) {
   return result;
 }
 
-using Files = absl::flat_hash_set<std::shared_ptr<const MappedFile>>;
-
-// What a model's tensors lie in.
-Files FilesOf(const Model& model) {
-  Files files;
-  const auto add = [&](const Tensor* tensor) {
-    if (!tensor) return;
-    if (const auto range = tensor->file_range()) files.insert(range->file);
-  };
-  std::vector<const Graph*> todo = {model.graph.get()};
-  for (const auto& function : model.functions) {
-    if (function->body) todo.push_back(function->body.get());
-  }
-  while (!todo.empty()) {
-    const Graph* graph = todo.back();
-    todo.pop_back();
-    for (const Value* input : graph->inputs()) add(input->constant());
-    for (const Value* constant : graph->constants()) add(constant->constant());
-    for (const Node* node : graph->nodes()) {
-      for (const auto& [name, attr] : node->attrs()) add(attr.get<Tensor>());
-      for (const Graph* inner : node->subgraphs()) todo.push_back(inner);
-    }
-  }
-  return files;
-}
-
 // The same for work that reads and changes a model.
 template <typename Work>
 absl::Status Guarded(const Model& model, const Work& work) {
-  const Files files = FilesOf(model);
+  const auto files = MappedFiles(model);
   const absl::Status status = Guarded(work);
   for (const auto& file : files) X2IR_RETURN_IF_ERROR(CheckUnchanged(*file));
   return status;
@@ -424,9 +397,6 @@ absl::Status Optimize(Graph& graph, const std::vector<std::string>& names,
   return absl::OkStatus();
 }
 
-}  // namespace
-
-namespace {
 absl::StatusOr<std::string> FormatOf(const std::string& path) {
   if (std::error_code error;
       std::filesystem::is_directory(path, error) && IsSavedModelFolder(path)) {
@@ -444,6 +414,7 @@ absl::StatusOr<std::string> FormatOf(const std::string& path) {
   }
   return DataLoss("'", path, "' is in no format that x2ir knows (", FormatNames(), ")");
 }
+
 }  // namespace
 
 absl::StatusOr<std::string> DetectFormat(const std::string& path) {

@@ -2,11 +2,11 @@
 #include "x2ir/core/io_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string_view>
 #include <utility>
 
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -14,21 +14,11 @@ namespace {
 
 constexpr std::string_view kCase = "case";
 
-// All of `text` as a number that an index may be; nullopt when it is none.
-std::optional<int64_t> ToIndex(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < 0) {
-    return std::nullopt;
-  }
-  return value;
-}
-
 // "case12.in_0" is case 12 and "in_0"; without a prefix the case is -1.
 std::pair<int64_t, std::string_view> SplitCase(std::string_view name) {
   const size_t dot = name.find('.');
   if (name.starts_with(kCase) && dot != std::string_view::npos) {
-    if (const auto number = ToIndex(name.substr(kCase.size(), dot - kCase.size()))) {
+    if (const auto number = ParseIndex(name.substr(kCase.size(), dot - kCase.size()))) {
       return {*number, name.substr(dot + 1)};
     }
   }
@@ -62,7 +52,7 @@ absl::Status BindSide(const Side& side, Tensors& tensors,
   bound->resize(side.values.size());
   auto position = [&](std::string_view name) -> std::optional<int64_t> {
     if (!name.starts_with(side.prefix)) return std::nullopt;
-    return ToIndex(name.substr(side.prefix.size()));
+    return ParseIndex(name.substr(side.prefix.size()));
   };
   // A model may really call its inputs in_0, in_1, ..., in whatever order. Those names are real
   // ones only if all tensors of the file with such a name are.

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/graph_wrapper/check.h"
+#include "x2ir/optimizer/lowering_util.h"
 
 namespace x2ir {
 namespace {
@@ -193,14 +194,6 @@ std::vector<Value*> Draft::FinishOperands() {
 }
 
 // --- Running forms ----------------------------------------------------------------------
-
-namespace {
-std::vector<bool> WantedOutputs(const Node& node) {
-  std::vector<bool> wanted;
-  for (const Value* output : node.outputs()) wanted.push_back(output != nullptr);
-  return wanted;
-}
-}  // namespace
 
 absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r) {
   if (form.code) return form.code->import(r);

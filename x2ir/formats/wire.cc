@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "x2ir/graph_wrapper/check.h"
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -22,13 +23,6 @@ std::string_view TypeName(WireType type) {
     case WireType::kFixed32: return "32 bits";
     default: return "a group";
   }
-}
-
-template <typename T>
-T Load(const char* p) {
-  T value;
-  std::memcpy(&value, p, sizeof(T));
-  return value;
 }
 
 // Writes at `out`, which has room for 10 bytes.
@@ -92,12 +86,12 @@ bool WireReader::Next() {
     case WireType::kVarint: return ReadVarint(&number_);
     case WireType::kFixed64:
       if (!need(8)) return false;
-      number_ = Load<uint64_t>(p_);
+      number_ = LoadNumber<uint64_t>(p_);
       p_ += 8;
       return true;
     case WireType::kFixed32:
       if (!need(4)) return false;
-      number_ = Load<uint32_t>(p_);
+      number_ = LoadNumber<uint32_t>(p_);
       p_ += 4;
       return true;
     case WireType::kBytes: {

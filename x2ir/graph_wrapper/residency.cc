@@ -1,18 +1,16 @@
 #include "x2ir/graph_wrapper/residency.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "x2ir/graph_wrapper/descriptors.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -46,23 +44,6 @@ bool Keep(Tensor* tensor) {
   return true;
 }
 
-// A file without a name, or -1.
-int OpenUnnamed() {
-  const char* folder = std::getenv("TMPDIR");
-  if (folder == nullptr || *folder == '\0') folder = "/tmp";
-  return ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-}
-
-bool WriteAll(int fd, absl::Span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), std::min(bytes.size(), size_t{1} << 30));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return true;
-}
-
 // Pages at the ends belong to neighbours too, which is no harm.
 void Advise(const Tensor& tensor, int advice) {
   if (tensor.nbytes() < kLarge || !tensor.file_range()) return;
@@ -88,9 +69,9 @@ SparseReads::~SparseReads() {
 
 Tensor Spilled(Tensor tensor) {
   if (tensor.nbytes() < kLarge || tensor.file_range() || Keep(&tensor)) return tensor;
-  const int fd = OpenUnnamed();
+  const int fd = OpenUnnamedFile();
   if (fd < 0) return tensor;
-  if (WriteAll(fd, tensor.bytes())) {
+  if (WriteAll(fd, tensor.bytes().data(), tensor.nbytes()) == 0) {
     // By its descriptor: a file without a name has no other way to be opened again.
     auto file = MappedFile::Open(StrCat("/proc/self/fd/", fd));
     if (file.ok()) {

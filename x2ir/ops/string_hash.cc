@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/string_util.h"
 
@@ -14,9 +15,7 @@ namespace {
 
 template <typename T>
 T Load(std::string_view text, size_t at) {
-  T value;
-  std::memcpy(&value, text.data() + at, sizeof(T));
-  return value;
+  return LoadNumber<T>(text.data() + at);
 }
 
 // --- FarmHash -------------------------------------------------------------------------------

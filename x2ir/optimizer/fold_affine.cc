@@ -91,8 +91,6 @@ bool AllFinite(const std::vector<double>& numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [](double n) { return std::isfinite(n); });
 }
 
-bool IsMatrix(const Value* value) { return value->shape() && value->shape()->rank() == 2; }
-
 absl::StatusOr<bool> Fold(Rewriter& r, const Linear& l, const Affine& a) {
   if (!AllFinite(a.scale) || !AllFinite(a.shift)) return false;
   std::vector<Value*> operands = l.node->inputs();

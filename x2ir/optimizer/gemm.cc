@@ -12,8 +12,6 @@ namespace {
 
 X2IR_RULES_PASS(gemm, "Products of matrices with transposes and additions become gemm.");
 
-bool IsMatrix(const Value* value) { return value->shape() && value->shape()->rank() == 2; }
-
 // The matrix whose transpose this is.
 Value* TransposeOf(const Pattern& pattern, const Value* value, bool only) {
   const Node* node = only ? pattern.OnlyBy(value, "transpose") : pattern.By(value, "transpose");

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "x2ir/ops/eval_util.h"
+#include "x2ir/optimizer/rule_util.h"
 
 namespace x2ir {
 namespace {
@@ -44,14 +45,10 @@ bool IsRounded(double got, double want, DType type) {
 }
 
 bool SameShape(const Value* a, const Value* b) {
-  if (a == b) return true;
-  const Shape *x = a->shape(), *y = b->shape();
-  if (!x || !y || x->rank() != y->rank()) return false;
-  for (int64_t i = 0; i < x->rank(); ++i) {
-    if (!ProvablyEqual((*x)[i], (*y)[i])) return false;
-  }
-  return true;
+  return a == b || SameShape(a->shape(), b->shape());
 }
+
+bool IsMatrix(const Value* value) { return value->shape() && value->shape()->rank() == 2; }
 
 Node* Pattern::By(const Value* value, std::string_view op) const {
   Node* node = value ? value->producer() : nullptr;

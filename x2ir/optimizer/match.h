@@ -20,6 +20,8 @@ bool IsFilledWith(const Value* value, double number);
 bool IsRounded(double got, double want, DType type);
 // Whether two values have the same shape in every run.
 bool SameShape(const Value* a, const Value* b);
+// Whether its rank is known to be 2.
+bool IsMatrix(const Value* value);
 
 // A product, of numbers multiplied together and all else as it is.
 struct Term {

@@ -12,6 +12,16 @@
 #include "x2ir/ops/eval.h"
 
 namespace x2ir {
+std::string ResultsText(const std::vector<Datum>& results) {
+  std::string text;
+  for (const Datum& result : results) {
+    if (!text.empty()) text += "; ";
+    text += result.tensor() ? AttributeText(*result.tensor(), {.max_constant_elements = 64})
+                            : "no tensor";
+  }
+  return text;
+}
+
 namespace {
 
 absl::StatusOr<std::string> Eval(std::string_view input, std::string_view value,
@@ -28,13 +38,7 @@ absl::StatusOr<std::string> Eval(std::string_view input, std::string_view value,
   }
   X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> outputs,
                         RunGraph(*model.graph, std::move(inputs)));
-  std::string text;
-  for (const Datum& output : outputs) {
-    if (!text.empty()) text += "; ";
-    text += output.tensor() ? AttributeText(*output.tensor(), {.max_constant_elements = 64})
-                            : "no tensor";
-  }
-  return text;
+  return ResultsText(outputs);
 }
 
 std::string TextOf(const absl::StatusOr<std::string>& text) {

@@ -4,8 +4,14 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "x2ir/ops/eval.h"
 
 namespace x2ir {
+
+// "int64[2]{1, 2}; float32[]{0.5}".
+std::string ResultsText(const std::vector<Datum>& results);
 
 // Constants ("a = int64[2]{1, 2}"), a call of dialect torch with the types that PyTorch says, and
 // the names of its results. Prints the results: "int64[2]{1, 2}; float32[]{0.5}"; "error: ..."

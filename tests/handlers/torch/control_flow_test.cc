@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "tests/handlers/torch/calls_util.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/eval.h"
@@ -30,13 +31,7 @@ absl::StatusOr<std::string> Eval(std::string_view program, std::string_view valu
   onnx.opset = 18;
   onnx.check = true;
   X2IR_RETURN_IF_ERROR(FromIr(model, "onnx", onnx));
-  std::string text;
-  for (const Datum& output : outputs) {
-    if (!text.empty()) text += "; ";
-    text += output.tensor() ? AttributeText(*output.tensor(), {.max_constant_elements = 64})
-                            : "no tensor";
-  }
-  return text;
+  return ResultsText(outputs);
 }
 
 struct Row {

@@ -1,13 +1,13 @@
 // Reads TensorProto in all its storage forms. Raw bytes, packed floats and external data
 // become views of the mapped file; only varints and unpacked numbers are decoded.
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "x2ir/formats/onnx/onnx_internal.h"
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::onnx_format {
@@ -118,9 +118,11 @@ absl::Status ReadParts(Source& source, std::string_view bytes, Parts* parts, Ten
   return in.status();
 }
 
-absl::Status ParseNumber(std::string_view what, std::string_view text, uint64_t* number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-  if (error == std::errc() && end == text.data() + text.size()) return absl::OkStatus();
+absl::Status ParseBytes(std::string_view what, std::string_view text, uint64_t* number) {
+  if (const auto parsed = ParseNumber<uint64_t>(text)) {
+    *number = *parsed;
+    return absl::OkStatus();
+  }
   return Invalid("external data has ", what, " '", text, "', no number of bytes");
 }
 
@@ -181,10 +183,10 @@ absl::StatusOr<Tensor> FromExternal(Source& source, DType dtype, std::vector<int
                                     uint64_t nbytes, const Parts& parts) {
   uint64_t offset = 0, length = nbytes;
   if (!parts.offset.empty()) {
-    X2IR_RETURN_IF_ERROR(ParseNumber("offset", parts.offset, &offset));
+    X2IR_RETURN_IF_ERROR(ParseBytes("offset", parts.offset, &offset));
   }
   if (!parts.length.empty()) {
-    X2IR_RETURN_IF_ERROR(ParseNumber("length", parts.length, &length));
+    X2IR_RETURN_IF_ERROR(ParseBytes("length", parts.length, &length));
   }
   if (length != nbytes) {
     return Invalid("external data has ", length, " bytes, expected ", nbytes, " for ",

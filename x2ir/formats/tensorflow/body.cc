@@ -1,12 +1,12 @@
 // Reads nodes in three steps: which are needed, which values they make, what goes into them. So
 // nodes may stand in any order.
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "x2ir/formats/tensorflow/body_internal.h"
 #include "x2ir/formats/tensorflow/control_flow_internal.h"
 #include "x2ir/formats/tensorflow/tables_internal.h"
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::tf_format {
@@ -19,19 +19,6 @@ constexpr size_t kMaxAttributes = 1000;   // of one node; they are a list
 constexpr int64_t kSmallSplat = 1 << 20;  // bytes that are written out without a thought
 // Placeholders of older files say "rank 0" where they mean that nothing is known.
 constexpr int64_t kFirstProducerWithScalars = 24;
-
-std::optional<int64_t> ToIndex(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < 0) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-absl::Status At(const NodeProto& node, const absl::Status& status) {
-  return Annotate(status, StrCat(node.op, " '", node.name, "'"));
-}
 
 bool IsControl(std::string_view input) { return input.starts_with('^'); }
 
@@ -117,7 +104,7 @@ absl::StatusOr<Ref> Body::Resolve(std::string_view text) const {
   const auto it = by_name_.find(name);
   if (!function_) {
     if (it == by_name_.end()) return Invalid("there is no node '", name, "'");
-    const auto index = rest.empty() && colon == std::string_view::npos ? 0 : ToIndex(rest);
+    const auto index = rest.empty() && colon == std::string_view::npos ? 0 : ParseIndex(rest);
     if (!index || *index >= kMaxOutputs) return Invalid("'", text, "' is no output of a node");
     return Ref{it->second, *index};
   }
@@ -133,7 +120,7 @@ absl::StatusOr<Ref> Body::Resolve(std::string_view text) const {
   const size_t second = rest.find(':');
   const std::string_view argument = rest.substr(0, second);
   const auto index =
-      second == std::string_view::npos ? std::nullopt : ToIndex(rest.substr(second + 1));
+      second == std::string_view::npos ? std::nullopt : ParseIndex(rest.substr(second + 1));
   if (argument.empty() || !index || *index >= kMaxOutputs) {
     return Invalid("'", text, "' is no output of a node");
   }

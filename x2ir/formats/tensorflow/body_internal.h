@@ -15,6 +15,8 @@
 #include "x2ir/formats/tensorflow/checkpoint_internal.h"
 #include "x2ir/formats/tensorflow/tensorflow_internal.h"
 #include "x2ir/graph_wrapper/model.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir::tf_format {
 
@@ -25,6 +27,11 @@ struct Variables {
   absl::flat_hash_map<const NodeProto*, Place> restored{};
 };
 class Tables;
+
+// The same error, of that node.
+inline absl::Status At(const NodeProto& node, const absl::Status& status) {
+  return Annotate(status, StrCat(node.op, " '", node.name, "'"));
+}
 
 // What all bodies of a file share.
 class Library {

@@ -1,11 +1,11 @@
 // Variables that are stored in parts.
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <optional>
 
 #include "x2ir/formats/tensorflow/checkpoint_internal.h"
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::tf_format {
@@ -60,13 +60,6 @@ void ForEachRow(const std::vector<int64_t>& dims, const Slice& slice, Row row) {
   }
 }
 
-std::optional<int64_t> Number(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 }  // namespace
 
 std::string SliceKey(std::string_view key, const Slice& slice) {
@@ -100,7 +93,8 @@ absl::StatusOr<Slice> ParseSlice(std::string_view text, const std::vector<int64_
                                    Shape::FromInts(dims).ToString(), "] makes no sense");
   for (const int64_t dim : dims) {
     const size_t space = text.find(' ');
-    if (space == std::string_view::npos || Number(text.substr(0, space)) != dim) return bad;
+    if (space == std::string_view::npos || ParseNumber<int64_t>(text.substr(0, space)) != dim)
+      return bad;
     text.remove_prefix(space + 1);
   }
   Slice slice;
@@ -111,7 +105,8 @@ absl::StatusOr<Slice> ParseSlice(std::string_view text, const std::vector<int64_
     if (one != "-") {
       const size_t comma = one.find(',');
       if (comma == std::string_view::npos) return bad;
-      const auto start = Number(one.substr(0, comma)), length = Number(one.substr(comma + 1));
+      const auto start = ParseNumber<int64_t>(one.substr(0, comma)),
+                 length = ParseNumber<int64_t>(one.substr(comma + 1));
       if (!start || !length || *length < 0) return bad;
       extent = {*start, *length};
     }

@@ -11,10 +11,6 @@ namespace {
 
 constexpr int kMaxDepth = 100;  // of branches and loops in each other
 
-absl::Status At(const NodeProto& node, const absl::Status& status) {
-  return Annotate(status, StrCat(node.op, " '", node.name, "'"));
-}
-
 // What belongs to no branch even where it waits for one.
 bool IsConstant(const NodeProto& node) {
   return node.op == "Const" || node.op == "Placeholder" || node.op == "VarHandleOp" ||

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/formats/tensorflow/sorted_table_internal.h"
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::tf_format {
@@ -14,13 +15,6 @@ constexpr uint64_t kTableMagic = 0xdb4775248b80fb57;
 constexpr size_t kBlockTrailer = 5;  // how it is compressed, and a checksum
 constexpr size_t kMaxKey = 1 << 16;
 constexpr uint64_t kMostSnapped = 22;  // three bytes say 64 at most
-
-template <typename T>
-T Load(std::string_view bytes) {
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof(T));
-  return value;
-}
 
 struct Handle {
   uint64_t offset = 0, size = 0;
@@ -36,7 +30,7 @@ class Table {
   absl::Status ForEach(const VisitEntry& visit) {
     if (file_.size() < kFooterSize) return DataLoss("the index is too short");
     std::string_view footer = file_.substr(file_.size() - kFooterSize);
-    if (Load<uint64_t>(footer.substr(kFooterSize - 8)) != kTableMagic) {
+    if (LoadNumber<uint64_t>(footer.data() + kFooterSize - 8) != kTableMagic) {
       return DataLoss("the index is no table");
     }
     Handle meta, index;
@@ -69,7 +63,7 @@ class Table {
     const std::string_view block = file_.substr(handle.offset, handle.size);
     const std::string_view trailer = file_.substr(handle.offset + handle.size, kBlockTrailer);
     const uint32_t crc = Crc32c(file_.substr(handle.offset, handle.size + 1));
-    if (Load<uint32_t>(trailer.substr(1)) != MaskedCrc32c(crc)) {
+    if (LoadNumber<uint32_t>(trailer.data() + 1) != MaskedCrc32c(crc)) {
       return DataLoss("the index has a block with a wrong checksum");
     }
     if (trailer[0] == 0) return block;
@@ -85,7 +79,7 @@ class Table {
     std::string storage;
     X2IR_ASSIGN_OR_RETURN(std::string_view block, Block(handle, &storage));
     if (block.size() < 4) return DataLoss("the index has a broken block");
-    const uint64_t restarts = Load<uint32_t>(block.substr(block.size() - 4));
+    const uint64_t restarts = LoadNumber<uint32_t>(block.data() + block.size() - 4);
     const uint64_t trailer = 4 * (restarts + 1);
     if (trailer > block.size()) return DataLoss("the index has a broken block");
     block.remove_suffix(trailer);

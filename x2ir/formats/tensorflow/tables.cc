@@ -1,9 +1,9 @@
 // See tables_internal.h.
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "x2ir/formats/tensorflow/tables_internal.h"
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::tf_format {
@@ -84,11 +84,9 @@ absl::StatusOr<Tensor> Pack(const std::vector<std::string>& keys,
 // Text as the bytes of an element of that type.
 absl::StatusOr<std::string> Element(std::string_view text, DType dtype) {
   const auto number = [&](auto value) -> absl::StatusOr<std::string> {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) {
-      return Invalid("'", text.substr(0, 40), "' is no ", Name(dtype));
-    }
-    return std::string(reinterpret_cast<const char*>(&value), sizeof(value));
+    const auto number = ParseNumber<decltype(value)>(text);
+    if (!number) return Invalid("'", text.substr(0, 40), "' is no ", Name(dtype));
+    return std::string(reinterpret_cast<const char*>(&*number), sizeof(value));
   };
   switch (dtype) {
     case DType::kString: return std::string(text);

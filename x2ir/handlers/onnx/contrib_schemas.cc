@@ -3,10 +3,9 @@
 // required.
 #include "x2ir/handlers/onnx/contrib_schemas.h"
 
-#include <charconv>
-
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/graph_wrapper/check.h"
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -138,17 +137,16 @@ std::vector<OperandSchema> ParseOperands(std::string_view text) {
 }
 
 template <typename T>
-T ParseNumber(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  X2IR_CHECK(error == std::errc() && end == text.data() + text.size(), std::string(text));
-  return value;
+T NumberOf(std::string_view text) {
+  const auto number = ParseNumber<T>(text);
+  X2IR_CHECK(number.has_value(), std::string(text));
+  return *number;
 }
 
 Attribute ParseDefault(std::string_view text) {
   if (text.front() == '\'') return Attribute(text.substr(1, text.size() - 2));
-  if (text.find_first_of(".e") != text.npos) return Attribute(ParseNumber<float>(text));
-  return Attribute(ParseNumber<int64_t>(text));
+  if (text.find_first_of(".e") != text.npos) return Attribute(NumberOf<float>(text));
+  return Attribute(NumberOf<int64_t>(text));
 }
 
 AttrKind ParseKind(std::string_view text) {

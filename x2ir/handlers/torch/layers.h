@@ -4,6 +4,7 @@
 #define X2IR_HANDLERS_TORCH_LAYERS_H_
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,12 @@ inline DType ComputeType(DType t) {
 // Whether float32, which attributes are, holds the number exactly enough for results of type t.
 inline bool FitsAttribute(DType t, double number) {
   return t != DType::kFloat64 || static_cast<double>(static_cast<float>(number)) == number;
+}
+
+// The distance from 1 to the next number: torch.finfo's eps, of what PyTorch computes in.
+inline double EpsilonOf(DType t) {
+  return t == DType::kFloat64 ? std::numeric_limits<double>::epsilon()
+                              : std::numeric_limits<float>::epsilon();
 }
 
 // Arithmetic of tensors of one type.

@@ -317,11 +317,6 @@ Values LayerNorm(TorchCall& c) {
 X2IR_TORCH(layer_normalization)
     .Is({"aten::layer_norm.default", "aten::native_layer_norm.default"}, LayerNorm);
 
-double Epsilon(DType t) {
-  return t == DType::kFloat64 ? std::numeric_limits<double>::epsilon()
-                              : std::numeric_limits<float>::epsilon();
-}
-
 Values RmsNorm(TorchCall& c) {
   Value* x = c.Tensor("input");
   Value* weight = c.OptTensor("weight");
@@ -333,7 +328,7 @@ Values RmsNorm(TorchCall& c) {
   if (!given && BitWidth(t) < 32) {
     return c.Fail(Unimplemented("of ", Name(t), " without eps, which versions take differently"));
   }
-  const double eps = given.value_or(Epsilon(t));
+  const double eps = given.value_or(EpsilonOf(t));
   Values values(c.num_outputs(), nullptr);
   const bool float32 = t == DType::kFloat32 && (!weight || weight->dtype() == t);
   if (float32 && !Wants(c, 1)) {

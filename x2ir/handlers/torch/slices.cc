@@ -190,6 +190,20 @@ Values Unbind(TorchCall& c) {
   return rows;
 }
 
+// Parts of these sizes, one after another; the last one may go to the end instead.
+Values PartsOf(TorchCall& c, Value* x, int64_t axis, const std::vector<TorchSize>& sizes,
+               bool last_to_end) {
+  Values parts(sizes.size(), nullptr);
+  TorchSize start{0, nullptr};
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const bool to_end = last_to_end && i + 1 == sizes.size();
+    const TorchSize end = to_end ? TorchSize{kToEnd, nullptr} : Plus(c, start, sizes[i]);
+    if (Wants(c, i)) parts[i] = Part(c, x, axis, start, end);
+    start = end;
+  }
+  return parts;
+}
+
 // As many parts as the call gives, each of `step` but for the last one.
 Values EqualParts(TorchCall& c, Value* x, int64_t axis, const TorchSize& step) {
   const TorchSize size = SizeAt(c, x, axis);
@@ -208,15 +222,7 @@ Values EqualParts(TorchCall& c, Value* x, int64_t axis, const TorchSize& step) {
     }
     return Cut(c, x, axis, sizes);
   }
-  Values parts(c.num_outputs(), nullptr);
-  TorchSize start{0, nullptr};
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const bool last = i + 1 == parts.size();
-    const TorchSize end = last ? TorchSize{kToEnd, nullptr} : Plus(c, start, step);
-    if (Wants(c, i)) parts[i] = Part(c, x, axis, start, end);
-    start = end;
-  }
-  return parts;
+  return PartsOf(c, x, axis, std::vector<TorchSize>(c.num_outputs(), step), true);
 }
 
 Values Split(TorchCall& c) {
@@ -235,14 +241,7 @@ Values SplitSizes(TorchCall& c, std::string_view name) {
     if (size.number) known.push_back(*size.number);
   }
   if (known.size() == sizes.size()) return Cut(c, x, axis, known);
-  Values parts(sizes.size(), nullptr);
-  TorchSize start{0, nullptr};
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    const TorchSize end = Plus(c, start, sizes[i]);
-    if (Wants(c, i)) parts[i] = Part(c, x, axis, start, end);
-    start = end;
-  }
-  return parts;
+  return PartsOf(c, x, axis, sizes, false);
 }
 
 Values Chunk(TorchCall& c) {

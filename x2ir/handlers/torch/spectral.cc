@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/layers.h"
 #include "x2ir/handlers/torch/matrices.h"
 #include "x2ir/handlers/torch/pieces.h"
 
@@ -173,16 +174,12 @@ Values Cond(TorchCall& c) {
 
 // --- Ranks and pseudo-inverses ----------------------------------------------------------------
 
-double Epsilon(DType t) {
-  return t == kDouble ? std::numeric_limits<double>::epsilon()
-                      : static_cast<double>(std::numeric_limits<float>::epsilon());
-}
 // What counts as 0 beside singular values s: [..., 1]. A tolerance that is not given is relative,
 // of the type's precision, unless an absolute one is.
 Num Tolerance(TorchCall& c, const Num& a, const Num& s, DType t) {
   Calc& m = a.m();
   const Num size = Max(SizeOf(a, -2), SizeOf(a, -1)).As(kDouble);
-  const Num usual = size * Epsilon(t);
+  const Num usual = size * EpsilonOf(t);
   const auto given = [&](std::string_view name) -> std::optional<Num> {
     if (!c.Has(name)) {
       c.Ignore({name});

@@ -1,0 +1,18 @@
+// What is done with file descriptors in more than one place.
+#ifndef X2IR_GRAPH_WRAPPER_DESCRIPTORS_H_
+#define X2IR_GRAPH_WRAPPER_DESCRIPTORS_H_
+
+#include <cstddef>
+
+namespace x2ir {
+
+// A file without a name in $TMPDIR, or /tmp, to read and write; gone when it is closed. -1 where
+// none can be, and errno says why.
+int OpenUnnamedFile();
+
+// Writes all of the bytes: 0, or the errno of what went wrong.
+int WriteAll(int fd, const void* bytes, size_t size);
+
+}  // namespace x2ir
+
+#endif  // X2IR_GRAPH_WRAPPER_DESCRIPTORS_H_
