@@ -117,9 +117,7 @@ std::string WhatPassesChange(const Graph& original, const std::vector<Datum>& in
     }
     if (!difference.empty()) return StrCat(name, ": ", difference);
     const std::string other = NotOfType((*after)[i], graph->outputs()[i]->type());
-    // A graph may say of its outputs what is not so.
-    const bool true_before = NotOfType((*before)[i], original.outputs()[i]->type()).empty();
-    if (!other.empty() && true_before) return StrCat(name, " is ", other);
+    if (!other.empty()) return StrCat(name, " is ", other);
     const auto merged = MergeTypes(original.outputs()[i]->type(), graph->outputs()[i]->type());
     if (!merged.ok()) return StrCat(name, ": ", merged.status().ToString());
   }
