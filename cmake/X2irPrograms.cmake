@@ -38,10 +38,23 @@ if(X2IR_STATIC_ABSL)
   endforeach()
 endif()
 
+# A graph is hundreds of thousands of small things: jemalloc's memory for them is a fifth faster than
+# the C library's on a large one. For our own programs only; who links the library has an allocator.
+option(X2IR_JEMALLOC "Link our programs with jemalloc's archive if present" ON)
+set(x2ir_allocator)
+if(X2IR_JEMALLOC AND NOT X2IR_SANITIZE)
+  find_library(X2IR_JEMALLOC_ARCHIVE libjemalloc_pic.a)
+  if(X2IR_JEMALLOC_ARCHIVE)
+    set(x2ir_allocator ${X2IR_JEMALLOC_ARCHIVE})
+  else()
+    message(STATUS "libjemalloc-dev is not installed: the programs use the C library's allocator")
+  endif()
+endif()
+
 # The target is not called like the program: x2ir is the library.
 foreach(program x2ir ir2onnx)
   add_executable(${program}_program ${PROJECT_SOURCE_DIR}/x2ir/cli/${program}_main.cc)
-  target_link_libraries(${program}_program PRIVATE x2ir_cli)
+  target_link_libraries(${program}_program PRIVATE x2ir_cli ${x2ir_allocator})
   if(X2IR_STATIC_ABSL)
     target_link_directories(${program}_program BEFORE PRIVATE ${x2ir_archives})
   endif()

@@ -109,6 +109,32 @@ TEST(UseLists, CountNestedUsesAndGraphOutputs) {
   EXPECT_EQ(graph->num_nodes(), 2);
 }
 
+TEST(NestedGraphs, FollowEveryChangeOfAttributes) {
+  auto graph = Parse(kNested);
+  Node* node = FindNode(*graph, "if");
+  const auto names = [&] {
+    std::vector<std::string> names;
+    for (const Graph* inner : graph->NestedGraphs()) names.push_back(inner->name());
+    return names;
+  };
+  EXPECT_THAT(names(), ElementsAre("t", "e"));
+  EXPECT_THAT(graph->Clone()->NestedGraphs(), SizeIs(2));
+  std::optional<Attribute> branch = node->TakeAttr("else_branch");
+  EXPECT_THAT(names(), ElementsAre("t"));
+  EXPECT_EQ(graph->TotalNodes(), 3);
+  EXPECT_TRUE(node->EraseAttr("then_branch"));
+  EXPECT_THAT(names(), IsEmpty());
+  EXPECT_EQ(graph->TotalNodes(), 2);
+  node->SetAttr("then_branch", *std::move(branch));
+  EXPECT_THAT(names(), ElementsAre("e"));
+  EXPECT_EQ(graph->TotalNodes(), 5);
+  EXPECT_THAT(graph->Validate(), IsEmpty());
+  graph->ClearOutputs();
+  EXPECT_TRUE(graph->Erase(node).ok());
+  EXPECT_THAT(names(), IsEmpty());
+  EXPECT_THAT(graph->Validate(), IsEmpty());
+}
+
 TEST(UseLists, ReplaceAllUsesReachesNestedGraphs) {
   auto graph = Parse(kNested);
   Value* a = graph->Find("a");

@@ -16,6 +16,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/handlers/onnx/schema_table.h"
+#include "x2ir/optimizer/rules.h"
 
 namespace x2ir {
 namespace {
@@ -492,6 +493,17 @@ TEST(Registry, IsThere) {
   EXPECT_THAT(AllForms("onnx"), Not(IsEmpty()));
   ASSERT_NE(FindDialect("onnx"), nullptr);
   EXPECT_EQ(FindDialect("onnx")->latest_opset, 28);
+}
+
+TEST(Registry, EveryOpWithALayoutCanChangeIt) {
+  size_t count = 0;
+  for (const OpDef* op : AllOps()) {
+    const bool has = std::any_of(op->attrs().begin(), op->attrs().end(),
+                                 [](const auto& attr) { return attr.name == "layout"; });
+    EXPECT_EQ(HasRules("layout", op->name()), has) << op->name().str();
+    count += has ? 1 : 0;
+  }
+  EXPECT_GT(count, 10u);
 }
 
 TEST(Registry, FormsNeverOverlap) {

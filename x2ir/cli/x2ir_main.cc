@@ -4,9 +4,11 @@
 
 int main(int argc, char** argv) {
   using namespace x2ir::cli;  // NOLINT
-  return RunProgram(argc, argv, "x2ir",
-                    "x2ir carries neural networks between frameworks and ONNX.\n"
-                    "MODEL is a file of any format that is read: ONNX, or x2ir's own IR "
-                    "(NAME.json).",
-                    {AddConvert, AddShow, AddInfo, AddDraw, AddRun, AddVerify, AddOps});
+  return RunProgram(
+      argc, argv, "x2ir",
+      "x2ir carries neural networks between frameworks and ONNX.\n"
+      "MODEL is of any format that is read: ONNX, an archive of torch.export (.pt2),\n"
+      "TensorFlow's frozen graph (.pb, .pbtxt) or SavedModel (its folder), or x2ir's\n"
+      "own IR (NAME.json).",
+      {AddConvert, AddShow, AddInfo, AddDraw, AddRun, AddVerify, AddOps});
 }

@@ -304,9 +304,7 @@ bool HasNestedConstants(const Graph& root) {
     const Graph* graph = todo.back();
     todo.pop_back();
     if (graph->parent_node() && graph->num_constants() != 0) return true;
-    for (const Node* node : graph->nodes()) {
-      for (const Graph* inner : node->subgraphs()) todo.push_back(inner);
-    }
+    for (const Graph* inner : graph->NestedGraphs()) todo.push_back(inner);
   }
   return false;
 }

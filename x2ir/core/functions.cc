@@ -269,9 +269,7 @@ class Instance {
     for (Node* node = graph.first(); node; node = node->next()) {
       for (Value* output : node->outputs()) visit(output);
     }
-    for (Node* node = graph.first(); node; node = node->next()) {
-      for (Graph* inner : node->subgraphs()) RenameHiding(*inner);
-    }
+    for (Graph* inner : graph.NestedGraphs()) RenameHiding(*inner);
   }
 
   const Bindings& bindings_;

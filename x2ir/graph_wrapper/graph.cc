@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "absl/hash/hash.h"
 #include "x2ir/graph_wrapper/check.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -74,14 +75,14 @@ void Node::Adopt(const Attribute& attr) {
     Graph* root = graph_->Root();
     const bool same_family = graph->parent_ && graph->Root() == root;
     graph->parent_ = this;
-    has_subgraphs_ = true;
+    SetHasSubgraphs(true);
     if (same_family) return;
     // Names inside are taken from now on for UniqueName anywhere in the family.
     std::vector<Graph*> todo = {graph.get()};
     while (!todo.empty()) {
       Graph* g = todo.back();
       todo.pop_back();
-      for (const auto& entry : g->names_) ++root->nested_names_[entry.first];
+      for (const auto& entry : g->names_) ++root->nested_names_[entry.value->name()];
       if (g != root) g->nested_names_.clear();
       for (Node* node = g->first_; node; node = node->next_) {
         if (node->has_subgraphs_) {
@@ -108,6 +109,11 @@ void ForEachGraph(const Attribute& attr, F f) {
 }
 }  // namespace
 
+void Node::SetHasSubgraphs(bool has) {
+  if (has != has_subgraphs_) graph_->num_parents_ += has ? 1 : -1;
+  has_subgraphs_ = has;
+}
+
 void Node::ReclaimSubgraphs() {
   for (Graph* graph : subgraphs()) graph->parent_ = this;
 }
@@ -130,7 +136,7 @@ std::optional<Attribute> Node::TakeAttr(Symbol name) {
     ForEachGraph(*value, [this](Graph* graph) {
       if (graph->parent_ == this) graph->parent_ = nullptr;
     });
-    has_subgraphs_ = has_subgraphs_ && !subgraphs().empty();
+    SetHasSubgraphs(has_subgraphs_ && !subgraphs().empty());
   }
   return value;
 }
@@ -147,7 +153,7 @@ std::vector<Graph*> Node::subgraphs() const {
 // Large graphs do not fit into caches; the next nodes are on their way while this one is looked at.
 // Most stand in the pool as in the graph, and what is not there may be asked for in vain.
 static void PrefetchAfter(const Node& node) {
-  constexpr uintptr_t kAhead = 8;
+  constexpr uintptr_t kAhead = 32;
   __builtin_prefetch(node.next());
   __builtin_prefetch(
       reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(&node) + kAhead * sizeof(Node)));
@@ -220,21 +226,30 @@ Graph* Graph::Root() {
   return graph;
 }
 
+Graph::Name::Name(std::string_view name) : hash(absl::HashOf(name)), text(name) {}
+
+bool Graph::TakeName(Value* value) {
+  return names_.insert({Name(value->name_).hash, value}).second;
+}
+
+void Graph::DropName(const Value& value) {
+  if (!value.name_.empty()) names_.erase(Name(value.name_));
+}
+
 Value* Graph::NewValue(std::string_view name, Type type) {
   Value* value = value_pool_.New();
   value->name_ = name;
   value->type_ = std::move(type);
   value->graph_ = this;
   if (!name.empty()) {
-    const bool fresh = names_.emplace(value->name_, value).second;
-    X2IR_CHECK(fresh, StrCat("value name '", name, "' is taken"));
+    X2IR_CHECK(TakeName(value), StrCat("value name '", name, "' is taken"));
     if (parent_) ++Root()->nested_names_[name];
   }
   return value;
 }
 
 void Graph::FreeValue(Value* value) {
-  if (!value->name_.empty()) names_.erase(value->name_);
+  DropName(*value);
   value_pool_.Delete(value);
 }
 
@@ -348,8 +363,8 @@ void Graph::ClearOutputs() {
 }
 
 Value* Graph::Find(std::string_view name) const {
-  auto it = names_.find(name);
-  return it == names_.end() ? nullptr : it->second;
+  auto it = names_.find(Name(name));
+  return it == names_.end() ? nullptr : it->value;
 }
 
 Value* Graph::FindInScope(std::string_view name) const {
@@ -383,20 +398,20 @@ void Graph::NameValues(Node* node, std::string_view base) {
 void Graph::Rename(Value* value, std::string_view name) {
   if (value->name_ == name) return;
   X2IR_CHECK(!Find(name), StrCat("value name '", name, "' is taken"));
-  if (!value->name_.empty()) names_.erase(value->name_);
+  DropName(*value);
   value->name_ = name;
   if (!name.empty()) {
-    names_.emplace(value->name_, value);
+    TakeName(value);
     if (parent_) ++Root()->nested_names_[name];
   }
 }
 
 void Graph::SwapNames(Value* a, Value* b) {
-  if (!a->name_.empty()) names_.erase(a->name_);
-  if (!b->name_.empty()) names_.erase(b->name_);
+  DropName(*a);
+  DropName(*b);
   std::swap(a->name_, b->name_);
-  if (!a->name_.empty()) names_.emplace(a->name_, a);
-  if (!b->name_.empty()) names_.emplace(b->name_, b);
+  if (!a->name_.empty()) TakeName(a);
+  if (!b->name_.empty()) TakeName(b);
 }
 
 // --- Graph: nodes -------------------------------------------------------------------------
@@ -411,6 +426,7 @@ Node* Graph::InsertNode(Node* before, Symbol dialect, Symbol op, absl::Span<Valu
   (node->prev_ ? node->prev_->next_ : first_) = node;
   (before ? before->prev_ : last_) = node;
   ++num_nodes_;
+  ++node_changes_;
   node->inputs_.reserve(inputs.size());
   for (Value* value : inputs) node->AddInput(value);
   return node;
@@ -526,6 +542,7 @@ void Graph::EraseUnused(Node* node) {
   for (Node::Slot& slot : node->inputs_) node->Unlink(slot);
   node->inputs_.clear();
   node->attrs_ = AttributeMap();
+  node->SetHasSubgraphs(false);
   for (Value* value : node->outputs_) {
     if (!value) continue;
     X2IR_CHECK(value->is_unused(), "output is used");
@@ -534,6 +551,7 @@ void Graph::EraseUnused(Node* node) {
   node->outputs_.clear();
   UnlinkNode(node);
   --num_nodes_;
+  ++node_changes_;
   node->erased_ = true;
   if (iterators_ == 0) {
     node_pool_.Delete(node);
@@ -547,6 +565,18 @@ void Graph::FreeGraveyard() {
   graveyard_.clear();
 }
 
+std::vector<Graph*> Graph::NestedGraphs() const {
+  std::vector<Graph*> graphs;
+  size_t left = num_parents_;
+  for (const Node* node = first_; left != 0; node = node->next_) {
+    PrefetchAfter(*node);
+    if (!node->has_subgraphs_) continue;
+    --left;
+    for (Graph* inner : node->subgraphs()) graphs.push_back(inner);
+  }
+  return graphs;
+}
+
 size_t Graph::TotalNodes() const {
   size_t total = 0;
   std::vector<const Graph*> todo = {this};
@@ -554,11 +584,7 @@ size_t Graph::TotalNodes() const {
     const Graph* graph = todo.back();
     todo.pop_back();
     total += graph->num_nodes_;
-    for (Node* node = graph->first_; node; node = node->next_) {
-      PrefetchAfter(*node);
-      if (!node->has_subgraphs_) continue;
-      for (const Graph* inner : node->subgraphs()) todo.push_back(inner);
-    }
+    for (const Graph* inner : graph->NestedGraphs()) todo.push_back(inner);
   }
   return total;
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -183,6 +184,7 @@ class Node {
   void Link(Slot& slot, uint32_t index, Value* value);
   void Unlink(Slot& slot);
   void Adopt(const Attribute& attr);
+  void SetHasSubgraphs(bool has);
 
   Symbol dialect_, op_;
   Node* prev_ = nullptr;
@@ -271,6 +273,8 @@ class Graph {
 
   // --- Nodes --------------------------------------------------------------------------
   size_t num_nodes() const { return num_nodes_; }
+  // How often a node came or went.
+  uint64_t node_changes() const { return node_changes_; }
   Node* first() const { return first_; }
   Node* last() const { return last_; }
   // for (Node* node : graph.nodes()): survives mutation, see NodeIterator.
@@ -326,7 +330,9 @@ class Graph {
   AnnotationsPtr& annotations() { return annotations_; }
   const AnnotationsPtr& annotations() const { return annotations_; }
 
-  // Nodes of this graph and of all nested ones.
+  // The graphs that are attributes of its nodes, in order. O(1) when there are none.
+  std::vector<Graph*> NestedGraphs() const;
+  // Nodes of this graph and of all nested ones. O(1) when there are none.
   size_t TotalNodes() const;
 
  private:
@@ -344,11 +350,40 @@ class Graph {
   Node* first_ = nullptr;
   Node* last_ = nullptr;
   size_t num_nodes_ = 0;
+  uint64_t node_changes_ = 0;
+  size_t num_parents_ = 0;  // nodes that have nested graphs
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;
   std::vector<Value*> constants_;  // with holes (null) where removed; compacted lazily
   size_t num_constants_ = 0;
-  absl::flat_hash_map<std::string_view, Value*> names_;  // keys view Value::name_
+  // The values that have names. Hashes are kept: names lie all over memory, and are not looked at
+  // when the table grows or when two differ.
+  struct NamedValue {
+    size_t hash;
+    Value* value;
+  };
+  struct Name {
+    explicit Name(std::string_view name);
+    size_t hash;
+    std::string_view text;
+  };
+  struct NameHash {
+    using is_transparent = void;
+    size_t operator()(const NamedValue& v) const { return v.hash; }
+    size_t operator()(const Name& name) const { return name.hash; }
+  };
+  struct NameEq {
+    using is_transparent = void;
+    bool operator()(const NamedValue& a, const NamedValue& b) const {
+      return a.hash == b.hash && a.value->name() == b.value->name();
+    }
+    bool operator()(const NamedValue& a, const Name& b) const {
+      return a.hash == b.hash && a.value->name() == b.text;
+    }
+  };
+  bool TakeName(Value* value);  // whether it was free
+  void DropName(const Value& value);
+  absl::flat_hash_set<NamedValue, NameHash, NameEq> names_;
   StringMap<uint32_t> next_suffix_;
   StringMap<uint32_t> nested_names_;  // root only: names in nested graphs
   int iterators_ = 0;

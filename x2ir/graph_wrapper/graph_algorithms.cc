@@ -109,10 +109,7 @@ absl::Status Graph::Sort() {
     (last_ ? last_->next_ : first_) = node;
     last_ = node;
   }
-  for (Node* node : order) {
-    if (!node->has_subgraphs_) continue;
-    for (Graph* inner : node->subgraphs()) X2IR_RETURN_IF_ERROR(inner->Sort());
-  }
+  for (Graph* inner : NestedGraphs()) X2IR_RETURN_IF_ERROR(inner->Sort());
   return absl::OkStatus();
 }
 
@@ -153,12 +150,13 @@ std::vector<std::string> Graph::Validate() const {
       if (!constant->constant()) problem("constant '", constant->name(), "' has no tensor");
       if (constant->producer()) problem("constant '", constant->name(), "' has a producer");
     }
-    size_t count = 0;
+    size_t count = 0, parents = 0;
     const Node* previous = nullptr;
     Lookahead ahead(graph);
     for (const Node* node = graph.first(); node; node = node->next()) {
       ahead.Step();
       ++count;
+      if (node->has_subgraphs()) ++parents;
       if (node->prev() != previous) problem(NodeText(*node), ": broken node list");
       previous = node;
       if (node->graph() != &graph) problem(NodeText(*node), " is of another graph");
@@ -190,6 +188,9 @@ std::vector<std::string> Graph::Validate() const {
         }
       }
     }
+    if (parents != graph.num_parents_) {
+      problem("count of nodes with nested graphs is ", graph.num_parents_, ", not ", parents);
+    }
     if (count != graph.num_nodes()) problem("node count is ", graph.num_nodes(), ", not ", count);
     for (const Value* output : graph.outputs()) {
       if (!output) {
@@ -208,7 +209,7 @@ std::vector<std::string> Graph::Validate() const {
   };
   // Values of outer graphs are taken as defined when a nested graph is validated alone.
   for (const Graph* outer = parent(); outer; outer = outer->parent()) {
-    for (const auto& entry : outer->names_) visible.insert(entry.second);
+    for (const auto& entry : outer->names_) visible.insert(entry.value);
   }
   visit(*this);
   // Values of outer graphs may be outputs of graphs that were not looked at.

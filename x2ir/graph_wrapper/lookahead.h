@@ -37,10 +37,14 @@ inline void PrefetchProducers(const Node& node) {
 //   Lookahead ahead(graph);
 //   for (Node* node : graph.nodes()) {
 //     ahead.Step();
+// Or before one from the end to the begin:
+//   Lookahead ahead(graph, Lookahead::kBackward);
 // The walk may change the graph as a NodeIterator allows; no other one may erase nodes meanwhile.
 class Lookahead {
  public:
-  explicit Lookahead(const Graph& graph) : node_(graph.first()) {
+  enum Direction { kForward, kBackward };
+  explicit Lookahead(const Graph& graph, Direction direction = kForward)
+      : direction_(direction), node_(direction == kForward ? graph.first() : graph.last()) {
     for (int i = 0; i < kNodes; ++i) Step();
   }
   void Step() {
@@ -49,12 +53,16 @@ class Lookahead {
     for (const Value* value : node_->outputs()) {
       if (value) Prefetch(value);
     }
-    node_ = node_->next();
-    if (node_) Prefetch(node_->next());
+    node_ = Next(*node_);
+    if (node_) Prefetch(Next(*node_));
   }
 
  private:
   static constexpr int kNodes = 6;
+  const Node* Next(const Node& node) const {
+    return direction_ == kForward ? node.next() : node.prev();
+  }
+  Direction direction_;
   const Node* node_;
 };
 

@@ -2,7 +2,7 @@
 #include "x2ir/graph_wrapper/symbol.h"
 
 #include <array>
-#include <cstdint>
+#include <cstddef>
 #include <mutex>
 #include <shared_mutex>
 
@@ -44,11 +44,13 @@ const std::string& Symbol::Empty() {
 
 const std::string* Symbol::Intern(std::string_view text) {
   if (text.empty()) return &Empty();
-  // Most texts are literals, which are asked for again and again from where they stand in memory:
-  // what was found for a place last needs no lock.
-  thread_local std::array<const std::string*, 512> found{};
-  const auto place = reinterpret_cast<uintptr_t>(text.data());
-  const std::string*& symbol = found[(place ^ (place >> 9)) % found.size()];
+  // The same few are asked for again and again: what was found last of those that begin, end and
+  // are as long alike needs no lock.
+  thread_local std::array<const std::string*, 1024> found{};
+  const auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const size_t n = text.size();
+  const size_t mixed = (at(0) * 31 + at(n / 2)) * 31 + at(n - 1) + at(n - 1 - n / 4) * 7 + n * 101;
+  const std::string*& symbol = found[mixed % found.size()];
   if (!symbol || *symbol != text) symbol = Find(text);
   return symbol;
 }

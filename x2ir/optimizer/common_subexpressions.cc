@@ -128,31 +128,38 @@ class Seen {
   // One of that hash that is equal, or null.
   template <typename Equal>
   T* Find(size_t hash, const Equal& equal) const {
-    const auto it = last_.find(hash);
-    for (size_t i = it == last_.end() ? kNone : it->second; i != kNone; i = items_[i].before) {
+    const auto it = last_.find(Key(hash));
+    for (uint32_t i = it == last_.end() ? kNone : it->second; i != kNone; i = items_[i].before) {
       if (equal(*items_[i].item)) return items_[i].item;
     }
     return nullptr;
   }
   void Add(size_t hash, T* item) {
-    const auto [it, fresh] = last_.try_emplace(hash, kNone);
-    items_.push_back({item, hash, it->second});
-    it->second = items_.size() - 1;
+    const auto [it, fresh] = last_.try_emplace(Key(hash), kNone);
+    items_.push_back({item, Key(hash), it->second});
+    it->second = static_cast<uint32_t>(items_.size() - 1);
   }
   size_t size() const { return items_.size(); }
+  // So many more may come.
+  void Expect(size_t items) {
+    last_.reserve(items_.size() + items);
+    items_.reserve(items_.size() + items);
+  }
   void Shrink(size_t size) {
-    for (; items_.size() > size; items_.pop_back())
-      last_[items_.back().hash] = items_.back().before;
+    for (; items_.size() > size; items_.pop_back()) last_[items_.back().key] = items_.back().before;
   }
 
  private:
-  static constexpr size_t kNone = SIZE_MAX;
+  // Half of the hash makes half of a table, which in large graphs is more than what a comparison
+  // in vain now and then costs.
+  static uint32_t Key(size_t hash) { return static_cast<uint32_t>(hash ^ (hash >> 32)); }
+  static constexpr uint32_t kNone = UINT32_MAX;
   struct Item {
     T* item;
-    size_t hash;
-    size_t before;  // the one before of the same hash
+    uint32_t key;
+    uint32_t before;  // the one before of the same key
   };
-  absl::flat_hash_map<size_t, size_t> last_;  // of each hash
+  absl::flat_hash_map<uint32_t, uint32_t> last_;  // of each key
   std::vector<Item> items_;
 };
 
@@ -161,6 +168,7 @@ class Merger {
   int64_t Merge(Graph& graph) {
     const size_t nodes = nodes_.size(), constants = constants_.size(), values = values_.size();
     int64_t changes = MergeConstants(graph);
+    nodes_.Expect(graph.num_nodes());
     Lookahead ahead(graph);
     for (Node* node : graph.nodes()) {
       ahead.Step();

@@ -14,9 +14,10 @@ namespace {
 
 int64_t Sweep(Graph& graph) {
   int64_t changes = 0;
+  Lookahead ahead(graph, Lookahead::kBackward);
   for (Node* node = graph.last(); node;) {
+    ahead.Step();
     Node* previous = node->prev();
-    if (previous) Prefetch(previous->prev());
     bool used = node->num_outputs() == 0;  // a node for its effect alone
     for (const Value* output : node->outputs()) used |= output && !output->is_unused();
     if (!used) {

@@ -472,12 +472,9 @@ class Flattener {
 
 absl::StatusOr<int64_t> FlattenRows(Graph& graph, const PassContext& context) {
   int64_t changes = Flattener(graph, context).Run();
-  for (Node* node : graph.nodes()) {
-    if (!node->has_subgraphs()) continue;
-    for (Graph* inner : node->subgraphs()) {
-      X2IR_ASSIGN_OR_RETURN(const int64_t made, FlattenRows(*inner, context));
-      changes += made;
-    }
+  for (Graph* inner : graph.NestedGraphs()) {
+    X2IR_ASSIGN_OR_RETURN(const int64_t made, FlattenRows(*inner, context));
+    changes += made;
   }
   return changes;
 }

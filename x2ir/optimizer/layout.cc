@@ -41,7 +41,23 @@ absl::StatusOr<bool> ChangeLayout(Rewriter& r) {
   auto results = InLayout(r.b(), r.node(), layout);
   return results.ok() && r.b().status().ok() && r.Replace(*results);
 }
-[[maybe_unused]] const bool registered = RegisterRule("layout", "", ChangeLayout);
+// A law says that none is missing.
+X2IR_RULE(layout, average_pool, ChangeLayout);
+X2IR_RULE(layout, batch_normalization, ChangeLayout);
+X2IR_RULE(layout, conv, ChangeLayout);
+X2IR_RULE(layout, conv_integer, ChangeLayout);
+X2IR_RULE(layout, conv_transpose, ChangeLayout);
+X2IR_RULE(layout, depth_to_space, ChangeLayout);
+X2IR_RULE(layout, global_average_pool, ChangeLayout);
+X2IR_RULE(layout, global_lp_pool, ChangeLayout);
+X2IR_RULE(layout, global_max_pool, ChangeLayout);
+X2IR_RULE(layout, group_normalization, ChangeLayout);
+X2IR_RULE(layout, instance_normalization, ChangeLayout);
+X2IR_RULE(layout, lp_pool, ChangeLayout);
+X2IR_RULE(layout, lrn, ChangeLayout);
+X2IR_RULE(layout, max_pool, ChangeLayout);
+X2IR_RULE(layout, qlinear_conv, ChangeLayout);
+X2IR_RULE(layout, space_to_depth, ChangeLayout);
 
 }  // namespace
 

@@ -446,12 +446,9 @@ class Merger {
 
 absl::StatusOr<int64_t> MergeLinearOps(Graph& graph, const PassContext& context) {
   int64_t changes = Merger(graph).Run();
-  for (Node* node : graph.nodes()) {
-    if (!node->has_subgraphs()) continue;
-    for (Graph* inner : node->subgraphs()) {
-      X2IR_ASSIGN_OR_RETURN(const int64_t made, MergeLinearOps(*inner, context));
-      changes += made;
-    }
+  for (Graph* inner : graph.NestedGraphs()) {
+    X2IR_ASSIGN_OR_RETURN(const int64_t made, MergeLinearOps(*inner, context));
+    changes += made;
   }
   return changes;
 }

@@ -6,6 +6,7 @@
 
 #include "x2ir/graph_wrapper/check.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/optimizer/node_index.h"
 
 namespace x2ir {
 namespace {
@@ -43,10 +44,8 @@ int64_t FileBytes(const Graph& graph) {
   for (const Value* constant : graph.constants()) {
     bytes += kOfThing + static_cast<int64_t>(constant->constant()->nbytes());
   }
-  for (const Node* node : graph.nodes()) {
-    bytes += kOfThing;
-    for (const Graph* inner : node->subgraphs()) bytes += FileBytes(*inner);
-  }
+  bytes += kOfThing * static_cast<int64_t>(graph.num_nodes());
+  for (const Graph* inner : graph.NestedGraphs()) bytes += FileBytes(*inner);
   return bytes;
 }
 
@@ -91,6 +90,8 @@ absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
     results.push_back({name});
   }
   PassContext known = context;
+  NodeIndex index;
+  known.index = &index;
   if (known.file_bytes == 0) known.file_bytes = FileBytes(graph);
   // A pass works until it is done, so it has work again only if another one did something since.
   int64_t total = 0;
@@ -100,11 +101,13 @@ absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
     for (size_t i = 0; i < passes.size(); ++i) {
       if (seen[i] == total) continue;
       const auto start = std::chrono::steady_clock::now();
+      const uint64_t changes = graph.node_changes();
       auto made = passes[i]->run(graph, known);
       if (!made.ok()) return Annotate(made.status(), StrCat("pass ", passes[i]->name));
       results[i].changes += *made;
       results[i].seconds +=
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      if (*made != 0 || graph.node_changes() != changes) index.Forget();
       total += *made;
       seen[i] = total;
 #ifndef NDEBUG

@@ -22,6 +22,8 @@
 
 namespace x2ir {
 
+class NodeIndex;
+
 // What a pass may know of where the graph goes. Nothing is known when IR is optimized for itself.
 struct PassContext {
   Symbol dialect{};  // "onnx"; empty: not known
@@ -33,6 +35,8 @@ struct PassContext {
   // The layout that ops shall have where they have one, "channels_first" or "channels_last"; empty:
   // the one that they have.
   std::string layout{};
+  // The graph's nodes as they were before the pass (node_index.h); null: not known.
+  NodeIndex* index = nullptr;
   bool Has(Symbol ir_op, DType type) const { return has_op && has_op(ir_op, type); }
 };
 

@@ -13,14 +13,12 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/splice.h"
+#include "x2ir/optimizer/node_index.h"
 
 namespace x2ir {
 namespace {
 
-struct Rules {
-  std::vector<RuleFn> of_every_op;
-  absl::flat_hash_map<Symbol, std::vector<RuleFn>> of_op;
-};
+using Rules = absl::flat_hash_map<Symbol, std::vector<RuleFn>>;  // by op
 
 // Filled by static objects before main; read-only afterwards, hence no lock.
 std::map<std::string, Rules, std::less<>>& Table() {
@@ -34,22 +32,35 @@ constexpr int64_t kMaxChangesPerNode = 32;
 }  // namespace
 
 bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule) {
-  Rules& rules = Table()[std::string(pass)];
-  (op.empty() ? rules.of_every_op : rules.of_op[Symbol(op)]).push_back(rule);
+  Table()[std::string(pass)][Symbol(op)].push_back(rule);
   return true;
+}
+
+bool HasRules(std::string_view pass, Symbol op) {
+  const auto it = Table().find(pass);
+  return it != Table().end() && it->second.contains(op);
 }
 
 // The nodes that are to be looked at, each once, oldest first.
 class Worklist {
  public:
-  Worklist(Graph& root, const Rules& rules) : rules_(rules), names_(root) { Fill(root); }
+  Worklist(Graph& root, const Rules& rules, NodeIndex& index) : rules_(rules), names_(root) {
+    const std::vector<Node*> found =
+        index.Find(root, [&](Symbol op) { return rules.contains(op); });
+    nodes_ = static_cast<int64_t>(index.num_nodes());
+    for (size_t i = 0; i < found.size(); ++i) {
+      constexpr size_t kAhead = 16;
+      if (i + kAhead < found.size()) __builtin_prefetch(found[i + kAhead]);
+      Add(found[i]);
+    }
+  }
 
   void Add(Node* node) {
     if (!node || !node->is_ir()) return;
-    if (rules_.of_every_op.empty() && !rules_.of_op.contains(node->op())) return;
-    if (node->scratch() != 0) return;
+    if (!rules_.contains(node->op())) return;
+    if (Waits(node)) return;
     queue_.push_back(node);
-    node->set_scratch(first_ + static_cast<uint32_t>(queue_.size()));
+    node->set_scratch(first_ + static_cast<uint32_t>(queue_.size() - 1));
   }
   void AddUsers(const Value* value) {
     for (const Use& use : value->uses()) Add(use.node);
@@ -73,9 +84,7 @@ class Worklist {
       Node* node = queue_.front();
       queue_.pop_front();
       ++first_;
-      if (!node) continue;
-      node->set_scratch(0);
-      return node;
+      if (node) return node;
     }
     return nullptr;
   }
@@ -91,8 +100,7 @@ class Worklist {
 
   // The node is about to go.
   void Forget(Node* node) {
-    if (node->scratch() != 0) queue_[node->scratch() - 1 - first_] = nullptr;
-    node->set_scratch(0);
+    if (Waits(node)) queue_[node->scratch() - first_] = nullptr;
     for (Graph* inner : node->subgraphs()) {
       for (Node* nested : inner->nodes()) Forget(nested);
     }
@@ -168,15 +176,12 @@ class Worklist {
   int64_t nodes() const { return nodes_; }
 
  private:
-  Node* Ahead(size_t i) const { return i < queue_.size() ? queue_[i] : nullptr; }
-  void Fill(Graph& graph) {
-    for (Node* node : graph.nodes()) {
-      node->set_scratch(0);  // whatever an earlier algorithm left
-      ++nodes_;
-      Add(node);
-      for (Graph* inner : node->subgraphs()) Fill(*inner);
-    }
+  // Other algorithms leave other numbers.
+  bool Waits(const Node* node) const {
+    const uint32_t place = node->scratch() - first_;  // wraps around where it is no place
+    return place < queue_.size() && queue_[place] == node;
   }
+  Node* Ahead(size_t i) const { return i < queue_.size() ? queue_[i] : nullptr; }
   static std::pair<Type, std::optional<std::vector<Dim>>> KnownOf(const Value* value) {
     if (!value) return {};
     return {value->type(), value->elements() ? std::optional(*value->elements()) : std::nullopt};
@@ -185,8 +190,8 @@ class Worklist {
   const Rules& rules_;
   NodeNames names_;
   int64_t nodes_ = 0;
-  // A node's scratch number is its place in the queue, counted from 1 and from the first that ever
-  // stood there; 0: it is not in it. The place of one that went is null.
+  // A waiting node's scratch number is its place in the queue, counted from the first that ever
+  // stood there. The place of one that went is null.
   std::deque<Node*> queue_;
   uint32_t first_ = 0;
   absl::flat_hash_set<Node*> gone_;  // in the sweep at hand
@@ -280,34 +285,27 @@ absl::StatusOr<int64_t> RunRules(std::string_view pass, Graph& graph, const Pass
   const auto it = Table().find(pass);
   if (it == Table().end()) return 0;
   const Rules& rules = it->second;
-  Worklist work(graph, rules);
+  NodeIndex own;
+  Worklist work(graph, rules, context.index ? *context.index : own);
   const int64_t most = kMaxChangesPerNode * (work.nodes() + 16);
   int64_t changes = 0;
   while (Node* node = work.Next()) {
-    const auto own = rules.of_op.find(node->op());
-    // A rule that changed something may have taken the node away; it is in the list again if not.
+    const auto rules_of_op = rules.find(node->op());
+    if (rules_of_op == rules.end()) continue;
     std::optional<Rewriter> rewriter;
-    const auto apply = [&](const std::vector<RuleFn>& some) -> absl::StatusOr<bool> {
-      for (RuleFn rule : some) {
-        if (!rewriter) rewriter.emplace(*node, work, context);
-        auto changed = rule(*rewriter);
-        if (changed.ok() && *changed) {
-          rewriter->Finish();
-          return true;
-        }
-        if (rewriter->TakeBack()) rewriter.reset();
-        if (!changed.ok()) return changed.status();
+    for (RuleFn rule : rules_of_op->second) {
+      if (!rewriter) rewriter.emplace(*node, work, context);
+      const auto changed = rule(*rewriter);
+      if (changed.ok() && *changed) {
+        rewriter->Finish();
+        ++changes;
+        // It may have taken the node away; the node is in the list again if not.
+        break;
       }
-      return false;
-    };
-    bool changed = false;
-    if (own != rules.of_op.end()) {
-      X2IR_ASSIGN_OR_RETURN(changed, apply(own->second));
+      if (rewriter->TakeBack()) rewriter.reset();
+      if (!changed.ok()) return changed.status();
     }
-    if (!changed) {
-      X2IR_ASSIGN_OR_RETURN(changed, apply(rules.of_every_op));
-    }
-    if (changed && ++changes >= most) break;
+    if (changes >= most) break;
   }
   return changes;
 }

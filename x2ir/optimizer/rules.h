@@ -2,8 +2,8 @@
 // worklist: a node is looked at once, and again when something around it changed; no rule scans.
 //
 //   X2IR_RULES_PASS(reshapes, "Chains of reshapes become one.");
-//   X2IR_RULE(reshapes, reshape, MergeReshapes);    // absl::StatusOr<bool>
-//   MergeReshapes(Rewriter&) X2IR_RULE(fold_constants, , FoldConstants);     // of every op
+//   X2IR_RULE(reshapes, reshape, MergeReshapes);
+//   // absl::StatusOr<bool> MergeReshapes(Rewriter&)
 //
 // A rule that changes nothing returns false and leaves nothing behind: what its builder made is
 // taken back. It keeps what the graph computes, the names of the graph's inputs and outputs, and
@@ -67,6 +67,8 @@ class Rewriter {
 
 using RuleFn = absl::StatusOr<bool> (*)(Rewriter&);
 
+// Whether the pass has rules for the op.
+bool HasRules(std::string_view pass, Symbol op);
 bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule);
 // Runs the rules of a pass until none changes anything (bounded by the size of the graph).
 absl::StatusOr<int64_t> RunRules(std::string_view pass, Graph& graph, const PassContext& context);

@@ -137,7 +137,7 @@ class Reader {
 
   // --- The end ---
   absl::Status ResolveNames();
-  absl::Status CheckGraphs();
+  absl::Status SortGraphs();
 
   JsonReader json_;
   const PathParts parts_;
@@ -317,7 +317,7 @@ absl::StatusOr<Model> Reader::Read() {
   }
   X2IR_RETURN_IF_ERROR(json_.status());
   X2IR_RETURN_IF_ERROR(ResolveNames());
-  X2IR_RETURN_IF_ERROR(CheckGraphs());
+  X2IR_RETURN_IF_ERROR(SortGraphs());
   return model;
 }
 
@@ -916,19 +916,9 @@ absl::Status Reader::ResolveNames() {
   return Invalid(missing);
 }
 
-absl::Status Reader::CheckGraphs() {
-  constexpr size_t kShown = 10;
-  for (Graph* graph : graphs_) {
-    X2IR_RETURN_IF_ERROR(graph->Sort());
-    const std::vector<std::string> problems = graph->Validate();
-    if (problems.empty()) continue;
-    std::string message;
-    for (size_t i = 0; i < std::min(problems.size(), kShown); ++i) {
-      StrAppend(&message, i == 0 ? "" : "; ", problems[i]);
-    }
-    if (problems.size() > kShown) StrAppend(&message, "; and ", problems.size() - kShown, " more");
-    return Invalid(message);
-  }
+// Names are unique and resolved by now, so that only a cycle can still be wrong.
+absl::Status Reader::SortGraphs() {
+  for (Graph* graph : graphs_) X2IR_RETURN_IF_ERROR(graph->Sort());
   return absl::OkStatus();
 }
 

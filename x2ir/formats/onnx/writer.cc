@@ -399,22 +399,23 @@ absl::Status Writer::WriteGraph(uint32_t field, const Graph& graph, bool main) {
     outputs.insert(output);
     X2IR_RETURN_IF_ERROR(WriteValueInfo(graph_field::kOutput, *output));
   }
+  std::vector<const Value*> quantized;
+  Lookahead values_ahead(graph);
   for (const Node* node = graph.first(); node; node = node->next()) {
+    values_ahead.Step();
     for (const Value* value : node->outputs()) {
-      if (value && !outputs.contains(value) && NeedsValueInfo(*value)) {
+      if (!value) continue;
+      if (!outputs.contains(value) && NeedsValueInfo(*value)) {
         X2IR_RETURN_IF_ERROR(WriteValueInfo(graph_field::kValueInfo, *value));
       }
+      if (FindExtra(value->annotations(), kQuantKey)) quantized.push_back(value);
     }
   }
   WriteKeptValueInfos(graph_field::kValueInfo, graph);
 
   for (const Value* input : graph.inputs()) WriteQuantization(*input);
   for (const Value* constant : constants) WriteQuantization(*constant);
-  for (const Node* node = graph.first(); node; node = node->next()) {
-    for (const Value* value : node->outputs()) {
-      if (value) WriteQuantization(*value);
-    }
-  }
+  for (const Value* value : quantized) WriteQuantization(*value);
   if (const std::string* kept = FindExtra(graph.annotations(), kQuantKey)) out_.Raw(*kept);
   WriteNotes(out_, kGraphNotes, graph.annotations());
   out_.End();

@@ -90,11 +90,9 @@ absl::StatusOr<int64_t> EliminateTransposes(Graph& graph, const PassContext& con
     changes += made;
     if (made == 0) break;
   }
-  for (Node* node : graph.nodes()) {
-    for (Graph* inner : node->subgraphs()) {
-      X2IR_ASSIGN_OR_RETURN(const int64_t made, EliminateTransposes(*inner, context));
-      changes += made;
-    }
+  for (Graph* inner : graph.NestedGraphs()) {
+    X2IR_ASSIGN_OR_RETURN(const int64_t made, EliminateTransposes(*inner, context));
+    changes += made;
   }
   return changes;
 }
