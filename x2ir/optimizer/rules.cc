@@ -51,16 +51,14 @@ class Worklist {
     for (size_t i = 0; i < found.size(); ++i) {
       constexpr size_t kAhead = 16;
       if (i + kAhead < found.size()) __builtin_prefetch(found[i + kAhead]);
-      Add(found[i]);
+      Push(found[i]);
     }
   }
 
   void Add(Node* node) {
     if (!node || !node->is_ir()) return;
     if (!rules_.contains(node->op())) return;
-    if (Waits(node)) return;
-    queue_.push_back(node);
-    node->set_scratch(first_ + static_cast<uint32_t>(queue_.size() - 1));
+    if (!Waits(node)) Push(node);
   }
   void AddUsers(const Value* value) {
     for (const Use& use : value->uses()) Add(use.node);
@@ -180,6 +178,10 @@ class Worklist {
   bool Waits(const Node* node) const {
     const uint32_t place = node->scratch() - first_;  // wraps around where it is no place
     return place < queue_.size() && queue_[place] == node;
+  }
+  void Push(Node* node) {
+    queue_.push_back(node);
+    node->set_scratch(first_ + static_cast<uint32_t>(queue_.size() - 1));
   }
   Node* Ahead(size_t i) const { return i < queue_.size() ? queue_[i] : nullptr; }
   static std::pair<Type, std::optional<std::vector<Dim>>> KnownOf(const Value* value) {
