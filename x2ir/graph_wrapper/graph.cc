@@ -264,7 +264,7 @@ std::vector<Value*> Graph::constants() const {
 
 Value* Graph::AddInput(std::string_view name, Type type) {
   Value* value = NewValue(name, std::move(type));
-  value->is_input_ = true;
+  value->is_input_ = 1;
   inputs_.push_back(value);
   return value;
 }
@@ -309,7 +309,7 @@ void Graph::FreezeInputs() {
 }
 
 void Graph::BecomeConstant(Value* input) {
-  input->is_input_ = false;
+  input->is_input_ = 0;
   input->type_ = DenseType(*input->constant_);
   input->index_ = static_cast<uint32_t>(constants_.size());
   constants_.push_back(input);
@@ -418,8 +418,7 @@ void Graph::SwapNames(Value* a, Value* b) {
 
 Node* Graph::InsertNode(Node* before, Symbol dialect, Symbol op, absl::Span<Value* const> inputs) {
   Node* node = node_pool_.New();
-  node->dialect_ = dialect;
-  node->op_ = op;
+  node->set_op(dialect, op);
   node->graph_ = this;
   node->next_ = before;
   node->prev_ = before ? before->prev_ : last_;

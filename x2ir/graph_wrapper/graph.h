@@ -68,7 +68,7 @@ struct Use {
   uint32_t index;  // node->input(index) is the value
 };
 
-class Value {
+class alignas(64) Value {
  public:
   const std::string& name() const { return name_; }
   const Type& type() const { return type_; }
@@ -82,9 +82,9 @@ class Value {
   Graph* graph() const { return graph_; }
   bool is_input() const { return is_input_; }
   // A constant tensor; for an input that is also an initializer, its default value.
-  const Tensor* constant() const { return constant_.get(); }
+  const Tensor* constant() const { return producer_ ? nullptr : constant_.get(); }
   // Constant in every run: has a tensor and is not an input that the caller may override.
-  const Tensor* fixed_constant() const { return is_input_ ? nullptr : constant_.get(); }
+  const Tensor* fixed_constant() const { return is_input_ ? nullptr : constant(); }
 
   absl::Span<const Use> uses() const { return uses_; }
   // How often it is an output of its graph.
@@ -108,16 +108,17 @@ class Value {
   friend class Node;
   friend class Pool<Value>;
   Value() = default;
-  // What passes ask most stands first.
+  // What passes ask most is the first of two cache lines.
   Node* producer_ = nullptr;
   absl::InlinedVector<Use, 1> uses_;
+  Type type_;
   uint32_t index_ = 0;  // output index, or position among constants
-  uint32_t graph_output_count_ = 0;
+  uint32_t graph_output_count_ : 31 = 0;
+  uint32_t is_input_ : 1 = 0;
+
   std::unique_ptr<Tensor> constant_;
   std::unique_ptr<std::vector<Dim>> elements_;
   Graph* graph_ = nullptr;
-  bool is_input_ = false;
-  Type type_;
   std::string name_;
   AnnotationsPtr annotations_;
 };
@@ -129,11 +130,12 @@ class Node {
   Symbol dialect() const { return dialect_; }  // "" (IR), "onnx", "torch", "tf", ...
   // Op type; for a foreign domain with it in front: "com.acme::Foo".
   Symbol op() const { return op_; }
-  bool is_ir() const { return dialect_.empty(); }
+  bool is_ir() const { return is_ir_; }
   bool Is(Symbol ir_op) const { return is_ir() && op_ == ir_op; }
   void set_op(Symbol dialect, Symbol op) {
     dialect_ = dialect;
     op_ = op;
+    is_ir_ = dialect.empty();
   }
   const std::string& name() const { return name_; }  // may be empty; need not be unique
   void set_name(std::string name) { name_ = std::move(name); }
@@ -186,16 +188,19 @@ class Node {
   void Adopt(const Attribute& attr);
   void SetHasSubgraphs(bool has);
 
-  Symbol dialect_, op_;
-  Node* prev_ = nullptr;
+  // What passes ask most stands first.
   Node* next_ = nullptr;
+  Symbol op_;
   uint32_t scratch_ = 0;
+  bool is_ir_ = true;
   bool has_subgraphs_ = false;
   bool erased_ = false;
-  absl::InlinedVector<Value*, 2> outputs_;
   absl::InlinedVector<Slot, 2> inputs_;
+  absl::InlinedVector<Value*, 2> outputs_;
   AttributeMap attrs_;
+  Node* prev_ = nullptr;
   Graph* graph_ = nullptr;
+  Symbol dialect_;
   std::string name_;
   AnnotationsPtr annotations_;
 };

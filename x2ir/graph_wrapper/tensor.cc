@@ -128,8 +128,8 @@ absl::StatusOr<Tensor> Tensor::FromFile(DType dtype, std::vector<int64_t> dims,
                     file->path(), "', which has ", file->size());
   }
   const absl::Span<const std::byte> bytes(file->data() + offset, nbytes);
-  X2IR_ASSIGN_OR_RETURN(Tensor t, View(dtype, std::move(dims), bytes, file));
-  t.file_ = std::move(file);
+  X2IR_ASSIGN_OR_RETURN(Tensor t, View(dtype, std::move(dims), bytes, std::move(file)));
+  t.holder_ = kFile;
   return t;
 }
 
@@ -146,8 +146,9 @@ Tensor Tensor::Zeros(DType dtype, std::vector<int64_t> dims) {
   t.dims_ = std::move(dims);
   t.num_elements_ = *n;
   t.nbytes_ = static_cast<size_t>(*size);
-  t.owned_ = std::make_shared<std::vector<std::byte>>(t.nbytes_);
-  t.data_ = t.owned_->data();
+  t.owner_ = std::make_shared<Buffer>(t.nbytes_);
+  t.holder_ = kBuffer;
+  t.data_ = t.buffer().data();
   return t;
 }
 
@@ -159,7 +160,8 @@ Tensor Tensor::Strings(std::vector<int64_t> dims, std::vector<std::string> value
   t.dtype_ = DType::kString;
   t.dims_ = std::move(dims);
   t.num_elements_ = *n;
-  t.strings_ = std::make_shared<std::vector<std::string>>(std::move(values));
+  t.owner_ = std::make_shared<std::vector<std::string>>(std::move(values));
+  t.holder_ = kStrings;
   return t;
 }
 
@@ -171,10 +173,10 @@ Tensor Tensor::ScalarOf(DType dtype, double value) {
   Tensor t = Zeros(dtype, {});
   if (IsSmallFloat(dtype)) {
     const uint32_t bits = EncodeSmallFloat(dtype, value);
-    std::memcpy(t.owned_->data(), &bits, t.nbytes_);
+    std::memcpy(t.buffer().data(), &bits, t.nbytes_);
     return t;
   }
-  const auto store = [&t](auto v) { std::memcpy(t.owned_->data(), &v, sizeof(v)); };
+  const auto store = [&t](auto v) { std::memcpy(t.buffer().data(), &v, sizeof(v)); };
   if (IsInteger(dtype)) {
     // To nearest, clamped to the type: a bound such as -inf or 1e30 stays a bound.
     const int bits = BitWidth(dtype);
@@ -193,7 +195,7 @@ Tensor Tensor::ScalarOf(DType dtype, double value) {
                                                 : static_cast<uint64_t>(rounded);
     }
     if (bits < 8) result &= (1u << bits) - 1;
-    std::memcpy(t.owned_->data(), &result, t.nbytes_);
+    std::memcpy(t.buffer().data(), &result, t.nbytes_);
     return t;
   }
   switch (dtype) {
@@ -214,7 +216,8 @@ Tensor Tensor::Sparse(std::vector<int64_t> dims, Tensor values, Tensor indices) 
   t.dtype_ = values.dtype();
   t.dims_ = std::move(dims);
   t.num_elements_ = *n;
-  t.sparse_ = std::make_shared<SparseParts>(SparseParts{std::move(values), std::move(indices)});
+  t.owner_ = std::make_shared<SparseParts>(SparseParts{std::move(values), std::move(indices)});
+  t.holder_ = kSparse;
   return t;
 }
 
@@ -224,7 +227,7 @@ Type Tensor::type() const {
 
 absl::StatusOr<Tensor> Tensor::ToDense() const {
   if (!is_sparse()) return *this;
-  const SparseParts& parts = *sparse_;
+  const SparseParts& parts = sparse();
   const int64_t nnz = parts.values.num_elements();
   if (parts.values.is_sparse() || parts.indices.is_sparse()) {
     return Invalid("a sparse tensor cannot be made of sparse tensors");
@@ -255,12 +258,12 @@ absl::StatusOr<Tensor> Tensor::ToDense() const {
     }
     if (at >= num_elements_) return Invalid("a sparse tensor has values but no elements");
     if (is_string()) {
-      (*out.strings_)[at] = parts.values.strings()[i];
+      out.mutable_strings()[at] = parts.values.strings()[i];
     } else if (bits < 8) {
-      SetPacked(out.owned_->data(), at, bits, GetPacked(parts.values.data_, i, bits));
+      SetPacked(out.buffer().data(), at, bits, GetPacked(parts.values.data_, i, bits));
     } else {
       const int bytes = bits / 8;
-      std::memcpy(out.owned_->data() + at * bytes, parts.values.data_ + i * bytes, bytes);
+      std::memcpy(out.buffer().data() + at * bytes, parts.values.data_ + i * bytes, bytes);
     }
   }
   return out;
@@ -269,14 +272,16 @@ absl::StatusOr<Tensor> Tensor::ToDense() const {
 // --- Views and copies -----------------------------------------------------------------------
 
 std::optional<Tensor::FileRange> Tensor::file_range() const {
-  if (file_ == nullptr || data_ == nullptr) return std::nullopt;
-  return FileRange{file_, static_cast<uint64_t>(data_ - file_->data()), nbytes_};
+  if (holder_ != kFile || data_ == nullptr) return std::nullopt;
+  auto file = std::static_pointer_cast<const MappedFile>(owner_);
+  const auto offset = static_cast<uint64_t>(data_ - file->data());
+  return FileRange{std::move(file), offset, nbytes_};
 }
 
 Tensor Tensor::AlignedCopyIfNeeded() const {
   if (nbytes_ == 0 || reinterpret_cast<uintptr_t>(data_) % 16 == 0) return *this;
   Tensor copy = Zeros(dtype_, dims_);
-  std::memcpy(copy.owned_->data(), data_, nbytes_);
+  std::memcpy(copy.buffer().data(), data_, nbytes_);
   return copy;
 }
 
@@ -291,26 +296,23 @@ void Tensor::CheckSpan(DType want, size_t align) const {
 void Tensor::MakeUnique() {
   X2IR_CHECK(!is_sparse() && !is_string() && dtype_ != DType::kUndefined,
              "the tensor has no bytes of its own");
-  if (owned_ != nullptr && owned_.use_count() == 1) return;
-  auto fresh = std::make_shared<std::vector<std::byte>>(nbytes_);
+  if (holder_ == kBuffer && owner_.use_count() == 1) return;
+  auto fresh = std::make_shared<Buffer>(nbytes_);
   if (nbytes_ != 0) std::memcpy(fresh->data(), data_, nbytes_);
-  owned_ = std::move(fresh);
-  data_ = owned_->data();
-  owner_.reset();
-  file_.reset();
+  data_ = fresh->data();
+  owner_ = std::move(fresh);
+  holder_ = kBuffer;
 }
 
 absl::Span<std::byte> Tensor::mutable_bytes() {
   MakeUnique();
-  return {owned_->data(), owned_->size()};
+  return {buffer().data(), buffer().size()};
 }
 
 std::vector<std::string>& Tensor::mutable_strings() {
   X2IR_CHECK(is_string() && !is_sparse(), "not a tensor of strings");
-  if (strings_.use_count() != 1) {
-    strings_ = std::make_shared<std::vector<std::string>>(*strings_);
-  }
-  return *strings_;
+  if (owner_.use_count() != 1) owner_ = std::make_shared<std::vector<std::string>>(strings());
+  return const_cast<std::vector<std::string>&>(strings());
 }
 
 Tensor Tensor::Reshaped(std::vector<int64_t> dims) const {
@@ -391,10 +393,10 @@ absl::StatusOr<std::vector<int64_t>> Tensor::ToInts() const {
 bool operator==(const Tensor& a, const Tensor& b) {
   if (a.dtype_ != b.dtype_ || a.dims_ != b.dims_ || a.is_sparse() != b.is_sparse()) return false;
   if (a.is_sparse()) {
-    return a.sparse_ == b.sparse_ ||
-           (a.sparse_->values == b.sparse_->values && a.sparse_->indices == b.sparse_->indices);
+    return a.owner_ == b.owner_ ||
+           (a.sparse().values == b.sparse().values && a.sparse().indices == b.sparse().indices);
   }
-  if (a.is_string()) return a.strings_ == b.strings_ || *a.strings_ == *b.strings_;
+  if (a.is_string()) return a.owner_ == b.owner_ || a.strings() == b.strings();
   if (a.data_ == b.data_ || a.nbytes_ == 0) return true;
   return std::memcmp(a.data_, b.data_, a.nbytes_) == 0;
 }

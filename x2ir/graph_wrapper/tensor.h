@@ -124,14 +124,19 @@ class Tensor {
   Type type() const;
 
   bool is_string() const { return dtype_ == DType::kString; }
-  bool is_sparse() const { return sparse_ != nullptr; }
-  const SparseParts& sparse() const { return *sparse_; }  // only when is_sparse()
-  absl::StatusOr<Tensor> ToDense() const;                 // itself when not sparse
+  bool is_sparse() const { return holder_ == kSparse; }
+  const SparseParts& sparse() const {  // only when is_sparse()
+    return *static_cast<const SparseParts*>(owner_.get());
+  }
+  absl::StatusOr<Tensor> ToDense() const;  // itself when not sparse
 
   // The bytes, packed, little-endian, C order. Empty for strings and sparse tensors.
   absl::Span<const std::byte> bytes() const { return {data_, nbytes_}; }
   size_t nbytes() const { return nbytes_; }
-  const std::vector<std::string>& strings() const { return *strings_; }
+  // Only when is_string() and not is_sparse().
+  const std::vector<std::string>& strings() const {
+    return *static_cast<const std::vector<std::string>*>(owner_.get());
+  }
 
   // Where the bytes lie in a mapped file, if they do.
   struct FileRange {
@@ -141,9 +146,7 @@ class Tensor {
   };
   std::optional<FileRange> file_range() const;
   // Identity of the underlying bytes: equal for two views of the same range.
-  const void* data_id() const {
-    return is_string() ? static_cast<const void*>(strings_.get()) : data_;
-  }
+  const void* data_id() const { return is_string() ? owner_.get() : data_; }
 
   // Elements as C++ values. dtype() must be DTypeOf<T> and the bytes aligned for T (CHECK).
   template <typename T>
@@ -176,16 +179,18 @@ class Tensor {
  private:
   void CheckSpan(DType want, size_t align) const;
   void MakeUnique();
+  using Buffer = std::vector<std::byte>;
+  // The buffer, when it is our own: writable where no other tensor has it.
+  Buffer& buffer() { return *static_cast<Buffer*>(const_cast<void*>(owner_.get())); }
+  // What owner_ is: nobody knows, or a MappedFile, a Buffer, a vector of strings, SparseParts.
+  enum Holder : uint8_t { kUnknown, kFile, kBuffer, kStrings, kSparse };
   DType dtype_ = DType::kUndefined;
+  Holder holder_ = kUnknown;
   std::vector<int64_t> dims_;
   int64_t num_elements_ = 0;
   const std::byte* data_ = nullptr;
   size_t nbytes_ = 0;
-  std::shared_ptr<const void> owner_;              // keeps data_ alive
-  std::shared_ptr<std::vector<std::byte>> owned_;  // set when owner_ is our own, writable buffer
-  std::shared_ptr<const MappedFile> file_;         // set when data_ is inside this file
-  std::shared_ptr<std::vector<std::string>> strings_;
-  std::shared_ptr<const SparseParts> sparse_;
+  std::shared_ptr<const void> owner_;  // keeps data_ alive
 };
 
 // values: 1-D [nnz]; indices: int64, [nnz] linear or [nnz, rank], as ONNX's SparseTensorProto.
@@ -220,7 +225,7 @@ template <typename T>
 absl::Span<T> Tensor::mutable_span() {
   CheckSpan(DTypeOf<T>::value, 1);
   MakeUnique();
-  return absl::Span<T>(reinterpret_cast<T*>(owned_->data()), static_cast<size_t>(num_elements_));
+  return absl::Span<T>(reinterpret_cast<T*>(buffer().data()), static_cast<size_t>(num_elements_));
 }
 
 }  // namespace x2ir

@@ -3,53 +3,53 @@
 
 #include <utility>
 
+#include "x2ir/graph_wrapper/check.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text_internal.h"
 
 namespace x2ir {
 
 Type Type::Sequence(Type element) {
-  Type type(kSequence, DType::kUndefined, std::nullopt);
-  type.element_ = std::make_shared<const Type>(std::move(element));
-  return type;
+  return Type(kSequence, DType::kUndefined, std::make_shared<const Type>(std::move(element)));
 }
 
 Type Type::Optional(Type element) {
-  Type type(kOptional, DType::kUndefined, std::nullopt);
-  type.element_ = std::make_shared<const Type>(std::move(element));
-  return type;
+  return Type(kOptional, DType::kUndefined, std::make_shared<const Type>(std::move(element)));
 }
 
 Type Type::Map(DType key, Type value) {
-  Type type(kMap, key, std::nullopt);
-  type.element_ = std::make_shared<const Type>(std::move(value));
-  return type;
+  return Type(kMap, key, std::make_shared<const Type>(std::move(value)));
 }
 
 Type Type::Opaque(std::string domain, std::string name) {
-  Type type(kOpaque, DType::kUndefined, std::nullopt);
-  type.opaque_ = std::make_shared<const std::pair<std::string, std::string>>(std::move(domain),
-                                                                             std::move(name));
-  return type;
+  return Type(kOpaque, DType::kUndefined,
+              std::make_shared<const OpaqueName>(std::move(domain), std::move(name)));
+}
+
+void Type::set_shape(std::optional<Shape> shape) {
+  X2IR_CHECK(kind_ == kTensor || kind_ == kSparseTensor, "only tensors have shapes");
+  rest_ = shape ? std::make_shared<const Shape>(*std::move(shape)) : nullptr;
 }
 
 const Type& Type::element() const {
   static const Type* unknown = new Type;
-  return element_ ? *element_ : *unknown;
+  const bool has = kind_ == kSequence || kind_ == kOptional || kind_ == kMap;
+  return has && rest_ ? *static_cast<const Type*>(rest_.get()) : *unknown;
 }
 
 const std::string& Type::opaque_domain() const {
   static const std::string* empty = new std::string;
-  return opaque_ ? opaque_->first : *empty;
+  return kind_ == kOpaque && rest_ ? static_cast<const OpaqueName*>(rest_.get())->first : *empty;
 }
 
 const std::string& Type::opaque_name() const {
   static const std::string* empty = new std::string;
-  return opaque_ ? opaque_->second : *empty;
+  return kind_ == kOpaque && rest_ ? static_cast<const OpaqueName*>(rest_.get())->second : *empty;
 }
 
 std::string Type::ToString() const {
-  const std::string tensor = StrCat(Name(dtype_), "[", shape_ ? shape_->ToString() : "...", "]");
+  const std::string tensor =
+      StrCat(Name(dtype_), "[", has_shape() ? shape()->ToString() : "...", "]");
   switch (kind_) {
     case kUnknown: return "?";
     case kTensor: return tensor;
@@ -64,10 +64,25 @@ std::string Type::ToString() const {
   return "?";
 }
 
+template <typename Rest>
+static bool SameRest(const std::shared_ptr<const void>& a, const std::shared_ptr<const void>& b) {
+  return *static_cast<const Rest*>(a.get()) == *static_cast<const Rest*>(b.get());
+}
+
 bool operator==(const Type& a, const Type& b) {
-  if (a.kind_ != b.kind_ || a.dtype_ != b.dtype_ || a.shape_ != b.shape_) return false;
-  if (a.element_ != b.element_ && a.element() != b.element()) return false;
-  return a.opaque_domain() == b.opaque_domain() && a.opaque_name() == b.opaque_name();
+  if (a.kind_ != b.kind_ || a.dtype_ != b.dtype_) return false;
+  if (a.rest_ == b.rest_) return true;
+  if (!a.rest_ || !b.rest_) return false;
+  switch (a.kind_) {
+    case Type::kUnknown: return true;
+    case Type::kTensor:
+    case Type::kSparseTensor: return SameRest<Shape>(a.rest_, b.rest_);
+    case Type::kSequence:
+    case Type::kOptional:
+    case Type::kMap: return SameRest<Type>(a.rest_, b.rest_);
+    case Type::kOpaque: return SameRest<Type::OpaqueName>(a.rest_, b.rest_);
+  }
+  return false;
 }
 
 // --- Reading ------------------------------------------------------------------------------
@@ -240,8 +255,12 @@ absl::StatusOr<Type> MergeTypes(const Type& declared, const Type& inferred) {
       Type merged = declared;
       merged.set_dtype(*dtype);
       if (!inferred.shape()) return merged;
-      std::optional<Shape> shape = *inferred.shape();
-      if (declared.shape()) shape = MergeShapes(*declared.shape(), *inferred.shape());
+      if (!declared.shape()) {
+        merged.rest_ = inferred.rest_;
+        return merged;
+      }
+      if (*declared.shape() == *inferred.shape()) return merged;
+      std::optional<Shape> shape = MergeShapes(*declared.shape(), *inferred.shape());
       if (!shape) return Contradiction(declared, inferred);
       merged.set_shape(std::move(shape));
       return merged;

@@ -17,14 +17,18 @@ class Type {
  public:
   enum Kind : uint8_t { kUnknown, kTensor, kSparseTensor, kSequence, kOptional, kMap, kOpaque };
 
-  Type() = default;                                                               // not known
-  static Type Tensor(DType dtype) { return Type(kTensor, dtype, std::nullopt); }  // rank not known
-  static Type Tensor(DType dtype, Shape shape) { return Type(kTensor, dtype, std::move(shape)); }
+  Type() = default;                                                          // not known
+  static Type Tensor(DType dtype) { return Type(kTensor, dtype, nullptr); }  // rank not known
+  static Type Tensor(DType dtype, Shape shape) {
+    return Type(kTensor, dtype, std::make_shared<const Shape>(std::move(shape)));
+  }
   static Type Tensor(DType dtype, std::optional<Shape> shape) {
-    return Type(kTensor, dtype, std::move(shape));
+    return shape ? Tensor(dtype, *std::move(shape)) : Tensor(dtype);
   }
   static Type SparseTensor(DType dtype, std::optional<Shape> shape) {
-    return Type(kSparseTensor, dtype, std::move(shape));
+    Type type = Tensor(dtype, std::move(shape));
+    type.kind_ = kSparseTensor;
+    return type;
   }
   static Type Sequence(Type element);
   static Type Optional(Type element);
@@ -35,9 +39,13 @@ class Type {
   bool is_known() const { return kind_ != kUnknown; }
   bool is_tensor() const { return kind_ == kTensor; }
   DType dtype() const { return dtype_; }  // of a (sparse) tensor, or a map's key
-  bool has_shape() const { return shape_.has_value(); }
-  const Shape* shape() const { return shape_ ? &*shape_ : nullptr; }  // null: rank not known
-  void set_shape(std::optional<Shape> shape) { shape_ = std::move(shape); }
+  bool has_shape() const { return shape() != nullptr; }
+  // Null: rank not known, or no tensor.
+  const Shape* shape() const {
+    const bool may_have = kind_ == kTensor || kind_ == kSparseTensor;
+    return may_have ? static_cast<const Shape*>(rest_.get()) : nullptr;
+  }
+  void set_shape(std::optional<Shape> shape);  // of a (sparse) tensor (CHECK)
   void set_dtype(DType t) { dtype_ = t; }
   const Type& element() const;  // of sequence, optional; a map's value
   const std::string& opaque_domain() const;
@@ -51,15 +59,17 @@ class Type {
 
   friend bool operator==(const Type& a, const Type& b);
   friend bool operator!=(const Type& a, const Type& b) { return !(a == b); }
+  friend absl::StatusOr<Type> MergeTypes(const Type& declared, const Type& inferred);
 
  private:
-  Type(Kind kind, DType dtype, std::optional<Shape> shape)
-      : kind_(kind), dtype_(dtype), shape_(std::move(shape)) {}
+  using OpaqueName = std::pair<std::string, std::string>;
+  Type(Kind kind, DType dtype, std::shared_ptr<const void> rest)
+      : kind_(kind), dtype_(dtype), rest_(std::move(rest)) {}
   Kind kind_ = kUnknown;
   DType dtype_ = DType::kUndefined;
-  std::optional<Shape> shape_;
-  std::shared_ptr<const Type> element_;
-  std::shared_ptr<const std::pair<std::string, std::string>> opaque_;
+  // A (sparse) tensor's Shape; the element's Type of a sequence, optional or map; an OpaqueName.
+  // It never changes, and copies share it: most values of a large graph have one of few shapes.
+  std::shared_ptr<const void> rest_;
 };
 
 // What both say together: `declared` (of the file) refined by `inferred`. Where both know

@@ -24,12 +24,14 @@ constexpr int64_t kMaxFoldedOperand = 4096;
 Type Refine(Type inferred, const Type& declared) {
   if (!inferred.is_known()) return declared;
   if (!declared.is_known() || inferred.kind() != declared.kind()) return inferred;
+  if (inferred == declared) return declared;  // which others share
   if (inferred.kind() != Type::kTensor && inferred.kind() != Type::kSparseTensor) return inferred;
   if (inferred.dtype() == DType::kUndefined) inferred.set_dtype(declared.dtype());
   if (!declared.has_shape()) return inferred;
   if (!inferred.has_shape()) {
-    inferred.set_shape(*declared.shape());
-    return inferred;
+    Type refined = declared;
+    refined.set_dtype(inferred.dtype());
+    return refined;
   }
   const Shape& have = *inferred.shape();
   const Shape& other = *declared.shape();
@@ -100,8 +102,9 @@ std::optional<Tensor> KnownTensor(const Value& value) {
   if (const Tensor* t = value.fixed_constant()) {
     return t->is_sparse() ? std::nullopt : std::optional(*t);
   }
+  if (!HoldsElements(value.type())) return std::nullopt;
   const std::vector<Dim>* elements = value.elements();
-  if (!elements || !HoldsElements(value.type())) return std::nullopt;
+  if (!elements) return std::nullopt;
   std::vector<int64_t> numbers;
   for (const Dim& d : *elements) {
     if (!d.is_static()) return std::nullopt;
