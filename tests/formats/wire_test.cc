@@ -171,6 +171,18 @@ TEST(WireWriter, NestedLengths) {
       const std::string bytes = out.ToString();
       ASSERT_EQ(bytes.size(), out.size()) << size;
 
+      WireWriter appended, raw;
+      for (WireWriter* twice : {&appended, &raw}) {
+        twice->Begin(7);
+        for (int i = 0; i < 2; ++i) {
+          twice->TensorBytes(8, blob);
+          twice == &raw ? twice->Raw(bytes) : twice->Append(out);
+        }
+        twice->End();
+      }
+      ASSERT_EQ(appended.ToString(), raw.ToString()) << size;
+      ASSERT_EQ(appended.size(), raw.size()) << size;
+
       std::string_view message = bytes;
       for (int depth = 0; depth < 4; ++depth) {
         WireReader in(message, bytes.data());

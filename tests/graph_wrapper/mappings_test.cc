@@ -1,6 +1,7 @@
 // Mapped files that change: found by comparing, and survived where a program wants it.
 #include "x2ir/graph_wrapper/mappings.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,9 +9,12 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/core/host_util.h"
+#include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -55,6 +59,37 @@ TEST_F(Mappings, ChangesAreFound) {
   std::filesystem::remove(path_);
   WriteFile(path_, "other");
   EXPECT_TRUE(CheckUnchanged(**again).ok());
+}
+
+// Wherever a tensor can be.
+TEST_F(Mappings, FilesOfAModel) {
+  std::vector<std::shared_ptr<const MappedFile>> opened;
+  const auto tensor = [&] {
+    auto file = MappedFile::Open(path_);
+    opened.push_back(*file);
+    return *Tensor::FromFile(DType::kInt64, {2}, *std::move(file), 8, 16);
+  };
+  Model model;
+  Graph& graph = *model.graph;
+  Value* input = graph.AddInput("input", Type::Tensor(DType::kInt64, Shape{2}));
+  graph.SetDefault(input, tensor());
+  graph.AddConstant("constant", tensor());
+  graph.AddConstant("again", *graph.Find("constant")->constant());
+  graph.AddConstant("sparse", Tensor::Sparse({4}, tensor(), tensor()));
+  graph.AddConstant("own", Tensor::Vector({1, 2}));
+  Node* node = graph.AppendNode("", "op", {});
+  node->SetAttr("one", tensor());
+  node->SetAttr("several", std::vector<Tensor>{tensor(), Tensor::Vector({1}), tensor()});
+  auto inner = std::make_shared<Graph>();
+  inner->AddConstant("nested", tensor());
+  node->SetAttr("graph", Attribute::GraphPtr(inner));
+  model.functions.push_back(std::make_shared<Function>());
+  model.functions[0]->attribute_defaults.emplace_back("default", tensor());
+  model.functions[0]->body = std::make_shared<Graph>();
+  model.functions[0]->body->AddConstant("of_function", tensor());
+  model.functions.push_back(std::make_shared<Function>());
+  EXPECT_THAT(MappedFiles(model), testing::UnorderedElementsAreArray(opened));
+  EXPECT_EQ(opened.size(), 10);
 }
 
 TEST_F(Mappings, EmptyFilesChangeToo) {

@@ -10,6 +10,17 @@ TEST(CommonSubexpressions, Rows) {
       {kX, "a = neg(x)\n b = neg(x)\n y = add(a, b)", "a = neg(x)\n y = add(a, a)"},
       {kX, "a = neg(x)\n b = neg(x)\n c = exp(a)\n d = exp(b)\n y = add(c, d)",
        "a = neg(x)\n c = exp(a)\n y = add(c, c)"},
+      // One after the other, so that what they are worked on by is a twin only later.
+      {kX,
+       "a = neg(x)\n c = exp(a)\n e = abs(c)\n b = neg(x)\n d = exp(b)\n f = abs(d)\n y = add(e, "
+       "f)",
+       "a = neg(x)\n c = exp(a)\n e = abs(c)\n y = add(e, e)"},
+      {kX,
+       "a = neg(x)\n b = exp(x)\n c = sub(a, b)\n d = neg(x)\n e = exp(x)\n f = sub(d, e)\n"
+       "y = add(c, f)",
+       "a = neg(x)\n b = exp(x)\n c = sub(a, b)\n y = add(c, c)"},
+      {kX, "a = neg(x)\n c = sub(a, a)\n b = neg(x)\n d = sub(b, a)\n y = add(c, d)",
+       "a = neg(x)\n c = sub(a, a)\n y = add(c, c)"},
       {kX, "a = leaky_relu(x) { alpha = 0.5 }\n b = leaky_relu(x) { alpha = 0.25 }\n y = add(a, b)",
        ""},
       {kX,

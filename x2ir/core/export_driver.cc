@@ -33,7 +33,7 @@ class Exporter : public Driver {
   void Run(Graph& graph) {
     NameApart(graph);
     GiveOwnOutputs(graph);
-    Lookahead ahead(graph);
+    Lookahead ahead(graph, Lookahead::kNames);
     for (Node* node : graph.nodes()) {
       ahead.Step();
       ++report_.nodes_read;
@@ -44,8 +44,7 @@ class Exporter : public Driver {
         CheckForeign(*node);
         continue;
       }
-      Origin origin{op, NameOf(*node)};
-      if (Convert(graph, node, origin, 0)) ++report_.ops[op.str()].mapped;
+      if (Convert(graph, node, nullptr, 0)) ++report_.ops[op.str()].mapped;
     }
   }
 
@@ -80,7 +79,8 @@ class Exporter : public Driver {
     bool was_used;
   };
 
-  bool Convert(Graph& graph, Node* node, const Origin& origin, int depth) {
+  // `known`: null for the node itself.
+  bool Convert(Graph& graph, Node* node, const Origin* known, int depth) {
     const int opset = static_cast<int>(model_.Opset(""));
     absl::Status status;
     if (const Form* form = FormOf(node->op())) {
@@ -99,6 +99,7 @@ class Exporter : public Driver {
     } else {
       status = Missing(node->op(), opset);
     }
+    const Origin origin = known ? *known : Origin{node->op(), NameOf(*node)};
     if (absl::IsInternal(status) || absl::IsInvalidArgument(status)) {
       pending_.push_back({origin, status, node, IsUsed(*node)});
       return false;
@@ -150,7 +151,7 @@ class Exporter : public Driver {
       }
       ++report_.ops[origin.op.str()].lowered;
       Splice(node, *values, builder, node_names_);
-      for (Node* made : builder.made()) ok = Convert(graph, made, origin, depth + 1) && ok;
+      for (Node* made : builder.made()) ok = Convert(graph, made, &origin, depth + 1) && ok;
       return ok;
     }
     return false;
@@ -203,7 +204,7 @@ class Exporter : public Driver {
       bool ok = true;
       for (Node* made : builder.made()) {
         if (made->is_ir()) {
-          ok = Convert(graph, made, origin, depth + 1) && ok;
+          ok = Convert(graph, made, &origin, depth + 1) && ok;
         } else {
           for (Graph* inner : made->subgraphs()) Run(*inner);
           CheckForeign(*made);

@@ -251,6 +251,18 @@ void WireWriter::Raw(std::string_view fields) {
   size_ += fields.size();
 }
 
+void WireWriter::Append(const WireWriter& fields) {
+  X2IR_CHECK(fields.open_.empty(), "Begin without End");
+  for (Splice splice : fields.splices_) {
+    splice.position += buffer_.size();
+    if (splice.tensor >= 0) splice.tensor += static_cast<int64_t>(tensors_.size());
+    splices_.push_back(splice);
+  }
+  tensors_.insert(tensors_.end(), fields.tensors_.begin(), fields.tensors_.end());
+  buffer_.append(fields.buffer_);
+  size_ += fields.size_;
+}
+
 void WireWriter::TensorBytes(uint32_t field, const Tensor& tensor) {
   constexpr size_t kInline = 256;  // smaller than what keeping track of it takes
   const auto bytes = tensor.bytes();

@@ -104,6 +104,11 @@ class WireWriter {
   // Whole fields, as WireReader::raw() gave them.
   void Raw(std::string_view fields);
 
+  // All that was written to another one.
+  void Append(const WireWriter& fields);
+  // That about so many bytes, tensors apart, are still to come.
+  void Expect(size_t bytes) { buffer_.reserve(buffer_.size() + bytes); }
+
   void Begin(uint32_t field);  // of a nested message
   void End();
 

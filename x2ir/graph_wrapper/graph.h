@@ -94,7 +94,9 @@ class alignas(64) Value {
 
   // Known elements of an integer tensor of rank 0 or 1 that is no constant: the result of
   // shape arithmetic. Set by inference, null when not known, never serialized.
-  const std::vector<Dim>* elements() const { return elements_.get(); }
+  const std::vector<Dim>* elements() const {
+    return IsFloating(type_.dtype()) ? nullptr : elements_.get();
+  }
   void set_elements(std::vector<Dim> e) {
     elements_ = std::make_unique<std::vector<Dim>>(std::move(e));
   }
@@ -108,7 +110,7 @@ class alignas(64) Value {
   friend class Node;
   friend class Pool<Value>;
   Value() = default;
-  // What passes ask most is the first of two cache lines.
+  // What passes ask most is the first of two cache lines (lookahead.h).
   Node* producer_ = nullptr;
   absl::InlinedVector<Use, 1> uses_;
   Type type_;
@@ -343,6 +345,8 @@ class Graph {
  private:
   friend class Node;
   friend class NodeIterator;
+  bool IsSorted();
+  absl::Status Reorder();
   Value* NewValue(std::string_view name, Type type);
   void FreeValue(Value* value);
   void BecomeConstant(Value* input);

@@ -45,9 +45,36 @@ void ForEachDependency(const Node& node, F f) {
 
 }  // namespace
 
-// A depth-first search from each node in today's order puts every node right after what it
-// needs; where the order is right already it stays as it is.
+// Whether every node stands behind what it needs. Most graphs are like that, and this is one walk.
+bool Graph::IsSorted() {
+  std::vector<const Node*> seen;
+  seen.reserve(num_nodes_);
+  // A node's scratch number is its place among those seen, or left over from another algorithm.
+  const auto was_seen = [&](const Node* node) {
+    return node->scratch_ < seen.size() && seen[node->scratch_] == node;
+  };
+  bool sorted = true;
+  Lookahead ahead(*this);
+  for (Node* node = first_; node && sorted; node = node->next_) {
+    ahead.Step();
+    ForEachDependency(*node, [&](const Value* value) {
+      const Node* producer = value->producer();
+      if (producer && producer->graph_ == this && !was_seen(producer)) sorted = false;
+    });
+    node->scratch_ = static_cast<uint32_t>(seen.size());
+    seen.push_back(node);
+  }
+  return sorted;
+}
+
 absl::Status Graph::Sort() {
+  if (!IsSorted()) X2IR_RETURN_IF_ERROR(Reorder());
+  for (Graph* inner : NestedGraphs()) X2IR_RETURN_IF_ERROR(inner->Sort());
+  return absl::OkStatus();
+}
+
+// A depth-first search from each node in today's order puts every node right after what it needs.
+absl::Status Graph::Reorder() {
   enum : uint32_t { kNew = 0, kOpen = 1, kDone = 2 };
   std::vector<Node*> order;
   order.reserve(num_nodes_);
@@ -109,7 +136,6 @@ absl::Status Graph::Sort() {
     (last_ ? last_->next_ : first_) = node;
     last_ = node;
   }
-  for (Graph* inner : NestedGraphs()) X2IR_RETURN_IF_ERROR(inner->Sort());
   return absl::OkStatus();
 }
 
@@ -152,7 +178,7 @@ std::vector<std::string> Graph::Validate() const {
     }
     size_t count = 0, parents = 0;
     const Node* previous = nullptr;
-    Lookahead ahead(graph);
+    Lookahead ahead(graph, Lookahead::kNames);
     for (const Node* node = graph.first(); node; node = node->next()) {
       ahead.Step();
       ++count;

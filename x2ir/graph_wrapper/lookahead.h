@@ -13,17 +13,18 @@ namespace x2ir {
 
 // Null is allowed.
 template <typename T>
-void Prefetch(const T* object) {
+void PrefetchWhole(const T* object) {
   constexpr size_t kLine = 64;
   if (object == nullptr) return;
   const char* bytes = reinterpret_cast<const char*>(object);
   for (size_t at = 0; at < sizeof(T); at += kLine) __builtin_prefetch(bytes + at);
 }
+inline void Prefetch(const Node* node) { PrefetchWhole(node); }
+// What most passes ask: its producer, uses and type.
+inline void Prefetch(const Value* value) { __builtin_prefetch(value); }
 
 inline void PrefetchOperands(const Node& node) {
-  for (size_t i = 0; i < node.num_inputs(); ++i) {
-    if (const Value* value = node.input(i)) Prefetch(value);
-  }
+  for (size_t i = 0; i < node.num_inputs(); ++i) Prefetch(node.input(i));
 }
 
 inline void PrefetchProducers(const Node& node) {
@@ -33,26 +34,26 @@ inline void PrefetchProducers(const Node& node) {
   }
 }
 
-// Goes before a walk in graph order, which takes a step with each node:
+// Goes before a walk in graph order that looks at types and uses, and takes a step with each node:
 //   Lookahead ahead(graph);
 //   for (Node* node : graph.nodes()) {
 //     ahead.Step();
 // Or before one from the end to the begin:
 //   Lookahead ahead(graph, Lookahead::kBackward);
+// Or before one that looks at names as well:
+//   Lookahead ahead(graph, Lookahead::kNames);
 // The walk may change the graph as a NodeIterator allows; no other one may erase nodes meanwhile.
 class Lookahead {
  public:
-  enum Direction { kForward, kBackward };
-  explicit Lookahead(const Graph& graph, Direction direction = kForward)
-      : direction_(direction), node_(direction == kForward ? graph.first() : graph.last()) {
+  enum Walk { kForward, kBackward, kNames };
+  explicit Lookahead(const Graph& graph, Walk walk = kForward)
+      : walk_(walk), node_(walk == kBackward ? graph.last() : graph.first()) {
     for (int i = 0; i < kNodes; ++i) Step();
   }
   void Step() {
     if (!node_) return;
-    PrefetchOperands(*node_);
-    for (const Value* value : node_->outputs()) {
-      if (value) Prefetch(value);
-    }
+    for (size_t i = 0; i < node_->num_inputs(); ++i) Fetch(node_->input(i));
+    for (const Value* value : node_->outputs()) Fetch(value);
     node_ = Next(*node_);
     if (node_) Prefetch(Next(*node_));
   }
@@ -60,9 +61,10 @@ class Lookahead {
  private:
   static constexpr int kNodes = 6;
   const Node* Next(const Node& node) const {
-    return direction_ == kForward ? node.next() : node.prev();
+    return walk_ == kBackward ? node.prev() : node.next();
   }
-  Direction direction_;
+  void Fetch(const Value* value) const { walk_ == kNames ? PrefetchWhole(value) : Prefetch(value); }
+  Walk walk_;
   const Node* node_;
 };
 

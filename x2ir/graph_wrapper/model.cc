@@ -22,28 +22,49 @@ void Model::SetOpset(std::string_view domain, int64_t version) {
   opset_imports.push_back({std::string(domain), version});
 }
 
-std::vector<std::shared_ptr<const MappedFile>> MappedFiles(const Model& model) {
+namespace {
+
+struct FileList {
   std::vector<std::shared_ptr<const MappedFile>> files;
   absl::flat_hash_set<const MappedFile*> seen;
-  const auto add = [&](const Tensor* tensor) {
-    const auto range = tensor ? tensor->file_range() : std::nullopt;
-    if (range && seen.insert(range->file.get()).second) files.push_back(range->file);
-  };
+
+  void AddFileOf(const Tensor* tensor) {
+    if (tensor == nullptr) return;
+    if (tensor->is_sparse()) {
+      AddFileOf(&tensor->sparse().values);
+      AddFileOf(&tensor->sparse().indices);
+    } else if (const auto range = tensor->file_range()) {
+      if (seen.insert(range->file.get()).second) files.push_back(range->file);
+    }
+  }
+  void AddFilesOf(const Attribute& attr) {
+    AddFileOf(attr.get<Tensor>());
+    if (const auto* tensors = attr.get<std::vector<Tensor>>()) {
+      for (const Tensor& tensor : *tensors) AddFileOf(&tensor);
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<std::shared_ptr<const MappedFile>> MappedFiles(const Model& model) {
+  FileList list;
   std::vector<const Graph*> todo = {model.graph.get()};
   for (const auto& function : model.functions) {
     if (function->body) todo.push_back(function->body.get());
+    for (const auto& [name, attr] : function->attribute_defaults) list.AddFilesOf(attr);
   }
   while (!todo.empty()) {
     const Graph* graph = todo.back();
     todo.pop_back();
-    for (const Value* input : graph->inputs()) add(input->constant());
-    for (const Value* constant : graph->constants()) add(constant->constant());
+    for (const Value* input : graph->inputs()) list.AddFileOf(input->constant());
+    for (const Value* constant : graph->constants()) list.AddFileOf(constant->constant());
     for (const Node* node : graph->nodes()) {
-      for (const auto& [name, attr] : node->attrs()) add(attr.get<Tensor>());
+      for (const auto& [name, attr] : node->attrs()) list.AddFilesOf(attr);
       for (const Graph* inner : node->subgraphs()) todo.push_back(inner);
     }
   }
-  return files;
+  return std::move(list.files);
 }
 
 }  // namespace x2ir

@@ -51,8 +51,8 @@ struct Model {
   void SetOpset(std::string_view domain, int64_t version);
 };
 
-// The files that tensors of the model are mapped from, each once: those of nested graphs and of
-// functions' bodies too.
+// The files that tensors of the model are mapped from, each once: those of attributes, of nested
+// graphs and of functions too.
 std::vector<std::shared_ptr<const MappedFile>> MappedFiles(const Model& model);
 
 }  // namespace x2ir

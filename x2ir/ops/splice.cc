@@ -64,7 +64,12 @@ void Splice(Node* node, const Values& results, const Builder& b, NodeNames& name
   Graph& graph = *node->graph();
   Node* main = nullptr;  // the new node that stands for the old one
   const std::vector<Value*> old(node->outputs().begin(), node->outputs().end());
-  const std::string hint = HintOf(*node);
+  // Most often a node takes the place of a node, and nothing is left to be named.
+  const bool one_for_one = b.made().size() == 1 && results.size() == old.size() &&
+                           std::find(old.begin(), old.end(), nullptr) == old.end() &&
+                           std::equal(results.begin(), results.end(),
+                                      b.made()[0]->outputs().begin(), b.made()[0]->outputs().end());
+  const std::string hint = one_for_one ? "" : HintOf(*node);
   absl::flat_hash_map<Value*, Value*> adopted;  // fresh -> the value that it became
   for (size_t i = 0; i < old.size(); ++i) {
     Value* from = old[i];
@@ -96,7 +101,7 @@ void Splice(Node* node, const Values& results, const Builder& b, NodeNames& name
     } else if (!node->name().empty()) {
       made->set_name(names.Unique(StrCat(node->name(), "/", made->op().str())));
     }
-    graph.NameValues(made, StrCat(hint, "_", made->op().str()));
+    if (!one_for_one) graph.NameValues(made, StrCat(hint, "_", made->op().str()));
   }
   EraseWithConstants(node);
 }

@@ -140,11 +140,6 @@ class Seen {
     it->second = static_cast<uint32_t>(items_.size() - 1);
   }
   size_t size() const { return items_.size(); }
-  // So many more may come.
-  void Expect(size_t items) {
-    last_.reserve(items_.size() + items);
-    items_.reserve(items_.size() + items);
-  }
   void Shrink(size_t size) {
     for (; items_.size() > size; items_.pop_back()) last_[items_.back().key] = items_.back().before;
   }
@@ -168,11 +163,12 @@ class Merger {
   int64_t Merge(Graph& graph) {
     const size_t nodes = nodes_.size(), constants = constants_.size(), values = values_.size();
     int64_t changes = MergeConstants(graph);
-    nodes_.Expect(graph.num_nodes());
     Lookahead ahead(graph);
     for (Node* node : graph.nodes()) {
       ahead.Step();
       for (Graph* inner : node->subgraphs()) changes += Merge(*inner);
+      node->set_scratch(static_cast<uint32_t>(visited_.size()));
+      visited_.push_back(node);
       if (MayMerge(*node)) changes += MergeNode(graph, node);
     }
     nodes_.Shrink(nodes);
@@ -228,6 +224,29 @@ class Merger {
     return it->second;
   }
 
+  // Two nodes on the same operands both use them: one that alone uses an operand is the only one.
+  // Most are, and are not kept.
+  static bool MayHaveTwin(const Node& node) {
+    for (size_t i = 0; i < node.num_inputs(); ++i) {
+      if (node.input(i) && node.input(i)->uses().size() == 1) return false;
+    }
+    return true;
+  }
+  // A visited node's scratch number is its place.
+  bool WasVisited(const Node& node) const {
+    return node.scratch() < visited_.size() && visited_[node.scratch()] == &node;
+  }
+
+  // What alone used the older value is no longer alone, and is kept from now on if it came before.
+  void Replace(Graph& graph, Value* value, Value* older) {
+    Node* user = older->uses().size() == 1 ? older->uses()[0].node : nullptr;
+    ReplaceUsesByOlder(graph, value, older);
+    if (!user || user == value->producer() || user->graph() != &graph) return;
+    if (WasVisited(*user) && MayMerge(*user) && MayHaveTwin(*user)) {
+      nodes_.Add(HashOfNode(*user), user);
+    }
+  }
+
   // What goes must not have been seen. Constants stay, and are dead code then.
   int64_t MergeNode(Graph& graph, Node* node) {
     const bool known = HasKnownElements(*node);
@@ -237,22 +256,24 @@ class Merger {
       Value* first =
           values_.Find(elements, [&](const Value& other) { return EqualElements(other, *value); });
       if (first && MayReplace(*value, *first)) {
-        ReplaceUsesByOlder(graph, value, first);
+        Replace(graph, value, first);
         graph.EraseUnused(node);
         return 1;
       }
     }
-    const size_t hash = HashOfNode(*node);
-    const Node* first =
-        nodes_.Find(hash, [&](const Node& other) { return EqualNodes(other, *node); });
-    if (first && MayReplaceAll(*node, *first)) {
-      for (size_t i = 0; i < node->num_outputs(); ++i) {
-        if (node->output(i)) ReplaceUsesByOlder(graph, node->output(i), first->output(i));
+    if (MayHaveTwin(*node)) {
+      const size_t hash = HashOfNode(*node);
+      const Node* first =
+          nodes_.Find(hash, [&](const Node& other) { return EqualNodes(other, *node); });
+      if (first && MayReplaceAll(*node, *first)) {
+        for (size_t i = 0; i < node->num_outputs(); ++i) {
+          if (node->output(i)) Replace(graph, node->output(i), first->output(i));
+        }
+        graph.EraseUnused(node);
+        return 1;
       }
-      graph.EraseUnused(node);
-      return 1;
+      nodes_.Add(hash, node);
     }
-    nodes_.Add(hash, node);
     if (known) values_.Add(elements, node->output(0));
     return 0;
   }
@@ -266,8 +287,9 @@ class Merger {
     return true;
   }
 
-  Seen<Node> nodes_;
+  Seen<Node> nodes_;  // that may have twins
   Seen<Value> constants_, values_;
+  std::vector<const Node*> visited_;  // gone ones too
   absl::flat_hash_map<const Value*, size_t> contents_;
 };
 

@@ -29,7 +29,8 @@ int64_t Sweep(Graph& graph) {
     if (node->has_subgraphs()) {
       for (Graph* inner : node->subgraphs()) changes += Sweep(*inner);
     }
-    const OpDef* def = node->is_ir() ? FindOp(node->op()) : nullptr;
+    // The only output of a node that is used is used.
+    const OpDef* def = node->is_ir() && node->num_outputs() > 1 ? FindOp(node->op()) : nullptr;
     for (size_t i = 0; def && i < node->num_outputs(); ++i) {
       const OperandDef* output = def->OutputDef(i);
       if (output && output->arity == Arity::kOptional && node->output(i) &&

@@ -136,7 +136,7 @@ absl::StatusOr<bool> FoldBatchNorm(Rewriter& r) {
   const auto affine = linear ? ReadBatchNorm(r.node(), *linear) : std::nullopt;
   return affine ? Fold(r, *linear, *affine) : false;
 }
-X2IR_RULE(fold_affine, batch_normalization, FoldBatchNorm);
+X2IR_RULE(fold_affine, batch_normalization, FoldBatchNorm, LinearOps());
 
 absl::StatusOr<bool> FoldArithmetic(Rewriter& r) {
   for (size_t i : {0, 1}) {
@@ -147,10 +147,10 @@ absl::StatusOr<bool> FoldArithmetic(Rewriter& r) {
   }
   return false;
 }
-X2IR_RULE(fold_affine, mul, FoldArithmetic);
-X2IR_RULE(fold_affine, div, FoldArithmetic);
-X2IR_RULE(fold_affine, add, FoldArithmetic);
-X2IR_RULE(fold_affine, sub, FoldArithmetic);
+X2IR_RULE(fold_affine, mul, FoldArithmetic, LinearOps());
+X2IR_RULE(fold_affine, div, FoldArithmetic, LinearOps());
+X2IR_RULE(fold_affine, add, FoldArithmetic, LinearOps());
+X2IR_RULE(fold_affine, sub, FoldArithmetic, LinearOps());
 
 }  // namespace
 }  // namespace x2ir

@@ -94,18 +94,15 @@ class Folder {
 
   int64_t Fold(Graph& graph) {
     int64_t changes = 0;
+    std::vector<Node*> evaluated;
     Lookahead ahead(graph);
     for (Node* node : graph.nodes()) {
       ahead.Step();
       for (Graph* inner : node->subgraphs()) changes += Fold(*inner);
-      if (node->is_ir()) Evaluate(*node);
+      if (node->is_ir() && Evaluate(*node)) evaluated.push_back(node);
     }
     // From the end, so that what only folded nodes used has no uses any more.
-    for (Node* node = graph.last(); node;) {
-      Node* previous = node->prev();
-      changes += Settle(graph, node);
-      node = previous;
-    }
+    for (; !evaluated.empty(); evaluated.pop_back()) changes += Settle(graph, evaluated.back());
     return changes;
   }
 
@@ -125,21 +122,32 @@ class Folder {
     return KnownTensor(value);
   }
 
-  // Finds the node's results, if it has any that are known.
-  void Evaluate(const Node& node) {
-    bool all = true;
+  // Most are not, which is seen at once.
+  bool MayBeKnown(const Value& value) const {
+    return value.constant() || value.elements() || Find(&value);
+  }
+
+  // Finds the node's results; whether it has any that are known.
+  bool Evaluate(const Node& node) {
+    bool all = true, any = false;
     for (const Value* output : node.outputs()) {
       if (!output) continue;
       if (auto tensor = KnownTensor(*output)) {
         known_[output] = {*std::move(tensor), Freed(node)};
+        any = true;
       } else {
         all = false;
       }
     }
-    if (all) return;
+    return (!all && EvaluateUnknown(node)) || any;
+  }
+  bool EvaluateUnknown(const Node& node) {
+    if (node.num_inputs() == 0 || node.has_subgraphs() || IsKept(node.op())) return false;
+    for (size_t i = 0; i < node.num_inputs(); ++i) {
+      if (node.input(i) && !MayBeKnown(*node.input(i))) return false;
+    }
     const OpDef* def = FindOp(node.op());
-    if (!def || def->impure() || !def->eval() || node.has_subgraphs()) return;
-    if (node.num_inputs() == 0 || IsKept(node.op())) return;
+    if (!def || def->impure() || !def->eval()) return false;
     std::vector<Datum> operands;
     int64_t elements = 0;
     for (size_t i = 0; i < node.num_inputs(); ++i) {
@@ -149,11 +157,11 @@ class Folder {
         continue;
       }
       std::optional<Tensor> tensor = Operand(*value);
-      if (!tensor) return;
+      if (!tensor) return false;
       elements += tensor->num_elements();
       operands.emplace_back(*std::move(tensor));
     }
-    if (!IsSmall(node, elements) || elements > work_) return;
+    if (!IsSmall(node, elements) || elements > work_) return false;
     work_ -= elements;
     auto results = EvalNode(node, std::move(operands), nullptr);
     for (size_t i = 0; i < node.num_inputs(); ++i) {
@@ -161,13 +169,17 @@ class Folder {
         DropPages(*value->constant());
       }
     }
-    if (!results.ok()) return;  // whoever runs the node will say why
+    if (!results.ok()) return false;  // whoever runs the node will say why
+    bool any = false;
     const int64_t freed = Freed(node);
     for (size_t i = 0; i < node.num_outputs(); ++i) {
       const Tensor* tensor = node.output(i) ? (*results)[i].tensor() : nullptr;
       if (tensor) work_ -= tensor->num_elements();
-      if (tensor && !tensor->is_sparse()) known_[node.output(i)] = {Spilled(*tensor), freed};
+      if (!tensor || tensor->is_sparse()) continue;
+      known_[node.output(i)] = {Spilled(*tensor), freed};
+      any = true;
     }
+    return any;
   }
 
   static bool IsSmall(const Node& node, int64_t elements) {

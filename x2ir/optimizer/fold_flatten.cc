@@ -93,8 +93,8 @@ absl::StatusOr<bool> FoldFlatten(Rewriter& r) {
   Value* y = r.b().Op(r.node().op(), operands, r.attrs());
   return r.b().status().ok() && r.Replace(y);
 }
-X2IR_RULE(fold_flatten, matmul, FoldFlatten);
-X2IR_RULE(fold_flatten, gemm, FoldFlatten);
+X2IR_RULE(fold_flatten, matmul, FoldFlatten, {"reshape", "flatten"});
+X2IR_RULE(fold_flatten, gemm, FoldFlatten, {"reshape", "flatten"});
 
 }  // namespace
 }  // namespace x2ir

@@ -108,7 +108,7 @@ absl::StatusOr<bool> FoldIntoConv(Rewriter& r) {
   const auto window = PaddedWindow(r, *pad, {dims->begin() + 2, dims->end()});
   return window && ReplacePadded(r, *pad, WithPads(r, *window));
 }
-X2IR_RULE(fold_pad, conv, FoldIntoConv);
+X2IR_RULE(fold_pad, conv, FoldIntoConv, {"pad"});
 
 // A pool's window; padding is smaller than the kernel.
 std::optional<Window> PoolWindow(const Rewriter& r, const Padding& p) {
@@ -136,7 +136,7 @@ absl::StatusOr<bool> FoldIntoAveragePool(Rewriter& r) {
   attrs.Set("count_include_pad", 1);
   return ReplacePadded(r, *pad, std::move(attrs));
 }
-X2IR_RULE(fold_pad, average_pool, FoldIntoAveragePool);
+X2IR_RULE(fold_pad, average_pool, FoldIntoAveragePool, {"pad"});
 
 // Whether no element is below 0, as far as the ops just before tell. (A NaN is no matter.)
 bool IsNeverNegative(Rewriter& r, const Value* value) {
@@ -183,7 +183,7 @@ absl::StatusOr<bool> FoldIntoMaxPool(Rewriter& r) {
   }
   return ReplacePadded(r, *pad, WithPads(r, *window));
 }
-X2IR_RULE(fold_pad, max_pool, FoldIntoMaxPool);
+X2IR_RULE(fold_pad, max_pool, FoldIntoMaxPool, {"pad"});
 
 }  // namespace
 }  // namespace x2ir

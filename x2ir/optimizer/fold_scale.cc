@@ -82,10 +82,10 @@ absl::StatusOr<bool> FoldScale(Rewriter& r) {
   Value* y = r.b().Op(r.node().op(), operands, r.attrs());
   return r.b().status().ok() && r.Replace(y);
 }
-X2IR_RULE(fold_scale, conv, FoldScale);
-X2IR_RULE(fold_scale, conv_transpose, FoldScale);
-X2IR_RULE(fold_scale, gemm, FoldScale);
-X2IR_RULE(fold_scale, matmul, FoldScale);
+X2IR_RULE(fold_scale, conv, FoldScale, {"mul", "div"});
+X2IR_RULE(fold_scale, conv_transpose, FoldScale, {"mul", "div"});
+X2IR_RULE(fold_scale, gemm, FoldScale, {"mul", "div"});
+X2IR_RULE(fold_scale, matmul, FoldScale, {"mul", "div"});
 
 }  // namespace
 }  // namespace x2ir

@@ -214,8 +214,11 @@ absl::StatusOr<bool> FuseProduct(Rewriter& r) {
   if (!result) return false;
   return r.Replace(result);
 }
-X2IR_RULE(fuse_activations, mul, FuseProduct);
-X2IR_RULE(fuse_activations, div, FuseProduct);
+// What makes a gate, or a product with one in it.
+const std::vector<std::string_view> kGates = {"add", "clip", "div",     "hard_sigmoid", "min",
+                                              "mul", "pow",  "sigmoid", "sub",          "tanh"};
+X2IR_RULE(fuse_activations, mul, FuseProduct, kGates);
+X2IR_RULE(fuse_activations, div, FuseProduct, kGates);
 
 Value* AsClip(Rewriter& r, const ClipFromZero& clip) {
   const DType t = clip.of->dtype();
@@ -231,8 +234,8 @@ absl::StatusOr<bool> FuseClip(Rewriter& r) {
   if (!result && clip && !r.node().Is("clip")) result = AsClip(r, *clip);
   return result && r.Replace(result);
 }
-X2IR_RULE(fuse_activations, clip, FuseClip);
-X2IR_RULE(fuse_activations, min, FuseClip);
+X2IR_RULE(fuse_activations, clip, FuseClip, {"add", "sub", "mul", "div", "pow"});
+X2IR_RULE(fuse_activations, min, FuseClip, {"relu", "max"});
 
 absl::StatusOr<bool> FuseRelu(Rewriter& r) {
   const Node* min = IsFloating(r.out()->dtype()) ? Pattern(r).OnlyBy(r.in(0), "min") : nullptr;
@@ -240,7 +243,7 @@ absl::StatusOr<bool> FuseRelu(Rewriter& r) {
   Value* result = high ? AsClip(r, {high->other, high->number}) : nullptr;
   return result && r.Replace(result);
 }
-X2IR_RULE(fuse_activations, relu, FuseRelu);
+X2IR_RULE(fuse_activations, relu, FuseRelu, {"min"});
 
 }  // namespace
 }  // namespace x2ir

@@ -171,8 +171,8 @@ absl::StatusOr<bool> FuseQuotient(Rewriter& r) {
                        {"stash_type", "float32"}});
   return r.b().status().ok() && r.Replace(y);
 }
-X2IR_RULE(fuse_normalizations, div, FuseQuotient);
-X2IR_RULE(fuse_normalizations, mul, FuseQuotient);
+X2IR_RULE(fuse_normalizations, div, FuseQuotient, {"sqrt"});
+X2IR_RULE(fuse_normalizations, mul, FuseQuotient, {"reciprocal", "div", "pow"});
 
 // In a target without layer_normalization: rows of x are the channels of an image of one axis.
 absl::StatusOr<bool> AsInstanceNorm(Rewriter& r) {
@@ -193,8 +193,8 @@ absl::StatusOr<bool> AsInstanceNorm(Rewriter& r) {
 }
 X2IR_RULES_PASS(layer_norm_as_instance_norm,
                 "Layer norms that were spelled out become instance norms in old targets.");
-X2IR_RULE(layer_norm_as_instance_norm, div, AsInstanceNorm);
-X2IR_RULE(layer_norm_as_instance_norm, mul, AsInstanceNorm);
+X2IR_RULE(layer_norm_as_instance_norm, div, AsInstanceNorm, {"sqrt"});
+X2IR_RULE(layer_norm_as_instance_norm, mul, AsInstanceNorm, {"reciprocal", "div", "pow"});
 
 absl::StatusOr<bool> FuseCasts(Rewriter& r) {
   const Pattern pattern(r);
@@ -214,7 +214,7 @@ absl::StatusOr<bool> FuseCasts(Rewriter& r) {
   Value* y = r.b().Op(norm->op(), {cast->input(0), ones}, norm->attrs());
   return r.b().status().ok() && r.Replace(y);
 }
-X2IR_RULE(fuse_normalizations, cast, FuseCasts);
+X2IR_RULE(fuse_normalizations, cast, FuseCasts, {"layer_normalization", "rms_normalization"});
 
 // --- Groups ---------------------------------------------------------------------------------
 
@@ -244,7 +244,7 @@ absl::StatusOr<bool> FuseGroups(Rewriter& r) {
                        {"stash_type", "float32"}});
   return r.b().status().ok() && r.Replace(y);
 }
-X2IR_RULE(fuse_normalizations, reshape, FuseGroups);
+X2IR_RULE(fuse_normalizations, reshape, FuseGroups, {"instance_normalization"});
 
 // --- Scale and bias -------------------------------------------------------------------------
 
@@ -306,7 +306,8 @@ absl::StatusOr<bool> FuseScale(Rewriter& r) {
   operands[1] = norm->factor;
   return r.Replace(r.b().Op(norm->node->op(), operands, norm->node->attrs()));
 }
-X2IR_RULE(fuse_normalizations, mul, FuseScale);
+X2IR_RULE(fuse_normalizations, mul, FuseScale,
+          {"layer_normalization", "rms_normalization", "group_normalization"});
 
 absl::StatusOr<bool> FuseBias(Rewriter& r) {
   const auto norm = MatchNorm(r);
@@ -314,7 +315,8 @@ absl::StatusOr<bool> FuseBias(Rewriter& r) {
   const std::vector<Value*> operands = {norm->node->input(0), norm->node->input(1), norm->factor};
   return r.Replace(r.b().Op(norm->node->op(), operands, norm->node->attrs()));
 }
-X2IR_RULE(fuse_normalizations, add, FuseBias);
+X2IR_RULE(fuse_normalizations, add, FuseBias,
+          {"layer_normalization", "rms_normalization", "group_normalization"});
 
 // g of mul(of, g), which only the mul at hand and maybe others use.
 Value* OtherFactor(const Node& mul, const Value* of) {
@@ -361,7 +363,7 @@ absl::StatusOr<bool> FuseShifted(Rewriter& r) {
   }
   return false;
 }
-X2IR_RULE(fuse_normalizations, add, FuseShifted);
+X2IR_RULE(fuse_normalizations, add, FuseShifted, {"sub"});
 
 }  // namespace
 }  // namespace x2ir

@@ -36,7 +36,7 @@ absl::StatusOr<bool> TakeTransposes(Rewriter& r) {
   if (!changed) return false;
   return r.Replace(r.b().Op("gemm", operands, attrs));
 }
-X2IR_RULE(gemm, gemm, TakeTransposes);
+X2IR_RULE(gemm, gemm, TakeTransposes, {"transpose"});
 
 // Whether c broadcasts to the result of a gemm and leaves its shape.
 bool BroadcastsTo(const Value* c, const Value* result) {
@@ -71,7 +71,7 @@ absl::StatusOr<bool> TakeAdd(Rewriter& r) {
   }
   return false;
 }
-X2IR_RULE(gemm, add, TakeAdd);
+X2IR_RULE(gemm, add, TakeAdd, {"gemm", "matmul"});
 
 absl::StatusOr<bool> TransposedMatMul(Rewriter& r) {
   const Pattern pattern(r);
@@ -90,7 +90,7 @@ absl::StatusOr<bool> TransposedMatMul(Rewriter& r) {
   if (attrs.empty()) return false;
   return r.Replace(r.b().Op("gemm", operands, attrs));
 }
-X2IR_RULE(gemm, matmul, TransposedMatMul);
+X2IR_RULE(gemm, matmul, TransposedMatMul, {"transpose"});
 
 }  // namespace
 }  // namespace x2ir

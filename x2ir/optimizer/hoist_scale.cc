@@ -107,8 +107,10 @@ absl::StatusOr<bool> HoistScale(Rewriter& r) {
   }
   return r.Replace(with->other);
 }
-X2IR_RULE(hoist_scale, mul, HoistScale);
-X2IR_RULE(hoist_scale, div, HoistScale);
+const std::vector<std::string_view> kOnTheWay = {"flatten", "matmul",    "reshape",  "split",
+                                                 "squeeze", "transpose", "unsqueeze"};
+X2IR_RULE(hoist_scale, mul, HoistScale, kOnTheWay);
+X2IR_RULE(hoist_scale, div, HoistScale, kOnTheWay);
 
 }  // namespace
 }  // namespace x2ir

@@ -15,6 +15,14 @@ std::optional<int64_t> ChannelsAt(const AttributeMap& attrs, int64_t rank) {
 
 namespace {
 
+constexpr std::pair<std::string_view, LinearKind> kOps[] = {
+    {"conv", LinearKind::kConv},
+    {"conv_transpose", LinearKind::kConvTranspose},
+    {"gemm", LinearKind::kGemm},
+    {"matmul", LinearKind::kMatMul},
+    {"batch_normalization", LinearKind::kNorm},
+    {"instance_normalization", LinearKind::kNorm}};
+
 bool ReadShape(Linear& l) {
   const AttributeMap& attrs = l.node->attrs();
   const Shape* out = l.node->output(0)->shape();
@@ -88,14 +96,13 @@ bool IsPerChannel(const Tensor& t, const Linear& l) {
   return IsFloating(t.dtype()) && IsPerChannel(t, l.rank, l.axis, l.channels);
 }
 
+std::vector<std::string_view> LinearOps() {
+  std::vector<std::string_view> ops = {"add"};
+  for (const auto& entry : kOps) ops.push_back(entry.first);
+  return ops;
+}
+
 std::optional<Linear> ReadLinear(const Pattern& pattern, const Value* result) {
-  static constexpr std::pair<std::string_view, LinearKind> kOps[] = {
-      {"conv", LinearKind::kConv},
-      {"conv_transpose", LinearKind::kConvTranspose},
-      {"gemm", LinearKind::kGemm},
-      {"matmul", LinearKind::kMatMul},
-      {"batch_normalization", LinearKind::kNorm},
-      {"instance_normalization", LinearKind::kNorm}};
   for (const auto& [op, kind] : kOps) {
     if (Node* node = pattern.OnlyBy(result, op)) return ReadOp(node, kind);
   }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "x2ir/optimizer/match.h"
@@ -33,6 +34,8 @@ std::optional<int64_t> ChannelsAt(const AttributeMap& attrs, int64_t rank);
 // The linear op that makes the value, if nobody else uses that and what comes after it can go into
 // the weights: conv, conv_transpose, gemm, matmul, batch_normalization, instance_normalization.
 std::optional<Linear> ReadLinear(const Pattern& pattern, const Value* result);
+// The ops that such a value comes from: these, and the add behind a matmul.
+std::vector<std::string_view> LinearOps();
 // Whether a constant is one number, or one for each channel, of the result.
 bool IsPerChannel(const Tensor& t, const Linear& l);
 // Where the channels of the result lie in the weights.

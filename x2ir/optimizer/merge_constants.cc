@@ -84,8 +84,8 @@ absl::StatusOr<bool> MergeConstants(Rewriter& r) {
   }
   return false;
 }
-X2IR_RULE(merge_constants, add, MergeConstants);
-X2IR_RULE(merge_constants, mul, MergeConstants);
+X2IR_RULE(merge_constants, add, MergeConstants, {"add"});
+X2IR_RULE(merge_constants, mul, MergeConstants, {"mul"});
 
 }  // namespace
 }  // namespace x2ir

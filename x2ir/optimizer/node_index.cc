@@ -1,38 +1,84 @@
 #include "x2ir/optimizer/node_index.h"
 
-namespace x2ir {
+#include "x2ir/graph_wrapper/lookahead.h"
 
-std::vector<Node*> NodeIndex::Find(Graph& root, const std::function<bool(Symbol op)>& wants) {
+namespace x2ir {
+namespace {
+
+constexpr uint64_t kEvery = uint64_t{1} << 63;  // of every node
+constexpr uint64_t kKnown = uint64_t{1} << 62;
+uint64_t BitOf(uint32_t position) { return uint64_t{1} << (position % 62); }
+
+bool IsKnown(const Value& value) {
+  return value.constant() != nullptr || value.elements() != nullptr;
+}
+
+}  // namespace
+
+std::vector<Node*> NodeIndex::Find(Graph& root,
+                                   const std::function<const Behind*(Symbol op)>& wants) {
   if (!made_) {
     num_nodes_ = 0;
     ops_.clear();
     position_.clear();
     nodes_.clear();
     op_of_.clear();
+    operands_.clear();
     Add(root);
     made_ = true;
   }
-  std::vector<bool> wanted;
-  bool any = false;
+  std::vector<OpBits> wanted;
+  OpBits any = 0;
   for (const Symbol op : ops_) {
-    wanted.push_back(wants(op));
-    any = any || wanted.back();
+    wanted.push_back(Wanted(wants(op)));
+    any |= wanted.back();
   }
   std::vector<Node*> found;
-  for (size_t i = 0; any && i < nodes_.size(); ++i) {
-    if (wanted[op_of_[i]]) found.push_back(nodes_[i]);
+  for (size_t i = 0; any != 0 && i < nodes_.size(); ++i) {
+    if ((wanted[op_of_[i]] & operands_[i]) != 0) found.push_back(nodes_[i]);
   }
   return found;
 }
 
+NodeIndex::OpBits NodeIndex::Wanted(const Behind* behind) const {
+  if (!behind) return 0;
+  if (behind->empty()) return kEvery;
+  OpBits bits = 0;
+  for (const Symbol op : *behind) {
+    if (op == kKnownOperand) bits |= kKnown;
+    const auto it = position_.find(op);
+    if (it != position_.end()) bits |= BitOf(it->second);
+  }
+  return bits;
+}
+
+uint32_t NodeIndex::PositionOf(Symbol op) {
+  const auto [it, fresh] = position_.try_emplace(op, ops_.size());
+  if (fresh) ops_.push_back(op);
+  return it->second;
+}
+
+NodeIndex::OpBits NodeIndex::OperandsOf(const Node& node) {
+  OpBits bits = kEvery;
+  for (size_t i = 0; i < node.num_inputs(); ++i) {
+    const Value* value = node.input(i);
+    if (!value) continue;
+    if (IsKnown(*value)) bits |= kKnown;
+    const Node* producer = value->producer();
+    if (producer && producer->is_ir()) bits |= BitOf(PositionOf(producer->op()));
+  }
+  return bits;
+}
+
 void NodeIndex::Add(Graph& graph) {
+  Lookahead ahead(graph);
   for (Node* node : graph.nodes()) {
+    ahead.Step();
     ++num_nodes_;
     if (node->is_ir()) {
-      const auto [it, fresh] = position_.try_emplace(node->op(), ops_.size());
-      if (fresh) ops_.push_back(node->op());
       nodes_.push_back(node);
-      op_of_.push_back(it->second);
+      op_of_.push_back(PositionOf(node->op()));
+      operands_.push_back(OperandsOf(*node));
     }
     for (Graph* inner : node->subgraphs()) Add(*inner);
   }

@@ -13,12 +13,16 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/splice.h"
-#include "x2ir/optimizer/node_index.h"
 
 namespace x2ir {
 namespace {
 
-using Rules = absl::flat_hash_map<Symbol, std::vector<RuleFn>>;  // by op
+struct RulesOfOp {
+  std::vector<RuleFn> rules;
+  bool everywhere = false;  // one of them says nothing of what it stands behind
+  Behind behind;            // what the others say
+};
+using Rules = absl::flat_hash_map<Symbol, RulesOfOp>;  // by op
 
 // Filled by static objects before main; read-only afterwards, hence no lock.
 std::map<std::string, Rules, std::less<>>& Table() {
@@ -31,8 +35,12 @@ constexpr int64_t kMaxChangesPerNode = 32;
 
 }  // namespace
 
-bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule) {
-  Table()[std::string(pass)][Symbol(op)].push_back(rule);
+bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule,
+                  const std::vector<std::string_view>& behind) {
+  RulesOfOp& rules = Table()[std::string(pass)][Symbol(op)];
+  rules.rules.push_back(rule);
+  rules.everywhere |= behind.empty();
+  rules.behind.insert(rules.behind.end(), behind.begin(), behind.end());
   return true;
 }
 
@@ -44,10 +52,18 @@ bool HasRules(std::string_view pass, Symbol op) {
 // The nodes that are to be looked at, each once, oldest first.
 class Worklist {
  public:
-  Worklist(Graph& root, const Rules& rules, NodeIndex& index) : rules_(rules), names_(root) {
-    const std::vector<Node*> found =
-        index.Find(root, [&](Symbol op) { return rules.contains(op); });
-    nodes_ = static_cast<int64_t>(index.num_nodes());
+  // Without an index all nodes of the rules' ops.
+  Worklist(Graph& root, const Rules& rules, NodeIndex* index) : rules_(rules), names_(root) {
+    static const auto* anywhere = new Behind;
+    NodeIndex own;
+    const auto wants = [&](Symbol op) -> const Behind* {
+      const auto it = rules.find(op);
+      if (it == rules.end()) return nullptr;
+      return index && !it->second.everywhere ? &it->second.behind : anywhere;
+    };
+    NodeIndex& nodes = index ? *index : own;
+    const std::vector<Node*> found = nodes.Find(root, wants);
+    nodes_ = static_cast<int64_t>(nodes.num_nodes());
     for (size_t i = 0; i < found.size(); ++i) {
       constexpr size_t kAhead = 16;
       if (i + kAhead < found.size()) __builtin_prefetch(found[i + kAhead]);
@@ -110,6 +126,7 @@ class Worklist {
       todo.pop_back();
       if (!next || gone_.contains(next) || IsUsed(*next)) continue;
       std::vector<Node*> producers = ProducersAround(*next);
+      for (Node* user : UsersLeftBy(*next)) Add(user);
       Forget(next);
       gone_.insert(next);
       EraseWithConstants(next);
@@ -139,6 +156,17 @@ class Worklist {
       }
     }
     return producers;
+  }
+  // Those of its graph that alone will use what the node uses, too, once it is gone.
+  static std::vector<Node*> UsersLeftBy(const Node& node) {
+    std::vector<Node*> users;
+    for (size_t i = 0; i < node.num_inputs(); ++i) {
+      if (!node.input(i) || node.input(i)->uses().size() != 2) continue;
+      for (const Use& use : node.input(i)->uses()) {
+        if (use.node != &node && use.node->graph() == node.graph()) users.push_back(use.node);
+      }
+    }
+    return users;
   }
   static bool IsUsed(const Node& node) {
     if (node.num_outputs() == 0) return true;  // a node for its effect alone
@@ -221,7 +249,8 @@ bool Rewriter::UsedOnce(const Value* value) {
 bool Rewriter::Replace(const Values& results) {
   if (!builder_.status().ok()) return false;
   const std::vector<Node*> producers = Worklist::ProducersAround(node_);
-  std::vector<Node*> users;
+  std::vector<Node*> users = Worklist::UsersLeftBy(node_);
+  const size_t beside = users.size();
   bool other_types = false;
   for (size_t i = 0; i < node_.num_outputs(); ++i) {
     const Value* output = node_.output(i);
@@ -235,9 +264,9 @@ bool Rewriter::Replace(const Values& results) {
   finished_ = true;
   work_.Add(graph.parent_node());  // what it may do can depend on how large its graph is
   for (Node* made : builder_.made()) work_.AddWithin(made);
-  for (Node* user : users) {
-    if (other_types) work_.Reinfer(user);
-    work_.Add(user);
+  for (size_t i = 0; i < users.size(); ++i) {
+    if (other_types && i >= beside) work_.Reinfer(users[i]);
+    work_.Add(users[i]);
   }
   for (Node* producer : producers) work_.Add(producer);
   work_.EraseUnused(producers);
@@ -287,15 +316,14 @@ absl::StatusOr<int64_t> RunRules(std::string_view pass, Graph& graph, const Pass
   const auto it = Table().find(pass);
   if (it == Table().end()) return 0;
   const Rules& rules = it->second;
-  NodeIndex own;
-  Worklist work(graph, rules, context.index ? *context.index : own);
+  Worklist work(graph, rules, context.index);
   const int64_t most = kMaxChangesPerNode * (work.nodes() + 16);
   int64_t changes = 0;
   while (Node* node = work.Next()) {
     const auto rules_of_op = rules.find(node->op());
     if (rules_of_op == rules.end()) continue;
     std::optional<Rewriter> rewriter;
-    for (RuleFn rule : rules_of_op->second) {
+    for (RuleFn rule : rules_of_op->second.rules) {
       if (!rewriter) rewriter.emplace(*node, work, context);
       const auto changed = rule(*rewriter);
       if (changed.ok() && *changed) {

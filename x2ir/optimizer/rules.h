@@ -2,8 +2,12 @@
 // worklist: a node is looked at once, and again when something around it changed; no rule scans.
 //
 //   X2IR_RULES_PASS(reshapes, "Chains of reshapes become one.");
-//   X2IR_RULE(reshapes, reshape, MergeReshapes);
+//   X2IR_RULE(reshapes, reshape, MergeReshapes, {"reshape", "squeeze"});
 //   // absl::StatusOr<bool> MergeReshapes(Rewriter&)
+//
+// The list says behind what the rule can do something: one of these IR ops makes an operand of the
+// node (kKnownOperand: an operand is known). Other nodes are not looked at for its sake, which is
+// most of what a pass does in a graph where it has nothing to do. Without a list, all are.
 //
 // A rule that changes nothing returns false and leaves nothing behind: what its builder made is
 // taken back. It keeps what the graph computes, the names of the graph's inputs and outputs, and
@@ -17,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/ops/builder.h"
 #include "x2ir/ops/rewrite.h"
+#include "x2ir/optimizer/node_index.h"
 #include "x2ir/optimizer/pass.h"
 
 namespace x2ir {
@@ -69,13 +74,15 @@ using RuleFn = absl::StatusOr<bool> (*)(Rewriter&);
 
 // Whether the pass has rules for the op.
 bool HasRules(std::string_view pass, Symbol op);
-bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule);
-// Runs the rules of a pass until none changes anything (bounded by the size of the graph).
+bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule,
+                  const std::vector<std::string_view>& behind = {});
+// Runs the rules of a pass until none changes anything (bounded by the size of the graph). Without
+// an index in the context, what rules say they stand behind does not count: for tests.
 absl::StatusOr<int64_t> RunRules(std::string_view pass, Graph& graph, const PassContext& context);
 
-#define X2IR_RULE(pass, op, rule)                                            \
+#define X2IR_RULE(pass, op, ...)                                             \
   [[maybe_unused]] static const bool X2IR_CONCAT_(x2ir_rule_, __COUNTER__) = \
-      ::x2ir::RegisterRule(#pass, #op, rule)
+      ::x2ir::RegisterRule(#pass, #op, __VA_ARGS__)
 #define X2IR_RULES_PASS(name, doc)                                                    \
   X2IR_PASS(name, doc, [](::x2ir::Graph& graph, const ::x2ir::PassContext& context) { \
     return ::x2ir::RunRules(#name, graph, context);                                   \

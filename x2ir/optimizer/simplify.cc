@@ -111,10 +111,16 @@ constexpr Neutral kNeutrals[] = {
 constexpr int64_t kMaxLookedAt = 4096;  // elements
 
 bool IsAll(const Value& value, const Neutral& neutral) {
-  const Tensor* constant = value.fixed_constant();
-  if (constant && constant->num_elements() > kMaxLookedAt) return false;
-  const std::optional<Tensor> tensor = KnownTensor(value);
-  if (!tensor || tensor->num_elements() == 0) return false;
+  const Tensor* tensor = value.fixed_constant();
+  std::optional<Tensor> known;
+  if (!tensor) {
+    known = KnownTensor(value);
+    tensor = known ? &*known : nullptr;
+  }
+  if (!tensor || tensor->is_sparse() || tensor->num_elements() == 0 ||
+      tensor->num_elements() > kMaxLookedAt) {
+    return false;
+  }
   const DType t = tensor->dtype();
   for (int64_t i = 0; i < tensor->num_elements(); ++i) {
     if (IsInteger(t) || t == DType::kBool) {
@@ -144,17 +150,19 @@ absl::StatusOr<bool> RemoveNeutral(Rewriter& r) {
   }
   return false;
 }
-X2IR_RULE(simplify, add, RemoveNeutral);
-X2IR_RULE(simplify, sub, RemoveNeutral);
-X2IR_RULE(simplify, mul, RemoveNeutral);
-X2IR_RULE(simplify, div, RemoveNeutral);
-X2IR_RULE(simplify, pow, RemoveNeutral);
-X2IR_RULE(simplify, and, RemoveNeutral);
-X2IR_RULE(simplify, or, RemoveNeutral);
-X2IR_RULE(simplify, xor, RemoveNeutral);
-X2IR_RULE(simplify, bitwise_or, RemoveNeutral);
-X2IR_RULE(simplify, bitwise_xor, RemoveNeutral);
-X2IR_RULE(simplify, bit_shift, RemoveNeutral);
+X2IR_RULE(simplify, add, RemoveNeutral, {kKnownOperand});
+X2IR_RULE(simplify, sub, RemoveNeutral, {kKnownOperand});
+X2IR_RULE(simplify, mul, RemoveNeutral, {kKnownOperand});
+X2IR_RULE(simplify, div, RemoveNeutral, {kKnownOperand});
+X2IR_RULE(simplify, pow, RemoveNeutral, {kKnownOperand});
+X2IR_RULE(simplify, and, RemoveNeutral, {kKnownOperand});
+X2IR_RULE(simplify, or, RemoveNeutral, {kKnownOperand});
+X2IR_RULE(simplify, xor, RemoveNeutral,
+          {
+              kKnownOperand});
+X2IR_RULE(simplify, bitwise_or, RemoveNeutral, {kKnownOperand});
+X2IR_RULE(simplify, bitwise_xor, RemoveNeutral, {kKnownOperand});
+X2IR_RULE(simplify, bit_shift, RemoveNeutral, {kKnownOperand});
 
 // --- 7, 8 -----------------------------------------------------------------------------------
 
@@ -162,19 +170,19 @@ absl::StatusOr<bool> RemoveTwice(Rewriter& r) {
   const Node* first = r.Producer(0, r.node().op());
   return first && r.Replace(first->input(0));
 }
-X2IR_RULE(simplify, neg, RemoveTwice);
-X2IR_RULE(simplify, not, RemoveTwice);
-X2IR_RULE(simplify, bitwise_not, RemoveTwice);
+X2IR_RULE(simplify, neg, RemoveTwice, {"neg"});
+X2IR_RULE(simplify, not, RemoveTwice, {"not"});
+X2IR_RULE(simplify, bitwise_not, RemoveTwice, {"bitwise_not"});
 
 absl::StatusOr<bool> RemoveSecond(Rewriter& r) {
   return r.Producer(0, r.node().op()) && r.Replace(r.in(0));
 }
-X2IR_RULE(simplify, relu, RemoveSecond);
-X2IR_RULE(simplify, abs, RemoveSecond);
-X2IR_RULE(simplify, floor, RemoveSecond);
-X2IR_RULE(simplify, ceil, RemoveSecond);
-X2IR_RULE(simplify, round, RemoveSecond);
-X2IR_RULE(simplify, sign, RemoveSecond);
+X2IR_RULE(simplify, relu, RemoveSecond, {"relu"});
+X2IR_RULE(simplify, abs, RemoveSecond, {"abs"});
+X2IR_RULE(simplify, floor, RemoveSecond, {"floor"});
+X2IR_RULE(simplify, ceil, RemoveSecond, {"ceil"});
+X2IR_RULE(simplify, round, RemoveSecond, {"round"});
+X2IR_RULE(simplify, sign, RemoveSecond, {"sign"});
 
 absl::StatusOr<bool> RemoveWhere(Rewriter& r) {
   constexpr Neutral kTrue = {"where", 1, false}, kFalse = {"where", 0, false};

@@ -204,7 +204,7 @@ absl::StatusOr<bool> MergeClips(Rewriter& r) {
                                      has_max ? r.b().Scalar(t, both.max, "max") : nullptr}));
 }
 X2IR_RULE(simplify, clip, MergeClips);
-X2IR_RULE(simplify, relu, MergeClips);
+X2IR_RULE(simplify, relu, MergeClips, {"clip", "relu"});
 
 // max(x, -inf), min(x, 255) of uint8: a bound for all elements that all numbers keep.
 absl::StatusOr<bool> RemoveBound(Rewriter& r) {
@@ -219,8 +219,8 @@ absl::StatusOr<bool> RemoveBound(Rewriter& r) {
   }
   return false;
 }
-X2IR_RULE(simplify, max, RemoveBound);
-X2IR_RULE(simplify, min, RemoveBound);
+X2IR_RULE(simplify, max, RemoveBound, {kKnownOperand});
+X2IR_RULE(simplify, min, RemoveBound, {kKnownOperand});
 
 // --- 22 -------------------------------------------------------------------------------------
 
@@ -237,9 +237,9 @@ absl::StatusOr<bool> RemoveRounding(Rewriter& r) {
        (IsInteger(first->input(0)->dtype()) || first->input(0)->dtype() == DType::kBool));
   return whole && r.Replace(r.in(0));
 }
-X2IR_RULE(simplify, floor, RemoveRounding);
-X2IR_RULE(simplify, ceil, RemoveRounding);
-X2IR_RULE(simplify, round, RemoveRounding);
+X2IR_RULE(simplify, floor, RemoveRounding, {"floor", "ceil", "round", "sign", "cast"});
+X2IR_RULE(simplify, ceil, RemoveRounding, {"floor", "ceil", "round", "sign", "cast"});
+X2IR_RULE(simplify, round, RemoveRounding, {"floor", "ceil", "round", "sign", "cast"});
 
 absl::StatusOr<bool> SimplifyAbs(Rewriter& r) {
   const Node* first = r.in(0)->producer();
@@ -251,13 +251,13 @@ absl::StatusOr<bool> SimplifyAbs(Rewriter& r) {
   if (!r.Producer(0, "neg") || IsUnsignedInt(r.in(0)->dtype())) return false;
   return r.Replace(r.b().Op("abs", {first->input(0)}));
 }
-X2IR_RULE(simplify, abs, SimplifyAbs);
+X2IR_RULE(simplify, abs, SimplifyAbs, {"reduce_l1", "reduce_l2", "neg"});
 
 absl::StatusOr<bool> RemoveReluOfAbs(Rewriter& r) {
   return IsOneOf(r.in(0)->producer(), {"abs"}) && IsFloating(r.in(0)->dtype()) &&
          r.Replace(r.in(0));
 }
-X2IR_RULE(simplify, relu, RemoveReluOfAbs);
+X2IR_RULE(simplify, relu, RemoveReluOfAbs, {"abs"});
 
 absl::StatusOr<bool> RemoveOfSame(Rewriter& r) {
   const size_t first = r.node().op() == "where" ? 1 : 0;

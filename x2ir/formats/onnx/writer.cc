@@ -45,7 +45,10 @@ class Writer {
   absl::Status WriteTensor(uint32_t field, const Tensor& tensor, std::string_view name,
                            std::string_view notes, bool may_be_external);
   absl::Status WriteConstantNode(uint32_t field, const Value& constant);
-  absl::Status WriteValueInfo(uint32_t field, const Value& value);
+  absl::Status WriteValueInfo(uint32_t field, const Value& value) {
+    return WriteValueInfo(out_, field, value);
+  }
+  static absl::Status WriteValueInfo(WireWriter& out, uint32_t field, const Value& value);
   void WriteKeptValueInfos(uint32_t field, const Graph& graph);
   void WriteQuantization(const Value& value);
   void WriteOpsets(uint32_t field, const std::vector<OpsetImport>& opsets,
@@ -280,7 +283,7 @@ absl::Status Writer::WriteNode(uint32_t field, const Node& node) {
   for (const auto& [name, attr] : node.attrs()) {
     const absl::Status status =
         WriteAttribute(node_field::kAttribute, name.view(), attr, annotations);
-    X2IR_RETURN_IF_ERROR(Annotate(status, StrCat("attribute '", name.view(), "'")));
+    if (!status.ok()) return Annotate(status, StrCat("attribute '", name.view(), "'"));
   }
   out_.BytesUnlessEmpty(node_field::kDomain, domain);
   const std::string* overload = FindExtra(annotations, kOverloadKey);
@@ -307,13 +310,13 @@ absl::Status Writer::WriteConstantNode(uint32_t field, const Value& constant) {
 
 // --- Graphs -------------------------------------------------------------------------------
 
-absl::Status Writer::WriteValueInfo(uint32_t field, const Value& value) {
+absl::Status Writer::WriteValueInfo(WireWriter& out, uint32_t field, const Value& value) {
   X2IR_RETURN_IF_ERROR(Named(&value));
-  out_.Begin(field);
-  out_.Bytes(value_field::kName, value.name());
-  WriteType(out_, value_field::kType, value.type(), value.annotations());
-  WriteNotes(out_, kValueNotes, value.annotations());
-  out_.End();
+  out.Begin(field);
+  out.Bytes(value_field::kName, value.name());
+  WriteType(out, value_field::kType, value.type(), value.annotations());
+  WriteNotes(out, kValueNotes, value.annotations());
+  out.End();
   return absl::OkStatus();
 }
 
@@ -353,12 +356,26 @@ void Writer::WriteQuantization(const Value& value) {
 
 absl::Status Writer::WriteGraph(uint32_t field, const Graph& graph, bool main) {
   const std::vector<Value*> constants = graph.constants();
+  absl::flat_hash_set<const Value*> outputs(graph.outputs().begin(), graph.outputs().end());
+  // What is said of values stands behind the nodes, and is found with them, in one walk.
+  WireWriter infos;
+  std::vector<const Value*> quantized;
+  constexpr size_t kBytesOfNode = 96, kBytesOfInfo = 64;  // about
+  out_.Expect(kBytesOfNode * graph.num_nodes());
+  infos.Expect(kBytesOfInfo * graph.num_nodes());
   out_.Begin(field);
-  Lookahead ahead(graph);
+  Lookahead ahead(graph, Lookahead::kNames);
   for (const Node* node = graph.first(); node; node = node->next()) {
     ahead.Step();
     const absl::Status status = WriteNode(graph_field::kNode, *node);
     if (!status.ok()) return Annotate(status, Label(*node));
+    for (const Value* value : node->outputs()) {
+      if (!value) continue;
+      if (!outputs.contains(value) && NeedsValueInfo(*value)) {
+        X2IR_RETURN_IF_ERROR(WriteValueInfo(infos, graph_field::kValueInfo, *value));
+      }
+      if (FindExtra(value->annotations(), kQuantKey)) quantized.push_back(value);
+    }
   }
   out_.Bytes(graph_field::kName, graph.name());
 
@@ -375,7 +392,8 @@ absl::Status Writer::WriteGraph(uint32_t field, const Graph& graph, bool main) {
     const absl::Status status = WriteTensor(
         tensor.is_sparse() ? graph_field::kSparseInitializer : graph_field::kInitializer, tensor,
         value.name(), notes.ToString(), /*may_be_external=*/true);
-    return Annotate(status, StrCat("initializer '", value.name(), "'"));
+    if (!status.ok()) return Annotate(status, StrCat("initializer '", value.name(), "'"));
+    return absl::OkStatus();
   };
   for (const Value* input : graph.inputs()) {
     if (input->constant()) X2IR_RETURN_IF_ERROR(write_initializer(*input));
@@ -393,24 +411,11 @@ absl::Status Writer::WriteGraph(uint32_t field, const Graph& graph, bool main) {
       out_.End();
     }
   }
-  absl::flat_hash_set<const Value*> outputs;
   for (const Value* output : graph.outputs()) {
     if (output == nullptr) return Internal("an output of graph '", graph.name(), "' is missing");
-    outputs.insert(output);
     X2IR_RETURN_IF_ERROR(WriteValueInfo(graph_field::kOutput, *output));
   }
-  std::vector<const Value*> quantized;
-  Lookahead values_ahead(graph);
-  for (const Node* node = graph.first(); node; node = node->next()) {
-    values_ahead.Step();
-    for (const Value* value : node->outputs()) {
-      if (!value) continue;
-      if (!outputs.contains(value) && NeedsValueInfo(*value)) {
-        X2IR_RETURN_IF_ERROR(WriteValueInfo(graph_field::kValueInfo, *value));
-      }
-      if (FindExtra(value->annotations(), kQuantKey)) quantized.push_back(value);
-    }
-  }
+  out_.Append(infos);
   WriteKeptValueInfos(graph_field::kValueInfo, graph);
 
   for (const Value* input : graph.inputs()) WriteQuantization(*input);

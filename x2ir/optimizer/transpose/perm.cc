@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
+
 namespace x2ir {
 
 bool IsIdentity(const Perm& p) { return Fixes(p, 0, static_cast<int64_t>(p.size())); }
@@ -57,8 +59,8 @@ std::optional<Perm> PermOf(const Node& node) {
     return p;
   }
   p = node.attrs().Ints("perm");
-  std::vector<bool> seen(rank, false);
   if (static_cast<int64_t>(p.size()) != rank) return std::nullopt;
+  absl::InlinedVector<bool, 16> seen(rank, false);
   for (int64_t axis : p) {
     if (axis < 0 || axis >= rank || seen[axis]) return std::nullopt;
     seen[axis] = true;

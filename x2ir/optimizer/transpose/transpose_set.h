@@ -16,6 +16,7 @@ class TransposeSet {
   explicit TransposeSet(Graph& graph);
 
   Graph& graph() { return graph_; }
+  bool empty() const { return live_.empty(); }
   bool Contains(const Node* node) const { return live_.contains(node); }
   // The value in another order; the new node stands right behind the value's producer.
   Value* Make(Value* value, const Perm& p);

@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "x2ir/optimizer/node_index.h"
 #include "x2ir/optimizer/pass.h"
 #include "x2ir/optimizer/transpose/region.h"
 #include "x2ir/optimizer/transpose/transpose_set.h"
@@ -43,6 +44,7 @@ class Elimination {
     }
     return changes_ + transposes_.Close();
   }
+  bool AllGone() const { return transposes_.empty(); }
 
  private:
   // Grows the region of a value and flips what should be, unless that was tried after `time`.
@@ -82,19 +84,26 @@ class Elimination {
 
 constexpr int kMaxRuns = 8;
 
-absl::StatusOr<int64_t> EliminateTransposes(Graph& graph, const PassContext& context) {
+int64_t EliminateIn(Graph& graph, const PassContext& context) {
   // What one run leaves may let a few more regions pay off.
   int64_t changes = 0;
   for (int round = 0; round < kMaxRuns; ++round) {
-    const int64_t made = Elimination(graph, context).Run();
+    Elimination elimination(graph, context);
+    const int64_t made = elimination.Run();
     changes += made;
-    if (made == 0) break;
+    if (made == 0 || elimination.AllGone()) break;
   }
-  for (Graph* inner : graph.NestedGraphs()) {
-    X2IR_ASSIGN_OR_RETURN(const int64_t made, EliminateTransposes(*inner, context));
-    changes += made;
-  }
+  for (Graph* inner : graph.NestedGraphs()) changes += EliminateIn(*inner, context);
   return changes;
+}
+
+absl::StatusOr<int64_t> EliminateTransposes(Graph& graph, const PassContext& context) {
+  static const auto* anywhere = new Behind;
+  const auto candidate = [](Symbol op) {
+    return op == "transpose" || op == "reshape" ? anywhere : nullptr;
+  };
+  if (context.index && context.index->Find(graph, candidate).empty()) return 0;
+  return EliminateIn(graph, context);
 }
 
 X2IR_PASS(transposes, "Moves transposes to where they cancel or cost nothing.",
