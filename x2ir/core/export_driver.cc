@@ -33,7 +33,7 @@ class Exporter : public Driver {
   void Run(Graph& graph) {
     NameApart(graph);
     GiveOwnOutputs(graph);
-    Lookahead ahead(graph, Lookahead::kNames);
+    Lookahead ahead(graph);
     for (Node* node : graph.nodes()) {
       ahead.Step();
       ++report_.nodes_read;
@@ -116,7 +116,7 @@ class Exporter : public Driver {
 
   // The node as its form says it, made but not yet in its place.
   absl::StatusOr<Values> Write(const Form& form, const Node& node, Builder& builder) {
-    builder.set_name_hint(HintOf(node));
+    builder.set_name_hint(node);
     const std::string_view domain = SplitOp(form.op.view()).first;
     const int opset = DomainOpset(domain, static_cast<int>(model_.Opset("")));
     Rewrite r{node, builder, dialect_, opset};

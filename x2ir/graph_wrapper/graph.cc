@@ -27,6 +27,7 @@ void AnnotationsPtr::MergeFrom(const AnnotationsPtr& o) {
 void Node::Link(Slot& slot, uint32_t index, Value* value) {
   slot.value = value;
   if (!value) return;
+  ++graph_->order_changes_;
   slot.use = static_cast<uint32_t>(value->uses_.size());
   value->uses_.push_back({this, index});
 }
@@ -82,6 +83,7 @@ void Node::Adopt(const Attribute& attr) {
     while (!todo.empty()) {
       Graph* g = todo.back();
       todo.pop_back();
+      g->ForgetGone();
       for (const auto& entry : g->names_) ++root->nested_names_[entry.value->name()];
       if (g != root) g->nested_names_.clear();
       for (Node* node = g->first_; node; node = node->next_) {
@@ -162,16 +164,18 @@ static void PrefetchAfter(const Node& node) {
 
 // --- NodeIterator -------------------------------------------------------------------------
 
-NodeIterator::NodeIterator(Graph* graph, Node* node) : graph_(graph), node_(node) {
-  ++graph_->iterators_;
+NodeIterator::NodeIterator(Graph* graph, Node* node)
+    : graph_(graph), node_(node), walks_(node != nullptr) {
+  if (walks_) ++graph_->iterators_;
 }
 
-NodeIterator::NodeIterator(NodeIterator&& o) noexcept : graph_(o.graph_), node_(o.node_) {
-  ++graph_->iterators_;
+NodeIterator::NodeIterator(NodeIterator&& o) noexcept
+    : graph_(o.graph_), node_(o.node_), walks_(o.walks_) {
+  if (walks_) ++graph_->iterators_;
 }
 
 NodeIterator::~NodeIterator() {
-  if (--graph_->iterators_ == 0) graph_->FreeGraveyard();
+  if (walks_ && --graph_->iterators_ == 0) graph_->FreeGraveyard();
 }
 
 NodeIterator& NodeIterator::operator++() {
@@ -180,6 +184,8 @@ NodeIterator& NodeIterator::operator++() {
   do {
     node_ = node_->next_;
   } while (node_ && node_->erased_);
+  // The next nodes that are made take the places of these while they are in caches.
+  if (graph_->iterators_ == 1) graph_->FreeGraveyard();
   if (node_) PrefetchAfter(*node_);
   return *this;
 }
@@ -215,6 +221,7 @@ Graph::~Graph() {
     node = next;
   }
   FreeGraveyard();
+  for (Value* value : gone_) value_pool_.Delete(value);
   for (Value* value : inputs_) value_pool_.Delete(value);
   for (Value* value : constants_) {
     if (value) value_pool_.Delete(value);
@@ -230,7 +237,11 @@ Graph* Graph::Root() {
 Graph::Name::Name(std::string_view name) : hash(absl::HashOf(name)), text(name) {}
 
 bool Graph::TakeName(Value* value) {
-  return names_.insert({Name(value->name_).hash, value}).second;
+  const NamedValue named{Name(value->name_).hash, value};
+  const auto [it, fresh] = names_.insert(named);
+  if (fresh || !it->value->is_gone_) return fresh;
+  ForgetGone();
+  return names_.insert(named).second;
 }
 
 void Graph::DropName(const Value& value) {
@@ -249,9 +260,32 @@ Value* Graph::NewValue(std::string_view name, Type type) {
   return value;
 }
 
+// Where a name stands and where the table has it is all over memory: several are fetched at a time.
 void Graph::FreeValue(Value* value) {
-  DropName(*value);
-  value_pool_.Delete(value);
+#ifdef X2IR_ADDRESS_SANITIZER
+  constexpr size_t kAtOnce = 1;
+#else
+  constexpr size_t kAtOnce = 64;
+#endif
+  value->is_gone_ = 1;
+  if (!value->producer_) value->constant_.reset();  // which may be large
+  gone_.push_back(value);
+  if (gone_.size() >= kAtOnce) ForgetGone();
+}
+
+void Graph::ForgetGone() {
+  for (const Value* value : gone_) __builtin_prefetch(&value->name_);
+  for (const Value* value : gone_) __builtin_prefetch(value->name_.data());
+  std::vector<Name> names;
+  names.reserve(gone_.size());
+  for (const Value* value : gone_) {
+    if (value->name_.empty()) continue;
+    names.emplace_back(value->name_);
+    names_.prefetch(names.back());
+  }
+  for (const Name& name : names) names_.erase(name);
+  for (Value* value : gone_) value_pool_.Delete(value);
+  gone_.clear();
 }
 
 std::vector<Value*> Graph::constants() const {
@@ -365,7 +399,7 @@ void Graph::ClearOutputs() {
 
 Value* Graph::Find(std::string_view name) const {
   auto it = names_.find(Name(name));
-  return it == names_.end() ? nullptr : it->value;
+  return it == names_.end() || it->value->is_gone_ ? nullptr : it->value;
 }
 
 Value* Graph::FindInScope(std::string_view name) const {
@@ -427,6 +461,7 @@ Node* Graph::InsertNode(Node* before, Symbol dialect, Symbol op, absl::Span<Valu
   (before ? before->prev_ : last_) = node;
   ++num_nodes_;
   ++node_changes_;
+  ++order_changes_;
   node->inputs_.reserve(inputs.size());
   for (Value* value : inputs) node->AddInput(value);
   return node;
@@ -458,6 +493,7 @@ void Graph::UnlinkNode(Node* node) {
 
 void Graph::MoveBefore(Node* node, Node* before) {
   if (node == before || node->next_ == before) return;
+  ++order_changes_;
   UnlinkNode(node);
   node->next_ = before;
   node->prev_ = before ? before->prev_ : last_;
@@ -517,6 +553,7 @@ void Graph::AdoptOutput(Value* fresh, Value* existing) {
   X2IR_CHECK(fresh->producer_ && fresh->graph_ == this && existing->graph_ == this &&
                  existing->producer_ && fresh->name_.empty(),
              "AdoptOutput takes an unnamed output and a node's output of one graph");
+  ++order_changes_;
   existing->producer_->outputs_[existing->index_] = nullptr;
   fresh->producer_->outputs_[fresh->index_] = existing;
   existing->producer_ = fresh->producer_;

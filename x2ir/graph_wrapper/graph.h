@@ -115,8 +115,9 @@ class alignas(64) Value {
   absl::InlinedVector<Use, 1> uses_;
   Type type_;
   uint32_t index_ = 0;  // output index, or position among constants
-  uint32_t graph_output_count_ : 31 = 0;
+  uint32_t graph_output_count_ : 30 = 0;
   uint32_t is_input_ : 1 = 0;
+  uint32_t is_gone_ : 1 = 0;  // and waits for its name to be dropped
 
   std::unique_ptr<Tensor> constant_;
   std::unique_ptr<std::vector<Dim>> elements_;
@@ -141,6 +142,7 @@ class Node {
   }
   const std::string& name() const { return name_; }  // may be empty; need not be unique
   void set_name(std::string name) { name_ = std::move(name); }
+  std::string TakeName() { return std::move(name_); }  // of a node that is about to go
   Graph* graph() const { return graph_; }
 
   size_t num_inputs() const { return inputs_.size(); }
@@ -208,10 +210,11 @@ class Node {
 };
 
 // Walks nodes in graph order and survives mutation: the current node may be erased, and
-// nodes inserted after it are visited.
+// nodes inserted after it are visited. An erased node is there until the walk goes on (with other
+// walks through its graph around, until the last one ends).
 class NodeIterator {
  public:
-  NodeIterator(Graph* graph, Node* node);
+  NodeIterator(Graph* graph, Node* node);  // null: the end
   NodeIterator(NodeIterator&&) noexcept;
   NodeIterator(const NodeIterator&) = delete;
   ~NodeIterator();
@@ -224,6 +227,7 @@ class NodeIterator {
  private:
   Graph* graph_;
   Node* node_;
+  bool walks_;  // it is no end
 };
 
 class Graph {
@@ -349,6 +353,7 @@ class Graph {
   absl::Status Reorder();
   Value* NewValue(std::string_view name, Type type);
   void FreeValue(Value* value);
+  void ForgetGone();
   void BecomeConstant(Value* input);
   void UnlinkNode(Node* node);
   void FreeGraveyard();
@@ -360,6 +365,8 @@ class Graph {
   Node* last_ = nullptr;
   size_t num_nodes_ = 0;
   uint64_t node_changes_ = 0;
+  uint64_t order_changes_ = 0;  // of what the order of nodes must follow
+  uint64_t sorted_at_ = UINT64_MAX;
   size_t num_parents_ = 0;  // nodes that have nested graphs
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;
@@ -397,6 +404,7 @@ class Graph {
   StringMap<uint32_t> nested_names_;  // root only: names in nested graphs
   int iterators_ = 0;
   std::vector<Node*> graveyard_;
+  std::vector<Value*> gone_;  // values whose names are still in the table
   Pool<Node> node_pool_;
   Pool<Value> value_pool_;
   AnnotationsPtr annotations_;

@@ -68,7 +68,10 @@ bool Graph::IsSorted() {
 }
 
 absl::Status Graph::Sort() {
+  // What nested graphs use is not counted.
+  if (num_parents_ == 0 && sorted_at_ == order_changes_) return absl::OkStatus();
   if (!IsSorted()) X2IR_RETURN_IF_ERROR(Reorder());
+  sorted_at_ = order_changes_;
   for (Graph* inner : NestedGraphs()) X2IR_RETURN_IF_ERROR(inner->Sort());
   return absl::OkStatus();
 }
@@ -235,7 +238,9 @@ std::vector<std::string> Graph::Validate() const {
   };
   // Values of outer graphs are taken as defined when a nested graph is validated alone.
   for (const Graph* outer = parent(); outer; outer = outer->parent()) {
-    for (const auto& entry : outer->names_) visible.insert(entry.value);
+    for (const auto& entry : outer->names_) {
+      if (!entry.value->is_gone_) visible.insert(entry.value);
+    }
   }
   visit(*this);
   // Values of outer graphs may be outputs of graphs that were not looked at.

@@ -9,13 +9,21 @@
 #include <new>
 #include <vector>
 
+#ifdef __SANITIZE_ADDRESS__  // GCC
+#define X2IR_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)  // Clang
+#define X2IR_ADDRESS_SANITIZER
+#endif
+#endif
+
 namespace x2ir {
 
 // Objects never move. Whoever made them deletes them, before the pool goes.
 template <typename T>
 class Pool {
  public:
-#ifdef __SANITIZE_ADDRESS__
+#ifdef X2IR_ADDRESS_SANITIZER
   T* New() { return new T; }  // so that the use of one that is gone is found
   void Delete(T* object) { delete object; }
 #else

@@ -6,6 +6,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/op.h"
+#include "x2ir/ops/splice.h"
 
 namespace x2ir {
 
@@ -63,7 +64,7 @@ std::vector<Value*> Builder::Node(Symbol dialect, Symbol op, std::vector<Value*>
 }
 
 Value* Builder::Constant(Tensor tensor, std::string_view hint) {
-  std::string base = name_hint_;
+  std::string base = hint_of_ ? HintOf(*hint_of_) : name_hint_;
   if (!hint.empty() || base.empty()) {
     StrAppend(&base, base.empty() ? "" : "_", hint.empty() ? std::string_view("const") : hint);
   } else {

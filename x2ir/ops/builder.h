@@ -45,6 +45,8 @@ class Builder {
 
   // Names of constants are made unique from this: "<hint>_<hint of the constant>".
   void set_name_hint(std::string hint) { name_hint_ = std::move(hint); }
+  // From the first output of a node that stays as it is as long as constants are made.
+  void set_name_hint(const x2ir::Node& node) { hint_of_ = &node; }
 
   void Fail(absl::Status status) {
     if (status_.ok()) status_ = std::move(status);
@@ -62,6 +64,7 @@ class Builder {
   Graph& graph_;
   x2ir::Node* before_;
   std::string name_hint_;
+  const x2ir::Node* hint_of_ = nullptr;
   absl::Status status_;
   std::vector<x2ir::Node*> made_;
   std::vector<Value*> constants_;

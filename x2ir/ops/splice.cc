@@ -96,7 +96,7 @@ void Splice(Node* node, const Values& results, const Builder& b, NodeNames& name
   }
   for (Node* made : b.made()) {
     if (made == main) {
-      made->set_name(node->name());
+      made->set_name(one_for_one ? node->TakeName() : node->name());
       made->annotations().CopyFrom(node->annotations());
     } else if (!node->name().empty()) {
       made->set_name(names.Unique(StrCat(node->name(), "/", made->op().str())));

@@ -247,6 +247,11 @@ class Merger {
     }
   }
 
+  void Erase(Graph& graph, Node* node) {
+    visited_[node->scratch()] = nullptr;
+    graph.EraseUnused(node);
+  }
+
   // What goes must not have been seen. Constants stay, and are dead code then.
   int64_t MergeNode(Graph& graph, Node* node) {
     const bool known = HasKnownElements(*node);
@@ -257,7 +262,7 @@ class Merger {
           values_.Find(elements, [&](const Value& other) { return EqualElements(other, *value); });
       if (first && MayReplace(*value, *first)) {
         Replace(graph, value, first);
-        graph.EraseUnused(node);
+        Erase(graph, node);
         return 1;
       }
     }
@@ -269,7 +274,7 @@ class Merger {
         for (size_t i = 0; i < node->num_outputs(); ++i) {
           if (node->output(i)) Replace(graph, node->output(i), first->output(i));
         }
-        graph.EraseUnused(node);
+        Erase(graph, node);
         return 1;
       }
       nodes_.Add(hash, node);
@@ -289,7 +294,7 @@ class Merger {
 
   Seen<Node> nodes_;  // that may have twins
   Seen<Value> constants_, values_;
-  std::vector<const Node*> visited_;  // gone ones too
+  std::vector<const Node*> visited_;  // null: gone
   absl::flat_hash_map<const Value*, size_t> contents_;
 };
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 
+#include "absl/container/flat_hash_map.h"
 #include "x2ir/graph_wrapper/check.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/optimizer/node_index.h"
@@ -95,11 +96,11 @@ absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
   if (known.file_bytes == 0) known.file_bytes = FileBytes(graph);
   // A pass works until it is done, so it has work again only if another one did something since.
   int64_t total = 0;
-  std::vector<int64_t> seen(passes.size(), -1);  // what `total` was when the pass had run
+  absl::flat_hash_map<const Pass*, int64_t> seen;  // what `total` was when the pass had run
   for (int round = 0; round < kMaxRounds; ++round) {
     const int64_t before = total;
     for (size_t i = 0; i < passes.size(); ++i) {
-      if (seen[i] == total) continue;
+      if (const auto it = seen.find(passes[i]); it != seen.end() && it->second == total) continue;
       const auto start = std::chrono::steady_clock::now();
       const uint64_t changes = graph.node_changes();
       auto made = passes[i]->run(graph, known);
@@ -109,7 +110,7 @@ absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       if (*made != 0 || graph.node_changes() != changes) index.Forget();
       total += *made;
-      seen[i] = total;
+      seen[passes[i]] = total;
 #ifndef NDEBUG
       if (auto problems = graph.Validate(); !problems.empty()) {
         return Internal("pass ", passes[i]->name, " broke the graph: ", problems[0]);

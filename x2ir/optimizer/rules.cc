@@ -232,7 +232,7 @@ Rewriter::Rewriter(Node& node, Worklist& work, const PassContext& context)
 
 Builder& Rewriter::b() {
   // Most nodes are only looked at.
-  if (!std::exchange(hinted_, true)) builder_.set_name_hint(HintOf(node_));
+  if (!std::exchange(hinted_, true)) builder_.set_name_hint(node_);
   return builder_;
 }
 
