@@ -144,7 +144,8 @@ class Reader {
   const IrReadOptions& options_;
   int depth_ = 0;
   bool has_weights_ = false;  // whether "weights" was read
-  StringMap<Tensor> weights_;
+  std::vector<std::vector<NamedTensor>> weight_files_;
+  absl::flat_hash_map<std::string_view, const Tensor*> weights_;  // of those files
   StringMap<std::shared_ptr<const MappedFile>> files_;
   absl::flat_hash_map<std::string_view, Type> types_;
   std::vector<Graph*> graphs_;  // those that are no attribute of a node
@@ -375,11 +376,13 @@ void Reader::ReadWeightFile(const std::string& path, const std::vector<std::stri
   if (!json_.ok()) return;
   StringSet missing;
   if (wanted) missing.insert(wanted->begin(), wanted->end());
-  for (NamedTensor& entry : file.tensors) {
+  const std::vector<NamedTensor>& all = weight_files_.emplace_back(std::move(file.tensors));
+  weights_.reserve(weights_.size() + all.size());
+  for (const NamedTensor& entry : all) {
     if (wanted && missing.erase(entry.name) == 0) continue;
-    const auto [it, is_new] = weights_.try_emplace(std::move(entry.name));
-    if (!is_new) return json_.Fail(StrCat("tensor '", it->first, "' is in two weight files"));
-    it->second = std::move(entry.tensor);
+    if (!weights_.try_emplace(entry.name, &entry.tensor).second) {
+      return json_.Fail(StrCat("tensor '", entry.name, "' is in two weight files"));
+    }
   }
   if (!missing.empty()) {
     json_.Fail(StrCat("the index says that tensor '", *missing.begin(), "' is in '", path,
@@ -859,7 +862,7 @@ Tensor Reader::FromWeights(std::string_view key, const Type& type,
     json_.Fail(StrCat("the weight files have no tensor '", key, "'"));
     return Tensor();
   }
-  const Tensor& tensor = it->second;
+  const Tensor& tensor = *it->second;
   if (tensor.dtype() == type.dtype() && tensor.dims() == dims) return tensor;
   // Another program may have dropped the note that says what these bytes are.
   const std::optional<Tensor::FileRange> range = tensor.file_range();

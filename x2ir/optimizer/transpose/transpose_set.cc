@@ -54,8 +54,8 @@ void SetPerm(Node* node, Perm p) {
 
 }  // namespace
 
-TransposeSet::TransposeSet(Graph& graph) : graph_(graph) {
-  for (Node* node : graph.nodes()) {
+TransposeSet::TransposeSet(Graph& graph, const std::vector<Node*>* candidates) : graph_(graph) {
+  const auto look_at = [&](Node* node) {
     if (PermOf(*node)) {
       Add(node, false);
     } else if (const auto p = OrderOfReshape(*node)) {
@@ -69,6 +69,13 @@ TransposeSet::TransposeSet(Graph& graph) : graph_(graph) {
       }
       Add(node, true);
     }
+  };
+  if (!candidates) {
+    for (Node* node : graph.nodes()) look_at(node);
+    return;
+  }
+  for (Node* node : *candidates) {
+    if (node->graph() == &graph) look_at(node);
   }
 }
 

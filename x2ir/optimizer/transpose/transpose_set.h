@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/optimizer/transpose/perm.h"
@@ -12,8 +13,9 @@ namespace x2ir {
 
 class TransposeSet {
  public:
-  // Reshapes that move only axes of size 1 count as transposes until Close.
-  explicit TransposeSet(Graph& graph);
+  // Reshapes that move only axes of size 1 count as transposes until Close. `candidates`: all
+  // transposes and reshapes, in order, and maybe some of other graphs; null: not known.
+  TransposeSet(Graph& graph, const std::vector<Node*>* candidates);
 
   Graph& graph() { return graph_; }
   bool empty() const { return live_.empty(); }

@@ -28,8 +28,8 @@ constexpr int64_t kMaxWorkPerNode = 200;
 
 class Elimination {
  public:
-  Elimination(Graph& graph, const PassContext& target)
-      : transposes_(graph),
+  Elimination(Graph& graph, const PassContext& target, const std::vector<Node*>* candidates)
+      : transposes_(graph, candidates),
         target_(target),
         work_(kMaxWorkPerNode * (static_cast<int64_t>(graph.num_nodes()) + 100)) {}
 
@@ -84,11 +84,12 @@ class Elimination {
 
 constexpr int kMaxRuns = 8;
 
-int64_t EliminateIn(Graph& graph, const PassContext& context) {
+int64_t EliminateIn(Graph& graph, const PassContext& context,
+                    const std::vector<Node*>* candidates = nullptr) {
   // What one run leaves may let a few more regions pay off.
   int64_t changes = 0;
   for (int round = 0; round < kMaxRuns; ++round) {
-    Elimination elimination(graph, context);
+    Elimination elimination(graph, context, round == 0 ? candidates : nullptr);
     const int64_t made = elimination.Run();
     changes += made;
     if (made == 0 || elimination.AllGone()) break;
@@ -102,8 +103,9 @@ absl::StatusOr<int64_t> EliminateTransposes(Graph& graph, const PassContext& con
   const auto candidate = [](Symbol op) {
     return op == "transpose" || op == "reshape" ? anywhere : nullptr;
   };
-  if (context.index && context.index->Find(graph, candidate).empty()) return 0;
-  return EliminateIn(graph, context);
+  if (!context.index) return EliminateIn(graph, context);
+  const std::vector<Node*> candidates = context.index->Find(graph, candidate);
+  return candidates.empty() ? 0 : EliminateIn(graph, context, &candidates);
 }
 
 X2IR_PASS(transposes, "Moves transposes to where they cancel or cost nothing.",
