@@ -121,6 +121,7 @@ BatchOutcome Convert(const Flags& flags, ImportOptions options, const std::strin
   if (progress) options.progress = progress->fn();
   if (absl::Status s = ToIr(*model, options, &report); !s.ok())
     return outcome.Ended(s, Phase::kConverting);
+  if (progress) KeepUntilTheEnd(model->graph);
   say("writing", out);
   const Weights weights = flags.weights == "copy" ? Weights::kCopy : Weights::kReference;
   return outcome.Ended(SaveIr(*model, out, weights), Phase::kWriting);

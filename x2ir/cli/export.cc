@@ -99,13 +99,6 @@ Strings OutputsOf(const std::string& out) {
   }
 }
 
-// Keeps a graph for as long as the program runs: one that is about to end need not take a large
-// graph apart before it, which is a good part of what it does.
-void KeepUntilTheEnd(std::shared_ptr<Graph> graph) {
-  static auto* kept = new std::vector<std::shared_ptr<Graph>>;
-  kept->push_back(std::move(graph));
-}
-
 // `progress` may be null: one of many.
 BatchOutcome DoExport(ExportOptions options, const std::string& in, const std::string& out,
                       const LoadOptions& load, Progress* progress, Report& report) {

@@ -226,6 +226,11 @@ void Verb::Do(std::function<int()> action) {
       [this_session = &session_, action = std::move(action)] { this_session->verb = action; });
 }
 
+void KeepUntilTheEnd(std::shared_ptr<Graph> graph) {
+  static auto* kept = new std::vector<std::shared_ptr<Graph>>;
+  kept->push_back(std::move(graph));
+}
+
 int RunProgram(int argc, char** argv, const std::string& name, const std::string& description,
                const std::vector<AddVerb>& verbs) {
   KeepStandardDescriptors();

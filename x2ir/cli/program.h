@@ -3,6 +3,7 @@
 #define X2IR_CLI_PROGRAM_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,20 @@ class App;
 class Option;
 }  // namespace CLI
 
+namespace x2ir {
+class Graph;
+}
+
 namespace x2ir::cli {
 
 using AddVerb = void (*)(CLI::App&, Session&);
 
 int RunProgram(int argc, char** argv, const std::string& name, const std::string& description,
                const std::vector<AddVerb>& verbs);
+
+// Keeps a graph for as long as the program runs: one that is about to end need not take a large
+// graph apart before it, which is a good part of what it does.
+void KeepUntilTheEnd(std::shared_ptr<Graph> graph);
 
 // One argument of a verb. All its names, types and sentences show in --help.
 class Arg {
