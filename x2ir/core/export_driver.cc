@@ -134,7 +134,7 @@ class Exporter : public Driver {
     if (!FormOf(node->op())) return false;
     for (const DType type : StandInTypes(*node)) {
       Builder builder(graph, node);
-      builder.set_name_hint(HintOf(*node));
+      builder.set_name_hint(*node);
       Rewrite r{*node, builder, dialect_, opset};
       const auto values = Try([&](Rewrite& rewrite) { return InStandInType(rewrite, type); }, r);
       if (!values.ok()) continue;
@@ -191,7 +191,7 @@ class Exporter : public Driver {
     }
     for (const Lowering& lowering : LoweringsOf(node->op())) {
       Builder builder(graph, node);
-      builder.set_name_hint(HintOf(*node));
+      builder.set_name_hint(*node);
       Rewrite r{*node, builder, dialect_, opset};
       auto values = Try(lowering.run, r);
       if (!values.ok()) {

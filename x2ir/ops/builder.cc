@@ -64,7 +64,8 @@ std::vector<Value*> Builder::Node(Symbol dialect, Symbol op, std::vector<Value*>
 }
 
 Value* Builder::Constant(Tensor tensor, std::string_view hint) {
-  std::string base = hint_of_ ? HintOf(*hint_of_) : name_hint_;
+  // One in words is the more particular one.
+  std::string base = name_hint_.empty() && hint_of_ ? HintOf(*hint_of_) : name_hint_;
   if (!hint.empty() || base.empty()) {
     StrAppend(&base, base.empty() ? "" : "_", hint.empty() ? std::string_view("const") : hint);
   } else {

@@ -23,6 +23,7 @@
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/pass.h"
+#include "x2ir/optimizer/rule_util.h"
 
 namespace x2ir {
 namespace {
@@ -122,11 +123,6 @@ class Folder {
     return KnownTensor(value);
   }
 
-  // Most are not, which is seen at once.
-  bool MayBeKnown(const Value& value) const {
-    return value.constant() || value.elements() || Find(&value);
-  }
-
   // Finds the node's results; whether it has any that are known.
   bool Evaluate(const Node& node) {
     bool all = true, any = false;
@@ -144,7 +140,8 @@ class Folder {
   bool EvaluateUnknown(const Node& node) {
     if (node.num_inputs() == 0 || node.has_subgraphs() || IsKept(node.op())) return false;
     for (size_t i = 0; i < node.num_inputs(); ++i) {
-      if (node.input(i) && !MayBeKnown(*node.input(i))) return false;
+      const Value* value = node.input(i);
+      if (value && !MayBeKnown(*value) && !Find(value)) return false;
     }
     const OpDef* def = FindOp(node.op());
     if (!def || def->impure() || !def->eval()) return false;

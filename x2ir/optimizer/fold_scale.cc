@@ -82,10 +82,11 @@ absl::StatusOr<bool> FoldScale(Rewriter& r) {
   Value* y = r.b().Op(r.node().op(), operands, r.attrs());
   return r.b().status().ok() && r.Replace(y);
 }
-X2IR_RULE(fold_scale, conv, FoldScale, {"mul", "div"});
-X2IR_RULE(fold_scale, conv_transpose, FoldScale, {"mul", "div"});
-X2IR_RULE(fold_scale, gemm, FoldScale, {"mul", "div"});
-X2IR_RULE(fold_scale, matmul, FoldScale, {"mul", "div"});
+const std::vector<std::string_view> kScales = {"mul", "div"};
+X2IR_RULE(fold_scale, conv, FoldScale, kScales);
+X2IR_RULE(fold_scale, conv_transpose, FoldScale, kScales);
+X2IR_RULE(fold_scale, gemm, FoldScale, kScales);
+X2IR_RULE(fold_scale, matmul, FoldScale, kScales);
 
 }  // namespace
 }  // namespace x2ir

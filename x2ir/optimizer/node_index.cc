@@ -1,6 +1,7 @@
 #include "x2ir/optimizer/node_index.h"
 
 #include "x2ir/graph_wrapper/lookahead.h"
+#include "x2ir/optimizer/rule_util.h"
 
 namespace x2ir {
 namespace {
@@ -8,10 +9,6 @@ namespace {
 constexpr uint64_t kEvery = uint64_t{1} << 63;  // of every node
 constexpr uint64_t kKnown = uint64_t{1} << 62;
 uint64_t BitOf(uint32_t position) { return uint64_t{1} << (position % 62); }
-
-bool IsKnown(const Value& value) {
-  return value.constant() != nullptr || value.elements() != nullptr;
-}
 
 }  // namespace
 
@@ -63,7 +60,7 @@ NodeIndex::OpBits NodeIndex::OperandsOf(const Node& node) {
   for (size_t i = 0; i < node.num_inputs(); ++i) {
     const Value* value = node.input(i);
     if (!value) continue;
-    if (IsKnown(*value)) bits |= kKnown;
+    if (MayBeKnown(*value)) bits |= kKnown;
     const Node* producer = value->producer();
     if (producer && producer->is_ir()) bits |= BitOf(PositionOf(producer->op()));
   }

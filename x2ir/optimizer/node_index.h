@@ -27,7 +27,7 @@ class NodeIndex {
   std::vector<Node*> Find(Graph& root, const std::function<const Behind*(Symbol op)>& wants);
   // Of any dialect.
   size_t num_nodes() const { return num_nodes_; }
-  // Goes before the next Find when nodes came, went or became other ops.
+  // Goes before the next Find when nodes came, went, became other ops or got other operands.
   void Forget() { made_ = false; }
 
  private:

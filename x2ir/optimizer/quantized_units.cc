@@ -129,15 +129,16 @@ absl::StatusOr<bool> MoveBefore(Rewriter& r) {
   operands[0] = OnOther(r, r.node(), scaled->input(0));
   return r.Replace(r.b().Op("dequantize_linear", std::move(operands), *attrs));
 }
-X2IR_RULE(quantized_units, reshape, MoveBefore, {"dequantize_linear"});
-X2IR_RULE(quantized_units, flatten, MoveBefore, {"dequantize_linear"});
-X2IR_RULE(quantized_units, squeeze, MoveBefore, {"dequantize_linear"});
-X2IR_RULE(quantized_units, unsqueeze, MoveBefore, {"dequantize_linear"});
-X2IR_RULE(quantized_units, transpose, MoveBefore, {"dequantize_linear"});
-X2IR_RULE(quantized_units, depth_to_space, MoveBefore, {"dequantize_linear"});
-X2IR_RULE(quantized_units, space_to_depth, MoveBefore, {"dequantize_linear"});
-X2IR_RULE(quantized_units, slice, MoveBefore, {"dequantize_linear"});
-X2IR_RULE(quantized_units, gather, MoveBefore, {"dequantize_linear"});
+const std::vector<std::string_view> kScaled = {"dequantize_linear"};
+X2IR_RULE(quantized_units, reshape, MoveBefore, kScaled);
+X2IR_RULE(quantized_units, flatten, MoveBefore, kScaled);
+X2IR_RULE(quantized_units, squeeze, MoveBefore, kScaled);
+X2IR_RULE(quantized_units, unsqueeze, MoveBefore, kScaled);
+X2IR_RULE(quantized_units, transpose, MoveBefore, kScaled);
+X2IR_RULE(quantized_units, depth_to_space, MoveBefore, kScaled);
+X2IR_RULE(quantized_units, space_to_depth, MoveBefore, kScaled);
+X2IR_RULE(quantized_units, slice, MoveBefore, kScaled);
+X2IR_RULE(quantized_units, gather, MoveBefore, kScaled);
 
 absl::StatusOr<bool> MoveBehind(Rewriter& r) {
   static constexpr std::string_view kMoves[] = {"reshape",       "flatten",   "squeeze",

@@ -26,6 +26,9 @@ std::optional<std::vector<Dim>> KnownElements(const Value* value);
 // The rank of the operand, -1 where it is not known.
 int64_t RankOf(const Value* value);
 
+// Whether the value's elements may be known in every run: a glance, before KnownTensor.
+inline bool MayBeKnown(const Value& value) { return value.constant() || value.elements(); }
+
 }  // namespace x2ir
 
 #endif  // X2IR_OPTIMIZER_RULE_UTIL_H_

@@ -249,8 +249,8 @@ bool Rewriter::UsedOnce(const Value* value) {
 bool Rewriter::Replace(const Values& results) {
   if (!builder_.status().ok()) return false;
   const std::vector<Node*> producers = Worklist::ProducersAround(node_);
-  std::vector<Node*> users = Worklist::UsersLeftBy(node_);
-  const size_t beside = users.size();
+  const std::vector<Node*> beside = Worklist::UsersLeftBy(node_);
+  std::vector<Node*> users;
   bool other_types = false;
   for (size_t i = 0; i < node_.num_outputs(); ++i) {
     const Value* output = node_.output(i);
@@ -264,9 +264,10 @@ bool Rewriter::Replace(const Values& results) {
   finished_ = true;
   work_.Add(graph.parent_node());  // what it may do can depend on how large its graph is
   for (Node* made : builder_.made()) work_.AddWithin(made);
-  for (size_t i = 0; i < users.size(); ++i) {
-    if (other_types && i >= beside) work_.Reinfer(users[i]);
-    work_.Add(users[i]);
+  for (Node* user : beside) work_.Add(user);
+  for (Node* user : users) {
+    if (other_types) work_.Reinfer(user);
+    work_.Add(user);
   }
   for (Node* producer : producers) work_.Add(producer);
   work_.EraseUnused(producers);

@@ -150,19 +150,18 @@ absl::StatusOr<bool> RemoveNeutral(Rewriter& r) {
   }
   return false;
 }
-X2IR_RULE(simplify, add, RemoveNeutral, {kKnownOperand});
-X2IR_RULE(simplify, sub, RemoveNeutral, {kKnownOperand});
-X2IR_RULE(simplify, mul, RemoveNeutral, {kKnownOperand});
-X2IR_RULE(simplify, div, RemoveNeutral, {kKnownOperand});
-X2IR_RULE(simplify, pow, RemoveNeutral, {kKnownOperand});
-X2IR_RULE(simplify, and, RemoveNeutral, {kKnownOperand});
-X2IR_RULE(simplify, or, RemoveNeutral, {kKnownOperand});
-X2IR_RULE(simplify, xor, RemoveNeutral,
-          {
-              kKnownOperand});
-X2IR_RULE(simplify, bitwise_or, RemoveNeutral, {kKnownOperand});
-X2IR_RULE(simplify, bitwise_xor, RemoveNeutral, {kKnownOperand});
-X2IR_RULE(simplify, bit_shift, RemoveNeutral, {kKnownOperand});
+const std::vector<std::string_view> kBesideKnown = {kKnownOperand};
+X2IR_RULE(simplify, add, RemoveNeutral, kBesideKnown);
+X2IR_RULE(simplify, sub, RemoveNeutral, kBesideKnown);
+X2IR_RULE(simplify, mul, RemoveNeutral, kBesideKnown);
+X2IR_RULE(simplify, div, RemoveNeutral, kBesideKnown);
+X2IR_RULE(simplify, pow, RemoveNeutral, kBesideKnown);
+X2IR_RULE(simplify, and, RemoveNeutral, kBesideKnown);
+X2IR_RULE(simplify, or, RemoveNeutral, kBesideKnown);
+X2IR_RULE(simplify, xor, RemoveNeutral, kBesideKnown);
+X2IR_RULE(simplify, bitwise_or, RemoveNeutral, kBesideKnown);
+X2IR_RULE(simplify, bitwise_xor, RemoveNeutral, kBesideKnown);
+X2IR_RULE(simplify, bit_shift, RemoveNeutral, kBesideKnown);
 
 // --- 7, 8 -----------------------------------------------------------------------------------
 

@@ -237,9 +237,10 @@ absl::StatusOr<bool> RemoveRounding(Rewriter& r) {
        (IsInteger(first->input(0)->dtype()) || first->input(0)->dtype() == DType::kBool));
   return whole && r.Replace(r.in(0));
 }
-X2IR_RULE(simplify, floor, RemoveRounding, {"floor", "ceil", "round", "sign", "cast"});
-X2IR_RULE(simplify, ceil, RemoveRounding, {"floor", "ceil", "round", "sign", "cast"});
-X2IR_RULE(simplify, round, RemoveRounding, {"floor", "ceil", "round", "sign", "cast"});
+const std::vector<std::string_view> kGiveWhole = {"floor", "ceil", "round", "sign", "cast"};
+X2IR_RULE(simplify, floor, RemoveRounding, kGiveWhole);
+X2IR_RULE(simplify, ceil, RemoveRounding, kGiveWhole);
+X2IR_RULE(simplify, round, RemoveRounding, kGiveWhole);
 
 absl::StatusOr<bool> SimplifyAbs(Rewriter& r) {
   const Node* first = r.in(0)->producer();
