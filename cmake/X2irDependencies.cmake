@@ -1,5 +1,6 @@
-# What the library needs. Abseil's types are in our interface, and RE2 is linked; the others are
-# header-only and private, so whoever uses an installed x2ir needs none of them.
+# What the library needs. Abseil's types are in our interface, and RE2 is linked; Eigen is header-only
+# and private, so whoever uses an installed x2ir does not need it. nlohmann_json is for the tool that
+# makes the schema tables, and for tests.
 
 # The parts of Abseil that the library uses. The installed package and x2ir.pc name them too.
 set(X2IR_ABSL_PARTS

@@ -25,6 +25,7 @@ install(FILES ${PROJECT_BINARY_DIR}/x2irConfig.cmake ${PROJECT_BINARY_DIR}/x2irC
 # pkg-config. The archive goes in one word with its --whole-archive: pkg-config may reorder words.
 if(BUILD_SHARED_LIBS)
   set(X2IR_PC_LIBS "-L\${libdir} -lx2ir")
+  set(X2IR_PC_DEFINES " -DX2IR_SHARED")
 else()
   set(X2IR_PC_LIBS "-Wl,--whole-archive,\${libdir}/libx2ir.a,--no-whole-archive")
   foreach(lib IN LISTS X2IR_CODEC_LIBS)

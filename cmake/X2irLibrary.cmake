@@ -5,7 +5,8 @@
 #   shared:  x2ir is the library.
 #   static:  x2ir_archive is the archive, libx2ir.a; x2ir is only a name that links it whole.
 #
-# Whoever links x2ir::x2ir gets all of it, in this tree and from the installed package.
+# Whoever links x2ir::x2ir gets all of it, in this tree and from the installed package. A shared
+# library that links the archive hides its copy (graph_wrapper/api.h says what of it).
 
 set(X2IR_ROOMS graph_wrapper ops optimizer formats core handlers)
 set(x2ir_sources)
@@ -22,6 +23,7 @@ list(FILTER x2ir_headers EXCLUDE REGEX "_internal\\.h$")
 if(BUILD_SHARED_LIBS)
   set(X2IR_BINARY_TARGET x2ir)
   add_library(x2ir SHARED)
+  target_compile_definitions(x2ir PUBLIC X2IR_SHARED)
 else()
   set(X2IR_BINARY_TARGET x2ir_archive)
   add_library(x2ir_archive STATIC)
@@ -44,8 +46,7 @@ target_compile_definitions(${X2IR_BINARY_TARGET} PRIVATE
 target_link_libraries(${X2IR_BINARY_TARGET}
   PUBLIC ${X2IR_ABSL_TARGETS}
   PRIVATE $<LINK_ONLY:PkgConfig::RE2> $<LINK_ONLY:ZLIB::ZLIB>
-    $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> $<BUILD_INTERFACE:Eigen3::Eigen>
-    ${X2IR_CODEC_LIBS})
+    $<BUILD_INTERFACE:Eigen3::Eigen> ${X2IR_CODEC_LIBS})
 # RE2's compile flags are for the one file that includes it.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/ops/regex.cc PROPERTIES
   INCLUDE_DIRECTORIES "${RE2_INCLUDE_DIRS}" COMPILE_OPTIONS "${RE2_CFLAGS_OTHER}"

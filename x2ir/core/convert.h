@@ -19,7 +19,7 @@
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/type.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Which ops without a mapping may stay as foreign ops: none, those of some domains, or all.
 struct ForeignPolicy {

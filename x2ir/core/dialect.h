@@ -16,7 +16,7 @@
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/ops/op.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct OperandSchema {
   std::string name;

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/graph_wrapper/graph.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Ops are boxes with their weights named in them, edges carry the types of values, nested
 // graphs are frames. The same graph gives the same text.

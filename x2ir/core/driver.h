@@ -10,7 +10,7 @@
 #include "x2ir/core/report.h"
 #include "x2ir/graph_wrapper/model.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Rewrites a sorted graph (nested ones included) of `dialect` to IR. Failures go to the
 // report; nodes that fail stay as they were. InvalidArgument only for what makes going on

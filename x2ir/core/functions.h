@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/graph_wrapper/model.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 class Functions {
  public:

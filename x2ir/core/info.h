@@ -14,7 +14,7 @@
 #include "x2ir/core/report.h"
 #include "x2ir/graph_wrapper/model.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct ModelInfo {
   std::string format;  // "onnx", "ir"

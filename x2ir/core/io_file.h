@@ -18,7 +18,7 @@
 #include "x2ir/graph_wrapper/tensor.h"
 #include "x2ir/ops/eval.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct IoCase {
   std::string name;  // "case0"; empty for tensors without a prefix

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/graph_wrapper/api.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct OpRow {
   std::string op;

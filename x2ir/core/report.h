@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "x2ir/optimizer/pass.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // An op that could not be converted, for one reason.
 struct Failure {

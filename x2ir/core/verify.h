@@ -15,7 +15,7 @@
 #include "x2ir/graph_wrapper/tensor.h"
 #include "x2ir/ops/eval.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Floats agree when |got - expected| <= atol + rtol * |expected|; NaN agrees with NaN, an
 // infinity with itself. Integers, bools and strings must be equal.

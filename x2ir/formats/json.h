@@ -23,8 +23,9 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "x2ir/graph_wrapper/api.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Errors are sticky: after the first one every call returns at once with an empty value, and
 // Object and Array stop, so callers test ok() only where they act on what was read. Broken

@@ -23,7 +23,7 @@
 #include "absl/status/status.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 enum class WireType : uint8_t {
   kVarint = 0,

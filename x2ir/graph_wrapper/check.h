@@ -5,7 +5,9 @@
 
 #include <string>
 
-namespace x2ir {
+#include "x2ir/graph_wrapper/api.h"
+
+namespace X2IR_API x2ir {
 
 [[noreturn]] void CheckFailed(const char* file, int line, const char* condition,
                               const std::string& message);

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 
-namespace x2ir {
+#include "x2ir/graph_wrapper/api.h"
+
+namespace X2IR_API x2ir {
 
 // A file without a name in $TMPDIR, or /tmp, to read and write; gone when it is closed. -1 where
 // none can be, and errno says why.

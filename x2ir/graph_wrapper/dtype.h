@@ -7,7 +7,9 @@
 #include <optional>
 #include <string_view>
 
-namespace x2ir {
+#include "x2ir/graph_wrapper/api.h"
+
+namespace X2IR_API x2ir {
 
 enum class DType : uint8_t {
   kUndefined = 0,

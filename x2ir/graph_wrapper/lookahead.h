@@ -9,7 +9,7 @@
 
 #include "x2ir/graph_wrapper/graph.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Null is allowed.
 template <typename T>

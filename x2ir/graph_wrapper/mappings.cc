@@ -1,9 +1,11 @@
 #include "x2ir/graph_wrapper/mappings.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -42,9 +44,38 @@ Table& TheTable() {
   return *table;
 }
 
-// The path of the first file that failed this thread; empty when none did. Of fixed size and place,
-// as a signal handler wants it.
-__attribute__((tls_model("initial-exec"))) thread_local char fault[256];
+// The first file that failed a thread, until the thread takes the fault. Of fixed size and place,
+// as a signal handler wants it; and no thread-local variable, since a library that is loaded late
+// may get none that a handler could use. Few threads meet a fault at the same time.
+struct Fault {
+  std::atomic<pthread_t> thread{};  // none: not in use; that thread alone looks at the path
+  char path[256] = {};
+};
+std::array<Fault, 64> faults;
+std::atomic<int> num_faults{0};
+
+// Of this thread; null when it has none.
+Fault* FindFault() {
+  if (num_faults.load(std::memory_order_relaxed) == 0) return nullptr;
+  const pthread_t self = ::pthread_self();
+  for (Fault& fault : faults) {
+    if (fault.thread.load(std::memory_order_acquire) == self) return &fault;
+  }
+  return nullptr;
+}
+
+// False when there is no room to note it.
+bool NoteFault(const char* path) {
+  if (FindFault()) return true;
+  for (Fault& fault : faults) {
+    pthread_t nobody{};
+    if (!fault.thread.compare_exchange_strong(nobody, ::pthread_self())) continue;
+    num_faults.fetch_add(1, std::memory_order_relaxed);
+    std::strncpy(fault.path, path, sizeof(fault.path) - 1);
+    return true;
+  }
+  return false;
+}
 
 size_t PageSize() {
   static const auto size = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
@@ -63,13 +94,12 @@ bool Mend(const std::byte* at) {
     // Another mapping's record may have become one more's since.
     if (mapping->begin.load(std::memory_order_acquire) != begin) continue;
     const size_t offset = static_cast<size_t>(at - begin) / page * page;
+    const char* path = mapping->path.load();
+    if (path && !NoteFault(path)) return false;
     void* const from = const_cast<std::byte*>(begin + offset);
     if (::mmap(from, mapped - offset, PROT_READ,
                MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED) {
       return false;
-    }
-    if (const char* path = mapping->path.load(); fault[0] == '\0' && path) {
-      std::strncpy(fault, path, sizeof(fault) - 1);
     }
     return true;
   }
@@ -99,14 +129,19 @@ void HandleMappingFaults() {
 }
 
 absl::Status MappingFault() {
-  if (fault[0] == '\0') return absl::OkStatus();
-  return DataLoss("'", std::string_view(fault),
+  const Fault* fault = FindFault();
+  if (!fault) return absl::OkStatus();
+  return DataLoss("'", std::string_view(fault->path),
                   "' became shorter, or unreadable, while it was read");
 }
 
 absl::Status TakeMappingFault() {
   absl::Status status = MappingFault();
-  std::fill(std::begin(fault), std::end(fault), '\0');
+  if (Fault* fault = FindFault()) {
+    std::fill(std::begin(fault->path), std::end(fault->path), '\0');
+    num_faults.fetch_sub(1, std::memory_order_relaxed);
+    fault->thread.store(pthread_t{}, std::memory_order_release);
+  }
   return status;
 }
 

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // A page that a mapped file has no more is a signal (SIGBUS), which ends the process. After this
 // call it reads as zeros, and the thread that reads it meets a fault instead: what it does then

@@ -10,7 +10,7 @@
 
 #include "x2ir/graph_wrapper/graph.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Version of an operator set by domain; "" is the default domain.
 struct OpsetImport {

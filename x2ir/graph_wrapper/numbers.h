@@ -8,7 +8,9 @@
 #include <optional>
 #include <string_view>
 
-namespace x2ir {
+#include "x2ir/graph_wrapper/api.h"
+
+namespace X2IR_API x2ir {
 
 // All of `text` as a number, decimal as std::from_chars reads it: no spaces, no plus sign; nullopt
 // where it is none, or T cannot hold it.

@@ -7,8 +7,9 @@
 #include <stdexcept>
 
 #include "absl/status/status.h"
+#include "x2ir/graph_wrapper/api.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // What `work` gives, a Status or a StatusOr.
 template <typename Work>

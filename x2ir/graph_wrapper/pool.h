@@ -9,6 +9,8 @@
 #include <new>
 #include <vector>
 
+#include "x2ir/graph_wrapper/api.h"
+
 #ifdef __SANITIZE_ADDRESS__  // GCC
 #define X2IR_ADDRESS_SANITIZER
 #elif defined(__has_feature)
@@ -17,7 +19,7 @@
 #endif
 #endif
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Objects never move. Whoever made them deletes them, before the pool goes.
 template <typename T>

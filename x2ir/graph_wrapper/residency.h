@@ -5,7 +5,7 @@
 
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // After the bytes of a tensor were read: where it is large and mapped from a file, its pages leave
 // this process's memory. Whoever reads them again gets them again.

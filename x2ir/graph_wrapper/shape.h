@@ -15,8 +15,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "x2ir/graph_wrapper/api.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 class SymExpr;  // shape.cc
 
@@ -85,11 +86,13 @@ class Shape {
   Shape(std::initializer_list<Dim> dims) : dims_(dims) {}
   explicit Shape(std::vector<Dim> dims) : dims_(std::move(dims)) {}
   static Shape FromInts(absl::Span<const int64_t> dims);
-  static Shape UnknownDims(int64_t rank) { return Shape(std::vector<Dim>(rank)); }
+  static Shape UnknownDims(int64_t rank) {
+    return Shape(std::vector<Dim>(static_cast<size_t>(rank)));
+  }
 
   int64_t rank() const { return static_cast<int64_t>(dims_.size()); }
-  const Dim& operator[](int64_t i) const { return dims_[i]; }
-  Dim& operator[](int64_t i) { return dims_[i]; }
+  const Dim& operator[](int64_t i) const { return dims_[static_cast<size_t>(i)]; }
+  Dim& operator[](int64_t i) { return dims_[static_cast<size_t>(i)]; }
   const std::vector<Dim>& dims() const { return dims_; }
   auto begin() const { return dims_.begin(); }
   auto end() const { return dims_.end(); }

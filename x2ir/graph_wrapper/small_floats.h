@@ -10,7 +10,7 @@
 
 #include "x2ir/graph_wrapper/dtype.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Whether `t` is one of: float16, bfloat16, float8*, float4e2m1.
 bool IsSmallFloat(DType t);

@@ -27,7 +27,7 @@
   if (!tmp.ok()) return tmp.status();               \
   lhs = *std::move(tmp)
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // A malformed model.
 template <typename... Args>

@@ -2,6 +2,7 @@
 #include "x2ir/graph_wrapper/symbol.h"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <shared_mutex>
@@ -46,12 +47,16 @@ const std::string* Symbol::Intern(std::string_view text) {
   if (text.empty()) return &Empty();
   // The same few are asked for again and again: what was found last of those that begin, end and
   // are as long alike needs no lock.
-  thread_local std::array<const std::string*, 1024> found{};
+  static std::array<std::atomic<const std::string*>, 1024> found{};
   const auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const size_t n = text.size();
   const size_t mixed = (at(0) * 31 + at(n / 2)) * 31 + at(n - 1) + at(n - 1 - n / 4) * 7 + n * 101;
-  const std::string*& symbol = found[mixed % found.size()];
-  if (!symbol || *symbol != text) symbol = Find(text);
+  std::atomic<const std::string*>& last = found[mixed % found.size()];
+  const std::string* symbol = last.load(std::memory_order_acquire);
+  if (!symbol || *symbol != text) {
+    symbol = Find(text);
+    last.store(symbol, std::memory_order_release);
+  }
   return symbol;
 }
 

@@ -9,7 +9,9 @@
 #include <string_view>
 #include <utility>
 
-namespace x2ir {
+#include "x2ir/graph_wrapper/api.h"
+
+namespace X2IR_API x2ir {
 
 class Symbol {
  public:

@@ -20,7 +20,7 @@
 #include "x2ir/graph_wrapper/shape.h"
 #include "x2ir/graph_wrapper/type.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // A file mapped read-only and kept open, so that ranges of it can be moved file to file.
 class MappedFile {
@@ -118,7 +118,7 @@ class Tensor {
   DType dtype() const { return dtype_; }
   const std::vector<int64_t>& dims() const { return dims_; }
   int64_t rank() const { return static_cast<int64_t>(dims_.size()); }
-  int64_t dim(int64_t i) const { return dims_[i]; }
+  int64_t dim(int64_t i) const { return dims_[static_cast<size_t>(i)]; }
   int64_t num_elements() const { return num_elements_; }
   Shape shape() const { return Shape::FromInts(dims_); }
   Type type() const;

@@ -26,7 +26,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/graph_wrapper/graph.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct TextOptions {
   int64_t max_constant_elements = 8;  // larger constants are named with their type only

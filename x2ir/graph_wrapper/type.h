@@ -11,7 +11,7 @@
 #include "x2ir/graph_wrapper/dtype.h"
 #include "x2ir/graph_wrapper/shape.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 class Type {
  public:

@@ -4,7 +4,7 @@
 
 #include "x2ir/ops/expression.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Operands and results are float64; what lies outside of a function's domain is NaN.
 Expr BesselJ0(const Expr& x);

@@ -11,7 +11,7 @@
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // New nodes stand before `before` (null: at the end), in the order they are made. Their
 // outputs have no names yet: whoever drives the rewrite names them.

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/graph_wrapper/api.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Which letters name the axes of each operand and of the result. An ellipsis stands as '.'.
 struct Equation {

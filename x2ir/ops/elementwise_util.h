@@ -14,7 +14,7 @@
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // --- Evaluation of one operand --------------------------------------------------------------
 

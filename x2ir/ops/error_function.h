@@ -4,7 +4,7 @@
 
 #include "x2ir/ops/expression.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Operands and results are float64.
 Expr Erfcx(const Expr& x);  // exp(x^2) erfc(x)

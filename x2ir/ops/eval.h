@@ -17,7 +17,7 @@
 #include "x2ir/graph_wrapper/tensor.h"
 #include "x2ir/ops/op.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 class Datum;
 using DatumSequence = std::vector<Datum>;

@@ -22,7 +22,7 @@
 #include "x2ir/graph_wrapper/tensor.h"
 #include "x2ir/ops/eval.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // --- Numbers --------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/builder.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 class Expr {
  public:

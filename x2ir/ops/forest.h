@@ -13,7 +13,7 @@
 #include "absl/types/span.h"
 #include "x2ir/graph_wrapper/attribute.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct Forest {
   enum class Mode : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember, kLeaf };

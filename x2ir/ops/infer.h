@@ -12,7 +12,7 @@
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/ops/op.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // What an InferFn sees of its node. Nothing may be known: any dtype may be kUndefined, any
 // shape null, any dim unknown; inference then says what can be said, and never guesses.

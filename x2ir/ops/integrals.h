@@ -4,7 +4,7 @@
 
 #include "x2ir/ops/expression.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Operands and results are float64; what lies outside of a function's domain is NaN.
 Expr Dawson(const Expr& x);               // exp(-x^2) times the integral of exp(t^2) from 0 to x

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
-namespace x2ir {
+#include "x2ir/graph_wrapper/api.h"
+
+namespace X2IR_API x2ir {
 
 // c = a * b, all row-major: a is [m, k] (with transpose_a: [k, m] as stored), b is [k, n]
 // (with transpose_b: [n, k]). T is float, double, int64_t or uint64_t; integers wrap.

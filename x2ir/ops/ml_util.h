@@ -15,7 +15,7 @@
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/infer.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // A list attribute; empty when it is left out.
 template <typename T>

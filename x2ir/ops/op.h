@@ -19,7 +19,7 @@
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/status.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 class InferContext;
 class EvalContext;

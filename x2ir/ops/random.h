@@ -7,7 +7,7 @@
 #include "x2ir/graph_wrapper/dtype.h"
 #include "x2ir/graph_wrapper/graph.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // SplitMix64 (Steele, Lea and Flood, 2014): a counter that goes by the golden ratio, its bits
 // mixed. Good enough for any statistic of a reference, and starts well from any seed.

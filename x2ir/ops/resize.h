@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/graph_wrapper/attribute.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct ResizeAxis {
   int64_t in, out;

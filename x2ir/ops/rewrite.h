@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/ops/builder.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct Rewrite {
   const Node& node;

@@ -6,7 +6,7 @@
 
 #include "x2ir/ops/expression.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // c[0] + c[1] x + c[2] x^2 ...
 Expr Polynomial(const Expr& x, const std::vector<double>& c);

@@ -6,7 +6,7 @@
 
 #include "x2ir/graph_wrapper/shape.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Which elements of an axis a slice takes: start, start + step, ... (count of them).
 struct SliceRange {

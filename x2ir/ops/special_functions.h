@@ -9,7 +9,7 @@
 
 #include "x2ir/ops/expression.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 Expr Log1p(const Expr& x);    // log(1 + x) with every digit near 0
 Expr Lgamma(const Expr& x);   // log |gamma(x)|

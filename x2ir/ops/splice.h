@@ -8,7 +8,7 @@
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/rewrite.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Names of nodes, which runtimes want to be unique over a whole model. Looks at the graph when it
 // is first asked.

@@ -9,7 +9,7 @@
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/shape_util.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // InvalidArgument unless operand i is text, or nobody knows yet.
 inline absl::Status ExpectStrings(const InferContext& ctx, size_t i) {

@@ -13,7 +13,7 @@
 #include "x2ir/graph_wrapper/shape.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // --- Layout ---------------------------------------------------------------------------------
 

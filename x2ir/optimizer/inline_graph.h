@@ -5,7 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/ops/rewrite.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Appends copies of the nodes and constants of `from`, `inputs` standing for its inputs; gives
 // its outputs. Outer values that it uses stay the same values.

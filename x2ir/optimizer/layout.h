@@ -8,7 +8,7 @@
 #include "x2ir/ops/builder.h"
 #include "x2ir/ops/rewrite.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Whether the node is of an IR op that has a layout, and it is not that one.
 bool HasOtherLayout(const Node& node, std::string_view layout);

@@ -11,7 +11,7 @@
 #include "x2ir/optimizer/match.h"
 #include "x2ir/optimizer/weights.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 enum class LinearKind { kConv, kConvTranspose, kGemm, kMatMul, kNorm };
 

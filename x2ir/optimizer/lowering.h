@@ -15,7 +15,7 @@
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/rewrite.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct Lowering {
   Symbol op;

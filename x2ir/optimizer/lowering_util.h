@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/ops/rewrite.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // A constant that a lowering makes holds at most this many elements.
 inline constexpr int64_t kMaxLoweringElements = int64_t{1} << 24;

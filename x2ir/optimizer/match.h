@@ -10,7 +10,7 @@
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/optimizer/rules.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // A constant in every run, held as plain elements; else null.
 const Tensor* DenseConstant(const Value* value);

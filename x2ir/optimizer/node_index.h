@@ -12,7 +12,7 @@
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/symbol.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Of the IR ops that may make an operand, one of which does. Empty: whatever makes them.
 using Behind = std::vector<Symbol>;

@@ -20,7 +20,7 @@
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/ops/op.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 class NodeIndex;
 

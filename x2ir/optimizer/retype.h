@@ -10,7 +10,7 @@
 #include "x2ir/graph_wrapper/dtype.h"
 #include "x2ir/ops/rewrite.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Whether every number of type `from` is one of type `to`.
 bool HoldsEvery(DType to, DType from);

@@ -9,7 +9,7 @@
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/optimizer/rules.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // The same rank, and the same sizes in every run.
 bool SameShape(const Shape* a, const Shape* b);

@@ -24,7 +24,7 @@
 #include "x2ir/optimizer/node_index.h"
 #include "x2ir/optimizer/pass.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 class Worklist;
 

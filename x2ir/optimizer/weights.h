@@ -8,7 +8,7 @@
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // How channels lie in weights, seen as [groups, repeat, per_group, inner]: an element belongs to
 // channel group * per_group + place in per_group, of groups * per_group.

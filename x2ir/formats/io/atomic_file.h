@@ -23,7 +23,7 @@
 #include "absl/types/span.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 class AtomicFile {
  public:

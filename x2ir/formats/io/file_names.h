@@ -6,7 +6,7 @@
 
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Absolute, links resolved as far as the path exists; the path itself where that fails.
 std::string CanonicalPath(const std::string& path);

@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "x2ir/graph_wrapper/model.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct IrReadOptions {
   // Whether the file may name weights outside of its own folder: by an absolute path, by

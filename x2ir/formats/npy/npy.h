@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Versions 1 to 3. Maps the file; little-endian numbers in C order are not copied, all else
 // is converted. '<U' strings become UTF-8, '|S' strings stay bytes; both lose trailing NULs,

@@ -36,7 +36,7 @@
 #include "x2ir/graph_wrapper/tensor.h"
 #include "x2ir/graph_wrapper/type.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Reads a model. The graph is not sorted: nodes stand in the file's order and may refer
 // forward. Errors: DataLoss where the bytes are no (whole) ONNX model, InvalidArgument

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/graph_wrapper/api.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 inline constexpr std::string_view kSafetensorsIndexExtension = ".safetensors.index.json";
 

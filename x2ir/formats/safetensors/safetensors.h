@@ -17,7 +17,7 @@
 #include "x2ir/formats/io/atomic_file.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct NamedTensor {
   std::string name;

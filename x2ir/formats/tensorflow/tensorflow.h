@@ -26,7 +26,7 @@
 #include "absl/types/span.h"
 #include "x2ir/graph_wrapper/model.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct TensorFlowOptions {
   std::string signature{};  // of a SavedModel; empty: serving_default, or the only one

@@ -11,7 +11,7 @@
 #include "x2ir/formats/torch/strided.h"
 #include "x2ir/formats/torch/zip.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // The tensors of a dict by name, in its order; a lone tensor has the name "". What else a dict
 // holds is left out.

@@ -11,7 +11,7 @@
 #include "x2ir/formats/torch/zip.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct TorchStorage {
   std::shared_ptr<const MappedFile> file;

@@ -7,7 +7,7 @@
 
 #include "x2ir/graph_wrapper/shape.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Unknown where our expressions cannot say it, or the text is none.
 Dim ParseTorchSize(std::string_view text);

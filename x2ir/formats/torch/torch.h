@@ -34,7 +34,7 @@
 #include "absl/types/span.h"
 #include "x2ir/graph_wrapper/model.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct TorchReadOptions {
   std::string model;  // which one of an archive; empty: the only one

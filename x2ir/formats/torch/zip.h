@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct ZipEntry {
   std::string_view name;  // a view of the file

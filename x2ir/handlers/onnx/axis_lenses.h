@@ -9,7 +9,7 @@
 #include "x2ir/core/spec.h"
 #include "x2ir/ops/infer.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Before opset 11 axes had to count from the front. This attribute is made to where the rank of
 // the first operand is known, on import too: so what is read is what was written.

@@ -5,7 +5,7 @@
 
 #include "x2ir/core/dialect.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Null when not known. There is one version of each.
 const OpSchema* ContribSchema(Symbol op);

@@ -6,7 +6,7 @@
 
 #include "x2ir/core/spec.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // ONNX may say the kernel's size twice: in kernel_shape and in the shape of w. The IR says it
 // once, by w, which is operand `w` on both sides. Written out where known, since some runtimes

@@ -7,7 +7,7 @@
 
 #include "x2ir/core/spec.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // `consumed_inputs` of opsets before 6 told which operands may be overwritten: no part of the
 // meaning.

@@ -14,7 +14,7 @@
 #include "absl/types/span.h"
 #include "x2ir/graph_wrapper/dtype.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // How the tables refer to a string, and to consecutive rows of another table.
 struct SchemaText {

@@ -7,7 +7,7 @@
 
 #include "x2ir/handlers/tf/tf.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // What a constant is, also one that was handed on; null where it is none.
 const Tensor* ConstantBehind(const Value* v);

@@ -4,7 +4,7 @@
 
 #include "x2ir/handlers/tf/tf.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // The direction of (x, y), from -pi to pi.
 Value* AngleOf(TfArgs& a, Value* y, Value* x);

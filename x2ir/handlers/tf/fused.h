@@ -4,7 +4,7 @@
 
 #include "x2ir/handlers/tf/tf.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // The ops of attribute fused_ops on y; operands from 2 on are theirs.
 absl::StatusOr<Value*> FusedOps(TfArgs& a, Value* y, TfLayout layout);

@@ -7,7 +7,7 @@
 
 #include "x2ir/handlers/tf/tf.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // The indices, axis by axis, of elements by their numbers. Sizes are of rank 0, and of one type
 // with the numbers.

@@ -11,7 +11,7 @@
 
 #include "x2ir/handlers/tf/tf.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 class TfLists {
  public:

@@ -5,7 +5,7 @@
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/expression.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Its ends, float32.
 struct QuantizedRange {

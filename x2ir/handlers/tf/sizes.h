@@ -7,7 +7,7 @@
 
 #include "x2ir/handlers/tf/tf.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct TfSize {
   std::optional<int64_t> number;

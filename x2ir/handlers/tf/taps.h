@@ -7,7 +7,7 @@
 
 #include "x2ir/handlers/tf/tf.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Elements and weights of each result, `each` of them; without weights they are 1.
 struct Taps {

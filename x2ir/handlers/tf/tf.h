@@ -23,7 +23,7 @@
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // A node of dialect "tf". What is wrong with an attribute fails the builder, so that code goes on
 // without checks.

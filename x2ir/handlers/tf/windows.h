@@ -7,7 +7,7 @@
 
 #include "x2ir/handlers/tf/tf.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 struct TfWindows {
   std::vector<int64_t> kernel, strides, dilations;  // one a spatial axis

@@ -10,7 +10,7 @@
 
 #include "x2ir/handlers/torch/torch.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 using TorchSize = TorchCall::Size;
 

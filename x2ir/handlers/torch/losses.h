@@ -6,7 +6,7 @@
 
 #include "x2ir/handlers/torch/calc.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // ATen's numbers of reductions.
 inline constexpr int64_t kNone = 0, kMean = 1, kSum = 2;

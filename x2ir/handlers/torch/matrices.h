@@ -7,7 +7,7 @@
 
 #include "x2ir/handlers/torch/calc.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // [n, 1] and [1, n]: the numbers of rows and columns.
 Num RowNumbers(const Num& a);

@@ -7,7 +7,7 @@
 
 #include "x2ir/handlers/torch/torch.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // PyTorch computes float16 and bfloat16 in float32 and rounds at the end.
 DType ComputeTypeOfTorch(DType t);

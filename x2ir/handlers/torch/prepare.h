@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "x2ir/graph_wrapper/model.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 absl::Status PrepareTorch(Model& model, std::vector<std::string>& warnings);
 

@@ -5,7 +5,7 @@
 #include "x2ir/handlers/torch/calc.h"
 #include "x2ir/ops/expression.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // Formulas that other dialects have too.
 template <Expr (*kFunction)(const Expr&)>

@@ -33,7 +33,7 @@
 #include "x2ir/core/spec.h"
 #include "x2ir/ops/rewrite.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // A Python number, as the program has it. PyTorch's promotion tells the four kinds apart.
 struct TorchNumber {

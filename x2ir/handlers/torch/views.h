@@ -9,7 +9,7 @@
 #include "x2ir/handlers/torch/layers.h"
 #include "x2ir/handlers/torch/pieces.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // "aten::view.default" and the same under "aten::view_copy.default".
 void IsView(Symbol ir, std::string_view op, const TorchHandler& handler);

@@ -5,7 +5,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/ops/rewrite.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // bool[axes, rank]: whether entry i of the operand `axes` names axis d; it may count from the end.
 Value* AxisMatrix(Rewrite& r, Value* axes, int64_t rank);

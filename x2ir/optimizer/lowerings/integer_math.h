@@ -11,7 +11,7 @@
 #include "x2ir/ops/rewrite.h"
 #include "x2ir/optimizer/lowering_util.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // int64, rank 1: known at conversion, or computed.
 struct Integers {

@@ -19,7 +19,7 @@
 #include "x2ir/optimizer/rule_util.h"
 #include "x2ir/optimizer/transpose/perm.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // An operand or a result of a node.
 struct Slot {

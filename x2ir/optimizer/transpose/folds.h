@@ -6,7 +6,7 @@
 #include "x2ir/optimizer/transpose/flips.h"
 #include "x2ir/optimizer/transpose/transpose_set.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // How many nodes more are left, once other passes have folded what they can, when the node is
 // flipped: -1 where a transpose stands between the two now and will not then, 1 the other way

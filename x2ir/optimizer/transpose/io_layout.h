@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "x2ir/graph_wrapper/graph.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // The last axis of these inputs (of rank 3 to 5) becomes the second; a transpose puts it back
 // inside, for the pass `transposes` to move. InvalidArgument names what is no such input.

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace x2ir {
+#include "x2ir/graph_wrapper/api.h"
+
+namespace X2IR_API x2ir {
 
 // Decisions are numbered from 0; kYes and kNo are decided. Costs are not negative.
 class MinCut {

@@ -12,7 +12,7 @@
 #include "x2ir/optimizer/transpose/min_cut.h"
 #include "x2ir/optimizer/transpose/transpose_set.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 class Region {
  public:

@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/optimizer/transpose/perm.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 class TransposeSet {
  public:
