@@ -3,17 +3,30 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 
 #include "absl/container/inlined_vector.h"
-#include "x2ir/graph_wrapper/check.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
 
-// Filled by static objects before main; read-only afterwards, hence no lock.
-std::map<std::string, Dialect, std::less<>>& Table() {
-  static auto* table = new std::map<std::string, Dialect, std::less<>>;
+struct Dialects {
+  struct Entry {
+    std::shared_ptr<const Dialect> dialect;
+    SourcePlace place;
+  };
+  std::map<std::string, Entry, std::less<>> by_name;
+
+  void Add(Entry entry) {
+    const std::string& name = entry.dialect->name;
+    const auto [it, fresh] = by_name.try_emplace(name, entry);
+    if (!fresh) AddDuplicate(StrCat("dialect '", name, "'"), it->second.place, entry.place);
+  }
+};
+
+Registry<Dialects>& Table() {
+  static auto* table = new Registry<Dialects>;
   return *table;
 }
 
@@ -66,14 +79,13 @@ int OpSchema::InputIndex(std::string_view operand) const {
 }
 
 const Dialect* FindDialect(std::string_view name) {
-  auto it = Table().find(name);
-  return it == Table().end() ? nullptr : &it->second;
+  const auto& dialects = Table().Get().by_name;
+  const auto it = dialects.find(name);
+  return it == dialects.end() ? nullptr : it->second.dialect.get();
 }
 
-bool RegisterDialect(Dialect dialect) {
-  const std::string name = dialect.name;
-  const bool fresh = Table().emplace(name, std::move(dialect)).second;
-  X2IR_CHECK(fresh, "dialect '" + name + "' is registered twice");
+bool RegisterDialect(Dialect dialect, SourcePlace place) {
+  Table().Add({std::make_shared<const Dialect>(std::move(dialect)), place});
   return true;
 }
 

@@ -14,6 +14,7 @@
 #include "x2ir/graph_wrapper/attribute.h"
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/model.h"
+#include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/ops/op.h"
 
 namespace X2IR_API x2ir {
@@ -73,7 +74,7 @@ struct Dialect {
 
 // Null when nobody registered it; a dialect without registration has no schemas.
 const Dialect* FindDialect(std::string_view name);
-bool RegisterDialect(Dialect dialect);
+bool RegisterDialect(Dialect dialect, SourcePlace place = SourcePlace::Here());
 
 // The version of a domain that goes with this opset of the default domain: the opset itself for
 // the default domain, 0 where nothing is known. `dialect` may be null.

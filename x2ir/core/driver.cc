@@ -55,4 +55,9 @@ std::string Driver::NameOf(const Node& node) {
   return node.name().empty() ? HintOf(node) : node.name();
 }
 
+absl::Status Driver::CheckLibrary() {
+  X2IR_RETURN_IF_ERROR(CheckRegistrations());
+  return CheckOpsAreLinked();
+}
+
 }  // namespace x2ir

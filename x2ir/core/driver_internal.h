@@ -35,6 +35,9 @@ class Driver {
         report_(report),
         node_names_(*model.graph) {}
 
+  // What is linked together must fit, and be there at all.
+  static absl::Status CheckLibrary();
+
  protected:
   // Where nodes come from, the model or one of its functions, says by the opsets that it imports
   // what they mean.

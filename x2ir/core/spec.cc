@@ -2,10 +2,9 @@
 #include "x2ir/core/spec.h"
 
 #include <algorithm>
-#include <deque>
 
 #include "absl/container/flat_hash_map.h"
-#include "x2ir/graph_wrapper/check.h"
+#include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/optimizer/lowering_util.h"
 
 namespace x2ir {
@@ -13,15 +12,36 @@ namespace {
 
 using Key = std::pair<Symbol, Symbol>;
 
-// Filled by static objects before main; read-only afterwards, hence no lock.
 struct Forms {
-  std::deque<Form> all;
+  using Entry = std::shared_ptr<const Form>;
+  std::vector<Entry> all;
   absl::flat_hash_map<Key, std::vector<const Form*>> by_foreign;  // (dialect, foreign op)
   absl::flat_hash_map<Key, std::vector<const Form*>> by_ir;       // (dialect, IR op)
+
+  void Add(Entry form) {
+    AddTo(by_foreign[Key{form->dialect, form->op}], form.get(), &Form::imports,
+          StrCat("what imports ", form->dialect.str(), ".", form->op.str()));
+    AddTo(by_ir[Key{form->dialect, form->ir_op}], form.get(), &Form::exports,
+          StrCat("what exports ", form->ir_op.str(), " to ", form->dialect.str()));
+    all.push_back(std::move(form));
+  }
+
+ private:
+  // At each opset there is at most one form in a direction.
+  static void AddTo(std::vector<const Form*>& forms, const Form* form, bool Form::*direction,
+                    std::string_view what) {
+    for (const Form* other : forms) {
+      if (!(form->*direction) || !(other->*direction)) continue;
+      const int first = std::max(form->opsets.first, other->opsets.first);
+      if (first > std::min(form->opsets.last, other->opsets.last)) continue;
+      AddDuplicate(StrCat(what, " at opset ", first), other->place, form->place);
+    }
+    forms.push_back(form);
+  }
 };
 
-Forms& Table() {
-  static Forms* forms = new Forms;
+Registry<Forms>& Table() {
+  static auto* forms = new Registry<Forms>;
   return *forms;
 }
 
@@ -73,18 +93,16 @@ void Spec::AddPart(Form& form, Code code) {
 }
 
 void Spec::Register(Form form) {
-  Forms& forms = Table();
-  X2IR_CHECK(form.code.has_value() + !form.lenses.empty() <= 1,
-             StrCat("form of ", form.ir_op.str(), " has code and lenses"));
-  forms.all.push_back(std::move(form));
-  const Form* added = &forms.all.back();
-  forms.by_foreign[Key{added->dialect, added->op}].push_back(added);
-  forms.by_ir[Key{added->dialect, added->ir_op}].push_back(added);
+  if (form.code && !form.lenses.empty()) {
+    AddRegistrationProblem(StrCat(form.dialect.str(), ".", form.op.str(), " of ", form.ir_op.str(),
+                                  " has code and lenses: at ", form.place.ToString()));
+  }
+  Table().Add(std::make_shared<const Form>(std::move(form)));
 }
 
 const Form* FindImportForm(Symbol dialect, Symbol op, int opset) {
   return Newest(
-      Table().by_foreign, dialect, op, [=](const Form&) { return opset; }, &Form::imports);
+      Table().Get().by_foreign, dialect, op, [=](const Form&) { return opset; }, &Form::imports);
 }
 
 const Form* FindExportForm(Symbol dialect, Symbol ir_op, int opset) {
@@ -94,13 +112,13 @@ const Form* FindExportForm(Symbol dialect, Symbol ir_op, int opset) {
 const Form* FindExportForm(Symbol dialect, Symbol ir_op,
                            const std::function<int(std::string_view domain)>& opset_of) {
   const auto of_form = [&](const Form& form) { return opset_of(SplitOp(form.op.view()).first); };
-  return Newest(Table().by_ir, dialect, ir_op, of_form, &Form::exports);
+  return Newest(Table().Get().by_ir, dialect, ir_op, of_form, &Form::exports);
 }
 
 std::vector<const Form*> AllForms(std::string_view dialect) {
   std::vector<const Form*> forms;
-  for (const Form& form : Table().all) {
-    if (dialect.empty() || form.dialect == dialect) forms.push_back(&form);
+  for (const auto& form : Table().Get().all) {
+    if (dialect.empty() || form->dialect == dialect) forms.push_back(form.get());
   }
   std::sort(forms.begin(), forms.end(), [](const Form* a, const Form* b) {
     auto key = [](const Form* f) {
@@ -198,7 +216,7 @@ std::vector<Value*> Draft::FinishOperands() {
 absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r) {
   if (form.code) return form.code->import(r);
   const OpDef* def = FindOp(form.ir_op);
-  if (!def) return Internal("there is no IR op '", form.ir_op.str(), "'");
+  if (!def) return NoSuchOp(form.ir_op);
   const OpSchema* schema = SchemaOf(form.dialect, form.op, r.opset);
   Draft draft(r, /*importing=*/true, *def, schema);
   for (const Lens& lens : form.lenses) X2IR_RETURN_IF_ERROR(lens->Import(draft));
@@ -237,7 +255,7 @@ absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r) {
 absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r) {
   if (form.code) return form.code->export_(r);
   const OpDef* def = FindOp(form.ir_op);
-  if (!def) return Internal("there is no IR op '", form.ir_op.str(), "'");
+  if (!def) return NoSuchOp(form.ir_op);
   const OpSchema* schema = SchemaOf(form.dialect, form.op, r.opset);
   Draft draft(r, /*importing=*/false, *def, schema);
   for (const Lens& lens : form.lenses) X2IR_RETURN_IF_ERROR(lens->Export(draft));

@@ -149,14 +149,16 @@ struct Form {
   std::optional<Code> code;
   bool imports = true;
   bool exports = true;
+  SourcePlace place{};  // of the row
 };
 
 class Spec {
  public:
-  Spec(Symbol dialect, Symbol ir_op) : dialect_(dialect), ir_op_(ir_op) {}
+  Spec(Symbol dialect, Symbol ir_op, SourcePlace place = SourcePlace::Here())
+      : dialect_(dialect), ir_op_(ir_op), place_(place) {}
   template <typename... Parts>
   Spec& Is(std::string_view op, Opsets opsets, Parts&&... parts) {
-    Form form{dialect_, op, ir_op_, opsets, {}, std::nullopt, true, true};
+    Form form{dialect_, op, ir_op_, opsets, {}, std::nullopt, true, true, place_};
     (AddPart(form, std::forward<Parts>(parts)), ...);
     Register(std::move(form));
     return *this;
@@ -167,6 +169,7 @@ class Spec {
   static void AddPart(Form& form, Code code);
   static void Register(Form form);
   Symbol dialect_, ir_op_;
+  SourcePlace place_;
 };
 
 #define X2IR_SPEC(dialect, ir_op)                                              \

@@ -65,8 +65,8 @@ absl::Status EvalArg(EvalContext& ctx, bool largest) {
   });
 }
 
-OpDef& DefineArg(OpDef& def, bool largest, std::string_view which) {
-  return def.In("data")
+void DefineArg(OpDef& def, bool largest, std::string_view which) {
+  def.In("data")
       .Out("reduced")
       .Attr("axis", 0)
       .Attr("keepdims", 1)
@@ -76,8 +76,8 @@ OpDef& DefineArg(OpDef& def, bool largest, std::string_view which) {
       .Doc(StrCat("Where along the axis the ", which,
                   " element stands: the first of equal ones, or the last. A NaN wins."));
 }
-[[maybe_unused]] OpDef& arg_max = DefineArg(RegisterOp("arg_max"), true, "largest");
-[[maybe_unused]] OpDef& arg_min = DefineArg(RegisterOp("arg_min"), false, "smallest");
+X2IR_OP(arg_max).With(DefineArg, true, "largest");
+X2IR_OP(arg_min).With(DefineArg, false, "smallest");
 
 // --- cum_sum, cum_prod ----------------------------------------------------------------------
 
@@ -120,8 +120,8 @@ absl::Status EvalCumulative(EvalContext& ctx, bool product) {
   });
 }
 
-OpDef& DefineCumulative(OpDef& def, bool product, std::string_view what) {
-  return def.In("x")
+void DefineCumulative(OpDef& def, bool product, std::string_view what) {
+  def.In("x")
       .In("axis")
       .Out("y")
       .Attr("exclusive", 0)
@@ -132,8 +132,8 @@ OpDef& DefineCumulative(OpDef& def, bool product, std::string_view what) {
                   " of the elements up to each one (without it when exclusive) along the "
                   "axis; reverse starts at its end."));
 }
-[[maybe_unused]] OpDef& cum_sum = DefineCumulative(RegisterOp("cum_sum"), false, "Sum");
-[[maybe_unused]] OpDef& cum_prod = DefineCumulative(RegisterOp("cum_prod"), true, "Product");
+X2IR_OP(cum_sum).With(DefineCumulative, false, "Sum");
+X2IR_OP(cum_prod).With(DefineCumulative, true, "Product");
 
 // --- reverse_sequence -----------------------------------------------------------------------
 

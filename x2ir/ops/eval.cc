@@ -129,7 +129,7 @@ absl::StatusOr<std::vector<Datum>> EvalNode(const Node& node, std::vector<Datum>
     return Unimplemented("a foreign op (", node.dialect().str(), ") has no evaluation");
   }
   const OpDef* def = FindOp(node.op());
-  if (!def) return NotFound("there is no IR op '", node.op().str(), "'");
+  if (!def) return NoSuchOp(node.op());
   if (!def->eval()) return Unimplemented("op '", node.op().str(), "' has no evaluation");
   for (size_t i = 0; i < inputs.size(); ++i) {
     Datum& input = inputs[i];

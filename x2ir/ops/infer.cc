@@ -305,7 +305,7 @@ void SetInferredType(Value& value, Type inferred) {
 absl::Status InferNode(Node& node) {
   if (!node.is_ir()) return absl::OkStatus();
   const OpDef* def = FindOp(node.op());
-  if (!def) return NotFound("there is no IR op '", node.op().str(), "'");
+  if (!def) return NoSuchOp(node.op());
   X2IR_RETURN_IF_ERROR(def->Check(node));
   InferContext ctx(node);
   if (def->infer()) X2IR_RETURN_IF_ERROR(def->infer()(ctx));

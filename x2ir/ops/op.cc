@@ -5,16 +5,23 @@
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
-#include "x2ir/graph_wrapper/check.h"
 
 namespace x2ir {
 namespace {
 
-using OpTable = absl::flat_hash_map<Symbol, std::unique_ptr<OpDef>>;
+struct Ops {
+  using Entry = std::shared_ptr<const OpDef>;
+  absl::flat_hash_map<Symbol, Entry> by_name;
 
-// Filled by static objects before main; read-only afterwards, hence no lock.
-OpTable& Table() {
-  static OpTable* table = new OpTable;
+  void Add(Entry def) {
+    const auto [it, fresh] = by_name.try_emplace(def->name(), def);
+    if (!fresh)
+      AddDuplicate(StrCat("op '", def->name().str(), "'"), it->second->place(), def->place());
+  }
+};
+
+Registry<Ops>& Table() {
+  static auto* table = new Registry<Ops>;
   return *table;
 }
 
@@ -155,23 +162,34 @@ absl::Status OpDef::Check(const Node& node) const {
 }
 
 const OpDef* FindOp(Symbol name) {
-  const OpTable& table = Table();
-  auto it = table.find(name);
-  return it == table.end() ? nullptr : it->second.get();
+  const auto& ops = Table().Get().by_name;
+  const auto it = ops.find(name);
+  return it == ops.end() ? nullptr : it->second.get();
 }
 
 std::vector<const OpDef*> AllOps() {
   std::vector<const OpDef*> ops;
-  for (const auto& entry : Table()) ops.push_back(entry.second.get());
+  for (const auto& entry : Table().Get().by_name) ops.push_back(entry.second.get());
   std::sort(ops.begin(), ops.end(),
             [](const OpDef* a, const OpDef* b) { return a->name() < b->name(); });
   return ops;
 }
 
-OpDef& RegisterOp(std::string_view name) {
-  auto [it, fresh] = Table().emplace(name, std::make_unique<OpDef>(name));
-  X2IR_CHECK(fresh, StrCat("op '", name, "' is registered twice"));
-  return *it->second;
+absl::Status CheckOpsAreLinked() {
+  if (FindOp("identity") && FindOp("conv") && FindOp("loop")) return absl::OkStatus();
+  return CannotExpress(
+      "no handlers are linked in: x2ir's archive must be linked whole (CMake's x2ir::x2ir and "
+      "pkg-config do so; else: -Wl,--whole-archive libx2ir.a -Wl,--no-whole-archive)");
 }
+
+absl::Status NoSuchOp(Symbol name) {
+  X2IR_RETURN_IF_ERROR(CheckOpsAreLinked());
+  return NotFound("there is no IR op '", name.str(), "'");
+}
+
+OpRegistration::OpRegistration(OpDef& def) {
+  Table().Add(std::make_shared<const OpDef>(std::move(def)));
+}
+OpRegistration::OpRegistration(OpDef&& def) : OpRegistration(def) {}
 
 }  // namespace x2ir

@@ -17,6 +17,7 @@
 #include "absl/types/span.h"
 #include "x2ir/graph_wrapper/attribute.h"
 #include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace X2IR_API x2ir {
@@ -43,7 +44,8 @@ struct AttrDef {
 
 class OpDef {
  public:
-  explicit OpDef(std::string_view name) : name_(name) {}
+  explicit OpDef(std::string_view name, SourcePlace place = SourcePlace::Here())
+      : name_(name), place_(place) {}
 
   // --- Definition ---
   OpDef& In(std::string_view name);
@@ -62,6 +64,12 @@ class OpDef {
   // Operands may also be sequences and optionals, which other ops refuse.
   OpDef& AnyKind();
   OpDef& Doc(std::string_view sentence);  // the meaning, in one or two sentences
+  // What a function says for several ops: f(*this, args...).
+  template <typename F, typename... Args>
+  OpDef& With(const F& f, const Args&... args) {
+    f(*this, args...);
+    return *this;
+  }
 
   // --- Queries ---
   Symbol name() const { return name_; }
@@ -78,12 +86,14 @@ class OpDef {
   const InferFn& infer() const { return infer_; }
   const EvalFn& eval() const { return eval_; }
   const std::string& doc() const { return doc_; }
+  const SourcePlace& place() const { return place_; }
 
   // Arity and attributes of `node` against this definition. InvalidArgument says what.
   absl::Status Check(const Node& node) const;
 
  private:
   Symbol name_;
+  SourcePlace place_;
   std::vector<OperandDef> inputs_, outputs_;
   std::vector<AttrDef> attrs_;
   InferFn infer_;
@@ -97,12 +107,21 @@ class OpDef {
 const OpDef* FindOp(Symbol name);
 // All ops, by name.
 std::vector<const OpDef*> AllOps();
-// Registers (CHECK: each name once). Used through X2IR_OP.
-OpDef& RegisterOp(std::string_view name);
+// Why there is none of that name.
+absl::Status NoSuchOp(Symbol name);
+// OK if the library's ops are there; else says that it is not linked whole.
+absl::Status CheckOpsAreLinked();
 
-#define X2IR_OP(name)                                                              \
-  [[maybe_unused]] static ::x2ir::OpDef& X2IR_CONCAT_(x2ir_op_def_, __COUNTER__) = \
-      ::x2ir::RegisterOp(#name)
+// Registers a definition when it is complete. Used through X2IR_OP.
+class OpRegistration {
+ public:
+  OpRegistration(OpDef& def);   // NOLINT: implicit by design
+  OpRegistration(OpDef&& def);  // NOLINT
+};
+
+#define X2IR_OP(name)                                                                        \
+  [[maybe_unused]] static const ::x2ir::OpRegistration X2IR_CONCAT_(x2ir_op_, __COUNTER__) = \
+      ::x2ir::OpDef(#name)
 
 }  // namespace x2ir
 

@@ -415,8 +415,8 @@ absl::Status EvalMaxUnpool(EvalContext& ctx) {
 
 // --- Definitions ----------------------------------------------------------------------------
 
-OpDef& WindowAttrs(OpDef& op) {
-  return op.Attr("layout", "channels_first")
+void WindowAttrs(OpDef& op) {
+  op.Attr("layout", "channels_first")
       .ReqAttr("kernel_shape", AttrKind::kInts)
       .Attr("auto_pad", "NOTSET")
       .Attr("ceil_mode", 0)
@@ -425,25 +425,33 @@ OpDef& WindowAttrs(OpDef& op) {
       .OptAttr("pads", AttrKind::kInts);
 }
 
-[[maybe_unused]] OpDef& max_pool =
-    WindowAttrs(RegisterOp("max_pool").In("x").Out("y").OptOut("indices"))
-        .Attr("storage_order", 0)
-        .Infer(InferPool)
-        .Eval(EvalMaxPool)
-        .Doc(
-            "Largest element under a sliding window; padding never wins. indices count through "
-            "the channels-first form of x, its spatial axes column-major if storage_order is 1.");
-[[maybe_unused]] OpDef& average_pool =
-    WindowAttrs(RegisterOp("average_pool").In("x").Out("y"))
-        .Attr("count_include_pad", 0)
-        .Infer(InferPool)
-        .Eval(EvalAveragePool)
-        .Doc("Mean of the elements under a sliding window, of padding too if count_include_pad.");
-[[maybe_unused]] OpDef& lp_pool = WindowAttrs(RegisterOp("lp_pool").In("x").Out("y"))
-                                      .Attr("p", 2)
-                                      .Infer(InferLpPool)
-                                      .Eval(EvalLpPool)
-                                      .Doc("Lp norm of the elements under a sliding window.");
+X2IR_OP(max_pool)
+    .In("x")
+    .Out("y")
+    .OptOut("indices")
+    .With(WindowAttrs)
+    .Attr("storage_order", 0)
+    .Infer(InferPool)
+    .Eval(EvalMaxPool)
+    .Doc(
+        "Largest element under a sliding window; padding never wins. indices count through "
+        "the channels-first form of x, its spatial axes column-major if storage_order is 1.");
+X2IR_OP(average_pool)
+    .In("x")
+    .Out("y")
+    .With(WindowAttrs)
+    .Attr("count_include_pad", 0)
+    .Infer(InferPool)
+    .Eval(EvalAveragePool)
+    .Doc("Mean of the elements under a sliding window, of padding too if count_include_pad.");
+X2IR_OP(lp_pool)
+    .In("x")
+    .Out("y")
+    .With(WindowAttrs)
+    .Attr("p", 2)
+    .Infer(InferLpPool)
+    .Eval(EvalLpPool)
+    .Doc("Lp norm of the elements under a sliding window.");
 
 X2IR_OP(global_average_pool)
     .In("x")

@@ -257,8 +257,8 @@ absl::Status EvalReduce(EvalContext& ctx, Reduce kind) {
 
 // --- The ops --------------------------------------------------------------------------------
 
-OpDef& Define(OpDef& def, Reduce kind, std::string_view doc) {
-  return def.In("data")
+void Define(OpDef& def, Reduce kind, std::string_view doc) {
+  def.In("data")
       .OptIn("axes")
       .Out("reduced")
       .Attr("keepdims", 1)
@@ -270,9 +270,7 @@ OpDef& Define(OpDef& def, Reduce kind, std::string_view doc) {
                   "noop_with_empty_axes each element alone)."));
 }
 
-#define X2IR_REDUCE(name, kind, doc)                           \
-  [[maybe_unused]] static OpDef& X2IR_CONCAT_(reduce_, kind) = \
-      Define(RegisterOp(#name), Reduce::kind, doc)
+#define X2IR_REDUCE(name, kind, doc) X2IR_OP(name).With(Define, Reduce::kind, doc)
 
 X2IR_REDUCE(reduce_sum, kSum, "Sum");
 X2IR_REDUCE(reduce_mean, kMean, "Mean (of integers: rounded towards zero)");

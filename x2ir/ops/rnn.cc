@@ -367,18 +367,12 @@ absl::Status EvalLstm(EvalContext& ctx) { return EvalRecurrent(ctx, Kind::kLstm)
 
 // --- Definitions ----------------------------------------------------------------------------
 
-OpDef& Recurrent(std::string_view name) {
-  return RegisterOp(name)
-      .In("x")
-      .In("w")
-      .In("r")
-      .OptIn("b")
-      .OptIn("sequence_lens")
-      .OptIn("initial_h");
+void RecurrentOperands(OpDef& op) {
+  op.In("x").In("w").In("r").OptIn("b").OptIn("sequence_lens").OptIn("initial_h");
 }
 
-OpDef& RecurrentAttrs(OpDef& op) {
-  return op.OptOut("y")
+void RecurrentResultsAndAttrs(OpDef& op) {
+  op.OptOut("y")
       .OptOut("y_h")
       .ReqAttr("activations", AttrKind::kStrings)
       .OptAttr("activation_alpha", AttrKind::kFloats)
@@ -389,30 +383,35 @@ OpDef& RecurrentAttrs(OpDef& op) {
       .OptAttr("hidden_size", AttrKind::kInt);
 }
 
-[[maybe_unused]] OpDef& rnn =
-    RecurrentAttrs(Recurrent("rnn"))
-        .Infer(InferRnn)
-        .Eval(EvalRnn)
-        .Doc(
-            "h = f(x w' + h r' + b) over a sequence. x is [length, batch, features], with "
-            "batch_first [batch, length, features]; activations are listed for each direction.");
-[[maybe_unused]] OpDef& gru =
-    RecurrentAttrs(Recurrent("gru"))
-        .Attr("linear_before_reset", 0)
-        .Infer(InferGru)
-        .Eval(EvalGru)
-        .Doc(
-            "Gated recurrent unit over a sequence; gates in the order update, reset, hidden. "
-            "Operands and results as rnn's.");
-[[maybe_unused]] OpDef& lstm =
-    RecurrentAttrs(Recurrent("lstm").OptIn("initial_c").OptIn("p"))
-        .OptOut("y_c")
-        .Attr("input_forget", 0)
-        .Infer(InferLstm)
-        .Eval(EvalLstm)
-        .Doc(
-            "Long short-term memory over a sequence; gates in the order input, output, forget, "
-            "cell, peepholes p in the order input, output, forget. Otherwise as rnn.");
+X2IR_OP(rnn)
+    .With(RecurrentOperands)
+    .With(RecurrentResultsAndAttrs)
+    .Infer(InferRnn)
+    .Eval(EvalRnn)
+    .Doc(
+        "h = f(x w' + h r' + b) over a sequence. x is [length, batch, features], with "
+        "batch_first [batch, length, features]; activations are listed for each direction.");
+X2IR_OP(gru)
+    .With(RecurrentOperands)
+    .With(RecurrentResultsAndAttrs)
+    .Attr("linear_before_reset", 0)
+    .Infer(InferGru)
+    .Eval(EvalGru)
+    .Doc(
+        "Gated recurrent unit over a sequence; gates in the order update, reset, hidden. "
+        "Operands and results as rnn's.");
+X2IR_OP(lstm)
+    .With(RecurrentOperands)
+    .OptIn("initial_c")
+    .OptIn("p")
+    .With(RecurrentResultsAndAttrs)
+    .OptOut("y_c")
+    .Attr("input_forget", 0)
+    .Infer(InferLstm)
+    .Eval(EvalLstm)
+    .Doc(
+        "Long short-term memory over a sequence; gates in the order input, output, forget, "
+        "cell, peepholes p in the order input, output, forget. Otherwise as rnn.");
 
 }  // namespace
 }  // namespace x2ir

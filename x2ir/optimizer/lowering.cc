@@ -6,29 +6,44 @@
 namespace x2ir {
 namespace {
 
-// Filled by static objects before main; read-only afterwards, hence no lock.
-std::map<Symbol, std::vector<Lowering>>& Table() {
-  static auto* table = new std::map<Symbol, std::vector<Lowering>>;
+struct Lowerings {
+  using Entry = Lowering;
+  std::map<Symbol, std::vector<Lowering>> by_op;
+
+  void Add(Lowering lowering) {
+    std::vector<Lowering>& lowerings = by_op[lowering.op];
+    for (const Lowering& other : lowerings) {
+      if (other.name != lowering.name) continue;
+      AddDuplicate(StrCat("lowering '", other.name, "' of ", other.op.str()), other.place,
+                   lowering.place);
+    }
+    lowerings.push_back(std::move(lowering));
+  }
+};
+
+Registry<Lowerings>& Table() {
+  static auto* table = new Registry<Lowerings>;
   return *table;
 }
 
 }  // namespace
 
 absl::Span<const Lowering> LoweringsOf(Symbol op) {
-  auto it = Table().find(op);
-  return it == Table().end() ? absl::Span<const Lowering>() : absl::MakeConstSpan(it->second);
+  const auto& lowerings = Table().Get().by_op;
+  const auto it = lowerings.find(op);
+  return it == lowerings.end() ? absl::Span<const Lowering>() : absl::MakeConstSpan(it->second);
 }
 
 std::vector<const Lowering*> AllLowerings() {
   std::vector<const Lowering*> all;
-  for (const auto& entry : Table()) {
+  for (const auto& entry : Table().Get().by_op) {
     for (const Lowering& lowering : entry.second) all.push_back(&lowering);
   }
   return all;
 }
 
-bool RegisterLowering(std::string_view op, std::string_view name, Handler run) {
-  Table()[op].push_back({op, name, std::move(run)});
+bool RegisterLowering(std::string_view op, std::string_view name, Handler run, SourcePlace place) {
+  Table().Add({op, name, std::move(run), place});
   return true;
 }
 

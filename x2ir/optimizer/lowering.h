@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/rewrite.h"
 
@@ -21,13 +22,15 @@ struct Lowering {
   Symbol op;
   std::string_view name;  // of the function, for reports and docs
   Handler run;
+  SourcePlace place{};
 };
 
 // Lowerings of an op, may be empty.
 absl::Span<const Lowering> LoweringsOf(Symbol op);
 // Every (op, lowering), ordered by op.
 std::vector<const Lowering*> AllLowerings();
-bool RegisterLowering(std::string_view op, std::string_view name, Handler run);
+bool RegisterLowering(std::string_view op, std::string_view name, Handler run,
+                      SourcePlace place = SourcePlace::Here());
 
 #define X2IR_LOWERING(op, function)                                              \
   [[maybe_unused]] static const bool X2IR_CONCAT_(x2ir_lowering_, __COUNTER__) = \

@@ -3,17 +3,27 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 
 #include "absl/container/flat_hash_map.h"
-#include "x2ir/graph_wrapper/check.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/optimizer/node_index.h"
 
 namespace x2ir {
 namespace {
 
-std::map<std::string_view, Pass>& Table() {
-  static auto* table = new std::map<std::string_view, Pass>;
+struct Passes {
+  using Entry = std::shared_ptr<const Pass>;
+  std::map<std::string_view, Entry> by_name;
+
+  void Add(Entry pass) {
+    const auto [it, fresh] = by_name.try_emplace(pass->name, pass);
+    if (!fresh) AddDuplicate(StrCat("pass '", pass->name, "'"), it->second->place, pass->place);
+  }
+};
+
+Registry<Passes>& Table() {
+  static auto* table = new Registry<Passes>;
   return *table;
 }
 
@@ -23,19 +33,19 @@ constexpr int kMaxRounds = 20;
 }  // namespace
 
 const Pass* FindPass(std::string_view name) {
-  auto it = Table().find(name);
-  return it == Table().end() ? nullptr : &it->second;
+  const auto& passes = Table().Get().by_name;
+  const auto it = passes.find(name);
+  return it == passes.end() ? nullptr : it->second.get();
 }
 
 std::vector<const Pass*> AllPasses() {
   std::vector<const Pass*> passes;
-  for (const auto& entry : Table()) passes.push_back(&entry.second);
+  for (const auto& entry : Table().Get().by_name) passes.push_back(entry.second.get());
   return passes;
 }
 
-bool RegisterPass(std::string_view name, std::string_view doc, PassFn run) {
-  const bool fresh = Table().emplace(name, Pass{name, doc, std::move(run)}).second;
-  X2IR_CHECK(fresh, StrCat("pass '", name, "' is registered twice"));
+bool RegisterPass(std::string_view name, std::string_view doc, PassFn run, SourcePlace place) {
+  Table().Add(std::make_shared<const Pass>(Pass{name, doc, std::move(run), place}));
   return true;
 }
 

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/ops/op.h"
 
 namespace X2IR_API x2ir {
@@ -46,11 +47,13 @@ struct Pass {
   std::string_view name;
   std::string_view doc;
   PassFn run;
+  SourcePlace place{};
 };
 
 const Pass* FindPass(std::string_view name);
 std::vector<const Pass*> AllPasses();  // by name
-bool RegisterPass(std::string_view name, std::string_view doc, PassFn run);
+bool RegisterPass(std::string_view name, std::string_view doc, PassFn run,
+                  SourcePlace place = SourcePlace::Here());
 
 // What one pass did in a pipeline run, over all rounds.
 struct PassResult {

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/graph_wrapper/lookahead.h"
+#include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/splice.h"
@@ -24,9 +25,25 @@ struct RulesOfOp {
 };
 using Rules = absl::flat_hash_map<Symbol, RulesOfOp>;  // by op
 
-// Filled by static objects before main; read-only afterwards, hence no lock.
-std::map<std::string, Rules, std::less<>>& Table() {
-  static auto* table = new std::map<std::string, Rules, std::less<>>;
+struct AllRules {
+  struct Entry {
+    std::string_view pass;
+    Symbol op;
+    RuleFn rule;
+    std::vector<std::string_view> behind;
+  };
+  std::map<std::string_view, Rules> by_pass;
+
+  void Add(const Entry& entry) {
+    RulesOfOp& rules = by_pass[entry.pass][entry.op];
+    rules.rules.push_back(entry.rule);
+    rules.everywhere |= entry.behind.empty();
+    rules.behind.insert(rules.behind.end(), entry.behind.begin(), entry.behind.end());
+  }
+};
+
+Registry<AllRules>& Table() {
+  static auto* table = new Registry<AllRules>;
   return *table;
 }
 
@@ -37,16 +54,14 @@ constexpr int64_t kMaxChangesPerNode = 32;
 
 bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule,
                   const std::vector<std::string_view>& behind) {
-  RulesOfOp& rules = Table()[std::string(pass)][Symbol(op)];
-  rules.rules.push_back(rule);
-  rules.everywhere |= behind.empty();
-  rules.behind.insert(rules.behind.end(), behind.begin(), behind.end());
+  Table().Add({pass, op, rule, behind});
   return true;
 }
 
 bool HasRules(std::string_view pass, Symbol op) {
-  const auto it = Table().find(pass);
-  return it != Table().end() && it->second.contains(op);
+  const auto& rules = Table().Get().by_pass;
+  const auto it = rules.find(pass);
+  return it != rules.end() && it->second.contains(op);
 }
 
 // The nodes that are to be looked at, each once, oldest first.
@@ -314,8 +329,9 @@ void Rewriter::Touch(Node& node) {
 }
 
 absl::StatusOr<int64_t> RunRules(std::string_view pass, Graph& graph, const PassContext& context) {
-  const auto it = Table().find(pass);
-  if (it == Table().end()) return 0;
+  const auto& all = Table().Get().by_pass;
+  const auto it = all.find(pass);
+  if (it == all.end()) return 0;
   const Rules& rules = it->second;
   Worklist work(graph, rules, context.index);
   const int64_t most = kMaxChangesPerNode * (work.nodes() + 16);

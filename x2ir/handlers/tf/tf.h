@@ -137,7 +137,8 @@ Value* Relaid(TfArgs& a, Value* v, const std::vector<int64_t>& perm);
 
 class TfSpec {
  public:
-  explicit TfSpec(Symbol ir_op) : spec_("tf", ir_op) {}
+  explicit TfSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
+      : spec_("tf", ir_op, place) {}
   // Operands by position, attributes by name.
   template <typename... Lenses>
   TfSpec& Is(std::string_view op, Lenses&&... lenses) {

@@ -188,7 +188,8 @@ DType TorchResultType(DType with_dims, DType rank0, DType numbers);
 // Rows: X2IR_TORCH(<IR op that it mostly is, for the tables>).Is("aten::name.overload", Handler).
 class TorchSpec {
  public:
-  explicit TorchSpec(Symbol ir_op) : spec_("torch", ir_op) {}
+  explicit TorchSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
+      : spec_("torch", ir_op, place) {}
   TorchSpec& Is(std::string_view op, TorchHandler handler);
   TorchSpec& Is(std::initializer_list<std::string_view> ops, const TorchHandler& handler);
 

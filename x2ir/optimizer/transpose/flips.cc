@@ -6,35 +6,45 @@
 #include <map>
 #include <utility>
 
-#include "x2ir/graph_wrapper/check.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
 
-// Filled by static objects before main; read-only afterwards, hence no lock.
-std::map<Symbol, FlipRule>& Table() {
-  static auto* table = new std::map<Symbol, FlipRule>;
+struct FlipRules {
+  using Entry = std::pair<Symbol, FlipRule>;
+  std::map<Symbol, FlipRule> by_op;
+
+  void Add(const Entry& entry) {
+    const auto [it, fresh] = by_op.insert(entry);
+    if (fresh) return;
+    AddDuplicate(StrCat("the flip rule of ", it->first.str()), it->second.place,
+                 entry.second.place);
+  }
+};
+
+Registry<FlipRules>& Table() {
+  static auto* table = new Registry<FlipRules>;
   return *table;
 }
 
 }  // namespace
 
 const FlipRule* FindFlipRule(Symbol op) {
-  auto it = Table().find(op);
-  return it == Table().end() ? nullptr : &it->second;
+  const auto& rules = Table().Get().by_op;
+  const auto it = rules.find(op);
+  return it == rules.end() ? nullptr : &it->second;
 }
 
 std::vector<Symbol> OpsWithFlipRules() {
   std::vector<Symbol> ops;
-  for (const auto& entry : Table()) ops.push_back(entry.first);
+  for (const auto& entry : Table().Get().by_op) ops.push_back(entry.first);
   return ops;
 }
 
-bool RegisterFlip(std::string_view op, SpreadFn spread, ChangeFn change) {
-  const bool fresh = Table().emplace(Symbol(op), FlipRule{spread, change}).second;
-  X2IR_CHECK(fresh, StrCat("'", op, "' has two flip rules"));
+bool RegisterFlip(std::string_view op, SpreadFn spread, ChangeFn change, SourcePlace place) {
+  Table().Add({op, {spread, change, place}});
   return true;
 }
 

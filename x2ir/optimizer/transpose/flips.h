@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/builder.h"
 #include "x2ir/optimizer/pass.h"
@@ -46,13 +47,15 @@ using ChangeFn = void (*)(Node& node, const Flip& flip, Builder& b);
 struct FlipRule {
   SpreadFn spread;
   ChangeFn change;
+  SourcePlace place{};
 };
 
 // Null when the op passes no transpose.
 const FlipRule* FindFlipRule(Symbol op);
 // In alphabetical order; for tests.
 std::vector<Symbol> OpsWithFlipRules();
-bool RegisterFlip(std::string_view op, SpreadFn spread, ChangeFn change);
+bool RegisterFlip(std::string_view op, SpreadFn spread, ChangeFn change,
+                  SourcePlace place = SourcePlace::Here());
 
 #define X2IR_FLIP(op, spread, change)                                        \
   [[maybe_unused]] static const bool X2IR_CONCAT_(x2ir_flip_, __COUNTER__) = \

@@ -1,0 +1,95 @@
+// Registries: what static objects say of ops, forms, passes, ... before main, or when a library
+// that brings some is loaded later. Adding and looking up are thread-safe; a look-up takes no lock.
+//
+// A problem with a registration, such as a second one of a name, does not end the program: the
+// first one counts, and every conversion fails and says what is wrong (CheckRegistrations).
+#ifndef X2IR_GRAPH_WRAPPER_REGISTRY_H_
+#define X2IR_GRAPH_WRAPPER_REGISTRY_H_
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "x2ir/graph_wrapper/api.h"
+
+namespace X2IR_API x2ir {
+
+// Where something is registered. As a default argument, Here() is the caller's place.
+struct SourcePlace {
+  const char* file = "";
+  int line = 0;
+  static SourcePlace Here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+  std::string ToString() const;  // "x2ir/ops/activation.cc:12"
+};
+
+// Remembers what is wrong with a registration. `what`: "op 'relu'".
+void AddRegistrationProblem(std::string problem);
+void AddDuplicate(std::string_view what, const SourcePlace& first, const SourcePlace& second);
+// All that is wrong with what was registered so far, each once; empty when nothing is.
+std::vector<std::string> RegistrationProblems();
+// FailedPrecondition with all of them.
+absl::Status CheckRegistrations();
+
+class RegistryBase {
+ public:
+  RegistryBase();
+  RegistryBase(const RegistryBase&) = delete;
+  virtual ~RegistryBase() = default;
+
+ private:
+  friend std::vector<std::string> RegistrationProblems();
+  virtual void Update() = 0;
+};
+
+// `Index` holds the entries as readers want them. It is copyable, has a type Entry, and
+// void Add(Entry), which says what is wrong with one (above). Make registries that are never
+// destroyed: what is found in one stays where it is.
+template <typename Index>
+class Registry : public RegistryBase {
+ public:
+  using Entry = typename Index::Entry;
+
+  void Add(Entry entry) {
+    const std::lock_guard lock(mutex_);
+    added_.push_back(std::move(entry));
+    current_.store(nullptr, std::memory_order_release);
+  }
+
+  // All that was added before.
+  const Index& Get() {
+    const Index* index = current_.load(std::memory_order_acquire);
+    return index ? *index : Merge();
+  }
+
+ private:
+  void Update() override { Get(); }
+
+  const Index& Merge() {
+    const std::lock_guard lock(mutex_);
+    if (const Index* index = current_.load(std::memory_order_relaxed)) return *index;
+    // Others may be reading the one that was made before, which therefore stays as it is.
+    auto index =
+        indexes_.empty() ? std::make_unique<Index>() : std::make_unique<Index>(*indexes_.back());
+    for (Entry& entry : added_) index->Add(std::move(entry));
+    added_.clear();
+    indexes_.push_back(std::move(index));
+    current_.store(indexes_.back().get(), std::memory_order_release);
+    return *indexes_.back();
+  }
+
+  std::atomic<const Index*> current_{nullptr};  // null: entries wait in added_
+  std::mutex mutex_;
+  std::vector<Entry> added_;
+  std::vector<std::unique_ptr<Index>> indexes_;
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_GRAPH_WRAPPER_REGISTRY_H_
