@@ -19,7 +19,13 @@ int Driver::OpsetOf(Symbol op, Scope& scope) {
 }
 
 absl::StatusOr<Values> Driver::Try(const Handler& handler, Rewrite& r) {
-  absl::StatusOr<Values> values = handler(r);
+  absl::StatusOr<Values> values = [&]() -> absl::StatusOr<Values> {
+    try {
+      return handler(r);
+    } catch (const NoSuchAttribute& error) {
+      return Invalid(error.what());
+    }
+  }();
   if (values.ok() && !r.b.status().ok()) values = r.b.status();
   if (values.ok() && values->size() < r.node.num_outputs()) {
     values =
@@ -55,9 +61,10 @@ std::string Driver::NameOf(const Node& node) {
   return node.name().empty() ? HintOf(node) : node.name();
 }
 
-absl::Status Driver::CheckLibrary() {
+absl::Status Driver::Check(const Model& model) {
   X2IR_RETURN_IF_ERROR(CheckRegistrations());
-  return CheckOpsAreLinked();
+  X2IR_RETURN_IF_ERROR(CheckOpsAreLinked());
+  return model.graph->CheckNames();
 }
 
 }  // namespace x2ir

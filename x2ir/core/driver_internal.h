@@ -35,8 +35,8 @@ class Driver {
         report_(report),
         node_names_(*model.graph) {}
 
-  // What is linked together must fit, and be there at all.
-  static absl::Status CheckLibrary();
+  // What is linked together must fit, and be there at all; values must have names of their own.
+  static absl::Status Check(const Model& model);
 
  protected:
   // Where nodes come from, the model or one of its functions, says by the opsets that it imports

@@ -379,7 +379,7 @@ class Exporter : public Driver {
 absl::Status RewriteFromIr(Model& model, const std::string& dialect,
                            const std::vector<OpsetImport>& source_opsets, bool keep_failed,
                            const ProgressFn& progress, Report& report) {
-  X2IR_RETURN_IF_ERROR(Driver::CheckLibrary());
+  X2IR_RETURN_IF_ERROR(Driver::Check(model));
   Exporter(model, dialect, source_opsets, keep_failed, progress, report).Run();
   return absl::OkStatus();
 }

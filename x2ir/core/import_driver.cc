@@ -332,7 +332,7 @@ class Importer : public Driver {
 
 absl::Status RewriteToIr(Model& model, const std::string& dialect, const ForeignPolicy& policy,
                          bool keep_functions, const ProgressFn& progress, Report& report) {
-  X2IR_RETURN_IF_ERROR(Driver::CheckLibrary());
+  X2IR_RETURN_IF_ERROR(Driver::Check(model));
   return Importer(model, dialect, policy, keep_functions, progress, report).Run();
 }
 

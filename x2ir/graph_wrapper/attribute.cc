@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "x2ir/graph_wrapper/check.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 
 namespace x2ir {
@@ -71,10 +71,19 @@ std::optional<Attribute> AttributeMap::Take(Symbol name) {
   return std::nullopt;
 }
 
+namespace {
+template <typename T>
+const T& Need(Symbol name, const Attribute* attr) {
+  if (!attr) throw NoSuchAttribute(StrCat("attribute '", name.str(), "' is missing"));
+  if (const T* value = attr->get<T>()) return *value;
+  throw NoSuchAttribute(StrCat("attribute '", name.str(), "': expected ",
+                               Name(Attribute(T()).kind()), ", got ", Name(attr->kind())));
+}
+}  // namespace
+
 int64_t AttributeMap::Int(Symbol name) const {
   const Attribute* a = Find(name);
-  X2IR_CHECK(a && a->get<int64_t>(), "attribute '" + name.str() + "' is no int");
-  return *a->get<int64_t>();
+  return Need<int64_t>(name, a);
 }
 
 int64_t AttributeMap::Int(Symbol name, int64_t or_else) const {
@@ -85,8 +94,7 @@ int64_t AttributeMap::Int(Symbol name, int64_t or_else) const {
 double AttributeMap::Float(Symbol name) const {
   const Attribute* a = Find(name);
   if (a && a->get<double>()) return *a->get<double>();
-  X2IR_CHECK(a && a->get<float>(), "attribute '" + name.str() + "' is no float");
-  return *a->get<float>();
+  return Need<float>(name, a);
 }
 
 double AttributeMap::Float(Symbol name, double or_else) const {
@@ -97,8 +105,7 @@ double AttributeMap::Float(Symbol name, double or_else) const {
 
 const std::string& AttributeMap::String(Symbol name) const {
   const Attribute* a = Find(name);
-  X2IR_CHECK(a && a->get<std::string>(), "attribute '" + name.str() + "' is no string");
-  return *a->get<std::string>();
+  return Need<std::string>(name, a);
 }
 
 std::string AttributeMap::String(Symbol name, std::string_view or_else) const {
@@ -108,8 +115,7 @@ std::string AttributeMap::String(Symbol name, std::string_view or_else) const {
 
 const std::vector<int64_t>& AttributeMap::Ints(Symbol name) const {
   const Attribute* a = Find(name);
-  X2IR_CHECK(a && a->get<Attribute::Ints>(), "attribute '" + name.str() + "' is no list of ints");
-  return *a->get<Attribute::Ints>();
+  return Need<Attribute::Ints>(name, a);
 }
 
 std::vector<int64_t> AttributeMap::Ints(Symbol name, std::vector<int64_t> or_else) const {
@@ -119,9 +125,9 @@ std::vector<int64_t> AttributeMap::Ints(Symbol name, std::vector<int64_t> or_els
 
 const Graph& AttributeMap::SubGraph(Symbol name) const {
   const Attribute* a = Find(name);
-  X2IR_CHECK(a && a->get<Attribute::GraphPtr>() && *a->get<Attribute::GraphPtr>(),
-             "attribute '" + name.str() + "' is no graph");
-  return **a->get<Attribute::GraphPtr>();
+  const Attribute::GraphPtr& graph = Need<Attribute::GraphPtr>(name, a);
+  if (!graph) throw NoSuchAttribute(StrCat("attribute '", name.str(), "' has no graph"));
+  return *graph;
 }
 
 }  // namespace x2ir

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -100,6 +101,13 @@ class Attribute {
   Variant v_;
 };
 
+// A handler asked for an attribute that the node does not have, or has of another kind. Conversions
+// make it InvalidArgument, of that node.
+class NoSuchAttribute : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // A node's attributes in the order they were set. Few, so a flat list.
 class AttributeMap {
  public:
@@ -120,8 +128,8 @@ class AttributeMap {
   auto begin() { return entries_.begin(); }
   auto end() { return entries_.end(); }
 
-  // The value of an attribute that is there with that kind (CHECK): for code that runs
-  // after the op's definition was checked. The second form gives `or_else` when absent.
+  // The value of an attribute that is there with that kind; else they throw NoSuchAttribute. The
+  // second form gives `or_else` when it is absent.
   int64_t Int(Symbol name) const;
   int64_t Int(Symbol name, int64_t or_else) const;
   double Float(Symbol name) const;  // of kFloat or kDouble

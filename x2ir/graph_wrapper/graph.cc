@@ -236,7 +236,7 @@ Graph* Graph::Root() {
 
 Graph::Name::Name(std::string_view name) : hash(absl::HashOf(name)), text(name) {}
 
-bool Graph::TakeName(Value* value) {
+bool Graph::InsertName(Value* value) {
   const NamedValue named{Name(value->name_).hash, value};
   const auto [it, fresh] = names_.insert(named);
   if (fresh || !it->value->is_gone_) return fresh;
@@ -244,8 +244,42 @@ bool Graph::TakeName(Value* value) {
   return names_.insert(named).second;
 }
 
-void Graph::DropName(const Value& value) {
-  if (!value.name_.empty()) names_.erase(Name(value.name_));
+void Graph::TakeName(Value* value) {
+  if (value->name_.empty()) return;
+  if (!InsertName(value)) {
+    value->shares_name_ = 1;
+    sharing_.push_back(value);
+  }
+  if (parent_) ++Root()->nested_names_[value->name_];
+}
+
+void Graph::DropName(Value& value) {
+  if (value.name_.empty()) return;
+  if (value.shares_name_) {
+    value.shares_name_ = 0;
+    sharing_.erase(std::find(sharing_.begin(), sharing_.end(), &value));
+    return;
+  }
+  names_.erase(Name(value.name_));
+  if (!sharing_.empty()) PassNameOn(value.name_);
+}
+
+void Graph::PassNameOn(const std::string& name) {
+  for (auto it = sharing_.begin(); it != sharing_.end(); ++it) {
+    if ((*it)->name_ != name) continue;
+    (*it)->shares_name_ = 0;
+    InsertName(*it);
+    sharing_.erase(it);
+    return;
+  }
+}
+
+absl::Status Graph::CheckNames() const {
+  if (!sharing_.empty()) {
+    return Invalid("two values of graph '", name_, "' are named '", sharing_[0]->name_, "'");
+  }
+  for (const Graph* inner : NestedGraphs()) X2IR_RETURN_IF_ERROR(inner->CheckNames());
+  return absl::OkStatus();
 }
 
 Value* Graph::NewValue(std::string_view name, Type type) {
@@ -253,10 +287,7 @@ Value* Graph::NewValue(std::string_view name, Type type) {
   value->name_ = name;
   value->type_ = std::move(type);
   value->graph_ = this;
-  if (!name.empty()) {
-    X2IR_CHECK(TakeName(value), StrCat("value name '", name, "' is taken"));
-    if (parent_) ++Root()->nested_names_[name];
-  }
+  TakeName(value);
   return value;
 }
 
@@ -267,6 +298,10 @@ void Graph::FreeValue(Value* value) {
 #else
   constexpr size_t kAtOnce = 64;
 #endif
+  if (!sharing_.empty()) {
+    DropName(*value);
+    value->name_.clear();
+  }
   value->is_gone_ = 1;
   if (!value->producer_) value->constant_.reset();  // which may be large
   gone_.push_back(value);
@@ -432,21 +467,17 @@ void Graph::NameValues(Node* node, std::string_view base) {
 
 void Graph::Rename(Value* value, std::string_view name) {
   if (value->name_ == name) return;
-  X2IR_CHECK(!Find(name), StrCat("value name '", name, "' is taken"));
   DropName(*value);
   value->name_ = name;
-  if (!name.empty()) {
-    TakeName(value);
-    if (parent_) ++Root()->nested_names_[name];
-  }
+  TakeName(value);
 }
 
 void Graph::SwapNames(Value* a, Value* b) {
   DropName(*a);
   DropName(*b);
   std::swap(a->name_, b->name_);
-  if (!a->name_.empty()) TakeName(a);
-  if (!b->name_.empty()) TakeName(b);
+  TakeName(a);
+  TakeName(b);
 }
 
 // --- Graph: nodes -------------------------------------------------------------------------

@@ -115,9 +115,10 @@ class alignas(64) Value {
   absl::InlinedVector<Use, 1> uses_;
   Type type_;
   uint32_t index_ = 0;  // output index, or position among constants
-  uint32_t graph_output_count_ : 30 = 0;
+  uint32_t graph_output_count_ : 29 = 0;
   uint32_t is_input_ : 1 = 0;
-  uint32_t is_gone_ : 1 = 0;  // and waits for its name to be dropped
+  uint32_t shares_name_ : 1 = 0;  // another value of the graph had the name before
+  uint32_t is_gone_ : 1 = 0;      // and waits for its name to be dropped
 
   std::unique_ptr<Tensor> constant_;
   std::unique_ptr<std::vector<Dim>> elements_;
@@ -250,8 +251,10 @@ class Graph {
   std::vector<Value*> constants() const;
   size_t num_constants() const { return num_constants_; }
 
-  // `name` must be free in this graph (CHECK); UniqueName makes one. "" is a value without
-  // a name yet, which Validate refuses: whoever rewrites names what is left (NameValues).
+  // `name` should be free in this graph; UniqueName makes one that is. Where it is taken, Find
+  // gives the value that had it first, and CheckNames and every conversion refuse the graph. "" is
+  // a value without a name yet, which Validate refuses: whoever rewrites names what is left
+  // (NameValues).
   Value* AddInput(std::string_view name, Type type);
   Value* AddConstant(std::string_view name, Tensor tensor);
   // Gives an input a default value (old ONNX: an initializer that is also an input).
@@ -278,7 +281,9 @@ class Graph {
   std::string UniqueName(std::string_view base);
   // Gives every unnamed value of this node a unique name made from `base`.
   void NameValues(Node* node, std::string_view base);
-  void Rename(Value* value, std::string_view name);  // `name` must be free (CHECK)
+  void Rename(Value* value, std::string_view name);  // of a name that is taken: see AddInput
+  // InvalidArgument if two values of this graph, or of one nested in it, have the same name.
+  absl::Status CheckNames() const;
   // The two values swap names: keeps the names of a model's outputs when they are replaced.
   void SwapNames(Value* a, Value* b);
 
@@ -397,9 +402,13 @@ class Graph {
       return a.hash == b.hash && a.value->name() == b.text;
     }
   };
-  bool TakeName(Value* value);  // whether it was free
-  void DropName(const Value& value);
+  bool InsertName(Value* value);  // whether it was free
+  void TakeName(Value* value);
+  void DropName(Value& value);
+  // The name is free now: the first of those that share it has it.
+  void PassNameOn(const std::string& name);
   absl::flat_hash_set<NamedValue, NameHash, NameEq> names_;
+  std::vector<Value*> sharing_;  // values with shares_name_
   StringMap<uint32_t> next_suffix_;
   StringMap<uint32_t> nested_names_;  // root only: names in nested graphs
   int iterators_ = 0;

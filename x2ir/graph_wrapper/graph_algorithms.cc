@@ -166,7 +166,7 @@ std::vector<std::string> Graph::Validate() const {
       if (value->name().empty()) {
         problem(what, " has no name");
       } else if (graph.Find(value->name()) != value) {
-        problem("name table does not lead to ", what, " '", value->name(), "'");
+        problem("another value is named as ", what, " '", value->name(), "'");
       }
     };
     for (const Value* input : graph.inputs()) {

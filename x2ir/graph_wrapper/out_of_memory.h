@@ -1,5 +1,6 @@
-// Memory that a model asks for and the machine has not got is an error like any other: a status,
-// not an exception.
+// What a model has that is found deep inside of other work is an error like any other: a status,
+// not an exception. Memory that it asks for and the machine has not got; an attribute that it
+// lacks.
 #ifndef X2IR_GRAPH_WRAPPER_OUT_OF_MEMORY_H_
 #define X2IR_GRAPH_WRAPPER_OUT_OF_MEMORY_H_
 
@@ -7,7 +8,7 @@
 #include <stdexcept>
 
 #include "absl/status/status.h"
-#include "x2ir/graph_wrapper/api.h"
+#include "x2ir/graph_wrapper/attribute.h"
 
 namespace X2IR_API x2ir {
 
@@ -20,6 +21,8 @@ auto WithinMemory(const Work& work) -> decltype(work()) {
     return absl::ResourceExhaustedError("out of memory");
   } catch (const std::length_error&) {  // more elements than a vector may have
     return absl::ResourceExhaustedError("out of memory");
+  } catch (const NoSuchAttribute& error) {
+    return absl::InvalidArgumentError(error.what());
   }
 }
 

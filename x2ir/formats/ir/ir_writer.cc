@@ -686,6 +686,7 @@ absl::Status WriteIr(const Model& model, const std::string& path, const IrWriteO
   if (weights_path == path) {
     return Invalid("cannot write '", path, "': the name is that of its weight file");
   }
+  X2IR_RETURN_IF_ERROR(model.graph->CheckNames());
   X2IR_ASSIGN_OR_RETURN(AtomicFile json, AtomicFile::Create(path));
   X2IR_ASSIGN_OR_RETURN(AtomicFile weights, AtomicFile::Create(weights_path));
   ir::Writer writer(model, options, json, parts.folder, weights_path);

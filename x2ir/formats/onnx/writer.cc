@@ -519,6 +519,7 @@ absl::Status WriteOnnx(const Model& model, const std::string& path,
   using onnx_format::Which;
   using onnx_format::Writer;
   using External = OnnxWriteOptions::External;
+  X2IR_RETURN_IF_ERROR(model.graph->CheckNames());
   const bool reference = options.external == External::kReference;
 
   // The message tells its size before a byte is written; the first plan that fits is taken.
