@@ -21,6 +21,7 @@ set(X2IR_ABSL_PARTS
 find_package(absl CONFIG REQUIRED)
 find_package(nlohmann_json 3.10 CONFIG REQUIRED)
 find_package(Eigen3 3.4 CONFIG REQUIRED)
+add_compile_definitions(EIGEN_MPL2_ONLY)  # none of its few parts under another licence
 # Not every distribution gives RE2 a CMake package; all give it a pkg-config file.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)

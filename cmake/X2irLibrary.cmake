@@ -41,7 +41,7 @@ target_sources(${X2IR_BINARY_TARGET}
 target_compile_features(${X2IR_BINARY_TARGET} PUBLIC cxx_std_20)
 target_include_directories(${X2IR_BINARY_TARGET} PRIVATE ${X2IR_GENERATED_DIR})
 target_compile_definitions(${X2IR_BINARY_TARGET} PRIVATE
-  X2IR_VERSION="${PROJECT_VERSION}" EIGEN_MPL2_ONLY)
+  X2IR_VERSION="${PROJECT_VERSION}")
 # BUILD_INTERFACE: header-only and private, so the installed package need not find them.
 target_link_libraries(${X2IR_BINARY_TARGET}
   PUBLIC ${X2IR_ABSL_TARGETS}
@@ -52,6 +52,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/ops/regex.cc PROPERTIES
   INCLUDE_DIRECTORIES "${RE2_INCLUDE_DIRS}" COMPILE_OPTIONS "${RE2_CFLAGS_OTHER}"
   SKIP_PRECOMPILE_HEADERS ON)
 x2ir_precompile(${X2IR_BINARY_TARGET})
+x2ir_unity(${X2IR_BINARY_TARGET} 11)
 
 # Before 1.0 a new minor version may change the interface.
 set_target_properties(${X2IR_BINARY_TARGET} PROPERTIES

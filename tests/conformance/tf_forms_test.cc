@@ -1,5 +1,6 @@
-// TensorFlow's frozen graphs of ../shared in other forms: as text, printed by this test, each is
-// the same graph; and exported, what was channels-last has no transposes but at its borders.
+// TensorFlow's frozen graphs (tests/data/cases) in other forms: as text, printed by this test,
+// each is the same graph; and exported, what was channels-last has no transposes but at its
+// borders.
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -241,7 +242,7 @@ std::vector<const Value*> ConstantsOf(const Graph& graph) {
 
 TEST(TensorFlowForms, TextIsTheSameGraph) {
   const std::vector<TfCase> cases = TfCases();
-  if (cases.empty()) GTEST_SKIP() << "../shared/tf-frozen-graphs.tar.xz is not there";
+  ASSERT_FALSE(cases.empty());
   for (const TfCase& c : cases) {
     SCOPED_TRACE(c.name);
     const std::string bytes = BytesOf(c.model);
@@ -270,7 +271,7 @@ int Expected(const std::string& name) {
 
 TEST(TensorFlowForms, TransposesOnlyAtTheBorders) {
   const std::vector<TfCase> cases = TfCases();
-  if (cases.empty()) GTEST_SKIP() << "../shared/tf-frozen-graphs.tar.xz is not there";
+  ASSERT_FALSE(cases.empty());
   int seen = 0;
   for (const TfCase& c : cases) {
     ImportOptions options;

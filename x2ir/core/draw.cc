@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kMaxAttributeText = 60;
 
 // In quotes; a newline starts a new line of the label.
-std::string Quoted(std::string_view text) {
+std::string DotString(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -43,7 +43,7 @@ std::string Quoted(std::string_view text) {
 class Dot {
  public:
   std::string Draw(const Graph& graph) {
-    StrAppend(&out_, "digraph ", Quoted(graph.name()), " {\n", "  rankdir = TB;\n",
+    StrAppend(&out_, "digraph ", DotString(graph.name()), " {\n", "  rankdir = TB;\n",
               "  node [shape = box, style = \"rounded,filled\", fillcolor = \"#e8eef7\", "
               "fontname = \"Helvetica\", fontsize = 11];\n",
               "  edge [fontname = \"Helvetica\", fontsize = 9, color = \"#555555\"];\n");
@@ -68,7 +68,7 @@ class Dot {
   void Port(const Value& value, std::string_view name, const std::string& indent,
             std::string_view color) {
     StrAppend(&out_, indent, "n", next_++, " [shape = ellipse, fillcolor = \"", color,
-              "\", label = ", Quoted(StrCat(name, "\n", value.type().ToString())), "];\n");
+              "\", label = ", DotString(StrCat(name, "\n", value.type().ToString())), "];\n");
   }
 
   void Op(const Node& node, const std::string& indent) {
@@ -87,9 +87,9 @@ class Dot {
         StrAppend(&label, "\n", operand->name(), ": ", operand->type().ToString());
       }
     }
-    StrAppend(&out_, indent, id, " [label = ", Quoted(label));
+    StrAppend(&out_, indent, id, " [label = ", DotString(label));
     if (!node.is_ir()) out_ += ", fillcolor = \"#f7e8e8\"";
-    if (!node.name().empty()) StrAppend(&out_, ", tooltip = ", Quoted(node.name()));
+    if (!node.name().empty()) StrAppend(&out_, ", tooltip = ", DotString(node.name()));
     out_ += "];\n";
     for (const Value* output : node.outputs()) {
       if (output) source_[output] = id;
@@ -108,7 +108,7 @@ class Dot {
   void Nested(const Graph& graph, const std::string& owner, Symbol attr,
               const std::string& indent) {
     StrAppend(&out_, indent, "subgraph cluster_", next_, " {\n", indent,
-              "  label = ", Quoted(StrCat(attr.str(), " ", graph.name())), ";\n", indent,
+              "  label = ", DotString(StrCat(attr.str(), " ", graph.name())), ";\n", indent,
               "  style = dashed; fontname = \"Helvetica\"; fontsize = 10;\n");
     const int first = next_;
     Body(graph, indent + "  ");
@@ -124,8 +124,8 @@ class Dot {
     if (it == source_.end()) return;  // a constant
     StrAppend(&edges_, "  ", it->second, " -> ", to);
     if (value.producer()) {
-      StrAppend(&edges_, " [label = ", Quoted(value.type().ToString()),
-                ", tooltip = ", Quoted(value.name()), "]");
+      StrAppend(&edges_, " [label = ", DotString(value.type().ToString()),
+                ", tooltip = ", DotString(value.name()), "]");
     }
     edges_ += ";\n";
   }

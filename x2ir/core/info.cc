@@ -96,12 +96,6 @@ std::string Padded(std::string_view text, size_t width) {
   return StrCat(text, std::string(text.size() < width ? width - text.size() : 1, ' '));
 }
 
-std::string Quoted(std::string_view text) {
-  std::string quoted;
-  AppendJsonString(&quoted, text);
-  return quoted;
-}
-
 template <typename Range, typename F>
 std::string JsonList(const Range& range, F item) {
   std::string text = "[";
@@ -113,7 +107,7 @@ template <typename Range, typename F>
 std::string JsonMap(const Range& range, F item) {
   std::string text = "{";
   for (const auto& [key, value] : range) {
-    StrAppend(&text, text.size() > 1 ? ", " : "", Quoted(key), ": ", item(value));
+    StrAppend(&text, text.size() > 1 ? ", " : "", JsonString(key), ": ", item(value));
   }
   return text + "}";
 }
@@ -215,7 +209,8 @@ std::string ModelInfo::ToText() const {
 std::string ModelInfo::ToJson() const {
   auto ports = [](const std::vector<Port>& all) {
     return JsonList(all, [](const Port& port) {
-      return StrCat("\n    {\"name\": ", Quoted(port.name), ", \"type\": ", Quoted(port.type),
+      return StrCat("\n    {\"name\": ", JsonString(port.name),
+                    ", \"type\": ", JsonString(port.type),
                     ", \"has_default\": ", port.has_default ? "true" : "false", "}");
     });
   };
@@ -224,16 +219,17 @@ std::string ModelInfo::ToJson() const {
                   ", \"bytes\": ", w.bytes, "}");
   };
   std::string failures = JsonList(report.failures, [](const Failure& f) {
-    return StrCat("\n    {\"op\": ", Quoted(f.op), ", \"count\": ", f.count,
-                  ", \"reason\": ", Quoted(f.reason), ", \"nodes\": ", JsonList(f.nodes, Quoted),
-                  ", \"hint\": ", Quoted(f.hint), "}");
+    return StrCat("\n    {\"op\": ", JsonString(f.op), ", \"count\": ", f.count,
+                  ", \"reason\": ", JsonString(f.reason),
+                  ", \"nodes\": ", JsonList(f.nodes, JsonString),
+                  ", \"hint\": ", JsonString(f.hint), "}");
   });
-  return StrCat("{\n  \"format\": ", Quoted(format), ",\n  \"ir_version\": ", ir_version,
-                ",\n  \"graph\": ", Quoted(graph), ",\n  \"producer\": ", Quoted(producer),
+  return StrCat("{\n  \"format\": ", JsonString(format), ",\n  \"ir_version\": ", ir_version,
+                ",\n  \"graph\": ", JsonString(graph), ",\n  \"producer\": ", JsonString(producer),
                 ",\n  \"opsets\": ",
                 JsonList(opsets,
                          [](const OpsetImport& opset) {
-                           return StrCat("{\"domain\": ", Quoted(opset.domain),
+                           return StrCat("{\"domain\": ", JsonString(opset.domain),
                                          ", \"version\": ", opset.version, "}");
                          }),
                 ",\n  \"inputs\": ", ports(inputs), ",\n  \"outputs\": ", ports(outputs),
@@ -242,7 +238,7 @@ std::string ModelInfo::ToJson() const {
                 ",\n  \"parameters\": ", counts(total),
                 ",\n  \"weights\": ", JsonMap(weights, counts),
                 ",\n  \"converts\": ", conversion.ok() ? "true" : "false",
-                ",\n  \"error\": ", Quoted(std::string(conversion.message())),
+                ",\n  \"error\": ", JsonString(std::string(conversion.message())),
                 ",\n  \"failures\": ", failures, "\n}\n");
 }
 

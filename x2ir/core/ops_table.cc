@@ -181,12 +181,6 @@ std::vector<ForeignOpRow> ReadRows(const std::string& dialect) {
   return list;
 }
 
-std::string Quoted(std::string_view text) {
-  std::string quoted;
-  AppendJsonString(&quoted, text);
-  return quoted;
-}
-
 using Lines = std::vector<std::vector<std::string>>;
 
 // The header, then the rows.
@@ -210,14 +204,16 @@ Lines LinesOf(const OpsTable& table) {
 std::string JsonOf(const ForeignOpRow& row) {
   auto list = [](const std::vector<std::string>& items) {
     std::string text;
-    for (const std::string& item : items) StrAppend(&text, text.empty() ? "" : ", ", Quoted(item));
+    for (const std::string& item : items)
+      StrAppend(&text, text.empty() ? "" : ", ", JsonString(item));
     return StrCat("[", text, "]");
   };
-  return StrCat("{\"op\": ", Quoted(row.op), ", \"ir_ops\": ", list(row.ir_ops),
-                ", \"exists\": ", Quoted(row.exists), ", \"imports\": ", Quoted(row.imports),
-                ", \"exports\": ", Quoted(row.exports), ", \"lowerings\": ", list(row.lowerings),
-                ", \"evaluates\": ", row.evaluates ? "true" : "false",
-                ", \"others\": ", list(row.others), "}");
+  return StrCat(
+      "{\"op\": ", JsonString(row.op), ", \"ir_ops\": ", list(row.ir_ops),
+      ", \"exists\": ", JsonString(row.exists), ", \"imports\": ", JsonString(row.imports),
+      ", \"exports\": ", JsonString(row.exports), ", \"lowerings\": ", list(row.lowerings),
+      ", \"evaluates\": ", row.evaluates ? "true" : "false", ", \"others\": ", list(row.others),
+      "}");
 }
 
 }  // namespace
@@ -314,17 +310,18 @@ std::string OpsTable::ToJson() const {
   }
   if (!foreign_rows.empty()) return json + "\n]\n";
   for (const OpRow& row : rows) {
-    StrAppend(&json, json.size() > 1 ? "," : "", "\n  {\"op\": ", Quoted(row.op),
-              ", \"doc\": ", Quoted(row.doc), ", \"evaluates\": ", row.evaluates ? "true" : "false",
-              ", \"lowerings\": [");
+    StrAppend(&json, json.size() > 1 ? "," : "", "\n  {\"op\": ", JsonString(row.op),
+              ", \"doc\": ", JsonString(row.doc),
+              ", \"evaluates\": ", row.evaluates ? "true" : "false", ", \"lowerings\": [");
     for (size_t i = 0; i < row.lowerings.size(); ++i) {
-      StrAppend(&json, i ? ", " : "", Quoted(row.lowerings[i]));
+      StrAppend(&json, i ? ", " : "", JsonString(row.lowerings[i]));
     }
     json += "], \"mappings\": [";
     for (size_t i = 0; i < row.mappings.size(); ++i) {
       const OpRow::Mapping& m = row.mappings[i];
-      StrAppend(&json, i ? ", " : "", "{\"foreign\": ", Quoted(m.foreign), ", \"first\": ", m.first,
-                ", \"last\": ", m.last, ", \"import\": ", m.imports ? "true" : "false",
+      StrAppend(&json, i ? ", " : "", "{\"foreign\": ", JsonString(m.foreign),
+                ", \"first\": ", m.first, ", \"last\": ", m.last,
+                ", \"import\": ", m.imports ? "true" : "false",
                 ", \"export\": ", m.exports ? "true" : "false", "}");
     }
     json += "]}";

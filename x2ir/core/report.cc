@@ -15,7 +15,7 @@ constexpr size_t kMostNodes = 100'000;
 // last.
 constexpr int kMostReasons = 50;
 
-std::string Quoted(std::string_view text) {
+std::string ReadableJson(std::string_view text) {
   std::string out;
   if (IsValidUtf8(text)) {
     AppendJsonString(&out, text);
@@ -108,26 +108,29 @@ std::string Report::ToJson() const {
                             ",\n  \"nodes_written\": ", nodes_written, ",\n  \"ops\": {");
   bool first = true;
   for (const auto& [op, count] : ops) {
-    StrAppend(&json, first ? "\n" : ",\n", "    ", Quoted(op), ": {\"mapped\": ", count.mapped,
-              ", \"foreign\": ", count.foreign, ", \"lowered\": ", count.lowered, "}");
+    StrAppend(&json, first ? "\n" : ",\n", "    ", ReadableJson(op),
+              ": {\"mapped\": ", count.mapped, ", \"foreign\": ", count.foreign,
+              ", \"lowered\": ", count.lowered, "}");
     first = false;
   }
   json += "\n  },\n  \"failures\": [";
   first = true;
   for (const Failure& f : failures) {
-    StrAppend(&json, first ? "\n" : ",\n", "    {\"op\": ", Quoted(f.op),
-              ", \"code\": ", Quoted(absl::StatusCodeToString(f.code)),
-              ", \"reason\": ", Quoted(f.reason), ", \"count\": ", f.count,
-              ", \"nodes\": ", List(f.nodes, Quoted), ", \"hint\": ", Quoted(f.hint), "}");
+    StrAppend(&json, first ? "\n" : ",\n", "    {\"op\": ", ReadableJson(f.op),
+              ", \"code\": ", ReadableJson(absl::StatusCodeToString(f.code)),
+              ", \"reason\": ", ReadableJson(f.reason), ", \"count\": ", f.count,
+              ", \"nodes\": ", List(f.nodes, ReadableJson), ", \"hint\": ", ReadableJson(f.hint),
+              "}");
     first = false;
   }
-  StrAppend(&json, "\n  ],\n  \"warnings\": ", List(warnings, Quoted), ",\n  \"passes\": ",
+  StrAppend(&json, "\n  ],\n  \"warnings\": ", List(warnings, ReadableJson), ",\n  \"passes\": ",
             List(passes,
                  [](const PassResult& pass) {
-                   return StrCat("{\"name\": ", Quoted(pass.name), ", \"changes\": ", pass.changes,
-                                 ", \"seconds\": ", pass.seconds, "}");
+                   return StrCat("{\"name\": ", ReadableJson(pass.name),
+                                 ", \"changes\": ", pass.changes, ", \"seconds\": ", pass.seconds,
+                                 "}");
                  }),
-            ",\n  \"checks\": ", List(checks, Quoted), "\n}\n");
+            ",\n  \"checks\": ", List(checks, ReadableJson), "\n}\n");
   return json;
 }
 

@@ -40,7 +40,7 @@ struct Forms {
   }
 };
 
-Registry<Forms>& Table() {
+Registry<Forms>& FormTable() {
   static auto* forms = new Registry<Forms>;
   return *forms;
 }
@@ -97,12 +97,13 @@ void Spec::Register(Form form) {
     AddRegistrationProblem(StrCat(form.dialect.str(), ".", form.op.str(), " of ", form.ir_op.str(),
                                   " has code and lenses: at ", form.place.ToString()));
   }
-  Table().Add(std::make_shared<const Form>(std::move(form)));
+  FormTable().Add(std::make_shared<const Form>(std::move(form)));
 }
 
 const Form* FindImportForm(Symbol dialect, Symbol op, int opset) {
   return Newest(
-      Table().Get().by_foreign, dialect, op, [=](const Form&) { return opset; }, &Form::imports);
+      FormTable().Get().by_foreign, dialect, op, [=](const Form&) { return opset; },
+      &Form::imports);
 }
 
 const Form* FindExportForm(Symbol dialect, Symbol ir_op, int opset) {
@@ -112,12 +113,12 @@ const Form* FindExportForm(Symbol dialect, Symbol ir_op, int opset) {
 const Form* FindExportForm(Symbol dialect, Symbol ir_op,
                            const std::function<int(std::string_view domain)>& opset_of) {
   const auto of_form = [&](const Form& form) { return opset_of(SplitOp(form.op.view()).first); };
-  return Newest(Table().Get().by_ir, dialect, ir_op, of_form, &Form::exports);
+  return Newest(FormTable().Get().by_ir, dialect, ir_op, of_form, &Form::exports);
 }
 
 std::vector<const Form*> AllForms(std::string_view dialect) {
   std::vector<const Form*> forms;
-  for (const auto& form : Table().Get().all) {
+  for (const auto& form : FormTable().Get().all) {
     if (dialect.empty() || form->dialect == dialect) forms.push_back(form.get());
   }
   std::sort(forms.begin(), forms.end(), [](const Form* a, const Form* b) {

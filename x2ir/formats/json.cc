@@ -492,6 +492,12 @@ void AppendJsonString(std::string* out, std::string_view text) {
   out->push_back('"');
 }
 
+std::string JsonString(std::string_view text) {
+  std::string out;
+  AppendJsonString(&out, text);
+  return out;
+}
+
 namespace {
 template <typename T>
 void AppendShortest(std::string* out, T value) {

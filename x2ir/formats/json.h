@@ -112,6 +112,7 @@ class JsonReader {
 
 // `text` in quotes, any bytes (see above).
 void AppendJsonString(std::string* out, std::string_view text);
+std::string JsonString(std::string_view text);
 // The shortest decimal that reads back as the same value, always with '.' or an exponent,
 // so that it is no integer. The value must be finite.
 void AppendJsonFloat(std::string* out, float value);

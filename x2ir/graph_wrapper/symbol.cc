@@ -13,7 +13,7 @@
 namespace x2ir {
 namespace {
 
-struct Table {
+struct SymbolTable {
   // The standard library's: Abseil's looks for deadlocks at every lock where a distribution built
   // it so, and sanitizers do not see it in a library that was built without them.
   std::shared_mutex mutex;
@@ -21,13 +21,13 @@ struct Table {
 };
 
 // Never destroyed: Symbols may live in static objects.
-Table& GetTable() {
-  static Table* table = new Table;
+SymbolTable& GetTable() {
+  static SymbolTable* table = new SymbolTable;
   return *table;
 }
 
 const std::string* Find(std::string_view text) {
-  Table& table = GetTable();
+  SymbolTable& table = GetTable();
   {
     const std::shared_lock lock(table.mutex);
     if (auto it = table.texts.find(text); it != table.texts.end()) return &*it;

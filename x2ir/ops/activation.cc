@@ -31,11 +31,6 @@ T Clamp(T x, T low, T high) {
   return x < low ? low : x > high ? high : x;
 }
 
-absl::Status InferType(InferContext& ctx) {
-  ctx.Set(0, ctx.type(0));
-  return absl::OkStatus();
-}
-
 template <typename T>
 T Gelu(T x, bool use_tanh) {
   if (use_tanh) {
@@ -152,7 +147,7 @@ EvalFn EvalShrink() {
 X2IR_OP(relu)
     .In("x")
     .Out("y")
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(RealMap([](auto x) { return x < 0 ? decltype(x){0} : x; }))
     .Doc("max(x, 0).");
 
@@ -160,7 +155,7 @@ X2IR_OP(leaky_relu)
     .In("x")
     .Out("y")
     .Attr("alpha", 0.01f)
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(FloatMapWith([](const AttributeMap& attrs) {
       return [alpha = attrs.Float("alpha")](auto x) {
         return x < 0 ? static_cast<decltype(x)>(alpha) * x : x;
@@ -180,7 +175,7 @@ X2IR_OP(elu)
     .In("x")
     .Out("y")
     .Attr("alpha", 1.0f)
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(FloatMapWith([](const AttributeMap& attrs) {
       return [alpha = attrs.Float("alpha")](auto x) {
         return x < 0 ? static_cast<decltype(x)>(alpha) * std::expm1(x) : x;
@@ -193,7 +188,7 @@ X2IR_OP(selu)
     .Out("y")
     .Attr("alpha", 1.67326319217681884765625f)
     .Attr("gamma", 1.05070102214813232421875f)
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(FloatMapWith([](const AttributeMap& attrs) {
       return [alpha = attrs.Float("alpha"), gamma = attrs.Float("gamma")](auto x) {
         using T = decltype(x);
@@ -206,7 +201,7 @@ X2IR_OP(celu)
     .In("x")
     .Out("y")
     .Attr("alpha", 1.0f)
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(FloatMapWith([](const AttributeMap& attrs) {
       return [alpha = attrs.Float("alpha")](auto x) {
         using T = decltype(x);
@@ -220,7 +215,7 @@ X2IR_OP(celu)
 X2IR_OP(sigmoid)
     .In("x")
     .Out("y")
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(FloatMap([](auto x) { return Sigmoid(x); }))
     .Doc("1 / (1 + exp(-x)).");
 
@@ -229,7 +224,7 @@ X2IR_OP(hard_sigmoid)
     .Out("y")
     .Attr("alpha", 0.2f)
     .Attr("beta", 0.5f)
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(FloatMapWith([](const AttributeMap& attrs) {
       return [alpha = attrs.Float("alpha"), beta = attrs.Float("beta")](auto x) {
         using T = decltype(x);
@@ -241,7 +236,7 @@ X2IR_OP(hard_sigmoid)
 X2IR_OP(hard_swish)
     .In("x")
     .Out("y")
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(FloatMap([](auto x) {
       using T = decltype(x);
       return x * Clamp<T>(x / 6 + T(0.5), 0, 1);
@@ -251,14 +246,14 @@ X2IR_OP(hard_swish)
 X2IR_OP(softplus)
     .In("x")
     .Out("y")
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(FloatMap([](auto x) { return Softplus(x); }))
     .Doc("log(exp(x) + 1).");
 
 X2IR_OP(softsign)
     .In("x")
     .Out("y")
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(FloatMap([](auto x) { return x / (1 + std::fabs(x)); }))
     .Doc("x / (1 + |x|).");
 
@@ -266,7 +261,7 @@ X2IR_OP(swish)
     .In("x")
     .Out("y")
     .Attr("alpha", 1.0f)
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(FloatMapWith([](const AttributeMap& attrs) {
       return [alpha = attrs.Float("alpha")](auto x) {
         return x * Sigmoid(static_cast<decltype(x)>(alpha) * x);
@@ -277,7 +272,7 @@ X2IR_OP(swish)
 X2IR_OP(mish)
     .In("x")
     .Out("y")
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(FloatMap([](auto x) { return x * std::tanh(Softplus(x)); }))
     .Doc("x * tanh(softplus(x)).");
 
@@ -285,7 +280,7 @@ X2IR_OP(gelu)
     .In("x")
     .Out("y")
     .Attr("approximate", "none")
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(EvalGelu())
     .Doc(
         "x/2 * (1 + erf(x / sqrt(2))), or with approximate = tanh "
@@ -295,7 +290,7 @@ X2IR_OP(thresholded_relu)
     .In("x")
     .Out("y")
     .Attr("alpha", 1.0f)
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(FloatMapWith([](const AttributeMap& attrs) {
       return [alpha = attrs.Float("alpha")](auto x) {
         using T = decltype(x);
@@ -309,7 +304,7 @@ X2IR_OP(shrink)
     .Out("y")
     .Attr("lambd", 0.5f)
     .Attr("bias", 0.0f)
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(EvalShrink())
     .Doc("x + bias below -lambd, x - bias above lambd, else 0.");
 

@@ -14,7 +14,7 @@
 namespace x2ir {
 namespace {
 
-enum Operand { kQ, kK, kV, kMask, kPastKey, kPastValue, kNonpad };
+enum AttentionOperand { kQ, kK, kV, kMask, kPastKey, kPastValue, kNonpad };
 enum Output { kY, kPresentKey, kPresentValue, kScores };
 enum ScoresMode { kRaw, kSoftcapped, kBiased, kProbabilities };
 

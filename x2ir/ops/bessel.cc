@@ -3,11 +3,11 @@
 #include "x2ir/ops/bessel.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <utility>
 #include <vector>
 
+#include "x2ir/ops/constants.h"
 #include "x2ir/ops/series.h"
 
 namespace x2ir {
@@ -15,8 +15,6 @@ namespace {
 
 using std::numbers::egamma;
 using std::numbers::pi;
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Expr Cos(const Expr& x) { return x.Unary("cos"); }
 

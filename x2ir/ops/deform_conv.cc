@@ -15,7 +15,7 @@
 namespace x2ir {
 namespace {
 
-constexpr size_t kX = 0, kW = 1, kOffset = 2, kBias = 3, kMask = 4;
+constexpr size_t kXOperand = 0, kW = 1, kOffset = 2, kBias = 3, kMaskOperand = 4;
 
 struct Groups {
   int64_t channels, offsets;
@@ -45,7 +45,7 @@ absl::Status InferDeformConv(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const Groups groups, ReadGroups(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const DType dtype, CommonDType(ctx, 0, ctx.num_inputs()));
   ctx.Set(0, dtype);
-  const Shape* x = ctx.shape(kX);
+  const Shape* x = ctx.shape(kXOperand);
   const Shape* w = ctx.shape(kW);
   if ((x && x->rank() < 3) || (w && w->rank() < 3)) {
     return Invalid("x and w: expected rank 3 or more");
@@ -80,7 +80,7 @@ absl::Status InferDeformConv(InferContext& ctx) {
   want[1] = cells * Dim(groups.offsets) * Dim(axes);
   X2IR_RETURN_IF_ERROR(ExpectShape(ctx, kOffset, "offset", want));
   want[1] = cells * Dim(groups.offsets);
-  X2IR_RETURN_IF_ERROR(ExpectShape(ctx, kMask, "mask", want));
+  X2IR_RETURN_IF_ERROR(ExpectShape(ctx, kMaskOperand, "mask", want));
   X2IR_RETURN_IF_ERROR(ExpectShape(ctx, kBias, "b", {out[1]}));
   ctx.Set(0, dtype, std::move(out));
   return absl::OkStatus();
@@ -123,7 +123,7 @@ absl::Status CheckDims(const EvalContext& ctx, size_t i, std::string_view name,
 
 absl::Status EvalDeformConv(EvalContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const Groups groups, ReadGroups(ctx.attrs()));
-  const Tensor& x = ctx.input(kX);
+  const Tensor& x = ctx.input(kXOperand);
   const Tensor& w = ctx.input(kW);
   const int64_t axes = x.rank() - 2;
   if (axes < 1 || w.rank() != x.rank()) {
@@ -146,17 +146,18 @@ absl::Status EvalDeformConv(EvalContext& ctx) {
   const int64_t cells = Count(p.kernel), positions = Count(placed.out), plane = Count(in_dims);
   std::vector<int64_t> want = dims;
   want[1] = cells * groups.offsets * axes;
-  X2IR_RETURN_IF_ERROR(CheckDims(ctx, kX, "x", x.dims()));
+  X2IR_RETURN_IF_ERROR(CheckDims(ctx, kXOperand, "x", x.dims()));
   X2IR_RETURN_IF_ERROR(CheckDims(ctx, kW, "w", w.dims()));
   X2IR_RETURN_IF_ERROR(CheckDims(ctx, kOffset, "offset", want));
   want[1] = cells * groups.offsets;
-  X2IR_RETURN_IF_ERROR(CheckDims(ctx, kMask, "mask", want));
+  X2IR_RETURN_IF_ERROR(CheckDims(ctx, kMaskOperand, "mask", want));
   X2IR_RETURN_IF_ERROR(CheckDims(ctx, kBias, "b", {out_channels}));
   X2IR_RETURN_IF_ERROR(CheckAllocation(DType::kFloat64, dims));
   const Numbers<double> in(x), weights(w), offsets(ctx.input(kOffset));
   std::optional<Numbers<double>> bias, mask;
   if (ctx.num_inputs() > kBias && ctx.has(kBias)) bias.emplace(ctx.input(kBias));
-  if (ctx.num_inputs() > kMask && ctx.has(kMask)) mask.emplace(ctx.input(kMask));
+  if (ctx.num_inputs() > kMaskOperand && ctx.has(kMaskOperand))
+    mask.emplace(ctx.input(kMaskOperand));
   const std::vector<int64_t> strides = Strides(in_dims);
   std::vector<double> out(Count(dims)), at(axes), column(channels * cells);
   for (int64_t n = 0; n < (out.empty() ? 0 : x.dim(0)); ++n) {

@@ -204,8 +204,8 @@ absl::StatusOr<Factor<T>> OperandFactor(const Tensor& in, const std::string& ter
 
 // The product of two factors, summed up over letters that are not in `keep`.
 template <typename T>
-absl::StatusOr<Factor<T>> Product(const Factor<T>& a, const Factor<T>& b, const std::string& keep,
-                                  const Sizes& sizes, DType dtype) {
+absl::StatusOr<Factor<T>> FactorProduct(const Factor<T>& a, const Factor<T>& b,
+                                        const std::string& keep, const Sizes& sizes, DType dtype) {
   std::string batch, left, right, inner;
   for (char c : a.letters) {
     if (Has(b.letters, c)) {
@@ -267,7 +267,7 @@ absl::Status EvalEinsum(EvalContext& ctx) {
       for (size_t k = i + 1; k < ctx.num_inputs(); ++k) keep += equation.terms[k];
       X2IR_ASSIGN_OR_RETURN(const Factor<T> factor,
                             OperandFactor<T>(ctx.input(i), equation.terms[i], sizes));
-      X2IR_ASSIGN_OR_RETURN(product, Product(product, factor, keep, sizes, dtype));
+      X2IR_ASSIGN_OR_RETURN(product, FactorProduct(product, factor, keep, sizes, dtype));
     }
     product = Rearranged(product, equation.result, sizes);
     ctx.Set(0, FromNumbers<T>(dtype, dims, product.numbers));

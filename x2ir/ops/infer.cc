@@ -185,6 +185,11 @@ absl::StatusOr<std::vector<Type>> InferContext::InferSubgraph(Symbol attr,
 
 // --- Building blocks --------------------------------------------------------------------
 
+absl::Status SameTypeAsFirst(InferContext& ctx) {
+  ctx.Set(0, ctx.type(0));
+  return absl::OkStatus();
+}
+
 absl::Status SameAsFirst(InferContext& ctx) {
   ctx.Set(0, ctx.type(0));
   if (auto elements = ctx.Elements(0)) ctx.SetElements(0, *std::move(elements));

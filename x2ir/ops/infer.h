@@ -72,6 +72,8 @@ std::optional<std::vector<int64_t>> KnownInts(const Value* value);  // null give
 
 // Output 0 has type and shape (and elements) of operand 0.
 absl::Status SameAsFirst(InferContext& ctx);
+// Output 0 has type and shape of operand 0.
+absl::Status SameTypeAsFirst(InferContext& ctx);
 // Multidirectional broadcast of two shapes; InvalidArgument if they cannot be. A dim where
 // nothing can be proved is unknown.
 absl::StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);

@@ -1,10 +1,10 @@
 #include "x2ir/ops/integrals.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <vector>
 
+#include "x2ir/ops/constants.h"
 #include "x2ir/ops/series.h"
 
 namespace x2ir {
@@ -12,7 +12,6 @@ namespace {
 
 using std::numbers::egamma;
 using std::numbers::pi;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // The value right of zero, with the sign of x.
 Expr Odd(const Expr& x, const Expr& right) { return Where(x < 0.0, -right, right); }

@@ -16,7 +16,7 @@ bool Given(const EvalContext& ctx, size_t i) { return i < ctx.num_inputs() && ct
 
 // --- linear_attention -----------------------------------------------------------------------
 
-enum Operand { kQuery, kKey, kValue, kState, kDecay, kBeta };
+enum LinearOperand { kQuery, kKey, kValue, kState, kDecay, kBeta };
 
 struct Rule {
   bool gated, delta;

@@ -49,20 +49,20 @@ absl::Status CheckPerFeature(std::string_view what, size_t count, const Tensor& 
 
 // --- ml_normalizer --------------------------------------------------------------------------
 
-absl::Status CheckNorm(const AttributeMap& attrs) {
+absl::Status CheckNormalizerNorm(const AttributeMap& attrs) {
   const std::string& norm = attrs.String("norm");
   if (norm == "MAX" || norm == "L1" || norm == "L2") return absl::OkStatus();
   return Invalid("norm: expected MAX, L1 or L2, got '", norm, "'");
 }
 
 absl::Status InferNormalizer(InferContext& ctx) {
-  X2IR_RETURN_IF_ERROR(CheckNorm(ctx.attrs()));
+  X2IR_RETURN_IF_ERROR(CheckNormalizerNorm(ctx.attrs()));
   X2IR_RETURN_IF_ERROR(InferRows(ctx).status());
   return InferFloats(ctx);
 }
 
 absl::Status EvalNormalizer(EvalContext& ctx) {
-  X2IR_RETURN_IF_ERROR(CheckNorm(ctx.attrs()));
+  X2IR_RETURN_IF_ERROR(CheckNormalizerNorm(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const RowShape shape, RowsOf(ctx.input(0)));
   const std::string& norm = ctx.attrs().String("norm");
   const Numbers<float> x(ctx.input(0));
@@ -255,7 +255,7 @@ absl::StatusOr<ClassLabels> CategoriesOf(const AttributeMap& attrs, DType dtype)
   return cats;
 }
 
-absl::Status InferOneHot(InferContext& ctx) {
+absl::Status InferOneHotEncoder(InferContext& ctx) {
   if (ctx.dtype(0) != DType::kString) X2IR_RETURN_IF_ERROR(ExpectReal(ctx.dtype(0)));
   X2IR_ASSIGN_OR_RETURN(const ClassLabels cats, CategoriesOf(ctx.attrs(), ctx.dtype(0)));
   ctx.Set(0, DType::kFloat32);
@@ -266,7 +266,7 @@ absl::Status InferOneHot(InferContext& ctx) {
   return absl::OkStatus();
 }
 
-absl::Status EvalOneHot(EvalContext& ctx) {
+absl::Status EvalOneHotEncoder(EvalContext& ctx) {
   const Tensor& x = ctx.input(0);
   if (!x.is_string()) X2IR_RETURN_IF_ERROR(ExpectReal(x.dtype()));
   X2IR_ASSIGN_OR_RETURN(const ClassLabels cats, CategoriesOf(ctx.attrs(), x.dtype()));
@@ -316,8 +316,8 @@ X2IR_OP(one_hot_encoder)
     .OptAttr("cats_int64s", AttrKind::kInts)
     .OptAttr("cats_strings", AttrKind::kStrings)
     .Attr("zeros", 1)
-    .Infer(InferOneHot)
-    .Eval(EvalOneHot)
+    .Infer(InferOneHotEncoder)
+    .Eval(EvalOneHotEncoder)
     .Doc(
         "For each element a vector that is 1 at its category and 0 elsewhere. An element of no "
         "category gives zeros, or an error if zeros = 0. Floats are truncated first.");

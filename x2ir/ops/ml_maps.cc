@@ -17,12 +17,12 @@ namespace {
 
 // --- zip_map --------------------------------------------------------------------------------
 
-absl::StatusOr<ClassLabels> LabelsOf(const AttributeMap& attrs) {
+absl::StatusOr<ClassLabels> ZipMapLabels(const AttributeMap& attrs) {
   return ClassLabels::Of(attrs, "classlabels_strings", "classlabels_int64s");
 }
 
 absl::Status InferZipMap(InferContext& ctx) {
-  X2IR_ASSIGN_OR_RETURN(const ClassLabels labels, LabelsOf(ctx.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const ClassLabels labels, ZipMapLabels(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const RowDims x, InferRows(ctx));
   if (labels.size() != 0) X2IR_RETURN_IF_ERROR(SameDim(x.features, labels.size()).status());
   if (ctx.dtype(0) != DType::kUndefined && ctx.dtype(0) != DType::kFloat32) {
@@ -33,7 +33,7 @@ absl::Status InferZipMap(InferContext& ctx) {
 }
 
 absl::Status EvalZipMap(EvalContext& ctx) {
-  X2IR_ASSIGN_OR_RETURN(const ClassLabels labels, LabelsOf(ctx.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const ClassLabels labels, ZipMapLabels(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const RowShape shape, RowsOf(ctx.input(0)));
   if (ctx.dtype(0) != DType::kFloat32) return Invalid("expected float32, got ", Name(ctx.dtype(0)));
   if (labels.size() == 0) return Invalid("expected class labels, got none");

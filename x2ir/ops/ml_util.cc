@@ -31,7 +31,7 @@ T Probit(T x) {
 
 // SOFTMAX_ZERO leaves out the scores that are zero, or so small that they count as zero.
 template <typename T>
-void Softmax(bool leave_out_zeros, std::vector<T>& scores) {
+void SoftmaxOf(bool leave_out_zeros, std::vector<T>& scores) {
   constexpr T kZero = T(1e-7);
   T max = std::numeric_limits<T>::lowest(), sum = 0;
   for (const T s : scores) max = std::max(max, s);
@@ -125,8 +125,8 @@ absl::Status FinishScores(PostTransform transform, FirstScore first, std::vector
   if (scores.size() > 1) {
     switch (transform) {
       case PostTransform::kNone: break;
-      case PostTransform::kSoftmax: Softmax(false, scores); break;
-      case PostTransform::kSoftmaxZero: Softmax(true, scores); break;
+      case PostTransform::kSoftmax: SoftmaxOf(false, scores); break;
+      case PostTransform::kSoftmaxZero: SoftmaxOf(true, scores); break;
       case PostTransform::kLogistic:
         for (T& s : scores) s = Logistic(s);
         break;

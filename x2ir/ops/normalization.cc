@@ -161,7 +161,7 @@ absl::Status InferMeanVariance(InferContext& ctx) {
 // --- Evaluation -----------------------------------------------------------------------------
 
 // Rounds to a type and back: what storing an intermediate result in it does.
-double RoundTo(DType t, double v) {
+double RoundToFloat(DType t, double v) {
   switch (t) {
     case DType::kFloat64: return v;
     case DType::kFloat16: return HalfToFloat(FloatToHalf(static_cast<float>(v)));
@@ -269,7 +269,7 @@ absl::Status EvalGroups(EvalContext& ctx, int64_t groups, DType stash) {
     const int64_t count = y.empty() ? 0 : channels / groups * inner;
     for (int64_t ng = 0; !y.empty() && ng < x.dim(0) * groups; ++ng) {
       const int64_t base = ng * count;
-      auto get = [&](int64_t i) { return RoundTo(stash, xs[base + i]); };
+      auto get = [&](int64_t i) { return RoundToFloat(stash, xs[base + i]); };
       const Moments m = MomentsOf(count, get);
       const double factor = 1 / std::sqrt(m.variance + epsilon);
       for (int64_t i = 0; i < count; ++i) {
@@ -321,7 +321,7 @@ absl::Status EvalRows(EvalContext& ctx, bool rms) {
     std::vector<double> means(Product(statistics)), inverses(means.size());
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t base = r * inner;
-      auto get = [&](int64_t i) { return RoundTo(stash, xs[base + i]); };
+      auto get = [&](int64_t i) { return RoundToFloat(stash, xs[base + i]); };
       Moments m;
       if (rms) {
         for (int64_t i = 0; i < inner; ++i) m.variance += get(i) * get(i);
@@ -333,7 +333,7 @@ absl::Status EvalRows(EvalContext& ctx, bool rms) {
       means[r] = m.mean;
       inverses[r] = inverse;
       for (int64_t i = 0; i < inner; ++i) {
-        y[base + i] = static_cast<T>(RoundTo(result, (get(i) - m.mean) * inverse));
+        y[base + i] = static_cast<T>(RoundToFloat(result, (get(i) - m.mean) * inverse));
       }
     }
     for (size_t k = 0; k < affine.size(); ++k) {

@@ -55,7 +55,7 @@ absl::StatusOr<Tensor> RunBy(Symbol op, std::vector<Tensor> operands, const Attr
 
 bool IsByte(DType t) { return t == DType::kInt8 || t == DType::kUInt8; }
 bool IsFloat8(DType t) { return IsFloating(t) && BitWidth(t) == 8 && t != DType::kFloat8E8M0; }
-bool IsScale(DType t) {
+bool IsLinearScale(DType t) {
   return t == DType::kFloat32 || t == DType::kFloat16 || t == DType::kBFloat16;
 }
 bool Bytes(DType t) { return IsByte(t); }
@@ -95,12 +95,12 @@ template <typename C>
 absl::Status CheckQLinearMatMulTypes(const C& ctx) {
   return CheckTypes(ctx, *FindOp(ctx.node().op()),
                     {{0, BytesOrFloat8},
-                     {1, IsScale},
+                     {1, IsLinearScale},
                      {2, BytesOrFloat8, 0},
                      {3, BytesOrFloat8},
-                     {4, IsScale, 1},
+                     {4, IsLinearScale, 1},
                      {5, BytesOrFloat8, 3},
-                     {6, IsScale, 1},
+                     {6, IsLinearScale, 1},
                      {7, BytesOrFloat8}});
 }
 template <typename C>

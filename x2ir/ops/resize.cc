@@ -21,7 +21,7 @@ namespace {
 
 // --- Attributes -----------------------------------------------------------------------------
 
-enum Operand : size_t { kX, kRoi, kScales, kSizes };
+enum ResizeOperand : size_t { kX, kRoi, kScales, kSizes };
 
 enum class Mode { kNearest, kLinear, kCubic };
 enum class Coordinates {

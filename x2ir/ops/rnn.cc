@@ -163,9 +163,9 @@ absl::Status InferLstm(InferContext& ctx) { return InferRecurrent(ctx, Kind::kLs
 // --- Evaluation -----------------------------------------------------------------------------
 
 template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <typename T>
-using MatrixMap = Eigen::Map<const Matrix<T>>;
+using MatrixMap = Eigen::Map<const RowMajor<T>>;
 
 // One direction: its weights and what happens in one step for the rows (batch entries).
 template <typename T>
@@ -203,13 +203,13 @@ struct Cell {
   }
 
   void Gru(const T* xw, const T* hr, T* h) const {
-    Matrix<T> z(1, hidden), reset(1, hidden);
+    RowMajor<T> z(1, hidden), reset(1, hidden);
     for (int64_t j = 0; j < hidden; ++j) {
       const int64_t k = hidden + j;
       z(j) = static_cast<T>(Act(0, static_cast<double>(xw[j]) + hr[j] + wb[j] + rb[j]));
       reset(j) = static_cast<T>(Act(0, static_cast<double>(xw[k]) + hr[k] + wb[k] + rb[k]));
     }
-    Matrix<T> inner(1, hidden);  // what the candidate takes from the state
+    RowMajor<T> inner(1, hidden);  // what the candidate takes from the state
     if (linear_before_reset) {
       for (int64_t j = 0; j < hidden; ++j) {
         inner(j) = reset(j) * (hr[2 * hidden + j] + rb[2 * hidden + j]);
@@ -325,11 +325,11 @@ absl::Status EvalRecurrent(EvalContext& ctx, Kind kind) {
       if (kind == Kind::kGru) cell.linear_before_reset = attrs.Int("linear_before_reset") != 0;
       cell.clip = attrs.Float("clip", 0);
       // The input's part of all gates at once, then step by step.
-      const Matrix<T> xw =
+      const RowMajor<T> xw =
           MatrixMap<T>(xs.data(), length * batch, features) *
           MatrixMap<T>(ws.data() + d * width * features, width, features).transpose();
       const bool reverse = d == 1 || attrs.String("direction") == "reverse";
-      Matrix<T> hr(batch, width);
+      RowMajor<T> hr(batch, width);
       for (int64_t step = 0; step < length; ++step) {
         T* hd = h.data() + d * batch * hidden;
         T* cd = c.data() + d * batch * hidden;

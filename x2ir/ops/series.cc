@@ -10,12 +10,12 @@ namespace x2ir {
 namespace {
 
 // Zeros of Legendre's polynomials by Newton's method.
-using Rule = std::pair<std::vector<double>, std::vector<double>>;
-const Rule& Gauss(int n) {
+using QuadratureRule = std::pair<std::vector<double>, std::vector<double>>;
+const QuadratureRule& Gauss(int n) {
   static std::mutex mutex;
-  static std::map<int, Rule> rules;
+  static std::map<int, QuadratureRule> rules;
   const std::lock_guard lock(mutex);
-  Rule& rule = rules[n];
+  QuadratureRule& rule = rules[n];
   for (int i = 0; rule.first.size() < static_cast<size_t>(n); ++i) {
     double x = std::cos(std::numbers::pi * (i + 0.75) / (n + 0.5)), slope = 1;
     for (int round = 0; round < 20; ++round) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/ops/constants.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -16,7 +17,6 @@ namespace x2ir {
 namespace {
 
 using Complex = std::complex<double>;
-constexpr double kPi = 3.14159265358979323846;
 
 // --- Fourier transform ----------------------------------------------------------------------
 

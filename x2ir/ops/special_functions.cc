@@ -4,18 +4,15 @@
 #include <iterator>
 #include <limits>
 #include <memory>
-#include <numbers>
 #include <utility>
 
+#include "x2ir/ops/constants.h"
 #include "x2ir/ops/series.h"
 
 namespace x2ir {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kEps = std::numeric_limits<double>::epsilon();
-constexpr double kPi = std::numbers::pi;
 // Keeps continued fractions off division by zero.
 constexpr double kTiny = 1e-300;
 // Rounds that a series or fraction may take.

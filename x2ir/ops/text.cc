@@ -112,7 +112,7 @@ absl::StatusOr<bool> CountsCharacters(const AttributeMap& attrs) {
   return Invalid("unit: expected BYTE or UTF8_CHAR, got '", unit, "'");
 }
 
-absl::Status InferLength(InferContext& ctx) {
+absl::Status InferStringLength(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectStrings(ctx, 0));
   X2IR_RETURN_IF_ERROR(CountsCharacters(ctx.attrs()).status());
   ctx.Set(0, DType::kInt64);
@@ -120,7 +120,7 @@ absl::Status InferLength(InferContext& ctx) {
   return absl::OkStatus();
 }
 
-absl::Status EvalLength(EvalContext& ctx) {
+absl::Status EvalStringLength(EvalContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectStrings(ctx, 0));
   X2IR_ASSIGN_OR_RETURN(const bool characters, CountsCharacters(ctx.attrs()));
   std::vector<int64_t> lengths;
@@ -137,8 +137,8 @@ X2IR_OP(string_length)
     .In("x")
     .Out("y")
     .Attr("unit", "BYTE")
-    .Infer(InferLength)
-    .Eval(EvalLength)
+    .Infer(InferStringLength)
+    .Eval(EvalStringLength)
     .Doc("How many bytes, or characters of UTF-8 (UTF8_CHAR), each string has.");
 
 // --- substring ------------------------------------------------------------------------------

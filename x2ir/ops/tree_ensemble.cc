@@ -83,7 +83,7 @@ absl::Status InferForest(const Forest& forest, const RowDims& x, const Dim& targ
   return Invalid("a vote for target ", forest.max_target, " of ", targets.value());
 }
 
-absl::StatusOr<Dim> TargetsOf(const AttributeMap& attrs) {
+absl::StatusOr<Dim> TreeTargets(const AttributeMap& attrs) {
   if (!attrs.Has("n_targets")) return Dim();
   const int64_t targets = attrs.Int("n_targets");
   if (targets < 1) return Invalid("n_targets: ", targets);
@@ -108,7 +108,7 @@ absl::Status Regress(EvalContext& ctx, const Forest& forest, const std::vector<d
   X2IR_ASSIGN_OR_RETURN(const RowShape shape, RowsOf(ctx.input(0)));
   X2IR_ASSIGN_OR_RETURN(const PostTransform transform, PostTransformOf(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const Aggregate aggregate, AggregateOf(ctx.attrs()));
-  X2IR_ASSIGN_OR_RETURN(const Dim known, TargetsOf(ctx.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const Dim known, TreeTargets(ctx.attrs()));
   if (!known.is_static()) return Invalid("expected n_targets");
   const int64_t targets = known.value();
   X2IR_RETURN_IF_ERROR(CheckForest(forest, shape, targets));
@@ -159,7 +159,7 @@ absl::Status InferEnsemble(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(PostTransformOf(ctx.attrs()).status());
   X2IR_RETURN_IF_ERROR(AggregateOf(ctx.attrs()).status());
   X2IR_ASSIGN_OR_RETURN(const RowDims x, InferRows(ctx));
-  X2IR_ASSIGN_OR_RETURN(const Dim targets, TargetsOf(ctx.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const Dim targets, TreeTargets(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const Forest forest, ForestByPosition(ctx.attrs()));
   X2IR_RETURN_IF_ERROR(InferForest(forest, x, targets));
   ctx.Set(0, ctx.dtype(0), Shape{x.rows, targets});
@@ -209,7 +209,7 @@ absl::Status InferRegressor(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(PostTransformOf(ctx.attrs()).status());
   X2IR_RETURN_IF_ERROR(AggregateOf(ctx.attrs()).status());
   X2IR_ASSIGN_OR_RETURN(const RowDims x, InferRows(ctx));
-  X2IR_ASSIGN_OR_RETURN(const Dim targets, TargetsOf(ctx.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const Dim targets, TreeTargets(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const std::vector<double> base, BaseValues(ctx.attrs()));
   X2IR_RETURN_IF_ERROR(CheckBase(base, targets));
   X2IR_ASSIGN_OR_RETURN(const Forest forest, ForestById(ctx.attrs(), "target"));
@@ -221,7 +221,7 @@ absl::Status InferRegressor(InferContext& ctx) {
 absl::Status EvalRegressor(EvalContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const Forest forest, ForestById(ctx.attrs(), "target"));
   X2IR_ASSIGN_OR_RETURN(const std::vector<double> base, BaseValues(ctx.attrs()));
-  X2IR_ASSIGN_OR_RETURN(const Dim targets, TargetsOf(ctx.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const Dim targets, TreeTargets(ctx.attrs()));
   X2IR_RETURN_IF_ERROR(CheckBase(base, targets));
   return Regress(ctx, forest, base, DType::kFloat32);
 }
@@ -254,13 +254,13 @@ X2IR_OP(tree_ensemble_regressor)
 
 // --- tree_ensemble_classifier ---------------------------------------------------------------
 
-absl::StatusOr<ClassLabels> LabelsOf(const AttributeMap& attrs) {
+absl::StatusOr<ClassLabels> ClassifierLabels(const AttributeMap& attrs) {
   return ClassLabels::Of(attrs, "classlabels_strings", "classlabels_int64s");
 }
 
 absl::Status InferClassifier(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(PostTransformOf(ctx.attrs()).status());
-  X2IR_ASSIGN_OR_RETURN(const ClassLabels labels, LabelsOf(ctx.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const ClassLabels labels, ClassifierLabels(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const RowDims x, InferRows(ctx));
   X2IR_RETURN_IF_ERROR(BaseValues(ctx.attrs()).status());
   X2IR_ASSIGN_OR_RETURN(const Forest forest, ForestById(ctx.attrs(), "class"));
@@ -373,7 +373,7 @@ absl::StatusOr<Ballot> BallotOf(const AttributeMap& attrs, const Forest& forest,
 
 absl::Status EvalClassifier(EvalContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const Forest forest, ForestById(ctx.attrs(), "class"));
-  X2IR_ASSIGN_OR_RETURN(const ClassLabels labels, LabelsOf(ctx.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const ClassLabels labels, ClassifierLabels(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const RowShape shape, RowsOf(ctx.input(0)));
   const int64_t classes = labels.size();
   if (classes == 0) return Invalid("expected class labels, got none");

@@ -59,11 +59,6 @@ absl::Status InferAbs(InferContext& ctx) {
   return absl::OkStatus();
 }
 
-absl::Status InferType(InferContext& ctx) {
-  ctx.Set(0, ctx.type(0));
-  return absl::OkStatus();
-}
-
 absl::Status InferTest(InferContext& ctx) {
   Type type = ctx.type(0);
   if (type.is_tensor()) {
@@ -157,14 +152,14 @@ X2IR_OP(neg)
 X2IR_OP(sign)
     .In("x")
     .Out("y")
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(RealMap([](auto x) { return Sign(x); }))
     .Doc("-1, 0 or 1; NaN for NaN.");
 
 X2IR_OP(erf)
     .In("x")
     .Out("y")
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(RealMap([](auto x) { return static_cast<decltype(x)>(std::erf(x)); }))
     .Doc("The error function; of integers rounded towards zero.");
 
@@ -173,7 +168,7 @@ X2IR_OP(erf)
   X2IR_OP(op)                                    \
       .In("x")                                   \
       .Out("y")                                  \
-      .Infer(InferType)                          \
+      .Infer(SameTypeAsFirst)                    \
       .Eval(FloatMap([](auto x) {                \
         using T = decltype(x);                   \
         return static_cast<T>(expression);       \
@@ -205,7 +200,7 @@ X2IR_OP(not ).In("x").Out("y").Infer(InferNot).Eval(EvalNot).Doc("Logical not of
 X2IR_OP(bitwise_not)
     .In("x")
     .Out("y")
-    .Infer(InferType)
+    .Infer(SameTypeAsFirst)
     .Eval(EvalBitwiseNot)
     .Doc("Every bit of an integer inverted.");
 

@@ -29,7 +29,7 @@ namespace {
 // Weights in memory, not in a mapped file, up to which more are put there.
 constexpr int64_t kMaxBytesInMemory = 4 * kMaxRewrittenBytes;
 // No attention has more; a value of very many users is not looked through.
-constexpr size_t kMaxUses = 64;
+constexpr size_t kMaxLinearUses = 64;
 
 // Rank-2 tensors side by side (axis 1) or below each other (axis 0); of one type and height.
 Tensor ConcatMatrices(const std::vector<Tensor>& parts, int64_t axis) {
@@ -57,9 +57,9 @@ Node* OnlyUser(const Value* value, Symbol op) {
   return user->Is(op) && user->graph() == value->graph() ? user : nullptr;
 }
 
-class Merger {
+class LinearMerger {
  public:
-  explicit Merger(Graph& graph) : graph_(graph) {}
+  explicit LinearMerger(Graph& graph) : graph_(graph) {}
 
   int64_t Run() {
     for (Node* node : graph_.nodes()) {
@@ -135,7 +135,7 @@ class Merger {
   void MergeLinear(Node* first) {
     Value* x = first->input(0);
     const Tensor* w = DenseConstant(first->input(1));
-    if (!x || RankOf(x) < 2 || !w || w->rank() != 2 || x->uses().size() > kMaxUses) return;
+    if (!x || RankOf(x) < 2 || !w || w->rank() != 2 || x->uses().size() > kMaxLinearUses) return;
     if (x->uses().size() < 2 || !seen_.insert(x).second) return;
     const int64_t axis = ColumnAxis(*first);
     std::vector<Branch> branches;
@@ -321,7 +321,7 @@ class Merger {
     Value* value = last->output(0);
     if (!value->shape() || value->is_graph_output()) return;
     const int64_t rank = value->shape()->rank();
-    if (value->uses().size() < 2 || value->uses().size() > kMaxUses) return;
+    if (value->uses().size() < 2 || value->uses().size() > kMaxLinearUses) return;
     Perm order;
     const Node* reshape = last;
     if (last->Is("transpose")) {
@@ -445,7 +445,7 @@ class Merger {
 };
 
 absl::StatusOr<int64_t> MergeLinearOps(Graph& graph, const PassContext& context) {
-  int64_t changes = Merger(graph).Run();
+  int64_t changes = LinearMerger(graph).Run();
   for (Graph* inner : graph.NestedGraphs()) {
     X2IR_ASSIGN_OR_RETURN(const int64_t made, MergeLinearOps(*inner, context));
     changes += made;

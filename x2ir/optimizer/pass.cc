@@ -22,30 +22,30 @@ struct Passes {
   }
 };
 
-Registry<Passes>& Table() {
+Registry<Passes>& PassTable() {
   static auto* table = new Registry<Passes>;
   return *table;
 }
 
 // Rounds until nothing changes; passes that undo each other stop here.
-constexpr int kMaxRounds = 20;
+constexpr int kMaxPipelineRounds = 20;
 
 }  // namespace
 
 const Pass* FindPass(std::string_view name) {
-  const auto& passes = Table().Get().by_name;
+  const auto& passes = PassTable().Get().by_name;
   const auto it = passes.find(name);
   return it == passes.end() ? nullptr : it->second.get();
 }
 
 std::vector<const Pass*> AllPasses() {
   std::vector<const Pass*> passes;
-  for (const auto& entry : Table().Get().by_name) passes.push_back(entry.second.get());
+  for (const auto& entry : PassTable().Get().by_name) passes.push_back(entry.second.get());
   return passes;
 }
 
 bool RegisterPass(std::string_view name, std::string_view doc, PassFn run, SourcePlace place) {
-  Table().Add(std::make_shared<const Pass>(Pass{name, doc, std::move(run), place}));
+  PassTable().Add(std::make_shared<const Pass>(Pass{name, doc, std::move(run), place}));
   return true;
 }
 
@@ -107,7 +107,7 @@ absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
   // A pass works until it is done, so it has work again only if another one did something since.
   int64_t total = 0;
   absl::flat_hash_map<const Pass*, int64_t> seen;  // what `total` was when the pass had run
-  for (int round = 0; round < kMaxRounds; ++round) {
+  for (int round = 0; round < kMaxPipelineRounds; ++round) {
     const int64_t before = total;
     for (size_t i = 0; i < passes.size(); ++i) {
       if (const auto it = seen.find(passes[i]); it != seen.end() && it->second == total) continue;

@@ -14,7 +14,7 @@ namespace x2ir {
 namespace {
 
 // What an op does with the numbers of its element type. Each kind allows less than the one before.
-enum class Use {
+enum class NumberUse {
   kMoves,      // nothing: any type that every value gets to and back from
   kCompares,   // tells which is greater, or whether one is 0: any type that has every value
   kWraps,      // sums and products modulo the width: any integer type that is as wide
@@ -27,7 +27,7 @@ enum class Use {
 
 struct Row {
   std::string_view ops;  // names, between spaces
-  Use use;
+  NumberUse use;
   uint32_t operands = ~0u;  // bit i: operand i is of the element type, if its dtype is that of
                             // the first of them; bit 31 stands for all from there on
   uint32_t outputs = ~0u;
@@ -35,35 +35,35 @@ struct Row {
 
 constexpr uint32_t kAll = ~0u;
 constexpr uint32_t kNone = 0;
-constexpr uint32_t kFirst = 1;
+constexpr uint32_t kFirstOperand = 1;
 
 constexpr Row kRows[] = {
     {"identity transpose squeeze unsqueeze flatten reshape slice expand tile split gather "
      "gather_elements gather_nd reverse_sequence depth_to_space space_to_depth compress trilu "
      "center_crop_pad",
-     Use::kMoves, kFirst},
-    {"concat", Use::kMoves},
-    {"where", Use::kMoves, 0b110},
-    {"pad scatter_elements scatter_nd", Use::kMoves, 0b101},
-    {"one_hot", Use::kMoves, 0b100},
-    {"shape size", Use::kMoves, kFirst, kNone},
-    {"equal greater greater_or_equal less less_or_equal", Use::kCompares, kAll, kNone},
-    {"is_nan is_inf non_zero arg_max arg_min", Use::kCompares, kFirst, kNone},
-    {"max min clip relu sign", Use::kCompares},
-    {"reduce_max reduce_min global_max_pool", Use::kCompares, kFirst},
-    {"max_pool top_k unique", Use::kCompares, kFirst, kFirst},
-    {"add sub mul sum neg matmul", Use::kWraps},
-    {"reduce_sum reduce_prod reduce_sum_square cum_sum", Use::kWraps, kFirst},
-    {"div mod abs prelu", Use::kComputes},
+     NumberUse::kMoves, kFirstOperand},
+    {"concat", NumberUse::kMoves},
+    {"where", NumberUse::kMoves, 0b110},
+    {"pad scatter_elements scatter_nd", NumberUse::kMoves, 0b101},
+    {"one_hot", NumberUse::kMoves, 0b100},
+    {"shape size", NumberUse::kMoves, kFirstOperand, kNone},
+    {"equal greater greater_or_equal less less_or_equal", NumberUse::kCompares, kAll, kNone},
+    {"is_nan is_inf non_zero arg_max arg_min", NumberUse::kCompares, kFirstOperand, kNone},
+    {"max min clip relu sign", NumberUse::kCompares},
+    {"reduce_max reduce_min global_max_pool", NumberUse::kCompares, kFirstOperand},
+    {"max_pool top_k unique", NumberUse::kCompares, kFirstOperand, kFirstOperand},
+    {"add sub mul sum neg matmul", NumberUse::kWraps},
+    {"reduce_sum reduce_prod reduce_sum_square cum_sum", NumberUse::kWraps, kFirstOperand},
+    {"div mod abs prelu", NumberUse::kComputes},
     {"acos acosh asin asinh atan atanh ceil cos cosh erf exp floor log reciprocal round sin sinh "
      "sqrt tan tanh elu selu celu leaky_relu sigmoid hard_sigmoid softplus softsign hard_swish "
      "thresholded_relu mish gelu swish shrink softmax log_softmax hardmax conv conv_transpose gemm "
      "average_pool global_average_pool lp_pool global_lp_pool lrn batch_normalization "
      "instance_normalization group_normalization layer_normalization rms_normalization "
      "lp_normalization mean_variance_normalization det mean pow",
-     Use::kFloatOnly},
+     NumberUse::kFloatOnly},
     {"reduce_mean reduce_l1 reduce_l2 reduce_log_sum reduce_log_sum_exp resize grid_sample",
-     Use::kFloatOnly, kFirst},
+     NumberUse::kFloatOnly, kFirstOperand},
 };
 
 const Row* FindRow(Symbol op) {
@@ -112,17 +112,18 @@ bool HoldsEvery(DType to, DType from) {
 
 namespace {
 
-bool MayStandIn(DType to, DType from, Use use) {
+bool MayStandIn(DType to, DType from, NumberUse use) {
   const bool integers = IsInteger(to) && IsInteger(from);
-  if (IsFloating(from) && use > Use::kCompares) {
+  if (IsFloating(from) && use > NumberUse::kCompares) {
     return BitWidth(from) <= 16 && (to == DType::kFloat32 || to == DType::kFloat64);
   }
   switch (use) {
-    case Use::kMoves: return HoldsEvery(to, from) || (integers && BitWidth(to) >= BitWidth(from));
-    case Use::kCompares: return HoldsEvery(to, from);
-    case Use::kWraps: return integers && BitWidth(to) >= BitWidth(from);
-    case Use::kComputes: return integers && HoldsEvery(to, from);
-    case Use::kFloatOnly: return false;
+    case NumberUse::kMoves:
+      return HoldsEvery(to, from) || (integers && BitWidth(to) >= BitWidth(from));
+    case NumberUse::kCompares: return HoldsEvery(to, from);
+    case NumberUse::kWraps: return integers && BitWidth(to) >= BitWidth(from);
+    case NumberUse::kComputes: return integers && HoldsEvery(to, from);
+    case NumberUse::kFloatOnly: return false;
   }
   return false;
 }

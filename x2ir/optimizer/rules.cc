@@ -42,7 +42,7 @@ struct AllRules {
   }
 };
 
-Registry<AllRules>& Table() {
+Registry<AllRules>& RuleTable() {
   static auto* table = new Registry<AllRules>;
   return *table;
 }
@@ -54,12 +54,12 @@ constexpr int64_t kMaxChangesPerNode = 32;
 
 bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule,
                   const std::vector<std::string_view>& behind) {
-  Table().Add({pass, op, rule, behind});
+  RuleTable().Add({pass, op, rule, behind});
   return true;
 }
 
 bool HasRules(std::string_view pass, Symbol op) {
-  const auto& rules = Table().Get().by_pass;
+  const auto& rules = RuleTable().Get().by_pass;
   const auto it = rules.find(pass);
   return it != rules.end() && it->second.contains(op);
 }
@@ -329,7 +329,7 @@ void Rewriter::Touch(Node& node) {
 }
 
 absl::StatusOr<int64_t> RunRules(std::string_view pass, Graph& graph, const PassContext& context) {
-  const auto& all = Table().Get().by_pass;
+  const auto& all = RuleTable().Get().by_pass;
   const auto it = all.find(pass);
   if (it == all.end()) return 0;
   const Rules& rules = it->second;

@@ -22,7 +22,7 @@ namespace {
 
 // --- 9 --------------------------------------------------------------------------------------
 
-std::optional<std::vector<int64_t>> PermOf(const Node& node) {
+std::optional<std::vector<int64_t>> PermAttr(const Node& node) {
   if (node.attrs().Has("perm")) return node.attrs().Ints("perm");
   const int64_t rank = RankOf(node.input(0));
   if (rank < 0) return std::nullopt;
@@ -32,13 +32,13 @@ std::optional<std::vector<int64_t>> PermOf(const Node& node) {
 }
 
 absl::StatusOr<bool> MergeTransposes(Rewriter& r) {
-  const auto perm = PermOf(r.node());
+  const auto perm = PermAttr(r.node());
   const Node* first = r.Producer(0, "transpose");
   if (!perm) {  // the reversal of a rank that is not known, twice
     return first && !first->attrs().Has("perm") && r.Replace(first->input(0));
   }
   if (std::is_sorted(perm->begin(), perm->end())) return r.Replace(r.in(0));
-  const auto before = first ? PermOf(*first) : std::nullopt;
+  const auto before = first ? PermAttr(*first) : std::nullopt;
   if (!before || before->size() != perm->size()) return false;
   std::vector<int64_t> both;
   for (const int64_t axis : *perm) both.push_back((*before)[axis]);

@@ -23,7 +23,7 @@
 namespace x2ir {
 namespace {
 
-bool IsReshape(const Node* node) {
+bool IsAnyReshape(const Node* node) {
   static const Symbol* const kOps[] = {new Symbol("reshape"), new Symbol("flatten"),
                                        new Symbol("squeeze"), new Symbol("unsqueeze")};
   return node && node->is_ir() &&
@@ -223,7 +223,7 @@ X2IR_RULE(simplify, unsqueeze, RemoveReshape);
 
 absl::StatusOr<bool> MergeReshapes(Rewriter& r) {
   const Node* first = r.in(0)->producer();
-  if (!IsReshape(first) || first->graph() != &r.graph()) return false;
+  if (!IsAnyReshape(first) || first->graph() != &r.graph()) return false;
   Value* x = first->input(0);
   const std::optional<Sizes> in = SizesOf(*x);
   std::optional<Sizes> middle = Apply(*first, in);
@@ -298,7 +298,7 @@ absl::StatusOr<bool> MoveOnesBeforeTranspose(Rewriter& r) {
   if (!transpose || !Rewriter::UsedOnce(r.in(0))) return false;
   const Value* before = transpose->input(0);
   const Node* first = before->producer();
-  if (!IsReshape(first) || first->graph() != &r.graph() || !Rewriter::UsedOnce(before))
+  if (!IsAnyReshape(first) || first->graph() != &r.graph() || !Rewriter::UsedOnce(before))
     return false;
   const Shape *from = before->shape(), *moved = r.in(0)->shape();
   const Type type = InferredType(r);

@@ -15,7 +15,7 @@ constexpr uint64_t kCacheLine = 64;
 
 uint64_t AlignmentOf(const Tensor& tensor) { return tensor.nbytes() >= kPage ? kPage : kCacheLine; }
 
-std::string FolderOf(const std::string& path) {
+std::string FolderWithSlash(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
@@ -65,7 +65,7 @@ absl::StatusOr<const std::string*> Externals::NameOf(const MappedFile& file) {
       return CannotExpress("weights lie in '", file.path(), "', which '", path_,
                            "' would overwrite; it cannot refer to them");
     }
-    name = RelativeTo(CanonicalPath(FolderOf(path_)), real);
+    name = RelativeTo(CanonicalPath(FolderWithSlash(path_)), real);
     if (name.empty()) {
       return CannotExpress("weights lie in '", real, "', outside of the folder of '", path_,
                            "'; an ONNX file can refer only to files beside it or in folders there");

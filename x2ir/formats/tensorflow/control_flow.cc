@@ -9,7 +9,7 @@
 namespace x2ir::tf_format {
 namespace {
 
-constexpr int kMaxDepth = 100;  // of branches and loops in each other
+constexpr int kMaxNesting = 100;  // of branches and loops in each other
 
 // What belongs to no branch even where it waits for one.
 bool IsConstant(const NodeProto& node) {
@@ -217,7 +217,7 @@ absl::Status ControlFlow::FindMerge(Info& info) {
 absl::StatusOr<ControlFlow::Cond*> ControlFlow::CondOf(Context* context, const Ref& pred) {
   Cond*& cond = conds_by_pred_[{context, {pred.node, pred.index}}];
   if (cond) return cond;
-  if (context->depth >= kMaxDepth) return Unimplemented("branches in more than ", kMaxDepth);
+  if (context->depth >= kMaxNesting) return Unimplemented("branches in more than ", kMaxNesting);
   cond = &conds_.emplace_back();
   cond->pred = pred;
   for (int branch = 0; branch < 2; ++branch) {
@@ -234,7 +234,7 @@ absl::StatusOr<ControlFlow::Frame*> ControlFlow::FrameOf(Context* context, const
   if (!name) return Invalid("attribute 'frame_name' is no string");
   Frame*& frame = frames_by_name_[{context, *name}];
   if (frame) return frame;
-  if (context->depth >= kMaxDepth) return Unimplemented("loops in more than ", kMaxDepth);
+  if (context->depth >= kMaxNesting) return Unimplemented("loops in more than ", kMaxNesting);
   frame = &frames_.emplace_back();
   const int depth = context->depth + 1;
   frame->context = {Context::kFrame, context, depth, nullptr, 0, frame};

@@ -9,7 +9,7 @@
 namespace x2ir::tf_format {
 namespace {
 
-constexpr size_t kMaxAttributes = 1000;  // of one function; they are a list
+constexpr size_t kMaxFunctionAttributes = 1000;  // of one function; they are a list
 
 }  // namespace
 
@@ -23,7 +23,7 @@ Library::Library(const Source& source, const GraphProto& proto, const Variables*
 absl::Status Library::Check() const {
   if (duplicate_) return Invalid("two functions have the same name");
   for (const auto& [name, function] : functions_) {
-    if (function->attrs.size() > kMaxAttributes) {
+    if (function->attrs.size() > kMaxFunctionAttributes) {
       return Invalid("function '", name, "' has ", function->attrs.size(), " attributes");
     }
   }

@@ -9,8 +9,8 @@
 namespace x2ir::tf_format {
 namespace {
 
-constexpr int kMaxDepth = 100;  // of calls
-constexpr int kMaxHops = 100;   // over identities
+constexpr int kMaxCallDepth = 100;  // of calls
+constexpr int kMaxHops = 100;       // over identities
 constexpr size_t kMaxFile = size_t{1} << 28;
 constexpr int64_t kWholeLine = -2, kLineNumber = -1;
 
@@ -163,7 +163,7 @@ Tables::Origin Tables::OriginOf(const Body& body, std::string_view input,
 absl::Status Tables::Walk(const Body& body, const std::vector<Origin>& args, int depth) {
   if (depth > 0) left_ -= 1 + static_cast<int64_t>(body.nodes().size());
   if (left_ < 0) return Invalid("the functions that fill tables are too many nodes");
-  if (depth > kMaxDepth) return Invalid("calls are nested more than ", kMaxDepth, " deep");
+  if (depth > kMaxCallDepth) return Invalid("calls are nested more than ", kMaxCallDepth, " deep");
   for (const NodeProto& node : body.nodes()) {
     std::vector<Origin> operands;
     const auto look = [&] {

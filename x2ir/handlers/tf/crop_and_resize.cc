@@ -9,10 +9,11 @@ namespace {
 constexpr DType kFloat = DType::kFloat32;
 
 // Where the results along one axis lie in the image: [boxes, count], and whether that is inside.
-struct Places {
+struct CropPlaces {
   Expr at, inside;
 };
-Places PlacesAlong(TfArgs& a, const Expr& begin, const Expr& end, const Expr& last, int64_t count) {
+CropPlaces PlacesAlong(TfArgs& a, const Expr& begin, const Expr& end, const Expr& last,
+                       int64_t count) {
   std::vector<float> steps;
   for (int64_t i = 0; i < count; ++i) steps.push_back(static_cast<float>(i));
   const Expr step(a.b, a.b.Constant(Tensor::Of<float>({1, count}, steps)));
@@ -45,8 +46,8 @@ absl::StatusOr<Value*> CropAndResize(TfArgs& a) {
     return boxes.Op("gather", {boxes.value(), a.b.Ints({i})}, {{"axis", 1}});
   };
   const Expr last_row = last(1), last_column = last(2);
-  const Places rows = PlacesAlong(a, column(0), column(2), last_row, size[0]);
-  const Places columns = PlacesAlong(a, column(1), column(3), last_column, size[1]);
+  const CropPlaces rows = PlacesAlong(a, column(0), column(2), last_row, size[0]);
+  const CropPlaces columns = PlacesAlong(a, column(1), column(3), last_column, size[1]);
   // As [boxes, rows, columns].
   const auto unsqueezed = [&](const Expr& x, std::vector<int64_t> axes) {
     return x.Op("unsqueeze", {x.value(), a.b.Ints(axes)});

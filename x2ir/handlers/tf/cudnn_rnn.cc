@@ -10,20 +10,20 @@
 namespace x2ir {
 namespace {
 
-struct Mode {
+struct CudnnMode {
   std::string_view name, op;
   std::vector<int64_t> gates;  // where cuDNN has each of IR's
   Attribute::Strings activations;
 };
 
-const Mode* FindMode(std::string_view name) {
-  static const auto* modes = new std::vector<Mode>{
+const CudnnMode* FindCudnnMode(std::string_view name) {
+  static const auto* modes = new std::vector<CudnnMode>{
       {"lstm", "lstm", {0, 3, 1, 2}, {"Sigmoid", "Tanh", "Tanh"}},  // i, f, c, o
       {"gru", "gru", {1, 0, 2}, {"Sigmoid", "Tanh"}},               // r, z, h
       {"rnn_tanh", "rnn", {0}, {"Tanh"}},
       {"rnn_relu", "rnn", {0}, {"Relu"}},
   };
-  for (const Mode& mode : *modes) {
+  for (const CudnnMode& mode : *modes) {
     if (mode.name == name) return &mode;
   }
   return nullptr;
@@ -31,7 +31,7 @@ const Mode* FindMode(std::string_view name) {
 
 // What the sizes of the parameters follow from.
 struct Net {
-  const Mode* mode;
+  const CudnnMode* mode;
   int64_t directions, layers = 0, units = 0, features = 0;
 
   int64_t gates() const { return static_cast<int64_t>(mode->gates.size()); }
@@ -48,7 +48,7 @@ absl::StatusOr<Net> TakeNet(TfArgs& a) {
   const std::string mode = a.String("rnn_mode", "lstm");
   const std::string input = a.String("input_mode", "linear_input");
   const std::string direction = a.String("direction", "unidirectional");
-  const Net net = {.mode = FindMode(mode), .directions = direction == "bidirectional" ? 2 : 1};
+  const Net net = {.mode = FindCudnnMode(mode), .directions = direction == "bidirectional" ? 2 : 1};
   if (!net.mode) return Invalid("rnn_mode '", mode, "'");
   if (net.directions == 1 && direction != "unidirectional") {
     return Invalid("direction '", direction, "'");

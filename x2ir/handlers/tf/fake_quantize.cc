@@ -42,13 +42,13 @@ Value* FakeQuantVars(TfArgs& a) { return FakeQuantized(a, Expr(a.b, a.in(1)), Ex
 
 // Integers of that many bits, and back. The range's scale is that of the side which needs the
 // larger steps; zero stays zero.
-struct Asked {
+struct AskedRange {
   int64_t bits;
   bool half_to_even = true;
   bool given = false;  // whether the range is, or else that of the elements counts
 };
 using Bounds = std::function<Expr(bool greatest)>;
-absl::StatusOr<Value*> QuantizedThere(TfArgs& a, const Asked& q, const Bounds& bounds) {
+absl::StatusOr<Value*> QuantizedThere(TfArgs& a, const AskedRange& q, const Bounds& bounds) {
   const bool is_signed = a.Bool("signed_input", true), given = q.given;
   const int64_t bits = q.bits;
   const bool narrow = a.Bool("narrow_range", false);

@@ -87,15 +87,15 @@ absl::StatusOr<Value*> DataFormatVecPermute(TfArgs& a) {
 
 // --- Rows at numbers ------------------------------------------------------------------------
 
-enum class How { kUpdate, kAdd, kSub };
-template <How kHow>
+enum class InplaceKind { kUpdate, kAdd, kSub };
+template <InplaceKind kHow>
 absl::StatusOr<Value*> Inplace(TfArgs& a) {
   Value* rows = a.in(2);
-  if (kHow == How::kSub) rows = a.Op("neg", {rows});
+  if (kHow == InplaceKind::kSub) rows = a.Op("neg", {rows});
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(1));
   if (rank != 1) return Invalid("expected numbers of rank 1, got ", rank);
   return ScatterNd(a, a.in(0), Unsqueeze(a, a.in(1), {1}), rows,
-                   kHow == How::kUpdate ? "none" : "add");
+                   kHow == InplaceKind::kUpdate ? "none" : "add");
 }
 
 }  // namespace
@@ -105,11 +105,11 @@ X2IR_TF(gather)
     .From("DataFormatDimMap", DataFormatDimMap)
     .From("DataFormatVecPermute", DataFormatVecPermute);
 X2IR_TF(scatter_nd)
-    .From("InplaceUpdate", Inplace<How::kUpdate>)
-    .From("InplaceAdd", Inplace<How::kAdd>)
-    .From("InplaceSub", Inplace<How::kSub>)
-    .From("AliasInplaceUpdate", Inplace<How::kUpdate>)
-    .From("AliasInplaceAdd", Inplace<How::kAdd>)
-    .From("AliasInplaceSub", Inplace<How::kSub>);
+    .From("InplaceUpdate", Inplace<InplaceKind::kUpdate>)
+    .From("InplaceAdd", Inplace<InplaceKind::kAdd>)
+    .From("InplaceSub", Inplace<InplaceKind::kSub>)
+    .From("AliasInplaceUpdate", Inplace<InplaceKind::kUpdate>)
+    .From("AliasInplaceAdd", Inplace<InplaceKind::kAdd>)
+    .From("AliasInplaceSub", Inplace<InplaceKind::kSub>);
 
 }  // namespace x2ir

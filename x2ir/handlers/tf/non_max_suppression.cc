@@ -13,11 +13,11 @@ namespace {
 
 // How a version is asked. Operands: boxes [n, 4], scores [n], the most to select, then in turn the
 // threshold of overlap (an attribute in version 1), of scores, and sigma.
-struct Asked {
+struct AskedBoxes {
   Expr boxes, scores, most, overlap, least_score;  // all numbers float32 but `most`
 };
 
-Asked Read(TfArgs& a, int version) {
+AskedBoxes Read(TfArgs& a, int version) {
   const auto number = [&](size_t i) { return Expr(a.b, a.in(i)).To(DType::kFloat32); };
   const auto constant = [&](float value) { return Expr(a.b, a.b.Scalar(DType::kFloat32, value)); };
   // Without a threshold of scores all numbers are above it, but not minus infinity.
@@ -27,7 +27,7 @@ Asked Read(TfArgs& a, int version) {
 }
 
 // The numbers of the boxes selected, best first: int64.
-Expr Selected(TfArgs& a, const Asked& q) {
+Expr Selected(TfArgs& a, const AskedBoxes& q) {
   const auto vector = [&](const Expr& x) { return a.Reshape(x.value(), {1}); };
   Value* boxes = a.Op("unsqueeze", {q.boxes.value(), a.b.Ints({0})});
   Value* scores = a.Op("unsqueeze", {q.scores.value(), a.b.Ints({0, 1})});
@@ -69,7 +69,7 @@ Expr AsCompared(TfArgs& a, const Expr& overlap) {
 // The same one box a round, where the scores of the others change: sigma makes them less by how
 // much they overlap, or, where it is 0, those that overlap too much drop out. Gives the numbers of
 // the boxes and their scores.
-std::pair<Expr, Expr> SelectedOneByOne(TfArgs& a, const Asked& q, const Expr& sigma,
+std::pair<Expr, Expr> SelectedOneByOne(TfArgs& a, const AskedBoxes& q, const Expr& sigma,
                                        const std::function<Expr(const Expr&)>& overlaps) {
   Builder& b = a.b;
   Value* count = a.Op("size", {q.scores.value()});
@@ -119,7 +119,7 @@ Value* Padded(TfArgs& a, Value* x, const Expr& most) {
 
 template <int kVersion>
 absl::StatusOr<Values> NonMaxSuppression(TfArgs& a) {
-  const Asked q = Read(a, kVersion);
+  const AskedBoxes q = Read(a, kVersion);
   const bool narrow = a.in(1)->dtype() != DType::kFloat32;
   const auto overlaps = [&](const Expr& best) {
     return AsCompared(a, Overlaps(q.boxes.Inside(best), best));
@@ -155,7 +155,7 @@ absl::StatusOr<Values> NonMaxSuppression(TfArgs& a) {
 
 // Overlaps are given: [n, n].
 absl::StatusOr<Values> NonMaxSuppressionWithOverlaps(TfArgs& a) {
-  const Asked q = Read(a, 3);
+  const AskedBoxes q = Read(a, 3);
   const Expr sigma(a.b, a.b.Scalar(DType::kFloat32, 0));
   const auto overlaps = [&](const Expr& best) {
     return best.Op("gather", {q.boxes.value(), best.value()}, {{"axis", 0}});

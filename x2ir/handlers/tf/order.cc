@@ -70,7 +70,7 @@ Values ListDiff(TfArgs& a) {
   return {kept(x), a.Cast(kept(Iota(a, SizeAt(a, x, 0))), to)};
 }
 
-Value* Places(TfArgs& a) {
+Value* NonZeroPlaces(TfArgs& a) {
   Value* x = a.in(0);
   a.Require(x->dtype() != DType::kString && !IsComplex(x->dtype()), "elements that are no numbers");
   return a.Transpose(a.Op("non_zero", {x}), {1, 0});
@@ -123,7 +123,7 @@ Value* CountBefore(TfArgs& a, Value* sorted, Value* values, bool upper) {
   return ReduceAxis(a, "reduce_sum", a.Cast(before, DType::kInt64), -1);
 }
 template <bool kUpper>
-Value* Bound(TfArgs& a) {
+Value* SortedBound(TfArgs& a) {
   const DType to = IndexType(a, "out_type");
   return a.Cast(CountBefore(a, Unsqueeze(a, a.in(0), {1}), a.in(1), kUpper), to);
 }
@@ -175,7 +175,7 @@ absl::StatusOr<Values> DynamicPartition(TfArgs& a) {
 }
 
 // For each place the last of the indices that names it, where all are known.
-constexpr int64_t kMaxPlaces = int64_t{1} << 24;
+constexpr int64_t kMaxSortedPlaces = int64_t{1} << 24;
 absl::StatusOr<std::optional<std::vector<int64_t>>> LastOfEach(TfArgs& a, size_t count) {
   std::vector<int64_t> last;
   int64_t row = 0;
@@ -185,7 +185,7 @@ absl::StatusOr<std::optional<std::vector<int64_t>>> LastOfEach(TfArgs& a, size_t
     const Numbers<int64_t> indices(*known);
     for (const int64_t index : indices.span()) {
       if (index < 0) return Invalid("index ", index);
-      if (index >= kMaxPlaces) return std::nullopt;
+      if (index >= kMaxSortedPlaces) return std::nullopt;
       if (index >= static_cast<int64_t>(last.size())) last.resize(index + 1);
       last[index] = row++;
     }
@@ -223,12 +223,12 @@ X2IR_TF(unique)
     .From("UniqueWithCounts", Unique)
     .From("UniqueWithCountsV2", UniqueV2);
 X2IR_TF(compress).From("ListDiff", ListDiff).From("DynamicPartition", DynamicPartition);
-X2IR_TF(non_zero).From("Where", Places);
+X2IR_TF(non_zero).From("Where", NonZeroPlaces);
 X2IR_TF(top_k).From("TopK", TopK).From("TopKV2", TopKV2).From("NthElement", NthElement);
 X2IR_TF(greater).From("InTopK", InTopK).From("InTopKV2", InTopKV2);
 X2IR_TF(less)
-    .From("LowerBound", Bound<false>)
-    .From("UpperBound", Bound<true>)
+    .From("LowerBound", SortedBound<false>)
+    .From("UpperBound", SortedBound<true>)
     .From("Bucketize", Bucketize);
 X2IR_TF(one_hot).From("OneHot", OneHot);
 X2IR_TF(scatter_elements).From("InvertPermutation", InvertPermutation);

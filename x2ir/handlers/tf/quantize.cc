@@ -11,10 +11,10 @@
 namespace x2ir {
 namespace {
 
-constexpr DType kFloat = DType::kFloat32, kDouble = DType::kFloat64;
+constexpr DType kRealType = DType::kFloat32, kDouble = DType::kFloat64;
 
 void ExpectFloats(TfArgs& a, size_t least, size_t greatest) {
-  a.Require(a.in(least)->dtype() == kFloat && a.in(greatest)->dtype() == kFloat,
+  a.Require(a.in(least)->dtype() == kRealType && a.in(greatest)->dtype() == kRealType,
             "ranges of other types than float32");
 }
 }  // namespace
@@ -52,7 +52,7 @@ Expr QuantizedMinFirst(const Expr& x, const QuantizedRange& range, const Quantiz
                        DType t) {
   const Expr width = range.greatest - range.least;
   const Expr scale =
-      Where(width == 0.0, 0.0, ((limits.steps() - 1) / width.To(kDouble)).To(kFloat));
+      Where(width == 0.0, 0.0, ((limits.steps() - 1) / width.To(kDouble)).To(kRealType));
   const Expr least = Rounded(range.least * scale) - limits.least;
   const Expr steps = Max(Rounded(x * scale) - least, limits.least);
   return ToIntegers(Min(steps, limits.greatest), t);
@@ -61,9 +61,9 @@ Expr QuantizedMinFirst(const Expr& x, const QuantizedRange& range, const Quantiz
 Expr DequantizedMinFirst(const Expr& q, const QuantizedRange& range,
                          const QuantizedLimits& limits) {
   const Expr width = range.greatest - range.least;
-  const Expr scale = (width.To(kDouble) / (limits.steps() - 1)).To(kFloat);
+  const Expr scale = (width.To(kDouble) / (limits.steps() - 1)).To(kRealType);
   const Expr least = Where(width == 0.0, range.least, Rounded(range.least / scale) * scale);
-  return (least - scale * limits.least) + q.To(kFloat) * scale;
+  return (least - scale * limits.least) + q.To(kRealType) * scale;
 }
 
 namespace {
@@ -73,10 +73,10 @@ Expr DequantizedNumber(const Expr& q, const QuantizedRange& range, const Quantiz
   const double adjust = limits.steps() / (limits.steps() - 1);
   const Expr width = range.greatest - range.least;
   const Expr scale = width.To(kDouble) * adjust / limits.steps();
-  const Expr step = scale.To(kFloat);
+  const Expr step = scale.To(kRealType);
   const Expr least = Rounded(range.least / step) * step;
   const Expr result = least.To(kDouble) + (q.To(kDouble) - limits.least) * scale;
-  return Where(width == 0.0, range.least, result.To(kFloat));
+  return Where(width == 0.0, range.least, result.To(kRealType));
 }
 }  // namespace
 
@@ -93,13 +93,14 @@ namespace {
 
 // --- QuantizeV2, Dequantize -------------------------------------------------------------------
 
-struct Asked {
+struct AskedQuantization {
   std::string mode;
   bool narrow;
   int64_t axis;
 };
-absl::StatusOr<Asked> TakeMode(TfArgs& a) {
-  const Asked q{a.String("mode", "MIN_COMBINED"), a.Bool("narrow_range", false), a.Int("axis", -1)};
+absl::StatusOr<AskedQuantization> TakeMode(TfArgs& a) {
+  const AskedQuantization q{a.String("mode", "MIN_COMBINED"), a.Bool("narrow_range", false),
+                            a.Int("axis", -1)};
   if (q.mode != "MIN_COMBINED" && q.mode != "MIN_FIRST" && q.mode != "SCALED") {
     return Invalid("mode '", q.mode, "'");
   }
@@ -133,7 +134,7 @@ absl::StatusOr<Values> QuantizeV2(TfArgs& a) {
   constexpr double kNever = std::numeric_limits<float>::max();
   const DType t = a.Type("T", DType::kUndefined);
   const QuantizedLimits limits = LimitsOf(a, t);
-  X2IR_ASSIGN_OR_RETURN(const Asked q, TakeMode(a));
+  X2IR_ASSIGN_OR_RETURN(const AskedQuantization q, TakeMode(a));
   const std::string round_mode = a.String("round_mode", "HALF_AWAY_FROM_ZERO");
   const bool to_even = round_mode == "HALF_TO_EVEN";
   if (!to_even && round_mode != "HALF_AWAY_FROM_ZERO") {
@@ -142,7 +143,8 @@ absl::StatusOr<Values> QuantizeV2(TfArgs& a) {
   if (to_even && q.mode != "SCALED") return Invalid("round_mode HALF_TO_EVEN with mode ", q.mode);
   const double apart = a.Float("ensure_minimum_range", 0.01f);
   const Expr x(a.b, a.in(0));
-  a.Require(a.Type("dtype", kFloat) == kFloat && x.dtype() == kFloat, "other floats than float32");
+  a.Require(a.Type("dtype", kRealType) == kRealType && x.dtype() == kRealType,
+            "other floats than float32");
   X2IR_ASSIGN_OR_RETURN(const QuantizedRange given, TakeRange(a, q.axis));
   // Zero is in the range, and its ends are apart.
   Expr least = Min(given.least, 0.0);
@@ -154,7 +156,7 @@ absl::StatusOr<Values> QuantizeV2(TfArgs& a) {
   }
   Expr scale = least;
   if (q.mode == "MIN_COMBINED") {
-    scale = ((limits.steps() - 1) / (greatest - least).To(kDouble)).To(kFloat);
+    scale = ((limits.steps() - 1) / (greatest - least).To(kDouble)).To(kRealType);
   } else {
     const double first = limits.least + (q.narrow ? 1 : 0), last = limits.greatest;
     scale = Min(Where(least * first > 0.0, first / least, kNever),
@@ -176,8 +178,8 @@ absl::StatusOr<Values> QuantizeV2(TfArgs& a) {
 }
 
 absl::StatusOr<Value*> Dequantize(TfArgs& a) {
-  X2IR_ASSIGN_OR_RETURN(const Asked q, TakeMode(a));
-  const DType to = a.Type("dtype", kFloat);
+  X2IR_ASSIGN_OR_RETURN(const AskedQuantization q, TakeMode(a));
+  const DType to = a.Type("dtype", kRealType);
   const Expr x(a.b, a.in(0));
   const QuantizedLimits limits = LimitsOf(a, x.dtype());
   X2IR_ASSIGN_OR_RETURN(const QuantizedRange range, TakeRange(a, q.axis));
@@ -187,12 +189,12 @@ absl::StatusOr<Value*> Dequantize(TfArgs& a) {
     const Expr by_greatest = range.greatest / limits.greatest;
     const Expr scale = limits.is_signed() ? Max(range.least / first, by_greatest) : by_greatest;
     X2IR_ASSIGN_OR_RETURN(const Expr by, Beside(a, q.axis, scale));
-    return (x.To(kFloat) * by).To(to).value();
+    return (x.To(kRealType) * by).To(to).value();
   }
   X2IR_ASSIGN_OR_RETURN(const Expr least, Beside(a, q.axis, range.least));
   X2IR_ASSIGN_OR_RETURN(const Expr by,
                         Beside(a, q.axis, (range.greatest - range.least) / (limits.steps() - 1)));
-  const Expr above = limits.is_signed() ? x.To(kFloat) + limits.steps() / 2 : x.To(kFloat);
+  const Expr above = limits.is_signed() ? x.To(kRealType) + limits.steps() / 2 : x.To(kRealType);
   return (above * by + least).To(to).value();
 }
 
@@ -227,12 +229,12 @@ absl::StatusOr<Value*> UniformQuantize(TfArgs& a) {
 }
 
 absl::StatusOr<Value*> UniformDequantize(TfArgs& a) {
-  const DType t = a.Type("Tout", kFloat);
+  const DType t = a.Type("Tout", kRealType);
   for (const char* name : {"quantization_min_val", "quantization_max_val"}) a.Ignore(name);
   X2IR_ASSIGN_OR_RETURN(const Affine q, TakeAffine(a));
   const Expr x(a.b, a.in(0));
   LimitsOf(a, x.dtype());
-  return ((x.To(DType::kInt64) - q.zero).To(kFloat) * q.scale).To(t).value();
+  return ((x.To(DType::kInt64) - q.zero).To(kRealType) * q.scale).To(t).value();
 }
 
 // --- From one range to another ----------------------------------------------------------------
@@ -251,8 +253,8 @@ Expr RequantizedToBytes(const Expr& q, const QuantizedRange& from, const Quantiz
   const Expr new_width = (to.greatest - to.least).To(kDouble);
   const Expr none = new_width == 0.0;
   const Expr scale = ints(Where(none, 0.0, width * (255 * kOne) / new_width));
-  const Expr inverse = Where(none, 0.0, 255.0 / new_width).To(kFloat);
-  const Expr middle = ((from.least + from.greatest).To(kDouble) / 2.0).To(kFloat);
+  const Expr inverse = Where(none, 0.0, 255.0 / new_width).To(kRealType);
+  const Expr middle = ((from.least + from.greatest).To(kDouble) / 2.0).To(kRealType);
   const Expr offset = ints(middle * inverse * kOne);
   const Expr new_offset = ints(Where(none, 0.0, to.least.To(kDouble) * 255.0 * kOne / new_width));
   const Expr value = Shifted(ints(q) * scale, 32) + (offset - new_offset + kOne / 2);

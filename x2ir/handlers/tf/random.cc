@@ -74,13 +74,13 @@ absl::StatusOr<Seed> OfOperands(TfArgs& a, size_t first, size_t count) {
 
 // Where a draw's shape and seed stand: stateful ops have the seed in attributes, stateless ones as
 // operand 1, their second versions as a key, a counter and the generator's number.
-enum class Kind { kStateful, kStateless, kStateless2 };
-constexpr size_t After(Kind kind) {  // the first operand behind them
-  return kind == Kind::kStateful ? 1 : kind == Kind::kStateless ? 2 : 4;
+enum class DrawKind { kStateful, kStateless, kStateless2 };
+constexpr size_t After(DrawKind kind) {  // the first operand behind them
+  return kind == DrawKind::kStateful ? 1 : kind == DrawKind::kStateless ? 2 : 4;
 }
-absl::StatusOr<Seed> TakeSeed(TfArgs& a, Kind kind, size_t first = 1) {
-  if (kind == Kind::kStateful) return OfAttributes(a);
-  return OfOperands(a, first, kind == Kind::kStateless ? 1 : 2);
+absl::StatusOr<Seed> TakeSeed(TfArgs& a, DrawKind kind, size_t first = 1) {
+  if (kind == DrawKind::kStateful) return OfAttributes(a);
+  return OfOperands(a, first, kind == DrawKind::kStateless ? 1 : 2);
 }
 
 // --- Philox -----------------------------------------------------------------------------------
@@ -131,12 +131,12 @@ Expr Uniform(TfArgs& a, Seed& seed, DType t) {
   return {a.b, a.Op("random_uniform", {a.AsInt64(a.in(0))}, seed.Attrs(t))};
 }
 
-template <Kind kKind>
+template <DrawKind kKind>
 absl::StatusOr<Value*> RandomUniform(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind));
   return Uniform(a, seed, a.Type("dtype", DType::kFloat32)).value();
 }
-template <Kind kKind>
+template <DrawKind kKind>
 absl::StatusOr<Value*> RandomNormal(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind));
   return a.Op("random_normal", {a.AsInt64(a.in(0))}, seed.Attrs(a.Type("dtype", DType::kFloat32)));
@@ -144,7 +144,7 @@ absl::StatusOr<Value*> RandomNormal(TfArgs& a) {
 
 // The part of the normal distribution within two standard deviations: where it reaches numbers that
 // are drawn evenly.
-template <Kind kKind>
+template <DrawKind kKind>
 absl::StatusOr<Value*> TruncatedNormal(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind));
   const DType t = a.Type("dtype", DType::kFloat32);
@@ -158,17 +158,17 @@ absl::StatusOr<Value*> TruncatedNormal(TfArgs& a) {
 struct Drawn {
   Expr even, parameter;
 };
-Drawn DrawnFor(TfArgs& a, Seed& seed, Kind kind) {
+Drawn DrawnFor(TfArgs& a, Seed& seed, DrawKind kind) {
   Value* parameter = a.in(After(kind));
   Value* shape = a.AsInt64(a.in(0));
-  if (kind == Kind::kStateful) shape = JoinSizes(a, {shape, a.Op("shape", {parameter})});
+  if (kind == DrawKind::kStateful) shape = JoinSizes(a, {shape, a.Op("shape", {parameter})});
   const Expr even(a.b, a.Op("random_uniform", {shape}, seed.Attrs(DType::kFloat64)));
   const Expr wide(a.b, a.Cast(parameter, DType::kFloat64));
   return {even, wide.Op("expand", {wide.value(), shape})};
 }
 
 // Where the distribution function reaches numbers that are drawn evenly.
-template <Kind kKind>
+template <DrawKind kKind>
 absl::StatusOr<Value*> RandomGamma(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind));
   const Drawn d = DrawnFor(a, seed, kKind);
@@ -176,7 +176,7 @@ absl::StatusOr<Value*> RandomGamma(TfArgs& a) {
 }
 
 // The probabilities of 0, 1, ... are summed until they exceed the number that was drawn.
-template <Kind kKind>
+template <DrawKind kKind>
 absl::StatusOr<Value*> RandomPoisson(TfArgs& a) {
   constexpr int64_t kMost = int64_t{1} << 30;
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind));
@@ -206,7 +206,7 @@ absl::StatusOr<Value*> RandomPoisson(TfArgs& a) {
 // --- Integers ---------------------------------------------------------------------------------
 
 // From minval on, below maxval.
-template <Kind kKind>
+template <DrawKind kKind>
 absl::StatusOr<Value*> RandomUniformInt(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind));
   a.Ignore("Tout");
@@ -226,7 +226,7 @@ absl::StatusOr<Value*> RandomUniformInt(TfArgs& a) {
 }
 
 // Any bits at all.
-template <Kind kKind>
+template <DrawKind kKind>
 absl::StatusOr<Value*> RandomFullInt(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind));
   const DType t = a.Type("dtype", DType::kUInt64);
@@ -247,7 +247,7 @@ absl::StatusOr<Value*> RandomFullInt(TfArgs& a) {
 
 // --- Others -----------------------------------------------------------------------------------
 
-template <Kind kKind>
+template <DrawKind kKind>
 absl::StatusOr<Value*> Multinomial(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t count, a.KnownInt(1, "num_samples"));
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind, 2));
@@ -258,7 +258,7 @@ absl::StatusOr<Value*> Multinomial(TfArgs& a) {
 }
 
 // Slices in the order of as many random numbers.
-template <Kind kKind>
+template <DrawKind kKind>
 absl::StatusOr<Value*> RandomShuffle(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind));
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
@@ -271,8 +271,8 @@ absl::StatusOr<Value*> RandomShuffle(TfArgs& a) {
   return Along(a, x, order[1], 0);
 }
 
-constexpr Kind kStateful = Kind::kStateful, kStateless = Kind::kStateless,
-               kStateless2 = Kind::kStateless2;
+constexpr DrawKind kStateful = DrawKind::kStateful, kStateless = DrawKind::kStateless,
+                   kStateless2 = DrawKind::kStateless2;
 
 }  // namespace
 

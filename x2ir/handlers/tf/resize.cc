@@ -15,22 +15,22 @@
 namespace x2ir {
 namespace {
 
-enum class Mode { kNearest, kLinear, kCubic, kArea };
+enum class ResizeMode { kNearest, kLinear, kCubic, kArea };
 
 struct Resize {
-  Mode mode;
+  ResizeMode mode;
   bool align_corners, half_pixel;
 };
-struct Axis {
+struct ResizeAxis {
   int64_t in, out;
 };
 
-float StepOf(const Resize& r, const Axis& a) {
+float StepOf(const Resize& r, const ResizeAxis& a) {
   return r.align_corners && a.out > 1 ? static_cast<float>(a.in - 1) / static_cast<float>(a.out - 1)
                                       : static_cast<float>(a.in) / static_cast<float>(a.out);
 }
 
-Taps NearestTaps(const Resize& r, const Axis& a) {
+Taps NearestTaps(const Resize& r, const ResizeAxis& a) {
   Taps taps;
   const float step = StepOf(r, a);
   for (int64_t o = 0; o < a.out; ++o) {
@@ -55,7 +55,7 @@ std::pair<float, float> CubicWeights(float x, double a) {
 
 // Distances are rounded to 1/1024. With half_pixel a is -1/2 and what lies outside does not count,
 // else it is -3/4 and the border goes on.
-Taps CubicTaps(const Resize& r, const Axis& a) {
+Taps CubicTaps(const Resize& r, const ResizeAxis& a) {
   constexpr float kTable = 1024;
   Taps taps;
   taps.each = 4;
@@ -83,7 +83,7 @@ Taps CubicTaps(const Resize& r, const Axis& a) {
 }
 
 // The mean of the piece of the axis that a result stands for.
-Taps AreaTaps(const Resize& r, const Axis& a) {
+Taps AreaTaps(const Resize& r, const ResizeAxis& a) {
   Taps taps;
   const float step = StepOf(r, a);
   std::vector<std::vector<std::pair<int64_t, float>>> pieces;
@@ -130,18 +130,18 @@ namespace {
 
 AttributeMap ResizeAttrs(const Resize& r) {
   AttributeMap attrs = {{"axes", {1, 2}}};
-  attrs.Set("mode", r.mode == Mode::kNearest ? "nearest" : "linear");
+  attrs.Set("mode", r.mode == ResizeMode::kNearest ? "nearest" : "linear");
   attrs.Set("coordinate_transformation_mode", r.align_corners ? "align_corners"
                                               : r.half_pixel  ? "half_pixel"
                                                               : "asymmetric");
-  if (r.mode == Mode::kNearest) {
+  if (r.mode == ResizeMode::kNearest) {
     attrs.Set("nearest_mode", r.align_corners ? "round_prefer_ceil" : "floor");
   }
   return attrs;
 }
 
 // Whether `resize` picks the same elements.
-bool PicksAlike(const AttributeMap& attrs, const Axis& a, const Taps& taps) {
+bool PicksAlike(const AttributeMap& attrs, const ResizeAxis& a, const Taps& taps) {
   AttributeMap all = attrs;
   for (const AttrDef& def : FindOp("resize")->attrs()) {
     if (!all.Has(def.name) && def.default_value) all.Set(def.name, *def.default_value);
@@ -157,12 +157,12 @@ bool PicksAlike(const AttributeMap& attrs, const Axis& a, const Taps& taps) {
   return true;
 }
 
-template <Mode kMode>
+template <ResizeMode kMode>
 absl::StatusOr<Value*> FromResize(TfArgs& a) {
   constexpr int64_t kMostTaps = int64_t{1} << 22;
-  constexpr bool kNearest = kMode == Mode::kNearest;
+  constexpr bool kNearest = kMode == ResizeMode::kNearest;
   const Resize r{kMode, a.Bool("align_corners", false),
-                 kMode != Mode::kArea && a.Bool("half_pixel_centers", false)};
+                 kMode != ResizeMode::kArea && a.Bool("half_pixel_centers", false)};
   a.in(1);
   if (r.align_corners && r.half_pixel) return Invalid("both align_corners and half_pixel_centers");
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
@@ -170,7 +170,7 @@ absl::StatusOr<Value*> FromResize(TfArgs& a) {
   Value* x = kNearest ? a.in(0) : a.Cast(a.in(0), DType::kFloat32);
   const auto sizes = a.Ints(1);
   if (sizes && sizes->size() != 2) return Invalid("expected two sizes, got ", sizes->size());
-  std::vector<Axis> axes;
+  std::vector<ResizeAxis> axes;
   for (int64_t i = 0; i < 2; ++i) {
     const Dim& in = (*x->shape())[1 + i];
     if (!in.is_static() || !sizes) continue;
@@ -180,21 +180,21 @@ absl::StatusOr<Value*> FromResize(TfArgs& a) {
     axes.push_back({in.value(), out});
   }
   const bool known = axes.size() == 2;
-  const AttributeMap attrs = kMode <= Mode::kLinear ? ResizeAttrs(r) : AttributeMap();
+  const AttributeMap attrs = kMode <= ResizeMode::kLinear ? ResizeAttrs(r) : AttributeMap();
   std::vector<Taps> taps;
   // Runtimes resize floats.
-  bool by_taps = kMode > Mode::kLinear || x->dtype() != DType::kFloat32;
-  for (const Axis& axis : axes) {
-    if (kMode == Mode::kLinear) break;
-    taps.push_back(kNearest                ? NearestTaps(r, axis)
-                   : kMode == Mode::kCubic ? CubicTaps(r, axis)
-                                           : AreaTaps(r, axis));
+  bool by_taps = kMode > ResizeMode::kLinear || x->dtype() != DType::kFloat32;
+  for (const ResizeAxis& axis : axes) {
+    if (kMode == ResizeMode::kLinear) break;
+    taps.push_back(kNearest                      ? NearestTaps(r, axis)
+                   : kMode == ResizeMode::kCubic ? CubicTaps(r, axis)
+                                                 : AreaTaps(r, axis));
     if (static_cast<int64_t>(taps.back().picks.size()) > kMostTaps) {
       return Unimplemented("sizes that large");
     }
     by_taps = by_taps || !PicksAlike(attrs, axis, taps.back());
   }
-  if (!by_taps && (known || kMode == Mode::kLinear)) {
+  if (!by_taps && (known || kMode == ResizeMode::kLinear)) {
     return a.Op("resize", {x, nullptr, nullptr, a.AsInt64(a.in(1))}, attrs);
   }
   if (!known) return Unimplemented("sizes that are not known");
@@ -205,10 +205,10 @@ absl::StatusOr<Value*> FromResize(TfArgs& a) {
 }  // namespace
 
 X2IR_TF(resize)
-    .From("ResizeNearestNeighbor", FromResize<Mode::kNearest>)
-    .From("ResizeBilinear", FromResize<Mode::kLinear>);
+    .From("ResizeNearestNeighbor", FromResize<ResizeMode::kNearest>)
+    .From("ResizeBilinear", FromResize<ResizeMode::kLinear>);
 X2IR_TF(gather)
-    .From("ResizeBicubic", FromResize<Mode::kCubic>)
-    .From("ResizeArea", FromResize<Mode::kArea>);
+    .From("ResizeBicubic", FromResize<ResizeMode::kCubic>)
+    .From("ResizeArea", FromResize<ResizeMode::kArea>);
 
 }  // namespace x2ir

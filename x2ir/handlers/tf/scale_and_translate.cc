@@ -53,14 +53,14 @@ constexpr Kernel kKernels[] = {
     {"mitchellcubic", 2, MitchellCubic},
 };
 
-struct Axis {
+struct ScaledAxis {
   int64_t in, out;
   float scale, translation;
 };
 constexpr int64_t kMostTaps = int64_t{1} << 22;
 
 // Weights add up to 1; a result from outside of the image is 0.
-absl::StatusOr<Taps> TapsOf(const Kernel& kernel, const Axis& axis, bool antialias) {
+absl::StatusOr<Taps> TapsOf(const Kernel& kernel, const ScaledAxis& axis, bool antialias) {
   const auto inverse = static_cast<float>(1.0 / axis.scale);
   const float shift = -inverse * axis.translation;
   const float width = antialias ? std::max(inverse, 1.0f) : 1.0f;

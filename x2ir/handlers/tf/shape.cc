@@ -18,15 +18,15 @@ Values ShapeN(TfArgs& a) {
   return shapes;
 }
 
-Value* SizeOf(TfArgs& a) { return a.Cast(a.Op("size", {a.in(0)}), IndexType(a)); }
+Value* SizeAsValue(TfArgs& a) { return a.Cast(a.Op("size", {a.in(0)}), IndexType(a)); }
 
-Value* RankOf(TfArgs& a) {
+Value* RankAsValue(TfArgs& a) {
   Value* x = a.in(0);
   if (x->shape()) return a.b.Constant(Tensor::Scalar<int32_t>(static_cast<int32_t>(a.rank(0))));
   return a.Cast(a.Op("size", {a.Op("shape", {x})}), DType::kInt32);
 }
 
-Value* Reshape(TfArgs& a) {
+Value* ReshapeOp(TfArgs& a) {
   // A size of 0 is one; IR's other meaning of it serves where there is none.
   const auto sizes = a.Ints(1);
   const bool has_zero = !sizes || std::find(sizes->begin(), sizes->end(), 0) != sizes->end();
@@ -35,7 +35,7 @@ Value* Reshape(TfArgs& a) {
 
 Value* Fill(TfArgs& a) { return a.Op("expand", {a.in(1), a.AsInt64(a.in(0))}); }
 
-Value* BroadcastTo(TfArgs& a) { return a.Op("expand", {a.in(0), a.AsInt64(a.in(1))}); }
+Value* BroadcastToOp(TfArgs& a) { return a.Op("expand", {a.in(0), a.AsInt64(a.in(1))}); }
 
 // Sizes of two shapes broadcast together.
 absl::StatusOr<Value*> BroadcastArgs(TfArgs& a) {
@@ -68,7 +68,7 @@ Value* Axes(TfArgs& a, size_t i) {
 
 Value* ExpandDims(TfArgs& a) { return a.Op("unsqueeze", {a.in(0), Axes(a, 1)}); }
 
-Value* Squeeze(TfArgs& a) {
+Value* SqueezeOp(TfArgs& a) {
   const std::vector<int64_t> axes = a.IntList("squeeze_dims", {});
   if (axes.empty()) return a.Op("squeeze", {a.in(0)});
   return a.Op("squeeze", {a.in(0), a.b.Ints(axes)});
@@ -130,14 +130,14 @@ X2IR_TF(shape)
     .From("Shape", ShapeOf)
     .From("VariableShape", ShapeOf)
     .From("ShapeN", ShapeN)
-    .From("Rank", RankOf);
-X2IR_TF(size).From("Size", SizeOf);
-X2IR_TF(reshape).From("Reshape", Reshape);
-X2IR_TF(expand).From("Fill", Fill).From("BroadcastTo", BroadcastTo);
+    .From("Rank", RankAsValue);
+X2IR_TF(size).From("Size", SizeAsValue);
+X2IR_TF(reshape).From("Reshape", ReshapeOp);
+X2IR_TF(expand).From("Fill", Fill).From("BroadcastTo", BroadcastToOp);
 X2IR_TF(where).From("BroadcastArgs", BroadcastArgs);
 X2IR_TF(range).From("Range", Range);
 X2IR_TF(unsqueeze).From("ExpandDims", ExpandDims);
-X2IR_TF(squeeze).From("Squeeze", Squeeze);
+X2IR_TF(squeeze).From("Squeeze", SqueezeOp);
 X2IR_TF(transpose).From("Transpose", Transpose).From("ConjugateTranspose", ConjugateTranspose);
 X2IR_TF(tile).From("Tile", Tile);
 X2IR_TF(pad).From("Pad", Pad).From("PadV2", PadV2).From("MirrorPad", MirrorPad);

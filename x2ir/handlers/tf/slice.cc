@@ -35,7 +35,7 @@ Value* Slice(TfArgs& a) {
 }
 
 // A number that is known, or an element of an operand.
-struct Bound {
+struct SliceBound {
   std::optional<int64_t> number;
   Value* value = nullptr;
 };
@@ -43,7 +43,7 @@ struct Bound {
 // The slice of one axis of the operand.
 struct AxisSlice {
   int64_t axis;
-  Bound begin, end;
+  SliceBound begin, end;
   int64_t step;
 };
 
@@ -57,8 +57,8 @@ class StridedSlice {
                   new_axis_mask = a_.Int("new_axis_mask", 0),
                   shrink_mask = a_.Int("shrink_axis_mask", 0);
     X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> steps, a_.KnownInts(3, "strides"));
-    X2IR_ASSIGN_OR_RETURN(const std::vector<Bound> begins, Bounds(1, steps.size()));
-    X2IR_ASSIGN_OR_RETURN(const std::vector<Bound> ends, Bounds(2, steps.size()));
+    X2IR_ASSIGN_OR_RETURN(const std::vector<SliceBound> begins, Bounds(1, steps.size()));
+    X2IR_ASSIGN_OR_RETURN(const std::vector<SliceBound> ends, Bounds(2, steps.size()));
     const auto bit = [](int64_t mask, size_t i) { return i < 31 && (mask >> i & 1) != 0; };
     const size_t count = steps.size();
     if (count > 31) return Invalid("more than 31 strides");
@@ -93,7 +93,7 @@ class StridedSlice {
         squeezed.push_back(axis++);
       } else {
         if (steps[i] == 0) return Invalid("a stride of 0");
-        const Bound first{steps[i] > 0 ? 0 : kEnd}, last{steps[i] > 0 ? kEnd : kBeforeBegin};
+        const SliceBound first{steps[i] > 0 ? 0 : kEnd}, last{steps[i] > 0 ? kEnd : kBeforeBegin};
         AxisSlice slice{axis, bit(begin_mask, i) ? first : begins[i],
                         bit(end_mask, i) ? last : ends[i], steps[i]};
         X2IR_RETURN_IF_ERROR(Add(std::move(slice), bit(begin_mask, i)));
@@ -108,8 +108,8 @@ class StridedSlice {
   }
 
  private:
-  absl::StatusOr<std::vector<Bound>> Bounds(size_t i, size_t count) {
-    std::vector<Bound> bounds(count);
+  absl::StatusOr<std::vector<SliceBound>> Bounds(size_t i, size_t count) {
+    std::vector<SliceBound> bounds(count);
     Value* operand = a_.in(i);
     if (const auto known = a_.Ints(i)) {
       if (known->size() != count) return Invalid("operand ", i, " has another length than strides");
@@ -135,8 +135,8 @@ class StridedSlice {
   }
 
   // The one element at begin.
-  absl::Status AddOne(int64_t axis, const Bound& begin) {
-    Bound end;
+  absl::Status AddOne(int64_t axis, const SliceBound& begin) {
+    SliceBound end;
     if (begin.number) {
       if (const auto size = SizeOf(axis);
           size && (*begin.number >= *size || *begin.number < -*size)) {
@@ -172,12 +172,12 @@ class StridedSlice {
     return absl::OkStatus();
   }
 
-  Value* Together(Bound AxisSlice::*which) {
+  Value* Together(SliceBound AxisSlice::*which) {
     std::vector<int64_t> numbers;
     std::vector<Value*> values;
     bool known = true;
     for (const AxisSlice& slice : slices_) {
-      const Bound& bound = slice.*which;
+      const SliceBound& bound = slice.*which;
       known = known && bound.number.has_value();
       numbers.push_back(bound.number.value_or(0));
       values.push_back(bound.number ? nullptr : bound.value);

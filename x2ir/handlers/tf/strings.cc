@@ -49,7 +49,7 @@ Value* DecodeBase64(TfArgs& a) {
   return a.Op("string_map", {a.in(0)}, {{"function", "decode_base64"}});
 }
 
-Value* Length(TfArgs& a) {
+Value* StringLength(TfArgs& a) {
   const std::string unit = a.String("unit", "BYTE");
   return a.Cast(a.Op("string_length", {a.in(0)}, {{"unit", unit}}), DType::kInt32);
 }
@@ -224,7 +224,7 @@ X2IR_TF(string_map)
 X2IR_TF(string_hash)
     .From("StringToHashBucketFast", [](TfArgs& a) { return HashBucket(a, "farm"); })
     .From("StringToHashBucketStrong", [](TfArgs& a) { return HashBucket(a, "sip"); });
-X2IR_TF(string_length).From("StringLength", Length);
+X2IR_TF(string_length).From("StringLength", StringLength);
 X2IR_TF(substring).From("Substr", Substr);
 X2IR_TF(string_join).From("ReduceJoin", ReduceJoin);
 X2IR_TF(string_split).From("StringSplit", StringSplit).From("StringSplitV2", StringSplitV2);

@@ -5,7 +5,7 @@
 namespace x2ir {
 namespace {
 
-absl::StatusOr<Values> New(TfArgs& a) {
+absl::StatusOr<Values> NewArray(TfArgs& a) {
   const DType dtype = a.Type("dtype", DType::kUndefined);
   const bool grows = a.Bool("dynamic_size", false);
   const std::optional<Shape> element = a.ShapeAttr("element_shape");
@@ -24,41 +24,43 @@ bool Grows(TfArgs& a) {
          handle->AsInt(0) != 0;
 }
 
-Value* Read(TfArgs& a) {
+Value* ArrayRead(TfArgs& a) {
   a.Ignore("dtype");
   return TfLists(a).Get(a.in(2), a.in(1));
 }
 
-Value* Write(TfArgs& a) { return TfLists(a).Set(a.in(3), a.in(1), a.in(2), Grows(a)); }
+Value* ArrayWrite(TfArgs& a) { return TfLists(a).Set(a.in(3), a.in(1), a.in(2), Grows(a)); }
 
-Value* Gather(TfArgs& a) {
+Value* ArrayGather(TfArgs& a) {
   for (const char* name : {"dtype", "element_shape"}) a.Ignore(name);
   return TfLists(a).Gather(a.in(2), a.in(1));
 }
 
-Value* Scatter(TfArgs& a) { return TfLists(a).Scatter(a.in(3), a.in(1), a.in(2), Grows(a)); }
+Value* ArrayScatter(TfArgs& a) { return TfLists(a).Scatter(a.in(3), a.in(1), a.in(2), Grows(a)); }
 
-Values Concat(TfArgs& a) {
+Values ArrayConcat(TfArgs& a) {
   for (const char* name : {"dtype", "element_shape_except0"}) a.Ignore(name);
   return TfLists(a).Concat(a.in(1), a.wants(1));
 }
 
-Value* Split(TfArgs& a) {
+Value* ArraySplit(TfArgs& a) {
   a.in(3);
   return TfLists(a).Split(a.in(1), a.in(2));
 }
 
-Value* Size(TfArgs& a) { return a.Cast(TfLists(a).Length(a.in(1)), DType::kInt32); }
+Value* ArraySize(TfArgs& a) { return a.Cast(TfLists(a).Length(a.in(1)), DType::kInt32); }
 
 }  // namespace
 
-X2IR_TF(sequence_empty).From("TensorArrayV3", New);
-X2IR_TF(sequence_at).From("TensorArrayReadV3", Read);
-X2IR_TF(sequence_insert).From("TensorArrayWriteV3", Write).From("TensorArrayScatterV3", Scatter);
+X2IR_TF(sequence_empty).From("TensorArrayV3", NewArray);
+X2IR_TF(sequence_at).From("TensorArrayReadV3", ArrayRead);
+X2IR_TF(sequence_insert)
+    .From("TensorArrayWriteV3", ArrayWrite)
+    .From("TensorArrayScatterV3", ArrayScatter);
 X2IR_TF(concat_from_sequence)
-    .From("TensorArrayGatherV3", Gather)
-    .From("TensorArrayConcatV3", Concat);
-X2IR_TF(split_to_sequence).From("TensorArraySplitV3", Split);
-X2IR_TF(sequence_length).From("TensorArraySizeV3", Size);
+    .From("TensorArrayGatherV3", ArrayGather)
+    .From("TensorArrayConcatV3", ArrayConcat);
+X2IR_TF(split_to_sequence).From("TensorArraySplitV3", ArraySplit);
+X2IR_TF(sequence_length).From("TensorArraySizeV3", ArraySize);
 
 }  // namespace x2ir

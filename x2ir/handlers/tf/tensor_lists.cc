@@ -22,7 +22,7 @@ void IgnoreElement(TfArgs& a) {
   }
 }
 
-Value* Empty(TfArgs& a) {
+Value* EmptyList(TfArgs& a) {
   IgnoreElement(a);
   const DType dtype = a.Type("element_dtype", DType::kUndefined);
   return TfLists(a).Empty(dtype == DType::kUndefined ? DType::kFloat32 : dtype);
@@ -65,14 +65,14 @@ Value* Stack(TfArgs& a) {
   return TfLists(a).Stack(a.in(0));
 }
 
-Value* Length(TfArgs& a) { return a.Cast(TfLists(a).Length(a.in(0)), DType::kInt32); }
+Value* ListLength(TfArgs& a) { return a.Cast(TfLists(a).Length(a.in(0)), DType::kInt32); }
 
-Value* Gather(TfArgs& a) {
+Value* ListGather(TfArgs& a) {
   IgnoreElement(a);
   return TfLists(a).Gather(a.in(0), a.in(1));
 }
 
-Value* Scatter(TfArgs& a) {
+Value* ListScatter(TfArgs& a) {
   IgnoreElement(a);
   return TfLists(a).ScatterNew(nullptr, a.in(1), a.in(0));
 }
@@ -89,12 +89,12 @@ Value* ScatterInto(TfArgs& a) {
   return TfLists(a).Scatter(a.in(0), a.in(2), a.in(1), true);
 }
 
-Values Concat(TfArgs& a) {
+Values ListConcat(TfArgs& a) {
   IgnoreElement(a);
   return TfLists(a).Concat(a.in(0), a.wants(1));
 }
 
-Value* Split(TfArgs& a) {
+Value* ListSplit(TfArgs& a) {
   IgnoreElement(a);
   return TfLists(a).Split(a.in(0), a.in(2));
 }
@@ -108,23 +108,23 @@ Value* Resize(TfArgs& a) { return TfLists(a).Resize(a.in(0), a.in(1)); }
 
 }  // namespace
 
-X2IR_TF(sequence_empty).From("EmptyTensorList", Empty).From("TensorListReserve", Reserve);
+X2IR_TF(sequence_empty).From("EmptyTensorList", EmptyList).From("TensorListReserve", Reserve);
 X2IR_TF(identity).From("TensorListFromTensor", FromTensor);
 X2IR_TF(sequence_at).From("TensorListGetItem", GetItem);
 X2IR_TF(sequence_insert)
     .From("TensorListSetItem", SetItem)
     .From("TensorListConcatLists", ConcatLists)
     .From("TensorListPushBack", PushBack)
-    .From("TensorListScatter", Scatter)
+    .From("TensorListScatter", ListScatter)
     .From("TensorListScatterV2", ScatterV2)
     .From("TensorListScatterIntoExistingList", ScatterInto);
 X2IR_TF(sequence_erase).From("TensorListPopBack", PopBack).From("TensorListResize", Resize);
-X2IR_TF(sequence_length).From("TensorListLength", Length);
+X2IR_TF(sequence_length).From("TensorListLength", ListLength);
 X2IR_TF(concat_from_sequence)
     .From("TensorListStack", Stack)
-    .From("TensorListGather", Gather)
-    .From("TensorListConcat", Concat)
-    .From("TensorListConcatV2", Concat);
-X2IR_TF(split_to_sequence).From("TensorListSplit", Split);
+    .From("TensorListGather", ListGather)
+    .From("TensorListConcat", ListConcat)
+    .From("TensorListConcatV2", ListConcat);
+X2IR_TF(split_to_sequence).From("TensorListSplit", ListSplit);
 
 }  // namespace x2ir

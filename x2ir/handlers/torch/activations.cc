@@ -13,7 +13,7 @@ TorchHandler Formula(F f) {
   return [f](TorchCall& c) -> Values {
     Value* self = c.Tensor("self");
     RequireFloat(c, self);
-    TorchMath m(c, ComputeType(self->dtype()));
+    TorchMath m(c, ComputeTypeFor(self->dtype()));
     return {c.Cast(f(c, m, m.In(self)), self->dtype())};
   };
 }
@@ -66,7 +66,7 @@ Values Elu(TorchCall& c) {
   if (scale == 1 && input_scale == 1 && FitsAttribute(self->dtype(), alpha)) {
     return {c.Op("elu", {self}, {{"alpha", static_cast<float>(alpha)}})};
   }
-  TorchMath m(c, ComputeType(self->dtype()));
+  TorchMath m(c, ComputeTypeFor(self->dtype()));
   return {c.Cast(EluOf(m, m.In(self), alpha, scale, input_scale), self->dtype())};
 }
 X2IR_TORCH(elu).Is("aten::elu.default", Elu);
@@ -144,7 +144,7 @@ Values Glu(TorchCall& c) {
   if (c.Rank(self) == 0) return c.Fail(Invalid("glu of rank 0"));
   std::vector<Value*> halves =
       c.b().Ops("split", {self, nullptr}, {{"axis", axis}, {"num_outputs", 2}}, 2);
-  TorchMath m(c, ComputeType(self->dtype()));
+  TorchMath m(c, ComputeTypeFor(self->dtype()));
   return {c.Cast(m.Mul(m.In(halves[0]), m.Un("sigmoid", m.In(halves[1]))), self->dtype())};
 }
 X2IR_TORCH(sigmoid).Is("aten::glu.default", Glu);
@@ -198,7 +198,7 @@ Values RRelu(TorchCall& c) {
   c.Ignore({"noise", "generator"});
   const double lower = Real(c, "lower", 0.125), upper = Real(c, "upper", 1.0 / 3);
   if (c.Bool("training", false)) return c.Fail(Unimplemented("random slopes, in training"));
-  TorchMath m(c, ComputeType(self->dtype()));
+  TorchMath m(c, ComputeTypeFor(self->dtype()));
   Value* x = m.In(self);
   Value* y = m.Where(m.LessOrEqual(x, 0), m.Mul(x, (lower + upper) / 2), x);
   return {c.Cast(y, self->dtype())};

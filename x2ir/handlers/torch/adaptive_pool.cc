@@ -89,7 +89,7 @@ Values AdaptiveAveragePool(TorchCall& c, int64_t n) {
   } else if (even) {
     y = c.Op("average_pool", {x}, {{"kernel_shape", kernel}, {"strides", kernel}});
   } else {
-    TorchMath m(c, ComputeType(x->dtype()));
+    TorchMath m(c, ComputeTypeFor(x->dtype()));
     y = m.In(x);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t axis = 2 + i, out = *pool.out[static_cast<size_t>(i)];
@@ -110,11 +110,11 @@ Values AdaptiveAveragePool(TorchCall& c, int64_t n) {
       std::vector<int64_t> dims(static_cast<size_t>(n - i + 1), 1), lengths(dims.size() - 1, 1);
       dims[0] = lengths[0] = out;
       dims[1] = s.longest;
-      Value* counts = c.Cast(Numbers(c, DType::kFloat32, dims, weights), DType::kBool);
+      Value* counts = c.Cast(NumbersTensor(c, DType::kFloat32, dims, weights), DType::kBool);
       windows = m.Where(counts, windows, m.N(0));
       const std::vector<double> divisors(s.length.begin(), s.length.end());
       y = m.Div(m.Reduce("sum", windows, {axis + 1}, false),
-                Numbers(c, m.type(), lengths, divisors));
+                NumbersTensor(c, m.type(), lengths, divisors));
     }
     y = c.Cast(y, x->dtype());
   }

@@ -47,7 +47,7 @@ struct Attended {
 };
 Attended ByFormula(TorchCall& c, const Attention& a, bool safe) {
   const DType t = a.q->dtype();
-  TorchMath m(c, ComputeType(t));
+  TorchMath m(c, ComputeTypeFor(t));
   const int64_t rank = c.Rank(a.q), key_rank = c.Rank(a.k);
   std::vector<int64_t> perm = CountedFrom(0, key_rank);
   std::swap(perm[static_cast<size_t>(key_rank - 1)], perm[static_cast<size_t>(key_rank - 2)]);
@@ -144,7 +144,7 @@ Heads ReadHeads(TorchCall& c, std::string_view count) {
           c.Tensor("proj_bias"),  c.Int("embed_dim"),   c.Int(count)};
 }
 
-Value* Linear(TorchCall& c, Value* x, Value* w, Value* b) {
+Value* TokenLinear(TorchCall& c, Value* x, Value* w, Value* b) {
   return c.Op("add", {c.Op("matmul", {x, c.Transpose(w, {1, 0})}), b});
 }
 
@@ -165,7 +165,7 @@ MultiHead SelfAttention(TorchCall& c, Value* q, Value* k, Value* v, const Heads&
   };
   Value* in[] = {q, k, v};
   for (int64_t i = 0; i < 3; ++i) {
-    Value* projected = Linear(c, in[i], part(heads.qkv_weight, i), part(heads.qkv_bias, i));
+    Value* projected = TokenLinear(c, in[i], part(heads.qkv_weight, i), part(heads.qkv_bias, i));
     const TorchSize n{heads.count, nullptr}, width{heads.embed / heads.count, nullptr};
     projected = ReshapeTo(c, projected, {SizeAt(c, in[i], 0), SizeAt(c, in[i], 1), n, width});
     in[i] = c.Transpose(projected, {0, 2, 1, 3});
@@ -184,7 +184,7 @@ MultiHead SelfAttention(TorchCall& c, Value* q, Value* k, Value* v, const Heads&
   const Attended attended = ByFormula(c, a, false);
   Value* y = c.Transpose(attended.y, {0, 2, 1, 3});
   y = ReshapeTo(c, y, {SizeAt(c, q, 0), SizeAt(c, q, 1), {heads.embed, nullptr}});
-  return {Linear(c, y, heads.proj_weight, heads.proj_bias), attended.weights};
+  return {TokenLinear(c, y, heads.proj_weight, heads.proj_bias), attended.weights};
 }
 
 Values NativeMultiHead(TorchCall& c) {
@@ -223,9 +223,9 @@ Values EncoderLayer(TorchCall& c) {
   const std::optional<int64_t> mask_type = c.OptInt("mask_type");
   const auto attend = [&](Value* y) { return SelfAttention(c, y, y, y, heads, mask, mask_type).y; };
   const auto feed_forward = [&](Value* y) {
-    Value* inner = Linear(c, y, c.Tensor("ffn_weight_1"), c.Tensor("ffn_bias_1"));
+    Value* inner = TokenLinear(c, y, c.Tensor("ffn_weight_1"), c.Tensor("ffn_bias_1"));
     inner = c.Op(gelu ? "gelu" : "relu", {inner});
-    return Linear(c, inner, c.Tensor("ffn_weight_2"), c.Tensor("ffn_bias_2"));
+    return TokenLinear(c, inner, c.Tensor("ffn_weight_2"), c.Tensor("ffn_bias_2"));
   };
   const auto norm_1 = [&](Value* y) { return norm(y, "norm_weight_1", "norm_bias_1"); };
   const auto norm_2 = [&](Value* y) { return norm(y, "norm_weight_2", "norm_bias_2"); };

@@ -1,15 +1,13 @@
 // Losses whose targets are classes: the negative log-likelihood, cross entropy, connectionist
 // temporal classification.
-#include <limits>
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/losses.h"
 #include "x2ir/handlers/torch/pieces.h"
+#include "x2ir/ops/constants.h"
 
 namespace x2ir {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 struct Nll {
   Num loss, total_weight;

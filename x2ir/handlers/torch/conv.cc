@@ -140,9 +140,9 @@ std::vector<int64_t> PadsOf(TorchCall& c, const TorchWindow& window, const std::
   return pads;
 }
 
-enum class Padding { kNumbers, kName };
+enum class ConvPadding { kNumbers, kName };
 
-Values Convolution(TorchCall& c, std::string_view input, Padding padding, bool transposed) {
+Values Convolution(TorchCall& c, std::string_view input, ConvPadding padding, bool transposed) {
   Conv conv;
   conv.x = c.Tensor(input);
   conv.w = c.Tensor("weight");
@@ -160,7 +160,7 @@ Values Convolution(TorchCall& c, std::string_view input, Padding padding, bool t
   conv.window.dilation = c.IntsOf("dilation", n, ones());
   conv.groups = c.Int("groups", 1);
   conv.output_padding = c.IntsOf("output_padding", n, zeros());
-  if (padding == Padding::kName) {
+  if (padding == ConvPadding::kName) {
     const std::string name = c.String("padding", "valid");
     if (!kernel && name != "valid") return c.Fail(Unimplemented("weights of unknown sizes"));
     conv.pads = PadsOf(c, conv.window, name);
@@ -172,29 +172,30 @@ Values Convolution(TorchCall& c, std::string_view input, Padding padding, bool t
   return {DropBatch(c, Build(c, conv), batched)};
 }
 
-TorchHandler Of(std::string_view input, Padding padding, bool transposed) {
+TorchHandler ConvHandler(std::string_view input, ConvPadding padding, bool transposed) {
   return [=](TorchCall& c) { return Convolution(c, input, padding, transposed); };
 }
 X2IR_TORCH(conv)
     .Is({"aten::conv1d.default", "aten::conv2d.default", "aten::conv3d.default"},
-        Of("input", Padding::kNumbers, false))
+        ConvHandler("input", ConvPadding::kNumbers, false))
     .Is({"aten::conv1d.padding", "aten::conv2d.padding", "aten::conv3d.padding",
          "aten::_convolution_mode.default"},
-        Of("input", Padding::kName, false))
+        ConvHandler("input", ConvPadding::kName, false))
     .Is({"aten::mkldnn_convolution.default", "aten::cudnn_convolution.default"},
-        Of("self", Padding::kNumbers, false));
+        ConvHandler("self", ConvPadding::kNumbers, false));
 X2IR_TORCH(conv_transpose)
     .Is({"aten::conv_transpose1d.default", "aten::conv_transpose2d.input",
          "aten::conv_transpose3d.input"},
-        Of("input", Padding::kNumbers, true))
-    .Is("aten::cudnn_convolution_transpose.default", Of("self", Padding::kNumbers, true));
+        ConvHandler("input", ConvPadding::kNumbers, true))
+    .Is("aten::cudnn_convolution_transpose.default",
+        ConvHandler("self", ConvPadding::kNumbers, true));
 
 // The one that says itself which way it goes.
 X2IR_TORCH(conv).Is({"aten::convolution.default", "aten::convolution_overrideable.default",
                      "aten::_convolution.default", "aten::_convolution.deprecated"},
                     [](TorchCall& c) {
                       const bool transposed = c.Bool("transposed");
-                      return Convolution(c, "input", Padding::kNumbers, transposed);
+                      return Convolution(c, "input", ConvPadding::kNumbers, transposed);
                     });
 
 // Kernel sizes are given beside the weights.

@@ -6,7 +6,7 @@
 namespace x2ir {
 namespace {
 
-[[maybe_unused]] const bool kRegistered =
+[[maybe_unused]] const bool kDialectIsRegistered =
     RegisterDialect({.name = "torch", .prepare = PrepareTorch});
 
 }  // namespace

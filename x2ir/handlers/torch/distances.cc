@@ -16,7 +16,7 @@ Values Bilinear(TorchCall& c) {
   Value* bias = c.OptTensor("bias");
   const DType t = x1->dtype();
   if (!IsInteger(t)) RequireFloat(c, x1);
-  TorchMath m(c, ComputeType(t));
+  TorchMath m(c, ComputeTypeFor(t));
   if (c.Rank(weight) != 3) return c.Fail(Invalid("weight: expected rank 3"));
   const int64_t rank = c.Rank(x1);
   if (rank < 1) return c.Fail(Invalid("input1: expected rank 1 or more"));
@@ -43,7 +43,7 @@ Values CosineSimilarity(TorchCall& c) {
   const double eps = c.Float("eps", 1e-8);
   const DType t = FloatOf(TorchPromote(x1->dtype(), x2->dtype()));
   if (IsComplex(t) || t == DType::kUndefined) return c.Fail(Unimplemented("of complex numbers"));
-  TorchMath m(c, ComputeType(t));
+  TorchMath m(c, ComputeTypeFor(t));
   // The axis is that of both, broadcast together, and so are the lengths along it.
   Value* shape = c.Op("shape", {m.Add(m.In(x1), m.In(x2))});
   const bool same = x1->shape() && x2->shape() && *x1->shape() == *x2->shape();
@@ -68,7 +68,7 @@ Values PairwiseDistance(TorchCall& c) {
   const bool keepdim = c.Bool("keepdim", false);
   const DType t = FloatOf(TorchPromote(x1->dtype(), x2->dtype()));
   if (IsComplex(t) || t == DType::kUndefined) return c.Fail(Unimplemented("of complex numbers"));
-  TorchMath m(c, ComputeType(t));
+  TorchMath m(c, ComputeTypeFor(t));
   Value* apart = m.Un("abs", m.Add(m.Sub(m.In(x1), m.In(x2)), eps));
   const int64_t rank = c.Rank(apart);
   if (rank == 0) return c.Fail(Unimplemented("of numbers"));
@@ -97,7 +97,7 @@ X2IR_TORCH(reduce_l2).Is("aten::pairwise_distance.default", PairwiseDistance);
 Values FakeQuantize(TorchCall& c, Value* x, Value* scale, Value* zero_point, Value* enabled) {
   const int64_t low = c.Int("quant_min"), high = c.Int("quant_max");
   RequireFloat(c, x);
-  TorchMath m(c, ComputeType(x->dtype()));
+  TorchMath m(c, ComputeTypeFor(x->dtype()));
   Value* wide = m.In(x);
   Value* shift = m.In(zero_point);
   // PyTorch divides by the scale once.
@@ -118,7 +118,7 @@ Values FakeQuantize(TorchCall& c, Value* x, Value* scale, Value* zero_point, Val
 
 Values FakeQuantizePerTensor(TorchCall& c) {
   Value* x = c.Tensor("self");
-  const DType t = ComputeType(x->dtype());
+  const DType t = ComputeTypeFor(x->dtype());
   return FakeQuantize(c, x, c.Operand("scale", t), c.Operand("zero_point", t),
                       c.OptTensor("fake_quant_enabled"));
 }

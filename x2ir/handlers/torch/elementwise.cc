@@ -6,12 +6,12 @@
 namespace x2ir {
 namespace {
 
-struct Row {
+struct ElementwiseRow {
   std::string_view op, ir;
 };
 
 // y = op(self), computed in the type of the result: integers become floats where it is one.
-constexpr Row kUnary[] = {
+constexpr ElementwiseRow kUnary[] = {
     {"aten::sigmoid.default", "sigmoid"},
     {"aten::tanh.default", "tanh"},
     {"aten::exp.default", "exp"},
@@ -39,14 +39,14 @@ constexpr Row kUnary[] = {
 };
 
 // Integers and bools are rounded already.
-constexpr Row kRounding[] = {
+constexpr ElementwiseRow kRounding[] = {
     {"aten::floor.default", "floor"},
     {"aten::ceil.default", "ceil"},
     {"aten::round.default", "round"},
 };
 
 // z = op(self, other) in the common type; bools only give bools.
-constexpr Row kCompare[] = {
+constexpr ElementwiseRow kCompare[] = {
     {"aten::eq", "equal"},
     {"aten::lt", "less"},
     {"aten::le", "less_or_equal"},
@@ -58,7 +58,7 @@ constexpr Row kCompare[] = {
     {"aten::greater_equal", "greater_or_equal"},
 };
 
-constexpr Row kLogical[] = {
+constexpr ElementwiseRow kLogical[] = {
     {"aten::logical_and.default", "and"},
     {"aten::logical_or.default", "or"},
     {"aten::logical_xor.default", "xor"},
@@ -173,19 +173,19 @@ Values IsFinite(TorchCall& c) {
       true);
 }
 
-[[maybe_unused]] const bool kRegistered = [] {
+[[maybe_unused]] const bool kElementwiseRows = [] {
   const auto one = [](auto handler, Symbol ir) {
     return [=](TorchCall& c) { return handler(c, ir); };
   };
-  for (const Row& row : kUnary) TorchSpec(row.ir).Is(row.op, one(Unary, row.ir));
-  for (const Row& row : kRounding) TorchSpec(row.ir).Is(row.op, one(Rounding, row.ir));
-  for (const Row& row : kLogical) TorchSpec(row.ir).Is(row.op, one(Logical, row.ir));
+  for (const ElementwiseRow& row : kUnary) TorchSpec(row.ir).Is(row.op, one(Unary, row.ir));
+  for (const ElementwiseRow& row : kRounding) TorchSpec(row.ir).Is(row.op, one(Rounding, row.ir));
+  for (const ElementwiseRow& row : kLogical) TorchSpec(row.ir).Is(row.op, one(Logical, row.ir));
   const auto compare = [](std::string_view op, Symbol ir, bool negated) {
     for (const std::string_view overload : {".Tensor", ".Scalar"}) {
       TorchSpec(ir).Is(StrCat(op, overload), [=](TorchCall& c) { return Compare(c, ir, negated); });
     }
   };
-  for (const Row& row : kCompare) compare(row.op, row.ir, false);
+  for (const ElementwiseRow& row : kCompare) compare(row.op, row.ir, false);
   compare("aten::ne", "equal", true);
   compare("aten::not_equal", "equal", true);
   for (const BitwiseRow& row : kBitwise) {

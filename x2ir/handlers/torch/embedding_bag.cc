@@ -36,7 +36,7 @@ Values EmbeddingBag(TorchCall& c) {
   if (last) {
     offsets = c.Op("slice", {offsets, c.Int64s({0}), c.Int64s({-1}), c.Int64s({0})});
   }
-  TorchMath m(c, ComputeType(weight->dtype()));
+  TorchMath m(c, ComputeTypeFor(weight->dtype()));
   const TorchSize bags = SizeAt(c, offsets, 0), width = SizeAt(c, weight, 1);
   Value* rows = m.In(c.Op("gather", {weight, indices}, {{"axis", 0}}));
   if (scales) rows = m.Mul(rows, c.Unsqueeze(m.In(scales), {1}));

@@ -1,9 +1,9 @@
 // The error function's family, and the normal distribution's.
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "x2ir/handlers/torch/special.h"
+#include "x2ir/ops/constants.h"
 #include "x2ir/ops/error_function.h"
 #include "x2ir/ops/special_functions.h"
 
@@ -12,7 +12,6 @@ namespace {
 
 using std::numbers::pi;
 using std::numbers::sqrt2;
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 Num Erfcx(const Num& x) { return Of<x2ir::Erfcx>(x); }
 Num Erfc(const Num& x) { return Of<x2ir::Erfc>(x); }

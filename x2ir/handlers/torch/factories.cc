@@ -146,7 +146,7 @@ Value* Spaced(TorchCall& c, DType in, DType whole) {
     for (int64_t i = from; i < to; ++i) {
       numbers.push_back(static_cast<double>(from == 0 ? i : steps - 1 - i));
     }
-    return Numbers(c, in, {to - from}, numbers);
+    return NumbersTensor(c, in, {to - from}, numbers);
   };
   const int64_t half = steps / 2;
   if (steps == 0) return c.Op("mul", {counted(0, 0), start});
@@ -192,7 +192,7 @@ double BesselI0(double x) {
 }
 
 // Numbers of the window at i of n: w(i, n).
-TorchHandler Window(double (*value)(TorchCall&, double, double)) {
+TorchHandler WindowHandler(double (*value)(TorchCall&, double, double)) {
   return [value](TorchCall& c) -> Values {
     IgnorePlace(c);
     const int64_t length = c.Int("window_length");
@@ -204,7 +204,7 @@ TorchHandler Window(double (*value)(TorchCall&, double, double)) {
       numbers.push_back(length == 1 ? 1.0 : value(c, static_cast<double>(i), last));
     }
     if (length < 2) c.Ignore({"alpha", "beta"});
-    return {Numbers(c, OutType(c), {length}, numbers)};
+    return {NumbersTensor(c, OutType(c), {length}, numbers)};
   };
 }
 constexpr double kTau = 2 * std::numbers::pi;
@@ -247,17 +247,19 @@ X2IR_TORCH(pow).Is({"aten::logspace.default", "aten::logspace.Tensor_Tensor",
                     "aten::logspace.Tensor_Scalar", "aten::logspace.Scalar_Tensor"},
                    Logspace);
 X2IR_TORCH(hann_window)
-    .Is({"aten::hann_window.default", "aten::hann_window.periodic"}, Window(Hann));
+    .Is({"aten::hann_window.default", "aten::hann_window.periodic"}, WindowHandler(Hann));
 X2IR_TORCH(hamming_window)
     .Is({"aten::hamming_window.default", "aten::hamming_window.periodic",
          "aten::hamming_window.periodic_alpha", "aten::hamming_window.periodic_alpha_beta"},
-        Window(Hamming));
+        WindowHandler(Hamming));
 X2IR_TORCH(blackman_window)
-    .Is({"aten::blackman_window.default", "aten::blackman_window.periodic"}, Window(Blackman));
+    .Is({"aten::blackman_window.default", "aten::blackman_window.periodic"},
+        WindowHandler(Blackman));
 X2IR_TORCH(identity)
-    .Is({"aten::bartlett_window.default", "aten::bartlett_window.periodic"}, Window(Bartlett))
+    .Is({"aten::bartlett_window.default", "aten::bartlett_window.periodic"},
+        WindowHandler(Bartlett))
     .Is({"aten::kaiser_window.default", "aten::kaiser_window.periodic", "aten::kaiser_window.beta"},
-        Window(Kaiser));
+        WindowHandler(Kaiser));
 
 }  // namespace
 }  // namespace x2ir

@@ -1,18 +1,16 @@
 // The gamma function and its kin: lgamma, digamma, polygamma, Hurwitz zeta, incomplete gamma, with
 // the edges that PyTorch gives them.
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/special.h"
+#include "x2ir/ops/constants.h"
 #include "x2ir/ops/special_functions.h"
 
 namespace x2ir {
 
 using std::numbers::pi;
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Num LogGamma(const Num& x) { return Of<Lgamma>(x); }
 

@@ -100,8 +100,8 @@ Value* DropBatch(TorchCall& c, Value* y, const Batched& batched) {
   return batched.added ? c.Squeeze(y, {0}) : y;
 }
 
-Value* Numbers(TorchCall& c, DType t, std::vector<int64_t> dims,
-               const std::vector<double>& values) {
+Value* NumbersTensor(TorchCall& c, DType t, std::vector<int64_t> dims,
+                     const std::vector<double>& values) {
   return NumbersAs(c.b(), t, std::move(dims), values);
 }
 std::vector<int64_t> CountedFrom(int64_t start, int64_t count, int64_t step) {

@@ -24,7 +24,7 @@ Values FirstAlone(TorchCall& c, Value* first);
 void RequireFloat(TorchCall& c, const Value* x);
 
 // The type that PyTorch computes in: float32 for the halves.
-inline DType ComputeType(DType t) {
+inline DType ComputeTypeFor(DType t) {
   return t == DType::kFloat16 || t == DType::kBFloat16 ? DType::kFloat32 : t;
 }
 // Whether float32, which attributes are, holds the number exactly enough for results of type t.
@@ -96,7 +96,8 @@ Batched AddBatch(TorchCall& c, Value* x, int64_t spatial);
 Value* DropBatch(TorchCall& c, Value* y, const Batched& batched);
 
 // Rank-1 constant of float64 numbers rounded to t, of these dims.
-Value* Numbers(TorchCall& c, DType t, std::vector<int64_t> dims, const std::vector<double>& values);
+Value* NumbersTensor(TorchCall& c, DType t, std::vector<int64_t> dims,
+                     const std::vector<double>& values);
 // 0, step, 2 * step, ... (count of them)
 std::vector<int64_t> CountedFrom(int64_t start, int64_t count, int64_t step = 1);
 

@@ -70,7 +70,7 @@ BatchNorm ReadBatchNorm(TorchCall& c, bool has_mean = true) {
 }
 
 Value* WithRunningStatistics(TorchCall& c, const BatchNorm& n) {
-  const DType t = n.x->dtype(), compute = ComputeType(t);
+  const DType t = n.x->dtype(), compute = ComputeTypeFor(t);
   const TorchSize channels = SizeAt(c, n.x, 1);
   if (t == DType::kFloat64) {
     TorchMath m(c, t);
@@ -96,7 +96,7 @@ Trained WithBatchStatistics(TorchCall& c, const BatchNorm& n, bool running) {
   const int64_t rank = c.Rank(n.x);
   std::vector<int64_t> axes = {0};
   for (int64_t i = 2; i < rank; ++i) axes.push_back(i);
-  TorchMath m(c, ComputeType(n.x->dtype()));
+  TorchMath m(c, ComputeTypeFor(n.x->dtype()));
   const auto channels = [&](Value* v) { return v ? PerChannel(c, m.In(v), rank) : nullptr; };
   Value* x = m.In(n.x);
   const Normalized all = Normalize(m, x, axes, n.eps);
@@ -194,7 +194,7 @@ Values InstanceNorm(TorchCall& c) {
   if (!of_input && (!n.mean || !n.var)) return c.Fail(Invalid("running statistics are missing"));
   if (rank < 3) return c.Fail(Invalid("expected an input of rank 3 or more"));
   if (!of_input) return {WithRunningStatistics(c, n)};
-  const DType t = n.x->dtype(), compute = ComputeType(t);
+  const DType t = n.x->dtype(), compute = ComputeTypeFor(t);
   if (t == DType::kFloat64) {
     TorchMath m(c, t);
     const auto in = [&](Value* v) { return v ? PerChannel(c, m.In(v), rank) : nullptr; };
@@ -234,7 +234,7 @@ Values GroupNormalization(TorchCall& c, const GroupNorm& n) {
   if (n.groups < 1) return c.Fail(Invalid("expected 1 group or more, got ", n.groups));
   const int64_t rank = c.Rank(n.x);
   if (rank < 2) return c.Fail(Invalid("expected an input of rank 2 or more"));
-  const DType t = n.x->dtype(), compute = ComputeType(t);
+  const DType t = n.x->dtype(), compute = ComputeTypeFor(t);
   Values values(c.num_outputs(), nullptr);
   if (t == DType::kFloat64 || rank < 3 || Wants(c, 1) || Wants(c, 2)) {
     TorchMath m(c, compute);
@@ -337,7 +337,7 @@ Values RmsNorm(TorchCall& c) {
                      {{"axis", axis}, {"epsilon", static_cast<float>(eps)}});
     return values;
   }
-  TorchMath m(c, ComputeType(t));
+  TorchMath m(c, ComputeTypeFor(t));
   Value* wide = m.In(x);
   Value* mean = m.Reduce("mean", m.Mul(wide, wide), CountedFrom(axis, rank - axis));
   Value* inv_rms = m.Un("reciprocal", m.Un("sqrt", m.Add(mean, eps)));
@@ -363,7 +363,7 @@ Values WeightNorm(TorchCall& c) {
   for (int64_t i = 0; i < rank; ++i) {
     if (i != kept) axes.push_back(i);
   }
-  TorchMath m(c, ComputeType(v->dtype()));
+  TorchMath m(c, ComputeTypeFor(v->dtype()));
   Value* wide = m.In(v);
   Value* norm = axes.empty() ? m.Un("abs", wide) : m.Reduce("l2", wide, axes);
   Values values(c.num_outputs(), nullptr);

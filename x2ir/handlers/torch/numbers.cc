@@ -6,13 +6,13 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/pieces.h"
 #include "x2ir/handlers/torch/special.h"
+#include "x2ir/ops/constants.h"
 
 namespace x2ir {
 namespace {
 
 using std::numbers::ln2;
 using std::numbers::pi;
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Handlers whose operands are of the result's type, computed in float32 where that is a half.
 using Formula1 = Num (*)(const Num&);

@@ -95,7 +95,7 @@ Values Median(TorchCall& c, bool ignore_nan) {
 }
 
 // The most frequent value, of equally frequent ones the smallest, and where it stands last.
-Values Mode(TorchCall& c) {
+Values ModeOf(TorchCall& c) {
   Value* self = c.Tensor("self");
   if (!ExpectReal(c, self)) return Values(c.num_outputs(), self);
   const int64_t axis = c.Axis("dim", self, -1);
@@ -205,7 +205,7 @@ X2IR_TORCH(top_k)
     .Is({"aten::median.default", "aten::median.dim"}, [](TorchCall& c) { return Median(c, false); })
     .Is({"aten::nanmedian.default", "aten::nanmedian.dim"},
         [](TorchCall& c) { return Median(c, true); })
-    .Is("aten::mode.default", Mode)
+    .Is("aten::mode.default", ModeOf)
     .Is({"aten::quantile.default", "aten::quantile.scalar"},
         [](TorchCall& c) { return Quantile(c, false); })
     .Is({"aten::nanquantile.default", "aten::nanquantile.scalar"},

@@ -77,7 +77,7 @@ Values PadOf(TorchCall& c) {
       Invalid("mode: expected constant, reflect, replicate or circular, got '", mode, "'"));
 }
 
-TorchHandler Mode(std::string_view argument, std::string_view mode) {
+TorchHandler PadHandler(std::string_view argument, std::string_view mode) {
   return
       [=](TorchCall& c) -> Values { return {Pad(c, c.Tensor("self"), c.Sizes(argument), mode)}; };
 }
@@ -88,11 +88,11 @@ X2IR_TORCH(pad)
         [](TorchCall& c) -> Values { return {PadConstant(c, c.Tensor("self"), c.Sizes("pad"))}; })
     .Is({"aten::reflection_pad1d.default", "aten::reflection_pad2d.default",
          "aten::reflection_pad3d.default"},
-        Mode("padding", "reflect"))
+        PadHandler("padding", "reflect"))
     .Is({"aten::replication_pad1d.default", "aten::replication_pad2d.default",
          "aten::replication_pad3d.default"},
-        Mode("padding", "edge"))
-    .Is("aten::_pad_circular.default", Mode("pad", "wrap"))
+        PadHandler("padding", "edge"))
+    .Is("aten::_pad_circular.default", PadHandler("pad", "wrap"))
     .Is("aten::_pad_enum.default", [](TorchCall& c) -> Values {
       Value* x = c.Tensor("self");
       const std::vector<TorchSize> pairs = c.Sizes("pad");

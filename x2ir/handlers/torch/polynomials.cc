@@ -77,7 +77,7 @@ Values Evaluated(TorchCall& c, const Family& family) {
   return {m.Out(y, t)};
 }
 
-[[maybe_unused]] const bool kRegistered = [] {
+[[maybe_unused]] const bool kPolynomialRows = [] {
   for (const Family& family : kFamilies) {
     for (const std::string_view overload : {"default", "n_scalar", "x_scalar"}) {
       TorchSpec("loop").Is(StrCat("aten::special_", family.op, ".", overload),

@@ -110,7 +110,7 @@ Values AveragePool(TorchCall& c, int64_t n) {
   }
   RequireFloat(c, batched.x);
   if (divisor) {
-    TorchMath m(c, ComputeType(batched.x->dtype()));
+    TorchMath m(c, ComputeTypeFor(batched.x->dtype()));
     Value* y = DividedSums(c, m.In(batched.x), window, ceil_mode, include_pad, divisor);
     return {DropBatch(c, c.Cast(y, batched.x->dtype()), batched)};
   }

@@ -9,7 +9,7 @@
 namespace x2ir {
 namespace {
 
-void IgnorePlace(TorchCall& c) {
+void IgnoreRandomPlace(TorchCall& c) {
   c.Ignore({"dtype", "layout", "device", "pin_memory", "memory_format", "generator", "names"});
 }
 
@@ -21,7 +21,7 @@ Value* Draw(TorchCall& c, Symbol op, Value* shape, DType t) {
 
 TorchHandler Drawn(Symbol op, bool like) {
   return [=](TorchCall& c) -> Values {
-    IgnorePlace(c);
+    IgnoreRandomPlace(c);
     if (!IsFloating(OutType(c))) return c.Fail(Unimplemented("of ", Name(OutType(c))));
     Value* shape = like ? c.SizesAsValue(AllSizes(c, c.Tensor("self"))) : c.SymInts("size");
     return {Draw(c, op, shape, OutType(c))};
@@ -31,7 +31,7 @@ TorchHandler Drawn(Symbol op, bool like) {
 // Whole numbers of [low, high).
 TorchHandler Integers(bool like) {
   return [=](TorchCall& c) -> Values {
-    IgnorePlace(c);
+    IgnoreRandomPlace(c);
     constexpr int64_t kMost = int64_t{1} << 40;  // of which float64 draws each alike
     const int64_t low = c.Int("low", 0), high = c.Int("high");
     if (low >= high || low < -kMost || high > kMost) {
@@ -48,7 +48,7 @@ TorchHandler Integers(bool like) {
 
 // mean + std * what a standard normal distribution gives; either may be a tensor.
 Values Normal(TorchCall& c) {
-  IgnorePlace(c);
+  IgnoreRandomPlace(c);
   const DType t = OutType(c);
   const auto number = [&](std::string_view name, double or_else) {
     return c.Has(name) ? c.Operand(name, t) : c.Constant(t, or_else);
@@ -68,7 +68,7 @@ Values Normal(TorchCall& c) {
 }
 
 Values Uniform(TorchCall& c) {
-  IgnorePlace(c);
+  IgnoreRandomPlace(c);
   const DType t = OutType(c);
   const double from = c.Float("from", 0), to = c.Float("to", 1);
   Value* x = Draw(c, "random_uniform", c.SizesAsValue(AllSizes(c, c.Tensor("self"))), t);
@@ -79,7 +79,7 @@ Values Uniform(TorchCall& c) {
 // f of numbers drawn evenly from [0, 1).
 TorchHandler OfUniform(Value* (*f)(TorchCall&, Value*, DType)) {
   return [f](TorchCall& c) -> Values {
-    IgnorePlace(c);
+    IgnoreRandomPlace(c);
     const DType t = OutType(c), in = IsFloating(t) ? t : DType::kFloat64;
     Value* x = Draw(c, "random_uniform", c.SizesAsValue(AllSizes(c, c.Tensor("self"))), in);
     return {c.Cast(f(c, x, in), t)};
@@ -97,7 +97,7 @@ Value* Geometric(TorchCall& c, Value* x, DType t) {
   return c.Op("max", {x, c.Constant(t, 1)});
 }
 Values LogNormal(TorchCall& c) {
-  IgnorePlace(c);
+  IgnoreRandomPlace(c);
   const DType t = OutType(c);
   Value* shape = c.SizesAsValue(AllSizes(c, c.Tensor("self")));
   Value* x = c.Op("mul", {Draw(c, "random_normal", shape, t), c.Constant(t, c.Float("std", 2))});
@@ -105,7 +105,7 @@ Values LogNormal(TorchCall& c) {
 }
 
 Values Exponential(TorchCall& c) {
-  IgnorePlace(c);
+  IgnoreRandomPlace(c);
   const DType t = OutType(c);
   const double rate = c.Float("lambd", 1);
   Value* x = Draw(c, "random_uniform", c.SizesAsValue(AllSizes(c, c.Tensor("self"))), t);
@@ -114,7 +114,7 @@ Values Exponential(TorchCall& c) {
 }
 
 Values Bernoulli(TorchCall& c) {
-  IgnorePlace(c);
+  IgnoreRandomPlace(c);
   Value* self = c.Tensor("self");
   Value* p = self;
   if (c.Has("p")) {
@@ -129,7 +129,7 @@ Values Bernoulli(TorchCall& c) {
 
 // Weights in, their logarithms to the IR's op.
 Values Multinomial(TorchCall& c) {
-  IgnorePlace(c);
+  IgnoreRandomPlace(c);
   Value* weights = c.Tensor("self");
   const int64_t samples = c.Int("num_samples");
   if (!c.Bool("replacement", false) && samples != 1) {
@@ -145,7 +145,7 @@ Values Multinomial(TorchCall& c) {
 
 // The order of random keys.
 Values Permutation(TorchCall& c) {
-  IgnorePlace(c);
+  IgnoreRandomPlace(c);
   Value* n = c.Unsqueeze(c.SymInt("n"), {0});
   Value* keys = Draw(c, "random_uniform", n, DType::kFloat64);
   return {c.Cast(Sort(c, keys, 0, false)[1], OutType(c))};

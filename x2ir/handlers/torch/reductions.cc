@@ -198,14 +198,14 @@ Values Variance(TorchCall& c, bool root, bool with_mean) {
   return {result, c.Cast(keepdim ? mean : c.Squeeze(mean, axes), t)};
 }
 
-struct Row {
+struct ReductionRow {
   std::string_view ir;
   std::vector<std::string_view> ops;
   TorchHandler handler;
 };
 
-[[maybe_unused]] const bool kRegistered = [] {
-  const Row rows[] = {
+[[maybe_unused]] const bool kReductionRows = [] {
+  const ReductionRow rows[] = {
       {"reduce_sum", {"aten::sum.default", "aten::sum.dim_IntList"}, InResultType("reduce_sum")},
       {"reduce_mean", {"aten::mean.default", "aten::mean.dim"}, InResultType("reduce_mean")},
       {"reduce_prod", {"aten::prod.default", "aten::prod.dim_int"}, InResultType("reduce_prod")},
@@ -243,7 +243,7 @@ struct Row {
       {"reduce_l2", {"aten::frobenius_norm.dim"}, [](TorchCall& c) { return Norm(c, "p"); }},
       {"reduce_l2", {"aten::renorm.default"}, Renorm},
   };
-  for (const Row& row : rows) {
+  for (const ReductionRow& row : rows) {
     for (const std::string_view op : row.ops) TorchSpec(row.ir).Is(op, row.handler);
   }
   constexpr struct {

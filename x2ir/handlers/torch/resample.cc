@@ -13,12 +13,19 @@
 namespace x2ir {
 namespace {
 
-enum class Mode { kNearest, kNearestExact, kLinear, kCubic, kLinearAntialias, kCubicAntialias };
-bool IsNearest(Mode m) { return m <= Mode::kNearestExact; }
-bool IsAntialias(Mode m) { return m >= Mode::kLinearAntialias; }
+enum class ResampleMode {
+  kNearest,
+  kNearestExact,
+  kLinear,
+  kCubic,
+  kLinearAntialias,
+  kCubicAntialias
+};
+bool IsNearest(ResampleMode m) { return m <= ResampleMode::kNearestExact; }
+bool IsAntialias(ResampleMode m) { return m >= ResampleMode::kLinearAntialias; }
 
 struct Upsample {
-  Mode mode;
+  ResampleMode mode;
   bool align_corners = false;
   std::vector<TorchSize> sizes;  // of the spatial axes of the result, or empty
   std::vector<std::optional<double>> scales;
@@ -56,7 +63,7 @@ double CubicWeight(double x, double a) {
 template <typename T>
 Taps NearestTaps(const Upsample& u, const Axis& a) {
   Taps taps;
-  const T step = StepOf<T>(u, a), shift = u.mode == Mode::kNearestExact ? T{0.5} : T{0};
+  const T step = StepOf<T>(u, a), shift = u.mode == ResampleMode::kNearestExact ? T{0.5} : T{0};
   for (int64_t o = 0; o < a.out; ++o) {
     const auto place = static_cast<int64_t>(std::floor((static_cast<T>(o) + shift) * step));
     taps.picks.push_back(std::min(place, a.in - 1));
@@ -67,7 +74,7 @@ Taps NearestTaps(const Upsample& u, const Axis& a) {
 
 template <typename T>
 Taps InterpolatedTaps(const Upsample& u, const Axis& a) {
-  const bool cubic = u.mode == Mode::kCubic;
+  const bool cubic = u.mode == ResampleMode::kCubic;
   Taps taps;
   taps.each = cubic ? 4 : 2;
   const T step = StepOf<T>(u, a);
@@ -92,7 +99,7 @@ Taps InterpolatedTaps(const Upsample& u, const Axis& a) {
 // The filter is stretched over all elements that an output stands for.
 template <typename T>
 Taps AntialiasTaps(const Upsample& u, const Axis& a) {
-  const bool cubic = u.mode == Mode::kCubicAntialias;
+  const bool cubic = u.mode == ResampleMode::kCubicAntialias;
   const T step = StepOf<T>(u, a), stretch = std::max(step, T{1});
   const T support = (cubic ? T{2} : T{1}) * stretch;
   Taps taps;
@@ -138,8 +145,8 @@ Value* Apply(TorchCall& c, Value* x, int64_t axis, const Taps& taps) {
   std::vector<int64_t> dims(static_cast<size_t>(c.Rank(x) - axis + 1), 1);
   dims[0] = out;
   dims[1] = taps.each;
-  Value* parts =
-      m.Mul(c.Op("gather", {x, picks}, {{"axis", axis}}), Numbers(c, m.type(), dims, taps.weights));
+  Value* parts = m.Mul(c.Op("gather", {x, picks}, {{"axis", axis}}),
+                       NumbersTensor(c, m.type(), dims, taps.weights));
   return m.Reduce("sum", parts, {axis + 1}, false);
 }
 
@@ -148,12 +155,12 @@ Value* Apply(TorchCall& c, Value* x, int64_t axis, const Taps& taps) {
 AttributeMap ResizeAttrs(const Upsample& u, int64_t spatial) {
   AttributeMap attrs = {{"axes", CountedFrom(2, spatial)}};
   const bool nearest = IsNearest(u.mode);
-  attrs.Set("mode", nearest ? "nearest" : u.mode == Mode::kCubic ? "cubic" : "linear");
-  attrs.Set("coordinate_transformation_mode", u.mode == Mode::kNearest ? "asymmetric"
-                                              : u.align_corners        ? "align_corners"
-                                                                       : "half_pixel");
+  attrs.Set("mode", nearest ? "nearest" : u.mode == ResampleMode::kCubic ? "cubic" : "linear");
+  attrs.Set("coordinate_transformation_mode", u.mode == ResampleMode::kNearest ? "asymmetric"
+                                              : u.align_corners                ? "align_corners"
+                                                                               : "half_pixel");
   if (nearest) {
-    attrs.Set("nearest_mode", u.mode == Mode::kNearest ? "floor" : "round_prefer_ceil");
+    attrs.Set("nearest_mode", u.mode == ResampleMode::kNearest ? "floor" : "round_prefer_ceil");
   }
   return attrs;
 }
@@ -254,7 +261,7 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
       c.Fail(Unimplemented("sizes that are not known, of this mode and type"));
       return x;
     }
-    Value* y = nearest ? x : c.Cast(x, ComputeType(t));
+    Value* y = nearest ? x : c.Cast(x, ComputeTypeFor(t));
     for (int64_t i = 0; i < spatial; ++i) y = Apply(c, y, 2 + i, taps[static_cast<size_t>(i)]);
     return c.Cast(y, t);
   }
@@ -267,7 +274,7 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
   if (scales && !u.align_corners) {
     std::vector<double> numbers;
     for (const auto& scale : u.scales) numbers.push_back(*scale);
-    Value* factors = Numbers(c, DType::kFloat32, {spatial}, numbers);
+    Value* factors = NumbersTensor(c, DType::kFloat32, {spatial}, numbers);
     Value* y = c.Op("resize", {x, nullptr, factors, nullptr}, attrs);
     const Shape *made = y->shape(), *wanted = c.out_shape(0);
     for (int64_t i = 2; made && wanted && i < spatial + 2 && i < wanted->rank(); ++i) {
@@ -285,7 +292,7 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
 }
 
 // `.vec` has either sizes or factors; the other one sizes, and the factors that they came from.
-TorchHandler Of(Mode mode, int64_t spatial, bool vec) {
+TorchHandler ResampleHandler(ResampleMode mode, int64_t spatial, bool vec) {
   return [=](TorchCall& c) -> Values {
     Upsample u;
     u.mode = mode;
@@ -314,30 +321,30 @@ TorchHandler Of(Mode mode, int64_t spatial, bool vec) {
   };
 }
 
-struct Row {
+struct ResampleRow {
   std::string_view name;
-  Mode mode;
+  ResampleMode mode;
   int64_t spatial;
 };
-constexpr Row kRows[] = {
-    {"upsample_nearest1d", Mode::kNearest, 1},
-    {"upsample_nearest2d", Mode::kNearest, 2},
-    {"upsample_nearest3d", Mode::kNearest, 3},
-    {"_upsample_nearest_exact1d", Mode::kNearestExact, 1},
-    {"_upsample_nearest_exact2d", Mode::kNearestExact, 2},
-    {"_upsample_nearest_exact3d", Mode::kNearestExact, 3},
-    {"upsample_linear1d", Mode::kLinear, 1},
-    {"upsample_bilinear2d", Mode::kLinear, 2},
-    {"upsample_trilinear3d", Mode::kLinear, 3},
-    {"upsample_bicubic2d", Mode::kCubic, 2},
-    {"_upsample_bilinear2d_aa", Mode::kLinearAntialias, 2},
-    {"_upsample_bicubic2d_aa", Mode::kCubicAntialias, 2},
+constexpr ResampleRow kRows[] = {
+    {"upsample_nearest1d", ResampleMode::kNearest, 1},
+    {"upsample_nearest2d", ResampleMode::kNearest, 2},
+    {"upsample_nearest3d", ResampleMode::kNearest, 3},
+    {"_upsample_nearest_exact1d", ResampleMode::kNearestExact, 1},
+    {"_upsample_nearest_exact2d", ResampleMode::kNearestExact, 2},
+    {"_upsample_nearest_exact3d", ResampleMode::kNearestExact, 3},
+    {"upsample_linear1d", ResampleMode::kLinear, 1},
+    {"upsample_bilinear2d", ResampleMode::kLinear, 2},
+    {"upsample_trilinear3d", ResampleMode::kLinear, 3},
+    {"upsample_bicubic2d", ResampleMode::kCubic, 2},
+    {"_upsample_bilinear2d_aa", ResampleMode::kLinearAntialias, 2},
+    {"_upsample_bicubic2d_aa", ResampleMode::kCubicAntialias, 2},
 };
-[[maybe_unused]] const bool kRegistered = [] {
-  for (const Row& row : kRows) {
+[[maybe_unused]] const bool kResampleRows = [] {
+  for (const ResampleRow& row : kRows) {
     TorchSpec("resize")
-        .Is(StrCat("aten::", row.name, ".default"), Of(row.mode, row.spatial, false))
-        .Is(StrCat("aten::", row.name, ".vec"), Of(row.mode, row.spatial, true));
+        .Is(StrCat("aten::", row.name, ".default"), ResampleHandler(row.mode, row.spatial, false))
+        .Is(StrCat("aten::", row.name, ".vec"), ResampleHandler(row.mode, row.spatial, true));
   }
   return true;
 }();
@@ -365,8 +372,10 @@ std::pair<Value*, Value*> WithBorder(TorchCall& c, Value* x, Value* grid, bool a
     back.push_back(align_corners ? 2 / (out - 1) : 2 / out);
     shift.push_back(align_corners ? -1 : 1 / out - 1);
   }
-  TorchMath m(c, ComputeType(x->dtype()));
-  const auto vector = [&](const std::vector<double>& v) { return Numbers(c, m.type(), {n}, v); };
+  TorchMath m(c, ComputeTypeFor(x->dtype()));
+  const auto vector = [&](const std::vector<double>& v) {
+    return NumbersTensor(c, m.type(), {n}, v);
+  };
   Value* place = m.Add(m.Mul(m.In(grid), vector(slope)), vector(offset));
   place = m.Min(m.Max(place, m.N(-2)), vector(size));
   place = m.Add(m.Mul(m.Add(place, kBorder), vector(back)), vector(shift));

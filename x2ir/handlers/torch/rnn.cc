@@ -20,7 +20,7 @@ const Kind kTanh = {"rnn", {0}, {"Tanh"}};
 const Kind kRelu = {"rnn", {0}, {"Relu"}};
 
 // x w^T + b
-Value* Linear(TorchCall& c, Value* x, Value* w, Value* b) {
+Value* GateLinear(TorchCall& c, Value* x, Value* w, Value* b) {
   Value* y = c.Op("matmul", {x, c.Transpose(w, {1, 0})});
   return b ? c.Op("add", {y, b}) : y;
 }
@@ -81,7 +81,8 @@ Values LstmCell(TorchCall& c) {
   const CellWeights w = ReadCell(c);
   if (hx.size() != 2) return c.Fail(Invalid("hx: expected 2 tensors, got ", hx.size()));
   RequireFloat(c, x);
-  Value* gates = c.Op("add", {Linear(c, x, w.w_ih, w.b_ih), Linear(c, hx[0], w.w_hh, w.b_hh)});
+  Value* gates =
+      c.Op("add", {GateLinear(c, x, w.w_ih, w.b_ih), GateLinear(c, hx[0], w.w_hh, w.b_hh)});
   const State next = LstmStep(c, gates, hx[1]);
   return {next.h, next.c};
 }
@@ -92,7 +93,7 @@ Values GruCell(TorchCall& c) {
   Value* h = c.Tensor("hx");
   const CellWeights w = ReadCell(c);
   RequireFloat(c, x);
-  return {GruStep(c, Linear(c, x, w.w_ih, w.b_ih), Linear(c, h, w.w_hh, w.b_hh), h)};
+  return {GruStep(c, GateLinear(c, x, w.w_ih, w.b_ih), GateLinear(c, h, w.w_hh, w.b_hh), h)};
 }
 X2IR_TORCH(gru).Is("aten::gru_cell.default", GruCell);
 
@@ -102,7 +103,7 @@ TorchHandler PlainCell(std::string_view activation) {
     Value* h = c.Tensor("hx");
     const CellWeights w = ReadCell(c);
     RequireFloat(c, x);
-    Value* sum = c.Op("add", {Linear(c, x, w.w_ih, w.b_ih), Linear(c, h, w.w_hh, w.b_hh)});
+    Value* sum = c.Op("add", {GateLinear(c, x, w.w_ih, w.b_ih), GateLinear(c, h, w.w_hh, w.b_hh)});
     return {c.Op(activation, {sum})};
   };
 }
@@ -180,10 +181,10 @@ Layer ProjectedLayer(TorchCall& c, Value* x, const Weights& all, Value* h0, Valu
     for (int64_t i = 0; i < steps; ++i) {
       const int64_t at = d == 0 ? i : steps - 1 - i;
       Value* bias = all.b.empty() ? nullptr : all.b[d];
-      Value* gates = c.Op(
-          "add", {Linear(c, pick(x, at), all.w[d], bias), Linear(c, state.h, all.r[d], nullptr)});
+      Value* gates = c.Op("add", {GateLinear(c, pick(x, at), all.w[d], bias),
+                                  GateLinear(c, state.h, all.r[d], nullptr)});
       state = LstmStep(c, gates, state.c);
-      state.h = Linear(c, state.h, all.projection[d], nullptr);
+      state.h = GateLinear(c, state.h, all.projection[d], nullptr);
       outputs[static_cast<size_t>(at)] = c.Unsqueeze(state.h, {0});
     }
     ys.push_back(c.Op("concat", outputs, {{"axis", 0}}));

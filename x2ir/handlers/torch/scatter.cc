@@ -145,7 +145,7 @@ Value* CutTo(TorchCall& c, Value* src, Value* index) {
 }
 
 // The overloads: a tensor or a number to put, with or without a reduction.
-Values Scatter(TorchCall& c, bool number, std::string_view fixed_reduce) {
+Values ScatterAlong(TorchCall& c, bool number, std::string_view fixed_reduce) {
   Value* self = c.Tensor("self");
   const int64_t axis = c.Axis("dim", self);
   Value* index = AtLeast1d(c, c.Tensor("index"));
@@ -165,7 +165,7 @@ Values Take(TorchCall& c) {
   return {c.Op("gather", {c.Reshape(self, {-1}), index}, {{"axis", 0}})};
 }
 
-Values Put(TorchCall& c) {
+Values PutAt(TorchCall& c) {
   Value* self = c.Tensor("self");
   Value* index = Flat(c, c.Tensor("index"));
   Value* source = Flat(c, c.Cast(c.Tensor("source"), self->dtype()));
@@ -199,11 +199,11 @@ X2IR_TORCH(scatter_elements)
     .Is({"aten::index_fill.int_Scalar", "aten::index_fill.int_Tensor"}, IndexFill)
     .Is("aten::index_reduce.default", IndexReduce)
     .Is({"aten::scatter.src", "aten::scatter.reduce", "aten::scatter_reduce.two"},
-        [](TorchCall& c) { return Scatter(c, false, ""); })
+        [](TorchCall& c) { return ScatterAlong(c, false, ""); })
     .Is({"aten::scatter.value", "aten::scatter.value_reduce"},
-        [](TorchCall& c) { return Scatter(c, true, ""); })
-    .Is("aten::scatter_add.default", [](TorchCall& c) { return Scatter(c, false, "sum"); })
-    .Is("aten::put.default", Put);
+        [](TorchCall& c) { return ScatterAlong(c, true, ""); })
+    .Is("aten::scatter_add.default", [](TorchCall& c) { return ScatterAlong(c, false, "sum"); })
+    .Is("aten::put.default", PutAt);
 
 }  // namespace
 }  // namespace x2ir

@@ -62,7 +62,7 @@ Values Modulo(TorchCall& c) {
   const DType t = OutType(c);
   return {Remainder(c, Argument(c, 0, t), Argument(c, 1, t))};
 }
-Values FloorDivide(TorchCall& c) {
+Values FloorDivideSizes(TorchCall& c) {
   const DType t = OutType(c);
   Value *a = Argument(c, 0, t), *b = Argument(c, 1, t);
   Value* quotient = c.Op("div", {c.Op("sub", {a, Remainder(c, a, b)}), b});
@@ -122,7 +122,7 @@ X2IR_TORCH(shape)
 X2IR_TORCH(add).Is("_operator::add", Binary("add"));
 X2IR_TORCH(sub).Is("_operator::sub", Binary("sub"));
 X2IR_TORCH(mul).Is("_operator::mul", Binary("mul"));
-X2IR_TORCH(div).Is("_operator::floordiv", FloorDivide).Is("_operator::truediv", TrueDivide);
+X2IR_TORCH(div).Is("_operator::floordiv", FloorDivideSizes).Is("_operator::truediv", TrueDivide);
 X2IR_TORCH(mod).Is("_operator::mod", Modulo);
 X2IR_TORCH(pow).Is("_operator::pow", Power);
 X2IR_TORCH(neg).Is("_operator::neg", Unary("neg"));
@@ -138,7 +138,7 @@ X2IR_TORCH(greater).Is("_operator::gt", Compare("greater", false));
 X2IR_TORCH(greater_or_equal).Is("_operator::ge", Compare("greater_or_equal", false));
 X2IR_TORCH(bitwise_and).Is("_operator::and_", Bits("bitwise_and", "and"));
 X2IR_TORCH(bitwise_or).Is("_operator::or_", Bits("bitwise_or", "or"));
-[[maybe_unused]] const TorchSpec kNot = TorchSpec("not").Is(
+[[maybe_unused]] const TorchSpec kNotOfSize = TorchSpec("not").Is(
     {"torch::sym_not", "_operator::not_"},
     [](TorchCall& c) -> Values { return {c.Op("not", {Argument(c, 0, DType::kBool)})}; });
 X2IR_TORCH(where).Is("torch::sym_ite", Choose);

@@ -393,7 +393,7 @@ Values AsStrided(TorchCall& c) {
   return {c.Reshape(picked, sizes)};
 }
 
-[[maybe_unused]] const bool kRegistered = [] {
+[[maybe_unused]] const bool kSliceRows = [] {
   IsView("slice", "aten::slice.Tensor", SliceOf);
   IsView("gather", "aten::select.int", Select);
   IsView("gather", "aten::unbind.int", Unbind);

@@ -11,7 +11,7 @@
 namespace x2ir {
 namespace {
 
-constexpr DType kDouble = DType::kFloat64;
+constexpr DType kSolveType = DType::kFloat64;
 
 // Operands of matrices in float64; Fail()s for what are none.
 struct Matrices {
@@ -22,10 +22,10 @@ struct Matrices {
     if (IsComplex(t)) c.Fail(Unimplemented("of complex numbers"));
   }
   Num In(std::string_view name) {
-    const Num x = m.In(name, kDouble);
+    const Num x = m.In(name, kSolveType);
     if (x.rank() < 2) {
       c.Fail(Invalid("argument '", name, "': expected matrices"));
-      return m.Of(m.Zeros(kDouble, {1, 1}));
+      return m.Of(m.Zeros(kSolveType, {1, 1}));
     }
     return x;
   }
@@ -57,7 +57,7 @@ struct Matrices {
 Num SwapSign(const LuFactors& f) {
   const Num moved = !(f.pivots == Iota(SizeOf(f.pivots, -1)));
   const Num odd = Mod(Sum(moved.As(DType::kInt64), -1), f.pivots.N(2));
-  return 1 - 2 * odd.As(kDouble);
+  return 1 - 2 * odd.As(kSolveType);
 }
 Num ProductOf(const Num& x) {
   return x.Op("reduce_prod", {x.m().Ints({x.rank() - 1})}, {{"keepdims", 0}});
@@ -129,7 +129,7 @@ Values LinalgSolve(TorchCall& c) {
   Matrices of(c);
   c.Ignore({"check_errors"});
   const Num a = of.In("A");
-  Num b = of.m.In("B", kDouble);
+  Num b = of.m.In("B", kSolveType);
   const bool left = c.Bool("left", true), vector = IsVector(a, b);
   if (vector) b = Unsqueeze(b, -1);
   const bool turned = !left && !vector;
@@ -151,7 +151,7 @@ Values LuFactor(TorchCall& c, std::string_view a) {
 }
 // [.., m, k] and [.., k, n] of m x n factors.
 Num LowerOf(const Num& lu) {
-  const Num unit = (RowNumbers(lu) == ColumnNumbers(lu)).As(kDouble);
+  const Num unit = (RowNumbers(lu) == ColumnNumbers(lu)).As(kSolveType);
   const Num k = Iota(Min(SizeOf(lu, -2), SizeOf(lu, -1)));
   return Gather(Lower(lu, false) + unit, k, -1);
 }
@@ -162,15 +162,15 @@ Values LinalgLu(TorchCall& c) {
   Matrices of(c);
   if (!c.Bool("pivot", true)) return c.Fail(Unimplemented("LU without pivots"));
   const LuFactors f = Lu(of.In("A"));
-  return of.Out({PermutationOf(f.rows, kDouble), LowerOf(f.lu), UpperOf(f.lu)});
+  return of.Out({PermutationOf(f.rows, kSolveType), LowerOf(f.lu), UpperOf(f.lu)});
 }
 Values LuUnpack(TorchCall& c) {
   Matrices of(c);
   const Num lu = of.In("LU_data"), pivots = of.m.In("LU_pivots");
   const bool data = c.Bool("unpack_data", true), with_pivots = c.Bool("unpack_pivots", true);
-  const Num nothing = of.m.Of(of.m.Zeros(kDouble, {0}));
+  const Num nothing = of.m.Of(of.m.Zeros(kSolveType, {0}));
   const Num p =
-      with_pivots ? PermutationOf(RowsOfPivots(pivots, SizeOf(lu, -2)), kDouble) : nothing;
+      with_pivots ? PermutationOf(RowsOfPivots(pivots, SizeOf(lu, -2)), kSolveType) : nothing;
   return of.Out({p, data ? LowerOf(lu) : nothing, data ? UpperOf(lu) : nothing});
 }
 Values LuSolve(TorchCall& c, std::string_view lu_name, std::string_view pivots_name,
@@ -187,7 +187,7 @@ Values LuSolve(TorchCall& c, std::string_view lu_name, std::string_view pivots_n
   if (adjoint) {
     const Num turned = Transposed(lu);
     x = SolveTriangular(turned, SolveTriangular(turned, b, false, false), true, true);
-    x = MatMul(PermutationOf(f.rows, kDouble), x);
+    x = MatMul(PermutationOf(f.rows, kSolveType), x);
   } else {
     x = SolveLu(f, b);
   }
@@ -240,7 +240,7 @@ Values CholeskyInverse(TorchCall& c) {
 
 // The first `columns` columns of Q.
 Num ColumnsOfQ(const QrFactors& f, const Num& columns) {
-  const Num one = (RowNumbers(f.a) == Unsqueeze(Iota(columns), 0)).As(kDouble);
+  const Num one = (RowNumbers(f.a) == Unsqueeze(Iota(columns), 0)).As(kSolveType);
   return ApplyQ(f, WithBatchOf(one, f.a), false);
 }
 Values QrOf(TorchCall& c, const Num& a, const std::string& mode) {
@@ -275,13 +275,13 @@ Values Geqrf(TorchCall& c) {
 TorchHandler HouseholderProduct(std::string_view a, std::string_view tau) {
   return [a, tau](TorchCall& c) -> Values {
     Matrices of(c);
-    const QrFactors f{of.In(a), of.m.In(tau, kDouble)};
+    const QrFactors f{of.In(a), of.m.In(tau, kSolveType)};
     return of.Out({ColumnsOfQ(f, SizeOf(f.a, -1))});
   };
 }
 Values Ormqr(TorchCall& c) {
   Matrices of(c);
-  const QrFactors f{of.In("self"), of.m.In("input2", kDouble)};
+  const QrFactors f{of.In("self"), of.m.In("input2", kSolveType)};
   const Num x = of.In("input3");
   const bool left = c.Bool("left", true), turned = c.Bool("transpose", false);
   // x Q is the transpose of Q^T x^T.
@@ -296,7 +296,7 @@ Values MatrixPower(TorchCall& c) {
   const DType t = c.out_dtype();
   int64_t n = c.Int("n");
   if (std::abs(n) > (int64_t{1} << 40)) return c.Fail(Unimplemented("power ", n));
-  Num a = of.m.In("self", IsFloating(t) ? kDouble : t);
+  Num a = of.m.In("self", IsFloating(t) ? kSolveType : t);
   if (a.rank() < 2) return c.Fail(Invalid("expected matrices"));
   if (n < 0) a = Inverse(a);
   if (n == 0) return of.Out({IdentityLike(a)});
@@ -319,7 +319,7 @@ Values MatrixExp(TorchCall& c) {
   const Num ordinary = norm < 1e300;
   const Num log = Log(Max(If(ordinary, norm, 1), 1)) * (1 / std::log(2));
   const Num times = Floor(log).As(DType::kInt64) + 1;
-  const Num scale = Unsqueeze(Pow(norm.N(2), -times.As(kDouble)), -1);
+  const Num scale = Unsqueeze(Pow(norm.N(2), -times.As(kSolveType)), -1);
   const Num x = a * scale, one = IdentityLike(a);
   Num y = one;
   for (int k = 18; k > 0; --k) y = one + MatMul(x, y) / k;

@@ -15,7 +15,7 @@
 namespace x2ir {
 namespace {
 
-constexpr DType kDouble = DType::kFloat64;
+constexpr DType kSpectralType = DType::kFloat64;
 
 bool UsedOutput(TorchCall& c, size_t i) {
   const Value* output = i < c.num_outputs() ? c.node().output(i) : nullptr;
@@ -41,10 +41,10 @@ TorchHandler OrEmpty(TorchHandler handler) {
 Num MatrixIn(Calc& m, std::string_view name) {
   TorchCall& c = m.c();
   if (IsComplex(c.out_dtype())) c.Fail(Unimplemented("of complex numbers"));
-  const Num x = m.In(name, kDouble);
+  const Num x = m.In(name, kSpectralType);
   if (x.rank() >= 2) return x;
   c.Fail(Invalid("argument '", name, "': expected matrices"));
-  return m.Of(m.Zeros(kDouble, {1, 1}));
+  return m.Of(m.Zeros(kSpectralType, {1, 1}));
 }
 // More columns than rows: the transpose has the same singular values.
 bool Wide(const Num& a) {
@@ -133,7 +133,7 @@ Values LinalgNorm(TorchCall& c, bool by_name) {
   Calc m(c);
   if (IsComplex(c.out_dtype())) return c.Fail(Unimplemented("of complex numbers"));
   c.Ignore({"dtype"});
-  Num x = m.In("self", kDouble);
+  Num x = m.In("self", kSpectralType);
   const std::string name = by_name ? c.String("ord") : "";
   const std::optional<TorchNumber> ord = by_name ? std::nullopt : c.OptNumber("ord");
   std::optional<std::vector<int64_t>> dims = c.OptInts("dim");
@@ -156,7 +156,7 @@ Values LinalgNorm(TorchCall& c, bool by_name) {
   return {c.Cast(VectorNorm(c, x.v(), p, axes, keepdim), c.out_dtype())};
 }
 
-Values Cond(TorchCall& c) {
+Values ConditionNumber(TorchCall& c) {
   Calc m(c);
   const Num a = MatrixIn(m, "self");
   const bool by_name = c.node().op() == Symbol("aten::linalg_cond.p_str");
@@ -178,14 +178,14 @@ Values Cond(TorchCall& c) {
 // of the type's precision, unless an absolute one is.
 Num Tolerance(TorchCall& c, const Num& a, const Num& s, DType t) {
   Calc& m = a.m();
-  const Num size = Max(SizeOf(a, -2), SizeOf(a, -1)).As(kDouble);
+  const Num size = Max(SizeOf(a, -2), SizeOf(a, -1)).As(kSpectralType);
   const Num usual = size * EpsilonOf(t);
   const auto given = [&](std::string_view name) -> std::optional<Num> {
     if (!c.Has(name)) {
       c.Ignore({name});
       return std::nullopt;
     }
-    const Num x = m.In(name, kDouble);
+    const Num x = m.In(name, kSpectralType);
     return Unsqueeze(x, -1);
   };
   const std::optional<Num> atol = given("atol"), rtol = given("rtol"), rcond = given("rcond");
@@ -246,7 +246,7 @@ Values Lstsq(TorchCall& c) {
   Calc m(c);
   const DType t = c.out_dtype();
   const Num a = MatrixIn(m, "self");
-  Num b = m.In("b", kDouble);
+  Num b = m.In("b", kSpectralType);
   const std::string driver = c.String("driver", "gelsy");
   const bool vector = b.rank() == a.rank() - 1;
   if (IsEmpty(a)) return c.Fail(Unimplemented("of no equations, or none unknown"));
@@ -293,7 +293,7 @@ int64_t Times(const std::vector<int64_t>& dims, size_t from, size_t to) {
 
 Values TensorInv(TorchCall& c) {
   Calc m(c);
-  const Num x = m.In("self", kDouble);
+  const Num x = m.In("self", kSpectralType);
   const size_t ind = static_cast<size_t>(std::max<int64_t>(c.Int("ind", 2), 0));
   const auto dims = KnownDims(x);
   if (!dims) return c.Fail(Unimplemented("where sizes are not known"));
@@ -306,8 +306,8 @@ Values TensorInv(TorchCall& c) {
 }
 Values TensorSolve(TorchCall& c) {
   Calc m(c);
-  Num a = m.In("self", kDouble);
-  const Num b = m.In("other", kDouble);
+  Num a = m.In("self", kSpectralType);
+  const Num b = m.In("other", kSpectralType);
   const int64_t rank = a.rank();
   if (const auto last = c.OptInts("dims"); last && !last->empty()) {
     std::vector<int64_t> perm, moved;
@@ -335,7 +335,7 @@ X2IR_TORCH(loop)
     .Is("aten::svd.default", OrEmpty(SvdAlone("self")))
     .Is({"aten::linalg_eigvalsh.default", "aten::linalg_eigh.default"}, OrEmpty(Eigh("self")))
     .Is("aten::_linalg_eigh.default", OrEmpty(Eigh("A")))
-    .Is({"aten::linalg_cond.default", "aten::linalg_cond.p_str"}, OrEmpty(Cond))
+    .Is({"aten::linalg_cond.default", "aten::linalg_cond.p_str"}, OrEmpty(ConditionNumber))
     .Is({"aten::linalg_matrix_rank.default", "aten::linalg_matrix_rank.tol_tensor",
          "aten::linalg_matrix_rank.atol_rtol_float", "aten::linalg_matrix_rank.atol_rtol_tensor"},
         OrEmpty(MatrixRank))

@@ -321,7 +321,7 @@ X2IR_TORCH(identity).Is({"aten::clone.default", "aten::contiguous.default", "ate
                           return Same(c);
                         });
 
-[[maybe_unused]] const bool kRegistered = [] {
+[[maybe_unused]] const bool kViewRows = [] {
   const auto view = [](std::string_view name) {
     return [=](TorchCall& c) { return View(c, name); };
   };

@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/constants.h"
 #include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/lowering_util.h"
 
 namespace x2ir {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-bool Given(const Rewrite& r, size_t i) { return i < r.node.num_inputs() && r.has(i); }
 
 // --- attention ------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@
 namespace x2ir {
 namespace {
 
-constexpr size_t kX = 0, kW = 1, kOffset = 2, kBias = 3, kMask = 4;
+constexpr size_t kXOperand = 0, kW = 1, kOffset = 2, kBias = 3, kMask = 4;
 constexpr int64_t kMaxAxes = 3;
 
 // The pixels on either side along one axis, whether they count, and their weights.
@@ -55,13 +55,14 @@ std::vector<double> RestingPlaces(const PlacedWindow& p, size_t axis) {
 
 absl::StatusOr<Values> DeformConvAsGather(Rewrite& r) {
   Builder& b = r.b;
-  const auto x = StaticDims(r, kX), w = StaticDims(r, kW);
+  const auto x = StaticDims(r, kXOperand), w = StaticDims(r, kW);
   if (!x || !w || x->size() < 3 || x->size() != w->size() ||
       static_cast<int64_t>(x->size()) > kMaxAxes + 2 || CheckedProduct(*x).value_or(0) == 0 ||
       CheckedProduct(*w).value_or(0) == 0) {
     return CannotExpress("the shapes are not known, empty or of too many axes");
   }
-  if (!IsFloating(r.dtype(kX))) return CannotExpress("the element type is not a known float");
+  if (!IsFloating(r.dtype(kXOperand)))
+    return CannotExpress("the element type is not a known float");
   constexpr DType t = DType::kFloat64;  // as evaluation computes
   const size_t axes = x->size() - 2;
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(r.attrs(), {w->begin() + 2, w->end()}));
@@ -84,7 +85,7 @@ absl::StatusOr<Values> DeformConvAsGather(Rewrite& r) {
   };
   // Pixels as rows, all channels of an offset group of one in each.
   const int64_t per_part = channels / parts;
-  Value* rows = reshaped(CastTo(b, r.in(kX), t), {batch, parts, per_part, plane});
+  Value* rows = reshaped(CastTo(b, r.in(kXOperand), t), {batch, parts, per_part, plane});
   rows = b.Op("transpose", {rows}, {{"perm", {0, 1, 3, 2}}});
   rows = reshaped(rows, {batch * parts * plane, per_part});
   std::vector<int64_t> firsts;
@@ -140,7 +141,7 @@ absl::StatusOr<Values> DeformConvAsGather(Rewrite& r) {
     bias[0] = out_channels;
     y = b.Op("add", {y, reshaped(CastTo(b, r.in(kBias), t), bias)});
   }
-  return Values{CastTo(b, y, r.dtype(kX))};
+  return Values{CastTo(b, y, r.dtype(kXOperand))};
 }
 X2IR_LOWERING(deform_conv, DeformConvAsGather);
 

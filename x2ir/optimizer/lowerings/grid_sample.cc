@@ -2,12 +2,12 @@
 // steps in the same order as its evaluation (x2ir/ops/grid_sample.cc).
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/constants.h"
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/lowering_util.h"
 
@@ -16,7 +16,6 @@ namespace {
 
 constexpr int64_t kMaxTaps = 64;                // pixels that make up a result
 constexpr int64_t kMaxSize = int64_t{1} << 22;  // of an axis: float32 counts that far, and more
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 struct Sampler {
   Builder& b;
@@ -27,18 +26,18 @@ struct Sampler {
 };
 
 // What bounds the coordinates of an axis: see Bounds in the evaluation.
-struct Bounds {
+struct SampleBounds {
   Value *size, *last, *low, *high;
 };
 
-Bounds BoundsOf(Sampler& s, Value* size) {
+SampleBounds BoundsOf(Sampler& s, Value* size) {
   Value* last = s.m.Add(size, -1);
   if (s.align_corners) return {size, last, s.m.Number(0), last};
   return {size, last, s.m.Number(-0.5), s.m.Add(size, -0.5)};
 }
 
 // x folded back into the bounds; what is no number goes to the low one.
-Value* Reflect(Sampler& s, Value* x, const Bounds& k) {
+Value* Reflect(Sampler& s, Value* x, const SampleBounds& k) {
   Arithmetic& m = s.m;
   Value* range = m.Sub(k.high, k.low);
   Value* below = m.Less(x, k.low);
@@ -61,7 +60,7 @@ struct Tap {
   Value *index, *there, *weight;
 };
 
-Tap TapAt(Sampler& s, Value* i, const Bounds& k, Value* weight) {
+Tap TapAt(Sampler& s, Value* i, const SampleBounds& k, Value* weight) {
   Arithmetic& m = s.m;
   Value* zero = m.Number(0);
   Tap tap{nullptr, nullptr, weight};
@@ -94,7 +93,7 @@ std::vector<Value*> CubicWeights(Arithmetic w, Value* t) {
 // The pixels along an axis of that size for places from -1 to 1; weights of type `weight_type`.
 std::vector<Tap> TapsAlong(Sampler& s, Value* place, Value* size, DType weight_type) {
   Arithmetic& m = s.m;
-  const Bounds k = BoundsOf(s, size);
+  const SampleBounds k = BoundsOf(s, size);
   Value* moved = m.Add(place, 1);
   Value* x = s.align_corners ? m.Mul(m.Mul(moved, 0.5), k.last)
                              : m.Mul(m.Add(m.Mul(moved, size), -1), 0.5);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMaxSteps = 64;  // each is a dozen nodes
 
-enum Operand { kQuery, kKey, kValue, kState, kDecay, kBeta };
+enum LinearOperand { kQuery, kKey, kValue, kState, kDecay, kBeta };
 
 // The size of an axis, 0 where it is not known.
 int64_t SizeAt(const Rewrite& r, size_t operand, int64_t axis) {

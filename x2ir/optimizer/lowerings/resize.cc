@@ -68,7 +68,7 @@ absl::StatusOr<Values> ResizeAllAxes(Rewrite& r) {
 
 // --- What is known --------------------------------------------------------------------------
 
-constexpr size_t kMaxTaps = 64;  // elements that make up a result
+constexpr size_t kMaxResizeTaps = 64;  // elements that make up a result
 
 // The numbers of a constant operand, as many as expected.
 std::optional<std::vector<double>> ConstNumbers(const Rewrite& r, size_t i, size_t count) {
@@ -131,12 +131,12 @@ absl::StatusOr<std::vector<AxisToResize>> AxesToResize(const Rewrite& r, bool cr
 
 // An element that each result along an axis takes: where it is, whether it is there at all
 // (null: always) and its weight (null: 1). All but the index broadcast over the axes after it.
-struct Tap {
+struct ResizeTap {
   Value *index, *there, *weight;
 };
 
 struct AxisTaps {
-  std::vector<Tap> taps;
+  std::vector<ResizeTap> taps;
   Value* outside = nullptr;  // tf_crop_and_resize: where the extrapolation value stands
 };
 
@@ -168,8 +168,8 @@ bool Any(const std::vector<double>& flags, double value) {
 absl::StatusOr<AxisTaps> KnownTaps(const Resampling& s, const AxisToResize& a) {
   Builder& b = s.r.b;
   // Four pixels on either side at most, where antialiasing does not widen the kernel.
-  if (s.r.attrs().Int("antialias") != 0 && a.along.scale * kMaxTaps < 8) {
-    return CannotExpress("more than ", kMaxTaps, " elements for each result");
+  if (s.r.attrs().Int("antialias") != 0 && a.along.scale * kMaxResizeTaps < 8) {
+    return CannotExpress("more than ", kMaxResizeTaps, " elements for each result");
   }
   X2IR_ASSIGN_OR_RETURN(const std::vector<ResizeTaps> results,
                         ResizeTapsAlong(s.r.attrs(), a.along));
@@ -179,7 +179,7 @@ absl::StatusOr<AxisTaps> KnownTaps(const Resampling& s, const AxisToResize& a) {
     count = std::max(count, taps.inputs.size());
     outside.push_back(taps.outside ? 1 : 0);
   }
-  if (count > kMaxTaps) return CannotExpress(count, " elements for each result");
+  if (count > kMaxResizeTaps) return CannotExpress(count, " elements for each result");
   AxisTaps all;
   for (size_t k = 0; k < count; ++k) {
     std::vector<int64_t> picks;
@@ -190,7 +190,7 @@ absl::StatusOr<AxisTaps> KnownTaps(const Resampling& s, const AxisToResize& a) {
       weights.push_back(has ? taps.inputs[k].second : 0);
       there.push_back(has ? 1 : 0);
     }
-    Tap tap{b.Ints(picks, "places"), nullptr, nullptr};
+    ResizeTap tap{b.Ints(picks, "places"), nullptr, nullptr};
     if (!s.nearest) tap.weight = Along(b, s.type, weights, a.axis, s.rank);
     if (!s.nearest && Any(there, 0)) {
       tap.there = Along(b, DType::kBool, there, a.axis, s.rank);
@@ -339,12 +339,12 @@ absl::StatusOr<AxisTaps> ComputedTaps(const Resampling& s, int64_t axis, int64_t
   // Elements that are the same one, at the edges, count together: an infinity of two signs
   // would be no number.
   for (size_t k = 0; k + 1 < all.taps.size(); ++k) {
-    Tap &one = all.taps[k], &next = all.taps[k + 1];
+    ResizeTap &one = all.taps[k], &next = all.taps[k + 1];
     Value* same = b.Op("equal", {one.index, next.index});
     next.weight = d.Add(next.weight, d.Where(same, one.weight, d.Number(0)));
     one.weight = d.Where(same, d.Number(0), one.weight);
   }
-  for (Tap& tap : all.taps) {
+  for (ResizeTap& tap : all.taps) {
     Value* there = d.Or(d.Less(tap.weight, d.Number(0)), d.Less(d.Number(0), tap.weight));
     if (exclude) {
       Value* none = d.Not(d.Or(d.Less(sum, d.Number(0)), d.Less(d.Number(0), sum)));
@@ -362,7 +362,7 @@ absl::StatusOr<AxisTaps> ComputedTaps(const Resampling& s, int64_t axis, int64_t
 Value* SumOfTaps(const Resampling& s, Value* x, int64_t axis, const AxisTaps& all) {
   Builder& b = s.r.b;
   Value* sum = nullptr;
-  for (const Tap& tap : all.taps) {
+  for (const ResizeTap& tap : all.taps) {
     Value* part = b.Op("gather", {x, tap.index}, {{"axis", axis}});
     // An infinity that has no part in a result must leave no trace.
     if (tap.there) part = b.Op("where", {tap.there, part, b.Scalar(s.type, 0, "zero")});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/constants.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/lowering_util.h"
@@ -16,7 +17,6 @@
 namespace x2ir {
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
 constexpr int64_t kMaxLength = int64_t{1} << 40;  // of an operand, of which less may count
 constexpr int64_t kMaxMatrix = int64_t{1} << 22;  // numbers of a transform's matrix
 

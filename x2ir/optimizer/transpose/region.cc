@@ -12,7 +12,7 @@ namespace x2ir {
 namespace {
 
 // What counts: transposes first, then other nodes.
-constexpr int64_t kNode = 2;
+constexpr int64_t kNodeCost = 2;
 constexpr int64_t kTranspose = 16;
 // A constant of more elements is not free to change order where others use it as it is.
 constexpr int64_t kMaxFreeElements = 4096;
@@ -40,7 +40,7 @@ int64_t TransposeCost(const Value& value, const Perm& held, const Perm& wanted) 
   const Shape from = Permuted(*value.shape(), held);
   const Shape to = Permuted(*value.shape(), wanted);
   const Perm p = Compose(held.empty() ? held : Inverse(held), wanted);
-  return MovesOnlyOnes(from, p) && ReshapeTarget(from, to) ? kNode : kTranspose;
+  return MovesOnlyOnes(from, p) && ReshapeTarget(from, to) ? kNodeCost : kTranspose;
 }
 
 }  // namespace
@@ -146,7 +146,8 @@ void Region::AddWant(Root& root, const Use& use, const Perm& order) {
 // Of the nodes that it needs itself, those that bring its operands to its rank, and those that its
 // neighbours then take up.
 int64_t Region::OwnCost(const Vertex& vertex) const {
-  int64_t cost = (vertex.flip.cost + NodesLeftBy(*vertex.node, vertex.flip, transposes_)) * kNode;
+  int64_t cost =
+      (vertex.flip.cost + NodesLeftBy(*vertex.node, vertex.flip, transposes_)) * kNodeCost;
   for (size_t i = 0; i < vertex.flip.in.size(); ++i) {
     const Perm& p = vertex.flip.in[i];
     const Value* input = vertex.node->input(i);
@@ -155,7 +156,7 @@ int64_t Region::OwnCost(const Vertex& vertex) const {
     if (input->fixed_constant()) {
       if (!IsFree(*input) && rank != static_cast<int64_t>(p.size())) cost += kTranspose / 2;
     } else if (rank != static_cast<int64_t>(p.size())) {
-      cost += kNode;
+      cost += kNodeCost;
       if (!KeepsOwnOrder(p, static_cast<int64_t>(p.size()) - rank)) cost += kTranspose;
     }
   }
