@@ -67,3 +67,9 @@ foreach(program x2ir ir2onnx)
     target_link_options(${program}_program PRIVATE -static-libstdc++ -static-libgcc)
   endif()
 endforeach()
+
+# All that a user runs.
+add_custom_target(programs DEPENDS x2ir_program ir2onnx_program)
+if(TARGET x2ir_libonnx_checker)
+  add_dependencies(programs x2ir_libonnx_checker)
+endif()

@@ -645,8 +645,6 @@ TEST(Conformance, BackendCases) {
   PrintTally(tally);
   if (packaged.empty())
     GTEST_SKIP() << "*** libonnx-testdata is not installed: its cases did NOT run";
-  if (newer.empty())
-    GTEST_SKIP() << "*** the archive of newer cases is not there: they did NOT run";
   if (!Env("X2IR_CASES").empty() || !Env("X2IR_OPSETS").empty()) return;
   EXPECT_GE(Percent(tally.evaluated, tally.cases), kRequiredOfOwnOpset);
   EXPECT_GE(Percent(tally.own_opset, tally.cases), kRequiredOfOwnOpset);

@@ -19,8 +19,8 @@ void WriteFile(const std::filesystem::path& path, std::string_view bytes) {
 
 std::filesystem::path Unpacked(const std::string& archive, const std::string& folder) {
   namespace fs = std::filesystem;
-  const fs::path from = fs::path(X2IR_SHARED_DIR) / archive, to = fs::path(X2IR_BUILD_DIR) / folder;
-  if (!fs::exists(from)) return {};
+  const fs::path from = fs::path(X2IR_SOURCE_DIR) / "tests/data/cases" / archive,
+                 to = fs::path(X2IR_BUILD_DIR) / folder;
   if (fs::exists(to / ".complete")) return to;
   fs::remove_all(to);
   fs::create_directories(to);

@@ -12,9 +12,8 @@ namespace x2ir {
 std::string ReadFile(const std::filesystem::path& path);  // "" where there is none
 void WriteFile(const std::filesystem::path& path, std::string_view bytes);
 
-// What is in shared/NAME, an archive: below a folder of the build folder, where it is unpacked
-// once. An empty path where there is no such archive, or (a failure of the test) it cannot be
-// unpacked.
+// The folder in the build folder where an archive of tests/data/cases is unpacked, once. An empty
+// path, and a failure of the test, where it cannot be unpacked.
 std::filesystem::path Unpacked(const std::string& archive, const std::string& folder);
 
 // An environment variable; "" and `otherwise` where it is not set.

@@ -1,7 +1,7 @@
-// Programs of torch.export with what PyTorch made of their inputs: ../shared/torch-op-cases.tar.xz
-// (PyTorch's own samples of its operators) and the models of ../shared/models. Each is imported
-// and evaluated, exported at the opsets of a table, and run by ONNX Runtime where that is
-// installed. What cannot be converted must be refused by name; what is wrong is a failure.
+// Programs of torch.export with what PyTorch made of their inputs: torch-op-cases.tar.xz of
+// tests/data/cases (PyTorch's own samples of its operators) and the models of ../shared/models.
+// Each is imported and evaluated, exported at the opsets of a table, and run by ONNX Runtime where
+// that is installed. What cannot be converted must be refused by name; what is wrong is a failure.
 //
 //   X2IR_CASES=REGEX       only the cases whose names match, with details of each that is not right
 //   X2IR_TORCH_CASES=DIR   a folder of cases (NAME/model.pt2, NAME/io.safetensors) instead
@@ -371,7 +371,7 @@ constexpr double kFloorOfCases = 0.97;
 TEST(TorchCasesTest, Operators) {
   const std::string folder = Env("X2IR_TORCH_CASES");
   const std::vector<Case> cases = folder.empty() ? ArchivedCases() : CasesUnder(folder);
-  if (cases.empty()) GTEST_SKIP() << "../shared/torch-op-cases.tar.xz is not there";
+  ASSERT_FALSE(cases.empty());
   Runner runner(OpsetsToTry());
   RunCases(runner, cases);
   runner.Finish(StrCat(cases.size(), " cases of PyTorch's operators"));
