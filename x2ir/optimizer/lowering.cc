@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "x2ir/optimizer/source_order.h"
+
 namespace x2ir {
 namespace {
 
@@ -17,7 +19,7 @@ struct Lowerings {
       AddDuplicate(StrCat("lowering '", other.name, "' of ", other.op.str()), other.place,
                    lowering.place);
     }
-    lowerings.push_back(std::move(lowering));
+    InsertInSourceOrder(lowerings, std::move(lowering));
   }
 };
 

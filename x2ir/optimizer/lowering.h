@@ -4,7 +4,7 @@
 //   X2IR_LOWERING(gelu, GeluAsErf);     // absl::StatusOr<Values> GeluAsErf(Rewrite& r)
 //
 // The export driver tries a node's own form first, then its lowerings in the order they
-// were registered (one file holds all of an op), then lowers what came out, if need be.
+// stand in the source, by file and line, then lowers what came out, if need be.
 #ifndef X2IR_OPTIMIZER_LOWERING_H_
 #define X2IR_OPTIMIZER_LOWERING_H_
 

@@ -14,12 +14,17 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/splice.h"
+#include "x2ir/optimizer/source_order.h"
 
 namespace x2ir {
 namespace {
 
 struct RulesOfOp {
-  std::vector<RuleFn> rules;
+  struct Rule {
+    RuleFn run;
+    SourcePlace place;
+  };
+  std::vector<Rule> rules;  // as they stand in the source, by file and line
   bool everywhere = false;  // one of them says nothing of what it stands behind
   Behind behind;            // what the others say
 };
@@ -31,12 +36,13 @@ struct AllRules {
     Symbol op;
     RuleFn rule;
     std::vector<std::string_view> behind;
+    SourcePlace place;
   };
   std::map<std::string_view, Rules> by_pass;
 
   void Add(const Entry& entry) {
     RulesOfOp& rules = by_pass[entry.pass][entry.op];
-    rules.rules.push_back(entry.rule);
+    InsertInSourceOrder(rules.rules, {entry.rule, entry.place});
     rules.everywhere |= entry.behind.empty();
     rules.behind.insert(rules.behind.end(), entry.behind.begin(), entry.behind.end());
   }
@@ -53,8 +59,8 @@ constexpr int64_t kMaxChangesPerNode = 32;
 }  // namespace
 
 bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule,
-                  const std::vector<std::string_view>& behind) {
-  RuleTable().Add({pass, op, rule, behind});
+                  const std::vector<std::string_view>& behind, SourcePlace place) {
+  RuleTable().Add({pass, op, rule, behind, place});
   return true;
 }
 
@@ -340,7 +346,7 @@ absl::StatusOr<int64_t> RunRules(std::string_view pass, Graph& graph, const Pass
     const auto rules_of_op = rules.find(node->op());
     if (rules_of_op == rules.end()) continue;
     std::optional<Rewriter> rewriter;
-    for (RuleFn rule : rules_of_op->second.rules) {
+    for (const auto& [rule, place] : rules_of_op->second.rules) {
       if (!rewriter) rewriter.emplace(*node, work, context);
       const auto changed = rule(*rewriter);
       if (changed.ok() && *changed) {

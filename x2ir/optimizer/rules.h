@@ -75,7 +75,8 @@ using RuleFn = absl::StatusOr<bool> (*)(Rewriter&);
 // Whether the pass has rules for the op.
 bool HasRules(std::string_view pass, Symbol op);
 bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule,
-                  const std::vector<std::string_view>& behind = {});
+                  const std::vector<std::string_view>& behind = {},
+                  SourcePlace place = SourcePlace::Here());
 // Runs the rules of a pass until none changes anything (bounded by the size of the graph). Without
 // an index in the context, what rules say they stand behind does not count: for tests.
 absl::StatusOr<int64_t> RunRules(std::string_view pass, Graph& graph, const PassContext& context);
