@@ -12,6 +12,8 @@ endif()
 if(X2IR_BUILD_PROGRAMS)
   install(TARGETS x2ir_program ir2onnx_program)
 endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/THIRD_PARTY_NOTICES
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(EXPORT x2irTargets NAMESPACE x2ir:: DESTINATION ${x2ir_cmake_dir})
 
 configure_package_config_file(

@@ -36,9 +36,21 @@ if grep -rnE '#[[:space:]]*include[[:space:]]*[<"](google/protobuf|onnx/|nlohman
   "$prefix/include"; then
   fail "installed headers include somebody else's types, see above"
 fi
+# A host's own warnings are not ours to cause.
+(cd "$prefix/include" && find x2ir -name '*.h' ! -path 'x2ir/handlers/*' |
+  sed 's/.*/#include "&"/') >"$work/headers.cc"
+"$cxx" -std=c++20 -Wall -Wextra -Wconversion -Wsign-conversion -Werror -fsyntax-only \
+  -I"$prefix/include" "$work/headers.cc" || fail "the headers draw warnings, see above"
 if grep -rn "$source_dir" "$prefix/lib"*/cmake "$prefix/lib"*/pkgconfig \
   "$prefix"/lib/*/cmake "$prefix"/lib/*/pkgconfig 2>/dev/null; then
   fail "the package refers to the source folder, see above"
+fi
+
+notices=$(find "$prefix" -name THIRD_PARTY_NOTICES)
+[ -n "$notices" ] && [ -f "$(dirname "$notices")/LICENSE" ] || fail "the licenses are not installed"
+if find "$prefix" -type f \( -name 'libx2ir*' -o -path '*/bin/*' \) \
+  -exec grep -la -e "$source_dir" -e "$build_dir" {} + ; then
+  fail "binaries hold paths of the machine that built them, see above"
 fi
 
 echo "== CMake package"

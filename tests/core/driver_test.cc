@@ -88,7 +88,7 @@ TEST_FORMS(dt_outs).Is("Outs", Since(1));
 // A nested graph.
 absl::Status InferBody(InferContext&) { return absl::OkStatus(); }
 X2IR_OP(dt_body).In("x").Out("y").ReqAttr("body", AttrKind::kGraph).Infer(InferBody);
-TEST_FORMS(dt_body).Is("Body", Since(1));
+TEST_FORMS(dt_body).Is("Body", Since(1), Renamed("body", "body"));
 
 // dt_high -> dt_middle twice -> dt_one; dt_middle has a form from opset 5 on.
 absl::StatusOr<Values> HighAsMiddle(Rewrite& r) {
@@ -114,6 +114,38 @@ absl::StatusOr<Values> Again(Rewrite& r) { return Values{r.b.Op("dt_endless", {r
 TEST_OP(dt_endless);
 X2IR_LOWERING(dt_endless, Again);
 TEST_OP(dt_stuck);
+
+// Forms that make IR ops: one that has a form, one that has none, itself for ever.
+absl::StatusOr<Values> MakeOne(Rewrite& r) { return Values{r.b.Op("dt_one", {r.in(0)})}; }
+TEST_OP(dt_makes_one);
+TEST_FORMS(dt_makes_one).Is("MakesOne", Since(1), Code{nullptr, MakeOne});
+absl::StatusOr<Values> MakeStuck(Rewrite& r) { return Values{r.b.Op("dt_stuck", {r.in(0)})}; }
+TEST_OP(dt_makes_stuck);
+TEST_FORMS(dt_makes_stuck).Is("MakesStuck", Since(1), Code{nullptr, MakeStuck});
+absl::StatusOr<Values> MakeItself(Rewrite& r) {
+  return Values{r.b.Op("dt_makes_itself", {r.in(0)})};
+}
+TEST_OP(dt_makes_itself);
+TEST_FORMS(dt_makes_itself).Is("MakesItself", Since(1), Code{nullptr, MakeItself});
+
+// A form that refuses, and a lowering whose ops cannot be written either.
+absl::StatusOr<Values> AsThree(Rewrite& r) {
+  Value* stuck = r.b.Op("dt_stuck", {r.b.Op("dt_stuck", {r.in(0)})});
+  return Values{r.b.Op("dt_endless", {stuck})};
+}
+TEST_OP(dt_mode).Attr("mode", 0);
+TEST_FORMS(dt_mode).Is("Mode", Since(1), Fixed("mode", 0));
+X2IR_LOWERING(dt_mode, AsThree);
+
+// Attributes that a row names, and does not name.
+TEST_OP(dt_attrs).Attr("a", 1).Attr("b", 1);
+TEST_FORMS(dt_attrs).Is("Attrs", Since(1), Renamed("a", "a"));
+absl::StatusOr<Values> FromNeedy(Rewrite& r) {
+  if (r.attrs().Float("factor") > 1 && r.attrs().Ints("list").empty()) return Values{r.in(0)};
+  return Values{r.b.Op("dt_one", {r.in(0)})};
+}
+TEST_OP(dt_needy);
+TEST_FORMS(dt_needy).Is("Needy", Since(1), Code{FromNeedy, nullptr});
 
 // --- Helpers --------------------------------------------------------------------------------
 
@@ -303,6 +335,45 @@ TEST(Failures, NestedGraphsCountToo) {
   EXPECT_THAT(model.graph->Validate(), IsEmpty());
 }
 
+TEST(Failures, AttributesThatAHandlerAsksForInVain) {
+  const auto got = [](std::string_view attrs) {
+    return ToIrText(StrCat("graph g(x: float32[2]) -> (y) { y = drv.Needy(x) ", attrs, " \"n\" }"),
+                    1, Options());
+  };
+  EXPECT_THAT(got(""), HasSubstr("INVALID_ARGUMENT"));
+  EXPECT_THAT(got(""), HasSubstr("drv.Needy (1 node): attribute 'factor' is missing\n    at 'n'"));
+  EXPECT_THAT(got("{ factor = 3 }"),
+              HasSubstr("attribute 'factor': expected float, got int\n    at 'n'"));
+  EXPECT_THAT(got("{ factor = 3.0 }"), HasSubstr("attribute 'list' is missing"));
+  EXPECT_THAT(got("{ factor = 1.0 }"), HasSubstr("y = dt_one(x)"));
+}
+
+TEST(Failures, TwoValuesOfOneName) {
+  const Type type = Type::Tensor(DType::kFloat32, Shape::FromInts({2}));
+  for (const bool from_ir : {false, true}) {
+    Model model;
+    model.source_dialect = from_ir ? "" : "drv";
+    model.SetOpset("", 1);
+    Value* x = model.graph->AddInput("x", type);
+    Node* node = model.graph->AppendNode(from_ir ? "" : "drv", from_ir ? "dt_one" : "One", {x});
+    model.graph->AddOutput(model.graph->AddNodeOutput(node, "x", type));
+    const absl::Status status = from_ir ? FromIr(model, "drv") : ToIr(model);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("two values of graph '' are named 'x'"));
+    model.graph->Rename(model.graph->outputs()[0], "y");
+    EXPECT_TRUE((from_ir ? FromIr(model, "drv") : ToIr(model)).ok());
+  }
+}
+
+TEST(Failures, OfADialectThatNobodyKnows) {
+  Model model = Parse("graph g(x: float32[2]) -> (y) { y = nobody.Conv(x) }", "nobody");
+  EXPECT_THAT(std::string(ToIr(model).message()),
+              HasSubstr("no handlers of 'nobody' are linked in"));
+  Model ir = Parse("graph g(x: float32[2]) -> (y) { y = dt_one(x) }", "", 0);
+  EXPECT_THAT(std::string(FromIr(ir, "nobody").message()),
+              HasSubstr("no handlers of 'nobody' are linked in"));
+}
+
 TEST(Failures, OfADomainThatIsNotImported) {
   Model model = Parse("graph g(x: float32[2]) -> (y) { y = drv.acme::Op(x) }");
   Report report;
@@ -405,6 +476,23 @@ TEST(Lowerings, AreTriedInOrderAndChained) {
       {"endless", 1, "y = dt_endless(x)", "error: |lowerings of dt_endless do not end"},
       {"in a nested graph", 4, "y = dt_body(x) { body = graph b() -> (o) { o = dt_middle(x) } }",
        "y = drv.Body(x) { body = graph b() -> (o) { o = drv.One(x) } }"},
+      {"a form that makes IR ops", 1, "y = dt_makes_one(x) \"n\"", "y = drv.One(x) \"n\""},
+      {"an IR op without a form", 1, "y = dt_makes_stuck(x) \"n\"",
+       "error: NOT_FOUND|dt_makes_stuck (1 node): as dt_stuck: no mapping to drv|'n'"},
+      {"the same in a nested graph", 1,
+       "y = dt_body(x) { body = graph b() -> (o) { o = dt_makes_stuck(x) \"n\" } }",
+       "error: NOT_FOUND|dt_makes_stuck (1 node): as dt_stuck: no mapping to drv|'n'"},
+      {"a form that does not end", 1, "y = dt_makes_itself(x)",
+       "error: |forms of dt_makes_itself do not end"},
+      {"a form that refuses, lowered in vain", 1, "y = dt_mode(x) { mode = 1 } \"n\"",
+       "error: FAILED_PRECONDITION|dt_mode (1 node): attribute 'mode' = 1 cannot be expressed at "
+       "opset 1; expected 0; as dt_stuck: no mapping to drv; as dt_endless: lowerings of "
+       "dt_endless "
+       "do not end\n    at 'n'\n"},
+      {"an attribute that a lens names", 1, "y = dt_attrs(x) { a = 2, b = 1 }",
+       "y = drv.Attrs(x) { a = 2 }"},
+      {"an attribute that none names", 1, "y = dt_attrs(x) { a = 1, b = 2 }",
+       "error: FAILED_PRECONDITION|attribute 'b' = 2 has no counterpart in Attrs"},
       {"two failures", 1, "a = dt_stuck(x) b = dt_refused(a) y = dt_one(b)",
        "error: |2 ops (2 nodes)|dt_stuck|dt_refused"},
   };

@@ -696,6 +696,60 @@ std::unique_ptr<Graph> Chain(size_t n, bool backwards) {
   return graph;
 }
 
+// --- Names that are taken -------------------------------------------------------------------
+
+TEST(TakenNames, MakeTheGraphInvalid) {
+  Graph graph("g");
+  Value* first = graph.AddInput("x", Type::Tensor(DType::kFloat32));
+  EXPECT_TRUE(graph.CheckNames().ok());
+  Value* second = graph.AddConstant("x", Tensor::Scalar(1.0f));
+  Node* node = graph.AppendNode("", "identity", {first});
+  Value* third = graph.AddNodeOutput(node, "x");
+  EXPECT_EQ(graph.Find("x"), first);
+  EXPECT_EQ(second->name(), "x");
+  const absl::Status status = graph.CheckNames();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "two values of graph 'g' are named 'x'");
+  EXPECT_FALSE(graph.Validate().empty());
+  EXPECT_EQ(graph.UniqueName("x"), "x_1");
+
+  // The name goes from one to the next.
+  graph.Rename(first, "y");
+  EXPECT_EQ(graph.Find("x"), second);
+  EXPECT_FALSE(graph.CheckNames().ok());
+  graph.RemoveConstant(second);
+  EXPECT_EQ(graph.Find("x"), third);
+  EXPECT_TRUE(graph.CheckNames().ok());
+  EXPECT_TRUE(graph.Validate().empty());
+
+  graph.Rename(third, "y");
+  EXPECT_FALSE(graph.CheckNames().ok());
+  EXPECT_EQ(graph.Find("x"), nullptr);
+  graph.SwapNames(first, third);
+  EXPECT_FALSE(graph.CheckNames().ok());
+  graph.Rename(first, "z");
+  EXPECT_TRUE(graph.CheckNames().ok());
+  EXPECT_EQ(graph.Find("y"), third);
+}
+
+TEST(TakenNames, OfNestedGraphsAndErasedNodes) {
+  Graph graph("g");
+  Value* x = graph.AddInput("x", Type::Tensor(DType::kFloat32));
+  auto body = std::make_shared<Graph>("body");
+  body->AddInput("i", Type());
+  Node* node = graph.AppendNode("", "loop", {x});
+  graph.AddNodeOutput(node, "y");
+  node->SetAttr("body", body);
+  Node* inner = body->AppendNode("", "identity", {body->inputs()[0]});
+  Value* clash = body->AddNodeOutput(inner, "i");
+  EXPECT_EQ(graph.CheckNames().message(), "two values of graph 'body' are named 'i'");
+  EXPECT_FALSE(body->Clone()->CheckNames().ok());
+  EXPECT_NE(body->Find("i"), clash);
+  body->EraseUnused(inner);
+  EXPECT_TRUE(graph.CheckNames().ok());
+  EXPECT_EQ(body->Find("i"), body->inputs()[0]);
+}
+
 TEST(Linear, EveryOperation) {
   struct Row {
     std::string_view what;

@@ -14,6 +14,8 @@
 #include "x2ir/core/driver.h"
 #include "x2ir/core/functions.h"
 #include "x2ir/core/spec.h"
+#include "x2ir/core/validate.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/builder.h"
 #include "x2ir/ops/splice.h"
 
@@ -65,6 +67,12 @@ class Driver {
 
   void Tick() {
     if (progress_ && ++done_ % kProgressEvery == 0) progress_(done_, std::max(total_, done_));
+  }
+
+  // Nobody said anything of the dialect.
+  absl::Status NoHandlers() const {
+    return NotFound("no handlers of '", dialect_.str(),
+                    "' are linked in (x2ir's archive must be linked whole)");
   }
 
   static std::string NameOf(const Node& node);

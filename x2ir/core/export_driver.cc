@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "x2ir/core/driver_internal.h"
 #include "x2ir/graph_wrapper/lookahead.h"
 #include "x2ir/ops/infer.h"
@@ -26,7 +27,9 @@ class Exporter : public Driver {
   void Run() {
     CheckFunctions();
     Run(*model_.graph);
-    while (!pending_.empty()) Finish();
+    do {
+      while (!pending_.empty()) Finish();
+    } while ((report_.failures.empty() || keep_failed_) && ConvertWhatIsLeft(*model_.graph));
   }
 
  private:
@@ -46,6 +49,19 @@ class Exporter : public Driver {
       }
       if (Convert(graph, node, nullptr, 0)) ++report_.ops[op.str()].mapped;
     }
+  }
+
+  // IR nodes that were made where no walk comes by any more (a graph's output that is another value
+  // now is a copy of it). Whether there were any.
+  bool ConvertWhatIsLeft(Graph& graph) {
+    bool any = false;
+    for (Node* node : graph.nodes()) {
+      for (Graph* inner : node->subgraphs()) any = ConvertWhatIsLeft(*inner) || any;
+      if (!node->is_ir()) continue;
+      any = true;
+      Convert(graph, node, nullptr, 0);
+    }
+    return any;
   }
 
   // A nested graph gives values of its own: runtimes refuse outer ones as its outputs and a value
@@ -70,17 +86,24 @@ class Exporter : public Driver {
   struct Origin {
     Symbol op;
     std::string name;
+    absl::Status refusal;  // why it could not be written as it is; OK: it could
   };
+  using OriginPtr = std::shared_ptr<const Origin>;
 
   struct Pending {
-    Origin origin;
+    OriginPtr origin;
     absl::Status status;
     Node* node;
     bool was_used;
+    bool is_origin;  // the node itself, not what became of it
   };
 
-  // `known`: null for the node itself.
-  bool Convert(Graph& graph, Node* node, const Origin* known, int depth) {
+  void AddPending(const OriginPtr& origin, absl::Status status, Node* node, int depth) {
+    pending_.push_back({origin, std::move(status), node, IsUsed(*node), depth == 0});
+  }
+
+  // `origin`: null for the node itself.
+  bool Convert(Graph& graph, Node* node, OriginPtr origin, int depth) {
     const int opset = static_cast<int>(model_.Opset(""));
     absl::Status status;
     if (const Form* form = FormOf(node->op())) {
@@ -88,24 +111,48 @@ class Exporter : public Driver {
       auto values = Write(*form, *node, builder);
       if (values.ok()) {
         ImportDomains(builder, opset);
+        if (!origin && MadeIr(builder)) origin = OriginOf(*node, absl::OkStatus());
         Splice(node, *values, builder, node_names_);
-        // Not before, since lowerings are of IR, nested graphs and all.
-        for (Node* made : builder.made()) {
-          for (Graph* inner : made->subgraphs()) Run(*inner);
-        }
-        return true;
+        return Complete(graph, builder, origin, depth, /*lowered=*/false);
       }
       status = values.status();
     } else {
       status = Missing(node->op(), opset);
     }
-    const Origin origin = known ? *known : Origin{node->op(), NameOf(*node)};
+    if (!origin) origin = OriginOf(*node, status);
     if (absl::IsInternal(status) || absl::IsInvalidArgument(status)) {
-      pending_.push_back({origin, status, node, IsUsed(*node)});
+      AddPending(origin, status, node, depth);
       return false;
     }
     if (Retype(graph, node, origin, depth, opset)) return true;
     return Lower(graph, node, origin, depth, opset, status);
+  }
+
+  static OriginPtr OriginOf(const Node& node, const absl::Status& refusal) {
+    return std::make_shared<const Origin>(Origin{node.op(), NameOf(node), refusal});
+  }
+
+  static bool MadeIr(const Builder& b) {
+    return std::any_of(b.made().begin(), b.made().end(), [](const Node* n) { return n->is_ir(); });
+  }
+
+  // What was made and is in its place may need more: IR ops of its own, nested graphs (not before,
+  // since lowerings are of IR, nested graphs and all).
+  bool Complete(Graph& graph, const Builder& builder, const OriginPtr& origin, int depth,
+                bool lowered) {
+    bool ok = true;
+    for (Node* made : builder.made()) {
+      if (!made->is_ir()) {
+        for (Graph* inner : made->subgraphs()) Run(*inner);
+        if (lowered) CheckForeign(*made);
+      } else if (depth < kMaxLoweringDepth) {
+        ok = Convert(graph, made, origin, depth + 1) && ok;
+      } else {
+        AddPending(origin, Internal("forms of ", made->op().str(), " do not end"), made, depth);
+        ok = false;
+      }
+    }
+    return ok;
   }
 
   const Form* FormOf(Symbol op) {
@@ -130,7 +177,7 @@ class Exporter : public Driver {
   }
 
   // The node in another element type, if its form allows that one and the casts around it.
-  bool Retype(Graph& graph, Node* node, const Origin& origin, int depth, int opset) {
+  bool Retype(Graph& graph, Node* node, const OriginPtr& origin, int depth, int opset) {
     if (!FormOf(node->op())) return false;
     for (const DType type : StandInTypes(*node)) {
       Builder builder(graph, node);
@@ -149,10 +196,9 @@ class Exporter : public Driver {
         builder.Rollback();
         continue;
       }
-      ++report_.ops[origin.op.str()].lowered;
+      ++report_.ops[origin->op.str()].lowered;
       Splice(node, *values, builder, node_names_);
-      for (Node* made : builder.made()) ok = Convert(graph, made, &origin, depth + 1) && ok;
-      return ok;
+      return Complete(graph, builder, origin, depth, /*lowered=*/true);
     }
     return false;
   }
@@ -182,11 +228,10 @@ class Exporter : public Driver {
     }
   }
 
-  bool Lower(Graph& graph, Node* node, const Origin& origin, int depth, int opset,
+  bool Lower(Graph& graph, Node* node, const OriginPtr& origin, int depth, int opset,
              absl::Status status) {
     if (depth >= kMaxLoweringDepth) {
-      status = Internal("lowerings of ", node->op().str(), " do not end");
-      pending_.push_back({origin, status, node, IsUsed(*node)});
+      AddPending(origin, Internal("lowerings of ", node->op().str(), " do not end"), node, depth);
       return false;
     }
     for (const Lowering& lowering : LoweringsOf(node->op())) {
@@ -199,20 +244,11 @@ class Exporter : public Driver {
                                                     std::string(values.status().message())));
         continue;
       }
-      ++report_.ops[origin.op.str()].lowered;
+      ++report_.ops[origin->op.str()].lowered;
       Splice(node, *values, builder, node_names_);
-      bool ok = true;
-      for (Node* made : builder.made()) {
-        if (made->is_ir()) {
-          ok = Convert(graph, made, &origin, depth + 1) && ok;
-        } else {
-          for (Graph* inner : made->subgraphs()) Run(*inner);
-          CheckForeign(*made);
-        }
-      }
-      return ok;
+      return Complete(graph, builder, origin, depth, /*lowered=*/true);
     }
-    pending_.push_back({origin, status, node, IsUsed(*node)});
+    AddPending(origin, status, node, depth);
     return false;
   }
 
@@ -228,15 +264,36 @@ class Exporter : public Driver {
     for (std::vector<Pending> all = std::exchange(pending_, {}); !all.empty(); all.pop_back()) {
       Pending& last = all.back();
       if (last.was_used && !IsUsed(*last.node)) {
-        ++report_.ops[last.origin.op.str()].lowered;
+        ++report_.ops[last.origin->op.str()].lowered;
         EraseWithConstants(last.node);
       } else {
         failed.push_back(std::move(last));
       }
     }
+    // All that failed of one node is one failure.
+    absl::flat_hash_map<const Origin*, std::vector<std::string>> reasons_of;
     for (auto it = failed.rbegin(); it != failed.rend(); ++it) {
       for (Graph* inner : it->node->subgraphs()) Run(*inner);
-      Fail(it->origin, it->status, *it->node);
+      std::string reason(it->status.message());
+      if (!it->is_origin) reason = StrCat("as ", it->node->op().str(), ": ", reason);
+      std::vector<std::string>& reasons = reasons_of[it->origin.get()];
+      if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) {
+        reasons.push_back(std::move(reason));
+      }
+      Keep(it->origin->op, *it->node);
+    }
+    for (auto it = failed.rbegin(); it != failed.rend(); ++it) {
+      const auto found = reasons_of.find(it->origin.get());
+      if (found == reasons_of.end()) continue;  // it was told of
+      const absl::Status& refusal = it->origin->refusal;
+      std::vector<std::string> reasons = std::move(found->second);
+      if (!it->is_origin && !refusal.ok()) {
+        reasons.insert(reasons.begin(), std::string(refusal.message()));
+      }
+      const absl::StatusCode code = refusal.ok() ? it->status.code() : refusal.code();
+      report_.AddFailure(it->origin->op.str(), it->origin->name,
+                         absl::Status(code, absl::StrJoin(reasons, "; ")), "");
+      reasons_of.erase(found);
     }
   }
 
@@ -283,16 +340,14 @@ class Exporter : public Driver {
       return CannotExpress("cannot be expressed at version ", DomainOpset(domain, opset), " of ",
                            domain, "; version ", form->opsets.first, " has it");
     }
-    return NotFound("no mapping to ", dialect_.str());
+    return HasForms(dialect_) ? NotFound("no mapping to ", dialect_.str()) : NoHandlers();
   }
 
   // A foreign op goes back as it was, if the target still has the op that it was.
   void CheckForeign(Node& node) {
     OpCount& count = report_.ops[StrCat(node.dialect().str(), ".", node.op().str())];
-    const Origin origin{node.op(), NameOf(node)};
     if (node.dialect() != dialect_) {
-      Fail(origin,
-           NotFound("a foreign op of ", node.dialect().str(), " cannot be written to ",
+      Fail(NotFound("a foreign op of ", node.dialect().str(), " cannot be written to ",
                     dialect_.str()),
            node);
       return;
@@ -303,8 +358,7 @@ class Exporter : public Driver {
       const OpSchema* then = SchemaOf(node.op(), source_opset);
       const OpSchema* now = SchemaOf(node.op(), opset);
       if (then != now) {
-        Fail(origin,
-             CannotExpress("was kept as it is at opset ", source_opset, "; at opset ", opset,
+        Fail(CannotExpress("was kept as it is at opset ", source_opset, "; at opset ", opset,
                            " that op is another"),
              node);
         return;
@@ -351,12 +405,15 @@ class Exporter : public Driver {
     }
   }
 
-  // Reports a node that cannot be written. If it is to be kept all the same it becomes an op of
-  // a domain of its own: "x2ir" for IR, else the dialect's name where the op names none.
-  void Fail(const Origin& origin, const absl::Status& status, Node& node) {
-    report_.AddFailure(
-        origin.op.str(), origin.name,
-        node.op() == origin.op ? status : Annotate(status, StrCat("as ", node.op().str())), "");
+  // Reports a foreign node that cannot be written.
+  void Fail(const absl::Status& status, Node& node) {
+    report_.AddFailure(node.op().str(), NameOf(node), status, "");
+    Keep(node.op(), node);
+  }
+
+  // A node that cannot be written, but is to be kept all the same, becomes an op of a domain of its
+  // own: "x2ir" for IR, else the dialect's name where the op names none.
+  void Keep(Symbol origin, Node& node) {
     if (!keep_failed_) return;
     if (node.dialect() != dialect_) {
       const auto [domain, name] = SplitOp(node.op().view());
@@ -366,7 +423,7 @@ class Exporter : public Driver {
       if (model_.Opset(own) == 0) model_.SetOpset(own, 1);
       node.set_op(dialect_, StrCat(own, "::", name));
     }
-    ++report_.ops[origin.op.str()].foreign;
+    ++report_.ops[origin.str()].foreign;
   }
 
   Model source_;  // its opsets alone

@@ -269,6 +269,7 @@ class Importer : public Driver {
       return NotFound("the ", scope_ == &model_scope_ ? "model" : "function",
                       " imports no opset of domain '", domain, "'");
     }
+    if (!known_ && !HasForms(dialect_)) return NoHandlers();
     if (!known_ || !known_->schema) return NotFound("no mapping to IR");
     const OpSchema* schema = SchemaOf(op, opset);
     if (schema && schema->deprecated) {

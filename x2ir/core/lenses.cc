@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "x2ir/core/spec.h"
+#include "x2ir/core/validate.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -22,7 +23,7 @@ std::string FirstOpsetWithOperand(const Draft& draft, std::string_view operand) 
   return "";
 }
 
-class OperandAsAttrLens : public LensImpl {
+class OperandAsAttrLens : public LensImpl, public NamesIrOperands {
  public:
   OperandAsAttrLens(std::string_view ir, std::string_view foreign,
                     std::optional<Attribute> when_left_out)
@@ -70,6 +71,7 @@ class OperandAsAttrLens : public LensImpl {
     return absl::OkStatus();
   }
 
+  Strings IrOperands() const override { return {ir_}; }
   Strings ForeignAttrs() const override { return {foreign_}; }
 
  private:

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "x2ir/core/validate.h"
 #include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/optimizer/lowering_util.h"
 
@@ -15,6 +17,7 @@ using Key = std::pair<Symbol, Symbol>;
 struct Forms {
   using Entry = std::shared_ptr<const Form>;
   std::vector<Entry> all;
+  absl::flat_hash_set<Symbol> dialects;
   absl::flat_hash_map<Key, std::vector<const Form*>> by_foreign;  // (dialect, foreign op)
   absl::flat_hash_map<Key, std::vector<const Form*>> by_ir;       // (dialect, IR op)
 
@@ -23,6 +26,7 @@ struct Forms {
           StrCat("what imports ", form->dialect.str(), ".", form->op.str()));
     AddTo(by_ir[Key{form->dialect, form->ir_op}], form.get(), &Form::exports,
           StrCat("what exports ", form->ir_op.str(), " to ", form->dialect.str()));
+    dialects.insert(form->dialect);
     all.push_back(std::move(form));
   }
 
@@ -115,6 +119,8 @@ const Form* FindExportForm(Symbol dialect, Symbol ir_op,
   const auto of_form = [&](const Form& form) { return opset_of(SplitOp(form.op.view()).first); };
   return Newest(FormTable().Get().by_ir, dialect, ir_op, of_form, &Form::exports);
 }
+
+bool HasForms(Symbol dialect) { return FormTable().Get().dialects.contains(dialect); }
 
 std::vector<const Form*> AllForms(std::string_view dialect) {
   std::vector<const Form*> forms;
@@ -265,9 +271,13 @@ absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r) {
   for (const auto& [name, attr] : r.node.attrs()) {
     if (draft.attr_taken_[i++]) continue;
     const AttrDef* own = def->FindAttr(name);
-    if (!schema || schema->FindAttr(name)) {
+    if (schema && schema->FindAttr(name)) {
       draft.SetAttr(name, attr);
     } else if (!own || !own->default_value || *own->default_value != attr) {
+      if (!schema) {
+        return CannotExpress("attribute '", name.str(), "' = ", attr.ToString(),
+                             " has no counterpart in ", form.op.str(), ": its row names none");
+      }
       return CannotExpress("attribute '", name.str(), "' = ", attr.ToString(),
                            " cannot be expressed by ", form.op.str(), " at opset ", r.opset,
                            FirstOpsetWithAttr(form.dialect, form.op, name));
