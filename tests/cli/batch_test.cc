@@ -76,7 +76,7 @@ TEST_F(Batch, ConvertsExportsAndGoesOnWhereItStopped) {
   WriteFile(folder_ / "in/broken.onnx", std::string(1000, '\xa7'));
   // CRLF, an empty line, the same file under another name, and what cannot be.
   StrAppend(&list, "in/bad/model.onnx\r\n\nin/broken.onnx\nin/none.onnx\n",
-            "in/0/model.onnx\tout/again/net.json\n", "in/1/model.onnx\n../model.onnx\n");
+            "in/0/model.onnx\tagain/net.json\n", "in/1/model.onnx\n../model.onnx\n");
   WriteFile(folder_ / "list", list);
 
   ASSERT_EQ(Run("x2ir convert --batch list -j 4 -o out"), 1) << err_;
@@ -97,7 +97,7 @@ TEST_F(Batch, ConvertsExportsAndGoesOnWhereItStopped) {
   EXPECT_EQ(codes["in/bad/model.onnx out/in/bad/model.json"], 1);
   EXPECT_EQ(codes["in/broken.onnx out/in/broken.json"], 3);
   EXPECT_EQ(codes["in/none.onnx out/in/none.json"], 3);
-  EXPECT_EQ(codes["../model.onnx "], 3);
+  EXPECT_EQ(codes["../model.onnx out/model.json"], 3) << "there is no such file";
 
   // Only what failed is tried again, and what changed is done again.
   WriteModel("in/bad/model.onnx", "Sigmoid");
@@ -122,6 +122,60 @@ TEST_F(Batch, ConvertsExportsAndGoesOnWhereItStopped) {
   EXPECT_TRUE(fs::exists(folder_ / "back/out/again/net.onnx"));
   ASSERT_EQ(Run("find out -name '*.json' | sort | ir2onnx export --batch - -j 3 -o back"), 0);
   EXPECT_EQ(out_, "42 of 42 files done, 42 of them before, 0 failed\n");
+}
+
+// Every flag that makes another result makes another setting; those that do not, do not.
+TEST_F(Batch, OtherSettingsAreDoneAgain) {
+  WriteModel("a.onnx");
+  WriteFile(folder_ / "list", "a.onnx\n");
+  const std::string done = "1 of 1 files done, 0 failed\n";
+  const std::string before = "1 of 1 files done, 1 of them before, 0 failed\n";
+  const struct {
+    const char* flags;
+    bool again;
+  } rows[] = {
+      {"", true},
+      {"", false},
+      {"-j 1 -v --report out/batch.jsonl", false},
+      {"--freeze-params", true},  // said of an IR file it is something else than not said
+      {"--optimize", true},
+      {"--optimize", false},
+      {"--optimize --layout channels_first", true},
+      {"--optimize --layout channels_last", true},
+      {"--layout channels_last --optimize", false},
+      {"--model m", true},
+      {"--signature s", true},
+      {"--allow-outside", true},
+      {"--allow-foreign a,b", true},
+      {"--allow-foreign a --allow-foreign b", true},
+      {"--no-freeze-params", true},
+      {"--weights copy", true},  // the default, as it is when nobody says it
+      {"", false},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(Run(StrCat("x2ir convert --batch list -o out ", row.flags)), 0) << row.flags << err_;
+    EXPECT_EQ(out_, row.again ? done : before) << row.flags;
+  }
+}
+
+// Behind a tab stands a name as seen from the folder of -o, or an absolute one; without, what
+// leads out of the folder does not.
+TEST_F(Batch, WhereOutputsGo) {
+  WriteModel("a.onnx");
+  WriteModel("sub/b.onnx");
+  const std::string absolute = (folder_ / "abs" / "c.json").string();
+  WriteFile(folder_ / "sub/list",
+            StrCat("../a.onnx\nb.onnx\n../a.onnx\tx/d.json\n", "../a.onnx\t../up.json\n../a.onnx\t",
+                   absolute, "\n", folder_.string(), "/a.onnx\n..\n"));
+  ASSERT_EQ(Run("cd sub && x2ir convert --batch list -o out"), 1);
+  EXPECT_EQ(out_, "6 of 7 files done, 1 failed\n") << err_;
+  EXPECT_NE(err_.find("'..' gives its output no name"), std::string::npos) << err_;
+  for (const std::string& file :
+       {std::string("sub/out/a.json"), std::string("sub/out/b.json"),
+        std::string("sub/out/x/d.json"), std::string("sub/up.json"), std::string("abs/c.json"),
+        StrCat("sub/out", (folder_ / "a.json").string())}) {
+    EXPECT_TRUE(fs::exists(folder_ / file)) << file;
+  }
 }
 
 TEST_F(Batch, RefusesWhatWouldDoHarm) {

@@ -450,7 +450,7 @@ TEST_P(BatchFaults, GoOnWhereTheyWereKilled) {
   constexpr int kFiles = 12;
   std::string list;
   for (int i = 0; i < kFiles; ++i) {
-    StrAppend(&list, i % 2 ? "new" : "old", ".onnx\tb/", i, ".json\n");
+    StrAppend(&list, i % 2 ? "new" : "old", ".onnx\t", i, ".json\n");
   }
   const Files whole[] = {{{".json", ReadFile(folder_ / "old.json")},
                           {".safetensors", ReadFile(folder_ / "old.safetensors")}},

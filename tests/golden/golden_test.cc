@@ -72,6 +72,16 @@ TEST(Golden, DifferencesAreSeen) {
   EXPECT_NE(FirstDifference("a\nb\n", ""), "");
 }
 
+// A document that is generated; with X2IR_UPDATE_GOLDEN it is written.
+void CheckDocument(const std::string& name, const std::string& text) {
+  const std::string path = X2IR_SOURCE_DIR + name;
+  if (std::getenv("X2IR_UPDATE_GOLDEN")) {
+    std::ofstream(path, std::ios::binary) << text;
+    return;
+  }
+  EXPECT_EQ(FirstDifference(text, Read(path)), "") << path;
+}
+
 // The document of what is supported is what `x2ir ops --dialect onnx --markdown` prints.
 TEST(Golden, SupportedOps) {
   const auto table = MakeOpsTable("onnx", std::nullopt);
@@ -87,12 +97,27 @@ TEST(Golden, SupportedOps) {
       "frameworks that are only read, without their overloads, stand where they become the same\n"
       "IR op.\n\n",
       table->ToMarkdown());
-  const std::string path = X2IR_SOURCE_DIR "/docs/supported_ops.md";
-  if (std::getenv("X2IR_UPDATE_GOLDEN")) {
-    std::ofstream(path, std::ios::binary) << text;
-    return;
-  }
-  EXPECT_EQ(FirstDifference(text, Read(path)), "") << path;
+  CheckDocument("/docs/supported_ops.md", text);
+}
+
+// So is the reference of IR's own ops what `x2ir ops --reference --markdown` prints.
+TEST(Golden, IrOps) {
+  const auto table = MakeOpsTable("", std::nullopt);
+  ASSERT_TRUE(table.ok()) << table.status();
+  CheckDocument(
+      "/docs/ir_ops.md",
+      StrCat(
+          "# The ops of the IR\n\n"
+          "<!-- Written by tests/golden/golden_test.cc with X2IR_UPDATE_GOLDEN=1. Do not edit. "
+          "-->\n\n"
+          "The same as `x2ir ops --reference --markdown`; `x2ir ops NAME` prints one of them. "
+          "Element types are\n"
+          "those of the newest schema of the op of ONNX that says the same; where there are none, "
+          "the text\n"
+          "says what it takes. Opsets are those of an op's own domain, and `7+` means from 7 to "
+          "the newest.\n"
+          "`(read)`: no op of the IR is written as this one.\n",
+          table->ReferenceMarkdown()));
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "x2ir/core/attribute_meanings.h"
+#include "x2ir/core/op_families.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/core/validate.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -138,6 +140,7 @@ Problems Unfinished(const OpDef& def) {
   need(static_cast<bool>(def.eval()), "evaluation");
   need(!def.doc().empty(), "Doc");
   need(!def.outputs().empty(), "outputs");
+  need(FamilyOf(def.name()) != nullptr, "family (x2ir/core/op_families.cc)");
   std::set<std::string> names;
   for (const OperandDef& operand : def.inputs()) {
     need(names.insert(operand.name).second, StrCat("unique operand '", operand.name, "'"));
@@ -146,6 +149,8 @@ Problems Unfinished(const OpDef& def) {
     need(names.insert(attr.name.str()).second, StrCat("unique name '", attr.name.str(), "'"));
     need(!attr.default_value || attr.default_value->kind() == attr.kind,
          StrCat("default of its kind for '", attr.name.str(), "'"));
+    need(!AttributeMeaning(def.name().view(), attr.name.view()).empty(),
+         StrCat("meaning of '", attr.name.str(), "' (x2ir/core/attribute_meanings.cc)"));
   }
   return problems;
 }
@@ -468,6 +473,17 @@ TEST(Registry, EveryIrOpIsFinished) {
   EXPECT_THAT(all, IsEmpty()) << Text(all);
 }
 
+TEST(Registry, FamiliesHaveEachOpOnce) {
+  std::map<std::string_view, int> count;
+  for (const OpFamily& family : OpFamilies()) {
+    for (const std::string_view op : family.ops) ++count[op];
+  }
+  for (const auto& [op, times] : count) {
+    EXPECT_EQ(times, 1) << op;
+    EXPECT_NE(FindOp(op), nullptr) << op;
+  }
+}
+
 TEST(Registry, EveryOpHasAFormOrAReason) {
   const Problems problems = Unmapped(OnnxOps(), ReadReasons(kUnmappedOps));
   EXPECT_THAT(problems, IsEmpty()) << Text(problems);
@@ -576,9 +592,11 @@ TEST(LawsCanFail, OldForms) {
 
 TEST(LawsCanFail, IrOps) {
   OpDef bare("bare");
-  EXPECT_THAT(Unfinished(bare), SizeIs(4));
+  EXPECT_THAT(Unfinished(bare), SizeIs(5));
   bare.In("x").In("x").Out("y").Doc("Nothing.");
-  EXPECT_THAT(Unfinished(bare), SizeIs(3));
+  EXPECT_THAT(Unfinished(bare), SizeIs(4));
+  bare.Attr("without_meaning", 1);
+  EXPECT_THAT(Unfinished(bare), SizeIs(5));
 }
 
 TEST(LawsCanFail, Reasons) {

@@ -55,12 +55,15 @@ std::optional<FileId> IdOf(const std::string& path) {
   return FileId(info.st_dev, info.st_ino);
 }
 
-// "a/b/net.onnx" gives "FOLDER/a/b/net.json", "/m/net.onnx" gives "FOLDER/m/net.json".
+// "a/b/net.onnx" gives "FOLDER/a/b/net.json"; so do "/a/b/net.onnx" and "../a/b/net.onnx", since
+// what has no name of an output stays in the folder.
 absl::StatusOr<std::string> OutputFor(const std::string& input, const Batch& batch) {
-  const fs::path inside = fs::path(input).lexically_normal().relative_path();
-  if (inside.empty() || !inside.has_filename() || *inside.begin() == "..") {
-    return Invalid("'", input, "' is no path below this folder; a tab and the name of the output ",
-                   "must follow it");
+  fs::path inside;
+  for (const fs::path& part : fs::path(input).lexically_normal().relative_path()) {
+    if (part != "..") inside /= part;
+  }
+  if (!inside.has_filename() || inside == ".") {
+    return Invalid("'", input, "' gives its output no name; a tab and one must follow it");
   }
   fs::path output = fs::path(batch.folder) / inside;
   output.replace_extension(batch.extension);
@@ -84,7 +87,7 @@ absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
     const size_t tab = line.find('\t');
     job.input = line.substr(0, tab);
     if (tab != std::string::npos) {
-      job.output = line.substr(tab + 1);
+      job.output = (fs::path(batch.folder) / line.substr(tab + 1)).string();
       if (!HasExtension(job.output, batch.extension)) {
         job.status = Invalid("expected a name that ends in ", batch.extension);
       }
@@ -245,10 +248,12 @@ void AddBatchFlags(Verb& verb, BatchFlags& flags) {
             "Do it for every file that LIST names, one a line (-: standard input), instead of one "
             "MODEL. -o is a folder then. One failure does not stop the others; files that are done "
             "and have not changed since are skipped the next time")
-      .Excludes("MODEL");
+      .Excludes("MODEL")
+      .ChangesNothing();
   verb.Text("-j,--jobs", flags.threads, "N",
             "How many files of --batch at a time; by default as many as there are processors")
-      .Needs("--batch");
+      .Needs("--batch")
+      .ChangesNothing();
 }
 
 int RunBatch(const Batch& batch, Session& session) {

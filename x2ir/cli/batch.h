@@ -1,7 +1,7 @@
 // --batch: a verb's work for each of many files, several at a time, in one process.
 //
-// LIST has a file a line ("-": standard input); behind a tab may stand the file to write. By
-// default that is in the folder of -o, under the file's own path there.
+// LIST has a file a line ("-": standard input); behind a tab may stand the file to write, seen from
+// the folder of -o. By default that is the file's own path there.
 //
 // The report has one line of JSON a file, written when the file is done, and is at the same time
 // what the next run knows: a file that was done with the same settings by the same version is
@@ -54,7 +54,7 @@ struct Batch {
   std::string extension;  // of outputs
   std::string folder;     // for outputs; empty: the current one
   std::string report;     // empty: batch.jsonl in `folder`
-  std::string settings;   // whatever makes the result another one
+  std::string settings;   // Settings::Text: whatever makes the result another one
   BatchWork work;
 };
 // The exit code: kDone if every file is done, now or before.

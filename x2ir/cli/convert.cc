@@ -43,25 +43,6 @@ struct Flags {
   BatchFlags batch;
 };
 
-// All that makes the result of a model another one.
-std::string SettingsOf(const Flags& flags) {
-  std::string text = "convert";
-  for (const std::string* value :
-       {&flags.from, &flags.inputs, &flags.outputs, &flags.opset, &flags.passes, &flags.weights}) {
-    StrAppend(&text, " '", *value, "'");
-  }
-  for (const Strings* values : {&flags.shapes, &flags.dtypes, &flags.allow_foreign}) {
-    text += " [";
-    for (const std::string& value : *values) StrAppend(&text, "'", value, "'");
-    text += "]";
-  }
-  for (const bool value : {flags.freeze_params, flags.says_freeze, flags.keep_functions,
-                           flags.optimize, flags.continue_on_error}) {
-    text += value ? " yes" : " no";
-  }
-  return text;
-}
-
 absl::StatusOr<ImportOptions> ToOptions(const Flags& flags) {
   ImportOptions options;
   options.format = flags.from;
@@ -127,7 +108,7 @@ BatchOutcome Convert(const Flags& flags, ImportOptions options, const std::strin
   return outcome.Ended(SaveIr(*model, out, weights), Phase::kWriting);
 }
 
-int RunConvert(const Flags& flags, Session& session) {
+int RunConvert(const Flags& flags, const Settings& settings, Session& session) {
   absl::StatusOr<ImportOptions> options = ToOptions(flags);
   if (!options.ok()) return session.Usage(options.status());
   if (!flags.batch.list.empty()) {
@@ -135,7 +116,7 @@ int RunConvert(const Flags& flags, Session& session) {
       return Convert(flags, *options, in, to, session.load, nullptr, report);
     };
     return RunBatch(
-        {flags.batch, "converting", ".json", flags.out, flags.report, SettingsOf(flags), work},
+        {flags.batch, "converting", ".json", flags.out, flags.report, settings.Text(), work},
         session);
   }
   if (flags.model.empty()) return session.Usage("MODEL is required, or --batch");
@@ -179,7 +160,8 @@ void AddConvert(CLI::App& app, Session& session) {
   verb.Text("MODEL", flags->model, "", "The model file");
   AddBatchFlags(verb, flags->batch);
   verb.Text("-o,--output", flags->out, "OUT.json",
-            "The IR file; by default MODEL's name with .json, in this folder");
+            "The IR file; by default MODEL's name with .json, in this folder")
+      .ChangesNothing();
   verb.Text("--from", flags->from, "FORMAT",
             "The format of MODEL; by default found by looking at it");
   verb.Repeated("--shape", flags->shapes, "NAME:2,3,seq",
@@ -212,8 +194,11 @@ void AddConvert(CLI::App& app, Session& session) {
       .Excludes("--allow-foreign");
   verb.Text("--report", flags->report, "FILE.json",
             "Write what was done, and what could not be; also on failure. With --batch: a line a "
-            "file, by default in batch.jsonl in the folder of -o");
-  verb.Do([flags, &session] { return RunConvert(*flags, session); });
+            "file, by default in batch.jsonl in the folder of -o")
+      .ChangesNothing();
+  verb.Do([flags, settings = verb.settings(), &session] {
+    return RunConvert(*flags, *settings, session);
+  });
 }
 
 }  // namespace x2ir::cli

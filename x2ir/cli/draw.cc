@@ -17,8 +17,8 @@ namespace {
 
 constexpr char kFooter[] =
     "Examples:\n"
-    "  x2ir draw model.onnx -o model.svg             # needs Graphviz's program dot\n"
-    "  x2ir draw model.onnx -o model.dot\n"
+    "  x2ir draw model.onnx -o model.svg             # for any browser\n"
+    "  x2ir draw model.onnx -o model.dot             # for Graphviz\n"
     "  x2ir draw model.onnx | dot -Tpng > model.png";
 
 struct Flags {
@@ -26,7 +26,8 @@ struct Flags {
   bool raw = false;
 };
 
-int RunDraw(const Flags& flags, Session& session) {
+int RunDraw(Flags flags, Session& session) {
+  if (flags.out == "-") flags.out.clear();  // standard output, as without -o
   const bool svg = HasExtension(flags.out, ".svg");
   if (!flags.out.empty()) {
     if (!svg && !HasExtension(flags.out, ".dot")) {
@@ -41,14 +42,9 @@ int RunDraw(const Flags& flags, Session& session) {
   const std::optional<Model> model = LoadToLookAt(session, progress, flags.model, flags.raw, &code);
   if (!model) return code;
   progress.SetWhat("drawing");
-  std::string picture = ToDot(*model->graph);
-  absl::Status status;
-  if (svg) {
-    absl::StatusOr<std::string> drawn = DotToSvg(picture);
-    status = drawn.status();
-    if (drawn.ok()) picture = *std::move(drawn);
-  }
-  if (status.ok() && !flags.out.empty()) status = WriteTextFile(flags.out, picture);
+  const std::string picture = svg ? ToSvg(*model->graph) : ToDot(*model->graph);
+  const absl::Status status =
+      flags.out.empty() ? absl::OkStatus() : WriteTextFile(flags.out, picture);
   progress.Stop();
   if (!status.ok()) return session.Fail(status, Phase::kWriting);
   if (flags.out.empty()) {
@@ -62,7 +58,7 @@ int RunDraw(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddDraw(CLI::App& app, Session& session) {
-  Verb verb(app, session, "draw", "Draw a model's graph with Graphviz", kFooter);
+  Verb verb(app, session, "draw", "Draw a model's graph: SVG, or Graphviz's text", kFooter);
   auto flags = std::make_shared<Flags>();
   verb.Text("MODEL", flags->model, "", "The model file").Required();
   verb.Text("-o,--output", flags->out, "FILE.dot|.svg",

@@ -42,24 +42,6 @@ struct Flags {
   BatchFlags batch;
 };
 
-// All that makes the result of a model another one.
-std::string SettingsOf(const Flags& flags) {
-  std::string text = "export";
-  for (const std::string* value : {&flags.opset, &flags.passes, &flags.inputs_nchw,
-                                   &flags.outputs_nchw, &flags.external, &flags.external_limit}) {
-    StrAppend(&text, " '", *value, "'");
-  }
-  for (const Strings* values : {&flags.extra_opsets, &flags.shapes}) {
-    text += " [";
-    for (const std::string& value : *values) StrAppend(&text, "'", value, "'");
-    text += "]";
-  }
-  for (const bool value : {flags.no_optimize, flags.continue_on_error, flags.check}) {
-    text += value ? " yes" : " no";
-  }
-  return text;
-}
-
 absl::StatusOr<ExportOptions> ToOptions(const Flags& flags) {
   ExportOptions options;
   const Dialect* onnx = FindDialect("onnx");
@@ -145,7 +127,7 @@ BatchOutcome DoExport(ExportOptions options, const std::string& in, const std::s
   return outcome.Ended(Export(*std::move(model), out, options, &report), Phase::kConverting);
 }
 
-int RunExport(const Flags& flags, Session& session) {
+int RunExport(const Flags& flags, const Settings& settings, Session& session) {
   absl::StatusOr<ExportOptions> options = ToOptions(flags);
   if (!options.ok()) return session.Usage(options.status());
   if (!flags.batch.list.empty()) {
@@ -153,7 +135,7 @@ int RunExport(const Flags& flags, Session& session) {
       return DoExport(*options, in, to, session.load, nullptr, report);
     };
     return RunBatch(
-        {flags.batch, "exporting", ".onnx", flags.out, flags.report, SettingsOf(flags), work},
+        {flags.batch, "exporting", ".onnx", flags.out, flags.report, settings.Text(), work},
         session);
   }
   if (flags.model.empty()) return session.Usage("MODEL is required, or --batch");
@@ -198,7 +180,8 @@ void AddExport(CLI::App& app, Session& session) {
   verb.Text("MODEL", flags->model, "", "The IR file, or a model of any format");
   AddBatchFlags(verb, flags->batch);
   verb.Text("-o,--output", flags->out, "OUT.onnx",
-            "The ONNX file; by default MODEL's name with .onnx, in this folder");
+            "The ONNX file; by default MODEL's name with .onnx, in this folder")
+      .ChangesNothing();
   verb.Text("--opset", flags->opset, "N", "The opset to write");
   verb.Repeated("--extra-opset", flags->extra_opsets, "DOMAIN:V", "The opset of another domain");
   verb.Repeated("--shape", flags->shapes, "NAME:2,3,seq",
@@ -224,8 +207,11 @@ void AddExport(CLI::App& app, Session& session) {
             "installed and knows the opset; write nothing if it does not pass");
   verb.Text("--report", flags->report, "FILE.json",
             "Write what was done, and what could not be; also on failure. With --batch: a line a "
-            "file, by default in batch.jsonl in the folder of -o");
-  verb.Do([flags, &session] { return RunExport(*flags, session); });
+            "file, by default in batch.jsonl in the folder of -o")
+      .ChangesNothing();
+  verb.Do([flags, settings = verb.settings(), &session] {
+    return RunExport(*flags, *settings, session);
+  });
 }
 
 }  // namespace x2ir::cli

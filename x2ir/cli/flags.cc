@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "x2ir/core/suggest.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/type.h"
@@ -128,9 +129,13 @@ absl::StatusOr<Strings> ParsePasses(std::string_view flag, std::string_view text
   X2IR_ASSIGN_OR_RETURN(Strings passes, ParseList(flag, text));
   for (const std::string& pass : passes) {
     if (FindPass(pass)) continue;
+    std::vector<std::string> known;
+    for (const Pass* each : AllPasses()) known.emplace_back(each->name);
     std::string names;
-    for (const Pass* known : AllPasses()) StrAppend(&names, names.empty() ? "" : ", ", known->name);
-    return Invalid(flag, ": there is no pass '", pass, "'; expected some of: ", names);
+    for (const std::string& name : known) StrAppend(&names, names.empty() ? "" : ", ", name);
+    const std::string meant = DidYouMean(pass, known);
+    return Invalid(flag, ": there is no pass '", pass, "'",
+                   meant.empty() ? StrCat("; expected some of: ", names) : meant);
   }
   return passes;
 }

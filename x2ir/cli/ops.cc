@@ -13,20 +13,27 @@ namespace x2ir::cli {
 namespace {
 
 constexpr char kFooter[] =
-    "One line for each op of the IR: the foreign ops that it maps to, and their opsets; whether\n"
-    "they are imported and exported; what expresses it by other ops; whether it can be run.\n"
-    "With --dialect onnx one line for each op of ONNX: what it is in IR, the opsets at which it\n"
-    "exists, is imported and exported, what says it with other ops at older opsets; with\n"
-    "--dialect tf or torch the ops that are read, and the IR op that is the heart of each.\n"
+    "With NAME all that is known of that op of the IR: what it computes, operands, attributes\n"
+    "with their defaults and meanings, element types, and what it is in each dialect.\n"
+    "\n"
+    "Else a table, with a row for each op of the IR: the foreign ops that it maps to, and their\n"
+    "opsets; whether they are imported and exported; what expresses it by other ops; whether it\n"
+    "can be run. With --dialect onnx a row for each op of ONNX: what it is in IR, the opsets at\n"
+    "which it exists, is imported and exported, what says it with other ops at older opsets;\n"
+    "with --dialect tf or torch the ops that are read, and the IR op that is the heart of each.\n"
     "\n"
     "Examples:\n"
+    "  x2ir ops conv\n"
     "  x2ir ops | grep -i conv\n"
+    "  x2ir ops --reference --markdown               # docs/ir_ops.md\n"
     "  x2ir ops --dialect onnx --opset 11\n"
     "  x2ir ops --dialect onnx --markdown            # docs/supported_ops.md\n"
     "  x2ir ops --json | jq '.[] | select(.evaluates | not) | .op'";
 
 struct Flags {
+  Strings names;
   std::string dialect, opset;
+  bool reference = false;
   bool json = false;
   bool markdown = false;
 };
@@ -38,23 +45,29 @@ int RunOps(const Flags& flags, Session& session) {
     if (!n.ok()) return session.Usage(n.status());
     opset = static_cast<int>(*n);
   }
-  const absl::StatusOr<OpsTable> table = MakeOpsTable(flags.dialect, opset);
+  const absl::StatusOr<OpsTable> table = MakeOpsTable(flags.dialect, opset, flags.names);
   if (!table.ok()) return session.Usage(table.status());
-  session.Print(flags.json       ? table->ToJson()
-                : flags.markdown ? table->ToMarkdown()
-                                 : table->ToText());
+  const bool reference = flags.reference || !flags.names.empty();
+  session.Print(flags.json                    ? table->ToJson()
+                : flags.markdown && reference ? table->ReferenceMarkdown()
+                : flags.markdown              ? table->ToMarkdown()
+                : reference                   ? table->ReferenceText()
+                                              : table->ToText());
   return kDone;
 }
 
 }  // namespace
 
 void AddOps(CLI::App& app, Session& session) {
-  Verb verb(app, session, "ops", "Print the table of supported ops", kFooter);
+  Verb verb(app, session, "ops", "Print the table of supported ops, or what one of them is",
+            kFooter, Reads::kNothing);
   auto flags = std::make_shared<Flags>();
+  verb.Repeated("NAME", flags->names, "", "An op of the IR");
   verb.Text("--dialect", flags->dialect, "NAME", "The ops of this dialect: onnx, tf, torch");
   verb.Text("--opset", flags->opset, "N", "Only what holds at this opset").Needs("--dialect");
+  verb.Flag("--reference", flags->reference, "All that is known of each op, not a table");
   verb.Flag("--json", flags->json, "For programs");
-  verb.Flag("--markdown", flags->markdown, "As a table in Markdown").Excludes("--json");
+  verb.Flag("--markdown", flags->markdown, "In Markdown").Excludes("--json");
   verb.Do([flags, &session] { return RunOps(*flags, session); });
 }
 

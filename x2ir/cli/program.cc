@@ -13,6 +13,9 @@
 #include <new>
 
 #include "x2ir/cli/streams.h"
+#include "x2ir/core/suggest.h"
+#include "x2ir/core/wrap.h"
+#include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/mappings.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -96,21 +99,23 @@ class Help : public CLI::Formatter {
       text = line + "\n";
       line.clear();
     }
-    line.resize(kColumn, ' ');
-    while (!words.empty()) {
-      const std::string_view word = words.substr(0, words.find(' '));
-      words.remove_prefix(std::min(words.size(), word.size() + 1));
-      if (line.size() + 1 + word.size() > kWidth) {
-        StrAppend(&text, line, "\n");
-        line.assign(kColumn, ' ');
-      }
-      StrAppend(&line, line.size() > kColumn ? " " : "", word);
+    for (const std::string& part : Wrapped(words, kWidth - kColumn)) {
+      line.resize(kColumn, ' ');
+      StrAppend(&text, line, part, "\n");
+      line.clear();
     }
-    return StrCat(text, line, "\n");
+    return text;
   }
 
   std::string program_;
 };
+
+// " " and the value as JSON has it, so that no value looks like several.
+std::string Quoted(const std::string& value) {
+  std::string text = " ";
+  AppendJsonString(&text, value);
+  return text;
+}
 
 // A value that is there, but empty, is most often a shell variable that is not set.
 CLI::Validator NotEmpty() {
@@ -118,17 +123,41 @@ CLI::Validator NotEmpty() {
       [](std::string& value) { return value.empty() ? "expected a value, got ''" : ""; }, "");
 }
 
-void AddCommonFlags(CLI::App& app, Session& session) {
-  app.add_flag("-q,--quiet", session.quiet, "Print no summary, no warnings and no progress");
-  app.add_flag("-v,--verbose", session.verbose, "Print more");
-  app.add_flag("--allow-outside", session.load.allow_outside,
-               "Let a model's weights lie outside of its own folder");
-  app.add_option("--model", session.load.model,
-                 "Which model of an archive that holds several; of a SavedModel, by its tags")
-      ->type_name("NAME");
-  app.add_option("--signature", session.load.signature,
-                 "Which signature of a SavedModel; by default serving_default")
-      ->type_name("NAME");
+// What --help and error messages call an option: all its names with their dashes.
+std::vector<std::string> NamesOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& l : option->get_lnames()) names.push_back(StrCat("--", l));
+    for (const std::string& s : option->get_snames()) names.push_back(StrCat("-", s));
+  }
+  return names;
+}
+
+// What to say of an argument that nobody expected; empty when the parser's own words will do.
+std::string Unexpected(const CLI::App& app, const std::vector<CLI::App*>& verbs, int argc,
+                       char** argv) {
+  for (const CLI::App* parsed : {&app, verbs.empty() ? &app : verbs.front()}) {
+    for (const std::string& extra : parsed->remaining()) {
+      if (extra.size() < 2 || extra[0] != '-') continue;
+      const std::string flag = extra.substr(0, extra.find('='));
+      return StrCat("there is no flag '", flag, "'", DidYouMean(flag, NamesOf(*parsed)));
+    }
+  }
+  if (!verbs.empty()) return "";
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.starts_with('-')) continue;
+    std::vector<std::string> known;
+    std::string list;
+    for (const CLI::App* verb : app.get_subcommands({})) {
+      known.push_back(verb->get_name());
+      StrAppend(&list, list.empty() ? "" : ", ", verb->get_name());
+    }
+    const std::string meant = DidYouMean(word, known);
+    return StrCat("there is no verb '", word, "'",
+                  meant.empty() ? StrCat("; expected one of: ", list) : meant);
+  }
+  return "";
 }
 
 int Parse(CLI::App& app, Session& session, int argc, char** argv) {
@@ -146,7 +175,9 @@ int Parse(CLI::App& app, Session& session, int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const auto verbs = app.get_subcommands();
     const std::string verb = verbs.empty() ? "" : StrCat(" ", verbs.front()->get_name());
-    return session.Usage(StrCat(error.what(), "\ntry: ", session.program(), verb, " --help"));
+    std::string what = Unexpected(app, verbs, argc, argv);
+    if (what.empty()) what = error.what();
+    return session.Usage(StrCat(what, "\ntry: ", session.program(), verb, " --help"));
   }
   session.verb = nullptr;
   return kDone;
@@ -160,7 +191,7 @@ int Run(int argc, char** argv, Session& session, const std::string& description,
   app.set_help_flag("-h,--help", "Print this help and end");
   app.footer(StrCat(session.program(), " VERB --help says more about a verb.\n\n", kExitCodes));
   app.formatter(std::make_shared<Help>(session.program()));
-  AddCommonFlags(app, session);
+  const Verb before(app, session);
   for (const AddVerb add : verbs) add(app, session);
   if (argc == 1) {
     session.Error(StrCat("a verb is missing\n", app.help()));
@@ -192,33 +223,94 @@ Arg& Arg::Needs(const std::string& flag) {
 }
 Arg& Arg::SetsWhenGiven(bool& given) {
   option_->each([&given](const std::string&) { given = true; });
+  settings_->flags_.push_back({settings_->flags_[flag_].name,
+                               [&given]() -> std::string { return given ? "given" : ""; }, "",
+                               settings_->flags_[flag_].counts});
+  return *this;
+}
+Arg& Arg::Hidden() {
+  option_->group("");
+  return *this;
+}
+Arg& Arg::ChangesNothing() {
+  for (size_t i = flag_; i < settings_->flags_.size(); ++i) settings_->flags_[i].counts = false;
   return *this;
 }
 
+std::string Settings::Text() const {
+  std::string text = verb_;
+  for (const Flag& flag : flags_) {
+    if (!flag.counts) continue;
+    const std::string value = flag.value();
+    if (value != flag.by_default) StrAppend(&text, " ", flag.name, value);
+  }
+  return text;
+}
+
 Verb::Verb(CLI::App& app, Session& session, const std::string& name, const std::string& description,
-           const std::string& footer)
+           const std::string& footer, Reads reads)
     : app_(app.add_subcommand(name, description)), session_(session) {
+  settings_->verb_ = name;
   app_->footer(footer);
-  AddCommonFlags(*app_, session);
+  AddCommonFlags(reads);
+}
+
+Verb::Verb(CLI::App& app, Session& session) : app_(&app), session_(session) {
+  AddCommonFlags(Reads::kNothing);
+}
+
+void Verb::AddCommonFlags(Reads reads) {
+  Flag("-q,--quiet", session_.quiet, "Print no summary, no warnings and no progress")
+      .ChangesNothing();
+  Flag("-v,--verbose", session_.verbose, "Print more").ChangesNothing();
+  Arg of_reading[] = {
+      Flag("--allow-outside", session_.load.allow_outside,
+           "Let a model's weights lie outside of its own folder"),
+      Text("--model", session_.load.model, "NAME",
+           "Which model of an archive that holds several; of a SavedModel, by its tags"),
+      Text("--signature", session_.load.signature, "NAME",
+           "Which signature of a SavedModel; by default serving_default")};
+  if (reads == Reads::kModel) return;
+  for (Arg& arg : of_reading) arg.Hidden();
+}
+
+Arg Verb::Added(CLI::Option* option, const std::string& flag, std::function<std::string()> value) {
+  if (!group_.empty()) option->group(group_);
+  const Arg arg(app_, option, settings_.get());
+  if (!flag.starts_with('-')) return arg;
+  // Of several names the first long one will do.
+  std::string name = flag.substr(flag.find("--") == flag.npos ? 0 : flag.find("--"));
+  name = name.substr(0, name.find(','));
+  std::string by_default = value();
+  settings_->flags_.push_back({std::move(name), std::move(value), std::move(by_default), true});
+  return arg;
 }
 
 Arg Verb::Text(const std::string& flag, std::string& value, const std::string& type,
                const std::string& description) {
-  return Arg(app_, app_->add_option(flag, value, description)->check(NotEmpty())->type_name(type));
+  CLI::Option* option =
+      app_->add_option(flag, value, description)->check(NotEmpty())->type_name(type);
+  return Added(option, flag, [&value] { return Quoted(value); });
 }
 
 Arg Verb::Repeated(const std::string& flag, std::vector<std::string>& values,
                    const std::string& type, const std::string& description) {
-  return Arg(app_, app_->add_option(flag, values, description)
-                       ->check(NotEmpty())
-                       ->type_name(type)
-                       ->type_size(1)
-                       ->allow_extra_args(false)
-                       ->take_all());
+  CLI::Option* option = app_->add_option(flag, values, description)
+                            ->check(NotEmpty())
+                            ->type_name(type)
+                            ->type_size(1)
+                            ->allow_extra_args(!flag.starts_with('-'))
+                            ->take_all();
+  return Added(option, flag, [&values] {
+    std::string text;
+    for (const std::string& value : values) text += Quoted(value);
+    return text;
+  });
 }
 
 Arg Verb::Flag(const std::string& flag, bool& value, const std::string& description) {
-  return Arg(app_, app_->add_flag(flag, value, description));
+  return Added(app_->add_flag(flag, value, description), flag,
+               [&value]() -> std::string { return value ? "" : " no"; });
 }
 
 void Verb::Do(std::function<int()> action) {

@@ -29,10 +29,32 @@ int RunProgram(int argc, char** argv, const std::string& name, const std::string
 // graph apart before it, which is a good part of what it does.
 void KeepUntilTheEnd(std::shared_ptr<Graph> graph);
 
+// What a verb's flags say, for those who must know whether they say the same as another time. Every
+// flag that a verb has is in it, unless Arg::ChangesNothing says otherwise.
+class Settings {
+ public:
+  // The verb, and each flag that does not have its default value: `convert --layout "x"`.
+  std::string Text() const;
+
+ private:
+  friend class Arg;
+  friend class Verb;
+  struct Flag {
+    std::string name;
+    std::function<std::string()> value;  // what its variable holds now
+    std::string by_default;
+    bool counts = true;
+  };
+  std::string verb_;
+  std::vector<Flag> flags_;
+};
+
 // One argument of a verb. All its names, types and sentences show in --help.
 class Arg {
  public:
   Arg& Required();
+  Arg& Hidden();          // taken, but not shown in --help
+  Arg& ChangesNothing();  // in what is written: where it goes, how loud we are, ...
   Arg& OneOf(const std::vector<std::string>& values);
   Arg& Excludes(const std::string& flag);  // an earlier one of the same verb
   Arg& Needs(const std::string& flag);     // the same
@@ -40,31 +62,49 @@ class Arg {
 
  private:
   friend class Verb;
-  Arg(CLI::App* app, CLI::Option* option) : app_(app), option_(option) {}
+  Arg(CLI::App* app, CLI::Option* option, Settings* settings)
+      : app_(app), option_(option), settings_(settings), flag_(settings->flags_.size()) {}
   CLI::App* app_;
   CLI::Option* option_;
+  Settings* settings_;
+  size_t flag_;  // its first one among the settings, which may be the next
 };
+
+// Which of the flags about reading a model --help shows. All verbs take them.
+enum class Reads { kModel, kNothing };
 
 // A subcommand, with -q and -v. The parser's library stays behind this: it takes long to
 // compile. Variables that values go to must live as long as the app.
 class Verb {
  public:
   Verb(CLI::App& app, Session& session, const std::string& name, const std::string& description,
-       const std::string& footer);
+       const std::string& footer, Reads reads = Reads::kModel);
+  // What stands before the verb: the flags that all verbs have.
+  Verb(CLI::App& app, Session& session);
   // "MODEL" is a positional argument, "-o,--output" a flag with one value.
   Arg Text(const std::string& flag, std::string& value, const std::string& type,
            const std::string& description);
-  // A flag with one value each time, that may be given any number of times.
+  // A flag with one value each time, that may be given any number of times; or a positional
+  // argument of any number of values.
   Arg Repeated(const std::string& flag, std::vector<std::string>& values, const std::string& type,
                const std::string& description);
   // "--raw" sets, "--types,!--no-types" sets or clears.
   Arg Flag(const std::string& flag, bool& value, const std::string& description);
+  // Flags that follow stand under this line in --help.
+  void Group(const std::string& title) { group_ = title; }
   // What to do when this verb was asked for.
   void Do(std::function<int()> action);
+  // Of the flags so far and of those to come; read it when the command line is parsed.
+  std::shared_ptr<const Settings> settings() const { return settings_; }
 
  private:
+  void AddCommonFlags(Reads reads);
+  Arg Added(CLI::Option* option, const std::string& flag, std::function<std::string()> value);
+
   CLI::App* app_;
   Session& session_;
+  std::string group_;
+  std::shared_ptr<Settings> settings_ = std::make_shared<Settings>();
 };
 
 }  // namespace x2ir::cli

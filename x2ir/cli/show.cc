@@ -9,22 +9,26 @@
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/verbs.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/core/wrap.h"
 #include "x2ir/graph_wrapper/text.h"
 
 namespace x2ir::cli {
 namespace {
 
 constexpr char kFooter[] =
-    "Inputs, one line a node with types and attributes; weights are named, small constants\n"
-    "have their elements.\n"
+    "Inputs, and each node with types and attributes; weights are named, small constants have\n"
+    "their elements. Long lines are broken; with --width 0 each node has one line.\n"
     "\n"
     "Examples:\n"
     "  x2ir show model.onnx | less\n"
+    "  x2ir show model.onnx --width 0 | grep conv\n"
     "  x2ir show model.onnx --raw                    # as the file has it, not converted\n"
     "  x2ir show model.json --names --max-constant 100";
 
+constexpr int64_t kWidth = 100;
+
 struct Flags {
-  std::string model, max_constant;
+  std::string model, max_constant, width;
   bool raw = false;
   bool types = true;
   bool names = false;
@@ -40,11 +44,18 @@ int RunShow(const Flags& flags, Session& session) {
     if (!n.ok()) return session.Usage(n.status());
     options.max_constant_elements = *n;
   }
+  int64_t width = kWidth;
+  if (!flags.width.empty()) {
+    const auto n = ParseInt("--width", flags.width, 0, std::numeric_limits<int32_t>::max());
+    if (!n.ok()) return session.Usage(n.status());
+    width = *n;
+  }
   int code = kDone;
   Progress progress(session, "reading");
   const std::optional<Model> model = LoadToLookAt(session, progress, flags.model, flags.raw, &code);
   if (!model) return code;
-  const std::string text = ToText(*model->graph, options);
+  std::string text = ToText(*model->graph, options);
+  if (width != 0) text = WrapGraphText(text, static_cast<size_t>(width));
   progress.Stop();
   session.Print(text);
   if (!text.ends_with('\n')) session.Print("\n");
@@ -62,6 +73,8 @@ void AddShow(CLI::App& app, Session& session) {
   verb.Flag("--names", flags->names, "Names of nodes");
   verb.Text("--max-constant", flags->max_constant, "N",
             "Constants of up to N elements are written out (8)");
+  verb.Text("--width", flags->width, "N",
+            "Lines of more than N letters are broken (100); 0: none is");
   verb.Do([flags, &session] { return RunShow(*flags, session); });
 }
 

@@ -1,29 +1,116 @@
-// Writes Graphviz text, and runs `dot` on it.
+// The boxes of drawings, and Graphviz text.
 #include "x2ir/core/draw.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <string_view>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "x2ir/core/dialect.h"
+#include "x2ir/core/draw_internal.h"
+#include "x2ir/core/op_families.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
-
-extern char** environ;  // NOLINT: POSIX declares it nowhere
+#include "x2ir/ops/op.h"
 
 namespace x2ir {
+namespace draw {
 namespace {
 
-constexpr size_t kMaxAttributeText = 60;
+constexpr size_t kMaxText = 60;  // of an attribute or a constant
+constexpr size_t kMaxTypes = 6;  // of results that are named
+constexpr std::string_view kInputColor = "#bfe3bf", kOutputColor = "#f6cfa8";
+constexpr std::string_view kForeignColor = "#f2b8b8", kOtherColor = "#eeeeee";
+
+std::string Short(std::string text) {
+  if (text.size() <= kMaxText) return text;
+  size_t end = kMaxText;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // whole letters
+  return text.substr(0, end) + "...";
+}
+
+// What an attribute is where nobody says; null where somebody must.
+const Attribute* DefaultOf(const Node& node, Symbol name) {
+  if (node.is_ir()) {
+    const OpDef* op = FindOp(node.op());
+    const AttrDef* attr = op ? op->FindAttr(name) : nullptr;
+    return attr && attr->default_value ? &*attr->default_value : nullptr;
+  }
+  const Dialect* dialect = FindDialect(node.dialect());
+  if (!dialect || !dialect->schema) return nullptr;
+  const int opset = DomainVersion(dialect, SplitOp(node.op().view()).first, dialect->latest_opset);
+  const OpSchema* schema = opset > 0 ? dialect->schema(node.op(), opset) : nullptr;
+  const AttrSchema* attr = schema ? schema->FindAttr(name) : nullptr;
+  return attr && attr->default_value ? &*attr->default_value : nullptr;
+}
+
+// "axes = int64[2]{0, 1}" of a small constant, "w: float32[64,3,7,7]" of a weight.
+std::string ConstantText(const Value& value) {
+  constexpr std::string_view kBegin = "tensor(";
+  std::string text = AttributeText(Attribute(*value.fixed_constant()));
+  text = text.substr(kBegin.size(), text.size() - kBegin.size() - 1);
+  const bool has_elements = text.ends_with('}');
+  return StrCat(Short(value.name()), has_elements ? " = " : ": ", Short(std::move(text)));
+}
+
+bool IsGraph(const Attribute& attr) {
+  return attr.kind() == AttrKind::kGraph || attr.kind() == AttrKind::kGraphs;
+}
+
+}  // namespace
+
+Box BoxOf(const Node& node) {
+  Box box;
+  const std::string op = node.op().str();
+  box.lines.push_back(node.is_ir() ? op : StrCat(node.dialect().str(), ".", op));
+  for (const auto& [name, attr] : node.attrs()) {
+    if (IsGraph(attr)) continue;
+    if (const Attribute* usual = DefaultOf(node, name); usual && *usual == attr) continue;
+    box.lines.push_back(StrCat(name.str(), " = ", Short(AttributeText(attr))));
+  }
+  for (size_t i = 0; i < node.num_inputs(); ++i) {
+    const Value* operand = node.input(i);
+    if (operand && operand->fixed_constant()) box.lines.push_back(ConstantText(*operand));
+  }
+  for (const Value* output : node.outputs()) {
+    if (!output || !output->type().is_known()) continue;
+    if (box.types.size() == kMaxTypes) {
+      box.types.push_back("...");
+      break;
+    }
+    box.types.push_back(Short(output->type().ToString()));
+  }
+  const OpFamily* family = node.is_ir() ? FamilyOf(node.op()) : nullptr;
+  box.color = !node.is_ir() ? kForeignColor : family ? family->color : kOtherColor;
+  box.tooltip = node.name();
+  return box;
+}
+
+Box BoxOf(const Value& port, Port which) {
+  Box box;
+  box.lines.push_back(port.fixed_constant() ? ConstantText(port) : Short(port.name()));
+  if (!port.fixed_constant()) box.types.push_back(Short(port.type().ToString()));
+  box.color = which == Port::kInput ? kInputColor : kOutputColor;
+  box.tooltip = port.name();
+  box.is_port = true;
+  return box;
+}
+
+std::vector<Frame> FramesOf(const Node& node) {
+  std::vector<Frame> frames;
+  for (const auto& [name, attr] : node.attrs()) {
+    std::vector<Attribute::GraphPtr> graphs;
+    if (const auto* graph = attr.get<Attribute::GraphPtr>()) graphs = {*graph};
+    if (const auto* list = attr.get<std::vector<Attribute::GraphPtr>>()) graphs = *list;
+    for (const auto& graph : graphs) {
+      if (graph) frames.push_back({Short(StrCat(name.str(), " ", graph->name())), graph.get()});
+    }
+  }
+  return frames;
+}
+
+namespace {
 
 // In quotes; a newline starts a new line of the label.
-std::string DotString(std::string_view text) {
+std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -43,10 +130,12 @@ std::string DotString(std::string_view text) {
 class Dot {
  public:
   std::string Draw(const Graph& graph) {
-    StrAppend(&out_, "digraph ", DotString(graph.name()), " {\n", "  rankdir = TB;\n",
-              "  node [shape = box, style = \"rounded,filled\", fillcolor = \"#e8eef7\", "
-              "fontname = \"Helvetica\", fontsize = 11];\n",
-              "  edge [fontname = \"Helvetica\", fontsize = 9, color = \"#555555\"];\n");
+    StrAppend(&out_, "digraph ", Quoted(graph.name()), " {\n",
+              // dot has no time limit of its own; these keep it from polishing large graphs.
+              "  rankdir = TB; nslimit = 4; nslimit1 = 4; mclimit = 0.5; splines = polyline;\n",
+              "  node [shape = box, style = \"rounded,filled\", fontname = \"Helvetica\", "
+              "fontsize = 11];\n",
+              "  edge [color = \"#555555\"];\n");
     Body(graph, "  ");
     out_ += edges_;
     return out_ + "}\n";
@@ -55,63 +144,45 @@ class Dot {
  private:
   void Body(const Graph& graph, const std::string& indent) {
     for (const Value* input : graph.inputs()) {
-      Port(*input, input->name(), indent, "#d9f2d9");
-      source_[input] = StrCat("n", next_ - 1);
+      source_[input] = Put(BoxOf(*input, Port::kInput), indent);
     }
     for (const Node* node : graph.nodes()) Op(*node, indent);
     for (const Value* output : graph.outputs()) {
-      Port(*output, output->name(), indent, "#fbe3d0");
-      Edge(*output, StrCat("n", next_ - 1));
+      Edge(*output, Put(BoxOf(*output, Port::kOutput), indent));
     }
   }
 
-  void Port(const Value& value, std::string_view name, const std::string& indent,
-            std::string_view color) {
-    StrAppend(&out_, indent, "n", next_++, " [shape = ellipse, fillcolor = \"", color,
-              "\", label = ", DotString(StrCat(name, "\n", value.type().ToString())), "];\n");
+  // The name of the box in the text.
+  std::string Put(const Box& box, const std::string& indent) {
+    const std::string id = StrCat("n", next_++);
+    std::string label;
+    for (const auto* lines : {&box.lines, &box.types}) {
+      for (const std::string& line : *lines) StrAppend(&label, label.empty() ? "" : "\n", line);
+    }
+    StrAppend(&out_, indent, id, " [", box.is_port ? "shape = ellipse, " : "", "fillcolor = \"",
+              box.color, "\", label = ", Quoted(label));
+    if (!box.tooltip.empty()) StrAppend(&out_, ", tooltip = ", Quoted(box.tooltip));
+    out_ += "];\n";
+    return id;
   }
 
   void Op(const Node& node, const std::string& indent) {
-    const std::string id = StrCat("n", next_++);
-    std::string label =
-        node.is_ir() ? node.op().str() : StrCat(node.dialect().str(), ".", node.op().str());
-    for (const auto& [name, attr] : node.attrs()) {
-      if (attr.kind() == AttrKind::kGraph || attr.kind() == AttrKind::kGraphs) continue;
-      std::string value = AttributeText(attr);
-      if (value.size() > kMaxAttributeText) value.replace(kMaxAttributeText, value.npos, "...");
-      StrAppend(&label, "\n", name.str(), " = ", value);
-    }
-    for (size_t i = 0; i < node.num_inputs(); ++i) {
-      const Value* operand = node.input(i);
-      if (operand && operand->fixed_constant()) {
-        StrAppend(&label, "\n", operand->name(), ": ", operand->type().ToString());
-      }
-    }
-    StrAppend(&out_, indent, id, " [label = ", DotString(label));
-    if (!node.is_ir()) out_ += ", fillcolor = \"#f7e8e8\"";
-    if (!node.name().empty()) StrAppend(&out_, ", tooltip = ", DotString(node.name()));
-    out_ += "];\n";
+    const std::string id = Put(BoxOf(node), indent);
     for (const Value* output : node.outputs()) {
       if (output) source_[output] = id;
     }
     for (size_t i = 0; i < node.num_inputs(); ++i) {
       if (const Value* operand = node.input(i)) Edge(*operand, id);
     }
-    for (const auto& [name, attr] : node.attrs()) {
-      if (const auto* graph = attr.get<Attribute::GraphPtr>()) Nested(**graph, id, name, indent);
-      if (const auto* graphs = attr.get<std::vector<Attribute::GraphPtr>>()) {
-        for (const auto& graph : *graphs) Nested(*graph, id, name, indent);
-      }
-    }
+    for (const Frame& frame : FramesOf(node)) Nested(frame, id, indent);
   }
 
-  void Nested(const Graph& graph, const std::string& owner, Symbol attr,
-              const std::string& indent) {
+  void Nested(const Frame& frame, const std::string& owner, const std::string& indent) {
     StrAppend(&out_, indent, "subgraph cluster_", next_, " {\n", indent,
-              "  label = ", DotString(StrCat(attr.str(), " ", graph.name())), ";\n", indent,
+              "  label = ", Quoted(frame.title), ";\n", indent,
               "  style = dashed; fontname = \"Helvetica\"; fontsize = 10;\n");
     const int first = next_;
-    Body(graph, indent + "  ");
+    Body(*frame.graph, indent + "  ");
     StrAppend(&out_, indent, "}\n");
     if (next_ > first) {
       StrAppend(&edges_, "  ", owner, " -> n", first, " [style = dashed, arrowhead = none];\n");
@@ -122,12 +193,7 @@ class Dot {
   void Edge(const Value& value, const std::string& to) {
     const auto it = source_.find(&value);
     if (it == source_.end()) return;  // a constant
-    StrAppend(&edges_, "  ", it->second, " -> ", to);
-    if (value.producer()) {
-      StrAppend(&edges_, " [label = ", DotString(value.type().ToString()),
-                ", tooltip = ", DotString(value.name()), "]");
-    }
-    edges_ += ";\n";
+    StrAppend(&edges_, "  ", it->second, " -> ", to, " [tooltip = ", Quoted(value.name()), "];\n");
   }
 
   std::string out_;
@@ -136,88 +202,9 @@ class Dot {
   absl::flat_hash_map<const Value*, std::string> source_;
 };
 
-// A file descriptor that is closed at the end.
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  ~Fd() { Close(); }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  int get() const { return fd_; }
-  void Close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_;
-};
-
-absl::Status Failed(std::string_view what, int error) {
-  return SystemError("cannot run Graphviz: ", what, ": ", std::strerror(error));
-}
-
 }  // namespace
+}  // namespace draw
 
-std::string ToDot(const Graph& graph) { return Dot().Draw(graph); }
-
-absl::StatusOr<std::string> DotToSvg(const std::string& dot) {
-  // Through a file, not a pipe: both sides of a program at once may wait for each other.
-  std::FILE* input = std::tmpfile();
-  if (input == nullptr) return Failed("no temporary file", errno);
-  struct Closer {
-    std::FILE* file;
-    ~Closer() { std::fclose(file); }
-  } closer{input};
-  if (std::fwrite(dot.data(), 1, dot.size(), input) != dot.size() || std::fflush(input) != 0 ||
-      ::lseek(::fileno(input), 0, SEEK_SET) != 0) {
-    return Failed("temporary file", errno);
-  }
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return Failed("pipe", errno);
-  Fd reader(ends[0]);
-  Fd writer(ends[1]);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ::fileno(input), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, writer.get(), STDOUT_FILENO);
-  char name[] = "dot";
-  char format[] = "-Tsvg";
-  char* const args[] = {name, format, nullptr};
-  pid_t child = 0;
-  const int error = ::posix_spawnp(&child, name, &actions, nullptr, args, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error == ENOENT) {
-    return SystemError(
-        "Graphviz's program 'dot' is not installed; Graphviz text needs none: "
-        "-o FILE.dot");
-  }
-  if (error != 0) return Failed("dot", error);
-  writer.Close();
-
-  std::string svg;
-  char buffer[1 << 16];
-  int failure = 0;
-  for (;;) {
-    const ssize_t n = ::read(reader.get(), buffer, sizeof buffer);
-    if (n > 0) {
-      svg.append(buffer, static_cast<size_t>(n));
-    } else if (n == 0 || errno != EINTR) {
-      failure = n < 0 ? errno : 0;
-      break;
-    }
-  }
-  reader.Close();
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return Failed("waiting for dot", errno);
-  }
-  if (failure != 0) return Failed("reading from dot", failure);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return SystemError("Graphviz's program 'dot' failed");
-  }
-  return svg;
-}
+std::string ToDot(const Graph& graph) { return draw::Dot().Draw(graph); }
 
 }  // namespace x2ir

@@ -1,20 +1,22 @@
-// Draw: a graph as Graphviz text, or as SVG where Graphviz is installed.
+// Draw: a graph as a picture (SVG), or as text for Graphviz. Ops are boxes in the colors of their
+// families (op_families.h), with the attributes that are not at their defaults, the names of their
+// weights, the elements of small constants, and the types of their results; nested graphs are
+// frames. The same graph gives the same text.
 #ifndef X2IR_CORE_DRAW_H_
 #define X2IR_CORE_DRAW_H_
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "x2ir/graph_wrapper/graph.h"
 
 namespace X2IR_API x2ir {
 
-// Ops are boxes with their weights named in them, edges carry the types of values, nested
-// graphs are frames. The same graph gives the same text.
-std::string ToDot(const Graph& graph);
+// A picture that needs no other program, in time that grows with the graph. UTF-8, whatever bytes
+// the names have.
+std::string ToSvg(const Graph& graph);
 
-// Runs Graphviz's program `dot`. Unavailable when it is not installed or fails.
-absl::StatusOr<std::string> DotToSvg(const std::string& dot);
+// Text in Graphviz's language DOT.
+std::string ToDot(const Graph& graph);
 
 }  // namespace x2ir
 

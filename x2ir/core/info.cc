@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "x2ir/core/convert.h"
+#include "x2ir/core/json_list.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -94,13 +95,6 @@ std::string Size(int64_t bytes) {
 
 std::string Padded(std::string_view text, size_t width) {
   return StrCat(text, std::string(text.size() < width ? width - text.size() : 1, ' '));
-}
-
-template <typename Range, typename F>
-std::string JsonList(const Range& range, F item) {
-  std::string text = "[";
-  for (const auto& entry : range) StrAppend(&text, text.size() > 1 ? ", " : "", item(entry));
-  return text + "]";
 }
 
 template <typename Range, typename F>

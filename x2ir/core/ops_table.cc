@@ -8,10 +8,16 @@
 #include <string_view>
 #include <utility>
 
+#include "x2ir/core/attribute_meanings.h"
 #include "x2ir/core/dialect.h"
+#include "x2ir/core/json_list.h"
+#include "x2ir/core/op_families.h"
 #include "x2ir/core/spec.h"
+#include "x2ir/core/suggest.h"
+#include "x2ir/core/wrap.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/optimizer/lowering.h"
 
@@ -181,6 +187,79 @@ std::vector<ForeignOpRow> ReadRows(const std::string& dialect) {
   return list;
 }
 
+std::vector<OpRow::Operand> OperandsOf(const std::vector<OperandDef>& defs) {
+  std::vector<OpRow::Operand> operands;
+  for (const OperandDef& def : defs) {
+    std::string arity;
+    if (def.arity == Arity::kOptional) arity = "optional";
+    if (def.arity == Arity::kVariadic) {
+      arity = def.min == 0 ? "any number" : StrCat("at least ", def.min);
+    }
+    operands.push_back({def.name, std::move(arity), {}});
+  }
+  return operands;
+}
+
+// What the definition says.
+void Describe(const OpDef& def, OpRow& row) {
+  row.doc = def.doc();
+  row.evaluates = def.eval() != nullptr;
+  if (const OpFamily* family = FamilyOf(def.name())) row.family = family->title;
+  row.operands = OperandsOf(def.inputs());
+  row.results = OperandsOf(def.outputs());
+  for (const AttrDef& attr : def.attrs()) {
+    OpRow::Attribute& described = row.attributes.emplace_back();
+    described.name = attr.name.str();
+    described.kind = Name(attr.kind);
+    if (attr.default_value) described.usually = AttributeText(*attr.default_value);
+    described.required = !attr.default_value && !attr.optional;
+    described.meaning = AttributeMeaning(def.name().view(), attr.name.view());
+  }
+}
+
+// Element types of operands and results, from the newest schema of an op that is IR's op without
+// code between them.
+void AddTypes(OpRow& row) {
+  for (const Form* form : AllForms("")) {
+    const Dialect* dialect = FindDialect(form->dialect);
+    if (form->ir_op.view() != row.op || form->code || !dialect || !dialect->schema) continue;
+    const std::string_view domain = SplitOp(form->op.view()).first;
+    const int newest = DomainVersion(dialect, domain, dialect->latest_opset);
+    const OpSchema* schema =
+        form->opsets.contains(newest) ? dialect->schema(form->op, newest) : nullptr;
+    if (!schema || schema->inputs.size() != row.operands.size()) continue;
+    const auto add = [](const std::vector<OperandSchema>& from, std::vector<OpRow::Operand>& to) {
+      for (size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
+        if (from[i].dtypes == ~uint32_t{0}) continue;  // nothing is said of them
+        for (int type = 1; type < kNumDTypes; ++type) {
+          if ((from[i].dtypes >> type & 1) != 0) {
+            to[i].types.emplace_back(Name(static_cast<DType>(type)));
+          }
+        }
+      }
+    };
+    add(schema->inputs, row.operands);
+    add(schema->outputs, row.results);
+    return;
+  }
+}
+
+absl::Status KeepOnly(const std::vector<std::string>& only, std::map<std::string, OpRow>& rows) {
+  if (only.empty()) return absl::OkStatus();
+  std::map<std::string, OpRow> kept;
+  for (const std::string& op : only) {
+    const auto it = rows.find(op);
+    if (it == rows.end()) {
+      std::vector<std::string> known;
+      for (const auto& row : rows) known.push_back(row.first);
+      return Invalid("there is no op '", op, "' of the IR", DidYouMean(op, known));
+    }
+    kept[op] = it->second;
+  }
+  rows = std::move(kept);
+  return absl::OkStatus();
+}
+
 using Lines = std::vector<std::vector<std::string>>;
 
 // The header, then the rows.
@@ -201,12 +280,37 @@ Lines LinesOf(const OpsTable& table) {
   return lines;
 }
 
+constexpr size_t kWidth = 100;  // of lines, where words allow it
+
+// Widths of columns: the widest ones are made narrower until lines are not too long, but a word
+// stays whole.
+std::vector<size_t> WidthsOf(const Lines& lines) {
+  std::vector<size_t> widths(lines[0].size(), 0), least(lines[0].size(), 0);
+  size_t total = 2 * (widths.size() - 1);
+  for (size_t i = 0; i < widths.size(); ++i) {
+    for (const auto& line : lines) {
+      widths[i] = std::max(widths[i], line[i].size());
+      for (const std::string& word : Wrapped(line[i], 1))
+        least[i] = std::max(least[i], word.size());
+    }
+    total += widths[i];
+  }
+  while (total > kWidth) {
+    size_t widest = widths.size();
+    for (size_t i = 0; i < widths.size(); ++i) {
+      if (widths[i] > least[i] && (widest == widths.size() || widths[i] > widths[widest]))
+        widest = i;
+    }
+    if (widest == widths.size()) break;
+    --widths[widest];
+    --total;
+  }
+  return widths;
+}
+
 std::string JsonOf(const ForeignOpRow& row) {
-  auto list = [](const std::vector<std::string>& items) {
-    std::string text;
-    for (const std::string& item : items)
-      StrAppend(&text, text.empty() ? "" : ", ", JsonString(item));
-    return StrCat("[", text, "]");
+  const auto list = [](const std::vector<std::string>& items) {
+    return JsonList(items, JsonString);
   };
   return StrCat(
       "{\"op\": ", JsonString(row.op), ", \"ir_ops\": ", list(row.ir_ops),
@@ -216,21 +320,56 @@ std::string JsonOf(const ForeignOpRow& row) {
       "}");
 }
 
+std::string JsonOf(const std::vector<OpRow::Operand>& operands) {
+  return JsonList(operands, [](const OpRow::Operand& operand) {
+    return StrCat("{\"name\": ", JsonString(operand.name),
+                  ", \"arity\": ", JsonString(operand.arity),
+                  ", \"types\": ", JsonList(operand.types, JsonString), "}");
+  });
+}
+
+std::string JsonOf(const OpRow& row) {
+  const auto yes = [](bool value) { return value ? "true" : "false"; };
+  return StrCat(
+      "{\"op\": ", JsonString(row.op), ", \"doc\": ", JsonString(row.doc),
+      ", \"family\": ", JsonString(row.family), ", \"operands\": ", JsonOf(row.operands),
+      ", \"results\": ", JsonOf(row.results), ", \"attributes\": ",
+      JsonList(row.attributes,
+               [&](const OpRow::Attribute& attr) {
+                 return StrCat(
+                     "{\"name\": ", JsonString(attr.name), ", \"kind\": ", JsonString(attr.kind),
+                     ", \"default\": ", attr.usually.empty() ? "null" : JsonString(attr.usually),
+                     ", \"required\": ", yes(attr.required),
+                     ", \"meaning\": ", JsonString(attr.meaning), "}");
+               }),
+      ", \"evaluates\": ", yes(row.evaluates),
+      ", \"lowerings\": ", JsonList(row.lowerings, JsonString), ", \"mappings\": ",
+      JsonList(row.mappings,
+               [&](const OpRow::Mapping& m) {
+                 return StrCat("{\"foreign\": ", JsonString(m.foreign), ", \"first\": ", m.first,
+                               ", \"last\": ", m.last, ", \"import\": ", yes(m.imports),
+                               ", \"export\": ", yes(m.exports), "}");
+               }),
+      "}");
+}
+
 }  // namespace
 
-absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<int> opset) {
+absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<int> opset,
+                                      const std::vector<std::string>& only) {
   const Dialect* known = FindDialect(dialect);
-  if (!dialect.empty() && !known) return Invalid("there is no dialect '", dialect, "'");
+  if (!dialect.empty() && !known) {
+    std::set<std::string> names;
+    for (const Form* form : AllForms("")) names.insert(form->dialect.str());
+    return Invalid("there is no dialect '", dialect, "'",
+                   DidYouMean(dialect, {names.begin(), names.end()}));
+  }
   if (opset && (*opset < 1 || (known && *opset > known->latest_opset))) {
     return Invalid("there is no opset ", *opset,
                    known ? StrCat(" of ", dialect, "; expected 1 to ", known->latest_opset) : "");
   }
   std::map<std::string, OpRow> rows;
-  for (const OpDef* def : AllOps()) {
-    OpRow& row = rows[def->name().str()];
-    row.doc = def->doc();
-    row.evaluates = def->eval() != nullptr;
-  }
+  for (const OpDef* def : AllOps()) Describe(*def, rows[def->name().str()]);
   for (const Form* form : AllForms(dialect)) {
     const Dialect* own = FindDialect(form->dialect);
     const std::string_view domain = SplitOp(form->op.view()).first;
@@ -252,32 +391,41 @@ absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<
   for (const Lowering* lowering : AllLowerings()) {
     rows[lowering->op.str()].lowerings.emplace_back(lowering->name);
   }
+  X2IR_RETURN_IF_ERROR(KeepOnly(only, rows));
   OpsTable table;
   for (auto& [name, row] : rows) {
     row.op = name;
+    AddTypes(row);
     std::stable_sort(row.mappings.begin(), row.mappings.end(), [](const auto& a, const auto& b) {
       return std::pair(a.foreign, a.first) < std::pair(b.foreign, b.first);
     });
     table.rows.push_back(std::move(row));
   }
-  if (known) table.foreign_rows = known->ops ? ForeignRows(*known, opset) : ReadRows(dialect);
+  if (known && only.empty())
+    table.foreign_rows = known->ops ? ForeignRows(*known, opset) : ReadRows(dialect);
   return table;
 }
 
 std::string OpsTable::ToText() const {
   const Lines lines = LinesOf(*this);
-  std::vector<size_t> widths(lines[0].size(), 0);
-  for (const auto& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
-  }
+  const std::vector<size_t> widths = WidthsOf(lines);
   std::string text;
   for (const auto& line : lines) {
-    std::string row;
+    std::vector<std::vector<std::string>> cells;
+    size_t height = 0;
     for (size_t i = 0; i < line.size(); ++i) {
-      StrAppend(&row, line[i], std::string(widths[i] - line[i].size() + 2, ' '));
+      cells.push_back(Wrapped(line[i], widths[i]));
+      height = std::max(height, cells[i].size());
     }
-    row.erase(row.find_last_not_of(' ') + 1);
-    StrAppend(&text, row, "\n");
+    for (size_t k = 0; k < height; ++k) {
+      std::string row;
+      for (size_t i = 0; i < cells.size(); ++i) {
+        const std::string cell = k < cells[i].size() ? cells[i][k] : "";
+        StrAppend(&row, cell, std::string(widths[i] - cell.size() + 2, ' '));
+      }
+      row.erase(row.find_last_not_of(' ') + 1);
+      StrAppend(&text, row, "\n");
+    }
   }
   if (!foreign_rows.empty()) return text + StrCat(foreign_rows.size(), " ops\n");
   std::set<std::string_view> foreign;
@@ -310,23 +458,136 @@ std::string OpsTable::ToJson() const {
   }
   if (!foreign_rows.empty()) return json + "\n]\n";
   for (const OpRow& row : rows) {
-    StrAppend(&json, json.size() > 1 ? "," : "", "\n  {\"op\": ", JsonString(row.op),
-              ", \"doc\": ", JsonString(row.doc),
-              ", \"evaluates\": ", row.evaluates ? "true" : "false", ", \"lowerings\": [");
-    for (size_t i = 0; i < row.lowerings.size(); ++i) {
-      StrAppend(&json, i ? ", " : "", JsonString(row.lowerings[i]));
-    }
-    json += "], \"mappings\": [";
-    for (size_t i = 0; i < row.mappings.size(); ++i) {
-      const OpRow::Mapping& m = row.mappings[i];
-      StrAppend(&json, i ? ", " : "", "{\"foreign\": ", JsonString(m.foreign),
-                ", \"first\": ", m.first, ", \"last\": ", m.last,
-                ", \"import\": ", m.imports ? "true" : "false",
-                ", \"export\": ", m.exports ? "true" : "false", "}");
-    }
-    json += "]}";
+    StrAppend(&json, json.size() > 1 ? "," : "", "\n  ", JsonOf(row));
   }
   return json + "\n]\n";
+}
+
+namespace {
+
+// What an op of the IR is in each dialect: the dialect, and its ops with their opsets where it has
+// any. "read" and "written" where it goes one way only.
+std::vector<std::pair<std::string, std::string>> DialectsOf(const OpRow& row) {
+  std::map<std::string, std::map<std::string, std::vector<const OpRow::Mapping*>>> dialects;
+  for (const OpRow::Mapping& m : row.mappings) {
+    const size_t dot = m.foreign.find('.');
+    dialects[m.foreign.substr(0, dot)][m.foreign.substr(dot + 1)].push_back(&m);
+  }
+  std::vector<std::pair<std::string, std::string>> list;
+  for (const auto& [name, ops] : dialects) {
+    const Dialect* dialect = FindDialect(name);
+    const bool has_opsets = dialect && dialect->ops;
+    std::string text;
+    for (const auto& [op, mappings] : ops) {
+      StrAppend(&text, text.empty() ? "" : "; ", op);
+      bool read = false, written = false, first = true;
+      for (const OpRow::Mapping* m : mappings) {
+        if (has_opsets) StrAppend(&text, first ? " " : ", ", Range(*m));
+        read = read || m->imports;
+        written = written || m->exports;
+        first = false;
+      }
+      if (has_opsets && !written) text += " (read)";
+      if (!read) text += " (written)";
+    }
+    list.emplace_back(name, std::move(text));
+  }
+  return list;
+}
+
+std::string UsuallyOf(const OpRow::Attribute& attr) {
+  return attr.required ? "required" : attr.usually.empty() ? "may be absent" : attr.usually;
+}
+
+}  // namespace
+
+std::string OpsTable::ReferenceText() const {
+  std::string text;
+  // "  name   words", the words in a column of their own.
+  const auto entry = [&](std::string_view name, size_t column, std::string_view words) {
+    std::string line = StrCat("  ", name);
+    for (const std::string& part : Wrapped(words, kWidth - column)) {
+      line.resize(std::max(column, line.size() + (name.empty() || part.empty() ? 0 : 2)), ' ');
+      StrAppend(&text, line, part, "\n");
+      line.clear();
+    }
+  };
+  const auto operands = [&](std::string_view title, const std::vector<OpRow::Operand>& list) {
+    if (list.empty()) return;
+    StrAppend(&text, "\n", title, "\n");
+    size_t column = 0;
+    for (const OpRow::Operand& operand : list) column = std::max(column, operand.name.size() + 4);
+    for (const OpRow::Operand& operand : list) {
+      std::string words = operand.arity;
+      if (!operand.types.empty()) {
+        StrAppend(&words, words.empty() ? "" : "; ", Join(operand.types));
+      }
+      entry(operand.name, column, words.empty() ? "any type" : words);
+    }
+  };
+  for (const OpRow& row : rows) {
+    StrAppend(&text, text.empty() ? "" : "\n\n", row.op, "   (", row.family, ")\n");
+    entry("", 2, row.doc);
+    operands("operands", row.operands);
+    operands("results", row.results);
+    if (!row.attributes.empty()) {
+      text += "\nattributes\n";
+      size_t column = 0;
+      for (const auto& attr : row.attributes) column = std::max(column, attr.name.size() + 4);
+      for (const OpRow::Attribute& attr : row.attributes) {
+        entry(attr.name, column, StrCat(attr.kind, ", ", UsuallyOf(attr), ": ", attr.meaning));
+      }
+    }
+    text += "\nin each dialect\n";
+    for (const auto& [dialect, ops] : DialectsOf(row)) entry(dialect, 10, ops);
+    if (row.mappings.empty()) entry("", 2, "none");
+    text += "\n";
+    if (!row.lowerings.empty()) entry("lowerings", 15, Join(row.lowerings));
+    entry("evaluation", 15, YesNo(row.evaluates));
+  }
+  return text;
+}
+
+std::string OpsTable::ReferenceMarkdown() const {
+  std::string text;
+  // What a cell of a table may not have as it is.
+  const auto cell = [](std::string_view words) {
+    std::string escaped;
+    for (const char c : words) StrAppend(&escaped, c == '|' ? "\\" : "", std::string_view(&c, 1));
+    return escaped;
+  };
+  const auto operands = [&](std::string_view title, const std::vector<OpRow::Operand>& list) {
+    if (list.empty()) return;
+    StrAppend(&text, "\n| ", title, " | | element types |\n|---|---|---|\n");
+    for (const OpRow::Operand& operand : list) {
+      StrAppend(&text, "| `", operand.name, "` | ", operand.arity, " | ", Join(operand.types),
+                " |\n");
+    }
+  };
+  for (const OpFamily& family : OpFamilies()) {
+    StrAppend(&text, "\n## ", family.title, "\n");
+    for (const OpRow& row : rows) {
+      if (row.family != family.title) continue;
+      StrAppend(&text, "\n### ", row.op, "\n\n", cell(row.doc), "\n");
+      operands("operand", row.operands);
+      operands("result", row.results);
+      if (!row.attributes.empty()) {
+        text += "\n| attribute | kind | default | meaning |\n|---|---|---|---|\n";
+        for (const OpRow::Attribute& attr : row.attributes) {
+          const bool code = !attr.usually.empty();
+          StrAppend(&text, "| `", attr.name, "` | ", attr.kind, " | ", code ? "`" : "",
+                    cell(UsuallyOf(attr)), code ? "`" : "", " | ", cell(attr.meaning), " |\n");
+        }
+      }
+      text += "\n";
+      for (const auto& [dialect, ops] : DialectsOf(row)) {
+        StrAppend(&text, "- ", dialect, ": ", ops, "\n");
+      }
+      if (!row.lowerings.empty()) StrAppend(&text, "- lowerings: ", Join(row.lowerings), "\n");
+      if (!row.evaluates) text += "- is not evaluated\n";
+    }
+  }
+  return text;
 }
 
 }  // namespace x2ir

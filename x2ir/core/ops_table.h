@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,6 +16,23 @@ namespace X2IR_API x2ir {
 struct OpRow {
   std::string op;
   std::string doc;
+  std::string_view family;  // OpFamily::title
+  struct Operand {          // or result
+    std::string name;
+    std::string arity;  // "", "optional", "any number", "at least 1"
+    // Element types, as the schema of the op has them that IR's op is in a dialect with schemas, at
+    // its newest opset; empty where there is none.
+    std::vector<std::string> types;
+  };
+  std::vector<Operand> operands, results;
+  struct Attribute {
+    std::string name;
+    std::string kind;     // "int", "floats", ...
+    std::string usually;  // the default, as graph text has it; empty: there is none
+    bool required = false;
+    std::string_view meaning;
+  };
+  std::vector<Attribute> attributes;
   struct Mapping {
     std::string foreign;  // "onnx.Clip"
     int first = 1;
@@ -50,12 +68,18 @@ struct OpsTable {
   std::string ToText() const;
   std::string ToJson() const;
   std::string ToMarkdown() const;
+  // All that is known of each op of the IR, a section an op: `x2ir ops NAME`; docs/ir_ops.md, where
+  // sections have chapters.
+  std::string ReferenceText() const;
+  std::string ReferenceMarkdown() const;
 };
 
 // All IR ops, or all ops of a dialect. `dialect`: mappings of that one only ("": all); `opset`:
 // those that hold there. InvalidArgument for a dialect that nobody registered, or an opset that it
 // has not.
-absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<int> opset);
+// `only`: these ops of the IR instead of all; InvalidArgument for one that there is not.
+absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<int> opset,
+                                      const std::vector<std::string>& only = {});
 
 }  // namespace x2ir
 
