@@ -39,7 +39,7 @@ std::vector<Value*> Builder::Ops(Symbol op, std::vector<Value*> operands, Attrib
   while (!operands.empty() && !operands.back()) operands.pop_back();  // left out at the end
   std::vector<Value*> outputs = Node(kIrDialect, op, std::move(operands), std::move(attrs), wanted);
   if (status_.ok()) {
-    if (absl::Status status = InferNode(*made_.back()); !status.ok()) {
+    if (absl::Status status = InferNode(*at_.made.back()); !status.ok()) {
       Fail(Annotate(status, op.str()));
     }
   }
@@ -48,15 +48,15 @@ std::vector<Value*> Builder::Ops(Symbol op, std::vector<Value*> operands, Attrib
 
 std::vector<Value*> Builder::Node(Symbol dialect, Symbol op, std::vector<Value*> operands,
                                   AttributeMap attrs, const std::vector<bool>& wanted) {
-  x2ir::Node* node = graph_.InsertNode(before_, dialect, op, operands);
-  made_.push_back(node);
+  x2ir::Node* node = at_.graph->InsertNode(at_.before, dialect, op, operands);
+  at_.made.push_back(node);
   for (auto& [name, attr] : attrs) node->SetAttr(name, std::move(attr));
   std::vector<Value*> outputs;
   for (bool want : wanted) {
     if (want) {
-      outputs.push_back(graph_.AddNodeOutput(node, ""));
+      outputs.push_back(at_.graph->AddNodeOutput(node, ""));
     } else {
-      graph_.AddMissingOutput(node);
+      at_.graph->AddMissingOutput(node);
       outputs.push_back(nullptr);
     }
   }
@@ -65,14 +65,14 @@ std::vector<Value*> Builder::Node(Symbol dialect, Symbol op, std::vector<Value*>
 
 Value* Builder::Constant(Tensor tensor, std::string_view hint) {
   // One in words is the more particular one.
-  std::string base = name_hint_.empty() && hint_of_ ? HintOf(*hint_of_) : name_hint_;
+  std::string base = at_.name_hint.empty() && at_.hint_of ? HintOf(*at_.hint_of) : at_.name_hint;
   if (!hint.empty() || base.empty()) {
     StrAppend(&base, base.empty() ? "" : "_", hint.empty() ? std::string_view("const") : hint);
   } else {
     base += "_const";
   }
-  Value* value = graph_.AddConstant(graph_.UniqueName(base), std::move(tensor));
-  constants_.push_back(value);
+  Value* value = at_.graph->AddConstant(at_.graph->UniqueName(base), std::move(tensor));
+  at_.constants.push_back(value);
   return value;
 }
 
@@ -93,14 +93,14 @@ Value* Builder::Scalar(DType dtype, double value, std::string_view hint) {
 }
 
 bool Builder::MadeConstant(const Value* value) const {
-  return std::find(constants_.begin(), constants_.end(), value) != constants_.end();
+  return std::find(at_.constants.begin(), at_.constants.end(), value) != at_.constants.end();
 }
 
 void Builder::Rollback() {
-  for (auto it = made_.rbegin(); it != made_.rend(); ++it) graph_.EraseUnused(*it);
-  made_.clear();
-  for (auto it = constants_.rbegin(); it != constants_.rend(); ++it) graph_.RemoveConstant(*it);
-  constants_.clear();
+  for (auto it = at_.made.rbegin(); it != at_.made.rend(); ++it) at_.graph->EraseUnused(*it);
+  at_.made.clear();
+  for (auto it = at_.constants.rbegin(); it != at_.constants.rend(); ++it) at_.graph->RemoveConstant(*it);
+  at_.constants.clear();
 }
 
 }  // namespace x2ir

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,12 +18,13 @@ namespace X2IR_API x2ir {
 // outputs have no names yet: whoever drives the rewrite names them.
 //
 // The first failure (unknown op, inference error) is kept in status(); everything made
-// after it still gives a value of unknown type, so that code can go on without checks.
+// after it still gives a value of unknown type, so that code can go on without checks. Who would
+// rather not go on asks for it (set_stops): then each failure throws Stopped.
 class Builder {
  public:
-  Builder(Graph& graph, Node* before) : graph_(graph), before_(before) {}
+  Builder(Graph& graph, Node* before) : at_{&graph, before} {}
 
-  Graph& graph() { return graph_; }
+  Graph& graph() { return *at_.graph; }
 
   // An IR op with one output. Attributes that are not given get their defaults.
   Value* Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {});
@@ -44,30 +46,58 @@ class Builder {
   Value* Scalar(DType dtype, double value, std::string_view hint = "");
 
   // Names of constants are made unique from this: "<hint>_<hint of the constant>".
-  void set_name_hint(std::string hint) { name_hint_ = std::move(hint); }
+  void set_name_hint(std::string hint) { at_.name_hint = std::move(hint); }
   // From the first output of a node that stays as it is as long as constants are made.
-  void set_name_hint(const x2ir::Node& node) { hint_of_ = &node; }
+  void set_name_hint(const x2ir::Node& node) { at_.hint_of = &node; }
 
+  // Keeps the first failure. Throws Stopped, where that was asked for.
   void Fail(absl::Status status) {
     if (status_.ok()) status_ = std::move(status);
+    if (stops_ && !status_.ok()) throw Stopped();
   }
   const absl::Status& status() const { return status_; }
+
+  // Thrown by a failure while stops() holds. status() says what it was.
+  struct Stopped {};
+  void set_stops(bool stops) { stops_ = stops; }
+
+  // While it lives, new nodes and constants stand at the end of a nested graph, with names of
+  // their own: the body of a node that is made afterwards.
+  class Nested;
 
   // Whether this builder made the constant.
   bool MadeConstant(const Value* value) const;
   // Nodes made so far, in order.
-  const std::vector<x2ir::Node*>& made() const { return made_; }
+  const std::vector<x2ir::Node*>& made() const { return at_.made; }
   // Removes everything that was made. Nothing else may use it yet.
   void Rollback();
 
  private:
-  Graph& graph_;
-  x2ir::Node* before_;
-  std::string name_hint_;
-  const x2ir::Node* hint_of_ = nullptr;
+  // Where nodes are made, and which were.
+  struct Place {
+    Graph* graph;
+    x2ir::Node* before;
+    std::string name_hint = {};
+    const x2ir::Node* hint_of = nullptr;
+    std::vector<x2ir::Node*> made = {};
+    std::vector<Value*> constants = {};
+  };
+
+  Place at_;
   absl::Status status_;
-  std::vector<x2ir::Node*> made_;
-  std::vector<Value*> constants_;
+  bool stops_ = false;
+};
+
+class Builder::Nested {
+ public:
+  Nested(Builder& b, Graph& graph) : b_(b), outer_(std::exchange(b.at_, Place{&graph, nullptr})) {}
+  ~Nested() { b_.at_ = std::move(outer_); }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+
+ private:
+  Builder& b_;
+  Place outer_;
 };
 
 }  // namespace x2ir

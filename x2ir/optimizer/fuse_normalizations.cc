@@ -114,7 +114,7 @@ std::optional<std::vector<int64_t>> SizesFrom(const Value* x, int64_t axis) {
   return Shape(std::vector<Dim>(shape->begin() + axis, shape->end())).Static();
 }
 
-Value* Filled(Builder& b, DType t, const std::vector<int64_t>& dims, double number) {
+Value* FilledConstant(Builder& b, DType t, const std::vector<int64_t>& dims, double number) {
   const auto count = CheckedProduct(dims);
   if (!count || *count > kMaxLoweringElements) {
     b.Fail(CannotExpress("a constant of too many elements"));
@@ -165,7 +165,7 @@ absl::StatusOr<bool> FuseQuotient(Rewriter& r) {
   const auto norm = MatchPlainNorm(r);
   const auto sizes = norm ? SizesFrom(norm->x, norm->axis) : std::nullopt;
   if (!sizes || !r.context().Has(norm->op, DType::kFloat32)) return false;
-  Value* y = r.b().Op(norm->op, {norm->x, Filled(r.b(), DType::kFloat32, *sizes, 1)},
+  Value* y = r.b().Op(norm->op, {norm->x, FilledConstant(r.b(), DType::kFloat32, *sizes, 1)},
                       {{"axis", norm->axis - norm->x->shape()->rank()},
                        {"epsilon", norm->epsilon},
                        {"stash_type", "float32"}});
@@ -185,10 +185,10 @@ absl::StatusOr<bool> AsInstanceNorm(Rewriter& r) {
   const Dim& rows = (*norm->x->shape())[1];
   if (!rows.is_static() || rows.value() < 1) return false;
   const std::vector<int64_t> dims = {rows.value()};
-  Value* ones = Filled(r.b(), DType::kFloat32, dims, 1);
-  Value* y =
-      r.b().Op("instance_normalization", {norm->x, ones, Filled(r.b(), DType::kFloat32, dims, 0)},
-               {{"layout", "channels_first"}, {"epsilon", norm->epsilon}});
+  Value* ones = FilledConstant(r.b(), DType::kFloat32, dims, 1);
+  Value* y = r.b().Op("instance_normalization",
+                      {norm->x, ones, FilledConstant(r.b(), DType::kFloat32, dims, 0)},
+                      {{"layout", "channels_first"}, {"epsilon", norm->epsilon}});
   return r.b().status().ok() && r.Replace(y);
 }
 X2IR_RULES_PASS(layer_norm_as_instance_norm,
@@ -210,7 +210,7 @@ absl::StatusOr<bool> FuseCasts(Rewriter& r) {
       !r.context().Has(norm->op(), to)) {
     return false;
   }
-  Value* ones = Filled(r.b(), to, DenseConstant(norm->input(1))->dims(), 1);
+  Value* ones = FilledConstant(r.b(), to, DenseConstant(norm->input(1))->dims(), 1);
   Value* y = r.b().Op(norm->op(), {cast->input(0), ones}, norm->attrs());
   return r.b().status().ok() && r.Replace(y);
 }
@@ -236,8 +236,8 @@ absl::StatusOr<bool> FuseGroups(Rewriter& r) {
       !IsFilledWith(norm->input(2), 0) || !r.context().Has("group_normalization", t)) {
     return false;
   }
-  Value* ones = Filled(r.b(), t, {channels}, 1);
-  Value* y = r.b().Op("group_normalization", {x, ones, Filled(r.b(), t, {channels}, 0)},
+  Value* ones = FilledConstant(r.b(), t, {channels}, 1);
+  Value* y = r.b().Op("group_normalization", {x, ones, FilledConstant(r.b(), t, {channels}, 0)},
                       {{"layout", "channels_first"},
                        {"num_groups", groups},
                        {"epsilon", *norm->attrs().Find("epsilon")},
@@ -351,7 +351,8 @@ absl::StatusOr<bool> FuseShifted(Rewriter& r) {
           !r.context().Has("layer_normalization", DType::kFloat32)) {
         continue;
       }
-      scale = scale ? InShapeOf(r, scale, *sizes, 0) : Filled(r.b(), DType::kFloat32, *sizes, 1);
+      scale = scale ? InShapeOf(r, scale, *sizes, 0)
+                    : FilledConstant(r.b(), DType::kFloat32, *sizes, 1);
       Value* bias = InShapeOf(r, shift->input(0), *sizes, 0);
       if (!scale || !bias) continue;
       Value* y = r.b().Op("layer_normalization", {x, scale, bias},

@@ -4,41 +4,30 @@
 #include <numeric>
 #include <utility>
 
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 
 namespace x2ir {
 
-Value* CastTo(Builder& b, Value* v, DType t) {
-  return v->dtype() == t ? v : b.Op("cast", {v}, {{"to", Name(t)}});
-}
-
-Value* SizeOfAxis(Builder& b, Value* x, int64_t axis, DType t) {
+Expr SizeOfAxis(Builder& b, Value* x, int64_t axis, DType t) {
   const Shape* shape = x->shape();
   if (shape && (*shape)[axis].is_static()) {
-    return b.Scalar(t, static_cast<double>((*shape)[axis].value()), "size");
+    return {b, b.Scalar(t, static_cast<double>((*shape)[axis].value()), "size")};
   }
-  return CastTo(b, b.Op("gather", {b.Op("shape", {x}), b.Int(axis, "axis")}), t);
+  return Expr(b, b.Op("gather", {b.Op("shape", {x}), b.Int(axis, "axis")})).To(t);
 }
 
-Value* Counting(Builder& b, int64_t count, DType t) {
+Expr Counting(Builder& b, int64_t count, DType t) {
   if (count > kMaxLoweringElements) b.Fail(CannotExpress("a constant of ", count, " elements"));
   std::vector<double> values(std::clamp<int64_t>(count, 0, kMaxLoweringElements));
   std::iota(values.begin(), values.end(), 0.0);
   return NumbersAs(b, t, {static_cast<int64_t>(values.size())}, values, "places");
 }
 
-Value* NumbersAs(Builder& b, DType t, std::vector<int64_t> dims, const std::vector<double>& values,
-                 std::string_view hint) {
-  auto tensor = CastTensor(Tensor::Of<double>(std::move(dims), values), t);
-  if (!tensor.ok()) b.Fail(tensor.status());
-  return b.Constant(tensor.ok() ? *std::move(tensor) : Tensor::Zeros(t, {0}), hint);
-}
-
 std::optional<std::vector<int64_t>> StaticDims(const Rewrite& r, size_t i) {
-  const Shape* shape = Given(r, i) ? r.in(i)->shape() : nullptr;
-  return shape ? shape->Static() : std::nullopt;
+  return Given(r, i) ? KnownSizes(r.in(i)) : std::nullopt;
 }
 
 std::vector<bool> WantedOutputs(const Node& node) {

@@ -4,8 +4,10 @@
 #include <numbers>
 #include <vector>
 
-#include "x2ir/handlers/tf/arrays.h"
-#include "x2ir/ops/expression.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
 namespace {
@@ -17,7 +19,7 @@ Expr Matrix(TfArgs& a, int64_t rows, const std::vector<double>& elements) {
   const int64_t columns = static_cast<int64_t>(elements.size()) / rows;
   return {a.b, a.b.Constant(Tensor::Of<double>({rows, columns}, elements))};
 }
-Expr Times(const Expr& x, const Expr& matrix) { return x.Binary("matmul", matrix); }
+Expr Times(const Expr& x, const Expr& matrix) { return x.Op("matmul", {matrix}); }
 
 // [samples, channels] to [channels, frames, frequencies]: frames as long as the window, with zeros
 // behind up to a power of two.
@@ -51,7 +53,7 @@ absl::StatusOr<Value*> AudioSpectrogram(TfArgs& a) {
     }
   }
   Value* places = a.b.Constant(Tensor::Of<int64_t>({frames, size}, picks));
-  const Expr x(a.b, Along(a, a.Transpose(a.in(0), {1, 0}), places, 1));
+  const Expr x(a.b, Gather(Transpose(a.in(0), {1, 0}), places, 1));
   const Expr wide = x.To(DType::kFloat64);
   const Expr real = Times(wide, Matrix(a, size, cosines));
   const Expr imaginary = Times(wide, Matrix(a, size, sines));

@@ -3,19 +3,19 @@
 
 #include <numbers>
 
+#include "x2ir/builder/special_functions.h"
 #include "x2ir/handlers/tf/tf.h"
-#include "x2ir/ops/special_functions.h"
 
 namespace x2ir {
 namespace {
 
-Value* Zero(TfArgs& a) { return a.Scalar(a.in(0), 0); }
-Value* IsZero(TfArgs& a, size_t i) { return a.Op("equal", {a.in(i), a.Scalar(a.in(i), 0)}); }
-Value* IsNegative(TfArgs& a, Value* v) { return a.Op("less", {v, a.Scalar(v, 0)}); }
+Value* Zero(TfArgs& a) { return a.in(0).Number(0); }
+Value* IsZero(TfArgs& a, size_t i) { return a.Op("equal", {a.in(i), a.in(i).Number(0)}); }
+Value* IsNegative(TfArgs& a, Value* v) { return a.Op("less", {v, Expr(a, v).Number(0)}); }
 // By the sign bit: -0 is negative.
 Value* HasSign(TfArgs& a, Value* v) {
-  Value* zero = a.Scalar(v, 0);
-  Value* inverse = a.Op("div", {a.Scalar(v, 1), v});
+  Value* zero = Expr(a, v).Number(0);
+  Value* inverse = a.Op("div", {Expr(a, v).Number(1), v});
   Value* negative_zero = a.Op("and", {a.Op("equal", {v, zero}), a.Op("less", {inverse, zero})});
   return a.Op("or", {a.Op("less", {v, zero}), negative_zero});
 }
@@ -37,9 +37,9 @@ Value* FloorDivide(TfArgs& a) {
   Value* quotient = a.Op("div", {x, y});
   if (IsFloating(x->dtype())) return a.Op("floor", {quotient});
   if (IsUnsignedInt(x->dtype())) return quotient;
-  Value* inexact = a.Op("not", {a.Op("equal", {a.Op("mod", {x, y}), a.Scalar(x, 0)})});
+  Value* inexact = a.Op("not", {a.Op("equal", {a.Op("mod", {x, y}), Expr(a, x).Number(0)})});
   Value* differ = a.Op("xor", {IsNegative(a, x), IsNegative(a, y)});
-  Value* less = a.Op("sub", {quotient, a.Scalar(x, 1)});
+  Value* less = a.Op("sub", {quotient, Expr(a, x).Number(1)});
   return a.Op("where", {a.Op("and", {inexact, differ}), less, quotient});
 }
 
@@ -49,7 +49,7 @@ Value* FloorMod(TfArgs& a) {
   if (!IsFloating(a.in(0)->dtype())) return a.Op("mod", {a.in(0), a.in(1)});
   Value* m = TruncateMod(a);
   Value* y = a.in(1);
-  Value* nonzero = a.Op("not", {a.Op("equal", {m, a.Scalar(m, 0)})});
+  Value* nonzero = a.Op("not", {a.Op("equal", {m, Expr(a, m).Number(0)})});
   Value* differ = a.Op("xor", {IsNegative(a, m), IsNegative(a, y)});
   return a.Op("where", {a.Op("and", {nonzero, differ}), a.Op("add", {m, y}), m});
 }
@@ -75,14 +75,14 @@ Value* AngleOf(TfArgs& a, Value* y, Value* x) {
   Value* ratio = a.Op("div", {y, x});
   Value* signs = a.Op("mul", {a.Op("sign", {y}), a.Op("sign", {x})});
   ratio = a.Op("where", {both(a.Op("is_inf", {x}), a.Op("is_inf", {y})), signs, ratio});
-  Value* zero = a.Scalar(x, 0);
+  Value* zero = Expr(a, x).Number(0);
   Value* x_zero = a.Op("equal", {x, zero});
   Value* x_signed = HasSign(a, x);
   Value* quotient_zero = a.Op("where", {x_signed, a.Op("neg", {y}), y});
   ratio = a.Op("where", {both(x_zero, a.Op("equal", {y, zero})), quotient_zero, ratio});
   Value* angle = a.Op("atan", {ratio});
-  Value* turn =
-      a.Op("where", {HasSign(a, y), a.Scalar(x, -std::numbers::pi), a.Scalar(x, std::numbers::pi)});
+  Value* turn = a.Op("where", {HasSign(a, y), Expr(a, x).Number(-std::numbers::pi),
+                               Expr(a, x).Number(std::numbers::pi)});
   return a.Op("where", {x_signed, a.Op("add", {angle, turn}), angle});
 }
 
@@ -105,7 +105,7 @@ Value* NotEqual(TfArgs& a) {
 
 Value* ApproximateEqual(TfArgs& a) {
   Value* distance = a.Op("abs", {a.Op("sub", {a.in(0), a.in(1)})});
-  return a.Op("less", {distance, a.Scalar(distance, a.Float("tolerance", 1e-5f))});
+  return a.Op("less", {distance, Expr(a, distance).Number(a.Float("tolerance", 1e-5f))});
 }
 
 DType Unsigned(DType t) {
@@ -147,7 +147,7 @@ Value* ClipByValue(TfArgs& a) { return a.Op("max", {a.Op("min", {a.in(0), a.in(2
 Value* SelectV2(TfArgs& a) { return a.Op("where", {a.in(0), a.in(1), a.in(2)}); }
 
 // The condition of one axis is that of the first one.
-absl::StatusOr<Value*> Select(TfArgs& a) {
+absl::StatusOr<Value*> FromSelect(TfArgs& a) {
   Value* condition = a.in(0);
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   X2IR_ASSIGN_OR_RETURN(const int64_t of_values, a.Rank(1));
@@ -189,6 +189,6 @@ X2IR_TF(bitwise_and).Is("BitwiseAnd");
 X2IR_TF(bitwise_or).Is("BitwiseOr");
 X2IR_TF(bitwise_xor).Is("BitwiseXor");
 X2IR_TF(bit_shift).From("LeftShift", LeftShift).From("RightShift", RightShift);
-X2IR_TF(where).From("SelectV2", SelectV2).From("Select", Select);
+X2IR_TF(where).From("SelectV2", SelectV2).From("Select", FromSelect);
 
 }  // namespace x2ir

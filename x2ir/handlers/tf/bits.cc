@@ -3,7 +3,9 @@
 #include <numeric>
 #include <utility>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
 namespace {
@@ -61,7 +63,7 @@ absl::StatusOr<Value*> Bitcast(TfArgs& a) {
   const DType bits_of_x = BitsOf(from), bits = BitsOf(to);
   x = SameWidth(a, x, bits_of_x);
   if (BitWidth(from) > BitWidth(to)) {
-    Value* shifted = a.Op("bit_shift", {Unsqueeze(a, x, {-1}), Places(a, bits_of_x, bits)},
+    Value* shifted = a.Op("bit_shift", {Unsqueeze({a, x}, {-1}), Places(a, bits_of_x, bits)},
                           {{"direction", "RIGHT"}});
     // A cast to fewer bits takes the lower ones.
     return SameWidth(a, a.Cast(shifted, bits), to);
@@ -75,7 +77,7 @@ absl::StatusOr<Value*> Bitcast(TfArgs& a) {
   }
   Value* shifted =
       a.Op("bit_shift", {a.Cast(x, bits), Places(a, bits, bits_of_x)}, {{"direction", "LEFT"}});
-  return SameWidth(a, ReduceAxis(a, "reduce_sum", shifted, -1), to);
+  return SameWidth(a, Reduce({a, shifted}, "reduce_sum", {-1}), to);
 }
 
 // Eight comparisons a byte, the first the highest bit.
@@ -90,15 +92,15 @@ absl::StatusOr<Value*> CompareAndBitpack(TfArgs& a) {
   }
   Value* above = a.Op("greater", {x, threshold});
   Value* eight = a.b.Ints({8});
-  Value* bytes = a.Op("div", {Sizes(a, x, rank - 1), eight});
+  Value* bytes = a.Op("div", {ShapeOf({a, x}, rank - 1), eight});
   std::vector<Value*> sizes;
-  if (rank > 1) sizes.push_back(Sizes(a, x, 0, rank - 1));
+  if (rank > 1) sizes.push_back(ShapeOf({a, x}, 0, rank - 1));
   sizes.push_back(bytes);
   sizes.push_back(eight);
-  above = ReshapeTo(a, above, JoinSizes(a, sizes));
+  above = ReshapeTo({a, above}, Concat(a, sizes, 0));
   Value* values = a.Cast(a.b.Ints({128, 64, 32, 16, 8, 4, 2, 1}), DType::kInt32);
   Value* bits = a.Op("mul", {a.Cast(above, DType::kInt32), values});
-  return a.Cast(ReduceAxis(a, "reduce_sum", bits, -1), DType::kUInt8);
+  return a.Cast(Reduce({a, bits}, "reduce_sum", {-1}), DType::kUInt8);
 }
 
 // How many bits are set: uint8.
@@ -113,10 +115,10 @@ Value* PopulationCount(TfArgs& a) {
   std::iota(places.begin(), places.end(), 0);
   Value* each =
       a.Op("bit_shift",
-           {Unsqueeze(a, SameWidth(a, a.in(0), bits), {-1}), a.Cast(a.b.Ints(places), bits)},
+           {Unsqueeze({a, SameWidth(a, a.in(0), bits)}, {-1}), a.Cast(a.b.Ints(places), bits)},
            {{"direction", "RIGHT"}});
   Value* lowest = a.Cast(a.Op("mod", {each, a.b.Scalar(bits, 2)}), DType::kInt32);
-  return a.Cast(ReduceAxis(a, "reduce_sum", lowest, -1), DType::kUInt8);
+  return a.Cast(Reduce({a, lowest}, "reduce_sum", {-1}), DType::kUInt8);
 }
 
 // The next number of the type from x towards y. Numbers of one sign stand in the order of their
@@ -132,14 +134,14 @@ absl::StatusOr<Value*> NextAfter(TfArgs& a) {
   const auto number = [&](int64_t v) { return a.b.Scalar(bits, static_cast<double>(v)); };
   Value* zero = a.b.Scalar(t, 0);
   Value* away = a.Op("equal", {a.Op("greater", {y, x}), a.Op("greater", {x, zero})});
-  Value* step = Where(a, away, number(1), number(-1));
+  Value* step = Where({a, away}, {a, number(1)}, {a, number(-1)});
   Value* moved = SameWidth(a, a.Op("add", {SameWidth(a, x, bits), step}), t);
   Value* least = SameWidth(a, number(1), t);
-  Value* from_zero = Where(a, a.Op("greater", {y, zero}), least, a.Op("neg", {least}));
-  Value* next = Where(a, a.Op("equal", {x, zero}), from_zero, moved);
+  Value* from_zero = Where(a.Op("greater", {y, zero}), {a, least}, a.Op("neg", {least}));
+  Value* next = Where(a.Op("equal", {x, zero}), {a, from_zero}, {a, moved});
   Value* nan = a.Op("or", {a.Op("is_nan", {x}), a.Op("is_nan", {y})});
-  next = Where(a, a.Op("equal", {x, y}), y, next);
-  return Where(a, nan, a.Op("add", {x, y}), next);
+  next = Where(a.Op("equal", {x, y}), {a, y}, {a, next});
+  return Where({a, nan}, a.Op("add", {x, y}), {a, next});
 }
 
 }  // namespace

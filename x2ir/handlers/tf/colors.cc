@@ -1,8 +1,8 @@
 // TensorFlow: colours of images, whose last axis is red, green and blue.
 #include <array>
 
+#include "x2ir/builder/arrays.h"
 #include "x2ir/handlers/tf/tf.h"
-#include "x2ir/ops/expression.h"
 
 namespace x2ir {
 namespace {
@@ -22,7 +22,7 @@ Pixel Channels(TfArgs& a, const Expr& x) {
   return {Expr(a.b, parts[0]), Expr(a.b, parts[1]), Expr(a.b, parts[2])};
 }
 Expr Joined(const Pixel& p) {
-  return p[0].Op("concat", {p[0].value(), p[1].value(), p[2].value()}, {{"axis", -1}});
+  return p[0].Op("concat", {p[1].value(), p[2].value()}, {{"axis", -1}});
 }
 Expr Clamp01(const Expr& x) { return Min(Max(x, 0.0), 1.0); }
 
@@ -89,7 +89,7 @@ absl::StatusOr<Value*> AdjustContrast(TfArgs& a) {
   const Expr x = Computed(a, 0);
   const Expr factor = Expr(a.b, a.in(1)).To(x.dtype());
   // Sums of many pixels lose digits in float32.
-  const Expr mean = x.To(DType::kFloat64).Reduce("reduce_mean", {-3, -2}, true).To(x.dtype());
+  const Expr mean = Reduce(x.To(DType::kFloat64), "reduce_mean", {-3, -2}, true).To(x.dtype());
   return ((x - mean) * factor + mean).To(a.in(0)->dtype()).value();
 }
 

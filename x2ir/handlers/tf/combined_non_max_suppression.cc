@@ -2,8 +2,9 @@
 #include <limits>
 #include <utility>
 
-#include "x2ir/handlers/tf/arrays.h"
-#include "x2ir/ops/expression.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
 namespace {
@@ -22,46 +23,47 @@ absl::StatusOr<Values> CombinedNonMaxSuppression(TfArgs& a) {
   const bool shared = of_boxes.value() == 1;
 
   const auto number = [&](Value* v) { return Expr(a.b, a.AsInt64(v)); };
-  const auto vector = [&](const Expr& v) { return a.Reshape(v.value(), {1}); };
+  const auto vector = [&](const Expr& v) { return ReshapeTo(v, Ints(a, {1})); };
   const Expr batch(a.b, SizeAt(a, a.in(1), 0)), count(a.b, SizeAt(a, a.in(1), 1)),
       classes(a.b, SizeAt(a, a.in(1), 2));
-  const Expr per_class = number(a.Reshape(a.in(2), {})), most = number(a.Reshape(a.in(3), {}));
+  const Expr per_class = number(ReshapeTo(a.in(2), Ints(a, {}))),
+             most = number(ReshapeTo(a.in(3), Ints(a, {})));
   // A row of boxes is what classes share, or a class of an image.
-  Value* scores = a.Transpose(a.in(1), {0, 2, 1});
-  Value* boxes = a.Transpose(a.in(0), {0, 2, 1, 3});
+  Value* scores = Transpose(a.in(1), {0, 2, 1});
+  Value* boxes = Transpose(a.in(0), {0, 2, 1, 3});
   Value* four = a.b.Ints({4});
   const Expr rows = shared ? batch : batch * classes;
-  boxes = ReshapeTo(a, boxes, JoinSizes(a, {vector(rows), vector(count), four}));
+  boxes = ReshapeTo({a, boxes}, Concat(a, {vector(rows), vector(count), four}, 0));
   const Expr each = shared ? classes : Expr(a.b, a.b.Int(1));
-  Value* table = ReshapeTo(a, scores, JoinSizes(a, {vector(rows), vector(each), vector(count)}));
-  const auto threshold = [&](size_t i) { return a.Reshape(a.in(i), {1}); };
+  Value* table = ReshapeTo({a, scores}, Concat(a, {vector(rows), vector(each), vector(count)}, 0));
+  const auto threshold = [&](size_t i) { return ReshapeTo(a.in(i), Ints(a, {1})); };
   Value* found =
       a.Op("non_max_suppression", {boxes, table, vector(per_class), threshold(4), threshold(5)});
 
   // The scores of those that were found, where they stand in the table; the others drop out.
-  const auto column = [&](int64_t i) { return Expr(a.b, Along(a, found, a.b.Int(i), 1)); };
+  const auto column = [&](int64_t i) { return Expr(a.b, Gather({a, found}, a.b.Int(i), 1)); };
   const Expr places = (column(0) * each + column(1)) * count + column(2);
   constexpr double kOut = -std::numeric_limits<double>::infinity();
-  Value* flat = a.Reshape(table, {-1});
+  Value* flat = ReshapeTo({a, table}, Ints(a, {-1}));
   Value* none = a.Op("expand", {a.b.Scalar(DType::kFloat32, kOut), a.Op("shape", {flat})});
-  Value* left = ScatterNd(a, none, Unsqueeze(a, places.value(), {1}),
-                          Along(a, flat, places.value(), 0), "none");
+  Value* left =
+      ScatterNd({a, none}, Unsqueeze(places, {1}), Gather({a, flat}, places.value(), 0), "none");
   const Expr candidates = classes * count;
-  left = ReshapeTo(a, left, JoinSizes(a, {vector(batch), vector(candidates)}));
+  left = ReshapeTo({a, left}, Concat(a, {vector(batch), vector(candidates)}, 0));
   const Expr total = pads ? Min(most, per_class * classes) : most;
   const Expr taken = Min(total, candidates);
   const Values best =
       a.b.Ops("top_k", {left, vector(taken)}, {{"axis", 1}, {"largest", 1}, {"sorted", 1}}, 2);
   const Expr valid = Expr(a.b, best[0]) > kOut, place(a.b, best[1]);
 
-  const Expr image(a.b, Unsqueeze(a, Iota(a, batch.value()), {1}));
+  const Expr image(a.b, Unsqueeze(Iota(batch), {1}));
   const Expr row = shared ? image * count + Mod(place, count) : image * candidates + place;
-  Expr box(a.b, Along(a, a.Reshape(boxes, {-1, 4}), row.value(), 0));
+  Expr box(a.b, Gather(ReshapeTo({a, boxes}, Ints(a, {-1, 4})), row.value(), 0));
   if (clips) box = Max(Min(box, 1.0), 0.0);
-  box = Where(Expr(a.b, Unsqueeze(a, valid.value(), {2})), box, 0.0);
+  box = Where(Expr(a.b, Unsqueeze(valid, {2})), box, 0.0);
   const Expr score = Where(valid, Expr(a.b, best[0]), 0.0);
   const Expr class_ = Where(valid, (place / count).To(DType::kFloat32), 0.0);
-  const Expr valid_count = valid.To(DType::kInt32).Reduce("reduce_sum", {1}, false);
+  const Expr valid_count = Reduce(valid.To(DType::kInt32), "reduce_sum", {1});
   const auto padded = [&](const Expr& x) {
     Value* lack = vector(total - taken);
     Value* pad = a.Op("concat", {a.b.Ints({0}), lack}, {{"axis", 0}});

@@ -21,7 +21,7 @@ absl::StatusOr<Value*> ConcatV2(TfArgs& a) {
   return Joined(a, std::move(parts), axis);
 }
 
-absl::StatusOr<Value*> Concat(TfArgs& a) {
+absl::StatusOr<Value*> FromConcat(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, a.KnownInt(0, "axis"));
   if (a.num_inputs() < 2) return Invalid("expected two operands or more");
   return Joined(a, a.inputs(1), axis);
@@ -122,7 +122,7 @@ absl::StatusOr<Values> Unpack(TfArgs& a) {
 
 X2IR_TF(concat)
     .From("ConcatV2", ConcatV2)
-    .From("Concat", Concat)
+    .From("Concat", FromConcat)
     .From("Pack", Pack)
     .From("ParallelConcat", ParallelConcat);
 X2IR_TF(split).From("Split", Split).From("SplitV", SplitV).From("Unpack", Unpack);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "x2ir/handlers/tf/sizes.h"
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
@@ -154,8 +154,8 @@ absl::StatusOr<Value*> DepthwiseTranspose(TfArgs& a) {
   }
   const int64_t channels = kernel[2].value();
   Value* relaid =
-      a.Reshape(Relaid(a, a.in(1), {2, 3, 0, 1}),
-                {channels * kernel[3].value(), 1, kernel[0].value(), kernel[1].value()});
+      ReshapeTo({a, Relaid(a, a.in(1), {2, 3, 0, 1})},
+                Ints(a, {channels * kernel[3].value(), 1, kernel[0].value(), kernel[1].value()}));
   return Transposed(a, w, *sizes, a.in(2), relaid, {kernel[0], kernel[1]}, channels);
 }
 

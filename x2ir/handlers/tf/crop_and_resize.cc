@@ -1,7 +1,6 @@
 // TensorFlow: pieces of images, each made of one size.
-#include "x2ir/handlers/tf/sizes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/tf.h"
-#include "x2ir/ops/expression.h"
 
 namespace x2ir {
 namespace {
@@ -21,7 +20,7 @@ CropPlaces PlacesAlong(TfArgs& a, const Expr& begin, const Expr& end, const Expr
   const Expr at =
       count > 1 ? begin * last + step * ((end - begin) * last / static_cast<double>(count - 1))
                 : (begin + end) * 0.5 * last;
-  return {at, And(at >= 0.0, at <= last)};
+  return {at, (at >= 0.0) & (at <= last)};
 }
 
 // Operands: images [batch, height, width, depth], boxes [n, 4], whose image each is of [n], and the
@@ -35,24 +34,22 @@ absl::StatusOr<Value*> CropAndResize(TfArgs& a) {
   for (const int64_t n : size) {
     if (n < 1 || n > (1 << 20)) return Invalid("crops of size ", n);
   }
-  const std::vector<TfSize> sizes = SizesOf(a, a.in(0));
+  const std::vector<Size> sizes = AllSizes(a.in(0));
   if (sizes.size() != 4) return Invalid("expected images of rank 4");
   const Expr images = Expr(a.b, a.in(0)).To(kFloat);
   const Expr boxes(a.b, a.in(1));
   const auto last = [&](size_t axis) {
-    return Expr(a.b, SizesAsValue(a, {SizeOp(a, "sub", sizes[axis], 1)})).To(kFloat);
+    return Expr(a.b, Vector(a, {Minus(a, sizes[axis], 1)})).To(kFloat);
   };
-  const auto column = [&](int64_t i) {
-    return boxes.Op("gather", {boxes.value(), a.b.Ints({i})}, {{"axis", 1}});
-  };
+  const auto column = [&](int64_t i) { return boxes.Op("gather", {a.b.Ints({i})}, {{"axis", 1}}); };
   const Expr last_row = last(1), last_column = last(2);
   const CropPlaces rows = PlacesAlong(a, column(0), column(2), last_row, size[0]);
   const CropPlaces columns = PlacesAlong(a, column(1), column(3), last_column, size[1]);
   // As [boxes, rows, columns].
   const auto unsqueezed = [&](const Expr& x, std::vector<int64_t> axes) {
-    return x.Op("unsqueeze", {x.value(), a.b.Ints(axes)});
+    return x.Op("unsqueeze", {a.b.Ints(axes)});
   };
-  const Expr inside = And(unsqueezed(rows.inside, {2}), unsqueezed(columns.inside, {1}));
+  const Expr inside = unsqueezed(rows.inside, {2}) & unsqueezed(columns.inside, {1});
   Value* shape = a.Op("shape", {inside.value()});
   const auto index = [&](const Expr& x, std::vector<int64_t> axes) {
     const Expr all = unsqueezed(x.To(DType::kInt64), std::move(axes));
@@ -71,7 +68,7 @@ absl::StatusOr<Value*> CropAndResize(TfArgs& a) {
     result = picked(RoundHalfUp(row), RoundHalfUp(col));
   } else {
     const Expr top = Floor(row), left = Floor(col);
-    const Expr bottom = row.Unary("ceil"), right = col.Unary("ceil");
+    const Expr bottom = row.Op("ceil"), right = col.Op("ceil");
     const Expr down = unsqueezed(row - top, {2, 3}), along = unsqueezed(col - left, {1, 3});
     const auto between = [](const Expr& x, const Expr& y, const Expr& t) {
       return x + (y - x) * t;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
@@ -78,8 +79,8 @@ class Params {
     int64_t count = 1;
     for (const int64_t dim : dims) count *= dim;
     const int64_t begin = std::exchange(at_, at_ + count);
-    Value* piece = a_.Op("slice", {buffer_, a_.Ints64({begin}), a_.Ints64({at_}), a_.Ints64({0})});
-    return a_.Reshape(piece, std::move(dims));
+    Value* piece = a_.Op("slice", {buffer_, Ints(a_, {begin}), Ints(a_, {at_}), Ints(a_, {0})});
+    return ReshapeTo({a_, piece}, Ints(a_, std::move(dims)));
   }
 
  private:
@@ -128,12 +129,12 @@ absl::StatusOr<Values> CudnnRnn(TfArgs& a, bool v3) {
   const int64_t gates = net.gates(), units = net.units, directions = net.directions;
 
   // A transpose is its own inverse.
-  const auto turned = [&](Value* v) { return time_major ? v : a.Transpose(v, {1, 0, 2}); };
+  const auto turned = [&](Value* v) { return time_major ? v : Transpose({a, v}, {1, 0, 2}); };
   const auto joined = [&](const Values& parts, int64_t axis) {
     return parts.size() == 1 ? parts[0] : a.Op("concat", parts, {{"axis", axis}});
   };
   const auto reordered = [&](Value* v, int64_t axis) {
-    return gates == 1 ? v : a.Op("gather", {v, a.Ints64(net.mode->gates)}, {{"axis", axis}});
+    return gates == 1 ? v : a.Op("gather", {v, Ints(a, net.mode->gates)}, {{"axis", axis}});
   };
   Attribute::Strings activations;
   for (int64_t d = 0; d < directions; ++d) {
@@ -144,7 +145,7 @@ absl::StatusOr<Values> CudnnRnn(TfArgs& a, bool v3) {
                         {"direction", directions == 2 ? "bidirectional" : "forward"},
                         {"hidden_size", units}};
   if (net.mode->op == "gru") attrs.Set("linear_before_reset", 1);
-  Value* lengths = v3 ? a.Cast(a.in(4), DType::kInt32) : nullptr;
+  Value* lengths = v3 ? a.Cast(a.in(4), DType::kInt32).value() : nullptr;
   Value* initial_h = turned(a.in(1));
   Value* initial_c = lstm ? turned(a.in(2)) : nullptr;
   Params matrices(a, a.in(3), 0), biases(a, a.in(3), net.matrices());
@@ -158,19 +159,20 @@ absl::StatusOr<Values> CudnnRnn(TfArgs& a, bool v3) {
       Value* of_input = reordered(matrices.Next({gates, units, width}), 0);
       Value* of_state = reordered(matrices.Next({gates, units, units}), 0);
       Value* of_both = reordered(biases.Next({2, gates, units}), 1);
-      w.push_back(a.Reshape(of_input, {1, gates * units, width}));
-      r.push_back(a.Reshape(of_state, {1, gates * units, units}));
-      b.push_back(a.Reshape(of_both, {1, 2 * gates * units}));
+      w.push_back(ReshapeTo({a, of_input}, Ints(a, {1, gates * units, width})));
+      r.push_back(ReshapeTo({a, of_state}, Ints(a, {1, gates * units, units})));
+      b.push_back(ReshapeTo({a, of_both}, Ints(a, {1, 2 * gates * units})));
     }
     const auto first = [&](Value* all) {
       const int64_t begin = layer * directions;
-      return a.Op("slice", {all, a.Ints64({begin}), a.Ints64({begin + directions}), a.Ints64({0})});
+      return a.Op("slice", {all, Ints(a, {begin}), Ints(a, {begin + directions}), Ints(a, {0})});
     };
     Values operands = {y, joined(w, 0), joined(r, 0), joined(b, 0), lengths, first(initial_h)};
     if (lstm) operands.push_back(first(initial_c));
     // length, directions, batch, units
     const Values out = a.b.Ops(net.mode->op, operands, attrs, lstm ? 3 : 2);
-    y = a.Op("reshape", {a.Transpose(out[0], {0, 2, 1, 3}), a.Ints64({0, 0, directions * units})});
+    y = a.Op("reshape",
+             {Transpose({a, out[0]}, {0, 2, 1, 3}), Ints(a, {0, 0, directions * units})});
     last_h.push_back(out[1]);
     if (lstm) last_c.push_back(out[2]);
   }
@@ -194,7 +196,7 @@ absl::StatusOr<Net> KnownNet(TfArgs& a) {
 absl::StatusOr<Value*> ParamsSize(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const Net net, KnownNet(a));
   const DType dtype = a.Type("S", DType::kInt32);
-  return a.Op("identity", {a.Cast(a.Ints64({net.matrices() + net.biases()}), dtype)});
+  return a.Op("identity", {a.Cast(Ints(a, {net.matrices() + net.biases()}), dtype)});
 }
 
 absl::StatusOr<Value*> CanonicalToParams(TfArgs& a) {
@@ -207,7 +209,7 @@ absl::StatusOr<Value*> CanonicalToParams(TfArgs& a) {
     return Invalid("expected ", count, " matrices and biases, got ", a.num_inputs() - 3);
   }
   Values flat;
-  for (Value* v : a.inputs(3)) flat.push_back(a.Reshape(v, {-1}));
+  for (Value* v : a.inputs(3)) flat.push_back(ReshapeTo({a, v}, Ints(a, {-1})));
   return a.Op("concat", flat, {{"axis", 0}});
 }
 

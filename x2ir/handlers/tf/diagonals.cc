@@ -4,7 +4,9 @@
 #include <functional>
 #include <string>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
 namespace {
@@ -82,18 +84,18 @@ absl::StatusOr<int64_t> KnownSize(TfArgs& a, size_t i, int64_t from_last) {
 // The last `count` axes as one.
 Value* FlattenLast(TfArgs& a, Value* v, int64_t count) {
   if (count == 1) return v;
-  const int64_t rank = RankOf(a, v);
-  if (count == rank) return a.Reshape(v, {-1});
+  const int64_t rank = Expr(a, v).rank();
+  if (count == rank) return ReshapeTo({a, v}, Ints(a, {-1}));
   int64_t size = 1;
   for (int64_t i = rank - count; i < rank; ++i) size *= (*v->shape())[i].value();
-  return ReshapeTo(a, v, JoinSizes(a, {Sizes(a, v, 0, rank - count), a.b.Ints({size})}));
+  return ReshapeTo({a, v}, Concat(a, {ShapeOf({a, v}, 0, rank - count), a.b.Ints({size})}, 0));
 }
 
 // An element more at the end of the last axis.
 Value* WithPadding(TfArgs& a, Value* v, Value* padding) {
-  const int64_t rank = RankOf(a, v);
+  const int64_t rank = Expr(a, v).rank();
   Value* one = a.b.Ints({1});
-  Value* sizes = rank > 1 ? JoinSizes(a, {Sizes(a, v, 0, rank - 1), one}) : one;
+  Value* sizes = rank > 1 ? Concat(a, {ShapeOf({a, v}, 0, rank - 1), one}, 0) : one;
   Value* last = a.Op("expand", {padding, sizes});
   return a.Op("concat", {v, last}, {{"axis", rank - 1}});
 }
@@ -127,13 +129,13 @@ Value* ToMatrix(TfArgs& a, const Band& band, Value* diagonals, bool in_rows, Val
     const int64_t place = band.PlaceOf(i, j);
     return place < 0 ? nowhere : place;
   });
-  return Along(a, WithPadding(a, flat, padding), table, RankOf(a, flat) - 1);
+  return Gather({a, WithPadding(a, flat, padding)}, table, Expr(a, flat).rank() - 1);
 }
 
 // Of any size: the diagonal where row and column are one.
 Value* MainDiagonal(TfArgs& a, Value* rows, Value* columns, Value* diagonal, Value* others) {
-  Value* on = a.Op("equal", {Unsqueeze(a, Iota(a, rows), {1}), Iota(a, columns)});
-  return Where(a, on, diagonal, others);
+  Value* on = a.Op("equal", {Unsqueeze(Iota({a, rows}), {1}), Iota({a, columns})});
+  return Where({a, on}, {a, diagonal}, {a, others});
 }
 
 absl::StatusOr<Value*> MatrixDiag(TfArgs& a) {
@@ -141,7 +143,7 @@ absl::StatusOr<Value*> MatrixDiag(TfArgs& a) {
   if (rank < 1) return Invalid("expected rank 1 or more");
   Value* x = a.in(0);
   Value* size = SizeAt(a, x, rank - 1);
-  return MainDiagonal(a, size, size, Unsqueeze(a, x, {-1}), ZeroOf(a, x));
+  return MainDiagonal(a, size, size, Unsqueeze({a, x}, {-1}), ZeroOf(a, x));
 }
 
 absl::StatusOr<Value*> MatrixDiagOf(TfArgs& a, std::string_view align) {
@@ -185,9 +187,9 @@ Value* ToDiagonals(TfArgs& a, const Band& band, Value* matrix, bool in_rows, Val
     if (at < 0 || at >= band.LengthOf(d)) return nowhere;
     return (at + std::max<int64_t>(-d, 0)) * band.columns + at + std::max<int64_t>(d, 0);
   });
-  if (!in_rows) table = Squeeze(a, table, {0});
-  const int64_t last = RankOf(a, flat) - 1;
-  return Along(a, padding ? WithPadding(a, flat, padding) : flat, table, last);
+  if (!in_rows) table = Squeeze({a, table}, {0});
+  const int64_t last = Expr(a, flat).rank() - 1;
+  return Gather({a, padding ? WithPadding(a, flat, padding) : flat}, table, last);
 }
 
 absl::Status TakeMatrix(TfArgs& a, Band* band) {
@@ -206,11 +208,11 @@ absl::StatusOr<Value*> MatrixDiagPart(TfArgs& a) {
     Value* rows = SizeAt(a, x, rank - 2);
     Value* columns = SizeAt(a, x, rank - 1);
     Value* step = a.Op("add", {columns, a.b.Int(1)});
-    Value* places = a.Op("mul", {Iota(a, a.Op("min", {rows, columns})), step});
-    Value* size = Unsqueeze(a, a.Op("mul", {rows, columns}), {0});
-    Value* flat = rank == 2 ? a.Reshape(x, {-1})
-                            : ReshapeTo(a, x, JoinSizes(a, {Sizes(a, x, 0, rank - 2), size}));
-    return Along(a, flat, places, rank - 2);
+    Value* places = a.Op("mul", {Iota(a.Op("min", {rows, columns})), step});
+    Value* size = Unsqueeze(a.Op("mul", {rows, columns}), {0});
+    Value* flat = rank == 2 ? ReshapeTo({a, x}, Ints(a, {-1}))
+                            : ReshapeTo({a, x}, Concat(a, {ShapeOf({a, x}, 0, rank - 2), size}, 0));
+    return Gather({a, flat}, places, rank - 2);
   }
   X2IR_RETURN_IF_ERROR(TakeMatrix(a, &band));
   return ToDiagonals(a, band, a.in(0), false, nullptr);
@@ -240,13 +242,13 @@ absl::StatusOr<Value*> MatrixSetDiagonals(TfArgs& a, Band band) {
     if (count != band.count()) return Invalid(count, " diagonals, expected ", band.count());
   }
   Value* flat = FlattenLast(a, matrix, 2);
-  const int64_t last = RankOf(a, flat) - 1, old = band.rows * band.columns;
+  const int64_t last = Expr(a, flat).rank() - 1, old = band.rows * band.columns;
   Value* both = a.Op("concat", {flat, FlattenLast(a, a.in(1), in_rows ? 2 : 1)}, {{"axis", last}});
   Value* table = Table(a, band.rows, band.columns, [&](int64_t i, int64_t j) {
     const int64_t place = band.PlaceOf(i, j);
     return place < 0 ? i * band.columns + j : old + place;
   });
-  return Along(a, both, table, last);
+  return Gather({a, both}, table, last);
 }
 
 absl::StatusOr<Value*> MatrixSetDiag(TfArgs& a) { return MatrixSetDiagonals(a, Band{}); }
@@ -265,11 +267,11 @@ absl::StatusOr<Value*> MatrixSetDiagV3(TfArgs& a) { return MatrixSetDiagOf(a, "R
 absl::StatusOr<Value*> Diag(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   if (rank < 1) return Invalid("expected rank 1 or more");
-  Value* flat = a.Reshape(a.in(0), {-1});
+  Value* flat = ReshapeTo(a.in(0), Ints(a, {-1}));
   Value* size = SizeAt(a, flat, 0);
   Value* matrix = MainDiagonal(a, size, size, flat, ZeroOf(a, flat));
-  Value* sizes = Sizes(a, a.in(0));
-  return ReshapeTo(a, matrix, JoinSizes(a, {sizes, sizes}));
+  Value* sizes = ShapeOf(a.in(0), 0);
+  return ReshapeTo({a, matrix}, Concat(a, {sizes, sizes}, 0));
 }
 
 absl::StatusOr<Value*> DiagPart(TfArgs& a) {
@@ -285,8 +287,8 @@ absl::StatusOr<Value*> DiagPart(TfArgs& a) {
   }
   std::vector<int64_t> places;
   for (int64_t i = 0; i < size; ++i) places.push_back(i * (size + 1));
-  Value* found = Along(a, a.Reshape(a.in(0), {-1}), a.b.Ints(places), 0);
-  return ReshapeTo(a, found, Sizes(a, a.in(0), 0, rank / 2));
+  Value* found = Gather(ReshapeTo(a.in(0), Ints(a, {-1})), a.b.Ints(places), 0);
+  return ReshapeTo({a, found}, ShapeOf(a.in(0), 0, rank / 2));
 }
 
 // --- Bands ----------------------------------------------------------------------------------
@@ -296,8 +298,8 @@ absl::StatusOr<Value*> MatrixBandPart(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   if (rank < 2) return Invalid("expected rank 2 or more, got ", rank);
   Value* x = a.in(0);
-  Value* row = Unsqueeze(a, Iota(a, SizeAt(a, x, rank - 2)), {1});
-  Value* column = Iota(a, SizeAt(a, x, rank - 1));
+  Value* row = Unsqueeze(Iota({a, SizeAt(a, x, rank - 2)}), {1});
+  Value* column = Iota({a, SizeAt(a, x, rank - 1)});
   const auto within = [&](Value* distance, size_t i) {
     Value* most = a.AsInt64(a.in(i));
     Value* all = a.Op("less", {most, a.b.Int(0)});
@@ -305,7 +307,7 @@ absl::StatusOr<Value*> MatrixBandPart(TfArgs& a) {
   };
   Value* kept =
       a.Op("and", {within(a.Op("sub", {row, column}), 1), within(a.Op("sub", {column, row}), 2)});
-  return Where(a, kept, x, ZeroOf(a, x));
+  return Where({a, kept}, {a, x}, {a, ZeroOf(a, x)});
 }
 
 }  // namespace

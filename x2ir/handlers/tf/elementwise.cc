@@ -1,42 +1,24 @@
 // TensorFlow: functions of each element, tests, casts, and what hands its operands on.
 #include <limits>
 
+#include "x2ir/builder/special_functions.h"
 #include "x2ir/handlers/tf/tf.h"
-#include "x2ir/ops/special_functions.h"
 
 namespace x2ir {
 namespace {
 
-Value* Reciprocal(TfArgs& a) {
-  Value* x = a.in(0);
-  return a.Op("div", {a.Scalar(x, 1), x});
-}
+Value* FromReciprocal(TfArgs& a) { return 1 / a.in(0); }
 
-Value* Rsqrt(TfArgs& a) {
-  Value* root = a.Op("sqrt", {a.in(0)});
-  return a.Op("div", {a.Scalar(root, 1), root});
-}
-
-Value* Square(TfArgs& a) { return a.Op("mul", {a.in(0), a.in(0)}); }
+Value* Rsqrt(TfArgs& a) { return 1 / Sqrt(a.in(0)); }
 
 // Of integers it is the integer itself.
-Value* Round(TfArgs& a) {
+Value* RoundFloats(TfArgs& a) {
   return a.Op(IsFloating(a.in(0)->dtype()) ? "round" : "identity", {a.in(0)});
 }
 
-Value* FromLog1p(TfArgs& a) { return Log1p(Expr(a.b, a.in(0))).value(); }
-
-Value* Expm1(TfArgs& a) {
-  Value* x = a.in(0);
-  Value* one = a.Scalar(x, 1);
-  Value* u = a.Op("exp", {x});
-  Value* du = a.Op("sub", {u, one});
-  Value* corrected = a.Op("mul", {du, a.Op("div", {x, a.Op("log", {u})})});
-  // Where exp is 0 or infinite there is nothing to put right.
-  Value* extreme = a.Op("or", {a.Op("is_inf", {u}), a.Op("equal", {u, a.Scalar(x, 0)})});
-  Value* tiny = a.Op("equal", {du, a.Scalar(x, 0)});
-  return a.Op("where", {tiny, x, a.Op("where", {extreme, du, corrected})});
-}
+Value* FromLog1p(TfArgs& a) { return Log1p(a.in(0)); }
+Value* FromExpm1(TfArgs& a) { return Expm1(a.in(0)); }
+Value* FromSquare(TfArgs& a) { return Square(a.in(0)); }
 
 Value* Conj(TfArgs& a) {
   a.Require(!IsComplex(a.in(0)->dtype()), "complex numbers");
@@ -45,7 +27,7 @@ Value* Conj(TfArgs& a) {
 
 Value* Relu6(TfArgs& a) {
   Value* x = a.in(0);
-  return a.Op("min", {a.Op("max", {x, a.Scalar(x, 0)}), a.Scalar(x, 6)});
+  return a.Op("min", {a.Op("max", {x, Expr(a, x).Number(0)}), Expr(a, x).Number(6)});
 }
 
 Value* LeakyRelu(TfArgs& a) {
@@ -97,7 +79,7 @@ Value* First(TfArgs& a) {
   return a.Op("identity", {a.in(0)});
 }
 
-Values All(TfArgs& a) {
+Values FromAll(TfArgs& a) {
   Values values;
   for (Value* value : a.inputs()) values.push_back(a.Op("identity", {value}));
   return values;
@@ -136,7 +118,7 @@ X2IR_TF(cos).Is("Cos");
 X2IR_TF(cosh).Is("Cosh");
 X2IR_TF(elu).From("Elu", Elu);
 X2IR_TF(erf).Is("Erf");
-X2IR_TF(exp).Is("Exp").From("Expm1", Expm1);
+X2IR_TF(exp).Is("Exp").From("Expm1", FromExpm1);
 X2IR_TF(floor).Is("Floor");
 X2IR_TF(is_inf).Is("IsInf").From("IsFinite", IsFinite);
 X2IR_TF(is_nan).Is("IsNan");
@@ -145,8 +127,8 @@ X2IR_TF(log).Is("Log").From("Log1p", FromLog1p);
 X2IR_TF(neg).Is("Neg");
 X2IR_TF(not ).Is("LogicalNot");
 X2IR_TF(relu).Is("Relu").From("Relu6", Relu6);
-X2IR_TF(div).From("Reciprocal", Reciprocal).From("Inv", Reciprocal).From("Rsqrt", Rsqrt);
-X2IR_TF(round).From("Rint", Round).From("Round", Round);
+X2IR_TF(div).From("Reciprocal", FromReciprocal).From("Inv", FromReciprocal).From("Rsqrt", Rsqrt);
+X2IR_TF(round).From("Rint", RoundFloats).From("Round", RoundFloats);
 X2IR_TF(selu).Is("Selu");
 X2IR_TF(sigmoid).Is("Sigmoid");
 X2IR_TF(sign).Is("Sign");
@@ -155,7 +137,7 @@ X2IR_TF(sinh).Is("Sinh");
 X2IR_TF(softplus).Is("Softplus");
 X2IR_TF(softsign).Is("Softsign");
 X2IR_TF(sqrt).Is("Sqrt");
-X2IR_TF(mul).From("Square", Square);
+X2IR_TF(mul).From("Square", FromSquare);
 X2IR_TF(tan).Is("Tan");
 X2IR_TF(tanh).Is("Tanh");
 X2IR_TF(cast).From("Cast", Cast);
@@ -179,7 +161,7 @@ X2IR_TF(identity)
     .From("CheckNumericsV2", First)
     .From("Print", First)
     .From("EnsureShape", First)
-    .From("IdentityN", All)
+    .From("IdentityN", FromAll)
     .From("Assert", Nothing)
     .From("NoOp", Nothing)
     .From("PrintV2", Nothing)

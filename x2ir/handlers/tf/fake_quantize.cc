@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/builder/arrays.h"
 #include "x2ir/handlers/tf/tf.h"
-#include "x2ir/ops/expression.h"
 
 namespace x2ir {
 namespace {
@@ -27,7 +27,7 @@ Value* FakeQuantized(TfArgs& a, const Expr& least, const Expr& greatest) {
   const Expr quantized_zero = Floor(-nudged_least * inverse + 0.5);
   const Expr shifted = Max(Min(x, nudged_greatest), nudged_least) - nudged_least;
   const Expr result = Floor(shifted * inverse - quantized_zero + 0.5) * scale;
-  return Where(And(least == 0.0, greatest == 0.0), 0.0, result).value();
+  return Where((least == 0.0) & (greatest == 0.0), 0.0, result).value();
 }
 
 Value* FakeQuantArgs(TfArgs& a) {
@@ -67,9 +67,9 @@ absl::StatusOr<Value*> QuantizedThere(TfArgs& a, const AskedRange& q, const Boun
   }
   const auto bound = [&](bool greatest) {
     const Symbol op = greatest ? "reduce_max" : "reduce_min";
-    if (!given) return others.empty() ? x : x.Reduce(op, others, true);
+    if (!given) return others.empty() ? x : Reduce(x, op, others, true);
     const Expr v = bounds(greatest);
-    return behind.empty() ? v : v.Op("unsqueeze", {v.value(), a.b.Ints(behind)});
+    return behind.empty() ? v : v.Op("unsqueeze", {a.b.Ints(behind)});
   };
   const Expr least = bound(false), greatest = bound(true);
   a.Require(x.dtype() == DType::kFloat32 || x.dtype() == DType::kFloat64, "narrow floats");
@@ -89,7 +89,7 @@ absl::StatusOr<Value*> QuantizedThere(TfArgs& a, const AskedRange& q, const Boun
     clamped = Max(Min(x, upper), lower);
   }
   const Expr scaled = clamped * scale;
-  const Expr rounded = q.half_to_even ? scaled.Unary("round") : Floor(scaled + 0.5);
+  const Expr rounded = q.half_to_even ? scaled.Op("round") : Floor(scaled + 0.5);
   return (rounded * step).value();
 }
 

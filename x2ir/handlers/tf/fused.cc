@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/shapes.h"
 
 namespace x2ir {
 namespace {
@@ -15,24 +15,24 @@ struct Activation {
   Value* (*make)(TfArgs& a, Value* x);
 };
 const Activation kActivations[] = {
-    {"Relu", [](TfArgs& a, Value* x) { return a.Op("relu", {x}); }},
+    {"Relu", [](TfArgs& a, Value* x) -> Value* { return a.Op("relu", {x}); }},
     {"Relu6",
-     [](TfArgs& a, Value* x) {
-       return a.Op("min", {a.Op("max", {x, a.Scalar(x, 0)}), a.Scalar(x, 6)});
+     [](TfArgs& a, Value* x) -> Value* {
+       return a.Op("min", {a.Op("max", {x, Expr(a, x).Number(0)}), Expr(a, x).Number(6)});
      }},
     {"Elu",
-     [](TfArgs& a, Value* x) {
+     [](TfArgs& a, Value* x) -> Value* {
        return a.Op("elu", {x}, {{"alpha", 1.0f}});
      }},
     {"LeakyRelu",
-     [](TfArgs& a, Value* x) {
+     [](TfArgs& a, Value* x) -> Value* {
        return a.Op("leaky_relu", {x}, {{"alpha", a.Float("leakyrelu_alpha", 0.2f)}});
      }},
-    {"Tanh", [](TfArgs& a, Value* x) { return a.Op("tanh", {x}); }},
-    {"Sigmoid", [](TfArgs& a, Value* x) { return a.Op("sigmoid", {x}); }},
-    {"GeluExact", [](TfArgs& a, Value* x) { return a.Op("gelu", {x}); }},
+    {"Tanh", [](TfArgs& a, Value* x) -> Value* { return a.Op("tanh", {x}); }},
+    {"Sigmoid", [](TfArgs& a, Value* x) -> Value* { return a.Op("sigmoid", {x}); }},
+    {"GeluExact", [](TfArgs& a, Value* x) -> Value* { return a.Op("gelu", {x}); }},
     {"GeluApproximate",
-     [](TfArgs& a, Value* x) {
+     [](TfArgs& a, Value* x) -> Value* {
        return a.Op("gelu", {x}, {{"approximate", "tanh"}});
      }},
 };
@@ -54,8 +54,9 @@ absl::StatusOr<Value*> FusedOps(TfArgs& a, Value* y, TfLayout layout) {
     } else if (name == "BiasAdd") {
       Value* bias = a.in(next++);
       std::vector<int64_t> behind;
-      for (int64_t i = 2; !layout.channels_last && i < RankOf(a, y); ++i) behind.push_back(i - 1);
-      y = a.Op("add", {y, Unsqueeze(a, bias, behind)});
+      for (int64_t i = 2; !layout.channels_last && i < Expr(a, y).rank(); ++i)
+        behind.push_back(i - 1);
+      y = a.Op("add", {y, Unsqueeze({a, bias}, behind)});
     } else if (name == "Add") {
       y = a.Op("add", {y, a.in(next++)});
     } else if (name == "FusedBatchNorm") {

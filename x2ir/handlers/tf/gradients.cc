@@ -4,8 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include "x2ir/builder/arrays.h"
 #include "x2ir/handlers/tf/tf.h"
-#include "x2ir/ops/expression.h"
 
 namespace x2ir {
 namespace {
@@ -25,7 +25,7 @@ Value* DyLast(TfArgs& a) {
 // What is infinite times 0 is NaN, as it is in TensorFlow.
 Expr Relu(TfArgs&, const Expr& dy, const Expr& x) { return dy * (x > 0.0).To(dy.dtype()); }
 Expr Relu6(TfArgs&, const Expr& dy, const Expr& x) {
-  return dy * And(x > 0.0, x < 6.0).To(dy.dtype());
+  return dy * ((x > 0.0) & (x < 6.0)).To(dy.dtype());
 }
 Expr LeakyRelu(TfArgs& a, const Expr& dy, const Expr& x) {
   return Where(x > 0.0, dy, dy * a.Float("alpha", 0.2f));
@@ -54,7 +54,7 @@ absl::StatusOr<Value*> BiasAddGrad(TfArgs& a) {
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   axes.erase(axes.begin() + layout.ChannelAxis(rank));
-  return Expr(a.b, a.in(0)).Reduce("reduce_sum", axes, false).value();
+  return Reduce(a.in(0), "reduce_sum", axes);
 }
 
 }  // namespace

@@ -5,24 +5,10 @@
 #include <string_view>
 #include <utility>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
 
 namespace x2ir {
-
-std::vector<Value*> Unraveled(TfArgs& a, Value* places, const std::vector<Value*>& sizes) {
-  std::vector<Value*> indices(sizes.size());
-  for (size_t i = sizes.size(); i-- > 0;) {
-    indices[i] = i == 0 ? places : a.Op("mod", {places, sizes[i]});
-    if (i > 0) places = a.Op("div", {places, sizes[i]});
-  }
-  return indices;
-}
-
-Value* Stacked(TfArgs& a, const std::vector<Value*>& values, int64_t axis) {
-  std::vector<Value*> parts;
-  for (Value* value : values) parts.push_back(Unsqueeze(a, value, {axis}));
-  return a.Op("concat", std::move(parts), {{"axis", axis}});
-}
 
 absl::StatusOr<std::vector<Value*>> Elements(TfArgs& a, Value* v) {
   if (!v->shape() || v->shape()->rank() != 1 || !(*v->shape())[0].is_static()) {
@@ -31,7 +17,7 @@ absl::StatusOr<std::vector<Value*>> Elements(TfArgs& a, Value* v) {
   const int64_t count = (*v->shape())[0].value();
   if (count < 1 || count > 254) return Invalid("a tensor of ", count, " axes");
   std::vector<Value*> elements;
-  for (int64_t i = 0; i < count; ++i) elements.push_back(Along(a, v, a.b.Int(i), 0));
+  for (int64_t i = 0; i < count; ++i) elements.push_back(Gather({a, v}, a.b.Int(i), 0));
   return elements;
 }
 
@@ -40,7 +26,7 @@ namespace {
 // Column k: the indices, on all axes, of element number k.
 absl::StatusOr<Value*> UnravelIndex(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> sizes, Elements(a, a.in(1)));
-  return Stacked(a, Unraveled(a, a.in(0), sizes), 0);
+  return Stack(a, Unraveled(a.in(0), sizes), 0);
 }
 
 // --- Layouts ----------------------------------------------------------------------------------
@@ -64,7 +50,7 @@ absl::StatusOr<Value*> DataFormatDimMap(TfArgs& a) {
   std::vector<int64_t> places;
   for (const char axis : f.from) places.push_back(static_cast<int64_t>(f.to.find(axis)));
   Value* map = a.Cast(a.b.Ints(places), a.in(0)->dtype());
-  return Along(a, map, a.in(0), 0);
+  return Gather({a, map}, a.in(0), 0);
 }
 
 // What there is for each axis in the other layout's order; without batch and channels too.
@@ -82,7 +68,7 @@ absl::StatusOr<Value*> DataFormatVecPermute(TfArgs& a) {
   if (count != f.from.size()) return Invalid("expected ", f.from.size(), " axes, got ", count);
   std::vector<int64_t> order;
   for (const char axis : f.to) order.push_back(static_cast<int64_t>(f.from.find(axis)));
-  return Along(a, a.in(0), a.b.Ints(order), 0);
+  return Gather(a.in(0), a.b.Ints(order), 0);
 }
 
 // --- Rows at numbers ------------------------------------------------------------------------
@@ -94,7 +80,7 @@ absl::StatusOr<Value*> Inplace(TfArgs& a) {
   if (kHow == InplaceKind::kSub) rows = a.Op("neg", {rows});
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(1));
   if (rank != 1) return Invalid("expected numbers of rank 1, got ", rank);
-  return ScatterNd(a, a.in(0), Unsqueeze(a, a.in(1), {1}), rows,
+  return ScatterNd(a.in(0), Unsqueeze(a.in(1), {1}), rows,
                    kHow == InplaceKind::kUpdate ? "none" : "add");
 }
 

@@ -9,11 +9,6 @@
 
 namespace X2IR_API x2ir {
 
-// The indices, axis by axis, of elements by their numbers. Sizes are of rank 0, and of one type
-// with the numbers.
-std::vector<Value*> Unraveled(TfArgs& a, Value* places, const std::vector<Value*>& sizes);
-// Values of one shape along a new axis.
-Value* Stacked(TfArgs& a, const std::vector<Value*>& values, int64_t axis);
 // The elements of a value of rank 1, each of rank 0.
 absl::StatusOr<std::vector<Value*>> Elements(TfArgs& a, Value* v);
 

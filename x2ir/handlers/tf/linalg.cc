@@ -3,7 +3,9 @@
 #include <numeric>
 #include <utility>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
 namespace {
@@ -13,7 +15,7 @@ void ExpectReal(TfArgs& a) {
 }
 
 Value* Turned(TfArgs& a, Value* v) {
-  const int64_t rank = RankOf(a, v);
+  const int64_t rank = Expr(a, v).rank();
   if (rank < 2) {
     a.b.Fail(Invalid("a matrix of rank ", rank));
     return v;
@@ -21,7 +23,7 @@ Value* Turned(TfArgs& a, Value* v) {
   std::vector<int64_t> perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[rank - 2], perm[rank - 1]);
-  return a.Transpose(v, std::move(perm));
+  return Transpose({a, v}, std::move(perm));
 }
 
 Value* MatrixSolve(TfArgs& a) {
@@ -37,16 +39,16 @@ Value* MatrixTriangularSolve(TfArgs& a) {
   Value* matrix = a.in(0);
   Value* sides = a.in(1);
   if (adjoint) matrix = Turned(a, matrix);
-  const int64_t rank = RankOf(a, matrix), of_sides = RankOf(a, sides);
+  const int64_t rank = Expr(a, matrix).rank(), of_sides = Expr(a, sides).rank();
   if (rank >= 2 && of_sides >= 2 && (rank > 2 || of_sides > 2)) {
     // Zeros of both batches, added, are of the batch of both.
     const auto batch = [&](Value* v, int64_t r) {
       Value* one = a.b.Scalar(DType::kFloat32, 0);
-      return r == 2 ? one : a.Op("expand", {one, Sizes(a, v, 0, r - 2)});
+      return r == 2 ? one : a.Op("expand", {one, ShapeOf({a, v}, 0, r - 2)});
     };
     Value* both = a.Op("shape", {a.Op("add", {batch(matrix, rank), batch(sides, of_sides)})});
     const auto spread = [&](Value* v, int64_t r) {
-      return a.Op("expand", {v, JoinSizes(a, {both, Sizes(a, v, r - 2)})});
+      return a.Op("expand", {v, Concat(a, {both, ShapeOf({a, v}, r - 2)}, 0)});
     };
     matrix = spread(matrix, rank);
     sides = spread(sides, of_sides);
@@ -58,11 +60,11 @@ Value* MatrixInverse(TfArgs& a) {
   ExpectReal(a);
   const bool adjoint = a.Bool("adjoint", false);
   Value* x = adjoint ? Turned(a, a.in(0)) : a.in(0);
-  const int64_t rank = RankOf(a, x);
+  const int64_t rank = Expr(a, x).rank();
   if (rank < 2) return x;
-  Value* places = Iota(a, SizeAt(a, x, rank - 1));
-  Value* on = a.Op("equal", {Unsqueeze(a, places, {1}), places});
-  Value* ones = a.Op("expand", {a.Cast(on, x->dtype()), Sizes(a, x)});
+  Value* places = Iota({a, SizeAt(a, x, rank - 1)});
+  Value* on = a.Op("equal", {Unsqueeze({a, places}, {1}), places});
+  Value* ones = a.Op("expand", {a.Cast(on, x->dtype()), ShapeOf({a, x}, 0)});
   return a.Op("solve", {x, ones});
 }
 
@@ -72,15 +74,15 @@ struct Diagonals {
   Value *above, *on, *below;
 };
 Value* Tridiagonal(TfArgs& a, const Diagonals& d) {
-  const int64_t rank = RankOf(a, d.on);
+  const int64_t rank = Expr(a, d.on).rank();
   if (rank < 1) return d.on;
-  Value* columns = Iota(a, SizeAt(a, d.on, rank - 1));
-  Value* rows = Unsqueeze(a, columns, {1});
-  Value* matrix = a.Scalar(d.on, 0);
+  Value* columns = Iota({a, SizeAt(a, d.on, rank - 1)});
+  Value* rows = Unsqueeze({a, columns}, {1});
+  Value* matrix = Expr(a, d.on).Number(0);
   for (const auto& [values, shift] :
        {std::pair(d.above, 1), std::pair(d.on, 0), std::pair(d.below, -1)}) {
     Value* place = a.Op("equal", {columns, a.Op("add", {rows, a.b.Int(shift)})});
-    matrix = Where(a, place, Unsqueeze(a, values, {-1}), matrix);
+    matrix = Where({a, place}, Unsqueeze({a, values}, {-1}), {a, matrix});
   }
   return matrix;
 }
@@ -88,15 +90,15 @@ Value* TridiagonalSolve(TfArgs& a) {
   ExpectReal(a);
   a.Ignore("partial_pivoting");  // without it others round as well
   a.Require(!a.Bool("perturb_singular", false), "singular matrices that are changed");
-  const int64_t rank = RankOf(a, a.in(0));
+  const int64_t rank = a.in(0).rank();
   if (rank < 2) return a.in(0);
-  const auto row = [&](int64_t i) { return Along(a, a.in(0), a.b.Int(i), rank - 2); };
+  const auto row = [&](int64_t i) { return Gather(a.in(0), a.b.Int(i), rank - 2); };
   return a.Op("solve", {Tridiagonal(a, {row(0), row(1), row(2)}), a.in(1)});
 }
 // Operands: the three diagonals, [..., 1, n], and a matrix.
 Value* TridiagonalMatMul(TfArgs& a) {
   ExpectReal(a);
-  const int64_t rank = RankOf(a, a.in(0));
+  const int64_t rank = a.in(0).rank();
   if (rank < 2) return a.in(0);
   Value* x = a.in(3);
   Value* axis = a.b.Ints({rank - 2});
@@ -108,7 +110,7 @@ Value* TridiagonalMatMul(TfArgs& a) {
   };
   constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
   const auto factor = [&](size_t i, int64_t from, int64_t to) {
-    return Unsqueeze(a, Squeeze(a, part(a.in(i), from, to, rank - 1), {rank - 2}), {-1});
+    return Unsqueeze(Squeeze({a, part(a.in(i), from, to, rank - 1)}, {rank - 2}), {-1});
   };
   Value* on = a.Op("mul", {factor(1, 0, kAll), x});
   Value* above = a.Op("mul", {factor(0, 0, -1), part(x, 1, kAll, rank - 2)});
@@ -126,31 +128,31 @@ Values LogMatrixDeterminant(TfArgs& a) {
   ExpectReal(a);
   Value* x = a.in(0);
   const DType t = x->dtype();
-  const int64_t rank = RankOf(a, x);
+  const int64_t rank = Expr(a, x).rank();
   if (rank < 2 || !a.b.status().ok()) return {x, x};
   const Values lu = a.b.Ops("lu", {a.Cast(x, DType::kFloat64)}, {}, 2);
-  Value* places = Iota(a, SizeAt(a, x, rank - 1));
-  Value* on = a.Op("equal", {Unsqueeze(a, places, {1}), places});
+  Value* places = Iota({a, SizeAt(a, x, rank - 1)});
+  Value* on = a.Op("equal", {Unsqueeze({a, places}, {1}), places});
   Value* wide_zero = a.b.Scalar(DType::kFloat64, 0);
-  Value* pivots = ReduceAxis(a, "reduce_sum", Where(a, on, lu[0], wide_zero), -1);
+  Value* pivots = Reduce(Where({a, on}, {a, lu[0]}, {a, wide_zero}), "reduce_sum", {-1});
   // Rows changed places an odd number of times if an odd number of pairs are out of order.
-  Value* later = a.Op("less", {Unsqueeze(a, places, {1}), places});
-  Value* greater = a.Op("greater", {Unsqueeze(a, lu[1], {-1}), Unsqueeze(a, lu[1], {-2})});
+  Value* later = a.Op("less", {Unsqueeze({a, places}, {1}), places});
+  Value* greater = a.Op("greater", {Unsqueeze({a, lu[1]}, {-1}), Unsqueeze({a, lu[1]}, {-2})});
   Value* pairs = a.Cast(a.Op("and", {later, greater}), DType::kInt64);
-  pairs = ReduceAxis(a, "reduce_sum", ReduceAxis(a, "reduce_sum", pairs, -1), -1);
+  pairs = Reduce(Reduce({a, pairs}, "reduce_sum", {-1}), "reduce_sum", {-1});
   Value* odd = a.Cast(a.Op("mod", {pairs, a.b.Int(2)}), DType::kFloat64);
   Value* parity = a.Op(
       "sub", {a.b.Scalar(DType::kFloat64, 1), a.Op("mul", {odd, a.b.Scalar(DType::kFloat64, 2)})});
-  Value* sign = a.Op("mul", {ReduceAxis(a, "reduce_prod", a.Op("sign", {pivots}), -1), parity});
-  Value* log = ReduceAxis(a, "reduce_sum", a.Op("log", {a.Op("abs", {pivots})}), -1);
+  Value* sign = a.Op("mul", {Reduce(a.Op("sign", {pivots}), "reduce_prod", {-1}), parity});
+  Value* log = Reduce(a.Op("log", {a.Op("abs", {pivots})}), "reduce_sum", {-1});
   log = a.Cast(log, t);
   // TensorFlow has no NaN here.
   constexpr double kInf = std::numeric_limits<double>::infinity();
   Value* strange = a.Op("or", {a.Op("is_nan", {log}), a.Op("is_inf", {log})});
   Value* positive = a.Op("greater", {log, a.b.Scalar(t, 0)});
-  Value* infinite = Where(a, positive, a.b.Scalar(t, kInf), a.b.Scalar(t, -kInf));
-  sign = Where(a, strange, a.b.Scalar(t, 0), a.Cast(sign, t));
-  return {sign, Where(a, strange, infinite, log)};
+  Value* infinite = Where({a, positive}, {a, a.b.Scalar(t, kInf)}, {a, a.b.Scalar(t, -kInf)});
+  sign = Where({a, strange}, {a, a.b.Scalar(t, 0)}, a.Cast(sign, t));
+  return {sign, Where({a, strange}, {a, infinite}, {a, log})};
 }
 
 Value* Cholesky(TfArgs& a) {

@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "x2ir/builder/shapes.h"
+
 namespace x2ir {
 namespace {
 
@@ -33,7 +35,7 @@ Value* TfLists::OneSize(Value* v, int64_t axis) {
   return a_.Op("shape", {v}, {{"start", axis}, {"end", axis + 1}});
 }
 
-Value* TfLists::Count(Value* v) { return a_.Reshape(a_.AsInt64(v), {1}); }
+Value* TfLists::Count(Value* v) { return ReshapeTo(a_.AsInt64(v), Ints(a_, {1})); }
 
 Value* TfLists::Empty(DType dtype) { return a_.Op("sequence_empty", {}, {{"dtype", Name(dtype)}}); }
 
@@ -65,7 +67,7 @@ Value* TfLists::New(Value* size, DType dtype, const std::optional<Shape>& elemen
 
 Value* TfLists::Length(Value* list) {
   if (!IsStacked(list)) return a_.Op("sequence_length", {list});
-  return a_.Reshape(OneSize(list, 0), {});
+  return ReshapeTo({a_, OneSize(list, 0)}, Ints(a_, {}));
 }
 
 Value* TfLists::Get(Value* list, Value* index) {
@@ -77,7 +79,8 @@ Value* TfLists::Set(Value* list, Value* index, Value* item, bool grows) {
   Value* at = Index(index);
   Value* first = a_.b.Ints({0});
   if (IsStacked(list)) {
-    return a_.Op("scatter_nd", {list, a_.Reshape(at, {1, 1}), a_.Op("unsqueeze", {item, first})});
+    return a_.Op("scatter_nd",
+                 {list, ReshapeTo({a_, at}, Ints(a_, {1, 1})), a_.Op("unsqueeze", {item, first})});
   }
   // The old element is behind the new one.
   const auto replaced = [&](Builder& b) {
@@ -148,7 +151,7 @@ Value* TfLists::Scatter(Value* list, Value* indices, Value* value, bool grows) {
   if (made && made->Is("sequence_construct")) {
     size = a_.b.Int(static_cast<int64_t>(made->num_inputs()));
   } else if (made && made->Is("split_to_sequence") && !made->input(1)) {
-    size = a_.Reshape(OneSize(made->input(0), 0), {});
+    size = ReshapeTo({a_, OneSize(made->input(0), 0)}, Ints(a_, {}));
   } else if (made && made->Is("sequence_empty")) {
     size = a_.b.Int(0);
   } else {

@@ -26,7 +26,7 @@ absl::StatusOr<Values> SparseSoftmaxCrossEntropy(TfArgs& a) {
   if (!a.wants(1)) return Values{loss, nullptr};
   Value* softmax = a.Op("softmax", {logits}, {{"axis", -1}});
   // 1 is taken away at the label.
-  Value* ones = a.Op("expand", {a.Scalar(logits, -1), a.Op("shape", {labels})});
+  Value* ones = a.Op("expand", {Expr(a, logits).Number(-1), a.Op("shape", {labels})});
   return Values{loss, a.Op("scatter_elements", {softmax, labels, ones},
                            {{"axis", -1}, {"reduction", "add"}})};
 }

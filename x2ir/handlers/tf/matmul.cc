@@ -2,6 +2,8 @@
 #include <numeric>
 #include <utility>
 
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/fused.h"
 #include "x2ir/handlers/tf/tf.h"
 
@@ -19,7 +21,7 @@ Value* Transposed(TfArgs& a, Value* v) {
   std::vector<int64_t> perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[rank - 2], perm[rank - 1]);
-  return a.Transpose(v, std::move(perm));
+  return Transpose({a, v}, std::move(perm));
 }
 
 Value* Product(TfArgs& a, bool transpose_x, bool transpose_y) {
@@ -30,14 +32,14 @@ Value* Product(TfArgs& a, bool transpose_x, bool transpose_y) {
   return a.Op("matmul", {x, y});
 }
 
-Value* MatMul(TfArgs& a) {
+Value* FromMatMul(TfArgs& a) {
   for (const char* name : {"a_is_sparse", "b_is_sparse", "grad_a", "grad_b"}) a.Ignore(name);
   const bool x = a.Bool("transpose_a", false), y = a.Bool("transpose_b", false);
   return Product(a, x, y);
 }
 
 absl::StatusOr<Value*> FusedMatMul(TfArgs& a) {
-  Value* y = MatMul(a);
+  Value* y = FromMatMul(a);
   return FusedOps(a, y, TfLayout());
 }
 
@@ -69,7 +71,7 @@ Value* Einsum(TfArgs& a) {
 }  // namespace
 
 X2IR_TF(matmul)
-    .From("MatMul", MatMul)
+    .From("MatMul", FromMatMul)
     .From("_FusedMatMul", FusedMatMul)
     .From("SparseMatMul", SparseMatMul)
     .From("BatchMatMul", BatchMatMul)

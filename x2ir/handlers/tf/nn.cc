@@ -1,6 +1,7 @@
 // TensorFlow: convolutions, pools and normalizations, in either layout.
 #include <numeric>
 
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/fused.h"
 #include "x2ir/handlers/tf/tf.h"
 
@@ -61,7 +62,7 @@ absl::StatusOr<Value*> DepthwiseConv(TfArgs& a) {
   if (const Tensor* constant = kernel->fixed_constant()) {
     kernel = a.b.Constant(constant->Reshaped(to), a.in(1)->name());
   } else {
-    kernel = a.Reshape(kernel, to);
+    kernel = ReshapeTo({a, kernel}, Ints(a, to));
   }
   return a.Op("conv", {a.in(0), kernel}, std::move(attrs));
 }
@@ -119,7 +120,7 @@ absl::StatusOr<Values> FusedBatchNorm(TfArgs& a) {
     Value* one = a.b.Scalar(type, 1);
     Value* less = a.Op("max", {a.Op("sub", {count, one}), one});
     Value* unbiased = a.Op("mul", {batch_variance, a.Op("div", {count, less})});
-    const auto blend = [&](Value* old, Value* now) {
+    const auto blend = [&](Value* old, Value* now) -> Value* {
       if (factor == 1) return now;
       return a.Op("add", {a.Op("mul", {old, a.b.Scalar(type, 1.0 - factor)}),
                           a.Op("mul", {now, a.b.Scalar(type, factor)})});

@@ -5,8 +5,10 @@
 #include <tuple>
 #include <utility>
 
+#include "x2ir/builder/loop.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/special_functions.h"
 #include "x2ir/handlers/tf/tf.h"
-#include "x2ir/ops/special_functions.h"
 
 namespace x2ir {
 namespace {
@@ -28,7 +30,7 @@ AskedBoxes Read(TfArgs& a, int version) {
 
 // The numbers of the boxes selected, best first: int64.
 Expr Selected(TfArgs& a, const AskedBoxes& q) {
-  const auto vector = [&](const Expr& x) { return a.Reshape(x.value(), {1}); };
+  const auto vector = [&](const Expr& x) { return ReshapeTo(x, Ints(a, {1})); };
   Value* boxes = a.Op("unsqueeze", {q.boxes.value(), a.b.Ints({0})});
   Value* scores = a.Op("unsqueeze", {q.scores.value(), a.b.Ints({0, 1})});
   Value* rows = a.Op("non_max_suppression",
@@ -42,23 +44,19 @@ Expr Selected(TfArgs& a, const AskedBoxes& q) {
 Expr Overlaps(const Expr& boxes, const Expr& i) {
   const auto side = [&](int64_t from) {
     Builder& b = boxes.builder();
-    const auto column = [&](int64_t k) {
-      return boxes.Op("gather", {boxes.value(), b.Int(k)}, {{"axis", 1}});
-    };
+    const auto column = [&](int64_t k) { return boxes.Op("gather", {b.Int(k)}, {{"axis", 1}}); };
     const Expr p = column(from), q = column(from + 2);
     return std::pair(Min(p, q), Max(p, q));
   };
   const auto [y0, y1] = side(0);
   const auto [x0, x1] = side(1);
-  const auto of_i = [&](const Expr& x) {
-    return x.Op("gather", {x.value(), i.value()}, {{"axis", 0}});
-  };
+  const auto of_i = [&](const Expr& x) { return x.Op("gather", {i.value()}, {{"axis", 0}}); };
   const Expr area = (y1 - y0) * (x1 - x0), area_i = of_i(area);
   const Expr height = Max(Min(y1, of_i(y1)) - Max(y0, of_i(y0)), 0.0);
   const Expr width = Max(Min(x1, of_i(x1)) - Max(x0, of_i(x0)), 0.0);
   const Expr common = height * width;
   const Expr share = common / (area + area_i - common);
-  return Where(And(area > 0.0, area_i > 0.0), share, 0.0);
+  return Where((area > 0.0) & (area_i > 0.0), share, 0.0);
 }
 
 // TensorFlow compares overlaps of boxes of float16 in float16.
@@ -76,36 +74,34 @@ std::pair<Expr, Expr> SelectedOneByOne(TfArgs& a, const AskedBoxes& q, const Exp
   const Expr limit = Min(q.most, Expr(b, count));
   constexpr double kOut = -std::numeric_limits<double>::infinity();
   const auto none = [&](DType type) {
-    return Expr(b, b.Op("expand", {b.Scalar(type, 0), a.Reshape(limit.value(), {1})}));
+    return Expr(b, b.Op("expand", {b.Scalar(type, 0), ReshapeTo(limit, Ints(a, {1}))}));
   };
   const Expr places(b, a.Op("range", {b.Int(0), limit.value(), b.Int(1)}));
   const Expr numbers(b, a.Op("range", {b.Int(0), count, b.Int(1)}));
   const Expr start = Where(q.scores > q.least_score, q.scores, kOut);
-  const Step step = [&](const Expr& round, const std::vector<Expr>& s) -> Stepped {
+  const Step step = [&](const Expr&, const std::vector<Expr>& s) -> Stepped {
     const Expr scores = s[0];
-    const auto here = [&](const Expr& x) { return x.Inside(round); };
-    const Expr best = scores.Op("arg_max", {scores.value()}, {{"axis", 0}, {"keepdims", 0}});
-    const Expr score = scores.Op("gather", {scores.value(), best.value()}, {{"axis", 0}});
+    const Expr best = scores.Op("arg_max", {}, {{"axis", 0}, {"keepdims", 0}});
+    const Expr score = scores.Op("gather", {best.value()}, {{"axis", 0}});
     const Expr found = score > kOut;
     const Expr overlap = overlaps(best);
-    const Expr soft = here(sigma) > 0.0;
-    const Expr divisor = Where(soft, here(sigma), 1.0);
+    const Expr soft = sigma > 0.0;
+    const Expr divisor = Where(soft, sigma, 1.0);
     const Expr decayed = scores * Exp(overlap * overlap * (-0.5 / divisor));
-    const Expr hard = Where(overlap > here(q.overlap), kOut, scores);
+    const Expr hard = Where(overlap > q.overlap, kOut, scores);
     Expr left = Where(soft, decayed, hard);
-    left = Where(left > here(q.least_score), left, kOut);
-    left = Where(here(numbers) == best, kOut, left);
-    const Expr place = And(here(places) == s[1], found);
+    left = Where(left > q.least_score, left, kOut);
+    left = Where(numbers == best, kOut, left);
+    const Expr place = (places == s[1]) & found;
     return {
         {left, s[1] + found.To(DType::kInt64), Where(place, best, s[2]), Where(place, score, s[3])},
         left > kOut};
   };
   const std::vector<Expr> state =
-      Iterate(b, limit.value(),
-              {start, Expr(b, b.Int(0)), none(DType::kInt64), none(DType::kFloat32)}, step);
+      Iterate(limit, {start, Expr(b, b.Int(0)), none(DType::kInt64), none(DType::kFloat32)}, step);
   const auto first = [&](const Expr& x) {
     return Expr(
-        b, a.Op("slice", {x.value(), b.Ints({0}), a.Reshape(state[1].value(), {1}), b.Ints({0})}));
+        b, a.Op("slice", {x.value(), b.Ints({0}), ReshapeTo(state[1], Ints(a, {1})), b.Ints({0})}));
   };
   return {first(state[2]), first(state[3])};
 }
@@ -113,7 +109,7 @@ std::pair<Expr, Expr> SelectedOneByOne(TfArgs& a, const AskedBoxes& q, const Exp
 // Zeros up to the most that could be selected.
 Value* Padded(TfArgs& a, Value* x, const Expr& most) {
   Value* lack = (most - Expr(a.b, a.Op("size", {x}))).value();
-  Value* pads = a.Op("concat", {a.b.Ints({0}), a.Reshape(lack, {1})}, {{"axis", 0}});
+  Value* pads = a.Op("concat", {a.b.Ints({0}), ReshapeTo({a, lack}, Ints(a, {1}))}, {{"axis", 0}});
   return a.Op("pad", {x, pads}, {{"mode", "constant"}});
 }
 
@@ -121,9 +117,7 @@ template <int kVersion>
 absl::StatusOr<Values> NonMaxSuppression(TfArgs& a) {
   const AskedBoxes q = Read(a, kVersion);
   const bool narrow = a.in(1)->dtype() != DType::kFloat32;
-  const auto overlaps = [&](const Expr& best) {
-    return AsCompared(a, Overlaps(q.boxes.Inside(best), best));
-  };
+  const auto overlaps = [&](const Expr& best) { return AsCompared(a, Overlaps(q.boxes, best)); };
   const bool pads = kVersion >= 4 && a.Bool("pad_to_max_output_size", false);
   std::optional<Expr> numbers, scores;
   if (kVersion == 5) {
@@ -133,9 +127,9 @@ absl::StatusOr<Values> NonMaxSuppression(TfArgs& a) {
     a.Require(hard || !narrow, "scores of float16 that overlaps change");
     if (hard && !narrow) {
       numbers = Selected(a, q);
-      scores = q.scores.Op("gather", {q.scores.value(), numbers->value()}, {{"axis", 0}});
+      scores = q.scores.Op("gather", {numbers->value()}, {{"axis", 0}});
     } else {
-      const auto overlaps = [&](const Expr& best) { return Overlaps(q.boxes.Inside(best), best); };
+      const auto overlaps = [&](const Expr& best) { return Overlaps(q.boxes, best); };
       std::tie(numbers, scores) = SelectedOneByOne(a, q, sigma, overlaps);
     }
   } else if (narrow) {

@@ -2,7 +2,9 @@
 #include <optional>
 #include <string>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 
@@ -25,9 +27,9 @@ Value* Telling(TfArgs& a, Value* x) {
   Value* wide = a.Cast(x, DType::kFloat64);
   Value* nan = a.Op("is_nan", {x});
   Value* zero = a.b.Scalar(DType::kFloat64, 0);
-  Value* places = a.Cast(a.Op("add", {Iota(a, SizeAt(a, x, 0)), a.b.Int(1)}), DType::kFloat64);
-  Value* element = Unsqueeze(a, Where(a, nan, zero, wide), {1});
-  Value* place = Unsqueeze(a, Where(a, nan, places, zero), {1});
+  Value* places = a.Cast(a.Op("add", {Iota({a, SizeAt(a, x, 0)}), a.b.Int(1)}), DType::kFloat64);
+  Value* element = Unsqueeze(Where({a, nan}, {a, zero}, {a, wide}), {1});
+  Value* place = Unsqueeze(Where({a, nan}, {a, places}, {a, zero}), {1});
   return a.Op("concat", {element, place}, {{"axis", 1}});
 }
 
@@ -45,7 +47,7 @@ absl::StatusOr<Values> UniqueAlong(TfArgs& a, int64_t axis) {
   }
   const std::vector<bool> wanted = {true, true, true, true};
   Values found = a.b.Ops("unique", {keys}, {{"sorted", 0}, {"axis", axis}}, wanted);
-  return Values{Along(a, x, found[1], axis), a.Cast(found[2], to), a.Cast(found[3], to)};
+  return Values{Gather({a, x}, found[1], axis), a.Cast(found[2], to), a.Cast(found[3], to)};
 }
 
 absl::StatusOr<Values> Unique(TfArgs& a) {
@@ -65,15 +67,15 @@ absl::StatusOr<Values> UniqueV2(TfArgs& a) {
 Values ListDiff(TfArgs& a) {
   const DType to = IndexType(a, "out_idx");
   Value* x = a.in(0);
-  Value* there = AnyAlong(a, a.Op("equal", {Unsqueeze(a, x, {1}), a.in(1)}), 1);
-  const auto kept = [&](Value* v) { return a.Op("compress", {v, Not(a, there)}, {{"axis", 0}}); };
-  return {kept(x), a.Cast(kept(Iota(a, SizeAt(a, x, 0))), to)};
+  Value* there = Any(a.Op("equal", {Unsqueeze({a, x}, {1}), a.in(1)}), {1});
+  const auto kept = [&](Value* v) { return a.Op("compress", {v, !Expr(a, there)}, {{"axis", 0}}); };
+  return {kept(x), a.Cast(kept(Iota({a, SizeAt(a, x, 0)})), to)};
 }
 
 Value* NonZeroPlaces(TfArgs& a) {
   Value* x = a.in(0);
   a.Require(x->dtype() != DType::kString && !IsComplex(x->dtype()), "elements that are no numbers");
-  return a.Transpose(a.Op("non_zero", {x}), {1, 0});
+  return Transpose(a.Op("non_zero", {x}), {1, 0});
 }
 
 // --- Order ----------------------------------------------------------------------------------
@@ -85,15 +87,15 @@ Values Largest(TfArgs& a, Value* k) {
   return {found[0], a.Cast(found[1], to)};
 }
 Values TopK(TfArgs& a) { return Largest(a, a.b.Ints({a.Int("k", 0)})); }
-Values TopKV2(TfArgs& a) { return Largest(a, a.Reshape(a.AsInt64(a.in(1)), {1})); }
+Values TopKV2(TfArgs& a) { return Largest(a, ReshapeTo(a.AsInt64(a.in(1)), Ints(a, {1}))); }
 
 Value* NthElement(TfArgs& a) {
   const bool reverse = a.Bool("reverse", false);
-  Value* n = a.Reshape(a.AsInt64(a.in(1)), {1});
+  Value* n = ReshapeTo(a.AsInt64(a.in(1)), Ints(a, {1}));
   Value* k = a.Op("add", {n, a.b.Int(1)});
   Values found =
       a.b.Ops("top_k", {a.in(0), k}, {{"axis", -1}, {"largest", reverse}, {"sorted", 1}}, 2);
-  return Squeeze(a, Along(a, found[0], n, RankOf(a, a.in(0)) - 1), {-1});
+  return Squeeze(Gather({a, found[0]}, n, a.in(0).rank() - 1), {-1});
 }
 
 // Whether fewer than k classes are predicted more than the target; never where a prediction, or
@@ -104,12 +106,12 @@ Value* IsInTop(TfArgs& a, Value* k) {
   Value* classes = SizeAt(a, predictions, 1);
   Value* in_range = a.Op(
       "and", {a.Op("greater_or_equal", {targets, a.b.Int(0)}), a.Op("less", {targets, classes})});
-  Value* column = Unsqueeze(a, Where(a, in_range, targets, a.b.Int(0)), {1});
+  Value* column = Unsqueeze(Where({a, in_range}, {a, targets}, {a, a.b.Int(0)}), {1});
   Value* target = a.Op("gather_elements", {predictions, column}, {{"axis", 1}});
   Value* more = a.Cast(a.Op("greater", {predictions, target}), DType::kInt64);
-  Value* fewer = a.Op("less", {ReduceAxis(a, "reduce_sum", more, 1), k});
+  Value* fewer = a.Op("less", {Reduce({a, more}, "reduce_sum", {1}), k});
   Value* strange = a.Op("or", {a.Op("is_nan", {predictions}), a.Op("is_inf", {predictions})});
-  Value* sane = a.Op("and", {in_range, Not(a, AnyAlong(a, strange, 1))});
+  Value* sane = a.Op("and", {in_range, !Any({a, strange}, {1})});
   return a.Op("and", {sane, fewer});
 }
 Value* InTopK(TfArgs& a) { return IsInTop(a, a.b.Int(a.Int("k", 0))); }
@@ -118,14 +120,14 @@ Value* InTopKV2(TfArgs& a) { return IsInTop(a, a.AsInt64(a.in(2))); }
 // How many of the sorted ones (the last axis) come before each value: those less than it, or
 // those that it is not less than.
 Value* CountBefore(TfArgs& a, Value* sorted, Value* values, bool upper) {
-  values = Unsqueeze(a, values, {-1});
-  Value* before = upper ? Not(a, a.Op("less", {values, sorted})) : a.Op("less", {sorted, values});
-  return ReduceAxis(a, "reduce_sum", a.Cast(before, DType::kInt64), -1);
+  values = Unsqueeze({a, values}, {-1});
+  Value* before = upper ? !a.Op("less", {values, sorted}) : a.Op("less", {sorted, values});
+  return Reduce(a.Cast(before, DType::kInt64), "reduce_sum", {-1});
 }
 template <bool kUpper>
 Value* SortedBound(TfArgs& a) {
   const DType to = IndexType(a, "out_type");
-  return a.Cast(CountBefore(a, Unsqueeze(a, a.in(0), {1}), a.in(1), kUpper), to);
+  return a.Cast(CountBefore(a, Unsqueeze(a.in(0), {1}), a.in(1), kUpper), to);
 }
 
 Value* Bucketize(TfArgs& a) {
@@ -143,20 +145,19 @@ Value* OneHot(TfArgs& a) {
   const int64_t axis = a.Int("axis", -1);
   Value* indices = a.AsInt64(a.in(0));
   Value* depth = a.AsInt64(a.in(1));
-  const bool scalar = RankOf(a, indices) == 0;
-  if (scalar) indices = Unsqueeze(a, indices, {0});
-  indices = Where(a, a.Op("less", {indices, a.b.Int(0)}), depth, indices);
-  Value* values =
-      a.Op("concat", {Unsqueeze(a, a.in(3), {0}), Unsqueeze(a, a.in(2), {0})}, {{"axis", 0}});
+  const bool scalar = Expr(a, indices).rank() == 0;
+  if (scalar) indices = Unsqueeze({a, indices}, {0});
+  indices = Where(a.Op("less", {indices, a.b.Int(0)}), {a, depth}, {a, indices});
+  Value* values = a.Op("concat", {Unsqueeze(a.in(3), {0}), Unsqueeze(a.in(2), {0})}, {{"axis", 0}});
   Value* hot = a.Op("one_hot", {indices, depth, values}, {{"axis", scalar ? -1 : axis}});
-  return scalar ? Squeeze(a, hot, {0}) : hot;
+  return scalar ? Squeeze({a, hot}, {0}) : hot;
 }
 
 Value* InvertPermutation(TfArgs& a) {
   Value* x = a.in(0);
   Value* size = SizeAt(a, x, 0);
-  Value* zeros = a.Op("expand", {a.Scalar(x, 0), Sizes(a, x)});
-  return a.Op("scatter_elements", {zeros, a.AsInt64(x), a.Cast(Iota(a, size), x->dtype())},
+  Value* zeros = a.Op("expand", {Expr(a, x).Number(0), ShapeOf({a, x}, 0)});
+  return a.Op("scatter_elements", {zeros, a.AsInt64(x), a.Cast(Iota({a, size}), x->dtype())},
               {{"axis", 0}, {"reduction", "none"}});
 }
 
@@ -164,8 +165,8 @@ absl::StatusOr<Values> DynamicPartition(TfArgs& a) {
   const int64_t count = a.Int("num_partitions", 0);
   if (count < 1 || count > 1 << 16) return Invalid("num_partitions = ", count);
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(1));
-  Value* rows = FlattenFront(a, a.in(0), rank);
-  Value* numbers = a.Reshape(a.in(1), {-1});
+  Value* rows = FlattenFront(a.in(0), rank);
+  Value* numbers = ReshapeTo(a.in(1), Ints(a, {-1}));
   Values parts;
   for (int64_t i = 0; i < count; ++i) {
     Value* mine = a.Op("equal", {numbers, a.b.Scalar(DType::kInt32, static_cast<double>(i))});
@@ -202,17 +203,17 @@ absl::StatusOr<Value*> DynamicStitch(TfArgs& a) {
   std::vector<Value*> indices, rows;
   for (size_t i = 0; i < count; ++i) {
     X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(i));
-    indices.push_back(a.Reshape(a.AsInt64(a.in(i)), {-1}));
-    rows.push_back(FlattenFront(a, a.in(count + i), rank));
+    indices.push_back(ReshapeTo(a.AsInt64(a.in(i)), Ints(a, {-1})));
+    rows.push_back(FlattenFront(a.in(count + i), rank));
   }
-  Value* at = JoinSizes(a, indices);
-  Value* all = JoinSizes(a, rows);
-  if (places) return Along(a, all, a.b.Ints(*places), 0);
+  Value* at = Concat(a, indices, 0);
+  Value* all = Concat(a, rows, 0);
+  if (places) return Gather({a, all}, a.b.Ints(*places), 0);
   Value* with_none = a.Op("concat", {a.b.Ints({-1}), at}, {{"axis", 0}});
-  Value* size = a.Op("add", {ReduceAxis(a, "reduce_max", with_none, 0, true), a.b.Int(1)});
+  Value* size = a.Op("add", {Reduce({a, with_none}, "reduce_max", {0}, true), a.b.Int(1)});
   Value* first = a.Op("expand", {a.b.Int(0), size});
-  Value* last = ScatterNd(a, first, Unsqueeze(a, at, {1}), Iota(a, SizeAt(a, at, 0)), "max");
-  return Along(a, all, last, 0);
+  Value* last = ScatterNd({a, first}, Unsqueeze({a, at}, {1}), Iota({a, SizeAt(a, at, 0)}), "max");
+  return Gather({a, all}, last, 0);
 }
 
 }  // namespace

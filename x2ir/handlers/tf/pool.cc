@@ -1,6 +1,6 @@
 // TensorFlow: pools whose windows are operands or whose places are asked for, and normalizations
 // over channels.
-#include "x2ir/handlers/tf/sizes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
@@ -33,21 +33,21 @@ absl::StatusOr<Values> MaxPoolWithArgmax(TfArgs& a) {
   const bool with_batch = a.Bool("include_batch_in_index", false);
   const DType type = a.Type("Targmax", DType::kInt64);
   Value* x = a.in(0);
-  const std::vector<TfSize> sizes = SizesOf(a, x);
+  const std::vector<Size> sizes = AllSizes({a, x});
   if (sizes.size() != 4) return Invalid("expected an operand of rank 4");
   const std::vector<Value*> pooled = a.b.Ops("max_pool", {x}, std::move(attrs), {true, a.wants(1)});
   if (!a.wants(1)) return Values{pooled[0], nullptr};
   // IR counts through batch, channels, rows and columns.
-  const TfSize pixels = SizeOp(a, "mul", sizes[1], sizes[2]);
-  const auto one = [&](const TfSize& size) { return SizesAsValue(a, {size}); };
-  const auto positions = [&](const TfSize& count) {
+  const Size pixels = Times(a, sizes[1], sizes[2]);
+  const auto one = [&](const Size& size) { return Vector(a, {size}); };
+  const auto positions = [&](const Size& count) {
     Value* scalar = count.number ? a.b.Int(*count.number) : a.Op("squeeze", {count.value});
     return a.Op("range", {a.b.Int(0), scalar, a.b.Int(1)});
   };
-  Value* place = a.Op("mod", {pooled[1], one(SizeOp(a, "max", pixels, 1))});
+  Value* place = a.Op("mod", {pooled[1], one(Larger(a, pixels, 1))});
   place = a.Op("add", {a.Op("mul", {place, one(sizes[3])}), positions(sizes[3])});
   if (with_batch) {
-    Value* start = a.Op("mul", {positions(sizes[0]), one(SizeOp(a, "mul", pixels, sizes[3]))});
+    Value* start = a.Op("mul", {positions(sizes[0]), one(Times(a, pixels, sizes[3]))});
     place = a.Op("add", {place, a.Op("unsqueeze", {start, a.b.Ints({1, 2, 3})})});
   }
   return Values{pooled[0], a.Cast(place, type)};
@@ -72,7 +72,7 @@ Value* BatchNormGlobal(TfArgs& a) {
   const float epsilon = a.Float("variance_epsilon", 0);
   const bool scaled = a.Bool("scale_after_normalization", false);
   Value* gamma = a.in(4);
-  if (!scaled) gamma = a.Op("expand", {a.Scalar(gamma, 1), a.Op("shape", {gamma})});
+  if (!scaled) gamma = a.Op("expand", {Expr(a, gamma).Number(1), a.Op("shape", {gamma})});
   return a.Op("batch_normalization", {a.in(0), gamma, a.in(3), a.in(1), a.in(2)},
               {{"layout", "channels_last"}, {"epsilon", epsilon}});
 }

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
 
 namespace x2ir {
 namespace {
@@ -21,7 +22,8 @@ void ExpectFloats(TfArgs& a, size_t least, size_t greatest) {
 
 QuantizedRange RangeAt(TfArgs& a, size_t least, size_t greatest) {
   ExpectFloats(a, least, greatest);
-  return {Expr(a.b, a.Reshape(a.in(least), {})), Expr(a.b, a.Reshape(a.in(greatest), {}))};
+  return {Expr(a.b, ReshapeTo(a.in(least), Ints(a, {}))),
+          Expr(a.b, ReshapeTo(a.in(greatest), Ints(a, {})))};
 }
 
 QuantizedLimits LimitsOf(TfArgs& a, DType t) {
@@ -37,7 +39,7 @@ QuantizedLimits LimitsOf(TfArgs& a, DType t) {
 namespace {
 
 // Halves away from zero.
-Expr Rounded(const Expr& x) { return x.Unary("sign") * RoundHalfUp(Abs(x)); }
+Expr Rounded(const Expr& x) { return x.Op("sign") * RoundHalfUp(Abs(x)); }
 
 // Rounded floats as integers: the greatest float32 that an int32 reaches is less than its own.
 Expr ToIntegers(const Expr& x, DType t) {
@@ -117,7 +119,8 @@ absl::StatusOr<QuantizedRange> TakeRange(TfArgs& a, int64_t axis) {
     if (axis >= rank) return Invalid("axis = ", axis, " of a rank of ", rank);
   }
   const auto ends = [&](size_t i) {
-    return Expr(a.b, axis < 0 ? a.Reshape(a.in(i), {}) : a.Reshape(a.in(i), {-1}));
+    return Expr(a.b,
+                axis < 0 ? ReshapeTo(a.in(i), Ints(a, {})) : ReshapeTo(a.in(i), Ints(a, {-1})));
   };
   return QuantizedRange{ends(1), ends(2)};
 }
@@ -127,7 +130,7 @@ absl::StatusOr<Expr> Beside(TfArgs& a, int64_t axis, const Expr& x) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   std::vector<int64_t> behind;
   for (int64_t i = axis + 1; i < rank; ++i) behind.push_back(i - axis);
-  return Expr(a.b, Unsqueeze(a, x.value(), behind));
+  return Expr(a.b, Unsqueeze(x, behind));
 }
 
 absl::StatusOr<Values> QuantizeV2(TfArgs& a) {
@@ -169,7 +172,7 @@ absl::StatusOr<Values> QuantizeV2(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const Expr by, Beside(a, q.axis, scale));
   Expr y = Max(Min(x, to), from);
   if (q.mode == "SCALED") {
-    y = to_even ? (y * by).Unary("round") : Rounded(y * by);
+    y = to_even ? (y * by).Op("round") : Rounded(y * by);
   } else {
     y = (y - from) * by;
     y = limits.is_signed() ? Rounded(y - limits.steps() / 2) : Floor(y + 0.5);
@@ -277,12 +280,10 @@ Values Requantize(TfArgs& a) {
 
 // The range of what is there, with zero in it on the lower side.
 QuantizedRange RangeOfElements(TfArgs& a) {
-  const Expr q(a.b, a.Reshape(a.in(0), {-1}));
+  const Expr q(a.b, ReshapeTo(a.in(0), Ints(a, {-1})));
   const QuantizedLimits limits = LimitsOf(a, q.dtype());
   const QuantizedRange range = RangeAt(a, 1, 2);
-  const auto end = [&](Symbol op) {
-    return DequantizedNumber(q.Reduce(op, {0}, false), range, limits);
-  };
+  const auto end = [&](Symbol op) { return DequantizedNumber(Reduce(q, op, {0}), range, limits); };
   return {Min(end("reduce_min"), 0.0), end("reduce_max")};
 }
 Values RequantizationRange(TfArgs& a) {

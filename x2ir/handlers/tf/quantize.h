@@ -2,8 +2,8 @@
 #ifndef X2IR_HANDLERS_TF_QUANTIZE_H_
 #define X2IR_HANDLERS_TF_QUANTIZE_H_
 
+#include "x2ir/builder/expr.h"
 #include "x2ir/handlers/tf/tf.h"
-#include "x2ir/ops/expression.h"
 
 namespace X2IR_API x2ir {
 

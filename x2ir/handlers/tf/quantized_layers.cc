@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/quantize.h"
 #include "x2ir/handlers/tf/windows.h"
 
@@ -17,7 +17,7 @@ Values WithRange(TfArgs& a, Value* y, size_t least, size_t greatest) {
 }
 
 Values QuantizedReshape(TfArgs& a) {
-  return WithRange(a, ReshapeTo(a, a.in(0), a.AsInt64(a.in(1))), 2, 3);
+  return WithRange(a, ReshapeTo(a.in(0), a.AsInt64(a.in(1))), 2, 3);
 }
 
 // No number below 0, and none above 6 if there is a `last`.
@@ -69,7 +69,7 @@ absl::StatusOr<Values> QuantizedConcat(TfArgs& a) {
   std::vector<Value*> parts;
   for (size_t i = 0; i < count; ++i) {
     const Expr q(a.b, a.in(i + 1));
-    const Expr same = And(ranges[i].least == all.least, ranges[i].greatest == all.greatest);
+    const Expr same = (ranges[i].least == all.least) & (ranges[i].greatest == all.greatest);
     const Expr moved = QuantizedMinFirst(DequantizedMinFirst(q, ranges[i], limits), all, limits, t);
     parts.push_back(Where(same, q, moved).value());
   }
@@ -98,7 +98,7 @@ Values QuantizedMatMul(TfArgs& a) {
   a.Require(a.Type("Toutput", DType::kInt32) == DType::kInt32, "sums of other types than int32");
   const QuantizedRange x = RangeAt(a, 2, 3), y = RangeAt(a, 4, 5);
   const auto turned = [&](Value* v, Symbol attr) {
-    return a.Bool(attr, false) ? a.Transpose(v, {1, 0}) : v;
+    return a.Bool(attr, false) ? Transpose({a, v}, {1, 0}) : v;
   };
   Value* left = turned(FromZero(a, 0, x), "transpose_a");
   Value* right = turned(FromZero(a, 1, y), "transpose_b");
@@ -126,9 +126,9 @@ absl::StatusOr<Values> QuantizedConv2D(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Value * patches, Patches(a, FromZero(a, 0, x), w, nullptr));
   const std::optional<int64_t> count = CheckedProduct({kernel[0], kernel[1], kernel[2]});
   if (!count || *count == 0) return Invalid("a kernel of no or too many elements");
-  Value* sizes = Sizes(a, patches, 0, 3);
-  Value* rows = ReshapeTo(a, patches, JoinSizes(a, {sizes, a.b.Ints({*count})}));
-  Value* columns = a.Reshape(FromZero(a, 1, y), {*count, kernel[3]});
+  Value* sizes = ShapeOf({a, patches}, 0, 3);
+  Value* rows = ReshapeTo({a, patches}, Concat(a, {sizes, a.b.Ints({*count})}, 0));
+  Value* columns = ReshapeTo({a, FromZero(a, 1, y)}, Ints(a, {*count, kernel[3]}));
   const QuantizedRange range = RangeOfProducts(a, x, y);
   return Values{a.Op("matmul", {rows, columns}), range.least.value(), range.greatest.value()};
 }

@@ -3,7 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
 namespace {
@@ -16,14 +19,14 @@ struct Rows {
 Rows RowsOfSplits(TfArgs& a, Value* splits) {
   splits = a.AsInt64(splits);
   Value* last = a.Op("sub", {SizeAt(a, splits, 0), a.b.Int(1)});
-  Value* starts = Part(a, splits, 0, a.b.Int(0), last);
-  Value* ends = Part(a, splits, 0, a.b.Int(1), SizeAt(a, splits, 0));
+  Value* starts = Slice({a, splits}, 0, a.b.Int(0), last);
+  Value* ends = Slice({a, splits}, 0, a.b.Int(1), SizeAt(a, splits, 0));
   return {starts, a.Op("sub", {ends, starts})};
 }
 
 Rows RowsOfIds(TfArgs& a, Value* ids, Value* count) {
-  Value* ones = a.Op("expand", {a.b.Int(1), Sizes(a, ids)});
-  Value* lengths = CombineRows(a, ones, ids, count, "add", a.b.Int(0));
+  Value* ones = a.Op("expand", {a.b.Int(1), ShapeOf({a, ids}, 0)});
+  Value* lengths = CombineRows({a, ones}, {a, ids}, {a, count}, "add", {a, a.b.Int(0)});
   return {a.Op("cum_sum", {lengths, a.b.Int(0)}, {{"exclusive", 1}}), lengths};
 }
 
@@ -31,9 +34,9 @@ Rows RowsOfIds(TfArgs& a, Value* ids, Value* count) {
 Rows Resized(TfArgs& a, Rows rows, int64_t count) {
   for (Value** v : {&rows.starts, &rows.lengths}) {
     Value* missing = a.Op("sub", {a.b.Int(count), SizeAt(a, *v, 0)});
-    missing = Unsqueeze(a, a.Op("max", {missing, a.b.Int(0)}), {0});
+    missing = Unsqueeze(a.Op("max", {missing, a.b.Int(0)}), {0});
     Value* zeros = a.Op("expand", {a.b.Int(0), missing});
-    *v = Part(a, a.Op("concat", {*v, zeros}, {{"axis", 0}}), 0, a.b.Int(0), a.b.Int(count));
+    *v = Slice(a.Op("concat", {*v, zeros}, {{"axis", 0}}), 0, a.b.Int(0), a.b.Int(count));
   }
   return rows;
 }
@@ -43,15 +46,15 @@ Value* Padded(TfArgs& a, Value* values, const Rows& rows, int64_t width, Value* 
   Value* most = a.b.Int(width);
   if (width < 0) {
     Value* lengths = a.Op("concat", {a.b.Ints({0}), rows.lengths}, {{"axis", 0}});
-    most = ReduceAxis(a, "reduce_max", lengths, 0);
+    most = Reduce({a, lengths}, "reduce_max", {0});
   }
   // What fills up lies behind all values.
-  Value* one = a.Op("expand", {otherwise, JoinSizes(a, {a.b.Ints({1}), Sizes(a, values, 1)})});
+  Value* one = a.Op("expand", {otherwise, Concat(a, {a.b.Ints({1}), ShapeOf({a, values}, 1)}, 0)});
   Value* all = a.Op("concat", {values, one}, {{"axis", 0}});
-  Value* column = Iota(a, most);
-  Value* inside = a.Op("less", {column, Unsqueeze(a, rows.lengths, {1})});
-  Value* place = a.Op("add", {column, Unsqueeze(a, rows.starts, {1})});
-  return Along(a, all, Where(a, inside, place, SizeAt(a, values, 0)), 0);
+  Value* column = Iota({a, most});
+  Value* inside = a.Op("less", {column, Unsqueeze({a, rows.lengths}, {1})});
+  Value* place = a.Op("add", {column, Unsqueeze({a, rows.starts}, {1})});
+  return Gather({a, all}, Where({a, inside}, {a, place}, {a, SizeAt(a, values, 0)}), 0);
 }
 
 // From the innermost ragged axis outwards.
@@ -66,7 +69,7 @@ absl::StatusOr<Value*> ToTensor(TfArgs& a) {
   Value* first_size = nullptr;
   size_t first = 3;  // operand of the outermost ragged axis
   if (kinds[0] == "FIRST_DIM_SIZE") {
-    first_size = a.AsInt64(a.Reshape(a.in(first++), {}));
+    first_size = a.AsInt64(ReshapeTo(a.in(first++), Ints(a, {})));
     kinds.erase(kinds.begin());
   }
   for (const std::string& kind : kinds) {
@@ -94,7 +97,7 @@ absl::StatusOr<Value*> ToTensor(TfArgs& a) {
       // As many rows as the axis around has elements.
       Value* outer = a.in(first + i - 1);
       Value* count = SizeAt(a, outer, 0);
-      if (kinds[i - 1] == "ROW_SPLITS") count = Along(a, a.AsInt64(outer), a.b.Int(-1), 0);
+      if (kinds[i - 1] == "ROW_SPLITS") count = Gather(a.AsInt64(outer), a.b.Int(-1), 0);
       rows = RowsOfIds(a, partition, count);
     }
     if (i == 0 && sizes[0] >= 0) rows = Resized(a, rows, sizes[0]);
@@ -111,11 +114,12 @@ absl::StatusOr<Values> ToSparse(TfArgs& a) {
   if (rank != 1) return Unimplemented("ragged rows of what has axes of its own");
   const Rows rows = RowsOfSplits(a, a.in(0));
   Value* lengths = a.Op("concat", {a.b.Ints({0}), rows.lengths}, {{"axis", 0}});
-  Value* most = ReduceAxis(a, "reduce_max", lengths, 0, /*keep=*/true);
-  Value* column = Iota(a, Squeeze(a, most, {0}));
-  Value* inside = a.Op("less", {column, Unsqueeze(a, rows.lengths, {1})});
-  Value* indices = a.Transpose(a.Op("non_zero", {inside}), {1, 0});
-  return Values{indices, a.Op("identity", {a.in(1)}), JoinSizes(a, {Sizes(a, rows.lengths), most})};
+  Value* most = Reduce({a, lengths}, "reduce_max", {0}, /*keep=*/true);
+  Value* column = Iota(Squeeze({a, most}, {0}));
+  Value* inside = a.Op("less", {column, Unsqueeze({a, rows.lengths}, {1})});
+  Value* indices = Transpose(a.Op("non_zero", {inside}), {1, 0});
+  return Values{indices, a.Op("identity", {a.in(1)}),
+                Concat(a, {ShapeOf({a, rows.lengths}, 0), most}, 0)};
 }
 
 }  // namespace

@@ -7,8 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "x2ir/handlers/tf/arrays.h"
-#include "x2ir/ops/special_functions.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/loop.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/special_functions.h"
+#include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
 namespace {
@@ -161,10 +164,10 @@ struct Drawn {
 Drawn DrawnFor(TfArgs& a, Seed& seed, DrawKind kind) {
   Value* parameter = a.in(After(kind));
   Value* shape = a.AsInt64(a.in(0));
-  if (kind == DrawKind::kStateful) shape = JoinSizes(a, {shape, a.Op("shape", {parameter})});
+  if (kind == DrawKind::kStateful) shape = Concat(a, {shape, a.Op("shape", {parameter})}, 0);
   const Expr even(a.b, a.Op("random_uniform", {shape}, seed.Attrs(DType::kFloat64)));
   const Expr wide(a.b, a.Cast(parameter, DType::kFloat64));
-  return {even, wide.Op("expand", {wide.value(), shape})};
+  return {even, wide.Op("expand", {shape})};
 }
 
 // Where the distribution function reaches numbers that are drawn evenly.
@@ -184,20 +187,19 @@ absl::StatusOr<Value*> RandomPoisson(TfArgs& a) {
   const DType own = a.in(After(kKind))->dtype();
   const DType t = a.Type("dtype", a.op() == "RandomPoisson" ? own : DType::kInt64);
   const auto [even, rate] = DrawnFor(a, seed, kKind);
-  const Expr valid = And(rate >= 0.0, !IsInf(rate));
-  const Expr mean = Where(And(valid, rate > 0.0), rate, 1.0), log_mean = Log(mean);
+  const Expr valid = (rate >= 0.0) & !IsInf(rate);
+  const Expr mean = Where(valid & (rate > 0.0), rate, 1.0), log_mean = Log(mean);
   const Step step = [&, u = even](const Expr& round, const std::vector<Expr>& s) -> Stepped {
-    const auto here = [&](const Expr& x) { return x.Inside(round); };
     const Expr n = round.To(DType::kFloat64);
-    const Expr chance = Exp(n * here(log_mean) - here(mean) - Lgamma(n + 1.0));
-    const Expr open = here(u) > s[0];
+    const Expr chance = Exp(n * log_mean - mean - Lgamma(n + 1.0));
+    const Expr open = u > s[0];
     const Expr sum = Where(open, s[0] + chance, s[0]);
     // Rounding may keep the sum below the number.
-    const Expr more = Or(n<here(mean), chance> 1e-30);
-    return {{sum, Where(open, n, s[1])}, And(here(u) > sum, more)};
+    const Expr more = (n < mean) | (chance > 1e-30);
+    return {{sum, Where(open, n, s[1])}, (u > sum) & more};
   };
   const Expr none = mean * 0.0;
-  const Expr count = Iterate(a.b, a.b.Int(kMost), {none, none}, step)[1];
+  const Expr count = Iterate(Int(a, kMost), {none, none}, step)[1];
   const Expr result = Where(rate == 0.0, 0.0, count);
   if (!IsFloating(t)) return result.To(t).value();
   return Where(valid, result, std::numeric_limits<double>::quiet_NaN()).To(t).value();
@@ -264,11 +266,11 @@ absl::StatusOr<Value*> RandomShuffle(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   Value* x = a.in(0);
   if (rank == 0) return a.Op("identity", {x});
-  Value* size = Sizes(a, x, 0, 1);
+  Value* size = ShapeOf({a, x}, 0, 1);
   Value* drawn = a.Op("random_uniform", {size}, seed.Attrs(DType::kFloat32));
   const Values order =
       a.b.Ops("top_k", {drawn, size}, {{"axis", 0}, {"largest", 1}, {"sorted", 1}}, 2);
-  return Along(a, x, order[1], 0);
+  return Gather({a, x}, order[1], 0);
 }
 
 constexpr DrawKind kStateful = DrawKind::kStateful, kStateless = DrawKind::kStateless,

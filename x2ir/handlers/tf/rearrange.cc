@@ -3,7 +3,8 @@
 #include <limits>
 #include <numeric>
 
-#include "x2ir/handlers/tf/sizes.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
 
@@ -50,9 +51,9 @@ absl::StatusOr<Value*> ReverseSequence(TfArgs& a) {
   }
   std::vector<int64_t> back(perm.size());
   for (size_t i = 0; i < perm.size(); ++i) back[perm[i]] = static_cast<int64_t>(i);
-  Value* y = a.Op("reverse_sequence", {a.Transpose(a.in(0), perm), lengths},
+  Value* y = a.Op("reverse_sequence", {Transpose(a.in(0), perm), lengths},
                   {{"time_axis", 1}, {"batch_axis", 0}});
-  return a.Transpose(y, back);
+  return Transpose({a, y}, back);
 }
 
 // What leaves an axis at its end comes in at its begin. Shifts of an axis add up.
@@ -64,24 +65,24 @@ absl::StatusOr<Value*> Roll(TfArgs& a) {
     return Invalid(shifts->size(), " shifts of ", axes.size(), " axes");
   }
   Value* computed = shifts ? nullptr : a.AsInt64(a.in(1));
-  if (computed && a.rank(1) != 1) computed = a.Reshape(computed, {-1});
+  if (computed && a.rank(1) != 1) computed = ReshapeTo({a, computed}, Ints(a, {-1}));
   Value* x = a.in(0);
   for (size_t i = 0; i < axes.size(); ++i) {
     X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(axes[i], rank));
-    const std::vector<TfSize> sizes = SizesOf(a, x);
-    const TfSize size = sizes[axis];
-    const TfSize shift =
-        shifts ? TfSize((*shifts)[i])
-               : TfSize(a.Op("gather", {computed, a.b.Ints({static_cast<int64_t>(i)})},
-                             {{"axis", 0}}));
+    const std::vector<Size> sizes = AllSizes({a, x});
+    const Size size = sizes[axis];
+    const Size shift =
+        shifts
+            ? Size((*shifts)[i])
+            : Size(a.Op("gather", {computed, a.b.Ints({static_cast<int64_t>(i)})}, {{"axis", 0}}));
     if (size.number == 0) continue;
     // An axis of no elements has no remainder.
-    const TfSize divisor = size.number ? size : SizeOp(a, "max", size, 1);
-    const TfSize moved = size.number == 1 ? TfSize(int64_t{0}) : SizeOp(a, "mod", shift, divisor);
+    const Size divisor = size.number ? size : Larger(a, size, 1);
+    const Size moved = size.number == 1 ? Size(int64_t{0}) : Modulo(a, shift, divisor);
     if (moved.number == 0) continue;
-    const TfSize start = SizeOp(a, "sub", size, moved);
-    const TfSize end = std::numeric_limits<int64_t>::max();
-    x = a.Op("concat", {SliceAxis(a, x, axis, start, end), SliceAxis(a, x, axis, 0, start)},
+    const Size start = Minus(a, size, moved);
+    const Size end = std::numeric_limits<int64_t>::max();
+    x = a.Op("concat", {Slice({a, x}, axis, start, end), Slice({a, x}, axis, 0, start)},
              {{"axis", axis}});
   }
   return x == a.in(0) ? a.Op("identity", {x}) : x;
@@ -126,11 +127,11 @@ absl::StatusOr<Blocks> TakeBlocks2d(TfArgs& a) {
   return CheckedBlocks({size, size}, edges, rank);
 }
 
-TfSize Divided(TfArgs& a, const TfSize& size, int64_t by, std::string_view what) {
+Size Divided(TfArgs& a, const Size& size, int64_t by, std::string_view what) {
   if (size.number && *size.number % by != 0) {
     a.b.Fail(Invalid(what, " of ", *size.number, " in blocks of ", by));
   }
-  return SizeOp(a, "div", size, by);
+  return Divided(a, size, by);
 }
 
 absl::StatusOr<Value*> SpaceToBatch(TfArgs& a, const Blocks& blocks) {
@@ -142,16 +143,16 @@ absl::StatusOr<Value*> SpaceToBatch(TfArgs& a, const Blocks& blocks) {
   if (std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; })) {
     x = a.Op("pad", {x, a.b.Ints(pads), nullptr, a.b.Ints(axes)}, {{"mode", "constant"}});
   }
-  const std::vector<TfSize> in = SizesOf(a, x);
+  const std::vector<Size> in = AllSizes({a, x});
   if (in.empty()) return x;
   // [batch, rows, row of block, ...] to [row of block, ..., batch, rows, ...]
-  std::vector<TfSize> apart = {in[0]}, result = {in[0]};
+  std::vector<Size> apart = {in[0]}, result = {in[0]};
   std::vector<int64_t> blocks_first, rows = {0};
   for (size_t i = 0; i < n; ++i) {
-    const TfSize count = Divided(a, in[i + 1], blocks.sizes[i], "a padded size");
+    const Size count = Divided(a, in[i + 1], blocks.sizes[i], "a padded size");
     apart.push_back(count);
     apart.emplace_back(blocks.sizes[i]);
-    result[0] = SizeOp(a, "mul", result[0], blocks.sizes[i]);
+    result[0] = Times(a, result[0], blocks.sizes[i]);
     result.push_back(count);
     rows.push_back(static_cast<int64_t>(2 * i + 1));
     blocks_first.push_back(static_cast<int64_t>(2 * i + 2));
@@ -163,21 +164,21 @@ absl::StatusOr<Value*> SpaceToBatch(TfArgs& a, const Blocks& blocks) {
   }
   std::vector<int64_t> perm = blocks_first;
   perm.insert(perm.end(), rows.begin(), rows.end());
-  return ReshapeTo(a, a.Transpose(ReshapeTo(a, x, apart), perm), result);
+  return ReshapeTo(Transpose(ReshapeTo({a, x}, Vector(a, apart)), perm), Vector(a, result));
 }
 
 absl::StatusOr<Value*> BatchToSpace(TfArgs& a, const Blocks& blocks) {
   const size_t n = blocks.sizes.size();
   Value* x = a.in(0);
-  const std::vector<TfSize> in = SizesOf(a, x);
+  const std::vector<Size> in = AllSizes({a, x});
   if (in.empty()) return x;
   // [row of block, ..., batch, rows, ...] to [batch, rows, row of block, ...]
-  std::vector<TfSize> apart, result = {in[0]};
+  std::vector<Size> apart, result = {in[0]};
   std::vector<int64_t> perm = {static_cast<int64_t>(n)};
   for (size_t i = 0; i < n; ++i) {
     apart.emplace_back(blocks.sizes[i]);
     result[0] = Divided(a, result[0], blocks.sizes[i], "a batch");
-    result.push_back(SizeOp(a, "mul", in[i + 1], blocks.sizes[i]));
+    result.push_back(Times(a, in[i + 1], blocks.sizes[i]));
     perm.push_back(static_cast<int64_t>(n + 1 + i));
     perm.push_back(static_cast<int64_t>(i));
   }
@@ -187,11 +188,11 @@ absl::StatusOr<Value*> BatchToSpace(TfArgs& a, const Blocks& blocks) {
     perm.push_back(static_cast<int64_t>(i + n));
     result.push_back(in[i]);
   }
-  Value* y = ReshapeTo(a, a.Transpose(ReshapeTo(a, x, apart), perm), result);
+  Value* y = ReshapeTo(Transpose(ReshapeTo({a, x}, Vector(a, apart)), perm), Vector(a, result));
   std::vector<int64_t> starts, ends, axes;
   for (size_t i = 0; i < n; ++i) {
     if (blocks.begins[i] == 0 && blocks.ends[i] == 0) continue;
-    if (const TfSize& size = result[i + 1];
+    if (const Size& size = result[i + 1];
         size.number && *size.number < blocks.begins[i] + blocks.ends[i]) {
       return Invalid("crops of more than there is");
     }

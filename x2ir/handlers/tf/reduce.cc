@@ -1,4 +1,5 @@
 // TensorFlow: reductions over axes.
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
@@ -7,13 +8,13 @@ namespace {
 // An empty list of axes reduces nothing.
 Value* ReduceAxes(TfArgs& a, Symbol op, Value* x) {
   Value* axes = a.AsInt64(a.in(1));
-  if (a.rank(1) != 1) axes = a.Reshape(axes, {-1});
+  if (a.rank(1) != 1) axes = ReshapeTo({a, axes}, Ints(a, {-1}));
   return a.Op(op, {x, axes},
               {{"keepdims", a.Bool("keep_dims", false)}, {"noop_with_empty_axes", 1}});
 }
 
 template <const char* kOp>
-Value* Reduce(TfArgs& a) {
+Value* FromReduce(TfArgs& a) {
   return ReduceAxes(a, kOp, a.in(0));
 }
 
@@ -46,17 +47,17 @@ constexpr char kSoftmax[] = "softmax", kLogSoftmax[] = "log_softmax";
 // Half the sum of squares of all elements.
 Value* L2Loss(TfArgs& a) {
   Value* sum = a.Op("reduce_sum_square", {a.in(0)}, {{"keepdims", 0}});
-  return a.Op("div", {sum, a.Scalar(sum, 2)});
+  return a.Op("div", {sum, Expr(a, sum).Number(2)});
 }
 
 }  // namespace
 
-X2IR_TF(reduce_sum).From("Sum", Reduce<kSum>);
-X2IR_TF(reduce_mean).From("Mean", Reduce<kMean>);
-X2IR_TF(reduce_max).From("Max", Reduce<kMax>).From("Any", ReduceBool<kMax>);
-X2IR_TF(reduce_min).From("Min", Reduce<kMin>).From("All", ReduceBool<kMin>);
-X2IR_TF(reduce_prod).From("Prod", Reduce<kProd>);
-X2IR_TF(reduce_l2).From("EuclideanNorm", Reduce<kL2>);
+X2IR_TF(reduce_sum).From("Sum", FromReduce<kSum>);
+X2IR_TF(reduce_mean).From("Mean", FromReduce<kMean>);
+X2IR_TF(reduce_max).From("Max", FromReduce<kMax>).From("Any", ReduceBool<kMax>);
+X2IR_TF(reduce_min).From("Min", FromReduce<kMin>).From("All", ReduceBool<kMin>);
+X2IR_TF(reduce_prod).From("Prod", FromReduce<kProd>);
+X2IR_TF(reduce_l2).From("EuclideanNorm", FromReduce<kL2>);
 X2IR_TF(reduce_sum_square).From("L2Loss", L2Loss);
 X2IR_TF(arg_max).From("ArgMax", Arg<kArgMax>);
 X2IR_TF(arg_min).From("ArgMin", Arg<kArgMin>);

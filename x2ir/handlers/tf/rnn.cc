@@ -2,6 +2,8 @@
 // computed on the way, which IR's lstm and gru do not.
 #include <memory>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
@@ -76,7 +78,7 @@ absl::StatusOr<Values> BlockLstm(TfArgs& a, bool v2) {
   const LstmWeights weights = TakeWeights(a, 4, v2);
   Value* x = a.in(1);
   Value* steps = a.Op("shape", {x}, {{"start", 0}, {"end", 1}});
-  Value* count = a.Op("min", {a.Reshape(a.AsInt64(a.in(0)), {1}), steps});
+  Value* count = a.Op("min", {ReshapeTo(a.AsInt64(a.in(0)), Ints(a, {1})), steps});
   auto body = std::make_shared<Graph>("step");
   Builder b(*body, nullptr);
   Value* step = body->AddInput("step", Type::Tensor(DType::kInt64, Shape()));
@@ -88,8 +90,8 @@ absl::StatusOr<Values> BlockLstm(TfArgs& a, bool v2) {
   for (Value* v : now.All()) results.push_back(v);
   for (Value* v : results) body->AddOutput(b.Op("identity", {v}));
   X2IR_RETURN_IF_ERROR(b.status());
-  Values all = a.b.Ops("loop", {a.Reshape(count, {}), nullptr, a.in(2), a.in(3)}, {{"body", body}},
-                       results.size() - 1);
+  Values all = a.b.Ops("loop", {ReshapeTo({a, count}, Ints(a, {})), nullptr, a.in(2), a.in(3)},
+                       {{"body", body}}, results.size() - 1);
   all.erase(all.begin(), all.begin() + 2);
   const auto known = a.Ints(0);
   const Shape* shape = x->shape();
@@ -99,7 +101,7 @@ absl::StatusOr<Values> BlockLstm(TfArgs& a, bool v2) {
   Value* missing = a.Op("sub", {steps, a.Op("max", {count, a.b.Ints({0})})});
   Value* rest = a.Op("shape", {a.in(2)});
   Value* dims = a.Op("concat", {missing, rest}, {{"axis", 0}});
-  Value* zeros = a.Op("expand", {a.Scalar(x, 0), dims});
+  Value* zeros = a.Op("expand", {Expr(a, x).Number(0), dims});
   for (Value*& v : all) v = a.Op("concat", {v, zeros}, {{"axis", 0}});
   return all;
 }
@@ -114,7 +116,7 @@ absl::StatusOr<Values> GruBlockCell(TfArgs& a) {
   const Values ru = a.b.Ops("split", {a.Op("sigmoid", {dense(h_prev, 2, 4)})}, {{"axis", 1}}, 2);
   Value *r = ru[0], *u = ru[1];
   Value* c = a.Op("tanh", {dense(a.Op("mul", {h_prev, r}), 3, 5)});
-  Value* fresh = a.Op("mul", {a.Op("sub", {a.Scalar(u, 1), u}), c});
+  Value* fresh = a.Op("mul", {a.Op("sub", {Expr(a, u).Number(1), u}), c});
   Value* h = a.Op("add", {a.Op("mul", {u, h_prev}), fresh});
   return Values{r, u, c, h};
 }

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "x2ir/handlers/tf/arrays.h"
 #include "x2ir/handlers/tf/taps.h"
 
 namespace x2ir {

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
 namespace {
@@ -10,10 +12,10 @@ namespace {
 Value* Running(TfArgs& a, Symbol op) {
   const bool exclusive = a.Bool("exclusive", false), reverse = a.Bool("reverse", false);
   a.Require(!IsComplex(a.in(0)->dtype()), "complex numbers");
-  Value* axis = a.Reshape(a.AsInt64(a.in(1)), {});
+  Value* axis = ReshapeTo(a.AsInt64(a.in(1)), Ints(a, {}));
   return a.Op(op, {a.in(0), axis}, {{"exclusive", exclusive}, {"reverse", reverse}});
 }
-Value* CumSum(TfArgs& a) { return Running(a, "cum_sum"); }
+Value* FromCumSum(TfArgs& a) { return Running(a, "cum_sum"); }
 Value* CumProd(TfArgs& a) { return Running(a, "cum_prod"); }
 
 // log(sum(exp)) of those up to each one. Of none of them it is the least finite number, which
@@ -27,27 +29,27 @@ absl::StatusOr<Value*> CumLogSumExp(TfArgs& a) {
   Value* x = a.in(0);
   const DType t = x->dtype();
   if (!IsFloating(t)) return Invalid("expected floats, got ", Name(t));
-  x = a.Cast(x, SumType(t));
+  x = a.Cast(x, AtLeastFloat32(t));
   std::vector<int64_t> perm;
   for (int64_t i = 0; i < rank; ++i) {
     if (i != axis) perm.push_back(i);
   }
   perm.push_back(axis);
-  Value* rows = Unsqueeze(a, a.Transpose(x, perm), {-2});  // [.., 1, n]
-  Value* places = Iota(a, SizeAt(a, x, axis));
-  Value* of_result = Unsqueeze(a, places, {1});
+  Value* rows = Unsqueeze(Transpose({a, x}, perm), {-2});  // [.., 1, n]
+  Value* places = Iota({a, SizeAt(a, x, axis)});
+  Value* of_result = Unsqueeze({a, places}, {1});
   Value* seen = reverse ? a.Op(exclusive ? "greater" : "greater_or_equal", {places, of_result})
                         : a.Op(exclusive ? "less" : "less_or_equal", {places, of_result});
-  Value* masked =
-      Where(a, seen, rows, a.b.Scalar(x->dtype(), -std::numeric_limits<double>::infinity()));
-  Value* sums = ReduceAxis(a, "reduce_log_sum_exp", masked, -1);
+  Value* masked = Where({a, seen}, {a, rows},
+                        {a, a.b.Scalar(x->dtype(), -std::numeric_limits<double>::infinity())});
+  Value* sums = Reduce({a, masked}, "reduce_log_sum_exp", {-1});
   if (exclusive) {
-    Value* none = Not(a, AnyAlong(a, seen, 1));
-    sums = Where(a, none, a.Cast(Limit(a, t, false), x->dtype()), sums);
+    Value* none = !Any({a, seen}, {1});
+    sums = Where({a, none}, a.Cast(FiniteExtreme(a, t, false), x->dtype()), {a, sums});
   }
   std::vector<int64_t> back(perm.size());
   for (size_t i = 0; i < perm.size(); ++i) back[perm[i]] = static_cast<int64_t>(i);
-  return a.Cast(a.Transpose(sums, back), t);
+  return a.Cast(Transpose({a, sums}, back), t);
 }
 
 // Both ends come out exactly.
@@ -59,10 +61,10 @@ Value* LinSpace(TfArgs& a) {
   Value* last = a.Op("sub", {count, a.b.Int(1)});
   Value* steps = a.Cast(a.Op("max", {last, a.b.Int(1)}), t);
   Value* step = a.Op("div", {a.Op("sub", {stop, start}), steps});
-  Value* places = Iota(a, count);
+  Value* places = Iota({a, count});
   Value* between = a.Op("add", {start, a.Op("mul", {step, a.Cast(places, t)})});
   Value* at_end = a.Op("and", {a.Op("equal", {places, last}), a.Op("greater", {last, a.b.Int(0)})});
-  return Where(a, at_end, stop, between);
+  return Where({a, at_end}, {a, stop}, {a, between});
 }
 
 // Of vectors in the last axis, which has 3 elements.
@@ -70,7 +72,7 @@ absl::StatusOr<Value*> Cross(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   if (rank < 1) return Invalid("expected rank 1 or more");
   const auto turned = [&](size_t i, std::vector<int64_t> order) {
-    return Along(a, a.in(i), a.b.Ints(order), rank - 1);
+    return Gather(a.in(i), a.b.Ints(order), rank - 1);
   };
   const std::vector<int64_t> next = {1, 2, 0}, last = {2, 0, 1};
   return a.Op("sub", {a.Op("mul", {turned(0, next), turned(1, last)}),
@@ -110,7 +112,7 @@ absl::StatusOr<Values> BroadcastGradientArgs(TfArgs& a) {
 
 }  // namespace
 
-X2IR_TF(cum_sum).From("Cumsum", CumSum);
+X2IR_TF(cum_sum).From("Cumsum", FromCumSum);
 X2IR_TF(cum_prod).From("Cumprod", CumProd);
 X2IR_TF(reduce_log_sum_exp).From("CumulativeLogsumexp", CumLogSumExp);
 X2IR_TF(range).From("LinSpace", LinSpace);

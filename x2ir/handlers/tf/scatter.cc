@@ -2,7 +2,9 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_set.h"
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 
@@ -30,28 +32,29 @@ Value* Combine(TfArgs& a, How how, Value* data, Value* indices, Value* updates,
   a.Ignore("bad_indices_policy");  // what is out of range is an error, or nothing we know of
   const DType t = data->dtype();
   switch (how) {
-    case How::kUpdate: return ScatterNd(a, data, indices, updates, "none");
-    case How::kAdd: return ScatterNd(a, data, indices, updates, "add");
-    case How::kMul: return ScatterNd(a, data, indices, updates, "mul");
-    case How::kMax: return ScatterNd(a, data, indices, updates, "max");
-    case How::kMin: return ScatterNd(a, data, indices, updates, "min");
+    case How::kUpdate: return ScatterNd({a, data}, {a, indices}, updates, "none");
+    case How::kAdd: return ScatterNd({a, data}, {a, indices}, updates, "add");
+    case How::kMul: return ScatterNd({a, data}, {a, indices}, updates, "mul");
+    case How::kMax: return ScatterNd({a, data}, {a, indices}, updates, "max");
+    case How::kMin: return ScatterNd({a, data}, {a, indices}, updates, "min");
     case How::kSub:
-      return ScatterNd(a, data, indices, a.Op("sub", {a.Scalar(updates, 0), updates}), "add");
+      return ScatterNd({a, data}, {a, indices}, a.Op("sub", {Expr(a, updates).Number(0), updates}),
+                       "add");
     case How::kDiv: break;
   }
   // One division each.
-  const int64_t rank = RankOf(a, indices);
+  const int64_t rank = Expr(a, indices).rank();
   const Dim depth = rank > 0 ? (*indices->shape())[rank - 1] : Dim::Unknown();
   if (distinct || (depth.is_static() && AreDistinct(indices, depth.value()))) {
     Value* there = a.Op("gather_nd", {data, a.AsInt64(indices)}, {{"batch_dims", 0}});
-    return ScatterNd(a, data, indices, a.Op("div", {there, updates}), "none");
+    return ScatterNd({a, data}, {a, indices}, a.Op("div", {there, updates}), "none");
   }
   // By the product of all divisors, which has digits to spare.
-  a.Require(t == DType::kFloat32 || SumType(t) == DType::kFloat32,
+  a.Require(t == DType::kFloat32 || AtLeastFloat32(t) == DType::kFloat32,
             "several divisions of one element");
   if (!a.b.status().ok()) return data;
   Value* ones = a.Op("expand", {a.b.Scalar(DType::kFloat64, 1), a.Op("shape", {data})});
-  Value* divisor = ScatterNd(a, ones, indices, a.Cast(updates, DType::kFloat64), "mul");
+  Value* divisor = ScatterNd({a, ones}, {a, indices}, a.Cast(updates, DType::kFloat64), "mul");
   return a.Cast(a.Op("div", {a.Cast(data, DType::kFloat64), divisor}), t);
 }
 
@@ -71,7 +74,7 @@ Value* FromNothing(TfArgs& a) {
     a.b.Fail(Unimplemented("updates of ", Name(updates->dtype())));
     return updates;
   }
-  Value* zeros = a.Op("expand", {a.Scalar(updates, 0), a.AsInt64(a.in(2))});
+  Value* zeros = a.Op("expand", {Expr(a, updates).Number(0), a.AsInt64(a.in(2))});
   return Combine(a, How::kAdd, zeros, a.in(0), updates);
 }
 
@@ -128,12 +131,12 @@ Value* ScatterOfVariable(TfArgs& a) {
   ExpectOwnVariable(a);
   Value* data = a.in(0);
   Value* updates = a.in(2);
-  if (RankOf(a, data) < 1 || RankOf(a, updates) < 0 || !a.b.status().ok()) return data;
-  Value* indices = a.Reshape(a.in(1), {-1, 1});
-  Value* sizes = Sizes(a, indices, 0, 1);
-  if (RankOf(a, data) > 1) sizes = JoinSizes(a, {sizes, Sizes(a, data, 1)});
-  updates =
-      RankOf(a, updates) == 0 ? a.Op("expand", {updates, sizes}) : ReshapeTo(a, updates, sizes);
+  if (Expr(a, data).rank() < 1 || Expr(a, updates).rank() < 0 || !a.b.status().ok()) return data;
+  Value* indices = ReshapeTo(a.in(1), Ints(a, {-1, 1}));
+  Value* sizes = ShapeOf({a, indices}, 0, 1);
+  if (Expr(a, data).rank() > 1) sizes = Concat(a, {sizes, ShapeOf({a, data}, 1)}, 0);
+  updates = Expr(a, updates).rank() == 0 ? a.Op("expand", {updates, sizes})
+                                         : ReshapeTo({a, updates}, sizes);
   return Combine(a, kHow, data, indices, updates, AreDistinct(a.in(1), 1));
 }
 
@@ -141,7 +144,7 @@ Value* ScatterOfVariable(TfArgs& a) {
 
 Value* AddToDense(TfArgs& a) {
   a.in(2);  // the shape is that of operand 3
-  return ScatterNd(a, a.in(3), a.in(0), a.in(1), "add");
+  return ScatterNd(a.in(3), a.in(0), a.in(1), "add");
 }
 
 absl::StatusOr<Value*> SparseToDense(TfArgs& a) {
@@ -150,11 +153,11 @@ absl::StatusOr<Value*> SparseToDense(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t of_values, a.Rank(2));
   if (rank > 2 || of_values > 1) return Invalid("expected indices of rank 0 to 2");
   Value* indices = a.AsInt64(a.in(0));
-  if (rank < 2) indices = a.Reshape(indices, {-1, 1});
+  if (rank < 2) indices = ReshapeTo({a, indices}, Ints(a, {-1, 1}));
   Value* values = a.in(2);
-  if (of_values == 0) values = a.Op("expand", {values, Sizes(a, indices, 0, 1)});
+  if (of_values == 0) values = a.Op("expand", {values, ShapeOf({a, indices}, 0, 1)});
   Value* dense = a.Op("expand", {a.in(3), a.AsInt64(a.in(1))});
-  return ScatterNd(a, dense, indices, values, "none");
+  return ScatterNd({a, dense}, {a, indices}, values, "none");
 }
 
 // The rows of the other matrix that the elements meet, each times its element; a product with the
@@ -163,19 +166,19 @@ Value* SparseTimesDense(TfArgs& a) {
   const bool adjoint_x = a.Bool("adjoint_a", false), adjoint_y = a.Bool("adjoint_b", false);
   Value* y = a.in(3);
   a.Require(!IsComplex(y->dtype()), "complex matrices");
-  if (adjoint_y) y = a.Transpose(y, {1, 0});
+  if (adjoint_y) y = Transpose({a, y}, {1, 0});
   const int64_t row = adjoint_x ? 1 : 0;
-  const auto column = [&](int64_t i) { return Along(a, a.in(0), a.b.Int(i), 1); };
-  Value* met = Along(a, y, column(1 - row), 0);
-  Value* terms = a.Op("mul", {met, Unsqueeze(a, a.in(1), {1})});
-  Value* rows = Along(a, a.AsInt64(a.in(2)), a.b.Int(row), 0);
+  const auto column = [&](int64_t i) { return Gather(a.in(0), a.b.Int(i), 1); };
+  Value* met = Gather({a, y}, column(1 - row), 0);
+  Value* terms = a.Op("mul", {met, Unsqueeze(a.in(1), {1})});
+  Value* rows = Gather(a.AsInt64(a.in(2)), a.b.Int(row), 0);
   const DType t = terms->dtype();
   if (!IsFloating(t) && !IsInteger(t)) {
     a.b.Fail(Unimplemented("matrices of ", Name(t)));
     return terms;
   }
-  Value* sum = CombineRows(a, a.Cast(terms, SumType(t)), column(row), rows, "add",
-                           a.b.Scalar(SumType(t), 0));
+  Value* sum = CombineRows(a.Cast(terms, AtLeastFloat32(t)), {a, column(row)}, {a, rows}, "add",
+                           {a, a.b.Scalar(AtLeastFloat32(t), 0)});
   return a.Cast(sum, t);
 }
 

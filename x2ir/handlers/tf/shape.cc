@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
@@ -9,7 +11,7 @@ namespace {
 
 DType IndexType(TfArgs& a) { return a.Type("out_type", DType::kInt32); }
 
-Value* ShapeOf(TfArgs& a) { return a.Cast(a.Op("shape", {a.in(0)}), IndexType(a)); }
+Value* FromShapeOf(TfArgs& a) { return a.Cast(a.Op("shape", {a.in(0)}), IndexType(a)); }
 
 Values ShapeN(TfArgs& a) {
   const DType type = IndexType(a);
@@ -63,7 +65,7 @@ Value* Range(TfArgs& a) { return a.Op("range", {a.in(0), a.in(1), a.in(2)}); }
 // Axes as operand `i`: a number, or a list of them.
 Value* Axes(TfArgs& a, size_t i) {
   Value* axes = a.AsInt64(a.in(i));
-  return a.rank(i) == 1 ? axes : a.Reshape(axes, {-1});
+  return a.rank(i) == 1 ? axes : ReshapeTo({a, axes}, Ints(a, {-1}));
 }
 
 Value* ExpandDims(TfArgs& a) { return a.Op("unsqueeze", {a.in(0), Axes(a, 1)}); }
@@ -74,24 +76,24 @@ Value* SqueezeOp(TfArgs& a) {
   return a.Op("squeeze", {a.in(0), a.b.Ints(axes)});
 }
 
-absl::StatusOr<Value*> Transpose(TfArgs& a) {
+absl::StatusOr<Value*> FromTranspose(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> perm, a.KnownInts(1, "perm"));
   const auto rank = static_cast<int64_t>(perm.size());
   for (int64_t& axis : perm) {
     if (axis < 0) axis += rank;
   }
-  return a.Transpose(a.in(0), std::move(perm));
+  return Transpose(a.in(0), std::move(perm));
 }
 
 absl::StatusOr<Value*> ConjugateTranspose(TfArgs& a) {
   a.Require(!IsComplex(a.in(0)->dtype()), "complex numbers");
-  return Transpose(a);
+  return FromTranspose(a);
 }
 
 Value* Tile(TfArgs& a) { return a.Op("tile", {a.in(0), a.AsInt64(a.in(1))}); }
 
 // A begin and an end for each axis become all begins, then all ends.
-Value* Pads(TfArgs& a) { return a.Reshape(a.Transpose(a.AsInt64(a.in(1)), {1, 0}), {-1}); }
+Value* Pads(TfArgs& a) { return ReshapeTo(Transpose(a.AsInt64(a.in(1)), {1, 0}), Ints(a, {-1})); }
 
 Value* Pad(TfArgs& a) { return a.Op("pad", {a.in(0), Pads(a)}, {{"mode", "constant"}}); }
 Value* PadV2(TfArgs& a) { return a.Op("pad", {a.in(0), Pads(a), a.in(2)}, {{"mode", "constant"}}); }
@@ -127,8 +129,8 @@ absl::StatusOr<Value*> MirrorPad(TfArgs& a) {
 }  // namespace
 
 X2IR_TF(shape)
-    .From("Shape", ShapeOf)
-    .From("VariableShape", ShapeOf)
+    .From("Shape", FromShapeOf)
+    .From("VariableShape", FromShapeOf)
     .From("ShapeN", ShapeN)
     .From("Rank", RankAsValue);
 X2IR_TF(size).From("Size", SizeAsValue);
@@ -138,7 +140,7 @@ X2IR_TF(where).From("BroadcastArgs", BroadcastArgs);
 X2IR_TF(range).From("Range", Range);
 X2IR_TF(unsqueeze).From("ExpandDims", ExpandDims);
 X2IR_TF(squeeze).From("Squeeze", SqueezeOp);
-X2IR_TF(transpose).From("Transpose", Transpose).From("ConjugateTranspose", ConjugateTranspose);
+X2IR_TF(transpose).From("Transpose", FromTranspose).From("ConjugateTranspose", ConjugateTranspose);
 X2IR_TF(tile).From("Tile", Tile);
 X2IR_TF(pad).From("Pad", Pad).From("PadV2", PadV2).From("MirrorPad", MirrorPad);
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
 
@@ -13,7 +14,7 @@ constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 constexpr int64_t kBeforeBegin = std::numeric_limits<int64_t>::min();
 
 // From begin on, size elements of each axis; -1: all that are left.
-Value* Slice(TfArgs& a) {
+Value* FromSlice(TfArgs& a) {
   Value* begin = a.AsInt64(a.in(1));
   Value* size = a.AsInt64(a.in(2));
   const auto begins = a.Ints(1), sizes = a.Ints(2);
@@ -207,7 +208,7 @@ class StridedSlice {
 
 absl::StatusOr<Value*> FromStridedSlice(TfArgs& a) { return StridedSlice(a).Run(); }
 
-Value* Gather(TfArgs& a) {
+Value* FromGather(TfArgs& a) {
   a.Ignore("validate_indices");
   return a.Op("gather", {a.in(0), a.in(1)}, {{"axis", 0}});
 }
@@ -227,7 +228,7 @@ absl::StatusOr<Value*> GatherWithBatch(TfArgs& a, int64_t axis, int64_t batch) {
   std::vector<int64_t> perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
   std::rotate(perm.begin() + batch, perm.begin() + axis, perm.begin() + axis + 1);
-  Value* data = axis == batch ? a.in(0) : a.Transpose(a.in(0), perm);
+  Value* data = axis == batch ? a.in(0) : Transpose(a.in(0), perm);
   Value* indices = a.Op("unsqueeze", {a.AsInt64(a.in(1)), a.b.Ints({-1})});
   Value* picked = a.Op("gather_nd", {data, indices}, {{"batch_dims", batch}});
   if (axis == batch) return picked;
@@ -238,7 +239,7 @@ absl::StatusOr<Value*> GatherWithBatch(TfArgs& a, int64_t axis, int64_t batch) {
   for (int64_t i = 0; i < before; ++i) back.push_back(of_indices + i);
   for (int64_t i = 0; i < of_picks; ++i) back.push_back(batch + i);
   for (int64_t i = of_indices + before; i < rank - 1 + of_picks; ++i) back.push_back(i);
-  return a.Transpose(picked, std::move(back));
+  return Transpose({a, picked}, std::move(back));
 }
 
 absl::StatusOr<Value*> GatherV2(TfArgs& a) {
@@ -261,9 +262,9 @@ Value* GatherNd(TfArgs& a) {
 
 }  // namespace
 
-X2IR_TF(slice).From("Slice", Slice).From("StridedSlice", FromStridedSlice);
+X2IR_TF(slice).From("Slice", FromSlice).From("StridedSlice", FromStridedSlice);
 X2IR_TF(gather)
-    .From("Gather", Gather)
+    .From("Gather", FromGather)
     .From("GatherV2", GatherV2)
     .From("ResourceGather", ResourceGather);
 X2IR_TF(gather_nd).From("GatherNd", GatherNd).From("ResourceGatherNd", GatherNd);

@@ -2,15 +2,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/indices.h"
-#include "x2ir/handlers/tf/sizes.h"
-#include "x2ir/ops/expression.h"
 
 namespace x2ir {
 namespace {
 
-Value* Column(TfArgs& a, Value* indices, int64_t i) { return Along(a, indices, a.b.Int(i), 1); }
+Value* Column(TfArgs& a, Value* indices, int64_t i) { return Gather({a, indices}, a.b.Int(i), 1); }
 
 // The numbers of the elements in the dense tensor.
 Value* Places(TfArgs& a, Value* indices, const std::vector<Value*>& sizes) {
@@ -24,7 +23,7 @@ Value* Places(TfArgs& a, Value* indices, const std::vector<Value*>& sizes) {
 
 // Numbers in ascending order: where each of them stood; of equal ones the first comes first.
 Value* Ascending(TfArgs& a, Value* numbers) {
-  return a.b.Ops("top_k", {numbers, Sizes(a, numbers)},
+  return a.b.Ops("top_k", {numbers, ShapeOf({a, numbers}, 0)},
                  {{"axis", 0}, {"largest", 0}, {"sorted", 1}}, 2)[1];
 }
 
@@ -33,11 +32,11 @@ absl::StatusOr<Values> SparseReshape(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> sizes, Elements(a, a.in(1)));
   const Expr old(a.b, a.in(1)), asked(a.b, a.in(2));
   const Expr open = asked == -1.0;
-  const Expr known = Where(open, 1.0, asked).Reduce("reduce_prod", {0}, false);
-  const Expr rest = old.Reduce("reduce_prod", {0}, false) / Max(known, 1.0);
+  const Expr known = Reduce(Where(open, 1.0, asked), "reduce_prod", {0});
+  const Expr rest = Reduce(old, "reduce_prod", {0}) / Max(known, 1.0);
   Value* shape = Where(open, rest, asked).value();
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> to, Elements(a, shape));
-  Value* indices = Stacked(a, Unraveled(a, Places(a, a.in(0), sizes), to), 1);
+  Value* indices = Stack(a, Unraveled({a, Places(a, a.in(0), sizes)}, to), 1);
   return Values{indices, shape};
 }
 
@@ -45,7 +44,7 @@ absl::StatusOr<Values> SparseReshape(TfArgs& a) {
 absl::StatusOr<Values> SparseReorder(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> sizes, Elements(a, a.in(2)));
   Value* order = Ascending(a, Places(a, a.in(0), sizes));
-  return Values{Along(a, a.in(0), order, 0), Along(a, a.in(1), order, 0)};
+  return Values{Gather(a.in(0), order, 0), Gather(a.in(1), order, 0)};
 }
 
 // Rows without elements get one, of index 0 on all other axes; the others' elements stay, by rows.
@@ -55,24 +54,24 @@ absl::StatusOr<Values> SparseFillEmptyRows(TfArgs& a) {
   Value* indices = a.in(0);
   Value* count = sizes[0];
   Value* row = Column(a, indices, 0);
-  Value* ones = a.Op("expand", {a.b.Int(1), Sizes(a, row)});
-  Value* filled = CombineRows(a, ones, row, count, "add", a.b.Int(0));
+  Value* ones = a.Op("expand", {a.b.Int(1), ShapeOf({a, row}, 0)});
+  Value* filled = CombineRows({a, ones}, {a, row}, {a, count}, "add", {a, a.b.Int(0)});
   Value* empty = a.Op("equal", {filled, a.b.Int(0)});
-  Value* rows = a.Op("compress", {Iota(a, count), empty}, {{"axis", 0}});
-  Value* more = Unsqueeze(a, rows, {1});
+  Value* rows = a.Op("compress", {Iota({a, count}), empty}, {{"axis", 0}});
+  Value* more = Unsqueeze({a, rows}, {1});
   const auto others = static_cast<int64_t>(sizes.size() - 1);
   if (others > 0) {
     more =
         a.Op("pad", {more, a.b.Ints({0, others}), nullptr, a.b.Ints({1})}, {{"mode", "constant"}});
   }
-  Value* defaults = a.Op("expand", {a.in(3), Sizes(a, rows)});
+  Value* defaults = a.Op("expand", {a.in(3), ShapeOf({a, rows}, 0)});
   Value* all = a.Op("concat", {indices, more}, {{"axis", 0}});
   Value* values = a.Op("concat", {a.in(1), defaults}, {{"axis", 0}});
   Value* order = Ascending(a, Column(a, all, 0));
   // Where each came to stand; those that were there come first.
   Value* places = Ascending(a, order);
-  Value* kept = a.Op("slice", {places, a.b.Ints({0}), Sizes(a, row), a.b.Ints({0})});
-  return Values{Along(a, all, order, 0), Along(a, values, order, 0), empty, kept};
+  Value* kept = a.Op("slice", {places, a.b.Ints({0}), ShapeOf({a, row}, 0), a.b.Ints({0})});
+  return Values{Gather({a, all}, order, 0), Gather({a, values}, order, 0), empty, kept};
 }
 
 // Dense, with 0 where there is no element. Operand 3: the axes to sum over.
@@ -92,18 +91,18 @@ absl::StatusOr<Value*> SparseReduceSum(TfArgs& a) {
     if (!goes(i) || keep) dims.push_back(goes(i) ? a.b.Int(1) : sizes[i]);
   }
   Value* values = a.in(1);
-  const DType t = values->dtype(), computed = SumType(t);
+  const DType t = values->dtype(), computed = AtLeastFloat32(t);
   a.Require(IsFloating(t) || IsInteger(t), "sums of what are no real numbers");
   if (!a.b.status().ok()) return values;
   values = a.Cast(values, computed);
   Value* sum = nullptr;
   if (left.empty()) {
-    sum = ReduceAxis(a, "reduce_sum", values, 0);
+    sum = Reduce({a, values}, "reduce_sum", {0});
   } else {
-    Value* zeros = a.Op("expand", {a.b.Scalar(computed, 0), Along(a, a.in(2), a.b.Ints(left), 0)});
-    sum = ScatterNd(a, zeros, Along(a, a.in(0), a.b.Ints(left), 1), values, "add");
+    Value* zeros = a.Op("expand", {a.b.Scalar(computed, 0), Gather(a.in(2), a.b.Ints(left), 0)});
+    sum = ScatterNd({a, zeros}, Gather(a.in(0), a.b.Ints(left), 1), values, "add");
   }
-  if (keep) sum = ReshapeTo(a, sum, Stacked(a, dims, 0));
+  if (keep) sum = ReshapeTo({a, sum}, Stack(a, dims, 0));
   return a.Cast(sum, t);
 }
 

@@ -1,12 +1,12 @@
 // TensorFlow: special functions.
-#include "x2ir/ops/special_functions.h"
+#include "x2ir/builder/special_functions.h"
 
 #include <limits>
 
+#include "x2ir/builder/bessel.h"
+#include "x2ir/builder/error_function.h"
+#include "x2ir/builder/integrals.h"
 #include "x2ir/handlers/tf/tf.h"
-#include "x2ir/ops/bessel.h"
-#include "x2ir/ops/error_function.h"
-#include "x2ir/ops/integrals.h"
 
 namespace x2ir {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/binary.h"
-#include "x2ir/ops/expression.h"
 
 namespace x2ir {
 namespace {
@@ -35,26 +35,26 @@ Expr PairsIn(TfArgs& a) {
   return {a.b, a.in(0)};
 }
 Expr PartOf(TfArgs& a, const Expr& pairs, int64_t part) {
-  return {a.b, Along(a, pairs.value(), a.b.Int(part), -1)};
+  return {a.b, Gather(pairs, a.b.Int(part), -1)};
 }
 
 Value* Transformed(TfArgs& a, Value* x, Value* length, bool inverse, bool onesided) {
   return a.Op("dft", {x, length, a.b.Int(-2)}, {{"inverse", inverse}, {"onesided", onesided}});
 }
 // The number in operand 1.
-Value* Length(TfArgs& a) { return a.Reshape(a.AsInt64(a.in(1)), {}); }
+Value* Length(TfArgs& a) { return ReshapeTo(a.AsInt64(a.in(1)), Ints(a, {})); }
 
 absl::StatusOr<Value*> Rfft(TfArgs& a) {
   a.Ignore("Treal");
   a.Ignore("Tcomplex");
   Value* x = a.in(0);
   a.Require(x->dtype() == DType::kFloat32 || x->dtype() == DType::kFloat64, "narrow floats");
-  return Pairs(a, Transformed(a, Unsqueeze(a, x, {-1}), Length(a), false, true));
+  return Pairs(a, Transformed(a, Unsqueeze({a, x}, {-1}), Length(a), false, true));
 }
 Value* Irfft(TfArgs& a) {
   a.Ignore("Treal");
   a.Ignore("Tcomplex");
-  return Squeeze(a, Transformed(a, PairsIn(a).value(), Length(a), true, true), {-1});
+  return Squeeze({a, Transformed(a, PairsIn(a).value(), Length(a), true, true)}, {-1});
 }
 template <bool kInverse>
 absl::StatusOr<Value*> Fft(TfArgs& a) {
@@ -67,7 +67,7 @@ absl::StatusOr<Value*> Complex(TfArgs& a) {
   Value* both = a.Op("shape", {a.Op("add", {a.in(0), a.in(1)})});
   std::vector<Value*> parts;
   for (size_t i = 0; i < 2; ++i) {
-    parts.push_back(Unsqueeze(a, a.Op("expand", {a.in(i), both}), {-1}));
+    parts.push_back(Unsqueeze(a.Op("expand", {a.in(i), both}), {-1}));
   }
   return Pairs(a, a.Op("concat", std::move(parts), {{"axis", -1}}));
 }

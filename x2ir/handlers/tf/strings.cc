@@ -6,7 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -121,7 +124,7 @@ absl::StatusOr<Value*> ReduceJoin(TfArgs& a) {
     v = a.Op("string_join", {v}, {{"axis", axes[i] - gone}, {"separator", separator}});
   }
   std::sort(axes.begin(), axes.end());
-  return keep && !axes.empty() ? Unsqueeze(a, v, axes) : v;
+  return keep && !axes.empty() ? Unsqueeze({a, v}, axes) : v;
 }
 
 // The parts of each string of a vector, as a sparse matrix: its indices, its values, its shape.
@@ -132,23 +135,23 @@ absl::StatusOr<Values> Split(TfArgs& a, Value* x, std::string delimiter, int64_t
   const Values split =
       a.b.Ops("string_split", {x}, {{"delimiter", std::move(delimiter)}, {"maxsplit", splits}}, 2);
   Value* parts = split[0];  // [strings, most]
-  Value* kept = a.Op("less", {Iota(a, SizeAt(a, parts, 1)), Unsqueeze(a, split[1], {1})});
-  if (skip_empty) kept = a.Op("and", {kept, Not(a, a.Op("equal", {parts, Text(a, "")}))});
-  Value* indices = a.Transpose(a.Op("non_zero", {kept}), {1, 0});
+  Value* kept = a.Op("less", {Iota({a, SizeAt(a, parts, 1)}), Unsqueeze({a, split[1]}, {1})});
+  if (skip_empty) kept = a.Op("and", {kept, !a.Op("equal", {parts, Text(a, "")})});
+  Value* indices = Transpose(a.Op("non_zero", {kept}), {1, 0});
   Value* values = a.Op("gather_nd", {parts, indices});
-  Value* most = Sizes(a, parts, 1);
+  Value* most = ShapeOf({a, parts}, 1);
   if (skip_empty) {
     // What is left moves up.
     Value* ones = a.AsInt64(kept);
     Value* columns = a.Op("sub", {a.Op("cum_sum", {ones, a.b.Int(1)}), a.b.Int(1)});
-    Value* column = Unsqueeze(a, a.Op("gather_nd", {columns, indices}), {1});
-    Value* row = Part(a, indices, 1, a.b.Int(0), a.b.Int(1));
+    Value* column = Unsqueeze(a.Op("gather_nd", {columns, indices}), {1});
+    Value* row = Slice({a, indices}, 1, a.b.Int(0), a.b.Int(1));
     indices = a.Op("concat", {row, column}, {{"axis", 1}});
     Value* counts =
-        a.Op("concat", {a.b.Ints({0}), ReduceAxis(a, "reduce_sum", ones, 1)}, {{"axis", 0}});
-    most = ReduceAxis(a, "reduce_max", counts, 0, /*keep=*/true);
+        a.Op("concat", {a.b.Ints({0}), Reduce({a, ones}, "reduce_sum", {1})}, {{"axis", 0}});
+    most = Reduce({a, counts}, "reduce_max", {0}, /*keep=*/true);
   }
-  return Values{indices, values, JoinSizes(a, {Sizes(a, parts, 0, 1), most})};
+  return Values{indices, values, Concat(a, {ShapeOf({a, parts}, 0, 1), most}, 0)};
 }
 
 // At any of these (ASCII) characters.

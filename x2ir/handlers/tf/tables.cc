@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "x2ir/handlers/tf/arrays.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/eval_util.h"
 
 namespace x2ir {
@@ -63,9 +65,9 @@ absl::StatusOr<Value*> Find(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Tensor keys, WideRow(table, 0, key));
   X2IR_ASSIGN_OR_RETURN(Tensor values, WideRow(table, 1, value));
   if (const Shape* shape = otherwise->shape(); shape && shape->rank() > 0) {
-    otherwise = a.Reshape(otherwise, {});
+    otherwise = ReshapeTo({a, otherwise}, Ints(a, {}));
   }
-  if (keys.num_elements() == 0) return a.Op("expand", {otherwise, Sizes(a, x)});
+  if (keys.num_elements() == 0) return a.Op("expand", {otherwise, ShapeOf({a, x}, 0)});
   x = a.Cast(x, Wide(key));
   const Tensor* known = otherwise->fixed_constant();
   if (known && known->num_elements() == 1) {
@@ -81,11 +83,11 @@ absl::StatusOr<Value*> Find(TfArgs& a) {
                       {{"keys", std::move(keys)},
                        {"values", Tensor::Vector(places)},
                        {"default", Tensor::Scalar<int64_t>(-1)}});
-  Value* found = Along(a, a.b.Constant(std::move(values)), a.Op("max", {place, a.b.Int(0)}), 0);
-  return Where(a, a.Op("less", {place, a.b.Int(0)}), otherwise, a.Cast(found, value));
+  Value* found = Gather({a, a.b.Constant(std::move(values))}, a.Op("max", {place, a.b.Int(0)}), 0);
+  return Where(a.Op("less", {place, a.b.Int(0)}), {a, otherwise}, a.Cast(found, value));
 }
 
-absl::StatusOr<Value*> Size(TfArgs& a) {
+absl::StatusOr<Value*> TableSize(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const Tensor table, TableOf(a));
   return a.Op("identity", {a.b.Int(table.dim(1))});
 }
@@ -101,8 +103,8 @@ X2IR_TF(label_encoder).From("LookupTableFind", Find).From("LookupTableFindV2", F
 X2IR_TF(identity)
     .From("HashTable", Unknown)
     .From("HashTableV2", Unknown)
-    .From("LookupTableSize", Size)
-    .From("LookupTableSizeV2", Size)
+    .From("LookupTableSize", TableSize)
+    .From("LookupTableSizeV2", TableSize)
     .From("MutableHashTable", Unknown)
     .From("MutableHashTableV2", Unknown);
 

@@ -60,7 +60,7 @@ Values PopBack(TfArgs& a) {
   return TfLists(a).Pop(a.in(0));
 }
 
-Value* Stack(TfArgs& a) {
+Value* ListStack(TfArgs& a) {
   IgnoreElement(a);
   return TfLists(a).Stack(a.in(0));
 }
@@ -121,7 +121,7 @@ X2IR_TF(sequence_insert)
 X2IR_TF(sequence_erase).From("TensorListPopBack", PopBack).From("TensorListResize", Resize);
 X2IR_TF(sequence_length).From("TensorListLength", ListLength);
 X2IR_TF(concat_from_sequence)
-    .From("TensorListStack", Stack)
+    .From("TensorListStack", ListStack)
     .From("TensorListGather", ListGather)
     .From("TensorListConcat", ListConcat)
     .From("TensorListConcatV2", ListConcat);

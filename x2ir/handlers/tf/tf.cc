@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "x2ir/builder/shapes.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/ops/eval_util.h"
@@ -63,12 +64,12 @@ absl::StatusOr<Values> FromTf(const TfFn& fn, Rewrite& r) {
 
 // --- TfArgs -------------------------------------------------------------------------------------
 
-Value* TfArgs::in(size_t i) {
-  if (Value* value = r_.in(i)) return value;
+Expr TfArgs::in(size_t i) {
+  if (Value* value = r_.in(i)) return {b, value};
   missing_operand_ = true;
   b.Fail(Invalid("operand ", i, " is missing"));
   // Something that code can go on with.
-  return b.Constant(Tensor::Zeros(DType::kFloat32, {}));
+  return {b, b.Constant(Tensor::Zeros(DType::kFloat32, {}))};
 }
 
 std::vector<Value*> TfArgs::inputs(size_t from) const {
@@ -201,34 +202,36 @@ void TfArgs::Require(bool holds, std::string_view what) {
   if (!holds) b.Fail(Unimplemented(what));
 }
 
-Value* TfArgs::Scalar(Value* like, double value) {
-  DType type = like->dtype();
-  if (!IsFloating(type) && !IsInteger(type)) {
-    b.Fail(type == DType::kUndefined ? Unimplemented("an operand's element type is not known")
-                                     : Invalid("an operand of ", Name(type)));
-    type = DType::kFloat32;
-  }
-  return b.Scalar(type, value);
-}
-
-Value* TfArgs::Cast(Value* v, DType to) {
-  return v->dtype() == to ? v : Op("cast", {v}, {{"to", Name(to)}});
-}
-
-Value* TfArgs::Transpose(Value* v, std::vector<int64_t> perm) {
-  return Op("transpose", {v}, {{"perm", std::move(perm)}});
-}
-
-Value* TfArgs::Reshape(Value* v, std::vector<int64_t> dims) {
-  return Op("reshape", {v, b.Ints(dims)}, {{"allowzero", 1}});
-}
-
 absl::Status TfArgs::Finish() const {
   for (const auto& [name, attr] : r_.attrs()) {
     if (taken_.contains(name) || IsMeaninglessTfAttr(name.view())) continue;
     return Unimplemented("attribute '", name.view(), "' = ", attr.ToString(), " is not known");
   }
   return absl::OkStatus();
+}
+
+// --- What operands say ---------------------------------------------------------------------------
+
+const Tensor* ConstantBehind(const Value* v) {
+  while (v->producer() && v->producer()->Is("identity")) v = v->producer()->input(0);
+  const Tensor* constant = v->fixed_constant();
+  return constant && !constant->is_sparse() ? constant : nullptr;
+}
+
+std::optional<std::vector<Dim>> PartlyKnownInts(const Value* value) {
+  if (const auto known = KnownInts(value)) return std::vector<Dim>(known->begin(), known->end());
+  if (value && value->elements()) return *value->elements();
+  return std::nullopt;
+}
+
+absl::StatusOr<std::vector<int64_t>> KnownAxes(TfArgs& a, size_t i, int64_t rank) {
+  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> axes, a.KnownInts(i, "axes"));
+  X2IR_ASSIGN_OR_RETURN(axes, NormalizeAxes(std::move(axes), rank));
+  return axes;
+}
+
+Expr SizeAt(TfArgs& a, Value* v, int64_t axis) {
+  return Squeeze(ShapeOf({a, v}, axis, axis + 1), {0});
 }
 
 // --- Windows ------------------------------------------------------------------------------------
@@ -295,7 +298,7 @@ void TakePadding(TfArgs& a, TfLayout layout, size_t spatial, AttributeMap* attrs
 
 Value* Relaid(TfArgs& a, Value* v, const std::vector<int64_t>& perm) {
   const Tensor* constant = v->fixed_constant();
-  if (!constant) return a.Transpose(v, perm);
+  if (!constant) return Transpose({a, v}, perm);
   Tensor relaid = Spilled(TransposeTensor(*constant, perm));
   DropPages(*constant);
   return a.b.Constant(std::move(relaid), v->name());

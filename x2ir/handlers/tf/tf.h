@@ -20,6 +20,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "x2ir/builder/expr.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -32,6 +33,7 @@ class TfArgs {
   explicit TfArgs(Rewrite& r) : b(r.b), r_(r) {}
 
   Builder& b;
+  operator Builder&() { return b; }  // NOLINT: what makes nodes takes either
 
   std::string_view op() const { return r_.node.op().view(); }
   const Node& node() const { return r_.node; }
@@ -39,7 +41,7 @@ class TfArgs {
   // --- Operands ---
   size_t num_inputs() const { return r_.node.num_inputs(); }
   // Null beyond the end: FromTf refuses a node with fewer operands than it looks at.
-  Value* in(size_t i);
+  Expr in(size_t i);
   std::vector<Value*> inputs(size_t from = 0) const;
   bool has(size_t i) const { return r_.has(i); }
   DType dtype(size_t i) const { return r_.dtype(i); }
@@ -79,18 +81,13 @@ class TfArgs {
   // What must be so for this form, else Unimplemented.
   void Require(bool holds, std::string_view what);
 
-  // --- Pieces of graph ---
-  Value* Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {}) {
-    return b.Op(op, std::move(operands), std::move(attrs));
+  // --- Pieces of graph; more in builder/ ---
+  Expr Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {}) {
+    return {b, b.Op(op, std::move(operands), std::move(attrs))};
   }
-  Value* Cast(Value* v, DType to);  // itself when it is of that type
-  // A rank-0 constant of the type of `like`.
-  Value* Scalar(Value* like, double value);
-  Value* Ints64(std::vector<int64_t> values) { return b.Ints(values); }
+  Expr Cast(Value* v, DType to) { return Expr(b, v).To(to); }
   // Integers as int64, as IR's ops want sizes and axes.
-  Value* AsInt64(Value* v) { return Cast(v, DType::kInt64); }
-  Value* Transpose(Value* v, std::vector<int64_t> perm);
-  Value* Reshape(Value* v, std::vector<int64_t> dims);  // 0 is a size of 0
+  Expr AsInt64(Value* v) { return Cast(v, DType::kInt64); }
 
   // Unimplemented names the first attribute that nobody took and that has a meaning; Invalid says
   // that an operand is missing.
@@ -113,6 +110,17 @@ bool IsMeaninglessTfAttr(std::string_view name);
 
 using TfFn = std::function<absl::StatusOr<Values>(TfArgs&)>;
 absl::StatusOr<Values> FromTf(const TfFn& fn, Rewrite& r);
+
+// --- What operands say ---------------------------------------------------------------------------
+
+// What a constant is, also one that was handed on; null where it is none.
+const Tensor* ConstantBehind(const Value* v);
+// Elements of an integer operand of rank 1 that are known or symbolic; nullopt where it is
+// computed otherwise.
+std::optional<std::vector<Dim>> PartlyKnownInts(const Value* value);
+// Axes in [0, rank), each once.
+absl::StatusOr<std::vector<int64_t>> KnownAxes(TfArgs& a, size_t i, int64_t rank);
+Expr SizeAt(TfArgs& a, Value* v, int64_t axis);  // int64, rank 0
 
 // --- Windows of convolutions and pools --------------------------------------------------------
 

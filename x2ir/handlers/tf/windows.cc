@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "x2ir/handlers/tf/sizes.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 
 namespace x2ir {
 
@@ -56,7 +57,7 @@ absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const TfWindows& w, Value* o
   for (size_t i = 0; i < spatial; ++i) perm.push_back(static_cast<int64_t>(2 * i + 1));
   for (size_t i = 0; i < spatial; ++i) perm.push_back(static_cast<int64_t>(2 * i + 2));
   perm.push_back(static_cast<int64_t>(2 * spatial + 1));
-  return a.Transpose(x, std::move(perm));
+  return Transpose({a, x}, std::move(perm));
 }
 
 namespace {
@@ -69,15 +70,15 @@ absl::StatusOr<Value*> ExtractPatches(TfArgs& a) {
       kSpatial == 2 ? TakeSpatial(a, "rates", layout, kSpatial) : std::vector<int64_t>(kSpatial, 1),
       a.String("padding", "")};
   X2IR_ASSIGN_OR_RETURN(Value * patches, Patches(a, a.in(0), w, nullptr));
-  std::vector<TfSize> sizes = SizesOf(a, patches);
+  std::vector<Size> sizes = AllSizes({a, patches});
   if (sizes.size() != 2 * kSpatial + 2) return patches;
   // A window's elements and channels are the channels.
-  std::vector<TfSize> result(sizes.begin(), sizes.begin() + kSpatial + 1);
+  std::vector<Size> result(sizes.begin(), sizes.begin() + kSpatial + 1);
   result.emplace_back(1);
   for (size_t i = kSpatial + 1; i < sizes.size(); ++i) {
-    result.back() = SizeOp(a, "mul", sizes[i], result.back());
+    result.back() = Times(a, sizes[i], result.back());
   }
-  return ReshapeTo(a, patches, result);
+  return ReshapeTo({a, patches}, Vector(a, result));
 }
 
 // The largest sum of an element and the filter's. Padding never wins.
@@ -96,7 +97,7 @@ absl::StatusOr<Value*> Dilation2D(TfArgs& a) {
                     TakeSpatial(a, "rates", layout, 2),
                     a.String("padding", "")};
   a.Require(IsFloating(x->dtype()), "dilation of integers");
-  Value* outside = a.Scalar(x, -std::numeric_limits<double>::infinity());
+  Value* outside = Expr(a, x).Number(-std::numeric_limits<double>::infinity());
   X2IR_ASSIGN_OR_RETURN(Value * patches, Patches(a, x, w, outside));
   Value* sums = a.Op("add", {patches, filter});
   return a.Op("reduce_max", {sums, a.b.Ints({3, 4})}, {{"keepdims", 0}});

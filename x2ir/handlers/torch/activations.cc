@@ -1,6 +1,9 @@
 // Activations and dropout.
 #include <cmath>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 
@@ -11,10 +14,10 @@ namespace {
 template <typename F>
 TorchHandler Formula(F f) {
   return [f](TorchCall& c) -> Values {
-    Value* self = c.Tensor("self");
+    const Expr self = c.Tensor("self");
     RequireFloat(c, self);
-    TorchMath m(c, ComputeTypeFor(self->dtype()));
-    return {c.Cast(f(c, m, m.In(self)), self->dtype())};
+    const DType t = self.dtype();
+    return {f(c, self.To(AtLeastFloat32(t))).To(t)};
   };
 }
 
@@ -41,22 +44,21 @@ X2IR_TORCH(swish).Is("aten::silu.default", Silu);
 
 // Of an attribute that is a float32: a formula where that is not enough.
 Values LeakyRelu(TorchCall& c) {
-  Value* self = c.Tensor("self");
+  const Expr self = c.Tensor("self");
   RequireFloat(c, self);
   const double slope = Real(c, "negative_slope", 0.01);
   if (FitsAttribute(self->dtype(), slope)) {
     return {c.Op("leaky_relu", {self}, {{"alpha", static_cast<float>(slope)}})};
   }
-  TorchMath m(c, self->dtype());
-  return {m.Where(m.Greater(self, 0), self, m.Mul(self, slope))};
+  return {Where(self > 0, self, Scaled(self, slope))};
 }
 X2IR_TORCH(leaky_relu).Is("aten::leaky_relu.default", LeakyRelu);
 
 // max(x, 0) scale + min(alpha (exp(input_scale x) - 1), 0) scale
-Value* EluOf(TorchMath& m, Value* x, double alpha, double scale, double input_scale) {
-  Value* inner = m.Mul(x, input_scale);
-  Value* negative = m.Mul(m.Sub(m.Un("exp", inner), 1), alpha * scale);
-  return m.Where(m.LessOrEqual(x, 0), negative, m.Mul(x, scale));
+Expr EluOf(const Expr& x, double alpha, double scale, double input_scale) {
+  const Expr inner = Scaled(x, input_scale);
+  const Expr negative = Scaled(Exp(inner) - 1, alpha * scale);
+  return Where(x <= 0, negative, Scaled(x, scale));
 }
 Values Elu(TorchCall& c) {
   Value* self = c.Tensor("self");
@@ -66,8 +68,8 @@ Values Elu(TorchCall& c) {
   if (scale == 1 && input_scale == 1 && FitsAttribute(self->dtype(), alpha)) {
     return {c.Op("elu", {self}, {{"alpha", static_cast<float>(alpha)}})};
   }
-  TorchMath m(c, ComputeTypeFor(self->dtype()));
-  return {c.Cast(EluOf(m, m.In(self), alpha, scale, input_scale), self->dtype())};
+  const Expr wide = c.Cast(self, AtLeastFloat32(self->dtype()));
+  return {EluOf(wide, alpha, scale, input_scale).To(self->dtype())};
 }
 X2IR_TORCH(elu).Is("aten::elu.default", Elu);
 
@@ -77,8 +79,7 @@ Values Selu(TorchCall& c) {
   Value* self = c.Tensor("self");
   RequireFloat(c, self);
   if (self->dtype() != DType::kFloat64) return {c.Op("selu", {self})};
-  TorchMath m(c, self->dtype());
-  return {EluOf(m, self, kSeluAlpha, kSeluScale, 1)};
+  return {EluOf({c, self}, kSeluAlpha, kSeluScale, 1)};
 }
 X2IR_TORCH(selu).Is("aten::selu.default", Selu);
 
@@ -90,20 +91,18 @@ Values Celu(TorchCall& c) {
   if (FitsAttribute(self->dtype(), alpha)) {
     return {c.Op("celu", {self}, {{"alpha", static_cast<float>(alpha)}})};
   }
-  TorchMath m(c, self->dtype());
-  return {EluOf(m, self, alpha, 1, 1 / alpha)};
+  return {EluOf({c, self}, alpha, 1, 1 / alpha)};
 }
 X2IR_TORCH(celu).Is("aten::celu.default", Celu);
 
 Values HardSigmoid(TorchCall& c) {
-  Value* self = c.Tensor("self");
+  const Expr self = c.Tensor("self");
   RequireFloat(c, self);
-  if (self->dtype() != DType::kFloat64) {
+  if (self.dtype() != DType::kFloat64) {
     return {c.Op("hard_sigmoid", {self}, {{"alpha", 1.0f / 6}, {"beta", 0.5f}})};
   }
-  TorchMath m(c, self->dtype());
-  Value* bounded = c.Op("clip", {m.Add(self, 3), m.N(0), m.N(6)});
-  return {m.Div(bounded, 6)};
+  const Expr bounded = c.Op("clip", {self + 3, self.Number(0), self.Number(6)});
+  return {bounded / 6};
 }
 X2IR_TORCH(hard_sigmoid).Is("aten::hardsigmoid.default", HardSigmoid);
 
@@ -131,7 +130,7 @@ Values PRelu(TorchCall& c) {
     const bool one = count && (*count)[0] == 1;
     if (!one && rank < 2) return c.Fail(Invalid("slopes of channels that are not there"));
     if (!one) dims[1] = -1;
-    weight = c.Reshape(weight, dims);
+    weight = Reshape({c, weight}, dims);
   }
   return {c.Op("prelu", {self, c.Cast(weight, self->dtype())})};
 }
@@ -144,8 +143,9 @@ Values Glu(TorchCall& c) {
   if (c.Rank(self) == 0) return c.Fail(Invalid("glu of rank 0"));
   std::vector<Value*> halves =
       c.b().Ops("split", {self, nullptr}, {{"axis", axis}, {"num_outputs", 2}}, 2);
-  TorchMath m(c, ComputeTypeFor(self->dtype()));
-  return {c.Cast(m.Mul(m.In(halves[0]), m.Un("sigmoid", m.In(halves[1]))), self->dtype())};
+  const DType t = AtLeastFloat32(self->dtype());
+  const Expr gate = c.Op("sigmoid", {c.Cast(halves[1], t)});
+  return {(c.Cast(halves[0], t) * gate).To(self->dtype())};
 }
 X2IR_TORCH(sigmoid).Is("aten::glu.default", Glu);
 
@@ -160,29 +160,26 @@ X2IR_TORCH(relu).Is("aten::relu.default", Relu);
 // --- Formulas -------------------------------------------------------------------------------
 
 // log(1 + exp(beta x)) / beta, x itself where beta x is over the threshold.
-X2IR_TORCH(softplus).Is("aten::softplus.default", Formula([](TorchCall& c, TorchMath& m, Value* x) {
+X2IR_TORCH(softplus).Is("aten::softplus.default", Formula([](TorchCall& c, const Expr& x) {
                           const double beta = Real(c, "beta", 1),
                                        threshold = Real(c, "threshold", 20);
-                          Value* scaled = m.Mul(x, beta);
-                          return m.Where(m.Greater(scaled, threshold), x,
-                                         m.Div(m.Un("softplus", scaled), beta));
+                          const Expr scaled = Scaled(x, beta), y = scaled.Op("softplus");
+                          const Expr part = beta == 1 ? y : y / beta;
+                          return Where(scaled > threshold, x, part);
                         }));
 X2IR_TORCH(softplus).Is({"aten::log_sigmoid.default"},
-                        Formula([](TorchCall&, TorchMath& m, Value* x) {
-                          return m.Un("neg", m.Un("softplus", m.Un("neg", x)));
-                        }));
+                        Formula([](TorchCall&, const Expr& x) { return -(-x).Op("softplus"); }));
 // NaN stays.
-X2IR_TORCH(shrink).Is("aten::softshrink.default", Formula([](TorchCall& c, TorchMath& m, Value* x) {
+X2IR_TORCH(shrink).Is("aten::softshrink.default", Formula([](TorchCall& c, const Expr& x) {
                         const double lambd = Real(c, "lambd", 0.5);
-                        Value* below = m.Where(m.Less(x, -lambd), m.Add(x, lambd), m.Mul(x, 0.0));
-                        return m.Where(m.Greater(x, lambd), m.Sub(x, lambd), below);
+                        const Expr below = Where(x < -lambd, Shifted(x, lambd), x * 0);
+                        return Where(x > lambd, lambd == 0 ? x : x - lambd, below);
                       }));
-X2IR_TORCH(shrink).Is(
-    "aten::hardshrink.default", Formula([](TorchCall& c, TorchMath& m, Value* x) {
-      const double lambd = Real(c, "lambd", 0.5);
-      Value* inside = c.Op("and", {m.GreaterOrEqual(x, -lambd), m.LessOrEqual(x, lambd)});
-      return m.Where(inside, m.N(0), x);
-    }));
+X2IR_TORCH(shrink).Is("aten::hardshrink.default", Formula([](TorchCall& c, const Expr& x) {
+                        const double lambd = Real(c, "lambd", 0.5);
+                        const Expr above = x >= -lambd, below = x <= lambd;
+                        return Where(above & below, 0, x);
+                      }));
 Values Threshold(TorchCall& c) {
   Value* self = c.Tensor("self");
   const DType t = self->dtype();
@@ -198,10 +195,8 @@ Values RRelu(TorchCall& c) {
   c.Ignore({"noise", "generator"});
   const double lower = Real(c, "lower", 0.125), upper = Real(c, "upper", 1.0 / 3);
   if (c.Bool("training", false)) return c.Fail(Unimplemented("random slopes, in training"));
-  TorchMath m(c, ComputeTypeFor(self->dtype()));
-  Value* x = m.In(self);
-  Value* y = m.Where(m.LessOrEqual(x, 0), m.Mul(x, (lower + upper) / 2), x);
-  return {c.Cast(y, self->dtype())};
+  const Expr x = c.Cast(self, AtLeastFloat32(self->dtype()));
+  return {Where(x <= 0, x * ((lower + upper) / 2), x).To(self->dtype())};
 }
 X2IR_TORCH(leaky_relu).Is({"aten::rrelu.default", "aten::rrelu_with_noise.default"}, RRelu);
 

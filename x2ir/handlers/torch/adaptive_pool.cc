@@ -3,6 +3,9 @@
 #include <optional>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 
@@ -34,14 +37,14 @@ struct Pool {
 
 // Sizes that are asked for; all windows of an axis alike: [0], of how much.
 Pool ReadPool(TorchCall& c, int64_t n) {
-  Pool pool{AddBatch(c, c.Tensor("self"), n), {}, {}, {}};
-  const std::vector<TorchSize> sizes = c.Sizes("output_size");
+  Pool pool{AddBatch(c.Tensor("self"), n), {}, {}, {}};
+  const std::vector<Size> sizes = c.Sizes("output_size");
   if (sizes.size() != 1 && static_cast<int64_t>(sizes.size()) != n) {
     c.Fail(Invalid("output_size: expected ", n, " sizes, got ", sizes.size()));
     return pool;
   }
   for (int64_t i = 0; i < n; ++i) {
-    const TorchSize& size = sizes[sizes.size() == 1 ? 0 : static_cast<size_t>(i)];
+    const Size& size = sizes[sizes.size() == 1 ? 0 : static_cast<size_t>(i)];
     const auto in = KnownSizes(pool.batched.x, 2 + i, 3 + i);
     pool.in.push_back(in ? std::optional((*in)[0]) : std::nullopt);
     pool.out.push_back(size.number);
@@ -89,12 +92,12 @@ Values AdaptiveAveragePool(TorchCall& c, int64_t n) {
   } else if (even) {
     y = c.Op("average_pool", {x}, {{"kernel_shape", kernel}, {"strides", kernel}});
   } else {
-    TorchMath m(c, ComputeTypeFor(x->dtype()));
-    y = m.In(x);
+    const DType t = AtLeastFloat32(x->dtype());
+    y = c.Cast(x, t);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t axis = 2 + i, out = *pool.out[static_cast<size_t>(i)];
       if (out == 1) {
-        y = m.Reduce("mean", y, {axis});
+        y = Reduce({c, y}, "reduce_mean", {axis}, true);
         continue;
       }
       const int64_t in = *pool.in[static_cast<size_t>(i)];
@@ -106,19 +109,18 @@ Values AdaptiveAveragePool(TorchCall& c, int64_t n) {
           weights.push_back(k < s.length[static_cast<size_t>(o)] ? 1 : 0);
         }
       }
-      Value* windows = Windows(c, y, axis, s);
+      Expr windows(c, Windows(c, y, axis, s));
       std::vector<int64_t> dims(static_cast<size_t>(n - i + 1), 1), lengths(dims.size() - 1, 1);
       dims[0] = lengths[0] = out;
       dims[1] = s.longest;
-      Value* counts = c.Cast(NumbersTensor(c, DType::kFloat32, dims, weights), DType::kBool);
-      windows = m.Where(counts, windows, m.N(0));
+      const Expr counts = c.Cast(NumbersAs(c, DType::kFloat32, dims, weights), DType::kBool);
+      windows = Where(counts, windows, 0);
       const std::vector<double> divisors(s.length.begin(), s.length.end());
-      y = m.Div(m.Reduce("sum", windows, {axis + 1}, false),
-                NumbersTensor(c, m.type(), lengths, divisors));
+      y = Reduce(windows, "reduce_sum", {axis + 1}) / NumbersAs(c, t, lengths, divisors);
     }
     y = c.Cast(y, x->dtype());
   }
-  return {DropBatch(c, y, pool.batched)};
+  return {DropBatch({c, y}, pool.batched)};
 }
 
 // The windows of all axes one behind the other, the first greatest element of each.
@@ -144,14 +146,14 @@ Values AdaptiveMaxPool(TorchCall& c, int64_t n) {
   std::vector<int64_t> perm = {0, 1};
   for (int64_t i = 0; i < n; ++i) perm.push_back(2 + 2 * i);
   for (int64_t i = 0; i < n; ++i) perm.push_back(3 + 2 * i);
-  std::vector<TorchSize> dims = SizesAt(c, x, 0, 2);
-  for (const auto& out : pool.out) dims.push_back({out, nullptr});
-  dims.push_back({elements, nullptr});
-  y = ReshapeTo(c, c.Transpose(y, perm), dims);
+  std::vector<Size> dims = SizesAt({c, x}, 0, 2);
+  for (const auto& out : pool.out) dims.push_back(*out);
+  dims.push_back(elements);
+  y = ReshapeTo(Transpose({c, y}, perm), dims);
   Values values(c.num_outputs(), nullptr);
   if (Wants(c, 0)) {
-    Value* max = c.Op("reduce_max", {y, c.Int64s({n + 2})}, {{"keepdims", 0}});
-    values[0] = DropBatch(c, max, pool.batched);
+    Value* max = c.Op("reduce_max", {y, Ints(c, {n + 2})}, {{"keepdims", 0}});
+    values[0] = DropBatch({c, max}, pool.batched);
   }
   if (!Wants(c, 1)) return values;
   // Where in the plane the elements of each window are, and where each window begins in that list.
@@ -179,7 +181,7 @@ Values AdaptiveMaxPool(TorchCall& c, int64_t n) {
   for (const auto& out : pool.out) out_dims.push_back(*out);
   Value* first = c.Op("arg_max", {y}, {{"axis", n + 2}, {"keepdims", 0}});
   first = c.Op("add", {first, c.b().Constant(x2ir::Tensor::Of<int64_t>(out_dims, starts))});
-  values[1] = DropBatch(c, c.Op("gather", {c.Int64s(places), first}), pool.batched);
+  values[1] = DropBatch(c.Op("gather", {Ints(c, places), first}), pool.batched);
   return values;
 }
 

@@ -108,7 +108,7 @@ Values Remainder(TorchCall& c, bool fmod) {
 }
 
 // An exponent that is known to be small says better what is meant.
-Values Pow(TorchCall& c) {
+Values PowCall(TorchCall& c) {
   const DType t = c.out_dtype();
   if (t == DType::kBool) return c.Fail(Unimplemented("powers of bools"));
   if (c.Has("exponent")) {
@@ -138,7 +138,8 @@ X2IR_TORCH(mod)
         [](TorchCall& c) { return Remainder(c, false); })
     .Is({"aten::fmod.Tensor", "aten::fmod.Scalar"},
         [](TorchCall& c) { return Remainder(c, true); });
-X2IR_TORCH(pow).Is({"aten::pow.Tensor_Tensor", "aten::pow.Tensor_Scalar", "aten::pow.Scalar"}, Pow);
+X2IR_TORCH(pow).Is({"aten::pow.Tensor_Tensor", "aten::pow.Tensor_Scalar", "aten::pow.Scalar"},
+                   PowCall);
 
 }  // namespace
 }  // namespace x2ir

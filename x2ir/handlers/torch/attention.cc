@@ -4,6 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 #include "x2ir/ops/infer.h"
@@ -47,39 +50,41 @@ struct Attended {
 };
 Attended ByFormula(TorchCall& c, const Attention& a, bool safe) {
   const DType t = a.q->dtype();
-  TorchMath m(c, ComputeTypeFor(t));
+  const DType computed = AtLeastFloat32(t);
+  const auto in = [&](Value* x) { return c.Cast(x, computed); };
   const int64_t rank = c.Rank(a.q), key_rank = c.Rank(a.k);
   std::vector<int64_t> perm = CountedFrom(0, key_rank);
   std::swap(perm[static_cast<size_t>(key_rank - 1)], perm[static_cast<size_t>(key_rank - 2)]);
-  Value* scale;
+  Expr scale = nullptr;
   if (a.scale) {
-    scale = m.N(*a.scale);
+    scale = c.Constant(computed, *a.scale);
   } else {
-    const TorchSize width = SizeAt(c, a.q, rank - 1);
-    scale = width.number ? m.N(1 / std::sqrt(static_cast<double>(*width.number)))
-                         : m.Un("reciprocal", m.Un("sqrt", c.Cast(ValueOf(c, width), m.type())));
+    const Size width = SizeAt({c, a.q}, rank - 1);
+    scale = width.number ? c.Constant(computed, 1 / std::sqrt(static_cast<double>(*width.number)))
+                         : Reciprocal(Sqrt(in(Scalar(c, width))));
   }
-  Value* scores = c.Op("matmul", {m.Mul(m.In(a.q), scale), c.Transpose(m.In(a.k), perm)});
-  Value* minus_inf = m.N(-std::numeric_limits<double>::infinity());
+  Expr scores = c.Op("matmul", {in(a.q) * scale, Transpose(in(a.k), perm)});
+  const Expr minus_inf = scores.Number(-std::numeric_limits<double>::infinity());
   if (a.causal) {
-    Value* ones = c.Op("expand", {c.Constant(DType::kFloat32, 1),
-                                  c.SizesAsValue(std::vector<TorchSize>{
-                                      SizeAt(c, a.q, rank - 2), SizeAt(c, a.k, key_rank - 2)})});
-    Value* seen = c.Cast(c.Op("trilu", {ones}, {{"upper", 0}}), DType::kBool);
-    scores = m.Where(seen, scores, minus_inf);
+    Value* ones = c.Op(
+        "expand",
+        {c.Constant(DType::kFloat32, 1),
+         Vector(c, std::vector<Size>{SizeAt({c, a.q}, rank - 2), SizeAt({c, a.k}, key_rank - 2)})});
+    const Expr seen = c.Cast(c.Op("trilu", {ones}, {{"upper", 0}}), DType::kBool);
+    scores = Where(seen, scores, minus_inf);
   }
   if (a.mask) {
-    scores = a.mask->dtype() == DType::kBool ? m.Where(a.mask, scores, minus_inf)
-                                             : m.Add(scores, m.In(a.mask));
+    scores = a.mask->dtype() == DType::kBool ? Where({c, a.mask}, scores, minus_inf)
+                                             : scores + in(a.mask);
   }
-  const int64_t axis = c.Rank(scores) - 1;
-  Value* weights = c.Op("softmax", {scores}, {{"axis", axis}});
+  const int64_t axis = scores.rank() - 1;
+  Expr weights = scores.Op("softmax", {}, {{"axis", axis}});
   if (safe && (a.mask || a.causal)) {
-    Value* most = m.Reduce("max", scores, {axis});
-    weights = m.Where(c.Op("equal", {most, minus_inf}), m.N(0), weights);
+    const Expr most = Reduce(scores, "reduce_max", {axis}, true);
+    weights = Where(most == minus_inf, 0, weights);
   }
-  Value* y = c.Op("matmul", {weights, m.In(a.v)});
-  return {c.Cast(y, t), c.Cast(weights, t)};
+  const Expr y = weights.Op("matmul", {in(a.v)});
+  return {y.To(t), weights.To(t)};
 }
 
 // As one op where the operands are [batch, heads, length, size], which it wants of equal dims.
@@ -145,7 +150,7 @@ Heads ReadHeads(TorchCall& c, std::string_view count) {
 }
 
 Value* TokenLinear(TorchCall& c, Value* x, Value* w, Value* b) {
-  return c.Op("add", {c.Op("matmul", {x, c.Transpose(w, {1, 0})}), b});
+  return c.Op("add", {c.Op("matmul", {x, Transpose({c, w}, {1, 0})}), b});
 }
 
 // Of [batch, length, embed]. Masks tell what is left out: of the scores (0, [length, length]), of
@@ -160,15 +165,15 @@ MultiHead SelfAttention(TorchCall& c, Value* q, Value* k, Value* v, const Heads&
     return {q, q};
   }
   const auto part = [&](Value* all, int64_t i) {
-    return c.Op("slice", {all, c.Int64s({i * heads.embed}), c.Int64s({(i + 1) * heads.embed}),
-                          c.Int64s({0})});
+    return c.Op("slice",
+                {all, Ints(c, {i * heads.embed}), Ints(c, {(i + 1) * heads.embed}), Ints(c, {0})});
   };
   Value* in[] = {q, k, v};
   for (int64_t i = 0; i < 3; ++i) {
     Value* projected = TokenLinear(c, in[i], part(heads.qkv_weight, i), part(heads.qkv_bias, i));
-    const TorchSize n{heads.count, nullptr}, width{heads.embed / heads.count, nullptr};
-    projected = ReshapeTo(c, projected, {SizeAt(c, in[i], 0), SizeAt(c, in[i], 1), n, width});
-    in[i] = c.Transpose(projected, {0, 2, 1, 3});
+    const Size n = heads.count, width = heads.embed / heads.count;
+    projected = ReshapeTo({c, projected}, {SizeAt({c, in[i]}, 0), SizeAt({c, in[i]}, 1), n, width});
+    in[i] = Transpose({c, projected}, {0, 2, 1, 3});
   }
   Attention a{in[0], in[1], in[2]};
   if (mask) {
@@ -179,11 +184,11 @@ MultiHead SelfAttention(TorchCall& c, Value* q, Value* k, Value* v, const Heads&
       return {q, q};
     }
     mask = c.Op("not", {mask});
-    a.mask = type == 1 ? c.Unsqueeze(mask, {1, 2}) : mask;
+    a.mask = type == 1 ? Unsqueeze({c, mask}, {1, 2}) : mask;
   }
   const Attended attended = ByFormula(c, a, false);
-  Value* y = c.Transpose(attended.y, {0, 2, 1, 3});
-  y = ReshapeTo(c, y, {SizeAt(c, q, 0), SizeAt(c, q, 1), {heads.embed, nullptr}});
+  Value* y = Transpose({c, attended.y}, {0, 2, 1, 3});
+  y = ReshapeTo({c, y}, {SizeAt({c, q}, 0), SizeAt({c, q}, 1), heads.embed});
   return {TokenLinear(c, y, heads.proj_weight, heads.proj_bias), attended.weights};
 }
 
@@ -201,8 +206,8 @@ Values NativeMultiHead(TorchCall& c) {
   if (Wants(c, 0)) values[0] = all.y;
   if (Wants(c, 1)) {
     if (!need) return c.Fail(Unimplemented("weights that are not asked for"));
-    TorchMath m(c, q->dtype());
-    values[1] = mean ? m.Reduce("mean", all.weights, {1}, false) : all.weights;
+    const Expr weights(c, all.weights);
+    values[1] = mean ? Reduce(weights, "reduce_mean", {1}) : weights;
   }
   return values;
 }

@@ -1,5 +1,5 @@
 // Bessel functions and Airy's, and the sine over its argument.
-#include "x2ir/ops/bessel.h"
+#include "x2ir/builder/bessel.h"
 
 #include <numbers>
 
@@ -10,32 +10,32 @@ namespace {
 
 using std::numbers::pi;
 
-Num SphericalJ0(const Num& x) {
-  return If(x == 0, 1, If(IsInf(x), 0, Sin(If(IsInf(x), 1, x)) / x));
+Expr SphericalJ0(const Expr& x) {
+  return Where(x == 0, 1, Where(IsInf(x), 0, Sin(Where(IsInf(x), 1, x)) / x));
 }
-Num Sinc(const Num& x) {
-  const Num angle = x * pi;
-  return If(x == 0, 1, Sin(angle) / angle);
+Expr Sinc(const Expr& x) {
+  const Expr angle = x * pi;
+  return Where(x == 0, 1, Sin(angle) / angle);
 }
 
 X2IR_TORCH(cos)
-    .Is("aten::special_bessel_j0.default", InDoubles(Of<BesselJ0>))
-    .Is("aten::special_bessel_j1.default", InDoubles(Of<BesselJ1>))
-    .Is("aten::special_bessel_y0.default", InDoubles(Of<BesselY0>))
-    .Is("aten::special_bessel_y1.default", InDoubles(Of<BesselY1>))
-    .Is("aten::special_airy_ai.default", InDoubles(Of<AiryAi>, "x"));
+    .Is("aten::special_bessel_j0.default", InDoubles(BesselJ0))
+    .Is("aten::special_bessel_j1.default", InDoubles(BesselJ1))
+    .Is("aten::special_bessel_y0.default", InDoubles(BesselY0))
+    .Is("aten::special_bessel_y1.default", InDoubles(BesselY1))
+    .Is("aten::special_airy_ai.default", InDoubles(AiryAi, "x"));
 X2IR_TORCH(exp)
     .Is({"aten::i0.default", "aten::special_i0.default",
          "aten::special_modified_bessel_i0.default"},
-        InDoubles(Of<BesselI0>))
+        InDoubles(BesselI0))
     .Is({"aten::special_i1.default", "aten::special_modified_bessel_i1.default"},
-        InDoubles(Of<BesselI1>))
-    .Is("aten::special_i0e.default", InDoubles(Of<BesselI0e>))
-    .Is("aten::special_i1e.default", InDoubles(Of<BesselI1e>))
-    .Is("aten::special_modified_bessel_k0.default", InDoubles(Of<BesselK0>))
-    .Is("aten::special_modified_bessel_k1.default", InDoubles(Of<BesselK1>))
-    .Is("aten::special_scaled_modified_bessel_k0.default", InDoubles(Of<BesselK0e>, "x"))
-    .Is("aten::special_scaled_modified_bessel_k1.default", InDoubles(Of<BesselK1e>, "x"));
+        InDoubles(BesselI1))
+    .Is("aten::special_i0e.default", InDoubles(BesselI0e))
+    .Is("aten::special_i1e.default", InDoubles(BesselI1e))
+    .Is("aten::special_modified_bessel_k0.default", InDoubles(BesselK0))
+    .Is("aten::special_modified_bessel_k1.default", InDoubles(BesselK1))
+    .Is("aten::special_scaled_modified_bessel_k0.default", InDoubles(BesselK0e, "x"))
+    .Is("aten::special_scaled_modified_bessel_k1.default", InDoubles(BesselK1e, "x"));
 X2IR_TORCH(sin)
     .Is("aten::special_spherical_bessel_j0.default", InDoubles(SphericalJ0, "x"))
     .Is({"aten::sinc.default", "aten::special_sinc.default"}, InDoubles(Sinc));

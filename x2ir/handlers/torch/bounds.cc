@@ -3,94 +3,89 @@
 #include <cmath>
 #include <limits>
 
+#include "x2ir/builder/arrays.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/handlers/torch/calc.h"
-#include "x2ir/handlers/torch/pieces.h"
+#include "x2ir/handlers/torch/special.h"
 
 namespace x2ir {
 namespace {
 
 // NaN of either is the result: by selection, since runtimes differ in their max and min of NaN.
-Num Bounded(const Num& x, const Num& bound, bool from_below) {
-  const Num beyond = from_below ? x < bound : x > bound;
-  const Num y = If(beyond, bound, x);
-  return IsFloating(x.dtype()) ? If(IsNaN(bound), bound, y) : y;
+Expr Bounded(const Expr& x, const Expr& bound, bool from_below) {
+  const Expr beyond = from_below ? x < bound : x > bound;
+  const Expr y = Where(beyond, bound, x);
+  return IsFloating(x.dtype()) ? Where(IsNan(bound), bound, y) : y;
 }
 
 // The bounds by those names; both are of the result's type.
 Values ClampBy(TorchCall& c, std::string_view least, std::string_view most) {
-  Calc m(c);
   const DType t = c.out_dtype(), wide = WideType(t);
   if (IsComplex(t)) return c.Fail(Unimplemented("of complex numbers"));
-  Num x = m.In("self", t).As(wide);
+  Expr x = c.Operand("self", t).To(wide);
   const auto given = [&](std::string_view name) { return !name.empty() && c.Has(name); };
-  if (given(least)) x = Bounded(x, m.In(least, t).As(wide), true);
-  if (given(most)) x = Bounded(x, m.In(most, t).As(wide), false);
+  if (given(least)) x = Bounded(x, c.Operand(least, t).To(wide), true);
+  if (given(most)) x = Bounded(x, c.Operand(most, t).To(wide), false);
   c.Ignore({"min", "max"});
-  return {m.Out(x, t)};
+  return {x.To(t)};
 }
 
 // NaN only where both are.
 Values FMax(TorchCall& c, bool most) {
-  Calc m(c);
   const DType t = c.out_dtype(), wide = WideType(t);
-  const Num a = m.In("self", wide), b = m.In("other", wide);
-  Num y = If(most ? a < b : a > b, b, a);
-  if (IsFloating(wide)) y = If(IsNaN(a), b, y);
-  return {m.Out(y, t)};
+  const Expr a = c.Operand("self", wide), b = c.Operand("other", wide);
+  Expr y = Where(most ? a < b : a > b, b, a);
+  if (IsFloating(wide)) y = Where(IsNan(a), b, y);
+  return {y.To(t)};
 }
 
 Values NanToNum(TorchCall& c) {
-  Calc m(c);
   const DType t = c.out_dtype();
   const auto nan = c.OptFloat("nan"), above = c.OptFloat("posinf"), below = c.OptFloat("neginf");
-  const Num x = m.In("self");
+  const Expr x = c.Tensor("self");
   if (IsComplex(t)) return c.Fail(Unimplemented("of complex numbers"));
-  if (!IsFloating(t)) return {x.Op("identity").v()};
+  if (!IsFloating(t)) return {x.Op("identity").value()};
   double most = std::numeric_limits<double>::max();
   if (t == DType::kFloat32) most = std::numeric_limits<float>::max();
   if (t == DType::kFloat16) most = 65504;
   if (t == DType::kBFloat16) most = 0x1.FEp127;
-  Num y = If(IsNaN(x), x.N(nan.value_or(0)), x);
-  const Num inf = IsInf(x);
-  y = If(inf & (x > 0), x.N(above.value_or(most)), y);
-  return {If(inf & (x < 0), x.N(below.value_or(-most)), y).v()};
+  Expr y = Where(IsNan(x), x.Number(nan.value_or(0)), x);
+  const Expr inf = IsInf(x);
+  y = Where(inf & (x > 0), x.Number(above.value_or(most)), y);
+  return {Where(inf & (x < 0), x.Number(below.value_or(-most)), y).value()};
 }
 
 Values RoundDecimals(TorchCall& c) {
-  Calc m(c);
   const DType t = c.out_dtype();
   const int64_t decimals = c.Int("decimals", 0);
   if (!IsFloating(t)) {
     if (decimals < 0) return c.Fail(Unimplemented("integers rounded to tens"));
-    return {m.In("self").Op("identity").v()};
+    return {c.Tensor("self").Op("identity").value()};
   }
-  const Num x = m.In("self", ComputeTypeOfTorch(t));
-  if (decimals == 0) return {m.Out(Round(x), t)};
+  const Expr x = c.Operand("self", AtLeastFloat32(t));
+  if (decimals == 0) return {Round(x).To(t)};
   const double power = std::pow(10.0, static_cast<double>(std::abs(decimals)));
-  const Num y = decimals > 0 ? Round(x * power) / power : Round(x / power) * power;
-  return {m.Out(y, t)};
+  const Expr y = decimals > 0 ? Round(x * power) / power : Round(x / power) * power;
+  return {y.To(t)};
 }
 
 // self + value * tensor1 * tensor2, or the quotient.
 Values AddProduct(TorchCall& c, bool quotient) {
-  Calc m(c);
   const DType t = c.out_dtype(), computed = WideType(t);
   if (IsComplex(t) || t == DType::kBool) return c.Fail(Unimplemented("of ", Name(t)));
-  const Num a = m.In("tensor1", computed), b = m.In("tensor2", computed);
-  const Num value(m, c.Constant(computed, c.Number("value", 1)));
-  const Num product = quotient ? value * a / b : value * a * b;
-  return {m.Out(m.In("self", computed) + product, t)};
+  const Expr a = c.Operand("tensor1", computed), b = c.Operand("tensor2", computed);
+  const Expr value = c.Constant(computed, c.Number("value", 1));
+  const Expr product = quotient ? value * a / b : value * a * b;
+  return {(c.Operand("self", computed) + product).To(t)};
 }
 
 // From the nearer end, so that both ends are exact.
 Values Lerp(TorchCall& c) {
-  Calc m(c);
-  const DType t = c.out_dtype(), computed = ComputeTypeOfTorch(t);
+  const DType t = c.out_dtype(), computed = AtLeastFloat32(t);
   if (IsComplex(t)) return c.Fail(Unimplemented("of complex numbers"));
-  const Num a = m.In("self", computed), b = m.In("end", computed), w = m.In("weight", computed);
-  const Num apart = b - a;
-  return {m.Out(If(Abs(w) < 0.5, a + w * apart, b - apart * (1 - w)), t)};
+  const Expr a = c.Operand("self", computed), b = c.Operand("end", computed),
+             w = c.Operand("weight", computed);
+  const Expr apart = b - a;
+  return {Where(Abs(w) < 0.5, a + w * apart, b - apart * (1 - w)).To(t)};
 }
 
 Values RealPart(TorchCall& c) {

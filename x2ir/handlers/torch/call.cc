@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
 
@@ -122,13 +123,7 @@ absl::Status TorchCall::CheckAllTaken() const {
 
 Values TorchCall::Fail(absl::Status status) {
   r_.b.Fail(std::move(status));
-  StopIfFailed();
-  return Values(num_outputs(), nullptr);
-}
-
-Value* TorchCall::Dummy() {
-  if (!dummy_) dummy_ = b().Int(0);
-  return dummy_;
+  return {};
 }
 
 // --- Tensors --------------------------------------------------------------------------------
@@ -138,15 +133,14 @@ Value* TorchCall::OptTensor(std::string_view name) {
   if (!a || IsNone(*a)) return nullptr;
   if (a->operands.size() != 1 || a->indices[0] >= 0 || a->attribute) {
     Fail(Invalid("argument '", name, "': expected a tensor"));
-    return Dummy();
   }
   return r_.node.input(a->operands[0]);
 }
 
-Value* TorchCall::Tensor(std::string_view name) {
-  if (Value* value = OptTensor(name)) return value;
-  Fail(Invalid("argument '", name, "': expected a tensor, got none"));
-  return Dummy();
+Expr TorchCall::Tensor(std::string_view name) {
+  Value* value = OptTensor(name);
+  if (!value) Fail(Invalid("argument '", name, "': expected a tensor, got none"));
+  return {r_.b, value};
 }
 
 std::vector<Value*> TorchCall::OptTensors(std::string_view name) {
@@ -181,10 +175,8 @@ std::vector<Value*> TorchCall::OptTensors(std::string_view name) {
 
 std::vector<Value*> TorchCall::Tensors(std::string_view name) {
   std::vector<Value*> values = OptTensors(name);
-  for (Value*& value : values) {
-    if (value) continue;
-    Fail(Invalid("argument '", name, "': expected tensors, got None"));
-    value = Dummy();
+  for (const Value* value : values) {
+    if (!value) Fail(Invalid("argument '", name, "': expected tensors, got None"));
   }
   return values;
 }
@@ -372,7 +364,7 @@ std::shared_ptr<Graph> TorchCall::Subgraph(std::string_view name) {
 
 // --- Sizes ----------------------------------------------------------------------------------
 
-std::vector<TorchCall::Size> TorchCall::Sizes(std::string_view name) {
+std::vector<Size> TorchCall::Sizes(std::string_view name) {
   std::vector<Size> sizes;
   const Argument* a = Take(name);
   const auto known = [](Value* value) -> std::optional<int64_t> {
@@ -385,16 +377,17 @@ std::vector<TorchCall::Size> TorchCall::Sizes(std::string_view name) {
   }
   if (const Attribute* attr = AttrOf(*a)) {
     if (const auto* ints = attr->get<Attribute::Ints>()) {
-      for (const int64_t i : *ints) sizes.push_back({i, nullptr});
+      for (const int64_t i : *ints) sizes.push_back(i);
     } else if (const auto* one = attr->get<int64_t>()) {
-      sizes.push_back({*one, nullptr});
+      sizes.push_back(*one);
     } else {
       Fail(Invalid("argument '", name, "': expected ints, got ", attr->ToString()));
     }
   }
   for (size_t k = 0; k < a->operands.size(); ++k) {
     Value* value = r_.node.input(a->operands[k]);
-    const Size size{known(value), value};
+    const std::optional<int64_t> number = known(value);
+    const Size size = number ? Size(*number) : Size(value);
     if (a->indices[k] < 0) {
       sizes.push_back(size);
     } else if (static_cast<size_t>(a->indices[k]) < sizes.size()) {
@@ -406,42 +399,22 @@ std::vector<TorchCall::Size> TorchCall::Sizes(std::string_view name) {
   return sizes;
 }
 
-Value* TorchCall::SizesAsValue(absl::Span<const Size> sizes) {
-  std::vector<Value*> parts;
-  std::vector<int64_t> run;
-  const auto flush = [&] {
-    if (!run.empty()) parts.push_back(Int64s(run));
-    run.clear();
-  };
-  for (const Size& size : sizes) {
-    if (size.number) {
-      run.push_back(*size.number);
-    } else {
-      flush();
-      parts.push_back(Unsqueeze(size.value, {0}));
-    }
-  }
-  flush();
-  if (parts.empty()) return Int64s({});
-  return parts.size() == 1 ? parts[0] : Op("concat", parts, {{"axis", 0}});
-}
-
-Value* TorchCall::SymInts(std::string_view name) { return SizesAsValue(Sizes(name)); }
+Expr TorchCall::SymInts(std::string_view name) { return Vector(r_.b, Sizes(name)); }
 
 Value* TorchCall::OptSymInt(std::string_view name) {
   const Argument* a = Take(name);
   if (!a || IsNone(*a)) return nullptr;
   if (a->operands.size() == 1 && a->indices[0] < 0) return r_.node.input(a->operands[0]);
-  return Int64(Int(name));
+  return r_.b.Int(Int(name));
 }
-Value* TorchCall::SymInt(std::string_view name) {
-  if (Value* value = OptSymInt(name)) return value;
-  Fail(Invalid("argument '", name, "' is missing"));
-  return Dummy();
-}
-Value* TorchCall::SymInt(std::string_view name, int64_t or_else) {
+Expr TorchCall::SymInt(std::string_view name) {
   Value* value = OptSymInt(name);
-  return value ? value : Int64(or_else);
+  if (!value) Fail(Invalid("argument '", name, "' is missing"));
+  return {r_.b, value};
+}
+Expr TorchCall::SymInt(std::string_view name, int64_t or_else) {
+  Value* value = OptSymInt(name);
+  return {r_.b, value ? value : r_.b.Int(or_else)};
 }
 
 int64_t TorchCall::NormalAxis(int64_t axis, int64_t rank) {
@@ -475,12 +448,12 @@ TorchSpec& TorchSpec::Is(std::string_view op, TorchHandler handler) {
     if (r.node.num_outputs() == 0) return Values();  // nothing that anyone could see
     Values values;
     std::optional<TorchCall> made;
+    r.b.set_stops(true);
     try {
-      made.emplace(r).StopIfFailed();
-      values = handler(*made);
-    } catch (const TorchCall::Stopped&) {
-      return r.b.status();
+      values = handler(made.emplace(r));
+    } catch (const Builder::Stopped&) {
     }
+    r.b.set_stops(false);
     X2IR_RETURN_IF_ERROR(r.b.status());
     const TorchCall& call = *made;
     X2IR_RETURN_IF_ERROR(call.CheckAllTaken());

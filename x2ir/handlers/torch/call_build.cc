@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/torch.h"
 
@@ -72,7 +73,7 @@ DType TorchCall::ResultTypeOf(absl::Span<Value* const> tensors) {
   return TorchResultType(with_dims, rank0, DType::kUndefined);
 }
 
-Value* TorchCall::Operand(std::string_view name, DType dtype) {
+Expr TorchCall::Operand(std::string_view name, DType dtype) {
   const Argument* a = Take(name);
   if (a && a->operands.size() == 1 && a->indices[0] < 0) {
     return Cast(r_.node.input(a->operands[0]), dtype);
@@ -82,58 +83,22 @@ Value* TorchCall::Operand(std::string_view name, DType dtype) {
 
 // --- Building -------------------------------------------------------------------------------
 
-Value* TorchCall::Cast(Value* x, DType dtype) {
-  if (x->dtype() == dtype || dtype == DType::kUndefined) return x;
-  return Op("cast", {x}, {{"to", Name(dtype)}});
-}
-
-Value* TorchCall::Constant(DType dtype, const TorchNumber& number) {
+Expr TorchCall::Constant(DType dtype, const TorchNumber& number) {
+  const auto constant = [&](x2ir::Tensor t) -> Expr { return {r_.b, r_.b.Constant(std::move(t))}; };
   if (IsComplex(dtype)) {
     const std::complex<double> c = number.c;
-    return b().Constant(dtype == DType::kComplex128
-                            ? x2ir::Tensor::Scalar<std::complex<double>>(c)
-                            : x2ir::Tensor::Scalar<std::complex<float>>(std::complex<float>(c)));
+    return constant(dtype == DType::kComplex128
+                        ? x2ir::Tensor::Scalar<std::complex<double>>(c)
+                        : x2ir::Tensor::Scalar<std::complex<float>>(std::complex<float>(c)));
   }
   if (number.kind == TorchNumber::kComplex) {
     Fail(Unimplemented("a complex number where ", Name(dtype), " is expected"));
-    return Dummy();
   }
-  if (dtype == DType::kBool) return b().Constant(x2ir::Tensor::Scalar<bool>(number.real() != 0));
-  if (!IsInteger(dtype)) return b().Scalar(dtype, number.real());
-  // Floats are cut off.
-  if (!number.is_integral()) return b().Scalar(dtype, std::trunc(number.real()));
-  // Integers wrap around.
-  switch (dtype) {
-    case DType::kInt64: return b().Int(number.i);
-    case DType::kInt32: return b().Constant(x2ir::Tensor::Scalar(static_cast<int32_t>(number.i)));
-    case DType::kInt16: return b().Constant(x2ir::Tensor::Scalar(static_cast<int16_t>(number.i)));
-    case DType::kInt8: return b().Constant(x2ir::Tensor::Scalar(static_cast<int8_t>(number.i)));
-    case DType::kUInt8: return b().Constant(x2ir::Tensor::Scalar(static_cast<uint8_t>(number.i)));
-    case DType::kUInt16: return b().Constant(x2ir::Tensor::Scalar(static_cast<uint16_t>(number.i)));
-    case DType::kUInt32: return b().Constant(x2ir::Tensor::Scalar(static_cast<uint32_t>(number.i)));
-    case DType::kUInt64: return b().Constant(x2ir::Tensor::Scalar(static_cast<uint64_t>(number.i)));
-    default: return b().Scalar(dtype, number.real());
-  }
-}
-
-Value* TorchCall::Reshape(Value* x, absl::Span<const int64_t> dims) {
-  const bool zero = std::find(dims.begin(), dims.end(), 0) != dims.end();
-  return Op("reshape", {x, Int64s(dims)}, {{"allowzero", zero}});
-}
-Value* TorchCall::Unsqueeze(Value* x, std::vector<int64_t> axes) {
-  return axes.empty() ? x : Op("unsqueeze", {x, Int64s(axes)});
-}
-Value* TorchCall::Squeeze(Value* x, std::vector<int64_t> axes) {
-  return axes.empty() ? x : Op("squeeze", {x, Int64s(axes)});
-}
-Value* TorchCall::Transpose(Value* x, std::vector<int64_t> perm) {
-  return Op("transpose", {x}, {{"perm", std::move(perm)}});
-}
-Value* TorchCall::SizeOf(Value* x, int64_t axis) {
-  if (x->shape() && axis < x->shape()->rank() && (*x->shape())[axis].is_static()) {
-    return Int64((*x->shape())[axis].value());
-  }
-  return Squeeze(Op("shape", {x}, {{"start", axis}, {"end", axis + 1}}), {0});
+  if (dtype == DType::kBool) return constant(x2ir::Tensor::Scalar<bool>(number.real() != 0));
+  // Floats are cut off, integers wrap around.
+  if (!IsInteger(dtype)) return Constant(dtype, number.real());
+  if (!number.is_integral()) return Constant(dtype, std::trunc(number.real()));
+  return BitWidth(dtype) < 8 ? Constant(dtype, number.real()) : IntegerOf(r_.b, dtype, number.i);
 }
 
 }  // namespace x2ir

@@ -3,14 +3,13 @@
 #include <memory>
 #include <utility>
 
+#include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/optimizer/inline_graph.h"
 
 namespace x2ir {
 namespace {
-
-using Ints = std::vector<int64_t>;
 
 // A nested graph under construction.
 class Body {
@@ -68,7 +67,7 @@ Values Cond(TorchCall& c) {
   std::shared_ptr<Graph> then_branch = branch("arg1", "then_branch");
   std::shared_ptr<Graph> else_branch = branch("arg2", "else_branch");
   if (!c.b().status().ok()) return c.Fail(c.b().status());
-  if (c.Rank(condition) > 0) condition = c.Reshape(condition, Ints{});
+  if (c.Rank(condition) > 0) condition = Reshape({c, condition}, std::vector<int64_t>{});
   return c.b().Ops(
       "if", {condition},
       {{"then_branch", std::move(then_branch)}, {"else_branch", std::move(else_branch)}},
@@ -137,10 +136,10 @@ Values Scan(TorchCall& c, std::string_view states_name, bool reverse) {
   return c.b().Ops("scan", operands,
                    {{"body", std::move(graph)},
                     {"num_scan_inputs", static_cast<int64_t>(xs.size())},
-                    {"scan_input_axes", Ints(xs.size(), 0)},
-                    {"scan_input_directions", Ints(xs.size(), reverse)},
-                    {"scan_output_axes", Ints(outputs, 0)},
-                    {"scan_output_directions", Ints(outputs, reverse)}},
+                    {"scan_input_axes", std::vector<int64_t>(xs.size(), 0)},
+                    {"scan_input_directions", std::vector<int64_t>(xs.size(), reverse)},
+                    {"scan_output_axes", std::vector<int64_t>(outputs, 0)},
+                    {"scan_output_directions", std::vector<int64_t>(outputs, reverse)}},
                    Wanted(c));
 }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 
@@ -22,33 +24,32 @@ struct Conv {
 // of each group times what the windows hold.
 Value* AsMatMul(TorchCall& c, const Conv& conv, Value* padded, Value* w) {
   const int64_t n = static_cast<int64_t>(conv.window.rank());
-  Value* patches = Patches(c, padded, conv.window);  // N, C, K, positions
-  const std::vector<TorchSize> positions = SizesAt(c, patches, 3, 3 + n);
-  const TorchSize g{conv.groups, nullptr};
-  const TorchSize per_group =
-      DividedBy(c, Times(c, SizeAt(c, patches, 1), SizeAt(c, patches, 2)), conv.groups);
-  const TorchSize batch = SizeAt(c, patches, 0), out = SizeAt(c, w, 0);
-  Value* columns = ReshapeTo(c, patches, {batch, g, per_group, Times(c, positions)});
-  Value* rows = ReshapeTo(c, w, {g, DividedBy(c, out, conv.groups), per_group});
-  std::vector<TorchSize> dims = {batch, out};
+  Value* patches = Patches({c, padded}, conv.window);  // N, C, K, positions
+  const std::vector<Size> positions = SizesAt({c, patches}, 3, 3 + n);
+  const Size g{conv.groups};
+  const Size per_group =
+      DividedBy(c, Times(c, SizeAt({c, patches}, 1), SizeAt({c, patches}, 2)), conv.groups);
+  const Size batch = SizeAt({c, patches}, 0), out = SizeAt({c, w}, 0);
+  Value* columns = ReshapeTo({c, patches}, {batch, g, per_group, Product(c, positions)});
+  Value* rows = ReshapeTo({c, w}, {g, DividedBy(c, out, conv.groups), per_group});
+  std::vector<Size> dims = {batch, out};
   dims.insert(dims.end(), positions.begin(), positions.end());
-  return ReshapeTo(c, c.Op("matmul", {rows, columns}), dims);
+  return ReshapeTo(c.Op("matmul", {rows, columns}), dims);
 }
 
 // Zeros between the elements of each spatial axis.
-Value* Spread(TorchCall& c, Value* x, const std::vector<int64_t>& stride) {
+Value* SpreadCall(TorchCall& c, Value* x, const std::vector<int64_t>& stride) {
   Value* zero = c.Constant(x->dtype(), 0);
   for (size_t i = 0; i < stride.size(); ++i) {
     if (stride[i] == 1) continue;
     const int64_t axis = 2 + static_cast<int64_t>(i);
-    std::vector<TorchSize> dims = SizesAt(c, x, 0, c.Rank(x));
-    Value* apart = c.Unsqueeze(x, {axis + 1});
-    apart = c.Op("pad", {apart, c.Int64s({0, stride[i] - 1}), zero, c.Int64s({axis + 1})});
-    dims[static_cast<size_t>(axis)] =
-        Times(c, dims[static_cast<size_t>(axis)], {stride[i], nullptr});
-    x = ReshapeTo(c, apart, dims);
+    std::vector<Size> dims = SizesAt({c, x}, 0, c.Rank(x));
+    Value* apart = Unsqueeze({c, x}, {axis + 1});
+    apart = c.Op("pad", {apart, Ints(c, {0, stride[i] - 1}), zero, Ints(c, {axis + 1})});
+    dims[static_cast<size_t>(axis)] = Times(c, dims[static_cast<size_t>(axis)], stride[i]);
+    x = ReshapeTo({c, apart}, dims);
     // What stands behind the last element is padding too much.
-    x = c.Op("slice", {x, c.Int64s({0}), c.Int64s({-(stride[i] - 1)}), c.Int64s({axis})});
+    x = c.Op("slice", {x, Ints(c, {0}), Ints(c, {-(stride[i] - 1)}), Ints(c, {axis})});
   }
   return x;
 }
@@ -57,15 +58,15 @@ Value* Spread(TorchCall& c, Value* x, const std::vector<int64_t>& stride) {
 // [out, in/groups, K...], back to front.
 Value* Mirrored(TorchCall& c, const Conv& conv) {
   const int64_t n = static_cast<int64_t>(conv.window.rank());
-  const std::vector<TorchSize> kernel = SizesAt(c, conv.w, 2, 2 + n);
-  const TorchSize g{conv.groups, nullptr}, all = Times(c, kernel);
-  const TorchSize in = DividedBy(c, SizeAt(c, conv.w, 0), conv.groups);
-  const TorchSize out = SizeAt(c, conv.w, 1);
-  Value* w = c.Transpose(ReshapeTo(c, conv.w, {g, in, out, all}), {0, 2, 1, 3});
-  w = c.Op("slice", {w, c.Int64s({-1}), c.Int64s({INT64_MIN}), c.Int64s({3}), c.Int64s({-1})});
-  std::vector<TorchSize> dims = {Times(c, g, out), in};
+  const std::vector<Size> kernel = SizesAt({c, conv.w}, 2, 2 + n);
+  const Size g{conv.groups}, all = Product(c, kernel);
+  const Size in = DividedBy(c, SizeAt({c, conv.w}, 0), conv.groups);
+  const Size out = SizeAt({c, conv.w}, 1);
+  Value* w = Transpose(ReshapeTo({c, conv.w}, {g, in, out, all}), {0, 2, 1, 3});
+  w = c.Op("slice", {w, Ints(c, {-1}), Ints(c, {INT64_MIN}), Ints(c, {3}), Ints(c, {-1})});
+  std::vector<Size> dims = {Times(c, g, out), in};
   dims.insert(dims.end(), kernel.begin(), kernel.end());
-  return ReshapeTo(c, w, dims);
+  return ReshapeTo({c, w}, dims);
 }
 
 // A transposed convolution as one of spread input, its padding done.
@@ -76,7 +77,7 @@ Conv Straightened(TorchCall& c, Conv conv) {
     conv.pads[i] = reach - conv.pads[i];
     conv.pads[n + i] = reach - conv.pads[n + i] + conv.output_padding[i];
   }
-  conv.x = Spread(c, conv.x, conv.window.stride);
+  conv.x = SpreadCall(c, conv.x, conv.window.stride);
   conv.w = Mirrored(c, conv);
   conv.window.stride.assign(n, 1);
   conv.transposed = false;
@@ -89,11 +90,11 @@ Value* OfIntegers(TorchCall& c, const Conv& conv) {
   const size_t n = conv.window.rank();
   if (conv.transposed) return Build(c, Straightened(c, conv));
   Value* y =
-      AsMatMul(c, conv, PadEnds(c, conv.x, conv.pads, c.Constant(conv.x->dtype(), 0)), conv.w);
+      AsMatMul(c, conv, PadEnds({c, conv.x}, conv.pads, c.Constant(conv.x->dtype(), 0)), conv.w);
   if (!conv.bias) return y;
   std::vector<int64_t> dims(n + 1, 1);
   dims[0] = -1;
-  return c.Op("add", {y, c.Reshape(conv.bias, dims)});
+  return c.Op("add", {y, Reshape({c, conv.bias}, dims)});
 }
 
 // --- All of them ----------------------------------------------------------------------------
@@ -114,7 +115,7 @@ Value* Build(TorchCall& c, Conv conv) {
   if (integers) return OfIntegers(c, conv);
   if (far && conv.transposed) {
     conv = Straightened(c, conv);
-    conv.x = PadEnds(c, conv.x, conv.pads, c.Constant(conv.x->dtype(), 0));
+    conv.x = PadEnds({c, conv.x}, conv.pads, c.Constant(conv.x->dtype(), 0));
     conv.pads.assign(conv.pads.size(), 0);
   }
   AttributeMap attrs = {{"group", conv.groups},
@@ -167,9 +168,9 @@ Values Convolution(TorchCall& c, std::string_view input, ConvPadding padding, bo
   } else {
     conv.pads = Twice(c.IntsOf("padding", n, zeros()));
   }
-  const Batched batched = AddBatch(c, conv.x, spatial);
+  const Batched batched = AddBatch({c, conv.x}, spatial);
   conv.x = batched.x;
-  return {DropBatch(c, Build(c, conv), batched)};
+  return {DropBatch({c, Build(c, conv)}, batched)};
 }
 
 TorchHandler ConvHandler(std::string_view input, ConvPadding padding, bool transposed) {
@@ -221,13 +222,13 @@ X2IR_TORCH(conv).Is({"aten::_conv_depthwise2d.default", "aten::conv_depthwise3d.
 // Time, batch, channels; weights [time, in, out].
 X2IR_TORCH(conv).Is("aten::conv_tbc.default", [](TorchCall& c) -> Values {
   Conv conv;
-  conv.x = c.Transpose(c.Tensor("self"), {1, 2, 0});
-  conv.w = c.Transpose(c.Tensor("weight"), {2, 1, 0});
+  conv.x = Transpose(c.Tensor("self"), {1, 2, 0});
+  conv.w = Transpose(c.Tensor("weight"), {2, 1, 0});
   conv.bias = c.Tensor("bias");
   conv.window.stride = conv.window.dilation = {1};
   conv.pads = Twice({c.Int("pad", 0)});
   RequireFloat(c, conv.x);
-  return {c.Transpose(Build(c, conv), {2, 0, 1})};
+  return {Transpose({c, Build(c, conv)}, {2, 0, 1})};
 });
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Element types: `to` in its overloads, and what PyTorch's own casts are called.
 #include <utility>
 
+#include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/views.h"
 
@@ -16,7 +17,7 @@ Values Converted(TorchCall& c, Value* x) {
   return {c.Op("identity", {c.Cast(x, t)})};
 }
 
-Values To(TorchCall& c) {
+Values ToCall(TorchCall& c) {
   c.Ignore({"dtype", "device", "layout", "pin_memory", "non_blocking", "copy", "memory_format",
             "other"});
   return Converted(c, c.Tensor(c.Has("self") ? "self" : "a"));
@@ -25,7 +26,7 @@ Values To(TorchCall& c) {
 // A tensor of one element as a number.
 Values Item(TorchCall& c) {
   Value* x = c.Tensor("self");
-  if (c.Rank(x) > 0) x = c.Reshape(x, std::vector<int64_t>{});
+  if (c.Rank(x) > 0) x = Reshape({c, x}, std::vector<int64_t>{});
   return Converted(c, x);
 }
 
@@ -37,16 +38,16 @@ X2IR_TORCH(cast)
          "aten::_autocast_to_reduced_precision.default"},
         [](TorchCall& c) {
           c.Ignore({"cuda_enabled", "cpu_enabled", "cuda_dtype", "cpu_dtype"});
-          return To(c);
+          return ToCall(c);
         })
     .Is({"aten::_cast_Byte.default", "aten::_cast_Char.default", "aten::_cast_Double.default",
          "aten::_cast_Float.default", "aten::_cast_Half.default", "aten::_cast_Int.default",
          "aten::_cast_Long.default", "aten::_cast_Short.default"},
-        To)
+        ToCall)
     .Is({"aten::item.default", "aten::_local_scalar_dense.default"}, Item)
     .Is("aten::is_nonzero.default", [](TorchCall& c) -> Values {
       Value* x = c.Tensor("self");
-      if (c.Rank(x) > 0) x = c.Reshape(x, std::vector<int64_t>{});
+      if (c.Rank(x) > 0) x = Reshape({c, x}, std::vector<int64_t>{});
       return {c.Op("identity", {c.Cast(x, DType::kBool)})};
     });
 

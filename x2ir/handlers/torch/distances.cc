@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 
@@ -16,20 +19,20 @@ Values Bilinear(TorchCall& c) {
   Value* bias = c.OptTensor("bias");
   const DType t = x1->dtype();
   if (!IsInteger(t)) RequireFloat(c, x1);
-  TorchMath m(c, ComputeTypeFor(t));
+  const auto in = [&](Value* x) { return c.Cast(x, AtLeastFloat32(t)); };
   if (c.Rank(weight) != 3) return c.Fail(Invalid("weight: expected rank 3"));
   const int64_t rank = c.Rank(x1);
   if (rank < 1) return c.Fail(Invalid("input1: expected rank 1 or more"));
   // x1 times [i, o * j], then each of o times x2.
-  const std::vector<TorchSize> w = SizesAt(c, weight, 0, 3);
-  Value* columns = ReshapeTo(c, c.Transpose(m.In(weight), {1, 0, 2}), {w[1], Times(c, w[0], w[2])});
-  std::vector<TorchSize> dims = SizesAt(c, x1, 0, rank - 1);
+  const std::vector<Size> w = SizesAt({c, weight}, 0, 3);
+  const Expr columns = ReshapeTo(Transpose(in(weight), {1, 0, 2}), {w[1], Times(c, w[0], w[2])});
+  std::vector<Size> dims = SizesAt({c, x1}, 0, rank - 1);
   dims.push_back(w[0]);
   dims.push_back(w[2]);
-  Value* partial = ReshapeTo(c, c.Op("matmul", {m.In(x1), columns}), dims);
-  Value* y = c.Squeeze(c.Op("matmul", {partial, c.Unsqueeze(m.In(x2), {rank})}), {rank});
-  if (bias) y = m.Add(y, m.In(bias));
-  return {c.Cast(y, t)};
+  const Expr partial = ReshapeTo(in(x1).Op("matmul", {columns}), dims);
+  Expr y = Squeeze(partial.Op("matmul", {Unsqueeze(in(x2), {rank})}), {rank});
+  if (bias) y = y + in(bias);
+  return {y.To(t)};
 }
 X2IR_TORCH(matmul).Is("aten::bilinear.default", Bilinear);
 
@@ -43,20 +46,18 @@ Values CosineSimilarity(TorchCall& c) {
   const double eps = c.Float("eps", 1e-8);
   const DType t = FloatOf(TorchPromote(x1->dtype(), x2->dtype()));
   if (IsComplex(t) || t == DType::kUndefined) return c.Fail(Unimplemented("of complex numbers"));
-  TorchMath m(c, ComputeTypeFor(t));
+  const auto in = [&](Value* x) { return c.Cast(x, AtLeastFloat32(t)); };
   // The axis is that of both, broadcast together, and so are the lengths along it.
-  Value* shape = c.Op("shape", {m.Add(m.In(x1), m.In(x2))});
+  const Expr shape = ShapeOf(in(x1) + in(x2));
   const bool same = x1->shape() && x2->shape() && *x1->shape() == *x2->shape();
-  Value* a = same ? m.In(x1) : c.Op("expand", {m.In(x1), shape});
-  Value* b = same ? m.In(x2) : c.Op("expand", {m.In(x2), shape});
-  const int64_t rank = c.Rank(a), axis = c.NormalAxis(dim, rank);
-  const auto sum = [&](Value* x, bool keepdims) {
-    return rank == 0 ? x : m.Reduce("sum", x, {axis}, keepdims);
+  const Expr a = same ? in(x1) : Expand(in(x1), shape);
+  const Expr b = same ? in(x2) : Expand(in(x2), shape);
+  const int64_t rank = a.rank(), axis = c.NormalAxis(dim, rank);
+  const auto sum = [&](const Expr& x, bool keepdims) {
+    return rank == 0 ? x : Sum(x, axis, keepdims);
   };
-  const auto unit = [&](Value* x) {
-    return m.Div(x, m.Max(m.Un("sqrt", sum(m.Mul(x, x), true)), m.N(eps)));
-  };
-  return {c.Cast(sum(m.Mul(unit(a), unit(b)), false), t)};
+  const auto unit = [&](const Expr& x) { return x / Max(Sqrt(sum(x * x, true)), x.Number(eps)); };
+  return {sum(unit(a) * unit(b), false).To(t)};
 }
 X2IR_TORCH(reduce_l2).Is("aten::cosine_similarity.default", CosineSimilarity);
 
@@ -68,26 +69,25 @@ Values PairwiseDistance(TorchCall& c) {
   const bool keepdim = c.Bool("keepdim", false);
   const DType t = FloatOf(TorchPromote(x1->dtype(), x2->dtype()));
   if (IsComplex(t) || t == DType::kUndefined) return c.Fail(Unimplemented("of complex numbers"));
-  TorchMath m(c, ComputeTypeFor(t));
-  Value* apart = m.Un("abs", m.Add(m.Sub(m.In(x1), m.In(x2)), eps));
-  const int64_t rank = c.Rank(apart);
+  const auto in = [&](Value* x) { return c.Cast(x, AtLeastFloat32(t)); };
+  const Expr apart = Abs(Shifted(in(x1)-in(x2), eps));
+  const int64_t rank = apart.rank();
   if (rank == 0) return c.Fail(Unimplemented("of numbers"));
   const std::vector<int64_t> axes = {rank - 1};
-  Value* y;
+  const auto reduce = [&](Symbol op, const Expr& x) { return Reduce(x, op, axes, keepdim); };
+  Expr y = nullptr;
   if (std::isinf(p)) {
-    y = m.Reduce(p > 0 ? "max" : "min", apart, axes, keepdim);
+    y = reduce(p > 0 ? "reduce_max" : "reduce_min", apart);
   } else if (p == 0) {
-    Value* some = c.Op("not", {c.Op("equal", {apart, m.N(0)})});
-    y = m.Reduce("sum", m.In(some), axes, keepdim);
+    y = reduce("reduce_sum", in(!(apart == 0)));
   } else if (p == 1) {
-    y = m.Reduce("sum", apart, axes, keepdim);
+    y = reduce("reduce_sum", apart);
   } else if (p == 2) {
-    y = m.Reduce("l2", apart, axes, keepdim);
+    y = reduce("reduce_l2", apart);
   } else {
-    Value* sum = m.Reduce("sum", c.Op("pow", {apart, m.N(p)}), axes, keepdim);
-    y = c.Op("pow", {sum, m.N(1 / p)});
+    y = Pow(reduce("reduce_sum", Pow(apart, p)), 1 / p);
   }
-  return {c.Cast(y, t)};
+  return {y.To(t)};
 }
 X2IR_TORCH(reduce_l2).Is("aten::pairwise_distance.default", PairwiseDistance);
 
@@ -97,28 +97,27 @@ X2IR_TORCH(reduce_l2).Is("aten::pairwise_distance.default", PairwiseDistance);
 Values FakeQuantize(TorchCall& c, Value* x, Value* scale, Value* zero_point, Value* enabled) {
   const int64_t low = c.Int("quant_min"), high = c.Int("quant_max");
   RequireFloat(c, x);
-  TorchMath m(c, ComputeTypeFor(x->dtype()));
-  Value* wide = m.In(x);
-  Value* shift = m.In(zero_point);
+  const auto in = [&](Value* v) { return c.Cast(v, AtLeastFloat32(x->dtype())); };
+  const Expr wide = in(x), shift = in(zero_point);
   // PyTorch divides by the scale once.
-  Value* steps = m.Mul(wide, m.Un("reciprocal", m.In(scale)));
-  Value* q = m.Add(m.Un("round", steps), shift);
+  const Expr steps = wide * Reciprocal(in(scale));
+  const Expr q = Round(steps) + shift;
   const double a = static_cast<double>(low), b = static_cast<double>(high);
-  Value* bounded = c.Op("clip", {q, m.N(a), m.N(b)});
-  Value* y = m.Mul(m.Sub(bounded, shift), m.In(scale));
-  if (enabled) y = m.Where(c.Cast(enabled, DType::kBool), y, wide);
+  const Expr bounded = q.Op("clip", {q.Number(a), q.Number(b)});
+  Expr y = (bounded - shift) * in(scale);
+  if (enabled) y = Where(c.Cast(enabled, DType::kBool), y, wide);
   Values values(c.num_outputs(), nullptr);
   if (Wants(c, 0)) values[0] = c.Cast(y, x->dtype());
   if (Wants(c, 1)) {
     if (enabled) return c.Fail(Unimplemented("its mask"));
-    values[1] = c.Op("and", {m.GreaterOrEqual(q, a), m.LessOrEqual(q, b)});
+    values[1] = c.Op("and", {q >= a, q <= b});
   }
   return values;
 }
 
 Values FakeQuantizePerTensor(TorchCall& c) {
   Value* x = c.Tensor("self");
-  const DType t = ComputeTypeFor(x->dtype());
+  const DType t = AtLeastFloat32(x->dtype());
   return FakeQuantize(c, x, c.Operand("scale", t), c.Operand("zero_point", t),
                       c.OptTensor("fake_quant_enabled"));
 }
@@ -127,8 +126,8 @@ Values FakeQuantizePerChannel(TorchCall& c) {
   const int64_t axis = c.Axis("axis", x), rank = c.Rank(x);
   std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(rank, 1)), 1);
   dims[static_cast<size_t>(axis)] = -1;
-  return FakeQuantize(c, x, c.Reshape(c.Tensor("scale"), dims),
-                      c.Reshape(c.Tensor("zero_point"), dims), nullptr);
+  return FakeQuantize(c, x, Reshape(c.Tensor("scale"), dims), Reshape(c.Tensor("zero_point"), dims),
+                      nullptr);
 }
 X2IR_TORCH(quantize_linear)
     .Is({"aten::fake_quantize_per_tensor_affine.default",

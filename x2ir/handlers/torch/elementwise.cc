@@ -81,7 +81,7 @@ Values Rounding(TorchCall& c, Symbol ir) {
   return {IsFloating(x->dtype()) ? c.Op(ir, {x}) : c.Op("identity", {x})};
 }
 
-Values Sign(TorchCall& c) {
+Values SignCall(TorchCall& c) {
   Value* x = c.Tensor("self");
   return {x->dtype() == DType::kBool ? c.Op("identity", {x}) : c.Op("sign", {x})};
 }
@@ -103,13 +103,13 @@ Values Rsqrt(TorchCall& c) {
   return {c.Op("reciprocal", {c.Op("sqrt", {c.Operand("self", c.out_dtype())})})};
 }
 
-Values Square(TorchCall& c) {
+Values SquareCall(TorchCall& c) {
   Value* x = c.Operand("self", c.out_dtype());
   return {c.Op("mul", {x, x})};
 }
 
 // log(x) / log(base), in float64 where the factor would cost float32 its last digits.
-Values Log(TorchCall& c, double base) {
+Values LogCall(TorchCall& c, double base) {
   const DType t = c.out_dtype();
   Value* x = c.Operand("self", t);
   return {c.Op("div", {c.Op("log", {x}), c.Constant(t, std::log(base))})};
@@ -199,15 +199,15 @@ Values IsFinite(TorchCall& c) {
   return true;
 }();
 
-X2IR_TORCH(sign).Is({"aten::sign.default", "aten::sgn.default"}, Sign);
+X2IR_TORCH(sign).Is({"aten::sign.default", "aten::sgn.default"}, SignCall);
 X2IR_TORCH(floor)
     .Is({"aten::trunc.default", "aten::fix.default"}, Trunc)
     .Is("aten::frac.default", Frac);
 X2IR_TORCH(reciprocal).Is("aten::rsqrt.default", Rsqrt);
-X2IR_TORCH(mul).Is("aten::square.default", Square);
+X2IR_TORCH(mul).Is("aten::square.default", SquareCall);
 X2IR_TORCH(log)
-    .Is("aten::log2.default", [](TorchCall& c) { return Log(c, 2); })
-    .Is("aten::log10.default", [](TorchCall& c) { return Log(c, 10); });
+    .Is("aten::log2.default", [](TorchCall& c) { return LogCall(c, 2); })
+    .Is("aten::log10.default", [](TorchCall& c) { return LogCall(c, 10); });
 [[maybe_unused]] const TorchSpec kNot = TorchSpec("not").Is(
     "aten::logical_not.default",
     [](TorchCall& c) -> Values { return {c.Op("not", {c.Operand("self", DType::kBool)})}; });

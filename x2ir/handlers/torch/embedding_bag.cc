@@ -1,6 +1,9 @@
 // embedding_bag: rows of a table, put together bag by bag.
 #include <limits>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 
@@ -10,11 +13,11 @@ namespace {
 // The bag of each index: how many bags begin at its place or before it, less one. Empty bags begin
 // where the next one does.
 Value* BagOf(TorchCall& c, Value* count, Value* offsets) {
-  Value* places = c.Op("range", {c.Int64(0), count, c.Int64(1)});
-  Value* begun = c.Op("greater_or_equal", {c.Unsqueeze(places, {1}), c.Unsqueeze(offsets, {0})});
-  Value* bags =
-      c.Op("reduce_sum", {c.Cast(begun, DType::kInt64), c.Int64s({1})}, {{"keepdims", 0}});
-  return c.Op("sub", {bags, c.Int64(1)});
+  Value* places = c.Op("range", {Int(c, 0), count, Int(c, 1)});
+  Value* begun =
+      c.Op("greater_or_equal", {Unsqueeze({c, places}, {1}), Unsqueeze({c, offsets}, {0})});
+  Value* bags = c.Op("reduce_sum", {c.Cast(begun, DType::kInt64), Ints(c, {1})}, {{"keepdims", 0}});
+  return c.Op("sub", {bags, Int(c, 1)});
 }
 
 Values EmbeddingBag(TorchCall& c) {
@@ -34,15 +37,15 @@ Values EmbeddingBag(TorchCall& c) {
   if (scales && mode != 0) return c.Fail(Invalid("per_sample_weights with mean or max"));
   // The last offset is the number of indices, and no bag.
   if (last) {
-    offsets = c.Op("slice", {offsets, c.Int64s({0}), c.Int64s({-1}), c.Int64s({0})});
+    offsets = Slice({c, offsets}, 0, 0, -1);
   }
-  TorchMath m(c, ComputeTypeFor(weight->dtype()));
-  const TorchSize bags = SizeAt(c, offsets, 0), width = SizeAt(c, weight, 1);
-  Value* rows = m.In(c.Op("gather", {weight, indices}, {{"axis", 0}}));
-  if (scales) rows = m.Mul(rows, c.Unsqueeze(m.In(scales), {1}));
-  Value* bag = BagOf(c, ValueOf(c, SizeAt(c, indices, 0)), offsets);
+  const DType t = AtLeastFloat32(weight->dtype());
+  const Size bags = SizeAt({c, offsets}, 0), width = SizeAt({c, weight}, 1);
+  Expr rows = Gather({c, weight}, indices, 0).To(t);
+  if (scales) rows = rows * Unsqueeze(c.Cast(scales, t), {1});
+  Value* bag = BagOf(c, Scalar(c, SizeAt({c, indices}, 0)), offsets);
   // Indices that do not count go into a bag of their own, behind the others.
-  TorchSize all = bags;
+  Size all = bags;
   // -1 is how the form without the overload says that there is none; here it counts from the end.
   std::optional<int64_t> skipped = padding;
   if (skipped && c.node().op().view() != "aten::embedding_bag.padding_idx") {
@@ -53,31 +56,23 @@ Values EmbeddingBag(TorchCall& c) {
     *skipped += (*known)[0];
   }
   if (skipped) {
-    Value* out = c.Op("equal", {indices, c.Int64(*skipped)});
-    bag = c.Op("where", {out, ValueOf(c, bags), bag});
-    all = bags.number ? TorchSize{*bags.number + 1, nullptr}
-                      : TorchSize{std::nullopt, c.Op("add", {bags.value, c.Int64(1)})};
+    Value* out = c.Op("equal", {indices, Int(c, *skipped)});
+    bag = c.Op("where", {out, Scalar(c, bags), bag});
+    all = Plus(c, bags, 1);
   }
-  const auto whole = [&](Value* y) {
-    return skipped ? c.Op("slice", {y, c.Int64s({0}), c.Int64s({-1}), c.Int64s({0})}) : y;
-  };
-  Value* where = c.Op("expand", {c.Unsqueeze(bag, {1}), c.Op("shape", {rows})});
+  const auto whole = [&](const Expr& y) { return skipped ? Slice(y, 0, 0, -1) : y; };
+  Value* where = c.Op("expand", {Unsqueeze({c, bag}, {1}), c.Op("shape", {rows})});
   const auto scattered = [&](double start, const char* how, Value* updates) {
-    return c.Op("scatter_elements", {Filled(c, m.type(), {all, width}, start), where, updates},
+    return c.Op("scatter_elements", {Filled(c, t, {all, width}, start), where, updates},
                 {{"axis", 0}, {"reduction", how}});
   };
-  Value* y;
-  if (mode == 2) {
-    const double none = -std::numeric_limits<double>::infinity();
-    y = scattered(none, "max", rows);
-  } else {
-    y = scattered(0, "add", rows);
-  }
+  Expr y = mode == 2 ? scattered(-std::numeric_limits<double>::infinity(), "max", rows)
+                     : scattered(0, "add", rows);
   if (mode != 0) {
-    Value* ones = Filled(c, m.type(), {SizeAt(c, indices, 0), width}, 1);
-    Value* counts = scattered(0, "add", ones);
-    Value* none = c.Op("equal", {counts, m.N(0)});
-    y = mode == 2 ? m.Where(none, m.N(0), y) : m.Div(y, m.Max(counts, m.N(1)));
+    const Expr ones = Filled(c, t, {SizeAt({c, indices}, 0), width}, 1);
+    const Expr counts = scattered(0, "add", ones);
+    const Expr none = counts == 0;
+    y = mode == 2 ? Where(none, 0, y) : y / Max(counts, 1);
   }
   return FirstAlone(c, c.Cast(whole(y), weight->dtype()));
 }

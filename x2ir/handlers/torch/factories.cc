@@ -4,6 +4,9 @@
 #include <numbers>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/views.h"
 #include "x2ir/ops/infer.h"
@@ -18,9 +21,9 @@ void IgnorePlace(TorchCall& c) {
             "names"});
 }
 
-Value* Fill(TorchCall& c, Value* element, const std::vector<TorchSize>& sizes) {
+Value* Fill(TorchCall& c, Value* element, const std::vector<Size>& sizes) {
   if (sizes.empty()) return c.Op("identity", {element});
-  return Expand(c, element, c.SizesAsValue(sizes));
+  return Expand({c, element}, Vector(c, sizes));
 }
 
 TorchHandler Filled(double number) {
@@ -33,7 +36,7 @@ TorchHandler Filled(double number) {
 TorchHandler FilledLike(double number) {
   return [number](TorchCall& c) -> Values {
     IgnorePlace(c);
-    return {Fill(c, c.Constant(OutType(c), number), AllSizes(c, c.Tensor("self")))};
+    return {Fill(c, c.Constant(OutType(c), number), AllSizes(c.Tensor("self")))};
   };
 }
 
@@ -59,12 +62,12 @@ Values Full(TorchCall& c) {
 Values FullLike(TorchCall& c, std::string_view value) {
   IgnorePlace(c);
   Value* x = c.Tensor("self");
-  return {Fill(c, c.Operand(value, OutType(c)), AllSizes(c, x))};
+  return {Fill(c, c.Operand(value, OutType(c)), AllSizes({c, x}))};
 }
 Values FillTensor(TorchCall& c) {
   Value* value = c.Cast(c.Tensor("value"), OutType(c));
   if (c.Rank(value) != 0) return c.Fail(Invalid("a fill of rank ", c.Rank(value)));
-  return {Fill(c, value, AllSizes(c, c.Tensor("self")))};
+  return {Fill(c, value, AllSizes(c.Tensor("self")))};
 }
 
 // Another tensor's elements in the shape and type of self.
@@ -75,7 +78,7 @@ Values Copy(TorchCall& c) {
   if (x->shape() && src->shape() && *x->shape() == *src->shape() && x->shape()->is_static()) {
     return {c.Op("identity", {src})};
   }
-  return {Expand(c, src, c.SizesAsValue(AllSizes(c, x)))};
+  return {Expand({c, src}, Vector(c, AllSizes({c, x})))};
 }
 
 Values ScalarTensor(TorchCall& c) {
@@ -93,7 +96,7 @@ Values Eye(TorchCall& c) {
       return c.Fail(Invalid("a matrix of ", (*known)[0]));
     }
   }
-  Value* same = c.Op("equal", {c.Unsqueeze(Iota(c, n), {1}), c.Unsqueeze(Iota(c, m), {0})});
+  Value* same = c.Op("equal", {Unsqueeze(Iota({c, n}), {1}), Unsqueeze(Iota({c, m}), {0})});
   return {c.Cast(same, OutType(c))};
 }
 
@@ -118,7 +121,7 @@ Values Arange(TorchCall& c) {
   if (!std::isfinite(start) || !std::isfinite(end) || !(length >= 0) || length > 1e15) {
     return c.Fail(Invalid("a range from ", start, " to ", end, " by ", step));
   }
-  Value* position = Iota(c, c.Int64(static_cast<int64_t>(length)));
+  Value* position = Iota(Int(c, static_cast<int64_t>(length)));
   // Into integers bounds are cut first.
   const bool ints = IsInteger(t);
   const DType in = ints ? DType::kInt64 : DType::kFloat64;
@@ -137,16 +140,16 @@ Value* Spaced(TorchCall& c, DType in, DType whole) {
   const auto end_of = [&](std::string_view name) {
     // Numbers for integers are cut before anything is computed of them.
     Value* x = c.Operand(name, whole == DType::kUndefined ? in : whole);
-    return c.Cast(c.Rank(x) == 0 ? x : c.Reshape(x, std::vector<int64_t>{}), in);
+    return c.Cast(c.Rank(x) == 0 ? x : Reshape({c, x}, std::vector<int64_t>{}), in);
   };
   Value *start = end_of("start"), *end = end_of("end");
-  if (steps == 1) return c.Unsqueeze(start, {0});
+  if (steps == 1) return Unsqueeze({c, start}, {0});
   const auto counted = [&](int64_t from, int64_t to) {
     std::vector<double> numbers;
     for (int64_t i = from; i < to; ++i) {
       numbers.push_back(static_cast<double>(from == 0 ? i : steps - 1 - i));
     }
-    return NumbersTensor(c, in, {to - from}, numbers);
+    return NumbersAs(c, in, {to - from}, numbers);
   };
   const int64_t half = steps / 2;
   if (steps == 0) return c.Op("mul", {counted(0, 0), start});
@@ -163,7 +166,7 @@ struct SpaceTypes {
 };
 SpaceTypes TypesOfSpace(DType t) {
   if (IsInteger(t)) return {DType::kFloat64, t};
-  return {ComputeTypeOfTorch(t), DType::kUndefined};
+  return {AtLeastFloat32(t), DType::kUndefined};
 }
 Values Linspace(TorchCall& c) {
   IgnorePlace(c);
@@ -204,7 +207,7 @@ TorchHandler WindowHandler(double (*value)(TorchCall&, double, double)) {
       numbers.push_back(length == 1 ? 1.0 : value(c, static_cast<double>(i), last));
     }
     if (length < 2) c.Ignore({"alpha", "beta"});
-    return {NumbersTensor(c, OutType(c), {length}, numbers)};
+    return {NumbersAs(c, OutType(c), {length}, numbers)};
   };
 }
 constexpr double kTau = 2 * std::numbers::pi;

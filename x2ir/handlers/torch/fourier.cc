@@ -5,8 +5,10 @@
 #include <numbers>
 #include <optional>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/handlers/torch/calc.h"
+#include "x2ir/handlers/torch/special.h"
 
 namespace x2ir {
 namespace {
@@ -15,12 +17,12 @@ constexpr DType kDouble = DType::kFloat64;
 constexpr int64_t kMost = 1024;  // of a matrix's sizes
 
 struct Complex {
-  Num re;
-  std::optional<Num> im;  // none: 0
+  Expr re;
+  std::optional<Expr> im;  // none: 0
 };
 
 // [rows, columns]: f(2 pi row column / n).
-Num Waves(Calc& m, int64_t rows, int64_t columns, int64_t n, double (*f)(double)) {
+Expr Waves(Builder& b, int64_t rows, int64_t columns, int64_t n, double (*f)(double)) {
   Tensor table = Tensor::Zeros(kDouble, {rows, columns});
   auto cells = table.mutable_span<double>();
   for (int64_t i = 0; i < rows; ++i) {
@@ -32,35 +34,35 @@ Num Waves(Calc& m, int64_t rows, int64_t columns, int64_t n, double (*f)(double)
       cells[static_cast<size_t>(i * columns + j)] = 4 * part % n == 0 ? std::round(value) : value;
     }
   }
-  return m.Of(m.b().Constant(std::move(table)));
+  return {b, b.Constant(std::move(table))};
 }
 
 // x along an axis times a matrix.
-Num Along(const Num& x, int64_t axis, const Num& matrix) {
+Expr Along(const Expr& x, int64_t axis, const Expr& matrix) {
   const int64_t last = x.rank() - 1;
   std::vector<int64_t> perm;
   for (int64_t i = 0; i <= last; ++i) perm.push_back(i);
   std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(last)]);
-  const Num turned = axis == last ? x : x.Op("transpose", {}, {{"perm", perm}});
-  const Num y = MatMul(turned, matrix);
+  const Expr turned = axis == last ? x : x.Op("transpose", {}, {{"perm", perm}});
+  const Expr y = MatMul(turned, matrix);
   return axis == last ? y : y.Op("transpose", {}, {{"perm", perm}});
 }
 
-std::optional<int64_t> KnownSize(const Num& x, int64_t axis) {
+std::optional<int64_t> KnownSize(const Expr& x, int64_t axis) {
   const Dim dim = DimAt(x, axis);
   if (!dim.is_static()) return std::nullopt;
   return dim.value();
 }
 // The axis cut to `size` elements, or continued with 0.
-Num Sized(const Num& x, int64_t axis, int64_t had, int64_t size) {
-  Calc& m = x.m();
+Expr Sized(const Expr& x, int64_t axis, int64_t had, int64_t size) {
+  Builder& b = x.builder();
   if (had > size) {
-    return x.Op("slice", {m.Ints({0}), m.Ints({size}), m.Ints({axis})});
+    return x.Op("slice", {Ints(b, {0}), Ints(b, {size}), Ints(b, {axis})});
   }
   if (had == size) return x;
   std::vector<int64_t> pads(static_cast<size_t>(2 * x.rank()), 0);
   pads[static_cast<size_t>(x.rank() + axis)] = size - had;
-  return x.Op("pad", {m.Ints(pads), x.N(0)}, {{"mode", "constant"}});
+  return x.Op("pad", {Ints(b, pads), x.Number(0)}, {{"mode", "constant"}});
 }
 
 double Scale(const std::string& norm, bool forward, int64_t n) {
@@ -73,13 +75,13 @@ double Scale(const std::string& norm, bool forward, int64_t n) {
 struct Plan {
   std::vector<int64_t> axes, sizes;
 };
-Plan OneAxis(TorchCall& c, const Num& x) {
+Plan OneAxis(TorchCall& c, const Expr& x) {
   Plan plan;
   plan.sizes = {c.OptInt("n").value_or(-1)};
-  plan.axes = {c.Axis("dim", x.v(), -1)};
+  plan.axes = {c.Axis("dim", x.value(), -1)};
   return plan;
 }
-Plan ManyAxes(TorchCall& c, const Num& x, bool two) {
+Plan ManyAxes(TorchCall& c, const Expr& x, bool two) {
   Plan plan;
   const int64_t rank = x.rank();
   const auto sizes = c.OptInts("s");
@@ -101,7 +103,7 @@ Plan ManyAxes(TorchCall& c, const Num& x, bool two) {
 
 // Complex transforms of all axes but the last, of which half a spectrum becomes a real signal.
 // forward: of hfft, whose result is that of irfft without its scale.
-Values RealResult(TorchCall& c, Calc& m, const Num& real, const Plan& plan, bool forward) {
+Values RealResult(TorchCall& c, const Expr& real, const Plan& plan, bool forward) {
   const std::string norm = c.String("norm", "backward");
   if (real.rank() == 0 || plan.axes.empty()) return c.Fail(Invalid("a transform of a number"));
   Complex x{real, std::nullopt};
@@ -116,29 +118,29 @@ Values RealResult(TorchCall& c, Calc& m, const Num& real, const Plan& plan, bool
     if (n < 1) return c.Fail(Invalid("a transform of ", n, " elements"));
     if (n > kMost) return c.Fail(Unimplemented("a transform of ", n, " elements"));
     const int64_t rows = last ? n / 2 + 1 : n;
-    const auto sized = [&](const Num& y) { return Sized(y, axis, had, rows); };
+    const auto sized = [&](const Expr& y) { return Sized(y, axis, had, rows); };
     const double scale = Scale(norm, forward, n);
     const double sign = forward && !last ? -1 : 1;
-    Num cosines = Waves(m, rows, n, n, std::cos) * scale;
-    Num sines = Waves(m, rows, n, n, std::sin) * (scale * sign);
-    const Num re = sized(x.re);
+    Expr cosines = Waves(c, rows, n, n, std::cos) * scale;
+    Expr sines = Waves(c, rows, n, n, std::sin) * (scale * sign);
+    const Expr re = sized(x.re);
     if (last) {
       // All but the first, and the middle one, stand for two.
       std::vector<double> twice(static_cast<size_t>(rows), 2);
       twice[0] = 1;
       if (n % 2 == 0) twice[static_cast<size_t>(rows) - 1] = 1;
-      const Num weights = Unsqueeze(m.Doubles(twice), -1);
-      Num y = Along(re, axis, weights * cosines);
+      const Expr weights = Unsqueeze(Doubles(c, twice), {-1});
+      Expr y = Along(re, axis, weights * cosines);
       if (x.im) {
         // The forward one takes the conjugate of the spectrum.
-        const Num part = Along(sized(*x.im), axis, weights * sines);
+        const Expr part = Along(sized(*x.im), axis, weights * sines);
         y = forward ? y + part : y - part;
       }
-      return {m.Out(y, c.out_dtype())};
+      return {y.To(c.out_dtype())};
     }
-    Num new_re = Along(re, axis, cosines), new_im = Along(re, axis, sines);
+    Expr new_re = Along(re, axis, cosines), new_im = Along(re, axis, sines);
     if (x.im) {
-      const Num im = sized(*x.im);
+      const Expr im = sized(*x.im);
       new_re = new_re - Along(im, axis, sines);
       new_im = new_im + Along(im, axis, cosines);
     }
@@ -150,20 +152,18 @@ Values RealResult(TorchCall& c, Calc& m, const Num& real, const Plan& plan, bool
 enum Axes { kOne, kTwo, kMany };
 TorchHandler Real(Axes axes, bool forward) {
   return [=](TorchCall& c) -> Values {
-    Calc m(c);
     if (IsComplex(c.Tensor("self")->dtype())) {
       return c.Fail(Unimplemented("complex tensors are not supported"));
     }
-    const Num x = m.In("self", kDouble);
+    const Expr x = c.Operand("self", kDouble);
     const Plan plan = axes == kOne ? OneAxis(c, x) : ManyAxes(c, x, axes == kTwo);
-    return RealResult(c, m, x, plan, forward);
+    return RealResult(c, x, plan, forward);
   };
 }
 
 // Halves change places: the greater first where sizes are odd, or the smaller (inverse).
 Values FftShift(TorchCall& c, bool inverse) {
-  Calc m(c);
-  Num x = m.In("self");
+  Expr x = c.Tensor("self");
   const int64_t rank = x.rank();
   std::vector<int64_t> axes;
   if (const auto given = c.OptInts("dim")) {
@@ -171,13 +171,13 @@ Values FftShift(TorchCall& c, bool inverse) {
   } else {
     for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
   }
-  if (rank == 0) return {x.Op("identity").v()};
+  if (rank == 0) return {x.Op("identity").value()};
   for (const int64_t axis : axes) {
-    const Num n = SizeOf(x, axis);
-    const Num from = inverse ? n / 2 : n - n / 2;
+    const Expr n = SizeOf(x, axis);
+    const Expr from = inverse ? n / 2 : n - n / 2;
     x = Gather(x, Mod(Iota(n) + from, Max(n, 1)), axis);
   }
-  return {x.Op("identity").v()};
+  return {x.Op("identity").value()};
 }
 
 X2IR_TORCH(matmul)

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "x2ir/handlers/torch/pieces.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/torch/torch.h"
 
 namespace x2ir {
 namespace {
@@ -28,9 +30,10 @@ std::vector<Value*> WithoutMasks(TorchCall& c, const std::vector<Value*>& indice
     const int64_t rank = c.Rank(index);
     if (rank == 0) c.Fail(Unimplemented("a mask of rank 0 as an index"));
     Value* places = c.Op("non_zero", {index});
-    for (int64_t i = 0; i < rank; ++i) result.push_back(PickAt(c, places, 0, c.Int64(i)));
+    for (int64_t i = 0; i < rank; ++i)
+      result.push_back(Gather({c, places}, Unsqueeze(Int(c, i), {0}), 0));
     for (size_t i = result.size() - static_cast<size_t>(rank); i < result.size(); ++i) {
-      result[i] = c.Squeeze(result[i], {0});
+      result[i] = Squeeze({c, result[i]}, {0});
     }
   }
   return result;
@@ -72,7 +75,7 @@ Value* Tuples(TorchCall& c, const Index& index) {
   std::vector<Value*> columns;
   for (Value* t : index.tensors) {
     Value* full = index.tensors.size() == 1 ? t : c.Op("add", {t, shape});
-    columns.push_back(c.Unsqueeze(full, {index.rank}));
+    columns.push_back(Unsqueeze({c, full}, {index.rank}));
   }
   return Concat(c, std::move(columns), index.rank);
 }
@@ -86,7 +89,7 @@ std::vector<int64_t> Inverse(const std::vector<int64_t>& perm) {
 }
 
 Value* TransposeBy(TorchCall& c, Value* x, const std::vector<int64_t>& perm) {
-  return std::is_sorted(perm.begin(), perm.end()) ? x : c.Transpose(x, perm);
+  return std::is_sorted(perm.begin(), perm.end()) ? x : Transpose({c, x}, perm);
 }
 
 // How the axes of a result with the indices' axes in front go to where PyTorch has them.
@@ -113,13 +116,13 @@ Value* Put(TorchCall& c, Value* x, const std::vector<Value*>& indices, Value* va
            bool accumulate) {
   const DType t = x->dtype();
   if (accumulate && t == DType::kBool) {
-    return IsTrue(c,
-                  Put(c, c.Cast(x, DType::kInt32), indices, c.Cast(values, DType::kInt32), true));
+    return IsTrue(
+        {c, Put(c, c.Cast(x, DType::kInt32), indices, c.Cast(values, DType::kInt32), true)});
   }
-  if (accumulate) ExpectReal(c, x);
+  if (accumulate) RequireReal({c, x});
   const Index index = ReadIndex(c, x, indices);
   if (index.axes.empty()) {
-    values = Expand(c, values, ShapeOf(c, x));
+    values = Expand({c, values}, ShapeOf({c, x}));
     return accumulate ? c.Op("add", {x, values}) : values;
   }
   Value* data = TransposeBy(c, x, index.perm);
@@ -133,7 +136,7 @@ Value* Put(TorchCall& c, Value* x, const std::vector<Value*>& indices, Value* va
   part(data, count, count + index.at);
   part(tuples, 0, index.rank);
   part(data, count + index.at, rank);
-  values = sizes.empty() ? c.Reshape(values, {}) : Expand(c, values, Concat(c, sizes, 0));
+  values = sizes.empty() ? Reshape({c, values}, {}) : Expand({c, values}, Concat(c, sizes, 0));
   values = TransposeBy(c, values, Inverse(PlaceOf(index, rank)));
   Value* result =
       c.Op("scatter_nd", {data, tuples, values}, {{"reduction", accumulate ? "add" : "none"}});
@@ -156,7 +159,7 @@ Values IndexPut(TorchCall& c) {
       indices[0]->dtype() == DType::kBool && c.Rank(indices[0]) > 0) {
     std::vector<int64_t> behind;
     for (int64_t i = c.Rank(indices[0]); i < c.Rank(x); ++i) behind.push_back(i);
-    return {Where(c, c.Unsqueeze(indices[0], behind), values, x)};
+    return {Select(Unsqueeze({c, indices[0]}, behind), {c, values}, {c, x})};
   }
   return {Put(c, x, WithoutMasks(c, indices), values, accumulate)};
 }
@@ -165,28 +168,28 @@ Values IndexPut(TorchCall& c) {
 std::vector<Value*> Clamped(TorchCall& c, Value* x, std::vector<Value*> indices) {
   for (size_t i = 0; i < indices.size(); ++i) {
     if (!indices[i]) continue;
-    Value* size = c.SizeOf(x, static_cast<int64_t>(i));
+    Value* size = SizeOf({c, x}, static_cast<int64_t>(i));
     Value* index = c.Cast(indices[i], DType::kInt64);
     index = c.Op("max", {index, c.Op("neg", {size})});
-    indices[i] = c.Op("min", {index, c.Op("sub", {size, c.Int64(1)})});
+    indices[i] = c.Op("min", {index, c.Op("sub", {size, Int(c, 1)})});
   }
   return indices;
 }
 
 Values MaskedIndex(TorchCall& c) {
   Value* x = c.Tensor("self");
-  Value* mask = IsTrue(c, c.Tensor("mask"));
+  Value* mask = IsTrue(c.Tensor("mask"));
   const std::vector<Value*> indices = Clamped(c, x, c.OptTensors("indices"));
   Value* fill = c.Operand("fill", x->dtype());
-  return {Where(c, mask, Get(c, x, indices), fill)};
+  return {Select({c, mask}, {c, Get(c, x, indices)}, {c, fill})};
 }
 
 Values MaskedIndexPut(TorchCall& c) {
   Value* x = c.Tensor("self");
-  Value* mask = IsTrue(c, c.Tensor("mask"));
+  Value* mask = IsTrue(c.Tensor("mask"));
   const std::vector<Value*> indices = Clamped(c, x, c.OptTensors("indices"));
   Value* values = c.Tensor("values");
-  return {Put(c, x, indices, Where(c, mask, values, c.Constant(values->dtype(), 0)), true)};
+  return {Put(c, x, indices, Select({c, mask}, {c, values}, c.Constant(values->dtype(), 0)), true)};
 }
 
 X2IR_TORCH(gather_nd)

@@ -4,6 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/torch/views.h"
 
 namespace x2ir {
@@ -12,9 +15,9 @@ namespace {
 Values SelectScatter(TorchCall& c) {
   Value* self = c.Tensor("self");
   const int64_t axis = c.Axis("dim", self);
-  Value* src = c.Unsqueeze(c.Cast(c.Tensor("src"), self->dtype()), {axis});
-  Value* index = c.Unsqueeze(c.SymInt("index"), {0});
-  return {ScatterSlices(c, self, axis, index, src, "none")};
+  Value* src = Unsqueeze(c.Cast(c.Tensor("src"), self->dtype()), {axis});
+  Value* index = Unsqueeze(c.SymInt("index"), {0});
+  return {ScatterSlices({c, self}, axis, {c, index}, {c, src}, "none")};
 }
 
 Values SliceScatter(TorchCall& c) {
@@ -23,8 +26,8 @@ Values SliceScatter(TorchCall& c) {
   Value* src = c.Cast(c.Tensor("src"), self->dtype());
   // The same slice of the positions says where src goes.
   Value *start = c.SymInt("start", 0), *end = c.SymInt("end", kToEnd);
-  Value* index = Slice(c, Iota(c, c.SizeOf(self, axis)), 0, start, end, c.SymInt("step", 1));
-  return {ScatterSlices(c, self, axis, index, src, "none")};
+  Value* index = Slice(Iota(SizeOf({c, self}, axis)), 0, start, end, c.SymInt("step", 1));
+  return {ScatterSlices({c, self}, axis, {c, index}, {c, src}, "none")};
 }
 
 // src, element by element, at offset + sum(i * stride) of the flat tensor.
@@ -33,11 +36,11 @@ Values PutStrided(TorchCall& c, Value* self, Value* src, const std::vector<int64
   const auto dims = KnownSizes(self, 0, c.Rank(self));
   if (!dims) return c.Fail(Unimplemented("needs sizes that are known"));
   const std::vector<int64_t> positions = StridedPositions(c, *dims, sizes, strides, offset);
-  Value* flat = c.Reshape(self, {-1});
-  Value* updates = c.Reshape(Expand(c, c.Cast(src, self->dtype()), c.Int64s(sizes)),
-                             {static_cast<int64_t>(positions.size())});
-  Value* result = ScatterElements(c, flat, 0, c.Int64s(positions), updates, "none");
-  return {c.Reshape(result, *dims)};
+  Value* flat = Reshape({c, self}, {-1});
+  Value* updates = Reshape(Expand(c.Cast(src, self->dtype()), Ints(c, sizes)),
+                           {static_cast<int64_t>(positions.size())});
+  Value* result = ScatterElements({c, flat}, 0, Ints(c, positions), {c, updates}, "none");
+  return {Reshape({c, result}, *dims)};
 }
 
 std::vector<int64_t> ContiguousStrides(const std::vector<int64_t>& dims) {

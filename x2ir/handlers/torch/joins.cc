@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/views.h"
 #include "x2ir/ops/infer.h"
@@ -37,20 +40,20 @@ Values Cat(TorchCall& c) {
   return Joined(c, parts, c.Axis("dim", parts[0], 0));
 }
 
-Values Stack(TorchCall& c) {
+Values StackCall(TorchCall& c) {
   std::vector<Value*> parts = InOneType(c, "tensors");
   if (parts.empty()) return c.Fail(Invalid("nothing to put together"));
   const int64_t axis = c.NormalAxis(c.Int("dim", 0), c.Rank(parts[0]) + 1);
-  for (Value*& x : parts) x = c.Unsqueeze(x, {axis});
+  for (Value*& x : parts) x = Unsqueeze({c, x}, {axis});
   return Joined(c, std::move(parts), axis);
 }
 
 Value* WithRank(TorchCall& c, Value* x, int64_t rank) {
   const int64_t own = c.Rank(x);
   if (own >= rank) return x;
-  if (own == 0) return c.Unsqueeze(x, CountedFrom(0, rank));
-  if (own == 2) return c.Unsqueeze(x, {2});
-  return c.Unsqueeze(x, rank == 2 ? std::vector<int64_t>{0} : std::vector<int64_t>{0, 2});
+  if (own == 0) return Unsqueeze({c, x}, CountedFrom(0, rank));
+  if (own == 2) return Unsqueeze({c, x}, {2});
+  return Unsqueeze({c, x}, rank == 2 ? std::vector<int64_t>{0} : std::vector<int64_t>{0, 2});
 }
 
 // Along `axis` once they have so many axes.
@@ -66,13 +69,13 @@ TorchHandler StackAlong(int64_t axis, int64_t rank) {
 Values ColumnStack(TorchCall& c) {
   std::vector<Value*> parts = InOneType(c, "tensors");
   for (Value*& x : parts) {
-    if (c.Rank(x) == 0) x = c.Unsqueeze(x, {0, 1});
-    if (c.Rank(x) == 1) x = c.Unsqueeze(x, {1});
+    if (c.Rank(x) == 0) x = Unsqueeze({c, x}, {0, 1});
+    if (c.Rank(x) == 1) x = Unsqueeze({c, x}, {1});
   }
   return Joined(c, std::move(parts), 1);
 }
 
-Value* Zeros(TorchCall& c, DType t, const std::vector<TorchSize>& sizes) {
+Value* ZerosCall(TorchCall& c, DType t, const std::vector<Size>& sizes) {
   return Filled(c, t, sizes, 0);
 }
 
@@ -84,17 +87,17 @@ Values BlockDiag(TorchCall& c) {
   }
   std::vector<Value*> rows;
   for (size_t i = 0; i < blocks.size(); ++i) {
-    TorchSize before{0, nullptr}, after{0, nullptr};
+    Size before = 0, after = 0;
     for (size_t j = 0; j < blocks.size(); ++j) {
-      TorchSize& side = j < i ? before : after;
-      if (j != i) side = Plus(c, side, SizeAt(c, blocks[j], 1));
+      Size& side = j < i ? before : after;
+      if (j != i) side = Plus(c, side, SizeAt({c, blocks[j]}, 1));
     }
-    const TorchSize height = SizeAt(c, blocks[i], 0);
+    const Size height = SizeAt({c, blocks[i]}, 0);
     const DType t = blocks[i]->dtype();
     std::vector<Value*> parts;
-    if (i > 0) parts.push_back(Zeros(c, t, {height, before}));
+    if (i > 0) parts.push_back(ZerosCall(c, t, {height, before}));
     parts.push_back(blocks[i]);
-    if (i + 1 < blocks.size()) parts.push_back(Zeros(c, t, {height, after}));
+    if (i + 1 < blocks.size()) parts.push_back(ZerosCall(c, t, {height, after}));
     rows.push_back(Concat(c, parts, 1));
   }
   return Joined(c, std::move(rows), 0);
@@ -108,17 +111,17 @@ std::vector<Value*> Grid(TorchCall& c, std::vector<Value*> tensors, bool swapped
   const auto axis_of = [&](size_t i) {
     return static_cast<int64_t>(swapped && i < 2 && tensors.size() > 1 ? 1 - i : i);
   };
-  std::vector<TorchSize> sizes(tensors.size());
+  std::vector<Size> sizes(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
-    tensors[i] = AtLeast1d(c, tensors[i]);
+    tensors[i] = AtLeast1d({c, tensors[i]});
     if (c.Rank(tensors[i]) != 1) c.Fail(Invalid("a grid of a tensor of rank ", c.Rank(tensors[i])));
-    sizes[static_cast<size_t>(axis_of(i))] = SizeAt(c, tensors[i], 0);
+    sizes[static_cast<size_t>(axis_of(i))] = SizeAt({c, tensors[i]}, 0);
   }
-  Value* shape = c.SizesAsValue(sizes);
+  Value* shape = Vector(c, sizes);
   std::vector<Value*> grids;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    Value* along = Along(c, tensors[i], axis_of(i), static_cast<int64_t>(tensors.size()));
-    grids.push_back(Expand(c, along, shape));
+    Value* along = AlongAxis({c, tensors[i]}, axis_of(i), static_cast<int64_t>(tensors.size()));
+    grids.push_back(Expand({c, along}, shape));
   }
   return grids;
 }
@@ -133,7 +136,7 @@ Values CartesianProd(TorchCall& c) {
   std::vector<Value*> tensors = c.Tensors("tensors");
   if (tensors.size() == 1) return {c.Op("identity", {tensors[0]})};
   std::vector<Value*> columns;
-  for (Value* grid : Grid(c, tensors, false)) columns.push_back(c.Reshape(grid, {-1, 1}));
+  for (Value* grid : Grid(c, tensors, false)) columns.push_back(Reshape({c, grid}, {-1, 1}));
   return Joined(c, std::move(columns), 1);
 }
 
@@ -146,7 +149,7 @@ Values Combinations(TorchCall& c) {
   if (!sizes || sizes->size() != 1 || r < 0) {
     return c.Fail(Unimplemented("of other than a row of elements whose number is known"));
   }
-  if (r == 0) return {Zeros(c, x->dtype(), {{0, nullptr}})};
+  if (r == 0) return {ZerosCall(c, x->dtype(), {0})};
   const int64_t n = (*sizes)[0];
   std::vector<int64_t> picks, pick(static_cast<size_t>(std::min<int64_t>(r, 64)));
   if (r > 64) return c.Fail(Unimplemented("of more than 64 elements each"));
@@ -166,7 +169,7 @@ Values Combinations(TorchCall& c) {
     for (size_t j = i + 1; j < pick.size(); ++j) pick[j] = pick[j - 1] + (again ? 0 : 1);
   }
   const int64_t count = static_cast<int64_t>(picks.size()) / r;
-  Value* index = c.Reshape(c.Int64s(picks), {count, r});
+  Value* index = Reshape(Ints(c, picks), {count, r});
   return {c.Op("gather", {x, index}, {{"axis", 0}})};
 }
 
@@ -174,38 +177,38 @@ Values Combinations(TorchCall& c) {
 
 Values Tile(TorchCall& c, std::string_view name, bool fewer) {
   Value* x = c.Tensor("self");
-  std::vector<TorchSize> repeats = c.Sizes(name);
+  std::vector<Size> repeats = c.Sizes(name);
   const int64_t added = static_cast<int64_t>(repeats.size()) - c.Rank(x);
   if (added < 0 && !fewer) return c.Fail(Invalid("fewer repeats than axes"));
-  for (int64_t i = added; i < 0; ++i) repeats.insert(repeats.begin(), {1, nullptr});
-  for (const TorchSize& n : repeats) {
+  for (int64_t i = added; i < 0; ++i) repeats.insert(repeats.begin(), 1);
+  for (const Size& n : repeats) {
     if (n.number && *n.number < 0) return c.Fail(Invalid("repeated ", *n.number, " times"));
   }
-  if (added > 0) x = c.Unsqueeze(x, CountedFrom(0, added));
+  if (added > 0) x = Unsqueeze({c, x}, CountedFrom(0, added));
   if (repeats.empty()) return {c.Op("identity", {x})};
-  return {c.Op("tile", {x, c.SizesAsValue(repeats)})};
+  return {c.Op("tile", {x, Vector(c, repeats)})};
 }
 
 // repeats[i] times i, for each i.
 Value* Repeated(TorchCall& c, Value* repeats) {
-  Value* ends = CumSum(c, c.Cast(repeats, DType::kInt64), 0);
-  Value* total = Reduce(c, "reduce_sum", c.Cast(repeats, DType::kInt64), {0}, false);
-  Value* position = c.Unsqueeze(Iota(c, total), {1});
-  Value* passed = c.Op("greater_or_equal", {position, c.Unsqueeze(ends, {0})});
-  return Reduce(c, "reduce_sum", c.Cast(passed, DType::kInt64), {1}, false);
+  Value* ends = CumSum(c.Cast(repeats, DType::kInt64), 0);
+  Value* total = Reduce(c.Cast(repeats, DType::kInt64), "reduce_sum", {0}, false);
+  Value* position = Unsqueeze(Iota({c, total}), {1});
+  Value* passed = c.Op("greater_or_equal", {position, Unsqueeze({c, ends}, {0})});
+  return Reduce(c.Cast(passed, DType::kInt64), "reduce_sum", {1}, false);
 }
 
 Values RepeatInterleave(TorchCall& c) {
   c.Ignore({"output_size"});
   if (!c.Has("self")) {
     Value* repeats = c.Tensor("repeats");
-    return {c.Cast(Repeated(c, AtLeast1d(c, repeats)), repeats->dtype())};
+    return {c.Cast(Repeated(c, AtLeast1d({c, repeats})), repeats->dtype())};
   }
   Value* x = c.Tensor("self");
   const bool flat = !c.Has("dim");
   c.Ignore({"dim"});
   const int64_t axis = flat ? 0 : c.Axis("dim", x);
-  if (flat || c.Rank(x) == 0) x = c.Reshape(x, {-1});
+  if (flat || c.Rank(x) == 0) x = Reshape({c, x}, {-1});
   Value* repeats = c.OptSymInt("repeats");
   if (!repeats) return c.Fail(Invalid("argument 'repeats' is missing"));
   Value* index = nullptr;
@@ -214,20 +217,20 @@ Values RepeatInterleave(TorchCall& c) {
     return c.Fail(Unimplemented("repeats whose number is not known"));
   }
   if (c.Rank(repeats) == 0 || (*KnownSizes(repeats, 0, 1))[0] == 1) {
-    repeats = c.Cast(c.Rank(repeats) == 0 ? repeats : c.Squeeze(repeats, {0}), DType::kInt64);
-    TorchSize each{std::nullopt, repeats};
+    repeats = c.Cast(c.Rank(repeats) == 0 ? repeats : Squeeze({c, repeats}, {0}), DType::kInt64);
+    Size each = repeats;
     if (const auto known = KnownInts(repeats); known && known->size() == 1) {
-      each = {(*known)[0], nullptr};
+      each = (*known)[0];
     }
     if (each.number && *each.number < 0)
       return c.Fail(Invalid("repeated ", *each.number, " times"));
     if (each.number && *each.number == 0) {
-      index = c.Int64s({});
+      index = Ints(c, {});
     } else {
       // Never divided by 0: there is nothing to divide then.
-      Value* by = c.Op("max", {repeats, c.Int64(1)});
-      Value* count = ValueOf(c, Times(c, SizeAt(c, x, axis), each));
-      index = c.Op("div", {Iota(c, count), by});
+      Value* by = c.Op("max", {repeats, Int(c, 1)});
+      Value* count = Scalar(c, Times(c, SizeAt({c, x}, axis), each));
+      index = c.Op("div", {Iota({c, count}), by});
     }
   } else {
     index = Repeated(c, repeats);
@@ -238,30 +241,29 @@ Values RepeatInterleave(TorchCall& c) {
 // --- Turned around --------------------------------------------------------------------------
 
 // What goes over an end comes in at the other.
-Value* RollAxis(TorchCall& c, Value* x, int64_t axis, const TorchSize& shift) {
-  const TorchSize size = SizeAt(c, x, axis);
-  TorchSize start;  // of what is last
+Value* RollAxis(TorchCall& c, Value* x, int64_t axis, const Size& shift) {
+  const Size size = SizeAt({c, x}, axis);
+  Size start;  // of what is last
   if (size.number && shift.number) {
     if (*size.number == 0) return x;
     const int64_t by = ((*shift.number % *size.number) + *size.number) % *size.number;
     if (by == 0) return x;
-    start = {*size.number - by, nullptr};
+    start = *size.number - by;
   } else {
-    Value* least = c.Op("max", {ValueOf(c, size), c.Int64(1)});
-    start.value = c.Op("sub", {least, c.Op("mod", {ValueOf(c, shift), least}, {{"fmod", 0}})});
+    Value* least = c.Op("max", {Scalar(c, size), Int(c, 1)});
+    start.value = c.Op("sub", {least, c.Op("mod", {Scalar(c, shift), least}, {{"fmod", 0}})});
   }
-  return Concat(
-      c, {Part(c, x, axis, start, {kToEnd, nullptr}), Part(c, x, axis, {0, nullptr}, start)}, axis);
+  return Concat(c, {Slice({c, x}, axis, start, kToEnd), Slice({c, x}, axis, 0, start)}, axis);
 }
 
 Values Roll(TorchCall& c) {
   Value* x = c.Tensor("self");
-  const std::vector<TorchSize> shifts = c.Sizes("shifts");
+  const std::vector<Size> shifts = c.Sizes("shifts");
   const std::vector<int64_t> dims = c.Ints("dims", {});
   if (dims.empty()) {
     if (shifts.size() != 1) return c.Fail(Invalid("expected one shift"));
-    Value* rolled = RollAxis(c, c.Reshape(x, {-1}), 0, shifts[0]);
-    return {ReshapeAsDeclared(c, rolled, AllSizes(c, x), x->shape())};
+    Value* rolled = RollAxis(c, Reshape({c, x}, {-1}), 0, shifts[0]);
+    return {ReshapeAsDeclared({c, rolled}, AllSizes({c, x}), x->shape())};
   }
   if (dims.size() != shifts.size()) return c.Fail(Invalid("shifts and dims differ in length"));
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -274,7 +276,7 @@ Values Roll(TorchCall& c) {
 Value* FlipAxes(TorchCall& c, Value* x, const std::vector<int64_t>& axes) {
   if (axes.empty()) return c.Op("identity", {x});
   const std::vector<int64_t> back(axes.size(), -1), past(axes.size(), INT64_MIN);
-  return c.Op("slice", {x, c.Int64s(back), c.Int64s(past), c.Int64s(axes), c.Int64s(back)});
+  return c.Op("slice", {x, Ints(c, back), Ints(c, past), Ints(c, axes), Ints(c, back)});
 }
 Values Flip(TorchCall& c) {
   Value* x = c.Tensor("self");
@@ -300,15 +302,15 @@ Values Rot90(TorchCall& c) {
   if (a == b || c.Rank(x) < 2) return c.Fail(Invalid("expected two different axes"));
   if (k == 0) return {c.Op("identity", {x})};
   if (k == 2) return {FlipAxes(c, x, {a, b})};
-  std::vector<int64_t> perm = AllAxes(c, x);
+  std::vector<int64_t> perm = AllAxes({c, x});
   std::swap(perm[static_cast<size_t>(a)], perm[static_cast<size_t>(b)]);
-  return {c.Transpose(FlipAxes(c, x, {k == 1 ? b : a}), perm)};
+  return {Transpose({c, FlipAxes(c, x, {k == 1 ? b : a})}, perm)};
 }
 
 X2IR_TORCH(concat)
     .Is({"aten::cat.default", "aten::concat.default", "aten::concatenate.default"}, Cat)
-    .Is("aten::stack.default", Stack)
-    .Is("aten::_stack.default", Stack)
+    .Is("aten::stack.default", StackCall)
+    .Is("aten::_stack.default", StackCall)
     .Is("aten::hstack.default", StackAlong(1, 1))
     .Is({"aten::vstack.default", "aten::row_stack.default"}, StackAlong(0, 2))
     .Is("aten::dstack.default", StackAlong(2, 3))

@@ -1,4 +1,5 @@
 // linear, softmax and their like: what nearly every network has.
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/torch/torch.h"
 
 namespace x2ir {
@@ -9,30 +10,30 @@ Values Linear(TorchCall& c) {
   const DType t = c.out_dtype();
   Value* x = c.Operand("input", t);
   Value* weight = c.Operand("weight", t);
-  if (c.Rank(weight) == 2) weight = c.Transpose(weight, {1, 0});
+  if (c.Rank(weight) == 2) weight = Transpose({c, weight}, {1, 0});
   Value* y = c.Op("matmul", {x, weight});
   if (Value* bias = c.OptTensor("bias")) y = c.Op("add", {y, c.Cast(bias, t)});
   return {y};
 }
 
 // Along an axis; a tensor of rank 0 is one element along axis 0.
-Values AlongAxis(TorchCall& c, Symbol ir) {
+Values AlongAxisCall(TorchCall& c, Symbol ir) {
   const DType t = c.out_dtype();
   c.Ignore({"dtype", "half_to_float"});
   Value* x = c.Operand("self", t);
   if (c.Rank(x) == 0) {
     c.Axis("dim", x);
-    return {c.Squeeze(c.Op(ir, {c.Unsqueeze(x, {0})}, {{"axis", 0}}), {0})};
+    return {Squeeze(c.Op(ir, {Unsqueeze({c, x}, {0})}, {{"axis", 0}}), {0})};
   }
   return {c.Op(ir, {x}, {{"axis", c.Axis("dim", x)}})};
 }
 
 X2IR_TORCH(matmul).Is("aten::linear.default", Linear);
 X2IR_TORCH(softmax).Is({"aten::softmax.int", "aten::_softmax.default", "aten::special_softmax.int"},
-                       [](TorchCall& c) { return AlongAxis(c, "softmax"); });
+                       [](TorchCall& c) { return AlongAxisCall(c, "softmax"); });
 X2IR_TORCH(log_softmax)
     .Is({"aten::log_softmax.int", "aten::_log_softmax.default", "aten::special_log_softmax.int"},
-        [](TorchCall& c) { return AlongAxis(c, "log_softmax"); });
+        [](TorchCall& c) { return AlongAxisCall(c, "log_softmax"); });
 
 }  // namespace
 }  // namespace x2ir

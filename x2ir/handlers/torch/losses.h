@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "x2ir/handlers/torch/calc.h"
+#include "x2ir/handlers/torch/special.h"
 
 namespace X2IR_API x2ir {
 
@@ -12,7 +12,7 @@ namespace X2IR_API x2ir {
 inline constexpr int64_t kNone = 0, kMean = 1, kSum = 2;
 
 // The mean of nothing is NaN.
-Num Reduced(const Num& loss, int64_t reduction);
+Expr Reduced(const Expr& loss, int64_t reduction);
 
 }  // namespace x2ir
 

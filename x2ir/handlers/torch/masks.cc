@@ -1,55 +1,58 @@
 // Operators with a condition for every element: where, masked_*, nonzero, closeness.
 #include <utility>
 
-#include "x2ir/handlers/torch/pieces.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/torch/layers.h"
 
 namespace x2ir {
 namespace {
 
 Values WhereOf(TorchCall& c) {
   const DType t = c.ResultType({"self", "other"});
-  return {Where(c, IsTrue(c, c.Tensor("condition")), c.Operand("self", t), c.Operand("other", t))};
+  return {Select(IsTrue(c.Tensor("condition")), c.Operand("self", t), c.Operand("other", t))};
 }
 
 Values MaskedFill(TorchCall& c) {
   Value* self = c.Tensor("self");
-  Value* mask = IsTrue(c, c.Tensor("mask"));
-  return {Where(c, mask, c.Operand("value", self->dtype()), self)};
+  Value* mask = IsTrue(c.Tensor("mask"));
+  return {Select({c, mask}, c.Operand("value", self->dtype()), {c, self})};
 }
 
 // Both flat, in the shape that they broadcast to.
 std::pair<Value*, Value*> Together(TorchCall& c, Value* x, Value* mask) {
-  Value* full = Expand(c, x, ShapeOf(c, mask));
-  return {c.Reshape(full, {-1}), c.Reshape(Expand(c, mask, ShapeOf(c, x)), {-1})};
+  Value* full = Expand({c, x}, ShapeOf({c, mask}));
+  return {Reshape({c, full}, {-1}), Reshape(Expand({c, mask}, ShapeOf({c, x})), {-1})};
 }
 
 Values MaskedSelect(TorchCall& c) {
   Value* self = c.Tensor("self");
-  const auto [x, mask] = Together(c, self, IsTrue(c, c.Tensor("mask")));
+  const auto [x, mask] = Together(c, self, IsTrue(c.Tensor("mask")));
   return {c.Op("compress", {x, mask}, {{"axis", 0}})};
 }
 
 // The elements of source, one after the other, where the mask is true.
 Values MaskedScatter(TorchCall& c) {
   Value* self = c.Tensor("self");
-  Value* mask = IsTrue(c, c.Tensor("mask"));
-  Value* source = Flat(c, c.Tensor("source"));
+  Value* mask = IsTrue(c.Tensor("mask"));
+  Value* source = Flat(c.Tensor("source"));
   const auto [x, flags] = Together(c, self, mask);
   // A source without elements serves a mask that is nowhere true.
-  source = Concat(c, {source, c.Unsqueeze(c.Constant(source->dtype(), 0), {0})}, 0);
-  Value* order = c.Op("sub", {CumSum(c, c.Cast(flags, DType::kInt64), 0), c.Int64(1)});
-  Value* found = c.Op("gather", {source, Where(c, flags, order, c.Int64(0))}, {{"axis", 0}});
-  Value* shape = ShapeOf(c, Expand(c, self, ShapeOf(c, mask)));
-  return {ReshapeTo(c, Where(c, flags, found, x), shape)};
+  source = Concat(c, {source, Unsqueeze(c.Constant(source->dtype(), 0), {0})}, 0);
+  Value* order = c.Op("sub", {CumSum(c.Cast(flags, DType::kInt64), 0), Int(c, 1)});
+  Value* found = c.Op("gather", {source, Select({c, flags}, {c, order}, Int(c, 0))}, {{"axis", 0}});
+  Value* shape = ShapeOf(Expand({c, self}, ShapeOf({c, mask})));
+  return {ReshapeTo(Select({c, flags}, {c, found}, {c, x}), shape)};
 }
 
 // One row of positions for each element that is not zero.
 Value* Positions(TorchCall& c, Value* x) {
-  x = IsTrue(c, x);
+  x = IsTrue({c, x});
   const int64_t rank = c.Rank(x);
-  if (rank > 0) return c.Transpose(c.Op("non_zero", {x}), {1, 0});
-  Value* count = c.Reshape(c.Cast(x, DType::kInt64), {1});
-  return c.Op("constant_of_shape", {Concat(c, {count, c.Int64s({0})}, 0)},
+  if (rank > 0) return Transpose(c.Op("non_zero", {x}), {1, 0});
+  Value* count = Reshape(c.Cast(x, DType::kInt64), {1});
+  return c.Op("constant_of_shape", {Concat(c, {count, Ints(c, {0})}, 0)},
               {{"value", Tensor::Of<int64_t>({1}, {0})}});
 }
 Values Nonzero(TorchCall& c) { return {Positions(c, c.Tensor("self"))}; }
@@ -58,20 +61,20 @@ Values NonzeroStatic(TorchCall& c) {
   Value* self = c.Tensor("self");
   const int64_t rank = c.Rank(self);
   Value* size = c.SymInt("size");
-  Value* fill = c.Int64(c.Int("fill_value", -1));
-  Value* shape = Concat(c, {c.Unsqueeze(size, {0}), c.Int64s({rank})}, 0);
-  Value* rows = Concat(c, {Positions(c, self), Expand(c, fill, shape)}, 0);
-  return {Slice(c, rows, 0, c.Int64(0), size, c.Int64(1))};
+  Value* fill = Int(c, c.Int("fill_value", -1));
+  Value* shape = Concat(c, {Unsqueeze({c, size}, {0}), Ints(c, {rank})}, 0);
+  Value* rows = Concat(c, {Positions(c, self), Expand({c, fill}, shape)}, 0);
+  return {Slice({c, rows}, 0, Int(c, 0), size, Int(c, 1))};
 }
 
 // One tensor for each axis.
 Values NonzeroOfEachAxis(TorchCall& c, std::string_view name) {
-  Value* x = IsTrue(c, c.Tensor(name));
-  if (c.Rank(x) == 0) x = c.Unsqueeze(x, {0});
+  Value* x = IsTrue(c.Tensor(name));
+  if (c.Rank(x) == 0) x = Unsqueeze({c, x}, {0});
   Value* places = c.Op("non_zero", {x});
   Values results;
   for (int64_t i = 0; i < c.Rank(x); ++i) {
-    results.push_back(c.Op("gather", {places, c.Int64(i)}, {{"axis", 0}}));
+    results.push_back(c.Op("gather", {places, Int(c, i)}, {{"axis", 0}}));
   }
   return results;
 }
@@ -82,14 +85,15 @@ Value* Close(TorchCall& c) {
   Value *x = c.Tensor("self"), *y = c.Tensor("other");
   const double rtol = c.Float("rtol", 1e-5), atol = c.Float("atol", 1e-8);
   const bool equal_nan = c.Bool("equal_nan", false);
-  if (!ExpectReal(c, x) || !ExpectReal(c, y)) return x;
+  RequireReal({c, x});
+  RequireReal({c, y});
   if (x->dtype() != y->dtype()) {
     c.Fail(Invalid("other: expected ", Name(x->dtype()), ", got ", Name(y->dtype())));
     return x;
   }
   Value* close = c.Op("equal", {x, y});
   if (equal_nan && IsFloating(x->dtype())) {
-    close = c.Op("or", {close, c.Op("and", {WhereNaN(c, x), WhereNaN(c, y)})});
+    close = c.Op("or", {close, c.Op("and", {WhereNan({c, x}), WhereNan({c, y})})});
   }
   if (rtol == 0 && atol == 0) return close;
   // Of integers the tolerance is a float.
@@ -106,7 +110,7 @@ Value* Close(TorchCall& c) {
 Values IsClose(TorchCall& c) { return {Close(c)}; }
 Values AllClose(TorchCall& c) {
   Value* close = Close(c);
-  return {All(c, close, AllAxes(c, close), false)};
+  return {All({c, close}, AllAxes({c, close}), false)};
 }
 
 Values Equal(TorchCall& c) {
@@ -121,7 +125,7 @@ Values Equal(TorchCall& c) {
     return c.Fail(Unimplemented("of sizes that may differ"));
   }
   Value* same = c.Op("equal", {x, y});
-  return {All(c, same, AllAxes(c, same), false)};
+  return {All({c, same}, AllAxes({c, same}), false)};
 }
 
 X2IR_TORCH(where)

@@ -3,6 +3,9 @@
 #include <optional>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 
@@ -12,33 +15,34 @@ namespace {
 // --- Formulas -------------------------------------------------------------------------------
 
 struct Normalized {
-  Value *y, *mean, *inv_std;
+  Expr y, mean, inv_std;
 };
 // (x - mean) / sqrt(var + eps) over the axes, the variance being that of the population.
-Normalized Normalize(TorchMath& m, Value* x, const std::vector<int64_t>& axes, double eps) {
-  Normalized n;
-  n.mean = m.Reduce("mean", x, axes);
-  Value* centered = m.Sub(x, n.mean);
-  Value* var = m.Reduce("mean", m.Mul(centered, centered), axes);
-  n.inv_std = m.Un("reciprocal", m.Un("sqrt", m.Add(var, eps)));
-  n.y = m.Mul(centered, n.inv_std);
-  return n;
+Normalized Normalize(const Expr& x, const std::vector<int64_t>& axes, double eps) {
+  const Expr mean = Reduce(x, "reduce_mean", axes, true), centered = x - mean;
+  const Expr var = Reduce(Square(centered), "reduce_mean", axes, true);
+  const Expr inv_std = Reciprocal(Sqrt(Shifted(var, eps)));
+  return {centered * inv_std, mean, inv_std};
 }
 
 // A vector with one number for each channel, that broadcasts to x.
-Value* PerChannel(TorchCall& c, Value* v, int64_t rank) {
+Expr PerChannel(const Expr& v, int64_t rank) {
   std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(rank - 1, 1)), 1);
   dims[0] = -1;
-  return dims.size() == 1 ? v : c.Reshape(v, dims);
+  return dims.size() == 1 ? v : Reshape(v, dims);
+}
+// The same of an operand in type t; null where it is left out.
+Expr PerChannel(TorchCall& c, Value* v, DType t, int64_t rank) {
+  return v ? PerChannel(c.Cast(v, t), rank) : nullptr;
 }
 
-Value* ScaleAndShift(TorchMath& m, Value* y, Value* scale, Value* shift) {
-  if (scale) y = m.Mul(y, scale);
-  return shift ? m.Add(y, shift) : y;
+Expr ScaleAndShift(const Expr& y, const Expr& scale, const Expr& shift) {
+  const Expr scaled = scale ? y * scale : y;
+  return shift ? scaled + shift : scaled;
 }
 
 // The optional weight and bias of C channels, in type t.
-Value* OrNumber(TorchCall& c, Value* given, DType t, const TorchSize& channels, double number) {
+Value* OrNumber(TorchCall& c, Value* given, DType t, const Size& channels, double number) {
   return given ? c.Cast(given, t) : Filled(c, t, {channels}, number);
 }
 
@@ -70,14 +74,13 @@ BatchNorm ReadBatchNorm(TorchCall& c, bool has_mean = true) {
 }
 
 Value* WithRunningStatistics(TorchCall& c, const BatchNorm& n) {
-  const DType t = n.x->dtype(), compute = ComputeTypeFor(t);
-  const TorchSize channels = SizeAt(c, n.x, 1);
+  const DType t = n.x->dtype(), compute = AtLeastFloat32(t);
+  const Size channels = SizeAt({c, n.x}, 1);
   if (t == DType::kFloat64) {
-    TorchMath m(c, t);
     const int64_t rank = c.Rank(n.x);
-    const auto in = [&](Value* v) { return v ? PerChannel(c, m.In(v), rank) : nullptr; };
-    Value* inv_std = m.Un("reciprocal", m.Un("sqrt", m.Add(in(n.var), n.eps)));
-    return ScaleAndShift(m, m.Mul(m.Sub(n.x, in(n.mean)), inv_std), in(n.weight), in(n.bias));
+    const auto in = [&](Value* v) { return PerChannel(c, v, t, rank); };
+    const Expr inv_std = Reciprocal(Sqrt(Shifted(in(n.var), n.eps)));
+    return ScaleAndShift((Expr(c, n.x) - in(n.mean)) * inv_std, in(n.weight), in(n.bias));
   }
   Value* y = c.Op(
       "batch_normalization",
@@ -96,30 +99,30 @@ Trained WithBatchStatistics(TorchCall& c, const BatchNorm& n, bool running) {
   const int64_t rank = c.Rank(n.x);
   std::vector<int64_t> axes = {0};
   for (int64_t i = 2; i < rank; ++i) axes.push_back(i);
-  TorchMath m(c, ComputeTypeFor(n.x->dtype()));
-  const auto channels = [&](Value* v) { return v ? PerChannel(c, m.In(v), rank) : nullptr; };
-  Value* x = m.In(n.x);
-  const Normalized all = Normalize(m, x, axes, n.eps);
+  const DType computed = AtLeastFloat32(n.x->dtype());
+  const auto channels = [&](Value* v) { return PerChannel(c, v, computed, rank); };
+  const Expr x = c.Cast(n.x, computed);
+  const Normalized all = Normalize(x, axes, n.eps);
   Trained t;
-  t.y = c.Cast(ScaleAndShift(m, all.y, channels(n.weight), channels(n.bias)), n.x->dtype());
-  t.mean = c.Reshape(all.mean, {-1});
-  t.inv_std = c.Reshape(all.inv_std, {-1});
+  t.y = ScaleAndShift(all.y, channels(n.weight), channels(n.bias)).To(n.x->dtype());
+  t.mean = Reshape(all.mean, {-1});
+  t.inv_std = Reshape(all.inv_std, {-1});
   if (!running) return t;
   if (!n.mean || !n.var) {
     c.Fail(Invalid("running statistics are missing"));
     return t;
   }
   // Of a sample: divided by one less than there are.
-  TorchSize count = SizeAt(c, n.x, 0);
-  count = Times(c, count, Times(c, SizesAt(c, n.x, 2, rank)));
-  Value* of = c.Cast(ValueOf(c, count), m.type());
-  Value* centered = m.Sub(x, all.mean);
-  Value* var = m.Div(m.Reduce("sum", m.Mul(centered, centered), axes, false), m.Sub(of, 1));
-  const auto mixed = [&](Value* before, Value* now) {
-    Value* sum = m.Add(m.Mul(m.In(before), 1 - n.momentum), m.Mul(now, n.momentum));
-    return c.Cast(sum, before->dtype());
+  Size count = SizeAt({c, n.x}, 0);
+  count = Times(c, count, Product(c, SizesAt({c, n.x}, 2, rank)));
+  const Expr of = c.Cast(Scalar(c, count), computed);
+  const Expr centered = x - all.mean;
+  const Expr var = Reduce(Square(centered), "reduce_sum", axes) / (of - 1);
+  const auto mixed = [&](Value* before, const Expr& now) {
+    const Expr sum = Scaled(c.Cast(before, computed), 1 - n.momentum) + Scaled(now, n.momentum);
+    return sum.To(before->dtype());
   };
-  t.running_mean = mixed(n.mean, t.mean);
+  t.running_mean = mixed(n.mean, {c, t.mean});
   t.running_var = mixed(n.var, var);
   return t;
 }
@@ -194,14 +197,13 @@ Values InstanceNorm(TorchCall& c) {
   if (!of_input && (!n.mean || !n.var)) return c.Fail(Invalid("running statistics are missing"));
   if (rank < 3) return c.Fail(Invalid("expected an input of rank 3 or more"));
   if (!of_input) return {WithRunningStatistics(c, n)};
-  const DType t = n.x->dtype(), compute = ComputeTypeFor(t);
+  const DType t = n.x->dtype(), compute = AtLeastFloat32(t);
   if (t == DType::kFloat64) {
-    TorchMath m(c, t);
-    const auto in = [&](Value* v) { return v ? PerChannel(c, m.In(v), rank) : nullptr; };
-    Value* y = Normalize(m, n.x, CountedFrom(2, rank - 2), n.eps).y;
-    return {ScaleAndShift(m, y, in(n.weight), in(n.bias))};
+    const auto in = [&](Value* v) { return PerChannel(c, v, t, rank); };
+    const Expr y = Normalize({c, n.x}, CountedFrom(2, rank - 2), n.eps).y;
+    return {ScaleAndShift(y, in(n.weight), in(n.bias))};
   }
-  const TorchSize channels = SizeAt(c, n.x, 1);
+  const Size channels = SizeAt({c, n.x}, 1);
   Value* y = c.Op("instance_normalization",
                   {c.Cast(n.x, compute), OrNumber(c, n.weight, compute, channels, 1),
                    OrNumber(c, n.bias, compute, channels, 0)},
@@ -217,15 +219,15 @@ struct GroupNorm {
 };
 
 // Each group of channels in a row.
-Normalized GroupsInRows(TorchCall& c, TorchMath& m, const GroupNorm& n) {
-  Value* x = m.In(n.x);
-  const int64_t rank = c.Rank(x);
-  const TorchSize per_group = DividedBy(c, Times(c, SizesAt(c, x, 1, rank)), n.groups);
-  Value* rows = ReshapeTo(c, x, {SizeAt(c, x, 0), {n.groups, nullptr}, per_group});
-  Normalized all = Normalize(m, rows, {2}, n.eps);
-  all.y = ReshapeTo(c, all.y, SizesAt(c, x, 0, rank));
-  const auto in = [&](Value* v) { return v ? PerChannel(c, m.In(v), rank) : nullptr; };
-  all.y = ScaleAndShift(m, all.y, in(n.weight), in(n.bias));
+Normalized GroupsInRows(TorchCall& c, DType computed, const GroupNorm& n) {
+  const Expr x = c.Cast(n.x, computed);
+  const int64_t rank = x.rank();
+  const Size per_group = DividedBy(c, Product(c, SizesAt(x, 1, rank)), n.groups);
+  const Expr rows = ReshapeTo(x, {SizeAt(x, 0), n.groups, per_group});
+  Normalized all = Normalize(rows, {2}, n.eps);
+  all.y = ReshapeTo(all.y, AllSizes(x));
+  const auto in = [&](Value* v) { return PerChannel(c, v, computed, rank); };
+  all.y = ScaleAndShift(all.y, in(n.weight), in(n.bias));
   return all;
 }
 
@@ -234,17 +236,16 @@ Values GroupNormalization(TorchCall& c, const GroupNorm& n) {
   if (n.groups < 1) return c.Fail(Invalid("expected 1 group or more, got ", n.groups));
   const int64_t rank = c.Rank(n.x);
   if (rank < 2) return c.Fail(Invalid("expected an input of rank 2 or more"));
-  const DType t = n.x->dtype(), compute = ComputeTypeFor(t);
+  const DType t = n.x->dtype(), compute = AtLeastFloat32(t);
   Values values(c.num_outputs(), nullptr);
   if (t == DType::kFloat64 || rank < 3 || Wants(c, 1) || Wants(c, 2)) {
-    TorchMath m(c, compute);
-    const Normalized all = GroupsInRows(c, m, n);
-    if (Wants(c, 0)) values[0] = c.Cast(all.y, t);
-    if (Wants(c, 1)) values[1] = c.Cast(c.Squeeze(all.mean, {2}), c.out_dtype(1));
-    if (Wants(c, 2)) values[2] = c.Cast(c.Squeeze(all.inv_std, {2}), c.out_dtype(2));
+    const Normalized all = GroupsInRows(c, compute, n);
+    if (Wants(c, 0)) values[0] = all.y.To(t);
+    if (Wants(c, 1)) values[1] = Squeeze(all.mean, {2}).To(c.out_dtype(1));
+    if (Wants(c, 2)) values[2] = Squeeze(all.inv_std, {2}).To(c.out_dtype(2));
     return values;
   }
-  const TorchSize channels = SizeAt(c, n.x, 1);
+  const Size channels = SizeAt({c, n.x}, 1);
   Value* y = c.Op("group_normalization",
                   {c.Cast(n.x, compute), OrNumber(c, n.weight, compute, channels, 1),
                    OrNumber(c, n.bias, compute, channels, 0)},
@@ -290,10 +291,9 @@ Values LayerNorm(TorchCall& c) {
   const DType t = x->dtype();
   Values values(c.num_outputs(), nullptr);
   if (t == DType::kFloat64) {
-    TorchMath m(c, t);
-    const Normalized all = Normalize(m, x, CountedFrom(axis, rank - axis), eps);
-    Value* y =
-        ScaleAndShift(m, all.y, weight ? m.In(weight) : nullptr, bias ? m.In(bias) : nullptr);
+    const Normalized all = Normalize({c, x}, CountedFrom(axis, rank - axis), eps);
+    const auto in = [&](Value* v) -> Expr { return v ? c.Cast(v, t) : nullptr; };
+    const Expr y = ScaleAndShift(all.y, in(weight), in(bias));
     Value* of[] = {y, all.mean, all.inv_std};
     for (size_t i = 0; i < values.size() && i < 3; ++i) {
       if (Wants(c, i)) values[i] = of[i];
@@ -303,7 +303,7 @@ Values LayerNorm(TorchCall& c) {
   // Halves whose weights are float32 are computed so.
   const DType compute =
       (weight && weight->dtype() != t) || (bias && bias->dtype() != t) ? DType::kFloat32 : t;
-  if (!weight) weight = Filled(c, compute, SizesAt(c, x, axis, rank), 1);
+  if (!weight) weight = Filled(c, compute, SizesAt({c, x}, axis, rank), 1);
   const std::vector<Value*> y = c.b().Ops(
       "layer_normalization",
       {c.Cast(x, compute), c.Cast(weight, compute), bias ? c.Cast(bias, compute) : nullptr},
@@ -332,17 +332,16 @@ Values RmsNorm(TorchCall& c) {
   Values values(c.num_outputs(), nullptr);
   const bool float32 = t == DType::kFloat32 && (!weight || weight->dtype() == t);
   if (float32 && !Wants(c, 1)) {
-    if (!weight) weight = Filled(c, t, SizesAt(c, x, axis, rank), 1);
+    if (!weight) weight = Filled(c, t, SizesAt({c, x}, axis, rank), 1);
     values[0] = c.Op("rms_normalization", {x, weight},
                      {{"axis", axis}, {"epsilon", static_cast<float>(eps)}});
     return values;
   }
-  TorchMath m(c, ComputeTypeFor(t));
-  Value* wide = m.In(x);
-  Value* mean = m.Reduce("mean", m.Mul(wide, wide), CountedFrom(axis, rank - axis));
-  Value* inv_rms = m.Un("reciprocal", m.Un("sqrt", m.Add(mean, eps)));
-  Value* y = m.Mul(wide, inv_rms);
-  if (weight) y = m.Mul(y, m.In(weight));
+  const Expr wide = c.Cast(x, AtLeastFloat32(t));
+  const Expr mean = Reduce(Square(wide), "reduce_mean", CountedFrom(axis, rank - axis), true);
+  const Expr inv_rms = Reciprocal(Sqrt(Shifted(mean, eps)));
+  Expr y = wide * inv_rms;
+  if (weight) y = y * c.Cast(weight, wide.dtype());
   if (Wants(c, 0)) values[0] = c.Cast(y, c.out_dtype(0));
   if (Wants(c, 1)) values[1] = c.Cast(inv_rms, c.out_dtype(1));
   return values;
@@ -363,11 +362,10 @@ Values WeightNorm(TorchCall& c) {
   for (int64_t i = 0; i < rank; ++i) {
     if (i != kept) axes.push_back(i);
   }
-  TorchMath m(c, ComputeTypeFor(v->dtype()));
-  Value* wide = m.In(v);
-  Value* norm = axes.empty() ? m.Un("abs", wide) : m.Reduce("l2", wide, axes);
+  const Expr wide = c.Cast(v, AtLeastFloat32(v->dtype()));
+  const Expr norm = axes.empty() ? Abs(wide) : Reduce(wide, "reduce_l2", axes, true);
   Values values(c.num_outputs(), nullptr);
-  if (Wants(c, 0)) values[0] = c.Cast(m.Mul(wide, m.Div(m.In(g), norm)), v->dtype());
+  if (Wants(c, 0)) values[0] = (wide * (c.Cast(g, wide.dtype()) / norm)).To(v->dtype());
   if (Wants(c, 1)) values[1] = c.Cast(norm, c.out_dtype(1));
   return values;
 }

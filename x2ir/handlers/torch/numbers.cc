@@ -3,204 +3,211 @@
 #include <limits>
 #include <numbers>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/loop.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/handlers/torch/pieces.h"
 #include "x2ir/handlers/torch/special.h"
 #include "x2ir/ops/constants.h"
 
 namespace x2ir {
+
+TorchHandler InDoubles(Expr (*f)(const Expr&), std::string_view operand) {
+  return [f, name = std::string(operand)](TorchCall& c) -> Values {
+    return {f(c.Operand(name, DType::kFloat64)).To(c.out_dtype())};
+  };
+}
+TorchHandler InDoubles2(Expr (*f)(const Expr&, const Expr&), std::string_view first,
+                        std::string_view second) {
+  return [f, a = std::string(first), b = std::string(second)](TorchCall& c) -> Values {
+    return {f(c.Operand(a, DType::kFloat64), c.Operand(b, DType::kFloat64)).To(c.out_dtype())};
+  };
+}
+TorchHandler Refused(std::string_view why) {
+  return [text = std::string(why)](TorchCall& c) { return c.Fail(Unimplemented(text)); };
+}
+
 namespace {
 
 using std::numbers::ln2;
 using std::numbers::pi;
 
 // Handlers whose operands are of the result's type, computed in float32 where that is a half.
-using Formula1 = Num (*)(const Num&);
-using Formula2 = Num (*)(const Num&, const Num&);
+using Formula1 = Expr (*)(const Expr&);
+using Formula2 = Expr (*)(const Expr&, const Expr&);
 TorchHandler Of(Formula1 f) {
   return [f](TorchCall& c) -> Values {
-    Calc m(c);
     const DType t = c.out_dtype();
     if (IsComplex(t)) return c.Fail(Unimplemented("of complex numbers"));
-    return {m.Out(f(m.In("self", ComputeTypeOfTorch(t))), t)};
+    return {f(c.Operand("self", AtLeastFloat32(t))).To(t)};
   };
 }
 TorchHandler Of(Formula2 f) {
   return [f](TorchCall& c) -> Values {
-    Calc m(c);
-    const DType t = c.out_dtype(), computed = ComputeTypeOfTorch(t);
+    const DType t = c.out_dtype(), computed = AtLeastFloat32(t);
     if (IsComplex(t)) return c.Fail(Unimplemented("of complex numbers"));
-    return {m.Out(f(m.In("self", computed), m.In("other", computed)), t)};
+    return {f(c.Operand("self", computed), c.Operand("other", computed)).To(t)};
   };
 }
 
-Num Hypot(const Num& a, const Num& b) {
-  const Num x = Abs(a), y = Abs(b);
-  const Num large = Max(x, y), small = Min(x, y);
-  const Num inf = IsInf(a) | IsInf(b);
-  const Num zero = large == 0;
-  const Num ratio = small / If(zero, 1, large);
-  return If(inf, kInf, large * Sqrt(1 + ratio * ratio));
+Expr Hypot(const Expr& a, const Expr& b) {
+  const Expr x = Abs(a), y = Abs(b);
+  const Expr large = Max(x, y), small = Min(x, y);
+  const Expr inf = IsInf(a) | IsInf(b);
+  const Expr zero = large == 0;
+  const Expr ratio = small / Where(zero, 1, large);
+  return Where(inf, kInf, large * Sqrt(1 + ratio * ratio));
 }
 // The larger one and what the other one adds; of equal infinities themselves.
-Num LogAdd(const Num& a, const Num& b, double base) {
-  const Num apart = -Abs(a - b) * std::log(base);
-  const Num sum = Max(a, b) + Log1p(Exp(apart)) * (1 / std::log(base));
-  return If((a == b) & IsInf(a), a, sum);
+Expr LogAdd(const Expr& a, const Expr& b, double base) {
+  const Expr apart = -Abs(a - b) * std::log(base);
+  const Expr sum = Max(a, b) + Log1p(Exp(apart)) * (1 / std::log(base));
+  return Where((a == b) & IsInf(a), a, sum);
 }
-Num LogAddExp(const Num& a, const Num& b) { return LogAdd(a, b, std::numbers::e); }
-Num LogAddExp2(const Num& a, const Num& b) { return LogAdd(a, b, 2); }
-Num CopySign(const Num& a, const Num& b) { return If(Negative(b), -Abs(a), Abs(a)); }
-Num Exp2(const Num& x) { return Pow(x.N(2), x); }
-Num Deg2Rad(const Num& x) { return x * (pi / 180); }
-Num Rad2Deg(const Num& x) { return x * (180 / pi); }
-Num AngleOf(const Num& x) { return If(IsNaN(x), x, If(x < 0, x.N(pi), x.N(0))); }
+Expr LogAddExp(const Expr& a, const Expr& b) { return LogAdd(a, b, std::numbers::e); }
+Expr LogAddExp2(const Expr& a, const Expr& b) { return LogAdd(a, b, 2); }
+Expr CopySign(const Expr& a, const Expr& b) { return Where(SignBit(b), -Abs(a), Abs(a)); }
+Expr Exp2(const Expr& x) { return Pow(x.Number(2), x); }
+Expr Deg2Rad(const Expr& x) { return x * (pi / 180); }
+Expr Rad2Deg(const Expr& x) { return x * (180 / pi); }
+Expr AngleOf(const Expr& x) { return Where(IsNan(x), x, Where(x < 0, x.Number(pi), x.Number(0))); }
 
 // The arc tangent of the smaller by the larger, put into its octant.
-Num Atan2(const Num& y, const Num& x) {
-  const Num a = Abs(y), b = Abs(x);
-  const Num large = Max(a, b), small = Min(a, b);
-  const Num ratio = If(IsInf(small), 1, small / If(large == 0, 1, large));
-  Num angle = ratio.Op("atan");
-  angle = If(a > b, pi / 2 - angle, angle);
-  angle = If(Negative(x), pi - angle, angle);
-  return If(Negative(y), -angle, angle);
+Expr Atan2(const Expr& y, const Expr& x) {
+  const Expr a = Abs(y), b = Abs(x);
+  const Expr large = Max(a, b), small = Min(a, b);
+  const Expr ratio = Where(IsInf(small), 1, small / Where(large == 0, 1, large));
+  Expr angle = ratio.Op("atan");
+  angle = Where(a > b, pi / 2 - angle, angle);
+  angle = Where(SignBit(x), pi - angle, angle);
+  return Where(SignBit(y), -angle, angle);
 }
 
 // 2^e of integers in a float type, in halves so that no factor is out of reach.
-Num Scaled(const Num& x, const Num& e) {
-  const Num half = Floor(e * 0.5);
-  return x * Pow(x.N(2), half) * Pow(x.N(2), e - half);
+Expr Scaled(const Expr& x, const Expr& e) {
+  const Expr half = Floor(e * 0.5);
+  return x * Pow(x.Number(2), half) * Pow(x.Number(2), e - half);
 }
 // x = m 2^e, 0.5 <= |m| < 1; 0, infinities and NaN are themselves, e being 0.
-std::pair<Num, Num> Frexp(const Num& x) {
-  const Num odd = (x == 0) | IsInf(x) | IsNaN(x);
-  const Num safe = If(odd, 1, x);
-  Num e = Floor(Log(Abs(safe)) * (1 / ln2)) + 1;
-  Num m = Scaled(safe, -e);
+std::pair<Expr, Expr> Frexp(const Expr& x) {
+  const Expr odd = (x == 0) | IsInf(x) | IsNan(x);
+  const Expr safe = Where(odd, 1, x);
+  Expr e = Floor(Log(Abs(safe)) * (1 / ln2)) + 1;
+  Expr m = Scaled(safe, -e);
   // The logarithm is rounded: the exponent may be off by one.
-  const Num over = Abs(m) >= 1, under = Abs(m) < 0.5;
-  e = If(over, e + 1, If(under, e - 1, e));
-  m = If(over, m * 0.5, If(under, m * 2, m));
-  return {If(odd, x, m), If(odd, 0, e)};
+  const Expr over = Abs(m) >= 1, under = Abs(m) < 0.5;
+  e = Where(over, e + 1, Where(under, e - 1, e));
+  m = Where(over, m * 0.5, Where(under, m * 2, m));
+  return {Where(odd, x, m), Where(odd, 0, e)};
 }
 Values FrexpOf(TorchCall& c) {
-  Calc m(c);
-  const auto [mantissa, exponent] = Frexp(m.In("self", DType::kFloat64));
-  return {m.Out(mantissa, c.out_dtype()), m.Out(exponent, DType::kInt32)};
+  const auto [mantissa, exponent] = Frexp(c.Operand("self", DType::kFloat64));
+  return {mantissa.To(c.out_dtype()), exponent.To(DType::kInt32)};
 }
 
 // One step of a type's last digit, in float64, which has all of float32.
 Values NextAfter(TorchCall& c) {
-  Calc m(c);
   const DType t = c.out_dtype();
   if (t != DType::kFloat32 && t != DType::kFloat64) {
     return c.Fail(Unimplemented("nextafter of ", Name(t)));
   }
   const int digits = t == DType::kFloat64 ? 53 : 24, least = t == DType::kFloat64 ? -1074 : -149;
-  const Num x = m.In("self", DType::kFloat64), y = m.In("other", DType::kFloat64);
+  const Expr x = c.Operand("self", DType::kFloat64), y = c.Operand("other", DType::kFloat64);
   const auto [mantissa, exponent] = Frexp(x);
-  const Num up = x < y;
+  const Expr up = x < y;
   // Towards 0 from a power of two the step is half as long.
-  const Num inwards = (up ^ (x > 0)) & (Abs(mantissa) == 0.5);
-  Num e = exponent - digits;
-  e = Max(If(inwards, e - 1, e), least);
-  const Num step = Scaled(x * 0 + 1, e);
-  const Num tiny = x.N(std::ldexp(1.0, least));
-  const Num limit = x.N(t == DType::kFloat64 ? std::numeric_limits<double>::max()
-                                             : std::numeric_limits<float>::max());
-  Num next = If(up, x + step, x - step);
-  next = If(IsInf(x), Sign(x) * limit, If(x == 0, Sign(y) * tiny, next));
-  next = If(x == y, y, next);
+  const Expr inwards = (up ^ (x > 0)) & (Abs(mantissa) == 0.5);
+  Expr e = exponent - digits;
+  e = Max(Where(inwards, e - 1, e), least);
+  const Expr step = Scaled(x * 0 + 1, e);
+  const Expr tiny = x.Number(std::ldexp(1.0, least));
+  const Expr limit = x.Number(t == DType::kFloat64 ? std::numeric_limits<double>::max()
+                                                   : std::numeric_limits<float>::max());
+  Expr next = Where(up, x + step, x - step);
+  next = Where(IsInf(x), Sign(x) * limit, Where(x == 0, Sign(y) * tiny, next));
+  next = Where(x == y, y, next);
   // -0 is what comes after the least negative number.
-  next = If((next == 0) & (x < 0) & !(x == y), x.N(-0.0), next);
-  return {m.Out(If(IsNaN(x), x, If(IsNaN(y), y, next)), t)};
+  next = Where((next == 0) & (x < 0) & !(x == y), x.Number(-0.0), next);
+  return {Where(IsNan(x), x, Where(IsNan(y), y, next)).To(t)};
 }
 
-Values SignBit(TorchCall& c) {
-  Calc m(c);
-  const Num x = m.In("self");
-  if (x.dtype() == DType::kBool) return {(x & !x).v()};
-  return {(IsFloating(x.dtype()) ? Negative(x) : x < 0).v()};
+Values SignBitCall(TorchCall& c) {
+  const Expr x = c.Tensor("self");
+  if (x.dtype() == DType::kBool) return {(x & !x).value()};
+  return {(IsFloating(x.dtype()) ? SignBit(x) : x < 0).value()};
 }
 
 Values Heaviside(TorchCall& c) {
-  Calc m(c);
   const DType t = c.out_dtype(), wide = WideType(t);
-  const Num x = m.In("self", wide), at_zero = m.In("values", wide);
-  const Num step = (x > 0).As(wide);
-  return {m.Out(If(x == 0, at_zero, step), t)};
+  const Expr x = c.Operand("self", wide), at_zero = c.Operand("values", wide);
+  const Expr step = (x > 0).To(wide);
+  return {Where(x == 0, at_zero, step).To(t)};
 }
 
 Values FloatPower(TorchCall& c) {
-  Calc m(c);
   if (IsComplex(c.out_dtype())) return c.Fail(Unimplemented("of complex numbers"));
-  return {Pow(m.In("self", DType::kFloat64), m.In("exponent", DType::kFloat64)).v()};
+  return {Pow(c.Operand("self", DType::kFloat64), c.Operand("exponent", DType::kFloat64)).value()};
 }
 
 // self 2^other, the power being rounded to its own type first.
 Values Ldexp(TorchCall& c) {
-  Calc m(c);
   const DType t = c.out_dtype(), other = c.Tensor("other")->dtype();
   if (IsComplex(t)) return c.Fail(Unimplemented("of complex numbers"));
   const DType of_power = other == DType::kFloat64 ? other : DType::kFloat32;
-  const Num e = m.In("other", of_power);
-  return {m.Out(m.In("self", t) * Pow(e.N(2), e).As(t), t)};
+  const Expr e = c.Operand("other", of_power);
+  return {(c.Operand("self", t) * Pow(e.Number(2), e).To(t)).To(t)};
 }
 
 // Euclid's algorithm: as many rounds as the worst of that width, Fibonacci's numbers, take.
-Num Gcd(const Num& a, const Num& b, int width) {
-  const Num zero = a.N(0) * (a + b);
-  Calc& m = a.m();
+Expr Gcd(const Expr& a, const Expr& b, int width) {
+  const Expr zero = a.Number(0) * (a + b);
   const int rounds = width * 3 / 2;
-  return Abs(m.Rounds(m.Int(rounds), {Abs(a) + zero, Abs(b) + zero},
-                      [](const Num&, const std::vector<Num>& s) -> std::vector<Num> {
-                        const Num done = s[1] == 0;
-                        const Num rest = Mod(s[0], If(done, 1, s[1]));
-                        return {If(done, s[0], s[1]), If(done, 0, rest)};
-                      })[0]);
+  return Abs(Rounds(Int(a.builder(), rounds), {Abs(a) + zero, Abs(b) + zero},
+                    [](const Expr&, const std::vector<Expr>& s) -> std::vector<Expr> {
+                      const Expr done = s[1] == 0;
+                      const Expr rest = Mod(s[0], Where(done, 1, s[1]));
+                      return {Where(done, s[0], s[1]), Where(done, 0, rest)};
+                    })[0]);
 }
 Values GcdLcm(TorchCall& c, bool lcm) {
-  Calc m(c);
   const DType t = c.out_dtype();
   if (!IsInteger(t)) return c.Fail(Unimplemented("of ", Name(t)));
-  const Num a = m.In("self", t).As(DType::kInt64), b = m.In("other", t).As(DType::kInt64);
-  const Num gcd = Gcd(a, b, BitWidth(t));
-  if (!lcm) return {m.Out(gcd, t)};
-  return {m.Out(If(gcd == 0, 0, Abs(a / If(gcd == 0, 1, gcd) * b)), t)};
+  const Expr a = c.Operand("self", t).To(DType::kInt64),
+             b = c.Operand("other", t).To(DType::kInt64);
+  const Expr gcd = Gcd(a, b, BitWidth(t));
+  if (!lcm) return {gcd.To(t)};
+  return {Where(gcd == 0, 0, Abs(a / Where(gcd == 0, 1, gcd) * b)).To(t)};
 }
 
 // In 64 bits. Shifts by a negative count, or past the width, leave the sign alone or nothing.
 Values Shift(TorchCall& c, bool left) {
-  Calc m(c);
   const DType t = c.out_dtype();
   if (!IsInteger(t) || t == DType::kUInt64) return c.Fail(Unimplemented("shifts of ", Name(t)));
   const int width = BitWidth(t);
-  const Num a = m.In("self", t).As(DType::kInt64), b = m.In("other", t).As(DType::kInt64);
+  const Expr a = c.Operand("self", t).To(DType::kInt64),
+             b = c.Operand("other", t).To(DType::kInt64);
   std::vector<int64_t> powers;
   for (int i = 0; i < 63; ++i) powers.push_back(int64_t{1} << i);
   powers.push_back(std::numeric_limits<int64_t>::min());
-  const Num inside = (b >= 0) & (b < width);
-  const Num count = If(inside, b, 0);
+  const Expr inside = (b >= 0) & (b < width);
+  const Expr count = Where(inside, b, 0);
   if (left) {
-    const Num shifted = a * Gather(m.Ints(powers), count, 0);
-    return {m.Out(If(inside, shifted, 0), t)};
+    const Expr shifted = a * Gather(Ints(c, powers), count, 0);
+    return {Where(inside, shifted, 0).To(t)};
   }
-  const Num few = inside & (b < 63);
-  const Num power = Gather(m.Ints(powers), If(few, b, 0), 0);
-  const Num quotient = (a - Mod(a, power)) / power;  // Mod has the sign of the power
-  return {m.Out(If(few, quotient, If(a < 0, a.N(-1), a.N(0))), t)};
+  const Expr few = inside & (b < 63);
+  const Expr power = Gather(Ints(c, powers), Where(few, b, 0), 0);
+  const Expr quotient = (a - Mod(a, power)) / power;  // Mod has the sign of the power
+  return {Where(few, quotient, Where(a < 0, a.Number(-1), a.Number(0))).To(t)};
 }
 
 Values Logit(TorchCall& c) {
-  Calc m(c);
   const DType t = c.out_dtype();
-  Num x = m.In("self", ComputeTypeOfTorch(t));
+  Expr x = c.Operand("self", AtLeastFloat32(t));
   if (const auto eps = c.OptFloat("eps")) {
-    const Num low = x<*eps, high = x> 1 - *eps;
-    x = If(low, *eps, If(high, 1 - *eps, x));
+    const Expr low = x<*eps, high = x> 1 - *eps;
+    x = Where(low, *eps, Where(high, 1 - *eps, x));
   }
-  return {m.Out(Log(x / (1 - x)), t)};
+  return {Log(x / (1 - x)).To(t)};
 }
 
 X2IR_TORCH(sqrt).Is("aten::hypot.default", Of(Hypot));
@@ -222,7 +229,7 @@ X2IR_TORCH(where)
     .Is("aten::angle.default", Of(AngleOf))
     .Is("aten::heaviside.default", Heaviside)
     .Is("aten::nextafter.default", NextAfter);
-X2IR_TORCH(less).Is("aten::signbit.default", SignBit);
+X2IR_TORCH(less).Is("aten::signbit.default", SignBitCall);
 X2IR_TORCH(pow)
     .Is("aten::frexp.Tensor", FrexpOf)
     .Is({"aten::float_power.Tensor_Tensor", "aten::float_power.Tensor_Scalar",

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 
@@ -11,9 +13,9 @@ namespace x2ir {
 namespace {
 
 // Begins, then ends, of the last n axes in order.
-std::vector<TorchSize> InOrder(const std::vector<TorchSize>& pairs) {
+std::vector<Size> InOrder(const std::vector<Size>& pairs) {
   const size_t n = pairs.size() / 2;
-  std::vector<TorchSize> pads(2 * n);
+  std::vector<Size> pads(2 * n);
   for (size_t i = 0; i < n; ++i) {
     pads[n - 1 - i] = pairs[2 * i];
     pads[2 * n - 1 - i] = pairs[2 * i + 1];
@@ -21,7 +23,7 @@ std::vector<TorchSize> InOrder(const std::vector<TorchSize>& pairs) {
   return pads;
 }
 
-Value* Pad(TorchCall& c, Value* x, const std::vector<TorchSize>& pairs, std::string_view mode,
+Value* Pad(TorchCall& c, Value* x, const std::vector<Size>& pairs, std::string_view mode,
            Value* with = nullptr) {
   const int64_t n = static_cast<int64_t>(pairs.size() / 2);
   if (pairs.size() % 2 != 0 || n > c.Rank(x)) {
@@ -30,7 +32,7 @@ Value* Pad(TorchCall& c, Value* x, const std::vector<TorchSize>& pairs, std::str
   }
   if (n == 0) return c.Op("identity", {x});
   const std::vector<int64_t> axes = CountedFrom(c.Rank(x) - n, n);
-  std::vector<TorchSize> pads = InOrder(pairs);
+  std::vector<Size> pads = InOrder(pairs);
   if (mode == "wrap") {
     // Of a batch of nothing, which runtimes refuse.
     const auto dims = c.out_shape() ? c.out_shape()->Static() : std::nullopt;
@@ -40,7 +42,7 @@ Value* Pad(TorchCall& c, Value* x, const std::vector<TorchSize>& pairs, std::str
     // What is cut off goes first: it is not what comes around.
     std::vector<int64_t> cut;
     bool some = false;
-    for (TorchSize& pad : pads) {
+    for (Size& pad : pads) {
       if (!pad.number) {
         c.Fail(Unimplemented("circular padding that is not known"));
         return x;
@@ -49,13 +51,12 @@ Value* Pad(TorchCall& c, Value* x, const std::vector<TorchSize>& pairs, std::str
       some |= cut.back() < 0;
       pad.number = std::max<int64_t>(*pad.number, 0);
     }
-    if (some) x = c.Op("pad", {x, c.Int64s(cut), c.Constant(x->dtype(), 0), c.Int64s(axes)});
+    if (some) x = c.Op("pad", {x, Ints(c, cut), c.Constant(x->dtype(), 0), Ints(c, axes)});
   }
-  return c.Op("pad", {x, c.SizesAsValue(pads), with, c.Int64s(axes)},
-              {{"mode", std::string(mode)}});
+  return c.Op("pad", {x, Vector(c, pads), with, Ints(c, axes)}, {{"mode", std::string(mode)}});
 }
 
-Value* PadConstant(TorchCall& c, Value* x, const std::vector<TorchSize>& pairs) {
+Value* PadConstant(TorchCall& c, Value* x, const std::vector<Size>& pairs) {
   const std::optional<TorchNumber> value = c.OptNumber("value");
   Value* with = value ? c.Constant(x->dtype(), *value) : c.Constant(x->dtype(), 0);
   return Pad(c, x, pairs, "constant", with);
@@ -66,7 +67,7 @@ constexpr std::pair<std::string_view, std::string_view> kModes[] = {
 
 Values PadOf(TorchCall& c) {
   Value* x = c.Tensor("self");
-  const std::vector<TorchSize> pairs = c.Sizes("pad");
+  const std::vector<Size> pairs = c.Sizes("pad");
   const std::string mode = c.String("mode", "constant");
   if (mode == "constant") return {PadConstant(c, x, pairs)};
   c.Ignore({"value"});
@@ -95,7 +96,7 @@ X2IR_TORCH(pad)
     .Is("aten::_pad_circular.default", PadHandler("pad", "wrap"))
     .Is("aten::_pad_enum.default", [](TorchCall& c) -> Values {
       Value* x = c.Tensor("self");
-      const std::vector<TorchSize> pairs = c.Sizes("pad");
+      const std::vector<Size> pairs = c.Sizes("pad");
       const int64_t mode = c.Int("mode");
       if (mode == 0) return {PadConstant(c, x, pairs)};
       c.Ignore({"value"});

@@ -2,7 +2,9 @@
 // degree, of which each element takes its own.
 #include <limits>
 
-#include "x2ir/handlers/torch/calc.h"
+#include "x2ir/builder/loop.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/torch/special.h"
 
 namespace x2ir {
 namespace {
@@ -11,24 +13,24 @@ namespace {
 struct Family {
   std::string_view op;
   double slope, shift;
-  Num (*next)(const Num& k, const Num& x, const Num& p, const Num& before);
+  Expr (*next)(const Expr& k, const Expr& x, const Expr& p, const Expr& before);
   bool shifted = false;  // of 2 x - 1
   bool limited = false;  // PyTorch gives NaN for degrees that float32 and float64 cannot hold
 };
 
-Num Chebyshev(const Num& /*k*/, const Num& x, const Num& p, const Num& before) {
+Expr Chebyshev(const Expr& /*k*/, const Expr& x, const Expr& p, const Expr& before) {
   return 2 * x * p - before;
 }
-Num HermiteH(const Num& k, const Num& x, const Num& p, const Num& before) {
+Expr HermiteH(const Expr& k, const Expr& x, const Expr& p, const Expr& before) {
   return 2 * (x * p - k * before);
 }
-Num HermiteHe(const Num& k, const Num& x, const Num& p, const Num& before) {
+Expr HermiteHe(const Expr& k, const Expr& x, const Expr& p, const Expr& before) {
   return x * p - k * before;
 }
-Num Laguerre(const Num& k, const Num& x, const Num& p, const Num& before) {
+Expr Laguerre(const Expr& k, const Expr& x, const Expr& p, const Expr& before) {
   return ((2 * k + 1 - x) * p - k * before) / (k + 1);
 }
-Num Legendre(const Num& k, const Num& x, const Num& p, const Num& before) {
+Expr Legendre(const Expr& k, const Expr& x, const Expr& p, const Expr& before) {
   return ((2 * k + 1) * x * p - k * before) / (k + 1);
 }
 
@@ -48,33 +50,32 @@ constexpr Family kFamilies[] = {
 };
 
 Values Evaluated(TorchCall& c, const Family& family) {
-  Calc m(c);
   constexpr DType kDouble = DType::kFloat64;
   const DType t = c.out_dtype();
-  Num x = m.In("x", kDouble);
+  Expr x = c.Operand("x", kDouble);
   if (family.shifted) x = 2 * x - 1;
   // Degrees are cut to integers; those past any float's reach are not counted up to.
-  const Num degree = m.In("n", kDouble);
-  const Num n = Min(Max(degree, -1), 1e6).As(DType::kInt64);
-  const Num flat = n.Op("reshape", {m.Ints({-1})}, {{"allowzero", 0}});
-  const Num most =
-      flat.Op("concat", {m.Ints({0})}, {{"axis", 0}}).Op("reduce_max", {}, {{"keepdims", 0}});
-  const Num shape = ShapeOf((n == 0) | (x == 0));
-  const auto filled = [&](double value) { return ExpandTo(x.N(value), shape); };
-  const Num first = ExpandTo(family.slope * x + family.shift, shape);
-  const std::vector<Num> done =
-      m.Rounds(most, {If(n == 0, x.N(1), filled(0)), filled(1), first},
-               [&](const Num& i, const std::vector<Num>& s) -> std::vector<Num> {
-                 const Num k = i + 1;
-                 const Num next = family.next(k.As(kDouble), x, s[2], s[1]);
-                 return {If(n == k, s[2], s[0]), s[2], next};
-               });
-  Num y = done[0];
+  const Expr degree = c.Operand("n", kDouble);
+  const Expr n = Min(Max(degree, -1), 1e6).To(DType::kInt64);
+  const Expr flat = n.Op("reshape", {Ints(c, {-1})}, {{"allowzero", 0}});
+  const Expr most =
+      flat.Op("concat", {Ints(c, {0})}, {{"axis", 0}}).Op("reduce_max", {}, {{"keepdims", 0}});
+  const Expr shape = ShapeOf((n == 0) | (x == 0));
+  const auto filled = [&](double value) { return Expand(x.Number(value), shape); };
+  const Expr first = Expand(family.slope * x + family.shift, shape);
+  const std::vector<Expr> done =
+      Rounds(most, {Where(n == 0, x.Number(1), filled(0)), filled(1), first},
+             [&](const Expr& i, const std::vector<Expr>& s) -> std::vector<Expr> {
+               const Expr k = i + 1;
+               const Expr next = family.next(k.To(kDouble), x, s[2], s[1]);
+               return {Where(n == k, s[2], s[0]), s[2], next};
+             });
+  Expr y = done[0];
   if (family.limited) {
     const double limit = t == kDouble ? 512 : 128;
-    y = If(degree >= limit + 1, std::numeric_limits<double>::quiet_NaN(), y);
+    y = Where(degree >= limit + 1, std::numeric_limits<double>::quiet_NaN(), y);
   }
-  return {m.Out(y, t)};
+  return {y.To(t)};
 }
 
 [[maybe_unused]] const bool kPolynomialRows = [] {

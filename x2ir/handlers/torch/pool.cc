@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 #include "x2ir/ops/window.h"
@@ -77,8 +80,8 @@ Value* DividedSums(TorchCall& c, Value* x, const TorchWindow& w, bool ceil_mode,
   const DType t = x->dtype();
   const size_t n = w.rank();
   const std::vector<int64_t> pads = CeilPads(c, x, w, ceil_mode);
-  Value* padded = PadEnds(c, x, pads, c.Constant(t, 0));
-  Value* sum = c.Op("reduce_sum", {Patches(c, padded, w), c.Int64s({2})}, {{"keepdims", 0}});
+  Value* padded = PadEnds({c, x}, pads, c.Constant(t, 0));
+  Value* sum = c.Op("reduce_sum", {Patches({c, padded}, w), Ints(c, {2})}, {{"keepdims", 0}});
   if (divisor) return c.Op("div", {sum, c.Constant(t, static_cast<double>(*divisor))});
   const auto in = KnownSizes(x, 2, 2 + static_cast<int64_t>(n));
   if (!in) {
@@ -97,7 +100,7 @@ Value* DividedSums(TorchCall& c, Value* x, const TorchWindow& w, bool ceil_mode,
 }
 
 Values AveragePool(TorchCall& c, int64_t n) {
-  const Batched batched = AddBatch(c, c.Tensor("self"), n);
+  const Batched batched = AddBatch(c.Tensor("self"), n);
   const TorchWindow window = ReadPool(c, static_cast<size_t>(n));
   const bool ceil_mode = c.Bool("ceil_mode", false);
   const bool include_pad = c.Bool("count_include_pad", true);
@@ -105,18 +108,18 @@ Values AveragePool(TorchCall& c, int64_t n) {
   if (divisor && *divisor == 0) return c.Fail(Invalid("divisor_override must not be 0"));
   if (!c.b().status().ok()) return c.Fail(c.b().status());
   if (IsInteger(batched.x->dtype())) {
-    return {
-        DropBatch(c, DividedSums(c, batched.x, window, ceil_mode, include_pad, divisor), batched)};
+    return {DropBatch({c, DividedSums(c, batched.x, window, ceil_mode, include_pad, divisor)},
+                      batched)};
   }
   RequireFloat(c, batched.x);
   if (divisor) {
-    TorchMath m(c, ComputeTypeFor(batched.x->dtype()));
-    Value* y = DividedSums(c, m.In(batched.x), window, ceil_mode, include_pad, divisor);
-    return {DropBatch(c, c.Cast(y, batched.x->dtype()), batched)};
+    const Expr wide = batched.x.To(AtLeastFloat32(batched.x.dtype()));
+    Value* y = DividedSums(c, wide, window, ceil_mode, include_pad, divisor);
+    return {DropBatch(c.Cast(y, batched.x->dtype()), batched)};
   }
   AttributeMap attrs = PoolAttrs(window, ceil_mode);
   attrs.Set("count_include_pad", include_pad ? 1 : 0);
-  return {DropBatch(c, c.Op("average_pool", {batched.x}, attrs), batched)};
+  return {DropBatch(c.Op("average_pool", {batched.x}, attrs), batched)};
 }
 X2IR_TORCH(average_pool)
     .Is("aten::avg_pool1d.default", [](TorchCall& c) { return AveragePool(c, 1); })
@@ -126,7 +129,7 @@ X2IR_TORCH(average_pool)
 // --- Maxima ---------------------------------------------------------------------------------
 
 Values MaxPool(TorchCall& c, int64_t n) {
-  const Batched batched = AddBatch(c, c.Tensor("self"), n);
+  const Batched batched = AddBatch(c.Tensor("self"), n);
   const TorchWindow window = ReadPool(c, static_cast<size_t>(n));
   const AttributeMap attrs = PoolAttrs(window, c.Bool("ceil_mode", false));
   if (!c.b().status().ok()) return c.Fail(c.b().status());
@@ -140,18 +143,18 @@ Values MaxPool(TorchCall& c, int64_t n) {
     TorchNumber least;
     least.i = -(int64_t{1} << (BitWidth(t) - 1));
     least.c = static_cast<double>(least.i);
-    Value* padded = PadEnds(c, batched.x, pads, c.Constant(t, least));
-    Value* y = c.Op("reduce_max", {Patches(c, padded, window), c.Int64s({2})}, {{"keepdims", 0}});
-    values[0] = DropBatch(c, y, batched);
+    Value* padded = PadEnds({c, batched.x}, pads, c.Constant(t, least));
+    Value* y = c.Op("reduce_max", {Patches({c, padded}, window), Ints(c, {2})}, {{"keepdims", 0}});
+    values[0] = DropBatch({c, y}, batched);
     return values;
   }
   const std::vector<Value*> pooled =
       c.b().Ops("max_pool", {batched.x}, attrs, std::vector<bool>{true, indices});
-  if (Wants(c, 0)) values[0] = DropBatch(c, pooled[0], batched);
+  if (Wants(c, 0)) values[0] = DropBatch({c, pooled[0]}, batched);
   if (indices) {
     // Ours count through the whole tensor, PyTorch's through one channel of one image.
-    const TorchSize plane = Times(c, SizesAt(c, batched.x, 2, 2 + n));
-    values[1] = DropBatch(c, c.Op("mod", {pooled[1], ValueOf(c, plane)}), batched);
+    const Size plane = Product(c, SizesAt({c, batched.x}, 2, 2 + n));
+    values[1] = DropBatch(c.Op("mod", {pooled[1], Scalar(c, plane)}), batched);
   }
   return values;
 }
@@ -171,19 +174,20 @@ X2IR_TORCH(max_pool)
 Values MaxUnpool(TorchCall& c, int64_t n) {
   Value* self = c.Tensor("self");
   Value* indices = c.Tensor("indices");
-  std::vector<TorchSize> plane = c.Sizes("output_size");
+  std::vector<Size> plane = c.Sizes("output_size");
   c.Ignore({"stride", "padding"});  // what they say is in output_size
   if (static_cast<int64_t>(plane.size()) != n) return c.Fail(Invalid("output_size: expected ", n));
   const int64_t planes = c.Rank(self) - n;
   if (planes < 1) return c.Fail(Invalid("an input of rank ", c.Rank(self)));
-  std::vector<TorchSize> dims = SizesAt(c, self, 0, planes);
-  const TorchSize count = Times(c, dims), from = Times(c, SizesAt(c, self, planes, planes + n));
-  Value* zeros = Filled(c, self->dtype(), {count, Times(c, plane)}, 0);
-  Value* y = c.Op("scatter_elements",
-                  {zeros, ReshapeTo(c, indices, {count, from}), ReshapeTo(c, self, {count, from})},
-                  {{"axis", 1}});
+  std::vector<Size> dims = SizesAt({c, self}, 0, planes);
+  const Size count = Product(c, dims), from = Product(c, SizesAt({c, self}, planes, planes + n));
+  Value* zeros = Filled(c, self->dtype(), {count, Product(c, plane)}, 0);
+  Value* y =
+      c.Op("scatter_elements",
+           {zeros, ReshapeTo({c, indices}, {count, from}), ReshapeTo({c, self}, {count, from})},
+           {{"axis", 1}});
   dims.insert(dims.end(), plane.begin(), plane.end());
-  return {ReshapeTo(c, y, dims)};
+  return {ReshapeTo({c, y}, dims)};
 }
 X2IR_TORCH(max_unpool)
     .Is("aten::max_unpool2d.default", [](TorchCall& c) { return MaxUnpool(c, 2); })

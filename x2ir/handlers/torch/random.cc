@@ -3,6 +3,9 @@
 #include <numbers>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/views.h"
 
@@ -23,7 +26,7 @@ TorchHandler Drawn(Symbol op, bool like) {
   return [=](TorchCall& c) -> Values {
     IgnoreRandomPlace(c);
     if (!IsFloating(OutType(c))) return c.Fail(Unimplemented("of ", Name(OutType(c))));
-    Value* shape = like ? c.SizesAsValue(AllSizes(c, c.Tensor("self"))) : c.SymInts("size");
+    Value* shape = like ? Vector(c, AllSizes(c.Tensor("self"))) : c.SymInts("size");
     return {Draw(c, op, shape, OutType(c))};
   };
 }
@@ -37,7 +40,7 @@ TorchHandler Integers(bool like) {
     if (low >= high || low < -kMost || high > kMost) {
       return c.Fail(Unimplemented("from ", low, " to ", high));
     }
-    Value* shape = like ? c.SizesAsValue(AllSizes(c, c.Tensor("self"))) : c.SymInts("size");
+    Value* shape = like ? Vector(c, AllSizes(c.Tensor("self"))) : c.SymInts("size");
     Value* x = Draw(c, "random_uniform", shape, DType::kFloat64);
     x = c.Op("floor",
              {c.Op("mul", {x, c.Constant(DType::kFloat64, static_cast<double>(high - low))})});
@@ -59,9 +62,9 @@ Values Normal(TorchCall& c) {
   if (c.Has("size")) {
     shape = c.SymInts("size");
   } else if (c.Has("self")) {
-    shape = c.SizesAsValue(AllSizes(c, c.Tensor("self")));
+    shape = Vector(c, AllSizes(c.Tensor("self")));
   } else {
-    shape = ShapeOf(c, c.Op("add", {mean, std}));
+    shape = ShapeOf(c.Op("add", {mean, std}));
   }
   Value* x = Draw(c, "random_normal", shape, t);
   return {c.Op("add", {c.Op("mul", {x, std}), mean})};
@@ -71,7 +74,7 @@ Values Uniform(TorchCall& c) {
   IgnoreRandomPlace(c);
   const DType t = OutType(c);
   const double from = c.Float("from", 0), to = c.Float("to", 1);
-  Value* x = Draw(c, "random_uniform", c.SizesAsValue(AllSizes(c, c.Tensor("self"))), t);
+  Value* x = Draw(c, "random_uniform", Vector(c, AllSizes(c.Tensor("self"))), t);
   x = c.Op("mul", {x, c.Constant(t, to - from)});
   return {c.Op("add", {x, c.Constant(t, from)})};
 }
@@ -81,7 +84,7 @@ TorchHandler OfUniform(Value* (*f)(TorchCall&, Value*, DType)) {
   return [f](TorchCall& c) -> Values {
     IgnoreRandomPlace(c);
     const DType t = OutType(c), in = IsFloating(t) ? t : DType::kFloat64;
-    Value* x = Draw(c, "random_uniform", c.SizesAsValue(AllSizes(c, c.Tensor("self"))), in);
+    Value* x = Draw(c, "random_uniform", Vector(c, AllSizes(c.Tensor("self"))), in);
     return {c.Cast(f(c, x, in), t)};
   };
 }
@@ -99,7 +102,7 @@ Value* Geometric(TorchCall& c, Value* x, DType t) {
 Values LogNormal(TorchCall& c) {
   IgnoreRandomPlace(c);
   const DType t = OutType(c);
-  Value* shape = c.SizesAsValue(AllSizes(c, c.Tensor("self")));
+  Value* shape = Vector(c, AllSizes(c.Tensor("self")));
   Value* x = c.Op("mul", {Draw(c, "random_normal", shape, t), c.Constant(t, c.Float("std", 2))});
   return {c.Op("exp", {c.Op("add", {x, c.Constant(t, c.Float("mean", 1))})})};
 }
@@ -108,7 +111,7 @@ Values Exponential(TorchCall& c) {
   IgnoreRandomPlace(c);
   const DType t = OutType(c);
   const double rate = c.Float("lambd", 1);
-  Value* x = Draw(c, "random_uniform", c.SizesAsValue(AllSizes(c, c.Tensor("self"))), t);
+  Value* x = Draw(c, "random_uniform", Vector(c, AllSizes(c.Tensor("self"))), t);
   x = c.Op("log", {c.Op("sub", {c.Constant(t, 1), x})});
   return {c.Op("div", {x, c.Constant(t, -rate)})};
 }
@@ -119,7 +122,7 @@ Values Bernoulli(TorchCall& c) {
   Value* p = self;
   if (c.Has("p")) {
     const DType in = IsFloating(self->dtype()) ? self->dtype() : DType::kFloat32;
-    p = Expand(c, c.Operand("p", in), c.SizesAsValue(AllSizes(c, self)));
+    p = Expand(c.Operand("p", in), Vector(c, AllSizes({c, self})));
   }
   if (!IsFloating(p->dtype())) return c.Fail(Unimplemented("of ", Name(p->dtype())));
   const DType in = p->dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
@@ -136,19 +139,19 @@ Values Multinomial(TorchCall& c) {
     return c.Fail(Unimplemented("without replacement"));
   }
   const bool single = c.Rank(weights) == 1;
-  if (single) weights = c.Unsqueeze(weights, {0});
+  if (single) weights = Unsqueeze({c, weights}, {0});
   const DType in = weights->dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   Value* drawn = c.Op("multinomial", {c.Op("log", {c.Cast(weights, in)})},
                       {{"dtype", "int64"}, {"sample_size", samples}});
-  return {single ? c.Squeeze(drawn, {0}) : drawn};
+  return {single ? Squeeze({c, drawn}, {0}) : drawn};
 }
 
 // The order of random keys.
 Values Permutation(TorchCall& c) {
   IgnoreRandomPlace(c);
-  Value* n = c.Unsqueeze(c.SymInt("n"), {0});
+  Value* n = Unsqueeze(c.SymInt("n"), {0});
   Value* keys = Draw(c, "random_uniform", n, DType::kFloat64);
-  return {c.Cast(Sort(c, keys, 0, false)[1], OutType(c))};
+  return {c.Cast(Sort({c, keys}, 0, false).indices, OutType(c))};
 }
 
 X2IR_TORCH(random_uniform)

@@ -1,6 +1,8 @@
 // Elements in other places: between channels and pixels, windows as columns.
 #include <utility>
 
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 
@@ -10,8 +12,8 @@ namespace {
 // The sizes before the last three, C, H and W.
 struct Images {
   Value* x;
-  std::vector<TorchSize> batch;
-  TorchSize channels, height, width;
+  std::vector<Size> batch;
+  Size channels, height, width;
 };
 Images ReadImages(TorchCall& c) {
   Images images{c.Tensor("self"), {}, {}, {}, {}};
@@ -20,26 +22,26 @@ Images ReadImages(TorchCall& c) {
     c.Fail(Invalid("expected an input of rank 3 or more, got ", rank));
     return images;
   }
-  images.batch = SizesAt(c, images.x, 0, rank - 3);
-  images.channels = SizeAt(c, images.x, rank - 3);
-  images.height = SizeAt(c, images.x, rank - 2);
-  images.width = SizeAt(c, images.x, rank - 1);
+  images.batch = SizesAt({c, images.x}, 0, rank - 3);
+  images.channels = SizeAt({c, images.x}, rank - 3);
+  images.height = SizeAt({c, images.x}, rank - 2);
+  images.width = SizeAt({c, images.x}, rank - 1);
   return images;
 }
 
 // x as [batch..., sizes...], the last ones in another order, then as [batch..., result...].
-Value* Shuffle(TorchCall& c, const Images& images, const std::vector<TorchSize>& sizes,
-               const std::vector<int64_t>& perm, const std::vector<TorchSize>& result) {
-  const auto with_batch = [&](const std::vector<TorchSize>& rest) {
-    std::vector<TorchSize> all = images.batch;
+Value* Shuffle(TorchCall& c, const Images& images, const std::vector<Size>& sizes,
+               const std::vector<int64_t>& perm, const std::vector<Size>& result) {
+  const auto with_batch = [&](const std::vector<Size>& rest) {
+    std::vector<Size> all = images.batch;
     all.insert(all.end(), rest.begin(), rest.end());
     return all;
   };
   const int64_t n = static_cast<int64_t>(images.batch.size());
   std::vector<int64_t> order = CountedFrom(0, n);
   for (const int64_t axis : perm) order.push_back(n + axis);
-  Value* apart = ReshapeTo(c, images.x, with_batch(sizes));
-  return ReshapeTo(c, c.Transpose(apart, order), with_batch(result));
+  Value* apart = ReshapeTo({c, images.x}, with_batch(sizes));
+  return ReshapeTo(Transpose({c, apart}, order), with_batch(result));
 }
 
 Values PixelShuffle(TorchCall& c) {
@@ -52,7 +54,7 @@ Values PixelShuffle(TorchCall& c) {
   }
   const Images images = ReadImages(c);
   if (!c.b().status().ok()) return c.Fail(c.b().status());
-  const TorchSize factor{r, nullptr}, out = DividedBy(c, images.channels, r * r);
+  const Size factor{r}, out = DividedBy(c, images.channels, r * r);
   return {Shuffle(c, images, {out, factor, factor, images.height, images.width}, {0, 3, 1, 4, 2},
                   {out, Times(c, images.height, factor), Times(c, images.width, factor)})};
 }
@@ -63,10 +65,10 @@ Values PixelUnshuffle(TorchCall& c) {
   const Images images = ReadImages(c);
   if (r < 1 || r > (1 << 20)) return c.Fail(Invalid("downscale_factor: ", r));
   if (!c.b().status().ok()) return c.Fail(c.b().status());
-  const TorchSize factor{r, nullptr};
-  const TorchSize h = DividedBy(c, images.height, r), w = DividedBy(c, images.width, r);
+  const Size factor{r};
+  const Size h = DividedBy(c, images.height, r), w = DividedBy(c, images.width, r);
   return {Shuffle(c, images, {images.channels, h, factor, w, factor}, {0, 2, 4, 1, 3},
-                  {Times(c, images.channels, {r * r, nullptr}), h, w})};
+                  {Times(c, images.channels, r * r), h, w})};
 }
 X2IR_TORCH(space_to_depth).Is("aten::pixel_unshuffle.default", PixelUnshuffle);
 
@@ -75,13 +77,13 @@ Values ChannelShuffle(TorchCall& c) {
   Value* x = c.Tensor("self");
   const int64_t groups = c.Int("groups"), rank = c.Rank(x);
   if (rank < 3) return c.Fail(Invalid("expected an input of rank 3 or more, got ", rank));
-  const TorchSize per_group = DividedBy(c, SizeAt(c, x, 1), groups);
-  const std::vector<TorchSize> dims = SizesAt(c, x, 0, rank);
-  std::vector<TorchSize> apart = {dims[0], {groups, nullptr}, per_group};
+  const Size per_group = DividedBy(c, SizeAt({c, x}, 1), groups);
+  const std::vector<Size> dims = SizesAt({c, x}, 0, rank);
+  std::vector<Size> apart = {dims[0], groups, per_group};
   apart.insert(apart.end(), dims.begin() + 2, dims.end());
   std::vector<int64_t> perm = CountedFrom(0, rank + 1);
   std::swap(perm[1], perm[2]);
-  return {ReshapeTo(c, c.Transpose(ReshapeTo(c, x, apart), perm), dims)};
+  return {ReshapeTo(Transpose(ReshapeTo({c, x}, apart), perm), dims)};
 }
 X2IR_TORCH(transpose).Is({"aten::channel_shuffle.default", "aten::native_channel_shuffle.default"},
                          ChannelShuffle);
@@ -93,25 +95,25 @@ TorchWindow ReadWindow(TorchCall& c) {
 
 // Windows as columns: [N, C * K, positions].
 Values Im2Col(TorchCall& c) {
-  const Batched batched = AddBatch(c, c.Tensor("self"), 2);
+  const Batched batched = AddBatch(c.Tensor("self"), 2);
   const TorchWindow window = ReadWindow(c);
   if (!c.b().status().ok()) return c.Fail(c.b().status());
   Value* zero = c.Constant(batched.x->dtype(), 0);
-  Value* patches = Patches(c, PadEnds(c, batched.x, Twice(window.padding), zero), window);
-  const std::vector<TorchSize> d = SizesAt(c, patches, 0, 5);
-  Value* y = ReshapeTo(c, patches, {d[0], Times(c, d[1], d[2]), Times(c, d[3], d[4])});
-  return {DropBatch(c, y, batched)};
+  Value* patches = Patches(PadEnds({c, batched.x}, Twice(window.padding), zero), window);
+  const std::vector<Size> d = SizesAt({c, patches}, 0, 5);
+  Value* y = ReshapeTo({c, patches}, {d[0], Times(c, d[1], d[2]), Times(c, d[3], d[4])});
+  return {DropBatch({c, y}, batched)};
 }
 X2IR_TORCH(slice).Is("aten::im2col.default", Im2Col);
 
 Values Col2Im(TorchCall& c) {
-  const Batched batched = AddBatch(c, c.Tensor("self"), 1);
+  const Batched batched = AddBatch(c.Tensor("self"), 1);
   const TorchWindow window = ReadWindow(c);
-  Value* y = c.Op("col2im", {batched.x, c.SymInts("output_size"), c.Int64s(window.kernel)},
+  Value* y = c.Op("col2im", {batched.x, c.SymInts("output_size"), Ints(c, window.kernel)},
                   {{"dilations", window.dilation},
                    {"pads", Twice(window.padding)},
                    {"strides", window.stride}});
-  return {DropBatch(c, y, batched)};
+  return {DropBatch({c, y}, batched)};
 }
 X2IR_TORCH(col2im).Is("aten::col2im.default", Col2Im);
 

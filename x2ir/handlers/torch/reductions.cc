@@ -2,7 +2,10 @@
 #include <cmath>
 #include <utility>
 
-#include "x2ir/handlers/torch/pieces.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/torch/layers.h"
 
 namespace x2ir {
 namespace {
@@ -16,63 +19,63 @@ TorchHandler InResultType(Symbol op) {
     TakeDtype(c, DType::kUndefined);
     Value* x = c.Operand("self", c.out_dtype());
     const std::vector<int64_t> axes = c.Axes("dim", x);
-    return {Reduce(c, op, x, axes, Keepdim(c))};
+    return {Reduce({c, x}, op, axes, Keepdim(c))};
   };
 }
 
 // NaN counts as nothing.
 Value* WithoutNaN(TorchCall& c, Value* x) {
-  Value* nan = WhereNaN(c, x);
-  return nan ? Where(c, nan, c.Constant(x->dtype(), 0), x) : x;
+  Value* nan = WhereNan({c, x});
+  return nan ? Select({c, nan}, c.Constant(x->dtype(), 0), {c, x}) : x;
 }
 
 Values NanSum(TorchCall& c) {
   TakeDtype(c, DType::kUndefined);
   Value* x = c.Cast(WithoutNaN(c, c.Tensor("self")), c.out_dtype());
   const std::vector<int64_t> axes = c.Axes("dim", x);
-  return {Reduce(c, "reduce_sum", x, axes, Keepdim(c))};
+  return {Reduce({c, x}, "reduce_sum", axes, Keepdim(c))};
 }
 
 Values NanMean(TorchCall& c) {
   TakeDtype(c, DType::kUndefined);
-  const DType computed = ComputeTypeOfTorch(c.out_dtype());
+  const DType computed = AtLeastFloat32(c.out_dtype());
   Value* x = c.Cast(c.Tensor("self"), computed);
   if (!IsFloating(computed)) return c.Fail(Invalid("expected floats"));
   const std::vector<int64_t> axes = c.Axes("dim", x);
   const bool keepdim = Keepdim(c);
-  Value* counted = c.Cast(Not(c, WhereNaN(c, x)), computed);
-  Value* mean = c.Op("div", {Reduce(c, "reduce_sum", WithoutNaN(c, x), axes, keepdim),
-                             Reduce(c, "reduce_sum", counted, axes, keepdim)});
+  Value* counted = c.Cast(!WhereNan({c, x}), computed);
+  Value* mean = c.Op("div", {Reduce({c, WithoutNaN(c, x)}, "reduce_sum", axes, keepdim),
+                             Reduce({c, counted}, "reduce_sum", axes, keepdim)});
   return {c.Cast(mean, c.out_dtype())};
 }
 
 TorchHandler OfTruth(bool all) {
   return [all](TorchCall& c) -> Values {
-    Value* x = IsTrue(c, c.Tensor("self"));
+    Value* x = IsTrue(c.Tensor("self"));
     const std::vector<int64_t> axes = c.Axes("dim", x);
     const bool keepdim = Keepdim(c);
     // Here, and only here, an empty list of axes means none of them.
     const auto dim = c.OptInts("dim");
     if (dim && dim->empty()) return {c.Cast(x, c.out_dtype())};
-    return {c.Cast(all ? All(c, x, axes, keepdim) : Any(c, x, axes, keepdim), c.out_dtype())};
+    return {c.Cast(all ? All({c, x}, axes, keepdim) : Any({c, x}, axes, keepdim), c.out_dtype())};
   };
 }
 
 Values CountNonzero(TorchCall& c) {
-  Value* x = c.Cast(IsTrue(c, c.Tensor("self")), DType::kInt64);
-  return {Reduce(c, "reduce_sum", x, c.Axes("dim", x), false)};
+  Value* x = c.Cast(IsTrue(c.Tensor("self")), DType::kInt64);
+  return {Reduce({c, x}, "reduce_sum", c.Axes("dim", x), false)};
 }
 
 Values AMinMax(TorchCall& c) {
   Value* x = c.Tensor("self");
   const std::vector<int64_t> axes = c.Axes("dim", x);
   const bool keepdim = Keepdim(c);
-  Values results = {Reduce(c, "reduce_min", x, axes, keepdim),
-                    Reduce(c, "reduce_max", x, axes, keepdim)};
+  Values results = {Reduce({c, x}, "reduce_min", axes, keepdim),
+                    Reduce({c, x}, "reduce_max", axes, keepdim)};
   // Of rank 0 with keepdim some versions make rank 1: the program says.
   const Shape* declared = c.out_shape();
   for (Value*& v : results) {
-    if (c.Rank(v) == 0 && declared && declared->rank() == 1) v = c.Unsqueeze(v, {0});
+    if (c.Rank(v) == 0 && declared && declared->rank() == 1) v = Unsqueeze({c, v}, {0});
   }
   return results;
 }
@@ -83,27 +86,27 @@ TorchHandler ExtremeAndIndex(bool max) {
     Value* self = c.Tensor("self");
     const int64_t axis = c.Axis("dim", self);
     const bool keepdim = Keepdim(c);
-    Value* x = AtLeast1d(c, self);
+    Value* x = AtLeast1d({c, self});
     Value* index = c.Op(max ? "arg_max" : "arg_min", {x}, {{"axis", axis}, {"keepdims", keepdim}});
-    Value* value = Reduce(c, max ? "reduce_max" : "reduce_min", x, {axis}, keepdim);
+    Value* value = Reduce({c, x}, max ? "reduce_max" : "reduce_min", {axis}, keepdim);
     if (!keepdim) return {value, index};
-    return {LikeRank(c, value, self), LikeRank(c, index, self)};
+    return {LikeRank({c, value}, self), LikeRank({c, index}, self)};
   };
 }
 
 TorchHandler ArgExtreme(Symbol op) {
   return [op](TorchCall& c) -> Values {
     Value* self = c.Tensor("self");
-    ExpectReal(c, self);
+    RequireReal({c, self});
     const int64_t rank = c.Rank(self);
     const bool keepdim = Keepdim(c);
     if (!c.Has("dim")) {
       c.Ignore({"dim"});
-      Value* index = c.Op(op, {Flat(c, self)}, {{"axis", 0}, {"keepdims", 0}});
-      return {keepdim ? c.Unsqueeze(index, AllAxes(c, self)) : index};
+      Value* index = c.Op(op, {Flat({c, self})}, {{"axis", 0}, {"keepdims", 0}});
+      return {keepdim ? Unsqueeze({c, index}, AllAxes({c, self})) : index};
     }
     const int64_t axis = c.Axis("dim", self);
-    if (rank == 0) return {c.Int64(0)};
+    if (rank == 0) return {Int(c, 0)};
     return {c.Op(op, {self}, {{"axis", axis}, {"keepdims", keepdim}})};
   };
 }
@@ -111,22 +114,22 @@ TorchHandler ArgExtreme(Symbol op) {
 Values BinaryExtreme(TorchCall& c, Symbol op) {
   const DType t = c.ResultType({"self", "other"});
   Value *x = c.Operand("self", t), *y = c.Operand("other", t);
-  if (!ExpectReal(c, x)) return {x};
+  RequireReal({c, x});
   if (t != DType::kBool) return {c.Op(op, {x, y})};
   return {c.Op(op == Symbol("max") ? "or" : "and", {x, y})};
 }
 
 Values LogSumExp(TorchCall& c) {
-  const DType computed = ComputeTypeOfTorch(c.out_dtype());
+  const DType computed = AtLeastFloat32(c.out_dtype());
   Value* x = c.Cast(c.Tensor("self"), computed);
   const std::vector<int64_t> axes = c.Axes("dim", x);
-  return {c.Cast(Reduce(c, "reduce_log_sum_exp", x, axes, Keepdim(c)), c.out_dtype())};
+  return {c.Cast(Reduce({c, x}, "reduce_log_sum_exp", axes, Keepdim(c)), c.out_dtype())};
 }
 
 // The sum over the axes that the sizes say are one, and those in front of all sizes.
 Values SumToSize(TorchCall& c) {
   Value* x = c.Operand("self", c.out_dtype());
-  const std::vector<TorchCall::Size> sizes = c.Sizes("size");
+  const std::vector<Size> sizes = c.Sizes("size");
   const int64_t rank = c.Rank(x), fewer = rank - static_cast<int64_t>(sizes.size());
   if (fewer < 0) return c.Fail(Invalid("size: expected at most ", rank, " numbers"));
   std::vector<int64_t> axes, gone;
@@ -137,11 +140,11 @@ Values SumToSize(TorchCall& c) {
       gone.push_back(i);
       continue;
     }
-    const TorchCall::Size& size = sizes[static_cast<size_t>(i - fewer)];
+    const Size& size = sizes[static_cast<size_t>(i - fewer)];
     if (size.number == 1 && !(dim.is_static() && dim.value() == 1)) axes.push_back(i);
   }
   if (axes.empty()) return {c.Op("identity", {x})};
-  return {c.Squeeze(Reduce(c, "reduce_sum", x, axes, true), gone)};
+  return {Squeeze(Reduce({c, x}, "reduce_sum", axes, true), gone)};
 }
 
 // --- Norms ----------------------------------------------------------------------------------
@@ -150,10 +153,10 @@ Values Norm(TorchCall& c, std::string_view order) {
   const DType t = TakeDtype(c, c.out_dtype());
   const double p = c.Float(order, 2);
   Value* self = c.Tensor("self");
-  if (!ExpectReal(c, self)) return c.Fail(Unimplemented("complex"));
+  RequireReal({c, self});
   Value* x = c.Cast(self, t);
   const std::vector<int64_t> axes = c.Axes("dim", x);
-  return {VectorNorm(c, x, p, axes, Keepdim(c))};
+  return {VectorNorm({c, x}, p, axes, Keepdim(c))};
 }
 
 // What is longer than maxnorm along the axis is made as short.
@@ -161,15 +164,15 @@ Values Renorm(TorchCall& c) {
   Value* self = c.Tensor("self");
   const int64_t axis = c.Axis("dim", self);
   const double p = c.Float("p"), most = c.Float("maxnorm");
-  const DType computed = ComputeTypeOfTorch(self->dtype());
-  std::vector<int64_t> axes = AllAxes(c, self);
+  const DType computed = AtLeastFloat32(self->dtype());
+  std::vector<int64_t> axes = AllAxes({c, self});
   if (axes.size() < 2) return c.Fail(Invalid("expected rank 2 or more"));
   axes.erase(axes.begin() + axis);
   Value* x = c.Cast(self, computed);
-  Value* norm = VectorNorm(c, x, p, axes, true);
+  Value* norm = VectorNorm({c, x}, p, axes, true);
   Value* limit = c.Constant(computed, most);
   Value* shorter = c.Op("div", {limit, c.Op("add", {norm, c.Constant(computed, 1e-7)})});
-  Value* factor = Where(c, c.Op("greater", {norm, limit}), shorter, c.Constant(computed, 1));
+  Value* factor = Select(c.Op("greater", {norm, limit}), {c, shorter}, c.Constant(computed, 1));
   return {c.Cast(c.Op("mul", {x, factor}), self->dtype())};
 }
 
@@ -179,23 +182,23 @@ Values Renorm(TorchCall& c) {
 // below 0, and 0 gives inf or NaN.
 Values Variance(TorchCall& c, bool root, bool with_mean) {
   Value* self = c.Tensor("self");
-  if (!ExpectReal(c, self)) return Values(c.num_outputs(), self);
+  RequireReal({c, self});
   double correction = c.Bool("unbiased", true) ? 1 : 0;
   if (const auto number = c.OptFloat("correction")) correction = *number;
   const bool keepdim = Keepdim(c);
-  const DType t = c.out_dtype(), computed = ComputeTypeOfTorch(t);
+  const DType t = c.out_dtype(), computed = AtLeastFloat32(t);
   Value* x = c.Cast(self, computed);
   const std::vector<int64_t> axes = c.Axes("dim", x);
-  Value* mean = Reduce(c, "reduce_mean", x, axes, true);
-  Value* squares = Reduce(c, "reduce_sum_square", c.Op("sub", {x, mean}), axes, keepdim);
+  Value* mean = Reduce({c, x}, "reduce_mean", axes, true);
+  Value* squares = Reduce(c.Op("sub", {x, mean}), "reduce_sum_square", axes, keepdim);
   Value* zero = c.Constant(computed, 0);
-  Value* count = c.Cast(CountOf(c, x, axes), computed);
+  Value* count = c.Cast(CountOf({c, x}, axes), computed);
   Value* divisor = c.Op("max", {c.Op("sub", {count, c.Constant(computed, correction)}), zero});
   Value* result = c.Op("div", {squares, divisor});
   if (root) result = c.Op("sqrt", {result});
   result = c.Cast(result, t);
   if (!with_mean) return {result};
-  return {result, c.Cast(keepdim ? mean : c.Squeeze(mean, axes), t)};
+  return {result, c.Cast(keepdim ? mean : Squeeze({c, mean}, axes), t)};
 }
 
 struct ReductionRow {

@@ -6,6 +6,9 @@
 #include <tuple>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 #include "x2ir/ops/resize.h"
@@ -27,7 +30,7 @@ bool IsAntialias(ResampleMode m) { return m >= ResampleMode::kLinearAntialias; }
 struct Upsample {
   ResampleMode mode;
   bool align_corners = false;
-  std::vector<TorchSize> sizes;  // of the spatial axes of the result, or empty
+  std::vector<Size> sizes;  // of the spatial axes of the result, or empty
   std::vector<std::optional<double>> scales;
 };
 
@@ -139,15 +142,13 @@ Taps TapsAlong(const Upsample& u, const Axis& a) {
 
 Value* Apply(TorchCall& c, Value* x, int64_t axis, const Taps& taps) {
   const int64_t out = static_cast<int64_t>(taps.picks.size()) / taps.each;
-  if (taps.each == 1) return c.Op("gather", {x, c.Int64s(taps.picks)}, {{"axis", axis}});
-  TorchMath m(c, x->dtype());
+  if (taps.each == 1) return c.Op("gather", {x, Ints(c, taps.picks)}, {{"axis", axis}});
   Value* picks = c.b().Constant(x2ir::Tensor::Of<int64_t>({out, taps.each}, taps.picks));
   std::vector<int64_t> dims(static_cast<size_t>(c.Rank(x) - axis + 1), 1);
   dims[0] = out;
   dims[1] = taps.each;
-  Value* parts = m.Mul(c.Op("gather", {x, picks}, {{"axis", axis}}),
-                       NumbersTensor(c, m.type(), dims, taps.weights));
-  return m.Reduce("sum", parts, {axis + 1}, false);
+  const Expr parts = Gather({c, x}, picks, axis) * NumbersAs(c, x->dtype(), dims, taps.weights);
+  return Sum(parts, axis + 1);
 }
 
 // --- All axes -------------------------------------------------------------------------------
@@ -187,20 +188,18 @@ bool PicksAlike(const AttributeMap& attrs, const Axis& a, const Taps& taps) {
 }
 
 // floor(size * factor) of the spatial axes, in float64.
-std::vector<TorchSize> ScaledSizes(TorchCall& c, Value* x, const Upsample& u) {
-  std::vector<TorchSize> sizes;
+std::vector<Size> ScaledSizes(TorchCall& c, Value* x, const Upsample& u) {
+  std::vector<Size> sizes;
   for (size_t i = 0; i < u.scales.size(); ++i) {
-    const TorchSize in = SizeAt(c, x, 2 + static_cast<int64_t>(i));
+    const Size in = SizeAt({c, x}, 2 + static_cast<int64_t>(i));
     const double factor = *u.scales[i];
     if (in.number) {
       const double out = std::floor(static_cast<double>(*in.number) * factor);
-      sizes.push_back({out < 1e9 ? static_cast<int64_t>(out) : 0, nullptr});
+      sizes.push_back(out < 1e9 ? static_cast<int64_t>(out) : 0);
     } else if (factor == std::floor(factor) && factor < 1e9) {
-      sizes.push_back(Times(c, in, {static_cast<int64_t>(factor), nullptr}));
+      sizes.push_back(Times(c, in, static_cast<int64_t>(factor)));
     } else {
-      TorchMath m(c, DType::kFloat64);
-      Value* out = m.Un("floor", m.Mul(m.In(in.value), factor));
-      sizes.push_back({std::nullopt, c.Cast(out, DType::kInt64)});
+      sizes.push_back(Floor(Scaled(c.Cast(in.value, DType::kFloat64), factor)).To(DType::kInt64));
     }
   }
   return sizes;
@@ -261,7 +260,7 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
       c.Fail(Unimplemented("sizes that are not known, of this mode and type"));
       return x;
     }
-    Value* y = nearest ? x : c.Cast(x, ComputeTypeFor(t));
+    Value* y = nearest ? x : c.Cast(x, AtLeastFloat32(t));
     for (int64_t i = 0; i < spatial; ++i) y = Apply(c, y, 2 + i, taps[static_cast<size_t>(i)]);
     return c.Cast(y, t);
   }
@@ -269,12 +268,12 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
   for (const auto& scale : u.scales) scales &= scale && *scale > 0;
   // Aligned corners go by the size alone, which is whole.
   if (u.align_corners && scales && u.sizes.empty()) {
-    return c.Op("resize", {x, nullptr, nullptr, c.SizesAsValue(ScaledSizes(c, x, u))}, attrs);
+    return c.Op("resize", {x, nullptr, nullptr, Vector(c, ScaledSizes(c, x, u))}, attrs);
   }
   if (scales && !u.align_corners) {
     std::vector<double> numbers;
     for (const auto& scale : u.scales) numbers.push_back(*scale);
-    Value* factors = NumbersTensor(c, DType::kFloat32, {spatial}, numbers);
+    Value* factors = NumbersAs(c, DType::kFloat32, {spatial}, numbers);
     Value* y = c.Op("resize", {x, nullptr, factors, nullptr}, attrs);
     const Shape *made = y->shape(), *wanted = c.out_shape(0);
     for (int64_t i = 2; made && wanted && i < spatial + 2 && i < wanted->rank(); ++i) {
@@ -288,7 +287,7 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
     c.Fail(Invalid("neither sizes nor factors"));
     return x;
   }
-  return c.Op("resize", {x, nullptr, nullptr, c.SizesAsValue(u.sizes)}, attrs);
+  return c.Op("resize", {x, nullptr, nullptr, Vector(c, u.sizes)}, attrs);
 }
 
 // `.vec` has either sizes or factors; the other one sizes, and the factors that they came from.
@@ -372,16 +371,14 @@ std::pair<Value*, Value*> WithBorder(TorchCall& c, Value* x, Value* grid, bool a
     back.push_back(align_corners ? 2 / (out - 1) : 2 / out);
     shift.push_back(align_corners ? -1 : 1 / out - 1);
   }
-  TorchMath m(c, ComputeTypeFor(x->dtype()));
-  const auto vector = [&](const std::vector<double>& v) {
-    return NumbersTensor(c, m.type(), {n}, v);
-  };
-  Value* place = m.Add(m.Mul(m.In(grid), vector(slope)), vector(offset));
-  place = m.Min(m.Max(place, m.N(-2)), vector(size));
-  place = m.Add(m.Mul(m.Add(place, kBorder), vector(back)), vector(shift));
+  const DType t = AtLeastFloat32(x->dtype());
+  const auto vector = [&](const std::vector<double>& v) { return NumbersAs(c, t, {n}, v); };
+  Expr place = c.Cast(grid, t) * vector(slope) + vector(offset);
+  place = Min(Max(place, place.Number(-2)), vector(size));
+  place = (place + static_cast<double>(kBorder)) * vector(back) + vector(shift);
   const std::vector<int64_t> pads(static_cast<size_t>(2 * n), kBorder);
   Value* larger =
-      c.Op("pad", {x, c.Int64s(pads), nullptr, c.Int64s(CountedFrom(2, n))}, {{"mode", "edge"}});
+      c.Op("pad", {x, Ints(c, pads), nullptr, Ints(c, CountedFrom(2, n))}, {{"mode", "edge"}});
   return {larger, c.Cast(place, x->dtype())};
 }
 

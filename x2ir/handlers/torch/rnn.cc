@@ -2,6 +2,8 @@
 #include <string>
 #include <utility>
 
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 
@@ -21,7 +23,7 @@ const Kind kRelu = {"rnn", {0}, {"Relu"}};
 
 // x w^T + b
 Value* GateLinear(TorchCall& c, Value* x, Value* w, Value* b) {
-  Value* y = c.Op("matmul", {x, c.Transpose(w, {1, 0})});
+  Value* y = c.Op("matmul", {x, Transpose({c, w}, {1, 0})});
   return b ? c.Op("add", {y, b}) : y;
 }
 
@@ -128,7 +130,7 @@ Layer PlainLayer(TorchCall& c, const Kind& kind, Value* x, const Weights& all, V
   const auto stacked = [&](const std::vector<Value*>& each) -> Value* {
     if (each.empty()) return nullptr;
     std::vector<Value*> parts;
-    for (Value* v : each) parts.push_back(c.Unsqueeze(v, {0}));
+    for (Value* v : each) parts.push_back(Unsqueeze({c, v}, {0}));
     return parts.size() == 1 ? parts[0] : c.Op("concat", parts, {{"axis", 0}});
   };
   std::vector<std::string> activations;
@@ -147,14 +149,14 @@ Layer PlainLayer(TorchCall& c, const Kind& kind, Value* x, const Weights& all, V
   // length, directions, batch, hidden
   Layer layer;
   if (directions == 1) {
-    layer.y = c.Squeeze(out[0], {1});
+    layer.y = Squeeze({c, out[0]}, {1});
   } else {
-    const TorchSize width = Times(c, SizeAt(c, all.r[0], 1), {directions, nullptr});
-    Value* y = c.Transpose(out[0], {0, 2, 1, 3});
+    const Size width = Times(c, SizeAt({c, all.r[0]}, 1), directions);
+    Value* y = Transpose({c, out[0]}, {0, 2, 1, 3});
     // 0: as it was.
     layer.y = width.number && *width.number > 0
-                  ? c.Op("reshape", {y, c.Int64s({0, 0, *width.number})})
-                  : ReshapeTo(c, y, {SizeAt(c, x, 0), SizeAt(c, x, 1), width});
+                  ? c.Op("reshape", {y, Ints(c, {0, 0, *width.number})})
+                  : ReshapeTo({c, y}, {SizeAt({c, x}, 0), SizeAt({c, x}, 1), width});
   }
   layer.h = out[1];
   if (kind.lstm) layer.c = out[2];
@@ -174,7 +176,7 @@ Layer ProjectedLayer(TorchCall& c, Value* x, const Weights& all, Value* h0, Valu
   std::vector<Value*> ys, hs, cs;
   for (size_t d = 0; d < all.w.size(); ++d) {
     const auto pick = [&](Value* v, int64_t at) {
-      return c.Op("gather", {v, c.Int64(at)}, {{"axis", 0}});
+      return c.Op("gather", {v, Int(c, at)}, {{"axis", 0}});
     };
     State state{pick(h0, static_cast<int64_t>(d)), pick(c0, static_cast<int64_t>(d))};
     std::vector<Value*> outputs(static_cast<size_t>(steps));
@@ -185,11 +187,11 @@ Layer ProjectedLayer(TorchCall& c, Value* x, const Weights& all, Value* h0, Valu
                                   GateLinear(c, state.h, all.r[d], nullptr)});
       state = LstmStep(c, gates, state.c);
       state.h = GateLinear(c, state.h, all.projection[d], nullptr);
-      outputs[static_cast<size_t>(at)] = c.Unsqueeze(state.h, {0});
+      outputs[static_cast<size_t>(at)] = Unsqueeze({c, state.h}, {0});
     }
     ys.push_back(c.Op("concat", outputs, {{"axis", 0}}));
-    hs.push_back(c.Unsqueeze(state.h, {0}));
-    cs.push_back(c.Unsqueeze(state.c, {0}));
+    hs.push_back(Unsqueeze({c, state.h}, {0}));
+    cs.push_back(Unsqueeze({c, state.c}, {0}));
   }
   layer.y = c.Op("concat", ys, {{"axis", 2}});
   layer.h = c.Op("concat", hs, {{"axis", 0}});
@@ -222,7 +224,7 @@ Values Recurrent(TorchCall& c, const Kind& kind) {
   if (params.size() != cells * each) {
     return c.Fail(Invalid("expected ", cells * each, " parameters, got ", params.size()));
   }
-  if (batch_first) x = c.Transpose(x, {1, 0, 2});
+  if (batch_first) x = Transpose({c, x}, {1, 0, 2});
   std::vector<Value*> hs, cs;
   for (size_t layer = 0; layer < static_cast<size_t>(layers); ++layer) {
     Weights all;
@@ -242,11 +244,11 @@ Values Recurrent(TorchCall& c, const Kind& kind) {
             c.Op("concat", {Reordered(c, p[2], kind), Reordered(c, p[3], kind)}, {{"axis", 0}}));
       }
     }
-    const auto state = [&](size_t i) {
+    const auto state = [&](size_t i) -> Value* {
       const auto first = static_cast<int64_t>(layer * directions);
       if (layers == 1) return hx[i];
-      return c.Op("slice", {hx[i], c.Int64s({first}),
-                            c.Int64s({first + static_cast<int64_t>(directions)}), c.Int64s({0})});
+      return c.Op("slice", {hx[i], Ints(c, {first}),
+                            Ints(c, {first + static_cast<int64_t>(directions)}), Ints(c, {0})});
     };
     Value* h0 = state(0);
     Value* c0 = kind.lstm ? state(1) : nullptr;
@@ -260,7 +262,7 @@ Values Recurrent(TorchCall& c, const Kind& kind) {
     return states.size() == 1 ? states[0] : c.Op("concat", states, {{"axis", 0}});
   };
   Values values(c.num_outputs(), nullptr);
-  if (Wants(c, 0)) values[0] = batch_first ? c.Transpose(x, {1, 0, 2}) : x;
+  if (Wants(c, 0)) values[0] = batch_first ? Transpose({c, x}, {1, 0, 2}) : x;
   if (Wants(c, 1)) values[1] = joined(hs);
   if (Wants(c, 2) && kind.lstm) values[2] = joined(cs);
   return values;

@@ -1,7 +1,10 @@
 // Operators that walk along an axis: running sums and extremes, differences, areas.
 #include <utility>
 
-#include "x2ir/handlers/torch/pieces.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/torch/layers.h"
 
 namespace x2ir {
 namespace {
@@ -11,18 +14,18 @@ TorchHandler Running(Symbol op) {
     c.Dtype("dtype", DType::kUndefined);
     Value* self = c.Operand("self", c.out_dtype());
     const int64_t axis = c.Axis("dim", self);
-    if (!ExpectReal(c, self)) return {self};
+    RequireReal({c, self});
     if (c.Rank(self) == 0) return {c.Op("identity", {self})};
-    return {c.Op(op, {self, c.Int64(axis)})};
+    return {c.Op(op, {self, Int(c, axis)})};
   };
 }
 
 // For every element of the last axis a row of all of them, `fill` in place of those after it.
 Value* Prefixes(TorchCall& c, Value* x, Value* fill) {
   const int64_t last = c.Rank(x) - 1;
-  Value* positions = Iota(c, c.SizeOf(x, last));
-  Value* seen = c.Op("greater_or_equal", {c.Unsqueeze(positions, {1}), positions});
-  return Where(c, seen, c.Unsqueeze(x, {last}), fill);
+  Value* positions = Iota(SizeOf({c, x}, last));
+  Value* seen = c.Op("greater_or_equal", {Unsqueeze({c, positions}, {1}), positions});
+  return Select({c, seen}, Unsqueeze({c, x}, {last}), {c, fill});
 }
 
 // The running extreme, and the last place where it was met. A NaN stays.
@@ -30,34 +33,34 @@ TorchHandler RunningExtreme(bool max) {
   return [max](TorchCall& c) -> Values {
     Value* self = c.Tensor("self");
     const int64_t axis = c.Axis("dim", self), rank = c.Rank(self);
-    if (rank == 0) return {c.Op("identity", {self}), c.Int64(0)};
-    Value* x = MoveAxis(c, self, axis, rank - 1);
+    if (rank == 0) return {c.Op("identity", {self}), Int(c, 0)};
+    Value* x = MoveAxis({c, self}, axis, rank - 1);
     // Of bools and small integers: their type's extremes are values like others.
-    Value* values = Reduce(c, max ? "reduce_max" : "reduce_min",
-                           Prefixes(c, x, Extreme(c, x->dtype(), !max)), {rank}, false);
+    Value* values = Reduce({c, Prefixes(c, x, Extreme(c, x->dtype(), !max))},
+                           max ? "reduce_max" : "reduce_min", {rank}, false);
     Value* met = c.Op("equal", {x, values});
-    if (Value* nan = WhereNaN(c, x)) met = c.Op("or", {met, nan});
-    Value* places = Where(c, met, Iota(c, c.SizeOf(x, rank - 1)), c.Int64(0));
-    Value* indices = Reduce(c, "reduce_max", Prefixes(c, places, c.Int64(0)), {rank}, false);
-    return {MoveAxis(c, values, rank - 1, axis), MoveAxis(c, indices, rank - 1, axis)};
+    if (Value* nan = WhereNan({c, x})) met = c.Op("or", {met, nan});
+    Value* places = Select({c, met}, Iota(SizeOf({c, x}, rank - 1)), Int(c, 0));
+    Value* indices = Reduce({c, Prefixes(c, places, Int(c, 0))}, "reduce_max", {rank}, false);
+    return {MoveAxis({c, values}, rank - 1, axis), MoveAxis({c, indices}, rank - 1, axis)};
   };
 }
 
 Values LogCumSumExp(TorchCall& c) {
-  const DType computed = ComputeTypeOfTorch(c.out_dtype());
+  const DType computed = AtLeastFloat32(c.out_dtype());
   Value* self = c.Tensor("self");
-  if (!ExpectReal(c, self)) return {self};
+  RequireReal({c, self});
   const int64_t axis = c.Axis("dim", self), rank = c.Rank(self);
   Value* x = c.Cast(self, computed);
   if (rank == 0) return {c.Cast(x, c.out_dtype())};
-  x = Prefixes(c, MoveAxis(c, x, axis, rank - 1), Extreme(c, computed, false));
-  Value* sums = Reduce(c, "reduce_log_sum_exp", x, {rank}, false);
-  return {c.Cast(MoveAxis(c, sums, rank - 1, axis), c.out_dtype())};
+  x = Prefixes(c, MoveAxis({c, x}, axis, rank - 1), Extreme(c, computed, false));
+  Value* sums = Reduce({c, x}, "reduce_log_sum_exp", {rank}, false);
+  return {c.Cast(MoveAxis({c, sums}, rank - 1, axis), c.out_dtype())};
 }
 
 // --- Differences and areas ------------------------------------------------------------------
 
-Value* Times(TorchCall& c, Value* x, Value* y) {
+Value* TimesCall(TorchCall& c, Value* x, Value* y) {
   const DType t = c.ResultTypeOf({x, y});
   return c.Op("mul", {c.Cast(x, t), c.Cast(y, t)});
 }
@@ -67,13 +70,13 @@ Value* TimesNumber(TorchCall& c, Value* x, double factor) {
 }
 
 // One tensor's neighbours along the axis: all but the last, all but the first.
-Value* Left(TorchCall& c, Value* x, int64_t axis) { return Slice(c, x, axis, 0, -1); }
-Value* Right(TorchCall& c, Value* x, int64_t axis) { return Slice(c, x, axis, 1, kToEnd); }
+Value* Left(TorchCall& c, Value* x, int64_t axis) { return Slice({c, x}, axis, 0, -1); }
+Value* Right(TorchCall& c, Value* x, int64_t axis) { return Slice({c, x}, axis, 1, kToEnd); }
 
 // sum((left + right) * dx) / 2, or the running sums.
 Values Trapezoid(TorchCall& c, bool running) {
   Value* y = c.Tensor("y");
-  if (!ExpectReal(c, y)) return {y};
+  RequireReal({c, y});
   if (y->dtype() == DType::kBool) return c.Fail(Invalid("expected numbers, got bools"));
   const int64_t axis = c.Axis("dim", y, -1), rank = c.Rank(y);
   if (rank == 0) return c.Fail(Invalid("expected rank 1 or more"));
@@ -83,9 +86,9 @@ Values Trapezoid(TorchCall& c, bool running) {
     return IsInteger(v->dtype()) ? c.Cast(v, DType::kInt64) : v;
   };
   if (!x && !running) {  // all of them, but for half of both ends
-    Value* ends = c.Op("add", {Slice(c, y, axis, 0, 1), Slice(c, y, axis, -1, kToEnd)});
-    Value* sum = Reduce(c, "reduce_sum", wide(y), {axis}, false);
-    Value* half = TimesNumber(c, Reduce(c, "reduce_sum", ends, {axis}, false), 0.5);
+    Value* ends = c.Op("add", {Slice({c, y}, axis, 0, 1), Slice({c, y}, axis, -1, kToEnd)});
+    Value* sum = Reduce({c, wide(y)}, "reduce_sum", {axis}, false);
+    Value* half = TimesNumber(c, Reduce({c, ends}, "reduce_sum", {axis}, false), 0.5);
     Value* area = c.Op("sub", {c.Cast(sum, half->dtype()), half});
     return {c.Cast(TimesNumber(c, area, dx), c.out_dtype())};
   }
@@ -94,16 +97,16 @@ Values Trapezoid(TorchCall& c, bool running) {
     const int64_t x_rank = c.Rank(x);
     if (x_rank == 0 || x_rank > rank) return c.Fail(Unimplemented("x of rank ", x_rank));
     // Rank 1 lies along the axis; others are padded with ones in front.
-    if (x_rank == 1) x = Along(c, x, axis, rank);
+    if (x_rank == 1) x = AlongAxis({c, x}, axis, rank);
     if (x_rank > 1 && x_rank < rank) {
       std::vector<int64_t> front;
       for (int64_t i = 0; i < rank - x_rank; ++i) front.push_back(i);
-      x = c.Unsqueeze(x, front);
+      x = Unsqueeze({c, x}, front);
     }
-    both = Times(c, both, c.Op("sub", {Right(c, x, axis), Left(c, x, axis)}));
+    both = TimesCall(c, both, c.Op("sub", {Right(c, x, axis), Left(c, x, axis)}));
   }
   both = wide(both);
-  Value* sum = running ? CumSum(c, both, axis) : Reduce(c, "reduce_sum", both, {axis}, false);
+  Value* sum = running ? CumSum({c, both}, axis) : Reduce({c, both}, "reduce_sum", {axis}, false);
   return {c.Cast(TimesNumber(c, sum, x ? 0.5 : dx / 2), c.out_dtype())};
 }
 
@@ -133,7 +136,7 @@ Value* GradientAlong(TorchCall& c, Value* f, int64_t axis, double spacing, int64
   const DType t = f->dtype();
   const auto scaled = [&](Value* x, double by) { return c.Op("mul", {x, c.Constant(t, by)}); };
   const auto over = [&](Value* x, double by) { return c.Op("div", {x, c.Constant(t, by)}); };
-  const auto at = [&](int64_t from, int64_t to) { return Slice(c, f, axis, from, to); };
+  const auto at = [&](int64_t from, int64_t to) { return Slice({c, f}, axis, from, to); };
   Value* inner = over(c.Op("sub", {at(2, kToEnd), at(0, -2)}), 2 * spacing);
   Value *first = nullptr, *last = nullptr;
   if (edge_order == 1) {
@@ -152,13 +155,13 @@ Value* GradientAlong(TorchCall& c, Value* f, int64_t axis, double spacing, int64
 Value* GradientAlong(TorchCall& c, Value* f, int64_t axis, Value* x, int64_t edge_order) {
   const int64_t rank = c.Rank(f);
   const DType t = f->dtype();
-  x = Along(c, c.Cast(x, t), axis, rank);
+  x = AlongAxis(c.Cast(x, t), axis, rank);
   Value* h = c.Op("sub", {Right(c, x, axis), Left(c, x, axis)});
   const auto add = [&](Value* a, Value* b) { return c.Op("add", {a, b}); };
   const auto mul = [&](Value* a, Value* b) { return c.Op("mul", {a, b}); };
   const auto div = [&](Value* a, Value* b) { return c.Op("div", {a, b}); };
   const auto neg = [&](Value* a) { return c.Op("neg", {a}); };
-  const auto at = [&](Value* v, int64_t from, int64_t to) { return Slice(c, v, axis, from, to); };
+  const auto at = [&](Value* v, int64_t from, int64_t to) { return Slice({c, v}, axis, from, to); };
   // f'(x1) of the parabola through three places h1 and h2 apart.
   Value *h1 = Left(c, h, axis), *h2 = Right(c, h, axis);
   Value* inner = add(add(mul(neg(div(h2, mul(h1, add(h1, h2)))), at(f, 0, -2)),
@@ -189,9 +192,8 @@ Values Gradient(TorchCall& c, bool tensors) {
   if (edge_order != 1 && edge_order != 2) return c.Fail(Invalid("edge_order: expected 1 or 2"));
   const std::vector<int64_t> axes = c.Axes("dim", self);
   Value* f = c.Cast(self, c.out_dtype());
-  if (!ExpectReal(c, f) || !IsFloating(f->dtype())) {
-    return c.Fail(Unimplemented("expected floats"));
-  }
+  RequireReal({c, f});
+  if (!IsFloating(f->dtype())) return c.Fail(Unimplemented("expected floats"));
   std::vector<Value*> places;
   std::vector<double> spacing(axes.size(), 1);
   if (tensors) {
@@ -219,9 +221,8 @@ Values GradientOfNumber(TorchCall& c) {
   const std::vector<int64_t> axes = c.Axes("dim", self);
   const double spacing = c.Float("spacing", 1);
   Value* f = c.Cast(self, c.out_dtype());
-  if (!ExpectReal(c, f) || !IsFloating(f->dtype())) {
-    return c.Fail(Unimplemented("expected floats"));
-  }
+  RequireReal({c, f});
+  if (!IsFloating(f->dtype())) return c.Fail(Unimplemented("expected floats"));
   Values results;
   for (const int64_t axis : axes) {
     results.push_back(GradientAlong(c, f, axis, spacing, edge_order));

@@ -3,7 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "x2ir/handlers/torch/pieces.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/torch/torch.h"
 
 namespace x2ir {
 namespace {
@@ -13,8 +15,8 @@ namespace {
 Values IndexSelect(TorchCall& c) {
   Value* self = c.Tensor("self");
   const int64_t axis = c.Axis("dim", self);
-  Value* index = AtLeast1d(c, c.Tensor("index"));
-  return {LikeRank(c, c.Op("gather", {AtLeast1d(c, self), index}, {{"axis", axis}}), self)};
+  Value* index = AtLeast1d(c.Tensor("index"));
+  return {LikeRank(c.Op("gather", {AtLeast1d({c, self}), index}, {{"axis", axis}}), self)};
 }
 
 // What index_add, index_copy, index_fill and index_reduce have in common: slices put at indices.
@@ -24,10 +26,10 @@ struct Slices {
 };
 Slices ReadSlices(TorchCall& c) {
   Value* self = c.Tensor("self");
-  return {self, AtLeast1d(c, self), AtLeast1d(c, c.Tensor("index")), c.Axis("dim", self)};
+  return {self, AtLeast1d({c, self}), AtLeast1d(c.Tensor("index")), c.Axis("dim", self)};
 }
 // A source of rank 0 is one element.
-Value* Source(TorchCall& c, DType t) { return AtLeast1d(c, c.Cast(c.Tensor("source"), t)); }
+Value* Source(TorchCall& c, DType t) { return AtLeast1d(c.Cast(c.Tensor("source"), t)); }
 
 Values IndexAdd(TorchCall& c) {
   const Slices s = ReadSlices(c);
@@ -37,20 +39,20 @@ Values IndexAdd(TorchCall& c) {
   if (t != DType::kBool && !(alpha.is_integral() && alpha.i == 1)) {
     source = c.Op("mul", {source, c.Constant(t, alpha)});
   }
-  return {LikeRank(c, ScatterSlices(c, s.data, s.axis, s.index, source, "add"), s.self)};
+  return {LikeRank(ScatterSlices({c, s.data}, s.axis, {c, s.index}, {c, source}, "add"), s.self)};
 }
 
 Values IndexCopy(TorchCall& c) {
   const Slices s = ReadSlices(c);
   Value* source = Source(c, s.self->dtype());
-  return {LikeRank(c, ScatterSlices(c, s.data, s.axis, s.index, source, "none"), s.self)};
+  return {LikeRank(ScatterSlices({c, s.data}, s.axis, {c, s.index}, {c, source}, "none"), s.self)};
 }
 
 Values IndexFill(TorchCall& c) {
   const Slices s = ReadSlices(c);
   Value* value = c.Operand("value", s.self->dtype());
-  value = Expand(c, value, ShapeWith(c, s.data, s.axis, c.SizeOf(s.index, 0)));
-  return {LikeRank(c, ScatterSlices(c, s.data, s.axis, s.index, value, "none"), s.self)};
+  value = Expand({c, value}, ShapeWith({c, s.data}, s.axis, SizeOf({c, s.index}, 0)));
+  return {LikeRank(ScatterSlices({c, s.data}, s.axis, {c, s.index}, {c, value}, "none"), s.self)};
 }
 
 // --- Reductions into a tensor ---------------------------------------------------------------
@@ -79,26 +81,26 @@ Value* Identity(TorchCall& c, std::string_view reduction, DType t) {
 Value* ScatterReduce(TorchCall& c, Value* data, int64_t axis, Value* index, Value* src,
                      const std::string& reduce, bool include_self) {
   const DType t = data->dtype();
-  ExpectReal(c, data);
+  RequireReal({c, data});
   if (t == DType::kBool) {
     Value* numbers = ScatterReduce(c, c.Cast(data, DType::kInt32), axis, index,
                                    c.Cast(src, DType::kInt32), reduce, include_self);
-    return IsTrue(c, numbers);
+    return IsTrue({c, numbers});
   }
   const char* reduction = ReductionName(c, reduce);
-  Value* shape = ShapeOf(c, index);
-  const auto full = [&](Value* v) { return Expand(c, v, shape); };
+  Value* shape = ShapeOf({c, index});
+  const auto full = [&](Value* v) { return Expand({c, v}, shape); };
   const auto scatter = [&](Value* to, Value* updates, const char* how) {
-    return ScatterElements(c, to, axis, index, updates, how);
+    return ScatterElements({c, to}, axis, {c, index}, {c, updates}, how);
   };
   Value* start = data;
   if (!include_self) start = scatter(data, full(Identity(c, reduction, t)), "none");
   Value* result = scatter(start, src, reduction);
   if (reduce != "mean") return result;
   // Where nothing came the count is 1, and self stays.
-  const DType computed = IsFloating(t) ? ComputeTypeOfTorch(t) : DType::kInt64;
-  Value* zeros = Expand(c, c.Int64(include_self ? 1 : 0), ShapeOf(c, data));
-  Value* count = c.Op("max", {scatter(zeros, full(c.Int64(1)), "add"), c.Int64(1)});
+  const DType computed = IsFloating(t) ? AtLeastFloat32(t) : DType::kInt64;
+  Value* zeros = Expand(Int(c, include_self ? 1 : 0), ShapeOf({c, data}));
+  Value* count = c.Op("max", {scatter(zeros, full(Int(c, 1)), "add"), Int(c, 1)});
   if (IsFloating(t)) {
     return c.Cast(c.Op("div", {c.Cast(result, computed), c.Cast(count, computed)}), t);
   }
@@ -113,23 +115,23 @@ Values IndexReduce(TorchCall& c) {
   Value* source = Source(c, s.self->dtype());
   const std::string reduce = c.String("reduce");
   const bool include_self = c.Bool("include_self", true);
-  Value* index = Along(c, c.Cast(s.index, DType::kInt64), s.axis, c.Rank(s.data));
-  index = Expand(c, index, ShapeOf(c, source));
+  Value* index = AlongAxis(c.Cast(s.index, DType::kInt64), s.axis, c.Rank(s.data));
+  index = Expand({c, index}, ShapeOf({c, source}));
   return {
-      LikeRank(c, ScatterReduce(c, s.data, s.axis, index, source, reduce, include_self), s.self)};
+      LikeRank({c, ScatterReduce(c, s.data, s.axis, index, source, reduce, include_self)}, s.self)};
 }
 
 // --- Elements -------------------------------------------------------------------------------
 
-Values Gather(TorchCall& c) {
+Values GatherCall(TorchCall& c) {
   Value* self = c.Tensor("self");
   const int64_t axis = c.Axis("dim", self);
   Value* index = c.Tensor("index");
   c.Ignore({"sparse_grad"});
   Value* found =
-      c.Op("gather_elements", {AtLeast1d(c, self), AtLeast1d(c, c.Cast(index, DType::kInt64))},
+      c.Op("gather_elements", {AtLeast1d({c, self}), AtLeast1d(c.Cast(index, DType::kInt64))},
            {{"axis", axis}});
-  return {LikeRank(c, found, index)};
+  return {LikeRank({c, found}, index)};
 }
 
 // src may be larger than the index: what is beyond it is not used.
@@ -141,37 +143,38 @@ Value* CutTo(TorchCall& c, Value* src, Value* index) {
     if (same) return src;
   }
   std::vector<int64_t> starts(static_cast<size_t>(c.Rank(src)), 0);
-  return c.Op("slice", {src, c.Int64s(starts), ShapeOf(c, index), c.Int64s(AllAxes(c, src))});
+  return c.Op("slice", {src, Ints(c, starts), ShapeOf({c, index}), Ints(c, AllAxes({c, src}))});
 }
 
 // The overloads: a tensor or a number to put, with or without a reduction.
 Values ScatterAlong(TorchCall& c, bool number, std::string_view fixed_reduce) {
   Value* self = c.Tensor("self");
   const int64_t axis = c.Axis("dim", self);
-  Value* index = AtLeast1d(c, c.Tensor("index"));
+  Value* index = AtLeast1d(c.Tensor("index"));
   const std::string reduce(fixed_reduce.empty() ? c.String("reduce", "") : fixed_reduce);
   const bool include_self = c.Bool("include_self", true);
-  Value* src = number ? Expand(c, c.Operand("value", self->dtype()), ShapeOf(c, index))
-                      : CutTo(c, AtLeast1d(c, c.Tensor("src")), index);
-  Value* data = AtLeast1d(c, self);
-  Value* result = reduce.empty() ? ScatterElements(c, data, axis, index, src, "none")
+  Value* src = number ? Expand(c.Operand("value", self->dtype()), ShapeOf({c, index}))
+                      : CutTo(c, AtLeast1d(c.Tensor("src")), index);
+  Value* data = AtLeast1d({c, self});
+  Value* result = reduce.empty() ? ScatterElements({c, data}, axis, {c, index}, {c, src}, "none")
                                  : ScatterReduce(c, data, axis, index, src, reduce, include_self);
-  return {LikeRank(c, result, self)};
+  return {LikeRank({c, result}, self)};
 }
 
 Values Take(TorchCall& c) {
   Value* self = c.Tensor("self");
   Value* index = c.Cast(c.Tensor("index"), DType::kInt64);
-  return {c.Op("gather", {c.Reshape(self, {-1}), index}, {{"axis", 0}})};
+  return {c.Op("gather", {Reshape({c, self}, {-1}), index}, {{"axis", 0}})};
 }
 
 Values PutAt(TorchCall& c) {
   Value* self = c.Tensor("self");
-  Value* index = Flat(c, c.Tensor("index"));
-  Value* source = Flat(c, c.Cast(c.Tensor("source"), self->dtype()));
+  Value* index = Flat(c.Tensor("index"));
+  Value* source = Flat(c.Cast(c.Tensor("source"), self->dtype()));
   const bool accumulate = c.Bool("accumulate", false);
-  Value* result = ScatterElements(c, Flat(c, self), 0, index, source, accumulate ? "add" : "none");
-  return {ReshapeTo(c, result, ShapeOf(c, self))};
+  Value* result =
+      ScatterElements(Flat({c, self}), 0, {c, index}, {c, source}, accumulate ? "add" : "none");
+  return {ReshapeTo({c, result}, ShapeOf({c, self}))};
 }
 
 Values TakeAlongDim(TorchCall& c) {
@@ -179,19 +182,19 @@ Values TakeAlongDim(TorchCall& c) {
   Value* indices = c.Cast(c.Tensor("indices"), DType::kInt64);
   if (!c.Has("dim")) {
     c.Ignore({"dim"});
-    return {c.Op("gather_elements", {Flat(c, self), Flat(c, indices)}, {{"axis", 0}})};
+    return {c.Op("gather_elements", {Flat({c, self}), Flat({c, indices})}, {{"axis", 0}})};
   }
   const int64_t axis = c.Axis("dim", self);
   // Broadcast to each other, but for the axis.
-  Value* one = c.Int64(1);
-  Value* x = Expand(c, self, ShapeWith(c, indices, axis, one));
-  Value* at = Expand(c, indices, ShapeWith(c, self, axis, one));
+  Value* one = Int(c, 1);
+  Value* x = Expand({c, self}, ShapeWith({c, indices}, axis, one));
+  Value* at = Expand({c, indices}, ShapeWith({c, self}, axis, one));
   return {c.Op("gather_elements", {x, at}, {{"axis", axis}})};
 }
 
 X2IR_TORCH(gather).Is("aten::index_select.default", IndexSelect).Is("aten::take.default", Take);
 X2IR_TORCH(gather_elements)
-    .Is("aten::gather.default", Gather)
+    .Is("aten::gather.default", GatherCall)
     .Is("aten::take_along_dim.default", TakeAlongDim);
 X2IR_TORCH(scatter_elements)
     .Is("aten::index_add.default", IndexAdd)

@@ -3,7 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "x2ir/handlers/torch/pieces.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/torch/torch.h"
 
 namespace x2ir {
 namespace {
@@ -16,29 +19,29 @@ Values Embedding(TorchCall& c) {
 // Rows that the indices name are made no longer than max_norm.
 Values EmbeddingRenorm(TorchCall& c) {
   Value *self = c.Tensor("self"), *indices = c.Tensor("indices");
-  const DType t = self->dtype(), computed = ComputeTypeOfTorch(t);
+  const DType t = self->dtype(), computed = AtLeastFloat32(t);
   const double most = c.Float("max_norm"), p = c.Float("norm_type");
   Value* x = c.Cast(self, computed);
-  Value* rows = c.Unsqueeze(Iota(c, c.SizeOf(x, 0)), {1});
-  Value* used = Any(c, c.Op("equal", {rows, Flat(c, c.Cast(indices, DType::kInt64))}), {1}, true);
-  Value* norm = VectorNorm(c, x, p, {1}, true);
+  Value* rows = Unsqueeze(Iota(SizeOf({c, x}, 0)), {1});
+  Value* used = Any(c.Op("equal", {rows, Flat(c.Cast(indices, DType::kInt64))}), {1}, true);
+  Value* norm = VectorNorm({c, x}, p, {1}, true);
   Value* limit = c.Constant(computed, most);
   Value* factor = c.Op("div", {limit, c.Op("add", {norm, c.Constant(computed, 1e-7)})});
   Value* changed = c.Op("and", {used, c.Op("greater", {norm, limit})});
-  return {c.Cast(Where(c, changed, c.Op("mul", {x, factor}), x), t)};
+  return {c.Cast(Select({c, changed}, c.Op("mul", {x, factor}), {c, x}), t)};
 }
 
 Values OneHot(TorchCall& c) {
   Value* indices = c.Cast(c.Tensor("self"), DType::kInt64);
   const int64_t classes = c.Int("num_classes", -1);
   if (classes < -1 || classes == 0) return c.Fail(Invalid("num_classes: ", classes));
-  Value* depth = c.Int64(classes);
+  Value* depth = Int(c, classes);
   if (classes == -1) {
-    Value* most = Reduce(c, "reduce_max", indices, AllAxes(c, indices), false);
-    depth = c.Op("add", {most, c.Int64(1)});
+    Value* most = Reduce({c, indices}, "reduce_max", AllAxes({c, indices}), false);
+    depth = c.Op("add", {most, Int(c, 1)});
   }
-  Value* rows = AtLeast1d(c, indices);
-  return {LikeRank(c, c.Op("one_hot", {rows, depth, c.Int64s({0, 1})}, {{"axis", -1}}), indices)};
+  Value* rows = AtLeast1d({c, indices});
+  return {LikeRank(c.Op("one_hot", {rows, depth, Ints(c, {0, 1})}, {{"axis", -1}}), indices)};
 }
 
 // --- Segments -------------------------------------------------------------------------------
@@ -47,7 +50,7 @@ Values OneHot(TorchCall& c) {
 Values SegmentReduce(TorchCall& c) {
   Value* data = c.Tensor("data");
   const DType t = data->dtype();
-  const DType computed = ComputeTypeOfTorch(t);
+  const DType computed = AtLeastFloat32(t);
   if (!IsFloating(t)) return c.Fail(Unimplemented("of floats only"));
   const int64_t axis = c.Axis("axis", data, 0), rank = c.Rank(data);
   const std::string reduce = c.String("reduce");
@@ -57,21 +60,21 @@ Values SegmentReduce(TorchCall& c) {
   Value* offsets = c.OptTensor("offsets");
   if (!offsets) {
     Value* lengths = c.Cast(c.Tensor("lengths"), DType::kInt64);
-    Value* zero = Expand(c, c.Int64(0), ShapeWith(c, lengths, axis, c.Int64(1)));
-    offsets = Concat(c, {zero, CumSum(c, lengths, axis)}, axis);
+    Value* zero = Expand(Int(c, 0), ShapeWith({c, lengths}, axis, Int(c, 1)));
+    offsets = Concat(c, {zero, CumSum({c, lengths}, axis)}, axis);
   } else {
     c.Ignore({"lengths"});
     offsets = c.Cast(offsets, DType::kInt64);
   }
   if (c.Rank(offsets) != axis + 1) return c.Fail(Invalid("expected segments of the axis"));
-  Value* starts = Slice(c, offsets, axis, 0, -1);
-  Value* ends = Slice(c, offsets, axis, 1, kToEnd);
-  Value* at = Iota(c, c.SizeOf(data, axis));
-  Value* inside = c.Op("and", {c.Op("greater_or_equal", {at, c.Unsqueeze(starts, {axis + 1})}),
-                               c.Op("less", {at, c.Unsqueeze(ends, {axis + 1})})});
+  Value* starts = Slice({c, offsets}, axis, 0, -1);
+  Value* ends = Slice({c, offsets}, axis, 1, kToEnd);
+  Value* at = Iota(SizeOf({c, data}, axis));
+  Value* inside = c.Op("and", {c.Op("greater_or_equal", {at, Unsqueeze({c, starts}, {axis + 1})}),
+                               c.Op("less", {at, Unsqueeze({c, ends}, {axis + 1})})});
   std::vector<int64_t> behind;
   for (int64_t i = axis + 1; i < rank; ++i) behind.push_back(i + 1);
-  inside = c.Unsqueeze(inside, behind);
+  inside = Unsqueeze({c, inside}, behind);
 
   struct Kind {
     std::string_view name;
@@ -86,17 +89,17 @@ Values SegmentReduce(TorchCall& c) {
                              {"min", "reduce_min", "min", kInf}};
   for (const Kind& kind : kKinds) {
     if (kind.name != reduce) continue;
-    Value* x = c.Unsqueeze(c.Cast(data, computed), {axis});
-    x = Where(c, inside, x, c.Constant(computed, kind.identity));
-    Value* result = Reduce(c, kind.reduction, x, {axis + 1}, false);
+    Value* x = Unsqueeze(c.Cast(data, computed), {axis});
+    x = Select({c, inside}, {c, x}, c.Constant(computed, kind.identity));
+    Value* result = Reduce({c, x}, kind.reduction, {axis + 1}, false);
     Value* first = initial ? c.Constant(computed, *initial) : nullptr;
     if (first) result = c.Op(kind.op, {result, first});
     if (reduce == "mean") {
       // Of nothing: NaN, unless there is something to begin with.
       for (int64_t& i : behind) --i;
-      Value* count = c.Unsqueeze(c.Op("sub", {ends, starts}), behind);
+      Value* count = Unsqueeze(c.Op("sub", {ends, starts}), behind);
       Value* mean = c.Op("div", {result, c.Cast(count, computed)});
-      result = first ? Where(c, c.Op("equal", {count, c.Int64(0)}), first, mean) : mean;
+      result = first ? Select(c.Op("equal", {count, Int(c, 0)}), {c, first}, {c, mean}) : mean;
     }
     return {c.Cast(result, t)};
   }
@@ -108,7 +111,7 @@ Values SegmentReduce(TorchCall& c) {
 // Exclusive or of the elements' 64 bits, floats as float64: each bit is the parity of a sum.
 Values HashTensor(TorchCall& c) {
   Value* x = c.Tensor("self");
-  if (!ExpectReal(c, x)) return {x};
+  RequireReal({c, x});
   const std::vector<int64_t> axes = c.Axes("dim", x);
   const bool keepdim = c.Bool("keepdim", false);
   if (c.Int("mode", 0) != 0) return c.Fail(Unimplemented("mode: expected 0"));
@@ -119,13 +122,13 @@ Values HashTensor(TorchCall& c) {
   } else {
     x = c.Cast(IsSignedInt(x->dtype()) ? c.Cast(x, DType::kInt64) : x, kBits);
   }
-  Value* places = c.Cast(Iota(c, c.Int64(64)), kBits);
+  Value* places = c.Cast(Iota(Int(c, 64)), kBits);
   Value* two = c.Constant(kBits, 2);
-  Value* bits = c.Op("bit_shift", {c.Unsqueeze(x, {rank}), places}, {{"direction", "RIGHT"}});
+  Value* bits = c.Op("bit_shift", {Unsqueeze({c, x}, {rank}), places}, {{"direction", "RIGHT"}});
   bits = c.Op("mod", {bits, two});
-  if (rank > 0) bits = Reduce(c, "reduce_sum", bits, axes, keepdim);
+  if (rank > 0) bits = Reduce({c, bits}, "reduce_sum", axes, keepdim);
   bits = c.Op("bit_shift", {c.Op("mod", {bits, two}), places}, {{"direction", "LEFT"}});
-  return {Reduce(c, "reduce_sum", bits, {c.Rank(bits) - 1}, false)};
+  return {Reduce({c, bits}, "reduce_sum", {c.Rank(bits) - 1}, false)};
 }
 
 X2IR_TORCH(gather).Is("aten::embedding.default", Embedding);

@@ -2,6 +2,9 @@
 #include <array>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/views.h"
 
@@ -10,16 +13,16 @@ namespace {
 
 Values SizeOfAxis(TorchCall& c) {
   Value* x = c.Tensor("self");
-  return {c.Op("identity", {c.SizeOf(x, c.Axis("dim", x))})};
+  return {c.Op("identity", {SizeOf({c, x}, c.Axis("dim", x))})};
 }
 Values NumberOfElements(TorchCall& c) {
-  return {c.Op("identity", {ValueOf(c, Times(c, AllSizes(c, c.Tensor("self"))))})};
+  return {c.Op("identity", {Scalar(c, Product(c, AllSizes(c.Tensor("self"))))})};
 }
 Values AllSizesOf(TorchCall& c) {
   Value* x = c.Tensor("self");
   Values sizes(c.num_outputs(), nullptr);
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (Wants(c, i)) sizes[i] = c.SizeOf(x, c.NormalAxis(static_cast<int64_t>(i), c.Rank(x)));
+    if (Wants(c, i)) sizes[i] = SizeOf({c, x}, c.NormalAxis(static_cast<int64_t>(i), c.Rank(x)));
   }
   return sizes;
 }
@@ -58,7 +61,7 @@ Value* Remainder(TorchCall& c, Value* a, Value* b) {
   Value* wrong = c.Op("and", {c.Op("not", {c.Op("equal", {rest, zero})}), signs});
   return c.Op("where", {wrong, c.Op("add", {rest, b}), rest});
 }
-Values Modulo(TorchCall& c) {
+Values ModuloCall(TorchCall& c) {
   const DType t = OutType(c);
   return {Remainder(c, Argument(c, 0, t), Argument(c, 1, t))};
 }
@@ -100,7 +103,7 @@ TorchHandler UnaryFloat(Symbol op) {
     return {c.Cast(c.Op(op, {Argument(c, 0, DType::kFloat64)}), OutType(c))};
   };
 }
-Values Number(TorchCall& c) { return {c.Op("identity", {Argument(c, 0, OutType(c))})}; }
+Values NumberCall(TorchCall& c) { return {c.Op("identity", {Argument(c, 0, OutType(c))})}; }
 // Towards zero, as the cast to an int does.
 Values Whole(TorchCall& c) {
   return {c.Cast(c.Cast(Argument(c, 0, DType::kFloat64), DType::kInt64), OutType(c))};
@@ -112,7 +115,7 @@ Values Choose(TorchCall& c) {
   Value* condition = c.Operand(c.Has("b") && named ? "b" : NameOf(c, 0), DType::kBool);
   Value* yes = named ? c.Operand("t", t) : Argument(c, 1, t);
   Value* no = named ? c.Operand("f", t) : Argument(c, 2, t);
-  return {Where(c, condition, yes, no)};
+  return {Select({c, condition}, {c, yes}, {c, no})};
 }
 
 X2IR_TORCH(shape)
@@ -123,10 +126,10 @@ X2IR_TORCH(add).Is("_operator::add", Binary("add"));
 X2IR_TORCH(sub).Is("_operator::sub", Binary("sub"));
 X2IR_TORCH(mul).Is("_operator::mul", Binary("mul"));
 X2IR_TORCH(div).Is("_operator::floordiv", FloorDivideSizes).Is("_operator::truediv", TrueDivide);
-X2IR_TORCH(mod).Is("_operator::mod", Modulo);
+X2IR_TORCH(mod).Is("_operator::mod", ModuloCall);
 X2IR_TORCH(pow).Is("_operator::pow", Power);
 X2IR_TORCH(neg).Is("_operator::neg", Unary("neg"));
-X2IR_TORCH(identity).Is("_operator::pos", Number).Is("torch::sym_float", Number);
+X2IR_TORCH(identity).Is("_operator::pos", NumberCall).Is("torch::sym_float", NumberCall);
 X2IR_TORCH(max).Is("torch::sym_max", Binary("max"));
 X2IR_TORCH(min).Is("torch::sym_min", Binary("min"));
 X2IR_TORCH(equal)

@@ -2,20 +2,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/views.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
-
-Value* Part(TorchCall& c, Value* x, int64_t axis, const TorchSize& start, const TorchSize& end) {
-  return c.Op("slice",
-              {x, c.SizesAsValue({&start, 1}), c.SizesAsValue({&end, 1}), c.Int64s({axis})});
-}
-
-Value* Row(TorchCall& c, Value* x, int64_t axis, int64_t index) {
-  return c.Op("gather", {x, c.Int64(index)}, {{"axis", axis}});
-}
 
 Values Cut(TorchCall& c, Value* x, int64_t axis, const std::vector<int64_t>& sizes) {
   std::vector<bool> wanted(sizes.size());
@@ -24,7 +18,7 @@ Values Cut(TorchCall& c, Value* x, int64_t axis, const std::vector<int64_t>& siz
     if (sizes[i] < 0) c.Fail(Invalid("a part of size ", sizes[i]));
   }
   if (sizes.size() == 1) return {c.Op("identity", {x})};
-  return c.b().Ops("split", {x, c.Int64s(sizes)}, {{"axis", axis}}, wanted);
+  return c.b().Ops("split", {x, Ints(c, sizes)}, {{"axis", axis}}, wanted);
 }
 
 std::vector<int64_t> StridedPositions(TorchCall& c, const std::vector<int64_t>& dims,
@@ -65,10 +59,11 @@ std::vector<int64_t> StridedPositions(TorchCall& c, const std::vector<int64_t>& 
   return positions;
 }
 
-Value* Diagonal(TorchCall& c, Value* x, int64_t offset, int64_t axis1, int64_t axis2) {
-  const int64_t rank = c.Rank(x);
+Expr Diagonal(const Expr& x, int64_t offset, int64_t axis1, int64_t axis2) {
+  Builder& b = x.builder();
+  const int64_t rank = x.rank();
   if (rank < 2 || axis1 == axis2) {
-    c.Fail(Invalid("expected two different axes"));
+    b.Fail(Invalid("expected two different axes"));
     return x;
   }
   std::vector<int64_t> perm;
@@ -77,31 +72,26 @@ Value* Diagonal(TorchCall& c, Value* x, int64_t offset, int64_t axis1, int64_t a
   }
   perm.push_back(axis1);
   perm.push_back(axis2);
-  const TorchSize rows = SizeAt(c, x, axis1), columns = SizeAt(c, x, axis2);
-  x = c.Transpose(x, perm);
-  std::vector<TorchSize> sizes = SizesAt(c, x, 0, rank - 2);
-  sizes.push_back(Times(c, rows, columns));
-  x = ReshapeAsDeclared(c, x, sizes, nullptr);
+  const Size rows = SizeAt(x, axis1), columns = SizeAt(x, axis2);
+  const Expr last = Transpose(x, perm);
+  std::vector<Size> sizes = SizesAt(last, 0, rank - 2);
+  sizes.push_back(Times(b, rows, columns));
+  const Expr flat = ReshapeAsDeclared(last, sizes, nullptr);
   constexpr int64_t kFar = int64_t{1} << 40;
   if (offset < -kFar || offset > kFar) {
-    c.Fail(Invalid("offset ", offset, " is out of range"));
+    b.Fail(Invalid("offset ", offset, " is out of range"));
     return x;
   }
   // Where it starts and how long it is.
   const int64_t down = std::max<int64_t>(-offset, 0), right = std::max<int64_t>(offset, 0);
-  const TorchSize height = Minus(c, rows, {down, nullptr});
-  const TorchSize width = Minus(c, columns, {right, nullptr});
-  Value* length = nullptr;
-  if (height.number && width.number) {
-    length = c.Int64(std::max<int64_t>(std::min(*height.number, *width.number), 0));
-  } else {
-    length = c.Op("max", {c.Op("min", {ValueOf(c, height), ValueOf(c, width)}), c.Int64(0)});
-  }
-  const TorchSize stride = Plus(c, columns, {1, nullptr});
-  const TorchSize start = Plus(c, Times(c, columns, {down, nullptr}), {right, nullptr});
-  Value* index = c.Op("mul", {Iota(c, length), ValueOf(c, stride)});
-  index = c.Op("add", {index, ValueOf(c, start)});
-  return c.Op("gather", {x, index}, {{"axis", rank - 2}});
+  const Size height = Minus(b, rows, down), width = Minus(b, columns, right);
+  const Expr length = height.number && width.number
+                          ? Int(b, std::max<int64_t>(std::min(*height.number, *width.number), 0))
+                          : Max(Min(Scalar(b, height), Scalar(b, width)), 0);
+  const Size stride = Plus(b, columns, 1);
+  const Size start = Plus(b, Times(b, columns, down), right);
+  const Expr numbers = Iota(length), steps = numbers * Scalar(b, stride);
+  return Gather(flat, steps + Scalar(b, start), rank - 2);
 }
 
 namespace {
@@ -114,17 +104,17 @@ Values SliceOf(TorchCall& c) {
   Value* x = c.Tensor("self");
   const int64_t axis = c.Axis("dim", x, 0);
   if (c.Rank(x) == 0) return c.Fail(Invalid("a slice of a tensor of rank 0"));
-  Value* start = c.Has("start") ? c.SymInts("start") : c.Int64s({0});
-  Value* end = c.Has("end") ? c.SymInts("end") : c.Int64s({kToEnd});
-  Value* step = c.Has("step") ? c.SymInts("step") : c.Int64s({1});
+  Value* start = c.Has("start") ? c.SymInts("start") : Ints(c, {0});
+  Value* end = c.Has("end") ? c.SymInts("end") : Ints(c, {kToEnd});
+  Value* step = c.Has("step") ? c.SymInts("step") : Ints(c, {1});
   c.Ignore({"start", "end", "step"});
   if (const auto by = KnownInts(step); by && by->size() == 1 && (*by)[0] < 1) {
     return c.Fail(Invalid("a slice by steps of ", (*by)[0]));
   }
-  return {c.Op("slice", {x, start, end, c.Int64s({axis}), step})};
+  return {c.Op("slice", {x, start, end, Ints(c, {axis}), step})};
 }
 
-Values Select(TorchCall& c) {
+Values SelectCall(TorchCall& c) {
   Value* x = c.Tensor("self");
   const int64_t axis = c.Axis("dim", x);
   if (c.Rank(x) == 0) return c.Fail(Invalid("a row of a tensor of rank 0"));
@@ -138,11 +128,11 @@ Values Select(TorchCall& c) {
   return {c.Op("gather", {x, index}, {{"axis", axis}})};
 }
 
-TorchSize OneSize(TorchCall& c, std::string_view name) {
-  const std::vector<TorchSize> sizes = c.Sizes(name);
+Size OneSize(TorchCall& c, std::string_view name) {
+  const std::vector<Size> sizes = c.Sizes(name);
   if (sizes.size() == 1) return sizes[0];
   c.Fail(Invalid("argument '", name, "': expected an int"));
-  return {0, nullptr};
+  return 0;
 }
 
 // A negative start counts from the end.
@@ -150,32 +140,32 @@ Values Narrow(TorchCall& c, bool tensor_start) {
   Value* x = c.Tensor("self");
   const int64_t axis = c.Axis("dim", x);
   if (c.Rank(x) == 0) return c.Fail(Invalid("a part of a tensor of rank 0"));
-  TorchSize start;
+  Size start;
   if (tensor_start) {
     Value* value = c.Cast(c.Tensor("start"), DType::kInt64);
-    value = c.Rank(value) == 0 ? value : c.Reshape(value, std::vector<int64_t>{});
+    value = c.Rank(value) == 0 ? value : Reshape({c, value}, std::vector<int64_t>{});
     start.value = value;
     if (const auto known = KnownInts(value); known && known->size() == 1) {
-      start = {(*known)[0], nullptr};
+      start = (*known)[0];
     }
   } else {
     start = OneSize(c, "start");
   }
-  const TorchSize size = SizeAt(c, x, axis);
+  const Size size = SizeAt({c, x}, axis);
   if (start.number && *start.number < 0) {
     start = Plus(c, start, size);
   } else if (!start.number) {
-    Value* from_end = c.Op("add", {start.value, ValueOf(c, size)});
-    Value* negative = c.Op("less", {start.value, c.Int64(0)});
+    Value* from_end = c.Op("add", {start.value, Scalar(c, size)});
+    Value* negative = c.Op("less", {start.value, Int(c, 0)});
     start.value = c.Op("where", {negative, from_end, start.value});
   }
-  const TorchSize length = OneSize(c, "length");
-  const TorchSize end = Plus(c, start, length);
+  const Size length = OneSize(c, "length");
+  const Size end = Plus(c, start, length);
   if ((length.number && *length.number < 0) || (start.number && *start.number < 0) ||
       (end.number && size.number && *end.number > *size.number)) {
     return c.Fail(Invalid("a part beyond the ends of the axis"));
   }
-  return {Part(c, x, axis, start, end)};
+  return {Slice({c, x}, axis, start, end)};
 }
 
 // --- Splits ---------------------------------------------------------------------------------
@@ -185,28 +175,28 @@ Values Unbind(TorchCall& c) {
   const int64_t axis = c.Axis("dim", x, 0);
   Values rows(c.num_outputs(), nullptr);
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (Wants(c, i)) rows[i] = Row(c, x, axis, static_cast<int64_t>(i));
+    if (Wants(c, i)) rows[i] = Gather({c, x}, Int(c, static_cast<int64_t>(i)), axis);
   }
   return rows;
 }
 
 // Parts of these sizes, one after another; the last one may go to the end instead.
-Values PartsOf(TorchCall& c, Value* x, int64_t axis, const std::vector<TorchSize>& sizes,
+Values PartsOf(TorchCall& c, Value* x, int64_t axis, const std::vector<Size>& sizes,
                bool last_to_end) {
   Values parts(sizes.size(), nullptr);
-  TorchSize start{0, nullptr};
+  Size start{0};
   for (size_t i = 0; i < sizes.size(); ++i) {
     const bool to_end = last_to_end && i + 1 == sizes.size();
-    const TorchSize end = to_end ? TorchSize{kToEnd, nullptr} : Plus(c, start, sizes[i]);
-    if (Wants(c, i)) parts[i] = Part(c, x, axis, start, end);
+    const Size end = to_end ? Size(kToEnd) : Plus(c, start, sizes[i]);
+    if (Wants(c, i)) parts[i] = Slice({c, x}, axis, start, end);
     start = end;
   }
   return parts;
 }
 
 // As many parts as the call gives, each of `step` but for the last one.
-Values EqualParts(TorchCall& c, Value* x, int64_t axis, const TorchSize& step) {
-  const TorchSize size = SizeAt(c, x, axis);
+Values EqualParts(TorchCall& c, Value* x, int64_t axis, const Size& step) {
+  const Size size = SizeAt({c, x}, axis);
   const int64_t count = static_cast<int64_t>(c.num_outputs());
   if (step.number && *step.number < 0) return c.Fail(Invalid("parts of size ", *step.number));
   if (size.number && step.number) {
@@ -222,7 +212,7 @@ Values EqualParts(TorchCall& c, Value* x, int64_t axis, const TorchSize& step) {
     }
     return Cut(c, x, axis, sizes);
   }
-  return PartsOf(c, x, axis, std::vector<TorchSize>(c.num_outputs(), step), true);
+  return PartsOf(c, x, axis, std::vector<Size>(c.num_outputs(), step), true);
 }
 
 Values Split(TorchCall& c) {
@@ -234,10 +224,10 @@ Values Split(TorchCall& c) {
 Values SplitSizes(TorchCall& c, std::string_view name) {
   Value* x = c.Tensor("self");
   const int64_t axis = c.Axis("dim", x, 0);
-  const std::vector<TorchSize> sizes = c.Sizes(name);
+  const std::vector<Size> sizes = c.Sizes(name);
   if (sizes.size() != c.num_outputs()) return c.Fail(Invalid("expected one size for each part"));
   std::vector<int64_t> known;
-  for (const TorchSize& size : sizes) {
+  for (const Size& size : sizes) {
     if (size.number) known.push_back(*size.number);
   }
   if (known.size() == sizes.size()) return Cut(c, x, axis, known);
@@ -249,11 +239,11 @@ Values Chunk(TorchCall& c) {
   const int64_t axis = c.Axis("dim", x, 0);
   const int64_t chunks = c.Int("chunks");
   if (chunks < 1 || chunks > kMaxParts) return c.Fail(Invalid("into ", chunks, " chunks"));
-  const TorchSize size = SizeAt(c, x, axis);
+  const Size size = SizeAt({c, x}, axis);
   if (size.number)
-    return EqualParts(c, x, axis, {*size.number / chunks + (*size.number % chunks != 0), nullptr});
-  Value* rounded = c.Op("add", {size.value, c.Int64(chunks - 1)});
-  return EqualParts(c, x, axis, {std::nullopt, c.Op("div", {rounded, c.Int64(chunks)})});
+    return EqualParts(c, x, axis, *size.number / chunks + (*size.number % chunks != 0));
+  Value* rounded = c.Op("add", {size.value, Int(c, chunks - 1)});
+  return EqualParts(c, x, axis, c.Op("div", {rounded, Int(c, chunks)}));
 }
 
 // The first (size mod sections) parts have one more.
@@ -262,19 +252,19 @@ Values Sections(TorchCall& c, Value* x, int64_t axis, int64_t sections, bool eve
   if (static_cast<size_t>(sections) != c.num_outputs()) {
     return c.Fail(Invalid("into ", sections, " sections, but ", c.num_outputs(), " results"));
   }
-  const TorchSize size = SizeAt(c, x, axis);
+  const Size size = SizeAt({c, x}, axis);
   if (!size.number) {
-    Value* each = c.Op("div", {size.value, c.Int64(sections)});
-    if (even) return EqualParts(c, x, axis, {std::nullopt, each});
-    Value* rest = c.Op("sub", {size.value, c.Op("mul", {each, c.Int64(sections)})});
-    const auto start = [&](int64_t i) -> TorchSize {
-      Value* extra = c.Op("min", {rest, c.Int64(i)});
-      return {std::nullopt, c.Op("add", {c.Op("mul", {each, c.Int64(i)}), extra})};
+    Value* each = c.Op("div", {size.value, Int(c, sections)});
+    if (even) return EqualParts(c, x, axis, each);
+    Value* rest = c.Op("sub", {size.value, c.Op("mul", {each, Int(c, sections)})});
+    const auto start = [&](int64_t i) -> Size {
+      Value* extra = c.Op("min", {rest, Int(c, i)});
+      return c.Op("add", {c.Op("mul", {each, Int(c, i)}), extra});
     };
     Values parts(c.num_outputs(), nullptr);
     for (int64_t i = 0; i < sections; ++i) {
       if (Wants(c, static_cast<size_t>(i))) {
-        parts[static_cast<size_t>(i)] = Part(c, x, axis, start(i), start(i + 1));
+        parts[static_cast<size_t>(i)] = Slice({c, x}, axis, start(i), start(i + 1));
       }
     }
     return parts;
@@ -290,13 +280,13 @@ Values Sections(TorchCall& c, Value* x, int64_t axis, int64_t sections, bool eve
 }
 
 // Between one index and the next, with Python's rules for slices.
-Values AtIndices(TorchCall& c, Value* x, int64_t axis, const std::vector<TorchSize>& indices) {
+Values AtIndices(TorchCall& c, Value* x, int64_t axis, const std::vector<Size>& indices) {
   if (indices.size() + 1 != c.num_outputs()) return c.Fail(Invalid("expected one part more"));
   Values parts(c.num_outputs(), nullptr);
-  TorchSize start{0, nullptr};
+  Size start{0};
   for (size_t i = 0; i < parts.size(); ++i) {
-    const TorchSize end = i < indices.size() ? indices[i] : TorchSize{kToEnd, nullptr};
-    if (Wants(c, i)) parts[i] = Part(c, x, axis, start, end);
+    const Size end = i < indices.size() ? indices[i] : Size(kToEnd);
+    if (Wants(c, i)) parts[i] = Slice({c, x}, axis, start, end);
     start = end;
   }
   return parts;
@@ -315,12 +305,12 @@ Values TensorSplit(TorchCall& c) {
                     known && !known->empty() ? (*known)[0] : static_cast<int64_t>(c.num_outputs()),
                     false);
   }
-  std::vector<TorchSize> indices;
+  std::vector<Size> indices;
   for (size_t i = 0; i + 1 < c.num_outputs(); ++i) {
     if (known && i < known->size()) {
-      indices.push_back({(*known)[i], nullptr});
+      indices.push_back((*known)[i]);
     } else {
-      indices.push_back({std::nullopt, Row(c, where, 0, static_cast<int64_t>(i))});
+      indices.push_back(Gather({c, where}, Int(c, static_cast<int64_t>(i)), 0));
     }
   }
   return AtIndices(c, x, axis, indices);
@@ -342,7 +332,7 @@ TorchHandler DiagonalOf(std::string_view self, int64_t dim1, int64_t dim2) {
   return [=](TorchCall& c) -> Values {
     Value* x = c.Tensor(self);
     const int64_t axis1 = c.Axis("dim1", x, dim1), axis2 = c.Axis("dim2", x, dim2);
-    return {Diagonal(c, x, c.Int("offset", 0), axis1, axis2)};
+    return {Diagonal({c, x}, c.Int("offset", 0), axis1, axis2)};
   };
 }
 
@@ -353,21 +343,21 @@ Values Unfold(TorchCall& c) {
   if (size < 0 || step < 1) return c.Fail(Invalid("windows of ", size, " by ", step));
   if (c.Rank(x) == 0) {
     if (size > 1) return c.Fail(Invalid("windows of ", size, " of one element"));
-    return {c.Op("slice", {c.Unsqueeze(x, {0}), c.Int64s({0}), c.Int64s({size})})};
+    return {c.Op("slice", {Unsqueeze({c, x}, {0}), Ints(c, {0}), Ints(c, {size})})};
   }
-  const TorchSize whole = SizeAt(c, x, axis);
+  const Size whole = SizeAt({c, x}, axis);
   if (whole.number && *whole.number < size) {
     return c.Fail(Invalid("windows of ", size, " of an axis of ", *whole.number));
   }
   Value* count =
       whole.number
-          ? c.Int64((*whole.number - size) / step + 1)
-          : c.Op("add", {c.Op("div", {c.Op("sub", {whole.value, c.Int64(size)}), c.Int64(step)}),
-                         c.Int64(1)});
-  Value* starts = c.Unsqueeze(c.Op("mul", {Iota(c, count), c.Int64(step)}), {1});
-  Value* index = c.Op("add", {starts, Iota(c, c.Int64(size))});
+          ? Int(c, (*whole.number - size) / step + 1)
+          : c.Op("add", {c.Op("div", {c.Op("sub", {whole.value, Int(c, size)}), Int(c, step)}),
+                         Int(c, 1)});
+  Value* starts = Unsqueeze(c.Op("mul", {Iota({c, count}), Int(c, step)}), {1});
+  Value* index = c.Op("add", {starts, Iota(Int(c, size))});
   Value* windows = c.Op("gather", {x, index}, {{"axis", axis}});
-  return {MoveAxis(c, windows, axis + 1, c.Rank(x))};
+  return {MoveAxis({c, windows}, axis + 1, c.Rank(x))};
 }
 
 // Whether the tensor lies in memory as its sizes say: then strides tell of its elements.
@@ -389,13 +379,13 @@ Values AsStrided(TorchCall& c) {
     return c.Fail(Unimplemented("strides of a tensor whose place in memory is not known"));
   }
   const std::vector<int64_t> positions = StridedPositions(c, *dims, sizes, strides, offset);
-  Value* picked = c.Op("gather", {c.Reshape(x, {-1}), c.Int64s(positions)}, {{"axis", 0}});
-  return {c.Reshape(picked, sizes)};
+  Value* picked = c.Op("gather", {Reshape({c, x}, {-1}), Ints(c, positions)}, {{"axis", 0}});
+  return {Reshape({c, picked}, sizes)};
 }
 
 [[maybe_unused]] const bool kSliceRows = [] {
   IsView("slice", "aten::slice.Tensor", SliceOf);
-  IsView("gather", "aten::select.int", Select);
+  IsView("gather", "aten::select.int", SelectCall);
   IsView("gather", "aten::unbind.int", Unbind);
   IsView("split", "aten::split.Tensor", Split);
   IsView("split", "aten::split_with_sizes.default",

@@ -1,26 +1,21 @@
-// Special functions that others are made of, in float64.
+// Functions of numbers as formulas, and the handlers that are nothing but one.
 #ifndef X2IR_HANDLERS_TORCH_SPECIAL_H_
 #define X2IR_HANDLERS_TORCH_SPECIAL_H_
 
-#include "x2ir/handlers/torch/calc.h"
-#include "x2ir/ops/expression.h"
+#include <string_view>
+
+#include "x2ir/handlers/torch/torch.h"
 
 namespace X2IR_API x2ir {
 
-// Formulas that other dialects have too.
-template <Expr (*kFunction)(const Expr&)>
-Num Of(const Num& x) {
-  return x.m().Of(kFunction(Expr(x.m().b(), x.v())).value());
-}
-template <Expr (*kFunction)(const Expr&, const Expr&)>
-Num Of(const Num& x, const Num& y) {
-  Builder& b = x.m().b();
-  return x.m().Of(kFunction(Expr(b, x.v()), Expr(b, y.v())).value());
-}
+// A handler of one operand, computed in float64, and of two.
+TorchHandler InDoubles(Expr (*f)(const Expr&), std::string_view operand = "self");
+TorchHandler InDoubles2(Expr (*f)(const Expr&, const Expr&), std::string_view first = "self",
+                        std::string_view second = "other");
+// Says why the call cannot be converted.
+TorchHandler Refused(std::string_view why);
 
-Num LogGamma(const Num& x);
-Num Digamma(const Num& x);
-Num XLogY(const Num& x, const Num& y);  // 0 where x is, unless y is NaN
+Expr XLogY(const Expr& x, const Expr& y);  // x log(y); 0 where x is, unless y is NaN
 
 }  // namespace x2ir
 

@@ -7,10 +7,13 @@
 #include <optional>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/matrices.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
-#include "x2ir/handlers/torch/matrices.h"
-#include "x2ir/handlers/torch/pieces.h"
+#include "x2ir/handlers/torch/special.h"
 
 namespace x2ir {
 namespace {
@@ -22,7 +25,7 @@ bool UsedOutput(TorchCall& c, size_t i) {
   return output && !output->is_unused();
 }
 // In the place of a result that nobody uses.
-Value* Nothing(TorchCall& c, size_t i) { return Calc(c).Zeros(c.out_dtype(i), {0}); }
+Value* Nothing(TorchCall& c, size_t i) { return Zeros(c, c.out_dtype(i), {0}); }
 // A handler whose results of no elements are constants: runtimes' top_k fails there.
 TorchHandler OrEmpty(TorchHandler handler) {
   return [handler = std::move(handler)](TorchCall& c) -> Values {
@@ -33,51 +36,47 @@ TorchHandler OrEmpty(TorchHandler handler) {
       std::vector<int64_t> dims;
       for (const Dim& dim : *shape) dims.push_back(dim.is_static() ? dim.value() : 1);
       if (std::find(dims.begin(), dims.end(), 0) == dims.end()) continue;
-      values[i] = Calc(c).Zeros(c.out_dtype(i), std::move(dims));
+      values[i] = Zeros(c, c.out_dtype(i), std::move(dims));
     }
     return values;
   };
 }
-Num MatrixIn(Calc& m, std::string_view name) {
-  TorchCall& c = m.c();
+Expr MatrixIn(TorchCall& c, std::string_view name) {
   if (IsComplex(c.out_dtype())) c.Fail(Unimplemented("of complex numbers"));
-  const Num x = m.In(name, kSpectralType);
+  const Expr x = c.Operand(name, kSpectralType);
   if (x.rank() >= 2) return x;
   c.Fail(Invalid("argument '", name, "': expected matrices"));
-  return m.Of(m.Zeros(kSpectralType, {1, 1}));
+  return Zeros(c, kSpectralType, {1, 1});
 }
 // More columns than rows: the transpose has the same singular values.
-bool Wide(const Num& a) {
+bool Wide(const Expr& a) {
   const Dim rows = DimAt(a, -2), columns = DimAt(a, -1);
   return rows.is_static() && columns.is_static() && columns.value() > rows.value();
 }
-Num SingularValues(const Num& a) { return SvdOf(Wide(a) ? Transposed(a) : a).s; }
+Expr SingularValues(const Expr& a) { return SvdOf(Wide(a) ? SwapLast(a) : a).s; }
 
 Values SvdVals(TorchCall& c) {
-  Calc m(c);
   c.Ignore({"driver"});
-  return {m.Out(SingularValues(MatrixIn(m, "A")), c.out_dtype())};
+  return {SingularValues(MatrixIn(c, "A")).To(c.out_dtype())};
 }
 TorchHandler SvdAlone(std::string_view name) {
   return [name](TorchCall& c) -> Values {
-    Calc m(c);
     c.Ignore({"driver", "full_matrices", "some", "compute_uv"});
     if (UsedOutput(c, 0) || UsedOutput(c, 2)) {
       return c.Fail(Unimplemented("singular vectors, whose signs are not defined"));
     }
-    const Num s = SingularValues(MatrixIn(m, name));
-    return {Nothing(c, 0), m.Out(s, c.out_dtype(1)), Nothing(c, 2)};
+    const Expr s = SingularValues(MatrixIn(c, name));
+    return {Nothing(c, 0), s.To(c.out_dtype(1)), Nothing(c, 2)};
   };
 }
 TorchHandler Eigh(std::string_view name) {
   return [name](TorchCall& c) -> Values {
-    Calc m(c);
     c.Ignore({"compute_v"});
     const bool lower = c.String("UPLO", "L") != "U";
     if (UsedOutput(c, 1)) {
       return c.Fail(Unimplemented("eigenvectors, whose signs are not defined"));
     }
-    Values values = {m.Out(EigenvaluesOf(MatrixIn(m, name), lower), c.out_dtype())};
+    Values values = {EigenvaluesOf(MatrixIn(c, name), lower).To(c.out_dtype())};
     if (c.num_outputs() > 1) values.push_back(Nothing(c, 1));
     return values;
   };
@@ -85,20 +84,21 @@ TorchHandler Eigh(std::string_view name) {
 
 // --- Norms ------------------------------------------------------------------------------------
 
-Num MostOf(const Num& x, bool most) {  // of the last axis
-  return x.Op(most ? "reduce_max" : "reduce_min", {x.m().Ints({x.rank() - 1})}, {{"keepdims", 0}});
+Expr MostOf(const Expr& x, bool most) {  // of the last axis
+  return x.Op(most ? "reduce_max" : "reduce_min", {Ints(x.builder(), {x.rank() - 1})},
+              {{"keepdims", 0}});
 }
 // Of the last two axes, by its name or number.
-Num MatrixNorm(const Num& a, const std::string& name, double ord) {
+Expr MatrixNorm(const Expr& a, const std::string& name, double ord) {
   if (name == "fro") return Sqrt(Sum(Sum(a * a, -1), -1));
   if (name == "nuc") return Sum(SingularValues(a), -1);
   if (std::abs(ord) == 1) return MostOf(Sum(Abs(a), -2), ord > 0);
   if (std::isinf(ord)) return MostOf(Sum(Abs(a), -1), ord > 0);
   if (std::abs(ord) == 2) return MostOf(SingularValues(a), ord > 0);
-  a.m().c().Fail(Unimplemented("norm of matrices of order ", ord, " '", name, "'"));
+  a.builder().Fail(Unimplemented("norm of matrices of order ", ord, " '", name, "'"));
   return a;
 }
-Values MatrixNormOver(TorchCall& c, const Num& x, const std::string& name, double ord,
+Values MatrixNormOver(TorchCall& c, const Expr& x, const std::string& name, double ord,
                       std::vector<int64_t> dims, bool keepdim) {
   const int64_t rank = x.rank();
   if (dims.size() != 2) return c.Fail(Invalid("expected two dims"));
@@ -109,31 +109,28 @@ Values MatrixNormOver(TorchCall& c, const Num& x, const std::string& name, doubl
     if (i != dims[0] && i != dims[1]) perm.push_back(i);
   }
   perm.insert(perm.end(), dims.begin(), dims.end());
-  Num y = MatrixNorm(x.Op("transpose", {}, {{"perm", perm}}), name, ord);
+  Expr y = MatrixNorm(x.Op("transpose", {}, {{"perm", perm}}), name, ord);
   if (keepdim) {
-    y = Unsqueeze(y, std::min(dims[0], dims[1]));
-    y = Unsqueeze(y, std::max(dims[0], dims[1]));
+    y = Unsqueeze(y, {std::min(dims[0], dims[1])});
+    y = Unsqueeze(y, {std::max(dims[0], dims[1])});
   }
-  return {y.m().Out(y, c.out_dtype())};
+  return {y.To(c.out_dtype())};
 }
 Values LinalgMatrixNorm(TorchCall& c, bool by_name) {
-  Calc m(c);
   c.Ignore({"dtype"});
-  const Num x = MatrixIn(m, "self");
+  const Expr x = MatrixIn(c, "self");
   const std::string name = by_name ? c.String("ord", "fro") : "";
   const double ord = by_name ? 0 : c.Number("ord").real();
   return MatrixNormOver(c, x, name, ord, c.Ints("dim", {-2, -1}), c.Bool("keepdim", false));
 }
 Values NuclearNorm(TorchCall& c) {
-  Calc m(c);
-  return MatrixNormOver(c, MatrixIn(m, "self"), "nuc", 0, c.Ints("dim", {-2, -1}),
+  return MatrixNormOver(c, MatrixIn(c, "self"), "nuc", 0, c.Ints("dim", {-2, -1}),
                         c.Bool("keepdim", false));
 }
 Values LinalgNorm(TorchCall& c, bool by_name) {
-  Calc m(c);
   if (IsComplex(c.out_dtype())) return c.Fail(Unimplemented("of complex numbers"));
   c.Ignore({"dtype"});
-  Num x = m.In("self", kSpectralType);
+  Expr x = c.Operand("self", kSpectralType);
   const std::string name = by_name ? c.String("ord") : "";
   const std::optional<TorchNumber> ord = by_name ? std::nullopt : c.OptNumber("ord");
   std::optional<std::vector<int64_t>> dims = c.OptInts("dim");
@@ -147,134 +144,130 @@ Values LinalgNorm(TorchCall& c, bool by_name) {
     if (by_name) return c.Fail(Unimplemented("norm '", name, "' of vectors"));
     if (!dims && rank > 2) return c.Fail(Invalid("a norm of a tensor of rank ", rank));
   }
-  std::vector<int64_t> axes = AllAxes(c, x.v());
+  std::vector<int64_t> axes = AllAxes(x);
   if (dims && rank > 0) {
     axes = *dims;
     for (int64_t& axis : axes) axis = c.NormalAxis(axis, rank);
   }
   const double p = ord ? ord->real() : 2;
-  return {c.Cast(VectorNorm(c, x.v(), p, axes, keepdim), c.out_dtype())};
+  return {VectorNorm(x, p, axes, keepdim).To(c.out_dtype())};
 }
 
 Values ConditionNumber(TorchCall& c) {
-  Calc m(c);
-  const Num a = MatrixIn(m, "self");
+  const Expr a = MatrixIn(c, "self");
   const bool by_name = c.node().op() == Symbol("aten::linalg_cond.p_str");
   const std::string name = by_name ? c.String("p") : "";
   const std::optional<TorchNumber> p = by_name ? std::nullopt : c.OptNumber("p");
   const double ord = p ? p->real() : 2;
   if (!by_name && std::abs(ord) == 2) {
-    const Num s = SingularValues(a);
-    const Num most = MostOf(s, true), least = MostOf(s, false);
-    return {m.Out(ord > 0 ? most / least : least / most, c.out_dtype())};
+    const Expr s = SingularValues(a);
+    const Expr most = MostOf(s, true), least = MostOf(s, false);
+    return {(ord > 0 ? most / least : least / most).To(c.out_dtype())};
   }
-  const Num y = MatrixNorm(a, name, ord) * MatrixNorm(Inverse(a), name, ord);
-  return {m.Out(y, c.out_dtype())};
+  const Expr y = MatrixNorm(a, name, ord) * MatrixNorm(Inverse(a), name, ord);
+  return {y.To(c.out_dtype())};
 }
 
 // --- Ranks and pseudo-inverses ----------------------------------------------------------------
 
 // What counts as 0 beside singular values s: [..., 1]. A tolerance that is not given is relative,
 // of the type's precision, unless an absolute one is.
-Num Tolerance(TorchCall& c, const Num& a, const Num& s, DType t) {
-  Calc& m = a.m();
-  const Num size = Max(SizeOf(a, -2), SizeOf(a, -1)).As(kSpectralType);
-  const Num usual = size * EpsilonOf(t);
-  const auto given = [&](std::string_view name) -> std::optional<Num> {
+Expr Tolerance(TorchCall& c, const Expr& a, const Expr& s, DType t) {
+  Builder& b = a.builder();
+  const Expr size = Max(SizeOf(a, -2), SizeOf(a, -1)).To(kSpectralType);
+  const Expr usual = size * EpsilonOf(t);
+  const auto given = [&](std::string_view name) -> std::optional<Expr> {
     if (!c.Has(name)) {
       c.Ignore({name});
       return std::nullopt;
     }
-    const Num x = m.In(name, kSpectralType);
-    return Unsqueeze(x, -1);
+    const Expr x = c.Operand(name, kSpectralType);
+    return Unsqueeze(x, {-1});
   };
-  const std::optional<Num> atol = given("atol"), rtol = given("rtol"), rcond = given("rcond");
-  const std::optional<Num> tol = given("tol");
+  const std::optional<Expr> atol = given("atol"), rtol = given("rtol"), rcond = given("rcond");
+  const std::optional<Expr> tol = given("tol");
   if (tol) return *tol;
-  const Num most = Gather(s, m.Ints({0}), -1);
-  Num relative = usual;
+  const Expr most = Gather(s, Ints(b, {0}), -1);
+  Expr relative = usual;
   if (rtol) relative = *rtol;
   if (rcond) relative = *rcond;
-  if (atol && !rtol) relative = If(*atol > 0, 0, relative);
-  const Num bound = relative * most;
+  if (atol && !rtol) relative = Where(*atol > 0, 0, relative);
+  const Expr bound = relative * most;
   return atol ? Max(*atol, bound) : bound;
 }
-Num Hermitian(TorchCall& c, const Num& a) {
+Expr Hermitian(TorchCall& c, const Expr& a) {
   return c.Bool("hermitian", false) ? Symmetric(a, true) : a;
 }
 
-bool IsEmpty(const Num& a) { return DimAt(a, -1) == Dim(0) || DimAt(a, -2) == Dim(0); }
+bool IsEmpty(const Expr& a) { return DimAt(a, -1) == Dim(0) || DimAt(a, -2) == Dim(0); }
 
 Values MatrixRank(TorchCall& c) {
-  Calc m(c);
   const std::string_view name =
       c.Has("input") ? std::string_view("input") : std::string_view("self");
   const DType t = c.Tensor(name)->dtype();
-  const Num a = Hermitian(c, MatrixIn(m, name));
+  const Expr a = Hermitian(c, MatrixIn(c, name));
   if (IsEmpty(a)) {
     c.Ignore({"atol", "rtol", "tol"});
-    return {m.Out(Sum(Sum(a, -1), -1), c.out_dtype())};
+    return {Sum(Sum(a, -1), -1).To(c.out_dtype())};
   }
-  const Num s = SingularValues(a);
-  return {m.Out(Sum((s > Tolerance(c, a, s, t)).As(DType::kInt64), -1), c.out_dtype())};
+  const Expr s = SingularValues(a);
+  return {Sum((s > Tolerance(c, a, s, t)).To(DType::kInt64), -1).To(c.out_dtype())};
 }
 
 struct PseudoInverse {
-  Num inverse, rank, s;
+  Expr inverse, rank, s;
 };
-PseudoInverse PinvOf(TorchCall& c, const Num& a, DType t) {
+PseudoInverse PinvOf(TorchCall& c, const Expr& a, DType t) {
   const bool wide = Wide(a);
-  const Svd f = SvdOf(wide ? Transposed(a) : a);
-  const Num counts = f.s > Tolerance(c, a, f.s, t);
-  const Num over = If(counts, 1 / If(counts, f.s * f.s, 1), 0);
-  const Num inverse = MatMul(f.v * Unsqueeze(over, -2), Transposed(f.av));
-  return {wide ? Transposed(inverse) : inverse, Sum(counts.As(DType::kInt64), -1), f.s};
+  const Svd f = SvdOf(wide ? SwapLast(a) : a);
+  const Expr counts = f.s > Tolerance(c, a, f.s, t);
+  const Expr over = Where(counts, 1 / Where(counts, f.s * f.s, 1), 0);
+  const Expr inverse = MatMul(f.v * Unsqueeze(over, {-2}), SwapLast(f.av));
+  return {wide ? SwapLast(inverse) : inverse, Sum(counts.To(DType::kInt64), -1), f.s};
 }
 Values Pinv(TorchCall& c) {
-  Calc m(c);
   const DType t = c.out_dtype();
-  const Num a = Hermitian(c, MatrixIn(m, "self"));
+  const Expr a = Hermitian(c, MatrixIn(c, "self"));
   if (IsEmpty(a)) {
     c.Ignore({"atol", "rtol", "rcond"});
-    return {m.Out(Transposed(a), t)};
+    return {SwapLast(a).To(t)};
   }
-  return {m.Out(PinvOf(c, a, t).inverse, t)};
+  return {PinvOf(c, a, t).inverse.To(t)};
 }
 
 // The shortest of the solutions that come nearest.
 Values Lstsq(TorchCall& c) {
-  Calc m(c);
   const DType t = c.out_dtype();
-  const Num a = MatrixIn(m, "self");
-  Num b = m.In("b", kSpectralType);
+  const Expr a = MatrixIn(c, "self");
+  Expr b = c.Operand("b", kSpectralType);
   const std::string driver = c.String("driver", "gelsy");
   const bool vector = b.rank() == a.rank() - 1;
   if (IsEmpty(a)) return c.Fail(Unimplemented("of no equations, or none unknown"));
-  if (vector) b = Unsqueeze(b, -1);
+  if (vector) b = Unsqueeze(b, {-1});
   const PseudoInverse p = PinvOf(c, a, t);
-  const Num x = MatMul(p.inverse, b);
-  const auto nothing = [&](DType of) { return m.Zeros(of, {0}); };
-  Values values = {m.Out(vector ? Squeeze(x, -1) : x, t)};
+  const Expr x = MatMul(p.inverse, b);
+  const auto nothing = [&](DType of) { return Zeros(c, of, {0}); };
+  Values values = {(vector ? Squeeze(x, {-1}) : x).To(t)};
   // Residuals are there of more equations than unknowns.
   const Dim rows = DimAt(a, -2), columns = DimAt(a, -1);
   const bool over = rows.is_static() && columns.is_static() && rows.value() > columns.value();
   if (over && driver != "gelsy") {
-    const Num rest = MatMul(a, x) - b;
-    const Num sum = Sum(rest * rest, -2);
-    values.push_back(m.Out(vector ? Squeeze(sum, -1) : sum, t));
+    const Expr rest = MatMul(a, x) - b;
+    const Expr sum = Sum(rest * rest, -2);
+    values.push_back((vector ? Squeeze(sum, {-1}) : sum).To(t));
   } else {
     values.push_back(nothing(t));
   }
-  values.push_back(driver == "gels" ? nothing(DType::kInt64) : m.Out(p.rank, c.out_dtype(2)));
+  values.push_back(driver == "gels" ? nothing(DType::kInt64) : p.rank.To(c.out_dtype(2)));
   const bool with_values = driver == "gelsd" || driver == "gelss";
-  values.push_back(with_values ? m.Out(p.s, t) : nothing(t));
+  values.push_back(with_values ? p.s.To(t) : nothing(t));
   return values;
 }
 
 // --- Of tensors -------------------------------------------------------------------------------
 
-std::optional<std::vector<int64_t>> KnownDims(const Num& x) {
-  const Shape* shape = x.v()->shape();
+std::optional<std::vector<int64_t>> KnownDims(const Expr& x) {
+  const Shape* shape = x.value()->shape();
   std::vector<int64_t> dims;
   for (int64_t i = 0; shape && i < shape->rank(); ++i) {
     if (!(*shape)[i].is_static()) return std::nullopt;
@@ -282,8 +275,8 @@ std::optional<std::vector<int64_t>> KnownDims(const Num& x) {
   }
   return shape ? std::optional(dims) : std::nullopt;
 }
-Num ReshapedTo(const Num& x, const std::vector<int64_t>& dims) {
-  return x.Op("reshape", {x.m().Ints(dims)}, {{"allowzero", 1}});
+Expr ReshapedTo(const Expr& x, const std::vector<int64_t>& dims) {
+  return x.Op("reshape", {Ints(x.builder(), dims)}, {{"allowzero", 1}});
 }
 int64_t Times(const std::vector<int64_t>& dims, size_t from, size_t to) {
   int64_t n = 1;
@@ -292,8 +285,7 @@ int64_t Times(const std::vector<int64_t>& dims, size_t from, size_t to) {
 }
 
 Values TensorInv(TorchCall& c) {
-  Calc m(c);
-  const Num x = m.In("self", kSpectralType);
+  const Expr x = c.Operand("self", kSpectralType);
   const size_t ind = static_cast<size_t>(std::max<int64_t>(c.Int("ind", 2), 0));
   const auto dims = KnownDims(x);
   if (!dims) return c.Fail(Unimplemented("where sizes are not known"));
@@ -302,12 +294,11 @@ Values TensorInv(TorchCall& c) {
   if (rows != columns) return c.Fail(Invalid("tensorinv of what is not square"));
   std::vector<int64_t> turned(dims->begin() + static_cast<int64_t>(ind), dims->end());
   turned.insert(turned.end(), dims->begin(), dims->begin() + static_cast<int64_t>(ind));
-  return {m.Out(ReshapedTo(Inverse(ReshapedTo(x, {rows, columns})), turned), c.out_dtype())};
+  return {ReshapedTo(Inverse(ReshapedTo(x, {rows, columns})), turned).To(c.out_dtype())};
 }
 Values TensorSolve(TorchCall& c) {
-  Calc m(c);
-  Num a = m.In("self", kSpectralType);
-  const Num b = m.In("other", kSpectralType);
+  Expr a = c.Operand("self", kSpectralType);
+  const Expr b = c.Operand("other", kSpectralType);
   const int64_t rank = a.rank();
   if (const auto last = c.OptInts("dims"); last && !last->empty()) {
     std::vector<int64_t> perm, moved;
@@ -326,8 +317,8 @@ Values TensorSolve(TorchCall& c) {
     return c.Fail(Invalid("tensorsolve of what is not square"));
   }
   const std::vector<int64_t> dims(of_a->begin() + static_cast<int64_t>(of_b->size()), of_a->end());
-  const Num x = Solve(ReshapedTo(a, {n, n}), ReshapedTo(b, {n, 1}));
-  return {m.Out(ReshapedTo(x, dims), c.out_dtype())};
+  const Expr x = Solve(ReshapedTo(a, {n, n}), ReshapedTo(b, {n, 1}));
+  return {ReshapedTo(x, dims).To(c.out_dtype())};
 }
 X2IR_TORCH(loop)
     .Is("aten::linalg_svdvals.default", OrEmpty(SvdVals))

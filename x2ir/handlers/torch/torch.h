@@ -10,10 +10,9 @@
 //   X2IR_TORCH(gemm).Is("aten::addmm.default", Addmm);
 //
 // Every argument that the call gives must be asked for, or ignored by name: what is left at the
-// end is an error, so nothing is dropped silently. The first error ends the handler there (Fail
-// throws, and so does whatever comes after an op that could not be made; TorchSpec catches): a
-// handler may rely on what it asked for. In-place ops and overloads with `out` never get here:
-// prepare.cc makes them functional.
+// end is an error, so nothing is dropped silently. The first error ends the handler there (the
+// builder stops at it, and TorchSpec catches): a handler may rely on what it asked for. In-place
+// ops and overloads with `out` never get here: prepare.cc makes them functional.
 //
 // How formats/torch writes a call down (see formats/torch/torch.h) is known to this class alone.
 #ifndef X2IR_HANDLERS_TORCH_TORCH_H_
@@ -30,6 +29,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/ops/rewrite.h"
 
@@ -49,10 +49,8 @@ class TorchCall {
   explicit TorchCall(Rewrite& r);
 
   const Node& node() const { return r_.node; }
-  Builder& b() {
-    StopIfFailed();
-    return r_.b;
-  }
+  Builder& b() { return r_.b; }
+  operator Builder&() { return r_.b; }  // NOLINT: what makes nodes takes either
   size_t num_outputs() const { return r_.node.num_outputs(); }
 
   // --- Arguments, by the schema's names. Asking takes them. ---------------------------------
@@ -61,7 +59,7 @@ class TorchCall {
   // Takes without a look: what cannot change results (device, pin_memory, memory_format, ...).
   void Ignore(std::initializer_list<std::string_view> names);
 
-  Value* Tensor(std::string_view name);                   // never null
+  Expr Tensor(std::string_view name);                     // never null
   Value* OptTensor(std::string_view name);                // null: None or not given
   std::vector<Value*> Tensors(std::string_view name);     // Tensor[]
   std::vector<Value*> OptTensors(std::string_view name);  // Tensor?[]: null where None
@@ -93,17 +91,11 @@ class TorchCall {
   std::shared_ptr<Graph> Subgraph(std::string_view name);
 
   // Sizes, which may be computed: int64 of rank 0, and of rank 1. Never null.
-  Value* SymInt(std::string_view name);
-  Value* SymInt(std::string_view name, int64_t or_else);
+  Expr SymInt(std::string_view name);
+  Expr SymInt(std::string_view name, int64_t or_else);
   Value* OptSymInt(std::string_view name);  // null: None or not given
-  Value* SymInts(std::string_view name);
-  // Each a number or a value of rank 0.
-  struct Size {
-    std::optional<int64_t> number;
-    Value* value = nullptr;
-  };
+  Expr SymInts(std::string_view name);
   std::vector<Size> Sizes(std::string_view name);
-  Value* SizesAsValue(absl::Span<const Size> sizes);  // int64, rank 1
 
   // `dim` arguments: 0 <= result < rank of x (rank 0 counts as 1, as PyTorch has it).
   int64_t Axis(std::string_view name, const Value* x);
@@ -121,24 +113,15 @@ class TorchCall {
   DType ResultType(std::initializer_list<std::string_view> names);
   DType ResultTypeOf(absl::Span<Value* const> tensors);
   // The argument, be it a tensor, a number or a symbolic int, as a tensor of that type.
-  Value* Operand(std::string_view name, DType dtype);
+  Expr Operand(std::string_view name, DType dtype);
 
-  // --- Building -------------------------------------------------------------------------------
-  Value* Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {}) {
-    Value* value = b().Op(op, std::move(operands), std::move(attrs));
-    StopIfFailed();
-    return value;
+  // --- Building; more in builder/ -------------------------------------------------------------
+  Expr Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {}) {
+    return {r_.b, r_.b.Op(op, std::move(operands), std::move(attrs))};
   }
-  Value* Cast(Value* x, DType dtype);  // itself when it is of that type
-  Value* Constant(DType dtype, double value) { return r_.b.Scalar(dtype, value); }
-  Value* Constant(DType dtype, const TorchNumber& number);
-  Value* Int64(int64_t value) { return r_.b.Int(value); }
-  Value* Int64s(absl::Span<const int64_t> values) { return r_.b.Ints(values); }
-  Value* Reshape(Value* x, absl::Span<const int64_t> dims);  // -1: what is left; 0 is 0
-  Value* Unsqueeze(Value* x, std::vector<int64_t> axes);
-  Value* Squeeze(Value* x, std::vector<int64_t> axes);
-  Value* Transpose(Value* x, std::vector<int64_t> perm);
-  Value* SizeOf(Value* x, int64_t axis);  // int64, rank 0
+  Expr Cast(Value* x, DType dtype) { return Expr(r_.b, x).To(dtype); }
+  Expr Constant(DType dtype, double value) { return {r_.b, r_.b.Scalar(dtype, value)}; }
+  Expr Constant(DType dtype, const TorchNumber& number);
 
   // Notes the error and ends the handler.
   Values Fail(absl::Status status);
@@ -165,17 +148,9 @@ class TorchCall {
   template <typename T>
   T Required(std::string_view name, std::optional<T> value);
   std::optional<TorchNumber> NumberOf(const Argument& a) const;
-  // What is thrown: the error itself stands in the builder.
-  struct Stopped {};
-  friend class TorchSpec;
-  void StopIfFailed() const {
-    if (!r_.b.status().ok()) throw Stopped();
-  }
-  Value* Dummy();
 
   Rewrite& r_;
   std::vector<Argument> arguments_;
-  Value* dummy_ = nullptr;
 };
 
 using TorchHandler = std::function<Values(TorchCall&)>;

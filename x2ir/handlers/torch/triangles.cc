@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/views.h"
 
@@ -14,7 +17,7 @@ Values Triangle(TorchCall& c, bool upper) {
   if (c.Rank(x) < 2) return c.Fail(Invalid("of a tensor of rank ", c.Rank(x)));
   const DType t = x->dtype();
   const bool counts = IsInteger(t) || t == DType::kBool;
-  const DType wide = counts ? DType::kInt64 : IsFloating(t) ? ComputeTypeOfTorch(t) : t;
+  const DType wide = counts ? DType::kInt64 : IsFloating(t) ? AtLeastFloat32(t) : t;
   Value* y = c.Op("trilu", {c.Cast(x, wide), c.SymInt("diagonal", 0)}, {{"upper", upper}});
   return {c.Cast(y, t)};
 }
@@ -38,7 +41,7 @@ Values TriangleIndices(TorchCall& c, bool upper) {
   }
   const int64_t count = static_cast<int64_t>(row.size());
   row.insert(row.end(), column.begin(), column.end());
-  return {c.Cast(c.Reshape(c.Int64s(row), {2, count}), OutType(c))};
+  return {c.Cast(Reshape(Ints(c, row), {2, count}), OutType(c))};
 }
 
 // The last axis of x as a diagonal of matrices whose axes are axis1 and axis2 of the result.
@@ -53,16 +56,16 @@ Value* DiagEmbed(TorchCall& c, Value* x, int64_t offset, int64_t axis1, int64_t 
   x = c.Cast(x, wide);
   const int64_t away = std::abs(offset);
   if (away > 0) {
-    std::vector<TorchSize> sizes = SizesAt(c, x, 0, rank - 1);
-    sizes.push_back({away, nullptr});
+    std::vector<Size> sizes = SizesAt({c, x}, 0, rank - 1);
+    sizes.push_back(away);
     x = Concat(c, {x, Filled(c, wide, sizes, 0)}, rank - 1);
   }
-  Value* position = Iota(c, c.SizeOf(x, rank - 1));
+  Value* position = Iota(SizeOf({c, x}, rank - 1));
   // Element (i, j) of the diagonal is number i above the main one, number j below it.
-  Value* shifted = c.Op("add", {c.Unsqueeze(position, {1}), c.Int64(offset)});
-  Value* mask = c.Op("equal", {shifted, c.Unsqueeze(position, {0})});
-  Value* spread = c.Unsqueeze(x, {offset >= 0 ? rank : rank - 1});
-  Value* y = Where(c, mask, spread, c.Constant(wide, 0));
+  Value* shifted = c.Op("add", {Unsqueeze({c, position}, {1}), Int(c, offset)});
+  Value* mask = c.Op("equal", {shifted, Unsqueeze({c, position}, {0})});
+  Value* spread = Unsqueeze({c, x}, {offset >= 0 ? rank : rank - 1});
+  Value* y = Select({c, mask}, {c, spread}, c.Constant(wide, 0));
   y = c.Cast(y, t);
   std::vector<int64_t> perm(static_cast<size_t>(rank) + 1, -1);
   perm[static_cast<size_t>(axis1)] = rank - 1;
@@ -71,7 +74,7 @@ Value* DiagEmbed(TorchCall& c, Value* x, int64_t offset, int64_t axis1, int64_t 
   for (int64_t& place : perm) {
     if (place < 0) place = next++;
   }
-  return c.Transpose(y, perm);
+  return Transpose({c, y}, perm);
 }
 
 Values DiagEmbedOf(TorchCall& c) {
@@ -88,20 +91,20 @@ Values Diag(TorchCall& c) {
   Value* x = c.Tensor("self");
   const int64_t offset = c.Int("diagonal", 0);
   if (c.Rank(x) == 1) return {DiagEmbed(c, x, offset, 0, 1)};
-  if (c.Rank(x) == 2) return {Diagonal(c, x, offset, 0, 1)};
+  if (c.Rank(x) == 2) return {Diagonal({c, x}, offset, 0, 1)};
   return c.Fail(Invalid("of a tensor of rank ", c.Rank(x)));
 }
 
 Values Diagflat(TorchCall& c) {
-  return {DiagEmbed(c, c.Reshape(c.Tensor("self"), {-1}), c.Int("offset", 0), 0, 1)};
+  return {DiagEmbed(c, Reshape(c.Tensor("self"), {-1}), c.Int("offset", 0), 0, 1)};
 }
 
 Values Trace(TorchCall& c) {
   Value* x = c.Tensor("self");
   if (c.Rank(x) != 2) return c.Fail(Invalid("of a tensor of rank ", c.Rank(x)));
-  const DType t = OutType(c), wide = IsFloating(t) ? ComputeTypeOfTorch(t) : t;
-  Value* diagonal = c.Cast(Diagonal(c, x, 0, 0, 1), wide);
-  return {c.Cast(Reduce(c, "reduce_sum", diagonal, {0}, false), t)};
+  const DType t = OutType(c), wide = IsFloating(t) ? AtLeastFloat32(t) : t;
+  Value* diagonal = c.Cast(Diagonal({c, x}, 0, 0, 1), wide);
+  return {c.Cast(Reduce({c, diagonal}, "reduce_sum", {0}, false), t)};
 }
 
 // A number where all indices are the same; `wrap`: again below each square of a tall matrix.
@@ -111,27 +114,28 @@ Values FillDiagonal(TorchCall& c) {
   const DType t = x->dtype(), wide = WideType(t);
   Value* value = c.Cast(c.Operand("fill_value", t), wide);
   const bool wrap = c.Bool("wrap", false);
-  if (rank < 2 || !ExpectReal(c, x)) return c.Fail(Invalid("of a tensor of rank ", rank));
-  Value* row = Iota(c, c.SizeOf(x, 0));
+  RequireReal({c, x});
+  if (rank < 2) return c.Fail(Invalid("of a tensor of rank ", rank));
+  Value* row = Iota(SizeOf({c, x}, 0));
   if (wrap && rank == 2) {
-    Value* period = c.Op("add", {c.SizeOf(x, 1), c.Int64(1)});
+    Value* period = c.Op("add", {SizeOf({c, x}, 1), Int(c, 1)});
     row = c.Op("mod", {row, period}, {{"fmod", 0}});
   }
-  Value* first = Along(c, row, 0, rank);
+  Value* first = AlongAxis({c, row}, 0, rank);
   Value* mask = nullptr;
   for (int64_t axis = 1; axis < rank; ++axis) {
-    Value* same = c.Op("equal", {first, Along(c, Iota(c, c.SizeOf(x, axis)), axis, rank)});
+    Value* same = c.Op("equal", {first, AlongAxis(Iota(SizeOf({c, x}, axis)), axis, rank)});
     mask = mask ? c.Op("and", {mask, same}) : same;
   }
-  return {c.Cast(Where(c, mask, value, c.Cast(x, wide)), t)};
+  return {c.Cast(Select({c, mask}, {c, value}, c.Cast(x, wide)), t)};
 }
 
 // 1, x, x * x, ...: products one after the other, as PyTorch has it.
 Values Vander(TorchCall& c) {
   constexpr int64_t kMaxColumns = 1024;
-  Value* x = AtLeast1d(c, c.Cast(c.Tensor("x"), OutType(c)));
+  Value* x = AtLeast1d(c.Cast(c.Tensor("x"), OutType(c)));
   const int64_t rank = c.Rank(x);
-  if (!ExpectReal(c, x)) return {x};
+  RequireReal({c, x});
   const auto size = KnownSizes(x, rank - 1, rank);
   if (!c.Has("N") && !size) return c.Fail(Unimplemented("needs a size that is known"));
   const int64_t columns = c.Int("N", size ? (*size)[0] : 0);
@@ -139,9 +143,9 @@ Values Vander(TorchCall& c) {
     return c.Fail(Unimplemented("of ", columns, " columns"));
   }
   const DType t = x->dtype(), wide = WideType(t);
-  x = c.Unsqueeze(x, {rank});
+  x = Unsqueeze({c, x}, {rank});
   Value* wide_x = c.Cast(x, wide);
-  Value* power = Filled(c, t, AllSizes(c, x), 1);
+  Value* power = Filled(c, t, AllSizes({c, x}), 1);
   std::vector<Value*> parts;
   for (int64_t i = 0; i < columns; ++i) {
     // Rounded after each product.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -20,23 +22,8 @@ DType OutType(TorchCall& c) {
   return DType::kFloat32;
 }
 
-TorchSize Plus(TorchCall& c, const TorchSize& a, const TorchSize& b) {
-  int64_t sum = 0;
-  if (!a.number || !b.number) return {std::nullopt, c.Op("add", {ValueOf(c, a), ValueOf(c, b)})};
-  if (__builtin_add_overflow(*a.number, *b.number, &sum)) c.Fail(Invalid("a size overflows"));
-  return {sum, nullptr};
-}
-TorchSize Minus(TorchCall& c, const TorchSize& a, const TorchSize& b) {
-  int64_t rest = 0;
-  if (!a.number || !b.number) return {std::nullopt, c.Op("sub", {ValueOf(c, a), ValueOf(c, b)})};
-  if (__builtin_sub_overflow(*a.number, *b.number, &rest)) c.Fail(Invalid("a size overflows"));
-  return {rest, nullptr};
-}
-
-std::vector<TorchSize> AllSizes(TorchCall& c, Value* x) { return SizesAt(c, x, 0, c.Rank(x)); }
-
-Value* ReshapeAsDeclared(TorchCall& c, Value* x, const std::vector<TorchSize>& sizes,
-                         const Shape* declared) {
+Expr ReshapeAsDeclared(const Expr& x, const std::vector<Size>& sizes, const Shape* declared) {
+  Builder& b = x.builder();
   std::vector<int64_t> copied, open;
   int64_t unknown = 0, zeros = 0;
   bool all_copied = true;
@@ -56,16 +43,15 @@ Value* ReshapeAsDeclared(TorchCall& c, Value* x, const std::vector<TorchSize>& s
     all_copied = all_copied && in && declared && axis < in->rank() && axis < declared->rank() &&
                  !(*declared)[axis].is_unknown() && (*declared)[axis] == (*in)[axis];
   }
-  if (unknown == 0) return c.Reshape(x, open);
+  if (unknown == 0) return Reshape(x, open);
   // What is left over for one size; with others of 0 there would be no telling.
-  if (unknown == 1 && zeros == 0) return c.Op("reshape", {x, c.Int64s(open)}, {{"allowzero", 0}});
+  if (unknown == 1 && zeros == 0) return x.Op("reshape", {Ints(b, open)}, {{"allowzero", 0}});
   if (all_copied && zeros == 0 && std::find(copied.begin(), copied.end(), -1) == copied.end()) {
-    return c.Op("reshape", {x, c.Int64s(copied)}, {{"allowzero", 0}});
+    return x.Op("reshape", {Ints(b, copied)}, {{"allowzero", 0}});
   }
-  const bool left_over = std::any_of(sizes.begin(), sizes.end(), [](const TorchSize& size) {
-    return size.number && *size.number < 0;
-  });
-  return c.Op("reshape", {x, c.SizesAsValue(sizes)}, {{"allowzero", !left_over}});
+  const bool left_over = std::any_of(
+      sizes.begin(), sizes.end(), [](const Size& size) { return size.number && *size.number < 0; });
+  return x.Op("reshape", {Vector(b, sizes)}, {{"allowzero", !left_over}});
 }
 
 namespace {
@@ -77,13 +63,13 @@ Values Same(TorchCall& c) {
 
 Values View(TorchCall& c, std::string_view name) {
   Value* x = c.Tensor("self");
-  return {ReshapeAsDeclared(c, x, c.Sizes(name), c.out_shape())};
+  return {ReshapeAsDeclared({c, x}, c.Sizes(name), c.out_shape())};
 }
 
 Values Alike(TorchCall& c) {
   Value* x = c.Tensor("self");
   Value* other = c.Tensor("other");
-  return {ReshapeAsDeclared(c, x, AllSizes(c, other), other->shape())};
+  return {ReshapeAsDeclared({c, x}, AllSizes({c, other}), other->shape())};
 }
 
 // The bits of elements as others of the same width; of other widths the last axis grows or shrinks.
@@ -104,25 +90,25 @@ Values Flatten(TorchCall& c) {
   if (rank == 0) {
     c.Axis("start_dim", x, 0);
     c.Axis("end_dim", x, -1);
-    return {c.Reshape(x, {1})};
+    return {Reshape({c, x}, {1})};
   }
   const int64_t start = c.Axis("start_dim", x, 0), end = c.Axis("end_dim", x, -1);
   if (start > end) return c.Fail(Invalid("start_dim ", start, " is after end_dim ", end));
-  std::vector<TorchSize> sizes = SizesAt(c, x, 0, start);
-  sizes.push_back(Times(c, SizesAt(c, x, start, end + 1)));
-  const std::vector<TorchSize> rest = SizesAt(c, x, end + 1, rank);
+  std::vector<Size> sizes = SizesAt({c, x}, 0, start);
+  sizes.push_back(Product(c, SizesAt({c, x}, start, end + 1)));
+  const std::vector<Size> rest = SizesAt({c, x}, end + 1, rank);
   sizes.insert(sizes.end(), rest.begin(), rest.end());
-  return {ReshapeAsDeclared(c, x, sizes, c.out_shape())};
+  return {ReshapeAsDeclared({c, x}, sizes, c.out_shape())};
 }
 
 // One -1 among the sizes is what the others leave of the axis.
 Values Unflatten(TorchCall& c) {
   Value* x = c.Tensor("self");
   const int64_t axis = c.Axis("dim", x);
-  std::vector<TorchSize> inner = c.Sizes("sizes");
+  std::vector<Size> inner = c.Sizes("sizes");
   int64_t known = 1;
-  TorchSize* open = nullptr;
-  for (TorchSize& size : inner) {
+  Size* open = nullptr;
+  for (Size& size : inner) {
     if (size.number && *size.number == -1) {
       if (open) return c.Fail(Invalid("two sizes of -1"));
       open = &size;
@@ -131,30 +117,30 @@ Values Unflatten(TorchCall& c) {
     }
   }
   if (open) {
-    const TorchSize whole = SizeAt(c, x, axis);
+    const Size whole = SizeAt({c, x}, axis);
     if (known > 0) {
       *open = DividedBy(c, whole, known);
     } else {
       Value* others = nullptr;
-      for (const TorchSize& size : inner) {
+      for (const Size& size : inner) {
         if (&size == open) continue;
-        others = others ? c.Op("mul", {others, ValueOf(c, size)}) : ValueOf(c, size);
+        others = others ? c.Op("mul", {others, Scalar(c, size)}) : Scalar(c, size);
       }
-      *open = {std::nullopt, c.Op("div", {ValueOf(c, whole), others})};
+      *open = c.Op("div", {Scalar(c, whole), others});
     }
   }
-  std::vector<TorchSize> sizes = SizesAt(c, x, 0, axis);
+  std::vector<Size> sizes = SizesAt({c, x}, 0, axis);
   sizes.insert(sizes.end(), inner.begin(), inner.end());
-  const std::vector<TorchSize> rest = SizesAt(c, x, axis + 1, c.Rank(x));
+  const std::vector<Size> rest = SizesAt({c, x}, axis + 1, c.Rank(x));
   sizes.insert(sizes.end(), rest.begin(), rest.end());
-  return {ReshapeAsDeclared(c, x, sizes, c.out_shape())};
+  return {ReshapeAsDeclared({c, x}, sizes, c.out_shape())};
 }
 
 // --- Axes of size 1 -------------------------------------------------------------------------
 
-Values Unsqueeze(TorchCall& c) {
+Values UnsqueezeCall(TorchCall& c) {
   Value* x = c.Tensor("self");
-  return {c.Unsqueeze(x, {c.NormalAxis(c.Int("dim"), c.Rank(x) + 1)})};
+  return {Unsqueeze({c, x}, {c.NormalAxis(c.Int("dim"), c.Rank(x) + 1)})};
 }
 
 // Only axes whose size is 1 go. A size that is not known is what the program took it for: its
@@ -177,11 +163,11 @@ Values SqueezeAxes(TorchCall& c, Value* x, const std::vector<int64_t>& axes) {
     }
   }
   std::sort(ones.begin(), ones.end());
-  return {ones.empty() ? c.Op("identity", {x}) : c.Squeeze(x, ones)};
+  return {ones.empty() ? c.Op("identity", {x}) : Squeeze({c, x}, ones)};
 }
-Values Squeeze(TorchCall& c) {
+Values SqueezeCall(TorchCall& c) {
   Value* x = c.Tensor("self");
-  return SqueezeAxes(c, x, AllAxes(c, x));
+  return SqueezeAxes(c, x, AllAxes({c, x}));
 }
 Values SqueezeDims(TorchCall& c) {
   Value* x = c.Tensor("self");
@@ -195,9 +181,9 @@ Values SqueezeDims(TorchCall& c) {
 Value* AtLeast(TorchCall& c, Value* x, int64_t rank) {
   const int64_t own = c.Rank(x);
   if (own >= rank) return c.Op("identity", {x});
-  if (own == 0) return c.Unsqueeze(x, CountedFrom(0, rank));
-  if (own == 2) return c.Unsqueeze(x, {2});
-  return c.Unsqueeze(x, rank == 2 ? std::vector<int64_t>{0} : std::vector<int64_t>{0, 2});
+  if (own == 0) return Unsqueeze({c, x}, CountedFrom(0, rank));
+  if (own == 2) return Unsqueeze({c, x}, {2});
+  return Unsqueeze({c, x}, rank == 2 ? std::vector<int64_t>{0} : std::vector<int64_t>{0, 2});
 }
 Values AtLeastAll(TorchCall& c, int64_t rank) {
   Values results;
@@ -211,9 +197,9 @@ Values Swap(TorchCall& c, std::string_view a, std::string_view b) {
   Value* x = c.Tensor("self");
   const int64_t from = c.Axis(a, x), to = c.Axis(b, x);
   if (c.Rank(x) == 0) return {c.Op("identity", {x})};
-  std::vector<int64_t> perm = AllAxes(c, x);
+  std::vector<int64_t> perm = AllAxes({c, x});
   std::swap(perm[static_cast<size_t>(from)], perm[static_cast<size_t>(to)]);
-  return {c.Transpose(x, std::move(perm))};
+  return {Transpose({c, x}, std::move(perm))};
 }
 
 Values Permute(TorchCall& c) {
@@ -221,7 +207,7 @@ Values Permute(TorchCall& c) {
   std::vector<int64_t> perm = c.Ints("dims");
   for (int64_t& axis : perm) axis = c.NormalAxis(axis, c.Rank(x));
   if (perm.empty()) return {c.Op("identity", {x})};
-  return {c.Transpose(x, std::move(perm))};
+  return {Transpose({c, x}, std::move(perm))};
 }
 
 Values MoveAxes(TorchCall& c) {
@@ -245,7 +231,7 @@ Values MoveAxes(TorchCall& c) {
     while (moved[next]) ++next;
     place = static_cast<int64_t>(next++);
   }
-  return {c.Transpose(x, std::move(perm))};
+  return {Transpose({c, x}, std::move(perm))};
 }
 
 // The last two axes swapped, or all of them turned around.
@@ -254,14 +240,14 @@ Values Transposed(TorchCall& c, bool all, bool conjugate) {
   if (conjugate && IsComplex(x->dtype())) {
     return c.Fail(Unimplemented("conjugates of complex elements"));
   }
-  std::vector<int64_t> perm = AllAxes(c, x);
+  std::vector<int64_t> perm = AllAxes({c, x});
   if (perm.size() < 2) return {c.Op("identity", {x})};
   if (all) {
     std::reverse(perm.begin(), perm.end());
   } else {
     std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
   }
-  return {c.Transpose(x, std::move(perm))};
+  return {Transpose({c, x}, std::move(perm))};
 }
 TorchHandler TransposedBy(bool all, bool conjugate) {
   return [=](TorchCall& c) { return Transposed(c, all, conjugate); };
@@ -270,23 +256,23 @@ TorchHandler TransposedBy(bool all, bool conjugate) {
 // --- Broadcasting ---------------------------------------------------------------------------
 
 // -1 keeps a size. A size of 1 that is asked for is no more than that, so shapes are the result's.
-Values Expand(TorchCall& c) {
+Values ExpandCall(TorchCall& c) {
   Value* x = c.Tensor("self");
   c.Ignore({"implicit"});
-  std::vector<TorchSize> sizes = c.Sizes("size");
+  std::vector<Size> sizes = c.Sizes("size");
   const int64_t added = static_cast<int64_t>(sizes.size()) - c.Rank(x);
   if (added < 0) return c.Fail(Invalid("expand to fewer axes"));
   for (int64_t i = 0; i < static_cast<int64_t>(sizes.size()); ++i) {
-    TorchSize& size = sizes[static_cast<size_t>(i)];
+    Size& size = sizes[static_cast<size_t>(i)];
     if (!size.number || *size.number != -1) continue;
     if (i < added) return c.Fail(Invalid("-1 is the size of a new axis"));
-    size = {1, nullptr};
+    size = 1;
   }
-  return {x2ir::Expand(c, x, c.SizesAsValue(sizes))};
+  return {Expand({c, x}, Vector(c, sizes))};
 }
 Values ExpandAs(TorchCall& c) {
   Value* x = c.Tensor("self");
-  return {x2ir::Expand(c, x, c.SizesAsValue(AllSizes(c, c.Tensor("other"))))};
+  return {Expand({c, x}, Vector(c, AllSizes(c.Tensor("other"))))};
 }
 
 // As much as each lacks of the common shape.
@@ -297,11 +283,11 @@ Values BroadcastTensors(TorchCall& c) {
     Value* x = tensors[i];
     const Shape* want = c.out_shape(i);
     if (want && want->is_static()) {
-      results.push_back(x2ir::Expand(c, x, c.Int64s(*want->Static())));
+      results.push_back(Expand({c, x}, Ints(c, *want->Static())));
       continue;
     }
     for (size_t j = 0; j < tensors.size(); ++j) {
-      if (j != i) x = x2ir::Expand(c, x, ShapeOf(c, tensors[j]));
+      if (j != i) x = Expand({c, x}, ShapeOf({c, tensors[j]}));
     }
     results.push_back(tensors.size() == 1 ? c.Op("identity", {x}) : x);
   }
@@ -338,9 +324,9 @@ X2IR_TORCH(identity).Is({"aten::clone.default", "aten::contiguous.default", "ate
       .Is("aten::flatten.using_ints", Flatten)
       .Is("aten::unflatten.int", Unflatten)
       .Is("aten::ravel.default",
-          [](TorchCall& c) -> Values { return {c.Reshape(c.Tensor("self"), {-1})}; });
-  IsView("unsqueeze", "aten::unsqueeze.default", Unsqueeze);
-  IsView("squeeze", "aten::squeeze.default", Squeeze);
+          [](TorchCall& c) -> Values { return {Reshape(c.Tensor("self"), {-1})}; });
+  IsView("unsqueeze", "aten::unsqueeze.default", UnsqueezeCall);
+  IsView("squeeze", "aten::squeeze.default", SqueezeCall);
   IsView("squeeze", "aten::squeeze.dim", SqueezeDims);
   IsView("squeeze", "aten::squeeze.dims", SqueezeDims);
   const auto at_least = [](std::string_view name, int64_t rank) {
@@ -369,9 +355,9 @@ X2IR_TORCH(identity).Is({"aten::clone.default", "aten::contiguous.default", "ate
       .Is({"aten::mH.default", "aten::mH.a", "aten::matrix_H.default", "aten::matrix_H.a",
            "aten::adjoint.default"},
           TransposedBy(false, true));
-  IsView("expand", "aten::expand.default", Expand);
+  IsView("expand", "aten::expand.default", ExpandCall);
   TorchSpec("expand")
-      .Is("aten::broadcast_to.default", Expand)
+      .Is("aten::broadcast_to.default", ExpandCall)
       .Is("aten::expand_as.default", ExpandAs)
       .Is("aten::broadcast_tensors.default", BroadcastTensors);
   return true;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "x2ir/handlers/torch/layers.h"
-#include "x2ir/handlers/torch/pieces.h"
 
 namespace X2IR_API x2ir {
 
@@ -17,20 +16,10 @@ void IsView(Symbol ir, std::string_view op, const TorchHandler& handler);
 // The type of the result, which the program must say; Fail()s where it does not.
 DType OutType(TorchCall& c);
 
-TorchSize Plus(TorchCall& c, const TorchSize& a, const TorchSize& b);
-TorchSize Minus(TorchCall& c, const TorchSize& a, const TorchSize& b);
-
 // x with other sizes. `declared`, where known, tells what is behind sizes that are computed: a
 // constant says what they are wherever one can.
-Value* ReshapeAsDeclared(TorchCall& c, Value* x, const std::vector<TorchSize>& sizes,
-                         const Shape* declared);
-// The shape as sizes: computed only where it is not known.
-std::vector<TorchSize> AllSizes(TorchCall& c, Value* x);
+Expr ReshapeAsDeclared(const Expr& x, const std::vector<Size>& sizes, const Shape* declared);
 
-// [start, end) of an axis.
-Value* Part(TorchCall& c, Value* x, int64_t axis, const TorchSize& start, const TorchSize& end);
-// One row of an axis, which goes.
-Value* Row(TorchCall& c, Value* x, int64_t axis, int64_t index);
 // x cut along an axis into parts of these sizes.
 Values Cut(TorchCall& c, Value* x, int64_t axis, const std::vector<int64_t>& sizes);
 
@@ -43,7 +32,7 @@ std::vector<int64_t> StridedPositions(TorchCall& c, const std::vector<int64_t>& 
                                       const std::vector<int64_t>& strides, int64_t offset);
 
 // The diagonal of a matrix in the last two axes of x.
-Value* Diagonal(TorchCall& c, Value* x, int64_t offset, int64_t axis1, int64_t axis2);
+Expr Diagonal(const Expr& x, int64_t offset, int64_t axis1, int64_t axis2);
 
 }  // namespace x2ir
 

@@ -72,7 +72,7 @@ absl::StatusOr<Values> ThresholdedReluAsWhere(Rewrite& r) {
   // float16 does not have every alpha.
   X2IR_ASSIGN_OR_RETURN(const DType wide, FloatComputeType(t));
   Value* alpha = r.b.Scalar(wide, r.attrs().Float("alpha"), "alpha");
-  Value* above = r.b.Op("greater", {CastTo(r.b, r.in(0), wide), alpha});
+  Value* above = r.b.Op("greater", {Expr(r.b, r.in(0)).To(wide), alpha});
   return Values{r.b.Op("where", {above, r.in(0), r.b.Scalar(t, 0, "zero")})};
 }
 

@@ -18,8 +18,8 @@ constexpr DType kDouble = DType::kFloat64;  // what evaluation computes in
 Value* Places(Builder& b, Value* size, bool align_corners) {
   const auto number = [&](double v) { return b.Scalar(kDouble, v); };
   Value* i = b.Op("range", {b.Int(0, "start"), size, b.Int(1, "step")});
-  Value* twice = b.Op("mul", {CastTo(b, i, kDouble), number(2)});
-  Value* n = CastTo(b, size, kDouble);
+  Value* twice = b.Op("mul", {Expr(b, i).To(kDouble), number(2)});
+  Value* n = Expr(b, size).To(kDouble);
   if (!align_corners) {
     Value* part = b.Op("div", {b.Op("add", {twice, number(1)}), n});
     return b.Op("sub", {part, number(1)});
@@ -60,7 +60,7 @@ absl::StatusOr<Values> AffineGridAsProducts(Rewrite& r) {
       if (known.value() > kMaxLoweringElements) return CannotExpress("a size of ", known.value());
       places = KnownPlaces(b, known.value(), align);
     } else {
-      Value* size = b.Op("gather", {CastTo(b, r.in(1), DType::kInt64), b.Int(axis, "axis")});
+      Value* size = b.Op("gather", {Expr(b, r.in(1)).To(DType::kInt64), b.Int(axis, "axis")});
       places = Places(b, size, align);
     }
     std::vector<int64_t> after(k);
@@ -69,7 +69,7 @@ absl::StatusOr<Values> AffineGridAsProducts(Rewrite& r) {
   }
   std::vector<int64_t> places_axes(axes);
   std::iota(places_axes.begin(), places_axes.end(), 1);
-  Value* matrix = CastTo(b, r.in(0), kDouble);
+  Value* matrix = Expr(b, r.in(0)).To(kDouble);
   std::vector<Value*> rows;
   for (int64_t i = 0; i < axes; ++i) {
     Value* row = b.Op("gather", {matrix, b.Int(i, "row")}, {{"axis", 1}});
@@ -82,7 +82,7 @@ absl::StatusOr<Values> AffineGridAsProducts(Rewrite& r) {
     rows.push_back(b.Op("unsqueeze", {sum, b.Ints({axes + 1}, "axes")}));
   }
   Value* grid = b.Op("concat", rows, {{"axis", axes + 1}});
-  return Values{CastTo(b, grid, r.dtype(0))};
+  return Values{Expr(b, grid).To(r.dtype(0))};
 }
 X2IR_LOWERING(affine_grid, AsConstant);
 X2IR_LOWERING(affine_grid, AffineGridAsProducts);

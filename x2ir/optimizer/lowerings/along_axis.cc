@@ -107,8 +107,8 @@ absl::StatusOr<Values> RangeInFloat32(Rewrite& r) {
     return CannotExpress("only ranges of 16-bit floats go through float32");
   }
   std::vector<Value*> bounds;
-  for (size_t i = 0; i < 3; ++i) bounds.push_back(CastTo(r.b, r.in(i), DType::kFloat32));
-  return Values{CastTo(r.b, r.b.Op("range", std::move(bounds)), t)};
+  for (size_t i = 0; i < 3; ++i) bounds.push_back(Expr(r.b, r.in(i)).To(DType::kFloat32));
+  return Values{Expr(r.b, r.b.Op("range", std::move(bounds))).To(t)};
 }
 X2IR_LOWERING(range, RangeInFloat32);
 
@@ -121,7 +121,7 @@ Value* CountSteps(Builder& b, Value* from, Value* to, Value* step) {
   const auto rest = [&](Value* x, Value* quotient) {
     return b.Op("sub", {x, b.Op("mul", {quotient, step})});
   };
-  const auto number = [&](Value* condition) { return CastTo(b, condition, DType::kInt64); };
+  const auto number = [&](Value* condition) { return Expr(b, condition).To(DType::kInt64); };
   Value *q_to = b.Op("div", {to, step}), *q_from = b.Op("div", {from, step});
   Value *r_to = rest(to, q_to), *r_from = rest(from, q_from);
   Value* above = b.Op("greater", {r_to, r_from});
@@ -141,7 +141,7 @@ absl::StatusOr<Values> RangeOfPositions(Rewrite& r) {
   IntegerMath math(r);
   const DType t = r.dtype(0);
   const auto bound = [&](size_t i, DType to) {
-    return b.Op("reshape", {CastTo(b, r.in(i), to), b.Ints({1}, "vector")});
+    return b.Op("reshape", {Expr(b, r.in(i)).To(to), b.Ints({1}, "vector")});
   };
   Value* count;
   DType wide = t;
@@ -149,13 +149,13 @@ absl::StatusOr<Values> RangeOfPositions(Rewrite& r) {
     const DType d = DType::kFloat64;
     Value* steps = b.Op("div", {b.Op("sub", {bound(1, d), bound(0, d)}), bound(2, d)});
     steps = b.Op("max", {b.Op("ceil", {steps}), b.Scalar(d, 0, "zero")});
-    count = CastTo(b, steps, DType::kInt64);
+    count = Expr(b, steps).To(DType::kInt64);
   } else if (IsInteger(t) && t != DType::kUInt64) {
     wide = DType::kInt64;
     using Known = std::vector<int64_t>;
     if (KnownInts(r.in(0)) == Known{0} && KnownInts(r.in(2)) == Known{1}) {
       const Integers limit = math.Max(math.Read(r.in(1)), math.Of({0}));
-      return Values{CastTo(b, math.Get(math.Positions(limit)), t)};
+      return Values{Expr(b, math.Get(math.Positions(limit))).To(t)};
     }
     Value *start = bound(0, wide), *limit = bound(1, wide), *delta = bound(2, wide);
     // Both directions as one: upwards by |delta|.
@@ -165,9 +165,9 @@ absl::StatusOr<Values> RangeOfPositions(Rewrite& r) {
   } else {
     return CannotExpress("ranges of ", Name(t), " have no formula");
   }
-  Value* i = CastTo(b, math.Get(math.Positions({std::nullopt, count})), wide);
+  Value* i = Expr(b, math.Get(math.Positions({std::nullopt, count}))).To(wide);
   Value* y = b.Op("add", {bound(0, wide), b.Op("mul", {i, bound(2, wide)})});
-  return Values{CastTo(b, y, t)};
+  return Values{Expr(b, y).To(t)};
 }
 X2IR_LOWERING(range, RangeOfPositions);
 

@@ -16,9 +16,9 @@ Value* AxisMatrix(Rewrite& r, Value* axes, int64_t rank) {
 }
 
 Value* AxisMask(Rewrite& r, Value* axes, int64_t rank) {
-  Value* matrix = CastTo(r.b, AxisMatrix(r, axes, rank), DType::kInt32);
+  Value* matrix = Expr(r.b, AxisMatrix(r, axes, rank)).To(DType::kInt32);
   Value* count = r.b.Op("reduce_sum", {matrix, r.b.Ints({0}, "first")}, {{"keepdims", 0}});
-  return CastTo(r.b, count, DType::kBool);
+  return Expr(r.b, count).To(DType::kBool);
 }
 
 Value* ByAxis(Rewrite& r, Value* matrix, Value* values, Value* otherwise) {
@@ -28,8 +28,8 @@ Value* ByAxis(Rewrite& r, Value* matrix, Value* values, Value* otherwise) {
   const AttributeMap drop = {{"keepdims", 0}};
   Value* placed =
       b.Op("reduce_sum", {b.Op("where", {matrix, column, b.Int(0, "zero")}), first}, drop);
-  Value* count = b.Op("reduce_sum", {CastTo(b, matrix, DType::kInt32), first}, drop);
-  return b.Op("where", {CastTo(b, count, DType::kBool), placed, otherwise});
+  Value* count = b.Op("reduce_sum", {Expr(b, matrix).To(DType::kInt32), first}, drop);
+  return b.Op("where", {Expr(b, count).To(DType::kBool), placed, otherwise});
 }
 
 absl::StatusOr<Value*> SizesToReshape(Rewrite& r, Value* x) {

@@ -37,14 +37,14 @@ absl::StatusOr<Values> ShiftByTable(Rewrite& r) {
     table = Tensor::Of<uint32_t>({bits}, std::vector<uint32_t>(powers.begin(), powers.end()));
   }
   // A shift by the width or more leaves nothing. As int64 the largest shifts are negative.
-  Value* n = CastTo(b, r.in(1), DType::kInt64);
+  Value* n = Expr(b, r.in(1)).To(DType::kInt64);
   Value* zero = b.Int(0, "zero");
   Value* fits = b.Op(
       "and", {b.Op("not", {b.Op("less", {n, zero})}), b.Op("less", {n, b.Int(bits, "width")})});
   Value* index = b.Op("where", {fits, n, zero});
   Value* power = b.Op("gather", {b.Constant(std::move(table), "powers"), index}, {{"axis", 0}});
-  Value* y = b.Op(left ? "mul" : "div", {CastTo(b, r.in(0), wide), power});
-  return Values{CastTo(b, b.Op("mul", {y, CastTo(b, fits, wide)}), t)};
+  Value* y = b.Op(left ? "mul" : "div", {Expr(b, r.in(0)).To(wide), power});
+  return Values{Expr(b, b.Op("mul", {y, Expr(b, fits).To(wide)})).To(t)};
 }
 X2IR_LOWERING(bit_shift, ShiftByTable);
 

@@ -71,8 +71,8 @@ absl::StatusOr<Values> Col2ImAsGather(Rewrite& r) {
   for (const auto& at : places) layers = std::max(layers, at.size());
   if (layers > kMaxLayers) return CannotExpress(layers, " numbers fall on one pixel");
   const int64_t channels = (*x)[1].value() / *cells;
-  Value* columns =
-      b.Op("reshape", {CastTo(b, r.in(0), t), b.Ints({0, channels, *cells * *positions}, "shape")});
+  Value* columns = b.Op(
+      "reshape", {Expr(b, r.in(0)).To(t), b.Ints({0, channels, *cells * *positions}, "shape")});
   Value* sum = nullptr;
   for (size_t k = 0; k < layers; ++k) {
     std::vector<int64_t> picks;
@@ -90,7 +90,7 @@ absl::StatusOr<Values> Col2ImAsGather(Rewrite& r) {
   }
   std::vector<int64_t> dims = {0, channels};
   dims.insert(dims.end(), image->begin(), image->end());
-  return Values{CastTo(b, b.Op("reshape", {sum, b.Ints(dims, "shape")}), r.dtype(0))};
+  return Values{Expr(b, b.Op("reshape", {sum, b.Ints(dims, "shape")})).To(r.dtype(0))};
 }
 X2IR_LOWERING(col2im, Col2ImAsGather);
 

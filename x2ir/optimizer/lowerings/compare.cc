@@ -109,7 +109,7 @@ absl::StatusOr<Values> WhereAsGather(Rewrite& r) {
   std::vector<int64_t> places(*count);
   std::iota(places.begin(), places.end(), 0);
   Value* here = b.Constant(Tensor::Of<int64_t>(*dims, absl::MakeConstSpan(places)), "places");
-  Value* otherwise = CastTo(b, b.Op("not", {r.in(0)}), DType::kInt64);
+  Value* otherwise = Expr(b, b.Op("not", {r.in(0)})).To(DType::kInt64);
   Value* skip = b.Op("mul", {otherwise, b.Int(*count, "count")});
   return Values{
       b.Op("gather", {b.Op("concat", branches, {{"axis", 0}}), b.Op("add", {here, skip})})};
@@ -119,14 +119,14 @@ absl::StatusOr<Values> WhereAsGather(Rewrite& r) {
 absl::StatusOr<Values> ShrinkAsWhere(Rewrite& r) {
   X2IR_ASSIGN_OR_RETURN(const DType t, FloatComputeType(r.dtype(0)));
   Builder& b = r.b;
-  Value* x = CastTo(b, r.in(0), t);
+  Value* x = Expr(b, r.in(0)).To(t);
   const double lambd = r.attrs().Float("lambd");
   Value* bias = b.Scalar(t, r.attrs().Float("bias"), "bias");
   Value* below = b.Op("less", {x, b.Scalar(t, -lambd, "low")});
   Value* above = b.Op("greater", {x, b.Scalar(t, lambd, "high")});
   Value* rest = b.Op("where", {b.Op("is_nan", {x}), x, b.Scalar(t, 0, "zero")});
   rest = b.Op("where", {above, b.Op("sub", {x, bias}), rest});
-  return Values{CastTo(b, b.Op("where", {below, b.Op("add", {x, bias}), rest}), r.dtype(0))};
+  return Values{Expr(b, b.Op("where", {below, b.Op("add", {x, bias}), rest})).To(r.dtype(0))};
 }
 
 }  // namespace

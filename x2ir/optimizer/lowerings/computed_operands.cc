@@ -49,7 +49,7 @@ absl::StatusOr<Values> UnsqueezeAsReshape(Rewrite& r) {
     sizes = b.Ints(std::vector<int64_t>(rank, 1), "sizes");
   } else {
     Value* is_new = AxisMask(r, r.in(1), rank);
-    Value* old = CastTo(b, b.Op("not", {is_new}), DType::kInt64);
+    Value* old = Expr(b, b.Op("not", {is_new})).To(DType::kInt64);
     Value* count = b.Op("cum_sum", {old, b.Int(0, "axis")});
     Value* from = math.Maximum(b.Op("sub", {count, b.Int(1, "one")}), b.Int(0, "zero"));
     sizes = b.Op("where", {is_new, b.Int(1, "new"), b.Op("gather", {sizes, from}, {{"axis", 0}})});

@@ -32,7 +32,7 @@ std::vector<Side> SidesOf(Builder& b, Value* at, int64_t size, DType t) {
   Value* high_weight = b.Op("sub", {place, low});
   const auto side = [&](Value* i, Value* weight) {
     Value* outside = b.Op("or", {b.Op("less", {i, zero}), b.Op("less", {last, i})});
-    return Side{CastTo(b, Arithmetic(b, t).Clip(i, zero, last), DType::kInt64),
+    return Side{Clip({b, i}, {b, zero}, {b, last}).To(DType::kInt64),
                 b.Op("and", {near, b.Op("not", {outside})}), weight};
   };
   return {side(low, b.Op("sub", {one, high_weight})), side(b.Op("add", {low, one}), high_weight)};
@@ -85,7 +85,7 @@ absl::StatusOr<Values> DeformConvAsGather(Rewrite& r) {
   };
   // Pixels as rows, all channels of an offset group of one in each.
   const int64_t per_part = channels / parts;
-  Value* rows = reshaped(CastTo(b, r.in(kXOperand), t), {batch, parts, per_part, plane});
+  Value* rows = reshaped(Expr(b, r.in(kXOperand)).To(t), {batch, parts, per_part, plane});
   rows = b.Op("transpose", {rows}, {{"perm", {0, 1, 3, 2}}});
   rows = reshaped(rows, {batch * parts * plane, per_part});
   std::vector<int64_t> firsts;
@@ -93,7 +93,7 @@ absl::StatusOr<Values> DeformConvAsGather(Rewrite& r) {
   Value* first =
       b.Constant(Tensor::Of<int64_t>({batch, parts, 1, 1}, absl::MakeConstSpan(firsts)), "images");
 
-  Value* offsets = reshaped(CastTo(b, r.in(kOffset), t),
+  Value* offsets = reshaped(Expr(b, r.in(kOffset)).To(t),
                             {batch, parts, cells, static_cast<int64_t>(axes), positions});
   const std::vector<int64_t> strides = Strides(in);
   std::vector<Side> corners = {{first, nullptr, nullptr}};
@@ -126,22 +126,22 @@ absl::StatusOr<Values> DeformConvAsGather(Rewrite& r) {
     seen = seen ? b.Op("add", {seen, pixel}) : pixel;
   }
   if (Given(r, kMask)) {
-    Value* mask = reshaped(CastTo(b, r.in(kMask), t), {batch, parts, cells, positions});
+    Value* mask = reshaped(Expr(b, r.in(kMask)).To(t), {batch, parts, cells, positions});
     seen = b.Op("mul", {seen, per_channel(mask)});
   }
   const int64_t column = channels / groups * cells;
   seen = b.Op("transpose", {seen}, {{"perm", {0, 1, 4, 2, 3}}});
   seen = reshaped(seen, {batch, groups, column, positions});
-  Value* weights = reshaped(CastTo(b, r.in(kW), t), {groups, out_channels / groups, column});
+  Value* weights = reshaped(Expr(b, r.in(kW)).To(t), {groups, out_channels / groups, column});
   std::vector<int64_t> dims = {batch, out_channels};
   dims.insert(dims.end(), p.out.begin(), p.out.end());
   Value* y = reshaped(b.Op("matmul", {weights, seen}), dims);
   if (Given(r, kBias)) {
     std::vector<int64_t> bias(axes + 1, 1);
     bias[0] = out_channels;
-    y = b.Op("add", {y, reshaped(CastTo(b, r.in(kBias), t), bias)});
+    y = b.Op("add", {y, reshaped(Expr(b, r.in(kBias)).To(t), bias)});
   }
-  return Values{CastTo(b, y, r.dtype(kXOperand))};
+  return Values{Expr(b, y).To(r.dtype(kXOperand))};
 }
 X2IR_LOWERING(deform_conv, DeformConvAsGather);
 

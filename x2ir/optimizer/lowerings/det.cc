@@ -16,7 +16,7 @@ absl::StatusOr<Values> SmallDet(Rewrite& r) {
   if (n != Dim(1) && n != Dim(2))
     return CannotExpress("only matrices of 1 or 2 rows have a formula");
   Builder& b = r.b;
-  Value* matrix = CastTo(b, r.in(0), DType::kFloat64);
+  Value* matrix = Expr(b, r.in(0)).To(DType::kFloat64);
   const int64_t last = x->rank() - 1;
   const auto at = [&](int64_t row, int64_t column) {
     Value* v = b.Op("gather", {matrix, b.Int(row, "row")}, {{"axis", last - 1}});
@@ -26,7 +26,7 @@ absl::StatusOr<Values> SmallDet(Rewrite& r) {
   if (n == Dim(2)) {
     y = b.Op("sub", {b.Op("mul", {y, at(1, 1)}), b.Op("mul", {at(0, 1), at(1, 0)})});
   }
-  return Values{CastTo(b, y, r.dtype(0))};
+  return Values{Expr(b, y).To(r.dtype(0))};
 }
 X2IR_LOWERING(det, SmallDet);
 

@@ -40,8 +40,8 @@ absl::StatusOr<Named> WithoutRepeats(Rewrite& r, Named x) {
         return CannotExpress("a diagonal needs axes of equal size");
       }
       Value* places = math.Get(math.Positions(math.Size(x.value, first)), "positions");
-      Value* on =
-          b.Op("equal", {AlongAxis(b, places, first, rank), AlongAxis(b, places, second, rank)});
+      Value* on = b.Op("equal", {AlongAxis({b, places}, first, rank, "axes"),
+                                 AlongAxis({b, places}, second, rank, "axes")});
       Value* kept = b.Op("where", {on, x.value, b.Scalar(t, 0, "zero")});
       x.value = b.Op("reduce_sum", {kept, b.Ints({second}, "axis")}, {{"keepdims", 0}});
       x.letters.erase(k, 1);

@@ -77,7 +77,7 @@ absl::StatusOr<Values> ModAsDiv(Rewrite& r) {
   if (!IsInteger(t) || BitWidth(t) < 8) return CannotExpress("mod as div is for integers");
   const DType wide = BitWidth(t) < 32 ? DType::kInt32 : t;
   Builder& b = r.b;
-  Value *x = CastTo(b, r.in(0), wide), *y = CastTo(b, r.in(1), wide);
+  Value *x = Expr(b, r.in(0)).To(wide), *y = Expr(b, r.in(1)).To(wide);
   Value* zero = b.Scalar(wide, 0, "zero");
   Value* one = b.Scalar(wide, 1, "one");
   Value* trivial = b.Op("less", {y, one});
@@ -85,7 +85,7 @@ absl::StatusOr<Values> ModAsDiv(Rewrite& r) {
     trivial = b.Op("and", {trivial, b.Op("greater", {y, b.Scalar(wide, -2, "least")})});
     y = b.Op("where", {trivial, one, y});
   } else {
-    y = b.Op("add", {y, CastTo(b, trivial, wide)});
+    y = b.Op("add", {y, Expr(b, trivial).To(wide)});
   }
   Value* rest = b.Op("sub", {x, b.Op("mul", {b.Op("div", {x, y}), y})});
   if (r.attrs().Int("fmod") == 0 && IsSignedInt(t)) {
@@ -96,7 +96,7 @@ absl::StatusOr<Values> ModAsDiv(Rewrite& r) {
         b.Op("or", {b.Op("and", {negative, b.Op("not", {below})}), b.Op("and", {positive, below})});
     rest = b.Op("where", {move, b.Op("add", {rest, y}), rest});
   }
-  return Values{CastTo(b, rest, t)};
+  return Values{Expr(b, rest).To(t)};
 }
 
 // The exponent in the base's type, where that has the same numbers.

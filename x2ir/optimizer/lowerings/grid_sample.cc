@@ -19,39 +19,37 @@ constexpr int64_t kMaxSize = int64_t{1} << 22;  // of an axis: float32 counts th
 
 struct Sampler {
   Builder& b;
-  Arithmetic m;  // in the type that places are computed in
-  DType place_type;
+  DType place_type;  // that places are computed in
   std::string mode, padding;
   bool align_corners;
 };
 
 // What bounds the coordinates of an axis: see Bounds in the evaluation.
 struct SampleBounds {
-  Value *size, *last, *low, *high;
+  Expr size, last, low, high;
 };
 
-SampleBounds BoundsOf(Sampler& s, Value* size) {
-  Value* last = s.m.Add(size, -1);
-  if (s.align_corners) return {size, last, s.m.Number(0), last};
-  return {size, last, s.m.Number(-0.5), s.m.Add(size, -0.5)};
+SampleBounds BoundsOf(const Sampler& s, const Expr& size) {
+  const Expr last = size + -1;
+  if (s.align_corners) return {size, last, size.Number(0), last};
+  return {size, last, size.Number(-0.5), size + -0.5};
 }
 
 // x folded back into the bounds; what is no number goes to the low one.
-Value* Reflect(Sampler& s, Value* x, const SampleBounds& k) {
-  Arithmetic& m = s.m;
-  Value* range = m.Sub(k.high, k.low);
-  Value* below = m.Less(x, k.low);
-  Value* outside = m.Or(below, m.Less(k.high, x));
-  Value* distance = m.Where(below, m.Sub(k.low, x), m.Sub(x, k.high));
-  Value* turns = m.Floor(m.Div(distance, range));
-  Value* rest = m.Sub(distance, m.Mul(turns, range));
-  Value* half = m.Mul(turns, 0.5);
-  Value* odd = m.Less(m.Floor(half), half);
-  Value* from_low = s.b.Op("xor", {below, odd});
-  Value* folded = m.Where(from_low, m.Add(k.low, rest), m.Sub(k.high, rest));
-  Value* y = m.Where(outside, m.Clip(folded, k.low, k.high), x);
-  Value* finite = m.Less(s.b.Op("abs", {x}), m.Number(kInf));
-  return m.Where(m.And(finite, m.Less(m.Number(0), range)), y, k.low);
+Expr Reflect(const Expr& x, const SampleBounds& k) {
+  const Expr range = k.high - k.low;
+  const Expr below = x < k.low;
+  const Expr outside = below | (k.high < x);
+  const Expr distance = Where(below, k.low - x, x - k.high);
+  const Expr turns = Floor(distance / range);
+  const Expr rest = distance - turns * range;
+  const Expr half = turns * 0.5;
+  const Expr odd = Floor(half) < half;
+  const Expr from_low = below ^ odd;
+  const Expr folded = Where(from_low, k.low + rest, k.high - rest);
+  const Expr y = Where(outside, Clip(folded, k.low, k.high), x);
+  const Expr finite = Abs(x) < kInf;
+  return Where(finite & (0 < range), y, k.low);
 }
 
 // A pixel along one axis, for every result: where it is, whether it is there (null: always), and
@@ -60,66 +58,55 @@ struct Tap {
   Value *index, *there, *weight;
 };
 
-Tap TapAt(Sampler& s, Value* i, const SampleBounds& k, Value* weight) {
-  Arithmetic& m = s.m;
-  Value* zero = m.Number(0);
+Tap TapAt(const Sampler& s, Expr i, const SampleBounds& k, Value* weight) {
+  const Expr zero = i.Number(0);
   Tap tap{nullptr, nullptr, weight};
   if (s.padding == "zeros") {
-    tap.there = m.Not(m.Or(m.Less(i, zero), m.Less(k.last, i)));
+    tap.there = !((i < zero) | (k.last < i));
   } else if (s.padding == "reflection") {
-    Value* outside = m.Or(m.Less(i, zero), m.Less(k.last, i));
+    const Expr outside = (i < zero) | (k.last < i);
     // Cut off towards zero, and never below -1: then the clip below makes it 0.
-    Value* folded = Reflect(s, i, k);
-    i = m.Where(outside, m.Floor(m.Clip(folded, zero, k.last)), i);
+    const Expr folded = Reflect(i, k);
+    i = Where(outside, Floor(Clip(folded, zero, k.last)), i);
   }
-  tap.index = CastTo(s.b, m.Clip(i, zero, k.last), DType::kInt64);
+  tap.index = Clip(i, zero, k.last).To(DType::kInt64);
   return tap;
 }
 
 // The weights of a cubic kernel with a = -3/4 around a place t after the second pixel.
-std::vector<Value*> CubicWeights(Arithmetic w, Value* t) {
+std::vector<Value*> CubicWeights(const Expr& t) {
   constexpr double a = -0.75;
-  const auto near = [&](Value* d) {
-    Value* inner = w.Add(w.Mul(d, a + 2), -(a + 3));
-    return w.Add(w.Mul(w.Mul(inner, d), d), 1);
-  };
-  const auto far = [&](Value* d) {
-    Value* inner = w.Add(w.Mul(d, a), -5 * a);
-    return w.Add(w.Mul(w.Add(w.Mul(inner, d), 8 * a), d), -4 * a);
-  };
-  return {far(w.Add(t, 1)), near(t), near(w.Sub(w.Number(1), t)), far(w.Sub(w.Number(2), t))};
+  const auto near = [&](const Expr& d) { return (d * (a + 2) + -(a + 3)) * d * d + 1; };
+  const auto far = [&](const Expr& d) { return ((d * a + -5 * a) * d + 8 * a) * d + -4 * a; };
+  return {far(t + 1), near(t), near(1 - t), far(2 - t)};
 }
 
 // The pixels along an axis of that size for places from -1 to 1; weights of type `weight_type`.
-std::vector<Tap> TapsAlong(Sampler& s, Value* place, Value* size, DType weight_type) {
-  Arithmetic& m = s.m;
+std::vector<Tap> TapsAlong(const Sampler& s, const Expr& place, const Expr& size,
+                           DType weight_type) {
   const SampleBounds k = BoundsOf(s, size);
-  Value* moved = m.Add(place, 1);
-  Value* x = s.align_corners ? m.Mul(m.Mul(moved, 0.5), k.last)
-                             : m.Mul(m.Add(m.Mul(moved, size), -1), 0.5);
-  if (s.mode == "nearest") x = s.b.Op("round", {x});
+  const Expr moved = place + 1;
+  Expr x = s.align_corners ? moved * 0.5 * k.last : (moved * size + -1) * 0.5;
+  if (s.mode == "nearest") x = Round(x);
   if (s.padding == "border") {
-    Value* inside = s.b.Op(
-        "and", {s.b.Op("greater_or_equal", {x, k.low}), s.b.Op("less_or_equal", {x, k.high})});
-    Value* edge = m.Where(m.Less(m.Number(0), x), k.last, m.Number(0));
-    x = m.Where(inside, x, edge);
+    const Expr above = x >= k.low, below = x <= k.high;
+    const Expr edge = Where(0 < x, k.last, 0);
+    x = Where(above & below, x, edge);
   } else if (s.padding == "reflection") {
-    x = Reflect(s, x, k);
+    x = Reflect(x, k);
   } else {  // what is no number is nowhere
-    x = m.Where(s.b.Op("is_nan", {x}), m.Number(-4), x);
+    x = Where(IsNan(x), -4, x);
   }
-  x = m.Clip(x, m.Number(-4), m.Add(size, 4));
-  if (s.mode == "nearest") return {TapAt(s, s.b.Op("round", {x}), k, nullptr)};
-  Value* floor = m.Floor(x);
-  Value* t = CastTo(s.b, m.Sub(x, floor), weight_type);
-  Arithmetic w(s.b, weight_type);
+  x = Clip(x, x.Number(-4), size + 4);
+  if (s.mode == "nearest") return {TapAt(s, Round(x), k, nullptr)};
+  const Expr floor = Floor(x);
+  const Expr t = (x - floor).To(weight_type);
   const bool cubic = s.mode == "cubic";
-  const std::vector<Value*> weights =
-      cubic ? CubicWeights(w, t) : std::vector<Value*>{w.Sub(w.Number(1), t), t};
+  const std::vector<Value*> weights = cubic ? CubicWeights(t) : std::vector<Value*>{1 - t, t};
   std::vector<Tap> taps;
   for (size_t i = 0; i < weights.size(); ++i) {
     const double offset = static_cast<double>(i) - (cubic ? 1 : 0);
-    taps.push_back(TapAt(s, m.Add(floor, offset), k, weights[i]));
+    taps.push_back(TapAt(s, Shifted(floor, offset), k, weights[i]));
   }
   return taps;
 }
@@ -153,11 +140,7 @@ absl::StatusOr<Values> GridSampleAsGather(Rewrite& r) {
   }
   const int64_t axes = x->rank() - 2;
   X2IR_ASSIGN_OR_RETURN(const DType place_type, FloatComputeType(r.dtype(1)));
-  Sampler s{b,
-            Arithmetic(b, place_type),
-            place_type,
-            r.attrs().String("mode"),
-            r.attrs().String("padding_mode"),
+  Sampler s{b, place_type, r.attrs().String("mode"), r.attrs().String("padding_mode"),
             r.attrs().Int("align_corners") != 0};
   const DType dtype = r.dtype(0);
   if (!IsFloating(dtype) && !IsInteger(dtype) && dtype != DType::kBool) {
@@ -186,9 +169,9 @@ absl::StatusOr<Values> GridSampleAsGather(Rewrite& r) {
   if ((*x)[1].is_static()) channels = b.Ints({(*x)[1].value()}, "channels");
   Value* row_shape = b.Op("concat", {b.Ints({-1}, "rows"), channels}, {{"axis", 0}});
   Value* rows = b.Op("reshape", {b.Op("transpose", {r.in(0)}, {{"perm", perm}}), row_shape});
-  if (!moves) rows = CastTo(b, rows, weight_type);
+  if (!moves) rows = Expr(b, rows).To(weight_type);
 
-  Value* places = CastTo(b, r.in(1), place_type);
+  Value* places = Expr(b, r.in(1)).To(place_type);
   std::vector<Value*> strides(axes + 1, nullptr);  // in rows; null: 1
   for (int64_t axis = axes; axis-- > 0;) {
     Value* size = SizeOfAxis(b, r.in(0), 2 + axis, DType::kInt64);
@@ -197,8 +180,9 @@ absl::StatusOr<Values> GridSampleAsGather(Rewrite& r) {
   std::vector<Tap> taps;
   for (int64_t axis = 0; axis < axes; ++axis) {
     // The grid names the last axis first.
-    Value* place = b.Op("gather", {places, b.Int(axes - 1 - axis, "coordinate")}, {{"axis", -1}});
-    Value* size = SizeOfAxis(b, r.in(0), 2 + axis, place_type);
+    const Expr place(
+        b, b.Op("gather", {places, b.Int(axes - 1 - axis, "coordinate")}, {{"axis", -1}}));
+    const Expr size = SizeOfAxis(b, r.in(0), 2 + axis, place_type);
     taps = Combine(s, taps, TapsAlong(s, place, size, weight_type), strides[axis + 1]);
   }
   // The first row of each image.
@@ -225,7 +209,7 @@ absl::StatusOr<Values> GridSampleAsGather(Rewrite& r) {
   std::iota(back.begin(), back.end(), -1);
   back[0] = 0;
   back[1] = axes + 1;
-  return Values{CastTo(b, b.Op("transpose", {sum}, {{"perm", back}}), dtype)};
+  return Values{Expr(b, b.Op("transpose", {sum}, {{"perm", back}})).To(dtype)};
 }
 X2IR_LOWERING(grid_sample, GridSampleAsGather);
 

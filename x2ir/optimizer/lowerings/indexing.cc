@@ -73,7 +73,7 @@ absl::StatusOr<Values> GatherNdAsFlatGather(Rewrite& r) {
   for (int64_t i = 0; i < batch; ++i) {
     const Integers offsets = math.Mul(math.Positions(math.Size(r.in(0), i)),
                                       math.Product(math.Sizes(r.in(0), i + 1, end)));
-    index = b.Op("add", {index, AlongAxis(b, math.Get(offsets, "offsets"), i, q - 1)});
+    index = b.Op("add", {index, AlongAxis({b, math.Get(offsets, "offsets")}, i, q - 1, "axes")});
   }
   // flatten, unlike reshape, is exact for empty tensors at every opset.
   Value* picked =
@@ -105,7 +105,7 @@ absl::StatusOr<Values> GatherElementsAsGather(Rewrite& r) {
   for (int64_t i = 0; i < rank; ++i) {
     if (i == axis || (*r.in(1)->shape())[i] == Dim(1)) continue;
     const Integers offsets = math.Mul(math.Positions(math.Size(r.in(1), i)), stride(i));
-    index = b.Op("add", {index, AlongAxis(b, math.Get(offsets, "offsets"), i, rank)});
+    index = b.Op("add", {index, AlongAxis({b, math.Get(offsets, "offsets")}, i, rank, "axes")});
   }
   Value* flat = b.Op("reshape", {r.in(0), b.Ints({-1}, "flat")});
   return Values{b.Op("gather", {flat, index}, {{"axis", 0}})};
@@ -122,9 +122,9 @@ absl::StatusOr<Values> ReverseSequenceAsGather(Rewrite& r) {
   if (batch < 0 || time < 0 || batch >= rank || time >= rank || batch == time) {
     return Invalid("batch_axis and time_axis: expected two axes");
   }
-  Value* steps =
-      AlongAxis(b, math.Get(math.Positions(math.Size(r.in(0), time)), "steps"), time, rank);
-  Value* length = AlongAxis(b, CastTo(b, r.in(1), DType::kInt64), batch, rank);
+  Value* steps = AlongAxis({b, math.Get(math.Positions(math.Size(r.in(0), time)), "steps")}, time,
+                           rank, "axes");
+  Value* length = AlongAxis({b, Expr(b, r.in(1)).To(DType::kInt64)}, batch, rank, "axes");
   Value* last = b.Op("sub", {length, b.Int(1, "one")});
   Value* index = b.Op("where", {b.Op("less", {steps, length}), b.Op("sub", {last, steps}), steps});
   index = b.Op("expand", {index, b.Op("shape", {r.in(0)})});
@@ -169,8 +169,8 @@ X2IR_LOWERING(top_k, TopKOfAll);
 absl::StatusOr<Values> TopKInFloat64(Rewrite& r) {
   const DType t = r.dtype(0);
   if (!IsInteger(t) || BitWidth(t) > 32) return CannotExpress(Name(t), " is not exact in float64");
-  Values best = r.b.Ops("top_k", {CastTo(r.b, r.in(0), DType::kFloat64), r.in(1)}, r.attrs(), 2);
-  best[0] = CastTo(r.b, best[0], t);
+  Values best = r.b.Ops("top_k", {Expr(r.b, r.in(0)).To(DType::kFloat64), r.in(1)}, r.attrs(), 2);
+  best[0] = Expr(r.b, best[0]).To(t);
   return best;
 }
 X2IR_LOWERING(top_k, TopKInFloat64);

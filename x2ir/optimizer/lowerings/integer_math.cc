@@ -28,7 +28,7 @@ int64_t Apply(std::string_view op, int64_t a, int64_t b) {
 
 Integers IntegerMath::Read(Value* operand) {
   if (auto known = KnownInts(operand)) return Of(*std::move(known));
-  Value* value = CastTo(b_, operand, DType::kInt64);
+  Value* value = Expr(b_, operand).To(DType::kInt64);
   const Shape* shape = value->shape();
   if (!shape || shape->rank() != 1) value = b_.Op("reshape", {value, b_.Ints({-1}, "vector")});
   return {std::nullopt, value};
@@ -121,17 +121,9 @@ Value* IntegerMath::Select(Value* a, Value* b, std::string_view compare, std::st
 }
 
 Value* IntegerMath::FromFront(Value* indices, const Integers& size) {
-  indices = CastTo(b_, indices, DType::kInt64);
+  indices = Expr(b_, indices).To(DType::kInt64);
   Value* negative = b_.Op("less", {indices, b_.Int(0, "zero")});
   return b_.Op("where", {negative, b_.Op("add", {indices, Get(size, "size")}), indices});
-}
-
-Value* AlongAxis(Builder& b, Value* vector, int64_t axis, int64_t rank) {
-  std::vector<int64_t> added;
-  for (int64_t i = 0; i < rank; ++i) {
-    if (i != axis) added.push_back(i);
-  }
-  return added.empty() ? vector : b.Op("unsqueeze", {vector, b.Ints(added, "axes")});
 }
 
 }  // namespace x2ir

@@ -61,9 +61,6 @@ class IntegerMath {
   const int opset_;
 };
 
-// A vector as a tensor of `rank` axes, all but `axis` of size 1.
-Value* AlongAxis(Builder& b, Value* vector, int64_t axis, int64_t rank);
-
 }  // namespace x2ir
 
 #endif  // X2IR_OPTIMIZER_LOWERINGS_INTEGER_MATH_H_

@@ -56,9 +56,9 @@ absl::StatusOr<Values> PowInFloat64(Rewrite& r) {
       (!IsFloating(base) && !IsFloating(exponent))) {
     return CannotExpress("in float64, it is for a base and an exponent of two types, one a float");
   }
-  Value* power =
-      r.b.Op("pow", {CastTo(r.b, r.in(0), DType::kFloat64), CastTo(r.b, r.in(1), DType::kFloat64)});
-  return Values{CastTo(r.b, power, base)};
+  Value* power = r.b.Op(
+      "pow", {Expr(r.b, r.in(0)).To(DType::kFloat64), Expr(r.b, r.in(1)).To(DType::kFloat64)});
+  return Values{Expr(r.b, power).To(base)};
 }
 
 // Two integer types: the exponent in the base's, where that has all its numbers.
@@ -68,7 +68,7 @@ absl::StatusOr<Values> PowOfIntegers(Rewrite& r) {
       BitWidth(exponent) + (IsSignedInt(exponent) ? 0 : 1) > BitWidth(base)) {
     return CannotExpress("exponents of ", Name(exponent), " do not fit ", Name(base));
   }
-  return Values{r.b.Op("pow", {r.in(0), CastTo(r.b, r.in(1), base)})};
+  return Values{r.b.Op("pow", {r.in(0), Expr(r.b, r.in(1)).To(base)})};
 }
 
 // One integer type: the powers of the base by 1, 2, 4, .. and of these the product of those that
@@ -124,7 +124,7 @@ DType TypeForBits(DType t) {
 // The bits of an operand along a new last axis, each 0 or 1.
 Value* Bits(Builder& b, Value* x, Value* powers, DType wide) {
   const DType t = x->dtype();
-  Value* v = CastTo(b, x, wide);
+  Value* v = Expr(b, x).To(wide);
   // What is negative counts from 2^width: the bits below are those of two's complement.
   if (IsSignedInt(t) && BitWidth(t) < 64) {
     v = b.Op("add", {v, b.Scalar(wide, std::ldexp(1.0, BitWidth(t)), "turn")});
@@ -154,7 +154,7 @@ absl::StatusOr<Values> ByBits(Rewrite& r, Value* (*combine)(Builder&, Value* x, 
   const int64_t rank = std::max(r.rank(0), r.rank(1));
   Value* sum = r.b.Op("reduce_sum", {r.b.Op("mul", {bits, powers}), r.b.Ints({rank}, "axes")},
                       {{"keepdims", 0}});
-  return Values{CastTo(r.b, sum, t)};
+  return Values{Expr(r.b, sum).To(t)};
 }
 
 Value* AndOf(Builder& b, Value* x, Value* y, DType) { return b.Op("mul", {x, y}); }

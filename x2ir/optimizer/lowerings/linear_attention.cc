@@ -42,7 +42,7 @@ absl::StatusOr<Values> LinearAttentionUnrolled(Rewrite& r) {
   const auto split = [&](size_t i, std::vector<int64_t> last) {
     std::vector<int64_t> sizes = {0, length};
     sizes.insert(sizes.end(), last.begin(), last.end());
-    return b.Op("reshape", {CastTo(b, r.in(i), t), b.Ints(sizes, "shape")});
+    return b.Op("reshape", {Expr(b, r.in(i)).To(t), b.Ints(sizes, "shape")});
   };
   Value* query = split(kQuery, {heads, q_heads / heads, dk});
   Value* key = split(kKey, {heads, dk, 1});
@@ -60,7 +60,7 @@ absl::StatusOr<Values> LinearAttentionUnrolled(Rewrite& r) {
   }
   Value* state;
   if (Given(r, kState)) {
-    state = CastTo(b, r.in(kState), t);
+    state = Expr(b, r.in(kState)).To(t);
   } else {
     Value* batch = b.Op("slice", {b.Op("shape", {r.in(kQuery)}), b.Ints({0}, "start"),
                                   b.Ints({1}, "end"), b.Ints({0}, "axes")});
@@ -87,7 +87,7 @@ absl::StatusOr<Values> LinearAttentionUnrolled(Rewrite& r) {
   Value* y = outputs.size() == 1 ? outputs[0] : b.Op("concat", outputs, {{"axis", 1}});
   y = b.Op("reshape", {y, b.Ints({0, length, q_heads * dv}, "shape")});
   const DType state_type = r.dtype(Given(r, kState) ? kState : kQuery);
-  return Values{CastTo(b, y, r.dtype(kQuery)), CastTo(b, state, state_type)};
+  return Values{Expr(b, y).To(r.dtype(kQuery)), Expr(b, state).To(state_type)};
 }
 X2IR_LOWERING(linear_attention, LinearAttentionUnrolled);
 

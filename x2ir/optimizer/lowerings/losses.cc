@@ -21,7 +21,7 @@ absl::StatusOr<Value*> LossOf(Rewrite& r, Value* log_prob) {
   if (!IsFloating(t) || !IsInteger(r.dtype(1))) {
     return CannotExpress("the element types of the operands are not known");
   }
-  Value* target = r.dtype(1) == DType::kInt32 ? r.in(1) : CastTo(b, r.in(1), DType::kInt64);
+  Value* target = r.dtype(1) == DType::kInt32 ? r.in(1) : Expr(b, r.in(1)).To(DType::kInt64);
   const DType index = target->dtype();
   Value* zero = b.Scalar(wide, 0, "zero");
   Value* ignored = nullptr;
@@ -39,10 +39,10 @@ absl::StatusOr<Value*> LossOf(Rewrite& r, Value* log_prob) {
   Value* axis = b.Ints({1}, "axis");
   Value* picked =
       b.Op("gather_elements", {log_prob, b.Op("unsqueeze", {target, axis})}, {{"axis", 1}});
-  Value* loss = b.Op("neg", {CastTo(b, b.Op("squeeze", {picked, axis}), wide)});
+  Value* loss = b.Op("neg", {Expr(b, b.Op("squeeze", {picked, axis})).To(wide)});
   Value* weight = nullptr;
   if (r.has(2)) {
-    weight = CastTo(b, b.Op("gather", {r.in(2), target}, {{"axis", 0}}), wide);
+    weight = Expr(b, b.Op("gather", {r.in(2), target}, {{"axis", 0}})).To(wide);
     loss = b.Op("mul", {loss, weight});
     if (ignored) weight = b.Op("where", {ignored, zero, weight});
   } else if (ignored) {
@@ -57,7 +57,7 @@ absl::StatusOr<Value*> LossOf(Rewrite& r, Value* log_prob) {
     loss = weight ? b.Op("div", {reduce("reduce_sum", loss), reduce("reduce_sum", weight)})
                   : reduce("reduce_mean", loss);
   }
-  return CastTo(b, loss, t);
+  return Expr(b, loss).To(t);
 }
 
 absl::StatusOr<Values> LikelihoodByPicking(Rewrite& r) {
@@ -67,12 +67,12 @@ absl::StatusOr<Values> LikelihoodByPicking(Rewrite& r) {
 X2IR_LOWERING(negative_log_likelihood_loss, LikelihoodByPicking);
 
 absl::StatusOr<Values> CrossEntropyByPicking(Rewrite& r) {
-  Value* scores = CastTo(r.b, r.in(0), SumType(r.dtype(0)));
+  Value* scores = Expr(r.b, r.in(0)).To(SumType(r.dtype(0)));
   Value* log_prob = r.b.Op("log_softmax", {scores}, {{"axis", 1}});
   X2IR_ASSIGN_OR_RETURN(Value * loss, LossOf(r, log_prob));
   Values results = {loss};
   if (r.num_outputs() > 1) {
-    results.push_back(r.node.output(1) ? CastTo(r.b, log_prob, r.dtype(0)) : nullptr);
+    results.push_back(r.node.output(1) ? Expr(r.b, log_prob).To(r.dtype(0)) : nullptr);
   }
   return results;
 }

@@ -25,7 +25,7 @@ absl::StatusOr<Values> PadAllAxes(Rewrite& r) {
   Value* pads;
   if (!axes) {
     Value* rows =
-        r.b.Op("reshape", {CastTo(r.b, r.in(1), DType::kInt64), r.b.Ints({2, -1}, "rows")});
+        r.b.Op("reshape", {Expr(r.b, r.in(1)).To(DType::kInt64), r.b.Ints({2, -1}, "rows")});
     Value* matrix = AxisMatrix(r, r.in(3), rank);
     Value* zero = r.b.Int(0, "zero");
     const auto row = [&](int64_t i) {

@@ -174,9 +174,9 @@ absl::StatusOr<WindowSums> SumWindows(Rewrite& r, Value* x, bool include_pad) {
 absl::StatusOr<Values> AveragePoolAsGather(Rewrite& r) {
   X2IR_RETURN_IF_ERROR(FloatComputeType(r.dtype(0)).status());
   const bool include_pad = r.attrs().Int("count_include_pad") != 0;
-  Value* x = CastTo(r.b, r.in(0), DType::kFloat64);
+  Value* x = Expr(r.b, r.in(0)).To(DType::kFloat64);
   X2IR_ASSIGN_OR_RETURN(const WindowSums w, SumWindows(r, x, include_pad));
-  return Values{CastTo(r.b, r.b.Op("div", {w.sums, w.counts}), r.dtype(0))};
+  return Values{Expr(r.b, r.b.Op("div", {w.sums, w.counts})).To(r.dtype(0))};
 }
 X2IR_LOWERING(average_pool, AveragePoolAsGather);
 
@@ -185,14 +185,14 @@ absl::StatusOr<Values> LpPoolAsGather(Rewrite& r) {
   Builder& b = r.b;
   const auto p = static_cast<double>(r.attrs().Int("p"));
   const auto number = [&](double v) { return b.Scalar(DType::kFloat64, v); };
-  Value* x = CastTo(b, r.in(0), DType::kFloat64);
+  Value* x = Expr(b, r.in(0)).To(DType::kFloat64);
   Value* size = b.Op("abs", {x});
   Value* power = p == 1 ? size : p == 2 ? b.Op("mul", {x, x}) : b.Op("pow", {size, number(p)});
   X2IR_ASSIGN_OR_RETURN(const WindowSums w, SumWindows(r, power, false));
   Value* y = p == 1   ? w.sums
              : p == 2 ? b.Op("sqrt", {w.sums})
                       : b.Op("pow", {w.sums, number(1 / p)});
-  return Values{CastTo(b, y, r.dtype(0))};
+  return Values{Expr(b, y).To(r.dtype(0))};
 }
 X2IR_LOWERING(lp_pool, LpPoolAsGather);
 

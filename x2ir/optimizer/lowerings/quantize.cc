@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/expr.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/optimizer/lowering.h"
@@ -15,10 +16,6 @@ namespace x2ir {
 namespace {
 
 constexpr int64_t kMaxElements = int64_t{1} << 24;  // of a constant that is made here
-
-Value* CastTo(Rewrite& r, Value* x, DType t) {
-  return x->dtype() == t ? x : r.b.Op("cast", {x}, {{"to", Name(t)}});
-}
 
 const Shape* ShapeOf(const Rewrite& r, size_t i) { return r.has(i) ? r.in(i)->shape() : nullptr; }
 
@@ -82,7 +79,8 @@ absl::StatusOr<Values> QuantizeInOneType(Rewrite& r) {
   }
   AttributeMap attrs = r.attrs();
   attrs.Erase("precision");
-  std::vector<Value*> operands = {CastTo(r, r.in(0), t.compute), CastTo(r, r.in(1), t.compute)};
+  std::vector<Value*> operands = {Expr(r.b, r.in(0)).To(t.compute),
+                                  Expr(r.b, r.in(1)).To(t.compute)};
   if (Has(r, 2)) operands.push_back(r.in(2));
   return Values{r.b.Op("quantize_linear", operands, std::move(attrs))};
 }
@@ -119,18 +117,19 @@ absl::StatusOr<Values> QuantizeAsArithmetic(Rewrite& r) {
     return CannotExpress("quantization to ", Name(t.out), " has no other form");
   }
   X2IR_ASSIGN_OR_RETURN(Value * scale, PlaceScale(r, r.in(1)));
-  Value* quotient = r.b.Op("div", {CastTo(r, r.in(0), t.compute), CastTo(r, scale, t.compute)});
-  Value* y = r.b.Op("round", {CastTo(r, quotient, DType::kFloat32)});
+  Value* quotient =
+      r.b.Op("div", {Expr(r.b, r.in(0)).To(t.compute), Expr(r.b, scale).To(t.compute)});
+  Value* y = r.b.Op("round", {Expr(r.b, quotient).To(DType::kFloat32)});
   if (Has(r, 2)) {
     X2IR_ASSIGN_OR_RETURN(Value * zero_point, PlaceScale(r, r.in(2)));
-    y = r.b.Op("add", {y, CastTo(r, zero_point, DType::kFloat32)});
+    y = r.b.Op("add", {y, Expr(r.b, zero_point).To(DType::kFloat32)});
   }
   const bool is_signed = IsSignedInt(t.out);
   const double lo = is_signed ? -std::ldexp(1.0, bits - 1) : 0;
   const double hi = std::ldexp(1.0, is_signed ? bits - 1 : bits) - 1;
   y = r.b.Op("clip",
              {y, r.b.Scalar(DType::kFloat32, lo, "min"), r.b.Scalar(DType::kFloat32, hi, "max")});
-  return Values{CastTo(r, y, t.out)};
+  return Values{Expr(r.b, y).To(t.out)};
 }
 X2IR_LOWERING(quantize_linear, QuantizeAsArithmetic);
 
@@ -147,9 +146,9 @@ absl::StatusOr<Values> DequantizeToFloat32(Rewrite& r) {
     return CannotExpress("it gives float32 already");
   }
   attrs.Erase("output_dtype");
-  std::vector<Value*> operands = {r.in(0), CastTo(r, r.in(1), DType::kFloat32)};
+  std::vector<Value*> operands = {r.in(0), Expr(r.b, r.in(1)).To(DType::kFloat32)};
   if (Has(r, 2)) operands.push_back(r.in(2));
-  return Values{CastTo(r, r.b.Op("dequantize_linear", operands, std::move(attrs)), out)};
+  return Values{Expr(r.b, r.b.Op("dequantize_linear", operands, std::move(attrs))).To(out)};
 }
 X2IR_LOWERING(dequantize_linear, DequantizeToFloat32);
 
@@ -162,10 +161,10 @@ absl::StatusOr<Values> DequantizeAsArithmetic(Rewrite& r) {
   if (Has(r, 2) && !(IsInteger(x) && BitWidth(x) <= 16)) {
     return CannotExpress("x of ", Name(x), " with a zero point has no other form");
   }
-  Value* y = CastTo(r, r.in(0), DType::kFloat32);
+  Value* y = Expr(r.b, r.in(0)).To(DType::kFloat32);
   if (Has(r, 2)) {
     X2IR_ASSIGN_OR_RETURN(Value * zero_point, PlaceScale(r, r.in(2)));
-    y = r.b.Op("sub", {y, CastTo(r, zero_point, DType::kFloat32)});
+    y = r.b.Op("sub", {y, Expr(r.b, zero_point).To(DType::kFloat32)});
   }
   X2IR_ASSIGN_OR_RETURN(Value * scale, PlaceScale(r, r.in(1)));
   return Values{r.b.Op("mul", {y, scale})};
@@ -205,10 +204,10 @@ absl::StatusOr<Value*> PlaceVector(Rewrite& r, Value* v, int64_t axis, int64_t r
 // Operand i minus the zero point that is operand `zero`, in a type that holds the difference. A
 // vector of zero points stands along `axis` of it.
 absl::StatusOr<Value*> Centered(Rewrite& r, size_t i, size_t zero, int64_t axis, DType t) {
-  Value* v = CastTo(r, r.in(i), t);
+  Value* v = Expr(r.b, r.in(i)).To(t);
   if (!Has(r, zero)) return v;
   X2IR_ASSIGN_OR_RETURN(Value * zero_point, PlaceVector(r, r.in(zero), axis, r.rank(i)));
-  return r.b.Op("sub", {v, CastTo(r, zero_point, t)});
+  return r.b.Op("sub", {v, Expr(r.b, zero_point).To(t)});
 }
 
 absl::StatusOr<Values> MatMulIntegerAsMatMul(Rewrite& r) {
@@ -229,7 +228,7 @@ absl::StatusOr<Values> ConvIntegerAsConv(Rewrite& r) {
   }
   X2IR_ASSIGN_OR_RETURN(Value * a, Centered(r, 0, 2, r.rank(0) - 1, DType::kFloat64));
   X2IR_ASSIGN_OR_RETURN(Value * b, Centered(r, 1, 3, 0, DType::kFloat64));
-  return Values{CastTo(r, r.b.Op("conv", {a, b}, r.attrs()), DType::kInt32)};
+  return Values{Expr(r.b, r.b.Op("conv", {a, b}, r.attrs())).To(DType::kInt32)};
 }
 X2IR_LOWERING(conv_integer, ConvIntegerAsConv);
 
@@ -240,15 +239,15 @@ absl::StatusOr<Values> Requantized(Rewrite& r, Value* sums, Value* scale_a, Valu
   if (out != DType::kInt8 && out != DType::kUInt8) {
     return CannotExpress("quantization to ", Name(out), " has no other form");
   }
-  Value* factor =
-      r.b.Op("mul", {CastTo(r, scale_a, DType::kFloat32), CastTo(r, scale_b, DType::kFloat32)});
-  factor = r.b.Op("div", {factor, CastTo(r, r.in(scale), DType::kFloat32)});
-  Value* y = r.b.Op("round", {r.b.Op("mul", {sums, CastTo(r, factor, DType::kFloat64)})});
-  y = r.b.Op("add", {y, CastTo(r, r.in(zero), DType::kFloat64)});
+  Value* factor = r.b.Op(
+      "mul", {Expr(r.b, scale_a).To(DType::kFloat32), Expr(r.b, scale_b).To(DType::kFloat32)});
+  factor = r.b.Op("div", {factor, Expr(r.b, r.in(scale)).To(DType::kFloat32)});
+  Value* y = r.b.Op("round", {r.b.Op("mul", {sums, Expr(r.b, factor).To(DType::kFloat64)})});
+  y = r.b.Op("add", {y, Expr(r.b, r.in(zero)).To(DType::kFloat64)});
   const bool is_signed = out == DType::kInt8;
   y = r.b.Op("clip", {y, r.b.Scalar(DType::kFloat64, is_signed ? -128 : 0, "min"),
                       r.b.Scalar(DType::kFloat64, is_signed ? 127 : 255, "max")});
-  return Values{CastTo(r, y, out)};
+  return Values{Expr(r.b, y).To(out)};
 }
 
 // The factor is a float32, whatever the type of the scales.
@@ -257,7 +256,7 @@ absl::StatusOr<Values> QLinearMatMulInFloat32(Rewrite& r) {
     return CannotExpress("its scales are float32 already, or of a type that is not known");
   }
   std::vector<Value*> operands = r.node.inputs();
-  for (size_t i : {1, 4, 6}) operands[i] = CastTo(r, operands[i], DType::kFloat32);
+  for (size_t i : {1, 4, 6}) operands[i] = Expr(r.b, operands[i]).To(DType::kFloat32);
   return Values{r.b.Op("qlinear_matmul", operands)};
 }
 X2IR_LOWERING(qlinear_matmul, QLinearMatMulInFloat32);
@@ -278,7 +277,7 @@ absl::StatusOr<Values> QLinearConvAsConv(Rewrite& r) {
   X2IR_ASSIGN_OR_RETURN(Value * w, Centered(r, 3, 5, 0, DType::kFloat64));
   X2IR_ASSIGN_OR_RETURN(Value * scale_w, PlaceVector(r, r.in(4), 1, r.rank(0)));
   std::vector<Value*> operands = {x, w};
-  if (Has(r, 8)) operands.push_back(CastTo(r, r.in(8), DType::kFloat64));
+  if (Has(r, 8)) operands.push_back(Expr(r.b, r.in(8)).To(DType::kFloat64));
   return Requantized(r, r.b.Op("conv", operands, r.attrs()), r.in(1), scale_w, 6, 7);
 }
 X2IR_LOWERING(qlinear_conv, QLinearConvAsConv);

@@ -63,8 +63,8 @@ absl::StatusOr<Values> ReduceComputedAxes(Rewrite& r) {
   // No axes are all axes, unless noop_with_empty_axes.
   Value* reduced = AxisMask(r, r.in(1), rank);
   if (r.attrs().Int("noop_with_empty_axes") == 0) {
-    Value* any = b.Op("reduce_sum", {CastTo(b, reduced, DType::kInt32)}, {{"keepdims", 0}});
-    reduced = b.Op("or", {reduced, b.Op("not", {CastTo(b, any, DType::kBool)})});
+    Value* any = b.Op("reduce_sum", {Expr(b, reduced).To(DType::kInt32)}, {{"keepdims", 0}});
+    reduced = b.Op("or", {reduced, b.Op("not", {Expr(b, any).To(DType::kBool)})});
   }
   Value* kept = b.Op("not", {reduced});
   Value* one = b.Int(1, "one");
@@ -100,7 +100,7 @@ absl::StatusOr<Values> ReduceComputedAxes(Rewrite& r) {
 absl::StatusOr<Values> ReduceBools(Rewrite& r) {
   if (r.dtype(0) != DType::kBool) return CannotExpress("it is not of bools");
   std::vector<Value*> operands = r.node.inputs();
-  operands[0] = CastTo(r.b, operands[0], DType::kInt32);
+  operands[0] = Expr(r.b, operands[0]).To(DType::kInt32);
   Value* y = r.b.Op(r.node.op(), std::move(operands), r.attrs());
   return Values{r.b.Op("greater", {y, r.b.Scalar(DType::kInt32, 0, "zero")})};
 }

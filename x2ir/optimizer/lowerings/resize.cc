@@ -203,136 +203,132 @@ absl::StatusOr<AxisTaps> KnownTaps(const Resampling& s, const AxisToResize& a) {
 
 // An axis of which something is computed: see MakeAxes in the evaluation.
 struct ComputedAxis {
-  Value *in, *out;     // float32
-  Value* scale;        // float32
-  Value* length;       // float64
-  Value *start, *end;  // float32, null without a region
-  Value* places;       // 0, 1, .. out - 1 as float32
+  Expr in = nullptr, out = nullptr;     // float32
+  Expr scale = nullptr;                 // float32
+  Expr length = nullptr;                // float64
+  Expr start = nullptr, end = nullptr;  // float32, null without a region
+  Expr places = nullptr;                // 0, 1, .. out - 1 as float32
 };
 
 absl::StatusOr<ComputedAxis> ReadAxis(const Resampling& s, int64_t axis, int64_t i, int64_t n) {
   Builder& b = s.r.b;
-  Arithmetic d(b, DType::kFloat64);
   const auto element = [&](size_t operand, int64_t k, DType t) {
-    return CastTo(b, b.Op("gather", {s.r.in(operand), b.Int(k, "axis")}), t);
+    return Expr(b, b.Op("gather", {s.r.in(operand), b.Int(k, "axis")})).To(t);
   };
-  ComputedAxis a{};
+  ComputedAxis a;
   a.in = SizeOfAxis(b, s.r.in(kX), axis, DType::kFloat32);
-  Value* part = nullptr;
+  Expr part = nullptr;
   if (s.crop) {
     a.start = element(kRoi, i, DType::kFloat32);
     a.end = element(kRoi, i + n, DType::kFloat32);
-    part = d.Sub(CastTo(b, a.end, DType::kFloat64), CastTo(b, a.start, DType::kFloat64));
+    part = a.end.To(DType::kFloat64) - a.start.To(DType::kFloat64);
   }
-  Value* count;  // int64
+  Expr count = nullptr;  // int64
   if (Given(s.r, kSizes)) {
     count = element(kSizes, i, DType::kInt64);
-    a.length = CastTo(b, count, DType::kFloat64);
+    a.length = count.To(DType::kFloat64);
   } else {
-    Value* scale = element(kScales, i, DType::kFloat64);
-    Value* factor = part ? d.Mul(scale, part) : scale;
-    Value* in = SizeOfAxis(b, s.r.in(kX), axis, DType::kFloat64);
-    count = CastTo(b, d.Floor(d.Mul(in, factor)), DType::kInt64);
-    a.length = part ? d.Mul(d.Mul(in, scale), part) : d.Mul(in, scale);
-    a.scale = CastTo(b, scale, DType::kFloat32);
+    const Expr scale = element(kScales, i, DType::kFloat64);
+    const Expr factor = part ? scale * part : scale;
+    const Expr in = SizeOfAxis(b, s.r.in(kX), axis, DType::kFloat64);
+    count = Floor(in * factor).To(DType::kInt64);
+    a.length = part ? in * scale * part : in * scale;
+    a.scale = scale.To(DType::kFloat32);
   }
   const Dim& out = (*s.r.node.output(0)->shape())[axis];
   if (out.is_static()) {
     if (out.value() > kMaxLoweringElements) return CannotExpress("a size of ", out.value());
     a.places = Counting(b, out.value(), DType::kFloat32);
-    a.out = b.Scalar(DType::kFloat32, static_cast<double>(out.value()), "size");
+    a.out = {b, b.Scalar(DType::kFloat32, static_cast<double>(out.value()), "size")};
   } else {
     Value* places = b.Op("range", {b.Int(0, "start"), count, b.Int(1, "step")});
-    a.places = CastTo(b, places, DType::kFloat32);
-    a.out = CastTo(b, count, DType::kFloat32);
+    a.places = Expr(b, places).To(DType::kFloat32);
+    a.out = count.To(DType::kFloat32);
   }
-  if (!a.scale) a.scale = b.Op("div", {a.out, a.in});
+  if (!a.scale) a.scale = a.out / a.in;
   return a;
 }
 
 // The place in the input of each result, in float32: OriginalPosition of the evaluation.
-Value* Positions(const Resampling& s, const ComputedAxis& a) {
-  Builder& b = s.r.b;
-  Arithmetic m(b, DType::kFloat32), d(b, DType::kFloat64);
+Expr Positions(const Resampling& s, const ComputedAxis& a) {
+  constexpr DType kWide = DType::kFloat64, kNarrow = DType::kFloat32;
   const std::string& mode = s.r.attrs().String("coordinate_transformation_mode");
-  const auto half = [&] { return m.Add(m.Div(m.Add(a.places, 0.5), a.scale), -0.5); };
-  const auto single = [&] { return m.Less(a.out, m.Number(2)); };
-  if (mode == "asymmetric") return m.Div(a.places, a.scale);
+  const auto half = [&] { return (a.places + 0.5) / a.scale + -0.5; };
+  const auto single = [&] { return a.out < 2; };
+  if (mode == "asymmetric") return a.places / a.scale;
   if (mode == "tf_half_pixel_for_nn") {  // scale 1 leaves an axis as it is
-    Value* kept = b.Op("equal", {a.scale, m.Number(1)});
-    return m.Where(kept, a.places, m.Div(m.Add(a.places, 0.5), a.scale));
+    const Expr kept = a.scale == 1;
+    return Where(kept, a.places, (a.places + 0.5) / a.scale);
   }
-  if (mode == "pytorch_half_pixel") return m.Where(single(), m.Number(0), half());
+  if (mode == "pytorch_half_pixel") return Where(single(), a.places.Number(0), half());
   if (mode == "align_corners") {
-    Value* last = d.Add(CastTo(b, a.in, DType::kFloat64), -1);
-    Value* x = d.Mul(CastTo(b, a.places, DType::kFloat64), last);
-    Value* one = d.Not(d.Or(d.Less(a.length, d.Number(1)), d.Less(d.Number(1), a.length)));
-    x = CastTo(b, d.Div(x, d.Add(a.length, -1)), DType::kFloat32);
-    return m.Where(one, m.Number(0), x);
+    const Expr last = a.in.To(kWide) + -1;
+    const Expr x = a.places.To(kWide) * last;
+    const Expr one = !((a.length < 1) | (1 < a.length));
+    return Where(one, 0, (x / (a.length + -1)).To(kNarrow));
   }
   if (mode == "half_pixel_symmetric") {
-    Value* adjustment = d.Div(CastTo(b, a.out, DType::kFloat64), a.length);
-    adjustment = m.Sub(m.Number(1), CastTo(b, adjustment, DType::kFloat32));
-    return m.Add(m.Mul(m.Mul(a.in, 0.5), adjustment), half());
+    const Expr covered = a.out.To(kWide) / a.length;
+    const Expr adjustment = 1 - covered.To(kNarrow);
+    return a.in * 0.5 * adjustment + half();
   }
   if (mode == "tf_crop_and_resize") {
-    Value* last = m.Add(a.in, -1);
-    Value* middle = m.Mul(m.Mul(m.Add(a.start, a.end), 0.5), last);
-    Value* along = m.Mul(m.Mul(a.places, m.Sub(a.end, a.start)), last);
-    Value* x = m.Add(m.Mul(a.start, last), m.Div(along, m.Add(a.out, -1)));
-    return m.Where(single(), middle, x);
+    const Expr last = a.in + -1;
+    const Expr middle = (a.start + a.end) * 0.5 * last;
+    const Expr along = a.places * (a.end - a.start) * last;
+    const Expr x = a.start * last + along / (a.out + -1);
+    return Where(single(), middle, x);
   }
   return half();
 }
 
 // Weight of an element at a distance from the place, in float64.
-Value* Kernel(const Resampling& s, Value* distance) {
-  Arithmetic d(s.r.b, DType::kFloat64);
-  Value* x = s.r.b.Op("abs", {distance});
+Expr Kernel(const Resampling& s, const Expr& distance) {
+  const Expr x = Abs(distance);
   if (s.r.attrs().String("mode") == "linear") {
-    return s.r.b.Op("max", {d.Sub(d.Number(1), x), d.Number(0)});
+    const Expr y = 1 - x;
+    return Max(y, 0);
   }
   const double a = s.r.attrs().Float("cubic_coeff_a");
-  Value* near = d.Add(d.Mul(d.Mul(d.Add(d.Mul(x, a + 2), -(a + 3)), x), x), 1);
-  Value* far = d.Add(d.Mul(x, a), -5 * a);
-  far = d.Add(d.Mul(d.Add(d.Mul(far, x), 8 * a), x), -4 * a);
-  Value* none = d.Where(d.Less(x, d.Number(2)), far, d.Number(0));
-  return d.Where(d.Less(d.Number(1), x), none, near);
+  const Expr near = Shifted(x * (a + 2), -(a + 3)) * x * x + 1;
+  Expr far = Shifted(x * a, -5 * a);
+  far = Shifted(Shifted(far * x, 8 * a) * x, -4 * a);
+  const Expr none = Where(x < 2, far, x.Number(0));
+  return Where(1 < x, none, near);
 }
 
 absl::StatusOr<AxisTaps> ComputedTaps(const Resampling& s, int64_t axis, int64_t i, int64_t n) {
   Builder& b = s.r.b;
-  Arithmetic m(b, DType::kFloat32), d(b, DType::kFloat64);
   X2IR_ASSIGN_OR_RETURN(const ComputedAxis a, ReadAxis(s, axis, i, n));
-  Value* x = Positions(s, a);
-  Value *zero = m.Number(0), *last = m.Add(a.in, -1);
+  Expr x = Positions(s, a);
+  const Expr zero = a.in.Number(0), last = a.in + -1;
   AxisTaps all;
   if (s.crop) {
-    Value* inside = m.And(b.Op("greater_or_equal", {x, zero}), b.Op("less_or_equal", {x, last}));
-    all.outside = Along(b, m.Not(inside), axis, s.rank);
-    x = m.Where(inside, x, zero);
+    const Expr inside = (x >= zero) & (x <= last);
+    all.outside = Along(b, !inside, axis, s.rank);
+    x = Where(inside, x, zero);
   }
-  Value* place = m.Clip(x, m.Number(-8), m.Add(last, 8));
-  const auto index = [&](Value* k) { return CastTo(b, m.Clip(k, zero, last), DType::kInt64); };
+  const Expr place = Clip(x, x.Number(-8), last + 8);
+  const auto index = [&](const Expr& k) { return Clip(k, zero, last).To(DType::kInt64); };
   if (s.nearest) {
     const std::string& mode = s.r.attrs().String("nearest_mode");
-    Value* k = mode == "floor"                ? m.Floor(place)
-               : mode == "ceil"               ? b.Op("ceil", {place})
-               : mode == "round_prefer_floor" ? b.Op("ceil", {m.Add(place, -0.5)})
-                                              : m.Floor(m.Add(place, 0.5));
+    const Expr k = mode == "floor"                ? Floor(place)
+                   : mode == "ceil"               ? Ceil(place)
+                   : mode == "round_prefer_floor" ? Ceil(place + -0.5)
+                                                  : Floor(place + 0.5);
     all.taps.push_back({index(k), nullptr, nullptr});
     return all;
   }
   const bool cubic = s.r.attrs().String("mode") == "cubic";
   const bool exclude = s.r.attrs().Int("exclude_outside") != 0;
-  Value *floor = m.Floor(place), *sum = nullptr;
+  const Expr floor = Floor(place);
+  Expr sum = nullptr;
   for (int k = cubic ? -1 : 0; k <= (cubic ? 2 : 1); ++k) {
-    Value* at = m.Add(floor, k);
-    Value* weight =
-        Kernel(s, d.Sub(CastTo(b, at, DType::kFloat64), CastTo(b, place, DType::kFloat64)));
+    const Expr at = Shifted(floor, k);
+    Expr weight = Kernel(s, at.To(DType::kFloat64) - place.To(DType::kFloat64));
     if (exclude) {
-      weight = d.Where(m.Or(m.Less(at, zero), m.Less(last, at)), d.Number(0), weight);
-      sum = sum ? d.Add(sum, weight) : weight;
+      weight = Where((at < zero) | (last < at), 0, weight);
+      sum = sum ? sum + weight : weight;
     }
     all.taps.push_back({index(at), nullptr, weight});
   }
@@ -340,18 +336,18 @@ absl::StatusOr<AxisTaps> ComputedTaps(const Resampling& s, int64_t axis, int64_t
   // would be no number.
   for (size_t k = 0; k + 1 < all.taps.size(); ++k) {
     ResizeTap &one = all.taps[k], &next = all.taps[k + 1];
-    Value* same = b.Op("equal", {one.index, next.index});
-    next.weight = d.Add(next.weight, d.Where(same, one.weight, d.Number(0)));
-    one.weight = d.Where(same, d.Number(0), one.weight);
+    const Expr same(b, b.Op("equal", {one.index, next.index}));
+    const Expr weight(b, one.weight);
+    next.weight = Expr(b, next.weight) + Where(same, weight, 0);
+    one.weight = Where(same, 0, weight);
   }
+  const auto not_zero = [](const Expr& v) { return (v < 0) | (0 < v); };
   for (ResizeTap& tap : all.taps) {
-    Value* there = d.Or(d.Less(tap.weight, d.Number(0)), d.Less(d.Number(0), tap.weight));
-    if (exclude) {
-      Value* none = d.Not(d.Or(d.Less(sum, d.Number(0)), d.Less(d.Number(0), sum)));
-      tap.weight = d.Div(tap.weight, d.Where(none, d.Number(1), sum));
-    }
+    Expr weight(b, tap.weight);
+    const Expr there = not_zero(weight);
+    if (exclude) weight = weight / Where(!not_zero(sum), 1, sum);
     tap.there = Along(b, there, axis, s.rank);
-    tap.weight = Along(b, CastTo(b, tap.weight, s.type), axis, s.rank);
+    tap.weight = Along(b, weight.To(s.type), axis, s.rank);
   }
   return all;
 }
@@ -393,7 +389,7 @@ absl::StatusOr<Resampling> ReadResampling(Rewrite& r) {
 Values Resampled(const Resampling& s, const std::vector<std::pair<int64_t, AxisTaps>>& axes) {
   Builder& b = s.r.b;
   const DType dtype = s.r.dtype(kX);
-  Value* y = CastTo(b, s.r.in(kX), s.type);
+  Value* y = Expr(b, s.r.in(kX)).To(s.type);
   for (const auto& [axis, taps] : axes) y = SumOfTaps(s, y, axis, taps);
   if (axes.empty()) y = b.Op("identity", {y});
   for (const auto& [axis, taps] : axes) {
@@ -404,10 +400,10 @@ Values Resampled(const Resampling& s, const std::vector<std::pair<int64_t, AxisT
   if (IsInteger(dtype) && !s.nearest) {
     const int bits = BitWidth(dtype);
     const double top = std::exp2(IsSignedInt(dtype) ? bits - 1 : bits);
-    y = Arithmetic(b, s.type).Clip(y, b.Scalar(s.type, IsSignedInt(dtype) ? -top : 0, "low"),
-                                   b.Scalar(s.type, top - 1, "high"));
+    y = Clip({b, y}, {b, b.Scalar(s.type, IsSignedInt(dtype) ? -top : 0, "low")},
+             {b, b.Scalar(s.type, top - 1, "high")});
   }
-  return {CastTo(b, y, dtype)};
+  return {Expr(b, y).To(dtype)};
 }
 
 absl::StatusOr<Values> ResizeAsGather(Rewrite& r) {

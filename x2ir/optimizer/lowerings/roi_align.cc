@@ -53,13 +53,13 @@ Sides SidesAlong(Rewrite& r, Value* rois, const RoiAxis& a, int64_t samples, DTy
   Value* last = b.Op("sub", {size, number(1)});
   Value* inside =
       b.Op("and", {b.Op("greater_or_equal", {at, number(-1)}), b.Op("less_or_equal", {at, size})});
-  at = b.Op("where", {inside, Arithmetic(b, t).Clip(at, number(0), last), number(0)});
+  at = b.Op("where", {inside, b.Op("min", {b.Op("max", {at, number(0)}), last}), number(0)});
   Value* low = b.Op("floor", {at});
   Value* high = b.Op("min", {b.Op("add", {low, number(1)}), last});
-  Value* high_weight = CastTo(b, b.Op("sub", {at, low}), kWide);
+  Value* high_weight = Expr(b, b.Op("sub", {at, low})).To(kWide);
   Value* low_weight = b.Op("sub", {b.Scalar(kWide, 1), high_weight});
   Value* none = b.Scalar(kWide, 0);
-  return {CastTo(b, low, DType::kInt64), CastTo(b, high, DType::kInt64),
+  return {Expr(b, low).To(DType::kInt64), Expr(b, high).To(DType::kInt64),
           b.Op("where", {inside, low_weight, none}), b.Op("where", {inside, high_weight, none})};
 }
 
@@ -81,14 +81,14 @@ absl::StatusOr<Values> RoiAlignAsGather(Rewrite& r) {
   }
   const int64_t channels = (*x)[1].value();
   // Pixels as rows, all channels of one in each.
-  Value* rows = b.Op("transpose", {CastTo(b, r.in(0), kWide)}, {{"perm", {0, 2, 3, 1}}});
+  Value* rows = b.Op("transpose", {Expr(b, r.in(0)).To(kWide)}, {{"perm", {0, 2, 3, 1}}});
   rows = b.Op("reshape", {rows, b.Ints({-1, channels}, "rows")});
-  Value* rois = CastTo(b, r.in(1), t);
+  Value* rois = Expr(b, r.in(1)).To(t);
   const Sides y = SidesAlong(r, rois, {1, 3, height, 2}, samples, t);
   const Sides z = SidesAlong(r, rois, {0, 2, width, 3}, samples, t);
   Value* row_size = SizeOfAxis(b, r.in(0), 3, DType::kInt64);
   Value* plane = b.Op("mul", {SizeOfAxis(b, r.in(0), 2, DType::kInt64), row_size});
-  Value* first = b.Op("mul", {CastTo(b, r.in(2), DType::kInt64), plane});
+  Value* first = b.Op("mul", {Expr(b, r.in(2)).To(DType::kInt64), plane});
   first = b.Op("unsqueeze", {first, b.Ints({1, 2}, "axes")});
   const auto down = [&](Value* v) { return b.Op("unsqueeze", {v, b.Ints({2}, "axes")}); };
   const auto across = [&](Value* v) { return b.Op("unsqueeze", {v, b.Ints({1}, "axes")}); };
@@ -123,7 +123,7 @@ absl::StatusOr<Values> RoiAlignAsGather(Rewrite& r) {
     }
   }
   result = b.Op("transpose", {result}, {{"perm", {0, 3, 1, 2}}});
-  return Values{CastTo(b, result, r.dtype(0))};
+  return Values{Expr(b, result).To(r.dtype(0))};
 }
 X2IR_LOWERING(roi_align, RoiAlignAsGather);
 

@@ -116,11 +116,11 @@ absl::StatusOr<Values> ScatterReducedByMask(Rewrite& r) {
   }
   index = b.Op("unsqueeze", {index, added});
   Value* places = math.Get(math.Positions(math.Size(r.in(0), axis)), "positions");
-  Value* here = b.Op("equal", {index, AlongAxis(b, places, axis + 1, rank + 1)});
+  Value* here = b.Op("equal", {index, AlongAxis({b, places}, axis + 1, rank + 1, "axes")});
   Value* updates = b.Op("where", {here, b.Op("unsqueeze", {source, added}), nothing});
   const AttributeMap drop = {{"keepdims", 0}};
   Value* all = b.Op(reduction->reduce, {updates, axes}, drop);
-  Value* count = b.Op("reduce_sum", {CastTo(b, here, DType::kInt32), axes}, drop);
+  Value* count = b.Op("reduce_sum", {Expr(b, here).To(DType::kInt32), axes}, drop);
   Value* combined;
   if (IsInteger(t) && r.opset < 12 && reduction->combine == "min") {
     combined = b.Op("where", {b.Op("less", {r.in(0), all}), r.in(0), all});
@@ -129,7 +129,7 @@ absl::StatusOr<Values> ScatterReducedByMask(Rewrite& r) {
   } else {
     combined = b.Op(reduction->combine, {r.in(0), all});
   }
-  return Values{b.Op("where", {CastTo(b, count, DType::kBool), combined, r.in(0)})};
+  return Values{b.Op("where", {Expr(b, count).To(DType::kBool), combined, r.in(0)})};
 }
 X2IR_LOWERING(scatter_elements, ScatterReducedByMask);
 
@@ -147,9 +147,9 @@ absl::StatusOr<Values> TensorScatterAsWhere(Rewrite& r) {
   }
   const Integers size = math.Size(r.in(0), axis);
   Value* zero = b.Int(0, "zero");
-  Value* place = AlongAxis(b, math.Get(math.Positions(size), "positions"), axis, rank);
+  Value* place = AlongAxis({b, math.Get(math.Positions(size), "positions")}, axis, rank, "axes");
   if (r.has(2)) {
-    Value* start = AlongAxis(b, CastTo(b, r.in(2), DType::kInt64), 0, rank);
+    Value* start = AlongAxis({b, Expr(b, r.in(2)).To(DType::kInt64)}, 0, rank, "axes");
     place = b.Op("sub", {place, start});
     if (r.attrs().String("mode") == "circular") {
       place = b.Op("mod", {place, math.Get(size, "size")}, {{"fmod", 0}});

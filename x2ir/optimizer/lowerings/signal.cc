@@ -93,7 +93,7 @@ absl::StatusOr<Values> DftAsMatMul(Rewrite& r) {
       f.taken * f.parts_in > kMaxMatrix / (f.bins * f.parts_out)) {
     return CannotExpress("a transform of length ", f.length, " makes too large a matrix");
   }
-  Value* v = CastTo(b, r.in(0), DType::kFloat64);
+  Value* v = Expr(b, r.in(0)).To(DType::kFloat64);
   if (f.taken < size.value()) {
     v = b.Op("slice", {v, b.Ints({0}, "start"), b.Ints({f.taken}, "end"), b.Ints({axis}, "axes")});
   }
@@ -114,7 +114,7 @@ absl::StatusOr<Values> DftAsMatMul(Rewrite& r) {
   sizes.push_back(f.parts_out);
   v = b.Op("reshape", {v, b.Ints(sizes, "shape")});
   if (moves) v = b.Op("transpose", {v}, {{"perm", back}});
-  return Values{CastTo(b, v, r.dtype(0))};
+  return Values{Expr(b, v).To(r.dtype(0))};
 }
 X2IR_LOWERING(dft, DftAsMatMul);
 
@@ -141,7 +141,7 @@ absl::StatusOr<Values> DftOfAnyAxis(Rewrite& r) {
   }
   Builder& b = r.b;
   const int64_t rank = x->rank();
-  Value* axis = CastTo(b, b.Op("reshape", {r.in(2), b.Ints({1}, "shape")}), DType::kInt64);
+  Value* axis = Expr(b, b.Op("reshape", {r.in(2), b.Ints({1}, "shape")})).To(DType::kInt64);
   axis = b.Op("squeeze", {axis, b.Ints({0}, "axes")});
   Value* y = nullptr;
   for (int64_t i = 0; i + 1 < rank; ++i) {
@@ -184,7 +184,7 @@ absl::StatusOr<Values> StftAsDft(Rewrite& r) {
     }
     index = b.Constant(Tensor::Of<int64_t>({frames, *frame}, absl::MakeConstSpan(picks)), "frames");
   } else {
-    Value* by = CastTo(b, b.Op("reshape", {r.in(1), b.Ints({1}, "shape")}), DType::kInt64);
+    Value* by = Expr(b, b.Op("reshape", {r.in(1), b.Ints({1}, "shape")})).To(DType::kInt64);
     by = b.Op("squeeze", {by, b.Ints({0}, "axes")});
     Value* steps = b.Op("div", {b.Int(length - *frame, "rest"), by});
     Value* frames =
@@ -192,14 +192,14 @@ absl::StatusOr<Values> StftAsDft(Rewrite& r) {
     Value* starts = b.Op("unsqueeze", {b.Op("mul", {frames, by}), b.Ints({1}, "axes")});
     index = b.Op("add", {starts, Counting(b, *frame, DType::kInt64)});
   }
-  Value* v = b.Op("gather", {CastTo(b, r.in(0), DType::kFloat64), index}, {{"axis", 1}});
+  Value* v = b.Op("gather", {Expr(b, r.in(0)).To(DType::kFloat64), index}, {{"axis", 1}});
   if (Given(r, 2)) {
-    Value* w = b.Op("unsqueeze", {CastTo(b, r.in(2), DType::kFloat64), b.Ints({1}, "axes")});
+    Value* w = b.Op("unsqueeze", {Expr(b, r.in(2)).To(DType::kFloat64), b.Ints({1}, "axes")});
     v = b.Op("mul", {v, w});
   }
   v = b.Op("dft", {v, nullptr, b.Int(2, "axis")},
            {{"inverse", 0}, {"onesided", r.attrs().Int("onesided")}});
-  return Values{CastTo(b, v, r.dtype(0))};
+  return Values{Expr(b, v).To(r.dtype(0))};
 }
 X2IR_LOWERING(stft, StftAsDft);
 
@@ -211,19 +211,19 @@ absl::StatusOr<Values> CosineWindow(Rewrite& r, double a0, double a1, double a2)
   if (!dtype || !IsInteger(r.dtype(0))) return CannotExpress("the element types are not known");
   Builder& b = r.b;
   const auto number = [&](double v) { return b.Scalar(DType::kFloat64, v); };
-  Value* size = CastTo(b, b.Op("reshape", {r.in(0), b.Ints({1}, "shape")}), DType::kInt64);
+  Value* size = Expr(b, b.Op("reshape", {r.in(0), b.Ints({1}, "shape")})).To(DType::kInt64);
   size = b.Op("squeeze", {size, b.Ints({0}, "axes")});
   Value* places = b.Op("range", {b.Int(0, "start"), size, b.Int(1, "step")});
-  Value* turn = CastTo(b, size, DType::kFloat64);
+  Value* turn = Expr(b, size).To(DType::kFloat64);
   if (r.attrs().Int("periodic") == 0) turn = b.Op("sub", {turn, number(1)});
   Value* t =
-      b.Op("div", {b.Op("mul", {CastTo(b, places, DType::kFloat64), number(2 * kPi)}), turn});
+      b.Op("div", {b.Op("mul", {Expr(b, places).To(DType::kFloat64), number(2 * kPi)}), turn});
   Value* y = b.Op("sub", {number(a0), b.Op("mul", {number(a1), b.Op("cos", {t})})});
   if (a2 != 0) {
     Value* twice = b.Op("cos", {b.Op("mul", {number(2), t})});
     y = b.Op("add", {y, b.Op("mul", {number(a2), twice})});
   }
-  return Values{CastTo(b, y, *dtype)};
+  return Values{Expr(b, y).To(*dtype)};
 }
 
 absl::StatusOr<Values> Hann(Rewrite& r) { return CosineWindow(r, 0.5, 0.5, 0); }

@@ -24,7 +24,7 @@ Value* Before(Builder& b, Value* rows, int64_t width) {
     greater = b.Op("or", {greater, b.Op("and", {nan_i, b.Op("not", {nan_j})})});
   }
   if (width > 1) {
-    Value* differ = CastTo(b, b.Op("or", {less, greater}), DType::kInt32);
+    Value* differ = Expr(b, b.Op("or", {less, greater})).To(DType::kInt32);
     Value* first = b.Op("arg_max", {differ}, {{"axis", 2}});
     less = b.Op("gather_elements", {less, first}, {{"axis", 2}});
   }
@@ -59,7 +59,7 @@ absl::StatusOr<Values> UniqueByComparing(Rewrite& r) {
     rows = b.Op("unsqueeze", {x, b.Ints({1}, "axis")});
   }
   const auto sum = [&](Value* conditions, int64_t over) {
-    return b.Op("reduce_sum", {CastTo(b, conditions, DType::kInt64), b.Ints({over}, "axis")},
+    return b.Op("reduce_sum", {Expr(b, conditions).To(DType::kInt64), b.Ints({over}, "axis")},
                 {{"keepdims", 0}});
   };
   Value* before = Before(b, rows, width);
@@ -69,13 +69,13 @@ absl::StatusOr<Values> UniqueByComparing(Rewrite& r) {
   Value* row = b.Op("unsqueeze", {column, b.Ints({1}, "axis")});
   // Those that no earlier one equals stand for their group.
   Value* repeats = sum(b.Op("and", {same, b.Op("less", {column, row})}), 1);
-  Value* first = b.Op("not", {CastTo(b, repeats, DType::kBool)});
+  Value* first = b.Op("not", {Expr(b, repeats).To(DType::kBool)});
   Value* firsts = b.Op("squeeze", {b.Op("non_zero", {first}), b.Ints({0}, "axis")});
   // A group's place is how many groups precede it: smaller ones, or ones that begin earlier.
   Value* precedes = before;
   if (r.attrs().Int("sorted") == 0) {
     Value* begin =
-        b.Op("arg_max", {CastTo(b, same, DType::kInt32)}, {{"axis", 1}, {"keepdims", 0}});
+        b.Op("arg_max", {Expr(b, same).To(DType::kInt32)}, {{"axis", 1}, {"keepdims", 0}});
     precedes = b.Op("less", {row, begin});
   }
   Value* stands = b.Op("unsqueeze", {first, b.Ints({1}, "axis")});

@@ -1,19 +1,17 @@
 // What formulas of special functions are made of: polynomials, and sums over a few nodes.
-#ifndef X2IR_OPS_SERIES_H_
-#define X2IR_OPS_SERIES_H_
+#ifndef X2IR_BUILDER_SERIES_H_
+#define X2IR_BUILDER_SERIES_H_
 
 #include <vector>
 
-#include "x2ir/ops/expression.h"
+#include "x2ir/builder/arrays.h"
 
 namespace X2IR_API x2ir {
 
 // c[0] + c[1] x + c[2] x^2 ...
 Expr Polynomial(const Expr& x, const std::vector<double>& c);
 
-// Constants of rank 1, float64.
-Expr Doubles(Builder& b, const std::vector<double>& values);
-// x[..., 1], to stand beside nodes.
+// x[..., 1], to stand beside nodes, whatever its rank.
 Expr Beside(const Expr& x);
 // x[..., j] = x * nodes[j], and the sum of y[..., j] * weights[j].
 Expr Spread(const Expr& x, const std::vector<double>& nodes);
@@ -25,4 +23,4 @@ const std::vector<double>& GaussWeights(int n);
 
 }  // namespace x2ir
 
-#endif  // X2IR_OPS_SERIES_H_
+#endif  // X2IR_BUILDER_SERIES_H_

@@ -1,8 +1,8 @@
 // What the error function lacks of 1, with every digit, as graphs of elementary functions.
-#ifndef X2IR_OPS_ERROR_FUNCTION_H_
-#define X2IR_OPS_ERROR_FUNCTION_H_
+#ifndef X2IR_BUILDER_ERROR_FUNCTION_H_
+#define X2IR_BUILDER_ERROR_FUNCTION_H_
 
-#include "x2ir/ops/expression.h"
+#include "x2ir/builder/expr.h"
 
 namespace X2IR_API x2ir {
 
@@ -12,4 +12,4 @@ Expr Erfc(const Expr& x);
 
 }  // namespace x2ir
 
-#endif  // X2IR_OPS_ERROR_FUNCTION_H_
+#endif  // X2IR_BUILDER_ERROR_FUNCTION_H_

@@ -1,22 +1,20 @@
 // Near 0 the trapezoidal rule on their integrals, which are periodic and so converge at once; far
 // out the asymptotic series.
-#include "x2ir/ops/bessel.h"
+#include "x2ir/builder/bessel.h"
 
 #include <cmath>
 #include <numbers>
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/series.h"
 #include "x2ir/ops/constants.h"
-#include "x2ir/ops/series.h"
 
 namespace x2ir {
 namespace {
 
 using std::numbers::egamma;
 using std::numbers::pi;
-
-Expr Cos(const Expr& x) { return x.Unary("cos"); }
 
 // a(0), a(1), ... of Hankel's expansions of order nu.
 std::vector<double> Hankel(int nu, int count) {
@@ -200,7 +198,7 @@ Expr ScaledK(int nu, const Expr& x) {
   return Where(near, inner * grow, ScaledKByIntegral(nu, Where(near, kNear, x)));
 }
 Expr K(int nu, bool scaled, const Expr& x) {
-  const Expr safe = Where(And(x > 0.0, !IsInf(x)), x, 1);
+  const Expr safe = Where((x > 0.0) & !IsInf(x), x, 1);
   Expr y = ScaledK(nu, safe);
   if (!scaled) y = y * Exp(-safe);
   return RightHalf(x, Where(IsInf(x), 0, y), kInf);

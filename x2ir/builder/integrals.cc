@@ -1,11 +1,11 @@
-#include "x2ir/ops/integrals.h"
+#include "x2ir/builder/integrals.h"
 
 #include <cmath>
 #include <numbers>
 #include <vector>
 
+#include "x2ir/builder/series.h"
 #include "x2ir/ops/constants.h"
-#include "x2ir/ops/series.h"
 
 namespace x2ir {
 namespace {
@@ -39,13 +39,12 @@ Rest FresnelRest(const Expr& x) {
   const Expr y = x * std::sqrt(pi / 2), y2 = y * y;
   const Expr over = 1.0 / (Beside(y2 * y2) + Doubles(x.builder(), fourths));
   const Expr even = y2 * Weigh(over, weights), odd = Weigh(over, square_weights);
-  const auto cosine = [](const Expr& v) { return v.Unary("cos"); };
   const Expr angle = y2 + pi / 4;
-  const Expr c = cosine(angle), s = Sin(angle);
+  const Expr c = Cos(angle), s = Sin(angle);
   const Expr p = y * (std::sqrt(2) * width), e = Exp(-p);
-  const Expr residue = e / (1.0 + 2.0 * e * cosine(p) + e * e);
+  const Expr residue = e / (1.0 + 2.0 * e * Cos(p) + e * e);
   const Expr scale = y / width;
-  const Expr real = residue * (cosine(p) + e) + scale * (c * even + s * odd);
+  const Expr real = residue * (Cos(p) + e) + scale * (c * even + s * odd);
   const Expr imaginary = residue * Sin(p) + scale * (s * even - c * odd);
   return {real - imaginary, real + imaginary};
 }
@@ -126,8 +125,8 @@ Expr Dawson(const Expr& x) {
   constexpr double kStep = 0.25, kSmall = 0.3, kLarge = 1e9;
   constexpr int kTerms = 28;
   const Expr size = Abs(x), small = size<kSmall, large = size> kLarge;
-  const Expr y = Where(Or(small, large), 1.0, size);
-  const Expr even = (y * (0.5 / kStep)).Unary("round") * 2.0;
+  const Expr y = Where(small | large, 1.0, size);
+  const Expr even = Round(y * (0.5 / kStep)) * 2.0;
   std::vector<double> odds, ones(kTerms, 1 / std::sqrt(pi));
   for (int k = 0; k < kTerms; ++k) odds.push_back(2 * k - kTerms + 1);
   const Expr n = Doubles(x.builder(), odds);

@@ -1,9 +1,9 @@
-#include "x2ir/ops/error_function.h"
+#include "x2ir/builder/error_function.h"
 
 #include <cmath>
 #include <numbers>
 
-#include "x2ir/ops/series.h"
+#include "x2ir/builder/series.h"
 
 namespace x2ir {
 namespace {

@@ -1,8 +1,8 @@
 // Bessel's functions and Airy's as graphs of elementary ones, in float64.
-#ifndef X2IR_OPS_BESSEL_H_
-#define X2IR_OPS_BESSEL_H_
+#ifndef X2IR_BUILDER_BESSEL_H_
+#define X2IR_BUILDER_BESSEL_H_
 
-#include "x2ir/ops/expression.h"
+#include "x2ir/builder/expr.h"
 
 namespace X2IR_API x2ir {
 
@@ -23,4 +23,4 @@ Expr AiryAi(const Expr& x);
 
 }  // namespace x2ir
 
-#endif  // X2IR_OPS_BESSEL_H_
+#endif  // X2IR_BUILDER_BESSEL_H_

@@ -1,8 +1,8 @@
 // Integrals without a closed form as graphs of elementary functions, in float64.
-#ifndef X2IR_OPS_INTEGRALS_H_
-#define X2IR_OPS_INTEGRALS_H_
+#ifndef X2IR_BUILDER_INTEGRALS_H_
+#define X2IR_BUILDER_INTEGRALS_H_
 
-#include "x2ir/ops/expression.h"
+#include "x2ir/builder/expr.h"
 
 namespace X2IR_API x2ir {
 
@@ -15,4 +15,4 @@ Expr Spence(const Expr& x);               // of log(t) / (1 - t) from 1 to x, fo
 
 }  // namespace x2ir
 
-#endif  // X2IR_OPS_INTEGRALS_H_
+#endif  // X2IR_BUILDER_INTEGRALS_H_

@@ -1,4 +1,4 @@
-#include "x2ir/ops/series.h"
+#include "x2ir/builder/series.h"
 
 #include <cmath>
 #include <map>
@@ -41,16 +41,13 @@ Expr Polynomial(const Expr& x, const std::vector<double>& c) {
   return y;
 }
 
-Expr Doubles(Builder& b, const std::vector<double>& values) {
-  return {b, b.Constant(Tensor::Of<double>({static_cast<int64_t>(values.size())}, values))};
-}
-Expr Beside(const Expr& x) { return x.Op("unsqueeze", {x.value(), x.builder().Ints({-1})}); }
+Expr Beside(const Expr& x) { return x.Op("unsqueeze", {Ints(x.builder(), {-1})}); }
 Expr Spread(const Expr& x, const std::vector<double>& nodes) {
   return Beside(x) * Doubles(x.builder(), nodes);
 }
 Expr Weigh(const Expr& y, const std::vector<double>& weights) {
   // No matmul: of no elements at all ONNX Runtime has none.
-  return (y * Doubles(y.builder(), weights)).Reduce("reduce_sum", {-1}, false);
+  return Reduce(y * Doubles(y.builder(), weights), "reduce_sum", {-1});
 }
 
 const std::vector<double>& GaussNodes(int n) { return Gauss(n).first; }

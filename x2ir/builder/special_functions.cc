@@ -1,4 +1,4 @@
-#include "x2ir/ops/special_functions.h"
+#include "x2ir/builder/special_functions.h"
 
 #include <cmath>
 #include <iterator>
@@ -6,8 +6,10 @@
 #include <memory>
 #include <utility>
 
+#include "x2ir/builder/loop.h"
+#include "x2ir/builder/series.h"
+#include "x2ir/builder/shapes.h"
 #include "x2ir/ops/constants.h"
-#include "x2ir/ops/series.h"
 
 namespace x2ir {
 namespace {
@@ -21,9 +23,7 @@ constexpr int64_t kRounds = 10000;
 Expr Wide(const Expr& x) { return x.To(DType::kFloat64); }
 
 // Operands broadcast to one shape, as what a loop carries must not change its type.
-Expr Broadcast(const Expr& x, const Expr& all) {
-  return x.Op("expand", {x.value(), all.Unary("shape").value()});
-}
+Expr Broadcast(const Expr& x, const Expr& all) { return Expand(x, ShapeOf(all)); }
 
 // Lanczos' approximation with g = 7 of log gamma, from 0.5 on.
 Expr LgammaFromHalf(const Expr& x) {
@@ -69,7 +69,7 @@ Expr Digamma64(const Expr& x) {
   // Runtimes know the sine of float64 but not the tangent.
   const Expr cotangent = Sin((0.5 - fraction) * kPi) / Sin(fraction * kPi);
   const Expr result = Where(reflected, positive - kPi * cotangent, positive);
-  return Where(And(x <= 0.0, fraction == 0.0), kNaN, result);
+  return Where((x <= 0.0) & (fraction == 0.0), kNaN, result);
 }
 
 Expr NotTiny(const Expr& x) { return Where(Abs(x) < kTiny, kTiny, x); }
@@ -84,23 +84,23 @@ Expr GammaShare(const Expr& a, const Expr& x, bool upper) {
   Builder& b = x.builder();
   const Expr large = a >= kLarge, by_series = x < a + 1.0;
   // Elements of another kind go along with numbers that converge at once.
-  const Expr in_series = And(by_series, !large), in_fraction = !Or(by_series, large);
+  const Expr in_series = by_series & !large, in_fraction = !(by_series | large);
   const Expr sa = Where(large, 1, a), sx = Where(in_series, x, 1e-20);
   const Expr fa = Where(in_fraction, a, 1), fx = Where(in_fraction, x, 100);
   const Expr one = x * 0.0 + 1.0, b0 = fx + 1.0 - fa;
   const Step step = [&](const Expr& round, const std::vector<Expr>& s) -> Stepped {
     const Expr n = round.To(DType::kFloat64) + 1.0;
-    const Expr term = s[0] * sx.Inside(round) / (sa.Inside(round) + n);
+    const Expr term = s[0] * sx / (sa + n);
     const Expr sum = s[1] + term;
-    const Expr an = n * (fa.Inside(round) - n);
-    const Expr bn = b0.Inside(round) + 2.0 * n;
+    const Expr an = n * (fa - n);
+    const Expr bn = b0 + 2.0 * n;
     const Expr d = 1.0 / NotTiny(an * s[3] + bn);
     const Expr c = NotTiny(bn + an / s[2]);
     const Expr change = d * c;
-    return {{term, sum, c, d, s[4] * change}, Or(term > sum * kEps, Abs(change - 1.0) > kEps)};
+    return {{term, sum, c, d, s[4] * change}, (term > sum * kEps) | (Abs(change - 1.0) > kEps)};
   };
   const std::vector<Expr> state =
-      Iterate(b, b.Int(kMost), {one / sa, one / sa, one / kTiny, one / b0, one / b0}, step);
+      Iterate(Int(b, kMost), {one / sa, one / sa, one / kTiny, one / b0, one / b0}, step);
   const Expr scale = Exp(a * Log(x) - x - Lgamma64(a));
   const Expr p = state[1] * scale, q = state[4] * scale;
   // Gauss and Legendre between x and where nothing is left.
@@ -124,12 +124,12 @@ Expr GammaShare(const Expr& a, const Expr& x, bool upper) {
 Expr IncompleteGamma(const Expr& a0, const Expr& x0, bool upper) {
   const Expr all = Wide(a0) + Wide(x0);
   const Expr a = Broadcast(Wide(a0), all), x = Broadcast(Wide(x0), all);
-  const Expr inside = And(And(a > 0.0, x > 0.0), !Or(IsInf(a), IsInf(x)));
-  const Expr finite = And(a > 0.0, !IsInf(a));
+  const Expr inside = ((a > 0.0) & (x > 0.0)) & (!(IsInf(a) | IsInf(x)));
+  const Expr finite = (a > 0.0) & !IsInf(a);
   Expr result = GammaShare(Where(inside, a, 1.0), Where(inside, x, 1.0), upper);
   result = Where(inside, result, kNaN);
-  result = Where(And(finite, x == 0.0), upper ? 1 : 0, result);
-  result = Where(And(finite, x == kInf), upper ? 0 : 1, result);
+  result = Where(finite & (x == 0.0), upper ? 1 : 0, result);
+  result = Where(finite & (x == kInf), upper ? 0 : 1, result);
   return result.To(x0.dtype());
 }
 
@@ -138,7 +138,7 @@ Expr BetaFraction(const Expr& p, const Expr& q, const Expr& y) {
   const Expr one = y * 0.0 + 1.0;
   const Expr d0 = 1.0 / NotTiny(1.0 - (p + q) * y / (p + 1.0));
   const Step step = [&](const Expr& round, const std::vector<Expr>& s) -> Stepped {
-    const Expr a = p.Inside(round), b = q.Inside(round), x = y.Inside(round);
+    const Expr a = p, b = q, x = y;
     const Expr m = round.To(DType::kFloat64) + 1.0;
     const Expr a2m = a + m * 2.0;
     const auto half = [&](const Expr& numerator, const Expr& c, const Expr& d) {
@@ -151,7 +151,7 @@ Expr BetaFraction(const Expr& p, const Expr& q, const Expr& y) {
     return {{c2, d2, s[2] * (d1 * c1) * change}, Abs(change - 1.0) > kEps};
   };
   Builder& builder = y.builder();
-  return Iterate(builder, builder.Int(kRounds), {one, d0, d0}, step)[2];
+  return Iterate(Int(builder, kRounds), {one, d0, d0}, step)[2];
 }
 
 // Sum of 1 / (q + k)^s for s > 1 and q > 0: ten terms, then Euler and Maclaurin.
@@ -239,39 +239,6 @@ Expr InverseNormal(const Expr& c, const Expr& tail) {
 
 }  // namespace
 
-std::vector<Expr> Iterate(Builder& b, Value* limit, const std::vector<Expr>& state,
-                          const Step& step) {
-  auto body = std::make_shared<Graph>("round");
-  Builder inner(*body, nullptr);
-  Value* round = body->AddInput("", Type::Tensor(DType::kInt64, Shape()));
-  body->AddInput("", Type::Tensor(DType::kBool, Shape()));
-  std::vector<Value*> operands = {limit, b.Constant(Tensor::Scalar<bool>(true), "more")};
-  std::vector<Expr> carried;
-  for (const Expr& x : state) {
-    operands.push_back(x.value());
-    carried.emplace_back(inner, body->AddInput("", x.value()->type()));
-  }
-  const Stepped next = step(Expr(inner, round), carried);
-  Value* open = next.more.To(DType::kInt64).value();
-  Value* count = inner.Op("reduce_sum", {open}, {{"keepdims", 0}});
-  body->AddOutput(inner.Op("cast", {count}, {{"to", Name(DType::kBool)}}));
-  for (const Expr& x : next.state) body->AddOutput(x.value());
-  b.Fail(inner.status());
-  std::vector<Expr> results;
-  for (Value* v : b.Ops("loop", operands, {{"body", std::move(body)}}, state.size())) {
-    results.emplace_back(b, v);
-  }
-  return results;
-}
-
-// Where 1 + x loses digits of x, its rounding error is put right (Kahan).
-Expr Log1p(const Expr& x) {
-  const Expr one = x.Number(1), u = x + one;
-  const Expr change = u - one, log = Log(u);
-  const Expr corrected = log * (x / change);
-  return Where(change == 0.0, x, Where(IsInf(u), log, corrected));
-}
-
 Expr Lgamma(const Expr& x) { return Lgamma64(Wide(x)).To(x.dtype()); }
 Expr Digamma(const Expr& x) { return Digamma64(Wide(x)).To(x.dtype()); }
 
@@ -286,7 +253,7 @@ Expr Erfinv(const Expr& x) {
 
 Expr Zeta(const Expr& s0, const Expr& q0) {
   const Expr s = Wide(s0), q = Wide(q0);
-  const Expr right = q > 0.0, pole = And(q <= 0.0, q == Floor(q));
+  const Expr right = q > 0.0, pole = (q <= 0.0) & (q == Floor(q));
   const Expr even_s = s == 2.0 * Floor(s * 0.5);
   // Left of 0 the terms are those of two sums that go to the right.
   const Expr fraction = q - Floor(q), safe = Where(s > 1.0, s, 2.0);
@@ -295,10 +262,10 @@ Expr Zeta(const Expr& s0, const Expr& q0) {
   Expr result = Where(right, ahead, Where(even_s, ahead + behind, ahead - behind));
   // Odd powers of infinity have no sign that could be known; nor is a negative number's other
   // power.
-  result = Where(And(q <= 0.0, !(s == Floor(s))), kNaN, result);
+  result = Where((q <= 0.0) & (!(s == Floor(s))), kNaN, result);
   result = Where(pole, Where(even_s, q.Number(kInf), kNaN), result);
   result = Where(s < 1.0, kNaN, Where(s == 1.0, kInf, result));
-  return Where(Or(IsNan(s), IsNan(q)), kNaN, result).To(q0.dtype());
+  return Where(IsNan(s) | IsNan(q), kNaN, result).To(q0.dtype());
 }
 
 Expr Polygamma(const Expr& n0, const Expr& x0) {
@@ -308,7 +275,7 @@ Expr Polygamma(const Expr& n0, const Expr& x0) {
   const Expr size = Exp(Lgamma64(order)) * Zeta(order, x);
   const Expr derivative = Where(even, -size, size);
   const Expr result = Where(n == 0.0, Digamma64(x), derivative);
-  return Where(And(n >= 0.0, n == Floor(n)), result, kNaN).To(x0.dtype());
+  return Where((n >= 0.0) & (n == Floor(n)), result, kNaN).To(x0.dtype());
 }
 
 Expr Igamma(const Expr& a, const Expr& x) { return IncompleteGamma(a, x, false); }
@@ -319,38 +286,37 @@ Expr Igammac(const Expr& a, const Expr& x) { return IncompleteGamma(a, x, true);
 Expr IgammaInverse(const Expr& a0, const Expr& p0) {
   constexpr int64_t kMost = 24;
   const Expr a = Broadcast(a0, a0 + p0), p = Broadcast(p0, a0 + p0);
-  const Expr inside = And(And(p > 0.0, p < 1.0), And(a > 0.0, !IsInf(a)));
+  const Expr inside = ((p > 0.0) & (p < 1.0)) & ((a > 0.0) & !IsInf(a));
   const Expr share = Where(inside, p, 0.5), shape = Where(inside, a, 1.0);
   const Expr normal = InverseNormal(share - 0.5, Min(share, 1.0 - share));
   const Expr root = 1.0 - 1.0 / (9.0 * shape) + normal / (3.0 * Sqrt(shape));
   const Expr large = Max(shape * root * root * root, 1e-3);
   const Expr bend = 1.0 - shape * (0.253 + shape * 0.12);
   const Expr below = Exp((Log(share) + Lgamma64(shape + 1.0)) / shape);
-  const Expr beyond = And(share >= bend, shape <= 1.0);
+  const Expr beyond = (share >= bend) & (shape <= 1.0);
   const Expr end = 1.0 - Log(1.0 - Where(beyond, (share - bend) / (1.0 - bend), 0.0));
   const Expr start = Where(shape > 1.0, large, Where(beyond, end, below));
-  const Step step = [&](const Expr& round, const std::vector<Expr>& s) -> Stepped {
-    const Expr x = s[0], n = shape.Inside(round);
+  const Step step = [&](const Expr&, const std::vector<Expr>& s) -> Stepped {
+    const Expr x = s[0], n = shape;
     const Expr density = Exp((n - 1.0) * Log(x) - x - Lgamma64(n));
-    const Expr error = (Igamma(n, x) - share.Inside(round)) / density;
+    const Expr error = (Igamma(n, x) - share) / density;
     const Expr move = error / (1.0 - 0.5 * Min(error * ((n - 1.0) / x - 1.0), 1.0));
     Expr next = Where(move >= x, x * 0.5, x - move);
-    next = Where(Or(IsNan(next), IsInf(next)), x, next);
+    next = Where(IsNan(next) | IsInf(next), x, next);
     return {{next}, Abs(next - x) > 1e-13 * x};
   };
   Builder& b = p0.builder();
-  const Expr found = Iterate(b, b.Int(kMost), {start}, step)[0];
-  const Expr positive = And(a > 0.0, !IsInf(a));
-  const Expr edge =
-      Where(And(positive, p == 0.0), 0.0, Where(And(positive, p == 1.0), kInf, p * kNaN));
+  const Expr found = Iterate(Int(b, kMost), {start}, step)[0];
+  const Expr positive = (a > 0.0) & !IsInf(a);
+  const Expr edge = Where(positive & (p == 0.0), 0.0, Where(positive & (p == 1.0), kInf, p * kNaN));
   return Where(inside, found, edge);
 }
 
 Expr Betainc(const Expr& a0, const Expr& b0, const Expr& x0) {
   const Expr all = Wide(a0) + Wide(b0) + Wide(x0);
   const Expr inside =
-      And(And(And(Wide(a0) > 0.0, Wide(b0) > 0.0), And(Wide(x0) > 0.0, Wide(x0) < 1.0)),
-          !Or(IsInf(Wide(a0)), IsInf(Wide(b0))));
+      (((Wide(a0) > 0.0) & (Wide(b0) > 0.0)) & ((Wide(x0) > 0.0) & (Wide(x0) < 1.0))) &
+      !(IsInf(Wide(a0)) | IsInf(Wide(b0)));
   const auto safe = [&](const Expr& v, double else_) {
     return Where(inside, Broadcast(Wide(v), all), else_);
   };
@@ -362,9 +328,9 @@ Expr Betainc(const Expr& a0, const Expr& b0, const Expr& x0) {
                           q * Log(Where(mirrored, x, 1.0 - x));
   const Expr part = Exp(log_factor) * BetaFraction(p, q, y) / p;
   Expr result = Where(inside, Where(mirrored, 1.0 - part, part), kNaN);
-  const Expr parameters = And(Wide(a0) > 0.0, Wide(b0) > 0.0);
-  result = Where(And(parameters, Wide(x0) == 0.0), 0.0, result);
-  result = Where(And(parameters, Wide(x0) == 1.0), 1.0, result);
+  const Expr parameters = (Wide(a0) > 0.0) & (Wide(b0) > 0.0);
+  result = Where(parameters & (Wide(x0) == 0.0), 0.0, result);
+  result = Where(parameters & (Wide(x0) == 1.0), 1.0, result);
   return result.To(x0.dtype());
 }
 
