@@ -95,6 +95,11 @@ class OperandAsAttrLens : public LensImpl, public NamesIrOperands {
     if (kind != AttrKind::kFloat && kind != AttrKind::kFloats) {
       return Internal("attribute '", foreign_, "' cannot hold a tensor");
     }
+    if (!IsFloating(tensor.dtype()) && !IsInteger(tensor.dtype()) &&
+        tensor.dtype() != DType::kBool) {
+      return CannotExpress("operand '", ir_, "' of ", Name(tensor.dtype()),
+                           " cannot be attribute '", foreign_, "', of real numbers");
+    }
     Attribute::Floats floats;
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
       const double number = tensor.AsDouble(i);
