@@ -315,7 +315,7 @@ TEST(Failures, AreAllReported) {
     EXPECT_EQ(failure.nodes, rows[i].nodes);
     EXPECT_THAT(std::string(status.message()), HasSubstr(rows[i].op));
   }
-  EXPECT_THAT(report.failures[1].hint, HasSubstr("--allow-foreign acme"));
+  EXPECT_THAT(report.failures[1].hint, HasSubstr("option 'foreign' acme"));
   EXPECT_EQ(report.nodes_read, 8);
   EXPECT_EQ(report.mapped(), 1);
   // What failed is as it was, and what handlers made of it is gone.
@@ -548,6 +548,7 @@ TEST(Progress, IsReported) {
     EXPECT_GT(done, last);
     EXPECT_LE(done, total);
     last = done;
+    return true;
   };
   ASSERT_TRUE(ToIr(model, options).ok());
   EXPECT_GE(calls, 1);

@@ -413,7 +413,7 @@ TEST_F(KeepFunctions, ThroughFilesAndBack) {
   TextOptions plain;
   plain.types = false;
   EXPECT_EQ(Body(ToText(*ir->graph, plain)), "h = onnx.f::F(x) { k = 0.5 }\nz = neg(h)\n");
-  ASSERT_TRUE(SaveIr(*ir, Path("a.json")).ok());
+  ASSERT_TRUE(Write(*ir, Path("a.json")).ok());
   auto read = Load(Path("a.json"));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(texts(*read), before);

@@ -75,7 +75,7 @@ std::string WorkOn(const char* graph, int opset, const fs::path& folder) {
   }
   auto outputs = RunGraph(*imported->graph, std::move(inputs), {});
   StrAppend(&result, outputs.ok() ? "runs" : outputs.status().ToString(), "\n");
-  absl::Status status = SaveIr(*imported, ir);
+  absl::Status status = Write(*imported, ir);
   status.Update(Export(*Load(ir), folder / "n.onnx", {.opset = 18, .check = true}, &report));
   return StrCat(result, status.ToString(), "\n", ReadFile(ir), ReadFile(folder / "n.onnx"));
 }

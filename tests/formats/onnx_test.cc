@@ -397,7 +397,7 @@ TEST(Onnx, BadTensors) {
     EXPECT_EQ(model.status().code(), absl::StatusCode::kInvalidArgument);
     const std::string message(model.status().message());
     EXPECT_NE(message.find(test.message), std::string::npos) << message;
-    EXPECT_TRUE(message.starts_with("initializer 'w': ")) << message;
+    EXPECT_TRUE(message.starts_with("'model': initializer 'w': ")) << message;
   }
 }
 
@@ -715,10 +715,15 @@ TEST_F(OnnxFileTest, ExternalData) {
               test.expected);
     ASSERT_TRUE(t.file_range().has_value());
   }
-  // In memory there is no folder, unless one is given.
+  // In memory there is no folder, but somebody may say what is in the file.
   const std::string bytes = EncodeProto("ModelProto", ExternalModel("w.bin"));
-  EXPECT_EQ(ParseOnnx(bytes).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(ParseOnnx(bytes, dir_).ok());
+  EXPECT_EQ(ParseOnnx(bytes).status().code(), absl::StatusCode::kNotFound);
+  const std::string weights = ReadFile(Path("w.bin"));
+  EXPECT_TRUE(ReadOnnx(Source::Bytes(bytes, [&](const std::string& name) {
+                EXPECT_EQ(name, "w.bin");
+                return HeldBytes{
+                    {reinterpret_cast<const std::byte*>(weights.data()), weights.size()}, nullptr};
+              })).ok());
   // Download caches link both files from a folder of blobs.
   fs::create_directory(Path("snapshot"));
   fs::create_symlink("../m2.onnx", Path("snapshot/m.onnx"));

@@ -17,9 +17,8 @@ using ::testing::HasSubstr;
 using namespace tf_proto;  // NOLINT
 
 // The graph as text, or the error.
-std::string Read(const std::string& bytes, const TensorFlowOptions& options = {},
-                 const std::string& folder = "") {
-  absl::StatusOr<Model> model = ParseTensorFlow(bytes, options, folder);
+std::string Read(const std::string& bytes, const TensorFlowOptions& options = {}) {
+  absl::StatusOr<Model> model = ParseTensorFlow(bytes, options);
   if (!model.ok()) return model.status().ToString();
   if (const auto problems = model->graph->Validate(); !problems.empty()) return problems[0];
   return ToText(*model->graph);

@@ -143,8 +143,8 @@ TEST_F(SavedModelTest, TagsAndSignatures) {
   Write("saved_model.pb", SavedModel({train, gpu}));
   EXPECT_THAT(Load(), HasSubstr("tf.Exp"));
   Write("saved_model.pb", SavedModel({train, train}));
-  EXPECT_THAT(Load(), HasSubstr("--model"));
-  EXPECT_THAT(Load({.tags = "train"}), HasSubstr("--model"));
+  EXPECT_THAT(Load(), HasSubstr("option 'model'"));
+  EXPECT_THAT(Load({.tags = "train"}), HasSubstr("option 'model'"));
   Write("saved_model.pb", SavedModel(std::vector<std::string>{train}));
   EXPECT_THAT(Load(), HasSubstr("tf.Neg"));
   Write("saved_model.pb", Int(1, 1));
@@ -215,7 +215,7 @@ TEST_F(SavedModelTest, SomePorts) {
   EXPECT_THAT(Load({.outputs = {"z", "n"}}), HasSubstr("-> (z, n)"));
   EXPECT_THAT(Load({.inputs = {"b"}, .outputs = {"z"}}), HasSubstr("graph s(b: float32[?], p: "));
   EXPECT_THAT(Load({.inputs = {"n", "b"}, .outputs = {"z"}}), HasSubstr("tf.Add(n, b)"));
-  EXPECT_THAT(Load({.outputs = {"x"}}), HasSubstr("--outputs: there is no node 'x'"));
+  EXPECT_THAT(Load({.outputs = {"x"}}), HasSubstr("option 'outputs': there is no node 'x'"));
   // In a branch there is nothing to give.
   Write("saved_model.pb",
         SavedModel(GraphDef({PlaceholderOf("p", {-1}),
@@ -296,7 +296,7 @@ TEST_F(SavedModelTest, DataFiles) {
   const fs::path elsewhere = folder_.string() + "_elsewhere";
   std::ofstream(elsewhere, std::ios::binary) << Float(8) + Float(9);
   fs::create_symlink(elsewhere, third);
-  EXPECT_THAT(Load(), HasSubstr("(--allow-outside)"));
+  EXPECT_THAT(Load(), HasSubstr("(option 'allow_outside')"));
   EXPECT_THAT(Load({.allow_outside = true}), HasSubstr("float32[2]{8, 9}"));
   fs::remove(third);
   fs::create_symlink("variables.data-00001-of-00003", third);

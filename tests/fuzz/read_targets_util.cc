@@ -63,7 +63,7 @@ void ImportFiles(std::string_view bytes, const std::vector<std::string>& names,
 // An IR file with weights of its own, and those weights.
 std::vector<std::string> IrFiles() {
   const absl::StatusOr<Model> model = ModelFromText(kGraph, "", 0);
-  if (!model.ok() || !SaveIr(*model, StrCat(Folder(), "/m.json")).ok()) return {"", ""};
+  if (!model.ok() || !Write(*model, StrCat(Folder(), "/m.json")).ok()) return {"", ""};
   return {ReadFile(StrCat(Folder(), "/m.json")), ReadFile(StrCat(Folder(), "/m.safetensors"))};
 }
 

@@ -52,7 +52,7 @@ TEST(Contrib, IsRefused) {
   } rows[] = {
       // What is not known at all is foreign, as in any other domain.
       {"x: float32[2]", "y = ms.NoSuchOp(x)",
-       "com.microsoft::NoSuchOp (1 node): no mapping to IR; --allow-foreign com.microsoft keeps "
+       "com.microsoft::NoSuchOp (1 node): no mapping to IR; option 'foreign' com.microsoft keeps "
        "it"},
       {"x: uint8[2], s: float32[]", "y = ms.QLinearAdd(x, s, _, x, s, _, s)", "no mapping to IR"},
       // Operands and attributes are checked: ONNX has no schema that does.

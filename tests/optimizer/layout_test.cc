@@ -153,7 +153,7 @@ TEST(Layout, IsOneOfTwo) {
   auto model = IrFromText("x: float32[2]", "y = relu(x)", "y");
   ASSERT_TRUE(model.ok());
   EXPECT_EQ(ToIr(*model, {.layout = "nhwc"}).message(),
-            "--layout: expected channels_first or channels_last, got 'nhwc'");
+            "option 'layout': expected channels_first or channels_last, got 'nhwc'");
 }
 
 TEST(Layout, OfUnknownRankStays) {

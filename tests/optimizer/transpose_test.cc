@@ -330,21 +330,24 @@ TEST(IoLayout, Refuses) {
                      std::string(OutputsAsChannelsFirst(*model->graph, names).message()));
   };
   EXPECT_EQ(inputs({"q"}).first,
-            "--inputs-as-nchw: the model has no input 'q'; its inputs are: x, m, u");
-  EXPECT_EQ(inputs({"m"}).first,
-            "--inputs-as-nchw: input 'm' is float32[2,2]; expected a tensor of rank 3, 4 or 5");
-  EXPECT_EQ(inputs({"u"}).first,
-            "--inputs-as-nchw: input 'u' is float32[...]; expected a tensor of rank 3, 4 or 5");
+            "option 'inputs_as_nchw': the model has no input 'q'; its inputs are: x, m, u");
   EXPECT_EQ(
-      inputs({"x"}).first,
-      "--inputs-as-nchw: input 'x' is an input and an output of the model, which would have to "
-      "have one layout");
-  EXPECT_EQ(inputs({"y"}).second,
-            "--outputs-as-nchw: output 'y' is float32[2,2]; expected a tensor of rank 3, 4 or 5");
+      inputs({"m"}).first,
+      "option 'inputs_as_nchw': input 'm' is float32[2,2]; expected a tensor of rank 3, 4 or 5");
   EXPECT_EQ(
-      inputs({"w"}).second,
-      "--outputs-as-nchw: output 'w' is several outputs of the model, which would have to have "
-      "one layout");
+      inputs({"u"}).first,
+      "option 'inputs_as_nchw': input 'u' is float32[...]; expected a tensor of rank 3, 4 or 5");
+  EXPECT_EQ(inputs({"x"}).first,
+            "option 'inputs_as_nchw': input 'x' is an input and an output of the model, which "
+            "would have to "
+            "have one layout");
+  EXPECT_EQ(
+      inputs({"y"}).second,
+      "option 'outputs_as_nchw': output 'y' is float32[2,2]; expected a tensor of rank 3, 4 or 5");
+  EXPECT_EQ(inputs({"w"}).second,
+            "option 'outputs_as_nchw': output 'w' is several outputs of the model, which would "
+            "have to have "
+            "one layout");
 }
 
 }  // namespace

@@ -212,7 +212,7 @@ class Runner {
     record.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     record.exit_code = ExitCodeOf(outcome.status, outcome.phase, &report);
-    record.error = std::string(outcome.status.message());
+    record.error = WithFlags(std::string(outcome.status.message()));
     record.read = StampsOf(outcome.read);
     record.written = StampsOf(outcome.written);
     const int64_t began_at =

@@ -12,6 +12,7 @@
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/summary.h"
 #include "x2ir/cli/verbs.h"
+#include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -51,7 +52,7 @@ absl::StatusOr<ImportOptions> ToOptions(const Flags& flags) {
   X2IR_ASSIGN_OR_RETURN(options.inputs, ParseList("--inputs", flags.inputs));
   X2IR_ASSIGN_OR_RETURN(options.outputs, ParseList("--outputs", flags.outputs));
   if (!flags.opset.empty()) {
-    X2IR_ASSIGN_OR_RETURN(options.opset,
+    X2IR_ASSIGN_OR_RETURN(options.from_opset,
                           ParseInt("--opset", flags.opset, 1, std::numeric_limits<int32_t>::max()));
   }
   options.freeze_params = flags.freeze_params;
@@ -74,7 +75,8 @@ absl::StatusOr<ImportOptions> ToOptions(const Flags& flags) {
 
 // `progress` may be null.
 BatchOutcome Convert(const Flags& flags, ImportOptions options, const std::string& in,
-                     const std::string& out, LoadOptions load, Progress* progress, Report& report) {
+                     const std::string& out, const Session& session, Progress* progress,
+                     Report& report) {
   const auto say = [&](std::string_view what, std::string_view file) {
     if (progress) progress->SetWhat(StrCat(what, " ", file));
   };
@@ -86,8 +88,10 @@ BatchOutcome Convert(const Flags& flags, ImportOptions options, const std::strin
     if (!found.ok()) return outcome.Ended(found.status(), Phase::kReading);
     options.format = *std::move(found);
   }
-  // An IR file has what it has because somebody wanted it.
-  if (options.format == "ir" && !flags.says_freeze) options.freeze_params = false;
+  const Format* format = FindFormat(options.format);
+  // IR has what it has because somebody wanted it.
+  if (format && format->dialect == kIrDialect && !flags.says_freeze) options.freeze_params = false;
+  LoadOptions load = session.Loading(options.format);
   load.inputs = options.inputs;
   load.outputs = options.outputs;
   absl::StatusOr<Model> model = Load(in, options.format, load);
@@ -100,12 +104,11 @@ BatchOutcome Convert(const Flags& flags, ImportOptions options, const std::strin
   }
   say("converting", in);
   if (progress) options.progress = progress->fn();
-  if (absl::Status s = ToIr(*model, options, &report); !s.ok())
-    return outcome.Ended(s, Phase::kConverting);
+  model = ToIr(*std::move(model), options, &report);
+  if (!model.ok()) return outcome.Ended(model.status(), Phase::kConverting);
   if (progress) KeepUntilTheEnd(model->graph);
   say("writing", out);
-  const Weights weights = flags.weights == "copy" ? Weights::kCopy : Weights::kReference;
-  return outcome.Ended(SaveIr(*model, out, weights), Phase::kWriting);
+  return outcome.Ended(Write(*model, out, "ir", {{"weights", flags.weights}}), Phase::kWriting);
 }
 
 int RunConvert(const Flags& flags, const Settings& settings, Session& session) {
@@ -113,7 +116,7 @@ int RunConvert(const Flags& flags, const Settings& settings, Session& session) {
   if (!options.ok()) return session.Usage(options.status());
   if (!flags.batch.list.empty()) {
     const auto work = [&](const std::string& in, const std::string& to, Report& report) {
-      return Convert(flags, *options, in, to, session.load, nullptr, report);
+      return Convert(flags, *options, in, to, session, nullptr, report);
     };
     return RunBatch(
         {flags.batch, "converting", ".json", flags.out, flags.report, settings.Text(), work},
@@ -138,8 +141,7 @@ int RunConvert(const Flags& flags, const Settings& settings, Session& session) {
   BatchOutcome outcome;
   {
     Progress progress(session, "");
-    outcome =
-        Convert(flags, *std::move(options), flags.model, out, session.load, &progress, report);
+    outcome = Convert(flags, *std::move(options), flags.model, out, session, &progress, report);
   }
   const absl::Status& status = outcome.status;
   int code = kDone;

@@ -16,6 +16,7 @@
 #include "x2ir/cli/verbs.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
+#include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -58,12 +59,12 @@ absl::StatusOr<ExportOptions> ToOptions(const Flags& flags) {
   if (!flags.passes.empty()) {
     X2IR_ASSIGN_OR_RETURN(options.passes, ParsePasses("--passes", flags.passes));
   }
-  if (flags.external == "always") options.external_data = ExportOptions::External::kAlways;
-  if (flags.external == "never") options.external_data = ExportOptions::External::kNever;
-  if (flags.external == "reference") options.external_data = ExportOptions::External::kReference;
+  options.format = "onnx";
+  options.format_options.Set("external_data", flags.external);
   if (!flags.external_limit.empty()) {
-    X2IR_ASSIGN_OR_RETURN(options.external_data_limit,
+    X2IR_ASSIGN_OR_RETURN(const uint64_t limit,
                           ParseSize("--external-data-limit", flags.external_limit));
+    options.format_options.Set("external_data_limit", static_cast<int64_t>(limit));
   }
   options.check = flags.check;
   options.foreign.all = flags.continue_on_error;
@@ -83,13 +84,13 @@ Strings OutputsOf(const std::string& out) {
 
 // `progress` may be null: one of many.
 BatchOutcome DoExport(ExportOptions options, const std::string& in, const std::string& out,
-                      const LoadOptions& load, Progress* progress, Report& report) {
+                      const Session& session, Progress* progress, Report& report) {
   BatchOutcome outcome;
   outcome.read = {in};
   outcome.written = {out};
   const absl::StatusOr<std::string> format = DetectFormat(in);
   if (!format.ok()) return outcome.Ended(format.status(), Phase::kReading);
-  absl::StatusOr<Model> model = Load(in, *format, load);
+  absl::StatusOr<Model> model = Load(in, *format, session.Loading(*format));
   if (!model.ok()) return outcome.Ended(model.status(), Phase::kReading);
   const Mapped files = MappedFiles(*model);
   outcome.Reads(in, files);
@@ -99,12 +100,12 @@ BatchOutcome DoExport(ExportOptions options, const std::string& in, const std::s
   if (progress) progress->SetWhat(StrCat("converting ", in));
   // A model of another format is converted first. Ops that an IR file holds as foreign ones
   // were allowed to stay when it was made.
-  if (*format != "ir") {
+  if (FindFormat(*format)->dialect != kIrDialect) {
     ImportOptions import;
     import.foreign = options.foreign;
     if (progress) import.progress = progress->fn();
-    if (absl::Status s = ToIr(*model, import, &report); !s.ok())
-      return outcome.Ended(s, Phase::kConverting);
+    model = ToIr(*std::move(model), import, &report);
+    if (!model.ok()) return outcome.Ended(model.status(), Phase::kConverting);
     report = Report();
   }
   if (progress) {
@@ -132,7 +133,7 @@ int RunExport(const Flags& flags, const Settings& settings, Session& session) {
   if (!options.ok()) return session.Usage(options.status());
   if (!flags.batch.list.empty()) {
     const auto work = [&](const std::string& in, const std::string& to, Report& report) {
-      return DoExport(*options, in, to, session.load, nullptr, report);
+      return DoExport(*options, in, to, session, nullptr, report);
     };
     return RunBatch(
         {flags.batch, "exporting", ".onnx", flags.out, flags.report, settings.Text(), work},
@@ -158,7 +159,7 @@ int RunExport(const Flags& flags, const Settings& settings, Session& session) {
   BatchOutcome outcome;
   {
     Progress progress(session, StrCat("reading ", flags.model));
-    outcome = DoExport(*std::move(options), flags.model, out, session.load, &progress, report);
+    outcome = DoExport(*std::move(options), flags.model, out, session, &progress, report);
   }
   const absl::Status& status = outcome.status;
   int code = kDone;

@@ -100,6 +100,7 @@ absl::Status ReportFile::Write(const Report& report, const std::string& error, i
   // The report's own members follow.
   const std::string rest = report.ToJson();
   StrAppend(&json, ",", std::string_view(rest).substr(1));
+  json = WithFlags(json);
   X2IR_RETURN_IF_ERROR(file_->Append(json));
   return file_->Commit();
 }

@@ -28,10 +28,12 @@ struct Flags {
 
 int RunInfo(const Flags& flags, Session& session) {
   Progress progress(session, StrCat("reading ", flags.model));
-  const absl::StatusOr<ModelInfo> info = Inspect(flags.model, session.load);
+  const absl::StatusOr<std::string> format = DetectFormat(flags.model);
+  const absl::StatusOr<ModelInfo> info =
+      format.ok() ? Inspect(flags.model, session.Loading(*format)) : format.status();
   progress.Stop();
   if (!info.ok()) return session.Fail(info.status(), Phase::kReading);
-  session.Print(flags.json ? info->ToJson() : info->ToText());
+  session.Print(WithFlags(flags.json ? info->ToJson() : info->ToText()));
   return kDone;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/core/convert.h"
+#include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -12,7 +13,8 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
                               Unsupported unsupported, int* code) {
   progress.SetWhat(StrCat("reading ", path));
   absl::StatusOr<std::string> format = DetectFormat(path);
-  absl::StatusOr<Model> model = format.ok() ? Load(path, *format, session.load) : format.status();
+  absl::StatusOr<Model> model =
+      format.ok() ? Load(path, *format, session.Loading(*format)) : format.status();
   if (!model.ok()) {
     progress.Stop();
     *code = session.Fail(model.status(), Phase::kReading);
@@ -20,36 +22,36 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
   }
   progress.SetWhat(StrCat("converting ", path));
   ImportOptions options;
-  // An IR file comes as it is, with the defaults that its inputs may have.
-  options.freeze_params = *format != "ir";
+  // IR comes as it is, with the defaults that its inputs may have.
+  options.freeze_params = FindFormat(*format)->dialect != kIrDialect;
   options.progress = progress.fn();
   Report report;
-  absl::Status status = ToIr(*model, options, &report);
-  if (!status.ok() && unsupported == Unsupported::kKeep && !report.failures.empty()) {
-    // The failed attempt changed the model: again, from the file.
+  model = ToIr(*std::move(model), options, &report);
+  if (!model.ok() && unsupported == Unsupported::kKeep && !report.failures.empty()) {
+    // The failed attempt took the model: again, from the file.
     const std::string failures = report.FailuresText();
-    model = Load(path, *format, session.load);
+    model = Load(path, *format, session.Loading(*format));
     if (model.ok()) {
       options.foreign.all = true;
       report = Report();
-      status = ToIr(*model, options, &report);
-      if (status.ok()) {
+      model = ToIr(*std::move(model), options, &report);
+      if (model.ok()) {
         session.Warn(StrCat("ops that cannot be converted are shown as they are:\n", failures));
       }
-    } else {
-      status = model.status();
     }
   }
-  if (status.ok()) return *std::move(model);
+  if (model.ok()) return *std::move(model);
   progress.Stop();
-  *code = session.Fail(status, Phase::kConverting, &report);
+  *code = session.Fail(model.status(), Phase::kConverting, &report);
   return std::nullopt;
 }
 
 std::optional<Model> LoadToLookAt(Session& session, Progress& progress, const std::string& path,
                                   bool raw, int* code) {
   if (!raw) return LoadAsIr(session, progress, path, Unsupported::kKeep, code);
-  absl::StatusOr<Model> model = Load(path, "", session.load);
+  absl::StatusOr<std::string> format = DetectFormat(path);
+  absl::StatusOr<Model> model =
+      format.ok() ? Load(path, *format, session.Loading(*format)) : format.status();
   if (model.ok()) return *std::move(model);
   progress.Stop();
   *code = session.Fail(model.status(), Phase::kReading);

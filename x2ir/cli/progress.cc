@@ -39,6 +39,7 @@ ProgressFn Progress::fn() {
   return [this](int64_t done, int64_t total) {
     done_.store(done, std::memory_order_relaxed);
     total_.store(total, std::memory_order_relaxed);
+    return true;
   };
 }
 

@@ -14,6 +14,7 @@
 #include "x2ir/core/io_file.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/formats/npy/npy.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -45,7 +46,7 @@ absl::Status SetInput(const Graph& graph, const std::string& name, const std::st
     StrAppend(&names, names.empty() ? "" : ", ", graph.inputs()[at]->name());
   }
   if (at == graph.inputs().size()) {
-    return Invalid("--input: the model has no input '", name, "'; its inputs are: ", names);
+    return OptionError("input", "the model has no input '", name, "'; its inputs are: ", names);
   }
   absl::StatusOr<Tensor> tensor = ReadNpy(file);
   if (!tensor.ok()) return Annotate(tensor.status(), StrCat("input '", name, "'"));

@@ -8,7 +8,9 @@
 #include <cstring>
 #include <limits>
 
+#include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/descriptors.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -34,7 +36,7 @@ ExitCode ExitCodeOf(const absl::Status& status, Phase phase, const Report* repor
   }
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
-      if (status.message().substr(0, 2) == "--") return kUsage;
+      if (OptionOf(status)) return kUsage;
       // A model that was read is fine: it is the name of the output that is not.
       return phase == Phase::kWriting ? kUsage : kBadInput;
     case absl::StatusCode::kDataLoss: return kBadInput;
@@ -44,6 +46,32 @@ ExitCode ExitCodeOf(const absl::Status& status, Phase phase, const Report* repor
     case absl::StatusCode::kPermissionDenied: return kSystem;
     default: return kCannot;
   }
+}
+
+std::string WithFlags(std::string_view text) {
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"shapes", "shape"},
+      {"dtypes", "dtype"},
+      {"extra_opsets", "extra-opset"},
+      {"foreign", "allow-foreign"},
+      {"format", "from"}};
+  return WithOptionNames(text, [](std::string_view option) {
+    for (const auto& [name, flag] : kNames) {
+      if (name == option) return StrCat("--", flag);
+    }
+    std::string flag = StrCat("--", option);
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    return flag;
+  });
+}
+
+LoadOptions Session::Loading(const std::string& format) const {
+  FormatOptions given;
+  if (load.allow_outside) given.Set("allow_outside", true);
+  if (!load.model.empty()) given.Set("model", load.model);
+  if (!load.signature.empty()) given.Set("signature", load.signature);
+  const Format* found = FindFormat(format);
+  return {found ? given.Only(found->read_options) : given, {}, {}};
 }
 
 std::string Printable(std::string_view text) {
@@ -76,13 +104,13 @@ void Session::Flush() {
 void Session::Warn(std::string_view message) {
   if (quiet) return;
   Flush();  // what belongs before it comes before it
-  WriteAll(STDERR_FILENO, Printable(StrCat("warning: ", message, "\n")));
+  WriteAll(STDERR_FILENO, Printable(StrCat("warning: ", WithFlags(message), "\n")));
 }
 
 void Session::Error(std::string_view message) {
   Flush();
   while (message.ends_with('\n')) message.remove_suffix(1);
-  WriteAll(STDERR_FILENO, Printable(StrCat("error: ", message, "\n")));
+  WriteAll(STDERR_FILENO, Printable(StrCat("error: ", WithFlags(message), "\n")));
 }
 
 int Session::Fail(const absl::Status& status, Phase phase, const Report* report) {

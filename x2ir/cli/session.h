@@ -25,8 +25,8 @@ enum ExitCode {
 enum class Phase { kReading, kConverting, kWriting };
 
 // The exit code that a failure stands for. Failures of single ops in `report` (may be null)
-// say more than the status: one unsupported op makes it kCannot. Core starts a message with the
-// flag's name ("--shape: ...") where a flag does not suit the model: that is wrong usage.
+// say more than the status: one unsupported op makes it kCannot. An error about an option is wrong
+// usage.
 ExitCode ExitCodeOf(const absl::Status& status, Phase phase, const Report* report = nullptr);
 
 class Session {
@@ -36,9 +36,16 @@ class Session {
   // Flags that every verb has.
   bool quiet = false;
   bool verbose = false;
-  LoadOptions load;
+  // Options of readers.
+  struct {
+    bool allow_outside = false;
+    std::string model, signature;
+  } load;
   // What the command line asked for; set while it is parsed, called afterwards.
   std::function<int()> verb;
+
+  // The same; those that the format does not have are left out.
+  LoadOptions Loading(const std::string& format) const;
 
   const std::string& program() const { return program_; }
 
@@ -63,6 +70,9 @@ class Session {
   std::string out_;
   int write_error_ = 0;
 };
+
+// What the library says, with options called as the flags of the programs are.
+std::string WithFlags(std::string_view text);
 
 // `text` with control characters other than newline and tab written as \x1b.
 std::string Printable(std::string_view text);

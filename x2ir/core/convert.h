@@ -3,11 +3,17 @@
 //
 //   X2IR_ASSIGN_OR_RETURN(Model ir, x2ir::Import("model.onnx"));
 //   X2IR_RETURN_IF_ERROR(x2ir::Export(std::move(ir), "model17.onnx", {.opset = 17}));
+//
+// Or in one call: x2ir::Convert("model.pt2", "model.onnx"). A Source may be bytes in memory, a Sink
+// whoever takes bytes; neither needs a file. Formats are those that are registered
+// (formats/format.h), a host's own among them.
+//
+// An error about an option names it as it is called here (graph_wrapper/option_error.h).
 #ifndef X2IR_CORE_CONVERT_H_
 #define X2IR_CORE_CONVERT_H_
 
+#include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +22,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "x2ir/core/report.h"
+#include "x2ir/formats/io/sink.h"
+#include "x2ir/formats/io/source.h"
+#include "x2ir/formats/options.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/type.h"
 
@@ -23,59 +32,61 @@ namespace X2IR_API x2ir {
 
 // Which ops without a mapping may stay as foreign ops: none, those of some domains, or all.
 struct ForeignPolicy {
-  bool all = false;                    // --continue-on-error: also ops whose mapping failed
-  std::vector<std::string> domains{};  // --allow-foreign
+  bool all = false;  // also ops whose mapping failed
+  std::vector<std::string> domains{};
 };
 
-// Progress of long work: done of total nodes. Called often; must be cheap.
-using ProgressFn = std::function<void(int64_t done, int64_t total)>;
+// Progress of long work: done of total nodes. Called often, from the thread that converts; must be
+// cheap. Returns whether to go on: after `false` the call ends soon with Cancelled, and as after
+// any error nothing was written.
+using ProgressFn = std::function<bool(int64_t done, int64_t total)>;
 
 struct LoadOptions {
-  // Weights of an IR file or a SavedModel may lie outside of its own folder only if this says so:
-  // a file from elsewhere shall not make us read what its sender may not.
-  bool allow_outside = false;
-  std::string model{};      // --model: which one, where a file holds several
-  std::string signature{};  // --signature: of a SavedModel; empty: serving_default
+  // The format's own, by name ("allow_outside", "model", "signature"); InvalidArgument (an option
+  // error) for one that it has not.
+  FormatOptions format_options{};
   // What is wanted of a graph that does not say what its inputs and outputs are ("node:k").
   std::vector<std::string> inputs{}, outputs{};
 };
 
 // Members have initializers so that {.opset = 17} draws no warning about the others.
 struct ImportOptions {
-  std::string format{};  // "onnx", "ir", ...; empty: found by looking at the file
-  std::vector<std::pair<std::string, Shape>> shapes{};  // --shape: input shapes, re-inferred
-  std::vector<std::pair<std::string, DType>> dtypes{};  // --dtype: input element types
-  std::vector<std::string> inputs{};                    // --inputs: cut the graph at these values
-  std::vector<std::string> outputs{};                   // --outputs: "name" or "node:k"
-  std::optional<int> opset{};                           // --opset: instead of what the file says
-  bool freeze_params = true;    // initializers that are also inputs become constants
-  bool keep_functions = false;  // --keep-functions: calls of local functions stay calls
+  std::string format{};            // "onnx", "ir", ...; empty: found by looking at the file
+  FormatOptions format_options{};  // as for Load
+  std::vector<std::pair<std::string, Shape>> shapes{};  // of inputs; the rest is inferred again
+  std::vector<std::pair<std::string, DType>> dtypes{};  // element types of inputs
+  std::vector<std::string> inputs{};                    // cut the graph at these values
+  std::vector<std::string> outputs{};                   // "name" or "node:k"
+  std::optional<int> from_opset{};                      // instead of what the file says
+  // Initializers that are also inputs become constants. By default yes, unless the file holds IR,
+  // which has what it has because somebody wanted it.
+  std::optional<bool> freeze_params{};
+  bool keep_functions = false;  // calls of local functions stay calls
   bool optimize = false;
   std::optional<std::vector<std::string>> passes{};  // instead of the default ones
-  // --layout: "channels_first" or "channels_last", which the pass `layout` gives to ops that have
-  // one; empty: each has its own.
+  // "channels_first" or "channels_last", which the pass `layout` gives to ops that have one; empty:
+  // each has its own.
   std::string layout{};
-  bool allow_outside = false;        // as for Load
-  std::string model{}, signature{};  // as for Load
   ForeignPolicy foreign{};
   ProgressFn progress{};
-  LoadOptions Loading() const { return {allow_outside, model, signature, inputs, outputs}; }
+  LoadOptions Loading() const { return {format_options, inputs, outputs}; }
 };
 
 struct ExportOptions {
-  std::optional<int> opset{};               // default: the model's own, else 17
-  std::vector<OpsetImport> extra_opsets{};  // --extra-opset: of other domains
+  std::string format{};                     // of the file; empty: what its name says
+  std::optional<int> opset{};               // default: the model's own, else the target's
+  std::vector<OpsetImport> extra_opsets{};  // of other domains
+  // The format's own, by name ("external_data", "weights"). "opset" and "extra_opsets" are options
+  // of a format like these, and an error where it has none; the members are for convenience.
+  FormatOptions format_options{};
   std::vector<std::pair<std::string, Shape>> shapes{};
-  bool optimize = true;
+  // Whether passes run. By default yes, unless the target is IR, which is not changed unasked.
+  std::optional<bool> optimize{};
   std::optional<std::vector<std::string>> passes{};  // instead of the default ones
-  // --inputs-as-nchw, --outputs-as-nchw: inputs and outputs whose last axis becomes the second.
+  // Inputs and outputs whose last axis becomes the second.
   std::vector<std::string> inputs_as_nchw{};
   std::vector<std::string> outputs_as_nchw{};
-  // Where weights go (OnnxWriteOptions); more than `external_data_limit` bytes of them (0: no
-  // limit) into several files.
-  enum class External { kAuto, kAlways, kNever, kReference } external_data = External::kAuto;
-  uint64_t external_data_limit = 0;
-  // The result is checked against ONNX's schemas; what does not pass is not written.
+  // The result is checked against the target's schemas; what does not pass is not written.
   bool check = false;
   // Called by Export with the model in the target's dialect before anything is written; what it
   // returns is the export's status (another checker, say).
@@ -86,31 +97,53 @@ struct ExportOptions {
   ProgressFn progress{};
 };
 
-// Reads a model file of any format into a graph in its own dialect; understands nothing.
-absl::StatusOr<Model> Load(const std::string& path, const std::string& format = "",
+// The same model again: all nodes and values anew, tensors of the same bytes. A model is moved,
+// else, so that no two share a graph.
+Model Clone(const Model& model);
+
+// Reads a model of any format into a graph in its own dialect; understands nothing. `format`: its
+// name, or empty: found by looking at the source.
+absl::StatusOr<Model> Load(const Source& source, const std::string& format = "",
                            const LoadOptions& options = {});
-// The name of the format a file is in, by its content: "onnx", "ir", "torch", "tensorflow".
-// DataLoss if unknown.
-absl::StatusOr<std::string> DetectFormat(const std::string& path);
+// The name of the format a source is in, by its content: "onnx", "ir", ... DataLoss if unknown.
+absl::StatusOr<std::string> DetectFormat(const Source& source);
 
-// Load, then ToIr. An IR file comes as it is (shapes re-inferred if options say so).
+// Load, then ToIr. IR comes as it is (shapes re-inferred if options say so).
 // On failure `report` (may be null) says everything; the status lists it as well.
-absl::StatusOr<Model> Import(const std::string& path, const ImportOptions& options = {},
+absl::StatusOr<Model> Import(const Source& source, const ImportOptions& options = {},
                              Report* report = nullptr);
-// Rewrites a model in its source dialect to IR, in place.
+// Rewrites a model in its source dialect to IR. In place: on success values and nodes that stay are
+// the same objects; on failure the model is as it was, in a new graph, which costs a copy of the
+// graph (not of weights) beforehand. A model that is handed over costs none, and is gone on
+// failure.
 absl::Status ToIr(Model& model, const ImportOptions& options = {}, Report* report = nullptr);
+absl::StatusOr<Model> ToIr(Model&& model, const ImportOptions& options = {},
+                           Report* report = nullptr);
 
-// FromIr to "onnx", then writes the file (and its external data), atomically.
-absl::Status Export(Model ir, const std::string& path, const ExportOptions& options = {},
+// FromIr to the dialect of the sink's format, then Write. All files appear complete, or none does.
+// To keep the model: Export(Clone(ir), ...).
+absl::Status Export(Model&& ir, const Sink& sink, const ExportOptions& options = {},
                     Report* report = nullptr);
-// Optimizes, lowers and rewrites an IR model to a dialect, in place.
+// Optimizes, lowers and rewrites an IR model to a dialect; of format_options "opset",
+// "extra_opsets" and what the dialect knows count. In place or handed over, as for ToIr.
 absl::Status FromIr(Model& model, const std::string& dialect, const ExportOptions& options = {},
                     Report* report = nullptr);
+absl::StatusOr<Model> FromIr(Model&& model, const std::string& dialect,
+                             const ExportOptions& options = {}, Report* report = nullptr);
 
-// How IR files hold weights: copied into NAME.safetensors, or by reference to byte ranges
-// of the files that they came from.
-enum class Weights { kCopy, kReference };
-absl::Status SaveIr(const Model& ir, const std::string& path, Weights weights = Weights::kCopy);
+// Import, then Export, without a file between: what is written is what the two calls write with an
+// IR file between them. The report is that of the export; if the import failed, that of the import.
+struct ConvertOptions {
+  ImportOptions from{};
+  ExportOptions to{};
+};
+absl::Status Convert(const Source& source, const Sink& sink, const ConvertOptions& options = {},
+                     Report* report = nullptr);
+
+// Writes a model as it is: IR, or one in the format's dialect. `format`: its name, or empty: what
+// the sink's name says.
+absl::Status Write(const Model& model, const Sink& sink, const std::string& format = "",
+                   const FormatOptions& options = {});
 
 }  // namespace x2ir
 

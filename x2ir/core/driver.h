@@ -14,9 +14,10 @@ namespace X2IR_API x2ir {
 
 // Rewrites a sorted graph (nested ones included) of `dialect` to IR. Failures go to the
 // report; nodes that fail stay as they were. InvalidArgument only for what makes going on
-// pointless. The policy says which nodes may stay foreign without being a failure.
-// Calls of local functions become what the functions say, at the functions' own opsets, and the
-// model has functions no more; with `keep_functions` the calls stay, and so do all functions.
+// pointless, Cancelled when `progress` says so. The policy says which nodes may stay foreign
+// without being a failure. Calls of local functions become what the functions say, at the
+// functions' own opsets, and the model has functions no more; with `keep_functions` the calls stay,
+// and so do all functions.
 absl::Status RewriteToIr(Model& model, const std::string& dialect, const ForeignPolicy& policy,
                          bool keep_functions, const ProgressFn& progress, Report& report);
 

@@ -65,8 +65,13 @@ class Driver {
   // called the same: files say by name which one is meant.
   static void NameApart(Graph& graph);
 
+  // Says how far it got. Once the caller wants no more, everything ends soon.
   void Tick() {
-    if (progress_ && ++done_ % kProgressEvery == 0) progress_(done_, std::max(total_, done_));
+    if (!progress_ || ++done_ % kProgressEvery != 0) return;
+    cancelled_ = cancelled_ || !progress_(done_, std::max(total_, done_));
+  }
+  absl::Status CheckCancelled() const {
+    return cancelled_ ? absl::CancelledError("cancelled") : absl::OkStatus();
   }
 
   // Nobody said anything of the dialect.
@@ -85,6 +90,7 @@ class Driver {
   Scope model_scope_;
   const ProgressFn& progress_;
   int64_t done_ = 0;
+  bool cancelled_ = false;
   const int64_t total_;
   Report& report_;
   NodeNames node_names_;

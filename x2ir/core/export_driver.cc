@@ -24,12 +24,14 @@ class Exporter : public Driver {
     source_.opset_imports = source_opsets;
   }
 
-  void Run() {
+  absl::Status Run() {
     CheckFunctions();
     Run(*model_.graph);
     do {
-      while (!pending_.empty()) Finish();
-    } while ((report_.failures.empty() || keep_failed_) && ConvertWhatIsLeft(*model_.graph));
+      while (!pending_.empty() && !cancelled_) Finish();
+    } while (!cancelled_ && (report_.failures.empty() || keep_failed_) &&
+             ConvertWhatIsLeft(*model_.graph));
+    return CheckCancelled();
   }
 
  private:
@@ -41,6 +43,7 @@ class Exporter : public Driver {
       ahead.Step();
       ++report_.nodes_read;
       Tick();
+      if (cancelled_) return;
       const Symbol op = node->op();
       if (!node->is_ir()) {
         for (Graph* inner : node->subgraphs()) Run(*inner);
@@ -437,8 +440,7 @@ absl::Status RewriteFromIr(Model& model, const std::string& dialect,
                            const std::vector<OpsetImport>& source_opsets, bool keep_failed,
                            const ProgressFn& progress, Report& report) {
   X2IR_RETURN_IF_ERROR(Driver::Check(model));
-  Exporter(model, dialect, source_opsets, keep_failed, progress, report).Run();
-  return absl::OkStatus();
+  return Exporter(model, dialect, source_opsets, keep_failed, progress, report).Run();
 }
 
 }  // namespace x2ir

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/core/driver_internal.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -20,6 +21,7 @@ class Importer : public Driver {
   absl::Status Run() {
     X2IR_RETURN_IF_ERROR(functions_.Check());
     Run(*model_.graph);
+    X2IR_RETURN_IF_ERROR(CheckCancelled());
     if (!keep_functions_) model_.functions = functions_.UsedBy(*model_.graph);
     return absl::OkStatus();
   }
@@ -27,7 +29,10 @@ class Importer : public Driver {
  private:
   void Run(Graph& graph) {
     NameApart(graph);
-    for (Node* node : graph.nodes()) Visit(graph, node);
+    for (Node* node : graph.nodes()) {
+      if (cancelled_) return;
+      Visit(graph, node);
+    }
   }
 
   void Visit(Graph& graph, Node* node) {
@@ -307,7 +312,7 @@ class Importer : public Driver {
     std::string hint;
     const std::string_view domain = SplitOp(node.op().view()).first;
     if (!domain.empty() && node.dialect() == dialect_) {
-      hint = StrCat("--allow-foreign ", domain, " keeps it as it is");
+      hint = StrCat(OptionText("foreign"), " ", domain, " keeps it as it is");
     }
     report_.AddFailure(op, NameOf(node),
                        scope_ == &model_scope_

@@ -10,6 +10,7 @@
 #include "x2ir/core/convert.h"
 #include "x2ir/core/json_list.h"
 #include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -124,12 +125,12 @@ ModelInfo DescribeModel(const Model& model) {
   return info;
 }
 
-absl::StatusOr<ModelInfo> Inspect(const std::string& path, const LoadOptions& options) {
-  X2IR_ASSIGN_OR_RETURN(const std::string format, DetectFormat(path));
-  X2IR_ASSIGN_OR_RETURN(Model model, Load(path, format, options));
+absl::StatusOr<ModelInfo> Inspect(const Source& source, const LoadOptions& options) {
+  X2IR_ASSIGN_OR_RETURN(const std::string format, DetectFormat(source));
+  X2IR_ASSIGN_OR_RETURN(Model model, Load(source, format, options));
   ModelInfo info = DescribeModel(model);
   info.format = format;
-  info.conversion = ToIr(model, {}, &info.report);
+  info.conversion = ToIr(std::move(model), {}, &info.report).status();
   return info;
 }
 
@@ -170,7 +171,8 @@ std::string ModelInfo::ToText() const {
     if (input.open && !input.has_default) StrAppend(&open, open.empty() ? "" : ", ", input.name);
   }
   if (!open.empty()) {
-    field("unknown", StrCat("dims of ", open, "; --shape NAME:1,3,... at convert fixes them"));
+    field("unknown", StrCat("dims of ", open, "; ", OptionText("shapes"),
+                            " NAME:1,3,... at conversion fixes them"));
   }
 
   field("parameters", StrCat(Grouped(total.elements), " in ", Grouped(total.tensors),

@@ -17,10 +17,10 @@
 namespace X2IR_API x2ir {
 
 struct ModelInfo {
-  std::string format;  // "onnx", "ir"
+  std::string format;  // its name
   std::string graph;   // its name
   std::string producer;
-  int64_t ir_version = 0;  // of an ONNX file; 0: not known
+  int64_t ir_version = 0;  // the file version, of formats that have one; 0: not known
   std::vector<OpsetImport> opsets;
 
   struct Port {
@@ -33,7 +33,7 @@ struct ModelInfo {
 
   int64_t nodes = 0;                   // nested ones too
   int64_t functions = 0;               // local ones
-  std::map<std::string, int64_t> ops;  // nodes by op: "onnx.Conv"; an IR op has no dialect
+  std::map<std::string, int64_t> ops;  // nodes by op: "dialect.Op"; an IR op has no dialect
   struct Weights {
     int64_t tensors = 0;
     int64_t elements = 0;
@@ -51,8 +51,8 @@ struct ModelInfo {
   std::string ToJson() const;
 };
 
-// Reads a model file of any format.
-absl::StatusOr<ModelInfo> Inspect(const std::string& path, const LoadOptions& options = {});
+// Reads a model of any format.
+absl::StatusOr<ModelInfo> Inspect(const Source& source, const LoadOptions& options = {});
 // The parts that need no conversion.
 ModelInfo DescribeModel(const Model& model);
 

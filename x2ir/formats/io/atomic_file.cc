@@ -153,6 +153,14 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
   return SystemError("cannot write '", path, "': no free temporary name beside it");
 }
 
+AtomicFile AtomicFile::ToFunction(std::string name,
+                                  std::function<absl::Status(std::string_view bytes)> write) {
+  AtomicFile file;
+  file.path_ = std::move(name);
+  file.write_ = std::move(write);
+  return file;
+}
+
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
 
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
@@ -162,6 +170,7 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   target_ = std::move(other.target_);
   temp_ = std::exchange(other.temp_, std::string());
   fd_ = std::exchange(other.fd_, -1);
+  write_ = std::exchange(other.write_, nullptr);
   size_ = other.size_;
   buffer_ = std::move(other.buffer_);
   sources_ = std::move(other.sources_);
@@ -177,6 +186,7 @@ void AtomicFile::Discard() {
   temp_.clear();
   if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
+  write_ = nullptr;
 }
 
 absl::Status AtomicFile::Fail(std::string_view what) {
@@ -184,6 +194,10 @@ absl::Status AtomicFile::Fail(std::string_view what) {
 }
 
 absl::Status AtomicFile::WriteAll(const char* data, size_t n) {
+  if (write_) {
+    if (n != 0) status_ = write_(std::string_view(data, n));
+    return status_;
+  }
   while (n > 0) {
     const ssize_t done = ::write(fd_, data, std::min(n, kMaxChunk));
     if (done < 0) {
@@ -210,7 +224,7 @@ absl::Status AtomicFile::Flush() {
 
 absl::Status AtomicFile::Append(std::string_view bytes) {
   X2IR_RETURN_IF_ERROR(status_);
-  if (fd_ < 0) return Internal("append to '", path_, "' after it was committed");
+  if (!is_open()) return Internal("append to '", path_, "' after it was committed");
   size_ += bytes.size();
   if (buffer_.size() + bytes.size() > kBufferSize) {
     X2IR_RETURN_IF_ERROR(Flush());
@@ -231,14 +245,14 @@ absl::Status AtomicFile::Append(const Tensor& tensor) {
   }
   if (const auto range = tensor.file_range()) {
     sources_.insert(range->file);
-    if (tensor.nbytes() >= kMinCopyRange) return CopyRange(*range);
+    if (tensor.nbytes() >= kMinCopyRange && !write_) return CopyRange(*range);
   }
   return Append(tensor.bytes());
 }
 
 absl::Status AtomicFile::CopyRange(const Tensor::FileRange& range) {
   X2IR_RETURN_IF_ERROR(Flush());
-  if (fd_ < 0) return Internal("append to '", path_, "' after it was committed");
+  if (!is_open()) return Internal("append to '", path_, "' after it was committed");
   const int source = range.file->fd();
   off64_t offset = static_cast<off64_t>(range.offset);
   uint64_t left = range.size;
@@ -282,7 +296,8 @@ absl::Status AtomicFile::AlignTo(uint64_t alignment) {
 
 absl::Status AtomicFile::Finish() {
   X2IR_RETURN_IF_ERROR(Flush());
-  if (fd_ < 0) return Internal("'", path_, "' was committed already");
+  if (!is_open()) return Internal("'", path_, "' was committed already");
+  if (write_) return absl::OkStatus();
   // Network file systems report a full disk on close. Closing a duplicate asks for it while
   // the lock, which belongs to both, stays.
   const int copy = ::dup(fd_);
@@ -310,12 +325,14 @@ absl::Status AtomicFile::CommitAll(absl::Span<AtomicFile* const> files) {
   absl::Status status;
   const auto fail = [&](AtomicFile* file, int error) { status = file->Fail(Reason(error)); };
   for (size_t i = 0; i < files.size() && files.size() > 1 && status.ok(); ++i) {
+    if (files[i]->write_) continue;
     const bool is_last = i + 1 == files.size();
     const int error = old[i].Make(files[i]->target_, files[i]->temp_, /*takes_name=*/is_last);
     if (error != 0) fail(files[i], error);
   }
   size_t done = 0;
   for (; done < files.size() && status.ok(); ++done) {
+    if (files[done]->write_) continue;
     if (::rename(files[done]->temp_.c_str(), files[done]->target_.c_str()) != 0) {
       fail(files[done], errno);
       break;
@@ -324,7 +341,7 @@ absl::Status AtomicFile::CommitAll(absl::Span<AtomicFile* const> files) {
   for (size_t i = 0; i < files.size(); ++i) {
     if (status.ok()) {
       old[i].Remove();
-    } else if (!old[i].Restore() && i < done) {
+    } else if (!old[i].Restore() && i < done && !files[i]->write_) {
       ::unlink(files[i]->target_.c_str());
     }
     if (i < done) files[i]->status_ = status;

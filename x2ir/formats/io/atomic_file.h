@@ -5,6 +5,9 @@
 // the temporary is removed. What a killed process left behind is removed by the next write
 // to the same target: a temporary is locked (flock) as long as its writer lives.
 //
+// One that goes to a function instead (ToFunction) has no file: the function gets the bytes as they
+// come, and what it got is complete when the file is committed.
+//
 // Ranges of mapped files go from file to file inside the kernel: no page of a weight is
 // touched on the way. Errors are Unavailable and name the file and the system's reason.
 #ifndef X2IR_FORMATS_IO_ATOMIC_FILE_H_
@@ -12,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +34,9 @@ class AtomicFile {
   // InvalidArgument when the path is a folder or a device: those are never replaced. A
   // symbolic link stays, and the file that it points to is replaced.
   static absl::StatusOr<AtomicFile> Create(const std::string& path);
+  // `write` gets the bytes in pieces; `name` stands in messages.
+  static AtomicFile ToFunction(std::string name,
+                               std::function<absl::Status(std::string_view bytes)> write);
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&& other) noexcept;
   ~AtomicFile();  // removes the temporary if it was not committed
@@ -63,11 +70,13 @@ class AtomicFile {
   absl::Status CopyRange(const Tensor::FileRange& range);
   absl::Status Finish();
   void Discard();
+  bool is_open() const { return fd_ >= 0 || write_; }
 
   std::string path_;    // as the caller named it
   std::string target_;  // with a symbolic link followed
   std::string temp_;    // empty: nothing to remove
   int fd_ = -1;
+  std::function<absl::Status(std::string_view bytes)> write_;  // instead of a file
   uint64_t size_ = 0;
   std::string buffer_;
   absl::flat_hash_set<std::shared_ptr<const MappedFile>> sources_;  // what was read for it

@@ -10,6 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "x2ir/formats/io/sink.h"
+#include "x2ir/formats/io/source.h"
 #include "x2ir/graph_wrapper/model.h"
 
 namespace X2IR_API x2ir {
@@ -23,7 +25,7 @@ struct IrReadOptions {
 // Reads a model; its weights stay mapped. The graph is sorted and valid. Errors: DataLoss for
 // what is no (whole) JSON, InvalidArgument for what breaks the schema, both with line, column
 // and path; NotFound for a missing file; Unimplemented for a newer format version.
-absl::StatusOr<Model> ReadIr(const std::string& path, const IrReadOptions& options = {});
+absl::StatusOr<Model> ReadIr(const Source& source, const IrReadOptions& options = {});
 
 struct IrWriteOptions {
   // Weights that lie in files are named by their byte ranges instead of being copied: by a
@@ -35,8 +37,7 @@ struct IrWriteOptions {
 // Writes both files; they appear complete and together, or not at all. `path` is that of the
 // JSON; the weights get its name with the extension .safetensors. Files that the model's own
 // tensors are mapped from may be written over.
-absl::Status WriteIr(const Model& model, const std::string& path,
-                     const IrWriteOptions& options = {});
+absl::Status WriteIr(const Model& model, const Sink& sink, const IrWriteOptions& options = {});
 
 // Whether a file that begins with these bytes is an IR model's JSON.
 bool LooksLikeIr(absl::Span<const std::byte> head);

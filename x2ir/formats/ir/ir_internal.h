@@ -58,6 +58,8 @@ struct PathParts {
   std::string stem;
 };
 PathParts SplitPath(const std::string& path);
+// Of the file of weights beside a JSON file.
+std::string WeightsPath(const std::string& json_path);
 
 }  // namespace x2ir::ir
 

@@ -14,11 +14,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/escaping.h"
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/ir/ir.h"
 #include "x2ir/formats/ir/ir_internal.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/formats/safetensors/index.h"
 #include "x2ir/formats/safetensors/safetensors.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -41,7 +43,8 @@ absl::StatusOr<std::string> Resolve(const std::string& folder, std::string_view 
   const bool absolute = name[0] == '/';
   const auto outside = [&](std::string_view why) {
     return Invalid("weight file '", name, "' ", why,
-                   ": files outside of the model's folder must be allowed (--allow-outside)");
+                   ": files outside of the model's folder must be allowed (",
+                   OptionText("allow_outside"), ")");
   };
   if (absolute && !allow_outside) return outside("is an absolute path");
   const fs::path path = absolute ? std::string(name) : StrCat(folder, name);
@@ -61,8 +64,8 @@ absl::StatusOr<std::string> Resolve(const std::string& folder, std::string_view 
 
 class Reader {
  public:
-  Reader(std::string_view text, const std::string& path, const IrReadOptions& options)
-      : json_(text), parts_(SplitPath(path)), options_(options) {}
+  Reader(std::string_view text, const Source& source, const IrReadOptions& options)
+      : json_(text), source_(source), parts_(SplitPath(source.name())), options_(options) {}
 
   absl::StatusOr<Model> Read();
 
@@ -85,8 +88,10 @@ class Reader {
   void ReadSource(Model& model);
   void ReadOpsets(std::vector<OpsetImport>* opsets);
   void ReadWeights();
-  void ReadWeightFile(const std::string& path, const std::vector<std::string>* wanted);
-  void ReadWeightIndex(const std::string& path, const std::string& name);
+  // A file that the model names.
+  absl::StatusOr<BlobPtr> Open(std::string_view name);
+  void ReadWeightFile(const BlobPtr& mapped, const std::vector<std::string>* wanted);
+  void ReadWeightIndex(const Blob& index, const std::string& name);
   void ReadFunctions(Model& model);
   std::shared_ptr<Function> ReadFunction();
   void ReadAnnotations(AnnotationsPtr& annotations);
@@ -140,13 +145,14 @@ class Reader {
   absl::Status SortGraphs();
 
   JsonReader json_;
+  const Source& source_;
   const PathParts parts_;
   const IrReadOptions& options_;
   int depth_ = 0;
   bool has_weights_ = false;  // whether "weights" was read
   std::vector<std::vector<NamedTensor>> weight_files_;
   absl::flat_hash_map<std::string_view, const Tensor*> weights_;  // of those files
-  StringMap<std::shared_ptr<const MappedFile>> files_;
+  StringMap<BlobPtr> files_;
   absl::flat_hash_map<std::string_view, Type> types_;
   std::vector<Graph*> graphs_;  // those that are no attribute of a node
 
@@ -363,16 +369,23 @@ void Reader::ReadWeights() {
          at += parts_.stem.size()) {
       name.replace(at, 1, parts_.stem);
     }
-    const std::string path = Unwrap(Resolve(parts_.folder, name, options_.allow_outside));
+    const auto file = Unwrap(Open(name));
     if (!json_.ok()) return;
-    if (name.ends_with(kSafetensorsIndexExtension)) return ReadWeightIndex(path, name);
-    ReadWeightFile(path, nullptr);
+    if (name.ends_with(kSafetensorsIndexExtension)) return ReadWeightIndex(*file, name);
+    ReadWeightFile(file, nullptr);
   });
 }
 
+absl::StatusOr<BlobPtr> Reader::Open(std::string_view name) {
+  if (source_.in_memory()) return source_.OpenNamed(std::string(name));
+  X2IR_ASSIGN_OR_RETURN(const std::string path,
+                        Resolve(parts_.folder, name, options_.allow_outside));
+  return Blob::Open(path);
+}
+
 // All tensors of a file, or those that an index says it has.
-void Reader::ReadWeightFile(const std::string& path, const std::vector<std::string>* wanted) {
-  Safetensors file = Unwrap(ReadSafetensors(path));
+void Reader::ReadWeightFile(const BlobPtr& mapped, const std::vector<std::string>* wanted) {
+  Safetensors file = Unwrap(ReadSafetensors(mapped));
   if (!json_.ok()) return;
   StringSet missing;
   if (wanted) missing.insert(wanted->begin(), wanted->end());
@@ -385,19 +398,19 @@ void Reader::ReadWeightFile(const std::string& path, const std::vector<std::stri
     }
   }
   if (!missing.empty()) {
-    json_.Fail(StrCat("the index says that tensor '", *missing.begin(), "' is in '", path,
+    json_.Fail(StrCat("the index says that tensor '", *missing.begin(), "' is in '", mapped->path(),
                       "', but it is not"));
   }
 }
 
 // Its files lie where it lies.
-void Reader::ReadWeightIndex(const std::string& path, const std::string& name) {
+void Reader::ReadWeightIndex(const Blob& index, const std::string& name) {
   const std::string folder = name.substr(0, name.rfind('/') + 1);
-  for (const SafetensorsShard& shard : Unwrap(ReadSafetensorsIndex(path))) {
+  for (const SafetensorsShard& shard : Unwrap(ReadSafetensorsIndex(index))) {
     const std::string file = shard.file.starts_with('/') ? shard.file : folder + shard.file;
-    const std::string real = Unwrap(Resolve(parts_.folder, file, options_.allow_outside));
+    const auto mapped = Unwrap(Open(file));
     if (!json_.ok()) return;
-    ReadWeightFile(real, &shard.tensors);
+    ReadWeightFile(mapped, &shard.tensors);
     if (!json_.ok()) return;
   }
 }
@@ -876,13 +889,12 @@ Tensor Reader::FromWeights(std::string_view key, const Type& type,
 }
 
 Tensor Reader::FromRange(const TensorFields& fields, const std::vector<int64_t>& dims) {
-  std::shared_ptr<const MappedFile>& file = files_[fields.file];
+  BlobPtr& file = files_[fields.file];
   if (!file) {
-    const std::string path = Unwrap(Resolve(parts_.folder, fields.file, options_.allow_outside));
-    if (json_.ok()) file = Unwrap(MappedFile::Open(path));
+    file = Unwrap(Open(fields.file));
     if (!json_.ok()) return Tensor();
   }
-  return Unwrap(Tensor::FromFile(fields.type.dtype(), dims, file, fields.offset, fields.size));
+  return Unwrap(TensorOf(fields.type.dtype(), dims, file, fields.offset, fields.size));
 }
 
 // --- The end --------------------------------------------------------------------------------
@@ -928,10 +940,10 @@ absl::Status Reader::SortGraphs() {
 }  // namespace
 }  // namespace ir
 
-absl::StatusOr<Model> ReadIr(const std::string& path, const IrReadOptions& options) {
-  X2IR_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
-  absl::StatusOr<Model> model = ir::Reader(file->view(), path, options).Read();
-  if (!model.ok()) return Annotate(model.status(), path);
+absl::StatusOr<Model> ReadIr(const Source& source, const IrReadOptions& options) {
+  X2IR_ASSIGN_OR_RETURN(BlobPtr file, source.Open());
+  absl::StatusOr<Model> model = ir::Reader(file->view(), source, options).Read();
+  if (!model.ok()) return Annotate(model.status(), source.name());
   return model;
 }
 

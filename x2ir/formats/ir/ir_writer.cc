@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/escaping.h"
 #include "x2ir/formats/io/atomic_file.h"
 #include "x2ir/formats/io/file_names.h"
@@ -17,6 +16,7 @@
 #include "x2ir/formats/ir/ir_internal.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/formats/safetensors/safetensors.h"
+#include "x2ir/graph_wrapper/constant_order.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -31,6 +31,11 @@ PathParts SplitPath(const std::string& path) {
   const size_t dot = parts.stem.rfind('.');
   if (dot != std::string::npos && dot != 0) parts.stem.resize(dot);
   return parts;
+}
+
+std::string WeightsPath(const std::string& json_path) {
+  const PathParts parts = SplitPath(json_path);
+  return StrCat(parts.folder, parts.stem, kExtension);
 }
 
 namespace {
@@ -101,11 +106,6 @@ class Writer {
   bool PutReference(const Tensor& tensor);
   std::string UniqueKey(std::string_view base);
 
-  // Notes the constants of each graph in the order of their first use.
-  void OrderConstants(const Graph& graph, int depth);
-  void NoteUse(const Value* value);
-  std::vector<const Value*> ConstantsOf(const Graph& graph) const;
-
   const Model& model_;
   const IrWriteOptions& options_;
   AtomicFile& json_;
@@ -113,11 +113,12 @@ class Writer {
   const std::string weights_path_;
   std::string out_;
   size_t indent_ = 0;
+  int depth_ = 0;  // of graphs
   absl::Status status_;
   std::vector<NamedTensor> tensors_;
   StringMap<uint32_t> keys_;  // taken ones, with the last number tried behind them
-  absl::flat_hash_map<const Graph*, std::vector<const Value*>> used_;
-  absl::flat_hash_set<const Value*> seen_;
+  // Of an outermost graph, and with it of those in it, noted when it is begun.
+  absl::flat_hash_map<const Graph*, std::vector<Value*>> constants_;
   // Path to name a mapped file by; empty: its bytes must be copied.
   absl::flat_hash_map<const MappedFile*, std::string> references_;
 };
@@ -199,12 +200,6 @@ void Writer::PutLines(const List& list, F&& item) {
 // --- The model ------------------------------------------------------------------------------
 
 absl::Status Writer::Write() {
-  OrderConstants(*model_.graph, 1);
-  for (const auto& function : model_.functions) {
-    if (function->body) OrderConstants(*function->body, 1);
-  }
-  X2IR_RETURN_IF_ERROR(status_);
-
   Put("{");
   NewLine();
   StrAppend(&out_, "\"format\": \"", kFormat, "\", \"version\": ", kVersion);
@@ -341,38 +336,11 @@ void Writer::PutAnnotationsBody(const Annotations& annotations) {
 
 // --- Graphs ---------------------------------------------------------------------------------
 
-void Writer::NoteUse(const Value* value) {
-  if (value && value->constant() && !value->is_input() && seen_.insert(value).second) {
-    used_[value->graph()].push_back(value);
-  }
-}
-
-void Writer::OrderConstants(const Graph& graph, int depth) {
-  if (depth > kMaxDepth) {
+void Writer::PutGraph(const Graph& graph) {
+  if (++depth_ > kMaxDepth) {
     return Fail(CannotExpress("graphs are nested more than ", kMaxDepth, " deep"));
   }
-  for (const Node* node = graph.first(); node && status_.ok(); node = node->next()) {
-    for (size_t i = 0; i < node->num_inputs(); ++i) NoteUse(node->input(i));
-    if (!node->has_subgraphs()) continue;
-    for (const Graph* inner : node->subgraphs()) OrderConstants(*inner, depth + 1);
-  }
-  for (const Value* output : graph.outputs()) NoteUse(output);
-}
-
-std::vector<const Value*> Writer::ConstantsOf(const Graph& graph) const {
-  std::vector<const Value*> constants;
-  if (const auto it = used_.find(&graph); it != used_.end()) constants = it->second;
-  if (constants.size() == graph.num_constants()) return constants;
-  const auto first_unused = static_cast<std::ptrdiff_t>(constants.size());
-  for (const Value* value : graph.constants()) {
-    if (!seen_.contains(value)) constants.push_back(value);
-  }
-  std::sort(constants.begin() + first_unused, constants.end(),
-            [](const Value* a, const Value* b) { return a->name() < b->name(); });
-  return constants;
-}
-
-void Writer::PutGraph(const Graph& graph) {
+  if (!constants_.contains(&graph)) constants_.merge(ConstantsByUse(graph));
   Put("{");
   ++indent_;
   KeyLine("name");
@@ -394,7 +362,7 @@ void Writer::PutGraph(const Graph& graph) {
     Put("]");
   });
   KeyLine("constants");
-  PutLines(ConstantsOf(graph), [&](const Value* value) { PutConstant(*value); });
+  PutLines(constants_[&graph], [&](const Value* value) { PutConstant(*value); });
   KeyLine("nodes");
   Put("[");
   ++indent_;
@@ -410,6 +378,7 @@ void Writer::PutGraph(const Graph& graph) {
   --indent_;
   NewLine();
   Put("}");
+  --depth_;
 }
 
 // Names say which value is meant, so a value of a nested graph must not hide an outer one
@@ -680,16 +649,16 @@ std::string Writer::UniqueKey(std::string_view base) {
 }  // namespace
 }  // namespace ir
 
-absl::Status WriteIr(const Model& model, const std::string& path, const IrWriteOptions& options) {
-  const ir::PathParts parts = ir::SplitPath(path);
-  const std::string weights_path = StrCat(parts.folder, parts.stem, ir::kExtension);
+absl::Status WriteIr(const Model& model, const Sink& sink, const IrWriteOptions& options) {
+  const std::string& path = sink.name();
+  const std::string folder = ir::SplitPath(path).folder, weights_path = ir::WeightsPath(path);
   if (weights_path == path) {
     return Invalid("cannot write '", path, "': the name is that of its weight file");
   }
   X2IR_RETURN_IF_ERROR(model.graph->CheckNames());
-  X2IR_ASSIGN_OR_RETURN(AtomicFile json, AtomicFile::Create(path));
-  X2IR_ASSIGN_OR_RETURN(AtomicFile weights, AtomicFile::Create(weights_path));
-  ir::Writer writer(model, options, json, parts.folder, weights_path);
+  X2IR_ASSIGN_OR_RETURN(AtomicFile json, sink.Create(path));
+  X2IR_ASSIGN_OR_RETURN(AtomicFile weights, sink.Create(weights_path));
+  ir::Writer writer(model, options, json, folder, weights_path);
   X2IR_RETURN_IF_ERROR(writer.Write());
   X2IR_RETURN_IF_ERROR(AppendSafetensors(weights, writer.tensors()));
   AtomicFile* const files[] = {&weights, &json};

@@ -22,8 +22,8 @@ std::string FolderWithSlash(const std::string& path) {
 
 }  // namespace
 
-Externals::Externals(std::string path, uint64_t max_size, bool reference)
-    : path_(std::move(path)), max_size_(max_size), reference_(reference) {}
+Externals::Externals(const Sink& sink, uint64_t max_size, bool reference)
+    : sink_(sink), path_(sink.name()), max_size_(max_size), reference_(reference) {}
 
 absl::StatusOr<Externals::Place> Externals::Put(const Tensor& tensor) {
   if (const auto range = tensor.file_range(); reference_ && range) {
@@ -78,7 +78,7 @@ absl::StatusOr<const std::string*> Externals::NameOf(const MappedFile& file) {
 absl::StatusOr<std::vector<AtomicFile>> Externals::Write() const {
   std::vector<AtomicFile> written;
   for (const File& file : files_) {
-    X2IR_ASSIGN_OR_RETURN(AtomicFile out, AtomicFile::Create(file.path));
+    X2IR_ASSIGN_OR_RETURN(AtomicFile out, sink_.Create(file.path));
     for (const auto& [tensor, offset] : file.tensors) {
       X2IR_RETURN_IF_ERROR(out.AlignTo(AlignmentOf(tensor)));
       if (out.size() != offset) return Internal("external data is not where it was planned");

@@ -13,15 +13,16 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "x2ir/formats/io/atomic_file.h"
+#include "x2ir/formats/io/sink.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
 namespace x2ir::onnx_format {
 
 class Externals {
  public:
-  // Of the ONNX file `path`: into PATH.data, PATH.data.2, ... of at most `max_size` bytes each (0:
-  // all into one). `reference`: what is mapped from a file stays there.
-  Externals(std::string path, uint64_t max_size, bool reference);
+  // Of the ONNX file that is written to `sink`: into NAME.data, NAME.data.2, ... of at most
+  // `max_size` bytes each (0: all into one). `reference`: what is mapped from a file stays there.
+  Externals(const Sink& sink, uint64_t max_size, bool reference);
 
   struct Place {
     const std::string* location;  // relative to the ONNX file's folder
@@ -43,7 +44,8 @@ class Externals {
   };
   absl::StatusOr<const std::string*> NameOf(const MappedFile& file);
 
-  const std::string path_;
+  const Sink& sink_;
+  const std::string& path_;
   const uint64_t max_size_;
   const bool reference_;
   std::deque<File> files_;  // which do not move

@@ -25,13 +25,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "x2ir/formats/io/sink.h"
+#include "x2ir/formats/io/source.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/tensor.h"
 #include "x2ir/graph_wrapper/type.h"
@@ -41,12 +43,11 @@ namespace X2IR_API x2ir {
 // Reads a model. The graph is not sorted: nodes stand in the file's order and may refer
 // forward. Errors: DataLoss where the bytes are no (whole) ONNX model, InvalidArgument
 // where the model makes no sense, NotFound for a missing file, external data included.
-absl::StatusOr<Model> ReadOnnx(const std::string& path);
-// From memory, which `owner` keeps alive. External data is looked for in `folder`; without
-// one it is refused.
-absl::StatusOr<Model> ParseOnnx(absl::Span<const std::byte> bytes,
-                                std::shared_ptr<const void> owner, const std::string& folder = "");
-absl::StatusOr<Model> ParseOnnx(std::string bytes, const std::string& folder = "");
+absl::StatusOr<Model> ReadOnnx(const Source& source);
+// From memory, without external data.
+inline absl::StatusOr<Model> ParseOnnx(std::string bytes) {
+  return ReadOnnx(Source::Bytes(std::move(bytes)));
+}
 // A file that holds one TensorProto, as ONNX's test data does.
 absl::StatusOr<Tensor> ReadOnnxTensor(const std::string& path);
 
@@ -73,8 +74,7 @@ struct OnnxWriteOptions {
 };
 // Writes the model and, if need be, its external data: all appear complete or not at all.
 // Files that the model's own tensors are mapped from may be written over.
-absl::Status WriteOnnx(const Model& model, const std::string& path,
-                       const OnnxWriteOptions& options = {});
+absl::Status WriteOnnx(const Model& model, const Sink& sink, const OnnxWriteOptions& options = {});
 absl::StatusOr<std::string> SerializeOnnx(const Model& model);
 
 // Whether a file of that size that begins with `head` is an ONNX model. A few hundred bytes

@@ -10,6 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/blob.h"
+#include "x2ir/formats/io/source.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/strings.h"
@@ -245,11 +247,10 @@ void WriteAttrType(WireWriter& out, uint32_t field, const Type& type, const std:
 // Where the bytes that are read come from.
 struct Source {
   std::string_view bytes;
-  std::shared_ptr<const MappedFile> file;                 // null: memory
-  std::shared_ptr<const void> owner;                      // of memory
-  std::string path;                                       // of the model file; "" for memory
-  std::string folder;                                     // of external data; "" refuses it
-  StringMap<std::shared_ptr<const MappedFile>> external;  // open files by location
+  BlobPtr file;                               // perhaps in memory
+  std::string path, folder;                   // of a model's file
+  const x2ir::Source* named_files = nullptr;  // in memory: has external data
+  StringMap<BlobPtr> external;                // open files by location
 
   const char* origin() const { return bytes.data(); }
 };

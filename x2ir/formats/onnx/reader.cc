@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/onnx/onnx_internal.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -642,37 +643,26 @@ absl::StatusOr<Model> Reader::ReadModel() {
 }  // namespace
 }  // namespace onnx_format
 
-absl::StatusOr<Model> ReadOnnx(const std::string& path) {
-  X2IR_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+absl::StatusOr<Model> ReadOnnx(const Source& from) {
+  X2IR_ASSIGN_OR_RETURN(BlobPtr file, from.Open());
+  const std::string& path = from.name();
   onnx_format::Source source;
   source.bytes = file->view();
   source.file = std::move(file);
-  source.path = path;
-  const size_t slash = path.rfind('/');
-  source.folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  if (from.in_memory()) {
+    source.named_files = &from;
+  } else {
+    const size_t slash = path.rfind('/');
+    source.path = path;
+    source.folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  }
   absl::StatusOr<Model> model = onnx_format::Reader(&source).ReadModel();
   if (!model.ok()) return Annotate(model.status(), StrCat("'", path, "'"));
   return model;
 }
 
-absl::StatusOr<Model> ParseOnnx(absl::Span<const std::byte> bytes,
-                                std::shared_ptr<const void> owner, const std::string& folder) {
-  onnx_format::Source source;
-  source.bytes = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  source.owner = std::move(owner);
-  source.folder = folder;
-  return onnx_format::Reader(&source).ReadModel();
-}
-
-absl::StatusOr<Model> ParseOnnx(std::string bytes, const std::string& folder) {
-  auto owner = std::make_shared<std::string>(std::move(bytes));
-  const absl::Span<const std::byte> span(reinterpret_cast<const std::byte*>(owner->data()),
-                                         owner->size());
-  return ParseOnnx(span, std::move(owner), folder);
-}
-
 absl::StatusOr<Tensor> ReadOnnxTensor(const std::string& path) {
-  X2IR_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+  X2IR_ASSIGN_OR_RETURN(BlobPtr file, Blob::Open(path));
   onnx_format::Source source;
   source.bytes = file->view();
   source.file = std::move(file);

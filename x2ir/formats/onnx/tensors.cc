@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/onnx/onnx_internal.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -149,14 +150,17 @@ bool IsInside(const std::string& path, const std::string& folder) {
 
 // Opens a file that a model names. A model from a stranger must not read other files than
 // those that came with it: whatever leads out of the model's folder is refused.
-absl::StatusOr<std::shared_ptr<const MappedFile>> OpenExternal(Source& source,
-                                                               std::string_view location) {
+absl::StatusOr<BlobPtr> OpenExternal(Source& source, std::string_view location) {
   if (auto it = source.external.find(location); it != source.external.end()) return it->second;
   const auto refuse = [&](std::string_view why) {
     return Invalid("external data file '", location, "' ", why);
   };
   if (location.empty()) return Invalid("external data names no file");
-  if (source.folder.empty()) return refuse("cannot be found: the model is not read from a folder");
+  if (source.named_files) {
+    X2IR_ASSIGN_OR_RETURN(auto file, source.named_files->OpenNamed(std::string(location)));
+    return source.external[std::string(location)] = std::move(file);
+  }
+  if (source.folder.empty()) return refuse("cannot be found: only a model has a folder");
   if (location.find('\0') != location.npos) return refuse("has a zero byte in its name");
   if (location[0] == '/') return refuse("is an absolute path; it must lie in the model's folder");
   for (size_t begin = 0; begin <= location.size();) {
@@ -174,7 +178,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> OpenExternal(Source& source,
   const bool inside = IsInside(real, RealPath(source.folder)) ||
                       (!source.path.empty() && IsInside(real, FolderOf(RealPath(source.path))));
   if (!inside) return refuse("is a link out of the model's folder");
-  X2IR_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(real));
+  X2IR_ASSIGN_OR_RETURN(BlobPtr file, Blob::Open(real));
   source.external[std::string(location)] = file;
   return file;
 }
@@ -192,24 +196,24 @@ absl::StatusOr<Tensor> FromExternal(Source& source, DType dtype, std::vector<int
     return Invalid("external data has ", length, " bytes, expected ", nbytes, " for ",
                    Type::Tensor(dtype, Shape::FromInts(dims)).ToString());
   }
-  X2IR_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file,
-                        OpenExternal(source, parts.location));
+  X2IR_ASSIGN_OR_RETURN(BlobPtr file, OpenExternal(source, parts.location));
   if (offset > file->size() || length > file->size() - offset) {
     return DataLoss("external data file '", parts.location, "' has ", file->size(),
                     " bytes; the tensor lies at ", offset, " and needs ", length);
   }
-  return Tensor::FromFile(dtype, std::move(dims), std::move(file), offset, nbytes);
+  return TensorOf(dtype, std::move(dims), std::move(file), offset, nbytes);
 }
 
 // A view of bytes of the model, or of `gathered` ones.
 absl::StatusOr<Tensor> FromBytes(Source& source, DType dtype, std::vector<int64_t> dims,
                                  std::string_view bytes, std::shared_ptr<std::string> gathered) {
-  const absl::Span<const std::byte> span(reinterpret_cast<const std::byte*>(bytes.data()),
-                                         bytes.size());
-  if (gathered) return Tensor::View(dtype, std::move(dims), span, std::move(gathered));
-  if (!source.file) return Tensor::View(dtype, std::move(dims), span, source.owner);
+  if (gathered) {
+    const absl::Span<const std::byte> span(reinterpret_cast<const std::byte*>(bytes.data()),
+                                           bytes.size());
+    return Tensor::View(dtype, std::move(dims), span, std::move(gathered));
+  }
   const uint64_t offset = bytes.empty() ? 0 : bytes.data() - source.origin();
-  return Tensor::FromFile(dtype, std::move(dims), source.file, offset, bytes.size());
+  return TensorOf(dtype, std::move(dims), source.file, offset, bytes.size());
 }
 
 // Elements that came as varints: one in each, or as many as fit into 8 bits.

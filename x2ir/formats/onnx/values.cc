@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/onnx/onnx_internal.h"
 #include "x2ir/formats/wire.h"
@@ -61,7 +62,7 @@ class ValueReader {
 }  // namespace
 
 absl::StatusOr<OnnxValue> ReadOnnxValue(const std::string& path, const Type& type) {
-  X2IR_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+  X2IR_ASSIGN_OR_RETURN(BlobPtr file, Blob::Open(path));
   onnx_format::Source source;
   source.bytes = file->view();
   source.file = std::move(file);

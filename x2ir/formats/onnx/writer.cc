@@ -513,8 +513,7 @@ absl::Status Writer::WriteModel() {
 }  // namespace
 }  // namespace onnx_format
 
-absl::Status WriteOnnx(const Model& model, const std::string& path,
-                       const OnnxWriteOptions& options) {
+absl::Status WriteOnnx(const Model& model, const Sink& sink, const OnnxWriteOptions& options) {
   using onnx_format::Externals;
   using onnx_format::Which;
   using onnx_format::Writer;
@@ -528,19 +527,19 @@ absl::Status WriteOnnx(const Model& model, const std::string& path,
   for (Which which : {Which::kNone, Which::kInitializers, Which::kAllTensors}) {
     if (which == Which::kNone && (options.external == External::kAlways || reference)) continue;
     if (which != Which::kNone && options.external == External::kNever) break;
-    externals = std::make_unique<Externals>(path, options.max_external, reference);
+    externals = std::make_unique<Externals>(sink, options.max_external, reference);
     writer = std::make_unique<Writer>(model, which, options.min_external, externals.get());
     X2IR_RETURN_IF_ERROR(writer->WriteModel());
     if (writer->out().size() <= options.max_inline) break;
   }
   if (writer->out().size() > options.max_inline) {
-    return CannotExpress("cannot write '", path, "': the model takes ", writer->out().size(),
+    return CannotExpress("cannot write '", sink.name(), "': the model takes ", writer->out().size(),
                          " bytes",
                          options.external == External::kNever ? " without external data" : "",
                          ", and an ONNX file can have ", options.max_inline);
   }
 
-  X2IR_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(sink.name()));
   for (const auto& source : writer->files()) file.DependOn(source);
   X2IR_RETURN_IF_ERROR(
       writer->out().Emit([&](std::string_view bytes) { return file.Append(bytes); },

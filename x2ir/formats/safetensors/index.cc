@@ -1,22 +1,20 @@
 #include "x2ir/formats/safetensors/index.h"
 
-#include <memory>
 #include <utility>
 
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
-#include "x2ir/graph_wrapper/tensor.h"
 
 namespace x2ir {
 
-absl::StatusOr<std::vector<SafetensorsShard>> ReadSafetensorsIndex(const std::string& path) {
-  X2IR_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+absl::StatusOr<std::vector<SafetensorsShard>> ReadSafetensorsIndex(const Blob& file) {
   std::vector<SafetensorsShard> shards;
   StringMap<size_t> places;
   absl::flat_hash_set<std::string_view> names;
   bool found = false;
-  JsonReader json(file->view());
+  JsonReader json(file.view());
   json.Object([&](std::string_view key) {
     if (key != "weight_map") return json.Skip();
     if (std::exchange(found, true)) return json.Fail("\"weight_map\" occurs twice");
@@ -31,7 +29,8 @@ absl::StatusOr<std::vector<SafetensorsShard>> ReadSafetensorsIndex(const std::st
   });
   json.Finish();
   if (json.ok() && !found) json.Fail("\"weight_map\" is missing");
-  if (!json.ok()) return DataLoss(path, ": no index of safetensors: ", json.status().message());
+  if (!json.ok())
+    return DataLoss(file.path(), ": no index of safetensors: ", json.status().message());
   return shards;
 }
 

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/graph_wrapper/api.h"
+#include "x2ir/graph_wrapper/tensor.h"
 
 namespace X2IR_API x2ir {
 
@@ -21,9 +23,8 @@ struct SafetensorsShard {
   std::vector<std::string> tensors;  // those that the index says it has
 };
 
-// In the order in which the index names the files first. NotFound: no such file. DataLoss: no
-// index, or a broken one.
-absl::StatusOr<std::vector<SafetensorsShard>> ReadSafetensorsIndex(const std::string& path);
+// In the order in which the index names the files first. DataLoss: no index, or a broken one.
+absl::StatusOr<std::vector<SafetensorsShard>> ReadSafetensorsIndex(const Blob& file);
 
 }  // namespace x2ir
 

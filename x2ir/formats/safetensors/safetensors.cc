@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
@@ -112,8 +113,7 @@ std::optional<uint64_t> SizeOf(DType dtype, absl::Span<const int64_t> dims) {
 }
 
 // Sets `tensor` to the type that the metadata names, over the same bytes.
-absl::Status Retype(const std::string& text, const MappedFile& file, Tensor* tensor,
-                    std::shared_ptr<const MappedFile> owner) {
+absl::Status Retype(const std::string& text, const Blob& file, Tensor* tensor, BlobPtr owner) {
   X2IR_ASSIGN_OR_RETURN(const Type type, Type::Parse(text));
   std::optional<std::vector<int64_t>> dims;
   if (type.is_tensor() && type.shape()) dims = type.shape()->Static();
@@ -123,12 +123,12 @@ absl::Status Retype(const std::string& text, const MappedFile& file, Tensor* ten
                     text);
   }
   const uint64_t offset = static_cast<uint64_t>(tensor->bytes().data() - file.data());
-  X2IR_ASSIGN_OR_RETURN(*tensor, Tensor::FromFile(type.dtype(), *std::move(dims), std::move(owner),
-                                                  *size == 0 ? 0 : offset, *size));
+  X2IR_ASSIGN_OR_RETURN(*tensor, TensorOf(type.dtype(), *std::move(dims), std::move(owner),
+                                          *size == 0 ? 0 : offset, *size));
   return absl::OkStatus();
 }
 
-absl::StatusOr<Safetensors> Parse(const std::shared_ptr<const MappedFile>& file) {
+absl::StatusOr<Safetensors> Parse(const BlobPtr& file) {
   const std::string_view bytes = file->view();
   if (bytes.size() < 8) return DataLoss("not a safetensors file: only ", bytes.size(), " bytes");
   uint64_t header_size;
@@ -192,9 +192,8 @@ absl::StatusOr<Safetensors> Parse(const std::shared_ptr<const MappedFile>& file)
                    want ? StrCat(*want) : std::string("too many"), " bytes, its range has ", size);
     }
     // An empty tensor is at no place in particular: past the end of an empty file, even.
-    X2IR_ASSIGN_OR_RETURN(Tensor tensor,
-                          Tensor::FromFile(*entry.dtype, entry.dims, file,
-                                           size == 0 ? 0 : data_start + entry.begin, size));
+    X2IR_ASSIGN_OR_RETURN(Tensor tensor, TensorOf(*entry.dtype, entry.dims, file,
+                                                  size == 0 ? 0 : data_start + entry.begin, size));
     if (const auto it = dtypes.find(entry.name); it != dtypes.end()) {
       const absl::Status status = Retype(it->second, *file, &tensor, file);
       if (!status.ok()) return error(status.message());
@@ -227,9 +226,13 @@ uint64_t AlignmentOf(const Tensor& tensor) {
 }  // namespace
 
 absl::StatusOr<Safetensors> ReadSafetensors(const std::string& path) {
-  X2IR_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+  X2IR_ASSIGN_OR_RETURN(BlobPtr file, Blob::Open(path));
+  return ReadSafetensors(std::move(file));
+}
+
+absl::StatusOr<Safetensors> ReadSafetensors(BlobPtr file) {
   absl::StatusOr<Safetensors> result = Parse(file);
-  if (!result.ok()) return Annotate(result.status(), path);
+  if (!result.ok()) return Annotate(result.status(), file->path());
   return result;
 }
 

@@ -7,6 +7,7 @@
 #ifndef X2IR_FORMATS_SAFETENSORS_SAFETENSORS_H_
 #define X2IR_FORMATS_SAFETENSORS_SAFETENSORS_H_
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "x2ir/formats/io/atomic_file.h"
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
 namespace X2IR_API x2ir {
@@ -35,6 +37,7 @@ struct Safetensors {
 // DataLoss: not a safetensors file, or a broken one. Unimplemented: an element type that no
 // Tensor has (6-bit floats).
 absl::StatusOr<Safetensors> ReadSafetensors(const std::string& path);
+absl::StatusOr<Safetensors> ReadSafetensors(BlobPtr file);
 
 // The order in the file is such that every tensor is aligned to its element size, and to 64
 // bytes where its own size is a multiple of that: by falling alignment, then by name. The

@@ -2,8 +2,8 @@
 // would read all of them; those of the index and of strings are looked at.
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/tensorflow/checkpoint_internal.h"
 #include "x2ir/formats/tensorflow/sorted_table_internal.h"
 #include "x2ir/graph_wrapper/residency.h"
@@ -12,8 +12,7 @@
 namespace x2ir::tf_format {
 namespace {
 
-namespace fs = std::filesystem;
-
+constexpr std::string_view kIndex = "variables/variables.index";
 constexpr std::string_view kHeaderKey = "";
 constexpr std::string_view kObjectGraphKey = "_CHECKPOINTABLE_OBJECT_GRAPH";
 constexpr uint64_t kMaxShards = 1 << 16;
@@ -25,21 +24,6 @@ Source SourceOf(std::string_view bytes) {
   Source source;
   source.bytes = bytes;
   return source;
-}
-
-// A file of the folder. Links may lead out of it only if that is allowed.
-absl::StatusOr<std::shared_ptr<const MappedFile>> Open(const fs::path& folder, const fs::path& path,
-                                                       bool allow_outside) {
-  std::error_code error;
-  const fs::path inside = fs::canonical(folder, error), real = fs::canonical(path, error);
-  if (!error && !allow_outside) {
-    const auto [end, at] = std::mismatch(inside.begin(), inside.end(), real.begin(), real.end());
-    if (end != inside.end()) {
-      return Invalid("'", path.string(), "' lies elsewhere: files outside of the model's folder ",
-                     "must be allowed (--allow-outside)");
-    }
-  }
-  return MappedFile::Open(path.string());
 }
 
 absl::StatusOr<Slice> ReadSlice(const Source& source, std::string_view bytes) {
@@ -62,24 +46,21 @@ absl::StatusOr<Slice> ReadSlice(const Source& source, std::string_view bytes) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Checkpoint>> Checkpoint::Open(const std::string& folder,
-                                                             bool allow_outside) {
-  const fs::path variables = fs::path(folder) / "variables", path = variables / "variables.index";
-  std::error_code error;
-  if (!fs::exists(path, error)) {
-    return Invalid("the SavedModel has no variables/variables.index with its value");
-  }
+absl::StatusOr<std::unique_ptr<Checkpoint>> Checkpoint::Open(const SavedFiles& files) {
   auto checkpoint = std::make_unique<Checkpoint>();
-  X2IR_ASSIGN_OR_RETURN(const auto index, tf_format::Open(folder, path, allow_outside));
+  const auto index = files.Open(kIndex);
+  if (absl::IsNotFound(index.status())) {
+    return Invalid("the SavedModel has no ", kIndex, " with its value");
+  }
+  X2IR_RETURN_IF_ERROR(index.status());
   uint64_t shards = 0;
-  absl::Status s = checkpoint->ReadIndex(index->view(), &shards);
+  absl::Status s = checkpoint->ReadIndex((*index)->view(), &shards);
   for (uint64_t i = 0; i < shards && s.ok(); ++i) {
     const auto digits = [](uint64_t n) {
       const std::string text = StrCat(n);
       return std::string(text.size() < 5 ? 5 - text.size() : 0, '0') + text;
     };
-    const std::string name = StrCat("variables.data-", digits(i), "-of-", digits(shards));
-    auto file = tf_format::Open(folder, variables / name, allow_outside);
+    auto file = files.Open(StrCat("variables/variables.data-", digits(i), "-of-", digits(shards)));
     if (!file.ok()) {
       s = file.status();
       break;
@@ -88,7 +69,7 @@ absl::StatusOr<std::unique_ptr<Checkpoint>> Checkpoint::Open(const std::string& 
     checkpoint->shards_.push_back(*std::move(file));
   }
   if (s.ok()) s = checkpoint->ReadObjectGraph();
-  if (!s.ok()) return Annotate(s, StrCat("'", path.string(), "'"));
+  if (!s.ok()) return Annotate(s, StrCat("'", files.PathOf(kIndex), "'"));
   return checkpoint;
 }
 
@@ -285,7 +266,7 @@ absl::StatusOr<Tensor> Checkpoint::Read(const Stored& entry) const {
   if (entry.shard < 0 || entry.shard >= static_cast<int64_t>(shards_.size())) {
     return DataLoss("it lies in file ", entry.shard);
   }
-  const std::shared_ptr<const MappedFile>& file = shards_[entry.shard];
+  const BlobPtr& file = shards_[entry.shard];
   const auto offset = static_cast<uint64_t>(entry.offset);
   const auto size = static_cast<uint64_t>(entry.size);
   if (offset > file->size() || size > file->size() - offset) {
@@ -294,7 +275,7 @@ absl::StatusOr<Tensor> Checkpoint::Read(const Stored& entry) const {
   if (dtype == DType::kString) {
     return ReadStrings(entry, *std::move(dims), file->view().substr(offset, size));
   }
-  return Tensor::FromFile(dtype, *std::move(dims), file, offset, size);
+  return TensorOf(dtype, *std::move(dims), file, offset, size);
 }
 
 // The lengths of the strings, a checksum of them, and the strings.

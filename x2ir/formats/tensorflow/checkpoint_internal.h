@@ -11,6 +11,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/blob.h"
+#include "x2ir/formats/tensorflow/saved_files_internal.h"
 #include "x2ir/formats/tensorflow/tensorflow_internal.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/graph_wrapper/tensor.h"
@@ -32,10 +34,8 @@ struct Place {
 
 class Checkpoint {
  public:
-  // `folder` is the SavedModel's; files that lie outside of it must be allowed. InvalidArgument
-  // when it has no variables/.
-  static absl::StatusOr<std::unique_ptr<Checkpoint>> Open(const std::string& folder,
-                                                          bool allow_outside);
+  // InvalidArgument when the SavedModel has no variables/.
+  static absl::StatusOr<std::unique_ptr<Checkpoint>> Open(const SavedFiles& files);
   // By the name that a graph knows the variable by.
   absl::StatusOr<Tensor> Variable(std::string_view name) const;
   absl::StatusOr<Tensor> At(const Place& place) const;
@@ -60,7 +60,7 @@ class Checkpoint {
   const Slice* FindSlice(const Stored& entry, const std::vector<int64_t>& dims,
                          const Slice& wanted) const;
 
-  std::vector<std::shared_ptr<const MappedFile>> shards_;
+  std::vector<BlobPtr> shards_;
   StringMap<Stored> entries_;
   StringMap<std::string> keys_;  // variables' own names to keys; "" where there are two
   // What there is still to spend on putting slices together: bytes, and some for each slice.

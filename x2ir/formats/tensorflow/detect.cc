@@ -6,9 +6,8 @@
 #include "x2ir/formats/tensorflow/tensorflow_internal.h"
 
 namespace x2ir {
+namespace tf_format {
 namespace {
-
-using namespace tf_format;  // NOLINT: the field numbers
 
 // The tag and length at the begin of `bytes`; 0 when there are none.
 struct Start {
@@ -51,8 +50,10 @@ bool LooksLikeNode(std::string_view bytes) {
 }
 
 }  // namespace
+}  // namespace tf_format
 
 bool LooksLikeTensorFlow(absl::Span<const std::byte> head, uint64_t file_size) {
+  using namespace tf_format;  // NOLINT: the field numbers
   const std::string_view bytes(reinterpret_cast<const char*>(head.data()), head.size());
   if (!TextRoot(bytes).empty()) return true;
   const Start first = StartOf(bytes);

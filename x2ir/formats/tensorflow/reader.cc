@@ -4,9 +4,11 @@
 #include <iterator>
 #include <utility>
 
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/tensorflow/body_internal.h"
 #include "x2ir/formats/tensorflow/tables_internal.h"
 #include "x2ir/formats/tensorflow/tensorflow.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -86,9 +88,9 @@ absl::StatusOr<const SignatureProto*> FindSignature(const SavedModelProto& model
   }
   if (name.empty() && candidates.size() == 1) return candidates[0];
   if (name.empty() && candidates.empty()) return nullptr;
-  return Invalid("--signature: the SavedModel has no signature '",
-                 name.empty() ? kDefaultSignature : std::string_view(name), "'",
-                 names.empty() ? "" : StrCat("; it has ", names));
+  return OptionError("signature", "the SavedModel has no signature '",
+                     name.empty() ? kDefaultSignature : std::string_view(name), "'",
+                     names.empty() ? "" : StrCat("; it has ", names));
 }
 
 // A name that the model shall have for one of its values; whoever had it gets another.
@@ -100,10 +102,10 @@ void GiveName(Graph& graph, Value* value, std::string_view name) {
 
 class Reader {
  public:
-  // `assets`: a SavedModel's folder of text files, or "".
+  // `files`: those of a SavedModel.
   Reader(const Source& source, const TensorFlowOptions& options, Variables* variables,
-         std::string assets = "")
-      : source_(source), options_(options), variables_(variables), assets_(std::move(assets)) {}
+         const SavedFiles& files)
+      : source_(source), options_(options), variables_(variables), files_(files) {}
 
   absl::StatusOr<Model> Read(std::string_view bytes, const SavedModelProto* saved) {
     GraphProto proto;
@@ -112,7 +114,7 @@ class Reader {
     if (saved) {
       X2IR_ASSIGN_OR_RETURN(signature, FindSignature(*saved, options_.signature));
     } else if (!options_.signature.empty()) {
-      return Invalid("--signature: only SavedModels have signatures");
+      return OptionError("signature", "only SavedModels have signatures");
     }
     Model model;
     model.source_dialect = std::string(kDialect);
@@ -128,7 +130,7 @@ class Reader {
     if (saved && variables_) {
       variables_->restored = FindRestored(library, body, saved->checkpoint_name, saved->restore_op);
     }
-    Tables tables(library, assets_, saved ? saved->assets : decltype(saved->assets)());
+    Tables tables(library, files_, saved ? saved->assets : decltype(saved->assets)());
     X2IR_RETURN_IF_ERROR(tables.Scan(proto, body));
     library.set_tables(&tables);
     X2IR_RETURN_IF_ERROR(ReadPorts(library, body, signature, model));
@@ -142,21 +144,16 @@ class Reader {
     PortProto proto;
     Ref ref;
   };
-  static absl::Status Add(const Body& body, std::string_view what, const PortProto& proto,
-                          std::vector<Port>* ports) {
-    if (proto.tensor.empty()) return Invalid(what, " '", proto.name, "' is no plain tensor");
-    absl::StatusOr<Ref> ref = body.Resolve(proto.tensor);
-    if (!ref.ok()) {
-      return Annotate(ref.status(),
-                      proto.name.empty() ? what : StrCat(what, " '", proto.name, "'"));
-    }
-    ports->push_back({proto, *ref});
+  static absl::Status Add(const Body& body, const PortProto& proto, std::vector<Port>* ports) {
+    if (proto.tensor.empty()) return Invalid("is no plain tensor");
+    X2IR_ASSIGN_OR_RETURN(const Ref ref, body.Resolve(proto.tensor));
+    ports->push_back({proto, ref});
     return absl::OkStatus();
   }
   // Those of a signature (null: there is none), or those that an option names: as the signature
   // does, or as tensors of the graph.
   static absl::StatusOr<std::vector<Port>> PortsOf(const Body& body, std::string_view what,
-                                                   std::string_view option,
+                                                   const char* option,
                                                    const std::vector<std::string>& names,
                                                    const std::vector<PortProto>* signature) {
     std::vector<Port> ports;
@@ -166,10 +163,15 @@ class Reader {
       for (size_t i = 0; signature && i < signature->size(); ++i) {
         if ((*signature)[i].name == name) proto = (*signature)[i];
       }
-      X2IR_RETURN_IF_ERROR(Add(body, option, proto, &ports));
+      if (const absl::Status s = Add(body, proto, &ports); !s.ok()) {
+        return OptionError(option, proto.name.empty() ? "" : StrCat("'", proto.name, "': "),
+                           s.message());
+      }
     }
     for (size_t i = 0; names.empty() && signature && i < signature->size(); ++i) {
-      X2IR_RETURN_IF_ERROR(Add(body, what, (*signature)[i], &ports));
+      const PortProto& proto = (*signature)[i];
+      if (proto.tensor.empty()) return Invalid(what, " '", proto.name, "' is no plain tensor");
+      X2IR_RETURN_IF_ERROR(Annotate(Add(body, proto, &ports), StrCat(what, " '", proto.name, "'")));
     }
     return ports;
   }
@@ -178,16 +180,17 @@ class Reader {
                          Model& model) {
     Graph& graph = *model.graph;
     X2IR_ASSIGN_OR_RETURN(const std::vector<Port> outputs,
-                          PortsOf(body, "output", "--outputs", options_.outputs,
+                          PortsOf(body, "output", "outputs", options_.outputs,
                                   signature ? &signature->outputs : nullptr));
     X2IR_ASSIGN_OR_RETURN(const std::vector<Port> inputs,
-                          PortsOf(body, "input", "--inputs", options_.inputs,
+                          PortsOf(body, "input", "inputs", options_.inputs,
                                   signature ? &signature->inputs : nullptr));
     std::vector<Ref> roots;
     for (const Port& port : outputs) roots.push_back(port.ref);
     if (roots.empty() && !signature) roots = FindResults(library, body);
     if (roots.empty()) {
-      return Invalid("no node of the graph is a result; --outputs NODE,NODE:1 says which are");
+      return Invalid("no node of the graph is a result; ", OptionText("outputs"),
+                     " says which are (NODE,NODE:1)");
     }
     const size_t results = roots.size();
     for (const Port& port : inputs) roots.push_back(port.ref);
@@ -267,18 +270,18 @@ class Reader {
   const Source& source_;
   const TensorFlowOptions& options_;
   Variables* variables_;
-  const std::string assets_;
+  const SavedFiles& files_;
 };
 
 absl::StatusOr<Model> ReadSource(Source source, const TensorFlowOptions& options,
-                                 const std::string& folder) {
+                                 const SavedFiles& files) {
   std::string_view root = TextRoot(source.bytes);
   if (!root.empty()) {
     X2IR_ASSIGN_OR_RETURN(std::string wire, TextToWire(source.bytes, root));
     auto owner = std::make_shared<const std::string>(std::move(wire));
-    source.bytes = *owner;
-    source.owner = owner;
-    source.file = nullptr;
+    source.file = Blob::InMemory({reinterpret_cast<const std::byte*>(owner->data()), owner->size()},
+                                 owner, "");
+    source.bytes = source.file->view();
   } else {
     const auto bytes = absl::MakeConstSpan(reinterpret_cast<const std::byte*>(source.bytes.data()),
                                            source.bytes.size());
@@ -289,47 +292,40 @@ absl::StatusOr<Model> ReadSource(Source source, const TensorFlowOptions& options
     root = saved ? "SavedModel" : "GraphDef";
   }
   if (root == "GraphDef") {
-    if (!options.tags.empty()) return Invalid("--model: the file holds one graph");
-    return Reader(source, options, nullptr).Read(source.bytes, nullptr);
+    if (!options.tags.empty()) return OptionError("model", "the file holds one graph");
+    return Reader(source, options, nullptr, files).Read(source.bytes, nullptr);
   }
   X2IR_ASSIGN_OR_RETURN(const SavedModelProto saved, ReadSavedModelProto(source, options.tags));
-  if (folder.empty()) return Reader(source, options, nullptr).Read(saved.graph, &saved);
-  Variables variables{Checkpoint::Open(folder, options.allow_outside)};
-  const std::string assets = (std::filesystem::path(folder) / "assets").string();
-  return Reader(source, options, &variables, assets).Read(saved.graph, &saved);
+  if (!files.exist()) return Reader(source, options, nullptr, files).Read(saved.graph, &saved);
+  Variables variables{Checkpoint::Open(files)};
+  return Reader(source, options, &variables, files).Read(saved.graph, &saved);
 }
 
 }  // namespace
 }  // namespace tf_format
 
-absl::StatusOr<Model> ReadTensorFlow(const std::string& path, const TensorFlowOptions& options) {
+absl::StatusOr<Model> ReadTensorFlow(const Source& from, const TensorFlowOptions& options) {
   namespace fs = std::filesystem;
+  const std::string& path = from.name();
   std::string file_path = path;
   std::error_code error;
-  if (fs::is_directory(path, error)) {
+  if (from.is_folder()) {
     const fs::path binary = fs::path(path) / "saved_model.pb";
     const fs::path text = fs::path(path) / "saved_model.pbtxt";
     file_path = (fs::exists(binary, error) || !fs::exists(text, error) ? binary : text).string();
   }
-  X2IR_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(file_path));
+  X2IR_ASSIGN_OR_RETURN(BlobPtr file, from.in_memory() ? from.Open() : Blob::Open(file_path));
   tf_format::Source source;
   source.bytes = file->view();
   source.file = file;
-  source.owner = file;
   const std::string folder = fs::path(file_path).parent_path().string();
-  absl::StatusOr<Model> model =
-      tf_format::ReadSource(std::move(source), options, folder.empty() ? "." : folder);
-  if (!model.ok()) return Annotate(model.status(), StrCat("'", path, "'"));
+  const tf_format::SavedFiles files =
+      from.in_memory()
+          ? tf_format::SavedFiles(from)
+          : tf_format::SavedFiles(folder.empty() ? "." : folder, options.allow_outside);
+  absl::StatusOr<Model> model = tf_format::ReadSource(std::move(source), options, files);
+  if (!model.ok()) return AnnotateOption(model.status(), StrCat("'", path, "'"));
   return model;
-}
-
-absl::StatusOr<Model> ParseTensorFlow(std::string bytes, const TensorFlowOptions& options,
-                                      const std::string& folder) {
-  auto owner = std::make_shared<const std::string>(std::move(bytes));
-  tf_format::Source source;
-  source.bytes = *owner;
-  source.owner = owner;
-  return tf_format::ReadSource(std::move(source), options, folder);
 }
 
 }  // namespace x2ir

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "x2ir/formats/tensorflow/tensorflow_internal.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::tf_format {
@@ -154,7 +155,7 @@ absl::StatusOr<SavedModelProto> ReadSavedModelProto(const Source& source, std::s
   for (const SavedModelProto& model : models) {
     StrAppend(&names, names.empty() ? "'" : ", '", Join(model.tags), "'");
   }
-  return Invalid("--model: which of the SavedModel's graphs, which have the tags ", names, "?");
+  return OptionError("model", "which of the SavedModel's graphs, which have the tags ", names, "?");
 }
 
 }  // namespace x2ir::tf_format

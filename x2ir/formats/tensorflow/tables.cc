@@ -1,7 +1,7 @@
 // See tables_internal.h.
 #include <algorithm>
-#include <filesystem>
 
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/tensorflow/tables_internal.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -262,22 +262,13 @@ absl::StatusOr<Tensor> Tables::ReadFile(const Filling& filling, DType key, DType
   const Origin& origin = filling.operands[1];
   if (!origin.node) return Unimplemented("the file's name is computed");
   const auto named = origin.in_graph ? files_.find(StrCat(origin.node->name, ":0")) : files_.end();
-  if (named == files_.end() || assets_.empty()) {
+  if (named == files_.end() || !assets_.exist()) {
     return Unimplemented("the file that it is filled from is none of the model's");
   }
-  // A file right in the folder, and nothing that a link leads to.
-  namespace fs = std::filesystem;
-  const fs::path name = fs::path(std::string(named->second));
-  const fs::path path = fs::path(assets_) / name;
-  std::error_code error;
-  if (name.empty() || name != name.filename() || name == "." || name == ".." ||
-      fs::is_symlink(path, error)) {
-    return Invalid("the model's file '", named->second, "' is not in its folder of assets");
-  }
-  X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
-                        MappedFile::Open(path.string()));
+  const std::string_view name = named->second;
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr file, assets_.OpenAsset(name));
   if (file->size() > kMaxFile) {
-    return Unimplemented("'", path.string(), "' is larger than ", kMaxFile, " bytes");
+    return Unimplemented("'", file->path(), "' is larger than ", kMaxFile, " bytes");
   }
 
   const std::string delimiter = Get<std::string>(source, node, "delimiter").value_or("\t");
@@ -306,7 +297,7 @@ absl::StatusOr<Tensor> Tables::ReadFile(const Filling& filling, DType key, DType
       for (int64_t i = 0; i < *index; ++i) {
         const size_t at = text.find(delimiter[0]);
         if (at == std::string_view::npos) {
-          return Invalid("line ", number + 1, " of '", name.string(), "' has ", i + 1, " columns");
+          return Invalid("line ", number + 1, " of '", name, "' has ", i + 1, " columns");
         }
         text.remove_prefix(at + 1);
       }
@@ -316,7 +307,7 @@ absl::StatusOr<Tensor> Tables::ReadFile(const Filling& filling, DType key, DType
     }
   }
   if (size >= 0 && static_cast<int64_t>(all[0].size()) != size) {
-    return Invalid("'", name.string(), "' has ", all[0].size(), " lines, vocab_size is ", size);
+    return Invalid("'", name, "' has ", all[0].size(), " lines, vocab_size is ", size);
   }
   return Pack(all[0], all[1]);
 }

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "x2ir/formats/tensorflow/body_internal.h"
+#include "x2ir/formats/tensorflow/saved_files_internal.h"
 
 namespace x2ir::tf_format {
 
@@ -22,11 +23,11 @@ bool FillsTable(std::string_view op);
 
 class Tables {
  public:
-  // `assets`: the SavedModel's folder of text files, "" when there is none; which of them a
-  // constant of the graph stands for.
-  Tables(Library& library, std::string assets,
+  // `assets`: the SavedModel's text files, if there are any; `files`: which of them a constant of
+  // the graph stands for.
+  Tables(Library& library, const SavedFiles& assets,
          std::vector<std::pair<std::string_view, std::string_view>> files)
-      : library_(library), assets_(std::move(assets)), files_(files.begin(), files.end()) {}
+      : library_(library), assets_(assets), files_(files.begin(), files.end()) {}
 
   // Finds what fills the tables, in the graph and in the functions that it calls.
   absl::Status Scan(const GraphProto& proto, const Body& graph);
@@ -58,7 +59,7 @@ class Tables {
   absl::StatusOr<Tensor> ReadFile(const Filling& filling, DType keys, DType values) const;
 
   Library& library_;
-  std::string assets_;
+  const SavedFiles& assets_;
   absl::flat_hash_map<std::string_view, std::string_view> files_;  // "node:0" to file
   absl::flat_hash_set<const FunctionProto*> fillers_;              // functions that fill some table
   StringMap<std::vector<Filling>> fillings_;                       // by the table's name

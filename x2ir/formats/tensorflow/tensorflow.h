@@ -20,10 +20,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "x2ir/formats/io/source.h"
 #include "x2ir/graph_wrapper/model.h"
 
 namespace X2IR_API x2ir {
@@ -38,14 +40,16 @@ struct TensorFlowOptions {
   bool allow_outside = false;  // a SavedModel's variables may lie outside of its folder
 };
 
-// A GraphDef or SavedModel file, or a SavedModel's folder. Errors: DataLoss where the bytes are
-// none, InvalidArgument where the model makes no sense, NotFound for missing files.
-absl::StatusOr<Model> ReadTensorFlow(const std::string& path,
-                                     const TensorFlowOptions& options = {});
-// From memory; variables of a SavedModel are looked for in `folder`, without one they have no
-// values.
-absl::StatusOr<Model> ParseTensorFlow(std::string bytes, const TensorFlowOptions& options = {},
-                                      const std::string& folder = "");
+// A GraphDef or SavedModel file, or a SavedModel's folder. In memory, a SavedModel's other files
+// are asked for by the names that they have in its folder ("variables/variables.index"). Errors:
+// DataLoss where the bytes are none, InvalidArgument where the model makes no sense, NotFound for
+// missing files.
+absl::StatusOr<Model> ReadTensorFlow(const Source& source, const TensorFlowOptions& options = {});
+// From memory; a SavedModel's variables have no values then.
+inline absl::StatusOr<Model> ParseTensorFlow(std::string bytes,
+                                             const TensorFlowOptions& options = {}) {
+  return ReadTensorFlow(Source::Bytes(std::move(bytes)), options);
+}
 
 // Whether a file of that size that begins with `head` is one of these, binary or text.
 bool LooksLikeTensorFlow(absl::Span<const std::byte> head, uint64_t file_size);

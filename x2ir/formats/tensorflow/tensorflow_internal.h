@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/attribute.h"
 #include "x2ir/graph_wrapper/strings.h"
@@ -156,8 +157,7 @@ struct Budget {
 // Where the bytes that are read come from.
 struct Source {
   std::string_view bytes;
-  std::shared_ptr<const MappedFile> file;  // null: memory
-  std::shared_ptr<const void> owner;       // of memory
+  BlobPtr file;  // perhaps in memory
   std::shared_ptr<Budget> budget = std::make_shared<Budget>();
   const char* origin() const { return bytes.data(); }
   WireReader Fields(std::string_view message) const { return {message, origin()}; }

@@ -223,17 +223,9 @@ absl::StatusOr<TensorProto> ReadTensorProto(const Source& source, std::string_vi
       return Invalid("a tensor of ", Name(dtype), "[", shape->ToString(), "] has ", content.size(),
                      " bytes; expected ", *nbytes);
     }
-    if (source.file) {
-      const auto offset = static_cast<uint64_t>(content.data() - source.origin());
-      X2IR_ASSIGN_OR_RETURN(result.values,
-                            Tensor::FromFile(dtype, {*count}, source.file, offset, content.size()));
-    } else {
-      X2IR_ASSIGN_OR_RETURN(
-          result.values,
-          Tensor::View(dtype, {*count},
-                       {reinterpret_cast<const std::byte*>(content.data()), content.size()},
-                       source.owner));
-    }
+    const auto offset = static_cast<uint64_t>(content.data() - source.origin());
+    X2IR_ASSIGN_OR_RETURN(result.values,
+                          TensorOf(dtype, {*count}, source.file, offset, content.size()));
   } else {
     const size_t size = static_cast<size_t>(BitWidth(dtype) / 8);
     if (values.size() % size != 0) return Invalid("half a complex number");

@@ -11,15 +11,26 @@
 // serialized_state_dict.pt and serialized_constants.pt (or .json, which is no JSON).
 #include <algorithm>
 
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/torch/archive_internal.h"
 #include "x2ir/formats/torch/pickle.h"
 #include "x2ir/formats/torch/torch.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
 
+namespace torch_format {
+
+// torch.save before it wrote archives: the magic number of its first pickle.
+constexpr std::string_view kOldTorchSave(
+    "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19");
+
+}  // namespace torch_format
+
 bool LooksLikeTorch(absl::Span<const std::byte> head, uint64_t) {
-  return LooksLikeZip({reinterpret_cast<const char*>(head.data()), head.size()});
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  return LooksLikeZip(text) || text.starts_with(torch_format::kOldTorchSave);
 }
 
 namespace torch_format {
@@ -51,6 +62,11 @@ bool Fields::GoTo(std::string_view name) {
 namespace {
 
 constexpr std::string_view kOldProgram = "serialized_exported_program.json";
+constexpr char kNoProgram[] =
+    "it holds weights, or pickled Python code, but no program that could be read without Python: "
+    "torch.export.save(torch.export.export(model, inputs), 'model.pt2') makes a file of one";
+constexpr char kMakeProgram[] =
+    "torch.export.save(torch.export.export(model, inputs), 'model.pt2') makes a file that is";
 
 // Numbers of the file only: {"as_int": 3}, in older files 3 itself.
 int64_t ReadSize(JsonReader& json) {
@@ -90,6 +106,11 @@ class Opener {
         found_ = true;
       }
     }
+    if (!found_ && HoldsPickle()) return Unimplemented("the file is of torch.save; ", kNoProgram);
+    if (!found_ && HoldsScript()) {
+      return Unimplemented("the file is of torch.jit.save: TorchScript is not read; ",
+                           kMakeProgram);
+    }
     if (!found_) {
       return Unimplemented("a zip archive, but none of torch.export.save (it has neither ",
                            "archive_format nor ", kOldProgram, ")");
@@ -107,10 +128,18 @@ class Opener {
   }
 
  private:
+  // Of an archive: torch.save has a pickle and storages, torch.jit.save code beside them.
+  bool HoldsPickle() const { return HasFile("data.pkl") && !HoldsScript(); }
+  bool HoldsScript() const { return HasFile("constants.pkl"); }
+  bool HasFile(std::string_view file) const {
+    return std::any_of(zip_.entries().begin(), zip_.entries().end(), [&](const ZipEntry& entry) {
+      return entry.name == file || entry.name.ends_with(StrCat("/", file));
+    });
+  }
   const ZipEntry* Find(std::string_view name) const { return zip_.Find(StrCat(prefix_, name)); }
 
   absl::Status ReadOld(const std::string& model) {
-    if (!model.empty()) return Invalid("--model: an archive of this age holds one model only");
+    if (!model.empty()) return OptionError("model", "an archive of this age holds one model only");
     X2IR_ASSIGN_OR_RETURN(archive_.program, zip_.Read(*Find(kOldProgram)));
     for (const std::string_view name : {"serialized_state_dict", "serialized_constants"}) {
       for (const std::string_view extension : {".pt", ".json"}) {
@@ -150,11 +179,11 @@ class Opener {
     std::string name = model;
     if (names.empty()) return Invalid("the archive holds no model");
     if (name.empty() && names.size() > 1) {
-      return Invalid("the archive holds several models; --model says which one: ", all);
+      return OptionError("model", "the archive holds several models; which one: ", all, "?");
     }
     if (name.empty()) name = names[0];
     const ZipEntry* program = Find(StrCat("models/", name, ".json"));
-    if (!program) return Invalid("--model: the archive has no model '", name, "', but ", all);
+    if (!program) return OptionError("model", "the archive has no model '", name, "', but ", all);
     X2IR_ASSIGN_OR_RETURN(archive_.program, zip_.Read(*program));
     X2IR_RETURN_IF_ERROR(ReadWeights("data/weights/", StrCat(name, "_weights_config.json")));
     return ReadWeights("data/constants/", StrCat(name, "_constants_config.json"));
@@ -240,8 +269,11 @@ class Opener {
 
 }  // namespace
 
-absl::StatusOr<Archive> OpenArchive(const std::string& path, const std::string& model) {
-  X2IR_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+absl::StatusOr<Archive> OpenArchive(const Source& source, const std::string& model) {
+  X2IR_ASSIGN_OR_RETURN(BlobPtr file, source.Open());
+  if (file->view().starts_with(kOldTorchSave)) {
+    return Unimplemented("the file is of an old torch.save; ", kNoProgram);
+  }
   X2IR_ASSIGN_OR_RETURN(ZipArchive zip, ZipArchive::Open(std::move(file)));
   return Opener(std::move(zip)).Run(model);
 }

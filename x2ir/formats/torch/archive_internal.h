@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/blob.h"
+#include "x2ir/formats/io/source.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/formats/torch/strided.h"
 #include "x2ir/formats/torch/zip.h"
@@ -17,12 +19,12 @@
 namespace x2ir::torch_format {
 
 struct Archive {
-  std::shared_ptr<const MappedFile> file;  // keeps the program
-  ZipArchive::Bytes program;               // JSON
-  StringMap<TorchTensor> weights;          // parameters, buffers and constants, by their names
+  BlobPtr file;                    // keeps the program
+  ZipArchive::Bytes program;       // JSON
+  StringMap<TorchTensor> weights;  // parameters, buffers and constants, by their names
 };
 
-absl::StatusOr<Archive> OpenArchive(const std::string& path, const std::string& model);
+absl::StatusOr<Archive> OpenArchive(const Source& source, const std::string& model);
 
 // The members of a JSON object, to be read in any order. The reader stands behind the object
 // afterwards; GoTo a member to read it, and to `end` to go on.

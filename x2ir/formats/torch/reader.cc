@@ -9,6 +9,7 @@
 #include "x2ir/formats/torch/archive_internal.h"
 #include "x2ir/formats/torch/symbols.h"
 #include "x2ir/formats/torch/torch.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -664,9 +665,10 @@ class Reader {
 }  // namespace
 }  // namespace torch_format
 
-absl::StatusOr<Model> ReadTorch(const std::string& path, const TorchReadOptions& options) {
-  auto archive = torch_format::OpenArchive(path, options.model);
-  if (!archive.ok()) return Annotate(archive.status(), path);
+absl::StatusOr<Model> ReadTorch(const Source& source, const TorchReadOptions& options) {
+  const std::string& path = source.name();
+  auto archive = torch_format::OpenArchive(source, options.model);
+  if (!archive.ok()) return AnnotateOption(archive.status(), path);
   Model model;
   model.source_dialect = "torch";
   const absl::Status status = torch_format::Reader(*archive, model).Run();

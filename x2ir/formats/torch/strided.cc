@@ -62,7 +62,7 @@ absl::StatusOr<Tensor> TorchTensor::Make() const {
               reinterpret_cast<const std::byte*>(storage.owner->data()) + offset, size),
           storage.owner);
     }
-    return Tensor::FromFile(dtype, sizes, storage.file, storage.offset + offset, size);
+    return TensorOf(dtype, sizes, storage.file, storage.offset + offset, size);
   };
   if (*count == 0) return Tensor::Zeros(dtype, sizes);
   const uint64_t element = static_cast<uint64_t>(BitWidth(dtype)) / 8;

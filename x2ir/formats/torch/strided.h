@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/torch/zip.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
 namespace X2IR_API x2ir {
 
 struct TorchStorage {
-  std::shared_ptr<const MappedFile> file;
+  BlobPtr file;
   uint64_t offset = 0, size = 0;             // in the file, unless
   std::shared_ptr<const std::string> owner;  // it was unpacked into memory
 };

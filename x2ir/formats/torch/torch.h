@@ -32,6 +32,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "x2ir/formats/io/source.h"
 #include "x2ir/graph_wrapper/model.h"
 
 namespace X2IR_API x2ir {
@@ -42,7 +43,7 @@ struct TorchReadOptions {
 
 // Errors: DataLoss where the archive is broken, InvalidArgument where the program makes no sense,
 // Unimplemented for what it holds that we do not read (custom objects, ...).
-absl::StatusOr<Model> ReadTorch(const std::string& path, const TorchReadOptions& options = {});
+absl::StatusOr<Model> ReadTorch(const Source& source, const TorchReadOptions& options = {});
 
 // Whether a file that begins so is such an archive (or another one of PyTorch's).
 bool LooksLikeTorch(absl::Span<const std::byte> head, uint64_t file_size);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -54,8 +55,7 @@ bool LooksLikeZip(std::string_view head) {
   return head.size() >= 4 && (At<uint32_t>(head, 0) == kLocal || At<uint32_t>(head, 0) == kEnd);
 }
 
-absl::StatusOr<ZipArchive> ZipArchive::Open(std::shared_ptr<const MappedFile> file, uint64_t offset,
-                                            uint64_t size) {
+absl::StatusOr<ZipArchive> ZipArchive::Open(BlobPtr file, uint64_t offset, uint64_t size) {
   ZipArchive zip;
   if (offset > file->size() || size > file->size() - offset) {
     return DataLoss("not a zip archive: it ends after the file");

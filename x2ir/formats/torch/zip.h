@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
 namespace X2IR_API x2ir {
@@ -31,14 +32,13 @@ struct ZipEntry {
 class ZipArchive {
  public:
   // The archive in bytes [offset, offset + size) of the file. DataLoss: none, or a broken one.
-  static absl::StatusOr<ZipArchive> Open(std::shared_ptr<const MappedFile> file, uint64_t offset,
-                                         uint64_t size);
-  static absl::StatusOr<ZipArchive> Open(std::shared_ptr<const MappedFile> file) {
+  static absl::StatusOr<ZipArchive> Open(BlobPtr file, uint64_t offset, uint64_t size);
+  static absl::StatusOr<ZipArchive> Open(BlobPtr file) {
     const uint64_t size = file->size();
     return Open(std::move(file), 0, size);
   }
 
-  const std::shared_ptr<const MappedFile>& file() const { return file_; }
+  const BlobPtr& file() const { return file_; }
   const std::vector<ZipEntry>& entries() const { return entries_; }  // as the directory has them
   const ZipEntry* Find(std::string_view name) const;
 
@@ -56,7 +56,7 @@ class ZipArchive {
   absl::Status Locate(ZipEntry& entry);
   absl::Status CheckOverlaps(uint64_t directory) const;
 
-  std::shared_ptr<const MappedFile> file_;
+  BlobPtr file_;
   uint64_t base_ = 0;       // of the archive in the file
   std::string_view bytes_;  // of the archive
   std::vector<ZipEntry> entries_;

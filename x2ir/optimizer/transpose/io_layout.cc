@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/eval_util.h"
@@ -21,7 +22,7 @@ Perm ChannelsFirst(int64_t rank) {
 // The values of those names among the inputs or outputs.
 absl::StatusOr<std::vector<Value*>> Named(const std::vector<Value*>& among,
                                           const std::vector<std::string>& names,
-                                          std::string_view flag, std::string_view what) {
+                                          std::string_view option, std::string_view what) {
   std::vector<Value*> found;
   for (const std::string& name : names) {
     const auto it = std::find_if(among.begin(), among.end(),
@@ -31,22 +32,22 @@ absl::StatusOr<std::vector<Value*>> Named(const std::vector<Value*>& among,
       for (const Value* value : among) {
         StrAppend(&known, known.empty() ? "" : ", ", value->name());
       }
-      return Invalid(flag, ": the model has no ", what, " '", name, "'; its ", what,
-                     "s are: ", known);
+      return OptionError(option, "the model has no ", what, " '", name, "'; its ", what,
+                         "s are: ", known);
     }
     Value* value = *it;
     if (std::find(found.begin(), found.end(), value) != found.end()) {
-      return Invalid(flag, ": ", what, " '", name, "' is named twice");
+      return OptionError(option, what, " '", name, "' is named twice");
     }
     const int64_t rank = value->type().is_tensor() && value->shape() ? value->shape()->rank() : -1;
     if (rank < 3 || rank > 5) {
-      return Invalid(flag, ": ", what, " '", name, "' is ", value->type().ToString(),
-                     "; expected a tensor of rank 3, 4 or 5");
+      return OptionError(option, what, " '", name, "' is ", value->type().ToString(),
+                         "; expected a tensor of rank 3, 4 or 5");
     }
     if (value->is_graph_output() && (value->is_input() || value->graph_output_count() > 1)) {
-      return Invalid(flag, ": ", what, " '", name, "' is ",
-                     value->is_input() ? "an input and an output" : "several outputs",
-                     " of the model, which would have to have one layout");
+      return OptionError(option, what, " '", name, "' is ",
+                         value->is_input() ? "an input and an output" : "several outputs",
+                         " of the model, which would have to have one layout");
     }
     found.push_back(value);
   }
@@ -64,7 +65,7 @@ Node* InsertTranspose(Graph& graph, Node* before, const Perm& p) {
 
 absl::Status InputsAsChannelsFirst(Graph& graph, const std::vector<std::string>& names) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> inputs,
-                        Named(graph.inputs(), names, "--inputs-as-nchw", "input"));
+                        Named(graph.inputs(), names, "inputs_as_nchw", "input"));
   for (Value* input : inputs) {
     const Perm p = ChannelsFirst(input->shape()->rank());
     Node* node = InsertTranspose(graph, graph.first(), Inverse(p));
@@ -85,7 +86,7 @@ absl::Status InputsAsChannelsFirst(Graph& graph, const std::vector<std::string>&
 
 absl::Status OutputsAsChannelsFirst(Graph& graph, const std::vector<std::string>& names) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> outputs,
-                        Named(graph.outputs(), names, "--outputs-as-nchw", "output"));
+                        Named(graph.outputs(), names, "outputs_as_nchw", "output"));
   for (Value* output : outputs) {
     const Perm p = ChannelsFirst(output->shape()->rank());
     Node* node = InsertTranspose(graph, nullptr, p);

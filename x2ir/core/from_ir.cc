@@ -1,0 +1,173 @@
+// From IR to a model as a file of the target has it.
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "x2ir/core/convert_internal.h"
+#include "x2ir/core/dialect.h"
+#include "x2ir/core/driver.h"
+#include "x2ir/core/file_version.h"
+#include "x2ir/core/ports.h"
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/transpose/io_layout.h"
+
+namespace x2ir {
+namespace {
+
+// Whether a dialect has an op of its own for an IR op on operands of that type, without lowering
+// or casts.
+bool HasNatively(const Dialect* known, Symbol dialect, Symbol ir_op, DType type, int opset) {
+  const Form* form = FindExportForm(dialect, ir_op, opset);
+  if (!form) return false;
+  if (!known || !known->schema) return true;
+  const OpSchema* schema = known->schema(form->op, opset);
+  const OperandSchema* operand = schema ? schema->InputAt(0) : nullptr;
+  return operand && (operand->dtypes >> static_cast<int>(type) & 1) != 0;
+}
+
+// "com.acme:2", each.
+absl::StatusOr<std::vector<OpsetImport>> ExtraOpsets(const FormatOptions& target,
+                                                     const Dialect* dialect) {
+  std::vector<OpsetImport> all;
+  for (const std::string& text : target.List("extra_opsets")) {
+    const size_t colon = text.rfind(':');
+    const auto version =
+        colon == text.npos ? std::nullopt : ParseNumber<int64_t>(text.substr(colon + 1));
+    if (!version || colon == 0) {
+      return OptionError("extra_opsets", "'", text, "': expected DOMAIN:V, as in com.acme:2");
+    }
+    const OpsetImport import{text.substr(0, colon), *version};
+    const int newest = dialect ? DomainVersion(dialect, import.domain, dialect->latest_opset) : 0;
+    if (import.version < 1 || (newest != 0 && import.version > newest)) {
+      return OptionError("extra_opsets", "there is no version ", import.version, " of ",
+                         import.domain, newest ? StrCat("; expected 1 to ", newest) : "");
+    }
+    all.push_back(import);
+  }
+  return all;
+}
+
+// What is written when nobody says which, where the dialect has it: what runtimes of some age read.
+constexpr int kDefaultOpset = 17;
+
+// The opset to write: the one that is asked for, or the model's own if it came from that dialect
+// (`own`, else 0), or the dialect's default.
+absl::StatusOr<int> OpsetToWrite(const Dialect* known, const std::string& dialect,
+                                 std::optional<int64_t> wanted, int own) {
+  const int oldest = known ? known->oldest_written_opset : 1;
+  const int latest = known ? known->latest_opset : std::numeric_limits<int32_t>::max();
+  if (!wanted) {
+    const int usual = known ? kDefaultOpset : 1;
+    // A model that was read at an older opset goes to the oldest that is written.
+    return std::max(oldest, std::min(latest, own != 0 ? own : usual));
+  }
+  if (*wanted < 1 || *wanted > latest) {
+    return OptionError("opset", "there is no opset ", *wanted, " of ", dialect, "; expected 1 to ",
+                       latest);
+  }
+  if (*wanted < oldest) {
+    return OptionError("opset", "opset ", *wanted, " of ", dialect,
+                       " is not written; the oldest is ", oldest);
+  }
+  return static_cast<int>(*wanted);
+}
+
+}  // namespace
+
+absl::Status CheckGoOn(const ProgressFn& progress, const Graph& graph) {
+  if (!progress) return absl::OkStatus();
+  const auto nodes = static_cast<int64_t>(graph.TotalNodes());
+  return progress(nodes, nodes) ? absl::OkStatus() : absl::CancelledError("cancelled");
+}
+
+absl::Status Optimize(Graph& graph, const std::vector<std::string>& names,
+                      const PassContext& context, const ProgressFn& progress, Report& report) {
+  X2IR_RETURN_IF_ERROR(CheckGoOn(progress, graph));
+  X2IR_ASSIGN_OR_RETURN(report.passes, RunPasses(graph, names, context));
+  return CheckGoOn(progress, graph);
+}
+
+absl::Status ExportModel(Model& model, const std::string& dialect, const ExportOptions& options,
+                         const FormatOptions& target, Report& report) {
+  Graph& graph = *model.graph;
+  const Dialect* known = FindDialect(dialect);
+  const bool home = model.source_dialect == dialect;  // back to where it came from
+  const int source_opset = home ? static_cast<int>(model.Opset("")) : 0;
+  X2IR_ASSIGN_OR_RETURN(const int opset,
+                        OpsetToWrite(known, dialect, target.Int("opset"), source_opset));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<OpsetImport> extra_opsets, ExtraOpsets(target, known));
+  X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, {}));
+  X2IR_RETURN_IF_ERROR(graph.Sort());
+  const std::vector<Type> declared = OutputTypes(graph);
+  X2IR_RETURN_IF_ERROR(InferGraph(graph));
+  X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
+  if (known && known->schema) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
+  X2IR_RETURN_IF_ERROR(InputsAsChannelsFirst(graph, options.inputs_as_nchw));
+  X2IR_RETURN_IF_ERROR(OutputsAsChannelsFirst(graph, options.outputs_as_nchw));
+  const std::vector<std::string> passes = options.optimize.value_or(true)
+                                              ? options.passes.value_or(DefaultPasses())
+                                              : std::vector<std::string>();
+  const auto has_op = [&](Symbol ir_op, DType type) {
+    return HasNatively(known, dialect, ir_op, type, opset);
+  };
+  const PassContext context{
+      .dialect = dialect, .opset = opset, .has_op = has_op, .layout = known ? known->layout : ""};
+  X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
+
+  if (!home) model.opset_imports.clear();
+  const std::vector<OpsetImport> source_opsets = model.opset_imports;
+  model.SetOpset("", opset);
+  for (const OpsetImport& extra : extra_opsets) model.SetOpset(extra.domain, extra.version);
+  X2IR_RETURN_IF_ERROR(
+      RewriteFromIr(model, dialect, source_opsets, options.foreign.all, options.progress, report));
+  if (options.foreign.all && !report.failures.empty()) {
+    report.warnings.push_back(
+        StrCat("kept as custom ops, which no runtime knows:\n", report.FailuresText()));
+    report.ClearFailures();
+  }
+  X2IR_RETURN_IF_ERROR(
+      report.ToStatus(StrCat("cannot express the model in ", dialect, " at opset ", opset)));
+
+  // The file's own version holds where the model stays what it was; else the dialect says which.
+  if (!home || opset != source_opset) model.ir_version = 0;
+  if (known && known->oldest_file_version) {
+    X2IR_RETURN_IF_ERROR(SetFileVersion(model, *known, target));
+  }
+  model.source_dialect = dialect;
+  report.nodes_written = static_cast<int64_t>(graph.TotalNodes());
+  if (options.check && known) {
+    const std::vector<std::string> problems = CheckAgainstSchemas(model, *known);
+    if (!problems.empty()) {
+      std::string text;
+      for (const std::string& problem : problems) StrAppend(&text, "\n  ", problem);
+      return CannotExpress("the exported model does not pass the check:", text);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ExportIr(Model& model, const ExportOptions& options, const FormatOptions& target,
+                      Report& report) {
+  Graph& graph = *model.graph;
+  if (!options.shapes.empty()) {
+    X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, {}));
+    X2IR_RETURN_IF_ERROR(graph.Sort());
+    X2IR_RETURN_IF_ERROR(InferGraph(graph));
+  }
+  X2IR_RETURN_IF_ERROR(InputsAsChannelsFirst(graph, options.inputs_as_nchw));
+  X2IR_RETURN_IF_ERROR(OutputsAsChannelsFirst(graph, options.outputs_as_nchw));
+  if (options.optimize.value_or(options.passes.has_value())) {
+    const std::string& layout = target.Text("layout");
+    const PassContext context{.layout = layout == "keep" ? "" : layout};
+    X2IR_RETURN_IF_ERROR(Optimize(graph, options.passes.value_or(DefaultPasses()), context,
+                                  options.progress, report));
+  }
+  report.nodes_written = static_cast<int64_t>(graph.TotalNodes());
+  return absl::OkStatus();
+}
+
+}  // namespace x2ir

@@ -1,0 +1,55 @@
+// From a model as its file has it to IR.
+#include "x2ir/core/convert_internal.h"
+#include "x2ir/core/cut.h"
+#include "x2ir/core/dialect.h"
+#include "x2ir/core/driver.h"
+#include "x2ir/core/ports.h"
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+
+absl::Status ImportModel(Model& model, const ImportOptions& options, Report& report) {
+  Graph& graph = *model.graph;
+  if (!options.layout.empty() && options.layout != "channels_first" &&
+      options.layout != "channels_last") {
+    return OptionError("layout", "expected channels_first or channels_last, got '", options.layout,
+                       "'");
+  }
+  if (options.from_opset) {
+    if (*options.from_opset < 1) return OptionError("from_opset", "expected a positive number");
+    model.SetOpset("", *options.from_opset);
+  }
+  if (const Dialect* known = FindDialect(model.source_dialect);
+      known && known->schema && model.Opset("") > known->latest_opset) {
+    return Unimplemented("the model is of opset ", model.Opset(""), " of ", known->name,
+                         "; the newest that is known is ", known->latest_opset, " (",
+                         OptionText("from_opset"), " ", known->latest_opset, " reads it as that)");
+  }
+  if (options.freeze_params.value_or(true)) graph.FreezeInputs();
+  if (const Dialect* known = FindDialect(model.source_dialect); known && known->prepare) {
+    X2IR_RETURN_IF_ERROR(known->prepare(model, report.warnings));
+  }
+  if (!options.inputs.empty()) {
+    X2IR_RETURN_IF_ERROR(FindTypesOf(model, options.inputs, options.progress));
+  }
+  X2IR_RETURN_IF_ERROR(Cut(graph, options.inputs, options.outputs));
+  X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, options.dtypes));
+  X2IR_RETURN_IF_ERROR(graph.Sort());
+  const std::vector<Type> declared = OutputTypes(graph);
+  X2IR_RETURN_IF_ERROR(RewriteToIr(model, model.source_dialect, options.foreign,
+                                   options.keep_functions, options.progress, report));
+  X2IR_RETURN_IF_ERROR(report.ToStatus("cannot convert to IR"));
+  if (!options.inputs.empty()) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
+  X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
+  WarnUnknownDims(graph, report);
+  if (options.optimize) {
+    const PassContext context{.layout = options.layout};
+    X2IR_RETURN_IF_ERROR(Optimize(graph, options.passes.value_or(DefaultPasses()), context,
+                                  options.progress, report));
+  }
+  report.nodes_written = static_cast<int64_t>(graph.TotalNodes());
+  return absl::OkStatus();
+}
+
+}  // namespace x2ir

@@ -1,0 +1,126 @@
+// The registry of formats.
+#include "x2ir/formats/format.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "x2ir/formats/io/blob.h"
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+constexpr size_t kHeadSize = 4096;
+
+struct Registered {
+  std::shared_ptr<const Format> format;
+  SourcePlace place;
+};
+
+struct FormatIndex {
+  using Entry = Registered;
+  std::map<std::string, Registered, std::less<>> by_name;
+
+  void Add(Registered entry) {
+    const std::string& name = entry.format->name;
+    const auto [it, fresh] = by_name.try_emplace(name, entry);
+    if (!fresh) AddDuplicate(StrCat("format '", name, "'"), it->second.place, entry.place);
+  }
+};
+
+Registry<FormatIndex>& Formats() {
+  static auto* registry = new Registry<FormatIndex>;
+  return *registry;
+}
+
+}  // namespace
+
+bool RegisterFormat(Format format, SourcePlace place) {
+  Formats().Add({std::make_shared<const Format>(std::move(format)), place});
+  return true;
+}
+
+const Format* FindFormat(std::string_view name) {
+  const auto& formats = Formats().Get().by_name;
+  const auto it = formats.find(name);
+  return it == formats.end() ? nullptr : it->second.format.get();
+}
+
+std::vector<const Format*> AllFormats() {
+  std::vector<const Format*> formats;
+  for (const auto& [name, entry] : Formats().Get().by_name) formats.push_back(entry.format.get());
+  return formats;
+}
+
+const Format* FormatOfExtension(std::string_view path) {
+  const std::string lower = absl::AsciiStrToLower(ForAbsl(path));
+  const Format* best = nullptr;
+  size_t longest = 0;
+  for (const Format* format : AllFormats()) {
+    for (const std::string& extension : format->extensions) {
+      if (extension.size() <= longest || !lower.ends_with(extension)) continue;
+      best = format;
+      longest = extension.size();
+    }
+  }
+  return best;
+}
+
+std::string FormatNames(bool only_written) {
+  std::string names;
+  for (const Format* format : AllFormats()) {
+    if (only_written && !format->write) continue;
+    StrAppend(&names, names.empty() ? "" : ", ", format->name);
+    if (!format->extensions.empty()) StrAppend(&names, " (", format->extensions.front(), ")");
+  }
+  return names;
+}
+
+absl::StatusOr<const Format*> RecognizeFormat(const Source& source) {
+  Candidate candidate{.path = source.name(), .is_folder = source.is_folder()};
+  BlobPtr file;
+  if (!candidate.is_folder) {
+    X2IR_ASSIGN_OR_RETURN(file, source.Open());
+    if (file->size() == 0) return DataLoss("'", source.name(), "' is empty");
+    candidate.head = {file->data(), std::min(file->size(), kHeadSize)};
+    candidate.size = file->size();
+  }
+  const Format* possible = nullptr;
+  for (const Format* format : AllFormats()) {
+    if (!format->read || !format->recognize) continue;
+    const Match match = format->recognize(candidate);
+    if (match == Match::kCertain) return format;
+    if (match == Match::kPossible && !possible) possible = format;
+  }
+  if (possible) return possible;
+  if (candidate.is_folder) {
+    return DataLoss("'", source.name(), "' is a directory, and none of a format that x2ir knows (",
+                    FormatNames(), ")");
+  }
+  // A broken file is what it is called, so that the reader can say where it breaks.
+  if (const Format* format = FormatOfExtension(source.name()); format && format->read) {
+    return format;
+  }
+  return DataLoss("'", source.name(), "' is in no format that x2ir knows (", FormatNames(), ")");
+}
+
+absl::StatusOr<const Format*> FormatToWrite(std::string_view name, std::string_view path) {
+  const Format* format = name.empty() ? FormatOfExtension(path) : FindFormat(name);
+  const std::string written = FormatNames(/*only_written=*/true);
+  if (format && format->write) return format;
+  if (format) {
+    return OptionError("format", "format '", format->name,
+                       "' is only read; written are: ", written);
+  }
+  if (!name.empty()) {
+    return OptionError("format", "there is no format '", name, "'; written are: ", written);
+  }
+  return OptionError("format", "the name '", path, "' does not say in which format to write; ",
+                     "written are: ", written);
+}
+
+}  // namespace x2ir

@@ -1,0 +1,96 @@
+// Formats: files <-> graphs in their own dialect. A format registers itself from its own folder, or
+// from a host's own code; nothing else has to know that it is there:
+//
+//   [[maybe_unused]] const bool kRegistered = RegisterFormat({
+//       .name = "toy",
+//       .dialect = "toy",
+//       .extensions = {".toy"},
+//       .doc = "Networks of Toy",
+//       .recognize = [](const Candidate& file) { ... },
+//       .read = ReadToy,    // absl::StatusOr<Model> ReadToy(const Source&, const ReadRequest&)
+//       .write = WriteToy,  // absl::Status WriteToy(const Model&, const Sink&, const
+//       FormatOptions&)
+//   });
+//
+// A format may be registered, and looked up, from any thread. Of two with one name the first
+// counts, and conversions say that there are two (graph_wrapper/registry.h).
+#ifndef X2IR_FORMATS_FORMAT_H_
+#define X2IR_FORMATS_FORMAT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "x2ir/formats/io/sink.h"
+#include "x2ir/formats/io/source.h"
+#include "x2ir/formats/options.h"
+#include "x2ir/graph_wrapper/api.h"
+#include "x2ir/graph_wrapper/model.h"
+#include "x2ir/graph_wrapper/registry.h"
+
+namespace X2IR_API x2ir {
+
+// A file that some format may be able to read.
+struct Candidate {
+  const std::string& path;  // or the name of bytes in memory
+  bool is_folder = false;
+  absl::Span<const std::byte> head{};  // the file's first bytes, 4096 at most; none of a folder
+  uint64_t size = 0;                   // of the file
+};
+
+// kPossible: for formats without a mark of their own; one that is certain goes before.
+enum class Match { kNo, kPossible, kCertain };
+
+// What a reader is asked for, besides the source.
+struct ReadRequest {
+  FormatOptions options{};  // checked against the format's read_options
+  // Where the graph will be cut ("node", "node:k"; empty: not): a reader may use them to read only
+  // what they need, or where the file does not say what its inputs and outputs are.
+  std::vector<std::string> inputs{}, outputs{};
+};
+
+struct Format {
+  std::string name;                     // "onnx"
+  std::string dialect;                  // of the graphs that it holds; "" is IR
+  std::vector<std::string> extensions;  // ".onnx"; lower case; the first is the usual one
+  std::string doc;                      // what it is, in a few words
+  std::function<Match(const Candidate&)> recognize{};
+  std::vector<OptionDef> read_options{};
+  // Reads a graph naively, in the format's dialect. Any bytes at all may come: a wrong file is
+  // DataLoss or InvalidArgument.
+  std::function<absl::StatusOr<Model>(const Source&, const ReadRequest&)> read{};
+  // Those named like a member of ExportOptions ("opset") are set by it, too.
+  std::vector<OptionDef> write_options{};
+  // Writes a graph of the format's dialect: complete, or not at all. Null: it is only read.
+  std::function<absl::Status(const Model&, const Sink&, const FormatOptions&)> write{};
+  // Files that writing a model to `path` may make besides `path` itself; those of a number that is
+  // not known before: as many as there are already, and one more. Null: none.
+  std::function<std::vector<std::string>(const std::string& path)> companions{};
+};
+
+bool RegisterFormat(Format format, SourcePlace place = SourcePlace::Here());
+
+// Null when nobody registered it. Formats live as long as the process.
+const Format* FindFormat(std::string_view name);
+std::vector<const Format*> AllFormats();  // by name
+// The one whose extension the path ends in, whatever its case: the longest counts. Null: none.
+const Format* FormatOfExtension(std::string_view path);
+// "onnx (.onnx), tensorflow (.pb)": all, or those that are written.
+std::string FormatNames(bool only_written = false);
+
+// The format that the content of a file says it has; where it says nothing, its extension. DataLoss
+// where no format takes it.
+absl::StatusOr<const Format*> RecognizeFormat(const Source& source);
+// The format of a file to be written: of that name, or (none is given) of its extension. An option
+// error about "format" where there is none that can be written.
+absl::StatusOr<const Format*> FormatToWrite(std::string_view name, std::string_view path);
+
+}  // namespace x2ir
+
+#endif  // X2IR_FORMATS_FORMAT_H_

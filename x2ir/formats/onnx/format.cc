@@ -1,0 +1,87 @@
+// Registers the format "onnx".
+#include "x2ir/formats/format.h"
+
+#include <unistd.h>
+
+#include "x2ir/formats/onnx/onnx.h"
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+using External = OnnxWriteOptions::External;
+const struct {
+  const char* name;
+  External external;
+} kExternals[] = {{"auto", External::kAuto},
+                  {"always", External::kAlways},
+                  {"never", External::kNever},
+                  {"reference", External::kReference}};
+
+absl::Status WriteOnnxFile(const Model& model, const Sink& sink, const FormatOptions& options) {
+  OnnxWriteOptions write;
+  for (const auto& row : kExternals) {
+    if (options.Text("external_data") == row.name) write.external = row.external;
+  }
+  if (write.external == External::kReference && !sink.is_path()) {
+    return OptionError("external_data", "only a file can refer to other files");
+  }
+  write.max_external = static_cast<uint64_t>(options.Int("external_data_limit").value_or(0));
+  return WriteOnnx(model, sink, write);
+}
+
+// External data; those files that are there already would be overwritten.
+std::vector<std::string> OnnxCompanions(const std::string& path) {
+  std::vector<std::string> files = {StrCat(path, ".data")};
+  for (int i = 2;; ++i) {
+    const std::string next = StrCat(path, ".data.", i);
+    if (::access(next.c_str(), F_OK) != 0) return files;
+    files.push_back(next);
+  }
+}
+
+[[maybe_unused]] const bool kRegistered = RegisterFormat({
+    .name = "onnx",
+    .dialect = "onnx",
+    .extensions = {".onnx"},
+    .doc = "Models of ONNX, with their external data",
+    // There is no magic number.
+    .recognize =
+        [](const Candidate& file) {
+          return !file.is_folder && LooksLikeOnnx(file.head, file.size) ? Match::kPossible
+                                                                        : Match::kNo;
+        },
+    .read = [](const Source& source, const ReadRequest&) { return ReadOnnx(source); },
+    .write_options =
+        {{.name = "opset",
+          .type = OptionDef::kInt,
+          .help = "The opset to write",
+          .placeholder = "N",
+          .min = 1},
+         {.name = "extra_opsets",
+          .type = OptionDef::kList,
+          .help = "The opsets of other domains",
+          .placeholder = "DOMAIN:V,..."},
+         {.name = "ir_version",
+          .type = OptionDef::kInt,
+          .help = "The file version to write; by default the oldest that will do",
+          .placeholder = "N",
+          .min = 1},
+         {.name = "external_data",
+          .type = OptionDef::kChoice,
+          .help = "Put weights into OUT.onnx.data: only where the file would be too large for "
+                  "protobuf (default), always, or never; or name the files that they are in "
+                  "already, which must be in OUT's folder or below",
+          .choices = {"auto", "always", "never", "reference"}},
+         {.name = "external_data_limit",
+          .type = OptionDef::kSize,
+          .help = "The most that OUT.onnx.data may hold, as in 2GB; more goes to "
+                  "OUT.onnx.data.2 and so on",
+          .placeholder = "SIZE"}},
+    .write = WriteOnnxFile,
+    .companions = OnnxCompanions,
+});
+
+}  // namespace
+}  // namespace x2ir

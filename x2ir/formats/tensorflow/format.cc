@@ -1,0 +1,43 @@
+// Registers the format "tensorflow".
+#include "x2ir/formats/format.h"
+
+#include "x2ir/formats/tensorflow/tensorflow.h"
+
+namespace x2ir {
+namespace {
+
+Match RecognizeTensorFlowFile(const Candidate& file) {
+  const bool is_one =
+      file.is_folder ? IsSavedModelFolder(file.path) : LooksLikeTensorFlow(file.head, file.size);
+  return is_one ? Match::kCertain : Match::kNo;
+}
+
+absl::StatusOr<Model> ReadTensorFlowFile(const Source& source, const ReadRequest& request) {
+  return ReadTensorFlow(source, {.signature = request.options.Text("signature"),
+                                 .inputs = request.inputs,
+                                 .outputs = request.outputs,
+                                 .tags = request.options.Text("model"),
+                                 .allow_outside = request.options.Flag("allow_outside")});
+}
+
+[[maybe_unused]] const bool kRegistered = RegisterFormat({
+    .name = "tensorflow",
+    .dialect = "tf",
+    .extensions = {".pb", ".pbtxt"},
+    .doc = "Frozen graphs and SavedModels of TensorFlow",
+    .recognize = RecognizeTensorFlowFile,
+    .read_options = {{.name = "model",
+                      .type = OptionDef::kText,
+                      .help = "Which graph of a SavedModel, by its tags",
+                      .placeholder = "TAG,..."},
+                     {.name = "signature",
+                      .type = OptionDef::kText,
+                      .help = "Which signature of a SavedModel; by default serving_default",
+                      .placeholder = "NAME"},
+                     {.name = "allow_outside",
+                      .help = "Let a SavedModel's variables lie outside of its own folder"}},
+    .read = ReadTensorFlowFile,
+});
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,30 @@
+// Registers the format "torch".
+#include "x2ir/formats/format.h"
+
+#include "x2ir/formats/torch/torch.h"
+
+namespace x2ir {
+namespace {
+
+[[maybe_unused]] const bool kRegistered = RegisterFormat({
+    .name = "torch",
+    .dialect = "torch",
+    .extensions = {".pt2"},
+    .doc = "Programs of torch.export.save",
+    // Many formats are zip archives.
+    .recognize =
+        [](const Candidate& file) {
+          return LooksLikeTorch(file.head, file.size) ? Match::kPossible : Match::kNo;
+        },
+    .read_options = {{.name = "model",
+                      .type = OptionDef::kText,
+                      .help = "Which model of an archive that holds several",
+                      .placeholder = "NAME"}},
+    .read =
+        [](const Source& source, const ReadRequest& request) {
+          return ReadTorch(source, {.model = request.options.Text("model")});
+        },
+});
+
+}  // namespace
+}  // namespace x2ir
