@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/loop.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/special_functions.h"
@@ -151,9 +152,7 @@ absl::StatusOr<Values> NonMaxSuppression(TfArgs& a) {
 absl::StatusOr<Values> NonMaxSuppressionWithOverlaps(TfArgs& a) {
   const AskedBoxes q = Read(a, 3);
   const Expr sigma(a.b, a.b.Scalar(DType::kFloat32, 0));
-  const auto overlaps = [&](const Expr& best) {
-    return best.Op("gather", {q.boxes.value(), best.value()}, {{"axis", 0}});
-  };
+  const auto overlaps = [&](const Expr& best) { return Gather(q.boxes, best, 0); };
   const auto [numbers, scores] = SelectedOneByOne(a, q, sigma, overlaps);
   return Values{numbers.To(DType::kInt32).value()};
 }

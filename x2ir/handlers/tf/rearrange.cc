@@ -164,7 +164,8 @@ absl::StatusOr<Value*> SpaceToBatch(TfArgs& a, const Blocks& blocks) {
   }
   std::vector<int64_t> perm = blocks_first;
   perm.insert(perm.end(), rows.begin(), rows.end());
-  return ReshapeTo(Transpose(ReshapeTo({a, x}, Vector(a, apart)), perm), Vector(a, result));
+  const Expr moved = Transpose(ReshapeTo({a, x}, Vector(a, apart)), perm);
+  return ReshapeTo(moved, Vector(a, result));
 }
 
 absl::StatusOr<Value*> BatchToSpace(TfArgs& a, const Blocks& blocks) {
@@ -188,7 +189,8 @@ absl::StatusOr<Value*> BatchToSpace(TfArgs& a, const Blocks& blocks) {
     perm.push_back(static_cast<int64_t>(i + n));
     result.push_back(in[i]);
   }
-  Value* y = ReshapeTo(Transpose(ReshapeTo({a, x}, Vector(a, apart)), perm), Vector(a, result));
+  const Expr moved = Transpose(ReshapeTo({a, x}, Vector(a, apart)), perm);
+  Value* y = ReshapeTo(moved, Vector(a, result));
   std::vector<int64_t> starts, ends, axes;
   for (size_t i = 0; i < n; ++i) {
     if (blocks.begins[i] == 0 && blocks.ends[i] == 0) continue;
