@@ -245,7 +245,7 @@ absl::StatusOr<ComputedAxis> ReadAxis(const Resampling& s, int64_t axis, int64_t
     a.places = Expr(b, places).To(DType::kFloat32);
     a.out = count.To(DType::kFloat32);
   }
-  if (!a.scale) a.scale = a.out / a.in;
+  if (a.scale.value() == nullptr) a.scale = a.out / a.in;
   return a;
 }
 
