@@ -24,6 +24,8 @@ if(BUILD_SHARED_LIBS)
   set(X2IR_BINARY_TARGET x2ir)
   add_library(x2ir SHARED)
   target_compile_definitions(x2ir PUBLIC X2IR_SHARED)
+  # No macro of its own (x2ir_EXPORTS): other targets use its precompiled header.
+  set_target_properties(x2ir PROPERTIES DEFINE_SYMBOL "")
 else()
   set(X2IR_BINARY_TARGET x2ir_archive)
   add_library(x2ir_archive STATIC)
