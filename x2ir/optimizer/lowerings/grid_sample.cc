@@ -90,8 +90,9 @@ std::vector<Tap> TapsAlong(const Sampler& s, const Expr& place, const Expr& size
   if (s.mode == "nearest") x = Round(x);
   if (s.padding == "border") {
     const Expr above = x >= k.low, below = x <= k.high;
-    const Expr edge = Where(0 < x, k.last, 0);
-    x = Where(above & below, x, edge);
+    const Expr inside = above & below;
+    const Expr edge = Where(0 < x, k.last, x.Number(0));
+    x = Where(inside, x, edge);
   } else if (s.padding == "reflection") {
     x = Reflect(x, k);
   } else {  // what is no number is nowhere

@@ -98,7 +98,7 @@ absl::StatusOr<Values> SolveByLu(Rewrite& r) {
   Builder& b = r.b;
   const Values lu = b.Ops("lu", {m.Wide(r.in(0))}, {}, 2);
   const Expr sides = m.Wide(r.in(1)), factors(b, lu[0]);
-  const Expr order = Expand(Unsqueeze({b, lu[1]}, {m.rank - 1}), ShapeOf(sides));
+  const Expr rows = Unsqueeze({b, lu[1]}, {m.rank - 1}), order = Expand(rows, ShapeOf(sides));
   Expr y = GatherElements(sides, order, m.rank - 2);
   y = factors.Op("triangular_solve", {y}, {{"unit", 1}});
   y = factors.Op("triangular_solve", {y}, {{"upper", 1}});
