@@ -28,6 +28,10 @@ namespace {
 
 constexpr int64_t kWidth = 16;
 
+struct LinearOps : Target {
+  bool Holds(const Fact& fact) const override { return fact.op == "gemm" || fact.op == "conv"; }
+};
+
 // What an exporter leaves behind a dense layer: transposes there and back, a shape that nobody
 // needs to compute, a scale and a shift.
 Value* Block(Builder& b, Value* x, Value* weight, int64_t) {
@@ -135,9 +139,8 @@ double Measure(const Kind& kind, int64_t nodes, bool print) {
   const auto made = static_cast<long long>(graph.num_nodes());
   absl::StatusOr<std::vector<PassResult>> results;
   const double optimizing = Seconds([&] {
-    PassContext target{"onnx", 17};
-    target.has_op = [](Symbol op, DType) { return op == "gemm" || op == "conv"; };
-    results = RunPasses(graph, DefaultPasses(), target);
+    const LinearOps target;
+    results = RunPasses(graph, DefaultPasses(), {.target = &target});
   });
   if (!results.ok()) {
     std::printf("%s\n", results.status().ToString().c_str());

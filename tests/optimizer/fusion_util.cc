@@ -9,6 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/optimizer/target_util.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/eval.h"
@@ -86,10 +87,10 @@ std::shared_ptr<Graph> Check(const FusionRow& row, const std::vector<std::string
     return nullptr;
   }
   const auto after = *Parse(row);
-  PassContext context;
-  context.has_op = [&](Symbol op, DType) {
+  const TargetOfOps target([&](Symbol op) {
     return std::find(row.lacking.begin(), row.lacking.end(), op.view()) == row.lacking.end();
-  };
+  });
+  const PassContext context{.target = &target};
   const auto run = RunPasses(*after, passes, context);
   EXPECT_TRUE(run.ok()) << run.status();
   EXPECT_THAT(after->Validate(), ::testing::IsEmpty());

@@ -11,6 +11,7 @@
 #include "tests/core/host_util.h"
 #include "tests/optimizer/kept_util.h"
 #include "tests/optimizer/random_graphs_util.h"
+#include "tests/optimizer/target_util.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/optimizer/rules.h"
@@ -43,7 +44,7 @@ TEST(RandomGraphs, StayWhatTheyAre) {
     ASSERT_TRUE(run.ok()) << seed << ": " << run.status() << "\n" << Text(*random.graph);
     // Every other time for a target that has all ops, for which more is fused.
     PassContext target;
-    if (seed % 2 == 0) target = {"onnx", 24, 0, [](Symbol, DType) { return true; }};
+    if (seed % 2 == 0) target.target = &AllOpsTarget();
     if (seed % 5 == 0) target.layout = seed % 2 == 0 ? "channels_first" : "channels_last";
     const std::string problem = Check(random, target);
     nodes += static_cast<int64_t>(random.graph->TotalNodes());
@@ -77,7 +78,7 @@ TEST(RandomGraphs, LeaveNothingToRulesThatLookEverywhere) {
   const int64_t count = EnvNumber("X2IR_RANDOM_GRAPHS", 500);
   for (int64_t seed = first; seed < first + count; ++seed) {
     const RandomGraph random = MakeRandomGraph(static_cast<uint64_t>(seed));
-    PassContext target{"onnx", 24, 0, [](Symbol, DType) { return true; }};
+    PassContext target{.target = &AllOpsTarget()};
     target.file_bytes = FileBytes(*random.graph);
     ASSERT_TRUE(RunPasses(*random.graph, DefaultPasses(), target).ok()) << seed;
     for (const std::string& pass : DefaultPasses()) {

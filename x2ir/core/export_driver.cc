@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "x2ir/core/dialect_target.h"
 #include "x2ir/core/driver_internal.h"
 #include "x2ir/graph_wrapper/lookahead.h"
 #include "x2ir/ops/infer.h"
@@ -20,7 +21,9 @@ class Exporter : public Driver {
  public:
   Exporter(Model& model, const std::string& dialect, const std::vector<OpsetImport>& source_opsets,
            bool keep_failed, const ProgressFn& progress, Report& report)
-      : Driver(model, dialect, progress, report), keep_failed_(keep_failed) {
+      : Driver(model, dialect, progress, report),
+        target_(dialect, model.opset_imports),
+        keep_failed_(keep_failed) {
     source_.opset_imports = source_opsets;
   }
 
@@ -107,28 +110,27 @@ class Exporter : public Driver {
 
   // `origin`: null for the node itself.
   bool Convert(Graph& graph, Node* node, OriginPtr origin, int depth) {
-    const int opset = static_cast<int>(model_.Opset(""));
     absl::Status status;
     if (const Form* form = FormOf(node->op())) {
       Builder builder(graph, node);
       auto values = Write(*form, *node, builder);
       if (values.ok()) {
-        ImportDomains(builder, opset);
+        ImportDomains(builder);
         if (!origin && MadeIr(builder)) origin = OriginOf(*node, absl::OkStatus());
         Splice(node, *values, builder, node_names_);
         return Complete(graph, builder, origin, depth, /*lowered=*/false);
       }
       status = values.status();
     } else {
-      status = Missing(node->op(), opset);
+      status = Missing(node->op());
     }
     if (!origin) origin = OriginOf(*node, status);
     if (absl::IsInternal(status) || absl::IsInvalidArgument(status)) {
       AddPending(origin, status, node, depth);
       return false;
     }
-    if (Retype(graph, node, origin, depth, opset)) return true;
-    return Lower(graph, node, origin, depth, opset, status);
+    if (Retype(graph, node, origin, depth)) return true;
+    return Lower(graph, node, origin, depth, status);
   }
 
   static OriginPtr OriginOf(const Node& node, const absl::Status& refusal) {
@@ -160,16 +162,15 @@ class Exporter : public Driver {
 
   const Form* FormOf(Symbol op) {
     auto [it, fresh] = model_scope_.forms.try_emplace(op, nullptr);
-    if (fresh) it->second = FindFormAt(op, static_cast<int>(model_.Opset("")));
+    if (fresh) it->second = target_.FormOf(op);
     return it->second;
   }
 
   // The node as its form says it, made but not yet in its place.
   absl::StatusOr<Values> Write(const Form& form, const Node& node, Builder& builder) {
     builder.set_name_hint(node);
-    const std::string_view domain = SplitOp(form.op.view()).first;
-    const int opset = DomainOpset(domain, static_cast<int>(model_.Opset("")));
-    Rewrite r{node, builder, dialect_, opset};
+    const int opset = target_.OpsetOf(SplitOp(form.op.view()).first);
+    Rewrite r{node, builder, dialect_, opset, target_};
     return Try(
         [&](Rewrite& rewrite) -> absl::StatusOr<Values> {
           X2IR_ASSIGN_OR_RETURN(Values results, RunExport(form, rewrite));
@@ -180,12 +181,12 @@ class Exporter : public Driver {
   }
 
   // The node in another element type, if its form allows that one and the casts around it.
-  bool Retype(Graph& graph, Node* node, const OriginPtr& origin, int depth, int opset) {
+  bool Retype(Graph& graph, Node* node, const OriginPtr& origin, int depth) {
     if (!FormOf(node->op())) return false;
     for (const DType type : StandInTypes(*node)) {
       Builder builder(graph, node);
       builder.set_name_hint(*node);
-      Rewrite r{*node, builder, dialect_, opset};
+      Rewrite r{*node, builder, dialect_, target_.opset(), target_};
       const auto values = Try([&](Rewrite& rewrite) { return InStandInType(rewrite, type); }, r);
       if (!values.ok()) continue;
       bool ok = true;
@@ -206,33 +207,18 @@ class Exporter : public Driver {
     return false;
   }
 
-  // The opset that counts for a form is that of its own domain: what the model says, else what
-  // came with the default domain's opset, else (of a domain that nobody knows) that opset itself.
-  int DomainOpset(std::string_view domain, int opset) const {
-    if (domain.empty()) return opset;
-    if (const int64_t own = model_.Opset(domain)) return static_cast<int>(own);
-    const int known = DomainVersion(known_, domain, opset);
-    return known != 0 ? known : opset;
-  }
-
-  const Form* FindFormAt(Symbol op, int opset) const {
-    return FindExportForm(dialect_, op,
-                          [&](std::string_view domain) { return DomainOpset(domain, opset); });
-  }
-
   // A domain that the model does not import yet is imported when the first of its ops is made.
-  void ImportDomains(const Builder& b, int opset) {
+  void ImportDomains(const Builder& b) {
     for (const Node* made : b.made()) {
       const std::string_view domain = SplitOp(made->op().view()).first;
       if (made->is_ir() || domain.empty() || model_.Opset(domain) != 0) continue;
-      if (const int version = DomainVersion(known_, domain, opset)) {
+      if (const int version = DomainVersion(known_, domain, target_.opset())) {
         model_.SetOpset(domain, version);
       }
     }
   }
 
-  bool Lower(Graph& graph, Node* node, const OriginPtr& origin, int depth, int opset,
-             absl::Status status) {
+  bool Lower(Graph& graph, Node* node, const OriginPtr& origin, int depth, absl::Status status) {
     if (depth >= kMaxLoweringDepth) {
       AddPending(origin, Internal("lowerings of ", node->op().str(), " do not end"), node, depth);
       return false;
@@ -240,7 +226,7 @@ class Exporter : public Driver {
     for (const Lowering& lowering : LoweringsOf(node->op())) {
       Builder builder(graph, node);
       builder.set_name_hint(*node);
-      Rewrite r{*node, builder, dialect_, opset};
+      Rewrite r{*node, builder, dialect_, target_.opset(), target_};
       auto values = Try(lowering.run, r);
       if (!values.ok()) {
         status = absl::Status(status.code(), StrCat(std::string(status.message()), "; ",
@@ -328,19 +314,14 @@ class Exporter : public Driver {
     return absl::OkStatus();
   }
 
-  absl::Status Missing(Symbol op, int opset) const {
-    if (known_) {
-      for (int later = opset + 1; later <= known_->latest_opset; ++later) {
-        if (FindFormAt(op, later)) {
-          return CannotExpress("cannot be expressed at opset ", opset, "; opset ", later,
-                               " has it");
-        }
-      }
+  absl::Status Missing(Symbol op) const {
+    if (const std::string later = target_.Later(Fact::Has(op)); !later.empty()) {
+      return CannotExpress("cannot be expressed at opset ", target_.opset(), later);
     }
     for (const Form* form : AllForms(dialect_)) {
       const std::string_view domain = SplitOp(form->op.view()).first;
       if (form->ir_op != op || !form->exports || domain.empty()) continue;
-      return CannotExpress("cannot be expressed at version ", DomainOpset(domain, opset), " of ",
+      return CannotExpress("cannot be expressed at version ", target_.OpsetOf(domain), " of ",
                            domain, "; version ", form->opsets.first, " has it");
     }
     return HasForms(dialect_) ? NotFound("no mapping to ", dialect_.str()) : NoHandlers();
@@ -429,6 +410,7 @@ class Exporter : public Driver {
     ++report_.ops[origin.str()].foreign;
   }
 
+  const DialectTarget target_;
   Model source_;  // its opsets alone
   const bool keep_failed_;
   std::vector<Pending> pending_;  // in order

@@ -5,6 +5,7 @@
 
 #include "x2ir/core/convert_internal.h"
 #include "x2ir/core/dialect.h"
+#include "x2ir/core/dialect_target.h"
 #include "x2ir/core/driver.h"
 #include "x2ir/core/file_version.h"
 #include "x2ir/core/ports.h"
@@ -17,17 +18,6 @@
 
 namespace x2ir {
 namespace {
-
-// Whether a dialect has an op of its own for an IR op on operands of that type, without lowering
-// or casts.
-bool HasNatively(const Dialect* known, Symbol dialect, Symbol ir_op, DType type, int opset) {
-  const Form* form = FindExportForm(dialect, ir_op, opset);
-  if (!form) return false;
-  if (!known || !known->schema) return true;
-  const OpSchema* schema = known->schema(form->op, opset);
-  const OperandSchema* operand = schema ? schema->InputAt(0) : nullptr;
-  return operand && (operand->dtypes >> static_cast<int>(type) & 1) != 0;
-}
 
 // "com.acme:2", each.
 absl::StatusOr<std::vector<OpsetImport>> ExtraOpsets(const FormatOptions& target,
@@ -111,11 +101,10 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   const std::vector<std::string> passes = options.optimize.value_or(true)
                                               ? options.passes.value_or(DefaultPasses())
                                               : std::vector<std::string>();
-  const auto has_op = [&](Symbol ir_op, DType type) {
-    return HasNatively(known, dialect, ir_op, type, opset);
-  };
-  const PassContext context{
-      .dialect = dialect, .opset = opset, .has_op = has_op, .layout = known ? known->layout : ""};
+  std::vector<OpsetImport> imports = {{"", opset}};
+  imports.insert(imports.end(), extra_opsets.begin(), extra_opsets.end());
+  const DialectTarget facts(dialect, std::move(imports));
+  const PassContext context{.target = &facts, .layout = std::string(facts.layout())};
   X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
 
   if (!home) model.opset_imports.clear();

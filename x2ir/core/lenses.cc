@@ -1,4 +1,5 @@
 // The lenses of spec.h.
+#include <algorithm>
 #include <cmath>
 
 #include "x2ir/core/spec.h"
@@ -73,6 +74,7 @@ class OperandAsAttrLens : public LensImpl, public NamesIrOperands {
 
   Strings IrOperands() const override { return {ir_}; }
   Strings ForeignAttrs() const override { return {foreign_}; }
+  bool TakesOperand(std::string_view operand) const override { return operand != ir_; }
 
  private:
   absl::StatusOr<Attribute> ToAttr(const Tensor& tensor, const AttrSchema* schema) const {
@@ -170,6 +172,9 @@ class FixedLens : public LensImpl {
                          value_.ToString());
   }
   Strings IrAttrs() const override { return {ir_}; }
+  bool Says(Symbol, const Attribute& value, const OpSchema*) const override {
+    return value == value_;
+  }
 
  private:
   std::string ir_;
@@ -239,6 +244,10 @@ class EnumMapLens : public LensImpl {
   }
   Strings IrAttrs() const override { return {ir_}; }
   Strings ForeignAttrs() const override { return {foreign_}; }
+  bool Says(Symbol, const Attribute& value, const OpSchema*) const override {
+    return std::any_of(table_.begin(), table_.end(),
+                       [&](const auto& entry) { return entry.first == value; });
+  }
 
  private:
   std::string ir_, foreign_;
@@ -278,6 +287,11 @@ class SpatialIntsLens : public LensImpl {
   }
   Strings IrAttrs() const override { return {name_}; }
   Strings ForeignAttrs() const override { return {name_}; }
+  bool Says(Symbol, const Attribute& value, const OpSchema* schema) const override {
+    const auto* ints = value.get<Attribute::Ints>();
+    return !schema || schema->FindAttr(name_) ||
+           (ints && std::all_of(ints->begin(), ints->end(), [&](int64_t i) { return i == fill_; }));
+  }
 
  private:
   // Number of spatial axes; 0 when nothing tells (an empty list then means the same).

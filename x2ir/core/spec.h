@@ -97,6 +97,12 @@ class LensImpl {
   // Attributes of each side that this lens speaks for (the laws check the rest).
   virtual std::vector<std::string> IrAttrs() const { return {}; }
   virtual std::vector<std::string> ForeignAttrs() const { return {}; }
+  // What a target of such forms can express (ops/target.h), whatever a node's operands are. Says is
+  // asked of IrAttrs alone; `schema` is that of the foreign op, null when there is none.
+  virtual bool TakesOperand(std::string_view) const { return true; }  // of IR, computed
+  virtual bool Says(Symbol ir_attr, const Attribute& value, const OpSchema* schema) const {
+    return (void)ir_attr, (void)value, (void)schema, true;
+  }
 };
 using Lens = std::shared_ptr<const LensImpl>;
 
@@ -138,6 +144,9 @@ Lens ExportOnly();
 struct Code {
   Handler import;
   Handler export_;
+  // Whether the form can say a value of an IR attribute, whatever the operands are, where the
+  // foreign schema does not tell (ops/target.h).
+  std::function<bool(Symbol ir_attr, const Attribute& value)> says{};
 };
 
 struct Form {

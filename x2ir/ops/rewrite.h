@@ -1,6 +1,6 @@
-// Rewrite: what a handler or lowering sees: a read-only node, and a Builder that appends.
-// It returns the values that take the place of the node's outputs, in order; null where the
-// node leaves an output out. It cannot delete or rewire a neighbour.
+// Rewrite: what a handler or a lowering works with: a node that it reads, a Builder that appends
+// nodes, and the target. It returns the values that take the place of the node's outputs, in
+// order, null where the node leaves an output out. It cannot delete or rewire other nodes.
 #ifndef X2IR_OPS_REWRITE_H_
 #define X2IR_OPS_REWRITE_H_
 
@@ -11,14 +11,18 @@
 
 #include "absl/status/statusor.h"
 #include "x2ir/ops/builder.h"
+#include "x2ir/ops/target.h"
 
 namespace X2IR_API x2ir {
 
 struct Rewrite {
   const Node& node;
   Builder& b;
-  Symbol dialect;  // the foreign dialect: source on import, target on export
-  int opset;       // of the node's domain in that dialect
+  // For handlers, which are written for one dialect: the foreign dialect (the source on import, the
+  // target on export), and the opset of the node's domain there. Lowerings ask `target`.
+  Symbol dialect;
+  int opset;
+  const Target& target = Target::Nothing();  // on export
 
   // Shorthands over the node.
   const AttributeMap& attrs() const { return node.attrs(); }

@@ -20,6 +20,7 @@
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/ops/op.h"
+#include "x2ir/ops/target.h"
 
 namespace X2IR_API x2ir {
 
@@ -27,18 +28,17 @@ class NodeIndex;
 
 // What a pass may know of where the graph goes. Nothing is known when IR is optimized for itself.
 struct PassContext {
-  Symbol dialect{};  // "onnx"; empty: not known
-  int opset = 0;     // of the default domain; 0: not known
+  const Target* target = nullptr;  // what it can express; null: not known
   // What a file of the graph took before the first pass (FileBytes); 0: not known.
   int64_t file_bytes = 0;
-  // Whether the target has an op of its own for the IR op, on operands of that element type.
-  std::function<bool(Symbol ir_op, DType type)> has_op{};
   // The layout that ops shall have where they have one, "channels_first" or "channels_last"; empty:
   // the one that they have.
   std::string layout{};
   // The graph's nodes as they were before the pass (node_index.h); null: not known.
   NodeIndex* index = nullptr;
-  bool Has(Symbol ir_op, DType type) const { return has_op && has_op(ir_op, type); }
+
+  // Whether the target is known to have an op of its own for the IR op, on operands of that type.
+  bool Has(Symbol ir_op, DType type) const { return target && target->Takes(ir_op, 0, type); }
 };
 
 using PassFn = std::function<absl::StatusOr<int64_t>(Graph&, const PassContext&)>;

@@ -109,7 +109,7 @@ std::optional<AttributeMap> AttrsAcross(const Node& scaled, const Node& moves, b
 
 // Whether the op may be there for integers of that type.
 bool MayMove(const Rewriter& r, Symbol op, DType t) {
-  if (r.context().has_op) return r.context().Has(op, t);
+  if (r.context().target) return r.context().Has(op, t);
   return t == DType::kInt8 || t == DType::kUInt8;
 }
 

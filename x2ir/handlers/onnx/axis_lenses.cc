@@ -66,6 +66,7 @@ class AxesAsAttrLens : public LensImpl {
   }
 
   std::vector<std::string> ForeignAttrs() const override { return {"axes"}; }
+  bool TakesOperand(std::string_view operand) const override { return operand != "axes"; }
 
  private:
   std::vector<int64_t> FromFront(const Draft& draft, std::vector<int64_t> axes) const {
@@ -92,6 +93,7 @@ class LeftOutLens : public LensImpl {
     return CannotExpress("operand '", ir_, "' cannot be expressed at opset ", draft.opset(),
                          "; opset ", since_, " has it");
   }
+  bool TakesOperand(std::string_view operand) const override { return operand != ir_; }
 
  private:
   std::string ir_;
@@ -125,6 +127,9 @@ class OneOfLens : public LensImpl {
   }
   std::vector<std::string> IrAttrs() const override { return {name_}; }
   std::vector<std::string> ForeignAttrs() const override { return {name_}; }
+  bool Says(Symbol, const Attribute& value, const OpSchema*) const override {
+    return Known(value);
+  }
 
  private:
   bool Known(const Attribute& attr) const {

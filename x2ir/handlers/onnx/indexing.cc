@@ -33,6 +33,7 @@ class KAsAttr : public LensImpl {
     return absl::OkStatus();
   }
   std::vector<std::string> ForeignAttrs() const override { return {"k"}; }
+  bool TakesOperand(std::string_view operand) const override { return operand != "k"; }
 };
 
 // Opset 11 is the first whose indices may count from the end. Of computed ones nothing is known,

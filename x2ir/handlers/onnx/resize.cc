@@ -229,6 +229,9 @@ class OldResize : public LensImpl {
       default: return {};
     }
   }
+  bool Says(Symbol attr, const Attribute&, const OpSchema*) const override {
+    return attr != "axes";  // the operands are spread over all axes
+  }
 
  private:
   // The first Upsample knew images alone.
@@ -324,6 +327,9 @@ class Resize : public LensImpl {
   }
   std::vector<std::string> ForeignAttrs() const override {
     return {"coordinate_transformation_mode", "nearest_mode"};
+  }
+  bool Says(Symbol attr, const Attribute&, const OpSchema* schema) const override {
+    return attr != "axes" || !schema || schema->FindAttr(attr);
   }
 };
 

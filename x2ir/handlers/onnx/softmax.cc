@@ -70,7 +70,8 @@ absl::StatusOr<Values> ToMatrixForm(Rewrite& r, std::string_view onnx_op) {
 
 Code MatrixForm(std::string_view ir_op, std::string_view onnx_op) {
   return Code{[op = Symbol(ir_op)](Rewrite& r) { return FromMatrixForm(r, op); },
-              [onnx_op](Rewrite& r) { return ToMatrixForm(r, onnx_op); }};
+              [onnx_op](Rewrite& r) { return ToMatrixForm(r, onnx_op); },
+              [](Symbol attr, const Attribute& value) { return attr != "axis" || value == -1; }};
 }
 
 }  // namespace

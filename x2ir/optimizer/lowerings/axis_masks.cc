@@ -32,17 +32,24 @@ Value* ByAxis(Rewrite& r, Value* matrix, Value* values, Value* otherwise) {
   return b.Op("where", {Expr(b, count).To(DType::kBool), placed, otherwise});
 }
 
+Value* ReshapeTo(Rewrite& r, Value* x, Value* sizes) {
+  return r.b.Op("reshape", {x, sizes}, {{"allowzero", r.target.Holds(ReshapesToZero())}});
+}
+
 absl::StatusOr<Value*> SizesToReshape(Rewrite& r, Value* x) {
-  if (r.opset >= 14) return r.b.Op("shape", {x});
+  if (r.target.Holds(ReshapesToZero())) return r.b.Op("shape", {x});
   std::vector<int64_t> sizes;
   for (const Dim& size : *x->shape()) {
-    if (size == Dim(0)) return CannotExpress("a size of 0 cannot be reshaped before opset 14");
+    if (size == Dim(0)) {
+      return CannotExpress("a size of 0 cannot be reshaped", r.target.Later(ReshapesToZero()));
+    }
     if (size.is_static()) sizes.push_back(size.value());
   }
   const size_t unknown = x->shape()->rank() - sizes.size();
   if (unknown == 0) return r.b.Ints(sizes, "sizes");
   if (unknown > 1) {
-    return CannotExpress(unknown, " sizes are not known, any of which may be 0");
+    return CannotExpress(unknown, " sizes are not known, any of which may be 0",
+                         r.target.Later(ReshapesToZero()));
   }
   // Not -1 in any case: what does not fit is to fail.
   Value* shape = r.b.Op("shape", {x});

@@ -14,8 +14,13 @@ Value* AxisMask(Rewrite& r, Value* axes, int64_t rank);
 // int64[rank]: for each axis its entry of `values`, `otherwise` where the operand names it not.
 Value* ByAxis(Rewrite& r, Value* matrix, Value* values, Value* otherwise);
 
-// The sizes of x for shapes of other order and number of axes: before opset 14 no shape can say 0,
-// so the sizes must be known not to be, but for one, which is written as -1 when it is 0.
+// That a 0 in the sizes of a reshape means 0; it may stand for the operand's own size otherwise.
+inline Fact ReshapesToZero() { return Fact::Says("reshape", "allowzero", 1); }
+// Reshape, of a 0 to 0 where the target can say that.
+Value* ReshapeTo(Rewrite& r, Value* x, Value* sizes);
+// The sizes of x, to make those of another number and order of axes of for ReshapeTo. Where the
+// target cannot reshape to 0 they must be known not to be 0, but for one, which is written as -1
+// when it is 0.
 absl::StatusOr<Value*> SizesToReshape(Rewrite& r, Value* x);
 
 }  // namespace x2ir

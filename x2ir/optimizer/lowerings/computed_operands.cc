@@ -31,7 +31,7 @@ absl::StatusOr<Values> SqueezeAsReshape(Rewrite& r) {
   X2IR_ASSIGN_OR_RETURN(Value * sizes, SizesToReshape(r, r.in(0)));
   Value* kept = r.b.Op("not", {AxisMask(r, r.in(1), rank)});
   sizes = r.b.Op("compress", {sizes, kept}, {{"axis", 0}});
-  return Values{r.b.Op("reshape", {r.in(0), sizes}, {{"allowzero", r.opset >= 14}})};
+  return Values{ReshapeTo(r, r.in(0), sizes)};
 }
 X2IR_LOWERING(squeeze, SqueezeAsReshape);
 
@@ -54,7 +54,7 @@ absl::StatusOr<Values> UnsqueezeAsReshape(Rewrite& r) {
     Value* from = math.Maximum(b.Op("sub", {count, b.Int(1, "one")}), b.Int(0, "zero"));
     sizes = b.Op("where", {is_new, b.Int(1, "new"), b.Op("gather", {sizes, from}, {{"axis", 0}})});
   }
-  return Values{b.Op("reshape", {r.in(0), sizes}, {{"allowzero", r.opset >= 14}})};
+  return Values{ReshapeTo(r, r.in(0), sizes)};
 }
 X2IR_LOWERING(unsqueeze, UnsqueezeAsReshape);
 

@@ -102,7 +102,7 @@ Integers IntegerMath::Positions(const Integers& n) {
     return Of(std::move(positions));
   }
   Value* axis = b_.Ints({0}, "axis");
-  if (opset_ >= 11) {
+  if (target_.Has("range")) {
     Value* limit = b_.Op("squeeze", {Get(n), axis});
     return {std::nullopt, b_.Op("range", {b_.Int(0, "start"), limit, b_.Int(1, "delta")})};
   }
@@ -116,8 +116,8 @@ Value* IntegerMath::Get(const Integers& a, std::string_view hint) {
 }
 
 Value* IntegerMath::Select(Value* a, Value* b, std::string_view compare, std::string_view op) {
-  if (opset_ >= 12) return b_.Op(op, {a, b});
-  return b_.Op("where", {b_.Op(compare, {a, b}), a, b});  // before, max and min were of floats
+  if (target_.Takes(op, 0, DType::kInt64)) return b_.Op(op, {a, b});
+  return b_.Op("where", {b_.Op(compare, {a, b}), a, b});
 }
 
 Value* IntegerMath::FromFront(Value* indices, const Integers& size) {

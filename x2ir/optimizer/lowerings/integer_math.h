@@ -21,7 +21,7 @@ struct Integers {
 
 class IntegerMath {
  public:
-  explicit IntegerMath(Rewrite& r) : b_(r.b), opset_(r.opset) {}
+  explicit IntegerMath(Rewrite& r) : b_(r.b), target_(r.target) {}
 
   Integers Of(std::vector<int64_t> values) const { return {std::move(values), nullptr}; }
   // An integer operand of rank 0 or 1.
@@ -58,7 +58,7 @@ class IntegerMath {
   Value* Select(Value* a, Value* b, std::string_view compare, std::string_view op);
 
   Builder& b_;
-  const int opset_;
+  const Target& target_;
 };
 
 }  // namespace x2ir

@@ -1,5 +1,5 @@
-// Lowerings of pools: ceil_mode, which ONNX has since opset 10, as padding at the end; what else
-// an opset lacks by gathering the windows.
+// Lowerings of pools: ceil_mode as padding at the end (ONNX before opset 10); what else a target
+// lacks by gathering the windows.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -22,8 +22,9 @@ X2IR_LOWERING(lp_pool, ChannelsLastAsFirst);
 // last window needs. How much that is depends on the input's size.
 absl::StatusOr<Values> CeilModeAsPads(Rewrite& r) {
   if (r.attrs().Int("ceil_mode") == 0) return CannotExpress("no lowering without ceil_mode");
+  const Fact ceil_mode = Fact::Says(r.node.op(), "ceil_mode", 1);
   if (r.attrs().Int("count_include_pad", 0) != 0) {
-    return CannotExpress("ceil_mode with count_include_pad; opset 10 has both");
+    return CannotExpress("ceil_mode with count_include_pad", r.target.Later(ceil_mode));
   }
   X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(r.attrs(), r.attrs().Ints("kernel_shape")));
@@ -37,7 +38,7 @@ absl::StatusOr<Values> CeilModeAsPads(Rewrite& r) {
       const Dim& in = (*x)[SpatialAxis(last, i)];
       X2IR_ASSIGN_OR_RETURN(const Dim out, OutputDim(window, i, in));
       if (!in.is_static() || !out.is_static()) {
-        return CannotExpress("ceil_mode of an input of unknown size; opset 10 has it");
+        return CannotExpress("ceil_mode of an input of unknown size", r.target.Later(ceil_mode));
       }
       const int64_t covered = (out.value() - 1) * window.strides[i] + window.extent(i);
       window.pads[i + n] = std::max<int64_t>(0, covered - in.value() - window.pad_begin(i));

@@ -76,7 +76,6 @@ absl::StatusOr<Values> ReduceComputedAxes(Rewrite& r) {
   } else {
     X2IR_ASSIGN_OR_RETURN(sizes, SizesToReshape(r, r.in(0)));
   }
-  const AttributeMap exact = {{"allowzero", r.opset >= 14}};
   Value* keep = b.Op("where", {reduced, one, sizes});
   if (nothing) {  // all elements are reductions of nothing, however many there are
     if (!keepdims) keep = b.Op("compress", {sizes, kept}, {{"axis", 0}});
@@ -90,9 +89,9 @@ absl::StatusOr<Values> ReduceComputedAxes(Rewrite& r) {
       b.Op("concat", {b.Op("unsqueeze", {keep, last}), b.Op("unsqueeze", {reduce, last})},
            {{"axis", 1}});
   pairs = b.Op("reshape", {pairs, b.Ints({2 * rank}, "pairs")});
-  Value* y = b.Op(r.node.op(), {b.Op("reshape", {x, pairs}, exact), b.Ints(odd, "axes")},
-                  {{"keepdims", 0}});
-  if (!keepdims) y = b.Op("reshape", {y, b.Op("compress", {sizes, kept}, {{"axis", 0}})}, exact);
+  Value* y =
+      b.Op(r.node.op(), {ReshapeTo(r, x, pairs), b.Ints(odd, "axes")}, {{"keepdims", 0}});
+  if (!keepdims) y = ReshapeTo(r, y, b.Op("compress", {sizes, kept}, {{"axis", 0}}));
   return Values{y};
 }
 

@@ -32,14 +32,21 @@ absl::StatusOr<Values> ResizeAllAxes(Rewrite& r) {
   const Attribute* attr = r.attrs().Find("axes");
   const int64_t rank = r.rank(0);
   if (attr == nullptr) return CannotExpress("no lowering without axes");
-  if (r.opset < 11) return CannotExpress("computed sizes, scales or roi; opset 11 has them");
+  if (const Fact fact = Fact::Takes("resize", kSizes, DType::kInt64); !r.target.Holds(fact)) {
+    return CannotExpress("computed sizes, scales or roi", r.target.Later(fact));
+  }
   const auto constant = [&](size_t i) { return !r.has(i) || r.in(i)->fixed_constant(); };
   if (constant(kRoi) && constant(kScales) && constant(kSizes)) {
     return CannotExpress("its operands are constant: the axes are not what is missing");
   }
-  if (rank < 0) return CannotExpress("axes of an input of unknown rank; opset 18 has them");
-  if (r.attrs().String("keep_aspect_ratio_policy") != "stretch") {
-    return CannotExpress("a policy that looks at some axes only; opset 18 has it");
+  if (rank < 0) {
+    return CannotExpress("axes of an input of unknown rank",
+                         r.target.Later(Fact::Says("resize", "axes", *attr)));
+  }
+  const Attribute* policy = r.attrs().Find("keep_aspect_ratio_policy");
+  if (policy && *policy != Attribute("stretch")) {
+    return CannotExpress("a policy that looks at some axes only",
+                         r.target.Later(Fact::Says("resize", "keep_aspect_ratio_policy", *policy)));
   }
   std::vector<int64_t> axes = r.attrs().Ints("axes");
   for (int64_t& a : axes) a += a < 0 ? rank : 0;

@@ -6,6 +6,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/lowerings/axis_masks.h"
 #include "x2ir/optimizer/lowerings/integer_math.h"
 
 namespace x2ir {
@@ -22,11 +23,13 @@ absl::StatusOr<Values> ScatterNdAsScatterElements(Rewrite& r) {
   }
   const int64_t k = depth.value();
   if (k > rank) return Invalid("indices do not fit the data");
-  // A 0 in a shape means another thing before opset 14, except where the flattened data has it too.
-  for (int64_t i = 1; i < rank && r.opset < 14; ++i) {
+  // A 0 in a shape that means another thing does no harm where the flattened data has it too.
+  const bool zeros = r.target.Holds(ReshapesToZero());
+  for (int64_t i = 1; i < rank && !zeros; ++i) {
     const Dim& size = (*r.in(0)->shape())[i];
     if (!size.is_static() || size.value() == 0) {
-      return CannotExpress("by elements, it needs sizes that are known not to be 0");
+      return CannotExpress("by elements, it needs sizes that are known not to be 0",
+                           r.target.Later(ReshapesToZero()));
     }
   }
   Value* tuples = math.FromFront(r.in(1), math.Sizes(r.in(0), 0, k));
@@ -43,18 +46,18 @@ absl::StatusOr<Values> ScatterNdAsScatterElements(Rewrite& r) {
   Value* flat = b.Op("flatten", {r.in(0)}, {{"axis", k}});
   Value* y = b.Op("scatter_elements", {flat, index, updates},
                   {{"axis", 0}, {"reduction", r.attrs().String("reduction")}});
-  return Values{b.Op("reshape", {y, math.Get(math.Sizes(r.in(0), 0, rank), "sizes")},
-                     {{"allowzero", r.opset >= 14}})};
+  return Values{ReshapeTo(r, y, math.Get(math.Sizes(r.in(0), 0, rank), "sizes"))};
 }
 X2IR_LOWERING(scatter_nd, ScatterNdAsScatterElements);
 
 struct Reduction {
   std::string_view name, reduce, combine;
+  const char* compare = nullptr;  // which of two is the result, for targets without `combine`
 };
 constexpr Reduction kReductions[] = {{"add", "reduce_sum", "add"},
                                      {"mul", "reduce_prod", "mul"},
-                                     {"min", "reduce_min", "min"},
-                                     {"max", "reduce_max", "max"}};
+                                     {"min", "reduce_min", "min", "less"},
+                                     {"max", "reduce_max", "max", "greater"}};
 
 // What a reduction over nothing gives; nullptr: not known for that element type.
 Value* Identity(Builder& b, std::string_view reduction, DType t) {
@@ -122,10 +125,8 @@ absl::StatusOr<Values> ScatterReducedByMask(Rewrite& r) {
   Value* all = b.Op(reduction->reduce, {updates, axes}, drop);
   Value* count = b.Op("reduce_sum", {Expr(b, here).To(DType::kInt32), axes}, drop);
   Value* combined;
-  if (IsInteger(t) && r.opset < 12 && reduction->combine == "min") {
-    combined = b.Op("where", {b.Op("less", {r.in(0), all}), r.in(0), all});
-  } else if (IsInteger(t) && r.opset < 12 && reduction->combine == "max") {
-    combined = b.Op("where", {b.Op("greater", {r.in(0), all}), r.in(0), all});
+  if (IsInteger(t) && reduction->compare && !r.target.Takes(reduction->combine, 0, t)) {
+    combined = b.Op("where", {b.Op(reduction->compare, {r.in(0), all}), r.in(0), all});
   } else {
     combined = b.Op(reduction->combine, {r.in(0), all});
   }

@@ -1,4 +1,4 @@
-// Lowering of depth_to_space: mode CRD, which ONNX has since opset 11.
+// Lowering of depth_to_space: mode CRD, for targets that have DCR alone (ONNX before opset 11).
 #include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
@@ -16,7 +16,8 @@ absl::StatusOr<Values> ColumnsFirstAsReorder(Rewrite& r) {
   const Shape* x = r.in(0) ? r.in(0)->shape() : nullptr;
   const int64_t block = r.attrs().Int("blocksize");
   if (x == nullptr || x->rank() != 4 || !(*x)[1].is_static()) {
-    return CannotExpress("mode CRD of a number of channels that is not known; opset 11 has it");
+    return CannotExpress("mode CRD of a number of channels that is not known",
+                         r.target.Later(Fact::Says("depth_to_space", "mode", "CRD")));
   }
   const int64_t channels = (*x)[1].value();
   if (block < 1 || block > 4096 || channels > (int64_t{1} << 24)) {

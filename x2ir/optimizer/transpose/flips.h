@@ -61,9 +61,9 @@ bool RegisterFlip(std::string_view op, SpreadFn spread, ChangeFn change,
   [[maybe_unused]] static const bool X2IR_CONCAT_(x2ir_flip_, __COUNTER__) = \
       ::x2ir::RegisterFlip(#op, spread, change)
 
-// Whether a target would say the flipped node by transposes again, or not at all: before opset 13
-// ONNX has softmax and its kin over the last axis alone; a resize interpolates over places.
-bool NeedsTransposes(const Node& node, const Flip& flip, const PassContext& target);
+// Whether the target would say the flipped node by transposes again, or not at all: some have
+// softmax and its kin over the last axis alone; a resize interpolates over places.
+bool NeedsTransposes(const Node& node, const Flip& flip, const PassContext& context);
 // Whether a resize that interpolates where runtimes do, over the places of the layout, would not
 // any more.
 bool InterpolatesElsewhere(const Node& node, const Perm& p, bool channels_last);

@@ -230,17 +230,19 @@ X2IR_FLIP(gather, Gather, MoveGathered);
 
 }  // namespace
 
-bool NeedsTransposes(const Node& node, const Flip& flip, const PassContext& target) {
+bool NeedsTransposes(const Node& node, const Flip& flip, const PassContext& context) {
+  const Target* target = context.target;
   if (node.Is("resize")) {
-    return InterpolatesElsewhere(node, flip.in[0], target.layout == "channels_last");
+    return InterpolatesElsewhere(node, flip.in[0], context.layout == "channels_last");
   }
   if (node.Is("matmul") && BecomesConv(node, flip)) {
-    return target.has_op && !target.Has("conv", node.output(0)->dtype());
+    return target && !target->Takes("conv", 0, node.output(0)->dtype());
   }
-  if (target.dialect != "onnx" || target.opset == 0 || target.opset >= 13) return false;
   if (!node.Is("softmax") && !node.Is("log_softmax") && !node.Is("hardmax")) return false;
   const int64_t last = static_cast<int64_t>(flip.in[0].size()) - 1;
-  return NewAxes({node.attrs().Int("axis")}, flip.in[0])[0] != last;
+  const int64_t axis = NewAxes({node.attrs().Int("axis")}, flip.in[0])[0];
+  return target && axis != last && target->Has(node.op()) &&
+         !target->Says(node.op(), "axis", axis);
 }
 
 }  // namespace x2ir

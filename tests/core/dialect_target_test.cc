@@ -1,0 +1,130 @@
+// What lowerings and passes are told of a target: facts about ONNX from the opset on that has them,
+// and about a dialect without schemas, of which nothing is taken for granted that is true of ONNX.
+#include "x2ir/core/dialect_target.h"
+
+#include <limits>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/core/convert_util.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int kNever = std::numeric_limits<int>::max();
+constexpr int kFirst = 7, kLast = 28;  // what is written
+
+TEST(DialectTarget, FactsAboutOnnx) {
+  const struct {
+    Fact fact;
+    int since;
+  } rows[] = {
+      {Fact::Has("relu"), kFirst},
+      {Fact::Has("range"), 11},
+      {Fact::Has("gelu"), 20},
+      {Fact::Has("no_such_op"), kNever},
+      {Fact::Takes("max", 0, DType::kFloat32), kFirst},
+      {Fact::Takes("max", 1, DType::kInt64), 12},
+      {Fact::Takes("min", 0, DType::kBFloat16), 13},
+      {Fact::Takes("max", 0, DType::kString), kNever},
+      {Fact::Takes("max", 0, DType::kUndefined), kFirst},
+      // Operands that were attributes: by name, and by place.
+      {Fact::Takes("squeeze", 1, DType::kInt64), 13},
+      {Fact::Takes("top_k", 1, DType::kInt64), 10},
+      {Fact::Takes("clip", 1, DType::kFloat32), 11},
+      {Fact::Takes("pad", 3, DType::kInt64), 18},
+      {Fact::Takes("resize", 2, DType::kFloat32), 9},
+      {Fact::Takes("resize", 3, DType::kInt64), 11},
+      {Fact::Takes("relu", 1, DType::kFloat32), kNever},
+      // Attributes: in the schema or not, and as lenses and code say.
+      {Fact::Says("reshape", "allowzero", 1), 14},
+      {Fact::Says("reshape", "allowzero", 0), kFirst},
+      {Fact::Says("depth_to_space", "mode", "CRD"), 11},
+      {Fact::Says("depth_to_space", "mode", "DCR"), kFirst},
+      {Fact::Says("max_pool", "ceil_mode", 1), 10},
+      {Fact::Says("lp_pool", "ceil_mode", 1), 18},
+      {Fact::Says("average_pool", "dilations", {2, 1}), 19},
+      {Fact::Says("average_pool", "dilations", {1, 1}), kFirst},
+      {Fact::Says("conv", "layout", "channels_first"), kFirst},
+      {Fact::Says("conv", "layout", "channels_last"), kNever},
+      {Fact::Says("resize", "axes", {2, 3}), 18},
+      {Fact::Says("resize", "keep_aspect_ratio_policy", "not_larger"), 18},
+      {Fact::Says("softmax", "axis", -1), kFirst},
+      {Fact::Says("hardmax", "axis", 1), 13},
+  };
+  for (const auto& row : rows) {
+    for (int opset = kFirst; opset <= kLast; ++opset) {
+      SCOPED_TRACE(StrCat(row.fact.op.str(), " at opset ", opset));
+      const DialectTarget onnx("onnx", {{"", opset}});
+      EXPECT_EQ(onnx.Holds(row.fact), opset >= row.since);
+      const bool later = opset < row.since && row.since != kNever;
+      if (opset < row.since) {
+        EXPECT_EQ(onnx.Later(row.fact), later ? StrCat("; opset ", row.since, " has it") : "");
+      }
+    }
+  }
+  EXPECT_EQ(DialectTarget("onnx", {{"", 7}}).layout(), "channels_first");
+}
+
+TEST(DialectTarget, NothingIsNoTarget) {
+  EXPECT_FALSE(Target::Nothing().Has("relu"));
+  EXPECT_EQ(Target::Nothing().layout(), "");
+  EXPECT_EQ(Target::Nothing().Later(Fact::Has("relu")), "");
+}
+
+// Two dialects without schemas at opset 1: one says all that IR does, one has older forms.
+#define TGT_SAME(ir_op, op)                       \
+  X2IR_SPEC("tgt", ir_op).Is(op, Since(1));       \
+  X2IR_SPEC("tgt_old", ir_op).Is(op, Since(1))
+TGT_SAME(shape, "Shape");
+TGT_SAME(cast, "Cast");
+TGT_SAME(not, "Not");
+TGT_SAME(less, "Less");
+TGT_SAME(add, "Add");
+TGT_SAME(equal, "Equal");
+TGT_SAME(where, "Where");
+TGT_SAME(unsqueeze, "Unsqueeze");
+TGT_SAME(reduce_sum, "ReduceSum");
+TGT_SAME(compress, "Compress");
+X2IR_SPEC("tgt", reshape).Is("Reshape", Since(1));
+X2IR_SPEC("tgt_old", reshape).Is("Reshape", Since(1), Fixed("allowzero", 0));
+X2IR_SPEC("tgt", max).Is("Max", Since(1));
+X2IR_SPEC("tgt_old", top_k).Is("TopK", Since(1), OperandAsAttr("k"));
+
+TEST(DialectTarget, FactsWithoutSchemas) {
+  const DialectTarget now("tgt", {{"", 1}}), old("tgt_old", {{"", 1}});
+  EXPECT_TRUE(now.Has("max"));
+  EXPECT_FALSE(old.Has("max"));
+  EXPECT_TRUE(now.Takes("max", 0, DType::kInt64));
+  EXPECT_TRUE(now.Says("reshape", "allowzero", 1));
+  EXPECT_FALSE(old.Says("reshape", "allowzero", 1));
+  EXPECT_TRUE(old.Says("reshape", "allowzero", 0));
+  EXPECT_TRUE(old.Takes("top_k", 0, DType::kFloat32));
+  EXPECT_FALSE(old.Takes("top_k", 1, DType::kInt64));
+  EXPECT_EQ(old.Later(Fact::Has("max")), "");
+  EXPECT_EQ(now.layout(), "");
+}
+
+// Opset 1 of a dialect is not opset 1 of ONNX, where no reshape leaves sizes of 0.
+TEST(DialectTarget, OpsetOneIsNotOnnxOne) {
+  constexpr std::string_view kIr =
+      "graph g(x: float32[n,m,1], a: int64[1]) -> (y) { y = squeeze(x, a) }";
+  ConvertTextOptions options;
+  options.dialect = "tgt";
+  EXPECT_THAT(FromIrText(kIr, 1, options), HasSubstr("tgt.Reshape(x, y_compress)"
+                                                     " { allowzero = 1 }"));
+  options.dialect = "tgt_old";
+  const std::string refused = FromIrText(kIr, 1, options);
+  EXPECT_THAT(refused, HasSubstr("2 sizes are not known, any of which may be 0"));
+  EXPECT_THAT(refused, Not(HasSubstr("opset 14")));
+  options.dialect = "onnx";
+  EXPECT_THAT(FromIrText(kIr, 12, options), HasSubstr("any of which may be 0; opset 14 has it"));
+}
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,49 @@
+// A dialect at certain opsets as the target of a conversion: facts for lowerings and passes
+// (ops/target.h), read from the dialect's forms and schemas.
+#ifndef X2IR_CORE_DIALECT_TARGET_H_
+#define X2IR_CORE_DIALECT_TARGET_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "x2ir/core/dialect.h"
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/model.h"
+#include "x2ir/ops/target.h"
+
+namespace x2ir {
+
+// A form answers by its lenses, and by `Code::says` where it is code; what these do not speak of is
+// answered by the schema of the form's op, and where the dialect has no schemas, with yes.
+class DialectTarget : public Target {
+ public:
+  // `imports`: the opset of the default domain, and those of other domains that the target has at
+  // a version of its own.
+  DialectTarget(Symbol dialect, std::vector<OpsetImport> imports);
+
+  bool Holds(const Fact& fact) const override { return HoldsAt(fact, opset_); }
+  std::string Later(const Fact& fact) const override;
+  std::string_view layout() const override { return known_ ? known_->layout : ""; }
+
+  int opset() const { return opset_; }
+  // The opset that counts for forms of that domain: the imported one, else the one that came with
+  // the default domain's opset, else (of a domain that nobody knows) that opset itself.
+  int OpsetOf(std::string_view domain) const { return OpsetOf(domain, opset_); }
+  // The form that writes an IR op, or null.
+  const Form* FormOf(Symbol op) const { return FormAt(op, opset_); }
+
+ private:
+  int OpsetOf(std::string_view domain, int opset) const;
+  const Form* FormAt(Symbol op, int opset) const;
+  bool HoldsAt(const Fact& fact, int opset) const;
+
+  const Symbol dialect_;
+  const Dialect* const known_;  // null: without schemas
+  const std::vector<OpsetImport> imports_;
+  const int opset_;
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_CORE_DIALECT_TARGET_H_
