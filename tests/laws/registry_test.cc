@@ -19,6 +19,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/handlers/onnx/schema_table.h"
+#include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/rules.h"
 
 namespace x2ir {
@@ -139,6 +140,7 @@ Problems Unfinished(const OpDef& def) {
   need(static_cast<bool>(def.infer()), "inference");
   need(static_cast<bool>(def.eval()), "evaluation");
   need(!def.doc().empty(), "Doc");
+  need(def.states_traits(), "Axes and Numbers (or Opaque): what rewrites may do with it");
   need(!def.outputs().empty(), "outputs");
   need(FamilyOf(def.name()) != nullptr, "family (x2ir/core/op_families.cc)");
   std::set<std::string> names;
@@ -440,6 +442,9 @@ TEST(Registry, EveryOpWithALayoutCanChangeIt) {
     const bool has = std::any_of(op->attrs().begin(), op->attrs().end(),
                                  [](const auto& attr) { return attr.name == "layout"; });
     EXPECT_EQ(HasRules("layout", op->name()), has) << op->name().str();
+    const auto lowerings = LoweringsOf(op->name());
+    EXPECT_EQ(!lowerings.empty() && lowerings[0]->name == "ChannelsLastAsFirst", has)
+        << op->name().str();
     count += has ? 1 : 0;
   }
   EXPECT_GT(count, 10u);
@@ -592,10 +597,14 @@ TEST(LawsCanFail, OldForms) {
 
 TEST(LawsCanFail, IrOps) {
   OpDef bare("bare");
-  EXPECT_THAT(Unfinished(bare), SizeIs(5));
+  EXPECT_THAT(Unfinished(bare), SizeIs(6));
   bare.In("x").In("x").Out("y").Doc("Nothing.");
-  EXPECT_THAT(Unfinished(bare), SizeIs(4));
+  EXPECT_THAT(Unfinished(bare), SizeIs(5));
   bare.Attr("without_meaning", 1);
+  EXPECT_THAT(Unfinished(bare), SizeIs(6));
+  bare.Axes(kAxesStay);
+  EXPECT_THAT(Unfinished(bare), SizeIs(6));
+  bare.Opaque();
   EXPECT_THAT(Unfinished(bare), SizeIs(5));
 }
 

@@ -31,9 +31,10 @@ absl::StatusOr<std::vector<Datum>> ParseValues(std::string_view text) {
   return RunGraph(*graph, {});
 }
 
-absl::StatusOr<Model> ThereAndBack(const LoweringRow& row, int opset) {
+absl::StatusOr<Model> Exported(std::string_view inputs, std::string_view lines,
+                               std::string_view outputs, int opset) {
   Model model;
-  X2IR_ASSIGN_OR_RETURN(model.graph, ParseIr(row.inputs, row.lines, row.outputs));
+  X2IR_ASSIGN_OR_RETURN(model.graph, ParseIr(inputs, lines, outputs));
   model.source_dialect = kIrDialect;
   ExportOptions options;
   options.opset = opset;
@@ -42,9 +43,19 @@ absl::StatusOr<Model> ThereAndBack(const LoweringRow& row, int opset) {
   X2IR_RETURN_IF_ERROR(FromIr(model, "onnx", options));
   const std::vector<std::string> problems = model.graph->Validate();
   if (!problems.empty()) return Internal("invalid graph: ", problems[0]);
+  return model;
+}
+
+absl::StatusOr<Model> ThereAndBack(std::string_view inputs, std::string_view lines,
+                                   std::string_view outputs, int opset) {
+  X2IR_ASSIGN_OR_RETURN(Model model, Exported(inputs, lines, outputs, opset));
   model.source_dialect = "onnx";
   X2IR_RETURN_IF_ERROR(ToIr(model));
   return model;
+}
+
+absl::StatusOr<Model> ThereAndBack(const LoweringRow& row, int opset) {
+  return ThereAndBack(row.inputs, row.lines, row.outputs, opset);
 }
 
 std::string Text(const Datum& datum) {
@@ -67,6 +78,32 @@ bool Same(const Datum& got, const Datum& want) {
   return true;
 }
 
+// Runs a graph whose inputs stand for constants of the same names.
+absl::StatusOr<std::vector<Datum>> RunOn(const Graph& graph, const Graph& operands) {
+  std::vector<Datum> inputs;
+  for (const Value* input : graph.inputs()) {
+    const Value* operand = operands.Find(input->name());
+    if (!operand) return Invalid("no operand ", input->name());
+    inputs.emplace_back(*operand->constant());
+  }
+  return RunGraph(graph, std::move(inputs));
+}
+
+std::string Difference(const Tensor& got, const Tensor& want, double tolerance) {
+  if (got.type() != want.type()) return StrCat(got.type().ToString(), " ", want.type().ToString());
+  if (got == want) return "";
+  for (int64_t i = 0; i < want.num_elements(); ++i) {
+    if (IsInteger(want.dtype()) && got.AsInt(i) != want.AsInt(i)) {
+      return StrCat("element ", i, " is ", got.AsInt(i), ", expected ", want.AsInt(i));
+    }
+    const double x = got.AsDouble(i), y = want.AsDouble(i);
+    const bool close = x == y || (std::isnan(x) && std::isnan(y)) ||
+                       std::fabs(x - y) <= tolerance * std::fmax(1, std::fabs(y));
+    if (!close) return StrCat("element ", i, " is ", x, ", expected ", y);
+  }
+  return "";
+}
+
 absl::Status Compare(const LoweringRow& row, const Graph& lowered, const std::string& values) {
   X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<Graph> graph,
                         ParseIr(row.inputs, row.lines, row.outputs));
@@ -81,6 +118,33 @@ absl::Status Compare(const LoweringRow& row, const Graph& lowered, const std::st
 }
 
 }  // namespace
+
+void ExpectSameNumbers(const LoweredRow& row) {
+  const auto operands = ParseGraph(StrCat("graph o() -> () {\n", row.operands, "\n}"));
+  ASSERT_TRUE(operands.ok()) << operands.status() << row.operands;
+  std::string inputs(row.inputs);
+  for (const Value* operand : (*operands)->constants()) {
+    if (!row.inputs.empty()) break;
+    StrAppend(&inputs, inputs.empty() ? "" : ", ", operand->name(), ": ",
+              operand->type().ToString());
+  }
+  const auto plain = ParseIr(inputs, row.lines, row.outputs);
+  ASSERT_TRUE(plain.ok()) << row.lines << " " << plain.status();
+  const auto want = RunOn(**plain, **operands);
+  ASSERT_TRUE(want.ok()) << row.lines << " " << want.status();
+  for (const int opset : row.opsets) {
+    SCOPED_TRACE(StrCat(row.lines, " at opset ", opset));
+    const auto model = ThereAndBack(inputs, row.lines, row.outputs, opset);
+    EXPECT_TRUE(model.ok()) << model.status();
+    if (!model.ok()) continue;
+    const auto got = RunOn(*model->graph, **operands);
+    EXPECT_TRUE(got.ok()) << got.status() << ToText(*model->graph);
+    for (size_t i = 0; got.ok() && i < want->size(); ++i) {
+      EXPECT_EQ(Difference(*(*got)[i].tensor(), *(*want)[i].tensor(), row.tolerance), "")
+          << ToText(*model->graph);
+    }
+  }
+}
 
 void ExpectSameResults(const LoweringRow& row) {
   for (const int opset : row.opsets) {
@@ -113,13 +177,18 @@ void ExpectFails(const LoweringRow& row) {
 
 void ExpectRefused(int opset, std::string_view inputs, std::string_view lines,
                    std::string_view part) {
-  const absl::StatusOr<Model> model =
-      ThereAndBack({{opset}, std::string(inputs), std::string(lines), {}}, opset);
+  const absl::StatusOr<Model> model = ThereAndBack(inputs, lines, "y", opset);
   EXPECT_FALSE(model.ok()) << lines;
   if (model.ok()) return;
   EXPECT_TRUE(absl::IsFailedPrecondition(model.status()) || absl::IsNotFound(model.status()))
       << model.status();
   EXPECT_THAT(std::string(model.status().message()), ::testing::HasSubstr(std::string(part)));
+}
+
+std::string LoweredText(std::string_view inputs, std::string_view lines, int opset,
+                        std::string_view outputs) {
+  const auto model = Exported(inputs, lines, outputs, opset);
+  return model.ok() ? ToText(*model->graph) : StrCat("error: ", model.status().ToString());
 }
 
 }  // namespace x2ir

@@ -9,6 +9,7 @@
 #include "tests/optimizer/nhwc_nets_util.h"
 #include "tests/optimizer/transpose_util.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/core/dialect_target.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/optimizer/pass.h"
@@ -183,7 +184,8 @@ TEST(Transposes, Stay) {
   }
 }
 
-// Before opset 13 softmax over another axis than the last would be lowered to transposes.
+// Before opset 13 softmax over another axis than the last would be lowered to transposes. (0: no
+// target is known.)
 TEST(Transposes, KnowTheTarget) {
   for (const auto& [opset, left] : {std::pair(11, 2), {12, 2}, {13, 0}, {20, 0}, {0, 0}}) {
     auto model = IrFromText("x: float32[2,3,4]",
@@ -191,7 +193,9 @@ TEST(Transposes, KnowTheTarget) {
                             "y = transpose(b) { perm = [0, 2, 1] }",
                             "y");
     ASSERT_TRUE(model.ok());
-    ASSERT_TRUE(RunPasses(*model->graph, {"transposes"}, {"onnx", opset}).ok());
+    const DialectTarget onnx("onnx", {{"", opset}});
+    const PassContext context{.target = opset == 0 ? nullptr : &onnx};
+    ASSERT_TRUE(RunPasses(*model->graph, {"transposes"}, context).ok());
     EXPECT_EQ(CountOps(*model->graph, "transpose"), left) << opset;
   }
 }

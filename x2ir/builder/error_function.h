@@ -1,4 +1,5 @@
-// What the error function lacks of 1, with every digit, as graphs of elementary functions.
+// The complementary error function, accurate where it is near 0, as a graph of elementary
+// functions.
 #ifndef X2IR_BUILDER_ERROR_FUNCTION_H_
 #define X2IR_BUILDER_ERROR_FUNCTION_H_
 

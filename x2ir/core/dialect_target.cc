@@ -50,7 +50,7 @@ bool SaysAttr(const Form& form, const OpDef& def, const OpSchema* schema, Symbol
       return lens->Says(name, value, schema);
     }
   }
-  if (!schema || schema->FindAttr(name)) return true;
+  if (schema ? schema->FindAttr(name) != nullptr : form.code.has_value()) return true;
   const AttrDef* attr = def.FindAttr(name);
   return attr && attr->default_value && *attr->default_value == value;
 }

@@ -12,10 +12,11 @@
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/ops/target.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // A form answers by its lenses, and by `Code::says` where it is code; what these do not speak of is
-// answered by the schema of the form's op, and where the dialect has no schemas, with yes.
+// answered by the schema of the form's op. Without a schema an attribute that no lens names has its
+// default alone; code is believed.
 class DialectTarget : public Target {
  public:
   // `imports`: the opset of the default domain, and those of other domains that the target has at

@@ -223,11 +223,11 @@ class Exporter : public Driver {
       AddPending(origin, Internal("lowerings of ", node->op().str(), " do not end"), node, depth);
       return false;
     }
-    for (const Lowering& lowering : LoweringsOf(node->op())) {
+    for (const Lowering* lowering : LoweringsOf(node->op())) {
       Builder builder(graph, node);
       builder.set_name_hint(*node);
       Rewrite r{*node, builder, dialect_, target_.opset(), target_};
-      auto values = Try(lowering.run, r);
+      auto values = Try(lowering->run, r);
       if (!values.ok()) {
         status = absl::Status(status.code(), StrCat(std::string(status.message()), "; ",
                                                     std::string(values.status().message())));

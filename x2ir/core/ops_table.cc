@@ -122,8 +122,8 @@ std::vector<ForeignOpRow> ForeignRows(const Dialect& dialect, std::optional<int>
   }
   latest[""] = dialect.latest_opset;
   std::map<std::string, std::vector<std::string>> lowerings;
-  for (const Lowering* lowering : AllLowerings()) {
-    lowerings[lowering->op.str()].emplace_back(lowering->name);
+  for (const auto& [op, lowering] : AllLowerings()) {
+    lowerings[op.str()].emplace_back(lowering->name);
   }
   std::map<std::string, std::set<std::string>> others;  // by IR op
   for (const Form* form : AllForms("")) {
@@ -388,8 +388,8 @@ absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<
     m.exports = form->exports && (!form->code || form->code->export_);
     row.mappings.push_back(std::move(m));
   }
-  for (const Lowering* lowering : AllLowerings()) {
-    rows[lowering->op.str()].lowerings.emplace_back(lowering->name);
+  for (const auto& [op, lowering] : AllLowerings()) {
+    rows[op.str()].lowerings.emplace_back(lowering->name);
   }
   X2IR_RETURN_IF_ERROR(KeepOnly(only, rows));
   OpsTable table;

@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/elementwise_util.h"
 #include "x2ir/ops/op.h"
 
@@ -149,6 +150,8 @@ X2IR_OP(relu)
     .Out("y")
     .Infer(SameTypeAsFirst)
     .Eval(RealMap([](auto x) { return x < 0 ? decltype(x){0} : x; }))
+    .Elementwise(NumberUse::kCompares)
+    .Rows(RowUse::kElementwise)
     .Doc("max(x, 0).");
 
 X2IR_OP(leaky_relu)
@@ -161,6 +164,8 @@ X2IR_OP(leaky_relu)
         return x < 0 ? static_cast<decltype(x)>(alpha) * x : x;
       };
     }))
+    .Elementwise(NumberUse::kFloatOnly)
+    .Rows(RowUse::kElementwise)
     .Doc("x, or alpha * x where x is negative.");
 
 X2IR_OP(prelu)
@@ -169,6 +174,7 @@ X2IR_OP(prelu)
     .Out("y")
     .Infer(InferPRelu)
     .Eval(EvalPRelu)
+    .Elementwise(NumberUse::kComputes)
     .Doc("x, or slope * x where x is negative; slope broadcasts to x.");
 
 X2IR_OP(elu)
@@ -181,6 +187,8 @@ X2IR_OP(elu)
         return x < 0 ? static_cast<decltype(x)>(alpha) * std::expm1(x) : x;
       };
     }))
+    .Elementwise(NumberUse::kFloatOnly)
+    .Rows(RowUse::kElementwise)
     .Doc("x, or alpha * (exp(x) - 1) where x is negative.");
 
 X2IR_OP(selu)
@@ -195,6 +203,8 @@ X2IR_OP(selu)
         return static_cast<T>(gamma) * (x < 0 ? static_cast<T>(alpha) * std::expm1(x) : x);
       };
     }))
+    .Elementwise(NumberUse::kFloatOnly)
+    .Rows(RowUse::kElementwise)
     .Doc("gamma * x, or gamma * alpha * (exp(x) - 1) where x is negative.");
 
 X2IR_OP(celu)
@@ -210,6 +220,7 @@ X2IR_OP(celu)
         return std::max(T{0}, x) + std::min(T{0}, a * std::expm1(x / a));
       };
     }))
+    .Elementwise(NumberUse::kFloatOnly)
     .Doc("max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).");
 
 X2IR_OP(sigmoid)
@@ -217,6 +228,8 @@ X2IR_OP(sigmoid)
     .Out("y")
     .Infer(SameTypeAsFirst)
     .Eval(FloatMap([](auto x) { return Sigmoid(x); }))
+    .Elementwise(NumberUse::kFloatOnly)
+    .Rows(RowUse::kElementwise)
     .Doc("1 / (1 + exp(-x)).");
 
 X2IR_OP(hard_sigmoid)
@@ -231,6 +244,8 @@ X2IR_OP(hard_sigmoid)
         return Clamp<T>(static_cast<T>(alpha) * x + static_cast<T>(beta), 0, 1);
       };
     }))
+    .Elementwise(NumberUse::kFloatOnly)
+    .Rows(RowUse::kElementwise)
     .Doc("alpha * x + beta, kept between 0 and 1.");
 
 X2IR_OP(hard_swish)
@@ -241,6 +256,8 @@ X2IR_OP(hard_swish)
       using T = decltype(x);
       return x * Clamp<T>(x / 6 + T(0.5), 0, 1);
     }))
+    .Elementwise(NumberUse::kFloatOnly)
+    .Rows(RowUse::kElementwise)
     .Doc("x * hard_sigmoid(x) with alpha 1/6 and beta 1/2.");
 
 X2IR_OP(softplus)
@@ -248,6 +265,8 @@ X2IR_OP(softplus)
     .Out("y")
     .Infer(SameTypeAsFirst)
     .Eval(FloatMap([](auto x) { return Softplus(x); }))
+    .Elementwise(NumberUse::kFloatOnly)
+    .Rows(RowUse::kElementwise)
     .Doc("log(exp(x) + 1).");
 
 X2IR_OP(softsign)
@@ -255,6 +274,7 @@ X2IR_OP(softsign)
     .Out("y")
     .Infer(SameTypeAsFirst)
     .Eval(FloatMap([](auto x) { return x / (1 + std::fabs(x)); }))
+    .Elementwise(NumberUse::kFloatOnly)
     .Doc("x / (1 + |x|).");
 
 X2IR_OP(swish)
@@ -267,6 +287,8 @@ X2IR_OP(swish)
         return x * Sigmoid(static_cast<decltype(x)>(alpha) * x);
       };
     }))
+    .Elementwise(NumberUse::kFloatOnly)
+    .Rows(RowUse::kElementwise)
     .Doc("x * sigmoid(alpha * x).");
 
 X2IR_OP(mish)
@@ -274,6 +296,8 @@ X2IR_OP(mish)
     .Out("y")
     .Infer(SameTypeAsFirst)
     .Eval(FloatMap([](auto x) { return x * std::tanh(Softplus(x)); }))
+    .Elementwise(NumberUse::kFloatOnly)
+    .Rows(RowUse::kElementwise)
     .Doc("x * tanh(softplus(x)).");
 
 X2IR_OP(gelu)
@@ -282,6 +306,8 @@ X2IR_OP(gelu)
     .Attr("approximate", "none")
     .Infer(SameTypeAsFirst)
     .Eval(EvalGelu())
+    .Elementwise(NumberUse::kFloatOnly)
+    .Rows(RowUse::kElementwise)
     .Doc(
         "x/2 * (1 + erf(x / sqrt(2))), or with approximate = tanh "
         "x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3))).");
@@ -297,6 +323,7 @@ X2IR_OP(thresholded_relu)
         return x > static_cast<T>(alpha) ? x : T{0};
       };
     }))
+    .Elementwise(NumberUse::kFloatOnly)
     .Doc("x where it is greater than alpha, else 0.");
 
 X2IR_OP(shrink)
@@ -306,10 +333,21 @@ X2IR_OP(shrink)
     .Attr("bias", 0.0f)
     .Infer(SameTypeAsFirst)
     .Eval(EvalShrink())
+    .Elementwise(NumberUse::kFloatOnly)
     .Doc("x + bias below -lambd, x - bias above lambd, else 0.");
 
-X2IR_OP(clip).In("x").OptIn("min").OptIn("max").Out("y").Infer(InferClip).Eval(EvalClip).Doc(
-    "x kept between min and max, each of one element; max wins where they cross. A bound "
-    "that is left out does not bound.");
+X2IR_OP(clip)
+    .In("x")
+    .OptIn("min")
+    .OptIn("max")
+    .Out("y")
+    .Infer(InferClip)
+    .Eval(EvalClip)
+    .Axes(kFirstElementwiseAxes)
+    .Numbers(NumberUse::kCompares)
+    .Rows(RowUse::kFirst)
+    .Doc(
+        "x kept between min and max, each of one element; max wins where they cross. A bound "
+        "that is left out does not bound.");
 
 }  // namespace x2ir

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -73,6 +74,8 @@ void DefineArg(OpDef& def, bool largest, std::string_view which) {
       .Attr("select_last_index", 0)
       .Infer(InferArg)
       .Eval([largest](EvalContext& ctx) { return EvalArg(ctx, largest); })
+      .Axes(kReductionAxes)
+      .Numbers(NumberUse::kCompares, kFirstOfType, kNoneOfType)
       .Doc(StrCat("Where along the axis the ", which,
                   " element stands: the first of equal ones, or the last. A NaN wins."));
 }
@@ -120,6 +123,17 @@ absl::Status EvalCumulative(EvalContext& ctx, bool product) {
   });
 }
 
+std::optional<Flip> FlipCumulative(const Node& node, Slot slot, const Perm& p) {
+  const auto axis = KnownInts(node.input(1));
+  if (!axis || axis->size() != 1 || !AxisMask(*axis, static_cast<int64_t>(p.size()))) {
+    return std::nullopt;
+  }
+  return FlipSame(node, slot, p, 1);
+}
+void MoveAxisOperand(Node& node, const Flip& flip, Builder& b) {
+  SetOperand(node, 1, b.Int(NewAxes(*KnownInts(node.input(1)), flip.in[0])[0], "axis"));
+}
+
 void DefineCumulative(OpDef& def, bool product, std::string_view what) {
   def.In("x")
       .In("axis")
@@ -128,6 +142,8 @@ void DefineCumulative(OpDef& def, bool product, std::string_view what) {
       .Attr("reverse", 0)
       .Infer(InferCumulative)
       .Eval([product](EvalContext& ctx) { return EvalCumulative(ctx, product); })
+      .Axes({FlipCumulative, MoveAxisOperand})
+      .Numbers(product ? NumberUse::kFixed : NumberUse::kWraps, kFirstOfType)
       .Doc(StrCat(what,
                   " of the elements up to each one (without it when exclusive) along the "
                   "axis; reverse starts at its end."));
@@ -184,6 +200,17 @@ absl::Status EvalReverseSequence(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+// Its two axes must be the first two.
+std::optional<Flip> FlipReverseSequence(const Node& node, Slot slot, const Perm& p) {
+  if (p.size() < 2 || p[0] > 1 || p[1] > 1) return std::nullopt;
+  return FlipSame(node, slot, p, 1);
+}
+void MoveTwoAxes(Node& node, const Flip& flip, Builder&) {
+  for (const char* name : {"batch_axis", "time_axis"}) {
+    node.SetAttr(name, NewAxes({node.attrs().Int(name)}, flip.in[0])[0]);
+  }
+}
+
 X2IR_OP(reverse_sequence)
     .In("input")
     .In("sequence_lens")
@@ -192,6 +219,8 @@ X2IR_OP(reverse_sequence)
     .Attr("time_axis", 0)
     .Infer(InferReverseSequence)
     .Eval(EvalReverseSequence)
+    .Axes({FlipReverseSequence, MoveTwoAxes})
+    .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc(
         "Reverses the first sequence_lens[b] steps along time_axis of each batch entry b; the "
         "rest stays.");

@@ -418,6 +418,8 @@ X2IR_OP(attention)
     .OptAttr("softmax_precision", AttrKind::kString)
     .Infer(InferAttention)
     .Eval(EvalAttention)
+    .Opaque()
+    .Heavy()
     .Doc(
         "Softmax(softcap(scale * q k^T) + bias) v, head by head, over past and new keys. Biases "
         "come from the mask (filled up with \"no\"), causality, windows around each query and the "

@@ -115,6 +115,7 @@ X2IR_OP(rotary_embedding)
     .Attr("rotary_embedding_dim", 0)
     .Infer(InferRotaryEmbedding)
     .Eval(EvalRotaryEmbedding)
+    .Opaque()
     .Doc(
         "Turns pairs of numbers of each head by the angle of their position, whose cosines and "
         "sines the caches hold; the first rotary_embedding_dim numbers, or all for 0.");
@@ -214,6 +215,7 @@ X2IR_OP(tensor_scatter)
     .Attr("mode", "linear")
     .Infer(InferTensorScatter)
     .Eval(EvalTensorScatter)
+    .Opaque()
     .Doc(
         "The cache with the update written along the axis, in each batch from its write index on "
         "(0 when left out); mode circular goes on at the start of the axis.");
@@ -262,6 +264,7 @@ X2IR_OP(swiglu)
     .Attr("alpha", 1.0f)
     .Infer(InferSwiglu)
     .Eval(EvalSwiglu)
+    .Elementwise(NumberUse::kFixed)
     .Doc("a * sigmoid(alpha * a) * b, for two tensors of one shape.");
 
 }  // namespace

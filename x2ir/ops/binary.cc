@@ -286,6 +286,8 @@ X2IR_OP(add)
     .Out("c")
     .Infer(BroadcastWithElements(AddDims))
     .Eval(ZipAny(Add()))
+    .Elementwise(NumberUse::kWraps)
+    .Rows(RowUse::kElementwise)
     .Doc("a + b, broadcast. Integers wrap.");
 
 X2IR_OP(sub)
@@ -294,6 +296,8 @@ X2IR_OP(sub)
     .Out("c")
     .Infer(BroadcastWithElements(SubDims))
     .Eval(ZipAny(Sub()))
+    .Elementwise(NumberUse::kWraps)
+    .Rows(RowUse::kElementwise)
     .Doc("a - b, broadcast. Integers wrap.");
 
 X2IR_OP(mul)
@@ -302,6 +306,8 @@ X2IR_OP(mul)
     .Out("c")
     .Infer(BroadcastWithElements(MulDims))
     .Eval(ZipAny(Mul()))
+    .Elementwise(NumberUse::kWraps)
+    .Rows(RowUse::kElementwise)
     .Doc("a * b, broadcast. Integers wrap.");
 
 X2IR_OP(div)
@@ -310,6 +316,8 @@ X2IR_OP(div)
     .Out("c")
     .Infer(BroadcastWithElements(DivDims))
     .Eval(ZipAny(Div()))
+    .Elementwise(NumberUse::kComputes)
+    .Rows(RowUse::kElementwise)
     .Doc("a / b, broadcast. Integers go towards zero, and by zero give 0.");
 
 X2IR_OP(mod)
@@ -319,6 +327,7 @@ X2IR_OP(mod)
     .Attr("fmod", 0)
     .Infer(BroadcastWithElements(ModDims))
     .Eval(EvalMod)
+    .Elementwise(NumberUse::kComputes)
     .Doc(
         "Remainder of a / b, broadcast, with the sign of b, or of a if fmod is 1. Integers by "
         "zero give 0.");
@@ -329,6 +338,8 @@ X2IR_OP(pow)
     .Out("y")
     .Infer(InferPow)
     .Eval(EvalPow)
+    .Elementwise(NumberUse::kFloatOnly)
+    .Rows(RowUse::kElementwise)
     .Doc(
         "base to the power of exponent, broadcast, in the base's element type. Integers wrap; "
         "negative powers of integers go towards zero, and those of 0 are 0.");
@@ -338,6 +349,8 @@ X2IR_OP(min)
     .Out("y")
     .Infer(FoldWithElements(MinDims))
     .Eval(Fold(Least()))
+    .Elementwise(NumberUse::kCompares)
+    .Rows(RowUse::kElementwise)
     .Doc("The least of all operands, broadcast. NaN where one is NaN.");
 
 X2IR_OP(max)
@@ -345,6 +358,8 @@ X2IR_OP(max)
     .Out("y")
     .Infer(FoldWithElements(MaxDims))
     .Eval(Fold(Greatest()))
+    .Elementwise(NumberUse::kCompares)
+    .Rows(RowUse::kElementwise)
     .Doc("The greatest of all operands, broadcast. NaN where one is NaN.");
 
 X2IR_OP(sum)
@@ -352,6 +367,7 @@ X2IR_OP(sum)
     .Out("y")
     .Infer(FoldWithElements(AddDims))
     .Eval(Fold(Add()))
+    .Elementwise(NumberUse::kWraps)
     .Doc("The sum of all operands, broadcast.");
 
 X2IR_OP(mean)
@@ -359,6 +375,7 @@ X2IR_OP(mean)
     .Out("y")
     .Infer(BroadcastAll)
     .Eval(Fold(Add(), Div()))
+    .Elementwise(NumberUse::kFloatOnly)
     .Doc("The mean of all operands, broadcast.");
 
 X2IR_OP(bit_shift)
@@ -368,6 +385,7 @@ X2IR_OP(bit_shift)
     .ReqAttr("direction", AttrKind::kString)
     .Infer(BroadcastAll)
     .Eval(EvalBitShift)
+    .Elementwise(NumberUse::kFixed)
     .Doc("The unsigned integer a shifted by n bits to the LEFT or RIGHT, broadcast.");
 
 X2IR_OP(bitwise_and)
@@ -376,6 +394,7 @@ X2IR_OP(bitwise_and)
     .Out("c")
     .Infer(BroadcastAll)
     .Eval(ZipBits(BitAnd()))
+    .Elementwise(NumberUse::kFixed)
     .Doc("The bits that both a and b have, broadcast.");
 
 X2IR_OP(bitwise_or)
@@ -384,6 +403,7 @@ X2IR_OP(bitwise_or)
     .Out("c")
     .Infer(BroadcastAll)
     .Eval(ZipBits(BitOr()))
+    .Elementwise(NumberUse::kFixed)
     .Doc("The bits that a or b has, broadcast.");
 
 X2IR_OP(bitwise_xor)
@@ -392,6 +412,7 @@ X2IR_OP(bitwise_xor)
     .Out("c")
     .Infer(BroadcastAll)
     .Eval(ZipBits(BitXor()))
+    .Elementwise(NumberUse::kFixed)
     .Doc("The bits that one of a and b has, broadcast.");
 
 }  // namespace x2ir

@@ -1,5 +1,5 @@
-// Builder: appends nodes, infers their types at once, and never touches what was there.
-// Handlers, lowerings and passes make nodes with it.
+// Builder: appends nodes to a graph and infers their types at once. It never changes nodes that are
+// there already. Handlers, lowerings and passes make nodes with it.
 #ifndef X2IR_OPS_BUILDER_H_
 #define X2IR_OPS_BUILDER_H_
 
@@ -47,7 +47,8 @@ class Builder {
 
   // Names of constants are made unique from this: "<hint>_<hint of the constant>".
   void set_name_hint(std::string hint) { at_.name_hint = std::move(hint); }
-  // From the first output of a node that stays as it is as long as constants are made.
+  // The same, from the name of the node's first output, which must not change while the builder is
+  // used.
   void set_name_hint(const x2ir::Node& node) { at_.hint_of = &node; }
 
   // Keeps the first failure. Throws Stopped, where that was asked for.

@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/elementwise_util.h"
 #include "x2ir/ops/op.h"
 
@@ -85,6 +86,8 @@ X2IR_OP(cast)
     .Attr("round_mode", "up")
     .Infer(InferCast)
     .Eval(EvalCast)
+    .Elementwise(NumberUse::kFixed)
+    .Rows(RowUse::kElementwise)
     .Doc(
         "x converted to element type `to`. `saturate` matters for float8, `round_mode` for "
         "float8e8m0. Floats become integers towards zero; what an integer type cannot hold "
@@ -98,6 +101,8 @@ X2IR_OP(cast_like)
     .Attr("round_mode", "up")
     .Infer(InferCastLike)
     .Eval(EvalCastLike)
+    .Axes(kFirstElementwiseAxes)
+    .Numbers(NumberUse::kFixed)
     .Doc("x converted to the element type of `target_type`, as `cast` does it.");
 
 X2IR_OP(bit_cast)
@@ -106,6 +111,7 @@ X2IR_OP(bit_cast)
     .ReqAttr("to", AttrKind::kString)
     .Infer(InferBitCast)
     .Eval(EvalBitCast)
+    .Opaque()
     .Doc("The bits of x read as elements of type `to`, which is as wide.");
 
 }  // namespace x2ir

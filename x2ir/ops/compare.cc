@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/elementwise_util.h"
 #include "x2ir/ops/op.h"
 
@@ -143,6 +144,8 @@ X2IR_OP(equal)
     .Out("c")
     .Infer(InferEqual)
     .Eval(EvalEqual)
+    .Axes(kElementwiseAxes)
+    .Numbers(NumberUse::kCompares, kAllOfType, kNoneOfType)
     .Doc("Whether a = b, broadcast. NaN equals nothing.");
 
 X2IR_OP(greater)
@@ -151,6 +154,8 @@ X2IR_OP(greater)
     .Out("c")
     .Infer(BroadcastToBool)
     .Eval(Compare([](auto a, auto b) { return a > b; }))
+    .Axes(kElementwiseAxes)
+    .Numbers(NumberUse::kCompares, kAllOfType, kNoneOfType)
     .Doc("Whether a > b, broadcast.");
 
 X2IR_OP(greater_or_equal)
@@ -159,6 +164,8 @@ X2IR_OP(greater_or_equal)
     .Out("c")
     .Infer(BroadcastToBool)
     .Eval(Compare([](auto a, auto b) { return a >= b; }))
+    .Axes(kElementwiseAxes)
+    .Numbers(NumberUse::kCompares, kAllOfType, kNoneOfType)
     .Doc("Whether a >= b, broadcast.");
 
 X2IR_OP(less)
@@ -167,6 +174,8 @@ X2IR_OP(less)
     .Out("c")
     .Infer(BroadcastToBool)
     .Eval(Compare([](auto a, auto b) { return a < b; }))
+    .Axes(kElementwiseAxes)
+    .Numbers(NumberUse::kCompares, kAllOfType, kNoneOfType)
     .Doc("Whether a < b, broadcast.");
 
 X2IR_OP(less_or_equal)
@@ -175,6 +184,8 @@ X2IR_OP(less_or_equal)
     .Out("c")
     .Infer(BroadcastToBool)
     .Eval(Compare([](auto a, auto b) { return a <= b; }))
+    .Axes(kElementwiseAxes)
+    .Numbers(NumberUse::kCompares, kAllOfType, kNoneOfType)
     .Doc("Whether a <= b, broadcast.");
 
 X2IR_OP(and)
@@ -183,6 +194,7 @@ X2IR_OP(and)
     .Out("c")
     .Infer(BroadcastToBool)
     .Eval(Logic([](uint64_t a, uint64_t b) { return a & b; }))
+    .Elementwise(NumberUse::kFixed)
     .Doc("Whether both bools are true, broadcast.");
 
 X2IR_OP(or)
@@ -191,6 +203,7 @@ X2IR_OP(or)
     .Out("c")
     .Infer(BroadcastToBool)
     .Eval(Logic([](uint64_t a, uint64_t b) { return a | b; }))
+    .Elementwise(NumberUse::kFixed)
     .Doc("Whether one of two bools is true, broadcast.");
 
 X2IR_OP(xor)
@@ -199,6 +212,7 @@ X2IR_OP(xor)
     .Out("c")
     .Infer(BroadcastToBool)
     .Eval(Logic([](uint64_t a, uint64_t b) { return a ^ b; }))
+    .Elementwise(NumberUse::kFixed)
     .Doc("Whether two bools differ, broadcast.");
 
 X2IR_OP(where)
@@ -208,6 +222,8 @@ X2IR_OP(where)
     .Out("z")
     .Infer(InferWhere)
     .Eval(EvalWhere)
+    .Axes(kElementwiseAxes)
+    .Numbers(NumberUse::kMoves, 0b110)
     .Doc("x where the condition holds, else y, broadcast. Of any element type.");
 
 }  // namespace x2ir

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -109,6 +110,8 @@ X2IR_OP(concat)
     .ReqAttr("axis", AttrKind::kInt)
     .Infer(InferConcat)
     .Eval(EvalConcat)
+    .Axes(kAllAlongAxis)
+    .Numbers(NumberUse::kMoves)
     .Doc("The operands one after the other along an axis; their other sizes are equal.");
 
 // --- split ----------------------------------------------------------------------------------
@@ -234,6 +237,9 @@ X2IR_OP(split)
     .OptAttr("num_outputs", AttrKind::kInt)
     .Infer(InferSplit)
     .Eval(EvalSplit)
+    .Axes(kAlongAxis)
+    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Rows(RowUse::kLastAxis)
     .Doc(
         "Parts of the operand along an axis, of the sizes that `split` gives. Without it parts "
         "are equal; with num_outputs (the number of outputs) sizes are rounded up and the last "

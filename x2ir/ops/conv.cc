@@ -451,6 +451,9 @@ X2IR_OP(conv)
     .OptAttr("pads", AttrKind::kInts)
     .Infer(InferConv)
     .Eval(EvalConv)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kFloatOnly)
+    .Heavy()
     .Doc(
         "Convolution over any number of spatial axes. w is [out, in/group, kernel...] in both "
         "layouts; pads are all begins, then all ends, and count only where auto_pad is NOTSET.");
@@ -470,6 +473,9 @@ X2IR_OP(conv_transpose)
     .OptAttr("output_shape", AttrKind::kInts)
     .Infer(InferConvTranspose)
     .Eval(EvalConvTranspose)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kFloatOnly)
+    .Heavy()
     .Doc(
         "Transposed convolution (the gradient of conv for its input). w is [in, out/group, "
         "kernel...] in both layouts; output_shape, the spatial sizes wanted, overrides pads.");

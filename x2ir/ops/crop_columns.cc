@@ -95,6 +95,8 @@ X2IR_OP(center_crop_pad)
     .OptAttr("axes", AttrKind::kInts)
     .Infer(InferCenterCropPad)
     .Eval(EvalCenterCropPad)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc(
         "input_data cut, or padded with zeros, evenly on both sides until the axes (all unless "
         "said) have the sizes of shape.");
@@ -222,6 +224,7 @@ X2IR_OP(col2im)
     .OptAttr("strides", AttrKind::kInts)
     .Infer(InferCol2Im)
     .Eval(EvalCol2Im)
+    .Opaque()
     .Doc(
         "Puts images together from the columns of their blocks, channels first; what falls on the "
         "same pixel is added up. Strides and dilations are 1, pads 0 where they are left out.");

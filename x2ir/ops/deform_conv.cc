@@ -207,6 +207,8 @@ X2IR_OP(deform_conv)
     .OptAttr("strides", AttrKind::kInts)
     .Infer(InferDeformConv)
     .Eval(EvalDeformConv)
+    .Opaque()
+    .Heavy()
     .Doc(
         "A convolution, channels first, whose kernel elements see x at places moved by offset "
         "(interpolated linearly) and scaled by mask, each offset group of channels by its own.");

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/elementwise_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/random.h"
@@ -57,6 +58,17 @@ absl::Status EvalDropout(EvalContext& ctx) {
 
 }  // namespace
 
+namespace {
+// What is drawn at random depends on the order of elements.
+std::optional<Flip> FlipDropout(const Node& node, Slot slot, const Perm& p) {
+  if (const Value* training = node.input(2)) {
+    const auto known = KnownTensor(*training);
+    if (!known || known->num_elements() != 1 || known->AsInt(0) != 0) return std::nullopt;
+  }
+  return FlipSame(node, slot, p, 1);
+}
+}  // namespace
+
 X2IR_OP(dropout)
     .In("x")
     .OptIn("ratio")
@@ -67,6 +79,8 @@ X2IR_OP(dropout)
     .Impure()
     .Infer(InferDropout)
     .Eval(EvalDropout)
+    .Axes({FlipDropout})
+    .Numbers(NumberUse::kFixed)
     .Doc(
         "In training mode each element is 0 with probability `ratio` (0.5 when left out), the "
         "others are scaled by 1 / (1 - ratio); else x itself, which is also the default. The "

@@ -281,6 +281,8 @@ X2IR_OP(einsum)
     .ReqAttr("equation", AttrKind::kString)
     .Infer(InferEinsum)
     .Eval(EvalEinsum)
+    .Opaque()
+    .Heavy()
     .Doc(
         "The sum of products that the equation describes (\"bij,bjk->bik\"): letters name axes, "
         "those that the result lacks are summed up, an ellipsis stands for axes that broadcast.");

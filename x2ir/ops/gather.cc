@@ -2,6 +2,7 @@
 #include <cstring>
 #include <utility>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -61,6 +62,45 @@ absl::Status EvalGather(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+// The axis becomes the axes of the indices, none of them perhaps.
+std::optional<Flip> FlipGather(const Node& node, Slot slot, const Perm& p) {
+  const int64_t rank = RankOf(node.input(0)), more = RankOf(node.input(1));
+  if (rank < 0 || more < 0 || RankOf(node.output(0)) != rank - 1 + more) return std::nullopt;
+  if (!slot.output && slot.index != 0) return std::nullopt;
+  int64_t axis = node.attrs().Int("axis");
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return std::nullopt;
+  std::vector<bool> gathered(rank, false);
+  gathered[axis] = true;
+  if (more == 0) return FlipDropping(node, slot, p, gathered);
+  Flip flip(node);
+  if (!slot.output) {
+    flip.in[0] = p;
+    for (int64_t old : p) {
+      for (int64_t i = 0; i < (old == axis ? more : 1); ++i) {
+        flip.out[0].push_back(old <= axis ? old + i : old - 1 + more);
+      }
+    }
+    flip.out[0] = Normalized(std::move(flip.out[0]));
+    return flip;
+  }
+  flip.out[0] = p;
+  for (size_t i = 0; i < p.size(); ++i) {
+    if (p[i] < axis || p[i] >= axis + more) {
+      flip.in[0].push_back(p[i] < axis ? p[i] : p[i] + 1 - more);
+    } else if (p[i] == axis) {
+      flip.in[0].push_back(axis);
+    } else if (i == 0 || p[i - 1] != p[i] - 1) {
+      return std::nullopt;  // the indices would have to change too
+    }
+  }
+  flip.in[0] = Normalized(std::move(flip.in[0]));
+  return flip;
+}
+void MoveGathered(Node& node, const Flip& flip, Builder& b) {
+  if (!flip.in[0].empty()) MoveAxisAttr(node, flip, b);
+}
+
 X2IR_OP(gather)
     .In("data")
     .In("indices")
@@ -68,6 +108,9 @@ X2IR_OP(gather)
     .Attr("axis", 0)
     .Infer(InferGather)
     .Eval(EvalGather)
+    .Axes({FlipGather, MoveGathered})
+    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Moves(MoveUse::kSome)
     .Doc(
         "Picks slices of an axis by index; the axes of indices take its place. Negative indices "
         "count from the end.");
@@ -135,6 +178,8 @@ X2IR_OP(gather_elements)
     .Attr("axis", 0)
     .Infer(InferGatherElements)
     .Eval(EvalGatherElements)
+    .Axes(kAllAlongAxis)
+    .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc(
         "Picks one element for each index: the position is the index's own, except along the "
         "axis, where it is the index.");
@@ -226,6 +271,8 @@ X2IR_OP(gather_nd)
     .Attr("batch_dims", 0)
     .Infer(InferGatherNd)
     .Eval(EvalGatherNd)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc(
         "Picks slices by index tuples, which stand along the last axis of indices; the first "
         "batch_dims axes of both go together.");

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -56,6 +57,7 @@ X2IR_OP(constant_of_shape)
     .Attr("value", Tensor::Of<float>({1}, {0.0f}))
     .Infer(InferConstantOfShape)
     .Eval(EvalConstantOfShape)
+    .Opaque()
     .Doc("A tensor of that shape, every element being `value` (a tensor of one element).");
 
 // --- range ----------------------------------------------------------------------------------
@@ -150,6 +152,7 @@ X2IR_OP(range)
     .Out("output")
     .Infer(InferRange)
     .Eval(EvalRange)
+    .Opaque()
     .Doc(
         "start, start + delta, ... as long as limit is not reached. Element i is start + i * "
         "delta; 16-bit floats are computed in float32.");
@@ -240,6 +243,8 @@ X2IR_OP(one_hot)
     .Attr("axis", -1)
     .Infer(InferOneHot)
     .Eval(EvalOneHot)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kMoves, 0b100)
     .Doc(
         "Inserts an axis of size depth, which holds values[1] at the index and values[0] "
         "elsewhere. Negative indices count from depth; one out of range has no values[1].");
@@ -290,6 +295,7 @@ X2IR_OP(eye_like)
     .OptAttr("dtype", AttrKind::kString)
     .Infer(InferEyeLike)
     .Eval(EvalEyeLike)
+    .Opaque()
     .Doc(
         "A matrix of the operand's shape with ones on diagonal k (positive: above the main one) "
         "and zeros elsewhere. dtype absent: the operand's.");
@@ -327,6 +333,12 @@ absl::Status EvalTrilu(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+// The matrices are the last two axes.
+std::optional<Flip> FlipMatrices(const Node& node, Slot slot, const Perm& p) {
+  const int64_t rank = static_cast<int64_t>(p.size());
+  return FlipAllBut(node, slot, p, rank - 2, rank);
+}
+
 X2IR_OP(trilu)
     .In("input")
     .OptIn("k")
@@ -334,6 +346,8 @@ X2IR_OP(trilu)
     .Attr("upper", 1)
     .Infer(InferTrilu)
     .Eval(EvalTrilu)
+    .Axes({FlipMatrices})
+    .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc(
         "The upper (or lower) triangle of the matrices in the last two axes, from (or up to) "
         "diagonal k (left out: 0); zeros elsewhere.");

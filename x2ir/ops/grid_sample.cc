@@ -304,6 +304,9 @@ X2IR_OP(grid_sample)
     .Attr("padding_mode", "zeros")
     .Infer(InferGridSample)
     .Eval(EvalGridSample)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kFloatOnly, kFirstOfType)
+    .Heavy()
     .Doc(
         "x, channels first, at the places of grid: coordinates from -1 to 1, that of the last axis "
         "first, between which pixels are interpolated and beyond which padding_mode rules.");
@@ -400,6 +403,7 @@ X2IR_OP(affine_grid)
     .Attr("align_corners", 0)
     .Infer(InferAffineGrid)
     .Eval(EvalAffineGrid)
+    .Opaque()
     .Doc(
         "A grid for grid_sample: each place of an output of that size (channels first), mapped by "
         "the affine matrix theta of its batch entry.");

@@ -40,6 +40,7 @@ X2IR_OP(if)
     .ReqAttr("else_branch", AttrKind::kGraph)
     .Infer(InferIf)
     .Eval(EvalIf)
+    .Opaque()
     .Doc("What then_branch gives where cond is true, else what else_branch gives.");
 
 }  // namespace

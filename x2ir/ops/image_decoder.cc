@@ -62,6 +62,7 @@ X2IR_OP(image_decoder)
     .Attr("pixel_format", "RGB")
     .Infer(InferImageDecoder)
     .Eval(EvalImageDecoder)
+    .Opaque()
     .Doc(
         "The pixels of a BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP file as [H,W,C]; an empty "
         "image if the file cannot be read.");

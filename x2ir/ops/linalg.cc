@@ -135,7 +135,7 @@ absl::Status EvalLu(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
-X2IR_OP(lu).In("x").Out("lu").Out("order").Infer(InferLu).Eval(EvalLu).Doc(
+X2IR_OP(lu).In("x").Out("lu").Out("order").Infer(InferLu).Eval(EvalLu).Opaque().Doc(
     "Elimination with the greatest pivot of each column: l (below the diagonal, of which it has "
     "ones) times u (the rest) are the rows of x in that order.");
 
@@ -205,6 +205,7 @@ X2IR_OP(solve)
     .Out("y")
     .Infer(InferSolve)
     .Eval(EvalSolve)
+    .Opaque()
     .Doc("The matrices y for which a y = b. The batches of a and b are the same.");
 
 X2IR_OP(triangular_solve)
@@ -215,6 +216,7 @@ X2IR_OP(triangular_solve)
     .Attr("unit", 0)
     .Infer(InferSolve)
     .Eval(EvalTriangularSolve)
+    .Opaque()
     .Doc(
         "The matrices y for which a y = b, where of a only the lower (or upper) triangle is looked "
         "at, its diagonal taken for ones if unit.");
@@ -256,6 +258,7 @@ X2IR_OP(cholesky)
     .Out("y")
     .Infer(InferSquare)
     .Eval(EvalCholesky)
+    .Opaque()
     .Doc(
         "The lower triangular y with y times its transpose x, of which the lower triangle is "
         "looked "
@@ -304,7 +307,7 @@ absl::Status EvalQr(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
-X2IR_OP(qr).In("x").Out("q").Out("r").Attr("full", 0).Infer(InferQr).Eval(EvalQr).Doc(
+X2IR_OP(qr).In("x").Out("q").Out("r").Attr("full", 0).Infer(InferQr).Eval(EvalQr).Opaque().Doc(
     "q (columns of length 1 at right angles, as many as x has if not full) times r (upper "
     "triangular) is x, by Householder's reflections.");
 
@@ -372,6 +375,7 @@ X2IR_OP(svd)
     .Attr("full", 0)
     .Infer(InferSvd)
     .Eval(EvalSvd)
+    .Opaque()
     .Doc(
         "Singular values of x, the greatest first, and the vectors: u times diag(s) times the "
         "transpose of v is x. Which sign a pair of vectors has is not said.");
@@ -411,7 +415,7 @@ absl::Status EvalEigh(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
-X2IR_OP(eigh).In("x").Out("values").OptOut("vectors").Infer(InferEigh).Eval(EvalEigh).Doc(
+X2IR_OP(eigh).In("x").Out("values").OptOut("vectors").Infer(InferEigh).Eval(EvalEigh).Opaque().Doc(
     "Eigenvalues of symmetric matrices, the least first, and the vectors as columns, whose sign is "
     "not said; the lower triangle is looked at.");
 

@@ -178,6 +178,8 @@ X2IR_OP(linear_attention)
     .Attr("update_rule", "gated_delta")
     .Infer(InferLinearAttention)
     .Eval(EvalLinearAttention)
+    .Opaque()
+    .Heavy()
     .Doc(
         "At each position every head's state matrix fades by exp(decay) (gated rules) and gains "
         "key times value, or for delta rules beta times what it does not give for the key yet; "
@@ -279,6 +281,8 @@ X2IR_OP(causal_conv_with_state)
     .Attr("activation", "none")
     .Infer(InferCausalConv)
     .Eval(EvalCausalConv)
+    .Opaque()
+    .Heavy()
     .Doc(
         "Each channel convolved with its own kernel over current and earlier positions, those "
         "before the first from past_state (zeros when left out); present_state is what the next "

@@ -146,6 +146,7 @@ X2IR_OP(loop)
     .AnyKind()
     .Infer(InferLoop)
     .Eval(EvalLoop)
+    .Opaque()
     .Doc(
         "Runs body (round, cond, carried...) -> (cond, carried..., scan...) trip_count times or "
         "while cond is true, whichever ends first; one left out does not end it. Gives the last "

@@ -158,6 +158,7 @@ X2IR_OP(negative_log_likelihood_loss)
     .Attr("reduction", "mean")
     .Infer(InferLoss)
     .Eval(EvalNll)
+    .Opaque()
     .Doc(
         "Minus the log probability (axis 1 of input: the classes) of each target class, times its "
         "weight; then their sum, or their mean by weight. Targets of ignore_index do not count.");
@@ -172,6 +173,7 @@ X2IR_OP(softmax_cross_entropy_loss)
     .Attr("reduction", "mean")
     .Infer(InferLoss)
     .Eval(EvalSoftmaxCrossEntropy)
+    .Opaque()
     .Doc(
         "negative_log_likelihood_loss of the log softmax of scores over axis 1, which is the "
         "second result.");

@@ -7,6 +7,7 @@
 
 #include "Eigen/Core"
 #include "Eigen/LU"
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -143,12 +144,31 @@ absl::Status EvalMatMul(EvalContext& ctx) {
   });
 }
 
+// Axes before the matrices are batches. With a single matrix on the right, the rows on the left are
+// batches too.
+std::optional<Flip> FlipMatMul(const Node& node, Slot slot, const Perm& p) {
+  const int64_t a = RankOf(node.input(0)), b = RankOf(node.input(1));
+  const int64_t rank = RankOf(node.output(0)), given = static_cast<int64_t>(p.size());
+  if (a < 2 || b < 2 || rank != std::max(a, b)) return std::nullopt;
+  if (!Fixes(p, given - (b == 2 ? 1 : 2), given)) return std::nullopt;
+  if (b > 2) return FlipBroadcast(node, slot, p, 2);
+  if (!slot.output && slot.index == 1) return std::nullopt;
+  Flip flip(node);
+  flip.in[0] = p;
+  flip.out[0] = p;
+  return flip;
+}
+
 X2IR_OP(matmul)
     .In("a")
     .In("b")
     .Out("y")
     .Infer(InferMatMul)
     .Eval(EvalMatMul)
+    .Axes({FlipMatMul})
+    .Numbers(NumberUse::kWraps)
+    .Rows(RowUse::kMatMul)
+    .Heavy()
     .Doc(
         "Matrix product over the last two axes; the others broadcast. An operand of rank 1 is a "
         "row (left) or a column (right), and the axis it lacks is not in the result.");
@@ -247,6 +267,9 @@ X2IR_OP(gemm)
     .Attr("transB", 0)
     .Infer(InferGemm)
     .Eval(EvalGemm)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kFloatOnly)
+    .Heavy()
     .Doc(
         "alpha * a * b + beta * c for matrices, a and b transposed first if so said; c (left out: "
         "nothing) broadcasts to the product.");
@@ -286,8 +309,15 @@ absl::Status EvalDet(EvalContext& ctx) {
   });
 }
 
-X2IR_OP(det).In("x").Out("y").Infer(InferDet).Eval(EvalDet).Doc(
-    "The determinants of the matrices in the last two axes.");
+X2IR_OP(det)
+    .In("x")
+    .Out("y")
+    .Infer(InferDet)
+    .Eval(EvalDet)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kFloatOnly)
+    .Heavy()
+    .Doc("The determinants of the matrices in the last two axes.");
 
 }  // namespace
 }  // namespace x2ir

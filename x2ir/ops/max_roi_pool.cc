@@ -141,6 +141,8 @@ X2IR_OP(max_roi_pool)
     .Attr("spatial_scale", 1.0f)
     .Infer(InferMaxRoiPool)
     .Eval(EvalMaxRoiPool)
+    .Opaque()
+    .Heavy()
     .Doc(
         "The largest number of each cell of a grid over each region, given as [image, x1, y1, x2, "
         "y2] in pixels times spatial_scale; 0 for a cell outside the image.");

@@ -92,6 +92,7 @@ X2IR_OP(ml_normalizer)
     .Attr("norm", "MAX")
     .Infer(InferNormalizer)
     .Eval(EvalNormalizer)
+    .Opaque()
     .Doc(
         "x over the largest of its features (MAX), the sum of their magnitudes (L1) or their "
         "Euclidean length (L2), as float32.");
@@ -138,6 +139,7 @@ X2IR_OP(ml_scaler)
     .OptAttr("scale", AttrKind::kFloats)
     .Infer(InferScaler)
     .Eval(EvalScaler)
+    .Opaque()
     .Doc("(x - offset) * scale, each given once or for each feature, as float32.");
 
 // --- binarizer ------------------------------------------------------------------------------
@@ -169,6 +171,7 @@ X2IR_OP(binarizer)
     .Attr("threshold", 0.0f)
     .Infer(InferBinarizer)
     .Eval(EvalBinarizer)
+    .Opaque()
     .Doc("1 where x > threshold, else 0, in x's type.");
 
 // --- imputer --------------------------------------------------------------------------------
@@ -240,6 +243,7 @@ X2IR_OP(imputer)
     .Attr("replaced_value_int64", 0)
     .Infer(InferImputer)
     .Eval(EvalImputer)
+    .Opaque()
     .Doc(
         "x with the replaced value (NaN too) changed into the imputed one, which is given once or "
         "for each feature, as floats or as integers, like x.");
@@ -318,6 +322,7 @@ X2IR_OP(one_hot_encoder)
     .Attr("zeros", 1)
     .Infer(InferOneHotEncoder)
     .Eval(EvalOneHotEncoder)
+    .Opaque()
     .Doc(
         "For each element a vector that is 1 at its category and 0 elsewhere. An element of no "
         "category gives zeros, or an error if zeros = 0. Floats are truncated first.");
@@ -374,6 +379,7 @@ X2IR_OP(array_feature_extractor)
     .Out("z")
     .Infer(InferExtractor)
     .Eval(EvalExtractor)
+    .Opaque()
     .Doc("The elements of x's last axis at the indices y. A vector x is one row.");
 
 // --- feature_vectorizer ---------------------------------------------------------------------
@@ -441,6 +447,7 @@ X2IR_OP(feature_vectorizer)
     .OptAttr("inputdimensions", AttrKind::kInts)
     .Infer(InferVectorizer)
     .Eval(EvalVectorizer)
+    .Opaque()
     .Doc(
         "The features of all operands side by side, as float32. Of operand i there are "
         "inputdimensions[i]: more are dropped, missing ones are 0.");

@@ -121,6 +121,7 @@ X2IR_OP(label_encoder)
     .ReqAttr("default", AttrKind::kTensor)
     .Infer(InferLabelEncoder)
     .Eval(EvalLabelEncoder)
+    .Opaque()
     .Doc(
         "Each element replaced by the value of the (first) equal key, or by the default. NaN "
         "equals NaN.");
@@ -179,6 +180,7 @@ X2IR_OP(category_mapper)
     .Attr("default_string", "_Unused")
     .Infer(InferMapper)
     .Eval(EvalMapper)
+    .Opaque()
     .Doc(
         "Strings replaced by the integer at the same place of the two lists, integers by the "
         "string; by the default where there is none. Of one that is there twice the last counts.");

@@ -83,6 +83,7 @@ X2IR_OP(linear_regressor)
     .Attr("targets", 1)
     .Infer(InferLinearRegressor)
     .Eval(EvalLinearRegressor)
+    .Opaque()
     .Doc("For each target its coefficients times the features plus its intercept, transformed.");
 
 // --- linear_classifier ----------------------------------------------------------------------
@@ -163,6 +164,7 @@ X2IR_OP(linear_classifier)
     .Attr("post_transform", "NONE")
     .Infer(InferLinearClassifier)
     .Eval(EvalLinearClassifier)
+    .Opaque()
     .Doc(
         "The label of the class with the highest linear score, and the transformed scores. A "
         "single score above 0 means the second of two labels.");

@@ -73,6 +73,7 @@ X2IR_OP(zip_map)
     .OptAttr("classlabels_strings", AttrKind::kStrings)
     .Infer(InferZipMap)
     .Eval(EvalZipMap)
+    .Opaque()
     .Doc("For each row a map from the class labels to its features.");
 
 // --- Reading maps ---------------------------------------------------------------------------
@@ -177,6 +178,7 @@ X2IR_OP(dict_vectorizer)
     .OptAttr("string_vocabulary", AttrKind::kStrings)
     .Infer(InferDictVectorizer)
     .Eval(EvalDictVectorizer)
+    .Opaque()
     .Doc("The map's values at the keys of the vocabulary as one row; 0 where there is none.");
 
 // --- cast_map -------------------------------------------------------------------------------
@@ -252,6 +254,7 @@ X2IR_OP(cast_map)
     .Attr("max_map", 1)
     .Infer(InferCastMap)
     .Eval(EvalCastMap)
+    .Opaque()
     .Doc(
         "The map's values as one row of another type: all of them in the order of the keys "
         "(DENSE), or each at the place that its key says, of max_map places (SPARSE).");

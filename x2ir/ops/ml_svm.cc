@@ -147,6 +147,8 @@ X2IR_OP(svm_regressor)
     .OptAttr("support_vectors", AttrKind::kFloats)
     .Infer(InferSvmRegressor)
     .Eval(EvalSvmRegressor)
+    .Opaque()
+    .Heavy()
     .Doc(
         "rho plus the coefficients times the kernel of the features and each support vector, or "
         "times the features where there are none; its sign if one_class. No runtime applies a "
@@ -377,6 +379,8 @@ X2IR_OP(svm_classifier)
     .OptAttr("vectors_per_class", AttrKind::kInts)
     .Infer(InferSvmClassifier)
     .Eval(EvalSvmClassifier)
+    .Opaque()
+    .Heavy()
     .Doc(
         "The label of the class that most pairwise classifiers vote for, and the transformed "
         "scores: one a pair, or one a class if there are prob_a and prob_b. Without support "

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -64,6 +65,9 @@ X2IR_OP(transpose)
     .OptAttr("perm", AttrKind::kInts)
     .Infer(InferTranspose)
     .Eval(EvalTranspose)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Moves(MoveUse::kAll)
     .Doc(
         "Axis i of the result is axis perm[i] of the operand. perm is absent only where the rank "
         "is not known: then the axes are reversed.");
@@ -102,12 +106,45 @@ absl::Status EvalExpand(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+// How many sizes the shape operand gives, -1 when that is not known.
+int64_t SizesGiven(const Node& node) {
+  const Value* sizes = node.input(1);
+  if (RankOf(sizes) != 1 || !(*sizes->shape())[0].is_static()) return -1;
+  return (*sizes->shape())[0].value();
+}
+std::optional<Flip> FlipExpand(const Node& node, Slot slot, const Perm& p) {
+  const int64_t rank = RankOf(node.output(0)), own = RankOf(node.input(0));
+  const int64_t given = SizesGiven(node);
+  if (given < 0 || rank < 0 || own < 0 || (!slot.output && slot.index != 0)) return std::nullopt;
+  const bool known = KnownTensor(*node.input(1)).has_value();
+  if (given < rank && !known) return std::nullopt;  // ones would have to be put before
+  if (static_cast<int64_t>(p.size()) != rank) return std::nullopt;
+  Flip flip(node);
+  flip.in[0] = OperandOrder(*node.input(0), p);
+  flip.out[0] = p;
+  if (flip.at(slot) != p) return std::nullopt;
+  if (!known) flip.cost = 1;
+  return flip;
+}
+void MoveSizes(Node& node, const Flip& flip, Builder& b) {
+  const Perm& p = flip.out[0];
+  if (SizesGiven(node) == static_cast<int64_t>(p.size())) {
+    return SetOperand(node, 1, Reordered(b, node.input(1), p));
+  }
+  std::vector<int64_t> sizes = *KnownInts(node.input(1)), moved;
+  sizes.insert(sizes.begin(), p.size() - sizes.size(), 1);
+  for (int64_t axis : p) moved.push_back(sizes[axis]);
+  SetOperand(node, 1, b.Ints(moved, "shape"));
+}
+
 X2IR_OP(expand)
     .In("input")
     .In("shape")
     .Out("output")
     .Infer(InferExpand)
     .Eval(EvalExpand)
+    .Axes({FlipExpand, MoveSizes})
+    .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc("The operand broadcast together with a tensor of that shape.");
 
 // --- tile -----------------------------------------------------------------------------------
@@ -153,8 +190,24 @@ absl::Status EvalTile(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
-X2IR_OP(tile).In("input").In("repeats").Out("output").Infer(InferTile).Eval(EvalTile).Doc(
-    "The operand repeated along each axis, as often as `repeats` says.");
+std::optional<Flip> FlipTile(const Node& node, Slot slot, const Perm& p) {
+  auto flip = FlipSame(node, slot, p, 1);
+  if (flip) flip->cost = CostOfOrdering(node.input(1));
+  return flip;
+}
+void MoveRepeats(Node& node, const Flip& flip, Builder& b) {
+  SetOperand(node, 1, Reordered(b, node.input(1), flip.in[0]));
+}
+
+X2IR_OP(tile)
+    .In("input")
+    .In("repeats")
+    .Out("output")
+    .Infer(InferTile)
+    .Eval(EvalTile)
+    .Axes({FlipTile, MoveRepeats})
+    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Doc("The operand repeated along each axis, as often as `repeats` says.");
 
 }  // namespace
 }  // namespace x2ir

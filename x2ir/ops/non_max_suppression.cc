@@ -106,6 +106,9 @@ X2IR_OP(non_max_suppression)
     .Attr("center_point_box", 0)
     .Infer(InferNms)
     .Eval(EvalNms)
+    .Opaque()
+    .Heavy()
+    .BoundedResults()
     .Doc(
         "Per batch entry and class, the boxes with the best scores above score_threshold, at most "
         "max_output_boxes_per_class (left out: none), none of which overlaps a better one by "

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -466,6 +467,12 @@ absl::Status EvalMeanVariance(EvalContext& ctx) {
 
 // --- Definitions ----------------------------------------------------------------------------
 
+// Batches and places: what a channel is, each axis of a place is to the kernel.
+std::optional<Flip> FlipByChannel(const Node& node, Slot slot, const Perm& p) {
+  if (node.output(1) || node.output(2)) return std::nullopt;  // training
+  return FixesChannels(node, p) ? FlipSame(node, slot, p, 1) : std::nullopt;
+}
+
 X2IR_OP(batch_normalization)
     .In("x")
     .In("scale")
@@ -481,9 +488,15 @@ X2IR_OP(batch_normalization)
     .Attr("training_mode", 0)
     .Infer(InferBatchNorm)
     .Eval(EvalBatchNorm)
+    .Axes({FlipByChannel})
+    .Numbers(NumberUse::kFloatOnly)
     .Doc(
         "(x - mean) / sqrt(var + epsilon) * scale + b for each channel; in training_mode mean "
         "and (population) var are those of x, and momentum mixes them into the running ones.");
+
+std::optional<Flip> FlipOverPlaces(const Node& node, Slot slot, const Perm& p) {
+  return FixesChannels(node, p) ? FlipAllBut(node, slot, p, 0, 1) : std::nullopt;
+}
 
 X2IR_OP(instance_normalization)
     .In("x")
@@ -494,6 +507,8 @@ X2IR_OP(instance_normalization)
     .Attr("epsilon", 1e-5f)
     .Infer(InferInstanceNorm)
     .Eval(EvalInstanceNorm)
+    .Axes({FlipOverPlaces})
+    .Numbers(NumberUse::kFloatOnly)
     .Doc("Normalizes each channel of each image by its own mean and variance.");
 
 X2IR_OP(group_normalization)
@@ -507,9 +522,18 @@ X2IR_OP(group_normalization)
     .Attr("stash_type", "float32")
     .Infer(InferGroupNorm)
     .Eval(EvalGroupNorm)
+    .Axes({FlipOverPlaces})
+    .Numbers(NumberUse::kFloatOnly)
     .Doc(
         "Normalizes each group of channels of each image by its mean and variance, computed in "
         "stash_type; scale and b have one number a channel.");
+
+// Normalized over the axes from `axis` on, which the scale has too.
+std::optional<Flip> FlipOverLastAxes(const Node& node, Slot slot, const Perm& p) {
+  const int64_t rank = static_cast<int64_t>(p.size());
+  const int64_t axis = node.attrs().Int("axis");
+  return FlipAllBut(node, slot, p, axis < 0 ? axis + rank : axis, rank);
+}
 
 X2IR_OP(layer_normalization)
     .In("x")
@@ -523,6 +547,9 @@ X2IR_OP(layer_normalization)
     .Attr("stash_type", "float32")
     .Infer(InferLayerNorm)
     .Eval(EvalLayerNorm)
+    .Axes({FlipOverLastAxes})
+    .Numbers(NumberUse::kFloatOnly)
+    .Rows(RowUse::kLastAxis)
     .Doc(
         "Normalizes over all axes from `axis` on, computing in stash_type, then scales and adds "
         "b, which broadcast to x.");
@@ -536,6 +563,9 @@ X2IR_OP(rms_normalization)
     .Attr("stash_type", "float32")
     .Infer(InferRmsNorm)
     .Eval(EvalRmsNorm)
+    .Axes({FlipOverLastAxes})
+    .Numbers(NumberUse::kFloatOnly)
+    .Rows(RowUse::kLastAxis)
     .Doc(
         "x / sqrt(mean(x^2) + epsilon) over all axes from `axis` on, computed in stash_type, then "
         "scaled in the element type of scale.");
@@ -550,6 +580,9 @@ X2IR_OP(lrn)
     .Attr("bias", 1.0f)
     .Infer(InferLrn)
     .Eval(EvalLrn)
+    .Axes({FlipByChannel})
+    .Numbers(NumberUse::kFloatOnly)
+    .Heavy()
     .Doc(
         "Local response normalization: x / (bias + alpha/size * sum of squares)^beta over `size` "
         "neighbouring channels.");
@@ -561,7 +594,19 @@ X2IR_OP(lp_normalization)
     .Attr("p", 2)
     .Infer(InferLpNorm)
     .Eval(EvalLpNorm)
+    .Axes(kAlongAxis)
+    .Numbers(NumberUse::kFloatOnly)
     .Doc("x divided by its L1 or L2 norm along the axis; 0 where the norm is 0.");
+
+std::optional<Flip> FlipMeanVariance(const Node& node, Slot slot, const Perm& p) {
+  if (!AxisMask(node.attrs().Ints("axes"), static_cast<int64_t>(p.size()))) return std::nullopt;
+  return FlipSame(node, slot, p, 1);
+}
+void MoveNormalizedAxes(Node& node, const Flip& flip, Builder&) {
+  std::vector<int64_t> axes = NewAxes(node.attrs().Ints("axes"), flip.in[0]);
+  std::sort(axes.begin(), axes.end());
+  node.SetAttr("axes", std::move(axes));
+}
 
 X2IR_OP(mean_variance_normalization)
     .In("x")
@@ -569,6 +614,8 @@ X2IR_OP(mean_variance_normalization)
     .Attr("axes", {0, 2, 3})
     .Infer(InferMeanVariance)
     .Eval(EvalMeanVariance)
+    .Axes({FlipMeanVariance, MoveNormalizedAxes})
+    .Numbers(NumberUse::kFloatOnly)
     .Doc("(x - mean) / (standard deviation + 1e-9) over the axes.");
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
+#include "x2ir/ops/axes.h"
 
 namespace x2ir {
 namespace {
@@ -99,6 +100,40 @@ OpDef& OpDef::Doc(std::string_view sentence) {
   doc_ = sentence;
   return *this;
 }
+
+OpDef& OpDef::Axes(AxisRule rule) {
+  axes_ = rule;
+  states_axes_ = true;
+  return *this;
+}
+OpDef& OpDef::Numbers(NumberUse use, uint32_t operands, uint32_t results,
+                      bool (*except)(const Node& node)) {
+  numbers_ = {use, operands, results, except};
+  states_numbers_ = true;
+  return *this;
+}
+OpDef& OpDef::Rows(RowUse use) {
+  rows_ = use;
+  return *this;
+}
+OpDef& OpDef::Moves(MoveUse use) {
+  moves_ = use;
+  return *this;
+}
+OpDef& OpDef::Elementwise(NumberUse use) { return Axes(kElementwiseAxes).Numbers(use); }
+OpDef& OpDef::Heavy() {
+  heavy_ = true;
+  return *this;
+}
+OpDef& OpDef::BoundedResults() {
+  bounded_results_ = true;
+  return *this;
+}
+OpDef& OpDef::QuantizedUnit() {
+  quantized_unit_ = true;
+  return *this;
+}
+OpDef& OpDef::Opaque() { return Axes(kAxesStay).Numbers(NumberUse::kFixed); }
 
 const AttrDef* OpDef::FindAttr(Symbol name) const {
   for (const AttrDef& attr : attrs_) {

@@ -1,7 +1,13 @@
-// What each IR op means: operands, attributes, shape inference and reference evaluation.
-// One row or block an op, beside its family:
+// What each IR op means: operands, attributes, shape inference, reference evaluation, and what
+// rewrites may do with it. One row an op, in the file of its family:
 //
-//   X2IR_OP(relu).In("x").Out("y").Infer(SameAsFirst).Eval(...).Doc("max(x, 0).");
+//   X2IR_OP(relu)
+//       .In("x")
+//       .Out("y")
+//       .Infer(SameAsFirst)
+//       .Eval(...)
+//       .Elementwise(NumberUse::kCompares)
+//       .Doc("max(x, 0).");
 //
 // Ops register themselves (static objects), so the library is linked whole.
 #ifndef X2IR_OPS_OP_H_
@@ -19,6 +25,7 @@
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/traits.h"
 
 namespace X2IR_API x2ir {
 
@@ -71,6 +78,25 @@ class OpDef {
     return *this;
   }
 
+  // --- Traits (traits.h) ---
+  // A law says that every op states the first two, or that it is opaque.
+  OpDef& Axes(AxisRule rule);
+  OpDef& Numbers(NumberUse use, uint32_t operands = kAllOfType, uint32_t results = kAllOfType,
+                 bool (*except)(const Node& node) = nullptr);
+  OpDef& Rows(RowUse use);    // kNone when nobody says
+  OpDef& Moves(MoveUse use);  // kNone when nobody says
+  // One element of each operand, broadcast, makes one of each result; all are of the element type.
+  OpDef& Elementwise(NumberUse use);
+  // Evaluation does more than a little for each element.
+  OpDef& Heavy();
+  // Where the shape of the results depends on what the operands hold, it has no more elements than
+  // the operands.
+  OpDef& BoundedResults();
+  // Runtimes take it and the op behind it for one quantized op: it is neither folded nor shared.
+  OpDef& QuantizedUnit();
+  // Rewrites leave it as it is: no transpose passes it, and no other element type stands in.
+  OpDef& Opaque();
+
   // --- Queries ---
   Symbol name() const { return name_; }
   const std::vector<OperandDef>& inputs() const { return inputs_; }
@@ -87,6 +113,14 @@ class OpDef {
   const EvalFn& eval() const { return eval_; }
   const std::string& doc() const { return doc_; }
   const SourcePlace& place() const { return place_; }
+  const AxisRule& axes() const { return axes_; }
+  const NumberRule& numbers() const { return numbers_; }
+  RowUse rows() const { return rows_; }
+  MoveUse moves() const { return moves_; }
+  bool heavy() const { return heavy_; }
+  bool bounded_results() const { return bounded_results_; }
+  bool quantized_unit() const { return quantized_unit_; }
+  bool states_traits() const { return states_axes_ && states_numbers_; }
 
   // Arity and attributes of `node` against this definition. InvalidArgument says what.
   absl::Status Check(const Node& node) const;
@@ -100,6 +134,12 @@ class OpDef {
   EvalFn eval_;
   bool impure_ = false;
   bool any_kind_ = false;
+  bool heavy_ = false, bounded_results_ = false, quantized_unit_ = false;
+  bool states_axes_ = false, states_numbers_ = false;
+  AxisRule axes_;
+  NumberRule numbers_;
+  RowUse rows_ = RowUse::kNone;
+  MoveUse moves_ = MoveUse::kNone;
   std::string doc_;
 };
 

@@ -138,6 +138,7 @@ X2IR_OP(adagrad)
     .Attr("norm_coefficient", 0.0f)
     .Infer(InferStep(1))
     .Eval(EvalStep(1, MakeAdagrad))
+    .Opaque()
     .Doc(
         "A step of Adagrad: operands r, t, all x, all g, all h (the sum of squared gradients); "
         "results all x, all h.");
@@ -154,6 +155,7 @@ X2IR_OP(adam)
     .Attr("norm_coefficient_post", 0.0f)
     .Infer(InferStep(2))
     .Eval(EvalStep(2, MakeAdam))
+    .Opaque()
     .Doc(
         "A step of Adam: operands r, t, all x, all g, all v (the mean gradient, by alpha), all h "
         "(the mean squared gradient, by beta); results all x, all v, all h.");
@@ -169,6 +171,7 @@ X2IR_OP(momentum)
     .ReqAttr("norm_coefficient", AttrKind::kFloat)
     .Infer(InferStep(1))
     .Eval(EvalStep(1, MakeMomentum))
+    .Opaque()
     .Doc(
         "A step of gradient descent with momentum (mode standard or nesterov): operands r, t, all "
         "x, all g, all v (the momentum); results all x, all v.");

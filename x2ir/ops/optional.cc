@@ -38,6 +38,7 @@ X2IR_OP(optional)
     .AnyKind()
     .Infer(InferOptional)
     .Eval(EvalOptional)
+    .Opaque()
     .Doc("An optional that holds the operand; without one an empty optional of that type.");
 
 absl::Status InferHasElement(InferContext& ctx) {
@@ -61,6 +62,7 @@ X2IR_OP(optional_has_element)
     .AnyKind()
     .Infer(InferHasElement)
     .Eval(EvalHasElement)
+    .Opaque()
     .Doc("Whether the operand is there and is no empty optional.");
 
 absl::Status InferGetElement(InferContext& ctx) {
@@ -81,6 +83,7 @@ X2IR_OP(optional_get_element)
     .AnyKind()
     .Infer(InferGetElement)
     .Eval(EvalGetElement)
+    .Opaque()
     .Doc("What an optional holds, which must not be empty. Anything else is itself.");
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -168,6 +169,25 @@ absl::Status EvalPad(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+std::optional<Flip> FlipPad(const Node& node, Slot slot, const Perm& p) {
+  if (node.input(3)) {
+    const auto axes = KnownInts(node.input(3));
+    if (!axes || !AxisMask(*axes, static_cast<int64_t>(p.size()))) return std::nullopt;
+  }
+  auto flip = FlipSame(node, slot, p, 1);
+  if (flip && !node.input(3)) flip->cost = CostOfOrdering(node.input(1));
+  return flip;
+}
+void MovePads(Node& node, const Flip& flip, Builder& b) {
+  const Perm& p = flip.in[0];
+  if (node.input(3)) {
+    return SetOperand(node, 3, b.Ints(NewAxes(*KnownInts(node.input(3)), p), "axes"));
+  }
+  std::vector<int64_t> order = p;  // all begins, then all ends
+  for (int64_t axis : p) order.push_back(axis + static_cast<int64_t>(p.size()));
+  SetOperand(node, 1, Reordered(b, node.input(1), order));
+}
+
 X2IR_OP(pad)
     .In("data")
     .In("pads")
@@ -177,6 +197,8 @@ X2IR_OP(pad)
     .Attr("mode", "constant")
     .Infer(InferPad)
     .Eval(EvalPad)
+    .Axes({FlipPad, MovePads})
+    .Numbers(NumberUse::kMoves, 0b101)
     .Doc(
         "Adds elements at both ends of each of `axes` (left out: all), all begins first; negative "
         "numbers cut off. Modes: constant, reflect, edge, wrap.");

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/op.h"
+#include "x2ir/ops/shape_util.h"
 #include "x2ir/ops/window.h"
 
 namespace x2ir {
@@ -413,6 +415,21 @@ absl::Status EvalMaxUnpool(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+// --- Traits ---------------------------------------------------------------------------------
+
+// Whether a maximum over nothing may come about: that is the type's least value, which no other
+// integer type has. (Floats have -inf.)
+bool MayPoolNothing(const Node& node) {  // does every window meet the input?
+  if (!node.input(0) || IsFloating(node.input(0)->dtype())) return false;
+  const std::vector<int64_t>& kernel = node.attrs().Ints("kernel_shape");
+  const std::vector<int64_t> pads = node.attrs().Ints("pads", {});
+  const std::vector<int64_t> dilations = node.attrs().Ints("dilations", {});
+  for (size_t i = 0; i < pads.size(); ++i) {
+    if (kernel.empty() || pads[i] >= kernel[i % kernel.size()]) return true;
+  }
+  return std::any_of(dilations.begin(), dilations.end(), [](int64_t d) { return d != 1; });
+}
+
 // --- Definitions ----------------------------------------------------------------------------
 
 void WindowAttrs(OpDef& op) {
@@ -433,6 +450,9 @@ X2IR_OP(max_pool)
     .Attr("storage_order", 0)
     .Infer(InferPool)
     .Eval(EvalMaxPool)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kCompares, kFirstOfType, kFirstOfType, MayPoolNothing)
+    .Heavy()
     .Doc(
         "Largest element under a sliding window; padding never wins. indices count through "
         "the channels-first form of x, its spatial axes column-major if storage_order is 1.");
@@ -443,6 +463,9 @@ X2IR_OP(average_pool)
     .Attr("count_include_pad", 0)
     .Infer(InferPool)
     .Eval(EvalAveragePool)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kFloatOnly)
+    .Heavy()
     .Doc("Mean of the elements under a sliding window, of padding too if count_include_pad.");
 X2IR_OP(lp_pool)
     .In("x")
@@ -451,7 +474,21 @@ X2IR_OP(lp_pool)
     .Attr("p", 2)
     .Infer(InferLpPool)
     .Eval(EvalLpPool)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kFloatOnly)
+    .Heavy()
     .Doc("Lp norm of the elements under a sliding window.");
+
+// A global pool leaves nothing of the places.
+std::optional<Flip> FlipGlobalPool(const Node& node, Slot slot, const Perm& p) {
+  if (slot.output || !Fixes(p, 0, 1) || !FixesChannels(node, p) ||
+      RankOf(node.output(0)) != RankOf(node.input(0))) {
+    return std::nullopt;
+  }
+  Flip flip(node);
+  flip.in[0] = p;
+  return flip;
+}
 
 X2IR_OP(global_average_pool)
     .In("x")
@@ -459,6 +496,8 @@ X2IR_OP(global_average_pool)
     .Attr("layout", "channels_first")
     .Infer(InferGlobalPool)
     .Eval(EvalGlobalAveragePool)
+    .Axes({FlipGlobalPool})
+    .Numbers(NumberUse::kFloatOnly)
     .Doc("Mean of each channel; spatial axes stay with size 1.");
 X2IR_OP(global_max_pool)
     .In("x")
@@ -466,6 +505,8 @@ X2IR_OP(global_max_pool)
     .Attr("layout", "channels_first")
     .Infer(InferGlobalPool)
     .Eval(EvalGlobalMaxPool)
+    .Axes({FlipGlobalPool})
+    .Numbers(NumberUse::kCompares, kFirstOfType, kAllOfType, MayReduceNothing)
     .Doc("Largest element of each channel; spatial axes stay with size 1.");
 X2IR_OP(global_lp_pool)
     .In("x")
@@ -474,6 +515,8 @@ X2IR_OP(global_lp_pool)
     .Attr("p", 2)
     .Infer(InferGlobalLpPool)
     .Eval(EvalGlobalLpPool)
+    .Axes({FlipGlobalPool})
+    .Numbers(NumberUse::kFloatOnly)
     .Doc("Lp norm of each channel; spatial axes stay with size 1.");
 
 X2IR_OP(max_unpool)
@@ -486,6 +529,7 @@ X2IR_OP(max_unpool)
     .OptAttr("pads", AttrKind::kInts)
     .Infer(InferMaxUnpool)
     .Eval(EvalMaxUnpool)
+    .Opaque()
     .Doc(
         "Partial inverse of max_pool: elements go to where indices say in a tensor of zeros of "
         "the size that was pooled; a larger output_shape adds zeros behind it.");

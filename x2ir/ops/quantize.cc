@@ -9,6 +9,7 @@
 
 #include "x2ir/graph_wrapper/small_floats.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -251,6 +252,17 @@ absl::Status EvalQuantize(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+// Scales are one for all, one for each index of the axis, or one for each block along it.
+std::optional<Flip> FlipQuantized(const Node& node, Slot slot, const Perm& p) {
+  if (RankOf(node.input(1)) < 0) return std::nullopt;
+  const bool blocks = node.attrs().Int("block_size", 0) != 0;
+  return FlipSame(node, slot, p, blocks ? 3 : 1);
+}
+void MoveOptionalAxis(Node& node, const Flip& flip, Builder&) {
+  if (!node.attrs().Has("axis")) return;
+  node.SetAttr("axis", NewAxes({node.attrs().Int("axis")}, flip.out[0])[0]);
+}
+
 X2IR_OP(quantize_linear)
     .In("x")
     .In("y_scale")
@@ -263,6 +275,8 @@ X2IR_OP(quantize_linear)
     .OptAttr("precision", AttrKind::kString)
     .Infer(InferQuantize)
     .Eval(EvalQuantize)
+    .Axes({FlipQuantized, MoveOptionalAxis})
+    .Numbers(NumberUse::kFixed)
     .Doc(
         "x / y_scale, rounded to nearest even, plus y_zero_point, clamped to the quantized type: "
         "output_dtype, else y_zero_point's, else uint8. Scales are one for all, one for each "
@@ -324,6 +338,9 @@ X2IR_OP(dequantize_linear)
     .OptAttr("output_dtype", AttrKind::kString)
     .Infer(InferDequantize)
     .Eval(EvalDequantize)
+    .Axes({FlipQuantized, MoveOptionalAxis})
+    .Numbers(NumberUse::kFixed)
+    .QuantizedUnit()
     .Doc(
         "(x - x_zero_point) * x_scale, computed in float32, as output_dtype, else x_scale's type. "
         "Scales are one for all, one for each index of the axis (rank 1), or one for each "
@@ -362,6 +379,15 @@ absl::Status EvalDynamicQuantize(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+// The scale and the zero point are of the whole tensor.
+std::optional<Flip> FlipDynamicQuantize(const Node& node, Slot slot, const Perm& p) {
+  if (slot.index != 0) return std::nullopt;
+  Flip flip(node);
+  flip.in[0] = p;
+  if (node.output(0)) flip.out[0] = p;
+  return flip;
+}
+
 X2IR_OP(dynamic_quantize_linear)
     .In("x")
     .Out("y")
@@ -369,6 +395,8 @@ X2IR_OP(dynamic_quantize_linear)
     .Out("y_zero_point")
     .Infer(InferDynamicQuantize)
     .Eval(EvalDynamicQuantize)
+    .Axes({FlipDynamicQuantize})
+    .Numbers(NumberUse::kFixed)
     .Doc(
         "x quantized to uint8 by the scale and zero point that its own range, widened to have "
         "zero in it, asks for: y_scale is the range over 255.");

@@ -278,6 +278,8 @@ X2IR_OP(matmul_integer)
     .Out("y")
     .Infer(InferMatMulInteger)
     .Eval(EvalMatMulInteger)
+    .Opaque()
+    .Heavy()
     .Doc(
         "matmul of a - a_zero_point and b - b_zero_point as int32. Zero points are one for all, or "
         "one for each row of a and each column of b.");
@@ -315,6 +317,8 @@ X2IR_OP(qlinear_matmul)
     .Out("y")
     .Infer(InferQLinearMatMul)
     .Eval(EvalQLinearMatMul)
+    .Opaque()
+    .Heavy()
     .Doc(
         "matmul of quantized matrices: of (a - a_zero_point) * a_scale and (b - b_zero_point) * "
         "b_scale, quantized by y_scale and y_zero_point. Scales and zero points are one for all, "
@@ -409,6 +413,8 @@ X2IR_OP(conv_integer)
     .OptAttr("pads", AttrKind::kInts)
     .Infer(InferConvInteger)
     .Eval(EvalConvInteger)
+    .Opaque()
+    .Heavy()
     .Doc(
         "conv of x - x_zero_point and w - w_zero_point as int32; padding counts as zero after "
         "that. w_zero_point is one for all, or one for each output channel.");
@@ -459,6 +465,8 @@ X2IR_OP(qlinear_conv)
     .OptAttr("pads", AttrKind::kInts)
     .Infer(InferQLinearConv)
     .Eval(EvalQLinearConv)
+    .Opaque()
+    .Heavy()
     .Doc(
         "conv of (x - x_zero_point) * x_scale and (w - w_zero_point) * w_scale, plus b, which is "
         "int32 in units of x_scale * w_scale; quantized by y_scale and y_zero_point. w_scale and "

@@ -145,6 +145,7 @@ X2IR_OP(random_uniform)
     .Impure()
     .Infer(InferOfShape)
     .Eval(EvalOfShape<FillUniform>)
+    .Opaque()
     .Doc("Numbers drawn evenly from [low, high), in a tensor of that shape.");
 
 X2IR_OP(random_uniform_like)
@@ -157,6 +158,7 @@ X2IR_OP(random_uniform_like)
     .Impure()
     .Infer(InferLike)
     .Eval(EvalLike<FillUniform>)
+    .Opaque()
     .Doc("Numbers drawn evenly from [low, high), as many as the operand's. dtype absent: its own.");
 
 X2IR_OP(random_normal)
@@ -169,6 +171,7 @@ X2IR_OP(random_normal)
     .Impure()
     .Infer(InferOfShape)
     .Eval(EvalOfShape<FillNormal>)
+    .Opaque()
     .Doc("Numbers of the normal distribution with that mean and standard deviation (scale).");
 
 X2IR_OP(random_normal_like)
@@ -181,6 +184,7 @@ X2IR_OP(random_normal_like)
     .Impure()
     .Infer(InferLike)
     .Eval(EvalLike<FillNormal>)
+    .Opaque()
     .Doc(
         "Numbers of the normal distribution with that mean and standard deviation (scale), as "
         "many as the operand's. dtype absent: its own.");
@@ -216,6 +220,7 @@ X2IR_OP(bernoulli)
     .Impure()
     .Infer(InferBernoulli)
     .Eval(EvalBernoulli)
+    .Opaque()
     .Doc("1 with the probability that the operand's element says, else 0. dtype absent: its own.");
 
 // --- multinomial ----------------------------------------------------------------------------
@@ -281,6 +286,7 @@ X2IR_OP(multinomial)
     .Impure()
     .Infer(InferMultinomial)
     .Eval(EvalMultinomial)
+    .Opaque()
     .Doc(
         "Each row draws sample_size classes; a class's probability is the softmax of the row, "
         "which holds logarithms.");

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -257,7 +258,20 @@ absl::Status EvalReduce(EvalContext& ctx, Reduce kind) {
 
 // --- The ops --------------------------------------------------------------------------------
 
+NumberUse NumbersOf(Reduce kind) {
+  switch (kind) {
+    case Reduce::kMax:
+    case Reduce::kMin: return NumberUse::kCompares;
+    case Reduce::kSum:
+    case Reduce::kProd:
+    case Reduce::kSumSquare: return NumberUse::kWraps;
+    default: return NumberUse::kFloatOnly;
+  }
+}
+
 void Define(OpDef& def, Reduce kind, std::string_view doc) {
+  const bool limits = kind == Reduce::kMax || kind == Reduce::kMin;
+  const bool sums = kind == Reduce::kSum || kind == Reduce::kMean;
   def.In("data")
       .OptIn("axes")
       .Out("reduced")
@@ -265,6 +279,9 @@ void Define(OpDef& def, Reduce kind, std::string_view doc) {
       .Attr("noop_with_empty_axes", 0)
       .Infer([kind](InferContext& ctx) { return InferReduce(ctx, kind); })
       .Eval([kind](EvalContext& ctx) { return EvalReduce(ctx, kind); })
+      .Axes(kReductionAxes)
+      .Numbers(NumbersOf(kind), kFirstOfType, kAllOfType, limits ? MayReduceNothing : nullptr)
+      .Rows(sums ? RowUse::kReduce : RowUse::kNone)
       .Doc(StrCat(doc,
                   " over axes (none or left out: all of them, or with "
                   "noop_with_empty_axes each element alone)."));

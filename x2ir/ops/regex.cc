@@ -47,6 +47,8 @@ X2IR_OP(regex_full_match)
     .ReqAttr("pattern", AttrKind::kString)
     .Infer(InferFullMatch)
     .Eval(EvalFullMatch)
+    .Opaque()
+    .Heavy()
     .Doc("Whether each string matches the pattern from end to end; the syntax is RE2's.");
 
 // --- regex_replace --------------------------------------------------------------------------
@@ -96,6 +98,8 @@ X2IR_OP(regex_replace)
     .ReqAttr("rewrite", AttrKind::kString)
     .Infer(InferReplace)
     .Eval(EvalReplace)
+    .Opaque()
+    .Heavy()
     .Doc(
         "Each string with all matches of the pattern (or the first one) replaced by the rewrite, "
         "in which \\1 is what group 1 matched; the syntax is RE2's.");

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_join.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -473,6 +474,41 @@ absl::Status EvalResize(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+std::optional<Flip> FlipResize(const Node& node, Slot slot, const Perm& p) {
+  auto flip = FlipSame(node, slot, p, 1);
+  if (!flip) return std::nullopt;
+  if (node.attrs().Has("axes")) {
+    if (!AxisMask(node.attrs().Ints("axes"), static_cast<int64_t>(p.size()))) return std::nullopt;
+    return flip;
+  }
+  for (size_t i = 1; i < 4; ++i) {
+    const Value* numbers = node.input(i);
+    if (!numbers) continue;
+    // One for each axis (roi: two), or none at all, which says as much as an operand left out.
+    if (RankOf(numbers) != 1 || !(*numbers->shape())[0].is_static()) return std::nullopt;
+    const int64_t count = (*numbers->shape())[0].value();
+    const int64_t all = static_cast<int64_t>(p.size()) * (i == 1 ? 2 : 1);
+    if (count != 0 && count != all) return std::nullopt;
+    flip->cost += CostOfOrdering(node.input(i));
+  }
+  return flip;
+}
+bool HasElements(const Value* value) { return value && (*value->shape())[0] != Dim(0); }
+void MoveScales(Node& node, const Flip& flip, Builder& b) {
+  const Perm& p = flip.in[0];
+  if (node.attrs().Has("axes")) {
+    // The numbers stand in the order of the list, which stays.
+    node.SetAttr("axes", NewAxes(node.attrs().Ints("axes"), p));
+    return;
+  }
+  std::vector<int64_t> roi = p;
+  for (int64_t axis : p) roi.push_back(axis + static_cast<int64_t>(p.size()));
+  if (HasElements(node.input(1))) SetOperand(node, 1, Reordered(b, node.input(1), roi));
+  for (size_t i = 2; i < 4; ++i) {
+    if (HasElements(node.input(i))) SetOperand(node, i, Reordered(b, node.input(i), p));
+  }
+}
+
 X2IR_OP(resize)
     .In("x")
     .OptIn("roi")
@@ -490,6 +526,9 @@ X2IR_OP(resize)
     .Attr("nearest_mode", "round_prefer_floor")
     .Infer(InferResize)
     .Eval(EvalResize)
+    .Axes({FlipResize, MoveScales})
+    .Numbers(NumberUse::kFloatOnly, kFirstOfType)
+    .Heavy()
     .Doc(
         "Resamples the axes (all, unless `axes` names some) by scales or to sizes; roi serves "
         "tf_crop_and_resize alone. Coordinates are computed in float32.");

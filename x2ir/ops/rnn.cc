@@ -388,6 +388,8 @@ X2IR_OP(rnn)
     .With(RecurrentResultsAndAttrs)
     .Infer(InferRnn)
     .Eval(EvalRnn)
+    .Opaque()
+    .Heavy()
     .Doc(
         "h = f(x w' + h r' + b) over a sequence. x is [length, batch, features], with "
         "batch_first [batch, length, features]; activations are listed for each direction.");
@@ -397,6 +399,8 @@ X2IR_OP(gru)
     .Attr("linear_before_reset", 0)
     .Infer(InferGru)
     .Eval(EvalGru)
+    .Opaque()
+    .Heavy()
     .Doc(
         "Gated recurrent unit over a sequence; gates in the order update, reset, hidden. "
         "Operands and results as rnn's.");
@@ -409,6 +413,8 @@ X2IR_OP(lstm)
     .Attr("input_forget", 0)
     .Infer(InferLstm)
     .Eval(EvalLstm)
+    .Opaque()
+    .Heavy()
     .Doc(
         "Long short-term memory over a sequence; gates in the order input, output, forget, "
         "cell, peepholes p in the order input, output, forget. Otherwise as rnn.");

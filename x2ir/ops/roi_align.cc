@@ -193,6 +193,8 @@ X2IR_OP(roi_align)
     .Attr("spatial_scale", 1.0f)
     .Infer(InferRoiAlign)
     .Eval(EvalRoiAlign)
+    .Opaque()
+    .Heavy()
     .Doc(
         "Each region (x1, y1, x2, y2) of x, channels first, cut into bins; the mean of each, or "
         "its largest number, over samples that are interpolated between pixels.");

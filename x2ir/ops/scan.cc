@@ -163,6 +163,7 @@ X2IR_OP(scan)
     .ReqAttr("scan_output_directions", AttrKind::kInts)
     .Infer(InferScan)
     .Eval(EvalScan)
+    .Opaque()
     .Doc(
         "Runs body (state..., slices...) -> (state..., outputs...) once for each slice of the "
         "last num_scan_inputs operands along their axes, from the end where the direction is 1. "

@@ -134,6 +134,9 @@ absl::Status EvalScatterElements(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+// Updates that are combined with what is there are computed with.
+bool IsArithmetic(const Node& node) { return node.attrs().String("reduction") != "none"; }
+
 X2IR_OP(scatter_elements)
     .In("data")
     .In("indices")
@@ -143,6 +146,8 @@ X2IR_OP(scatter_elements)
     .Attr("reduction", "none")
     .Infer(InferScatterElements)
     .Eval(EvalScatterElements)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kMoves, 0b101, kAllOfType, IsArithmetic)
     .Doc(
         "The operand with single elements replaced by updates (or combined with them: add, mul, "
         "min, max), at the position of the index, except along the axis, where it is the index.");
@@ -220,6 +225,8 @@ X2IR_OP(scatter_nd)
     .Attr("reduction", "none")
     .Infer(InferScatterNd)
     .Eval(EvalScatterNd)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kMoves, 0b101, kAllOfType, IsArithmetic)
     .Doc(
         "The operand with slices replaced by updates (or combined with them: add, mul, min, max) "
         "at index tuples, which stand along the last axis of indices.");

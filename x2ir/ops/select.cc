@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -70,6 +71,9 @@ X2IR_OP(non_zero)
     .Out("y")
     .Infer(InferNonZero)
     .Eval(EvalNonZero)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kCompares, kFirstOfType, kNoneOfType)
+    .BoundedResults()
     .Doc(
         "The positions of the elements that are not zero, in row-major order: one row for each "
         "axis, one column for each element.");
@@ -135,6 +139,11 @@ absl::Status EvalCompress(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+std::optional<Flip> FlipCompress(const Node& node, Slot slot, const Perm& p) {
+  if (!node.attrs().Has("axis")) return std::nullopt;  // of all elements in their order
+  return FlipSame(node, slot, p, 1);
+}
+
 X2IR_OP(compress)
     .In("input")
     .In("condition")
@@ -142,6 +151,9 @@ X2IR_OP(compress)
     .OptAttr("axis", AttrKind::kInt)
     .Infer(InferCompress)
     .Eval(EvalCompress)
+    .Axes({FlipCompress, MoveAxisAttr})
+    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .BoundedResults()
     .Doc(
         "The slices of an axis for which condition is true; without axis, the elements of the "
         "flattened operand.");
@@ -273,6 +285,9 @@ X2IR_OP(unique)
     .OptAttr("axis", AttrKind::kInt)
     .Infer(InferUnique)
     .Eval(EvalUnique)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kCompares, kFirstOfType, kFirstOfType)
+    .BoundedResults()
     .Doc(
         "The different slices along an axis (absent: elements of the flattened operand), sorted "
         "or in order of first occurrence; where each first stands, which one each slice is, and "
@@ -367,6 +382,8 @@ X2IR_OP(top_k)
     .Attr("sorted", 1)
     .Infer(InferTopK)
     .Eval(EvalTopK)
+    .Axes(kAlongAxis)
+    .Numbers(NumberUse::kCompares, kFirstOfType, kFirstOfType)
     .Doc(
         "The k largest (or smallest) elements along an axis and where they stand; of equal ones "
         "the first. sorted 0 allows any order among them. A NaN is larger than every number.");

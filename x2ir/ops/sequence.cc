@@ -68,6 +68,7 @@ X2IR_OP(sequence_empty)
     .Attr("dtype", "float32")
     .Infer(InferEmpty)
     .Eval(EvalEmpty)
+    .Opaque()
     .Doc("A sequence without elements, whose tensors would be of dtype.");
 
 absl::Status InferConstruct(InferContext& ctx) {
@@ -100,6 +101,7 @@ X2IR_OP(sequence_construct)
     .Out("output_sequence")
     .Infer(InferConstruct)
     .Eval(EvalConstruct)
+    .Opaque()
     .Doc("The sequence of the operands, which are of one element type.");
 
 // --- sequence_at, sequence_insert, sequence_erase, sequence_length --------------------------
@@ -135,6 +137,7 @@ X2IR_OP(sequence_at)
     .AnyKind()
     .Infer(InferAt)
     .Eval(EvalAt)
+    .Opaque()
     .Doc("The element at a position, which may count from the end.");
 
 absl::Status InferInsert(InferContext& ctx) {
@@ -172,6 +175,7 @@ X2IR_OP(sequence_insert)
     .AnyKind()
     .Infer(InferInsert)
     .Eval(EvalInsert)
+    .Opaque()
     .Doc("The sequence with a tensor before a position; at the end without one.");
 
 absl::Status InferErase(InferContext& ctx) {
@@ -201,6 +205,7 @@ X2IR_OP(sequence_erase)
     .AnyKind()
     .Infer(InferErase)
     .Eval(EvalErase)
+    .Opaque()
     .Doc("The sequence without the element at a position; without its last one by default.");
 
 absl::Status InferLength(InferContext& ctx) {
@@ -221,6 +226,7 @@ X2IR_OP(sequence_length)
     .AnyKind()
     .Infer(InferLength)
     .Eval(EvalLength)
+    .Opaque()
     .Doc("How many elements a sequence has, int64.");
 
 // --- concat_from_sequence -------------------------------------------------------------------
@@ -271,6 +277,7 @@ X2IR_OP(concat_from_sequence)
     .AnyKind()
     .Infer(InferConcatFrom)
     .Eval(EvalConcatFrom)
+    .Opaque()
     .Doc("The elements one after the other along an axis, with new_axis along a new one.");
 
 // --- split_to_sequence ----------------------------------------------------------------------
@@ -350,6 +357,7 @@ X2IR_OP(split_to_sequence)
     .Attr("keepdims", 1)
     .Infer(InferSplitTo)
     .Eval(EvalSplitTo)
+    .Opaque()
     .Doc(
         "Parts of a tensor along an axis: of the sizes in split, or all of its one size but for "
         "the last; without split of size 1, and without that axis unless keepdims.");

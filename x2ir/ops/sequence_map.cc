@@ -63,6 +63,7 @@ X2IR_OP(sequence_map)
     .AnyKind()
     .Infer(InferSequenceMap)
     .Eval(EvalSequenceMap)
+    .Opaque()
     .Doc(
         "Runs body once for each element of the sequences, which are of one length, and gives the "
         "sequences of what it gives. A tensor is the same in every run.");

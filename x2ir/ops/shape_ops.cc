@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -42,6 +43,61 @@ absl::Status EvalShapeOp(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+std::optional<Flip> FlipOperand(const Node& node, Slot slot, const Perm& p) {
+  if (slot.output || RankOf(node.input(0)) != static_cast<int64_t>(p.size())) return std::nullopt;
+  Flip flip(node);
+  flip.in[0] = p;
+  return flip;
+}
+
+// Where the sizes that were asked for stand now.
+std::vector<int64_t> AskedSizes(const Node& node, const Perm& p) {
+  const int64_t rank = static_cast<int64_t>(p.size());
+  const auto clamp = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
+  std::vector<int64_t> places;
+  for (int64_t i = clamp(node.attrs().Int("start")); i < clamp(node.attrs().Int("end", rank));
+       ++i) {
+    places.push_back(NewAxis(p, i));
+  }
+  return places;
+}
+bool InARow(const std::vector<int64_t>& places) {
+  for (size_t i = 1; i < places.size(); ++i) {
+    if (places[i] != places[i - 1] + 1) return false;
+  }
+  return !places.empty();
+}
+std::optional<Flip> FlipShape(const Node& node, Slot slot, const Perm& p) {
+  auto flip = FlipOperand(node, slot, p);
+  if (flip && !InARow(AskedSizes(node, p))) flip->cost = 1;
+  return flip;
+}
+void MoveAsked(Node& node, const Flip& flip, Builder&) {
+  const std::vector<int64_t> places = AskedSizes(node, flip.in[0]);
+  if (InARow(places)) {
+    node.SetAttr("start", places.front());
+    node.SetAttr("end", places.back() + 1);
+    return;
+  }
+  Graph& graph = *node.graph();
+  Value* sizes = node.output(0);
+  Builder after(graph, node.next());
+  Value* indices = after.Ints(places, StrCat(sizes->name(), "_order"));
+  Node* gather =
+      graph.InsertNode(node.next(), kIrDialect, "gather", std::vector<Value*>{nullptr, indices});
+  gather->SetAttr("axis", 0);
+  Value* asked = graph.AddNodeOutput(gather, "", sizes->type());
+  if (sizes->elements()) asked->set_elements(*sizes->elements());
+  graph.ReplaceAllUsesKeepingOutputNames(sizes, asked);
+  graph.NameValues(gather, StrCat(sizes->name(), "_order"));
+  graph.NameValues(&node, StrCat(asked->name(), "_shape"));
+  gather->SetInput(0, sizes);
+  node.SetAttr("start", 0);
+  node.EraseAttr("end");
+  sizes->clear_elements();
+  sizes->set_type(Type::Tensor(DType::kInt64, Shape{Dim(static_cast<int64_t>(flip.in[0].size()))}));
+}
+
 X2IR_OP(shape)
     .In("data")
     .Out("shape")
@@ -49,6 +105,8 @@ X2IR_OP(shape)
     .OptAttr("end", AttrKind::kInt)
     .Infer(InferShapeOp)
     .Eval(EvalShapeOp)
+    .Axes({FlipShape, MoveAsked})
+    .Numbers(NumberUse::kMoves, kFirstOfType, kNoneOfType)
     .Doc(
         "The sizes of the axes start to end (excluded; absent: all), clamped to the rank. "
         "Negative numbers count from the end.");
@@ -67,6 +125,8 @@ X2IR_OP(size)
       ctx.Set(0, Tensor::Scalar<int64_t>(ctx.input(0).num_elements()));
       return absl::OkStatus();
     })
+    .Axes({FlipOperand})
+    .Numbers(NumberUse::kMoves, kFirstOfType, kNoneOfType)
     .Doc("The number of elements.");
 
 // --- reshape --------------------------------------------------------------------------------
@@ -196,6 +256,9 @@ X2IR_OP(reshape)
     .Attr("allowzero", 0)
     .Infer(InferReshape)
     .Eval(EvalReshape)
+    .Axes(kReshapeAxes)
+    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Moves(MoveUse::kAll)
     .Doc(
         "The same elements in another shape. One size may be -1: what the others leave. Size 0 "
         "copies the operand's size at that axis, unless allowzero.");
@@ -238,6 +301,9 @@ X2IR_OP(flatten)
     .Attr("axis", 1)
     .Infer(InferFlatten)
     .Eval(EvalFlatten)
+    .Axes(kReshapeAxes)
+    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Moves(MoveUse::kAll)
     .Doc("A matrix: the axes before `axis` are its rows, the rest its columns.");
 
 // --- squeeze, unsqueeze ---------------------------------------------------------------------
@@ -301,12 +367,44 @@ absl::Status EvalSqueeze(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+std::optional<std::vector<bool>> SqueezedAxes(const Node& node) {
+  const int64_t rank = RankOf(node.input(0));
+  if (rank < 0) return std::nullopt;
+  if (!node.input(1)) {
+    std::vector<bool> ones;
+    for (const Dim& d : *node.input(0)->shape()) {
+      if (!d.is_static()) return std::nullopt;
+      ones.push_back(d == Dim(1));
+    }
+    return ones;
+  }
+  const auto axes = KnownInts(node.input(1));
+  return axes ? AxisMask(*axes, rank) : std::nullopt;
+}
+std::optional<Flip> FlipSqueeze(const Node& node, Slot slot, const Perm& p) {
+  if (!slot.output && slot.index != 0) return std::nullopt;
+  const auto squeezed = SqueezedAxes(node);
+  return squeezed ? FlipDropping(node, slot, p, *squeezed) : std::nullopt;
+}
+void MoveSqueezed(Node& node, const Flip& flip, Builder& b) {
+  const std::vector<bool> squeezed = *SqueezedAxes(node);
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < squeezed.size(); ++i) {
+    const int64_t old = flip.in[0].empty() ? static_cast<int64_t>(i) : flip.in[0][i];
+    if (squeezed[old]) axes.push_back(static_cast<int64_t>(i));
+  }
+  SetOperand(node, 1, b.Ints(axes, "axes"));
+}
+
 X2IR_OP(squeeze)
     .In("data")
     .OptIn("axes")
     .Out("squeezed")
     .Infer(InferSqueeze)
     .Eval(EvalSqueeze)
+    .Axes({FlipSqueeze, MoveSqueezed})
+    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Moves(MoveUse::kAll)
     .Doc("Drops the given axes, which must have size 1; without axes, every axis of size 1.");
 
 absl::Status InferUnsqueeze(InferContext& ctx) {
@@ -349,12 +447,35 @@ absl::Status EvalUnsqueeze(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+// squeeze with operand and result exchanged.
+std::optional<Flip> FlipUnsqueeze(const Node& node, Slot slot, const Perm& p) {
+  if (!slot.output && slot.index != 0) return std::nullopt;
+  const int64_t rank = RankOf(node.output(0));
+  const auto axes = KnownInts(node.input(1));
+  if (!axes || rank < 0 || RankOf(node.input(0)) < 0) return std::nullopt;
+  const auto added = AxisMask(*axes, rank);
+  if (!added) return std::nullopt;
+  Flip flip(node);
+  flip.in[0] = slot.output ? WithoutAxes(p, *added) : p;
+  flip.out[0] = slot.output ? p : WithAxes(p, *added);
+  return flip;
+}
+void MoveAdded(Node& node, const Flip& flip, Builder& b) {
+  if (flip.out[0].empty()) return;
+  std::vector<int64_t> axes = NewAxes(*KnownInts(node.input(1)), flip.out[0]);
+  std::sort(axes.begin(), axes.end());
+  SetOperand(node, 1, b.Ints(axes, "axes"));
+}
+
 X2IR_OP(unsqueeze)
     .In("data")
     .In("axes")
     .Out("expanded")
     .Infer(InferUnsqueeze)
     .Eval(EvalUnsqueeze)
+    .Axes({FlipUnsqueeze, MoveAdded})
+    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Moves(MoveUse::kAll)
     .Doc("Inserts axes of size 1; `axes` says where they stand in the result.");
 
 }  // namespace

@@ -50,6 +50,13 @@ void KeepElements(InferContext& ctx, const Shape& result) {
   if (auto elements = ctx.Elements(0)) ctx.SetElements(0, *std::move(elements));
 }
 
+bool MayReduceNothing(const Node& node) {
+  if (!node.input(0) || IsFloating(node.input(0)->dtype())) return false;
+  const Shape* shape = node.input(0)->shape();
+  const auto dims = shape ? shape->Static() : std::nullopt;
+  return !dims || std::find(dims->begin(), dims->end(), 0) != dims->end();
+}
+
 absl::Status ExpectInteger(const InferContext& ctx, size_t i, std::string_view name) {
   const DType dtype = ctx.dtype(i);
   if (dtype == DType::kUndefined || IsInteger(dtype)) return absl::OkStatus();

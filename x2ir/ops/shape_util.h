@@ -32,6 +32,9 @@ absl::StatusOr<int64_t> LengthOf(const InferContext& ctx, size_t i);
 Dim ElementOf(const InferContext& ctx, size_t i);
 // Elements of operand 0 are those of output 0 (the data only changes its rank), if they fit.
 void KeepElements(InferContext& ctx, const Shape& result);
+// Whether operand 0 is of integers and may be without elements: what is largest or smallest of
+// nothing is the type's own limit, which no other type has. (An exception of a NumberRule.)
+bool MayReduceNothing(const Node& node);
 // InvalidArgument when the operand is known to be no integer tensor.
 absl::Status ExpectInteger(const InferContext& ctx, size_t i, std::string_view name);
 

@@ -197,6 +197,8 @@ X2IR_OP(dft)
     .Attr("onesided", 0)
     .Infer(InferDft)
     .Eval(EvalDft)
+    .Opaque()
+    .Heavy()
     .Doc(
         "The discrete Fourier transform along an axis (the last but one unless said); the last "
         "axis holds real and imaginary parts. One-sided: half the spectrum of a real signal.");
@@ -302,6 +304,8 @@ X2IR_OP(stft)
     .Attr("onesided", 1)
     .Infer(InferStft)
     .Eval(EvalStft)
+    .Opaque()
+    .Heavy()
     .Doc(
         "The Fourier transform of each frame of a signal [batch, length, parts], times the window; "
         "a frame starts frame_step after the one before it.");
@@ -359,6 +363,7 @@ X2IR_OP(hann_window)
     .Attr("periodic", 1)
     .Infer(InferWindow)
     .Eval(CosineWindow(0.5, 0.5, 0))
+    .Opaque()
     .Doc("The Hann window of that size, 1/2 - 1/2 cos(t).");
 
 X2IR_OP(hamming_window)
@@ -368,6 +373,7 @@ X2IR_OP(hamming_window)
     .Attr("periodic", 1)
     .Infer(InferWindow)
     .Eval(CosineWindow(25.0 / 46, 21.0 / 46, 0))
+    .Opaque()
     .Doc("The Hamming window of that size, 25/46 - 21/46 cos(t).");
 
 X2IR_OP(blackman_window)
@@ -377,6 +383,7 @@ X2IR_OP(blackman_window)
     .Attr("periodic", 1)
     .Infer(InferWindow)
     .Eval(CosineWindow(0.42, 0.5, 0.08))
+    .Opaque()
     .Doc("The Blackman window of that size, 0.42 - 0.5 cos(t) + 0.08 cos(2t).");
 
 absl::Status InferMel(InferContext& ctx) {
@@ -456,6 +463,7 @@ X2IR_OP(mel_weight_matrix)
     .Attr("dtype", "float32")
     .Infer(InferMel)
     .Eval(EvalMel)
+    .Opaque()
     .Doc(
         "The matrix that takes the one-sided spectrum of a signal to mel bins: triangles, one a "
         "column, between edges that are even on the mel scale.");

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -161,6 +162,23 @@ absl::Status EvalSlice(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+std::optional<std::vector<int64_t>> SlicedAxes(const Node& node) {
+  if (node.input(3)) return KnownInts(node.input(3));
+  const Value* starts = node.input(1);
+  if (RankOf(starts) != 1 || !(*starts->shape())[0].is_static()) return std::nullopt;
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < (*starts->shape())[0].value(); ++i) axes.push_back(i);
+  return axes;
+}
+std::optional<Flip> FlipSlice(const Node& node, Slot slot, const Perm& p) {
+  const auto axes = SlicedAxes(node);
+  if (!axes || !AxisMask(*axes, static_cast<int64_t>(p.size()))) return std::nullopt;
+  return FlipSame(node, slot, p, 1);
+}
+void MoveSliced(Node& node, const Flip& flip, Builder& b) {
+  SetOperand(node, 3, b.Ints(NewAxes(*SlicedAxes(node), flip.in[0]), "axes"));
+}
+
 X2IR_OP(slice)
     .In("data")
     .In("starts")
@@ -170,6 +188,9 @@ X2IR_OP(slice)
     .Out("output")
     .Infer(InferSlice)
     .Eval(EvalSlice)
+    .Axes({FlipSlice, MoveSliced})
+    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Moves(MoveUse::kSome)
     .Doc(
         "The elements from starts to ends (excluded) by steps along the given axes (left out: "
         "the first ones). Negative bounds count from the end; bounds are clamped.");

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/elementwise_util.h"
 #include "x2ir/ops/op.h"
 
@@ -98,6 +99,9 @@ X2IR_OP(softmax)
     .Attr("axis", -1)
     .Infer(InferAlongAxis)
     .Eval(AlongAxis(Softmax()))
+    .Axes(kAlongAxis)
+    .Numbers(NumberUse::kFloatOnly)
+    .Rows(RowUse::kLastAxis)
     .Doc("exp(x) divided by the sum of exp(x) along the axis.");
 
 X2IR_OP(log_softmax)
@@ -106,6 +110,8 @@ X2IR_OP(log_softmax)
     .Attr("axis", -1)
     .Infer(InferAlongAxis)
     .Eval(AlongAxis(LogSoftmax()))
+    .Axes(kAlongAxis)
+    .Numbers(NumberUse::kFloatOnly)
     .Doc("The logarithm of softmax along the axis.");
 
 X2IR_OP(hardmax)
@@ -114,6 +120,8 @@ X2IR_OP(hardmax)
     .Attr("axis", -1)
     .Infer(InferAlongAxis)
     .Eval(AlongAxis(Hardmax()))
+    .Axes(kAlongAxis)
+    .Numbers(NumberUse::kFloatOnly)
     .Doc("1 where the first largest element along the axis is, else 0.");
 
 }  // namespace x2ir

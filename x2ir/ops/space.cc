@@ -94,6 +94,9 @@ X2IR_OP(depth_to_space)
     .Attr("mode", "DCR")
     .Infer(InferDepthToSpace)
     .Eval(EvalDepthToSpace)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Moves(MoveUse::kAll)
     .Doc(
         "Channels become blocks of space. DCR: the block's place is the outer part of the channel "
         "number; CRD: the inner part.");
@@ -105,6 +108,9 @@ X2IR_OP(space_to_depth)
     .ReqAttr("blocksize", AttrKind::kInt)
     .Infer(InferSpaceToDepth)
     .Eval(EvalSpaceToDepth)
+    .Axes(kAxesStay)
+    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Moves(MoveUse::kAll)
     .Doc(
         "Blocks of space become channels, the block's place the outer part of the channel number.");
 

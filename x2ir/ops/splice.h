@@ -1,4 +1,4 @@
-// Putting what a rewrite made in the place of the node that it stands for.
+// Replacing a node by what a rewrite made for it.
 #ifndef X2IR_OPS_SPLICE_H_
 #define X2IR_OPS_SPLICE_H_
 
@@ -24,14 +24,14 @@ class NodeNames {
   std::optional<StringSet> names_;
 };
 
-// `results` (what `b` made, or older values) take the place of the node's outputs and keep their
-// names and annotations; new nodes and values get names made from the node's; the node goes, and
-// constants that only it used. Entries of `results` for outputs that the node leaves out are not
-// looked at.
+// Replaces the node's outputs by `results` (values that `b` made, or older ones), which get their
+// names and annotations. New nodes and values get names that are derived from the node's. Erases
+// the node, and the constants that only it used. Entries of `results` for outputs that the node
+// leaves out are ignored.
 void Splice(Node* node, const Values& results, const Builder& b, NodeNames& names);
 
-// All uses of a value become uses of an older one that is the same in every run. Outputs of the
-// graph keep their names and what they declare; the older value is known to be of both types.
+// Replaces all uses of a value by an older value that is equal to it in every run. Outputs of the
+// graph keep their names and declared types; the older value gets what is known of either type.
 void ReplaceUsesByOlder(Graph& graph, Value* from, Value* to);
 
 // Erases a node that nobody uses any more (CHECK), and the constants that only it used.

@@ -201,6 +201,7 @@ X2IR_OP(string_hash)
     .Attr("method", "farm")
     .Infer(InferHash)
     .Eval(EvalHash)
+    .Opaque()
     .Doc(
         "A number in [0, buckets) for each string: its hash by FarmHash (farm), or by SipHash-2-4 "
         "with a key of two numbers (sip), modulo buckets.");

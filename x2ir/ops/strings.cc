@@ -53,6 +53,7 @@ X2IR_OP(string_concat)
     .Out("z")
     .Infer(InferStringConcat)
     .Eval(EvalStringConcat)
+    .Elementwise(NumberUse::kFixed)
     .Doc("x with y behind it, element by element, broadcast together.");
 
 // --- string_split ---------------------------------------------------------------------------
@@ -149,6 +150,8 @@ X2IR_OP(string_split)
     .Attr("maxsplit", -1)
     .Infer(InferStringSplit)
     .Eval(EvalStringSplit)
+    .Opaque()
+    .Heavy()
     .Doc(
         "The parts of each string along a new last axis, filled up with empty strings, and their "
         "numbers. An empty delimiter is any run of white space; at most maxsplit splits unless "
@@ -225,6 +228,7 @@ X2IR_OP(string_normalizer)
     .Attr("stopwords", Attribute::Strings{})
     .Infer(InferStringNormalizer)
     .Eval(EvalStringNormalizer)
+    .Opaque()
     .Doc(
         "The strings of a row that are no stopwords, in lower or upper case if asked for; one "
         "empty string when none is left.");
@@ -366,6 +370,8 @@ X2IR_OP(tf_idf_vectorizer)
     .OptAttr("weights", AttrKind::kFloats)
     .Infer(InferTfIdf)
     .Eval(EvalTfIdf)
+    .Opaque()
+    .Heavy()
     .Doc(
         "How often each n-gram of the pool occurs in a row, its items up to max_skip_count apart: "
         "the count (TF), the weight where it occurs at all (IDF), or both multiplied (TFIDF).");

@@ -18,7 +18,7 @@
 #include "x2ir/graph_wrapper/dtype.h"
 #include "x2ir/graph_wrapper/symbol.h"
 
-namespace x2ir {
+namespace X2IR_API x2ir {
 
 // A statement about a target; it holds there or it does not. In each the target has an op of its
 // own for the IR op, so that no lowering and no cast is needed.

@@ -99,6 +99,7 @@ X2IR_OP(string_map)
     .ReqAttr("function", AttrKind::kString)
     .Infer(InferMap)
     .Eval(EvalMap)
+    .Opaque()
     .Doc(
         "A function of each string: ascii_lower and ascii_upper (other bytes stay), lower and "
         "upper (beyond ASCII as the locale has it), decode_base64, encode_base64 and "
@@ -139,6 +140,7 @@ X2IR_OP(string_length)
     .Attr("unit", "BYTE")
     .Infer(InferStringLength)
     .Eval(EvalStringLength)
+    .Opaque()
     .Doc("How many bytes, or characters of UTF-8 (UTF8_CHAR), each string has.");
 
 // --- substring ------------------------------------------------------------------------------
@@ -199,6 +201,7 @@ X2IR_OP(substring)
     .Attr("unit", "BYTE")
     .Infer(InferSubstring)
     .Eval(EvalSubstring)
+    .Opaque()
     .Doc(
         "Up to length bytes, or characters of UTF-8 (UTF8_CHAR), of each string from start on, "
         "which counts from the end where it is negative; all the rest where length is. Broadcast "
@@ -250,6 +253,7 @@ X2IR_OP(string_join)
     .Attr("separator", "")
     .Infer(InferJoin)
     .Eval(EvalJoin)
+    .Opaque()
     .Doc("The strings along an axis as one, the separator between them; the axis goes.");
 
 // --- format_number --------------------------------------------------------------------------
@@ -338,6 +342,7 @@ X2IR_OP(format_number)
     .Attr("width", -1)
     .Infer(InferFormat)
     .Eval(EvalFormat)
+    .Opaque()
     .Doc(
         "Numbers as text, as C's printf writes them: fixed is %f, scientific %e, shortest %g; "
         "integers are %d whatever the notation. Negative widths and precisions are left out.");

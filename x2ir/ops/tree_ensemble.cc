@@ -193,6 +193,8 @@ X2IR_OP(tree_ensemble)
     .ReqAttr("tree_roots", AttrKind::kInts)
     .Infer(InferEnsemble)
     .Eval(EvalEnsemble)
+    .Opaque()
+    .Heavy()
     .Doc(
         "Decision trees: inner nodes and leaves in two lists, by position. A node's children are "
         "leaves where its leafs flags say so; sets of BRANCH_MEMBER nodes end with a NaN each.");
@@ -248,6 +250,8 @@ X2IR_OP(tree_ensemble_regressor)
     .OptAttr("target_weights", AttrKind::kTensor)
     .Infer(InferRegressor)
     .Eval(EvalRegressor)
+    .Opaque()
+    .Heavy()
     .Doc(
         "Decision trees whose leaves vote for targets: nodes by tree and id, a tree's first node "
         "its root. Votes are aggregated, base_values added, the transform applied; float32.");
@@ -429,6 +433,8 @@ X2IR_OP(tree_ensemble_classifier)
     .Attr("post_transform", "NONE")
     .Infer(InferClassifier)
     .Eval(EvalClassifier)
+    .Opaque()
+    .Heavy()
     .Doc(
         "Decision trees whose leaves vote for classes: the label of the class with the highest sum "
         "of votes, and the transformed sums. Nodes and base_values as for the regressor.");

@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "x2ir/ops/axes.h"
 #include "x2ir/ops/elementwise_util.h"
 #include "x2ir/ops/op.h"
 
@@ -133,6 +134,8 @@ X2IR_OP(identity)
     .AnyKind()
     .Infer(SameAsFirst)
     .Eval(EvalIdentity)
+    .Axes(kElementwiseAxes)
+    .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc("The operand itself.");
 
 X2IR_OP(abs)
@@ -140,6 +143,8 @@ X2IR_OP(abs)
     .Out("y")
     .Infer(InferAbs)
     .Eval(RealMap([](auto x) { return Absolute(x); }))
+    .Elementwise(NumberUse::kComputes)
+    .Rows(RowUse::kElementwise)
     .Doc("Absolute value. The least signed integer stays itself.");
 
 X2IR_OP(neg)
@@ -147,6 +152,8 @@ X2IR_OP(neg)
     .Out("y")
     .Infer(InferNeg)
     .Eval(RealMap([](auto x) { return Negate(x); }))
+    .Elementwise(NumberUse::kWraps)
+    .Rows(RowUse::kElementwise)
     .Doc("-x. Integers wrap.");
 
 X2IR_OP(sign)
@@ -154,6 +161,7 @@ X2IR_OP(sign)
     .Out("y")
     .Infer(SameTypeAsFirst)
     .Eval(RealMap([](auto x) { return Sign(x); }))
+    .Elementwise(NumberUse::kCompares)
     .Doc("-1, 0 or 1; NaN for NaN.");
 
 X2IR_OP(erf)
@@ -161,6 +169,8 @@ X2IR_OP(erf)
     .Out("y")
     .Infer(SameTypeAsFirst)
     .Eval(RealMap([](auto x) { return static_cast<decltype(x)>(std::erf(x)); }))
+    .Elementwise(NumberUse::kFloatOnly)
+    .Rows(RowUse::kElementwise)
     .Doc("The error function; of integers rounded towards zero.");
 
 // X2IR_FLOAT_FUNCTION(op, expression of x, doc): a function of floats.
@@ -173,6 +183,7 @@ X2IR_OP(erf)
         using T = decltype(x);                   \
         return static_cast<T>(expression);       \
       }))                                        \
+      .Elementwise(NumberUse::kFloatOnly)        \
       .Doc(doc)
 
 X2IR_FLOAT_FUNCTION(acos, std::acos(x), "Inverse cosine.");
@@ -184,27 +195,42 @@ X2IR_FLOAT_FUNCTION(atanh, std::atanh(x), "Inverse hyperbolic tangent.");
 X2IR_FLOAT_FUNCTION(ceil, std::ceil(x), "The least integer that is not less than x.");
 X2IR_FLOAT_FUNCTION(cos, std::cos(x), "Cosine.");
 X2IR_FLOAT_FUNCTION(cosh, std::cosh(x), "Hyperbolic cosine.");
-X2IR_FLOAT_FUNCTION(exp, std::exp(x), "e to the power of x.");
+X2IR_FLOAT_FUNCTION(exp, std::exp(x), "e to the power of x.").Rows(RowUse::kElementwise);
 X2IR_FLOAT_FUNCTION(floor, std::floor(x), "The greatest integer that is not greater than x.");
-X2IR_FLOAT_FUNCTION(log, std::log(x), "Natural logarithm.");
-X2IR_FLOAT_FUNCTION(reciprocal, T{1} / x, "1 / x.");
+X2IR_FLOAT_FUNCTION(log, std::log(x), "Natural logarithm.").Rows(RowUse::kElementwise);
+X2IR_FLOAT_FUNCTION(reciprocal, T{1} / x, "1 / x.").Rows(RowUse::kElementwise);
 X2IR_FLOAT_FUNCTION(round, std::nearbyint(x), "The nearest integer; halves go to the even one.");
 X2IR_FLOAT_FUNCTION(sin, std::sin(x), "Sine.");
 X2IR_FLOAT_FUNCTION(sinh, std::sinh(x), "Hyperbolic sine.");
-X2IR_FLOAT_FUNCTION(sqrt, std::sqrt(x), "Square root; NaN for negative numbers.");
+X2IR_FLOAT_FUNCTION(sqrt, std::sqrt(x), "Square root; NaN for negative numbers.")
+    .Rows(RowUse::kElementwise);
 X2IR_FLOAT_FUNCTION(tan, std::tan(x), "Tangent.");
-X2IR_FLOAT_FUNCTION(tanh, std::tanh(x), "Hyperbolic tangent.");
+X2IR_FLOAT_FUNCTION(tanh, std::tanh(x), "Hyperbolic tangent.").Rows(RowUse::kElementwise);
 
-X2IR_OP(not ).In("x").Out("y").Infer(InferNot).Eval(EvalNot).Doc("Logical not of bools.");
+X2IR_OP(not )
+    .In("x")
+    .Out("y")
+    .Infer(InferNot)
+    .Eval(EvalNot)
+    .Elementwise(NumberUse::kFixed)
+    .Doc("Logical not of bools.");
 
 X2IR_OP(bitwise_not)
     .In("x")
     .Out("y")
     .Infer(SameTypeAsFirst)
     .Eval(EvalBitwiseNot)
+    .Elementwise(NumberUse::kFixed)
     .Doc("Every bit of an integer inverted.");
 
-X2IR_OP(is_nan).In("x").Out("y").Infer(InferTest).Eval(EvalIsNaN).Doc("Whether x is NaN.");
+X2IR_OP(is_nan)
+    .In("x")
+    .Out("y")
+    .Infer(InferTest)
+    .Eval(EvalIsNaN)
+    .Axes(kElementwiseAxes)
+    .Numbers(NumberUse::kCompares, kFirstOfType, kNoneOfType)
+    .Doc("Whether x is NaN.");
 
 X2IR_OP(is_inf)
     .In("x")
@@ -213,6 +239,8 @@ X2IR_OP(is_inf)
     .Attr("detect_positive", 1)
     .Infer(InferTest)
     .Eval(EvalIsInf)
+    .Axes(kElementwiseAxes)
+    .Numbers(NumberUse::kCompares, kFirstOfType, kNoneOfType)
     .Doc("Whether x is an infinity, of the signs that the attributes ask for.");
 
 }  // namespace x2ir

@@ -67,10 +67,9 @@ bool EqualNodes(const Node& a, const Node& b) {
 
 bool MayMerge(const Node& node) {
   if (!node.is_ir() || node.has_subgraphs()) return false;
-  // Each quantized op has its own, or runtimes do not see that it is one (quantized_units.cc).
-  if (node.op() == "dequantize_linear") return false;
+  // Each quantized op has its own dequantize_linear, or runtimes do not see that it is one.
   const OpDef* def = FindOp(node.op());
-  return def && !def->impure();
+  return def && !def->impure() && !def->quantized_unit();
 }
 
 // The ends and the middle of the bytes.

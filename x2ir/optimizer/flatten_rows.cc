@@ -2,7 +2,7 @@
 // become matrices, and matmul and the add behind it can be one gemm.
 //  1. From each matmul of [.., n, k] and a constant matrix with an add behind it, a region grows:
 //     nodes that treat every row alike, so that they could as well work on [.. * n, k]: elementwise
-//     ops, norms, reductions and splits of the last axis (kRowOps). Those nodes change which
+//     ops, norms, reductions and splits of the last axis (RowUse). Those nodes change which
 //     together save the most nodes: each matmul with its add is one less, each reshape at a border
 //     one more, but where a reshape stands already. A minimum cut says which.
 //  2. Reshapes are written with constants only: no more than one dim may be unknown where rows
@@ -19,7 +19,7 @@
 #include "x2ir/optimizer/match.h"
 #include "x2ir/optimizer/rule_util.h"
 #include "x2ir/optimizer/transpose/min_cut.h"
-#include "x2ir/optimizer/transpose/perm.h"
+#include "x2ir/ops/perm.h"
 
 namespace x2ir {
 namespace {
@@ -29,66 +29,9 @@ constexpr size_t kMaxVertices = 1024;
 // Values of more users are not asked who they are.
 constexpr size_t kMaxUses = 256;
 
-// How an op works on rows.
-enum class Kind {
-  kNone,
-  kElementwise,  // all operands are broadcast
-  kFirst,        // operand 0 alone has rows; the others stay
-  kMatMul,       // operand 1 is a constant matrix
-  kLastAxis,     // operand 0 alone; the attribute axis names the last one
-  kReduce,       // over the last axis, which stays
-};
-
-struct RowOp {
-  std::string_view op;
-  Kind kind;
-};
-constexpr RowOp kRowOps[] = {
-    {"matmul", Kind::kMatMul},
-    {"layer_normalization", Kind::kLastAxis},
-    {"rms_normalization", Kind::kLastAxis},
-    {"softmax", Kind::kLastAxis},
-    {"split", Kind::kLastAxis},
-    {"reduce_mean", Kind::kReduce},
-    {"reduce_sum", Kind::kReduce},
-    {"clip", Kind::kFirst},
-    {"abs", Kind::kElementwise},
-    {"add", Kind::kElementwise},
-    {"cast", Kind::kElementwise},
-    {"div", Kind::kElementwise},
-    {"elu", Kind::kElementwise},
-    {"erf", Kind::kElementwise},
-    {"exp", Kind::kElementwise},
-    {"gelu", Kind::kElementwise},
-    {"hard_sigmoid", Kind::kElementwise},
-    {"hard_swish", Kind::kElementwise},
-    {"leaky_relu", Kind::kElementwise},
-    {"log", Kind::kElementwise},
-    {"max", Kind::kElementwise},
-    {"min", Kind::kElementwise},
-    {"mish", Kind::kElementwise},
-    {"mul", Kind::kElementwise},
-    {"neg", Kind::kElementwise},
-    {"pow", Kind::kElementwise},
-    {"reciprocal", Kind::kElementwise},
-    {"relu", Kind::kElementwise},
-    {"selu", Kind::kElementwise},
-    {"sigmoid", Kind::kElementwise},
-    {"softplus", Kind::kElementwise},
-    {"sqrt", Kind::kElementwise},
-    {"sub", Kind::kElementwise},
-    {"swish", Kind::kElementwise},
-    {"tanh", Kind::kElementwise},
-};
-
-Kind KindOf(const Node& node) {
-  static const auto* table = [] {
-    auto* kinds = new absl::flat_hash_map<Symbol, Kind>;
-    for (const RowOp& row : kRowOps) kinds->emplace(Symbol(row.op), row.kind);
-    return kinds;
-  }();
-  const auto it = node.is_ir() ? table->find(node.op()) : table->end();
-  return it == table->end() ? Kind::kNone : it->second;
+RowUse RowsOf(const Node& node) {
+  const OpDef* op = node.is_ir() ? FindOp(node.op()) : nullptr;
+  return op ? op->rows() : RowUse::kNone;
 }
 
 // As a matrix.
@@ -118,10 +61,10 @@ bool IsLast(int64_t axis, int64_t rank) { return axis == -1 || axis == rank - 1;
 
 // nullopt where the node does not treat rows alike.
 std::optional<Vertex> ReadVertex(Node* node) {
-  const Kind kind = KindOf(*node);
+  const RowUse kind = RowsOf(*node);
   const Shape* out =
       node->num_outputs() > 0 && node->output(0) ? node->output(0)->shape() : nullptr;
-  if (kind == Kind::kNone || !out || out->rank() < 3) return std::nullopt;
+  if (kind == RowUse::kNone || !out || out->rank() < 3) return std::nullopt;
   const int64_t rank = out->rank();
   for (const Value* output : node->outputs()) {
     if (!output || !output->shape() || !SameRows(*output->shape(), *out)) return std::nullopt;
@@ -141,8 +84,8 @@ std::optional<Vertex> ReadVertex(Node* node) {
       return std::nullopt;
     }
     const bool same = shape->rank() == rank && SameRows(*shape, *out);
-    if (i == 0 && kind != Kind::kElementwise && !same) return std::nullopt;
-    if (i > 0 && kind != Kind::kElementwise) continue;
+    if (i == 0 && kind != RowUse::kElementwise && !same) return std::nullopt;
+    if (i > 0 && kind != RowUse::kElementwise) continue;
     vertex.in[i] = same;
     any |= same && !input->fixed_constant();
     if (same || shape->rank() <= 1) continue;
@@ -154,16 +97,16 @@ std::optional<Vertex> ReadVertex(Node* node) {
   }
   if (!any) return std::nullopt;
   switch (kind) {
-    case Kind::kMatMul: {
+    case RowUse::kMatMul: {
       const Tensor* w = DenseConstant(node->input(1));
       if (!w || w->rank() != 2) return std::nullopt;
       break;
     }
-    case Kind::kLastAxis:
+    case RowUse::kLastAxis:
       if (!IsLast(node->attrs().Int("axis"), rank)) return std::nullopt;
       if (!node->Is("split") && node->num_outputs() > 1) return std::nullopt;
       break;
-    case Kind::kReduce: {
+    case RowUse::kReduce: {
       const auto axes = KnownInts(node->input(1));
       if (!axes || axes->size() != 1 || !IsLast((*axes)[0], rank)) return std::nullopt;
       if (node->attrs().Int("keepdims") != 1) return std::nullopt;
@@ -401,11 +344,11 @@ class Flattener {
     std::vector<Value*> operands;
     for (size_t i = 0; i < node.num_inputs(); ++i) {
       Value* input = node.input(i);
-      operands.push_back(vertex.in[i] ? MatrixOf(b, input) : AsRow(b, input, KindOf(node)));
+      operands.push_back(vertex.in[i] ? MatrixOf(b, input) : AsRow(b, input, RowsOf(node)));
     }
     AttributeMap attrs = node.attrs();
-    if (KindOf(node) == Kind::kLastAxis) attrs.Set("axis", -1);
-    if (KindOf(node) == Kind::kReduce) operands[1] = b.Ints({-1}, "axes");
+    if (RowsOf(node) == RowUse::kLastAxis) attrs.Set("axis", -1);
+    if (RowsOf(node) == RowUse::kReduce) operands[1] = b.Ints({-1}, "axes");
     const std::vector<Value*> results =
         b.Ops(node.op(), operands, std::move(attrs), node.num_outputs());
     if (!b.status().ok()) return false;
@@ -439,8 +382,8 @@ class Flattener {
   }
 
   // A row that all rows meet has no other axes.
-  static Value* AsRow(Builder& b, Value* value, Kind kind) {
-    if (kind != Kind::kElementwise || !value || RankOf(value) <= 1) return value;
+  static Value* AsRow(Builder& b, Value* value, RowUse kind) {
+    if (kind != RowUse::kElementwise || !value || RankOf(value) <= 1) return value;
     const Tensor& row = *value->constant();
     return b.Constant(row.Reshaped({row.dim(row.rank() - 1)}), "row");
   }

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "x2ir/graph_wrapper/lookahead.h"
 #include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -32,55 +31,6 @@ namespace {
 constexpr int64_t kMaxElements = int64_t{1} << 24;
 // The same for ops that do more than a little for each element.
 constexpr int64_t kMaxHeavyElements = int64_t{1} << 17;
-
-bool IsHeavy(Symbol op) {
-  static const auto* names = new absl::flat_hash_set<Symbol>{"attention",
-                                                             "average_pool",
-                                                             "causal_conv_with_state",
-                                                             "conv",
-                                                             "conv_integer",
-                                                             "conv_transpose",
-                                                             "deform_conv",
-                                                             "det",
-                                                             "dft",
-                                                             "einsum",
-                                                             "gemm",
-                                                             "grid_sample",
-                                                             "gru",
-                                                             "linear_attention",
-                                                             "lp_pool",
-                                                             "lrn",
-                                                             "lstm",
-                                                             "matmul",
-                                                             "matmul_integer",
-                                                             "max_pool",
-                                                             "max_roi_pool",
-                                                             "non_max_suppression",
-                                                             "qlinear_conv",
-                                                             "qlinear_matmul",
-                                                             "regex_full_match",
-                                                             "regex_replace",
-                                                             "resize",
-                                                             "rnn",
-                                                             "roi_align",
-                                                             "stft",
-                                                             "string_split",
-                                                             "svm_classifier",
-                                                             "svm_regressor",
-                                                             "tf_idf_vectorizer",
-                                                             "tree_ensemble",
-                                                             "tree_ensemble_classifier",
-                                                             "tree_ensemble_regressor"};
-  return names->contains(op);
-}
-
-// Whether the result, of a shape that only the operands' elements tell, is no larger than those.
-bool IsBounded(Symbol op) {
-  return op == "non_zero" || op == "unique" || op == "compress" || op == "non_max_suppression";
-}
-
-// A weight that is kept as integers stays so: with its dequantize_linear it is a quantized op's.
-bool IsKept(Symbol op) { return op == "dequantize_linear"; }
 
 int64_t BytesOf(const Tensor& tensor) {
   if (!tensor.is_string()) return static_cast<int64_t>(tensor.nbytes());
@@ -138,13 +88,15 @@ class Folder {
     return (!all && EvaluateUnknown(node)) || any;
   }
   bool EvaluateUnknown(const Node& node) {
-    if (node.num_inputs() == 0 || node.has_subgraphs() || IsKept(node.op())) return false;
+    if (node.num_inputs() == 0 || node.has_subgraphs()) return false;
     for (size_t i = 0; i < node.num_inputs(); ++i) {
       const Value* value = node.input(i);
       if (value && !MayBeKnown(*value) && !Find(value)) return false;
     }
     const OpDef* def = FindOp(node.op());
-    if (!def || def->impure() || !def->eval()) return false;
+    // A weight that is kept as integers stays so: with its dequantize_linear it is a quantized
+    // op's.
+    if (!def || def->impure() || def->quantized_unit() || !def->eval()) return false;
     std::vector<Datum> operands;
     int64_t elements = 0;
     for (size_t i = 0; i < node.num_inputs(); ++i) {
@@ -158,7 +110,7 @@ class Folder {
       elements += tensor->num_elements();
       operands.emplace_back(*std::move(tensor));
     }
-    if (!IsSmall(node, elements) || elements > work_) return false;
+    if (!IsSmall(node, *def, elements) || elements > work_) return false;
     work_ -= elements;
     auto results = EvalNode(node, std::move(operands), nullptr);
     for (size_t i = 0; i < node.num_inputs(); ++i) {
@@ -179,14 +131,14 @@ class Folder {
     return any;
   }
 
-  static bool IsSmall(const Node& node, int64_t elements) {
-    const int64_t most = IsHeavy(node.op()) ? kMaxHeavyElements : kMaxElements;
+  static bool IsSmall(const Node& node, const OpDef& def, int64_t elements) {
+    const int64_t most = def.heavy() ? kMaxHeavyElements : kMaxElements;
     if (elements > most) return false;
     for (const Value* output : node.outputs()) {
       if (!output) continue;
       const auto dims = output->shape() ? output->shape()->Static() : std::nullopt;
       if (!dims) {
-        if (!IsBounded(node.op())) return false;
+        if (!def.bounded_results()) return false;
         continue;
       }
       const auto count = CheckedProduct(*dims);

@@ -1,4 +1,4 @@
-// Copies what a nested graph does to another place.
+// Inlining of nested graphs: copies the nodes of one to another place.
 #ifndef X2IR_OPTIMIZER_INLINE_GRAPH_H_
 #define X2IR_OPTIMIZER_INLINE_GRAPH_H_
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/rules.h"
 
 namespace x2ir {
@@ -41,23 +42,15 @@ absl::StatusOr<bool> ChangeLayout(Rewriter& r) {
   auto results = InLayout(r.b(), r.node(), layout);
   return results.ok() && r.b().status().ok() && r.Replace(*results);
 }
-// A law says that none is missing.
-X2IR_RULE(layout, average_pool, ChangeLayout);
-X2IR_RULE(layout, batch_normalization, ChangeLayout);
-X2IR_RULE(layout, conv, ChangeLayout);
-X2IR_RULE(layout, conv_integer, ChangeLayout);
-X2IR_RULE(layout, conv_transpose, ChangeLayout);
-X2IR_RULE(layout, depth_to_space, ChangeLayout);
-X2IR_RULE(layout, global_average_pool, ChangeLayout);
-X2IR_RULE(layout, global_lp_pool, ChangeLayout);
-X2IR_RULE(layout, global_max_pool, ChangeLayout);
-X2IR_RULE(layout, group_normalization, ChangeLayout);
-X2IR_RULE(layout, instance_normalization, ChangeLayout);
-X2IR_RULE(layout, lp_pool, ChangeLayout);
-X2IR_RULE(layout, lrn, ChangeLayout);
-X2IR_RULE(layout, max_pool, ChangeLayout);
-X2IR_RULE(layout, qlinear_conv, ChangeLayout);
-X2IR_RULE(layout, space_to_depth, ChangeLayout);
+bool HasLayout(const OpDef& op) { return op.FindAttr("layout") != nullptr; }
+X2IR_RULE_OF_OPS(layout, HasLayout, ChangeLayout);
+
+// As a lowering, where no pass has run: a target that has channels last too never needs it.
+absl::StatusOr<Values> ChannelsLastAsFirst(Rewrite& r) {
+  if (!HasOtherLayout(r.node, kFirst)) return CannotExpress("its channels are first already");
+  return InLayout(r.b, r.node, kFirst);
+}
+X2IR_LOWERING_OF_OPS(HasLayout, ChannelsLastAsFirst);
 
 }  // namespace
 
@@ -87,11 +80,6 @@ absl::StatusOr<Values> InLayout(Builder& b, const Node& node, std::string_view l
     if (results[i] && (i == 0 || node.Is("max_pool"))) results[i] = transpose(results[i], !last);
   }
   return results;
-}
-
-absl::StatusOr<Values> ChannelsLastAsFirst(Rewrite& r) {
-  if (!HasOtherLayout(r.node, kFirst)) return CannotExpress("its channels are first already");
-  return InLayout(r.b, r.node, kFirst);
 }
 
 }  // namespace x2ir

@@ -16,9 +16,6 @@ bool HasOtherLayout(const Node& node, std::string_view layout);
 // is not known.
 absl::StatusOr<Values> InLayout(Builder& b, const Node& node, std::string_view layout);
 
-// As a lowering: channels last as channels first.
-absl::StatusOr<Values> ChannelsLastAsFirst(Rewrite& r);
-
 }  // namespace x2ir
 
 #endif  // X2IR_OPTIMIZER_LAYOUT_H_

@@ -1,5 +1,5 @@
-// Linear ops whose weights are constants: what scales and shifts the channels of their results can
-// go into the weights.
+// Linear ops whose weights are constants (conv, gemm, matmul, ...). A multiplication and an
+// addition by channel that follow such an op can be folded into its weights and bias.
 #ifndef X2IR_OPTIMIZER_LINEAR_H_
 #define X2IR_OPTIMIZER_LINEAR_H_
 
@@ -22,7 +22,8 @@ struct Linear {
   const Tensor* weight;
   const Tensor* bias = nullptr;  // constant; absent where there is none
   int64_t channels = 0, axis = 0, rank = 0;
-  // Behind matmul, which has no bias of its own: what adds it, and which operand it is.
+  // A matmul has no bias of its own: the add node that follows it, and which operand of that node
+  // is the bias.
   Node* sum = nullptr;
   size_t bias_at = 2;
 
@@ -31,12 +32,13 @@ struct Linear {
 
 // The axis of the channels by the op's layout; nullopt below rank 2.
 std::optional<int64_t> ChannelsAt(const AttributeMap& attrs, int64_t rank);
-// The linear op that makes the value, if nobody else uses that and what comes after it can go into
-// the weights: conv, conv_transpose, gemm, matmul, batch_normalization, instance_normalization.
+// The linear op that produces the value, if the value has no other use and scales and shifts can be
+// folded into the op: conv, conv_transpose, gemm, matmul, batch_normalization,
+// instance_normalization.
 std::optional<Linear> ReadLinear(const Pattern& pattern, const Value* result);
-// The ops that such a value comes from: these, and the add behind a matmul.
+// The ops that may produce such a value: these, and the add that follows a matmul.
 std::vector<std::string_view> LinearOps();
-// Whether a constant is one number, or one for each channel, of the result.
+// Whether a constant holds one number, or one for each channel of the result.
 bool IsPerChannel(const Tensor& t, const Linear& l);
 // Where the channels of the result lie in the weights.
 ChannelLayout ChannelsOf(const Linear& l);

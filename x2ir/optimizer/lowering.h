@@ -5,13 +5,14 @@
 //
 // The export driver tries a node's own form first, then its lowerings in the order they
 // stand in the source, by file and line, then lowers what came out, if need be.
+// X2IR_LOWERING_OF_OPS registers one for all ops of a kind; it is tried before the op's own.
 #ifndef X2IR_OPTIMIZER_LOWERING_H_
 #define X2IR_OPTIMIZER_LOWERING_H_
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/rewrite.h"
@@ -19,22 +20,28 @@
 namespace X2IR_API x2ir {
 
 struct Lowering {
-  Symbol op;
+  Symbol op;              // empty: of all ops of which `which` is true
   std::string_view name;  // of the function, for reports and docs
   Handler run;
   SourcePlace place{};
+  bool (*which)(const OpDef& op) = nullptr;
 };
 
-// Lowerings of an op, may be empty.
-absl::Span<const Lowering> LoweringsOf(Symbol op);
+// Lowerings of an op, in the order in which they are tried; may be empty.
+std::vector<const Lowering*> LoweringsOf(Symbol op);
 // Every (op, lowering), ordered by op.
-std::vector<const Lowering*> AllLowerings();
+std::vector<std::pair<Symbol, const Lowering*>> AllLowerings();
 bool RegisterLowering(std::string_view op, std::string_view name, Handler run,
                       SourcePlace place = SourcePlace::Here());
+bool RegisterLoweringOfOps(bool (*which)(const OpDef& op), std::string_view name, Handler run,
+                           SourcePlace place = SourcePlace::Here());
 
 #define X2IR_LOWERING(op, function)                                              \
   [[maybe_unused]] static const bool X2IR_CONCAT_(x2ir_lowering_, __COUNTER__) = \
       ::x2ir::RegisterLowering(#op, #function, function)
+#define X2IR_LOWERING_OF_OPS(which, function)                                    \
+  [[maybe_unused]] static const bool X2IR_CONCAT_(x2ir_lowering_, __COUNTER__) = \
+      ::x2ir::RegisterLoweringOfOps(which, #function, function)
 
 }  // namespace x2ir
 

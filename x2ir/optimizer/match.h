@@ -1,5 +1,5 @@
-// What rules look for around a node, in whatever way an exporter spelled it: numbers, and products
-// and sums in any order and nesting.
+// Pattern matching for rules: constants that are one number, and products and sums whatever the
+// order of their operands and however they are nested, since exporters spell formulas differently.
 #ifndef X2IR_OPTIMIZER_MATCH_H_
 #define X2IR_OPTIMIZER_MATCH_H_
 
@@ -16,14 +16,14 @@ namespace X2IR_API x2ir {
 const Tensor* DenseConstant(const Value* value);
 // Whether all elements of a float constant are that number.
 bool IsFilledWith(const Value* value, double number);
-// `got` is `want`, but for the rounding of a constant or two of that type on the way.
+// Whether `got` differs from `want` by no more than the rounding of two constants of that type.
 bool IsRounded(double got, double want, DType type);
 // Whether two values have the same shape in every run.
 bool SameShape(const Value* a, const Value* b);
 // Whether its rank is known to be 2.
 bool IsMatrix(const Value* value);
 
-// A product, of numbers multiplied together and all else as it is.
+// A product: `number` is the product of all factors that are numbers, `factors` are the others.
 struct Term {
   double number = 1;
   std::vector<Value*> factors;
@@ -34,21 +34,22 @@ struct ShiftedTerm {
   Term term;
 };
 
-// Looks backwards from a node, at nodes of the same graph only: what a nested graph computes from
-// outer values stays where it is computed.
+// Looks from a node at its producers, those in the same graph only: what a nested graph computes
+// from values of an outer graph is not moved between graphs.
 class Pattern {
  public:
   explicit Pattern(Rewriter& r) : graph_(&r.graph()) {}
 
-  // The IR node that makes the value, if it is of that op.
+  // The IR node that produces the value, if it has that op; else null.
   Node* By(const Value* value, std::string_view op) const;
-  // The same, and nobody else uses the value: the node goes when what it is part of is replaced.
+  // The same, if the value has one use only. The node then becomes unused when its consumer is
+  // replaced.
   Node* OnlyBy(const Value* value, std::string_view op) const;
-  // The number that a float constant of one element holds, where broadcasting it to `beside`
-  // leaves that one's shape as it is.
+  // The number in a float constant of one element, if broadcasting it with `beside` gives the shape
+  // of `beside`.
   static std::optional<double> Number(const Value* value, const Value* beside);
-  // A node of two operands one of which is such a number; gives the other. `first`: the number
-  // stands first.
+  // For a node of two operands, one of which is such a number: the number, and the other operand.
+  // `first`: the number is operand 0.
   struct WithNumber {
     double number;
     Value* other;
@@ -56,11 +57,11 @@ class Pattern {
   };
   static std::optional<WithNumber> NumberOperand(const Node& node);
 
-  // Multiplications, divisions by numbers and powers of 2 and 3, taken apart as far as nobody else
-  // uses what is between. nullopt for large ones.
+  // The product that a node computes, through multiplications, divisions by numbers and powers of 2
+  // and 3 whose results have one use. nullopt for very large products.
   std::optional<Term> TermOf(const Node& root) const;
   std::optional<Term> TermOf(Value* value) const;
-  // A number added to or subtracted from a product.
+  // A product with a number added to it or subtracted from it.
   std::optional<ShiftedTerm> ShiftedTermOf(Value* value) const;
 
  private:

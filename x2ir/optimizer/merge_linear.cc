@@ -21,7 +21,7 @@
 #include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/linear.h"
 #include "x2ir/optimizer/rule_util.h"
-#include "x2ir/optimizer/transpose/perm.h"
+#include "x2ir/ops/perm.h"
 
 namespace x2ir {
 namespace {

@@ -1,5 +1,7 @@
-// The nodes of a graph by their ops and by what makes their operands, in one piece of memory: the
-// passes that look for such nodes do not walk through a large graph, each anew, to find them.
+// An index over the nodes of a graph: which nodes have a given op, and which ops produce their
+// operands. It is built by one walk over the graph and kept from pass to pass until the graph
+// changes, so that a pass that looks for, say, a reshape of a transpose need not visit every node
+// of a large graph.
 #ifndef X2IR_OPTIMIZER_NODE_INDEX_H_
 #define X2IR_OPTIMIZER_NODE_INDEX_H_
 
@@ -14,24 +16,28 @@
 
 namespace X2IR_API x2ir {
 
-// Of the IR ops that may make an operand, one of which does. Empty: whatever makes them.
+// A list of IR ops; a node is wanted if one of its operands is produced by one of them. Empty: the
+// node is wanted whatever produces its operands.
 using Behind = std::vector<Symbol>;
-// Stands for no op: an operand that is a constant, or whose elements inference knows.
+// In such a list, instead of an op: an operand that is a constant, or whose elements inference
+// knows.
 inline constexpr std::string_view kKnownOperand = "(known)";
 
 class NodeIndex {
  public:
-  // The IR nodes of the graph and of its nested ones whose op `wants`, in graph order (a node
-  // before those in its graphs): null, or behind what. A few that stand behind something else may
-  // be among them. Takes a walk through the graph if it was forgotten since, else about nothing.
+  // The wanted IR nodes of the graph and of its nested graphs, in graph order (a node before those
+  // in its nested graphs). `wants` gives the list for an op, or null if no node of that op is
+  // wanted. Some unwanted nodes may be among them, since ops share bits (OpBits). Walks over the
+  // graph if Forget was called since the last Find, and over one array else.
   std::vector<Node*> Find(Graph& root, const std::function<const Behind*(Symbol op)>& wants);
-  // Of any dialect.
+  // All nodes that the last walk saw, of any dialect.
   size_t num_nodes() const { return num_nodes_; }
-  // Goes before the next Find when nodes came, went, became other ops or got other operands.
+  // Must be called before the next Find when nodes were added, erased, or got another op or
+  // operand.
   void Forget() { made_ = false; }
 
  private:
-  using OpBits = uint64_t;  // one for each op, or for several where there are many
+  using OpBits = uint64_t;  // a bit an op; several ops share a bit where there are more than 64
   void Add(Graph& graph);
   uint32_t PositionOf(Symbol op);
   OpBits OperandsOf(const Node& node);

@@ -129,24 +129,14 @@ absl::StatusOr<bool> MoveBefore(Rewriter& r) {
   operands[0] = OnOther(r, r.node(), scaled->input(0));
   return r.Replace(r.b().Op("dequantize_linear", std::move(operands), *attrs));
 }
-const std::vector<std::string_view> kScaled = {"dequantize_linear"};
-X2IR_RULE(quantized_units, reshape, MoveBefore, kScaled);
-X2IR_RULE(quantized_units, flatten, MoveBefore, kScaled);
-X2IR_RULE(quantized_units, squeeze, MoveBefore, kScaled);
-X2IR_RULE(quantized_units, unsqueeze, MoveBefore, kScaled);
-X2IR_RULE(quantized_units, transpose, MoveBefore, kScaled);
-X2IR_RULE(quantized_units, depth_to_space, MoveBefore, kScaled);
-X2IR_RULE(quantized_units, space_to_depth, MoveBefore, kScaled);
-X2IR_RULE(quantized_units, slice, MoveBefore, kScaled);
-X2IR_RULE(quantized_units, gather, MoveBefore, kScaled);
+X2IR_RULE_OF_OPS(
+    quantized_units, [](const OpDef& op) { return op.moves() != MoveUse::kNone; }, MoveBefore,
+    {"dequantize_linear"});
 
 absl::StatusOr<bool> MoveBehind(Rewriter& r) {
-  static constexpr std::string_view kMoves[] = {"reshape",       "flatten",   "squeeze",
-                                                "unsqueeze",     "transpose", "depth_to_space",
-                                                "space_to_depth"};
   const Node* moves = r.in(0)->producer();
   if (!moves || !moves->is_ir() || moves->graph() != &r.graph() || !Rewriter::UsedOnce(r.in(0)) ||
-      std::find(std::begin(kMoves), std::end(kMoves), moves->op()) == std::end(kMoves)) {
+      FindOp(moves->op())->moves() != MoveUse::kAll) {
     return false;
   }
   const auto attrs = AttrsAcross(r.node(), *moves, false);

@@ -1,6 +1,6 @@
 // Retyping: where a target has an op, but not for the element type at hand, the op in another
-// type between casts. Only where that gives the same numbers: a table says what each op does
-// with its numbers, and so which types may stand in for which (retype.cc).
+// type between casts. Only where that gives the same numbers: each op states what it does with its
+// numbers (NumberRule in ops/traits.h), and so which types may stand in for which.
 #ifndef X2IR_OPTIMIZER_RETYPE_H_
 #define X2IR_OPTIMIZER_RETYPE_H_
 

@@ -50,6 +50,4 @@ std::optional<std::vector<Dim>> KnownElements(const Value* value) {
   return std::vector<Dim>(ints->begin(), ints->end());
 }
 
-int64_t RankOf(const Value* value) { return value && value->shape() ? value->shape()->rank() : -1; }
-
 }  // namespace x2ir

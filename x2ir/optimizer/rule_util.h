@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/ops/axes.h"
 #include "x2ir/optimizer/rules.h"
 
 namespace X2IR_API x2ir {
@@ -22,9 +23,6 @@ bool HasTypeOf(Rewriter& r, size_t operand);
 
 // Elements of an integer value of rank 0 or 1, each a number, an expression or unknown.
 std::optional<std::vector<Dim>> KnownElements(const Value* value);
-
-// The rank of the operand, -1 where it is not known.
-int64_t RankOf(const Value* value);
 
 // Whether the value's elements may be known in every run: a glance, before KnownTensor.
 inline bool MayBeKnown(const Value& value) { return value.constant() || value.elements(); }

@@ -30,27 +30,53 @@ struct RulesOfOp {
 };
 using Rules = absl::flat_hash_map<Symbol, RulesOfOp>;  // by op
 
-struct AllRules {
-  struct Entry {
-    std::string_view pass;
-    Symbol op;
-    RuleFn rule;
-    std::vector<std::string_view> behind;
-    SourcePlace place;
-  };
-  std::map<std::string_view, Rules> by_pass;
+struct RuleEntry {
+  std::string_view pass;
+  Symbol op;
+  bool (*which)(const OpDef& op);  // of all such ops, instead of the one
+  RuleFn rule;
+  std::vector<std::string_view> behind;
+  SourcePlace place;
+};
 
-  void Add(const Entry& entry) {
-    RulesOfOp& rules = by_pass[entry.pass][entry.op];
-    InsertInSourceOrder(rules.rules, {entry.rule, entry.place});
-    rules.everywhere |= entry.behind.empty();
-    rules.behind.insert(rules.behind.end(), entry.behind.begin(), entry.behind.end());
+void AddRule(Rules& rules, Symbol op, const RuleEntry& entry) {
+  RulesOfOp& of_op = rules[op];
+  InsertInSourceOrder(of_op.rules, {entry.rule, entry.place});
+  of_op.everywhere |= entry.behind.empty();
+  of_op.behind.insert(of_op.behind.end(), entry.behind.begin(), entry.behind.end());
+}
+
+struct AllRules {
+  using Entry = RuleEntry;
+  std::map<std::string_view, Rules> by_pass;
+  std::vector<RuleEntry> of_ops;
+
+  void Add(const RuleEntry& entry) {
+    if (entry.which) {
+      of_ops.push_back(entry);
+    } else {
+      AddRule(by_pass[entry.pass], entry.op, entry);
+    }
   }
 };
 
 Registry<AllRules>& RuleTable() {
   static auto* table = new Registry<AllRules>;
   return *table;
+}
+
+// Of one pass, by all ops that are registered now.
+Rules RulesOf(std::string_view pass) {
+  const AllRules& all = RuleTable().Get();
+  const auto it = all.by_pass.find(pass);
+  Rules rules = it == all.by_pass.end() ? Rules() : it->second;
+  for (const RuleEntry& entry : all.of_ops) {
+    if (entry.pass != pass) continue;
+    for (const OpDef* op : AllOps()) {
+      if (entry.which(*op)) AddRule(rules, op->name(), entry);
+    }
+  }
+  return rules;
 }
 
 // Rules that undo each other stop here: so many changes for each node that there was.
@@ -60,15 +86,17 @@ constexpr int64_t kMaxChangesPerNode = 32;
 
 bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule,
                   const std::vector<std::string_view>& behind, SourcePlace place) {
-  RuleTable().Add({pass, op, rule, behind, place});
+  RuleTable().Add({pass, op, nullptr, rule, behind, place});
   return true;
 }
 
-bool HasRules(std::string_view pass, Symbol op) {
-  const auto& rules = RuleTable().Get().by_pass;
-  const auto it = rules.find(pass);
-  return it != rules.end() && it->second.contains(op);
+bool RegisterRuleOfOps(std::string_view pass, bool (*which)(const OpDef& op), RuleFn rule,
+                       const std::vector<std::string_view>& behind, SourcePlace place) {
+  RuleTable().Add({pass, Symbol(), which, rule, behind, place});
+  return true;
 }
+
+bool HasRules(std::string_view pass, Symbol op) { return RulesOf(pass).contains(op); }
 
 // The nodes that are to be looked at, each once, oldest first.
 class Worklist {
@@ -335,10 +363,8 @@ void Rewriter::Touch(Node& node) {
 }
 
 absl::StatusOr<int64_t> RunRules(std::string_view pass, Graph& graph, const PassContext& context) {
-  const auto& all = RuleTable().Get().by_pass;
-  const auto it = all.find(pass);
-  if (it == all.end()) return 0;
-  const Rules& rules = it->second;
+  const Rules rules = RulesOf(pass);
+  if (rules.empty()) return 0;
   Worklist work(graph, rules, context.index);
   const int64_t most = kMaxChangesPerNode * (work.nodes() + 16);
   int64_t changes = 0;

@@ -1,17 +1,20 @@
-// Rules: rewrites that look at one node and what stands around it. A pass made of rules runs a
-// worklist: a node is looked at once, and again when something around it changed; no rule scans.
+// Rules: peephole rewrites, of one node and its neighbours, and the worklist that runs them.
 //
 //   X2IR_RULES_PASS(reshapes, "Chains of reshapes become one.");
 //   X2IR_RULE(reshapes, reshape, MergeReshapes, {"reshape", "squeeze"});
-//   // absl::StatusOr<bool> MergeReshapes(Rewriter&)
+//   // absl::StatusOr<bool> MergeReshapes(Rewriter&): whether it changed something
 //
-// The list says behind what the rule can do something: one of these IR ops makes an operand of the
-// node (kKnownOperand: an operand is known). Other nodes are not looked at for its sake, which is
-// most of what a pass does in a graph where it has nothing to do. Without a list, all are.
+// A pass calls each rule for every node of the rule's op, and calls it again for a node whose
+// neighbours changed. A rule therefore never walks over the graph itself.
 //
-// A rule that changes nothing returns false and leaves nothing behind: what its builder made is
-// taken back. It keeps what the graph computes, the names of the graph's inputs and outputs, and
-// never makes two nodes that some rule of the pass would turn back into the first.
+// The list at the end is optional. It names the producers that the rule is about: MergeReshapes is
+// called only for a reshape of whose operands one is the result of a reshape or a squeeze
+// (kKnownOperand: an operand is a constant). In a graph where the pass has nothing to do, that
+// saves most of its time. X2IR_RULE_OF_OPS registers a rule for all ops of a kind.
+//
+// A rule that returns false must not have changed the graph; nodes that it made with its builder
+// are erased by the caller. A rule keeps what the graph computes and the names of the graph's
+// inputs and outputs, and no other rule of the pass may undo what it does.
 #ifndef X2IR_OPTIMIZER_RULES_H_
 #define X2IR_OPTIMIZER_RULES_H_
 
@@ -39,34 +42,34 @@ class Rewriter {
   Value* in(size_t i) const { return node_.input(i); }
   Value* out(size_t i = 0) const { return node_.output(i); }
   const AttributeMap& attrs() const { return node_.attrs(); }
-  // The IR node that makes operand i, if it is of that op, stands in the same graph; else null.
+  // The IR node that produces operand i, if it has that op and is in the same graph; else null.
   Node* Producer(size_t i, Symbol op) const;
   // Whether this node alone uses the value, once, and it is no output of its graph.
   static bool UsedOnce(const Value* value);
 
-  // The values (new or old) take the place of the node's outputs, and the node goes, and so does
-  // what nobody uses then. Call it last. Gives true.
+  // Replaces the node's outputs by these values, new or old ones, and erases the node and all that
+  // is unused then. Must be the last call. Returns true.
   bool Replace(const Values& results);
   bool Replace(Value* result) { return Replace(Values{result}); }
-  // Another node of the neighbourhood gets another operand.
+  // Gives this node or a neighbour another operand.
   void SetInput(Node& node, size_t i, Value* value);
-  // All uses of a value become uses of another; the names of graph outputs stay.
+  // Replaces all uses of a value by another one; the names of graph outputs stay.
   void ReplaceUses(Value* from, Value* to);
-  // The node changed in place (its attributes, say): its types are found anew, it and its
-  // neighbours are looked at again.
+  // Must be called for a node that was changed in place, in its attributes for example: infers its
+  // types again, and puts it and its neighbours into the worklist.
   void Touch(Node& node);
 
  private:
   friend absl::StatusOr<int64_t> RunRules(std::string_view, Graph&, const PassContext&);
-  // Names what was made where the node stays.
+  // Gives names to what was made, where the node itself was kept.
   void Finish();
-  // Takes back what was made; whether there was anything.
+  // Erases what was made; returns whether there was anything.
   bool TakeBack();
   Node& node_;
   Worklist& work_;
   const PassContext& context_;
   Builder builder_;
-  bool hinted_ = false;  // whether the builder was asked for
+  bool hinted_ = false;  // whether b() was called
   bool finished_ = false;
 };
 
@@ -77,13 +80,21 @@ bool HasRules(std::string_view pass, Symbol op);
 bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule,
                   const std::vector<std::string_view>& behind = {},
                   SourcePlace place = SourcePlace::Here());
-// Runs the rules of a pass until none changes anything (bounded by the size of the graph). Without
-// an index in the context, what rules say they stand behind does not count: for tests.
+// A rule for every op of which `which` is true.
+bool RegisterRuleOfOps(std::string_view pass, bool (*which)(const OpDef& op), RuleFn rule,
+                       const std::vector<std::string_view>& behind = {},
+                       SourcePlace place = SourcePlace::Here());
+// Runs the rules of a pass until none changes anything (bounded by the size of the graph), and
+// returns how many changes they made. Without an index in the context the rules' lists of producers
+// are ignored, and rules are called for all nodes of their ops: for tests.
 absl::StatusOr<int64_t> RunRules(std::string_view pass, Graph& graph, const PassContext& context);
 
 #define X2IR_RULE(pass, op, ...)                                             \
   [[maybe_unused]] static const bool X2IR_CONCAT_(x2ir_rule_, __COUNTER__) = \
       ::x2ir::RegisterRule(#pass, #op, __VA_ARGS__)
+#define X2IR_RULE_OF_OPS(pass, which, ...)                                   \
+  [[maybe_unused]] static const bool X2IR_CONCAT_(x2ir_rule_, __COUNTER__) = \
+      ::x2ir::RegisterRuleOfOps(#pass, which, __VA_ARGS__)
 #define X2IR_RULES_PASS(name, doc)                                                    \
   X2IR_PASS(name, doc, [](::x2ir::Graph& graph, const ::x2ir::PassContext& context) { \
     return ::x2ir::RunRules(#name, graph, context);                                   \

@@ -22,6 +22,7 @@ namespace {
 
 // --- 9 --------------------------------------------------------------------------------------
 
+// As PermOf (ops/perm.h), but also of an unknown rank, where the attribute says it.
 std::optional<std::vector<int64_t>> PermAttr(const Node& node) {
   if (node.attrs().Has("perm")) return node.attrs().Ints("perm");
   const int64_t rank = RankOf(node.input(0));

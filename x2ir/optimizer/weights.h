@@ -1,4 +1,4 @@
-// Weights with their channels scaled, computed in float64 and rounded once.
+// Constant weights multiplied by a number for each channel, computed in float64 and rounded once.
 #ifndef X2IR_OPTIMIZER_WEIGHTS_H_
 #define X2IR_OPTIMIZER_WEIGHTS_H_
 
@@ -16,17 +16,18 @@ struct ChannelLayout {
   int64_t groups = 1, repeat = 1, per_group = 1, inner = 1;
 };
 
-// Weights are rewritten for the sake of fewer nodes up to this size: it takes memory that weights
-// mapped from a file do not take, and reading what would else only be moved.
+// Weights of more bytes are not rewritten to save a node. Rewritten weights take memory, which
+// weights that are mapped from a file do not, and must be read, where others are only copied from
+// file to file.
 inline constexpr int64_t kMaxRewrittenBytes = int64_t{64} << 20;
 
-// nullopt where the weights' type cannot hold the result: where a number overflows or is none, or
-// where in float16 the largest of a channel becomes so small that it loses digits.
+// nullopt where the weights' type cannot hold the result: a number overflows or is NaN, or in
+// float16 the largest number of a channel becomes subnormal and loses digits.
 std::optional<Tensor> ScaleWeights(const Tensor& weights, const std::vector<double>& scale,
                                    const ChannelLayout& channels);
 // The numbers as a tensor of rank 1; nullopt where the type cannot hold one.
 std::optional<Tensor> FiniteNumbers(DType type, const std::vector<double>& numbers);
-// Whether others use these weights too, which are large: a changed copy would make the file larger.
+// Whether the weights are large and have several uses: a changed copy would make the file larger.
 bool IsShared(const Value* weights);
 // Whether broadcasting the tensor to that rank gives each of `channels` along `axis` one number, or
 // all of them one, and leaves a shape of these channels as it is.

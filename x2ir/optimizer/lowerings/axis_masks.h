@@ -11,16 +11,17 @@ namespace X2IR_API x2ir {
 Value* AxisMatrix(Rewrite& r, Value* axes, int64_t rank);
 // bool[rank]: the axes that the operand names.
 Value* AxisMask(Rewrite& r, Value* axes, int64_t rank);
-// int64[rank]: for each axis its entry of `values`, `otherwise` where the operand names it not.
+// int64[rank]: for each axis its entry of `values`, and `otherwise` for axes that are not named.
 Value* ByAxis(Rewrite& r, Value* matrix, Value* values, Value* otherwise);
 
-// That a 0 in the sizes of a reshape means 0; it may stand for the operand's own size otherwise.
+// Whether the target can reshape to a size of 0. (Where it cannot, a 0 stands for the operand's own
+// size at that axis.)
 inline Fact ReshapesToZero() { return Fact::Says("reshape", "allowzero", 1); }
-// Reshape, of a 0 to 0 where the target can say that.
+// Reshape. A size of 0 means 0 where the target can say that.
 Value* ReshapeTo(Rewrite& r, Value* x, Value* sizes);
-// The sizes of x, to make those of another number and order of axes of for ReshapeTo. Where the
-// target cannot reshape to 0 they must be known not to be 0, but for one, which is written as -1
-// when it is 0.
+// The sizes of x as int64[rank], from which a caller makes the sizes for ReshapeTo. Where the
+// target cannot reshape to 0, at most one size may be unknown, which becomes -1 when it is 0, and
+// none may be known to be 0: else FailedPrecondition.
 absl::StatusOr<Value*> SizesToReshape(Rewrite& r, Value* x);
 
 }  // namespace x2ir

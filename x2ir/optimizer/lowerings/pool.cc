@@ -7,16 +7,11 @@
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/window.h"
-#include "x2ir/optimizer/layout.h"
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/lowering_util.h"
 
 namespace x2ir {
 namespace {
-
-X2IR_LOWERING(max_pool, ChannelsLastAsFirst);
-X2IR_LOWERING(average_pool, ChannelsLastAsFirst);
-X2IR_LOWERING(lp_pool, ChannelsLastAsFirst);
 
 // Padding never changes a maximum, nor a mean that leaves it out, so it may be as much as the
 // last window needs. How much that is depends on the input's size.

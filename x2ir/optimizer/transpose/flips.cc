@@ -1,169 +1,68 @@
-// The table of flip rules, and what rules share.
+// See flips.h.
 #include "x2ir/optimizer/transpose/flips.h"
 
 #include <algorithm>
-#include <cstring>
-#include <map>
-#include <utility>
 
 #include "x2ir/graph_wrapper/strings.h"
-#include "x2ir/ops/infer.h"
+#include "x2ir/ops/splice.h"
+#include "x2ir/optimizer/transpose/matmul_as_conv.h"
 
 namespace x2ir {
 namespace {
 
-struct FlipRules {
-  using Entry = std::pair<Symbol, FlipRule>;
-  std::map<Symbol, FlipRule> by_op;
-
-  void Add(const Entry& entry) {
-    const auto [it, fresh] = by_op.insert(entry);
-    if (fresh) return;
-    AddDuplicate(StrCat("the flip rule of ", it->first.str()), it->second.place,
-                 entry.second.place);
+// Whether a resize that interpolates where runtimes do, over the places of the layout, would not
+// any more.
+bool InterpolatesElsewhere(const Node& node, const Perm& p, bool channels_last) {
+  if (node.attrs().String("mode") == "nearest") return false;
+  const Shape& in = *node.input(0)->shape();
+  const Shape& out = *node.output(0)->shape();
+  const int64_t rank = in.rank();
+  const auto in_place = [&](int64_t axis) { return ProvablyEqual(in[axis], out[axis]); };
+  bool places_now = true, places_then = true;
+  for (int64_t axis : {int64_t{0}, channels_last ? rank - 1 : std::min<int64_t>(1, rank - 1)}) {
+    places_now &= in_place(axis);
+    places_then &= in_place(p[axis]);
   }
-};
+  return places_now && !places_then;
+}
 
-Registry<FlipRules>& Table() {
-  static auto* table = new Registry<FlipRules>;
-  return *table;
+// Whether the target would say the flipped node by transposes again, or not at all: some have
+// softmax and its kin over the last axis alone; a resize interpolates over places.
+bool NeedsTransposes(const Node& node, const Flip& flip, const PassContext& context) {
+  const Target* target = context.target;
+  if (node.Is("resize")) {
+    return InterpolatesElsewhere(node, flip.in[0], context.layout == "channels_last");
+  }
+  if (BecomesConv(node, flip)) {
+    return target && !target->Takes("conv", 0, node.output(0)->dtype());
+  }
+  if (!node.Is("softmax") && !node.Is("log_softmax") && !node.Is("hardmax")) return false;
+  const int64_t last = static_cast<int64_t>(flip.in[0].size()) - 1;
+  const int64_t axis = NewAxes({node.attrs().Int("axis")}, flip.in[0])[0];
+  return target && axis != last && target->Has(node.op()) &&
+         !target->Says(node.op(), "axis", axis);
 }
 
 }  // namespace
 
-const FlipRule* FindFlipRule(Symbol op) {
-  const auto& rules = Table().Get().by_op;
-  const auto it = rules.find(op);
-  return it == rules.end() ? nullptr : &it->second;
-}
-
-std::vector<Symbol> OpsWithFlipRules() {
-  std::vector<Symbol> ops;
-  for (const auto& entry : Table().Get().by_op) ops.push_back(entry.first);
-  return ops;
-}
-
-bool RegisterFlip(std::string_view op, SpreadFn spread, ChangeFn change, SourcePlace place) {
-  Table().Add({op, {spread, change, place}});
-  return true;
-}
-
-Perm OperandOrder(const Value& operand, const Perm& p) {
-  const Shape& shape = *operand.shape();
-  const int64_t before = static_cast<int64_t>(p.size()) - shape.rank();
-  bool all_ones = true, same_tail = true;
-  for (const Dim& d : shape) all_ones &= d == Dim(1);
-  if (all_ones) return {};
-  Perm tail;
-  for (size_t i = before; i < p.size(); ++i) {
-    same_tail &= p[i] >= before;
-    tail.push_back(p[i] - before);
-  }
-  return same_tail ? Normalized(std::move(tail)) : p;
-}
-
-Perm WithoutAxes(const Perm& p, const std::vector<bool>& dropped) {
-  std::vector<int64_t> place;  // of each axis among those that are left
-  int64_t count = 0;
-  for (bool d : dropped) place.push_back(d ? -1 : count++);
-  Perm left;
-  for (int64_t axis : p) {
-    if (!dropped[axis]) left.push_back(place[axis]);
-  }
-  return Normalized(std::move(left));
-}
-
-Perm WithAxes(const Perm& p, const std::vector<bool>& dropped) {
-  const int64_t rank = static_cast<int64_t>(dropped.size());
-  std::vector<int64_t> kept;
-  Perm all;
-  for (int64_t axis = 0; axis < rank; ++axis) {
-    if (!dropped[axis]) kept.push_back(axis);
-    if (dropped[axis] && kept.empty()) all.push_back(axis);
-  }
-  // A dropped axis stays behind the one that it stands behind now.
-  for (int64_t i : p) {
-    all.push_back(kept[i]);
-    for (int64_t axis = kept[i] + 1; axis < rank && dropped[axis]; ++axis) all.push_back(axis);
-  }
-  return Normalized(std::move(all));
-}
-
-std::optional<std::vector<bool>> AxisMask(const std::vector<int64_t>& axes, int64_t rank) {
-  std::vector<bool> mask(rank, false);
-  for (int64_t axis : axes) {
-    if (axis < -rank || axis >= rank) return std::nullopt;
-    mask[axis < 0 ? axis + rank : axis] = true;
-  }
-  return mask;
-}
-
-std::vector<int64_t> NewAxes(const std::vector<int64_t>& axes, const Perm& p) {
-  const int64_t rank = static_cast<int64_t>(p.size());
-  std::vector<int64_t> moved;
-  for (int64_t axis : axes) moved.push_back(NewAxis(p, axis < 0 ? axis + rank : axis));
-  return moved;
-}
-
-void SetOperand(Node& node, size_t i, Value* value) {
-  while (node.num_inputs() <= i) node.AddInput(nullptr);
-  node.SetInput(i, value);
-}
-
-Value* Reordered(Builder& b, Value* value, const std::vector<int64_t>& order) {
-  const std::optional<Tensor> known = KnownTensor(*value);
-  const int64_t last = order.empty() ? -1 : *std::max_element(order.begin(), order.end());
-  if (!known || known->num_elements() <= last || known->nbytes() == 0 ||
-      known->nbytes() % known->num_elements() != 0) {
-    return b.Op("gather", {value, b.Ints(order, "order")}, {{"axis", 0}});
-  }
-  const size_t size = known->nbytes() / known->num_elements();
-  Tensor tensor = Tensor::Zeros(known->dtype(), {static_cast<int64_t>(order.size())});
-  auto bytes = tensor.mutable_bytes();
-  for (size_t i = 0; i < order.size(); ++i) {
-    std::memcpy(bytes.data() + i * size, known->bytes().data() + order[i] * size, size);
-  }
-  return b.Constant(std::move(tensor), "order");
-}
-
-std::optional<Flip> SameOrder(const Node& node, Slot slot, const Perm& p, size_t operands) {
-  const int64_t rank = static_cast<int64_t>(p.size());
-  if (!slot.output && slot.index >= operands) return std::nullopt;
-  Flip flip(node);
-  for (size_t i = 0; i < std::min(operands, node.num_inputs()); ++i) {
-    if (!node.input(i)) continue;
-    if (RankOf(node.input(i)) != rank) return std::nullopt;
-    flip.in[i] = p;
-  }
-  for (size_t i = 0; i < node.num_outputs(); ++i) {
-    if (!node.output(i)) continue;
-    if (RankOf(node.output(i)) != rank) return std::nullopt;
-    flip.out[i] = p;
-  }
+std::optional<Flip> FlipOf(const Node& node, Slot slot, const Perm& p, const PassContext& context) {
+  const OpDef* op = FindOp(node.op());
+  if (!op || !op->axes().spread) return std::nullopt;
+  std::optional<Flip> flip = op->axes().spread(node, slot, p);
+  if (!flip && node.Is("matmul")) flip = MatMulAsConv(node, slot, p);
+  if (flip && NeedsTransposes(node, *flip, context)) return std::nullopt;
   return flip;
 }
 
-std::optional<Flip> Broadcast(const Node& node, Slot slot, const Perm& p, size_t operands) {
-  const int64_t rank = RankOf(node.output(0));
-  if (rank < 0 || (!slot.output && slot.index >= operands)) return std::nullopt;
-  // An operand of lower rank has the result's last axes.
-  Perm all;
-  const int64_t before = rank - static_cast<int64_t>(p.size());
-  for (int64_t i = 0; i < before; ++i) all.push_back(i);
-  for (int64_t axis : p) all.push_back(axis + before);
-  Flip flip(node);
-  for (size_t i = 0; i < std::min(operands, node.num_inputs()); ++i) {
-    if (!node.input(i)) continue;
-    if (RankOf(node.input(i)) < 0 || RankOf(node.input(i)) > rank) return std::nullopt;
-    flip.in[i] = OperandOrder(*node.input(i), all);
+void ChangeFlipped(Node& node, const Flip& flip) {
+  const auto change = BecomesConv(node, flip) ? BecomeConv : FindOp(node.op())->axes().change;
+  if (!change) return;
+  Builder b(*node.graph(), &node);
+  b.set_name_hint(HintOf(node));
+  change(node, flip, b);
+  for (Node* made : b.made()) {
+    node.graph()->NameValues(made, StrCat(HintOf(node), "_", made->op().str()));
   }
-  for (size_t i = 0; i < node.num_outputs(); ++i) {
-    if (!node.output(i)) continue;
-    if (RankOf(node.output(i)) != rank) return std::nullopt;
-    flip.out[i] = all;
-  }
-  if (flip.at(slot) != p) return std::nullopt;
-  return flip;
 }
 
 }  // namespace x2ir

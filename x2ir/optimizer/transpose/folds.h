@@ -1,5 +1,5 @@
-// Where a transpose keeps a node from the neighbour that would take it up: a bias from its
-// convolution, a pad from its window.
+// Foldings that a transpose prevents: of an add of constants into the convolution before it, and of
+// a pad into the convolution or pool after it.
 #ifndef X2IR_OPTIMIZER_TRANSPOSE_FOLDS_H_
 #define X2IR_OPTIMIZER_TRANSPOSE_FOLDS_H_
 
@@ -8,9 +8,9 @@
 
 namespace X2IR_API x2ir {
 
-// How many nodes more are left, once other passes have folded what they can, when the node is
-// flipped: -1 where a transpose stands between the two now and will not then, 1 the other way
-// round, else 0.
+// How the number of nodes that remain after folding changes when the node is flipped: -1 where a
+// transpose now stands between the two nodes and then does not, 1 where it is the other way round,
+// else 0.
 int NodesLeftBy(const Node& node, const Flip& flip, const TransposeSet& transposes);
 
 }  // namespace x2ir

@@ -7,7 +7,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/eval_util.h"
-#include "x2ir/optimizer/transpose/perm.h"
+#include "x2ir/ops/perm.h"
 
 namespace x2ir {
 namespace {

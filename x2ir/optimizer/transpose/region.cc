@@ -74,10 +74,8 @@ void Region::TryNode(Node* node, Slot slot, const Perm& p) {
   ++work_;
   if (!node->is_ir() || node->graph() != &transposes_.graph() || transposes_.Contains(node)) return;
   if (vertex_of_.contains(node)) return;
-  const FlipRule* rule = FindFlipRule(node->op());
-  if (!rule) return;
-  std::optional<Flip> flip = rule->spread(*node, slot, p);
-  if (!flip || NeedsTransposes(*node, *flip, target_)) return;
+  std::optional<Flip> flip = FlipOf(*node, slot, p, target_);
+  if (!flip) return;
   vertex_of_[node] = static_cast<int>(vertices_.size());
   for (size_t i = 0; i < flip->in.size(); ++i) {
     if (node->input(i)) Visit(node->input(i), flip->in[i]);
@@ -284,14 +282,8 @@ void Region::Apply() {
 
 void Region::FlipNode(Vertex& vertex) {
   Node& node = *vertex.node;
-  Graph& graph = transposes_.graph();
   const Flip& flip = vertex.flip;
-  if (ChangeFn change = FindFlipRule(node.op())->change) {
-    Builder b(graph, &node);
-    b.set_name_hint(HintOf(node));
-    change(node, flip, b);
-    for (Node* made : b.made()) graph.NameValues(made, StrCat(HintOf(node), "_", made->op().str()));
-  }
+  ChangeFlipped(node, flip);
   for (size_t i = 0; i < flip.in.size(); ++i) {
     if (node.input(i) && !flip.in[i].empty()) {
       node.SetInput(i, Adapted(node.input(i), flip.in[i], &node));

@@ -1,5 +1,5 @@
-// A region: nodes that could be flipped together (flips.h), grown from one value, and the choice
-// of those that are.
+// A region: the nodes that can be flipped together (flips.h), found by growing from one value, and
+// the choice of those that are flipped.
 #ifndef X2IR_OPTIMIZER_TRANSPOSE_REGION_H_
 #define X2IR_OPTIMIZER_TRANSPOSE_REGION_H_
 
@@ -19,16 +19,18 @@ class Region {
   Region(TransposeSet& transposes, const PassContext& target)
       : transposes_(transposes), target_(target) {}
 
-  // All nodes that are reached from the value, which would have order p, over operands and results
-  // in both directions. It ends at transposes, at ops that pass none, and where nothing changes.
+  // Finds all nodes that are reached from the value, when it has order p, by producers and
+  // consumers. The region ends at transposes, at ops that no order of axes passes, and at values
+  // whose order stays.
   void Grow(Value* value, const Perm& p);
-  // The values that would change order, with it.
+  // The values that change their order of axes, each with the new order.
   const std::vector<std::pair<Value*, Perm>>& values() const { return values_; }
-  // Whether some nodes are better flipped: the transposes (and other nodes) then are fewer.
+  // Chooses the nodes to flip; returns whether that leaves fewer transposes (and other nodes).
   bool Decide();
-  // Flips those, with transposes at all borders, inner ones too: Tidy takes most of them away.
+  // Flips them, and puts transposes between flipped nodes and all others, and between each other
+  // too; TransposeSet::Tidy removes most of these.
   void Apply();
-  // What it took, in nodes and uses that were looked at.
+  // How much work that was: the number of nodes and uses that were visited.
   int64_t work() const { return work_; }
 
  private:

@@ -1,4 +1,5 @@
-// The transposes of one graph, kept as few as they can be without moving any over an op.
+// The transposes of one graph, simplified among themselves: chains, duplicates and transposes of
+// constants. (Moving one past another op is region.h's.)
 #ifndef X2IR_OPTIMIZER_TRANSPOSE_TRANSPOSE_SET_H_
 #define X2IR_OPTIMIZER_TRANSPOSE_TRANSPOSE_SET_H_
 
@@ -7,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "x2ir/optimizer/transpose/perm.h"
+#include "x2ir/ops/perm.h"
 
 namespace X2IR_API x2ir {
 
@@ -20,10 +21,10 @@ class TransposeSet {
   Graph& graph() { return graph_; }
   bool empty() const { return live_.empty(); }
   bool Contains(const Node* node) const { return live_.contains(node); }
-  // The value in another order; the new node stands right behind the value's producer.
+  // The value transposed, by a new node right behind the value's producer.
   Value* Make(Value* value, const Perm& p);
-  // What used the value uses a transpose of it from now on, whose type is the value's now; the
-  // value itself is about to change to the order that the transpose undoes.
+  // Puts a transpose between the value and all of its consumers, which keep seeing the type that
+  // the value has now. The caller then gives the value the order of axes that the transpose undoes.
   void Insulate(Value* value, const Perm& undo);
 
   //  1. A transpose that changes nothing goes.

@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/optimizer/lowered_util.h"
+#include "tests/lowerings/lowering_util.h"
 
 namespace x2ir {
 namespace {

@@ -1,9 +1,10 @@
-// Flip rules: reshape and flatten.
+// How the axes of reshape and flatten change places (axes.h).
 //
 // Axes of operand and result fall into groups of equal size: [n, h, w, 2*c] -> [n, h, w, 2, c] has
 // the groups n | h | w | 2*c: 2, c. Whole groups may change places together. Axes of size 1 are in
 // no group: where they stand does not matter, and so a reshape takes up what moves only them.
-#include "x2ir/optimizer/transpose/flips.h"
+#include "x2ir/ops/axes.h"
+#include "x2ir/ops/op.h"
 
 namespace x2ir {
 namespace {
@@ -125,7 +126,9 @@ bool StaysFlatten(const Node& node, const Flip& flip) {
   return true;
 }
 
-std::optional<Flip> Reshape(const Node& node, Slot slot, const Perm& p) {
+}  // namespace
+
+std::optional<Flip> FlipReshape(const Node& node, Slot slot, const Perm& p) {
   if ((!slot.output && slot.index != 0) || RankOf(node.input(0)) < 0 ||
       RankOf(node.output(0)) < 0) {
     return std::nullopt;
@@ -144,7 +147,8 @@ std::optional<Flip> Reshape(const Node& node, Slot slot, const Perm& p) {
   if (!StaysFlatten(node, flip) && !ReshapeTarget(new_from, new_to)) return std::nullopt;
   return flip;
 }
-void ChangeTarget(Node& node, const Flip& flip, Builder& b) {
+
+void ChangeReshape(Node& node, const Flip& flip, Builder& b) {
   if (StaysFlatten(node, flip)) return;
   const Shape from = Permuted(*node.input(0)->shape(), flip.in[0]);
   const Shape to = Permuted(*node.output(0)->shape(), flip.out[0]);
@@ -155,8 +159,5 @@ void ChangeTarget(Node& node, const Flip& flip, Builder& b) {
   node.SetAttr("allowzero", 0);
   SetOperand(node, 1, b.Ints(*ReshapeTarget(from, to), "shape"));
 }
-X2IR_FLIP(reshape, Reshape, ChangeTarget);
-X2IR_FLIP(flatten, Reshape, ChangeTarget);
 
-}  // namespace
 }  // namespace x2ir

@@ -1,7 +1,7 @@
 // Orders of axes. A Perm p stands for a transpose: axis i of the result is axis p[i] of the
 // operand. An empty Perm is the order that a value has anyway, of any rank.
-#ifndef X2IR_OPTIMIZER_TRANSPOSE_PERM_H_
-#define X2IR_OPTIMIZER_TRANSPOSE_PERM_H_
+#ifndef X2IR_OPS_PERM_H_
+#define X2IR_OPS_PERM_H_
 
 #include <cstdint>
 #include <optional>
@@ -42,4 +42,4 @@ std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& from, const Shape
 
 }  // namespace x2ir
 
-#endif  // X2IR_OPTIMIZER_TRANSPOSE_PERM_H_
+#endif  // X2IR_OPS_PERM_H_

@@ -1,9 +1,10 @@
-// Flip rules: products of matrices.
+// See matmul_as_conv.h.
+#include "x2ir/optimizer/transpose/matmul_as_conv.h"
+
 #include <utility>
 
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/optimizer/linear.h"
-#include "x2ir/optimizer/transpose/flips.h"
 
 namespace x2ir {
 namespace {
@@ -37,28 +38,25 @@ bool HasBias(const Node& node) {
   return bias && IsPerChannel(*bias, rank, rank - 1, node.input(1)->constant()->dim(1));
 }
 
-// Axes before the matrices are batches. With a single matrix on the right, the rows on the left
-// are batches too; and if that matrix is constant, the columns can be the channels of a conv.
-std::optional<Flip> MatMul(const Node& node, Slot slot, const Perm& p) {
-  const int64_t a = RankOf(node.input(0)), b = RankOf(node.input(1));
-  const int64_t rank = RankOf(node.output(0));
-  if (a < 2 || b < 2 || rank != std::max(a, b)) return std::nullopt;
-  const auto given = static_cast<int64_t>(p.size());
-  const bool conv = b == 2 && given == rank && MovesColumnsToChannels(p) && HasConvWeights(node);
-  if (!conv && !Fixes(p, given - (b == 2 ? 1 : 2), given)) return std::nullopt;
-  if (b > 2) return Broadcast(node, slot, p, 2);
-  if (!slot.output && slot.index == 1) return std::nullopt;
-  Flip flip(node);
+}  // namespace
+
+std::optional<Flip> MatMulAsConv(const Node& matmul, Slot slot, const Perm& p) {
+  const int64_t rank = RankOf(matmul.output(0));
+  if (RankOf(matmul.input(0)) != rank || RankOf(matmul.input(1)) != 2 ||
+      rank != static_cast<int64_t>(p.size()) || (!slot.output && slot.index == 1) ||
+      !MovesColumnsToChannels(p) || !HasConvWeights(matmul)) {
+    return std::nullopt;
+  }
+  Flip flip(matmul);
   flip.in[0] = p;
   flip.out[0] = p;
   // With one axis of places it is worth only the transposes that it saves: sequences are better off
   // with products of matrices.
-  if (conv && rank > 3 && HasBias(node)) flip.cost = -1;
+  if (rank > 3 && HasBias(matmul)) flip.cost = -1;
   return flip;
 }
 
 void BecomeConv(Node& node, const Flip& flip, Builder& b) {
-  if (!BecomesConv(node, flip)) return;
   const Tensor& w = *node.input(1)->constant();
   std::vector<int64_t> dims(flip.out[0].size(), 1);
   dims[0] = w.dim(1);
@@ -71,13 +69,10 @@ void BecomeConv(Node& node, const Flip& flip, Builder& b) {
   node.SetAttr("group", 1);
   SetOperand(node, 1, b.Constant(std::move(weights), "weight"));
 }
-X2IR_FLIP(matmul, MatMul, BecomeConv);
 
-}  // namespace
-
-bool BecomesConv(const Node& matmul, const Flip& flip) {
-  return !flip.out[0].empty() && MovesColumnsToChannels(flip.out[0]) &&
-         RankOf(matmul.input(1)) == 2;
+bool BecomesConv(const Node& node, const Flip& flip) {
+  return node.Is("matmul") && !flip.out[0].empty() && MovesColumnsToChannels(flip.out[0]) &&
+         RankOf(node.input(1)) == 2;
 }
 
 }  // namespace x2ir

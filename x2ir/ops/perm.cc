@@ -1,4 +1,4 @@
-#include "x2ir/optimizer/transpose/perm.h"
+#include "x2ir/ops/perm.h"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // Lowerings, one row an op: the same numbers at every opset that can have them.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/optimizer/lowered_util.h"
+#include "tests/lowerings/lowering_util.h"
 
 namespace x2ir {
 namespace {

@@ -1,0 +1,78 @@
+// What rewrites may do with an op without knowing what it computes. Each op states it in its own
+// row (op.h), beside inference and evaluation; passes and the driver read it from there.
+//
+//   X2IR_OP(top_k)...Axes(kAlongAxis).Numbers(NumberUse::kCompares, kFirstOfType, kFirstOfType)
+#ifndef X2IR_OPS_TRAITS_H_
+#define X2IR_OPS_TRAITS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "x2ir/graph_wrapper/graph.h"
+
+namespace X2IR_API x2ir {
+
+class Builder;
+struct Flip;
+struct Slot;
+using Perm = std::vector<int64_t>;  // perm.h
+
+// How the op behaves when the axes of its operands and results change places (axes.h, which has the
+// rules that many ops share). Both null: a transpose does not pass it.
+struct AxisRule {
+  // From the order of one operand or result, that of all others; nullopt where the node does not
+  // pass that one. Asked only where the ranks of all tensors that change order are known.
+  std::optional<Flip> (*spread)(const Node& node, Slot slot, const Perm& p) = nullptr;
+  // Changes the attributes, and those operands that speak of axes; whoever flips the node sees to
+  // the others, and the node still stands among the types and operands that it had. Null: nothing
+  // is to be changed.
+  void (*change)(Node& node, const Flip& flip, Builder& b) = nullptr;
+};
+inline constexpr AxisRule kAxesStay{};
+
+// What the op does with the numbers of its element type, and so which types may stand in for it,
+// between casts, and give the same numbers. Each kind allows fewer types than the one before.
+// Floats of 16 bits and less are computed in float32 and rounded once by every op, here as in
+// evaluation, so that they may always become float32.
+enum class NumberUse : uint8_t {
+  kMoves,      // nothing: any type that every value gets to and back from
+  kCompares,   // tells which is greater, or whether one is 0: any type that has every value
+  kWraps,      // sums and products modulo the width: any integer type that is as wide
+  kComputes,   // other integer arithmetic: any integer type that has every value
+  kFloatOnly,  // it is not defined for integers
+  kFixed,      // it needs the type that it has
+};
+
+// Which operands and results are of the element type. Bit i: operand i, if its type is that of the
+// first such operand; bit 31 stands for all from there on.
+inline constexpr uint32_t kAllOfType = ~0u, kNoneOfType = 0, kFirstOfType = 1;
+
+struct NumberRule {
+  NumberUse use = NumberUse::kFixed;
+  uint32_t operands = kAllOfType, results = kAllOfType;
+  // Whether the node is an exception, for which no type stands in. Null: none is.
+  bool (*except)(const Node& node) = nullptr;
+};
+
+// Whether the op treats every row (what stands along the last axis) alike, so that it may as well
+// work on one matrix of all rows.
+enum class RowUse : uint8_t {
+  kNone,
+  kElementwise,  // all operands are broadcast
+  kFirst,        // operand 0 alone has rows; the others stay as they are
+  kMatMul,       // operand 0 has rows, where operand 1 is a constant matrix
+  kLastAxis,     // operand 0 has rows, where the attribute `axis` names the last axis
+  kReduce,       // operand 0 has rows, where operand 1 names the last axis and it is kept
+};
+
+// Whether the results are the elements of operand 0 in other places.
+enum class MoveUse : uint8_t {
+  kNone,
+  kSome,  // some of them
+  kAll,   // each of them, once
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPS_TRAITS_H_
