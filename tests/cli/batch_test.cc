@@ -149,7 +149,8 @@ TEST_F(Batch, OtherSettingsAreDoneAgain) {
       {"--allow-foreign a,b", true},
       {"--allow-foreign a --allow-foreign b", true},
       {"--no-freeze-params", true},
-      {"--weights copy", true},  // the default, as it is when nobody says it
+      {"--weights reference", true},
+      {"", true},
       {"", false},
   };
   for (const auto& row : rows) {

@@ -117,6 +117,22 @@ class Cli : public testing::Test {
     onnx("new_op.onnx", OnnxModel(R"(graph n(x: float32[2,3]) -> (y) {
         s = float32[3]{1, 1, 1}
         y: float32[2,3] = onnx.LayerNormalization(x, s) "norm" })"));
+    std::string elements;
+    for (int i = 0; i < 1024; ++i) StrAppend(&elements, i ? ", " : "", i);
+    onnx("big.onnx", OnnxModel(StrCat("graph big(x: float32[1024]) -> (y) { w = float32[1024]{",
+                                      elements, "}\ny: float32[1024] = onnx.Add(x, w) }")));
+    onnx("nested.onnx", OnnxModel(R"(graph n(c: bool[], x: float32[3]) -> (y) {
+        late = float32[3]{7, 8, 9}
+        w = float32[3]{0.5, -1, 2}
+        h: float32[3] = onnx.Mul(x, w)
+        y: float32[3] = onnx.If(c) {
+          then_branch = graph yes() -> (a) {
+            w = float32[3]{1, 2, 3}
+            a: float32[3] = onnx.Add(h, w)
+          },
+          else_branch = graph no() -> (b) {
+            b: float32[3] = onnx.Sub(h, late)
+          } } })"));
     std::string inputs, operands;
     for (int i = 0; i < 30; ++i) {
       StrAppend(&inputs, i ? ", " : "", "an_operand_of_a_long_name_", i, ": float32[1,64,batch]");
@@ -230,8 +246,8 @@ std::map<std::string, std::string>* Cli::inputs_ = nullptr;
 TEST_F(Cli, Convert) {
   Check({
       {"x2ir convert small.onnx", 0,
-       "^wrote small.json and small.safetensors: 2 nodes read, 2 mapped, 0 foreign\n$", "",
-       "small.json small.safetensors"},
+       "^wrote small.json and small.safetensors: 2 nodes read, 2 mapped, 0 foreign, 2 written\n$",
+       "", "small.json small.safetensors"},
       {"x2ir convert small.onnx -o net.json -v", 0, "onnx.Add +1 mapped\n +onnx.Relu +1 mapped", "",
        "net.json net.safetensors"},
       {"x2ir -v convert small.onnx", 0, "onnx.Add +1 mapped", "", "small.json small.safetensors"},
@@ -393,7 +409,24 @@ TEST_F(Cli, WrongUsage) {
       {"x2ir convert small.onnx --weights perhaps", "perhaps|weights"},
       {"x2ir convert small.onnx --from nonsense", "nonsense"},
       {"x2ir convert small.onnx --allow-foreign a --continue-on-error", "excludes"},
-      {"x2ir convert small.onnx -o net.onnx", "ends in .json"},
+      {"x2ir convert small.onnx -o net.pb", "-o 'net.pb': format 'tensorflow' is only read"},
+      {"x2ir convert small.onnx -o net.txt", "does not say in which format to write[^\n]*--to"},
+      {"x2ir convert small.onnx --to onxn", "--to: there is no format 'onxn'; did you mean 'onnx'"},
+      {"x2ir convert small.onnx --to torch", "--to: format 'torch' is only read"},
+      {"x2ir convert small.onnx --from onxn", "--from: there is no format 'onxn'; did you mean"},
+      {"x2ir convert small.onnx --to onnx", "would be overwritten; -o names another"},
+      {"x2ir convert small.onnx --external-data always",
+       "--external-data: format 'ir', which is written, has no such option"},
+      {"x2ir convert small.onnx -o a.onnx --weights copy", "--weights: format 'onnx'"},
+      {"x2ir convert small.onnx -o a.onnx --opset 999", "^error: --opset: [^\n]*no opset 999"},
+      {"x2ir convert small.onnx --opset 17 --from-opset 17", "--opset: format 'ir'"},
+      {"x2ir convert small.onnx --from-opset 0", "--from-opset '0': expected a number from 1"},
+      {"x2ir convert small.onnx --check", "--check: format 'ir', which is written, has no schemas"},
+      {"echo small.onnx | x2ir convert --batch - -o -", "-o is a folder with --batch"},
+      {"script -qec 'x2ir convert small.onnx --to onnx -o -' log >/dev/null; code=$?; cat log >&2; "
+       "rm log; exit $code",
+       "standard output is a terminal"},
+      {"x2ir run small.onnx --io io.safetensors -o -", "'-'[^\n]*\\./-"},
       {"x2ir convert small.onnx -o ''", "-o|empty|.json"},
       {"x2ir convert small.onnx -q -v", "contradict"},
       {"x2ir convert small.onnx -o a.json -o b.json", "-o|--output"},
@@ -405,15 +438,17 @@ TEST_F(Cli, WrongUsage) {
       {"ir2onnx export small.onnx", "'small.onnx' is read by this command"},
       {"ln -s small.onnx link.onnx; ir2onnx export link.onnx -o small.onnx", "overwritten"},
       {"ir2onnx export small.onnx -o a.json", "OUT.onnx"},
-      {"ir2onnx export small.onnx -o a.onnx --opset 999", "expected a number from 7 to"},
+      {"ir2onnx export small.onnx -o a.onnx --opset 999", "--opset: there is no opset 999"},
+      {"ir2onnx export small.onnx -o a.onnx --opset 6", "--opset: [^\n]*the oldest is 7"},
+      {"ir2onnx export small.onnx -o a.onnx --opset x", "--opset: 'x': expected a number"},
       {"ir2onnx export small.onnx -o a.onnx --passes nothing", "no pass 'nothing'"},
       {"ir2onnx export small.onnx -o a.onnx --passes a --no-optimize", "excludes"},
       {"x2ir convert small.onnx --passes nothing", "no pass 'nothing'"},
       {"x2ir convert small.onnx --layout channels_last", "--layout needs --optimize"},
-      {"x2ir convert small.onnx --optimize --layout nhwc", "channels_first,channels_last"},
+      {"x2ir convert small.onnx --optimize --layout nhwc", "channels_first, channels_last"},
       {"ir2onnx export small.onnx -o a.onnx --external-data maybe", "maybe|external"},
-      {"ir2onnx export small.onnx -o a.onnx --extra-opset com.acme", "DOMAIN:VERSION"},
-      {"ir2onnx export small.onnx -o a.onnx --extra-opset com.acme:x", "expected a number"},
+      {"ir2onnx export small.onnx -o a.onnx --extra-opset com.acme", "expected DOMAIN:V"},
+      {"ir2onnx export small.onnx -o a.onnx --extra-opset com.acme:x", "expected DOMAIN:V"},
       {"ir2onnx export small.onnx -o a.onnx --shape z:1", "no input 'z'"},
       {"x2ir verify small.onnx", "nothing to compare with"},
       {"x2ir verify small.onnx --io inputs.safetensors", "holds no outputs"},
@@ -498,6 +533,111 @@ TEST_F(Cli, Export) {
        "the output agrees", "", "net.onnx"},
       {"x2ir convert new_op.onnx -q && ir2onnx export new_op.json --report r.json -q", 0, "", "",
        "new_op.json new_op.safetensors r.json"},
+  });
+}
+
+// One command from anything to ONNX: the bytes that two give, with nothing between.
+TEST_F(Cli, ConvertsToWhatTheNameSays) {
+  const auto two = [](const std::string& model, const std::string& from, const std::string& to) {
+    return StrCat("x2ir convert -q ", model, ".onnx ", from, " -o two.json && ir2onnx export -q ",
+                  "two.json -o two.onnx ", to, "; x2ir convert -q ", model, ".onnx ", from,
+                  " -o one.onnx ", to, " && cmp one.onnx two.onnx && ir2onnx export -q ", model,
+                  ".onnx ", from, " -o three.onnx ", to,
+                  " && cmp three.onnx two.onnx; code=$?; rm -f two.* three.onnx; exit $code");
+  };
+  const std::string unsupported = "--allow-foreign com.acme,com.other --continue-on-error";
+  Check({
+      {two("small", "", ""), 0, "", "", "one.onnx"},
+      {two("small", "", "--opset 13 --no-optimize"), 0, "", "", "one.onnx"},
+      {two("small", "--inputs h", "--passes dead_code --check"), 0, "", "", "one.onnx"},
+      {two("dyn", "--shape x:4,5", ""), 0, "", "", "one.onnx"},
+      {two("param", "--no-freeze-params", ""), 0, "", "", "one.onnx"},
+      {two("calls", "--keep-functions", ""), 0, "", "", "one.onnx"},
+      {two("new_op", "", "--opset 11"), 0, "", "", "one.onnx"},
+      {two("nested", "", ""), 0, "", "", "one.onnx"},
+      {"x2ir convert small.onnx --to onnx -o net.bin", 0,
+       "^wrote net.bin: 2 nodes read, 2 mapped, 0 foreign, 2 written\n$", "", "net.bin"},
+      {"x2ir convert small.onnx -o net.onnx -v", 0, "add +1 mapped", "", "net.onnx"},
+      {"x2ir convert big.onnx -o net.onnx --external-data always", 0,
+       "^wrote net.onnx and net.onnx.data: ", "", "net.onnx net.onnx.data"},
+      {"ir2onnx export small.onnx --to ir -o net.json", 0, "wrote net.json and net.safetensors", "",
+       "net.json net.safetensors"},
+      // The advice that is given can be taken.
+      {"ir2onnx export unsupported.onnx -o a.onnx", 1, "", "--allow-foreign", ""},
+      {"ir2onnx export unsupported.onnx -o a.onnx --allow-foreign com.acme,com.other", 1, "",
+       "1 op [^\n]*\n[^\n]*onnx.NoSuchOp", ""},
+      {"ir2onnx export unsupported.onnx -o a.onnx --continue-on-error && x2ir show --raw a.onnx", 0,
+       "onnx.com.acme::Foo[\\s\\S]*onnx.NoSuchOp", "", "a.onnx"},
+      // To standard output goes what is one file, and nothing else.
+      {"x2ir convert small.onnx --to onnx -o - >a.onnx && x2ir convert -q small.onnx -o b.onnx && "
+       "cmp a.onnx b.onnx",
+       0, "", "", "a.onnx b.onnx"},
+      {"ir2onnx export small.onnx -o - --report r.json | x2ir info /dev/stdin | head -n 2", 0,
+       "onnx", "", "r.json"},
+      {"ir2onnx export small.onnx -o - | true", 0, "", "", ""},
+      {"x2ir convert small.onnx -o -", 1, "", "second file, [^\n]*only one can be written", ""},
+      {"ir2onnx export big.onnx -o - --external-data always | wc -c", 0, "^0\n$",
+       "second file, [^\n]*only one can be written", ""},
+      {"ir2onnx export small.onnx -o - >/dev/full", 4, "", "standard output: No space", ""},
+      {"ir2onnx export corrupt.onnx -o -", 3, "", "corrupt", ""},
+      {"x2ir draw small.onnx -o -", 0, "^digraph", "", ""},
+      // Which opset --opset is depends on what is written.
+      {"x2ir convert small.onnx -o a.onnx --opset 13 && x2ir info a.onnx", 0, "opsets +13", "",
+       "a.onnx"},
+      {"x2ir convert new_op.onnx --from-opset 17 -q", 0, "", "", "new_op.json new_op.safetensors"},
+      {"x2ir convert new_op.onnx --from-opset 11 -o a.onnx --opset 17", 3, "", "opset 17", ""},
+      {"x2ir convert new_op.onnx --opset 17", 0, "wrote",
+       "^warning: --opset is taken for the opset of MODEL[^\n]*--from-opset",
+       "new_op.json new_op.safetensors"},
+      {"x2ir formats", 0,
+       "^ir\n[\\s\\S]*is read and written\n[\\s\\S]*--weights[\\s\\S]*onnx\n[\\s\\S]*\\.pt2", "",
+       ""},
+  });
+}
+
+// Files that nobody named are replaced only if they were written for the same model.
+TEST_F(Cli, KeepsWhatOthersWrote) {
+  const std::string names = "small.json small.safetensors";
+  const std::string theirs = "cp io.safetensors small.safetensors && ";
+  const std::string intact =
+      "; code=$?; cmp io.safetensors small.safetensors || exit 99; exit $code";
+  const std::string always = " --external-data always";
+  Check({
+      {theirs + "x2ir convert small.onnx" + intact, 2, "",
+       "'small.safetensors' is there already[^\n]*--force replaces it", "small.safetensors"},
+      {theirs + "ir2onnx export small.onnx --to ir -o small.json" + intact, 2, "", "--force",
+       "small.safetensors"},
+      {theirs + "echo small.onnx | x2ir convert --batch -" + intact, 1, "0 of 1 files done",
+       "'small.safetensors' is there already[^\n]*--force", "batch.jsonl small.safetensors"},
+      {theirs + "echo small.onnx | x2ir convert --batch - --force && x2ir show small.json", 0,
+       "1 of 1 files done", "", "batch.jsonl " + names},
+      {theirs + "x2ir convert small.onnx --force && x2ir show small.json", 0, "relu", "", names},
+      // An io file of ours is no weight file of ours.
+      {"x2ir run small.onnx --input x=x.npy -o small.safetensors && x2ir convert small.onnx", 2,
+       "wrote small.safetensors", "--force", "small.safetensors"},
+      // What we wrote may be written again, with the graph beside it or without it.
+      {"x2ir convert small.onnx -q && x2ir convert small.onnx", 0, "wrote small.json", "", names},
+      {"x2ir convert small.onnx -q && rm small.json && x2ir convert other.onnx -o small.json", 0,
+       "wrote small.json", "", names},
+      // A file that is not IR is no old output.
+      {"echo '{\"my\": \"config\"}' >small.json; x2ir convert small.onnx; code=$?; "
+       "grep -q config small.json || exit 99; exit $code",
+       2, "", "'small.json' is there already, and is not of format 'ir'", "small.json"},
+      {"echo mine >small.json; x2ir convert small.onnx --force", 0, "wrote", "", names},
+      {"echo mine >small.json; x2ir convert small.onnx -o small.json", 0, "wrote", "", names},
+      {"echo mine >net.onnx; x2ir convert -q small.onnx -o net.json && ir2onnx export net.json", 2,
+       "", "is not of format 'onnx'", "net.json net.onnx net.safetensors"},
+      // External data belongs to the file that names it.
+      {"echo mine >net.onnx.data; x2ir convert big.onnx -o net.onnx" + always +
+           "; code=$?; grep -q mine net.onnx.data || exit 99; exit $code",
+       2, "", "'net.onnx.data' is there already[^\n]*--force", "net.onnx.data"},
+      {"echo mine >net.onnx.data; x2ir convert big.onnx -o net.onnx --force" + always, 0, "wrote",
+       "", "net.onnx net.onnx.data"},
+      {"echo mine >net.onnx.data; x2ir convert big.onnx -o net.onnx", 0, "wrote net.onnx: ", "",
+       "net.onnx net.onnx.data"},
+      {"x2ir convert big.onnx -q -o net.onnx" + always + " && x2ir convert big.onnx -o net.onnx" +
+           always,
+       0, "wrote net.onnx and net.onnx.data", "", "net.onnx net.onnx.data"},
   });
 }
 
@@ -628,6 +768,24 @@ TEST_F(Cli, JsonIsForPrograms) {
   ASSERT_FALSE(early.is_discarded());
   EXPECT_EQ(early["exit_code"], 3);
   EXPECT_NE(early["error"], "");
+}
+
+// Weights of older versions have no mark: they are known by the IR file beside them.
+TEST_F(Cli, KnowsWeightsOfOlderVersions) {
+  const Result made = Run("x2ir convert -q big.onnx");
+  const fs::path folder = *root_ / "old";
+  fs::create_directories(folder);
+  const auto weights = ReadSafetensors(*root_ / "work/big.safetensors");
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  ASSERT_EQ(weights->metadata.size(), 1u);
+  EXPECT_EQ(weights->metadata[0].first, "x2ir");
+  ASSERT_TRUE(WriteSafetensors(folder / "w.safetensors", weights->tensors).ok());
+  const std::string old = StrCat("cp '", (folder / "w.safetensors").string(), "' ");
+  Check({
+      {"x2ir convert -q big.onnx && " + old + "big.safetensors && x2ir convert big.onnx", 0,
+       "wrote", "", "big.json big.safetensors"},
+      {old + "big.safetensors && x2ir convert big.onnx", 2, "", "--force", "big.safetensors"},
+  });
 }
 
 // What libonnx's checker says of a model counts.

@@ -46,6 +46,7 @@ constexpr int64_t kShown = 10;  // failures that are printed; the report has all
 
 struct Job {
   std::string input, output;
+  bool named = false;   // the list says the output
   absl::Status status;  // not OK: it cannot be begun
 };
 
@@ -87,6 +88,7 @@ absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
     const size_t tab = line.find('\t');
     job.input = line.substr(0, tab);
     if (tab != std::string::npos) {
+      job.named = true;
       job.output = (fs::path(batch.folder) / line.substr(tab + 1)).string();
       if (!HasExtension(job.output, batch.extension)) {
         job.status = Invalid("expected a name that ends in ", batch.extension);
@@ -139,7 +141,7 @@ BatchOutcome Work(const Batch& batch, const Job& job, Report& report) {
                 {}};
       }
     }
-    return batch.work(job.input, job.output, report);
+    return batch.work(job.input, job.output, job.named, report);
   } catch (const std::bad_alloc&) {
     return {absl::ResourceExhaustedError("out of memory"), Phase::kConverting, {}, {}};
   } catch (const std::exception& error) {

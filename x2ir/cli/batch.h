@@ -45,8 +45,9 @@ struct BatchOutcome {
   // What the model of `in`, which stands in `read`, is mapped from besides: paths, sorted.
   void Reads(const std::string& in, const Mapped& files);
 };
+// `named`: the list says what the output is called.
 using BatchWork = std::function<BatchOutcome(const std::string& input, const std::string& output,
-                                             Report& report)>;
+                                             bool named, Report& report)>;
 
 struct Batch {
   BatchFlags flags;

@@ -61,6 +61,10 @@ absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& 
   std::set<std::string> names;
   for (const std::string& output : outputs) {
     if (output.empty()) return Invalid("the name of an output file is empty");
+    if (output == "-") {
+      return Invalid("'-' is no name of a file here, and standard output is for one model; './-' ",
+                     "is a file of that name");
+    }
     // However it is spelled.
     std::error_code ignored;
     const fs::path name = fs::weakly_canonical(fs::absolute(output, ignored), ignored);

@@ -28,9 +28,11 @@ struct Flags {
 
 int RunInfo(const Flags& flags, Session& session) {
   Progress progress(session, StrCat("reading ", flags.model));
-  const absl::StatusOr<std::string> format = DetectFormat(flags.model);
-  const absl::StatusOr<ModelInfo> info =
-      format.ok() ? Inspect(flags.model, session.Loading(*format)) : format.status();
+  const absl::StatusOr<ModelInfo> info = [&]() -> absl::StatusOr<ModelInfo> {
+    X2IR_ASSIGN_OR_RETURN(const std::string format, DetectFormat(flags.model));
+    X2IR_ASSIGN_OR_RETURN(const LoadOptions options, session.Loading(format));
+    return Inspect(flags.model, options);
+  }();
   progress.Stop();
   if (!info.ok()) return session.Fail(info.status(), Phase::kReading);
   session.Print(WithFlags(flags.json ? info->ToJson() : info->ToText()));

@@ -4,6 +4,8 @@
 
 int main(int argc, char** argv) {
   using namespace x2ir::cli;  // NOLINT
-  return RunProgram(argc, argv, "ir2onnx", "ir2onnx writes x2ir's IR models as ONNX files.",
+  return RunProgram(argc, argv, "ir2onnx",
+                    "ir2onnx writes models as ONNX files: those of x2ir's IR, and of "
+                    "any other format.",
                     {AddExport});
 }

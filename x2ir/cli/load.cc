@@ -9,12 +9,22 @@
 
 namespace x2ir::cli {
 
+absl::StatusOr<Model> LoadFile(const Session& session, const std::string& path, std::string* format,
+                               const LoadOptions& wanted) {
+  if (format->empty()) {
+    X2IR_ASSIGN_OR_RETURN(*format, DetectFormat(path));
+  }
+  X2IR_ASSIGN_OR_RETURN(LoadOptions options, session.Loading(*format));
+  options.inputs = wanted.inputs;
+  options.outputs = wanted.outputs;
+  return Load(path, *format, options);
+}
+
 std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::string& path,
                               Unsupported unsupported, int* code) {
   progress.SetWhat(StrCat("reading ", path));
-  absl::StatusOr<std::string> format = DetectFormat(path);
-  absl::StatusOr<Model> model =
-      format.ok() ? Load(path, *format, session.Loading(*format)) : format.status();
+  std::string format;
+  absl::StatusOr<Model> model = LoadFile(session, path, &format);
   if (!model.ok()) {
     progress.Stop();
     *code = session.Fail(model.status(), Phase::kReading);
@@ -23,14 +33,14 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
   progress.SetWhat(StrCat("converting ", path));
   ImportOptions options;
   // IR comes as it is, with the defaults that its inputs may have.
-  options.freeze_params = FindFormat(*format)->dialect != kIrDialect;
+  options.freeze_params = FindFormat(format)->dialect != kIrDialect;
   options.progress = progress.fn();
   Report report;
   model = ToIr(*std::move(model), options, &report);
   if (!model.ok() && unsupported == Unsupported::kKeep && !report.failures.empty()) {
     // The failed attempt took the model: again, from the file.
     const std::string failures = report.FailuresText();
-    model = Load(path, *format, session.Loading(*format));
+    model = LoadFile(session, path, &format);
     if (model.ok()) {
       options.foreign.all = true;
       report = Report();
@@ -49,9 +59,8 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
 std::optional<Model> LoadToLookAt(Session& session, Progress& progress, const std::string& path,
                                   bool raw, int* code) {
   if (!raw) return LoadAsIr(session, progress, path, Unsupported::kKeep, code);
-  absl::StatusOr<std::string> format = DetectFormat(path);
-  absl::StatusOr<Model> model =
-      format.ok() ? Load(path, *format, session.Loading(*format)) : format.status();
+  std::string format;
+  absl::StatusOr<Model> model = LoadFile(session, path, &format);
   if (model.ok()) return *std::move(model);
   progress.Stop();
   *code = session.Fail(model.status(), Phase::kReading);

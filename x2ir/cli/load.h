@@ -11,6 +11,10 @@
 
 namespace x2ir::cli {
 
+// The graph as the file has it. *format is its format's name; empty: it is found, and set.
+absl::StatusOr<Model> LoadFile(const Session& session, const std::string& path, std::string* format,
+                               const LoadOptions& wanted = {});
+
 // What becomes of ops that cannot be converted: all are named, and that is the end; or all are
 // named as a warning, and they stay in the graph as they are.
 enum class Unsupported { kFail, kKeep };

@@ -263,15 +263,7 @@ void Verb::AddCommonFlags(Reads reads) {
   Flag("-q,--quiet", session_.quiet, "Print no summary, no warnings and no progress")
       .ChangesNothing();
   Flag("-v,--verbose", session_.verbose, "Print more").ChangesNothing();
-  Arg of_reading[] = {
-      Flag("--allow-outside", session_.load.allow_outside,
-           "Let a model's weights lie outside of its own folder"),
-      Text("--model", session_.load.model, "NAME",
-           "Which model of an archive that holds several; of a SavedModel, by its tags"),
-      Text("--signature", session_.load.signature, "NAME",
-           "Which signature of a SavedModel; by default serving_default")};
-  if (reads == Reads::kModel) return;
-  for (Arg& arg : of_reading) arg.Hidden();
+  session_.reading.AddTo(*this, &Format::read_options, /*hidden=*/reads == Reads::kNothing);
 }
 
 Arg Verb::Added(CLI::Option* option, const std::string& flag, std::function<std::string()> value) {

@@ -39,6 +39,7 @@ ExitCode ExitCodeOf(const absl::Status& status, Phase phase, const Report* repor
       if (OptionOf(status)) return kUsage;
       // A model that was read is fine: it is the name of the output that is not.
       return phase == Phase::kWriting ? kUsage : kBadInput;
+    case absl::StatusCode::kAlreadyExists: return kUsage;  // as for other names of outputs
     case absl::StatusCode::kDataLoss: return kBadInput;
     case absl::StatusCode::kNotFound: return phase == Phase::kReading ? kBadInput : kCannot;
     case absl::StatusCode::kUnavailable:
@@ -48,30 +49,13 @@ ExitCode ExitCodeOf(const absl::Status& status, Phase phase, const Report* repor
   }
 }
 
-std::string WithFlags(std::string_view text) {
-  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"shapes", "shape"},
-      {"dtypes", "dtype"},
-      {"extra_opsets", "extra-opset"},
-      {"foreign", "allow-foreign"},
-      {"format", "from"}};
-  return WithOptionNames(text, [](std::string_view option) {
-    for (const auto& [name, flag] : kNames) {
-      if (name == option) return StrCat("--", flag);
-    }
-    std::string flag = StrCat("--", option);
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    return flag;
-  });
-}
+std::string WithFlags(std::string_view text) { return WithOptionNames(text, FlagOf); }
 
-LoadOptions Session::Loading(const std::string& format) const {
-  FormatOptions given;
-  if (load.allow_outside) given.Set("allow_outside", true);
-  if (!load.model.empty()) given.Set("model", load.model);
-  if (!load.signature.empty()) given.Set("signature", load.signature);
+absl::StatusOr<LoadOptions> Session::Loading(const std::string& format) const {
   const Format* found = FindFormat(format);
-  return {found ? given.Only(found->read_options) : given, {}, {}};
+  if (!found) return LoadOptions();  // Load says what is wrong with it
+  X2IR_ASSIGN_OR_RETURN(FormatOptions options, reading.For(found->read_options));
+  return LoadOptions{std::move(options), {}, {}};
 }
 
 std::string Printable(std::string_view text) {

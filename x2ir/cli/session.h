@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "x2ir/cli/option_flags.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/report.h"
 
@@ -36,16 +37,13 @@ class Session {
   // Flags that every verb has.
   bool quiet = false;
   bool verbose = false;
-  // Options of readers.
-  struct {
-    bool allow_outside = false;
-    std::string model, signature;
-  } load;
+  // Of readers; those that a model's format does not have are left out.
+  OptionFlags reading;
   // What the command line asked for; set while it is parsed, called afterwards.
   std::function<int()> verb;
 
-  // The same; those that the format does not have are left out.
-  LoadOptions Loading(const std::string& format) const;
+  // InvalidArgument for a flag's value that is none.
+  absl::StatusOr<LoadOptions> Loading(const std::string& format) const;
 
   const std::string& program() const { return program_; }
 

@@ -11,7 +11,8 @@ namespace x2ir::cli {
 void PrintSummary(Session& session, const Report& report, const std::string& done) {
   if (session.quiet) return;
   session.Print(StrCat(done, ": ", report.nodes_read, report.nodes_read == 1 ? " node" : " nodes",
-                       " read, ", report.mapped(), " mapped, ", report.foreign(), " foreign\n"));
+                       " read, ", report.mapped(), " mapped, ", report.foreign(), " foreign, ",
+                       report.nodes_written, " written\n"));
   if (!session.verbose) return;
   size_t width = 0;
   for (const auto& entry : report.ops) width = std::max(width, entry.first.size());

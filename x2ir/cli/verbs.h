@@ -12,6 +12,7 @@ class App;
 namespace x2ir::cli {
 
 void AddConvert(CLI::App& app, Session& session);
+void AddFormats(CLI::App& app, Session& session);
 void AddShow(CLI::App& app, Session& session);
 void AddInfo(CLI::App& app, Session& session);
 void AddDraw(CLI::App& app, Session& session);

@@ -224,7 +224,11 @@ absl::Status Convert(const Source& source, const Sink& sink, const ConvertOption
   }
   X2IR_ASSIGN_OR_RETURN(Model model, Import(source, from, &said));
   if (format->dialect != kIrDialect) {
-    said = Report();
+    // What holds for the export too: which nodes were read, and warnings.
+    Report next;
+    next.nodes_read = said.nodes_read;
+    next.warnings = std::move(said.warnings);
+    said = std::move(next);
     X2IR_RETURN_IF_ERROR(Guarded([&] {
       model.graph = MadeAnew(*model.graph);
       return absl::OkStatus();

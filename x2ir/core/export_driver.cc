@@ -44,7 +44,6 @@ class Exporter : public Driver {
     Lookahead ahead(graph);
     for (Node* node : graph.nodes()) {
       ahead.Step();
-      ++report_.nodes_read;
       Tick();
       if (cancelled_) return;
       const Symbol op = node->op();

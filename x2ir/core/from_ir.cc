@@ -93,6 +93,8 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, {}));
   X2IR_RETURN_IF_ERROR(graph.Sort());
   const std::vector<Type> declared = OutputTypes(graph);
+  // What passes leave of them is something else.
+  if (report.nodes_read == 0) report.nodes_read = static_cast<int64_t>(graph.TotalNodes());
   X2IR_RETURN_IF_ERROR(InferGraph(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
   if (known && known->schema) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));

@@ -36,13 +36,13 @@ class Importer : public Driver {
   }
 
   void Visit(Graph& graph, Node* node) {
+    ++report_.nodes_read;
     if (node->is_ir()) {  // a mixed graph: infer it, so that types flow on
       const Types declared = node->has_subgraphs() ? TypesOf(*node) : Types();
       if (absl::Status s = InferNode(*node); !s.ok()) Fail(*node, s);
       if (node->has_subgraphs()) Settle({node}, declared);
       return;
     }
-    ++report_.nodes_read;
     Tick();
     const Function* function = node->dialect() == dialect_ ? functions_.Called(*node) : nullptr;
     if (!function) {

@@ -1,6 +1,7 @@
 // Registers the format "ir".
 #include "x2ir/formats/format.h"
 
+#include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/ir/ir.h"
 #include "x2ir/formats/ir/ir_internal.h"
 #include "x2ir/graph_wrapper/option_error.h"
@@ -13,7 +14,7 @@ absl::Status WriteIrFile(const Model& model, const Sink& sink, const FormatOptio
   if (reference && !sink.is_path()) {
     return OptionError("weights", "only a file can refer to other files");
   }
-  return WriteIr(model, sink, {.reference_weights = reference});
+  return WriteIr(model, sink, {.reference_weights = reference, .force = options.Flag("force")});
 }
 
 [[maybe_unused]] const bool kRegistered = RegisterFormat({
@@ -39,7 +40,8 @@ absl::Status WriteIrFile(const Model& model, const Sink& sink, const FormatOptio
           .type = OptionDef::kChoice,
           .help = "Copy the weights beside the IR (default), or name byte ranges of the files that "
                   "they are in",
-          .choices = {"copy", "reference"}}},
+          .choices = {"copy", "reference"}},
+         ForceOption()},
     .write = WriteIrFile,
     .companions = [](const std::string& path) -> std::vector<std::string> {
       return {ir::WeightsPath(path)};

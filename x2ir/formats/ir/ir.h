@@ -32,6 +32,8 @@ struct IrWriteOptions {
   // relative path where the file is inside the folder of the JSON, else by its absolute one,
   // which is read only with allow_outside. What lies in memory is copied in any case.
   bool reference_weights = false;
+  // Whether weights that no writer of IR wrote are replaced; else they are AlreadyExists.
+  bool force = false;
 };
 
 // Writes both files; they appear complete and together, or not at all. `path` is that of the

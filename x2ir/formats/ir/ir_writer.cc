@@ -12,6 +12,7 @@
 #include "absl/strings/escaping.h"
 #include "x2ir/formats/io/atomic_file.h"
 #include "x2ir/formats/io/file_names.h"
+#include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/ir/ir.h"
 #include "x2ir/formats/ir/ir_internal.h"
 #include "x2ir/formats/json.h"
@@ -41,6 +42,7 @@ std::string WeightsPath(const std::string& json_path) {
 namespace {
 
 constexpr size_t kFlushAt = size_t{64} << 10;
+constexpr size_t kHeadSize = 4096;  // of a file, to see what it is
 
 class Writer {
  public:
@@ -647,6 +649,28 @@ std::string Writer::UniqueKey(std::string_view base) {
 }
 
 }  // namespace
+// Whether a weight file is one that a writer of IR made: its metadata says so. Those of older
+// versions say nothing: they stand beside an IR file, begin their data at a multiple of 64 bytes,
+// and have no metadata of others. What is no safetensors file any more was one, where the IR file
+// that names it still is there.
+bool WeWrote(const std::string& weights_path, const std::string& json_path) {
+  const auto json = MappedFile::Open(json_path);
+  const bool named =
+      json.ok() && LooksLikeIr({(*json)->data(), std::min((*json)->size(), kHeadSize)});
+  const absl::StatusOr<Safetensors> weights = ReadSafetensors(weights_path);
+  if (!weights.ok()) return named;
+  for (const auto& [key, value] : weights->metadata) {
+    if (key == kMark) return value == kOfWeights;
+  }
+  if (weights->tensors.empty()) return true;
+  if (!named || !weights->metadata.empty()) return false;
+  const auto file = MappedFile::Open(weights_path);
+  uint64_t header = 0;
+  if (!file.ok() || (*file)->size() < sizeof(header)) return false;
+  std::memcpy(&header, (*file)->data(), sizeof(header));
+  return (header + sizeof(header)) % 64 == 0;
+}
+
 }  // namespace ir
 
 absl::Status WriteIr(const Model& model, const Sink& sink, const IrWriteOptions& options) {
@@ -657,10 +681,15 @@ absl::Status WriteIr(const Model& model, const Sink& sink, const IrWriteOptions&
   }
   X2IR_RETURN_IF_ERROR(model.graph->CheckNames());
   X2IR_ASSIGN_OR_RETURN(AtomicFile json, sink.Create(path));
+  if (sink.is_path() && !options.force) {
+    X2IR_RETURN_IF_ERROR(
+        CheckSideFile(weights_path, [&] { return ir::WeWrote(weights_path, path); }));
+  }
   X2IR_ASSIGN_OR_RETURN(AtomicFile weights, sink.Create(weights_path));
   ir::Writer writer(model, options, json, folder, weights_path);
   X2IR_RETURN_IF_ERROR(writer.Write());
-  X2IR_RETURN_IF_ERROR(AppendSafetensors(weights, writer.tensors()));
+  X2IR_RETURN_IF_ERROR(AppendSafetensors(weights, writer.tensors(),
+                                         {{std::string(ir::kMark), std::string(ir::kOfWeights)}}));
   AtomicFile* const files[] = {&weights, &json};
   return AtomicFile::CommitAll(files);
 }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "x2ir/formats/io/file_names.h"
+#include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/onnx/externals_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -18,6 +19,17 @@ uint64_t AlignmentOf(const Tensor& tensor) { return tensor.nbytes() >= kPage ? k
 std::string FolderWithSlash(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+// Whether the model that is there now, and will be replaced, has that external data.
+bool IsNamedByOldModel(const std::string& model_path, const std::string& location) {
+  const auto model = MappedFile::Open(model_path);
+  // The value of an entry ("location", NAME) of its TensorProtos.
+  std::string value = "\x12";
+  size_t size = location.size();
+  for (; size >= 0x80; size >>= 7) value += static_cast<char>(0x80 | (size & 0x7f));
+  value += static_cast<char>(size);
+  return model.ok() && (*model)->view().find(value + location) != std::string_view::npos;
 }
 
 }  // namespace
@@ -75,9 +87,13 @@ absl::StatusOr<const std::string*> Externals::NameOf(const MappedFile& file) {
   return it->second;
 }
 
-absl::StatusOr<std::vector<AtomicFile>> Externals::Write() const {
+absl::StatusOr<std::vector<AtomicFile>> Externals::Write(bool force) const {
   std::vector<AtomicFile> written;
   for (const File& file : files_) {
+    if (sink_.is_path() && !force) {
+      X2IR_RETURN_IF_ERROR(
+          CheckSideFile(file.path, [&] { return IsNamedByOldModel(path_, file.location); }));
+    }
     X2IR_ASSIGN_OR_RETURN(AtomicFile out, sink_.Create(file.path));
     for (const auto& [tensor, offset] : file.tensors) {
       X2IR_RETURN_IF_ERROR(out.AlignTo(AlignmentOf(tensor)));

@@ -32,8 +32,8 @@ class Externals {
   // a file that ONNX has no name for: one outside of the folder.
   absl::StatusOr<Place> Put(const Tensor& tensor);
 
-  // Writes the new files; the caller commits them.
-  absl::StatusOr<std::vector<AtomicFile>> Write() const;
+  // Writes the new files; the caller commits them. `force`: as OnnxWriteOptions has it.
+  absl::StatusOr<std::vector<AtomicFile>> Write(bool force) const;
 
  private:
   struct File {

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -28,6 +29,7 @@ absl::Status WriteOnnxFile(const Model& model, const Sink& sink, const FormatOpt
     return OptionError("external_data", "only a file can refer to other files");
   }
   write.max_external = static_cast<uint64_t>(options.Int("external_data_limit").value_or(0));
+  write.force = options.Flag("force");
   return WriteOnnx(model, sink, write);
 }
 
@@ -78,7 +80,8 @@ std::vector<std::string> OnnxCompanions(const std::string& path) {
           .type = OptionDef::kSize,
           .help = "The most that OUT.onnx.data may hold, as in 2GB; more goes to "
                   "OUT.onnx.data.2 and so on",
-          .placeholder = "SIZE"}},
+          .placeholder = "SIZE"},
+         ForceOption()},
     .write = WriteOnnxFile,
     .companions = OnnxCompanions,
 });

@@ -71,6 +71,9 @@ struct OnnxWriteOptions {
   // Where NAME.data would be larger, more files follow: NAME.data.2, NAME.data.3, ... A tensor is
   // in one file, so one that is larger makes a larger file. 0: no limit.
   uint64_t max_external = 0;
+  // Whether files in the place of external data that the file which is replaced does not name are
+  // replaced too; else they are AlreadyExists.
+  bool force = false;
 };
 // Writes the model and, if need be, its external data: all appear complete or not at all.
 // Files that the model's own tensors are mapped from may be written over.

@@ -539,12 +539,13 @@ absl::Status WriteOnnx(const Model& model, const Sink& sink, const OnnxWriteOpti
                          ", and an ONNX file can have ", options.max_inline);
   }
 
+  // First what may not be written at all.
+  X2IR_ASSIGN_OR_RETURN(std::vector<AtomicFile> all, externals->Write(options.force));
   X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(sink.name()));
   for (const auto& source : writer->files()) file.DependOn(source);
   X2IR_RETURN_IF_ERROR(
       writer->out().Emit([&](std::string_view bytes) { return file.Append(bytes); },
                          [&](const Tensor& tensor) { return file.Append(tensor); }));
-  X2IR_ASSIGN_OR_RETURN(std::vector<AtomicFile> all, externals->Write());
   all.push_back(std::move(file));
   std::vector<AtomicFile*> group;
   for (AtomicFile& each : all) group.push_back(&each);

@@ -1,0 +1,405 @@
+// Reads a model, converts it, writes it.
+#include "x2ir/cli/conversion.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "x2ir/cli/batch.h"
+#include "x2ir/cli/files.h"
+#include "x2ir/cli/flags.h"
+#include "x2ir/cli/libonnx_check.h"
+#include "x2ir/cli/load.h"
+#include "x2ir/cli/option_flags.h"
+#include "x2ir/cli/program.h"
+#include "x2ir/cli/progress.h"
+#include "x2ir/cli/summary.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/dialect.h"
+#include "x2ir/core/suggest.h"
+#include "x2ir/formats/format.h"
+#include "x2ir/graph_wrapper/constant_order.h"
+#include "x2ir/graph_wrapper/descriptors.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::cli {
+namespace {
+
+constexpr char kStandardOutput[] = "-";
+
+struct Flags {
+  std::string model, out, from, to, inputs, outputs, from_opset, passes, inputs_nchw, outputs_nchw;
+  std::string report;
+  Strings shapes, dtypes, allow_foreign;
+  bool freeze_params = true, says_freeze = false;
+  bool keep_functions = false;
+  bool optimize = false, says_optimize = false;
+  bool continue_on_error = false;
+  bool check = false;
+  OptionFlags writing;
+  BatchFlags batch;
+};
+
+// What is to be done with each model.
+struct Plan {
+  ImportOptions from;
+  ExportOptions to;
+  const Format* target = nullptr;
+  bool to_stdout = false;
+  bool named = false;  // whether the user said what the output is called
+  Strings warnings;
+};
+
+// The format called `name`; InvalidArgument that says what there is, where there is none.
+absl::StatusOr<const Format*> FormatCalled(std::string_view flag, const std::string& name,
+                                           bool written) {
+  const Format* format = FindFormat(name);
+  if (format && (!written || format->write)) return format;
+  if (format) {
+    return Invalid(flag, ": format '", name, "' is only read; written are: ", FormatNames(true));
+  }
+  Strings known;
+  for (const Format* each : AllFormats()) known.push_back(each->name);
+  const std::string meant = DidYouMean(name, known);
+  return Invalid(flag, ": there is no format '", name, "'",
+                 meant.empty() ? StrCat("; expected one of: ", FormatNames(written)) : meant);
+}
+
+// What is to be written.
+absl::StatusOr<const Format*> TargetOf(const Flags& flags, const ConversionVerb& words) {
+  if (!flags.to.empty()) return FormatCalled("--to", flags.to, /*written=*/true);
+  const Format* usual = FindFormat(words.format);
+  if (flags.out.empty() || flags.out == kStandardOutput || !flags.batch.list.empty()) return usual;
+  const Format* format = FormatOfExtension(flags.out);
+  if (format == usual) return usual;
+  if (!words.by_name) {
+    // A name of no format in particular may be anything.
+    if (!format && !HasExtension(flags.out, ".safetensors")) return usual;
+    return Invalid("-o '", flags.out, "': format '", usual->name, "' is written; expected OUT",
+                   usual->extensions.front(), " (or --to)");
+  }
+  if (!format) {
+    return Invalid("-o '", flags.out,
+                   "': the name does not say in which format to write; expected ", "one of ",
+                   FormatNames(true), ", or --to");
+  }
+  if (format->write) return format;
+  return Invalid("-o '", flags.out, "': format '", format->name,
+                 "' is only read; written are: ", FormatNames(true));
+}
+
+absl::StatusOr<Plan> PlanOf(const Flags& flags, const ConversionVerb& words) {
+  Plan plan;
+  plan.named = !flags.out.empty();
+  plan.to_stdout = flags.out == kStandardOutput;
+  X2IR_ASSIGN_OR_RETURN(plan.target, TargetOf(flags, words));
+
+  ImportOptions& from = plan.from;
+  if (!flags.from.empty()) {
+    X2IR_RETURN_IF_ERROR(FormatCalled("--from", flags.from, /*written=*/false).status());
+  }
+  from.format = flags.from;
+  X2IR_ASSIGN_OR_RETURN(from.shapes, ParseShapes(flags.shapes));
+  X2IR_ASSIGN_OR_RETURN(from.dtypes, ParseDTypes(flags.dtypes));
+  X2IR_ASSIGN_OR_RETURN(from.inputs, ParseList("--inputs", flags.inputs));
+  X2IR_ASSIGN_OR_RETURN(from.outputs, ParseList("--outputs", flags.outputs));
+  if (flags.says_freeze) from.freeze_params = flags.freeze_params;
+  from.keep_functions = flags.keep_functions;
+  from.foreign.all = flags.continue_on_error;
+  for (const std::string& list : flags.allow_foreign) {
+    X2IR_ASSIGN_OR_RETURN(const Strings domains, ParseList("--allow-foreign", list));
+    from.foreign.domains.insert(from.foreign.domains.end(), domains.begin(), domains.end());
+  }
+
+  ExportOptions& to = plan.to;
+  to.format = plan.target->name;
+  const std::vector<OptionDef>& defs = plan.target->write_options;
+  X2IR_ASSIGN_OR_RETURN(to.format_options, flags.writing.For(defs));
+  std::string from_opset = flags.from_opset;
+  std::string_view opset_flag = "--from-opset";
+  for (const std::string& option : flags.writing.Others(defs)) {
+    if (option == "opset" && from_opset.empty()) {
+      // What it was before formats other than IR were written.
+      from_opset = flags.writing.Text(option);
+      opset_flag = "--opset";
+      plan.warnings.push_back(StrCat("--opset is taken for the opset of MODEL, since format '",
+                                     plan.target->name, "' has none; --from-opset says so"));
+      continue;
+    }
+    return Invalid(FlagOf(option), ": format '", plan.target->name, "', which is written, has no ",
+                   "such option");
+  }
+  if (!from_opset.empty()) {
+    X2IR_ASSIGN_OR_RETURN(from.from_opset,
+                          ParseInt(opset_flag, from_opset, 1, std::numeric_limits<int32_t>::max()));
+  }
+  if (flags.says_optimize) to.optimize = flags.optimize;
+  if (!flags.passes.empty()) {
+    if (flags.says_optimize && !flags.optimize) {
+      return Invalid("--passes excludes --no-optimize");
+    }
+    to.optimize = true;
+    X2IR_ASSIGN_OR_RETURN(to.passes, ParsePasses("--passes", flags.passes));
+  }
+  if (flags.writing.Has("layout") && !to.optimize.value_or(false)) {
+    return Invalid("--layout needs --optimize, or --passes with the pass 'layout'");
+  }
+  X2IR_ASSIGN_OR_RETURN(to.inputs_as_nchw, ParseList("--inputs-as-nchw", flags.inputs_nchw));
+  X2IR_ASSIGN_OR_RETURN(to.outputs_as_nchw, ParseList("--outputs-as-nchw", flags.outputs_nchw));
+  to.check = flags.check;
+  const Dialect* dialect = FindDialect(plan.target->dialect);
+  if (flags.check && (!dialect || !dialect->schema)) {
+    return Invalid("--check: format '", plan.target->name, "', which is written, has no schemas");
+  }
+  to.foreign.all = flags.continue_on_error;
+  return plan;
+}
+
+// Which file has a name now, and when it was written: another one after each writing.
+using Identity = std::optional<std::tuple<ino_t, time_t, long>>;  // NOLINT: as POSIX has it
+Identity IdentityOf(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return Identity({info.st_ino, info.st_mtim.tv_sec, info.st_mtim.tv_nsec});
+}
+
+// The files that writing `out` may make.
+Strings OutputsOf(const Format& target, const std::string& out) {
+  Strings outputs = {out};
+  if (target.companions) {
+    for (std::string& file : target.companions(out)) outputs.push_back(std::move(file));
+  }
+  return outputs;
+}
+
+// One whose name nobody said is replaced only if its content is of the format that is written.
+absl::Status CheckReplaces(const Plan& plan, const std::string& out) {
+  constexpr size_t kHeadSize = 4096;
+  if (plan.named || plan.to.format_options.Flag("force") || ::access(out.c_str(), F_OK) != 0)
+    return absl::OkStatus();
+  const auto file = MappedFile::Open(out);
+  if (!file.ok()) return file.status();
+  Candidate there{.path = out};
+  there.size = (*file)->size();
+  there.head = {(*file)->data(), std::min((*file)->size(), kHeadSize)};
+  const bool same = plan.target->recognize && plan.target->recognize(there) != Match::kNo;
+  if (there.size == 0 || same) return absl::OkStatus();
+  return Invalid("'", out, "' is there already, and is not of format '", plan.target->name,
+                 "'; -o names another output, and --force replaces this one");
+}
+
+absl::Status CheckWithOthers(const Model& model, Report& report) {
+  X2IR_ASSIGN_OR_RETURN(const std::string why_not, CheckWithLibonnx(model));
+  report.checks = {"ONNX's schemas"};
+  report.checks.push_back(why_not.empty() ? "libonnx's checker"
+                                          : StrCat("not by libonnx's checker: ", why_not));
+  return absl::OkStatus();
+}
+
+absl::Status WriteToStdout(std::string_view bytes) {
+  // A reader that went away is no failure.
+  const int error = WriteAll(STDOUT_FILENO, bytes.data(), bytes.size());
+  if (error == 0 || error == EPIPE) return absl::OkStatus();
+  return SystemError("cannot write to standard output: ", std::strerror(error));
+}
+
+// `progress` may be null: one of many.
+BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
+                     const Session& session, Progress* progress, Report& report) {
+  const auto say = [&](std::string_view what, std::string_view file) {
+    if (progress) progress->SetWhat(StrCat(what, " ", file));
+  };
+  BatchOutcome outcome;
+  outcome.read = {in};
+  say("reading", in);
+  ImportOptions& from = plan.from;
+  ExportOptions& to = plan.to;
+  absl::StatusOr<Model> model = LoadFile(session, in, &from.format, from.Loading());
+  if (!model.ok()) return outcome.Ended(model.status(), Phase::kReading);
+  const Mapped files = MappedFiles(*model);
+  outcome.Reads(in, files);
+  std::map<std::string, Identity> before;
+  if (!plan.to_stdout) {
+    const Strings outputs = OutputsOf(*plan.target, out);
+    absl::Status writable = CheckOutputs({in}, files, outputs);
+    writable.Update(CheckReplaces(plan, out));
+    if (!writable.ok()) return outcome.Ended(writable, Phase::kWriting);
+    for (const std::string& file : outputs) before[file] = IdentityOf(file);
+  }
+
+  say("converting", in);
+  if (progress) from.progress = to.progress = progress->fn();
+  const bool is_ir = FindFormat(from.format)->dialect == kIrDialect;
+  const bool to_ir = plan.target->dialect == kIrDialect;
+  // IR has what it has because somebody wanted it.
+  if (!from.freeze_params) from.freeze_params = !is_ir;
+  // New shapes of an IR model are found on the way out.
+  if (is_ir && !to_ir) to.shapes = std::exchange(from.shapes, {});
+  const bool as_it_is = is_ir && !to_ir && from.dtypes.empty() && from.inputs.empty() &&
+                        from.outputs.empty() && !from.from_opset && !*from.freeze_params;
+  if (!as_it_is) {
+    model = ToIr(*std::move(model), from, &report);
+    if (!model.ok()) return outcome.Ended(model.status(), Phase::kConverting);
+  }
+  if (progress) KeepUntilTheEnd(model->graph);
+  if (!as_it_is && !to_ir) {
+    // As if it came out of an IR file.
+    // What holds for the export too: which nodes were read, and warnings.
+    Report next;
+    next.nodes_read = report.nodes_read;
+    next.warnings = std::move(report.warnings);
+    report = std::move(next);
+    model->graph = MadeAnew(*model->graph);
+    if (progress) KeepUntilTheEnd(model->graph);
+  }
+  if (to.check && plan.target->dialect == "onnx") {
+    to.before_writing = [&report](const Model& onnx) { return CheckWithOthers(onnx, report); };
+  }
+  if (to_ir) say("writing", out);
+  // Writing is part of it; what fails there and is not the system's fault is the model's.
+  const Sink sink = plan.to_stdout ? Sink::Stream(WriteToStdout, plan.target->name) : Sink(out);
+  const absl::Status status = Export(*std::move(model), sink, to, &report);
+  if (!plan.to_stdout) {
+    // Files of a format's own choice are known by what changed.
+    for (const std::string& file : OutputsOf(*plan.target, out)) {
+      const Identity now = IdentityOf(file);
+      if (now && now != before[file]) outcome.written.push_back(file);
+    }
+  }
+  return outcome.Ended(status, Phase::kConverting);
+}
+
+int RunConversion(const Flags& flags, const Settings& settings, const ConversionVerb& words,
+                  Session& session) {
+  absl::StatusOr<Plan> plan = PlanOf(flags, words);
+  if (!plan.ok()) return session.Usage(plan.status());
+  for (const std::string& warning : plan->warnings) session.Warn(warning);
+  const std::string extension =
+      plan->target->extensions.empty() ? "" : plan->target->extensions.front();
+  if (!flags.batch.list.empty()) {
+    if (plan->to_stdout) return session.Usage("-o is a folder with --batch, not standard output");
+    plan->named = false;
+    const auto work = [&](const std::string& in, const std::string& to, bool named,
+                          Report& report) {
+      Plan own = *plan;
+      own.named = named;
+      return Convert(std::move(own), in, to, session, nullptr, report);
+    };
+    return RunBatch(
+        {flags.batch, words.doing, extension, flags.out, flags.report, settings.Text(), work},
+        session);
+  }
+  if (flags.model.empty()) return session.Usage("MODEL is required, or --batch");
+  const std::string out = flags.out.empty() ? DefaultOutput(flags.model, extension) : flags.out;
+  std::vector<std::string> outputs;
+  if (!plan->to_stdout) outputs = OutputsOf(*plan->target, out);
+  if (!flags.report.empty()) outputs.push_back(flags.report);
+  if (plan->to_stdout && ::isatty(STDOUT_FILENO)) {
+    return session.Usage("-o -: standard output is a terminal, and models are no text");
+  }
+  if (const auto format = DetectFormat(flags.model); flags.from.empty() && !format.ok()) {
+    return session.Fail(format.status(), Phase::kReading);
+  }
+  if (absl::Status s = CheckOutputs({flags.model}, {}, outputs); !s.ok()) return session.Usage(s);
+  absl::StatusOr<ReportFile> report_file = ReportFile::Open(flags.report);
+  if (!report_file.ok()) return session.Fail(report_file.status(), Phase::kWriting);
+
+  Report report;
+  BatchOutcome outcome;
+  {
+    Progress progress(session, "");
+    outcome = Convert(*std::move(plan), flags.model, out, session, &progress, report);
+  }
+  const absl::Status& status = outcome.status;
+  int code = kDone;
+  if (status.ok()) {
+    PrintWarnings(session, report);
+    std::string wrote;
+    for (const std::string& file : outcome.written) {
+      StrAppend(&wrote, wrote.empty() ? "wrote " : " and ", file);
+    }
+    // With a model on standard output there is no place for words.
+    if (!wrote.empty()) {
+      PrintSummary(session, report, wrote);
+      PrintChecks(session, report);
+    }
+  } else {
+    code = session.Fail(status, outcome.phase, &report);
+  }
+  return FinishReport(session, *report_file, report, std::string(status.message()), code);
+}
+
+}  // namespace
+
+void AddConversion(CLI::App& app, Session& session, const ConversionVerb& words) {
+  Verb verb(app, session, words.name, words.description, words.footer);
+  auto flags = std::make_shared<Flags>();
+  const std::string extension = FindFormat(words.format)->extensions.front();
+  verb.Text("MODEL", flags->model, "", "The model file, of any format that is read");
+  AddBatchFlags(verb, flags->batch);
+  verb.Text("-o,--output", flags->out, StrCat("OUT", extension),
+            StrCat("The file to write; by default MODEL's name with ", extension,
+                   ", in this folder. -: standard output, for what is one file"))
+      .ChangesNothing();
+  verb.Text("--to", flags->to, "FORMAT",
+            StrCat("What is written: one of ", FormatNames(true), "; by default ",
+                   words.by_name ? "what the name of -o says, else " : "", words.format));
+  verb.Text("--report", flags->report, "FILE.json",
+            "Write what was done, and what could not be; also on failure. With --batch: a line a "
+            "file, by default in batch.jsonl in the folder of -o")
+      .ChangesNothing();
+
+  verb.Group("Reading");
+  verb.Text("--from", flags->from, "FORMAT",
+            StrCat("The format of MODEL, one of ", FormatNames(), "; by default found by looking ",
+                   "at it"));
+  verb.Text("--from-opset", flags->from_opset, "N", "The opset of MODEL, instead of what it says");
+  verb.Repeated("--shape", flags->shapes, "NAME:2,3,seq",
+                "The shape of an input: numbers, names, or ? for what is not known");
+  verb.Repeated("--dtype", flags->dtypes, "NAME:TYPE", "The element type of an input");
+  verb.Text("--inputs", flags->inputs, "A,B", "Cut the graph: these values are its inputs");
+  verb.Text("--outputs", flags->outputs, "C,D:1",
+            "Cut the graph: these values, or outputs of nodes, are its outputs");
+  verb.Flag("--freeze-params,!--no-freeze-params", flags->freeze_params,
+            "Make initializers that are inputs too constants (default), or keep them as "
+            "inputs with a default value")
+      .SetsWhenGiven(flags->says_freeze);
+  verb.Flag("--keep-functions", flags->keep_functions,
+            "Keep MODEL's local functions, and the calls of them; by default each call becomes "
+            "what its function says");
+
+  verb.Group("Converting");
+  verb.Repeated("--allow-foreign", flags->allow_foreign, "DOMAIN,...",
+                "Keep ops of these domains that have no mapping");
+  verb.Flag("--continue-on-error", flags->continue_on_error,
+            "Keep every op that cannot be converted, and write every one that cannot be expressed "
+            "as an op of domain x2ir, which no runtime knows")
+      .Excludes("--allow-foreign");
+  verb.Flag("--optimize,!--no-optimize", flags->optimize,
+            "Run the optimizer's default passes, or none; by default they run unless IR is written")
+      .SetsWhenGiven(flags->says_optimize);
+  verb.Text("--passes", flags->passes, "A,B,...", "Run these passes instead of the default ones");
+  verb.Text("--inputs-as-nchw", flags->inputs_nchw, "A,B",
+            "Inputs that are channels last become channels first: NHWC to NCHW, NWC to NCW, NDHWC "
+            "to NCDHW");
+  verb.Text("--outputs-as-nchw", flags->outputs_nchw, "A,B", "The same for outputs");
+  verb.Flag("--check", flags->check,
+            "Check the result against the schemas of its ops, ONNX also with libonnx's checker "
+            "where that is installed and knows the opset; write nothing if it does not pass");
+  flags->writing.AddTo(verb, &Format::write_options);
+  verb.Do([flags, words, settings = verb.settings(), &session] {
+    return RunConversion(*flags, *settings, words, session);
+  });
+}
+
+}  // namespace x2ir::cli

@@ -1,0 +1,25 @@
+#include "x2ir/formats/io/side_file.h"
+
+#include <unistd.h>
+
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/strings.h"
+
+namespace x2ir {
+
+absl::Status CheckSideFile(const std::string& path, const std::function<bool()>& is_ours) {
+  if (::access(path.c_str(), F_OK) != 0 || is_ours()) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      StrCat("'", path, "' is there already, and was not written for this output; another name of ",
+             "the output avoids it, and ", OptionText("force"), " replaces it"));
+}
+
+OptionDef ForceOption() {
+  return {.name = "force",
+          .type = OptionDef::kFlag,
+          .help =
+              "Replace files that x2ir did not write and nobody named: weights beside the "
+              "output, and an output without -o"};
+}
+
+}  // namespace x2ir

@@ -1,0 +1,23 @@
+// Files that a writer makes beside a model's own file, under names that its caller did not say.
+#ifndef X2IR_FORMATS_IO_SIDE_FILE_H_
+#define X2IR_FORMATS_IO_SIDE_FILE_H_
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "x2ir/formats/options.h"
+#include "x2ir/graph_wrapper/api.h"
+
+namespace X2IR_API x2ir {
+
+// AlreadyExists where there is such a file, and `is_ours` does not know it for one that was written
+// for the model which is replaced as well: it may be all that somebody has.
+absl::Status CheckSideFile(const std::string& path, const std::function<bool()>& is_ours);
+
+// The option of writers that leaves the check out.
+OptionDef ForceOption();
+
+}  // namespace x2ir
+
+#endif  // X2IR_FORMATS_IO_SIDE_FILE_H_
