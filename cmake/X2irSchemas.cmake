@@ -1,19 +1,28 @@
-# The table of ONNX's operator schemas, made from facts/ by a small program of our own.
-
-add_executable(x2ir_gen_onnx_schemas tools/gen_onnx_schemas.cc)
-target_include_directories(x2ir_gen_onnx_schemas PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(x2ir_gen_onnx_schemas PRIVATE nlohmann_json::nlohmann_json)
-set_target_properties(x2ir_gen_onnx_schemas PROPERTIES
-  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+# The tables of ONNX's and PyTorch's operator schemas, made from facts/ by small programs of our own.
 
 set(X2IR_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
-set(X2IR_SCHEMA_DATA ${X2IR_GENERATED_DIR}/x2ir_onnx_schema_data.inc)
+set(X2IR_SCHEMA_DATA)
 file(MAKE_DIRECTORY ${X2IR_GENERATED_DIR})
-set(x2ir_facts ${PROJECT_SOURCE_DIR}/facts/onnx-schemas.json
-  ${PROJECT_SOURCE_DIR}/facts/onnx-versions.txt)
-add_custom_command(
-  OUTPUT ${X2IR_SCHEMA_DATA}
-  COMMAND x2ir_gen_onnx_schemas ${x2ir_facts} ${X2IR_SCHEMA_DATA}
-  DEPENDS x2ir_gen_onnx_schemas ${x2ir_facts}
-  COMMENT "Generating the ONNX schema tables"
-  VERBATIM)
+
+# x2ir_schema_table(framework facts...): tools/gen_<framework>_schemas.cc makes
+# x2ir_<framework>_schema_data.inc of them.
+function(x2ir_schema_table framework)
+  set(program x2ir_gen_${framework}_schemas)
+  add_executable(${program} tools/gen_${framework}_schemas.cc)
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${program} PRIVATE nlohmann_json::nlohmann_json)
+  set_target_properties(${program} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+  set(output ${X2IR_GENERATED_DIR}/x2ir_${framework}_schema_data.inc)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/facts/ OUTPUT_VARIABLE facts)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${program} ${facts} ${output}
+    DEPENDS ${program} ${facts}
+    COMMENT "Generating the schema tables of ${framework}"
+    VERBATIM)
+  set(X2IR_SCHEMA_DATA ${X2IR_SCHEMA_DATA} ${output} PARENT_SCOPE)
+endfunction()
+
+x2ir_schema_table(onnx onnx-schemas.json onnx-versions.txt)
+x2ir_schema_table(torch torch-ops.json)

@@ -201,10 +201,10 @@ TEST(Tf, FunctionsAreInlined) {
   EXPECT_THAT(got, Not(HasSubstr("tf.")));
 }
 
-// Every form of this dialect imports, and names an IR op.
-TEST(Tf, FormsImport) {
+// Every form of this dialect goes some way, and names an IR op.
+TEST(Tf, FormsNameOpsOfTheIr) {
   for (const Form* form : AllForms("tf")) {
-    EXPECT_TRUE(form->imports && !form->exports) << form->op.view();
+    EXPECT_TRUE(form->imports || form->exports) << form->op.view();
     EXPECT_NE(FindOp(form->ir_op), nullptr) << form->op.view();
   }
 }

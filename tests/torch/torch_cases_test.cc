@@ -24,6 +24,7 @@
 #include "gtest/gtest.h"
 #include "tests/conformance/ort_util.h"
 #include "tests/core/host_util.h"
+#include "tests/torch/torch_cases_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/safetensors/safetensors.h"
@@ -98,65 +99,9 @@ std::string Difference(const Tensor& got, const Tensor& want, double noise = 0) 
   return wrong == 0 ? "" : StrCat(first, " (", wrong, " of ", want.num_elements(), " differ)");
 }
 
-// --- Cases ----------------------------------------------------------------------------------
-
-struct Case {
-  std::string name;
-  fs::path model, io;
-};
-
-// NAME/model.pt2 with NAME/io.safetensors; a program that could not be exported has none.
-std::vector<Case> CasesUnder(const fs::path& root) {
-  std::vector<Case> cases;
-  std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(root, error)) {
-    if (entry.path().filename() != "model.pt2") continue;
-    const fs::path folder = entry.path().parent_path();
-    if (!fs::exists(folder / "io.safetensors")) continue;
-    cases.push_back({folder.filename().string(), entry.path(), folder / "io.safetensors"});
-  }
-  std::sort(cases.begin(), cases.end(),
-            [](const Case& a, const Case& b) { return a.name < b.name; });
-  return cases;
-}
-
-std::vector<Case> ArchivedCases() {
-  const fs::path folder = Unpacked("torch-op-cases.tar.xz", "torch-op-cases");
-  return folder.empty() ? std::vector<Case>() : CasesUnder(folder);
-}
-
-// One set of inputs and outputs: in_0, ..., out_0, ... .
-struct DataSet {
-  std::string prefix;  // "case0." where the file holds several
-  std::vector<Tensor> inputs, outputs;
-};
-
-absl::StatusOr<std::vector<DataSet>> ReadDataSets(const fs::path& io) {
-  X2IR_ASSIGN_OR_RETURN(const Safetensors file, ReadSafetensors(io.string()));
-  std::map<std::string, std::map<std::string, Tensor>> sets;
-  for (const NamedTensor& entry : file.tensors) {
-    const size_t dot = entry.name.find('.');
-    const std::string prefix = dot == std::string::npos ? "" : entry.name.substr(0, dot + 1);
-    sets[prefix][entry.name.substr(prefix.size())] = entry.tensor;
-  }
-  std::vector<DataSet> all;
-  for (auto& [prefix, tensors] : sets) {
-    DataSet set;
-    set.prefix = prefix;
-    for (const auto& [stem, to] : {std::pair("in_", &set.inputs), {"out_", &set.outputs}}) {
-      for (int i = 0;; ++i) {
-        auto it = tensors.find(StrCat(stem, i));
-        if (it == tensors.end()) break;
-        to->push_back(it->second.AlignedCopyIfNeeded());
-      }
-    }
-    all.push_back(std::move(set));
-  }
-  return all;
-}
-
-std::string Evaluate(std::string_view name, const Graph& graph, const std::vector<DataSet>& sets) {
-  for (const DataSet& set : sets) {
+std::string Evaluate(std::string_view name, const Graph& graph,
+                     const std::vector<TorchDataSet>& sets) {
+  for (const TorchDataSet& set : sets) {
     std::vector<Datum> inputs(set.inputs.begin(), set.inputs.end());
     inputs.resize(graph.inputs().size());
     const auto outputs = RunGraph(graph, std::move(inputs));
@@ -208,8 +153,8 @@ class Runner {
     details_ = !Env("X2IR_CASES").empty();
   }
 
-  void Run(const Case& test) {
-    const auto sets = ReadDataSets(test.io);
+  void Run(const TorchCase& test) {
+    const auto sets = ReadTorchData(test.io);
     ASSERT_TRUE(sets.ok()) << test.name << ": " << sets.status();
     absl::StatusOr<Model> ir = Import(test.model.string());
     if (!ir.ok()) {
@@ -273,7 +218,7 @@ class Runner {
 
  private:
   struct Asked {
-    Case test;
+    TorchCase test;
     int column;
     size_t number;
   };
@@ -283,8 +228,8 @@ class Runner {
     return column == 0 ? "IR" : StrCat("opset ", opsets_[static_cast<size_t>(column) - 1]);
   }
 
-  void Export(const Case& test, const Model& ir, const std::vector<DataSet>& sets, int column,
-              int opset) {
+  void Export(const TorchCase& test, const Model& ir, const std::vector<TorchDataSet>& sets,
+              int column, int opset) {
     Model model = Copy(ir);
     ExportOptions options;
     options.opset = opset;
@@ -293,7 +238,7 @@ class Runner {
       return Note(test, column, FromStatus("export", s));
     }
     if (!judge_) return Note(test, column, {kNotRun, ""});
-    for (const DataSet& set : sets) {
+    for (const TorchDataSet& set : sets) {
       const std::string stem = StrCat(test.name, ".", set.prefix, opset);
       const fs::path file = Folder() / StrCat(stem, ".onnx");
       OnnxWriteOptions write;
@@ -331,7 +276,7 @@ class Runner {
     return end == std::string::npos || end == 0 ? name : name.substr(0, end);
   }
 
-  void Note(const Case& test, int column, const Outcome& outcome, bool again = false) {
+  void Note(const TorchCase& test, int column, const Outcome& outcome, bool again = false) {
     ++columns_[column][outcome.verdict];
     if (column == 0) ++by_operator_[OperatorOf(test.name)][outcome.verdict];
     if (again || outcome.verdict == kRight) return;
@@ -358,9 +303,9 @@ std::vector<int> OpsetsToTry() {
   return opsets;
 }
 
-void RunCases(Runner& runner, const std::vector<Case>& cases) {
+void RunCases(Runner& runner, const std::vector<TorchCase>& cases) {
   const std::regex wanted(Env("X2IR_CASES").empty() ? ".*" : Env("X2IR_CASES"));
-  for (const Case& test : cases) {
+  for (const TorchCase& test : cases) {
     if (std::regex_search(test.name, wanted)) runner.Run(test);
   }
 }
@@ -370,7 +315,8 @@ constexpr double kFloorOfCases = 0.97;
 
 TEST(TorchCasesTest, Operators) {
   const std::string folder = Env("X2IR_TORCH_CASES");
-  const std::vector<Case> cases = folder.empty() ? ArchivedCases() : CasesUnder(folder);
+  const std::vector<TorchCase> cases =
+      folder.empty() ? ArchivedTorchCases() : TorchCasesUnder(folder);
   ASSERT_FALSE(cases.empty());
   Runner runner(OpsetsToTry());
   RunCases(runner, cases);
@@ -384,7 +330,7 @@ TEST(TorchCasesTest, Operators) {
 
 TEST(TorchCasesTest, Models) {
   if (!Env("X2IR_TORCH_CASES").empty()) GTEST_SKIP() << "only the folder of X2IR_TORCH_CASES";
-  std::vector<Case> cases = CasesUnder(X2IR_SHARED_DIR "/models");
+  std::vector<TorchCase> cases = TorchCasesUnder(X2IR_SHARED_DIR "/models");
   if (cases.empty()) GTEST_SKIP() << "../shared/models is not there";
   Runner runner(OpsetsToTry());
   RunCases(runner, cases);

@@ -184,6 +184,12 @@ std::vector<std::string> CheckAgainstSchemas(const Model& model, const Dialect& 
         problems.push_back(StrCat(Describe(*node), ": not an op of ", dialect.name));
         continue;
       }
+      if (dialect.check) {
+        for (const std::string& problem : dialect.check(*node)) {
+          problems.push_back(StrCat(Describe(*node), ": ", problem));
+        }
+        if (!dialect.schema) continue;
+      }
       if (opset == 0) {
         problems.push_back(StrCat(Describe(*node), ": no opset of domain '", domain, "'"));
         continue;

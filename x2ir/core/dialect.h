@@ -67,6 +67,9 @@ struct Dialect {
   // The layout that its convolutions, pools and norms have, as IR's attribute `layout` names it;
   // empty: more than one.
   std::string layout{};
+  // What a node that was written does that its op does not allow, for a dialect whose ops a schema
+  // does not describe (PyTorch's calls name their arguments).
+  std::function<std::vector<std::string>(const Node& node)> check{};
   // Runs on a model that was read before it is converted (where rewriting node by node does not
   // reach: writes to what others see). May add warnings for the user.
   std::function<absl::Status(Model& model, std::vector<std::string>& warnings)> prepare{};

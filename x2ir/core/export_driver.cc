@@ -1,6 +1,7 @@
 // The conversion driver, from IR to a dialect.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -128,7 +129,7 @@ class Exporter : public Driver {
       AddPending(origin, status, node, depth);
       return false;
     }
-    if (Retype(graph, node, origin, depth)) return true;
+    if (const std::optional<bool> done = Retype(graph, node, origin, depth)) return *done;
     return Lower(graph, node, origin, depth, status);
   }
 
@@ -179,9 +180,10 @@ class Exporter : public Driver {
         r);
   }
 
-  // The node in another element type, if its form allows that one and the casts around it.
-  bool Retype(Graph& graph, Node* node, const OriginPtr& origin, int depth) {
-    if (!FormOf(node->op())) return false;
+  // The node in another element type, if its form allows that one and the casts around it: whether
+  // all of it could be written. Nothing where no type does; then the node is what it was.
+  std::optional<bool> Retype(Graph& graph, Node* node, const OriginPtr& origin, int depth) {
+    if (!FormOf(node->op())) return std::nullopt;
     for (const DType type : StandInTypes(*node)) {
       Builder builder(graph, node);
       builder.set_name_hint(*node);
@@ -203,7 +205,7 @@ class Exporter : public Driver {
       Splice(node, *values, builder, node_names_);
       return Complete(graph, builder, origin, depth, /*lowered=*/true);
     }
-    return false;
+    return std::nullopt;
   }
 
   // A domain that the model does not import yet is imported when the first of its ops is made.
@@ -211,7 +213,10 @@ class Exporter : public Driver {
     for (const Node* made : b.made()) {
       const std::string_view domain = SplitOp(made->op().view()).first;
       if (made->is_ir() || domain.empty() || model_.Opset(domain) != 0) continue;
-      if (const int version = DomainVersion(known_, domain, target_.opset())) {
+      // Of a dialect whose domains have no versions of their own, that of the default one.
+      const bool versions = known_ && known_->domain_version;
+      if (const int version =
+              versions ? DomainVersion(known_, domain, target_.opset()) : target_.opset()) {
         model_.SetOpset(domain, version);
       }
     }
@@ -289,6 +294,11 @@ class Exporter : public Driver {
   absl::Status CheckMade(const Node& node, const Values& results, const Builder& b, int opset) {
     for (const Node* made : b.made()) {
       if (made->is_ir()) continue;
+      if (known_ && known_->check) {
+        if (const auto problems = known_->check(*made); !problems.empty()) {
+          return CannotExpress(made->op().str(), " (", dialect_.str(), "): ", problems[0]);
+        }
+      }
       const OpSchema* schema = SchemaOf(made->op(), opset);
       if (!schema) continue;
       // Results take their types from the values that they will stand for.

@@ -170,13 +170,14 @@ std::vector<ForeignOpRow> ForeignRows(const Dialect& dialect, std::optional<int>
   return rows;
 }
 
-// The ops of a dialect that has no schemas and is only read, as its forms name them.
-std::vector<ForeignOpRow> ReadRows(const std::string& dialect) {
+// The ops of a dialect that has no schemas, as its forms name them.
+std::vector<ForeignOpRow> RowsOfForms(const std::string& dialect) {
   std::map<std::string, ForeignOpRow> rows;
   for (const Form* form : AllForms(dialect)) {
-    if (!form->imports) continue;
     ForeignOpRow& row = rows[form->op.str()];
     row.op = form->op.str();
+    if (form->exports) row.exports = "yes";
+    if (!form->imports) continue;
     row.imports = "yes";
     row.ir_ops.push_back(form->ir_op.str());
     const OpDef* def = FindOp(form->ir_op);
@@ -268,10 +269,12 @@ Lines LinesOf(const OpsTable& table) {
   if (table.foreign_rows.empty()) {
     lines.push_back({std::begin(kColumns), std::end(kColumns)});
     for (const OpRow& row : table.rows) lines.push_back(Cells(row));
-  } else if (table.foreign_rows[0].exists.empty()) {  // of a dialect that is only read
-    lines.push_back({"op", "evaluated", "IR op"});
+  } else if (table.foreign_rows[0].exists.empty()) {  // of a dialect without schemas
+    lines.push_back({"op", "read", "written", "evaluated", "IR op"});
     for (const ForeignOpRow& row : table.foreign_rows) {
-      lines.push_back({row.op, std::string(YesNo(row.evaluates)), Join(row.ir_ops)});
+      lines.push_back({row.op, std::string(YesNo(!row.imports.empty())),
+                       std::string(YesNo(!row.exports.empty())), std::string(YesNo(row.evaluates)),
+                       Join(row.ir_ops)});
     }
   } else {
     lines.push_back({std::begin(kForeignColumns), std::end(kForeignColumns)});
@@ -402,7 +405,7 @@ absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<
     table.rows.push_back(std::move(row));
   }
   if (known && only.empty())
-    table.foreign_rows = known->ops ? ForeignRows(*known, opset) : ReadRows(dialect);
+    table.foreign_rows = known->ops ? ForeignRows(*known, opset) : RowsOfForms(dialect);
   return table;
 }
 

@@ -61,8 +61,8 @@ struct ForeignOpRow {
 
 struct OpsTable {
   std::vector<OpRow> rows;  // by op
-  // With a dialect: its ops; then this is what is printed. Of one that has no schemas and is only
-  // read: what is read of it, without opsets.
+  // With a dialect: its ops; then this is what is printed. Of one that has no schemas: what its
+  // forms read and write, without opsets.
   std::vector<ForeignOpRow> foreign_rows;
 
   std::string ToText() const;

@@ -148,6 +148,15 @@ Draft::Draft(Rewrite& rewrite, bool importing, const OpDef& def, const OpSchema*
 
 bool Draft::SourceHasAttr(Symbol name) const { return node().attrs().Has(name); }
 
+bool Draft::IsTaken(Symbol name) const {
+  size_t i = 0;
+  for (const auto& entry : node().attrs()) {
+    if (entry.first == name) return attr_taken_[i];
+    ++i;
+  }
+  return false;
+}
+
 std::optional<Attribute> Draft::TakeAttr(Symbol name) {
   size_t i = 0;
   for (const auto& [have, attr] : node().attrs()) {

@@ -62,6 +62,7 @@ class Draft {
 
   // The side we read from. Taking marks it as dealt with.
   bool SourceHasAttr(Symbol name) const;
+  bool IsTaken(Symbol name) const;
   // The attribute, else the schema's default for it (importing), else nullopt.
   std::optional<Attribute> TakeAttr(Symbol name);
   // Operand by name on the source side (OpDef's or schema's); null when left out.

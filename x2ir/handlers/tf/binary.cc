@@ -166,16 +166,16 @@ X2IR_TF(sum).From("AddN", AddN).From("AccumulateNV2", AddN);
 X2IR_TF(sub).Is("Sub").From("SquaredDifference", SquaredDifference);
 X2IR_TF(mul).Is("Mul").From("MulNoNan", MulNoNan).From("Xlogy", Xlogy).From("Xlog1py", Xlog1py);
 X2IR_TF(div)
-    .Is("RealDiv")
-    .Is("Div")
-    .Is("TruncateDiv")
+    .From("RealDiv")
+    .From("Div")
+    .From("TruncateDiv")
     .From("FloorDiv", FloorDivide)
     .From("DivNoNan", DivNoNan)
     .From("Xdivy", Xdivy);
 X2IR_TF(mod).From("FloorMod", FloorMod).From("Mod", TruncateMod).From("TruncateMod", TruncateMod);
-X2IR_TF(pow).Is("Pow");
-X2IR_TF(max).Is("Maximum").From("ClipByValue", ClipByValue);
-X2IR_TF(min).Is("Minimum");
+X2IR_TF(pow).From("Pow");
+X2IR_TF(max).From("Maximum").From("ClipByValue", ClipByValue);
+X2IR_TF(min).From("Minimum");
 X2IR_TF(atan).From("Atan2", Atan2);
 
 X2IR_TF(equal).From("Equal", Equal).From("NotEqual", NotEqual);

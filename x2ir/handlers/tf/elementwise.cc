@@ -30,12 +30,6 @@ Value* Relu6(TfArgs& a) {
   return a.Op("min", {a.Op("max", {x, Expr(a, x).Number(0)}), Expr(a, x).Number(6)});
 }
 
-Value* LeakyRelu(TfArgs& a) {
-  return a.Op("leaky_relu", {a.in(0)}, {{"alpha", a.Float("alpha", 0.2f)}});
-}
-
-Value* Elu(TfArgs& a) { return a.Op("elu", {a.in(0)}, {{"alpha", 1.0f}}); }
-
 Value* IsFinite(TfArgs& a) {
   return a.Op("not", {a.Op("or", {a.Op("is_nan", {a.in(0)}), a.Op("is_inf", {a.in(0)})})});
 }
@@ -116,13 +110,13 @@ X2IR_TF(bitwise_not).Is("Invert");
 X2IR_TF(ceil).Is("Ceil");
 X2IR_TF(cos).Is("Cos");
 X2IR_TF(cosh).Is("Cosh");
-X2IR_TF(elu).From("Elu", Elu);
+X2IR_TF(elu).Is("Elu", Fixed("alpha", 1.0f));
 X2IR_TF(erf).Is("Erf");
 X2IR_TF(exp).Is("Exp").From("Expm1", FromExpm1);
 X2IR_TF(floor).Is("Floor");
 X2IR_TF(is_inf).Is("IsInf").From("IsFinite", IsFinite);
 X2IR_TF(is_nan).Is("IsNan");
-X2IR_TF(leaky_relu).From("LeakyRelu", LeakyRelu);
+X2IR_TF(leaky_relu).Is("LeakyRelu", Attr("alpha", 0.2f));
 X2IR_TF(log).Is("Log").From("Log1p", FromLog1p);
 X2IR_TF(neg).Is("Neg");
 X2IR_TF(not ).Is("LogicalNot");
@@ -145,17 +139,17 @@ X2IR_TF(expand).From("ZerosLike", ZerosLike).From("OnesLike", OnesLike);
 
 X2IR_TF(identity)
     .Is("Identity")
-    .Is("StopGradient")
-    .Is("PreventGradient", Dropped("message"))
-    .Is("Snapshot")
-    .Is("DeepCopy")
-    .Is("GuaranteeConst")
+    .From("StopGradient")
+    .From("PreventGradient", Dropped("message"))
+    .From("Snapshot")
+    .From("DeepCopy")
+    .From("GuaranteeConst")
     .From("Conj", Conj)
     .From("Copy", First)
     .From("CopyHost", First)
     .From("DebugIdentity", First)
-    .Is("RefIdentity")
-    .Is("ReadVariableOp", Dropped("dtype"))
+    .From("RefIdentity")
+    .From("ReadVariableOp", Dropped("dtype"))
     .From("PlaceholderWithDefault", First)
     .From("CheckNumerics", First)
     .From("CheckNumericsV2", First)

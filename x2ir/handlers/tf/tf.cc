@@ -6,16 +6,19 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/graph_wrapper/residency.h"
+#include "x2ir/handlers/tf/signatures.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
 
-[[maybe_unused]] const bool kRegistered = RegisterDialect({.name = "tf"});
+[[maybe_unused]] const bool kRegistered =
+    RegisterDialect({.name = "tf", .layout = "channels_last", .check = CheckTfNode});
 
-class IgnoreMeaninglessLens : public LensImpl {
+class OtherAttributesLens : public LensImpl {
  public:
+  explicit OtherAttributesLens(std::string_view op) : signature_(FindTfSignature(op)) {}
   absl::Status Import(Draft& draft) const override {
     for (const auto& entry : draft.node().attrs()) {
       const Symbol name = entry.first;
@@ -23,14 +26,39 @@ class IgnoreMeaninglessLens : public LensImpl {
     }
     return absl::OkStatus();
   }
-  absl::Status Export(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    if (!signature_) return Internal("nothing is known of that op");
+    for (const auto& [name, attr] : draft.node().attrs()) {
+      if (draft.IsTaken(name) || signature_->HasAttr(name.view())) continue;
+      const AttrDef* own = draft.def().FindAttr(name);
+      if (!own || !own->default_value || *own->default_value != attr) {
+        return CannotExpress("attribute '", name.str(), "' = ", attr.ToString(),
+                             " cannot be expressed by ", signature_->op);
+      }
+      draft.TakeAttr(name);
+    }
+    for (auto& [name, attr] : TfTypeAttrs(*signature_, draft.node().inputs())) {
+      draft.SetAttr(name, attr);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const TfSignature* signature_;
 };
 
 }  // namespace
 
-Lens TfSpec::IgnoreMeaningless() {
-  static const Lens lens = std::make_shared<IgnoreMeaninglessLens>();
-  return lens;
+Lens TfSpec::OtherAttributes(std::string_view op) {
+  return std::make_shared<OtherAttributesLens>(op);
+}
+
+absl::StatusOr<Values> ToTf(const TfWriteFn& fn, Rewrite& r) {
+  TfWriter w(r);
+  X2IR_ASSIGN_OR_RETURN(Values values, fn(w));
+  X2IR_RETURN_IF_ERROR(r.b.status());
+  values.resize(std::max(values.size(), r.num_outputs()));
+  return values;
 }
 
 bool IsMeaninglessTfAttr(std::string_view name) {

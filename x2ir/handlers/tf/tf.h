@@ -1,8 +1,5 @@
-// How ops of TensorFlow become IR. A row for an op that only has another name, a function for
-// every other; several ops may share a function.
-//
-//   X2IR_TF(relu).Is("Relu").Is("OldRelu", Renamed("alpha", "slope"));
-//   X2IR_TF(conv).From("Conv2D", Conv);
+// How ops of TensorFlow become IR, and IR becomes ops of TensorFlow (writer.h). A row for an op
+// that only has another name, a function for every other; several ops may share a function.
 //
 // A function sees the node through TfArgs, which makes an error of every attribute that nobody
 // looked at. TensorFlow leaves attributes out that have their default, so each is taken with it.
@@ -23,6 +20,7 @@
 #include "x2ir/builder/expr.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/tf/writer.h"
 
 namespace X2IR_API x2ir {
 
@@ -110,6 +108,7 @@ bool IsMeaninglessTfAttr(std::string_view name);
 
 using TfFn = std::function<absl::StatusOr<Values>(TfArgs&)>;
 absl::StatusOr<Values> FromTf(const TfFn& fn, Rewrite& r);
+absl::StatusOr<Values> ToTf(const TfWriteFn& fn, Rewrite& r);
 
 // --- What operands say ---------------------------------------------------------------------------
 
@@ -143,32 +142,62 @@ Value* Relaid(TfArgs& a, Value* v, const std::vector<int64_t>& perm);
 
 // --- Registration -------------------------------------------------------------------------------
 
+// Rows of an IR op. A row says by its name which way it goes:
+//
+//   X2IR_TF(relu).Is("Relu");                          // both, by data
+//   X2IR_TF(identity).From("StopGradient");            // only read, by data
+//   X2IR_TF(conv).From("Conv2D", Conv<2>);             // only read, by code
+//   X2IR_TF(elu).To("Elu", Fixed("alpha", 1.0f));      // only written, by data
+//   X2IR_TF(conv).To("Conv2D", ToConv);                // only written, by code
+//
+// The IR op of a row that only reads by code is what the op mostly is, for the tables; the op of a
+// row that only writes by code is what it mostly writes. An IR op has one row that writes. By
+// data: operands go by position, attributes by name and as lenses say (core/spec.h); an attribute
+// of the IR that goes nowhere must have its default.
 class TfSpec {
  public:
   explicit TfSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
       : spec_("tf", ir_op, place) {}
-  // Operands by position, attributes by name.
   template <typename... Lenses>
   TfSpec& Is(std::string_view op, Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., IgnoreMeaningless(), ImportOnly());
+    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(op));
+    return *this;
+  }
+  template <typename... Lenses>
+  requires(std::is_convertible_v<Lenses, Lens>&&...) TfSpec& From(std::string_view op,
+                                                                  Lenses&&... lenses) {
+    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(op), ImportOnly());
+    return *this;
+  }
+  template <typename... Lenses>
+  requires(std::is_convertible_v<Lenses, Lens>&&...) TfSpec& To(std::string_view op,
+                                                                Lenses&&... lenses) {
+    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(op), ExportOnly());
     return *this;
   }
   // `fn` takes TfArgs& and gives Values, a Value*, or a StatusOr of them.
   template <typename Fn>
-  TfSpec& From(std::string_view op, Fn fn) {
-    spec_.Is(op, Since(1), Code{[fn](Rewrite& r) { return FromTf(Wrap(fn), r); }, nullptr});
+  requires std::is_invocable_v<Fn, TfArgs&> TfSpec& From(std::string_view op, Fn fn) {
+    spec_.Is(op, Since(1), Code{[fn](Rewrite& r) { return FromTf(Wrap<TfArgs>(fn), r); }, nullptr});
+    return *this;
+  }
+  // `fn` takes TfWriter& and gives the same.
+  template <typename Fn>
+  requires std::is_invocable_v<Fn, TfWriter&> TfSpec& To(std::string_view op, Fn fn) {
+    spec_.Is(op, Since(1), Code{nullptr, [fn](Rewrite& r) { return ToTf(Wrap<TfWriter>(fn), r); }});
     return *this;
   }
 
  private:
-  static Lens IgnoreMeaningless();
-  template <typename Fn>
-  static TfFn Wrap(Fn fn) {
-    using Result = std::invoke_result_t<Fn, TfArgs&>;
+  // Attributes that mean nothing, and those that follow from the operands.
+  static Lens OtherAttributes(std::string_view op);
+  template <typename Side, typename Fn>
+  static std::function<absl::StatusOr<Values>(Side&)> Wrap(Fn fn) {
+    using Result = std::invoke_result_t<Fn, Side&>;
     if constexpr (std::is_same_v<Result, Value*>) {
-      return [fn](TfArgs& a) -> absl::StatusOr<Values> { return Values{fn(a)}; };
+      return [fn](Side& a) -> absl::StatusOr<Values> { return Values{fn(a)}; };
     } else if constexpr (std::is_same_v<Result, absl::StatusOr<Value*>>) {
-      return [fn](TfArgs& a) -> absl::StatusOr<Values> {
+      return [fn](Side& a) -> absl::StatusOr<Values> {
         X2IR_ASSIGN_OR_RETURN(Value * value, fn(a));
         return Values{value};
       };

@@ -33,14 +33,14 @@ Values Gelu(TorchCall& c) {
   RequireFloat(c, self);
   return {c.Op("gelu", {self}, {{"approximate", c.String("approximate", "none")}})};
 }
-X2IR_TORCH(gelu).Is("aten::gelu.default", Gelu);
+X2IR_TORCH(gelu).From("aten::gelu.default", Gelu);
 
 Values Silu(TorchCall& c) {
   Value* self = c.Tensor("self");
   RequireFloat(c, self);
   return {c.Op("swish", {self}, {{"alpha", 1.0f}})};
 }
-X2IR_TORCH(swish).Is("aten::silu.default", Silu);
+X2IR_TORCH(swish).From("aten::silu.default", Silu);
 
 // Of an attribute that is a float32: a formula where that is not enough.
 Values LeakyRelu(TorchCall& c) {
@@ -52,7 +52,7 @@ Values LeakyRelu(TorchCall& c) {
   }
   return {Where(self > 0, self, Scaled(self, slope))};
 }
-X2IR_TORCH(leaky_relu).Is("aten::leaky_relu.default", LeakyRelu);
+X2IR_TORCH(leaky_relu).From("aten::leaky_relu.default", LeakyRelu);
 
 // max(x, 0) scale + min(alpha (exp(input_scale x) - 1), 0) scale
 Expr EluOf(const Expr& x, double alpha, double scale, double input_scale) {
@@ -71,7 +71,7 @@ Values Elu(TorchCall& c) {
   const Expr wide = c.Cast(self, AtLeastFloat32(self->dtype()));
   return {EluOf(wide, alpha, scale, input_scale).To(self->dtype())};
 }
-X2IR_TORCH(elu).Is("aten::elu.default", Elu);
+X2IR_TORCH(elu).From("aten::elu.default", Elu);
 
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
@@ -81,7 +81,7 @@ Values Selu(TorchCall& c) {
   if (self->dtype() != DType::kFloat64) return {c.Op("selu", {self})};
   return {EluOf({c, self}, kSeluAlpha, kSeluScale, 1)};
 }
-X2IR_TORCH(selu).Is("aten::selu.default", Selu);
+X2IR_TORCH(selu).From("aten::selu.default", Selu);
 
 Values Celu(TorchCall& c) {
   Value* self = c.Tensor("self");
@@ -93,7 +93,7 @@ Values Celu(TorchCall& c) {
   }
   return {EluOf({c, self}, alpha, 1, 1 / alpha)};
 }
-X2IR_TORCH(celu).Is("aten::celu.default", Celu);
+X2IR_TORCH(celu).From("aten::celu.default", Celu);
 
 Values HardSigmoid(TorchCall& c) {
   const Expr self = c.Tensor("self");
@@ -104,7 +104,7 @@ Values HardSigmoid(TorchCall& c) {
   const Expr bounded = c.Op("clip", {self + 3, self.Number(0), self.Number(6)});
   return {bounded / 6};
 }
-X2IR_TORCH(hard_sigmoid).Is("aten::hardsigmoid.default", HardSigmoid);
+X2IR_TORCH(hard_sigmoid).From("aten::hardsigmoid.default", HardSigmoid);
 
 Values Hardtanh(TorchCall& c) {
   Value* self = c.Tensor("self");
@@ -112,8 +112,8 @@ Values Hardtanh(TorchCall& c) {
   const TorchNumber low = c.Number("min_val", -1), high = c.Number("max_val", 1);
   return {c.Op("clip", {self, c.Constant(t, low), c.Constant(t, high)})};
 }
-X2IR_TORCH(clip).Is("aten::hardtanh.default", Hardtanh);
-X2IR_TORCH(clip).Is("aten::relu6.default", [](TorchCall& c) -> Values {
+X2IR_TORCH(clip).From("aten::hardtanh.default", Hardtanh);
+X2IR_TORCH(clip).From("aten::relu6.default", [](TorchCall& c) -> Values {
   Value* self = c.Tensor("self");
   return {c.Op("clip", {self, c.Constant(self->dtype(), 0), c.Constant(self->dtype(), 6)})};
 });
@@ -134,7 +134,7 @@ Values PRelu(TorchCall& c) {
   }
   return {c.Op("prelu", {self, c.Cast(weight, self->dtype())})};
 }
-X2IR_TORCH(prelu).Is({"aten::prelu.default", "aten::_prelu_kernel.default"}, PRelu);
+X2IR_TORCH(prelu).From({"aten::prelu.default", "aten::_prelu_kernel.default"}, PRelu);
 
 Values Glu(TorchCall& c) {
   Value* self = c.Tensor("self");
@@ -147,7 +147,7 @@ Values Glu(TorchCall& c) {
   const Expr gate = c.Op("sigmoid", {c.Cast(halves[1], t)});
   return {(c.Cast(halves[0], t) * gate).To(self->dtype())};
 }
-X2IR_TORCH(sigmoid).Is("aten::glu.default", Glu);
+X2IR_TORCH(sigmoid).From("aten::glu.default", Glu);
 
 // Integers are less widely known to runtimes.
 Values Relu(TorchCall& c) {
@@ -155,31 +155,31 @@ Values Relu(TorchCall& c) {
   if (IsInteger(self->dtype())) return {c.Op("max", {self, c.Constant(self->dtype(), 0)})};
   return {c.Op("relu", {self})};
 }
-X2IR_TORCH(relu).Is("aten::relu.default", Relu);
+X2IR_TORCH(relu).From("aten::relu.default", Relu);
 
 // --- Formulas -------------------------------------------------------------------------------
 
 // log(1 + exp(beta x)) / beta, x itself where beta x is over the threshold.
-X2IR_TORCH(softplus).Is("aten::softplus.default", Formula([](TorchCall& c, const Expr& x) {
-                          const double beta = Real(c, "beta", 1),
-                                       threshold = Real(c, "threshold", 20);
-                          const Expr scaled = Scaled(x, beta), y = scaled.Op("softplus");
-                          const Expr part = beta == 1 ? y : y / beta;
-                          return Where(scaled > threshold, x, part);
-                        }));
-X2IR_TORCH(softplus).Is({"aten::log_sigmoid.default"},
-                        Formula([](TorchCall&, const Expr& x) { return -(-x).Op("softplus"); }));
+X2IR_TORCH(softplus).From("aten::softplus.default", Formula([](TorchCall& c, const Expr& x) {
+                            const double beta = Real(c, "beta", 1),
+                                         threshold = Real(c, "threshold", 20);
+                            const Expr scaled = Scaled(x, beta), y = scaled.Op("softplus");
+                            const Expr part = beta == 1 ? y : y / beta;
+                            return Where(scaled > threshold, x, part);
+                          }));
+X2IR_TORCH(softplus).From({"aten::log_sigmoid.default"},
+                          Formula([](TorchCall&, const Expr& x) { return -(-x).Op("softplus"); }));
 // NaN stays.
-X2IR_TORCH(shrink).Is("aten::softshrink.default", Formula([](TorchCall& c, const Expr& x) {
-                        const double lambd = Real(c, "lambd", 0.5);
-                        const Expr below = Where(x < -lambd, Shifted(x, lambd), x * 0);
-                        return Where(x > lambd, lambd == 0 ? x : x - lambd, below);
-                      }));
-X2IR_TORCH(shrink).Is("aten::hardshrink.default", Formula([](TorchCall& c, const Expr& x) {
-                        const double lambd = Real(c, "lambd", 0.5);
-                        const Expr above = x >= -lambd, below = x <= lambd;
-                        return Where(above & below, 0, x);
-                      }));
+X2IR_TORCH(shrink).From("aten::softshrink.default", Formula([](TorchCall& c, const Expr& x) {
+                          const double lambd = Real(c, "lambd", 0.5);
+                          const Expr below = Where(x < -lambd, Shifted(x, lambd), x * 0);
+                          return Where(x > lambd, lambd == 0 ? x : x - lambd, below);
+                        }));
+X2IR_TORCH(shrink).From("aten::hardshrink.default", Formula([](TorchCall& c, const Expr& x) {
+                          const double lambd = Real(c, "lambd", 0.5);
+                          const Expr above = x >= -lambd, below = x <= lambd;
+                          return Where(above & below, 0, x);
+                        }));
 Values Threshold(TorchCall& c) {
   Value* self = c.Tensor("self");
   const DType t = self->dtype();
@@ -187,7 +187,7 @@ Values Threshold(TorchCall& c) {
   Value* value = c.Constant(t, c.Number("value"));
   return {c.Op("where", {c.Op("less_or_equal", {self, threshold}), value, self})};
 }
-X2IR_TORCH(thresholded_relu).Is("aten::threshold.default", Threshold);
+X2IR_TORCH(thresholded_relu).From("aten::threshold.default", Threshold);
 
 Values RRelu(TorchCall& c) {
   Value* self = c.Tensor("self");
@@ -198,7 +198,7 @@ Values RRelu(TorchCall& c) {
   const Expr x = c.Cast(self, AtLeastFloat32(self->dtype()));
   return {Where(x <= 0, x * ((lower + upper) / 2), x).To(self->dtype())};
 }
-X2IR_TORCH(leaky_relu).Is({"aten::rrelu.default", "aten::rrelu_with_noise.default"}, RRelu);
+X2IR_TORCH(leaky_relu).From({"aten::rrelu.default", "aten::rrelu_with_noise.default"}, RRelu);
 
 // --- Dropout --------------------------------------------------------------------------------
 
@@ -218,10 +218,10 @@ Values Dropout(TorchCall& c) {
   }
   return values;
 }
-X2IR_TORCH(dropout).Is({"aten::dropout.default", "aten::feature_dropout.default",
-                        "aten::alpha_dropout.default", "aten::feature_alpha_dropout.default",
-                        "aten::native_dropout.default"},
-                       Dropout);
+X2IR_TORCH(dropout).From({"aten::dropout.default", "aten::feature_dropout.default",
+                          "aten::alpha_dropout.default", "aten::feature_alpha_dropout.default",
+                          "aten::native_dropout.default"},
+                         Dropout);
 
 }  // namespace
 }  // namespace x2ir

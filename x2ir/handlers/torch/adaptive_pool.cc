@@ -186,16 +186,17 @@ Values AdaptiveMaxPool(TorchCall& c, int64_t n) {
 }
 
 X2IR_TORCH(average_pool)
-    .Is("aten::adaptive_avg_pool1d.default", [](TorchCall& c) { return AdaptiveAveragePool(c, 1); })
-    .Is({"aten::adaptive_avg_pool2d.default", "aten::_adaptive_avg_pool2d.default",
-         "aten::mkldnn_adaptive_avg_pool2d.default"},
-        [](TorchCall& c) { return AdaptiveAveragePool(c, 2); })
-    .Is({"aten::adaptive_avg_pool3d.default", "aten::_adaptive_avg_pool3d.default"},
-        [](TorchCall& c) { return AdaptiveAveragePool(c, 3); });
+    .From("aten::adaptive_avg_pool1d.default",
+          [](TorchCall& c) { return AdaptiveAveragePool(c, 1); })
+    .From({"aten::adaptive_avg_pool2d.default", "aten::_adaptive_avg_pool2d.default",
+           "aten::mkldnn_adaptive_avg_pool2d.default"},
+          [](TorchCall& c) { return AdaptiveAveragePool(c, 2); })
+    .From({"aten::adaptive_avg_pool3d.default", "aten::_adaptive_avg_pool3d.default"},
+          [](TorchCall& c) { return AdaptiveAveragePool(c, 3); });
 X2IR_TORCH(max_pool)
-    .Is("aten::adaptive_max_pool1d.default", [](TorchCall& c) { return AdaptiveMaxPool(c, 1); })
-    .Is("aten::adaptive_max_pool2d.default", [](TorchCall& c) { return AdaptiveMaxPool(c, 2); })
-    .Is("aten::adaptive_max_pool3d.default", [](TorchCall& c) { return AdaptiveMaxPool(c, 3); });
+    .From("aten::adaptive_max_pool1d.default", [](TorchCall& c) { return AdaptiveMaxPool(c, 1); })
+    .From("aten::adaptive_max_pool2d.default", [](TorchCall& c) { return AdaptiveMaxPool(c, 2); })
+    .From("aten::adaptive_max_pool3d.default", [](TorchCall& c) { return AdaptiveMaxPool(c, 3); });
 
 }  // namespace
 }  // namespace x2ir

@@ -118,28 +118,29 @@ Values PowCall(TorchCall& c) {
   return c.Fail(Invalid("argument 'exponent' is missing"));
 }
 
-X2IR_TORCH(add).Is({"aten::add.Tensor", "aten::add.Scalar"},
-                   [](TorchCall& c) { return Add(c, false); });
+X2IR_TORCH(add).From({"aten::add.Tensor", "aten::add.Scalar"},
+                     [](TorchCall& c) { return Add(c, false); });
 X2IR_TORCH(sub)
-    .Is({"aten::sub.Tensor", "aten::sub.Scalar", "aten::subtract.Tensor", "aten::subtract.Scalar"},
-        [](TorchCall& c) { return Add(c, true); })
-    .Is({"aten::rsub.Tensor", "aten::rsub.Scalar"}, Rsub);
-X2IR_TORCH(mul).Is({"aten::mul.Tensor", "aten::mul.Scalar", "aten::multiply.Tensor",
-                    "aten::multiply.Scalar"},
-                   Mul);
+    .From({"aten::sub.Tensor", "aten::sub.Scalar", "aten::subtract.Tensor",
+           "aten::subtract.Scalar"},
+          [](TorchCall& c) { return Add(c, true); })
+    .From({"aten::rsub.Tensor", "aten::rsub.Scalar"}, Rsub);
+X2IR_TORCH(mul).From({"aten::mul.Tensor", "aten::mul.Scalar", "aten::multiply.Tensor",
+                      "aten::multiply.Scalar"},
+                     Mul);
 X2IR_TORCH(div)
-    .Is({"aten::div.Tensor", "aten::div.Scalar", "aten::div.Tensor_mode", "aten::div.Scalar_mode",
-         "aten::divide.Tensor", "aten::divide.Scalar", "aten::divide.Tensor_mode",
-         "aten::divide.Scalar_mode", "aten::true_divide.Tensor", "aten::true_divide.Scalar"},
-        Div)
-    .Is({"aten::floor_divide.default", "aten::floor_divide.Scalar"}, FloorDivide);
+    .From({"aten::div.Tensor", "aten::div.Scalar", "aten::div.Tensor_mode", "aten::div.Scalar_mode",
+           "aten::divide.Tensor", "aten::divide.Scalar", "aten::divide.Tensor_mode",
+           "aten::divide.Scalar_mode", "aten::true_divide.Tensor", "aten::true_divide.Scalar"},
+          Div)
+    .From({"aten::floor_divide.default", "aten::floor_divide.Scalar"}, FloorDivide);
 X2IR_TORCH(mod)
-    .Is({"aten::remainder.Tensor", "aten::remainder.Scalar", "aten::remainder.Scalar_Tensor"},
-        [](TorchCall& c) { return Remainder(c, false); })
-    .Is({"aten::fmod.Tensor", "aten::fmod.Scalar"},
-        [](TorchCall& c) { return Remainder(c, true); });
-X2IR_TORCH(pow).Is({"aten::pow.Tensor_Tensor", "aten::pow.Tensor_Scalar", "aten::pow.Scalar"},
-                   PowCall);
+    .From({"aten::remainder.Tensor", "aten::remainder.Scalar", "aten::remainder.Scalar_Tensor"},
+          [](TorchCall& c) { return Remainder(c, false); })
+    .From({"aten::fmod.Tensor", "aten::fmod.Scalar"},
+          [](TorchCall& c) { return Remainder(c, true); });
+X2IR_TORCH(pow).From({"aten::pow.Tensor_Tensor", "aten::pow.Tensor_Scalar", "aten::pow.Scalar"},
+                     PowCall);
 
 }  // namespace
 }  // namespace x2ir

@@ -127,16 +127,16 @@ Values SdpaMath(TorchCall& c) {
   return values;
 }
 X2IR_TORCH(attention)
-    .Is({"aten::scaled_dot_product_attention.default",
-         "aten::_scaled_dot_product_flash_attention.default",
-         "aten::_scaled_dot_product_flash_attention_for_cpu.default",
-         "aten::_scaled_dot_product_efficient_attention.default",
-         "aten::_scaled_dot_product_cudnn_attention.default",
-         "aten::_scaled_dot_product_fused_attention_overrideable.default"},
-        Sdpa)
-    .Is({"aten::_scaled_dot_product_attention.default",
-         "aten::_scaled_dot_product_attention_math.default"},
-        SdpaMath);
+    .From({"aten::scaled_dot_product_attention.default",
+           "aten::_scaled_dot_product_flash_attention.default",
+           "aten::_scaled_dot_product_flash_attention_for_cpu.default",
+           "aten::_scaled_dot_product_efficient_attention.default",
+           "aten::_scaled_dot_product_cudnn_attention.default",
+           "aten::_scaled_dot_product_fused_attention_overrideable.default"},
+          Sdpa)
+    .From({"aten::_scaled_dot_product_attention.default",
+           "aten::_scaled_dot_product_attention_math.default"},
+          SdpaMath);
 
 // --- Fused layers ---------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ Values NativeMultiHead(TorchCall& c) {
   }
   return values;
 }
-X2IR_TORCH(attention).Is("aten::_native_multi_head_attention.default", NativeMultiHead);
+X2IR_TORCH(attention).From("aten::_native_multi_head_attention.default", NativeMultiHead);
 
 Values EncoderLayer(TorchCall& c) {
   Value* x = c.Tensor("src");
@@ -241,7 +241,7 @@ Values EncoderLayer(TorchCall& c) {
   x = norm_1(c.Op("add", {x, attend(x)}));
   return {norm_2(c.Op("add", {x, feed_forward(x)}))};
 }
-X2IR_TORCH(attention).Is("aten::_transformer_encoder_layer_fwd.default", EncoderLayer);
+X2IR_TORCH(attention).From("aten::_transformer_encoder_layer_fwd.default", EncoderLayer);
 
 }  // namespace
 }  // namespace x2ir

@@ -19,26 +19,26 @@ Expr Sinc(const Expr& x) {
 }
 
 X2IR_TORCH(cos)
-    .Is("aten::special_bessel_j0.default", InDoubles(BesselJ0))
-    .Is("aten::special_bessel_j1.default", InDoubles(BesselJ1))
-    .Is("aten::special_bessel_y0.default", InDoubles(BesselY0))
-    .Is("aten::special_bessel_y1.default", InDoubles(BesselY1))
-    .Is("aten::special_airy_ai.default", InDoubles(AiryAi, "x"));
+    .From("aten::special_bessel_j0.default", InDoubles(BesselJ0))
+    .From("aten::special_bessel_j1.default", InDoubles(BesselJ1))
+    .From("aten::special_bessel_y0.default", InDoubles(BesselY0))
+    .From("aten::special_bessel_y1.default", InDoubles(BesselY1))
+    .From("aten::special_airy_ai.default", InDoubles(AiryAi, "x"));
 X2IR_TORCH(exp)
-    .Is({"aten::i0.default", "aten::special_i0.default",
-         "aten::special_modified_bessel_i0.default"},
-        InDoubles(BesselI0))
-    .Is({"aten::special_i1.default", "aten::special_modified_bessel_i1.default"},
-        InDoubles(BesselI1))
-    .Is("aten::special_i0e.default", InDoubles(BesselI0e))
-    .Is("aten::special_i1e.default", InDoubles(BesselI1e))
-    .Is("aten::special_modified_bessel_k0.default", InDoubles(BesselK0))
-    .Is("aten::special_modified_bessel_k1.default", InDoubles(BesselK1))
-    .Is("aten::special_scaled_modified_bessel_k0.default", InDoubles(BesselK0e, "x"))
-    .Is("aten::special_scaled_modified_bessel_k1.default", InDoubles(BesselK1e, "x"));
+    .From({"aten::i0.default", "aten::special_i0.default",
+           "aten::special_modified_bessel_i0.default"},
+          InDoubles(BesselI0))
+    .From({"aten::special_i1.default", "aten::special_modified_bessel_i1.default"},
+          InDoubles(BesselI1))
+    .From("aten::special_i0e.default", InDoubles(BesselI0e))
+    .From("aten::special_i1e.default", InDoubles(BesselI1e))
+    .From("aten::special_modified_bessel_k0.default", InDoubles(BesselK0))
+    .From("aten::special_modified_bessel_k1.default", InDoubles(BesselK1))
+    .From("aten::special_scaled_modified_bessel_k0.default", InDoubles(BesselK0e, "x"))
+    .From("aten::special_scaled_modified_bessel_k1.default", InDoubles(BesselK1e, "x"));
 X2IR_TORCH(sin)
-    .Is("aten::special_spherical_bessel_j0.default", InDoubles(SphericalJ0, "x"))
-    .Is({"aten::sinc.default", "aten::special_sinc.default"}, InDoubles(Sinc));
+    .From("aten::special_spherical_bessel_j0.default", InDoubles(SphericalJ0, "x"))
+    .From({"aten::sinc.default", "aten::special_sinc.default"}, InDoubles(Sinc));
 
 }  // namespace
 }  // namespace x2ir

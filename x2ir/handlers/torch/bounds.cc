@@ -100,41 +100,42 @@ Values IsReal(TorchCall& c) {
   return {c.Op("or", {is, c.Op("not", {is})})};
 }
 
-X2IR_TORCH(clip).Is({"aten::clamp.default", "aten::clamp.Tensor", "aten::clip.default",
-                     "aten::clip.Tensor"},
-                    [](TorchCall& c) { return ClampBy(c, "min", "max"); });
+X2IR_TORCH(clip).From({"aten::clamp.default", "aten::clamp.Tensor", "aten::clip.default",
+                       "aten::clip.Tensor"},
+                      [](TorchCall& c) { return ClampBy(c, "min", "max"); });
 X2IR_TORCH(max)
-    .Is({"aten::clamp_min.default", "aten::clamp_min.Tensor"},
-        [](TorchCall& c) { return ClampBy(c, "min", ""); })
-    .Is("aten::fmax.default", [](TorchCall& c) { return FMax(c, true); });
+    .From({"aten::clamp_min.default", "aten::clamp_min.Tensor"},
+          [](TorchCall& c) { return ClampBy(c, "min", ""); })
+    .From("aten::fmax.default", [](TorchCall& c) { return FMax(c, true); });
 X2IR_TORCH(min)
-    .Is({"aten::clamp_max.default", "aten::clamp_max.Tensor"},
-        [](TorchCall& c) { return ClampBy(c, "", "max"); })
-    .Is("aten::fmin.default", [](TorchCall& c) { return FMax(c, false); });
-X2IR_TORCH(where).Is("aten::nan_to_num.default", NanToNum);
-X2IR_TORCH(round).Is({"aten::round.decimals", "aten::special_round.default"}, RoundDecimals);
+    .From({"aten::clamp_max.default", "aten::clamp_max.Tensor"},
+          [](TorchCall& c) { return ClampBy(c, "", "max"); })
+    .From("aten::fmin.default", [](TorchCall& c) { return FMax(c, false); });
+X2IR_TORCH(where).From("aten::nan_to_num.default", NanToNum);
+X2IR_TORCH(round).From({"aten::round.decimals", "aten::special_round.default"}, RoundDecimals);
 X2IR_TORCH(add)
-    .Is("aten::addcmul.default", [](TorchCall& c) { return AddProduct(c, false); })
-    .Is("aten::addcdiv.default", [](TorchCall& c) { return AddProduct(c, true); })
-    .Is({"aten::lerp.Scalar", "aten::lerp.Tensor"}, Lerp);
-X2IR_TORCH(identity).Is({"aten::real.default", "aten::conj_physical.default",
-                         "aten::_conj_physical.default", "aten::conj.default",
-                         "aten::_conj.default"},
-                        RealPart);
-X2IR_TORCH(equal).Is("aten::isreal.default", IsReal);
+    .From("aten::addcmul.default", [](TorchCall& c) { return AddProduct(c, false); })
+    .From("aten::addcdiv.default", [](TorchCall& c) { return AddProduct(c, true); })
+    .From({"aten::lerp.Scalar", "aten::lerp.Tensor"}, Lerp);
+X2IR_TORCH(identity).From({"aten::real.default", "aten::conj_physical.default",
+                           "aten::_conj_physical.default", "aten::conj.default",
+                           "aten::_conj.default"},
+                          RealPart);
+X2IR_TORCH(equal).From("aten::isreal.default", IsReal);
 
 constexpr std::string_view kComplex = "complex tensors are not supported";
-X2IR_TORCH(identity).Is({"aten::complex.default", "aten::polar.default", "aten::imag.default",
-                         "aten::view_as_complex.default", "aten::view_as_real.default"},
-                        Refused(kComplex));
-X2IR_TORCH(dft).Is({"aten::stft.default", "aten::stft.center", "aten::istft.default",
-                    "aten::fft_fft.default", "aten::fft_fft2.default", "aten::fft_fftn.default",
-                    "aten::fft_ifft.default", "aten::fft_ifft2.default", "aten::fft_ifftn.default",
-                    "aten::fft_rfft.default", "aten::fft_rfft2.default", "aten::fft_rfftn.default",
-                    "aten::fft_ihfft.default", "aten::fft_ihfft2.default",
-                    "aten::fft_ihfftn.default", "aten::_fft_c2c.default", "aten::_fft_r2c.default",
-                    "aten::_fft_c2r.default"},
-                   Refused(kComplex));
+X2IR_TORCH(identity).From({"aten::complex.default", "aten::polar.default", "aten::imag.default",
+                           "aten::view_as_complex.default", "aten::view_as_real.default"},
+                          Refused(kComplex));
+X2IR_TORCH(dft).From({"aten::stft.default", "aten::stft.center", "aten::istft.default",
+                      "aten::fft_fft.default", "aten::fft_fft2.default", "aten::fft_fftn.default",
+                      "aten::fft_ifft.default", "aten::fft_ifft2.default",
+                      "aten::fft_ifftn.default", "aten::fft_rfft.default",
+                      "aten::fft_rfft2.default", "aten::fft_rfftn.default",
+                      "aten::fft_ihfft.default", "aten::fft_ihfft2.default",
+                      "aten::fft_ihfftn.default", "aten::_fft_c2c.default",
+                      "aten::_fft_r2c.default", "aten::_fft_c2r.default"},
+                     Refused(kComplex));
 
 }  // namespace
 }  // namespace x2ir

@@ -5,35 +5,12 @@
 #include <utility>
 
 #include "x2ir/builder/size.h"
+#include "x2ir/handlers/torch/schemas.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
-
-// "size[1]", "other:int": the argument's name, its place in a list, and the kind of number.
-struct OperandName {
-  std::string_view name;
-  int64_t index = -1;
-  char number = 0;
-};
-OperandName ParseOperandName(std::string_view text) {
-  OperandName result;
-  if (const size_t colon = text.find(':'); colon != text.npos) {
-    result.number = colon + 1 < text.size() ? text[colon + 1] : 0;
-    text = text.substr(0, colon);
-  }
-  if (const size_t open = text.find('['); open != text.npos && text.back() == ']') {
-    result.index = 0;
-    for (const char c : text.substr(open + 1, text.size() - open - 2)) {
-      if (c < '0' || c > '9' || result.index > 1'000'000'000) break;
-      result.index = result.index * 10 + (c - '0');
-    }
-    text = text.substr(0, open);
-  }
-  result.name = text;
-  return result;
-}
 
 constexpr std::string_view kOperands = "operands";
 
@@ -68,7 +45,7 @@ TorchCall::TorchCall(Rewrite& r) : r_(r) {
     r.b.Fail(Invalid("the call names ", count, " of its ", r.node.num_inputs(), " operands"));
   }
   for (size_t k = 0; k < std::min(count, r.node.num_inputs()); ++k) {
-    const OperandName name = ParseOperandName((*strings)[k]);
+    const TorchOperandName name = ParseTorchOperandName((*strings)[k]);
     Argument& a = argument(name.name);
     a.operands.push_back(k);
     a.indices.push_back(name.index);
@@ -439,36 +416,6 @@ std::vector<int64_t> TorchCall::Axes(std::string_view name, const Value* x) {
     if (rank == 0) axes.clear();
   }
   return axes;
-}
-
-// --- Registration ---------------------------------------------------------------------------
-
-TorchSpec& TorchSpec::Is(std::string_view op, TorchHandler handler) {
-  const auto import = [handler = std::move(handler)](Rewrite& r) -> absl::StatusOr<Values> {
-    if (r.node.num_outputs() == 0) return Values();  // nothing that anyone could see
-    Values values;
-    std::optional<TorchCall> made;
-    r.b.set_stops(true);
-    try {
-      values = handler(made.emplace(r));
-    } catch (const Builder::Stopped&) {
-    }
-    r.b.set_stops(false);
-    X2IR_RETURN_IF_ERROR(r.b.status());
-    const TorchCall& call = *made;
-    X2IR_RETURN_IF_ERROR(call.CheckAllTaken());
-    if (values.size() < call.num_outputs()) {
-      return Invalid("has ", values.size(), " results; the call names ", call.num_outputs());
-    }
-    values.resize(call.num_outputs());  // the last ones may be left out where nobody uses them
-    return values;
-  };
-  spec_.Is(op, Since(1), Code{import, nullptr});
-  return *this;
-}
-TorchSpec& TorchSpec::Is(std::initializer_list<std::string_view> ops, const TorchHandler& handler) {
-  for (const std::string_view op : ops) Is(op, handler);
-  return *this;
 }
 
 }  // namespace x2ir

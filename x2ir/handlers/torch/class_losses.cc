@@ -190,16 +190,16 @@ Values CtcLoss(TorchCall& c) {
 }
 
 X2IR_TORCH(negative_log_likelihood_loss)
-    .Is({"aten::nll_loss.default", "aten::nll_loss_nd.default", "aten::nll_loss2d.default",
-         "aten::nll_loss_forward.default", "aten::nll_loss2d_forward.default"},
-        NllLoss);
+    .From({"aten::nll_loss.default", "aten::nll_loss_nd.default", "aten::nll_loss2d.default",
+           "aten::nll_loss_forward.default", "aten::nll_loss2d_forward.default"},
+          NllLoss);
 X2IR_TORCH(softmax_cross_entropy_loss)
-    .Is("aten::cross_entropy_loss.default", CrossEntropyLoss)
-    .Is("torch_nn::_linear_cross_entropy_batch_chunked.default",
-        [](TorchCall& c) { return LinearCrossEntropy(c, true); })
-    .Is("torch_nn::_linear_cross_entropy_batch_chunked_no_reduction.default",
-        [](TorchCall& c) { return LinearCrossEntropy(c, false); });
-X2IR_TORCH(loop).Is({"aten::ctc_loss.Tensor", "aten::ctc_loss.IntList"}, CtcLoss);
+    .From("aten::cross_entropy_loss.default", CrossEntropyLoss)
+    .From("torch_nn::_linear_cross_entropy_batch_chunked.default",
+          [](TorchCall& c) { return LinearCrossEntropy(c, true); })
+    .From("torch_nn::_linear_cross_entropy_batch_chunked_no_reduction.default",
+          [](TorchCall& c) { return LinearCrossEntropy(c, false); });
+X2IR_TORCH(loop).From({"aten::ctc_loss.Tensor", "aten::ctc_loss.IntList"}, CtcLoss);
 
 }  // namespace
 }  // namespace x2ir

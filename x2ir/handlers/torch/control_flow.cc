@@ -143,12 +143,12 @@ Values Scan(TorchCall& c, std::string_view states_name, bool reverse) {
                    Wanted(c));
 }
 
-X2IR_TORCH(if).Is("higher_order::cond", Cond);
-X2IR_TORCH(loop).Is("higher_order::while_loop", WhileLoop);
+X2IR_TORCH(if).From("higher_order::cond", Cond);
+X2IR_TORCH(loop).From("higher_order::while_loop", WhileLoop);
 X2IR_TORCH(scan)
-    .Is({"higher_order::map_impl", "higher_order::map"},
-        [](TorchCall& c) { return Scan(c, "", false); })
-    .Is("higher_order::scan", [](TorchCall& c) { return Scan(c, "arg1", false); });
+    .From({"higher_order::map_impl", "higher_order::map"},
+          [](TorchCall& c) { return Scan(c, "", false); })
+    .From("higher_order::scan", [](TorchCall& c) { return Scan(c, "arg1", false); });
 
 }  // namespace
 }  // namespace x2ir

@@ -177,50 +177,50 @@ TorchHandler ConvHandler(std::string_view input, ConvPadding padding, bool trans
   return [=](TorchCall& c) { return Convolution(c, input, padding, transposed); };
 }
 X2IR_TORCH(conv)
-    .Is({"aten::conv1d.default", "aten::conv2d.default", "aten::conv3d.default"},
-        ConvHandler("input", ConvPadding::kNumbers, false))
-    .Is({"aten::conv1d.padding", "aten::conv2d.padding", "aten::conv3d.padding",
-         "aten::_convolution_mode.default"},
-        ConvHandler("input", ConvPadding::kName, false))
-    .Is({"aten::mkldnn_convolution.default", "aten::cudnn_convolution.default"},
-        ConvHandler("self", ConvPadding::kNumbers, false));
+    .From({"aten::conv1d.default", "aten::conv2d.default", "aten::conv3d.default"},
+          ConvHandler("input", ConvPadding::kNumbers, false))
+    .From({"aten::conv1d.padding", "aten::conv2d.padding", "aten::conv3d.padding",
+           "aten::_convolution_mode.default"},
+          ConvHandler("input", ConvPadding::kName, false))
+    .From({"aten::mkldnn_convolution.default", "aten::cudnn_convolution.default"},
+          ConvHandler("self", ConvPadding::kNumbers, false));
 X2IR_TORCH(conv_transpose)
-    .Is({"aten::conv_transpose1d.default", "aten::conv_transpose2d.input",
-         "aten::conv_transpose3d.input"},
-        ConvHandler("input", ConvPadding::kNumbers, true))
-    .Is("aten::cudnn_convolution_transpose.default",
-        ConvHandler("self", ConvPadding::kNumbers, true));
+    .From({"aten::conv_transpose1d.default", "aten::conv_transpose2d.input",
+           "aten::conv_transpose3d.input"},
+          ConvHandler("input", ConvPadding::kNumbers, true))
+    .From("aten::cudnn_convolution_transpose.default",
+          ConvHandler("self", ConvPadding::kNumbers, true));
 
 // The one that says itself which way it goes.
-X2IR_TORCH(conv).Is({"aten::convolution.default", "aten::convolution_overrideable.default",
-                     "aten::_convolution.default", "aten::_convolution.deprecated"},
-                    [](TorchCall& c) {
-                      const bool transposed = c.Bool("transposed");
-                      return Convolution(c, "input", ConvPadding::kNumbers, transposed);
-                    });
+X2IR_TORCH(conv).From({"aten::convolution.default", "aten::convolution_overrideable.default",
+                       "aten::_convolution.default", "aten::_convolution.deprecated"},
+                      [](TorchCall& c) {
+                        const bool transposed = c.Bool("transposed");
+                        return Convolution(c, "input", ConvPadding::kNumbers, transposed);
+                      });
 
 // Kernel sizes are given beside the weights.
-X2IR_TORCH(conv).Is({"aten::_conv_depthwise2d.default", "aten::conv_depthwise3d.default"},
-                    [](TorchCall& c) -> Values {
-                      c.Ignore({"kernel_size"});
-                      Conv conv;
-                      conv.x = c.Tensor("self");
-                      conv.w = c.Tensor("weight");
-                      conv.bias = c.OptTensor("bias");
-                      const size_t n =
-                          static_cast<size_t>(std::max<int64_t>(c.Rank(conv.w) - 2, 1));
-                      conv.window.stride = c.IntsOf("stride", n, {});
-                      conv.window.dilation = c.IntsOf("dilation", n, {});
-                      conv.pads = Twice(c.IntsOf("padding", n, {}));
-                      const auto channels = KnownSizes(conv.x, 1, 2);
-                      if (!channels) return c.Fail(Unimplemented("channels of unknown number"));
-                      conv.groups = (*channels)[0];
-                      RequireFloat(c, conv.x);
-                      return {Build(c, conv)};
-                    });
+X2IR_TORCH(conv).From({"aten::_conv_depthwise2d.default", "aten::conv_depthwise3d.default"},
+                      [](TorchCall& c) -> Values {
+                        c.Ignore({"kernel_size"});
+                        Conv conv;
+                        conv.x = c.Tensor("self");
+                        conv.w = c.Tensor("weight");
+                        conv.bias = c.OptTensor("bias");
+                        const size_t n =
+                            static_cast<size_t>(std::max<int64_t>(c.Rank(conv.w) - 2, 1));
+                        conv.window.stride = c.IntsOf("stride", n, {});
+                        conv.window.dilation = c.IntsOf("dilation", n, {});
+                        conv.pads = Twice(c.IntsOf("padding", n, {}));
+                        const auto channels = KnownSizes(conv.x, 1, 2);
+                        if (!channels) return c.Fail(Unimplemented("channels of unknown number"));
+                        conv.groups = (*channels)[0];
+                        RequireFloat(c, conv.x);
+                        return {Build(c, conv)};
+                      });
 
 // Time, batch, channels; weights [time, in, out].
-X2IR_TORCH(conv).Is("aten::conv_tbc.default", [](TorchCall& c) -> Values {
+X2IR_TORCH(conv).From("aten::conv_tbc.default", [](TorchCall& c) -> Values {
   Conv conv;
   conv.x = Transpose(c.Tensor("self"), {1, 2, 0});
   conv.w = Transpose(c.Tensor("weight"), {2, 1, 0});

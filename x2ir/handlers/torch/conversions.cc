@@ -31,21 +31,21 @@ Values Item(TorchCall& c) {
 }
 
 X2IR_TORCH(cast)
-    .Is({"aten::to.dtype", "aten::to.dtype_layout", "aten::to.device", "aten::to.other",
-         "aten::to.prim_Device", "aten::to.prim_dtype", "aten::to.prim_other",
-         "aten::_to_copy.default", "aten::type_as.default",
-         "aten::_autocast_to_full_precision.default",
-         "aten::_autocast_to_reduced_precision.default"},
-        [](TorchCall& c) {
-          c.Ignore({"cuda_enabled", "cpu_enabled", "cuda_dtype", "cpu_dtype"});
-          return ToCall(c);
-        })
-    .Is({"aten::_cast_Byte.default", "aten::_cast_Char.default", "aten::_cast_Double.default",
-         "aten::_cast_Float.default", "aten::_cast_Half.default", "aten::_cast_Int.default",
-         "aten::_cast_Long.default", "aten::_cast_Short.default"},
-        ToCall)
-    .Is({"aten::item.default", "aten::_local_scalar_dense.default"}, Item)
-    .Is("aten::is_nonzero.default", [](TorchCall& c) -> Values {
+    .From({"aten::to.dtype", "aten::to.dtype_layout", "aten::to.device", "aten::to.other",
+           "aten::to.prim_Device", "aten::to.prim_dtype", "aten::to.prim_other",
+           "aten::_to_copy.default", "aten::type_as.default",
+           "aten::_autocast_to_full_precision.default",
+           "aten::_autocast_to_reduced_precision.default"},
+          [](TorchCall& c) {
+            c.Ignore({"cuda_enabled", "cpu_enabled", "cuda_dtype", "cpu_dtype"});
+            return ToCall(c);
+          })
+    .From({"aten::_cast_Byte.default", "aten::_cast_Char.default", "aten::_cast_Double.default",
+           "aten::_cast_Float.default", "aten::_cast_Half.default", "aten::_cast_Int.default",
+           "aten::_cast_Long.default", "aten::_cast_Short.default"},
+          ToCall)
+    .From({"aten::item.default", "aten::_local_scalar_dense.default"}, Item)
+    .From("aten::is_nonzero.default", [](TorchCall& c) -> Values {
       Value* x = c.Tensor("self");
       if (c.Rank(x) > 0) x = Reshape({c, x}, std::vector<int64_t>{});
       return {c.Op("identity", {c.Cast(x, DType::kBool)})};

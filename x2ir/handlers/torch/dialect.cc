@@ -1,13 +1,16 @@
-// The dialect "torch": programs of torch.export, only read.
+// The dialect "torch": programs of torch.export.
 #include "x2ir/core/dialect.h"
 
 #include "x2ir/handlers/torch/prepare.h"
+#include "x2ir/handlers/torch/schemas.h"
 
 namespace x2ir {
 namespace {
 
-[[maybe_unused]] const bool kDialectIsRegistered =
-    RegisterDialect({.name = "torch", .prepare = PrepareTorch});
+[[maybe_unused]] const bool kDialectIsRegistered = RegisterDialect({.name = "torch",
+                                                                    .layout = "channels_first",
+                                                                    .check = CheckTorchCall,
+                                                                    .prepare = PrepareTorch});
 
 }  // namespace
 }  // namespace x2ir

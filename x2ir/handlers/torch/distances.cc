@@ -34,7 +34,7 @@ Values Bilinear(TorchCall& c) {
   if (bias) y = y + in(bias);
   return {y.To(t)};
 }
-X2IR_TORCH(matmul).Is("aten::bilinear.default", Bilinear);
+X2IR_TORCH(matmul).From("aten::bilinear.default", Bilinear);
 
 DType FloatOf(DType t) { return IsFloating(t) ? t : DType::kFloat32; }
 
@@ -59,7 +59,7 @@ Values CosineSimilarity(TorchCall& c) {
   const auto unit = [&](const Expr& x) { return x / Max(Sqrt(sum(x * x, true)), x.Number(eps)); };
   return {sum(unit(a) * unit(b), false).To(t)};
 }
-X2IR_TORCH(reduce_l2).Is("aten::cosine_similarity.default", CosineSimilarity);
+X2IR_TORCH(reduce_l2).From("aten::cosine_similarity.default", CosineSimilarity);
 
 // The p-norm of x1 - x2 + eps over the last axis.
 Values PairwiseDistance(TorchCall& c) {
@@ -89,7 +89,7 @@ Values PairwiseDistance(TorchCall& c) {
   }
   return {y.To(t)};
 }
-X2IR_TORCH(reduce_l2).Is("aten::pairwise_distance.default", PairwiseDistance);
+X2IR_TORCH(reduce_l2).From("aten::pairwise_distance.default", PairwiseDistance);
 
 // --- Fake quantization ----------------------------------------------------------------------
 
@@ -130,14 +130,14 @@ Values FakeQuantizePerChannel(TorchCall& c) {
                       nullptr);
 }
 X2IR_TORCH(quantize_linear)
-    .Is({"aten::fake_quantize_per_tensor_affine.default",
-         "aten::fake_quantize_per_tensor_affine_cachemask.default",
-         "aten::fake_quantize_per_tensor_affine.tensor_qparams",
-         "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default"},
-        FakeQuantizePerTensor)
-    .Is({"aten::fake_quantize_per_channel_affine.default",
-         "aten::fake_quantize_per_channel_affine_cachemask.default"},
-        FakeQuantizePerChannel);
+    .From({"aten::fake_quantize_per_tensor_affine.default",
+           "aten::fake_quantize_per_tensor_affine_cachemask.default",
+           "aten::fake_quantize_per_tensor_affine.tensor_qparams",
+           "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default"},
+          FakeQuantizePerTensor)
+    .From({"aten::fake_quantize_per_channel_affine.default",
+           "aten::fake_quantize_per_channel_affine_cachemask.default"},
+          FakeQuantizePerChannel);
 
 }  // namespace
 }  // namespace x2ir

@@ -10,34 +10,6 @@ struct ElementwiseRow {
   std::string_view op, ir;
 };
 
-// y = op(self), computed in the type of the result: integers become floats where it is one.
-constexpr ElementwiseRow kUnary[] = {
-    {"aten::sigmoid.default", "sigmoid"},
-    {"aten::tanh.default", "tanh"},
-    {"aten::exp.default", "exp"},
-    {"aten::log.default", "log"},
-    {"aten::sqrt.default", "sqrt"},
-    {"aten::sin.default", "sin"},
-    {"aten::cos.default", "cos"},
-    {"aten::tan.default", "tan"},
-    {"aten::asin.default", "asin"},
-    {"aten::acos.default", "acos"},
-    {"aten::atan.default", "atan"},
-    {"aten::sinh.default", "sinh"},
-    {"aten::cosh.default", "cosh"},
-    {"aten::asinh.default", "asinh"},
-    {"aten::acosh.default", "acosh"},
-    {"aten::atanh.default", "atanh"},
-    {"aten::erf.default", "erf"},
-    {"aten::special_erf.default", "erf"},
-    {"aten::reciprocal.default", "reciprocal"},
-    {"aten::abs.default", "abs"},
-    {"aten::neg.default", "neg"},
-    {"aten::hardswish.default", "hard_swish"},
-    {"aten::mish.default", "mish"},
-    {"aten::special_expit.default", "sigmoid"},
-};
-
 // Integers and bools are rounded already.
 constexpr ElementwiseRow kRounding[] = {
     {"aten::floor.default", "floor"},
@@ -73,8 +45,6 @@ constexpr BitwiseRow kBitwise[] = {
     {"aten::bitwise_xor", "bitwise_xor", "xor"}, {"aten::__and__", "bitwise_and", "and"},
     {"aten::__or__", "bitwise_or", "or"},        {"aten::__xor__", "bitwise_xor", "xor"},
 };
-
-Values Unary(TorchCall& c, Symbol ir) { return {c.Op(ir, {c.Operand("self", c.out_dtype())})}; }
 
 Values Rounding(TorchCall& c, Symbol ir) {
   Value* x = c.Tensor("self");
@@ -177,12 +147,12 @@ Values IsFinite(TorchCall& c) {
   const auto one = [](auto handler, Symbol ir) {
     return [=](TorchCall& c) { return handler(c, ir); };
   };
-  for (const ElementwiseRow& row : kUnary) TorchSpec(row.ir).Is(row.op, one(Unary, row.ir));
-  for (const ElementwiseRow& row : kRounding) TorchSpec(row.ir).Is(row.op, one(Rounding, row.ir));
-  for (const ElementwiseRow& row : kLogical) TorchSpec(row.ir).Is(row.op, one(Logical, row.ir));
+  for (const ElementwiseRow& row : kRounding) TorchSpec(row.ir).From(row.op, one(Rounding, row.ir));
+  for (const ElementwiseRow& row : kLogical) TorchSpec(row.ir).From(row.op, one(Logical, row.ir));
   const auto compare = [](std::string_view op, Symbol ir, bool negated) {
     for (const std::string_view overload : {".Tensor", ".Scalar"}) {
-      TorchSpec(ir).Is(StrCat(op, overload), [=](TorchCall& c) { return Compare(c, ir, negated); });
+      TorchSpec(ir).From(StrCat(op, overload),
+                         [=](TorchCall& c) { return Compare(c, ir, negated); });
     }
   };
   for (const ElementwiseRow& row : kCompare) compare(row.op, row.ir, false);
@@ -190,37 +160,61 @@ Values IsFinite(TorchCall& c) {
   compare("aten::not_equal", "equal", true);
   for (const BitwiseRow& row : kBitwise) {
     for (const std::string_view overload : {".Tensor", ".Scalar", ".Scalar_Tensor"}) {
-      TorchSpec(row.ints).Is(StrCat(row.op, overload),
-                             [ints = Symbol(row.ints), bools = Symbol(row.bools)](TorchCall& c) {
-                               return Bitwise(c, ints, bools);
-                             });
+      TorchSpec(row.ints).From(StrCat(row.op, overload),
+                               [ints = Symbol(row.ints), bools = Symbol(row.bools)](TorchCall& c) {
+                                 return Bitwise(c, ints, bools);
+                               });
     }
   }
   return true;
 }();
 
-X2IR_TORCH(sign).Is({"aten::sign.default", "aten::sgn.default"}, SignCall);
+// Computed in the type of the result: integers become floats where it is one.
+X2IR_TORCH(abs).Is("aten::abs.default");
+X2IR_TORCH(acos).Is("aten::acos.default");
+X2IR_TORCH(acosh).Is("aten::acosh.default");
+X2IR_TORCH(asin).Is("aten::asin.default");
+X2IR_TORCH(asinh).Is("aten::asinh.default");
+X2IR_TORCH(atan).Is("aten::atan.default");
+X2IR_TORCH(atanh).Is("aten::atanh.default");
+X2IR_TORCH(cos).Is("aten::cos.default");
+X2IR_TORCH(cosh).Is("aten::cosh.default");
+X2IR_TORCH(erf).Is("aten::erf.default").From("aten::special_erf.default");
+X2IR_TORCH(exp).Is("aten::exp.default");
+X2IR_TORCH(hard_swish).Is("aten::hardswish.default");
+X2IR_TORCH(log).Is("aten::log.default");
+X2IR_TORCH(mish).Is("aten::mish.default");
+X2IR_TORCH(neg).Is("aten::neg.default");
+X2IR_TORCH(reciprocal).Is("aten::reciprocal.default");
+X2IR_TORCH(sigmoid).Is("aten::sigmoid.default").From("aten::special_expit.default");
+X2IR_TORCH(sin).Is("aten::sin.default");
+X2IR_TORCH(sinh).Is("aten::sinh.default");
+X2IR_TORCH(sqrt).Is("aten::sqrt.default");
+X2IR_TORCH(tan).Is("aten::tan.default");
+X2IR_TORCH(tanh).Is("aten::tanh.default");
+
+X2IR_TORCH(sign).From({"aten::sign.default", "aten::sgn.default"}, SignCall);
 X2IR_TORCH(floor)
-    .Is({"aten::trunc.default", "aten::fix.default"}, Trunc)
-    .Is("aten::frac.default", Frac);
-X2IR_TORCH(reciprocal).Is("aten::rsqrt.default", Rsqrt);
-X2IR_TORCH(mul).Is("aten::square.default", SquareCall);
+    .From({"aten::trunc.default", "aten::fix.default"}, Trunc)
+    .From("aten::frac.default", Frac);
+X2IR_TORCH(reciprocal).From("aten::rsqrt.default", Rsqrt);
+X2IR_TORCH(mul).From("aten::square.default", SquareCall);
 X2IR_TORCH(log)
-    .Is("aten::log2.default", [](TorchCall& c) { return LogCall(c, 2); })
-    .Is("aten::log10.default", [](TorchCall& c) { return LogCall(c, 10); });
-[[maybe_unused]] const TorchSpec kNot = TorchSpec("not").Is(
+    .From("aten::log2.default", [](TorchCall& c) { return LogCall(c, 2); })
+    .From("aten::log10.default", [](TorchCall& c) { return LogCall(c, 10); });
+[[maybe_unused]] const TorchSpec kNot = TorchSpec("not").From(
     "aten::logical_not.default",
     [](TorchCall& c) -> Values { return {c.Op("not", {c.Operand("self", DType::kBool)})}; });
-X2IR_TORCH(bitwise_not).Is("aten::bitwise_not.default", BitwiseNot);
-X2IR_TORCH(is_nan).Is("aten::isnan.default", [](TorchCall& c) {
+X2IR_TORCH(bitwise_not).From("aten::bitwise_not.default", BitwiseNot);
+X2IR_TORCH(is_nan).From("aten::isnan.default", [](TorchCall& c) {
   return OfFloats(
       c, [](TorchCall& call, Value* x) { return call.Op("is_nan", {x}); }, false);
 });
 X2IR_TORCH(is_inf)
-    .Is("aten::isinf.default", IsInf(1, 1))
-    .Is("aten::isposinf.default", IsInf(0, 1))
-    .Is("aten::isneginf.default", IsInf(1, 0))
-    .Is("aten::isfinite.default", IsFinite);
+    .From("aten::isinf.default", IsInf(1, 1))
+    .From("aten::isposinf.default", IsInf(0, 1))
+    .From("aten::isneginf.default", IsInf(1, 0))
+    .From("aten::isfinite.default", IsFinite);
 
 }  // namespace
 }  // namespace x2ir

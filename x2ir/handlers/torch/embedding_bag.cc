@@ -76,9 +76,10 @@ Values EmbeddingBag(TorchCall& c) {
   }
   return FirstAlone(c, c.Cast(whole(y), weight->dtype()));
 }
-X2IR_TORCH(gather).Is({"aten::embedding_bag.default", "aten::embedding_bag.padding_idx",
-                       "aten::_embedding_bag.default", "aten::_embedding_bag_forward_only.default"},
-                      EmbeddingBag);
+X2IR_TORCH(gather).From({"aten::embedding_bag.default", "aten::embedding_bag.padding_idx",
+                         "aten::_embedding_bag.default",
+                         "aten::_embedding_bag_forward_only.default"},
+                        EmbeddingBag);
 
 }  // namespace
 }  // namespace x2ir

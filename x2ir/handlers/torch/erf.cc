@@ -38,21 +38,21 @@ Expr Entropy(const Expr& x) {
 }
 
 X2IR_TORCH(erf)
-    .Is({"aten::erfc.default", "aten::special_erfc.default"}, InDoubles(Erfc))
-    .Is("aten::special_erfcx.default", InDoubles(Erfcx))
-    .Is({"aten::erfinv.default", "aten::special_erfinv.default"}, InDoubles(Erfinv))
-    .Is("aten::special_ndtr.default", InDoubles(Ndtr))
-    .Is("aten::special_log_ndtr.default", InDoubles(LogNdtr))
-    .Is("aten::special_ndtri.default", InDoubles(Ndtri));
+    .From({"aten::erfc.default", "aten::special_erfc.default"}, InDoubles(Erfc))
+    .From("aten::special_erfcx.default", InDoubles(Erfcx))
+    .From({"aten::erfinv.default", "aten::special_erfinv.default"}, InDoubles(Erfinv))
+    .From("aten::special_ndtr.default", InDoubles(Ndtr))
+    .From("aten::special_log_ndtr.default", InDoubles(LogNdtr))
+    .From("aten::special_ndtri.default", InDoubles(Ndtri));
 X2IR_TORCH(log)
-    .Is({"aten::xlogy.Tensor", "aten::xlogy.Scalar_Other", "aten::xlogy.Scalar_Self",
-         "aten::special_xlogy.default", "aten::special_xlogy.other_scalar",
-         "aten::special_xlogy.self_scalar"},
-        InDoubles2(XLogY))
-    .Is({"aten::special_xlog1py.default", "aten::special_xlog1py.other_scalar",
-         "aten::special_xlog1py.self_scalar"},
-        InDoubles2(XLog1pY))
-    .Is("aten::special_entr.default", InDoubles(Entropy));
+    .From({"aten::xlogy.Tensor", "aten::xlogy.Scalar_Other", "aten::xlogy.Scalar_Self",
+           "aten::special_xlogy.default", "aten::special_xlogy.other_scalar",
+           "aten::special_xlogy.self_scalar"},
+          InDoubles2(XLogY))
+    .From({"aten::special_xlog1py.default", "aten::special_xlog1py.other_scalar",
+           "aten::special_xlog1py.self_scalar"},
+          InDoubles2(XLog1pY))
+    .From("aten::special_entr.default", InDoubles(Entropy));
 
 }  // namespace
 }  // namespace x2ir

@@ -225,44 +225,45 @@ double Kaiser(TorchCall& c, double i, double n) {
 }
 
 X2IR_TORCH(expand)
-    .Is({"aten::zeros.default", "aten::new_zeros.default", "aten::_efficientzerotensor.default"},
-        Filled(0))
-    .Is({"aten::empty.memory_format", "aten::empty_strided.default", "aten::new_empty.default",
-         "aten::new_empty_strided.default", "aten::empty_permuted.default"},
-        Empty(Filled(0)))
-    .Is({"aten::ones.default", "aten::new_ones.default"}, Filled(1))
-    .Is({"aten::zeros_like.default", "aten::zero.default"}, FilledLike(0))
-    .Is("aten::empty_like.default", Empty(FilledLike(0)))
-    .Is("aten::ones_like.default", FilledLike(1))
-    .Is({"aten::full.default", "aten::new_full.default"}, Full)
-    .Is("aten::full_like.default", [](TorchCall& c) { return FullLike(c, "fill_value"); })
-    .Is("aten::fill.Scalar", [](TorchCall& c) { return FullLike(c, "value"); })
-    .Is("aten::fill.Tensor", FillTensor)
-    .Is("aten::copy.default", Copy);
-X2IR_TORCH(identity).Is("aten::scalar_tensor.default", ScalarTensor);
-X2IR_TORCH(equal).Is({"aten::eye.default", "aten::eye.m"}, Eye);
-X2IR_TORCH(range).Is({"aten::arange.default", "aten::arange.start", "aten::arange.start_step"},
-                     Arange);
-X2IR_TORCH(add).Is({"aten::linspace.default", "aten::linspace.Tensor_Tensor",
-                    "aten::linspace.Tensor_Scalar", "aten::linspace.Scalar_Tensor"},
-                   Linspace);
-X2IR_TORCH(pow).Is({"aten::logspace.default", "aten::logspace.Tensor_Tensor",
-                    "aten::logspace.Tensor_Scalar", "aten::logspace.Scalar_Tensor"},
-                   Logspace);
+    .From({"aten::zeros.default", "aten::new_zeros.default", "aten::_efficientzerotensor.default"},
+          Filled(0))
+    .From({"aten::empty.memory_format", "aten::empty_strided.default", "aten::new_empty.default",
+           "aten::new_empty_strided.default", "aten::empty_permuted.default"},
+          Empty(Filled(0)))
+    .From({"aten::ones.default", "aten::new_ones.default"}, Filled(1))
+    .From({"aten::zeros_like.default", "aten::zero.default"}, FilledLike(0))
+    .From("aten::empty_like.default", Empty(FilledLike(0)))
+    .From("aten::ones_like.default", FilledLike(1))
+    .From({"aten::full.default", "aten::new_full.default"}, Full)
+    .From("aten::full_like.default", [](TorchCall& c) { return FullLike(c, "fill_value"); })
+    .From("aten::fill.Scalar", [](TorchCall& c) { return FullLike(c, "value"); })
+    .From("aten::fill.Tensor", FillTensor)
+    .From("aten::copy.default", Copy);
+X2IR_TORCH(identity).From("aten::scalar_tensor.default", ScalarTensor);
+X2IR_TORCH(equal).From({"aten::eye.default", "aten::eye.m"}, Eye);
+X2IR_TORCH(range).From({"aten::arange.default", "aten::arange.start", "aten::arange.start_step"},
+                       Arange);
+X2IR_TORCH(add).From({"aten::linspace.default", "aten::linspace.Tensor_Tensor",
+                      "aten::linspace.Tensor_Scalar", "aten::linspace.Scalar_Tensor"},
+                     Linspace);
+X2IR_TORCH(pow).From({"aten::logspace.default", "aten::logspace.Tensor_Tensor",
+                      "aten::logspace.Tensor_Scalar", "aten::logspace.Scalar_Tensor"},
+                     Logspace);
 X2IR_TORCH(hann_window)
-    .Is({"aten::hann_window.default", "aten::hann_window.periodic"}, WindowHandler(Hann));
+    .From({"aten::hann_window.default", "aten::hann_window.periodic"}, WindowHandler(Hann));
 X2IR_TORCH(hamming_window)
-    .Is({"aten::hamming_window.default", "aten::hamming_window.periodic",
-         "aten::hamming_window.periodic_alpha", "aten::hamming_window.periodic_alpha_beta"},
-        WindowHandler(Hamming));
+    .From({"aten::hamming_window.default", "aten::hamming_window.periodic",
+           "aten::hamming_window.periodic_alpha", "aten::hamming_window.periodic_alpha_beta"},
+          WindowHandler(Hamming));
 X2IR_TORCH(blackman_window)
-    .Is({"aten::blackman_window.default", "aten::blackman_window.periodic"},
-        WindowHandler(Blackman));
+    .From({"aten::blackman_window.default", "aten::blackman_window.periodic"},
+          WindowHandler(Blackman));
 X2IR_TORCH(identity)
-    .Is({"aten::bartlett_window.default", "aten::bartlett_window.periodic"},
-        WindowHandler(Bartlett))
-    .Is({"aten::kaiser_window.default", "aten::kaiser_window.periodic", "aten::kaiser_window.beta"},
-        WindowHandler(Kaiser));
+    .From({"aten::bartlett_window.default", "aten::bartlett_window.periodic"},
+          WindowHandler(Bartlett))
+    .From({"aten::kaiser_window.default", "aten::kaiser_window.periodic",
+           "aten::kaiser_window.beta"},
+          WindowHandler(Kaiser));
 
 }  // namespace
 }  // namespace x2ir

@@ -181,15 +181,15 @@ Values FftShift(TorchCall& c, bool inverse) {
 }
 
 X2IR_TORCH(matmul)
-    .Is("aten::fft_irfft.default", Real(kOne, false))
-    .Is("aten::fft_irfft2.default", Real(kTwo, false))
-    .Is("aten::fft_irfftn.default", Real(kMany, false))
-    .Is("aten::fft_hfft.default", Real(kOne, true))
-    .Is("aten::fft_hfft2.default", Real(kTwo, true))
-    .Is("aten::fft_hfftn.default", Real(kMany, true));
+    .From("aten::fft_irfft.default", Real(kOne, false))
+    .From("aten::fft_irfft2.default", Real(kTwo, false))
+    .From("aten::fft_irfftn.default", Real(kMany, false))
+    .From("aten::fft_hfft.default", Real(kOne, true))
+    .From("aten::fft_hfft2.default", Real(kTwo, true))
+    .From("aten::fft_hfftn.default", Real(kMany, true));
 X2IR_TORCH(gather)
-    .Is("aten::fft_fftshift.default", [](TorchCall& c) { return FftShift(c, false); })
-    .Is("aten::fft_ifftshift.default", [](TorchCall& c) { return FftShift(c, true); });
+    .From("aten::fft_fftshift.default", [](TorchCall& c) { return FftShift(c, false); })
+    .From("aten::fft_ifftshift.default", [](TorchCall& c) { return FftShift(c, true); });
 
 }  // namespace
 }  // namespace x2ir

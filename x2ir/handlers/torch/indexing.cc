@@ -193,13 +193,13 @@ Values MaskedIndexPut(TorchCall& c) {
 }
 
 X2IR_TORCH(gather_nd)
-    .Is({"aten::index.Tensor", "aten::_unsafe_index.Tensor"}, IndexTensor)
-    .Is("aten::_unsafe_masked_index.default", MaskedIndex);
+    .From({"aten::index.Tensor", "aten::_unsafe_index.Tensor"}, IndexTensor)
+    .From("aten::_unsafe_masked_index.default", MaskedIndex);
 X2IR_TORCH(scatter_nd)
-    .Is({"aten::index_put.default", "aten::_unsafe_index_put.default",
-         "aten::_index_put_impl.default"},
-        IndexPut)
-    .Is("aten::_unsafe_masked_index_put_accumulate.default", MaskedIndexPut);
+    .From({"aten::index_put.default", "aten::_unsafe_index_put.default",
+           "aten::_index_put_impl.default"},
+          IndexPut)
+    .From("aten::_unsafe_masked_index_put_accumulate.default", MaskedIndexPut);
 
 }  // namespace
 }  // namespace x2ir

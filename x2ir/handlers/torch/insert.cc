@@ -83,10 +83,10 @@ Values AsStridedScatter(TorchCall& c) {
 }
 
 X2IR_TORCH(scatter_elements)
-    .Is("aten::select_scatter.default", SelectScatter)
-    .Is("aten::slice_scatter.default", SliceScatter)
-    .Is("aten::diagonal_scatter.default", DiagonalScatter)
-    .Is("aten::as_strided_scatter.default", AsStridedScatter);
+    .From("aten::select_scatter.default", SelectScatter)
+    .From("aten::slice_scatter.default", SliceScatter)
+    .From("aten::diagonal_scatter.default", DiagonalScatter)
+    .From("aten::as_strided_scatter.default", AsStridedScatter);
 
 }  // namespace
 }  // namespace x2ir

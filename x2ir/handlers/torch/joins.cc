@@ -308,30 +308,30 @@ Values Rot90(TorchCall& c) {
 }
 
 X2IR_TORCH(concat)
-    .Is({"aten::cat.default", "aten::concat.default", "aten::concatenate.default"}, Cat)
-    .Is("aten::stack.default", StackCall)
-    .Is("aten::_stack.default", StackCall)
-    .Is("aten::hstack.default", StackAlong(1, 1))
-    .Is({"aten::vstack.default", "aten::row_stack.default"}, StackAlong(0, 2))
-    .Is("aten::dstack.default", StackAlong(2, 3))
-    .Is("aten::column_stack.default", ColumnStack)
-    .Is("aten::block_diag.default", BlockDiag)
-    .Is("aten::cartesian_prod.default", CartesianProd)
-    .Is("aten::roll.default", Roll);
-X2IR_TORCH(expand).Is({"aten::meshgrid.default", "aten::meshgrid.indexing"}, Meshgrid);
+    .From({"aten::cat.default", "aten::concat.default", "aten::concatenate.default"}, Cat)
+    .From("aten::stack.default", StackCall)
+    .From("aten::_stack.default", StackCall)
+    .From("aten::hstack.default", StackAlong(1, 1))
+    .From({"aten::vstack.default", "aten::row_stack.default"}, StackAlong(0, 2))
+    .From("aten::dstack.default", StackAlong(2, 3))
+    .From("aten::column_stack.default", ColumnStack)
+    .From("aten::block_diag.default", BlockDiag)
+    .From("aten::cartesian_prod.default", CartesianProd)
+    .From("aten::roll.default", Roll);
+X2IR_TORCH(expand).From({"aten::meshgrid.default", "aten::meshgrid.indexing"}, Meshgrid);
 X2IR_TORCH(tile)
-    .Is("aten::tile.default", [](TorchCall& c) { return Tile(c, "dims", true); })
-    .Is("aten::repeat.default", [](TorchCall& c) { return Tile(c, "repeats", false); });
+    .From("aten::tile.default", [](TorchCall& c) { return Tile(c, "dims", true); })
+    .From("aten::repeat.default", [](TorchCall& c) { return Tile(c, "repeats", false); });
 X2IR_TORCH(gather)
-    .Is("aten::combinations.default", Combinations)
-    .Is({"aten::repeat_interleave.self_int", "aten::repeat_interleave.self_Tensor",
-         "aten::repeat_interleave.Tensor"},
-        RepeatInterleave);
+    .From("aten::combinations.default", Combinations)
+    .From({"aten::repeat_interleave.self_int", "aten::repeat_interleave.self_Tensor",
+           "aten::repeat_interleave.Tensor"},
+          RepeatInterleave);
 X2IR_TORCH(slice)
-    .Is("aten::flip.default", Flip)
-    .Is("aten::fliplr.default", FlipAxis(1))
-    .Is("aten::flipud.default", FlipAxis(0))
-    .Is("aten::rot90.default", Rot90);
+    .From("aten::flip.default", Flip)
+    .From("aten::fliplr.default", FlipAxis(1))
+    .From("aten::flipud.default", FlipAxis(0))
+    .From("aten::rot90.default", Rot90);
 
 }  // namespace
 }  // namespace x2ir

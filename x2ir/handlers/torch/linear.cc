@@ -28,12 +28,13 @@ Values AlongAxisCall(TorchCall& c, Symbol ir) {
   return {c.Op(ir, {x}, {{"axis", c.Axis("dim", x)}})};
 }
 
-X2IR_TORCH(matmul).Is("aten::linear.default", Linear);
-X2IR_TORCH(softmax).Is({"aten::softmax.int", "aten::_softmax.default", "aten::special_softmax.int"},
-                       [](TorchCall& c) { return AlongAxisCall(c, "softmax"); });
+X2IR_TORCH(matmul).From("aten::linear.default", Linear);
+X2IR_TORCH(softmax).From({"aten::softmax.int", "aten::_softmax.default",
+                          "aten::special_softmax.int"},
+                         [](TorchCall& c) { return AlongAxisCall(c, "softmax"); });
 X2IR_TORCH(log_softmax)
-    .Is({"aten::log_softmax.int", "aten::_log_softmax.default", "aten::special_log_softmax.int"},
-        [](TorchCall& c) { return AlongAxisCall(c, "log_softmax"); });
+    .From({"aten::log_softmax.int", "aten::_log_softmax.default", "aten::special_log_softmax.int"},
+          [](TorchCall& c) { return AlongAxisCall(c, "log_softmax"); });
 
 }  // namespace
 }  // namespace x2ir

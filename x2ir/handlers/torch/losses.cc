@@ -184,24 +184,24 @@ Values MultilabelMarginLoss(TorchCall& c) {
 }
 
 X2IR_TORCH(mul)
-    .Is("aten::mse_loss.default", MseLoss)
-    .Is("aten::smooth_l1_loss.default", SmoothL1Loss)
-    .Is("aten::huber_loss.default", HuberLoss);
-X2IR_TORCH(abs).Is("aten::l1_loss.default", L1Loss);
+    .From("aten::mse_loss.default", MseLoss)
+    .From("aten::smooth_l1_loss.default", SmoothL1Loss)
+    .From("aten::huber_loss.default", HuberLoss);
+X2IR_TORCH(abs).From("aten::l1_loss.default", L1Loss);
 X2IR_TORCH(log)
-    .Is("aten::soft_margin_loss.default", SoftMarginLoss)
-    .Is("aten::binary_cross_entropy.default", BinaryCrossEntropy)
-    .Is("aten::binary_cross_entropy_with_logits.default", BinaryCrossEntropyWithLogits)
-    .Is("aten::kl_div.default", KlDiv)
-    .Is("aten::poisson_nll_loss.default", PoissonNllLoss);
+    .From("aten::soft_margin_loss.default", SoftMarginLoss)
+    .From("aten::binary_cross_entropy.default", BinaryCrossEntropy)
+    .From("aten::binary_cross_entropy_with_logits.default", BinaryCrossEntropyWithLogits)
+    .From("aten::kl_div.default", KlDiv)
+    .From("aten::poisson_nll_loss.default", PoissonNllLoss);
 X2IR_TORCH(max)
-    .Is("aten::hinge_embedding_loss.default", HingeEmbeddingLoss)
-    .Is("aten::margin_ranking_loss.default", MarginRankingLoss)
-    .Is("aten::cosine_embedding_loss.default", CosineEmbeddingLoss)
-    .Is("aten::triplet_margin_loss.default", TripletMarginLoss)
-    .Is("aten::multi_margin_loss.default", MultiMarginLoss)
-    .Is({"aten::multilabel_margin_loss.default", "aten::multilabel_margin_loss_forward.default"},
-        MultilabelMarginLoss);
+    .From("aten::hinge_embedding_loss.default", HingeEmbeddingLoss)
+    .From("aten::margin_ranking_loss.default", MarginRankingLoss)
+    .From("aten::cosine_embedding_loss.default", CosineEmbeddingLoss)
+    .From("aten::triplet_margin_loss.default", TripletMarginLoss)
+    .From("aten::multi_margin_loss.default", MultiMarginLoss)
+    .From({"aten::multilabel_margin_loss.default", "aten::multilabel_margin_loss_forward.default"},
+          MultilabelMarginLoss);
 
 }  // namespace
 }  // namespace x2ir

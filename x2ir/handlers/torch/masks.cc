@@ -129,21 +129,21 @@ Values Equal(TorchCall& c) {
 }
 
 X2IR_TORCH(where)
-    .Is({"aten::where.self", "aten::where.ScalarSelf", "aten::where.ScalarOther",
-         "aten::where.Scalar"},
-        WhereOf)
-    .Is({"aten::masked_fill.Scalar", "aten::masked_fill.Tensor"}, MaskedFill)
-    .Is("aten::masked_scatter.default", MaskedScatter);
-X2IR_TORCH(compress).Is("aten::masked_select.default", MaskedSelect);
+    .From({"aten::where.self", "aten::where.ScalarSelf", "aten::where.ScalarOther",
+           "aten::where.Scalar"},
+          WhereOf)
+    .From({"aten::masked_fill.Scalar", "aten::masked_fill.Tensor"}, MaskedFill)
+    .From("aten::masked_scatter.default", MaskedScatter);
+X2IR_TORCH(compress).From("aten::masked_select.default", MaskedSelect);
 X2IR_TORCH(non_zero)
-    .Is({"aten::nonzero.default", "aten::argwhere.default"}, Nonzero)
-    .Is("aten::nonzero_static.default", NonzeroStatic)
-    .Is("aten::nonzero_numpy.default", [](TorchCall& c) { return NonzeroOfEachAxis(c, "self"); })
-    .Is("aten::where.default", [](TorchCall& c) { return NonzeroOfEachAxis(c, "condition"); });
+    .From({"aten::nonzero.default", "aten::argwhere.default"}, Nonzero)
+    .From("aten::nonzero_static.default", NonzeroStatic)
+    .From("aten::nonzero_numpy.default", [](TorchCall& c) { return NonzeroOfEachAxis(c, "self"); })
+    .From("aten::where.default", [](TorchCall& c) { return NonzeroOfEachAxis(c, "condition"); });
 X2IR_TORCH(equal)
-    .Is("aten::isclose.default", IsClose)
-    .Is("aten::allclose.default", AllClose)
-    .Is("aten::equal.default", Equal);
+    .From("aten::isclose.default", IsClose)
+    .From("aten::allclose.default", AllClose)
+    .From("aten::equal.default", Equal);
 
 }  // namespace
 }  // namespace x2ir

@@ -165,20 +165,20 @@ TorchHandler BatchNormOf(size_t results) {
   };
 }
 X2IR_TORCH(batch_normalization)
-    .Is("aten::batch_norm.default", BatchNormOf(1))
-    .Is({"aten::native_batch_norm.default", "aten::_native_batch_norm_legit.default",
-         "aten::cudnn_batch_norm.default", "aten::miopen_batch_norm.default",
-         "aten::_batch_norm_impl_index.default", "aten::_batch_norm_with_update.default"},
-        BatchNormOf(3))
-    .Is({"aten::_native_batch_norm_legit_functional.default"}, BatchNormOf(5))
-    .Is("aten::_native_batch_norm_legit.no_stats",
-        [](TorchCall& c) {
-          BatchNorm n = ReadBatchNorm(c, false);
-          return BatchNormalization(c, n);
-        })
-    .Is({"aten::_native_batch_norm_legit_no_training.default",
-         "aten::_batch_norm_no_update.default"},
-        BatchNormOf(3));
+    .From("aten::batch_norm.default", BatchNormOf(1))
+    .From({"aten::native_batch_norm.default", "aten::_native_batch_norm_legit.default",
+           "aten::cudnn_batch_norm.default", "aten::miopen_batch_norm.default",
+           "aten::_batch_norm_impl_index.default", "aten::_batch_norm_with_update.default"},
+          BatchNormOf(3))
+    .From({"aten::_native_batch_norm_legit_functional.default"}, BatchNormOf(5))
+    .From("aten::_native_batch_norm_legit.no_stats",
+          [](TorchCall& c) {
+            BatchNorm n = ReadBatchNorm(c, false);
+            return BatchNormalization(c, n);
+          })
+    .From({"aten::_native_batch_norm_legit_no_training.default",
+           "aten::_batch_norm_no_update.default"},
+          BatchNormOf(3));
 
 // --- instance_norm, group_norm --------------------------------------------------------------
 
@@ -210,7 +210,7 @@ Values InstanceNorm(TorchCall& c) {
                   {{"epsilon", static_cast<float>(n.eps)}});
   return {c.Cast(y, t)};
 }
-X2IR_TORCH(instance_normalization).Is("aten::instance_norm.default", InstanceNorm);
+X2IR_TORCH(instance_normalization).From("aten::instance_norm.default", InstanceNorm);
 
 struct GroupNorm {
   Value *x, *weight, *bias;
@@ -254,14 +254,14 @@ Values GroupNormalization(TorchCall& c, const GroupNorm& n) {
   return values;
 }
 X2IR_TORCH(group_normalization)
-    .Is("aten::group_norm.default",
-        [](TorchCall& c) {
-          c.Ignore({"cudnn_enabled"});
-          return GroupNormalization(c,
-                                    {c.Tensor("input"), c.OptTensor("weight"), c.OptTensor("bias"),
-                                     c.Int("num_groups"), c.Float("eps", 1e-5)});
-        })
-    .Is("aten::native_group_norm.default", [](TorchCall& c) {
+    .From("aten::group_norm.default",
+          [](TorchCall& c) {
+            c.Ignore({"cudnn_enabled"});
+            return GroupNormalization(
+                c, {c.Tensor("input"), c.OptTensor("weight"), c.OptTensor("bias"),
+                    c.Int("num_groups"), c.Float("eps", 1e-5)});
+          })
+    .From("aten::native_group_norm.default", [](TorchCall& c) {
       c.Ignore({"N", "C", "HxW"});
       return GroupNormalization(c, {c.Tensor("input"), c.OptTensor("weight"), c.OptTensor("bias"),
                                     c.Int("group"), c.Float("eps")});
@@ -315,7 +315,7 @@ Values LayerNorm(TorchCall& c) {
   return values;
 }
 X2IR_TORCH(layer_normalization)
-    .Is({"aten::layer_norm.default", "aten::native_layer_norm.default"}, LayerNorm);
+    .From({"aten::layer_norm.default", "aten::native_layer_norm.default"}, LayerNorm);
 
 Values RmsNorm(TorchCall& c) {
   Value* x = c.Tensor("input");
@@ -347,7 +347,7 @@ Values RmsNorm(TorchCall& c) {
   return values;
 }
 X2IR_TORCH(rms_normalization)
-    .Is({"aten::rms_norm.default", "aten::_fused_rms_norm.default"}, RmsNorm);
+    .From({"aten::rms_norm.default", "aten::_fused_rms_norm.default"}, RmsNorm);
 
 // --- weight_norm ----------------------------------------------------------------------------
 
@@ -369,8 +369,8 @@ Values WeightNorm(TorchCall& c) {
   if (Wants(c, 1)) values[1] = c.Cast(norm, c.out_dtype(1));
   return values;
 }
-X2IR_TORCH(reduce_l2).Is({"aten::_weight_norm.default", "aten::_weight_norm_interface.default"},
-                         WeightNorm);
+X2IR_TORCH(reduce_l2).From({"aten::_weight_norm.default", "aten::_weight_norm_interface.default"},
+                           WeightNorm);
 
 }  // namespace
 }  // namespace x2ir

@@ -210,43 +210,43 @@ Values Logit(TorchCall& c) {
   return {Log(x / (1 - x)).To(t)};
 }
 
-X2IR_TORCH(sqrt).Is("aten::hypot.default", Of(Hypot));
+X2IR_TORCH(sqrt).From("aten::hypot.default", Of(Hypot));
 X2IR_TORCH(log)
-    .Is("aten::logaddexp.default", Of(LogAddExp))
-    .Is("aten::logaddexp2.default", Of(LogAddExp2))
-    .Is({"aten::log1p.default", "aten::special_log1p.default"}, Of(Log1p))
-    .Is({"aten::logit.default", "aten::special_logit.default"}, Logit);
+    .From("aten::logaddexp.default", Of(LogAddExp))
+    .From("aten::logaddexp2.default", Of(LogAddExp2))
+    .From({"aten::log1p.default", "aten::special_log1p.default"}, Of(Log1p))
+    .From({"aten::logit.default", "aten::special_logit.default"}, Logit);
 X2IR_TORCH(exp)
-    .Is({"aten::expm1.default", "aten::special_expm1.default"}, Of(Expm1))
-    .Is({"aten::exp2.default", "aten::special_exp2.default"}, Of(Exp2));
-X2IR_TORCH(atan).Is({"aten::atan2.default", "aten::arctan2.default"}, Of(Atan2));
+    .From({"aten::expm1.default", "aten::special_expm1.default"}, Of(Expm1))
+    .From({"aten::exp2.default", "aten::special_exp2.default"}, Of(Exp2));
+X2IR_TORCH(atan).From({"aten::atan2.default", "aten::arctan2.default"}, Of(Atan2));
 X2IR_TORCH(mul)
-    .Is("aten::deg2rad.default", Of(Deg2Rad))
-    .Is("aten::rad2deg.default", Of(Rad2Deg))
-    .Is("aten::ldexp.Tensor", Ldexp);
+    .From("aten::deg2rad.default", Of(Deg2Rad))
+    .From("aten::rad2deg.default", Of(Rad2Deg))
+    .From("aten::ldexp.Tensor", Ldexp);
 X2IR_TORCH(where)
-    .Is({"aten::copysign.Tensor", "aten::copysign.Scalar"}, Of(CopySign))
-    .Is("aten::angle.default", Of(AngleOf))
-    .Is("aten::heaviside.default", Heaviside)
-    .Is("aten::nextafter.default", NextAfter);
-X2IR_TORCH(less).Is("aten::signbit.default", SignBitCall);
+    .From({"aten::copysign.Tensor", "aten::copysign.Scalar"}, Of(CopySign))
+    .From("aten::angle.default", Of(AngleOf))
+    .From("aten::heaviside.default", Heaviside)
+    .From("aten::nextafter.default", NextAfter);
+X2IR_TORCH(less).From("aten::signbit.default", SignBitCall);
 X2IR_TORCH(pow)
-    .Is("aten::frexp.Tensor", FrexpOf)
-    .Is({"aten::float_power.Tensor_Tensor", "aten::float_power.Tensor_Scalar",
-         "aten::float_power.Scalar"},
-        FloatPower);
+    .From("aten::frexp.Tensor", FrexpOf)
+    .From({"aten::float_power.Tensor_Tensor", "aten::float_power.Tensor_Scalar",
+           "aten::float_power.Scalar"},
+          FloatPower);
 X2IR_TORCH(loop)
-    .Is("aten::gcd.default", [](TorchCall& c) { return GcdLcm(c, false); })
-    .Is("aten::lcm.default", [](TorchCall& c) { return GcdLcm(c, true); });
+    .From("aten::gcd.default", [](TorchCall& c) { return GcdLcm(c, false); })
+    .From("aten::lcm.default", [](TorchCall& c) { return GcdLcm(c, true); });
 X2IR_TORCH(bit_shift)
-    .Is({"aten::bitwise_left_shift.Tensor", "aten::bitwise_left_shift.Tensor_Scalar",
-         "aten::bitwise_left_shift.Scalar_Tensor", "aten::__lshift__.Tensor",
-         "aten::__lshift__.Scalar"},
-        [](TorchCall& c) { return Shift(c, true); })
-    .Is({"aten::bitwise_right_shift.Tensor", "aten::bitwise_right_shift.Tensor_Scalar",
-         "aten::bitwise_right_shift.Scalar_Tensor", "aten::__rshift__.Tensor",
-         "aten::__rshift__.Scalar"},
-        [](TorchCall& c) { return Shift(c, false); });
+    .From({"aten::bitwise_left_shift.Tensor", "aten::bitwise_left_shift.Tensor_Scalar",
+           "aten::bitwise_left_shift.Scalar_Tensor", "aten::__lshift__.Tensor",
+           "aten::__lshift__.Scalar"},
+          [](TorchCall& c) { return Shift(c, true); })
+    .From({"aten::bitwise_right_shift.Tensor", "aten::bitwise_right_shift.Tensor_Scalar",
+           "aten::bitwise_right_shift.Scalar_Tensor", "aten::__rshift__.Tensor",
+           "aten::__rshift__.Scalar"},
+          [](TorchCall& c) { return Shift(c, false); });
 
 }  // namespace
 }  // namespace x2ir

@@ -203,19 +203,20 @@ Values Quantile(TorchCall& c, bool ignore_nan) {
 }
 
 X2IR_TORCH(top_k)
-    .Is({"aten::sort.default", "aten::sort.stable"}, SortOperator)
-    .Is({"aten::argsort.default", "aten::argsort.stable"}, ArgSort)
-    .Is("aten::msort.default", MSort)
-    .Is("aten::topk.default", TopK)
-    .Is("aten::kthvalue.default", KthValue)
-    .Is({"aten::median.default", "aten::median.dim"}, [](TorchCall& c) { return Median(c, false); })
-    .Is({"aten::nanmedian.default", "aten::nanmedian.dim"},
-        [](TorchCall& c) { return Median(c, true); })
-    .Is("aten::mode.default", ModeOf)
-    .Is({"aten::quantile.default", "aten::quantile.scalar"},
-        [](TorchCall& c) { return Quantile(c, false); })
-    .Is({"aten::nanquantile.default", "aten::nanquantile.scalar"},
-        [](TorchCall& c) { return Quantile(c, true); });
+    .From({"aten::sort.default", "aten::sort.stable"}, SortOperator)
+    .From({"aten::argsort.default", "aten::argsort.stable"}, ArgSort)
+    .From("aten::msort.default", MSort)
+    .From("aten::topk.default", TopK)
+    .From("aten::kthvalue.default", KthValue)
+    .From({"aten::median.default", "aten::median.dim"},
+          [](TorchCall& c) { return Median(c, false); })
+    .From({"aten::nanmedian.default", "aten::nanmedian.dim"},
+          [](TorchCall& c) { return Median(c, true); })
+    .From("aten::mode.default", ModeOf)
+    .From({"aten::quantile.default", "aten::quantile.scalar"},
+          [](TorchCall& c) { return Quantile(c, false); })
+    .From({"aten::nanquantile.default", "aten::nanquantile.scalar"},
+          [](TorchCall& c) { return Quantile(c, true); });
 
 }  // namespace
 }  // namespace x2ir

@@ -84,17 +84,17 @@ TorchHandler PadHandler(std::string_view argument, std::string_view mode) {
 }
 
 X2IR_TORCH(pad)
-    .Is("aten::pad.default", PadOf)
-    .Is("aten::constant_pad_nd.default",
-        [](TorchCall& c) -> Values { return {PadConstant(c, c.Tensor("self"), c.Sizes("pad"))}; })
-    .Is({"aten::reflection_pad1d.default", "aten::reflection_pad2d.default",
-         "aten::reflection_pad3d.default"},
-        PadHandler("padding", "reflect"))
-    .Is({"aten::replication_pad1d.default", "aten::replication_pad2d.default",
-         "aten::replication_pad3d.default"},
-        PadHandler("padding", "edge"))
-    .Is("aten::_pad_circular.default", PadHandler("pad", "wrap"))
-    .Is("aten::_pad_enum.default", [](TorchCall& c) -> Values {
+    .From("aten::pad.default", PadOf)
+    .From("aten::constant_pad_nd.default",
+          [](TorchCall& c) -> Values { return {PadConstant(c, c.Tensor("self"), c.Sizes("pad"))}; })
+    .From({"aten::reflection_pad1d.default", "aten::reflection_pad2d.default",
+           "aten::reflection_pad3d.default"},
+          PadHandler("padding", "reflect"))
+    .From({"aten::replication_pad1d.default", "aten::replication_pad2d.default",
+           "aten::replication_pad3d.default"},
+          PadHandler("padding", "edge"))
+    .From("aten::_pad_circular.default", PadHandler("pad", "wrap"))
+    .From("aten::_pad_enum.default", [](TorchCall& c) -> Values {
       Value* x = c.Tensor("self");
       const std::vector<Size> pairs = c.Sizes("pad");
       const int64_t mode = c.Int("mode");

@@ -81,8 +81,8 @@ Values Evaluated(TorchCall& c, const Family& family) {
 [[maybe_unused]] const bool kPolynomialRows = [] {
   for (const Family& family : kFamilies) {
     for (const std::string_view overload : {"default", "n_scalar", "x_scalar"}) {
-      TorchSpec("loop").Is(StrCat("aten::special_", family.op, ".", overload),
-                           [&family](TorchCall& c) { return Evaluated(c, family); });
+      TorchSpec("loop").From(StrCat("aten::special_", family.op, ".", overload),
+                             [&family](TorchCall& c) { return Evaluated(c, family); });
     }
   }
   return true;

@@ -122,9 +122,9 @@ Values AveragePool(TorchCall& c, int64_t n) {
   return {DropBatch(c.Op("average_pool", {batched.x}, attrs), batched)};
 }
 X2IR_TORCH(average_pool)
-    .Is("aten::avg_pool1d.default", [](TorchCall& c) { return AveragePool(c, 1); })
-    .Is("aten::avg_pool2d.default", [](TorchCall& c) { return AveragePool(c, 2); })
-    .Is("aten::avg_pool3d.default", [](TorchCall& c) { return AveragePool(c, 3); });
+    .From("aten::avg_pool1d.default", [](TorchCall& c) { return AveragePool(c, 1); })
+    .From("aten::avg_pool2d.default", [](TorchCall& c) { return AveragePool(c, 2); })
+    .From("aten::avg_pool3d.default", [](TorchCall& c) { return AveragePool(c, 3); });
 
 // --- Maxima ---------------------------------------------------------------------------------
 
@@ -159,14 +159,14 @@ Values MaxPool(TorchCall& c, int64_t n) {
   return values;
 }
 X2IR_TORCH(max_pool)
-    .Is({"aten::max_pool1d.default", "aten::max_pool1d_with_indices.default"},
-        [](TorchCall& c) { return MaxPool(c, 1); })
-    .Is({"aten::max_pool2d.default", "aten::max_pool2d_with_indices.default",
-         "aten::mkldnn_max_pool2d.default"},
-        [](TorchCall& c) { return MaxPool(c, 2); })
-    .Is({"aten::max_pool3d.default", "aten::max_pool3d_with_indices.default",
-         "aten::mkldnn_max_pool3d.default"},
-        [](TorchCall& c) { return MaxPool(c, 3); });
+    .From({"aten::max_pool1d.default", "aten::max_pool1d_with_indices.default"},
+          [](TorchCall& c) { return MaxPool(c, 1); })
+    .From({"aten::max_pool2d.default", "aten::max_pool2d_with_indices.default",
+           "aten::mkldnn_max_pool2d.default"},
+          [](TorchCall& c) { return MaxPool(c, 2); })
+    .From({"aten::max_pool3d.default", "aten::max_pool3d_with_indices.default",
+           "aten::mkldnn_max_pool3d.default"},
+          [](TorchCall& c) { return MaxPool(c, 3); });
 
 // --- max_unpool -----------------------------------------------------------------------------
 
@@ -190,8 +190,8 @@ Values MaxUnpool(TorchCall& c, int64_t n) {
   return {ReshapeTo({c, y}, dims)};
 }
 X2IR_TORCH(max_unpool)
-    .Is("aten::max_unpool2d.default", [](TorchCall& c) { return MaxUnpool(c, 2); })
-    .Is("aten::max_unpool3d.default", [](TorchCall& c) { return MaxUnpool(c, 3); });
+    .From("aten::max_unpool2d.default", [](TorchCall& c) { return MaxUnpool(c, 2); })
+    .From("aten::max_unpool3d.default", [](TorchCall& c) { return MaxUnpool(c, 3); });
 
 }  // namespace
 }  // namespace x2ir

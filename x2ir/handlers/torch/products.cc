@@ -294,33 +294,33 @@ Values Corrcoef(TorchCall& c) {
 }
 
 X2IR_TORCH(matmul)
-    .Is({"aten::matmul.default", "aten::linalg_matmul.default"}, Product("self", "other"))
-    .Is({"aten::mm.default", "aten::bmm.default"}, Product("self", "mat2"))
-    .Is("aten::mv.default", Product("self", "vec"))
-    .Is("aten::dot.default", Product("self", "tensor"))
-    .Is("aten::vdot.default", Product("self", "other"))
-    .Is("aten::addmm.default", AddProduct("mat1", "mat2"))
-    .Is("aten::addmv.default", AddProduct("mat", "vec"))
-    .Is("aten::baddbmm.default", AddProduct("batch1", "batch2"))
-    .Is("aten::addbmm.default", AddBmm)
-    .Is("aten::linalg_multi_dot.default", Chain("tensors"))
-    .Is("aten::chain_matmul.default", Chain("matrices"))
-    .Is({"aten::cov.default"}, Cov)
-    .Is({"aten::corrcoef.default"}, Corrcoef);
+    .From({"aten::matmul.default", "aten::linalg_matmul.default"}, Product("self", "other"))
+    .From({"aten::mm.default", "aten::bmm.default"}, Product("self", "mat2"))
+    .From("aten::mv.default", Product("self", "vec"))
+    .From("aten::dot.default", Product("self", "tensor"))
+    .From("aten::vdot.default", Product("self", "other"))
+    .From("aten::addmm.default", AddProduct("mat1", "mat2"))
+    .From("aten::addmv.default", AddProduct("mat", "vec"))
+    .From("aten::baddbmm.default", AddProduct("batch1", "batch2"))
+    .From("aten::addbmm.default", AddBmm)
+    .From("aten::linalg_multi_dot.default", Chain("tensors"))
+    .From("aten::chain_matmul.default", Chain("matrices"))
+    .From({"aten::cov.default"}, Cov)
+    .From({"aten::corrcoef.default"}, Corrcoef);
 X2IR_TORCH(mul)
-    .Is({"aten::outer.default", "aten::ger.default"}, Outer)
-    .Is("aten::addr.default", Addr)
-    .Is("aten::kron.default", Kron)
-    .Is("aten::linalg_vecdot.default", VecDot)
-    .Is({"aten::cross.default", "aten::linalg_cross.default"}, Cross);
+    .From({"aten::outer.default", "aten::ger.default"}, Outer)
+    .From("aten::addr.default", Addr)
+    .From("aten::kron.default", Kron)
+    .From("aten::linalg_vecdot.default", VecDot)
+    .From({"aten::cross.default", "aten::linalg_cross.default"}, Cross);
 X2IR_TORCH(einsum)
-    .Is("aten::einsum.default", EinsumOf)
-    .Is("aten::tensordot.default", Tensordot)
-    .Is("aten::inner.default", Inner);
+    .From("aten::einsum.default", EinsumOf)
+    .From("aten::tensordot.default", Tensordot)
+    .From("aten::inner.default", Inner);
 X2IR_TORCH(reduce_l2)
-    .Is({"aten::cdist.default", "aten::_cdist_forward.default"}, Cdist)
-    .Is({"aten::pdist.default", "aten::_pdist_forward.default"}, Pdist)
-    .Is("aten::dist.default", Dist);
+    .From({"aten::cdist.default", "aten::_cdist_forward.default"}, Cdist)
+    .From({"aten::pdist.default", "aten::_pdist_forward.default"}, Pdist)
+    .From("aten::dist.default", Dist);
 
 }  // namespace
 }  // namespace x2ir

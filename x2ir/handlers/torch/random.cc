@@ -155,28 +155,28 @@ Values Permutation(TorchCall& c) {
 }
 
 X2IR_TORCH(random_uniform)
-    .Is({"aten::rand.default", "aten::rand.generator"}, Drawn("random_uniform", false))
-    .Is("aten::rand_like.default", Drawn("random_uniform", true))
-    .Is({"aten::randint.default", "aten::randint.low", "aten::randint.generator",
-         "aten::randint.low_generator"},
-        Integers(false))
-    .Is({"aten::randint_like.default", "aten::randint_like.low_dtype"}, Integers(true))
-    .Is("aten::uniform.default", Uniform)
-    .Is("aten::exponential.default", Exponential)
-    .Is("aten::cauchy.default", OfUniform(Cauchy))
-    .Is("aten::geometric.default", OfUniform(Geometric))
-    .Is({"aten::randperm.default", "aten::randperm.generator"}, Permutation);
+    .From({"aten::rand.default", "aten::rand.generator"}, Drawn("random_uniform", false))
+    .From("aten::rand_like.default", Drawn("random_uniform", true))
+    .From({"aten::randint.default", "aten::randint.low", "aten::randint.generator",
+           "aten::randint.low_generator"},
+          Integers(false))
+    .From({"aten::randint_like.default", "aten::randint_like.low_dtype"}, Integers(true))
+    .From("aten::uniform.default", Uniform)
+    .From("aten::exponential.default", Exponential)
+    .From("aten::cauchy.default", OfUniform(Cauchy))
+    .From("aten::geometric.default", OfUniform(Geometric))
+    .From({"aten::randperm.default", "aten::randperm.generator"}, Permutation);
 X2IR_TORCH(random_normal)
-    .Is({"aten::randn.default", "aten::randn.generator"}, Drawn("random_normal", false))
-    .Is("aten::randn_like.default", Drawn("random_normal", true))
-    .Is({"aten::normal_functional.default", "aten::normal.default", "aten::normal.float_float",
-         "aten::normal.Tensor_Tensor", "aten::normal.Tensor_float", "aten::normal.float_Tensor"},
-        Normal)
-    .Is("aten::log_normal.default", LogNormal);
-X2IR_TORCH(bernoulli).Is({"aten::bernoulli.default", "aten::bernoulli.p", "aten::bernoulli.float",
-                          "aten::bernoulli.Tensor"},
-                         Bernoulli);
-X2IR_TORCH(multinomial).Is("aten::multinomial.default", Multinomial);
+    .From({"aten::randn.default", "aten::randn.generator"}, Drawn("random_normal", false))
+    .From("aten::randn_like.default", Drawn("random_normal", true))
+    .From({"aten::normal_functional.default", "aten::normal.default", "aten::normal.float_float",
+           "aten::normal.Tensor_Tensor", "aten::normal.Tensor_float", "aten::normal.float_Tensor"},
+          Normal)
+    .From("aten::log_normal.default", LogNormal);
+X2IR_TORCH(bernoulli).From({"aten::bernoulli.default", "aten::bernoulli.p", "aten::bernoulli.float",
+                            "aten::bernoulli.Tensor"},
+                           Bernoulli);
+X2IR_TORCH(multinomial).From("aten::multinomial.default", Multinomial);
 
 }  // namespace
 }  // namespace x2ir

@@ -58,7 +58,7 @@ Values PixelShuffle(TorchCall& c) {
   return {Shuffle(c, images, {out, factor, factor, images.height, images.width}, {0, 3, 1, 4, 2},
                   {out, Times(c, images.height, factor), Times(c, images.width, factor)})};
 }
-X2IR_TORCH(depth_to_space).Is("aten::pixel_shuffle.default", PixelShuffle);
+X2IR_TORCH(depth_to_space).From("aten::pixel_shuffle.default", PixelShuffle);
 
 Values PixelUnshuffle(TorchCall& c) {
   const int64_t r = c.Int("downscale_factor");
@@ -70,7 +70,7 @@ Values PixelUnshuffle(TorchCall& c) {
   return {Shuffle(c, images, {images.channels, h, factor, w, factor}, {0, 2, 4, 1, 3},
                   {Times(c, images.channels, r * r), h, w})};
 }
-X2IR_TORCH(space_to_depth).Is("aten::pixel_unshuffle.default", PixelUnshuffle);
+X2IR_TORCH(space_to_depth).From("aten::pixel_unshuffle.default", PixelUnshuffle);
 
 // Channels of g groups dealt out: one of each group after the other.
 Values ChannelShuffle(TorchCall& c) {
@@ -85,8 +85,9 @@ Values ChannelShuffle(TorchCall& c) {
   std::swap(perm[1], perm[2]);
   return {ReshapeTo(Transpose(ReshapeTo({c, x}, apart), perm), dims)};
 }
-X2IR_TORCH(transpose).Is({"aten::channel_shuffle.default", "aten::native_channel_shuffle.default"},
-                         ChannelShuffle);
+X2IR_TORCH(transpose).From({"aten::channel_shuffle.default",
+                            "aten::native_channel_shuffle.default"},
+                           ChannelShuffle);
 
 TorchWindow ReadWindow(TorchCall& c) {
   return {c.IntsOf("kernel_size", 2, {}), c.IntsOf("stride", 2, {1}), c.IntsOf("padding", 2, {0}),
@@ -104,7 +105,7 @@ Values Im2Col(TorchCall& c) {
   Value* y = ReshapeTo({c, patches}, {d[0], Times(c, d[1], d[2]), Times(c, d[3], d[4])});
   return {DropBatch({c, y}, batched)};
 }
-X2IR_TORCH(slice).Is("aten::im2col.default", Im2Col);
+X2IR_TORCH(slice).From("aten::im2col.default", Im2Col);
 
 Values Col2Im(TorchCall& c) {
   const Batched batched = AddBatch(c.Tensor("self"), 1);
@@ -115,7 +116,7 @@ Values Col2Im(TorchCall& c) {
                    {"strides", window.stride}});
   return {DropBatch({c, y}, batched)};
 }
-X2IR_TORCH(col2im).Is("aten::col2im.default", Col2Im);
+X2IR_TORCH(col2im).From("aten::col2im.default", Col2Im);
 
 }  // namespace
 }  // namespace x2ir

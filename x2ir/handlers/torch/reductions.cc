@@ -247,7 +247,7 @@ struct ReductionRow {
       {"reduce_l2", {"aten::renorm.default"}, Renorm},
   };
   for (const ReductionRow& row : rows) {
-    for (const std::string_view op : row.ops) TorchSpec(row.ir).Is(op, row.handler);
+    for (const std::string_view op : row.ops) TorchSpec(row.ir).From(op, row.handler);
   }
   constexpr struct {
     std::string_view op;
@@ -258,7 +258,7 @@ struct ReductionRow {
                     {"std_mean", true, true}};
   for (const auto& v : kVariances) {
     for (const std::string_view overload : {"default", "dim", "correction"}) {
-      TorchSpec("reduce_sum_square").Is(StrCat("aten::", v.op, ".", overload), [v](TorchCall& c) {
+      TorchSpec("reduce_sum_square").From(StrCat("aten::", v.op, ".", overload), [v](TorchCall& c) {
         return Variance(c, v.root, v.with_mean);
       });
     }

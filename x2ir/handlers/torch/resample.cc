@@ -342,8 +342,8 @@ constexpr ResampleRow kRows[] = {
 [[maybe_unused]] const bool kResampleRows = [] {
   for (const ResampleRow& row : kRows) {
     TorchSpec("resize")
-        .Is(StrCat("aten::", row.name, ".default"), ResampleHandler(row.mode, row.spatial, false))
-        .Is(StrCat("aten::", row.name, ".vec"), ResampleHandler(row.mode, row.spatial, true));
+        .From(StrCat("aten::", row.name, ".default"), ResampleHandler(row.mode, row.spatial, false))
+        .From(StrCat("aten::", row.name, ".vec"), ResampleHandler(row.mode, row.spatial, true));
   }
   return true;
 }();
@@ -404,11 +404,11 @@ Values GridSampler(TorchCall& c) {
                 {"align_corners", align_corners ? 1 : 0}})};
 }
 X2IR_TORCH(grid_sample)
-    .Is({"aten::grid_sampler.default", "aten::grid_sampler_2d.default",
-         "aten::grid_sampler_3d.default"},
-        GridSampler);
+    .From({"aten::grid_sampler.default", "aten::grid_sampler_2d.default",
+           "aten::grid_sampler_3d.default"},
+          GridSampler);
 
-X2IR_TORCH(affine_grid).Is("aten::affine_grid_generator.default", [](TorchCall& c) -> Values {
+X2IR_TORCH(affine_grid).From("aten::affine_grid_generator.default", [](TorchCall& c) -> Values {
   Value* theta = c.Tensor("theta");
   RequireFloat(c, theta);
   const bool align_corners = c.Bool("align_corners", false);

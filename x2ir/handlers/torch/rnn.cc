@@ -88,7 +88,7 @@ Values LstmCell(TorchCall& c) {
   const State next = LstmStep(c, gates, hx[1]);
   return {next.h, next.c};
 }
-X2IR_TORCH(lstm).Is("aten::lstm_cell.default", LstmCell);
+X2IR_TORCH(lstm).From("aten::lstm_cell.default", LstmCell);
 
 Values GruCell(TorchCall& c) {
   Value* x = c.Tensor("input");
@@ -97,7 +97,7 @@ Values GruCell(TorchCall& c) {
   RequireFloat(c, x);
   return {GruStep(c, GateLinear(c, x, w.w_ih, w.b_ih), GateLinear(c, h, w.w_hh, w.b_hh), h)};
 }
-X2IR_TORCH(gru).Is("aten::gru_cell.default", GruCell);
+X2IR_TORCH(gru).From("aten::gru_cell.default", GruCell);
 
 TorchHandler PlainCell(std::string_view activation) {
   return [activation](TorchCall& c) -> Values {
@@ -110,8 +110,8 @@ TorchHandler PlainCell(std::string_view activation) {
   };
 }
 X2IR_TORCH(rnn)
-    .Is("aten::rnn_tanh_cell.default", PlainCell("tanh"))
-    .Is("aten::rnn_relu_cell.default", PlainCell("relu"));
+    .From("aten::rnn_tanh_cell.default", PlainCell("tanh"))
+    .From("aten::rnn_relu_cell.default", PlainCell("relu"));
 
 // --- Sequences ------------------------------------------------------------------------------
 
@@ -271,15 +271,15 @@ Values Recurrent(TorchCall& c, const Kind& kind) {
 TorchHandler Of(const Kind& kind) {
   return [&kind](TorchCall& c) { return Recurrent(c, kind); };
 }
-X2IR_TORCH(lstm).Is("aten::lstm.input", Of(kLstm));
-X2IR_TORCH(gru).Is("aten::gru.input", Of(kGru));
+X2IR_TORCH(lstm).From("aten::lstm.input", Of(kLstm));
+X2IR_TORCH(gru).From("aten::gru.input", Of(kGru));
 X2IR_TORCH(rnn)
-    .Is("aten::rnn_tanh.input", Of(kTanh))
-    .Is("aten::rnn_relu.input", Of(kRelu))
-    .Is({"aten::lstm.data", "aten::gru.data", "aten::rnn_tanh.data", "aten::rnn_relu.data"},
-        [](TorchCall& c) {
-          return c.Fail(Unimplemented("of packed sequences; give padded ones"));
-        });
+    .From("aten::rnn_tanh.input", Of(kTanh))
+    .From("aten::rnn_relu.input", Of(kRelu))
+    .From({"aten::lstm.data", "aten::gru.data", "aten::rnn_tanh.data", "aten::rnn_relu.data"},
+          [](TorchCall& c) {
+            return c.Fail(Unimplemented("of packed sequences; give padded ones"));
+          });
 
 }  // namespace
 }  // namespace x2ir

@@ -230,24 +230,24 @@ Values GradientOfNumber(TorchCall& c) {
   return results;
 }
 
-X2IR_TORCH(cum_sum).Is("aten::cumsum.default", Running("cum_sum"));
-X2IR_TORCH(cum_prod).Is("aten::cumprod.default", Running("cum_prod"));
-X2IR_TORCH(reduce_max).Is("aten::cummax.default", RunningExtreme(true));
-X2IR_TORCH(reduce_min).Is("aten::cummin.default", RunningExtreme(false));
-X2IR_TORCH(reduce_log_sum_exp).Is("aten::logcumsumexp.default", LogCumSumExp);
+X2IR_TORCH(cum_sum).From("aten::cumsum.default", Running("cum_sum"));
+X2IR_TORCH(cum_prod).From("aten::cumprod.default", Running("cum_prod"));
+X2IR_TORCH(reduce_max).From("aten::cummax.default", RunningExtreme(true));
+X2IR_TORCH(reduce_min).From("aten::cummin.default", RunningExtreme(false));
+X2IR_TORCH(reduce_log_sum_exp).From("aten::logcumsumexp.default", LogCumSumExp);
 X2IR_TORCH(reduce_sum)
-    .Is({"aten::trapezoid.x", "aten::trapezoid.dx", "aten::trapz.x", "aten::trapz.dx"},
-        [](TorchCall& c) { return Trapezoid(c, false); });
-X2IR_TORCH(cum_sum).Is({"aten::cumulative_trapezoid.x", "aten::cumulative_trapezoid.dx"},
-                       [](TorchCall& c) { return Trapezoid(c, true); });
+    .From({"aten::trapezoid.x", "aten::trapezoid.dx", "aten::trapz.x", "aten::trapz.dx"},
+          [](TorchCall& c) { return Trapezoid(c, false); });
+X2IR_TORCH(cum_sum).From({"aten::cumulative_trapezoid.x", "aten::cumulative_trapezoid.dx"},
+                         [](TorchCall& c) { return Trapezoid(c, true); });
 X2IR_TORCH(sub)
-    .Is("aten::diff.default", Diff)
-    .Is({"aten::gradient.scalarint", "aten::gradient.scalararray", "aten::gradient.array"},
-        GradientOfNumber)
-    .Is({"aten::gradient.scalarrayint", "aten::gradient.scalarrayarray"},
-        [](TorchCall& c) { return Gradient(c, false); })
-    .Is({"aten::gradient.tensorarrayint", "aten::gradient.tensorarray"},
-        [](TorchCall& c) { return Gradient(c, true); });
+    .From("aten::diff.default", Diff)
+    .From({"aten::gradient.scalarint", "aten::gradient.scalararray", "aten::gradient.array"},
+          GradientOfNumber)
+    .From({"aten::gradient.scalarrayint", "aten::gradient.scalarrayarray"},
+          [](TorchCall& c) { return Gradient(c, false); })
+    .From({"aten::gradient.tensorarrayint", "aten::gradient.tensorarray"},
+          [](TorchCall& c) { return Gradient(c, true); });
 
 }  // namespace
 }  // namespace x2ir

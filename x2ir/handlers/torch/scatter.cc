@@ -192,21 +192,21 @@ Values TakeAlongDim(TorchCall& c) {
   return {c.Op("gather_elements", {x, at}, {{"axis", axis}})};
 }
 
-X2IR_TORCH(gather).Is("aten::index_select.default", IndexSelect).Is("aten::take.default", Take);
+X2IR_TORCH(gather).From("aten::index_select.default", IndexSelect).From("aten::take.default", Take);
 X2IR_TORCH(gather_elements)
-    .Is("aten::gather.default", GatherCall)
-    .Is("aten::take_along_dim.default", TakeAlongDim);
+    .From("aten::gather.default", GatherCall)
+    .From("aten::take_along_dim.default", TakeAlongDim);
 X2IR_TORCH(scatter_elements)
-    .Is("aten::index_add.default", IndexAdd)
-    .Is("aten::index_copy.default", IndexCopy)
-    .Is({"aten::index_fill.int_Scalar", "aten::index_fill.int_Tensor"}, IndexFill)
-    .Is("aten::index_reduce.default", IndexReduce)
-    .Is({"aten::scatter.src", "aten::scatter.reduce", "aten::scatter_reduce.two"},
-        [](TorchCall& c) { return ScatterAlong(c, false, ""); })
-    .Is({"aten::scatter.value", "aten::scatter.value_reduce"},
-        [](TorchCall& c) { return ScatterAlong(c, true, ""); })
-    .Is("aten::scatter_add.default", [](TorchCall& c) { return ScatterAlong(c, false, "sum"); })
-    .Is("aten::put.default", PutAt);
+    .From("aten::index_add.default", IndexAdd)
+    .From("aten::index_copy.default", IndexCopy)
+    .From({"aten::index_fill.int_Scalar", "aten::index_fill.int_Tensor"}, IndexFill)
+    .From("aten::index_reduce.default", IndexReduce)
+    .From({"aten::scatter.src", "aten::scatter.reduce", "aten::scatter_reduce.two"},
+          [](TorchCall& c) { return ScatterAlong(c, false, ""); })
+    .From({"aten::scatter.value", "aten::scatter.value_reduce"},
+          [](TorchCall& c) { return ScatterAlong(c, true, ""); })
+    .From("aten::scatter_add.default", [](TorchCall& c) { return ScatterAlong(c, false, "sum"); })
+    .From("aten::put.default", PutAt);
 
 }  // namespace
 }  // namespace x2ir

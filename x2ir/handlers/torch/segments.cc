@@ -131,11 +131,11 @@ Values HashTensor(TorchCall& c) {
   return {Reduce({c, bits}, "reduce_sum", {c.Rank(bits) - 1}, false)};
 }
 
-X2IR_TORCH(gather).Is("aten::embedding.default", Embedding);
-X2IR_TORCH(where).Is("aten::embedding_renorm.default", EmbeddingRenorm);
-X2IR_TORCH(one_hot).Is("aten::one_hot.default", OneHot);
-X2IR_TORCH(reduce_sum).Is("aten::segment_reduce.default", SegmentReduce);
-X2IR_TORCH(bit_shift).Is("aten::hash_tensor.default", HashTensor);
+X2IR_TORCH(gather).From("aten::embedding.default", Embedding);
+X2IR_TORCH(where).From("aten::embedding_renorm.default", EmbeddingRenorm);
+X2IR_TORCH(one_hot).From("aten::one_hot.default", OneHot);
+X2IR_TORCH(reduce_sum).From("aten::segment_reduce.default", SegmentReduce);
+X2IR_TORCH(bit_shift).From("aten::hash_tensor.default", HashTensor);
 
 }  // namespace
 }  // namespace x2ir

@@ -246,25 +246,27 @@ Values Histogram(TorchCall& c, bool counted) {
 }
 
 X2IR_TORCH(unique)
-    .Is({"aten::_unique2.default", "aten::_unique.default"}, Unique)
-    .Is("aten::unique_dim.default", UniqueDim)
-    .Is({"aten::unique_consecutive.default", "aten::unique_dim_consecutive.default"},
-        UniqueConsecutive);
+    .From({"aten::_unique2.default", "aten::_unique.default"}, Unique)
+    .From("aten::unique_dim.default", UniqueDim)
+    .From({"aten::unique_consecutive.default", "aten::unique_dim_consecutive.default"},
+          UniqueConsecutive);
 X2IR_TORCH(greater_or_equal)
-    .Is("aten::searchsorted.Tensor",
-        [](TorchCall& c) { return SearchSorted(c, "sorted_sequence", false); })
-    .Is("aten::searchsorted.Scalar",
-        [](TorchCall& c) { return SearchSorted(c, "sorted_sequence", true); })
-    .Is("aten::bucketize.Tensor", [](TorchCall& c) { return SearchSorted(c, "boundaries", false); })
-    .Is("aten::bucketize.Scalar", [](TorchCall& c) { return SearchSorted(c, "boundaries", true); });
+    .From("aten::searchsorted.Tensor",
+          [](TorchCall& c) { return SearchSorted(c, "sorted_sequence", false); })
+    .From("aten::searchsorted.Scalar",
+          [](TorchCall& c) { return SearchSorted(c, "sorted_sequence", true); })
+    .From("aten::bucketize.Tensor",
+          [](TorchCall& c) { return SearchSorted(c, "boundaries", false); })
+    .From("aten::bucketize.Scalar",
+          [](TorchCall& c) { return SearchSorted(c, "boundaries", true); });
 X2IR_TORCH(equal)
-    .Is("aten::isin.Tensor_Tensor", [](TorchCall& c) { return IsIn(c, false, false); })
-    .Is("aten::isin.Tensor_Scalar", [](TorchCall& c) { return IsIn(c, false, true); })
-    .Is("aten::isin.Scalar_Tensor", [](TorchCall& c) { return IsIn(c, true, false); })
-    .Is("aten::bincount.default", BinCount)
-    .Is("aten::histc.default", Histc)
-    .Is("aten::histogram.bin_ct", [](TorchCall& c) { return Histogram(c, true); })
-    .Is("aten::histogram.bins_tensor", [](TorchCall& c) { return Histogram(c, false); });
+    .From("aten::isin.Tensor_Tensor", [](TorchCall& c) { return IsIn(c, false, false); })
+    .From("aten::isin.Tensor_Scalar", [](TorchCall& c) { return IsIn(c, false, true); })
+    .From("aten::isin.Scalar_Tensor", [](TorchCall& c) { return IsIn(c, true, false); })
+    .From("aten::bincount.default", BinCount)
+    .From("aten::histc.default", Histc)
+    .From("aten::histogram.bin_ct", [](TorchCall& c) { return Histogram(c, true); })
+    .From("aten::histogram.bins_tensor", [](TorchCall& c) { return Histogram(c, false); });
 
 }  // namespace
 }  // namespace x2ir

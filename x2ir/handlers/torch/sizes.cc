@@ -119,36 +119,38 @@ Values Choose(TorchCall& c) {
 }
 
 X2IR_TORCH(shape)
-    .Is({"aten::sym_size.int", "aten::size.int"}, SizeOfAxis)
-    .Is("aten::sym_size.default", AllSizesOf)
-    .Is({"aten::sym_numel.default", "aten::numel.default"}, NumberOfElements);
-X2IR_TORCH(add).Is("_operator::add", Binary("add"));
-X2IR_TORCH(sub).Is("_operator::sub", Binary("sub"));
-X2IR_TORCH(mul).Is("_operator::mul", Binary("mul"));
-X2IR_TORCH(div).Is("_operator::floordiv", FloorDivideSizes).Is("_operator::truediv", TrueDivide);
-X2IR_TORCH(mod).Is("_operator::mod", ModuloCall);
-X2IR_TORCH(pow).Is("_operator::pow", Power);
-X2IR_TORCH(neg).Is("_operator::neg", Unary("neg"));
-X2IR_TORCH(identity).Is("_operator::pos", NumberCall).Is("torch::sym_float", NumberCall);
-X2IR_TORCH(max).Is("torch::sym_max", Binary("max"));
-X2IR_TORCH(min).Is("torch::sym_min", Binary("min"));
+    .From({"aten::sym_size.int", "aten::size.int"}, SizeOfAxis)
+    .From("aten::sym_size.default", AllSizesOf)
+    .From({"aten::sym_numel.default", "aten::numel.default"}, NumberOfElements);
+X2IR_TORCH(add).From("_operator::add", Binary("add"));
+X2IR_TORCH(sub).From("_operator::sub", Binary("sub"));
+X2IR_TORCH(mul).From("_operator::mul", Binary("mul"));
+X2IR_TORCH(div)
+    .From("_operator::floordiv", FloorDivideSizes)
+    .From("_operator::truediv", TrueDivide);
+X2IR_TORCH(mod).From("_operator::mod", ModuloCall);
+X2IR_TORCH(pow).From("_operator::pow", Power);
+X2IR_TORCH(neg).From("_operator::neg", Unary("neg"));
+X2IR_TORCH(identity).From("_operator::pos", NumberCall).From("torch::sym_float", NumberCall);
+X2IR_TORCH(max).From("torch::sym_max", Binary("max"));
+X2IR_TORCH(min).From("torch::sym_min", Binary("min"));
 X2IR_TORCH(equal)
-    .Is("_operator::eq", Compare("equal", false))
-    .Is("_operator::ne", Compare("equal", true));
-X2IR_TORCH(less).Is("_operator::lt", Compare("less", false));
-X2IR_TORCH(less_or_equal).Is("_operator::le", Compare("less_or_equal", false));
-X2IR_TORCH(greater).Is("_operator::gt", Compare("greater", false));
-X2IR_TORCH(greater_or_equal).Is("_operator::ge", Compare("greater_or_equal", false));
-X2IR_TORCH(bitwise_and).Is("_operator::and_", Bits("bitwise_and", "and"));
-X2IR_TORCH(bitwise_or).Is("_operator::or_", Bits("bitwise_or", "or"));
-[[maybe_unused]] const TorchSpec kNotOfSize = TorchSpec("not").Is(
+    .From("_operator::eq", Compare("equal", false))
+    .From("_operator::ne", Compare("equal", true));
+X2IR_TORCH(less).From("_operator::lt", Compare("less", false));
+X2IR_TORCH(less_or_equal).From("_operator::le", Compare("less_or_equal", false));
+X2IR_TORCH(greater).From("_operator::gt", Compare("greater", false));
+X2IR_TORCH(greater_or_equal).From("_operator::ge", Compare("greater_or_equal", false));
+X2IR_TORCH(bitwise_and).From("_operator::and_", Bits("bitwise_and", "and"));
+X2IR_TORCH(bitwise_or).From("_operator::or_", Bits("bitwise_or", "or"));
+[[maybe_unused]] const TorchSpec kNotOfSize = TorchSpec("not").From(
     {"torch::sym_not", "_operator::not_"},
     [](TorchCall& c) -> Values { return {c.Op("not", {Argument(c, 0, DType::kBool)})}; });
-X2IR_TORCH(where).Is("torch::sym_ite", Choose);
-X2IR_TORCH(cast).Is({"torch::sym_int", "math::trunc"}, Whole);
-X2IR_TORCH(ceil).Is("math::ceil", UnaryFloat("ceil"));
-X2IR_TORCH(floor).Is("math::floor", UnaryFloat("floor"));
-X2IR_TORCH(sqrt).Is({"math::sqrt", "torch::_sym_sqrt", "torch::sym_sqrt"}, UnaryFloat("sqrt"));
+X2IR_TORCH(where).From("torch::sym_ite", Choose);
+X2IR_TORCH(cast).From({"torch::sym_int", "math::trunc"}, Whole);
+X2IR_TORCH(ceil).From("math::ceil", UnaryFloat("ceil"));
+X2IR_TORCH(floor).From("math::floor", UnaryFloat("floor"));
+X2IR_TORCH(sqrt).From({"math::sqrt", "torch::_sym_sqrt", "torch::sym_sqrt"}, UnaryFloat("sqrt"));
 
 }  // namespace
 }  // namespace x2ir

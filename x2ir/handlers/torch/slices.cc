@@ -394,23 +394,23 @@ Values AsStrided(TorchCall& c) {
   IsView("gather", "aten::unfold.default", Unfold);
   IsView("gather", "aten::as_strided.default", AsStrided);
   TorchSpec("slice")
-      .Is({"aten::narrow.default", "aten::narrow_copy.default"},
-          [](TorchCall& c) { return Narrow(c, false); })
-      .Is("aten::narrow.Tensor", [](TorchCall& c) { return Narrow(c, true); });
+      .From({"aten::narrow.default", "aten::narrow_copy.default"},
+            [](TorchCall& c) { return Narrow(c, false); })
+      .From("aten::narrow.Tensor", [](TorchCall& c) { return Narrow(c, true); });
   TorchSpec("split")
-      .Is("aten::unsafe_split.Tensor", Split)
-      .Is("aten::split.default", Split)
-      .Is("aten::split.sizes", [](TorchCall& c) { return SplitSizes(c, "split_size"); })
-      .Is("aten::unsafe_split_with_sizes.default",
-          [](TorchCall& c) { return SplitSizes(c, "split_sizes"); })
-      .Is({"aten::chunk.default", "aten::unsafe_chunk.default"}, Chunk)
-      .Is({"aten::tensor_split.sections", "aten::tensor_split.indices",
-           "aten::tensor_split.tensor_indices_or_sections"},
-          TensorSplit)
-      .Is({"aten::hsplit.int", "aten::hsplit.array"}, SplitAlong(1))
-      .Is({"aten::vsplit.int", "aten::vsplit.array"}, SplitAlong(0))
-      .Is({"aten::dsplit.int", "aten::dsplit.array"}, SplitAlong(2));
-  TorchSpec("gather").Is("aten::linalg_diagonal.default", DiagonalOf("A", -2, -1));
+      .From("aten::unsafe_split.Tensor", Split)
+      .From("aten::split.default", Split)
+      .From("aten::split.sizes", [](TorchCall& c) { return SplitSizes(c, "split_size"); })
+      .From("aten::unsafe_split_with_sizes.default",
+            [](TorchCall& c) { return SplitSizes(c, "split_sizes"); })
+      .From({"aten::chunk.default", "aten::unsafe_chunk.default"}, Chunk)
+      .From({"aten::tensor_split.sections", "aten::tensor_split.indices",
+             "aten::tensor_split.tensor_indices_or_sections"},
+            TensorSplit)
+      .From({"aten::hsplit.int", "aten::hsplit.array"}, SplitAlong(1))
+      .From({"aten::vsplit.int", "aten::vsplit.array"}, SplitAlong(0))
+      .From({"aten::dsplit.int", "aten::dsplit.array"}, SplitAlong(2));
+  TorchSpec("gather").From("aten::linalg_diagonal.default", DiagonalOf("A", -2, -1));
   return true;
 }();
 

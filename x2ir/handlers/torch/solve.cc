@@ -337,42 +337,42 @@ Values MatrixExp(TorchCall& c) {
 }
 
 X2IR_TORCH(det)
-    .Is("aten::det.default", Det("self"))
-    .Is({"aten::linalg_det.default", "aten::_linalg_det.default"}, Det("A"))
-    .Is("aten::slogdet.default", SlogDet("self"))
-    .Is({"aten::linalg_slogdet.default", "aten::_linalg_slogdet.default"}, SlogDet("A"))
-    .Is("aten::logdet.default", LogDet);
+    .From("aten::det.default", Det("self"))
+    .From({"aten::linalg_det.default", "aten::_linalg_det.default"}, Det("A"))
+    .From("aten::slogdet.default", SlogDet("self"))
+    .From({"aten::linalg_slogdet.default", "aten::_linalg_slogdet.default"}, SlogDet("A"))
+    .From("aten::logdet.default", LogDet);
 X2IR_TORCH(loop)
-    .Is("aten::inverse.default", Inv("self"))
-    .Is({"aten::linalg_inv.default", "aten::linalg_inv_ex.default"}, Inv("A"))
-    .Is({"aten::linalg_solve.default", "aten::linalg_solve_ex.default",
-         "aten::_linalg_solve_ex.default"},
-        LinalgSolve)
-    .Is({"aten::linalg_lu_factor.default", "aten::linalg_lu_factor_ex.default"},
-        [](TorchCall& c) { return LuFactor(c, "A"); })
-    .Is("aten::_lu_with_info.default", [](TorchCall& c) { return LuFactor(c, "self"); })
-    .Is("aten::linalg_lu.default", LinalgLu)
-    .Is("aten::lu_unpack.default", LuUnpack)
-    .Is("aten::linalg_lu_solve.default",
-        [](TorchCall& c) { return LuSolve(c, "LU", "pivots", "B"); })
-    .Is("aten::lu_solve.default",
-        [](TorchCall& c) { return LuSolve(c, "LU_data", "LU_pivots", "self"); })
-    .Is("aten::linalg_solve_triangular.default", LinalgSolveTriangular)
-    .Is("aten::triangular_solve.default", TriangularSolve)
-    .Is({"aten::cholesky.default", "aten::linalg_cholesky.default",
-         "aten::linalg_cholesky_ex.default"},
-        CholeskyHandler)
-    .Is("aten::cholesky_solve.default", CholeskySolve)
-    .Is("aten::cholesky_inverse.default", CholeskyInverse)
-    .Is("aten::linalg_qr.default", LinalgQr)
-    .Is("aten::qr.default", OldQr)
-    .Is("aten::geqrf.default", Geqrf)
-    .Is("aten::linalg_householder_product.default", HouseholderProduct("input", "tau"))
-    .Is("aten::orgqr.default", HouseholderProduct("self", "input2"))
-    .Is("aten::ormqr.default", Ormqr)
-    .Is({"aten::linalg_matrix_exp.default", "aten::matrix_exp.default"}, MatrixExp);
-X2IR_TORCH(matmul).Is({"aten::linalg_matrix_power.default", "aten::matrix_power.default"},
-                      MatrixPower);
+    .From("aten::inverse.default", Inv("self"))
+    .From({"aten::linalg_inv.default", "aten::linalg_inv_ex.default"}, Inv("A"))
+    .From({"aten::linalg_solve.default", "aten::linalg_solve_ex.default",
+           "aten::_linalg_solve_ex.default"},
+          LinalgSolve)
+    .From({"aten::linalg_lu_factor.default", "aten::linalg_lu_factor_ex.default"},
+          [](TorchCall& c) { return LuFactor(c, "A"); })
+    .From("aten::_lu_with_info.default", [](TorchCall& c) { return LuFactor(c, "self"); })
+    .From("aten::linalg_lu.default", LinalgLu)
+    .From("aten::lu_unpack.default", LuUnpack)
+    .From("aten::linalg_lu_solve.default",
+          [](TorchCall& c) { return LuSolve(c, "LU", "pivots", "B"); })
+    .From("aten::lu_solve.default",
+          [](TorchCall& c) { return LuSolve(c, "LU_data", "LU_pivots", "self"); })
+    .From("aten::linalg_solve_triangular.default", LinalgSolveTriangular)
+    .From("aten::triangular_solve.default", TriangularSolve)
+    .From({"aten::cholesky.default", "aten::linalg_cholesky.default",
+           "aten::linalg_cholesky_ex.default"},
+          CholeskyHandler)
+    .From("aten::cholesky_solve.default", CholeskySolve)
+    .From("aten::cholesky_inverse.default", CholeskyInverse)
+    .From("aten::linalg_qr.default", LinalgQr)
+    .From("aten::qr.default", OldQr)
+    .From("aten::geqrf.default", Geqrf)
+    .From("aten::linalg_householder_product.default", HouseholderProduct("input", "tau"))
+    .From("aten::orgqr.default", HouseholderProduct("self", "input2"))
+    .From("aten::ormqr.default", Ormqr)
+    .From({"aten::linalg_matrix_exp.default", "aten::matrix_exp.default"}, MatrixExp);
+X2IR_TORCH(matmul).From({"aten::linalg_matrix_power.default", "aten::matrix_power.default"},
+                        MatrixPower);
 
 }  // namespace
 }  // namespace x2ir

@@ -321,37 +321,37 @@ Values TensorSolve(TorchCall& c) {
   return {ReshapedTo(x, dims).To(c.out_dtype())};
 }
 X2IR_TORCH(loop)
-    .Is("aten::linalg_svdvals.default", OrEmpty(SvdVals))
-    .Is({"aten::linalg_svd.default", "aten::_linalg_svd.default"}, OrEmpty(SvdAlone("A")))
-    .Is("aten::svd.default", OrEmpty(SvdAlone("self")))
-    .Is({"aten::linalg_eigvalsh.default", "aten::linalg_eigh.default"}, OrEmpty(Eigh("self")))
-    .Is("aten::_linalg_eigh.default", OrEmpty(Eigh("A")))
-    .Is({"aten::linalg_cond.default", "aten::linalg_cond.p_str"}, OrEmpty(ConditionNumber))
-    .Is({"aten::linalg_matrix_rank.default", "aten::linalg_matrix_rank.tol_tensor",
-         "aten::linalg_matrix_rank.atol_rtol_float", "aten::linalg_matrix_rank.atol_rtol_tensor"},
-        OrEmpty(MatrixRank))
-    .Is({"aten::linalg_pinv.default", "aten::linalg_pinv.rcond_tensor",
-         "aten::linalg_pinv.atol_rtol_float", "aten::linalg_pinv.atol_rtol_tensor",
-         "aten::pinverse.default"},
-        OrEmpty(Pinv))
-    .Is("aten::linalg_lstsq.default", OrEmpty(Lstsq))
-    .Is("aten::linalg_tensorinv.default", TensorInv)
-    .Is("aten::linalg_tensorsolve.default", TensorSolve);
+    .From("aten::linalg_svdvals.default", OrEmpty(SvdVals))
+    .From({"aten::linalg_svd.default", "aten::_linalg_svd.default"}, OrEmpty(SvdAlone("A")))
+    .From("aten::svd.default", OrEmpty(SvdAlone("self")))
+    .From({"aten::linalg_eigvalsh.default", "aten::linalg_eigh.default"}, OrEmpty(Eigh("self")))
+    .From("aten::_linalg_eigh.default", OrEmpty(Eigh("A")))
+    .From({"aten::linalg_cond.default", "aten::linalg_cond.p_str"}, OrEmpty(ConditionNumber))
+    .From({"aten::linalg_matrix_rank.default", "aten::linalg_matrix_rank.tol_tensor",
+           "aten::linalg_matrix_rank.atol_rtol_float", "aten::linalg_matrix_rank.atol_rtol_tensor"},
+          OrEmpty(MatrixRank))
+    .From({"aten::linalg_pinv.default", "aten::linalg_pinv.rcond_tensor",
+           "aten::linalg_pinv.atol_rtol_float", "aten::linalg_pinv.atol_rtol_tensor",
+           "aten::pinverse.default"},
+          OrEmpty(Pinv))
+    .From("aten::linalg_lstsq.default", OrEmpty(Lstsq))
+    .From("aten::linalg_tensorinv.default", TensorInv)
+    .From("aten::linalg_tensorsolve.default", TensorSolve);
 X2IR_TORCH(reduce_l2)
-    .Is("aten::linalg_matrix_norm.default",
-        OrEmpty([](TorchCall& c) { return LinalgMatrixNorm(c, false); }))
-    .Is("aten::linalg_matrix_norm.str_ord",
-        OrEmpty([](TorchCall& c) { return LinalgMatrixNorm(c, true); }))
-    .Is({"aten::nuclear_norm.default", "aten::nuclear_norm.dim"}, OrEmpty(NuclearNorm))
-    .Is("aten::linalg_norm.default", [](TorchCall& c) { return LinalgNorm(c, false); })
-    .Is("aten::linalg_norm.ord_str", [](TorchCall& c) { return LinalgNorm(c, true); });
+    .From("aten::linalg_matrix_norm.default",
+          OrEmpty([](TorchCall& c) { return LinalgMatrixNorm(c, false); }))
+    .From("aten::linalg_matrix_norm.str_ord",
+          OrEmpty([](TorchCall& c) { return LinalgMatrixNorm(c, true); }))
+    .From({"aten::nuclear_norm.default", "aten::nuclear_norm.dim"}, OrEmpty(NuclearNorm))
+    .From("aten::linalg_norm.default", [](TorchCall& c) { return LinalgNorm(c, false); })
+    .From("aten::linalg_norm.ord_str", [](TorchCall& c) { return LinalgNorm(c, true); });
 X2IR_TORCH(loop)
-    .Is({"aten::linalg_eig.default", "aten::linalg_eigvals.default",
-         "aten::_linalg_eigvals.default"},
-        Refused("eigenvalues of general matrices are complex"))
-    .Is({"aten::linalg_ldl_factor.default", "aten::linalg_ldl_factor_ex.default",
-         "aten::linalg_ldl_solve.default"},
-        Refused("factors by Bunch and Kaufman are not supported"));
+    .From({"aten::linalg_eig.default", "aten::linalg_eigvals.default",
+           "aten::_linalg_eigvals.default"},
+          Refused("eigenvalues of general matrices are complex"))
+    .From({"aten::linalg_ldl_factor.default", "aten::linalg_ldl_factor_ex.default",
+           "aten::linalg_ldl_solve.default"},
+          Refused("factors by Bunch and Kaufman are not supported"));
 
 }  // namespace
 }  // namespace x2ir

@@ -7,7 +7,7 @@
 //     ...
 //     return {c.Op("add", {...})};
 //   }
-//   X2IR_TORCH(gemm).Is("aten::addmm.default", Addmm);
+//   X2IR_TORCH(gemm).From("aten::addmm.default", Addmm);
 //
 // Every argument that the call gives must be asked for, or ignored by name: what is left at the
 // end is an error, so nothing is dropped silently. The first error ends the handler there (the
@@ -26,11 +26,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/core/spec.h"
+#include "x2ir/handlers/torch/writer.h"
 #include "x2ir/ops/rewrite.h"
 
 namespace X2IR_API x2ir {
@@ -160,15 +163,58 @@ DType TorchPromote(DType a, DType b);
 // Types that have weak standing stand behind: with dims, of rank 0, Python numbers.
 DType TorchResultType(DType with_dims, DType rank0, DType numbers);
 
-// Rows: X2IR_TORCH(<IR op that it mostly is, for the tables>).Is("aten::name.overload", Handler).
+// An attribute of the IR op and the argument that it is; one name where both are called the same.
+struct TorchAttr {
+  TorchAttr(std::string_view name) : ir(name), argument(name) {}      // NOLINT: implicit by design
+  TorchAttr(const char* name) : TorchAttr(std::string_view(name)) {}  // NOLINT
+  TorchAttr(std::string_view ir_name, std::string_view argument_name)
+      : ir(ir_name), argument(argument_name) {}
+  std::string_view ir, argument;
+};
+
+// Rows of an IR op. A row says by its name which way it goes:
+//
+//   X2IR_TORCH(tanh).Is("aten::tanh.default");                      // both
+//   X2IR_TORCH(softmax).From("aten::_softmax.default", Softmax);    // only read, by code
+//   X2IR_TORCH(softmax).To("aten::softmax.int", {{"axis", "dim"}}); // only written, by data
+//   X2IR_TORCH(conv).To("aten::conv2d.default", WriteConv);         // only written, by code
+//
+// The IR op of a row that only reads is what the operator mostly is, for the tables; the operator
+// of a row that only writes by code is what it mostly writes. An IR op has one row that writes.
+//
+// By data: the operands of the IR op are the operator's tensors in the schema's order (a variadic
+// one is its list of tensors). Read, they are cast to the result's element type; other arguments
+// must be left out, or be None. Written, every attribute goes where the row says; one of which it
+// says nothing must have its default, and else the form cannot express the node.
 class TorchSpec {
  public:
   explicit TorchSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
-      : spec_("torch", ir_op, place) {}
-  TorchSpec& Is(std::string_view op, TorchHandler handler);
-  TorchSpec& Is(std::initializer_list<std::string_view> ops, const TorchHandler& handler);
+      : ir_op_(ir_op), spec_("torch", ir_op, place) {}
+  TorchSpec& Is(std::string_view op);
+  TorchSpec& From(std::string_view op);
+  TorchSpec& From(std::string_view op, TorchHandler handler);
+  TorchSpec& From(std::initializer_list<std::string_view> ops, const TorchHandler& handler);
+  TorchSpec& To(std::string_view op, std::vector<TorchAttr> attrs = {});
+  // `fn` takes TorchWriter& and gives Values, a Value*, or a StatusOr of them.
+  template <typename Fn>
+  requires std::is_invocable_v<Fn, TorchWriter&> TorchSpec& To(std::string_view op, Fn fn) {
+    return Writes(op, [fn](TorchWriter& w) -> absl::StatusOr<Values> {
+      using Result = std::invoke_result_t<Fn, TorchWriter&>;
+      if constexpr (std::is_same_v<Result, Value*>) {
+        return Values{fn(w)};
+      } else if constexpr (std::is_same_v<Result, absl::StatusOr<Value*>>) {
+        X2IR_ASSIGN_OR_RETURN(Value * value, fn(w));
+        return Values{value};
+      } else {
+        return fn(w);
+      }
+    });
+  }
 
  private:
+  TorchSpec& Writes(std::string_view op, TorchWriteFn fn);
+  Handler Reader(TorchHandler handler);
+  Symbol ir_op_;
   Spec spec_;
 };
 #define X2IR_TORCH(ir_op)                                                            \

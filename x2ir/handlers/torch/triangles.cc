@@ -156,18 +156,18 @@ Values Vander(TorchCall& c) {
 }
 
 X2IR_TORCH(trilu)
-    .Is("aten::tril.default", [](TorchCall& c) { return Triangle(c, false); })
-    .Is("aten::triu.default", [](TorchCall& c) { return Triangle(c, true); });
+    .From("aten::tril.default", [](TorchCall& c) { return Triangle(c, false); })
+    .From("aten::triu.default", [](TorchCall& c) { return Triangle(c, true); });
 X2IR_TORCH(reshape)
-    .Is("aten::tril_indices.default", [](TorchCall& c) { return TriangleIndices(c, false); })
-    .Is("aten::triu_indices.default", [](TorchCall& c) { return TriangleIndices(c, true); });
+    .From("aten::tril_indices.default", [](TorchCall& c) { return TriangleIndices(c, false); })
+    .From("aten::triu_indices.default", [](TorchCall& c) { return TriangleIndices(c, true); });
 X2IR_TORCH(where)
-    .Is({"aten::diag_embed.default", "aten::diag_embed_copy.default"}, DiagEmbedOf)
-    .Is("aten::diag.default", Diag)
-    .Is("aten::diagflat.default", Diagflat)
-    .Is("aten::fill_diagonal.default", FillDiagonal);
-X2IR_TORCH(reduce_sum).Is("aten::trace.default", Trace);
-X2IR_TORCH(mul).Is({"aten::linalg_vander.default"}, Vander);
+    .From({"aten::diag_embed.default", "aten::diag_embed_copy.default"}, DiagEmbedOf)
+    .From("aten::diag.default", Diag)
+    .From("aten::diagflat.default", Diagflat)
+    .From("aten::fill_diagonal.default", FillDiagonal);
+X2IR_TORCH(reduce_sum).From("aten::trace.default", Trace);
+X2IR_TORCH(mul).From({"aten::linalg_vander.default"}, Vander);
 
 }  // namespace
 }  // namespace x2ir

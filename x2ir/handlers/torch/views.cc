@@ -12,8 +12,8 @@ namespace x2ir {
 
 void IsView(Symbol ir, std::string_view op, const TorchHandler& handler) {
   const size_t dot = std::min(op.find('.'), op.size());
-  TorchSpec(ir).Is(op, handler);
-  TorchSpec(ir).Is(StrCat(op.substr(0, dot), "_copy", op.substr(dot)), handler);
+  TorchSpec(ir).From(op, handler);
+  TorchSpec(ir).From(StrCat(op.substr(0, dot), "_copy", op.substr(dot)), handler);
 }
 
 DType OutType(TorchCall& c) {
@@ -296,16 +296,17 @@ Values BroadcastTensors(TorchCall& c) {
 
 // --- Rows -----------------------------------------------------------------------------------
 
-X2IR_TORCH(identity).Is({"aten::clone.default", "aten::contiguous.default", "aten::detach.default",
-                         "aten::detach_.default", "aten::detach_copy.default",
-                         "aten::alias.default", "aten::alias_copy.default", "aten::lift.default",
-                         "aten::lift_fresh.default", "aten::lift_fresh_copy.default",
-                         "aten::resolve_conj.default", "aten::resolve_neg.default",
-                         "aten::positive.default", "aten::pin_memory.default"},
-                        [](TorchCall& c) {
-                          c.Ignore({"device"});
-                          return Same(c);
-                        });
+X2IR_TORCH(identity).From({"aten::clone.default", "aten::contiguous.default",
+                           "aten::detach.default", "aten::detach_.default",
+                           "aten::detach_copy.default", "aten::alias.default",
+                           "aten::alias_copy.default", "aten::lift.default",
+                           "aten::lift_fresh.default", "aten::lift_fresh_copy.default",
+                           "aten::resolve_conj.default", "aten::resolve_neg.default",
+                           "aten::positive.default", "aten::pin_memory.default"},
+                          [](TorchCall& c) {
+                            c.Ignore({"device"});
+                            return Same(c);
+                          });
 
 [[maybe_unused]] const bool kViewRows = [] {
   const auto view = [](std::string_view name) {
@@ -318,22 +319,22 @@ X2IR_TORCH(identity).Is({"aten::clone.default", "aten::contiguous.default", "ate
     return View(c, "size");
   });
   TorchSpec("reshape")
-      .Is("aten::_unsafe_view.default", view("size"))
-      .Is("aten::reshape.default", view("shape"))
-      .Is({"aten::view_as.default", "aten::reshape_as.default"}, Alike)
-      .Is("aten::flatten.using_ints", Flatten)
-      .Is("aten::unflatten.int", Unflatten)
-      .Is("aten::ravel.default",
-          [](TorchCall& c) -> Values { return {Reshape(c.Tensor("self"), {-1})}; });
+      .From("aten::_unsafe_view.default", view("size"))
+      .From("aten::reshape.default", view("shape"))
+      .From({"aten::view_as.default", "aten::reshape_as.default"}, Alike)
+      .From("aten::flatten.using_ints", Flatten)
+      .From("aten::unflatten.int", Unflatten)
+      .From("aten::ravel.default",
+            [](TorchCall& c) -> Values { return {Reshape(c.Tensor("self"), {-1})}; });
   IsView("unsqueeze", "aten::unsqueeze.default", UnsqueezeCall);
   IsView("squeeze", "aten::squeeze.default", SqueezeCall);
   IsView("squeeze", "aten::squeeze.dim", SqueezeDims);
   IsView("squeeze", "aten::squeeze.dims", SqueezeDims);
   const auto at_least = [](std::string_view name, int64_t rank) {
     TorchSpec("unsqueeze")
-        .Is(StrCat(name, ".default"),
-            [=](TorchCall& c) -> Values { return {AtLeast(c, c.Tensor("self"), rank)}; })
-        .Is(StrCat(name, ".Sequence"), [=](TorchCall& c) { return AtLeastAll(c, rank); });
+        .From(StrCat(name, ".default"),
+              [=](TorchCall& c) -> Values { return {AtLeast(c, c.Tensor("self"), rank)}; })
+        .From(StrCat(name, ".Sequence"), [=](TorchCall& c) { return AtLeastAll(c, rank); });
   };
   at_least("aten::atleast_1d", 1);
   at_least("aten::atleast_2d", 2);
@@ -345,21 +346,21 @@ X2IR_TORCH(identity).Is({"aten::clone.default", "aten::contiguous.default", "ate
   IsView("transpose", "aten::t.default", TransposedBy(false, false));
   IsView("transpose", "aten::permute.default", Permute);
   TorchSpec("transpose")
-      .Is("aten::swapdims.default", swap("dim0", "dim1"))
-      .Is("aten::swapaxes.default", swap("axis0", "axis1"))
-      .Is({"aten::movedim.intlist", "aten::movedim.int", "aten::moveaxis.intlist",
-           "aten::moveaxis.int"},
-          MoveAxes)
-      .Is({"aten::numpy_T.default", "aten::numpy_T.a"}, TransposedBy(true, false))
-      .Is({"aten::mT.default", "aten::mT.a"}, TransposedBy(false, false))
-      .Is({"aten::mH.default", "aten::mH.a", "aten::matrix_H.default", "aten::matrix_H.a",
-           "aten::adjoint.default"},
-          TransposedBy(false, true));
+      .From("aten::swapdims.default", swap("dim0", "dim1"))
+      .From("aten::swapaxes.default", swap("axis0", "axis1"))
+      .From({"aten::movedim.intlist", "aten::movedim.int", "aten::moveaxis.intlist",
+             "aten::moveaxis.int"},
+            MoveAxes)
+      .From({"aten::numpy_T.default", "aten::numpy_T.a"}, TransposedBy(true, false))
+      .From({"aten::mT.default", "aten::mT.a"}, TransposedBy(false, false))
+      .From({"aten::mH.default", "aten::mH.a", "aten::matrix_H.default", "aten::matrix_H.a",
+             "aten::adjoint.default"},
+            TransposedBy(false, true));
   IsView("expand", "aten::expand.default", ExpandCall);
   TorchSpec("expand")
-      .Is("aten::broadcast_to.default", ExpandCall)
-      .Is("aten::expand_as.default", ExpandAs)
-      .Is("aten::broadcast_tensors.default", BroadcastTensors);
+      .From("aten::broadcast_to.default", ExpandCall)
+      .From("aten::expand_as.default", ExpandAs)
+      .From("aten::broadcast_tensors.default", BroadcastTensors);
   return true;
 }();
 

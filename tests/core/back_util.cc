@@ -1,0 +1,109 @@
+#include "tests/core/back_util.h"
+
+#include <cmath>
+#include <fstream>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "tests/core/host_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/ops/eval.h"
+
+namespace x2ir {
+namespace {
+
+// "" when they agree but for rounding; else where they first do not.
+std::string DifferenceOf(const Tensor& got, const Tensor& want) {
+  if (got.type() != want.type()) {
+    return StrCat("expected ", want.type().ToString(), ", got ", got.type().ToString());
+  }
+  if (got == want || !IsFloating(want.dtype())) return got == want ? "" : "other elements";
+  const double rounding = want.dtype() == DType::kFloat64   ? 1e-9
+                          : want.dtype() == DType::kFloat32 ? 1e-4
+                                                            : 2e-2;
+  for (int64_t i = 0; i < want.num_elements(); ++i) {
+    const double g = got.AsDouble(i), w = want.AsDouble(i);
+    if (g == w || (std::isnan(g) && std::isnan(w))) continue;
+    if (std::isfinite(w) && std::abs(g - w) <= rounding * (std::abs(w) + 0.1)) continue;
+    return StrCat("element ", i, ": expected ", w, ", got ", g);
+  }
+  return "";
+}
+
+std::string OneLine(std::string text) {
+  for (char& c : text) c = c == '\n' ? ' ' : c;
+  std::string line;
+  for (const char c : text) {
+    if (c != ' ' || line.empty() || line.back() != ' ') line += c;
+  }
+  return line;
+}
+
+}  // namespace
+
+Back ThereAndBack(const Model& ir, const std::string& dialect,
+                  const std::vector<std::vector<Tensor>>& inputs, bool random) {
+  Model model;
+  model.graph = ir.graph->Clone();
+  ExportOptions options;
+  options.optimize = false;
+  options.check = true;
+  Report report;
+  if (const absl::Status s = FromIr(model, dialect, options, &report); !s.ok()) {
+    std::string ops;
+    for (const Failure& failure : report.failures) {
+      StrAppend(&ops, ops.empty() ? "" : "; ", failure.op, ": ", failure.reason);
+    }
+    return {OneLine(ops.empty() ? std::string(s.message()) : ops), report.failures.empty()};
+  }
+  if (const absl::Status s = ToIr(model); !s.ok()) {
+    return {OneLine(StrCat("read again: ", std::string(s.message()))), true};
+  }
+  for (const std::vector<Tensor>& set : inputs) {
+    const auto run = [&](const Graph& graph) {
+      std::vector<Datum> values(set.begin(), set.end());
+      values.resize(graph.inputs().size());
+      return RunGraph(graph, std::move(values));
+    };
+    const auto want = run(*ir.graph), got = run(*model.graph);
+    if (!want.ok()) continue;  // told by others
+    if (!got.ok()) return {OneLine(std::string(got.status().message())), true};
+    for (size_t i = 0; i < want->size(); ++i) {
+      const Tensor *w = (*want)[i].tensor(), *g = (*got)[i].tensor();
+      if (!w || !g) return {StrCat("output ", i, " is no tensor"), true};
+      if (random && w->type() == g->type()) continue;
+      const std::string difference = DifferenceOf(*g, *w);
+      if (!difference.empty()) return {StrCat("output ", i, ": ", difference), true};
+    }
+  }
+  return {};
+}
+
+void CheckOneWay(const std::string& file, const std::string& about,
+                 const std::map<std::string, std::string>& found) {
+  const std::string path = StrCat(X2IR_SOURCE_DIR, "/", file);
+  if (!Env("X2IR_UPDATE_GOLDEN").empty()) {
+    std::ofstream out(path);
+    out << "# " << about << " (X2IR_UPDATE_GOLDEN=1 writes this file.)\n";
+    for (const auto& [name, reason] : found) out << name << ": " << reason << "\n";
+    return;
+  }
+  std::map<std::string, std::string> listed;
+  std::ifstream in(path);
+  EXPECT_TRUE(in) << path << " is missing";
+  for (std::string line; std::getline(in, line);) {
+    const size_t colon = line.find(": ");
+    if (line.empty() || line[0] == '#' || colon == std::string::npos) continue;
+    listed[line.substr(0, colon)] = line.substr(colon + 2);
+  }
+  for (const auto& [name, reason] : found) {
+    if (listed.contains(name)) continue;
+    ADD_FAILURE() << name << " does not come back: " << reason;
+  }
+  for (const auto& [name, reason] : listed) {
+    EXPECT_TRUE(found.contains(name)) << name << " comes back: remove it from " << file;
+  }
+}
+
+}  // namespace x2ir

@@ -1,0 +1,205 @@
+// Gathering, scattering, linear algebra and the rest, written as TensorFlow's.
+#include <algorithm>
+
+#include "x2ir/handlers/tf/tf.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+// TensorFlow takes no negative indices.
+bool AllFromTheFront(const Value* index) {
+  const auto known = KnownTensor(*index);
+  if (!known) return false;
+  for (int64_t i = 0; i < known->num_elements(); ++i) {
+    if (known->AsInt(i) < 0) return false;
+  }
+  return true;
+}
+// `sizes`: of the axes that the indices are of, broadcast to them.
+Value* CountedFromTheFront(TfWriter& w, Value* index, Value* sizes) {
+  Value* wide = w.Cast(index, DType::kInt64);
+  Value* negative = w.Op("less", {wide, w.b().Int(0)});
+  return w.Op("where", {negative, w.Op("add", {wide, sizes}), wide});
+}
+
+absl::StatusOr<Value*> ToTfGather(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  Value* index = w.in(1);
+  if (!AllFromTheFront(index)) {
+    Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
+    index = CountedFromTheFront(w, index, w.Op("squeeze", {size, w.Ints({0})}));
+  }
+  return w.Tf("GatherV2", {w.in(0), index, w.Int32(axis)}, {{"batch_dims", 0}});
+}
+X2IR_TF(gather).To("GatherV2", ToTfGather);
+
+absl::StatusOr<Value*> TfTuples(TfWriter& w) {
+  Value* index = w.in(1);
+  if (AllFromTheFront(index)) return index;
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(1));
+  const Dim& count = (*w.shape(1))[rank - 1];
+  if (!count.is_static()) return CannotExpress("tuples of unknown length");
+  return CountedFromTheFront(w, index,
+                             w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", count.value()}}));
+}
+
+absl::StatusOr<Value*> ToTfGatherNd(TfWriter& w) {
+  if (w.Int("batch_dims") != 0) return CannotExpress("batch axes");
+  X2IR_RETURN_IF_ERROR(w.Rank().status());
+  X2IR_ASSIGN_OR_RETURN(Value * tuples, TfTuples(w));
+  return w.Tf("GatherNd", {w.in(0), tuples});
+}
+X2IR_TF(gather_nd).To("GatherNd", ToTfGatherNd);
+
+absl::StatusOr<Value*> ToTfScatterNd(TfWriter& w) {
+  const std::string& how = w.String("reduction");
+  if (how == "mul") return CannotExpress("products");
+  X2IR_RETURN_IF_ERROR(w.Rank().status());
+  X2IR_ASSIGN_OR_RETURN(Value * tuples, TfTuples(w));
+  return w.Tf(how == "add"   ? "TensorScatterAdd"
+              : how == "max" ? "TensorScatterMax"
+              : how == "min" ? "TensorScatterMin"
+                             : "TensorScatterUpdate",
+              {w.in(0), tuples, w.in(2)});
+}
+X2IR_TF(scatter_nd).To("TensorScatterUpdate", ToTfScatterNd);
+
+// The places of all elements as tuples, which differ from their own in one axis.
+absl::StatusOr<Value*> ToTfScatterElements(TfWriter& w) {
+  if (w.String("reduction") == "mul") return CannotExpress("products");
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const auto dims = w.shape(1) ? w.shape(1)->Static() : std::nullopt;
+  constexpr int64_t kMost = 1 << 24;
+  if (!dims || !CheckedProduct(*dims) || *CheckedProduct(*dims) > kMost) {
+    return CannotExpress("indices of unknown sizes");
+  }
+  std::vector<Value*> columns;
+  std::vector<int64_t> one = *dims;
+  one.push_back(1);
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i == axis) {
+      Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
+      Value* own = AllFromTheFront(w.in(1)) ? w.Cast(w.in(1), DType::kInt64)
+                                            : CountedFromTheFront(w, w.in(1), size);
+      columns.push_back(w.Op("unsqueeze", {own, w.Ints({rank})}));
+      continue;
+    }
+    int64_t inner = 1;
+    for (int64_t k = i + 1; k < rank; ++k) inner *= (*dims)[static_cast<size_t>(k)];
+    const int64_t size = (*dims)[static_cast<size_t>(i)];
+    std::vector<int64_t> places;
+    for (int64_t e = 0; e < *CheckedProduct(*dims); ++e) places.push_back(e / inner % size);
+    columns.push_back(w.b().Constant(Tensor::Of<int64_t>(one, places)));
+  }
+  Value* tuples = columns.size() == 1 ? columns[0] : w.Op("concat", columns, {{"axis", rank}});
+  return w.Op("scatter_nd", {w.in(0), tuples, w.in(2)}, {{"reduction", w.String("reduction")}});
+}
+X2IR_TF(scatter_elements).To("TensorScatterUpdate", ToTfScatterElements);
+
+// TensorFlow has a row for each element, the IR a column.
+absl::StatusOr<Value*> ToTfNonZero(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  Value* rows =
+      w.Tf("Where", {w.in(0)}, {}, Type::Tensor(DType::kInt64, Shape({Dim(), Dim(rank)})));
+  return w.Op("transpose", {rows}, {{"perm", {1, 0}}});
+}
+X2IR_TF(non_zero).To("Where", ToTfNonZero);
+
+absl::StatusOr<Value*> ToTfCompress(TfWriter& w) {
+  Value* x = w.in(0);
+  int64_t axis = 0;
+  if (w.attrs().Has("axis")) {
+    X2IR_ASSIGN_OR_RETURN(axis, w.Axis());
+  } else {
+    x = w.Reshape(x, {-1});
+  }
+  // Places are counted from the front.
+  Value* places = w.Op("squeeze", {w.Op("non_zero", {w.in(1)}), w.Ints({0})});
+  return w.Tf("GatherV2", {x, places, w.Int32(axis)}, {{"batch_dims", 0}});
+}
+X2IR_TF(compress).To("GatherV2", ToTfCompress);
+
+// A negative index counts from the end in the IR, and is nothing in TensorFlow.
+absl::StatusOr<Value*> ToTfOneHot(TfWriter& w) {
+  if (!IsInteger(w.dtype())) return CannotExpress("indices that are no integers");
+  const auto depth = KnownInts(w.in(1));
+  Value* scalar = depth && depth->size() == 1 ? w.b().Int((*depth)[0])
+                                              : w.Cast(w.Reshape(w.in(1), {}), DType::kInt64);
+  Value* index = AllFromTheFront(w.in(0)) ? w.in(0) : CountedFromTheFront(w, w.in(0), scalar);
+  const auto value = [&](int64_t i) {
+    return w.Op("squeeze",
+                {w.Op("slice", {w.in(2), w.Ints({i}), w.Ints({i + 1}), w.Ints({0})}), w.Ints({0})});
+  };
+  return w.Tf("OneHot", {index, w.Cast(scalar, DType::kInt32), value(1), value(0)},
+              {{"axis", w.Int("axis")}});
+}
+X2IR_TF(one_hot).To("OneHot", ToTfOneHot);
+
+Value* ToTfReverseSequence(TfWriter& w) {
+  return w.Tf("ReverseSequence", {w.in(0), w.in(1)},
+              {{"seq_dim", w.Int("time_axis")}, {"batch_dim", w.Int("batch_axis")}});
+}
+X2IR_TF(reverse_sequence).To("ReverseSequence", ToTfReverseSequence);
+
+// --- Linear algebra -------------------------------------------------------------------------
+
+X2IR_TF(cholesky).To("Cholesky");
+X2IR_TF(det).To("MatrixDeterminant");
+X2IR_TF(solve).To("MatrixSolve");
+
+absl::StatusOr<Value*> ToTfTriangularSolve(TfWriter& w) {
+  if (w.Int("unit") != 0) return CannotExpress("a diagonal of ones that is not there");
+  return w.Tf("MatrixTriangularSolve", {w.in(0), w.in(1)}, {{"lower", w.Int("upper") == 0}});
+}
+X2IR_TF(triangular_solve).To("MatrixTriangularSolve", ToTfTriangularSolve);
+
+Values ToTfQr(TfWriter& w) {
+  return w.TfAll("Qr", {w.in(0)}, {{"full_matrices", w.Int("full")}}, {w.wants(0), w.wants(1)});
+}
+X2IR_TF(qr).To("Qr", ToTfQr);
+
+Values ToTfSvd(TfWriter& w) {
+  const bool vectors = w.wants(1) || w.wants(2);
+  Values found =
+      w.TfAll("Svd", {w.in(0)}, {{"compute_uv", vectors}, {"full_matrices", w.Int("full")}},
+              {w.wants(0), w.wants(1), w.wants(2)});
+  found.resize(w.node().num_outputs());
+  return found;
+}
+X2IR_TF(svd).To("Svd", ToTfSvd);
+
+Values ToTfEigh(TfWriter& w) {
+  Values found =
+      w.TfAll("SelfAdjointEigV2", {w.in(0)}, {{"compute_v", w.wants(1)}}, {w.wants(0), w.wants(1)});
+  found.resize(w.node().num_outputs());
+  return found;
+}
+X2IR_TF(eigh).To("SelfAdjointEigV2", ToTfEigh);
+
+// --- Random numbers, strings ----------------------------------------------------------------
+
+// A seed of the IR is none of TensorFlow's; without one, 0 and 0.
+auto ToTfDrawn(std::string_view op, Symbol offset, Symbol scale) {
+  return [=](TfWriter& w) -> absl::StatusOr<Value*> {
+    if (w.attrs().Has("seed")) return CannotExpress("a seed");
+    const DType t = w.DTypeAttr("dtype");
+    const double from = w.Float(offset), factor = w.Float(scale) - (scale == "high" ? from : 0);
+    Value* x = w.Tf(op, {w.Known(w.in(0))}, {{"dtype", Type::Tensor(t)}, {"seed", 0}, {"seed2", 0}},
+                    w.out_type());
+    if (factor != 1) x = w.Op("mul", {x, w.Number(t, factor)});
+    return from == 0 ? x : w.Op("add", {x, w.Number(t, from)});
+  };
+}
+X2IR_TF(random_uniform).To("RandomUniform", ToTfDrawn("RandomUniform", "low", "high"));
+X2IR_TF(random_normal)
+    .To("RandomStandardNormal", ToTfDrawn("RandomStandardNormal", "mean", "scale"));
+
+Value* ToTfStringConcat(TfWriter& w) {
+  return w.Tf("StringJoin", {w.in(0), w.in(1)}, {{"separator", ""}});
+}
+X2IR_TF(string_concat).To("StringJoin", ToTfStringConcat);
+
+}  // namespace
+}  // namespace x2ir

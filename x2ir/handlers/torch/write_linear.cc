@@ -1,0 +1,359 @@
+// Products of matrices, convolutions, pools and norms, written as calls.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+// --- Products -------------------------------------------------------------------------------
+
+X2IR_TORCH(matmul).To("aten::matmul.default");
+
+absl::StatusOr<Value*> WriteGemm(TorchWriter& w) {
+  const double alpha = w.Float("alpha"), beta = w.Float("beta");
+  const bool trans_a = w.Int("transA") != 0, trans_b = w.Int("transB") != 0;
+  Value *a = w.in(0), *b = w.in(1), *c = w.in(2);
+  if (!IsFloating(w.dtype())) return CannotExpress("integers");
+  if (trans_a) a = w.Op("transpose", {a}, {{"perm", {1, 0}}});
+  const bool row = c && c->shape() && c->shape()->rank() == 1;
+  if (trans_b && alpha == 1 && (!c || (row && beta == 1))) {
+    // A bias of one element would be broadcast, which `linear` does not do.
+    const bool full =
+        !c || ((*c->shape())[0].is_static() && b->shape() && (*b->shape())[0] == (*c->shape())[0]);
+    if (full) {
+      TorchArguments arguments = {{"input", a}, {"weight", b}};
+      if (c) arguments.emplace_back("bias", c);
+      return w.Call("aten::linear.default", std::move(arguments));
+    }
+  }
+  if (trans_b) b = w.Op("transpose", {b}, {{"perm", {1, 0}}});
+  if (c) {
+    return w.Call("aten::addmm.default",
+                  {{"self", c}, {"mat1", a}, {"mat2", b}, {"beta", beta}, {"alpha", alpha}});
+  }
+  Value* product = w.Op("matmul", {a, b});
+  return alpha == 1 ? product : w.Op("mul", {product, w.Number(w.dtype(), alpha)});
+}
+X2IR_TORCH(gemm).To("aten::addmm.default", WriteGemm);
+
+Value* WriteEinsum(TorchWriter& w) {
+  std::vector<Value*> tensors;
+  for (size_t i = 0; i < w.num_inputs(); ++i) tensors.push_back(w.in(i));
+  return w.Call("aten::einsum.default",
+                {{"equation", w.String("equation")}, {"tensors", std::move(tensors)}});
+}
+X2IR_TORCH(einsum).To("aten::einsum.default", WriteEinsum);
+
+// --- Windows --------------------------------------------------------------------------------
+
+struct WrittenWindow {
+  size_t n = 0;
+  std::vector<int64_t> kernel, strides, dilations, begins, ends;
+  bool symmetric() const { return begins == ends; }
+};
+
+// Padding in numbers. `kernel`: the spatial sizes of the window.
+absl::StatusOr<WrittenWindow> ReadWindow(TorchWriter& w, std::vector<int64_t> kernel) {
+  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
+  WrittenWindow window;
+  const size_t n = window.n = kernel.size();
+  if (n < 1 || n > 3) return CannotExpress(n, " spatial axes");
+  window.kernel = std::move(kernel);
+  window.strides = w.attrs().Ints("strides", std::vector<int64_t>(n, 1));
+  window.dilations = w.attrs().Ints("dilations", std::vector<int64_t>(n, 1));
+  const std::vector<int64_t> pads = w.attrs().Ints("pads", std::vector<int64_t>(2 * n, 0));
+  window.begins.assign(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(n));
+  window.ends.assign(pads.begin() + static_cast<ptrdiff_t>(n), pads.end());
+  const std::string& automatic = w.String("auto_pad");
+  if (automatic == "NOTSET") return window;
+  window.begins.assign(n, 0);
+  window.ends.assign(n, 0);
+  if (automatic == "VALID") return window;
+  for (size_t i = 0; i < n; ++i) {
+    const Shape* shape = w.in(0)->shape();
+    const Dim size = shape ? (*shape)[static_cast<int64_t>(i) + 2] : Dim();
+    const int64_t stride = window.strides[i];
+    const int64_t extent = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    if (!size.is_static() && stride != 1) return CannotExpress("SAME of an unknown size");
+    const int64_t out = size.is_static() ? (size.value() + stride - 1) / stride : 0;
+    const int64_t total = size.is_static()
+                              ? std::max<int64_t>((out - 1) * stride + extent - size.value(), 0)
+                              : extent - 1;
+    (automatic == "SAME_LOWER" ? window.ends : window.begins)[i] = total / 2;
+    (automatic == "SAME_LOWER" ? window.begins : window.ends)[i] = total - total / 2;
+  }
+  return window;
+}
+
+std::optional<std::vector<int64_t>> SpatialSizes(const Value* weights) {
+  const auto dims = weights->shape() ? weights->shape()->Static() : std::nullopt;
+  if (!dims || dims->size() < 3) return std::nullopt;
+  return std::vector<int64_t>(dims->begin() + 2, dims->end());
+}
+
+// x with `value` around it, as much as the window has of padding, which it then has no more.
+Value* PadApart(TorchWriter& w, WrittenWindow& window, double value) {
+  Value* x = w.in(0);
+  std::vector<int64_t> pads = window.begins, axes(window.n);
+  pads.insert(pads.end(), window.ends.begin(), window.ends.end());
+  std::iota(axes.begin(), axes.end(), 2);
+  window.begins.assign(window.n, 0);
+  window.ends.assign(window.n, 0);
+  return w.Op("pad", {x, w.b().Ints(pads), w.Number(x->dtype(), value), w.b().Ints(axes)});
+}
+
+std::string_view OfRank(size_t n, const std::array<std::string_view, 3>& names) {
+  return names[n - 1];
+}
+
+absl::StatusOr<Value*> WriteConv(TorchWriter& w) {
+  const auto kernel = SpatialSizes(w.in(1));
+  if (!kernel) return CannotExpress("weights of unknown sizes");
+  X2IR_ASSIGN_OR_RETURN(WrittenWindow window, ReadWindow(w, *kernel));
+  Value* x = window.symmetric() ? w.in(0) : PadApart(w, window, 0);
+  return w.Call(
+      OfRank(window.n, {"aten::conv1d.default", "aten::conv2d.default", "aten::conv3d.default"}),
+      {{"input", x},
+       {"weight", w.in(1)},
+       {"bias", w.in(2)},
+       {"stride", window.strides},
+       {"padding", window.begins},
+       {"dilation", window.dilations},
+       {"groups", w.Int("group")}});
+}
+X2IR_TORCH(conv).To("aten::conv2d.default", WriteConv);
+
+// More padding before than behind is padding of the output; the rest is cut off.
+absl::StatusOr<Value*> WriteConvTranspose(TorchWriter& w) {
+  const auto kernel = SpatialSizes(w.in(1));
+  if (!kernel) return CannotExpress("weights of unknown sizes");
+  if (w.attrs().Has("output_shape")) return CannotExpress("an output of a given shape");
+  const std::string& automatic = w.String("auto_pad");
+  if (automatic != "NOTSET" && automatic != "VALID") return CannotExpress("auto_pad ", automatic);
+  X2IR_ASSIGN_OR_RETURN(WrittenWindow window, ReadWindow(w, *kernel));
+  std::vector<int64_t> more = w.attrs().Ints("output_padding", std::vector<int64_t>(window.n, 0));
+  bool cut = false;
+  for (size_t i = 0; i < window.n; ++i) {
+    const int64_t own = more[i] + window.begins[i] - window.ends[i];
+    cut |=
+        own < 0 || own >= std::max(window.strides[i], window.dilations[i]) || window.begins[i] < 0;
+  }
+  const Type type = w.out_type();
+  std::vector<int64_t> starts, ends, axes;
+  if (cut) {
+    for (size_t i = 0; i < window.n; ++i) {
+      if (window.begins[i] < 0 || window.ends[i] < 0) return CannotExpress("negative padding");
+      starts.push_back(window.begins[i]);
+      ends.push_back(window.ends[i] > 0 ? -window.ends[i] : INT64_MAX);
+      axes.push_back(static_cast<int64_t>(i) + 2);
+      window.begins[i] = 0;
+    }
+  } else {
+    for (size_t i = 0; i < window.n; ++i) more[i] += window.begins[i] - window.ends[i];
+  }
+  Type result = type;
+  if (cut) {
+    result = Type::Tensor(w.dtype(), Shape::UnknownDims(static_cast<int64_t>(window.n) + 2));
+  }
+  Value* y =
+      w.Call(OfRank(window.n, {"aten::conv_transpose1d.default", "aten::conv_transpose2d.input",
+                               "aten::conv_transpose3d.input"}),
+             {{"input", w.in(0)},
+              {"weight", w.in(1)},
+              {"bias", w.in(2)},
+              {"stride", window.strides},
+              {"padding", window.begins},
+              {"output_padding", more},
+              {"groups", w.Int("group")},
+              {"dilation", window.dilations}},
+             result);
+  if (!cut) return y;
+  return w.Op("slice", {y, w.b().Ints(starts), w.b().Ints(ends), w.b().Ints(axes)});
+}
+X2IR_TORCH(conv_transpose).To("aten::conv_transpose2d.input", WriteConvTranspose);
+
+// PyTorch pads a window by less than half of it.
+bool TooMuchPadding(const WrittenWindow& window) {
+  for (size_t i = 0; i < window.n; ++i) {
+    if (window.begins[i] > window.kernel[i] / 2) return true;
+  }
+  return !window.symmetric();
+}
+
+// Places are in the image; in the IR they count through batch and channels too.
+absl::StatusOr<Values> WriteMaxPoolPlaces(TorchWriter& w, const WrittenWindow& window,
+                                          TorchArguments arguments, bool padded) {
+  const auto dims = w.in(0)->shape() ? w.in(0)->shape()->Static() : std::nullopt;
+  if (!dims || padded || w.Int("storage_order") != 0) {
+    return CannotExpress("places in an image of unknown size, or padded unevenly");
+  }
+  int64_t pixels = 1;
+  for (size_t i = 2; i < dims->size(); ++i) pixels *= (*dims)[i];
+  std::vector<int64_t> starts, shape(dims->size(), 1);
+  for (int64_t i = 0; i < (*dims)[0] * (*dims)[1]; ++i) starts.push_back(i * pixels);
+  shape[0] = (*dims)[0];
+  shape[1] = (*dims)[1];
+  const Type type = Type::Tensor(DType::kInt64, *w.out_type(1).shape());
+  const Values found = w.Calls(OfRank(window.n, {"aten::max_pool1d_with_indices.default",
+                                                 "aten::max_pool2d_with_indices.default",
+                                                 "aten::max_pool3d_with_indices.default"}),
+                               std::move(arguments), {w.wants(0), true}, {w.out_type(0), type});
+  Value* start = w.b().Constant(Tensor::Of<int64_t>(shape, starts));
+  return Values{found[0], w.Op("add", {found[1], start})};
+}
+
+absl::StatusOr<Values> WriteMaxPool(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(WrittenWindow window, ReadWindow(w, w.attrs().Ints("kernel_shape")));
+  const bool ceil_mode = w.Int("ceil_mode") != 0;
+  const bool padded = TooMuchPadding(window);
+  Value* x = w.in(0);
+  if (padded) {
+    if (ceil_mode || !IsFloating(w.dtype())) return CannotExpress("padding of that kind");
+    x = PadApart(w, window, -std::numeric_limits<double>::infinity());
+  }
+  TorchArguments arguments = {{"self", x},
+                              {"kernel_size", window.kernel},
+                              {"stride", window.strides},
+                              {"padding", window.begins},
+                              {"dilation", window.dilations},
+                              {"ceil_mode", ceil_mode}};
+  if (w.wants(1)) return WriteMaxPoolPlaces(w, window, std::move(arguments), padded);
+  return Values{w.Call(OfRank(window.n, {"aten::max_pool1d.default", "aten::max_pool2d.default",
+                                         "aten::max_pool3d.default"}),
+                       std::move(arguments))};
+}
+X2IR_TORCH(max_pool).To("aten::max_pool2d.default", WriteMaxPool);
+
+absl::StatusOr<Value*> WriteAveragePool(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(WrittenWindow window, ReadWindow(w, w.attrs().Ints("kernel_shape")));
+  const bool ceil_mode = w.Int("ceil_mode") != 0;
+  const bool include_pad = w.Int("count_include_pad") != 0;
+  for (const int64_t dilation : window.dilations) {
+    if (dilation != 1) return CannotExpress("dilated means");
+  }
+  Value* x = w.in(0);
+  if (TooMuchPadding(window)) {
+    if (ceil_mode || !include_pad) return CannotExpress("padding of that kind");
+    x = PadApart(w, window, 0);
+  }
+  return w.Call(OfRank(window.n, {"aten::avg_pool1d.default", "aten::avg_pool2d.default",
+                                  "aten::avg_pool3d.default"}),
+                {{"self", x},
+                 {"kernel_size", window.kernel},
+                 {"stride", window.strides},
+                 {"padding", window.begins},
+                 {"ceil_mode", ceil_mode},
+                 {"count_include_pad", include_pad}});
+}
+X2IR_TORCH(average_pool).To("aten::avg_pool2d.default", WriteAveragePool);
+
+auto WriteGlobalPool(std::string_view reduction) {
+  return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
+    if (w.String("layout") != "channels_first") return CannotExpress("channels last");
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+    if (rank < 3) return w.Op("identity", {w.in(0)});
+    std::vector<int64_t> axes(static_cast<size_t>(rank) - 2);
+    std::iota(axes.begin(), axes.end(), 2);
+    return w.Op(reduction, {w.in(0), w.b().Ints(axes)}, {{"keepdims", 1}});
+  };
+}
+X2IR_TORCH(global_average_pool).To("aten::mean.dim", WriteGlobalPool("reduce_mean"));
+X2IR_TORCH(global_max_pool).To("aten::amax.default", WriteGlobalPool("reduce_max"));
+
+// --- Norms ----------------------------------------------------------------------------------
+
+absl::StatusOr<Value*> WriteBatchNorm(TorchWriter& w) {
+  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
+  if (w.Int("training_mode") != 0) return CannotExpress("statistics of the batch");
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank < 2) return CannotExpress("rank ", rank);
+  return w.Call("aten::batch_norm.default", {{"input", w.in(0)},
+                                             {"weight", w.in(1)},
+                                             {"bias", w.in(2)},
+                                             {"running_mean", w.in(3)},
+                                             {"running_var", w.in(4)},
+                                             {"training", false},
+                                             {"momentum", 0.1},
+                                             {"eps", w.Float("epsilon")},
+                                             {"cudnn_enabled", false}});
+}
+X2IR_TORCH(batch_normalization).To("aten::batch_norm.default", WriteBatchNorm);
+
+absl::StatusOr<Value*> WriteInstanceNorm(TorchWriter& w) {
+  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank < 3) return CannotExpress("rank ", rank);
+  return w.Call("aten::instance_norm.default", {{"input", w.in(0)},
+                                                {"weight", w.in(1)},
+                                                {"bias", w.in(2)},
+                                                {"running_mean", nullptr},
+                                                {"running_var", nullptr},
+                                                {"use_input_stats", true},
+                                                {"momentum", 0.1},
+                                                {"eps", w.Float("epsilon")},
+                                                {"cudnn_enabled", false}});
+}
+X2IR_TORCH(instance_normalization).To("aten::instance_norm.default", WriteInstanceNorm);
+
+absl::StatusOr<Value*> WriteGroupNorm(TorchWriter& w) {
+  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
+  return w.Call("aten::group_norm.default", {{"input", w.in(0)},
+                                             {"num_groups", w.Int("num_groups")},
+                                             {"weight", w.in(1)},
+                                             {"bias", w.in(2)},
+                                             {"eps", w.Float("epsilon")},
+                                             {"cudnn_enabled", false}});
+}
+X2IR_TORCH(group_normalization).To("aten::group_norm.default", WriteGroupNorm);
+
+// The sizes of the normalized axes, which the scale must have too.
+absl::StatusOr<std::vector<TorchScalar>> NormalizedShape(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  for (size_t i = 1; i < std::min<size_t>(w.num_inputs(), 3); ++i) {
+    const Shape* shape = w.has(i) ? w.in(i)->shape() : nullptr;
+    if (w.has(i) && (!shape || shape->rank() != rank - axis)) {
+      return CannotExpress("a scale of another shape");
+    }
+    for (int64_t k = 0; shape && k < shape->rank(); ++k) {
+      const Dim& dim = (*w.in(0)->shape())[axis + k];
+      if (dim.is_unknown() || (*shape)[k] != dim) return CannotExpress("a scale of another shape");
+    }
+  }
+  return w.Sizes(w.in(0), axis, rank);
+}
+
+absl::StatusOr<Values> WriteLayerNorm(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> shape, NormalizedShape(w));
+  const DType stash = w.DTypeAttr("stash_type");
+  if (stash != DType::kFloat32) return CannotExpress("statistics in ", Name(stash));
+  TorchArguments arguments = {{"input", w.in(0)},
+                              {"normalized_shape", std::move(shape)},
+                              {"weight", w.in(1)},
+                              {"bias", w.in(2)},
+                              {"eps", w.Float("epsilon")}};
+  if (w.wants(1) || w.wants(2)) {
+    return w.Calls("aten::native_layer_norm.default", std::move(arguments));
+  }
+  Values values(w.node().num_outputs(), nullptr);
+  values[0] = w.Call("aten::layer_norm.default", std::move(arguments));
+  return values;
+}
+X2IR_TORCH(layer_normalization).To("aten::layer_norm.default", WriteLayerNorm);
+
+absl::StatusOr<Value*> WriteRmsNorm(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> shape, NormalizedShape(w));
+  return w.Call("aten::rms_norm.default", {{"input", w.in(0)},
+                                           {"normalized_shape", std::move(shape)},
+                                           {"weight", w.in(1)},
+                                           {"eps", w.Float("epsilon")}});
+}
+X2IR_TORCH(rms_normalization).To("aten::rms_norm.default", WriteRmsNorm);
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,126 @@
+// Reductions, places of extremes, sorting and running sums, written as calls.
+#include <algorithm>
+
+#include "x2ir/handlers/torch/torch.h"
+
+namespace x2ir {
+namespace {
+
+// The axes, from the front; none: the operand itself is the result.
+absl::StatusOr<std::optional<std::vector<int64_t>>> WrittenAxes(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(1, "axes"));
+  std::vector<int64_t> axes = given.value_or(std::vector<int64_t>());
+  if (axes.empty()) {
+    if (w.Int("noop_with_empty_axes") != 0) return std::nullopt;
+    for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
+  }
+  for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+// `op` reduces over the axes. PyTorch sums small integers as int64 unless it is told otherwise.
+auto WriteReduce(std::string_view op, bool says_dtype) {
+  return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
+    X2IR_ASSIGN_OR_RETURN(const auto axes, WrittenAxes(w));
+    if (!axes) return w.Op("identity", {w.in(0)});
+    if (op == "aten::mean.dim" && !IsFloating(w.dtype())) return CannotExpress("means of integers");
+    TorchArguments arguments = {
+        {"self", w.in(0)}, {"dim", *axes}, {"keepdim", w.Int("keepdims") != 0}};
+    if (says_dtype && !IsFloating(w.dtype())) arguments.emplace_back("dtype", w.dtype());
+    return w.Call(op, std::move(arguments));
+  };
+}
+X2IR_TORCH(reduce_sum).To("aten::sum.dim_IntList", WriteReduce("aten::sum.dim_IntList", true));
+X2IR_TORCH(reduce_mean).To("aten::mean.dim", WriteReduce("aten::mean.dim", false));
+X2IR_TORCH(reduce_max).To("aten::amax.default", WriteReduce("aten::amax.default", false));
+X2IR_TORCH(reduce_min).To("aten::amin.default", WriteReduce("aten::amin.default", false));
+X2IR_TORCH(reduce_log_sum_exp)
+    .To("aten::logsumexp.default", WriteReduce("aten::logsumexp.default", false));
+
+// One axis at a time.
+absl::StatusOr<Value*> WriteProd(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto axes, WrittenAxes(w));
+  if (!axes || axes->empty()) return w.Op("identity", {w.in(0)});
+  const bool keepdims = w.Int("keepdims") != 0;
+  Value* x = w.in(0);
+  for (size_t i = axes->size(); i-- > 1;) {
+    x = w.Op("reduce_prod", {x, w.b().Ints({(*axes)[i]})}, {{"keepdims", keepdims}});
+  }
+  TorchArguments arguments = {{"self", x}, {"dim", (*axes)[0]}, {"keepdim", keepdims}};
+  if (!IsFloating(w.dtype())) arguments.emplace_back("dtype", w.dtype());
+  return w.Call("aten::prod.dim_int", std::move(arguments));
+}
+X2IR_TORCH(reduce_prod).To("aten::prod.dim_int", WriteProd);
+
+// |x|^p of floats; of integers by what it is made of.
+auto WriteNorm(double p) {
+  return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
+    X2IR_ASSIGN_OR_RETURN(const auto axes, WrittenAxes(w));
+    if (!IsFloating(w.dtype())) {
+      if (p != 1) return CannotExpress("norms of integers");
+      return w.Op("reduce_sum", {w.Op("abs", {w.in(0)}), w.in(1)}, w.attrs());
+    }
+    if (!axes || axes->empty()) return w.Op("abs", {w.in(0)});
+    return w.Call(
+        "aten::linalg_vector_norm.default",
+        {{"self", w.in(0)}, {"ord", p}, {"dim", *axes}, {"keepdim", w.Int("keepdims") != 0}});
+  };
+}
+X2IR_TORCH(reduce_l1).To("aten::linalg_vector_norm.default", WriteNorm(1));
+X2IR_TORCH(reduce_l2).To("aten::linalg_vector_norm.default", WriteNorm(2));
+
+Value* WriteSumSquare(TorchWriter& w) {
+  return w.Op("reduce_sum", {w.Op("mul", {w.in(0), w.in(0)}), w.in(1)}, w.attrs());
+}
+X2IR_TORCH(reduce_sum_square).To("aten::sum.dim_IntList", WriteSumSquare);
+
+Value* WriteLogSum(TorchWriter& w) {
+  return w.Call("aten::log.default", {{"self", w.Op("reduce_sum", {w.in(0), w.in(1)}, w.attrs())}});
+}
+X2IR_TORCH(reduce_log_sum).To("aten::log.default", WriteLogSum);
+
+auto WriteArg(std::string_view op) {
+  return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
+    if (w.Int("select_last_index") != 0) return CannotExpress("the last of equal elements");
+    return w.Call(op,
+                  {{"self", w.in(0)}, {"dim", w.Int("axis")}, {"keepdim", w.Int("keepdims") != 0}});
+  };
+}
+X2IR_TORCH(arg_max).To("aten::argmax.default", WriteArg("aten::argmax.default"));
+X2IR_TORCH(arg_min).To("aten::argmin.default", WriteArg("aten::argmin.default"));
+
+Values WriteTopK(TorchWriter& w) {
+  return w.Calls("aten::topk.default", {{"self", w.in(0)},
+                                        {"k", w.Scalar(w.in(1))},
+                                        {"dim", w.Int("axis")},
+                                        {"largest", w.Int("largest") != 0},
+                                        {"sorted", w.Int("sorted") != 0}});
+}
+X2IR_TORCH(top_k).To("aten::topk.default", WriteTopK);
+
+// Backwards between two flips.
+auto WriteRunning(std::string_view op) {
+  return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
+    X2IR_ASSIGN_OR_RETURN(const auto axis, w.KnownInts(1, "axis"));
+    if (w.Int("exclusive") != 0) return CannotExpress("sums without the element itself");
+    if (!axis || axis->size() != 1) return CannotExpress("an axis that is no number");
+    const bool reverse = w.Int("reverse") != 0;
+    Value* x = w.in(0);
+    const Type type = x->type();
+    const auto flip = [&](Value* v) {
+      return w.Call("aten::flip.default", {{"self", v}, {"dims", *axis}}, type);
+    };
+    if (reverse) x = flip(x);
+    TorchArguments arguments = {{"self", x}, {"dim", (*axis)[0]}};
+    if (!IsFloating(w.dtype())) arguments.emplace_back("dtype", w.dtype());
+    x = w.Call(op, std::move(arguments), type);
+    return reverse ? flip(x) : x;
+  };
+}
+X2IR_TORCH(cum_sum).To("aten::cumsum.default", WriteRunning("aten::cumsum.default"));
+X2IR_TORCH(cum_prod).To("aten::cumprod.default", WriteRunning("aten::cumprod.default"));
+
+}  // namespace
+}  // namespace x2ir
