@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "x2ir/ops/infer.h"
 
@@ -175,9 +176,13 @@ std::vector<std::string> CheckNode(const Node& node, const OpSchema& schema) {
 
 std::vector<std::string> CheckAgainstSchemas(const Model& model, const Dialect& dialect) {
   std::vector<std::string> problems;
+  absl::flat_hash_set<std::string_view> names;  // of nodes, which runtimes want to be unique
   std::function<void(const Graph&)> visit = [&](const Graph& graph) {
     for (const Node* node : graph.nodes()) {
       for (const Graph* inner : node->subgraphs()) visit(*inner);
+      if (!node->name().empty() && !names.insert(node->name()).second) {
+        problems.push_back(StrCat(Describe(*node), ": another node has the same name"));
+      }
       const std::string_view domain = SplitOp(node->op()).first;
       const int64_t opset = model.Opset(domain);
       if (node->dialect() != dialect.name) {
@@ -206,6 +211,12 @@ std::vector<std::string> CheckAgainstSchemas(const Model& model, const Dialect& 
       for (const std::string& problem : CheckNode(*node, *schema)) {
         problems.push_back(
             StrCat(Describe(*node), " (", dialect.name, " opset ", opset, "): ", problem));
+      }
+      for (size_t i = 0; i < node->num_outputs(); ++i) {
+        const OperandSchema* output = schema->OutputAt(i);
+        if (node->output(i) || !output || output->arity != Arity::kVariadic) continue;
+        problems.push_back(StrCat(Describe(*node), " (", dialect.name, " opset ", opset,
+                                  "): output ", i, " of '", output->name, "' is left out"));
       }
     }
   };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "x2ir/core/completion.h"
 #include "x2ir/core/dialect_target.h"
 #include "x2ir/core/driver_internal.h"
 #include "x2ir/graph_wrapper/lookahead.h"
@@ -431,7 +432,10 @@ absl::Status RewriteFromIr(Model& model, const std::string& dialect,
                            const std::vector<OpsetImport>& source_opsets, bool keep_failed,
                            const ProgressFn& progress, Report& report) {
   X2IR_RETURN_IF_ERROR(Driver::Check(model));
-  return Exporter(model, dialect, source_opsets, keep_failed, progress, report).Run();
+  X2IR_RETURN_IF_ERROR(
+      Exporter(model, dialect, source_opsets, keep_failed, progress, report).Run());
+  CompleteForFiles(model, FindDialect(dialect));
+  return absl::OkStatus();
 }
 
 }  // namespace x2ir

@@ -304,6 +304,8 @@ absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r) {
   }
   for (auto& [name, attr] : draft.attrs_) attrs.Set(name, std::move(attr));
   std::vector<bool> wanted = WantedOutputs(r.node);
+  wanted.resize(std::max(wanted.size(), draft.needed_outputs_));
+  std::fill_n(wanted.begin(), draft.needed_outputs_, true);
   for (size_t i = 0; schema && i < wanted.size(); ++i) {
     // IR may leave out an output that the target's op always has.
     const OperandSchema* output = schema->OutputAt(i);

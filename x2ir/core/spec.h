@@ -72,6 +72,8 @@ class Draft {
   void SetAttr(Symbol name, Attribute value);
   absl::Status SetOperand(std::string_view name, Value* value);
   void SetOperandAt(size_t i, Value* value);
+  // Exporting: the target's node has its first `count` outputs, also those that nobody uses.
+  void NeedOutputs(size_t count) { needed_outputs_ = count; }
 
  private:
   friend absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r);
@@ -88,6 +90,7 @@ class Draft {
   std::vector<bool> operand_taken_;              // by position in node().inputs()
   std::vector<std::optional<Value*>> operands_;  // of the target
   AttributeMap attrs_;                           // of the target
+  size_t needed_outputs_ = 0;
 };
 
 class LensImpl {

@@ -508,6 +508,15 @@ Value* Graph::AddNodeOutput(Node* node, std::string_view name, Type type) {
 
 void Graph::AddMissingOutput(Node* node) { node->outputs_.push_back(nullptr); }
 
+Value* Graph::FillOutput(Node* node, size_t i, std::string_view name, Type type) {
+  X2IR_CHECK(i < node->outputs_.size() && !node->outputs_[i], "output is there");
+  Value* value = NewValue(name, std::move(type));
+  value->producer_ = node;
+  value->index_ = static_cast<uint32_t>(i);
+  node->outputs_[i] = value;
+  return value;
+}
+
 void Graph::RemoveUnusedOutput(Node* node, size_t i) {
   Value* value = node->output(i);
   if (!value) return;

@@ -310,6 +310,8 @@ class Graph {
   }
   Value* AddNodeOutput(Node* node, std::string_view name, Type type = Type());
   void AddMissingOutput(Node* node);  // an optional output that is left out
+  // An output that was left out becomes a value (CHECK: it was left out). `name` must be free.
+  Value* FillOutput(Node* node, size_t i, std::string_view name, Type type = Type());
   // Drops trailing outputs that nobody uses and are optional for the caller's purposes.
   void RemoveUnusedOutput(Node* node, size_t i);  // becomes "left out"; must be unused (CHECK)
   void MoveBefore(Node* node, Node* before);      // null: to the end

@@ -377,7 +377,8 @@ absl::Status Writer::WriteGraph(uint32_t field, const Graph& graph, bool main) {
       if (FindExtra(value->annotations(), kQuantKey)) quantized.push_back(value);
     }
   }
-  out_.Bytes(graph_field::kName, graph.name());
+  // ONNX wants one.
+  out_.Bytes(graph_field::kName, graph.name().empty() ? "graph" : std::string_view(graph.name()));
 
   const auto write_initializer = [&](const Value& value) -> absl::Status {
     X2IR_RETURN_IF_ERROR(Named(&value));

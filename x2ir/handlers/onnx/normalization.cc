@@ -27,6 +27,17 @@ class NoTraining : public LensImpl {
   std::vector<std::string> IrAttrs() const override { return {"training_mode"}; }
 };
 
+// In training the node has all its outputs, whoever uses them: runtimes and the checker ask for
+// them.
+class StatisticsInTraining : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    if (draft.node().attrs().Int("training_mode") != 0) draft.NeedOutputs(3);
+    return absl::OkStatus();
+  }
+};
+
 // The mean and variance of x over these axes, as the results named saved_mean and saved_var.
 std::pair<Value*, Value*> BatchStatistics(Builder& b, Value* x, const std::vector<int64_t>& axes) {
   Value* over = b.Ints(axes, "axes");
@@ -99,7 +110,8 @@ X2IR_ONNX(batch_normalization)
     .Is("BatchNormalization", In(7, 8), ChannelsFirst(), InferenceOnly(),
         ForeignFixed("spatial", 1), ExportOnly())
     .Is("BatchNormalization", In(9, 13), ChannelsFirst(), InferenceOnly(), ExportOnly())
-    .Is("BatchNormalization", Since(14), ChannelsFirst());
+    .Is("BatchNormalization", Since(14), ChannelsFirst(),
+        Lens(std::make_shared<StatisticsInTraining>()));
 
 X2IR_ONNX(instance_normalization)
     .Is("InstanceNormalization", Since(1), ChannelsFirst(), InPlaceHint());

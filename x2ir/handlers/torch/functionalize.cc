@@ -12,6 +12,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/prepare.h"
 #include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/splice.h"
 
 namespace x2ir {
 namespace {
@@ -148,7 +149,7 @@ const Attribute::Strings* OperandNames(const Node& node) {
 class Functionalizer {
  public:
   Functionalizer(Graph& graph, std::vector<std::string>& warnings)
-      : graph_(graph), warnings_(warnings) {}
+      : graph_(graph), warnings_(warnings), node_names_(graph) {}
 
   absl::Status Run() {
     // Most programs write nothing.
@@ -261,7 +262,7 @@ class Functionalizer {
     operands[0] = self;
     Node* copy = graph_.InsertNode(before, node.dialect(), node.op(), operands);
     for (const auto& [name, attr] : node.attrs()) copy->SetAttr(name, attr);
-    copy->set_name(node.name());
+    copy->set_name(node_names_.Unique(node.name()));
     return copy;
   }
 
@@ -455,7 +456,7 @@ class Functionalizer {
                           Attribute::Strings operand_names) {
       Node* node = graph_.InsertNode(before, "torch", op, operands);
       node->SetAttr("operands", std::move(operand_names));
-      node->set_name(view.name());
+      node->set_name(node_names_.Unique(view.name()));
       return node;
     };
     const auto result = [&](Node* node) { return NewOutput(node, base->name(), base->type()); };
@@ -546,6 +547,7 @@ class Functionalizer {
 
   Graph& graph_;
   std::vector<std::string>& warnings_;
+  NodeNames node_names_;
   absl::flat_hash_map<const Node*, int64_t> position_;  // of the program's own nodes
   int64_t now_ = 0;
   std::deque<Family> families_;
