@@ -312,7 +312,7 @@ namespace {
 
 // For each value of `to`, which of `from` it is: by name if all names are there, else by
 // position.
-absl::StatusOr<std::vector<size_t>> Match(const std::vector<Value*>& from,
+absl::StatusOr<std::vector<size_t>> MatchPorts(const std::vector<Value*>& from,
                                           const std::vector<Value*>& to, std::string_view what) {
   if (from.size() != to.size()) {
     return Invalid("the models have ", from.size(), " and ", to.size(), " ", what, "s");
@@ -346,9 +346,9 @@ absl::StatusOr<Verification> VerifyModels(const Model& ir, const Model& other,
   result.tolerance = options.tolerance;
   const std::vector<Value*> from = Required(*ir.graph);
   const std::vector<Value*> to = Required(*other.graph);
-  X2IR_ASSIGN_OR_RETURN(const std::vector<size_t> input_of, Match(from, to, "input"));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<size_t> input_of, MatchPorts(from, to, "input"));
   X2IR_ASSIGN_OR_RETURN(const std::vector<size_t> output_of,
-                        Match(ir.graph->outputs(), other.graph->outputs(), "output"));
+                        MatchPorts(ir.graph->outputs(), other.graph->outputs(), "output"));
   auto position = [](const Graph& graph, const Value* input) {
     return std::find(graph.inputs().begin(), graph.inputs().end(), input) - graph.inputs().begin();
   };
