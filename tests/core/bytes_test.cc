@@ -216,7 +216,7 @@ TEST(Transactions, AClonedModelSharesNothing) {
   function->name = "f";
   function->body = std::make_shared<Graph>("f");
   model.functions.push_back(function);
-  const Model clone = Clone(model);
+  const Model clone = model.Clone();
   const std::string before = Describe(clone);
   EXPECT_EQ(before, Describe(model));
   EXPECT_EQ(clone.producer_name, "me");
@@ -245,13 +245,13 @@ TEST(Cancellation, EndsWhateverGoesOnAndLeavesNothing) {
   // At every moment that it could be: before each pass, on the way, before writing.
   int most = 0;
   ASSERT_TRUE(
-      Export(Clone(model), path, {.progress = [&](int64_t, int64_t) { return ++most > 0; }}).ok());
+      Export(model.Clone(), path, {.progress = [&](int64_t, int64_t) { return ++most > 0; }}).ok());
   EXPECT_GE(most, 3);
   for (int at = 1; at <= most; ++at) {
     std::filesystem::remove(path);
     int seen = 0;
     const absl::Status status =
-        Export(Clone(model), path, {.progress = [&](int64_t, int64_t) { return ++seen < at; }});
+        Export(model.Clone(), path, {.progress = [&](int64_t, int64_t) { return ++seen < at; }});
     EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << at;
     EXPECT_EQ(seen, at);
     EXPECT_FALSE(std::filesystem::exists(path));

@@ -127,7 +127,7 @@ TEST_F(FormatTest, WhatCannotBeIsSaid) {
   absl::StatusOr<Model> model = Import(Path("a.made"));
   ASSERT_TRUE(model.ok());
   const auto to = [&](const std::string& name, const ExportOptions& options = {}) {
-    const absl::Status status = Export(Clone(*model), Path(name), options);
+    const absl::Status status = Export(model->Clone(), Path(name), options);
     EXPECT_FALSE(std::filesystem::exists(Path(name)));
     return status;
   };
@@ -183,12 +183,12 @@ TEST_F(FormatTest, FileVersionIsAnOptionOfOnnx) {
   absl::StatusOr<Model> model = Import(Path("a.made"));
   ASSERT_TRUE(model.ok());
   std::string bytes;
-  ASSERT_TRUE(Export(Clone(*model), Sink::To(&bytes),
+  ASSERT_TRUE(Export(model->Clone(), Sink::To(&bytes),
                      {.format = "onnx", .opset = 13, .format_options = {{"ir_version", 9}}})
                   .ok());
   EXPECT_EQ(Load(Source::Bytes(bytes))->ir_version, 9);
   bytes.clear();
-  ASSERT_TRUE(Export(Clone(*model), Sink::To(&bytes), {.format = "onnx", .opset = 13}).ok());
+  ASSERT_TRUE(Export(model->Clone(), Sink::To(&bytes), {.format = "onnx", .opset = 13}).ok());
   EXPECT_EQ(Load(Source::Bytes(bytes))->ir_version, 7);
 }
 

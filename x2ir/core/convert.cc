@@ -30,28 +30,12 @@ absl::Status Guarded(const Model& model, const Work& work) {
   return status;
 }
 
-std::shared_ptr<Function> CloneOf(const Function& function) {
-  auto copy = std::make_shared<Function>();
-  copy->domain = function.domain;
-  copy->name = function.name;
-  copy->overload = function.overload;
-  copy->attributes = function.attributes;
-  copy->attribute_defaults = function.attribute_defaults;
-  for (auto& [name, attr] : copy->attribute_defaults) {
-    if (auto* inner = attr.get<Attribute::GraphPtr>(); inner && *inner) attr = (*inner)->Clone();
-  }
-  copy->opset_imports = function.opset_imports;
-  if (function.body) copy->body = function.body->Clone();
-  copy->annotations.CopyFrom(function.annotations);
-  return copy;
-}
-
 // For work that a caller's model must survive.
 template <typename Work>
 absl::Status InPlace(Model& model, const Work& work) {
   Model before;
   X2IR_RETURN_IF_ERROR(Guarded([&] {
-    before = Clone(model);
+    before = model.Clone();
     return absl::OkStatus();
   }));
   const absl::Status status = Guarded(model, work);
@@ -94,21 +78,6 @@ bool ChangesIr(const ImportOptions& options) {
 }
 
 }  // namespace
-
-Model Clone(const Model& model) {
-  Model copy;
-  copy.graph = model.graph->Clone();
-  copy.source_dialect = model.source_dialect;
-  copy.ir_version = model.ir_version;
-  copy.opset_imports = model.opset_imports;
-  copy.producer_name = model.producer_name;
-  copy.producer_version = model.producer_version;
-  copy.domain = model.domain;
-  copy.model_version = model.model_version;
-  for (const auto& function : model.functions) copy.functions.push_back(CloneOf(*function));
-  copy.annotations.CopyFrom(model.annotations);
-  return copy;
-}
 
 absl::StatusOr<std::string> DetectFormat(const Source& source) {
   return Guarded([&]() -> absl::StatusOr<std::string> {

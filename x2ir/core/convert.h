@@ -97,10 +97,6 @@ struct ExportOptions {
   ProgressFn progress{};
 };
 
-// The same model again: all nodes and values anew, tensors of the same bytes. A model is moved,
-// else, so that no two share a graph.
-Model Clone(const Model& model);
-
 // Reads a model of any format into a graph in its own dialect; understands nothing. `format`: its
 // name, or empty: found by looking at the source.
 absl::StatusOr<Model> Load(const Source& source, const std::string& format = "",
@@ -121,7 +117,7 @@ absl::StatusOr<Model> ToIr(Model&& model, const ImportOptions& options = {},
                            Report* report = nullptr);
 
 // FromIr to the dialect of the sink's format, then Write. All files appear complete, or none does.
-// To keep the model: Export(Clone(ir), ...).
+// To keep the model: Export(ir.Clone(), ...).
 absl::Status Export(Model&& ir, const Sink& sink, const ExportOptions& options = {},
                     Report* report = nullptr);
 // Optimizes, lowers and rewrites an IR model to a dialect; of format_options "opset",

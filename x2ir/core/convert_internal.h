@@ -24,8 +24,8 @@ absl::Status ExportIr(Model& model, const ExportOptions& options, const FormatOp
                       Report& report);
 
 // Runs passes, and says in the report what they did.
-absl::Status Optimize(Graph& graph, const std::vector<std::string>& names,
-                      const PassContext& context, const ProgressFn& progress, Report& report);
+absl::Status Optimize(Graph& graph, const std::vector<std::string>& names, PassContext context,
+                      const ProgressFn& progress, Report& report);
 // OK, or Cancelled where the caller wants no more.
 absl::Status CheckGoOn(const ProgressFn& progress, const Graph& graph);
 

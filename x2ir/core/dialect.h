@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "x2ir/formats/options.h"
 #include "x2ir/graph_wrapper/attribute.h"
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/model.h"
@@ -54,14 +55,13 @@ struct Dialect {
   std::string name;              // "onnx"
   int oldest_written_opset = 1;  // of the default domain, as the next
   int latest_opset = 1;
+  int default_opset = 0;  // what is written when nobody says another; 0: the latest
   // The schema of an op at an opset (of its domain), or null when not known. Cheap: cached.
   std::function<const OpSchema*(Symbol op, int opset)> schema{};
   // All versions of an op, oldest first; empty when not known. For messages.
   std::function<std::vector<const OpSchema*>(Symbol op)> versions{};
   // Every op that there are schemas of, each once, in a fixed order. For docs.
   std::function<std::vector<Symbol>()> ops{};
-  // The oldest version of the file format that may hold this opset (ONNX: IR version).
-  std::function<int(int opset)> oldest_file_version{};
   // The version of another domain that came with this opset; 0: nothing is known of it.
   std::function<int(std::string_view domain, int opset)> domain_version{};
   // The layout that its convolutions, pools and norms have, as IR's attribute `layout` names it;
@@ -73,6 +73,9 @@ struct Dialect {
   // Runs on a model that was read before it is converted (where rewriting node by node does not
   // reach: writes to what others see). May add warnings for the user.
   std::function<absl::Status(Model& model, std::vector<std::string>& warnings)> prepare{};
+  // Runs on a model that was rewritten from IR: says what stands around the graph (ONNX: the file
+  // version, which is 0 unless the model's own may stay). `options` are the target's.
+  std::function<absl::Status(Model& model, const FormatOptions& options)> finish{};
 };
 
 // Null when nobody registered it; a dialect without registration has no schemas.

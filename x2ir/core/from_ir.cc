@@ -7,7 +7,6 @@
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/dialect_target.h"
 #include "x2ir/core/driver.h"
-#include "x2ir/core/file_version.h"
 #include "x2ir/core/ports.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/numbers.h"
@@ -41,9 +40,6 @@ absl::StatusOr<std::vector<OpsetImport>> ExtraOpsets(const FormatOptions& target
   return all;
 }
 
-// What is written when nobody says which, where the dialect has it: what runtimes of some age read.
-constexpr int kDefaultOpset = 17;
-
 // The opset to write: the one that is asked for, or the model's own if it came from that dialect
 // (`own`, else 0), or the dialect's default.
 absl::StatusOr<int> OpsetToWrite(const Dialect* known, const std::string& dialect,
@@ -51,7 +47,7 @@ absl::StatusOr<int> OpsetToWrite(const Dialect* known, const std::string& dialec
   const int oldest = known ? known->oldest_written_opset : 1;
   const int latest = known ? known->latest_opset : std::numeric_limits<int32_t>::max();
   if (!wanted) {
-    const int usual = known ? kDefaultOpset : 1;
+    const int usual = !known ? 1 : known->default_opset != 0 ? known->default_opset : latest;
     // A model that was read at an older opset goes to the oldest that is written.
     return std::max(oldest, std::min(latest, own != 0 ? own : usual));
   }
@@ -74,11 +70,11 @@ absl::Status CheckGoOn(const ProgressFn& progress, const Graph& graph) {
   return progress(nodes, nodes) ? absl::OkStatus() : absl::CancelledError("cancelled");
 }
 
-absl::Status Optimize(Graph& graph, const std::vector<std::string>& names,
-                      const PassContext& context, const ProgressFn& progress, Report& report) {
-  X2IR_RETURN_IF_ERROR(CheckGoOn(progress, graph));
+absl::Status Optimize(Graph& graph, const std::vector<std::string>& names, PassContext context,
+                      const ProgressFn& progress, Report& report) {
+  if (progress) context.go_on = [&] { return CheckGoOn(progress, graph).ok(); };
   X2IR_ASSIGN_OR_RETURN(report.passes, RunPasses(graph, names, context));
-  return CheckGoOn(progress, graph);
+  return absl::OkStatus();
 }
 
 absl::Status ExportModel(Model& model, const std::string& dialect, const ExportOptions& options,
@@ -125,9 +121,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
 
   // The file's own version holds where the model stays what it was; else the dialect says which.
   if (!home || opset != source_opset) model.ir_version = 0;
-  if (known && known->oldest_file_version) {
-    X2IR_RETURN_IF_ERROR(SetFileVersion(model, *known, target));
-  }
+  if (known && known->finish) X2IR_RETURN_IF_ERROR(known->finish(model, target));
   model.source_dialect = dialect;
   report.nodes_written = static_cast<int64_t>(graph.TotalNodes());
   if (options.check && known) {

@@ -5,6 +5,41 @@
 
 namespace x2ir {
 
+namespace {
+
+std::shared_ptr<Function> CloneOf(const Function& function) {
+  auto copy = std::make_shared<Function>();
+  copy->domain = function.domain;
+  copy->name = function.name;
+  copy->overload = function.overload;
+  copy->attributes = function.attributes;
+  copy->attribute_defaults = function.attribute_defaults;
+  for (auto& [name, attr] : copy->attribute_defaults) {
+    if (auto* inner = attr.get<Attribute::GraphPtr>(); inner && *inner) attr = (*inner)->Clone();
+  }
+  copy->opset_imports = function.opset_imports;
+  if (function.body) copy->body = function.body->Clone();
+  copy->annotations.CopyFrom(function.annotations);
+  return copy;
+}
+
+}  // namespace
+
+Model Model::Clone() const {
+  Model copy;
+  copy.graph = graph->Clone();
+  copy.source_dialect = source_dialect;
+  copy.ir_version = ir_version;
+  copy.opset_imports = opset_imports;
+  copy.producer_name = producer_name;
+  copy.producer_version = producer_version;
+  copy.domain = domain;
+  copy.model_version = model_version;
+  for (const auto& function : functions) copy.functions.push_back(CloneOf(*function));
+  copy.annotations.CopyFrom(annotations);
+  return copy;
+}
+
 int64_t Model::Opset(std::string_view domain) const {
   for (const OpsetImport& import : opset_imports) {
     if (import.domain == domain) return import.version;

@@ -32,7 +32,15 @@ struct Function {
   AnnotationsPtr annotations;
 };
 
+// Moved, not copied: no two models share a graph. Clone() makes another one.
 struct Model {
+  Model() = default;
+  Model(Model&&) noexcept = default;
+  Model& operator=(Model&&) noexcept = default;
+
+  // The same model again: all nodes and values anew, tensors of the same bytes.
+  Model Clone() const;
+
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   // The dialect that the model came from ("onnx"), its version there (ONNX: the opset of
   // the default domain is in opset_imports; ir_version is ONNX's file version).

@@ -111,6 +111,7 @@ absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
     const int64_t before = total;
     for (size_t i = 0; i < passes.size(); ++i) {
       if (const auto it = seen.find(passes[i]); it != seen.end() && it->second == total) continue;
+      if (context.go_on && !context.go_on()) return absl::CancelledError("cancelled");
       const auto start = std::chrono::steady_clock::now();
       const uint64_t changes = graph.node_changes();
       auto made = passes[i]->run(graph, known);

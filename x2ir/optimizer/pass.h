@@ -34,6 +34,8 @@ struct PassContext {
   // The layout that ops shall have where they have one, "channels_first" or "channels_last"; empty:
   // the one that they have.
   std::string layout{};
+  // Whether to go on: asked before each pass; null: yes.
+  std::function<bool()> go_on{};
   // The graph's nodes as they were before the pass (node_index.h); null: not known.
   NodeIndex* index = nullptr;
 
@@ -70,7 +72,7 @@ const std::vector<std::string>& DefaultPasses();
 
 // Runs the named passes in order, again until none changes anything (bounded). In debug
 // builds the graph is validated after each pass and the pass that broke it is named.
-// InvalidArgument for an unknown name.
+// InvalidArgument for an unknown name; Cancelled when the context says not to go on.
 absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
                                                   const std::vector<std::string>& names,
                                                   const PassContext& context = {});

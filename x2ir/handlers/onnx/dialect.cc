@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/onnx/contrib_schemas.h"
+#include "x2ir/handlers/onnx/file_version.h"
 #include "x2ir/handlers/onnx/schema_table.h"
 
 namespace x2ir {
@@ -130,17 +131,20 @@ std::vector<Symbol> Ops() {
 
 // Before opset 7 broadcasting was another and no runtime of today reads it.
 constexpr int kOldestWrittenOpset = 7;
+// What runtimes of some age read, too.
+constexpr int kDefaultOpset = 17;
 
 [[maybe_unused]] const bool kRegistered =
     RegisterDialect({.name = "onnx",
                      .oldest_written_opset = kOldestWrittenOpset,
                      .latest_opset = LatestOnnxOpset(),
+                     .default_opset = kDefaultOpset,
                      .schema = SchemaAt,
                      .versions = Versions,
                      .ops = Ops,
-                     .oldest_file_version = OldestIrVersionForOpset,
                      .domain_version = DomainVersionFor,
-                     .layout = "channels_first"});
+                     .layout = "channels_first",
+                     .finish = SetOnnxFileVersion});
 
 }  // namespace
 }  // namespace x2ir

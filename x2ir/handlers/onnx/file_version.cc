@@ -1,12 +1,14 @@
 // Which version of the file format a model needs.
-#include "x2ir/core/file_version.h"
+#include "x2ir/handlers/onnx/file_version.h"
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
+#include "x2ir/core/dialect.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/schema_table.h"
 
 namespace x2ir {
 namespace {
@@ -55,13 +57,14 @@ int64_t OldestFileVersion(const Model& model, int64_t oldest) {
 }
 
 // The oldest file version for the other domains that the model imports.
-int64_t OldestFileVersionOfDomains(const Model& model, const Dialect& dialect) {
+int64_t OldestFileVersionOfDomains(const Model& model) {
+  const Dialect* onnx = FindDialect("onnx");
   int64_t oldest = 0;
   for (const OpsetImport& import : model.opset_imports) {
     if (import.domain.empty() || import.domain == "ai.onnx") continue;
-    for (int opset = 1; opset <= dialect.latest_opset; ++opset) {
-      if (DomainVersion(&dialect, import.domain, opset) < import.version) continue;
-      oldest = std::max<int64_t>(oldest, dialect.oldest_file_version(opset));
+    for (int opset = 1; opset <= LatestOnnxOpset(); ++opset) {
+      if (DomainVersion(onnx, import.domain, opset) < import.version) continue;
+      oldest = std::max<int64_t>(oldest, OldestIrVersionForOpset(opset));
       break;
     }
   }
@@ -70,16 +73,15 @@ int64_t OldestFileVersionOfDomains(const Model& model, const Dialect& dialect) {
 
 }  // namespace
 
-absl::Status SetFileVersion(Model& model, const Dialect& dialect, const FormatOptions& options) {
+absl::Status SetOnnxFileVersion(Model& model, const FormatOptions& options) {
   const auto by_content = [&] {
-    return OldestFileVersion(model, dialect.oldest_file_version(static_cast<int>(model.Opset(""))));
+    return OldestFileVersion(model, OldestIrVersionForOpset(static_cast<int>(model.Opset(""))));
   };
-  int64_t least = OldestFileVersionOfDomains(model, dialect);
+  int64_t least = OldestFileVersionOfDomains(model);
   if (const std::optional<int64_t> wanted = options.Int("ir_version")) {
     least = std::max(least, by_content());
     if (least < kNestedConstants && HasNestedConstants(*model.graph)) least = kNestedConstants;
-    const int64_t newest =
-        std::max<int64_t>(least, dialect.oldest_file_version(dialect.latest_opset));
+    const int64_t newest = std::max<int64_t>(least, OldestIrVersionForOpset(LatestOnnxOpset()));
     if (*wanted < least || *wanted > newest) {
       return OptionError("ir_version", "the model can have file version ", least, " to ", newest,
                          "; got ", *wanted);
