@@ -33,7 +33,7 @@ const char* Kind(const Datum& datum) {
 }  // namespace
 
 absl::StatusOr<std::vector<Datum>> ReadDatums(const std::string& folder, const std::string& stem,
-                                              const std::vector<Value*>& values) {
+                                              absl::Span<const Value* const> values) {
   std::vector<Datum> datums;
   for (size_t i = 0;; ++i) {
     const std::string path = StrCat(folder, "/", stem, "_", i, ".pb");

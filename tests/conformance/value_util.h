@@ -15,7 +15,7 @@ namespace x2ir {
 // FOLDER/STEM_0.pb, FOLDER/STEM_1.pb, ...: one for each value, of the value's type; fewer where
 // files end. A tensor that the file writes as bits becomes what the value's type says.
 absl::StatusOr<std::vector<Datum>> ReadDatums(const std::string& folder, const std::string& stem,
-                                              const std::vector<Value*>& values);
+                                              absl::Span<const Value* const> values);
 
 // "" when both are alike, tensors by `difference`; else where they first are not.
 std::string DatumDifference(

@@ -44,7 +44,7 @@ std::vector<std::string> Uses(const Value& value) {
   return uses;
 }
 
-Node* FindNode(const Graph& graph, std::string_view op) {
+Node* FindNode(Graph& graph, std::string_view op) {
   for (Node* node : graph.nodes()) {
     if (node->op() == op) return node;
   }
@@ -749,6 +749,22 @@ TEST(TakenNames, OfNestedGraphsAndErasedNodes) {
   EXPECT_TRUE(graph.CheckNames().ok());
   EXPECT_EQ(body->Find("i"), body->inputs()[0]);
 }
+
+// --- Constness ------------------------------------------------------------------------------
+
+// What a const graph owns is const.
+static_assert(std::is_same_v<decltype(*std::declval<const Graph&>().nodes().begin()), const Node*>);
+static_assert(std::is_same_v<decltype(std::declval<const Graph&>().first()), const Node*>);
+static_assert(std::is_same_v<decltype(std::declval<const Graph&>().Find("")), const Value*>);
+static_assert(
+    std::is_same_v<decltype(std::declval<const Graph&>().inputs()[0]), const Value* const&>);
+static_assert(
+    std::is_same_v<decltype(std::declval<const Graph&>().constants()), std::vector<const Value*>>);
+static_assert(std::is_same_v<decltype(std::declval<const Graph&>().NestedGraphs()),
+                             std::vector<const Graph*>>);
+static_assert(std::is_same_v<decltype(std::declval<const Node&>().next()), const Node*>);
+static_assert(
+    std::is_same_v<decltype(std::declval<const Node&>().subgraphs()), std::vector<const Graph*>>);
 
 TEST(Linear, EveryOperation) {
   struct Row {

@@ -57,7 +57,7 @@ std::string Untrue(const Graph& graph) {
   ForgetTypes(*anew);
   if (absl::Status s = InferGraph(*anew); !s.ok()) return std::string(s.message());
   Node* other = anew->first();
-  for (Node* node : graph.nodes()) {
+  for (const Node* node : graph.nodes()) {
     for (size_t i = 0; i < node->num_outputs(); ++i) {
       if (!node->output(i)) continue;
       const auto merged = MergeTypes(node->output(i)->type(), other->output(i)->type());

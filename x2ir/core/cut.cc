@@ -8,7 +8,7 @@
 namespace x2ir {
 namespace {
 
-absl::StatusOr<Value*> FindByName(const Graph& graph, const std::string& name) {
+absl::StatusOr<Value*> FindByName(Graph& graph, const std::string& name) {
   if (Value* value = graph.Find(name)) return value;
   std::string node_name = name;
   size_t k = 0;

@@ -29,7 +29,7 @@ std::pair<int64_t, std::string_view> SplitCase(std::string_view name) {
 struct Side {
   std::string_view prefix;  // "in_"
   std::string_view what;    // "input"
-  const std::vector<Value*>& values;
+  absl::Span<const Value* const> values;
 
   std::optional<size_t> Named(std::string_view name) const {
     for (size_t i = 0; i < values.size(); ++i) {
@@ -167,7 +167,7 @@ absl::Status WriteIoFile(const std::string& path, absl::Span<const IoCase> cases
 }
 
 absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tensor>> inputs) {
-  const std::vector<Value*>& declared = graph.inputs();
+  const absl::Span<const Value* const> declared = graph.inputs();
   if (inputs.size() != declared.size()) {
     return Invalid("expected ", declared.size(), " inputs, got ", inputs.size());
   }

@@ -6,7 +6,7 @@
 namespace x2ir {
 namespace {
 
-Value* FindInput(const Graph& graph, const std::string& name) {
+Value* FindInput(Graph& graph, const std::string& name) {
   Value* value = graph.Find(name);
   return value && value->is_input() ? value : nullptr;
 }

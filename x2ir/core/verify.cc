@@ -312,8 +312,9 @@ namespace {
 
 // For each value of `to`, which of `from` it is: by name if all names are there, else by
 // position.
-absl::StatusOr<std::vector<size_t>> MatchPorts(const std::vector<Value*>& from,
-                                          const std::vector<Value*>& to, std::string_view what) {
+absl::StatusOr<std::vector<size_t>> MatchPorts(absl::Span<const Value* const> from,
+                                               absl::Span<const Value* const> to,
+                                               std::string_view what) {
   if (from.size() != to.size()) {
     return Invalid("the models have ", from.size(), " and ", to.size(), " ", what, "s");
   }
@@ -329,9 +330,9 @@ absl::StatusOr<std::vector<size_t>> MatchPorts(const std::vector<Value*>& from,
 }
 
 // Inputs that somebody must give: those with a default may be left out on either side.
-std::vector<Value*> Required(const Graph& graph) {
-  std::vector<Value*> values;
-  for (Value* input : graph.inputs()) {
+std::vector<const Value*> Required(const Graph& graph) {
+  std::vector<const Value*> values;
+  for (const Value* input : graph.inputs()) {
     if (!input->constant()) values.push_back(input);
   }
   return values;
@@ -344,8 +345,8 @@ absl::StatusOr<Verification> VerifyModels(const Model& ir, const Model& other,
                                           const VerifyOptions& options) {
   Verification result;
   result.tolerance = options.tolerance;
-  const std::vector<Value*> from = Required(*ir.graph);
-  const std::vector<Value*> to = Required(*other.graph);
+  const std::vector<const Value*> from = Required(*ir.graph);
+  const std::vector<const Value*> to = Required(*other.graph);
   X2IR_ASSIGN_OR_RETURN(const std::vector<size_t> input_of, MatchPorts(from, to, "input"));
   X2IR_ASSIGN_OR_RETURN(const std::vector<size_t> output_of,
                         MatchPorts(ir.graph->outputs(), other.graph->outputs(), "output"));

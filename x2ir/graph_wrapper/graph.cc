@@ -143,14 +143,17 @@ std::optional<Attribute> Node::TakeAttr(Symbol name) {
   return value;
 }
 
-std::vector<Graph*> Node::subgraphs() const {
-  std::vector<Graph*> graphs;
-  if (!has_subgraphs_) return graphs;
-  for (const auto& [name, attr] : attrs_) {
+template <typename G>
+static std::vector<G*> SubgraphsOf(const Node& node) {
+  std::vector<G*> graphs;
+  if (!node.has_subgraphs()) return graphs;
+  for (const auto& [name, attr] : node.attrs()) {
     ForEachGraph(attr, [&](Graph* graph) { graphs.push_back(graph); });
   }
   return graphs;
 }
+std::vector<Graph*> Node::subgraphs() { return SubgraphsOf<Graph>(*this); }
+std::vector<const Graph*> Node::subgraphs() const { return SubgraphsOf<const Graph>(*this); }
 
 // Large graphs do not fit into caches; the next nodes are on their way while this one is looked at.
 // Most stand in the pool as in the graph, and what is not there may be asked for in vain.
@@ -187,6 +190,12 @@ NodeIterator& NodeIterator::operator++() {
   // The next nodes that are made take the places of these while they are in caches.
   if (graph_->iterators_ == 1) graph_->FreeGraveyard();
   if (node_) PrefetchAfter(*node_);
+  return *this;
+}
+
+Graph::ConstIterator& Graph::ConstIterator::operator++() {
+  node = node->next();
+  if (node) PrefetchAfter(*node);
   return *this;
 }
 
@@ -323,13 +332,18 @@ void Graph::ForgetGone() {
   gone_.clear();
 }
 
-std::vector<Value*> Graph::constants() const {
-  std::vector<Value*> values;
-  values.reserve(num_constants_);
-  for (Value* value : constants_) {
+template <typename V>
+static std::vector<V*> WithoutHoles(const std::vector<Value*>& with, size_t count) {
+  std::vector<V*> values;
+  values.reserve(count);
+  for (Value* value : with) {
     if (value) values.push_back(value);
   }
   return values;
+}
+std::vector<Value*> Graph::constants() { return WithoutHoles<Value>(constants_, num_constants_); }
+std::vector<const Value*> Graph::constants() const {
+  return WithoutHoles<const Value>(constants_, num_constants_);
 }
 
 Value* Graph::AddInput(std::string_view name, Type type) {
@@ -432,16 +446,22 @@ void Graph::ClearOutputs() {
   outputs_.clear();
 }
 
-Value* Graph::Find(std::string_view name) const {
-  auto it = names_.find(Name(name));
+const Value* Graph::Find(std::string_view name) const {
+  const auto it = names_.find(Name(name));
   return it == names_.end() || it->value->is_gone_ ? nullptr : it->value;
 }
+Value* Graph::Find(std::string_view name) {
+  return const_cast<Value*>(std::as_const(*this).Find(name));
+}
 
-Value* Graph::FindInScope(std::string_view name) const {
+const Value* Graph::FindInScope(std::string_view name) const {
   for (const Graph* graph = this; graph; graph = graph->parent()) {
-    if (Value* value = graph->Find(name)) return value;
+    if (const Value* value = graph->Find(name)) return value;
   }
   return nullptr;
+}
+Value* Graph::FindInScope(std::string_view name) {
+  return const_cast<Value*>(std::as_const(*this).FindInScope(name));
 }
 
 std::string Graph::UniqueName(std::string_view base) {
@@ -642,16 +662,20 @@ void Graph::FreeGraveyard() {
   graveyard_.clear();
 }
 
-std::vector<Graph*> Graph::NestedGraphs() const {
-  std::vector<Graph*> graphs;
-  size_t left = num_parents_;
-  for (const Node* node = first_; left != 0; node = node->next_) {
+template <typename G>
+static std::vector<G*> NestedIn(const Node* node, size_t parents) {
+  std::vector<G*> graphs;
+  for (size_t left = parents; left != 0; node = node->next()) {
     PrefetchAfter(*node);
-    if (!node->has_subgraphs_) continue;
+    if (!node->has_subgraphs()) continue;
     --left;
-    for (Graph* inner : node->subgraphs()) graphs.push_back(inner);
+    for (G* inner : SubgraphsOf<G>(*node)) graphs.push_back(inner);
   }
   return graphs;
+}
+std::vector<Graph*> Graph::NestedGraphs() { return NestedIn<Graph>(first_, num_parents_); }
+std::vector<const Graph*> Graph::NestedGraphs() const {
+  return NestedIn<const Graph>(first_, num_parents_);
 }
 
 size_t Graph::TotalNodes() const {

@@ -5,6 +5,10 @@
 // a dialect: "" is the IR, "onnx", "torch", ... a framework's own. A Graph owns both.
 // Nested graphs (if, loop, scan) are attributes of a node and may use outer values.
 //
+// What a graph or a node owns is const with it: a const Graph gives const Nodes and Values, a const
+// Node its nested graphs as const ones. What it refers to is not its own: operands, users,
+// producers.
+//
 // Every operation is O(its own size): no call scans the graph unless it says so.
 // Not thread-safe; separate Models may be used from separate threads.
 #ifndef X2IR_GRAPH_WRAPPER_GRAPH_H_
@@ -164,7 +168,8 @@ class Node {
   bool EraseAttr(Symbol name);
   std::optional<Attribute> TakeAttr(Symbol name);
   bool has_subgraphs() const { return has_subgraphs_; }
-  std::vector<Graph*> subgraphs() const;  // of all attributes, in order
+  std::vector<Graph*> subgraphs();  // of all attributes, in order
+  std::vector<const Graph*> subgraphs() const;
   // A nested graph belongs to the last node that was given it by SetAttr. This node takes
   // its own back (when what was made from it is thrown away again).
   void ReclaimSubgraphs();
@@ -177,8 +182,10 @@ class Node {
   uint32_t scratch() const { return scratch_; }
   void set_scratch(uint32_t number) { scratch_ = number; }
 
-  Node* next() const { return next_; }  // in graph order; null at the end
-  Node* prev() const { return prev_; }
+  Node* next() { return next_; }  // in graph order; null at the end
+  Node* prev() { return prev_; }
+  const Node* next() const { return next_; }
+  const Node* prev() const { return prev_; }
   bool is_erased() const { return erased_; }
 
  private:
@@ -245,10 +252,13 @@ class Graph {
   Graph* parent() const { return parent_ ? parent_->graph() : nullptr; }
 
   // --- Values -------------------------------------------------------------------------
-  const std::vector<Value*>& inputs() const { return inputs_; }
-  const std::vector<Value*>& outputs() const { return outputs_; }
+  const std::vector<Value*>& inputs() { return inputs_; }
+  const std::vector<Value*>& outputs() { return outputs_; }
+  absl::Span<const Value* const> inputs() const { return inputs_; }
+  absl::Span<const Value* const> outputs() const { return outputs_; }
   // All constants, in the order they were added.
-  std::vector<Value*> constants() const;
+  std::vector<Value*> constants();
+  std::vector<const Value*> constants() const;
   size_t num_constants() const { return num_constants_; }
 
   // `name` should be free in this graph; UniqueName makes one that is. Where it is taken, Find
@@ -273,9 +283,11 @@ class Graph {
   void ClearOutputs();
 
   // The value of that name in this graph (not in outer ones), or null. O(1).
-  Value* Find(std::string_view name) const;
+  Value* Find(std::string_view name);
+  const Value* Find(std::string_view name) const;
   // As Find, then in the outer graphs.
-  Value* FindInScope(std::string_view name) const;
+  Value* FindInScope(std::string_view name);
+  const Value* FindInScope(std::string_view name) const;
   // `base` itself when it is free in this graph and in every graph around or inside it,
   // else base_1, base_2, ... O(1) amortized.
   std::string UniqueName(std::string_view base);
@@ -291,8 +303,10 @@ class Graph {
   size_t num_nodes() const { return num_nodes_; }
   // How often a node came or went.
   uint64_t node_changes() const { return node_changes_; }
-  Node* first() const { return first_; }
-  Node* last() const { return last_; }
+  Node* first() { return first_; }
+  Node* last() { return last_; }
+  const Node* first() const { return first_; }
+  const Node* last() const { return last_; }
   // for (Node* node : graph.nodes()): survives mutation, see NodeIterator.
   struct Range {
     Graph* graph;
@@ -300,7 +314,19 @@ class Graph {
     NodeIterator end() const { return NodeIterator(graph, nullptr); }
   };
   Range nodes() { return {this}; }
-  Range nodes() const { return {const_cast<Graph*>(this)}; }
+  // The same for one that nobody changes meanwhile.
+  struct ConstIterator {
+    const Node* node;
+    const Node* operator*() const { return node; }
+    ConstIterator& operator++();
+    friend bool operator!=(ConstIterator a, ConstIterator b) { return a.node != b.node; }
+  };
+  struct ConstRange {
+    const Graph* graph;
+    ConstIterator begin() const { return {graph->first_}; }
+    ConstIterator end() const { return {nullptr}; }
+  };
+  ConstRange nodes() const { return {this}; }
 
   // Inserts before `before` (null: at the end). Inputs may be null (left out). Outputs are
   // made by AddNodeOutput, in order.
@@ -349,7 +375,8 @@ class Graph {
   const AnnotationsPtr& annotations() const { return annotations_; }
 
   // The graphs that are attributes of its nodes, in order. O(1) when there are none.
-  std::vector<Graph*> NestedGraphs() const;
+  std::vector<Graph*> NestedGraphs();
+  std::vector<const Graph*> NestedGraphs() const;
   // Nodes of this graph and of all nested ones. O(1) when there are none.
   size_t TotalNodes() const;
 

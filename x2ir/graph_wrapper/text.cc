@@ -37,11 +37,11 @@ std::string OpText(Symbol dialect, Symbol op) {
 
 // Constants by first use, so that a weight stands where a reader looks for it; uses inside
 // nested graphs count where their node stands. Unused ones come last.
-std::vector<Value*> ConstantsInOrder(const Graph& graph) {
-  std::vector<Value*> order;
+std::vector<const Value*> ConstantsInOrder(const Graph& graph) {
+  std::vector<const Value*> order;
   if (graph.num_constants() == 0) return order;
   absl::flat_hash_set<const Value*> seen;
-  auto add = [&](Value* value) {
+  auto add = [&](const Value* value) {
     if (!value || value->graph() != &graph || value->producer() || value->is_input()) return;
     if (seen.insert(value).second) order.push_back(value);
   };
@@ -51,9 +51,9 @@ std::vector<Value*> ConstantsInOrder(const Graph& graph) {
       for (size_t i = 0; i < node->num_inputs(); ++i) add(node->input(i));
       if (!node->has_subgraphs()) continue;
       todo.push_back(node->next());
-      const std::vector<Graph*> inner = node->subgraphs();
+      const std::vector<const Graph*> inner = node->subgraphs();
       for (auto it = inner.rbegin(); it != inner.rend(); ++it) {
-        for (Value* output : (*it)->outputs()) add(output);
+        for (const Value* output : (*it)->outputs()) add(output);
         todo.push_back((*it)->first());
       }
       return;
@@ -65,8 +65,8 @@ std::vector<Value*> ConstantsInOrder(const Graph& graph) {
     todo.pop_back();
     visit(node);
   }
-  for (Value* output : graph.outputs()) add(output);
-  for (Value* value : graph.constants()) add(value);
+  for (const Value* output : graph.outputs()) add(output);
+  for (const Value* value : graph.constants()) add(value);
   return order;
 }
 

@@ -16,9 +16,10 @@ Values InlineGraph(Builder& b, const Graph& from, const Values& inputs) {
   for (const Value* constant : from.constants()) {
     values[constant] = b.Constant(*constant->constant(), constant->name());
   }
-  const auto mapped = [&](Value* value) {
+  // What is not there is an outer value, and not the graph's own.
+  const auto mapped = [&](const Value* value) {
     auto it = values.find(value);
-    return it == values.end() ? value : it->second;
+    return it == values.end() ? const_cast<Value*>(value) : it->second;
   };
   for (const Node* node : from.nodes()) {
     std::vector<Value*> operands;
@@ -50,7 +51,7 @@ Values InlineGraph(Builder& b, const Graph& from, const Values& inputs) {
     }
   }
   Values outputs;
-  for (Value* output : from.outputs()) outputs.push_back(mapped(output));
+  for (const Value* output : from.outputs()) outputs.push_back(mapped(output));
   return outputs;
 }
 

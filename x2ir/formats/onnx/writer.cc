@@ -355,7 +355,7 @@ void Writer::WriteQuantization(const Value& value) {
 }
 
 absl::Status Writer::WriteGraph(uint32_t field, const Graph& graph, bool main) {
-  const std::vector<Value*> constants = graph.constants();
+  const std::vector<const Value*> constants = graph.constants();
   absl::flat_hash_set<const Value*> outputs(graph.outputs().begin(), graph.outputs().end());
   // What is said of values stands behind the nodes, and is found with them, in one walk.
   WireWriter infos;

@@ -20,8 +20,8 @@ class SameShapesLens : public LensImpl {
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
   absl::Status Export(Draft& draft) const override {
     const AttributeMap& attrs = draft.node().attrs();
-    const std::vector<Value*>& a = attrs.SubGraph("then_branch").outputs();
-    const std::vector<Value*>& b = attrs.SubGraph("else_branch").outputs();
+    const auto a = attrs.SubGraph("then_branch").outputs();
+    const auto b = attrs.SubGraph("else_branch").outputs();
     for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
       if (MergeTypes(a[i]->type(), b[i]->type()).ok()) continue;
       return CannotExpress("the branches give ", a[i]->type().ToString(), " and ",

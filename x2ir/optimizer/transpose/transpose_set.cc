@@ -115,7 +115,7 @@ void TransposeSet::ReplaceBy(Node* node, Value* value) {
 }
 
 Node* TransposeSet::NodeBehind(const Value* value) {
-  const Node* producer = value->graph() == &graph_ ? value->producer() : nullptr;
+  Node* producer = value->graph() == &graph_ ? value->producer() : nullptr;
   return producer ? producer->next() : graph_.first();
 }
 
