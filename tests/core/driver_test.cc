@@ -88,7 +88,7 @@ TEST_FORMS(dt_outs).Is("Outs", Since(1));
 // A nested graph.
 absl::Status InferBody(InferContext&) { return absl::OkStatus(); }
 X2IR_OP(dt_body).In("x").Out("y").ReqAttr("body", AttrKind::kGraph).Infer(InferBody);
-TEST_FORMS(dt_body).Is("Body", Since(1), Renamed("body", "body"));
+TEST_FORMS(dt_body).Is("Body", Since(1), Same("body"));
 
 // dt_high -> dt_middle twice -> dt_one; dt_middle has a form from opset 5 on.
 absl::StatusOr<Values> HighAsMiddle(Rewrite& r) {
@@ -139,7 +139,7 @@ X2IR_LOWERING(dt_mode, AsThree);
 
 // Attributes that a row names, and does not name.
 TEST_OP(dt_attrs).Attr("a", 1).Attr("b", 1);
-TEST_FORMS(dt_attrs).Is("Attrs", Since(1), Renamed("a", "a"));
+TEST_FORMS(dt_attrs).Is("Attrs", Since(1), Same("a"));
 absl::StatusOr<Values> FromNeedy(Rewrite& r) {
   if (r.attrs().Float("factor") > 1 && r.attrs().Ints("list").empty()) return Values{r.in(0)};
   return Values{r.b.Op("dt_one", {r.in(0)})};

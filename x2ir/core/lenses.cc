@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "x2ir/core/spec.h"
-#include "x2ir/core/validate.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -24,7 +23,7 @@ std::string FirstOpsetWithOperand(const Draft& draft, std::string_view operand) 
   return "";
 }
 
-class OperandAsAttrLens : public LensImpl, public NamesIrOperands {
+class OperandAsAttrLens : public LensImpl {
  public:
   OperandAsAttrLens(std::string_view ir, std::string_view foreign,
                     std::optional<Attribute> when_left_out)
@@ -350,6 +349,7 @@ Lens OperandAsAttr(std::string_view ir, std::string_view foreign,
 Lens Renamed(std::string_view ir, std::string_view foreign) {
   return std::make_shared<RenamedLens>(ir, foreign);
 }
+Lens Same(std::string_view name) { return Renamed(name, name); }
 Lens Attr(std::string_view name, Attribute foreign_default) {
   return std::make_shared<AttrLens>(name, std::move(foreign_default));
 }

@@ -14,7 +14,8 @@
 //  * operands and outputs go over by position (lenses' operands excepted);
 //  * attributes go over by name. On import an absent one gets the schema's default at that
 //    opset, else the IR definition's. On export one that equals the schema's default is
-//    left out.
+//    left out. Of an op without a schema nobody knows what attributes it has: on export those go
+//    over that a lens names (Same, where it does nothing else).
 //  * An attribute that the other side does not know is an error unless it equals its default.
 #ifndef X2IR_CORE_SPEC_H_
 #define X2IR_CORE_SPEC_H_
@@ -98,8 +99,9 @@ class LensImpl {
   virtual ~LensImpl() = default;
   virtual absl::Status Import(Draft& draft) const = 0;  // foreign -> IR
   virtual absl::Status Export(Draft& draft) const = 0;  // IR -> foreign
-  // Attributes of each side that this lens speaks for (the laws check the rest).
+  // Attributes and operands of each side that this lens speaks for (the laws check the rest).
   virtual std::vector<std::string> IrAttrs() const { return {}; }
+  virtual std::vector<std::string> IrOperands() const { return {}; }
   virtual std::vector<std::string> ForeignAttrs() const { return {}; }
   // What a target of such forms can express (ops/target.h), whatever a node's operands are. Says is
   // asked of IrAttrs alone; `schema` is that of the foreign op, null when there is none.
@@ -120,6 +122,8 @@ using Lens = std::shared_ptr<const LensImpl>;
 // that is left out, where the absent attribute would mean something else.
 Lens OperandAsAttr(std::string_view ir, std::string_view foreign = "",
                    std::optional<Attribute> when_left_out = std::nullopt);
+// The attribute is the same on both sides. For ops without a schema.
+Lens Same(std::string_view name);
 // The attribute has another name on the foreign side.
 Lens Renamed(std::string_view ir, std::string_view foreign);
 // The attribute has this default on the foreign side where the schema gives none.

@@ -92,8 +92,7 @@ std::vector<std::string> ValidateForm(const Form& form) {
         if (!def->FindAttr(name))
           problem("a lens names IR attribute '", name, "', which it has not");
       }
-      const auto* operands = dynamic_cast<const NamesIrOperands*>(lens.get());
-      for (const std::string& name : operands ? operands->IrOperands() : Problems()) {
+      for (const std::string& name : lens->IrOperands()) {
         if (def->InputIndex(name) < 0) {
           problem("a lens names IR operand '", name, "', which it has not");
         }

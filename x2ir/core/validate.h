@@ -22,13 +22,6 @@ std::vector<std::string> ValidateForm(const Form& form);
 // Whether anybody registered a form for the dialect.
 bool HasForms(Symbol dialect);
 
-// Of lenses that speak for operands of the IR op.
-class NamesIrOperands {
- public:
-  virtual ~NamesIrOperands() = default;
-  virtual std::vector<std::string> IrOperands() const = 0;
-};
-
 }  // namespace x2ir
 
 #endif  // X2IR_CORE_VALIDATE_H_

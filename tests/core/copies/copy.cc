@@ -18,7 +18,7 @@ X2IR_OP(copied_op).In("x").Out("y").Attr(X2IR_COPY, 1).Infer(x2ir::SameAsFirst).
 X2IR_PASS(copied_pass, "Does nothing.",
           [](x2ir::Graph&, const x2ir::PassContext&) { return absl::StatusOr<int64_t>(0); });
 X2IR_SPEC("copied", relu).Is("Rectify_" X2IR_COPY, x2ir::Since(1));
-X2IR_SPEC("copied", copied_op).Is("Copied", x2ir::Since(1), x2ir::Renamed(X2IR_COPY, X2IR_COPY));
+X2IR_SPEC("copied", copied_op).Is("Copied", x2ir::Since(1), x2ir::Same(X2IR_COPY));
 
 std::string TextOf(const x2ir::Model& model) { return x2ir::ToText(*model.graph); }
 

@@ -3,15 +3,11 @@
 
 namespace x2ir {
 
-X2IR_ONNX(adagrad).Is("ai.onnx.preview.training::Adagrad", Since(1),
-                      Renamed("decay_factor", "decay_factor"), Renamed("epsilon", "epsilon"),
-                      Renamed("norm_coefficient", "norm_coefficient"));
-X2IR_ONNX(adam).Is("ai.onnx.preview.training::Adam", Since(1), Renamed("alpha", "alpha"),
-                   Renamed("beta", "beta"), Renamed("epsilon", "epsilon"),
-                   Renamed("norm_coefficient", "norm_coefficient"),
-                   Renamed("norm_coefficient_post", "norm_coefficient_post"));
-X2IR_ONNX(momentum).Is("ai.onnx.preview.training::Momentum", Since(1), Renamed("alpha", "alpha"),
-                       Renamed("beta", "beta"), Renamed("mode", "mode"),
-                       Renamed("norm_coefficient", "norm_coefficient"));
+X2IR_ONNX(adagrad).Is("ai.onnx.preview.training::Adagrad", Since(1), Same("decay_factor"),
+                      Same("epsilon"), Same("norm_coefficient"));
+X2IR_ONNX(adam).Is("ai.onnx.preview.training::Adam", Since(1), Same("alpha"), Same("beta"),
+                   Same("epsilon"), Same("norm_coefficient"), Same("norm_coefficient_post"));
+X2IR_ONNX(momentum).Is("ai.onnx.preview.training::Momentum", Since(1), Same("alpha"), Same("beta"),
+                       Same("mode"), Same("norm_coefficient"));
 
 }  // namespace x2ir
