@@ -7,10 +7,10 @@
 
 namespace x2ir {
 
-absl::flat_hash_map<const Graph*, std::vector<Value*>> ConstantsByUse(const Graph& graph) {
-  absl::flat_hash_map<const Graph*, std::vector<Value*>> order;
+absl::flat_hash_map<const Graph*, std::vector<const Value*>> ConstantsByUse(const Graph& graph) {
+  absl::flat_hash_map<const Graph*, std::vector<const Value*>> order;
   absl::flat_hash_set<const Value*> seen;
-  const auto use = [&](Value* value) {
+  const auto use = [&](const Value* value) {
     if (!value || !value->constant() || value->is_input() || !seen.insert(value).second) return;
     order[value->graph()].push_back(value);
   };
@@ -22,14 +22,14 @@ absl::flat_hash_map<const Graph*, std::vector<Value*>> ConstantsByUse(const Grap
       if (!node->has_subgraphs()) continue;
       for (const Graph* inner : node->subgraphs()) self(*inner, self);
     }
-    for (Value* output : at.outputs()) use(output);
+    for (const Value* output : at.outputs()) use(output);
   };
   walk(graph, walk);
   for (const Graph* each : graphs) {
-    std::vector<Value*>& used = order[each];
+    std::vector<const Value*>& used = order[each];
     if (used.size() == each->num_constants()) continue;
     const auto first_unused = static_cast<std::ptrdiff_t>(used.size());
-    for (Value* value : each->constants()) {
+    for (const Value* value : each->constants()) {
       if (!seen.contains(value)) used.push_back(value);
     }
     std::sort(used.begin() + first_unused, used.end(),
@@ -40,7 +40,8 @@ absl::flat_hash_map<const Graph*, std::vector<Value*>> ConstantsByUse(const Grap
 
 std::shared_ptr<Graph> MadeAnew(Graph& graph) {
   for (auto& [key, constants] : ConstantsByUse(graph)) {
-    for (Value* value : constants) {
+    for (const Value* each : constants) {
+      auto* value = const_cast<Value*>(each);  // the graph is ours to change
       Graph& own = *value->graph();
       // The last to come is the last in order.
       Value* last = own.AddConstant("", *value->constant());

@@ -13,7 +13,7 @@ namespace X2IR_API x2ir {
 
 // The constants of a graph and of those nested in it, in the order of their first use; those that
 // nobody uses follow, by name. IR files have them so.
-absl::flat_hash_map<const Graph*, std::vector<Value*>> ConstantsByUse(const Graph& graph);
+absl::flat_hash_map<const Graph*, std::vector<const Value*>> ConstantsByUse(const Graph& graph);
 
 // A copy in which all these are in that order, and everything else that depends on the order in
 // which things were made is as if the graph had been read from an IR file.

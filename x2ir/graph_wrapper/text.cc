@@ -76,7 +76,7 @@ class Printer {
   std::string Take() { return std::move(out_); }
 
   void PrintGraph(const Graph& graph, size_t indent) {
-    const std::vector<Value*> constants = ConstantsInOrder(graph);
+    const std::vector<const Value*> constants = ConstantsInOrder(graph);
     Number(graph, constants);
     out_ += "graph";
     if (!graph.name().empty()) StrAppend(&out_, " ", NameText(graph.name()));
@@ -140,7 +140,7 @@ class Printer {
 
  private:
   // Numbers for the values without a name, in the order of their definitions.
-  void Number(const Graph& graph, const std::vector<Value*>& constants) {
+  void Number(const Graph& graph, const std::vector<const Value*>& constants) {
     for (const Value* value : graph.inputs()) NumberValue(value);
     for (const Value* value : constants) NumberValue(value);
     for (const Node* node = graph.first(); node; node = node->next()) {

@@ -120,7 +120,7 @@ class Writer {
   std::vector<NamedTensor> tensors_;
   StringMap<uint32_t> keys_;  // taken ones, with the last number tried behind them
   // Of an outermost graph, and with it of those in it, noted when it is begun.
-  absl::flat_hash_map<const Graph*, std::vector<Value*>> constants_;
+  absl::flat_hash_map<const Graph*, std::vector<const Value*>> constants_;
   // Path to name a mapped file by; empty: its bytes must be copied.
   absl::flat_hash_map<const MappedFile*, std::string> references_;
 };
