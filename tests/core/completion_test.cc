@@ -54,9 +54,9 @@ TEST(Completion, ResultsThatAnOperatorAlwaysHasAreNamed) {
   };
   const Row rows[] = {
       // Parts that nobody uses, by number and by sizes.
-      {"graph g(x: float32[4]) -> (y) { _, b = split(x) { axis = 0 num_outputs = 2 } y = neg(b) }",
+      {"graph g(x: float32[4]) -> (y) { _, b = split(x) { axis = 0, num_outputs = 2 } y = neg(b) }",
        13},
-      {"graph g(x: float32[4]) -> (y) { _, b = split(x) { axis = 0 num_outputs = 2 } y = neg(b) }",
+      {"graph g(x: float32[4]) -> (y) { _, b = split(x) { axis = 0, num_outputs = 2 } y = neg(b) }",
        18},
       {"graph g(x: float32[5]) -> (y) { s = int64[3]{1, 2, 2} "
        "_, b, _ = split(x, s) { axis = 0 } y = neg(b) }",

@@ -2,6 +2,8 @@
 // written like those of the library.
 #include "x2ir/formats/format.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -71,7 +73,7 @@ absl::Status WriteMadeUp(const Model& model, const Sink& sink, const FormatOptio
 class FormatTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "x2ir_format_test/";
+    folder_ = StrCat(testing::TempDir(), "x2ir_format_test_", ::getpid(), "/");
     std::filesystem::create_directories(folder_);
     WriteFile(Path("a.made"), StrCat(kMark, kGraph));
   }

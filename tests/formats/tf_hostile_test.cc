@@ -124,7 +124,7 @@ TEST(TensorFlowHostile, Attributes) {
            {of("Cast", {{"DstT", TypeAttr(99)}}), "DstT"},
            {of("Cast", {{"DstT", ""}}), "it has 0 values"},
            {of("Cast", {{"DstT", TypeAttr(kFloat) + IntAttr(1)}}), "it has 2 values"},
-           {of("LeakyRelu", {{"alpha", IntAttr(1)}}), "'alpha': expected a float"},
+           {of("LeakyRelu", {{"alpha", IntAttr(1)}}), "'alpha': expected float, got int"},
            {of("Elu", {{"surprise", IntAttr(1)}}), "surprise"},
            {of("Neg", {{"T", Bytes(1, Int(3, 1) + Bytes(2, "s"))}}), "a list of several kinds"},
            {of("Neg", {{"T", Bytes(9, "U")}}), "refers to 'U'"},

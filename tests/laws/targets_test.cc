@@ -31,7 +31,8 @@ std::string Code(const std::string& line) {
 std::string Violation(const std::string& line) {
   static const std::regex opset("[a-z_0-9]*opset[a-z_0-9]*", std::regex::icase);
   // A literal that is a dialect's name, or a comparison with what Rewrite knows of it.
-  static const std::regex dialect("\"onnx\"|(\\.|->)dialect\\s*(==|!=)|(==|!=)\\s*\\w+(\\.|->)dialect\\b");
+  static const std::regex dialect(
+      "\"onnx\"|(\\.|->)dialect\\s*(==|!=)|(==|!=)\\s*\\w+(\\.|->)dialect\\b");
   const std::string code = Code(line);
   if (std::regex_search(code, opset) && code.find(kMember) == std::string::npos) {
     return "asks for an opset; ask the target for a fact (ops/target.h)";

@@ -7,8 +7,8 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/builder.h"
-#include "x2ir/optimizer/pass.h"
 #include "x2ir/ops/perm.h"
+#include "x2ir/optimizer/pass.h"
 
 namespace x2ir {
 namespace {

@@ -33,16 +33,18 @@ class Completion {
   void FillOutputs(Graph& graph, Node& node) {
     if (!known_ || !known_->schema) return;
     const OpSchema* schema = nullptr;
+    std::string hint;
     for (size_t i = 0; i < node.num_outputs(); ++i) {
       if (node.output(i)) continue;
       if (!schema) {
         const int64_t opset = model_.Opset(SplitOp(node.op().view()).first);
         schema = known_->schema(node.op(), static_cast<int>(opset));
+        hint = HintOf(node);
       }
       if (!schema) return;
       const OperandSchema* output = schema->OutputAt(i);
       if (!output || output->arity == Arity::kOptional) continue;
-      const std::string base = StrCat(HintOf(node), "_", output->name);
+      const std::string base = StrCat(hint, "_", output->name);
       graph.FillOutput(&node, i, graph.UniqueName(base));
     }
   }

@@ -99,7 +99,8 @@ bool Builder::MadeConstant(const Value* value) const {
 void Builder::Rollback() {
   for (auto it = at_.made.rbegin(); it != at_.made.rend(); ++it) at_.graph->EraseUnused(*it);
   at_.made.clear();
-  for (auto it = at_.constants.rbegin(); it != at_.constants.rend(); ++it) at_.graph->RemoveConstant(*it);
+  for (auto it = at_.constants.rbegin(); it != at_.constants.rend(); ++it)
+    at_.graph->RemoveConstant(*it);
   at_.constants.clear();
 }
 

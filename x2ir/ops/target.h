@@ -36,7 +36,9 @@ struct Fact {
   static Fact Has(Symbol op) { return {op}; }
   // The IR op's operand of that index may be computed, and be of that element type (kUndefined: of
   // some element type).
-  static Fact Takes(Symbol op, size_t operand, DType dtype) { return {op, Operand{operand, dtype}}; }
+  static Fact Takes(Symbol op, size_t operand, DType dtype) {
+    return {op, Operand{operand, dtype}};
+  }
   // The IR op's attribute may have that value, whatever the operands are.
   static Fact Says(Symbol op, Symbol attr, Attribute value) {
     return {op, std::nullopt, std::pair(attr, std::move(value))};

@@ -15,11 +15,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/perm.h"
 #include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/match.h"
 #include "x2ir/optimizer/rule_util.h"
 #include "x2ir/optimizer/transpose/min_cut.h"
-#include "x2ir/ops/perm.h"
 
 namespace x2ir {
 namespace {

@@ -18,10 +18,10 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/perm.h"
 #include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/linear.h"
 #include "x2ir/optimizer/rule_util.h"
-#include "x2ir/ops/perm.h"
 
 namespace x2ir {
 namespace {

@@ -129,9 +129,8 @@ absl::StatusOr<bool> MoveBefore(Rewriter& r) {
   operands[0] = OnOther(r, r.node(), scaled->input(0));
   return r.Replace(r.b().Op("dequantize_linear", std::move(operands), *attrs));
 }
-X2IR_RULE_OF_OPS(
-    quantized_units, [](const OpDef& op) { return op.moves() != MoveUse::kNone; }, MoveBefore,
-    {"dequantize_linear"});
+X2IR_RULE_OF_OPS(quantized_units, [](const OpDef& op) { return op.moves() != MoveUse::kNone; },
+                 MoveBefore, {"dequantize_linear"});
 
 absl::StatusOr<bool> MoveBehind(Rewriter& r) {
   const Node* moves = r.in(0)->producer();

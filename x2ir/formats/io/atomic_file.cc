@@ -45,20 +45,26 @@ std::string TempPrefix(const std::string& name) {
   return StrCat(".", std::string_view(name).substr(0, 200), kMark);
 }
 
-// Removes temporaries of the same target that no living process holds locked.
-void RemoveLeftovers(const std::string& folder, const std::string& prefix) {
+// Temporaries of a target that no living process holds locked: whether there were any. They are
+// removed unless `keep`.
+bool FindLeftovers(const std::string& folder, const std::string& prefix, bool keep) {
+  bool found = false;
   DIR* dir = ::opendir(folder.empty() ? "." : folder.c_str());
-  if (dir == nullptr) return;
+  if (dir == nullptr) return found;
   while (const dirent* entry = ::readdir(dir)) {
     const std::string_view name = entry->d_name;
     if (!name.starts_with(prefix) || !name.ends_with(kSuffix)) continue;
     const std::string path = StrCat(folder, name);
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) continue;
-    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) {
+      found = true;
+      if (!keep) ::unlink(path.c_str());
+    }
     ::close(fd);
   }
   ::closedir(dir);
+  return found;
 }
 
 // A second name of a file that is about to be replaced. It looks like a temporary and is locked
@@ -107,6 +113,11 @@ class Backup {
 
 }  // namespace
 
+bool AtomicFile::WasInterrupted(const std::string& path) {
+  const auto [folder, name] = SplitPath(path);
+  return FindLeftovers(folder, TempPrefix(name), /*keep=*/true);
+}
+
 absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
   AtomicFile file;
   file.path_ = path;
@@ -130,7 +141,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
   const auto [folder, name] = SplitPath(file.target_);
   if (name.empty()) return Invalid("cannot write '", path, "': the path names no file");
   const std::string prefix = TempPrefix(name);
-  RemoveLeftovers(folder, prefix);
+  FindLeftovers(folder, prefix, /*keep=*/false);
 
   for (int attempt = 0; attempt < 1000; ++attempt) {
     std::string temp = StrCat(folder, prefix, ::getpid(), "-", sequence.fetch_add(1), kSuffix);

@@ -31,6 +31,9 @@ namespace X2IR_API x2ir {
 
 class AtomicFile {
  public:
+  // Whether a program was killed while it wrote this file: its temporary is still there. Create
+  // removes it.
+  static bool WasInterrupted(const std::string& path);
   // InvalidArgument when the path is a folder or a device: those are never replaced. A
   // symbolic link stays, and the file that it points to is replaced.
   static absl::StatusOr<AtomicFile> Create(const std::string& path);

@@ -91,8 +91,9 @@ absl::StatusOr<std::vector<AtomicFile>> Externals::Write(bool force) const {
   std::vector<AtomicFile> written;
   for (const File& file : files_) {
     if (sink_.is_path() && !force) {
-      X2IR_RETURN_IF_ERROR(
-          CheckSideFile(file.path, [&] { return IsNamedByOldModel(path_, file.location); }));
+      X2IR_RETURN_IF_ERROR(CheckSideFile(file.path, [&] {
+        return IsNamedByOldModel(path_, file.location) || AtomicFile::WasInterrupted(path_);
+      }));
     }
     X2IR_ASSIGN_OR_RETURN(AtomicFile out, sink_.Create(file.path));
     for (const auto& [tensor, offset] : file.tensors) {

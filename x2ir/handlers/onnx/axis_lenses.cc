@@ -127,9 +127,7 @@ class OneOfLens : public LensImpl {
   }
   std::vector<std::string> IrAttrs() const override { return {name_}; }
   std::vector<std::string> ForeignAttrs() const override { return {name_}; }
-  bool Says(Symbol, const Attribute& value, const OpSchema*) const override {
-    return Known(value);
-  }
+  bool Says(Symbol, const Attribute& value, const OpSchema*) const override { return Known(value); }
 
  private:
   bool Known(const Attribute& attr) const {

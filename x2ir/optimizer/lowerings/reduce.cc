@@ -89,8 +89,7 @@ absl::StatusOr<Values> ReduceComputedAxes(Rewrite& r) {
       b.Op("concat", {b.Op("unsqueeze", {keep, last}), b.Op("unsqueeze", {reduce, last})},
            {{"axis", 1}});
   pairs = b.Op("reshape", {pairs, b.Ints({2 * rank}, "pairs")});
-  Value* y =
-      b.Op(r.node.op(), {ReshapeTo(r, x, pairs), b.Ints(odd, "axes")}, {{"keepdims", 0}});
+  Value* y = b.Op(r.node.op(), {ReshapeTo(r, x, pairs), b.Ints(odd, "axes")}, {{"keepdims", 0}});
   if (!keepdims) y = ReshapeTo(r, y, b.Op("compress", {sizes, kept}, {{"axis", 0}}));
   return Values{y};
 }

@@ -39,8 +39,7 @@ bool NeedsTransposes(const Node& node, const Flip& flip, const PassContext& cont
   if (!node.Is("softmax") && !node.Is("log_softmax") && !node.Is("hardmax")) return false;
   const int64_t last = static_cast<int64_t>(flip.in[0].size()) - 1;
   const int64_t axis = NewAxes({node.attrs().Int("axis")}, flip.in[0])[0];
-  return target && axis != last && target->Has(node.op()) &&
-         !target->Says(node.op(), "axis", axis);
+  return target && axis != last && target->Has(node.op()) && !target->Says(node.op(), "axis", axis);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// A matmul by constant weights whose columns are moved to the place of a conv's channels: it becomes
-// a conv of kernel 1, which gives its results in that order. (How the axes of matmul move while it
-// stays one is in its own rule, ops/matmul.cc.)
+// A matmul by constant weights whose columns are moved to the place of a conv's channels: it
+// becomes a conv of kernel 1, which gives its results in that order. (How the axes of matmul move
+// while it stays one is in its own rule, ops/matmul.cc.)
 #ifndef X2IR_OPTIMIZER_TRANSPOSE_MATMUL_AS_CONV_H_
 #define X2IR_OPTIMIZER_TRANSPOSE_MATMUL_AS_CONV_H_
 
