@@ -63,7 +63,8 @@ TEST(Completion, ResultsThatAnOperatorAlwaysHasAreNamed) {
        11},
       // In training all statistics are there.
       {"graph g(x: float32[2,3,4], s: float32[3], b: float32[3], m: float32[3], v: float32[3]) -> "
-       "(y) { y = batch_normalization(x, s, b, m, v) { training_mode = 1 } }",
+       "(y) { y = batch_normalization(x, s, b, m, v) { layout = \"channels_first\", "
+       "epsilon = 1e-05, momentum = 0.9, training_mode = 1 } }",
        15},
   };
   for (const Row& row : rows) {
