@@ -1,5 +1,7 @@
 #include "tests/core/host_util.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -21,15 +23,20 @@ std::filesystem::path Unpacked(const std::string& archive, const std::string& fo
   namespace fs = std::filesystem;
   const fs::path from = fs::path(X2IR_SOURCE_DIR) / "tests/data/cases" / archive,
                  to = fs::path(X2IR_BUILD_DIR) / folder;
-  if (fs::exists(to / ".complete")) return to;
-  fs::remove_all(to);
-  fs::create_directories(to);
-  const std::string command = "tar -xJf '" + from.string() + "' -C '" + to.string() + "'";
+  if (fs::exists(to)) return to;
+  // Under a name of this process first: several tests may come at the same time.
+  const fs::path own = to.string() + "." + std::to_string(::getpid());
+  fs::remove_all(own);
+  fs::create_directories(own);
+  const std::string command = "tar -xJf '" + from.string() + "' -C '" + own.string() + "'";
   if (std::system(command.c_str()) != 0) {
     ADD_FAILURE() << "cannot unpack " << from;
+    fs::remove_all(own);
     return {};
   }
-  WriteFile(to / ".complete", "");
+  std::error_code other_was_first;
+  fs::rename(own, to, other_was_first);
+  if (other_was_first) fs::remove_all(own);
   return to;
 }
 

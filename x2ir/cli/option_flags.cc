@@ -70,8 +70,9 @@ void OptionFlags::AddTo(Verb& verb, Defs defs, bool hidden) {
     }
   }
   const bool reading = defs == &Format::read_options;
-  for (const auto& [def, formats] : all) {
-    verb.Group(Title(reading ? "Reading" : "Writing", formats));
+  for (const Shared& shared : all) {
+    const OptionDef* const def = shared.def;
+    verb.Group(Title(reading ? "Reading" : "Writing", shared.formats));
     const std::string flag = FlagOf(def->name);
     const auto add = [&]() -> Arg {
       if (def->type == Type::kFlag) return verb.Flag(flag, flags_[def->name], def->help);

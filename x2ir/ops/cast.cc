@@ -9,7 +9,7 @@
 namespace x2ir {
 namespace {
 
-absl::StatusOr<DType> Target(const AttributeMap& attrs) {
+absl::StatusOr<DType> CastTarget(const AttributeMap& attrs) {
   const std::optional<DType> to = ParseDType(attrs.String("to"));
   if (!to) return Invalid("attribute 'to': '", attrs.String("to"), "' is no element type");
   return *to;
@@ -34,7 +34,7 @@ absl::Status InferCastTo(InferContext& ctx, DType to) {
 }
 
 absl::Status InferCast(InferContext& ctx) {
-  X2IR_ASSIGN_OR_RETURN(const DType to, Target(ctx.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const DType to, CastTarget(ctx.attrs()));
   return InferCastTo(ctx, to);
 }
 
@@ -48,7 +48,7 @@ absl::Status EvalCastTo(EvalContext& ctx, DType to) {
 }
 
 absl::Status EvalCast(EvalContext& ctx) {
-  X2IR_ASSIGN_OR_RETURN(const DType to, Target(ctx.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const DType to, CastTarget(ctx.attrs()));
   return EvalCastTo(ctx, to);
 }
 
@@ -62,7 +62,7 @@ absl::Status CheckWidths(DType from, DType to) {
 }
 
 absl::Status InferBitCast(InferContext& ctx) {
-  X2IR_ASSIGN_OR_RETURN(const DType to, Target(ctx.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const DType to, CastTarget(ctx.attrs()));
   X2IR_RETURN_IF_ERROR(CheckWidths(ctx.dtype(0), to));
   const Shape* shape = ctx.shape(0);
   ctx.Set(0, to, shape ? std::optional<Shape>(*shape) : std::nullopt);
@@ -70,7 +70,7 @@ absl::Status InferBitCast(InferContext& ctx) {
 }
 
 absl::Status EvalBitCast(EvalContext& ctx) {
-  X2IR_ASSIGN_OR_RETURN(const DType to, Target(ctx.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const DType to, CastTarget(ctx.attrs()));
   X2IR_RETURN_IF_ERROR(CheckWidths(ctx.dtype(0), to));
   ctx.Set(0, ctx.input(0).Reinterpreted(to));
   return absl::OkStatus();
