@@ -490,11 +490,23 @@ TEST(Registry, EveryIrOpIsFinished) {
 TEST(Registry, FamiliesHaveEachOpOnce) {
   std::map<std::string_view, int> count;
   for (const OpFamily& family : OpFamilies()) {
-    for (const std::string_view op : family.ops) ++count[op];
+    for (const std::string_view file : family.files) {
+      EXPECT_EQ(++count[file], 1) << file;
+      const std::string path = StrCat("x2ir/ops/", file, ".cc");
+      const std::vector<const OpDef*> ops = AllOps();
+      EXPECT_TRUE(std::any_of(
+          ops.begin(), ops.end(),
+          [&](const OpDef* def) { return std::string_view(def->place().file).ends_with(path); }))
+          << "there are no ops in " << path;
+    }
   }
-  for (const auto& [op, times] : count) {
-    EXPECT_EQ(times, 1) << op;
-    EXPECT_NE(FindOp(op), nullptr) << op;
+  count.clear();
+  for (const OpFamily& family : OpFamilies()) {
+    for (const std::string_view op : family.ops) {
+      EXPECT_EQ(++count[op], 1) << op;
+      EXPECT_NE(FindOp(op), nullptr) << op;
+      EXPECT_EQ(FamilyOf(op), &family) << op;
+    }
   }
 }
 

@@ -44,10 +44,6 @@ bool HasExtension(const std::string& path, std::string_view extension) {
   return std::string_view(path).substr(dot) == extension;
 }
 
-std::string WithExtension(const std::string& path, std::string_view extension) {
-  return StrCat(path.substr(0, NameOf(path).second), extension);
-}
-
 absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& mapped,
                           const std::vector<std::string>& outputs) {
   std::set<FileId> taken;

@@ -22,8 +22,6 @@ using Mapped = std::vector<std::shared_ptr<const MappedFile>>;  // what MappedFi
 // "a/b/net.onnx" and ".json" give "net.json": in the current folder.
 std::string DefaultOutput(const std::string& input, std::string_view extension);
 bool HasExtension(const std::string& path, std::string_view extension);
-// "a/b/net.json" and ".safetensors" give "a/b/net.safetensors".
-std::string WithExtension(const std::string& path, std::string_view extension);
 
 // InvalidArgument when an output is one of the inputs (by whatever name), or one of those that a
 // model is mapped from, or a folder or a device, or twice among the outputs.

@@ -80,26 +80,6 @@ absl::StatusOr<std::vector<std::pair<std::string, DType>>> ParseDTypes(const Str
   return dtypes;
 }
 
-absl::StatusOr<std::vector<OpsetImport>> ParseExtraOpsets(const Strings& flags) {
-  std::vector<OpsetImport> opsets;
-  for (const std::string& text : flags) {
-    X2IR_ASSIGN_OR_RETURN(Parts parts, Split("--extra-opset", text, text.rfind(':'),
-                                             "DOMAIN:VERSION, as in com.acme:2"));
-    if (parts.name == "ai.onnx") {
-      return Invalid("--extra-opset '", text, "': --opset sets the version of that domain");
-    }
-    for (const OpsetImport& other : opsets) {
-      if (other.domain == parts.name) {
-        return Invalid("--extra-opset '", parts.name, "' is given twice");
-      }
-    }
-    X2IR_ASSIGN_OR_RETURN(const int64_t version, ParseInt("--extra-opset", parts.value, 1,
-                                                          std::numeric_limits<int32_t>::max()));
-    opsets.push_back({std::move(parts.name), version});
-  }
-  return opsets;
-}
-
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ParseInputFiles(
     const Strings& flags) {
   std::vector<std::pair<std::string, std::string>> files;
@@ -147,30 +127,6 @@ absl::StatusOr<int64_t> ParseInt(std::string_view flag, std::string_view text, i
     return Invalid(flag, " '", text, "': expected a number from ", min, " to ", max);
   }
   return *value;
-}
-
-absl::StatusOr<uint64_t> ParseSize(std::string_view flag, std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    uint64_t bytes;
-  };
-  static constexpr Unit kUnits[] = {{"KiB", 1u << 10},    {"MiB", 1u << 20}, {"GiB", 1u << 30},
-                                    {"kB", 1000},         {"KB", 1000},      {"MB", 1000'000},
-                                    {"GB", 1000'000'000}, {"B", 1}};
-  std::string_view digits = text;
-  uint64_t unit = 1;
-  for (const Unit& each : kUnits) {
-    if (!text.ends_with(each.name)) continue;
-    digits.remove_suffix(each.name.size());
-    unit = each.bytes;
-    break;
-  }
-  const std::optional<int64_t> value = ParseNumber<int64_t>(digits);
-  if (!value || *value < 1 ||
-      *value > std::numeric_limits<int64_t>::max() / static_cast<int64_t>(unit)) {
-    return Invalid(flag, " '", text, "': expected a number of bytes, as in 500MB or 2GB");
-  }
-  return static_cast<uint64_t>(*value) * unit;
 }
 
 absl::StatusOr<double> ParseTolerance(std::string_view flag, std::string_view text) {

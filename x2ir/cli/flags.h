@@ -23,8 +23,6 @@ using Strings = std::vector<std::string>;
 absl::StatusOr<std::vector<std::pair<std::string, Shape>>> ParseShapes(const Strings& flags);
 // "NAME:float16".
 absl::StatusOr<std::vector<std::pair<std::string, DType>>> ParseDTypes(const Strings& flags);
-// "DOMAIN:2".
-absl::StatusOr<std::vector<OpsetImport>> ParseExtraOpsets(const Strings& flags);
 // "NAME=FILE".
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ParseInputFiles(
     const Strings& flags);
@@ -34,8 +32,6 @@ absl::StatusOr<Strings> ParseList(std::string_view flag, std::string_view text);
 absl::StatusOr<Strings> ParsePasses(std::string_view flag, std::string_view text);
 absl::StatusOr<int64_t> ParseInt(std::string_view flag, std::string_view text, int64_t min,
                                  int64_t max);
-// A number of bytes: "4096", "500MB", "2GB" (powers of ten), "2GiB" (powers of two). Not 0.
-absl::StatusOr<uint64_t> ParseSize(std::string_view flag, std::string_view text);
 // A finite number, not negative.
 absl::StatusOr<double> ParseTolerance(std::string_view flag, std::string_view text);
 

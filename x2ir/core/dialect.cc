@@ -12,23 +12,9 @@
 namespace x2ir {
 namespace {
 
-struct Dialects {
-  struct Entry {
-    std::shared_ptr<const Dialect> dialect;
-    SourcePlace place;
-  };
-  std::map<std::string, Entry, std::less<>> by_name;
-
-  void Add(Entry entry) {
-    const std::string& name = entry.dialect->name;
-    const auto [it, fresh] = by_name.try_emplace(name, entry);
-    if (!fresh) AddDuplicate(StrCat("dialect '", name, "'"), it->second.place, entry.place);
-  }
-};
-
-Registry<Dialects>& Table() {
-  static auto* table = new Registry<Dialects>;
-  return *table;
+NamedRegistry<Dialect>& Dialects() {
+  static auto* dialects = new NamedRegistry<Dialect>("dialect");
+  return *dialects;
 }
 
 const OperandSchema* At(const std::vector<OperandSchema>& operands, size_t i) {
@@ -79,14 +65,10 @@ int OpSchema::InputIndex(std::string_view operand) const {
   return -1;
 }
 
-const Dialect* FindDialect(std::string_view name) {
-  const auto& dialects = Table().Get().by_name;
-  const auto it = dialects.find(name);
-  return it == dialects.end() ? nullptr : it->second.dialect.get();
-}
+const Dialect* FindDialect(std::string_view name) { return Dialects().Find(name); }
 
 bool RegisterDialect(Dialect dialect, SourcePlace place) {
-  Table().Add({std::make_shared<const Dialect>(std::move(dialect)), place});
+  Dialects().Add(std::move(dialect), place);
   return true;
 }
 

@@ -1,147 +1,76 @@
 #include "x2ir/core/op_families.h"
 
-#include "absl/container/flat_hash_map.h"
+#include <algorithm>
+
+#include "x2ir/ops/op.h"
 
 namespace x2ir {
+namespace {
+
+// "conv" of "x2ir/ops/conv.cc"; empty for an op of somebody else's.
+std::string_view FileOf(const OpDef& def) {
+  constexpr std::string_view kFolder = "x2ir/ops/";
+  std::string_view file = def.place().file;
+  const size_t at = file.rfind(kFolder);
+  if (at == file.npos || !file.ends_with(".cc")) return "";
+  file.remove_prefix(at + kFolder.size());
+  return file.substr(0, file.size() - 3);
+}
+
+bool Holds(const std::vector<std::string_view>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
 
 absl::Span<const OpFamily> OpFamilies() {
   static const auto* families = new std::vector<OpFamily>{
       {"Convolution and pooling",
        "#cfe2f7",
-       {"conv", "conv_transpose", "deform_conv", "conv_integer", "qlinear_conv",
-        "causal_conv_with_state", "average_pool", "max_pool", "lp_pool", "global_average_pool",
-        "global_max_pool", "global_lp_pool", "max_unpool", "max_roi_pool", "roi_align"}},
+       {"conv", "deform_conv", "max_roi_pool", "pool", "roi_align"},
+       {"causal_conv_with_state", "conv_integer", "qlinear_conv"}},
       {"Matrices, attention and recurrence",
        "#d5d9f5",
-       {"matmul",
-        "gemm",
-        "einsum",
-        "matmul_integer",
-        "qlinear_matmul",
-        "det",
-        "lu",
-        "solve",
-        "qr",
-        "triangular_solve",
-        "cholesky",
-        "svd",
-        "eigh",
-        "attention",
-        "swiglu",
-        "linear_attention",
-        "lstm",
-        "gru",
-        "rotary_embedding",
-        "tensor_scatter",
-        "rnn"}},
-      {"Activations",
-       "#fde3c4",
-       {"relu",     "leaky_relu", "prelu",        "elu",         "selu",
-        "celu",     "sigmoid",    "hard_sigmoid", "hard_swish",  "softplus",
-        "softsign", "swish",      "mish",         "gelu",        "thresholded_relu",
-        "shrink",   "clip",       "softmax",      "log_softmax", "hardmax",
-        "dropout"}},
-      {"Normalization",
-       "#f9d7e3",
-       {"batch_normalization", "instance_normalization", "group_normalization",
-        "layer_normalization", "rms_normalization", "lrn", "lp_normalization",
-        "mean_variance_normalization"}},
-      {"Arithmetic",
-       "#d9efd5",
-       {"add",        "sub",         "mul",         "div",       "mod",        "pow",
-        "min",        "max",         "sum",         "mean",      "abs",        "neg",
-        "sign",       "exp",         "log",         "sqrt",      "reciprocal", "ceil",
-        "floor",      "round",       "sin",         "cos",       "tan",        "asin",
-        "acos",       "atan",        "sinh",        "cosh",      "tanh",       "asinh",
-        "acosh",      "atanh",       "erf",         "bit_shift", "identity",   "bitwise_and",
-        "bitwise_or", "bitwise_xor", "bitwise_not", "cast",      "cast_like",  "bit_cast"}},
-      {"Comparison and logic",
-       "#e6f0c2",
-       {"equal", "greater", "greater_or_equal", "less", "less_or_equal", "and", "or", "xor", "not",
-        "where", "is_nan", "is_inf"}},
+       {"attention", "attention_parts", "einsum", "linalg", "linear_attention", "matmul",
+        "quantized_linear", "rnn"},
+       {}},
+      {"Activations", "#fde3c4", {"activation", "dropout", "softmax"}, {}},
+      {"Normalization", "#f9d7e3", {"normalization"}, {}},
+      {"Arithmetic", "#d9efd5", {"binary", "cast", "unary"}, {}},
+      {"Comparison and logic", "#e6f0c2", {"compare"}, {"is_inf", "is_nan", "not"}},
       {"Reduction and search",
        "#cdeee8",
-       {"reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod", "reduce_l1",
-        "reduce_l2", "reduce_log_sum", "reduce_log_sum_exp", "reduce_sum_square", "cum_sum",
-        "cum_prod", "arg_max", "arg_min", "top_k", "non_zero", "unique", "compress",
-        "non_max_suppression"}},
+       {"along_axis", "non_max_suppression", "reduce", "select"},
+       {}},
       {"Shape and data movement",
        "#e4e4e4",
-       {"reshape",
-        "transpose",
-        "squeeze",
-        "unsqueeze",
-        "flatten",
-        "shape",
-        "size",
-        "concat",
-        "split",
-        "slice",
-        "gather",
-        "gather_elements",
-        "gather_nd",
-        "scatter_elements",
-        "scatter_nd",
-        "expand",
-        "tile",
-        "pad",
-        "space_to_depth",
-        "depth_to_space",
-        "reverse_sequence",
-        "constant_of_shape",
-        "range",
-        "one_hot",
-        "eye_like",
-        "trilu",
-        "center_crop_pad",
-        "col2im"}},
-      {"Images and signals",
-       "#d3ecf7",
-       {"resize", "grid_sample", "affine_grid", "image_decoder", "dft", "stft", "hann_window",
-        "hamming_window", "blackman_window", "mel_weight_matrix"}},
-      {"Quantization",
-       "#efe0f8",
-       {"quantize_linear", "dequantize_linear", "dynamic_quantize_linear"}},
-      {"Control flow", "#fbf2b8", {"if", "loop", "scan", "sequence_map"}},
-      {"Sequences and optionals",
-       "#f3ead2",
-       {"sequence_empty", "sequence_construct", "sequence_at", "sequence_insert", "sequence_erase",
-        "sequence_length", "concat_from_sequence", "split_to_sequence", "optional",
-        "optional_has_element", "optional_get_element"}},
-      {"Random numbers",
-       "#f7dcd0",
-       {"random_uniform", "random_uniform_like", "random_normal", "random_normal_like", "bernoulli",
-        "multinomial"}},
-      {"Text",
-       "#dfe8ee",
-       {"string_concat", "string_split", "string_normalizer", "string_map", "string_length",
-        "string_join", "string_hash", "substring", "format_number", "regex_full_match",
-        "regex_replace", "tf_idf_vectorizer"}},
+       {"concat_split", "crop_columns", "gather", "generate", "movement", "pad", "scatter",
+        "shape_ops", "slice", "space"},
+       {"reverse_sequence"}},
+      {"Images and signals", "#d3ecf7", {"grid_sample", "image_decoder", "resize", "signal"}, {}},
+      {"Quantization", "#efe0f8", {"quantize"}, {}},
+      {"Control flow", "#fbf2b8", {"if", "loop", "scan", "sequence_map"}, {}},
+      {"Sequences and optionals", "#f3ead2", {"optional", "sequence"}, {}},
+      {"Random numbers", "#f7dcd0", {"random"}, {}},
+      {"Text", "#dfe8ee", {"regex", "string_hash", "strings", "text"}, {}},
       {"Classical machine learning",
        "#e9dccb",
-       {"ml_normalizer", "ml_scaler", "binarizer", "imputer", "one_hot_encoder",
-        "array_feature_extractor", "feature_vectorizer", "label_encoder", "category_mapper",
-        "linear_regressor", "linear_classifier", "zip_map", "dict_vectorizer", "cast_map",
-        "svm_regressor", "svm_classifier", "tree_ensemble", "tree_ensemble_regressor",
-        "tree_ensemble_classifier"}},
-      {"Training",
-       "#f5d0d0",
-       {"negative_log_likelihood_loss", "softmax_cross_entropy_loss", "adagrad", "adam",
-        "momentum"}},
+       {"ml_features", "ml_labels", "ml_linear", "ml_maps", "ml_svm", "tree_ensemble"},
+       {}},
+      {"Training", "#f5d0d0", {"losses", "optimizers"}, {}},
   };
   return *families;
 }
 
 const OpFamily* FamilyOf(Symbol ir_op) {
-  static const auto* by_op = [] {
-    auto* map = new absl::flat_hash_map<Symbol, const OpFamily*>;
-    for (const OpFamily& family : OpFamilies()) {
-      for (const std::string_view op : family.ops) map->emplace(Symbol(op), &family);
-    }
-    return map;
-  }();
-  const auto it = by_op->find(ir_op);
-  return it == by_op->end() ? nullptr : it->second;
+  const OpDef* def = FindOp(ir_op);
+  if (!def) return nullptr;
+  const OpFamily* of_file = nullptr;
+  for (const OpFamily& family : OpFamilies()) {
+    if (Holds(family.ops, ir_op.view())) return &family;
+    if (Holds(family.files, FileOf(*def))) of_file = &family;
+  }
+  return of_file;
 }
 
 }  // namespace x2ir

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "x2ir/core/json_list.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -32,13 +33,6 @@ std::string ReadableJson(std::string_view text) {
   }
   AppendJsonString(&out, readable);
   return out;
-}
-
-template <typename Range, typename F>
-std::string List(const Range& range, F f) {
-  std::string out = "[";
-  for (const auto& item : range) StrAppend(&out, out.size() > 1 ? ", " : "", f(item));
-  return out + "]";
 }
 
 }  // namespace
@@ -119,18 +113,19 @@ std::string Report::ToJson() const {
     StrAppend(&json, first ? "\n" : ",\n", "    {\"op\": ", ReadableJson(f.op),
               ", \"code\": ", ReadableJson(absl::StatusCodeToString(f.code)),
               ", \"reason\": ", ReadableJson(f.reason), ", \"count\": ", f.count,
-              ", \"nodes\": ", List(f.nodes, ReadableJson), ", \"hint\": ", ReadableJson(f.hint),
-              "}");
+              ", \"nodes\": ", JsonList(f.nodes, ReadableJson),
+              ", \"hint\": ", ReadableJson(f.hint), "}");
     first = false;
   }
-  StrAppend(&json, "\n  ],\n  \"warnings\": ", List(warnings, ReadableJson), ",\n  \"passes\": ",
-            List(passes,
-                 [](const PassResult& pass) {
-                   return StrCat("{\"name\": ", ReadableJson(pass.name),
-                                 ", \"changes\": ", pass.changes, ", \"seconds\": ", pass.seconds,
-                                 "}");
-                 }),
-            ",\n  \"checks\": ", List(checks, ReadableJson), "\n}\n");
+  StrAppend(&json, "\n  ],\n  \"warnings\": ", JsonList(warnings, ReadableJson),
+            ",\n  \"passes\": ",
+            JsonList(passes,
+                     [](const PassResult& pass) {
+                       return StrCat("{\"name\": ", ReadableJson(pass.name),
+                                     ", \"changes\": ", pass.changes,
+                                     ", \"seconds\": ", pass.seconds, "}");
+                     }),
+            ",\n  \"checks\": ", JsonList(checks, ReadableJson), "\n}\n");
   return json;
 }
 

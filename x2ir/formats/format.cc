@@ -16,45 +16,21 @@ namespace {
 
 constexpr size_t kHeadSize = 4096;
 
-struct Registered {
-  std::shared_ptr<const Format> format;
-  SourcePlace place;
-};
-
-struct FormatIndex {
-  using Entry = Registered;
-  std::map<std::string, Registered, std::less<>> by_name;
-
-  void Add(Registered entry) {
-    const std::string& name = entry.format->name;
-    const auto [it, fresh] = by_name.try_emplace(name, entry);
-    if (!fresh) AddDuplicate(StrCat("format '", name, "'"), it->second.place, entry.place);
-  }
-};
-
-Registry<FormatIndex>& Formats() {
-  static auto* registry = new Registry<FormatIndex>;
-  return *registry;
+NamedRegistry<Format>& Formats() {
+  static auto* formats = new NamedRegistry<Format>("format");
+  return *formats;
 }
 
 }  // namespace
 
 bool RegisterFormat(Format format, SourcePlace place) {
-  Formats().Add({std::make_shared<const Format>(std::move(format)), place});
+  Formats().Add(std::move(format), place);
   return true;
 }
 
-const Format* FindFormat(std::string_view name) {
-  const auto& formats = Formats().Get().by_name;
-  const auto it = formats.find(name);
-  return it == formats.end() ? nullptr : it->second.format.get();
-}
+const Format* FindFormat(std::string_view name) { return Formats().Find(name); }
 
-std::vector<const Format*> AllFormats() {
-  std::vector<const Format*> formats;
-  for (const auto& [name, entry] : Formats().Get().by_name) formats.push_back(entry.format.get());
-  return formats;
-}
+std::vector<const Format*> AllFormats() { return Formats().All(); }
 
 const Format* FormatOfExtension(std::string_view path) {
   const std::string lower = absl::AsciiStrToLower(ForAbsl(path));

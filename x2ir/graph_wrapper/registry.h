@@ -7,6 +7,8 @@
 #define X2IR_GRAPH_WRAPPER_REGISTRY_H_
 
 #include <atomic>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -88,6 +90,49 @@ class Registry : public RegistryBase {
   std::mutex mutex_;
   std::vector<Entry> added_;
   std::vector<std::unique_ptr<Index>> indexes_;
+};
+
+// A registry of things that are found by their member `name`.
+template <typename T>
+class NamedRegistry {
+ public:
+  // `what`: "pass", for messages.
+  explicit NamedRegistry(std::string_view what) : what_(what) {}
+
+  void Add(T thing, SourcePlace place) {
+    registry_.Add({std::make_shared<const T>(std::move(thing)), place, what_});
+  }
+  // Null when there is none. What is found lives as long as the registry.
+  const T* Find(std::string_view name) {
+    const auto& things = registry_.Get().by_name;
+    const auto it = things.find(name);
+    return it == things.end() ? nullptr : it->second.thing.get();
+  }
+  std::vector<const T*> All() {  // by name
+    std::vector<const T*> all;
+    for (const auto& [name, entry] : registry_.Get().by_name) all.push_back(entry.thing.get());
+    return all;
+  }
+
+ private:
+  struct Index {
+    struct Entry {
+      std::shared_ptr<const T> thing;
+      SourcePlace place;
+      std::string_view what;
+    };
+    std::map<std::string, Entry, std::less<>> by_name;
+
+    void Add(Entry entry) {
+      const auto [it, fresh] = by_name.try_emplace(std::string(entry.thing->name), entry);
+      if (!fresh) {
+        AddDuplicate(std::string(entry.what) + " '" + it->first + "'", it->second.place,
+                     entry.place);
+      }
+    }
+  };
+  const std::string_view what_;
+  Registry<Index> registry_;
 };
 
 }  // namespace x2ir

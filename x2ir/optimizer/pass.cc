@@ -12,19 +12,9 @@
 namespace x2ir {
 namespace {
 
-struct Passes {
-  using Entry = std::shared_ptr<const Pass>;
-  std::map<std::string_view, Entry> by_name;
-
-  void Add(Entry pass) {
-    const auto [it, fresh] = by_name.try_emplace(pass->name, pass);
-    if (!fresh) AddDuplicate(StrCat("pass '", pass->name, "'"), it->second->place, pass->place);
-  }
-};
-
-Registry<Passes>& PassTable() {
-  static auto* table = new Registry<Passes>;
-  return *table;
+NamedRegistry<Pass>& Passes() {
+  static auto* passes = new NamedRegistry<Pass>("pass");
+  return *passes;
 }
 
 // Rounds until nothing changes; passes that undo each other stop here.
@@ -32,20 +22,12 @@ constexpr int kMaxPipelineRounds = 20;
 
 }  // namespace
 
-const Pass* FindPass(std::string_view name) {
-  const auto& passes = PassTable().Get().by_name;
-  const auto it = passes.find(name);
-  return it == passes.end() ? nullptr : it->second.get();
-}
+const Pass* FindPass(std::string_view name) { return Passes().Find(name); }
 
-std::vector<const Pass*> AllPasses() {
-  std::vector<const Pass*> passes;
-  for (const auto& entry : PassTable().Get().by_name) passes.push_back(entry.second.get());
-  return passes;
-}
+std::vector<const Pass*> AllPasses() { return Passes().All(); }
 
 bool RegisterPass(std::string_view name, std::string_view doc, PassFn run, SourcePlace place) {
-  PassTable().Add(std::make_shared<const Pass>(Pass{name, doc, std::move(run), place}));
+  Passes().Add({name, doc, std::move(run)}, place);
   return true;
 }
 

@@ -49,7 +49,6 @@ struct Pass {
   std::string_view name;
   std::string_view doc;
   PassFn run;
-  SourcePlace place{};
 };
 
 const Pass* FindPass(std::string_view name);

@@ -51,9 +51,7 @@ X2IR_TF(pow).To("Pow", ToTfPow);
 auto ToTfFold(Symbol ir, std::string_view op) {
   return [=](TfWriter& w) -> Value* {
     if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
-    Value* rest = w.in(0);
-    for (size_t i = 1; i + 1 < w.num_inputs(); ++i) rest = w.Op(ir, {rest, w.in(i)});
-    return w.Tf(op, {rest, w.in(w.num_inputs() - 1)});
+    return w.Tf(op, {w.FoldedButLast(ir), w.in(w.num_inputs() - 1)});
   };
 }
 X2IR_TF(max).To("Maximum", ToTfFold("max", "Maximum"));

@@ -8,27 +8,12 @@ namespace x2ir {
 namespace {
 
 // TensorFlow takes no negative indices.
-bool AllFromTheFront(const Value* index) {
-  const auto known = KnownTensor(*index);
-  if (!known) return false;
-  for (int64_t i = 0; i < known->num_elements(); ++i) {
-    if (known->AsInt(i) < 0) return false;
-  }
-  return true;
-}
-// `sizes`: of the axes that the indices are of, broadcast to them.
-Value* CountedFromTheFront(TfWriter& w, Value* index, Value* sizes) {
-  Value* wide = w.Cast(index, DType::kInt64);
-  Value* negative = w.Op("less", {wide, w.b().Int(0)});
-  return w.Op("where", {negative, w.Op("add", {wide, sizes}), wide});
-}
-
 absl::StatusOr<Value*> ToTfGather(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   Value* index = w.in(1);
-  if (!AllFromTheFront(index)) {
+  if (!TfWriter::CountsFromTheFront(*index)) {
     Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
-    index = CountedFromTheFront(w, index, w.Op("squeeze", {size, w.Ints({0})}));
+    index = w.FromTheFront(index, w.Op("squeeze", {size, w.Ints({0})}));
   }
   return w.Tf("GatherV2", {w.in(0), index, w.Int32(axis)}, {{"batch_dims", 0}});
 }
@@ -36,12 +21,11 @@ X2IR_TF(gather).To("GatherV2", ToTfGather);
 
 absl::StatusOr<Value*> TfTuples(TfWriter& w) {
   Value* index = w.in(1);
-  if (AllFromTheFront(index)) return index;
+  if (TfWriter::CountsFromTheFront(*index)) return index;
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(1));
   const Dim& count = (*w.shape(1))[rank - 1];
   if (!count.is_static()) return CannotExpress("tuples of unknown length");
-  return CountedFromTheFront(w, index,
-                             w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", count.value()}}));
+  return w.FromTheFront(index, w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", count.value()}}));
 }
 
 absl::StatusOr<Value*> ToTfGatherNd(TfWriter& w) {
@@ -81,8 +65,8 @@ absl::StatusOr<Value*> ToTfScatterElements(TfWriter& w) {
   for (int64_t i = 0; i < rank; ++i) {
     if (i == axis) {
       Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
-      Value* own = AllFromTheFront(w.in(1)) ? w.Cast(w.in(1), DType::kInt64)
-                                            : CountedFromTheFront(w, w.in(1), size);
+      Value* own = TfWriter::CountsFromTheFront(*w.in(1)) ? w.Cast(w.in(1), DType::kInt64)
+                                                          : w.FromTheFront(w.in(1), size);
       columns.push_back(w.Op("unsqueeze", {own, w.Ints({rank})}));
       continue;
     }
@@ -127,7 +111,7 @@ absl::StatusOr<Value*> ToTfOneHot(TfWriter& w) {
   const auto depth = KnownInts(w.in(1));
   Value* scalar = depth && depth->size() == 1 ? w.b().Int((*depth)[0])
                                               : w.Cast(w.Reshape(w.in(1), {}), DType::kInt64);
-  Value* index = AllFromTheFront(w.in(0)) ? w.in(0) : CountedFromTheFront(w, w.in(0), scalar);
+  Value* index = TfWriter::CountsFromTheFront(*w.in(0)) ? w.in(0) : w.FromTheFront(w.in(0), scalar);
   const auto value = [&](int64_t i) {
     return w.Op("squeeze",
                 {w.Op("slice", {w.in(2), w.Ints({i}), w.Ints({i + 1}), w.Ints({0})}), w.Ints({0})});

@@ -63,8 +63,7 @@ X2IR_TORCH(pow).To("aten::pow.Tensor_Tensor", WritePow);
 auto WriteFold(Symbol ir, std::string_view op) {
   return [=](TorchWriter& w) -> Value* {
     if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
-    Value* rest = w.in(0);
-    for (size_t i = 1; i + 1 < w.num_inputs(); ++i) rest = w.Op(ir, {rest, w.in(i)});
+    Value* rest = w.FoldedButLast(ir);
     return w.Call(op, {{"self", rest}, {"other", w.in(w.num_inputs() - 1)}});
   };
 }

@@ -7,18 +7,9 @@
 namespace x2ir {
 namespace {
 
-bool KnownNotNegative(const Value* index) {
-  const auto known = KnownTensor(*index);
-  if (!known) return false;
-  for (int64_t i = 0; i < known->num_elements(); ++i) {
-    if (known->AsInt(i) < 0) return false;
-  }
-  return true;
-}
-
 // int64, counted from the front, where an operator takes no negative indices.
 Value* FromTheFront(TorchWriter& w, Value* index, Value* data, int64_t axis) {
-  const bool known = KnownNotNegative(index);
+  const bool known = TorchWriter::CountsFromTheFront(*index);
   index = w.Cast(index, DType::kInt64);
   if (known) return index;
   const Dim& dim = (*data->shape())[axis];
@@ -26,8 +17,7 @@ Value* FromTheFront(TorchWriter& w, Value* index, Value* data, int64_t axis) {
                     ? w.b().Int(dim.value())
                     : w.Op("squeeze", {w.Op("shape", {data}, {{"start", axis}, {"end", axis + 1}}),
                                        w.b().Ints({0})});
-  Value* negative = w.Op("less", {index, w.b().Int(0)});
-  return w.Op("where", {negative, w.Op("add", {index, size}), index});
+  return w.FromTheFront(index, size);
 }
 
 // x[:, :, index]: negative indices count from the end, as in the IR.
@@ -54,7 +44,7 @@ X2IR_TORCH(gather_elements).To("aten::gather.default", WriteGatherElements);
 
 // The columns of tuples, an index an axis.
 absl::StatusOr<std::vector<Value*>> ColumnsOf(TorchWriter& w, Value* tuples) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(tuples));
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.RankOf(tuples));
   const Dim& count = (*tuples->shape())[rank - 1];
   if (!count.is_static()) return CannotExpress("tuples of unknown length");
   std::vector<Value*> columns;

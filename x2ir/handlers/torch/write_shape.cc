@@ -69,19 +69,11 @@ absl::StatusOr<Value*> WriteSqueeze(TorchWriter& w) {
 }
 X2IR_TORCH(squeeze).To("aten::squeeze.dims", WriteSqueeze);
 
-// From the front on, one axis at a time.
+// One axis at a time.
 absl::StatusOr<Value*> WriteUnsqueeze(TorchWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(1, "axes"));
-  std::vector<int64_t> axes = given.value_or(std::vector<int64_t>());
-  if (axes.empty()) return w.Op("identity", {w.in(0)});
-  for (int64_t& axis : axes) axis += axis < 0 ? rank + static_cast<int64_t>(axes.size()) : 0;
-  std::sort(axes.begin(), axes.end());
-  Value* x = w.in(0);
-  for (size_t i = 0; i + 1 < axes.size(); ++i) {
-    x = w.Op("unsqueeze", {x, w.b().Ints({axes[i]})});
-  }
-  return w.Call("aten::unsqueeze.default", {{"self", x}, {"dim", axes.back()}});
+  X2IR_ASSIGN_OR_RETURN(const auto rest, w.UnsqueezedButLast());
+  if (!rest.axis) return w.Op("identity", {rest.x});
+  return w.Call("aten::unsqueeze.default", {{"self", rest.x}, {"dim", *rest.axis}});
 }
 X2IR_TORCH(unsqueeze).To("aten::unsqueeze.default", WriteUnsqueeze);
 

@@ -94,32 +94,6 @@ const Type kIndex = Type::Tensor(DType::kInt64, Shape());
 
 }  // namespace
 
-DType TorchWriter::DTypeAttr(Symbol attr) const {
-  const Attribute* name = attrs().Find(attr);
-  const std::string* text = name ? name->get<std::string>() : nullptr;
-  return text ? ParseDType(*text).value_or(DType::kUndefined) : DType::kUndefined;
-}
-
-absl::StatusOr<int64_t> TorchWriter::Rank(const Value* x) const {
-  if (x && x->shape()) return static_cast<int64_t>(x->shape()->rank());
-  return CannotExpress("an operand of unknown rank");
-}
-
-absl::StatusOr<int64_t> TorchWriter::Axis(Symbol attr) const {
-  const int64_t axis = Int(attr);
-  if (axis >= 0) return axis;
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, Rank());
-  return axis + rank;
-}
-
-absl::StatusOr<std::optional<std::vector<int64_t>>> TorchWriter::KnownInts(
-    size_t i, std::string_view what) const {
-  if (!has(i)) return std::nullopt;
-  std::optional<std::vector<int64_t>> ints = x2ir::KnownInts(in(i));
-  if (!ints) return CannotExpress("computed ", what);
-  return ints;
-}
-
 // --- Numbers and sizes ----------------------------------------------------------------------
 
 Value* TorchWriter::Item(Value* x) {
@@ -233,30 +207,17 @@ Values TorchWriter::Calls(std::string_view op, TorchArguments arguments,
   AttributeMap attrs;
   if (!call.names.empty()) attrs.Set("operands", std::move(call.names));
   for (auto& [name, attr] : call.attrs) attrs.Set(name, std::move(attr));
-  Values values = r_.b.Node("torch", op, std::move(call.operands), std::move(attrs), wanted);
-  for (size_t i = 0; i < values.size() && i < results.size(); ++i) {
-    if (values[i] && results[i].is_known()) values[i]->set_type(results[i]);
-  }
-  return values;
+  return Make("torch", op, std::move(call.operands), std::move(attrs), wanted, results);
 }
 
 Values TorchWriter::Calls(std::string_view op, TorchArguments arguments) {
   std::vector<bool> wanted;
-  for (const Value* output : r_.node.outputs()) wanted.push_back(output != nullptr);
+  for (const Value* output : node().outputs()) wanted.push_back(output != nullptr);
   return Calls(op, std::move(arguments), wanted);
 }
 
 Value* TorchWriter::Call(std::string_view op, TorchArguments arguments, Type result) {
   return Calls(op, std::move(arguments), {true}, {std::move(result)})[0];
-}
-
-Value* TorchWriter::Cast(Value* x, DType to) {
-  return x->dtype() == to ? x : Op("cast", {x}, {{"to", Name(to)}});
-}
-
-Value* TorchWriter::Reshape(Value* x, absl::Span<const int64_t> dims) {
-  const bool zero = std::find(dims.begin(), dims.end(), 0) != dims.end();
-  return Op("reshape", {x, r_.b.Ints(dims)}, {{"allowzero", zero}});
 }
 
 Value* TorchWriter::Transpose(Value* x, std::vector<int64_t> perm) {

@@ -17,7 +17,7 @@
 #define X2IR_HANDLERS_TORCH_WRITER_H_
 
 #include <cstdint>
-#include <initializer_list>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/builder/node_writer.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/ops/rewrite.h"
 
 namespace X2IR_API x2ir {
 
@@ -66,33 +66,11 @@ struct TorchArgument {
 };
 using TorchArguments = std::vector<TorchArgument>;
 
-class TorchWriter {
+class TorchWriter : public NodeWriter {
  public:
-  explicit TorchWriter(Rewrite& r) : r_(r) {}
+  using NodeWriter::NodeWriter;
 
-  // --- The node of the IR ---------------------------------------------------------------------
-  const Node& node() const { return r_.node; }
-  Builder& b() { return r_.b; }
-  size_t num_inputs() const { return r_.node.num_inputs(); }
-  Value* in(size_t i) const { return i < num_inputs() ? r_.node.input(i) : nullptr; }
-  bool has(size_t i) const { return in(i) != nullptr; }
-  bool wants(size_t i) const { return i < r_.num_outputs() && r_.node.output(i) != nullptr; }
-  DType dtype(size_t i = 0) const { return has(i) ? in(i)->dtype() : DType::kUndefined; }
-  const AttributeMap& attrs() const { return r_.attrs(); }
-  int64_t Int(Symbol attr) const { return attrs().Int(attr); }
   double Float(Symbol attr) const { return attrs().Float(attr); }
-  const std::string& String(Symbol attr) const { return attrs().String(attr); }
-  DType DTypeAttr(Symbol attr) const;  // undefined where it is left out
-  const Type& out_type(size_t i = 0) const { return r_.node.output(i)->type(); }
-
-  // FailedPrecondition where the rank is not known.
-  absl::StatusOr<int64_t> Rank(const Value* x) const;
-  absl::StatusOr<int64_t> Rank(size_t i = 0) const { return Rank(in(i)); }
-  // An attribute that is an axis of operand 0, counted from the front.
-  absl::StatusOr<int64_t> Axis(Symbol attr = "axis") const;
-  // Integers of an operand that must be known; nullopt where it is left out.
-  absl::StatusOr<std::optional<std::vector<int64_t>>> KnownInts(size_t i,
-                                                                std::string_view what) const;
 
   // --- Numbers and sizes ----------------------------------------------------------------------
   // An operand of one element, as a Python number of the kind that its type is.
@@ -112,19 +90,11 @@ class TorchWriter {
   Values Calls(std::string_view op, TorchArguments arguments, const std::vector<bool>& wanted,
                const std::vector<Type>& results = {});
   Values Calls(std::string_view op, TorchArguments arguments);  // those of the node
-  // An op of the IR, which the driver converts too.
-  Value* Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {}) {
-    return r_.b.Op(op, std::move(operands), std::move(attrs));
-  }
-  Value* Cast(Value* x, DType to);  // itself when it is of that type
-  Value* Number(DType t, double number) { return r_.b.Scalar(t, number); }
-  Value* Reshape(Value* x, absl::Span<const int64_t> dims);
   Value* Transpose(Value* x, std::vector<int64_t> perm);
 
  private:
   Value* Item(Value* x);
   std::optional<TorchScalar> ElementOf(Value* x, int64_t i, int depth);
-  Rewrite& r_;
 };
 
 // The opposite of a TorchHandler: the values that stand for the node's results.

@@ -1,0 +1,84 @@
+// What writers of all dialects share: a node of the IR as an export form reads it, and the ops of
+// the IR that a form makes on the way (the driver converts these too). A dialect's own writer is a
+// class on top of it, with the calls that make the dialect's nodes.
+#ifndef X2IR_BUILDER_NODE_WRITER_H_
+#define X2IR_BUILDER_NODE_WRITER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "x2ir/graph_wrapper/api.h"
+#include "x2ir/ops/rewrite.h"
+
+namespace X2IR_API x2ir {
+
+class NodeWriter {
+ public:
+  explicit NodeWriter(Rewrite& r) : r_(r) {}
+
+  // --- The node of the IR ---------------------------------------------------------------------
+  const Node& node() const { return r_.node; }
+  Builder& b() { return r_.b; }
+  size_t num_inputs() const { return r_.node.num_inputs(); }
+  Value* in(size_t i) const { return i < num_inputs() ? r_.node.input(i) : nullptr; }
+  bool has(size_t i) const { return in(i) != nullptr; }
+  bool wants(size_t i) const { return i < r_.num_outputs() && r_.node.output(i) != nullptr; }
+  DType dtype(size_t i = 0) const { return has(i) ? in(i)->dtype() : DType::kUndefined; }
+  const Shape* shape(size_t i = 0) const { return has(i) ? in(i)->shape() : nullptr; }
+  const AttributeMap& attrs() const { return r_.attrs(); }
+  int64_t Int(Symbol attr) const { return attrs().Int(attr); }
+  const std::string& String(Symbol attr) const { return attrs().String(attr); }
+  DType DTypeAttr(Symbol attr) const;  // kUndefined where it is left out
+  const Type& out_type(size_t i = 0) const { return r_.node.output(i)->type(); }
+
+  // FailedPrecondition where the rank is not known.
+  absl::StatusOr<int64_t> RankOf(const Value* x) const;
+  absl::StatusOr<int64_t> Rank(size_t i = 0) const { return RankOf(in(i)); }
+  // An attribute that is an axis of operand 0, counted from the front.
+  absl::StatusOr<int64_t> Axis(Symbol attr = "axis") const;
+  // Integers of an operand that must be known, else FailedPrecondition ("computed " and `what`);
+  // nullopt where it is left out.
+  absl::StatusOr<std::optional<std::vector<int64_t>>> KnownInts(size_t i,
+                                                                std::string_view what) const;
+
+  // --- Ops of the IR --------------------------------------------------------------------------
+  Value* Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {}) {
+    return r_.b.Op(op, std::move(operands), std::move(attrs));
+  }
+  Value* Cast(Value* x, DType to);  // itself when it is of that type
+  Value* Number(DType t, double number) { return r_.b.Scalar(t, number); }
+  Value* Ints(absl::Span<const int64_t> numbers) { return r_.b.Ints(numbers); }
+  Value* Reshape(Value* x, absl::Span<const int64_t> dims);  // 0 is a size of 0
+
+  // Whether indices are known, and none of them counts from the end.
+  static bool CountsFromTheFront(const Value& index);
+  // Indices as int64, with the size (which they are broadcast with) added to negative ones.
+  Value* FromTheFront(Value* index, Value* size);
+  // All operands but the last one, put together by the op two at a time. There must be two.
+  Value* FoldedButLast(Symbol op);
+  // Operand 0 of an unsqueeze with all new axes but the last one, which has this number.
+  struct OneAxisLess {
+    Value* x;
+    std::optional<int64_t> axis;  // nullopt: there are no new axes
+  };
+  absl::StatusOr<OneAxisLess> UnsqueezedButLast();
+
+ protected:
+  // A node of a dialect. Results take the types that are known; the others are known to be those of
+  // the results of the IR's node.
+  Values Make(Symbol dialect, std::string_view op, std::vector<Value*> operands, AttributeMap attrs,
+              const std::vector<bool>& wanted, const std::vector<Type>& results);
+
+ private:
+  Rewrite& r_;
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_BUILDER_NODE_WRITER_H_
