@@ -1,20 +1,9 @@
-// linear, softmax and their like: what nearly every network has.
+// softmax and log_softmax.
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/torch/torch.h"
 
 namespace x2ir {
 namespace {
-
-// input @ weight^T + bias. A weight that is a constant is transposed when constants are folded.
-Values Linear(TorchCall& c) {
-  const DType t = c.out_dtype();
-  Value* x = c.Operand("input", t);
-  Value* weight = c.Operand("weight", t);
-  if (c.Rank(weight) == 2) weight = Transpose({c, weight}, {1, 0});
-  Value* y = c.Op("matmul", {x, weight});
-  if (Value* bias = c.OptTensor("bias")) y = c.Op("add", {y, c.Cast(bias, t)});
-  return {y};
-}
 
 // Along an axis; a tensor of rank 0 is one element along axis 0.
 Values AlongAxisCall(TorchCall& c, Symbol ir) {
@@ -28,7 +17,6 @@ Values AlongAxisCall(TorchCall& c, Symbol ir) {
   return {c.Op(ir, {x}, {{"axis", c.Axis("dim", x)}})};
 }
 
-X2IR_TORCH(matmul).From("aten::linear.default", Linear);
 X2IR_TORCH(softmax).From({"aten::softmax.int", "aten::_softmax.default",
                           "aten::special_softmax.int"},
                          [](TorchCall& c) { return AlongAxisCall(c, "softmax"); });

@@ -293,6 +293,18 @@ Values Corrcoef(TorchCall& c) {
   return {Where(r > 1, 1, Where(r < -1, -1, r)).value()};
 }
 
+// input @ weight^T + bias. A weight that is a constant is transposed when constants are folded.
+Values Linear(TorchCall& c) {
+  const DType t = c.out_dtype();
+  Value* x = c.Operand("input", t);
+  Value* weight = c.Operand("weight", t);
+  if (c.Rank(weight) == 2) weight = Transpose({c, weight}, {1, 0});
+  Value* y = c.Op("matmul", {x, weight});
+  if (Value* bias = c.OptTensor("bias")) y = c.Op("add", {y, c.Cast(bias, t)});
+  return {y};
+}
+X2IR_TORCH(matmul).From("aten::linear.default", Linear);
+
 X2IR_TORCH(matmul)
     .From({"aten::matmul.default", "aten::linalg_matmul.default"}, Product("self", "other"))
     .From({"aten::mm.default", "aten::bmm.default"}, Product("self", "mat2"))

@@ -1,4 +1,4 @@
-// Activations and dropout.
+// Activations.
 #include <cmath>
 
 #include "x2ir/builder/arrays.h"
@@ -199,29 +199,6 @@ Values RRelu(TorchCall& c) {
   return {Where(x <= 0, x * ((lower + upper) / 2), x).To(self->dtype())};
 }
 X2IR_TORCH(leaky_relu).From({"aten::rrelu.default", "aten::rrelu_with_noise.default"}, RRelu);
-
-// --- Dropout --------------------------------------------------------------------------------
-
-// Nothing outside of training. What is random there, no two implementations draw alike.
-Values Dropout(TorchCall& c) {
-  Value* input = c.Tensor(c.Has("self") ? "self" : "input");  // as dropout_ has it
-  const double p = c.Float("p");
-  const bool train = c.Bool("train", true);
-  Values values(c.num_outputs(), nullptr);
-  if (train && p != 0) {
-    return c.Fail(
-        Unimplemented("dropout in training, which is random; export the model in eval()"));
-  }
-  if (!values.empty()) values[0] = c.Op("identity", {input});
-  if (Wants(c, 1)) {
-    values[1] = c.Op("expand", {c.Constant(DType::kBool, 1), c.Op("shape", {input})});
-  }
-  return values;
-}
-X2IR_TORCH(dropout).From({"aten::dropout.default", "aten::feature_dropout.default",
-                          "aten::alpha_dropout.default", "aten::feature_alpha_dropout.default",
-                          "aten::native_dropout.default"},
-                         Dropout);
 
 }  // namespace
 }  // namespace x2ir

@@ -1,4 +1,6 @@
 // Images of other sizes, and samples at places of a grid.
+#include "x2ir/ops/resize.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -11,7 +13,6 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
-#include "x2ir/ops/resize.h"
 
 namespace x2ir {
 namespace {

@@ -1,4 +1,4 @@
-// embedding_bag: rows of a table, put together bag by bag.
+// Rows of a table: embedding, and embedding_bag, which puts them together bag by bag.
 #include <limits>
 
 #include "x2ir/builder/arrays.h"
@@ -9,6 +9,28 @@
 
 namespace x2ir {
 namespace {
+
+Values Embedding(TorchCall& c) {
+  c.Ignore({"padding_idx", "scale_grad_by_freq", "sparse"});  // of training
+  return {c.Op("gather", {c.Tensor("weight"), c.Tensor("indices")}, {{"axis", 0}})};
+}
+
+// Rows that the indices name are made no longer than max_norm.
+Values EmbeddingRenorm(TorchCall& c) {
+  Value *self = c.Tensor("self"), *indices = c.Tensor("indices");
+  const DType t = self->dtype(), computed = AtLeastFloat32(t);
+  const double most = c.Float("max_norm"), p = c.Float("norm_type");
+  Value* x = c.Cast(self, computed);
+  Value* rows = Unsqueeze(Iota(SizeOf({c, x}, 0)), {1});
+  Value* used = Any(c.Op("equal", {rows, Flat(c.Cast(indices, DType::kInt64))}), {1}, true);
+  Value* norm = VectorNorm({c, x}, p, {1}, true);
+  Value* limit = c.Constant(computed, most);
+  Value* factor = c.Op("div", {limit, c.Op("add", {norm, c.Constant(computed, 1e-7)})});
+  Value* changed = c.Op("and", {used, c.Op("greater", {norm, limit})});
+  return {c.Cast(Select({c, changed}, c.Op("mul", {x, factor}), {c, x}), t)};
+}
+X2IR_TORCH(gather).From("aten::embedding.default", Embedding);
+X2IR_TORCH(where).From("aten::embedding_renorm.default", EmbeddingRenorm);
 
 // The bag of each index: how many bags begin at its place or before it, less one. Empty bags begin
 // where the next one does.

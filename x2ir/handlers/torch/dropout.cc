@@ -1,0 +1,30 @@
+// Dropout outside of training.
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/layers.h"
+
+namespace x2ir {
+namespace {
+
+// Nothing outside of training. What is random there, no two implementations draw alike.
+Values Dropout(TorchCall& c) {
+  Value* input = c.Tensor(c.Has("self") ? "self" : "input");  // as dropout_ has it
+  const double p = c.Float("p");
+  const bool train = c.Bool("train", true);
+  Values values(c.num_outputs(), nullptr);
+  if (train && p != 0) {
+    return c.Fail(
+        Unimplemented("dropout in training, which is random; export the model in eval()"));
+  }
+  if (!values.empty()) values[0] = c.Op("identity", {input});
+  if (Wants(c, 1)) {
+    values[1] = c.Op("expand", {c.Constant(DType::kBool, 1), c.Op("shape", {input})});
+  }
+  return values;
+}
+X2IR_TORCH(dropout).From({"aten::dropout.default", "aten::feature_dropout.default",
+                          "aten::alpha_dropout.default", "aten::feature_alpha_dropout.default",
+                          "aten::native_dropout.default"},
+                         Dropout);
+
+}  // namespace
+}  // namespace x2ir
