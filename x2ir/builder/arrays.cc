@@ -83,7 +83,7 @@ Expr Iota(const Expr& n) { return Int(n.builder(), 0).Op("range", {n, Int(n.buil
 Expr Select(const Expr& test, const Expr& x, const Expr& y) {
   if (x.dtype() != DType::kBool || y.dtype() != DType::kBool) return Where(test, x, y);
   const Expr left = test & x;
-  return left | ((!test) & y);
+  return left | (Not(test) & y);
 }
 Expr IsTrue(const Expr& x) { return x.To(DType::kBool); }
 
@@ -103,7 +103,7 @@ Expr Any(const Expr& x, const std::vector<int64_t>& axes, bool keepdims) {
   return IsTrue(Reduce(x.To(DType::kInt64), "reduce_sum", axes, keepdims));
 }
 Expr All(const Expr& x, const std::vector<int64_t>& axes, bool keepdims) {
-  return !Any(!x, axes, keepdims);
+  return Not(Any(Not(x), axes, keepdims));
 }
 Expr CountOf(const Expr& x, const std::vector<int64_t>& axes) {
   Expr count = Int(x.builder(), 1);

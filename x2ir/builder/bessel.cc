@@ -198,7 +198,7 @@ Expr ScaledK(int nu, const Expr& x) {
   return Where(near, inner * grow, ScaledKByIntegral(nu, Where(near, kNear, x)));
 }
 Expr K(int nu, bool scaled, const Expr& x) {
-  const Expr safe = Where((x > 0.0) & !IsInf(x), x, 1);
+  const Expr safe = Where((x > 0.0) & Not(IsInf(x)), x, 1);
   Expr y = ScaledK(nu, safe);
   if (!scaled) y = y * Exp(-safe);
   return RightHalf(x, Where(IsInf(x), 0, y), kInf);

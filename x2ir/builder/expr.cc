@@ -48,7 +48,7 @@ Expr Log1p(const Expr& x) {
 
 Expr Expm1(const Expr& x) {
   const Expr u = Exp(x);
-  const Expr inner = (Abs(x) < 1) & !(u == 1);
+  const Expr inner = (Abs(x) < 1) & Not(u == 1);
   const Expr safe = Where(inner, u, 2);
   return Where(u == 1, x, Where(inner, (safe - 1) * x / Log(safe), u - 1));
 }

@@ -70,7 +70,9 @@ inline Expr Mod(const Expr& a, double b) { return Mod(a, a.Number(b)); }
 
 inline Expr operator-(const Expr& x) { return x.Op("neg"); }
 // Of bools. (Not && and ||: the built-in ones look at one side first.)
-inline Expr operator!(const Expr& x) { return x.Op("not"); }
+inline Expr Not(const Expr& x) { return x.Op("not"); }
+// Not "is there no operand", as it is of a pointer, nor Not().
+bool operator!(const Expr& x) = delete;
 inline Expr operator&(const Expr& a, const Expr& b) { return a.Op("and", {b}); }
 inline Expr operator|(const Expr& a, const Expr& b) { return a.Op("or", {b}); }
 inline Expr operator^(const Expr& a, const Expr& b) { return a.Op("xor", {b}); }

@@ -141,7 +141,7 @@ Cholesky CholeskyOf(const Expr& a) {
         const Expr head = Gather(column, i, -1);
         const Expr l = Where(rows >= i, column / Column(Sqrt(head)), 0);
         const Expr rest = s[0] - Column(l) * Row(Where(rows > i, l, 0));
-        const Expr first = (s[1] == 0) & !(head > 0);
+        const Expr first = (s[1] == 0) & Not(head > 0);
         return {Where(c == i, Column(l), rest), Where(first, i + 1, s[1])};
       });
   return {done[0], done[1].To(DType::kInt32)};

@@ -78,10 +78,17 @@ absl::StatusOr<NodeWriter::OneAxisLess> NodeWriter::UnsqueezedButLast() {
 Values NodeWriter::Make(Symbol dialect, std::string_view op, std::vector<Value*> operands,
                         AttributeMap attrs, const std::vector<bool>& wanted,
                         const std::vector<Type>& results) {
-  Values values = r_.b.Node(dialect, op, std::move(operands), std::move(attrs), wanted);
+  Values values = b().Node(dialect, op, std::move(operands), std::move(attrs), wanted);
   for (size_t i = 0; i < values.size() && i < results.size(); ++i) {
     if (values[i] && results[i].is_known()) values[i]->set_type(results[i]);
   }
+  return values;
+}
+
+absl::StatusOr<Values> WriteNode(Rewrite& r, const std::function<absl::StatusOr<Values>()>& form) {
+  X2IR_ASSIGN_OR_RETURN(Values values, form());
+  X2IR_RETURN_IF_ERROR(r.b.status());
+  values.resize(std::max(values.size(), r.num_outputs()));
   return values;
 }
 

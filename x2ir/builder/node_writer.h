@@ -5,6 +5,7 @@
 #define X2IR_BUILDER_NODE_WRITER_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,29 +14,20 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "x2ir/graph_wrapper/api.h"
-#include "x2ir/ops/rewrite.h"
+#include "x2ir/builder/node_view.h"
 
 namespace X2IR_API x2ir {
 
-class NodeWriter {
+class NodeWriter : public NodeView {
  public:
-  explicit NodeWriter(Rewrite& r) : r_(r) {}
+  using NodeView::NodeView;
 
   // --- The node of the IR ---------------------------------------------------------------------
-  const Node& node() const { return r_.node; }
-  Builder& b() { return r_.b; }
-  size_t num_inputs() const { return r_.node.num_inputs(); }
-  Value* in(size_t i) const { return i < num_inputs() ? r_.node.input(i) : nullptr; }
-  bool has(size_t i) const { return in(i) != nullptr; }
-  bool wants(size_t i) const { return i < r_.num_outputs() && r_.node.output(i) != nullptr; }
-  DType dtype(size_t i = 0) const { return has(i) ? in(i)->dtype() : DType::kUndefined; }
-  const Shape* shape(size_t i = 0) const { return has(i) ? in(i)->shape() : nullptr; }
-  const AttributeMap& attrs() const { return r_.attrs(); }
+  Value* in(size_t i) const { return node().input(i); }  // null where it is left out
   int64_t Int(Symbol attr) const { return attrs().Int(attr); }
   const std::string& String(Symbol attr) const { return attrs().String(attr); }
   DType DTypeAttr(Symbol attr) const;  // kUndefined where it is left out
-  const Type& out_type(size_t i = 0) const { return r_.node.output(i)->type(); }
+  const Type& out_type(size_t i = 0) const { return node().output(i)->type(); }
 
   // FailedPrecondition where the rank is not known.
   absl::StatusOr<int64_t> RankOf(const Value* x) const;
@@ -49,11 +41,11 @@ class NodeWriter {
 
   // --- Ops of the IR --------------------------------------------------------------------------
   Value* Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {}) {
-    return r_.b.Op(op, std::move(operands), std::move(attrs));
+    return b().Op(op, std::move(operands), std::move(attrs));
   }
   Value* Cast(Value* x, DType to);  // itself when it is of that type
-  Value* Number(DType t, double number) { return r_.b.Scalar(t, number); }
-  Value* Ints(absl::Span<const int64_t> numbers) { return r_.b.Ints(numbers); }
+  Value* Number(DType t, double number) { return b().Scalar(t, number); }
+  Value* Ints(absl::Span<const int64_t> numbers) { return b().Ints(numbers); }
   Value* Reshape(Value* x, absl::Span<const int64_t> dims);  // 0 is a size of 0
 
   // Whether indices are known, and none of them counts from the end.
@@ -74,10 +66,10 @@ class NodeWriter {
   // the results of the IR's node.
   Values Make(Symbol dialect, std::string_view op, std::vector<Value*> operands, AttributeMap attrs,
               const std::vector<bool>& wanted, const std::vector<Type>& results);
-
- private:
-  Rewrite& r_;
 };
+
+// Runs a form on a node of the IR that it writes.
+absl::StatusOr<Values> WriteNode(Rewrite& r, const std::function<absl::StatusOr<Values>()>& form);
 
 }  // namespace x2ir
 

@@ -84,7 +84,7 @@ Expr GammaShare(const Expr& a, const Expr& x, bool upper) {
   Builder& b = x.builder();
   const Expr large = a >= kLarge, by_series = x < a + 1.0;
   // Elements of another kind go along with numbers that converge at once.
-  const Expr in_series = by_series & !large, in_fraction = !(by_series | large);
+  const Expr in_series = by_series & Not(large), in_fraction = Not(by_series | large);
   const Expr sa = Where(large, 1, a), sx = Where(in_series, x, 1e-20);
   const Expr fa = Where(in_fraction, a, 1), fx = Where(in_fraction, x, 100);
   const Expr one = x * 0.0 + 1.0, b0 = fx + 1.0 - fa;
@@ -124,8 +124,8 @@ Expr GammaShare(const Expr& a, const Expr& x, bool upper) {
 Expr IncompleteGamma(const Expr& a0, const Expr& x0, bool upper) {
   const Expr all = Wide(a0) + Wide(x0);
   const Expr a = Broadcast(Wide(a0), all), x = Broadcast(Wide(x0), all);
-  const Expr inside = ((a > 0.0) & (x > 0.0)) & (!(IsInf(a) | IsInf(x)));
-  const Expr finite = (a > 0.0) & !IsInf(a);
+  const Expr inside = ((a > 0.0) & (x > 0.0)) & (Not(IsInf(a) | IsInf(x)));
+  const Expr finite = (a > 0.0) & Not(IsInf(a));
   Expr result = GammaShare(Where(inside, a, 1.0), Where(inside, x, 1.0), upper);
   result = Where(inside, result, kNaN);
   result = Where(finite & (x == 0.0), upper ? 1 : 0, result);
@@ -262,7 +262,7 @@ Expr Zeta(const Expr& s0, const Expr& q0) {
   Expr result = Where(right, ahead, Where(even_s, ahead + behind, ahead - behind));
   // Odd powers of infinity have no sign that could be known; nor is a negative number's other
   // power.
-  result = Where((q <= 0.0) & (!(s == Floor(s))), kNaN, result);
+  result = Where((q <= 0.0) & (Not(s == Floor(s))), kNaN, result);
   result = Where(pole, Where(even_s, q.Number(kInf), kNaN), result);
   result = Where(s < 1.0, kNaN, Where(s == 1.0, kInf, result));
   return Where(IsNan(s) | IsNan(q), kNaN, result).To(q0.dtype());
@@ -286,7 +286,7 @@ Expr Igammac(const Expr& a, const Expr& x) { return IncompleteGamma(a, x, true);
 Expr IgammaInverse(const Expr& a0, const Expr& p0) {
   constexpr int64_t kMost = 24;
   const Expr a = Broadcast(a0, a0 + p0), p = Broadcast(p0, a0 + p0);
-  const Expr inside = ((p > 0.0) & (p < 1.0)) & ((a > 0.0) & !IsInf(a));
+  const Expr inside = ((p > 0.0) & (p < 1.0)) & ((a > 0.0) & Not(IsInf(a)));
   const Expr share = Where(inside, p, 0.5), shape = Where(inside, a, 1.0);
   const Expr normal = InverseNormal(share - 0.5, Min(share, 1.0 - share));
   const Expr root = 1.0 - 1.0 / (9.0 * shape) + normal / (3.0 * Sqrt(shape));
@@ -307,7 +307,7 @@ Expr IgammaInverse(const Expr& a0, const Expr& p0) {
   };
   Builder& b = p0.builder();
   const Expr found = Iterate(Int(b, kMost), {start}, step)[0];
-  const Expr positive = (a > 0.0) & !IsInf(a);
+  const Expr positive = (a > 0.0) & Not(IsInf(a));
   const Expr edge = Where(positive & (p == 0.0), 0.0, Where(positive & (p == 1.0), kInf, p * kNaN));
   return Where(inside, found, edge);
 }
@@ -316,7 +316,7 @@ Expr Betainc(const Expr& a0, const Expr& b0, const Expr& x0) {
   const Expr all = Wide(a0) + Wide(b0) + Wide(x0);
   const Expr inside =
       (((Wide(a0) > 0.0) & (Wide(b0) > 0.0)) & ((Wide(x0) > 0.0) & (Wide(x0) < 1.0))) &
-      !(IsInf(Wide(a0)) | IsInf(Wide(b0)));
+      Not(IsInf(Wide(a0)) | IsInf(Wide(b0)));
   const auto safe = [&](const Expr& v, double else_) {
     return Where(inside, Broadcast(Wide(v), all), else_);
   };

@@ -17,7 +17,7 @@ constexpr int64_t kMostElements = int64_t{1} << 24;
 
 Expr Matrix(TfArgs& a, int64_t rows, const std::vector<double>& elements) {
   const int64_t columns = static_cast<int64_t>(elements.size()) / rows;
-  return {a.b, a.b.Constant(Tensor::Of<double>({rows, columns}, elements))};
+  return {a.b(), a.b().Constant(Tensor::Of<double>({rows, columns}, elements))};
 }
 Expr Times(const Expr& x, const Expr& matrix) { return x.Op("matmul", {matrix}); }
 
@@ -52,8 +52,8 @@ absl::StatusOr<Value*> AudioSpectrogram(TfArgs& a) {
       sines.push_back(window * std::sin(angle));
     }
   }
-  Value* places = a.b.Constant(Tensor::Of<int64_t>({frames, size}, picks));
-  const Expr x(a.b, Gather(Transpose(a.in(0), {1, 0}), places, 1));
+  Value* places = a.b().Constant(Tensor::Of<int64_t>({frames, size}, picks));
+  const Expr x(a.b(), Gather(Transpose(a.in(0), {1, 0}), places, 1));
   const Expr wide = x.To(DType::kFloat64);
   const Expr real = Times(wide, Matrix(a, size, cosines));
   const Expr imaginary = Times(wide, Matrix(a, size, sines));
@@ -118,7 +118,7 @@ absl::StatusOr<Value*> Mfcc(TfArgs& a) {
                                  (static_cast<double>(channel) + 0.5)));
     }
   }
-  const Expr magnitudes = Sqrt(Expr(a.b, a.in(0)).To(DType::kFloat64));
+  const Expr magnitudes = Sqrt(Expr(a.b(), a.in(0)).To(DType::kFloat64));
   const std::vector<double> triangles =
       MelTriangles(frequencies.value(), channels, hertz, lower, upper);
   const Expr energies = Times(magnitudes, Matrix(a, frequencies.value(), triangles));

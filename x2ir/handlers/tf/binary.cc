@@ -64,7 +64,7 @@ Value* Xdivy(TfArgs& a) { return UnlessZero(a, 0, a.Op("div", {a.in(0), a.in(1)}
 Value* Xlogy(TfArgs& a) { return UnlessZero(a, 0, a.Op("mul", {a.in(0), a.Op("log", {a.in(1)})})); }
 
 Value* Xlog1py(TfArgs& a) {
-  return UnlessZero(a, 0, a.Op("mul", {a.in(0), Log1p(Expr(a.b, a.in(1))).value()}));
+  return UnlessZero(a, 0, a.Op("mul", {a.in(0), Log1p(Expr(a.b(), a.in(1))).value()}));
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ absl::StatusOr<Value*> FromSelect(TfArgs& a) {
   if (rank == 1 && of_values > 1) {
     std::vector<int64_t> axes;
     for (int64_t i = 1; i < of_values; ++i) axes.push_back(i);
-    condition = a.Op("unsqueeze", {condition, a.b.Ints(axes)});
+    condition = a.Op("unsqueeze", {condition, a.b().Ints(axes)});
   }
   return a.Op("where", {condition, a.in(1), a.in(2)});
 }

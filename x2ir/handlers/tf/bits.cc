@@ -27,7 +27,7 @@ Value* SameWidth(TfArgs& a, Value* v, DType to) {
 Value* Places(TfArgs& a, DType wide, DType narrow) {
   std::vector<int64_t> places;
   for (int64_t at = 0; at < BitWidth(wide); at += BitWidth(narrow)) places.push_back(at);
-  return a.Cast(a.b.Ints(places), wide);
+  return a.Cast(a.b().Ints(places), wide);
 }
 
 // The same bytes with another last axis. Few opsets can say it, so it is done here.
@@ -43,7 +43,7 @@ absl::StatusOr<Value*> BitcastConstant(TfArgs& a, const Tensor& x, DType to) {
   }
   const auto keep = std::make_shared<Tensor>(x);
   X2IR_ASSIGN_OR_RETURN(const Tensor seen, Tensor::View(to, std::move(dims), keep->bytes(), keep));
-  return a.Op("identity", {a.b.Constant(seen.AlignedCopyIfNeeded())});
+  return a.Op("identity", {a.b().Constant(seen.AlignedCopyIfNeeded())});
 }
 
 // The same bits as elements of another type. Narrower elements are a new last axis, wider ones
@@ -91,14 +91,14 @@ absl::StatusOr<Value*> CompareAndBitpack(TfArgs& a) {
     threshold = a.Cast(threshold, DType::kInt32);
   }
   Value* above = a.Op("greater", {x, threshold});
-  Value* eight = a.b.Ints({8});
+  Value* eight = a.b().Ints({8});
   Value* bytes = a.Op("div", {ShapeOf({a, x}, rank - 1), eight});
   std::vector<Value*> sizes;
   if (rank > 1) sizes.push_back(ShapeOf({a, x}, 0, rank - 1));
   sizes.push_back(bytes);
   sizes.push_back(eight);
   above = ReshapeTo({a, above}, Concat(a, sizes, 0));
-  Value* values = a.Cast(a.b.Ints({128, 64, 32, 16, 8, 4, 2, 1}), DType::kInt32);
+  Value* values = a.Cast(a.b().Ints({128, 64, 32, 16, 8, 4, 2, 1}), DType::kInt32);
   Value* bits = a.Op("mul", {a.Cast(above, DType::kInt32), values});
   return a.Cast(Reduce({a, bits}, "reduce_sum", {-1}), DType::kUInt8);
 }
@@ -107,7 +107,7 @@ absl::StatusOr<Value*> CompareAndBitpack(TfArgs& a) {
 Value* PopulationCount(TfArgs& a) {
   const DType t = a.in(0)->dtype();
   if (!IsInteger(t) || BitWidth(t) < 8) {
-    a.b.Fail(Invalid("bits of ", Name(t)));
+    a.b().Fail(Invalid("bits of ", Name(t)));
     return a.in(0);
   }
   const DType bits = BitsOf(t);
@@ -115,9 +115,9 @@ Value* PopulationCount(TfArgs& a) {
   std::iota(places.begin(), places.end(), 0);
   Value* each =
       a.Op("bit_shift",
-           {Unsqueeze({a, SameWidth(a, a.in(0), bits)}, {-1}), a.Cast(a.b.Ints(places), bits)},
+           {Unsqueeze({a, SameWidth(a, a.in(0), bits)}, {-1}), a.Cast(a.b().Ints(places), bits)},
            {{"direction", "RIGHT"}});
-  Value* lowest = a.Cast(a.Op("mod", {each, a.b.Scalar(bits, 2)}), DType::kInt32);
+  Value* lowest = a.Cast(a.Op("mod", {each, a.b().Scalar(bits, 2)}), DType::kInt32);
   return a.Cast(Reduce({a, lowest}, "reduce_sum", {-1}), DType::kUInt8);
 }
 
@@ -131,8 +131,8 @@ absl::StatusOr<Value*> NextAfter(TfArgs& a) {
     return Unimplemented("elements of ", Name(t));
   }
   const DType bits = t == DType::kFloat32 ? DType::kInt32 : DType::kInt64;
-  const auto number = [&](int64_t v) { return a.b.Scalar(bits, static_cast<double>(v)); };
-  Value* zero = a.b.Scalar(t, 0);
+  const auto number = [&](int64_t v) { return a.b().Scalar(bits, static_cast<double>(v)); };
+  Value* zero = a.b().Scalar(t, 0);
   Value* away = a.Op("equal", {a.Op("greater", {y, x}), a.Op("greater", {x, zero})});
   Value* step = Where({a, away}, {a, number(1)}, {a, number(-1)});
   Value* moved = SameWidth(a, a.Op("add", {SameWidth(a, x, bits), step}), t);

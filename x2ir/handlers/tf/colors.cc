@@ -13,13 +13,13 @@ using Pixel = std::array<Expr, 3>;
 Expr Computed(TfArgs& a, size_t i) {
   Value* x = a.in(i);
   a.Require(IsFloating(x->dtype()), "colours that are integers");
-  return Expr(a.b, x).To(x->dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32);
+  return Expr(a.b(), x).To(x->dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32);
 }
 
 // Each with a last axis of one.
 Pixel Channels(TfArgs& a, const Expr& x) {
-  const std::vector<Value*> parts = a.b.Ops("split", {x.value()}, {{"axis", -1}}, 3);
-  return {Expr(a.b, parts[0]), Expr(a.b, parts[1]), Expr(a.b, parts[2])};
+  const std::vector<Value*> parts = a.b().Ops("split", {x.value()}, {{"axis", -1}}, 3);
+  return {Expr(a.b(), parts[0]), Expr(a.b(), parts[1]), Expr(a.b(), parts[2])};
 }
 Expr Joined(const Pixel& p) {
   return p[0].Op("concat", {p[1].value(), p[2].value()}, {{"axis", -1}});
@@ -60,7 +60,7 @@ Value* FromHsvToRgb(TfArgs& a) {
 
 Value* AdjustSaturation(TfArgs& a) {
   const auto [hue, saturation, value] = RgbToHsv(Channels(a, Computed(a, 0)));
-  const Expr scale = Expr(a.b, a.in(1)).To(value.dtype());
+  const Expr scale = Expr(a.b(), a.in(1)).To(value.dtype());
   const Expr sixfold = hue * 6.0;
   Pixel shares = Shares(sixfold);
   // A hue that was rounded up to a whole turn belongs to no sixth of it.
@@ -73,7 +73,7 @@ Value* AdjustSaturation(TfArgs& a) {
 Value* AdjustHue(TfArgs& a) {
   const Pixel rgb = Channels(a, Computed(a, 0));
   const auto [hue, saturation, value] = RgbToHsv(rgb);
-  const Expr delta = Expr(a.b, a.in(1)).To(value.dtype());
+  const Expr delta = Expr(a.b(), a.in(1)).To(value.dtype());
   const Expr moved = hue * 6.0 + delta * 6.0;
   const Expr turned = moved - 6.0 * Floor(moved / 6.0);
   const Expr least = Min(Min(rgb[0], rgb[1]), rgb[2]);
@@ -87,7 +87,7 @@ absl::StatusOr<Value*> AdjustContrast(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   if (rank < 3) return Invalid("expected images of rank 3 or more, got ", rank);
   const Expr x = Computed(a, 0);
-  const Expr factor = Expr(a.b, a.in(1)).To(x.dtype());
+  const Expr factor = Expr(a.b(), a.in(1)).To(x.dtype());
   // Sums of many pixels lose digits in float32.
   const Expr mean = Reduce(x.To(DType::kFloat64), "reduce_mean", {-3, -2}, true).To(x.dtype());
   return ((x - mean) * factor + mean).To(a.in(0)->dtype()).value();

@@ -22,30 +22,30 @@ absl::StatusOr<Values> CombinedNonMaxSuppression(TfArgs& a) {
   if (!of_boxes.is_static()) return Unimplemented("whether classes share their boxes is not known");
   const bool shared = of_boxes.value() == 1;
 
-  const auto number = [&](Value* v) { return Expr(a.b, a.AsInt64(v)); };
+  const auto number = [&](Value* v) { return Expr(a.b(), a.AsInt64(v)); };
   const auto vector = [&](const Expr& v) { return ReshapeTo(v, Ints(a, {1})); };
-  const Expr batch(a.b, SizeAt(a, a.in(1), 0)), count(a.b, SizeAt(a, a.in(1), 1)),
-      classes(a.b, SizeAt(a, a.in(1), 2));
+  const Expr batch(a.b(), SizeAt(a, a.in(1), 0)), count(a.b(), SizeAt(a, a.in(1), 1)),
+      classes(a.b(), SizeAt(a, a.in(1), 2));
   const Expr per_class = number(ReshapeTo(a.in(2), Ints(a, {}))),
              most = number(ReshapeTo(a.in(3), Ints(a, {})));
   // A row of boxes is what classes share, or a class of an image.
   Value* scores = Transpose(a.in(1), {0, 2, 1});
   Value* boxes = Transpose(a.in(0), {0, 2, 1, 3});
-  Value* four = a.b.Ints({4});
+  Value* four = a.b().Ints({4});
   const Expr rows = shared ? batch : batch * classes;
   boxes = ReshapeTo({a, boxes}, Concat(a, {vector(rows), vector(count), four}, 0));
-  const Expr each = shared ? classes : Expr(a.b, a.b.Int(1));
+  const Expr each = shared ? classes : Expr(a.b(), a.b().Int(1));
   Value* table = ReshapeTo({a, scores}, Concat(a, {vector(rows), vector(each), vector(count)}, 0));
   const auto threshold = [&](size_t i) { return ReshapeTo(a.in(i), Ints(a, {1})); };
   Value* found =
       a.Op("non_max_suppression", {boxes, table, vector(per_class), threshold(4), threshold(5)});
 
   // The scores of those that were found, where they stand in the table; the others drop out.
-  const auto column = [&](int64_t i) { return Expr(a.b, Gather({a, found}, a.b.Int(i), 1)); };
+  const auto column = [&](int64_t i) { return Expr(a.b(), Gather({a, found}, a.b().Int(i), 1)); };
   const Expr places = (column(0) * each + column(1)) * count + column(2);
   constexpr double kOut = -std::numeric_limits<double>::infinity();
   Value* flat = ReshapeTo({a, table}, Ints(a, {-1}));
-  Value* none = a.Op("expand", {a.b.Scalar(DType::kFloat32, kOut), a.Op("shape", {flat})});
+  Value* none = a.Op("expand", {a.b().Scalar(DType::kFloat32, kOut), a.Op("shape", {flat})});
   Value* left =
       ScatterNd({a, none}, Unsqueeze(places, {1}), Gather({a, flat}, places.value(), 0), "none");
   const Expr candidates = classes * count;
@@ -53,21 +53,21 @@ absl::StatusOr<Values> CombinedNonMaxSuppression(TfArgs& a) {
   const Expr total = pads ? Min(most, per_class * classes) : most;
   const Expr taken = Min(total, candidates);
   const Values best =
-      a.b.Ops("top_k", {left, vector(taken)}, {{"axis", 1}, {"largest", 1}, {"sorted", 1}}, 2);
-  const Expr valid = Expr(a.b, best[0]) > kOut, place(a.b, best[1]);
+      a.b().Ops("top_k", {left, vector(taken)}, {{"axis", 1}, {"largest", 1}, {"sorted", 1}}, 2);
+  const Expr valid = Expr(a.b(), best[0]) > kOut, place(a.b(), best[1]);
 
-  const Expr image(a.b, Unsqueeze(Iota(batch), {1}));
+  const Expr image(a.b(), Unsqueeze(Iota(batch), {1}));
   const Expr row = shared ? image * count + Mod(place, count) : image * candidates + place;
-  Expr box(a.b, Gather(ReshapeTo({a, boxes}, Ints(a, {-1, 4})), row.value(), 0));
+  Expr box(a.b(), Gather(ReshapeTo({a, boxes}, Ints(a, {-1, 4})), row.value(), 0));
   if (clips) box = Max(Min(box, 1.0), 0.0);
-  box = Where(Expr(a.b, Unsqueeze(valid, {2})), box, 0.0);
-  const Expr score = Where(valid, Expr(a.b, best[0]), 0.0);
+  box = Where(Expr(a.b(), Unsqueeze(valid, {2})), box, 0.0);
+  const Expr score = Where(valid, Expr(a.b(), best[0]), 0.0);
   const Expr class_ = Where(valid, (place / count).To(DType::kFloat32), 0.0);
   const Expr valid_count = Reduce(valid.To(DType::kInt32), "reduce_sum", {1});
   const auto padded = [&](const Expr& x) {
     Value* lack = vector(total - taken);
-    Value* pad = a.Op("concat", {a.b.Ints({0}), lack}, {{"axis", 0}});
-    return a.Op("pad", {x.value(), pad, nullptr, a.b.Ints({1})}, {{"mode", "constant"}});
+    Value* pad = a.Op("concat", {a.b().Ints({0}), lack}, {{"axis", 0}});
+    return a.Op("pad", {x.value(), pad, nullptr, a.b().Ints({1})}, {{"mode", "constant"}});
   };
   return Values{padded(box), padded(score), padded(class_), valid_count.value()};
 }

@@ -29,17 +29,17 @@ absl::StatusOr<Value*> FromConcat(TfArgs& a) {
 
 // Operands on a new axis.
 Value* Pack(TfArgs& a) {
-  Value* axis = a.b.Ints({a.Int("axis", 0)});
+  Value* axis = a.b().Ints({a.Int("axis", 0)});
   std::vector<Value*> parts;
   for (Value* v : a.inputs()) parts.push_back(a.Op("unsqueeze", {v, axis}));
-  if (parts.empty()) a.b.Fail(Invalid("it has no operands"));
+  if (parts.empty()) a.b().Fail(Invalid("it has no operands"));
   return parts.empty() ? nullptr : Joined(a, std::move(parts), a.Int("axis", 0));
 }
 
 // The same of operands that have the axis already, the first one.
 Value* ParallelConcat(TfArgs& a) {
   a.ShapeAttr("shape");
-  if (a.num_inputs() == 0) a.b.Fail(Invalid("it has no operands"));
+  if (a.num_inputs() == 0) a.b().Fail(Invalid("it has no operands"));
   return a.num_inputs() == 0 ? nullptr : Joined(a, a.inputs(), 0);
 }
 
@@ -47,7 +47,7 @@ Values Parts(TfArgs& a, Value* x, Value* sizes, int64_t axis, int64_t count) {
   if (count == 1) return {a.Op("identity", {x})};
   std::vector<Value*> operands = {x};
   if (sizes) operands.push_back(sizes);
-  return a.b.Ops("split", std::move(operands), {{"axis", axis}}, static_cast<size_t>(count));
+  return a.b().Ops("split", std::move(operands), {{"axis", axis}}, static_cast<size_t>(count));
 }
 
 // Outputs that nobody looks at are made too, so their number must be a sane one.
@@ -74,12 +74,12 @@ absl::StatusOr<Values> SplitV(TfArgs& a) {
   if (!sizes) {
     // One of them may be -1: what the others leave.
     Value* given = a.AsInt64(a.in(1));
-    Value* zero = a.b.Int(0);
+    Value* zero = a.b().Int(0);
     Value* open = a.Op("less", {given, zero});
     Value* positive = a.Op("max", {given, zero});
     Value* sum = a.Op("reduce_sum", {positive}, {{"keepdims", 0}});
     Value* shape = a.Op("shape", {x});
-    Value* all = a.Op("gather", {shape, a.b.Int(axis)}, {{"axis", 0}});
+    Value* all = a.Op("gather", {shape, a.b().Int(axis)}, {{"axis", 0}});
     Value* rest = a.Op("sub", {all, sum});
     return Parts(a, x, a.Op("where", {open, rest, given}), axis, count);
   }
@@ -87,7 +87,7 @@ absl::StatusOr<Values> SplitV(TfArgs& a) {
     return Invalid("num_split is ", count, ", but there are ", sizes->size(), " sizes");
   }
   const auto open = std::find(sizes->begin(), sizes->end(), -1);
-  if (open == sizes->end()) return Parts(a, x, a.b.Ints(*sizes), axis, count);
+  if (open == sizes->end()) return Parts(a, x, a.b().Ints(*sizes), axis, count);
   // The sizes' own sum, without the -1, may not be more than any tensor has.
   int64_t sum = 0;
   for (const int64_t size : *sizes) {
@@ -96,11 +96,11 @@ absl::StatusOr<Values> SplitV(TfArgs& a) {
     }
   }
   Value* shape = a.Op("shape", {x});
-  Value* all = a.Op("gather", {shape, a.b.Ints({axis})}, {{"axis", 0}});
-  Value* rest = a.Op("sub", {all, a.b.Ints({sum})});
+  Value* all = a.Op("gather", {shape, a.b().Ints({axis})}, {{"axis", 0}});
+  Value* rest = a.Op("sub", {all, a.b().Ints({sum})});
   std::vector<Value*> pieces;
   const auto add = [&](auto from, auto to) {
-    if (from != to) pieces.push_back(a.b.Ints(std::vector<int64_t>(from, to)));
+    if (from != to) pieces.push_back(a.b().Ints(std::vector<int64_t>(from, to)));
   };
   add(sizes->begin(), open);
   pieces.push_back(rest);
@@ -111,7 +111,7 @@ absl::StatusOr<Values> SplitV(TfArgs& a) {
 absl::StatusOr<Values> Unpack(TfArgs& a) {
   const int64_t axis = a.Int("axis", 0);
   X2IR_ASSIGN_OR_RETURN(const int64_t count, Count(a, "num"));
-  Value* axes = a.b.Ints({axis});
+  Value* axes = a.b().Ints({axis});
   if (count == 0) return Values{};
   Values parts = count == 1 ? Values{a.in(0)} : Parts(a, a.in(0), nullptr, axis, count);
   for (Value*& part : parts) part = a.Op("squeeze", {part, axes});

@@ -22,11 +22,11 @@ Value* ToBool(TfArgs& a) {
   Value* v = a.in(0);
   const bool scalar = a.Bool(kScalar, false);
   if (!scalar && !v->shape()) {
-    a.b.Fail(Unimplemented("the condition's rank is not known"));
+    a.b().Fail(Unimplemented("the condition's rank is not known"));
     return v;
   }
   if (v->shape() && v->shape()->rank() > 0) {
-    return a.Op("greater", {a.Op("size", {v}), a.b.Int(0)});
+    return a.Op("greater", {a.Op("size", {v}), a.b().Int(0)});
   }
   a.Require(v->dtype() != DType::kString, "a string as condition");
   return a.Cast(v, DType::kBool);
@@ -50,9 +50,9 @@ absl::StatusOr<Values> If(TfArgs& a) {
     return Invalid("the branches have ", outputs, " and ", else_branch->outputs().size(),
                    " results");
   }
-  X2IR_RETURN_IF_ERROR(a.b.status());
-  return a.b.Ops("if", {cond}, {{"then_branch", then_branch}, {"else_branch", else_branch}},
-                 outputs);
+  X2IR_RETURN_IF_ERROR(a.b().status());
+  return a.b().Ops("if", {cond}, {{"then_branch", then_branch}, {"else_branch", else_branch}},
+                   outputs);
 }
 
 // One of branches [from, to), halved: conditions are as deep as a number has digits.
@@ -83,15 +83,15 @@ absl::StatusOr<Values> Case(TfArgs& a) {
   }
   if (branches.size() == 1) {
     a.in(0);
-    return InlineGraph(a.b, *branches[0], {});
+    return InlineGraph(a.b(), *branches[0], {});
   }
   // What is out of range is the last one.
   const auto last = static_cast<int64_t>(branches.size()) - 1;
   Value* given = a.AsInt64(a.in(0));
   Value* outside =
-      a.Op("or", {a.Op("less", {given, a.b.Int(0)}), a.Op("greater", {given, a.b.Int(last)})});
-  Value* index = a.Op("where", {outside, a.b.Int(last), given});
-  return OneOf(a.b, index, branches, 0, branches.size());
+      a.Op("or", {a.Op("less", {given, a.b().Int(0)}), a.Op("greater", {given, a.b().Int(last)})});
+  Value* index = a.Op("where", {outside, a.b().Int(last), given});
+  return OneOf(a.b(), index, branches, 0, branches.size());
 }
 
 // What a condition gives, as a bool; known when the condition itself is converted.
@@ -130,7 +130,7 @@ absl::StatusOr<Values> While(TfArgs& a) {
   IgnoreTypes(a);
   const bool scalar = a.Bool(kScalar, false);
   const GraphPtr cond = a.SubGraph("cond"), step = a.SubGraph("body");
-  X2IR_RETURN_IF_ERROR(a.b.status());
+  X2IR_RETURN_IF_ERROR(a.b().status());
   const size_t count = a.num_inputs();
   if (cond->inputs().size() != count || step->inputs().size() != count ||
       step->outputs().size() != count || cond->outputs().size() != 1) {
@@ -183,10 +183,10 @@ absl::StatusOr<Values> While(TfArgs& a) {
   AddResults(b, results);
   X2IR_RETURN_IF_ERROR(b.status());
   Value* starts =
-      once ? a.b.Constant(Tensor::Scalar<bool>(true)) : CondOf(a.b, *cond, a.inputs(), scalar);
+      once ? a.b().Constant(Tensor::Scalar<bool>(true)) : CondOf(a.b(), *cond, a.inputs(), scalar);
   std::vector<Value*> operands = {nullptr, starts};
   operands.insert(operands.end(), first.begin(), first.end());
-  const Values last = a.b.Ops("loop", std::move(operands), {{"body", body}}, changes.size());
+  const Values last = a.b().Ops("loop", std::move(operands), {{"body", body}}, changes.size());
   Values all;
   for (size_t i = 0, k = 0; i < count; ++i) {
     const bool changed = k < changes.size() && changes[k] == i;

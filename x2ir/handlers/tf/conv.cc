@@ -60,7 +60,7 @@ absl::StatusOr<Value*> DepthwiseConv(TfArgs& a) {
   Value* kernel = Relaid(a, a.in(1), {2, 3, 0, 1});
   const std::vector<int64_t> to = {dims[2] * dims[3], 1, dims[0], dims[1]};
   if (const Tensor* constant = kernel->fixed_constant()) {
-    kernel = a.b.Constant(constant->Reshaped(to), a.in(1)->name());
+    kernel = a.b().Constant(constant->Reshaped(to), a.in(1)->name());
   } else {
     kernel = ReshapeTo({a, kernel}, Ints(a, to));
   }
@@ -84,7 +84,7 @@ Value* BiasAdd(TfArgs& a) {
     a.Require(rank >= 0, "the operand's rank is not known");
     std::vector<int64_t> axes;
     for (int64_t i = 2; i < rank; ++i) axes.push_back(i - 1);
-    if (!axes.empty()) bias = a.Op("unsqueeze", {bias, a.b.Ints(axes)});
+    if (!axes.empty()) bias = a.Op("unsqueeze", {bias, a.b().Ints(axes)});
   }
   return a.Op("add", {a.in(0), bias});
 }
@@ -110,20 +110,20 @@ absl::StatusOr<Values> FusedBatchNorm(TfArgs& a) {
     }
     const DType type = a.in(1)->dtype();
     Value* wide = a.Cast(x, type);
-    Value* over = a.b.Ints(axes);
+    Value* over = a.b().Ints(axes);
     Value* kept = a.Op("reduce_mean", {wide, over}, {{"keepdims", 1}});
     Value* d = a.Op("sub", {wide, kept});
     Value* batch_mean = a.Op("reduce_mean", {wide, over}, {{"keepdims", 0}});
     Value* batch_variance = a.Op("reduce_mean", {a.Op("mul", {d, d}), over}, {{"keepdims", 0}});
     // What is handed on is without bias: n / (n - 1) of it.
     Value* count = a.Cast(a.Op("div", {a.Op("size", {x}), a.Op("size", {batch_mean})}), type);
-    Value* one = a.b.Scalar(type, 1);
+    Value* one = a.b().Scalar(type, 1);
     Value* less = a.Op("max", {a.Op("sub", {count, one}), one});
     Value* unbiased = a.Op("mul", {batch_variance, a.Op("div", {count, less})});
     const auto blend = [&](Value* old, Value* now) -> Value* {
       if (factor == 1) return now;
-      return a.Op("add", {a.Op("mul", {old, a.b.Scalar(type, 1.0 - factor)}),
-                          a.Op("mul", {now, a.b.Scalar(type, factor)})});
+      return a.Op("add", {a.Op("mul", {old, a.b().Scalar(type, 1.0 - factor)}),
+                          a.Op("mul", {now, a.b().Scalar(type, factor)})});
     };
     out_mean = blend(mean, batch_mean);
     out_variance = blend(variance, unbiased);

@@ -15,7 +15,7 @@ CropPlaces PlacesAlong(TfArgs& a, const Expr& begin, const Expr& end, const Expr
                        int64_t count) {
   std::vector<float> steps;
   for (int64_t i = 0; i < count; ++i) steps.push_back(static_cast<float>(i));
-  const Expr step(a.b, a.b.Constant(Tensor::Of<float>({1, count}, steps)));
+  const Expr step(a.b(), a.b().Constant(Tensor::Of<float>({1, count}, steps)));
   // The middle where there is but one.
   const Expr at =
       count > 1 ? begin * last + step * ((end - begin) * last / static_cast<double>(count - 1))
@@ -36,30 +36,32 @@ absl::StatusOr<Value*> CropAndResize(TfArgs& a) {
   }
   const std::vector<Size> sizes = AllSizes(a.in(0));
   if (sizes.size() != 4) return Invalid("expected images of rank 4");
-  const Expr images = Expr(a.b, a.in(0)).To(kFloat);
-  const Expr boxes(a.b, a.in(1));
+  const Expr images = Expr(a.b(), a.in(0)).To(kFloat);
+  const Expr boxes(a.b(), a.in(1));
   const auto last = [&](size_t axis) {
-    return Expr(a.b, Vector(a, {Minus(a, sizes[axis], 1)})).To(kFloat);
+    return Expr(a.b(), Vector(a, {Minus(a, sizes[axis], 1)})).To(kFloat);
   };
-  const auto column = [&](int64_t i) { return boxes.Op("gather", {a.b.Ints({i})}, {{"axis", 1}}); };
+  const auto column = [&](int64_t i) {
+    return boxes.Op("gather", {a.b().Ints({i})}, {{"axis", 1}});
+  };
   const Expr last_row = last(1), last_column = last(2);
   const CropPlaces rows = PlacesAlong(a, column(0), column(2), last_row, size[0]);
   const CropPlaces columns = PlacesAlong(a, column(1), column(3), last_column, size[1]);
   // As [boxes, rows, columns].
   const auto unsqueezed = [&](const Expr& x, std::vector<int64_t> axes) {
-    return x.Op("unsqueeze", {a.b.Ints(axes)});
+    return x.Op("unsqueeze", {a.b().Ints(axes)});
   };
   const Expr inside = unsqueezed(rows.inside, {2}) & unsqueezed(columns.inside, {1});
   Value* shape = a.Op("shape", {inside.value()});
   const auto index = [&](const Expr& x, std::vector<int64_t> axes) {
     const Expr all = unsqueezed(x.To(DType::kInt64), std::move(axes));
     Value* expanded = a.Op("expand", {all.value(), shape});
-    return a.Op("unsqueeze", {expanded, a.b.Ints({-1})});
+    return a.Op("unsqueeze", {expanded, a.b().Ints({-1})});
   };
-  Value* image = index(Expr(a.b, a.in(2)), {1, 2});
+  Value* image = index(Expr(a.b(), a.in(2)), {1, 2});
   const auto picked = [&](const Expr& row, const Expr& column) {
     Value* at = a.Op("concat", {image, index(row, {2}), index(column, {1})}, {{"axis", -1}});
-    return Expr(a.b, a.Op("gather_nd", {images.value(), at}, {{"batch_dims", 0}}));
+    return Expr(a.b(), a.Op("gather_nd", {images.value(), at}, {{"batch_dims", 0}}));
   };
   // Places outside are taken inside, and what is found there is not used.
   const Expr row = Where(rows.inside, rows.at, 0.0), col = Where(columns.inside, columns.at, 0.0);

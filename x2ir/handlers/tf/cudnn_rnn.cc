@@ -170,7 +170,7 @@ absl::StatusOr<Values> CudnnRnn(TfArgs& a, bool v3) {
     Values operands = {y, joined(w, 0), joined(r, 0), joined(b, 0), lengths, first(initial_h)};
     if (lstm) operands.push_back(first(initial_c));
     // length, directions, batch, units
-    const Values out = a.b.Ops(net.mode->op, operands, attrs, lstm ? 3 : 2);
+    const Values out = a.b().Ops(net.mode->op, operands, attrs, lstm ? 3 : 2);
     y = a.Op("reshape",
              {Transpose({a, out[0]}, {0, 2, 1, 3}), Ints(a, {0, 0, directions * units})});
     last_h.push_back(out[1]);

@@ -41,10 +41,10 @@ absl::StatusOr<Value*> CumLogSumExp(TfArgs& a) {
   Value* seen = reverse ? a.Op(exclusive ? "greater" : "greater_or_equal", {places, of_result})
                         : a.Op(exclusive ? "less" : "less_or_equal", {places, of_result});
   Value* masked = Where({a, seen}, {a, rows},
-                        {a, a.b.Scalar(x->dtype(), -std::numeric_limits<double>::infinity())});
+                        {a, a.b().Scalar(x->dtype(), -std::numeric_limits<double>::infinity())});
   Value* sums = Reduce({a, masked}, "reduce_log_sum_exp", {-1});
   if (exclusive) {
-    Value* none = !Any({a, seen}, {1});
+    Value* none = Not(Any({a, seen}, {1}));
     sums = Where({a, none}, a.Cast(FiniteExtreme(a, t, false), x->dtype()), {a, sums});
   }
   std::vector<int64_t> back(perm.size());
@@ -58,12 +58,13 @@ Value* LinSpace(TfArgs& a) {
   Value* stop = a.in(1);
   const DType t = start->dtype();
   Value* count = a.AsInt64(a.in(2));
-  Value* last = a.Op("sub", {count, a.b.Int(1)});
-  Value* steps = a.Cast(a.Op("max", {last, a.b.Int(1)}), t);
+  Value* last = a.Op("sub", {count, a.b().Int(1)});
+  Value* steps = a.Cast(a.Op("max", {last, a.b().Int(1)}), t);
   Value* step = a.Op("div", {a.Op("sub", {stop, start}), steps});
   Value* places = Iota({a, count});
   Value* between = a.Op("add", {start, a.Op("mul", {step, a.Cast(places, t)})});
-  Value* at_end = a.Op("and", {a.Op("equal", {places, last}), a.Op("greater", {last, a.b.Int(0)})});
+  Value* at_end =
+      a.Op("and", {a.Op("equal", {places, last}), a.Op("greater", {last, a.b().Int(0)})});
   return Where({a, at_end}, {a, stop}, {a, between});
 }
 
@@ -72,7 +73,7 @@ absl::StatusOr<Value*> Cross(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   if (rank < 1) return Invalid("expected rank 1 or more");
   const auto turned = [&](size_t i, std::vector<int64_t> order) {
-    return Gather(a.in(i), a.b.Ints(order), rank - 1);
+    return Gather(a.in(i), a.b().Ints(order), rank - 1);
   };
   const std::vector<int64_t> next = {1, 2, 0}, last = {2, 0, 1};
   return a.Op("sub", {a.Op("mul", {turned(0, next), turned(1, last)}),
@@ -84,7 +85,7 @@ Value* Empty(TfArgs& a) {
   a.Bool("init", false);
   const DType t = a.Type("dtype", DType::kFloat32);
   Tensor zero = t == DType::kString ? Tensor::Strings({}, {""}) : Tensor::Zeros(t, {});
-  return a.Op("expand", {a.b.Constant(std::move(zero)), a.AsInt64(a.in(0))});
+  return a.Op("expand", {a.b().Constant(std::move(zero)), a.AsInt64(a.in(0))});
 }
 
 // The axes along which either shape is spread to the other's.
@@ -94,7 +95,7 @@ absl::StatusOr<Values> BroadcastGradientArgs(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> y, a.KnownInts(1, "s1"));
   const size_t rank = std::max(x.size(), y.size());
   std::vector<int64_t> of_x, of_y;
-  if (x == y) return Values{a.Cast(a.b.Ints(of_x), t), a.Cast(a.b.Ints(of_y), t)};
+  if (x == y) return Values{a.Cast(a.b().Ints(of_x), t), a.Cast(a.b().Ints(of_y), t)};
   for (size_t i = 0; i < rank; ++i) {
     const auto size = [&](const std::vector<int64_t>& dims) {
       return i + dims.size() < rank ? 1 : dims[i + dims.size() - rank];
@@ -107,7 +108,7 @@ absl::StatusOr<Values> BroadcastGradientArgs(TfArgs& a) {
     if (size(x) == 1) of_x.push_back(axis);
     if (size(y) == 1) of_y.push_back(axis);
   }
-  return Values{a.Cast(a.b.Ints(of_x), t), a.Cast(a.b.Ints(of_y), t)};
+  return Values{a.Cast(a.b().Ints(of_x), t), a.Cast(a.b().Ints(of_y), t)};
 }
 
 }  // namespace

@@ -88,13 +88,13 @@ Value* FlattenLast(TfArgs& a, Value* v, int64_t count) {
   if (count == rank) return ReshapeTo({a, v}, Ints(a, {-1}));
   int64_t size = 1;
   for (int64_t i = rank - count; i < rank; ++i) size *= (*v->shape())[i].value();
-  return ReshapeTo({a, v}, Concat(a, {ShapeOf({a, v}, 0, rank - count), a.b.Ints({size})}, 0));
+  return ReshapeTo({a, v}, Concat(a, {ShapeOf({a, v}, 0, rank - count), a.b().Ints({size})}, 0));
 }
 
 // An element more at the end of the last axis.
 Value* WithPadding(TfArgs& a, Value* v, Value* padding) {
   const int64_t rank = Expr(a, v).rank();
-  Value* one = a.b.Ints({1});
+  Value* one = a.b().Ints({1});
   Value* sizes = rank > 1 ? Concat(a, {ShapeOf({a, v}, 0, rank - 1), one}, 0) : one;
   Value* last = a.Op("expand", {padding, sizes});
   return a.Op("concat", {v, last}, {{"axis", rank - 1}});
@@ -108,16 +108,16 @@ Value* Table(TfArgs& a, int64_t rows, int64_t columns,
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) places.push_back(place(i, j));
   }
-  return a.b.Constant(Tensor::Of<int64_t>({rows, columns}, places));
+  return a.b().Constant(Tensor::Of<int64_t>({rows, columns}, places));
 }
 
 Value* ZeroOf(TfArgs& a, const Value* like) {
   const DType t = like->dtype();
   if (t == DType::kUndefined || t == DType::kString) {
-    a.b.Fail(Unimplemented("elements of ", Name(t)));
-    return a.b.Int(0);
+    a.b().Fail(Unimplemented("elements of ", Name(t)));
+    return a.b().Int(0);
   }
-  return a.b.Constant(Tensor::Zeros(t, {}));
+  return a.b().Constant(Tensor::Zeros(t, {}));
 }
 
 // --- Diagonals to matrices ------------------------------------------------------------------
@@ -207,7 +207,7 @@ absl::StatusOr<Value*> MatrixDiagPart(TfArgs& a) {
     Value* x = a.in(0);
     Value* rows = SizeAt(a, x, rank - 2);
     Value* columns = SizeAt(a, x, rank - 1);
-    Value* step = a.Op("add", {columns, a.b.Int(1)});
+    Value* step = a.Op("add", {columns, a.b().Int(1)});
     Value* places = a.Op("mul", {Iota(a.Op("min", {rows, columns})), step});
     Value* size = Unsqueeze(a.Op("mul", {rows, columns}), {0});
     Value* flat = rank == 2 ? ReshapeTo({a, x}, Ints(a, {-1}))
@@ -287,7 +287,7 @@ absl::StatusOr<Value*> DiagPart(TfArgs& a) {
   }
   std::vector<int64_t> places;
   for (int64_t i = 0; i < size; ++i) places.push_back(i * (size + 1));
-  Value* found = Gather(ReshapeTo(a.in(0), Ints(a, {-1})), a.b.Ints(places), 0);
+  Value* found = Gather(ReshapeTo(a.in(0), Ints(a, {-1})), a.b().Ints(places), 0);
   return ReshapeTo({a, found}, ShapeOf(a.in(0), 0, rank / 2));
 }
 
@@ -302,7 +302,7 @@ absl::StatusOr<Value*> MatrixBandPart(TfArgs& a) {
   Value* column = Iota({a, SizeAt(a, x, rank - 1)});
   const auto within = [&](Value* distance, size_t i) {
     Value* most = a.AsInt64(a.in(i));
-    Value* all = a.Op("less", {most, a.b.Int(0)});
+    Value* all = a.Op("less", {most, a.b().Int(0)});
     return a.Op("or", {all, a.Op("less_or_equal", {distance, most})});
   };
   Value* kept =

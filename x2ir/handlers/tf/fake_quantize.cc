@@ -13,10 +13,10 @@ namespace {
 // Bounds are moved so that zero is one of the steps; where both are zero so is everything.
 Value* FakeQuantized(TfArgs& a, const Expr& least, const Expr& greatest) {
   const int64_t bits = a.Int("num_bits", 8);
-  if (bits < 2 || bits > 16) a.b.Fail(Invalid("num_bits = ", bits));
+  if (bits < 2 || bits > 16) a.b().Fail(Invalid("num_bits = ", bits));
   const double first = a.Bool("narrow_range", false) ? 1 : 0;
   const double last = static_cast<double>((int64_t{1} << (bits < 2 || bits > 16 ? 8 : bits)) - 1);
-  const Expr x(a.b, a.in(0));
+  const Expr x(a.b(), a.in(0));
   const Expr scale = (greatest - least) / (last - first);
   const Expr from_least = first - least / scale;
   const Expr zero =
@@ -32,13 +32,15 @@ Value* FakeQuantized(TfArgs& a, const Expr& least, const Expr& greatest) {
 
 Value* FakeQuantArgs(TfArgs& a) {
   const auto bound = [&](Symbol name, float or_else) {
-    return Expr(a.b, a.b.Scalar(DType::kFloat32, a.Float(name, or_else)));
+    return Expr(a.b(), a.b().Scalar(DType::kFloat32, a.Float(name, or_else)));
   };
   return FakeQuantized(a, bound("min", -6), bound("max", 6));
 }
 
 // Of one number each, or one for each index of the last axis.
-Value* FakeQuantVars(TfArgs& a) { return FakeQuantized(a, Expr(a.b, a.in(1)), Expr(a.b, a.in(2))); }
+Value* FakeQuantVars(TfArgs& a) {
+  return FakeQuantized(a, Expr(a.b(), a.in(1)), Expr(a.b(), a.in(2)));
+}
 
 // Integers of that many bits, and back. The range's scale is that of the side which needs the
 // larger steps; zero stays zero.
@@ -54,7 +56,7 @@ absl::StatusOr<Value*> QuantizedThere(TfArgs& a, const AskedRange& q, const Boun
   const bool narrow = a.Bool("narrow_range", false);
   const int64_t axis = a.Int("axis", -1);
   if (bits < 1 || bits > 62) return Invalid("num_bits = ", bits);
-  const Expr x(a.b, a.in(0));
+  const Expr x(a.b(), a.in(0));
   const auto power = static_cast<double>(int64_t{1} << (is_signed ? bits - 1 : bits));
   const double first = is_signed ? (narrow ? 1 - power : -power) : 0, last = power - 1;
   // One range, or one for each index of the axis.
@@ -69,7 +71,7 @@ absl::StatusOr<Value*> QuantizedThere(TfArgs& a, const AskedRange& q, const Boun
     const Symbol op = greatest ? "reduce_max" : "reduce_min";
     if (!given) return others.empty() ? x : Reduce(x, op, others, true);
     const Expr v = bounds(greatest);
-    return behind.empty() ? v : v.Op("unsqueeze", {a.b.Ints(behind)});
+    return behind.empty() ? v : v.Op("unsqueeze", {a.b().Ints(behind)});
   };
   const Expr least = bound(false), greatest = bound(true);
   a.Require(x.dtype() == DType::kFloat32 || x.dtype() == DType::kFloat64, "narrow floats");
@@ -100,7 +102,7 @@ absl::StatusOr<bool> HalfToEven(TfArgs& a) {
   return mode == "HALF_TO_EVEN";
 }
 Bounds OfOperands(TfArgs& a) {
-  return [&a](bool greatest) { return Expr(a.b, a.in(greatest ? 2 : 1)); };
+  return [&a](bool greatest) { return Expr(a.b(), a.in(greatest ? 2 : 1)); };
 }
 absl::StatusOr<Value*> QuantizeAndDequantize(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const bool half_to_even, HalfToEven(a));
@@ -119,7 +121,7 @@ absl::StatusOr<Value*> QuantizeAndDequantizeV1(TfArgs& a) {
   if (given && !(least <= greatest)) return Invalid("a range of ", least, " to ", greatest);
   const DType t = a.in(0)->dtype();
   return QuantizedThere(a, {a.Int("num_bits", 8), true, given}, [&](bool upper) {
-    return Expr(a.b, a.b.Scalar(t, upper ? greatest : least));
+    return Expr(a.b(), a.b().Scalar(t, upper ? greatest : least));
   });
 }
 

@@ -16,7 +16,8 @@ Value* Reversed(TfArgs& a, const std::vector<int64_t>& axes) {
   if (axes.empty()) return a.Op("identity", {a.in(0)});
   const std::vector<int64_t> last(axes.size(), -1);
   const std::vector<int64_t> beyond(axes.size(), std::numeric_limits<int64_t>::min());
-  return a.Op("slice", {a.in(0), a.b.Ints(last), a.b.Ints(beyond), a.b.Ints(axes), a.b.Ints(last)});
+  return a.Op("slice",
+              {a.in(0), a.b().Ints(last), a.b().Ints(beyond), a.b().Ints(axes), a.b().Ints(last)});
 }
 
 absl::StatusOr<Value*> ReverseV2(TfArgs& a) {
@@ -72,10 +73,10 @@ absl::StatusOr<Value*> Roll(TfArgs& a) {
     X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(axes[i], rank));
     const std::vector<Size> sizes = AllSizes({a, x});
     const Size size = sizes[axis];
-    const Size shift =
-        shifts
-            ? Size((*shifts)[i])
-            : Size(a.Op("gather", {computed, a.b.Ints({static_cast<int64_t>(i)})}, {{"axis", 0}}));
+    const Size shift = shifts
+                           ? Size((*shifts)[i])
+                           : Size(a.Op("gather", {computed, a.b().Ints({static_cast<int64_t>(i)})},
+                                       {{"axis", 0}}));
     if (size.number == 0) continue;
     // An axis of no elements has no remainder.
     const Size divisor = size.number ? size : Larger(a, size, 1);

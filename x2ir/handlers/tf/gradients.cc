@@ -15,11 +15,11 @@ using Formula = Expr (*)(TfArgs& a, const Expr& dy, const Expr& v);
 // Operands: dy, then x or y; or the other way round.
 template <Formula kFormula>
 Value* DyFirst(TfArgs& a) {
-  return kFormula(a, Expr(a.b, a.in(0)), Expr(a.b, a.in(1))).value();
+  return kFormula(a, Expr(a.b(), a.in(0)), Expr(a.b(), a.in(1))).value();
 }
 template <Formula kFormula>
 Value* DyLast(TfArgs& a) {
-  return kFormula(a, Expr(a.b, a.in(1)), Expr(a.b, a.in(0))).value();
+  return kFormula(a, Expr(a.b(), a.in(1)), Expr(a.b(), a.in(0))).value();
 }
 
 // What is infinite times 0 is NaN, as it is in TensorFlow.

@@ -17,7 +17,7 @@ absl::StatusOr<std::vector<Value*>> Elements(TfArgs& a, Value* v) {
   const int64_t count = (*v->shape())[0].value();
   if (count < 1 || count > 254) return Invalid("a tensor of ", count, " axes");
   std::vector<Value*> elements;
-  for (int64_t i = 0; i < count; ++i) elements.push_back(Gather({a, v}, a.b.Int(i), 0));
+  for (int64_t i = 0; i < count; ++i) elements.push_back(Gather({a, v}, a.b().Int(i), 0));
   return elements;
 }
 
@@ -49,7 +49,7 @@ absl::StatusOr<Value*> DataFormatDimMap(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const Formats f, TakeFormats(a));
   std::vector<int64_t> places;
   for (const char axis : f.from) places.push_back(static_cast<int64_t>(f.to.find(axis)));
-  Value* map = a.Cast(a.b.Ints(places), a.in(0)->dtype());
+  Value* map = a.Cast(a.b().Ints(places), a.in(0)->dtype());
   return Gather({a, map}, a.in(0), 0);
 }
 
@@ -68,7 +68,7 @@ absl::StatusOr<Value*> DataFormatVecPermute(TfArgs& a) {
   if (count != f.from.size()) return Invalid("expected ", f.from.size(), " axes, got ", count);
   std::vector<int64_t> order;
   for (const char axis : f.to) order.push_back(static_cast<int64_t>(f.from.find(axis)));
-  return Gather(a.in(0), a.b.Ints(order), 0);
+  return Gather(a.in(0), a.b().Ints(order), 0);
 }
 
 // --- Rows at numbers ------------------------------------------------------------------------

@@ -17,7 +17,7 @@ void ExpectReal(TfArgs& a) {
 Value* Turned(TfArgs& a, Value* v) {
   const int64_t rank = Expr(a, v).rank();
   if (rank < 2) {
-    a.b.Fail(Invalid("a matrix of rank ", rank));
+    a.b().Fail(Invalid("a matrix of rank ", rank));
     return v;
   }
   std::vector<int64_t> perm(rank);
@@ -43,7 +43,7 @@ Value* MatrixTriangularSolve(TfArgs& a) {
   if (rank >= 2 && of_sides >= 2 && (rank > 2 || of_sides > 2)) {
     // Zeros of both batches, added, are of the batch of both.
     const auto batch = [&](Value* v, int64_t r) {
-      Value* one = a.b.Scalar(DType::kFloat32, 0);
+      Value* one = a.b().Scalar(DType::kFloat32, 0);
       return r == 2 ? one : a.Op("expand", {one, ShapeOf({a, v}, 0, r - 2)});
     };
     Value* both = a.Op("shape", {a.Op("add", {batch(matrix, rank), batch(sides, of_sides)})});
@@ -81,7 +81,7 @@ Value* Tridiagonal(TfArgs& a, const Diagonals& d) {
   Value* matrix = Expr(a, d.on).Number(0);
   for (const auto& [values, shift] :
        {std::pair(d.above, 1), std::pair(d.on, 0), std::pair(d.below, -1)}) {
-    Value* place = a.Op("equal", {columns, a.Op("add", {rows, a.b.Int(shift)})});
+    Value* place = a.Op("equal", {columns, a.Op("add", {rows, a.b().Int(shift)})});
     matrix = Where({a, place}, Unsqueeze({a, values}, {-1}), {a, matrix});
   }
   return matrix;
@@ -92,7 +92,7 @@ Value* TridiagonalSolve(TfArgs& a) {
   a.Require(!a.Bool("perturb_singular", false), "singular matrices that are changed");
   const int64_t rank = a.in(0).rank();
   if (rank < 2) return a.in(0);
-  const auto row = [&](int64_t i) { return Gather(a.in(0), a.b.Int(i), rank - 2); };
+  const auto row = [&](int64_t i) { return Gather(a.in(0), a.b().Int(i), rank - 2); };
   return a.Op("solve", {Tridiagonal(a, {row(0), row(1), row(2)}), a.in(1)});
 }
 // Operands: the three diagonals, [..., 1, n], and a matrix.
@@ -101,12 +101,12 @@ Value* TridiagonalMatMul(TfArgs& a) {
   const int64_t rank = a.in(0).rank();
   if (rank < 2) return a.in(0);
   Value* x = a.in(3);
-  Value* axis = a.b.Ints({rank - 2});
+  Value* axis = a.b().Ints({rank - 2});
   const auto part = [&](Value* v, int64_t from, int64_t to, int64_t along) {
-    return a.Op("slice", {v, a.b.Ints({from}), a.b.Ints({to}), a.b.Ints({along})});
+    return a.Op("slice", {v, a.b().Ints({from}), a.b().Ints({to}), a.b().Ints({along})});
   };
   const auto padded = [&](Value* v, int64_t before, int64_t after) {
-    return a.Op("pad", {v, a.b.Ints({before, after}), nullptr, axis}, {{"mode", "constant"}});
+    return a.Op("pad", {v, a.b().Ints({before, after}), nullptr, axis}, {{"mode", "constant"}});
   };
   constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
   const auto factor = [&](size_t i, int64_t from, int64_t to) {
@@ -129,29 +129,29 @@ Values LogMatrixDeterminant(TfArgs& a) {
   Value* x = a.in(0);
   const DType t = x->dtype();
   const int64_t rank = Expr(a, x).rank();
-  if (rank < 2 || !a.b.status().ok()) return {x, x};
-  const Values lu = a.b.Ops("lu", {a.Cast(x, DType::kFloat64)}, {}, 2);
+  if (rank < 2 || !a.b().status().ok()) return {x, x};
+  const Values lu = a.b().Ops("lu", {a.Cast(x, DType::kFloat64)}, {}, 2);
   Value* places = Iota({a, SizeAt(a, x, rank - 1)});
   Value* on = a.Op("equal", {Unsqueeze({a, places}, {1}), places});
-  Value* wide_zero = a.b.Scalar(DType::kFloat64, 0);
+  Value* wide_zero = a.b().Scalar(DType::kFloat64, 0);
   Value* pivots = Reduce(Where({a, on}, {a, lu[0]}, {a, wide_zero}), "reduce_sum", {-1});
   // Rows changed places an odd number of times if an odd number of pairs are out of order.
   Value* later = a.Op("less", {Unsqueeze({a, places}, {1}), places});
   Value* greater = a.Op("greater", {Unsqueeze({a, lu[1]}, {-1}), Unsqueeze({a, lu[1]}, {-2})});
   Value* pairs = a.Cast(a.Op("and", {later, greater}), DType::kInt64);
   pairs = Reduce(Reduce({a, pairs}, "reduce_sum", {-1}), "reduce_sum", {-1});
-  Value* odd = a.Cast(a.Op("mod", {pairs, a.b.Int(2)}), DType::kFloat64);
-  Value* parity = a.Op(
-      "sub", {a.b.Scalar(DType::kFloat64, 1), a.Op("mul", {odd, a.b.Scalar(DType::kFloat64, 2)})});
+  Value* odd = a.Cast(a.Op("mod", {pairs, a.b().Int(2)}), DType::kFloat64);
+  Value* parity = a.Op("sub", {a.b().Scalar(DType::kFloat64, 1),
+                               a.Op("mul", {odd, a.b().Scalar(DType::kFloat64, 2)})});
   Value* sign = a.Op("mul", {Reduce(a.Op("sign", {pivots}), "reduce_prod", {-1}), parity});
   Value* log = Reduce(a.Op("log", {a.Op("abs", {pivots})}), "reduce_sum", {-1});
   log = a.Cast(log, t);
   // TensorFlow has no NaN here.
   constexpr double kInf = std::numeric_limits<double>::infinity();
   Value* strange = a.Op("or", {a.Op("is_nan", {log}), a.Op("is_inf", {log})});
-  Value* positive = a.Op("greater", {log, a.b.Scalar(t, 0)});
-  Value* infinite = Where({a, positive}, {a, a.b.Scalar(t, kInf)}, {a, a.b.Scalar(t, -kInf)});
-  sign = Where({a, strange}, {a, a.b.Scalar(t, 0)}, a.Cast(sign, t));
+  Value* positive = a.Op("greater", {log, a.b().Scalar(t, 0)});
+  Value* infinite = Where({a, positive}, {a, a.b().Scalar(t, kInf)}, {a, a.b().Scalar(t, -kInf)});
+  sign = Where({a, strange}, {a, a.b().Scalar(t, 0)}, a.Cast(sign, t));
   return {sign, Where({a, strange}, {a, infinite}, {a, log})};
 }
 
@@ -163,27 +163,27 @@ Value* Cholesky(TfArgs& a) {
 Values Lu(TfArgs& a) {
   ExpectReal(a);
   const DType to = a.Type("output_idx_type", DType::kInt32);
-  Values lu = a.b.Ops("lu", {a.in(0)}, {}, 2);
+  Values lu = a.b().Ops("lu", {a.in(0)}, {}, 2);
   return {lu[0], a.Cast(lu[1], to)};
 }
 
 Values Qr(TfArgs& a) {
   ExpectReal(a);
-  return a.b.Ops("qr", {a.in(0)}, {{"full", a.Bool("full_matrices", false)}}, 2);
+  return a.b().Ops("qr", {a.in(0)}, {{"full", a.Bool("full_matrices", false)}}, 2);
 }
 
 // Without vectors they are empty.
 Value* NoVectors(TfArgs& a) {
   const DType t = a.in(0)->dtype();
-  if (!IsFloating(t)) a.b.Fail(Invalid("matrices of ", Name(t)));
-  return a.b.Constant(Tensor::Zeros(IsFloating(t) ? t : DType::kFloat32, {0}));
+  if (!IsFloating(t)) a.b().Fail(Invalid("matrices of ", Name(t)));
+  return a.b().Constant(Tensor::Zeros(IsFloating(t) ? t : DType::kFloat32, {0}));
 }
 
 Values Svd(TfArgs& a) {
   ExpectReal(a);
   const bool vectors = a.Bool("compute_uv", true), full = a.Bool("full_matrices", false);
   const std::vector<bool> wanted = {true, vectors, vectors};
-  Values found = a.b.Ops("svd", {a.in(0)}, {{"full", vectors && full}}, wanted);
+  Values found = a.b().Ops("svd", {a.in(0)}, {{"full", vectors && full}}, wanted);
   if (vectors) return found;
   return {found[0], a.wants(1) ? a.Op("identity", {NoVectors(a)}) : nullptr,
           a.wants(2) ? a.Op("identity", {NoVectors(a)}) : nullptr};
@@ -192,7 +192,7 @@ Values Svd(TfArgs& a) {
 Values SelfAdjointEig(TfArgs& a) {
   ExpectReal(a);
   const bool vectors = a.Bool("compute_v", true);
-  Values found = a.b.Ops("eigh", {a.in(0)}, {}, std::vector<bool>{true, vectors});
+  Values found = a.b().Ops("eigh", {a.in(0)}, {}, std::vector<bool>{true, vectors});
   if (vectors) return found;
   return {found[0], a.wants(1) ? a.Op("identity", {NoVectors(a)}) : nullptr};
 }

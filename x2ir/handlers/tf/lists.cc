@@ -15,20 +15,20 @@ constexpr int64_t kFew = 64;  // elements that are written out
 bool TfLists::IsStacked(Value* list) {
   if (list->type().kind() == Type::kSequence) return false;
   if (!list->type().is_tensor()) {
-    a_.b.Fail(Unimplemented("how its list is made is not known"));
+    a_.b().Fail(Unimplemented("how its list is made is not known"));
   } else if (list->shape() && list->shape()->rank() == 0) {
-    a_.b.Fail(Invalid("it is given a scalar instead of a list"));
+    a_.b().Fail(Invalid("it is given a scalar instead of a list"));
   }
   return true;
 }
 
 Value* TfLists::Zero(DType dtype) {
   if (dtype == DType::kUndefined) {
-    a_.b.Fail(Unimplemented("elements of unknown type"));
-    return a_.b.Int(0);
+    a_.b().Fail(Unimplemented("elements of unknown type"));
+    return a_.b().Int(0);
   }
-  return a_.b.Constant(dtype == DType::kString ? Tensor::Strings({}, {""})
-                                               : Tensor::Zeros(dtype, {}));
+  return a_.b().Constant(dtype == DType::kString ? Tensor::Strings({}, {""})
+                                                 : Tensor::Zeros(dtype, {}));
 }
 
 Value* TfLists::OneSize(Value* v, int64_t axis) {
@@ -52,12 +52,12 @@ Value* TfLists::New(Value* size, DType dtype, const std::optional<Shape>& elemen
     dims = {0};
   }
   Value* zero = Zero(dtype);
-  Value* shape = a_.Op("concat", {Count(size), a_.b.Ints(dims)}, {{"axis", 0}});
+  Value* shape = a_.Op("concat", {Count(size), a_.b().Ints(dims)}, {{"axis", 0}});
   if (known && !grows) return a_.Op("expand", {zero, shape});
   const Tensor* count = size->fixed_constant();
   if (count && IsInteger(count->dtype()) && count->num_elements() == 1 && count->AsInt(0) <= kFew) {
     if (count->AsInt(0) <= 0) return Empty(dtype);
-    Value* one = a_.Op("expand", {zero, a_.b.Ints(dims)});
+    Value* one = a_.Op("expand", {zero, a_.b().Ints(dims)});
     return a_.Op("sequence_construct",
                  std::vector<Value*>(static_cast<size_t>(count->AsInt(0)), one));
   }
@@ -77,7 +77,7 @@ Value* TfLists::Get(Value* list, Value* index) {
 
 Value* TfLists::Set(Value* list, Value* index, Value* item, bool grows) {
   Value* at = Index(index);
-  Value* first = a_.b.Ints({0});
+  Value* first = a_.b().Ints({0});
   if (IsStacked(list)) {
     return a_.Op("scatter_nd",
                  {list, ReshapeTo({a_, at}, Ints(a_, {1, 1})), a_.Op("unsqueeze", {item, first})});
@@ -87,13 +87,13 @@ Value* TfLists::Set(Value* list, Value* index, Value* item, bool grows) {
     Value* behind = b.Op("add", {at, b.Int(1)});
     return b.Op("sequence_erase", {b.Op("sequence_insert", {list, item, at}), behind});
   };
-  if (!grows) return replaced(a_.b);
+  if (!grows) return replaced(a_.b());
   std::shared_ptr<Graph> graphs[2];
   for (const bool inside : {false, true}) {
     graphs[inside] = std::make_shared<Graph>(inside ? "write" : "append");
     Builder b(*graphs[inside], nullptr);
     graphs[inside]->AddOutput(inside ? replaced(b) : b.Op("sequence_insert", {list, item, at}));
-    if (!b.status().ok()) a_.b.Fail(b.status());
+    if (!b.status().ok()) a_.b().Fail(b.status());
   }
   Value* cond = a_.Op("less", {at, Length(list)});
   return a_.Op("if", {cond}, {{"then_branch", graphs[1]}, {"else_branch", graphs[0]}});
@@ -101,16 +101,16 @@ Value* TfLists::Set(Value* list, Value* index, Value* item, bool grows) {
 
 Value* TfLists::Append(Value* list, Value* item) {
   if (!IsStacked(list)) return a_.Op("sequence_insert", {list, item});
-  Value* row = a_.Op("unsqueeze", {item, a_.b.Ints({0})});
+  Value* row = a_.Op("unsqueeze", {item, a_.b().Ints({0})});
   return a_.Op("concat", {list, row}, {{"axis", 0}});
 }
 
 Values TfLists::Pop(Value* list) {
-  Value* last = a_.b.Int(-1);
+  Value* last = a_.b().Int(-1);
   if (!IsStacked(list)) {
     return {a_.Op("sequence_erase", {list, last}), a_.Op("sequence_at", {list, last})};
   }
-  Value* rest = a_.Op("slice", {list, a_.b.Ints({0}), a_.b.Ints({-1}), a_.b.Ints({0})});
+  Value* rest = a_.Op("slice", {list, a_.b().Ints({0}), a_.b().Ints({-1}), a_.b().Ints({0})});
   return {rest, a_.Op("gather", {list, last}, {{"axis", 0}})};
 }
 
@@ -126,43 +126,43 @@ Value* TfLists::Gather(Value* list, Value* indices) {
 Value* TfLists::ScatterNew(Value* size, Value* indices, Value* value) {
   Value* at = Index(indices);
   if (!size) {
-    Value* most = a_.Op("concat", {a_.b.Ints({-1}), at}, {{"axis", 0}});
+    Value* most = a_.Op("concat", {a_.b().Ints({-1}), at}, {{"axis", 0}});
     most = a_.Op("reduce_max", {most}, {{"keepdims", 0}});
-    size = a_.Op("add", {most, a_.b.Int(1)});
+    size = a_.Op("add", {most, a_.b().Int(1)});
   }
   Value* rest = a_.Op("shape", {value}, {{"start", 1}});
   Value* shape = a_.Op("concat", {Count(size), rest}, {{"axis", 0}});
   Value* zeros = a_.Op("expand", {Zero(value->dtype()), shape});
-  return a_.Op("scatter_nd", {zeros, a_.Op("unsqueeze", {at, a_.b.Ints({1})}), value});
+  return a_.Op("scatter_nd", {zeros, a_.Op("unsqueeze", {at, a_.b().Ints({1})}), value});
 }
 
 Value* TfLists::Scatter(Value* list, Value* indices, Value* value, bool grows) {
   if (value->dtype() == DType::kUndefined) {
-    a_.b.Fail(Unimplemented("the element type is not known"));
+    a_.b().Fail(Unimplemented("the element type is not known"));
     return list;
   }
   if (IsStacked(list)) {
-    Value* at = a_.Op("unsqueeze", {Index(indices), a_.b.Ints({1})});
+    Value* at = a_.Op("unsqueeze", {Index(indices), a_.b().Ints({1})});
     return a_.Op("scatter_nd", {list, at, value});
   }
   // All of a new list (see New) is written, or is zeros.
   const Node* made = list->producer();
   Value* size = nullptr;
   if (made && made->Is("sequence_construct")) {
-    size = a_.b.Int(static_cast<int64_t>(made->num_inputs()));
+    size = a_.b().Int(static_cast<int64_t>(made->num_inputs()));
   } else if (made && made->Is("split_to_sequence") && !made->input(1)) {
     size = ReshapeTo({a_, OneSize(made->input(0), 0)}, Ints(a_, {}));
   } else if (made && made->Is("sequence_empty")) {
-    size = a_.b.Int(0);
+    size = a_.b().Int(0);
   } else {
-    a_.b.Fail(Unimplemented("slices for a list of unknown shape that is not new"));
+    a_.b().Fail(Unimplemented("slices for a list of unknown shape that is not new"));
     return list;
   }
   if (!grows) return ScatterNew(size, indices, value);
-  Value* least = a_.Op("sub", {size, a_.b.Int(1)});
+  Value* least = a_.Op("sub", {size, a_.b().Int(1)});
   Value* most = a_.Op("concat", {Count(least), Index(indices)}, {{"axis", 0}});
   most = a_.Op("reduce_max", {most}, {{"keepdims", 0}});
-  return ScatterNew(a_.Op("add", {most, a_.b.Int(1)}), indices, value);
+  return ScatterNew(a_.Op("add", {most, a_.b().Int(1)}), indices, value);
 }
 
 Values TfLists::Concat(Value* list, bool lengths) {
@@ -174,7 +174,7 @@ Values TfLists::Concat(Value* list, bool lengths) {
       Builder b(*body, nullptr);
       Value* element = body->AddInput("element", list->type().element());
       body->AddOutput(b.Op("shape", {element}, {{"start", 0}, {"end", 1}}));
-      if (!b.status().ok()) a_.b.Fail(b.status());
+      if (!b.status().ok()) a_.b().Fail(b.status());
       rows =
           a_.Op("concat_from_sequence", {a_.Op("sequence_map", {list}, {{"body", body}})}, joined);
     }
@@ -197,7 +197,7 @@ Value* TfLists::Joined(Value* first, Value* second) {
     return a_.Op("concat", {first, second}, {{"axis", 0}});
   }
   if (IsStacked(first)) {
-    a_.b.Fail(Unimplemented("lists of known and of unknown shape together"));
+    a_.b().Fail(Unimplemented("lists of known and of unknown shape together"));
     return first;
   }
   if (IsStacked(second)) {
@@ -217,7 +217,7 @@ Value* TfLists::Repeated(Value* list, Value* times,
   Value* before = body->AddInput("list", list->type());
   body->AddOutput(b.Op("identity", {cond}));
   body->AddOutput(step(b, before));
-  if (!b.status().ok()) a_.b.Fail(b.status());
+  if (!b.status().ok()) a_.b().Fail(b.status());
   return a_.Op("loop", {times, nullptr, list}, {{"body", body}});
 }
 
@@ -235,14 +235,14 @@ Value* TfLists::Resize(Value* list, Value* size) {
         dims.push_back(dim.is_static() ? dim.value() : 0);
       }
     }
-    Value* none = a_.Op("expand", {Zero(element.dtype()), a_.b.Ints(dims)});
+    Value* none = a_.Op("expand", {Zero(element.dtype()), a_.b().Ints(dims)});
     return Repeated(list, a_.Op("neg", {less}), [none](Builder& b, Value* v) {
       return b.Op("sequence_insert", {v, none});
     });
   }
   Value* count = Count(size);
-  Value* kept = a_.Op("slice", {list, a_.b.Ints({0}), count, a_.b.Ints({0})});
-  Value* more = a_.Op("max", {a_.Op("sub", {count, OneSize(list, 0)}), a_.b.Ints({0})});
+  Value* kept = a_.Op("slice", {list, a_.b().Ints({0}), count, a_.b().Ints({0})});
+  Value* more = a_.Op("max", {a_.Op("sub", {count, OneSize(list, 0)}), a_.b().Ints({0})});
   Value* rest = a_.Op("shape", {list}, {{"start", 1}});
   Value* shape = a_.Op("concat", {more, rest}, {{"axis", 0}});
   return a_.Op("concat", {kept, a_.Op("expand", {Zero(list->dtype()), shape})}, {{"axis", 0}});

@@ -10,7 +10,7 @@ Values SoftmaxCrossEntropy(TfArgs& a) {
   Value* labels = a.in(1);
   Value* log_softmax = a.Op("log_softmax", {logits}, {{"axis", -1}});
   Value* products = a.Op("mul", {labels, log_softmax});
-  Value* loss = a.Op("neg", {a.Op("reduce_sum", {products, a.b.Ints({-1})}, {{"keepdims", 0}})});
+  Value* loss = a.Op("neg", {a.Op("reduce_sum", {products, a.b().Ints({-1})}, {{"keepdims", 0}})});
   if (!a.wants(1)) return {loss, nullptr};
   return {loss, a.Op("sub", {a.Op("softmax", {logits}, {{"axis", -1}}), labels})};
 }
@@ -18,7 +18,7 @@ Values SoftmaxCrossEntropy(TfArgs& a) {
 // Labels are the numbers of classes.
 absl::StatusOr<Values> SparseSoftmaxCrossEntropy(TfArgs& a) {
   Value* logits = a.in(0);
-  Value* axis = a.b.Ints({-1});
+  Value* axis = a.b().Ints({-1});
   Value* labels = a.Op("unsqueeze", {a.AsInt64(a.in(1)), axis});
   Value* log_softmax = a.Op("log_softmax", {logits}, {{"axis", -1}});
   Value* picked = a.Op("gather_elements", {log_softmax, labels}, {{"axis", -1}});

@@ -14,8 +14,8 @@ namespace {
 Value* Transposed(TfArgs& a, Value* v) {
   const int64_t rank = v->shape() ? v->shape()->rank() : -1;
   if (rank < 2) {
-    a.b.Fail(rank < 0 ? Unimplemented("the rank of a matrix to transpose is not known")
-                      : Invalid("a matrix of rank ", rank));
+    a.b().Fail(rank < 0 ? Unimplemented("the rank of a matrix to transpose is not known")
+                        : Invalid("a matrix of rank ", rank));
     return v;
   }
   std::vector<int64_t> perm(rank);

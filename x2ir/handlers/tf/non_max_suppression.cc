@@ -21,10 +21,12 @@ struct AskedBoxes {
 };
 
 AskedBoxes Read(TfArgs& a, int version) {
-  const auto number = [&](size_t i) { return Expr(a.b, a.in(i)).To(DType::kFloat32); };
-  const auto constant = [&](float value) { return Expr(a.b, a.b.Scalar(DType::kFloat32, value)); };
+  const auto number = [&](size_t i) { return Expr(a.b(), a.in(i)).To(DType::kFloat32); };
+  const auto constant = [&](float value) {
+    return Expr(a.b(), a.b().Scalar(DType::kFloat32, value));
+  };
   // Without a threshold of scores all numbers are above it, but not minus infinity.
-  return {number(0), number(1), Expr(a.b, a.AsInt64(a.in(2))),
+  return {number(0), number(1), Expr(a.b(), a.AsInt64(a.in(2))),
           version == 1 ? constant(a.Float("iou_threshold", 0.5f)) : number(3),
           version >= 3 ? number(4) : constant(std::numeric_limits<float>::lowest())};
 }
@@ -32,12 +34,12 @@ AskedBoxes Read(TfArgs& a, int version) {
 // The numbers of the boxes selected, best first: int64.
 Expr Selected(TfArgs& a, const AskedBoxes& q) {
   const auto vector = [&](const Expr& x) { return ReshapeTo(x, Ints(a, {1})); };
-  Value* boxes = a.Op("unsqueeze", {q.boxes.value(), a.b.Ints({0})});
-  Value* scores = a.Op("unsqueeze", {q.scores.value(), a.b.Ints({0, 1})});
+  Value* boxes = a.Op("unsqueeze", {q.boxes.value(), a.b().Ints({0})});
+  Value* scores = a.Op("unsqueeze", {q.scores.value(), a.b().Ints({0, 1})});
   Value* rows = a.Op("non_max_suppression",
                      {boxes, scores, vector(q.most), vector(q.overlap), vector(q.least_score)});
-  return {a.b,
-          a.Op("squeeze", {a.Op("gather", {rows, a.b.Ints({2})}, {{"axis", 1}}), a.b.Ints({1})})};
+  return {a.b(), a.Op("squeeze",
+                      {a.Op("gather", {rows, a.b().Ints({2})}, {{"axis", 1}}), a.b().Ints({1})})};
 }
 
 // The area of the overlap over that of both together, of box `i` and every box; 0 where one has no
@@ -70,7 +72,7 @@ Expr AsCompared(TfArgs& a, const Expr& overlap) {
 // the boxes and their scores.
 std::pair<Expr, Expr> SelectedOneByOne(TfArgs& a, const AskedBoxes& q, const Expr& sigma,
                                        const std::function<Expr(const Expr&)>& overlaps) {
-  Builder& b = a.b;
+  Builder& b = a.b();
   Value* count = a.Op("size", {q.scores.value()});
   const Expr limit = Min(q.most, Expr(b, count));
   constexpr double kOut = -std::numeric_limits<double>::infinity();
@@ -109,8 +111,9 @@ std::pair<Expr, Expr> SelectedOneByOne(TfArgs& a, const AskedBoxes& q, const Exp
 
 // Zeros up to the most that could be selected.
 Value* Padded(TfArgs& a, Value* x, const Expr& most) {
-  Value* lack = (most - Expr(a.b, a.Op("size", {x}))).value();
-  Value* pads = a.Op("concat", {a.b.Ints({0}), ReshapeTo({a, lack}, Ints(a, {1}))}, {{"axis", 0}});
+  Value* lack = (most - Expr(a.b(), a.Op("size", {x}))).value();
+  Value* pads =
+      a.Op("concat", {a.b().Ints({0}), ReshapeTo({a, lack}, Ints(a, {1}))}, {{"axis", 0}});
   return a.Op("pad", {x, pads}, {{"mode", "constant"}});
 }
 
@@ -122,7 +125,7 @@ absl::StatusOr<Values> NonMaxSuppression(TfArgs& a) {
   const bool pads = kVersion >= 4 && a.Bool("pad_to_max_output_size", false);
   std::optional<Expr> numbers, scores;
   if (kVersion == 5) {
-    const Expr sigma = Expr(a.b, a.in(5)).To(DType::kFloat32);
+    const Expr sigma = Expr(a.b(), a.in(5)).To(DType::kFloat32);
     const Tensor* known = a.in(5)->fixed_constant();
     const bool hard = known && known->num_elements() == 1 && known->AsDouble(0) == 0;
     a.Require(hard || !narrow, "scores of float16 that overlaps change");
@@ -134,7 +137,7 @@ absl::StatusOr<Values> NonMaxSuppression(TfArgs& a) {
       std::tie(numbers, scores) = SelectedOneByOne(a, q, sigma, overlaps);
     }
   } else if (narrow) {
-    numbers = SelectedOneByOne(a, q, Expr(a.b, a.b.Scalar(DType::kFloat32, 0)), overlaps).first;
+    numbers = SelectedOneByOne(a, q, Expr(a.b(), a.b().Scalar(DType::kFloat32, 0)), overlaps).first;
   } else {
     numbers = Selected(a, q);
   }
@@ -151,7 +154,7 @@ absl::StatusOr<Values> NonMaxSuppression(TfArgs& a) {
 // Overlaps are given: [n, n].
 absl::StatusOr<Values> NonMaxSuppressionWithOverlaps(TfArgs& a) {
   const AskedBoxes q = Read(a, 3);
-  const Expr sigma(a.b, a.b.Scalar(DType::kFloat32, 0));
+  const Expr sigma(a.b(), a.b().Scalar(DType::kFloat32, 0));
   const auto overlaps = [&](const Expr& best) { return Gather(q.boxes, best, 0); };
   const auto [numbers, scores] = SelectedOneByOne(a, q, sigma, overlaps);
   return Values{numbers.To(DType::kInt32).value()};

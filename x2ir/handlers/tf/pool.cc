@@ -35,20 +35,21 @@ absl::StatusOr<Values> MaxPoolWithArgmax(TfArgs& a) {
   Value* x = a.in(0);
   const std::vector<Size> sizes = AllSizes({a, x});
   if (sizes.size() != 4) return Invalid("expected an operand of rank 4");
-  const std::vector<Value*> pooled = a.b.Ops("max_pool", {x}, std::move(attrs), {true, a.wants(1)});
+  const std::vector<Value*> pooled =
+      a.b().Ops("max_pool", {x}, std::move(attrs), {true, a.wants(1)});
   if (!a.wants(1)) return Values{pooled[0], nullptr};
   // IR counts through batch, channels, rows and columns.
   const Size pixels = Times(a, sizes[1], sizes[2]);
   const auto one = [&](const Size& size) { return Vector(a, {size}); };
   const auto positions = [&](const Size& count) {
-    Value* scalar = count.number ? a.b.Int(*count.number) : a.Op("squeeze", {count.value});
-    return a.Op("range", {a.b.Int(0), scalar, a.b.Int(1)});
+    Value* scalar = count.number ? a.b().Int(*count.number) : a.Op("squeeze", {count.value});
+    return a.Op("range", {a.b().Int(0), scalar, a.b().Int(1)});
   };
   Value* place = a.Op("mod", {pooled[1], one(Larger(a, pixels, 1))});
   place = a.Op("add", {a.Op("mul", {place, one(sizes[3])}), positions(sizes[3])});
   if (with_batch) {
     Value* start = a.Op("mul", {positions(sizes[0]), one(Times(a, pixels, sizes[3]))});
-    place = a.Op("add", {place, a.Op("unsqueeze", {start, a.b.Ints({1, 2, 3})})});
+    place = a.Op("add", {place, a.Op("unsqueeze", {start, a.b().Ints({1, 2, 3})})});
   }
   return Values{pooled[0], a.Cast(place, type)};
 }

@@ -22,14 +22,14 @@ void ExpectFloats(TfArgs& a, size_t least, size_t greatest) {
 
 QuantizedRange RangeAt(TfArgs& a, size_t least, size_t greatest) {
   ExpectFloats(a, least, greatest);
-  return {Expr(a.b, ReshapeTo(a.in(least), Ints(a, {}))),
-          Expr(a.b, ReshapeTo(a.in(greatest), Ints(a, {})))};
+  return {Expr(a.b(), ReshapeTo(a.in(least), Ints(a, {}))),
+          Expr(a.b(), ReshapeTo(a.in(greatest), Ints(a, {})))};
 }
 
 QuantizedLimits LimitsOf(TfArgs& a, DType t) {
   const bool is_signed = IsSignedInt(t);
   if (!IsInteger(t) || BitWidth(t) < 8 || BitWidth(t) > 32 || t == DType::kUInt32) {
-    a.b.Fail(Invalid("integers of ", Name(t), " stand for no floats"));
+    a.b().Fail(Invalid("integers of ", Name(t), " stand for no floats"));
     return {0, 255};
   }
   const auto count = static_cast<double>(int64_t{1} << BitWidth(t));
@@ -119,7 +119,7 @@ absl::StatusOr<QuantizedRange> TakeRange(TfArgs& a, int64_t axis) {
     if (axis >= rank) return Invalid("axis = ", axis, " of a rank of ", rank);
   }
   const auto ends = [&](size_t i) {
-    return Expr(a.b,
+    return Expr(a.b(),
                 axis < 0 ? ReshapeTo(a.in(i), Ints(a, {})) : ReshapeTo(a.in(i), Ints(a, {-1})));
   };
   return QuantizedRange{ends(1), ends(2)};
@@ -130,7 +130,7 @@ absl::StatusOr<Expr> Beside(TfArgs& a, int64_t axis, const Expr& x) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   std::vector<int64_t> behind;
   for (int64_t i = axis + 1; i < rank; ++i) behind.push_back(i - axis);
-  return Expr(a.b, Unsqueeze(x, behind));
+  return Expr(a.b(), Unsqueeze(x, behind));
 }
 
 absl::StatusOr<Values> QuantizeV2(TfArgs& a) {
@@ -145,7 +145,7 @@ absl::StatusOr<Values> QuantizeV2(TfArgs& a) {
   }
   if (to_even && q.mode != "SCALED") return Invalid("round_mode HALF_TO_EVEN with mode ", q.mode);
   const double apart = a.Float("ensure_minimum_range", 0.01f);
-  const Expr x(a.b, a.in(0));
+  const Expr x(a.b(), a.in(0));
   a.Require(a.Type("dtype", kRealType) == kRealType && x.dtype() == kRealType,
             "other floats than float32");
   X2IR_ASSIGN_OR_RETURN(const QuantizedRange given, TakeRange(a, q.axis));
@@ -183,7 +183,7 @@ absl::StatusOr<Values> QuantizeV2(TfArgs& a) {
 absl::StatusOr<Value*> Dequantize(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const AskedQuantization q, TakeMode(a));
   const DType to = a.Type("dtype", kRealType);
-  const Expr x(a.b, a.in(0));
+  const Expr x(a.b(), a.in(0));
   const QuantizedLimits limits = LimitsOf(a, x.dtype());
   X2IR_ASSIGN_OR_RETURN(const QuantizedRange range, TakeRange(a, q.axis));
   if (q.mode == "MIN_FIRST") return DequantizedMinFirst(x, range, limits).To(to).value();
@@ -226,7 +226,7 @@ absl::StatusOr<Value*> UniformQuantize(TfArgs& a) {
   }
   X2IR_ASSIGN_OR_RETURN(const Affine q, TakeAffine(a));
   constexpr double kEnough = 1e10;  // steps: more than any zero point puts right
-  const Expr steps = Floor(Expr(a.b, a.in(0)) * (1.0 / q.scale) + 0.5);
+  const Expr steps = Floor(Expr(a.b(), a.in(0)) * (1.0 / q.scale) + 0.5);
   const Expr y = Max(Min(steps, kEnough), -kEnough).To(DType::kInt64) + q.zero;
   return Max(Min(y, static_cast<double>(most)), static_cast<double>(least)).To(t).value();
 }
@@ -235,7 +235,7 @@ absl::StatusOr<Value*> UniformDequantize(TfArgs& a) {
   const DType t = a.Type("Tout", kRealType);
   for (const char* name : {"quantization_min_val", "quantization_max_val"}) a.Ignore(name);
   X2IR_ASSIGN_OR_RETURN(const Affine q, TakeAffine(a));
-  const Expr x(a.b, a.in(0));
+  const Expr x(a.b(), a.in(0));
   LimitsOf(a, x.dtype());
   return ((x.To(DType::kInt64) - q.zero).To(kRealType) * q.scale).To(t).value();
 }
@@ -274,13 +274,13 @@ Expr Requantized(TfArgs& a, const Expr& q, const QuantizedRange& from, const Qua
 Values Requantize(TfArgs& a) {
   const QuantizedRange to = RangeAt(a, 3, 4);
   const DType t = a.Type("out_type", DType::kUndefined);
-  const Expr y = Requantized(a, Expr(a.b, a.in(0)), RangeAt(a, 1, 2), to, t);
+  const Expr y = Requantized(a, Expr(a.b(), a.in(0)), RangeAt(a, 1, 2), to, t);
   return {y.value(), to.least.value(), to.greatest.value()};
 }
 
 // The range of what is there, with zero in it on the lower side.
 QuantizedRange RangeOfElements(TfArgs& a) {
-  const Expr q(a.b, ReshapeTo(a.in(0), Ints(a, {-1})));
+  const Expr q(a.b(), ReshapeTo(a.in(0), Ints(a, {-1})));
   const QuantizedLimits limits = LimitsOf(a, q.dtype());
   const QuantizedRange range = RangeAt(a, 1, 2);
   const auto end = [&](Symbol op) { return DequantizedNumber(Reduce(q, op, {0}), range, limits); };
@@ -293,7 +293,7 @@ Values RequantizationRange(TfArgs& a) {
 Values QuantizeDownAndShrinkRange(TfArgs& a) {
   const QuantizedRange to = RangeOfElements(a);
   const DType t = a.Type("out_type", DType::kUndefined);
-  const Expr y = Requantized(a, Expr(a.b, a.in(0)), RangeAt(a, 1, 2), to, t);
+  const Expr y = Requantized(a, Expr(a.b(), a.in(0)), RangeAt(a, 1, 2), to, t);
   return {y.value(), to.least.value(), to.greatest.value()};
 }
 

@@ -22,7 +22,7 @@ Values QuantizedReshape(TfArgs& a) {
 
 // No number below 0, and none above 6 if there is a `last`.
 Values Rectified(TfArgs& a, bool bounded) {
-  const Expr q(a.b, a.in(0));
+  const Expr q(a.b(), a.in(0));
   const QuantizedLimits limits = LimitsOf(a, q.dtype());
   a.Require(a.Type("out_type", DType::kUInt8) == q.dtype(), "a result of another type");
   const QuantizedRange range = RangeAt(a, 1, 2);
@@ -68,7 +68,7 @@ absl::StatusOr<Values> QuantizedConcat(TfArgs& a) {
   }
   std::vector<Value*> parts;
   for (size_t i = 0; i < count; ++i) {
-    const Expr q(a.b, a.in(i + 1));
+    const Expr q(a.b(), a.in(i + 1));
     const Expr same = (ranges[i].least == all.least) & (ranges[i].greatest == all.greatest);
     const Expr moved = QuantizedMinFirst(DequantizedMinFirst(q, ranges[i], limits), all, limits, t);
     parts.push_back(Where(same, q, moved).value());
@@ -81,7 +81,7 @@ absl::StatusOr<Values> QuantizedConcat(TfArgs& a) {
 
 // Products count from what stands for 0.
 Value* FromZero(TfArgs& a, size_t i, const QuantizedRange& range) {
-  const Expr q(a.b, a.in(i));
+  const Expr q(a.b(), a.in(i));
   const Expr zero = QuantizedNumber(0, range, LimitsOf(a, q.dtype()));
   return (q.To(DType::kInt32) - zero.To(DType::kInt32)).value();
 }
@@ -127,7 +127,7 @@ absl::StatusOr<Values> QuantizedConv2D(TfArgs& a) {
   const std::optional<int64_t> count = CheckedProduct({kernel[0], kernel[1], kernel[2]});
   if (!count || *count == 0) return Invalid("a kernel of no or too many elements");
   Value* sizes = ShapeOf({a, patches}, 0, 3);
-  Value* rows = ReshapeTo({a, patches}, Concat(a, {sizes, a.b.Ints({*count})}, 0));
+  Value* rows = ReshapeTo({a, patches}, Concat(a, {sizes, a.b().Ints({*count})}, 0));
   Value* columns = ReshapeTo({a, FromZero(a, 1, y)}, Ints(a, {*count, kernel[3]}));
   const QuantizedRange range = RangeOfProducts(a, x, y);
   return Values{a.Op("matmul", {rows, columns}), range.least.value(), range.greatest.value()};
@@ -142,7 +142,7 @@ Values QuantizedBiasAdd(TfArgs& a) {
   const QuantizedRange range{-most, most};
   const QuantizedLimits limits = LimitsOf(a, DType::kInt32);
   const auto wide = [&](size_t i, const QuantizedRange& own) {
-    const Expr q(a.b, a.in(i));
+    const Expr q(a.b(), a.in(i));
     return QuantizedMinFirst(DequantizedMinFirst(q, own, LimitsOf(a, q.dtype())), range, limits,
                              DType::kInt32);
   };
@@ -162,10 +162,10 @@ absl::StatusOr<Values> QuantizedAvgPool(TfArgs& a) {
   LimitsOf(a, t);
   const auto sums = [&](Value* v) -> absl::StatusOr<Value*> {
     X2IR_ASSIGN_OR_RETURN(Value * patches, Patches(a, v, w, nullptr));
-    return a.Op("reduce_sum", {patches, a.b.Ints({3, 4})}, {{"keepdims", 0}});
+    return a.Op("reduce_sum", {patches, a.b().Ints({3, 4})}, {{"keepdims", 0}});
   };
   Value* x = a.Cast(a.in(0), DType::kInt32);
-  Value* ones = a.Op("expand", {a.b.Scalar(DType::kInt32, 1), a.Op("shape", {x})});
+  Value* ones = a.Op("expand", {a.b().Scalar(DType::kInt32, 1), a.Op("shape", {x})});
   X2IR_ASSIGN_OR_RETURN(Value * sum, sums(x));
   X2IR_ASSIGN_OR_RETURN(Value * count, sums(ones));
   return WithRange(a, a.Cast(a.Op("div", {sum, count}), t), 1, 2);

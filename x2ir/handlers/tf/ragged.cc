@@ -18,38 +18,39 @@ struct Rows {
 
 Rows RowsOfSplits(TfArgs& a, Value* splits) {
   splits = a.AsInt64(splits);
-  Value* last = a.Op("sub", {SizeAt(a, splits, 0), a.b.Int(1)});
-  Value* starts = Slice({a, splits}, 0, a.b.Int(0), last);
-  Value* ends = Slice({a, splits}, 0, a.b.Int(1), SizeAt(a, splits, 0));
+  Value* last = a.Op("sub", {SizeAt(a, splits, 0), a.b().Int(1)});
+  Value* starts = Slice({a, splits}, 0, a.b().Int(0), last);
+  Value* ends = Slice({a, splits}, 0, a.b().Int(1), SizeAt(a, splits, 0));
   return {starts, a.Op("sub", {ends, starts})};
 }
 
 Rows RowsOfIds(TfArgs& a, Value* ids, Value* count) {
-  Value* ones = a.Op("expand", {a.b.Int(1), ShapeOf({a, ids}, 0)});
-  Value* lengths = CombineRows({a, ones}, {a, ids}, {a, count}, "add", {a, a.b.Int(0)});
-  return {a.Op("cum_sum", {lengths, a.b.Int(0)}, {{"exclusive", 1}}), lengths};
+  Value* ones = a.Op("expand", {a.b().Int(1), ShapeOf({a, ids}, 0)});
+  Value* lengths = CombineRows({a, ones}, {a, ids}, {a, count}, "add", {a, a.b().Int(0)});
+  return {a.Op("cum_sum", {lengths, a.b().Int(0)}, {{"exclusive", 1}}), lengths};
 }
 
 // The first `count` of them, and empty ones where there are fewer.
 Rows Resized(TfArgs& a, Rows rows, int64_t count) {
   for (Value** v : {&rows.starts, &rows.lengths}) {
-    Value* missing = a.Op("sub", {a.b.Int(count), SizeAt(a, *v, 0)});
-    missing = Unsqueeze(a.Op("max", {missing, a.b.Int(0)}), {0});
-    Value* zeros = a.Op("expand", {a.b.Int(0), missing});
-    *v = Slice(a.Op("concat", {*v, zeros}, {{"axis", 0}}), 0, a.b.Int(0), a.b.Int(count));
+    Value* missing = a.Op("sub", {a.b().Int(count), SizeAt(a, *v, 0)});
+    missing = Unsqueeze(a.Op("max", {missing, a.b().Int(0)}), {0});
+    Value* zeros = a.Op("expand", {a.b().Int(0), missing});
+    *v = Slice(a.Op("concat", {*v, zeros}, {{"axis", 0}}), 0, a.b().Int(0), a.b().Int(count));
   }
   return rows;
 }
 
 // [rows, width, ...]: rows of `values`, filled up with `otherwise`.
 Value* Padded(TfArgs& a, Value* values, const Rows& rows, int64_t width, Value* otherwise) {
-  Value* most = a.b.Int(width);
+  Value* most = a.b().Int(width);
   if (width < 0) {
-    Value* lengths = a.Op("concat", {a.b.Ints({0}), rows.lengths}, {{"axis", 0}});
+    Value* lengths = a.Op("concat", {a.b().Ints({0}), rows.lengths}, {{"axis", 0}});
     most = Reduce({a, lengths}, "reduce_max", {0});
   }
   // What fills up lies behind all values.
-  Value* one = a.Op("expand", {otherwise, Concat(a, {a.b.Ints({1}), ShapeOf({a, values}, 1)}, 0)});
+  Value* one =
+      a.Op("expand", {otherwise, Concat(a, {a.b().Ints({1}), ShapeOf({a, values}, 1)}, 0)});
   Value* all = a.Op("concat", {values, one}, {{"axis", 0}});
   Value* column = Iota({a, most});
   Value* inside = a.Op("less", {column, Unsqueeze({a, rows.lengths}, {1})});
@@ -62,7 +63,7 @@ absl::StatusOr<Value*> ToTensor(TfArgs& a) {
   std::vector<std::string> kinds = a.StringList("row_partition_types");
   a.Ignore("num_row_partition_tensors");
   X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, a.KnownInts(0, "shape"));
-  X2IR_RETURN_IF_ERROR(a.b.status());
+  X2IR_RETURN_IF_ERROR(a.b().status());
   if (kinds.empty() || a.num_inputs() != kinds.size() + 3) {
     return Invalid(kinds.size(), " row_partition_types for ", a.num_inputs(), " operands");
   }
@@ -97,7 +98,7 @@ absl::StatusOr<Value*> ToTensor(TfArgs& a) {
       // As many rows as the axis around has elements.
       Value* outer = a.in(first + i - 1);
       Value* count = SizeAt(a, outer, 0);
-      if (kinds[i - 1] == "ROW_SPLITS") count = Gather(a.AsInt64(outer), a.b.Int(-1), 0);
+      if (kinds[i - 1] == "ROW_SPLITS") count = Gather(a.AsInt64(outer), a.b().Int(-1), 0);
       rows = RowsOfIds(a, partition, count);
     }
     if (i == 0 && sizes[0] >= 0) rows = Resized(a, rows, sizes[0]);
@@ -113,7 +114,7 @@ absl::StatusOr<Values> ToSparse(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(1));
   if (rank != 1) return Unimplemented("ragged rows of what has axes of its own");
   const Rows rows = RowsOfSplits(a, a.in(0));
-  Value* lengths = a.Op("concat", {a.b.Ints({0}), rows.lengths}, {{"axis", 0}});
+  Value* lengths = a.Op("concat", {a.b().Ints({0}), rows.lengths}, {{"axis", 0}});
   Value* most = Reduce({a, lengths}, "reduce_max", {0}, /*keep=*/true);
   Value* column = Iota(Squeeze({a, most}, {0}));
   Value* inside = a.Op("less", {column, Unsqueeze({a, rows.lengths}, {1})});

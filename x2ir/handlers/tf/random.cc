@@ -114,7 +114,7 @@ absl::StatusOr<Values> KeyCounter(TfArgs& a) {
   const auto pair = [](uint32_t first, uint32_t second) {
     return uint64_t{first} | uint64_t{second} << 32;
   };
-  const auto constant = [&](Tensor t) { return a.Op("identity", {a.b.Constant(std::move(t))}); };
+  const auto constant = [&](Tensor t) { return a.Op("identity", {a.b().Constant(std::move(t))}); };
   return Values{constant(Tensor::Of<uint64_t>({1}, {pair(mixed[0], mixed[1])})),
                 constant(Tensor::Of<uint64_t>({2}, {0, pair(mixed[2], mixed[3])})),
                 constant(Tensor::Scalar<int32_t>(kPhilox))};
@@ -124,14 +124,14 @@ absl::StatusOr<Values> KeyAndCounter(TfArgs& a) {
   return Values{values[0], values[1]};
 }
 Value* Generator(TfArgs& a) {
-  return a.Op("identity", {a.b.Constant(Tensor::Scalar<int32_t>(kPhilox))});
+  return a.Op("identity", {a.b().Constant(Tensor::Scalar<int32_t>(kPhilox))});
 }
 
 // --- Floats -----------------------------------------------------------------------------------
 
 // Numbers of [0, 1).
 Expr Uniform(TfArgs& a, Seed& seed, DType t) {
-  return {a.b, a.Op("random_uniform", {a.AsInt64(a.in(0))}, seed.Attrs(t))};
+  return {a.b(), a.Op("random_uniform", {a.AsInt64(a.in(0))}, seed.Attrs(t))};
 }
 
 template <DrawKind kKind>
@@ -165,8 +165,8 @@ Drawn DrawnFor(TfArgs& a, Seed& seed, DrawKind kind) {
   Value* parameter = a.in(After(kind));
   Value* shape = a.AsInt64(a.in(0));
   if (kind == DrawKind::kStateful) shape = Concat(a, {shape, a.Op("shape", {parameter})}, 0);
-  const Expr even(a.b, a.Op("random_uniform", {shape}, seed.Attrs(DType::kFloat64)));
-  const Expr wide(a.b, a.Cast(parameter, DType::kFloat64));
+  const Expr even(a.b(), a.Op("random_uniform", {shape}, seed.Attrs(DType::kFloat64)));
+  const Expr wide(a.b(), a.Cast(parameter, DType::kFloat64));
   return {even, wide.Op("expand", {shape})};
 }
 
@@ -187,7 +187,7 @@ absl::StatusOr<Value*> RandomPoisson(TfArgs& a) {
   const DType own = a.in(After(kKind))->dtype();
   const DType t = a.Type("dtype", a.op() == "RandomPoisson" ? own : DType::kInt64);
   const auto [even, rate] = DrawnFor(a, seed, kKind);
-  const Expr valid = (rate >= 0.0) & !IsInf(rate);
+  const Expr valid = (rate >= 0.0) & Not(IsInf(rate));
   const Expr mean = Where(valid & (rate > 0.0), rate, 1.0), log_mean = Log(mean);
   const Step step = [&, u = even](const Expr& round, const std::vector<Expr>& s) -> Stepped {
     const Expr n = round.To(DType::kFloat64);
@@ -221,8 +221,8 @@ absl::StatusOr<Value*> RandomUniformInt(TfArgs& a) {
   const bool narrow = BitWidth(t) <= 32 || (low && high && low->size() == 1 && high->size() == 1 &&
                                             (*low)[0] > -kMost && (*high)[0] < kMost);
   a.Require(IsInteger(t) && narrow, "64-bit random numbers of a wide range");
-  const Expr from = Expr(a.b, a.AsInt64(a.in(kLow)));
-  const Expr span = Expr(a.b, a.AsInt64(a.in(kHigh))) - from;
+  const Expr from = Expr(a.b(), a.AsInt64(a.in(kLow)));
+  const Expr span = Expr(a.b(), a.AsInt64(a.in(kHigh))) - from;
   const Expr steps = Uniform(a, seed, DType::kFloat64) * span.To(DType::kFloat64);
   return (from + steps.To(DType::kInt64)).To(t).value();
 }
@@ -269,7 +269,7 @@ absl::StatusOr<Value*> RandomShuffle(TfArgs& a) {
   Value* size = ShapeOf({a, x}, 0, 1);
   Value* drawn = a.Op("random_uniform", {size}, seed.Attrs(DType::kFloat32));
   const Values order =
-      a.b.Ops("top_k", {drawn, size}, {{"axis", 0}, {"largest", 1}, {"sorted", 1}}, 2);
+      a.b().Ops("top_k", {drawn, size}, {{"axis", 0}, {"largest", 1}, {"sorted", 1}}, 2);
   return Gather({a, x}, order[1], 0);
 }
 

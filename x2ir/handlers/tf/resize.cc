@@ -115,15 +115,15 @@ Taps AreaTaps(const Resize& r, const ResizeAxis& a) {
 Value* ApplyTaps(TfArgs& a, Value* x, int64_t axis, const Taps& taps) {
   const auto out = static_cast<int64_t>(taps.picks.size()) / taps.each;
   if (taps.weights.empty()) {
-    return a.Op("gather", {x, a.b.Ints(taps.picks)}, {{"axis", axis}});
+    return a.Op("gather", {x, a.b().Ints(taps.picks)}, {{"axis", axis}});
   }
   std::vector<int64_t> dims(static_cast<size_t>(x->shape()->rank() - axis + 1), 1);
   dims[0] = out;
   dims[1] = taps.each;
-  Value* weights = a.b.Constant(Tensor::Of<float>(dims, taps.weights));
-  Value* picks = a.b.Constant(Tensor::Of<int64_t>({out, taps.each}, taps.picks));
+  Value* weights = a.b().Constant(Tensor::Of<float>(dims, taps.weights));
+  Value* picks = a.b().Constant(Tensor::Of<int64_t>({out, taps.each}, taps.picks));
   Value* parts = a.Op("mul", {a.Op("gather", {x, picks}, {{"axis", axis}}), weights});
-  return a.Op("reduce_sum", {parts, a.b.Ints({axis + 1})}, {{"keepdims", 0}});
+  return a.Op("reduce_sum", {parts, a.b().Ints({axis + 1})}, {{"keepdims", 0}});
 }
 
 namespace {

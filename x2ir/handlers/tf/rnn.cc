@@ -69,7 +69,7 @@ absl::Status ExpectFloats(TfArgs& a, size_t i) {
 absl::StatusOr<Values> LstmBlockCell(TfArgs& a) {
   X2IR_RETURN_IF_ERROR(ExpectFloats(a, 0));
   const LstmWeights weights = TakeWeights(a, 3, false);
-  return Lstm(a.b, weights, a.in(0), a.in(1), a.in(2)).All();
+  return Lstm(a.b(), weights, a.in(0), a.in(1), a.in(2)).All();
 }
 
 // All steps up to seq_len_max; what comes after it is zeros.
@@ -90,15 +90,15 @@ absl::StatusOr<Values> BlockLstm(TfArgs& a, bool v2) {
   for (Value* v : now.All()) results.push_back(v);
   for (Value* v : results) body->AddOutput(b.Op("identity", {v}));
   X2IR_RETURN_IF_ERROR(b.status());
-  Values all = a.b.Ops("loop", {ReshapeTo({a, count}, Ints(a, {})), nullptr, a.in(2), a.in(3)},
-                       {{"body", body}}, results.size() - 1);
+  Values all = a.b().Ops("loop", {ReshapeTo({a, count}, Ints(a, {})), nullptr, a.in(2), a.in(3)},
+                         {{"body", body}}, results.size() - 1);
   all.erase(all.begin(), all.begin() + 2);
   const auto known = a.Ints(0);
   const Shape* shape = x->shape();
   const bool whole = known && known->size() == 1 && shape && shape->rank() > 0 &&
                      (*shape)[0].is_static() && (*known)[0] >= (*shape)[0].value();
   if (whole) return all;
-  Value* missing = a.Op("sub", {steps, a.Op("max", {count, a.b.Ints({0})})});
+  Value* missing = a.Op("sub", {steps, a.Op("max", {count, a.b().Ints({0})})});
   Value* rest = a.Op("shape", {a.in(2)});
   Value* dims = a.Op("concat", {missing, rest}, {{"axis", 0}});
   Value* zeros = a.Op("expand", {Expr(a, x).Number(0), dims});
@@ -113,7 +113,7 @@ absl::StatusOr<Values> GruBlockCell(TfArgs& a) {
     Value* xh = a.Op("concat", {x, h}, {{"axis", 1}});
     return a.Op("add", {a.Op("matmul", {xh, a.in(w)}), a.in(bias)});
   };
-  const Values ru = a.b.Ops("split", {a.Op("sigmoid", {dense(h_prev, 2, 4)})}, {{"axis", 1}}, 2);
+  const Values ru = a.b().Ops("split", {a.Op("sigmoid", {dense(h_prev, 2, 4)})}, {{"axis", 1}}, 2);
   Value *r = ru[0], *u = ru[1];
   Value* c = a.Op("tanh", {dense(a.Op("mul", {h_prev, r}), 3, 5)});
   Value* fresh = a.Op("mul", {a.Op("sub", {Expr(a, u).Number(1), u}), c});

@@ -52,8 +52,8 @@ Value* Combine(TfArgs& a, How how, Value* data, Value* indices, Value* updates,
   // By the product of all divisors, which has digits to spare.
   a.Require(t == DType::kFloat32 || AtLeastFloat32(t) == DType::kFloat32,
             "several divisions of one element");
-  if (!a.b.status().ok()) return data;
-  Value* ones = a.Op("expand", {a.b.Scalar(DType::kFloat64, 1), a.Op("shape", {data})});
+  if (!a.b().status().ok()) return data;
+  Value* ones = a.Op("expand", {a.b().Scalar(DType::kFloat64, 1), a.Op("shape", {data})});
   Value* divisor = ScatterNd({a, ones}, {a, indices}, a.Cast(updates, DType::kFloat64), "mul");
   return a.Cast(a.Op("div", {a.Cast(data, DType::kFloat64), divisor}), t);
 }
@@ -71,7 +71,7 @@ Value* FromNothing(TfArgs& a) {
   a.Require(policy.empty() || policy == "DEFAULT" || policy == "ERROR", "indices that are ignored");
   Value* updates = a.in(1);
   if (!IsFloating(updates->dtype()) && !IsInteger(updates->dtype())) {
-    a.b.Fail(Unimplemented("updates of ", Name(updates->dtype())));
+    a.b().Fail(Unimplemented("updates of ", Name(updates->dtype())));
     return updates;
   }
   Value* zeros = a.Op("expand", {Expr(a, updates).Number(0), a.AsInt64(a.in(2))});
@@ -115,7 +115,7 @@ absl::StatusOr<Value*> Variable(TfArgs& a) {
         "with its variables");
   }
   for (const auto& entry : a.node().attrs()) a.Ignore(entry.first);
-  return a.Op("identity", {a.b.Constant(Tensor::Zeros(a.Type("dtype", DType::kFloat32), {}))});
+  return a.Op("identity", {a.b().Constant(Tensor::Zeros(a.Type("dtype", DType::kFloat32), {}))});
 }
 
 template <How kHow>
@@ -131,7 +131,7 @@ Value* ScatterOfVariable(TfArgs& a) {
   ExpectOwnVariable(a);
   Value* data = a.in(0);
   Value* updates = a.in(2);
-  if (Expr(a, data).rank() < 1 || Expr(a, updates).rank() < 0 || !a.b.status().ok()) return data;
+  if (Expr(a, data).rank() < 1 || Expr(a, updates).rank() < 0 || !a.b().status().ok()) return data;
   Value* indices = ReshapeTo(a.in(1), Ints(a, {-1, 1}));
   Value* sizes = ShapeOf({a, indices}, 0, 1);
   if (Expr(a, data).rank() > 1) sizes = Concat(a, {sizes, ShapeOf({a, data}, 1)}, 0);
@@ -168,17 +168,17 @@ Value* SparseTimesDense(TfArgs& a) {
   a.Require(!IsComplex(y->dtype()), "complex matrices");
   if (adjoint_y) y = Transpose({a, y}, {1, 0});
   const int64_t row = adjoint_x ? 1 : 0;
-  const auto column = [&](int64_t i) { return Gather(a.in(0), a.b.Int(i), 1); };
+  const auto column = [&](int64_t i) { return Gather(a.in(0), a.b().Int(i), 1); };
   Value* met = Gather({a, y}, column(1 - row), 0);
   Value* terms = a.Op("mul", {met, Unsqueeze(a.in(1), {1})});
-  Value* rows = Gather(a.AsInt64(a.in(2)), a.b.Int(row), 0);
+  Value* rows = Gather(a.AsInt64(a.in(2)), a.b().Int(row), 0);
   const DType t = terms->dtype();
   if (!IsFloating(t) && !IsInteger(t)) {
-    a.b.Fail(Unimplemented("matrices of ", Name(t)));
+    a.b().Fail(Unimplemented("matrices of ", Name(t)));
     return terms;
   }
   Value* sum = CombineRows(a.Cast(terms, AtLeastFloat32(t)), {a, column(row)}, {a, rows}, "add",
-                           {a, a.b.Scalar(AtLeastFloat32(t), 0)});
+                           {a, a.b().Scalar(AtLeastFloat32(t), 0)});
   return a.Cast(sum, t);
 }
 

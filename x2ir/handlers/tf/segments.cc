@@ -36,27 +36,27 @@ Value* BroadcastToRows(TfArgs& a, Value* per_row, Value* rows) {
 Value* Segments(TfArgs& a, Kind kind, Value* rows, Value* numbers, Value* count) {
   const DType t = rows->dtype(), computed = AtLeastFloat32(t);
   a.Require(IsFloating(t) || IsInteger(t), "segments of what are no real numbers");
-  if (!a.b.status().ok()) return rows;
+  if (!a.b().status().ok()) return rows;
   numbers = a.AsInt64(numbers);
   if (!count) {
-    Value* none_yet = a.Op("concat", {a.b.Ints({-1}), numbers}, {{"axis", 0}});
+    Value* none_yet = a.Op("concat", {a.b().Ints({-1}), numbers}, {{"axis", 0}});
     Value* last = Reduce({a, none_yet}, "reduce_max", {0});
-    count = a.Op("add", {last, a.b.Int(1)});
+    count = a.Op("add", {last, a.b().Int(1)});
   }
   rows = a.Cast(rows, computed);
   const auto [reduction, identity] = HowTo(kind);
   const bool extreme = kind == Kind::kMax || kind == Kind::kMin;
   Value* first = extreme && !IsFloating(t) ? FiniteExtreme(a, t, kind == Kind::kMin)
-                                           : a.b.Scalar(computed, identity);
+                                           : a.b().Scalar(computed, identity);
   Value* result = CombineRows({a, rows}, {a, numbers}, {a, count}, reduction, {a, first});
   if (kind == Kind::kSum || kind == Kind::kProd) return a.Cast(result, t);
-  Value* ones = a.Op("expand", {a.b.Int(1), ShapeOf({a, numbers}, 0)});
-  Value* sizes = CombineRows({a, ones}, {a, numbers}, {a, count}, "add", {a, a.b.Int(0)});
+  Value* ones = a.Op("expand", {a.b().Int(1), ShapeOf({a, numbers}, 0)});
+  Value* sizes = CombineRows({a, ones}, {a, numbers}, {a, count}, "add", {a, a.b().Int(0)});
   if (extreme) {
-    Value* empty = BroadcastToRows(a, a.Op("equal", {sizes, a.b.Int(0)}), rows);
+    Value* empty = BroadcastToRows(a, a.Op("equal", {sizes, a.b().Int(0)}), rows);
     return a.Cast(Where({a, empty}, Expr(a, result).Number(0), {a, result}), t);
   }
-  sizes = a.Cast(a.Op("max", {sizes, a.b.Int(1)}), computed);
+  sizes = a.Cast(a.Op("max", {sizes, a.b().Int(1)}), computed);
   if (kind == Kind::kSqrtN) sizes = a.Op("sqrt", {sizes});
   return a.Cast(a.Op("div", {result, BroadcastToRows(a, sizes, rows)}), t);
 }
@@ -83,13 +83,13 @@ Value* Unsorted(TfArgs& a) {
   a.Require(IsFloating(t) || IsInteger(t), "segments of what are no real numbers");
   const int64_t rank = a.in(1).rank();
   Value* count = a.in(2);
-  if (!a.b.status().ok()) return data;
+  if (!a.b().status().ok()) return data;
   Value* rows = a.Cast(FlattenFront({a, data}, rank), computed);
   Value* numbers = ReshapeTo(a.in(1), Ints(a, {-1}));
   const auto [reduction, identity] = HowTo(kKind);
   const bool extreme = kKind == Kind::kMax || kKind == Kind::kMin;
   Value* first = extreme ? a.Cast(FiniteExtreme(a, t, kKind == Kind::kMin), computed)
-                         : a.b.Scalar(computed, identity);
+                         : a.b().Scalar(computed, identity);
   return a.Cast(CombineRows({a, rows}, {a, numbers}, {a, count}, reduction, {a, first}), t);
 }
 
@@ -117,8 +117,8 @@ absl::StatusOr<Value*> Bincount(TfArgs& a) {
   Value* numbers = Flat(a, a.AsInt64(a.in(0)));
   Value* size = Squeeze(Flat(a, a.in(1)), {0});
   Value* amounts =
-      weights ? Flat(a, weights) : a.Op("expand", {a.b.Scalar(t, 1), ShapeOf({a, numbers}, 0)});
-  return CombineRows({a, amounts}, {a, numbers}, {a, size}, "add", {a, a.b.Scalar(t, 0)});
+      weights ? Flat(a, weights) : a.Op("expand", {a.b().Scalar(t, 1), ShapeOf({a, numbers}, 0)});
+  return CombineRows({a, amounts}, {a, numbers}, {a, size}, "add", {a, a.b().Scalar(t, 0)});
 }
 
 // Rows of numbers are counted each on its own.
@@ -137,14 +137,14 @@ absl::StatusOr<Value*> DenseBincount(TfArgs& a) {
     count = a.Op("mul", {rows, size});
     Value* base = Unsqueeze(a.Op("mul", {Iota({a, rows}), size}), {1});
     Value* in_range = a.Op(
-        "and", {a.Op("greater_or_equal", {numbers, a.b.Int(0)}), a.Op("less", {numbers, size})});
-    numbers = Where({a, in_range}, a.Op("add", {numbers, base}), {a, a.b.Int(-1)});
+        "and", {a.Op("greater_or_equal", {numbers, a.b().Int(0)}), a.Op("less", {numbers, size})});
+    numbers = Where({a, in_range}, a.Op("add", {numbers, base}), {a, a.b().Int(-1)});
   }
   Value* flat = Flat(a, numbers);
   Value* amounts = weights && !binary ? Flat(a, weights)
-                                      : a.Op("expand", {a.b.Scalar(t, 1), ShapeOf({a, flat}, 0)});
+                                      : a.Op("expand", {a.b().Scalar(t, 1), ShapeOf({a, flat}, 0)});
   Value* result = CombineRows({a, amounts}, {a, flat}, {a, count}, binary ? "max" : "add",
-                              {a, a.b.Scalar(t, 0)});
+                              {a, a.b().Scalar(t, 0)});
   if (rank < 2) return result;
   return ReshapeTo({a, result}, Concat(a, {ShapeOf(a.in(0), 0, 1), Unsqueeze({a, size}, {0})}, 0));
 }
@@ -153,16 +153,16 @@ absl::StatusOr<Value*> DenseBincount(TfArgs& a) {
 Value* HistogramFixedWidth(TfArgs& a) {
   const DType to = a.Type("dtype", DType::kInt32);
   Value* values = Flat(a, a.in(0));
-  Value* low = Gather(a.in(1), a.b.Int(0), 0);
-  Value* high = Gather(a.in(1), a.b.Int(1), 0);
+  Value* low = Gather(a.in(1), a.b().Int(0), 0);
+  Value* high = Gather(a.in(1), a.b().Int(1), 0);
   Value* bins = Squeeze(Flat(a, a.in(2)), {0});
   const auto wide = [&](Value* v) { return a.Cast(v, DType::kFloat64); };
   Value* step = a.Op("div", {wide(a.Op("sub", {high, low})), wide(bins)});
   Value* above = wide(a.Op("sub", {a.Op("max", {values, low}), low}));
-  Value* last = a.Op("sub", {wide(bins), a.b.Scalar(DType::kFloat64, 1)});
+  Value* last = a.Op("sub", {wide(bins), a.b().Scalar(DType::kFloat64, 1)});
   Value* bin = a.AsInt64(a.Op("min", {a.Op("div", {above, step}), last}));
-  Value* ones = a.Op("expand", {a.b.Scalar(to, 1), ShapeOf({a, bin}, 0)});
-  return CombineRows({a, ones}, {a, bin}, {a, bins}, "add", {a, a.b.Scalar(to, 0)});
+  Value* ones = a.Op("expand", {a.b().Scalar(to, 1), ShapeOf({a, bin}, 0)});
+  return CombineRows({a, ones}, {a, bin}, {a, bins}, "add", {a, a.b().Scalar(to, 0)});
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ Value* SizeAsValue(TfArgs& a) { return a.Cast(a.Op("size", {a.in(0)}), IndexType
 
 Value* RankAsValue(TfArgs& a) {
   Value* x = a.in(0);
-  if (x->shape()) return a.b.Constant(Tensor::Scalar<int32_t>(static_cast<int32_t>(a.rank(0))));
+  if (x->shape()) return a.b().Constant(Tensor::Scalar<int32_t>(static_cast<int32_t>(a.rank(0))));
   return a.Cast(a.Op("size", {a.Op("shape", {x})}), DType::kInt32);
 }
 
@@ -53,10 +53,10 @@ absl::StatusOr<Value*> BroadcastArgs(TfArgs& a) {
   const int64_t length = std::max(lengths[0], lengths[1]);
   Value* sizes[2];
   for (size_t i : {0, 1}) {
-    Value* pads = a.b.Ints({length - lengths[i], 0});
-    sizes[i] = a.Op("pad", {a.AsInt64(a.in(i)), pads, a.b.Int(1)});
+    Value* pads = a.b().Ints({length - lengths[i], 0});
+    sizes[i] = a.Op("pad", {a.AsInt64(a.in(i)), pads, a.b().Int(1)});
   }
-  Value* is_one = a.Op("equal", {sizes[0], a.b.Int(1)});
+  Value* is_one = a.Op("equal", {sizes[0], a.b().Int(1)});
   return a.Cast(a.Op("where", {is_one, sizes[1], sizes[0]}), type);
 }
 
@@ -73,7 +73,7 @@ Value* ExpandDims(TfArgs& a) { return a.Op("unsqueeze", {a.in(0), Axes(a, 1)}); 
 Value* SqueezeOp(TfArgs& a) {
   const std::vector<int64_t> axes = a.IntList("squeeze_dims", {});
   if (axes.empty()) return a.Op("squeeze", {a.in(0)});
-  return a.Op("squeeze", {a.in(0), a.b.Ints(axes)});
+  return a.Op("squeeze", {a.in(0), a.b().Ints(axes)});
 }
 
 absl::StatusOr<Value*> FromTranspose(TfArgs& a) {
@@ -108,8 +108,8 @@ absl::StatusOr<Value*> MirrorPad(TfArgs& a) {
   for (int64_t axis = 0; axis < static_cast<int64_t>(pads.size() / 2); ++axis) {
     const int64_t before = pads[2 * axis], after = pads[2 * axis + 1];
     const auto slice = [&](int64_t start, int64_t end) {
-      return a.Op("slice",
-                  {x, a.b.Ints({start}), a.b.Ints({end}), a.b.Ints({axis}), a.b.Ints({-1})});
+      return a.Op("slice", {x, a.b().Ints({start}), a.b().Ints({end}), a.b().Ints({axis}),
+                            a.b().Ints({-1})});
     };
     if (before < 0 || after < 0) return Invalid("negative paddings");
     const Shape* shape = a.shape(0);

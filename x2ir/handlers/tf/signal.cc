@@ -32,14 +32,14 @@ absl::StatusOr<Value*> Pairs(TfArgs& a, Value* pairs) {
 Expr PairsIn(TfArgs& a) {
   a.Require(a.in(0)->dtype() == DType::kFloat32 || a.in(0)->dtype() == DType::kFloat64,
             "complex numbers that no Fourier transform gave");
-  return {a.b, a.in(0)};
+  return {a.b(), a.in(0)};
 }
 Expr PartOf(TfArgs& a, const Expr& pairs, int64_t part) {
-  return {a.b, Gather(pairs, a.b.Int(part), -1)};
+  return {a.b(), Gather(pairs, a.b().Int(part), -1)};
 }
 
 Value* Transformed(TfArgs& a, Value* x, Value* length, bool inverse, bool onesided) {
-  return a.Op("dft", {x, length, a.b.Int(-2)}, {{"inverse", inverse}, {"onesided", onesided}});
+  return a.Op("dft", {x, length, a.b().Int(-2)}, {{"inverse", inverse}, {"onesided", onesided}});
 }
 // The number in operand 1.
 Value* Length(TfArgs& a) { return ReshapeTo(a.AsInt64(a.in(1)), Ints(a, {})); }

@@ -22,15 +22,15 @@ Value* FromSlice(TfArgs& a) {
   if (begins && sizes && begins->size() == sizes->size()) {
     std::vector<int64_t> ends(sizes->size());
     for (size_t i = 0; i < ends.size(); ++i) {
-      if ((*begins)[i] < 0 || (*sizes)[i] < -1) a.b.Fail(Invalid("a slice from ", (*begins)[i]));
+      if ((*begins)[i] < 0 || (*sizes)[i] < -1) a.b().Fail(Invalid("a slice from ", (*begins)[i]));
       if ((*sizes)[i] == -1 || __builtin_add_overflow((*begins)[i], (*sizes)[i], &ends[i])) {
         ends[i] = kEnd;
       }
     }
-    end = a.b.Ints(ends);
+    end = a.b().Ints(ends);
   } else {
-    Value* open = a.Op("less", {size, a.b.Int(0)});
-    end = a.Op("where", {open, a.b.Int(kEnd), a.Op("add", {begin, size})});
+    Value* open = a.Op("less", {size, a.b().Int(0)});
+    end = a.Op("where", {open, a.b().Int(kEnd), a.Op("add", {begin, size})});
   }
   return a.Op("slice", {a.in(0), begin, end});
 }
@@ -103,8 +103,8 @@ class StridedSlice {
       }
     }
     Value* v = Sliced();
-    if (!squeezed.empty()) v = a_.Op("squeeze", {v, a_.b.Ints(squeezed)});
-    if (!added.empty()) v = a_.Op("unsqueeze", {v, a_.b.Ints(added)});
+    if (!squeezed.empty()) v = a_.Op("squeeze", {v, a_.b().Ints(squeezed)});
+    if (!added.empty()) v = a_.Op("unsqueeze", {v, a_.b().Ints(added)});
     return slices_.empty() && squeezed.empty() && added.empty() ? a_.Op("identity", {v}) : v;
   }
 
@@ -120,7 +120,7 @@ class StridedSlice {
     Value* wide = a_.AsInt64(operand);
     for (size_t k = 0; k < count; ++k) {
       const auto at = static_cast<int64_t>(k);
-      bounds[k].value = a_.Op("slice", {wide, a_.b.Ints({at}), a_.b.Ints({at + 1})});
+      bounds[k].value = a_.Op("slice", {wide, a_.b().Ints({at}), a_.b().Ints({at + 1})});
       // Some elements may be known where others are not.
       if (const auto one = KnownInts(bounds[k].value); one && one->size() == 1) {
         bounds[k].number = (*one)[0];
@@ -145,9 +145,9 @@ class StridedSlice {
       }
       end.number = *begin.number == -1 ? kEnd : *begin.number + 1;
     } else {
-      Value* next = a_.Op("add", {begin.value, a_.b.Ints({1})});
-      Value* last = a_.Op("equal", {next, a_.b.Ints({0})});
-      end.value = a_.Op("where", {last, a_.b.Ints({kEnd}), next});
+      Value* next = a_.Op("add", {begin.value, a_.b().Ints({1})});
+      Value* last = a_.Op("equal", {next, a_.b().Ints({0})});
+      end.value = a_.Op("where", {last, a_.b().Ints({kEnd}), next});
     }
     slices_.push_back({axis, begin, end, 1});
     return absl::OkStatus();
@@ -183,9 +183,9 @@ class StridedSlice {
       numbers.push_back(bound.number.value_or(0));
       values.push_back(bound.number ? nullptr : bound.value);
     }
-    if (known) return a_.b.Ints(numbers);
+    if (known) return a_.b().Ints(numbers);
     for (size_t i = 0; i < values.size(); ++i) {
-      if (!values[i]) values[i] = a_.b.Ints({numbers[i]});
+      if (!values[i]) values[i] = a_.b().Ints({numbers[i]});
     }
     return values.size() == 1 ? values[0] : a_.Op("concat", values, {{"axis", 0}});
   }
@@ -199,7 +199,7 @@ class StridedSlice {
     }
     Value* begins = Together(&AxisSlice::begin);
     Value* ends = Together(&AxisSlice::end);
-    return a_.Op("slice", {a_.in(0), begins, ends, a_.b.Ints(axes), a_.b.Ints(steps)});
+    return a_.Op("slice", {a_.in(0), begins, ends, a_.b().Ints(axes), a_.b().Ints(steps)});
   }
 
   TfArgs& a_;
@@ -229,7 +229,7 @@ absl::StatusOr<Value*> GatherWithBatch(TfArgs& a, int64_t axis, int64_t batch) {
   std::iota(perm.begin(), perm.end(), 0);
   std::rotate(perm.begin() + batch, perm.begin() + axis, perm.begin() + axis + 1);
   Value* data = axis == batch ? a.in(0) : Transpose(a.in(0), perm);
-  Value* indices = a.Op("unsqueeze", {a.AsInt64(a.in(1)), a.b.Ints({-1})});
+  Value* indices = a.Op("unsqueeze", {a.AsInt64(a.in(1)), a.b().Ints({-1})});
   Value* picked = a.Op("gather_nd", {data, indices}, {{"batch_dims", batch}});
   if (axis == batch) return picked;
   // Now: batch, indices, before the axis, after it.

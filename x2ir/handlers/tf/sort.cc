@@ -26,8 +26,8 @@ Value* ForUnique(TfArgs& a, Value* x) {
 Value* Telling(TfArgs& a, Value* x) {
   Value* wide = a.Cast(x, DType::kFloat64);
   Value* nan = a.Op("is_nan", {x});
-  Value* zero = a.b.Scalar(DType::kFloat64, 0);
-  Value* places = a.Cast(a.Op("add", {Iota({a, SizeAt(a, x, 0)}), a.b.Int(1)}), DType::kFloat64);
+  Value* zero = a.b().Scalar(DType::kFloat64, 0);
+  Value* places = a.Cast(a.Op("add", {Iota({a, SizeAt(a, x, 0)}), a.b().Int(1)}), DType::kFloat64);
   Value* element = Unsqueeze(Where({a, nan}, {a, zero}, {a, wide}), {1});
   Value* place = Unsqueeze(Where({a, nan}, {a, places}, {a, zero}), {1});
   return a.Op("concat", {element, place}, {{"axis", 1}});
@@ -46,7 +46,7 @@ absl::StatusOr<Values> UniqueAlong(TfArgs& a, int64_t axis) {
     keys = Telling(a, x);
   }
   const std::vector<bool> wanted = {true, true, true, true};
-  Values found = a.b.Ops("unique", {keys}, {{"sorted", 0}, {"axis", axis}}, wanted);
+  Values found = a.b().Ops("unique", {keys}, {{"sorted", 0}, {"axis", axis}}, wanted);
   return Values{Gather({a, x}, found[1], axis), a.Cast(found[2], to), a.Cast(found[3], to)};
 }
 
@@ -68,7 +68,9 @@ Values ListDiff(TfArgs& a) {
   const DType to = IndexType(a, "out_idx");
   Value* x = a.in(0);
   Value* there = Any(a.Op("equal", {Unsqueeze({a, x}, {1}), a.in(1)}), {1});
-  const auto kept = [&](Value* v) { return a.Op("compress", {v, !Expr(a, there)}, {{"axis", 0}}); };
+  const auto kept = [&](Value* v) {
+    return a.Op("compress", {v, Not(Expr(a, there))}, {{"axis", 0}});
+  };
   return {kept(x), a.Cast(kept(Iota({a, SizeAt(a, x, 0)})), to)};
 }
 
@@ -83,18 +85,18 @@ Value* NonZeroPlaces(TfArgs& a) {
 Values Largest(TfArgs& a, Value* k) {
   const DType to = IndexType(a, "index_type");
   a.Bool("sorted", true);  // else in any order, of which this is one
-  Values found = a.b.Ops("top_k", {a.in(0), k}, {{"axis", -1}, {"largest", 1}, {"sorted", 1}}, 2);
+  Values found = a.b().Ops("top_k", {a.in(0), k}, {{"axis", -1}, {"largest", 1}, {"sorted", 1}}, 2);
   return {found[0], a.Cast(found[1], to)};
 }
-Values TopK(TfArgs& a) { return Largest(a, a.b.Ints({a.Int("k", 0)})); }
+Values TopK(TfArgs& a) { return Largest(a, a.b().Ints({a.Int("k", 0)})); }
 Values TopKV2(TfArgs& a) { return Largest(a, ReshapeTo(a.AsInt64(a.in(1)), Ints(a, {1}))); }
 
 Value* NthElement(TfArgs& a) {
   const bool reverse = a.Bool("reverse", false);
   Value* n = ReshapeTo(a.AsInt64(a.in(1)), Ints(a, {1}));
-  Value* k = a.Op("add", {n, a.b.Int(1)});
+  Value* k = a.Op("add", {n, a.b().Int(1)});
   Values found =
-      a.b.Ops("top_k", {a.in(0), k}, {{"axis", -1}, {"largest", reverse}, {"sorted", 1}}, 2);
+      a.b().Ops("top_k", {a.in(0), k}, {{"axis", -1}, {"largest", reverse}, {"sorted", 1}}, 2);
   return Squeeze(Gather({a, found[0]}, n, a.in(0).rank() - 1), {-1});
 }
 
@@ -105,23 +107,23 @@ Value* IsInTop(TfArgs& a, Value* k) {
   Value* targets = a.AsInt64(a.in(1));
   Value* classes = SizeAt(a, predictions, 1);
   Value* in_range = a.Op(
-      "and", {a.Op("greater_or_equal", {targets, a.b.Int(0)}), a.Op("less", {targets, classes})});
-  Value* column = Unsqueeze(Where({a, in_range}, {a, targets}, {a, a.b.Int(0)}), {1});
+      "and", {a.Op("greater_or_equal", {targets, a.b().Int(0)}), a.Op("less", {targets, classes})});
+  Value* column = Unsqueeze(Where({a, in_range}, {a, targets}, {a, a.b().Int(0)}), {1});
   Value* target = a.Op("gather_elements", {predictions, column}, {{"axis", 1}});
   Value* more = a.Cast(a.Op("greater", {predictions, target}), DType::kInt64);
   Value* fewer = a.Op("less", {Reduce({a, more}, "reduce_sum", {1}), k});
   Value* strange = a.Op("or", {a.Op("is_nan", {predictions}), a.Op("is_inf", {predictions})});
-  Value* sane = a.Op("and", {in_range, !Any({a, strange}, {1})});
+  Value* sane = a.Op("and", {in_range, Not(Any({a, strange}, {1}))});
   return a.Op("and", {sane, fewer});
 }
-Value* InTopK(TfArgs& a) { return IsInTop(a, a.b.Int(a.Int("k", 0))); }
+Value* InTopK(TfArgs& a) { return IsInTop(a, a.b().Int(a.Int("k", 0))); }
 Value* InTopKV2(TfArgs& a) { return IsInTop(a, a.AsInt64(a.in(2))); }
 
 // How many of the sorted ones (the last axis) come before each value: those less than it, or
 // those that it is not less than.
 Value* CountBefore(TfArgs& a, Value* sorted, Value* values, bool upper) {
   values = Unsqueeze({a, values}, {-1});
-  Value* before = upper ? !a.Op("less", {values, sorted}) : a.Op("less", {sorted, values});
+  Value* before = upper ? Not(a.Op("less", {values, sorted})) : a.Op("less", {sorted, values});
   return Reduce(a.Cast(before, DType::kInt64), "reduce_sum", {-1});
 }
 template <bool kUpper>
@@ -134,7 +136,7 @@ Value* Bucketize(TfArgs& a) {
   const std::vector<float> boundaries = a.FloatList("boundaries", {});
   const auto count = static_cast<int64_t>(boundaries.size());
   const DType t = a.in(0)->dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-  Value* sorted = a.Cast(a.b.Constant(Tensor::Of<float>({count}, boundaries)), t);
+  Value* sorted = a.Cast(a.b().Constant(Tensor::Of<float>({count}, boundaries)), t);
   return a.Cast(CountBefore(a, sorted, a.Cast(a.in(0), t), true), DType::kInt32);
 }
 
@@ -147,7 +149,7 @@ Value* OneHot(TfArgs& a) {
   Value* depth = a.AsInt64(a.in(1));
   const bool scalar = Expr(a, indices).rank() == 0;
   if (scalar) indices = Unsqueeze({a, indices}, {0});
-  indices = Where(a.Op("less", {indices, a.b.Int(0)}), {a, depth}, {a, indices});
+  indices = Where(a.Op("less", {indices, a.b().Int(0)}), {a, depth}, {a, indices});
   Value* values = a.Op("concat", {Unsqueeze(a.in(3), {0}), Unsqueeze(a.in(2), {0})}, {{"axis", 0}});
   Value* hot = a.Op("one_hot", {indices, depth, values}, {{"axis", scalar ? -1 : axis}});
   return scalar ? Squeeze({a, hot}, {0}) : hot;
@@ -169,7 +171,7 @@ absl::StatusOr<Values> DynamicPartition(TfArgs& a) {
   Value* numbers = ReshapeTo(a.in(1), Ints(a, {-1}));
   Values parts;
   for (int64_t i = 0; i < count; ++i) {
-    Value* mine = a.Op("equal", {numbers, a.b.Scalar(DType::kInt32, static_cast<double>(i))});
+    Value* mine = a.Op("equal", {numbers, a.b().Scalar(DType::kInt32, static_cast<double>(i))});
     parts.push_back(a.Op("compress", {rows, mine}, {{"axis", 0}}));
   }
   return parts;
@@ -208,10 +210,10 @@ absl::StatusOr<Value*> DynamicStitch(TfArgs& a) {
   }
   Value* at = Concat(a, indices, 0);
   Value* all = Concat(a, rows, 0);
-  if (places) return Gather({a, all}, a.b.Ints(*places), 0);
-  Value* with_none = a.Op("concat", {a.b.Ints({-1}), at}, {{"axis", 0}});
-  Value* size = a.Op("add", {Reduce({a, with_none}, "reduce_max", {0}, true), a.b.Int(1)});
-  Value* first = a.Op("expand", {a.b.Int(0), size});
+  if (places) return Gather({a, all}, a.b().Ints(*places), 0);
+  Value* with_none = a.Op("concat", {a.b().Ints({-1}), at}, {{"axis", 0}});
+  Value* size = a.Op("add", {Reduce({a, with_none}, "reduce_max", {0}, true), a.b().Int(1)});
+  Value* first = a.Op("expand", {a.b().Int(0), size});
   Value* last = ScatterNd({a, first}, Unsqueeze({a, at}, {1}), Iota({a, SizeAt(a, at, 0)}), "max");
   return Gather({a, all}, last, 0);
 }

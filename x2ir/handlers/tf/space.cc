@@ -52,7 +52,7 @@ absl::StatusOr<Blocks> TakeBlocks2d(TfArgs& a) {
 
 Size Divided(TfArgs& a, const Size& size, int64_t by, std::string_view what) {
   if (size.number && *size.number % by != 0) {
-    a.b.Fail(Invalid(what, " of ", *size.number, " in blocks of ", by));
+    a.b().Fail(Invalid(what, " of ", *size.number, " in blocks of ", by));
   }
   return Divided(a, size, by);
 }
@@ -64,7 +64,7 @@ absl::StatusOr<Value*> SpaceToBatch(TfArgs& a, const Blocks& blocks) {
   pads.insert(pads.end(), blocks.ends.begin(), blocks.ends.end());
   std::iota(axes.begin(), axes.end(), 1);
   if (std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; })) {
-    x = a.Op("pad", {x, a.b.Ints(pads), nullptr, a.b.Ints(axes)}, {{"mode", "constant"}});
+    x = a.Op("pad", {x, a.b().Ints(pads), nullptr, a.b().Ints(axes)}, {{"mode", "constant"}});
   }
   const std::vector<Size> in = AllSizes({a, x});
   if (in.empty()) return x;
@@ -126,7 +126,7 @@ absl::StatusOr<Value*> BatchToSpace(TfArgs& a, const Blocks& blocks) {
     axes.push_back(static_cast<int64_t>(i + 1));
   }
   if (axes.empty()) return y;
-  return a.Op("slice", {y, a.b.Ints(starts), a.b.Ints(ends), a.b.Ints(axes)});
+  return a.Op("slice", {y, a.b().Ints(starts), a.b().Ints(ends), a.b().Ints(axes)});
 }
 
 template <auto kTake, auto kMove>

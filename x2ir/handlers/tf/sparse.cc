@@ -9,7 +9,9 @@
 namespace x2ir {
 namespace {
 
-Value* Column(TfArgs& a, Value* indices, int64_t i) { return Gather({a, indices}, a.b.Int(i), 1); }
+Value* Column(TfArgs& a, Value* indices, int64_t i) {
+  return Gather({a, indices}, a.b().Int(i), 1);
+}
 
 // The numbers of the elements in the dense tensor.
 Value* Places(TfArgs& a, Value* indices, const std::vector<Value*>& sizes) {
@@ -23,14 +25,14 @@ Value* Places(TfArgs& a, Value* indices, const std::vector<Value*>& sizes) {
 
 // Numbers in ascending order: where each of them stood; of equal ones the first comes first.
 Value* Ascending(TfArgs& a, Value* numbers) {
-  return a.b.Ops("top_k", {numbers, ShapeOf({a, numbers}, 0)},
-                 {{"axis", 0}, {"largest", 0}, {"sorted", 1}}, 2)[1];
+  return a.b().Ops("top_k", {numbers, ShapeOf({a, numbers}, 0)},
+                   {{"axis", 0}, {"largest", 0}, {"sorted", 1}}, 2)[1];
 }
 
 // Operands: indices, shape, the new shape, of which one size may be -1: what is left.
 absl::StatusOr<Values> SparseReshape(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> sizes, Elements(a, a.in(1)));
-  const Expr old(a.b, a.in(1)), asked(a.b, a.in(2));
+  const Expr old(a.b(), a.in(1)), asked(a.b(), a.in(2));
   const Expr open = asked == -1.0;
   const Expr known = Reduce(Where(open, 1.0, asked), "reduce_prod", {0});
   const Expr rest = Reduce(old, "reduce_prod", {0}) / Max(known, 1.0);
@@ -54,15 +56,15 @@ absl::StatusOr<Values> SparseFillEmptyRows(TfArgs& a) {
   Value* indices = a.in(0);
   Value* count = sizes[0];
   Value* row = Column(a, indices, 0);
-  Value* ones = a.Op("expand", {a.b.Int(1), ShapeOf({a, row}, 0)});
-  Value* filled = CombineRows({a, ones}, {a, row}, {a, count}, "add", {a, a.b.Int(0)});
-  Value* empty = a.Op("equal", {filled, a.b.Int(0)});
+  Value* ones = a.Op("expand", {a.b().Int(1), ShapeOf({a, row}, 0)});
+  Value* filled = CombineRows({a, ones}, {a, row}, {a, count}, "add", {a, a.b().Int(0)});
+  Value* empty = a.Op("equal", {filled, a.b().Int(0)});
   Value* rows = a.Op("compress", {Iota({a, count}), empty}, {{"axis", 0}});
   Value* more = Unsqueeze({a, rows}, {1});
   const auto others = static_cast<int64_t>(sizes.size() - 1);
   if (others > 0) {
-    more =
-        a.Op("pad", {more, a.b.Ints({0, others}), nullptr, a.b.Ints({1})}, {{"mode", "constant"}});
+    more = a.Op("pad", {more, a.b().Ints({0, others}), nullptr, a.b().Ints({1})},
+                {{"mode", "constant"}});
   }
   Value* defaults = a.Op("expand", {a.in(3), ShapeOf({a, rows}, 0)});
   Value* all = a.Op("concat", {indices, more}, {{"axis", 0}});
@@ -70,7 +72,7 @@ absl::StatusOr<Values> SparseFillEmptyRows(TfArgs& a) {
   Value* order = Ascending(a, Column(a, all, 0));
   // Where each came to stand; those that were there come first.
   Value* places = Ascending(a, order);
-  Value* kept = a.Op("slice", {places, a.b.Ints({0}), ShapeOf({a, row}, 0), a.b.Ints({0})});
+  Value* kept = a.Op("slice", {places, a.b().Ints({0}), ShapeOf({a, row}, 0), a.b().Ints({0})});
   return Values{Gather({a, all}, order, 0), Gather({a, values}, order, 0), empty, kept};
 }
 
@@ -88,19 +90,20 @@ absl::StatusOr<Value*> SparseReduceSum(TfArgs& a) {
   std::vector<Value*> dims;
   for (int64_t i = 0; i < rank; ++i) {
     if (!goes(i)) left.push_back(i);
-    if (!goes(i) || keep) dims.push_back(goes(i) ? a.b.Int(1) : sizes[i]);
+    if (!goes(i) || keep) dims.push_back(goes(i) ? a.b().Int(1) : sizes[i]);
   }
   Value* values = a.in(1);
   const DType t = values->dtype(), computed = AtLeastFloat32(t);
   a.Require(IsFloating(t) || IsInteger(t), "sums of what are no real numbers");
-  if (!a.b.status().ok()) return values;
+  if (!a.b().status().ok()) return values;
   values = a.Cast(values, computed);
   Value* sum = nullptr;
   if (left.empty()) {
     sum = Reduce({a, values}, "reduce_sum", {0});
   } else {
-    Value* zeros = a.Op("expand", {a.b.Scalar(computed, 0), Gather(a.in(2), a.b.Ints(left), 0)});
-    sum = ScatterNd({a, zeros}, Gather(a.in(0), a.b.Ints(left), 1), values, "add");
+    Value* zeros =
+        a.Op("expand", {a.b().Scalar(computed, 0), Gather(a.in(2), a.b().Ints(left), 0)});
+    sum = ScatterNd({a, zeros}, Gather(a.in(0), a.b().Ints(left), 1), values, "add");
   }
   if (keep) sum = ReshapeTo({a, sum}, Stack(a, dims, 0));
   return a.Cast(sum, t);

@@ -11,7 +11,7 @@
 namespace x2ir {
 namespace {
 
-Expr In(TfArgs& a, size_t i) { return {a.b, a.in(i)}; }
+Expr In(TfArgs& a, size_t i) { return {a.b(), a.in(i)}; }
 
 Value* FromLgamma(TfArgs& a) { return Lgamma(In(a, 0)).value(); }
 Value* FromDigamma(TfArgs& a) { return Digamma(In(a, 0)).value(); }

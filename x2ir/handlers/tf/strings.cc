@@ -16,7 +16,7 @@ namespace x2ir {
 namespace {
 
 Value* Text(TfArgs& a, std::string text) {
-  return a.b.Constant(Tensor::Strings({}, {std::move(text)}));
+  return a.b().Constant(Tensor::Strings({}, {std::move(text)}));
 }
 
 absl::StatusOr<std::string> KnownText(TfArgs& a, size_t i, std::string_view what) {
@@ -61,7 +61,7 @@ Value* StringLength(TfArgs& a) {
 Value* Substr(TfArgs& a) {
   const std::string unit = a.String("unit", "BYTE");
   Value* length = a.AsInt64(a.in(2));
-  if (unit != "BYTE") length = a.Op("max", {length, a.b.Int(0)});
+  if (unit != "BYTE") length = a.Op("max", {length, a.b().Int(0)});
   return a.Op("substring", {a.in(0), a.AsInt64(a.in(1)), length}, {{"unit", unit}});
 }
 
@@ -132,23 +132,23 @@ absl::StatusOr<Values> Split(TfArgs& a, Value* x, std::string delimiter, int64_t
                              bool skip_empty) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   if (rank != 1) return Invalid("expected a vector of strings, got rank ", rank);
-  const Values split =
-      a.b.Ops("string_split", {x}, {{"delimiter", std::move(delimiter)}, {"maxsplit", splits}}, 2);
+  const Values split = a.b().Ops("string_split", {x},
+                                 {{"delimiter", std::move(delimiter)}, {"maxsplit", splits}}, 2);
   Value* parts = split[0];  // [strings, most]
   Value* kept = a.Op("less", {Iota({a, SizeAt(a, parts, 1)}), Unsqueeze({a, split[1]}, {1})});
-  if (skip_empty) kept = a.Op("and", {kept, !a.Op("equal", {parts, Text(a, "")})});
+  if (skip_empty) kept = a.Op("and", {kept, Not(a.Op("equal", {parts, Text(a, "")}))});
   Value* indices = Transpose(a.Op("non_zero", {kept}), {1, 0});
   Value* values = a.Op("gather_nd", {parts, indices});
   Value* most = ShapeOf({a, parts}, 1);
   if (skip_empty) {
     // What is left moves up.
     Value* ones = a.AsInt64(kept);
-    Value* columns = a.Op("sub", {a.Op("cum_sum", {ones, a.b.Int(1)}), a.b.Int(1)});
+    Value* columns = a.Op("sub", {a.Op("cum_sum", {ones, a.b().Int(1)}), a.b().Int(1)});
     Value* column = Unsqueeze(a.Op("gather_nd", {columns, indices}), {1});
-    Value* row = Slice({a, indices}, 1, a.b.Int(0), a.b.Int(1));
+    Value* row = Slice({a, indices}, 1, a.b().Int(0), a.b().Int(1));
     indices = a.Op("concat", {row, column}, {{"axis", 1}});
     Value* counts =
-        a.Op("concat", {a.b.Ints({0}), Reduce({a, ones}, "reduce_sum", {1})}, {{"axis", 0}});
+        a.Op("concat", {a.b().Ints({0}), Reduce({a, ones}, "reduce_sum", {1})}, {{"axis", 0}});
     most = Reduce({a, counts}, "reduce_max", {0}, /*keep=*/true);
   }
   return Values{indices, values, Concat(a, {ShapeOf({a, parts}, 0, 1), most}, 0)};

@@ -83,13 +83,14 @@ absl::StatusOr<Value*> Find(TfArgs& a) {
                       {{"keys", std::move(keys)},
                        {"values", Tensor::Vector(places)},
                        {"default", Tensor::Scalar<int64_t>(-1)}});
-  Value* found = Gather({a, a.b.Constant(std::move(values))}, a.Op("max", {place, a.b.Int(0)}), 0);
-  return Where(a.Op("less", {place, a.b.Int(0)}), {a, otherwise}, a.Cast(found, value));
+  Value* found =
+      Gather({a, a.b().Constant(std::move(values))}, a.Op("max", {place, a.b().Int(0)}), 0);
+  return Where(a.Op("less", {place, a.b().Int(0)}), {a, otherwise}, a.Cast(found, value));
 }
 
 absl::StatusOr<Value*> TableSize(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const Tensor table, TableOf(a));
-  return a.Op("identity", {a.b.Int(table.dim(1))});
+  return a.Op("identity", {a.b().Int(table.dim(1))});
 }
 
 absl::StatusOr<Value*> Unknown(TfArgs& a) {

@@ -13,8 +13,8 @@ absl::StatusOr<Values> NewArray(TfArgs& a) {
   for (const char* name : {"clear_after_read", "identical_element_shapes", "tensor_array_name"}) {
     a.Ignore(name);
   }
-  Value* handle = a.b.Constant(Tensor::Scalar<bool>(grows));
-  X2IR_RETURN_IF_ERROR(a.b.status());
+  Value* handle = a.b().Constant(Tensor::Scalar<bool>(grows));
+  X2IR_RETURN_IF_ERROR(a.b().status());
   return Values{handle, TfLists(a).New(a.in(0), dtype, element, grows)};
 }
 

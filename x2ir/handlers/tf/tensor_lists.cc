@@ -31,7 +31,7 @@ Value* EmptyList(TfArgs& a) {
 absl::StatusOr<Value*> Reserve(TfArgs& a) {
   IgnoreElement(a);
   const DType dtype = a.Type("element_dtype", DType::kUndefined);
-  X2IR_RETURN_IF_ERROR(a.b.status());
+  X2IR_RETURN_IF_ERROR(a.b().status());
   return TfLists(a).New(a.in(1), dtype, ElementShape(a, 0), false);
 }
 

@@ -53,14 +53,6 @@ Lens TfSpec::OtherAttributes(std::string_view op) {
   return std::make_shared<OtherAttributesLens>(op);
 }
 
-absl::StatusOr<Values> ToTf(const TfWriteFn& fn, Rewrite& r) {
-  TfWriter w(r);
-  X2IR_ASSIGN_OR_RETURN(Values values, fn(w));
-  X2IR_RETURN_IF_ERROR(r.b.status());
-  values.resize(std::max(values.size(), r.num_outputs()));
-  return values;
-}
-
 bool IsMeaninglessTfAttr(std::string_view name) {
   // Hints for the runtime, and numbers of operands.
   static constexpr std::string_view kNames[] = {
@@ -73,169 +65,15 @@ bool IsMeaninglessTfAttr(std::string_view name) {
 }
 
 absl::StatusOr<Values> FromTf(const TfFn& fn, Rewrite& r) {
-  TfArgs args(r);
-  absl::StatusOr<Values> values = fn(args);
-  X2IR_RETURN_IF_ERROR(r.b.status());
-  if (!values.ok()) return values;
-  X2IR_RETURN_IF_ERROR(args.Finish());
-  if (values->size() < r.num_outputs()) {
-    return Invalid("the op has ", values->size(), " outputs, but output ", r.num_outputs() - 1,
-                   " is used");
-  }
-  for (size_t i = 0; i < r.num_outputs(); ++i) {
-    if (r.node.output(i) && !(*values)[i]) {
-      return Unimplemented("output ", i, " is used, which has no counterpart");
+  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
+    TfArgs args(r);
+    X2IR_ASSIGN_OR_RETURN(Values values, fn(args));
+    for (const auto& [name, attr] : r.attrs()) {
+      if (IsMeaninglessTfAttr(name.view())) args.Ignore(name);
     }
-  }
-  return values;
-}
-
-// --- TfArgs -------------------------------------------------------------------------------------
-
-Expr TfArgs::in(size_t i) {
-  if (Value* value = r_.in(i)) return {b, value};
-  missing_operand_ = true;
-  b.Fail(Invalid("operand ", i, " is missing"));
-  // Something that code can go on with.
-  return {b, b.Constant(Tensor::Zeros(DType::kFloat32, {}))};
-}
-
-std::vector<Value*> TfArgs::inputs(size_t from) const {
-  std::vector<Value*> values = r_.node.inputs();
-  values.erase(values.begin(),
-               values.begin() + static_cast<ptrdiff_t>(std::min(from, values.size())));
-  return values;
-}
-
-absl::StatusOr<int64_t> TfArgs::Rank(size_t i) {
-  in(i);
-  if (rank(i) < 0) return Unimplemented("operand ", i, " is of unknown rank");
-  return rank(i);
-}
-
-std::optional<std::vector<int64_t>> TfArgs::Ints(size_t i) const {
-  // Frozen variables are read through an identity.
-  const Value* value = r_.in(i);
-  while (value && !value->constant() && value->producer() && value->producer()->Is("identity")) {
-    value = value->producer()->input(0);
-  }
-  return x2ir::KnownInts(value);
-}
-
-absl::StatusOr<std::vector<int64_t>> TfArgs::KnownInts(size_t i, std::string_view what) {
-  in(i);
-  std::optional<std::vector<int64_t>> ints = Ints(i);
-  if (!ints) return Unimplemented("operand ", i, " (", what, ") is computed; expected a constant");
-  return *std::move(ints);
-}
-
-absl::StatusOr<int64_t> TfArgs::KnownInt(size_t i, std::string_view what) {
-  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> ints, KnownInts(i, what));
-  if (ints.size() != 1) return Invalid("operand ", i, " (", what, "): expected one number");
-  return ints[0];
-}
-
-template <typename T>
-const T* TfArgs::Take(Symbol name, std::string_view kind) {
-  taken_.insert(name);
-  const Attribute* attr = r_.attrs().Find(name);
-  if (!attr) return nullptr;
-  const T* value = attr->get<T>();
-  if (!value) {
-    b.Fail(Invalid("attribute '", name.view(), "': expected ", kind, ", got ", attr->ToString()));
-  }
-  return value;
-}
-
-template <typename T>
-const T* TfArgs::TakeList(Symbol name, std::string_view kind) {
-  const Attribute* attr = r_.attrs().Find(name);
-  const auto* ints = attr ? attr->get<Attribute::Ints>() : nullptr;
-  if (ints && ints->empty()) {
-    static const T* const empty = new T;
-    taken_.insert(name);
-    return empty;
-  }
-  return Take<T>(name, kind);
-}
-
-int64_t TfArgs::Int(Symbol name, int64_t or_else) {
-  const auto* value = Take<int64_t>(name, "a number");
-  return value ? *value : or_else;
-}
-
-float TfArgs::Float(Symbol name, float or_else) {
-  const auto* value = Take<float>(name, "a float");
-  return value ? *value : or_else;
-}
-
-std::string TfArgs::String(Symbol name, std::string_view or_else) {
-  const auto* value = Take<std::string>(name, "a string");
-  return value ? *value : std::string(or_else);
-}
-
-DType TfArgs::Type(Symbol name, DType or_else) {
-  const auto* value = Take<x2ir::Type>(name, "a type");
-  if (!value) return or_else;
-  if (value->is_tensor() && value->dtype() != DType::kUndefined) return value->dtype();
-  b.Fail(
-      Unimplemented("attribute '", name.view(), "' is ",
-                    value->kind() == x2ir::Type::kOpaque ? value->opaque_name() : value->ToString(),
-                    ", which has no counterpart"));
-  return DType::kFloat32;  // something that code can go on with
-}
-
-std::vector<int64_t> TfArgs::IntList(Symbol name, std::vector<int64_t> or_else) {
-  const auto* value = Take<Attribute::Ints>(name, "a list of numbers");
-  return value ? *value : std::move(or_else);
-}
-
-std::vector<float> TfArgs::FloatList(Symbol name, std::vector<float> or_else) {
-  const auto* value = TakeList<Attribute::Floats>(name, "a list of floats");
-  return value ? *value : std::move(or_else);
-}
-
-std::vector<std::string> TfArgs::StringList(Symbol name) {
-  const auto* value = TakeList<Attribute::Strings>(name, "a list of strings");
-  return value ? *value : Attribute::Strings();
-}
-
-std::vector<DType> TfArgs::TypeList(Symbol name) {
-  const auto* value = TakeList<std::vector<x2ir::Type>>(name, "a list of types");
-  std::vector<DType> types;
-  if (value) {
-    for (const x2ir::Type& type : *value) types.push_back(type.dtype());
-  }
-  return types;
-}
-
-std::optional<Shape> TfArgs::ShapeAttr(Symbol name) {
-  const auto* value = Take<x2ir::Type>(name, "a shape");
-  if (!value || !value->shape()) return std::nullopt;
-  return *value->shape();
-}
-
-std::shared_ptr<Graph> TfArgs::SubGraph(Symbol name) {
-  const auto* value = Take<Attribute::GraphPtr>(name, "a function");
-  if (!value) b.Fail(Invalid("attribute '", name.view(), "' is missing"));
-  return value ? *value : std::make_shared<Graph>();
-}
-
-std::vector<std::shared_ptr<Graph>> TfArgs::SubGraphs(Symbol name) {
-  const auto* value = TakeList<std::vector<Attribute::GraphPtr>>(name, "a list of functions");
-  return value ? *value : std::vector<Attribute::GraphPtr>();
-}
-
-void TfArgs::Require(bool holds, std::string_view what) {
-  if (!holds) b.Fail(Unimplemented(what));
-}
-
-absl::Status TfArgs::Finish() const {
-  for (const auto& [name, attr] : r_.attrs()) {
-    if (taken_.contains(name) || IsMeaninglessTfAttr(name.view())) continue;
-    return Unimplemented("attribute '", name.view(), "' = ", attr.ToString(), " is not known");
-  }
-  return absl::OkStatus();
+    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
+    return values;
+  });
 }
 
 // --- What operands say ---------------------------------------------------------------------------
@@ -268,7 +106,7 @@ TfLayout TakeLayout(TfArgs& a, std::string_view or_else) {
   const std::string format = a.String("data_format", or_else);
   if (format == "NHWC" || format == "NDHWC" || format == "NWC") return {true};
   if (format != "NCHW" && format != "NCDHW" && format != "NCW") {
-    a.b.Fail(Unimplemented("data_format '", format, "'"));
+    a.b().Fail(Unimplemented("data_format '", format, "'"));
   }
   return {false};
 }
@@ -276,15 +114,15 @@ TfLayout TakeLayout(TfArgs& a, std::string_view or_else) {
 std::vector<int64_t> TakeSpatial(TfArgs& a, Symbol attr, TfLayout layout, size_t spatial) {
   const std::vector<int64_t> all = a.IntList(attr, std::vector<int64_t>(spatial + 2, 1));
   if (all.size() != spatial + 2) {
-    a.b.Fail(Invalid("attribute '", attr.view(), "': expected ", spatial + 2, " numbers, got ",
-                     all.size()));
+    a.b().Fail(Invalid("attribute '", attr.view(), "': expected ", spatial + 2, " numbers, got ",
+                       all.size()));
     return std::vector<int64_t>(spatial, 1);
   }
   const size_t first = layout.channels_last ? 1 : 2;
   for (size_t i = 0; i < all.size(); ++i) {
     if ((i < first || i >= first + spatial) && all[i] != 1) {
-      a.b.Fail(Unimplemented("attribute '", attr.view(), "' is ", all[i],
-                             " for the batch or the channels"));
+      a.b().Fail(Unimplemented("attribute '", attr.view(), "' is ", all[i],
+                               " for the batch or the channels"));
     }
   }
   const auto begin = all.begin() + static_cast<ptrdiff_t>(first);
@@ -297,16 +135,16 @@ void TakePadding(TfArgs& a, TfLayout layout, size_t spatial, AttributeMap* attrs
   if (padding == "SAME" || padding == "VALID") {
     // More at the end where it does not come out even.
     attrs->Set("auto_pad", padding == "SAME" ? "SAME_UPPER" : "VALID");
-    if (!explicit_pads.empty()) a.b.Fail(Invalid("explicit_paddings with padding ", padding));
+    if (!explicit_pads.empty()) a.b().Fail(Invalid("explicit_paddings with padding ", padding));
     return;
   }
   if (padding != "EXPLICIT") {
-    a.b.Fail(Invalid("padding '", padding, "'"));
+    a.b().Fail(Invalid("padding '", padding, "'"));
     return;
   }
   // A begin and an end for each axis of the tensor.
   if (explicit_pads.size() != 2 * (spatial + 2)) {
-    a.b.Fail(Invalid("explicit_paddings: expected ", 2 * (spatial + 2), " numbers"));
+    a.b().Fail(Invalid("explicit_paddings: expected ", 2 * (spatial + 2), " numbers"));
     return;
   }
   const size_t first = layout.channels_last ? 1 : 2;
@@ -318,7 +156,7 @@ void TakePadding(TfArgs& a, TfLayout layout, size_t spatial, AttributeMap* attrs
   for (size_t i = 0; i < spatial + 2; ++i) {
     const bool outer = i < first || i >= first + spatial;
     if (outer && (explicit_pads[2 * i] != 0 || explicit_pads[2 * i + 1] != 0)) {
-      a.b.Fail(Unimplemented("explicit_paddings of the batch or the channels"));
+      a.b().Fail(Unimplemented("explicit_paddings of the batch or the channels"));
     }
   }
   attrs->Set("pads", std::move(pads));
@@ -329,12 +167,12 @@ Value* Relaid(TfArgs& a, Value* v, const std::vector<int64_t>& perm) {
   if (!constant) return Transpose({a, v}, perm);
   Tensor relaid = Spilled(TransposeTensor(*constant, perm));
   DropPages(*constant);
-  return a.b.Constant(std::move(relaid), v->name());
+  return a.b().Constant(std::move(relaid), v->name());
 }
 
 Value* KernelToOihw(TfArgs& a, Value* kernel) {
   if (!kernel->shape() || kernel->shape()->rank() < 3) {
-    a.b.Fail(Unimplemented("the kernel's rank is not known"));
+    a.b().Fail(Unimplemented("the kernel's rank is not known"));
     return kernel;
   }
   const int64_t rank = kernel->shape()->rank();

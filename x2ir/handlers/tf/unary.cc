@@ -49,7 +49,7 @@ Value* Like(TfArgs& a, double value) {
   Value* x = a.in(0);
   const DType dtype = x->dtype();
   if (dtype == DType::kUndefined) {
-    a.b.Fail(Unimplemented("the operand's type is not known"));
+    a.b().Fail(Unimplemented("the operand's type is not known"));
     return x;
   }
   Tensor element = Tensor::Zeros(dtype == DType::kString ? DType::kBool : dtype, {});
@@ -62,7 +62,7 @@ Value* Like(TfArgs& a, double value) {
   } else {
     element = Tensor::ScalarOf(dtype, value);
   }
-  return a.Op("expand", {a.b.Constant(std::move(element)), a.Op("shape", {x})});
+  return a.Op("expand", {a.b().Constant(std::move(element)), a.Op("shape", {x})});
 }
 Value* ZerosLike(TfArgs& a) { return Like(a, 0); }
 Value* OnesLike(TfArgs& a) { return Like(a, 1); }
@@ -88,7 +88,7 @@ Values Nothing(TfArgs& a) {
 Value* True(TfArgs& a) {
   a.in(0);
   a.Ignore("dtype");
-  return a.Op("identity", {a.b.Constant(Tensor::Scalar<bool>(true))});
+  return a.Op("identity", {a.b().Constant(Tensor::Scalar<bool>(true))});
 }
 
 absl::StatusOr<Values> NoValue(TfArgs&) {

@@ -46,12 +46,12 @@ absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const TfWindows& w, Value* o
   std::vector<int64_t> pads = begins;
   pads.insert(pads.end(), ends.begin(), ends.end());
   if (std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; })) {
-    x = a.Op("pad", {x, a.b.Ints(pads), outside, a.b.Ints(axes)}, {{"mode", "constant"}});
+    x = a.Op("pad", {x, a.b().Ints(pads), outside, a.b().Ints(axes)}, {{"mode", "constant"}});
   }
   // Each axis becomes two.
   std::vector<int64_t> perm = {0};
   for (size_t i = 0; i < spatial; ++i) {
-    x = a.Op("gather", {x, a.b.Constant(std::move(picks[i]))},
+    x = a.Op("gather", {x, a.b().Constant(std::move(picks[i]))},
              {{"axis", static_cast<int64_t>(2 * i + 1)}});
   }
   for (size_t i = 0; i < spatial; ++i) perm.push_back(static_cast<int64_t>(2 * i + 1));
@@ -100,7 +100,7 @@ absl::StatusOr<Value*> Dilation2D(TfArgs& a) {
   Value* outside = Expr(a, x).Number(-std::numeric_limits<double>::infinity());
   X2IR_ASSIGN_OR_RETURN(Value * patches, Patches(a, x, w, outside));
   Value* sums = a.Op("add", {patches, filter});
-  return a.Op("reduce_max", {sums, a.b.Ints({3, 4})}, {{"keepdims", 0}});
+  return a.Op("reduce_max", {sums, a.b().Ints({3, 4})}, {{"keepdims", 0}});
 }
 
 }  // namespace

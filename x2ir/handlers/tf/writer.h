@@ -40,8 +40,6 @@ class TfWriter : public NodeWriter {
   Value* Known(Value* x);
 };
 
-using TfWriteFn = std::function<absl::StatusOr<Values>(TfWriter&)>;
-
 }  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_TF_WRITER_H_

@@ -151,11 +151,11 @@ Values AdaptiveMaxPool(TorchCall& c, int64_t n) {
   dims.push_back(elements);
   y = ReshapeTo(Transpose({c, y}, perm), dims);
   Values values(c.num_outputs(), nullptr);
-  if (Wants(c, 0)) {
+  if (c.wants(0)) {
     Value* max = c.Op("reduce_max", {y, Ints(c, {n + 2})}, {{"keepdims", 0}});
     values[0] = DropBatch({c, max}, pool.batched);
   }
-  if (!Wants(c, 1)) return values;
+  if (!c.wants(1)) return values;
   // Where in the plane the elements of each window are, and where each window begins in that list.
   std::vector<int64_t> places, starts;
   std::vector<int64_t> o(static_cast<size_t>(n)), k(o);

@@ -122,8 +122,8 @@ Values SdpaMath(TorchCall& c) {
   if (!c.b().status().ok()) return c.Fail(c.b().status());
   const Attended attended = ByFormula(c, a, true);
   Values values(c.num_outputs(), nullptr);
-  if (Wants(c, 0)) values[0] = attended.y;
-  if (Wants(c, 1)) values[1] = attended.weights;
+  if (c.wants(0)) values[0] = attended.y;
+  if (c.wants(1)) values[1] = attended.weights;
   return values;
 }
 X2IR_TORCH(attention)
@@ -203,8 +203,8 @@ Values NativeMultiHead(TorchCall& c) {
   RequireFloat(c, q);
   const MultiHead all = SelfAttention(c, q, k, v, heads, mask, mask_type);
   Values values(c.num_outputs(), nullptr);
-  if (Wants(c, 0)) values[0] = all.y;
-  if (Wants(c, 1)) {
+  if (c.wants(0)) values[0] = all.y;
+  if (c.wants(1)) {
     if (!need) return c.Fail(Unimplemented("weights that are not asked for"));
     const Expr weights(c, all.weights);
     values[1] = mean ? Reduce(weights, "reduce_mean", {1}) : weights;

@@ -21,8 +21,8 @@ bool IsUnknownType(const Attribute& attr) {
 
 }  // namespace
 
-TorchCall::TorchCall(Rewrite& r) : r_(r) {
-  const auto argument = [&](std::string_view name) -> Argument& {
+TorchCall::TorchCall(Rewrite& r) : NodeReader(r) {
+  const auto argument = [&](Symbol name) -> Argument& {
     for (Argument& a : arguments_) {
       if (a.name == name) return a;
     }
@@ -32,7 +32,7 @@ TorchCall::TorchCall(Rewrite& r) : r_(r) {
   size_t i = 0;
   for (const auto& [name, attr] : r.node.attrs()) {
     if (name != kOperands) {
-      Argument& a = argument(name.view());
+      Argument& a = argument(name);
       a.attribute = true;
       a.attr = i;
     }
@@ -53,25 +53,20 @@ TorchCall::TorchCall(Rewrite& r) : r_(r) {
   }
 }
 
-const TorchCall::Argument* TorchCall::Find(std::string_view name) const {
+const TorchCall::Argument* TorchCall::Find(Symbol name) const {
   for (const Argument& a : arguments_) {
     if (a.name == name) return &a;
   }
   return nullptr;
 }
 
-const TorchCall::Argument* TorchCall::Take(std::string_view name) {
-  for (Argument& a : arguments_) {
-    if (a.name != name) continue;
-    a.taken = true;
-    return &a;
-  }
-  return nullptr;
+const TorchCall::Argument* TorchCall::TakeArgument(Symbol name) {
+  NodeReader::Ignore(name);
+  return Find(name);
 }
 
 const Attribute* TorchCall::AttrOf(const Argument& a) const {
-  return a.attribute ? &(r_.node.attrs().begin() + static_cast<ptrdiff_t>(a.attr))->second
-                     : nullptr;
+  return a.attribute ? &(attrs().begin() + static_cast<ptrdiff_t>(a.attr))->second : nullptr;
 }
 
 bool TorchCall::IsNone(const Argument& a) const {
@@ -85,44 +80,39 @@ bool TorchCall::Has(std::string_view name) const {
 }
 
 void TorchCall::Ignore(std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) Take(name);
+  for (const std::string_view name : names) TakeArgument(name);
 }
 
 absl::Status TorchCall::CheckAllTaken() const {
   for (const Argument& a : arguments_) {
-    if (a.taken || IsNone(a)) continue;
+    if (IsTaken(a.name) || IsNone(a)) continue;
     const Attribute* attr = AttrOf(a);
-    return Unimplemented("argument '", a.name, "'", attr ? StrCat(" = ", attr->ToString()) : "",
-                         " is not known");
+    return Unimplemented("argument '", a.name.view(), "'",
+                         attr ? StrCat(" = ", attr->ToString()) : "", " is not known");
   }
   return absl::OkStatus();
-}
-
-Values TorchCall::Fail(absl::Status status) {
-  r_.b.Fail(std::move(status));
-  return {};
 }
 
 // --- Tensors --------------------------------------------------------------------------------
 
 Value* TorchCall::OptTensor(std::string_view name) {
-  const Argument* a = Take(name);
+  const Argument* a = TakeArgument(name);
   if (!a || IsNone(*a)) return nullptr;
   if (a->operands.size() != 1 || a->indices[0] >= 0 || a->attribute) {
     Fail(Invalid("argument '", name, "': expected a tensor"));
   }
-  return r_.node.input(a->operands[0]);
+  return node().input(a->operands[0]);
 }
 
 Expr TorchCall::Tensor(std::string_view name) {
   Value* value = OptTensor(name);
   if (!value) Fail(Invalid("argument '", name, "': expected a tensor, got none"));
-  return {r_.b, value};
+  return {b(), value};
 }
 
 std::vector<Value*> TorchCall::OptTensors(std::string_view name) {
   std::vector<Value*> values;
-  const Argument* a = Take(name);
+  const Argument* a = TakeArgument(name);
   if (!a || IsNone(*a)) return values;
   // Where some are None, or all are, an attribute tells which ones are there.
   if (const Attribute* attr = AttrOf(*a)) {
@@ -140,7 +130,7 @@ std::vector<Value*> TorchCall::OptTensors(std::string_view name) {
       Fail(Invalid("argument '", name, "': expected tensors"));
       return {};
     }
-    Value* value = r_.node.input(a->operands[i]);
+    Value* value = node().input(a->operands[i]);
     if (a->attribute) {
       values[at] = value;
     } else {
@@ -162,7 +152,7 @@ std::vector<Value*> TorchCall::Tensors(std::string_view name) {
 
 template <typename T>
 const T* TorchCall::Get(std::string_view name, std::string_view expected) {
-  const Argument* a = Take(name);
+  const Argument* a = TakeArgument(name);
   if (!a || IsNone(*a)) return nullptr;
   const Attribute* attr = AttrOf(*a);
   const T* value = attr && a->operands.empty() ? attr->get<T>() : nullptr;
@@ -197,7 +187,7 @@ std::optional<TorchNumber> TorchCall::NumberOf(const Argument& a) const {
     number.kind = TorchNumber::kComplex;
     std::memcpy(&number.c, tensor->bytes().data(), sizeof(number.c));
   } else if (a.operands.size() == 1 && a.indices[0] < 0 && a.number == 'i') {
-    const auto known = KnownInts(r_.node.input(a.operands[0]));
+    const auto known = x2ir::KnownInts(node().input(a.operands[0]));
     if (!known || known->size() != 1) return std::nullopt;
     number.i = (*known)[0];
     number.c = static_cast<double>(number.i);
@@ -208,7 +198,7 @@ std::optional<TorchNumber> TorchCall::NumberOf(const Argument& a) const {
 }
 
 std::optional<TorchNumber> TorchCall::OptNumber(std::string_view name) {
-  const Argument* a = Take(name);
+  const Argument* a = TakeArgument(name);
   if (!a || IsNone(*a)) return std::nullopt;
   std::optional<TorchNumber> number = NumberOf(*a);
   if (!number) {
@@ -265,7 +255,7 @@ std::string TorchCall::String(std::string_view name, std::string_view or_else) {
 
 std::optional<std::vector<int64_t>> TorchCall::OptInts(std::string_view name) {
   if (!Has(name)) {
-    Take(name);
+    TakeArgument(name);
     return std::nullopt;
   }
   std::vector<int64_t> numbers;
@@ -322,7 +312,7 @@ std::vector<bool> TorchCall::Bools(std::string_view name) {
 }
 
 std::optional<DType> TorchCall::OptDtype(std::string_view name) {
-  const Type* type = Get<Type>(name, "a dtype");
+  const x2ir::Type* type = Get<x2ir::Type>(name, "a dtype");
   if (!type) return std::nullopt;
   if (!type->is_tensor()) {
     Fail(Unimplemented("argument '", name, "': no element type of ours: ", type->ToString()));
@@ -343,9 +333,9 @@ std::shared_ptr<Graph> TorchCall::Subgraph(std::string_view name) {
 
 std::vector<Size> TorchCall::Sizes(std::string_view name) {
   std::vector<Size> sizes;
-  const Argument* a = Take(name);
+  const Argument* a = TakeArgument(name);
   const auto known = [](Value* value) -> std::optional<int64_t> {
-    const auto ints = KnownInts(value);
+    const auto ints = x2ir::KnownInts(value);
     return ints && ints->size() == 1 ? std::optional((*ints)[0]) : std::nullopt;
   };
   if (!a || IsNone(*a)) {
@@ -362,7 +352,7 @@ std::vector<Size> TorchCall::Sizes(std::string_view name) {
     }
   }
   for (size_t k = 0; k < a->operands.size(); ++k) {
-    Value* value = r_.node.input(a->operands[k]);
+    Value* value = node().input(a->operands[k]);
     const std::optional<int64_t> number = known(value);
     const Size size = number ? Size(*number) : Size(value);
     if (a->indices[k] < 0) {
@@ -376,22 +366,22 @@ std::vector<Size> TorchCall::Sizes(std::string_view name) {
   return sizes;
 }
 
-Expr TorchCall::SymInts(std::string_view name) { return Vector(r_.b, Sizes(name)); }
+Expr TorchCall::SymInts(std::string_view name) { return Vector(b(), Sizes(name)); }
 
 Value* TorchCall::OptSymInt(std::string_view name) {
-  const Argument* a = Take(name);
+  const Argument* a = TakeArgument(name);
   if (!a || IsNone(*a)) return nullptr;
-  if (a->operands.size() == 1 && a->indices[0] < 0) return r_.node.input(a->operands[0]);
-  return r_.b.Int(Int(name));
+  if (a->operands.size() == 1 && a->indices[0] < 0) return node().input(a->operands[0]);
+  return b().Int(Int(name));
 }
 Expr TorchCall::SymInt(std::string_view name) {
   Value* value = OptSymInt(name);
   if (!value) Fail(Invalid("argument '", name, "' is missing"));
-  return {r_.b, value};
+  return {b(), value};
 }
 Expr TorchCall::SymInt(std::string_view name, int64_t or_else) {
   Value* value = OptSymInt(name);
-  return {r_.b, value ? value : r_.b.Int(or_else)};
+  return {b(), value ? value : b().Int(or_else)};
 }
 
 int64_t TorchCall::NormalAxis(int64_t axis, int64_t rank) {

@@ -17,11 +17,11 @@ constexpr DType kDefaultFloat = DType::kFloat32;  // torch.get_default_dtype()
 // --- Types ----------------------------------------------------------------------------------
 
 DType TorchCall::out_dtype(size_t i) const {
-  const Value* output = r_.node.output(i);
+  const Value* output = node().output(i);
   return output ? output->dtype() : DType::kUndefined;
 }
 const Shape* TorchCall::out_shape(size_t i) const {
-  const Value* output = r_.node.output(i);
+  const Value* output = node().output(i);
   return output ? output->shape() : nullptr;
 }
 int64_t TorchCall::Rank(const Value* x) {
@@ -43,10 +43,10 @@ DType TorchCall::ResultType(std::initializer_list<std::string_view> names) {
     if (dtype != DType::kUndefined) *to = dtype;
   };
   for (const std::string_view name : names) {
-    const Argument* a = Take(name);
+    const Argument* a = TakeArgument(name);
     if (!a || IsNone(*a)) continue;
     if (a->operands.size() == 1 && a->number == 0) {
-      const Value* value = r_.node.input(a->operands[0]);
+      const Value* value = node().input(a->operands[0]);
       add(Rank(value) == 0 ? &rank0 : &with_dims, value->dtype());
       continue;
     }
@@ -74,9 +74,9 @@ DType TorchCall::ResultTypeOf(absl::Span<Value* const> tensors) {
 }
 
 Expr TorchCall::Operand(std::string_view name, DType dtype) {
-  const Argument* a = Take(name);
+  const Argument* a = TakeArgument(name);
   if (a && a->operands.size() == 1 && a->indices[0] < 0) {
-    return Cast(r_.node.input(a->operands[0]), dtype);
+    return Cast(node().input(a->operands[0]), dtype);
   }
   return Constant(dtype, Number(name));
 }
@@ -84,7 +84,7 @@ Expr TorchCall::Operand(std::string_view name, DType dtype) {
 // --- Building -------------------------------------------------------------------------------
 
 Expr TorchCall::Constant(DType dtype, const TorchNumber& number) {
-  const auto constant = [&](x2ir::Tensor t) -> Expr { return {r_.b, r_.b.Constant(std::move(t))}; };
+  const auto constant = [&](x2ir::Tensor t) -> Expr { return {b(), b().Constant(std::move(t))}; };
   if (IsComplex(dtype)) {
     const std::complex<double> c = number.c;
     return constant(dtype == DType::kComplex128
@@ -98,7 +98,7 @@ Expr TorchCall::Constant(DType dtype, const TorchNumber& number) {
   // Floats are cut off, integers wrap around.
   if (!IsInteger(dtype)) return Constant(dtype, number.real());
   if (!number.is_integral()) return Constant(dtype, std::trunc(number.real()));
-  return BitWidth(dtype) < 8 ? Constant(dtype, number.real()) : IntegerOf(r_.b, dtype, number.i);
+  return BitWidth(dtype) < 8 ? Constant(dtype, number.real()) : IntegerOf(b(), dtype, number.i);
 }
 
 }  // namespace x2ir

@@ -157,7 +157,7 @@ Values CtcLoss(TorchCall& c) {
   const Expr labels = Where(label, Gather(targets, Min(starts + which, last), 0), Int(c, blank));
   // Whether the step over the blank before is allowed: to another label.
   const Expr two_back = Gather(labels, Max(places - 2, 0), 1);
-  const Expr may_skip = label & (places > 1) & !(labels == two_back);
+  const Expr may_skip = label & (places > 1) & Not(labels == two_back);
   const Expr one_back_ok = places > 0;
   const Expr none = c.Constant(computed, -kInf);
   const auto log_add = [&](const Expr& a, const Expr& b) {

@@ -79,7 +79,7 @@ Values PairwiseDistance(TorchCall& c) {
   if (std::isinf(p)) {
     y = reduce(p > 0 ? "reduce_max" : "reduce_min", apart);
   } else if (p == 0) {
-    y = reduce("reduce_sum", in(!(apart == 0)));
+    y = reduce("reduce_sum", in(Not(apart == 0)));
   } else if (p == 1) {
     y = reduce("reduce_sum", apart);
   } else if (p == 2) {

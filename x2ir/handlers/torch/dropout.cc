@@ -16,7 +16,7 @@ Values Dropout(TorchCall& c) {
         Unimplemented("dropout in training, which is random; export the model in eval()"));
   }
   if (!values.empty()) values[0] = c.Op("identity", {input});
-  if (Wants(c, 1)) {
+  if (c.wants(1)) {
     values[1] = c.Op("expand", {c.Constant(DType::kBool, 1), c.Op("shape", {input})});
   }
   return values;

@@ -13,7 +13,7 @@ Values FirstAlone(TorchCall& c, Value* first) {
   Values values(c.num_outputs(), nullptr);
   if (!values.empty()) values[0] = first;
   for (size_t i = 1; i < values.size(); ++i) {
-    if (Wants(c, i)) return c.Fail(Unimplemented("its result ", i, " has no mapping"));
+    if (c.wants(i)) return c.Fail(Unimplemented("its result ", i, " has no mapping"));
   }
   return values;
 }

@@ -1,4 +1,4 @@
-// What handlers share: results that are wanted, tests of types, and the windows of layers.
+// What handlers share: tests of types, and the windows of layers.
 #ifndef X2IR_HANDLERS_TORCH_LAYERS_H_
 #define X2IR_HANDLERS_TORCH_LAYERS_H_
 
@@ -11,10 +11,6 @@
 
 namespace X2IR_API x2ir {
 
-// Whether somebody uses output i.
-inline bool Wants(const TorchCall& c, size_t i) {
-  return i < c.num_outputs() && c.node().output(i) != nullptr;
-}
 // The values of a call of which only output 0 can be had; Fail()s where another one is wanted.
 Values FirstAlone(TorchCall& c, Value* first);
 // Fail()s, telling what it is, unless x is of a floating type (complex is none).

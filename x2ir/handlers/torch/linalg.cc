@@ -58,7 +58,7 @@ struct Matrices {
 
 // 1 or -1: how many rows were swapped.
 Expr SwapSign(const LuFactors& f) {
-  const Expr moved = !(f.pivots == Iota(SizeOf(f.pivots, -1)));
+  const Expr moved = Not(f.pivots == Iota(SizeOf(f.pivots, -1)));
   const Expr odd = Mod(Sum(moved.To(DType::kInt64), -1), f.pivots.Number(2));
   return 1 - 2 * odd.To(kSolveType);
 }

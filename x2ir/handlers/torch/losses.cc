@@ -167,7 +167,7 @@ Values MultilabelMarginLoss(TorchCall& c) {
   const Expr index = Where(ended, 0, target);
   const Expr classes = Iota(SizeOf(x, 1));
   const DType t = of.computed;
-  const Expr hit = (Unsqueeze(index, {-1}) == classes).To(t) * Unsqueeze((!ended).To(t), {-1});
+  const Expr hit = (Unsqueeze(index, {-1}) == classes).To(t) * Unsqueeze(Not(ended).To(t), {-1});
   const Expr is_target = Sum(hit, 1) > 0;
   const Expr own = Unsqueeze(GatherElements(x, index, 1), {-1});
   Expr z = Max(1 - own + Unsqueeze(x, {1}), 0);

@@ -48,7 +48,7 @@ Values WithSelf(TorchCall& c, const Expr& product) {
   const TorchNumber beta = c.Number("beta", 1), alpha = c.Number("alpha", 1);
   Expr y = product;
   if (t == DType::kBool) {
-    if (alpha.real() == 0) y = y & !y;
+    if (alpha.real() == 0) y = y & Not(y);
     if (beta.real() == 0) {
       c.Ignore({"self"});
       return {y.value()};

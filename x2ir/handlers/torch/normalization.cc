@@ -132,17 +132,17 @@ Values BatchNormalization(TorchCall& c, BatchNorm n) {
   Values values(c.num_outputs(), nullptr);
   if (!c.b().status().ok()) return values;
   if (n.training) {
-    const Trained t = WithBatchStatistics(c, n, Wants(c, 3) || Wants(c, 4));
+    const Trained t = WithBatchStatistics(c, n, c.wants(3) || c.wants(4));
     Value* all[] = {t.y, t.mean, t.inv_std, t.running_mean, t.running_var};
     for (size_t i = 0; i < values.size() && i < 5; ++i) {
-      if (Wants(c, i) && all[i])
+      if (c.wants(i) && all[i])
         values[i] = c.Cast(all[i], i < 3 ? c.out_dtype(i) : all[i]->dtype());
     }
     return values;
   }
-  if (Wants(c, 0)) values[0] = WithRunningStatistics(c, n);
+  if (c.wants(0)) values[0] = WithRunningStatistics(c, n);
   for (size_t i = 1; i < 3; ++i) {
-    if (!Wants(c, i)) continue;
+    if (!c.wants(i)) continue;
     const auto dims = c.out_shape(i) ? c.out_shape(i)->Static() : std::nullopt;
     if (dims != std::vector<int64_t>{0}) {
       return c.Fail(Unimplemented("the statistics of inference"));
@@ -150,7 +150,7 @@ Values BatchNormalization(TorchCall& c, BatchNorm n) {
     values[i] = c.b().Constant(x2ir::Tensor::Zeros(c.out_dtype(i), {0}));
   }
   for (size_t i = 3; i < 5; ++i) {
-    if (Wants(c, i)) values[i] = c.Op("identity", {i == 3 ? n.mean : n.var});
+    if (c.wants(i)) values[i] = c.Op("identity", {i == 3 ? n.mean : n.var});
   }
   return values;
 }
@@ -159,7 +159,7 @@ Values BatchNormalization(TorchCall& c, BatchNorm n) {
 TorchHandler BatchNormOf(size_t results) {
   return [results](TorchCall& c) -> Values {
     for (size_t i = results; i < c.num_outputs(); ++i) {
-      if (Wants(c, i)) return c.Fail(Unimplemented("its result ", i, " has no mapping"));
+      if (c.wants(i)) return c.Fail(Unimplemented("its result ", i, " has no mapping"));
     }
     return BatchNormalization(c, ReadBatchNorm(c));
   };
@@ -238,11 +238,11 @@ Values GroupNormalization(TorchCall& c, const GroupNorm& n) {
   if (rank < 2) return c.Fail(Invalid("expected an input of rank 2 or more"));
   const DType t = n.x->dtype(), compute = AtLeastFloat32(t);
   Values values(c.num_outputs(), nullptr);
-  if (t == DType::kFloat64 || rank < 3 || Wants(c, 1) || Wants(c, 2)) {
+  if (t == DType::kFloat64 || rank < 3 || c.wants(1) || c.wants(2)) {
     const Normalized all = GroupsInRows(c, compute, n);
-    if (Wants(c, 0)) values[0] = all.y.To(t);
-    if (Wants(c, 1)) values[1] = Squeeze(all.mean, {2}).To(c.out_dtype(1));
-    if (Wants(c, 2)) values[2] = Squeeze(all.inv_std, {2}).To(c.out_dtype(2));
+    if (c.wants(0)) values[0] = all.y.To(t);
+    if (c.wants(1)) values[1] = Squeeze(all.mean, {2}).To(c.out_dtype(1));
+    if (c.wants(2)) values[2] = Squeeze(all.inv_std, {2}).To(c.out_dtype(2));
     return values;
   }
   const Size channels = SizeAt({c, n.x}, 1);
@@ -296,7 +296,7 @@ Values LayerNorm(TorchCall& c) {
     const Expr y = ScaleAndShift(all.y, in(weight), in(bias));
     Value* of[] = {y, all.mean, all.inv_std};
     for (size_t i = 0; i < values.size() && i < 3; ++i) {
-      if (Wants(c, i)) values[i] = of[i];
+      if (c.wants(i)) values[i] = of[i];
     }
     return values;
   }
@@ -308,9 +308,9 @@ Values LayerNorm(TorchCall& c) {
       "layer_normalization",
       {c.Cast(x, compute), c.Cast(weight, compute), bias ? c.Cast(bias, compute) : nullptr},
       {{"axis", axis}, {"epsilon", static_cast<float>(eps)}},
-      std::vector<bool>{true, Wants(c, 1), Wants(c, 2)});
+      std::vector<bool>{true, c.wants(1), c.wants(2)});
   for (size_t i = 0; i < values.size() && i < 3; ++i) {
-    if (Wants(c, i)) values[i] = c.Cast(y[i], c.out_dtype(i));
+    if (c.wants(i)) values[i] = c.Cast(y[i], c.out_dtype(i));
   }
   return values;
 }
@@ -331,7 +331,7 @@ Values RmsNorm(TorchCall& c) {
   const double eps = given.value_or(EpsilonOf(t));
   Values values(c.num_outputs(), nullptr);
   const bool float32 = t == DType::kFloat32 && (!weight || weight->dtype() == t);
-  if (float32 && !Wants(c, 1)) {
+  if (float32 && !c.wants(1)) {
     if (!weight) weight = Filled(c, t, SizesAt({c, x}, axis, rank), 1);
     values[0] = c.Op("rms_normalization", {x, weight},
                      {{"axis", axis}, {"epsilon", static_cast<float>(eps)}});
@@ -342,8 +342,8 @@ Values RmsNorm(TorchCall& c) {
   const Expr inv_rms = Reciprocal(Sqrt(Shifted(mean, eps)));
   Expr y = wide * inv_rms;
   if (weight) y = y * c.Cast(weight, wide.dtype());
-  if (Wants(c, 0)) values[0] = c.Cast(y, c.out_dtype(0));
-  if (Wants(c, 1)) values[1] = c.Cast(inv_rms, c.out_dtype(1));
+  if (c.wants(0)) values[0] = c.Cast(y, c.out_dtype(0));
+  if (c.wants(1)) values[1] = c.Cast(inv_rms, c.out_dtype(1));
   return values;
 }
 X2IR_TORCH(rms_normalization)
@@ -365,8 +365,8 @@ Values WeightNorm(TorchCall& c) {
   const Expr wide = c.Cast(v, AtLeastFloat32(v->dtype()));
   const Expr norm = axes.empty() ? Abs(wide) : Reduce(wide, "reduce_l2", axes, true);
   Values values(c.num_outputs(), nullptr);
-  if (Wants(c, 0)) values[0] = (wide * (c.Cast(g, wide.dtype()) / norm)).To(v->dtype());
-  if (Wants(c, 1)) values[1] = c.Cast(norm, c.out_dtype(1));
+  if (c.wants(0)) values[0] = (wide * (c.Cast(g, wide.dtype()) / norm)).To(v->dtype());
+  if (c.wants(1)) values[1] = c.Cast(norm, c.out_dtype(1));
   return values;
 }
 X2IR_TORCH(reduce_l2).From({"aten::_weight_norm.default", "aten::_weight_norm_interface.default"},

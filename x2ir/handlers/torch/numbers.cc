@@ -126,13 +126,13 @@ Values NextAfter(TorchCall& c) {
   next = Where(IsInf(x), Sign(x) * limit, Where(x == 0, Sign(y) * tiny, next));
   next = Where(x == y, y, next);
   // -0 is what comes after the least negative number.
-  next = Where((next == 0) & (x < 0) & !(x == y), x.Number(-0.0), next);
+  next = Where((next == 0) & (x < 0) & Not(x == y), x.Number(-0.0), next);
   return {Where(IsNan(x), x, Where(IsNan(y), y, next)).To(t)};
 }
 
 Values SignBitCall(TorchCall& c) {
   const Expr x = c.Tensor("self");
-  if (x.dtype() == DType::kBool) return {(x & !x).value()};
+  if (x.dtype() == DType::kBool) return {(x & Not(x)).value()};
   return {(IsFloating(x.dtype()) ? SignBit(x) : x < 0).value()};
 }
 

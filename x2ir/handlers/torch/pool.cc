@@ -134,7 +134,7 @@ Values MaxPool(TorchCall& c, int64_t n) {
   const AttributeMap attrs = PoolAttrs(window, c.Bool("ceil_mode", false));
   if (!c.b().status().ok()) return c.Fail(c.b().status());
   Values values(c.num_outputs(), nullptr);
-  const bool indices = Wants(c, 1);
+  const bool indices = c.wants(1);
   if (IsInteger(batched.x->dtype()) && BitWidth(batched.x->dtype()) > 8) {
     if (indices) return c.Fail(Unimplemented("indices of integer maxima"));
     // Every window has an element, so the least number as padding never shows.
@@ -150,7 +150,7 @@ Values MaxPool(TorchCall& c, int64_t n) {
   }
   const std::vector<Value*> pooled =
       c.b().Ops("max_pool", {batched.x}, attrs, std::vector<bool>{true, indices});
-  if (Wants(c, 0)) values[0] = DropBatch({c, pooled[0]}, batched);
+  if (c.wants(0)) values[0] = DropBatch({c, pooled[0]}, batched);
   if (indices) {
     // Ours count through the whole tensor, PyTorch's through one channel of one image.
     const Size plane = Product(c, SizesAt({c, batched.x}, 2, 2 + n));

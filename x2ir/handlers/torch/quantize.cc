@@ -22,8 +22,8 @@ Values FakeQuantize(TorchCall& c, Value* x, Value* scale, Value* zero_point, Val
   Expr y = (bounded - shift) * in(scale);
   if (enabled) y = Where(c.Cast(enabled, DType::kBool), y, wide);
   Values values(c.num_outputs(), nullptr);
-  if (Wants(c, 0)) values[0] = c.Cast(y, x->dtype());
-  if (Wants(c, 1)) {
+  if (c.wants(0)) values[0] = c.Cast(y, x->dtype());
+  if (c.wants(1)) {
     if (enabled) return c.Fail(Unimplemented("its mask"));
     values[1] = c.Op("and", {q >= a, q <= b});
   }

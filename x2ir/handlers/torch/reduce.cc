@@ -43,7 +43,7 @@ Values NanMean(TorchCall& c) {
   if (!IsFloating(computed)) return c.Fail(Invalid("expected floats"));
   const std::vector<int64_t> axes = c.Axes("dim", x);
   const bool keepdim = Keepdim(c);
-  Value* counted = c.Cast(!WhereNan({c, x}), computed);
+  Value* counted = c.Cast(Not(WhereNan({c, x})), computed);
   Value* mean = c.Op("div", {Reduce({c, WithoutNaN(c, x)}, "reduce_sum", axes, keepdim),
                              Reduce({c, counted}, "reduce_sum", axes, keepdim)});
   return {c.Cast(mean, c.out_dtype())};

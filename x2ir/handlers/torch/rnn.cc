@@ -262,9 +262,9 @@ Values Recurrent(TorchCall& c, const Kind& kind) {
     return states.size() == 1 ? states[0] : c.Op("concat", states, {{"axis", 0}});
   };
   Values values(c.num_outputs(), nullptr);
-  if (Wants(c, 0)) values[0] = batch_first ? Transpose({c, x}, {1, 0, 2}) : x;
-  if (Wants(c, 1)) values[1] = joined(hs);
-  if (Wants(c, 2) && kind.lstm) values[2] = joined(cs);
+  if (c.wants(0)) values[0] = batch_first ? Transpose({c, x}, {1, 0, 2}) : x;
+  if (c.wants(1)) values[1] = joined(hs);
+  if (c.wants(2) && kind.lstm) values[2] = joined(cs);
   return values;
 }
 

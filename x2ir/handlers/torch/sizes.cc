@@ -22,7 +22,7 @@ Values AllSizesOf(TorchCall& c) {
   Value* x = c.Tensor("self");
   Values sizes(c.num_outputs(), nullptr);
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (Wants(c, i)) sizes[i] = SizeOf({c, x}, c.NormalAxis(static_cast<int64_t>(i), c.Rank(x)));
+    if (c.wants(i)) sizes[i] = SizeOf({c, x}, c.NormalAxis(static_cast<int64_t>(i), c.Rank(x)));
   }
   return sizes;
 }

@@ -14,7 +14,7 @@ namespace x2ir {
 Values Cut(TorchCall& c, Value* x, int64_t axis, const std::vector<int64_t>& sizes) {
   std::vector<bool> wanted(sizes.size());
   for (size_t i = 0; i < sizes.size(); ++i) {
-    wanted[i] = c.num_outputs() != sizes.size() || Wants(c, i);
+    wanted[i] = c.num_outputs() != sizes.size() || c.wants(i);
     if (sizes[i] < 0) c.Fail(Invalid("a part of size ", sizes[i]));
   }
   if (sizes.size() == 1) return {c.Op("identity", {x})};
@@ -175,7 +175,7 @@ Values Unbind(TorchCall& c) {
   const int64_t axis = c.Axis("dim", x, 0);
   Values rows(c.num_outputs(), nullptr);
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (Wants(c, i)) rows[i] = Gather({c, x}, Int(c, static_cast<int64_t>(i)), axis);
+    if (c.wants(i)) rows[i] = Gather({c, x}, Int(c, static_cast<int64_t>(i)), axis);
   }
   return rows;
 }
@@ -188,7 +188,7 @@ Values PartsOf(TorchCall& c, Value* x, int64_t axis, const std::vector<Size>& si
   for (size_t i = 0; i < sizes.size(); ++i) {
     const bool to_end = last_to_end && i + 1 == sizes.size();
     const Size end = to_end ? Size(kToEnd) : Plus(c, start, sizes[i]);
-    if (Wants(c, i)) parts[i] = Slice({c, x}, axis, start, end);
+    if (c.wants(i)) parts[i] = Slice({c, x}, axis, start, end);
     start = end;
   }
   return parts;
@@ -263,7 +263,7 @@ Values Sections(TorchCall& c, Value* x, int64_t axis, int64_t sections, bool eve
     };
     Values parts(c.num_outputs(), nullptr);
     for (int64_t i = 0; i < sections; ++i) {
-      if (Wants(c, static_cast<size_t>(i))) {
+      if (c.wants(static_cast<size_t>(i))) {
         parts[static_cast<size_t>(i)] = Slice({c, x}, axis, start(i), start(i + 1));
       }
     }
@@ -286,7 +286,7 @@ Values AtIndices(TorchCall& c, Value* x, int64_t axis, const std::vector<Size>& 
   Size start{0};
   for (size_t i = 0; i < parts.size(); ++i) {
     const Size end = i < indices.size() ? indices[i] : Size(kToEnd);
-    if (Wants(c, i)) parts[i] = Slice({c, x}, axis, start, end);
+    if (c.wants(i)) parts[i] = Slice({c, x}, axis, start, end);
     start = end;
   }
   return parts;

@@ -82,7 +82,7 @@ Values Median(TorchCall& c, bool ignore_nan) {
     Value* first = c.Op("arg_max", {flags}, {{"axis", axis}, {"keepdims", 1}});
     if (ignore_nan) {
       const Sorted sorted = Sort(Select({c, nan}, Extreme(c, t, true), {c, x}), axis, false);
-      Value* count = Reduce(c.Cast(!Expr(c, nan), DType::kInt64), "reduce_sum", {axis}, true);
+      Value* count = Reduce(c.Cast(Not(Expr(c, nan)), DType::kInt64), "reduce_sum", {axis}, true);
       Value* at = c.Op("div", {c.Op("max", {c.Op("sub", {count, one}), Int(c, 0)}), two});
       for (const Expr& v : {sorted.values, sorted.indices}) {
         found.push_back(GatherElements(v, at, axis));
@@ -115,14 +115,14 @@ Values ModeOf(TorchCall& c) {
   Value* nan = WhereNan({c, x});
   if (nan) counts = c.Op("max", {counts, Int(c, 1)});  // each NaN is another
   Value* best = c.Op("equal", {counts, Reduce({c, counts}, "reduce_max", {last}, true)});
-  if (nan) best = c.Op("and", {best, !Expr(c, nan)});
+  if (nan) best = c.Op("and", {best, Not(Expr(c, nan))});
   Value* values =
       Reduce(Select({c, best}, {c, x}, Extreme(c, x->dtype(), true)), "reduce_min", {last}, true);
   Value* met = c.Op("equal", {x, values});
   Value* indices = c.Op("arg_max", {c.Cast(met, DType::kInt32)},
                         {{"axis", last}, {"keepdims", 1}, {"select_last_index", 1}});
   if (nan) {  // nothing but NaN
-    Value* none = !Any({c, !Expr(c, nan)}, {last}, true);
+    Value* none = Not(Any({c, Not(Expr(c, nan))}, {last}, true));
     indices = Select({c, none}, Int(c, 0), {c, indices});
     values = c.Op("gather_elements", {x, indices}, {{"axis", last}});
   }
@@ -154,7 +154,7 @@ Values Quantile(TorchCall& c, bool ignore_nan) {
   Value* nan = WhereNan({c, x});
   Value* sorted = Sort(Select({c, nan}, Extreme(c, t, true), {c, x}), last, false).values;
   Value* count = ignore_nan
-                     ? Reduce(c.Cast(!Expr(c, nan), DType::kInt64), "reduce_sum", {last}, true)
+                     ? Reduce(c.Cast(Not(Expr(c, nan)), DType::kInt64), "reduce_sum", {last}, true)
                      : SizeOf({c, x}, last);
   Value* most = c.Op("max", {c.Op("sub", {count, Int(c, 1)}), Int(c, 0)});
   // One rank for every q: [.., q].

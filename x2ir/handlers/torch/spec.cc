@@ -71,22 +71,12 @@ absl::StatusOr<Values> WriteByData(TorchWriter& w, std::string_view op,
 Handler TorchSpec::Reader(TorchHandler handler) {
   return [handler = std::move(handler)](Rewrite& r) -> absl::StatusOr<Values> {
     if (r.node.num_outputs() == 0) return Values();  // nothing that anyone could see
-    Values values;
-    std::optional<TorchCall> made;
-    r.b.set_stops(true);
-    try {
-      values = handler(made.emplace(r));
-    } catch (const Builder::Stopped&) {
-    }
-    r.b.set_stops(false);
-    X2IR_RETURN_IF_ERROR(r.b.status());
-    const TorchCall& call = *made;
-    X2IR_RETURN_IF_ERROR(call.CheckAllTaken());
-    if (values.size() < call.num_outputs()) {
-      return Invalid("has ", values.size(), " results; the call names ", call.num_outputs());
-    }
-    values.resize(call.num_outputs());  // the last ones may be left out where nobody uses them
-    return values;
+    return ReadNode(r, [&]() -> absl::StatusOr<Values> {
+      TorchCall call(r);
+      Values values = handler(call);
+      X2IR_RETURN_IF_ERROR(call.CheckAllTaken());
+      return values;
+    });
   };
 }
 
@@ -114,12 +104,9 @@ TorchSpec& TorchSpec::To(std::string_view op, std::vector<TorchAttr> attrs) {
 }
 
 TorchSpec& TorchSpec::Writes(std::string_view op, TorchWriteFn fn) {
-  spec_.Is(op, Since(1), Code{nullptr, [fn = std::move(fn)](Rewrite& r) -> absl::StatusOr<Values> {
+  spec_.Is(op, Since(1), Code{nullptr, [fn = std::move(fn)](Rewrite& r) {
                                 TorchWriter w(r);
-                                X2IR_ASSIGN_OR_RETURN(Values values, fn(w));
-                                X2IR_RETURN_IF_ERROR(r.b.status());
-                                values.resize(std::max(values.size(), r.num_outputs()));
-                                return values;
+                                return WriteNode(r, [&] { return fn(w); });
                               }});
   return *this;
 }

@@ -31,10 +31,10 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "x2ir/builder/node_reader.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/handlers/torch/writer.h"
-#include "x2ir/ops/rewrite.h"
 
 namespace X2IR_API x2ir {
 
@@ -47,14 +47,9 @@ struct TorchNumber {
   bool is_integral() const { return kind <= kInt; }
 };
 
-class TorchCall {
+class TorchCall : public NodeReader {
  public:
   explicit TorchCall(Rewrite& r);
-
-  const Node& node() const { return r_.node; }
-  Builder& b() { return r_.b; }
-  operator Builder&() { return r_.b; }  // NOLINT: what makes nodes takes either
-  size_t num_outputs() const { return r_.node.num_outputs(); }
 
   // --- Arguments, by the schema's names. Asking takes them. ---------------------------------
   // Given, and not None.
@@ -119,30 +114,23 @@ class TorchCall {
   Expr Operand(std::string_view name, DType dtype);
 
   // --- Building; more in builder/ -------------------------------------------------------------
-  Expr Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {}) {
-    return {r_.b, r_.b.Op(op, std::move(operands), std::move(attrs))};
-  }
-  Expr Cast(Value* x, DType dtype) { return Expr(r_.b, x).To(dtype); }
-  Expr Constant(DType dtype, double value) { return {r_.b, r_.b.Scalar(dtype, value)}; }
+  Expr Constant(DType dtype, double value) { return {b(), b().Scalar(dtype, value)}; }
   Expr Constant(DType dtype, const TorchNumber& number);
 
-  // Notes the error and ends the handler.
-  Values Fail(absl::Status status);
   // Unimplemented for arguments that nobody asked for.
   absl::Status CheckAllTaken() const;
 
  private:
   struct Argument {
-    std::string_view name;
+    Symbol name;
     bool attribute = false;
-    bool taken = false;
     size_t attr = 0;               // its position among the node's, where `attribute`
     std::vector<size_t> operands;  // positions among the node's, in order
     std::vector<int64_t> indices;  // of each operand in the list; -1: no list
     char number = 0;               // operand that is a Python number: 'i', 'f' or 'b'
   };
-  const Argument* Find(std::string_view name) const;
-  const Argument* Take(std::string_view name);  // null when not given
+  const Argument* Find(Symbol name) const;
+  const Argument* TakeArgument(Symbol name);  // null when not given
   const Attribute* AttrOf(const Argument& a) const;
   bool IsNone(const Argument& a) const;
   // The attribute of that C++ type; null when None or not given, Fail()s on another type.
@@ -152,7 +140,6 @@ class TorchCall {
   T Required(std::string_view name, std::optional<T> value);
   std::optional<TorchNumber> NumberOf(const Argument& a) const;
 
-  Rewrite& r_;
   std::vector<Argument> arguments_;
 };
 
@@ -198,17 +185,7 @@ class TorchSpec {
   // `fn` takes TorchWriter& and gives Values, a Value*, or a StatusOr of them.
   template <typename Fn>
   requires std::is_invocable_v<Fn, TorchWriter&> TorchSpec& To(std::string_view op, Fn fn) {
-    return Writes(op, [fn](TorchWriter& w) -> absl::StatusOr<Values> {
-      using Result = std::invoke_result_t<Fn, TorchWriter&>;
-      if constexpr (std::is_same_v<Result, Value*>) {
-        return Values{fn(w)};
-      } else if constexpr (std::is_same_v<Result, absl::StatusOr<Value*>>) {
-        X2IR_ASSIGN_OR_RETURN(Value * value, fn(w));
-        return Values{value};
-      } else {
-        return fn(w);
-      }
-    });
+    return Writes(op, [fn](TorchWriter& w) { return ValuesOf(fn, w); });
   }
 
  private:

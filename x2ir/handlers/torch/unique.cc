@@ -15,7 +15,7 @@ namespace {
 
 // Which slices of an axis differ from the one before; the first does.
 Value* StartsOfRuns(TorchCall& c, Value* x, int64_t axis) {
-  Value* differs = !c.Op("equal", {Slice({c, x}, axis, 1, kToEnd), Slice({c, x}, axis, 0, -1)});
+  Value* differs = Not(c.Op("equal", {Slice({c, x}, axis, 1, kToEnd), Slice({c, x}, axis, 0, -1)}));
   std::vector<int64_t> others = AllAxes({c, x});
   others.erase(others.begin() + axis);
   if (!others.empty()) differs = Any({c, differs}, others, false);
@@ -112,7 +112,7 @@ Value* PlacesAmong(TorchCall& c, Value* sorted, Value* values, bool right) {
   // Either one row of sorted numbers for all, or one for each row of values.
   if (c.Rank(sorted) != 1) sorted = Unsqueeze({c, sorted}, {c.Rank(sorted) - 1});
   Value* before =
-      !c.Op(right ? "greater" : "greater_or_equal", {sorted, Unsqueeze({c, values}, {rank})});
+      Not(c.Op(right ? "greater" : "greater_or_equal", {sorted, Unsqueeze({c, values}, {rank})}));
   return Reduce(c.Cast(before, DType::kInt64), "reduce_sum", {rank}, false);
 }
 
@@ -148,7 +148,7 @@ Values IsIn(TorchCall& c, bool elements_number, bool test_number) {
   const int64_t rank = c.Rank(x);
   Value* same = c.Op("equal", {Unsqueeze({c, x}, {rank}), Flat({c, among})});
   Value* found = Any({c, same}, {rank}, false);
-  return {invert ? !Expr(c, found) : found};
+  return {invert ? Not(Expr(c, found)) : found};
 }
 
 // --- Counting -------------------------------------------------------------------------------

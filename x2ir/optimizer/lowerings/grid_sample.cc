@@ -62,7 +62,7 @@ Tap TapAt(const Sampler& s, Expr i, const SampleBounds& k, Value* weight) {
   const Expr zero = i.Number(0);
   Tap tap{nullptr, nullptr, weight};
   if (s.padding == "zeros") {
-    tap.there = !((i < zero) | (k.last < i));
+    tap.there = Not((i < zero) | (k.last < i));
   } else if (s.padding == "reflection") {
     const Expr outside = (i < zero) | (k.last < i);
     // Cut off towards zero, and never below -1: then the clip below makes it 0.

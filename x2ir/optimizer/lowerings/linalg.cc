@@ -64,9 +64,9 @@ absl::StatusOr<Values> LuByColumns(Rewrite& r) {
     Expr left = x - factors * m.Row(x, i);
     const Expr below = rows > k;
     const Expr at = m.Columns() == k;
-    const Expr kept = (!below) | !(at | (m.Columns() > k));
+    const Expr kept = Not(below) | Not(at | (m.Columns() > k));
     left = Where(kept | zero, x, left);
-    x = Where((below & at) & !zero, factors, left);
+    x = Where((below & at) & Not(zero), factors, left);
   }
   return Values{x.To(r.dtype(0)), Squeeze(order, {m.rank - 1})};
 }

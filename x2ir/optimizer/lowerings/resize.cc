@@ -271,7 +271,7 @@ Expr Positions(const Resampling& s, const ComputedAxis& a) {
   if (mode == "align_corners") {
     const Expr last = a.in.To(kWide) + -1;
     const Expr x = a.places.To(kWide) * last;
-    const Expr one = !((a.length < 1) | (1 < a.length));
+    const Expr one = Not((a.length < 1) | (1 < a.length));
     return Where(one, 0, (x / (a.length + -1)).To(kNarrow));
   }
   if (mode == "half_pixel_symmetric") {
@@ -312,7 +312,7 @@ absl::StatusOr<AxisTaps> ComputedTaps(const Resampling& s, int64_t axis, int64_t
   AxisTaps all;
   if (s.crop) {
     const Expr inside = (x >= zero) & (x <= last);
-    all.outside = Along(b, !inside, axis, s.rank);
+    all.outside = Along(b, Not(inside), axis, s.rank);
     x = Where(inside, x, zero);
   }
   const Expr place = Clip(x, x.Number(-8), last + 8);
@@ -352,7 +352,7 @@ absl::StatusOr<AxisTaps> ComputedTaps(const Resampling& s, int64_t axis, int64_t
   for (ResizeTap& tap : all.taps) {
     Expr weight(b, tap.weight);
     const Expr there = not_zero(weight);
-    if (exclude) weight = weight / Where(!not_zero(sum), 1, sum);
+    if (exclude) weight = weight / Where(Not(not_zero(sum)), 1, sum);
     tap.there = Along(b, there, axis, s.rank);
     tap.weight = Along(b, weight.To(s.type), axis, s.rank);
   }
