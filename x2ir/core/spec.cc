@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "x2ir/core/validate.h"
 #include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/optimizer/lowering_util.h"
@@ -16,28 +17,35 @@ using Key = std::pair<Symbol, Symbol>;
 
 struct Forms {
   using Entry = std::shared_ptr<const Form>;
+  using OfOp = absl::InlinedVector<const Form*, 2>;
   std::vector<Entry> all;
   absl::flat_hash_set<Symbol> dialects;
-  absl::flat_hash_map<Key, std::vector<const Form*>> by_foreign;  // (dialect, foreign op)
-  absl::flat_hash_map<Key, std::vector<const Form*>> by_ir;       // (dialect, IR op)
+  absl::flat_hash_map<Key, OfOp> by_foreign;  // (dialect, foreign op)
+  absl::flat_hash_map<Key, OfOp> by_ir;       // (dialect, IR op)
 
+  void Reserve(size_t more) {
+    all.reserve(all.size() + more);
+    by_foreign.reserve(by_foreign.size() + more);
+    by_ir.reserve(by_ir.size() + more);
+  }
   void Add(Entry form) {
-    AddTo(by_foreign[Key{form->dialect, form->op}], form.get(), &Form::imports,
-          StrCat("what imports ", form->dialect.str(), ".", form->op.str()));
-    AddTo(by_ir[Key{form->dialect, form->ir_op}], form.get(), &Form::exports,
-          StrCat("what exports ", form->ir_op.str(), " to ", form->dialect.str()));
+    AddTo(by_foreign[Key{form->dialect, form->op}], form.get(), &Form::imports);
+    AddTo(by_ir[Key{form->dialect, form->ir_op}], form.get(), &Form::exports);
     dialects.insert(form->dialect);
     all.push_back(std::move(form));
   }
 
  private:
   // At each opset there is at most one form in a direction.
-  static void AddTo(std::vector<const Form*>& forms, const Form* form, bool Form::*direction,
-                    std::string_view what) {
+  static void AddTo(OfOp& forms, const Form* form, bool Form::*direction) {
     for (const Form* other : forms) {
       if (!(form->*direction) || !(other->*direction)) continue;
       const int first = std::max(form->opsets.first, other->opsets.first);
       if (first > std::min(form->opsets.last, other->opsets.last)) continue;
+      const std::string_view dialect = form->dialect, op = form->op, ir_op = form->ir_op;
+      const std::string what = direction == &Form::imports
+                                   ? StrCat("what imports ", dialect, ".", op)
+                                   : StrCat("what exports ", ir_op, " to ", dialect);
       AddDuplicate(StrCat(what, " at opset ", first), other->place, form->place);
     }
     forms.push_back(form);
@@ -50,8 +58,8 @@ Registry<Forms>& FormTable() {
 }
 
 template <typename OpsetOf>
-const Form* Newest(const absl::flat_hash_map<Key, std::vector<const Form*>>& index, Symbol dialect,
-                   Symbol op, const OpsetOf& opset_of, bool Form::*direction) {
+const Form* Newest(const absl::flat_hash_map<Key, Forms::OfOp>& index, Symbol dialect, Symbol op,
+                   const OpsetOf& opset_of, bool Form::*direction) {
   auto it = index.find(Key{dialect, op});
   if (it == index.end()) return nullptr;
   const Form* best = nullptr;

@@ -51,8 +51,8 @@ class RegistryBase {
 };
 
 // `Index` holds the entries as readers want them. It is copyable, has a type Entry, and
-// void Add(Entry), which says what is wrong with one (above). Make registries that are never
-// destroyed: what is found in one stays where it is.
+// void Add(Entry), which says what is wrong with one (above); it may have void Reserve(size_t
+// more). Make registries that are never destroyed: what is found in one stays where it is.
 template <typename Index>
 class Registry : public RegistryBase {
  public:
@@ -79,6 +79,7 @@ class Registry : public RegistryBase {
     // Others may be reading the one that was made before, which therefore stays as it is.
     auto index =
         indexes_.empty() ? std::make_unique<Index>() : std::make_unique<Index>(*indexes_.back());
+    if constexpr (requires { index->Reserve(added_.size()); }) index->Reserve(added_.size());
     for (Entry& entry : added_) index->Add(std::move(entry));
     added_.clear();
     indexes_.push_back(std::move(index));

@@ -14,6 +14,7 @@ namespace x2ir {
 namespace {
 
 struct SymbolTable {
+  SymbolTable() { texts.reserve(8192); }  // as many names as are registered, and more
   // The standard library's: Abseil's looks for deadlocks at every lock where a distribution built
   // it so, and sanitizers do not see it in a library that was built without them.
   std::shared_mutex mutex;
