@@ -15,6 +15,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/conformance/contrib_rows_util.h"
 #include "tests/core/convert_util.h"
+#include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/core/verify.h"
@@ -117,6 +118,36 @@ class Oracle : public ::testing::Test {
     texts_.push_back("written again: " + texts_.back());
   }
 
+  // A graph of the IR, as it is written at an opset.
+  void AddIr(std::string_view inputs, std::string_view lines, int opset) {
+    const std::string text = StrCat("at opset ", opset, ": ", inputs, " -> ", lines);
+    SCOPED_TRACE(text);
+    const uint64_t seed = ++number_;
+    const std::string base = (dir_ / std::to_string(seed)).string();
+    auto graph = ParseIr(inputs, lines, "y");
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    Model model;
+    model.graph = *std::move(graph);
+    model.source_dialect = kIrDialect;
+    auto io = RandomCase(*model.graph, seed, nullptr);
+    ASSERT_TRUE(io.ok()) << io.status();
+    auto got = RunCase(*model.graph, *io);
+    ASSERT_TRUE(got.ok()) << got.status();
+    for (size_t i = 0; i < got->size(); ++i) io->outputs[i] = *(*got)[i].tensor();
+    io->name = "case0";
+    ASSERT_TRUE(WriteIoFile(base + ".safetensors", {*io}, *model.graph).ok());
+    ExportOptions options;
+    options.opset = opset;
+    const absl::Status s = Export(std::move(model), base + ".onnx", options);
+    ASSERT_TRUE(s.ok()) << s;
+    requests_.push_back({{"model", base + ".onnx"},
+                         {"io", base + ".safetensors"},
+                         {"case", "all"},
+                         {"rtol", 1e-5},
+                         {"atol", 1e-6}});
+    texts_.push_back(text);
+  }
+
   void Judge() {
     const std::vector<Json> answers = Ask(requests_);
     ASSERT_EQ(answers.size(), requests_.size());
@@ -149,6 +180,59 @@ TEST_F(Oracle, OpsOfComMicrosoft) {
     if (only && text.find(only) == text.npos) continue;
     Add(
         text, [&] { return Parse(text, "com.microsoft"); }, row.rtol, row.scale);
+  }
+  Judge();
+}
+
+// docs/runtimes.md: what x2ir writes instead is read as it is meant.
+TEST_F(Oracle, FormsThatRuntimesReadDifferently) {
+  const struct {
+    const char *inputs, *lines;
+    std::vector<int> opsets;
+  } rows[] = {
+      {"x: float32[1,2,6,6]",
+       "y = average_pool(x) { kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1, "
+       "count_include_pad = 1 }",
+       {10, 11, 13, 18, 19, 22}},
+      {"x: float32[1,2,6,7]",
+       "y = average_pool(x) { kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1], "
+       "ceil_mode = 1, count_include_pad = 1 }",
+       {10, 11, 13, 18, 19, 22}},
+      {"x: float32[n,2,5,8]",
+       "y = average_pool(x) { kernel_shape = [2, 3], strides = [4, 2], pads = [1, 0, 1, 0], "
+       "ceil_mode = 1, count_include_pad = 1 }",
+       {10, 13, 18, 19, 22}},
+      {"x: float32[1,2,h,w]",
+       "y = average_pool(x) { kernel_shape = [3, 2], strides = [2, 3], ceil_mode = 1, "
+       "count_include_pad = 1 }",
+       {10, 13, 18, 19, 22}},
+      {"x: float32[1,2,8,7]",
+       "y = average_pool(x) { kernel_shape = [2, 1], strides = [4, 2], pads = [1, 0, 1, 0], "
+       "count_include_pad = 1 }",
+       {11, 18, 19, 22}},
+      {"x: float32[1,2,h,w], w: float32[3,2,3,2]",
+       "y = conv(x, w) { auto_pad = \"SAME_UPPER\", dilations = [2, 3] }",
+       {11, 18, 22}},
+      {"x: float32[1,2,7,8], w: float32[3,2,3,2]",
+       "y = conv(x, w) { auto_pad = \"SAME_LOWER\", dilations = [2, 3], strides = [2, 3] }",
+       {11, 18, 22}},
+      {"x: float32[1,2,7,8]",
+       "y = max_pool(x) { kernel_shape = [3, 2], auto_pad = \"SAME_LOWER\", dilations = [2, 3], "
+       "strides = [2, 1] }",
+       {10, 12, 18, 22}},
+      {"x: float32[1,2,h,w]",
+       "y = max_pool(x) { kernel_shape = [3, 3], pads = [4, 4, 4, 4], dilations = [4, 4] }",
+       {11, 12, 18, 22}},
+      {"x: int64[5]", "k = int64[]{31} y = pow(x, k)", {7, 12, 13, 15}},
+      {"x: int32[5]", "k = int32[]{5} y = pow(x, k)", {7, 12, 13, 15}},
+      {"x: float32[1,1,3,5]",
+       "s = float32[4]{1, 1, 1.5, 2.6} y = resize(x, _, s) { mode = \"linear\" }",
+       {10, 11, 13, 18, 19}},
+  };
+  for (const auto& row : rows) {
+    for (const int opset : row.opsets) {
+      AddIr(row.inputs, row.lines, opset);
+    }
   }
   Judge();
 }

@@ -259,7 +259,7 @@ std::vector<Attribute> PlausibleValues(AttrKind kind) {
   switch (kind) {
     case AttrKind::kInt: return {1, 0, 2, -1};
     case AttrKind::kFloat: return {0.25f, 1.0f};
-    case AttrKind::kInts: return {Ints{2, 2}, Ints{1, 0}, Ints{2, 2}, Ints{1, 0, 0, 1}, Ints{1}};
+    case AttrKind::kInts: return {Ints{2, 2}, Ints{1, 0}, Ints{2, 2}, Ints{1, 0, 0, 1}, Ints{3}};
     case AttrKind::kFloats: return {Attribute::Floats{1, 2}, Attribute::Floats{0.25f}};
     case AttrKind::kString: {
       std::vector<Attribute> words;

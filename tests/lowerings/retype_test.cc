@@ -68,7 +68,7 @@ TEST(Retype, OnlyWhereExact) {
       {8, "x: int64[2], z: int64[2]", "y = greater(x, z)", "may not be int64"},
       // The least int8 is what the maximum of nothing is.
       {11, "x: int8[1,1,4]", "y = max_pool(x) { kernel_shape = [2], pads = [2, 2] }",
-       "may not be int8"},
+       "padding of 2 for a kernel of 2"},
       {11, "x: int8[n,2]", "a = int64[1]{0} y = reduce_max(x, a) { keepdims = 0 }",
        "may not be int8"},
       // Casts of bfloat16 came with opset 13.

@@ -91,7 +91,7 @@ X2IR_OP(cast)
     .Doc(
         "x converted to element type `to`. `saturate` matters for float8, `round_mode` for "
         "float8e8m0. Floats become integers towards zero; what an integer type cannot hold "
-        "goes through int64 and wraps.");
+        "goes through int32 (for uint32 and wider types int64) and wraps.");
 
 X2IR_OP(cast_like)
     .In("x")

@@ -185,9 +185,11 @@ absl::Status CheckAllocation(DType dtype, absl::Span<const int64_t> dims);
 
 // Element-wise conversion as ONNX Cast (opset 24) defines it; `saturate` for float8,
 // `round_mode` ("up", "down", "nearest") for float8e8m0. What the specification leaves
-// undefined is defined here: a float out of an integer type's range goes through int64
-// (TruncateToInt64; through uint64 if it fits there and that is the target) and then wraps;
-// a string with a fraction becomes an integer towards zero. A string that is no number is
+// undefined is defined here, as PyTorch, NumPy and ONNX Runtime have it on x86-64: a float goes
+// through int32 on its way to an integer type of up to 32 bits but uint32, else through int64 (or
+// uint64, if it fits there and that is the target), and then wraps. What does not fit, and NaN, is
+// the least int32 or int64 (TruncateToInt64).
+// A string with a fraction becomes an integer towards zero. A string that is no number is
 // InvalidArgument, and so is complex to anything else and back, for which ONNX has no rule.
 absl::StatusOr<Tensor> CastTensor(const Tensor& in, DType to, bool saturate = true,
                                   std::string_view round_mode = "up");

@@ -5,6 +5,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -50,6 +51,11 @@ To ConvertNumber(From v) {
     if constexpr (std::is_same_v<To, uint64_t>) {
       if (v >= static_cast<From>(0x1p63) && v < static_cast<From>(0x1p64)) {
         return static_cast<uint64_t>(v);
+      }
+    }
+    if constexpr (sizeof(To) < 4 || std::is_same_v<To, int32_t>) {
+      if (!(v > static_cast<From>(-0x1p31 - 1) && v < static_cast<From>(0x1p31))) {
+        return static_cast<To>(std::numeric_limits<int32_t>::min());
       }
     }
     return static_cast<To>(TruncateToInt64(static_cast<double>(v)));

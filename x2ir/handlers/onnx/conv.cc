@@ -7,7 +7,7 @@ namespace {
 
 X2IR_ONNX(conv).Is("Conv", Since(1), ChannelsFirst(), KernelShapeOfOperand(1),
                    SpatialInts("strides", 1), SpatialInts("dilations", 1),
-                   SpatialInts("pads", 0, 2));
+                   SpatialInts("pads", 0, 2), DilatedSameAsPads());
 
 X2IR_ONNX(conv_transpose)
     .Is("ConvTranspose", Since(1), ChannelsFirst(), KernelShapeOfOperand(1),

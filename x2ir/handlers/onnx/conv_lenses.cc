@@ -1,11 +1,15 @@
 // Lenses that convolutions share, the layout also with pools and norms.
 #include "x2ir/handlers/onnx/conv_lenses.h"
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "x2ir/ops/window.h"
 
 namespace x2ir {
 namespace {
@@ -41,9 +45,108 @@ class KernelShapeLens : public LensImpl {
   size_t w_;
 };
 
+std::optional<Attribute::Ints> KernelOf(const Node& node) {
+  const Attribute* said = node.attrs().Find("kernel_shape");
+  if (said) return node.attrs().Ints("kernel_shape");
+  const Shape* w = node.input(1) ? node.input(1)->shape() : nullptr;
+  if (!w || w->rank() < 2) return std::nullopt;
+  return Shape(std::vector<Dim>(w->begin() + 2, w->end())).Static();
+}
+
+// The size along spatial axis i, channels first.
+Dim SpatialSize(const Node& node, size_t i) {
+  const Shape* x = node.input(0) ? node.input(0)->shape() : nullptr;
+  return x && x->rank() > static_cast<int64_t>(i) + 2 ? (*x)[static_cast<int64_t>(i) + 2]
+                                                      : Dim::Unknown();
+}
+
+bool IsDilated(const Node& node) {
+  const Attribute* dilations = node.attrs().Find("dilations");
+  const auto* ints = dilations ? dilations->get<Attribute::Ints>() : nullptr;
+  return ints && std::any_of(ints->begin(), ints->end(), [](int64_t d) { return d != 1; });
+}
+
+class PadsLens : public LensImpl {
+ public:
+  explicit PadsLens(bool below_kernel) : below_kernel_(below_kernel) {}
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    X2IR_ASSIGN_OR_RETURN(const AutoPad auto_pad, ReadAutoPad(draft.node().attrs()));
+    const bool written_out = (auto_pad == AutoPad::kSameUpper || auto_pad == AutoPad::kSameLower) &&
+                             IsDilated(draft.node());
+    if (!written_out && !below_kernel_) return absl::OkStatus();
+    std::optional<Attribute::Ints> kernel = KernelOf(draft.node());
+    if (!kernel) return CannotExpress("auto_pad with dilations, of a kernel of unknown size");
+    X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(draft.node().attrs(), *std::move(kernel)));
+    if (written_out) {
+      X2IR_ASSIGN_OR_RETURN(window, WithPads(draft.node(), std::move(window)));
+      draft.TakeAttr("auto_pad");
+      draft.SetAttr("pads", window.pads);
+    }
+    for (size_t i = 0; below_kernel_ && i < window.pads.size(); ++i) {
+      const int64_t size = window.kernel[i % window.rank()];
+      if (window.pads[i] >= size) {
+        return CannotExpress("padding of ", window.pads[i], " for a kernel of ", size,
+                             ", which runtimes refuse");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // With what auto_pad stands for.
+  static absl::StatusOr<Window> WithPads(const Node& node, Window window) {
+    std::vector<int64_t> sizes;
+    for (size_t i = 0; i < window.rank(); ++i) {
+      const Dim size = SpatialSize(node, i);
+      // As much for any size, where each position is one of the result.
+      const bool any_size = window.strides[i] == 1;
+      if (!size.is_static() && !any_size) {
+        return CannotExpress("auto_pad with dilations, of an input of unknown size");
+      }
+      sizes.push_back(any_size ? window.extent(i) : size.value());
+    }
+    X2IR_ASSIGN_OR_RETURN(PlacedWindow placed, PlaceWindow(std::move(window), sizes));
+    return std::move(placed.window);
+  }
+  const bool below_kernel_;
+};
+
+class CountedPadsLens : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const AttributeMap& attrs = draft.node().attrs();
+    if (attrs.Int("count_include_pad") == 0) return absl::OkStatus();
+    X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(attrs, attrs.Ints("kernel_shape")));
+    if (window.auto_pad != AutoPad::kNotSet) return absl::OkStatus();
+    if (draft.opset() >= 19) {
+      const std::vector<int64_t>& pads = window.pads;
+      if (std::adjacent_find(pads.begin(), pads.end(), std::not_equal_to<>()) == pads.end()) {
+        return absl::OkStatus();
+      }
+      return CannotExpress("padding that is counted and not the same at all sides");
+    }
+    for (size_t i = 0; window.ceil_mode && i < window.rank(); ++i) {
+      if (window.strides[i] == 1) continue;
+      const Dim size = SpatialSize(draft.node(), i);
+      X2IR_ASSIGN_OR_RETURN(const Dim out, OutputDim(window, i, size));
+      const bool known = size.is_static() && out.is_static();
+      if (!known || (out.value() - 1) * window.strides[i] + window.extent(i) >
+                        size.value() + window.pad_begin(i) + window.pad_end(i)) {
+        return CannotExpress("ceil_mode with padding that is counted; opset 19 has it");
+      }
+    }
+    return absl::OkStatus();
+  }
+};
+
 }  // namespace
 
 Lens KernelShapeOfOperand(size_t w) { return std::make_shared<KernelShapeLens>(w); }
 Lens ChannelsFirst() { return Fixed("layout", "channels_first"); }
+Lens DilatedSameAsPads() { return std::make_shared<PadsLens>(false); }
+Lens PoolPads() { return std::make_shared<PadsLens>(true); }
+Lens CountedPads() { return std::make_shared<CountedPadsLens>(); }
 
 }  // namespace x2ir

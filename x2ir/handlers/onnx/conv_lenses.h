@@ -14,6 +14,15 @@ namespace X2IR_API x2ir {
 Lens KernelShapeOfOperand(size_t w);
 // ONNX knows one layout.
 Lens ChannelsFirst();
+// What runtimes do not agree about, or refuse (docs/runtimes.md): auto_pad SAME with dilations is
+// written as pads. The size of an input that is strided over must be known for that.
+Lens DilatedSameAsPads();
+// Of pools: the same, and pads must be less than the kernel.
+Lens PoolPads();
+// Of AveragePool: padding that is counted is not written where ONNX Runtime counts it wrong. Before
+// opset 19 that is a window which ceil_mode lets reach beyond the padding (ONNX did not say then
+// whether what lies there is counted); from 19 on, pads that are not all the same.
+Lens CountedPads();
 
 }  // namespace x2ir
 

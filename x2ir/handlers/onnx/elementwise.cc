@@ -6,6 +6,7 @@
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/onnx/legacy_lenses.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -65,6 +66,25 @@ class SameTypes : public LensImpl {
   }
 };
 Lens OfSameTypes() { return std::make_shared<SameTypes>(); }
+
+// ONNX Runtime computes powers of integers in float64, which has 53 digits and does not wrap.
+// Products say the same where the exponent is known, but for those that it computes as products
+// itself.
+class IntegerPowers : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value *base = draft.node().input(0), *exponent = draft.node().input(1);
+    if (!base || !exponent || !IsInteger(base->dtype())) return absl::OkStatus();
+    const auto known = KnownInts(exponent);
+    if (known && known->size() == 1 && ((*known)[0] == 1 || (*known)[0] > 3)) {
+      return CannotExpress("an integer to the power of ", (*known)[0],
+                           ", which runtimes round as a float64");
+    }
+    return absl::OkStatus();
+  }
+};
+Lens ExactIntegerPowers() { return std::make_shared<IntegerPowers>(); }
 
 // Before opset 6, Cast named the element type as TensorProto.DataType does.
 std::vector<std::pair<Attribute, Attribute>> TypesByName() {
@@ -134,7 +154,7 @@ X2IR_ONNX(mod).Is("Mod", Since(10), FmodForFloats());
 X2IR_ONNX(pow)
     .Is("Pow", In(1, 6), AxisBroadcast(), ImportOnly())
     .Is("Pow", In(7, 11), OfSameTypes())
-    .Is("Pow", Since(12));
+    .Is("Pow", Since(12), ExactIntegerPowers());
 X2IR_ONNX(max).Is("Max", In(1, 7), OfSameShapes(), InPlaceHint()).Is("Max", Since(8));
 X2IR_ONNX(min).Is("Min", In(1, 7), OfSameShapes(), InPlaceHint()).Is("Min", Since(8));
 X2IR_ONNX(mean).Is("Mean", In(1, 7), OfSameShapes(), InPlaceHint()).Is("Mean", Since(8));

@@ -7,18 +7,18 @@ namespace x2ir {
 namespace {
 
 X2IR_ONNX(max_pool).Is("MaxPool", Since(1), ChannelsFirst(), SpatialInts("strides", 1),
-                       SpatialInts("dilations", 1), SpatialInts("pads", 0, 2));
+                       SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), PoolPads());
 
 X2IR_ONNX(average_pool)
     .Is("AveragePool", Since(1), ChannelsFirst(), SpatialInts("strides", 1),
-        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2));
+        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), PoolPads(), CountedPads());
 
 // Before opset 2 p was a float. kernel_shape could be missing, but nothing said what that means.
 X2IR_ONNX(lp_pool)
     .Is("LpPool", In(1, 1), ChannelsFirst(), WholeFloat("p"), SpatialInts("strides", 1),
         SpatialInts("pads", 0, 2), ImportOnly())
     .Is("LpPool", Since(2), ChannelsFirst(), SpatialInts("strides", 1), SpatialInts("dilations", 1),
-        SpatialInts("pads", 0, 2));
+        SpatialInts("pads", 0, 2), PoolPads());
 
 X2IR_ONNX(global_average_pool).Is("GlobalAveragePool", Since(1), ChannelsFirst());
 X2IR_ONNX(global_max_pool).Is("GlobalMaxPool", Since(1), ChannelsFirst());

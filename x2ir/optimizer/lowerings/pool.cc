@@ -1,7 +1,9 @@
-// Lowerings of pools: ceil_mode as padding at the end (ONNX before opset 10); what else a target
-// lacks by gathering the windows.
+// Lowerings of pools: ceil_mode as padding at the end, where a target lacks it or runtimes read it
+// in different ways; what else a target lacks by gathering the windows.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,38 +15,98 @@
 namespace x2ir {
 namespace {
 
-// Padding never changes a maximum, nor a mean that leaves it out, so it may be as much as the
-// last window needs. How much that is depends on the input's size.
+// x with a number around it (null: 0), as often as the window's pads say.
+Value* WithPads(Builder& b, Value* x, const Window& window, bool last, Value* number = nullptr) {
+  const int64_t n = static_cast<int64_t>(window.rank());
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < n; ++i) axes.push_back(SpatialAxis(last, i));
+  return b.Op("pad", {x, b.Ints(window.pads, "pads"), number, b.Ints(axes, "axes")},
+              {{"mode", "constant"}});
+}
+
+// A last window that lies partly beyond the input and its padding. What lies there never changes a
+// maximum, nor a mean that leaves padding out, so it may be padding too, as much as the last window
+// needs. How much that is depends on the input's size. A mean that counts the padding has it as
+// part of the input instead; without any, ceil_mode stays for an input of unknown size. (With a Pad
+// before it ONNX Runtime would put the two together again, and count wrong.)
 absl::StatusOr<Values> CeilModeAsPads(Rewrite& r) {
   if (r.attrs().Int("ceil_mode") == 0) return CannotExpress("no lowering without ceil_mode");
-  const Fact ceil_mode = Fact::Says(r.node.op(), "ceil_mode", 1);
-  if (r.attrs().Int("count_include_pad", 0) != 0) {
-    return CannotExpress("ceil_mode with count_include_pad", r.target.Later(ceil_mode));
-  }
+  const bool include_pad = r.attrs().Int("count_include_pad", 0) != 0;
   X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(r.attrs(), r.attrs().Ints("kernel_shape")));
   AttributeMap attrs = r.attrs();
-  attrs.Set("ceil_mode", 0);
+  Value* x = r.in(0);
   const int64_t n = static_cast<int64_t>(window.rank());
-  if (window.auto_pad == AutoPad::kNotSet) {
-    const Shape* x = r.in(0) ? r.in(0)->shape() : nullptr;
-    if (x == nullptr || x->rank() != n + 2) return CannotExpress("ceil_mode of an unknown shape");
-    for (int64_t i = 0; i < n; ++i) {
-      const Dim& in = (*x)[SpatialAxis(last, i)];
-      X2IR_ASSIGN_OR_RETURN(const Dim out, OutputDim(window, i, in));
-      if (!in.is_static() || !out.is_static()) {
-        return CannotExpress("ceil_mode of an input of unknown size", r.target.Later(ceil_mode));
-      }
-      const int64_t covered = (out.value() - 1) * window.strides[i] + window.extent(i);
-      window.pads[i + n] = std::max<int64_t>(0, covered - in.value() - window.pad_begin(i));
-    }
+  if (window.auto_pad != AutoPad::kNotSet) {  // ceil_mode changes nothing there
+    attrs.Set("ceil_mode", 0);
+    return r.b.Ops(r.node.op(), {x}, std::move(attrs), WantedOutputs(r.node));
+  }
+  const Shape* shape = x ? x->shape() : nullptr;
+  if (shape == nullptr || shape->rank() != n + 2) {
+    return CannotExpress("ceil_mode of an unknown shape");
+  }
+  std::vector<int64_t> covered(n);  // by the windows, from where the padding begins
+  bool known = true;
+  for (int64_t i = 0; i < n; ++i) {
+    const Dim& in = (*shape)[SpatialAxis(last, i)];
+    X2IR_ASSIGN_OR_RETURN(const Dim out, OutputDim(window, i, in));
+    known &= in.is_static() && out.is_static();
+    if (out.is_static()) covered[i] = (out.value() - 1) * window.strides[i] + window.extent(i);
+  }
+  const bool padded =
+      std::any_of(window.pads.begin(), window.pads.end(), [](int64_t p) { return p != 0; });
+  if (!known && (!include_pad || padded)) {
+    const std::string later =
+        include_pad ? "" : r.target.Later(Fact::Says(r.node.op(), "ceil_mode", 1));
+    return CannotExpress("ceil_mode of an input of unknown size", later);
+  }
+  std::vector<int64_t> beyond(2 * n);  // what windows reach past the input and its padding
+  for (int64_t i = 0; known && i < n; ++i) {
+    const int64_t in = (*shape)[SpatialAxis(last, i)].value();
+    const int64_t end = std::max<int64_t>(0, covered[i] - in - window.pad_begin(i));
+    const int64_t counted = include_pad ? std::min(window.pad_end(i), end) : end;
+    beyond[i + n] = end - counted;
+    window.pads[i + n] = counted;
+  }
+  if (known) attrs.Set("ceil_mode", 0);
+  if (include_pad) {
+    if (padded) x = WithPads(r.b, x, window, last);
+    attrs.Set("count_include_pad", 0);
+    attrs.Set("pads", beyond);
+  } else {
     attrs.Set("pads", window.pads);
   }
-  return r.b.Ops(r.node.op(), {r.in(0)}, std::move(attrs), WantedOutputs(r.node));
+  return r.b.Ops(r.node.op(), {x}, std::move(attrs), WantedOutputs(r.node));
 }
+// Padding that is part of the input: what is less than all else for a maximum, 0 for a sum.
+absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
+  X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(r.attrs(), r.attrs().Ints("kernel_shape")));
+  if (window.ceil_mode) return CannotExpress("ceil_mode");
+  if (std::all_of(window.pads.begin(), window.pads.end(), [](int64_t p) { return p == 0; })) {
+    return CannotExpress("no lowering without padding");
+  }
+  Value* least = nullptr;
+  if (r.node.op() == "max_pool") {
+    if (r.num_outputs() > 1 && r.node.output(1)) return CannotExpress("the indices of the maxima");
+    if (!IsFloating(r.dtype(0))) return CannotExpress("padding of ", Name(r.dtype(0)));
+    least = r.b.Scalar(r.dtype(0), -std::numeric_limits<double>::infinity());
+  } else if (r.node.op() == "average_pool" && r.attrs().Int("count_include_pad") == 0) {
+    return CannotExpress("padding that is not counted");
+  }
+  AttributeMap attrs = r.attrs();
+  attrs.Set("pads", std::vector<int64_t>(window.pads.size(), 0));
+  if (attrs.Has("count_include_pad")) attrs.Set("count_include_pad", 0);
+  Value* x = WithPads(r.b, r.in(0), window, last, least);
+  return r.b.Ops(r.node.op(), {x}, std::move(attrs), WantedOutputs(r.node));
+}
+
 X2IR_LOWERING(max_pool, CeilModeAsPads);
 X2IR_LOWERING(average_pool, CeilModeAsPads);
 X2IR_LOWERING(lp_pool, CeilModeAsPads);
+X2IR_LOWERING(max_pool, PadsAsPad);
+X2IR_LOWERING(average_pool, PadsAsPad);
+X2IR_LOWERING(lp_pool, PadsAsPad);
 
 // --- Windows by gathering -------------------------------------------------------------------
 
