@@ -40,7 +40,7 @@ constexpr char kStandardOutput[] = "-";
 struct Flags {
   std::string model, out, from, to, inputs, outputs, from_opset, passes, inputs_nchw, outputs_nchw;
   std::string report;
-  Strings shapes, dtypes, allow_foreign;
+  Strings shapes, dynamic, dtypes, allow_foreign;
   bool freeze_params = true, says_freeze = false;
   bool keep_functions = false;
   bool optimize = false, says_optimize = false;
@@ -110,6 +110,7 @@ absl::StatusOr<Plan> PlanOf(const Flags& flags, const ConversionVerb& words) {
   }
   from.format = flags.from;
   X2IR_ASSIGN_OR_RETURN(from.shapes, ParseShapes(flags.shapes));
+  X2IR_ASSIGN_OR_RETURN(from.dynamic, ParseDynamic(flags.dynamic));
   X2IR_ASSIGN_OR_RETURN(from.dtypes, ParseDTypes(flags.dtypes));
   X2IR_ASSIGN_OR_RETURN(from.inputs, ParseList("--inputs", flags.inputs));
   X2IR_ASSIGN_OR_RETURN(from.outputs, ParseList("--outputs", flags.outputs));
@@ -244,7 +245,10 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
   // IR has what it has because somebody wanted it.
   if (!from.freeze_params) from.freeze_params = !is_ir;
   // New shapes of an IR model are found on the way out.
-  if (is_ir && !to_ir) to.shapes = std::exchange(from.shapes, {});
+  if (is_ir && !to_ir) {
+    to.shapes = std::exchange(from.shapes, {});
+    to.dynamic = std::exchange(from.dynamic, {});
+  }
   const bool as_it_is = is_ir && !to_ir && from.dtypes.empty() && from.inputs.empty() &&
                         from.outputs.empty() && !from.from_opset && !*from.freeze_params;
   if (!as_it_is) {
@@ -366,6 +370,8 @@ void AddConversion(CLI::App& app, Session& session, const ConversionVerb& words)
   verb.Text("--from-opset", flags->from_opset, "N", "The opset of MODEL, instead of what it says");
   verb.Repeated("--shape", flags->shapes, "NAME:2,3,seq",
                 "The shape of an input: numbers, names, or ? for what is not known");
+  verb.Repeated("--dynamic", flags->dynamic, "NAME:0=batch",
+                "An axis of an input whose size is to vary, though MODEL was made for a number");
   verb.Repeated("--dtype", flags->dtypes, "NAME:TYPE", "The element type of an input");
   verb.Text("--inputs", flags->inputs, "A,B", "Cut the graph: these values are its inputs");
   verb.Text("--outputs", flags->outputs, "C,D:1",

@@ -64,6 +64,25 @@ absl::StatusOr<std::vector<std::pair<std::string, Shape>>> ParseShapes(const Str
   return shapes;
 }
 
+absl::StatusOr<std::vector<DynamicAxis>> ParseDynamic(const Strings& flags) {
+  constexpr std::string_view kForm = "NAME:AXIS=SIZE, as in x:0=batch or x:0=batch,1=seq";
+  std::vector<DynamicAxis> axes;
+  for (const std::string& text : flags) {
+    X2IR_ASSIGN_OR_RETURN(const Parts parts, Split("--dynamic", text, text.rfind(':'), kForm));
+    X2IR_ASSIGN_OR_RETURN(const Strings list, ParseList("--dynamic", parts.value));
+    for (const std::string& item : list) {
+      const size_t equals = item.find('=');
+      const auto axis = ParseNumber<int64_t>(std::string_view(item).substr(0, equals));
+      const std::string name = equals == item.npos ? "" : item.substr(equals + 1);
+      if (!axis || !Dim::Symbol(name).is_symbolic()) {
+        return Invalid("--dynamic '", text, "': expected ", kForm);
+      }
+      axes.push_back({parts.name, *axis, name});
+    }
+  }
+  return axes;
+}
+
 absl::StatusOr<std::vector<std::pair<std::string, DType>>> ParseDTypes(const Strings& flags) {
   std::vector<std::pair<std::string, DType>> dtypes;
   for (const std::string& text : flags) {

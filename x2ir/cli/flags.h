@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "x2ir/core/ports.h"
 #include "x2ir/graph_wrapper/dtype.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/shape.h"
@@ -21,6 +22,8 @@ using Strings = std::vector<std::string>;
 
 // "NAME:2,3,seq", "NAME:?,3", "NAME:[]" (rank 0). A name may have colons, a shape has none.
 absl::StatusOr<std::vector<std::pair<std::string, Shape>>> ParseShapes(const Strings& flags);
+// "NAME:0=batch,1=seq".
+absl::StatusOr<std::vector<DynamicAxis>> ParseDynamic(const Strings& flags);
 // "NAME:float16".
 absl::StatusOr<std::vector<std::pair<std::string, DType>>> ParseDTypes(const Strings& flags);
 // "NAME=FILE".

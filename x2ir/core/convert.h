@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "x2ir/core/ports.h"
 #include "x2ir/core/report.h"
 #include "x2ir/formats/io/sink.h"
 #include "x2ir/formats/io/source.h"
@@ -54,6 +55,8 @@ struct ImportOptions {
   std::string format{};            // "onnx", "ir", ...; empty: found by looking at the file
   FormatOptions format_options{};  // as for Load
   std::vector<std::pair<std::string, Shape>> shapes{};  // of inputs; the rest is inferred again
+  // Axes of inputs whose size is to vary, though the model was made for a number.
+  std::vector<DynamicAxis> dynamic{};
   std::vector<std::pair<std::string, DType>> dtypes{};  // element types of inputs
   std::vector<std::string> inputs{};                    // cut the graph at these values
   std::vector<std::string> outputs{};                   // "name" or "node:k"
@@ -80,6 +83,7 @@ struct ExportOptions {
   // of a format like these, and an error where it has none; the members are for convenience.
   FormatOptions format_options{};
   std::vector<std::pair<std::string, Shape>> shapes{};
+  std::vector<DynamicAxis> dynamic{};
   // Whether passes run. By default yes, unless the target is IR, which is not changed unasked.
   std::optional<bool> optimize{};
   std::optional<std::vector<std::string>> passes{};  // instead of the default ones

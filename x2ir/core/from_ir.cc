@@ -86,13 +86,15 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   X2IR_ASSIGN_OR_RETURN(const int opset,
                         OpsetToWrite(known, dialect, target.Int("opset"), source_opset));
   X2IR_ASSIGN_OR_RETURN(const std::vector<OpsetImport> extra_opsets, ExtraOpsets(target, known));
-  X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, {}));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<TracedSize> sizes,
+                        OverrideInputs(graph, {options.shapes, {}, options.dynamic}));
   X2IR_RETURN_IF_ERROR(graph.Sort());
   const std::vector<Type> declared = OutputTypes(graph);
   // What passes leave of them is something else.
   if (report.nodes_read == 0) report.nodes_read = static_cast<int64_t>(graph.TotalNodes());
   X2IR_RETURN_IF_ERROR(InferGraph(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
+  X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes));
   if (known && known->schema) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
   X2IR_RETURN_IF_ERROR(InputsAsChannelsFirst(graph, options.inputs_as_nchw));
   X2IR_RETURN_IF_ERROR(OutputsAsChannelsFirst(graph, options.outputs_as_nchw));
@@ -138,10 +140,12 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
 absl::Status ExportIr(Model& model, const ExportOptions& options, const FormatOptions& target,
                       Report& report) {
   Graph& graph = *model.graph;
-  if (!options.shapes.empty()) {
-    X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, {}));
+  if (!options.shapes.empty() || !options.dynamic.empty()) {
+    X2IR_ASSIGN_OR_RETURN(const std::vector<TracedSize> sizes,
+                          OverrideInputs(graph, {options.shapes, {}, options.dynamic}));
     X2IR_RETURN_IF_ERROR(graph.Sort());
     X2IR_RETURN_IF_ERROR(InferGraph(graph));
+    X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes));
   }
   X2IR_RETURN_IF_ERROR(InputsAsChannelsFirst(graph, options.inputs_as_nchw));
   X2IR_RETURN_IF_ERROR(OutputsAsChannelsFirst(graph, options.outputs_as_nchw));

@@ -19,8 +19,8 @@ std::string InputNames(const Graph& graph) {
   return names;
 }
 
-// Shapes and element types of everything but inputs and constants are no longer what the
-// file says; inference finds them again.
+}  // namespace
+
 void ForgetTypes(Graph& graph, bool dtypes) {
   for (Node* node : graph.nodes()) {
     for (Value* output : node->outputs()) {
@@ -33,11 +33,11 @@ void ForgetTypes(Graph& graph, bool dtypes) {
   }
 }
 
-}  // namespace
-
-absl::Status OverrideInputs(Graph& graph, const std::vector<std::pair<std::string, Shape>>& shapes,
-                            const std::vector<std::pair<std::string, DType>>& dtypes) {
-  if (shapes.empty() && dtypes.empty()) return absl::OkStatus();
+absl::StatusOr<std::vector<TracedSize>> OverrideInputs(Graph& graph,
+                                                       const InputOverrides& overrides) {
+  std::vector<TracedSize> names;
+  const auto& [shapes, dtypes, dynamic] = overrides;
+  if (shapes.empty() && dtypes.empty() && dynamic.empty()) return names;
   auto input_of = [&](const std::string& name, const char* option) -> absl::StatusOr<Value*> {
     Value* input = FindInput(graph, name);
     if (!input) {
@@ -49,13 +49,34 @@ absl::Status OverrideInputs(Graph& graph, const std::vector<std::pair<std::strin
     }
     return input;
   };
+  // A number that the graph was made for stays where a name is wanted.
+  const auto set_dim = [&](Value* input, int64_t axis, const Dim& dim) {
+    std::vector<Dim> dims(input->shape()->begin(), input->shape()->end());
+    Dim& own = dims[static_cast<size_t>(axis)];
+    if (own.is_static() && dim.is_symbolic()) {
+      names.push_back({input, axis, dim.ToString()});
+    } else {
+      own = dim;
+    }
+    input->set_type(Type::Tensor(input->dtype(), Shape(std::move(dims))));
+  };
   for (const auto& [name, shape] : shapes) {
     X2IR_ASSIGN_OR_RETURN(Value * input, input_of(name, "shapes"));
     if (input->shape() && input->shape()->rank() != shape.rank()) {
       return OptionError("shapes", "input '", name, "' is ", input->type().ToString(),
                          "; expected rank ", input->shape()->rank(), ", got ", shape.rank());
     }
-    input->set_type(Type::Tensor(input->dtype(), shape));
+    if (!input->shape()) input->set_type(Type::Tensor(input->dtype(), shape));
+    for (int64_t i = 0; i < shape.rank(); ++i) set_dim(input, i, shape[i]);
+  }
+  for (const DynamicAxis& d : dynamic) {
+    X2IR_ASSIGN_OR_RETURN(Value * input, input_of(d.input, "dynamic"));
+    const int64_t rank = input->shape() ? input->shape()->rank() : 0;
+    if (d.axis < -rank || d.axis >= rank) {
+      return OptionError("dynamic", "input '", d.input, "' is ", input->type().ToString(),
+                         "; it has no axis ", d.axis);
+    }
+    set_dim(input, d.axis < 0 ? d.axis + rank : d.axis, Dim::Symbol(d.name));
   }
   for (const auto& [name, dtype] : dtypes) {
     X2IR_ASSIGN_OR_RETURN(Value * input, input_of(name, "dtypes"));
@@ -64,7 +85,7 @@ absl::Status OverrideInputs(Graph& graph, const std::vector<std::pair<std::strin
     input->set_type(std::move(type));
   }
   ForgetTypes(graph, !dtypes.empty());
-  return absl::OkStatus();
+  return names;
 }
 
 absl::Status CheckInputTypes(const Graph& graph) {

@@ -2,22 +2,44 @@
 #ifndef X2IR_CORE_PORTS_H_
 #define X2IR_CORE_PORTS_H_
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "x2ir/core/report.h"
+#include "x2ir/core/traced_sizes.h"
 #include "x2ir/graph_wrapper/api.h"
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/type.h"
 
 namespace X2IR_API x2ir {
 
+// Axis `axis` of input `input` has a size of that name, in every run another one.
+struct DynamicAxis {
+  std::string input;
+  int64_t axis;  // from the back where it is negative
+  std::string name;
+};
+
+// What a caller says of inputs. An option error ("shapes", "dtypes", "dynamic") where an input does
+// not suit.
+struct InputOverrides {
+  const std::vector<std::pair<std::string, Shape>>& shapes;
+  const std::vector<std::pair<std::string, DType>>& dtypes;
+  const std::vector<DynamicAxis>& dynamic;
+};
 // Gives inputs other shapes and element types; what is known of all other values is forgotten, for
-// inference to find it again. An option error ("shapes", "dtypes") where an input does not suit.
-absl::Status OverrideInputs(Graph& graph, const std::vector<std::pair<std::string, Shape>>& shapes,
-                            const std::vector<std::pair<std::string, DType>>& dtypes);
+// inference to find it again. Names for sizes that were numbers are returned: the graph was made
+// for these numbers, so they stay until it is inferred (MakeSymbolic of traced_sizes.h).
+absl::StatusOr<std::vector<TracedSize>> OverrideInputs(Graph& graph,
+                                                       const InputOverrides& overrides);
+
+// Shapes (and, if `dtypes`, element types) of everything but inputs and constants are no longer
+// what the file says; inference finds them again.
+void ForgetTypes(Graph& graph, bool dtypes);
 
 // Runtimes need the element type of every input: an option error ("dtypes") where one is unknown.
 absl::Status CheckInputTypes(const Graph& graph);

@@ -34,7 +34,8 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
     X2IR_RETURN_IF_ERROR(FindTypesOf(model, options.inputs, options.progress));
   }
   X2IR_RETURN_IF_ERROR(Cut(graph, options.inputs, options.outputs));
-  X2IR_RETURN_IF_ERROR(OverrideInputs(graph, options.shapes, options.dtypes));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<TracedSize> sizes,
+                        OverrideInputs(graph, {options.shapes, options.dtypes, options.dynamic}));
   X2IR_RETURN_IF_ERROR(graph.Sort());
   const std::vector<Type> declared = OutputTypes(graph);
   X2IR_RETURN_IF_ERROR(RewriteToIr(model, model.source_dialect, options.foreign,
@@ -42,6 +43,7 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
   X2IR_RETURN_IF_ERROR(report.ToStatus("cannot convert to IR"));
   if (!options.inputs.empty()) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
+  X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes));
   WarnUnknownDims(graph, report);
   if (options.optimize) {
     const PassContext context{.layout = options.layout};
