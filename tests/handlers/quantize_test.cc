@@ -176,6 +176,12 @@ TEST(QuantizeHandlers, LoweredGivesTheSame) {
        "x = int8[3,2]{1, 2, -128, 127, 5, 6}\n s = float16[2,2]{0.1, 0.2, 3, 4}\n "
        "z = int8[2,2]{1, 2, 3, 4}",
        "y = dequantize_linear(x, s, z) { axis = 0, block_size = 2 }"},
+      {18,
+       "x = int4[2,4]{1, -8, 7, 0, -1, 5, 6, 2}\n s = float32[2,2]{0.1, 0.2, 3, 4}\n "
+       "z = int4[2,2]{1, -2, 3, 7}",
+       "y = dequantize_linear(x, s, z) { axis = 1, block_size = 2 }"},
+      {13, "x = uint4[2,2]{1, 15, 7, 0}\n s = float16[2]{0.1, 0.2}",
+       "y = dequantize_linear(x, s) { axis = 1, block_size = 0 }"},
       {7, "x = int32[2]{16777217, -3}\n s = float32[1]{0.3}",
        "y = dequantize_linear(x, s) { axis = 0, block_size = 0 }"},
       {9, "x = float32[2,2]{1, -2.5, 3, 7}", "y, s, z = dynamic_quantize_linear(x)"},

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/core/convert_util.h"
 #include "tests/handlers/tf_rows_util.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/ops/eval.h"
 
 namespace x2ir {
 namespace {
@@ -264,6 +266,101 @@ TEST(TfQuantize, Others) {
        "y = tf.QuantizeAndDequantizeV3(x, a, b, n)",
        "y", "float32[4]{-2, 0, 0, 1.5}"},
   });
+}
+
+// What TensorFlow's kernel computes, number by number in float32: bounds that are moved, halves up.
+class FakeKernel {
+ public:
+  FakeKernel(float least, float greatest, int bits, bool narrow) {
+    const float first = narrow ? 1 : 0, last = std::ldexp(1.0f, bits) - 1;
+    scale_ = (greatest - least) / (last - first);
+    const float from_least = first - least / scale_;
+    const float zero = std::floor(std::clamp(from_least, first, last) + 0.5f);
+    least_ = (first - zero) * scale_;
+    greatest_ = (last - zero) * scale_;
+  }
+  float scale() const { return scale_; }
+  // The number of steps before it is rounded down.
+  float Steps(float x) const {
+    const float inverse = 1.0f / scale_, zero = std::floor(-least_ * inverse + 0.5f);
+    return (std::max(std::min(x, greatest_), least_) - least_) * inverse - zero + 0.5f;
+  }
+
+ private:
+  float scale_ = 0, least_ = 0, greatest_ = 0;
+};
+
+struct FakeRow {
+  std::string attributes;
+  std::vector<float> least, greatest;
+  int bits = 8;
+  bool narrow = false;
+  std::string ops;
+};
+
+// Bounds that are known make a unit of integers. Where a float is in the middle of two steps it
+// goes where TensorFlow lets it go; where its own sums are rounded either is right.
+TEST(TfQuantize, FakeQuantizedByOps) {
+  const FakeRow rows[] = {
+      {"", {-6}, {6}, 8, false, "quantize_linear dequantize_linear"},
+      {"", {-0.501f}, {0.499f}, 8, false, "quantize_linear dequantize_linear"},
+      {"{ narrow_range = 1 }", {-3}, {3}, 8, true, "quantize_linear clip dequantize_linear"},
+      {"{ num_bits = 5 }", {0}, {6.1f}, 5, false, "quantize_linear clip dequantize_linear"},
+      // A step of 1, and one of 0.75: sums are exact, so halves count.
+      {"", {-100}, {155}, 8, false, "add quantize_linear dequantize_linear"},
+      {"{ num_bits = 4 }", {-3}, {8.25f}, 4, false, "add quantize_linear clip dequantize_linear"},
+      {"", {-6, -1, 0, -0.3f}, {6, 1, 2, 9}, 8, false, "quantize_linear dequantize_linear"},
+  };
+  for (const FakeRow& row : rows) {
+    const bool channels = row.least.size() > 1;
+    const auto bound = [&](const std::vector<float>& numbers) {
+      std::string text = StrCat("float32[", channels ? StrCat(numbers.size()) : "", "]{");
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        StrAppend(&text, i == 0 ? "" : ", ", std::to_string(numbers[i]));
+      }
+      return text + "}";
+    };
+    const std::string lines = StrCat("a = ", bound(row.least), "\n b = ", bound(row.greatest),
+                                     "\n c = tf.Identity(b)\n y = tf.FakeQuantWithMinMaxVars",
+                                     channels ? "PerChannel" : "", "(x, a, c) ", row.attributes);
+    auto model =
+        ModelFromText(StrCat("graph g(x: float32[n,4]) -> (y) {\n", lines, "\n}"), "tf", 1);
+    ASSERT_TRUE(model.ok()) << model.status();
+    const absl::Status converted = ToIr(*model, {});
+    ASSERT_TRUE(converted.ok()) << converted;
+    std::string ops;
+    for (const Node* node : model->graph->nodes()) {
+      if (!node->Is("identity")) StrAppend(&ops, ops.empty() ? "" : " ", node->op().view());
+    }
+    EXPECT_EQ(ops, row.ops) << lines;
+
+    constexpr int64_t kRows = 2000;
+    Tensor x = Tensor::Zeros(DType::kFloat32, {kRows, 4});
+    const absl::Span<float> points = x.mutable_span<float>();
+    std::vector<FakeKernel> kernels;
+    for (size_t i = 0; i < row.least.size(); ++i) {
+      kernels.emplace_back(row.least[i], row.greatest[i], row.bits, row.narrow);
+    }
+    for (size_t i = 0; i < points.size(); ++i) {
+      // Halves of steps, and what lies between.
+      const float scale = kernels[i % kernels.size()].scale();
+      const auto number = static_cast<float>(i) - static_cast<float>(points.size() / 2);
+      points[i] = number * scale * (i < points.size() / 4 ? 0.0123f : 0.5f);
+    }
+    const auto out = RunGraph(*model->graph, {Datum(x)});
+    ASSERT_TRUE(out.ok()) << out.status();
+    for (size_t i = 0; i < points.size(); ++i) {
+      const FakeKernel& kernel = kernels[i % kernels.size()];
+      const float steps = kernel.Steps(points[i]), want = std::floor(steps) * kernel.scale();
+      const auto got = static_cast<float>((*out)[0].tensor()->AsDouble(static_cast<int64_t>(i)));
+      const bool exact =
+          row.ops.starts_with("add") &&
+          points[i] * 2 / kernel.scale() == std::round(points[i] * 2 / kernel.scale());
+      const bool either = !exact && std::abs(steps - std::round(steps)) < 1e-4f;
+      EXPECT_NEAR(got, want, (either ? 1.001f : 1e-5f) * kernel.scale())
+          << lines << " " << points[i];
+    }
+  }
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Writes of programs, and what those who look at the same memory read afterwards.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -6,6 +7,7 @@
 
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/handlers/torch/prepare.h"
 
@@ -143,6 +145,36 @@ TEST(Functionalize, Refuses) {
     EXPECT_NE(Functional(row.program).find(row.want), std::string::npos)
         << row.what << ": " << Functional(row.program);
   }
+}
+
+// Two ops of one observer: the second one goes on where the first one left off.
+TEST(Functionalize, Observers) {
+  const auto program = [](std::string_view on, std::string_view end) {
+    constexpr std::string_view kCall =
+        ": float32[2] = torch.aten::fused_moving_avg_obs_fake_quant.default(";
+    constexpr std::string_view kRest =
+        ", on, fake, least, most, scale, zero) { operands = [\"self\", \"observer_on\", "
+        "\"fake_quant_on\", \"running_min\", \"running_max\", \"scale\", \"zero_point\"], "
+        "averaging_const = 0.5d, quant_min = 0, quant_max = 255, ch_axis = -1 }\n";
+    return StrCat("graph(x: float32[2]) -> (y: float32[2]", end, ") {\n on = int64[1]{", on,
+                  "}\n fake = int64[1]{1}\n least = float32[]{0}\n most = float32[]{1}\n "
+                  "scale = float32[1]{1}\n zero = int32[1]{0}\n a",
+                  kCall, "x", kRest, "y", kCall, "a", kRest, "}");
+  };
+  std::vector<std::string> warnings;
+  EXPECT_EQ(Functional(program("0", ""), &warnings),
+            "a = fused_moving_avg_obs_fake_quant.default(x, on, fake, least, most, scale, zero)\n"
+            "y = fused_moving_avg_obs_fake_quant.default(a, on, fake, least, most, scale, zero)\n"
+            "-> y");
+  EXPECT_TRUE(warnings.empty());
+  const std::string op = "_fused_moving_avg_obs_fq_helper_functional.default";
+  EXPECT_EQ(Functional(program("1", ""), &warnings),
+            StrCat("a = ", op, "(x, on, fake, least, most, scale, zero)\ny = ", op,
+                   "(a, on, fake, least_1, most_1, scale, zero)\n-> y"));
+  EXPECT_THAT(warnings, ::testing::Contains("buffer 'least' is updated by the program; the update "
+                                            "is not part of the model"));
+  EXPECT_THAT(Functional(program("0", ", scale: float32[1]")),
+              ::testing::HasSubstr("'scale' (scale), which the op writes, is read later"));
 }
 
 TEST(Functionalize, TellsOfInputsThatAreWritten) {

@@ -26,9 +26,10 @@ namespace {
 
 absl::StatusOr<std::string> Eval(std::string_view input, std::string_view value,
                                  std::string_view lines, std::string_view results) {
-  X2IR_ASSIGN_OR_RETURN(Model model, ModelFromText(StrCat("graph g(", input, ") -> (", results,
-                                                          ") {\n", lines, "\n}"),
-                                                   "torch", 1, {{"aten", 1}}));
+  X2IR_ASSIGN_OR_RETURN(
+      Model model,
+      ModelFromText(StrCat("graph g(", input, ") -> (", results, ") {\n", lines, "\n}"), "torch", 1,
+                    {{"aten", 1}, {"quantized_decomposed", 1}, {"torchao", 1}}));
   X2IR_RETURN_IF_ERROR(ToIr(model, {}));
   std::vector<Datum> inputs;
   if (!value.empty()) {

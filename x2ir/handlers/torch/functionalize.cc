@@ -137,6 +137,11 @@ bool ChangesShape(std::string_view name) {
       "resize_",    "set_",     "resize_as_", "as_strided_", "requires_grad_", "rename_"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
+// Ops that write to operands beside what they give: an observer's numbers. Nobody but the next run
+// reads those, as a rule.
+bool KeepsRecords(std::string_view name) {
+  return name == "fused_moving_avg_obs_fake_quant" || name == "_fused_moving_avg_obs_fq_helper";
+}
 bool WritesOut(std::string_view overload) {
   return overload == "out" || overload.ends_with("_out");
 }
@@ -161,7 +166,7 @@ class Functionalizer {
       }
       position_[node] = position++;
       const auto [name, overload] = Parts(node->op().view());
-      writes = writes || IsInPlace(name) || WritesOut(overload);
+      writes = writes || IsInPlace(name) || WritesOut(overload) || KeepsRecords(name);
     }
     if (!writes) return absl::OkStatus();
     for (Node* node : graph_.nodes()) {
@@ -275,6 +280,7 @@ class Functionalizer {
       if (current != names[i]) node->SetInput(i, current);
     }
     const auto [name, overload] = Parts(node->op().view());
+    if (KeepsRecords(name)) return Record(node, names);
     if (name == "detach_" && !names.empty()) {
       node->set_op(node->dialect(), "aten::detach.default");
       View(node, names, ViewKind::kSame);
@@ -382,6 +388,60 @@ class Functionalizer {
   }
 
   // --- Writing ---
+
+  // The range that an observer keeps is written; so are the scale and the zero point, which the op
+  // itself never reads. Where the program reads the range again it becomes a result.
+  absl::Status Record(Node* node, const std::vector<Value*>& names) {
+    const Attribute::Strings* operands = OperandNames(*node);
+    if (!operands || operands->size() != names.size()) return Invalid("operands without names");
+    bool observes = true;
+    for (size_t i = 0; i < names.size(); ++i) {
+      const Tensor* on = (*operands)[i] == "observer_on" ? names[i]->fixed_constant() : nullptr;
+      if (on && on->num_elements() == 1 && on->AsInt(0) == 0) observes = false;
+    }
+    std::vector<std::pair<size_t, Value*>> ranges;  // output, and the operand it stands for
+    for (size_t i = 0; i < names.size(); ++i) {
+      const std::string& operand = (*operands)[i];
+      if (operand == "running_min") ranges.emplace_back(2, names[i]);
+      if (operand == "running_max") ranges.emplace_back(3, names[i]);
+      if ((operand == "scale" || operand == "zero_point") && IsReadAgain(names[i])) {
+        return Unimplemented("'", names[i]->name(), "' (", operand,
+                             "), which the op writes, is read later");
+      }
+    }
+    if (!observes) return absl::OkStatus();
+    std::sort(ranges.begin(), ranges.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    node->set_op(node->dialect(), "aten::_fused_moving_avg_obs_fq_helper_functional.default");
+    for (const auto& [output, name] : ranges) {
+      while (node->num_outputs() < output) graph_.AddMissingOutput(node);
+      Value* result = NewOutput(node, name->name(), name->type());
+      Member* written = MemberOf(name);
+      member_of_[result] = written;
+      written->family->names.push_back(result);
+      X2IR_RETURN_IF_ERROR(Write(*written, result, node));
+    }
+    return absl::OkStatus();
+  }
+
+  // As IsReadLater, of all names of the memory, but for ops that only write to it.
+  bool IsReadAgain(Value* name) const {
+    const auto member = member_of_.find(name);
+    std::vector<Value*> all = {name};
+    if (member != member_of_.end()) all = member->second->family->names;
+    const auto reads = [&](const Use& use) {
+      const auto at = position_.find(use.node);
+      if (at == position_.end() || at->second <= now_) return false;
+      const Attribute::Strings* operands = OperandNames(*use.node);
+      const std::string operand =
+          operands && use.index < operands->size() ? (*operands)[use.index] : "";
+      return !KeepsRecords(Parts(use.node->op().view()).first) ||
+             (operand != "scale" && operand != "zero_point");
+    };
+    return std::any_of(all.begin(), all.end(), [&](const Value* v) {
+      return v->is_graph_output() || std::any_of(v->uses().begin(), v->uses().end(), reads);
+    });
+  }
 
   // Whether the program reads the value after the node at hand.
   bool IsReadLater(const Value* name) const {

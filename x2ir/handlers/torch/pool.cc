@@ -148,8 +148,9 @@ Values MaxPool(TorchCall& c, int64_t n) {
     values[0] = DropBatch({c, y}, batched);
     return values;
   }
+  // Runtimes rewrite a pool with an output of no name wrongly.
   const std::vector<Value*> pooled =
-      c.b().Ops("max_pool", {batched.x}, attrs, std::vector<bool>{true, indices});
+      c.b().Ops("max_pool", {batched.x}, attrs, std::vector<bool>(indices ? 2 : 1, true));
   if (c.wants(0)) values[0] = DropBatch({c, pooled[0]}, batched);
   if (indices) {
     // Ours count through the whole tensor, PyTorch's through one channel of one image.

@@ -1,49 +1,114 @@
-// Fake quantization: rounded to the steps of integers, and back.
+// Fake quantization, as training for integers has it: rounded to the steps of integers, and back.
+#include "x2ir/handlers/torch/quantize.h"
+
 #include <algorithm>
+#include <optional>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/quantized.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/torch/layers.h"
 
 namespace x2ir {
-namespace {
 
-// x rounded to the steps of integers in [low, high], and back.
-Values FakeQuantize(TorchCall& c, Value* x, Value* scale, Value* zero_point, Value* enabled) {
-  const int64_t low = c.Int("quant_min"), high = c.Int("quant_max");
-  RequireFloat(c, x);
-  const auto in = [&](Value* v) { return c.Cast(v, AtLeastFloat32(x->dtype())); };
-  const Expr wide = in(x), shift = in(zero_point);
-  // PyTorch divides by the scale once.
-  const Expr steps = wide * Reciprocal(in(scale));
-  const Expr q = Round(steps) + shift;
-  const double a = static_cast<double>(low), b = static_cast<double>(high);
-  const Expr bounded = q.Op("clip", {q.Number(a), q.Number(b)});
-  Expr y = (bounded - shift) * in(scale);
-  if (enabled) y = Where(c.Cast(enabled, DType::kBool), y, wide);
+Values FakeQuantizedCall(TorchCall& c, const Expr& x, const AffineSteps& steps,
+                         const IntegerBounds& bounds, Value* enabled) {
+  const std::optional<int64_t> switched = enabled ? SwitchOf(enabled) : 1;
   Values values(c.num_outputs(), nullptr);
-  if (c.wants(0)) values[0] = c.Cast(y, x->dtype());
+  if (c.wants(0)) {
+    Expr y = x;
+    if (switched != 0) {
+      y = FakeQuantized(x, steps, bounds.low, bounds.high);
+      // The kernel of one scale multiplies in float32, whatever x is.
+      if (x.dtype() == DType::kFloat64 && !steps.axis) y = y.To(DType::kFloat32).To(x.dtype());
+    }
+    if (!switched) y = Where(OneElement({c, enabled}).To(DType::kBool), y, x);
+    values[0] = switched == 0 ? y.Op("identity") : y;
+  }
   if (c.wants(1)) {
-    if (enabled) return c.Fail(Unimplemented("its mask"));
-    values[1] = c.Op("and", {q >= a, q <= b});
+    const Expr wide = x.To(AtLeastFloat32(x.dtype()));
+    const Expr inverse = Reciprocal(PlacedAlong(wide, steps.scale, steps)).To(wide.dtype());
+    const Expr q =
+        Round(wide * inverse) + PlacedAlong(wide, steps.zero_point, steps).To(wide.dtype());
+    Expr inside = (q >= static_cast<double>(bounds.low)) & (q <= static_cast<double>(bounds.high));
+    if (switched != 1) inside = inside | Not(OneElement({c, enabled}).To(DType::kBool));
+    values[1] = inside;
   }
   return values;
 }
 
+std::optional<int64_t> SwitchOf(const Value* value) {
+  const ValueBounds bounds = BoundsOf(value);
+  if (bounds.low == 0 && bounds.high == 0) return 0;
+  return bounds.low > 0 || bounds.high < 0 ? std::optional<int64_t>(1) : std::nullopt;
+}
+
+Expr OneElement(const Expr& x) {
+  const Shape* shape = x->shape();
+  return shape && shape->rank() == 0 ? x : Reshape(x, {});
+}
+
+namespace {
+
 Values FakeQuantizePerTensor(TorchCall& c) {
-  Value* x = c.Tensor("self");
-  const DType t = AtLeastFloat32(x->dtype());
-  return FakeQuantize(c, x, c.Operand("scale", t), c.Operand("zero_point", t),
-                      c.OptTensor("fake_quant_enabled"));
+  const Expr x = c.Tensor("self");
+  RequireFloat(c, x);
+  const IntegerBounds bounds{c.Int("quant_min"), c.Int("quant_max")};
+  // The kernel has the scale as a float32.
+  AffineSteps steps{OneElement(c.Operand("scale", DType::kFloat32)),
+                    OneElement(c.Operand("zero_point", DType::kInt32))};
+  return FakeQuantizedCall(c, x, steps, bounds, c.OptTensor("fake_quant_enabled"));
 }
+
+// Zero points that are floats are added before the rounding.
+Values FakeQuantizeByFloats(TorchCall& c, const Expr& x, const AffineSteps& steps,
+                            const IntegerBounds& bounds) {
+  const Expr wide = x.To(AtLeastFloat32(x.dtype()));
+  const Expr zero_point = PlacedAlong(x, steps.zero_point, steps).To(wide.dtype());
+  const Expr scale = PlacedAlong(x, steps.scale, steps).To(wide.dtype());
+  const Expr q = Round(wide * Reciprocal(scale) + zero_point);
+  const auto low = static_cast<double>(bounds.low), high = static_cast<double>(bounds.high);
+  Values values(c.num_outputs(), nullptr);
+  if (c.wants(0)) {
+    const Expr bounded = Min(Where(q >= low, q, low), high);
+    values[0] = ((bounded - zero_point) * scale).To(x.dtype());
+  }
+  if (c.wants(1)) values[1] = (q >= low) & (q <= high);
+  return values;
+}
+
 Values FakeQuantizePerChannel(TorchCall& c) {
-  Value* x = c.Tensor("self");
-  const int64_t axis = c.Axis("axis", x), rank = c.Rank(x);
-  std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(rank, 1)), 1);
-  dims[static_cast<size_t>(axis)] = -1;
-  return FakeQuantize(c, x, Reshape(c.Tensor("scale"), dims), Reshape(c.Tensor("zero_point"), dims),
-                      nullptr);
+  const Expr x = c.Tensor("self");
+  RequireFloat(c, x);
+  const IntegerBounds bounds{c.Int("quant_min"), c.Int("quant_max")};
+  const AffineSteps steps{c.Tensor("scale"), c.Tensor("zero_point"), c.Axis("axis", x)};
+  if (IsFloating(steps.zero_point.dtype())) return FakeQuantizeByFloats(c, x, steps, bounds);
+  return FakeQuantizedCall(c, x, steps, bounds, nullptr);
 }
+
+// Of parameters that are learned: zero points are floats, rounded to the integers.
+Values FakeQuantizeLearned(TorchCall& c) {
+  const Expr x = c.Tensor("self");
+  RequireFloat(c, x);
+  c.Ignore({"grad_factor"});
+  const IntegerBounds bounds{c.Int("quant_min"), c.Int("quant_max")};
+  AffineSteps steps{c.Tensor("scale"), c.Tensor("zero_point")};
+  if (c.Has("axis")) {
+    steps.axis = c.Axis("axis", x);
+  } else {
+    steps.scale = OneElement(steps.scale);
+    steps.zero_point = OneElement(steps.zero_point);
+  }
+  const Expr rounded = Round(steps.zero_point.To(DType::kFloat32));
+  steps.zero_point = rounded
+                         .Op("clip", {rounded.Number(static_cast<double>(bounds.low)),
+                                      rounded.Number(static_cast<double>(bounds.high))})
+                         .To(DType::kInt32);
+  return FakeQuantizedCall(c, x, steps, bounds, nullptr);
+}
+
+}  // namespace
+
 X2IR_TORCH(quantize_linear)
     .From({"aten::fake_quantize_per_tensor_affine.default",
            "aten::fake_quantize_per_tensor_affine_cachemask.default",
@@ -52,7 +117,9 @@ X2IR_TORCH(quantize_linear)
           FakeQuantizePerTensor)
     .From({"aten::fake_quantize_per_channel_affine.default",
            "aten::fake_quantize_per_channel_affine_cachemask.default"},
-          FakeQuantizePerChannel);
+          FakeQuantizePerChannel)
+    .From({"aten::_fake_quantize_learnable_per_tensor_affine.default",
+           "aten::_fake_quantize_learnable_per_channel_affine.default"},
+          FakeQuantizeLearned);
 
-}  // namespace
 }  // namespace x2ir

@@ -1,6 +1,7 @@
 // Lowerings of quantization: types that an older opset lacks, zero points that say the type, and
 // plain arithmetic where there is no quantization at all. Each gives the numbers that the
 // evaluation of the op gives; NaN, which ONNX leaves open for quantized integers, aside.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "x2ir/builder/expr.h"
+#include "x2ir/builder/quantized.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/optimizer/lowering.h"
@@ -122,7 +124,7 @@ absl::StatusOr<Values> QuantizeAsArithmetic(Rewrite& r) {
   Value* y = r.b.Op("round", {Expr(r.b, quotient).To(DType::kFloat32)});
   if (Has(r, 2)) {
     X2IR_ASSIGN_OR_RETURN(Value * zero_point, PlaceScale(r, r.in(2)));
-    y = r.b.Op("add", {y, Expr(r.b, zero_point).To(DType::kFloat32)});
+    y = r.b.Op("add", {y, CastNow({r.b, zero_point}, DType::kFloat32)});
   }
   const bool is_signed = IsSignedInt(t.out);
   const double lo = is_signed ? -std::ldexp(1.0, bits - 1) : 0;
@@ -134,6 +136,25 @@ absl::StatusOr<Values> QuantizeAsArithmetic(Rewrite& r) {
 X2IR_LOWERING(quantize_linear, QuantizeAsArithmetic);
 
 // --- dequantize_linear ----------------------------------------------------------------------
+
+// Constants of fewer than 8 bits as such of 8.
+absl::StatusOr<Values> DequantizeBytes(Rewrite& r) {
+  const DType t = r.dtype(0);
+  if (!IsInteger(t) || BitWidth(t) >= 8 || r.target.Takes("dequantize_linear", 0, t)) {
+    return CannotExpress("x has 8 bits or more, or the target takes it as it is");
+  }
+  std::vector<Value*> operands = {nullptr, r.in(1)};
+  for (size_t i : {0, 2}) {
+    if (!Has(r, i)) continue;
+    if (!r.in(i)->fixed_constant()) {
+      return CannotExpress("integers of ", Name(t), " that are computed");
+    }
+    operands.resize(std::max(operands.size(), i + 1));
+    operands[i] = CastNow({r.b, r.in(i)}, IsSignedInt(t) ? DType::kInt8 : DType::kUInt8);
+  }
+  return Values{r.b.Op("dequantize_linear", operands, r.attrs())};
+}
+X2IR_LOWERING(dequantize_linear, DequantizeBytes);
 
 // The product is a float32, rounded to the type of the result afterwards.
 absl::StatusOr<Values> DequantizeToFloat32(Rewrite& r) {
@@ -164,7 +185,7 @@ absl::StatusOr<Values> DequantizeAsArithmetic(Rewrite& r) {
   Value* y = Expr(r.b, r.in(0)).To(DType::kFloat32);
   if (Has(r, 2)) {
     X2IR_ASSIGN_OR_RETURN(Value * zero_point, PlaceScale(r, r.in(2)));
-    y = r.b.Op("sub", {y, Expr(r.b, zero_point).To(DType::kFloat32)});
+    y = r.b.Op("sub", {y, CastNow({r.b, zero_point}, DType::kFloat32)});
   }
   X2IR_ASSIGN_OR_RETURN(Value * scale, PlaceScale(r, r.in(1)));
   return Values{r.b.Op("mul", {y, scale})};
