@@ -108,6 +108,29 @@ TEST(Functionalize, Programs) {
        })",
        "a = exp.default(x)\nb = relu.default(a)\ne = unsqueeze.default(b)\nc = relu.default(e)\n"
        "d = neg.default(c)\n-> c d"},
+      {"Python's operators in place, and an overload that is called otherwise",
+       R"(graph(x: bool[2], y: int64[2]) -> (b: bool[2], d: int64[2]) {
+         a: bool[2] = torch.aten::logical_not.default(x) { operands = ["self"] }
+         b: bool[2] = torch.aten::__ior__.Tensor(a, x) { operands = ["self", "other"] }
+         c: int64[2] = torch.aten::neg.default(y) { operands = ["self"] }
+         d: int64[2] = torch.aten::floor_divide_.Tensor(c, y) { operands = ["self", "other"] }
+       })",
+       "a = logical_not.default(x)\nb = __or__.Tensor(a, x)\nc = neg.default(y)\n"
+       "d = floor_divide.default(c, y)\n-> b d"},
+      {"a cast to the same type is the same tensor",
+       R"(graph(x: float32[2]) -> (a: float32[2]) {
+         a: float32[2] = torch.aten::exp.default(x) { operands = ["self"] }
+         c: float32[2] = torch.aten::to.dtype(a) { operands = ["self"] }
+         d: float32[2] = torch.aten::relu_.default(c) { operands = ["self"] }
+       })",
+       "d = exp.default(x)\nc = to.dtype(d)\na = relu.default(c)\n-> a"},
+      {"a cast to another type is not",
+       R"(graph(x: float32[2]) -> (a: float32[2]) {
+         a: float32[2] = torch.aten::exp.default(x) { operands = ["self"] }
+         c: float64[2] = torch.aten::to.dtype(a) { operands = ["self"] }
+         d: float64[2] = torch.aten::relu_.default(c) { operands = ["self"] }
+       })",
+       "a = exp.default(x)\nc = to.dtype(a)\nd = relu.default(c)\n-> a"},
   };
   for (const Row& row : rows) EXPECT_EQ(Functional(row.program), row.want) << row.what;
 }
@@ -138,6 +161,19 @@ TEST(Functionalize, Refuses) {
          d: float32[2] = torch.aten::neg.default(a) { operands = ["self"] }
        })",
        "writes through"},
+      {"the second one too is told of, and what follows from the first is not",
+       R"(graph(x: float32[2], y: float32[2]) -> (d: float32[2], g: float32[2]) {
+         a: float32[2] = torch.aten::exp.default(x) { operands = ["self"] }
+         e: float32[3,2] = torch.aten::expand.default(a) { operands = ["self"], size = [3, 2] }
+         b: float32[3,2] = torch.aten::relu_.default(e) { operands = ["self"] }
+         d: float32[2] = torch.aten::neg.default(a) { operands = ["self"] }
+         p: float32[2] = torch.aten::exp.default(y) { operands = ["self"] }
+         q: float32[3,2] = torch.aten::expand.default(p) { operands = ["self"], size = [3, 2] }
+         r: float32[3,2] = torch.aten::relu_.default(q) { operands = ["self"] }
+         g: float32[2] = torch.aten::neg.default(p) { operands = ["self"] }
+       })",
+       "(torch.aten::relu_.default): writes through aten::expand.default to 'a', which is read "
+       "later\n  '' (torch.aten::relu_.default): writes through aten::expand.default to 'p'"},
   };
   for (const Row& row : rows) {
     EXPECT_NE(Functional(row.program).find(row.want), std::string::npos)
