@@ -189,3 +189,5 @@ for mode in ('bilinear','bicubic'):
     case(f'aa_{mode}_{sz[0]}',lambda a,s,mode=mode: aaf(a,s,mode),R(1,2,6,5),torch.tensor(sz))
 case('arange_computed',lambda a: torch.arange(0.5*a.shape[0],4.0*a.shape[0],0.75),R(3,4),dyn=(({0:D.DYNAMIC},),))
 case('arange_int_cut',lambda a: torch.arange(0.1,3.9,dtype=torch.int64)+a,torch.tensor([1]))
+for n,(a,b,c) in dict(up=(0.3,3.9,1),down=(4.5,-1.2,-2),frac=(-2.5,2.5,1.5)).items():
+    case(f'arange_int_{n}',lambda x,a=a,b=b,c=c: torch.arange(a*x.shape[0],b*x.shape[0],c,dtype=torch.int64),R(3,4),dyn=(({0:D.DYNAMIC},),))

@@ -114,15 +114,15 @@ bool IsKnownNumber(TorchCall& c, std::string_view name) {
   return attr && (attr->get<double>() || attr->get<int64_t>());
 }
 
-// Bounds that are computed.
+// Bounds that are computed. Those of integers are cut after the length is taken of them.
 Values ComputedArange(TorchCall& c, DType t) {
-  if (!IsFloating(t)) return c.Fail(Unimplemented("computed bounds of integers that are floats"));
   const auto bound = [&](std::string_view name, double or_else) {
     return c.Has(name) ? c.Operand(name, DType::kFloat64) : c.Constant(DType::kFloat64, or_else);
   };
   const Expr start = bound("start", 0), end = bound("end", 0), step = bound("step", 1);
-  const Expr length = Ceil((end - start) / step).To(DType::kInt64);
-  return {(Iota(length).To(DType::kFloat64) * step + start).To(t)};
+  const Expr position = Iota(Ceil((end - start) / step).To(DType::kInt64));
+  const DType in = IsInteger(t) ? DType::kInt64 : DType::kFloat64;
+  return {(position.To(in) * step.To(in) + start.To(in)).To(t)};
 }
 
 // Of whole numbers exact; of others element i is start + i * step, computed in float64 as
