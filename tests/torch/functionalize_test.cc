@@ -194,5 +194,62 @@ TEST(Functionalize, TellsOfInputsThatAreWritten) {
             "input 'x' is updated by the program; the update is not part of the model");
 }
 
+// The nodes that are left of a program, and what it is warned of.
+std::string Prepared(std::string_view nodes, std::vector<std::string>& warnings) {
+  auto graph = ParseGraph(nodes);
+  if (!graph.ok()) return graph.status().ToString();
+  Model model;
+  model.graph = std::move(*graph);
+  if (absl::Status s = PrepareTorch(model, warnings); !s.ok()) return s.ToString();
+  std::string text;
+  for (const Node* node : model.graph->nodes()) StrAppend(&text, node->op().str(), " ");
+  return text;
+}
+
+TEST(PrepareTorch, AssertionsTakeAlongWhatOnlyTheyLookAt) {
+  std::vector<std::string> warnings;
+  EXPECT_EQ(Prepared(R"(graph(x: float32[2]) -> (d: float32[2]) {
+         a: bool[2] = torch.aten::gt.Scalar(x) { operands = ["self"], other = 0 }
+         b: bool[] = torch.aten::_is_all_true.default(a) { operands = ["self"] }
+         i: bool[] = torch.aten::item.default(b) { operands = ["self"] }
+         z: bool[] = torch.aten::_functional_assert_scalar.default(i) {
+             operands = ["self:bool"] }
+         c: bool[2] = torch.aten::lt.Scalar(x) { operands = ["self"], other = 0 }
+         d: float32[2] = torch.aten::neg.default(x) { operands = ["self"] }
+       })",
+                     warnings),
+            "aten::lt.Scalar aten::neg.default ");
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST(PrepareTorch, WarnsOfRandomNumbers) {
+  std::vector<std::string> warnings;
+  Prepared(R"(graph(x: float32[2]) -> (d: float32[2]) {
+         r: float32[2] = torch.aten::randn.default() { size = [2] }
+         s: float32[2] = torch.aten::randn_like.default(x) { operands = ["self"] }
+         d: float32[2] = torch.aten::add.Tensor(r, s) { operands = ["self", "other"] }
+       })",
+           warnings);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0],
+            "the program draws random numbers (aten::randn, aten::randn_like): results differ from "
+            "run to run, and from PyTorch's");
+}
+
+TEST(PrepareTorch, OneHintForVmap) {
+  std::vector<std::string> warnings;
+  const std::string error = Prepared(R"(graph(x: float32[2,3]) -> (d: float32[2]) {
+         a: float32[3] = torch.torch._functorch.predispatch::_add_batch_dim(x) {
+             operands = ["arg0"], arg1 = 0, arg2 = 1 }
+         b: float32[] = torch.aten::median.default(a) { operands = ["self"] }
+         d: float32[2] = torch.torch._functorch.predispatch::_remove_batch_dim(b) {
+             operands = ["arg0"], arg1 = 1, arg2 = 2, arg3 = 0 }
+       })",
+                                     warnings);
+  EXPECT_EQ(error,
+            "UNIMPLEMENTED: '' (torch.aten::median.default): torch.vmap: not known of this "
+            "operator; call run_decompositions() on the exported program before it is saved");
+}
+
 }  // namespace
 }  // namespace x2ir
