@@ -110,6 +110,29 @@ TEST(Functionalize, Programs) {
        })",
        "a = exp.default(x)\nb = relu.default(a)\ne = unsqueeze.default(b)\nc = relu.default(e)\n"
        "d = neg.default(c)\n-> c d"},
+      {"Python's operators in place, and an overload that is called otherwise",
+       R"(graph(x: bool[2], y: int64[2]) -> (b: bool[2], d: int64[2]) {
+         a: bool[2] = torch.aten::logical_not.default(x) { operands = ["self"] }
+         b: bool[2] = torch.aten::__ior__.Tensor(a, x) { operands = ["self", "other"] }
+         c: int64[2] = torch.aten::neg.default(y) { operands = ["self"] }
+         d: int64[2] = torch.aten::floor_divide_.Tensor(c, y) { operands = ["self", "other"] }
+       })",
+       "a = logical_not.default(x)\nb = __or__.Tensor(a, x)\nc = neg.default(y)\n"
+       "d = floor_divide.default(c, y)\n-> b d"},
+      {"a cast to the same type is the same tensor",
+       R"(graph(x: float32[2]) -> (a: float32[2]) {
+         a: float32[2] = torch.aten::exp.default(x) { operands = ["self"] }
+         c: float32[2] = torch.aten::to.dtype(a) { operands = ["self"] }
+         d: float32[2] = torch.aten::relu_.default(c) { operands = ["self"] }
+       })",
+       "d = exp.default(x)\nc = to.dtype(d)\na = relu.default(c)\n-> a"},
+      {"a cast to another type is not",
+       R"(graph(x: float32[2]) -> (a: float32[2]) {
+         a: float32[2] = torch.aten::exp.default(x) { operands = ["self"] }
+         c: float64[2] = torch.aten::to.dtype(a) { operands = ["self"] }
+         d: float64[2] = torch.aten::relu_.default(c) { operands = ["self"] }
+       })",
+       "a = exp.default(x)\nc = to.dtype(a)\nd = relu.default(c)\n-> a"},
   };
   for (const Row& row : rows) EXPECT_EQ(Functional(row.program), row.want) << row.what;
 }
@@ -140,6 +163,19 @@ TEST(Functionalize, Refuses) {
          d: float32[2] = torch.aten::neg.default(a) { operands = ["self"] }
        })",
        "writes through"},
+      {"the second one too is told of, and what follows from the first is not",
+       R"(graph(x: float32[2], y: float32[2]) -> (d: float32[2], g: float32[2]) {
+         a: float32[2] = torch.aten::exp.default(x) { operands = ["self"] }
+         e: float32[3,2] = torch.aten::expand.default(a) { operands = ["self"], size = [3, 2] }
+         b: float32[3,2] = torch.aten::relu_.default(e) { operands = ["self"] }
+         d: float32[2] = torch.aten::neg.default(a) { operands = ["self"] }
+         p: float32[2] = torch.aten::exp.default(y) { operands = ["self"] }
+         q: float32[3,2] = torch.aten::expand.default(p) { operands = ["self"], size = [3, 2] }
+         r: float32[3,2] = torch.aten::relu_.default(q) { operands = ["self"] }
+         g: float32[2] = torch.aten::neg.default(p) { operands = ["self"] }
+       })",
+       "(torch.aten::relu_.default): writes through aten::expand.default to 'a', which is read "
+       "later\n  '' (torch.aten::relu_.default): writes through aten::expand.default to 'p'"},
   };
   for (const Row& row : rows) {
     EXPECT_NE(Functional(row.program).find(row.want), std::string::npos)
@@ -188,6 +224,63 @@ TEST(Functionalize, TellsOfInputsThatAreWritten) {
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_EQ(warnings[0],
             "input 'x' is updated by the program; the update is not part of the model");
+}
+
+// The nodes that are left of a program, and what it is warned of.
+std::string Prepared(std::string_view nodes, std::vector<std::string>& warnings) {
+  auto graph = ParseGraph(nodes);
+  if (!graph.ok()) return graph.status().ToString();
+  Model model;
+  model.graph = std::move(*graph);
+  if (absl::Status s = PrepareTorch(model, warnings); !s.ok()) return s.ToString();
+  std::string text;
+  for (const Node* node : model.graph->nodes()) StrAppend(&text, node->op().str(), " ");
+  return text;
+}
+
+TEST(PrepareTorch, AssertionsTakeAlongWhatOnlyTheyLookAt) {
+  std::vector<std::string> warnings;
+  EXPECT_EQ(Prepared(R"(graph(x: float32[2]) -> (d: float32[2]) {
+         a: bool[2] = torch.aten::gt.Scalar(x) { operands = ["self"], other = 0 }
+         b: bool[] = torch.aten::_is_all_true.default(a) { operands = ["self"] }
+         i: bool[] = torch.aten::item.default(b) { operands = ["self"] }
+         z: bool[] = torch.aten::_functional_assert_scalar.default(i) {
+             operands = ["self:bool"] }
+         c: bool[2] = torch.aten::lt.Scalar(x) { operands = ["self"], other = 0 }
+         d: float32[2] = torch.aten::neg.default(x) { operands = ["self"] }
+       })",
+                     warnings),
+            "aten::lt.Scalar aten::neg.default ");
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST(PrepareTorch, WarnsOfRandomNumbers) {
+  std::vector<std::string> warnings;
+  Prepared(R"(graph(x: float32[2]) -> (d: float32[2]) {
+         r: float32[2] = torch.aten::randn.default() { size = [2] }
+         s: float32[2] = torch.aten::randn_like.default(x) { operands = ["self"] }
+         d: float32[2] = torch.aten::add.Tensor(r, s) { operands = ["self", "other"] }
+       })",
+           warnings);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0],
+            "the program draws random numbers (aten::randn, aten::randn_like): results differ from "
+            "run to run, and from PyTorch's");
+}
+
+TEST(PrepareTorch, OneHintForVmap) {
+  std::vector<std::string> warnings;
+  const std::string error = Prepared(R"(graph(x: float32[2,3]) -> (d: float32[2]) {
+         a: float32[3] = torch.torch._functorch.predispatch::_add_batch_dim(x) {
+             operands = ["arg0"], arg1 = 0, arg2 = 1 }
+         b: float32[] = torch.aten::median.default(a) { operands = ["self"] }
+         d: float32[2] = torch.torch._functorch.predispatch::_remove_batch_dim(b) {
+             operands = ["arg0"], arg1 = 1, arg2 = 2, arg3 = 0 }
+       })",
+                                     warnings);
+  EXPECT_EQ(error,
+            "UNIMPLEMENTED: '' (torch.aten::median.default): torch.vmap: not known of this "
+            "operator; call run_decompositions() on the exported program before it is saved");
 }
 
 }  // namespace

@@ -32,6 +32,11 @@ std::vector<TorchCase> ArchivedTorchCases() {
   return folder.empty() ? std::vector<TorchCase>() : TorchCasesUnder(folder);
 }
 
+std::vector<TorchCase> ArchivedTorchPrograms() {
+  const fs::path folder = Unpacked("torch-programs.tar.xz", "torch-programs");
+  return folder.empty() ? std::vector<TorchCase>() : TorchCasesUnder(folder);
+}
+
 absl::StatusOr<std::vector<TorchDataSet>> ReadTorchData(const fs::path& io) {
   X2IR_ASSIGN_OR_RETURN(const Safetensors file, ReadSafetensors(io.string()));
   std::map<std::string, std::map<std::string, Tensor>> sets;

@@ -21,6 +21,8 @@ struct TorchCase {
 std::vector<TorchCase> TorchCasesUnder(const std::filesystem::path& root);
 // ../shared/torch-op-cases.tar.xz, unpacked once a build folder; empty where it is not there.
 std::vector<TorchCase> ArchivedTorchCases();
+// Those of torch-programs.tar.xz, which tests/torch/programs.py makes.
+std::vector<TorchCase> ArchivedTorchPrograms();
 
 // One set of inputs and outputs.
 struct TorchDataSet {

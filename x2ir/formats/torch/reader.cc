@@ -102,6 +102,7 @@ class Reader {
     Graph* graph = nullptr;
     absl::flat_hash_map<std::string_view, Value*> values;
     absl::flat_hash_map<std::string_view, Type> types;
+    absl::flat_hash_map<std::string_view, JsonReader::Mark> tensors;  // their metadata
     // At the top: names of inputs that stand for weights, and for nothing.
     absl::flat_hash_map<std::string_view, std::string_view> weights;
     absl::flat_hash_map<std::string_view, bool> no_values;
@@ -112,6 +113,7 @@ class Reader {
     std::vector<Value*> operands;
     Attribute::Strings names;
     AttributeMap attrs;
+    std::string_view first;  // the name of operand 0
     int unnamed = 0;
   };
 
@@ -224,7 +226,10 @@ class Reader {
 
   void ReadTypes(Scope& scope, Fields& graph) {
     if (graph.GoTo("tensor_values")) {
-      json_.Object([&](std::string_view name) { scope.types[name] = ReadTensorType(); });
+      json_.Object([&](std::string_view name) {
+        scope.tensors[name] = json_.Here();
+        scope.types[name] = ReadTensorType();
+      });
     }
     struct Row {
       std::string_view field;
@@ -247,6 +252,12 @@ class Reader {
     DType dtype = DType::kUndefined;
     std::optional<Shape> shape;
     if (meta.GoTo("dtype")) dtype = TorchDType(json_.Int());
+    if (meta.GoTo("device") && json_.Peek() == Kind::kObject) {
+      Fields place(json_);
+      const std::string_view type = place.GoTo("type") ? json_.String() : std::string_view();
+      if (device_.empty()) device_ = type;
+      several_devices_ = several_devices_ || type != device_;
+    }
     if (meta.GoTo("sizes")) {
       shape.emplace();
       json_.Array([&](size_t) { shape->Append(ReadDim()); });
@@ -407,13 +418,16 @@ class Reader {
     return graph;
   }
 
-  // Of several outputs of a node those that nobody needs need not be made.
+  // Of several outputs of a node those that nobody needs need not be made. Their places stay, for
+  // how many there are may say what the call does (into how many parts, say).
   static void DropUnusedOutputs(Graph& graph) {
     for (Node* node : graph.nodes()) {
-      if (node->num_outputs() < 2) continue;
+      const size_t count = node->num_outputs();
+      if (count < 2) continue;
       for (size_t i = 0; i < node->num_outputs(); ++i) {
         if (node->output(i) && node->output(i)->is_unused()) graph.RemoveUnusedOutput(node, i);
       }
+      while (node->num_outputs() < count) graph.AddMissingOutput(node);
     }
   }
 
@@ -425,18 +439,18 @@ class Reader {
 
   void ReadNode(Scope& scope) {
     Fields fields(json_);
-    std::string_view target, name;
+    std::string_view target, module, name;
     if (fields.GoTo("target")) target = json_.String();
     if (fields.GoTo("metadata")) {
       json_.Object([&](std::string_view key) {
         if (key == "nn_module_stack" && json_.Peek() == Kind::kString) {
-          name = ModuleOf(json_.String());
+          module = ModuleOf(json_.String());
         } else {
           json_.Skip();
         }
       });
     }
-    if (name.empty() && fields.GoTo("name")) name = json_.String();
+    if (fields.GoTo("name")) name = json_.String();
     Call call;
     if (fields.GoTo("inputs")) json_.Array([&](size_t) { ReadNamedArgument(scope, call); });
     if (target.empty()) json_.Fail("a node without target");
@@ -447,11 +461,24 @@ class Reader {
     if (model_.Opset(domain) == 0) model_.SetOpset(domain, 1);
     if (!call.names.empty()) node->SetAttr("operands", std::move(call.names));
     for (auto& [key, attr] : call.attrs) node->SetAttr(key, std::move(attr));
-    if (!name.empty()) node->set_name(UniqueNodeName(name));
+    if (!call.operands.empty() && LooksAtStrides(op.view())) ReadStrides(scope, call.first, node);
+    // Then a cast to the same type may still be a copy.
+    if (several_devices_ && !call.operands.empty() &&
+        (op.view().starts_with("aten::to.") || op.view().starts_with("aten::type_as."))) {
+      node->SetAttr("self_device", "unknown");
+    }
+    if (!module.empty() || !name.empty()) node->set_name(NodeName(module, name));
     if (fields.GoTo("outputs")) json_.Array([&](size_t) { ReadNodeOutput(scope, node); });
     fields.GoToEnd();
   }
 
+  // The module's path as the user knows it; of the module's other nodes with what the program calls
+  // them: "encoder.layers.0", "encoder.layers.0/add_3".
+  std::string NodeName(std::string_view module, std::string_view name) {
+    if (module.empty()) return UniqueNodeName(name);
+    if (++node_names_[std::string(module)] == 1) return std::string(module);
+    return UniqueNodeName(name.empty() ? std::string(module) : StrCat(module, "/", name));
+  }
   std::string UniqueNodeName(std::string_view base) {
     const int n = ++node_names_[std::string(base)];
     if (n == 1) return std::string(base);
@@ -470,9 +497,40 @@ class Reader {
     fields.GoToEnd();
   }
 
+  // Operators that give a view or a copy, or other elements, as the strides of `self` have it.
+  static bool LooksAtStrides(std::string_view op) {
+    constexpr std::string_view kNames[] = {
+        "aten::as_strided.", "aten::as_strided_copy.", "aten::as_strided_scatter.",
+        "aten::contiguous.", "aten::flatten.",         "aten::ravel.",
+        "aten::reshape.",    "aten::reshape_as."};
+    return std::any_of(std::begin(kNames), std::end(kNames),
+                       [&](std::string_view name) { return op.starts_with(name); });
+  }
+  void ReadStrides(Scope& scope, std::string_view self, Node* node) {
+    auto it = scope.tensors.find(self);
+    if (it == scope.tensors.end() || !json_.ok()) return;
+    const JsonReader::Mark here = json_.Here();
+    json_.GoTo(it->second);
+    Fields meta(json_);
+    if (meta.GoTo("strides")) {
+      Shape strides;
+      json_.Array([&](size_t) { strides.Append(ReadDim()); });
+      node->SetAttr("self_strides", Type::Tensor(DType::kInt64, std::move(strides)));
+    }
+    if (meta.GoTo("storage_offset")) {
+      if (const Dim offset = ReadDim(); offset.is_static()) {
+        node->SetAttr("self_offset", offset.value());
+      } else {
+        node->TakeAttr("self_strides");
+      }
+    }
+    json_.GoTo(here);
+  }
+
   void AddOperand(Scope& scope, Call& call, std::string_view value, std::string name) {
     Value* operand = Find(scope, value);
     if (!operand) return;
+    if (call.operands.empty()) call.first = value;
     call.operands.push_back(operand);
     call.names.push_back(std::move(name));
   }
@@ -658,6 +716,8 @@ class Reader {
   JsonReader json_;
   Model& model_;
   int nesting_ = 0;
+  std::string_view device_;  // of the program's tensors, or of one where there are several
+  bool several_devices_ = false;
   StringMap<Value*> constants_;  // by TorchTensor::Identity
   StringMap<int> node_names_;
 };

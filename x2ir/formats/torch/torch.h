@@ -18,9 +18,15 @@
 //              Of ints some of which are values: 0 in their places. Of tensors some of which are
 //              None, or of none at all: ints, 1 where one is and 0 where None is.
 //
+// Where strides matter (as_strided, reshape, contiguous, ...) the node has two more:
+// `self_strides`, the strides of operand 0 as the dims of a tensor type, and `self_offset`, its
+// place in its storage. Where the program's tensors are on more than one device, casts have
+// `self_device`.
+//
 // Parameters, buffers and constants are constants under their names in the module; symbolic
 // sizes are named as in the program. Ints, floats and bools that are computed are values of type
-// int64, float64 and bool, and rank 0. A node's name is the path of its module.
+// int64, float64 and bool, and rank 0. A node's name is the path of its module, and behind a slash
+// what the program calls it where it is not the module's first.
 //
 // Model annotations: extra "torch.mutations": lines about what the program changes beside its
 // outputs, which the model does not say.

@@ -11,6 +11,7 @@
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/prepare.h"
+#include "x2ir/handlers/torch/strides.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/splice.h"
 
@@ -110,6 +111,70 @@ constexpr ViewRow kViews[] = {
     {"_cast_Short", ViewKind::kSometimes},
 };
 
+// An argument that is a bool: of calls a tensor of rank 0.
+std::optional<bool> BoolOf(const Node& node, Symbol name, bool or_else) {
+  const Attribute* attr = node.attrs().Find(name);
+  if (!attr) return or_else;
+  const Tensor* tensor = attr->get<Tensor>();
+  if (!tensor || tensor->num_elements() != 1) return std::nullopt;
+  return tensor->AsInt(0) != 0;
+}
+bool IsGiven(const Node& node, Symbol name) {
+  const Attribute* attr = node.attrs().Find(name);
+  const Type* type = attr ? attr->get<Type>() : nullptr;
+  return attr && !(type && type->kind() == Type::kUnknown);
+}
+
+// What is no view, or the same tensor, or a view, or not known to be which.
+ViewKind KindWhere(Proof shared, ViewKind kind) {
+  if (!shared) return ViewKind::kSometimes;
+  return *shared ? kind : ViewKind::kNone;
+}
+
+// What an operator that gives a view or a copy gives here, by types, strides and arguments.
+ViewKind DecidedKind(const Node& node, std::string_view name) {
+  const Value *self = node.input(0), *result = node.num_outputs() == 1 ? node.output(0) : nullptr;
+  if (!result || !self) return ViewKind::kSometimes;
+  if (name == "dropout" || name == "feature_dropout" || name == "alpha_dropout" ||
+      name == "feature_alpha_dropout") {
+    const std::optional<bool> train = BoolOf(node, "train", true);
+    return train && !*train ? ViewKind::kSame : ViewKind::kSometimes;
+  }
+  if (name == "positive") return ViewKind::kSame;
+  if (name == "conj" || name == "resolve_conj" || name == "resolve_neg") {
+    const bool real = self->dtype() != DType::kUndefined && !IsComplex(self->dtype());
+    return real ? ViewKind::kSame : ViewKind::kSometimes;
+  }
+  if (name == "to" || name == "type_as" || name.starts_with("_cast_")) {
+    // Of another element type a copy; else a copy where it is asked for, or in another order.
+    if (self->dtype() == DType::kUndefined || result->dtype() == DType::kUndefined) {
+      return ViewKind::kSometimes;
+    }
+    if (self->dtype() != result->dtype()) return ViewKind::kNone;
+    if (node.attrs().Has(kSelfDevice)) return ViewKind::kSometimes;
+    const std::optional<bool> copy = BoolOf(node, "copy", false);
+    if (copy && *copy) return ViewKind::kNone;
+    const Attribute* format = node.attrs().Find("memory_format");
+    const std::string* order = format ? format->get<std::string>() : nullptr;
+    const bool keeps = !IsGiven(node, "memory_format") || (order && *order == "preserve_format");
+    return copy && keeps ? ViewKind::kSame : ViewKind::kSometimes;
+  }
+  const Shape *sizes = self->shape(), *strides = SelfStrides(node), *as = result->shape();
+  if (!sizes || !strides || !as) return ViewKind::kSometimes;
+  if (name == "contiguous") {
+    const Attribute* format = node.attrs().Find("memory_format");
+    const std::string* order = format ? format->get<std::string>() : nullptr;
+    const bool plain = !IsGiven(node, "memory_format") || (order && *order == "contiguous_format");
+    if (!plain) return ViewKind::kSometimes;
+    return KindWhere(IsContiguous(*sizes, *strides), ViewKind::kSame);
+  }
+  if (name == "ravel") return KindWhere(IsContiguous(*sizes, *strides), ViewKind::kView);
+  if (name == "reshape" || name == "reshape_as" || name == "flatten") {
+    return KindWhere(CanBeViewed(*sizes, *strides, *as), ViewKind::kView);
+  }
+  return ViewKind::kSometimes;
+}
+
 // "aten::add_.Tensor" -> {"add_", "Tensor"}; other domains have no names here.
 std::pair<std::string_view, std::string_view> Parts(std::string_view op) {
   constexpr std::string_view kAten = "aten::";
@@ -127,8 +192,20 @@ ViewKind KindOf(std::string_view name) {
   return ViewKind::kNone;
 }
 
+// What Python's operators in place are called ("a |= b"): "__ior__" is "__or__" in place.
+bool IsOperatorInPlace(std::string_view name) {
+  constexpr std::string_view kNames[] = {"__iand__", "__ior__", "__ixor__", "__ilshift__",
+                                         "__irshift__"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
 bool IsInPlace(std::string_view name) {
-  return name.size() > 1 && name.ends_with('_') && !name.ends_with("__");
+  return (name.size() > 1 && name.ends_with('_') && !name.ends_with("__")) ||
+         IsOperatorInPlace(name);
+}
+// "add_" -> "add", "__ior__" -> "__or__".
+std::string WithoutWrite(std::string_view name) {
+  if (IsOperatorInPlace(name)) return StrCat("__", name.substr(3));
+  return std::string(name.substr(0, name.size() - 1));
 }
 // In place these change what the tensor is, not what it holds.
 bool ChangesShape(std::string_view name) {
@@ -173,11 +250,10 @@ class Functionalizer {
       auto at = position_.find(node);
       if (at == position_.end()) continue;  // made here
       now_ = at->second;
-      absl::Status status = Visit(node);
-      if (!status.ok()) {
-        return Annotate(status, StrCat("'", node->name(), "' (torch.", node->op().str(), ")"));
-      }
+      const Symbol op = node->op();  // as the program has it
+      if (absl::Status status = Visit(node); !status.ok()) Note(status, *node, op);
     }
+    if (!failed_.ok()) return failed_;
     now_ = std::numeric_limits<int64_t>::max();
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       Value* output = graph_.outputs()[i];
@@ -192,6 +268,17 @@ class Functionalizer {
   }
 
  private:
+  // What cannot be said goes into one error, a line each. What is wrong with a tensor is said once:
+  // where it is read again and again, the reason is the same.
+  void Note(const absl::Status& status, const Node& node, Symbol op) {
+    if (!reasons_.insert(std::string(status.message())).second) return;
+    const absl::Status here =
+        Annotate(status, StrCat("'", node.name(), "' (torch.", op.str(), ")"));
+    failed_ = failed_.ok()
+                  ? here
+                  : absl::Status(failed_.code(), StrCat(failed_.message(), "\n  ", here.message()));
+  }
+
   struct Family;
   // A tensor as the program knows it, whatever value it is by now.
   struct Member {
@@ -207,7 +294,7 @@ class Functionalizer {
     int64_t writes = 0;
     std::vector<Member*> members;
     std::vector<Value*> names;  // values of the program that stand for members
-    std::string unknown;        // why what it holds is not known to others than the writer
+    bool failed = false;        // a write could not be said, which was told
   };
 
   Member* MemberOf(Value* value) {
@@ -233,6 +320,7 @@ class Functionalizer {
   }
 
   absl::StatusOr<Value*> Sync(Member& member, Node* before) {
+    if (member.family->failed) return member.value;
     if (member.written == member.family->writes) return member.value;
     if (!member.base) return Internal("a tensor's memory was lost");
     if (member.kind == ViewKind::kSometimes) {
@@ -295,6 +383,10 @@ class Functionalizer {
   }
 
   void View(Node* node, const std::vector<Value*>& names, ViewKind kind) {
+    if (kind == ViewKind::kSometimes) {
+      kind = DecidedKind(*node, Parts(node->op().view()).first);
+      if (kind == ViewKind::kNone) return;
+    }
     // Of a list of tensors each is seen by an output of its own.
     const Attribute::Strings* operands = OperandNames(*node);
     const bool list = operands && !operands->empty() && (*operands)[0].ends_with("[0]");
@@ -312,12 +404,12 @@ class Functionalizer {
     if (names.empty() || !operands || (*operands)[0] != "self" || node->num_outputs() != 1) {
       return Unimplemented("writes to something other than its first operand");
     }
-    const std::string_view stem = std::string_view(name).substr(0, name.size() - 1);
+    const std::string stem = WithoutWrite(name);
     const bool reshapes = ChangesShape(name);
     if (reshapes && KindOf(stem) != ViewKind::kView) {
       return Unimplemented("changes the shape of a tensor in place");
     }
-    node->set_op(node->dialect(), StrCat("aten::", stem, ".", overload));
+    node->set_op(node->dialect(), WithoutWriteOp(stem, overload));
     Value* result = node->output(0);
     if (reshapes) {
       // The tensor becomes a view of what it was, under every name that it has.
@@ -333,7 +425,19 @@ class Functionalizer {
     Member* written = MemberOf(names[0]);
     member_of_[result] = written;
     written->family->names.push_back(result);
-    return Write(*written, result, node);
+    return Written(*written, result, node);
+  }
+
+  // The operator that gives what the one in place writes: mostly of the same overload
+  // ("floor_divide_.Tensor" is "floor_divide.default").
+  static Symbol WithoutWriteOp(std::string_view stem, std::string_view overload) {
+    const Symbol same = StrCat("aten::", stem, ".", overload);
+    if (FindImportForm("torch", same, 1)) return same;
+    for (const std::string_view other : {"default", "Tensor"}) {
+      const std::string op = StrCat("aten::", stem, ".", other);
+      if (FindImportForm("torch", op, 1)) return op;
+    }
+    return same;
   }
 
   // "add.out": the functional overload is the one that there is a form for; that arguments are
@@ -384,7 +488,7 @@ class Functionalizer {
     Member* written = MemberOf(names[out]);
     member_of_[result] = written;
     written->family->names.push_back(result);
-    return Write(*written, result, node);
+    return Written(*written, result, node);
   }
 
   // --- Writing ---
@@ -419,7 +523,7 @@ class Functionalizer {
       Member* written = MemberOf(name);
       member_of_[result] = written;
       written->family->names.push_back(result);
-      X2IR_RETURN_IF_ERROR(Write(*written, result, node));
+      X2IR_RETURN_IF_ERROR(Written(*written, result, node));
     }
     return absl::OkStatus();
   }
@@ -441,6 +545,13 @@ class Functionalizer {
     return std::any_of(all.begin(), all.end(), [&](const Value* v) {
       return v->is_graph_output() || std::any_of(v->uses().begin(), v->uses().end(), reads);
     });
+  }
+
+  absl::Status Written(Member& member, Value* value, Node* node) {
+    if (member.family->failed) return absl::OkStatus();
+    absl::Status status = Write(member, value, node);
+    member.family->failed = !status.ok();
+    return status;
   }
 
   // Whether the program reads the value after the node at hand.
@@ -597,7 +708,9 @@ class Functionalizer {
       }
     }
     const bool same_order = (name == "view" && overload == "default") || name == "unsqueeze" ||
-                            name == "squeeze" || name == "view_as" || name == "unflatten";
+                            name == "squeeze" || name == "view_as" || name == "unflatten" ||
+                            name == "reshape" || name == "reshape_as" || name == "flatten" ||
+                            name == "ravel";
     if (same_order) {
       return result(make("aten::view_as.default", {member.value, base}, {"self", "other"}));
     }
@@ -610,12 +723,19 @@ class Functionalizer {
   NodeNames node_names_;
   absl::flat_hash_map<const Node*, int64_t> position_;  // of the program's own nodes
   int64_t now_ = 0;
+  absl::Status failed_;
+  absl::flat_hash_set<std::string> reasons_;
   std::deque<Family> families_;
   std::deque<Member> members_;
   absl::flat_hash_map<const Value*, Member*> member_of_;
 };
 
 }  // namespace
+
+bool WritesToMemory(std::string_view op) {
+  const auto [name, overload] = Parts(op);
+  return IsInPlace(name) || WritesOut(overload);
+}
 
 absl::Status Functionalize(Graph& graph, std::vector<std::string>& warnings) {
   return Functionalizer(graph, warnings).Run();

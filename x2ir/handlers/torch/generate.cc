@@ -107,6 +107,24 @@ bool IsWhole(TorchCall& c, std::string_view name) {
   return !c.Has(name) || c.ResultType({name}) == DType::kInt64;
 }
 
+// Whether the argument is left out, or told by the program.
+bool IsKnownNumber(TorchCall& c, std::string_view name) {
+  if (!c.Has(name)) return true;
+  const Attribute* attr = c.node().attrs().Find(name);
+  return attr && (attr->get<double>() || attr->get<int64_t>());
+}
+
+// Bounds that are computed. Those of integers are cut after the length is taken of them.
+Values ComputedArange(TorchCall& c, DType t) {
+  const auto bound = [&](std::string_view name, double or_else) {
+    return c.Has(name) ? c.Operand(name, DType::kFloat64) : c.Constant(DType::kFloat64, or_else);
+  };
+  const Expr start = bound("start", 0), end = bound("end", 0), step = bound("step", 1);
+  const Expr position = Iota(Ceil((end - start) / step).To(DType::kInt64));
+  const DType in = IsInteger(t) ? DType::kInt64 : DType::kFloat64;
+  return {(position.To(in) * step.To(in) + start.To(in)).To(t)};
+}
+
 // Of whole numbers exact; of others element i is start + i * step, computed in float64 as
 // PyTorch does, with as many elements as float64 says.
 Values Arange(TorchCall& c) {
@@ -115,6 +133,9 @@ Values Arange(TorchCall& c) {
   if (IsWhole(c, "start") && IsWhole(c, "end") && IsWhole(c, "step")) {
     Value* values = c.Op("range", {c.SymInt("start", 0), c.SymInt("end"), c.SymInt("step", 1)});
     return {c.Cast(values, t)};
+  }
+  if (!IsKnownNumber(c, "start") || !IsKnownNumber(c, "end") || !IsKnownNumber(c, "step")) {
+    return ComputedArange(c, t);
   }
   const double start = c.Float("start", 0), end = c.Float("end"), step = c.Float("step", 1);
   const double length = std::ceil((end - start) / step);

@@ -303,6 +303,63 @@ Values Linear(TorchCall& c) {
   if (Value* bias = c.OptTensor("bias")) y = c.Op("add", {y, c.Cast(bias, t)});
   return {y};
 }
+// sum(i1 * i2 * i3) over axes, after each got the axes of size 1 that are listed for it: what
+// bilinear layers become. As einsum, which needs no product of all three at once.
+Values Trilinear(TorchCall& c) {
+  const DType t = c.out_dtype();
+  c.Ignore({"unroll_dim"});
+  if (!RealNumbers(c)) return {};
+  struct Factor {
+    std::string_view tensor, added;
+  };
+  constexpr Factor kFactors[] = {{"i1", "expand1"}, {"i2", "expand2"}, {"i3", "expand3"}};
+  std::vector<Expr> operands;
+  std::string equation, result;
+  int64_t rank = -1;
+  std::vector<bool> found;
+  for (const auto& [tensor, added] : kFactors) {
+    const Expr x = c.Operand(tensor, t);
+    const std::vector<int64_t> axes = c.Ints(added);
+    const int64_t total = x.rank() + static_cast<int64_t>(axes.size());
+    if ((rank >= 0 && total != rank) || total > 26) return c.Fail(Invalid("ranks that differ"));
+    rank = total;
+    found.resize(static_cast<size_t>(rank));
+    std::vector<bool> is_added(static_cast<size_t>(rank));
+    for (const int64_t axis : axes) {
+      is_added[static_cast<size_t>(c.NormalAxis(axis, rank))] = true;
+    }
+    if (!operands.empty()) equation += ',';
+    std::vector<int64_t> gone;  // its own axes of size 1, which are as those that were added
+    int64_t own = 0;
+    for (size_t i = 0; i < is_added.size(); ++i) {
+      if (is_added[i]) continue;
+      const int64_t axis = own++;
+      if (KnownSizes(x, axis, axis + 1) == std::vector<int64_t>{1}) {
+        gone.push_back(axis);
+        continue;
+      }
+      equation += static_cast<char>('a' + i);
+      found[i] = true;
+    }
+    operands.push_back(Squeeze(x, gone));
+  }
+  std::vector<bool> summed(static_cast<size_t>(rank));
+  for (const int64_t axis : c.Ints("sumdim")) {
+    summed[static_cast<size_t>(c.NormalAxis(axis, rank))] = true;
+  }
+  std::vector<int64_t> ones;  // axes that no factor has
+  for (size_t i = 0; i < summed.size(); ++i) {
+    if (summed[i]) continue;
+    if (found[i]) {
+      result += static_cast<char>('a' + i);
+    } else {
+      ones.push_back(static_cast<int64_t>(result.size() + ones.size()));
+    }
+  }
+  return {Unsqueeze(Einsum(StrCat(equation, "->", result), std::move(operands)), ones)};
+}
+
+X2IR_TORCH(einsum).From("aten::_trilinear.default", Trilinear);
 X2IR_TORCH(matmul).From("aten::linear.default", Linear);
 
 X2IR_TORCH(matmul)

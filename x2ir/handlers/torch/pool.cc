@@ -57,6 +57,19 @@ std::vector<int64_t> CeilPads(TorchCall& c, const Value* x, const TorchWindow& w
   return pads;
 }
 
+// Whether ceil_mode lets a window reach beyond the end by so much that even the first one does,
+// which IR's pools, as ONNX's, know nothing of.
+bool ReachesBeyond(const Value* x, const TorchWindow& w, bool ceil_mode) {
+  const int64_t n = static_cast<int64_t>(w.rank());
+  const auto in = KnownSizes(x, 2, 2 + n);
+  if (!ceil_mode || !in) return false;
+  for (size_t i = 0; i < w.rank(); ++i) {
+    const int64_t extent = (w.kernel[i] - 1) * w.dilation[i] + 1;
+    if (extent > (*in)[i] + 2 * w.padding[i]) return true;
+  }
+  return false;
+}
+
 // --- Averages -------------------------------------------------------------------------------
 
 // How many elements each window has along one axis; of padding too where that counts, but not
@@ -112,6 +125,12 @@ Values AveragePool(TorchCall& c, int64_t n) {
                       batched)};
   }
   RequireFloat(c, batched.x);
+  if (!divisor && ReachesBeyond(batched.x, window, ceil_mode)) {
+    // Sums by counts that are whole numbers, known as the sizes are.
+    const DType t = AtLeastFloat32(batched.x.dtype());
+    Value* y = DividedSums(c, batched.x.To(t), window, ceil_mode, include_pad, divisor);
+    return {DropBatch(c.Cast(y, batched.x.dtype()), batched)};
+  }
   if (divisor) {
     const Expr wide = batched.x.To(AtLeastFloat32(batched.x.dtype()));
     Value* y = DividedSums(c, wide, window, ceil_mode, include_pad, divisor);
@@ -131,10 +150,18 @@ X2IR_TORCH(average_pool)
 Values MaxPool(TorchCall& c, int64_t n) {
   const Batched batched = AddBatch(c.Tensor("self"), n);
   const TorchWindow window = ReadPool(c, static_cast<size_t>(n));
-  const AttributeMap attrs = PoolAttrs(window, c.Bool("ceil_mode", false));
+  AttributeMap attrs = PoolAttrs(window, c.Bool("ceil_mode", false));
   if (!c.b().status().ok()) return c.Fail(c.b().status());
   Values values(c.num_outputs(), nullptr);
   const bool indices = c.wants(1);
+  Expr x = batched.x;
+  if (IsFloating(x.dtype()) && ReachesBeyond(x, window, c.Bool("ceil_mode", false))) {
+    // Every window has an element, so padding with -inf never shows.
+    if (indices) return c.Fail(Unimplemented("indices of windows larger than the input"));
+    x = PadEnds(x, CeilPads(c, x, window, true), Extreme(c, x.dtype(), false));
+    attrs.Set("pads", Attribute::Ints(2 * window.rank(), 0));
+    attrs.Set("ceil_mode", 0);
+  }
   if (IsInteger(batched.x->dtype()) && BitWidth(batched.x->dtype()) > 8) {
     if (indices) return c.Fail(Unimplemented("indices of integer maxima"));
     // Every window has an element, so the least number as padding never shows.
@@ -150,7 +177,7 @@ Values MaxPool(TorchCall& c, int64_t n) {
   }
   // Runtimes rewrite a pool with an output of no name wrongly.
   const std::vector<Value*> pooled =
-      c.b().Ops("max_pool", {batched.x}, attrs, std::vector<bool>(indices ? 2 : 1, true));
+      c.b().Ops("max_pool", {x}, attrs, std::vector<bool>(indices ? 2 : 1, true));
   if (c.wants(0)) values[0] = DropBatch({c, pooled[0]}, batched);
   if (indices) {
     // Ours count through the whole tensor, PyTorch's through one channel of one image.

@@ -1,7 +1,15 @@
 // Assertions and wrappers; the writes are functionalize.cc's.
 #include "x2ir/handlers/torch/prepare.h"
 
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_join.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/strides.h"
+#include "x2ir/handlers/torch/vmap.h"
 #include "x2ir/optimizer/inline_graph.h"
 
 namespace x2ir {
@@ -16,9 +24,11 @@ constexpr std::string_view kAssertions[] = {
     "aten::_assert_tensor_metadata.default",
     "aten::_functional_assert_scalar.default",
     "aten::_functional_assert_async.msg",
-    "aten::_assert_tensor_metadata.default",
     "aten::sym_constrain_range.default",
     "aten::sym_constrain_range_for_size.default",
+    "aten::_functional_sym_constrain_range.default",
+    "aten::_functional_sym_constrain_range_for_size.default",
+    "aten::_make_dep_token.default",
     "aten::_print.default",
     "torch::_check",
     "torch::_check_is_size",
@@ -38,19 +48,29 @@ bool IsUnused(const Node& node) {
   return true;
 }
 
+// What computes of sizes alone; nothing is lost where nobody wants it.
+bool IsOfSizes(std::string_view op) {
+  return op.starts_with("_operator::") || op.starts_with("torch::sym_") ||
+         op.starts_with("aten::sym_") || op.starts_with("math::");
+}
+
+// Assertions go, and with them what nobody else wants of what they looked at.
 void DropAssertions(Graph& graph) {
-  for (Node* node : graph.nodes()) {
-    for (Graph* inner : node->subgraphs()) DropAssertions(*inner);
-    if (IsAssertion(*node) && IsUnused(*node)) graph.EraseUnused(node);
-  }
-  // What was only computed for them: comparisons of sizes.
+  absl::flat_hash_set<const Node*> looked_at;
+  const auto erase = [&](Node* node) {
+    for (const Value* operand : node->inputs()) {
+      if (operand && operand->producer()) looked_at.insert(operand->producer());
+    }
+    graph.EraseUnused(node);
+  };
+  // Backwards: the token that one gives may be an operand of the next.
   for (Node* node = graph.last(); node;) {
     Node* previous = node->prev();
+    for (Graph* inner : node->subgraphs()) DropAssertions(*inner);
     const std::string_view op = node->op().view();
-    if (IsUnused(*node) && (op.starts_with("_operator::") || op.starts_with("torch::sym_") ||
-                            op.starts_with("aten::sym_"))) {
-      graph.EraseUnused(node);
-    }
+    const bool only_for_them =
+        looked_at.contains(node) && !node->has_subgraphs() && !WritesToMemory(op);
+    if (IsUnused(*node) && (IsAssertion(*node) || IsOfSizes(op) || only_for_them)) erase(node);
     node = previous;
   }
 }
@@ -95,6 +115,38 @@ absl::Status InlineWrappers(Graph& graph) {
   return absl::OkStatus();
 }
 
+// Operators, without overload, that draw random numbers.
+constexpr std::string_view kRandom[] = {
+    "bernoulli",    "bernoulli_",       "cauchy",       "cauchy_",    "exponential",
+    "exponential_", "geometric",        "geometric_",   "log_normal", "log_normal_",
+    "multinomial",  "normal",           "normal_",      "poisson",    "rand",
+    "rand_like",    "randint",          "randint_like", "randn",      "randn_like",
+    "randperm",     "rrelu_with_noise", "uniform",      "uniform_",   "normal_functional"};
+
+// Which of them the program has, each once.
+void FindRandom(const Graph& graph, std::set<std::string>& found) {
+  for (const Node* node : graph.nodes()) {
+    for (const Graph* inner : node->subgraphs()) FindRandom(*inner, found);
+    std::string_view name = node->op().view();
+    if (!name.starts_with("aten::")) continue;
+    name = name.substr(6, name.find('.') - 6);
+    if (std::find(std::begin(kRandom), std::end(kRandom), name) != std::end(kRandom)) {
+      found.insert(StrCat("aten::", name));
+    }
+  }
+}
+
+// Strides that only said what is a view and what a copy.
+void DropStrides(Graph& graph) {
+  for (Node* node : graph.nodes()) {
+    for (Graph* inner : node->subgraphs()) DropStrides(*inner);
+    if (node->op().view().starts_with("aten::as_strided")) continue;
+    node->TakeAttr(kSelfStrides);
+    node->TakeAttr(kSelfOffset);
+    node->TakeAttr(kSelfDevice);
+  }
+}
+
 }  // namespace
 
 absl::Status PrepareTorch(Model& model, std::vector<std::string>& warnings) {
@@ -105,7 +157,16 @@ absl::Status PrepareTorch(Model& model, std::vector<std::string>& warnings) {
   }
   X2IR_RETURN_IF_ERROR(InlineWrappers(*model.graph));
   DropAssertions(*model.graph);
-  return Functionalize(*model.graph, warnings);
+  X2IR_RETURN_IF_ERROR(InlineVmap(*model.graph));
+  X2IR_RETURN_IF_ERROR(Functionalize(*model.graph, warnings));
+  DropStrides(*model.graph);
+  std::set<std::string> random;
+  FindRandom(*model.graph, random);
+  if (!random.empty()) {
+    warnings.push_back(StrCat("the program draws random numbers (", absl::StrJoin(random, ", "),
+                              "): results differ from run to run, and from PyTorch's"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace x2ir

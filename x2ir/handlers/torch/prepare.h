@@ -4,6 +4,7 @@
 #define X2IR_HANDLERS_TORCH_PREPARE_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,6 +13,9 @@
 namespace X2IR_API x2ir {
 
 absl::Status PrepareTorch(Model& model, std::vector<std::string>& warnings);
+
+// Whether an operator writes to an operand: add_, __iadd__, add.out.
+bool WritesToMemory(std::string_view op);
 
 // Afterwards no node writes to an operand, every overload with `out` and every in-place op is its
 // functional one, and what reads memory that was written reads the value that is then there:

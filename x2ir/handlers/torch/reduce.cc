@@ -186,7 +186,7 @@ Values Variance(TorchCall& c, bool root, bool with_mean) {
   double correction = c.Bool("unbiased", true) ? 1 : 0;
   if (const auto number = c.OptFloat("correction")) correction = *number;
   const bool keepdim = Keepdim(c);
-  const DType t = c.out_dtype(), computed = AtLeastFloat32(t);
+  const DType t = c.out_dtype(c.wants(0) || !with_mean ? 0 : 1), computed = AtLeastFloat32(t);
   Value* x = c.Cast(self, computed);
   const std::vector<int64_t> axes = c.Axes("dim", x);
   Value* mean = Reduce({c, x}, "reduce_mean", axes, true);
@@ -214,8 +214,12 @@ struct ReductionRow {
       {"reduce_prod", {"aten::prod.default", "aten::prod.dim_int"}, InResultType("reduce_prod")},
       {"reduce_max", {"aten::amax.default", "aten::max.default"}, InResultType("reduce_max")},
       {"reduce_min", {"aten::amin.default", "aten::min.default"}, InResultType("reduce_min")},
-      {"reduce_max", {"aten::any.default", "aten::any.dim", "aten::any.dims"}, OfTruth(false)},
-      {"reduce_min", {"aten::all.default", "aten::all.dim", "aten::all.dims"}, OfTruth(true)},
+      {"reduce_max",
+       {"aten::any.default", "aten::any.dim", "aten::any.dims", "aten::_is_any_true.default"},
+       OfTruth(false)},
+      {"reduce_min",
+       {"aten::all.default", "aten::all.dim", "aten::all.dims", "aten::_is_all_true.default"},
+       OfTruth(true)},
       {"reduce_sum", {"aten::nansum.default"}, NanSum},
       {"reduce_mean", {"aten::nanmean.default"}, NanMean},
       {"reduce_sum",

@@ -152,6 +152,45 @@ Value* Apply(TorchCall& c, Value* x, int64_t axis, const Taps& taps) {
   return Sum(parts, axis + 1);
 }
 
+// --- Sizes that are computed ------------------------------------------------------------------
+
+Expr CubicWeight(const Expr& x, double a) {
+  const Expr d = Abs(x), near = ((a + 2) * d - (a + 3)) * d * d + 1;
+  return Where(d < 1, near, Where(d < 2, (((d - 5) * d + 8) * d - 4) * a, 0));
+}
+
+// [out, in]: what AntialiasTaps has, for sizes that are not known.
+Expr AntialiasMatrix(TorchCall& c, DType t, const Upsample& u, const Size& in_size,
+                     const Size& out_size, std::optional<double> scale) {
+  const bool cubic = u.mode == ResampleMode::kCubicAntialias;
+  const Expr count = Scalar(c, out_size);
+  const Expr in = Scalar(c, in_size).To(t), out = count.To(t);
+  const Expr step =
+      u.align_corners ? Where(out > 1, (in - 1) / Max(out - 1, 1), 0)
+      : scale && *scale > 0
+          ? in.Number(t == DType::kFloat64 ? 1 / *scale : static_cast<float>(1 / *scale))
+          : in / out;
+  const Expr stretch = Max(step, 1), support = Scaled(stretch, cubic ? 2 : 1);
+  const Expr center = (Unsqueeze(Iota(count).To(t), {1}) + 0.5) * step;
+  const Expr begin = Max(Floor(center - support + 0.5), 0);
+  const Expr end = Min(Floor(center + support + 0.5), in);
+  const Expr at = Unsqueeze(Iota(Scalar(c, in_size)).To(t), {0});
+  const Expr x = (at - center + 0.5) / stretch;
+  const Expr filter = cubic ? CubicWeight(x, -0.5) : Max(1 - Abs(x), 0);
+  const Expr weights = Where((at >= begin) & (at < end), filter, 0);
+  const Expr sum = Sum(weights, 1, true);
+  return weights / Where(sum == 0, 1, sum);
+}
+
+Expr AntialiasedTo(TorchCall& c, const Expr& x, const Upsample& u, const std::vector<Size>& sizes) {
+  const DType t = x.dtype(), computed = AtLeastFloat32(t);
+  const auto matrix = [&](size_t i) {
+    return AntialiasMatrix(c, computed, u, SizeAt(x, 2 + static_cast<int64_t>(i)), sizes[i],
+                           u.scales.empty() ? std::nullopt : u.scales[i]);
+  };
+  return MatMul(MatMul(matrix(0), x.To(computed)), SwapLast(matrix(1))).To(t);
+}
+
 // --- All axes -------------------------------------------------------------------------------
 
 AttributeMap ResizeAttrs(const Upsample& u, int64_t spatial) {
@@ -257,6 +296,9 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
     }
   }
   if (by_taps) {
+    if (!known && IsAntialias(u.mode) && spatial == 2) {
+      return AntialiasedTo(c, {c, x}, u, u.sizes.empty() ? ScaledSizes(c, x, u) : u.sizes);
+    }
     if (!known) {
       c.Fail(Unimplemented("sizes that are not known, of this mode and type"));
       return x;

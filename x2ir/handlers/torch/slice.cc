@@ -6,6 +6,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/strides.h"
 #include "x2ir/handlers/torch/views.h"
 #include "x2ir/ops/infer.h"
 
@@ -19,44 +20,6 @@ Values Cut(TorchCall& c, Value* x, int64_t axis, const std::vector<int64_t>& siz
   }
   if (sizes.size() == 1) return {c.Op("identity", {x})};
   return c.b().Ops("split", {x, Ints(c, sizes)}, {{"axis", axis}}, wanted);
-}
-
-std::vector<int64_t> StridedPositions(TorchCall& c, const std::vector<int64_t>& dims,
-                                      const std::vector<int64_t>& sizes,
-                                      const std::vector<int64_t>& strides, int64_t offset) {
-  int64_t count = 1, room = 1;
-  for (const int64_t dim : dims) {
-    if (__builtin_mul_overflow(room, dim, &room)) c.Fail(Unimplemented("of too many elements"));
-  }
-  for (const int64_t size : sizes) {
-    if (size < 0 || (size > 0 && count > kMaxPositions / size)) {
-      c.Fail(Unimplemented("of too many elements"));
-    }
-    count *= size;
-  }
-  int64_t last = offset;
-  bool inside = offset >= 0 && offset <= room;
-  for (size_t i = 0; i < sizes.size() && count > 0; ++i) {
-    if (strides[i] < 0) c.Fail(Invalid("stride ", strides[i], " is out of range"));
-    int64_t reach = 0;
-    inside &= !__builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) &&
-              !__builtin_add_overflow(last, reach, &last);
-  }
-  if (!inside || (count > 0 && last >= room)) {
-    c.Fail(Unimplemented("reaches beyond the ", room, " elements of the tensor"));
-  }
-  std::vector<int64_t> positions, index(sizes.size(), 0);
-  positions.reserve(static_cast<size_t>(count));
-  while (static_cast<int64_t>(positions.size()) < count) {
-    int64_t at = offset;
-    for (size_t i = 0; i < sizes.size(); ++i) at += index[i] * strides[i];
-    positions.push_back(at);
-    for (size_t i = sizes.size(); i-- > 0;) {
-      if (++index[i] < sizes[i]) break;
-      index[i] = 0;
-    }
-  }
-  return positions;
 }
 
 Expr Diagonal(const Expr& x, int64_t offset, int64_t axis1, int64_t axis2) {
@@ -360,26 +323,17 @@ Values Unfold(TorchCall& c) {
   return {MoveAxis({c, windows}, axis + 1, c.Rank(x))};
 }
 
-// Whether the tensor lies in memory as its sizes say: then strides tell of its elements.
-bool IsDense(const Value* x) {
-  if (x->is_input() || x->constant()) return true;
-  const Node* node = x->producer();
-  if (!node) return false;
-  const std::string_view op = node->op().view();
-  return op == "aten::clone.default" || op == "aten::contiguous.default" || op == "identity";
-}
-
 Values AsStrided(TorchCall& c) {
   Value* x = c.Tensor("self");
   const std::vector<int64_t> sizes = c.Ints("size"), strides = c.Ints("stride");
-  const int64_t offset = c.Int("storage_offset", 0);
-  if (sizes.size() != strides.size()) return c.Fail(Invalid("size and stride differ in length"));
-  const auto dims = KnownSizes(x, 0, c.Rank(x));
-  if (!dims || !IsDense(x)) {
-    return c.Fail(Unimplemented("strides of a tensor whose place in memory is not known"));
+  const std::vector<int64_t> elements = ElementsAt(c, x, sizes, strides);
+  const auto count = CheckedProduct(*KnownSizes(x, 0, c.Rank(x)));
+  // All of them in their order: the same tensor under other sizes.
+  if (count == static_cast<int64_t>(elements.size()) &&
+      elements == CountedFrom(0, static_cast<int64_t>(elements.size()))) {
+    return {Reshape({c, x}, sizes)};
   }
-  const std::vector<int64_t> positions = StridedPositions(c, *dims, sizes, strides, offset);
-  Value* picked = c.Op("gather", {Reshape({c, x}, {-1}), Ints(c, positions)}, {{"axis", 0}});
+  Value* picked = c.Op("gather", {Reshape({c, x}, {-1}), Ints(c, elements)}, {{"axis", 0}});
   return {Reshape({c, picked}, sizes)};
 }
 

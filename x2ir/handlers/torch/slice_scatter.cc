@@ -7,6 +7,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/handlers/torch/strides.h"
 #include "x2ir/handlers/torch/views.h"
 
 namespace x2ir {
@@ -30,23 +31,16 @@ Values SliceScatter(TorchCall& c) {
   return {ScatterSlices({c, self}, axis, {c, index}, {c, src}, "none")};
 }
 
-// src, element by element, at offset + sum(i * stride) of the flat tensor.
-Values PutStrided(TorchCall& c, Value* self, Value* src, const std::vector<int64_t>& sizes,
-                  const std::vector<int64_t>& strides, int64_t offset) {
+// src, element by element, at these places of the flat tensor.
+Values PutAt(TorchCall& c, Value* self, Value* src, const std::vector<int64_t>& sizes,
+             const std::vector<int64_t>& places) {
   const auto dims = KnownSizes(self, 0, c.Rank(self));
   if (!dims) return c.Fail(Unimplemented("needs sizes that are known"));
-  const std::vector<int64_t> positions = StridedPositions(c, *dims, sizes, strides, offset);
   Value* flat = Reshape({c, self}, {-1});
   Value* updates = Reshape(Expand(c.Cast(src, self->dtype()), Ints(c, sizes)),
-                           {static_cast<int64_t>(positions.size())});
-  Value* result = ScatterElements({c, flat}, 0, Ints(c, positions), {c, updates}, "none");
+                           {static_cast<int64_t>(places.size())});
+  Value* result = ScatterElements({c, flat}, 0, Ints(c, places), {c, updates}, "none");
   return {Reshape({c, result}, *dims)};
-}
-
-std::vector<int64_t> ContiguousStrides(const std::vector<int64_t>& dims) {
-  std::vector<int64_t> strides(dims.size(), 1);
-  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
-  return strides;
 }
 
 Values DiagonalScatter(TorchCall& c) {
@@ -72,14 +66,13 @@ Values DiagonalScatter(TorchCall& c) {
   sizes.push_back(std::max<int64_t>(length, 0));
   steps.push_back(strides[dim1] + strides[dim2]);
   const int64_t start = offset >= 0 ? offset * strides[dim2] : -offset * strides[dim1];
-  return PutStrided(c, self, src, sizes, steps, length > 0 ? start : 0);
+  return PutAt(c, self, src, sizes, PlacesOf(c, sizes, steps, length > 0 ? start : 0));
 }
 
 Values AsStridedScatter(TorchCall& c) {
   Value *self = c.Tensor("self"), *src = c.Tensor("src");
   const std::vector<int64_t> sizes = c.Ints("size"), strides = c.Ints("stride");
-  if (sizes.size() != strides.size()) return c.Fail(Invalid("size and stride differ in length"));
-  return PutStrided(c, self, src, sizes, strides, c.Int("storage_offset", 0));
+  return PutAt(c, self, src, sizes, ElementsAt(c, self, sizes, strides));
 }
 
 X2IR_TORCH(scatter_elements)

@@ -71,12 +71,15 @@ absl::StatusOr<Values> WriteByData(TorchWriter& w, std::string_view op,
 Handler TorchSpec::Reader(TorchHandler handler) {
   return [handler = std::move(handler)](Rewrite& r) -> absl::StatusOr<Values> {
     if (r.node.num_outputs() == 0) return Values();  // nothing that anyone could see
-    return ReadNode(r, [&]() -> absl::StatusOr<Values> {
+    absl::StatusOr<Values> values = ReadNode(r, [&]() -> absl::StatusOr<Values> {
       TorchCall call(r);
-      Values values = handler(call);
+      Values read = handler(call);
       X2IR_RETURN_IF_ERROR(call.CheckAllTaken());
-      return values;
+      return read;
     });
+    // PyTorch ran the call when it was exported: what is wrong with it to us we do not know of.
+    if (absl::IsInvalidArgument(values.status())) return Unimplemented(values.status().message());
+    return values;
   };
 }
 

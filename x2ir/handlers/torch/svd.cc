@@ -25,7 +25,9 @@ bool UsedOutput(TorchCall& c, size_t i) {
   return output && !output->is_unused();
 }
 // In the place of a result that nobody uses.
-Value* Nothing(TorchCall& c, size_t i) { return Zeros(c, c.out_dtype(i), {0}); }
+Value* Nothing(TorchCall& c, size_t i) {
+  return c.wants(i) ? Zeros(c, c.out_dtype(i), {0}).value() : nullptr;
+}
 // A handler whose results of no elements are constants: runtimes' top_k fails there.
 TorchHandler OrEmpty(TorchHandler handler) {
   return [handler = std::move(handler)](TorchCall& c) -> Values {
@@ -42,7 +44,7 @@ TorchHandler OrEmpty(TorchHandler handler) {
   };
 }
 Expr MatrixIn(TorchCall& c, std::string_view name) {
-  if (IsComplex(c.out_dtype())) c.Fail(Unimplemented("of complex numbers"));
+  if (IsComplex(c.Tensor(name).dtype())) c.Fail(Unimplemented("of complex numbers"));
   const Expr x = c.Operand(name, kSpectralType);
   if (x.rank() >= 2) return x;
   c.Fail(Invalid("argument '", name, "': expected matrices"));

@@ -25,12 +25,6 @@ Values Cut(TorchCall& c, Value* x, int64_t axis, const std::vector<int64_t>& siz
 
 // How many numbers a constant that a handler makes of sizes alone may have.
 inline constexpr int64_t kMaxPositions = int64_t{1} << 24;
-// Where the elements of a strided tensor lie in one of the sizes `dims` that is made flat, in
-// order: offset + sum(i * stride). Fail()s where they reach beyond it. As many strides as sizes.
-std::vector<int64_t> StridedPositions(TorchCall& c, const std::vector<int64_t>& dims,
-                                      const std::vector<int64_t>& sizes,
-                                      const std::vector<int64_t>& strides, int64_t offset);
-
 // The diagonal of a matrix in the last two axes of x.
 Expr Diagonal(const Expr& x, int64_t offset, int64_t axis1, int64_t axis2);
 
