@@ -62,7 +62,6 @@ Expr CopySign(const Expr& a, const Expr& b) { return Where(SignBit(b), -Abs(a), 
 Expr Exp2(const Expr& x) { return Pow(x.Number(2), x); }
 Expr Deg2Rad(const Expr& x) { return x * (pi / 180); }
 Expr Rad2Deg(const Expr& x) { return x * (180 / pi); }
-Expr AngleOf(const Expr& x) { return Where(IsNan(x), x, Where(x < 0, x.Number(pi), x.Number(0))); }
 
 // 2^e of integers in a float type, in halves so that no factor is out of reach.
 Expr Scaled(const Expr& x, const Expr& e) {
@@ -208,7 +207,6 @@ X2IR_TORCH(mul)
     .From("aten::ldexp.Tensor", Ldexp);
 X2IR_TORCH(where)
     .From({"aten::copysign.Tensor", "aten::copysign.Scalar"}, Of(CopySign))
-    .From("aten::angle.default", Of(AngleOf))
     .From("aten::heaviside.default", Heaviside)
     .From("aten::nextafter.default", NextAfter);
 X2IR_TORCH(less).From("aten::signbit.default", SignBitCall);

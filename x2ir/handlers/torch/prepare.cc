@@ -105,7 +105,8 @@ absl::Status PrepareTorch(Model& model, std::vector<std::string>& warnings) {
   }
   X2IR_RETURN_IF_ERROR(InlineWrappers(*model.graph));
   DropAssertions(*model.graph);
-  return Functionalize(*model.graph, warnings);
+  X2IR_RETURN_IF_ERROR(Functionalize(*model.graph, warnings));
+  return ComplexPortsAsPairs(model, warnings);
 }
 
 }  // namespace x2ir
