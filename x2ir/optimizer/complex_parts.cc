@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/complex.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -159,9 +160,13 @@ ComplexResults ComplexEqual(ComplexJob& j) {
 ComplexResults ComplexCast(ComplexJob& j) {
   const DType to = *ParseDType(j.attrs().String("to"));
   if (!j.IsPair(0)) return {{Expr(j.b(), j.Real(0)).To(PartType(to)).value(), nullptr}};
+  const ComplexParts& z = j.parts(0);
+  if (to == DType::kBool) {
+    const Complex both = j.Broadcast(0);
+    return OneResult(IsTrue(both.re) | IsTrue(both.im));
+  }
   if (!IsComplex(to)) j.b().Fail(Unimplemented("complex numbers as ", Name(to)));
   const DType part = PartType(to);
-  const ComplexParts& z = j.parts(0);
   return {
       {Expr(j.b(), z.re).To(part).value(), z.im ? Expr(j.b(), z.im).To(part).value() : nullptr}};
 }

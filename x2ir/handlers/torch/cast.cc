@@ -1,7 +1,6 @@
 // Element types: `to` in its overloads, and what PyTorch's own casts are called.
 #include <utility>
 
-#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
@@ -10,15 +9,10 @@
 namespace x2ir {
 namespace {
 
-// Complex numbers lose their imaginary parts on the way to a real type; as a bool they are whether
-// they are not 0.
+// Complex numbers lose their imaginary parts on the way to a real type, but not as bools.
 Values Converted(TorchCall& c, Value* x) {
   const DType t = OutType(c);
-  if (IsComplex(x->dtype()) && !IsComplex(t)) {
-    const Complex z = PartsOf({c, x});
-    if (t == DType::kBool) return {IsTrue(z.re) | IsTrue(z.im)};
-    x = z.re;
-  }
+  if (IsComplex(x->dtype()) && !IsComplex(t) && t != DType::kBool) x = PartsOf({c, x}).re;
   // Between floats: float16 has no complex numbers of its own.
   if (IsComplex(t) && !IsComplex(x->dtype())) x = c.Cast(x, PartType(t));
   return {c.Op("identity", {c.Cast(x, t)})};

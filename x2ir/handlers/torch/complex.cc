@@ -46,6 +46,9 @@ constexpr std::string_view kOfComplex[] = {
     "add", "cos", "cosh", "div", "divide", "eq", "exp", "log", "log10", "log2", "mul", "multiply",
     "ne", "neg", "negative", "not_equal", "pow", "reciprocal", "rsqrt", "rsub", "sigmoid", "sin",
     "sinh", "sqrt", "square", "sub", "subtract", "true_divide",
+    // Truth, sizes.
+    "all", "any", "count_nonzero", "frobenius_norm", "linalg_vector_norm", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "norm", "std", "std_mean", "var", "var_mean",
     // Sums and products.
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "cross", "cumsum", "dot",
     "einsum", "ger", "inner", "kron", "linalg_cross", "linalg_matmul", "linalg_multi_dot",

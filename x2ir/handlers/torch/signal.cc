@@ -71,8 +71,6 @@ Expr Sized(const Expr& x, int64_t axis, const Size& size) {
 
 // [..., n, ..., 1 or 2] along an axis; an inverse transform divides by n.
 Expr Dft(const Expr& pairs, int64_t axis, bool inverse, bool onesided = false) {
-  // Runtimes take the first axis for one of a batch, which DFT had to have at first.
-  if (pairs.rank() == 2) return Squeeze(Dft(Unsqueeze(pairs, {0}), 1, inverse, onesided), {0});
   Builder& b = pairs.builder();
   return pairs.Op("dft", {nullptr, Int(b, axis)}, {{"inverse", inverse}, {"onesided", onesided}});
 }

@@ -62,6 +62,18 @@ std::optional<int64_t> ConstInt(const Rewrite& r, size_t i) {
   return ints && ints->size() == 1 ? std::optional((*ints)[0]) : std::nullopt;
 }
 
+// A vector as a batch of one, which runtimes want.
+absl::StatusOr<Values> DftInBatch(Rewrite& r) {
+  if (r.rank(0) != 2 || !r.target.Has("dft")) return CannotExpress("there is a batch axis");
+  const std::optional<int64_t> axis = Given(r, 2) ? ConstInt(r, 2) : -2;
+  if (!axis) return CannotExpress("the axis is computed");
+  Builder& b = r.b;
+  const Expr x = Unsqueeze({b, r.in(0)}, {0});
+  Value* length = Given(r, 1) ? r.in(1) : nullptr;
+  return Values{Squeeze(x.Op("dft", {length, b.Int(1, "axis")}, r.attrs()), {0})};
+}
+X2IR_LOWERING(dft, DftInBatch);
+
 // In float64, as evaluation does it.
 absl::StatusOr<Values> DftAsMatMul(Rewrite& r) {
   Builder& b = r.b;
