@@ -1,4 +1,5 @@
 // Complex inputs and outputs of a program as pairs of real numbers, which is what runtimes take.
+#include "absl/container/flat_hash_map.h"
 #include "x2ir/builder/complex.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/prepare.h"
@@ -47,10 +48,16 @@ absl::Status ComplexPortsAsPairs(Model& model, std::vector<std::string>& warning
     input->set_type(PairsType(complex));
     warnings.push_back(Told("input", *input, complex));
   }
+  // A tensor that is handed out twice stays one.
+  absl::flat_hash_map<const Value*, Value*> handed_out;
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     Value* output = graph.outputs()[i];
     if (!IsComplex(output->dtype())) continue;
     any = true;
+    if (auto it = handed_out.find(output); it != handed_out.end()) {
+      graph.SetOutput(i, it->second);
+      continue;
+    }
     const Type complex = output->type();
     std::string name(output->name());
     const bool keeps = output->is_input() || output->constant();
@@ -61,8 +68,8 @@ absl::Status ComplexPortsAsPairs(Model& model, std::vector<std::string>& warning
     }
     Value* pairs = View(graph, nullptr, "aten::view_as_real.default", output,
                         graph.UniqueName(name), PairsType(complex));
+    handed_out[output] = pairs;
     graph.SetOutput(i, pairs);
-    // The same tensor handed out twice is the second time called after the first.
     warnings.push_back(Told("output", *pairs, complex));
   }
   if (any && model.Opset("aten") == 0) model.SetOpset("aten", 1);
