@@ -92,6 +92,10 @@ TEST(TorchComplex, Transforms) {
 
 TEST(TorchComplex, Refused) {
   const CallRow rows[] = {
+      {kZ,
+       "e: complex64[2] = torch.aten::empty_like.default(a) { operands = [\"self\"] }\n"
+       "y: float32[2,2] = torch.aten::view_as_real.default(e) { operands = [\"self\"] }",
+       "y", "error nothing is written to"},
       {kZ, "y: complex64[2] = torch.aten::tanh.default(a) { operands = [\"self\"] }", "y",
        "error of complex numbers"},
       {kZ, "y: complex64[] = torch.aten::prod.default(a) { operands = [\"self\"] }", "y",

@@ -70,7 +70,7 @@ Values RoundDecimals(TorchCall& c) {
 // self + value * tensor1 * tensor2, or the quotient.
 Values AddProduct(TorchCall& c, bool quotient) {
   const DType t = c.out_dtype(), computed = WideType(t);
-  if (IsComplex(t) || t == DType::kBool) return c.Fail(Unimplemented("of ", Name(t)));
+  if (t == DType::kBool) return c.Fail(Unimplemented("of ", Name(t)));
   const Expr a = c.Operand("tensor1", computed), b = c.Operand("tensor2", computed);
   const Expr value = c.Constant(computed, c.Number("value", 1));
   const Expr product = quotient ? value * a / b : value * a * b;
