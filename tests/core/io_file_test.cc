@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <complex>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -103,6 +104,22 @@ TEST(IoFile, BindsByNameAndByPosition) {
       EXPECT_EQ(Bound(*cases), row.want);
     }
   }
+}
+
+// A real input takes the parts of a complex tensor along a last axis; a complex one takes it as it
+// is.
+TEST(IoFile, BindsComplexTensorsAsPairs) {
+  const std::complex<float> number(1, 2);
+  const std::vector<NamedTensor> tensors = {
+      {"in_0", Tensor::Of<std::complex<float>>({1}, {number})}};
+  const auto real = Parse("graph g(x: float32[1,2]) -> (y) { y = neg(x) }");
+  const auto pairs = BindIo(tensors, *real);
+  ASSERT_TRUE(pairs.ok()) << pairs.status();
+  EXPECT_EQ(*(*pairs)[0].inputs[0], Tensor::Of<float>({1, 2}, {1, 2}));
+  const auto complex = Parse("graph g(x: complex64[1]) -> (y) { y = neg(x) }");
+  const auto same = BindIo(tensors, *complex);
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_EQ(*(*same)[0].inputs[0], tensors[0].tensor);
 }
 
 TEST(IoFile, ChecksInputs) {

@@ -204,6 +204,8 @@ TEST(Lowerings, Signal) {
       {kReal, "n = int64[]{8} a = int64[]{1} y = dft(x, n, a)", {9, 16, 17}, kClose},
       {kReal, "n = int64[]{3} a = int64[]{1} y = dft(x, n, a) { onesided = 1 }", {9, 17}, kClose},
       {kComplex, "y = dft(x) { inverse = 1 }", {9, 16, 17}, 1e-12},
+      {"x = float32[4,1]{1, 2, 3, 5}", "y = dft(x) { onesided = 1 }", {11, 17, 20}, kClose},
+      {"x = float32[2,2]{4, 0, -2, 1}", "y = dft(x) { inverse = 1 }", {11, 17, 20}, kClose},
       {kComplex,
        "a = int64[]{0} y = dft(x, _, a) { inverse = 1, onesided = 1 }",
        {9, 17, 19, 20},

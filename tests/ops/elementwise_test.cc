@@ -166,6 +166,14 @@ TEST(CastTest, Values) {
 
 TEST(BinaryTest, Values) {
   CheckEval({
+      {"complex(a, b)",
+       {"float32[2,1]{1, -2}", "float32[2]{3, -0.0}"},
+       "complex64[2,2]{(1, 3), (1, -0.0), (-2, 3), (-2, -0.0)}"},
+      {"complex(a, b)", {"float64[]{1}", "float64[]{2}"}, "complex128[]{(1, 2)}"},
+      {"complex(a, b)", {"float32[]{1}", "float64[]{2}"}, ""},
+      {"real(a)", {"complex64[2]{(1, 2), (-0.0, 3)}"}, "float32[2]{1, -0.0}"},
+      {"imag(a)", {"complex128[2]{(1, 2), (nan, 3)}"}, "float64[2]{2, 3}"},
+      {"imag(a)", {"float32[]{1}"}, ""},
       {"add(a, b)",
        {"float32[2,1]{1, 2}", "float32[3]{10, 20, 30}"},
        "float32[2,3]{11, 21, 31, 12, 22, 32}"},
@@ -421,6 +429,12 @@ TEST(InferTest, Types) {
       {"x: float32[n,4]", "y = softmax(x) { axis = 2 }", ""},
       {"x: float32[n], lo: float32[2]", "y = clip(x, lo)", ""},
       {"x: float32[n,4]", "_, y = dropout(x)", "bool[n,4]"},
+      {"x: float32[n,1], z: float32[m]", "y = complex(x, z)", "complex64[n,m]"},
+      {"x: float64[n]", "y = complex(x, x)", "complex128[n]"},
+      {"x: float32[n], z: float64[n]", "y = complex(x, z)", ""},
+      {"x: complex128[n]", "y = real(x)", "float64[n]"},
+      {"x: complex64[n]", "y = imag(x)", "float32[n]"},
+      {"x: float32[n]", "y = imag(x)", ""},
   };
   for (const InferRow& row : kRows) EXPECT_EQ(Inferred(row), row.want) << row.body;
 }

@@ -355,7 +355,9 @@ class Generator {
       // Names are unique over all graphs.
       for (Value* output : outputs) {
         if (output) graph.Rename(output, UniqueName(StrCat(def.name().view())));
-        if (output && keep) pool_.push_back(output);
+        // Nothing but its own ops goes with complex numbers: those stand in a unit.
+        const bool complex = output && IsComplex(output->dtype());
+        if (output && keep && !complex) pool_.push_back(output);
       }
       last_op_ = &def;
       return b.made()[0];
@@ -420,7 +422,8 @@ class Generator {
     }
     for (const Node* made : b.made()) {
       for (Value* output : made->outputs()) {
-        if (data_.at(output).tensor()) pool_.push_back(output);
+        const Tensor* tensor = data_.at(output).tensor();
+        if (tensor && !IsComplex(tensor->dtype())) pool_.push_back(output);
       }
     }
   }

@@ -311,6 +311,7 @@ constexpr RandomUnit kUnits[] = {
      "m = zip_map(x) { classlabels_int64s = [1, 3] }\n z = int64[]{0}\n e = sequence_at(m, z)\n"
      "a = cast_map(e) { map_form = \"SPARSE\", max_map = 4 }\n"
      "b = dict_vectorizer(e) { int64_vocabulary = [3, 2] }"},
+    {"x: float32[2,3]", "z = complex(x, x)\n a = real(z)\n b = imag(z)"},
     // A portable pixmap of two pixels.
     {"x: float32[2]",
      "b = uint8[17]{80, 54, 10, 50, 32, 49, 10, 50, 53, 53, 10, 1, 2, 3, 250, 251, 252}\n"

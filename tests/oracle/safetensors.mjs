@@ -1,7 +1,8 @@
 // Reads and writes safetensors files, strictly as their specification says: a JSON header, no holes, no overlaps.
 //
 // A tensor here is {dtype, shape, data}: the safetensors name of its element type, its dims, and a typed array. F16 is
-// its bits in a Uint16Array and BOOL is a Uint8Array. A file may hold other element types too (BF16, float8): they are
+// its bits in a Uint16Array and BOOL is a Uint8Array. C64 is read as F32 with a last axis of 2: no runtime has complex
+// tensors. A file may hold other element types too (BF16, float8): they are
 // listed, and only asking for their data is an error.
 
 import fs from 'node:fs';
@@ -11,7 +12,7 @@ const ARRAYS = {
   BOOL: Uint8Array, U8: Uint8Array, I8: Int8Array,
   U16: Uint16Array, I16: Int16Array, F16: Uint16Array,
   U32: Uint32Array, I32: Int32Array, F32: Float32Array,
-  U64: BigUint64Array, I64: BigInt64Array, F64: Float64Array,
+  U64: BigUint64Array, I64: BigInt64Array, F64: Float64Array, C64: Float32Array,
 };
 
 /** Bits per element of every type of the specification. */
@@ -90,6 +91,7 @@ export class SafetensorsFile {
     const array = ARRAYS[dtype];
     if (!array) throw new Error(`${this.path}: tensor '${name}' is ${dtype}, which JavaScript cannot hold`);
     const bytes = this.withFile((fd) => readFully(fd, new Uint8Array(end - begin), begin));
+    if (dtype === 'C64') return {dtype: 'F32', shape: [...shape, 2], data: new array(bytes.buffer)};
     return {dtype, shape, data: new array(bytes.buffer)};
   }
 

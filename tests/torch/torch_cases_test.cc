@@ -48,10 +48,8 @@ Tolerance ToleranceOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat16: return {4e-3, 1e-3};
     case DType::kBFloat16: return {3e-2, 1e-2};
-    case DType::kFloat32:
-    case DType::kComplex64: return {1e-3, 1e-5};
-    case DType::kFloat64:
-    case DType::kComplex128: return {1e-5, 1e-7};
+    case DType::kFloat32: return {1e-3, 1e-5};
+    case DType::kFloat64: return {1e-5, 1e-7};
     default: return {};  // everything else is exact
   }
 }
@@ -77,13 +75,6 @@ std::string Difference(const Tensor& got, const Tensor& want, double noise = 0) 
   if (got == want) return "";
   Tolerance tolerance = ToleranceOf(want.dtype());
   tolerance.atol += noise;
-  if (IsComplex(want.dtype())) {
-    const DType part = want.dtype() == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64;
-    const auto parts = [&](const Tensor& t) {
-      return *Tensor::View(part, {2 * t.num_elements()}, t.bytes(), nullptr);
-    };
-    return Difference(parts(got).AlignedCopyIfNeeded(), parts(want).AlignedCopyIfNeeded());
-  }
   int64_t wrong = 0;
   std::string first;
   for (int64_t i = 0; i < want.num_elements(); ++i) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tests/core/host_util.h"
+#include "x2ir/core/io_file.h"
 #include "x2ir/formats/safetensors/safetensors.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
@@ -28,8 +29,13 @@ std::vector<TorchCase> TorchCasesUnder(const fs::path& root) {
 }
 
 std::vector<TorchCase> ArchivedTorchCases() {
-  const fs::path folder = Unpacked("torch-op-cases.tar.xz", "torch-op-cases");
-  return folder.empty() ? std::vector<TorchCase>() : TorchCasesUnder(folder);
+  std::vector<TorchCase> cases;
+  for (const char* name : {"torch-op-cases", "torch-complex-cases"}) {
+    const fs::path folder = Unpacked(StrCat(name, ".tar.xz"), name);
+    if (folder.empty()) continue;
+    for (TorchCase& test : TorchCasesUnder(folder)) cases.push_back(std::move(test));
+  }
+  return cases;
 }
 
 std::vector<TorchCase> ArchivedTorchPrograms() {
@@ -53,7 +59,7 @@ absl::StatusOr<std::vector<TorchDataSet>> ReadTorchData(const fs::path& io) {
       for (int i = 0;; ++i) {
         auto it = tensors.find(StrCat(stem, i));
         if (it == tensors.end()) break;
-        to->push_back(it->second.AlignedCopyIfNeeded());
+        to->push_back(AsPairs(it->second).AlignedCopyIfNeeded());
       }
     }
     all.push_back(std::move(set));

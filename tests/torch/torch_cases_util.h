@@ -19,7 +19,8 @@ struct TorchCase {
 };
 // By name; a program that could not be exported has none.
 std::vector<TorchCase> TorchCasesUnder(const std::filesystem::path& root);
-// ../shared/torch-op-cases.tar.xz, unpacked once a build folder; empty where it is not there.
+// Those of torch-op-cases.tar.xz and torch-complex-cases.tar.xz, unpacked once a build folder.
+// Complex tensors are given as pairs, as models take and give them.
 std::vector<TorchCase> ArchivedTorchCases();
 // Those of torch-programs.tar.xz, which tests/torch/programs.py makes.
 std::vector<TorchCase> ArchivedTorchPrograms();

@@ -90,7 +90,7 @@ Expr IsTrue(const Expr& x) { return x.To(DType::kBool); }
 // --- Reductions ---------------------------------------------------------------------------------
 
 Expr Reduce(const Expr& x, Symbol op, const std::vector<int64_t>& axes, bool keepdims) {
-  RequireReal(x);
+  if (op != "reduce_sum" && op != "reduce_mean") RequireReal(x);
   // Of no axes too: a square root or logarithm may be part of the op.
   if (axes.empty()) return x.Op(op, {}, {{"keepdims", keepdims}});
   return x.Op(op, {Ints(x.builder(), axes)}, {{"keepdims", keepdims}});
@@ -135,10 +135,7 @@ Expr MatMul(const Expr& x, const Expr& y) {
 
 // --- In order -----------------------------------------------------------------------------------
 
-Expr CumSum(const Expr& x, int64_t axis) {
-  RequireReal(x);
-  return x.Op("cum_sum", {Int(x.builder(), axis)});
-}
+Expr CumSum(const Expr& x, int64_t axis) { return x.Op("cum_sum", {Int(x.builder(), axis)}); }
 Sorted Sort(const Expr& x, int64_t axis, bool descending) {
   RequireReal(x);
   if (const DType t = x.dtype(), wide = WideType(t); wide != t) {
@@ -163,7 +160,7 @@ Expr GatherElements(const Expr& x, Value* index, int64_t axis) {
 Expr ScatterElements(const Expr& data, int64_t axis, const Expr& index, const Expr& updates,
                      std::string_view reduction) {
   const Expr places = index.To(DType::kInt64);
-  if (reduction != "none") RequireReal(data);
+  if (reduction != "none" && reduction != "add") RequireReal(data);
   if (data.dtype() == DType::kBool && reduction != "none") {
     // A sum of bools is "or", a product "and": what is not zero of integers.
     const Expr changes = updates.To(DType::kInt32), numbers = data.To(DType::kInt32);
@@ -178,7 +175,8 @@ Expr ScatterSlices(const Expr& data, int64_t axis, const Expr& index, const Expr
   return ScatterElements(data, axis, Expand(along, ShapeOf(updates)), updates, reduction);
 }
 Expr ScatterNd(const Expr& data, const Expr& indices, Value* updates, std::string_view reduction) {
-  if (reduction != "none" && !IsFloating(data.dtype()) && !IsInteger(data.dtype())) {
+  const bool sums = reduction == "add" && IsComplex(data.dtype());
+  if (reduction != "none" && !IsFloating(data.dtype()) && !IsInteger(data.dtype()) && !sums) {
     data.builder().Fail(Unimplemented("updates that are combined, but are no real numbers"));
   }
   return data.Op("scatter_nd", {indices.To(DType::kInt64), updates},

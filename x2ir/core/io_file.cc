@@ -80,7 +80,9 @@ absl::Status BindSide(const Side& side, Tensors& tensors,
       return Invalid("tensor '", name, "': there are two tensors for ", side.what, " '",
                      side.values[*index]->name(), "'");
     }
-    (*bound)[*index] = *tensor;
+    const Type& type = side.values[*index]->type();
+    const bool pairs = IsComplex(tensor->dtype()) && type.is_tensor() && IsFloating(type.dtype());
+    (*bound)[*index] = pairs ? AsPairs(*tensor) : *tensor;
   }
   tensors = std::move(others);
   return absl::OkStatus();
@@ -106,6 +108,14 @@ absl::StatusOr<IoCase> BindCase(std::string name, Tensors tensors, const Graph& 
 }
 
 }  // namespace
+
+Tensor AsPairs(const Tensor& complex) {
+  if (!IsComplex(complex.dtype()) || complex.is_sparse()) return complex;
+  const DType part = complex.dtype() == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64;
+  std::vector<int64_t> dims = complex.dims();
+  dims.push_back(2);
+  return *Tensor::View(part, std::move(dims), complex.bytes(), std::make_shared<Tensor>(complex));
+}
 
 absl::StatusOr<std::vector<IoCase>> BindIo(absl::Span<const NamedTensor> tensors,
                                            const Graph& graph) {

@@ -33,6 +33,10 @@ absl::StatusOr<std::vector<IoCase>> ReadIoFile(const std::string& path, const Gr
 absl::StatusOr<std::vector<IoCase>> BindIo(absl::Span<const NamedTensor> tensors,
                                            const Graph& graph);
 
+// The parts of complex numbers along a last axis of 2: what a model takes and gives in their place.
+// A complex tensor of a file that belongs to a real input or output is bound so.
+Tensor AsPairs(const Tensor& complex);
+
 // Writes inputs and outputs, by position, so that the file can be read again.
 absl::Status WriteIoFile(const std::string& path, absl::Span<const IoCase> cases,
                          const Graph& graph);

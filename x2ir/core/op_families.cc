@@ -36,7 +36,7 @@ absl::Span<const OpFamily> OpFamilies() {
        {}},
       {"Activations", "#fde3c4", {"activation", "dropout", "softmax"}, {}},
       {"Normalization", "#f9d7e3", {"normalization"}, {}},
-      {"Arithmetic", "#d9efd5", {"binary", "cast", "unary"}, {}},
+      {"Arithmetic", "#d9efd5", {"binary", "cast", "complex", "unary"}, {}},
       {"Comparison and logic", "#e6f0c2", {"compare"}, {"is_inf", "is_nan", "not"}},
       {"Reduction and search",
        "#cdeee8",

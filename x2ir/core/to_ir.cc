@@ -6,6 +6,7 @@
 #include "x2ir/core/ports.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/optimizer/complex_parts.h"
 
 namespace x2ir {
 
@@ -41,6 +42,9 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
   X2IR_RETURN_IF_ERROR(RewriteToIr(model, model.source_dialect, options.foreign,
                                    options.keep_functions, options.progress, report));
   X2IR_RETURN_IF_ERROR(report.ToStatus("cannot convert to IR"));
+  if (absl::Status s = SplitComplexNumbers(graph); !s.ok()) {
+    return Annotate(s, "cannot convert to IR");
+  }
   if (!options.inputs.empty()) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
   X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes));

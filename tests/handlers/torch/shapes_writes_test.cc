@@ -92,9 +92,6 @@ TEST(TorchShapes, Refusals) {
       {"", "y: float32[?] = torch.aten::cartesian_prod.default() { tensors = []:ints }", "y",
        "error "},
       {"", "y: float32[?] = torch.aten::eye.default() { n = -1 }", "y", "error "},
-      {"a = complex64[0,2]{}",
-       "y: complex64[2,0] = torch.aten::mH.default(a) { operands = [\"self\"] }", "y",
-       "error conjugates"},
   };
   for (const CallRow& row : rows) ExpectCall(row);
 }

@@ -29,12 +29,23 @@ class NoInverseOneSided : public LensImpl {
   }
 };
 
+// ONNX says that the first axis is that of a batch; runtimes go by it.
+class InBatch : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value* x = draft.node().num_inputs() > 0 ? draft.node().input(0) : nullptr;
+    if (!x || !x->shape() || x->shape()->rank() != 2) return absl::OkStatus();
+    return CannotExpress("a transform without a batch axis cannot be expressed");
+  }
+};
+
 }  // namespace
 
 X2IR_ONNX(dft)
     .Is("DFT", In(17, 19), Lens(std::make_shared<NoInverseOneSided>()),
-        OperandAsAttr("axis", "axis", -2))
-    .Is("DFT", Since(20));
+        Lens(std::make_shared<InBatch>()), OperandAsAttr("axis", "axis", -2))
+    .Is("DFT", Since(20), Lens(std::make_shared<InBatch>()));
 X2IR_ONNX(stft).Is("STFT", Since(17));
 X2IR_ONNX(hann_window).Is("HannWindow", Since(17), DTypeAttr("dtype", "output_datatype"));
 X2IR_ONNX(hamming_window).Is("HammingWindow", Since(17), DTypeAttr("dtype", "output_datatype"));

@@ -3,17 +3,18 @@
 
 #include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/views.h"
 
 namespace x2ir {
 namespace {
 
-// Complex numbers lose their imaginary parts on the way to a real type.
+// Complex numbers lose their imaginary parts on the way to a real type, but not as bools.
 Values Converted(TorchCall& c, Value* x) {
   const DType t = OutType(c);
-  if (IsComplex(x->dtype()) != IsComplex(t)) {
-    return c.Fail(Unimplemented("from ", Name(x->dtype()), " to ", Name(t)));
-  }
+  if (IsComplex(x->dtype()) && !IsComplex(t) && t != DType::kBool) x = PartsOf({c, x}).re;
+  // Between floats: float16 has no complex numbers of its own.
+  if (IsComplex(t) && !IsComplex(x->dtype())) x = c.Cast(x, PartType(t));
   return {c.Op("identity", {c.Cast(x, t)})};
 }
 

@@ -1,5 +1,4 @@
-// Bounds, roundings to decimals, weighted sums by element, and what complex numbers of no imaginary
-// part come to.
+// Bounds, roundings to decimals, weighted sums by element.
 #include <cmath>
 #include <limits>
 
@@ -71,7 +70,7 @@ Values RoundDecimals(TorchCall& c) {
 // self + value * tensor1 * tensor2, or the quotient.
 Values AddProduct(TorchCall& c, bool quotient) {
   const DType t = c.out_dtype(), computed = WideType(t);
-  if (IsComplex(t) || t == DType::kBool) return c.Fail(Unimplemented("of ", Name(t)));
+  if (t == DType::kBool) return c.Fail(Unimplemented("of ", Name(t)));
   const Expr a = c.Operand("tensor1", computed), b = c.Operand("tensor2", computed);
   const Expr value = c.Constant(computed, c.Number("value", 1));
   const Expr product = quotient ? value * a / b : value * a * b;
@@ -86,18 +85,6 @@ Values Lerp(TorchCall& c) {
              w = c.Operand("weight", computed);
   const Expr apart = b - a;
   return {Where(Abs(w) < 0.5, a + w * apart, b - apart * (1 - w)).To(t)};
-}
-
-Values RealPart(TorchCall& c) {
-  Value* x = c.Tensor("self");
-  if (IsComplex(x->dtype())) return c.Fail(Unimplemented("of complex numbers"));
-  return {c.Op("identity", {x})};
-}
-Values IsReal(TorchCall& c) {
-  Value* x = c.Tensor("self");
-  if (IsComplex(x->dtype())) return c.Fail(Unimplemented("of complex numbers"));
-  Value* is = c.Op("equal", {x, x});
-  return {c.Op("or", {is, c.Op("not", {is})})};
 }
 
 X2IR_TORCH(clip).From({"aten::clamp.default", "aten::clamp.Tensor", "aten::clip.default",
@@ -117,25 +104,6 @@ X2IR_TORCH(add)
     .From("aten::addcmul.default", [](TorchCall& c) { return AddProduct(c, false); })
     .From("aten::addcdiv.default", [](TorchCall& c) { return AddProduct(c, true); })
     .From({"aten::lerp.Scalar", "aten::lerp.Tensor"}, Lerp);
-X2IR_TORCH(identity).From({"aten::real.default", "aten::conj_physical.default",
-                           "aten::_conj_physical.default", "aten::conj.default",
-                           "aten::_conj.default"},
-                          RealPart);
-X2IR_TORCH(equal).From("aten::isreal.default", IsReal);
-
-constexpr std::string_view kComplex = "complex tensors are not supported";
-X2IR_TORCH(identity).From({"aten::complex.default", "aten::polar.default", "aten::imag.default",
-                           "aten::view_as_complex.default", "aten::view_as_real.default"},
-                          Refused(kComplex));
-X2IR_TORCH(dft).From({"aten::stft.default", "aten::stft.center", "aten::istft.default",
-                      "aten::fft_fft.default", "aten::fft_fft2.default", "aten::fft_fftn.default",
-                      "aten::fft_ifft.default", "aten::fft_ifft2.default",
-                      "aten::fft_ifftn.default", "aten::fft_rfft.default",
-                      "aten::fft_rfft2.default", "aten::fft_rfftn.default",
-                      "aten::fft_ihfft.default", "aten::fft_ihfft2.default",
-                      "aten::fft_ihfftn.default", "aten::_fft_c2c.default",
-                      "aten::_fft_r2c.default", "aten::_fft_c2r.default"},
-                     Refused(kComplex));
 
 }  // namespace
 }  // namespace x2ir

@@ -75,6 +75,8 @@ constexpr ViewRow kViews[] = {
     {"imag", ViewKind::kView},
     {"view_as_real", ViewKind::kView},
     {"view_as_complex", ViewKind::kView},
+    {"_conj", ViewKind::kView},
+    {"_neg_view", ViewKind::kView},
     {"reshape", ViewKind::kSometimes},
     {"reshape_as", ViewKind::kSometimes},
     {"flatten", ViewKind::kSometimes},

@@ -119,7 +119,6 @@ Value* Put(TorchCall& c, Value* x, const std::vector<Value*>& indices, Value* va
     return IsTrue(
         {c, Put(c, c.Cast(x, DType::kInt32), indices, c.Cast(values, DType::kInt32), true)});
   }
-  if (accumulate) RequireReal({c, x});
   const Index index = ReadIndex(c, x, indices);
   if (index.axes.empty()) {
     values = Expand({c, values}, ShapeOf({c, x}));

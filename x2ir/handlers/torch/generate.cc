@@ -40,6 +40,15 @@ TorchHandler FilledLike(double number) {
   };
 }
 
+// Whether the model gives it, as pairs where it is complex.
+bool IsHandedOut(const Value& value) {
+  return value.is_graph_output() ||
+         std::any_of(value.uses().begin(), value.uses().end(), [](const Use& use) {
+           return use.node && use.node->op() == "aten::view_as_real.default" &&
+                  use.node->output(0) && use.node->output(0)->is_graph_output();
+         });
+}
+
 // What nobody wrote holds anything, zeros for one: where nobody sees it.
 TorchHandler Empty(const TorchHandler& zeros) {
   return [zeros](TorchCall& c) -> Values {
@@ -47,7 +56,7 @@ TorchHandler Empty(const TorchHandler& zeros) {
     const Shape* shape = c.out_shape();
     const auto is_zero = [](const Dim& dim) { return dim == Dim(0); };
     const bool nothing = shape && std::any_of(shape->begin(), shape->end(), is_zero);
-    if (output && output->is_graph_output() && !nothing) {
+    if (output && IsHandedOut(*output) && !nothing) {
       return c.Fail(Unimplemented("an output of the model that nothing is written to"));
     }
     c.Ignore({"physical_layout"});

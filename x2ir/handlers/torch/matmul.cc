@@ -8,16 +8,11 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/special.h"
 
 namespace x2ir {
 namespace {
-
-bool RealNumbers(TorchCall& c) {
-  if (!IsComplex(c.out_dtype())) return true;
-  c.Fail(Unimplemented("of complex numbers"));
-  return false;
-}
 
 // --- Products ---------------------------------------------------------------------------------
 
@@ -25,7 +20,6 @@ bool RealNumbers(TorchCall& c) {
 TorchHandler Product(std::string_view a, std::string_view b) {
   return [a = std::string(a), b = std::string(b)](TorchCall& c) -> Values {
     const DType t = c.out_dtype();
-    if (!RealNumbers(c)) return {};
     return {MatMul(c.Operand(a, t), c.Operand(b, t)).value()};
   };
 }
@@ -67,13 +61,11 @@ Values WithSelf(TorchCall& c, const Expr& product) {
 TorchHandler AddProduct(std::string_view a, std::string_view b) {
   return [a = std::string(a), b = std::string(b)](TorchCall& c) -> Values {
     const DType t = c.out_dtype();
-    if (!RealNumbers(c)) return {};
     return WithSelf(c, MatMul(c.Operand(a, t), c.Operand(b, t)));
   };
 }
 Values AddBmm(TorchCall& c) {
   const DType t = c.out_dtype();
-  if (!RealNumbers(c)) return {};
   const Expr all = MatMul(c.Operand("batch1", t), c.Operand("batch2", t));
   return WithSelf(c, Sum(all.To(WideType(t)), 0).To(t));
 }
@@ -97,7 +89,6 @@ Values EinsumOf(TorchCall& c) {
   std::vector<Expr> operands;
   for (Value* x : c.Tensors("tensors")) operands.push_back(c.Cast(x, t));
   if (operands.empty()) return c.Fail(Invalid("einsum of nothing"));
-  if (!RealNumbers(c)) return {};
   return {Einsum(equation, operands).value()};
 }
 
@@ -132,13 +123,11 @@ Values Contracted(TorchCall& c, Expr a, Expr b, const std::vector<int64_t>& axes
 }
 Values Tensordot(TorchCall& c) {
   const DType t = c.out_dtype();
-  if (!RealNumbers(c)) return {};
   return Contracted(c, c.Operand("self", t), c.Operand("other", t), c.Ints("dims_self"),
                     c.Ints("dims_other"));
 }
 Values Inner(TorchCall& c) {
   const DType t = c.out_dtype();
-  if (!RealNumbers(c)) return {};
   const Expr a = c.Operand("self", t), b = c.Operand("other", t);
   if (a.rank() == 0 || b.rank() == 0) return {(a * b).value()};
   if (b.rank() <= 2) return {MatMul(a, b.rank() == 2 ? SwapLast(b) : b).value()};
@@ -148,7 +137,6 @@ Values Inner(TorchCall& c) {
 Values Kron(TorchCall& c) {
   const DType t = c.out_dtype();
   Expr a = c.Operand("self", t), b = c.Operand("other", t);
-  if (!RealNumbers(c)) return {};
   // Counted beforehand: after an error no rank grows.
   const int64_t rank_a = a.rank(), rank_b = b.rank(), rank = std::max(rank_a, rank_b);
   for (int64_t i = rank_a; i < rank; ++i) a = Unsqueeze(a, {0});
@@ -166,7 +154,6 @@ Values Kron(TorchCall& c) {
 TorchHandler Chain(std::string_view list) {
   return [list = std::string(list)](TorchCall& c) -> Values {
     const DType t = c.out_dtype();
-    if (!RealNumbers(c)) return {};
     const std::vector<Value*> factors = c.Tensors(list);
     if (factors.empty()) return c.Fail(Invalid("a product of nothing"));
     Expr y = c.Cast(factors[0], t);
@@ -177,15 +164,13 @@ TorchHandler Chain(std::string_view list) {
 
 Values VecDot(TorchCall& c) {
   const DType t = c.out_dtype();
-  if (!RealNumbers(c)) return {};
-  const Expr product = c.Operand("x", t) * c.Operand("y", t);
+  const Expr product = ConjOf(c.Operand("x", t)) * c.Operand("y", t);
   const int64_t axis = c.Axis("dim", product.value(), -1);
   return {Sum(product.To(WideType(t)), axis).To(t).value()};
 }
 
 Values Cross(TorchCall& c) {
   const DType t = c.out_dtype();
-  if (!RealNumbers(c)) return {};
   const Expr a = c.Operand("self", t), b = c.Operand("other", t);
   const int64_t rank = a.rank();
   if (rank == 0 || b.rank() != rank) return c.Fail(Invalid("cross of ranks that differ"));
@@ -237,7 +222,6 @@ Values Dist(TorchCall& c) {
   const DType t = c.out_dtype();
   const double p = c.Number("p", 2).real();
   Value* apart = (c.Operand("self", t) - c.Operand("other", t)).value();
-  if (!RealNumbers(c)) return {};
   return {VectorNorm({c, apart}, p, AllAxes({c, apart}), false)};
 }
 
@@ -274,7 +258,7 @@ Expr WithoutMatrix(const Expr& y) { return Squeeze(Squeeze(y, {0}), {0}); }
 Values Cov(TorchCall& c) {
   const DType t = c.out_dtype();
   const Expr x = c.Tensor("self");
-  if (!RealNumbers(c) || x.rank() > 2) return c.Fail(Unimplemented("cov of such a tensor"));
+  if (x.rank() > 2) return c.Fail(Unimplemented("cov of such a tensor"));
   const int64_t correction = c.Int("correction", 1);
   Value* fweights = c.OptTensor("fweights");
   const Expr y = Covariance(c, Rows(x), t, correction, fweights, c.OptTensor("aweights"));
@@ -283,7 +267,7 @@ Values Cov(TorchCall& c) {
 Values Corrcoef(TorchCall& c) {
   const DType t = c.out_dtype();
   const Expr x = c.Tensor("self");
-  if (!RealNumbers(c) || x.rank() > 2) return c.Fail(Unimplemented("of such a tensor"));
+  if (x.rank() > 2) return c.Fail(Unimplemented("of such a tensor"));
   const Expr y = Covariance(c, Rows(x), t, 1, nullptr, nullptr);
   if (OneVariable(x)) return {WithoutMatrix(y / y).value()};
   const Expr places = Iota(SizeOf(y, 0));
@@ -367,7 +351,11 @@ X2IR_TORCH(matmul)
     .From({"aten::mm.default", "aten::bmm.default"}, Product("self", "mat2"))
     .From("aten::mv.default", Product("self", "vec"))
     .From("aten::dot.default", Product("self", "tensor"))
-    .From("aten::vdot.default", Product("self", "other"))
+    .From("aten::vdot.default",
+          [](TorchCall& c) -> Values {
+            const DType t = c.out_dtype();
+            return {MatMul(ConjOf(c.Operand("self", t)), c.Operand("other", t))};
+          })
     .From("aten::addmm.default", AddProduct("mat1", "mat2"))
     .From("aten::addmv.default", AddProduct("mat", "vec"))
     .From("aten::baddbmm.default", AddProduct("batch1", "batch2"))

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/complex.h"
 #include "x2ir/builder/loop.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/special.h"
@@ -49,14 +50,6 @@ TorchHandler Of(Formula2 f) {
   };
 }
 
-Expr Hypot(const Expr& a, const Expr& b) {
-  const Expr x = Abs(a), y = Abs(b);
-  const Expr large = Max(x, y), small = Min(x, y);
-  const Expr inf = IsInf(a) | IsInf(b);
-  const Expr zero = large == 0;
-  const Expr ratio = small / Where(zero, 1, large);
-  return Where(inf, kInf, large * Sqrt(1 + ratio * ratio));
-}
 // The larger one and what the other one adds; of equal infinities themselves.
 Expr LogAdd(const Expr& a, const Expr& b, double base) {
   const Expr apart = -Abs(a - b) * std::log(base);
@@ -69,18 +62,6 @@ Expr CopySign(const Expr& a, const Expr& b) { return Where(SignBit(b), -Abs(a), 
 Expr Exp2(const Expr& x) { return Pow(x.Number(2), x); }
 Expr Deg2Rad(const Expr& x) { return x * (pi / 180); }
 Expr Rad2Deg(const Expr& x) { return x * (180 / pi); }
-Expr AngleOf(const Expr& x) { return Where(IsNan(x), x, Where(x < 0, x.Number(pi), x.Number(0))); }
-
-// The arc tangent of the smaller by the larger, put into its octant.
-Expr Atan2(const Expr& y, const Expr& x) {
-  const Expr a = Abs(y), b = Abs(x);
-  const Expr large = Max(a, b), small = Min(a, b);
-  const Expr ratio = Where(IsInf(small), 1, small / Where(large == 0, 1, large));
-  Expr angle = ratio.Op("atan");
-  angle = Where(a > b, pi / 2 - angle, angle);
-  angle = Where(SignBit(x), pi - angle, angle);
-  return Where(SignBit(y), -angle, angle);
-}
 
 // 2^e of integers in a float type, in halves so that no factor is out of reach.
 Expr Scaled(const Expr& x, const Expr& e) {
@@ -226,7 +207,6 @@ X2IR_TORCH(mul)
     .From("aten::ldexp.Tensor", Ldexp);
 X2IR_TORCH(where)
     .From({"aten::copysign.Tensor", "aten::copysign.Scalar"}, Of(CopySign))
-    .From("aten::angle.default", Of(AngleOf))
     .From("aten::heaviside.default", Heaviside)
     .From("aten::nextafter.default", NextAfter);
 X2IR_TORCH(less).From("aten::signbit.default", SignBitCall);

@@ -166,7 +166,7 @@ absl::Status PrepareTorch(Model& model, std::vector<std::string>& warnings) {
     warnings.push_back(StrCat("the program draws random numbers (", absl::StrJoin(random, ", "),
                               "): results differ from run to run, and from PyTorch's"));
   }
-  return absl::OkStatus();
+  return ComplexPortsAsPairs(model, warnings);
 }
 
 }  // namespace x2ir

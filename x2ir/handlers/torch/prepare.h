@@ -1,5 +1,6 @@
 // What is done to a program of torch.export as a whole before its nodes are converted one by
-// one: assertions go, wrapped graphs are put in their places, and writes become values.
+// one: assertions go, wrapped graphs are put in their places, writes become
+// values, and complex tensors are handed in and out as pairs.
 #ifndef X2IR_HANDLERS_TORCH_PREPARE_H_
 #define X2IR_HANDLERS_TORCH_PREPARE_H_
 
@@ -21,6 +22,11 @@ bool WritesToMemory(std::string_view op);
 // functional one, and what reads memory that was written reads the value that is then there:
 // through views too. What cannot be said that way is Unimplemented, with the node's name.
 absl::Status Functionalize(Graph& graph, std::vector<std::string>& warnings);
+
+// Afterwards no input or output of the model is complex: real tensors with a last axis of 2 stand
+// in their places, behind aten::view_as_complex and before aten::view_as_real. The warnings say
+// which.
+absl::Status ComplexPortsAsPairs(Model& model, std::vector<std::string>& warnings);
 
 }  // namespace x2ir
 

@@ -5,6 +5,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/layers.h"
 
 namespace x2ir {
@@ -152,9 +153,10 @@ Values SumToSize(TorchCall& c) {
 Values Norm(TorchCall& c, std::string_view order) {
   const DType t = TakeDtype(c, c.out_dtype());
   const double p = c.Float(order, 2);
-  Value* self = c.Tensor("self");
-  RequireReal({c, self});
-  Value* x = c.Cast(self, t);
+  const Expr self = c.Tensor("self");
+  const bool complex = IsComplex(self.dtype());
+  // Complex numbers count as what they are long; the result is real even where `dtype` is not.
+  const Expr x = (complex ? Abs(PartsOf(self)) : self).To(IsComplex(t) ? PartType(t) : t);
   const std::vector<int64_t> axes = c.Axes("dim", x);
   return {VectorNorm({c, x}, p, axes, Keepdim(c))};
 }
@@ -181,16 +183,21 @@ Values Renorm(TorchCall& c) {
 // The sum of squares about the mean over count - correction; what is divided by never falls
 // below 0, and 0 gives inf or NaN.
 Values Variance(TorchCall& c, bool root, bool with_mean) {
-  Value* self = c.Tensor("self");
-  RequireReal({c, self});
+  const Expr self = c.Tensor("self");
   double correction = c.Bool("unbiased", true) ? 1 : 0;
   if (const auto number = c.OptFloat("correction")) correction = *number;
   const bool keepdim = Keepdim(c);
-  const DType t = c.out_dtype(c.wants(0) || !with_mean ? 0 : 1), computed = AtLeastFloat32(t);
-  Value* x = c.Cast(self, computed);
+  const bool complex = IsComplex(self.dtype());
+  // The type of the mean is known where nobody wants the variance.
+  DType t = c.out_dtype(c.wants(0) || !with_mean ? 0 : 1);
+  if (IsComplex(t)) t = PartType(t);
+  const DType computed = AtLeastFloat32(t);
+  // The squares of complex numbers are those of how far they lie from the mean.
+  const Expr x = complex ? self : self.To(computed);
   const std::vector<int64_t> axes = c.Axes("dim", x);
-  Value* mean = Reduce({c, x}, "reduce_mean", axes, true);
-  Value* squares = Reduce(c.Op("sub", {x, mean}), "reduce_sum_square", axes, keepdim);
+  const Expr mean = Reduce(x, "reduce_mean", axes, true), apart = x - mean;
+  const auto sum = [&](const Expr& y) { return Reduce(y, "reduce_sum_square", axes, keepdim); };
+  Value* squares = complex ? sum(PartsOf(apart).re) + sum(PartsOf(apart).im) : sum(apart);
   Value* zero = c.Constant(computed, 0);
   Value* count = c.Cast(CountOf({c, x}, axes), computed);
   Value* divisor = c.Op("max", {c.Op("sub", {count, c.Constant(computed, correction)}), zero});
@@ -198,7 +205,7 @@ Values Variance(TorchCall& c, bool root, bool with_mean) {
   if (root) result = c.Op("sqrt", {result});
   result = c.Cast(result, t);
   if (!with_mean) return {result};
-  return {result, c.Cast(keepdim ? mean : Squeeze({c, mean}, axes), t)};
+  return {result, (keepdim ? mean : Squeeze(mean, axes)).To(complex ? mean.dtype() : t)};
 }
 
 struct ReductionRow {

@@ -81,7 +81,6 @@ Value* Identity(TorchCall& c, std::string_view reduction, DType t) {
 Value* ScatterReduce(TorchCall& c, Value* data, int64_t axis, Value* index, Value* src,
                      const std::string& reduce, bool include_self) {
   const DType t = data->dtype();
-  RequireReal({c, data});
   if (t == DType::kBool) {
     Value* numbers = ScatterReduce(c, c.Cast(data, DType::kInt32), axis, index,
                                    c.Cast(src, DType::kInt32), reduce, include_self);

@@ -1,164 +1,229 @@
-// Fourier transforms of real tensors that have real results: the inverse ones of half a spectrum
-// (irfft) and of Hermitian signals (hfft), and shifts. A real tensor stands for complex numbers
-// without imaginary parts. As products with matrices of cosines and sines, in float64.
+// Fourier transforms and shifts. Complex numbers are pairs along a last axis here, as the IR op dft
+// has them; a real tensor that is transformed has one number there.
 #include <cmath>
-#include <numbers>
 #include <optional>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/handlers/torch/special.h"
+#include "x2ir/handlers/torch/complex.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
 
-constexpr DType kDouble = DType::kFloat64;
-constexpr int64_t kMost = 1024;  // of a matrix's sizes
+// How often 1 / sqrt(n) a transform of n numbers is multiplied by: 0, 1 or 2.
+int RootsOf(const std::string& norm, bool forward) {
+  if (norm == "ortho") return 1;
+  return (norm == "forward") == forward ? 2 : 0;
+}
 
-struct Complex {
-  Expr re;
-  std::optional<Expr> im;  // none: 0
+// What transforms multiply by, all axes together.
+class Factor {
+ public:
+  // 1 / sqrt(n), `roots` times; of an inverse dft, which divides by n itself, n as well.
+  void Take(Builder& b, const Size& n, int roots, bool inverse) {
+    const int power = (inverse ? 2 : 0) - roots;
+    if (power == 0) return;
+    if (n.number) {
+      number_ *= std::pow(static_cast<double>(*n.number), power / 2.0);
+      return;
+    }
+    Expr size = Scalar(b, n).To(DType::kFloat64);
+    if (power % 2 != 0) size = Sqrt(size);
+    if (power < 0) size = Reciprocal(size);
+    computed_ = computed_ ? *computed_ * size : size;
+  }
+  Expr Of(const Expr& x) const {
+    if (!computed_) return Scaled(x, number_);
+    return x * Scaled(*computed_, number_).To(x.dtype());
+  }
+
+ private:
+  double number_ = 1;
+  std::optional<Expr> computed_;
 };
 
-// [rows, columns]: f(2 pi row column / n).
-Expr Waves(Builder& b, int64_t rows, int64_t columns, int64_t n, double (*f)(double)) {
-  Tensor table = Tensor::Zeros(kDouble, {rows, columns});
-  auto cells = table.mutable_span<double>();
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < columns; ++j) {
-      // Turns are counted exactly, and so are the values at their quarters.
-      const int64_t part = i * j % n;
-      const double turn = static_cast<double>(part) / static_cast<double>(n);
-      const double value = f(2 * std::numbers::pi * turn);
-      cells[static_cast<size_t>(i * columns + j)] = 4 * part % n == 0 ? std::round(value) : value;
-    }
-  }
-  return {b, b.Constant(std::move(table))};
-}
-
-// x along an axis times a matrix.
-Expr Along(const Expr& x, int64_t axis, const Expr& matrix) {
-  const int64_t last = x.rank() - 1;
-  std::vector<int64_t> perm;
-  for (int64_t i = 0; i <= last; ++i) perm.push_back(i);
-  std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(last)]);
-  const Expr turned = axis == last ? x : x.Op("transpose", {}, {{"perm", perm}});
-  const Expr y = MatMul(turned, matrix);
-  return axis == last ? y : y.Op("transpose", {}, {{"perm", perm}});
-}
-
-std::optional<int64_t> KnownSize(const Expr& x, int64_t axis) {
-  const Dim dim = DimAt(x, axis);
-  if (!dim.is_static()) return std::nullopt;
-  return dim.value();
-}
-// The axis cut to `size` elements, or continued with 0.
-Expr Sized(const Expr& x, int64_t axis, int64_t had, int64_t size) {
-  Builder& b = x.builder();
-  if (had > size) {
-    return x.Op("slice", {Ints(b, {0}), Ints(b, {size}), Ints(b, {axis})});
-  }
-  if (had == size) return x;
-  std::vector<int64_t> pads(static_cast<size_t>(2 * x.rank()), 0);
-  pads[static_cast<size_t>(x.rank() + axis)] = size - had;
-  return x.Op("pad", {Ints(b, pads), x.Number(0)}, {{"mode", "constant"}});
-}
-
-double Scale(const std::string& norm, bool forward, int64_t n) {
-  const double size = static_cast<double>(n);
-  if (norm == "ortho") return 1 / std::sqrt(size);
-  return (norm == "forward") == forward ? 1 / size : 1;
-}
-
-// Which axes, and the sizes they are cut or continued to; -1: the tensor's own.
+// Which axes, and the sizes they are cut or continued to; none: the tensor's own. The last axis of
+// a real result has a size of its own, and no default but twice the others.
 struct Plan {
-  std::vector<int64_t> axes, sizes;
+  std::vector<int64_t> axes;
+  std::vector<std::optional<Size>> sizes;
 };
-Plan OneAxis(TorchCall& c, const Expr& x) {
-  Plan plan;
-  plan.sizes = {c.OptInt("n").value_or(-1)};
-  plan.axes = {c.Axis("dim", x.value(), -1)};
-  return plan;
-}
-Plan ManyAxes(TorchCall& c, const Expr& x, bool two) {
-  Plan plan;
-  const int64_t rank = x.rank();
-  const auto sizes = c.OptInts("s");
-  const auto axes = c.OptInts("dim");
-  if (axes) {
-    plan.axes = *axes;
-  } else {
-    const int64_t count = two ? 2 : sizes ? static_cast<int64_t>(sizes->size()) : rank;
-    for (int64_t i = rank - count; i < rank; ++i) plan.axes.push_back(i);
+
+// The axis cut to `size` elements, or continued with 0.
+Expr Sized(const Expr& x, int64_t axis, const Size& size) {
+  Builder& b = x.builder();
+  const Size had = SizeAt(x, axis);
+  if (had.number && size.number) {
+    if (*had.number == *size.number) return x;
+    if (*had.number > *size.number) return Slice(x, axis, 0, *size.number);
+    return x.Op("pad", {Ints(b, {0, *size.number - *had.number}), x.Number(0), Ints(b, {axis})},
+                {{"mode", "constant"}});
   }
-  for (int64_t& axis : plan.axes) axis = c.NormalAxis(axis, rank);
-  plan.sizes = sizes ? *sizes : std::vector<int64_t>(plan.axes.size(), -1);
-  if (plan.sizes.size() != plan.axes.size() || plan.axes.empty()) {
-    c.Fail(Invalid("axes and sizes do not go together"));
-    plan.axes.clear();
-  }
-  return plan;
+  if (DimAt(x, axis) == DimAt(Vector(b, size), 0) && had.value == size.value) return x;
+  // Continued by as many as are wanted, of which as many stay.
+  const Expr longer = x.Op("pad", {Vector(b, {Size(0), size}), x.Number(0), Ints(b, {axis})},
+                           {{"mode", "constant"}});
+  return Slice(longer, axis, 0, size);
 }
 
-// Complex transforms of all axes but the last, of which half a spectrum becomes a real signal.
-// forward: of hfft, whose result is that of irfft without its scale.
-Values RealResult(TorchCall& c, const Expr& real, const Plan& plan, bool forward) {
-  const std::string norm = c.String("norm", "backward");
-  if (real.rank() == 0 || plan.axes.empty()) return c.Fail(Invalid("a transform of a number"));
-  Complex x{real, std::nullopt};
-  for (size_t k = 0; k < plan.axes.size(); ++k) {
+// [..., n, ..., 1 or 2] along an axis; an inverse transform divides by n.
+Expr Dft(const Expr& pairs, int64_t axis, bool inverse, bool onesided = false) {
+  Builder& b = pairs.builder();
+  return pairs.Op("dft", {nullptr, Int(b, axis)}, {{"inverse", inverse}, {"onesided", onesided}});
+}
+
+Expr ConjPairs(const Expr& pairs) {
+  if (DimAt(pairs, -1) == Dim(1)) return pairs;
+  return pairs * NumbersAs(pairs.builder(), pairs.dtype(), {2}, {1, -1});
+}
+
+// All axes of the plan but the last `but`, complex to complex.
+Expr Transformed(Expr pairs, const Plan& plan, size_t but, bool forward, int roots,
+                 Factor& factor) {
+  for (size_t k = 0; k + but < plan.axes.size(); ++k) {
     const int64_t axis = plan.axes[k];
-    const bool last = k + 1 == plan.axes.size();
-    const std::optional<int64_t> known = KnownSize(x.re, axis);
-    if (!known) return c.Fail(Unimplemented("a transform of an axis of unknown size"));
-    const int64_t had = *known;
-    int64_t n = plan.sizes[k];
-    if (n == -1) n = last ? 2 * (had - 1) : had;
-    if (n < 1) return c.Fail(Invalid("a transform of ", n, " elements"));
-    if (n > kMost) return c.Fail(Unimplemented("a transform of ", n, " elements"));
-    const int64_t rows = last ? n / 2 + 1 : n;
-    const auto sized = [&](const Expr& y) { return Sized(y, axis, had, rows); };
-    const double scale = Scale(norm, forward, n);
-    const double sign = forward && !last ? -1 : 1;
-    Expr cosines = Waves(c, rows, n, n, std::cos) * scale;
-    Expr sines = Waves(c, rows, n, n, std::sin) * (scale * sign);
-    const Expr re = sized(x.re);
-    if (last) {
-      // All but the first, and the middle one, stand for two.
-      std::vector<double> twice(static_cast<size_t>(rows), 2);
-      twice[0] = 1;
-      if (n % 2 == 0) twice[static_cast<size_t>(rows) - 1] = 1;
-      const Expr weights = Unsqueeze(Doubles(c, twice), {-1});
-      Expr y = Along(re, axis, weights * cosines);
-      if (x.im) {
-        // The forward one takes the conjugate of the spectrum.
-        const Expr part = Along(sized(*x.im), axis, weights * sines);
-        y = forward ? y + part : y - part;
-      }
-      return {y.To(c.out_dtype())};
-    }
-    Expr new_re = Along(re, axis, cosines), new_im = Along(re, axis, sines);
-    if (x.im) {
-      const Expr im = sized(*x.im);
-      new_re = new_re - Along(im, axis, sines);
-      new_im = new_im + Along(im, axis, cosines);
-    }
-    x = Complex{new_re, new_im};
+    if (plan.sizes[k]) pairs = Sized(pairs, axis, *plan.sizes[k]);
+    factor.Take(pairs.builder(), SizeAt(pairs, axis), roots, !forward);
+    pairs = Dft(pairs, axis, !forward);
   }
-  return {};
+  return pairs;
 }
 
-enum Axes { kOne, kTwo, kMany };
-TorchHandler Real(Axes axes, bool forward) {
-  return [=](TorchCall& c) -> Values {
-    if (IsComplex(c.Tensor("self")->dtype())) {
-      return c.Fail(Unimplemented("complex tensors are not supported"));
+// The spectrum of a real signal, half of it or all.
+Expr RealIn(const Expr& x, const Plan& plan, bool forward, bool onesided, int roots) {
+  Factor factor;
+  const int64_t last = plan.axes.back();
+  Expr pairs = PairsOf(x);
+  if (plan.sizes.back()) pairs = Sized(pairs, last, *plan.sizes.back());
+  factor.Take(pairs.builder(), SizeAt(pairs, last), roots, false);
+  pairs = Dft(pairs, last, false, onesided);
+  if (!forward) pairs = ConjPairs(pairs);
+  return ComplexOfPairs(factor.Of(Transformed(pairs, plan, 1, forward, roots, factor)));
+}
+
+// The real signal of half a spectrum, whose other half is its mirror image. forward: of the
+// conjugate.
+Expr RealOut(const Expr& x, const Plan& plan, bool forward, int roots) {
+  Builder& b = x.builder();
+  Factor factor;
+  const int64_t last = plan.axes.back();
+  Expr pairs = Transformed(PairsOf(x), plan, 1, forward, roots, factor);
+  const Size n =
+      plan.sizes.back() ? *plan.sizes.back() : Times(b, Minus(b, SizeAt(pairs, last), 1), 2);
+  const Size half = Plus(b, Divided(b, n, 2), 1);
+  pairs = Sized(pairs, last, half);
+  const Size mirrored = Minus(b, n, half);
+  const Expr inner = Slice(pairs, last, 1, Plus(b, mirrored, 1));
+  const Expr mirror = ConjPairs(Slice(inner, last, -1, INT64_MIN, Size(-1)));
+  const Expr whole = Concat(b, {pairs, mirror}, last);
+  factor.Take(b, n, roots, true);
+  const Expr signal = Dft(forward ? ConjPairs(whole) : whole, last, true);
+  return factor.Of(Gather(signal, Int(b, 0), -1));
+}
+
+Expr ComplexInAndOut(const Expr& x, const Plan& plan, bool forward, int roots) {
+  Factor factor;
+  const Expr pairs = Transformed(PairsOf(x), plan, 0, forward, roots, factor);
+  return ComplexOfPairs(factor.Of(pairs));
+}
+
+// --- torch.fft ----------------------------------------------------------------------------------
+
+enum TransformAxes { kOne, kTwo, kMany };
+enum TransformKind { kComplexBoth, kRealIn, kRealOut };
+
+Plan PlanOf(TorchCall& c, const Expr& x, TransformAxes which) {
+  Plan plan;
+  const auto size = [](const Size& s) { return s.number == -1 ? std::nullopt : std::optional(s); };
+  if (which == kOne) {
+    plan.axes = {c.Axis("dim", x.value(), -1)};
+    plan.sizes.resize(1);
+    if (c.Has("n")) {
+      const std::vector<Size> sizes = c.Sizes("n");
+      plan.sizes[0] = size(sizes[0]);
     }
-    const Expr x = c.Operand("self", kDouble);
-    const Plan plan = axes == kOne ? OneAxis(c, x) : ManyAxes(c, x, axes == kTwo);
-    return RealResult(c, x, plan, forward);
+    c.Ignore({"n"});
+  } else {
+    const int64_t rank = x.rank();
+    std::vector<Size> sizes;
+    const bool sized = c.Has("s");
+    if (sized) sizes = c.Sizes("s");
+    c.Ignore({"s"});
+    if (const auto axes = c.OptInts("dim")) {
+      for (const int64_t axis : *axes) plan.axes.push_back(c.NormalAxis(axis, rank));
+    } else {
+      const int64_t count = which == kTwo ? 2 : sized ? static_cast<int64_t>(sizes.size()) : rank;
+      if (count > rank) c.Fail(Invalid(count, " axes of a tensor of rank ", rank));
+      plan.axes = CountedFrom(rank - count, count);
+    }
+    plan.sizes.resize(plan.axes.size());
+    if (sized && sizes.size() != plan.axes.size()) {
+      c.Fail(Invalid("axes and sizes do not go together"));
+    }
+    for (size_t k = 0; k < sizes.size(); ++k) plan.sizes[k] = size(sizes[k]);
+  }
+  for (const auto& n : plan.sizes) {
+    if (n && n->number && *n->number < 1) {
+      c.Fail(Invalid("a transform of ", *n->number, " elements"));
+    }
+  }
+  if (x.rank() == 0) c.Fail(Invalid("a transform of a number"));
+  return plan;
+}
+
+TorchHandler Transform(TransformKind kind, TransformAxes which, bool forward) {
+  return [=](TorchCall& c) -> Values {
+    const Expr x = c.Tensor("self");
+    const Plan plan = PlanOf(c, x, which);
+    const int roots = RootsOf(c.String("norm", "backward"), forward);
+    const DType t = c.out_dtype();
+    if (plan.axes.empty()) {
+      if (kind != kComplexBoth) return c.Fail(Invalid("a transform of no axes"));
+      return {x.To(t).Op("identity")};
+    }
+    if (kind == kRealIn) return {RealIn(x, plan, forward, true, roots)};
+    // A transform of real numbers is that of complex ones without imaginary parts.
+    if (kind == kRealOut) return {RealOut(x, plan, forward, roots).To(t)};
+    return {ComplexInAndOut(x, plan, forward, roots)};
   };
+}
+
+// --- What they are decomposed to ------------------------------------------------------------
+
+// normalization: 0 none, 1 by the root of the size, 2 by the size.
+Plan PlainPlan(TorchCall& c, const Expr& x) {
+  Plan plan;
+  for (const int64_t axis : c.Ints("dim")) plan.axes.push_back(c.NormalAxis(axis, x.rank()));
+  plan.sizes.resize(plan.axes.size());
+  return plan;
+}
+Values FftC2c(TorchCall& c) {
+  const Expr x = c.Tensor("self");
+  const Plan plan = PlainPlan(c, x);
+  const int roots = static_cast<int>(c.Int("normalization"));
+  const bool forward = c.Bool("forward");
+  if (plan.axes.empty()) return {x.Op("identity")};
+  return {ComplexInAndOut(x, plan, forward, roots)};
+}
+Values FftR2c(TorchCall& c) {
+  const Expr x = c.Tensor("self");
+  const Plan plan = PlainPlan(c, x);
+  const int roots = static_cast<int>(c.Int("normalization"));
+  const bool onesided = c.Bool("onesided");
+  if (plan.axes.empty()) return c.Fail(Invalid("a transform of no axes"));
+  return {RealIn(x, plan, true, onesided, roots)};
+}
+Values FftC2r(TorchCall& c) {
+  const Expr x = c.Tensor("self");
+  Plan plan = PlainPlan(c, x);
+  const int roots = static_cast<int>(c.Int("normalization"));
+  const std::vector<Size> size = c.Sizes("last_dim_size");
+  if (plan.axes.empty() || size.size() != 1) return c.Fail(Invalid("a transform of no axes"));
+  plan.sizes.back() = size[0];
+  return {RealOut(x, plan, false, roots).To(c.out_dtype())};
 }
 
 // Halves change places: the greater first where sizes are odd, or the smaller (inverse).
@@ -180,13 +245,153 @@ Values FftShift(TorchCall& c, bool inverse) {
   return {x.Op("identity").value()};
 }
 
-X2IR_TORCH(matmul)
-    .From("aten::fft_irfft.default", Real(kOne, false))
-    .From("aten::fft_irfft2.default", Real(kTwo, false))
-    .From("aten::fft_irfftn.default", Real(kMany, false))
-    .From("aten::fft_hfft.default", Real(kOne, true))
-    .From("aten::fft_hfft2.default", Real(kTwo, true))
-    .From("aten::fft_hfftn.default", Real(kMany, true));
+// --- Short-time transforms ------------------------------------------------------------------
+
+// What both directions say of their frames. A window is centered in a frame.
+struct Frames {
+  int64_t size, step;
+  std::optional<Expr> window;  // [size]; none: of ones
+  bool normalized;
+};
+Frames FramesOf(TorchCall& c, DType t) {
+  Frames f;
+  f.size = c.Int("n_fft");
+  f.step = c.OptInt("hop_length").value_or(f.size / 4);
+  const int64_t length = c.OptInt("win_length").value_or(f.size);
+  f.normalized = c.Bool("normalized", false);
+  Value* window = c.OptTensor("window");
+  if (f.size < 1 || f.step < 1 || length < 1 || length > f.size) {
+    c.Fail(Invalid("frames of ", f.size, ", of which ", length, ", every ", f.step));
+  }
+  if (window && IsComplex(window->dtype())) c.Fail(Unimplemented("complex windows"));
+  if (window) {
+    f.window = c.Cast(window, t);
+  } else if (length < f.size) {
+    f.window = NumbersAs(c, t, {length}, std::vector<double>(static_cast<size_t>(length), 1));
+  }
+  if (length < f.size) {
+    const int64_t left = (f.size - length) / 2;
+    f.window = f.window->Op("pad", {Ints(c, {left, f.size - length - left}), f.window->Number(0)},
+                            {{"mode", "constant"}});
+  }
+  return f;
+}
+
+// [batch, frames, bins, 2] of signals [batch, length, 1 or 2].
+Expr Spectra(const Expr& signals, const Frames& f, bool onesided) {
+  Builder& b = signals.builder();
+  if (DimAt(signals, 2) == Dim(1)) {
+    Value* window = f.window ? f.window->value() : nullptr;
+    return signals.Op("stft", {Int(b, f.step), window, Int(b, f.size)}, {{"onesided", onesided}});
+  }
+  // ONNX Runtime's STFT goes wrong with complex signals.
+  const Expr step = Int(b, f.step);
+  const Expr count = (SizeOf(signals, 1) - Int(b, f.size) + step) / step;
+  const Expr places = Unsqueeze(Iota(count) * step, {1}) + Ints(b, CountedFrom(0, f.size));
+  Expr frames = Gather(signals, places, 1);
+  if (f.window) frames = frames * Unsqueeze(*f.window, {1});
+  return Dft(frames, 2, false, onesided);
+}
+
+Values Stft(TorchCall& c) {
+  Expr x = c.Tensor("self");
+  const bool complex_in = IsComplex(x.dtype());
+  const bool complex_out = IsComplex(c.out_dtype());
+  const DType t = complex_out ? PartType(c.out_dtype()) : c.out_dtype();
+  c.Ignore({"return_complex"});  // the result's type says it
+  if (c.Bool("align_to_window", false)) return c.Fail(Unimplemented("align_to_window"));
+  const Frames f = FramesOf(c, t);
+  const bool onesided = c.Bool("onesided", !complex_in);
+  const int64_t rank = x.rank();
+  if (rank != 1 && rank != 2) return c.Fail(Invalid("a signal of rank ", rank));
+  if (rank == 1) x = Unsqueeze(x, {0});
+  Expr pairs = PairsOf(x);
+  if (c.op() == "aten::stft.center" && c.Bool("center", true)) {
+    const std::string mode = c.String("pad_mode", "reflect");
+    const std::string ours = mode == "replicate" ? "edge" : mode == "circular" ? "wrap" : mode;
+    pairs = pairs.Op("pad", {Ints(c, {f.size / 2, f.size / 2}), pairs.Number(0), Ints(c, {1})},
+                     {{"mode", ours}});
+  }
+  c.Ignore({"center", "pad_mode"});
+  Expr y = Spectra(pairs, f, onesided);
+  if (f.normalized) y = y * (1 / std::sqrt(static_cast<double>(f.size)));
+  // Frames are columns.
+  y = Transpose(y, {0, 2, 1, 3});
+  if (rank == 1) y = Squeeze(y, {0});
+  return {complex_out ? ComplexOfPairs(y) : y};
+}
+
+// The sum of frames [batch, frames, size], each `step` after the one before.
+Expr OverlapAdd(const Expr& frames, const Frames& f, const Size& length) {
+  Builder& b = frames.builder();
+  const Expr y = Transpose(frames, {0, 2, 1})
+                     .Op("col2im", {Vector(b, {Size(1), length}), Ints(b, {1, f.size})},
+                         {{"strides", {1, f.step}}});
+  return Squeeze(y, {1, 2});
+}
+
+Values Istft(TorchCall& c) {
+  Expr x = c.Tensor("self");
+  const bool complex_out = c.Bool("return_complex", false);
+  const DType t = PartType(x.dtype());
+  if (!IsComplex(x.dtype())) return c.Fail(Unimplemented("spectra of pairs"));
+  if (complex_out) return c.Fail(Unimplemented("signals that are complex"));
+  const Frames f = FramesOf(c, t);
+  const bool center = c.Bool("center", true);
+  c.Bool("onesided", true);  // of both kinds half is looked at
+  const int64_t rank = x.rank();
+  if (rank != 2 && rank != 3) return c.Fail(Invalid("a spectrum of rank ", rank));
+  if (rank == 2) x = Unsqueeze(x, {0});
+  Plan plan;
+  plan.axes = {2};
+  plan.sizes = {Size(f.size)};
+  Expr frames = RealOut(Transpose(x, {0, 2, 1}), plan, false, f.normalized ? 1 : 2);
+  if (f.window) frames = frames * *f.window;
+  const Size count = SizeAt(frames, 1);
+  const Size length = Plus(c, Times(c, Minus(c, count, 1), f.step), f.size);
+  Expr y = OverlapAdd(frames, f, length);
+  const Expr window =
+      f.window ? *f.window * *f.window
+               : NumbersAs(c, t, {f.size}, std::vector<double>(static_cast<size_t>(f.size), 1));
+  const Expr weight =
+      OverlapAdd(Expand(window, Vector(c, {Size(1), count, Size(f.size)})), f, length);
+  y = y / weight;
+  const int64_t start = center ? f.size / 2 : 0;
+  if (Value* wanted = c.OptSymInt("length")) {
+    const auto known = x2ir::KnownInts(wanted);
+    const Size size = known && known->size() == 1 ? Size((*known)[0]) : Size(wanted);
+    y = Sized(Slice(y, 1, start, kToEnd), 1, size);
+  } else if (center) {
+    y = Slice(y, 1, start, Minus(c, length, f.size / 2));
+  }
+  if (rank == 2) y = Squeeze(y, {0});
+  return {y.To(c.out_dtype()).Op("identity")};
+}
+
+X2IR_TORCH(dft)
+    .From("aten::fft_fft.default", Transform(kComplexBoth, kOne, true))
+    .From("aten::fft_fft2.default", Transform(kComplexBoth, kTwo, true))
+    .From("aten::fft_fftn.default", Transform(kComplexBoth, kMany, true))
+    .From("aten::fft_ifft.default", Transform(kComplexBoth, kOne, false))
+    .From("aten::fft_ifft2.default", Transform(kComplexBoth, kTwo, false))
+    .From("aten::fft_ifftn.default", Transform(kComplexBoth, kMany, false))
+    .From("aten::fft_rfft.default", Transform(kRealIn, kOne, true))
+    .From("aten::fft_rfft2.default", Transform(kRealIn, kTwo, true))
+    .From("aten::fft_rfftn.default", Transform(kRealIn, kMany, true))
+    .From("aten::fft_ihfft.default", Transform(kRealIn, kOne, false))
+    .From("aten::fft_ihfft2.default", Transform(kRealIn, kTwo, false))
+    .From("aten::fft_ihfftn.default", Transform(kRealIn, kMany, false))
+    .From("aten::fft_irfft.default", Transform(kRealOut, kOne, false))
+    .From("aten::fft_irfft2.default", Transform(kRealOut, kTwo, false))
+    .From("aten::fft_irfftn.default", Transform(kRealOut, kMany, false))
+    .From("aten::fft_hfft.default", Transform(kRealOut, kOne, true))
+    .From("aten::fft_hfft2.default", Transform(kRealOut, kTwo, true))
+    .From("aten::fft_hfftn.default", Transform(kRealOut, kMany, true))
+    .From("aten::_fft_c2c.default", FftC2c)
+    .From("aten::_fft_r2c.default", FftR2c)
+    .From("aten::_fft_c2r.default", FftC2r);
+X2IR_TORCH(stft).From({"aten::stft.default", "aten::stft.center"}, Stft);
+X2IR_TORCH(col2im).From("aten::istft.default", Istft);
 X2IR_TORCH(gather)
     .From("aten::fft_fftshift.default", [](TorchCall& c) { return FftShift(c, false); })
     .From("aten::fft_ifftshift.default", [](TorchCall& c) { return FftShift(c, true); });

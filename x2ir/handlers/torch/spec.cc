@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/schemas.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/op.h"
@@ -72,9 +73,11 @@ Handler TorchSpec::Reader(TorchHandler handler) {
   return [handler = std::move(handler)](Rewrite& r) -> absl::StatusOr<Values> {
     if (r.node.num_outputs() == 0) return Values();  // nothing that anyone could see
     absl::StatusOr<Values> values = ReadNode(r, [&]() -> absl::StatusOr<Values> {
+      X2IR_RETURN_IF_ERROR(CheckComplexCall(r));
       TorchCall call(r);
       Values read = handler(call);
       X2IR_RETURN_IF_ERROR(call.CheckAllTaken());
+      X2IR_RETURN_IF_ERROR(CheckComplexResult(r));
       return read;
     });
     // PyTorch ran the call when it was exported: what is wrong with it to us we do not know of.

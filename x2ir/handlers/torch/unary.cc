@@ -1,6 +1,7 @@
 // Operators on elements that are one IR op, or nearly: rows of tables.
 #include <cmath>
 
+#include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/torch.h"
 
 namespace x2ir {
@@ -52,8 +53,9 @@ Values Rounding(TorchCall& c, Symbol ir) {
 }
 
 Values SignCall(TorchCall& c) {
-  Value* x = c.Tensor("self");
-  return {x->dtype() == DType::kBool ? c.Op("identity", {x}) : c.Op("sign", {x})};
+  const Expr x = c.Tensor("self");
+  if (IsComplex(x.dtype())) return {ComplexOf(Sign(PartsOf(x)))};
+  return {x.Op(x.dtype() == DType::kBool ? "identity" : "sign")};
 }
 
 Values Trunc(TorchCall& c) {
@@ -81,8 +83,10 @@ Values SquareCall(TorchCall& c) {
 // log(x) / log(base), in float64 where the factor would cost float32 its last digits.
 Values LogCall(TorchCall& c, double base) {
   const DType t = c.out_dtype();
-  Value* x = c.Operand("self", t);
-  return {c.Op("div", {c.Op("log", {x}), c.Constant(t, std::log(base))})};
+  const Expr log = c.Operand("self", t).Op("log");
+  if (!IsComplex(t)) return {log / c.Constant(t, std::log(base))};
+  const Complex parts = PartsOf(log);
+  return {ComplexOf({parts.re / std::log(base), parts.im / std::log(base)})};
 }
 
 Values Compare(TorchCall& c, Symbol ir, bool negated) {
@@ -113,11 +117,15 @@ Values BitwiseNot(TorchCall& c) {
   return {c.Op(x->dtype() == DType::kBool ? "not" : "bitwise_not", {x})};
 }
 
-// NaN and infinities are of floats alone.
+// NaN and infinities are of floats alone. A complex number is finite if both parts are.
 Values OfFloats(TorchCall& c, const std::function<Value*(TorchCall&, Value*)>& test,
                 bool otherwise) {
   Value* x = c.Tensor("self");
   if (IsFloating(x->dtype())) return {test(c, x)};
+  if (IsComplex(x->dtype())) {
+    const Complex z = PartsOf({c, x});
+    return {c.Op(otherwise ? "and" : "or", {test(c, z.re), test(c, z.im)})};
+  }
   Value* no = c.Op("not", {c.Op("equal", {x, x})});
   return {otherwise ? c.Op("not", {no}) : no};
 }
@@ -170,7 +178,6 @@ Values IsFinite(TorchCall& c) {
 }();
 
 // Computed in the type of the result: integers become floats where it is one.
-X2IR_TORCH(abs).Is("aten::abs.default");
 X2IR_TORCH(acos).Is("aten::acos.default");
 X2IR_TORCH(acosh).Is("aten::acosh.default");
 X2IR_TORCH(asin).Is("aten::asin.default");

@@ -7,6 +7,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/complex.h"
 
 namespace x2ir {
 
@@ -237,9 +238,7 @@ Values MoveAxes(TorchCall& c) {
 // The last two axes swapped, or all of them turned around.
 Values Transposed(TorchCall& c, bool all, bool conjugate) {
   Value* x = c.Tensor("self");
-  if (conjugate && IsComplex(x->dtype())) {
-    return c.Fail(Unimplemented("conjugates of complex elements"));
-  }
+  if (conjugate) x = ConjOf({c, x});
   std::vector<int64_t> perm = AllAxes({c, x});
   if (perm.size() < 2) return {c.Op("identity", {x})};
   if (all) {

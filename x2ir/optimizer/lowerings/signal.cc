@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/constants.h"
 #include "x2ir/ops/infer.h"
@@ -60,6 +61,18 @@ std::optional<int64_t> ConstInt(const Rewrite& r, size_t i) {
   const auto ints = Given(r, i) ? r.ConstInts(i) : std::nullopt;
   return ints && ints->size() == 1 ? std::optional((*ints)[0]) : std::nullopt;
 }
+
+// A vector as a batch of one, which runtimes want.
+absl::StatusOr<Values> DftInBatch(Rewrite& r) {
+  if (r.rank(0) != 2 || !r.target.Has("dft")) return CannotExpress("there is a batch axis");
+  const std::optional<int64_t> axis = Given(r, 2) ? ConstInt(r, 2) : -2;
+  if (!axis) return CannotExpress("the axis is computed");
+  Builder& b = r.b;
+  const Expr x = Unsqueeze({b, r.in(0)}, {0});
+  Value* length = Given(r, 1) ? r.in(1) : nullptr;
+  return Values{Squeeze(x.Op("dft", {length, b.Int(1, "axis")}, r.attrs()), {0})};
+}
+X2IR_LOWERING(dft, DftInBatch);
 
 // In float64, as evaluation does it.
 absl::StatusOr<Values> DftAsMatMul(Rewrite& r) {
@@ -162,21 +175,22 @@ absl::StatusOr<Values> StftAsDft(Rewrite& r) {
   Builder& b = r.b;
   const Shape* x = r.in(0)->shape();
   const Shape* window = Given(r, 2) ? r.in(2)->shape() : nullptr;
-  if (!x || x->rank() != 3 || !(*x)[1].is_static() || !IsFloating(r.dtype(0)) ||
-      !IsInteger(r.dtype(1))) {
-    return CannotExpress("the signal's length or the element types are not known");
+  if (!x || x->rank() != 3 || !IsFloating(r.dtype(0)) || !IsInteger(r.dtype(1))) {
+    return CannotExpress("the signal's rank or the element types are not known");
   }
-  const int64_t length = (*x)[1].value();
+  const std::optional<int64_t> length =
+      (*x)[1].is_static() ? std::optional((*x)[1].value()) : std::nullopt;
   std::optional<int64_t> frame;
   if (window && window->rank() == 1 && (*window)[0].is_static()) frame = (*window)[0].value();
   if (!frame && Given(r, 3)) frame = ConstInt(r, 3);
   if (!frame && !Given(r, 2) && !Given(r, 3)) frame = length;
   if (!frame || *frame < 1) return CannotExpress("the length of a frame is not known");
-  if (length < *frame) return CannotExpress("a signal shorter than a frame");
+  if (length && *length < *frame) return CannotExpress("a signal shorter than a frame");
   Value* index;  // [frames, length of a frame]
-  if (const std::optional<int64_t> step = ConstInt(r, 1)) {
+  const std::optional<int64_t> step = ConstInt(r, 1);
+  if (length && step) {
     if (*step < 1) return CannotExpress("a step of ", *step);
-    const int64_t frames = (length - *frame) / *step + 1;
+    const int64_t frames = (*length - *frame) / *step + 1;
     if (frames > kMaxLoweringElements / *frame) return CannotExpress(frames, " frames");
     std::vector<int64_t> picks;
     for (int64_t f = 0; f < frames; ++f) {
@@ -186,9 +200,15 @@ absl::StatusOr<Values> StftAsDft(Rewrite& r) {
   } else {
     Value* by = Expr(b, b.Op("reshape", {r.in(1), b.Ints({1}, "shape")})).To(DType::kInt64);
     by = b.Op("squeeze", {by, b.Ints({0}, "axes")});
-    Value* steps = b.Op("div", {b.Int(length - *frame, "rest"), by});
-    Value* frames =
-        b.Op("range", {b.Int(0, "start"), b.Op("add", {steps, b.Int(1, "one")}), b.Int(1, "step")});
+    Value* count;
+    if (length) {
+      Value* steps = b.Op("div", {b.Int(*length - *frame, "rest"), by});
+      count = b.Op("add", {steps, b.Int(1, "one")});
+    } else {  // of a signal shorter than a frame none, so nothing is added afterwards
+      const Expr rest = SizeOf({b, r.in(0)}, 1) - static_cast<double>(*frame);
+      count = (rest + Expr(b, by)) / Expr(b, by);
+    }
+    Value* frames = b.Op("range", {b.Int(0, "start"), count, b.Int(1, "step")});
     Value* starts = b.Op("unsqueeze", {b.Op("mul", {frames, by}), b.Ints({1}, "axes")});
     index = b.Op("add", {starts, Counting(b, *frame, DType::kInt64)});
   }

@@ -1,0 +1,168 @@
+#include "x2ir/builder/complex.h"
+
+#include <cmath>
+#include <functional>
+#include <numbers>
+
+#include "x2ir/ops/constants.h"
+
+namespace x2ir {
+namespace {
+
+using std::numbers::pi;
+
+// In float64, rounded once at the end.
+Complex Widely(const Complex& z, const std::function<Complex(const Complex&)>& f) {
+  return f(z.To(DType::kFloat64)).To(z.dtype());
+}
+
+Expr CopySignOf(const Expr& size, const Expr& sign) { return Where(SignBit(sign), -size, size); }
+
+// log|z| of float64.
+Expr LogAbs(const Complex& z) {
+  const Expr a = Abs(z.re), b = Abs(z.im);
+  const Expr large = Max(a, b), small = Min(a, b), size = Hypot(z.re, z.im);
+  // Near 1 the logarithm is as small as what rounding takes from |z|.
+  const Expr near = (size > 0.5) & (size < 2);
+  const Expr apart = Where(near, (large - 1) * (large + 1) + small * small, 0);
+  return Where(near, 0.5 * Log1p(apart), Log(size));
+}
+
+}  // namespace
+
+DType PartType(DType complex) {
+  return complex == DType::kComplex128 ? DType::kFloat64 : DType::kFloat32;
+}
+DType ComplexType(DType part) {
+  return part == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
+}
+
+Expr Hypot(const Expr& a, const Expr& b) {
+  const Expr x = Abs(a), y = Abs(b);
+  const Expr large = Max(x, y), small = Min(x, y);
+  const Expr inf = IsInf(a) | IsInf(b);
+  const Expr zero = large == 0;
+  const Expr ratio = small / Where(zero, 1, large);
+  return Where(inf, kInf, large * Sqrt(1 + ratio * ratio));
+}
+
+// The arc tangent of the smaller by the larger, put into its octant.
+Expr Atan2(const Expr& y, const Expr& x) {
+  const Expr a = Abs(y), b = Abs(x);
+  const Expr large = Max(a, b), small = Min(a, b);
+  const Expr ratio = Where(IsInf(small), 1, small / Where(large == 0, 1, large));
+  Expr angle = ratio.Op("atan");
+  angle = Where(a > b, pi / 2 - angle, angle);
+  angle = Where(SignBit(x), pi - angle, angle);
+  return Where(SignBit(y), -angle, angle);
+}
+
+Complex operator*(const Complex& a, const Complex& b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+// Both are scaled so that the divisor is about 1. Division by 0 is that of the parts by 0.
+Complex operator/(const Complex& a, const Complex& b) {
+  const Expr size = Max(Abs(b.re), Abs(b.im));
+  const Expr zero = size == 0;
+  const Expr x = a.re / size, y = a.im / size, c = b.re / size, d = b.im / size;
+  const Expr square = c * c + d * d;
+  return {Where(zero, x, (x * c + y * d) / square), Where(zero, y, (y * c - x * d) / square)};
+}
+
+Complex Reciprocal(const Complex& z) {
+  const Expr size = Max(Abs(z.re), Abs(z.im));
+  const Expr c = z.re / size, d = z.im / size;
+  const Expr square = z.re * c + z.im * d;
+  return {c / square, -d / square};
+}
+
+// Squares of float32s overflow no float64.
+Expr Abs(const Complex& z) {
+  if (z.dtype() != DType::kFloat32) return Hypot(z.re, z.im);
+  const Expr u = z.re.To(DType::kFloat64), v = z.im.To(DType::kFloat64);
+  const Expr size = Sqrt(u * u + v * v).To(DType::kFloat32);
+  return Where(IsInf(z.re) | IsInf(z.im), kInf, size);
+}
+
+Expr Angle(const Complex& z) { return Atan2(z.im, z.re); }
+
+Complex Polar(const Expr& size, const Expr& angle) {
+  return {size * Cos(angle), size * Sin(angle)};
+}
+
+Complex Sign(const Complex& z) {
+  const Expr size = Abs(z), zero = size == 0;
+  return {Where(zero, 0, z.re / size), Where(zero, 0, z.im / size)};
+}
+
+Complex Exp(const Complex& z) { return Polar(Exp(z.re), z.im); }
+
+Complex Log(const Complex& z) {
+  const DType t = z.dtype();
+  return {LogAbs(z.To(DType::kFloat64)).To(t), Angle(z)};
+}
+
+// Half of |z| + |re| has no cancellation; the other part follows from it.
+Complex Sqrt(const Complex& z) {
+  return Widely(z, [](const Complex& w) -> Complex {
+    const Expr size = Hypot(w.re, w.im);
+    const Expr root = Sqrt(0.5 * Abs(w.re) + 0.5 * size);
+    const Expr zero = root == 0;
+    const Expr other = Where(zero, 0, 0.5 * Abs(w.im) / root);
+    const Expr left = SignBit(w.re), inf = IsInf(w.im);
+    const Expr re = Where(left, other, root), im = Where(left, root, other);
+    return {Where(inf, kInf, re), CopySignOf(Where(inf, kInf, im), w.im)};
+  });
+}
+
+Complex Sin(const Complex& z) { return {Sin(z.re) * z.im.Op("cosh"), Cos(z.re) * z.im.Op("sinh")}; }
+Complex Cos(const Complex& z) {
+  return {Cos(z.re) * z.im.Op("cosh"), -(Sin(z.re) * z.im.Op("sinh"))};
+}
+Complex Sinh(const Complex& z) {
+  return {z.re.Op("sinh") * Cos(z.im), z.re.Op("cosh") * Sin(z.im)};
+}
+Complex Cosh(const Complex& z) {
+  return {z.re.Op("cosh") * Cos(z.im), z.re.Op("sinh") * Sin(z.im)};
+}
+Complex Sigmoid(const Complex& z) {
+  const Complex e = Exp(-z);
+  return Reciprocal({e.re + 1, e.im});
+}
+
+// exp(w log z). Of z = 0: 1 where w is 0, 0 where its real part is above 0, else no number.
+Complex Pow(const Complex& z, const Complex& w) {
+  const DType wide = DType::kFloat64;
+  const Expr zero = (z.re == 0) & (z.im == 0);
+  const Complex safe{Where(zero, 1, z.re), z.im};
+  const Complex log{LogAbs(safe.To(wide)), Angle(safe).To(wide)};
+  const Complex power = Exp((w.To(wide) * log).To(z.dtype()));
+  const Expr one = (w.re == 0) & (w.im == 0);
+  const Expr nan = w.re.Number(std::nan("")), none = w.re.Number(0);
+  const Expr of_zero = Where(one, 1, Where(w.re > 0, none, Where(w.re < 0, kInf, nan)));
+  const Expr im_of_zero = Where(one | (w.re > 0), none, nan);
+  return {Where(zero, of_zero, power.re), Where(zero, im_of_zero, power.im)};
+}
+
+Complex Pow(const Complex& z, std::complex<double> exponent) {
+  constexpr int kMost = 4;
+  const double n = exponent.real();
+  if (exponent.imag() == 0 && std::abs(n) == 0.5) {
+    const Complex root = Sqrt(z);
+    return n > 0 ? root : Reciprocal(root);
+  }
+  if (exponent.imag() == 0 && n == std::floor(n) && n != 0 && std::abs(n) <= kMost) {
+    Complex power = z;
+    for (int k = 1; k < std::abs(n); ++k) power = power * z;
+    if (n > 0) return power;
+    const Expr one = z.re.Number(1), zero = z.re.Number(0);
+    return Complex{one, zero} / power;
+  }
+  return Pow(z, Complex{z.re.Number(exponent.real()), z.re.Number(exponent.imag())});
+}
+
+Expr IsNan(const Complex& z) { return IsNan(z.re) | IsNan(z.im); }
+Expr IsInf(const Complex& z) { return IsInf(z.re) | IsInf(z.im); }
+
+}  // namespace x2ir

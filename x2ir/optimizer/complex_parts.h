@@ -1,0 +1,23 @@
+// Complex numbers as real ones: no target computes with complex tensors. A complex value of a graph
+// becomes two real ones of its shape, its real and its imaginary parts; what only moves or adds
+// elements is done to each, the rest are formulas (builder/complex.h). Where a model hands complex
+// tensors in or out, the parts stand side by side, as a last axis of 2 (docs/adr/0021).
+#ifndef X2IR_OPTIMIZER_COMPLEX_PARTS_H_
+#define X2IR_OPTIMIZER_COMPLEX_PARTS_H_
+
+#include "absl/status/status.h"
+#include "x2ir/graph_wrapper/graph.h"
+
+namespace X2IR_API x2ir {
+
+// Whether nodes of that IR op may take or give complex tensors.
+bool TakesComplexNumbers(Symbol ir_op);
+
+// Rewrites a sorted IR graph that makes complex numbers of real ones, or takes them apart, so that
+// no value of it is complex. Other graphs stay as they are, and so do those whose own inputs or
+// outputs are complex. Unimplemented, with the node's name, for what has no formula.
+absl::Status SplitComplexNumbers(Graph& graph);
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPTIMIZER_COMPLEX_PARTS_H_
