@@ -287,12 +287,12 @@ Values Linear(TorchCall& c) {
   if (Value* bias = c.OptTensor("bias")) y = c.Op("add", {y, c.Cast(bias, t)});
   return {y};
 }
+
 // sum(i1 * i2 * i3) over axes, after each got the axes of size 1 that are listed for it: what
 // bilinear layers become. As einsum, which needs no product of all three at once.
 Values Trilinear(TorchCall& c) {
   const DType t = c.out_dtype();
   c.Ignore({"unroll_dim"});
-  if (!RealNumbers(c)) return {};
   struct Factor {
     std::string_view tensor, added;
   };
