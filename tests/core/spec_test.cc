@@ -170,7 +170,7 @@ const Row kRows[] = {
      "y = st_enum(x) { mode = \"down\" }"},
     {"enum, the default", kBoth, 1, "y = spectest.EnumMap(x)", "y = st_enum(x) { mode = \"up\" }"},
     {"enum, unknown word", kImport, 1, "y = spectest.EnumMap(x) { MODE = \"down\" }",
-     "error: INVALID_ARGUMENT|attribute 'MODE' = \"down\" is not one of its values"},
+     "error: INVALID_ARGUMENT|attribute 'MODE' = \"down\"; expected \"UP\", \"DOWN\""},
     {"enum, unknown IR word", kExport, 1, "error: FAILED_PRECONDITION|attribute 'mode' = \"left\"",
      "y = st_enum(x) { mode = \"left\" }"},
     {"spatial, filled", kBoth, 1, "y = spectest.Spatial(x)",

@@ -489,8 +489,6 @@ TEST(Onnx, BadModels) {
     json model;
     std::string message;
   } kModels[] = {
-      {{{"graph", graph}, {"opset_import", {{{"version", 8}}, {{"version", 9}}}}},
-       "opset 8 and opset 9 of domain ''"},
       {{{"graph", graph}, {"functions", {function, function}}}, "'d::F' is defined twice"},
       {{{"graph", graph}, {"functions", {{{"name", "F"}, {"output", {"y"}}}}}},
        "function '::F': output 'y' is not defined"},

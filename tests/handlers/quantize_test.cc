@@ -135,7 +135,7 @@ TEST(QuantizeHandlers, Export) {
        "y = dequantize_linear(x, s, z) { block_size = 0 }", "error int32 with a zero point"},
       {9, "x: uint8[n,3,8], w: uint8[k,3,3]) -> (y)",
        "y = conv_integer(x, w) { layout = \"channels_first\", auto_pad = \"NOTSET\", group = 1 }",
-       "y_cast = onnx.Cast(x) { to = 11 }\n y_cast_1 = onnx.Cast(w) { to = 11 }\n y_conv = "
+       "y_cast = onnx.Cast(x) { to = 1 }\n y_cast_1 = onnx.Cast(w) { to = 1 }\n y_conv = "
        "onnx.Conv(y_cast, y_cast_1) { kernel_shape = [3] }\n "
        "y = onnx.Cast(y_conv) { to = 6 }"},
       {9, "x: uint8[n,k,8], w: uint8[m,k,3]) -> (y)",
@@ -151,8 +151,20 @@ TEST(QuantizeHandlers, Export) {
 TEST(QuantizeHandlers, LoweredGivesTheSame) {
   struct Row {
     int opset;
-    std::string_view constants, op;
+    std::string_view constants;
+    std::string op;
   };
+  // As many products as take one convolution of float32, two, and four.
+  const auto images = [](int channels) {
+    const auto bytes = [](int n) {
+      std::string text;
+      for (int i = 0; i < n; ++i) StrAppend(&text, i ? ", " : "{", (i * 73 + i / 7) % 256);
+      return text + "}";
+    };
+    return StrCat("x = uint8[1,", channels, ",4]", bytes(4 * channels), "\n w = uint8[2,", channels,
+                  ",3]", bytes(6 * channels));
+  };
+  const std::string one = images(20), two = images(150), four = images(1500);
   constexpr std::string_view kConv =
       " { layout = \"channels_first\", auto_pad = \"NOTSET\", group = 1, pads = [1, 1] }";
   const std::string conv_integer = "y = conv_integer(x, w, z, o)" + std::string(kConv);
@@ -200,19 +212,25 @@ TEST(QuantizeHandlers, LoweredGivesTheSame) {
        "x = uint8[1,1,3]{2, 3, 255}\n w = int8[2,1,2]{1, 1, -128, -1}\n z = uint8[1]{1}\n "
        "o = int8[2]{0, 1}",
        conv_integer},
+      {7, one, "y = conv_integer(x, w)" + std::string(kConv)},
+      {7, two, "y = conv_integer(x, w)" + std::string(kConv)},
+      {7, four, "y = conv_integer(x, w)" + std::string(kConv)},
       {7,
        "x = uint8[1,1,3]{2, 3, 255}\n w = int8[2,1,2]{1, 1, -128, -1}\n z = uint8[]{1}\n "
        "o = int8[2]{0, 1}\n s = float32[]{0.7}\n t = float32[2]{0.1, 0.02}\n "
        "v = int8[]{-3}\n b = int32[2]{100, -7}",
        qlinear_conv},
   };
+  ConvertTextOptions all;  // constants
+  all.max_constant_elements = 1 << 16;
   for (const Row& row : rows) {
     const std::string outputs = row.op.substr(0, 2) == "y," ? "y, s, z" : "y";
     const std::string lines = std::string(row.constants) + "\n" + std::string(row.op);
-    const std::string old = FromIrText(GraphText(") -> (" + outputs + ")", lines), row.opset);
+    const std::string old = FromIrText(GraphText(") -> (" + outputs + ")", lines), row.opset, all);
     const std::string want = EvalText(lines, outputs);
     EXPECT_THAT(want, Not(HasSubstr("error: "))) << row.op;
-    EXPECT_EQ(EvalText(Body(ToIrText(old, row.opset)), outputs), want) << row.op << "\n" << old;
+    EXPECT_EQ(EvalText(Body(ToIrText(old, row.opset, all)), outputs), want) << row.op << "\n"
+                                                                            << old;
   }
 }
 

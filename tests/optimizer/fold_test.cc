@@ -116,6 +116,10 @@ TEST(FoldAffine, Arithmetic) {
       "w = float16[1,1,1]{0.001}\n s = float16[]{0.01}\n c = conv(x, w)\n y = mul(c, s)";
   constexpr std::string_view kHalf =
       "w = float16[1,1,1]{0.5}\n s = float16[]{0.25}\n c = conv(x, w)\n y = mul(c, s)";
+  // What is added and taken away again rounds.
+  const std::string rounding =
+      "w = float32[1,4,1,1]{1,2,3,4}\n b = float32[1]{65504}\n s = float32[]{65504}\n"
+      "c = conv(x, w, b)\n y = sub(c, s)";
   ExpectFusions("fold_affine", {
                                    {kX, all, "conv", {}, 1e-4},
                                    {kX, add, "conv", {}, 1e-4},
@@ -127,6 +131,7 @@ TEST(FoldAffine, Arithmetic) {
                                    {"x: float32[2,n,4]", shifted, "matmul add", {}, 1e-4},
                                    {"x: float32[2,5,7]", norm, "instance_normalization", {}, 1e-4},
                                    {"x: float16[2,1,3]", kHalf, "conv", {}, 1e-3},
+                                   {kX, rounding, "conv sub"},
                                    {kX, under, "conv div", {}, 1e-4},
                                    {kX, shared, "conv mul conv add", {}, 1e-4},
                                    {kX, shared_norm, "conv conv add", {}, 1e-4},

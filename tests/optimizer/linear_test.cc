@@ -51,6 +51,8 @@ TEST(MergeConstants, SumsAndProducts) {
   const std::string rounds = lines("a = add(x, million)\n y = add(a, two)");
   const std::string underflow = lines("a = mul(x, tiny)\n y = mul(a, tiny)");
   const std::string overflow = lines("a = mul(x, huge)\n y = mul(a, huge)");
+  const std::string extremes = lines(
+      "wide = float32[]{3e38}\n slim = float32[]{1e-38}\n a = mul(x, wide)\n y = mul(a, slim)");
   const std::string mixed = lines("a = mul(x, any_a)\n y = add(a, any_b)");
   ExpectFusions("merge_constants", {
                                        {kX, sums, "add"},
@@ -60,6 +62,7 @@ TEST(MergeConstants, SumsAndProducts) {
                                        {kX, rounds, "add add"},
                                        {kX, underflow, "mul mul"},
                                        {kX, overflow, "mul mul"},
+                                       {kX, extremes, "mul mul"},
                                        {kX, mixed, "mul add"},
                                        {kX, sums, "add add", {}, 1e-5, "y, a"},
                                    });

@@ -45,6 +45,8 @@ struct OpSchema {
   bool deprecated = false;
   std::vector<OperandSchema> inputs, outputs;
   std::vector<AttrSchema> attrs;
+  // Runtimes do not mind attributes that the op does not have: they are dropped, with a warning.
+  bool lenient = false;
   const AttrSchema* FindAttr(Symbol name) const;
   const OperandSchema* InputAt(size_t i) const;  // the variadic one for all past it
   const OperandSchema* OutputAt(size_t i) const;

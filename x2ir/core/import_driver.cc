@@ -136,11 +136,18 @@ class Importer : public Driver {
 
   void Convert(Graph& graph, Node* node) {
     const Symbol op = node->op();
-    const int opset = OpsetOf(op, *scope_);
+    const int imported = OpsetOf(op, *scope_);
+    const int opset = imported != 0 ? imported : VersionMeant(*node);
     OpCount& count = CountOf(op);
-    auto [it, fresh] = scope_->forms.try_emplace(op, nullptr);
-    if (fresh && !TooNew(op, opset)) it->second = FindImportForm(dialect_, op, opset);
-    const Form* form = it->second;
+    const Form* form = nullptr;
+    if (imported != 0) {
+      auto [it, fresh] = scope_->forms.try_emplace(op, nullptr);
+      if (fresh && !TooNew(op, opset)) it->second = FindImportForm(dialect_, op, opset);
+      if (fresh && it->second) WarnBefore(op, opset);
+      form = it->second;
+    } else if (opset != 0) {
+      form = FindImportForm(dialect_, op, opset);
+    }
     absl::Status status;
     if (node->dialect() != dialect_) {
       status = NotFound("is a foreign op of ", node->dialect().str());
@@ -169,6 +176,7 @@ class Importer : public Driver {
       Rewrite r{*node, builder, dialect_, opset};
       auto values = Try(
           [&](Rewrite& rewrite) -> absl::StatusOr<Values> {
+            DropUnknownAttrs(*node, SchemaOf(op, opset));
             X2IR_RETURN_IF_ERROR(CheckSource(*node, SchemaOf(op, opset)));
             X2IR_ASSIGN_OR_RETURN(Values results, RunImport(*form, rewrite));
             X2IR_RETURN_IF_ERROR(CheckDeclared(*node, results));
@@ -192,12 +200,65 @@ class Importer : public Driver {
     for (Graph* inner : node->subgraphs()) Run(*inner);
     if (Allowed(op)) {
       status = KeepAtModelsOpset(op, opset);
+      if (status.ok() && imported == 0 && opset != 0) ImportVersion(op, opset);
       if (status.ok()) {
         ++count.foreign;
         return;
       }
     }
     Fail(*node, status);
+  }
+
+  // The version of an op whose domain is not imported, though its ops are known: runtimes take what
+  // they have. Of ONNX's own it is the newest one that the node can be of, of others the oldest,
+  // which is 1 mostly. 0: none.
+  int VersionMeant(const Node& node) {
+    if (!known_ || !known_->schema || node.dialect() != dialect_) return 0;
+    const std::string_view domain = SplitOp(node.op().view()).first;
+    std::vector<const OpSchema*> versions;
+    if (known_->versions) versions = known_->versions(node.op());
+    if (versions.empty()) {
+      if (const OpSchema* schema = SchemaOf(node.op(), 1)) versions.push_back(schema);
+    }
+    int meant = 0;
+    for (const OpSchema* version : versions) {
+      if (version->deprecated || !CheckNode(node, *version).empty()) continue;
+      if (meant == 0 || domain.empty()) meant = version->since;
+    }
+    // One that no version allows: the first says why.
+    if (meant == 0 && !versions.empty()) meant = versions[0]->since;
+    if (meant != 0) {
+      WarnOnce(StrCat("the ", What(), " imports no opset of domain '", domain,
+                      "'; its ops are read as of ",
+                      domain.empty() ? "the newest opset" : "version 1",
+                      " that has them; add an import of it"));
+    }
+    return meant;
+  }
+
+  // ONNX Runtime has some ops at opsets at which ONNX has none; their schemas are known to it
+  // alone.
+  void WarnBefore(Symbol op, int opset) {
+    if (!known_ || !known_->versions) return;
+    const std::vector<const OpSchema*> versions = known_->versions(op);
+    if (versions.empty() || versions[0]->since <= opset) return;
+    WarnOnce(StrCat(op.view(), " does not exist at opset ", opset, " of the ", What(),
+                    "; it is read as ONNX Runtime reads it (in ", known_->name,
+                    " it is there from opset ", versions[0]->since, " on)"));
+  }
+
+  void WarnOnce(std::string text) {
+    for (const std::string& warning : report_.warnings) {
+      if (warning == text) return;
+    }
+    report_.warnings.push_back(std::move(text));
+  }
+  std::string_view What() const { return scope_ == &model_scope_ ? "model" : "function"; }
+
+  // What is kept of a domain that nothing imports needs an import to be written.
+  void ImportVersion(Symbol op, int version) {
+    model_.SetOpset(SplitOp(op.view()).first, version);
+    model_scope_.opsets.clear();
   }
 
   static bool TakesForeign(const Node& node) {
@@ -222,6 +283,20 @@ class Importer : public Driver {
     if (of_model == opset || (schema && schema == SchemaOf(op, of_model))) return absl::OkStatus();
     return CannotExpress("cannot be kept as it is: it stands in a function of opset ", opset,
                          ", and the model is of opset ", of_model);
+  }
+
+  // Attributes that runtimes do not mind.
+  void DropUnknownAttrs(Node& node, const OpSchema* schema) {
+    if (!schema || !schema->lenient) return;
+    std::vector<Symbol> unknown;
+    for (const auto& [name, attr] : node.attrs()) {
+      if (!schema->FindAttr(name)) unknown.push_back(name);
+    }
+    for (const Symbol name : unknown) {
+      WarnOnce(StrCat(node.op().view(), " has no attribute '", name.view(),
+                      "'; runtimes pay no heed to it, and it is dropped"));
+      node.EraseAttr(name);
+    }
   }
 
   // What the file has must be what its own opset allows.
@@ -271,15 +346,15 @@ class Importer : public Driver {
                            DomainVersion(known_, domain, known_->latest_opset));
     }
     if (opset == 0) {
-      return NotFound("the ", scope_ == &model_scope_ ? "model" : "function",
-                      " imports no opset of domain '", domain, "'");
+      return NotFound("the ", What(), " imports no opset of domain '", domain,
+                      "'; add an opset_import of it with the version that its ops are of");
     }
     if (!known_ && !HasForms(dialect_)) return NoHandlers();
     if (!known_ || !known_->schema) return NotFound("no mapping to IR");
     const OpSchema* schema = SchemaOf(op, opset);
     if (schema && schema->deprecated) {
-      return Invalid("is deprecated since opset ", schema->since, ", the ",
-                     scope_ == &model_scope_ ? "model" : "function", " is of opset ", opset);
+      return Invalid("is deprecated since opset ", schema->since, ", the ", What(), " is of opset ",
+                     opset);
     }
     if (schema) {
       for (int later = opset + 1; later <= known_->latest_opset; ++later) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/str_join.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/ops/infer.h"
 
@@ -228,7 +229,13 @@ class EnumMapLens : public LensImpl {
       draft.SetAttr(ir_, ir);
       return absl::OkStatus();
     }
-    return Invalid("attribute '", foreign_, "' = ", attr->ToString(), " is not one of its values");
+    std::vector<std::string> allowed;
+    for (const auto& [ir, foreign] : table_) {
+      if (foreign.kind() == attr->kind()) allowed.push_back(foreign.ToString());
+    }
+    return Invalid("attribute '", foreign_, "' = ", attr->ToString(), "; expected ",
+                   allowed.empty() ? StrCat("another kind than ", Name(attr->kind()))
+                                   : absl::StrJoin(allowed, ", "));
   }
   absl::Status Export(Draft& draft) const override {
     std::optional<Attribute> attr = draft.TakeAttr(ir_);

@@ -131,8 +131,13 @@ std::optional<Tensor> ShiftedBias(const Linear& l, const std::vector<double>& sc
   std::vector<double> bias(l.channels, 0.0);
   if (l.bias) bias = SpreadOver(*l.bias, l.channels);
   const double beta = l.kind == LinearKind::kGemm ? l.node->attrs().Float("beta") : 1;
-  for (int64_t c = 0; c < l.channels; ++c) bias[c] = beta * bias[c] * scale[c] + shift[c];
-  return FiniteNumbers((l.bias ? l.bias : l.weight)->dtype(), bias);
+  const DType type = (l.bias ? l.bias : l.weight)->dtype();
+  for (int64_t c = 0; c < l.channels; ++c) {
+    const double scaled = beta * bias[c] * scale[c];
+    if (RoundsWhatItIsAddedTo(type, scaled, shift[c])) return std::nullopt;
+    bias[c] = scaled + shift[c];
+  }
+  return FiniteNumbers(type, bias);
 }
 
 }  // namespace x2ir

@@ -3,7 +3,8 @@
 //  2. (x * a) * b is x * (a * b).
 // Floats, where nobody else uses what stands between and the constant is no larger than the ones
 // that it stands for. Constants of a sum must be small beside the digits of their type: a large one
-// that is added and taken away again rounds x, and is meant to. A product must be a normal number.
+// that is added and taken away again rounds x, and is meant to. A product must be a normal number,
+// and neither factor so large or small that it alone takes numbers to infinity or to 0.
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -18,14 +19,17 @@ namespace {
 
 X2IR_RULES_PASS(merge_constants, "Constants that are added or multiplied in turn become one.");
 
-// Half of the type's digits are left behind the point; 0 for types that are left alone.
-double LargestSummand(DType type) {
+// Powers of 2 that a factor may have: one that is larger takes what it multiplies to infinity, or
+// to 0, where the product of both does not. Half of the type's exponents; a quarter of float16's.
+int LargestExponent(DType type) {
   switch (type) {
-    case DType::kFloat64: return std::ldexp(1.0, 26);
-    case DType::kFloat32: return std::ldexp(1.0, 11);
-    case DType::kFloat16: return std::ldexp(1.0, 5);
-    default: return 0;
+    case DType::kFloat64: return 511;
+    case DType::kFloat32: return 63;
+    default: return 5;
   }
+}
+bool IsMildFactor(DType type, double number) {
+  return number == 0 || std::abs(std::ilogb(number)) <= LargestExponent(type);
 }
 
 double SmallestNormal(DType type) {
@@ -47,7 +51,8 @@ std::optional<Tensor> Merged(const Tensor& a, const Tensor& b, bool sum) {
   std::vector<double> numbers;
   for (int64_t i = 0; i < x.size(); ++i) {
     const double number = sum ? x[i] + y[i] : x[i] * y[i];
-    const bool fits = sum           ? std::abs(x[i]) <= most && std::abs(y[i]) <= most
+    const bool fits = sum ? std::abs(x[i]) <= most && std::abs(y[i]) <= most
+                      : !IsMildFactor(type, x[i]) || !IsMildFactor(type, y[i]) ? false
                       : number == 0 ? x[i] == 0 || y[i] == 0
                                     : std::abs(number) >= least;
     if (!fits || !std::isfinite(x[i]) || !std::isfinite(y[i])) return std::nullopt;

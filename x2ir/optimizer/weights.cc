@@ -81,6 +81,20 @@ std::optional<Tensor> ScaleWeights(const Tensor& weights, const std::vector<doub
   return Spilled(*std::move(result));
 }
 
+double LargestSummand(DType type) {
+  switch (type) {
+    case DType::kFloat64: return std::ldexp(1.0, 26);
+    case DType::kFloat32: return std::ldexp(1.0, 11);
+    case DType::kFloat16: return std::ldexp(1.0, 5);
+    default: return 0;
+  }
+}
+
+bool RoundsWhatItIsAddedTo(DType type, double a, double b) {
+  const double most = std::max(std::abs(a), std::abs(b));
+  return most > LargestSummand(type) && std::abs(a + b) < most / 2;
+}
+
 std::optional<Tensor> FiniteNumbers(DType type, const std::vector<double>& numbers) {
   const double most = type == DType::kFloat64 ? std::numeric_limits<double>::max()
                                               : std::numeric_limits<float>::max();

@@ -2,6 +2,7 @@
 #ifndef X2IR_OPTIMIZER_WEIGHTS_H_
 #define X2IR_OPTIMIZER_WEIGHTS_H_
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -25,6 +26,12 @@ inline constexpr int64_t kMaxRewrittenBytes = int64_t{64} << 20;
 // float16 the largest number of a channel becomes subnormal and loses digits.
 std::optional<Tensor> ScaleWeights(const Tensor& weights, const std::vector<double>& scale,
                                    const ChannelLayout& channels);
+// Numbers up to this have half of their type's digits behind the point; 0 for other types. What is
+// added and is larger rounds what it is added to.
+double LargestSummand(DType type);
+// Whether to add a + b at once gives other digits than to add first one and then the other: a large
+// number that is taken away again rounds, and is often meant to.
+bool RoundsWhatItIsAddedTo(DType type, double a, double b);
 // The numbers as a tensor of rank 1; nullopt where the type cannot hold one.
 std::optional<Tensor> FiniteNumbers(DType type, const std::vector<double>& numbers);
 // Whether the weights are large and have several uses: a changed copy would make the file larger.

@@ -13,7 +13,9 @@
 //   onnx.sparse_tensor   the same of a SparseTensorProto
 //   onnx.quant           quantization annotation of a value, as bytes
 //   onnx.value_info      of a graph: value infos of names that it does not define
-//   onnx.domain          a node's domain where the op symbol does not tell it ("ai.onnx")
+//   onnx.domain          a node's domain where the op symbol does not tell it ("ai.onnx"); of a
+//                        model, that of its import of the default domain
+//   onnx.opsets          of a model: what it says of a domain that it imports twice
 //   onnx.overload        of a node that calls a function
 //   onnx.attr.NAME       doc string of an attribute, as bytes; .attr_tensor.NAME,
 //                        .attr_sparse_tensor.NAME, .attr_type.NAME, .attr_proto.NAME: what
@@ -39,6 +41,10 @@
 #include "x2ir/graph_wrapper/type.h"
 
 namespace X2IR_API x2ir {
+
+// Notes that handlers look at.
+inline constexpr char kOnnxDomainNote[] = "onnx.domain";
+inline constexpr char kOnnxOpsetsNote[] = "onnx.opsets";
 
 // Reads a model. The graph is not sorted: nodes stand in the file's order and may refer
 // forward. Errors: DataLoss where the bytes are no (whole) ONNX model, InvalidArgument

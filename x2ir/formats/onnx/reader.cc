@@ -525,13 +525,17 @@ absl::Status Reader::ReadOpset(std::string_view bytes, std::vector<OpsetImport>*
   X2IR_RETURN_IF_ERROR(in.status());
   if (opset.domain == kDefaultDomain) {
     opset.domain.clear();
-    annotations->GetOrMake().extra[kDomainKey] = kDefaultDomain;
+    annotations->GetOrMake().extra[kOnnxDomainNote] = kDefaultDomain;
   }
-  for (const OpsetImport& other : *out) {
+  for (OpsetImport& other : *out) {
     if (other.domain != opset.domain) continue;
-    if (other.version == opset.version) return absl::OkStatus();
-    return Invalid("opset ", other.version, " and opset ", opset.version, " of domain '",
-                   opset.domain, "' are both imported");
+    if (other.version != opset.version) {
+      annotations->GetOrMake().extra[kOnnxOpsetsNote] =
+          StrCat("opsets ", other.version, " and ", opset.version, " of domain '", opset.domain,
+                 "' are both imported");
+      other.version = opset.version;  // the last one counts, in runtimes and in onnx's checker
+    }
+    return absl::OkStatus();
   }
   out->push_back(std::move(opset));
   return absl::OkStatus();

@@ -2,6 +2,8 @@
 #include <memory>
 #include <utility>
 
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -17,6 +19,54 @@ Dim KeysOf(const Node& node) {
   if (!past) return length;
   return past->shape() && past->shape()->rank() == 4 ? (*past->shape())[2] + length : Dim();
 }
+
+bool HasPast(const Node& node) { return node.num_inputs() > 4 && node.input(4); }
+
+// What runtimes read in different ways is written so that all read the same:
+//  - of a mask whose rows are all one, ONNX Runtime takes the wrong elements (1.23 and 1.24), so
+//  the
+//    rows are written out;
+//  - it refuses present keys and values where there are none of the past (1.23), which are the keys
+//    and values themselves: a lowering gives them.
+class FormsOfAll : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Node& node = draft.node();
+    for (const size_t i : {1, 2}) {
+      if (!HasPast(node) && i < node.num_outputs() && node.output(i)) {
+        return CannotExpress("present keys and values without those of the past");
+      }
+    }
+    return absl::OkStatus();
+  }
+};
+Lens AsAllRead() { return std::make_shared<FormsOfAll>(); }
+
+// The mask with a row for each query.
+Value* WithRows(Builder& b, Value* mask, const Node& node) {
+  const Shape* s = mask->shape();
+  const Shape* q = node.input(0) ? node.input(0)->shape() : nullptr;
+  if (!s || s->rank() < 2 || (*s)[s->rank() - 2] != Dim(1) || !q || q->rank() < 3) return mask;
+  const Dim queries = (*q)[q->rank() - 2];
+  if (queries == Dim(1)) return mask;
+  const Size rows = SizeAt({b, node.input(0)}, q->rank() - 2);
+  return Expand({b, mask}, Vector(b, std::vector<Size>{rows, Size(1)}));
+}
+
+// The same, for an opset whose masks are otherwise those of IR.
+class MaskHasRows : public LensImpl {
+ public:
+  absl::Status Import(Draft& draft) const override {
+    return draft.SetOperand("attn_mask", draft.TakeOperand("attn_mask"));
+  }
+  absl::Status Export(Draft& draft) const override {
+    Value* mask = draft.TakeOperand("attn_mask");
+    if (mask) mask = WithRows(draft.builder(), mask, draft.node());
+    return draft.SetOperand("attn_mask", mask);
+  }
+};
+Lens WithAllRows() { return std::make_shared<MaskHasRows>(); }
 
 // Before opset 24 a mask broadcasts along the keys; from then on a short one is filled up. The
 // two differ for masks of one column.
@@ -40,7 +90,7 @@ class MaskBroadcasts : public LensImpl {
       return CannotExpress("a mask shorter than the keys cannot be expressed at opset ",
                            draft.opset(), "; opset 24 has it");
     }
-    return draft.SetOperand("attn_mask", mask);
+    return draft.SetOperand("attn_mask", WithRows(draft.builder(), mask, draft.node()));
   }
 
  private:
@@ -53,12 +103,12 @@ class MaskBroadcasts : public LensImpl {
 }  // namespace
 
 X2IR_ONNX(attention)
-    .Is("Attention", In(23, 23), Lens(std::make_shared<MaskBroadcasts>()),
+    .Is("Attention", In(23, 23), Lens(std::make_shared<MaskBroadcasts>()), AsAllRead(),
         Fixed("left_window_size", -1), Fixed("right_window_size", -1),
         DTypeAttr("softmax_precision"))
-    .Is("Attention", In(24, 24), Fixed("left_window_size", -1), Fixed("right_window_size", -1),
-        DTypeAttr("softmax_precision"))
-    .Is("Attention", Since(25), DTypeAttr("softmax_precision"));
+    .Is("Attention", In(24, 24), WithAllRows(), AsAllRead(), Fixed("left_window_size", -1),
+        Fixed("right_window_size", -1), DTypeAttr("softmax_precision"))
+    .Is("Attention", Since(25), WithAllRows(), AsAllRead(), DTypeAttr("softmax_precision"));
 X2IR_ONNX(rotary_embedding).Is("RotaryEmbedding", Since(23));
 X2IR_ONNX(tensor_scatter).Is("TensorScatter", Since(24));
 X2IR_ONNX(swiglu).Is("SwiGLU", Since(28));

@@ -3,6 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -13,24 +16,43 @@ namespace {
 // ----------------------------------------------------------------------------------------
 
 // The size of an axis, at run time: int64 of shape [1].
-Value* SizeOf(Builder& b, Value* x, int64_t axis) {
+Value* LengthAt(Builder& b, Value* x, int64_t axis) {
   return b.Op("shape", {x}, {{"start", axis}, {"end", axis + 1}});
 }
 
 // How many keys there are in all. `keys` is [batch, length, ...], `past` [batch, heads, length,
 // size] or null.
 Value* TotalLength(Builder& b, Value* keys, int64_t axis, Value* past) {
-  Value* length = SizeOf(b, keys, axis);
-  return past ? b.Op("add", {length, SizeOf(b, past, 2)}) : length;
+  Value* length = LengthAt(b, keys, axis);
+  return past ? b.Op("add", {length, LengthAt(b, past, 2)}) : length;
 }
 
 Value* Count(Builder& b, Value* length) {
   return b.Op("range", {b.Int(0), b.Op("squeeze", {length, b.Ints({0})}), b.Int(1)});
 }
 
+// Which keys of each sequence count, from where they end and, perhaps, begin: [batch, total].
+absl::StatusOr<Value*> CountsOfEnds(Builder& b, Value* mask, Value* queries, Value* total) {
+  const Dim batch = DimAt(queries, 0), length = (*mask->shape())[0];
+  const Expr places = Expr(b, Count(b, total)).To(DType::kInt32);
+  const Expr all{b, mask};
+  if (!batch.is_unknown() && length == batch) return (places < Unsqueeze(all, {1})).value();
+  if (length.is_static() && batch.is_static() && length.value() != 2 * batch.value()) {
+    return Unimplemented("a mask of ", length.value(), " numbers for a batch of ", batch.value());
+  }
+  // [1 or 2, batch]; without the second row all keys count from the first on.
+  const Expr rows = ReshapeTo(all, {Size(-1), SizeAt({b, queries}, 0)});
+  const Expr none = Slice(rows, 0, Size(0), Size(1)) * 0;
+  const Expr both = Concat(b, {rows, none}, 0);
+  const auto row = [&](int64_t i) { return Unsqueeze(Gather(both, b.Int(i), 0), {1}); };
+  return ((places < row(0)) & (places >= row(1))).value();
+}
+
 // What a mask of integers adds to the scores: nothing where a key counts, else `filter`.
 //   [batch, total], [batch, length, total]  1 where a key counts
+//   [batch, 1, most, most]                  the same for all places that a sequence may have
 //   [batch]                                 how many keys count
+//   [2 * batch]                             behind which key, and from which on, they count
 absl::StatusOr<Value*> MaskAsBias(Rewrite& r, Value* mask, Value* queries, Value* total,
                                   float filter) {
   if (!mask) return nullptr;
@@ -41,33 +63,30 @@ absl::StatusOr<Value*> MaskAsBias(Rewrite& r, Value* mask, Value* queries, Value
   if (!IsFloating(dtype)) return Unimplemented("operands of unknown element type");
   Value* counts = nullptr;
   if (shape->rank() == 1) {
-    const Shape* q = queries->shape();
-    const Dim batch = q ? (*q)[0] : Dim();
-    if (batch.is_unknown() || (*shape)[0] != batch) {
-      return Unimplemented("a mask of rank 1 that does not say the length of each sequence: ",
-                           mask->type().ToString());
-    }
-    Value* lengths = b.Op("unsqueeze", {mask, b.Ints({1})});
-    Value* places = b.Op("cast", {Count(b, total)}, {{"to", "int32"}});
-    counts = b.Op("less", {places, lengths});
+    X2IR_ASSIGN_OR_RETURN(counts, CountsOfEnds(b, mask, queries, total));
+  } else if (shape->rank() == 4) {
+    const Size keys = total, length = SizeAt({b, queries}, 1);
+    const Expr rows = Slice({b, mask}, 2, Minus(b, keys, length), keys);
+    counts = Slice(rows, 3, Size(0), keys) > 0;
   } else if (shape->rank() == 2 || shape->rank() == 3) {
     counts = b.Op("greater", {mask, b.Scalar(DType::kInt32, 0)});
   } else {
-    return Unimplemented("a mask of rank ", shape->rank());
+    return Invalid("mask: expected rank 1 to 4, got ", shape->rank());
   }
   Value* bias = b.Op("where", {counts, b.Scalar(dtype, 0), b.Scalar(dtype, filter)});
+  if (shape->rank() == 4) return bias;
   return b.Op("unsqueeze", {bias, shape->rank() == 3 ? b.Ints({1}) : b.Ints({1, 2})});
 }
 
-Value* Sum(Builder& b, Value* x, Value* y) {
+Value* SumOrOne(Builder& b, Value* x, Value* y) {
   if (!x || !y) return x ? x : y;
   return b.Op("add", {x, y});
 }
 
 // Nobody may look at keys after itself. Queries stand where the past ends.
 Value* CausalBias(Builder& b, Value* queries, Value* past, Value* total) {
-  Value* places = Count(b, SizeOf(b, queries, 1));
-  if (past) places = b.Op("add", {places, SizeOf(b, past, 2)});
+  Value* places = Count(b, LengthAt(b, queries, 1));
+  if (past) places = b.Op("add", {places, LengthAt(b, past, 2)});
   places = b.Op("unsqueeze", {places, b.Ints({1})});
   Value* later = b.Op("greater", {Count(b, total), places});
   const DType dtype = queries->dtype();
@@ -104,14 +123,16 @@ absl::Status CheckHeads(const Rewrite& r) {
 // --- Attention
 // --------------------------------------------------------------------------------------
 
-// The widths of queries, keys and values within the product with the weights.
+// The widths of queries, keys and values within the product with the weights; none: they are the
+// same, and not known.
 absl::StatusOr<std::vector<int64_t>> Widths(const Rewrite& r) {
   const Shape* weights = r.in(1)->shape();
-  if (!weights || weights->rank() != 2 || !(*weights)[1].is_static()) {
-    return Unimplemented("weights of unknown shape");
+  if (weights && weights->rank() != 2) {
+    return Invalid("weights: expected rank 2, got ", weights->rank());
   }
-  const int64_t all = (*weights)[1].value();
   std::vector<int64_t> widths = r.attrs().Ints("qkv_hidden_sizes", {});
+  if (!weights || !(*weights)[1].is_static()) return widths;  // what there is is a third each
+  const int64_t all = (*weights)[1].value();
   if (widths.empty()) widths.assign(3, all / 3);
   if (widths.size() != 3 || widths[0] != widths[1]) {
     return Invalid("qkv_hidden_sizes: expected three, the first two the same");
@@ -141,7 +162,8 @@ absl::StatusOr<Values> FromAttention(Rewrite& r) {
   Builder& b = r.b;
   Value* product = b.Op("matmul", {r.in(kX), r.in(kWeights)});
   if (r.has(kBias)) product = b.Op("add", {product, r.in(kBias)});
-  const Values qkv = b.Ops("split", {product, b.Ints(widths)}, {{"axis", -1}}, 3);
+  const Values qkv =
+      b.Ops("split", {product, widths.empty() ? nullptr : b.Ints(widths)}, {{"axis", -1}}, 3);
   Value *past_key = nullptr, *past_value = nullptr;
   if (r.has(kPast)) {
     past_key = b.Op("gather", {r.in(kPast), b.Int(0)}, {{"axis", 0}});
@@ -150,8 +172,8 @@ absl::StatusOr<Values> FromAttention(Rewrite& r) {
   Value* total = r.has(kMask) || causal ? TotalLength(b, r.in(kX), 1, past_key) : nullptr;
   const float filter = static_cast<float>(r.attrs().Float("mask_filter_value", -10000.0));
   X2IR_ASSIGN_OR_RETURN(Value * bias, MaskAsBias(r, r.in(kMask), r.in(kX), total, filter));
-  if (causal) bias = Sum(b, bias, CausalBias(b, r.in(kX), past_key, total));
-  bias = Sum(b, bias, r.in(kScores));
+  if (causal) bias = SumOrOne(b, bias, CausalBias(b, r.in(kX), past_key, total));
+  bias = SumOrOne(b, bias, r.in(kScores));
   const bool present = r.node.output(1) != nullptr;
   const Values y = b.Ops("attention", {qkv[0], qkv[1], qkv[2], bias, past_key, past_value},
                          AttentionAttrs(r, true), Wanted(present, present));
@@ -164,37 +186,62 @@ absl::StatusOr<Values> FromAttention(Rewrite& r) {
 // --- MultiHeadAttention
 // -----------------------------------------------------------------------------
 
+// Queries, keys and values in one operand, [batch, length, heads, 3, size], or keys and values in
+// the second one, with 2.
+absl::Status Unpack(Rewrite& r, int64_t heads, Value*& q, Value*& k, Value*& v) {
+  Builder& b = r.b;
+  Value* packed = k ? k : q;
+  const int64_t parts = k ? 2 : 3;
+  const Shape* s = packed->shape();
+  if (!s) return Unimplemented(k ? "key" : "query", ": packed, and of unknown rank");
+  if (s->rank() != 5 || ProvablyDifferent((*s)[3], Dim(parts)) ||
+      ProvablyDifferent((*s)[2], Dim(heads))) {
+    return Invalid(k ? "key" : "query", ": without a value, expected [batch, length, ", heads, ", ",
+                   parts, ", size], got ", packed->type().ToString());
+  }
+  const Size width = Times(b, Size(heads), SizeAt({b, packed}, 4));
+  const auto part = [&](int64_t i) -> Value* {
+    const Expr x = Gather({b, packed}, b.Int(i), 3);
+    return ReshapeTo(x, {SizeAt(x, 0), SizeAt(x, 1), width});
+  };
+  if (!k) q = part(0);
+  k = part(parts - 2);
+  v = part(parts - 1);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Values> FromMultiHeadAttention(Rewrite& r) {
   enum { kQ, kK, kV, kBias, kMask, kScores, kPastKey, kPastValue, kPastLength, kIndirection };
   X2IR_RETURN_IF_ERROR(CheckHeads(r));
   if (r.has(kPastLength) || r.has(kIndirection)) return Unimplemented("a shared buffer of keys");
-  if (r.rank(kQ) != 3 || !r.has(kK) || !r.has(kV)) {
-    return Unimplemented("packed queries, keys and values");
+  const int64_t heads = r.attrs().Int("num_heads");
+  Value *q = r.in(kQ), *k = r.in(kK), *v = r.in(kV);
+  if (!v) X2IR_RETURN_IF_ERROR(Unpack(r, heads, q, k, v));
+  const auto rank = [](const Value* x) { return x->shape() ? x->shape()->rank() : -1; };
+  if (rank(q) != 3) {
+    return rank(q) < 0 ? Unimplemented("query: an unknown rank")
+                       : Invalid("query: expected rank 3, got ", rank(q));
   }
   if (r.node.output(3)) return Unimplemented("an output of the scores");
   if (r.has(kPastKey) != r.has(kPastValue)) return Invalid("past keys and values go together");
-  const int64_t heads = r.attrs().Int("num_heads");
-  const bool by_head = r.rank(kK) == 4;  // [batch, heads, length, size] already
-  if (r.rank(kK) < 3 || r.rank(kK) > 4 || r.rank(kV) != r.rank(kK)) {
-    return Unimplemented("keys and values of ", r.in(kK)->type().ToString(), " and ",
-                         r.in(kV)->type().ToString());
+  const bool by_head = rank(k) == 4;  // [batch, heads, length, size] already
+  if (rank(k) < 3 || rank(k) > 4 || rank(v) != rank(k)) {
+    return Unimplemented("key and value: expected rank 3 or 4, got ", k->type().ToString(), " and ",
+                         v->type().ToString());
   }
   Builder& b = r.b;
-  Value *q = r.in(kQ), *k = r.in(kK), *v = r.in(kV);
-  if (r.has(kBias)) {
-    const auto width = [](const Value* x) { return (*x->shape())[2]; };
-    if (by_head || !width(q).is_static() || !width(k).is_static() || !width(v).is_static()) {
-      return Unimplemented("a bias for operands of unknown width");
+  if (r.has(kBias)) {  // keys and values that are by head already have theirs
+    const Expr bias{b, r.in(kBias)};
+    Size from = 0;
+    for (Value** x : {&q, &k, &v}) {
+      if (by_head && x != &q) break;
+      const Size to = Plus(b, from, SizeAt({b, *x}, 2));
+      *x = Expr(b, *x) + Slice(bias, 0, from, to);
+      from = to;
     }
-    const Values biases = b.Ops(
-        "split", {r.in(kBias), b.Ints({width(q).value(), width(k).value(), width(v).value()})},
-        {{"axis", 0}}, 3);
-    q = b.Op("add", {q, biases[0]});
-    k = b.Op("add", {k, biases[1]});
-    v = b.Op("add", {v, biases[2]});
   }
   const int64_t causal = r.attrs().Int("unidirectional", 0);
-  const Dim queries = (*r.in(kQ)->shape())[1], keys = (*r.in(kK)->shape())[by_head ? 2 : 1];
+  const Dim queries = DimAt(q, 1), keys = DimAt(k, by_head ? 2 : 1);
   if (causal && (queries.is_unknown() || queries != keys)) {
     return Unimplemented("unidirectional with other lengths of queries (", queries.ToString(),
                          ") and keys (", keys.ToString(), ")");
@@ -202,9 +249,9 @@ absl::StatusOr<Values> FromMultiHeadAttention(Rewrite& r) {
   Value* total =
       r.has(kMask) || causal ? TotalLength(b, k, by_head ? 2 : 1, r.in(kPastKey)) : nullptr;
   const float filter = static_cast<float>(r.attrs().Float("mask_filter_value", -10000.0));
-  X2IR_ASSIGN_OR_RETURN(Value * bias, MaskAsBias(r, r.in(kMask), r.in(kQ), total, filter));
-  if (causal) bias = Sum(b, bias, CausalBias(b, r.in(kQ), r.in(kPastKey), total));
-  bias = Sum(b, bias, r.in(kScores));
+  X2IR_ASSIGN_OR_RETURN(Value * bias, MaskAsBias(r, r.in(kMask), q, total, filter));
+  if (causal) bias = SumOrOne(b, bias, CausalBias(b, q, r.in(kPastKey), total));
+  bias = SumOrOne(b, bias, r.in(kScores));
   if (by_head) {
     q = b.Op("reshape", {q, b.Ints({0, 0, heads, -1})});
     q = b.Op("transpose", {q}, {{"perm", Attribute::Ints{0, 2, 1, 3}}});
@@ -251,9 +298,10 @@ absl::StatusOr<Values> FromRotaryEmbedding(Rewrite& r) {
   Value* positions = r.in(1);
   if (r.rank(1) == 1) {
     Value* x = r.in(0);
-    Value* length = SizeOf(b, x, rank == 3 ? 1 : 2);
+    Value* length = LengthAt(b, x, rank == 3 ? 1 : 2);
     Value* places = b.Op("add", {Count(b, length), b.Op("cast", {positions}, {{"to", "int64"}})});
-    positions = b.Op("expand", {places, b.Op("concat", {SizeOf(b, x, 0), length}, {{"axis", 0}})});
+    positions =
+        b.Op("expand", {places, b.Op("concat", {LengthAt(b, x, 0), length}, {{"axis", 0}})});
   } else if (r.rank(1) != 2) {
     return Unimplemented("position_ids of rank ", r.rank(1));
   }

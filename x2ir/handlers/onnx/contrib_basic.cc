@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/expr.h"
+#include "x2ir/builder/matrices.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -33,11 +36,12 @@ float Epsilon(const Rewrite& r, float when_absent) {
   return static_cast<float>(r.attrs().Float("epsilon", when_absent));
 }
 
-absl::Status NoStatistics(const Rewrite& r) {
-  for (size_t i : {1, 2}) {
-    if (r.node.output(i)) return Unimplemented("outputs of the mean and the variance");
-  }
-  return absl::OkStatus();
+bool Wants(const Rewrite& r, size_t i) { return i < r.num_outputs() && r.node.output(i); }
+
+// 1 / sqrt(mean of squares + epsilon) over the last axis, which stays, of size 1.
+Value* InverseRms(Builder& b, Value* sum, float epsilon) {
+  const Expr x{b, sum};
+  return Reciprocal(Sqrt(Reduce(Square(x), "reduce_mean", {-1}, true) + epsilon));
 }
 
 // Operands of the sum before the norm: input + skip, then + bias.
@@ -47,19 +51,19 @@ Value* SumOf(Rewrite& r, size_t bias) {
 }
 
 absl::StatusOr<Values> FromSkipLayerNorm(Rewrite& r) {
-  X2IR_RETURN_IF_ERROR(NoStatistics(r));
   Value* sum = SumOf(r, 4);
-  Value* y = r.b.Op("layer_normalization", {sum, r.in(2), r.in(3)},
-                    {{"axis", -1}, {"epsilon", Epsilon(r, 1e-12f)}});
-  return Values{y, nullptr, nullptr, sum};
+  const Values y = r.b.Ops("layer_normalization", {sum, r.in(2), r.in(3)},
+                           {{"axis", -1}, {"epsilon", Epsilon(r, 1e-12f)}},
+                           std::vector<bool>{true, Wants(r, 1), Wants(r, 2)});
+  return Values{y[0], y[1], y[2], sum};
 }
 
 absl::StatusOr<Values> FromSkipRmsNorm(Rewrite& r) {
-  X2IR_RETURN_IF_ERROR(NoStatistics(r));
+  if (Wants(r, 1)) return Unimplemented("an output of the mean, which the op does not compute");
   Value* sum = SumOf(r, 3);
-  Value* y =
-      r.b.Op("rms_normalization", {sum, r.in(2)}, {{"axis", -1}, {"epsilon", Epsilon(r, 1e-12f)}});
-  return Values{y, nullptr, nullptr, sum};
+  const float epsilon = Epsilon(r, 1e-12f);
+  Value* y = r.b.Op("rms_normalization", {sum, r.in(2)}, {{"axis", -1}, {"epsilon", epsilon}});
+  return Values{y, nullptr, Wants(r, 2) ? InverseRms(r.b, sum, epsilon) : nullptr, sum};
 }
 
 absl::StatusOr<Values> FromRmsNorm(Rewrite& r) {
@@ -181,6 +185,16 @@ class NoCubicBorderLens : public LensImpl {
 };
 Lens NoCubicBorder() { return std::make_shared<NoCubicBorderLens>(); }
 
+absl::StatusOr<Values> FromInverse(Rewrite& r) {
+  if (r.rank(0) < 2) {
+    return r.rank(0) < 0 ? Unimplemented("X: a matrix of unknown rank")
+                         : Invalid("X: expected rank 2 or more, got ", r.rank(0));
+  }
+  if (!IsFloating(r.dtype(0))) return Unimplemented("X: an unknown element type");
+  return Values{Inverse({r.b, r.in(0)})};
+}
+
+X2IR_ONNX(matmul).Is("com.microsoft::Inverse", Since(1), Code{FromInverse, nullptr});
 X2IR_ONNX(unsqueeze).Is("com.microsoft::ExpandDims", Since(1), Code{FromExpandDims, nullptr});
 X2IR_ONNX(pad).Is("com.microsoft::Pad", Since(1), Code{FromPad, nullptr});
 X2IR_ONNX(range).Is("com.microsoft::Range", Since(1), Code{FromRange, nullptr});

@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -58,6 +61,40 @@ absl::Status CheckBlocks(int64_t bits, int64_t block) {
   return absl::OkStatus();
 }
 
+// --- Weights that are computed ------------------------------------------------------------------
+
+// Rows of `count` numbers of 4 or 8 bits, as int32.
+Expr NumbersOf(const Expr& bytes, int64_t rows, int64_t count, int64_t bits) {
+  const Expr all = bytes.To(DType::kInt32);
+  if (bits == 8) return Reshape(all, {rows, count});
+  const int64_t half = count / 2 + count % 2;
+  const Expr pairs = Reshape(all, {rows, half, 1});
+  const Expr numbers =
+      Reshape(Concat(bytes.builder(), {Mod(pairs, 16), pairs / 16}, 2), {rows, half * 2});
+  return half * 2 == count ? numbers : Slice(numbers, 1, Size(0), Size(count));
+}
+
+// (weight - zero point) * scale, [n, blocks * block].
+absl::StatusOr<Expr> ComputedWeights(Rewrite& r, Value* weights, Value* scales, Value* zeros,
+                                     int64_t n, int64_t blocks, int64_t block, int64_t bits) {
+  Builder& b = r.b;
+  const DType type = scales->dtype();
+  if (!IsFloating(type)) return Unimplemented("scales of unknown element type");
+  if (weights->dtype() != DType::kUInt8) return Unimplemented("weights that are no bytes");
+  const Expr numbers = NumbersOf({b, weights}, n, blocks * block, bits);
+  Expr w = Reshape(numbers.To(type), {n, blocks, block});
+  if (!zeros) {
+    w = w - (bits == 8 ? 128 : 8);
+  } else if (zeros->dtype() == DType::kUInt8) {
+    w = w - Reshape(NumbersOf({b, zeros}, n, blocks, bits).To(type), {n, blocks, 1});
+  } else if (IsFloating(zeros->dtype())) {
+    w = w - Reshape(Expr(b, zeros).To(type), {n, blocks, 1});
+  } else {
+    return Unimplemented("zero_points of ", Name(zeros->dtype()));
+  }
+  return Reshape(w * Reshape({b, scales}, {n, blocks, 1}), {n, blocks * block});
+}
+
 // --- MatMulNBits --------------------------------------------------------------------------------
 
 // Weights are N rows of blocks along K, each of which has its scale and zero point.
@@ -71,7 +108,15 @@ absl::StatusOr<Values> FromMatMulNBits(Rewrite& r) {
   if (k < 1 || n < 1 || k > kMaxSize || n > kMaxSize) return Invalid("K = ", k, ", N = ", n);
   const int64_t blocks = (k + block - 1) / block;
   const Tensor* weights = r.has(kB) ? r.in(kB)->fixed_constant() : nullptr;
-  if (!weights) return Unimplemented("weights that are computed");
+  const bool known_zeros =
+      !r.has(kZeros) || (r.in(kZeros)->fixed_constant() && r.dtype(kZeros) == DType::kUInt8);
+  if (!weights || !known_zeros) {
+    X2IR_ASSIGN_OR_RETURN(
+        Expr w, ComputedWeights(r, r.in(kB), r.in(kScales), r.in(kZeros), n, blocks, block, bits));
+    if (blocks * block != k) w = Slice(w, 1, Size(0), Size(k));
+    Value* product = r.b.Op("matmul", {r.in(kA), Transpose(w, {1, 0})});
+    return Values{r.has(kBias) ? r.b.Op("add", {product, r.in(kBias)}) : product};
+  }
   absl::StatusOr<Tensor> unpacked = Unpacked(*weights, n, blocks * block, bits);
   if (!unpacked.ok()) return Annotate(unpacked.status(), "B");
   X2IR_ASSIGN_OR_RETURN(Tensor zeros, ZeroPoints(r, kZeros, n, blocks, bits));

@@ -1,7 +1,7 @@
 // ONNX Runtime's own domain: quantization, and ops on quantized tensors that ONNX Runtime computes
-// as the op on what they stand for. All of it is only read. QLinearAdd, QLinearMul, QLinearSoftmax,
-// the pools and QGemm's quantized result are not here: their kernels multiply by quotients of
-// scales, and round some numbers to the other side.
+// as the op on what they stand for. All of it is only read. The kernels of QLinearAdd, QLinearMul,
+// QLinearSoftmax and the pools multiply by quotients of scales, and round some numbers to the other
+// side: there one step of difference is theirs. QGemm's quantized result is not here.
 #include <utility>
 #include <vector>
 
@@ -37,6 +37,41 @@ absl::StatusOr<Values> FromQLinearLeakyRelu(Rewrite& r) {
   X2IR_RETURN_IF_ERROR(CheckType(r, 0));
   const float alpha = static_cast<float>(r.attrs().Float("alpha", 0.01));
   Value* y = r.b.Op("leaky_relu", {Dequantized(r, 0)}, {{"alpha", alpha}});
+  return Values{Quantized(r, y, 3, r.dtype(0))};
+}
+
+// Of two operands, each with its scale and zero point.
+template <const char* kOp>
+absl::StatusOr<Values> FromQLinearBinary(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(CheckType(r, 0));
+  return Values{Quantized(r, r.b.Op(kOp, {Dequantized(r, 0), Dequantized(r, 3)}), 6, r.dtype(0))};
+}
+constexpr char kAdd[] = "add", kMul[] = "mul";
+
+Attribute LayoutOf(const Rewrite& r) {
+  return r.attrs().Int("channels_last", 0) != 0 ? "channels_last" : "channels_first";
+}
+
+absl::StatusOr<Values> FromQLinearGlobalAveragePool(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(CheckType(r, 0));
+  Value* y = r.b.Op("global_average_pool", {Dequantized(r, 0)}, {{"layout", LayoutOf(r)}});
+  return Values{Quantized(r, y, 3, r.dtype(0))};
+}
+
+// `opset` says whether it is the Softmax before opset 13, of all axes from `axis` on as one.
+absl::StatusOr<Values> FromQLinearSoftmax(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(CheckType(r, 0));
+  const int64_t opset = r.attrs().Int("opset"), axis = r.attrs().Int("axis", -1);
+  Builder& b = r.b;
+  Value* x = Dequantized(r, 0);
+  if (opset >= 13) {
+    return Values{Quantized(r, b.Op("softmax", {x}, {{"axis", axis}}), 3, r.dtype(0))};
+  }
+  if (r.rank(0) < 0) return Unimplemented("X: an unknown rank, with an opset before 13");
+  if (axis < -r.rank(0) || axis > r.rank(0))
+    return Invalid("axis: ", axis, " for rank ", r.rank(0));
+  Value* rows = b.Op("flatten", {x}, {{"axis", axis}});
+  Value* y = b.Op("reshape", {b.Op("softmax", {rows}, {{"axis", 1}}), b.Op("shape", {x})});
   return Values{Quantized(r, y, 3, r.dtype(0))};
 }
 
@@ -83,6 +118,12 @@ absl::StatusOr<Values> FromQGemm(Rewrite& r) {
 
 X2IR_ONNX(where).Is("com.microsoft::QLinearWhere", Since(1), Code{FromQLinearWhere, nullptr});
 X2IR_ONNX(matmul_integer).Is("com.microsoft::QGemm", Since(1), Code{FromQGemm, nullptr});
+X2IR_ONNX(add).Is("com.microsoft::QLinearAdd", Since(1), Code{FromQLinearBinary<kAdd>, nullptr});
+X2IR_ONNX(mul).Is("com.microsoft::QLinearMul", Since(1), Code{FromQLinearBinary<kMul>, nullptr});
+X2IR_ONNX(global_average_pool)
+    .Is("com.microsoft::QLinearGlobalAveragePool", Since(1),
+        Code{FromQLinearGlobalAveragePool, nullptr});
+X2IR_ONNX(softmax).Is("com.microsoft::QLinearSoftmax", Since(1), Code{FromQLinearSoftmax, nullptr});
 X2IR_ONNX(sigmoid).Is("com.microsoft::QLinearSigmoid", Since(1), Code{FromQLinearSigmoid, nullptr});
 X2IR_ONNX(leaky_relu)
     .Is("com.microsoft::QLinearLeakyRelu", Since(1), Code{FromQLinearLeakyRelu, nullptr});

@@ -32,7 +32,47 @@ class SameShapesLens : public LensImpl {
 };
 
 X2IR_ONNX(if).Is("If", In(1, 10), std::make_shared<const SameShapesLens>()).Is("If", Since(11));
-X2IR_ONNX(loop).Is("Loop", Since(1));
+// Whether a body goes on as long as it is told to: it hands on its condition, or says true.
+bool GoesOn(const Graph& body) {
+  if (body.outputs().empty() || body.inputs().size() < 2) return true;
+  const Value* cond = body.outputs()[0];
+  for (const Node* node = cond->producer();
+       node && node->op() == "Identity" && node->num_inputs() == 1 && node->input(0);
+       node = cond->producer()) {
+    cond = node->input(0);
+  }
+  if (cond == body.inputs()[1]) return true;
+  const Tensor* known = cond->fixed_constant();
+  if (!known && cond->producer() && cond->producer()->op() == "Constant") {
+    const Attribute* value = cond->producer()->attrs().Find("value");
+    known = value ? value->get<Tensor>() : nullptr;
+  }
+  return known && !known->is_sparse() && known->dtype() == DType::kBool &&
+         known->num_elements() == 1 && known->AsInt(0) != 0;
+}
+
+// A loop without a condition is one whose first round always comes. ONNX's text says that what the
+// body says of the next rounds does not count then, but runtimes heed it.
+class FirstRoundComes : public LensImpl {
+ public:
+  absl::Status Import(Draft& draft) const override {
+    const Attribute* body = draft.node().attrs().Find("body");
+    const auto* graph = body ? body->get<std::shared_ptr<Graph>>() : nullptr;
+    Value* cond = draft.TakeOperand("cond");
+    if (!cond && graph && *graph && !GoesOn(**graph)) {
+      const Value* told = (*graph)->inputs()[1];  // some say that it is of rank 1
+      const bool vector = told->shape() && told->shape()->rank() == 1;
+      const Tensor yes = Tensor::Scalar<bool>(true);
+      cond = draft.builder().Constant(vector ? yes.Reshaped({1}) : yes, "cond");
+    }
+    return draft.SetOperand("cond", cond);
+  }
+  absl::Status Export(Draft& draft) const override {
+    return draft.SetOperand("cond", draft.TakeOperand("cond"));
+  }
+};
+
+X2IR_ONNX(loop).Is("Loop", Since(1), Lens(std::make_shared<FirstRoundComes>()));
 X2IR_ONNX(sequence_map).Is("SequenceMap", Since(17));
 
 // What the operands and the outputs of an ONNX Scan are.

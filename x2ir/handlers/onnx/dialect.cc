@@ -1,10 +1,12 @@
 // The dialect "onnx": ONNX's operator schemas as core sees schemas.
 #include "x2ir/core/dialect.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 
 #include "absl/container/flat_hash_map.h"
+#include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/onnx/contrib_schemas.h"
 #include "x2ir/handlers/onnx/file_version.h"
@@ -78,6 +80,8 @@ std::unique_ptr<OpSchema> Convert(const OnnxSchema& from) {
   schema->name = NameWithDomain(from);
   schema->since = from.since;
   schema->deprecated = from.deprecated;
+  // ONNX Runtime checks it by a schema of its own, which lets any attribute pass.
+  schema->lenient = schema->name == "LayerNormalization";
   schema->inputs = OperandsOf(from.inputs());
   schema->outputs = OperandsOf(from.outputs());
   for (const SchemaAttr& attr : from.attrs()) {
@@ -100,8 +104,13 @@ const OpSchema* Cached(const OnnxSchema* from) {
   return schema.get();
 }
 
+// Constants of integers and bools came with opset 9; older files have them all the same, and every
+// runtime reads them.
+constexpr int kConstantOfAnyType = 9;
+
 const OpSchema* SchemaAt(Symbol op, int opset) {
   const auto [domain, name] = SplitOp(op.view());
+  if (name == "Constant" && domain.empty()) opset = std::max(opset, kConstantOfAnyType);
   const OpSchema* schema = Cached(FindOnnxSchema(domain, name, opset));
   return schema ? schema : ContribSchema(op);
 }
@@ -129,6 +138,28 @@ std::vector<Symbol> Ops() {
   return ops;
 }
 
+// What runtimes ask for though the schema does not: in training a batch normalization has all its
+// outputs.
+std::vector<std::string> CheckOutputs(const Node& node) {
+  if (node.op() != "BatchNormalization" || node.attrs().Int("training_mode", 0) == 0) return {};
+  for (size_t i = 0; i < 3; ++i) {
+    if (i < node.num_outputs() && node.output(i)) continue;
+    return {StrCat("training_mode 1 asks for three outputs; output ", i, " is left out")};
+  }
+  return {};
+}
+
+// What the reader noted for the user.
+absl::Status SayNotes(Model& model, std::vector<std::string>& warnings) {
+  if (!model.annotations.get()) return absl::OkStatus();
+  auto& extra = model.annotations.GetOrMake().extra;
+  if (const auto note = extra.find(kOnnxOpsetsNote); note != extra.end()) {
+    warnings.push_back(StrCat(note->second, "; the last one counts"));
+    extra.erase(note);
+  }
+  return absl::OkStatus();
+}
+
 // Before opset 7 broadcasting was another and no runtime of today reads it.
 constexpr int kOldestWrittenOpset = 7;
 // What runtimes of some age read, too.
@@ -144,6 +175,8 @@ constexpr int kDefaultOpset = 17;
                      .ops = Ops,
                      .domain_version = DomainVersionFor,
                      .layout = "channels_first",
+                     .check = CheckOutputs,
+                     .prepare = SayNotes,
                      .finish = SetOnnxFileVersion});
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "x2ir/core/dialect.h"
+#include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/onnx/schema_table.h"
@@ -74,6 +75,10 @@ int64_t OldestFileVersionOfDomains(const Model& model) {
 }  // namespace
 
 absl::Status SetOnnxFileVersion(Model& model, const FormatOptions& options) {
+  // onnx's checker finds an import of "ai.onnx" for those nodes alone that spell the domain out.
+  if (model.annotations.get() && model.annotations.get()->extra.contains(kOnnxDomainNote)) {
+    model.annotations.GetOrMake().extra.erase(kOnnxDomainNote);
+  }
   const auto by_content = [&] {
     return OldestFileVersion(model, OldestIrVersionForOpset(static_cast<int>(model.Opset(""))));
   };

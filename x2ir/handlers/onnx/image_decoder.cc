@@ -8,7 +8,8 @@
 namespace x2ir {
 namespace {
 
-// Opsets before 20 know two spatial axes only, and say so in the names of the modes.
+// Opsets before 20 know two spatial axes only, and say so in the names of the modes. Files have
+// three at these opsets all the same, which runtimes read as opset 20 does.
 class TwoSpatialAxes : public LensImpl {
  public:
   absl::Status Import(Draft& draft) const override { return Check(draft); }
@@ -19,11 +20,15 @@ class TwoSpatialAxes : public LensImpl {
     for (size_t i = 0; i < 2 && i < draft.node().num_inputs(); ++i) {
       const Value* v = draft.node().input(i);
       const Shape* shape = v ? v->shape() : nullptr;
+      if (draft.importing()) {
+        const bool cubic = draft.node().attrs().String("mode", "") == "bicubic";
+        if (!shape || shape->rank() == 4 || (shape->rank() == 5 && !cubic)) continue;
+        return Invalid(i == 0 ? "X" : "grid", ": expected rank 4",
+                       cubic ? " with mode bicubic" : "", ", got ", shape->rank());
+      }
       if (shape && shape->rank() != 4) {
-        return draft.importing()
-                   ? Invalid("operand ", i, ": expected rank 4, got ", shape->rank())
-                   : CannotExpress("rank ", shape->rank(), " cannot be expressed at opset ",
-                                   draft.opset(), "; opset 20 has it");
+        return CannotExpress("rank ", shape->rank(), " cannot be expressed at opset ",
+                             draft.opset(), "; opset 20 has it");
       }
     }
     return absl::OkStatus();

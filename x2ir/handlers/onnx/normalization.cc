@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/expr.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/onnx/conv_lenses.h"
@@ -116,12 +117,62 @@ X2IR_ONNX(batch_normalization)
 X2IR_ONNX(instance_normalization)
     .Is("InstanceNormalization", Since(1), ChannelsFirst(), InPlaceHint());
 
-X2IR_ONNX(layer_normalization).Is("LayerNormalization", Since(17), DTypeAttr("stash_type"));
+// The element type of the statistics. Files say 0 for it, too, which is no type; runtimes take
+// float32 then.
+class StashLens : public LensImpl {
+ public:
+  absl::Status Import(Draft& draft) const override {
+    const Attribute* said = draft.node().attrs().Find("stash_type");
+    if (!said || *said != Attribute(0)) return type_->Import(draft);
+    draft.TakeAttr("stash_type");
+    draft.SetAttr("stash_type", "float32");
+    return absl::OkStatus();
+  }
+  absl::Status Export(Draft& draft) const override { return type_->Export(draft); }
+  std::vector<std::string> IrAttrs() const override { return type_->IrAttrs(); }
+  std::vector<std::string> ForeignAttrs() const override { return type_->ForeignAttrs(); }
 
-X2IR_ONNX(rms_normalization).Is("RMSNormalization", Since(23), DTypeAttr("stash_type"));
+ private:
+  const Lens type_ = DTypeAttr("stash_type");
+};
+Lens StashType() { return std::make_shared<StashLens>(); }
 
-// One number a group -> one a channel, each repeated. `table`: groups, and channels in each.
-Value* SpreadOverGroups(Builder& b, Value* per_group, Value* table) {
+// ONNX Runtime has it at every opset, with a scale and a bias that may be of another element type,
+// which is that of the result then.
+absl::StatusOr<Values> FromEarlyLayerNormalization(Rewrite& r) {
+  static const Form* const plain = new Form{"onnx",   "LayerNormalization", "layer_normalization",
+                                            Since(1), {StashType()},        std::nullopt};
+  const DType in = r.dtype(0), out = r.dtype(1);
+  if (in == out || !IsFloating(in) || !IsFloating(out)) return RunImport(*plain, r);
+  Builder& b = r.b;
+  const DType wide =
+      in == DType::kFloat64 || out == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  const auto as = [&](Value* x, DType t) { return x ? Expr(b, x).To(t).value() : nullptr; };
+  AttributeMap attrs = {{"axis", r.attrs().Int("axis", -1)},
+                        {"epsilon", static_cast<float>(r.attrs().Float("epsilon", 1e-5))},
+                        {"stash_type", std::string(Name(wide))}};
+  std::vector<bool> wanted = {true};
+  for (size_t i = 1; i < r.num_outputs(); ++i) wanted.push_back(r.node.output(i) != nullptr);
+  Values y = b.Ops("layer_normalization", {as(r.in(0), wide), as(r.in(1), wide), as(r.in(2), wide)},
+                   std::move(attrs), wanted);
+  y[0] = as(y[0], out);
+  return y;
+}
+
+X2IR_ONNX(layer_normalization)
+    .Is("LayerNormalization", In(1, 16), Code{FromEarlyLayerNormalization, nullptr})
+    .Is("LayerNormalization", Since(17), StashType());
+
+X2IR_ONNX(rms_normalization).Is("RMSNormalization", Since(23), StashType());
+
+// One number a group -> one a channel, each repeated. `table`: groups, and channels in each. Files
+// give one a channel, too, as opset 21 wants it.
+Value* SpreadOverGroups(Builder& b, Value* per_group, Value* table, const Dim& channels,
+                        int64_t groups) {
+  const Shape* shape = per_group->shape();
+  if (shape && shape->rank() == 1 && (*shape)[0] == channels && channels != Dim(groups)) {
+    return per_group;
+  }
   Value* column = b.Op("unsqueeze", {per_group, b.Ints({1}, "axes")});
   return b.Op("reshape", {b.Op("expand", {column, table}), b.Ints({-1}, "shape")});
 }
@@ -150,6 +201,16 @@ absl::StatusOr<Values> FromGroupNormalization18(Rewrite& r) {
   const Shape* x = r.in(0)->shape();
   if (x != nullptr && x->rank() < 2) return Invalid("expected rank 2 or more, got ", x->rank());
   const Dim channels = x ? (*x)[1] : Dim();
+  for (const size_t i : {1, 2}) {
+    const Shape* given = r.in(i)->shape();
+    if (!given || (given->rank() == 1 && (!ProvablyDifferent((*given)[0], Dim(*groups)) ||
+                                          !ProvablyDifferent((*given)[0], channels)))) {
+      continue;
+    }
+    return Invalid(i == 1 ? "scale" : "bias", ": expected one number a group (", *groups,
+                   ") or one a channel (", channels.ToString(), "), got ",
+                   r.in(i)->type().ToString());
+  }
   if (channels.is_static() && channels.value() % *groups != 0) {
     return Invalid("num_groups ", *groups, " does not divide ", channels.value(), " channels");
   }
@@ -158,21 +219,49 @@ absl::StatusOr<Values> FromGroupNormalization18(Rewrite& r) {
   AttributeMap attrs = {{"num_groups", *groups},
                         {"stash_type", r.dtype(0) == DType::kFloat64 ? "float64" : "float32"}};
   if (const Attribute* epsilon = r.attrs().Find("epsilon")) attrs.Set("epsilon", *epsilon);
-  return Values{r.b.Op(
-      "group_normalization",
-      {r.in(0), SpreadOverGroups(r.b, r.in(1), table), SpreadOverGroups(r.b, r.in(2), table)},
-      std::move(attrs))};
+  return Values{r.b.Op("group_normalization",
+                       {r.in(0), SpreadOverGroups(r.b, r.in(1), table, channels, *groups),
+                        SpreadOverGroups(r.b, r.in(2), table, channels, *groups)},
+                       std::move(attrs))};
 }
 
 X2IR_ONNX(group_normalization)
     .Is("GroupNormalization", In(18, 20), Code{FromGroupNormalization18, nullptr})
-    .Is("GroupNormalization", Since(21), ChannelsFirst(), DTypeAttr("stash_type"));
+    .Is("GroupNormalization", Since(21), ChannelsFirst(), StashType());
 
 X2IR_ONNX(lrn).Is("LRN", Since(1), ChannelsFirst());
 
 X2IR_ONNX(lp_normalization).Is("LpNormalization", Since(1));
 
-X2IR_ONNX(mean_variance_normalization).Is("MeanVarianceNormalization", Since(9));
+// Runtimes have it of float32; where they take ONNX's function body for other types, a constant in
+// that is of float32 all the same.
+class OfFloat32 : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value* x = draft.node().input(0);
+    const DType type = x ? x->dtype() : DType::kUndefined;
+    if (type == DType::kFloat32 || type == DType::kUndefined) return absl::OkStatus();
+    return CannotExpress("MeanVarianceNormalization of ", Name(type), ", which no runtime has");
+  }
+};
+
+// Of opset 1, for images: over the image, and with across_channels over all channels of it.
+absl::StatusOr<Values> FromMeanVariance1(Rewrite& r) {
+  if (r.rank(0) < 0) return Unimplemented("input: an image of unknown rank");
+  if (r.rank(0) != 4) return Invalid("input: expected rank 4, got ", r.rank(0));
+  Attribute::Ints axes = {0, 2, 3};
+  if (r.attrs().Int("across_channels", 0) != 0) axes = {0, 1, 2, 3};
+  if (r.attrs().Int("normalize_variance", 1) != 0) {
+    return Values{r.b.Op("mean_variance_normalization", {r.in(0)}, {{"axes", axes}})};
+  }
+  Value* mean = r.b.Op("reduce_mean", {r.in(0), r.b.Ints(axes, "axes")}, {{"keepdims", 1}});
+  return Values{r.b.Op("sub", {r.in(0), mean})};
+}
+
+X2IR_ONNX(mean_variance_normalization)
+    .Is("MeanVarianceNormalization", In(1, 8), Code{FromMeanVariance1, nullptr})
+    .Is("MeanVarianceNormalization", Since(9), Lens(std::make_shared<OfFloat32>()));
 
 }  // namespace
 }  // namespace x2ir

@@ -57,8 +57,28 @@ void Add(Rewrite& r, Bias& bias, Value* more) {
   bias.value = bias.value ? r.b.Op("add", {bias.value, more}) : more;
 }
 
-absl::StatusOr<Bias> BiasOf(Rewrite& r, DType t, const Dim& queries, const Dim& past,
-                            const Dim& keys) {
+// A mask that is shorter than the keys, with "no" for the others. How many that are may be known at
+// run time alone.
+Value* FilledUp(Rewrite& r, Value* mask, Value* keys, DType t) {
+  const Dim have = DimOf(mask, -1), want = DimOf(keys, -2);
+  const int64_t rank = mask->shape()->rank();
+  Value* no = r.b.Scalar(t, -kInf, "no");
+  if (have.is_static() && want.is_static()) {
+    std::vector<int64_t> pads(2 * rank, 0);
+    pads.back() = want.value() - have.value();
+    if (pads.back() < 0) r.b.Fail(Invalid("attn_mask: longer than the keys"));
+    return r.b.Op("pad", {mask, r.b.Ints(pads, "pads"), no}, {{"mode", "constant"}});
+  }
+  const int64_t axis = keys->shape()->rank() - 2;
+  Value* all = r.b.Op("shape", {keys}, {{"start", axis}, {"end", axis + 1}});
+  Value* there = r.b.Op("shape", {mask}, {{"start", rank - 1}, {"end", rank}});
+  Value* none = r.b.Ints(std::vector<int64_t>(2 * rank - 1, 0), "pads");
+  Value* pads = r.b.Op("concat", {none, r.b.Op("sub", {all, there})}, {{"axis", 0}});
+  return r.b.Op("pad", {mask, pads, no}, {{"mode", "constant"}});
+}
+
+absl::StatusOr<Bias> BiasOf(Rewrite& r, DType t, const Dim& queries, const Dim& past, Value* all) {
+  const Dim keys = DimOf(all, -2);
   Bias bias;
   auto yes_no = [&](Value* yes) {
     return r.b.Op("where", {yes, r.b.Scalar(t, 0, "yes"), r.b.Scalar(t, -kInf, "no")});
@@ -70,19 +90,10 @@ absl::StatusOr<Bias> BiasOf(Rewrite& r, DType t, const Dim& queries, const Dim& 
       return CannotExpress("the type of the mask is not known");
     }
     const bool filled_up = !ProvablyEqual(last, keys);
-    if (filled_up && !(last.is_static() && keys.is_static())) {
-      return CannotExpress("whether the mask is as long as the keys is not known");
-    }
     mask = mask->dtype() == DType::kBool ? yes_no(mask)
            : mask->dtype() == t          ? mask
                                          : r.b.Op("cast", {mask}, {{"to", Attribute(Name(t))}});
-    if (filled_up) {
-      std::vector<int64_t> pads(2 * r.rank(3), 0);
-      pads.back() = keys.value() - last.value();
-      if (pads.back() < 0) return Invalid("attn_mask: longer than the keys");
-      mask = r.b.Op("pad", {mask, r.b.Ints(pads, "pads"), r.b.Scalar(t, -kInf, "no")},
-                    {{"mode", "constant"}});
-    }
+    if (filled_up) mask = FilledUp(r, mask, all, t);
     Add(r, bias, mask);
     bias.rows_open = false;
   }
@@ -140,6 +151,25 @@ absl::StatusOr<Bias> BiasOf(Rewrite& r, DType t, const Dim& queries, const Dim& 
   return bias;
 }
 
+// Without past keys and values the present ones are those that are given, by head.
+absl::StatusOr<Values> AttentionWithoutPresent(Rewrite& r) {
+  if (Given(r, 4) || Given(r, 5) || !r.target.Has("attention")) {
+    return CannotExpress("no lowering with past keys");
+  }
+  const auto wants = [&](size_t i) { return i < r.num_outputs() && r.node.output(i) != nullptr; };
+  if (!wants(1) && !wants(2)) return CannotExpress("no present keys and values are wanted");
+  const int64_t rank = r.rank(0);
+  if (rank < 3) return CannotExpress("it needs operands of known rank");
+  Values results = r.b.Ops("attention", r.node.inputs(), r.attrs(),
+                           std::vector<bool>{true, false, false, wants(3)});
+  for (const size_t i : {1, 2}) {
+    if (!wants(i)) continue;
+    results[i] = rank == 3 ? SplitHeads(r, r.in(i), "kv_num_heads") : r.b.Op("identity", {r.in(i)});
+  }
+  return results;
+}
+X2IR_LOWERING(attention, AttentionWithoutPresent);
+
 absl::StatusOr<Values> AttentionAsFormula(Rewrite& r) {
   const AttributeMap& attrs = r.attrs();
   const DType t = r.dtype(0);
@@ -162,7 +192,7 @@ absl::StatusOr<Values> AttentionAsFormula(Rewrite& r) {
     return CannotExpress("it needs known numbers of heads and of their size");
   }
   const Dim past = Given(r, 4) ? DimOf(r.in(4), -2) : Dim(0);
-  X2IR_ASSIGN_OR_RETURN(const Bias bias, BiasOf(r, t, DimOf(q, -2), past, DimOf(k, -2)));
+  X2IR_ASSIGN_OR_RETURN(const Bias bias, BiasOf(r, t, DimOf(q, -2), past, k));
   const int64_t group = heads.value() / shared.value();
   Value* present_key = k;
   Value* present_value = v;

@@ -241,15 +241,34 @@ X2IR_LOWERING(matmul_integer, MatMulIntegerAsMatMul);
 // Sums of fewer products than this fit int32.
 constexpr int64_t kMaxProducts = 32768;
 
-absl::StatusOr<Values> ConvIntegerAsConv(Rewrite& r) {
-  const Shape* w = ShapeOf(r, 1);
-  const Dim products = w && w->rank() > 1 ? w->NumElements(1, w->rank()) : Dim();
+// A convolution of whole numbers from -255 to 255, operand `weights` of the node among them, as
+// int32. Runtimes convolve float32 alone, whose sums are exact below 2^24. Where there are more
+// products than fit, images, and then weights too, are taken as 16 * high + low.
+absl::StatusOr<Value*> ExactConv(Rewrite& r, size_t weights, const Expr& x, const Expr& w) {
+  const Shape* shape = ShapeOf(r, weights);
+  const Dim products = shape && shape->rank() > 1 ? shape->NumElements(1, shape->rank()) : Dim();
   if (!products.is_static() || products.value() > kMaxProducts) {
     return CannotExpress("the sums may not fit int32");
   }
-  X2IR_ASSIGN_OR_RETURN(Value * a, Centered(r, 0, 2, r.rank(0) - 1, DType::kFloat64));
-  X2IR_ASSIGN_OR_RETURN(Value * b, Centered(r, 1, 3, 0, DType::kFloat64));
-  return Values{Expr(r.b, r.b.Op("conv", {a, b}, r.attrs())).To(DType::kInt32)};
+  constexpr int64_t kExact = int64_t{1} << 24;
+  const auto conv = [&](const Expr& a, const Expr& b) {
+    return Expr(r.b, r.b.Op("conv", {a, b}, r.attrs())).To(DType::kInt32);
+  };
+  const auto high = [](const Expr& a) { return Floor(a / 16); };  // -16 to 15
+  const auto low = [](const Expr& a, const Expr& of) { return a - of * 16; };
+  if (products.value() * 255 * 255 < kExact) return conv(x, w).value();
+  const Expr x_high = high(x), x_low = low(x, x_high);
+  const auto both = [&](const Expr& b) { return conv(x_high, b) * 16 + conv(x_low, b); };
+  if (products.value() * 16 * 255 < kExact) return both(w).value();
+  const Expr w_high = high(w), w_low = low(w, w_high);
+  return (both(w_high) * 16 + both(w_low)).value();
+}
+
+absl::StatusOr<Values> ConvIntegerAsConv(Rewrite& r) {
+  X2IR_ASSIGN_OR_RETURN(Value * a, Centered(r, 0, 2, r.rank(0) - 1, DType::kFloat32));
+  X2IR_ASSIGN_OR_RETURN(Value * b, Centered(r, 1, 3, 0, DType::kFloat32));
+  X2IR_ASSIGN_OR_RETURN(Value * y, ExactConv(r, 1, {r.b, a}, {r.b, b}));
+  return Values{y};
 }
 X2IR_LOWERING(conv_integer, ConvIntegerAsConv);
 
@@ -266,8 +285,10 @@ absl::StatusOr<Values> Requantized(Rewrite& r, Value* sums, Value* scale_a, Valu
   Value* y = r.b.Op("round", {r.b.Op("mul", {sums, Expr(r.b, factor).To(DType::kFloat64)})});
   y = r.b.Op("add", {y, Expr(r.b, r.in(zero)).To(DType::kFloat64)});
   const bool is_signed = out == DType::kInt8;
-  y = r.b.Op("clip", {y, r.b.Scalar(DType::kFloat64, is_signed ? -128 : 0, "min"),
-                      r.b.Scalar(DType::kFloat64, is_signed ? 127 : 255, "max")});
+  // Runtimes clip float32 at any opset. Whole numbers between the bounds are the same in it.
+  y = Expr(r.b, y).To(DType::kFloat32);
+  y = r.b.Op("clip", {y, r.b.Scalar(DType::kFloat32, is_signed ? -128 : 0, "min"),
+                      r.b.Scalar(DType::kFloat32, is_signed ? 127 : 255, "max")});
   return Values{Expr(r.b, y).To(out)};
 }
 
@@ -294,12 +315,16 @@ absl::StatusOr<Values> QLinearConvAsConv(Rewrite& r) {
   if (r.attrs().String("layout") != "channels_first") {
     return CannotExpress("qlinear_conv with channels last");
   }
-  X2IR_ASSIGN_OR_RETURN(Value * x, Centered(r, 0, 2, r.rank(0) - 1, DType::kFloat64));
-  X2IR_ASSIGN_OR_RETURN(Value * w, Centered(r, 3, 5, 0, DType::kFloat64));
+  X2IR_ASSIGN_OR_RETURN(Value * x, Centered(r, 0, 2, r.rank(0) - 1, DType::kFloat32));
+  X2IR_ASSIGN_OR_RETURN(Value * w, Centered(r, 3, 5, 0, DType::kFloat32));
   X2IR_ASSIGN_OR_RETURN(Value * scale_w, PlaceVector(r, r.in(4), 1, r.rank(0)));
-  std::vector<Value*> operands = {x, w};
-  if (Has(r, 8)) operands.push_back(Expr(r.b, r.in(8)).To(DType::kFloat64));
-  return Requantized(r, r.b.Op("conv", operands, r.attrs()), r.in(1), scale_w, 6, 7);
+  X2IR_ASSIGN_OR_RETURN(Value * sums, ExactConv(r, 3, {r.b, x}, {r.b, w}));
+  Expr wide = Expr(r.b, sums).To(DType::kFloat64);
+  if (Has(r, 8)) {
+    X2IR_ASSIGN_OR_RETURN(Value * bias, PlaceVector(r, r.in(8), 1, r.rank(0)));
+    wide = wide + Expr(r.b, bias).To(DType::kFloat64);
+  }
+  return Requantized(r, wide, r.in(1), scale_w, 6, 7);
 }
 X2IR_LOWERING(qlinear_conv, QLinearConvAsConv);
 
