@@ -114,6 +114,7 @@ class Cli : public testing::Test {
     onnx("calls.onnx", calls);
     onnx("words.onnx", OnnxModel(R"(graph w(x: float32[2,3]) -> (y) {
         y: string[2,3] = onnx.Cast(x) { to = 8 } })"));
+    onnx("bits.onnx", OnnxModel("graph n(x: int32[2,3]) -> (y) { y = onnx.BitwiseNot(x) }", 18));
     onnx("new_op.onnx", OnnxModel(R"(graph n(x: float32[2,3]) -> (y) {
         s = float32[3]{1, 1, 1}
         y: float32[2,3] = onnx.LayerNormalization(x, s) "norm" })"));
@@ -314,7 +315,7 @@ TEST_F(Cli, UnsupportedOps) {
       {"x2ir run unsupported.onnx --io io.safetensors", 1, "", all_named, ""},
       {"x2ir verify unsupported.onnx --io io.safetensors", 1, "", all_named, ""},
       {"x2ir draw unsupported.onnx", 0, "^digraph", "^warning: ", ""},
-      {"x2ir convert new_op.onnx --opset 11", 3, "", "opset 17", ""},
+      {"x2ir convert bits.onnx --opset 11", 3, "", "opset 18", ""},
       {"x2ir run words.onnx --io io.safetensors -o out.safetensors", 1, "", "holds strings", ""},
   });
 }
@@ -585,7 +586,7 @@ TEST_F(Cli, ConvertsToWhatTheNameSays) {
       {"x2ir convert small.onnx -o a.onnx --opset 13 && x2ir info a.onnx", 0, "opsets +13", "",
        "a.onnx"},
       {"x2ir convert new_op.onnx --from-opset 17 -q", 0, "", "", "new_op.json new_op.safetensors"},
-      {"x2ir convert new_op.onnx --from-opset 11 -o a.onnx --opset 17", 3, "", "opset 17", ""},
+      {"x2ir convert bits.onnx --from-opset 11 -o a.onnx --opset 18", 3, "", "opset 18", ""},
       {"x2ir convert new_op.onnx --opset 17", 0, "wrote",
        "^warning: --opset is taken for the opset of MODEL[^\n]*--from-opset",
        "new_op.json new_op.safetensors"},

@@ -33,8 +33,6 @@ namespace fs = std::filesystem;
 // reasons. "CASE" for every way, "CASE@WAY" for one.
 const std::map<std::string, std::string>& KnownDifferences() {
   static const auto* const known = new std::map<std::string, std::string>{
-      {"onnx2tf__make_test_op.ops.BatchNorm1D_15",
-       "in training ONNX Runtime writes over the operands, which the file uses twice"},
       {"onnxruntime__onnxruntime.test.python.transformers.test_data.models.attention_opt",
        "a norm around a mean that is large: ONNX Runtime to 1.24 loses digits"},
       {"onnxruntime__onnxruntime.test.python.transformers.test_data.models.pruned_attention_opt",
