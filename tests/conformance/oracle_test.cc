@@ -146,6 +146,10 @@ class Oracle : public ::testing::Test {
                          {"rtol", 1e-5},
                          {"atol", 1e-6}});
     texts_.push_back(text);
+    // What it makes of the graph before it runs it.
+    requests_.push_back(requests_.back());
+    requests_.back()["optimize"] = true;
+    texts_.push_back(StrCat("optimized, ", text));
   }
 
   void Judge() {
@@ -223,6 +227,10 @@ TEST_F(Oracle, FormsThatRuntimesReadDifferently) {
       {"x: float32[1,2,h,w]",
        "y = max_pool(x) { kernel_shape = [3, 3], pads = [4, 4, 4, 4], dilations = [4, 4] }",
        {11, 12, 18, 22}},
+      {"x: float32[1,2,h,w]",
+       "p = int64[8]{0, 0, 1, 1, 0, 0, 1, 1} a = pad(x, p) b = neg(a) c = abs(b) d = neg(c) "
+       "e = pad(d, p) y = max_pool(e) { kernel_shape = [3, 3], strides = [2, 2] }",
+       {10, 11, 13, 17, 18}},
       {"x: int64[5]", "k = int64[]{31} y = pow(x, k)", {7, 12, 13, 15}},
       {"x: int32[5]", "k = int32[]{5} y = pow(x, k)", {7, 12, 13, 15}},
       {"x: float32[1,1,3,5]",

@@ -112,6 +112,28 @@ class PadsLens : public LensImpl {
   const bool below_kernel_;
 };
 
+class NotBehindZerosLens : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Node* pad = draft.node().input(0) ? draft.node().input(0)->producer() : nullptr;
+    // Another type would need no Max in between, and is no better.
+    while (pad && (pad->op() == "cast" || pad->op() == "Cast")) {
+      pad = pad->input(0) ? pad->input(0)->producer() : nullptr;
+    }
+    if (!pad || (pad->op() != "pad" && pad->op() != "Pad")) return absl::OkStatus();
+    const Attribute* mode = pad->attrs().Find("mode");
+    if (mode && *mode != Attribute("constant")) return absl::OkStatus();
+    const Tensor* number = pad->input(2) ? pad->input(2)->fixed_constant() : nullptr;
+    const Attribute* value = pad->attrs().Find("value");  // before opset 11
+    if ((number && number->num_elements() == 1 && number->AsDouble(0) != 0) ||
+        (value && value->get<float>() && *value->get<float>() != 0)) {
+      return absl::OkStatus();
+    }
+    return CannotExpress("right behind a Pad, which ONNX Runtime puts into the pool");
+  }
+};
+
 class CountedPadsLens : public LensImpl {
  public:
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
@@ -147,6 +169,7 @@ Lens KernelShapeOfOperand(size_t w) { return std::make_shared<KernelShapeLens>(w
 Lens ChannelsFirst() { return Fixed("layout", "channels_first"); }
 Lens DilatedSameAsPads() { return std::make_shared<PadsLens>(false); }
 Lens PoolPads() { return std::make_shared<PadsLens>(true); }
+Lens NotBehindZeros() { return std::make_shared<NotBehindZerosLens>(); }
 Lens CountedPads() { return std::make_shared<CountedPadsLens>(); }
 
 }  // namespace x2ir

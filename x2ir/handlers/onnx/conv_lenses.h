@@ -19,6 +19,9 @@ Lens ChannelsFirst();
 Lens DilatedSameAsPads();
 // Of pools: the same, and pads must be less than the kernel.
 Lens PoolPads();
+// Of MaxPool: not right behind a Pad of zeros, which ONNX Runtime makes the pool's own padding:
+// that is less than all else, which zeros are not.
+Lens NotBehindZeros();
 // Of AveragePool: padding that is counted is not written where ONNX Runtime counts it wrong. Before
 // opset 19 that is a window which ceil_mode lets reach beyond the padding (ONNX did not say then
 // whether what lies there is counted); from 19 on, pads that are not all the same.

@@ -6,8 +6,11 @@
 namespace x2ir {
 namespace {
 
-X2IR_ONNX(max_pool).Is("MaxPool", Since(1), ChannelsFirst(), SpatialInts("strides", 1),
-                       SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), PoolPads());
+X2IR_ONNX(max_pool)
+    .Is("MaxPool", In(1, 17), ChannelsFirst(), SpatialInts("strides", 1),
+        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), PoolPads(), NotBehindZeros())
+    .Is("MaxPool", Since(18), ChannelsFirst(), SpatialInts("strides", 1),
+        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), PoolPads());
 
 X2IR_ONNX(average_pool)
     .Is("AveragePool", Since(1), ChannelsFirst(), SpatialInts("strides", 1),

@@ -101,6 +101,16 @@ absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
   return r.b.Ops(r.node.op(), {x}, std::move(attrs), WantedOutputs(r.node));
 }
 
+// With a node between a pad and the pool that changes nothing, for runtimes that join the two and
+// should not.
+absl::StatusOr<Values> ApartFromPad(Rewrite& r) {
+  const Node* pad = r.in(0)->producer();
+  if (!pad || (pad->op() != "pad" && pad->op() != "Pad")) return CannotExpress("not behind a pad");
+  Value* same = r.b.Op("max", {r.in(0)});
+  return r.b.Ops(r.node.op(), {same}, r.attrs(), WantedOutputs(r.node));
+}
+X2IR_LOWERING(max_pool, ApartFromPad);
+
 X2IR_LOWERING(max_pool, CeilModeAsPads);
 X2IR_LOWERING(average_pool, CeilModeAsPads);
 X2IR_LOWERING(lp_pool, CeilModeAsPads);
