@@ -231,6 +231,13 @@ TEST_F(Oracle, FormsThatRuntimesReadDifferently) {
        "p = int64[8]{0, 0, 1, 1, 0, 0, 1, 1} a = pad(x, p) b = neg(a) c = abs(b) d = neg(c) "
        "e = pad(d, p) y = max_pool(e) { kernel_shape = [3, 3], strides = [2, 2] }",
        {10, 11, 13, 17, 18}},
+      {"x: float32[1,1,3,3]",
+       "s = float32[]{0.05} z = uint8[]{128} q = quantize_linear(x, s, z) d = dequantize_linear(q, "
+       "s, "
+       "z) w = int8[2,1,2,2]{1, -2, 3, 4, 5, 6, -7, 8} t = float32[2]{0.1, 0.2} p = int8[2]{1, -3} "
+       "v = dequantize_linear(w, t, p) { axis = 0 } c = conv(d, v) r = quantize_linear(c, s, z) "
+       "y = dequantize_linear(r, s, z)",
+       {13, 17, 19, 21}},
       {"x: int64[5]", "k = int64[]{31} y = pow(x, k)", {7, 12, 13, 15}},
       {"x: int32[5]", "k = int32[]{5} y = pow(x, k)", {7, 12, 13, 15}},
       {"x: float32[1,1,3,5]",

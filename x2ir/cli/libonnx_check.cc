@@ -11,9 +11,12 @@
 namespace x2ir::cli {
 namespace {
 
-// Beside the library of this program: in the build folder, or installed.
+// Beside the library of this program, in the build folder or installed; else where a system has
+// what is installed, for a program that was copied elsewhere.
 constexpr const char* kModules[] = {"../lib/x2ir_libonnx_checker.so",
-                                    "../" X2IR_LIBDIR "/x2ir/x2ir_libonnx_checker.so"};
+                                    "../" X2IR_LIBDIR "/x2ir/x2ir_libonnx_checker.so",
+                                    "/usr/local/" X2IR_LIBDIR "/x2ir/x2ir_libonnx_checker.so",
+                                    "/usr/" X2IR_LIBDIR "/x2ir/x2ir_libonnx_checker.so"};
 // protobuf reads at most 2 GiB; the bytes are in memory twice while it checks.
 constexpr uint64_t kMostBytes = uint64_t{1} << 30;
 

@@ -76,6 +76,31 @@ class ScaleOfXLens : public LensImpl {
 };
 Lens ScaleOfX() { return std::make_shared<ScaleOfXLens>(); }
 
+// A convolution's weights must have one zero point: ONNX Runtime makes a QLinearConv of them, and
+// refuses others only when it runs (to 1.23).
+class OneZeroPointLens : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value* point = draft.node().input(2);
+    const Tensor* points = point ? point->fixed_constant() : nullptr;
+    if (!points || points->num_elements() < 2 || points->is_sparse()) return absl::OkStatus();
+    bool one = true;
+    for (int64_t i = 1; one && i < points->num_elements(); ++i) {
+      one = points->AsInt(i) == points->AsInt(0);
+    }
+    const Value* result = draft.node().output(0);
+    if (one || !result) return absl::OkStatus();
+    for (const Use& use : result->uses()) {
+      if (use.index == 1 && (use.node->op() == "conv" || use.node->op() == "Conv")) {
+        return CannotExpress("zero points of a convolution's weights that differ");
+      }
+    }
+    return absl::OkStatus();
+  }
+};
+Lens OneZeroPoint() { return std::make_shared<OneZeroPointLens>(); }
+
 }  // namespace
 
 X2IR_ONNX(quantize_linear)
@@ -86,8 +111,8 @@ X2IR_ONNX(quantize_linear)
     .Is("QuantizeLinear", Since(23), OptionalDType("output_dtype"), OptionalDType("precision"));
 X2IR_ONNX(dequantize_linear)
     .Is("DequantizeLinear", In(10, 12), OneScale())
-    .Is("DequantizeLinear", In(13, 22))
-    .Is("DequantizeLinear", Since(23), OptionalDType("output_dtype"));
+    .Is("DequantizeLinear", In(13, 22), OneZeroPoint())
+    .Is("DequantizeLinear", Since(23), OneZeroPoint(), OptionalDType("output_dtype"));
 X2IR_ONNX(dynamic_quantize_linear).Is("DynamicQuantizeLinear", Since(11));
 
 X2IR_ONNX(matmul_integer).Is("MatMulInteger", Since(10));

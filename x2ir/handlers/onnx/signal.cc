@@ -1,5 +1,7 @@
 // ONNX signal processing.
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -40,13 +42,20 @@ class InBatch : public LensImpl {
   }
 };
 
+// ONNX's own inference takes a missing onesided for 0, though its default is 1: so it is written.
+absl::StatusOr<Values> ToStft(Rewrite& r) {
+  std::vector<Value*> operands = r.node.inputs();
+  return r.b.Node("onnx", "STFT", std::move(operands), {{"onesided", r.attrs().Int("onesided", 1)}},
+                  {true});
+}
+
 }  // namespace
 
 X2IR_ONNX(dft)
     .Is("DFT", In(17, 19), Lens(std::make_shared<NoInverseOneSided>()),
         Lens(std::make_shared<InBatch>()), OperandAsAttr("axis", "axis", -2))
     .Is("DFT", Since(20), Lens(std::make_shared<InBatch>()));
-X2IR_ONNX(stft).Is("STFT", Since(17));
+X2IR_ONNX(stft).Is("STFT", Since(17), ImportOnly()).Is("STFT", Since(17), Code{nullptr, ToStft});
 X2IR_ONNX(hann_window).Is("HannWindow", Since(17), DTypeAttr("dtype", "output_datatype"));
 X2IR_ONNX(hamming_window).Is("HammingWindow", Since(17), DTypeAttr("dtype", "output_datatype"));
 X2IR_ONNX(blackman_window).Is("BlackmanWindow", Since(17), DTypeAttr("dtype", "output_datatype"));
