@@ -532,6 +532,8 @@ TEST_F(Cli, Export) {
        "net.json net.safetensors"},
       {"ir2onnx export small.onnx -o net.onnx && x2ir verify small.onnx net.onnx", 0,
        "the output agrees", "", "net.onnx"},
+      // A second size where the first one is a choice.
+      {"x2ir verify dyn.onnx dyn.onnx", 0, "agrees   case1", "", ""},
       {"x2ir convert new_op.onnx -q && ir2onnx export new_op.json --report r.json -q", 0, "", "",
        "new_op.json new_op.safetensors r.json"},
   });

@@ -398,11 +398,13 @@ constexpr int64_t kMaxRandomBytes = int64_t{1} << 30;
 // Sizes for the dims that a graph's inputs leave open.
 class Sizes {
  public:
+  explicit Sizes(int64_t more) : more_(more) {}
   int64_t Of(const Dim& dim, bool spatial) {
     if (dim.is_static()) return dim.value();
     // An image must survive a few strides of two; anything else may be tiny.
-    const int64_t fresh = spatial ? 32 : 2 + static_cast<int64_t>(named_.size()) % 4;
-    if (dim.is_unknown()) return spatial ? 32 : 2;
+    const int64_t image = 32 * (1 + more_);
+    const int64_t fresh = spatial ? image : 2 + static_cast<int64_t>(named_.size()) % 4 + more_;
+    if (dim.is_unknown()) return spatial ? image : 2 + more_;
     const std::vector<std::string> names = dim.SymbolNames();
     for (const std::string& name : names) named_.try_emplace(name, fresh);
     const Dim known = dim.Substitute([&](std::string_view name) -> std::optional<Dim> {
@@ -420,6 +422,7 @@ class Sizes {
   }
 
  private:
+  const int64_t more_;
   std::map<std::string, int64_t, std::less<>> named_;
 };
 
@@ -457,10 +460,22 @@ absl::StatusOr<Tensor> RandomTensor(DType dtype, std::vector<int64_t> dims, Rand
 
 }  // namespace
 
-absl::StatusOr<IoCase> RandomCase(const Graph& graph, uint64_t seed, std::string* note) {
+bool HasOpenSizes(const Graph& graph) {
+  for (const Value* input : graph.inputs()) {
+    const Shape* shape = input->shape();
+    if (shape &&
+        std::any_of(shape->begin(), shape->end(), [](const Dim& d) { return !d.is_static(); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<IoCase> RandomCase(const Graph& graph, uint64_t seed, std::string* note,
+                                  int64_t more) {
   IoCase io;
   Random random(seed);
-  Sizes sizes;
+  Sizes sizes(more);
   std::string shapes;
   for (const Value* input : graph.inputs()) {
     io.inputs.emplace_back();

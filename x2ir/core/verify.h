@@ -76,8 +76,12 @@ absl::StatusOr<Verification> VerifyModels(const Model& ir, const Model& other,
                                           const VerifyOptions& options = {});
 
 // Inputs from a seed, the same on every machine: floats in [-1, 1), integers in [0, 3), so that
-// they may be indices. Sizes that the model leaves open are small; `note` says what was chosen.
-absl::StatusOr<IoCase> RandomCase(const Graph& graph, uint64_t seed, std::string* note);
+// they may be indices. Sizes that the model leaves open are small, and larger by `more` each;
+// `note` says what was chosen.
+absl::StatusOr<IoCase> RandomCase(const Graph& graph, uint64_t seed, std::string* note,
+                                  int64_t more = 0);
+// Whether an input has a size that the model leaves open.
+bool HasOpenSizes(const Graph& graph);
 
 }  // namespace x2ir
 
