@@ -45,7 +45,11 @@ std::vector<AxisPlace> AxisOrigins(const Node& node, int64_t axis) {
     if (it == kept.end()) return {};
     return {{0, it - kept.begin()}};
   }
-  if (op == "transpose") return {{0, node.attrs().Ints("perm")[static_cast<size_t>(axis)]}};
+  if (op == "transpose") {
+    const auto& perm = node.attrs().Ints("perm");
+    if (static_cast<int64_t>(perm.size()) != out->rank()) return {};
+    return {{0, perm[static_cast<size_t>(axis)]}};
+  }
   if (op == "reshape") {
     const auto product = [](const Shape& s, int64_t n) {
       Dim all = 1;
@@ -116,7 +120,11 @@ std::vector<AxisPlace> AxisOrigins(const Node& node, int64_t axis) {
   if (op == "softmax" || op == "log_softmax" || op == "layer_normalization" ||
       op == "rms_normalization" || op == "split" || op == "cum_sum" || op == "top_k") {
     int64_t along = op == "cum_sum" ? -1 : node.attrs().Int("axis");
-    if (const auto axis_of = op == "cum_sum" ? known(1) : std::nullopt) along = (*axis_of)[0];
+    if (op == "cum_sum") {
+      const auto given = known(1);
+      if (!given || given->size() != 1) return {};
+      along = given->front();
+    }
     if (along < 0) along += in->rank();
     const bool norm = op.substr(op.size() - 4) == "tion";
     return (norm ? axis < along : axis != along) ? std::vector<AxisPlace>{{0, axis}}
@@ -139,7 +147,8 @@ std::vector<AxisPlace> AxisOrigins(const Node& node, int64_t axis) {
     }
     return places;
   }
-  // Each element of the batch by itself.
+  // Each element of the batch by itself, but where a batch is what is normalized.
+  if (op == "batch_normalization" && node.attrs().Int("training_mode", 0) != 0) return {};
   static constexpr std::string_view kBatches[] = {"conv",
                                                   "conv_transpose",
                                                   "max_pool",

@@ -653,7 +653,8 @@ class TracedSizes {
     }
     if (op == "range") {
       const auto start = sizes(0), delta = sizes(2);
-      if (!start || !delta || !((*delta)[0] == Dim(1)) || !KnownInts(node->input(1)))
+      if (!start || !delta || start->size() != 1 || delta->size() != 1 ||
+          !((*delta)[0] == Dim(1)) || !KnownInts(node->input(1)))
         return refuse("it is no range by 1");
       Builder b(graph_, node);
       X2IR_ASSIGN_OR_RETURN(const Size count, SizeOf(b, want));
