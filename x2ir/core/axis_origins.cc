@@ -114,7 +114,11 @@ std::vector<AxisPlace> AxisOrigins(const Node& node, int64_t axis) {
     return places;
   }
   if (in->rank() != out->rank()) return {};
-  if (op == "slice" || op == "trilu" || op == "pad") return {{0, axis}};
+  if (op == "slice" || op == "trilu" || op == "pad" || op == "quantize_linear" ||
+      op == "dequantize_linear") {
+    return {{0, axis}};
+  }
+  if (op == "deform_conv" && axis == 0) return {{0, 0}, {2, 0}, {4, 0}};
   const bool last = axis + 1 == out->rank();
   if ((rows == RowUse::kLastAxis || rows == RowUse::kFirst) && !last) return {{0, axis}};
   if (op == "softmax" || op == "log_softmax" || op == "layer_normalization" ||
