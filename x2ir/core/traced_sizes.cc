@@ -10,6 +10,7 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/core/axis_origins.h"
 #include "x2ir/core/ports.h"
+#include "x2ir/core/reshape_sizes.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/op.h"
@@ -303,93 +304,19 @@ class TracedSizes {
                            from ? from->ToString() : "unknown shape", ": ", why);
     };
     if (!from || !to) return refuse("a shape is not known");
-    struct Factor {
-      Dim dim;
-      int64_t number;
-    };
-    std::vector<Factor> factors;
+    std::vector<SizeFactor> factors;
     for (int64_t axis = 0; axis < from->rank(); ++axis) {
-      const Dim& d = (*from)[axis];
-      const Dim traced = Traced(d);
-      if (!traced.is_static()) return refuse("a size is not known");
-      if (d.is_static()) {
-        factors.push_back({d, d.value()});
-        continue;
-      }
-      // c * n is n of c each, or c of n each.
-      Dim rest = d;
-      std::optional<Factor> inner;
-      const std::vector<std::string> names = d.SymbolNames();
-      if (names.size() == 1) {
-        const Dim name = Dim::Symbol(names[0]);
-        const int64_t number = numbers_.count(names[0]) ? numbers_.at(names[0]) : 0;
-        if (number > 0 && traced.value() % number == 0 &&
-            ProvablyEqual(name * Dim(traced.value() / number), d)) {
-          rest = Dim(traced.value() / number);
-          const auto order = orders_.find({node.input(0), axis});
-          if (!(rest == Dim(1)) && order == orders_.end()) return refuse("a product of sizes");
-          if (rest == Dim(1) || order->second == Order::kNameFirst) {
-            factors.push_back({name, number});
-          } else {
-            inner = Factor{name, number};
-          }
-        }
-      }
-      if (!(rest == Dim(1))) factors.push_back({rest, Traced(rest).value()});
-      if (inner) factors.push_back(*inner);
+      if (!AddFactors(*node.input(0), axis, factors)) return refuse("a product of sizes");
     }
+    const std::optional<std::vector<int64_t>> traced = to->Static();
+    if (!traced) return refuse("the result's size was not known");
+    const auto solved = SolveReshape(std::move(factors), *traced);
+    if (!solved.ok()) return refuse(std::string(solved.status().message()));
     std::vector<Dim> dims;
-    size_t next = 0;
-    for (int64_t i = 0; i < to->rank(); ++i) {
-      if (!(*to)[i].is_static()) return refuse("the result's size was not known");
-      int64_t need = (*to)[i].value();
-      if (need == 0) return refuse("there are no elements");
-      Dim dim = 1;
-      bool one = false;         // took a name that stood for 1
-      std::vector<bool> parts;  // of those over 1 and the names: whether each is a name
-      bool split = false;
-      while (next < factors.size()) {
-        Factor& f = factors[next];
-        if (f.number == 1 && f.dim.is_static()) {
-          ++next;
-        } else if (f.number == 1) {
-          // To a size of 1 that is still to come, one name each; else to the rows before it.
-          const bool next_is_one = i + 1 < to->rank() && (*to)[i + 1] == Dim(1);
-          if (need == 1 && next_is_one && (one || !(dim == Dim(1)))) break;
-          // To the size behind it where that is a part of what it stood before: heads, say.
-          const bool whole_before = need == 1 && parts.size() == 1 && !parts[0] && !split;
-          const bool splits_next = next + 1 < factors.size() && i + 1 < to->rank() &&
-                                   (*to)[i + 1].value() < factors[next + 1].number;
-          if (whole_before && splits_next) break;
-          dim = dim * f.dim;
-          one = true;
-          parts.push_back(true);
-          ++next;
-        } else if (need == 1) {
-          break;
-        } else if (need % f.number == 0) {
-          dim = dim * f.dim;
-          need /= f.number;
-          parts.push_back(!f.dim.is_static());
-          ++next;
-        } else if (f.dim.is_static() && f.number % need == 0) {
-          dim = dim * Dim(need);
-          parts.push_back(false);
-          split = true;
-          f = {Dim(f.number / need), f.number / need};
-          need = 1;
-        } else {
-          return refuse("they do not come from whole sizes of it");
-        }
-      }
-      if (need != 1) return refuse("the numbers of elements differ");
-      dims.push_back(dim);
-      const auto names = std::count(parts.begin(), parts.end(), true);
-      if (names == 1 && parts.size() > 1 && (parts.front() || parts.back())) {
-        orders_[{node.output(0), i}] = parts.front() ? Order::kNameFirst : Order::kNameLast;
-      }
+    for (const SolvedSize& size : *solved) {
+      if (size.order) orders_[{node.output(0), static_cast<int64_t>(dims.size())}] = *size.order;
+      dims.push_back(size.dim);
     }
-    if (next != factors.size()) return refuse("the numbers of elements differ");
     // Sizes of the operand itself, and one that follows from the others.
     std::vector<int64_t> target;
     for (size_t i = 0; i < dims.size(); ++i) {
@@ -407,6 +334,32 @@ class TracedSizes {
       return absl::OkStatus();
     }
     return SetSizes(node, 1, dims);
+  }
+
+  // The factors of a size, c * n being n of c each, or c of n each. False where they are not known.
+  bool AddFactors(const Value& value, int64_t axis, std::vector<SizeFactor>& factors) const {
+    const Dim& d = (*value.shape())[axis];
+    const Dim traced = Traced(d);
+    if (!traced.is_static()) return false;
+    const std::vector<std::string> names =
+        d.is_static() ? std::vector<std::string>() : d.SymbolNames();
+    const auto number = names.size() == 1 ? numbers_.find(names[0]) : numbers_.end();
+    if (number == numbers_.end() || number->second < 1) {
+      factors.push_back({d, traced.value()});
+      return true;
+    }
+    const SizeFactor name = {Dim::Symbol(names[0]), number->second};
+    const int64_t rest = traced.value() / name.number;
+    if (!ProvablyEqual(name.dim * Dim(rest), d)) {
+      factors.push_back({d, traced.value()});
+      return true;
+    }
+    const auto order = orders_.find({&value, axis});
+    if (rest != 1 && order == orders_.end()) return false;
+    if (rest == 1 || order->second == SizeOrder::kNameFirst) factors.push_back(name);
+    if (rest != 1) factors.push_back({Dim(rest), rest});
+    if (rest != 1 && order->second == SizeOrder::kNameLast) factors.push_back(name);
+    return true;
   }
 
   // Sizes of the trace where the operand has one that varies say nothing.
@@ -836,9 +789,7 @@ class TracedSizes {
   absl::flat_hash_map<const Value*, Shape> traced_;  // as the trace had them
   std::map<std::string, int64_t> numbers_;           // of the names, in the trace
   std::map<std::string, std::pair<Value*, int64_t>> places_;
-  // Of an axis whose size is a name times a number: which of them counts blocks of the other.
-  enum class Order { kNameFirst, kNameLast };
-  std::map<std::pair<const Value*, int64_t>, Order> orders_;
+  std::map<std::pair<const Value*, int64_t>, SizeOrder> orders_;  // of axes of values
   bool changed_ = false;
 };
 
