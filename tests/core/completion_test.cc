@@ -100,5 +100,23 @@ TEST(Completion, TheCheckSeesWhatIsMissing) {
   EXPECT_THAT(CheckAgainstSchemas(*model, *FindDialect("onnx")), IsEmpty());
 }
 
+// The schema calls the running statistics optional; runtimes and onnx.checker want them in
+// training.
+TEST(Completion, TrainingWithoutStatisticsFailsTheCheck) {
+  constexpr const char* kInputs =
+      "graph g(x: float32[2,3], s: float32[3], b: float32[3], m: float32[3], v: float32[3]) -> (y) "
+      "{";
+  const auto problems = [&](const char* line) {
+    auto model = ModelFromText(StrCat(kInputs, line, "}"), "onnx", 15);
+    EXPECT_TRUE(model.ok()) << model.status();
+    return CheckAgainstSchemas(*model, *FindDialect("onnx"));
+  };
+  EXPECT_THAT(problems("y = onnx.BatchNormalization(x, s, b, m, v) { training_mode = 1 }"),
+              ElementsAre(HasSubstr("asks for three outputs; output 1 is left out")));
+  EXPECT_THAT(problems("y, p, q = onnx.BatchNormalization(x, s, b, m, v) { training_mode = 1 }"),
+              IsEmpty());
+  EXPECT_THAT(problems("y = onnx.BatchNormalization(x, s, b, m, v)"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace x2ir
