@@ -232,6 +232,11 @@ void WireWriter::Float(uint32_t field, float value) {
   Raw({reinterpret_cast<const char*>(&value), sizeof(value)});
 }
 
+void WireWriter::Double(uint32_t field, double value) {
+  Tag(field, WireType::kFixed64);
+  Raw({reinterpret_cast<const char*>(&value), sizeof(value)});
+}
+
 void WireWriter::Bytes(uint32_t field, std::string_view value) {
   Tag(field, WireType::kBytes);
   PutVarint(value.size());

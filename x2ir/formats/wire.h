@@ -95,6 +95,7 @@ class WireWriter {
   void Varint(uint32_t field, uint64_t value);
   void Int(uint32_t field, int64_t value) { Varint(field, static_cast<uint64_t>(value)); }
   void Float(uint32_t field, float value);
+  void Double(uint32_t field, double value);
   void Bytes(uint32_t field, std::string_view value);
   // As above, unless the value is the default (0 or empty).
   void IntUnlessZero(uint32_t field, int64_t value);

@@ -29,7 +29,10 @@ bool IsNamedByOldModel(const std::string& model_path, const std::string& locatio
   size_t size = location.size();
   for (; size >= 0x80; size >>= 7) value += static_cast<char>(0x80 | (size & 0x7f));
   value += static_cast<char>(size);
-  return model.ok() && (*model)->view().find(value + location) != std::string_view::npos;
+  if (!model.ok()) return false;
+  // Of a file that is text, the same in quotes.
+  return (*model)->view().find(value + location) != std::string_view::npos ||
+         (*model)->view().find(StrCat("\"", location, "\"")) != std::string_view::npos;
 }
 
 }  // namespace

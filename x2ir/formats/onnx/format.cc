@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "x2ir/formats/io/side_file.h"
+#include "x2ir/formats/onnx/files_internal.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -20,7 +21,11 @@ const struct {
                   {"never", External::kNever},
                   {"reference", External::kReference}};
 
-absl::Status WriteOnnxFile(const Model& model, const Sink& sink, const FormatOptions& options) {
+}  // namespace
+
+namespace onnx_format {
+
+absl::StatusOr<OnnxWriteOptions> WriteOptionsOf(const FormatOptions& options, const Sink& sink) {
   OnnxWriteOptions write;
   for (const auto& row : kExternals) {
     if (options.Text("external_data") == row.name) write.external = row.external;
@@ -30,17 +35,55 @@ absl::Status WriteOnnxFile(const Model& model, const Sink& sink, const FormatOpt
   }
   write.max_external = static_cast<uint64_t>(options.Int("external_data_limit").value_or(0));
   write.force = options.Flag("force");
-  return WriteOnnx(model, sink, write);
+  return write;
 }
 
 // External data; those files that are there already would be overwritten.
-std::vector<std::string> OnnxCompanions(const std::string& path) {
+std::vector<std::string> Companions(const std::string& path) {
   std::vector<std::string> files = {StrCat(path, ".data")};
   for (int i = 2;; ++i) {
     const std::string next = StrCat(path, ".data.", i);
     if (::access(next.c_str(), F_OK) != 0) return files;
     files.push_back(next);
   }
+}
+
+std::vector<OptionDef> WriteOptionDefs() {
+  return {{.name = "opset",
+           .type = OptionDef::kInt,
+           .help = "The opset to write",
+           .placeholder = "N",
+           .min = 1},
+          {.name = "extra_opsets",
+           .type = OptionDef::kList,
+           .help = "The opsets of other domains",
+           .placeholder = "DOMAIN:V,..."},
+          {.name = "ir_version",
+           .type = OptionDef::kInt,
+           .help = "The file version to write; by default the oldest that will do",
+           .placeholder = "N",
+           .min = 1},
+          {.name = "external_data",
+           .type = OptionDef::kChoice,
+           .help = "Put weights into OUT.onnx.data: only where the file would be too large for "
+                   "protobuf (default), always, or never; or name the files that they are in "
+                   "already, which must be in OUT's folder or below",
+           .choices = {"auto", "always", "never", "reference"}},
+          {.name = "external_data_limit",
+           .type = OptionDef::kSize,
+           .help = "The most that OUT.onnx.data may hold, as in 2GB; more goes to "
+                   "OUT.onnx.data.2 and so on",
+           .placeholder = "SIZE"},
+          ForceOption()};
+}
+
+}  // namespace onnx_format
+
+namespace {
+
+absl::Status WriteOnnxFile(const Model& model, const Sink& sink, const FormatOptions& options) {
+  X2IR_ASSIGN_OR_RETURN(const OnnxWriteOptions write, onnx_format::WriteOptionsOf(options, sink));
+  return WriteOnnx(model, sink, write);
 }
 
 [[maybe_unused]] const bool kRegistered = RegisterFormat({
@@ -55,35 +98,9 @@ std::vector<std::string> OnnxCompanions(const std::string& path) {
                                                                         : Match::kNo;
         },
     .read = [](const Source& source, const ReadRequest&) { return ReadOnnx(source); },
-    .write_options =
-        {{.name = "opset",
-          .type = OptionDef::kInt,
-          .help = "The opset to write",
-          .placeholder = "N",
-          .min = 1},
-         {.name = "extra_opsets",
-          .type = OptionDef::kList,
-          .help = "The opsets of other domains",
-          .placeholder = "DOMAIN:V,..."},
-         {.name = "ir_version",
-          .type = OptionDef::kInt,
-          .help = "The file version to write; by default the oldest that will do",
-          .placeholder = "N",
-          .min = 1},
-         {.name = "external_data",
-          .type = OptionDef::kChoice,
-          .help = "Put weights into OUT.onnx.data: only where the file would be too large for "
-                  "protobuf (default), always, or never; or name the files that they are in "
-                  "already, which must be in OUT's folder or below",
-          .choices = {"auto", "always", "never", "reference"}},
-         {.name = "external_data_limit",
-          .type = OptionDef::kSize,
-          .help = "The most that OUT.onnx.data may hold, as in 2GB; more goes to "
-                  "OUT.onnx.data.2 and so on",
-          .placeholder = "SIZE"},
-         ForceOption()},
+    .write_options = onnx_format::WriteOptionDefs(),
     .write = WriteOnnxFile,
-    .companions = OnnxCompanions,
+    .companions = onnx_format::Companions,
 });
 
 }  // namespace

@@ -27,7 +27,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,6 +52,9 @@ inline constexpr char kOnnxOpsetsNote[] = "onnx.opsets";
 // forward. Errors: DataLoss where the bytes are no (whole) ONNX model, InvalidArgument
 // where the model makes no sense, NotFound for a missing file, external data included.
 absl::StatusOr<Model> ReadOnnx(const Source& source);
+// The same of a model whose file says it in another way than as this message: `from` says what the
+// file is called, and so where its external data lies.
+absl::StatusOr<Model> ReadOnnxMessage(std::string message, const Source& from);
 // From memory, without external data.
 inline absl::StatusOr<Model> ParseOnnx(std::string bytes) {
   return ReadOnnx(Source::Bytes(std::move(bytes)));
@@ -80,6 +85,10 @@ struct OnnxWriteOptions {
   // Whether files in the place of external data that the file which is replaced does not name are
   // replaced too; else they are AlreadyExists.
   bool force = false;
+  // Writes the model's message in another way; null: as it is.
+  std::function<absl::Status(std::string_view message,
+                             const std::function<absl::Status(std::string_view)>& put)>
+      encode{};
 };
 // Writes the model and, if need be, its external data: all appear complete or not at all.
 // Files that the model's own tensors are mapped from may be written over.

@@ -647,8 +647,10 @@ absl::StatusOr<Model> Reader::ReadModel() {
 }  // namespace
 }  // namespace onnx_format
 
-absl::StatusOr<Model> ReadOnnx(const Source& from) {
-  X2IR_ASSIGN_OR_RETURN(BlobPtr file, from.Open());
+namespace {
+
+// `file` holds the message, and external data is where that of `from` is.
+absl::StatusOr<Model> ReadMessage(BlobPtr file, const Source& from) {
   const std::string& path = from.name();
   onnx_format::Source source;
   source.bytes = file->view();
@@ -663,6 +665,18 @@ absl::StatusOr<Model> ReadOnnx(const Source& from) {
   absl::StatusOr<Model> model = onnx_format::Reader(&source).ReadModel();
   if (!model.ok()) return Annotate(model.status(), StrCat("'", path, "'"));
   return model;
+}
+
+}  // namespace
+
+absl::StatusOr<Model> ReadOnnx(const Source& from) {
+  X2IR_ASSIGN_OR_RETURN(BlobPtr file, from.Open());
+  return ReadMessage(std::move(file), from);
+}
+
+absl::StatusOr<Model> ReadOnnxMessage(std::string message, const Source& from) {
+  X2IR_ASSIGN_OR_RETURN(BlobPtr file, Source::Bytes(std::move(message), {}, from.name()).Open());
+  return ReadMessage(std::move(file), from);
 }
 
 absl::StatusOr<Tensor> ReadOnnxTensor(const std::string& path) {

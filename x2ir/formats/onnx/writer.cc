@@ -544,9 +544,14 @@ absl::Status WriteOnnx(const Model& model, const Sink& sink, const OnnxWriteOpti
   X2IR_ASSIGN_OR_RETURN(std::vector<AtomicFile> all, externals->Write(options.force));
   X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(sink.name()));
   for (const auto& source : writer->files()) file.DependOn(source);
-  X2IR_RETURN_IF_ERROR(
-      writer->out().Emit([&](std::string_view bytes) { return file.Append(bytes); },
-                         [&](const Tensor& tensor) { return file.Append(tensor); }));
+  const auto put = [&](std::string_view bytes) { return file.Append(bytes); };
+  if (options.encode) {
+    X2IR_RETURN_IF_ERROR(Annotate(options.encode(writer->out().ToString(), put),
+                                  StrCat("cannot write '", sink.name(), "'")));
+  } else {
+    X2IR_RETURN_IF_ERROR(
+        writer->out().Emit(put, [&](const Tensor& tensor) { return file.Append(tensor); }));
+  }
   all.push_back(std::move(file));
   std::vector<AtomicFile*> group;
   for (AtomicFile& each : all) group.push_back(&each);

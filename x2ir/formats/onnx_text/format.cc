@@ -1,0 +1,87 @@
+// Registers the formats "textproto" and "onnxjson": ONNX's messages as protobuf writes them in
+// text.
+#include "x2ir/formats/format.h"
+
+#include <utility>
+
+#include "x2ir/formats/onnx/files_internal.h"
+#include "x2ir/formats/onnx/onnx.h"
+#include "x2ir/formats/onnx_text/onnx_text_internal.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+using onnx_text::ModelMessage;
+
+// One of protobuf's ways to say a message in text.
+struct Spelling {
+  absl::StatusOr<std::string> (*to_wire)(std::string_view text);
+  absl::Status (*from_wire)(std::string_view wire, const ProtoMessage&, const ProtoPut&);
+  bool (*begins)(std::string_view head);
+};
+
+constexpr Spelling kTextProto = {
+    [](std::string_view text) {
+      return ProtoTextToWire(text, ModelMessage(), ProtoUnknown::kError);
+    },
+    WireToProtoText,
+    [](std::string_view head) {
+      const std::string_view name = FirstProtoTextName(head);
+      return !name.empty() && FindProtoField(ModelMessage(), name) != nullptr;
+    },
+};
+constexpr Spelling kJson = {
+    [](std::string_view text) { return ProtoJsonToWire(text, ModelMessage()); },
+    WireToProtoJson,
+    [](std::string_view head) {
+      const std::string_view key = FirstJsonKey(head);
+      return !key.empty() && FindProtoJsonField(ModelMessage(), key) != nullptr;
+    },
+};
+
+template <const Spelling& kSpelling>
+absl::StatusOr<Model> ReadSpelled(const Source& source, const ReadRequest&) {
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr file, source.Open());
+  absl::StatusOr<std::string> wire = kSpelling.to_wire(file->view());
+  if (!wire.ok()) return Annotate(wire.status(), StrCat("'", source.name(), "'"));
+  return ReadOnnxMessage(*std::move(wire), source);
+}
+
+template <const Spelling& kSpelling>
+absl::Status WriteSpelled(const Model& model, const Sink& sink, const FormatOptions& options) {
+  X2IR_ASSIGN_OR_RETURN(OnnxWriteOptions write, onnx_format::WriteOptionsOf(options, sink));
+  write.encode = [](std::string_view message, const ProtoPut& put) {
+    return kSpelling.from_wire(message, ModelMessage(), put);
+  };
+  return WriteOnnx(model, sink, write);
+}
+
+template <const Spelling& kSpelling>
+Format FormatOf(std::string name, std::vector<std::string> extensions, std::string doc) {
+  return {
+      .name = std::move(name),
+      .dialect = "onnx",
+      .extensions = std::move(extensions),
+      .doc = std::move(doc),
+      .recognize =
+          [](const Candidate& file) {
+            const std::string_view head(reinterpret_cast<const char*>(file.head.data()),
+                                        file.head.size());
+            return !file.is_folder && kSpelling.begins(head) ? Match::kPossible : Match::kNo;
+          },
+      .read = ReadSpelled<kSpelling>,
+      .write_options = onnx_format::WriteOptionDefs(),
+      .write = WriteSpelled<kSpelling>,
+      .companions = onnx_format::Companions,
+  };
+}
+
+[[maybe_unused]] const bool kRegistered[] = {
+    RegisterFormat(FormatOf<kTextProto>("textproto", {".textproto", ".prototxt", ".txtpb"},
+                                        "Models of ONNX in protobuf's text format")),
+    RegisterFormat(FormatOf<kJson>("onnxjson", {".onnxjson"}, "Models of ONNX in protobuf's JSON")),
+};
+
+}  // namespace
+}  // namespace x2ir
