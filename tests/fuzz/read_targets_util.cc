@@ -60,6 +60,10 @@ void ImportFiles(std::string_view bytes, const std::vector<std::string>& names,
   ImportMustBeValid(StrCat(Folder(), model), format);
 }
 
+std::vector<std::string> OnnxTexts(const std::string& name) {
+  return {ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/onnx_text/", name))};
+}
+
 // An IR file with weights of its own, and those weights.
 std::vector<std::string> IrFiles() {
   const absl::StatusOr<Model> model = ModelFromText(kGraph, "", 0);
@@ -135,6 +139,14 @@ std::vector<FuzzTarget> ReadTargets() {
       {"onnx",
        [] { return std::vector{ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/gru/model.onnx"))}; },
        [](std::string_view bytes) { ImportFiles(bytes, {"m.onnx"}, "/m.onnx", "onnx"); }},
+      {"textproto", [] { return OnnxTexts("saved.textproto"); },
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"m.textproto"}, "/m.textproto", "textproto");
+       }},
+      {"onnxjson", [] { return OnnxTexts("saved.onnxjson"); },
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"m.onnxjson"}, "/m.onnxjson", "onnxjson");
+       }},
       {"ir",
        [] {
          const std::vector<std::string> files = IrFiles();

@@ -1,0 +1,394 @@
+// ONNX as text: what protobuf's text format and its JSON say is what the binary says, there and
+// back; files of onnx.save; external data; hostile input.
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/core/host_util.h"
+#include "tests/formats/onnx_proto_util.h"
+#include "x2ir/formats/format.h"
+#include "x2ir/formats/onnx/onnx.h"
+#include "x2ir/formats/onnx_text/onnx_text_internal.h"
+#include "x2ir/graph_wrapper/strings.h"
+
+namespace x2ir {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+using testing_util::DecodeProto;
+using testing_util::Differences;
+using testing_util::EncodeProto;
+
+constexpr const char* kTextFormats[] = {"textproto", "onnxjson"};
+
+std::string DataFile(const std::string& name) {
+  return StrCat(X2IR_SOURCE_DIR, "/tests/data/onnx_text/", name);
+}
+
+absl::StatusOr<std::string> ToText(const std::string& format, std::string_view wire) {
+  std::string text;
+  const auto put = [&](std::string_view piece) {
+    text += piece;
+    return absl::OkStatus();
+  };
+  const ProtoMessage& model = onnx_text::ModelMessage();
+  const absl::Status status =
+      format == "textproto" ? WireToProtoText(wire, model, put) : WireToProtoJson(wire, model, put);
+  if (!status.ok()) return status;
+  return text;
+}
+
+absl::StatusOr<std::string> ToWire(const std::string& format, std::string_view text) {
+  const ProtoMessage& model = onnx_text::ModelMessage();
+  return format == "textproto" ? ProtoTextToWire(text, model, ProtoUnknown::kError)
+                               : ProtoJsonToWire(text, model);
+}
+
+absl::StatusOr<Model> ReadAs(const std::string& format, const Source& source) {
+  return FindFormat(format)->read(source, ReadRequest());
+}
+
+// The message of the error that the text is, read as a model; empty where it is none.
+std::string ErrorOf(const std::string& format, const std::string& text) {
+  const auto model = ReadAs(format, Source::Bytes(text));
+  if (model.ok()) return "";
+  EXPECT_TRUE(absl::IsDataLoss(model.status()) || absl::IsInvalidArgument(model.status()))
+      << model.status();
+  return std::string(model.status().message());
+}
+
+class OnnxTextFileTest : public ::testing::Test {
+ protected:
+  OnnxTextFileTest() {
+    dir_ =
+        fs::path(::testing::TempDir()) /
+        StrCat("x2ir_onnx_text_", ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(dir_);
+    fs::create_directories(dir_);
+  }
+  ~OnnxTextFileTest() override { fs::remove_all(dir_); }
+  std::string Path(const std::string& name) const { return (dir_ / name).string(); }
+
+ private:
+  fs::path dir_;
+};
+
+// --- The table ------------------------------------------------------------------------------
+
+struct FactField {
+  std::string name, type;
+  bool repeated = false, oneof = false;
+};
+
+// A value of the message with every field, to a depth; of a oneof the one whose turn it is.
+json EveryField(const json& facts, const std::string& message, int depth, size_t turn) {
+  json value = json::object();
+  std::vector<FactField> oneofs, fields;
+  for (const json& row : facts.at(message)) {
+    FactField field{row[1], row[2]};
+    if (field.type.starts_with("repeated ")) {
+      field.repeated = true;
+      field.type = field.type.substr(9);
+    }
+    field.oneof = row.size() > 3;
+    (field.oneof ? oneofs : fields).push_back(field);
+  }
+  if (!oneofs.empty()) fields.push_back(oneofs[turn % oneofs.size()]);
+  for (const FactField& field : fields) {
+    const std::map<std::string, json> scalars = {{"int32", -7},
+                                                 {"int64", INT64_MIN},
+                                                 {"uint64", UINT64_MAX},
+                                                 {"float", 0.1f},
+                                                 {"double", 0.1},
+                                                 {"string", "t\"\n\\ \xc3\xa9"},
+                                                 {"bytes",
+                                                  "\xff'\n?\x01"
+                                                  "7"},
+                                                 {"AttributeType", 3},
+                                                 {"DataLocation", 1}};
+    json one;
+    if (const auto it = scalars.find(field.type); it != scalars.end()) {
+      one = it->second;
+    } else {
+      if (depth == 0) continue;
+      std::string type = StrCat(message, ".", field.type);
+      if (!facts.contains(type))
+        type = StrCat(message.substr(0, message.find('.')), ".", field.type);
+      if (!facts.contains(type)) type = field.type;
+      one = EveryField(facts, type, depth - 1, turn);
+    }
+    value[field.name] = field.repeated ? json::array({one, one}) : one;
+  }
+  return value;
+}
+
+// The tests' own table of fields is another one than the library's.
+TEST(OnnxText, EveryFieldSurvives) {
+  const json facts =
+      json::parse(ReadFile(StrCat(X2IR_SHARED_DIR, "/facts/onnx-proto-fields.json")));
+  for (size_t turn = 0; turn < 6; ++turn) {
+    const json value = EveryField(facts, "ModelProto", 5, turn);
+    for (const auto packing : {testing_util::Packing::kAlways, testing_util::Packing::kNever}) {
+      const std::string wire = EncodeProto("ModelProto", value, packing);
+      for (const char* format : kTextFormats) {
+        SCOPED_TRACE(format);
+        const auto text = ToText(format, wire);
+        ASSERT_TRUE(text.ok()) << text.status();
+        const auto back = ToWire(format, *text);
+        ASSERT_TRUE(back.ok()) << back.status();
+        EXPECT_EQ(Differences(value, DecodeProto("ModelProto", *back)), "");
+      }
+    }
+  }
+}
+
+// --- Models ---------------------------------------------------------------------------------
+
+TEST(OnnxText, NodeTestsSurvive) {
+  const fs::path folder = Unpacked("onnx-node-tests-opset18plus.tar.xz", "onnx-node-tests");
+  if (folder.empty()) GTEST_SKIP() << "*** the archive cannot be unpacked";
+  int models = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() != "model.onnx") continue;
+    SCOPED_TRACE(entry.path().string());
+    const auto model = ReadOnnx(entry.path().string());
+    if (!model.ok()) continue;  // the binary reader's own matter
+    ++models;
+    const auto bytes = SerializeOnnx(*model);
+    ASSERT_TRUE(bytes.ok());
+    for (const char* name : kTextFormats) {
+      SCOPED_TRACE(name);
+      std::string text;
+      const Format* format = FindFormat(name);
+      const auto written = format->write(*model, Sink::To(&text), FormatOptions());
+      ASSERT_TRUE(written.ok()) << written;
+      const Source source = Source::Bytes(text);
+      EXPECT_EQ((*RecognizeFormat(source))->name, name);
+      const auto again = ReadAs(name, source);
+      ASSERT_TRUE(again.ok()) << again.status();
+      EXPECT_TRUE(SerializeOnnx(*again).value() == *bytes);
+    }
+  }
+  EXPECT_GT(models, 590);
+}
+
+// saved.* are one model, written by onnx.save of ONNX 1.20; camel.onnxjson is the same in
+// protobuf's usual spelling of JSON names.
+TEST(OnnxText, FilesOfOnnxSaveAreTheBinary) {
+  const auto binary = ReadOnnx(DataFile("saved.onnx"));
+  ASSERT_TRUE(binary.ok()) << binary.status();
+  for (const char* name : {"saved.textproto", "saved.onnxjson", "camel.onnxjson"}) {
+    SCOPED_TRACE(name);
+    const Source source(DataFile(name));
+    const auto format = RecognizeFormat(source);
+    ASSERT_TRUE(format.ok()) << format.status();
+    const auto model = ReadAs((*format)->name, source);
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_TRUE(SerializeOnnx(*model).value() == SerializeOnnx(*binary).value());
+  }
+}
+
+TEST(OnnxText, Spellings) {
+  const std::string expected =
+      EncodeProto("ModelProto",
+                  json{{"ir_version", 16},
+                       {"graph",
+                        {{"name", "ab\n"},
+                         {"initializer",
+                          {{{"dims", {1, 2}}, {"float_data", {1.0, 0.5}}, {"raw_data", "\xff\xfe"}},
+                           {{"data_location", 1}}}}}}});
+  const struct {
+    const char *format, *text;
+  } rows[] = {
+      {"textproto",
+       "# a comment\nir_version: 0x10, graph < name: 'a' \"b\\n\" initializer: [{dims: [1, 2]; "
+       "float_data: [1, 5e-1] raw_data: '\\377\\xFe'}, <data_location: EXTERNAL>] >"},
+      {"textproto",
+       "ir_version: 020 graph: { name: \"\\x61\\142\\n\" initializer { dims: 1 dims: 2 "
+       "float_data: 1f float_data: .5 raw_data: \"\\377\\376\" } initializer { data_location: 1 } "
+       "}"},
+      {"onnxjson",
+       R"({"irVersion": "16", "docString": null, "graph": {"name": "a\u0062\n", "initializer": [
+           {"dims": [1, "2"], "floatData": ["1.0", 5e-1], "rawData": "//4="},
+           {"dataLocation": "EXTERNAL", "dims": []}]}})"},
+      {"onnxjson",
+       R"({"ir_version": 1.6e1, "graph": {"name": "ab\n", "initializer": [
+           {"dims": [1, 2], "float_data": [1, 0.5], "raw_data": "__4"},
+           {"data_location": 1}]}})"},
+  };
+  for (const auto& row : rows) {
+    const auto wire = ToWire(row.format, row.text);
+    ASSERT_TRUE(wire.ok()) << wire.status() << "\n" << row.text;
+    EXPECT_EQ(Differences(DecodeProto("ModelProto", expected), DecodeProto("ModelProto", *wire)),
+              "")
+        << row.text;
+  }
+}
+
+TEST(OnnxText, SpecialNumbers) {
+  const json value = {{"graph",
+                       {{"initializer",
+                         {{{"float_data", {1e-45f, -0.0f, 3.4028235e38f, 16777216.0f}},
+                           {"double_data", {5e-324, -0.0, 1.7976931348623157e308}}}}}}}};
+  const std::string wire = EncodeProto("ModelProto", value);
+  const std::string infinite("\x3a\x0c\x2a\x0a\x22\x08\0\0\x80\x7f\0\0\x80\xff", 14);
+  for (const char* format : kTextFormats) {
+    for (const std::string& bytes : {EncodeProto("ModelProto", DecodeProto("ModelProto", wire),
+                                                 testing_util::Packing::kNever)}) {
+      EXPECT_EQ(ToWire(format, ToText(format, bytes).value()).value(), bytes) << format;
+    }
+    const auto back = ToWire(format, ToText(format, infinite).value());
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(ToText(format, *back).value(), ToText(format, infinite).value());
+    EXPECT_THAT(*back, HasSubstr(std::string("\0\0\x80\xff", 4)));
+  }
+  EXPECT_THAT(ToText("textproto", infinite).value(), HasSubstr("float_data: -inf"));
+  EXPECT_THAT(ToText("onnxjson", infinite).value(), HasSubstr("\"-Infinity\""));
+}
+
+// --- What text cannot hold -------------------------------------------------------------------
+
+TEST(OnnxText, NothingIsLeftOut) {
+  for (const char* format : kTextFormats) {
+    const auto unknown = ToText(format, EncodeProto("ModelProto", json{{"#99", "x"}}));
+    EXPECT_EQ(unknown.status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(unknown.status().message()), HasSubstr("field 99 of ModelProto"));
+  }
+  const std::string latin = EncodeProto("ModelProto", json{{"doc_string", "\xe9"}});
+  EXPECT_THAT(ToText("textproto", latin).value(), HasSubstr("doc_string: \"\\351\""));
+  EXPECT_THAT(std::string(ToText("onnxjson", latin).status().message()), HasSubstr("not UTF-8"));
+}
+
+// --- External data ----------------------------------------------------------------------------
+
+TEST_F(OnnxTextFileTest, ExternalData) {
+  const auto model = ReadOnnx(StrCat(X2IR_SOURCE_DIR, "/tests/data/gru/model.onnx"));
+  ASSERT_TRUE(model.ok()) << model.status();
+  for (const char* name : kTextFormats) {
+    SCOPED_TRACE(name);
+    const Format* format = FindFormat(name);
+    const std::string path = Path(StrCat("m", format->extensions.front()));
+    FormatOptions options;
+    options.Set("external_data", std::string("always"));
+    for (int i = 0; i < 2; ++i) {  // the second takes the place of the first
+      const auto written = format->write(*model, path, options);
+      ASSERT_TRUE(written.ok()) << written;
+    }
+    EXPECT_TRUE(fs::exists(path + ".data"));
+    EXPECT_THAT(format->companions(path), ::testing::Contains(path + ".data"));
+    const auto again = ReadAs(name, path);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_TRUE(SerializeOnnx(*again).value() == SerializeOnnx(*model).value());
+    // The folder's rules are those of the binary.
+    std::string text = ReadFile(path);
+    const std::string data = fs::path(path).filename().string() + ".data";
+    WriteFile(path, text.replace(text.find(data), data.size(), "../" + data));
+    EXPECT_THAT(std::string(ReadAs(name, path).status().message()),
+                HasSubstr("leads out of the model's folder"));
+  }
+}
+
+// --- Hostile input -----------------------------------------------------------------------------
+
+TEST(OnnxText, BadText) {
+  const struct {
+    const char *format, *text, *error;
+  } rows[] = {
+      {"textproto", "ir_version: 8\n  colour: 1",
+       "ModelProto has no field 'colour' in line 2, column 3"},
+      {"textproto", "ir_version: 8 ir_version: 8",
+       "'ir_version' is set twice in line 1, column 15"},
+      {"textproto", "ir_version: [8]", "'ir_version' is no list in line 1, column 13"},
+      {"textproto", "ir_version: 8\ngraph {\n  name: \"g", "an unfinished string in line 3"},
+      {"textproto", "graph { name: 5 }", "'name' cannot be 5 in line 1"},
+      {"textproto", "graph {", "the text ends inside of a message in line 1, column 8"},
+      {"textproto", "ir_version: 9223372036854775808", "cannot be 9223372036854775808"},
+      {"textproto", "ir_version { }", "'ir_version' is no message"},
+      {"textproto", "graph { initializer { data_location: FAR } }",
+       "'data_location' cannot be FAR"},
+      {"textproto", "graph { input { type { sequence_type {} tensor_type {} } } }",
+       "'tensor_type' is set, and 'sequence_type' is already in line 1, column 41"},
+      {"textproto", "[a.b]: 3", "has no field '[a.b]'"},
+      {"textproto", "ir_version: 8", "it has no graph"},
+      {"onnxjson", "{\"irVersion\": \"8\",\n  \"colour\": 1}",
+       "line 2, column 3: colour: ModelProto has no field 'colour'"},
+      {"onnxjson", "{\"irVersion\": 8, \"ir_version\": 8}", "'ir_version' is set twice"},
+      {"onnxjson", "{\"irVersion\": 1.5}", "line 1, column 15: irVersion: '1.5' is no integer"},
+      {"onnxjson", "{\"irVersion\": \"\"}", "'' is no integer"},
+      {"onnxjson", "{\"irVersion\": 9223372036854775808}", "is no integer of 64 bits"},
+      {"onnxjson", "{\"irVersion\": 1e300}", "is no integer"},
+      {"onnxjson", "{\"graph\": {\"initializer\": [{\"dataType\": 2147483648}]}}",
+       "is no integer of 32 bits"},
+      {"onnxjson", "{\"graph\": {\"initializer\": [{\"uint64Data\": [-1]}]}}",
+       "'-1' is no integer of 64 bits without a sign"},
+      {"onnxjson", "{\"graph\": {\"initializer\": [{\"floatData\": [1e39]}]}}",
+       "'1e39' is no number"},
+      {"onnxjson", "{\"graph\": {\"initializer\": [{\"rawData\": \"?\"}]}}",
+       "graph.initializer[0].rawData: this is no base64"},
+      {"onnxjson", "{\"graph\": {\"initializer\": [{\"dataLocation\": \"FAR\"}]}}",
+       "'FAR' is no value that it can have"},
+      {"onnxjson", "{\"graph\": []}", "expected an object, got a list"},
+      {"onnxjson", "{\"graph\": {\"node\": [null]}}", "expected an object, got null"},
+      {"onnxjson", "{\"graph\": {}", "the text ends too early"},
+      {"onnxjson", "{} {}", "text after the end"},
+      {"onnxjson", "{\"irVersion\": 8}", "it has no graph"},
+  };
+  for (const auto& row : rows) EXPECT_THAT(ErrorOf(row.format, row.text), HasSubstr(row.error));
+}
+
+TEST(OnnxText, DeepNesting) {
+  constexpr int kDeep = 100000;
+  std::string text = "graph { input { type { ", json_text = "{\"graph\": {\"input\": [{\"type\": ";
+  for (int i = 0; i < kDeep; ++i) {
+    text += "optional_type { elem_type { ";
+    json_text += "{\"optionalType\": {\"elemType\": ";
+  }
+  EXPECT_THAT(ErrorOf("textproto", text), HasSubstr("nested too deeply in line 1"));
+  EXPECT_THAT(ErrorOf("onnxjson", json_text), HasSubstr("nested too deeply"));
+}
+
+TEST(OnnxText, CutFilesAreErrors) {
+  for (const char* name : {"saved.textproto", "saved.onnxjson"}) {
+    const std::string text = ReadFile(DataFile(name));
+    const std::string format = std::string(name).substr(6);
+    for (size_t size = 0; size + 2 < text.size(); size += 7) {
+      if (format == "onnxjson") {
+        EXPECT_NE(ErrorOf(format, text.substr(0, size)), "") << size;
+      } else {
+        (void)ErrorOf(format, text.substr(0, size));  // a text may end after any field
+      }
+    }
+  }
+}
+
+TEST(OnnxText, IsRecognizedByItsHead) {
+  const struct {
+    const char *text, *format;
+  } rows[] = {
+      {"# made by hand\n\nir_version: 8", "textproto"},
+      {"graph {", "textproto"},
+      {"opset_import <", "textproto"},
+      {"{\n \"ir_version\": \"8\"", "onnxjson"},
+      {"{\"opsetImport\": []", "onnxjson"},
+      {"node { name: \"x\"", "tensorflow"},
+      {"{\"format\": \"x2ir\"", "ir"},
+      {"{\"weights\": 1", ""},
+      {"graph of it", ""},
+  };
+  for (const auto& row : rows) {
+    const auto format = RecognizeFormat(Source::Bytes(std::string(row.text)));
+    EXPECT_EQ(format.ok() ? (*format)->name : "", row.format) << row.text;
+  }
+  for (const char* name : {"m.textproto", "m.prototxt", "m.TXTPB"}) {
+    EXPECT_EQ(FormatOfExtension(name)->name, "textproto");
+  }
+  EXPECT_EQ(FormatOfExtension("m.onnxjson")->name, "onnxjson");
+}
+
+}  // namespace
+}  // namespace x2ir
