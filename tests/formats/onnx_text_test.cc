@@ -193,6 +193,40 @@ TEST(OnnxText, FilesOfOnnxSaveAreTheBinary) {
   }
 }
 
+// syntax.onnx is what onnx.parser of ONNX 1.20 makes of syntax.onnxtxt.
+TEST(OnnxText, SyntaxIsWhatOnnxParserReads) {
+  const auto binary = ReadOnnx(DataFile("syntax.onnx"));
+  ASSERT_TRUE(binary.ok()) << binary.status();
+  const Source source(DataFile("syntax.onnxtxt"));
+  EXPECT_EQ(RecognizeFormat(source).value()->name, "onnxtxt");
+  const auto model = ReadAs("onnxtxt", source);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_TRUE(SerializeOnnx(*model).value() == SerializeOnnx(*binary).value());
+}
+
+// What onnx.parser drops or does not know, by ONNX's grammar.
+TEST(OnnxText, SyntaxBeyondOnnxParser) {
+  const auto wire = onnx_text::SyntaxToWire(
+      "g (opaque(a.b, c) x, sparse_tensor(float[2]) s, float[1] float) => (y) {\n"
+      "  y = F <ts = [float[1] {1}, int64 n = {2}], tps: type_protos = [float, seq(int64[])],\n"
+      "         gs = [a () => (b) { b = C() }], r: tensor = @v, e = float[2] [\"location\": "
+      "\"w\"]> "
+      "(\"x\", float)\n}");
+  ASSERT_TRUE(wire.ok()) << wire.status();
+  const json graph = DecodeProto("ModelProto", *wire)["graph"];
+  EXPECT_EQ(graph["input"][0]["type"]["opaque_type"], (json{{"domain", "a.b"}, {"name", "c"}}));
+  EXPECT_EQ(graph["input"][1]["type"]["sparse_tensor_type"]["elem_type"], 1);
+  EXPECT_EQ(graph["input"][2]["name"], "float");
+  const json attrs = graph["node"][0]["attribute"];
+  EXPECT_EQ(attrs[0]["type"], 9);
+  EXPECT_EQ(attrs[0]["tensors"][1]["name"], "n");
+  EXPECT_EQ(attrs[1]["type_protos"].size(), 2u);
+  EXPECT_EQ(attrs[2]["graphs"][0]["node"][0]["op_type"], "C");
+  EXPECT_EQ(attrs[3]["ref_attr_name"], "v");
+  EXPECT_EQ(attrs[3]["type"], 4);
+  EXPECT_EQ(attrs[4]["t"]["external_data"][0]["value"], "w");
+}
+
 TEST(OnnxText, Spellings) {
   const std::string expected =
       EncodeProto("ModelProto",
@@ -337,6 +371,27 @@ TEST(OnnxText, BadText) {
       {"onnxjson", "{\"graph\": {}", "the text ends too early"},
       {"onnxjson", "{} {}", "text after the end"},
       {"onnxjson", "{\"irVersion\": 8}", "it has no graph"},
+      {"onnxtxt", "", "expected a name in line 1, column 1"},
+      {"onnxtxt", "<ir_version: 8,\n colour: 1>", "'colour' cannot stand here in line 2, column 2"},
+      {"onnxtxt", "<ir_version: 8, ir_version: 8>", "'ir_version' is set twice"},
+      {"onnxtxt", "<ir_version: 1.5>",
+       "'1.5' is no integer that can stand here in line 1, column 14"},
+      {"onnxtxt", "g () -> () {}", "expected '=' in line 1, column 6"},
+      {"onnxtxt", "g () => () {", "the text ends inside of a graph"},
+      {"onnxtxt", "g () => () { y = F <a = [1, 2.5]> () }", "expected a value of type 'int'"},
+      {"onnxtxt", "g () => () { y = F <a = []> () }", "an empty list needs a type"},
+      {"onnxtxt", "g () => () { y = F <a: ints = 1> () }", "expected a list"},
+      {"onnxtxt", "g () => () { y = F <a: int = [1]> () }", "a list, where one value is meant"},
+      {"onnxtxt", "g () => () { y = F <a: sparse_tensor = @b> () }", "'sparse_tensor' is no type"},
+      {"onnxtxt", "g () => () { y = F <a = 9223372036854775808> () }", "is no integer"},
+      {"onnxtxt", "g () => () { y = F <a = 1e39> () }", "'1e39' is no number"},
+      {"onnxtxt", "g () => () { y = F <a = --1.0> () }", "expected a value"},
+      {"onnxtxt", "g () => () <float[n] w = {1}> {}", "sizes that are numbers"},
+      {"onnxtxt", "g () => () <int4[2] w = ...> {}", "values that were left out"},
+      {"onnxtxt", "g () => () <int8[2] w = {1, 2147483648}> {}", "is no integer"},
+      {"onnxtxt", "g () => () <uint8[1] w = {256}> {}", "does not fit uint8"},
+      {"onnxtxt", "g (float[2 x) => () {}", "expected ']' in line 1, column 12"},
+      {"onnxtxt", "g (float x) => () {} \"", "an unfinished string"},
   };
   for (const auto& row : rows) EXPECT_THAT(ErrorOf(row.format, row.text), HasSubstr(row.error));
 }
@@ -348,16 +403,23 @@ TEST(OnnxText, DeepNesting) {
     text += "optional_type { elem_type { ";
     json_text += "{\"optionalType\": {\"elemType\": ";
   }
+  std::string graphs, types = "g (";
+  for (int i = 0; i < kDeep; ++i) {
+    graphs += "g () => () { = F <a = ";
+    types += "seq(";
+  }
+  EXPECT_THAT(ErrorOf("onnxtxt", graphs), HasSubstr("nested too deeply in line 1"));
+  EXPECT_THAT(ErrorOf("onnxtxt", types), HasSubstr("nested too deeply in line 1"));
   EXPECT_THAT(ErrorOf("textproto", text), HasSubstr("nested too deeply in line 1"));
   EXPECT_THAT(ErrorOf("onnxjson", json_text), HasSubstr("nested too deeply"));
 }
 
 TEST(OnnxText, CutFilesAreErrors) {
-  for (const char* name : {"saved.textproto", "saved.onnxjson"}) {
+  for (const char* name : {"saved.textproto", "saved.onnxjson", "syntax.onnxtxt"}) {
     const std::string text = ReadFile(DataFile(name));
-    const std::string format = std::string(name).substr(6);
+    const std::string format = fs::path(name).extension().string().substr(1);
     for (size_t size = 0; size + 2 < text.size(); size += 7) {
-      if (format == "onnxjson") {
+      if (format == "onnxjson" || (format == "onnxtxt" && size < text.find("fun <"))) {
         EXPECT_NE(ErrorOf(format, text.substr(0, size)), "") << size;
       } else {
         (void)ErrorOf(format, text.substr(0, size));  // a text may end after any field
@@ -375,6 +437,8 @@ TEST(OnnxText, IsRecognizedByItsHead) {
       {"opset_import <", "textproto"},
       {"{\n \"ir_version\": \"8\"", "onnxjson"},
       {"{\"opsetImport\": []", "onnxjson"},
+      {" <\n  ir_version: 8,", "onnxtxt"},
+      {"<html:", ""},
       {"node { name: \"x\"", "tensorflow"},
       {"{\"format\": \"x2ir\"", "ir"},
       {"{\"weights\": 1", ""},

@@ -147,6 +147,8 @@ std::vector<FuzzTarget> ReadTargets() {
        [](std::string_view bytes) {
          ImportFiles(bytes, {"m.onnxjson"}, "/m.onnxjson", "onnxjson");
        }},
+      {"onnxtxt", [] { return OnnxTexts("syntax.onnxtxt"); },
+       [](std::string_view bytes) { ImportFiles(bytes, {"m.onnxtxt"}, "/m.onnxtxt", "onnxtxt"); }},
       {"ir",
        [] {
          const std::vector<std::string> files = IrFiles();

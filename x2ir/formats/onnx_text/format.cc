@@ -1,5 +1,5 @@
-// Registers the formats "textproto" and "onnxjson": ONNX's messages as protobuf writes them in
-// text.
+// Registers the formats "textproto" and "onnxjson", ONNX's messages as protobuf writes them in
+// text, and "onnxtxt", ONNX's own syntax.
 #include "x2ir/formats/format.h"
 
 #include <utility>
@@ -14,9 +14,10 @@ namespace {
 
 using onnx_text::ModelMessage;
 
-// One of protobuf's ways to say a message in text.
+// A way to say a model in text.
 struct Spelling {
   absl::StatusOr<std::string> (*to_wire)(std::string_view text);
+  // Null: it is only read.
   absl::Status (*from_wire)(std::string_view wire, const ProtoMessage&, const ProtoPut&);
   bool (*begins)(std::string_view head);
 };
@@ -39,6 +40,7 @@ constexpr Spelling kJson = {
       return !key.empty() && FindProtoJsonField(ModelMessage(), key) != nullptr;
     },
 };
+constexpr Spelling kSyntax = {onnx_text::SyntaxToWire, nullptr, onnx_text::LooksLikeSyntax};
 
 template <const Spelling& kSpelling>
 absl::StatusOr<Model> ReadSpelled(const Source& source, const ReadRequest&) {
@@ -59,7 +61,7 @@ absl::Status WriteSpelled(const Model& model, const Sink& sink, const FormatOpti
 
 template <const Spelling& kSpelling>
 Format FormatOf(std::string name, std::vector<std::string> extensions, std::string doc) {
-  return {
+  Format format = {
       .name = std::move(name),
       .dialect = "onnx",
       .extensions = std::move(extensions),
@@ -71,16 +73,21 @@ Format FormatOf(std::string name, std::vector<std::string> extensions, std::stri
             return !file.is_folder && kSpelling.begins(head) ? Match::kPossible : Match::kNo;
           },
       .read = ReadSpelled<kSpelling>,
-      .write_options = onnx_format::WriteOptionDefs(),
-      .write = WriteSpelled<kSpelling>,
-      .companions = onnx_format::Companions,
   };
+  if constexpr (kSpelling.from_wire != nullptr) {
+    format.write_options = onnx_format::WriteOptionDefs();
+    format.write = WriteSpelled<kSpelling>;
+    format.companions = onnx_format::Companions;
+  }
+  return format;
 }
 
 [[maybe_unused]] const bool kRegistered[] = {
     RegisterFormat(FormatOf<kTextProto>("textproto", {".textproto", ".prototxt", ".txtpb"},
                                         "Models of ONNX in protobuf's text format")),
     RegisterFormat(FormatOf<kJson>("onnxjson", {".onnxjson"}, "Models of ONNX in protobuf's JSON")),
+    RegisterFormat(FormatOf<kSyntax>("onnxtxt", {".onnxtxt", ".onnxtext"},
+                                     "Models in ONNX's own text syntax")),
 };
 
 }  // namespace
