@@ -264,6 +264,10 @@ TEST_F(Oracle, FormsThatRuntimesReadDifferently) {
        {10, 13, 17, 18}},
       {"x: int16[5], z: int16[3,5]", "y = bitwise_xor(x, z)", {10, 13, 17, 18}},
       {"x: uint8[5], z: uint8[3,5]", "y = bitwise_or(x, z)", {10, 13, 17, 18}},
+      // Not that the runtime computes an Atan of float64: it is none.
+      {"x: float64[200]",
+       "k = float64[]{40} a = mul(x, k) y = atan(a)",
+       {7, 9, 13, 17, 18, 22}},
       {"x: float32[1,1,3,5]",
        "s = float32[4]{1, 1, 1.5, 2.6} y = resize(x, _, s) { mode = \"linear\" }",
        {10, 11, 13, 18, 19}},

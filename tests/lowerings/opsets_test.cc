@@ -58,6 +58,19 @@ TEST(Lowerings, Integers) {
   for (const LoweredRow& row : rows) ExpectSameNumbers(row);
 }
 
+// A polynomial of float64, for which runtimes have no kernel: all digits but the last.
+TEST(Lowerings, AtanOfFloat64) {
+  ExpectSameNumbers(
+      {"x = float64[18]{0, -0.0, 1e-320, -1e-9, 0.1, 0.4142135623730950, 0.4142135623730951, -0.5, "
+       "1, -1, 2.414213562373095, 2.4142135623730954, 3.5, -1e8, 1e308, inf, -inf, nan}",
+       "y = atan(x)",
+       {7, 9, 13, 17, 24},
+       4.5e-16});
+  ExpectSameNumbers({"x = float32[2]{0.1, -3}", "y = atan(x)", {7, 17}});
+  // 1 / x tells the zeros apart.
+  ExpectSameNumbers({"x = float64[2]{0, -0.0}", "a = atan(x) y = reciprocal(a)", {7, 17}});
+}
+
 // Computed in float32 and rounded once, so equal to the last bit but for float32's own rounding.
 TEST(Lowerings, ActivationsOf16Bits) {
   constexpr const char* kX = "x = float16[6]{-3.3, -0.7, 0.0, 0.3, 2.9, nan}";
