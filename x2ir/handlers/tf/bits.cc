@@ -80,17 +80,13 @@ absl::StatusOr<Value*> Bitcast(TfArgs& a) {
   return SameWidth(a, Reduce({a, shifted}, "reduce_sum", {-1}), to);
 }
 
-// Eight comparisons a byte, the first the highest bit.
+// Eight comparisons a byte, the first the highest bit. Bools are packed as they are: TensorFlow's
+// kernel does not look at their threshold.
 absl::StatusOr<Value*> CompareAndBitpack(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   if (rank < 1) return Invalid("expected rank 1 or more");
   Value* x = a.in(0);
-  Value* threshold = a.in(1);
-  if (x->dtype() == DType::kBool) {
-    x = a.Cast(x, DType::kInt32);
-    threshold = a.Cast(threshold, DType::kInt32);
-  }
-  Value* above = a.Op("greater", {x, threshold});
+  Value* above = x->dtype() == DType::kBool ? x : a.Op("greater", {x, a.in(1)});
   Value* eight = a.b().Ints({8});
   Value* bytes = a.Op("div", {ShapeOf({a, x}, rank - 1), eight});
   std::vector<Value*> sizes;
