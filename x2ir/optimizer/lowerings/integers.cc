@@ -154,16 +154,21 @@ absl::StatusOr<Values> ByDigits(Rewrite& r, uint64_t (*combine)(uint64_t x, uint
   X2IR_ASSIGN_OR_RETURN(
       Tensor table,
       CastTensor(Tensor::Of<uint64_t>({static_cast<int64_t>(pairs.size())}, pairs), wide));
+  Tensor column = power.Reshaped({n, 1});
   Value* powers = b.Constant(std::move(power), "powers");
   const Expr high = Digits(b, r.in(0), powers, wide) * static_cast<double>(kDigit);
   const Expr pair = high + Digits(b, r.in(1), powers, wide);
   Value* index = wide == DType::kUInt64 ? pair.To(DType::kInt64) : pair;
   const Expr digits = {
       b, b.Op("gather", {b.Constant(std::move(table), "table"), index}, {{"axis", 0}})};
-  if (r.target.Takes("matmul", 0, wide)) return Values{digits.Op("matmul", {powers}).To(t)};
+  const int64_t rank = std::max(r.rank(0), r.rank(1));
+  if (r.target.Takes("matmul", 0, wide)) {
+    // A column, since ONNX Runtime does not multiply what has no elements by a vector.
+    const Expr sum = digits.Op("matmul", {b.Constant(std::move(column), "column")});
+    return Values{Squeeze(sum, {rank}).To(t)};
+  }
   const Expr sum =
-      digits.Op("mul", {powers})
-          .Op("reduce_sum", {b.Ints({std::max(r.rank(0), r.rank(1))}, "axes")}, {{"keepdims", 0}});
+      digits.Op("mul", {powers}).Op("reduce_sum", {b.Ints({rank}, "axes")}, {{"keepdims", 0}});
   return Values{sum.To(t)};
 }
 
