@@ -202,6 +202,11 @@ TEST(TfValues, Bits) {
       {"x = float32[2]{1, -2}\n y = tf.Bitcast(x) { type = type(uint16[...]) }\n "
        "z = tf.Bitcast(x) { type = type(int64[...]) }",
        "y, z", "uint16[2,2]{0, 16256, 0, 49152}; int64[]{-4611686017362034688}"},
+      {"x = int64[1]{-81985529216486896}\n y = tf.Neg(x)\n n = tf.Neg(y)\n "
+       "z = tf.Bitcast(n) { type = type(uint16[...]) }\n w = tf.Bitcast(z) { type = "
+       "type(int64[...]) }\n "
+       "b = tf.Bitcast(n) { type = type(int8[...]) }",
+       "w", "int64[1]{-81985529216486896}"},
       {"x = uint8[3]{1,2,3}\n y = tf.Bitcast(x) { type = type(uint16[...]) }", "y",
        "error expected 2"},
       {"x = bool[1]{true}\n y = tf.Bitcast(x) { type = type(uint8[...]) }", "y", "error a bitcast"},

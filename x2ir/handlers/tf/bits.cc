@@ -75,9 +75,14 @@ absl::StatusOr<Value*> Bitcast(TfArgs& a) {
   if (size.value() != ratio) {
     return Invalid("the last axis: expected ", ratio, " elements for one of ", Name(to));
   }
-  Value* shifted =
-      a.Op("bit_shift", {a.Cast(x, bits), Places(a, bits, bits_of_x)}, {{"direction", "LEFT"}});
-  return SameWidth(a, Reduce({a, shifted}, "reduce_sum", {-1}), to);
+  // By a product of matrices: runtimes have no kernels of sums of unsigned integers, nor of
+  // products of less than 32 bits.
+  const DType wide = BitWidth(bits) < 32 ? DType::kUInt32 : bits;
+  std::vector<uint64_t> powers;
+  for (int64_t i = 0; i < ratio; ++i) powers.push_back(uint64_t{1} << (i * BitWidth(from)));
+  Value* column = a.Cast(a.b().Constant(Tensor::Of<uint64_t>({ratio, 1}, powers)), wide);
+  Value* sum = Squeeze({a, a.Op("matmul", {a.Cast(x, wide), column})}, {rank - 1});
+  return SameWidth(a, a.Cast(sum, bits), to);
 }
 
 // Eight comparisons a byte, the first the highest bit. Bools are packed as they are: TensorFlow's
