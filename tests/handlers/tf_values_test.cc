@@ -202,16 +202,53 @@ TEST(TfValues, Bits) {
       {"x = float32[2]{1, -2}\n y = tf.Bitcast(x) { type = type(uint16[...]) }\n "
        "z = tf.Bitcast(x) { type = type(int64[...]) }",
        "y, z", "uint16[2,2]{0, 16256, 0, 49152}; int64[]{-4611686017362034688}"},
+      {"x = int64[1]{-81985529216486896}\n y = tf.Neg(x)\n n = tf.Neg(y)\n "
+       "z = tf.Bitcast(n) { type = type(uint16[...]) }\n w = tf.Bitcast(z) { type = "
+       "type(int64[...]) }\n "
+       "b = tf.Bitcast(n) { type = type(int8[...]) }",
+       "w", "int64[1]{-81985529216486896}"},
       {"x = uint8[3]{1,2,3}\n y = tf.Bitcast(x) { type = type(uint16[...]) }", "y",
        "error expected 2"},
       {"x = bool[1]{true}\n y = tf.Bitcast(x) { type = type(uint8[...]) }", "y", "error a bitcast"},
       {"x = float32[8]{1,0,0,2,0,0,nan,3}\n t = float32[]{0.5}\n y = tf.CompareAndBitpack(x, t)",
+       "y", "uint8[1]{145}"},
+      // TensorFlow's kernel does not look at the threshold of bools.
+      {"x = bool[8]{true,false,false,true,false,false,false,true}\n t = bool[]{true}\n "
+       "y = tf.CompareAndBitpack(x, t)",
        "y", "uint8[1]{145}"},
       {"x = float32[4]{0,1,-1,nan}\n z = float32[4]{-1,inf,-inf,1}\n y = tf.NextAfter(x, z)\n "
        "i = tf.Bitcast(y) { type = type(int32[...]) }\n n = tf.IsNan(y)",
        "n, i",
        "bool[4]{false, false, false, true}; "
        "int32[4]{-2147483647, 1065353217, -1082130431, 2143289344}"},
+  });
+}
+
+TEST(TfValues, TransposeByComputedAxes) {
+  const std::string x =
+      "x = int32[2,1,3]{1,2,3,4,5,6}\n p = int32[3]{-2, 0, -1}\n q = tf.Neg(p)\n ";
+  Expect(std::vector<Row>{
+      {x + "y = tf.Transpose(x, q)", "y", "int32[3,2,1]{1, 4, 2, 5, 3, 6}"},
+      {x + "r = int32[3]{1, -3, 2}\n s = tf.Neg(r)\n t = tf.Neg(s)\n y = tf.Transpose(x, t)", "y",
+       "int32[1,2,3]{1, 2, 3, 4, 5, 6}"},
+      {"x = float32[2]{1,2}\n p = int32[1]{0}\n q = tf.Neg(p)\n y = tf.Transpose(x, q)", "y",
+       "float32[2]{1, 2}"},
+  });
+}
+
+TEST(TfValues, RaggedRange) {
+  Expect(std::vector<Row>{
+      // The example of TensorFlow's documentation.
+      {"s = int32[3]{2,5,8}\n l = int32[3]{3,5,12}\n d = int32[]{1}\n "
+       "y, z = tf.RaggedRange(s, l, d)",
+       "y, z", "int64[4]{0, 1, 1, 5}; int32[5]{2, 8, 9, 10, 11}"},
+      {"s = int64[]{10}\n l = int64[4]{0,10,15,9}\n d = int64[4]{-3,1,2,-1}\n "
+       "y, z = tf.RaggedRange(s, l, d) { Tsplits = type(int32[...]) }",
+       "y, z", "int32[5]{0, 4, 4, 7, 8}; int64[8]{10, 7, 4, 1, 10, 12, 14, 10}"},
+      {"s = int32[]{3}\n l = int32[]{-4}\n d = int32[]{2}\n y, z = tf.RaggedRange(s, l, d)", "y, z",
+       "int64[2]{0, 0}; int32[0]{}"},
+      {"s = float32[]{3}\n l = float32[]{4}\n d = float32[]{2}\n y, z = tf.RaggedRange(s, l, d)",
+       "y, z", "error ranges of float32"},
   });
 }
 

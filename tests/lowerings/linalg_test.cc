@@ -40,8 +40,18 @@ TEST(Lowerings, LinearAlgebra) {
        "x: float32[n,3,3]",
        "y = cholesky(x)",
        {"float32[1,3,3]{4,99,99,2,10,99,6,9,30}", "float32[1,3,3]{-4,0,0,2,10,0,6,9,30}"}},
+      {kOpsets,
+       "x: float32[n,3,2]",
+       "y, _, _ = svd(x)",
+       {"float32[2,3,2]{3,0,0,4,0,0, 1,2,3,4,5,6}", "float32[1,3,2]{0,0,0,0,0,0}"}},
+      {kOpsets, "x: float64[2,3]", "y, u, v = svd(x) { full = 1 }", {"float64[2,3]{1,2,3,-4,5,6}"}},
   };
   for (const LoweringRow& row : rows) ExpectSameResults(row);
+}
+
+TEST(Lowerings, SingularVectorsAreRefused) {
+  ExpectRefused(17, "x: float32[2,2]", "s, y, _ = svd(x)", "no defined signs");
+  ExpectRefused(17, "x: float32[a,b]", "y, _, _ = svd(x)", "are not known");
 }
 
 }  // namespace

@@ -38,6 +38,15 @@ TEST(Lowerings, Integers) {
       {"x = int32[4]{-2147483648, 2147483647, -1, 7} z = int32[]{-1431655766}",
        "y = bitwise_xor(x, z)",
        {7, 11, 17, 18}},
+      {"x = int64[3]{-9223372036854775808, -1, 7} z = int64[1]{-9223372036854775807}",
+       "y = bitwise_and(x, z)",
+       {7, 13, 17, 18}},
+      {"x = int64[2,1]{-9223372036854775808, 81985529216486895} z = int64[2]{-2, 5}",
+       "y = bitwise_or(x, z)",
+       {7, 13, 17, 18}},
+      {"x = uint32[2]{4294967295, 2147483648} z = uint32[]{2863311530}",
+       "y = bitwise_and(x, z)",
+       {7, 13, 17, 18}},
       {"x = int64[3]{-9223372036854775808, -1, 7} z = int64[3]{-1, 9223372036854775807, 12}",
        "y = bitwise_xor(x, z)",
        {7, 13, 17, 18}},
@@ -47,6 +56,19 @@ TEST(Lowerings, Integers) {
       {"x = int16[0]{} z = int16[1]{3}", "y = bitwise_and(x, z)", {9, 17, 18}},
   };
   for (const LoweredRow& row : rows) ExpectSameNumbers(row);
+}
+
+// A polynomial of float64, for which runtimes have no kernel: all digits but the last.
+TEST(Lowerings, AtanOfFloat64) {
+  ExpectSameNumbers(
+      {"x = float64[18]{0, -0.0, 1e-320, -1e-9, 0.1, 0.4142135623730950, 0.4142135623730951, -0.5, "
+       "1, -1, 2.414213562373095, 2.4142135623730954, 3.5, -1e8, 1e308, inf, -inf, nan}",
+       "y = atan(x)",
+       {7, 9, 13, 17, 24},
+       4.5e-16});
+  ExpectSameNumbers({"x = float32[2]{0.1, -3}", "y = atan(x)", {7, 17}});
+  // 1 / x tells the zeros apart.
+  ExpectSameNumbers({"x = float64[2]{0, -0.0}", "a = atan(x) y = reciprocal(a)", {7, 17}});
 }
 
 // Computed in float32 and rounded once, so equal to the last bit but for float32's own rounding.

@@ -10,6 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/core/back_util.h"
+#include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
 #include "tests/torch/torch_cases_util.h"
 #include "x2ir/core/convert.h"
@@ -17,6 +18,20 @@
 
 namespace x2ir {
 namespace {
+
+// IR reflects what is left of an axis, PyTorch cuts off what it has reflected.
+TEST(TorchBackTest, ReflectionsThatCutOff) {
+  for (const char* pads : {"{-1, 2}", "{2, -2}", "{1, 2}", "{-1, -1}"}) {
+    auto model = ModelFromText(StrCat("graph g(x: float32[1,4]) -> (y) { p = int64[2]", pads,
+                                      " a = int64[1]{1} "
+                                      "y = pad(x, p, _, a) { mode = \"reflect\" } }"),
+                               kIrDialect, 0);
+    ASSERT_TRUE(model.ok()) << model.status();
+    const std::vector<float> x = {1, 2, 3, 4};
+    const Back back = ThereAndBack(*model, "torch", {{Tensor::Of<float>({1, 4}, x)}});
+    EXPECT_EQ(back.problem, "") << pads;
+  }
+}
 
 TEST(TorchBackTest, CasesComeBack) {
   std::vector<TorchCase> cases = ArchivedTorchCases();

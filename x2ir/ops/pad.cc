@@ -22,8 +22,15 @@ absl::StatusOr<PadMode> ReadMode(const AttributeMap& attrs) {
   return Invalid("mode: expected constant, reflect, edge or wrap, got '", mode, "'");
 }
 
+// How many elements of an axis are left after what negative padding cuts off; 1 where it is not
+// known.
+int64_t Kept(const Dim& size, const Dim& begin, const Dim& end) {
+  if (!size.is_static() || !begin.is_static() || !end.is_static()) return 1;
+  return size.value() + std::min<int64_t>(begin.value(), 0) + std::min<int64_t>(end.value(), 0);
+}
+
 absl::Status InferPad(InferContext& ctx) {
-  X2IR_RETURN_IF_ERROR(ReadMode(ctx.attrs()).status());
+  X2IR_ASSIGN_OR_RETURN(const PadMode mode, ReadMode(ctx.attrs()));
   X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "pads"));
   X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 3, "axes"));
   if (ctx.has(2) && ctx.dtype(2) != DType::kUndefined && ctx.dtype(0) != DType::kUndefined &&
@@ -58,12 +65,22 @@ absl::Status InferPad(InferContext& ctx) {
   }
   const auto pads = ctx.Elements(1);
   Shape out = *in;
+  int64_t gone = -1;
   for (size_t i = 0; i < n; ++i) {
     Dim& dim = out[(*axes)[i]];
     dim = pads && pads->size() == 2 * n ? dim + (*pads)[i] + (*pads)[n + i] : Dim();
     if (dim.is_static() && dim.value() < 0) {
       return Invalid("pads: more is cut off axis ", (*axes)[i], " than it has");
     }
+    if (mode != PadMode::kConstant && pads && pads->size() == 2 * n &&
+        Kept((*in)[(*axes)[i]], (*pads)[i], (*pads)[n + i]) <= 0) {
+      gone = (*axes)[i];
+    }
+  }
+  // A result without elements needs none to fill it from.
+  const auto some = [](const Dim& dim) { return dim.is_static() && dim.value() > 0; };
+  if (gone >= 0 && std::all_of(out.begin(), out.end(), some)) {
+    return Invalid("pads: axis ", gone, " has no elements left to fill the padding from");
   }
   ctx.Set(0, ctx.dtype(0), std::move(out));
   return absl::OkStatus();

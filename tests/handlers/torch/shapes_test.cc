@@ -5,6 +5,53 @@
 namespace x2ir {
 namespace {
 
+// PyTorch pads the whole, then cuts off; what is circular it cuts first.
+TEST(TorchShapes, PadsThatCutOff) {
+  const CallRow rows[] = {
+      {"a0 = int64[1,3]{0, 1, 2}",
+       "y0: int64[1,4] = torch.aten::pad.default(a0) { operands = [\"self\"], pad = [-1, 2], mode "
+       "= \"reflect\" }",
+       "y0", "int64[1,4]{1, 2, 1, 0}"},
+      {"a0 = int64[1,3]{0, 1, 2}",
+       "y0: int64[1,2] = torch.aten::pad.default(a0) { operands = [\"self\"], pad = [-3, 2], mode "
+       "= \"reflect\" }",
+       "y0", "int64[1,2]{1, 0}"},
+      {"a0 = int64[1,3]{0, 1, 2}",
+       "y0: int64[1,1] = torch.aten::pad.default(a0) { operands = [\"self\"], pad = [1, -3], mode "
+       "= \"reflect\" }",
+       "y0", "int64[1,1]{1}"},
+      {"a0 = int64[1,2]{0, 1}",
+       "y0: int64[1,2] = torch.aten::pad.default(a0) { operands = [\"self\"], pad = [-1, 1], mode "
+       "= \"reflect\" }",
+       "y0", "int64[1,2]{1, 0}"},
+      {"a0 = int64[1,3]{0, 1, 2}",
+       "y0: int64[1,5] = torch.aten::pad.default(a0) { operands = [\"self\"], pad = [-3, 5], mode "
+       "= \"replicate\" }",
+       "y0", "int64[1,5]{2, 2, 2, 2, 2}"},
+      {"a0 = int64[1,1]{0}",
+       "y0: int64[1,1] = torch.aten::pad.default(a0) { operands = [\"self\"], pad = [-7, 7], mode "
+       "= \"replicate\" }",
+       "y0", "int64[1,1]{0}"},
+      {"a0 = int64[1,3]{0, 1, 2}",
+       "y0: int64[1,2] = torch.aten::pad.default(a0) { operands = [\"self\"], pad = [4, -5], mode "
+       "= \"replicate\" }",
+       "y0", "int64[1,2]{0, 0}"},
+      {"a0 = int64[1,3]{0, 1, 2}",
+       "y0: int64[1,4] = torch.aten::pad.default(a0) { operands = [\"self\"], pad = [-1, 2], mode "
+       "= \"replicate\" }",
+       "y0", "int64[1,4]{1, 2, 2, 2}"},
+      {"a0 = int64[1,3]{0, 1, 2}",
+       "y0: int64[1,1] = torch.aten::pad.default(a0) { operands = [\"self\"], pad = [-1, -1], mode "
+       "= \"replicate\" }",
+       "y0", "int64[1,1]{1}"},
+      {"a0 = int64[1,3]{0, 1, 2}",
+       "y0: int64[1,4] = torch.aten::pad.default(a0) { operands = [\"self\"], pad = [-1, 2], mode "
+       "= \"circular\" }",
+       "y0", "int64[1,4]{1, 2, 1, 2}"},
+  };
+  for (const CallRow& row : rows) ExpectCall(row);
+}
+
 TEST(TorchShapes, Views) {
   const CallRow rows[] = {
       {"a0 = int64[2,3]{0, 1, 2, 3, 4, 5}",

@@ -86,6 +86,22 @@ class IntegerPowers : public LensImpl {
 };
 Lens ExactIntegerPowers() { return std::make_shared<IntegerPowers>(); }
 
+// ONNX Runtime has no kernel for some types that the schema allows.
+class WithoutKernel : public LensImpl {
+ public:
+  explicit WithoutKernel(DType type) : type_(type) {}
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value* x = draft.node().input(0);
+    if (x && x->dtype() == type_) return CannotExpress("runtimes have no kernel of ", Name(type_));
+    return absl::OkStatus();
+  }
+
+ private:
+  DType type_;
+};
+Lens NotOf(DType type) { return std::make_shared<WithoutKernel>(type); }
+
 // Before opset 6, Cast named the element type as TensorProto.DataType does.
 std::vector<std::pair<Attribute, Attribute>> TypesByName() {
   return {{"float32", "FLOAT"},   {"uint8", "UINT8"},         {"int8", "INT8"},
@@ -104,7 +120,7 @@ X2IR_ONNX(acos).Is("Acos", Since(7));
 X2IR_ONNX(acosh).Is("Acosh", Since(9));
 X2IR_ONNX(asin).Is("Asin", Since(7));
 X2IR_ONNX(asinh).Is("Asinh", Since(9));
-X2IR_ONNX(atan).Is("Atan", Since(7));
+X2IR_ONNX(atan).Is("Atan", Since(7), NotOf(DType::kFloat64));
 X2IR_ONNX(atanh).Is("Atanh", Since(9));
 X2IR_ONNX(bitwise_not).Is("BitwiseNot", Since(18));
 X2IR_ONNX(ceil).Is("Ceil", Since(1), InPlaceHint());

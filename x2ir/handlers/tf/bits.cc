@@ -75,22 +75,23 @@ absl::StatusOr<Value*> Bitcast(TfArgs& a) {
   if (size.value() != ratio) {
     return Invalid("the last axis: expected ", ratio, " elements for one of ", Name(to));
   }
-  Value* shifted =
-      a.Op("bit_shift", {a.Cast(x, bits), Places(a, bits, bits_of_x)}, {{"direction", "LEFT"}});
-  return SameWidth(a, Reduce({a, shifted}, "reduce_sum", {-1}), to);
+  // By a product of matrices: runtimes have no kernels of sums of unsigned integers, nor of
+  // products of less than 32 bits.
+  const DType wide = BitWidth(bits) < 32 ? DType::kUInt32 : bits;
+  std::vector<uint64_t> powers;
+  for (int64_t i = 0; i < ratio; ++i) powers.push_back(uint64_t{1} << (i * BitWidth(from)));
+  Value* column = a.Cast(a.b().Constant(Tensor::Of<uint64_t>({ratio, 1}, powers)), wide);
+  Value* sum = Squeeze({a, a.Op("matmul", {a.Cast(x, wide), column})}, {rank - 1});
+  return SameWidth(a, a.Cast(sum, bits), to);
 }
 
-// Eight comparisons a byte, the first the highest bit.
+// Eight comparisons a byte, the first the highest bit. Bools are packed as they are: TensorFlow's
+// kernel does not look at their threshold.
 absl::StatusOr<Value*> CompareAndBitpack(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   if (rank < 1) return Invalid("expected rank 1 or more");
   Value* x = a.in(0);
-  Value* threshold = a.in(1);
-  if (x->dtype() == DType::kBool) {
-    x = a.Cast(x, DType::kInt32);
-    threshold = a.Cast(threshold, DType::kInt32);
-  }
-  Value* above = a.Op("greater", {x, threshold});
+  Value* above = x->dtype() == DType::kBool ? x : a.Op("greater", {x, a.in(1)});
   Value* eight = a.b().Ints({8});
   Value* bytes = a.Op("div", {ShapeOf({a, x}, rank - 1), eight});
   std::vector<Value*> sizes;

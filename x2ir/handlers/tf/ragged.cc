@@ -123,8 +123,38 @@ absl::StatusOr<Values> ToSparse(TfArgs& a) {
                 Concat(a, {ShapeOf({a, rows.lengths}, 0), most}, 0)};
 }
 
+// Rows from a start to before a limit, in steps of a delta. One of rank 0 is that of all rows.
+absl::StatusOr<Values> RaggedRange(TfArgs& a) {
+  const DType t = a.in(0)->dtype(), splits_type = a.Type("Tsplits", DType::kInt64);
+  if (t != DType::kInt32 && t != DType::kInt64) {
+    return Unimplemented("ranges of ", Name(t), ", which TensorFlow adds up step by step");
+  }
+  std::vector<Expr> given;
+  for (size_t i = 0; i < 3; ++i) {
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(i));
+    if (rank > 1) return Invalid("operand ", i, ": expected rank 0 or 1");
+    given.push_back(AtLeast1d({a, a.AsInt64(a.in(i))}));
+  }
+  const Expr &start = given[0], &limit = given[1], &delta = given[2];
+  // A step of 0 is an error in TensorFlow; here its rows are empty.
+  const Expr none = delta == 0;
+  const Expr step = Where(none, 1, Abs(delta));
+  const Expr distance = Where(delta > 0, limit - start, Where(none, 0, start - limit));
+  const Expr lengths = (Max(distance, 0) + (step - 1)) / step;
+  const Expr splits = {a, a.Op("concat", {a.b().Ints({0}), CumSum(lengths, 0)}, {{"axis", 0}})};
+  Value* counted = a.Op("concat", {a.b().Ints({0}), lengths}, {{"axis", 0}});
+  const Expr column = Iota(Reduce({a, counted}, "reduce_max", {0}));
+  const Expr inside = column < Unsqueeze(lengths, {1});
+  const Expr places = {a, a.Op("non_zero", {inside})};  // rows, and columns
+  const Expr row = Gather(places, a.b().Int(0), 0), at = Gather(places, a.b().Int(1), 0);
+  // One number for all rows is one for each of them.
+  const auto of_row = [&](const Expr& v) { return Gather(Expand(v, ShapeOf(lengths)), row, 0); };
+  return Values{splits.To(splits_type), (of_row(start) + at * of_row(delta)).To(t)};
+}
+
 }  // namespace
 
+X2IR_TF(range).From("RaggedRange", RaggedRange);
 X2IR_TF(gather).From("RaggedTensorToTensor", ToTensor);
 X2IR_TF(non_zero).From("RaggedTensorToSparse", ToSparse);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/tf.h"
@@ -76,8 +77,33 @@ Value* SqueezeOp(TfArgs& a) {
   return a.Op("squeeze", {a.in(0), a.b().Ints(axes)});
 }
 
+// By axes that are computed: where each element of the result lies in x, as one number.
+absl::StatusOr<Value*> TransposeByComputed(TfArgs& a) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
+  if (rank < 2) return a.Op("identity", {a.in(0)});
+  const Expr x = {a, a.in(0)};
+  const Expr given = {a, a.AsInt64(a.in(1))};
+  const Expr perm = Where(given < 0, given + Int(a, rank), given);
+  // How far apart elements lie that are neighbours along an axis.
+  std::vector<Value*> steps = {a.b().Int(1)};
+  for (int64_t axis = rank - 1; axis > 0; --axis) {
+    steps.insert(steps.begin(), a.Op("mul", {steps.front(), SizeOf(x, axis)}));
+  }
+  const Expr sizes = Gather(ShapeOf(x), perm, 0);
+  const Expr step = Gather(Stack(a, steps, 0), perm, 0);
+  Expr place = nullptr;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    const Expr at = {a, a.b().Int(axis)};
+    const Expr along = AlongAxis(Iota(Gather(sizes, at, 0)) * Gather(step, at, 0), axis, rank);
+    place = axis == 0 ? along : place + along;
+  }
+  return Gather(Flat(x), place, 0);
+}
+
 absl::StatusOr<Value*> FromTranspose(TfArgs& a) {
-  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> perm, a.KnownInts(1, "perm"));
+  absl::StatusOr<std::vector<int64_t>> known = a.KnownInts(1, "perm");
+  if (!known.ok()) return TransposeByComputed(a);
+  std::vector<int64_t> perm = *std::move(known);
   const auto rank = static_cast<int64_t>(perm.size());
   for (int64_t& axis : perm) {
     if (axis < 0) axis += rank;

@@ -39,21 +39,33 @@ Value* Pad(TorchCall& c, Value* x, const std::vector<Size>& pairs, std::string_v
     if (dims && std::find(dims->begin(), dims->end(), 0) != dims->end()) {
       return c.b().Constant(x2ir::Tensor::Zeros(x->dtype(), *dims));
     }
-    // What is cut off goes first: it is not what comes around.
-    std::vector<int64_t> cut;
-    bool some = false;
-    for (Size& pad : pads) {
-      if (!pad.number) {
-        c.Fail(Unimplemented("circular padding that is not known"));
-        return x;
-      }
-      cut.push_back(std::min<int64_t>(*pad.number, 0));
-      some |= cut.back() < 0;
-      pad.number = std::max<int64_t>(*pad.number, 0);
-    }
-    if (some) x = c.Op("pad", {x, Ints(c, cut), c.Constant(x->dtype(), 0), Ints(c, axes)});
   }
-  return c.Op("pad", {x, Vector(c, pads), with, Ints(c, axes)}, {{"mode", std::string(mode)}});
+  if (mode == "constant") {
+    return c.Op("pad", {x, Vector(c, pads), with, Ints(c, axes)}, {{"mode", "constant"}});
+  }
+  // Negative numbers cut off. What is cut off does not come around, but it is reflected, and the
+  // edge is that of the whole.
+  std::vector<int64_t> cut;
+  bool some = false, more = false;
+  for (Size& pad : pads) {
+    if (!pad.number && mode == "wrap") {
+      c.Fail(Unimplemented("circular padding that is not known"));
+      return x;
+    }
+    cut.push_back(std::min<int64_t>(pad.number.value_or(0), 0));
+    some |= cut.back() < 0;
+    if (pad.number) pad.number = std::max<int64_t>(*pad.number, 0);
+    more |= !pad.number || *pad.number > 0;
+  }
+  const auto without = [&](Value* v) -> Value* {
+    if (!some) return v;
+    return c.Op("pad", {v, Ints(c, cut), c.Constant(v->dtype(), 0), Ints(c, axes)});
+  };
+  const auto filled = [&](Value* v) -> Value* {
+    if (!more && some) return v;
+    return c.Op("pad", {v, Vector(c, pads), nullptr, Ints(c, axes)}, {{"mode", std::string(mode)}});
+  };
+  return mode == "wrap" ? filled(without(x)) : without(filled(x));
 }
 
 Value* PadConstant(TorchCall& c, Value* x, const std::vector<Size>& pairs) {

@@ -210,6 +210,32 @@ absl::StatusOr<Value*> WritePad(TorchWriter& w) {
   }
   if (first == rank) return w.Op("identity", {w.in(0)});
   const std::string& mode = w.String("mode");
+  if (mode == "reflect") {
+    // PyTorch cuts off what it has reflected, IR reflects what is left.
+    std::vector<int64_t> cut(2 * n, 0), more(2 * n, 0);
+    bool some = false, mixed = false;
+    for (size_t i = 0; i < 2 * n; ++i) {
+      const int64_t* number = std::get_if<int64_t>(&pads[i].value);
+      if (!number) continue;
+      (*number < 0 ? cut : more)[i] = *number;
+      some |= *number < 0;
+    }
+    for (size_t i = 0; i < 2 * n; ++i) {
+      const int64_t* other = std::get_if<int64_t>(&pads[(i + n) % (2 * n)].value);
+      mixed |= cut[i] < 0 && (!other || *other > 0);
+      if (some && !std::holds_alternative<int64_t>(pads[i].value)) {
+        return CannotExpress("a reflection that cuts off beside a size that is not known");
+      }
+    }
+    if (mixed) {
+      const auto padded_by = [&](Value* x, const std::vector<int64_t>& by, std::string_view how) {
+        std::vector<Value*> operands = {x, w.b().Ints(by)};
+        if (w.has(3)) operands.insert(operands.end(), {nullptr, w.in(3)});
+        return w.Op("pad", operands, {{"mode", std::string(how)}});
+      };
+      return padded_by(padded_by(w.in(0), cut, "constant"), more, "reflect");
+    }
+  }
   const int64_t padded = rank - first;
   if (mode != "constant") {
     // One to three axes behind a batch or channels.

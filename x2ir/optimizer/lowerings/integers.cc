@@ -116,62 +116,74 @@ absl::StatusOr<Values> BitwiseNotAsSub(Rewrite& r) {
 }
 X2IR_LOWERING(bitwise_not, BitwiseNotAsSub);
 
-// A type without negative numbers among those at hand, and that most runtimes divide in.
-DType TypeForBits(DType t) {
+// Digits of 16: a table of what two of them give has 256 rows.
+constexpr uint64_t kDigit = 16;
+
+// A type in which the type's numbers are not negative, and that most runtimes divide in.
+DType TypeForDigits(DType t) {
   return BitWidth(t) <= 16 ? DType::kInt32 : BitWidth(t) == 32 ? DType::kInt64 : DType::kUInt64;
 }
 
-// The bits of an operand along a new last axis, each 0 or 1.
-Value* Bits(Builder& b, Value* x, Value* powers, DType wide) {
+// The digits of an operand along a new last axis, the lowest first.
+Expr Digits(Builder& b, Value* x, Value* powers, DType wide) {
   const DType t = x->dtype();
-  Value* v = Expr(b, x).To(wide);
-  // What is negative counts from 2^width: the bits below are those of two's complement.
-  if (IsSignedInt(t) && BitWidth(t) < 64) {
-    v = b.Op("add", {v, b.Scalar(wide, std::ldexp(1.0, BitWidth(t)), "turn")});
-  }
-  const int64_t rank = x->shape()->rank();
-  Value* quotients = b.Op("div", {b.Op("unsqueeze", {v, b.Ints({rank}, "axes")}), powers});
-  Value* two = b.Scalar(wide, 2, "two");
-  return b.Op("sub", {quotients, b.Op("mul", {b.Op("div", {quotients, two}), two})});
+  Expr v = Expr(b, x).To(wide);
+  // What is negative counts from 2^width: the digits below are those of two's complement.
+  if (IsSignedInt(t) && BitWidth(t) < 64) v = v + std::ldexp(1.0, BitWidth(t));
+  v = v.Op("unsqueeze", {b.Ints({x->shape()->rank()}, "axes")});
+  return Mod(v.Op("div", {powers}), static_cast<double>(kDigit));
 }
 
-// Both operands as bits, combined by arithmetic of 0 and 1, and put together again.
-absl::StatusOr<Values> ByBits(Rewrite& r, Value* (*combine)(Builder&, Value* x, Value* y, DType)) {
+// Both operands as digits, pairs of which are looked up, and put together again. By a product of
+// matrices where the target has it: ONNX Runtime has no ReduceSum of unsigned integers, and sums
+// up int64 in float64.
+absl::StatusOr<Values> ByDigits(Rewrite& r, uint64_t (*combine)(uint64_t x, uint64_t y)) {
   const DType t = r.dtype(0);
   if (!IsInteger(t) || BitWidth(t) < 8 || r.dtype(1) != t) {
     return CannotExpress("the element type is not a known integer of 8 bits or more");
   }
   if (r.rank(0) < 0 || r.rank(1) < 0) return CannotExpress("the ranks are not known");
-  const DType wide = TypeForBits(t);
-  std::vector<uint64_t> values;
-  for (int i = 0; i < BitWidth(t); ++i) values.push_back(uint64_t{1} << i);
+  Builder& b = r.b;
+  const DType wide = TypeForDigits(t);
+  const int64_t n = BitWidth(t) / 4;
+  std::vector<uint64_t> values(n), pairs(kDigit * kDigit);
+  for (int64_t i = 0; i < n; ++i) values[i] = uint64_t{1} << (4 * i);
+  for (uint64_t i = 0; i < pairs.size(); ++i) pairs[i] = combine(i / kDigit, i % kDigit);
+  X2IR_ASSIGN_OR_RETURN(Tensor power,
+                        CastTensor(Tensor::Of<uint64_t>({n}, absl::MakeConstSpan(values)), wide));
   X2IR_ASSIGN_OR_RETURN(
-      Tensor tensor,
-      CastTensor(Tensor::Of<uint64_t>({BitWidth(t)}, absl::MakeConstSpan(values)), wide));
-  Value* powers = r.b.Constant(std::move(tensor), "powers");
-  Value* bits =
-      combine(r.b, Bits(r.b, r.in(0), powers, wide), Bits(r.b, r.in(1), powers, wide), wide);
+      Tensor table,
+      CastTensor(Tensor::Of<uint64_t>({static_cast<int64_t>(pairs.size())}, pairs), wide));
+  Tensor column = power.Reshaped({n, 1});
+  Value* powers = b.Constant(std::move(power), "powers");
+  const Expr high = Digits(b, r.in(0), powers, wide) * static_cast<double>(kDigit);
+  const Expr pair = high + Digits(b, r.in(1), powers, wide);
+  Value* index = wide == DType::kUInt64 ? pair.To(DType::kInt64) : pair;
+  const Expr digits = {
+      b, b.Op("gather", {b.Constant(std::move(table), "table"), index}, {{"axis", 0}})};
   const int64_t rank = std::max(r.rank(0), r.rank(1));
-  Value* sum = r.b.Op("reduce_sum", {r.b.Op("mul", {bits, powers}), r.b.Ints({rank}, "axes")},
-                      {{"keepdims", 0}});
-  return Values{Expr(r.b, sum).To(t)};
+  if (r.target.Takes("matmul", 0, wide)) {
+    // A column, since ONNX Runtime does not multiply what has no elements by a vector.
+    const Expr sum = digits.Op("matmul", {b.Constant(std::move(column), "column")});
+    return Values{Squeeze(sum, {rank}).To(t)};
+  }
+  const Expr sum =
+      digits.Op("mul", {powers}).Op("reduce_sum", {b.Ints({rank}, "axes")}, {{"keepdims", 0}});
+  return Values{sum.To(t)};
 }
 
-Value* AndOf(Builder& b, Value* x, Value* y, DType) { return b.Op("mul", {x, y}); }
-Value* OrOf(Builder& b, Value* x, Value* y, DType) {
-  return b.Op("sub", {b.Op("add", {x, y}), b.Op("mul", {x, y})});
+absl::StatusOr<Values> AndByDigits(Rewrite& r) {
+  return ByDigits(r, [](uint64_t x, uint64_t y) { return x & y; });
 }
-Value* XorOf(Builder& b, Value* x, Value* y, DType t) {
-  Value* both = b.Op("mul", {b.Op("mul", {x, y}), b.Scalar(t, 2, "two")});
-  return b.Op("sub", {b.Op("add", {x, y}), both});
+absl::StatusOr<Values> OrByDigits(Rewrite& r) {
+  return ByDigits(r, [](uint64_t x, uint64_t y) { return x | y; });
 }
-
-absl::StatusOr<Values> AndByBits(Rewrite& r) { return ByBits(r, AndOf); }
-absl::StatusOr<Values> OrByBits(Rewrite& r) { return ByBits(r, OrOf); }
-absl::StatusOr<Values> XorByBits(Rewrite& r) { return ByBits(r, XorOf); }
-X2IR_LOWERING(bitwise_and, AndByBits);
-X2IR_LOWERING(bitwise_or, OrByBits);
-X2IR_LOWERING(bitwise_xor, XorByBits);
+absl::StatusOr<Values> XorByDigits(Rewrite& r) {
+  return ByDigits(r, [](uint64_t x, uint64_t y) { return x ^ y; });
+}
+X2IR_LOWERING(bitwise_and, AndByDigits);
+X2IR_LOWERING(bitwise_or, OrByDigits);
+X2IR_LOWERING(bitwise_xor, XorByDigits);
 
 }  // namespace
 }  // namespace x2ir

@@ -1,5 +1,7 @@
 // Linear algebra written out, step by step, for matrices of a known number of rows. All in float64,
 // as evaluation does it.
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/matrices.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/optimizer/lowering.h"
@@ -71,6 +73,28 @@ absl::StatusOr<Values> LuByColumns(Rewrite& r) {
   return Values{x.To(r.dtype(0)), Squeeze(order, {m.rank - 1})};
 }
 X2IR_LOWERING(lu, LuByColumns);
+
+// Singular values alone: which signs the vectors have is not defined.
+absl::StatusOr<Values> SingularValuesAlone(Rewrite& r) {
+  for (size_t i = 1; i < r.node.num_outputs(); ++i) {
+    if (r.node.output(i) && !r.node.output(i)->is_unused()) {
+      return CannotExpress("singular vectors have no defined signs; the values alone are written");
+    }
+  }
+  const Dim rows = DimAt(r.in(0), -2), columns = DimAt(r.in(0), -1);
+  if (!IsFloating(r.dtype(0)) || !rows.is_static() || !columns.is_static() || rows.value() < 1 ||
+      columns.value() < 1) {
+    return CannotExpress("the element type or the sizes of the matrices are not known, or 0");
+  }
+  const Expr x = Expr(r.b, r.in(0)).To(DType::kFloat64);
+  const Expr s = SvdOf(columns.value() > rows.value() ? SwapLast(x) : x).s;
+  Values values = {s.To(r.dtype(0))};
+  for (size_t i = 1; i < r.node.num_outputs(); ++i) {
+    values.push_back(r.node.output(i) ? Zeros(r.b, r.dtype(0), {0}).value() : nullptr);
+  }
+  return values;
+}
+X2IR_LOWERING(svd, SingularValuesAlone);
 
 // A row of the result after another.
 absl::StatusOr<Values> SolveByRows(Rewrite& r) {
