@@ -29,6 +29,7 @@ absl::StatusOr<bool> InlineIf(Rewriter& r) {
 X2IR_RULE(inline_control_flow, if, InlineIf);
 
 constexpr int64_t kMaxRounds = 8;
+constexpr int64_t kMaxNodes = 64;  // of all rounds together
 constexpr size_t kCarriedFrom = 2;
 
 std::optional<bool> KnownCondition(const Value& value) {
@@ -118,7 +119,10 @@ bool MayUnroll(const Node& node, int64_t rounds, size_t first, size_t carried, s
   }
   if (rounds <= 1) return true;
   // Loops within go first, so that all nodes that there will be are counted.
-  if (rounds > kMaxRounds || HasLoop(body)) return false;
+  if (rounds > kMaxRounds || static_cast<int64_t>(body.TotalNodes()) * rounds > kMaxNodes ||
+      HasLoop(body)) {
+    return false;
+  }
   // Of each round: its nodes, slices of what is scanned, and parts of what is stacked.
   const bool is_loop = first == kCarriedFrom;
   const int64_t scanned = static_cast<int64_t>(node.num_inputs() - first - carried);

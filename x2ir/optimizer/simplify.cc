@@ -4,7 +4,7 @@
 // simplify_numbers.cc.
 //  1. `identity` goes, except where an output of the graph would lose its name.
 //  2. `dropout` that does not drop is its operand: no training mode, or a ratio of 0. Its mask is a
-//     constant, where neither is an output of the graph.
+//     constant then, where the other output is none of the graph's.
 //  3. `cast` to the type that the operand has is its operand; `cast_like` a known type is `cast`.
 //  4. `cast` of `cast` is one where that gives the same numbers: the first loses nothing, or
 //     both go from integers to integers that are not wider.
@@ -54,7 +54,7 @@ absl::StatusOr<bool> RemoveDropout(Rewriter& r) {
   const bool masked = mask && !mask->is_unused();
   const auto dims = masked && mask->shape() ? mask->shape()->Static() : std::nullopt;
   // A copy of the operand and a constant are no fewer nodes.
-  if (masked && (!dims || r.out()->is_graph_output() || mask->is_graph_output())) return false;
+  if (masked && (!dims || r.out()->is_graph_output())) return false;
   const bool never = !r.in(2) || KnownNumber(r.in(2)) == 0;
   if (!never && KnownNumber(r.in(1)) != 0) return false;
   if (!masked) return r.Replace({r.in(0), r.in(0)});
