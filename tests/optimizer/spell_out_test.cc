@@ -20,20 +20,23 @@ TEST(SpellOut, WhatTheTargetLacks) {
       "y = group_normalization(x, any_s, any_b) { num_groups = 2 }";
   constexpr const char* kScores = "mul transpose matmul add softmax";
   const std::string once = std::string("where ") + kScores + " reduce_max equal where matmul";
-  ExpectFusions("spell_out",
-                {
-                    {kQkv, kAll, "attention"},
-                    {kQkv, kAll, once, {"attention"}},
-                    {kQkv, "y = attention(q, k, v)", "mul transpose matmul softmax matmul",
-                     {"attention"}},
-                    // A scale that is large goes into both operands by its root.
-                    {kQkv, "y = attention(q, k, v) { scale = 4.0 }",
-                     "mul mul transpose matmul softmax matmul", {"attention"}},
-                    {"x: float32[n,6,h,4]", kGroups, "group_normalization"},
-                    {"x: float32[2,6,3,4]", kGroups,
-                     "reshape instance_normalization shape reshape reshape mul reshape add",
-                     {"group_normalization"}},
-                });
+  ExpectFusions(
+      "spell_out",
+      {
+          {kQkv, kAll, "attention"},
+          {kQkv, kAll, once, {"attention"}},
+          {kQkv, "y = attention(q, k, v)", "mul transpose matmul softmax matmul", {"attention"}},
+          // A scale that is large goes into both operands by its root.
+          {kQkv,
+           "y = attention(q, k, v) { scale = 4.0 }",
+           "mul mul transpose matmul softmax matmul",
+           {"attention"}},
+          {"x: float32[n,6,h,4]", kGroups, "group_normalization"},
+          {"x: float32[2,6,3,4]",
+           kGroups,
+           "reshape instance_normalization shape reshape reshape mul reshape add",
+           {"group_normalization"}},
+      });
 }
 
 TEST(SpellOut, WhatIsConstantGoes) {

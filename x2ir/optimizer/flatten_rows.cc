@@ -176,7 +176,8 @@ class Flattener {
     }
   }
   void Visit(Value* value) {
-    if (!value || value->fixed_constant() || value->graph() != &graph_ || value->uses().size() > kMaxUses)
+    if (!value || value->fixed_constant() || value->graph() != &graph_ ||
+        value->uses().size() > kMaxUses)
       return;
     if (value->producer()) Add(value->producer());
     for (const Use& use : value->uses()) Add(use.node);

@@ -78,8 +78,8 @@ bool HasLoop(const Graph& graph) {
   return false;
 }
 
-// How many nodes of a round are left when those are computed whose operands are known, the number of
-// the round (null: there is none) being one of these.
+// How many nodes of a round are left when those are computed whose operands are known, the number
+// of the round (null: there is none) being one of these.
 int64_t NodesLeft(const Graph& body, const Value* round) {
   absl::flat_hash_set<const Value*> known = {round};
   int64_t left = 0;

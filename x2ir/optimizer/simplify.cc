@@ -8,12 +8,14 @@
 //  3. `cast` to the type that the operand has is its operand; `cast_like` a known type is `cast`.
 //  4. `cast` of `cast` is one where that gives the same numbers: the first loses nothing, or
 //     both go from integers to integers that are not wider.
-//  5. `clip` without bounds, and `min`, `max`, `sum`, `mean`, `concat` of one operand, are it; `sum` of two
+//  5. `clip` without bounds, and `min`, `max`, `sum`, `mean`, `concat` of one operand, are it;
+//  `sum` of two
 //     is `add`.
 //  6. x + 0, x - 0, x * 1, x / 1, pow(x, 1), x and true, x or false, ... are x, where the result
 //     has x's shape. Floats: x + -0 and x - 0 alone, since -0 + 0 is 0.
 //  7. neg, not and bitwise_not twice are nothing; relu, abs, floor, ... twice are one.
-//  8. `where` with a condition that is true everywhere, or nowhere, is that operand; behind `not` it
+//  8. `where` with a condition that is true everywhere, or nowhere, is that operand; behind `not`
+//  it
 //     takes its operands the other way round.
 #include <cmath>
 #include <string_view>
@@ -212,8 +214,7 @@ X2IR_RULE(simplify, where, RemoveWhere);
 
 absl::StatusOr<bool> WhereNot(Rewriter& r) {
   const Node* negation = r.Producer(0, "not");
-  return negation &&
-         r.Replace(r.b().Op("where", {negation->input(0), r.in(2), r.in(1)}));
+  return negation && r.Replace(r.b().Op("where", {negation->input(0), r.in(2), r.in(1)}));
 }
 X2IR_RULE(simplify, where, WhereNot, {"not"});
 

@@ -50,7 +50,8 @@ bool MergeMatrixForm(Node& node) {
   if (!matrix || !y || node.num_inputs() != 1 || node.attrs().Int("axis", 1) != 1) return false;
   Node* before = matrix->producer();
   if (!IsOnnx(before, "Flatten") && !IsOnnx(before, "Reshape")) return false;
-  if (before->graph() != node.graph() || y->uses().size() != 1 || y->is_graph_output()) return false;
+  if (before->graph() != node.graph() || y->uses().size() != 1 || y->is_graph_output())
+    return false;
   Node* after = y->uses()[0].node;
   if (!IsOnnx(after, "Reshape") || after->graph() != node.graph() || after->input(0) != y) {
     return false;
