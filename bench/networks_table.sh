@@ -34,7 +34,7 @@ data2vec_vision 80
 dinov2_reg 84
 vivit 92
 yolos_dyn 100
-bit 101
+bit 103
 poolformer 96
 diffusion_unet_decomp 95
 swin_hf_decomp 195
