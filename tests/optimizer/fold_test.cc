@@ -270,6 +270,13 @@ TEST(Gemm, FromMatMul) {
            "y, u"},
           {kInputs, "t = transpose(b)\n u = transpose(t)\n y = matmul(a, u)", "gemm"},
           {kInputs, "m = matmul(a, b)\n y = add(m, c)", "matmul add", {"gemm"}},
+          {kInputs, "m = matmul(a, b)\n y = transpose(m)", "gemm"},
+          {"a: float32[4,n], b: float32[4,3]",
+           "one = float32[1]{3}\n m = gemm(a, b, one) { transA = 1, alpha = 0.5, beta = 2.0 }\n"
+           "y = transpose(m) { perm = [1,0] }",
+           "gemm"},
+          {kInputs, "m = gemm(a, b, c)\n y = transpose(m)", "gemm transpose"},
+          {kInputs, "m = matmul(a, b)\n y = transpose(m)", "matmul transpose", {}, 1e-5, "y, m"},
           {kInputs, "m = matmul(a, b)\n y = add(m, c)\n", "matmul add", {}, 1e-5, "y, m"},
           {"a: float32[2,n,4], b: float32[4,3], c: float32[3]", "m = matmul(a, b)\n y = add(m, c)",
            "matmul add"},

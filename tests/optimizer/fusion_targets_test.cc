@@ -58,7 +58,21 @@ TEST(FusionTargets, OnnxOpsets) {
   constexpr std::string_view kGemm =
       "graph g(x: bfloat16[2,2], z: bfloat16[2,2], b: bfloat16[2]) -> (y) {\n"
       "m = matmul(x, z)\n y = add(m, b) }";
+  constexpr std::string_view kMatrixForm =
+      "graph g(x: float32[n,4,3]) -> (y) { f = flatten(x) { axis = 1 }\n"
+      "s = log_softmax(f) { axis = 1 }\n t = shape(x) { start = 0 }\n y = reshape(s, t) { "
+      "allowzero = 0 } }";
+  constexpr std::string_view kOtherShape =
+      "graph g(x: float32[2,4,3]) -> (y) { to = int64[3]{2,3,4} f = flatten(x) { axis = 1 }\n"
+      "s = softmax(f) { axis = 1 }\n y = reshape(s, to) { allowzero = 0 } }";
+  constexpr std::string_view kMatrixUsed =
+      "graph g(x: float32[2,4,3]) -> (y, s) { to = int64[3]{2,4,3} f = flatten(x) { axis = 1 }\n"
+      "s = hardmax(f) { axis = 1 }\n y = reshape(s, to) { allowzero = 0 } }";
   const Row rows[] = {
+      {kMatrixForm, 12, "LogSoftmax"},
+      {kMatrixForm, 13, "Flatten LogSoftmax Shape Reshape"},
+      {kOtherShape, 12, "Flatten Softmax Reshape"},
+      {kMatrixUsed, 12, "Flatten Hardmax Reshape"},
       {kGelu, 19, "Div Erf Add Mul Mul"},
       {kGelu, 20, "Gelu"},
       {kLayerNorm, 16, "ReduceMean Sub Mul ReduceMean Add Sqrt Div"},

@@ -20,15 +20,26 @@ TEST(InlineControlFlow, Rows) {
        "y = if(c) { then_branch = graph t() -> (p) { p = neg(x) },\n"
        "else_branch = graph e() -> (q) { q = exp(x) } }",
        ""},
-      // Two rounds, carried and stacked values, and the number of the round.
+      // Two rounds, and the number of the round. The casts are known.
+      {kX,
+       "n = int64[]{2}\n y = loop(n, _, x) { body = graph b(i: int64[], c: bool[], v: "
+       "float32[2]) -> (c, w) { f = cast(i) { to = \"float32\" }\n w = add(v, f) } }",
+       "i = int64[]{0}\n j = int64[]{1}\n f = cast(i) { to = \"float32\" }\n w = add(x, f)\n"
+       "g = cast(j) { to = \"float32\" }\n y = add(w, g)"},
+      // One round, carried and stacked values.
+      {kX,
+       "n = int64[]{1}\n v, y = loop(n, _, x) { body = graph b(i: int64[], c: bool[], v: "
+       "float32[2]) -> (c, w, w) { w = neg(v) } }",
+       "o = int64[1]{0}\n v = neg(x)\n a = unsqueeze(v, o)\n y = concat(a) { axis = 0 }", "v, y"},
+      // Rounds would be more nodes than the loop and its body.
       {kX,
        "n = int64[]{2}\n v, y = loop(n, _, x) { body = graph b(i: int64[], c: bool[], v: "
        "float32[2]) -> (c, w, w) { f = cast(i) { to = \"float32\" }\n w = add(v, f) } }",
-       "i = int64[]{0}\n j = int64[]{1}\n o = int64[1]{0}\n p = int64[1]{0}\n"
-       "f = cast(i) { to = \"float32\" }\n w = add(x, f)\n"
-       "g = cast(j) { to = \"float32\" }\n v = add(w, g)\n"
-       "a = unsqueeze(w, o)\n b = unsqueeze(v, p)\n y = concat(a, b) { axis = 0 }",
-       "v, y"},
+       "", "v, y"},
+      {kX,
+       "n = int64[]{2}\n y = loop(n, _, x) { body = graph b(i: int64[], c: bool[], v: "
+       "float32[2]) -> (c, w) { s = sin(v)\n t = cos(s)\n w = neg(t) } }",
+       ""},
       {kX,
        "n = int64[]{0}\n a = loop(n, _, x) { body = graph b(i: int64[], c: bool[], v: "
        "float32[2]) -> (c, w) { w = neg(v) } }\n y = neg(a)",
@@ -55,15 +66,19 @@ TEST(InlineControlFlow, Rows) {
        "neg(v) }, else_branch = graph e() -> (q) { q = exp(v) } } } }",
        "y = neg(x)"},
       // Slices from the end, stacked from the end.
+      {"x: float32[2], z: float32[3,1]",
+       "v, y = scan(x, z) { body = graph b(s: float32[2], e: float32[3]) -> (w, u) { w = neg(s)\n"
+       "u = exp(e) }, num_scan_inputs = 1, scan_input_axes = [-1], scan_input_directions = [1],\n"
+       "scan_output_axes = [1], scan_output_directions = [1] }",
+       "i = int64[]{0}\n o = int64[1]{1}\n a = gather(z, i) { axis = -1 }\n v = neg(x)\n"
+       "t = exp(a)\n c = unsqueeze(t, o)\n y = concat(c) { axis = 1 }",
+       "v, y"},
+      // Two slices would be more nodes than the scan and its body.
       {"x: float32[2], z: float32[3,2]",
        "v, y = scan(x, z) { body = graph b(s: float32[2], e: float32[3]) -> (w, u) { w = neg(s)\n"
        "u = exp(e) }, num_scan_inputs = 1, scan_input_axes = [-1], scan_input_directions = [1],\n"
        "scan_output_axes = [1], scan_output_directions = [1] }",
-       "i = int64[]{1}\n j = int64[]{0}\n o = int64[1]{1}\n p = int64[1]{1}\n"
-       "a = gather(z, i) { axis = -1 }\n w = neg(x)\n u = exp(a)\n"
-       "b = gather(z, j) { axis = -1 }\n v = neg(w)\n t = exp(b)\n"
-       "c = unsqueeze(t, o)\n d = unsqueeze(u, p)\n y = concat(c, d) { axis = 1 }",
-       "v, y"},
+       "", "v, y"},
       {"x: float32[2], z: float32[0,3]",
        "a = scan(x, z) { body = graph b(s: float32[2], e: float32[3]) -> (w) { w = neg(s) },\n"
        "num_scan_inputs = 1, scan_input_axes = [0], scan_input_directions = [0],\n"

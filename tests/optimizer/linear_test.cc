@@ -100,6 +100,17 @@ TEST(HoistScale, IntoTheLinearOp) {
       "ones = int64[2]{1,1}\n m = matmul(x, any_w)\n a, b = split(m, ones) { axis = 0 }\n"
       "wide = int64[4]{0,0,4,4}\n r = reshape(a, wide)\n t = mul(r, s)\n q = reshape(b, wide)\n y "
       "= sub(t, q)");
+  // The parts are heads: the second two of four of size 4.
+  const std::string heads = lines(
+      "four = int64[4]{0,0,4,4}\n two = int64[2]{2,2}\n m = matmul(x, any_w)\n"
+      "r = reshape(m, four)\n t = transpose(r) { perm = [0,2,1,3] }\n"
+      "a, b = split(t, two) { axis = 1 }\n d = mul(b, s)\n y = sub(a, d)");
+  const std::string across = lines(
+      "four = int64[4]{0,0,4,4}\n two = int64[2]{2,2}\n m = matmul(x, any_w)\n"
+      "r = reshape(m, four)\n a, b = split(r, two) { axis = 3 }\n d = mul(b, s)\n y = sub(a, d)");
+  const std::string mixed = lines(
+      "four = int64[4]{-1,2,2,32}\n two = int64[2]{1,1}\n m = matmul(x, any_w)\n"
+      "r = reshape(m, four)\n a, b = split(r, two) { axis = 2 }\n d = mul(b, s)\n y = sub(a, d)");
   const std::string conv = lines(
       "flat = int64[3]{0,2,-1}\n c = conv(x, any_c, any_f)\n r = reshape(c, flat)\n y = mul(s, r)");
   const std::string computed = lines("t = transpose(x)\n p = matmul(x, t)\n y = mul(p, s)");
@@ -116,6 +127,9 @@ TEST(HoistScale, IntoTheLinearOp) {
           {kX, divided, kLeft, {}, 1e-4},
           {kX, each, "matmul reshape matmul reshape add", {}, 1e-4},
           {kX, part, "matmul split reshape reshape sub", {}, 1e-4},
+          {kX, heads, "matmul reshape transpose split sub", {}, 1e-4},
+          {kX, across, "matmul reshape split mul sub", {}, 1e-4},
+          {"x: float32[2,8,8]", mixed, "matmul reshape split mul sub", {}, 1e-4},
           {"x: float32[2,8,5]", conv, "conv reshape", {}, 1e-4},
           {kX, large, not_hoisted, {}, 1e-4},
           {kX, nothing, not_hoisted, {}, 1e-4},
@@ -259,6 +273,11 @@ TEST(FlattenRows, WhereGemmSaves) {
       "n = layer_normalization(x, any_u, any_u)\n a = matmul(n, any_a)\n sa = add(a, any_u)\n"
       "r = add(sa, x)\n b = matmul(r, any_b)\n sb = add(any_v, b)\n e = gelu(sb)\n"
       "c = matmul(e, any_c)\n sc = add(c, any_u)\n m = mul(sc, any_row)\n y = add(m, r)");
+  // Outputs that are left out do not matter; those that are wanted do.
+  const std::string left_out = lines(
+      "n, _, _ = layer_normalization(x, any_u, any_u)\n a = matmul(n, any_a)\n sa = add(a, any_u)\n"
+      "r = add(sa, x)\n b = matmul(r, any_b)\n sb = add(any_v, b)\n e = gelu(sb)\n"
+      "c = matmul(e, any_c)\n sc = add(c, any_u)\n m = mul(sc, any_row)\n y = add(m, r)");
   const std::string one = lines("a = matmul(x, any_a)\n y = add(a, any_u)");
   const std::string decomposed = lines(
       "a = matmul(x, any_a)\n sa = add(a, any_u)\n m = reduce_mean(sa, last)\n d = sub(sa, m)\n"
@@ -276,6 +295,11 @@ TEST(FlattenRows, WhereGemmSaves) {
       {
           {"x: float32[2,5,8]",
            block,
+           "reshape layer_normalization matmul add add matmul add gelu matmul add mul add reshape",
+           {},
+           1e-3},
+          {"x: float32[2,5,8]",
+           left_out,
            "reshape layer_normalization matmul add add matmul add gelu matmul add mul add reshape",
            {},
            1e-3},

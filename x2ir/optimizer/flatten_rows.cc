@@ -59,6 +59,14 @@ struct Vertex {
 
 bool IsLast(int64_t axis, int64_t rank) { return axis == -1 || axis == rank - 1; }
 
+// Whether another output than the first is wanted.
+bool GivesMore(const Node& node) {
+  for (size_t i = 1; i < node.num_outputs(); ++i) {
+    if (node.output(i)) return true;
+  }
+  return false;
+}
+
 // nullopt where the node does not treat rows alike.
 std::optional<Vertex> ReadVertex(Node* node) {
   const RowUse kind = RowsOf(*node);
@@ -67,6 +75,7 @@ std::optional<Vertex> ReadVertex(Node* node) {
   if (kind == RowUse::kNone || !out || out->rank() < 3) return std::nullopt;
   const int64_t rank = out->rank();
   for (const Value* output : node->outputs()) {
+    if (!output && !node->Is("split")) continue;  // one that is left out
     if (!output || !output->shape() || !SameRows(*output->shape(), *out)) return std::nullopt;
     if (output->uses().size() > kMaxUses) return std::nullopt;
     for (const Use& use : output->uses()) {
@@ -104,7 +113,7 @@ std::optional<Vertex> ReadVertex(Node* node) {
     }
     case RowUse::kLastAxis:
       if (!IsLast(node->attrs().Int("axis"), rank)) return std::nullopt;
-      if (!node->Is("split") && node->num_outputs() > 1) return std::nullopt;
+      if (!node->Is("split") && GivesMore(*node)) return std::nullopt;
       break;
     case RowUse::kReduce: {
       const auto axes = KnownInts(node->input(1));
@@ -167,7 +176,8 @@ class Flattener {
     }
   }
   void Visit(Value* value) {
-    if (value->fixed_constant() || value->graph() != &graph_ || value->uses().size() > kMaxUses)
+    if (!value || value->fixed_constant() || value->graph() != &graph_ ||
+        value->uses().size() > kMaxUses)
       return;
     if (value->producer()) Add(value->producer());
     for (const Use& use : value->uses()) Add(use.node);
@@ -229,7 +239,7 @@ class Flattener {
     std::vector<Border> borders;
     absl::flat_hash_map<const Value*, bool> seen;
     const auto add = [&](const Value* value) {
-      if (!value->fixed_constant() && seen.emplace(value, true).second)
+      if (value && !value->fixed_constant() && seen.emplace(value, true).second)
         borders.push_back(BorderOf(*value));
     };
     for (const Vertex& vertex : vertices_) {
@@ -349,11 +359,13 @@ class Flattener {
     AttributeMap attrs = node.attrs();
     if (RowsOf(node) == RowUse::kLastAxis) attrs.Set("axis", -1);
     if (RowsOf(node) == RowUse::kReduce) operands[1] = b.Ints({-1}, "axes");
-    const std::vector<Value*> results =
-        b.Ops(node.op(), operands, std::move(attrs), node.num_outputs());
+    std::vector<bool> wanted;
+    for (const Value* output : node.outputs()) wanted.push_back(output != nullptr);
+    const std::vector<Value*> results = b.Ops(node.op(), operands, std::move(attrs), wanted);
     if (!b.status().ok()) return false;
     for (size_t i = 0; i < results.size(); ++i) {
       const Value* old = node.output(i);
+      if (!old) continue;
       const Shape want = FlatShape(*old->shape());
       if (results[i]->dtype() != old->dtype() || !SameShape(results[i]->shape(), &want))
         return false;
@@ -391,7 +403,7 @@ class Flattener {
   // Puts the matrices, as what they were, in the place of the node's results.
   void Restore(Node& node) {
     for (Value* output : node.outputs()) {
-      if (output->is_unused()) continue;
+      if (!output || output->is_unused()) continue;
       Value* matrix = matrices_.at(output);
       const Shape flat = FlatShape(*output->shape());
       Builder b(graph_, &node);

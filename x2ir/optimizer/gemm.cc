@@ -3,6 +3,8 @@
 //  2. matmul of matrices and an add to it are one gemm, as are a gemm without a third operand and
 //     an add, where what is added broadcasts to the result without changing its shape.
 //  3. matmul of matrices, one of them a transpose that nobody else uses, is a gemm.
+//  4. A transpose of such a product, which nobody else uses, is the product of its operands'
+//     transposes the other way round, where there is no third operand or a number only.
 // Only floats: runtimes have gemm of integers rarely.
 #include "x2ir/optimizer/match.h"
 #include "x2ir/optimizer/rules.h"
@@ -91,6 +93,28 @@ absl::StatusOr<bool> TransposedMatMul(Rewriter& r) {
   return r.Replace(r.b().Op("gemm", operands, attrs));
 }
 X2IR_RULE(gemm, matmul, TransposedMatMul, {"transpose"});
+
+absl::StatusOr<bool> TransposeOfProduct(Rewriter& r) {
+  const Pattern pattern(r);
+  const Value* product = r.in(0);
+  const Node* node = pattern.OnlyBy(product, "gemm");
+  if (!node) node = pattern.OnlyBy(product, "matmul");
+  if (!node || !TransposeOf(pattern, r.out(), /*only=*/false) || !IsFloating(product->dtype()) ||
+      !IsMatrix(node->input(0)) || !IsMatrix(node->input(1)) ||
+      !r.context().Has("gemm", product->dtype())) {
+    return false;
+  }
+  // What is added to each column would have to be added to each row.
+  const Value* c = node->input(2);
+  if (c && !(c->shape() && c->shape()->NumElements() == Dim(1))) return false;
+  AttributeMap attrs = node->attrs();
+  attrs.Set("transA", node->attrs().Int("transB", 0) != 0 ? 0 : 1);
+  attrs.Set("transB", node->attrs().Int("transA", 0) != 0 ? 0 : 1);
+  std::vector<Value*> operands = {node->input(1), node->input(0)};
+  if (c) operands.push_back(node->input(2));
+  return r.Replace(r.b().Op("gemm", operands, attrs));
+}
+X2IR_RULE(gemm, transpose, TransposeOfProduct, {"gemm", "matmul"});
 
 }  // namespace
 }  // namespace x2ir

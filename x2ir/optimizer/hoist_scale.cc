@@ -2,7 +2,8 @@
 // that op: the scale of attention scores into those of the queries.
 //  1. mul or div by a number, behind any of: reshape, transpose, squeeze, unsqueeze, flatten; a
 //     matmul of two computed operands (one of which then takes the number); a split of the linear
-//     op's channels (of which then one part is scaled).
+//     op's channels, or of the heads that they were taken apart into (of which then one part is
+//     scaled).
 // Nobody else uses anything on the way. (fold_affine takes what stands right behind linear ops.)
 // Products with the scaled weights are rounded elsewhere than before, no more than that: a number
 // is hoisted only where it is neither large nor small, so that nothing on the way overflows or
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/perm.h"
 #include "x2ir/optimizer/linear.h"
 #include "x2ir/optimizer/rule_util.h"
 
@@ -58,24 +60,63 @@ class Search {
 
  private:
   std::optional<Hoisted> Part(const Node& split, size_t index) {
-    if (!Rewriter::UsedOnce(split.input(0))) return std::nullopt;
-    const auto linear = ReadLinear(pattern_, split.input(0));
-    if (!linear || linear->kind == LinearKind::kNorm) return std::nullopt;
-    if (static_cast<int64_t>(linear->weight->nbytes()) > kMaxRewrittenBytes) return std::nullopt;
+    const Value* whole = split.input(0);
+    const int64_t rank = RankOf(whole);
     int64_t axis = split.attrs().Int("axis"), from = 0;
-    if (axis < 0) axis += linear->rank;
-    if (axis != linear->axis || RankOf(split.input(0)) != linear->rank) return std::nullopt;
+    if (axis < 0) axis += rank;
+    if (axis < 0 || axis >= rank) return std::nullopt;
+    const auto channels = ChannelsAlong(whole, axis);
+    if (!channels) return std::nullopt;
+    const auto& [linear, each] = *channels;
+    if (linear.kind == LinearKind::kNorm) return std::nullopt;
+    if (static_cast<int64_t>(linear.weight->nbytes()) > kMaxRewrittenBytes) return std::nullopt;
     for (size_t i = 0;; ++i) {
       const Value* part = split.output(i);
       const Shape* shape = part ? part->shape() : nullptr;
-      if (!shape || shape->rank() != linear->rank || !(*shape)[axis].is_static()) {
-        return std::nullopt;
-      }
-      const int64_t to = from + (*shape)[axis].value();
-      if (to > linear->channels) return std::nullopt;
-      if (i == index) return Hoisted{*linear, from, to};
+      if (!shape || shape->rank() != rank || !(*shape)[axis].is_static()) return std::nullopt;
+      const int64_t to = from + (*shape)[axis].value() * each;
+      if (to > linear.channels) return std::nullopt;
+      if (i == index) return Hoisted{linear, from, to};
       from = to;
     }
+  }
+
+  // The linear op whose channels stand along that axis of the value, and how many of them are one
+  // place there: 1, or the size of a head where the channels were taken apart.
+  std::optional<std::pair<Linear, int64_t>> ChannelsAlong(const Value* value, int64_t axis) {
+    if (!Rewriter::UsedOnce(value)) return std::nullopt;
+    if (const auto linear = ReadLinear(pattern_, value)) {
+      if (axis != linear->axis || RankOf(value) != linear->rank) return std::nullopt;
+      return std::pair(*linear, int64_t{1});
+    }
+    if (const Node* transpose = pattern_.By(value, "transpose")) {
+      const auto perm = PermOf(*transpose);
+      if (!perm) return std::nullopt;
+      axis = (*perm)[static_cast<size_t>(axis)];
+      value = transpose->input(0);
+    }
+    const Node* reshape = pattern_.By(value, "reshape");
+    if (!reshape || !value->shape() || !Rewriter::UsedOnce(value) ||
+        !Rewriter::UsedOnce(reshape->input(0))) {
+      return std::nullopt;
+    }
+    const auto linear = ReadLinear(pattern_, reshape->input(0));
+    if (!linear || linear->axis != linear->rank - 1) return std::nullopt;
+    // From that axis on there are the channels, no more and no less.
+    int64_t each = 1;
+    for (int64_t i = value->shape()->rank() - 1; i > axis; --i) {
+      const Dim& dim = (*value->shape())[i];
+      if (!dim.is_static() || dim.value() < 1 || dim.value() > linear->channels / each) {
+        return std::nullopt;
+      }
+      each *= dim.value();
+    }
+    const Dim& blocks = (*value->shape())[axis];
+    if (!blocks.is_static() || linear->channels % each != 0 ||
+        blocks.value() != linear->channels / each) {
+      return std::nullopt;
+    }
+    return std::pair(*linear, each);
   }
 
   const Pattern& pattern_;

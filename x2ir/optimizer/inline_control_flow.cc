@@ -1,13 +1,15 @@
 // inline_control_flow: puts what an `if`, `loop` or `scan` does in its place, where that is known.
 //  1. An `if` whose condition is the same in every run is the branch that it takes.
-//  2. A `loop` that runs no round gives what it was given; one that always runs a few rounds of
-//     few nodes is these rounds, one after the other.
-//  3. A `scan` over nothing gives the state that it was given; one over a few slices is its rounds.
+//  2. A `loop` that runs no round gives what it was given; one that always runs a few rounds is
+//     these rounds, one after the other, if that is no more nodes.
+//  3. A `scan` over nothing gives the state that it was given; one over a few slices is its rounds,
+//     in the same way.
 // The number of rounds is known where the trip count is, and the condition stays true or is left
 // out; of a scan, where the size of the axes is. Outputs of the graph keep their names.
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/inline_graph.h"
 #include "x2ir/optimizer/rule_util.h"
@@ -76,6 +78,29 @@ bool HasLoop(const Graph& graph) {
   return false;
 }
 
+// How many nodes of a round are left when those are computed whose operands are known, the number
+// of the round (null: there is none) being one of these.
+int64_t NodesLeft(const Graph& body, const Value* round) {
+  absl::flat_hash_set<const Value*> known = {round};
+  int64_t left = 0;
+  for (const Node* node : body.nodes()) {
+    const OpDef* def = node->is_ir() ? FindOp(node->op()) : nullptr;
+    bool goes = def && !def->impure() && !node->has_subgraphs();
+    for (const Value* input : node->inputs()) {
+      goes = goes && (!input || MayBeKnown(*input) || known.contains(input));
+    }
+    if (goes) {
+      known.insert(node->outputs().begin(), node->outputs().end());
+    } else if (!node->Is("identity")) {
+      ++left;
+      for (const Graph* inner : node->subgraphs()) {
+        left += static_cast<int64_t>(inner->TotalNodes());
+      }
+    }
+  }
+  return left;
+}
+
 // The operands that are carried from round to round start at `first`; the outputs behind them are
 // stacks of what the body's outputs, which start at `from` for all of them, are in each round.
 bool MayUnroll(const Node& node, int64_t rounds, size_t first, size_t carried, size_t from) {
@@ -94,8 +119,17 @@ bool MayUnroll(const Node& node, int64_t rounds, size_t first, size_t carried, s
   }
   if (rounds <= 1) return true;
   // Loops within go first, so that all nodes that there will be are counted.
-  return rounds <= kMaxRounds && static_cast<int64_t>(body.TotalNodes()) * rounds <= kMaxNodes &&
-         !HasLoop(body);
+  if (rounds > kMaxRounds || static_cast<int64_t>(body.TotalNodes()) * rounds > kMaxNodes ||
+      HasLoop(body)) {
+    return false;
+  }
+  // Of each round: its nodes, slices of what is scanned, and parts of what is stacked.
+  const bool is_loop = first == kCarriedFrom;
+  const int64_t scanned = static_cast<int64_t>(node.num_inputs() - first - carried);
+  int64_t each = NodesLeft(body, is_loop ? body.inputs()[0] : nullptr) + scanned, stacks = 0;
+  for (size_t i = carried; i < node.num_outputs(); ++i) stacks += node.output(i) != nullptr;
+  each += stacks;
+  return each * rounds + stacks <= NodesLeft(body, nullptr) + 1;
 }
 
 // One round of the body; nullopt where it cannot be. What its values are in every round may be

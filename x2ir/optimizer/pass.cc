@@ -63,6 +63,7 @@ const std::vector<std::string>& DefaultPasses() {
                                                           "merge_linear",
                                                           "flatten_rows",
                                                           "gemm",
+                                                          "spell_out",
                                                           "dead_code"};
   return *names;
 }

@@ -3,17 +3,23 @@
 // shape in simplify_reshapes.cc, of those that what they are given makes useless in
 // simplify_numbers.cc.
 //  1. `identity` goes, except where an output of the graph would lose its name.
-//  2. `dropout` that does not drop is its operand: no training mode, or a ratio of 0.
+//  2. `dropout` that does not drop is its operand: no training mode, or a ratio of 0. Its mask is a
+//     constant then, where the other output is none of the graph's.
 //  3. `cast` to the type that the operand has is its operand; `cast_like` a known type is `cast`.
 //  4. `cast` of `cast` is one where that gives the same numbers: the first loses nothing, or
 //     both go from integers to integers that are not wider.
-//  5. `clip` without bounds, and `min`, `max`, `sum`, `mean`, `concat` of one operand, are it.
+//  5. `clip` without bounds, and `min`, `max`, `sum`, `mean`, `concat` of one operand, are it;
+//  `sum` of two
+//     is `add`.
 //  6. x + 0, x - 0, x * 1, x / 1, pow(x, 1), x and true, x or false, ... are x, where the result
 //     has x's shape. Floats: x + -0 and x - 0 alone, since -0 + 0 is 0.
 //  7. neg, not and bitwise_not twice are nothing; relu, abs, floor, ... twice are one.
-//  8. `where` with a condition that is true everywhere, or nowhere, is that operand.
+//  8. `where` with a condition that is true everywhere, or nowhere, is that operand; behind `not`
+//  it
+//     takes its operands the other way round.
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/retype.h"
@@ -23,6 +29,8 @@ namespace x2ir {
 namespace {
 
 X2IR_RULES_PASS(simplify, "Removes ops that change nothing; chains of ops become one.");
+
+constexpr int64_t kMaxLookedAt = 4096;  // elements
 
 // --- 1, 2 -----------------------------------------------------------------------------------
 
@@ -44,10 +52,19 @@ std::optional<double> KnownNumber(const Value* value) {
 }
 
 absl::StatusOr<bool> RemoveDropout(Rewriter& r) {
-  if (r.node().output(1) && !r.node().output(1)->is_unused()) return false;
+  const Value* mask = r.node().output(1);
+  const bool masked = mask && !mask->is_unused();
+  const auto dims = masked && mask->shape() ? mask->shape()->Static() : std::nullopt;
+  // A copy of the operand and a constant are no fewer nodes.
+  if (masked && (!dims || r.out()->is_graph_output())) return false;
   const bool never = !r.in(2) || KnownNumber(r.in(2)) == 0;
   if (!never && KnownNumber(r.in(1)) != 0) return false;
-  return r.Replace({r.in(0), r.in(0)});
+  if (!masked) return r.Replace({r.in(0), r.in(0)});
+  const auto count = CheckedProduct(*dims);
+  if (!count || *count > kMaxLookedAt) return false;
+  Tensor kept = Tensor::Zeros(DType::kBool, *dims);
+  for (std::byte& element : kept.mutable_bytes()) element = std::byte{1};
+  return r.Replace({r.in(0), r.b().Constant(std::move(kept), "kept")});
 }
 X2IR_RULE(simplify, dropout, RemoveDropout);
 
@@ -95,6 +112,12 @@ X2IR_RULE(simplify, sum, RemoveOfOne);
 X2IR_RULE(simplify, mean, RemoveOfOne);
 X2IR_RULE(simplify, concat, RemoveOfOne);
 
+absl::StatusOr<bool> SumAsAdd(Rewriter& r) {
+  if (r.node().num_inputs() != 2 || !r.in(0) || !r.in(1)) return false;
+  return r.Replace(r.b().Op("add", {r.in(0), r.in(1)}));
+}
+X2IR_RULE(simplify, sum, SumAsAdd);
+
 // --- 6 --------------------------------------------------------------------------------------
 
 // An operand that leaves the other one as it is.
@@ -108,8 +131,6 @@ constexpr Neutral kNeutrals[] = {
     {"pow", 1, false},       {"and", 1, true},         {"or", 0, true},         {"xor", 0, true},
     {"bitwise_or", 0, true}, {"bitwise_xor", 0, true}, {"bit_shift", 0, false},
 };
-constexpr int64_t kMaxLookedAt = 4096;  // elements
-
 bool IsAll(const Value& value, const Neutral& neutral) {
   const Tensor* tensor = value.fixed_constant();
   std::optional<Tensor> known;
@@ -190,6 +211,12 @@ absl::StatusOr<bool> RemoveWhere(Rewriter& r) {
   return taken != 0 && HasTypeOf(r, taken) && r.Replace(r.in(taken));
 }
 X2IR_RULE(simplify, where, RemoveWhere);
+
+absl::StatusOr<bool> WhereNot(Rewriter& r) {
+  const Node* negation = r.Producer(0, "not");
+  return negation && r.Replace(r.b().Op("where", {negation->input(0), r.in(2), r.in(1)}));
+}
+X2IR_RULE(simplify, where, WhereNot, {"not"});
 
 }  // namespace
 }  // namespace x2ir

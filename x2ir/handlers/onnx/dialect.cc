@@ -10,6 +10,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/onnx/contrib_schemas.h"
 #include "x2ir/handlers/onnx/file_version.h"
+#include "x2ir/handlers/onnx/matrix_forms.h"
 #include "x2ir/handlers/onnx/schema_table.h"
 
 namespace x2ir {
@@ -160,6 +161,12 @@ absl::Status SayNotes(Model& model, std::vector<std::string>& warnings) {
   return absl::OkStatus();
 }
 
+absl::Status FinishModel(Model& model, const FormatOptions& options) {
+  constexpr int kByAxis = 13;  // from where on softmax works along one axis
+  if (model.Opset("") < kByAxis) MergeMatrixForms(*model.graph);
+  return SetOnnxFileVersion(model, options);
+}
+
 // Before opset 7 broadcasting was another and no runtime of today reads it.
 constexpr int kOldestWrittenOpset = 7;
 // What runtimes of some age read, too.
@@ -177,7 +184,7 @@ constexpr int kDefaultOpset = 17;
                      .layout = "channels_first",
                      .check = CheckOutputs,
                      .prepare = SayNotes,
-                     .finish = SetOnnxFileVersion});
+                     .finish = FinishModel});
 
 }  // namespace
 }  // namespace x2ir

@@ -151,6 +151,10 @@ absl::StatusOr<Bias> BiasOf(Rewrite& r, DType t, const Dim& queries, const Dim& 
   return bias;
 }
 
+// Whether queries alone may take the scale, instead of its root for both queries and keys: they get
+// no larger, so that nothing overflows that did not, and not so small that they lose digits.
+bool IsMildScale(double scale) { return scale >= 1.0 / 256 && scale <= 1; }
+
 // Without past keys and values the present ones are those that are given, by head.
 absl::StatusOr<Values> AttentionWithoutPresent(Rewrite& r) {
   if (Given(r, 4) || Given(r, 5) || !r.target.Has("attention")) {
@@ -199,9 +203,15 @@ absl::StatusOr<Values> AttentionAsFormula(Rewrite& r) {
   k = RepeatHeads(r, k, heads.value(), group);
   v = RepeatHeads(r, v, heads.value(), group);
   const double scale = attrs.Float("scale", 1 / std::sqrt(static_cast<double>(size.value())));
-  Value* root = r.b.Scalar(t, std::sqrt(scale), "scale");
-  Value* turned = r.b.Op("transpose", {r.b.Op("mul", {k, root})}, {{"perm", {0, 1, 3, 2}}});
-  Value* scores = r.b.Op("matmul", {r.b.Op("mul", {q, root}), turned});
+  if (IsMildScale(scale)) {
+    q = r.b.Op("mul", {q, r.b.Scalar(t, scale, "scale")});
+  } else {
+    Value* root = r.b.Scalar(t, std::sqrt(scale), "scale");
+    q = r.b.Op("mul", {q, root});
+    k = r.b.Op("mul", {k, root});
+  }
+  Value* turned = r.b.Op("transpose", {k}, {{"perm", {0, 1, 3, 2}}});
+  Value* scores = r.b.Op("matmul", {q, turned});
   Value* stages[4] = {scores};
   if (const double cap = attrs.Float("softcap"); cap > 0) {
     Value* limit = r.b.Scalar(t, cap, "softcap");
