@@ -130,7 +130,7 @@ json EveryField(const json& facts, const std::string& message, int depth, size_t
 // The tests' own table of fields is another one than the library's.
 TEST(OnnxText, EveryFieldSurvives) {
   const json facts =
-      json::parse(ReadFile(StrCat(X2IR_SHARED_DIR, "/facts/onnx-proto-fields.json")));
+      json::parse(ReadFile(StrCat(X2IR_SOURCE_DIR, "/facts/onnx-proto-fields.json")));
   for (size_t turn = 0; turn < 6; ++turn) {
     const json value = EveryField(facts, "ModelProto", 5, turn);
     for (const auto packing : {testing_util::Packing::kAlways, testing_util::Packing::kNever}) {
