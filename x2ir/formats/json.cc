@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text_place.h"
 
 namespace x2ir {
 namespace {
@@ -98,12 +99,7 @@ bool IsValidUtf8(std::string_view text) {
 
 void JsonReader::SetError(absl::StatusCode code, std::string_view message) {
   if (!ok()) return;
-  const size_t at = std::min(value_start_, text_.size());
-  const std::string_view before = text_.substr(0, at);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const size_t newline = before.rfind('\n');
-  const size_t column = newline == std::string_view::npos ? at + 1 : at - newline;
-  std::string where = StrCat("line ", line, ", column ", column);
+  std::string where = PlaceInText(text_, value_start_);
   // A deep path says enough by its ends.
   constexpr size_t kShownSteps = 12;
   std::string path;

@@ -262,15 +262,7 @@ class JsonWriter {
       }
       case ProtoKind::kFloat:
       case ProtoKind::kDouble:
-        if (std::isnan(value.number)) {
-          text += "\"NaN\"";
-        } else if (std::isinf(value.number)) {
-          text += value.number > 0 ? "\"Infinity\"" : "\"-Infinity\"";
-        } else if (field.kind == ProtoKind::kFloat) {
-          AppendJsonFloat(&text, static_cast<float>(value.number));
-        } else {
-          AppendJsonDouble(&text, value.number);
-        }
+        AppendProtoNumber(&text, field, value.number, {"\"NaN\"", "\"Infinity\"", "\"-Infinity\""});
         break;
       case ProtoKind::kString:
         if (!IsValidUtf8(value.bytes)) {

@@ -11,6 +11,7 @@
 
 #include "x2ir/formats/json.h"
 #include "x2ir/formats/proto_text_internal.h"
+#include "x2ir/formats/text_cursor_internal.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -30,10 +31,10 @@ int TextHexDigit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-class TextParser {
+class TextParser : TextCursor {
  public:
   TextParser(std::string_view text, ProtoUnknown unknown)
-      : text_(text), strict_(unknown == ProtoUnknown::kError) {}
+      : TextCursor(text, '#'), strict_(unknown == ProtoUnknown::kError) {}
 
   absl::StatusOr<std::string> Parse(const ProtoMessage& message) {
     WireWriter out;
@@ -42,35 +43,6 @@ class TextParser {
   }
 
  private:
-  absl::Status Fail(std::string_view what) const {
-    const std::string_view before = text_.substr(0, pos_);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const size_t newline = before.rfind('\n');
-    const size_t column = newline == std::string_view::npos ? pos_ + 1 : pos_ - newline;
-    return DataLoss(what, " in line ", line, ", column ", column);
-  }
-
-  void SkipSpace() {
-    while (pos_ < text_.size()) {
-      if (text_[pos_] == '#') {
-        while (pos_ < text_.size() && text_[pos_] != '\n') ++pos_;
-      } else if (IsTextSpace(text_[pos_])) {
-        ++pos_;
-      } else {
-        return;
-      }
-    }
-  }
-  char Peek() {
-    SkipSpace();
-    return pos_ < text_.size() ? text_[pos_] : '\0';
-  }
-  bool Take(char c) {
-    if (Peek() != c || pos_ >= text_.size()) return false;
-    ++pos_;
-    return true;
-  }
-
   // The name of a field, or of an extension in brackets (which nobody knows).
   absl::StatusOr<std::string_view> TakeName() {
     SkipSpace();
@@ -320,9 +292,7 @@ class TextParser {
     return Fail("an unknown escape");
   }
 
-  std::string_view text_;
   const bool strict_;
-  size_t pos_ = 0;
 };
 
 // --- Writing ------------------------------------------------------------------------------------
@@ -379,15 +349,7 @@ class TextWriter {
       }
       case ProtoKind::kFloat:
       case ProtoKind::kDouble:
-        if (std::isnan(value.number)) {
-          text += "nan";
-        } else if (std::isinf(value.number)) {
-          text += value.number > 0 ? "inf" : "-inf";
-        } else if (field.kind == ProtoKind::kFloat) {
-          AppendJsonFloat(&text, static_cast<float>(value.number));
-        } else {
-          AppendJsonDouble(&text, value.number);
-        }
+        AppendProtoNumber(&text, field, value.number, {"nan", "inf", "-inf"});
         break;
       case ProtoKind::kString:
       case ProtoKind::kBytes: return WriteString(value.bytes);
@@ -486,6 +448,19 @@ absl::StatusOr<const ProtoField*> KnownProtoField(const ProtoMessage& message, u
   const std::string problem = ProtoFieldProblem(message, field, field->name, seen);
   if (!problem.empty()) return CannotExpress("a ", message.name, ": ", problem);
   return field;
+}
+
+void AppendProtoNumber(std::string* text, const ProtoField& field, double number,
+                       const ProtoNumberNames& names) {
+  if (std::isnan(number)) {
+    *text += names.nan;
+  } else if (std::isinf(number)) {
+    *text += number > 0 ? names.infinity : names.minus_infinity;
+  } else if (field.kind == ProtoKind::kFloat) {
+    AppendJsonFloat(text, static_cast<float>(number));
+  } else {
+    AppendJsonDouble(text, number);
+  }
 }
 
 absl::Status ForEachProtoScalar(WireReader& in, const ProtoField& field,

@@ -45,6 +45,14 @@ struct ProtoScalar {
   double number = 0;    // float, double
   std::string_view bytes{};
 };
+// What a way of text calls the numbers that have no digits.
+struct ProtoNumberNames {
+  std::string_view nan, infinity, minus_infinity;
+};
+// A float or double with as few digits as give it back.
+void AppendProtoNumber(std::string* text, const ProtoField& field, double number,
+                       const ProtoNumberNames& names);
+
 // Calls `f` for the value of the reader's current field, which is no message, or for each of them
 // where they are packed.
 absl::Status ForEachProtoScalar(WireReader& in, const ProtoField& field,

@@ -7,6 +7,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/graph_wrapper/text_internal.h"
+#include "x2ir/graph_wrapper/text_place.h"
 
 namespace x2ir {
 namespace {
@@ -59,15 +60,7 @@ class GraphParser {
       }
     }
     if (graph.ok()) return graph;
-    size_t line = 1, column = 1;
-    for (size_t i = 0; i < pos_ && i < text_.size(); ++i) {
-      ++column;
-      if (text_[i] == '\n') {
-        ++line;
-        column = 1;
-      }
-    }
-    return Invalid("line ", line, ", column ", column, ": ", graph.status().message());
+    return Invalid(PlaceInText(text_, pos_), ": ", graph.status().message());
   }
 
  private:

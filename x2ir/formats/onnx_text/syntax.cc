@@ -11,6 +11,7 @@
 
 #include "x2ir/formats/onnx/onnx_internal.h"
 #include "x2ir/formats/onnx_text/onnx_text_internal.h"
+#include "x2ir/formats/text_cursor_internal.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -74,9 +75,9 @@ constexpr AttrKindName kAttrKinds[] = {
 bool IsIdStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsIdChar(char c) { return IsIdStart(c) || (c >= '0' && c <= '9'); }
 
-class SyntaxParser {
+class SyntaxParser : TextCursor {
  public:
-  explicit SyntaxParser(std::string_view text) : text_(text) {}
+  using TextCursor::TextCursor;
 
   absl::StatusOr<std::string> Parse() {
     WireWriter out;
@@ -99,34 +100,6 @@ class SyntaxParser {
 
   // --- Characters -----------------------------------------------------------------------------
 
-  absl::Status Fail(std::string_view what) const {
-    const std::string_view before = text_.substr(0, pos_);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const size_t newline = before.rfind('\n');
-    const size_t column = newline == std::string_view::npos ? pos_ + 1 : pos_ - newline;
-    return DataLoss(what, " in line ", line, ", column ", column);
-  }
-
-  void SkipSpace() {
-    while (pos_ < text_.size() &&
-           (text_[pos_] == ' ' || (text_[pos_] >= '\t' && text_[pos_] <= '\r'))) {
-      ++pos_;
-    }
-  }
-  // '\0' at the end.
-  char Peek() {
-    SkipSpace();
-    return pos_ < text_.size() ? text_[pos_] : '\0';
-  }
-  bool Take(char c) {
-    if (Peek() != c || pos_ >= text_.size()) return false;
-    ++pos_;
-    return true;
-  }
-  absl::Status Expect(char c) {
-    if (Take(c)) return absl::OkStatus();
-    return Fail(StrCat("expected '", std::string_view(&c, 1), "'"));
-  }
   absl::Status ExpectArrow() {
     X2IR_RETURN_IF_ERROR(Expect('='));
     if (pos_ >= text_.size() || text_[pos_] != '>') return Fail("expected '=>'");
@@ -809,9 +782,6 @@ class SyntaxParser {
     }
     return absl::OkStatus();
   }
-
-  std::string_view text_;
-  size_t pos_ = 0;
 };
 
 }  // namespace
