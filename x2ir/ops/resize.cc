@@ -544,4 +544,17 @@ absl::StatusOr<std::vector<ResizeTaps>> ResizeTapsAlong(const AttributeMap& attr
   return taps;
 }
 
+bool ResizePicks(const AttributeMap& attrs, const ResizeAxis& axis,
+                 absl::Span<const int64_t> picks) {
+  AttributeMap all = attrs;
+  for (const AttrDef& def : FindOp("resize")->attrs()) {
+    if (!all.Has(def.name) && def.default_value) all.Set(def.name, *def.default_value);
+  }
+  const auto taps = ResizeTapsAlong(all, axis);
+  return taps.ok() && std::equal(taps->begin(), taps->end(), picks.begin(), picks.end(),
+                                 [](const ResizeTaps& t, int64_t pick) {
+                                   return t.inputs.size() == 1 && t.inputs[0].first == pick;
+                                 });
+}
+
 }  // namespace x2ir

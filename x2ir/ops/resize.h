@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "x2ir/graph_wrapper/attribute.h"
 
 namespace X2IR_API x2ir {
@@ -16,6 +17,11 @@ struct ResizeAxis {
   float scale;
   double length;             // of the output, before it was made whole
   float start = 0, end = 1;  // region of interest
+
+  // Of sizes that are given; the scale follows from them.
+  static ResizeAxis Of(int64_t in, int64_t out) {
+    return {in, out, static_cast<float>(out) / static_cast<float>(in), static_cast<double>(out)};
+  }
 
   // Whether every result is the element of its own place (unless a region is cropped).
   bool same() const { return in == out && scale == 1; }
@@ -30,6 +36,11 @@ struct ResizeTaps {
 // Of all output positions, by the attributes of op resize. `axis.in` must be over 0.
 absl::StatusOr<std::vector<ResizeTaps>> ResizeTapsAlong(const AttributeMap& attrs,
                                                         const ResizeAxis& axis);
+
+// Whether op resize gives for each output position of the axis just the element of `picks`.
+// Attributes that are not among `attrs` have their defaults.
+bool ResizePicks(const AttributeMap& attrs, const ResizeAxis& axis,
+                 absl::Span<const int64_t> picks);
 
 }  // namespace x2ir
 

@@ -21,9 +21,6 @@ struct Resize {
   ResizeMode mode;
   bool align_corners, half_pixel;
 };
-struct ResizeAxis {
-  int64_t in, out;
-};
 
 float StepOf(const Resize& r, const ResizeAxis& a) {
   return r.align_corners && a.out > 1 ? static_cast<float>(a.in - 1) / static_cast<float>(a.out - 1)
@@ -140,23 +137,6 @@ AttributeMap ResizeAttrs(const Resize& r) {
   return attrs;
 }
 
-// Whether `resize` picks the same elements.
-bool PicksAlike(const AttributeMap& attrs, const ResizeAxis& a, const Taps& taps) {
-  AttributeMap all = attrs;
-  for (const AttrDef& def : FindOp("resize")->attrs()) {
-    if (!all.Has(def.name) && def.default_value) all.Set(def.name, *def.default_value);
-  }
-  const auto theirs =
-      ResizeTapsAlong(all, {a.in, a.out, static_cast<float>(a.out) / static_cast<float>(a.in),
-                            static_cast<double>(a.out)});
-  if (!theirs.ok() || theirs->size() != taps.picks.size()) return false;
-  for (size_t o = 0; o < taps.picks.size(); ++o) {
-    const ResizeTaps& t = (*theirs)[o];
-    if (t.inputs.size() != 1 || t.inputs[0].first != taps.picks[o]) return false;
-  }
-  return true;
-}
-
 template <ResizeMode kMode>
 absl::StatusOr<Value*> FromResize(TfArgs& a) {
   constexpr int64_t kMostTaps = int64_t{1} << 22;
@@ -177,7 +157,7 @@ absl::StatusOr<Value*> FromResize(TfArgs& a) {
     const int64_t out = (*sizes)[static_cast<size_t>(i)];
     if (out < 1 || in.value() < 1) return Invalid("images of ", in.value(), " made ", out);
     if (out > kMostTaps || in.value() > kMostTaps * 4) return Unimplemented("sizes that large");
-    axes.push_back({in.value(), out});
+    axes.push_back(ResizeAxis::Of(in.value(), out));
   }
   const bool known = axes.size() == 2;
   const AttributeMap attrs = kMode <= ResizeMode::kLinear ? ResizeAttrs(r) : AttributeMap();
@@ -192,7 +172,7 @@ absl::StatusOr<Value*> FromResize(TfArgs& a) {
     if (static_cast<int64_t>(taps.back().picks.size()) > kMostTaps) {
       return Unimplemented("sizes that large");
     }
-    by_taps = by_taps || !PicksAlike(attrs, axis, taps.back());
+    by_taps = by_taps || !ResizePicks(attrs, axis, taps.back().picks);
   }
   if (!by_taps && (known || kMode == ResizeMode::kLinear)) {
     return a.Op("resize", {x, nullptr, nullptr, a.AsInt64(a.in(1))}, attrs);

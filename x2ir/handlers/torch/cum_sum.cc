@@ -132,100 +132,71 @@ Values Diff(TorchCall& c) {
 }
 
 // Differences of both neighbours, at the borders of one (or of two more, edge_order 2).
-Value* GradientAlong(TorchCall& c, Value* f, int64_t axis, double spacing, int64_t edge_order) {
-  const DType t = f->dtype();
-  const auto scaled = [&](Value* x, double by) { return c.Op("mul", {x, c.Constant(t, by)}); };
-  const auto over = [&](Value* x, double by) { return c.Op("div", {x, c.Constant(t, by)}); };
-  const auto at = [&](int64_t from, int64_t to) { return Slice({c, f}, axis, from, to); };
-  Value* inner = over(c.Op("sub", {at(2, kToEnd), at(0, -2)}), 2 * spacing);
-  Value *first = nullptr, *last = nullptr;
-  if (edge_order == 1) {
-    first = c.Op("sub", {at(1, 2), at(0, 1)});
-    last = c.Op("sub", {at(-1, kToEnd), at(-2, -1)});
-  } else {
-    first = c.Op(
-        "sub", {c.Op("add", {scaled(at(0, 1), -1.5), scaled(at(1, 2), 2)}), scaled(at(2, 3), 0.5)});
-    last = c.Op("sub", {c.Op("add", {scaled(at(-1, kToEnd), 1.5), scaled(at(-3, -2), 0.5)}),
-                        scaled(at(-2, -1), 2)});
+Expr GradientAlong(const Expr& f, int64_t axis, double spacing, int64_t edge_order) {
+  const auto at = [&](int64_t from, int64_t to) { return Slice(f, axis, from, to); };
+  const Expr inner = (at(2, kToEnd) - at(0, -2)) / (2 * spacing);
+  Expr first = at(1, 2) - at(0, 1), last = at(-1, kToEnd) - at(-2, -1);
+  if (edge_order == 2) {
+    first = at(0, 1) * -1.5 + at(1, 2) * 2 - at(2, 3) * 0.5;
+    last = at(-1, kToEnd) * 1.5 + at(-3, -2) * 0.5 - at(-2, -1) * 2;
   }
-  return Concat(c, {over(first, spacing), inner, over(last, spacing)}, axis);
+  return Concat(f.builder(), {first / spacing, inner, last / spacing}, axis);
 }
 
 // The same for places that are not equally far apart, which `x` (rank 1) gives.
-Value* GradientAlong(TorchCall& c, Value* f, int64_t axis, Value* x, int64_t edge_order) {
-  const int64_t rank = c.Rank(f);
-  const DType t = f->dtype();
-  x = AlongAxis(c.Cast(x, t), axis, rank);
-  Value* h = c.Op("sub", {Right(c, x, axis), Left(c, x, axis)});
-  const auto add = [&](Value* a, Value* b) { return c.Op("add", {a, b}); };
-  const auto mul = [&](Value* a, Value* b) { return c.Op("mul", {a, b}); };
-  const auto div = [&](Value* a, Value* b) { return c.Op("div", {a, b}); };
-  const auto neg = [&](Value* a) { return c.Op("neg", {a}); };
-  const auto at = [&](Value* v, int64_t from, int64_t to) { return Slice({c, v}, axis, from, to); };
+Expr GradientAlong(const Expr& f, int64_t axis, const Expr& x, int64_t edge_order) {
+  const Expr places = AlongAxis(x, axis, f->shape()->rank());
+  const Expr h = Slice(places, axis, 1, kToEnd) - Slice(places, axis, 0, -1);
+  const auto at = [&](const Expr& v, int64_t from, int64_t to) { return Slice(v, axis, from, to); };
   // f'(x1) of the parabola through three places h1 and h2 apart.
-  Value *h1 = Left(c, h, axis), *h2 = Right(c, h, axis);
-  Value* inner = add(add(mul(neg(div(h2, mul(h1, add(h1, h2)))), at(f, 0, -2)),
-                         mul(div(c.Op("sub", {h2, h1}), mul(h1, h2)), at(f, 1, -1))),
-                     mul(div(h1, mul(h2, add(h1, h2))), at(f, 2, kToEnd)));
-  Value *first = nullptr, *last = nullptr;
+  const Expr h1 = at(h, 0, -1), h2 = at(h, 1, kToEnd);
+  const Expr inner = -(h2 / (h1 * (h1 + h2))) * at(f, 0, -2) +
+                     (h2 - h1) / (h1 * h2) * at(f, 1, -1) +
+                     h1 / (h2 * (h1 + h2)) * at(f, 2, kToEnd);
   if (edge_order == 1) {
-    first = div(c.Op("sub", {at(f, 1, 2), at(f, 0, 1)}), at(h, 0, 1));
-    last = div(c.Op("sub", {at(f, -1, kToEnd), at(f, -2, -1)}), at(h, -1, kToEnd));
-  } else {
-    const auto edge = [&](Value* a, Value* b, Value* f0, Value* f1, Value* f2) {
-      // The derivative at f0's end of the parabola, a next to it, then b.
-      Value* w0 = neg(div(add(add(a, a), b), mul(a, add(a, b))));
-      Value* w1 = div(add(a, b), mul(a, b));
-      Value* w2 = neg(div(a, mul(b, add(a, b))));
-      return add(add(mul(w0, f0), mul(w1, f1)), mul(w2, f2));
-    };
-    first = edge(at(h, 0, 1), at(h, 1, 2), at(f, 0, 1), at(f, 1, 2), at(f, 2, 3));
-    last = neg(
-        edge(at(h, -1, kToEnd), at(h, -2, -1), at(f, -1, kToEnd), at(f, -2, -1), at(f, -3, -2)));
+    return Concat(f.builder(),
+                  {(at(f, 1, 2) - at(f, 0, 1)) / at(h, 0, 1), inner,
+                   (at(f, -1, kToEnd) - at(f, -2, -1)) / at(h, -1, kToEnd)},
+                  axis);
   }
-  return Concat(c, {first, inner, last}, axis);
+  // The derivative at f0's end of the parabola, a next to it, then b.
+  const auto edge = [&](const Expr& a, const Expr& b, const Expr& f0, const Expr& f1,
+                        const Expr& f2) {
+    return -((a + a + b) / (a * (a + b))) * f0 + (a + b) / (a * b) * f1 + -(a / (b * (a + b))) * f2;
+  };
+  const Expr first = edge(at(h, 0, 1), at(h, 1, 2), at(f, 0, 1), at(f, 1, 2), at(f, 2, 3));
+  const Expr last =
+      -edge(at(h, -1, kToEnd), at(h, -2, -1), at(f, -1, kToEnd), at(f, -2, -1), at(f, -3, -2));
+  return Concat(f.builder(), {first, inner, last}, axis);
 }
 
-Values Gradient(TorchCall& c, bool tensors) {
+// How far apart the places are: one number for all axes, a number or a tensor of places for each.
+enum class Spacing { kNumber, kNumbers, kTensors };
+
+template <Spacing kSpacing>
+Values Gradient(TorchCall& c) {
   Value* self = c.Tensor("self");
   const int64_t edge_order = c.Int("edge_order", 1);
   if (edge_order != 1 && edge_order != 2) return c.Fail(Invalid("edge_order: expected 1 or 2"));
   const std::vector<int64_t> axes = c.Axes("dim", self);
-  Value* f = c.Cast(self, c.out_dtype());
-  RequireReal({c, f});
+  const Expr f{c, c.Cast(self, c.out_dtype())};
+  RequireReal(f);
   if (!IsFloating(f->dtype())) return c.Fail(Unimplemented("expected floats"));
   std::vector<Value*> places;
-  std::vector<double> spacing(axes.size(), 1);
-  if (tensors) {
-    places = c.Tensors("spacing");
-    if (places.size() != axes.size()) return c.Fail(Invalid("spacing: expected one for each axis"));
-  } else if (const auto numbers = c.OptFloats("spacing")) {
-    if (numbers->size() == 1) spacing.assign(axes.size(), (*numbers)[0]);
-    if (numbers->size() > 1) spacing = *numbers;
-    if (spacing.size() != axes.size()) {
-      return c.Fail(Invalid("spacing: expected one for each axis"));
-    }
+  std::vector<double> spacing;
+  if (kSpacing == Spacing::kTensors) places = c.Tensors("spacing");
+  if (kSpacing == Spacing::kNumbers) spacing = c.OptFloats("spacing").value_or(spacing);
+  if (kSpacing == Spacing::kNumber) spacing = {c.Float("spacing", 1)};
+  if (places.empty() && spacing.empty()) spacing = {1};
+  if (spacing.size() == 1) spacing.resize(axes.size(), spacing[0]);
+  if ((places.empty() ? spacing.size() : places.size()) != axes.size()) {
+    return c.Fail(Invalid("spacing: expected one for each axis"));
   }
   Values results;
   for (size_t i = 0; i < axes.size(); ++i) {
-    results.push_back(tensors ? GradientAlong(c, f, axes[i], places[i], edge_order)
-                              : GradientAlong(c, f, axes[i], spacing[i], edge_order));
-  }
-  return results;
-}
-
-Values GradientOfNumber(TorchCall& c) {
-  Value* self = c.Tensor("self");
-  const int64_t edge_order = c.Int("edge_order", 1);
-  if (edge_order != 1 && edge_order != 2) return c.Fail(Invalid("edge_order: expected 1 or 2"));
-  const std::vector<int64_t> axes = c.Axes("dim", self);
-  const double spacing = c.Float("spacing", 1);
-  Value* f = c.Cast(self, c.out_dtype());
-  RequireReal({c, f});
-  if (!IsFloating(f->dtype())) return c.Fail(Unimplemented("expected floats"));
-  Values results;
-  for (const int64_t axis : axes) {
-    results.push_back(GradientAlong(c, f, axis, spacing, edge_order));
+    results.push_back(
+        places.empty() ? GradientAlong(f, axes[i], spacing[i], edge_order)
+                       : GradientAlong(f, axes[i], {c, c.Cast(places[i], f.dtype())}, edge_order));
   }
   return results;
 }
@@ -243,11 +214,11 @@ X2IR_TORCH(cum_sum).From({"aten::cumulative_trapezoid.x", "aten::cumulative_trap
 X2IR_TORCH(sub)
     .From("aten::diff.default", Diff)
     .From({"aten::gradient.scalarint", "aten::gradient.scalararray", "aten::gradient.array"},
-          GradientOfNumber)
+          Gradient<Spacing::kNumber>)
     .From({"aten::gradient.scalarrayint", "aten::gradient.scalarrayarray"},
-          [](TorchCall& c) { return Gradient(c, false); })
+          Gradient<Spacing::kNumbers>)
     .From({"aten::gradient.tensorarrayint", "aten::gradient.tensorarray"},
-          [](TorchCall& c) { return Gradient(c, true); });
+          Gradient<Spacing::kTensors>);
 
 }  // namespace
 }  // namespace x2ir

@@ -206,25 +206,14 @@ AttributeMap ResizeAttrs(const Upsample& u, int64_t spatial) {
   return attrs;
 }
 
-// Whether `resize` picks the same elements.
-bool PicksAlike(const AttributeMap& attrs, const Axis& a, const Taps& taps) {
-  AttributeMap all = attrs;
-  for (const AttrDef& def : FindOp("resize")->attrs()) {
-    if (!all.Has(def.name) && def.default_value) all.Set(def.name, *def.default_value);
-  }
-  ResizeAxis axis{a.in, a.out, static_cast<float>(a.out) / static_cast<float>(a.in),
-                  static_cast<double>(a.out)};
+// The axis as op `resize` sees it.
+ResizeAxis ResizedAxis(const Axis& a) {
+  ResizeAxis axis = ResizeAxis::Of(a.in, a.out);
   if (a.scale) {
     axis.scale = static_cast<float>(*a.scale);
     axis.length = static_cast<double>(a.in) * axis.scale;
   }
-  const auto theirs = ResizeTapsAlong(all, axis);
-  if (!theirs.ok() || theirs->size() != taps.picks.size()) return false;
-  for (size_t o = 0; o < taps.picks.size(); ++o) {
-    const ResizeTaps& t = (*theirs)[o];
-    if (t.inputs.size() != 1 || t.inputs[0].first != taps.picks[o]) return false;
-  }
-  return true;
+  return axis;
 }
 
 // floor(size * factor) of the spatial axes, in float64.
@@ -292,7 +281,7 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
         return x;
       }
       // In float32, what is rounded otherwise picks another element.
-      if (nearest && !PicksAlike(attrs, a, taps.back())) by_taps = true;
+      if (nearest && !ResizePicks(attrs, ResizedAxis(a), taps.back().picks)) by_taps = true;
     }
   }
   if (by_taps) {
