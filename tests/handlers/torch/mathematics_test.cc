@@ -9,6 +9,15 @@ namespace {
 
 TEST(TorchMathematics, Products) {
   const CallRow rows[] = {
+      // Heads that share keys, two and two.
+      {"a0 = float32[4,1,1]{1, 2, 3, 4}\n a1 = float32[2,1,1]{5, 7}",
+       "y: float32[4,1,1] = torch.aten::scaled_dot_product_attention.default(a0, a1, a1) { "
+       "operands = [\"query\", \"key\", \"value\"], enable_gqa = tensor(bool[]{true}) }",
+       "y", "float32[4,1,1]{5, 5, 7, 7}"},
+      {"a0 = float32[3]{-2, 0, 3}\n a1 = float32[3]{0, 0, 0}",
+       "y: float32[3] = torch.aten::rrelu_with_noise_functional.default(a0, a1) { operands = "
+       "[\"self\", \"noise\"], lower = 0.25d, upper = 0.75d }",
+       "y", "float32[3]{-1, 0, 3}"},
       {"a0 = int64[2,2]{1, 2, 3, 4}\n a1 = int64[2,2]{5, 6, 7, 8}",
        "y: int64[2,2] = torch.aten::mm.default(a0, a1) { operands = [\"self\", \"mat2\"] }", "y",
        "int64[2,2]{19, 22, 43, 50}"},

@@ -28,6 +28,12 @@ TEST(TorchUnknownSizes, Calls) {
       {"y, z: float32[?,?], int64[?,?] = torch.aten::topk.default(x) { operands = [\"self\"], k = "
        "2, dim = 1 }",
        "y, z", "tensor(float32[2,2]{4, 2, 3, 3}); tensor(int64[2,2]{0, 1, 0, 1})"},
+      {"y: float32[?,?] = torch.aten::adaptive_avg_pool1d.default(x) { operands = [\"self\"], "
+       "output_size = [2] }",
+       "y", "tensor(float32[2,2]{3, 1.5, 3, 1.5})"},
+      {"y, _: float32[?,?], int64[?,?] = torch.aten::adaptive_max_pool1d.default(x) { operands = "
+       "[\"self\"], output_size = [2] }",
+       "y", "tensor(float32[2,2]{4, 2, 3, 3})"},
       {"y: float32[?,?] = torch.aten::diff.default(x) { operands = [\"self\"], dim = 0 }", "y",
        "tensor(float32[1,3]{-1, 1, -1})"},
       {"y: float32[?] = torch.aten::trapezoid.dx(x) { operands = [\"y\"], dx = 2 }", "y",

@@ -196,9 +196,12 @@ Values RRelu(TorchCall& c) {
   const double lower = Real(c, "lower", 0.125), upper = Real(c, "upper", 1.0 / 3);
   if (c.Bool("training", false)) return c.Fail(Unimplemented("random slopes, in training"));
   const Expr x = c.Cast(self, AtLeastFloat32(self->dtype()));
-  return {Where(x <= 0, x * ((lower + upper) / 2), x).To(self->dtype())};
+  return FirstAlone(c, Where(x <= 0, x * ((lower + upper) / 2), x).To(self->dtype()));
 }
-X2IR_TORCH(leaky_relu).From({"aten::rrelu.default", "aten::rrelu_with_noise.default"}, RRelu);
+X2IR_TORCH(leaky_relu)
+    .From({"aten::rrelu.default", "aten::rrelu_with_noise.default",
+           "aten::rrelu_with_noise_functional.default"},
+          RRelu);
 
 }  // namespace
 }  // namespace x2ir

@@ -31,13 +31,13 @@ Spans SpansAlong(int64_t in, int64_t out) {
 
 struct Pool {
   Batched batched;
-  std::vector<std::optional<int64_t>> in, out;  // out: none, the input's own size
-  std::vector<std::optional<int64_t>> window;   // where all are as large and lie side by side
+  std::vector<std::optional<int64_t>> in;  // of each spatial axis, where it is known
+  std::vector<Size> out;
+  bool known = true;  // all these sizes, but the input's where the result's is 1
 };
 
-// Sizes that are asked for; all windows of an axis alike: [0], of how much.
 Pool ReadPool(TorchCall& c, int64_t n) {
-  Pool pool{AddBatch(c.Tensor("self"), n), {}, {}, {}};
+  Pool pool{AddBatch(c.Tensor("self"), n), {}, {}};
   const std::vector<Size> sizes = c.Sizes("output_size");
   if (sizes.size() != 1 && static_cast<int64_t>(sizes.size()) != n) {
     c.Fail(Invalid("output_size: expected ", n, " sizes, got ", sizes.size()));
@@ -45,18 +45,45 @@ Pool ReadPool(TorchCall& c, int64_t n) {
   }
   for (int64_t i = 0; i < n; ++i) {
     const Size& size = sizes[sizes.size() == 1 ? 0 : static_cast<size_t>(i)];
-    const auto in = KnownSizes(pool.batched.x, 2 + i, 3 + i);
-    pool.in.push_back(in ? std::optional((*in)[0]) : std::nullopt);
-    pool.out.push_back(size.number);
-    if (!size.number || *size.number < 1 || *size.number > (1 << 20)) {
-      c.Fail(Unimplemented("sizes of results that are not known, or none"));
-    } else if (!in && *size.number != 1) {
-      c.Fail(Unimplemented("windows of unknown size"));
-    } else if (in && (*in)[0] < 1) {
+    const auto known = KnownSizes(pool.batched.x, 2 + i, 3 + i);
+    const std::optional<int64_t> in = known ? std::optional((*known)[0]) : std::nullopt;
+    pool.in.push_back(in);
+    pool.out.push_back(size);
+    pool.known &= size.number && (in || *size.number == 1);
+    if (size.number && (*size.number < 1 || *size.number > (1 << 20))) {
+      c.Fail(Unimplemented("results of size ", *size.number));
+    } else if (in && *in < 1) {
       c.Fail(Unimplemented("of an empty input"));
     }
   }
   return pool;
+}
+
+// Windows whose sizes are computed: which elements of the axis each has, bool [out, in], and how
+// many they are, int64 [out].
+struct ComputedWindows {
+  Expr members, lengths;
+};
+ComputedWindows WindowsOf(TorchCall& c, const Size& in, const Size& out) {
+  const Expr input = Scalar(c, in), output = Scalar(c, out), o = Iota(output);
+  const Expr begin = o * input / output, end = ((o + 1) * input + (output - 1)) / output;
+  const Expr place = Unsqueeze(Iota(input), {0});
+  return {(place >= Unsqueeze(begin, {1})) & (place < Unsqueeze(end, {1})), end - begin};
+}
+
+// One axis after the other, each reduced by `op`; `rest` is put in the place of what a window has
+// not. Where `mean`, sums are divided by the windows' lengths.
+Expr ReduceWindows(TorchCall& c, Expr y, const Pool& pool, Symbol op, const Expr& rest, bool mean) {
+  for (size_t i = 0; i < pool.in.size(); ++i) {
+    const int64_t axis = 2 + static_cast<int64_t>(i);
+    const int64_t behind = static_cast<int64_t>(pool.in.size() - i) - 1;
+    const ComputedWindows windows = WindowsOf(c, SizeAt(y, axis), pool.out[i]);
+    // [..., in, ...] -> [..., 1, in, ...] -> [..., out, ...]
+    const Expr members = Unsqueeze(windows.members, CountedFrom(2, behind));
+    y = Reduce(Where(members, Unsqueeze(y, {axis}), rest), op, {axis + 1});
+    if (mean) y = y / Unsqueeze(windows.lengths.To(y.dtype()), CountedFrom(1, behind));
+  }
+  return y;
 }
 
 // The elements of each window along an axis as a new axis behind it; short windows have their last
@@ -79,23 +106,28 @@ Values AdaptiveAveragePool(TorchCall& c, int64_t n) {
   Value* x = pool.batched.x;
   RequireFloat(c, x);
   if (!c.b().status().ok()) return c.Fail(c.b().status());
-  bool even = true, all = true;
-  std::vector<int64_t> kernel, global;
-  for (size_t i = 0; i < pool.in.size(); ++i) {
-    even &= pool.in[i] && *pool.in[i] % *pool.out[i] == 0;
-    all &= *pool.out[i] == 1;
-    kernel.push_back(even ? *pool.in[i] / *pool.out[i] : 0);
+  bool even = pool.known, all = pool.known;
+  std::vector<int64_t> kernel;
+  for (size_t i = 0; i < pool.in.size() && pool.known; ++i) {
+    const std::optional<int64_t> in = pool.in[i];
+    const int64_t out = *pool.out[i].number;
+    even &= in && *in % out == 0;
+    all &= out == 1;
+    kernel.push_back(even ? *in / out : 0);
   }
   Value* y = x;
   if (all) {
     y = c.Op("global_average_pool", {x});
   } else if (even) {
     y = c.Op("average_pool", {x}, {{"kernel_shape", kernel}, {"strides", kernel}});
+  } else if (!pool.known) {
+    const Expr wide = c.Cast(x, AtLeastFloat32(x->dtype()));
+    y = c.Cast(ReduceWindows(c, wide, pool, "reduce_sum", wide.Number(0), true), x->dtype());
   } else {
     const DType t = AtLeastFloat32(x->dtype());
     y = c.Cast(x, t);
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t axis = 2 + i, out = *pool.out[static_cast<size_t>(i)];
+      const int64_t axis = 2 + i, out = *pool.out[static_cast<size_t>(i)].number;
       if (out == 1) {
         y = Reduce({c, y}, "reduce_mean", {axis}, true);
         continue;
@@ -128,16 +160,27 @@ Values AdaptiveMaxPool(TorchCall& c, int64_t n) {
   const Pool pool = ReadPool(c, n);
   Value* x = pool.batched.x;
   if (!c.b().status().ok()) return c.Fail(c.b().status());
+  Values values(c.num_outputs(), nullptr);
+  if (!pool.known ||
+      std::any_of(pool.in.begin(), pool.in.end(), [](const auto& in) { return !in.has_value(); })) {
+    if (c.wants(1)) {
+      return c.Fail(Unimplemented("the places of the greatest elements, where sizes are computed"));
+    }
+    const Expr lowest = Extreme(c, x->dtype(), false);
+    const Expr most = ReduceWindows(c, {c, x}, pool, "reduce_max", lowest, false);
+    values[0] = DropBatch(most, pool.batched);
+    return values;
+  }
   std::vector<Spans> spans;
   int64_t cells = 1, elements = 1;
   Value* y = x;
   for (int64_t i = n - 1; i >= 0; --i) {
     const size_t at = static_cast<size_t>(i);
-    if (!pool.in[at]) return c.Fail(Unimplemented("of an input of unknown size"));
-    if (*pool.in[at] > kMostElements) return c.Fail(Unimplemented("windows of too many elements"));
-    spans.insert(spans.begin(), SpansAlong(*pool.in[at], *pool.out[at]));
+    const int64_t in = *pool.in[at], out = *pool.out[at].number;
+    if (in > kMostElements) return c.Fail(Unimplemented("windows of too many elements"));
+    spans.insert(spans.begin(), SpansAlong(in, out));
     y = Windows(c, y, 2 + i, spans.front());
-    cells *= *pool.out[at];
+    cells *= out;
     elements *= spans.front().longest;
   }
   if (cells > kMostElements / elements)
@@ -147,10 +190,9 @@ Values AdaptiveMaxPool(TorchCall& c, int64_t n) {
   for (int64_t i = 0; i < n; ++i) perm.push_back(2 + 2 * i);
   for (int64_t i = 0; i < n; ++i) perm.push_back(3 + 2 * i);
   std::vector<Size> dims = SizesAt({c, x}, 0, 2);
-  for (const auto& out : pool.out) dims.push_back(*out);
+  dims.insert(dims.end(), pool.out.begin(), pool.out.end());
   dims.push_back(elements);
   y = ReshapeTo(Transpose({c, y}, perm), dims);
-  Values values(c.num_outputs(), nullptr);
   if (c.wants(0)) {
     Value* max = c.Op("reduce_max", {y, Ints(c, {n + 2})}, {{"keepdims", 0}});
     values[0] = DropBatch({c, max}, pool.batched);
@@ -176,9 +218,9 @@ Values AdaptiveMaxPool(TorchCall& c, int64_t n) {
       }
       places.push_back(place);
     } while (next(k, [&](size_t i) { return spans[i].longest; }));
-  } while (next(o, [&](size_t i) { return *pool.out[i]; }));
+  } while (next(o, [&](size_t i) { return *pool.out[i].number; }));
   std::vector<int64_t> out_dims;
-  for (const auto& out : pool.out) out_dims.push_back(*out);
+  for (const Size& out : pool.out) out_dims.push_back(*out.number);
   Value* first = c.Op("arg_max", {y}, {{"axis", n + 2}, {"keepdims", 0}});
   first = c.Op("add", {first, c.b().Constant(x2ir::Tensor::Of<int64_t>(out_dims, starts))});
   values[1] = DropBatch(c.Op("gather", {Ints(c, places), first}), pool.batched);

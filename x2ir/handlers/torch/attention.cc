@@ -87,6 +87,30 @@ Attended ByFormula(TorchCall& c, const Attention& a, bool safe) {
   return {y.To(t), weights.To(t)};
 }
 
+// Each head with keys and values of its own: those of head h are the ones of head h / repeats.
+Attention WithOwnKeys(TorchCall& c, Attention a) {
+  const int64_t heads = c.Rank(a.q) - 3;
+  if (heads < 0 || c.Rank(a.k) != c.Rank(a.q) || c.Rank(a.v) != c.Rank(a.q)) {
+    c.Fail(Unimplemented("heads that share keys, of operands of other ranks"));
+    return a;
+  }
+  const auto repeated = [&](Value* of) {
+    const Expr x(c, of);
+    std::vector<Size> dims = AllSizes(x);
+    const auto at = dims.begin() + heads;
+    const Size all = SizeAt({c, a.q}, heads);
+    if (at->number && at->number == all.number) return x;
+    const Size repeats = Divided(c, all, *at);
+    std::vector<Size> expanded = dims;
+    expanded.insert(expanded.begin() + heads + 1, repeats);
+    *at = all;
+    return ReshapeTo(Expand(Unsqueeze(x, {heads + 1}), Vector(c, expanded)), dims);
+  };
+  a.k = repeated(a.k);
+  a.v = repeated(a.v);
+  return a;
+}
+
 // As one op where the operands are [batch, heads, length, size], which it wants of equal dims.
 Value* ScaledDotProduct(TorchCall& c, const Attention& a) {
   const int64_t rank = c.Rank(a.q);
@@ -99,10 +123,7 @@ Value* ScaledDotProduct(TorchCall& c, const Attention& a) {
   const bool mask_fits = !a.mask || c.Rank(a.mask) >= 2;
   // A float mask may leave a query nothing to look at as well.
   if (!plain || !mask_fits || (a.mask && a.mask->dtype() != DType::kBool && a.causal)) {
-    if (a.shared_heads && same_rank && !SameDims(a.q, a.k, 0, rank - 2)) {
-      c.Fail(Unimplemented("heads that share keys, of this shape"));
-    }
-    return ByFormula(c, a, true).y;
+    return ByFormula(c, a.shared_heads ? WithOwnKeys(c, a) : a, true).y;
   }
   AttributeMap attrs = {{"is_causal", a.causal ? 1 : 0}};
   if (a.scale) attrs.Set("scale", static_cast<float>(*a.scale));
@@ -117,8 +138,8 @@ Values Sdpa(TorchCall& c) {
 // With the weights as another result; rows of -inf are NaN there.
 Values SdpaMath(TorchCall& c) {
   c.Ignore({"need_attn_weights", "dropout_mask"});
-  const Attention a = ReadAttention(c);
-  if (a.shared_heads) return c.Fail(Unimplemented("heads that share keys"));
+  Attention a = ReadAttention(c);
+  if (a.shared_heads) a = WithOwnKeys(c, a);
   if (!c.b().status().ok()) return c.Fail(c.b().status());
   const Attended attended = ByFormula(c, a, true);
   Values values(c.num_outputs(), nullptr);

@@ -117,11 +117,10 @@ absl::Status InlineWrappers(Graph& graph) {
 
 // Operators, without overload, that draw random numbers.
 constexpr std::string_view kRandom[] = {
-    "bernoulli",    "bernoulli_",       "cauchy",       "cauchy_",    "exponential",
-    "exponential_", "geometric",        "geometric_",   "log_normal", "log_normal_",
-    "multinomial",  "normal",           "normal_",      "poisson",    "rand",
-    "rand_like",    "randint",          "randint_like", "randn",      "randn_like",
-    "randperm",     "rrelu_with_noise", "uniform",      "uniform_",   "normal_functional"};
+    "bernoulli", "bernoulli_", "cauchy",     "cauchy_",     "exponential", "exponential_",
+    "geometric", "geometric_", "log_normal", "log_normal_", "multinomial", "normal",
+    "normal_",   "poisson",    "rand",       "rand_like",   "randint",     "randint_like",
+    "randn",     "randn_like", "randperm",   "uniform",     "uniform_",    "normal_functional"};
 
 // Which of them the program has, each once.
 void FindRandom(const Graph& graph, std::set<std::string>& found) {
