@@ -28,6 +28,18 @@ TEST(TorchUnknownSizes, Calls) {
       {"y, z: float32[?,?], int64[?,?] = torch.aten::topk.default(x) { operands = [\"self\"], k = "
        "2, dim = 1 }",
        "y, z", "tensor(float32[2,2]{4, 2, 3, 3}); tensor(int64[2,2]{0, 1, 0, 1})"},
+      // torch.vmap over an axis of unknown size, of what has the hidden axis and of what has not.
+      {"s: int64[] = torch.aten::sym_size.int(x) { operands = [\"self\"], dim = 0 }\n"
+       "a: float32[?] = torch.torch._functorch.predispatch::_add_batch_dim(x) "
+       "{ operands = [\"arg0\"], arg1 = 0, arg2 = 1 }\n"
+       "b: float32[?] = torch.aten::neg.default(a) { operands = [\"self\"] }\n"
+       "y: float32[?,?] = torch.torch._functorch.predispatch::_remove_batch_dim(b, s) "
+       "{ operands = [\"arg0\", \"arg2:int\"], arg1 = 1, arg3 = 1 }\n"
+       "z: float32[?,?,?] = torch.torch._functorch.predispatch::_remove_batch_dim(x, s) "
+       "{ operands = [\"arg0\", \"arg2:int\"], arg1 = 1, arg3 = 2 }",
+       "y, z",
+       "tensor(float32[3,2]{-4, -3, -2, -3, -1, -0}); "
+       "tensor(float32[2,3,2]{4, 4, 2, 2, 1, 1, 3, 3, 3, 3, 0, 0})"},
       {"y: float32[?,?] = torch.aten::adaptive_avg_pool1d.default(x) { operands = [\"self\"], "
        "output_size = [2] }",
        "y", "tensor(float32[2,2]{3, 1.5, 3, 1.5})"},

@@ -145,8 +145,10 @@ class Vmap {
       const bool add = name == "_add_batch_dim";
       const std::optional<int64_t> axis = NumberAt(*node, add ? "arg1" : "arg3"),
                                    level = NumberAt(*node, add ? "arg2" : "arg1");
-      if (node->num_inputs() != 1 || node->num_outputs() != 1 || !axis || !level ||
-          !node->input(0)->shape()) {
+      // The size that the axis had may be computed.
+      const bool has_size = !add && node->num_inputs() == 2 && !node->attrs().Find("arg2");
+      if (node->num_inputs() != (has_size ? 2 : 1) || node->num_outputs() != 1 || !axis || !level ||
+          !node->input(0) || !node->input(0)->shape()) {
         return Refused("arguments that are not known");
       }
       return add ? Hide(node, *axis, *level) : Show(node, *axis, *level);
@@ -191,15 +193,20 @@ class Vmap {
     }
     // The same for all.
     const std::optional<int64_t> size = NumberAt(*node, "arg2");
-    if (!size) return Refused("a computed size of a new axis");
+    Value* computed = !size && node->num_inputs() == 2 ? node->input(1) : nullptr;
+    if (!size && !computed) return Refused("arguments that are not known");
     Value* one = Unsqueezed(x, first + axis, node);
-    if (*size == 1) return Become(node, one, levels);
+    if (size && *size == 1) return Become(node, one, levels);
     std::vector<int64_t> sizes(static_cast<size_t>(one->shape()->rank()), -1);
-    sizes[static_cast<size_t>(first + axis)] = *size;
+    sizes[static_cast<size_t>(first + axis)] = size.value_or(0);
     Shape shape = *one->shape();
-    shape[first + axis] = *size;
+    shape[first + axis] = size ? Dim(*size) : Dim();
     Node* wide = Make("aten::expand.default", one, node);
     wide->SetAttr("size", std::move(sizes));
+    if (computed) {
+      wide->AddInput(computed);
+      wide->SetAttr("operands", Attribute::Strings{"self", StrCat("size[", first + axis, "]:int")});
+    }
     return Become(node, Named(wide, result, Type::Tensor(one->dtype(), std::move(shape))), levels);
   }
 
