@@ -413,7 +413,7 @@ TEST_F(Cli, WrongUsage) {
       {"x2ir convert small.onnx -o net.pb", "-o 'net.pb': format 'tensorflow' is only read"},
       {"x2ir convert small.onnx -o net.txt", "does not say in which format to write[^\n]*--to"},
       {"x2ir convert small.onnx --to onxn", "--to: there is no format 'onxn'; did you mean 'onnx'"},
-      {"x2ir convert small.onnx --to torch", "--to: format 'torch' is only read"},
+      {"x2ir convert small.onnx --to tensorflow", "--to: format 'tensorflow' is only read"},
       {"x2ir convert small.onnx --from onxn", "--from: there is no format 'onxn'; did you mean"},
       {"x2ir convert small.onnx --to onnx", "would be overwritten; -o names another"},
       {"x2ir convert small.onnx --external-data always",

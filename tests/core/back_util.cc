@@ -43,7 +43,8 @@ std::string OneLine(std::string text) {
 }  // namespace
 
 Back ThereAndBack(const Model& ir, const std::string& dialect,
-                  const std::vector<std::vector<Tensor>>& inputs, bool random) {
+                  const std::vector<std::vector<Tensor>>& inputs, bool random,
+                  const ThroughFile& file) {
   Model model;
   model.graph = ir.graph->Clone();
   ExportOptions options;
@@ -56,6 +57,14 @@ Back ThereAndBack(const Model& ir, const std::string& dialect,
       StrAppend(&ops, ops.empty() ? "" : "; ", failure.op, ": ", failure.reason);
     }
     return {OneLine(ops.empty() ? std::string(s.message()) : ops), report.failures.empty()};
+  }
+  if (file) {
+    absl::StatusOr<Model> read = file(model);
+    if (!read.ok()) {
+      const bool refused = read.status().code() == absl::StatusCode::kFailedPrecondition;
+      return {OneLine(StrCat("as a file: ", std::string(read.status().message()))), !refused};
+    }
+    model = *std::move(read);
   }
   if (const absl::Status s = ToIr(model); !s.ok()) {
     return {OneLine(StrCat("read again: ", std::string(s.message()))), true};

@@ -2,11 +2,13 @@
 #ifndef X2IR_TESTS_CORE_BACK_UTIL_H_
 #define X2IR_TESTS_CORE_BACK_UTIL_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
@@ -19,8 +21,11 @@ struct Back {
   std::string problem;
   bool wrong = false;
 };
+// `file`: what was written goes through it, and is read from there.
+using ThroughFile = std::function<absl::StatusOr<Model>(const Model& written)>;
 Back ThereAndBack(const Model& ir, const std::string& dialect,
-                  const std::vector<std::vector<Tensor>>& inputs, bool random = false);
+                  const std::vector<std::vector<Tensor>>& inputs, bool random = false,
+                  const ThroughFile& file = nullptr);
 
 // Cases that do not come back, with the reason: lines of the form "case: reason" of a file of the
 // repository. A case that it lacks, or has in excess, is a failure; X2IR_UPDATE_GOLDEN=1 writes it.

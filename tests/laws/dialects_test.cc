@@ -9,7 +9,7 @@
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/tf/signatures.h"
-#include "x2ir/handlers/torch/schemas.h"
+#include "x2ir/formats/torch/schemas.h"
 #include "x2ir/ops/op.h"
 
 namespace x2ir {

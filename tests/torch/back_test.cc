@@ -1,4 +1,5 @@
-// PyTorch's operators and models to the IR, back to calls, and to the IR again: the same results.
+// PyTorch's operators and models to the IR, back to calls, into an archive, and out of it to the IR
+// again: the same results.
 // Cases that do not come back stand in one_way.txt with the reason.
 //
 //   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
@@ -14,10 +15,21 @@
 #include "tests/core/host_util.h"
 #include "tests/torch/torch_cases_util.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/formats/torch/torch.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
 namespace {
+
+// The same bytes each time, from which the same program is read.
+absl::StatusOr<Model> ThroughArchive(const Model& model) {
+  std::string bytes, again;
+  X2IR_RETURN_IF_ERROR(WriteTorch(model, Sink::To(&bytes)));
+  X2IR_RETURN_IF_ERROR(WriteTorch(model, Sink::To(&again)));
+  if (bytes != again) return Internal("written twice, it is not the same");
+  return ReadTorch(Source::Bytes(std::move(bytes), {}, "model.pt2"));
+}
 
 // IR reflects what is left of an axis, PyTorch cuts off what it has reflected.
 TEST(TorchBackTest, ReflectionsThatCutOff) {
@@ -28,7 +40,8 @@ TEST(TorchBackTest, ReflectionsThatCutOff) {
                                kIrDialect, 0);
     ASSERT_TRUE(model.ok()) << model.status();
     const std::vector<float> x = {1, 2, 3, 4};
-    const Back back = ThereAndBack(*model, "torch", {{Tensor::Of<float>({1, 4}, x)}});
+    const Back back =
+        ThereAndBack(*model, "torch", {{Tensor::Of<float>({1, 4}, x)}}, false, ThroughArchive);
     EXPECT_EQ(back.problem, "") << pads;
   }
 }
@@ -55,7 +68,7 @@ TEST(TorchBackTest, CasesComeBack) {
     std::vector<std::vector<Tensor>> inputs;
     for (const TorchDataSet& set : *data) inputs.push_back(set.inputs);
     ++read;
-    const Back back = ThereAndBack(*ir, "torch", inputs);
+    const Back back = ThereAndBack(*ir, "torch", inputs, false, ThroughArchive);
     if (back.problem.empty()) continue;
     if (back.wrong) ADD_FAILURE() << test.name << ": " << back.problem;
     if (!filter.empty()) std::printf("%s: %s\n", test.name.c_str(), back.problem.c_str());

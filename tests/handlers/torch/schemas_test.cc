@@ -1,5 +1,5 @@
 // What calls of PyTorch's operators may say: rows of a call and what is wrong with it.
-#include "x2ir/handlers/torch/schemas.h"
+#include "x2ir/formats/torch/schemas.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -24,6 +24,8 @@ namespace {
         [](const Source& source, const ReadRequest& request) {
           return ReadTorch(source, {.model = request.options.Text("model")});
         },
+    .write = [](const Model& model, const Sink& sink,
+                const FormatOptions&) { return WriteTorch(model, sink); },
 });
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Archives of torch.export (.pt2), read naively: nodes are copied as the file has them, in
-// dialect "torch", with nothing understood. Both layouts: the current one (archive_format,
-// models/, data/weights/, data/constants/) and the older (serialized_exported_program.json and
-// pickled weights). Weights stay where they are, mapped; those that share bytes are one constant.
+// dialect "torch", with nothing understood; and written from such graphs. Both layouts: the current
+// one (archive_format, models/, data/weights/, data/constants/) and the older
+// (serialized_exported_program.json and pickled weights). Weights stay where they are, mapped;
+// those that share bytes are one constant.
 //
 // An op is "aten::conv2d.default": namespace, name, overload; "_operator::ge",
 // "higher_order::cond" and "torch::sym_max" likewise. A node's operands are the arguments that
@@ -28,6 +29,10 @@
 // int64, float64 and bool, and rank 0. A node's name is the path of its module, and behind a slash
 // what the program calls it where it is not the module's first.
 //
+// Nested graphs of what is read have but their inputs. In what is written they may use values of
+// the graphs around them as well; in the archive these are further operands of the node, behind the
+// last of its arguments.
+//
 // Model annotations: extra "torch.mutations": lines about what the program changes beside its
 // outputs, which the model does not say.
 #ifndef X2IR_FORMATS_TORCH_TORCH_H_
@@ -38,6 +43,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "x2ir/formats/io/sink.h"
 #include "x2ir/formats/io/source.h"
 #include "x2ir/graph_wrapper/model.h"
 
@@ -50,6 +56,14 @@ struct TorchReadOptions {
 // Errors: DataLoss where the archive is broken, InvalidArgument where the program makes no sense,
 // Unimplemented for what it holds that we do not read (custom objects, ...).
 absl::StatusOr<Model> ReadTorch(const Source& source, const TorchReadOptions& options = {});
+
+// Writes an archive that torch.export.load opens, of PyTorch 2.9 and later: the current layout, the
+// program as schema 8 has it. Weights are entries of their own, aligned to 64 bytes. Floats are
+// parameters, running statistics and integers buffers, single numbers constants; their paths in the
+// module are their names, where Python allows these. Example inputs are zeros. The same graph makes
+// the same bytes. FailedPrecondition: what no program of PyTorch can hold (strings, tensors of
+// unknown rank, ...).
+absl::Status WriteTorch(const Model& model, const Sink& sink);
 
 // Whether a file that begins so is such an archive (or another one of PyTorch's).
 bool LooksLikeTorch(absl::Span<const std::byte> head, uint64_t file_size);

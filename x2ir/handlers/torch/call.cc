@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "x2ir/builder/size.h"
-#include "x2ir/handlers/torch/schemas.h"
+#include "x2ir/formats/torch/schemas.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
 

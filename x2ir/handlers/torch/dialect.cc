@@ -2,7 +2,7 @@
 #include "x2ir/core/dialect.h"
 
 #include "x2ir/handlers/torch/prepare.h"
-#include "x2ir/handlers/torch/schemas.h"
+#include "x2ir/formats/torch/schemas.h"
 
 namespace x2ir {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
-#include "x2ir/handlers/torch/schemas.h"
+#include "x2ir/formats/torch/schemas.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/op.h"
 

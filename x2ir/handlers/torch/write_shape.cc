@@ -79,6 +79,13 @@ X2IR_TORCH(unsqueeze).To("aten::unsqueeze.default", WriteUnsqueeze);
 
 // --- Repeating ------------------------------------------------------------------------------
 
+// The shape whose sizes are the elements of an operand.
+Shape ShapeOf(TorchWriter& w, size_t operand) {
+  const Value* x = w.in(operand);
+  if (const auto* elements = x->elements()) return Shape(*elements);
+  return Shape::UnknownDims((*x->shape())[0].value());
+}
+
 // A size of 1 that is asked for keeps the operand's.
 absl::StatusOr<Value*> WriteExpand(TorchWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
@@ -90,6 +97,8 @@ absl::StatusOr<Value*> WriteExpand(TorchWriter& w) {
   X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> sizes, w.Sizes(w.in(1)));
   while (static_cast<int64_t>(sizes.size()) < rank) sizes.insert(sizes.begin(), {int64_t{1}});
   const size_t added = sizes.size() - static_cast<size_t>(rank);
+  const std::vector<TorchScalar> asked = sizes;
+  bool open = false;
   for (size_t i = added; i < sizes.size(); ++i) {
     const Dim& own = (*w.in(0)->shape())[static_cast<int64_t>(i - added)];
     const int64_t* number = std::get_if<int64_t>(&sizes[i].value);
@@ -107,8 +116,16 @@ absl::StatusOr<Value*> WriteExpand(TorchWriter& w) {
     if (kept) {
       sizes[i] = {int64_t{-1}};
     } else if (!number && !one && !given) {
-      return CannotExpress("a size that may be 1 or not");
+      open = true;
     }
+  }
+  // Sizes of 1 that show only then: what has the shape that is asked for says the rest.
+  if (open) {
+    Value* nothing = w.Call("aten::expand.default",
+                            {{"self", w.b().Scalar(DType::kBool, 0)}, {"size", std::move(asked)}},
+                            Type::Tensor(DType::kBool, ShapeOf(w, 1)));
+    return w.Calls("aten::broadcast_tensors.default",
+                   {{"tensors", std::vector<Value*>{w.in(0), nothing}}}, {true, false})[0];
   }
   return w.Call("aten::expand.default", {{"self", w.in(0)}, {"size", std::move(sizes)}});
 }

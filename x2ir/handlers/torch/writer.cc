@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "x2ir/handlers/torch/schemas.h"
+#include "x2ir/formats/torch/schemas.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {

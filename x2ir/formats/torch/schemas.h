@@ -3,8 +3,8 @@
 // The source is PyTorch's own registry: "aten::add.Tensor(Tensor self, Tensor other, *, Scalar
 // alpha=1) -> Tensor". The overload "default" has none in the registry's names. Operators that
 // write to an operand or give nothing are left out: no call that is written here does.
-#ifndef X2IR_HANDLERS_TORCH_SCHEMAS_H_
-#define X2IR_HANDLERS_TORCH_SCHEMAS_H_
+#ifndef X2IR_FORMATS_TORCH_SCHEMAS_H_
+#define X2IR_FORMATS_TORCH_SCHEMAS_H_
 
 #include <string>
 #include <string_view>
@@ -53,4 +53,4 @@ TorchOperandName ParseTorchOperandName(std::string_view text);
 
 }  // namespace x2ir
 
-#endif  // X2IR_HANDLERS_TORCH_SCHEMAS_H_
+#endif  // X2IR_FORMATS_TORCH_SCHEMAS_H_

@@ -1,4 +1,4 @@
-#include "x2ir/handlers/torch/schemas.h"
+#include "x2ir/formats/torch/schemas.h"
 
 #include <algorithm>
 #include <deque>
