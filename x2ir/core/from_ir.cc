@@ -118,8 +118,9 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
         StrCat("kept as custom ops, which no runtime knows:\n", report.FailuresText()));
     report.ClearFailures();
   }
-  X2IR_RETURN_IF_ERROR(
-      report.ToStatus(StrCat("cannot express the model in ", dialect, " at opset ", opset)));
+  const bool has_opsets = !known || known->latest_opset > 1;
+  X2IR_RETURN_IF_ERROR(report.ToStatus(StrCat("cannot express the model in ", dialect,
+                                              has_opsets ? StrCat(" at opset ", opset) : "")));
 
   // The file's own version holds where the model stays what it was; else the dialect says which.
   if (!home || opset != source_opset) model.ir_version = 0;
