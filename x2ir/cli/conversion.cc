@@ -27,6 +27,7 @@
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/suggest.h"
+#include "x2ir/core/weights_from.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/constant_order.h"
 #include "x2ir/graph_wrapper/descriptors.h"
@@ -40,7 +41,7 @@ constexpr char kStandardOutput[] = "-";
 struct Flags {
   std::string model, out, from, to, inputs, outputs, from_opset, passes, inputs_nchw, outputs_nchw;
   std::string report;
-  Strings shapes, dynamic, dtypes, allow_foreign;
+  Strings shapes, dynamic, dtypes, weights_from, allow_foreign;
   bool freeze_params = true, says_freeze = false;
   bool keep_functions = false;
   bool optimize = false, says_optimize = false;
@@ -112,6 +113,7 @@ absl::StatusOr<Plan> PlanOf(const Flags& flags, const ConversionVerb& words) {
   X2IR_ASSIGN_OR_RETURN(from.shapes, ParseShapes(flags.shapes));
   X2IR_ASSIGN_OR_RETURN(from.dynamic, ParseDynamic(flags.dynamic));
   X2IR_ASSIGN_OR_RETURN(from.dtypes, ParseDTypes(flags.dtypes));
+  from.weights_from = flags.weights_from;
   X2IR_ASSIGN_OR_RETURN(from.inputs, ParseList("--inputs", flags.inputs));
   X2IR_ASSIGN_OR_RETURN(from.outputs, ParseList("--outputs", flags.outputs));
   if (flags.says_freeze) from.freeze_params = flags.freeze_params;
@@ -227,6 +229,12 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
   ExportOptions& to = plan.to;
   absl::StatusOr<Model> model = LoadFile(session, in, &from.format, from.Loading());
   if (!model.ok()) return outcome.Ended(model.status(), Phase::kReading);
+  if (!from.weights_from.empty()) {
+    // They are files that are read, which no output may replace.
+    const Strings checkpoints = std::exchange(from.weights_from, {});
+    const absl::Status status = TakeWeights(*model, checkpoints, report);
+    if (!status.ok()) return outcome.Ended(status, Phase::kReading);
+  }
   const Mapped files = MappedFiles(*model);
   outcome.Reads(in, files);
   std::map<std::string, Identity> before;
@@ -262,6 +270,7 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
     Report next;
     next.nodes_read = report.nodes_read;
     next.warnings = std::move(report.warnings);
+    next.notes = std::move(report.notes);
     report = std::move(next);
     model->graph = MadeAnew(*model->graph);
     if (progress) KeepUntilTheEnd(model->graph);
@@ -373,6 +382,9 @@ void AddConversion(CLI::App& app, Session& session, const ConversionVerb& words)
   verb.Repeated("--dynamic", flags->dynamic, "NAME:0=batch",
                 "An axis of an input whose size is to vary, though MODEL was made for a number");
   verb.Repeated("--dtype", flags->dtypes, "NAME:TYPE", "The element type of an input");
+  verb.Repeated("--weights-from", flags->weights_from, "CHECKPOINT",
+                "Take MODEL's weights, by their names, from model.safetensors, "
+                "model.safetensors.index.json, or the folder of one");
   verb.Text("--inputs", flags->inputs, "A,B", "Cut the graph: these values are its inputs");
   verb.Text("--outputs", flags->outputs, "C,D:1",
             "Cut the graph: these values, or outputs of nodes, are its outputs");

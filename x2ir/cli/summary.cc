@@ -13,6 +13,7 @@ void PrintSummary(Session& session, const Report& report, const std::string& don
   session.Print(StrCat(done, ": ", report.nodes_read, report.nodes_read == 1 ? " node" : " nodes",
                        " read, ", report.mapped(), " mapped, ", report.foreign(), " foreign, ",
                        report.nodes_written, " written\n"));
+  for (const std::string& note : report.notes) session.Print(StrCat("  ", note, "\n"));
   if (!session.verbose) return;
   size_t width = 0;
   for (const auto& entry : report.ops) width = std::max(width, entry.first.size());

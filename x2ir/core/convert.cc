@@ -72,9 +72,9 @@ std::string Whose(const Format& format) { return StrCat("format '", format.name,
 // Whether the options ask for another model than the one that an IR file holds. Where they do not,
 // it is taken as it is: what is foreign in it was allowed to stay when it was made.
 bool ChangesIr(const ImportOptions& options) {
-  return !options.shapes.empty() || !options.dtypes.empty() || !options.inputs.empty() ||
-         !options.outputs.empty() || options.from_opset || options.freeze_params.value_or(false) ||
-         options.optimize;
+  return !options.weights_from.empty() || !options.shapes.empty() || !options.dtypes.empty() ||
+         !options.inputs.empty() || !options.outputs.empty() || options.from_opset ||
+         options.freeze_params.value_or(false) || options.optimize;
 }
 
 }  // namespace
@@ -197,6 +197,7 @@ absl::Status Convert(const Source& source, const Sink& sink, const ConvertOption
     Report next;
     next.nodes_read = said.nodes_read;
     next.warnings = std::move(said.warnings);
+    next.notes = std::move(said.notes);
     said = std::move(next);
     X2IR_RETURN_IF_ERROR(Guarded([&] {
       model.graph = MadeAnew(*model.graph);

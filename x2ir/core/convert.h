@@ -58,9 +58,12 @@ struct ImportOptions {
   // Axes of inputs whose size is to vary, though the model was made for a number.
   std::vector<DynamicAxis> dynamic{};
   std::vector<std::pair<std::string, DType>> dtypes{};  // element types of inputs
-  std::vector<std::string> inputs{};                    // cut the graph at these values
-  std::vector<std::string> outputs{};                   // "name" or "node:k"
-  std::optional<int> from_opset{};                      // instead of what the file says
+  // Checkpoints, files or folders, whose tensors become the weights of these names
+  // (core/weights_from.h).
+  std::vector<std::string> weights_from{};
+  std::vector<std::string> inputs{};   // cut the graph at these values
+  std::vector<std::string> outputs{};  // "name" or "node:k"
+  std::optional<int> from_opset{};     // instead of what the file says
   // Initializers that are also inputs become constants. By default yes, unless the file holds IR,
   // which has what it has because somebody wanted it.
   std::optional<bool> freeze_params{};

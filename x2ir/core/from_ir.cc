@@ -62,6 +62,11 @@ absl::StatusOr<int> OpsetToWrite(const Dialect* known, const std::string& dialec
   return static_cast<int>(*wanted);
 }
 
+// Whether the file will refer to weights that lie in other files.
+bool RefersToWeights(const FormatOptions& target) {
+  return target.Text("external_data") == "reference" || target.Text("weights") == "reference";
+}
+
 }  // namespace
 
 absl::Status CheckGoOn(const ProgressFn& progress, const Graph& graph) {
@@ -104,7 +109,9 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   std::vector<OpsetImport> imports = {{"", opset}};
   imports.insert(imports.end(), extra_opsets.begin(), extra_opsets.end());
   const DialectTarget facts(dialect, std::move(imports));
-  const PassContext context{.target = &facts, .layout = std::string(facts.layout())};
+  const PassContext context{.target = &facts,
+                            .refers_to_weights = RefersToWeights(target),
+                            .layout = std::string(facts.layout())};
   X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
 
   if (!home) model.opset_imports.clear();
@@ -152,7 +159,8 @@ absl::Status ExportIr(Model& model, const ExportOptions& options, const FormatOp
   X2IR_RETURN_IF_ERROR(OutputsAsChannelsFirst(graph, options.outputs_as_nchw));
   if (options.optimize.value_or(options.passes.has_value())) {
     const std::string& layout = target.Text("layout");
-    const PassContext context{.layout = layout == "keep" ? "" : layout};
+    const PassContext context{.refers_to_weights = RefersToWeights(target),
+                              .layout = layout == "keep" ? "" : layout};
     X2IR_RETURN_IF_ERROR(Optimize(graph, options.passes.value_or(DefaultPasses()), context,
                                   options.progress, report));
   }

@@ -118,7 +118,7 @@ std::string Report::ToJson() const {
     first = false;
   }
   StrAppend(&json, "\n  ],\n  \"warnings\": ", JsonList(warnings, ReadableJson),
-            ",\n  \"passes\": ",
+            ",\n  \"notes\": ", JsonList(notes, ReadableJson), ",\n  \"passes\": ",
             JsonList(passes,
                      [](const PassResult& pass) {
                        return StrCat("{\"name\": ", ReadableJson(pass.name),

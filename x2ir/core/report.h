@@ -36,6 +36,8 @@ struct Report {
   std::vector<Failure> failures;
   std::vector<std::string> warnings;
   std::vector<PassResult> passes;
+  // What was done that is not seen in counts of ops: which weights came from elsewhere.
+  std::vector<std::string> notes;
   std::vector<std::string> checks;  // what the result was checked by, with --check
 
   int64_t mapped() const;

@@ -4,6 +4,7 @@
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/driver.h"
 #include "x2ir/core/ports.h"
+#include "x2ir/core/weights_from.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/optimizer/complex_parts.h"
@@ -11,6 +12,11 @@
 namespace x2ir {
 
 absl::Status ImportModel(Model& model, const ImportOptions& options, Report& report) {
+  if (!options.weights_from.empty()) {
+    X2IR_RETURN_IF_ERROR(TakeWeights(model, options.weights_from, report));
+  }
+  X2IR_RETURN_IF_ERROR(CheckHasWeights(model));
+  model.weights.clear();
   Graph& graph = *model.graph;
   if (!options.layout.empty() && options.layout != "channels_first" &&
       options.layout != "channels_last") {

@@ -36,6 +36,7 @@ Model Model::Clone() const {
   copy.domain = domain;
   copy.model_version = model_version;
   for (const auto& function : functions) copy.functions.push_back(CloneOf(*function));
+  copy.weights = weights;
   copy.annotations.CopyFrom(annotations);
   return copy;
 }

@@ -32,6 +32,16 @@ struct Function {
   AnnotationsPtr annotations;
 };
 
+// What a file calls one of the model's weights, and those that it shares: several parameters may be
+// one tensor (tied). A weight that the file names but does not hold is an input of the graph until
+// somebody gives it (core/weights_from.h).
+struct Weight {
+  std::string value;               // the constant or input, by its name in the graph
+  std::vector<std::string> names;  // in the file; what the program uses it by is first
+  bool is_parameter = true;        // a checkpoint of the model has it; false: a constant
+  friend bool operator==(const Weight&, const Weight&) = default;
+};
+
 // Moved, not copied: no two models share a graph. Clone() makes another one.
 struct Model {
   Model() = default;
@@ -52,6 +62,8 @@ struct Model {
   std::string domain;
   int64_t model_version = 0;
   std::vector<std::shared_ptr<Function>> functions;
+  // As a reader leaves them, of formats that tell; import forgets them.
+  std::vector<Weight> weights;
   AnnotationsPtr annotations;
 
   // Version of a domain's opset, or 0.

@@ -24,6 +24,7 @@
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/pass.h"
+#include "x2ir/optimizer/weights.h"
 
 namespace x2ir {
 namespace {
@@ -159,6 +160,8 @@ class Seen {
 
 class Merger {
  public:
+  explicit Merger(const PassContext& context) : context_(context) {}
+
   int64_t Merge(Graph& graph) {
     const size_t nodes = nodes_.size(), constants = constants_.size(), values = values_.size();
     int64_t changes = MergeConstants(graph);
@@ -188,7 +191,9 @@ class Merger {
     for (Value* value : graph.constants()) {
       const Tensor& tensor = *value->constant();
       if (tensor.is_sparse() || value->is_graph_output() || value->is_unused()) continue;
-      const size_t hash = absl::HashOf(HashOfTensor(tensor), Sample(tensor));
+      const size_t hash = StaysInFile(tensor, context_)
+                              ? absl::HashOf(tensor.data_id())
+                              : absl::HashOf(HashOfTensor(tensor), Sample(tensor));
       Value* first =
           constants_.Find(hash, [&](const Value& other) { return EqualConstants(other, *value); });
       if (!first) {
@@ -208,6 +213,7 @@ class Merger {
     if (x.is_string()) return x.strings() == y.strings();
     if (x.nbytes() != y.nbytes()) return false;
     if (x.data_id() == y.data_id()) return true;
+    if (StaysInFile(x, context_) || StaysInFile(y, context_)) return false;
     constexpr size_t kSmall = 4096;
     if (x.nbytes() > kSmall && Content(a) != Content(b)) return false;
     const bool equal =
@@ -294,10 +300,13 @@ class Merger {
   Seen<Node> nodes_;  // that may have twins
   Seen<Value> constants_, values_;
   std::vector<const Node*> visited_;  // null: gone
+  const PassContext& context_;
   absl::flat_hash_map<const Value*, size_t> contents_;
 };
 
-absl::StatusOr<int64_t> MergeAll(Graph& graph, const PassContext&) { return Merger().Merge(graph); }
+absl::StatusOr<int64_t> MergeAll(Graph& graph, const PassContext& context) {
+  return Merger(context).Merge(graph);
+}
 
 X2IR_PASS(common_subexpressions, "Nodes and constants that are there twice are there once.",
           MergeAll);

@@ -23,6 +23,7 @@
 #include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/pass.h"
 #include "x2ir/optimizer/rule_util.h"
+#include "x2ir/optimizer/weights.h"
 
 namespace x2ir {
 namespace {
@@ -41,7 +42,8 @@ int64_t BytesOf(const Tensor& tensor) {
 
 class Folder {
  public:
-  Folder(int64_t room, int64_t work) : room_(room), work_(work) {}
+  Folder(const PassContext& context, int64_t room, int64_t work)
+      : context_(context), room_(room), work_(work) {}
 
   int64_t Fold(Graph& graph) {
     int64_t changes = 0;
@@ -106,7 +108,7 @@ class Folder {
         continue;
       }
       std::optional<Tensor> tensor = Operand(*value);
-      if (!tensor) return false;
+      if (!tensor || StaysInFile(*tensor, context_)) return false;
       elements += tensor->num_elements();
       operands.emplace_back(*std::move(tensor));
     }
@@ -199,6 +201,7 @@ class Folder {
     graph.ReplaceAllUses(output, constant);
   }
 
+  const PassContext& context_;
   int64_t room_;  // by how many bytes the file may still grow
   int64_t work_;  // with how many elements may still be computed
   absl::flat_hash_map<const Value*, Known> known_;
@@ -212,7 +215,7 @@ absl::StatusOr<int64_t> FoldConstants(Graph& graph, const PassContext& context) 
   const int64_t now = FileBytes(graph);
   const int64_t before = context.file_bytes != 0 ? context.file_bytes : now;
   const auto most = static_cast<int64_t>(static_cast<double>(before) * (1 + kGrowth)) + kFree;
-  return Folder(std::max<int64_t>(0, most - now), std::max(kMinWork, now)).Fold(graph);
+  return Folder(context, std::max<int64_t>(0, most - now), std::max(kMinWork, now)).Fold(graph);
 }
 
 X2IR_PASS(fold_constants, "Computes what is the same in every run, if the file does not grow.",

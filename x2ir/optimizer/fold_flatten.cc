@@ -55,7 +55,7 @@ absl::StatusOr<bool> FoldFlatten(Rewriter& r) {
   if (gemm && r.attrs().Int("transA") != 0) return false;
   const Tensor* w = DenseConstant(r.in(1));
   if (!w || w->rank() != 2 || w->num_elements() == 0 || BitWidth(w->dtype()) < 8 ||
-      w->nbytes() > kMaxRewrittenBytes || IsShared(r.in(1))) {
+      w->nbytes() > kMaxRewrittenBytes || StaysInFile(*w, r.context()) || IsShared(r.in(1))) {
     return false;
   }
   const Pattern pattern(r);

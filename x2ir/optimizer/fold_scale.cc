@@ -74,7 +74,7 @@ absl::StatusOr<bool> FoldScale(Rewriter& r) {
   if (scale->Is("div")) {
     for (double& n : numbers) n = 1 / n;
   }
-  auto weights = ScaleWeights(*w, numbers, summed->layout);
+  auto weights = ScaleWeights(*w, numbers, summed->layout, r.context());
   if (!weights) return false;
   std::vector<Value*> operands = r.node().inputs();
   operands[0] = x;

@@ -138,7 +138,7 @@ absl::StatusOr<bool> HoistScale(Rewriter& r) {
   if (IsShared(l.node->input(1))) return false;
   std::vector<double> scale(l.channels, 1.0), shift(l.channels, 0.0);
   for (int64_t c = found->from; c < found->to; ++c) scale[c] = number;
-  auto weight = ScaleWeights(*l.weight, scale, ChannelsOf(l));
+  auto weight = ScaleWeights(*l.weight, scale, ChannelsOf(l), r.context());
   auto bias = l.bias ? ShiftedBias(l, scale, shift) : std::nullopt;
   if (!weight || (l.bias && !bias)) return false;
   r.SetInput(*l.node, 1, r.b().Constant(*std::move(weight), "weight"));

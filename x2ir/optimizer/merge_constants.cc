@@ -77,7 +77,7 @@ absl::StatusOr<bool> MergeConstants(Rewriter& r) {
       const Tensor* a = DenseConstant(inner->input(k));
       if (!a || a->dtype() != b->dtype()) continue;
       const Value* larger = a->num_elements() > b->num_elements() ? inner->input(k) : r.in(i);
-      if (IsShared(larger) ||
+      if (IsShared(larger) || StaysInFile(*larger->constant(), r.context()) ||
           static_cast<int64_t>(a->nbytes() + b->nbytes()) > kMaxRewrittenBytes) {
         continue;
       }

@@ -59,7 +59,7 @@ Node* OnlyUser(const Value* value, Symbol op) {
 
 class LinearMerger {
  public:
-  explicit LinearMerger(Graph& graph) : graph_(graph) {}
+  LinearMerger(Graph& graph, const PassContext& context) : graph_(graph), context_(context) {}
 
   int64_t Run() {
     for (Node* node : graph_.nodes()) {
@@ -105,6 +105,7 @@ class LinearMerger {
     const Tensor* w = DenseConstant(node->input(1));
     if (!w || w->rank() != 2 || w->num_elements() == 0) return std::nullopt;
     if (!IsFloating(w->dtype()) || BitWidth(w->dtype()) % 8 != 0) return std::nullopt;
+    if (StaysInFile(*w, context_)) return std::nullopt;
     if (node->input(1)->uses().size() != 1 || node->output(0)->is_graph_output()) {
       return std::nullopt;
     }
@@ -439,13 +440,14 @@ class LinearMerger {
   }
 
   Graph& graph_;
+  const PassContext& context_;
   absl::flat_hash_set<const Value*> seen_;
   std::optional<int64_t> room_;
   int64_t changes_ = 0;
 };
 
 absl::StatusOr<int64_t> MergeLinearOps(Graph& graph, const PassContext& context) {
-  int64_t changes = LinearMerger(graph).Run();
+  int64_t changes = LinearMerger(graph, context).Run();
   for (Graph* inner : graph.NestedGraphs()) {
     X2IR_ASSIGN_OR_RETURN(const int64_t made, MergeLinearOps(*inner, context));
     changes += made;

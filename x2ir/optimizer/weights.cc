@@ -34,8 +34,14 @@ double Scale(const T* old, T* out, int64_t size, const double* factors, bool one
 
 }  // namespace
 
+bool StaysInFile(const Tensor& tensor, const PassContext& context) {
+  constexpr size_t kLarge = size_t{1} << 20;
+  return context.refers_to_weights && tensor.nbytes() >= kLarge && tensor.file_range();
+}
+
 std::optional<Tensor> ScaleWeights(const Tensor& weights, const std::vector<double>& scale,
-                                   const ChannelLayout& channels) {
+                                   const ChannelLayout& channels, const PassContext& context) {
+  if (StaysInFile(weights, context)) return std::nullopt;
   constexpr double kSmallestNormalHalf = 1.0 / 16384;
   const int64_t groups = channels.groups, repeat = channels.repeat;
   const int64_t per_group = channels.per_group, inner = channels.inner;

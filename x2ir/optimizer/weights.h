@@ -8,6 +8,7 @@
 
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/tensor.h"
+#include "x2ir/optimizer/pass.h"
 
 namespace X2IR_API x2ir {
 
@@ -22,10 +23,14 @@ struct ChannelLayout {
 // file to file.
 inline constexpr int64_t kMaxRewrittenBytes = int64_t{64} << 20;
 
+// Whether passes leave that tensor alone because the model will refer to it.
+bool StaysInFile(const Tensor& tensor, const PassContext& context);
+
 // nullopt where the weights' type cannot hold the result: a number overflows or is NaN, or in
 // float16 the largest number of a channel becomes subnormal and loses digits.
+// So where the weights stay in their file.
 std::optional<Tensor> ScaleWeights(const Tensor& weights, const std::vector<double>& scale,
-                                   const ChannelLayout& channels);
+                                   const ChannelLayout& channels, const PassContext& context);
 // Numbers up to this have half of their type's digits behind the point; 0 for other types. What is
 // added and is larger rounds what it is added to.
 double LargestSummand(DType type);

@@ -238,9 +238,9 @@ class Opener {
 
   absl::Status Resolve(std::string_view folder, Weight& weight) {
     const ZipEntry* bytes = Find(StrCat(folder, weight.path));
-    if (!bytes) return DataLoss("there is no entry '", folder, weight.path, "'");
-    // A custom object: nobody may need it, and who does says so.
-    if (!weight.known) return absl::OkStatus();
+    // A custom object: nobody may need it, and who does says so. A weight that was left out may
+    // come from elsewhere.
+    if (!weight.known || !bytes) return absl::OkStatus();
     if (weight.pickle) return ReadPickle(*bytes, [&](std::string_view) { return weight.name; });
     if (weight.tensor.dtype == DType::kUndefined) {
       return Unimplemented("its element type is none of ours");

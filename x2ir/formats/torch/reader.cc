@@ -97,14 +97,19 @@ class Reader {
   }
 
  private:
+  struct WeightSpec {
+    std::string_view name;  // in the module
+    bool is_parameter = true;
+  };
+
   // What names mean inside one graph: nested ones see nothing of the outer.
   struct Scope {
     Graph* graph = nullptr;
     absl::flat_hash_map<std::string_view, Value*> values;
     absl::flat_hash_map<std::string_view, Type> types;
     absl::flat_hash_map<std::string_view, JsonReader::Mark> tensors;  // their metadata
-    // At the top: names of inputs that stand for weights, and for nothing.
-    absl::flat_hash_map<std::string_view, std::string_view> weights;
+    // At the top: inputs that stand for weights, and for nothing.
+    absl::flat_hash_map<std::string_view, WeightSpec> weights;
     absl::flat_hash_map<std::string_view, bool> no_values;
   };
 
@@ -113,7 +118,8 @@ class Reader {
     std::vector<Value*> operands;
     Attribute::Strings names;
     AttributeMap attrs;
-    std::string_view first;  // the name of operand 0
+    std::string_view first;                 // the name of operand 0
+    std::vector<std::string_view> weights;  // names of those operands that are weights
     int unnamed = 0;
   };
 
@@ -157,7 +163,9 @@ class Reader {
     if (graph.GoTo("inputs")) json_.Array([&](size_t) { ReadGraphInput(scope); });
     ReadNodes(scope, graph);
     if (signature.GoTo("output_specs")) json_.Array([&](size_t) { ReadOutputSpec(scope); });
-    if (json_.ok()) DropUnusedOutputs(*scope.graph);
+    if (!json_.ok()) return;
+    DropUnusedOutputs(*scope.graph);
+    NameSharedWeights(scope);
   }
 
   // {"parameter": {"arg": {"name": ...}, "parameter_name": ...}}
@@ -173,7 +181,10 @@ class Reader {
       if (!spec.GoTo(row.kind)) continue;
       Fields weight(json_);
       const std::string_view arg = weight.GoTo("arg") ? NameHere() : std::string_view();
-      if (weight.GoTo(row.name)) scope.weights[arg] = json_.String();
+      // What is not persistent is not part of a module's state, and so of no checkpoint.
+      const bool persistent = !weight.GoTo("persistent") || json_.Bool();
+      const bool is_parameter = persistent && row.kind != "tensor_constant";
+      if (weight.GoTo(row.name)) scope.weights[arg] = {json_.String(), is_parameter};
     }
     for (const std::string_view kind : {"custom_obj", "token", "constant_input"}) {
       if (!spec.GoTo(kind)) continue;
@@ -329,22 +340,86 @@ class Reader {
       json_.Fail(StrCat("there is no value '", name, "'"));
       return nullptr;
     }
-    auto found = archive_.weights.find(weight->second);
-    if (found == archive_.weights.end()) {
-      Fail(DataLoss("the archive has no weight '", weight->second, "'"));
-      return nullptr;
+    Value* value = WeightOf(scope, name, weight->second);
+    if (value) scope.values[name] = value;
+    return value;
+  }
+
+  Value* WeightOf(Scope& scope, std::string_view arg, const WeightSpec& spec) {
+    const auto found = archive_.weights.find(spec.name);
+    const bool absent = IsAbsent(spec);
+    const auto [it, fresh] = weights_.try_emplace(
+        absent ? StrCat("absent ", spec.name) : found->second.Identity(), model_.weights.size());
+    if (!fresh) {
+      Weight& known = model_.weights[it->second];
+      known.names.emplace_back(spec.name);
+      known.is_parameter = known.is_parameter || spec.is_parameter;
+      return scope.graph->Find(known.value);
     }
-    Value*& shared = constants_[found->second.Identity()];
-    if (!shared) {
-      absl::StatusOr<Tensor> tensor = found->second.Make();
-      if (!tensor.ok()) {
-        Fail(Annotate(tensor.status(), StrCat("weight '", weight->second, "'")));
+    const std::string name = UniqueIn(scope, spec.name);
+    model_.weights.push_back({name, {std::string(spec.name)}, spec.is_parameter});
+    if (absent) {
+      const Type type = TypeOf(scope, arg, Type());
+      if (type.dtype() == DType::kUndefined || !type.shape() || !type.shape()->Static()) {
+        Fail(DataLoss("the archive has no weight '", spec.name, "', and not its type"));
         return nullptr;
       }
-      shared = scope.graph->AddConstant(UniqueIn(scope, weight->second), *std::move(tensor));
+      return scope.graph->AddInput(name, type);
     }
-    scope.values[name] = shared;
-    return shared;
+    absl::StatusOr<Tensor> tensor = found->second.Make();
+    if (!tensor.ok()) {
+      Fail(Annotate(tensor.status(), StrCat("weight '", spec.name, "'")));
+      return nullptr;
+    }
+    return scope.graph->AddConstant(name, *std::move(tensor));
+  }
+
+  // Names of weights that the program itself does not use, for another one is the same tensor.
+  void NameSharedWeights(const Scope& scope) {
+    std::vector<std::pair<size_t, std::string>> names;
+    for (const auto& [name, tensor] : archive_.weights) {
+      const auto it = tensor.is_absent() ? weights_.end() : weights_.find(tensor.Identity());
+      if (it != weights_.end()) names.emplace_back(it->second, name);
+    }
+    for (const auto& [arg, spec] : scope.weights) {
+      if (!spec.is_parameter || scope.values.contains(arg) || !IsAbsent(spec)) continue;
+      if (const Value* tied = TiedTo(scope, arg, spec)) {
+        const auto is_it = [&](const Weight& weight) { return weight.value == tied->name(); };
+        const auto it = std::find_if(model_.weights.begin(), model_.weights.end(), is_it);
+        names.emplace_back(static_cast<size_t>(it - model_.weights.begin()), spec.name);
+      }
+    }
+    std::sort(names.begin(), names.end());
+    for (auto& [place, name] : names) {
+      std::vector<std::string>& known = model_.weights[place].names;
+      if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+    }
+  }
+
+  bool IsAbsent(const WeightSpec& spec) const {
+    const auto found = archive_.weights.find(spec.name);
+    return found == archive_.weights.end() || found->second.is_absent();
+  }
+
+  // A program names a tied parameter once, by the last of its modules. Where a module computes with
+  // the parameter of another one instead of its own, which nothing uses, these are the same.
+  const Value* TiedTo(const Scope& scope, std::string_view arg, const WeightSpec& spec) const {
+    const auto split = [](std::string_view name) {
+      const size_t dot = name.rfind('.');
+      return dot == name.npos ? std::pair(std::string_view(), name)
+                              : std::pair(name.substr(0, dot), name.substr(dot + 1));
+    };
+    const auto [module, leaf] = split(spec.name);
+    const auto uses = used_by_.find(module);
+    if (module.empty() || uses == used_by_.end()) return nullptr;
+    absl::flat_hash_set<const Value*> found;
+    for (const std::string_view other : uses->second) {
+      const auto [other_module, other_leaf] = split(scope.weights.at(other).name);
+      const bool same = other_module != module && other_leaf == leaf &&
+                        TypeOf(scope, other, Type()) == TypeOf(scope, arg, Type());
+      if (same) found.insert(scope.values.at(other));
+    }
+    return found.size() == 1 ? *found.begin() : nullptr;
   }
 
   // One output of a graph. What is no value becomes a constant; None is none.
@@ -455,6 +530,10 @@ class Reader {
     if (fields.GoTo("inputs")) json_.Array([&](size_t) { ReadNamedArgument(scope, call); });
     if (target.empty()) json_.Fail("a node without target");
     if (!json_.ok()) return;
+    if (!module.empty() && !call.weights.empty()) {
+      auto& used = used_by_[module];
+      used.insert(used.end(), call.weights.begin(), call.weights.end());
+    }
     const Symbol op = OpOf(target);
     Node* node = scope.graph->AppendNode("torch", op, call.operands);
     const std::string_view domain = op.view().substr(0, op.view().find("::"));
@@ -531,6 +610,7 @@ class Reader {
     Value* operand = Find(scope, value);
     if (!operand) return;
     if (call.operands.empty()) call.first = value;
+    if (scope.weights.contains(value)) call.weights.push_back(value);
     call.operands.push_back(operand);
     call.names.push_back(std::move(name));
   }
@@ -718,7 +798,9 @@ class Reader {
   int nesting_ = 0;
   std::string_view device_;  // of the program's tensors, or of one where there are several
   bool several_devices_ = false;
-  StringMap<Value*> constants_;  // by TorchTensor::Identity
+  StringMap<size_t> weights_;  // places in the model's, by TorchTensor::Identity
+  // What weights the nodes of a module use.
+  absl::flat_hash_map<std::string_view, std::vector<std::string_view>> used_by_;
   StringMap<int> node_names_;
 };
 

@@ -1,5 +1,6 @@
 #include "x2ir/formats/torch/strided.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -38,6 +39,10 @@ absl::StatusOr<TorchStorage> StorageOf(ZipArchive& zip, const ZipEntry& entry) {
   X2IR_ASSIGN_OR_RETURN(ZipArchive::Bytes bytes, zip.Read(entry));
   const uint64_t size = bytes.view.size();
   return TorchStorage{nullptr, 0, size, std::move(bytes.owner)};
+}
+
+bool TorchTensor::is_absent() const {
+  return storage.size == 0 && std::find(sizes.begin(), sizes.end(), 0) == sizes.end();
 }
 
 std::string TorchTensor::Identity() const {

@@ -26,6 +26,9 @@ struct TorchTensor {
   std::vector<int64_t> sizes, strides;
   int64_t storage_offset = 0;
 
+  // Whether it has elements, and nothing to hold them: programs of fake tensors, or of those on the
+  // device "meta", are saved so.
+  bool is_absent() const;
   // Equal for tensors of the same elements of the same storage.
   std::string Identity() const;
   // A view of the storage where it is contiguous, else a copy in order.

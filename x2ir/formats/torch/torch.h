@@ -24,7 +24,10 @@
 // place in its storage. Where the program's tensors are on more than one device, casts have
 // `self_device`.
 //
-// Parameters, buffers and constants are constants under their names in the module; symbolic
+// Parameters, buffers and constants are constants under their names in the module; those that the
+// archive names but does not hold are inputs behind the program's own, and Model::weights says what
+// all are called: names that share bytes, and those of parameters that the program does not use
+// while their module computes with another one (tied weights, of a program without any). Symbolic
 // sizes are named as in the program. Ints, floats and bools that are computed are values of type
 // int64, float64 and bool, and rank 0. A node's name is the path of its module, and behind a slash
 // what the program calls it where it is not the module's first.

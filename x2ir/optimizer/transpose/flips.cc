@@ -6,6 +6,7 @@
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/transpose/matmul_as_conv.h"
+#include "x2ir/optimizer/weights.h"
 
 namespace x2ir {
 namespace {
@@ -42,6 +43,16 @@ bool NeedsTransposes(const Node& node, const Flip& flip, const PassContext& cont
   return target && axis != last && target->Has(node.op()) && !target->Says(node.op(), "axis", axis);
 }
 
+// Whether weights that stay as they are would be needed in another form.
+bool ChangesFileWeights(const Node& node, const Flip& flip, const PassContext& context) {
+  for (size_t i = 0; context.refers_to_weights && i < flip.in.size(); ++i) {
+    const Tensor* tensor = node.input(i) ? node.input(i)->fixed_constant() : nullptr;
+    if (!tensor || !StaysInFile(*tensor, context)) continue;
+    if (BecomesConv(node, flip) || !(flip.in[i].empty() || IsIdentity(flip.in[i]))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Flip> FlipOf(const Node& node, Slot slot, const Perm& p, const PassContext& context) {
@@ -49,7 +60,9 @@ std::optional<Flip> FlipOf(const Node& node, Slot slot, const Perm& p, const Pas
   if (!op || !op->axes().spread) return std::nullopt;
   std::optional<Flip> flip = op->axes().spread(node, slot, p);
   if (!flip && node.Is("matmul")) flip = MatMulAsConv(node, slot, p);
-  if (flip && NeedsTransposes(node, *flip, context)) return std::nullopt;
+  if (flip && (NeedsTransposes(node, *flip, context) || ChangesFileWeights(node, *flip, context))) {
+    return std::nullopt;
+  }
   return flip;
 }
 

@@ -8,6 +8,7 @@
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/splice.h"
+#include "x2ir/optimizer/weights.h"
 
 namespace x2ir {
 namespace {
@@ -54,7 +55,9 @@ void SetPerm(Node* node, Perm p) {
 
 }  // namespace
 
-TransposeSet::TransposeSet(Graph& graph, const std::vector<Node*>* candidates) : graph_(graph) {
+TransposeSet::TransposeSet(Graph& graph, const PassContext& context,
+                           const std::vector<Node*>* candidates)
+    : graph_(graph), context_(context) {
   const auto look_at = [&](Node* node) {
     if (PermOf(*node)) {
       Add(node, false);
@@ -219,6 +222,7 @@ bool TransposeSet::Fold(Node* node, const Perm& p) {
   Value* operand = node->input(0);
   const Tensor* tensor = operand->fixed_constant();
   if (!tensor || tensor->is_sparse() || node->output(0)->is_graph_output()) return false;
+  if (StaysInFile(*tensor, context_)) return false;
   if (tensor->num_elements() > kMaxCopiedElements) {
     for (const Use& use : operand->uses()) {
       if (!Contains(use.node)) return false;

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/ops/perm.h"
+#include "x2ir/optimizer/pass.h"
 
 namespace X2IR_API x2ir {
 
@@ -16,7 +17,7 @@ class TransposeSet {
  public:
   // Reshapes that move only axes of size 1 count as transposes until Close. `candidates`: all
   // transposes and reshapes, in order, and maybe some of other graphs; null: not known.
-  TransposeSet(Graph& graph, const std::vector<Node*>* candidates);
+  TransposeSet(Graph& graph, const PassContext& context, const std::vector<Node*>* candidates);
 
   Graph& graph() { return graph_; }
   bool empty() const { return live_.empty(); }
@@ -29,7 +30,8 @@ class TransposeSet {
 
   //  1. A transpose that changes nothing goes.
   //  2. One of a transpose takes that one's operand; what nobody uses goes.
-  //  3. One of a constant is a constant, unless a large one would be there twice then.
+  //  3. One of a constant is a constant, unless a large one would be there twice then, or stays in
+  //     its file.
   //  4. Equal ones of one value become one.
   // Only those that are new or whose surroundings changed are looked at. Gives how many went.
   int64_t Tidy();
@@ -64,6 +66,7 @@ class TransposeSet {
   bool Share(Node* node, const Perm& p);
 
   Graph& graph_;
+  const PassContext& context_;
   absl::flat_hash_map<const Node*, State> live_;
   std::deque<Node*> waiting_, changed_;
   std::vector<const Value*> gone_;

@@ -29,7 +29,7 @@ constexpr int64_t kMaxWorkPerNode = 200;
 class Elimination {
  public:
   Elimination(Graph& graph, const PassContext& target, const std::vector<Node*>* candidates)
-      : transposes_(graph, candidates),
+      : transposes_(graph, target, candidates),
         target_(target),
         work_(kMaxWorkPerNode * (static_cast<int64_t>(graph.num_nodes()) + 100)) {}
 
