@@ -92,6 +92,30 @@ TEST(TracedSizes, AsIfTracedWithAnother) {
        "p = float32[8,3]{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24} "
        "b = int64[1]{0} e = int64[1]{$B} f = int64[1]{0} q = slice(p, b, e, f) y = add(x, q)",
        {2, 3}},
+      {"the first rows and columns of a table",
+       "x: float32[$B,3], z: float32[$B,3]",
+       "p = "
+       "float32[6,6]{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,"
+       "29,30,31,32,33,34,35,36} b = int64[2]{0, 0} e = int64[2]{$B, $B} f = int64[2]{0, 1} "
+       "q = slice(p, b, e, f) t = transpose(z) { perm = [1, 0] } m = matmul(x, t) y = add(m, q)",
+       {2, 3}},
+      {"sums over what was filled",
+       "x: float32[$B,3]",
+       "s = int64[2]{$B, 1} v = float32[1]{2} z = constant_of_shape(s) { value = v } "
+       "a = int64[]{0} c = cum_sum(z, a) { exclusive = 0, reverse = 0 } y = add(x, c)",
+       {2, 3}},
+      {"rows by numbers that are computed",
+       "x: float32[$B,3], k: int64[$B,1]",
+       "a = int64[]{0} n = int64[]{$B} d = int64[]{1} r = range(a, n, d) w = int64[1]{0} "
+       "u = unsqueeze(r, w) h = int64[1]{1} o = int64[1]{0} g = slice(k, o, h, o) j = mul(g, o) "
+       "i = add(u, j) y = gather(x, i) { axis = 0 }",
+       {2, 3}},
+      {"rows of a table by their numbers",
+       "x: float32[$B,3]",
+       "p = float32[6,3]{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18} a = int64[]{0} "
+       "n = int64[]{$B} d = int64[]{1} r = range(a, n, d) w = int64[1]{1} u = unsqueeze(r, w) "
+       "q = gather_nd(p, u) { batch_dims = 0 } y = add(x, q)",
+       {2, 3}},
       {"rows that are all the same", "x: float32[$B,2]",
        "s = int64[2]{$B, 1} z = constant_of_shape(s) c = float32[]{3} d = add(z, c) y = mul(x, d)"},
       {"a tensor that is repeated",
