@@ -101,8 +101,22 @@ TEST(TracedSizes, AsIfTracedWithAnother) {
        {2, 3}},
       {"sums over what was filled",
        "x: float32[$B,3]",
-       "s = int64[2]{$B, 1} v = float32[1]{2} z = constant_of_shape(s) { value = v } "
-       "a = int64[]{0} c = cum_sum(z, a) { exclusive = 0, reverse = 0 } y = add(x, c)",
+       "s = int64[2]{$B, 1} f = constant_of_shape(s) k = float32[]{2} z = add(f, k) a = int64[]{0} "
+       "c = cum_sum(z, a) { exclusive = 0, reverse = 0 } y = add(x, c)",
+       {2, 3}},
+      {"differences of neighbours",
+       "x: float32[$B,3]",
+       "o = float32[1,3]{1, 2, 3} a = concat(o, x) { axis = 0 } b = int64[1]{0} e = int64[1]{$B} "
+       "h = int64[1]{1} g = int64[1]{9223372036854775807} p = slice(a, b, e, b) "
+       "q = slice(a, h, g, b) y = sub(q, p)",
+       {2, 3}},
+      {"a mask of attention that has a row for each query",
+       "x: float32[$B,4]",
+       "b = int64[1]{0} q = unsqueeze(x, b) a = int64[]{0} n = int64[]{$B} d = int64[]{1} "
+       "r = range(a, n, d) k = int64[]{1} g = greater_or_equal(r, k) w = int64[3]{0, 1, 3} "
+       "m = unsqueeze(g, w) f = int64[]{2} v = less(r, f) z = int64[3]{0, 1, 2} "
+       "u = unsqueeze(v, z) o = or(m, u) y = attention(q, q, q, o) { q_num_heads = 1, "
+       "kv_num_heads = 1 }",
        {2, 3}},
       {"rows by numbers that are computed",
        "x: float32[$B,3], k: int64[$B,1]",

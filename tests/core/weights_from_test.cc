@@ -336,15 +336,18 @@ TEST_F(WeightsFrom, ProgramsOfTheZoo) {
     if (!fs::exists(path)) continue;
     SCOPED_TRACE(path);
     const auto whole = Load(path);
-    if (!whole.ok()) continue;
+    if (!whole.ok() || whole->weights.empty()) continue;
     std::vector<NamedTensor> checkpoint;
     for (const Weight& weight : whole->weights) {
       const Value* value = std::as_const(*whole->graph).Find(weight.value);
-      // Of shared ones the last name, which a program without weights must find out; but its graph
-      // does not say which observers of a quantized network are one.
-      const bool is_observer = weight.names[0].starts_with("activation_post_process");
-      checkpoint.push_back(
-          {is_observer ? weight.names[0] : weight.names.back(), *value->constant()});
+      // Of tied parameters the last name, which a program without weights must find out. Its graph
+      // does not say which constants are one, nor which observers of a quantized network.
+      const bool is_tied =
+          weight.is_parameter && !weight.names[0].starts_with("activation_post_process");
+      for (const std::string& name : weight.names) {
+        if (!is_tied || name == weight.names.back())
+          checkpoint.push_back({name, *value->constant()});
+      }
     }
     ASSERT_TRUE(WriteSafetensors(Path("model.safetensors"), checkpoint).ok());
     const auto file = Blob::Open(path);

@@ -197,6 +197,31 @@ absl::Status PrepareMatMul(Trace& trace, Node& node) {
   return AgreeAlong(trace, node, {{0, a->rank() - 1}, {1, std::max<int64_t>(b->rank() - 2, 0)}});
 }
 
+// Queries, keys and values of one batch; a mask with a row for each query and a column for each
+// key.
+absl::Status PrepareAttention(Trace& trace, Node& node) {
+  enum { kQ, kK, kV, kMask, kPastKey, kPastValue };
+  const auto rank = [&](size_t i) {
+    return node.input(i) && node.input(i)->shape() ? node.input(i)->shape()->rank() : 0;
+  };
+  // The last axis but one has the rows, with an axis of heads before or without.
+  const auto rows = [&](size_t i) { return rank(i) - 2; };
+  for (const size_t i : {size_t{kQ}, size_t{kK}, size_t{kV}}) {
+    if (rank(i) < 3) return absl::OkStatus();
+  }
+  X2IR_RETURN_IF_ERROR(AgreeAlong(trace, node, {{kQ, 0}, {kK, 0}, {kV, 0}}));
+  X2IR_RETURN_IF_ERROR(AgreeAlong(trace, node, {{kK, rows(kK)}, {kV, rows(kV)}}));
+  if (rank(kMask) < 2) return absl::OkStatus();
+  X2IR_RETURN_IF_ERROR(AgreeAlong(trace, node, {{kQ, rows(kQ)}, {kMask, rank(kMask) - 2}},
+                                  /*may_broadcast=*/true));
+  if (!node.input(kPastKey)) {
+    X2IR_RETURN_IF_ERROR(AgreeAlong(trace, node, {{kK, rows(kK)}, {kMask, rank(kMask) - 1}},
+                                    /*may_broadcast=*/true));
+  }
+  if (rank(kMask) < 4) return absl::OkStatus();
+  return AgreeAlong(trace, node, {{kQ, 0}, {kMask, 0}}, /*may_broadcast=*/true);
+}
+
 }  // namespace
 
 absl::Status PrepareReshape(Trace& trace, Node& node) {
@@ -268,6 +293,7 @@ absl::Status PrepareNode(Trace& trace, Node& node) {
   if (op == "matmul") return PrepareMatMul(trace, node);
   const OpDef* def = FindOp(node.op());
   if (def && IsElementwise(*def)) return Agree(trace, node, node.inputs(), 0);
+  if (op == "attention") return PrepareAttention(trace, node);
   if (op == "lstm" || op == "gru" || op == "rnn") return PrepareRnn(trace, node);
   if (op == "gather_elements" || op == "scatter_elements") return PrepareElements(trace, node);
   return absl::OkStatus();

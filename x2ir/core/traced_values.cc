@@ -105,6 +105,20 @@ std::vector<AxisPlace> SizeOrigins(const Node& node, int64_t axis) {
   return {};
 }
 
+// Whether a node cuts the axis off at that number.
+bool EndsAt(const Node* node, int64_t axis, const Dim& number) {
+  if (!node || !node->Is("slice") || !node->input(0)->shape()) return false;
+  const auto ends = SizesIn(node->input(2));
+  const auto axes = node->input(3) ? KnownInts(node->input(3)) : std::nullopt;
+  if (!ends || (node->input(3) && !axes)) return false;
+  for (size_t i = 0; i < ends->size(); ++i) {
+    int64_t own = axes ? (*axes)[i] : static_cast<int64_t>(i);
+    if (own < 0) own += node->input(0)->shape()->rank();
+    if (own == axis) return (*ends)[i].is_static() && (*ends)[i] == number;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool IsRangeAlong(const Value* value, int64_t axis) {
@@ -265,21 +279,30 @@ absl::Status Agree(Trace& trace, Node& node, const std::vector<Value*>& operands
 
 absl::Status AgreeAlong(Trace& trace, Node& node, const std::vector<AxisPlace>& places,
                         bool may_broadcast) {
+  // Of several one that is no bound: min(n, 12) is what is left of a slice.
+  const auto is_bound = [](const Dim& d) { return d.ToString().find('(') != std::string::npos; };
   const Dim* varies = nullptr;
   for (const AxisPlace& p : places) {
     const Shape* shape = node.input(p.operand)->shape();
-    if (HasAxis(shape, p.axis) && (*shape)[p.axis].is_symbolic()) varies = &(*shape)[p.axis];
+    if (!HasAxis(shape, p.axis) || !(*shape)[p.axis].is_symbolic()) continue;
+    if (!varies || is_bound(*varies) || !is_bound((*shape)[p.axis])) varies = &(*shape)[p.axis];
   }
   if (!varies) return absl::OkStatus();
   const Dim want = *varies;
   for (const AxisPlace& p : places) {
     Value* value = node.input(p.operand);
     const Shape* shape = value->shape();
-    if (!HasAxis(shape, p.axis) || !(*shape)[p.axis].is_static()) continue;
-    if (!((*shape)[p.axis] == trace.Traced(want))) {
-      if (may_broadcast && (*shape)[p.axis] == Dim(1)) continue;
-      return CannotExpress("'", value->name(), "' has ", (*shape)[p.axis].ToString(), " where ",
-                           want.ToString(), " is needed");
+    if (!HasAxis(shape, p.axis)) continue;
+    const Dim size = (*shape)[p.axis];
+    if (size.is_static()) {
+      if (may_broadcast && size == Dim(1) && !(size == trace.Traced(want))) continue;
+      if (!(size == trace.Traced(want))) {
+        return CannotExpress("'", value->name(), "' has ", size.ToString(), " where ",
+                             want.ToString(), " is needed");
+      }
+    } else {
+      if (!trace.Varies(size) || ProvablyEqual(size, want)) continue;
+      if (!EndsAt(value->producer(), p.axis, trace.Traced(want))) continue;
     }
     X2IR_ASSIGN_OR_RETURN(Value * made, Varying(trace, node, value, p.axis, want));
     if (made != value) trace.Set(node, p.operand, made);

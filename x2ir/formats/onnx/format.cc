@@ -63,6 +63,10 @@ std::vector<OptionDef> WriteOptionDefs() {
            .help = "The file version to write; by default the oldest that will do",
            .placeholder = "N",
            .min = 1},
+          {.name = "contrib",
+           .type = OptionDef::kFlag,
+           .help = "Write ONNX Runtime's own fused ops (domain com.microsoft) where they say what "
+                   "several nodes say; other runtimes have none"},
           {.name = "external_data",
            .type = OptionDef::kChoice,
            .help = "Put weights into OUT.onnx.data: only where the file would be too large for "

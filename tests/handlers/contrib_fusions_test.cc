@@ -1,0 +1,117 @@
+// ONNX Runtime's own fused ops, written with the option "contrib": which nodes become one, which
+// stay, and that what is read again computes the same. What the ops compute is compared with ONNX
+// Runtime in tests/conformance.
+#include "x2ir/handlers/onnx/contrib_fusions.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/ops/text_eval_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/io_file.h"
+#include "x2ir/core/verify.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+std::string OpsOf(const Graph& graph) {
+  std::string ops;
+  for (const Node* node : graph.nodes()) StrAppend(&ops, ops.empty() ? "" : " ", node->op().view());
+  return ops;
+}
+
+absl::StatusOr<std::vector<Datum>> ResultsOf(const Graph& graph, const Graph& like) {
+  X2IR_ASSIGN_OR_RETURN(const IoCase io, RandomCase(like, 5, nullptr));
+  return RunCase(graph, io);
+}
+
+void ExpectClose(const Tensor& a, const Tensor& b) {
+  ASSERT_EQ(a.type(), b.type());
+  for (int64_t i = 0; i < a.num_elements(); ++i) {
+    EXPECT_NEAR(a.AsDouble(i), b.AsDouble(i), 1e-5) << i;
+  }
+}
+
+TEST(ContribFusions, AreWrittenAndReadAgain) {
+  const std::string constants =
+      "g = float32[4]{1, 2, 0.5, 4} h = float32[4]{0.5, 0.25, 2, 1} c = float32[4]{3, 1, 2, 8} "
+      "k = float32[]{1.75} ";
+  const std::string norm = "y = layer_normalization(s, g, h) { axis = -1, epsilon = 0.001 }";
+  const std::string rms = "y = rms_normalization(s, g) { axis = -1, epsilon = 0.001 }";
+  const std::string ms = "com.microsoft::";
+  const struct {
+    const char *inputs, *outputs;
+    std::string lines, ops;
+    int opset = 23;
+  } rows[] = {
+      {"x: float32[2,3,4], z: float32[2,3,4]", "y", "s = add(x, z) " + norm,
+       ms + "SkipLayerNormalization", 17},
+      {"x: float32[2,3,4], z: float32[2,3,4]", "y", "s = add(x, z) " + rms,
+       ms + "SkipSimplifiedLayerNormalization"},
+      // The sum is an output, or used behind the norm.
+      {"x: float32[2,3,4], z: float32[2,3,4]", "y, s", "s = add(x, z) " + norm,
+       ms + "SkipLayerNormalization", 17},
+      {"x: float32[2,3,4], z: float32[2,3,4]", "w", "s = add(x, z) " + rms + " w = mul(s, y)",
+       ms + "SkipSimplifiedLayerNormalization Mul"},
+      // With a bias on either side.
+      {"x: float32[2,3,4], z: float32[2,3,4]", "y", "a = add(x, c) s = add(a, z) " + norm,
+       ms + "SkipLayerNormalization", 17},
+      {"x: float32[2,3,4], z: float32[2,3,4]", "y", "a = add(c, x) s = add(z, a) " + rms,
+       ms + "SkipSimplifiedLayerNormalization"},
+      {"s: float32[2,3,4]", "y", rms, "SimplifiedLayerNormalization"},
+      {"n: float32[2,3,4]", "y", "y = gelu(n) { approximate = \"tanh\" }", ms + "FastGelu"},
+      {"n: float32[2,3,4]", "y", "a = add(n, c) y = gelu(a) { approximate = \"tanh\" }",
+       ms + "FastGelu"},
+      {"n: float32[2,3,4]", "y", "a = add(n, c) y = gelu(a) { approximate = \"none\" }",
+       ms + "BiasGelu"},
+      {"n: float32[2,3,4]", "y", "a = sigmoid(n) y = mul(n, a)", ms + "QuickGelu", 17},
+      {"n: float32[2,3,4]", "y", "b = mul(n, k) a = sigmoid(b) y = mul(a, n)", ms + "QuickGelu",
+       17},
+      // What stays: the kernels have no such ranks, types or broadcasts.
+      {"x: float32[2,3,4], z: float32[1,3,4]", "y", "s = add(x, z) " + norm,
+       "Add LayerNormalization", 17},
+      {"x: float32[2,2,3,4], z: float32[2,2,3,4]", "y", "s = add(x, z) " + norm,
+       "Add LayerNormalization", 17},
+      {"n: float32[2,3,4]", "y", "y = gelu(n) { approximate = \"none\" }", "Gelu"},
+      {"n: float32[2,3,4], m: float32[2,3,4]", "y", "a = sigmoid(m) y = mul(n, a)", "Sigmoid Mul",
+       17},
+      {"n: float64[2,3,4]", "y", "a = sigmoid(n) y = mul(n, a)", "Sigmoid Mul", 17},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.lines);
+    auto graph = ParseIr(row.inputs, constants + row.lines, row.outputs);
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    const std::shared_ptr<Graph> before = (*graph)->Clone();
+    for (const bool contrib : {true, false}) {
+      Model model;
+      model.graph = before->Clone();
+      ExportOptions options{.opset = row.opset, .optimize = false, .check = true};
+      if (contrib) options.format_options.Set("contrib", true);
+      auto onnx = FromIr(std::move(model), "onnx", options);
+      ASSERT_TRUE(onnx.ok()) << onnx.status();
+      const std::string ops = OpsOf(*std::as_const(*onnx).graph);
+      if (!contrib) {
+        EXPECT_EQ(ops.find("com.microsoft"), ops.npos) << "not unasked";
+        continue;
+      }
+      EXPECT_EQ(ops, row.ops);
+      EXPECT_EQ(onnx->Opset("com.microsoft"), ops.find(ms) == ops.npos ? 0 : 1);
+      EXPECT_TRUE(onnx->graph->Validate().empty());
+      const auto back = ToIr(*std::move(onnx));
+      ASSERT_TRUE(back.ok()) << back.status();
+      const auto want = ResultsOf(*before, *before), got = ResultsOf(*back->graph, *before);
+      ASSERT_TRUE(want.ok()) << want.status();
+      ASSERT_TRUE(got.ok()) << got.status();
+      ASSERT_EQ(want->size(), got->size());
+      for (size_t i = 0; i < want->size(); ++i) {
+        ExpectClose(*(*got)[i].tensor(), *(*want)[i].tensor());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace x2ir

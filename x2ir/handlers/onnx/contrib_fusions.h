@@ -1,0 +1,25 @@
+// ONNX Runtime's own fused ops (domain com.microsoft), in a graph that is about to be written.
+#ifndef X2IR_HANDLERS_ONNX_CONTRIB_FUSIONS_H_
+#define X2IR_HANDLERS_ONNX_CONTRIB_FUSIONS_H_
+
+#include "x2ir/graph_wrapper/api.h"
+#include "x2ir/graph_wrapper/model.h"
+
+namespace X2IR_API x2ir {
+
+// Nodes of ONNX that one op of ONNX Runtime's says as well become that op:
+//
+//   RMSNormalization                        SimplifiedLayerNormalization
+//   Add, (Add of a bias,) LayerNormalization  SkipLayerNormalization
+//   the same with RMSNormalization          SkipSimplifiedLayerNormalization
+//   Gelu, approximate = "tanh"              FastGelu, with the Add of a bias before it
+//   Add of a bias, Gelu                     BiasGelu
+//   x * Sigmoid(alpha * x), Swish           QuickGelu
+//
+// Only where operands are of the element types and ranks that its kernels have. What the model's
+// opset lacks is not there to be fused: RMSNormalization comes with 23, Gelu with 20.
+void UseContribOps(Model& model);
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_ONNX_CONTRIB_FUSIONS_H_
