@@ -70,6 +70,27 @@ TEST(ContribFusions, AreWrittenAndReadAgain) {
       {"n: float32[2,3,4]", "y", "a = sigmoid(n) y = mul(n, a)", ms + "QuickGelu", 17},
       {"n: float32[2,3,4]", "y", "b = mul(n, k) a = sigmoid(b) y = mul(a, n)", ms + "QuickGelu",
        17},
+      {"n: float32[3,32]", "y",
+       "w = uint4[2,32]{0, 7, 14, 5, 12, 4, 11, 2, 9, 0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, "
+       "14, 5, 12, 4, 11, 2, 9, 0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, 14, 5, 12, 4, 11, 2, 9, "
+       "0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, 14, 5} s = float32[2,2]{0.5, 0.25, 1, 2} z = "
+       "uint4[2,2]{1, 7, 8, 15} "
+       "d = dequantize_linear(w, s, z) { axis = 1, block_size = 16 } "
+       "t = transpose(d) { perm = [1, 0] } y = matmul(n, t)",
+       ms + "MatMulNBits"},
+      {"n: float32[3,16]", "y",
+       "w = int4[16,4]{-8, -1, 6, -3, 4, -4, 3, -6, 1, -8, 0, 7, -2, 5, -4, 4, -5, 2, -7, 0, -8, "
+       "-1, 6, -3, 4, -4, 3, -6, 1, -8, 0, 7, -2, 5, -4, 4, -5, 2, -7, 0, -8, -1, 6, -3, 4, -4, 3, "
+       "-6, 1, -8, 0, 7, -2, 5, -4, 4, -5, 2, -7, 0, -8, -1, 6, -3} s = float32[1,4]{0.5, 0.25, 1, "
+       "2} "
+       "d = dequantize_linear(w, s) { axis = 0, block_size = 16 } y = matmul(n, d)",
+       ms + "MatMulNBits"},
+      {"n: float32[2,3,32]", "y",
+       "w = uint4[32,2]{0, 7, 14, 5, 12, 4, 11, 2, 9, 0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, "
+       "14, 5, 12, 4, 11, 2, 9, 0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, 14, 5, 12, 4, 11, 2, 9, "
+       "0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, 14, 5} s = float32[2,2]{0.5, 0.25, 1, 2} "
+       "d = dequantize_linear(w, s) { axis = 0, block_size = 16 } y = matmul(n, d)",
+       ms + "MatMulNBits"},
       // What stays: the kernels have no such ranks, types or broadcasts.
       {"x: float32[2,3,4], z: float32[1,3,4]", "y", "s = add(x, z) " + norm,
        "Add LayerNormalization", 17},

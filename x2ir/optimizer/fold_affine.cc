@@ -106,7 +106,7 @@ absl::StatusOr<bool> Fold(Rewriter& r, const Linear& l, const Affine& a) {
   }
   if (!AllAre(a.scale, 1)) {
     if (!r.node().Is("batch_normalization") && IsShared(operands[1])) return false;
-    auto weight = ScaleWeights(*l.weight, a.scale, ChannelsOf(l), r.context());
+    auto weight = ScaleWeights(*l.weight, a.scale, ChannelsOf(l));
     if (!weight) return false;
     operands[1] = r.b().Constant(*std::move(weight), "weight");
   }

@@ -60,7 +60,7 @@ absl::StatusOr<bool> FoldScale(Rewriter& r) {
   const Pattern pattern(r);
   const Node* scale = pattern.OnlyBy(r.in(0), "mul");
   if (!scale) scale = pattern.OnlyBy(r.in(0), "div");
-  if (!w || !scale || IsShared(r.in(1))) return false;
+  if (!w || !scale || IsShared(r.in(1)) || StaysInFile(*w, r.context())) return false;
   size_t at = DenseConstant(scale->input(1)) ? 1 : 0;
   const Tensor* factors = DenseConstant(scale->input(at));
   if (!factors || !IsFloating(factors->dtype()) || (at == 0 && scale->Is("div"))) return false;
@@ -74,7 +74,7 @@ absl::StatusOr<bool> FoldScale(Rewriter& r) {
   if (scale->Is("div")) {
     for (double& n : numbers) n = 1 / n;
   }
-  auto weights = ScaleWeights(*w, numbers, summed->layout, r.context());
+  auto weights = ScaleWeights(*w, numbers, summed->layout);
   if (!weights) return false;
   std::vector<Value*> operands = r.node().inputs();
   operands[0] = x;

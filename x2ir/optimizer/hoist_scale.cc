@@ -135,10 +135,10 @@ absl::StatusOr<bool> HoistScale(Rewriter& r) {
   const auto found = Search(pattern).Find(with->other);
   if (!found || found->linear.result() == with->other) return false;
   const Linear& l = found->linear;
-  if (IsShared(l.node->input(1))) return false;
+  if (IsShared(l.node->input(1)) || StaysInFile(*l.weight, r.context())) return false;
   std::vector<double> scale(l.channels, 1.0), shift(l.channels, 0.0);
   for (int64_t c = found->from; c < found->to; ++c) scale[c] = number;
-  auto weight = ScaleWeights(*l.weight, scale, ChannelsOf(l), r.context());
+  auto weight = ScaleWeights(*l.weight, scale, ChannelsOf(l));
   auto bias = l.bias ? ShiftedBias(l, scale, shift) : std::nullopt;
   if (!weight || (l.bias && !bias)) return false;
   r.SetInput(*l.node, 1, r.b().Constant(*std::move(weight), "weight"));

@@ -31,8 +31,8 @@ struct PassContext {
   const Target* target = nullptr;  // what it can express; null: not known
   // What a file of the graph took before the first pass (FileBytes); 0: not known.
   int64_t file_bytes = 0;
-  // Whether large weights of files stay there: the model will refer to them, and nothing is read of
-  // them or made from them.
+  // Whether large weights of files stay there: the model will refer to them (StaysInFile of
+  // weights.h).
   bool refers_to_weights = false;
   // The layout that ops shall have where they have one, "channels_first" or "channels_last"; empty:
   // the one that they have.

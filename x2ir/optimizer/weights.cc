@@ -40,8 +40,7 @@ bool StaysInFile(const Tensor& tensor, const PassContext& context) {
 }
 
 std::optional<Tensor> ScaleWeights(const Tensor& weights, const std::vector<double>& scale,
-                                   const ChannelLayout& channels, const PassContext& context) {
-  if (StaysInFile(weights, context)) return std::nullopt;
+                                   const ChannelLayout& channels) {
   constexpr double kSmallestNormalHalf = 1.0 / 16384;
   const int64_t groups = channels.groups, repeat = channels.repeat;
   const int64_t per_group = channels.per_group, inner = channels.inner;

@@ -28,9 +28,8 @@ bool StaysInFile(const Tensor& tensor, const PassContext& context);
 
 // nullopt where the weights' type cannot hold the result: a number overflows or is NaN, or in
 // float16 the largest number of a channel becomes subnormal and loses digits.
-// So where the weights stay in their file.
 std::optional<Tensor> ScaleWeights(const Tensor& weights, const std::vector<double>& scale,
-                                   const ChannelLayout& channels, const PassContext& context);
+                                   const ChannelLayout& channels);
 // Numbers up to this have half of their type's digits behind the point; 0 for other types. What is
 // added and is larger rounds what it is added to.
 double LargestSummand(DType type);

@@ -1,6 +1,7 @@
 // See contrib_fusions.h. The definitions are those of ONNX Runtime's docs/ContribOperators.md.
 #include "x2ir/handlers/onnx/contrib_fusions.h"
 
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -67,6 +68,78 @@ std::optional<float> ScalarOf(const Value* v) {
   return static_cast<float>(tensor->AsDouble(0));
 }
 
+// --- Weights of four bits ------------------------------------------------------------------------
+
+// [n, k] numbers of four bits in blocks along k, as DequantizeLinear has them: in that order, or
+// (`by_column`) as [k, n].
+struct Blocks {
+  const Tensor *weights, *scales, *zeros;  // zeros: null where they are all 0
+  int64_t n, k, block;
+  bool by_column;
+
+  int64_t count() const { return k / block; }
+  // Where the number of row i and place j is, of `width` of them in a row.
+  int64_t At(int64_t i, int64_t j, int64_t width) const {
+    return by_column ? j * n + i : i * width + j;
+  }
+};
+
+std::optional<Blocks> BlocksOf(const Node& dequantize, bool by_column) {
+  const auto constant = [&](size_t i) {
+    const Tensor* t = dequantize.input(i) ? dequantize.input(i)->fixed_constant() : nullptr;
+    return t && !t->is_sparse() && t->rank() == 2 ? t : nullptr;
+  };
+  Blocks b{constant(0), constant(1), constant(2), 0, 0, 0, by_column};
+  if (!b.weights || !b.scales || (dequantize.input(2) && !b.zeros)) return std::nullopt;
+  const DType type = b.weights->dtype();
+  if (type != DType::kUInt4 && type != DType::kInt4) return std::nullopt;
+  b.n = b.weights->dim(by_column ? 1 : 0);
+  b.k = b.weights->dim(by_column ? 0 : 1);
+  b.block = dequantize.attrs().Int("block_size", 0);
+  int64_t axis = dequantize.attrs().Int("axis", 1);
+  if (axis < 0) axis += 2;
+  const bool known_size = b.block >= 16 && b.block <= 256 && (b.block & (b.block - 1)) == 0;
+  if (axis != (by_column ? 0 : 1) || !known_size || b.n < 1 || b.k % b.block != 0) {
+    return std::nullopt;
+  }
+  std::vector<int64_t> dims = {b.n, b.count()};
+  if (by_column) std::swap(dims[0], dims[1]);
+  if (b.scales->dims() != dims || (b.zeros && b.zeros->dims() != dims)) return std::nullopt;
+  return b;
+}
+
+// Rows of `width` numbers, two in a byte, each row beginning at one. Signed numbers become unsigned
+// ones by 8 more.
+Tensor PackedRows(const Blocks& b, const Tensor* numbers, int64_t width) {
+  const int64_t row = (width + 1) / 2;
+  Tensor packed = Tensor::Zeros(DType::kUInt8, {b.n, row});
+  if (!numbers) return packed;
+  const int flip = numbers->dtype() == DType::kInt4 ? 8 : 0;
+  const auto* from = reinterpret_cast<const uint8_t*>(numbers->bytes().data());
+  auto* to = reinterpret_cast<uint8_t*>(packed.mutable_bytes().data());
+  for (int64_t i = 0; i < b.n; ++i) {
+    for (int64_t j = 0; j < width; ++j) {
+      const int64_t at = b.At(i, j, width);
+      const int number = ((from[at / 2] >> (at % 2 * 4)) & 15) ^ flip;
+      to[i * row + j / 2] |= static_cast<uint8_t>(number << (j % 2 * 4));
+    }
+  }
+  return packed;
+}
+
+Tensor ScalesInRows(const Blocks& b) {
+  Tensor scales = Tensor::Zeros(b.scales->dtype(), {b.n * b.count()});
+  const size_t size = b.scales->nbytes() / static_cast<size_t>(b.n * b.count());
+  std::byte* to = scales.mutable_bytes().data();
+  for (int64_t i = 0; i < b.n; ++i) {
+    for (int64_t j = 0; j < b.count(); ++j, to += size) {
+      std::memcpy(to, b.scales->bytes().data() + static_cast<size_t>(b.At(i, j, b.count())) * size,
+                  size);
+    }
+  }
+  return scales;
+}
+
 class Fusion {
  public:
   explicit Fusion(Graph& graph) : graph_(graph) {}
@@ -77,7 +150,8 @@ class Fusion {
     for (Node* node : graph_.nodes()) {
       for (Graph* inner : node->subgraphs()) any = Fusion(*inner).Run() || any;
       if (node->is_erased() || node->dialect() != "onnx") continue;
-      any = FuseNorm(*node) || FuseGelu(*node) || FuseSwish(*node) || any;
+      any = FuseNorm(*node) || FuseGelu(*node) || FuseSwish(*node) || FuseBlocks(*node) ||
+            FuseAttention(*node) || FuseRotary(*node) || any;
     }
     return any;
   }
@@ -199,6 +273,135 @@ class Fusion {
       return true;
     }
     return false;
+  }
+
+  // A product with weights of four bits.
+  bool FuseBlocks(Node& matmul) {
+    if (matmul.op() != "MatMul" || !HasKernels(*matmul.output(0))) return false;
+    Value* w = matmul.input(1);
+    Node* transpose = w ? MadeBy(w, "Transpose", graph_) : nullptr;
+    if (transpose) {
+      if (transpose->attrs().Ints("perm", {1, 0}) != std::vector<int64_t>{1, 0}) return false;
+      if (!IsUsedOnce(*w)) return false;
+      w = transpose->input(0);
+    }
+    Node* dequantize = MadeBy(w, "DequantizeLinear", graph_);
+    if (!dequantize || !IsUsedOnce(*w) || w->dtype() != matmul.output(0)->dtype()) return false;
+    const auto blocks = BlocksOf(*dequantize, /*by_column=*/!transpose);
+    const Value* x = matmul.input(0);
+    if (!blocks || !x->shape() || x->shape()->rank() < 2) return false;
+    const auto constant = [&](std::string_view name, Tensor tensor) {
+      return graph_.AddConstant(graph_.UniqueName(StrCat(w->name(), name)), std::move(tensor));
+    };
+    Tensor weights = PackedRows(*blocks, blocks->weights, blocks->k)
+                         .Reshaped({blocks->n, blocks->count(), blocks->block / 2});
+    std::vector<Value*> operands = {matmul.input(0), constant("_blocks", std::move(weights)),
+                                    constant("_scales", ScalesInRows(*blocks))};
+    // Without zero points they are 8: 0 of signed numbers.
+    if (blocks->zeros || blocks->weights->dtype() == DType::kUInt4) {
+      Tensor zeros = PackedRows(*blocks, blocks->zeros, blocks->count());
+      const int64_t bytes = zeros.num_elements();
+      operands.push_back(constant("_zero_points", zeros.Reshaped({bytes})));
+    }
+    Node* fused = Make(&matmul, "MatMulNBits", std::move(operands), matmul.output(0));
+    fused->SetAttr("K", blocks->k);
+    fused->SetAttr("N", blocks->n);
+    fused->SetAttr("bits", int64_t{4});
+    fused->SetAttr("block_size", blocks->block);
+    Drop(&matmul);
+    if (transpose) Drop(transpose);
+    Drop(dequantize);
+    return true;
+  }
+
+  // Of [batch, length, width] each, without a past.
+  bool FuseAttention(Node& node) {
+    enum { kQ, kK, kV, kMask };
+    if (node.op() != "Attention") return false;
+    for (size_t i = 0; i < node.num_inputs(); ++i) {
+      const Value* x = node.input(i);
+      if (x && i > kMask) return false;
+      if (i <= kV && (!x || !HasKernels(*x) || !x->shape() || x->shape()->rank() != 3))
+        return false;
+    }
+    for (size_t i = 1; i < node.num_outputs(); ++i) {
+      if (node.output(i) && !node.output(i)->is_unused()) return false;
+    }
+    const AttributeMap& attrs = node.attrs();
+    const int64_t heads = attrs.Int("q_num_heads", 0), kv_heads = attrs.Int("kv_num_heads", 0);
+    const bool causal = attrs.Int("is_causal", 0) != 0;
+    if (heads < 1 || kv_heads < 1 || attrs.Float("softcap", 0) != 0) return false;
+    if (attrs.Has("softmax_precision")) return false;
+    const Shape &q = *node.input(kQ)->shape(), &k = *node.input(kK)->shape();
+    Value* mask = node.input(kMask);
+    if (mask && !IsBias(*mask, node.input(kQ)->dtype(), {q[0], Dim(heads), q[1], k[1]})) {
+      return false;
+    }
+    if (causal && (mask || !ProvablyEqual(q[1], k[1]))) return false;
+    const auto scale = attrs.Find("scale");
+    Node* fused = nullptr;
+    if (heads == kv_heads) {
+      fused = Make(&node, "MultiHeadAttention",
+                   {node.input(kQ), node.input(kK), node.input(kV), nullptr, nullptr, mask},
+                   node.output(0));
+      if (causal) fused->SetAttr("unidirectional", int64_t{1});
+    } else {
+      // This one is always causal, and wants to know how long sequences are.
+      if (!causal || !q[0].is_static() || !q[1].is_static() || q[1].value() < 1) return false;
+      const auto last = static_cast<int32_t>(q[1].value() - 1);
+      const std::vector<int32_t> lasts(static_cast<size_t>(q[0].value()), last);
+      const auto constant = [&](std::string_view name, Tensor tensor) {
+        return graph_.AddConstant(graph_.UniqueName(StrCat(node.output(0)->name(), name)),
+                                  std::move(tensor));
+      };
+      fused = Make(&node, "GroupQueryAttention",
+                   {node.input(kQ), node.input(kK), node.input(kV), nullptr, nullptr,
+                    constant("_last", Tensor::Of<int32_t>({q[0].value()}, lasts)),
+                    constant("_length", Tensor::Scalar<int32_t>(last + 1))},
+                   node.output(0));
+      fused->SetAttr("kv_num_heads", kv_heads);
+      for (const char* name : {"_key", "_value"}) {  // its schema asks for them
+        graph_.AddNodeOutput(fused, graph_.UniqueName(StrCat(fused->output(0)->name(), name)),
+                             Type::Tensor(fused->output(0)->dtype()));
+      }
+    }
+    fused->SetAttr("num_heads", heads);
+    if (scale) fused->SetAttr("scale", *scale);
+    Drop(&node);
+    return true;
+  }
+
+  // What is added to the scores: each size is the score's, and batch and heads may be 1.
+  static bool IsBias(const Value& mask, DType dtype, const std::vector<Dim>& scores) {
+    const Shape* shape = mask.shape();
+    if (mask.dtype() != dtype || !shape || shape->rank() != 4) return false;
+    for (int64_t i = 0; i < 4; ++i) {
+      const bool one = i < 2 && (*shape)[i] == Dim(1);
+      if (!one && !ProvablyEqual((*shape)[i], scores[static_cast<size_t>(i)])) return false;
+    }
+    return true;
+  }
+
+  bool FuseRotary(Node& node) {
+    enum { kX, kCos, kSin, kPositions };
+    if (node.op() != "RotaryEmbedding") return false;
+    const Value *x = node.input(kX), *positions = node.input(kPositions);
+    if (!x || !HasKernels(*x) || !x->shape() || !positions) return false;
+    const int64_t turned = node.attrs().Int("rotary_embedding_dim", 0);
+    int64_t heads = node.attrs().Int("num_heads", 0);
+    if (x->shape()->rank() == 4 && heads == 0) {
+      if (!(*x->shape())[1].is_static()) return false;
+      heads = (*x->shape())[1].value();
+    }
+    const int64_t interleaved = node.attrs().Int("interleaved", 0);
+    Node* fused = Make(&node, "RotaryEmbedding",
+                       {node.input(kX), node.input(kPositions), node.input(kCos), node.input(kSin)},
+                       node.output(0));
+    fused->SetAttr("interleaved", interleaved);
+    fused->SetAttr("num_heads", heads);
+    fused->SetAttr("rotary_embedding_dim", turned);
+    Drop(&node);
+    return true;
   }
 
   Graph& graph_;

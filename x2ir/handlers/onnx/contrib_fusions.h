@@ -15,9 +15,16 @@ namespace X2IR_API x2ir {
 //   Gelu, approximate = "tanh"              FastGelu, with the Add of a bias before it
 //   Add of a bias, Gelu                     BiasGelu
 //   x * Sigmoid(alpha * x), Swish           QuickGelu
+//   MatMul with a DequantizeLinear of blocks of four bits, transposed or not   MatMulNBits
+//
+//   Attention of [batch, length, width]     MultiHeadAttention; GroupQueryAttention, where it is
+//   causal
+//                                           and keys have fewer heads, of known sizes
+//   RotaryEmbedding by positions            com.microsoft's
 //
 // Only where operands are of the element types and ranks that its kernels have. What the model's
-// opset lacks is not there to be fused: RMSNormalization comes with 23, Gelu with 20.
+// opset lacks is not there to be fused: RMSNormalization comes with 23, blocks with 21, Gelu
+// with 20.
 void UseContribOps(Model& model);
 
 }  // namespace x2ir
