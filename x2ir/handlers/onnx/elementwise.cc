@@ -68,20 +68,20 @@ class SameTypes : public LensImpl {
 Lens OfSameTypes() { return std::make_shared<SameTypes>(); }
 
 // ONNX Runtime computes powers of integers in float64, which has 53 digits and does not wrap.
-// Products say the same where the exponent is known, but for those that it computes as products
-// itself.
+// Products say the same, but for exponents that it computes as products itself.
 class IntegerPowers : public LensImpl {
  public:
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
   absl::Status Export(Draft& draft) const override {
     const Value *base = draft.node().input(0), *exponent = draft.node().input(1);
-    if (!base || !exponent || !IsInteger(base->dtype())) return absl::OkStatus();
-    const auto known = KnownInts(exponent);
-    if (known && known->size() == 1 && ((*known)[0] == 1 || (*known)[0] > 3)) {
-      return CannotExpress("an integer to the power of ", (*known)[0],
-                           ", which runtimes round as a float64");
+    if (!base || !exponent || !IsInteger(base->dtype()) || !IsInteger(exponent->dtype())) {
+      return absl::OkStatus();
     }
-    return absl::OkStatus();
+    const auto known = KnownInts(exponent);
+    if (known && known->size() == 1 && ((*known)[0] == 0 || (*known)[0] == 2 || (*known)[0] == 3)) {
+      return absl::OkStatus();
+    }
+    return CannotExpress("a power of integers, which runtimes round as a float64");
   }
 };
 Lens ExactIntegerPowers() { return std::make_shared<IntegerPowers>(); }
