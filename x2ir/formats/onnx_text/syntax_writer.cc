@@ -3,8 +3,6 @@
 // doc strings and metadata of anything but the model, lists of tensors, graphs and types, sparse
 // tensors, and a name that must be a word and is none.
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -165,16 +163,9 @@ class SyntaxPrinter {
 
   template <typename T>
   void PutFloat(T value) {
-    std::string& text = out_.text();
-    if (std::isnan(value)) {
-      text += "nan";
-    } else if (std::isinf(value)) {
-      text += value > 0 ? "inf" : "-inf";
-    } else if constexpr (sizeof(T) == sizeof(float)) {
-      AppendJsonFloat(&text, value);
-    } else {
-      AppendJsonDouble(&text, value);
-    }
+    static constexpr ProtoField kNumber = {
+        "", 0, sizeof(T) == sizeof(float) ? ProtoKind::kFloat : ProtoKind::kDouble};
+    AppendProtoNumber(&out_.text(), kNumber, value, {"nan", "inf", "-inf"});
   }
 
   // --- Types ----------------------------------------------------------------------------------
