@@ -100,6 +100,14 @@ TEST(Lowerings, Where) {
        {7, 8, 9}},
       // float16 has no 0.7, but a number just above.
       {"x = float16[3]{0.7, -0.7, nan}", "y = shrink(x) { lambd = 0.7, bias = 0.1 }", {7, 8, 9}},
+      {"x = float64[5]{-3, -0.5, -0.0, 2, nan}", "y = leaky_relu(x) { alpha = 0.3 }", {9, 16, 22}},
+      {"x = float64[2,2]{-3, -0.5, 2, nan} s = float64[2]{0.1, -2}",
+       "y = prelu(x, s)",
+       {9, 16, 22}},
+      {"x = float64[5]{-9, -0.5, 0.7, 9, nan}", "y = hard_sigmoid(x)", {9, 16, 22}},
+      {"x = float64[5]{-9, -0.5, 0.7, 9, nan}", "y = softsign(x)", {9, 16, 22}},
+      {"x = float64[3]{-9, 0.7, 9}", "y = thresholded_relu(x) { alpha = 0.7 }", {9, 16, 22}},
+      {"x = float64[2]{1, 2} z = float64[2]{3, 0.1}", "y = mean(x, z)", {9, 16, 22}},
       {"x = float16[2]{0.7, nan}", "y = thresholded_relu(x) { alpha = 0.7 }", {7, 9, 10}},
   };
   for (const LoweredRow& row : rows) ExpectSameNumbers(row);

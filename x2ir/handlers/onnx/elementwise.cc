@@ -86,22 +86,6 @@ class IntegerPowers : public LensImpl {
 };
 Lens ExactIntegerPowers() { return std::make_shared<IntegerPowers>(); }
 
-// ONNX Runtime has no kernel for some types that the schema allows.
-class WithoutKernel : public LensImpl {
- public:
-  explicit WithoutKernel(DType type) : type_(type) {}
-  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
-  absl::Status Export(Draft& draft) const override {
-    const Value* x = draft.node().input(0);
-    if (x && x->dtype() == type_) return CannotExpress("runtimes have no kernel of ", Name(type_));
-    return absl::OkStatus();
-  }
-
- private:
-  DType type_;
-};
-Lens NotOf(DType type) { return std::make_shared<WithoutKernel>(type); }
-
 // Before opset 6, Cast named the element type as TensorProto.DataType does.
 std::vector<std::pair<Attribute, Attribute>> TypesByName() {
   return {{"float32", "FLOAT"},   {"uint8", "UINT8"},         {"int8", "INT8"},
@@ -173,7 +157,9 @@ X2IR_ONNX(pow)
     .Is("Pow", Since(12), ExactIntegerPowers());
 X2IR_ONNX(max).Is("Max", In(1, 7), OfSameShapes(), InPlaceHint()).Is("Max", Since(8));
 X2IR_ONNX(min).Is("Min", In(1, 7), OfSameShapes(), InPlaceHint()).Is("Min", Since(8));
-X2IR_ONNX(mean).Is("Mean", In(1, 7), OfSameShapes(), InPlaceHint()).Is("Mean", Since(8));
+X2IR_ONNX(mean)
+    .Is("Mean", In(1, 7), OfSameShapes(), InPlaceHint(), NotOf(DType::kFloat64))
+    .Is("Mean", Since(8), NotOf(DType::kFloat64));
 X2IR_ONNX(sum).Is("Sum", In(1, 7), OfSameShapes(), InPlaceHint()).Is("Sum", Since(8));
 X2IR_ONNX(bit_shift).Is("BitShift", Since(11));
 X2IR_ONNX(bitwise_and).Is("BitwiseAnd", Since(18));
