@@ -307,7 +307,7 @@ TEST_F(Cli, UnsupportedOps) {
        0,
        "onnx.com.acme::Foo\\(x\\) \\{ alpha = 0.5 \\} \"foo one\"\n[\\s\\S]*\"foo two\"[\\s\\S]*"
        "onnx.com.other::Bar[\\s\\S]*onnx.NoSuchOp[\\s\\S]*onnx.Relu",
-       "", "back.onnx unsupported.json unsupported.safetensors"},
+       "kept as they are[^\n]*com.acme::Foo", "back.onnx unsupported.json unsupported.safetensors"},
       {"x2ir info unsupported.onnx", 0, "converts +no, 3 ops[\\s\\S]*" + all_named.substr(5), "",
        ""},
       {"x2ir show unsupported.onnx", 0, "onnx.com.acme::Foo[\\s\\S]*relu",
@@ -570,7 +570,7 @@ TEST_F(Cli, ConvertsToWhatTheNameSays) {
       {"ir2onnx export unsupported.onnx -o a.onnx --allow-foreign com.acme,com.other", 1, "",
        "1 op [^\n]*\n[^\n]*onnx.NoSuchOp", ""},
       {"ir2onnx export unsupported.onnx -o a.onnx --continue-on-error && x2ir show --raw a.onnx", 0,
-       "onnx.com.acme::Foo[\\s\\S]*onnx.NoSuchOp", "", "a.onnx"},
+       "onnx.com.acme::Foo[\\s\\S]*onnx.NoSuchOp", "kept as they are[^\n]*com.acme::Foo", "a.onnx"},
       // To standard output goes what is one file, and nothing else.
       {"x2ir convert small.onnx --to onnx -o - >a.onnx && x2ir convert -q small.onnx -o b.onnx && "
        "cmp a.onnx b.onnx",

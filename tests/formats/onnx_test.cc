@@ -423,6 +423,45 @@ TEST(Onnx, BadSparseTensors) {
 
 // --- Models that make no sense ------------------------------------------------------------
 
+// Of several values the type says which counts; what nobody can resolve gives way to a value.
+TEST(Onnx, AttributesOfSeveralValues) {
+  const struct {
+    json attr;
+    Attribute value;
+  } kCases[] = {
+      {{{"type", 1}, {"f", 2.0}, {"i", 2}}, 2.0f},
+      {{{"type", 2}, {"f", 2.5}, {"i", 3}, {"s", "x"}}, int64_t{3}},
+      {{{"type", 1}}, 0.0f},
+      {{{"type", 1}, {"f", 0.5}, {"ref_attr_name", "q"}}, 0.5f},
+      {{{"f", 0.5}}, 0.5f},
+      {{{"type", 1}, {"ref_attr_name", "q"}}, AttrRef{"q", AttrKind::kFloat}},
+      {{{"type", 4},
+        {"t", {{"data_type", 7}, {"int64_data", {5}}}},
+        {"g", {{"name", "g"}}},
+        {"tensors", {{{"data_type", 1}}}}},
+       Tensor::Scalar<int64_t>(5)},
+  };
+  for (const auto& c : kCases) {
+    json attr = c.attr;
+    attr["name"] = "k";
+    const json node = {{"op_type", "A"}, {"attribute", json::array({attr})}};
+    const auto model =
+        ParseOnnx(EncodeProto("ModelProto", json{{"graph", {{"node", json::array({node})}}}}));
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_EQ(*model->graph->first()->attrs().Find("k"), c.value) << attr;
+  }
+  // In a function the reference counts.
+  const json node = {
+      {"op_type", "A"},
+      {"attribute", {{{"name", "k"}, {"type", 1}, {"f", 2.0}, {"ref_attr_name", "q"}}}}};
+  const json function = {{"name", "f"}, {"domain", "d"}, {"node", json::array({node})}};
+  const auto model = ParseOnnx(EncodeProto(
+      "ModelProto", json{{"graph", json::object()}, {"functions", json::array({function})}}));
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ(*model->functions[0]->body->first()->attrs().Find("k"),
+            Attribute(AttrRef{"q", AttrKind::kFloat}));
+}
+
 TEST(Onnx, BadModels) {
   const struct {
     const char* graph;

@@ -172,6 +172,40 @@ TEST(Contrib, SaysTheSame) {
 
 // Without an import version 1 is meant, which is said; so it is of what stays as it is. Of ops that
 // ONNX Runtime has at any opset an attribute that nobody knows goes, which is said, too.
+// Ops that search run graphs whose inputs and outputs they know by name. The graphs are converted.
+TEST(Contrib, GraphsOfForeignOps) {
+  auto model = ModelFromText(
+      "graph g(ids: int32[1,3], n: int32[1]) -> (s) {"
+      "  s = onnx.com.microsoft::GreedySearch(ids, n) { decoder ="
+      "    graph d(ids: int32[b,t], past: float32[2,b,4]) -> (logits: float32[b,t,4],"
+      "            present: float32[2,b,4]) {"
+      "      e = float32[1,4]{1, 2, 3, 4} v = onnx.Gather(e, ids) u = onnx.Unsqueeze(v) { axes = "
+      "[0] }"
+      "      logits = onnx.ReduceSum(u) { axes = [0], keepdims = 0 }"
+      "      present = onnx.Identity(past) } } }",
+      "onnx", 12, {});
+  if (!model.ok()) GTEST_FAIL() << model.status();
+  model->SetOpset("com.microsoft", 1);
+  ImportOptions import;
+  import.foreign.domains = {"com.microsoft"};
+  Report report;
+  ASSERT_TRUE(ToIr(*model, import, &report).ok());
+  ExportOptions options;
+  options.opset = 18;
+  const absl::Status status = FromIr(*model, "onnx", options, &report);
+  ASSERT_TRUE(status.ok()) << status;
+  const Graph& graph = *model->graph->first()->subgraphs()[0];
+  std::vector<std::string> names;
+  for (const Value* input : graph.inputs()) names.push_back(input->name());
+  for (const Value* output : graph.outputs()) names.push_back(output->name());
+  EXPECT_EQ(names, (std::vector<std::string>{"ids", "past", "logits", "present"}));
+  for (const Node* node : graph.nodes()) {
+    EXPECT_EQ(node->dialect(), Symbol("onnx"));
+    EXPECT_FALSE(node->attrs().Has("axes")) << node->op().str();
+  }
+  EXPECT_THAT(report.warnings, ::testing::Contains(HasSubstr("com.microsoft::GreedySearch")));
+}
+
 TEST(Contrib, ImportsThatAreMissing) {
   const struct {
     std::string_view body, ir, warning;

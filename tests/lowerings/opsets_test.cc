@@ -25,6 +25,9 @@ TEST(Lowerings, Integers) {
       {"x = int64[3]{3, -5, -1} z = int64[3]{100, 9223372036854775807, -9223372036854775808}",
        "y = pow(x, z)",
        {9, 11, 12}},
+      {"x = int32[2,1]{3, -1} z = int64[3]{2, 4294967296, -1}", "y = pow(x, z)", {9, 11, 12, 15}},
+      {"x = int64[2]{3, 7} z = uint64[2]{40, 9223372036854775807}", "y = pow(x, z)", {9, 12, 15}},
+      {"x = int64[1]{3} z = int32[2]{40, 39}", "y = pow(x, z)", {9, 12, 15}},
       {"x = int32[4]{3, -5, 7, 0} z = float32[4]{2, 3, 0.5, -1}", "y = pow(x, z)", {7, 11, 12}},
       {"x = float32[4]{3.5, -5, nan, 0.0} z = int64[4]{2, 3, 0, -1}", "y = pow(x, z)", {7, 11, 12}},
       {"x = float32[2]{1.5, inf} z = uint64[2]{18446744073709551615, 1}",
@@ -97,6 +100,14 @@ TEST(Lowerings, Where) {
        {7, 8, 9}},
       // float16 has no 0.7, but a number just above.
       {"x = float16[3]{0.7, -0.7, nan}", "y = shrink(x) { lambd = 0.7, bias = 0.1 }", {7, 8, 9}},
+      {"x = float64[5]{-3, -0.5, -0.0, 2, nan}", "y = leaky_relu(x) { alpha = 0.3 }", {9, 16, 22}},
+      {"x = float64[2,2]{-3, -0.5, 2, nan} s = float64[2]{0.1, -2}",
+       "y = prelu(x, s)",
+       {9, 16, 22}},
+      {"x = float64[5]{-9, -0.5, 0.7, 9, nan}", "y = hard_sigmoid(x)", {9, 16, 22}},
+      {"x = float64[5]{-9, -0.5, 0.7, 9, nan}", "y = softsign(x)", {9, 16, 22}},
+      {"x = float64[3]{-9, 0.7, 9}", "y = thresholded_relu(x) { alpha = 0.7 }", {9, 16, 22}},
+      {"x = float64[2]{1, 2} z = float64[2]{3, 0.1}", "y = mean(x, z)", {9, 16, 22}},
       {"x = float16[2]{0.7, nan}", "y = thresholded_relu(x) { alpha = 0.7 }", {7, 9, 10}},
   };
   for (const LoweredRow& row : rows) ExpectSameNumbers(row);
@@ -230,7 +241,11 @@ TEST(Lowerings, Signal) {
       {"x = float32[2,2]{4, 0, -2, 1}", "y = dft(x) { inverse = 1 }", {11, 17, 20}, kClose},
       {kComplex,
        "a = int64[]{0} y = dft(x, _, a) { inverse = 1, onesided = 1 }",
-       {9, 17, 19, 20},
+       {9, 17, 19, 20, 22},
+       1e-12},
+      {kComplex,
+       "n = int64[]{2} a = int64[]{0} y = dft(x, n, a) { inverse = 1, onesided = 1 }",
+       {9, 17, 19, 20, 22},
        1e-12},
       {kComplex,
        "n = int64[]{3} a = int64[]{0} y = dft(x, n, a) { inverse = 1, onesided = 1 }",
@@ -289,6 +304,12 @@ TEST(Lowerings, Pools) {
        "y = average_pool(x) { kernel_shape = [3, 2], dilations = [1, 2], pads = [1, 1, 1, 1], "
        "count_include_pad = 1 }",
        {9, 18, 19},
+       kClose},
+      // The last window along the last axis would begin in the padding.
+      {"x = float32[1,1,2,5]{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}",
+       "y = average_pool(x) { kernel_shape = [1, 3], strides = [1, 3], pads = [0, 1, 0, 2], "
+       "ceil_mode = 1 }",
+       {10, 18, 19},
        kClose},
       {kX,
        "y = average_pool(x) { kernel_shape = [2, 2], strides = [2, 2], pads = [0, 1, 0, 0], "

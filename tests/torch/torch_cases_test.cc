@@ -27,6 +27,7 @@
 #include "tests/conformance/ort_util.h"
 #include "tests/core/host_util.h"
 #include "tests/torch/torch_cases_util.h"
+#include "x2ir/cli/libonnx_check.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/safetensors/safetensors.h"
@@ -232,6 +233,11 @@ class Runner {
     if (absl::Status s = FromIr(model, "onnx", options); !s.ok()) {
       return Note(test, column, FromStatus("export", s));
     }
+#ifdef X2IR_TEST_CLI
+    if (const auto checked = cli::CheckWithLibonnx(model); !checked.ok()) {
+      return Note(test, column, {kWrong, checked.status().ToString()});
+    }
+#endif
     if (!judge_) return Note(test, column, {kNotRun, ""});
     for (const TorchDataSet& set : sets) {
       const std::string stem = StrCat(test.name, ".", set.prefix, opset);

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
+#include "x2ir/core/schema_text_internal.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -46,7 +47,26 @@ bool Allows(const OperandSchema& operand, const Type& type) {
   }
 }
 
+// The element types of tensors that are allowed, for messages.
+std::string AllowedTypes(const OperandSchema& operand) {
+  std::string types;
+  for (int d = 1; d < kNumDTypes; ++d) {
+    if ((operand.dtypes >> d & 1) == 0) continue;
+    StrAppend(&types, types.empty() ? "" : ", ", Name(static_cast<DType>(d)));
+  }
+  return types;
+}
+
 }  // namespace
+
+std::string UnknownAttribute(Symbol name, const OpSchema& schema) {
+  std::string known;
+  for (const AttrSchema& attr : schema.attrs) {
+    StrAppend(&known, known.empty() ? "" : ", ", attr.name.str());
+  }
+  return StrCat("unknown attribute '", name.str(), "'; ",
+                known.empty() ? "the op has none" : StrCat("known are ", known));
+}
 
 const AttrSchema* OpSchema::FindAttr(Symbol attr) const {
   for (const AttrSchema& a : attrs) {
@@ -128,9 +148,11 @@ std::vector<std::string> CheckNode(const Node& node, const OpSchema& schema) {
           problems.push_back(StrCat(what, " '", operand->name, "' is left out"));
         }
       } else if (!Allows(*operand, value->type())) {
+        const std::string allowed = AllowedTypes(*operand);
         problems.push_back(StrCat(what, " '", operand->name, "' may not be ",
                                   value->type().is_tensor() ? std::string(Name(value->dtype()))
-                                                            : value->type().ToString()));
+                                                            : value->type().ToString(),
+                                  allowed.empty() ? "" : "; expected one of ", allowed));
       } else {
         check_var(*operand, value->type());
       }
@@ -150,7 +172,7 @@ std::vector<std::string> CheckNode(const Node& node, const OpSchema& schema) {
   }
   for (const auto& [name, attr] : node.attrs()) {
     if (!schema.FindAttr(name)) {
-      problems.push_back(StrCat("unknown attribute '", name.str(), "'"));
+      problems.push_back(UnknownAttribute(name, schema));
     }
   }
   return problems;

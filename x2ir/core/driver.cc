@@ -43,11 +43,13 @@ absl::StatusOr<Values> Driver::Try(const Handler& handler, Rewrite& r) {
   return values;
 }
 
-void Driver::NameApart(Graph& graph) {
+void Driver::NameApart(Graph& graph, bool keep_interface) {
   const Graph* outer = graph.parent();
   if (!outer) return;
   const auto name = [&](Value* value) {
-    if (!value || (!value->name().empty() && !outer->FindInScope(value->name()))) return;
+    if (!value || (keep_interface && (value->is_input() || value->is_graph_output())) ||
+        (!value->name().empty() && !outer->FindInScope(value->name())))
+      return;
     graph.Rename(value, graph.UniqueName(value->name()));
   };
   for (Value* input : graph.inputs()) name(input);

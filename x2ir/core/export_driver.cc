@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -36,12 +37,13 @@ class Exporter : public Driver {
       while (!pending_.empty() && !cancelled_) Finish();
     } while (!cancelled_ && (report_.failures.empty() || keep_failed_) &&
              ConvertWhatIsLeft(*model_.graph));
+    WarnOfKept();
     return CheckCancelled();
   }
 
  private:
-  void Run(Graph& graph) {
-    NameApart(graph);
+  void Run(Graph& graph, bool keep_interface = false) {
+    NameApart(graph, keep_interface);
     GiveOwnOutputs(graph);
     Lookahead ahead(graph);
     for (Node* node : graph.nodes()) {
@@ -50,7 +52,7 @@ class Exporter : public Driver {
       if (cancelled_) return;
       const Symbol op = node->op();
       if (!node->is_ir()) {
-        for (Graph* inner : node->subgraphs()) Run(*inner);
+        for (Graph* inner : node->subgraphs()) Run(*inner, /*keep_interface=*/true);
         CheckForeign(*node);
         continue;
       }
@@ -359,6 +361,15 @@ class Exporter : public Driver {
       }
     }
     ++count.foreign;
+    if (!functions_.Called(node)) kept_.insert(node.op().str());
+  }
+
+  void WarnOfKept() {
+    if (kept_.empty()) return;
+    std::string ops;
+    for (const std::string& op : kept_) StrAppend(&ops, ops.empty() ? "" : ", ", op);
+    report_.warnings.push_back(
+        StrCat("ops are kept as they are, which only runtimes that have them can run: ", ops));
   }
 
   // Functions that were kept are written as they are. A runtime reads their nodes at the model's
@@ -424,6 +435,7 @@ class Exporter : public Driver {
   Model source_;  // its opsets alone
   const bool keep_failed_;
   std::vector<Pending> pending_;  // in order
+  std::set<std::string> kept_;    // foreign ops
 };
 
 }  // namespace

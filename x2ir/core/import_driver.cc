@@ -27,8 +27,8 @@ class Importer : public Driver {
   }
 
  private:
-  void Run(Graph& graph) {
-    NameApart(graph);
+  void Run(Graph& graph, bool keep_interface = false) {
+    NameApart(graph, keep_interface);
     for (Node* node : graph.nodes()) {
       if (cancelled_) return;
       Visit(graph, node);
@@ -197,7 +197,7 @@ class Importer : public Driver {
       const bool has_schemas = !known_ || known_->schema;
       if (!has_schemas && !Allowed(op) && !report_.failures.empty() && TakesForeign(*node)) return;
     }
-    for (Graph* inner : node->subgraphs()) Run(*inner);
+    for (Graph* inner : node->subgraphs()) Run(*inner, /*keep_interface=*/true);
     if (Allowed(op)) {
       status = KeepAtModelsOpset(op, opset);
       if (status.ok() && imported == 0 && opset != 0) ImportVersion(op, opset);

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
+#include "x2ir/core/schema_text_internal.h"
 #include "x2ir/core/validate.h"
 #include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/optimizer/lowering_util.h"
@@ -249,7 +250,7 @@ absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r) {
   for (const auto& [name, attr] : r.node.attrs()) {
     if (draft.attr_taken_[i++]) continue;
     const AttrSchema* known = schema ? schema->FindAttr(name) : nullptr;
-    if (schema && !known) return Invalid("unknown attribute '", name.str(), "'");
+    if (schema && !known) return Invalid(UnknownAttribute(name, *schema));
     if (attr.kind() == AttrKind::kRef) {
       return Unimplemented("attribute '", name.str(), "' refers to one of an enclosing function");
     }

@@ -46,7 +46,7 @@ EvalFn EvalGelu() {
   return [](EvalContext& ctx) -> absl::Status {
     const std::string& mode = ctx.attrs().String("approximate");
     if (mode != "none" && mode != "tanh") {
-      return Invalid("attribute 'approximate' is '", mode, "'; expected none or tanh");
+      return Invalid("approximate: expected none or tanh, got '", mode, "'");
     }
     return DispatchFloat(ctx.dtype(0), [&](auto zero) {
       return MapElements<decltype(zero)>(ctx, [&](const AttributeMap&) {
@@ -300,11 +300,19 @@ X2IR_OP(mish)
     .Rows(RowUse::kElementwise)
     .Doc("x * tanh(softplus(x)).");
 
+absl::Status InferGelu(InferContext& ctx) {
+  const std::string& mode = ctx.attrs().String("approximate");
+  if (mode != "none" && mode != "tanh") {
+    return Invalid("approximate: expected none or tanh, got '", mode, "'");
+  }
+  return SameTypeAsFirst(ctx);
+}
+
 X2IR_OP(gelu)
     .In("x")
     .Out("y")
     .Attr("approximate", "none")
-    .Infer(SameTypeAsFirst)
+    .Infer(InferGelu)
     .Eval(EvalGelu())
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)

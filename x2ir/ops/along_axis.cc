@@ -86,6 +86,7 @@ X2IR_OP(arg_min).With(DefineArg, false, "smallest");
 
 absl::Status InferCumulative(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "axis"));
+  X2IR_RETURN_IF_ERROR(ExpectOneNumber(ctx, 1));
   ctx.Set(0, ctx.type(0));
   const Dim axis = ElementOf(ctx, 1);
   if (axis.is_static() && ctx.rank(0) >= 0)

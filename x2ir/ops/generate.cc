@@ -90,6 +90,7 @@ bool IsOneNumber(const Tensor& t) {
 
 absl::Status InferRange(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DType dtype, CommonDType(ctx, 0, 3));
+  for (size_t i = 0; i < 3; ++i) X2IR_RETURN_IF_ERROR(ExpectOneNumber(ctx, i));
   Dim length;
   const Tensor *start = ctx.constant(0), *limit = ctx.constant(1), *delta = ctx.constant(2);
   if (IsFloating(dtype)) {
@@ -165,6 +166,7 @@ absl::StatusOr<int64_t> OneHotAxis(const AttributeMap& attrs, int64_t rank) {
 }
 
 absl::Status InferOneHot(InferContext& ctx) {
+  X2IR_RETURN_IF_ERROR(ExpectOneNumber(ctx, 1));
   const DType dtype = ctx.dtype(2);
   ctx.Set(0, dtype);
   const Shape* indices = ctx.shape(0);

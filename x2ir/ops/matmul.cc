@@ -179,7 +179,7 @@ absl::Status InferGemm(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DType dtype, CommonDType(ctx, 0, 3));
   for (size_t i : {0, 1}) {
     if (ctx.rank(i) >= 0 && ctx.rank(i) != 2) {
-      return Invalid("operand ", i, ": expected rank 2, got ", ctx.rank(i));
+      return Invalid(OperandName(ctx, i), ": expected rank 2, got ", ctx.rank(i));
     }
   }
   const Shape *a = ctx.shape(0), *b = ctx.shape(1);

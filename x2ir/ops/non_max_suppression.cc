@@ -35,7 +35,7 @@ float Overlap(const Box& a, const Box& b) {
 absl::Status InferNms(InferContext& ctx) {
   for (size_t i : {0, 1}) {
     if (ctx.rank(i) >= 0 && ctx.rank(i) != 3) {
-      return Invalid("operand ", i, ": expected rank 3, got ", ctx.rank(i));
+      return Invalid(OperandName(ctx, i), ": expected rank 3, got ", ctx.rank(i));
     }
   }
   ctx.Set(0, DType::kInt64, Shape{Dim(), 3});

@@ -10,6 +10,7 @@
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/op.h"
+#include "x2ir/ops/shape_util.h"
 #include "x2ir/ops/window.h"
 
 namespace x2ir {
@@ -30,7 +31,7 @@ absl::StatusOr<Dim> CheckPerChannel(InferContext& ctx, size_t from, size_t to, D
     const Shape* s = ctx.shape(i);
     if (s == nullptr) continue;
     if (s->rank() != 1 || ProvablyDifferent((*s)[0], channels)) {
-      return Invalid("operand ", i, ": expected shape [", channels.ToString(),
+      return Invalid(OperandName(ctx, i), ": expected shape [", channels.ToString(),
                      "] (channels), got [", s->ToString(), "]");
     }
     if (!channels.is_static() && (*s)[0].is_static()) channels = (*s)[0];
@@ -113,7 +114,7 @@ absl::Status CheckBroadcastsTo(InferContext& ctx, size_t i) {
     fits = d == Dim(1) || !ProvablyDifferent(d, (*x)[x->rank() - k]);
   }
   if (fits) return absl::OkStatus();
-  return Invalid("operand ", i, ": expected a shape that broadcasts to [", x->ToString(),
+  return Invalid(OperandName(ctx, i), ": expected a shape that broadcasts to [", x->ToString(),
                  "], got [", s->ToString(), "]");
 }
 

@@ -71,7 +71,12 @@ absl::StatusOr<std::vector<Activation>> ReadActivations(const AttributeMap& attr
     const std::string lower = absl::AsciiStrToLower(name);
     const auto* def = std::find_if(std::begin(kActivations), std::end(kActivations),
                                    [&](const ActivationDef& d) { return d.name == lower; });
-    if (def == std::end(kActivations)) return Invalid("activations: unknown name '", name, "'");
+    if (def == std::end(kActivations)) {
+      std::string known;
+      for (const ActivationDef& d : kActivations)
+        StrAppend(&known, known.empty() ? "" : ", ", d.name);
+      return Invalid("activations: unknown name '", name, "'; expected one of ", known);
+    }
     double values[2] = {def->alpha, def->beta};
     for (int i = 0; i < def->parameters; ++i) {
       if (next[i] < parameters[i].size()) values[i] = parameters[i][next[i]++];
@@ -101,6 +106,9 @@ absl::Status InferRecurrent(InferContext& ctx, Kind kind) {
   X2IR_RETURN_IF_ERROR(
       ReadActivations(ctx.attrs(), directions * ActivationsPerDirection(kind)).status());
   const bool batch_first = ctx.attrs().Int("batch_first") != 0;
+  if (ctx.attrs().Int("batch_first") > 1 || ctx.attrs().Int("batch_first") < 0) {
+    return Invalid("batch_first: expected 0 or 1, got ", ctx.attrs().Int("batch_first"));
+  }
   Dim hidden = ctx.attrs().Has("hidden_size") ? Dim(ctx.attrs().Int("hidden_size")) : Dim();
   if (hidden.is_static() && hidden.value() < 0) return Invalid("hidden_size: ", hidden.value());
   Dim batch, length, features;

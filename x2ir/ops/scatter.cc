@@ -96,7 +96,8 @@ absl::Status InferScatterElements(InferContext& ctx) {
     X2IR_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs().Int("axis"), data->rank()).status());
     for (size_t i : {1, 2}) {
       if (ctx.rank(i) >= 0 && ctx.rank(i) != data->rank()) {
-        return Invalid("operand ", i, ": expected rank ", data->rank(), ", got ", ctx.rank(i));
+        return Invalid(OperandName(ctx, i), ": expected rank ", data->rank(), ", got ",
+                       ctx.rank(i));
       }
     }
   }

@@ -298,6 +298,7 @@ X2IR_OP(unique)
 absl::Status InferTopK(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "k"));
   X2IR_RETURN_IF_ERROR(LengthOf(ctx, 1).status());
+  X2IR_RETURN_IF_ERROR(ExpectOneNumber(ctx, 1));
   ctx.Set(0, ctx.dtype(0));
   ctx.Set(1, DType::kInt64);
   const Shape* in = ctx.shape(0);

@@ -28,10 +28,24 @@ absl::StatusOr<std::optional<std::vector<Dim>>> SizesOperand(const InferContext&
   return sizes;
 }
 
+std::string OperandName(const InferContext& ctx, size_t i) {
+  const OpDef* def = FindOp(ctx.node().op());
+  const OperandDef* operand = def ? def->InputDef(i) : nullptr;
+  return operand && operand->arity != Arity::kVariadic ? StrCat("operand '", operand->name, "'")
+                                                       : StrCat("operand ", i);
+}
+
+absl::Status ExpectOneNumber(const InferContext& ctx, size_t i) {
+  const Shape* shape = ctx.shape(i);
+  if (!shape || !ProvablyDifferent(shape->NumElements(), 1)) return absl::OkStatus();
+  return Invalid(OperandName(ctx, i), ": expected one number, got shape [", shape->ToString(), "]");
+}
+
 absl::StatusOr<int64_t> LengthOf(const InferContext& ctx, size_t i) {
   const Shape* shape = ctx.shape(i);
   if (!shape) return -1;
-  if (shape->rank() > 1) return Invalid("operand ", i, ": expected rank 1, got ", shape->rank());
+  if (shape->rank() > 1)
+    return Invalid(OperandName(ctx, i), ": expected rank 1, got ", shape->rank());
   if (shape->rank() == 0) return 1;
   return (*shape)[0].is_static() ? (*shape)[0].value() : -1;
 }

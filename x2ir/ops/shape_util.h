@@ -26,6 +26,10 @@ absl::StatusOr<Dim> SameDim(const Dim& a, const Dim& b);
 // The sizes that a shape operand gives, each perhaps unknown; InvalidArgument when one is
 // negative. nullopt when not even their number is known.
 absl::StatusOr<std::optional<std::vector<Dim>>> SizesOperand(const InferContext& ctx, size_t i);
+// "operand 'w'", as the op calls it; of a variadic one "operand 2".
+std::string OperandName(const InferContext& ctx, size_t i);
+// InvalidArgument when the operand certainly has not one element.
+absl::Status ExpectOneNumber(const InferContext& ctx, size_t i);
 // How many elements a rank-1 operand has, -1 when not known. InvalidArgument for a higher rank.
 absl::StatusOr<int64_t> LengthOf(const InferContext& ctx, size_t i);
 // The only element of an operand, unknown when it is not known.

@@ -62,6 +62,7 @@ class Reader {
 
   Source& source_;
   const Symbol dialect_{kDialect};
+  bool in_function_ = false;
 };
 
 // --- Attributes ---------------------------------------------------------------------------
@@ -76,9 +77,10 @@ struct AttrParts {
   Attribute::Floats floats;
   Attribute::Ints ints;
   Attribute::Strings strings;
-  // Messages: T and TENSORS, G and GRAPHS, SPARSE_TENSOR and SPARSE_TENSORS, TYPE_PROTOS.
-  std::vector<std::string_view> messages;
-  uint32_t seen = 0;  // bit t: there is a value of AttrType t
+  // Of T and TENSORS, G and GRAPHS, SPARSE_TENSOR and SPARSE_TENSORS, TYPE_PROTOS.
+  std::vector<std::pair<AttrType, std::string_view>> typed_messages;
+  std::vector<std::string_view> messages;  // those of the attribute's type
+  uint32_t seen = 0;                       // bit t: there is a value of AttrType t
 };
 
 AttrType TypeOfField(uint32_t field) {
@@ -143,7 +145,9 @@ absl::Status ReadAttrParts(WireReader in, AttrParts* parts, std::string* rest) {
       case attr_field::kGraphs:
       case attr_field::kTypeProtos:
       case attr_field::kSparseTensor:
-      case attr_field::kSparseTensors: parts->messages.push_back(in.Bytes()); break;
+      case attr_field::kSparseTensors:
+        parts->typed_messages.emplace_back(TypeOfField(in.field()), in.Bytes());
+        break;
       default: rest->append(in.raw());
     }
   }
@@ -179,16 +183,22 @@ absl::Status Reader::ReadAttribute(std::string_view bytes, int depth, Annotation
     while ((parts.seen >> parts.type & 1) == 0) ++parts.type;
   }
   const AttrType type = static_cast<AttrType>(parts.type);
-  if (!parts.ref.empty()) {
-    if (parts.seen != 0) return invalid("has a value and refers to '", parts.ref, "'");
+  const uint32_t own = parts.type == 0 ? 0 : 1u << parts.type;
+  // Outside of functions there is nothing to refer to, and the value counts.
+  const bool refers = !parts.ref.empty() && (in_function_ || (parts.seen & own) == 0);
+  if (refers) {
     if (type == AttrType::kSparseTensor || type == AttrType::kSparseTensors) {
       annotations->GetOrMake().extra[StrCat(kAttrTypeKey, parts.name)] = StrCat(parts.type);
     }
     out->value = AttrRef{std::string(parts.ref), KindOf(type)};
     return absl::OkStatus();
   }
-  if ((parts.seen & ~(1u << parts.type)) != 0) {
+  // Of several values that of its type counts: some tools set 'i' beside the 'f' that they mean.
+  if ((parts.seen & own) == 0 && parts.seen != 0) {
     return invalid("has a value that is not of its type");
+  }
+  for (const auto& [of, message] : parts.typed_messages) {
+    if (of == type) parts.messages.push_back(message);
   }
   const bool list = type == AttrType::kTensors || type == AttrType::kGraphs ||
                     type == AttrType::kSparseTensors || type == AttrType::kTypes;
@@ -578,7 +588,10 @@ absl::Status Reader::ReadFunction(std::string_view bytes, Function* function) {
     if (name.empty() || body->Find(name)) return Invalid("input '", name, "' is defined twice");
     body->AddInput(name, Type());
   }
-  X2IR_RETURN_IF_ERROR(FillNodes(nodes, 0, body));
+  in_function_ = true;
+  const absl::Status filled = FillNodes(nodes, 0, body);
+  in_function_ = false;
+  X2IR_RETURN_IF_ERROR(filled);
   for (const auto& [message, raw] : value_infos) {
     X2IR_ASSIGN_OR_RETURN(ValueInfo info, ReadValueInfo(message));
     if (Value* value = body->Find(info.name)) {

@@ -17,8 +17,7 @@ using onnx_text::ModelMessage;
 // A way to say a model in text.
 struct Spelling {
   absl::StatusOr<std::string> (*to_wire)(std::string_view text);
-  // Null: it is only read.
-  absl::Status (*from_wire)(std::string_view wire, const ProtoMessage&, const ProtoPut&);
+  absl::Status (*from_wire)(std::string_view wire, const ProtoPut&);
   bool (*begins)(std::string_view head);
 };
 
@@ -26,7 +25,9 @@ constexpr Spelling kTextProto = {
     [](std::string_view text) {
       return ProtoTextToWire(text, ModelMessage(), ProtoUnknown::kError);
     },
-    WireToProtoText,
+    [](std::string_view wire, const ProtoPut& put) {
+      return WireToProtoText(wire, ModelMessage(), put);
+    },
     [](std::string_view head) {
       const std::string_view name = FirstProtoTextName(head);
       return !name.empty() && FindProtoField(ModelMessage(), name) != nullptr;
@@ -34,13 +35,16 @@ constexpr Spelling kTextProto = {
 };
 constexpr Spelling kJson = {
     [](std::string_view text) { return ProtoJsonToWire(text, ModelMessage()); },
-    WireToProtoJson,
+    [](std::string_view wire, const ProtoPut& put) {
+      return WireToProtoJson(wire, ModelMessage(), put);
+    },
     [](std::string_view head) {
       const std::string_view key = FirstJsonKey(head);
       return !key.empty() && FindProtoJsonField(ModelMessage(), key) != nullptr;
     },
 };
-constexpr Spelling kSyntax = {onnx_text::SyntaxToWire, nullptr, onnx_text::LooksLikeSyntax};
+constexpr Spelling kSyntax = {onnx_text::SyntaxToWire, onnx_text::WireToSyntax,
+                              onnx_text::LooksLikeSyntax};
 
 template <const Spelling& kSpelling>
 absl::StatusOr<Model> ReadSpelled(const Source& source, const ReadRequest&) {
@@ -53,15 +57,13 @@ absl::StatusOr<Model> ReadSpelled(const Source& source, const ReadRequest&) {
 template <const Spelling& kSpelling>
 absl::Status WriteSpelled(const Model& model, const Sink& sink, const FormatOptions& options) {
   X2IR_ASSIGN_OR_RETURN(OnnxWriteOptions write, onnx_format::WriteOptionsOf(options, sink));
-  write.encode = [](std::string_view message, const ProtoPut& put) {
-    return kSpelling.from_wire(message, ModelMessage(), put);
-  };
+  write.encode = kSpelling.from_wire;
   return WriteOnnx(model, sink, write);
 }
 
 template <const Spelling& kSpelling>
 Format FormatOf(std::string name, std::vector<std::string> extensions, std::string doc) {
-  Format format = {
+  return {
       .name = std::move(name),
       .dialect = "onnx",
       .extensions = std::move(extensions),
@@ -73,13 +75,10 @@ Format FormatOf(std::string name, std::vector<std::string> extensions, std::stri
             return !file.is_folder && kSpelling.begins(head) ? Match::kPossible : Match::kNo;
           },
       .read = ReadSpelled<kSpelling>,
+      .write_options = onnx_format::WriteOptionDefs(),
+      .write = WriteSpelled<kSpelling>,
+      .companions = onnx_format::Companions,
   };
-  if constexpr (kSpelling.from_wire != nullptr) {
-    format.write_options = onnx_format::WriteOptionDefs();
-    format.write = WriteSpelled<kSpelling>;
-    format.companions = onnx_format::Companions;
-  }
-  return format;
 }
 
 [[maybe_unused]] const bool kRegistered[] = {

@@ -72,12 +72,11 @@ constexpr AttrKindName kAttrKinds[] = {
     {"type_proto", "type_protos", AttrType::kType, AttrType::kTypes, attr_field::kTypeProtos},
 };
 
-bool IsIdStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsIdChar(char c) { return IsIdStart(c) || (c >= '0' && c <= '9'); }
 
 class SyntaxParser : TextCursor {
  public:
-  using TextCursor::TextCursor;
+  explicit SyntaxParser(std::string_view text) : TextCursor(text, '#') {}
 
   absl::StatusOr<std::string> Parse() {
     WireWriter out;
@@ -240,9 +239,7 @@ class SyntaxParser : TextCursor {
   // Whether a type begins here. Before a name, a word alone is the name.
   bool TypeIsNext(bool before_name) {
     const std::string_view word = PeekId();
-    if (ElementNumber(word) == 0 && std::ranges::find(kOtherTypes, word) == std::end(kOtherTypes)) {
-      return false;
-    }
+    if (!IsTypeWord(word)) return false;
     if (!before_name) return true;
     const size_t begin = pos_;
     pos_ += word.size();
@@ -785,6 +782,26 @@ class SyntaxParser : TextCursor {
 };
 
 }  // namespace
+
+bool IsIdStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool IsIdentifier(std::string_view text) {
+  return !text.empty() && IsIdStart(text[0]) && std::ranges::all_of(text, IsIdChar);
+}
+bool IsTypeWord(std::string_view word) {
+  return ElementNumber(word) != 0 || std::ranges::find(kOtherTypes, word) != std::end(kOtherTypes);
+}
+std::string_view ElementName(int64_t number) {
+  return number < 1 || number > static_cast<int64_t>(std::size(kElementTypes))
+             ? std::string_view()
+             : kElementTypes[number - 1].name;
+}
+std::string_view AttrKindWord(AttrType type) {
+  for (const AttrKindName& kind : kAttrKinds) {
+    if (type == kind.one_type) return kind.one;
+    if (type == kind.many_type) return kind.many;
+  }
+  return {};
+}
 
 absl::StatusOr<std::string> SyntaxToWire(std::string_view text) {
   return SyntaxParser(text).Parse();

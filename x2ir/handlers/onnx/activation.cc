@@ -85,20 +85,20 @@ X2IR_ONNX(dropout)
     .Is("Dropout", Since(12));
 X2IR_ONNX(elu).Is("Elu", Since(1), InPlaceHint());
 X2IR_ONNX(gelu).Is("Gelu", Since(20));
-X2IR_ONNX(hard_sigmoid).Is("HardSigmoid", Since(1), InPlaceHint());
+X2IR_ONNX(hard_sigmoid).Is("HardSigmoid", Since(1), InPlaceHint(), NotOf(DType::kFloat64));
 X2IR_ONNX(hard_swish).Is("HardSwish", Since(14));
-X2IR_ONNX(leaky_relu).Is("LeakyRelu", Since(1), InPlaceHint());
+X2IR_ONNX(leaky_relu).Is("LeakyRelu", Since(1), InPlaceHint(), NotOf(DType::kFloat64));
 X2IR_ONNX(mish).Is("Mish", Since(18));
 X2IR_ONNX(prelu)
     .Is("PRelu", In(1, 6), SlopePerChannel(), InPlaceHint(), ImportOnly())
-    .Is("PRelu", Since(7));
+    .Is("PRelu", Since(7), NotOf(DType::kFloat64));
 X2IR_ONNX(relu).Is("Relu", Since(1), InPlaceHint());
 X2IR_ONNX(selu).Is("Selu", Since(1), InPlaceHint());
 X2IR_ONNX(shrink).Is("Shrink", Since(9));
 X2IR_ONNX(sigmoid).Is("Sigmoid", Since(1), InPlaceHint());
 X2IR_ONNX(softplus).Is("Softplus", Since(1));
-X2IR_ONNX(softsign).Is("Softsign", Since(1));
+X2IR_ONNX(softsign).Is("Softsign", Since(1), NotOf(DType::kFloat64));
 X2IR_ONNX(swish).Is("Swish", Since(24));
-X2IR_ONNX(thresholded_relu).Is("ThresholdedRelu", Since(10));
+X2IR_ONNX(thresholded_relu).Is("ThresholdedRelu", Since(10), NotOf(DType::kFloat64));
 
 }  // namespace x2ir

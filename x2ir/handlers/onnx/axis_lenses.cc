@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -109,7 +110,7 @@ class OneOfLens : public LensImpl {
     if (!attr) return absl::OkStatus();
     if (!Known(*attr)) {
       return Invalid("attribute '", name_, "' = ", attr->ToString(), " does not exist at opset ",
-                     draft.opset());
+                     draft.opset(), "; expected ", absl::StrJoin(values_, ", "));
     }
     draft.SetAttr(name_, *std::move(attr));
     return absl::OkStatus();

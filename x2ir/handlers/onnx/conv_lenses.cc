@@ -139,9 +139,17 @@ class CountedPadsLens : public LensImpl {
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
   absl::Status Export(Draft& draft) const override {
     const AttributeMap& attrs = draft.node().attrs();
-    if (attrs.Int("count_include_pad") == 0) return absl::OkStatus();
     X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(attrs, attrs.Ints("kernel_shape")));
     if (window.auto_pad != AutoPad::kNotSet) return absl::OkStatus();
+    for (size_t i = 0; window.ceil_mode && draft.opset() < 19 && i < window.rank(); ++i) {
+      const Dim size = SpatialSize(draft.node(), i);
+      X2IR_ASSIGN_OR_RETURN(const Dim out, OutputDim(window, i, size));
+      const Dim slack(window.pad_begin(i) + window.pad_end(i) - window.extent(i));
+      if (out.is_static() && out != CeilDiv(size + slack, window.strides[i]) + 1) {
+        return CannotExpress("a last window that would begin in the padding");
+      }
+    }
+    if (attrs.Int("count_include_pad") == 0) return absl::OkStatus();
     if (draft.opset() >= 19) {
       const std::vector<int64_t>& pads = window.pads;
       if (std::adjacent_find(pads.begin(), pads.end(), std::not_equal_to<>()) == pads.end()) {

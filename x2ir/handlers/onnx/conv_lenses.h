@@ -24,7 +24,8 @@ Lens PoolPads();
 Lens NotBehindZeros();
 // Of AveragePool: padding that is counted is not written where ONNX Runtime counts it wrong. Before
 // opset 19 that is a window which ceil_mode lets reach beyond the padding (ONNX did not say then
-// whether what lies there is counted); from 19 on, pads that are not all the same.
+// whether what lies there is counted); from 19 on, pads that are not all the same. Nor, before 19,
+// a last window that would begin in the padding: onnx's inference counted it then.
 Lens CountedPads();
 
 }  // namespace x2ir

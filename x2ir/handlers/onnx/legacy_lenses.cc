@@ -155,6 +155,20 @@ class WholeFloatLens : public ImportLens {
   Symbol name_;
 };
 
+class WithoutKernel : public LensImpl {
+ public:
+  explicit WithoutKernel(DType type) : type_(type) {}
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value* x = draft.node().input(0);
+    if (x && x->dtype() == type_) return CannotExpress("runtimes have no kernel of ", Name(type_));
+    return absl::OkStatus();
+  }
+
+ private:
+  DType type_;
+};
+
 }  // namespace
 
 absl::Status ExpectSameShape(const Value* a, const Value* b) {
@@ -173,5 +187,6 @@ Lens AxisBroadcast() { return std::make_shared<AxisBroadcastLens>(); }
 Lens SlopePerChannel() { return std::make_shared<SlopePerChannelLens>(); }
 Lens BroadcastOfC() { return std::make_shared<BroadcastOfCLens>(); }
 Lens WholeFloat(std::string_view name) { return std::make_shared<WholeFloatLens>(name); }
+Lens NotOf(DType type) { return std::make_shared<WithoutKernel>(type); }
 
 }  // namespace x2ir

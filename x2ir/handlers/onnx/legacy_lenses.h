@@ -29,6 +29,8 @@ Lens WholeFloat(std::string_view name);
 
 // InvalidArgument where two operands certainly differ in shape.
 absl::Status ExpectSameShape(const Value* a, const Value* b);
+// Operand 0 is not of that type: ONNX Runtime has no kernel for it, though the schema allows it.
+Lens NotOf(DType type);
 
 }  // namespace x2ir
 

@@ -76,6 +76,34 @@ absl::StatusOr<Values> ThresholdedReluAsWhere(Rewrite& r) {
   return Values{r.b.Op("where", {above, r.in(0), r.b.Scalar(t, 0, "zero")})};
 }
 
+// --- float64 --------------------------------------------------------------------------------
+
+// What runtimes have no kernel of float64 for, by operations that they have one for.
+absl::Status ExpectFloat64(const Rewrite& r) {
+  return r.dtype(0) == DType::kFloat64 ? absl::OkStatus() : CannotExpress("a formula of float64");
+}
+
+absl::StatusOr<Values> LeakyReluOfFloat64(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(ExpectFloat64(r));
+  const Expr x(r.b, r.in(0));
+  const Expr slope =
+      r.node.op() == "prelu" ? Expr(r.b, r.in(1)) : x.Number(r.attrs().Float("alpha"));
+  return Values{Where(x.Op("less", {x.Number(0)}), slope * x, x)};
+}
+
+absl::StatusOr<Values> HardSigmoidOfFloat64(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(ExpectFloat64(r));
+  const Expr x(r.b, r.in(0));
+  const Expr line = x * r.attrs().Float("alpha") + r.attrs().Float("beta");
+  return Values{line.Op("min", {x.Number(1)}).Op("max", {x.Number(0)})};
+}
+
+absl::StatusOr<Values> SoftsignOfFloat64(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(ExpectFloat64(r));
+  const Expr x(r.b, r.in(0));
+  return Values{x / (x.Op("abs") + 1.0)};
+}
+
 // --- clip -----------------------------------------------------------------------------------
 
 absl::StatusOr<Values> ClipAsMinMax(Rewrite& r) {
@@ -121,6 +149,10 @@ X2IR_LOWERING(hard_swish, InFloat32);
 X2IR_LOWERING(hard_swish, HardSwishAsFormula);
 X2IR_LOWERING(celu, InFloat32);
 X2IR_LOWERING(celu, CeluAsElu);
+X2IR_LOWERING(leaky_relu, LeakyReluOfFloat64);
+X2IR_LOWERING(prelu, LeakyReluOfFloat64);
+X2IR_LOWERING(hard_sigmoid, HardSigmoidOfFloat64);
+X2IR_LOWERING(softsign, SoftsignOfFloat64);
 X2IR_LOWERING(thresholded_relu, ThresholdedReluAsWhere);
 X2IR_LOWERING(clip, ClipAsMinMax);
 X2IR_LOWERING(clip, ClipAsWhere);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/constants.h"
 #include "x2ir/optimizer/lowering.h"
@@ -191,19 +192,24 @@ absl::StatusOr<Values> AttentionAsFormula(Rewrite& r) {
   if (Given(r, 4)) k = r.b.Op("concat", {r.in(4), k}, {{"axis", 2}});
   if (Given(r, 5)) v = r.b.Op("concat", {r.in(5), v}, {{"axis", 2}});
   const Dim heads = DimOf(q, -3), shared = DimOf(k, -3), size = DimOf(q, -1);
-  if (!heads.is_static() || !shared.is_static() || !size.is_static() || !DimOf(k, -1).is_static() ||
-      !DimOf(v, -1).is_static() || shared.value() < 1) {
-    return CannotExpress("it needs known numbers of heads and of their size");
+  if (!heads.is_static() || !shared.is_static() || shared.value() < 1) {
+    return CannotExpress("it needs known numbers of heads");
+  }
+  const int64_t group = heads.value() / shared.value();
+  if (group != 1 && (!DimOf(k, -1).is_static() || !DimOf(v, -1).is_static())) {
+    return CannotExpress("heads that are shared need a known size");
   }
   const Dim past = Given(r, 4) ? DimOf(r.in(4), -2) : Dim(0);
   X2IR_ASSIGN_OR_RETURN(const Bias bias, BiasOf(r, t, DimOf(q, -2), past, k));
-  const int64_t group = heads.value() / shared.value();
   Value* present_key = k;
   Value* present_value = v;
   k = RepeatHeads(r, k, heads.value(), group);
   v = RepeatHeads(r, v, heads.value(), group);
-  const double scale = attrs.Float("scale", 1 / std::sqrt(static_cast<double>(size.value())));
-  if (IsMildScale(scale)) {
+  const double scale =
+      attrs.Float("scale", size.is_static() ? 1 / std::sqrt(static_cast<double>(size.value())) : 0);
+  if (!attrs.Has("scale") && !size.is_static()) {
+    q = Expr(r.b, q) / Sqrt(SizeOf({r.b, q}, 3).To(t));
+  } else if (IsMildScale(scale)) {
     q = r.b.Op("mul", {q, r.b.Scalar(t, scale, "scale")});
   } else {
     Value* root = r.b.Scalar(t, std::sqrt(scale), "scale");
@@ -234,8 +240,8 @@ absl::StatusOr<Values> AttentionAsFormula(Rewrite& r) {
   Value* y = r.b.Op("matmul", {scores, v});
   if (flat) {
     y = r.b.Op("transpose", {y}, {{"perm", {0, 2, 1, 3}}});
-    const int64_t width = heads.value() * DimOf(v, -1).value();
-    y = r.b.Op("reshape", {y, r.b.Ints({0, 0, width}, "width")});
+    const Dim width = Dim(heads.value()) * DimOf(v, -1);
+    y = r.b.Op("reshape", {y, r.b.Ints({0, 0, SizeOr(width, -1)}, "width")});
   }
   const Values all = {y, present_key, present_value, stages[attrs.Int("qk_matmul_output_mode")]};
   Values results;

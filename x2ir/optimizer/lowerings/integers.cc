@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/loop.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/optimizer/lowering.h"
@@ -61,48 +62,38 @@ absl::StatusOr<Values> PowInFloat64(Rewrite& r) {
   return Values{Expr(r.b, power).To(base)};
 }
 
-// Two integer types: the exponent in the base's, where that has all its numbers.
-absl::StatusOr<Values> PowOfIntegers(Rewrite& r) {
-  const DType base = r.dtype(0), exponent = r.dtype(1);
-  if (!IsInteger(base) || !IsInteger(exponent) || base == exponent || !IsSignedInt(base) ||
-      BitWidth(exponent) + (IsSignedInt(exponent) ? 0 : 1) > BitWidth(base)) {
-    return CannotExpress("exponents of ", Name(exponent), " do not fit ", Name(base));
-  }
-  return Values{r.b.Op("pow", {r.in(0), Expr(r.b, r.in(1)).To(base)})};
-}
-
-// One integer type: the powers of the base by 1, 2, 4, .. and of these the product of those that
-// the exponent's digits choose. A negative exponent leaves 1, -1 or 0, towards zero.
+// Integers: the powers of the base by 1, 2, 4, .. and of these the product of those that the
+// exponent's digits choose, a round each. Products wrap as the power does. A negative exponent
+// leaves 1, -1 or 0, towards zero.
 absl::StatusOr<Values> PowByDigits(Rewrite& r) {
-  const DType t = r.dtype(0);
-  if (t != r.dtype(1) || (t != DType::kInt32 && t != DType::kInt64)) {
-    return CannotExpress("by digits, it is for int32 and int64");
+  const DType t = r.dtype(0), given = r.dtype(1);
+  if ((t != DType::kInt32 && t != DType::kInt64) || !IsInteger(given)) {
+    return CannotExpress("by digits, it is for int32 and int64 to the power of integers");
   }
+  const bool is_signed = given != DType::kUInt64;
+  const DType wide = given == t || !is_signed ? given : DType::kInt64;
   Builder& b = r.b;
-  Value *base = r.in(0), *exponent = r.in(1);
-  Value *zero = b.Scalar(t, 0, "zero"), *one = b.Scalar(t, 1, "one"), *two = b.Scalar(t, 2, "two");
-  const auto is_odd = [&](Value* v) {
-    Value* rest = b.Op("sub", {v, b.Op("mul", {b.Op("div", {v, two}), two})});
-    return b.Op("not", {b.Op("equal", {rest, zero})});
-  };
-  Value *power = nullptr, *square = base, *left = exponent;
-  const int digits = BitWidth(t) - 1;
-  for (int i = 0; i < digits; ++i) {
-    Value* factor = b.Op("where", {is_odd(left), square, one});
-    power = power ? b.Op("mul", {power, factor}) : factor;
-    if (i + 1 == digits) break;
-    left = b.Op("div", {left, two});
-    square = b.Op("mul", {square, square});
-  }
-  Value* is_one = b.Op("equal", {base, one});
-  Value* is_minus_one = b.Op("equal", {base, b.Scalar(t, -1, "minus_one")});
-  Value* sign = b.Op("where", {is_odd(exponent), b.Scalar(t, -1, "minus_one"), one});
-  Value* inverse = b.Op("where", {is_one, one, b.Op("where", {is_minus_one, sign, zero})});
-  return Values{b.Op("where", {b.Op("less", {exponent, zero}), inverse, power})};
+  const Expr base(b, r.in(0)), exponent = Expr(b, r.in(1)).To(wide);
+  const Expr two(b, b.Scalar(wide, 2, "two"));
+  const auto is_odd = [&](const Expr& v) { return (v - v / two * two).To(DType::kBool); };
+  const Expr one(b, b.Scalar(t, 1, "one"));
+  const Expr ones = base * 0.0 + exponent.To(t) * 0.0 + 1.0;  // of the shape of the result
+  const Expr digits(b, b.Int(BitWidth(wide) - is_signed, "digits"));
+  const std::vector<Expr> powers =
+      Rounds(digits, {ones, base, exponent}, [&](const Expr&, const std::vector<Expr>& of) {
+        const Expr factor = Where(is_odd(of[2]), of[1], one);
+        return std::vector<Expr>{of[0] * factor, of[1] * of[1], of[2] / two};
+      });
+  if (!is_signed) return Values{powers[0]};
+  const Expr zero(b, b.Scalar(t, 0, "zero")), minus_one(b, b.Scalar(t, -1, "minus_one"));
+  const Expr sign = Where(is_odd(exponent), minus_one, one);
+  const Expr inverse =
+      Where(base.Op("equal", {one}), one, Where(base.Op("equal", {minus_one}), sign, zero));
+  const Expr negative = exponent.Op("less", {Expr(b, b.Scalar(wide, 0, "zero"))});
+  return Values{Where(negative, inverse, powers[0])};
 }
 X2IR_LOWERING(pow, PowAsProducts);
 X2IR_LOWERING(pow, PowInFloat64);
-X2IR_LOWERING(pow, PowOfIntegers);
 X2IR_LOWERING(pow, PowByDigits);
 
 // --- Bitwise operations ---------------------------------------------------------------------

@@ -74,6 +74,46 @@ absl::StatusOr<Values> DftInBatch(Rewrite& r) {
 }
 X2IR_LOWERING(dft, DftInBatch);
 
+// Half a spectrum, put together with its mirror image.
+absl::StatusOr<Values> DftOfWholeSpectrum(Rewrite& r) {
+  const Shape* x = r.in(0)->shape();
+  if (r.attrs().Int("inverse") == 0 || r.attrs().Int("onesided") == 0 || !x || x->rank() < 2 ||
+      !r.target.Has("dft")) {
+    return CannotExpress("no half of a spectrum, or of unknown rank");
+  }
+  const int64_t rank = x->rank();
+  const std::optional<int64_t> given = Given(r, 2) ? ConstInt(r, 2) : -2;
+  if (!given) return CannotExpress("the axis is computed");
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(*given, rank));
+  int64_t last = -2;  // that has a mirror image; the first has none
+  std::optional<int64_t> half;
+  if (Given(r, 1)) {
+    const std::optional<int64_t> length = ConstInt(r, 1);
+    const Dim& size = (*x)[axis];
+    if (!length || *length < 1) return CannotExpress("the length is computed, or none");
+    half = *length / 2 + 1;
+    if (!size.is_static() || size.value() < *half)
+      return CannotExpress("less than half a spectrum");
+    last = (*length - 1) / 2;
+  }
+  Builder& b = r.b;
+  const auto slice = [&](Value* v, int64_t begin, int64_t end, int64_t step, int64_t along) {
+    return b.Op("slice", {v, b.Ints({begin}, "start"), b.Ints({end}, "end"),
+                          b.Ints({along}, "axes"), b.Ints({step}, "step")});
+  };
+  Value* first = half ? slice(r.in(0), 0, *half, 1, axis) : r.in(0);
+  Value* image = slice(r.in(0), last, 0, -1, axis);
+  Value* real = slice(image, 0, 1, 1, rank - 1);
+  Value* imaginary = b.Op("neg", {slice(image, 1, 2, 1, rank - 1)});
+  image = b.Op("concat", {real, imaginary}, {{"axis", rank - 1}});
+  Value* whole = b.Op("concat", {first, image}, {{"axis", axis}});
+  AttributeMap attrs = r.attrs();
+  attrs.Set("onesided", 0);
+  Value* y = b.Op("dft", {whole, nullptr, b.Int(axis, "axis")}, std::move(attrs));
+  return Values{slice(y, 0, 1, 1, rank - 1)};
+}
+X2IR_LOWERING(dft, DftOfWholeSpectrum);
+
 // In float64, as evaluation does it.
 absl::StatusOr<Values> DftAsMatMul(Rewrite& r) {
   Builder& b = r.b;
