@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/infer.h"
 #include "x2ir/ops/splice.h"
 
 namespace x2ir {
