@@ -168,6 +168,15 @@ std::vector<ContribRow> ContribLlmRows() {
          w + StrCat("g = int32[72]{", groups, "} ") + node("a, w, s, z, g", 72, 16), 1e-4});
   }
 
+  for (const int type : {0, 1}) {
+    const std::string attrs =
+        StrCat(" { K = 33, N = 5, block_size = 16, quant_type = ", type, " }");
+    add({"a: float32[2,3,33], m: float32[11]",
+         StrCat("w = uint8[83]{", Bytes(83, 9), "} y = ms.MatMulBnb4(a, w, m)", attrs), 1e-4});
+  }
+  add({"x: float32[2,3,8], g: float32[8]", "y, z = onnx.SimplifiedLayerNormalization(x, g)", 1e-5,
+       1, "y, z"});
+
   // Attention in other forms: scores, ends of keys, one query, a word in a shared buffer.
   const std::string qkv = "q: float32[2,3,16], k: float32[2,5,16], v: float32[2,5,16]";
   add({qkv, "y, _, _, x = ms.MultiHeadAttention(q, k, v) { num_heads = 2 }", 1e-5, 1, "y, x"});

@@ -67,6 +67,12 @@ TEST(Contrib, IsRefused) {
       // Forms that ONNX's ops do not say.
       {"x: float32[2,3,8], g: float32[8]", "y, m = ms.SkipSimplifiedLayerNormalization(x, x, g)",
        "an output of the mean"},
+      {"x: float32[2,3,8], g: float32[3,8]",
+       "y, m = onnx.SimplifiedLayerNormalization(x, g) { axis = 1 }",
+       "inv_std_var: an output of another axis"},
+      {"a: float32[2,33], m: float32[11], w: uint8[83]",
+       "y = ms.MatMulBnb4(a, w, m) { K = 33, N = 5, block_size = 16, quant_type = 2 }",
+       "quant_type: expected 0 or 1, got 2"},
       {"x: float32[2,3,8], w: float32[8,24]",
        "y = ms.Attention(x, w) { num_heads = 2, do_rotary = 1 }", "do_rotary"},
       {"x: float32[2,3,8], w: float32[8,24]", "y = ms.Attention(x, w) { num_heads = 3 }",

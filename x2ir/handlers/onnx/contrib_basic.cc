@@ -67,10 +67,16 @@ absl::StatusOr<Values> FromSkipRmsNorm(Rewrite& r) {
 }
 
 absl::StatusOr<Values> FromRmsNorm(Rewrite& r) {
-  if (r.node.output(1)) return Unimplemented("an output of the variance");
   if (r.attrs().Int("stash_type", 1) != 1) return Unimplemented("a stash_type other than float");
-  return Values{r.b.Op("rms_normalization", {r.in(0), r.in(1)},
-                       {{"axis", r.attrs().Int("axis", -1)}, {"epsilon", Epsilon(r, 1e-5f)}})};
+  const int64_t axis = r.attrs().Int("axis", -1);
+  const float epsilon = Epsilon(r, 1e-5f);
+  Value* y =
+      r.b.Op("rms_normalization", {r.in(0), r.in(1)}, {{"axis", axis}, {"epsilon", epsilon}});
+  if (!r.node.output(1)) return Values{y};
+  if (axis != -1 && axis != r.rank(0) - 1) {
+    return Unimplemented("inv_std_var: an output of another axis than the last");
+  }
+  return Values{y, InverseRms(r.b, r.in(0), epsilon)};
 }
 
 struct Embeddings {

@@ -146,6 +146,39 @@ absl::StatusOr<Values> FromMatMulNBits(Rewrite& r) {
   return Values{r.has(NBits::kBias) ? r.b.Op("add", {y, r.in(NBits::kBias)}) : y};
 }
 
+// --- MatMulBnb4 ---------------------------------------------------------------------------------
+
+// Weights, [N, K], as one row of numbers of 4 bits, the high ones first, that pick from a table;
+// each block of the row has its factor.
+absl::StatusOr<Values> FromMatMulBnb4(Rewrite& r) {
+  enum { kX, kWeights, kFactors };
+  static constexpr double kFp4[] = {0,          0.0052083333, 0.66666667, 1,
+                                    0.33333333, 0.5,          0.16666667, 0.25};
+  static constexpr double kNf4[] = {-1.0,        -0.69619280, -0.52507305, -0.39491749,
+                                    -0.28444138, -0.18477343, -0.09105004, 0.0,
+                                    0.07958030,  0.16093020,  0.24611230,  0.33791524,
+                                    0.44070983,  0.56261700,  0.72295684,  1.0};
+  const int64_t k = r.attrs().Int("K"), n = r.attrs().Int("N");
+  const int64_t block = r.attrs().Int("block_size"), type = r.attrs().Int("quant_type");
+  X2IR_RETURN_IF_ERROR(CheckBlocks(4, block));
+  if (k < 1 || n < 1 || k > kMaxSize || n > kMaxSize) return Invalid("K = ", k, ", N = ", n);
+  if (type != 0 && type != 1) return Invalid("quant_type: expected 0 or 1, got ", type);
+  if (!IsFloating(r.dtype(kFactors))) return Unimplemented("absmax: an unknown element type");
+  std::vector<double> table(kNf4, kNf4 + 16);
+  for (int i = 0; type == 0 && i < 16; ++i) table[i] = i < 8 ? kFp4[i] : -kFp4[i - 8];
+  Builder& b = r.b;
+  const int64_t bytes = n * k / 2 + n * k % 2, blocks = n * k / block + (n * k % block != 0);
+  const Expr pairs = Reshape(Expr(b, r.in(kWeights)).To(DType::kInt32), {bytes, 1});
+  const Expr places = Flat(Concat(b, {pairs / 16, Mod(pairs, 16)}, 1));
+  const Expr numbers = Slice(Gather(NumbersAs(b, r.dtype(kFactors), {16}, table), places, 0), 0,
+                             Size(0), Size(n * k));
+  const Expr each = Expand(Reshape({b, r.in(kFactors)}, {blocks, 1}), Ints(b, {blocks, block}));
+  const Expr factors = Slice(Flat(each), 0, Size(0), Size(n * k));
+  const Expr weights = Reshape(numbers * factors, {n, k});
+  const bool turned = r.attrs().Int("transB", 1) != 0;
+  return Values{MatMul({b, r.in(kX)}, turned ? Transpose(weights, {1, 0}) : weights)};
+}
+
 // --- GatherBlockQuantized -----------------------------------------------------------------------
 
 // Blocks along one axis, elements of another. Bytes hold numbers along the last one.
@@ -187,6 +220,7 @@ absl::StatusOr<Values> FromGatherBlockQuantized(Rewrite& r) {
   return Values{b.Op("gather", {y, r.in(kIndices)}, {{"axis", gather_axis}})};
 }
 
+X2IR_ONNX(matmul).Is("com.microsoft::MatMulBnb4", Since(1), Code{FromMatMulBnb4, nullptr});
 X2IR_ONNX(dequantize_linear)
     .Is("com.microsoft::MatMulNBits", Since(1), Code{FromMatMulNBits, nullptr})
     .Is("com.microsoft::GatherBlockQuantized", Since(1), Code{FromGatherBlockQuantized, nullptr});

@@ -63,6 +63,8 @@ const Row kRows[] = {
     {"MatMulIntegerToFloat", "A:b B:b a_scale:f b_scale:f a_zero_point?:b b_zero_point?:b bias?:f",
      "Y:f", ""},
     {"DynamicQuantizeMatMul", "A:f B:b b_scale:f b_zero_point?:b bias?:f", "Y:f", ""},
+    {"MatMulBnb4", "A:f B:u absmax:f", "Y:f",
+     "K:int! N:int! block_size:int! quant_type:int! training_mode=0 transB=1"},
     {"MatMulNBits", "A:f B:u scales:f zero_points?:. g_idx?:i bias?:f", "Y:f",
      "K:int! N:int! bits=4 block_size:int! accuracy_level=0 weight_prepacked=0"},
 
