@@ -1,4 +1,4 @@
-// Small models of ONNX Runtime's own ops, for contrib_oracle_test.cc.
+// Small models of ONNX Runtime's own ops, for oracle_test.cc.
 #ifndef X2IR_TESTS_CONFORMANCE_CONTRIB_ROWS_UTIL_H_
 #define X2IR_TESTS_CONFORMANCE_CONTRIB_ROWS_UTIL_H_
 
@@ -16,6 +16,7 @@ struct ContribRow {
 };
 
 std::vector<ContribRow> ContribRows();
+std::vector<ContribRow> ContribLlmRows();  // those of language models
 
 }  // namespace x2ir
 

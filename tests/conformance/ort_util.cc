@@ -76,6 +76,7 @@ OrtJudge::Answer OrtJudge::AskServer(const Question& question) {
   if (pid_ < 0 && !StartServer()) return {false, "crash", "cannot start node"};
   const nlohmann::json request = {{"model", question.model},
                                   {"io", question.io},
+                                  {"case", "all"},
                                   {"rtol", question.rtol},
                                   {"atol", question.atol}};
   const std::string line = request.dump() + "\n";

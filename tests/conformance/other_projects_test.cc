@@ -1,7 +1,7 @@
-// ONNX files of other projects' test suites, and files of forms that were taken away from ONNX,
-// with what ONNX Runtime gives for them (tests/data/cases/README.md). Each is converted and
-// evaluated, and exported at its own opset, without passes and with them, at 21 and at 13; what was
-// exported passes the schema check, and ONNX Runtime runs it to the same numbers.
+// ONNX files of other projects' test suites, files of forms that were taken away from ONNX, and
+// language models, with what ONNX Runtime gives for them (tests/data/cases/README.md). Each is
+// converted and evaluated, and exported at its own opset, without passes and with them, at 21 and
+// at 13; what was exported passes the schema check, and ONNX Runtime runs it to the same numbers.
 //
 //   X2IR_CASES=REGEX    only the cases whose names match
 #include <cstdio>
@@ -54,14 +54,16 @@ struct OtherCase {
 
 std::vector<OtherCase> Cases() {
   std::vector<OtherCase> cases;
-  const fs::path root = Unpacked("onnx-other-projects.tar.xz", "onnx-other-projects");
   const char* only = std::getenv("X2IR_CASES");
-  if (root.empty()) return cases;
-  for (const auto& entry : fs::recursive_directory_iterator(root)) {
-    if (entry.path().filename() != "model.onnx") continue;
-    const fs::path folder = entry.path().parent_path();
-    OtherCase c{folder.filename().string(), entry.path(), folder / "io.safetensors"};
-    if (!only || std::regex_search(c.name, std::regex(only))) cases.push_back(std::move(c));
+  for (const std::string archive : {"onnx-other-projects", "language-models"}) {
+    const fs::path root = Unpacked(archive + ".tar.xz", archive);
+    if (root.empty()) return {};
+    for (const auto& entry : fs::recursive_directory_iterator(root)) {
+      if (entry.path().filename() != "model.onnx") continue;
+      const fs::path folder = entry.path().parent_path();
+      OtherCase c{folder.filename().string(), entry.path(), folder / "io.safetensors"};
+      if (!only || std::regex_search(c.name, std::regex(only))) cases.push_back(std::move(c));
+    }
   }
   return cases;
 }
@@ -109,7 +111,7 @@ class OtherProjects : public ::testing::Test {
 
 TEST_F(OtherProjects, ConvertAndAgree) {
   const std::vector<OtherCase> cases = Cases();
-  if (cases.empty()) GTEST_SKIP() << "onnx-other-projects.tar.xz is not there";
+  if (cases.empty()) GTEST_SKIP() << "the archives are not there";
   fs::create_directories(dir_);
   int agreed = 0;
   for (const OtherCase& c : cases) {

@@ -1,5 +1,5 @@
 // ONNX Runtime's own domain: how its ops are read, and what is refused. What they compute is
-// compared with ONNX Runtime itself in tests/conformance/contrib_oracle_test.cc.
+// compared with ONNX Runtime itself in tests/conformance/oracle_test.cc.
 #include <string>
 #include <string_view>
 
@@ -67,14 +67,20 @@ TEST(Contrib, IsRefused) {
       // Forms that ONNX's ops do not say.
       {"x: float32[2,3,8], g: float32[8]", "y, m = ms.SkipSimplifiedLayerNormalization(x, x, g)",
        "an output of the mean"},
+      {"x: float32[2,3,8], g: float32[3,8]",
+       "y, m = onnx.SimplifiedLayerNormalization(x, g) { axis = 1 }",
+       "inv_std_var: an output of another axis"},
+      {"a: float32[2,33], m: float32[11], w: uint8[83]",
+       "y = ms.MatMulBnb4(a, w, m) { K = 33, N = 5, block_size = 16, quant_type = 2 }",
+       "quant_type: expected 0 or 1, got 2"},
       {"x: float32[2,3,8], w: float32[8,24]",
        "y = ms.Attention(x, w) { num_heads = 2, do_rotary = 1 }", "do_rotary"},
       {"x: float32[2,3,8], w: float32[8,24]", "y = ms.Attention(x, w) { num_heads = 3 }",
        "a width of 8 for 3 heads"},
       {"x: float32[2,3,8], w: float32[8,24]", "y = ms.Attention(x, w) { num_heads = 0 }",
        "expected 1 or more"},
-      {"x: float32[2,3,8], w: float32[8,24], m: int32[8]",
-       "y = ms.Attention(x, w, _, m) { num_heads = 2 }", "a mask of 8 numbers for a batch of 2"},
+      {"x: float32[2,3,8], w: float32[8,24], m: int32[7]",
+       "y = ms.Attention(x, w, _, m) { num_heads = 2 }", "a mask of 7 numbers for a batch of 2"},
       {"x: float32[2,3,8], w: float32[8,24], m: int32[2,1,1,9,9]",
        "y = ms.Attention(x, w, _, m) { num_heads = 2 }", "mask: expected rank 1 to 4, got 5"},
       {"x: float32[2,3,8], w: float32[24]", "y = ms.Attention(x, w) { num_heads = 2 }",
@@ -85,9 +91,47 @@ TEST(Contrib, IsRefused) {
        "y = ms.MultiHeadAttention(x, k, k) { num_heads = 2, unidirectional = 1 }",
        "other lengths of queries (3) and keys (5)"},
       {"x: float32[2,3,16], p: int64[2,3], c: float32[9,4]",
-       "y = ms.RotaryEmbedding(x, p, c, c) { num_heads = 2, scale = 2.0 }", "scale"},
-      {"x: float32[2,3,16], p: int64[2,3], c: float32[9,4]",
-       "y = ms.RotaryEmbedding(x, p, c, c) { is_packed_batching = 1 }", "is_packed_batching"},
+       "y = ms.RotaryEmbedding(x, p, c, c) { rotary_embedding_dim = 8 }",
+       "num_heads must be given with rotary_embedding_dim"},
+      {"x: float32[2,3,16], p: int64[2,3], c: float32[9,2]",
+       "y = ms.RotaryEmbedding(x, p, c, c) { num_heads = 2 }",
+       "cos_cache: expected rows of 4 numbers, got 2"},
+      {"x: float32[2,1,16], l: int32[2], t: int32[1]",
+       "y, z, w = ms.GroupQueryAttention(x, x, x, _, _, l, t) { num_heads = 2, kv_num_heads = 2, "
+       "k_quant_type = \"PER_TENSOR\" }",
+       "k_quant_type 'PER_TENSOR': a quantized cache"},
+      {"x: float32[2,1,16], l: int32[2], t: int32[1], o: int8[2,2,3,8]",
+       "y, z, w = ms.GroupQueryAttention(x, x, x, o, o, l, t) { num_heads = 2, kv_num_heads = 2 }",
+       "past_key of int8: a quantized cache"},
+      {"x: float32[2,1,16], l: int32[2], t: int32[1]",
+       "y, z, w = ms.GroupQueryAttention(x, x, x, _, _, l, t) { num_heads = 2, kv_num_heads = 2, "
+       "sliding_window_cache = 1 }",
+       "sliding_window_cache"},
+      {"x: float32[2,1,16], l: int32[2], t: int32[1]",
+       "y, z, w = ms.GroupQueryAttention(x, x, x, _, _, l, t) { num_heads = 3, kv_num_heads = 2 }",
+       "num_heads: 3 heads cannot share kv_num_heads 2"},
+      {"x: float32[2,1,16], l: int32[2], t: int32[1]",
+       "y, z, w = ms.GroupQueryAttention(x, x, _, _, _, l, t) { num_heads = 2, kv_num_heads = 2 }",
+       "key and value go together"},
+      {"x: float32[2,1,16], l: int32[2], t: int32[1]",
+       "y, z, w = ms.GroupQueryAttention(x, _, _, _, _, l, t) { num_heads = 2, kv_num_heads = 2 }",
+       "query: 16 numbers are not the heads"},
+      {"x: float32[2,1,16], l: int32[2], t: int32[1]",
+       "y, z, w = ms.GroupQueryAttention(x, x, x, _, _, l, t) { num_heads = 2, kv_num_heads = 2, "
+       "do_rotary = 1 }",
+       "do_rotary needs cos_cache and sin_cache"},
+      {"x: float32[3,8], r: float32[3,4], a: float32[4,16,8], c: float32[4,8,16]",
+       "y = ms.MoE(x, r, a, _, c) { use_sparse_mixer = 1 }", "use_sparse_mixer"},
+      {"x: float32[3,8], r: float32[3,4], a: float32[4,16,8], c: float32[4,8,16]",
+       "y = ms.MoE(x, r, a, _, c) { k = 5 }", "k: 5 of 4 experts"},
+      {"x: float32[3,8], r: float32[3,4], a: float32[4,16,8], c: float32[4,8,16]",
+       "y = ms.MoE(x, r, a, _, c) { activation_type = \"tanh\" }", "activation_type 'tanh'"},
+      {"x: float32[3,8], r: float32[3,4], a: float32[4,16,8], c: float32[4,8,16]",
+       "y = ms.MoE(x, r, a, _, c) { activation_type = \"swiglu\" }", "fc3_experts_weights"},
+      {"x: float32[3,8], r: float32[3,4], a: uint8[4,16,4], c: uint8[4,8,8], s: float32[4,16]",
+       "y = ms.QMoE(x, r, a, s, _, c, s) { k = 2 }", "weights that are computed"},
+      {"x: float32[3,8], r: float32[3,4], a: uint8[4,16,4], c: uint8[4,8,8], s: float32[4,16]",
+       "y = ms.QMoE(x, r, a, s, _, c, s) { quant_type = \"fp4\" }", "quant_type 'fp4'"},
       {"a: float32[2,4], b: float32[4,3]", "y = ms.FusedGemm(a, b) { activation = \"Swish\" }",
        "activation 'Swish'"},
       {"x: float32[2]", "y = ms.BiasGelu(_, x)", "operand"},
@@ -145,11 +189,41 @@ TEST(Contrib, SaysTheSame) {
     return StrCat("i", i, " = int64[]{", i, "} g", i, " = onnx.Gather(x, i", i, ") { axis = 3 } s",
                   i, " = int64[3]{0, 0, 4} ", name, " = onnx.Reshape(g", i, ", s", i, ") ");
   };
+  const std::string rows = StrCat("a = float32[4,4]", numbers(16), " w = float32[4,12]",
+                                  numbers(48), " d = float32[12]", numbers(12),
+                                  " o = int32[2,3]{0, 1, 2, 3, 4, 5} e = int32[3]{0, 3, 4} "
+                                  "f = float32[1,1,3,3]",
+                                  numbers(9), " ");
+  const std::string padded =
+      "i = int64[2,3]{0,1,2, 3,4,4} n0 = float32[1,4]{0,0,0,0} q0 = onnx.Concat(a, n0) { axis = 0 "
+      "} "
+      "p = onnx.Gather(q0, i) m = int32[2,3]{1,1,1, 1,0,0} ";
+  const std::string taken =
+      "s0 = int64[2]{6, 4} z0 = onnx.Reshape(z, s0) j0 = int64[4]{0,1,2,3} y = onnx.Gather(z0, j0)";
+  const std::string image = StrCat("x = float32[1,4,2,2]", numbers(16),
+                                   " g = float32[4]{1,2,3,4} h = float32[4]{0,1,-1,2} ");
+  const std::string experts = StrCat(
+      "x = float32[3,2]", numbers(6), " r = float32[3,2]{1,2, 3,1, 0,0.5} a = float32[2,4,2]",
+      numbers(16), " d = float32[2,4]", numbers(8), " c = float32[2,2,2]", numbers(8), " ");
+  // The rows of experts' first layers by turns, and one after another.
+  const std::string halves =
+      "i = int64[4]{0, 2, 1, 3} e = onnx.Gather(a, i) { axis = 1 } g = onnx.Gather(d, i) { axis = "
+      "1 "
+      "} ";
+  const std::string apart =
+      "n = int64[1]{0} m = int64[1]{2} z = int64[1]{4} o = int64[1]{1} "
+      "e = onnx.Slice(a, n, z, o, m) f = onnx.Slice(a, o, z, o, m) "
+      "g = onnx.Slice(d, n, z, o, m) h = onnx.Slice(d, o, z, o, m) ";
+  const char* const swiglu =
+      ") { k = 2, activation_type = \"swiglu\", activation_alpha = 0.5, activation_beta = 1.0, "
+      "swiglu_limit = 3.0, swiglu_fusion = ";
+  const std::string turned = StrCat("e = float32[1,2,4]", numbers(8), " q = float16[1,1,2,4]",
+                                    numbers(8), " k = float16[1,1,2,4]{1,2,3,4,5,6,7,8} ");
   const std::string normed = StrCat("x = float32[1,4,2]", numbers(8), " ");
   const struct {
     std::string constants, a, b;
     int opset = 17;
-  } rows[] = {
+  } cases[] = {
       {packed, "y = ms.MultiHeadAttention(x) { num_heads = 2 }",
        StrCat(part(0, "q"), part(1, "k"), part(2, "v"),
               "y = ms.MultiHeadAttention(q, k, v) { num_heads = 2 }")},
@@ -157,10 +231,78 @@ TEST(Contrib, SaysTheSame) {
        StrCat(part(0, "k"), part(1, "v"), "y = ms.MultiHeadAttention(q, k, v) { num_heads = 2 }")},
       {attention, "y = ms.Attention(x, w, _, m) { num_heads = 2 }",
        "n = int32[1,3,3]{1,0,0, 1,1,0, 0,1,1} y = ms.Attention(x, w, _, n) { num_heads = 2 }"},
+      {experts, StrCat("y = ms.MoE(x, r, a, d, c", swiglu, "1 }"),
+       StrCat(halves, "y = ms.MoE(x, r, e, g, c", swiglu, "2 }")},
+      {experts, StrCat("y = ms.MoE(x, r, a, d, c", swiglu, "1 }"),
+       StrCat(apart, "y = ms.MoE(x, r, e, g, c, _, f, h", swiglu, "0 }")},
+      {turned, "y, z = ms.GemmaRotaryEmbedding(e, q, k, k, q)",
+       "s = onnx.Sin(e) c = onnx.Cos(e) t = onnx.Cast(s) { to = 10 } d = onnx.Cast(c) { to = 10 } "
+       "u = onnx.Mul(q, d) v = onnx.Mul(k, t) y = onnx.Add(u, v)"},
+      // Groups along k pick zero points, too.
+      {"a = "
+       "float32[1,32]{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,"
+       "16} w = uint8[1,2,8]{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16} ",
+       "s = float32[1,2]{0.5, 2} z = uint8[1,1]{33} g = "
+       "int32[32]{1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0} "
+       "y = ms.MatMulNBits(a, w, s, z, g) { K = 32, N = 1, block_size = 16 }",
+       "s = float32[1,2]{2, 0.5} z = uint8[1,1]{18} "
+       "y = ms.MatMulNBits(a, w, s, z) { K = 32, N = 1, block_size = 16 }"},
+      // Two sequences, of 3 words and of 1: without padding, and with it.
+      {rows, "y = ms.PackedMultiHeadAttention(a, a, a, d, o, e, f) { num_heads = 2 }",
+       StrCat(padded,
+              "z = ms.MultiHeadAttention(p, p, p, d, m, f) { num_heads = 2, "
+              "mask_filter_value = -1e30 } ",
+              taken)},
+      {rows,
+       StrCat("s = int64[4]{4, 2, 1, 2} b = onnx.Reshape(a, s) c = onnx.Concat(b, b, b) { "
+              "axis = 2 } y = ms.PackedMultiHeadAttention(c, _, _, d, o, e) { num_heads = 2 "
+              "}"),
+       "y = ms.PackedMultiHeadAttention(a, a, a, d, o, e) { num_heads = 2 }"},
+      {rows, "y = ms.PackedAttention(a, w, d, o, e) { num_heads = 2 }",
+       StrCat(padded, "z = ms.Attention(p, w, d, m) { num_heads = 2, mask_filter_value = -1e30 } ",
+              taken)},
+      {rows, "y = ms.RestorePadding(a, o)",
+       StrCat(padded, "k = float32[2,3,1]{1,1,1, 1,0,0} y = onnx.Mul(p, k)")},
+      {rows, StrCat(padded, "n = int32[2]{3, 1} y, u, v, t = ms.RemovePadding(p, n)"),
+       "y = onnx.Identity(a)"},
+      {rows, StrCat(padded, "n = int32[2]{3, 1} u, y, v, t = ms.RemovePadding(p, n)"),
+       "y = onnx.Identity(o)"},
+      {rows, StrCat(padded, "n = int32[2]{3, 1} u, v, y, t = ms.RemovePadding(p, n)"),
+       "y = onnx.Identity(e)"},
+      {rows, StrCat(padded, "n = int32[2]{3, 1} u, v, t, y = ms.RemovePadding(p, n)"),
+       "t = int32[1]{3} y = onnx.Identity(t)"},
+      // Networks of images.
+      {image, "y = ms.GroupNorm(x, g, h) { groups = 2, activation = 0, channels_last = 0 }",
+       "y = onnx.GroupNormalization(x, g, h) { num_groups = 2 }", 21},
+      {image,
+       "t = onnx.Transpose(x) { perm = [0, 2, 3, 1] } u = ms.GroupNorm(t, g, h) { "
+       "groups = 2, activation = 1 } y = onnx.Transpose(u) { perm = [0, 3, 1, 2] }",
+       "u = onnx.GroupNormalization(x, g, h) { num_groups = 2 } s = onnx.Sigmoid(u) "
+       "y = onnx.Mul(u, s)",
+       21},
+      {image,
+       "s = float32[1,4]{1, -2, 3, 0.5} t = onnx.Transpose(x) { perm = [0, 2, 3, 1] } "
+       "u, v = ms.SkipGroupNorm(t, g, h, s, g) { groups = 2, activation = 0 } "
+       "w = onnx.Add(u, v) y = onnx.Transpose(w) { perm = [0, 3, 1, 2] }",
+       "s = float32[1,4,1,1]{1, -2, 3, 0.5} n = int64[2]{1, 2} k = onnx.Unsqueeze(g, n) "
+       "t = onnx.Add(x, s) v = onnx.Add(t, k) u = onnx.GroupNormalization(v, g, h) { "
+       "num_groups = 2 } y = onnx.Add(u, v)",
+       21},
+      {image, "b = float32[2]{1, -1} y = ms.BiasSplitGelu(x, b)",
+       "b = float32[2]{1, -1} t = onnx.Add(x, b) l, r = onnx.Split(t) { axis = -1, num_outputs = 2 "
+       "} "
+       "m = onnx.Gelu(r) y = onnx.Mul(l, m)",
+       21},
+      {image, "y = ms.BiasAdd(x, x, x)", "t = onnx.Add(x, x) y = onnx.Add(t, x)"},
+      {rows, "y = ms.GemmFastGelu(a, w, d)",
+       "t = onnx.MatMul(a, w) u = onnx.Add(t, d) y = ms.FastGelu(u)"},
+      {rows,
+       "y = ms.FusedMatMulActivation(a, a) { transB = 1, alpha = 0.5, activation = \"Relu\" }",
+       "t = ms.FusedMatMul(a, a) { transB = 1, alpha = 0.5 } y = onnx.Relu(t)"},
       {normed, "s = float32[4]{1,1,3,3} y = onnx.GroupNormalization(x, s, s) { num_groups = 2 }",
        "s = float32[2]{1,3} y = onnx.GroupNormalization(x, s, s) { num_groups = 2 }", 18},
   };
-  for (const auto& row : rows) {
+  for (const auto& row : cases) {
     SCOPED_TRACE(row.a);
     const std::string a = Converted("", row.constants + row.a, 1, row.opset);
     const std::string b = Converted("", row.constants + row.b, 1, row.opset);

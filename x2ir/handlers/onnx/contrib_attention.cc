@@ -1,5 +1,7 @@
-// ONNX Runtime's own domain: attention and rotary embeddings, as far as ONNX's attention says the
-// same. All of it is only read.
+// ONNX Runtime's own domain: attention, as far as ONNX's attention says the same. All of it is only
+// read.
+#include "x2ir/handlers/onnx/contrib_attention.h"
+
 #include <utility>
 #include <vector>
 
@@ -37,6 +39,9 @@ absl::StatusOr<Value*> CountsOfEnds(Builder& b, Value* mask, Value* queries, Val
   const Expr places = Expr(b, Count(b, total)).To(DType::kInt32);
   const Expr all{b, mask};
   if (!batch.is_unknown() && length == batch) return (places < Unsqueeze(all, {1})).value();
+  if (length.is_static() && batch.is_static() && length.value() == 3 * batch.value() + 2) {
+    return (places < Unsqueeze(Slice(all, 0, Size(0), Size(batch.value())), {1})).value();
+  }
   if (length.is_static() && batch.is_static() && length.value() != 2 * batch.value()) {
     return Unimplemented("a mask of ", length.value(), " numbers for a batch of ", batch.value());
   }
@@ -53,6 +58,7 @@ absl::StatusOr<Value*> CountsOfEnds(Builder& b, Value* mask, Value* queries, Val
 //   [batch, 1, most, most]                  the same for all places that a sequence may have
 //   [batch]                                 how many keys count
 //   [2 * batch]                             behind which key, and from which on, they count
+//   [3 * batch + 2]                         how many keys count, and then other sums of them
 absl::StatusOr<Value*> MaskAsBias(Rewrite& r, Value* mask, Value* queries, Value* total,
                                   float filter) {
   if (!mask) return nullptr;
@@ -94,12 +100,6 @@ Value* CausalBias(Builder& b, Value* queries, Value* past, Value* total) {
   return b.Op("where", {later, b.Scalar(dtype, lowest), b.Scalar(dtype, 0)});
 }
 
-// The last of the outputs that anybody wants is the last that there is.
-std::vector<bool> Wanted(bool key, bool value) {
-  if (value) return {true, key, true};
-  return key ? std::vector<bool>{true, true} : std::vector<bool>{true};
-}
-
 AttributeMap AttentionAttrs(const Rewrite& r, bool heads) {
   AttributeMap attrs;
   if (heads) {
@@ -113,12 +113,64 @@ AttributeMap AttentionAttrs(const Rewrite& r, bool heads) {
   return attrs;
 }
 
+}  // namespace
+
 absl::Status CheckHeads(const Rewrite& r) {
   if (r.attrs().Int("num_heads") < 1) {
     return Invalid("num_heads: expected 1 or more, got ", r.attrs().Int("num_heads"));
   }
   return absl::OkStatus();
 }
+
+void AddBias(const Expr& bias, bool by_head, Value*& q, Value*& k, Value*& v) {
+  Builder& b = bias.builder();
+  Size from = 0;
+  for (Value** x : {&q, &k, &v}) {
+    if (by_head && x != &q) break;
+    const Size to = Plus(b, from, SizeAt({b, *x}, 2));
+    *x = Expr(b, *x) + Slice(bias, 0, from, to);
+    from = to;
+  }
+}
+
+absl::StatusOr<Values> Attend(Rewrite& r, const AttentionCall& call) {
+  Builder& b = r.b;
+  const int64_t heads = r.attrs().Int("num_heads");
+  const bool by_head = call.k->shape() && call.k->shape()->rank() == 4;
+  const Dim queries = DimAt(call.q, 1), keys = DimAt(call.k, by_head ? 2 : 1);
+  // A single query sees all keys there are.
+  const bool causal = r.attrs().Int("unidirectional", 0) != 0 && queries != Dim(1);
+  if (causal && (queries.is_unknown() || queries != keys)) {
+    return Unimplemented("unidirectional with other lengths of queries (", queries.ToString(),
+                         ") and keys (", keys.ToString(), ")");
+  }
+  Value* total =
+      call.mask || causal ? TotalLength(b, call.k, by_head ? 2 : 1, call.past_key) : nullptr;
+  const float filter = static_cast<float>(r.attrs().Float("mask_filter_value", -10000.0));
+  X2IR_ASSIGN_OR_RETURN(Value * bias, MaskAsBias(r, call.mask, call.q, total, filter));
+  if (causal) bias = SumOrOne(b, bias, CausalBias(b, call.q, call.past_key, total));
+  bias = SumOrOne(b, bias, call.bias);
+  Value* q = call.q;
+  if (by_head) {
+    q = b.Op("reshape", {q, b.Ints({0, 0, heads, -1})});
+    q = b.Op("transpose", {q}, {{"perm", Attribute::Ints{0, 2, 1, 3}}});
+  }
+  AttributeMap attrs = AttentionAttrs(r, !by_head);
+  if (call.wants_scores) attrs.Set("qk_matmul_output_mode", 2);
+  // The last of the outputs that anybody wants is the last that there is.
+  std::vector<bool> wanted = {true, call.wants_key, call.wants_value, call.wants_scores};
+  while (!wanted.back()) wanted.pop_back();
+  Values y = b.Ops("attention", {q, call.k, call.v, bias, call.past_key, call.past_value},
+                   std::move(attrs), wanted);
+  y.resize(4);  // the others are left out
+  if (by_head) {
+    Value* rows = b.Op("transpose", {y[0]}, {{"perm", Attribute::Ints{0, 2, 1, 3}}});
+    y[0] = b.Op("reshape", {rows, b.Ints({0, 0, -1})});
+  }
+  return y;
+}
+
+namespace {
 
 // --- Attention
 // --------------------------------------------------------------------------------------
@@ -148,39 +200,46 @@ absl::StatusOr<std::vector<int64_t>> Widths(const Rewrite& r) {
   return widths;
 }
 
-absl::StatusOr<Values> FromAttention(Rewrite& r) {
-  enum { kX, kWeights, kBias, kMask, kPast, kScores, kPastLength };
+// Queries, keys and values side by side in `product`; past keys and values as one operand.
+absl::StatusOr<Values> AttendedProduct(Rewrite& r, Value* product, AttentionCall call,
+                                       Value* past) {
   X2IR_RETURN_IF_ERROR(CheckHeads(r));
   if (r.attrs().Int("do_rotary", 0) != 0) return Unimplemented("do_rotary");
-  if (r.attrs().Int("past_present_share_buffer", 0) != 0 || r.has(kPastLength)) {
+  if (r.attrs().Int("past_present_share_buffer", 0) != 0) {
     return Unimplemented("past_present_share_buffer");
   }
-  const int64_t causal = r.attrs().Int("unidirectional", 0);
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> widths, Widths(r));
-  if (r.rank(kX) >= 0 && r.rank(kX) != 3)
-    return Invalid("input: expected rank 3, got ", r.rank(kX));
+  if (r.rank(0) >= 0 && r.rank(0) != 3) return Invalid("input: expected rank 3, got ", r.rank(0));
   Builder& b = r.b;
-  Value* product = b.Op("matmul", {r.in(kX), r.in(kWeights)});
-  if (r.has(kBias)) product = b.Op("add", {product, r.in(kBias)});
   const Values qkv =
       b.Ops("split", {product, widths.empty() ? nullptr : b.Ints(widths)}, {{"axis", -1}}, 3);
-  Value *past_key = nullptr, *past_value = nullptr;
-  if (r.has(kPast)) {
-    past_key = b.Op("gather", {r.in(kPast), b.Int(0)}, {{"axis", 0}});
-    past_value = b.Op("gather", {r.in(kPast), b.Int(1)}, {{"axis", 0}});
+  call.q = qkv[0], call.k = qkv[1], call.v = qkv[2];
+  if (past) {
+    call.past_key = Gather({b, past}, b.Int(0), 0);
+    call.past_value = Gather({b, past}, b.Int(1), 0);
   }
-  Value* total = r.has(kMask) || causal ? TotalLength(b, r.in(kX), 1, past_key) : nullptr;
-  const float filter = static_cast<float>(r.attrs().Float("mask_filter_value", -10000.0));
-  X2IR_ASSIGN_OR_RETURN(Value * bias, MaskAsBias(r, r.in(kMask), r.in(kX), total, filter));
-  if (causal) bias = SumOrOne(b, bias, CausalBias(b, r.in(kX), past_key, total));
-  bias = SumOrOne(b, bias, r.in(kScores));
-  const bool present = r.node.output(1) != nullptr;
-  const Values y = b.Ops("attention", {qkv[0], qkv[1], qkv[2], bias, past_key, past_value},
-                         AttentionAttrs(r, true), Wanted(present, present));
-  if (!present) return Values{y[0]};
-  Value* key = b.Op("unsqueeze", {y[1], b.Ints({0})});
-  Value* value = b.Op("unsqueeze", {y[2], b.Ints({0})});
-  return Values{y[0], b.Op("concat", {key, value}, {{"axis", 0}})};
+  call.wants_key = call.wants_value = r.node.output(1) != nullptr;
+  X2IR_ASSIGN_OR_RETURN(const Values y, Attend(r, call));
+  if (!call.wants_key) return Values{y[0]};
+  return Values{y[0], Stack(b, {y[1], y[2]}, 0)};
+}
+
+absl::StatusOr<Values> FromAttention(Rewrite& r) {
+  enum { kX, kWeights, kBias, kMask, kPast, kScores, kPastLength };
+  if (r.has(kPastLength)) return Unimplemented("past_sequence_length: a shared buffer");
+  Value* product = r.b.Op("matmul", {r.in(kX), r.in(kWeights)});
+  if (r.has(kBias)) product = r.b.Op("add", {product, r.in(kBias)});
+  return AttendedProduct(r, product, {.mask = r.in(kMask), .bias = r.in(kScores)}, r.in(kPast));
+}
+
+absl::StatusOr<Values> FromQAttention(Rewrite& r) {
+  enum { kX, kWeights, kBias, kScaleX, kScaleWeights, kMask, kZeroX, kZeroWeights, kPast };
+  if (!IsFloating(r.dtype(kBias))) return Unimplemented("bias: an unknown element type");
+  const Expr sums{
+      r.b, r.b.Op("matmul_integer", {r.in(kX), r.in(kWeights), r.in(kZeroX), r.in(kZeroWeights)})};
+  const Expr scale = Expr(r.b, r.in(kScaleX)) * Expr(r.b, r.in(kScaleWeights));
+  const Expr product = sums.To(r.dtype(kBias)) * scale + Expr(r.b, r.in(kBias));
+  return AttendedProduct(r, product, {.mask = r.in(kMask)}, r.in(kPast));
 }
 
 // --- MultiHeadAttention
@@ -222,97 +281,85 @@ absl::StatusOr<Values> FromMultiHeadAttention(Rewrite& r) {
     return rank(q) < 0 ? Unimplemented("query: an unknown rank")
                        : Invalid("query: expected rank 3, got ", rank(q));
   }
-  if (r.node.output(3)) return Unimplemented("an output of the scores");
   if (r.has(kPastKey) != r.has(kPastValue)) return Invalid("past keys and values go together");
   const bool by_head = rank(k) == 4;  // [batch, heads, length, size] already
   if (rank(k) < 3 || rank(k) > 4 || rank(v) != rank(k)) {
     return Unimplemented("key and value: expected rank 3 or 4, got ", k->type().ToString(), " and ",
                          v->type().ToString());
   }
+  if (r.has(kBias)) AddBias({r.b, r.in(kBias)}, by_head, q, k, v);
+  AttentionCall call{q, k, v, r.in(kMask), r.in(kScores), r.in(kPastKey), r.in(kPastValue)};
+  call.wants_key = r.node.output(1) != nullptr;
+  call.wants_value = r.node.output(2) != nullptr;
+  call.wants_scores = r.node.output(3) != nullptr;
+  return Attend(r, call);
+}
+
+// One word a sequence. In a shared buffer it takes the place behind those that are there.
+absl::StatusOr<Values> FromDecoderMaskedMultiHeadAttention(Rewrite& r) {
+  enum {
+    kQ,
+    kK,
+    kV,
+    kMask,
+    kScores,
+    kPastKey,
+    kPastValue,
+    kPastLength,
+    kBeams,
+    kIndirection,
+    kBias
+  };
+  X2IR_RETURN_IF_ERROR(CheckHeads(r));
+  if (r.has(kIndirection)) return Unimplemented("cache_indirection: words of other beams");
+  if (r.rank(kQ) != 3) return Unimplemented("query: expected rank 3, got ", r.rank(kQ));
+  if (r.has(kPastKey) != r.has(kPastValue)) return Invalid("past keys and values go together");
+  if (r.has(kK) != r.has(kV)) return Invalid("key and value go together");
   Builder& b = r.b;
-  if (r.has(kBias)) {  // keys and values that are by head already have theirs
-    const Expr bias{b, r.in(kBias)};
-    Size from = 0;
-    for (Value** x : {&q, &k, &v}) {
-      if (by_head && x != &q) break;
-      const Size to = Plus(b, from, SizeAt({b, *x}, 2));
-      *x = Expr(b, *x) + Slice(bias, 0, from, to);
-      from = to;
-    }
+  Value *q = r.in(kQ), *k = r.in(kK), *v = r.in(kV);
+  if (!k) {
+    const Values parts = b.Ops("split", {q, nullptr}, {{"axis", -1}}, 3);
+    q = parts[0], k = parts[1], v = parts[2];
   }
-  const int64_t causal = r.attrs().Int("unidirectional", 0);
-  const Dim queries = DimAt(q, 1), keys = DimAt(k, by_head ? 2 : 1);
-  if (causal && (queries.is_unknown() || queries != keys)) {
-    return Unimplemented("unidirectional with other lengths of queries (", queries.ToString(),
-                         ") and keys (", keys.ToString(), ")");
+  const bool by_head = k->shape() && k->shape()->rank() == 4;
+  if (r.has(kBias)) AddBias({b, r.in(kBias)}, by_head, q, k, v);
+  AttentionCall call{q, k, v, r.in(kMask), r.in(kScores)};
+  call.wants_scores = r.node.output(3) != nullptr;
+  const bool shared = !by_head && r.attrs().Int("past_present_share_buffer", 0) != 0;
+  if (!by_head) {
+    call.wants_key = r.node.output(1) != nullptr;
+    call.wants_value = r.node.output(2) != nullptr;
+    call.past_key = r.in(kPastKey);
+    call.past_value = r.in(kPastValue);
   }
-  Value* total =
-      r.has(kMask) || causal ? TotalLength(b, k, by_head ? 2 : 1, r.in(kPastKey)) : nullptr;
-  const float filter = static_cast<float>(r.attrs().Float("mask_filter_value", -10000.0));
-  X2IR_ASSIGN_OR_RETURN(Value * bias, MaskAsBias(r, r.in(kMask), q, total, filter));
-  if (causal) bias = SumOrOne(b, bias, CausalBias(b, q, r.in(kPastKey), total));
-  bias = SumOrOne(b, bias, r.in(kScores));
-  if (by_head) {
-    q = b.Op("reshape", {q, b.Ints({0, 0, heads, -1})});
-    q = b.Op("transpose", {q}, {{"perm", Attribute::Ints{0, 2, 1, 3}}});
+  if (!shared) return Attend(r, call);
+  if (!r.has(kPastKey) || !r.has(kPastLength)) {
+    return Invalid("past_present_share_buffer needs past_key, past_value and past_sequence_length");
   }
-  Values y = b.Ops("attention", {q, k, v, bias, r.in(kPastKey), r.in(kPastValue)},
-                   AttentionAttrs(r, !by_head),
-                   Wanted(r.node.output(1) != nullptr, r.node.output(2) != nullptr));
-  if (by_head) {
-    Value* rows = b.Op("transpose", {y[0]}, {{"perm", Attribute::Ints{0, 2, 1, 3}}});
-    y[0] = b.Op("reshape", {rows, b.Ints({0, 0, -1})});
+  const Expr length = Reshape({b, r.in(kPastLength)}, {}).To(DType::kInt64);
+  call.past_key = Slice({b, r.in(kPastKey)}, 2, Size(0), length);
+  call.past_value = Slice({b, r.in(kPastValue)}, 2, Size(0), length);
+  X2IR_ASSIGN_OR_RETURN(Values y, Attend(r, call));
+  for (const size_t i : {1, 2}) {
+    if (!y[i]) continue;
+    const Expr rest = Slice({b, r.in(i == 1 ? kPastKey : kPastValue)}, 2, length + 1, Size(kToEnd));
+    y[i] = Concat(b, {y[i], rest}, 2);
   }
-  y.resize(4);  // the others are left out
   return y;
 }
 
+X2IR_ONNX(linear_attention)
+    .Is("com.microsoft::LinearAttention", Since(1), ForeignFixed("state_window", 0), ImportOnly());
+X2IR_ONNX(causal_conv_with_state)
+    .Is("com.microsoft::CausalConvWithState", Since(1), ForeignFixed("channels_last", 0),
+        ForeignFixed("dilation", 1), ForeignFixed("ndim", 1), ForeignFixed("state_window", 0),
+        ImportOnly());
 X2IR_ONNX(attention)
     .Is("com.microsoft::Attention", Since(1), Code{FromAttention, nullptr})
+    .Is("com.microsoft::QAttention", Since(1), Code{FromQAttention, nullptr})
+    .Is("com.microsoft::DecoderMaskedMultiHeadAttention", Since(1),
+        Code{FromDecoderMaskedMultiHeadAttention, nullptr})
     .Is("com.microsoft::MultiHeadAttention", Since(1), Code{FromMultiHeadAttention, nullptr});
-
-// --- RotaryEmbedding
-// --------------------------------------------------------------------------------
-
-// Positions are given one by one, or as that of the first word, the same for all sequences.
-absl::StatusOr<Values> FromRotaryEmbedding(Rewrite& r) {
-  if (r.attrs().Int("is_packed_batching", 0) != 0) return Unimplemented("is_packed_batching");
-  if (r.attrs().Float("scale", 1) != 1) return Unimplemented("a scale other than 1");
-  const int64_t rank = r.rank(0);
-  if (rank != 3 && rank != 4) return Unimplemented("an input of rank ", rank);
-  Builder& b = r.b;
-  const int64_t turned = r.attrs().Int("rotary_embedding_dim", 0);
-  int64_t heads = r.attrs().Int("num_heads", 0);
-  if (rank == 3 && heads == 0) {
-    // A head is as wide as the caches say.
-    const Shape* cache = r.in(2)->shape();
-    const Dim width = (*r.in(0)->shape())[2];
-    if (turned != 0) return Invalid("num_heads must be given with rotary_embedding_dim");
-    if (!cache || cache->rank() != 2 || !(*cache)[1].is_static() || !width.is_static() ||
-        (*cache)[1].value() < 1) {
-      return Unimplemented("heads of unknown width");
-    }
-    heads = width.value() / (2 * (*cache)[1].value());
-    if (heads < 1) return Invalid("caches wider than the input");
-  }
-  Value* positions = r.in(1);
-  if (r.rank(1) == 1) {
-    Value* x = r.in(0);
-    Value* length = LengthAt(b, x, rank == 3 ? 1 : 2);
-    Value* places = b.Op("add", {Count(b, length), b.Op("cast", {positions}, {{"to", "int64"}})});
-    positions =
-        b.Op("expand", {places, b.Op("concat", {LengthAt(b, x, 0), length}, {{"axis", 0}})});
-  } else if (r.rank(1) != 2) {
-    return Unimplemented("position_ids of rank ", r.rank(1));
-  }
-  AttributeMap attrs = {{"interleaved", r.attrs().Int("interleaved", 0)},
-                        {"rotary_embedding_dim", turned}};
-  if (rank == 3) attrs.Set("num_heads", heads);
-  return Values{b.Op("rotary_embedding", {r.in(0), r.in(2), r.in(3), positions}, attrs)};
-}
-
-X2IR_ONNX(rotary_embedding)
-    .Is("com.microsoft::RotaryEmbedding", Since(1), Code{FromRotaryEmbedding, nullptr});
 
 }  // namespace
 }  // namespace x2ir

@@ -67,52 +67,108 @@ absl::StatusOr<Values> FromSkipRmsNorm(Rewrite& r) {
 }
 
 absl::StatusOr<Values> FromRmsNorm(Rewrite& r) {
-  if (r.node.output(1)) return Unimplemented("an output of the variance");
   if (r.attrs().Int("stash_type", 1) != 1) return Unimplemented("a stash_type other than float");
-  return Values{r.b.Op("rms_normalization", {r.in(0), r.in(1)},
-                       {{"axis", r.attrs().Int("axis", -1)}, {"epsilon", Epsilon(r, 1e-5f)}})};
+  const int64_t axis = r.attrs().Int("axis", -1);
+  const float epsilon = Epsilon(r, 1e-5f);
+  Value* y =
+      r.b.Op("rms_normalization", {r.in(0), r.in(1)}, {{"axis", axis}, {"epsilon", epsilon}});
+  if (!r.node.output(1)) return Values{y};
+  if (axis != -1 && axis != r.rank(0) - 1) {
+    return Unimplemented("inv_std_var: an output of another axis than the last");
+  }
+  return Values{y, InverseRms(r.b, r.in(0), epsilon)};
 }
 
-// Embeddings of words, positions and segments, added up and normalized.
-absl::StatusOr<Values> FromEmbedLayerNorm(Rewrite& r) {
-  enum { kIds, kSegments, kWords, kPlaces, kSegmentWords, kGamma, kBeta, kMask, kPlaceIds };
-  if (r.has(kSegments) != r.has(kSegmentWords)) {
+struct Embeddings {
+  Value *ids = nullptr, *segments = nullptr, *places = nullptr;  // places: null for 0, 1, ...
+  Value *words = nullptr, *of_places = nullptr, *of_segments = nullptr;
+  Value *gamma = nullptr, *beta = nullptr, *mask = nullptr;
+};
+
+// Embeddings of words, positions and segments, added up and normalized: the result, how many words
+// of each sequence count, and the sum.
+absl::StatusOr<Values> NormedEmbeddings(Rewrite& r, const Embeddings& e) {
+  if (!e.segments != !e.of_segments) {
     return Invalid("segment_ids and segment_embedding go together");
   }
-  if (r.rank(kIds) >= 0 && r.rank(kIds) != 2) {
-    return Invalid("input_ids: expected rank 2, got ", r.rank(kIds));
+  if (r.rank(0) >= 0 && r.rank(0) != 2) {
+    return Invalid("input_ids: expected rank 2, got ", r.rank(0));
   }
   Builder& b = r.b;
   const auto gather = [&](Value* table, Value* ids) {
     return b.Op("gather", {table, ids}, {{"axis", 0}});
   };
   // Without positions, those of a sequence from its first word on.
-  Value* places = r.in(kPlaceIds);
+  Value* places = e.places;
   if (!places) {
-    Value* length = b.Op("squeeze", {b.Op("shape", {r.in(kIds)}, {{"start", 1}, {"end", 2}})});
+    Value* length = b.Op("squeeze", {b.Op("shape", {e.ids}, {{"start", 1}, {"end", 2}})});
     places = b.Op("range", {b.Int(0), length, b.Int(1)});
   }
-  Value* sum = b.Op("add", {gather(r.in(kWords), r.in(kIds)), gather(r.in(kPlaces), places)});
-  if (r.has(kSegments)) sum = b.Op("add", {sum, gather(r.in(kSegmentWords), r.in(kSegments))});
-  Value* y = b.Op("layer_normalization", {sum, r.in(kGamma), r.in(kBeta)},
+  Value* sum = b.Op("add", {gather(e.words, e.ids), gather(e.of_places, places)});
+  if (e.segments) sum = b.Op("add", {sum, gather(e.of_segments, e.segments)});
+  Value* y = b.Op("layer_normalization", {sum, e.gamma, e.beta},
                   {{"axis", -1}, {"epsilon", Epsilon(r, 1e-12f)}});
-  Value* mask_index = nullptr;  // how many words of each sequence count
+  Value* mask_index = nullptr;
   if (r.node.output(1)) {
     Value* counted = nullptr;
-    if (r.has(kMask)) {
+    if (e.mask) {
       Value* one = b.Scalar(DType::kInt32, 1);
-      counted = b.Op("cast", {b.Op("equal", {r.in(kMask), one})}, {{"to", "int32"}});
+      counted = b.Op("cast", {b.Op("equal", {e.mask, one})}, {{"to", "int32"}});
     } else {
-      counted = b.Op("mul", {r.in(kIds), b.Scalar(DType::kInt32, 0)});
+      counted = b.Op("mul", {e.ids, b.Scalar(DType::kInt32, 0)});
     }
     mask_index = b.Op("reduce_sum", {counted, b.Ints({1})}, {{"keepdims", 0}});
   }
   return Values{y, mask_index, sum};
 }
 
+absl::StatusOr<Values> FromEmbedLayerNorm(Rewrite& r) {
+  enum { kIds, kSegments, kWords, kPlaces, kSegmentWords, kGamma, kBeta, kMask, kPlaceIds };
+  return NormedEmbeddings(
+      r, {r.in(kIds), r.in(kSegments), r.in(kPlaceIds), r.in(kWords), r.in(kPlaces),
+          r.in(kSegmentWords), r.in(kGamma), r.in(kBeta), r.in(kMask)});
+}
+
+// Tables, gamma and beta in 8 bits, each with a scale and a zero point.
+absl::StatusOr<Values> FromQEmbedLayerNorm(Rewrite& r) {
+  enum {
+    kIds,
+    kSegments,
+    kWords,
+    kPlaces,
+    kSegmentWords,
+    kGamma,
+    kBeta,
+    kMask,
+    kWordsScale,
+    kPlacesScale,
+    kSegmentsScale,
+    kGammaScale,
+    kBetaScale,
+    kWordsZero,
+    kPlacesZero,
+    kSegmentsZero,
+    kGammaZero,
+    kBetaZero
+  };
+  const auto real = [&](size_t x, size_t scale, size_t zero) -> Value* {
+    // A scale of one element, whatever its rank.
+    const auto one = [&](size_t i) -> Value* {
+      return r.has(i) ? r.b.Op("reshape", {r.in(i), r.b.Ints({})}) : nullptr;
+    };
+    return r.has(x) ? r.b.Op("dequantize_linear", {r.in(x), one(scale), one(zero)}) : nullptr;
+  };
+  return NormedEmbeddings(
+      r,
+      {r.in(kIds), r.in(kSegments), nullptr, real(kWords, kWordsScale, kWordsZero),
+       real(kPlaces, kPlacesScale, kPlacesZero), real(kSegmentWords, kSegmentsScale, kSegmentsZero),
+       real(kGamma, kGammaScale, kGammaZero), real(kBeta, kBetaScale, kBetaZero), r.in(kMask)});
+}
+
 X2IR_ONNX(layer_normalization)
     .Is("com.microsoft::SkipLayerNormalization", Since(1), Code{FromSkipLayerNorm, nullptr})
-    .Is("com.microsoft::EmbedLayerNormalization", Since(1), Code{FromEmbedLayerNorm, nullptr});
+    .Is("com.microsoft::EmbedLayerNormalization", Since(1), Code{FromEmbedLayerNorm, nullptr})
+    .Is("com.microsoft::QEmbedLayerNormalization", Since(1), Code{FromQEmbedLayerNorm, nullptr});
 X2IR_ONNX(rms_normalization)
     .Is("com.microsoft::SkipSimplifiedLayerNormalization", Since(1), Code{FromSkipRmsNorm, nullptr})
     .Is("SimplifiedLayerNormalization", Since(1), Code{FromRmsNorm, nullptr});

@@ -84,6 +84,21 @@ absl::StatusOr<Values> FromFusedMatMul(Rewrite& r) {
   return Values{r.b.Op("mul", {y, r.b.Scalar(r.dtype(0), alpha, "alpha")})};
 }
 
+absl::StatusOr<Values> FromFusedMatMulActivation(Rewrite& r) {
+  X2IR_ASSIGN_OR_RETURN(const Values product, FromFusedMatMul(r));
+  X2IR_ASSIGN_OR_RETURN(Value * y,
+                        Activate(r, product[0],
+                                 {FloatAttr(r, "activation_alpha"), FloatAttr(r, "activation_beta"),
+                                  FloatAttr(r, "activation_gamma")}));
+  return Values{y};
+}
+
+absl::StatusOr<Values> FromGemmFastGelu(Rewrite& r) {
+  Value* y = r.b.Op("matmul", {r.in(0), r.in(1)});
+  if (r.has(2)) y = r.b.Op("add", {y, r.in(2)});
+  return Values{r.b.Op("gelu", {y}, {{"approximate", "tanh"}})};
+}
+
 absl::StatusOr<Values> FromFusedGemm(Rewrite& r) {
   AttributeMap attrs;
   for (const auto& [name, attr] : r.attrs()) {
@@ -130,7 +145,9 @@ absl::StatusOr<Values> FromFusedConv(Rewrite& r) {
 
 X2IR_ONNX(matmul)
     .Is("com.microsoft::FusedMatMul", Since(1), Code{FromFusedMatMul, nullptr})
-    .Is("com.microsoft::TransposeMatMul", Since(1), Code{FromFusedMatMul, nullptr});
+    .Is("com.microsoft::TransposeMatMul", Since(1), Code{FromFusedMatMul, nullptr})
+    .Is("com.microsoft::FusedMatMulActivation", Since(1), Code{FromFusedMatMulActivation, nullptr})
+    .Is("com.microsoft::GemmFastGelu", Since(1), Code{FromGemmFastGelu, nullptr});
 X2IR_ONNX(gemm).Is("com.microsoft::FusedGemm", Since(1), Code{FromFusedGemm, nullptr});
 X2IR_ONNX(conv).Is("com.microsoft::FusedConv", Since(1), Code{FromFusedConv, nullptr});
 

@@ -16,7 +16,7 @@ struct Row {
 };
 
 // Element types: f floats, i int32, l int32 and int64, b 8-bit integers, t bool, u uint8, w
-// uint8 and 4-bit integers, q what numbers are quantized to, . any.
+// uint8 and 4-bit integers, c what a cache of keys holds, q what numbers are quantized to, . any.
 constexpr std::string_view kConvAttrs =
     "auto_pad='NOTSET' dilations:ints group=1 kernel_shape:ints pads:ints strides:ints "
     "activation:string activation_params:floats";
@@ -31,6 +31,19 @@ const Row kRows[] = {
      "input_ids:i segment_ids?:i word_embedding:f position_embedding:f segment_embedding?:f "
      "gamma:f beta:f mask?:i position_ids?:i",
      "output:f mask_index?:i embedding_sum?:f", "epsilon=1e-12 mask_index_type=0"},
+    {"QEmbedLayerNormalization",
+     "input_ids:i segment_ids?:i word_embedding_quant:b position_embedding_quant:b "
+     "segment_embedding?:b gamma_quant:b beta_quant:b mask?:i word_embedding_scale:f "
+     "position_embedding_scale:f segment_embedding_scale?:f gamma_scale:f beta_scale:f "
+     "word_embedding_zero_point:b position_embedding_zero_point:b "
+     "segment_embedding_zero_point?:b gamma_zero_point:b beta_zero_point:b",
+     "layernorm_out:f mask_index_out?:i", "epsilon=1e-12"},
+    {"GroupNorm", "X:f gamma:f beta:f", "Y:f",
+     "activation:int! channels_last=1 epsilon=1e-5 groups:int!"},
+    {"SkipGroupNorm", "X:f gamma:f beta:f skip:f bias?:f", "Y:f S?:f",
+     "activation:int! channels_last=1 epsilon=1e-5 groups:int!"},
+    {"BiasAdd", "X:f bias:f skip:f", "Y:f", ""},
+    {"BiasSplitGelu", "X:f bias:f", "Y:f", ""},
     {"SkipLayerNormalization", "input:f skip:f gamma:f beta?:f bias?:f",
      "output:f mean?:f inv_std_var?:f input_skip_bias_sum?:f", "epsilon=1e-12"},
     {"SkipSimplifiedLayerNormalization", "input:f skip:f gamma:f bias?:f",
@@ -39,6 +52,10 @@ const Row kRows[] = {
     {"FusedMatMul", "A:f B:f", "Y:f", "alpha=1.0 transA=0 transB=0 transBatchA=0 transBatchB=0"},
     {"TransposeMatMul", "A:f B:f", "Y:f",
      "alpha=1.0 transA=0 transB=0 transBatchA=0 transBatchB=0"},
+    {"FusedMatMulActivation", "A:f B:f", "Y:f",
+     "activation:string! activation_alpha:float activation_axis:int activation_beta:float "
+     "activation_gamma:float alpha=1.0 transA=0 transB=0 transBatchA=0 transBatchB=0"},
+    {"GemmFastGelu", "X:f W:f bias?:f", "Y:f", ""},
     {"FusedGemm", "A:f B:f C?:f", "Y:f",
      "alpha=1.0 beta=1.0 transA=0 transB=0 activation:string activation_alpha:float "
      "activation_beta:float activation_gamma:float"},
@@ -46,6 +63,8 @@ const Row kRows[] = {
     {"MatMulIntegerToFloat", "A:b B:b a_scale:f b_scale:f a_zero_point?:b b_zero_point?:b bias?:f",
      "Y:f", ""},
     {"DynamicQuantizeMatMul", "A:f B:b b_scale:f b_zero_point?:b bias?:f", "Y:f", ""},
+    {"MatMulBnb4", "A:f B:u absmax:f", "Y:f",
+     "K:int! N:int! block_size:int! quant_type:int! training_mode=0 transB=1"},
     {"MatMulNBits", "A:f B:u scales:f zero_points?:. g_idx?:i bias?:f", "Y:f",
      "K:int! N:int! bits=4 block_size:int! accuracy_level=0 weight_prepacked=0"},
 
@@ -59,8 +78,62 @@ const Row kRows[] = {
      "past_value?:f past_sequence_length?:i cache_indirection?:i",
      "output:f present_key?:f present_value?:f qk?:f",
      "mask_filter_value=-10000.0 num_heads:int! scale:float unidirectional=0"},
+    {"DecoderMaskedMultiHeadAttention",
+     "query:f key?:f value?:f mask_index?:i attention_bias?:f past_key?:f past_value?:f "
+     "past_sequence_length?:i beam_width?:i cache_indirection?:i bias?:f",
+     "output:f present_key?:f present_value?:f qk?:f",
+     "mask_filter_value=-10000.0 num_heads:int! output_qk=0 past_present_share_buffer=0 "
+     "scale:float"},
+    {"QAttention",
+     "input:b weight:b bias:f input_scale:f weight_scale:f mask_index?:i input_zero_point?:b "
+     "weight_zero_point?:b past?:f",
+     "output:f present?:f",
+     "do_rotary=0 mask_filter_value=-10000.0 num_heads:int! past_present_share_buffer=0 "
+     "scale:float unidirectional=0"},
+    {"PackedAttention",
+     "input:f weights:f bias:f token_offset:i cumulative_sequence_length:i attention_bias?:f",
+     "output:f", "num_heads:int! qkv_hidden_sizes:ints scale:float"},
+    {"PackedMultiHeadAttention",
+     "query:f key?:f value?:f bias?:f token_offset:i cumulative_sequence_length:i "
+     "attention_bias?:f",
+     "output:f", "mask_filter_value=-10000.0 num_heads:int! scale:float"},
+    {"RemovePadding", "input:f sequence_token_count:i",
+     "output:f token_offset:i cumulated_seq_len:i max_seq_len:i", ""},
+    {"RestorePadding", "input:f token_offset:i", "output:f", ""},
+    {"LinearAttention", "query:f key:f value:f past_state?:f decay?:f beta?:f",
+     "output:f present_state?:f",
+     "chunk_size=64 kv_num_heads:int! q_num_heads:int! scale=0.0 state_window=0 "
+     "update_rule='gated_delta'"},
+    {"CausalConvWithState", "input:f weight:f bias?:f past_state?:f", "output:f present_state?:f",
+     "activation='none' channels_last=0 dilation=1 ndim=1 state_window=0"},
+    {"GroupQueryAttention",
+     "query:f key?:f value?:f past_key?:c past_value?:c seqlens_k:i total_sequence_length:i "
+     "cos_cache?:f sin_cache?:f position_ids?:l attention_bias?:f head_sink?:f k_scale?:f "
+     "v_scale?:f q_norm_weight?:f k_norm_weight?:f",
+     "output:f present_key?:c present_value?:c output_qk?:f",
+     "causal=1 do_rotary=0 k_quant_type='NONE' kv_cache_bit_width:int kv_num_heads:int! "
+     "local_window_size=-1 num_heads:int! qk_norm_epsilon=1e-6 qk_output=0 rotary_interleaved=0 "
+     "scale:float sliding_window_cache=0 smooth_softmax=-1 softcap:float v_quant_type='NONE'"},
     {"RotaryEmbedding", "input:f position_ids:l cos_cache:f sin_cache:f", "output:f",
      "interleaved=0 is_packed_batching=0 num_heads=0 rotary_embedding_dim=0 scale=1.0"},
+    {"GemmaRotaryEmbedding", "emb:f q:f q_rot:f k:f k_rot:f", "output1:f output2:f", ""},
+
+    {"MoE",
+     "input:f router_probs:f fc1_experts_weights:f fc1_experts_bias?:f fc2_experts_weights:f "
+     "fc2_experts_bias?:f fc3_experts_weights?:f fc3_experts_bias?:f",
+     "output:f",
+     "activation_alpha=1.0 activation_beta=0.0 activation_type='relu' k=1 "
+     "normalize_routing_weights=0 swiglu_fusion=0 swiglu_limit:float use_sparse_mixer=0"},
+    {"QMoE",
+     "input:f router_probs:f fc1_experts_weights:. fc1_scales?:. fc1_experts_bias?:f "
+     "fc2_experts_weights:. fc2_scales?:. fc2_experts_bias?:f fc3_experts_weights?:. "
+     "fc3_scales?:. fc3_experts_bias?:f fc1_zero_points?:. fc2_zero_points?:. fc3_zero_points?:. "
+     "router_weights?:f fc1_global_scale?:f fc2_global_scale?:f fc1_act_scale?:f "
+     "fc2_act_scale?:f fc1_act_block_scale?:. fc2_act_block_scale?:.",
+     "output:f",
+     "accuracy_level=0 activation_alpha=1.0 activation_beta=0.0 activation_type='relu' "
+     "block_size:int expert_weight_bits=4 k=1 normalize_routing_weights=0 quant_type='int' "
+     "swiglu_fusion=0 swiglu_limit:float use_sparse_mixer=0 weights_prepacked=-1"},
 
     {"QuantizeLinear", "x:f y_scale:f y_zero_point?:q", "y:q", "axis:int block_size=0"},
     {"DequantizeLinear", "x:q x_scale:f x_zero_point?:q", "y:f", "axis:int block_size=0"},
@@ -132,6 +205,7 @@ uint32_t TypesOf(char code) {
     case 'b': return Bits({kInt8, kUInt8});
     case 't': return Bits({kBool});
     case 'w': return Bits({kUInt8, kInt4, kUInt4});
+    case 'c': return Bits({kFloat32, kFloat16, kBFloat16, kUInt8, kInt8, kFloat8E4M3FN});
     case 'u': return Bits({kUInt8});
     case 'q': return Bits({kInt8, kUInt8, kInt16, kUInt16, kInt32, kInt4, kUInt4});
     default: return ~uint32_t{0};

@@ -1,0 +1,246 @@
+// ONNX Runtime's own domain: attention over a cache of keys and values that grows from call to
+// call (GroupQueryAttention). A sequence's keys stand at the start of its row of the cache, however
+// long the others are; what lies behind them counts for nothing, and is zero in what is given back,
+// as in the kernel where the buffers are not shared. All of it is only read.
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+// --- The cache
+// ------------------------------------------------------------------------------------
+
+// Where the words of this call stand.
+struct Steps {
+  Size batch, length;  // of the call's words
+  Size room;           // how many keys the cache holds after it
+  Expr before;  // int64, [batch, 1]: how many keys each sequence has from earlier calls; or [1, 1]
+};
+
+// The keys (or values) of earlier calls and the new ones, [batch, heads, length, size] each:
+// [batch, heads, room, size]. Behind the new ones the last one is repeated.
+Expr Grown(const Expr& past, const Expr& now, const Steps& steps) {
+  Builder& b = now.builder();
+  const Expr place = Iota(Scalar(b, steps.room));  // [room]
+  const Size held = SizeAt(past, 2);
+  const Expr last = Scalar(b, Minus(b, Plus(b, held, steps.length), 1));
+  const Expr later = Min(place - steps.before + Scalar(b, held), last);
+  const Expr from = Where(place < steps.before, place, later);  // [batch, room]
+  const Expr all = Concat(b, {past, now}, 2);
+  if (steps.batch.number == 1) return Gather(all, Squeeze(from, {0}), 2);
+  const Expr sizes = Vector(b, {steps.batch, SizeAt(now, 1), steps.room, SizeAt(now, 3)});
+  return GatherElements(all, Expand(Unsqueeze(from, {1, 3}), sizes), 2);
+}
+
+// With zeros behind the new ones.
+Expr Present(const Expr& grown, const Steps& steps) {
+  Builder& b = grown.builder();
+  const Expr end = steps.before + Scalar(b, steps.length);
+  return Where(Unsqueeze(Iota(Scalar(b, steps.room)) < end, {1, 3}), grown, 0.0);
+}
+
+// --- GroupQueryAttention
+// ----------------------------------------------------------------------------
+
+struct Gqa {
+  enum Operand {
+    kQuery,
+    kKey,
+    kValue,
+    kPastKey,
+    kPastValue,
+    kLengths,
+    kTotal,
+    kCos,
+    kSin,
+    kPositions,
+    kBias,
+    kSink,
+    kKeyScale,
+    kValueScale,
+    kQueryNorm,
+    kKeyNorm
+  };
+};
+
+absl::Status CheckGroupQuery(const Rewrite& r) {
+  for (const char* name : {"k_quant_type", "v_quant_type"}) {
+    const std::string type = r.attrs().String(name, "NONE");
+    if (type != "NONE") return Unimplemented(name, " '", type, "': a quantized cache");
+  }
+  if (r.has(Gqa::kKeyScale) || r.has(Gqa::kValueScale)) {
+    return Unimplemented(r.has(Gqa::kKeyScale) ? "k_scale" : "v_scale", ": a quantized cache");
+  }
+  if (r.attrs().Int("sliding_window_cache", 0) != 0) return Unimplemented("sliding_window_cache");
+  for (const size_t i : {Gqa::kPastKey, Gqa::kPastValue}) {
+    if (r.has(i) && r.dtype(i) != r.dtype(Gqa::kQuery)) {
+      return Unimplemented(i == Gqa::kPastKey ? "past_key" : "past_value", " of ", Name(r.dtype(i)),
+                           ": a quantized cache");
+    }
+  }
+  const int64_t heads = r.attrs().Int("num_heads"), shared = r.attrs().Int("kv_num_heads");
+  if (heads < 1 || shared < 1 || heads % shared != 0) {
+    return Invalid("num_heads: ", heads, " heads cannot share kv_num_heads ", shared);
+  }
+  if (r.has(Gqa::kKey) != r.has(Gqa::kValue)) return Invalid("key and value go together");
+  if (r.has(Gqa::kPastKey) != r.has(Gqa::kPastValue))
+    return Invalid("past_key and past_value go together");
+  if (r.has(Gqa::kQueryNorm) != r.has(Gqa::kKeyNorm)) {
+    return Invalid("q_norm_weight and k_norm_weight go together");
+  }
+  if (r.attrs().Int("do_rotary", 0) != 0 && (!r.has(Gqa::kCos) || !r.has(Gqa::kSin))) {
+    return Invalid("do_rotary needs cos_cache and sin_cache");
+  }
+  const int64_t output = r.attrs().Int("qk_output", 0);
+  if (output < 0 || output > 2) return Invalid("qk_output: expected 0, 1 or 2, got ", output);
+  for (const size_t i : {Gqa::kQuery, Gqa::kKey, Gqa::kValue}) {
+    if (r.has(i) && r.rank(i) != 3) {
+      return r.rank(i) < 0 ? Unimplemented("operand ", i, ": an unknown rank")
+                           : Invalid("operand ", i, ": expected rank 3, got ", r.rank(i));
+    }
+  }
+  if (!IsFloating(r.dtype(Gqa::kQuery))) return Unimplemented("query: an unknown element type");
+  return absl::OkStatus();
+}
+
+// [batch, length, heads * size] as [batch, heads, length, size].
+Expr ByHead(const Expr& x, int64_t heads) {
+  Builder& b = x.builder();
+  return Transpose(x.Op("reshape", {b.Ints({0, 0, heads, -1})}), {0, 2, 1, 3});
+}
+
+// Queries, keys and values in one operand.
+absl::StatusOr<Values> SplitPacked(Rewrite& r, int64_t heads, int64_t shared) {
+  const Dim width = DimAt(r.in(Gqa::kQuery), 2);
+  if (!width.is_static() || width.value() % (heads + 2 * shared) != 0) {
+    return Unimplemented("query: ", width.ToString(), " numbers are not the heads of queries, ",
+                         "keys and values together");
+  }
+  const int64_t size = width.value() / (heads + 2 * shared);
+  Value* sizes = r.b.Ints({heads * size, shared * size, shared * size}, "sizes");
+  return r.b.Ops("split", {r.in(Gqa::kQuery), sizes}, {{"axis", -1}}, 3);
+}
+
+// With `more` zeros at the end of an axis of four.
+Expr PaddedAt(const Expr& x, int64_t axis, const Size& more) {
+  Builder& b = x.builder();
+  std::vector<Size> pads(8, 0);
+  pads[4 + axis] = more;
+  return x.Op("pad", {Vector(b, pads)}, {{"mode", "constant"}});
+}
+
+// Of a prompt the first position counts alone, and the others follow it.
+Expr GivenPositions(Rewrite& r, const Steps& steps, const Expr& total) {
+  Builder& b = r.b;
+  const Expr given{b, r.in(Gqa::kPositions)};
+  const Expr length = Scalar(b, steps.length);
+  const Expr counted = Reshape(Slice(Flat(given), 0, Size(0), Size(1)), {1, 1}) + Iota(length);
+  return Where(total == length, counted, given);
+}
+
+absl::StatusOr<Values> FromGroupQueryAttention(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(CheckGroupQuery(r));
+  Builder& b = r.b;
+  const int64_t heads = r.attrs().Int("num_heads"), shared = r.attrs().Int("kv_num_heads");
+  Value *query = r.in(Gqa::kQuery), *key = r.in(Gqa::kKey), *value = r.in(Gqa::kValue);
+  if (!key) {
+    X2IR_ASSIGN_OR_RETURN(const Values parts, SplitPacked(r, heads, shared));
+    query = parts[0], key = parts[1], value = parts[2];
+  }
+  Expr q = ByHead({b, query}, heads), k = ByHead({b, key}, shared), v = ByHead({b, value}, shared);
+  if (r.has(Gqa::kQueryNorm)) {
+    const AttributeMap attrs = {
+        {"axis", -1}, {"epsilon", static_cast<float>(r.attrs().Float("qk_norm_epsilon", 1e-6))}};
+    q = q.Op("rms_normalization", {r.in(Gqa::kQueryNorm)}, attrs);
+    k = k.Op("rms_normalization", {r.in(Gqa::kKeyNorm)}, attrs);
+  }
+
+  Steps steps{SizeAt({b, query}, 0), SizeAt({b, query}, 1), {}, nullptr};
+  const Expr total = Reshape({b, r.in(Gqa::kTotal)}, {}).To(DType::kInt64);
+  const Expr lengths = Reshape({b, r.in(Gqa::kLengths)}, {-1, 1}).To(DType::kInt64) + 1;
+  const bool causal = r.attrs().Int("causal", 1) != 0;
+  const bool past = r.has(Gqa::kPastKey) && DimAt(r.in(Gqa::kPastKey), 2) != Dim(0);
+  if (past) {
+    steps.before = Max(lengths - Scalar(b, steps.length), Int(b, 0));
+    steps.room = Larger(b, total, SizeAt({b, r.in(Gqa::kPastKey)}, 2));
+  } else {
+    steps.before = Ints(b, {0}).Op("unsqueeze", {b.Ints({0})});
+    steps.room = steps.length;
+  }
+
+  const Expr places = steps.before + Iota(Scalar(b, steps.length));  // [batch, length]
+  if (r.attrs().Int("do_rotary", 0) != 0) {
+    const Dim half = DimAt(r.in(Gqa::kCos), 1);
+    if (!half.is_static()) return Unimplemented("cos_cache: an unknown width");
+    Expr positions = r.has(Gqa::kPositions) ? GivenPositions(r, steps, total) : places;
+    positions = Expand(positions, Vector(b, {steps.batch, steps.length}));
+    const AttributeMap attrs = {{"interleaved", r.attrs().Int("rotary_interleaved", 0)},
+                                {"rotary_embedding_dim", 2 * half.value()}};
+    q = q.Op("rotary_embedding", {r.in(Gqa::kCos), r.in(Gqa::kSin), positions}, attrs);
+    k = k.Op("rotary_embedding", {r.in(Gqa::kCos), r.in(Gqa::kSin), positions}, attrs);
+  }
+  if (past) {
+    k = Grown({b, r.in(Gqa::kPastKey)}, k, steps);
+    v = Grown({b, r.in(Gqa::kPastValue)}, v, steps);
+  }
+
+  // Which keys each query sees: [batch or 1, 1, length or 1, room].
+  const Expr keys = Iota(Scalar(b, steps.room)), at = Unsqueeze(places, {1, 3});
+  Expr seen = causal ? keys <= at : keys < Unsqueeze(lengths, {1, 3});
+  const int64_t window = r.attrs().Int("local_window_size", -1);
+  if (window >= 0) seen = seen & (keys > at - static_cast<double>(window));
+  const bool sink = r.has(Gqa::kSink) || r.attrs().Int("smooth_softmax", -1) == 1;
+  Expr mask = seen;
+  if (sink || r.has(Gqa::kBias)) {
+    Expr bias = q.Number(0);
+    if (r.has(Gqa::kBias)) bias = {b, r.in(Gqa::kBias)};
+    if (r.has(Gqa::kBias) && past) bias = PaddedAt(bias, 3, Minus(b, steps.room, total));
+    mask = Where(seen, bias, q.Number(-std::numeric_limits<double>::infinity()));
+  }
+  // A sink is one more term of the softmax's denominator: that of a key and a value of zeros, whose
+  // score is the sink.
+  Expr all_keys = k, all_values = v;
+  if (sink) {
+    all_keys = PaddedAt(k, 2, 1);
+    all_values = PaddedAt(v, 2, 1);
+    Expr term = q.Number(0);
+    if (r.has(Gqa::kSink)) term = Reshape({b, r.in(Gqa::kSink)}, {1, heads, 1, 1});
+    const auto whole = [&](const Expr& x, const Size& columns) {
+      return Expand(x, Vector(b, {steps.batch, heads, steps.length, columns}));
+    };
+    mask = Concat(b, {whole(mask, steps.room), whole(term, 1)}, 3);
+  }
+  AttributeMap attrs = {{"softcap", static_cast<float>(r.attrs().Float("softcap", 0))}};
+  if (const double scale = r.attrs().Float("scale", 0); scale != 0) {
+    attrs.Set("scale", static_cast<float>(scale));
+  }
+  const int64_t stage = r.node.output(3) ? r.attrs().Int("qk_output", 0) : 0;
+  if (stage != 0) attrs.Set("qk_matmul_output_mode", stage == 1 ? 2 : 3);
+  const Values y = b.Ops("attention", {q, all_keys, all_values, mask}, attrs,
+                         std::vector<bool>{true, false, false, stage != 0});
+  const Expr rows = Transpose({b, y[0]}, {0, 2, 1, 3});
+  Value* scores = nullptr;
+  if (stage != 0) {
+    Expr x{b, y[3]};
+    if (sink) x = Slice(x, 3, Size(0), steps.room);
+    if (stage == 1) x = Where(seen, x, 0.0);
+    scores = past ? Slice(x, 3, Size(0), total) : x;
+  }
+  if (past) k = Present(k, steps), v = Present(v, steps);
+  return Values{rows.Op("reshape", {b.Ints({0, 0, -1})}), k, v, scores};
+}
+
+X2IR_ONNX(attention).Is("com.microsoft::GroupQueryAttention", Since(1),
+                        Code{FromGroupQueryAttention, nullptr});
+
+}  // namespace
+}  // namespace x2ir
