@@ -163,6 +163,51 @@ std::string Problem(const TorchParameter& p, const Given& given) {
   return "";
 }
 
+// --- Kernels --------------------------------------------------------------------------------
+
+// Element types of operands that the CPU of PyTorch 2.14 has no kernel for, though the schema takes
+// them: unsigned integers of more than 8 bits most of all. A table of what x2ir might write.
+struct Gap {
+  std::string_view dtypes, ops;  // between spaces
+};
+constexpr Gap kGaps[] = {
+    {" uint16 uint32 uint64 ",
+     " abs add addmm affine_grid_generator amax amin arange argmax argmin avg_pool1d avg_pool2d "
+     "avg_pool3d bitwise_left_shift bitwise_not bitwise_right_shift clamp col2im conv1d conv2d "
+     "conv3d cumprod cumsum div einsum fmod ge gt index_put le linear logical_and logical_not "
+     "logical_or logical_xor lt matmul max_pool1d max_pool2d max_pool3d maximum minimum neg "
+     "nonzero pad pixel_shuffle pow prod relu remainder scatter_reduce sign sub sum topk tril "
+     "triu "},
+    {" bool ",
+     " abs addmm arange argmax argmin avg_pool1d avg_pool2d avg_pool3d conv1d conv2d conv3d "
+     "cumprod cumsum div einsum fmod linear matmul max_pool1d max_pool2d max_pool3d neg pad pow "
+     "relu remainder sub topk "},
+    {" bool int8 int16 int32 int64 uint16 uint32 uint64 ",
+     " upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d "
+     "_upsample_nearest_exact2d _upsample_nearest_exact3d upsample_bilinear2d "
+     "upsample_bicubic2d "},
+    {" uint8 int8 int16 int32 int64 ",
+     " max_pool1d col2im conv_transpose1d conv_transpose2d conv_transpose3d prelu leaky_relu elu "
+     "celu linalg_vector_norm upsample_linear1d upsample_trilinear3d grid_sampler "},
+    {" uint8 int8 int16 int32 ", " avg_pool1d avg_pool2d avg_pool3d "},
+    {" float16 bfloat16 ",
+     " avg_pool3d linalg_cholesky linalg_det linalg_solve linalg_solve_triangular fft_fft fft_ifft "
+     "fft_rfft fft_irfft "},
+};
+
+std::string GapOf(const Node& call) {
+  std::string_view op = call.op().view().substr(6);  // behind "aten::"
+  op = op.substr(0, op.find('.'));
+  const Value* first = call.input(0);
+  if (!first || first->dtype() == DType::kUndefined) return "";
+  for (const Gap& gap : kGaps) {
+    if (gap.dtypes.find(StrCat(" ", Name(first->dtype()), " ")) == gap.dtypes.npos) continue;
+    if (gap.ops.find(StrCat(" ", op, " ")) == gap.ops.npos) continue;
+    return StrCat("has no kernel for ", Name(first->dtype()));
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string_view TorchParameter::element() const {
@@ -240,6 +285,9 @@ std::vector<std::string> CheckTorchCall(const Node& call) {
     if (p.default_value.empty() && !all.contains(p.name)) {
       problems.push_back(StrCat("argument '", p.name, "' is missing"));
     }
+  }
+  if (schema->name.starts_with("aten::")) {
+    if (std::string gap = GapOf(call); !gap.empty()) problems.push_back(std::move(gap));
   }
   const bool list = schema->results.size() == 1 && schema->results[0].ends_with("[]");
   if (!list && call.num_outputs() > schema->results.size()) {

@@ -38,7 +38,8 @@ const TorchSchema* FindTorchSchema(std::string_view op);
 std::vector<const TorchSchema*> AllTorchSchemas();
 
 // What a call (formats/torch/torch.h) does that its operator does not allow: arguments that are
-// unknown, missing, given twice or of another kind, and too many results. An operator of "aten"
+// unknown, missing, given twice or of another kind, too many results, and element types of the
+// first operand that PyTorch has no kernel for. An operator of "aten"
 // that is unknown is a violation; nothing is known of other namespaces.
 std::vector<std::string> CheckTorchCall(const Node& call);
 

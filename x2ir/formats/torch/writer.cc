@@ -217,7 +217,9 @@ class ProgramWriter {
         found[it->second].second = std::min(found[it->second].second, kind);
       }
     };
+    // Those of nested graphs are nobody's layers.
     const std::function<void(const Graph&)> walk = [&](const Graph& graph) {
+      const bool top = &graph == model_.graph.get();
       for (const Node* node : graph.nodes()) {
         const Attribute* attr = node->attrs().Find("operands");
         const auto* names = attr ? attr->get<Attribute::Strings>() : nullptr;
@@ -225,7 +227,10 @@ class ProgramWriter {
           const Value* value = node->input(i);
           if (!value || !value->fixed_constant()) continue;
           const bool named = names && i < names->size();
-          add(value, KindOf(*value, named ? std::string_view((*names)[i]) : std::string_view()));
+          const WrittenWeight::Kind kind =
+              KindOf(*value, named ? std::string_view((*names)[i]) : std::string_view());
+          add(value,
+              top || value->graph() != &graph ? kind : std::max(kind, WrittenWeight::kBuffer));
         }
         for (const Graph* nested : node->subgraphs()) walk(*nested);
       }

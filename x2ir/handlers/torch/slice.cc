@@ -144,7 +144,7 @@ Values Unbind(TorchCall& c) {
 }
 
 // Parts of these sizes, one after another; the last one may go to the end instead.
-Values PartsOf(TorchCall& c, Value* x, int64_t axis, const std::vector<Size>& sizes,
+Values PiecesOf(TorchCall& c, Value* x, int64_t axis, const std::vector<Size>& sizes,
                bool last_to_end) {
   Values parts(sizes.size(), nullptr);
   Size start{0};
@@ -175,7 +175,7 @@ Values EqualParts(TorchCall& c, Value* x, int64_t axis, const Size& step) {
     }
     return Cut(c, x, axis, sizes);
   }
-  return PartsOf(c, x, axis, std::vector<Size>(c.num_outputs(), step), true);
+  return PiecesOf(c, x, axis, std::vector<Size>(c.num_outputs(), step), true);
 }
 
 Values Split(TorchCall& c) {
@@ -194,7 +194,7 @@ Values SplitSizes(TorchCall& c, std::string_view name) {
     if (size.number) known.push_back(*size.number);
   }
   if (known.size() == sizes.size()) return Cut(c, x, axis, known);
-  return PartsOf(c, x, axis, sizes, false);
+  return PiecesOf(c, x, axis, sizes, false);
 }
 
 Values Chunk(TorchCall& c) {

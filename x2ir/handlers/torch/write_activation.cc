@@ -7,7 +7,16 @@ namespace x2ir {
 namespace {
 
 X2IR_TORCH(relu).To("aten::relu.default");
-X2IR_TORCH(selu).To("aten::selu.default");
+
+// PyTorch's constants are the usual ones.
+Value* WriteSelu(TorchWriter& w) {
+  if (w.Float("alpha") == 1.6732632423543772f && w.Float("gamma") == 1.0507009873554805f) {
+    return w.Call("aten::selu.default", {{"self", w.in(0)}});
+  }
+  Value* x = w.Op("elu", {w.in(0)}, {{"alpha", static_cast<float>(w.Float("alpha"))}});
+  return w.Op("mul", {x, w.Number(w.dtype(), w.Float("gamma"))});
+}
+X2IR_TORCH(selu).To("aten::selu.default", WriteSelu);
 X2IR_TORCH(gelu).To("aten::gelu.default", {"approximate"});
 X2IR_TORCH(leaky_relu).To("aten::leaky_relu.default", {{"alpha", "negative_slope"}});
 X2IR_TORCH(elu).To("aten::elu.default", {"alpha"});

@@ -1,5 +1,6 @@
 // Functions of elements, arithmetic and comparisons, written as calls.
 #include <cmath>
+#include <limits>
 
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
@@ -59,10 +60,22 @@ absl::StatusOr<Value*> WritePow(TorchWriter& w) {
 }
 X2IR_TORCH(pow).To("aten::pow.Tensor_Tensor", WritePow);
 
+// Numbers of 64 bits are in the same order as the signed ones whose first bit is the other one.
+Value* AsSigned(TorchWriter& w, Symbol ir) {
+  Value* turn = w.b().Int(std::numeric_limits<int64_t>::min());
+  const auto turned = [&](Value* x) { return w.Op("bitwise_xor", {x, turn}); };
+  std::vector<Value*> operands;
+  for (size_t i = 0; i < w.num_inputs(); ++i) {
+    operands.push_back(turned(w.Op("bit_cast", {w.in(i)}, {{"to", "int64"}})));
+  }
+  return w.Op("bit_cast", {turned(w.Op(ir, operands))}, {{"to", "uint64"}});
+}
+
 // Two at a time.
 auto WriteFold(Symbol ir, std::string_view op) {
   return [=](TorchWriter& w) -> Value* {
     if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
+    if (w.dtype() == DType::kUInt64) return AsSigned(w, ir);
     Value* rest = w.FoldedButLast(ir);
     return w.Call(op, {{"self", rest}, {"other", w.in(w.num_inputs() - 1)}});
   };
@@ -92,6 +105,23 @@ X2IR_TORCH(clip).To("aten::clamp.default", WriteClip);
 
 // PyTorch shifts no unsigned integers but bytes.
 absl::StatusOr<Value*> WriteShift(TorchWriter& w) {
+  if (w.dtype() == DType::kUInt64) {
+    const auto bits = [&](size_t i) { return w.Op("bit_cast", {w.in(i)}, {{"to", "int64"}}); };
+    const auto shift = [&](Value* x, Value* by, const char* way) {
+      return w.Op("bit_shift", {x, by}, {{"direction", way}});
+    };
+    Value *x = bits(0), *by = bits(1);
+    Value* shifted = shift(x, by, "LEFT");
+    if (w.String("direction") != "LEFT") {
+      // The first step clears the sign.
+      Value* one = w.b().Int(1);
+      Value* most = w.b().Int(std::numeric_limits<int64_t>::max());
+      Value* rest = shift(w.Op("bitwise_and", {shift(x, one, "RIGHT"), most}),
+                          w.Op("sub", {by, one}), "RIGHT");
+      shifted = w.Op("where", {w.Op("equal", {by, w.b().Int(0)}), x, rest});
+    }
+    return w.Op("bit_cast", {shifted}, {{"to", "uint64"}});
+  }
   if (w.dtype() != DType::kUInt8 && !IsSignedInt(w.dtype())) {
     return CannotExpress("shifts of ", Name(w.dtype()));
   }
@@ -120,10 +150,37 @@ X2IR_TORCH(where).To("aten::where.self");
 
 X2IR_TORCH(identity).To("aten::clone.default");
 
+// PyTorch rounds as the IR does, to nearest even; what is too large becomes infinite or NaN. The
+// IR's default is the largest number instead, for infinities too.
+absl::StatusOr<Value*> WriteFloat8(TorchWriter& w, DType to) {
+  double most = 0;
+  switch (to) {
+    case DType::kFloat8E4M3FN: most = 448; break;
+    case DType::kFloat8E4M3FNUZ: most = 240; break;
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E5M2FNUZ: most = 57344; break;
+    default: return CannotExpress("casts to ", Name(to));
+  }
+  const DType from = w.dtype();
+  if (!IsFloating(from) || BitWidth(from) < 16 || BitWidth(from) > 32) {
+    return CannotExpress("casts of ", Name(from), " to ", Name(to));
+  }
+  // As float32, of which PyTorch has the conversion itself.
+  Value* x = w.Cast(w.in(0), DType::kFloat32);
+  if (w.Int("saturate") != 0) {
+    x = w.Call("aten::clamp.default", {{"self", x}, {"min", -most}, {"max", most}}, x->type());
+  } else if (to == DType::kFloat8E4M3FN) {
+    // What PyTorch makes of larger ones differs among its versions. 464 is rounded down.
+    Value* fits = w.Op("less_or_equal", {w.Op("abs", {x}), w.Number(DType::kFloat32, 464)});
+    x = w.Op("where", {fits, x, w.Number(DType::kFloat32, std::nan(""))});
+  }
+  return w.Call("aten::_to_copy.default", {{"self", x}, {"dtype", to}});
+}
+
 absl::StatusOr<Value*> WriteCast(TorchWriter& w) {
   const DType to = w.DTypeAttr("to");
   if (to == DType::kString || w.dtype() == DType::kString) return CannotExpress("casts of strings");
-  if (IsFloating(to) && BitWidth(to) <= 8) return CannotExpress("casts to ", Name(to));
+  if (IsFloating(to) && BitWidth(to) <= 8) return WriteFloat8(w, to);
   return w.Call("aten::_to_copy.default", {{"self", w.in(0)}, {"dtype", to}});
 }
 X2IR_TORCH(cast).To("aten::_to_copy.default", WriteCast);

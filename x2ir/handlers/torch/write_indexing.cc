@@ -1,6 +1,8 @@
 // Gathering and scattering, written as calls.
 #include <algorithm>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
 
@@ -116,19 +118,12 @@ X2IR_TORCH(compress).To("aten::index.Tensor", WriteCompress);
 // 1 where a position along the new axis is the index.
 absl::StatusOr<Value*> WriteOneHot(TorchWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  const auto depth = KnownInts(w.in(1));
-  if (!depth || depth->size() != 1) return CannotExpress("a depth that is computed");
-  if (!IsInteger(w.dtype())) return CannotExpress("indices that are no integers");
   int64_t axis = w.Int("axis");
   if (axis < 0) axis += rank + 1;
-  Value* index = w.Cast(w.in(0), DType::kInt64);
-  Value* wrapped = w.Op("add", {index, w.b().Int((*depth)[0])});
-  index = w.Op("where", {w.Op("less", {index, w.b().Int(0)}), wrapped, index});
-  std::vector<int64_t> positions, dims(static_cast<size_t>(rank) + 1, 1);
-  for (int64_t i = 0; i < (*depth)[0]; ++i) positions.push_back(i);
-  dims[static_cast<size_t>(axis)] = (*depth)[0];
-  Value* hit = w.Op("equal", {w.Op("unsqueeze", {index, w.b().Ints({axis})}),
-                              w.b().Constant(Tensor::Of<int64_t>(dims, positions))});
+  const Expr depth = Expr{w, OneElement(w, w.in(1))}.To(DType::kInt64);
+  const Expr given = Expr{w, w.in(0)}.To(DType::kInt64);
+  const Expr index = Where(given < 0, given + depth, given);
+  Value* hit = Unsqueeze(index, {axis}) == AlongAxis(Iota(depth), axis, rank + 1);
   const auto value = [&](int64_t i) {
     return w.Op("gather", {w.in(2), w.b().Int(i)}, {{"axis", 0}});
   };

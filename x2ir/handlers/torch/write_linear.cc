@@ -128,14 +128,46 @@ absl::StatusOr<Value*> WriteConv(TorchWriter& w) {
 }
 X2IR_TORCH(conv).To("aten::conv2d.default", WriteConv);
 
+// The padding of a transposed convolution whose result's size is given.
+absl::StatusOr<WrittenWindow> FittedWindow(TorchWriter& w, std::vector<int64_t> kernel) {
+  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
+  WrittenWindow window;
+  const size_t n = window.n = kernel.size();
+  if (n < 1 || n > 3) return CannotExpress(n, " spatial axes");
+  window.kernel = std::move(kernel);
+  window.strides = w.attrs().Ints("strides", std::vector<int64_t>(n, 1));
+  window.dilations = w.attrs().Ints("dilations", std::vector<int64_t>(n, 1));
+  const std::vector<int64_t> more = w.attrs().Ints("output_padding", std::vector<int64_t>(n, 0));
+  const std::vector<int64_t> wanted = w.attrs().Ints("output_shape", {});
+  const bool upper = w.String("auto_pad") == "SAME_UPPER";
+  for (size_t i = 0; i < n; ++i) {
+    const Shape* shape = w.in(0)->shape();
+    const Dim size = shape ? (*shape)[static_cast<int64_t>(i) + 2] : Dim();
+    if (!size.is_static()) return CannotExpress("a result of a given size, of an unknown one");
+    const int64_t out =
+        wanted.empty() ? size.value() * window.strides[i] : wanted[wanted.size() - n + i];
+    const int64_t total = (size.value() - 1) * window.strides[i] + more[i] +
+                          (window.kernel[i] - 1) * window.dilations[i] + 1 - out;
+    // What is missing is added behind.
+    const int64_t before = total < 0 ? 0 : upper ? total / 2 : total - total / 2;
+    window.begins.push_back(before);
+    window.ends.push_back(total - before);
+  }
+  return window;
+}
+
 // More padding before than behind is padding of the output; the rest is cut off.
 absl::StatusOr<Value*> WriteConvTranspose(TorchWriter& w) {
   const auto kernel = SpatialSizes(w.in(1));
   if (!kernel) return CannotExpress("weights of unknown sizes");
-  if (w.attrs().Has("output_shape")) return CannotExpress("an output of a given shape");
   const std::string& automatic = w.String("auto_pad");
-  if (automatic != "NOTSET" && automatic != "VALID") return CannotExpress("auto_pad ", automatic);
-  X2IR_ASSIGN_OR_RETURN(WrittenWindow window, ReadWindow(w, *kernel));
+  const bool fitted = w.attrs().Has("output_shape") || automatic.starts_with("SAME");
+  WrittenWindow window;
+  if (fitted) {
+    X2IR_ASSIGN_OR_RETURN(window, FittedWindow(w, *kernel));
+  } else {
+    X2IR_ASSIGN_OR_RETURN(window, ReadWindow(w, *kernel));
+  }
   std::vector<int64_t> more = w.attrs().Ints("output_padding", std::vector<int64_t>(window.n, 0));
   bool cut = false;
   for (size_t i = 0; i < window.n; ++i) {

@@ -1,7 +1,9 @@
 // Reductions, places of extremes, sorting and running sums, written as calls.
 #include <algorithm>
 
+#include "x2ir/builder/arrays.h"
 #include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -20,14 +22,47 @@ absl::StatusOr<std::optional<std::vector<int64_t>>> WrittenAxes(TorchWriter& w) 
   return axes;
 }
 
+// Axes that are computed: as many as their tensor has elements; none are all of them.
+absl::StatusOr<std::optional<std::vector<TorchScalar>>> ComputedAxes(TorchWriter& w) {
+  if (!w.has(1) || KnownInts(w.in(1))) return std::nullopt;
+  X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> axes, w.Sizes(w.in(1)));
+  if (axes.empty()) return std::nullopt;
+  return axes;
+}
+
+// Of nothing PyTorch has no largest element.
+bool IsEmptyAlong(TorchWriter& w, const std::vector<int64_t>& axes) {
+  const Shape* out = w.out_type().shape();
+  return out && out->is_static() && std::any_of(axes.begin(), axes.end(), [&](int64_t axis) {
+           const Dim& dim = (*w.in(0)->shape())[axis];
+           return dim.is_static() && dim.value() == 0;
+         });
+}
+Value* SizesOf(TorchWriter& w, const Shape& shape) { return w.b().Ints(*shape.Static()); }
+
 // `op` reduces over the axes. PyTorch sums small integers as int64 unless it is told otherwise.
 auto WriteReduce(std::string_view op, bool says_dtype) {
   return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
-    X2IR_ASSIGN_OR_RETURN(const auto axes, WrittenAxes(w));
-    if (!axes) return w.Op("identity", {w.in(0)});
     if (op == "aten::mean.dim" && !IsFloating(w.dtype())) return CannotExpress("means of integers");
-    TorchArguments arguments = {
-        {"self", w.in(0)}, {"dim", *axes}, {"keepdim", w.Int("keepdims") != 0}};
+    TorchArguments arguments = {{"self", w.in(0)}};
+    X2IR_ASSIGN_OR_RETURN(auto computed, ComputedAxes(w));
+    if (computed) {
+      const auto dims = w.in(0)->shape() ? w.in(0)->shape()->dims() : std::vector<Dim>();
+      const bool empty = std::any_of(dims.begin(), dims.end(), [](const Dim& dim) {
+        return dim.is_static() && dim.value() == 0;
+      });
+      if (empty && !says_dtype) return CannotExpress("computed axes of no elements");
+      arguments.emplace_back("dim", *std::move(computed));
+    } else {
+      X2IR_ASSIGN_OR_RETURN(const auto axes, WrittenAxes(w));
+      if (!axes) return w.Op("identity", {w.in(0)});
+      if ((op == "aten::amax.default" || op == "aten::amin.default") && IsEmptyAlong(w, *axes)) {
+        const bool max = op == "aten::amax.default";
+        return w.Op("expand", {Extreme(w, w.dtype(), !max), SizesOf(w, *w.out_type().shape())});
+      }
+      arguments.emplace_back("dim", *axes);
+    }
+    arguments.emplace_back("keepdim", w.Int("keepdims") != 0);
     if (says_dtype && !IsFloating(w.dtype())) arguments.emplace_back("dtype", w.dtype());
     return w.Call(op, std::move(arguments));
   };
@@ -91,12 +126,34 @@ auto WriteArg(std::string_view op) {
 X2IR_TORCH(arg_max).To("aten::argmax.default", WriteArg("aten::argmax.default"));
 X2IR_TORCH(arg_min).To("aten::argmin.default", WriteArg("aten::argmin.default"));
 
-Values WriteTopK(TorchWriter& w) {
-  return w.Calls("aten::topk.default", {{"self", w.in(0)},
-                                        {"k", w.Scalar(w.in(1))},
-                                        {"dim", w.Int("axis")},
-                                        {"largest", w.Int("largest") != 0},
-                                        {"sorted", w.Int("sorted") != 0}});
+// Of equal elements, that with the lowest index goes first; PyTorch's topk does not say which.
+absl::StatusOr<Values> WriteTopK(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const TorchScalar k = w.Scalar(w.in(1));
+  const bool largest = w.Int("largest") != 0;
+  if (!w.wants(1)) {
+    return Values{w.Calls("aten::topk.default",
+                          {{"self", w.in(0)},
+                           {"k", k},
+                           {"dim", axis},
+                           {"largest", largest},
+                           {"sorted", w.Int("sorted") != 0}},
+                          {true, false}, {w.out_type()})[0],
+                  nullptr};
+  }
+  const Shape* shape = w.in(0)->shape();
+  const Type places = shape ? Type::Tensor(DType::kInt64, *shape) : Type::Tensor(DType::kInt64);
+  Values sorted =
+      w.Calls("aten::sort.stable",
+              {{"self", w.in(0)}, {"stable", true}, {"dim", axis}, {"descending", largest}},
+              {w.wants(0), true}, {w.in(0)->type(), places});
+  for (size_t i = 0; i < 2; ++i) {
+    if (!sorted[i]) continue;
+    sorted[i] = w.Call("aten::slice.Tensor",
+                       {{"self", sorted[i]}, {"dim", axis}, {"start", 0}, {"end", k}, {"step", 1}},
+                       w.out_type(i));
+  }
+  return sorted;
 }
 X2IR_TORCH(top_k).To("aten::topk.default", WriteTopK);
 

@@ -1,7 +1,12 @@
 // Recurrent layers written as calls.
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
 
@@ -102,14 +107,216 @@ absl::StatusOr<Values> WriteRecurrent(TorchWriter& w, const WrittenRnn& kind,
   return values;
 }
 
+// --- Written out ----------------------------------------------------------------------------
+
+// What PyTorch's layers do not have: other activations, lengths of sequences, peepholes, one
+// direction backwards, a reset before the product. A scan over time does it.
+
+struct Cell {
+  size_t gates = 1;
+  bool lstm = false;
+};
+
+absl::StatusOr<Expr> Activated(const Expr& x, const std::string& name) {
+  static constexpr std::pair<std::string_view, const char*> kOps[] = {
+      {"Sigmoid", "sigmoid"}, {"Tanh", "tanh"}, {"Relu", "relu"}, {"Softsign", "softsign"}};
+  for (const auto& [known, op] : kOps) {
+    if (name == known) return x.Op(op);
+  }
+  return CannotExpress("activation ", name);
+}
+
+// One step of one direction. `x` has the products with the weights already, and their bias.
+struct StepOperands {
+  Expr x = nullptr, h = nullptr, c = nullptr, r = nullptr, bias = nullptr, peepholes = nullptr;
+};
+struct StepResults {
+  Expr h = nullptr, c = nullptr;
+};
+
+absl::StatusOr<StepResults> StepOf(TorchWriter& w, Builder& b, const Cell& cell,
+                                   const StepOperands& in, int64_t hidden,
+                                   const std::vector<std::string>& functions) {
+  const auto part = [&](const Expr& of, int64_t i) {
+    return Slice(of, -1, Size(i * hidden), Size((i + 1) * hidden));
+  };
+  const auto bounded = [&](const Expr& x) {
+    if (!w.attrs().Has("clip")) return x;
+    const double most = w.Float("clip");
+    return Clip(x, x.Number(-most), x.Number(most));
+  };
+  const auto inside = [&](const Expr& x) { return Expr{b, x.value()}; };
+  const auto product = [&](const Expr& h, int64_t from, int64_t to) {
+    const Expr rows = Slice(inside(in.r), 0, Size(from * hidden), Size(to * hidden));
+    Expr all = MatMul(h, Transpose(rows, {1, 0}));
+    if (in.bias.value()) {
+      all = all + Slice(inside(in.bias), 0, Size(from * hidden), Size(to * hidden));
+    }
+    return all;
+  };
+  StepResults out;
+  if (cell.lstm) {  // gates i, o, f, c
+    const Expr all = in.x + product(in.h, 0, 4);
+    const auto peephole = [&](const Expr& gate, int64_t i, const Expr& c) {
+      return in.peepholes.value() ? gate + part(inside(in.peepholes), i) * c : gate;
+    };
+    X2IR_ASSIGN_OR_RETURN(const Expr i,
+                          Activated(bounded(peephole(part(all, 0), 0, in.c)), functions[0]));
+    Expr f = 1 - i;
+    if (w.attrs().Int("input_forget", 0) == 0) {
+      X2IR_ASSIGN_OR_RETURN(f, Activated(bounded(peephole(part(all, 2), 2, in.c)), functions[0]));
+    }
+    X2IR_ASSIGN_OR_RETURN(const Expr g, Activated(bounded(part(all, 3)), functions[1]));
+    out.c = f * in.c + i * g;
+    X2IR_ASSIGN_OR_RETURN(const Expr o,
+                          Activated(bounded(peephole(part(all, 1), 1, out.c)), functions[0]));
+    X2IR_ASSIGN_OR_RETURN(const Expr seen, Activated(out.c, functions[2]));
+    out.h = o * seen;
+  } else if (cell.gates == 3) {  // gates z, r, h
+    const Expr two = Slice(in.x, -1, Size(0), Size(2 * hidden)) + product(in.h, 0, 2);
+    X2IR_ASSIGN_OR_RETURN(const Expr z, Activated(bounded(part(two, 0)), functions[0]));
+    X2IR_ASSIGN_OR_RETURN(const Expr r, Activated(bounded(part(two, 1)), functions[0]));
+    const Expr rest =
+        w.Int("linear_before_reset") != 0 ? r * product(in.h, 2, 3) : product(r * in.h, 2, 3);
+    X2IR_ASSIGN_OR_RETURN(const Expr n, Activated(bounded(part(in.x, 2) + rest), functions[1]));
+    out.h = (1 - z) * n + z * in.h;
+  } else {
+    X2IR_ASSIGN_OR_RETURN(out.h, Activated(bounded(in.x + product(in.h, 0, 1)), functions[0]));
+  }
+  return out;
+}
+
+// All of one direction: y [time, batch, hidden] and the last states.
+absl::StatusOr<Values> WriteDirection(TorchWriter& w, const Cell& cell, int64_t d, int64_t hidden,
+                                      bool reverse, const std::vector<std::string>& functions) {
+  const auto of = [&](size_t i) {
+    return w.has(i) ? Expr{w, w.Op("gather", {w.in(i), w.b().Int(d)}, {{"axis", 0}})}
+                    : Expr(nullptr);
+  };
+  const int64_t rows = static_cast<int64_t>(cell.gates) * hidden;
+  Expr x{w, w.in(0)};
+  const Expr lengths = w.has(4) ? Expr{w, w.in(4)}.To(DType::kInt64) : Expr(nullptr);
+  const auto turned = [&](const Expr& sequence) {
+    if (lengths.value()) {
+      return sequence.Op("reverse_sequence", {lengths}, {{"batch_axis", 1}, {"time_axis", 0}});
+    }
+    return Slice(sequence, 0, Size(-1), Size(std::numeric_limits<int64_t>::min()), -1);
+  };
+  if (reverse) x = turned(x);
+  Expr projected = MatMul(x, Transpose(of(1), {1, 0}));
+  Expr bias = of(3);
+  if (bias.value()) {
+    projected = projected + Slice(bias, 0, Size(0), Size(rows));
+    bias = Slice(bias, 0, Size(rows), Size(2 * rows));
+  }
+  const Expr zeros = Filled(w, w.dtype(), {SizeAt(x, 1), Size(hidden)}, 0);
+  const Expr h0 = w.has(5) ? of(5) : zeros;
+  const Expr c0 = !cell.lstm ? Expr(nullptr) : w.has(6) ? of(6) : zeros;
+
+  auto body = std::make_shared<Graph>("step");
+  Builder b(*body, nullptr);
+  const auto input = [&](const char* name, const Type& type) {
+    return Expr{b, body->AddInput(name, type)};
+  };
+  const Type count = Type::Tensor(DType::kInt64, Shape());
+  Values operands;
+  const Expr t = input("t", count);
+  operands.push_back(w.b().Int(0));
+  StepOperands in;
+  in.h = input("h", h0->type());
+  operands.push_back(h0);
+  if (cell.lstm) {
+    in.c = input("c", c0->type());
+    operands.push_back(c0);
+  }
+  const Shape* shape = projected->shape();
+  if (!shape || shape->rank() != 3) return CannotExpress("operands of unknown rank");
+  in.x = input("x", Type::Tensor(w.dtype(), Shape({(*shape)[1], (*shape)[2]})));
+  operands.push_back(projected);
+  in.r = of(2);
+  in.bias = bias;
+  if (cell.lstm) in.peepholes = of(7);
+  X2IR_ASSIGN_OR_RETURN(StepResults out, StepOf(w, b, cell, in, hidden, functions));
+  Expr y = out.h;
+  if (lengths.value()) {
+    const Expr there = Unsqueeze(t < Expr{b, lengths.value()}, {1});
+    y = Where(there, out.h, 0);
+    out.h = Where(there, out.h, in.h);
+    if (cell.lstm) out.c = Where(there, out.c, in.c);
+  }
+  body->AddOutput(t + 1);
+  body->AddOutput(out.h);
+  if (cell.lstm) body->AddOutput(out.c);
+  body->AddOutput(b.Op("identity", {y}));
+  X2IR_RETURN_IF_ERROR(b.status());
+  for (Node* node : body->nodes()) body->NameValues(node, "step");
+  const size_t states = cell.lstm ? 3 : 2;
+  Values made = w.b().Ops("scan", operands,
+                          {{"body", std::move(body)},
+                           {"num_scan_inputs", 1},
+                           {"scan_input_axes", Attribute::Ints{0}},
+                           {"scan_input_directions", Attribute::Ints{0}},
+                           {"scan_output_axes", Attribute::Ints{0}},
+                           {"scan_output_directions", Attribute::Ints{0}}},
+                          states + 1);
+  Values values = {made.back(), made[1], cell.lstm ? made[2] : nullptr};
+  if (reverse) values[0] = turned({w, values[0]});
+  return values;
+}
+
+absl::StatusOr<Values> WriteStepByStep(TorchWriter& w, const Cell& cell) {
+  if (w.Int("batch_first") != 0) return CannotExpress("the batch first");
+  const Shape* of_r = w.in(2)->shape();
+  if (!of_r || !(*of_r)[2].is_static()) return CannotExpress("operands of unknown sizes");
+  if (w.attrs().Has("activation_alpha") || w.attrs().Has("activation_beta")) {
+    return CannotExpress("activations with numbers of their own");
+  }
+  const Attribute* attr = w.attrs().Find("activations");
+  const auto* all = attr ? attr->get<Attribute::Strings>() : nullptr;
+  const std::string& direction = w.String("direction");
+  const int64_t directions = direction == "bidirectional" ? 2 : 1;
+  const size_t each = cell.lstm ? 3 : cell.gates == 3 ? 2 : 1;
+  if (!all || all->size() != each * static_cast<size_t>(directions)) {
+    return CannotExpress("another number of activations");
+  }
+  Values values(3, nullptr);
+  std::vector<Values> parts(3);
+  for (int64_t d = 0; d < directions; ++d) {
+    const auto first = all->begin() + static_cast<ptrdiff_t>(each) * d;
+    const std::vector<std::string> functions(first, first + static_cast<ptrdiff_t>(each));
+    X2IR_ASSIGN_OR_RETURN(const Values made,
+                          WriteDirection(w, cell, d, (*of_r)[2].value(),
+                                         d == 1 || direction == "reverse", functions));
+    for (size_t i = 0; i < 3; ++i) {
+      if (made[i]) parts[i].push_back(Unsqueeze({w, made[i]}, {i == 0 ? 1 : 0}));
+    }
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    if (w.wants(i)) values[i] = Concat(w, parts[i], i == 0 ? 1 : 0);
+  }
+  values.resize(w.num_outputs());
+  return values;
+}
+
+// As PyTorch's layer where it is one.
+absl::StatusOr<Values> WriteLayer(TorchWriter& w, const WrittenRnn& kind,
+                                  const std::vector<std::string>& activations) {
+  absl::StatusOr<Values> layer = WriteRecurrent(w, kind, activations);
+  if (layer.ok() || w.Int("batch_first") != 0) return layer;
+  return WriteStepByStep(w, {.gates = kind.gates.size(), .lstm = kind.gates.size() == 4});
+}
+
 absl::StatusOr<Values> WriteLstm(TorchWriter& w) {
-  return WriteRecurrent(w, {"aten::lstm", {0, 2, 3, 1}}, {"Sigmoid", "Tanh", "Tanh"});
+  return WriteLayer(w, {"aten::lstm", {0, 2, 3, 1}}, {"Sigmoid", "Tanh", "Tanh"});
 }
 X2IR_TORCH(lstm).To("aten::lstm.input", WriteLstm);
 
 absl::StatusOr<Values> WriteGru(TorchWriter& w) {
-  if (w.Int("linear_before_reset") == 0) return CannotExpress("a reset before the product");
-  return WriteRecurrent(w, {"aten::gru", {1, 0, 2}}, {"Sigmoid", "Tanh"});
+  const WrittenRnn kind = {"aten::gru", {1, 0, 2}};
+  if (w.Int("linear_before_reset") == 0 && w.Int("batch_first") == 0) {
+    return WriteStepByStep(w, {.gates = 3});
+  }
+  return WriteLayer(w, kind, {"Sigmoid", "Tanh"});
 }
 X2IR_TORCH(gru).To("aten::gru.input", WriteGru);
 
@@ -117,9 +324,8 @@ absl::StatusOr<Values> WriteRnn(TorchWriter& w) {
   const Attribute* attr = w.attrs().Find("activations");
   const auto* given = attr ? attr->get<Attribute::Strings>() : nullptr;
   if (!given || given->empty()) return CannotExpress("no activation");
-  if ((*given)[0] != "Tanh" && (*given)[0] != "Relu") return CannotExpress("that activation");
-  const bool tanh = (*given)[0] == "Tanh";
-  return WriteRecurrent(w, {tanh ? "aten::rnn_tanh" : "aten::rnn_relu", {0}}, {(*given)[0]});
+  const bool relu = (*given)[0] == "Relu";
+  return WriteLayer(w, {relu ? "aten::rnn_relu" : "aten::rnn_tanh", {0}}, {relu ? "Relu" : "Tanh"});
 }
 X2IR_TORCH(rnn).To("aten::rnn_tanh.input", WriteRnn);
 

@@ -122,14 +122,14 @@ absl::StatusOr<Value*> WriteAffineGrid(TorchWriter& w) {
 X2IR_TORCH(affine_grid).To("aten::affine_grid_generator.default", WriteAffineGrid);
 
 absl::StatusOr<Value*> WriteCol2Im(TorchWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const auto image, w.KnownInts(1, "image_shape"));
-  X2IR_ASSIGN_OR_RETURN(const auto block, w.KnownInts(2, "block_shape"));
-  if (!image || !block || block->size() != 2) return CannotExpress("other than two axes");
+  X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> image, w.Sizes(w.in(1)));
+  X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> block, w.Sizes(w.in(2)));
+  if (image.size() != 2 || block.size() != 2) return CannotExpress("other than two axes");
   const std::vector<int64_t> pads = w.attrs().Ints("pads", {0, 0, 0, 0});
   if (pads[0] != pads[2] || pads[1] != pads[3]) return CannotExpress("other padding behind");
   return w.Call("aten::col2im.default", {{"self", w.in(0)},
-                                         {"output_size", *image},
-                                         {"kernel_size", *block},
+                                         {"output_size", std::move(image)},
+                                         {"kernel_size", std::move(block)},
                                          {"dilation", w.attrs().Ints("dilations", {1, 1})},
                                          {"padding", std::vector<int64_t>{pads[0], pads[1]}},
                                          {"stride", w.attrs().Ints("strides", {1, 1})}});

@@ -108,6 +108,10 @@ std::optional<TorchScalar> TorchWriter::ElementOf(Value* x, int64_t i, int depth
   if (const auto known = x2ir::KnownInts(x); known && i < static_cast<int64_t>(known->size())) {
     return TorchScalar{(*known)[static_cast<size_t>(i)]};
   }
+  if (const auto* elements = x->elements();
+      elements && i < static_cast<int64_t>(elements->size())) {
+    if (const auto number = NumberOf((*elements)[static_cast<size_t>(i)])) return number;
+  }
   const Node* call = x->producer();
   if (!call || call->dialect() != "torch" || depth > 16) return std::nullopt;
   const std::string_view op = call->op().view();
@@ -155,6 +159,13 @@ TorchScalar TorchWriter::Scalar(Value* x) {
     if (const auto element = ElementOf(x, 0, 0)) return *element;
   }
   return {Item(x)};
+}
+
+std::optional<int64_t> TorchWriter::KnownInt(Value* x) {
+  if (!IsInteger(x->dtype())) return std::nullopt;
+  const auto element = ElementOf(x, 0, 0);
+  const int64_t* number = element ? std::get_if<int64_t>(&element->value) : nullptr;
+  return number ? std::optional(*number) : std::nullopt;
 }
 
 absl::StatusOr<std::vector<TorchScalar>> TorchWriter::Sizes(Value* x) {
@@ -223,6 +234,10 @@ Value* TorchWriter::Call(std::string_view op, TorchArguments arguments, Type res
 Value* TorchWriter::Transpose(Value* x, std::vector<int64_t> perm) {
   if (std::is_sorted(perm.begin(), perm.end())) return x;
   return Op("transpose", {x}, {{"perm", std::move(perm)}});
+}
+
+Value* OneElement(TorchWriter& w, Value* x) {
+  return x->shape() && x->shape()->rank() == 0 ? x : w.Reshape(x, {});
 }
 
 }  // namespace x2ir

@@ -75,11 +75,18 @@ class TorchWriter : public NodeWriter {
   // --- Numbers and sizes ----------------------------------------------------------------------
   // An operand of one element, as a Python number of the kind that its type is.
   TorchScalar Scalar(Value* x);
+  // The same of an integer, where it is known.
+  std::optional<int64_t> KnownInt(Value* x);
   // Integers of rank 1, each as a Python number. FailedPrecondition where their count is not known.
   absl::StatusOr<std::vector<TorchScalar>> Sizes(Value* x);
   // The size of an axis.
   TorchScalar Size(Value* x, int64_t axis);
   std::vector<TorchScalar> Sizes(Value* x, int64_t from, int64_t to);
+  // A size that is known as an expression of the sizes of the program's inputs; nullopt: it is
+  // none.
+  std::optional<TorchScalar> NumberOf(const Dim& dim);
+  // The one that inputs have under that name.
+  std::optional<TorchScalar> SizeCalled(std::string_view name);
   // The sizes of a type's shape, those that are not known out of `x`, which has that shape.
   static std::vector<TorchScalar> Numbers(absl::Span<const int64_t> numbers);
 
@@ -96,6 +103,9 @@ class TorchWriter : public NodeWriter {
   Value* Item(Value* x);
   std::optional<TorchScalar> ElementOf(Value* x, int64_t i, int depth);
 };
+
+// An operand of one element, as a tensor of rank 0.
+Value* OneElement(TorchWriter& w, Value* x);
 
 // The opposite of a TorchHandler: the values that stand for the node's results.
 using TorchWriteFn = std::function<absl::StatusOr<Values>(TorchWriter&)>;
