@@ -72,7 +72,7 @@ std::optional<float> ScalarOf(const Value* v) {
 
 // [n, k] numbers of four bits in blocks along k, as DequantizeLinear has them: in that order, or
 // (`by_column`) as [k, n].
-struct Blocks {
+struct WeightBlocks {
   const Tensor *weights, *scales, *zeros;  // zeros: null where they are all 0
   int64_t n, k, block;
   bool by_column;
@@ -84,12 +84,12 @@ struct Blocks {
   }
 };
 
-std::optional<Blocks> BlocksOf(const Node& dequantize, bool by_column) {
+std::optional<WeightBlocks> BlocksOf(const Node& dequantize, bool by_column) {
   const auto constant = [&](size_t i) {
     const Tensor* t = dequantize.input(i) ? dequantize.input(i)->fixed_constant() : nullptr;
     return t && !t->is_sparse() && t->rank() == 2 ? t : nullptr;
   };
-  Blocks b{constant(0), constant(1), constant(2), 0, 0, 0, by_column};
+  WeightBlocks b{constant(0), constant(1), constant(2), 0, 0, 0, by_column};
   if (!b.weights || !b.scales || (dequantize.input(2) && !b.zeros)) return std::nullopt;
   const DType type = b.weights->dtype();
   if (type != DType::kUInt4 && type != DType::kInt4) return std::nullopt;
@@ -110,7 +110,7 @@ std::optional<Blocks> BlocksOf(const Node& dequantize, bool by_column) {
 
 // Rows of `width` numbers, two in a byte, each row beginning at one. Signed numbers become unsigned
 // ones by 8 more.
-Tensor PackedRows(const Blocks& b, const Tensor* numbers, int64_t width) {
+Tensor PackedRows(const WeightBlocks& b, const Tensor* numbers, int64_t width) {
   const int64_t row = (width + 1) / 2;
   Tensor packed = Tensor::Zeros(DType::kUInt8, {b.n, row});
   if (!numbers) return packed;
@@ -127,7 +127,7 @@ Tensor PackedRows(const Blocks& b, const Tensor* numbers, int64_t width) {
   return packed;
 }
 
-Tensor ScalesInRows(const Blocks& b) {
+Tensor ScalesInRows(const WeightBlocks& b) {
   Tensor scales = Tensor::Zeros(b.scales->dtype(), {b.n * b.count()});
   const size_t size = b.scales->nbytes() / static_cast<size_t>(b.n * b.count());
   std::byte* to = scales.mutable_bytes().data();
