@@ -52,6 +52,28 @@ TEST(TfValues, WrongTypes) {
   });
 }
 
+TEST(TfValues, Drawing) {
+  // The third box is the wrong way round; the second and the fourth go beyond the image.
+  Expect(std::vector<Row>{
+      {"x = float32[1,5,6,1]{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
+       "0, 0, 0, 0, 0, 0, 0}\n b = float32[1,4,4]{0, 0.25, 1, 1, -0.6, 0.3, 0.7, 0.8, 0.5, 0.5, "
+       "0.2, 0.9, 0.8, -3, 5, 9}\n c = float32[3,1]{7, 9, 8}\n "
+       "y = tf.DrawBoundingBoxesV2(x, b, c)",
+       "y",
+       "float32[1,5,6,1]{0, 9, 7, 7, 9, 7, 0, 9, 0, 0, 9, 7, 0, 9, 9, 9, 9, 7, 7, 7, 7, 7, 7, 7, "
+       "0, 7, 7, 7, 7, 7}"},
+      {"x = float16[1,2,2,1]{0, 0, 0, 0}\n b = float32[1,1,4]{0, 0, 0, 1}\n "
+       "y = tf.DrawBoundingBoxes(x, b)",
+       "y", "float16[1,2,2,1]{1, 1, 0, 0}"},
+      {"x = float32[1,1,1,3]{0, 0, 0}\n b = float32[1,2,4]{0, 0, 0, 0, 0, 0, 0, 0}\n "
+       "y = tf.DrawBoundingBoxes(x, b)",
+       "y", "float32[1,1,1,3]{0, 0, 1}"},
+      {"x = float32[1,1,1,5]{0, 0, 0, 0, 0}\n b = float32[1,1,4]{0, 0, 0, 0}\n "
+       "y = tf.DrawBoundingBoxes(x, b)",
+       "y", "error usual colours"},
+  });
+}
+
 TEST(TfValues, Counting) {
   Expect(std::vector<Row>{
       {"x = int32[5]{1,1,3,9,0}\n n = int32[]{4}\n w = float32[0]{}\n y = tf.Bincount(x, n, w)",
