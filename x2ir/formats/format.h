@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,8 @@ struct Format {
   // Files that writing a model to `path` may make besides `path` itself; those of a number that is
   // not known before: as many as there are already, and one more. Null: none.
   std::function<std::vector<std::string>(const std::string& path)> companions{};
+  // The passes that run before it is written, where nobody says others; null: the default ones.
+  std::optional<std::vector<std::string>> passes{};
 };
 
 bool RegisterFormat(Format format, SourcePlace place = SourcePlace::Here());
