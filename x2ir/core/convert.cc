@@ -69,8 +69,8 @@ absl::StatusOr<FormatOptions> TargetOptions(const ExportOptions& options) {
 
 std::string Whose(const Format& format) { return StrCat("format '", format.name, "'"); }
 
-ExportOptions WithPassesOf(const Format& format, ExportOptions options) {
-  if (!options.passes) options.passes = format.passes;
+ExportOptions WithPassesOf(const Format& format, const Model& model, ExportOptions options) {
+  if (!options.passes && format.passes) options.passes = format.passes(*model.graph);
   return options;
 }
 
@@ -171,7 +171,8 @@ absl::Status Export(Model&& ir, const Sink& sink, const ExportOptions& options, 
   X2IR_RETURN_IF_ERROR(Guarded(model, [&] {
     return format->dialect == kIrDialect
                ? ExportIr(model, options, target, said)
-               : ExportModel(model, format->dialect, WithPassesOf(*format, options), target, said);
+               : ExportModel(model, format->dialect, WithPassesOf(*format, model, options), target,
+                             said);
   }));
   if (options.before_writing) X2IR_RETURN_IF_ERROR(options.before_writing(model));
   X2IR_RETURN_IF_ERROR(CheckGoOn(options.progress, *model.graph));

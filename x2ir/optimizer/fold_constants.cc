@@ -199,11 +199,13 @@ class Folder {
     return static_cast<int64_t>(found.size()) + (whole && found.empty());
   }
 
-  static void Replace(Graph& graph, Value* output, Tensor tensor) {
+  void Replace(Graph& graph, Value* output, Tensor tensor) const {
     const std::string name = output->name();
     Value* constant = graph.AddConstant(graph.UniqueName(name), std::move(tensor));
     graph.SwapNames(output, constant);
     constant->annotations().MergeFrom(output->annotations());
+    // Who keeps weights wants to know what is none.
+    if (!weights_) constant->annotations().GetOrMake().extra.try_emplace("python.folded");
     graph.ReplaceAllUses(output, constant);
   }
 

@@ -182,6 +182,7 @@ class Arranger {
       absl::flat_hash_map<Module*, std::vector<Step*>> of_child;
       for (Step* step : it->second) of_child[ChildWith(module, *step)].push_back(step);
       for (auto& [child, steps] : of_child) {
+        if (child->layer && steps.size() > 1) Open(*child);
         if (child->layer || child->has_forward) continue;
         if (steps.size() == 1 && (steps[0]->layer = FindActivation(steps[0]->call))) {
           child->layer = steps[0];
@@ -191,6 +192,16 @@ class Arranger {
         }
       }
     }
+  }
+
+  // A layer that has more to do than a layer does becomes a module with the layer's weights.
+  static void Open(Module& module) {
+    Step& step = *module.layer;
+    for (const auto& [leaf, weight] : step.layer->weights) module.weights.push_back(weight);
+    step.layer = nullptr;
+    step.module = &module;
+    module.layer = nullptr;
+    module.has_forward = true;
   }
 
   static Module* ChildWith(Module& list, const Step& step) {
@@ -220,7 +231,7 @@ class Arranger {
       last = number;
     }
     // A list that is hardly filled is none.
-    if (last > 2 * static_cast<int64_t>(order.size()) + 2 || order.size() < 2) return false;
+    if (last > 2 * static_cast<int64_t>(order.size()) + 2 || order.empty()) return false;
     absl::flat_hash_map<const Module*, const Value*> in, out;
     for (const auto& step : p_.steps_) {
       const auto it = child_of.find(step.get());
@@ -244,7 +255,7 @@ class Arranger {
       if (child) ForSizes(*step, [&](const std::string&) { sizes = true; });
       if (!chain || sizes) return false;
     }
-    for (const Value* output : p_.graph().outputs()) {
+    for (const Value* output : p_.outputs()) {
       const Step* producer = p_.ProducerOf(output);
       const auto from = producer ? child_of.find(producer) : child_of.end();
       if (from == child_of.end()) continue;
@@ -263,7 +274,8 @@ class Arranger {
 
   bool OutsideUses(const Value* value, const Module* own, const Module* next,
                    const absl::flat_hash_map<const Step*, Module*>& child_of) const {
-    if (value->is_graph_output()) return true;
+    if (std::find(p_.outputs().begin(), p_.outputs().end(), value) != p_.outputs().end())
+      return true;
     for (const Use& use : value->uses()) {
       for (const Value* result : use.node->outputs()) {
         const Step* user = result ? p_.ProducerOf(result) : nullptr;
@@ -462,13 +474,17 @@ class Arranger {
   }
 
   void FindPorts() {
+    for (const Value* input : p_.graph().inputs()) {
+      ports_.try_emplace({p_.root_, input, false}, true);
+      p_.root_->inputs.push_back(input);
+    }
     VisitInOrder(*p_.root_, [&](Step& step) {
       ForValues(step, [&](const Value* value) { AddUse(value, Forward(step.module)); });
     });
     VisitInOrder(*p_.root_, [&](Step& step) {
       ForSizes(step, [&](const std::string& name) { AddSize(step, name); });
     });
-    for (const Value* output : p_.graph().outputs()) AddUse(output, p_.root_);
+    for (const Value* output : p_.outputs()) AddUse(output, p_.root_);
     for (Module& module : p_.modules_) {
       std::sort(module.outputs.begin(), module.outputs.end(), [&](const Value* a, const Value* b) {
         return std::pair(p_.ProducerOf(a)->index, a->output_index()) <

@@ -255,6 +255,12 @@ class ClassWriter {
 
   std::string NameOf(const Module& module) {
     if (!module.parent) return "Model";
+    if (module.weights.empty() && module.children.empty() && module.items.size() == 1 &&
+        module.items[0].step) {
+      std::string_view op = module.items[0].step->call.op;
+      op = op.substr(op.find("::") == op.npos ? 0 : op.find("::") + 2);
+      return names_.Unique(ClassName(op.substr(0, op.find('.'))));
+    }
     const auto base = [](const Module& m) {
       if (m.parent && m.parent->is_list && m.parent->segment.size() > 2) {
         std::string name = ClassName(m.parent->segment);
@@ -271,7 +277,10 @@ class ClassWriter {
       const std::string longer = StrCat(base(*around), name);
       if (!names_.Has(longer)) return names_.Unique(longer);
     }
-    return names_.Unique(name);
+    // Block, Block2
+    std::string numbered = name;
+    for (int i = 2; names_.Has(numbered); ++i) numbered = StrCat(name, i);
+    return names_.Unique(numbered);
   }
 
   // --- Arguments ------------------------------------------------------------------------------
@@ -423,6 +432,23 @@ std::vector<std::string_view> SplitAtCommas(std::string_view text) {
   return parts;
 }
 
+// Whether there is an operator outside of all brackets.
+bool HasOperator(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(' || c == '[' || c == '{') {
+      const size_t close = CloseOf(text, i);
+      if (close == text.npos) return false;
+      i = close;
+    } else if (c == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
+    } else if (c == ' ') {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void AppendLine(std::string& out, size_t indent, std::string_view line) {
@@ -451,6 +477,18 @@ void AppendLine(std::string& out, size_t indent, std::string_view line) {
       i = end;
     }
   }
+  // What goes on behind it, or has operators outside of brackets, is put into brackets as a whole.
+  const size_t start = line.starts_with("return ") ? 7
+                       : line.find(" = ") < open   ? line.find(" = ") + 3
+                                                   : line.npos;
+  const bool whole = start != line.npos && (open == line.npos || close + 1 != line.size() ||
+                                            HasOperator(line.substr(start)));
+  if (whole) {
+    StrAppend(&out, margin, line.substr(0, start), "(\n");
+    AppendLine(out, indent + 1, line.substr(start));
+    StrAppend(&out, margin, ")\n");
+    return;
+  }
   if (open == line.npos) {
     StrAppend(&out, margin, line, "\n");
     return;
@@ -458,9 +496,11 @@ void AppendLine(std::string& out, size_t indent, std::string_view line) {
   StrAppend(&out, margin, line.substr(0, open + 1), "\n");
   const std::string_view inside = line.substr(open + 1, close - open - 1);
   const std::vector<std::string_view> parts = SplitAtCommas(inside);
-  const bool one = parts.size() == 1 && inside.find(" for ") != inside.npos;
-  for (const std::string_view part : parts) {
-    AppendLine(out, indent + 1, one ? std::string(part) : StrCat(part, ","));
+  const bool one_line = margin.size() + 4 + inside.size() <= kColumns && !line.starts_with("self.");
+  if (one_line || (parts.size() == 1 && inside.find(" for ") != inside.npos)) {
+    AppendLine(out, indent + 1, inside);
+  } else {
+    for (const std::string_view part : parts) AppendLine(out, indent + 1, StrCat(part, ","));
   }
   StrAppend(&out, margin, line.substr(close), "\n");
 }

@@ -182,6 +182,18 @@ bool IsMovedConstant(const Value* value) {
   return IsMoved(value, budget);
 }
 
+bool IsZero(const Value* value) {
+  if (!value) return false;
+  if (const Tensor* tensor = value->fixed_constant()) {
+    const auto bytes = tensor->bytes();
+    return IsPlain(tensor) && bytes.size() <= (1 << 20) &&
+           std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+  }
+  const Node* node = value->producer();
+  return node && node->op() == "aten::expand.default" && node->num_inputs() > 0 &&
+         node->input(0)->fixed_constant() && IsZero(node->input(0));
+}
+
 std::optional<Tensor> MovedConstant(const Value* value) {
   if (!value) return std::nullopt;
   if (const Tensor* tensor = value->fixed_constant()) {

@@ -15,6 +15,25 @@ namespace {
 constexpr size_t kMostColumns = 80;  // of a line behind its indentation
 constexpr int kMostCalls = 4;        // in one line
 
+// Functions that a local name would hide.
+bool IsBuiltin(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "abs",   "all",   "any", "bool",  "dict",   "filter", "float", "hash",  "id",     "input",
+      "int",   "iter",  "len", "list",  "map",    "max",    "min",   "next",  "object", "pow",
+      "range", "round", "set", "slice", "sorted", "str",    "sum",   "super", "tuple",  "zip"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+// Calls whose result is still what went in, in another form: it keeps the name.
+bool KeepsName(std::string_view op) {
+  constexpr std::string_view kOps[] = {
+      "aten::reshape.default",   "aten::permute.default",    "aten::squeeze.dims",
+      "aten::unsqueeze.default", "aten::clone.default",      "aten::_to_copy.default",
+      "aten::expand.default",    "aten::flatten.using_ints", "aten::relu.default",
+      "aten::clamp.default",     "aten::silu.default",       "aten::gelu.default"};
+  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
+}
+
 class ForwardWriter {
  public:
   ForwardWriter(Program& program, const Module& module, const ClassKeys& keys,
@@ -23,8 +42,9 @@ class ForwardWriter {
 
   absl::StatusOr<Forward> Run() {
     is_root_ = module_.parent == nullptr;
-    for (const char* name : {"self", "torch", "nn", "F", "Model", "Outputs", "attention", "min",
-                             "max", "range", "len", "int", "float", "bool"}) {
+    for (const char* name :
+         {"self", "torch", "nn", "F", "Model", "Outputs", "scaled_dot_product_attention",
+          "rms_norm", "topk", "Affine", "min", "max", "range", "len", "int", "float", "bool"}) {
       names_.Take(name);
     }
     NameInputs();
@@ -41,8 +61,8 @@ class ForwardWriter {
     }
     WriteReturn();
     Forward forward;
-    forward.parameters = std::move(parameters_);
     WriteSizes(forward.lines);
+    forward.parameters = std::move(parameters_);
     for (std::string& line : lines_) forward.lines.push_back(std::move(line));
     return forward;
   }
@@ -75,6 +95,7 @@ class ForwardWriter {
     std::string text(name.substr(0, 200));
     for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     text = Identifier(text, "value");
+    if (IsBuiltin(text)) text += '_';
     return text.size() > 24 ? "value" : text;
   }
 
@@ -135,8 +156,7 @@ class ForwardWriter {
 
   std::vector<const Value*> Returned() const {
     if (!is_root_) return module_.outputs;
-    const auto outputs = p_.graph().outputs();
-    return {outputs.begin(), outputs.end()};
+    return p_.outputs();
   }
 
   // --- Sizes ----------------------------------------------------------------------------------
@@ -342,7 +362,9 @@ class ForwardWriter {
   absl::Status WriteItem(const Module::Item& item) {
     Line line;
     while (true) {
+      const size_t written = lines_.size();
       X2IR_ASSIGN_OR_RETURN(line, Render(item));
+      if (lines_.size() != written) continue;  // something in it has a variable by now
       if (line.used.empty() ||
           (line.expr.text.size() <= kMostColumns - 12 && line.calls <= kMostCalls)) {
         break;
@@ -358,7 +380,8 @@ class ForwardWriter {
     const size_t wanted = static_cast<size_t>(
         std::count_if(results.begin(), results.end(), [](const Value* v) { return v; }));
     const bool several = results.size() > 1;
-    std::vector<std::string> reads = ReadsOf(item, line);
+    std::vector<std::string> reads = ReadsOf(item);
+    const std::string kept = KeptName(item);
     ForOperands(item, [&](const Value* value) { --uses_[value]; });
     for (const Value* value : line.used) values_.erase(value);
     if (!several && wanted == 1 && uses_[results[0]] == 1) {
@@ -367,15 +390,23 @@ class ForwardWriter {
       v.calls = line.calls;
       v.pending = true;
       v.reads = std::move(reads);
-      v.base = NameFor(item, *results[0]);
+      v.base = kept.empty() ? NameFor(item, *results[0]) : kept;
       v.order = ++order_;
       return absl::OkStatus();
     }
-    Assign(item, results, line.expr.text);
+    Assign(item, results, line.expr.text, kept);
     return absl::OkStatus();
   }
 
-  std::vector<std::string> ReadsOf(const Module::Item& item, const Line& line) {
+  // The name of what a call gives in another form; empty where it is something new.
+  std::string KeptName(const Module::Item& item) {
+    if (!item.step || item.step->layer || !KeepsName(item.step->call.op)) return "";
+    const auto it = values_.find(item.step->call.Tensor("self"));
+    if (it == values_.end() || !it->second.pending) return "";
+    return it->second.base;
+  }
+
+  std::vector<std::string> ReadsOf(const Module::Item& item) {
     std::vector<std::string> reads;
     ForOperands(item, [&](const Value* value) {
       const auto it = values_.find(value);
@@ -386,7 +417,6 @@ class ForwardWriter {
         reads.insert(reads.end(), it->second.reads.begin(), it->second.reads.end());
       }
     });
-    (void)line;
     return reads;
   }
 
@@ -442,7 +472,7 @@ class ForwardWriter {
   }
 
   void Assign(const Module::Item& item, const std::vector<const Value*>& results,
-              const std::string& text) {
+              const std::string& text, const std::string& kept) {
     std::vector<std::string> targets;
     const std::string again = Reusable(item);
     for (const Value* result : results) {
@@ -454,7 +484,7 @@ class ForwardWriter {
       if (targets.empty() && !again.empty()) {
         name = again;
       } else {
-        name = names_.Unique(StreamName(item, *result));
+        name = names_.Unique(kept.empty() ? StreamName(item, *result) : kept);
       }
       targets.push_back(name);
     }
@@ -463,6 +493,10 @@ class ForwardWriter {
       if (results[i]) SetVariable(results[i], targets[i]);
     }
     if (item.step && item.step->layer && targets.size() == 3) {  // an LSTM
+      if (targets[1] == "_" && targets[2] == "_") {
+        Emit(StrCat(targets[0], ", _ = ", text));
+        return;
+      }
       targets = {targets[0], StrCat("(", targets[1], ", ", targets[2], ")")};
     }
     Emit(targets.empty() ? text : StrCat(absl::StrJoin(targets, ", "), " = ", text));

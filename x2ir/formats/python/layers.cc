@@ -144,7 +144,11 @@ std::unique_ptr<Layer> LayerFinder::Linear(std::string_view x, std::string_view 
                                            bool as_it_is) {
   const Value* w = call_.Tensor(weight);
   const auto dims = DimsOf(w);
-  if (!Start("nn.Linear", "linear", x) || !dims || dims->size() != 2 || !IsFloatConstant(w)) {
+  const bool named = w && w->constant() && w->name().ends_with(".weight");
+  // A weight that has a name stays as it is, so that others who know it by that name can load it.
+  const bool affine = named && !as_it_is && call_.op != "aten::linear.default";
+  if (!Start(affine ? "Affine" : "nn.Linear", "linear", x) || !dims || dims->size() != 2 ||
+      !IsFloatConstant(w)) {
     return nullptr;
   }
   // A transpose of a constant is undone.
@@ -155,7 +159,7 @@ std::unique_ptr<Layer> LayerFinder::Linear(std::string_view x, std::string_view 
   }
   const int64_t in = as_it_is ? (*DimsOf(w))[1] : (*dims)[0];
   const int64_t out = as_it_is ? (*DimsOf(w))[0] : (*dims)[1];
-  if (!Take("weight", w, std::nullopt, !as_it_is)) return nullptr;
+  if (!Take("weight", w, std::nullopt, !as_it_is && !affine)) return nullptr;
   AddNumber("in_features", in);
   AddNumber("out_features", out);
   const std::string_view bias = call_.op == "aten::addmm.default" ? "self" : "bias";
@@ -241,10 +245,15 @@ std::unique_ptr<Layer> LayerFinder::Embedding() {
   if (indices && indices->items.size() == 1) {
     if (const Operand* operand = std::get_if<Operand>(&indices->items[0])) index = operand->value;
   }
-  // An index that is a constant is a lookup that somebody wrote down.
-  if (!index || index->dtype() != DType::kInt64 || index->constant() || !dims ||
-      dims->size() != 2 || !call_.Tensor("self")->constant() || !index->shape() ||
-      index->shape()->rank() == 0) {
+  // A layer takes no indices that count from the end.
+  if (const Tensor* known = index ? index->fixed_constant() : nullptr) {
+    if (known->num_elements() > 4096) return nullptr;
+    for (int64_t i = 0; i < known->num_elements(); ++i) {
+      if (known->AsInt(i) < 0) return nullptr;
+    }
+  }
+  if (!index || index->dtype() != DType::kInt64 || !dims || dims->size() != 2 ||
+      !call_.Tensor("self")->constant() || !index->shape() || index->shape()->rank() == 0) {
     return nullptr;
   }
   layer_ = std::make_unique<Layer>();
@@ -297,7 +306,14 @@ std::unique_ptr<Layer> LayerFinder::Recurrent(std::string_view type) {
   if (!biases) Add("bias", "False");
   if (both) Add("bidirectional", "True");
   if (call_.op == "aten::rnn_relu.input") Add("nonlinearity", "\"relu\"");
-  for (const Item& item : state->items) layer_->inputs.push_back(item);
+  // Zeros are what a layer begins with.
+  const bool zeros = std::all_of(state->items.begin(), state->items.end(), [](const Item& item) {
+    const Operand* operand = std::get_if<Operand>(&item);
+    return operand && IsZero(operand->value);
+  });
+  for (const Item& item : state->items) {
+    if (!zeros) layer_->inputs.push_back(item);
+  }
   return Done();
 }
 

@@ -40,6 +40,7 @@ struct Layer {
   std::string arguments;  // of the constructor; numbers in Hole()s
   std::vector<std::pair<std::string, Weight*>> weights;
   std::vector<Item> inputs;
+  int stacked = 1;  // recurrent layers in one
   std::string name;  // what it is called where nothing else names it: "conv"
   Path path;
 };
@@ -86,6 +87,8 @@ class Program {
   absl::Status Arrange();
 
   const Graph& graph() const { return *graph_; }
+  // The graph's outputs, each as the value that it is.
+  const std::vector<const Value*>& outputs() const { return outputs_; }
   const std::vector<std::unique_ptr<Step>>& steps() const { return steps_; }
   Module& root() { return *root_; }
   const std::deque<Weight>& weights() const { return weights_; }
@@ -109,6 +112,7 @@ class Program {
   Module* AddModule(Module* parent, std::string segment);
 
   const Graph* graph_ = nullptr;
+  std::vector<const Value*> outputs_;
   std::vector<std::unique_ptr<Step>> steps_;
   std::deque<Weight> weights_;
   std::deque<Module> modules_;
@@ -135,6 +139,7 @@ class SizeReader {
 
 // The tensor that calls make of constants by moving elements about; nullopt where they do more, or
 // where some operand is no constant.
+bool IsZero(const Value* value);  // in every element
 std::optional<Tensor> MovedConstant(const Value* value);
 bool IsMovedConstant(const Value* value);
 

@@ -70,42 +70,70 @@ except ImportError:
             if begin == end:
                 tensors[name] = torch.empty(entry["shape"], dtype=dtype)
                 continue
-            count = (end - begin) // torch.empty((), dtype=dtype).element_size()
-            flat = torch.frombuffer(data, dtype=dtype, count=count, offset=start + begin)
+            flat = torch.frombuffer(data, dtype=torch.uint8, offset=start + begin)
+            flat = flat[: end - begin].view(dtype)
             tensors[name] = flat.reshape(entry["shape"])
         return tensors
 )";
 
 constexpr std::string_view kAttention = R"(
-def attention(
-    query, key, value, mask=None, is_causal=False, scale=None, enable_gqa=False
-):
-    """F.scaled_dot_product_attention, which is new in PyTorch 2.0."""
-    if enable_gqa:
-        groups = query.shape[-3] // key.shape[-3]
-        key = key.repeat_interleave(groups, -3)
-        value = value.repeat_interleave(groups, -3)
-    if scale is None:
-        scale = query.shape[-1] ** -0.5
-    scores = query * scale @ key.transpose(-2, -1)
-    if is_causal:
-        mask = torch.ones_like(scores[..., :, :], dtype=torch.bool).tril()
-    if mask is not None:
-        if mask.dtype == torch.bool:
-            scores = scores.masked_fill(~mask, float("-inf"))
-        else:
-            scores = scores + mask
-    return scores.softmax(-1) @ value
+try:
+    from torch.nn.functional import scaled_dot_product_attention
+except ImportError:  # before PyTorch 2.0
+
+    def scaled_dot_product_attention(
+        query, key, value, attn_mask=None, is_causal=False, scale=None, enable_gqa=False
+    ):
+        if enable_gqa:
+            key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+            value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+        if scale is None:
+            scale = query.shape[-1] ** -0.5
+        scores = query * scale @ key.transpose(-2, -1)
+        if is_causal:
+            attn_mask = torch.ones_like(scores, dtype=torch.bool).tril()
+        if attn_mask is None:
+            return scores.softmax(-1) @ value
+        if attn_mask.dtype != torch.bool:
+            return (scores + attn_mask).softmax(-1) @ value
+        weights = scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)
+        return weights.masked_fill(~attn_mask, 0.0) @ value
+)";
+
+constexpr std::string_view kTopK = R"(
+
+def topk(x, k, dim=-1, largest=True):
+    """As x.topk, but of equal elements the first ones come first."""
+    values, indices = x.sort(dim=dim, descending=largest, stable=True)
+    return values.narrow(dim, 0, k), indices.narrow(dim, 0, k)
+)";
+
+constexpr std::string_view kAffine = R"(
+
+class Affine(nn.Module):
+    """x @ weight + bias: as nn.Linear, but for the weight, which is [in, out]."""
+
+    def __init__(self, in_features, out_features, bias=True):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(in_features, out_features))
+        self.bias = nn.Parameter(torch.empty(out_features)) if bias else None
+
+    def forward(self, x):
+        x = x @ self.weight
+        return x if self.bias is None else x + self.bias
 )";
 
 constexpr std::string_view kRmsNorm = R"(
-def rms_norm(x, normalized_shape, weight=None, eps=None):
-    """F.rms_norm, which is new in PyTorch 2.4."""
-    if eps is None:
-        eps = torch.finfo(x.dtype).eps
-    dims = tuple(range(-len(normalized_shape), 0))
-    x = x * (x.square().mean(dims, keepdim=True) + eps).rsqrt()
-    return x if weight is None else x * weight
+try:
+    from torch.nn.functional import rms_norm
+except ImportError:  # before PyTorch 2.4
+
+    def rms_norm(x, normalized_shape, weight=None, eps=None):
+        if eps is None:
+            eps = torch.finfo(x.dtype).eps
+        dims = tuple(range(-len(normalized_shape), 0))
+        x = x * (x.square().mean(dims, keepdim=True) + eps).rsqrt()
+        return x if weight is None else x * weight
 )";
 
 // The file's text.
@@ -133,9 +161,11 @@ class SourceWriter {
     if (code.find("F.") != code.npos) head += "import torch.nn.functional as F\n";
     head += "from torch import nn\n";
     if (weights) StrAppend(&head, "\n", kLoadFile);
-    for (const auto& [call, helper] :
-         {std::pair("attention(", kAttention), {"rms_norm(", kRmsNorm}}) {
-      if (Calls(code, call)) StrAppend(&head, "\n", helper);
+    for (const auto& [call, helper] : {std::pair("scaled_dot_product_attention(", kAttention),
+                                       {"rms_norm(", kRmsNorm},
+                                       {"topk(", kTopK},
+                                       {"Affine(", kAffine}}) {
+      if (Calls(code, call)) head += helper;
     }
     if (several) {
       head += "\n\nclass Outputs(NamedTuple):\n";
@@ -228,19 +258,14 @@ class SourceWriter {
     if (p_.graph().inputs().empty()) {
       out += "    return ()\n";
     } else {
-      std::string line = "return (";
       std::vector<std::string> examples;
       for (const Value* input : p_.graph().inputs()) examples.push_back(Example(input->type()));
-      out += "    return (\n";
-      for (const std::string& example : examples) StrAppend(&out, "        ", example, ",\n");
-      out += "    )\n";
+      AppendLine(out, 1, StrCat("return ", Tuple(examples)));
     }
     out += "\n\nif __name__ == \"__main__\":\n";
     StrAppend(&out, "    model = ", HasWeights() ? "Model.load()" : "Model().eval()", "\n");
     out += "    inputs = example_inputs()\n    with torch.no_grad():\n";
     out += "        outputs = model(*inputs)\n";
-    std::string line = "inputs = dict(zip((";
-    (void)line;
     out += "    for name, x in zip(INPUTS, inputs):\n";
     out += "        print(f\"input {name}: {x.dtype} {tuple(x.shape)}\")\n";
     out += outputs_.size() == 1 ? "    for name, x in zip(OUTPUTS, (outputs,)):\n"

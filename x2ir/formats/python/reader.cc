@@ -37,7 +37,10 @@ std::optional<Item> NumberOf(const Tensor& tensor) {
 }
 
 // Whether a name was given by somebody, and not made up where a constant was computed.
-bool IsGiven(std::string_view name) {
+bool IsGiven(const Value& value) {
+  const std::string& name = value.name();
+  const Annotations* notes = value.annotations().get();
+  if (notes && notes->extra.contains("python.folded")) return false;
   return !name.empty() && name.find("::") == name.npos && !name.ends_with("_output_0") &&
          name.find('\n') == name.npos;
 }
@@ -52,13 +55,30 @@ class Reader {
 
   absl::StatusOr<std::unique_ptr<Program>> Run() {
     for (const Node* node : graph_.nodes()) X2IR_RETURN_IF_ERROR(Add(*node));
+    for (const Value* output : graph_.outputs()) program_->outputs_.push_back(output);
+    RemoveUnneeded();
+    Simplify();
     RemoveUnneeded();
     JoinBiases();
+    JoinBroadcasts();
     RemoveUnneeded();
     FindLayers();
+    StackLayers();
     RemoveUnneeded();
-    for (auto& step : steps_) X2IR_RETURN_IF_ERROR(TakeConstants(*step));
-    for (const Value* output : graph_.outputs()) {
+    for (auto& step : steps_) {
+      X2IR_RETURN_IF_ERROR(CheckTypes(*step));
+      X2IR_RETURN_IF_ERROR(TakeConstants(*step));
+      // Of equal elements the first ones are meant.
+      const bool places = step->results.size() == 2 && step->results[1];
+      if (places && step->call.op == "aten::topk.default") step->call.op = "python::topk";
+    }
+    for (const Value* input : graph_.inputs()) {
+      if (!input->type().is_tensor() || DTypeName(input->dtype()).empty()) {
+        return CannotExpress("input '", input->name().substr(0, 60), "' of type ",
+                             input->type().ToString(), " in Python");
+      }
+    }
+    for (const Value* output : program_->outputs_) {
       if (output->fixed_constant()) X2IR_RETURN_IF_ERROR(AddConstant(output, nullptr));
     }
     program_->sizes_ = sizes_.sources();
@@ -114,7 +134,7 @@ class Reader {
   // whose place is a result.
   void RemoveUnneeded() {
     uses_.clear();
-    for (const Value* output : graph_.outputs()) ++uses_[output];
+    for (const Value* output : program_->outputs_) ++uses_[output];
     for (const auto& [name, source] : sizes_.sources()) ++uses_[source.value];
     std::vector<std::unique_ptr<Step>> kept;
     for (; !steps_.empty(); steps_.pop_back()) {
@@ -134,6 +154,156 @@ class Reader {
     }
     std::reverse(kept.begin(), kept.end());
     steps_ = std::move(kept);
+  }
+
+  // Unsigned integers of more than a byte are newer than most of PyTorch's functions.
+  static absl::Status CheckTypes(const Step& step) {
+    constexpr std::string_view kNot[] = {
+        "aten::bitwise_not.default", "aten::div.Tensor_mode",   "aten::maximum.default",
+        "aten::minimum.default",     "aten::remainder.Tensor",  "aten::fmod.Tensor",
+        "aten::topk.default",        "aten::clamp.default",     "aten::clamp.Tensor",
+        "aten::amax.default",        "aten::amin.default",      "aten::argmax.default",
+        "aten::argmin.default",      "aten::pow.Tensor_Tensor", "aten::matmul.default",
+        "aten::cumsum.default",      "aten::cumprod.default",   "aten::prod.dim_int",
+        "aten::sign.default"};
+    const bool may_be = std::find(std::begin(kNot), std::end(kNot), step.call.op) == std::end(kNot);
+    absl::Status status;
+    const auto check = [&](const Value* value) {
+      if (!value) return;
+      const DType t = value->dtype();
+      const bool wide = t == DType::kUInt16 || t == DType::kUInt32 || t == DType::kUInt64;
+      if ((wide && !may_be) || (value->type().is_tensor() && DTypeName(t).empty())) {
+        status = CannotExpress("PyTorch has no ", step.call.op, " of ", Name(t));
+      }
+    };
+    ForOperands(step, check);
+    for (const Value* result : step.results) check(result);
+    return status;
+  }
+
+  // --- What says nothing ------------------------------------------------------------------------
+
+  // Copies, shapes and orders of axes that the next call changes again.
+  void Simplify() {
+    absl::flat_hash_map<const Value*, const Value*> same;  // as which other value
+    const auto resolve = [&](const Value* value) {
+      const auto it = same.find(value);
+      return it == same.end() ? value : it->second;
+    };
+    for (auto& step : steps_) {
+      for (Argument& argument : step->call.arguments) {
+        for (Item& item : argument.items) {
+          if (Operand* operand = std::get_if<Operand>(&item)) {
+            operand->value = resolve(operand->value);
+          }
+        }
+      }
+      Call& call = step->call;
+      const Value* self = call.Tensor("self");
+      if (!self || step->results.size() != 1 || !step->results[0]) continue;
+      const Value* result = step->results[0];
+      const auto it = producer_.find(self);
+      Step* before = it == producer_.end() ? nullptr : it->second;
+      if (before && uses_[self] > 1 && before->call.op != "aten::clone.default") before = nullptr;
+      if (call.op == "aten::clone.default" || call.op == "aten::alias.default") {
+        same[result] = self;
+      } else if (call.op == "aten::permute.default") {
+        std::vector<int64_t> dims = call.Ints("dims");
+        if (before && before->call.op == "aten::permute.default") {
+          const std::vector<int64_t> first = before->call.Ints("dims");
+          if (Compose(first, dims)) {
+            Argument joined{"dims", {}, true};
+            for (const int64_t dim : dims) joined.items.emplace_back(dim);
+            const Item x = before->call.Find("self")->items[0];
+            call.arguments.clear();
+            call.Set("self", x);
+            call.arguments.push_back(std::move(joined));
+          }
+        }
+        if (std::is_sorted(dims.begin(), dims.end()) && !dims.empty() && dims[0] >= 0) {
+          same[result] = call.Tensor("self");
+        }
+      } else if (call.op == "aten::reshape.default") {
+        if (before && before->call.op == "aten::reshape.default") {
+          const Item x = before->call.Find("self")->items[0];
+          call.Set("self", x);
+        }
+        const Value* x = call.Tensor("self");
+        if (x && x->shape() && result->shape() && x->shape()->is_static() &&
+            *x->shape() == *result->shape()) {
+          same[result] = x;
+        }
+      }
+    }
+    for (const Value*& output : program_->outputs_) output = resolve(output);
+  }
+
+  // `then` after `first`, in `then`. False where they are none of the same length.
+  static bool Compose(const std::vector<int64_t>& first, std::vector<int64_t>& then) {
+    const auto count = static_cast<int64_t>(first.size());
+    if (then.size() != first.size()) return false;
+    for (int64_t& axis : then) {
+      if (axis < 0) axis += count;
+      if (axis < 0 || axis >= count) return false;
+      axis = first[static_cast<size_t>(axis)];
+      if (axis < 0) axis += count;
+    }
+    return true;
+  }
+
+  // --- Layers -----------------------------------------------------------------------------------
+
+  // Recurrent layers one behind the other in one scope, which begin with zeros, are one.
+  void StackLayers() {
+    absl::flat_hash_map<const Value*, int> uses;
+    for (const Value* output : program_->outputs_) ++uses[output];
+    for (auto& step : steps_) ForOperands(*step, [&](const Value* value) { ++uses[value]; });
+    for (auto& step : steps_) {
+      if (!step->layer || !IsRecurrent(*step->layer)) continue;
+      const Operand* x = std::get_if<Operand>(&step->layer->inputs[0]);
+      const auto it = x ? producer_.find(x->value) : producer_.end();
+      if (it == producer_.end() || !it->second->layer || uses[x->value] != 1) continue;
+      Step& before = *it->second;
+      Layer &first = *before.layer, &second = *step->layer;
+      if (first.type != second.type || first.inputs.size() != 1 || second.inputs.size() != 1 ||
+          before.scope != step->scope || before.scope.empty() || AlsoUsed(before, uses) ||
+          AlsoUsed(*step, uses) || first.weights.size() % second.weights.size() != 0 ||
+          first.weights.size() / second.weights.size() != static_cast<size_t>(first.stacked) ||
+          first.arguments.substr(first.arguments.find(", ")) !=
+              second.arguments.substr(second.arguments.find(", "))) {
+        continue;
+      }
+      for (auto& [leaf, weight] : second.weights) {
+        std::string name = leaf;
+        name[name.find("_l0") + 2] = static_cast<char>('0' + first.stacked);
+        first.weights.emplace_back(std::move(name), weight);
+      }
+      ++first.stacked;
+      before.layer->arguments = first.arguments;
+      const std::vector<const Value*> results = step->results;
+      for (const Value* result : before.results) producer_.erase(result);
+      step->layer = std::move(before.layer);
+      before.results.assign(before.results.size(), nullptr);
+      if (step->layer->stacked == 9) break;
+    }
+    for (auto& step : steps_) {
+      if (step->layer && step->layer->stacked > 1) {
+        const size_t state = step->layer->arguments.find(", ");
+        const size_t next = step->layer->arguments.find(", ", state + 2);
+        const std::string number = StrCat(", num_layers=", step->layer->stacked);
+        step->layer->arguments.insert(std::min(next, step->layer->arguments.size()), number);
+      }
+    }
+  }
+  static bool IsRecurrent(const Layer& layer) {
+    return layer.type == "nn.LSTM" || layer.type == "nn.GRU" || layer.type == "nn.RNN";
+  }
+  // Whether the states at the end are wanted.
+  static bool AlsoUsed(const Step& step, const absl::flat_hash_map<const Value*, int>& uses) {
+    for (size_t i = 1; i < step.results.size(); ++i) {
+      if (step.results[i] && uses.contains(step.results[i])) return true;
+    }
+    return false;
   }
 
   // x @ w + b is a linear layer.
@@ -163,6 +333,30 @@ class Reader {
         step->scope = before.scope;
         break;
       }
+    }
+  }
+
+  // What is broadcast with a tensor that only has a shape is broadcast to that shape.
+  void JoinBroadcasts() {
+    for (auto& step : steps_) {
+      Call& call = step->call;
+      if (call.op != "aten::broadcast_tensors.default") continue;
+      const Argument* tensors = call.Find("tensors");
+      if (!tensors || tensors->items.size() != 2 || step->results.size() != 2 || step->results[1]) {
+        continue;
+      }
+      const Operand* shape = std::get_if<Operand>(&tensors->items[1]);
+      const auto it = shape ? producer_.find(shape->value) : producer_.end();
+      if (it == producer_.end() || it->second->call.op != "aten::expand.default") continue;
+      const Argument* size = it->second->call.Find("size");
+      if (!size) continue;
+      Argument sizes = *size;
+      const Item self = tensors->items[0];
+      call.arguments.clear();
+      call.op = "python::broadcast_to";
+      call.Set("self", self);
+      call.arguments.push_back(std::move(sizes));
+      step->results.resize(1);
     }
   }
 
@@ -229,6 +423,7 @@ class Reader {
   }
 
   absl::Status AddConstant(const Value* constant, Step* user) {
+    if (user) users_[constant].push_back(user);
     if (program_->weight_of_.contains(constant)) return absl::OkStatus();
     const Tensor& tensor = *constant->fixed_constant();
     if (tensor.is_sparse() || DTypeName(tensor.dtype()).empty()) {
@@ -237,12 +432,11 @@ class Reader {
     Weight weight;
     weight.source = constant;
     weight.tensor = tensor;
-    weight.buffer = !IsFloating(tensor.dtype()) || tensor.rank() == 0 || !IsGiven(constant->name());
+    weight.buffer = !IsFloating(tensor.dtype()) || tensor.rank() == 0 || !IsGiven(*constant);
     weight.literal = tensor.num_elements() <= kMostLiteral && tensor.num_elements() > 0 &&
                      weight.buffer && !IsComplex(tensor.dtype()) && BitWidth(tensor.dtype()) >= 16;
     weight.literal |= tensor.dtype() == DType::kBool && tensor.num_elements() == 1;
     program_->weight_of_[constant] = program_->AddWeight(std::move(weight));
-    first_user_[constant] = user;
     return absl::OkStatus();
   }
 
@@ -263,12 +457,14 @@ class Reader {
   // The names of constants that say in which modules they are: of layers first.
   void NameWeights() {
     StringSet modules;  // those that names of constants have
+    StringSet around;   // those that have others in them
     for (const Weight& weight : program_->weights_) {
-      if (!weight.source || !IsGiven(weight.source->name())) continue;
+      if (!weight.source || !IsGiven(*weight.source)) continue;
       Path path = SplitName(weight.source->name());
-      while (path.size() > 1) {
+      for (bool own = true; path.size() > 1; own = false) {
         path.pop_back();
         modules.insert(Key(path));
+        if (!own) around.insert(Key(path));
       }
     }
     absl::flat_hash_map<std::string, int> in_scope;
@@ -276,11 +472,14 @@ class Reader {
       // A node whose name is that of a module: PyTorch's programs name so the first call in it.
       if (step->scope.empty() && step->node) {
         Path path = SplitName(step->node->name());
-        if (!path.empty() && modules.contains(Key(path))) step->scope = std::move(path);
+        if (!path.empty() && (modules.contains(Key(path)) ||
+                              (path.size() > 1 && modules.contains(Key({path[0]}))))) {
+          step->scope = std::move(path);
+        }
       }
       if (step->layer) ++in_scope[Key(step->scope)];
     }
-    StringSet paths;
+    StringSet paths, layers;
     const auto unique = [&](Path path) {
       const std::string last = path.back();
       for (int i = 2; paths.contains(Key(path)); ++i) {
@@ -293,22 +492,28 @@ class Reader {
       if (!step->layer) continue;
       Layer& layer = *step->layer;
       for (const auto& [leaf, weight] : layer.weights) {
-        if (!weight->source || !IsGiven(weight->source->name())) continue;
+        if (!weight->source || !IsGiven(*weight->source)) continue;
         Path path = SplitName(weight->source->name());
-        if (path.size() > 1 && (path.back() == leaf || layer.path.empty())) {
-          const bool same = path.back() == leaf;
+        const bool same = path.back() == leaf;
+        const std::string end = StrCat("_", leaf);  // "in_proj_bias"
+        if (!same && path.back().size() > end.size() && path.back().ends_with(end)) {
+          path.back().resize(path.back().size() - end.size());
+        } else {
           path.pop_back();
-          layer.path = std::move(path);
-          if (same) break;
         }
+        if (path.empty() || around.contains(Key(path)) || (!layer.path.empty() && !same)) continue;
+        layer.path = std::move(path);
+        if (same) break;
       }
       if (layer.path.empty()) {
         layer.path = step->scope;
-        if (in_scope[Key(step->scope)] != 1 || step->scope.empty()) {
+        if (in_scope[Key(step->scope)] != 1 || step->scope.empty() ||
+            around.contains(Key(step->scope))) {
           layer.path.push_back(NameOf(*step, layer.name));
         }
       }
       layer.path = unique(std::move(layer.path));
+      layers.insert(Key(layer.path));
       step->scope = layer.path;
       step->scope.pop_back();
       for (auto& [leaf, weight] : layer.weights) {
@@ -319,16 +524,45 @@ class Reader {
     for (Weight& weight : program_->weights_) {
       if (!weight.path.empty()) continue;
       Path path;
-      if (weight.source && IsGiven(weight.source->name())) path = SplitName(weight.source->name());
+      if (weight.source && IsGiven(*weight.source)) path = SplitName(weight.source->name());
       if (path.empty() || weight.literal) {
-        const Step* user = weight.source ? first_user_[weight.source] : nullptr;
         if (path.empty() && weight.source) path = SplitName(weight.source->name());
         const std::string name = path.empty() ? "constant" : path.back();
-        path = user ? user->scope : Path();
+        path = weight.source ? ScopeOfUsers(weight.source) : Path();
         path.push_back(Plain(name));
+      }
+      // A layer holds its own weights alone.
+      Path module(path.begin(), path.end() - 1);
+      if (layers.contains(Key(module))) {
+        path.back() = StrCat(module.back(), "_", path.back());
+        path.erase(path.end() - 2);
       }
       weight.path = unique(std::move(path));
     }
+  }
+
+  // The innermost scope that all calls that take a constant are in.
+  Path ScopeOfUsers(const Value* constant) const {
+    const auto it = users_.find(constant);
+    if (it == users_.end() || constant->is_graph_output()) return {};
+    Path common = it->second[0]->scope;
+    for (const Step* step : it->second) {
+      size_t same = 0;
+      while (same < common.size() && same < step->scope.size() &&
+             common[same] == step->scope[same]) {
+        ++same;
+      }
+      common.resize(same);
+    }
+    // A list holds no weights.
+    for (const Step* step : it->second) {
+      if (step->scope.size() > common.size() && !common.empty() &&
+          step->scope[common.size()].find_first_not_of("0123456789") == std::string::npos) {
+        common.pop_back();
+        break;
+      }
+    }
+    return common;
   }
 
   static std::string Key(const Path& path) {
@@ -367,7 +601,7 @@ class Reader {
   std::vector<std::unique_ptr<Step>>& steps_ = program_->steps_;
   absl::flat_hash_map<const Value*, Step*>& producer_ = program_->producer_;
   absl::flat_hash_map<const Value*, int> uses_;
-  absl::flat_hash_map<const Value*, const Step*> first_user_;
+  absl::flat_hash_map<const Value*, std::vector<const Step*>> users_;
   SizeReader sizes_;
 };
 

@@ -82,6 +82,30 @@ std::vector<Dim> SizeReader::Elements(const Value* value, int depth) {
       int64_t at = call->Int("index", count);
       if (at < 0) at += count;
       if (at >= 0 && at < count) found = {all[static_cast<size_t>(at)]};
+    } else if (op == "aten::index.Tensor") {
+      const Argument* indices = call->Find("indices");
+      const Operand* index = indices && indices->items.size() == 1
+                                 ? std::get_if<Operand>(&indices->items[0])
+                                 : nullptr;
+      const Tensor* known = index ? index->value->fixed_constant() : nullptr;
+      const std::vector<Dim> all = Elements(call->Tensor("self"), depth + 1);
+      const auto count = static_cast<int64_t>(all.size());
+      for (int64_t i = 0; known && known->rank() == 1 && i < known->num_elements(); ++i) {
+        const int64_t at = known->AsInt(i) < 0 ? known->AsInt(i) + count : known->AsInt(i);
+        if (at < 0 || at >= count) return {};
+        found.push_back(all[static_cast<size_t>(at)]);
+      }
+    } else if (op == "aten::where.self") {
+      const Value* condition = call->Tensor("condition");
+      const Tensor* chosen = condition ? condition->fixed_constant() : nullptr;
+      const std::vector<Dim> yes = Elements(call->Tensor("self"), depth + 1);
+      const std::vector<Dim> no = Elements(call->Tensor("other"), depth + 1);
+      if (chosen && chosen->num_elements() == static_cast<int64_t>(yes.size()) &&
+          yes.size() == no.size()) {
+        for (size_t i = 0; i < yes.size(); ++i) {
+          found.push_back(chosen->AsInt(static_cast<int64_t>(i)) != 0 ? yes[i] : no[i]);
+        }
+      }
     } else if (op == "aten::add.Tensor" && !call->Find("alpha")) {
       found = {one("self") + one("other")};
     } else if (op == "aten::sub.Tensor" && !call->Find("alpha")) {

@@ -144,8 +144,8 @@ constexpr Row kRows[] = {
      "torch.native_layer_norm(input, normalized_shape, weight, bias, eps)"},
     {"aten::rms_norm.default", "rms_norm(input, normalized_shape, weight=None, eps=None)"},
     {"aten::scaled_dot_product_attention.default",
-     "attention(query, key, value, mask:attn_mask=None, is_causal=False, scale=None, "
-     "enable_gqa=False)"},
+     "scaled_dot_product_attention(query, key, value, attn_mask=None, is_causal=False, "
+     "scale=None, enable_gqa=False) ; dropout_p"},
     {"aten::embedding.default",
      "F.embedding(indices, weight) ; padding_idx scale_grad_by_freq "
      "sparse"},
@@ -157,6 +157,7 @@ constexpr Row kRows[] = {
     {"aten::squeeze.default", "self.squeeze()"},
     {"aten::unsqueeze.default", "self.unsqueeze(dim)"},
     {"aten::expand.default", "self.expand(*size) ; implicit"},
+    {"aten::broadcast_tensors.default", "torch.broadcast_tensors(*tensors)"},
     {"aten::repeat.default", "self.repeat(*repeats)"},
     {"aten::cat.default", "torch.cat(tensors, dim=0)"},
     {"aten::stack.default", "torch.stack(tensors, dim=0)"},
@@ -191,12 +192,9 @@ constexpr Row kRows[] = {
     {"aten::argmin.default", "self.argmin(dim=None, keepdim=False)"},
     {"aten::cumsum.default", "self.cumsum(dim, dtype=None)"},
     {"aten::cumprod.default", "self.cumprod(dim, dtype=None)"},
+    {"python::topk", "topk(self, k, dim=-1, largest=True) ; sorted"},
     {"aten::topk.default", "self.topk(k, dim=-1, largest=True, sorted=True)"},
     {"aten::sort.stable", "self.sort(stable=False, dim=-1, descending=False)"},
-    {"aten::_unique2.default",
-     "self.unique(sorted=True, return_inverse=False, return_counts=False)"},
-    {"aten::unique_dim.default",
-     "self.unique(sorted=True, return_inverse=False, return_counts=False, dim=None)"},
     // Matrices.
     {"aten::linalg_det.default", "torch.linalg.det(A)"},
     {"aten::linalg_cholesky.default", "torch.linalg.cholesky(self, upper=False)"},
@@ -534,8 +532,31 @@ absl::StatusOr<Expr> SpellRecurrent(const Call& call, const Speller& speller) {
 // x @ weight + bias, with a weight that another layer has.
 absl::StatusOr<Expr> SpellLinear(const Call& call, const Speller& speller) {
   const auto text = [&](std::string_view name) { return SpellArgument(*call.Find(name), speller); };
-  return Expr{StrCat("F.linear(", text("self").text, ", ", text("other").In(kAtom), ".t(), ",
-                     text("bias").text, ")")};
+  std::string weight = text("other").In(kAtom);
+  if (weight.ends_with(".t()")) {
+    weight.resize(weight.size() - 4);
+  } else {
+    weight += ".t()";
+  }
+  return Expr{StrCat("F.linear(", text("self").text, ", ", weight, ", ", text("bias").text, ")")};
+}
+
+// Always with all three results, which Python's function has only where they are asked for.
+absl::StatusOr<Expr> SpellUnique(const Call& call, const Speller& speller) {
+  const Argument* dim = call.Find("dim");
+  const Argument* sorted = call.Find("sorted");
+  std::string text =
+      StrCat("torch.unique(", SelfOf(call, speller).text,
+             sorted ? StrCat(", sorted=", SpellArgument(*sorted, speller).text) : std::string(),
+             ", return_inverse=True, return_counts=True");
+  if (dim) StrAppend(&text, ", dim=", SpellArgument(*dim, speller).text);
+  return Expr{text + ")"};
+}
+
+absl::StatusOr<Expr> SpellBroadcast(const Call& call, const Speller& speller) {
+  const std::string self = SelfOf(call, speller).In(kAtom);
+  return Expr{StrCat(self, ".expand(torch.broadcast_shapes(", self, ".shape, ",
+                     SpellArgument(*call.Find("size"), speller).text, "))")};
 }
 
 using SpellFn = absl::StatusOr<Expr> (*)(const Call&, const Speller&);
@@ -557,7 +578,10 @@ const std::map<std::string_view, SpellFn>& OwnForms() {
       {"aten::upsample_bilinear2d.vec", SpellUpsample},
       {"aten::upsample_trilinear3d.vec", SpellUpsample},
       {"aten::upsample_bicubic2d.vec", SpellUpsample},
+      {"python::broadcast_to", SpellBroadcast},
       {"python::linear", SpellLinear},
+      {"aten::_unique2.default", SpellUnique},
+      {"aten::unique_dim.default", SpellUnique},
       {"aten::lstm.input", SpellRecurrent},
       {"aten::gru.input", SpellRecurrent},
       {"aten::rnn_tanh.input", SpellRecurrent},

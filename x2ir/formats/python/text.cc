@@ -189,6 +189,7 @@ std::string_view DTypeName(DType t) {
     case DType::kFloat8E4M3FN: return "torch.float8_e4m3fn";
     case DType::kFloat8E5M2: return "torch.float8_e5m2";
     case DType::kFloat8E4M3FNUZ: return "torch.float8_e4m3fnuz";
+    case DType::kFloat8E8M0: return "torch.float8_e8m0fnu";
     case DType::kFloat8E5M2FNUZ: return "torch.float8_e5m2fnuz";
     default: return {};
   }
