@@ -69,6 +69,11 @@ absl::StatusOr<FormatOptions> TargetOptions(const ExportOptions& options) {
 
 std::string Whose(const Format& format) { return StrCat("format '", format.name, "'"); }
 
+ExportOptions WithPassesOf(const Format& format, const Model& model, ExportOptions options) {
+  if (!options.passes && format.passes) options.passes = format.passes(*model.graph);
+  return options;
+}
+
 // Whether the options ask for another model than the one that an IR file holds. Where they do not,
 // it is taken as it is: what is foreign in it was allowed to stay when it was made.
 bool ChangesIr(const ImportOptions& options) {
@@ -166,7 +171,8 @@ absl::Status Export(Model&& ir, const Sink& sink, const ExportOptions& options, 
   X2IR_RETURN_IF_ERROR(Guarded(model, [&] {
     return format->dialect == kIrDialect
                ? ExportIr(model, options, target, said)
-               : ExportModel(model, format->dialect, options, target, said);
+               : ExportModel(model, format->dialect, WithPassesOf(*format, model, options), target,
+                             said);
   }));
   if (options.before_writing) X2IR_RETURN_IF_ERROR(options.before_writing(model));
   X2IR_RETURN_IF_ERROR(CheckGoOn(options.progress, *model.graph));

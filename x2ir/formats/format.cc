@@ -49,7 +49,7 @@ const Format* FormatOfExtension(std::string_view path) {
 std::string FormatNames(bool only_written) {
   std::string names;
   for (const Format* format : AllFormats()) {
-    if (only_written && !format->write) continue;
+    if (only_written ? !format->write : !format->read) continue;
     StrAppend(&names, names.empty() ? "" : ", ", format->name);
     if (!format->extensions.empty()) StrAppend(&names, " (", format->extensions.front(), ")");
   }

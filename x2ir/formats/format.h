@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,7 +64,7 @@ struct Format {
   std::function<Match(const Candidate&)> recognize{};
   std::vector<OptionDef> read_options{};
   // Reads a graph naively, in the format's dialect. Any bytes at all may come: a wrong file is
-  // DataLoss or InvalidArgument.
+  // DataLoss or InvalidArgument. Null: it is only written.
   std::function<absl::StatusOr<Model>(const Source&, const ReadRequest&)> read{};
   // Those named like a member of ExportOptions ("opset") are set by it, too.
   std::vector<OptionDef> write_options{};
@@ -72,6 +73,9 @@ struct Format {
   // Files that writing a model to `path` may make besides `path` itself; those of a number that is
   // not known before: as many as there are already, and one more. Null: none.
   std::function<std::vector<std::string>(const std::string& path)> companions{};
+  // The passes that run before a graph (of the IR) is written, where nobody says others; null: the
+  // default ones.
+  std::function<std::vector<std::string>(const Graph& graph)> passes{};
 };
 
 bool RegisterFormat(Format format, SourcePlace place = SourcePlace::Here());
@@ -81,7 +85,7 @@ const Format* FindFormat(std::string_view name);
 std::vector<const Format*> AllFormats();  // by name
 // The one whose extension the path ends in, whatever its case: the longest counts. Null: none.
 const Format* FormatOfExtension(std::string_view path);
-// "onnx (.onnx), tensorflow (.pb)": all, or those that are written.
+// "onnx (.onnx), tensorflow (.pb)": those that are read, or those that are written.
 std::string FormatNames(bool only_written = false);
 
 // The format that the content of a file says it has; where it says nothing, its extension. DataLoss

@@ -8,6 +8,8 @@
 //     then count against it; a kilobyte is free). Results on the way never stand in the
 //     graph.
 //  4. Large or long computations are left to run time, each by itself and all together.
+// fold_numbers: the same, but what is computed of weights (floats, more than one) stays.
+//
 // One sweep in the order of the graph does it; nested graphs are swept when their node comes.
 #include <algorithm>
 #include <string>
@@ -42,8 +44,8 @@ int64_t BytesOf(const Tensor& tensor) {
 
 class Folder {
  public:
-  Folder(const PassContext& context, int64_t room, int64_t work)
-      : context_(context), room_(room), work_(work) {}
+  Folder(const PassContext& context, int64_t room, int64_t work, bool weights)
+      : context_(context), room_(room), work_(work), weights_(weights) {}
 
   int64_t Fold(Graph& graph) {
     int64_t changes = 0;
@@ -107,6 +109,7 @@ class Folder {
         operands.emplace_back();
         continue;
       }
+      if (!weights_ && IsWeight(*value)) return false;
       std::optional<Tensor> tensor = Operand(*value);
       if (!tensor || StaysInFile(*tensor, context_)) return false;
       elements += tensor->num_elements();
@@ -131,6 +134,11 @@ class Folder {
       any = true;
     }
     return any;
+  }
+
+  static bool IsWeight(const Value& value) {
+    const Tensor* tensor = value.fixed_constant();
+    return tensor && IsFloating(tensor->dtype()) && tensor->num_elements() > 1;
   }
 
   static bool IsSmall(const Node& node, const OpDef& def, int64_t elements) {
@@ -193,17 +201,20 @@ class Folder {
     return static_cast<int64_t>(found.size()) + (whole && found.empty());
   }
 
-  static void Replace(Graph& graph, Value* output, Tensor tensor) {
+  void Replace(Graph& graph, Value* output, Tensor tensor) const {
     const std::string name = output->name();
     Value* constant = graph.AddConstant(graph.UniqueName(name), std::move(tensor));
     graph.SwapNames(output, constant);
     constant->annotations().MergeFrom(output->annotations());
+    // Who keeps weights wants to know what is none.
+    if (!weights_) constant->annotations().GetOrMake().extra.try_emplace("python.folded");
     graph.ReplaceAllUses(output, constant);
   }
 
   const PassContext& context_;
   int64_t room_;  // by how many bytes the file may still grow
   int64_t work_;  // with how many elements may still be computed
+  bool weights_;  // whether floats of more than one element are computed with
   absl::flat_hash_map<const Value*, Known> known_;
 };
 
@@ -211,15 +222,26 @@ constexpr double kGrowth = 0.2;
 constexpr int64_t kFree = 1 << 10;              // bytes
 constexpr int64_t kMinWork = int64_t{1} << 26;  // elements; more where the file is larger
 
-absl::StatusOr<int64_t> FoldConstants(Graph& graph, const PassContext& context) {
+absl::StatusOr<int64_t> Fold(Graph& graph, const PassContext& context, bool weights) {
   const int64_t now = FileBytes(graph);
   const int64_t before = context.file_bytes != 0 ? context.file_bytes : now;
   const auto most = static_cast<int64_t>(static_cast<double>(before) * (1 + kGrowth)) + kFree;
-  return Folder(context, std::max<int64_t>(0, most - now), std::max(kMinWork, now)).Fold(graph);
+  return Folder(context, std::max<int64_t>(0, most - now), std::max(kMinWork, now), weights)
+      .Fold(graph);
+}
+
+absl::StatusOr<int64_t> FoldConstants(Graph& graph, const PassContext& context) {
+  return Fold(graph, context, /*weights=*/true);
+}
+
+absl::StatusOr<int64_t> FoldNumbers(Graph& graph, const PassContext& context) {
+  return Fold(graph, context, /*weights=*/false);
 }
 
 X2IR_PASS(fold_constants, "Computes what is the same in every run, if the file does not grow.",
           FoldConstants);
+X2IR_PASS(fold_numbers, "The same but for weights, which stay what they are under their names.",
+          FoldNumbers);
 
 }  // namespace
 }  // namespace x2ir

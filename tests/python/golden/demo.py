@@ -1,0 +1,191 @@
+"""A PyTorch module written by x2ir.
+
+    model = Model.load()
+    output = model(in_0)
+"""
+
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+try:
+    from safetensors.torch import load_file
+except ImportError:
+    import json
+    import mmap
+
+    def load_file(path):
+        """The tensors of a safetensors file, mapped."""
+        with open(path, "rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        start = 8 + int.from_bytes(data[:8], "little")
+        dtypes = {
+            "BOOL": "bool",
+            "BF16": "bfloat16",
+            "F": "float",
+            "I": "int",
+            "U": "uint",
+            "C": "complex",
+        }
+        tensors = {}
+        for name, entry in json.loads(data[8:start]).items():
+            if name == "__metadata__":
+                continue
+            code = entry["dtype"]
+            dtype = getattr(torch, dtypes.get(code) or dtypes[code[0]] + code[1:])
+            begin, end = entry["data_offsets"]
+            if begin == end:
+                tensors[name] = torch.empty(entry["shape"], dtype=dtype)
+                continue
+            flat = torch.frombuffer(data, dtype=torch.uint8, offset=start + begin)
+            flat = flat[: end - begin].view(dtype)
+            tensors[name] = flat.reshape(entry["shape"])
+        return tensors
+
+
+class Embeddings(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.word_embeddings = nn.Embedding(97, 32)
+        self.token_type_embeddings = nn.Embedding(2, 32)
+        self.position_embeddings = nn.Embedding(40, 32)
+        self.LayerNorm = nn.LayerNorm(32, eps=1e-12)
+        self.register_buffer(
+            "gatherelements",
+            torch.tensor([[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]),
+            persistent=False,
+        )
+        self.register_buffer(
+            "constant",
+            torch.tensor([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]]),
+            persistent=False,
+        )
+
+    def forward(self, x):
+        token_type_embeddings = self.token_type_embeddings(self.gatherelements)
+        add = self.word_embeddings(x) + token_type_embeddings
+        return self.LayerNorm(add + self.position_embeddings(self.constant))
+
+
+class Self(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.query = nn.Linear(32, 32)
+        self.key = nn.Linear(32, 32)
+        self.value = nn.Linear(32, 32)
+
+    def forward(self, x, where_1):
+        query = self.query(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
+        matmul = query @ self.key(x).reshape(1, 12, 4, 8).permute(0, 2, 3, 1)
+        value = self.value(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
+        matmul_2 = (matmul * 0.35355338 + where_1).softmax(-1) @ value
+        return matmul_2.permute(0, 2, 1, 3).reshape(1, 12, 32)
+
+
+class Output(nn.Module):
+    def __init__(self, in_features):
+        super().__init__()
+        self.dense = nn.Linear(in_features, 32)
+        self.LayerNorm = nn.LayerNorm(32, eps=1e-12)
+
+    def forward(self, x, layernormalization):
+        return self.LayerNorm(self.dense(x) + layernormalization)
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.self = Self()
+        self.output = Output(32)
+
+    def forward(self, x, where_1):
+        return self.output(self.self(x, where_1), x)
+
+
+class Intermediate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Linear(32, 64)
+
+    def forward(self, x):
+        return F.gelu(self.dense(x))
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = Attention()
+        self.intermediate = Intermediate()
+        self.output = Output(64)
+
+    def forward(self, x, where_1):
+        x = self.attention(x, where_1)
+        return self.output(self.intermediate(x), x)
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.ModuleList([Layer() for _ in range(2)])
+        self.register_buffer("where_1", torch.empty(1, 1, 12, 12))
+
+    def forward(self, x):
+        for layer in self.layer:
+            x = layer(x, self.where_1)
+        return x
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embeddings = Embeddings()
+        self.encoder = Encoder()
+
+    def forward(self, x):
+        return self.encoder(self.embeddings(x))
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.m = M()
+
+    def forward(self, in_0):
+        return self.m(in_0)
+
+    @classmethod
+    def load(cls, path=Path(__file__).with_name("net.safetensors")):
+        """The model with its weights, by default those beside this file."""
+        model = cls()
+        weights = load_file(path)
+        for name in [name for name in weights if name.endswith(".T")]:
+            weights[name[:-2]] = weights.pop(name).t()
+        missing = model.state_dict().keys() ^ weights.keys()
+        if missing:
+            raise ValueError(f"{path}: other weights: {sorted(missing)[:5]}")
+        for name, weight in weights.items():
+            module, _, leaf = name.rpartition(".")
+            getattr(model.get_submodule(module), leaf).data = weight
+        return model.eval()
+
+
+INPUTS = ("in_0",)
+OUTPUTS = ("out_0",)
+
+
+def example_inputs():
+    """Random inputs, in order."""
+    return (torch.randint(0, 2, (1, 12)),)
+
+
+if __name__ == "__main__":
+    model = Model.load()
+    inputs = example_inputs()
+    with torch.no_grad():
+        outputs = model(*inputs)
+    for name, x in zip(INPUTS, inputs):
+        print(f"input {name}: {x.dtype} {tuple(x.shape)}")
+    for name, x in zip(OUTPUTS, (outputs,)):
+        print(f"output {name}: {x.dtype} {tuple(x.shape)}")

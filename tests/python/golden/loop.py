@@ -1,0 +1,100 @@
+"""A PyTorch module written by x2ir.
+
+    model = Model.load()
+    output = model(in_0, in_1)
+"""
+
+from pathlib import Path
+
+import torch
+from torch import nn
+
+try:
+    from safetensors.torch import load_file
+except ImportError:
+    import json
+    import mmap
+
+    def load_file(path):
+        """The tensors of a safetensors file, mapped."""
+        with open(path, "rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        start = 8 + int.from_bytes(data[:8], "little")
+        dtypes = {
+            "BOOL": "bool",
+            "BF16": "bfloat16",
+            "F": "float",
+            "I": "int",
+            "U": "uint",
+            "C": "complex",
+        }
+        tensors = {}
+        for name, entry in json.loads(data[8:start]).items():
+            if name == "__metadata__":
+                continue
+            code = entry["dtype"]
+            dtype = getattr(torch, dtypes.get(code) or dtypes[code[0]] + code[1:])
+            begin, end = entry["data_offsets"]
+            if begin == end:
+                tensors[name] = torch.empty(entry["shape"], dtype=dtype)
+                continue
+            flat = torch.frombuffer(data, dtype=torch.uint8, offset=start + begin)
+            flat = flat[: end - begin].view(dtype)
+            tensors[name] = flat.reshape(entry["shape"])
+        return tensors
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(16, 16)
+
+    def forward(self, x, in_):
+        return self.fc(x) * in_
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.ModuleList([Layer() for _ in range(3)])
+
+    def forward(self, in_0, in_1):
+        x = in_0
+        for layer in self.layer:
+            x = layer(x, in_1)
+        return x
+
+    @classmethod
+    def load(cls, path=Path(__file__).with_name("net.safetensors")):
+        """The model with its weights, by default those beside this file."""
+        model = cls()
+        weights = load_file(path)
+        for name in [name for name in weights if name.endswith(".T")]:
+            weights[name[:-2]] = weights.pop(name).t()
+        missing = model.state_dict().keys() ^ weights.keys()
+        if missing:
+            raise ValueError(f"{path}: other weights: {sorted(missing)[:5]}")
+        for name, weight in weights.items():
+            module, _, leaf = name.rpartition(".")
+            getattr(model.get_submodule(module), leaf).data = weight
+        return model.eval()
+
+
+INPUTS = ("in_0", "in_1")
+OUTPUTS = ("out",)
+
+
+def example_inputs():
+    """Random inputs, in order."""
+    return (torch.rand(8, 4, 16), torch.rand(8, 1, 16))
+
+
+if __name__ == "__main__":
+    model = Model.load()
+    inputs = example_inputs()
+    with torch.no_grad():
+        outputs = model(*inputs)
+    for name, x in zip(INPUTS, inputs):
+        print(f"input {name}: {x.dtype} {tuple(x.shape)}")
+    for name, x in zip(OUTPUTS, (outputs,)):
+        print(f"output {name}: {x.dtype} {tuple(x.shape)}")

@@ -1,0 +1,311 @@
+// Python that x2ir writes, as text: golden files of small networks, names of all kinds, options.
+//
+//   X2IR_UPDATE_GOLDEN=1 build/tests/x2ir_python_test     writes the golden files anew
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/core/convert_util.h"
+#include "tests/core/host_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/formats/safetensors/safetensors.h"
+#include "x2ir/graph_wrapper/strings.h"
+
+namespace x2ir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// What is written for a graph of ONNX at opset 17: its inputs but those that begin with "in" are
+// weights.
+struct Written {
+  std::string status, code;
+  Safetensors weights;
+};
+
+fs::path TestFolder() {
+  const fs::path folder = fs::path(::testing::TempDir()) / "x2ir_python";
+  fs::create_directories(folder);
+  return folder;
+}
+
+Written Write(Model model, const FormatOptions& options = {}) {
+  Written written;
+  ExportOptions how;
+  how.format_options = options;
+  how.format_options.Set("force", true);
+  const fs::path path = TestFolder() / "net.py";
+  fs::remove(path);
+  fs::remove(TestFolder() / "net.safetensors");
+  const absl::Status status = Export(std::move(model), path.string(), how);
+  written.status = status.ok() ? "" : std::string(status.message());
+  written.code = ReadFile(path);
+  if (fs::exists(TestFolder() / "net.safetensors")) {
+    written.weights = *ReadSafetensors((TestFolder() / "net.safetensors").string());
+  }
+  return written;
+}
+
+Written WriteText(const std::string& text, const FormatOptions& options = {}) {
+  auto model = ModelFromText(text, "onnx", 17);
+  if (!model.ok()) return {std::string(model.status().message()), "", {}};
+  const std::vector<Value*> inputs = model->graph->inputs();
+  int number = 0;
+  for (Value* input : inputs) {
+    if (input->name().starts_with("in")) continue;
+    Tensor weight = Tensor::Zeros(input->dtype(), *input->shape()->Static());
+    // No two are alike.
+    weight.mutable_bytes()[2] = static_cast<std::byte>(++number);
+    model->graph->SetDefault(input, weight);
+    model->graph->FreezeInput(input);
+  }
+  model->source_dialect = "onnx";
+  const absl::Status status = ToIr(*model);
+  if (!status.ok()) return {std::string(status.message()), "", {}};
+  return Write(*std::move(model), options);
+}
+
+std::vector<std::string> KeysOf(const Written& written) {
+  std::vector<std::string> keys;
+  for (const NamedTensor& entry : written.weights.tensors) keys.push_back(entry.name);
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+constexpr std::string_view kSmall[][2] = {
+    {"blocks", R"(graph g(in_0: float32[1,3,8,8],
+      features.0.conv.weight: float32[8,3,3,3], features.0.bn.weight: float32[8],
+      features.0.bn.bias: float32[8], features.0.bn.running_mean: float32[8],
+      features.0.bn.running_var: float32[8],
+      features.1.conv.weight: float32[16,8,3,3], features.1.bn.weight: float32[16],
+      features.1.bn.bias: float32[16], features.1.bn.running_mean: float32[16],
+      features.1.bn.running_var: float32[16],
+      classifier.weight: float32[10,16], classifier.bias: float32[10]) -> (out) {
+      a = onnx.Conv(in_0, features.0.conv.weight) { pads = [1,1,1,1] } "/features/features.0/conv/Conv"
+      b = onnx.BatchNormalization(a, features.0.bn.weight, features.0.bn.bias,
+          features.0.bn.running_mean, features.0.bn.running_var) "/features/features.0/bn/Norm"
+      c = onnx.Relu(b) "/features/features.0/Relu"
+      d = onnx.Conv(c, features.1.conv.weight) { pads = [1,1,1,1], strides = [2,2] }
+          "/features/features.1/conv/Conv"
+      e = onnx.BatchNormalization(d, features.1.bn.weight, features.1.bn.bias,
+          features.1.bn.running_mean, features.1.bn.running_var) "/features/features.1/bn/Norm"
+      f = onnx.Relu(e) "/features/features.1/Relu"
+      g = onnx.GlobalAveragePool(f) "/GlobalAveragePool"
+      h = onnx.Flatten(g) "/Flatten"
+      out = onnx.Gemm(h, classifier.weight, classifier.bias) { transB = 1 } "/classifier/Gemm" })"},
+    {"loop", R"(graph g(in_0: float32[batch,4,16], in_1: float32[batch,1,16],
+      layer.0.fc.bias: float32[16], layer.1.fc.bias: float32[16], layer.2.fc.bias: float32[16],
+      w0: float32[16,16], w1: float32[16,16], w2: float32[16,16]) -> (out) {
+      a = onnx.MatMul(in_0, w0) "/layer.0/fc/MatMul"
+      b = onnx.Add(a, layer.0.fc.bias) "/layer.0/fc/Add"
+      c = onnx.Mul(b, in_1) "/layer.0/Mul"
+      d = onnx.MatMul(c, w1) "/layer.1/fc/MatMul"
+      e = onnx.Add(d, layer.1.fc.bias) "/layer.1/fc/Add"
+      f = onnx.Mul(e, in_1) "/layer.1/Mul"
+      g = onnx.MatMul(f, w2) "/layer.2/fc/MatMul"
+      h = onnx.Add(g, layer.2.fc.bias) "/layer.2/fc/Add"
+      out = onnx.Mul(h, in_1) "/layer.2/Mul" })"},
+    {"outputs", R"(graph g(in_0: float32[2,3]) -> (sum, class, sum.1) {
+      sum = onnx.Add(in_0, in_0) "/Add" class = onnx.Relu(in_0) "/Relu" sum.1 = onnx.Exp(in_0) "/Exp" })"},
+    {"sizes", R"(graph g(in_0: float32[batch,seq,8]) -> (out) {
+      two = int64[1]{2} four = int64[1]{4} i0 = int64[1]{0} i1 = int64[1]{1}
+      s = onnx.Shape(in_0) b = onnx.Gather(s, i0) n = onnx.Gather(s, i1) twice = onnx.Mul(n, two)
+      to = onnx.Concat(b, twice, four) { axis = 0 }
+      y = onnx.Reshape(in_0, to) "/Reshape" out = onnx.Exp(y) "/Exp" })"},
+    {"affine", R"(graph g(in_0: float32[2,4], h.c_fc.weight: float32[4,8], h.c_fc.bias: float32[8])
+      -> (out) { a = onnx.MatMul(in_0, h.c_fc.weight) "/h/c_fc/MatMul"
+      out = onnx.Add(a, h.c_fc.bias) "/h/c_fc/Add" })"},
+    {"embedding", R"(graph g(in_0: int64[1,7], wte.weight: float32[50,16], ln.weight: float32[16],
+      ln.bias: float32[16]) -> (out) { a = onnx.Gather(wte.weight, in_0) "/wte/Gather"
+      b = onnx.LayerNormalization(a, ln.weight, ln.bias) "/ln/LayerNormalization"
+      out = onnx.Softmax(b) { axis = -1 } "/Softmax" })"},
+};
+
+TEST(PythonTest, Golden) {
+  for (const auto& [name, text] : kSmall) {
+    const Written written = WriteText(std::string(text));
+    ASSERT_EQ(written.status, "") << name;
+    const std::string path = StrCat(X2IR_SOURCE_DIR, "/tests/python/golden/", name, ".py");
+    if (!Env("X2IR_UPDATE_GOLDEN").empty()) {
+      WriteFile(path, written.code);
+    } else {
+      EXPECT_EQ(written.code, ReadFile(path)) << path;
+    }
+  }
+  for (const char* name : {"demo", "gru", "unet_tiny"}) {
+    auto model = Import(StrCat(X2IR_SOURCE_DIR, "/tests/data/", name, "/model.onnx"));
+    ASSERT_TRUE(model.ok()) << name;
+    const Written written = Write(*std::move(model));
+    ASSERT_EQ(written.status, "") << name;
+    const std::string path = StrCat(X2IR_SOURCE_DIR, "/tests/python/golden/", name, ".py");
+    if (!Env("X2IR_UPDATE_GOLDEN").empty()) {
+      WriteFile(path, written.code);
+    } else {
+      EXPECT_EQ(written.code, ReadFile(path)) << path;
+    }
+  }
+}
+
+// No line is longer than black's, but where a name or a string is.
+TEST(PythonTest, LinesAreShort) {
+  for (const auto& entry :
+       fs::directory_iterator(StrCat(X2IR_SOURCE_DIR, "/tests/python/golden"))) {
+    const std::string code = ReadFile(entry.path());
+    size_t start = 0;
+    for (size_t end = code.find('\n'); end != code.npos; end = code.find('\n', start)) {
+      EXPECT_LE(end - start, 88u) << entry.path() << ": " << code.substr(start, end - start);
+      start = end + 1;
+    }
+  }
+}
+
+TEST(PythonTest, KeysAreTheSourcesNames) {
+  const Written loop = WriteText(std::string(kSmall[1][1]));
+  EXPECT_EQ(loop.status, "");
+  EXPECT_EQ(KeysOf(loop), (std::vector<std::string>{"layer.0.fc.bias", "layer.0.fc.weight.T",
+                                                    "layer.1.fc.bias", "layer.1.fc.weight.T",
+                                                    "layer.2.fc.bias", "layer.2.fc.weight.T"}));
+  const auto& notes = loop.weights.metadata;
+  EXPECT_NE(std::find(notes.begin(), notes.end(),
+                      std::pair<std::string, std::string>("x2ir.name.layer.0.fc.weight.T", "w0")),
+            notes.end());
+  // A weight with a name stays as it is.
+  EXPECT_EQ(KeysOf(WriteText(std::string(kSmall[4][1]))),
+            (std::vector<std::string>{"h.c_fc.bias", "h.c_fc.weight"}));
+}
+
+TEST(PythonTest, FrozenWeightsAreNotTrained) {
+  const std::string text =
+      "graph g(in_0: float32[2,3], scale: float32[3]) -> (y) { y = onnx.Mul(in_0, scale) }";
+  EXPECT_THAT(WriteText(text).code, HasSubstr("self.scale = nn.Parameter(torch.empty(3))"));
+  const std::string frozen = WriteText(text, {{"frozen", true}}).code;
+  EXPECT_THAT(frozen, HasSubstr("self.register_buffer(\"scale\", torch.empty(3))"));
+  EXPECT_THAT(frozen, HasSubstr("requires_grad_(False)"));
+}
+
+// Names of values, nodes and weights, whatever they hold, make no code.
+TEST(PythonTest, NamesAreNoCode) {
+  const std::string names[] = {
+      "\"\"\"; import os; os.system('false')  #",
+      "a\nimport os\n",
+      "x'); raise SystemExit(1)  # ",
+      "\\",
+      "\\\"\"\"",
+      "lambda",
+      "self",
+      "None",
+      "torch",
+      "\xe4\xb8\xad\xe6\x96\x87",
+      "\xff\xfe",
+      std::string(10'000, 'n'),
+      std::string("a\0b", 3),
+      "{}",
+      "%s%n",
+      "a.forward.b",
+      "__init__",
+      "//..//",
+      "\x01"
+      "1:2\x02",
+      "\x04"
+      "0\x05",
+  };
+  std::vector<std::string> programs;
+  int number = 0;
+  const fs::path folder = TestFolder() / "hostile";
+  fs::create_directories(folder);
+  std::string list;
+  for (const std::string& name : names) {
+    Model model;
+    Graph& graph = *model.graph;
+    const Type type = Type::Tensor(DType::kFloat32, Shape({Dim::Symbol(name), Dim(3)}));
+    Value* x = graph.AddInput(StrCat(name, "in"), type);
+    Value* w = graph.AddConstant(StrCat(name, ".weight"), Tensor::Zeros(DType::kFloat32, {3, 3}));
+    Value* s = graph.AddConstant(StrCat("scope/", name), Tensor::Zeros(DType::kFloat32, {3}));
+    const auto add = [&](std::string_view op, std::vector<Value*> operands,
+                         const std::string& out) {
+      Node* node = graph.AppendNode(kIrDialect, op, operands);
+      node->set_name(StrCat("/", name, "/", out));
+      return graph.AddNodeOutput(node, out, type);
+    };
+    Value* y = add("matmul", {x, w}, StrCat(name, "/y"));
+    Value* z = add("mul", {y, s}, StrCat("/", name, "_output_0"));
+    graph.AddOutput(z);
+    graph.AddOutput(y);
+    const fs::path path = folder / StrCat("net", number++, ".py");
+    ExportOptions how;
+    how.format_options = {{"force", true}};
+    const absl::Status status = Export(std::move(model), path.string(), how);
+    // Names that are no text cannot be written; all else can.
+    if (!status.ok()) {
+      EXPECT_FALSE(absl::IsInternal(status)) << status;
+      continue;
+    }
+    const std::string code = ReadFile(path);
+    EXPECT_THAT(code, Not(HasSubstr("import os"))) << name;
+    EXPECT_THAT(code, Not(HasSubstr("SystemExit("))) << name;
+    EXPECT_THAT(code, Not(HasSubstr(std::string(100, 'n')))) << name;
+    for (const char c : code) {
+      ASSERT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << "byte " << int{c} << " of " << name;
+    }
+    list += path.string() + "\n";
+  }
+  // Python itself has the last word: each is a program, and it has the functions that it should.
+  WriteFile(folder / "list.txt", list);
+  WriteFile(folder / "check.py",
+            "import ast, sys\n"
+            "for path in open(sys.argv[1]).read().split():\n"
+            "    tree = ast.parse(open(path).read())\n"
+            "    for node in ast.walk(tree):\n"
+            "        if isinstance(node, (ast.Import, ast.ImportFrom)):\n"
+            "            names = [getattr(node, 'module', None)] + [a.name for a in node.names]\n"
+            "            assert not {'os', 'subprocess', 'sys'} & set(names), path\n"
+            "        assert not isinstance(node, (ast.Lambda, ast.Global)), path\n");
+  const std::string command =
+      StrCat("python3 ", (folder / "check.py").string(), " ", (folder / "list.txt").string());
+  if (std::system("python3 -c '' >/dev/null 2>&1") != 0) {
+    std::printf("*** no python3: the syntax was NOT checked\n");
+  } else {
+    EXPECT_EQ(std::system(command.c_str()), 0);
+  }
+}
+
+TEST(PythonTest, WhatHasNoSpellingIsNamed) {
+  const Written strings = WriteText(
+      "graph g(in_0: string[2]) -> (y) { y = onnx.StringNormalizer(in_0) { case_change_action = "
+      "\"LOWER\" } }");
+  EXPECT_THAT(strings.status, HasSubstr("string_normalizer"));
+  EXPECT_EQ(strings.code, "");
+}
+
+// Weights of others beside the file are not overwritten.
+TEST(PythonTest, OthersWeightsStay) {
+  const fs::path path = TestFolder() / "own.py";
+  WriteFile(TestFolder() / "own.safetensors", "mine");
+  auto model = Import(StrCat(X2IR_SOURCE_DIR, "/tests/data/gru/model.onnx"));
+  ASSERT_TRUE(model.ok());
+  const absl::Status status = Export(model->Clone(), path.string());
+  EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
+  EXPECT_EQ(ReadFile(TestFolder() / "own.safetensors"), "mine");
+  EXPECT_TRUE(Export(model->Clone(), path.string(), {.format_options = {{"force", true}}}).ok());
+  // Ours may be replaced.
+  EXPECT_TRUE(Export(*std::move(model), path.string()).ok());
+}
+
+// The same model gives the same bytes.
+TEST(PythonTest, IsDeterministic) {
+  const auto write = [] {
+    auto model = Import(StrCat(X2IR_SOURCE_DIR, "/tests/data/demo/model.onnx"));
+    return Write(*std::move(model)).code;
+  };
+  const std::string first = write();
+  EXPECT_NE(first, "");
+  EXPECT_EQ(first, write());
+}
+
+}  // namespace
+}  // namespace x2ir

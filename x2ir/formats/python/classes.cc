@@ -1,0 +1,508 @@
+// Classes: modules whose code is the same but for numbers are one class, which takes the numbers
+// that differ as arguments.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/strings/str_join.h"
+#include "x2ir/formats/python/classes_internal.h"
+#include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::python {
+namespace {
+
+constexpr char kClassBegin = '\x04', kClassEnd = '\x05';  // around the number of a class
+
+// Text of a constructor, taken apart.
+struct Piece {
+  enum Kind { kText, kNumber, kClass } kind = kText;
+  std::string text;    // or, of a number, what stands before it
+  std::string hint;    // what the number would be called
+  int64_t number = 0;  // of a class: which one
+  std::optional<int64_t> usual;
+  std::vector<Piece> arguments;  // numbers that the class is given
+};
+
+struct Class {
+  std::string name;
+  std::vector<std::vector<Piece>> init;  // lines
+  Forward forward;
+  bool has_forward = false;
+  const Module* example = nullptr;
+  std::vector<std::vector<int64_t>> instances;  // numbers of each
+  std::vector<std::string> hints;
+  // Which argument each number is; -1: it is the same in all instances.
+  std::vector<int> parameter_of;
+  std::vector<std::string> parameters;
+  std::vector<size_t> first_number_of;  // of each parameter
+};
+
+class ClassWriter {
+ public:
+  ClassWriter(Program& program, const std::vector<std::string>& outputs,
+              const ClassOptions& options)
+      : p_(program), outputs_(outputs), options_(options) {}
+
+  absl::StatusOr<ClassTexts> Run() {
+    for (const char* name : {"Model", "Outputs", "NamedTuple", "Path", "Tensor", "Module"}) {
+      names_.Take(name);
+    }
+    X2IR_RETURN_IF_ERROR(Visit(p_.root()));
+    for (Class& c : classes_) FindParameters(c);
+    ClassTexts texts;
+    for (Class& c : classes_) texts.classes.push_back(TextOf(c));
+    texts.inputs = classes_.back().forward.parameters;
+    return texts;
+  }
+
+ private:
+  // --- Modules --------------------------------------------------------------------------------
+
+  absl::Status Visit(Module& module) {
+    for (Module* child : module.children) {
+      if (!child->layer) X2IR_RETURN_IF_ERROR(Visit(*child));
+    }
+    if (module.layer || module.is_sequential || module.is_list) {
+      keys_[&module] = ConstructorKey(module);
+      return absl::OkStatus();
+    }
+    Class c;
+    c.example = &module;
+    for (const Module* child : module.children) {
+      const auto constructor = Constructor(*child);
+      c.init.push_back(Text(StrCat("self.", child->attribute, " = ")));
+      Append(c.init.back(), constructor);
+    }
+    for (const Weight* weight : module.weights) c.init.push_back(Text(Declaration(*weight)));
+    c.has_forward = !module.items.empty() || !module.parent;
+    if (c.has_forward) {
+      const ClassKeys keys{[&](const Module* m) -> const std::string& { return keys_[m]; }};
+      X2IR_ASSIGN_OR_RETURN(c.forward, WriteForward(p_, module, keys, outputs_));
+    }
+    std::string key =
+        StrCat(module.parent ? "" : "model\n", absl::StrJoin(c.forward.parameters, ","), "\n",
+               absl::StrJoin(c.forward.lines, "\n"));
+    std::vector<int64_t> numbers;
+    for (const auto& line : c.init) AppendKey(line, key, numbers, &c.hints);
+    const auto [it, fresh] = class_of_key_.try_emplace(key, classes_.size());
+    if (fresh) {
+      c.name = NameOf(module);
+      classes_.push_back(std::move(c));
+    }
+    classes_[it->second].instances.push_back(numbers);
+    keys_[&module] = StrCat(it->second);
+    class_of_[&module] = it->second;
+    numbers_of_[&module] = std::move(numbers);
+    return absl::OkStatus();
+  }
+
+  static std::vector<Piece> Text(std::string text) {
+    return {{Piece::kText, std::move(text), {}, 0, {}, {}}};
+  }
+  static void Append(std::vector<Piece>& to, const std::vector<Piece>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  }
+
+  std::string ConstructorKey(const Module& module) {
+    std::string key;
+    std::vector<int64_t> numbers;
+    std::vector<std::string> hints;
+    AppendKey(Constructor(module), key, numbers, &hints);
+    return key;
+  }
+
+  static void AppendKey(const std::vector<Piece>& pieces, std::string& key,
+                        std::vector<int64_t>& numbers, std::vector<std::string>* hints) {
+    for (const Piece& piece : pieces) {
+      if (piece.kind == Piece::kNumber) {
+        StrAppend(&key, "\x01", piece.text, piece.usual ? StrCat(*piece.usual) : "");
+        numbers.push_back(piece.number);
+        if (hints) hints->push_back(piece.hint);
+      } else if (piece.kind == Piece::kClass) {
+        StrAppend(&key, "\x04", piece.number, "(");
+        AppendKey(piece.arguments, key, numbers, hints);
+        StrAppend(&key, ")");
+      } else {
+        key += piece.text;
+      }
+    }
+    key += '\n';
+  }
+
+  // What makes a module: "nn.Conv2d(3, 8, kernel_size=3)", "Block(64)", "nn.ModuleList([...])".
+  std::vector<Piece> Constructor(const Module& module) {
+    if (module.layer) {
+      const Layer& layer = *module.layer->layer;
+      std::vector<Piece> pieces = Text(StrCat(layer.type, "("));
+      Append(pieces, Parse(layer.arguments));
+      Append(pieces, Text(")"));
+      return pieces;
+    }
+    if (module.is_list) return ListConstructor(module);
+    const size_t id = class_of_[&module];
+    Piece piece;
+    piece.kind = Piece::kClass;
+    piece.number = static_cast<int64_t>(id);
+    const std::vector<int64_t>& numbers = numbers_of_[&module];
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      Piece number;
+      number.kind = Piece::kNumber;
+      number.number = numbers[i];
+      number.hint = classes_[id].hints[i];
+      piece.arguments.push_back(std::move(number));
+    }
+    return {piece};
+  }
+
+  std::vector<Piece> ListConstructor(const Module& module) {
+    std::vector<std::vector<Piece>> elements;
+    for (const Module* child : module.children) {
+      const size_t place = std::stoul(child->segment);
+      while (elements.size() < place) elements.push_back(Text("nn.Identity()"));
+      elements.push_back(Constructor(*child));
+    }
+    const auto exact = [](const std::vector<Piece>& pieces) {
+      std::string key;
+      std::vector<int64_t> numbers;
+      AppendKey(pieces, key, numbers, nullptr);
+      for (const int64_t number : numbers) StrAppend(&key, ",", number);
+      return key;
+    };
+    const bool same = elements.size() > 1 &&
+                      std::all_of(elements.begin(), elements.end(), [&](const auto& element) {
+                        return exact(element) == exact(elements[0]);
+                      });
+    if (module.is_sequential) {
+      std::vector<Piece> pieces = Text("nn.Sequential(");
+      if (same && elements.size() > 3) {
+        Append(pieces, Text("*["));
+        Append(pieces, elements[0]);
+        Append(pieces, Text(StrCat(" for _ in range(", elements.size(), ")])")));
+        return pieces;
+      }
+      Join(pieces, elements);
+      Append(pieces, Text(")"));
+      return pieces;
+    }
+    std::vector<Piece> pieces = Text("nn.ModuleList([");
+    if (same) {
+      Append(pieces, elements[0]);
+      Append(pieces, Text(StrCat(" for _ in range(", elements.size(), ")])")));
+      return pieces;
+    }
+    Join(pieces, elements);
+    Append(pieces, Text("])"));
+    return pieces;
+  }
+  static void Join(std::vector<Piece>& pieces, const std::vector<std::vector<Piece>>& elements) {
+    for (size_t i = 0; i < elements.size(); ++i) {
+      if (i != 0) Append(pieces, Text(", "));
+      Append(pieces, elements[i]);
+    }
+  }
+
+  // Text with Hole()s.
+  static std::vector<Piece> Parse(std::string_view text) {
+    std::vector<Piece> pieces;
+    while (!text.empty()) {
+      const size_t begin = std::min(text.find(kHoleBegin), text.size());
+      if (begin != 0) Append(pieces, Text(std::string(text.substr(0, begin))));
+      text.remove_prefix(begin);
+      if (text.empty()) break;
+      const size_t end = text.find(kHoleEnd);
+      std::string_view hole = text.substr(1, end - 1);
+      text.remove_prefix(end + 1);
+      Piece piece;
+      piece.kind = Piece::kNumber;
+      const auto part = [&] {
+        const size_t colon = std::min(hole.find(':'), hole.size());
+        const std::string_view first = hole.substr(0, colon);
+        hole.remove_prefix(std::min(colon + 1, hole.size()));
+        return first;
+      };
+      piece.hint = part();
+      piece.number = ParseNumber<int64_t>(part()).value_or(0);
+      if (!hole.empty()) {
+        piece.usual = ParseNumber<int64_t>(part());
+        piece.text = hole;
+      }
+      pieces.push_back(std::move(piece));
+    }
+    return pieces;
+  }
+
+  std::string Declaration(const Weight& weight) const {
+    const Tensor& tensor = weight.tensor;
+    const std::string name = StringLiteral(weight.attribute);
+    const std::string dtype =
+        tensor.dtype() == DType::kFloat32 ? "" : StrCat(", dtype=", DTypeName(tensor.dtype()));
+    if (weight.literal) {
+      const bool plain = tensor.dtype() == DType::kInt64 || tensor.dtype() == DType::kFloat32 ||
+                         tensor.dtype() == DType::kBool;
+      return StrCat("self.register_buffer(", name, ", torch.tensor(", TensorLiteral(tensor),
+                    plain ? "" : dtype, "), persistent=False)");
+    }
+    std::vector<std::string> dims;
+    for (const int64_t dim : tensor.dims()) dims.push_back(StrCat(dim));
+    const std::string empty =
+        StrCat("torch.empty(", dims.empty() ? "()" : absl::StrJoin(dims, ", "), dtype, ")");
+    if (weight.buffer || options_.frozen) {
+      return StrCat("self.register_buffer(", name, ", ", empty, ")");
+    }
+    return StrCat("self.", weight.attribute, " = nn.Parameter(", empty, ")");
+  }
+
+  std::string NameOf(const Module& module) {
+    if (!module.parent) return "Model";
+    if (module.weights.empty() && module.children.empty() && module.items.size() == 1 &&
+        module.items[0].step) {
+      std::string_view op = module.items[0].step->call.op;
+      op = op.substr(op.find("::") == op.npos ? 0 : op.find("::") + 2);
+      return names_.Unique(ClassName(op.substr(0, op.find('.'))));
+    }
+    const auto base = [](const Module& m) {
+      if (m.parent && m.parent->is_list && m.parent->segment.size() > 2) {
+        std::string name = ClassName(m.parent->segment);
+        if (name.size() > 3 && name.ends_with('s') && !name.ends_with("ss")) name.pop_back();
+        return name;
+      }
+      if (m.parent && m.parent->is_list) return std::string("Block");
+      return ClassName(m.segment);
+    };
+    const std::string name = base(module);
+    const Module* around = module.parent;
+    while (around->parent && around->is_list) around = around->parent;
+    if (names_.Has(name) && around->parent) {
+      const std::string longer = StrCat(base(*around), name);
+      if (!names_.Has(longer)) return names_.Unique(longer);
+    }
+    // Block, Block2
+    std::string numbered = name;
+    for (int i = 2; names_.Has(numbered); ++i) numbered = StrCat(name, i);
+    return names_.Unique(numbered);
+  }
+
+  // --- Arguments ------------------------------------------------------------------------------
+
+  void FindParameters(Class& c) {
+    const size_t count = c.hints.size();
+    c.parameter_of.assign(count, -1);
+    std::map<std::vector<int64_t>, int> group_of;
+    std::vector<std::vector<std::string>> hints;
+    for (size_t i = 0; i < count; ++i) {
+      std::vector<int64_t> column;
+      for (const auto& numbers : c.instances) column.push_back(numbers[i]);
+      if (std::all_of(column.begin(), column.end(), [&](int64_t n) { return n == column[0]; })) {
+        continue;
+      }
+      const auto [it, fresh] = group_of.try_emplace(std::move(column), hints.size());
+      if (fresh) {
+        hints.emplace_back();
+        c.first_number_of.push_back(i);
+      }
+      c.parameter_of[i] = it->second;
+      hints[static_cast<size_t>(it->second)].push_back(c.hints[i]);
+    }
+    Names names;
+    names.Take("self");
+    for (size_t g = 0; g < hints.size(); ++g) {
+      std::string name = hints[g][0];
+      // What one layer gives and another takes is inside.
+      const bool gives = name.starts_with("out_");
+      const bool taken = std::find(hints[g].begin(), hints[g].end(),
+                                   StrCat("in_", name.substr(gives ? 4 : 0))) != hints[g].end();
+      if (gives && taken) name = StrCat("hidden_", name.substr(4));
+      c.parameters.push_back(names.Unique(name));
+    }
+  }
+
+  // --- Text -----------------------------------------------------------------------------------
+
+  // `next`: the number of the class that comes next.
+  std::string LineOf(const Class& c, const std::vector<Piece>& pieces, size_t& next) const {
+    std::string text;
+    for (const Piece& piece : pieces) {
+      if (piece.kind == Piece::kText) {
+        text += piece.text;
+      } else if (piece.kind == Piece::kNumber) {
+        const int parameter = c.parameter_of[next++];
+        if (parameter >= 0) {
+          StrAppend(&text, piece.text, c.parameters[static_cast<size_t>(parameter)]);
+        } else if (!piece.usual || *piece.usual != piece.number) {
+          StrAppend(&text, piece.text, piece.number);
+        }
+      } else {
+        const Class& inner = classes_[static_cast<size_t>(piece.number)];
+        std::vector<std::string> arguments;
+        for (const size_t first : inner.first_number_of) {
+          const int parameter = c.parameter_of[next + first];
+          arguments.push_back(parameter >= 0 ? c.parameters[static_cast<size_t>(parameter)]
+                                             : StrCat(piece.arguments[first].number));
+        }
+        next += piece.arguments.size();
+        StrAppend(&text, inner.name, "(", absl::StrJoin(arguments, ", "), ")");
+      }
+    }
+    return text;
+  }
+
+  std::string TextOf(const Class& c) const {
+    std::string out;
+    AppendLine(out, 0, StrCat("class ", c.name, "(nn.Module):"));
+    if (!c.init.empty()) {
+      std::vector<std::string> parameters = {"self"};
+      parameters.insert(parameters.end(), c.parameters.begin(), c.parameters.end());
+      AppendLine(out, 1, StrCat("def __init__(", absl::StrJoin(parameters, ", "), "):"));
+      AppendLine(out, 2, "super().__init__()");
+      size_t next = 0;
+      for (const auto& line : c.init) AppendLine(out, 2, LineOf(c, line, next));
+    }
+    if (c.has_forward) {
+      if (!c.init.empty()) out += "\n";
+      std::vector<std::string> parameters = {"self"};
+      parameters.insert(parameters.end(), c.forward.parameters.begin(), c.forward.parameters.end());
+      AppendLine(out, 1, StrCat("def forward(", absl::StrJoin(parameters, ", "), "):"));
+      for (const std::string& line : c.forward.lines) AppendLine(out, 2, line);
+    }
+    return out;
+  }
+
+  Program& p_;
+  const std::vector<std::string>& outputs_;
+  const ClassOptions& options_;
+  std::vector<Class> classes_;
+  std::map<std::string, size_t> class_of_key_;
+  absl::flat_hash_map<const Module*, size_t> class_of_;
+  absl::flat_hash_map<const Module*, std::vector<int64_t>> numbers_of_;
+  absl::flat_hash_map<const Module*, std::string> keys_;
+  Names names_;
+};
+
+}  // namespace
+
+absl::StatusOr<ClassTexts> WriteClasses(Program& program, const std::vector<std::string>& outputs,
+                                        const ClassOptions& options) {
+  return ClassWriter(program, outputs, options).Run();
+}
+
+// --- Lines ------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr size_t kColumns = 88;
+
+// Where the bracket that opens at `open` closes; strings are skipped.
+size_t CloseOf(std::string_view line, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"') {
+      for (++i; i < line.size() && line[i] != '"'; ++i) i += line[i] == '\\';
+    } else if (c == '(' || c == '[' || c == '{') {
+      ++depth;
+    } else if ((c == ')' || c == ']' || c == '}') && --depth == 0) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+std::vector<std::string_view> SplitAtCommas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  size_t start = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(' || c == '[' || c == '{') {
+      const size_t close = CloseOf(text, i);
+      if (close == text.npos) break;
+      i = close;
+    } else if (c == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
+    } else if (c == ',') {
+      parts.push_back(text.substr(start, i - start));
+      start = i + 1;
+    }
+  }
+  parts.push_back(text.substr(start));
+  for (std::string_view& part : parts) {
+    while (part.starts_with(' ')) part.remove_prefix(1);
+  }
+  if (parts.back().empty()) parts.pop_back();
+  return parts;
+}
+
+// Whether there is an operator outside of all brackets.
+bool HasOperator(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(' || c == '[' || c == '{') {
+      const size_t close = CloseOf(text, i);
+      if (close == text.npos) return false;
+      i = close;
+    } else if (c == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
+    } else if (c == ' ') {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void AppendLine(std::string& out, size_t indent, std::string_view line) {
+  while (line.starts_with("    ")) {
+    ++indent;
+    line.remove_prefix(4);
+  }
+  const std::string margin(4 * indent, ' ');
+  if (margin.size() + line.size() <= kColumns) {
+    StrAppend(&out, margin, line, "\n");
+    return;
+  }
+  // The last bracket pair with something in it, at the outermost level.
+  size_t open = line.npos, close = line.npos;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"') {
+      for (++i; i < line.size() && line[i] != '"'; ++i) i += line[i] == '\\';
+    } else if (c == '(' || c == '[' || c == '{') {
+      const size_t end = CloseOf(line, i);
+      if (end == line.npos) break;
+      if (end > i + 1) {
+        open = i;
+        close = end;
+      }
+      i = end;
+    }
+  }
+  // What goes on behind it, or has operators outside of brackets, is put into brackets as a whole.
+  const size_t start = line.starts_with("return ") ? 7
+                       : line.find(" = ") < open   ? line.find(" = ") + 3
+                                                   : line.npos;
+  const bool whole = start != line.npos && (open == line.npos || close + 1 != line.size() ||
+                                            HasOperator(line.substr(start)));
+  if (whole) {
+    StrAppend(&out, margin, line.substr(0, start), "(\n");
+    AppendLine(out, indent + 1, line.substr(start));
+    StrAppend(&out, margin, ")\n");
+    return;
+  }
+  if (open == line.npos) {
+    StrAppend(&out, margin, line, "\n");
+    return;
+  }
+  StrAppend(&out, margin, line.substr(0, open + 1), "\n");
+  const std::string_view inside = line.substr(open + 1, close - open - 1);
+  const std::vector<std::string_view> parts = SplitAtCommas(inside);
+  const bool one_line = margin.size() + 4 + inside.size() <= kColumns && !line.starts_with("self.");
+  if (one_line || (parts.size() == 1 && inside.find(" for ") != inside.npos)) {
+    AppendLine(out, indent + 1, inside);
+  } else {
+    for (const std::string_view part : parts) AppendLine(out, indent + 1, StrCat(part, ","));
+  }
+  StrAppend(&out, margin, line.substr(close), "\n");
+}
+
+}  // namespace x2ir::python

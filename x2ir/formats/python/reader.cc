@@ -1,0 +1,627 @@
+// Graph -> Program: calls with their arguments, sizes as numbers, known layers, weights.
+#include <algorithm>
+#include <utility>
+
+#include "x2ir/formats/python/program_internal.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::python {
+namespace {
+
+constexpr int64_t kMostLiteral = 16;  // elements of a tensor that the code spells out
+
+// Operators that take a Python number for a tensor.
+bool TakesNumber(std::string_view op, std::string_view argument) {
+  constexpr std::string_view kOps[] = {
+      "aten::add.Tensor",         "aten::sub.Tensor",        "aten::mul.Tensor",
+      "aten::div.Tensor",         "aten::remainder.Tensor",  "aten::pow.Tensor_Tensor",
+      "aten::eq.Tensor",          "aten::ne.Tensor",         "aten::lt.Tensor",
+      "aten::le.Tensor",          "aten::gt.Tensor",         "aten::ge.Tensor",
+      "aten::bitwise_and.Tensor", "aten::bitwise_or.Tensor", "aten::bitwise_xor.Tensor"};
+  constexpr std::string_view kSecondOnly[] = {"aten::div.Tensor_mode", "aten::fmod.Tensor",
+                                              "aten::bitwise_left_shift.Tensor",
+                                              "aten::bitwise_right_shift.Tensor"};
+  const auto is = [&](std::string_view name) { return name == op; };
+  if (std::any_of(std::begin(kOps), std::end(kOps), is)) {
+    return argument == "self" || argument == "other" || argument == "exponent";
+  }
+  return argument == "other" && std::any_of(std::begin(kSecondOnly), std::end(kSecondOnly), is);
+}
+
+std::optional<Item> NumberOf(const Tensor& tensor) {
+  if (tensor.num_elements() != 1) return std::nullopt;
+  if (tensor.dtype() == DType::kBool) return Item(tensor.AsInt(0) != 0);
+  if (IsFloating(tensor.dtype())) return Item(tensor.AsDouble(0));
+  if (IsInteger(tensor.dtype()) && tensor.dtype() != DType::kUInt64) return Item(tensor.AsInt(0));
+  return std::nullopt;
+}
+
+// Whether a name was given by somebody, and not made up where a constant was computed.
+bool IsGiven(const Value& value) {
+  const std::string& name = value.name();
+  const Annotations* notes = value.annotations().get();
+  if (notes && notes->extra.contains("python.folded")) return false;
+  return !name.empty() && name.find("::") == name.npos && !name.ends_with("_output_0") &&
+         name.find('\n') == name.npos;
+}
+
+}  // namespace
+
+class Reader {
+ public:
+  explicit Reader(const Graph& graph) : graph_(graph), program_(std::make_unique<Program>()) {
+    program_->graph_ = &graph;
+  }
+
+  absl::StatusOr<std::unique_ptr<Program>> Run() {
+    for (const Node* node : graph_.nodes()) X2IR_RETURN_IF_ERROR(Add(*node));
+    for (const Value* output : graph_.outputs()) program_->outputs_.push_back(output);
+    RemoveUnneeded();
+    Simplify();
+    RemoveUnneeded();
+    JoinBiases();
+    JoinBroadcasts();
+    RemoveUnneeded();
+    FindLayers();
+    StackLayers();
+    RemoveUnneeded();
+    for (auto& step : steps_) {
+      X2IR_RETURN_IF_ERROR(CheckTypes(*step));
+      X2IR_RETURN_IF_ERROR(TakeConstants(*step));
+      // Of equal elements the first ones are meant.
+      const bool places = step->results.size() == 2 && step->results[1];
+      if (places && step->call.op == "aten::topk.default") step->call.op = "python::topk";
+    }
+    for (const Value* input : graph_.inputs()) {
+      if (!input->type().is_tensor() || DTypeName(input->dtype()).empty()) {
+        return CannotExpress("input '", input->name().substr(0, 60), "' of type ",
+                             input->type().ToString(), " in Python");
+      }
+    }
+    for (const Value* output : program_->outputs_) {
+      if (output->fixed_constant()) X2IR_RETURN_IF_ERROR(AddConstant(output, nullptr));
+    }
+    program_->sizes_ = sizes_.sources();
+    for (const Value* input : graph_.inputs()) AddSizes(input);
+    for (size_t i = 0; i < steps_.size(); ++i) steps_[i]->index = i;
+    NameWeights();
+    return std::move(program_);
+  }
+
+ private:
+  absl::Status Add(const Node& node) {
+    if (node.dialect() != "torch") {
+      return CannotExpress("Python has no op '", node.op().view(), "' of dialect '",
+                           node.dialect().view(), "'");
+    }
+    if (node.has_subgraphs()) return CannotExpress(node.op().view(), " in Python");
+    auto step = std::make_unique<Step>();
+    step->node = &node;
+    X2IR_ASSIGN_OR_RETURN(step->call, ReadCall(node));
+    for (Argument& argument : step->call.arguments) {
+      for (Item& item : argument.items) {
+        const Operand* operand = std::get_if<Operand>(&item);
+        if (!operand || operand->number != 'i') continue;
+        const std::vector<Dim> elements = sizes_.Elements(operand->value);
+        if (elements.size() != 1) continue;
+        item = elements[0].is_static() ? Item(elements[0].value()) : Item(elements[0]);
+      }
+    }
+    for (const Value* output : node.outputs()) step->results.push_back(output);
+    for (const Value* output : node.outputs()) {
+      if (output) producer_[output] = step.get();
+    }
+    step->scope = ScopeOf(node);
+    steps_.push_back(std::move(step));
+    return absl::OkStatus();
+  }
+
+  template <typename Fn>
+  static void ForOperands(const Step& step, const Fn& fn) {
+    const auto visit = [&](const Item& item) {
+      if (const Operand* operand = std::get_if<Operand>(&item)) fn(operand->value);
+    };
+    if (step.layer) {
+      for (const Item& item : step.layer->inputs) visit(item);
+      return;
+    }
+    for (const Argument& argument : step.call.arguments) {
+      for (const Item& item : argument.items) visit(item);
+    }
+  }
+
+  // Steps whose results reach no output go. Sizes are computed by name, not by steps, but for those
+  // whose place is a result.
+  void RemoveUnneeded() {
+    uses_.clear();
+    for (const Value* output : program_->outputs_) ++uses_[output];
+    for (const auto& [name, source] : sizes_.sources()) ++uses_[source.value];
+    std::vector<std::unique_ptr<Step>> kept;
+    for (; !steps_.empty(); steps_.pop_back()) {
+      Step& step = *steps_.back();
+      const bool needed =
+          std::any_of(step.results.begin(), step.results.end(),
+                      [&](const Value* result) { return result && uses_.contains(result); });
+      if (!needed) {
+        for (const Value* result : step.results) producer_.erase(result);
+        continue;
+      }
+      for (const Value*& result : step.results) {
+        if (result && !uses_.contains(result)) result = nullptr;
+      }
+      ForOperands(step, [&](const Value* value) { ++uses_[value]; });
+      kept.push_back(std::move(steps_.back()));
+    }
+    std::reverse(kept.begin(), kept.end());
+    steps_ = std::move(kept);
+  }
+
+  // Unsigned integers of more than a byte are newer than most of PyTorch's functions.
+  static absl::Status CheckTypes(const Step& step) {
+    constexpr std::string_view kNot[] = {
+        "aten::bitwise_not.default", "aten::div.Tensor_mode",   "aten::maximum.default",
+        "aten::minimum.default",     "aten::remainder.Tensor",  "aten::fmod.Tensor",
+        "aten::topk.default",        "aten::clamp.default",     "aten::clamp.Tensor",
+        "aten::amax.default",        "aten::amin.default",      "aten::argmax.default",
+        "aten::argmin.default",      "aten::pow.Tensor_Tensor", "aten::matmul.default",
+        "aten::cumsum.default",      "aten::cumprod.default",   "aten::prod.dim_int",
+        "aten::sign.default"};
+    const bool may_be = std::find(std::begin(kNot), std::end(kNot), step.call.op) == std::end(kNot);
+    absl::Status status;
+    const auto check = [&](const Value* value) {
+      if (!value) return;
+      const DType t = value->dtype();
+      const bool wide = t == DType::kUInt16 || t == DType::kUInt32 || t == DType::kUInt64;
+      if ((wide && !may_be) || (value->type().is_tensor() && DTypeName(t).empty())) {
+        status = CannotExpress("PyTorch has no ", step.call.op, " of ", Name(t));
+      }
+    };
+    ForOperands(step, check);
+    for (const Value* result : step.results) check(result);
+    return status;
+  }
+
+  // --- What says nothing ------------------------------------------------------------------------
+
+  // Copies, shapes and orders of axes that the next call changes again.
+  void Simplify() {
+    absl::flat_hash_map<const Value*, const Value*> same;  // as which other value
+    const auto resolve = [&](const Value* value) {
+      const auto it = same.find(value);
+      return it == same.end() ? value : it->second;
+    };
+    for (auto& step : steps_) {
+      for (Argument& argument : step->call.arguments) {
+        for (Item& item : argument.items) {
+          if (Operand* operand = std::get_if<Operand>(&item)) {
+            operand->value = resolve(operand->value);
+          }
+        }
+      }
+      Call& call = step->call;
+      const Value* self = call.Tensor("self");
+      if (!self || step->results.size() != 1 || !step->results[0]) continue;
+      const Value* result = step->results[0];
+      const auto it = producer_.find(self);
+      Step* before = it == producer_.end() ? nullptr : it->second;
+      if (before && uses_[self] > 1 && before->call.op != "aten::clone.default") before = nullptr;
+      if (call.op == "aten::clone.default" || call.op == "aten::alias.default") {
+        same[result] = self;
+      } else if (call.op == "aten::permute.default") {
+        std::vector<int64_t> dims = call.Ints("dims");
+        if (before && before->call.op == "aten::permute.default") {
+          const std::vector<int64_t> first = before->call.Ints("dims");
+          if (Compose(first, dims)) {
+            Argument joined{"dims", {}, true};
+            for (const int64_t dim : dims) joined.items.emplace_back(dim);
+            const Item x = before->call.Find("self")->items[0];
+            call.arguments.clear();
+            call.Set("self", x);
+            call.arguments.push_back(std::move(joined));
+          }
+        }
+        if (std::is_sorted(dims.begin(), dims.end()) && !dims.empty() && dims[0] >= 0) {
+          same[result] = call.Tensor("self");
+        }
+      } else if (call.op == "aten::reshape.default") {
+        if (before && before->call.op == "aten::reshape.default") {
+          const Item x = before->call.Find("self")->items[0];
+          call.Set("self", x);
+        }
+        const Value* x = call.Tensor("self");
+        if (x && x->shape() && result->shape() && x->shape()->is_static() &&
+            *x->shape() == *result->shape()) {
+          same[result] = x;
+        }
+      }
+    }
+    for (const Value*& output : program_->outputs_) output = resolve(output);
+  }
+
+  // `then` after `first`, in `then`. False where they are none of the same length.
+  static bool Compose(const std::vector<int64_t>& first, std::vector<int64_t>& then) {
+    const auto count = static_cast<int64_t>(first.size());
+    if (then.size() != first.size()) return false;
+    for (int64_t& axis : then) {
+      if (axis < 0) axis += count;
+      if (axis < 0 || axis >= count) return false;
+      axis = first[static_cast<size_t>(axis)];
+      if (axis < 0) axis += count;
+    }
+    return true;
+  }
+
+  // --- Layers -----------------------------------------------------------------------------------
+
+  // Recurrent layers one behind the other in one scope, which begin with zeros, are one.
+  void StackLayers() {
+    absl::flat_hash_map<const Value*, int> uses;
+    for (const Value* output : program_->outputs_) ++uses[output];
+    for (auto& step : steps_) ForOperands(*step, [&](const Value* value) { ++uses[value]; });
+    for (auto& step : steps_) {
+      if (!step->layer || !IsRecurrent(*step->layer)) continue;
+      const Operand* x = std::get_if<Operand>(&step->layer->inputs[0]);
+      const auto it = x ? producer_.find(x->value) : producer_.end();
+      if (it == producer_.end() || !it->second->layer || uses[x->value] != 1) continue;
+      Step& before = *it->second;
+      Layer &first = *before.layer, &second = *step->layer;
+      if (first.type != second.type || first.inputs.size() != 1 || second.inputs.size() != 1 ||
+          before.scope != step->scope || before.scope.empty() || AlsoUsed(before, uses) ||
+          AlsoUsed(*step, uses) || first.weights.size() % second.weights.size() != 0 ||
+          first.weights.size() / second.weights.size() != static_cast<size_t>(first.stacked) ||
+          first.arguments.substr(first.arguments.find(", ")) !=
+              second.arguments.substr(second.arguments.find(", "))) {
+        continue;
+      }
+      for (auto& [leaf, weight] : second.weights) {
+        std::string name = leaf;
+        name[name.find("_l0") + 2] = static_cast<char>('0' + first.stacked);
+        first.weights.emplace_back(std::move(name), weight);
+      }
+      ++first.stacked;
+      before.layer->arguments = first.arguments;
+      const std::vector<const Value*> results = step->results;
+      for (const Value* result : before.results) producer_.erase(result);
+      step->layer = std::move(before.layer);
+      before.results.assign(before.results.size(), nullptr);
+      if (step->layer->stacked == 9) break;
+    }
+    for (auto& step : steps_) {
+      if (step->layer && step->layer->stacked > 1) {
+        const size_t state = step->layer->arguments.find(", ");
+        const size_t next = step->layer->arguments.find(", ", state + 2);
+        const std::string number = StrCat(", num_layers=", step->layer->stacked);
+        step->layer->arguments.insert(std::min(next, step->layer->arguments.size()), number);
+      }
+    }
+  }
+  static bool IsRecurrent(const Layer& layer) {
+    return layer.type == "nn.LSTM" || layer.type == "nn.GRU" || layer.type == "nn.RNN";
+  }
+  // Whether the states at the end are wanted.
+  static bool AlsoUsed(const Step& step, const absl::flat_hash_map<const Value*, int>& uses) {
+    for (size_t i = 1; i < step.results.size(); ++i) {
+      if (step.results[i] && uses.contains(step.results[i])) return true;
+    }
+    return false;
+  }
+
+  // x @ w + b is a linear layer.
+  void JoinBiases() {
+    for (auto& step : steps_) {
+      if (step->call.op != "aten::add.Tensor" || step->call.Find("alpha")) continue;
+      for (const auto& [product, bias] : {std::pair("self", "other"), {"other", "self"}}) {
+        const Value *p = step->call.Tensor(product), *b = step->call.Tensor(bias);
+        const auto it = p ? producer_.find(p) : producer_.end();
+        if (it == producer_.end() || uses_[p] != 1 || !b || !b->fixed_constant()) continue;
+        Step& before = *it->second;
+        const bool linear = before.call.op == "aten::linear.default";
+        if (!(linear && before.call.IsNone("bias")) && before.call.op != "aten::matmul.default") {
+          continue;
+        }
+        const Value* weight = before.call.Tensor(linear ? "weight" : "other");
+        const auto w = weight && weight->shape() ? weight->shape()->Static() : std::nullopt;
+        const Shape* shape = b->shape();
+        if (!w || w->size() != 2 || !IsMovedConstant(weight) || !shape || shape->rank() != 1 ||
+            (*shape)[0] != Dim((*w)[linear ? 0 : 1])) {
+          continue;
+        }
+        // The call that adds is the layer now; what it was made of is dead.
+        Call call{before.call.op, before.call.arguments};
+        call.Set("bias", Operand{b});
+        step->call = std::move(call);
+        step->scope = before.scope;
+        break;
+      }
+    }
+  }
+
+  // What is broadcast with a tensor that only has a shape is broadcast to that shape.
+  void JoinBroadcasts() {
+    for (auto& step : steps_) {
+      Call& call = step->call;
+      if (call.op != "aten::broadcast_tensors.default") continue;
+      const Argument* tensors = call.Find("tensors");
+      if (!tensors || tensors->items.size() != 2 || step->results.size() != 2 || step->results[1]) {
+        continue;
+      }
+      const Operand* shape = std::get_if<Operand>(&tensors->items[1]);
+      const auto it = shape ? producer_.find(shape->value) : producer_.end();
+      if (it == producer_.end() || it->second->call.op != "aten::expand.default") continue;
+      const Argument* size = it->second->call.Find("size");
+      if (!size) continue;
+      Argument sizes = *size;
+      const Item self = tensors->items[0];
+      call.arguments.clear();
+      call.op = "python::broadcast_to";
+      call.Set("self", self);
+      call.arguments.push_back(std::move(sizes));
+      step->results.resize(1);
+    }
+  }
+
+  void FindLayers() {
+    const WeightMaker maker{
+        [&](const Value* constant) { return !program_->weight_of_.contains(constant); },
+        [&](const Value* constant, bool transposed, bool buffer) {
+          Weight weight;
+          weight.source = constant->constant() ? constant : nullptr;
+          weight.tensor = *MovedConstant(constant);
+          weight.transposed = transposed;
+          weight.buffer = buffer;
+          return program_->weight_of_[constant] = program_->AddWeight(std::move(weight));
+        }};
+    for (auto& step : steps_) {
+      step->layer = FindLayer(step->call, step->results, maker);
+      if (!step->layer && step->call.op == "aten::matmul.default" && step->call.Find("bias")) {
+        step->call.op = "python::linear";  // a weight that another layer has
+      }
+    }
+  }
+
+  // Constants that calls take: Python numbers where these will do, else weights.
+  absl::Status TakeConstants(Step& step) {
+    if (step.layer) {
+      for (const Item& item : step.layer->inputs) {
+        const Operand* operand = std::get_if<Operand>(&item);
+        if (operand && operand->value->fixed_constant()) {
+          X2IR_RETURN_IF_ERROR(AddConstant(operand->value, &step));
+        }
+      }
+      return absl::OkStatus();
+    }
+    for (Argument& argument : step.call.arguments) {
+      for (Item& item : argument.items) {
+        const Operand* operand = std::get_if<Operand>(&item);
+        const Tensor* tensor = operand ? operand->value->fixed_constant() : nullptr;
+        if (!tensor) continue;
+        if (operand->number != 0 || (TakesNumber(step.call.op, argument.name) &&
+                                     MayBeNumber(step, argument.name, *tensor))) {
+          if (const auto number = NumberOf(*tensor)) {
+            item = *number;
+            continue;
+          }
+        }
+        X2IR_RETURN_IF_ERROR(AddConstant(operand->value, &step));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The result has the shape and the type of the other operand.
+  static bool MayBeNumber(const Step& step, std::string_view name, const Tensor& tensor) {
+    for (const Argument& argument : step.call.arguments) {
+      if (argument.name == name || argument.items.size() != 1) continue;
+      const Operand* other = std::get_if<Operand>(&argument.items[0]);
+      if (!other || other->value->fixed_constant() || other->value->dtype() != tensor.dtype()) {
+        continue;
+      }
+      const Shape* shape = other->value->shape();
+      if (tensor.rank() == 0 || (shape && shape->rank() >= tensor.rank())) return true;
+    }
+    return false;
+  }
+
+  absl::Status AddConstant(const Value* constant, Step* user) {
+    if (user) users_[constant].push_back(user);
+    if (program_->weight_of_.contains(constant)) return absl::OkStatus();
+    const Tensor& tensor = *constant->fixed_constant();
+    if (tensor.is_sparse() || DTypeName(tensor.dtype()).empty()) {
+      return CannotExpress("a constant of type ", tensor.type().ToString(), " in Python");
+    }
+    Weight weight;
+    weight.source = constant;
+    weight.tensor = tensor;
+    weight.buffer = !IsFloating(tensor.dtype()) || tensor.rank() == 0 || !IsGiven(*constant);
+    weight.literal = tensor.num_elements() <= kMostLiteral && tensor.num_elements() > 0 &&
+                     weight.buffer && !IsComplex(tensor.dtype()) && BitWidth(tensor.dtype()) >= 16;
+    weight.literal |= tensor.dtype() == DType::kBool && tensor.num_elements() == 1;
+    program_->weight_of_[constant] = program_->AddWeight(std::move(weight));
+    return absl::OkStatus();
+  }
+
+  void AddSizes(const Value* value) {
+    const Shape* shape = value->shape();
+    for (int64_t i = 0; shape && i < shape->rank(); ++i) {
+      const Dim& dim = (*shape)[i];
+      if (!dim.is_symbolic()) continue;
+      const std::vector<std::string> names = dim.SymbolNames();
+      if (names.size() == 1 && Dim::Symbol(names[0]) == dim) {
+        program_->sizes_.try_emplace(names[0], Program::SizeSource{value, i});
+      }
+    }
+  }
+
+  // --- Places ---------------------------------------------------------------------------------
+
+  // The names of constants that say in which modules they are: of layers first.
+  void NameWeights() {
+    StringSet modules;  // those that names of constants have
+    StringSet around;   // those that have others in them
+    for (const Weight& weight : program_->weights_) {
+      if (!weight.source || !IsGiven(*weight.source)) continue;
+      Path path = SplitName(weight.source->name());
+      for (bool own = true; path.size() > 1; own = false) {
+        path.pop_back();
+        modules.insert(Key(path));
+        if (!own) around.insert(Key(path));
+      }
+    }
+    absl::flat_hash_map<std::string, int> in_scope;
+    for (auto& step : steps_) {
+      // A node whose name is that of a module: PyTorch's programs name so the first call in it.
+      if (step->scope.empty() && step->node) {
+        Path path = SplitName(step->node->name());
+        if (!path.empty() && (modules.contains(Key(path)) ||
+                              (path.size() > 1 && modules.contains(Key({path[0]}))))) {
+          step->scope = std::move(path);
+        }
+      }
+      if (step->layer) ++in_scope[Key(step->scope)];
+    }
+    StringSet paths, layers;
+    const auto unique = [&](Path path) {
+      const std::string last = path.back();
+      for (int i = 2; paths.contains(Key(path)); ++i) {
+        path.back() = StrCat(last, "_", i);
+      }
+      paths.insert(Key(path));
+      return path;
+    };
+    for (auto& step : steps_) {
+      if (!step->layer) continue;
+      Layer& layer = *step->layer;
+      for (const auto& [leaf, weight] : layer.weights) {
+        if (!weight->source || !IsGiven(*weight->source)) continue;
+        Path path = SplitName(weight->source->name());
+        const bool same = path.back() == leaf;
+        const std::string end = StrCat("_", leaf);  // "in_proj_bias"
+        if (!same && path.back().size() > end.size() && path.back().ends_with(end)) {
+          path.back().resize(path.back().size() - end.size());
+        } else {
+          path.pop_back();
+        }
+        if (path.empty() || around.contains(Key(path)) || (!layer.path.empty() && !same)) continue;
+        layer.path = std::move(path);
+        if (same) break;
+      }
+      if (layer.path.empty()) {
+        layer.path = step->scope;
+        if (in_scope[Key(step->scope)] != 1 || step->scope.empty() ||
+            around.contains(Key(step->scope))) {
+          layer.path.push_back(NameOf(*step, layer.name));
+        }
+      }
+      layer.path = unique(std::move(layer.path));
+      layers.insert(Key(layer.path));
+      step->scope = layer.path;
+      step->scope.pop_back();
+      for (auto& [leaf, weight] : layer.weights) {
+        weight->path = layer.path;
+        weight->path.push_back(leaf);
+      }
+    }
+    for (Weight& weight : program_->weights_) {
+      if (!weight.path.empty()) continue;
+      Path path;
+      if (weight.source && IsGiven(*weight.source)) path = SplitName(weight.source->name());
+      if (path.empty() || weight.literal) {
+        if (path.empty() && weight.source) path = SplitName(weight.source->name());
+        const std::string name = path.empty() ? "constant" : path.back();
+        path = weight.source ? ScopeOfUsers(weight.source) : Path();
+        path.push_back(Plain(name));
+      }
+      // A layer holds its own weights alone.
+      Path module(path.begin(), path.end() - 1);
+      if (layers.contains(Key(module))) {
+        path.back() = StrCat(module.back(), "_", path.back());
+        path.erase(path.end() - 2);
+      }
+      weight.path = unique(std::move(path));
+    }
+  }
+
+  // The innermost scope that all calls that take a constant are in.
+  Path ScopeOfUsers(const Value* constant) const {
+    const auto it = users_.find(constant);
+    if (it == users_.end() || constant->is_graph_output()) return {};
+    Path common = it->second[0]->scope;
+    for (const Step* step : it->second) {
+      size_t same = 0;
+      while (same < common.size() && same < step->scope.size() &&
+             common[same] == step->scope[same]) {
+        ++same;
+      }
+      common.resize(same);
+    }
+    // A list holds no weights.
+    for (const Step* step : it->second) {
+      if (step->scope.size() > common.size() && !common.empty() &&
+          step->scope[common.size()].find_first_not_of("0123456789") == std::string::npos) {
+        common.pop_back();
+        break;
+      }
+    }
+    return common;
+  }
+
+  static std::string Key(const Path& path) {
+    std::string key;
+    for (const std::string& segment : path) StrAppend(&key, segment, "\n");
+    return key;
+  }
+
+  // "Constant_3_output_0" -> "constant_3"
+  static std::string Plain(std::string_view name) {
+    if (name.ends_with("_output_0")) name.remove_suffix(9);
+    std::string text(name.substr(0, 200));
+    for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return Identifier(text, "constant");
+  }
+
+  static std::string NameOf(const Step& step, const std::string& usual) {
+    const Path path = step.node ? SplitName(step.node->name()) : Path();
+    const std::string name = path.empty() ? "" : Plain(path.back());
+    return name.size() < 2 || name == "constant" ? usual : name;
+  }
+
+  static Path ScopeOf(const Node& node) {
+    std::string_view name = node.name();
+    if (name.find('/') == name.npos) {
+      // ONNX's nodes may have none, or one of another kind, and results that say more.
+      const Value* output = node.output(0);
+      if (name.empty() && output) name = output->name();
+    }
+    const size_t slash = name.rfind('/');
+    return slash == name.npos || slash == 0 ? Path() : SplitName(name.substr(0, slash));
+  }
+
+  const Graph& graph_;
+  std::unique_ptr<Program> program_;
+  std::vector<std::unique_ptr<Step>>& steps_ = program_->steps_;
+  absl::flat_hash_map<const Value*, Step*>& producer_ = program_->producer_;
+  absl::flat_hash_map<const Value*, int> uses_;
+  absl::flat_hash_map<const Value*, std::vector<const Step*>> users_;
+  SizeReader sizes_;
+};
+
+absl::StatusOr<std::unique_ptr<Program>> Program::Read(const Graph& graph) {
+  return Reader(graph).Run();
+}
+
+Weight* Program::WeightOf(const Value* value) const {
+  const auto it = weight_of_.find(value);
+  return it == weight_of_.end() ? nullptr : it->second;
+}
+
+std::optional<Program::SizeSource> Program::FindSize(const std::string& name) const {
+  const auto it = sizes_.find(name);
+  return it == sizes_.end() ? std::nullopt : std::optional(it->second);
+}
+
+const Step* Program::ProducerOf(const Value* value) const {
+  const auto it = producer_.find(value);
+  return it == producer_.end() ? nullptr : it->second;
+}
+
+}  // namespace x2ir::python

@@ -1,0 +1,659 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "absl/strings/str_join.h"
+#include "x2ir/formats/python/spelling_internal.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::python {
+namespace {
+
+// A row is an operator and what is written for it:
+//
+//   "{self} + {other}"           an expression; arguments in braces
+//   "F.elu(self, alpha=1.0)"     a function, or with "self." a method: those without a default are
+//                                positional, the others are named, and left out where they are
+//                                what the default says
+//   "self.permute(*dims)"        a list as so many arguments
+//   "F.pad(self, pad, mode='constant', value=:0.0)"
+//
+// "dim:axis" is the argument `axis` under the name `dim`; "stride~=1": a list of equal numbers may
+// be one number; "dtype!": it is named though it has no default. Behind " ; " stand arguments that
+// change nothing. "@" stands for the device of what is made from nothing.
+struct Row {
+  std::string_view op;
+  std::string_view text;
+  int precedence = kAtom;
+};
+
+constexpr Row kRows[] = {
+    // Arithmetic, comparisons, logic.
+    {"aten::add.Tensor", "{self} + {other}", kSum},
+    {"aten::sub.Tensor", "{self} - {other}", kSum},
+    {"aten::mul.Tensor", "{self} * {other}", kProduct},
+    {"aten::div.Tensor", "{self} / {other}", kProduct},
+    {"aten::div.Tensor_mode", "torch.div(self, other, rounding_mode=None)"},
+    {"aten::floor_divide.default", "{self} // {other}", kProduct},
+    {"aten::remainder.Tensor", "{self} % {other}", kProduct},
+    {"aten::fmod.Tensor", "torch.fmod(self, other)"},
+    {"aten::pow.Tensor_Tensor", "{self} ** {exponent}", kPower},
+    {"aten::matmul.default", "{self} @ {other}", kProduct},
+    {"aten::neg.default", "-{self}", kUnary},
+    {"aten::eq.Tensor", "{self} == {other}", kComparison},
+    {"aten::ne.Tensor", "{self} != {other}", kComparison},
+    {"aten::lt.Tensor", "{self} < {other}", kComparison},
+    {"aten::le.Tensor", "{self} <= {other}", kComparison},
+    {"aten::gt.Tensor", "{self} > {other}", kComparison},
+    {"aten::ge.Tensor", "{self} >= {other}", kComparison},
+    {"aten::logical_and.default", "{self} & {other}", kBitAnd},
+    {"aten::logical_or.default", "{self} | {other}", kBitOr},
+    {"aten::logical_xor.default", "{self} ^ {other}", kBitXor},
+    {"aten::logical_not.default", "~{self}", kUnary},
+    {"aten::bitwise_and.Tensor", "{self} & {other}", kBitAnd},
+    {"aten::bitwise_or.Tensor", "{self} | {other}", kBitOr},
+    {"aten::bitwise_xor.Tensor", "{self} ^ {other}", kBitXor},
+    {"aten::bitwise_not.default", "~{self}", kUnary},
+    {"aten::bitwise_left_shift.Tensor", "{self} << {other}", kShift},
+    {"aten::bitwise_right_shift.Tensor", "{self} >> {other}", kShift},
+    {"aten::maximum.default", "torch.maximum(self, other)"},
+    {"aten::minimum.default", "torch.minimum(self, other)"},
+    {"aten::where.self", "torch.where(condition, self, other)"},
+    {"aten::clamp.default", "self.clamp(min=None, max=None)"},
+    {"aten::clamp.Tensor", "self.clamp(min=None, max=None)"},
+    // Functions of elements.
+    {"aten::_to_copy.default", "self.to(dtype)"},
+    {"aten::view.dtype", "self.view(dtype)"},
+    {"aten::clone.default", "self.clone()"},
+    {"aten::alias.default", "{self}"},
+    {"aten::gelu.default", "F.gelu(self, approximate=\"none\")"},
+    {"aten::relu.default", "F.relu(self)"},
+    {"aten::leaky_relu.default", "F.leaky_relu(self, negative_slope=0.01)"},
+    {"aten::elu.default", "F.elu(self, alpha=1.0)"},
+    {"aten::celu.default", "F.celu(self, alpha=1.0)"},
+    {"aten::selu.default", "F.selu(self)"},
+    {"aten::silu.default", "F.silu(self)"},
+    {"aten::mish.default", "F.mish(self)"},
+    {"aten::hardswish.default", "F.hardswish(self)"},
+    {"aten::hardsigmoid.default", "F.hardsigmoid(self)"},
+    {"aten::hardtanh.default", "F.hardtanh(self, min_val=-1.0, max_val=1.0)"},
+    {"aten::softplus.default", "F.softplus(self, beta=1.0, threshold=20.0)"},
+    {"aten::prelu.default", "F.prelu(self, weight)"},
+    {"aten::softmax.int", "self.softmax(dim) ; dtype"},
+    {"aten::log_softmax.int", "self.log_softmax(dim) ; dtype"},
+    // Layers that have no weights, or whose weights are computed.
+    {"aten::linear.default", "F.linear(input, weight, bias=None)"},
+    {"aten::addmm.default", "torch.addmm(self, mat1, mat2, beta=1.0, alpha=1.0)"},
+    {"aten::einsum.default", "torch.einsum(equation, *tensors)"},
+    {"aten::conv1d.default",
+     "F.conv1d(input, weight, bias=None, stride~=1, padding~=0, dilation~=1, groups=1)"},
+    {"aten::conv2d.default",
+     "F.conv2d(input, weight, bias=None, stride~=1, padding~=0, dilation~=1, groups=1)"},
+    {"aten::conv3d.default",
+     "F.conv3d(input, weight, bias=None, stride~=1, padding~=0, dilation~=1, groups=1)"},
+    {"aten::conv_transpose1d.default",
+     "F.conv_transpose1d(input, weight, bias=None, stride~=1, padding~=0, output_padding~=0, "
+     "groups=1, dilation~=1)"},
+    {"aten::conv_transpose2d.input",
+     "F.conv_transpose2d(input, weight, bias=None, stride~=1, padding~=0, output_padding~=0, "
+     "groups=1, dilation~=1)"},
+    {"aten::conv_transpose3d.input",
+     "F.conv_transpose3d(input, weight, bias=None, stride~=1, padding~=0, output_padding~=0, "
+     "groups=1, dilation~=1)"},
+    {"aten::max_pool1d.default",
+     "F.max_pool1d(self, kernel_size~, stride~=:kernel_size, padding~=0, dilation~=1, "
+     "ceil_mode=False)"},
+    {"aten::max_pool2d.default",
+     "F.max_pool2d(self, kernel_size~, stride~=:kernel_size, padding~=0, dilation~=1, "
+     "ceil_mode=False)"},
+    {"aten::max_pool3d.default",
+     "F.max_pool3d(self, kernel_size~, stride~=:kernel_size, padding~=0, dilation~=1, "
+     "ceil_mode=False)"},
+    {"aten::max_pool1d_with_indices.default",
+     "F.max_pool1d_with_indices(self, kernel_size~, stride~=:kernel_size, padding~=0, dilation~=1, "
+     "ceil_mode=False)"},
+    {"aten::max_pool2d_with_indices.default",
+     "F.max_pool2d_with_indices(self, kernel_size~, stride~=:kernel_size, padding~=0, dilation~=1, "
+     "ceil_mode=False)"},
+    {"aten::max_pool3d_with_indices.default",
+     "F.max_pool3d_with_indices(self, kernel_size~, stride~=:kernel_size, padding~=0, dilation~=1, "
+     "ceil_mode=False)"},
+    {"aten::avg_pool1d.default",
+     "F.avg_pool1d(self, kernel_size~, stride~=:kernel_size, padding~=0, ceil_mode=False, "
+     "count_include_pad=True)"},
+    {"aten::avg_pool2d.default",
+     "F.avg_pool2d(self, kernel_size~, stride~=:kernel_size, padding~=0, ceil_mode=False, "
+     "count_include_pad=True)"},
+    {"aten::avg_pool3d.default",
+     "F.avg_pool3d(self, kernel_size~, stride~=:kernel_size, padding~=0, ceil_mode=False, "
+     "count_include_pad=True)"},
+    {"aten::adaptive_avg_pool1d.default", "F.adaptive_avg_pool1d(self, output_size~)"},
+    {"aten::adaptive_avg_pool2d.default", "F.adaptive_avg_pool2d(self, output_size~)"},
+    {"aten::adaptive_avg_pool3d.default", "F.adaptive_avg_pool3d(self, output_size~)"},
+    {"aten::batch_norm.default",
+     "F.batch_norm(input, running_mean, running_var, weight=None, bias=None, eps=1e-05) ; training "
+     "momentum cudnn_enabled"},
+    {"aten::instance_norm.default",
+     "F.instance_norm(input, weight=None, bias=None, eps=1e-05) ; running_mean running_var "
+     "use_input_stats momentum cudnn_enabled"},
+    {"aten::group_norm.default",
+     "F.group_norm(input, num_groups, weight=None, bias=None, eps=1e-05) ; cudnn_enabled"},
+    {"aten::layer_norm.default",
+     "F.layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05) ; cudnn_enable"},
+    {"aten::native_layer_norm.default",
+     "torch.native_layer_norm(input, normalized_shape, weight, bias, eps)"},
+    {"aten::rms_norm.default", "rms_norm(input, normalized_shape, weight=None, eps=None)"},
+    {"aten::scaled_dot_product_attention.default",
+     "scaled_dot_product_attention(query, key, value, attn_mask=None, is_causal=False, "
+     "scale=None, enable_gqa=False) ; dropout_p"},
+    {"aten::embedding.default",
+     "F.embedding(indices, weight) ; padding_idx scale_grad_by_freq "
+     "sparse"},
+    {"aten::dropout.default", "{input}"},
+    // Shapes.
+    {"aten::reshape.default", "self.reshape(*shape)"},
+    {"aten::flatten.using_ints", "self.flatten(start_dim, end_dim=-1)"},
+    {"aten::permute.default", "self.permute(*dims)"},
+    {"aten::squeeze.default", "self.squeeze()"},
+    {"aten::unsqueeze.default", "self.unsqueeze(dim)"},
+    {"aten::expand.default", "self.expand(*size) ; implicit"},
+    {"aten::broadcast_tensors.default", "torch.broadcast_tensors(*tensors)"},
+    {"aten::repeat.default", "self.repeat(*repeats)"},
+    {"aten::cat.default", "torch.cat(tensors, dim=0)"},
+    {"aten::stack.default", "torch.stack(tensors, dim=0)"},
+    {"aten::split_with_sizes.default", "self.split(split_sizes, dim=0)"},
+    {"aten::flip.default", "self.flip(*dims)"},
+    {"aten::constant_pad_nd.default", "F.pad(self, pad, value=0)"},
+    {"aten::pad.default", "F.pad(self, pad, mode=\"constant\", value=None)"},
+    {"aten::tril.default", "self.tril(diagonal=0)"},
+    {"aten::triu.default", "self.triu(diagonal=0)"},
+    {"aten::pixel_shuffle.default", "F.pixel_shuffle(self, upscale_factor)"},
+    {"aten::pixel_unshuffle.default", "F.pixel_unshuffle(self, downscale_factor)"},
+    {"aten::unfold.default", "self.unfold(dimension, size, step)"},
+    {"aten::col2im.default",
+     "F.fold(self, output_size, kernel_size~, dilation~=1, padding~=0, stride~=1)"},
+    // Gathering and scattering.
+    {"aten::gather.default", "self.gather(dim, index) ; sparse_grad"},
+    {"aten::scatter.src", "self.scatter(dim, index, src)"},
+    {"aten::scatter_add.default", "self.scatter_add(dim, index, src)"},
+    {"aten::scatter_reduce.two", "self.scatter_reduce(dim, index, src, reduce, include_self=True)"},
+    {"aten::nonzero.default", "self.nonzero()"},
+    {"aten::index_select.default", "self.index_select(dim, index)"},
+    // Reductions.
+    {"aten::sum.dim_IntList", "self.sum(dim~, keepdim=False, dtype=None)"},
+    {"aten::mean.dim", "self.mean(dim~, keepdim=False) ; dtype"},
+    {"aten::prod.dim_int", "self.prod(dim, keepdim=False, dtype=None)"},
+    {"aten::amax.default", "self.amax(dim~, keepdim=False)"},
+    {"aten::amin.default", "self.amin(dim~, keepdim=False)"},
+    {"aten::logsumexp.default", "self.logsumexp(dim~, keepdim=False)"},
+    {"aten::linalg_vector_norm.default",
+     "torch.linalg.vector_norm(self, ord=2.0, dim~=None, keepdim=False) ; dtype"},
+    {"aten::argmax.default", "self.argmax(dim=None, keepdim=False)"},
+    {"aten::argmin.default", "self.argmin(dim=None, keepdim=False)"},
+    {"aten::cumsum.default", "self.cumsum(dim, dtype=None)"},
+    {"aten::cumprod.default", "self.cumprod(dim, dtype=None)"},
+    {"python::topk", "topk(self, k, dim=-1, largest=True) ; sorted"},
+    {"aten::topk.default", "self.topk(k, dim=-1, largest=True, sorted=True)"},
+    {"aten::sort.stable", "self.sort(stable=False, dim=-1, descending=False)"},
+    // Matrices.
+    {"aten::linalg_det.default", "torch.linalg.det(A)"},
+    {"aten::linalg_cholesky.default", "torch.linalg.cholesky(self, upper=False)"},
+    {"aten::linalg_solve.default", "torch.linalg.solve(A, B, left=True)"},
+    {"aten::linalg_solve_triangular.default",
+     "torch.linalg.solve_triangular(self, B, upper!, left=True, unitriangular=False)"},
+    // From nothing.
+    {"aten::full.default", "torch.full(size, fill_value, dtype!@)"},
+    {"aten::arange.start_step", "torch.arange(start, end, step, dtype!@)"},
+    {"aten::scalar_tensor.default", "torch.tensor(s, dtype=None@)"},
+    {"aten::rand.default", "torch.rand(*size, dtype=None@)"},
+    {"aten::randn.default", "torch.randn(*size, dtype=None@)"},
+    // Images.
+    {"aten::grid_sampler.default",
+     "torch.grid_sampler(input, grid, interpolation_mode, "
+     "padding_mode, align_corners)"},
+    {"aten::affine_grid_generator.default", "F.affine_grid(theta, size, align_corners!)"},
+    // Numbers.
+    {"aten::item.default", "self.item()"},
+    {"aten::sym_numel.default", "self.numel()"},
+};
+
+struct Parameter {
+  std::string_view python, schema;
+  std::string_view default_text;
+  bool has_default = false, named = false, splice = false, one_for_all = false;
+};
+
+// A row taken apart.
+struct Signature {
+  std::string_view text;  // of an expression with braces
+  int precedence = kAtom;
+  std::string_view function;  // "self.sum", "F.pad"
+  std::vector<Parameter> parameters;
+  std::vector<std::string_view> ignored;
+  bool device = false;
+};
+
+Parameter ParseParameter(std::string_view text) {
+  Parameter p;
+  if (const size_t equals = text.find('='); equals != text.npos) {
+    p.has_default = p.named = true;
+    p.default_text = text.substr(equals + 1);
+    text = text.substr(0, equals);
+  }
+  const auto drop = [&](char c) {
+    if (!text.ends_with(c)) return false;
+    text.remove_suffix(1);
+    return true;
+  };
+  p.one_for_all = drop('~');
+  if (drop('!')) p.named = true;
+  if (text.starts_with('*')) {
+    p.splice = true;
+    text.remove_prefix(1);
+  }
+  const size_t colon = text.find(':');
+  p.python = text.substr(0, colon);
+  p.schema = colon == text.npos ? p.python : text.substr(colon + 1);
+  return p;
+}
+
+Signature ParseRow(const Row& row) {
+  Signature s;
+  s.precedence = row.precedence;
+  std::string_view text = row.text;
+  if (const size_t mark = text.find(" ; "); mark != text.npos) {
+    std::string_view rest = text.substr(mark + 3);
+    text = text.substr(0, mark);
+    while (!rest.empty()) {
+      const size_t space = std::min(rest.find(' '), rest.size());
+      s.ignored.push_back(rest.substr(0, space));
+      rest.remove_prefix(std::min(space + 1, rest.size()));
+    }
+  }
+  if (text.find('{') != text.npos) {
+    s.text = text;
+    return s;
+  }
+  const size_t open = text.find('(');
+  s.function = text.substr(0, open);
+  std::string_view list = text.substr(open + 1, text.size() - open - 2);
+  if (list.ends_with('@')) {
+    s.device = true;
+    list.remove_suffix(1);
+  }
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(", "), list.size());
+    s.parameters.push_back(ParseParameter(list.substr(0, comma)));
+    list.remove_prefix(std::min(comma + 2, list.size()));
+  }
+  return s;
+}
+
+const Signature* FindSignature(std::string_view op) {
+  static const auto* table = [] {
+    auto* all = new std::map<std::string_view, Signature>;
+    for (const Row& row : kRows) all->emplace(row.op, ParseRow(row));
+    return all;
+  }();
+  const auto it = table->find(op);
+  return it == table->end() ? nullptr : &it->second;
+}
+
+// "{self} + {other}". What stands right of an operator binds tighter than it: a - (b - c).
+absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const Speller& speller) {
+  std::string out;
+  std::string_view rest = s.text;
+  std::vector<std::string_view> used;
+  for (bool first = rest.starts_with('{'); !rest.empty(); first = false) {
+    const size_t open = std::min(rest.find('{'), rest.size());
+    out += rest.substr(0, open);
+    rest.remove_prefix(open);
+    if (rest.empty()) break;
+    const size_t close = rest.find('}');
+    const std::string_view name = rest.substr(1, close - 1);
+    rest.remove_prefix(close + 1);
+    used.push_back(name);
+    const Argument* argument = call.Find(name);
+    if (!argument || argument->items.empty()) return Unimplemented(call.op, ": no '", name, "'");
+    const bool both = s.precedence == kComparison || s.precedence == kPower;
+    const int tight = s.precedence == kAtom ? 0 : s.precedence + (first && !both ? 0 : 1);
+    out += SpellArgument(*argument, speller).In(tight);
+  }
+  for (const Argument& argument : call.arguments) {
+    if (std::find(used.begin(), used.end(), argument.name) != used.end()) continue;
+    if (std::find(s.ignored.begin(), s.ignored.end(), argument.name) != s.ignored.end()) continue;
+    const int64_t* i =
+        argument.items.size() == 1 ? std::get_if<int64_t>(&argument.items[0]) : nullptr;
+    if (argument.name == "alpha" && i && *i == 1) continue;
+    if (call.IsNone(argument.name) || call.op == "aten::dropout.default") continue;
+    return Unimplemented(call.op, " with '", argument.name, "'");
+  }
+  return Expr{std::move(out), s.precedence};
+}
+
+absl::StatusOr<Expr> SpellFunction(const Signature& s, const Call& call, const Speller& speller) {
+  std::string out(s.function);
+  std::vector<std::string> arguments;
+  std::vector<std::string_view> used = s.ignored;
+  const bool method = s.function.starts_with("self.");
+  if (method) {
+    const Argument* self = call.Find("self");
+    if (!self) return Unimplemented(call.op, " without self");
+    out = StrCat(SpellArgument(*self, speller).In(kAtom), s.function.substr(4));
+    used.push_back("self");
+  }
+  std::map<std::string_view, std::string> texts;
+  bool by_name = false;  // a positional one was left out
+  for (const Parameter& p : s.parameters) {
+    used.push_back(p.schema);
+    const Argument* argument = call.Find(p.schema);
+    if (!argument) {
+      if (!p.has_default && !p.named) return Unimplemented(call.op, " without '", p.schema, "'");
+      continue;
+    }
+    if (p.splice && argument->is_list) {
+      for (const Item& item : argument->items) {
+        arguments.push_back(SpellArgument({"", {item}, false}, speller).text);
+      }
+      if (argument->items.empty()) arguments.push_back(p.schema == "tensors" ? "" : "()");
+      continue;
+    }
+    std::string text = SpellArgument(*argument, speller, p.one_for_all).text;
+    texts[p.schema] = text;
+    if (p.has_default) {
+      std::string_view expected = p.default_text;
+      if (expected.starts_with(':')) expected = texts[expected.substr(1)];
+      if (text == expected) continue;
+      // An empty list is what is not given: a stride that is the kernel's.
+      if (p.default_text.starts_with(':') && text == "()") continue;
+    }
+    arguments.push_back(p.named || by_name ? StrCat(p.python, "=", text) : std::move(text));
+  }
+  for (const Argument& argument : call.arguments) {
+    if (std::find(used.begin(), used.end(), argument.name) == used.end() &&
+        !call.IsNone(argument.name)) {
+      return Unimplemented(call.op, " with '", argument.name, "'");
+    }
+  }
+  StrAppend(&out, "(", absl::StrJoin(arguments, ", "), s.device ? speller.device : "", ")");
+  return Expr{std::move(out)};
+}
+
+// --- Forms of their own -----------------------------------------------------------------------
+
+std::string Colons(int64_t dim) {
+  std::string text;
+  for (int64_t i = 0; i < dim; ++i) text += ":, ";
+  return text;
+}
+std::string BeforeAxis(int64_t dim) { return dim == -1 ? "..., " : Colons(dim); }
+
+Expr SelfOf(const Call& call, const Speller& speller) {
+  return SpellArgument(*call.Find("self"), speller);
+}
+
+bool IsInt(const Item& item, int64_t number) {
+  const int64_t* i = std::get_if<int64_t>(&item);
+  return i && *i == number;
+}
+
+absl::StatusOr<Expr> SpellSlice(const Call& call, const Speller& speller) {
+  const int64_t dim = call.Int("dim", 0);
+  if (dim < -1 || !call.Find("self")) return Unimplemented(call.op, ": axis ", dim);
+  const auto bound = [&](std::string_view name, int64_t nothing) -> std::string {
+    const Argument* argument = call.Find(name);
+    if (!argument || call.IsNone(name) || IsInt(argument->items[0], nothing)) return "";
+    return SpellArgument(*argument, speller).text;
+  };
+  const std::string start = bound("start", 0);
+  const std::string end = bound("end", std::numeric_limits<int64_t>::max());
+  const std::string step = bound("step", 1);
+  // Black puts spaces around the colon where a bound is more than a name or a number.
+  const auto is_plain = [](std::string_view text) {
+    return text.find(' ') == text.npos && text.find('(') == text.npos;
+  };
+  const bool spaced = !is_plain(start) || !is_plain(end);
+  std::string text = start;
+  if (spaced && !start.empty()) text += ' ';
+  text += ':';
+  if (spaced && !end.empty()) text += ' ';
+  text += end;
+  if (!step.empty()) StrAppend(&text, spaced ? " : " : ":", step);
+  return Expr{StrCat(SelfOf(call, speller).In(kAtom), "[", BeforeAxis(dim), text, "]")};
+}
+
+absl::StatusOr<Expr> SpellSelect(const Call& call, const Speller& speller) {
+  const int64_t dim = call.Int("dim", 0);
+  if (dim < -1 || !call.Find("index")) return Unimplemented(call.op, ": axis ", dim);
+  return Expr{StrCat(SelfOf(call, speller).In(kAtom), "[", BeforeAxis(dim),
+                     SpellArgument(*call.Find("index"), speller).text, "]")};
+}
+
+// x[:, i, j]
+absl::StatusOr<std::string> IndexText(const Call& call, const Speller& speller) {
+  const Argument* indices = call.Find("indices");
+  if (!indices || indices->items.empty()) return Unimplemented(call.op, " without indices");
+  std::vector<std::string> parts;
+  for (const Item& item : indices->items) {
+    if (std::holds_alternative<None>(item)) {
+      parts.push_back(":");
+    } else {
+      parts.push_back(SpellArgument({"", {item}, false}, speller).text);
+    }
+  }
+  while (parts.size() > 1 && parts.back() == ":") parts.pop_back();
+  return absl::StrJoin(parts, ", ");
+}
+
+absl::StatusOr<Expr> SpellIndex(const Call& call, const Speller& speller) {
+  X2IR_ASSIGN_OR_RETURN(const std::string text, IndexText(call, speller));
+  return Expr{StrCat(SelfOf(call, speller).In(kAtom), "[", text, "]")};
+}
+
+// torch.index_put takes a list of tensors.
+absl::StatusOr<Expr> SpellIndexPut(const Call& call, const Speller& speller) {
+  const Argument* indices = call.Find("indices");
+  const Argument* values = call.Find("values");
+  if (!indices || !values) return Unimplemented(call.op, " without indices");
+  std::vector<std::string> parts;
+  for (const Item& item : indices->items) {
+    if (std::holds_alternative<None>(item)) return Unimplemented(call.op, " of some axes");
+    parts.push_back(SpellArgument({"", {item}, false}, speller).text);
+  }
+  const Argument* accumulate = call.Find("accumulate");
+  const bool adds =
+      accumulate && accumulate->items.size() == 1 && accumulate->items[0] == Item(true);
+  return Expr{StrCat(SelfOf(call, speller).In(kAtom), ".index_put(", Tuple(parts), ", ",
+                     SpellArgument(*values, speller).text, adds ? ", accumulate=True" : "", ")")};
+}
+
+// One axis at a time, as it was before PyTorch 2.0; the last one first, so that none moves.
+absl::StatusOr<Expr> SpellSqueeze(const Call& call, const Speller& speller) {
+  std::vector<int64_t> axes = call.Ints("dim");
+  std::sort(axes.rbegin(), axes.rend());
+  std::string text = SelfOf(call, speller).In(kAtom);
+  const auto squeeze = [&](int64_t axis) { StrAppend(&text, ".squeeze(", axis, ")"); };
+  // Axes counted from the end: the one farthest from it first.
+  for (const int64_t axis : axes) {
+    if (axis >= 0) squeeze(axis);
+  }
+  std::reverse(axes.begin(), axes.end());
+  for (const int64_t axis : axes) {
+    if (axis < 0) squeeze(axis);
+  }
+  return Expr{std::move(text), axes.empty() ? SelfOf(call, speller).precedence : int{kAtom}};
+}
+
+absl::StatusOr<Expr> SpellSize(const Call& call, const Speller& speller) {
+  const Argument* self = call.Find("self");
+  if (!self) return Unimplemented(call.op, " without self");
+  return Expr{StrCat(SpellArgument(*self, speller).In(kAtom), ".shape[", call.Int("dim", 0), "]")};
+}
+
+// aten::upsample_bilinear2d.vec and its like.
+absl::StatusOr<Expr> SpellUpsample(const Call& call, const Speller& speller) {
+  const std::string_view op = std::string_view(call.op).substr(6);
+  const bool exact = op.starts_with("_upsample_nearest_exact");
+  const std::string_view mode = exact                                    ? "nearest-exact"
+                                : op.starts_with("upsample_nearest")     ? "nearest"
+                                : op.starts_with("upsample_linear1d")    ? "linear"
+                                : op.starts_with("upsample_bilinear2d")  ? "bilinear"
+                                : op.starts_with("upsample_trilinear3d") ? "trilinear"
+                                                                         : "bicubic";
+  std::string text = StrCat("F.interpolate(", SpellArgument(*call.Find("input"), speller).text);
+  if (!call.IsNone("output_size")) {
+    StrAppend(&text, ", size=", SpellArgument(*call.Find("output_size"), speller, true).text);
+  } else {
+    StrAppend(&text,
+              ", scale_factor=", SpellArgument(*call.Find("scale_factors"), speller, true).text);
+  }
+  StrAppend(&text, ", mode=\"", mode, "\"");
+  const Argument* corners = call.Find("align_corners");
+  if (corners && corners->items.size() == 1 && corners->items[0] == Item(true)) {
+    text += ", align_corners=True";
+  }
+  return Expr{text + ")"};
+}
+
+// y, (h, c) = torch.lstm(...): the weights are a list.
+absl::StatusOr<Expr> SpellRecurrent(const Call& call, const Speller& speller) {
+  std::vector<std::string> arguments;
+  for (const char* name : {"input", "hx", "params", "has_biases", "num_layers", "dropout", "train",
+                           "bidirectional", "batch_first"}) {
+    const Argument* argument = call.Find(name);
+    if (!argument) return Unimplemented(call.op, " without '", name, "'");
+    arguments.push_back(SpellArgument(*argument, speller).text);
+  }
+  const std::string_view op = std::string_view(call.op).substr(6);
+  return Expr{
+      StrCat("torch.", op.substr(0, op.find('.')), "(", absl::StrJoin(arguments, ", "), ")")};
+}
+
+// x @ weight + bias, with a weight that another layer has.
+absl::StatusOr<Expr> SpellLinear(const Call& call, const Speller& speller) {
+  const auto text = [&](std::string_view name) { return SpellArgument(*call.Find(name), speller); };
+  std::string weight = text("other").In(kAtom);
+  if (weight.ends_with(".t()")) {
+    weight.resize(weight.size() - 4);
+  } else {
+    weight += ".t()";
+  }
+  return Expr{StrCat("F.linear(", text("self").text, ", ", weight, ", ", text("bias").text, ")")};
+}
+
+// Always with all three results, which Python's function has only where they are asked for.
+absl::StatusOr<Expr> SpellUnique(const Call& call, const Speller& speller) {
+  const Argument* dim = call.Find("dim");
+  const Argument* sorted = call.Find("sorted");
+  std::string text =
+      StrCat("torch.unique(", SelfOf(call, speller).text,
+             sorted ? StrCat(", sorted=", SpellArgument(*sorted, speller).text) : std::string(),
+             ", return_inverse=True, return_counts=True");
+  if (dim) StrAppend(&text, ", dim=", SpellArgument(*dim, speller).text);
+  return Expr{text + ")"};
+}
+
+absl::StatusOr<Expr> SpellBroadcast(const Call& call, const Speller& speller) {
+  const std::string self = SelfOf(call, speller).In(kAtom);
+  return Expr{StrCat(self, ".expand(torch.broadcast_shapes(", self, ".shape, ",
+                     SpellArgument(*call.Find("size"), speller).text, "))")};
+}
+
+using SpellFn = absl::StatusOr<Expr> (*)(const Call&, const Speller&);
+const std::map<std::string_view, SpellFn>& OwnForms() {
+  static const auto& forms = *new std::map<std::string_view, SpellFn>{
+      {"aten::slice.Tensor", SpellSlice},
+      {"aten::select.int", SpellSelect},
+      {"aten::index.Tensor", SpellIndex},
+      {"aten::index_put.default", SpellIndexPut},
+      {"aten::squeeze.dims", SpellSqueeze},
+      {"aten::sym_size.int", SpellSize},
+      {"aten::upsample_nearest1d.vec", SpellUpsample},
+      {"aten::upsample_nearest2d.vec", SpellUpsample},
+      {"aten::upsample_nearest3d.vec", SpellUpsample},
+      {"aten::_upsample_nearest_exact1d.vec", SpellUpsample},
+      {"aten::_upsample_nearest_exact2d.vec", SpellUpsample},
+      {"aten::_upsample_nearest_exact3d.vec", SpellUpsample},
+      {"aten::upsample_linear1d.vec", SpellUpsample},
+      {"aten::upsample_bilinear2d.vec", SpellUpsample},
+      {"aten::upsample_trilinear3d.vec", SpellUpsample},
+      {"aten::upsample_bicubic2d.vec", SpellUpsample},
+      {"python::broadcast_to", SpellBroadcast},
+      {"python::linear", SpellLinear},
+      {"aten::_unique2.default", SpellUnique},
+      {"aten::unique_dim.default", SpellUnique},
+      {"aten::lstm.input", SpellRecurrent},
+      {"aten::gru.input", SpellRecurrent},
+      {"aten::rnn_tanh.input", SpellRecurrent},
+      {"aten::rnn_relu.input", SpellRecurrent},
+  };
+  return forms;
+}
+
+// Functions of one tensor that are methods under the operator's own name: aten::exp.default.
+constexpr std::string_view kMethods[] = {
+    "abs",        "acos",       "acosh",    "asin",     "asinh", "atan",   "atanh",   "ceil",
+    "cos",        "cosh",       "erf",      "erfc",     "exp",   "expm1",  "floor",   "isfinite",
+    "isinf",      "isnan",      "isneginf", "isposinf", "log",   "log10",  "log1p",   "log2",
+    "reciprocal", "round",      "rsqrt",    "sigmoid",  "sign",  "sin",    "sinh",    "sqrt",
+    "square",     "tan",        "tanh",     "trunc",    "frac",  "lgamma", "digamma", "erfinv",
+    "positive",   "contiguous", "detach"};
+
+}  // namespace
+
+Expr SpellArgument(const Argument& argument, const Speller& speller, bool one_for_all) {
+  std::vector<std::string> texts;
+  Expr last;
+  for (const Item& item : argument.items) {
+    if (std::holds_alternative<None>(item)) {
+      last = {"None"};
+    } else if (const Operand* operand = std::get_if<Operand>(&item)) {
+      last = speller.operand(*operand, !argument.is_list);
+    } else if (const int64_t* i = std::get_if<int64_t>(&item)) {
+      last = {StrCat(*i), *i < 0 ? int{kUnary} : int{kAtom}};
+    } else if (const double* d = std::get_if<double>(&item)) {
+      last = {FloatLiteral(*d, !speller.exact), *d < 0 ? int{kUnary} : int{kAtom}};
+    } else if (const bool* b = std::get_if<bool>(&item)) {
+      last = {*b ? "True" : "False"};
+    } else if (const std::string* s = std::get_if<std::string>(&item)) {
+      last = {StringLiteral(*s)};
+    } else if (const DType* t = std::get_if<DType>(&item)) {
+      last = {std::string(DTypeName(*t))};
+    } else {
+      last = speller.size(std::get<Dim>(item));
+    }
+    texts.push_back(last.text);
+  }
+  if (!argument.is_list) return last;
+  const bool tensors = std::any_of(argument.items.begin(), argument.items.end(), [](const Item& i) {
+    const Operand* operand = std::get_if<Operand>(&i);
+    return operand && operand->number == 0;
+  });
+  const bool same = !texts.empty() && std::all_of(texts.begin(), texts.end(),
+                                                  [&](const auto& t) { return t == texts[0]; });
+  if (one_for_all && same) return {texts[0]};
+  if (tensors || argument.name == "split_sizes") {
+    return {StrCat("[", absl::StrJoin(texts, ", "), "]")};
+  }
+  return {Tuple(texts)};
+}
+
+absl::StatusOr<Expr> Spell(const Call& call, const Speller& speller) {
+  if (const auto it = OwnForms().find(call.op); it != OwnForms().end()) {
+    return it->second(call, speller);
+  }
+  if (const Signature* signature = FindSignature(call.op)) {
+    return signature->text.empty() ? SpellFunction(*signature, call, speller)
+                                   : SpellOperator(*signature, call, speller);
+  }
+  std::string_view name = call.op;
+  if (name.starts_with("aten::") && name.ends_with(".default") && call.arguments.size() == 1) {
+    name = name.substr(6, name.size() - 14);
+    if (std::find(std::begin(kMethods), std::end(kMethods), name) != std::end(kMethods)) {
+      return Expr{StrCat(SpellArgument(call.arguments[0], speller).In(kAtom), ".", name, "()")};
+    }
+  }
+  return Unimplemented(call.op);
+}
+
+}  // namespace x2ir::python

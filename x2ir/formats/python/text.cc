@@ -1,0 +1,270 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "absl/strings/str_join.h"
+#include "x2ir/formats/python/text_internal.h"
+
+namespace x2ir::python {
+namespace {
+
+constexpr std::string_view kKeywords[] = {
+    "False",   "None",     "True",     "and",    "as",   "assert", "async",  "await",
+    "break",   "class",    "continue", "def",    "del",  "elif",   "else",   "except",
+    "finally", "for",      "from",     "global", "if",   "import", "in",     "is",
+    "lambda",  "nonlocal", "not",      "or",     "pass", "raise",  "return", "try",
+    "while",   "with",     "yield",    "match",  "case", "print",  "exec",   "type"};
+
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+std::string Shortest(double number) {
+  std::array<char, 40> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+  return std::string(buffer.data(), end);
+}
+std::string Shortest(float number) {
+  std::array<char, 40> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+  return std::string(buffer.data(), end);
+}
+
+// An expression of sizes as Dim writes it: sums, products, numbers, names, and calls of floordiv,
+// mod, min and max.
+class SizeParser {
+ public:
+  SizeParser(std::string_view text, const StringMap<std::string>& names)
+      : text_(text), names_(names) {}
+
+  Expr Sum() {
+    Expr left = Product();
+    while (Peek() == '+' || Peek() == '-') {
+      const char op = text_[at_++];
+      const Expr right = Product();
+      left = {StrCat(left.In(kSum), std::string(" ") + op + " ", right.In(kSum + 1)), kSum};
+    }
+    return left;
+  }
+
+ private:
+  char Peek() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+
+  Expr Product() {
+    Expr left = Unary();
+    while (Peek() == '*') {
+      ++at_;
+      left = {StrCat(left.In(kProduct), " * ", Unary().In(kProduct + 1)), kProduct};
+    }
+    return left;
+  }
+
+  Expr Unary() {
+    if (Peek() == '-') {
+      ++at_;
+      return {StrCat("-", Unary().In(kUnary)), kUnary};
+    }
+    if (Peek() == '(') {
+      ++at_;
+      Expr inner = Sum();
+      if (Peek() == ')') ++at_;
+      return inner;
+    }
+    if (Peek() == '"') {  // a name that is no plain expression
+      const size_t end = text_.find('"', at_ + 1);
+      const std::string_view name = text_.substr(at_ + 1, end - at_ - 1);
+      at_ = end == text_.npos ? text_.size() : end + 1;
+      return Name(name);
+    }
+    const size_t start = at_;
+    while (at_ < text_.size() && (IsLetter(text_[at_]) || IsDigit(text_[at_]) || text_[at_] == '.'))
+      ++at_;
+    const std::string_view word = text_.substr(start, at_ - start);
+    if (word.empty()) {
+      at_ = text_.size();
+      return {"0"};
+    }
+    if (Peek() != '(') return IsDigit(word[0]) ? Expr{std::string(word)} : Name(word);
+    ++at_;
+    const Expr a = Sum();
+    if (Peek() == ',') ++at_;
+    const Expr b = Sum();
+    if (Peek() == ')') ++at_;
+    if (word == "floordiv") {
+      return {StrCat(a.In(kProduct), " // ", b.In(kProduct + 1)), kProduct};
+    }
+    if (word == "mod") return {StrCat(a.In(kProduct), " % ", b.In(kProduct + 1)), kProduct};
+    return {StrCat(word, "(", a.text, ", ", b.text, ")")};
+  }
+
+  Expr Name(std::string_view name) {
+    const auto it = names_.find(name);
+    return {it == names_.end() ? Identifier(name, "size") : it->second};
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  const StringMap<std::string>& names_;
+};
+
+void AppendElements(std::string& out, const Tensor& tensor, size_t axis, int64_t& at) {
+  if (axis == tensor.dims().size()) {
+    if (tensor.dtype() == DType::kBool) {
+      out += tensor.AsInt(at) != 0 ? "True" : "False";
+    } else if (IsFloating(tensor.dtype())) {
+      out += FloatLiteral(tensor.AsDouble(at), tensor.dtype() != DType::kFloat64);
+    } else if (tensor.dtype() == DType::kUInt64) {
+      StrAppend(&out, static_cast<uint64_t>(tensor.AsInt(at)));
+    } else {
+      StrAppend(&out, tensor.AsInt(at));
+    }
+    ++at;
+    return;
+  }
+  out += '[';
+  for (int64_t i = 0; i < tensor.dim(static_cast<int64_t>(axis)); ++i) {
+    if (i != 0) out += ", ";
+    AppendElements(out, tensor, axis + 1, at);
+  }
+  out += ']';
+}
+
+}  // namespace
+
+std::string StringLiteral(std::string_view text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte >= 0x20 && byte < 0x7f) {
+      out += c;
+    } else {
+      out += "\\x";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    }
+  }
+  return out + "\"";
+}
+
+std::string FloatLiteral(double number, bool as_float32) {
+  if (std::isnan(number)) return "float(\"nan\")";
+  if (std::isinf(number)) return number < 0 ? "float(\"-inf\")" : "float(\"inf\")";
+  const bool is_float32 = as_float32 && static_cast<double>(static_cast<float>(number)) == number;
+  std::string text = is_float32 ? Shortest(static_cast<float>(number)) : Shortest(number);
+  if (text.find_first_of(".e") == text.npos) text += ".0";
+  return text;
+}
+
+std::string TensorLiteral(const Tensor& tensor) {
+  std::string out;
+  int64_t at = 0;
+  AppendElements(out, tensor, 0, at);
+  return out;
+}
+
+std::string_view DTypeName(DType t) {
+  switch (t) {
+    case DType::kFloat32: return "torch.float32";
+    case DType::kFloat64: return "torch.float64";
+    case DType::kFloat16: return "torch.float16";
+    case DType::kBFloat16: return "torch.bfloat16";
+    case DType::kInt64: return "torch.int64";
+    case DType::kInt32: return "torch.int32";
+    case DType::kInt16: return "torch.int16";
+    case DType::kInt8: return "torch.int8";
+    case DType::kUInt8: return "torch.uint8";
+    case DType::kUInt16: return "torch.uint16";
+    case DType::kUInt32: return "torch.uint32";
+    case DType::kUInt64: return "torch.uint64";
+    case DType::kBool: return "torch.bool";
+    case DType::kComplex64: return "torch.complex64";
+    case DType::kComplex128: return "torch.complex128";
+    case DType::kFloat8E4M3FN: return "torch.float8_e4m3fn";
+    case DType::kFloat8E5M2: return "torch.float8_e5m2";
+    case DType::kFloat8E4M3FNUZ: return "torch.float8_e4m3fnuz";
+    case DType::kFloat8E8M0: return "torch.float8_e8m0fnu";
+    case DType::kFloat8E5M2FNUZ: return "torch.float8_e5m2fnuz";
+    default: return {};
+  }
+}
+
+Expr SizeExpr(const Dim& dim, const StringMap<std::string>& names) {
+  if (dim.is_static()) {
+    return {StrCat(dim.value()), dim.value() < 0 ? int{kUnary} : int{kAtom}};
+  }
+  const std::string text = dim.ToString();
+  // A name alone is one, whatever it looks like.
+  const std::vector<std::string> symbols = dim.SymbolNames();
+  if (symbols.size() == 1 && symbols[0] == text) {
+    const auto it = names.find(text);
+    if (it != names.end()) return {it->second};
+  }
+  return SizeParser(text, names).Sum();
+}
+
+std::string Tuple(const std::vector<std::string>& items) {
+  return items.size() == 1 ? StrCat("(", items[0], ",)")
+                           : StrCat("(", absl::StrJoin(items, ", "), ")");
+}
+
+bool IsKeyword(std::string_view text) {
+  return std::find(std::begin(kKeywords), std::end(kKeywords), text) != std::end(kKeywords);
+}
+
+bool IsIdentifier(std::string_view text) {
+  return !text.empty() && IsLetter(text[0]) && !IsKeyword(text) &&
+         std::all_of(text.begin(), text.end(), [](char c) { return IsLetter(c) || IsDigit(c); });
+}
+
+std::string Identifier(std::string_view text, std::string_view or_else) {
+  std::string out;
+  for (const char c : text) {
+    if (out.size() >= 40) break;
+    if (IsLetter(c) || IsDigit(c)) {
+      out += c;
+    } else if (!out.empty() && out.back() != '_') {
+      out += '_';
+    }
+  }
+  while (!out.empty() && out.back() == '_') out.pop_back();
+  if (out.empty()) out = or_else;
+  if (IsDigit(out[0])) out = StrCat(or_else, "_", out);
+  if (IsKeyword(out)) out += '_';
+  return out;
+}
+
+std::string ClassName(std::string_view text) {
+  std::string out;
+  bool upper = true;
+  for (const char c : text) {
+    if (!IsLetter(c) && !IsDigit(c)) continue;
+    if (c == '_') {
+      upper = true;
+      continue;
+    }
+    if (out.empty() && IsDigit(c)) continue;
+    out += upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    upper = IsDigit(c);
+    if (out.size() >= 40) break;
+  }
+  return out.empty() ? "Block" : out;
+}
+
+std::string Names::Unique(std::string_view text) {
+  std::string name(text);
+  if (taken_.insert(name).second) return name;
+  int& next = next_.try_emplace(name, 2).first->second;
+  do {
+    name = StrCat(text, "_", next++);
+  } while (!taken_.insert(name).second);
+  return name;
+}
+
+}  // namespace x2ir::python
