@@ -5,6 +5,7 @@
 // other. Where that is not so, its calls stand in the module around it, and it only holds weights.
 #include <algorithm>
 #include <queue>
+#include <tuple>
 
 #include "x2ir/formats/python/program_internal.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -81,6 +82,10 @@ class Arranger {
     p_.root_->has_forward = true;
     for (auto& step : p_.steps_) Place(*step);
     for (Weight& weight : p_.weights_) PlaceWeight(weight);
+    for (auto& step : p_.steps_) {
+      ForValues(*step, [&](const Value* value) { users_[value].push_back(step.get()); });
+    }
+    outputs_.insert(p_.outputs().begin(), p_.outputs().end());
     MarkForwards(*p_.root_);
     FindDepths();
     MarkSequentials();
@@ -105,7 +110,9 @@ class Arranger {
 
   void Place(Step& step) {
     step.module = At(step.scope, step.scope.size());
-    if (step.layer) At(step.layer->path, step.layer->path.size())->layer = &step;
+    if (!step.layer) return;
+    step.layer_module = At(step.layer->path, step.layer->path.size());
+    step.layer_module->layer = &step;
   }
   void PlaceWeight(Weight& weight) {
     Module* module = At(weight.path, weight.path.size() - 1);
@@ -186,6 +193,7 @@ class Arranger {
         if (child->layer || child->has_forward) continue;
         if (steps.size() == 1 && (steps[0]->layer = FindActivation(steps[0]->call))) {
           child->layer = steps[0];
+          steps[0]->layer_module = child;
           steps[0]->module = &module;
         } else {
           child->has_forward = true;
@@ -205,11 +213,7 @@ class Arranger {
   }
 
   static Module* ChildWith(Module& list, const Step& step) {
-    if (step.layer && step.module == &list) {
-      for (Module* child : list.children) {
-        if (child->layer == &step) return child;
-      }
-    }
+    if (step.layer && step.module == &list) return step.layer_module;
     Module* child = nullptr;
     for (Module* m = step.module; m != &list; m = m->parent) child = m;
     return child;
@@ -233,58 +237,53 @@ class Arranger {
     // A list that is hardly filled is none.
     if (last > 2 * static_cast<int64_t>(order.size()) + 2 || order.empty()) return false;
     absl::flat_hash_map<const Module*, const Value*> in, out;
-    for (const auto& step : p_.steps_) {
-      const auto it = child_of.find(step.get());
-      Module* child = it == child_of.end() ? nullptr : it->second;
+    for (Step* step : steps) {
+      Module* child = child_of[step];
       bool chain = true;
       ForValues(*step, [&](const Value* value) {
         const Step* producer = p_.ProducerOf(value);
         const auto from = producer ? child_of.find(producer) : child_of.end();
-        Module* source = from == child_of.end() ? nullptr : from->second;
-        if (source == child) return;
-        if (child) {
-          if (const Weight* weight = p_.WeightOf(value); weight && !producer) {
-            chain = chain && IsIn(At(weight->path, weight->path.size() - 1), child);
-            return;
-          }
+        if (from != child_of.end() && from->second == child) return;
+        if (const Weight* weight = p_.WeightOf(value); weight && !producer) {
+          chain = chain && IsIn(At(weight->path, weight->path.size() - 1), child);
+        } else {
           chain = chain && in.try_emplace(child, value).first->second == value;
         }
-        if (source) chain = chain && out.try_emplace(source, value).first->second == value;
       });
-      bool sizes = false;
-      if (child) ForSizes(*step, [&](const std::string&) { sizes = true; });
-      if (!chain || sizes) return false;
-    }
-    for (const Value* output : p_.outputs()) {
-      const Step* producer = p_.ProducerOf(output);
-      const auto from = producer ? child_of.find(producer) : child_of.end();
-      if (from == child_of.end()) continue;
-      if (out.try_emplace(from->second, output).first->second != output) return false;
+      ForSizes(*step, [&](const std::string&) { chain = false; });
+      for (const Value* result : step->results) {
+        if (result && IsUsedOutside(result, child, child_of)) {
+          chain = chain && out.try_emplace(child, result).first->second == result;
+        }
+      }
+      if (!chain) return false;
     }
     for (size_t i = 0; i < order.size(); ++i) {
       if (!in.contains(order[i]) || !out.contains(order[i])) return false;
       if (i > 0 && in[order[i]] != out[order[i - 1]]) return false;
       // What goes on to the next goes nowhere else.
-      if (i + 1 < order.size() && OutsideUses(out[order[i]], order[i], order[i + 1], child_of)) {
-        return false;
+      if (i + 1 == order.size()) continue;
+      const Value* value = out[order[i]];
+      if (outputs_.contains(value)) return false;
+      for (const Step* user : users_[value]) {
+        const auto it = child_of.find(user);
+        if (it == child_of.end() || (it->second != order[i] && it->second != order[i + 1])) {
+          return false;
+        }
       }
     }
     return true;
   }
 
-  bool OutsideUses(const Value* value, const Module* own, const Module* next,
-                   const absl::flat_hash_map<const Step*, Module*>& child_of) const {
-    if (std::find(p_.outputs().begin(), p_.outputs().end(), value) != p_.outputs().end())
-      return true;
-    for (const Use& use : value->uses()) {
-      for (const Value* result : use.node->outputs()) {
-        const Step* user = result ? p_.ProducerOf(result) : nullptr;
-        if (!user) continue;
-        const auto it = child_of.find(user);
-        if (it == child_of.end() || (it->second != own && it->second != next)) return true;
-      }
-    }
-    return false;
+  bool IsUsedOutside(const Value* value, const Module* child,
+                     const absl::flat_hash_map<const Step*, Module*>& child_of) {
+    const auto it = users_.find(value);
+    if (outputs_.contains(value)) return true;
+    return it != users_.end() &&
+           std::any_of(it->second.begin(), it->second.end(), [&](const Step* user) {
+             const auto at = child_of.find(user);
+             return at == child_of.end() || at->second != child;
+           });
   }
 
   static bool Holds(const Module& module) {
@@ -294,7 +293,7 @@ class Arranger {
   }
 
   void NameKey(Weight& weight) {
-    const Module* module = At(weight.path, weight.path.size() - 1);
+    const Module* module = weight.home = At(weight.path, weight.path.size() - 1);
     if (weight.attribute.empty()) weight.attribute = weight.path.back();
     std::vector<std::string_view> parts = {weight.attribute};
     for (const Module* m = module; m->parent; m = m->parent) parts.push_back(m->attribute);
@@ -546,6 +545,8 @@ class Arranger {
   Program& p_;
   absl::flat_hash_map<std::pair<Module*, std::string>, Module*> children_;
   absl::flat_hash_map<std::tuple<Module*, const Value*, bool>, bool> ports_;
+  absl::flat_hash_map<const Value*, std::vector<const Step*>> users_;
+  absl::flat_hash_set<const Value*> outputs_;
 };
 
 absl::Status Program::Arrange() { return Arranger(*this).Run(); }

@@ -122,6 +122,8 @@ class ForwardWriter {
     v = Variable();
     v.expr = {name};
     v.name = name;
+    holder_[name] = value;
+    pending_.erase(value);
   }
 
   // --- Uses -----------------------------------------------------------------------------------
@@ -267,24 +269,10 @@ class ForwardWriter {
     return text;
   }
 
-  const Module* FindModule(const Path& path) const {
-    const Module* module = &p_.root();
-    for (size_t i = 0; i + 1 < path.size(); ++i) {
-      const auto it = std::find_if(module->children.begin(), module->children.end(),
-                                   [&](const Module* child) { return child->segment == path[i]; });
-      if (it == module->children.end()) return nullptr;
-      module = *it;
-    }
-    return module;
-  }
-
   Expr WeightExpr(const Weight& weight) const {
-    const Module* home = FindModule(weight.path);
-    if (!home) return {"None"};
-    const std::string text = StrCat(PathTo(home), ".", AttributeOf(weight));
+    const std::string text = StrCat(PathTo(weight.home), ".", weight.attribute);
     return {weight.transposed ? StrCat(text, ".t()") : text};
   }
-  static std::string AttributeOf(const Weight& weight) { return weight.attribute; }
 
   // --- Expressions ----------------------------------------------------------------------------
 
@@ -343,12 +331,7 @@ class ForwardWriter {
     return line;
   }
 
-  static const Module* LayerModule(const Step& step) {
-    for (const Module* child : step.module->children) {
-      if (child->layer == &step) return child;
-    }
-    return step.module;
-  }
+  static const Module* LayerModule(const Step& step) { return step.layer_module; }
 
   std::string Device() const {
     for (const Value* input : module_.inputs) {
@@ -383,7 +366,10 @@ class ForwardWriter {
     std::vector<std::string> reads = ReadsOf(item);
     const std::string kept = KeptName(item);
     ForOperands(item, [&](const Value* value) { --uses_[value]; });
-    for (const Value* value : line.used) values_.erase(value);
+    for (const Value* value : line.used) {
+      values_.erase(value);
+      pending_.erase(value);
+    }
     if (!several && wanted == 1 && uses_[results[0]] == 1) {
       Variable& v = values_[results[0]];
       v.expr = line.expr;
@@ -392,9 +378,10 @@ class ForwardWriter {
       v.reads = std::move(reads);
       v.base = kept.empty() ? NameFor(item, *results[0]) : kept;
       v.order = ++order_;
+      pending_.insert(results[0]);
       return absl::OkStatus();
     }
-    Assign(item, results, line.expr.text, kept);
+    Assign(item, results, line.expr.text, kept, reads);
     return absl::OkStatus();
   }
 
@@ -433,29 +420,24 @@ class ForwardWriter {
   }
 
   // The variable that a line may assign to again: the first operand's, where this was its last use.
-  std::string Reusable(const Module::Item& item) {
-    std::string found;
-    int tensors = 0;
-    bool first = true;
-    ForOperands(item, [&](const Value* value) {
-      const auto it = values_.find(value);
-      if (it == values_.end() || it->second.pending) return;
-      ++tensors;
-      if (first && uses_[value] == 0) found = it->second.name;
-      first = false;
-    });
-    if (found.empty() || (tensors > 1 && found != "x")) return "";
-    if (is_root_ && std::find(parameters_.begin(), parameters_.end(), found) != parameters_.end()) {
+  std::string Reusable(const std::vector<std::string>& reads) {
+    if (reads.empty()) return "";
+    const std::string& first = reads[0];
+    const bool alone = std::all_of(reads.begin(), reads.end(),
+                                   [&](const std::string& name) { return name == first; });
+    if (uses_[holder_[first]] != 0 || (!alone && first != "x")) return "";
+    if (is_root_ && std::find(parameters_.begin(), parameters_.end(), first) != parameters_.end()) {
       return "";
     }
-    return found;
+    return first;
   }
 
   // Pending expressions that name a variable are written before it gets another value.
   void FlushReaders(const std::string& name) {
     std::vector<std::pair<size_t, const Value*>> readers;
-    for (const auto& [value, v] : values_) {
-      if (v.pending && std::find(v.reads.begin(), v.reads.end(), name) != v.reads.end()) {
+    for (const Value* value : pending_) {
+      const Variable& v = values_[value];
+      if (std::find(v.reads.begin(), v.reads.end(), name) != v.reads.end()) {
         readers.emplace_back(v.order, value);
       }
     }
@@ -472,9 +454,10 @@ class ForwardWriter {
   }
 
   void Assign(const Module::Item& item, const std::vector<const Value*>& results,
-              const std::string& text, const std::string& kept) {
+              const std::string& text, const std::string& kept,
+              const std::vector<std::string>& reads) {
     std::vector<std::string> targets;
-    const std::string again = Reusable(item);
+    const std::string again = Reusable(reads);
     for (const Value* result : results) {
       if (!result) {
         targets.push_back("_");
@@ -662,6 +645,8 @@ class ForwardWriter {
   StringMap<std::string> sizes_;
   std::map<std::string, std::map<int64_t, std::string>> size_lines_;
   std::vector<int> carried_;
+  absl::flat_hash_set<const Value*> pending_;
+  StringMap<const Value*> holder_;  // of each variable
   size_t order_ = 0;
 };
 

@@ -22,6 +22,8 @@ namespace x2ir::python {
 // Where something stands: {"encoder", "layer", "0"}.
 using Path = std::vector<std::string>;
 
+struct Module;
+
 // A tensor of the state dict.
 struct Weight {
   const Value* source = nullptr;  // the constant whose name it has, if it has one's
@@ -32,6 +34,7 @@ struct Weight {
   Path path;                // of the module, and the name in it
   std::string attribute;    // what the module calls it
   std::string key;          // in the state dict
+  const Module* home = nullptr;
 };
 
 // A known layer: nn.Conv2d(3, 16, kernel_size=3).
@@ -40,7 +43,7 @@ struct Layer {
   std::string arguments;  // of the constructor; numbers in Hole()s
   std::vector<std::pair<std::string, Weight*>> weights;
   std::vector<Item> inputs;
-  int stacked = 1;  // recurrent layers in one
+  int stacked = 1;   // recurrent layers in one
   std::string name;  // what it is called where nothing else names it: "conv"
   Path path;
 };
@@ -54,8 +57,9 @@ struct Step {
   std::vector<const Value*> results;  // null: nobody looks
   Path scope;
   std::unique_ptr<Layer> layer;
-  size_t index = 0;          // in the program's order
-  Module* module = nullptr;  // in whose forward it stands
+  size_t index = 0;                // in the program's order
+  Module* module = nullptr;        // in whose forward it stands
+  Module* layer_module = nullptr;  // that the layer is
 };
 
 // A module of the tree. One that has a forward is a class, or an nn.Sequential.

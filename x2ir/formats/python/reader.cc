@@ -1,5 +1,6 @@
 // Graph -> Program: calls with their arguments, sizes as numbers, known layers, weights.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "x2ir/formats/python/program_internal.h"
@@ -59,6 +60,7 @@ class Reader {
     RemoveUnneeded();
     Simplify();
     RemoveUnneeded();
+    JoinAttention();
     JoinBiases();
     JoinBroadcasts();
     RemoveUnneeded();
@@ -306,6 +308,111 @@ class Reader {
     return false;
   }
 
+  // The call that gives a value which nothing else uses; null where it is another one.
+  Step* OnlyUse(const Value* value, std::string_view op) {
+    const auto it = value ? producer_.find(value) : producer_.end();
+    if (it == producer_.end() || uses_[value] != 1 || it->second->call.op != op) return nullptr;
+    return it->second;
+  }
+
+  // A call's operand that is one known number, and the other operand.
+  static std::optional<std::pair<double, const Value*>> NumberAndOther(const Call& call,
+                                                                       bool second_only) {
+    for (const auto& [number, other] : {std::pair("other", "self"), {"self", "other"}}) {
+      if (second_only && std::string_view(number) == "self") continue;
+      const Value *n = call.Tensor(number), *x = call.Tensor(other);
+      const Tensor* tensor = n ? n->fixed_constant() : nullptr;
+      if (tensor && tensor->num_elements() == 1 && IsFloating(tensor->dtype()) && x) {
+        return std::pair(tensor->AsDouble(0), x);
+      }
+    }
+    return std::nullopt;
+  }
+
+  // softmax(q @ k.T * scale + mask) @ v is attention.
+  void JoinAttention() {
+    for (auto& step : steps_) {
+      if (step->call.op != "aten::matmul.default") continue;
+      const Value* value = step->call.Tensor("other");
+      Step* softmax = OnlyUse(step->call.Tensor("self"), "aten::softmax.int");
+      if (!softmax || !value) continue;
+      const int64_t dim = softmax->call.Int("dim", 0);
+      const Value *scores = softmax->call.Tensor("self"), *mask = nullptr;
+      const Shape* shape = scores->shape();
+      if (!shape || shape->rank() != 4 || (dim != -1 && dim != 3)) continue;
+      double scale = 1;
+      if (Step* sum = OnlyUse(scores, "aten::add.Tensor"); sum && !sum->call.Find("alpha")) {
+        // The mask is the operand that is no product.
+        for (const auto& [s, m] : {std::pair("self", "other"), {"other", "self"}}) {
+          const Value *left = sum->call.Tensor(s), *right = sum->call.Tensor(m);
+          if (!left || !right || !left->shape() || *left->shape() != *shape || uses_[left] != 1 ||
+              !producer_.contains(left)) {
+            continue;
+          }
+          const std::string& op = producer_[left]->call.op;
+          if (op != "aten::matmul.default" && op != "aten::mul.Tensor" &&
+              op != "aten::div.Tensor") {
+            continue;
+          }
+          scores = left;
+          mask = right;
+          break;
+        }
+        if (!mask) continue;
+      }
+      if (const Step* scaled = OnlyUse(scores, "aten::mul.Tensor")) {
+        const auto parts = NumberAndOther(scaled->call, false);
+        if (!parts) continue;
+        scale = parts->first;
+        scores = parts->second;
+      } else if (const Step* divided = OnlyUse(scores, "aten::div.Tensor")) {
+        const auto parts = NumberAndOther(divided->call, true);
+        if (!parts || parts->first == 0) continue;
+        scale = 1 / parts->first;
+        scores = parts->second;
+      }
+      const Step* product = OnlyUse(scores, "aten::matmul.default");
+      if (!product) continue;
+      const Value* query = product->call.Tensor("self");
+      Step* keys = OnlyUse(product->call.Tensor("other"), "aten::permute.default");
+      if (!keys || !query || !AreHeads(*query, *product->call.Tensor("other"), *value)) continue;
+      Argument* dims = nullptr;
+      for (Argument& argument : keys->call.arguments) {
+        if (argument.name == "dims") dims = &argument;
+      }
+      // The type that the graph says of the keys is that of their transpose: nobody else may see
+      // it.
+      if (!dims || dims->items.size() != 4 || keys->scope != step->scope) continue;
+      std::swap(dims->items[2], dims->items[3]);
+      const std::vector<int64_t> order = keys->call.Ints("dims");
+      const Value* key = std::is_sorted(order.begin(), order.end()) && order[0] >= 0
+                             ? keys->call.Tensor("self")
+                             : keys->results[0];
+      Call call{"aten::scaled_dot_product_attention.default", {}};
+      call.Set("query", Operand{query});
+      call.Set("key", Operand{key});
+      call.Set("value", Operand{value});
+      if (mask) call.Set("attn_mask", Operand{mask});
+      const Dim& size = (*query->shape())[3];
+      const double usual = size.is_static() ? 1 / std::sqrt(static_cast<double>(size.value())) : 0;
+      if (std::abs(scale - usual) > 1e-6 * usual) call.Set("scale", scale);
+      step->call = std::move(call);
+    }
+  }
+
+  // Queries [b, h, l, d], keys [b, h, d, s] and values [b, h, s, e] of one batch and as many heads.
+  static bool AreHeads(const Value& query, const Value& key, const Value& value) {
+    for (const Value* x : {&query, &key, &value}) {
+      if (!x->shape() || x->shape()->rank() != 4 || !IsFloating(x->dtype()) ||
+          x->dtype() != query.dtype()) {
+        return false;
+      }
+    }
+    const Shape &q = *query.shape(), &k = *key.shape(), &v = *value.shape();
+    return ProvablyEqual(q[0], k[0]) && ProvablyEqual(q[0], v[0]) && ProvablyEqual(q[1], k[1]) &&
+           ProvablyEqual(q[1], v[1]);
+  }
+
   // x @ w + b is a linear layer.
   void JoinBiases() {
     for (auto& step : steps_) {
@@ -480,12 +587,11 @@ class Reader {
       if (step->layer) ++in_scope[Key(step->scope)];
     }
     StringSet paths, layers;
+    StringMap<int> next;
     const auto unique = [&](Path path) {
       const std::string last = path.back();
-      for (int i = 2; paths.contains(Key(path)); ++i) {
-        path.back() = StrCat(last, "_", i);
-      }
-      paths.insert(Key(path));
+      int& number = next.try_emplace(Key(path), 2).first->second;
+      while (!paths.insert(Key(path)).second) path.back() = StrCat(last, "_", number++);
       return path;
     };
     for (auto& step : steps_) {
