@@ -82,9 +82,10 @@ def difference(got, want):
     if want.is_floating_point():
         coarse = want.dtype in (torch.float16, torch.bfloat16)
         got, want = got.double(), want.double()
-        rtol, atol = 1e-3, 1e-4
-        if coarse and want.numel():
-            rtol, atol = 2e-2, 1e-2 * want.nan_to_num(0, 1, 1).abs().max().item() + 1e-3
+        largest = want.nan_to_num(0, 1, 1).abs().max().item() if want.numel() else 0
+        rtol, atol = 1e-3, 1e-4 + 1e-6 * largest
+        if coarse:
+            rtol, atol = 2e-2, 1e-2 * largest + 1e-3
         if torch.allclose(got, want, rtol, atol, equal_nan=True):
             return ""
         return f"differs by {(got - want).abs().nan_to_num(0).max().item():g}"

@@ -44,6 +44,28 @@ except ImportError:
             tensors[name] = flat.reshape(entry["shape"])
         return tensors
 
+try:
+    from torch.nn.functional import scaled_dot_product_attention
+except ImportError:  # before PyTorch 2.0
+
+    def scaled_dot_product_attention(
+        query, key, value, attn_mask=None, is_causal=False, scale=None, enable_gqa=False
+    ):
+        if enable_gqa:
+            key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+            value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+        if scale is None:
+            scale = query.shape[-1] ** -0.5
+        scores = query * scale @ key.transpose(-2, -1)
+        if is_causal:
+            attn_mask = torch.ones_like(scores, dtype=torch.bool).tril()
+        if attn_mask is None:
+            return scores.softmax(-1) @ value
+        if attn_mask.dtype != torch.bool:
+            return (scores + attn_mask).softmax(-1) @ value
+        weights = scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)
+        return weights.masked_fill(~attn_mask, 0.0) @ value
+
 
 class Embeddings(nn.Module):
     def __init__(self):
@@ -78,10 +100,10 @@ class Self(nn.Module):
 
     def forward(self, x, where_1):
         query = self.query(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
-        matmul = query @ self.key(x).reshape(1, 12, 4, 8).permute(0, 2, 3, 1)
         value = self.value(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
-        matmul_2 = (matmul * 0.35355338 + where_1).softmax(-1) @ value
-        return matmul_2.permute(0, 2, 1, 3).reshape(1, 12, 32)
+        key = self.key(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
+        matmul = scaled_dot_product_attention(query, key, value, attn_mask=where_1)
+        return matmul.permute(0, 2, 1, 3).reshape(1, 12, 32)
 
 
 class Output(nn.Module):

@@ -50,8 +50,8 @@ class R(nn.Module):
         self.GRU = nn.GRU(8, 16)
 
     def forward(self, x):
-        gru, _ = self.GRU(x.permute(1, 0, 2))
-        return gru.unsqueeze(1).squeeze(1).permute(1, 0, 2)
+        x, _ = self.GRU(x.permute(1, 0, 2))
+        return x.unsqueeze(1).squeeze(1).permute(1, 0, 2)
 
 
 class Model(nn.Module):

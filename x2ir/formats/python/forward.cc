@@ -343,6 +343,7 @@ class ForwardWriter {
   // --- Lines ----------------------------------------------------------------------------------
 
   absl::Status WriteItem(const Module::Item& item) {
+    if (item.step && !item.step->blocks.empty()) return WriteControl(*item.step);
     Line line;
     while (true) {
       const size_t written = lines_.size();
@@ -492,6 +493,147 @@ class ForwardWriter {
   }
 
   void Emit(std::string line) { lines_.push_back(std::move(line)); }
+
+  // --- if and while ---------------------------------------------------------------------------
+
+  absl::Status WriteControl(const Step& step) {
+    const Module::Item item{const_cast<Step*>(&step), nullptr};
+    // What is not written yet is written before: a branch may not be taken.
+    MaterializeAll();
+    for (const auto& [value, count] : CountsIn(step)) uses_[value] += count;
+    // Nothing around is assigned to in it.
+    constexpr int kMany = 1 << 20;
+    std::vector<const Value*> around;
+    ForOperands(item, [&](const Value* value) { around.push_back(value); });
+    for (const Value* value : around) uses_[value] += kMany;
+    const absl::Status status =
+        step.call.op == "higher_order::cond" ? WriteIf(step) : WriteWhile(step);
+    for (const Value* value : around) uses_[value] -= kMany + 1;
+    return status;
+  }
+
+  void MaterializeAll() {
+    std::vector<std::pair<size_t, const Value*>> all;
+    for (const Value* value : pending_) all.emplace_back(values_[value].order, value);
+    std::sort(all.begin(), all.end());
+    for (const auto& [order, value] : all) Materialize(value);
+  }
+
+  static absl::flat_hash_map<const Value*, int> CountsIn(const Step& step) {
+    absl::flat_hash_map<const Value*, int> counts;
+    for (const Block& block : step.blocks) {
+      for (const auto& inner : block.steps) {
+        ForOperands({inner.get(), nullptr}, [&](const Value* value) { ++counts[value]; });
+      }
+      for (const Value* output : block.outputs) ++counts[output];
+    }
+    return counts;
+  }
+
+  // The lines of a block, and its results as expressions.
+  absl::StatusOr<std::vector<std::string>> WriteBlock(const Block& block,
+                                                      std::vector<std::string>& lines) {
+    std::vector<std::string> outer;
+    std::swap(lines_, outer);
+    for (const auto& inner : block.steps) {
+      const absl::Status status = WriteItem({inner.get(), nullptr});
+      if (!status.ok()) return status;
+    }
+    std::vector<std::string> results;
+    for (const Value* output : block.outputs) {
+      Line line;
+      results.push_back(Use(output, line).text);
+      --uses_[output];
+    }
+    for (const Value* output : block.outputs) {
+      if (pending_.erase(output) != 0) values_.erase(output);
+    }
+    MaterializeAll();
+    std::swap(lines_, outer);
+    lines = std::move(outer);
+    return results;
+  }
+
+  void EmitIn(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) Emit(StrCat("    ", line));
+  }
+
+  absl::Status WriteIf(const Step& step) {
+    Line line;
+    const std::string condition = Use(step.call.Tensor("arg0"), line).text;
+    std::vector<std::string> targets;
+    for (const Value* result : step.results) {
+      targets.push_back(result ? names_.Unique(BaseName(*result)) : "_");
+    }
+    for (size_t i = 0; i < 2; ++i) {
+      std::vector<std::string> lines;
+      X2IR_ASSIGN_OR_RETURN(const std::vector<std::string> results,
+                            WriteBlock(step.blocks[i], lines));
+      Emit(i == 0 ? StrCat("if ", condition, ":") : std::string("else:"));
+      EmitIn(lines);
+      bool any = !lines.empty();
+      for (size_t k = 0; k < std::min(results.size(), targets.size()); ++k) {
+        if (!step.results[k]) continue;
+        Emit(StrCat("    ", targets[k], " = ", results[k]));
+        any = true;
+      }
+      if (!any) Emit("    pass");
+    }
+    for (size_t i = 0; i < targets.size(); ++i) {
+      if (step.results[i]) SetVariable(step.results[i], targets[i]);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteWhile(const Step& step) {
+    const Argument* carried = step.call.Find("arg2");
+    const Block &again = step.blocks[0], &body = step.blocks[1];
+    const size_t count = carried ? carried->items.size() : 0;
+    if (again.outputs.size() != 1 || body.inputs.size() < count || again.inputs.size() < count ||
+        body.outputs.size() != count) {
+      return Unimplemented("higher_order::while_loop of that form");
+    }
+    std::vector<std::string> names;
+    for (size_t i = 0; i < count; ++i) {
+      const Operand* operand = std::get_if<Operand>(&carried->items[i]);
+      if (!operand) return Unimplemented("higher_order::while_loop of that form");
+      names.push_back(names_.Unique(BaseName(*body.inputs[i])));
+      Line line;
+      Emit(StrCat(names[i], " = ", Use(operand->value, line).text));
+      // Neither is assigned to before the end of a round.
+      uses_[body.inputs[i]] += 1 << 20;
+      uses_[again.inputs[i]] += 1 << 20;
+      SetVariable(body.inputs[i], names[i]);
+      SetVariable(again.inputs[i], names[i]);
+    }
+    std::vector<std::string> lines;
+    X2IR_ASSIGN_OR_RETURN(const std::vector<std::string> condition, WriteBlock(again, lines));
+    if (lines.empty()) {
+      Emit(StrCat("while ", condition[0], ":"));
+    } else {
+      Emit("while True:");
+      EmitIn(lines);
+      Emit(StrCat("    if not ", condition[0], ":"));
+      Emit("        break");
+    }
+    X2IR_ASSIGN_OR_RETURN(const std::vector<std::string> results, WriteBlock(body, lines));
+    EmitIn(lines);
+    std::vector<std::string> targets, values;
+    for (size_t i = 0; i < count; ++i) {
+      if (results[i] == names[i]) continue;
+      targets.push_back(names[i]);
+      values.push_back(results[i]);
+    }
+    if (!targets.empty()) {
+      Emit(StrCat("    ", absl::StrJoin(targets, ", "), " = ", absl::StrJoin(values, ", ")));
+    } else if (lines.empty()) {
+      Emit("    pass");
+    }
+    for (size_t i = 0; i < step.results.size() && i < count; ++i) {
+      if (step.results[i]) SetVariable(step.results[i], names[i]);
+    }
+    return absl::OkStatus();
+  }
 
   // --- Loops ----------------------------------------------------------------------------------
 

@@ -50,6 +50,14 @@ struct Layer {
 
 struct Module;
 
+struct Step;
+
+// What a branch or a round does: calls of their own, that also see the values around them.
+struct Block {
+  std::vector<std::unique_ptr<Step>> steps;
+  std::vector<const Value*> inputs, outputs;
+};
+
 // A call.
 struct Step {
   Call call;
@@ -57,8 +65,10 @@ struct Step {
   std::vector<const Value*> results;  // null: nobody looks
   Path scope;
   std::unique_ptr<Layer> layer;
-  size_t index = 0;                // in the program's order
-  Module* module = nullptr;        // in whose forward it stands
+  std::vector<Block>
+      blocks;                // of `if` and `while`; what they use of outside is among the arguments
+  size_t index = 0;          // in the program's order
+  Module* module = nullptr;  // in whose forward it stands
   Module* layer_module = nullptr;  // that the layer is
 };
 

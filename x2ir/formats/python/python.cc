@@ -183,7 +183,9 @@ class SourceWriter {
   static bool Calls(const std::string& code, std::string_view call) {
     for (size_t at = code.find(call); at != code.npos; at = code.find(call, at + 1)) {
       const char before = code[at - 1];
-      if (before == ' ' || before == '(' || before == '-' || before == '~') return true;
+      if (before == ' ' || before == '(' || before == '-' || before == '~' || before == '=') {
+        return true;
+      }
     }
     return false;
   }

@@ -69,7 +69,8 @@ class Reader {
     RemoveUnneeded();
     for (auto& step : steps_) {
       X2IR_RETURN_IF_ERROR(CheckTypes(*step));
-      X2IR_RETURN_IF_ERROR(TakeConstants(*step));
+      X2IR_RETURN_IF_ERROR(TakeConstants(*step, step.get()));
+      X2IR_RETURN_IF_ERROR(TakeConstantsIn(*step, step.get()));
       // Of equal elements the first ones are meant.
       const bool places = step->results.size() == 2 && step->results[1];
       if (places && step->call.op == "aten::topk.default") step->call.op = "python::topk";
@@ -92,11 +93,20 @@ class Reader {
 
  private:
   absl::Status Add(const Node& node) {
+    X2IR_ASSIGN_OR_RETURN(std::unique_ptr<Step> step, ReadStep(node));
+    for (const Value* output : node.outputs()) {
+      if (output) producer_[output] = step.get();
+    }
+    step->scope = ScopeOf(node);
+    steps_.push_back(std::move(step));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::unique_ptr<Step>> ReadStep(const Node& node) {
     if (node.dialect() != "torch") {
       return CannotExpress("Python has no op '", node.op().view(), "' of dialect '",
                            node.dialect().view(), "'");
     }
-    if (node.has_subgraphs()) return CannotExpress(node.op().view(), " in Python");
     auto step = std::make_unique<Step>();
     step->node = &node;
     X2IR_ASSIGN_OR_RETURN(step->call, ReadCall(node));
@@ -110,12 +120,79 @@ class Reader {
       }
     }
     for (const Value* output : node.outputs()) step->results.push_back(output);
-    for (const Value* output : node.outputs()) {
-      if (output) producer_[output] = step.get();
+    if (node.has_subgraphs()) X2IR_RETURN_IF_ERROR(ReadBlocks(node, *step));
+    return step;
+  }
+
+  // The graphs of `if` and `while`, and what they use of the values around them.
+  absl::Status ReadBlocks(const Node& node, Step& step) {
+    const bool cond = step.call.op == "higher_order::cond";
+    if (!cond && step.call.op != "higher_order::while_loop") {
+      return CannotExpress(step.call.op, " in Python");
     }
-    step->scope = ScopeOf(node);
-    steps_.push_back(std::move(step));
+    if (++nesting_ > 100) return CannotExpress("graphs that are nested too deep");
+    absl::flat_hash_set<const Value*> own;
+    Argument captured{"captured", {}, true};
+    absl::flat_hash_set<const Value*> seen;
+    absl::flat_hash_set<std::string> names;
+    for (const char* name : {cond ? "arg1" : "arg0", cond ? "arg2" : "arg1"}) {
+      const Graph* graph = GraphOf(node, name);
+      if (!graph) return Invalid(step.call.op, " without a graph");
+      Block block;
+      for (const Value* input : graph->inputs()) {
+        block.inputs.push_back(input);
+        own.insert(input);
+      }
+      for (const Node* inner : graph->nodes()) {
+        X2IR_ASSIGN_OR_RETURN(std::unique_ptr<Step> read, ReadStep(*inner));
+        for (const Value* result : read->results) own.insert(result);
+        block.steps.push_back(std::move(read));
+      }
+      for (const Value* output : graph->outputs()) block.outputs.push_back(output);
+      RemoveUnneededIn(block);
+      for (const auto& inner : block.steps) {
+        for (const Argument& argument : inner->call.arguments) {
+          for (const Item& item : argument.items) {
+            if (const Operand* operand = std::get_if<Operand>(&item)) {
+              if (!own.contains(operand->value) && seen.insert(operand->value).second) {
+                captured.items.push_back(*operand);
+              }
+            } else if (const Dim* dim = std::get_if<Dim>(&item)) {
+              for (const std::string& size : dim->SymbolNames()) {
+                if (names.insert(size).second) captured.items.push_back(Dim::Symbol(size));
+              }
+            }
+          }
+        }
+      }
+      for (const Value* output : block.outputs) {
+        if (!own.contains(output) && seen.insert(output).second) {
+          captured.items.push_back(Operand{output});
+        }
+      }
+      step.blocks.push_back(std::move(block));
+    }
+    --nesting_;
+    if (!captured.items.empty()) step.call.arguments.push_back(std::move(captured));
     return absl::OkStatus();
+  }
+
+  static void RemoveUnneededIn(Block& block) {
+    absl::flat_hash_set<const Value*> needed(block.outputs.begin(), block.outputs.end());
+    std::vector<std::unique_ptr<Step>> kept;
+    for (; !block.steps.empty(); block.steps.pop_back()) {
+      Step& step = *block.steps.back();
+      bool any = false;
+      for (const Value*& result : step.results) {
+        if (result && !needed.contains(result)) result = nullptr;
+        any = any || result;
+      }
+      if (!any) continue;
+      ForOperands(step, [&](const Value* value) { needed.insert(value); });
+      kept.push_back(std::move(block.steps.back()));
+    }
+    std::reverse(kept.begin(), kept.end());
+    block.steps = std::move(kept);
   }
 
   template <typename Fn>
@@ -487,12 +564,13 @@ class Reader {
   }
 
   // Constants that calls take: Python numbers where these will do, else weights.
-  absl::Status TakeConstants(Step& step) {
+  // `user`: the step of the program that it is, or is in.
+  absl::Status TakeConstants(Step& step, Step* user) {
     if (step.layer) {
       for (const Item& item : step.layer->inputs) {
         const Operand* operand = std::get_if<Operand>(&item);
         if (operand && operand->value->fixed_constant()) {
-          X2IR_RETURN_IF_ERROR(AddConstant(operand->value, &step));
+          X2IR_RETURN_IF_ERROR(AddConstant(operand->value, user));
         }
       }
       return absl::OkStatus();
@@ -509,7 +587,21 @@ class Reader {
             continue;
           }
         }
-        X2IR_RETURN_IF_ERROR(AddConstant(operand->value, &step));
+        X2IR_RETURN_IF_ERROR(AddConstant(operand->value, user));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeConstantsIn(Step& step, Step* user) {
+    for (Block& block : step.blocks) {
+      for (auto& inner : block.steps) {
+        X2IR_RETURN_IF_ERROR(CheckTypes(*inner));
+        X2IR_RETURN_IF_ERROR(TakeConstants(*inner, user));
+        X2IR_RETURN_IF_ERROR(TakeConstantsIn(*inner, user));
+      }
+      for (const Value* output : block.outputs) {
+        if (output->fixed_constant()) X2IR_RETURN_IF_ERROR(AddConstant(output, user));
       }
     }
     return absl::OkStatus();
@@ -708,6 +800,7 @@ class Reader {
   absl::flat_hash_map<const Value*, Step*>& producer_ = program_->producer_;
   absl::flat_hash_map<const Value*, int> uses_;
   absl::flat_hash_map<const Value*, std::vector<const Step*>> users_;
+  int nesting_ = 0;
   SizeReader sizes_;
 };
 

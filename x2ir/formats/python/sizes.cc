@@ -82,6 +82,17 @@ std::vector<Dim> SizeReader::Elements(const Value* value, int depth) {
       int64_t at = call->Int("index", count);
       if (at < 0) at += count;
       if (at >= 0 && at < count) found = {all[static_cast<size_t>(at)]};
+    } else if (call->arguments.size() == 2 &&
+               (op.starts_with("_operator::") || op.starts_with("torch::sym_m"))) {
+      const Dim a = one(call->arguments[0].name), b = one(call->arguments[1].name);
+      found = {op == "_operator::add"        ? a + b
+               : op == "_operator::sub"      ? a - b
+               : op == "_operator::mul"      ? a * b
+               : op == "_operator::floordiv" ? FloorDiv(a, b)
+               : op == "_operator::mod"      ? Mod(a, b)
+               : op == "torch::sym_max"      ? Max(a, b)
+               : op == "torch::sym_min"      ? Min(a, b)
+                                             : Dim()};
     } else if (op == "aten::index.Tensor") {
       const Argument* indices = call->Find("indices");
       const Operand* index = indices && indices->items.size() == 1

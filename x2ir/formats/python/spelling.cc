@@ -212,6 +212,22 @@ constexpr Row kRows[] = {
      "torch.grid_sampler(input, grid, interpolation_mode, "
      "padding_mode, align_corners)"},
     {"aten::affine_grid_generator.default", "F.affine_grid(theta, size, align_corners!)"},
+    {"aten::rand_like.default", "torch.rand_like(self, dtype=None)"},
+    {"aten::randn_like.default", "torch.randn_like(self, dtype=None)"},
+    {"aten::zeros_like.default", "torch.zeros_like(self, dtype=None)"},
+    {"aten::ones_like.default", "torch.ones_like(self, dtype=None)"},
+    {"aten::full_like.default", "torch.full_like(self, fill_value, dtype=None)"},
+    // Complex numbers, between pairs of real ones.
+    {"aten::complex.default", "torch.complex(real, imag)"},
+    {"aten::view_as_real.default", "torch.view_as_real({self}.resolve_conj())"},
+    {"aten::detach.default", "{self}.detach()"},
+    {"aten::view_as_complex.default", "torch.view_as_complex(self)"},
+    {"aten::real.default", "torch.real(self)"},
+    {"aten::imag.default", "torch.imag(self)"},
+    {"aten::fft_fft.default", "torch.fft.fft(self, n=None, dim=-1, norm=None)"},
+    {"aten::fft_ifft.default", "torch.fft.ifft(self, n=None, dim=-1, norm=None)"},
+    {"aten::fft_rfft.default", "torch.fft.rfft(self, n=None, dim=-1, norm=None)"},
+    {"aten::fft_irfft.default", "torch.fft.irfft(self, n=None, dim=-1, norm=None)"},
     // Numbers.
     {"aten::item.default", "self.item()"},
     {"aten::sym_numel.default", "self.numel()"},
@@ -592,12 +608,12 @@ const std::map<std::string_view, SpellFn>& OwnForms() {
 
 // Functions of one tensor that are methods under the operator's own name: aten::exp.default.
 constexpr std::string_view kMethods[] = {
-    "abs",        "acos",       "acosh",    "asin",     "asinh", "atan",   "atanh",   "ceil",
-    "cos",        "cosh",       "erf",      "erfc",     "exp",   "expm1",  "floor",   "isfinite",
-    "isinf",      "isnan",      "isneginf", "isposinf", "log",   "log10",  "log1p",   "log2",
-    "reciprocal", "round",      "rsqrt",    "sigmoid",  "sign",  "sin",    "sinh",    "sqrt",
-    "square",     "tan",        "tanh",     "trunc",    "frac",  "lgamma", "digamma", "erfinv",
-    "positive",   "contiguous", "detach"};
+    "abs",   "acos",     "acosh",  "asin",       "asinh",    "atan",     "atanh",
+    "ceil",  "cos",      "cosh",   "erf",        "erfc",     "exp",      "expm1",
+    "floor", "isfinite", "isinf",  "isnan",      "isneginf", "isposinf", "log",
+    "log10", "log1p",    "log2",   "reciprocal", "round",    "rsqrt",    "sigmoid",
+    "sign",  "sin",      "sinh",   "sqrt",       "square",   "tan",      "tanh",
+    "trunc", "frac",     "lgamma", "digamma",    "erfinv",   "positive", "contiguous"};
 
 }  // namespace
 
