@@ -45,7 +45,8 @@ class ClassWriter {
       : p_(program), outputs_(outputs), options_(options) {}
 
   absl::StatusOr<ClassTexts> Run() {
-    for (const char* name : {"Model", "Outputs", "NamedTuple", "Path", "Tensor", "Module"}) {
+    for (const char* name : {"Model", "Outputs", "NamedTuple", "Path", "Tensor", "Module", "F",
+                             "Affine", "ImportError", "ValueError", "True", "False", "None"}) {
       names_.Take(name);
     }
     X2IR_RETURN_IF_ERROR(Visit(p_.root()));

@@ -60,6 +60,7 @@ class ForwardWriter {
       }
     }
     WriteReturn();
+    X2IR_RETURN_IF_ERROR(status_);
     Forward forward;
     WriteSizes(forward.lines);
     forward.parameters = std::move(parameters_);
@@ -226,32 +227,54 @@ class ForwardWriter {
     for (const std::string& name : dim.SymbolNames()) {
       if (const auto it = sizes_.find(name); it != sizes_.end()) {
         names[name] = it->second;
-      } else {
-        names[name] = OwnSize(name, step);
+        continue;
+      }
+      std::string& found = names[name] = SizeOf(Dim::Symbol(name), step);
+      const auto source = p_.FindSize(name);
+      if (found.empty() && source) found = ShapeOf(source->value, source->axis);
+      if (!found.empty()) continue;
+      // A sum of sizes that other modules know may be a size here.
+      if (std::string whole = SizeOf(dim, step); !whole.empty()) return {std::move(whole)};
+      if (status_.ok()) {
+        status_ = CannotExpress("'", step.node ? step.node->name() : "", "' (", step.call.op,
+                                "): a size that no tensor of its module has");
       }
     }
     return SizeExpr(dim, names);
   }
 
-  // "x.shape[1]" of an operand of the call.
-  std::string OwnSize(const std::string& name, const Step& step) {
-    const Dim dim = Dim::Symbol(name);
+  // "x.shape[1]" of an operand of the call, or else of another variable; empty: none has that size.
+  std::string SizeOf(const Dim& dim, const Step& step) {
     std::string found;
-    ForOperands({const_cast<Step*>(&step), nullptr}, [&](const Value* value) {
+    const auto look = [&](const Value* value) {
       const Shape* shape = value->shape();
       for (int64_t i = 0; shape && found.empty() && i < shape->rank(); ++i) {
         if ((*shape)[i] == dim) found = ShapeOf(value, i);
       }
-    });
-    const auto source = p_.FindSize(name);
-    if (found.empty() && source) found = ShapeOf(source->value, source->axis);
+    };
+    ForOperands({const_cast<Step*>(&step), nullptr}, look);
+    if (!found.empty()) return found;
+    for (const std::string& parameter : parameters_) {
+      if (const auto it = holder_.find(parameter); it != holder_.end()) look(it->second);
+    }
+    for (const Module::Item& item : module_.items) {
+      if (!found.empty() || item.step == &step) break;
+      for (const Value* value : ResultsOf(item)) {
+        if (values_.contains(value)) look(value);
+      }
+    }
     return found;
   }
 
   std::string ShapeOf(const Value* value, int64_t axis) {
     const auto it = values_.find(value);
     if (it == values_.end()) return "";
-    if (it->second.pending) Materialize(value);
+    if (it->second.pending) {
+      Materialize(value);
+    } else if (const auto held = holder_.find(it->second.name);
+               held != holder_.end() && held->second != value) {
+      return "";  // its variable is another's by now
+    }
     return StrCat(values_[value].expr.In(kAtom), ".shape[", axis, "]");
   }
 
@@ -789,6 +812,7 @@ class ForwardWriter {
   std::vector<int> carried_;
   absl::flat_hash_set<const Value*> pending_;
   StringMap<const Value*> holder_;  // of each variable
+  absl::Status status_;
   size_t order_ = 0;
 };
 

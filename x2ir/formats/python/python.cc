@@ -203,7 +203,7 @@ class SourceWriter {
 
   std::string Docstring() const {
     std::string out = "\"\"\"A PyTorch module written by x2ir.\n\n";
-    out += HasWeights() ? "    model = Model.load()\n" : "    model = Model().eval()\n";
+    out += "    model = Model.load()\n";
     std::vector<std::string> names = inputs_;
     out += StrCat("    output = model(", absl::StrJoin(names, ", "), ")\n");
     if (out.size() > 2000 || LongestLine(out) > 88) {
@@ -222,7 +222,11 @@ class SourceWriter {
   }
 
   std::string Load() const {
-    if (!HasWeights()) return "";
+    if (!HasWeights()) {
+      return "\n    @classmethod\n    def load(cls):\n"
+             "        \"\"\"The model, which has no weights.\"\"\"\n"
+             "        return cls().eval()\n";
+    }
     const bool transposed = std::any_of(p_.weights().begin(), p_.weights().end(),
                                         [](const Weight& w) { return w.transposed; });
     const bool counts = std::any_of(p_.steps().begin(), p_.steps().end(), [](const auto& step) {
@@ -265,7 +269,7 @@ class SourceWriter {
       AppendLine(out, 1, StrCat("return ", Tuple(examples)));
     }
     out += "\n\nif __name__ == \"__main__\":\n";
-    StrAppend(&out, "    model = ", HasWeights() ? "Model.load()" : "Model().eval()", "\n");
+    out += "    model = Model.load()\n";
     out += "    inputs = example_inputs()\n    with torch.no_grad():\n";
     out += "        outputs = model(*inputs)\n";
     out += "    for name, x in zip(INPUTS, inputs):\n";

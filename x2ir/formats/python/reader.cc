@@ -677,6 +677,10 @@ class Reader {
         }
       }
       if (step->layer) ++in_scope[Key(step->scope)];
+      for (Path outer = step->scope; outer.size() > 1;) {
+        outer.pop_back();
+        if (!around.insert(Key(outer)).second) break;
+      }
     }
     StringSet paths, layers;
     StringMap<int> next;
