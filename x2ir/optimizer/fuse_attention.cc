@@ -295,8 +295,14 @@ bool AllUsersPutHeadsAside(const Value& value) {
   return true;
 }
 
+// PyTorch's attention has an axis for the heads, always.
+bool TakesRows(const Rewriter& r) {
+  const Target* target = r.context().target;
+  return target && target->Says("attention", "q_num_heads", Attribute(int64_t{2}));
+}
+
 absl::StatusOr<bool> RotaryInRows(Rewriter& r) {
-  if (!TargetHas(r, "rotary_embedding") || !TargetHas(r, "attention")) return false;
+  if (!TargetHas(r, "rotary_embedding") || !TakesRows(r)) return false;
   if (!IsTransposedHeads(Pattern(r), r.in(0))) return false;
   const int64_t heads = SizeOf4(r.in(0), 1), size = SizeOf4(r.in(0), 3);
   AttributeMap attrs = r.attrs();
@@ -309,7 +315,7 @@ absl::StatusOr<bool> RotaryInRows(Rewriter& r) {
 X2IR_RULE(fuse_attention, rotary_embedding, RotaryInRows, {"transpose"});
 
 absl::StatusOr<bool> AttentionInRows(Rewriter& r) {
-  if (!TargetHas(r, "attention") || r.node().num_outputs() > 1) return false;
+  if (!TakesRows(r) || r.node().num_outputs() > 1) return false;
   const Pattern pattern(r);
   for (size_t i = 0; i < 3; ++i) {
     if (!IsTransposedHeads(pattern, r.in(i))) return false;
