@@ -120,7 +120,7 @@ class Oracle : public ::testing::Test {
   }
 
   // A graph of the IR, as it is written at an opset.
-  void AddIr(std::string_view inputs, std::string_view lines, int opset) {
+  void AddIr(std::string_view inputs, std::string_view lines, int opset, bool contrib = false) {
     const std::string text = StrCat("at opset ", opset, ": ", inputs, " -> ", lines);
     SCOPED_TRACE(text);
     const uint64_t seed = ++number_;
@@ -139,6 +139,7 @@ class Oracle : public ::testing::Test {
     ASSERT_TRUE(WriteIoFile(base + ".safetensors", {*io}, *model.graph).ok());
     ExportOptions options;
     options.opset = opset;
+    if (contrib) options.format_options.Set("contrib", true);
     const absl::Status s = Export(std::move(model), base + ".onnx", options);
     ASSERT_TRUE(s.ok()) << s;
     requests_.push_back({{"model", base + ".onnx"},
@@ -331,6 +332,36 @@ TEST_F(Oracle, LocalFunctions) {
         },
         1e-5, 1);
   }
+  Judge();
+}
+
+// With `contrib`: attention as ONNX Runtime's own ops have it.
+TEST_F(Oracle, ContribAttentionIsWritten) {
+  const char* const kQkv = "q: float32[2,3,16], k: float32[2,3,16], v: float32[2,3,16]";
+  const char* const kShared = "q: float32[2,3,32], k: float32[2,3,16], v: float32[2,3,16]";
+  const char* const kHeads = "q_num_heads = 2, kv_num_heads = 2";
+  const struct {
+    std::string inputs, lines;
+  } rows[] = {
+      {kQkv, StrCat("y = attention(q, k, v) { ", kHeads, " }")},
+      {kQkv, StrCat("y = attention(q, k, v) { is_causal = 1, scale = 0.5, ", kHeads, " }")},
+      // The second query of the first sequence may look at nothing.
+      {StrCat(kQkv, ", x: float32[2,1,3,1]"),
+       StrCat("a = bool[2,1,3,3]{true,false,true, false,false,false, true,true,true, "
+              "false,false,true, true,true,false, false,true,true} "
+              "t = float32[]{-9} n = greater(x, t) m = and(a, n) y = attention(q, k, v, m) { ",
+              kHeads, " }")},
+      {kQkv, StrCat("m = bool[1,1,3,3]{true,false,true, false,false,false, true,true,true} "
+                    "y = attention(q, k, v, m) { ",
+                    kHeads, " }")},
+      {StrCat(kQkv, ", m: float32[2,1,3,3]"), StrCat("y = attention(q, k, v, m) { ", kHeads, " }")},
+      {kShared, "y = attention(q, k, v) { is_causal = 1, q_num_heads = 4, kv_num_heads = 2 }"},
+      {"x: float32[2,4,3,8]",
+       "i = int64[2,3]{0, 1, 2, 2, 1, 0} c = float32[3,4]{1, 0.5, 0.25, 0.5, 0, 1, 0.125, 0.5, 1, "
+       "0.25, 0, 0.5} s = float32[3,4]{0, 0.5, 0.75, 0.25, 1, 0, 0.5, 1, 0.25, 0, 0.5, 0.125} "
+       "y = rotary_embedding(x, c, s, i)"},
+  };
+  for (const auto& row : rows) AddIr(row.inputs, row.lines, 23, /*contrib=*/true);
   Judge();
 }
 

@@ -38,7 +38,7 @@ void ExpectClose(const Tensor& a, const Tensor& b) {
 TEST(ContribFusions, AreWrittenAndReadAgain) {
   const std::string constants =
       "g = float32[4]{1, 2, 0.5, 4} h = float32[4]{0.5, 0.25, 2, 1} c = float32[4]{3, 1, 2, 8} "
-      "k = float32[]{1.75} ";
+      "alpha = float32[]{1.75} ";
   const std::string norm = "y = layer_normalization(s, g, h) { axis = -1, epsilon = 0.001 }";
   const std::string rms = "y = rms_normalization(s, g) { axis = -1, epsilon = 0.001 }";
   const std::string ms = "com.microsoft::";
@@ -68,7 +68,7 @@ TEST(ContribFusions, AreWrittenAndReadAgain) {
       {"n: float32[2,3,4]", "y", "a = add(n, c) y = gelu(a) { approximate = \"none\" }",
        ms + "BiasGelu"},
       {"n: float32[2,3,4]", "y", "a = sigmoid(n) y = mul(n, a)", ms + "QuickGelu", 17},
-      {"n: float32[2,3,4]", "y", "b = mul(n, k) a = sigmoid(b) y = mul(a, n)", ms + "QuickGelu",
+      {"n: float32[2,3,4]", "y", "b = mul(n, alpha) a = sigmoid(b) y = mul(a, n)", ms + "QuickGelu",
        17},
       {"n: float32[3,32]", "y",
        "w = uint4[2,32]{0, 7, 14, 5, 12, 4, 11, 2, 9, 0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, "
@@ -91,6 +91,48 @@ TEST(ContribFusions, AreWrittenAndReadAgain) {
        "0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, 14, 5} s = float32[2,2]{0.5, 0.25, 1, 2} "
        "d = dequantize_linear(w, s) { axis = 0, block_size = 16 } y = matmul(n, d)",
        ms + "MatMulNBits"},
+      {"q: float32[2,3,8], k: float32[2,5,8], v: float32[2,5,8]", "y",
+       "y = attention(q, k, v) { q_num_heads = 2, kv_num_heads = 2 }", ms + "MultiHeadAttention"},
+      {"q: float32[2,3,8], k: float32[2,3,8], v: float32[2,3,8]", "y",
+       "y = attention(q, k, v) { q_num_heads = 2, kv_num_heads = 2, is_causal = 1, scale = 0.5 }",
+       ms + "MultiHeadAttention"},
+      {"q: float32[2,3,8], k: float32[2,5,8], v: float32[2,5,8], m: float32[1,2,3,5]", "y",
+       "y = attention(q, k, v, m) { q_num_heads = 2, kv_num_heads = 2 }",
+       ms + "MultiHeadAttention"},
+      // A query that may look at nothing gives zeros; of a constant mask that is known.
+      {"q: float32[2,3,8], k: float32[2,5,8], v: float32[2,5,8], m: bool[2,1,3,5]", "y, z",
+       "y = attention(q, k, v, m) { q_num_heads = 2, kv_num_heads = 2 } "
+       "z = attention(q, k, v, m) { q_num_heads = 4, kv_num_heads = 4 }",
+       "ReduceMax Transpose Where " + ms + "MultiHeadAttention Where " + ms +
+           "MultiHeadAttention Where"},
+      {"q: float32[2,2,8], k: float32[2,2,8], v: float32[2,2,8]", "y",
+       "m = bool[1,1,2,2]{true, false, false, true} "
+       "y = attention(q, k, v, m) { q_num_heads = 2, kv_num_heads = 2 }",
+       "Where " + ms + "MultiHeadAttention"},
+      {"q: float32[2,2,8], k: float32[2,2,8], v: float32[2,2,8]", "y",
+       "m = bool[1,1,2,2]{true, false, false, false} "
+       "y = attention(q, k, v, m) { q_num_heads = 2, kv_num_heads = 2 }",
+       "ReduceMax Transpose Where " + ms + "MultiHeadAttention Where"},
+      // Heads that share keys.
+      {"q: float32[2,3,16], k: float32[2,3,8], v: float32[2,3,8]", "y",
+       "y = attention(q, k, v) { q_num_heads = 4, kv_num_heads = 2, is_causal = 1 }",
+       ms + "GroupQueryAttention"},
+      // By head, where that was made of rows.
+      {"q: float32[2,3,16], k: float32[2,3,8], v: float32[2,3,8]", "y",
+       "n = int64[4]{0, 0, 4, 4} o = int64[4]{0, 0, 2, 4} "
+       "q1 = reshape(q, n) q2 = transpose(q1) { perm = [0, 2, 1, 3] } "
+       "k1 = reshape(k, o) k2 = transpose(k1) { perm = [0, 2, 1, 3] } "
+       "v1 = reshape(v, o) v2 = transpose(v1) { perm = [0, 2, 1, 3] } "
+       "a = attention(q2, k2, v2) { is_causal = 1 } y = transpose(a) { perm = [0, 2, 1, 3] }",
+       ms + "GroupQueryAttention Reshape"},
+      {"x: float32[2,2,3,4]", "y",
+       "i = int64[2,3]{0, 1, 2, 2, 1, 0} a = float32[3,2]{1, 0.5, 0.25, 0.5, 0, 1} "
+       "b = float32[3,2]{0, 0.5, 0.75, 0.25, 1, 0} y = rotary_embedding(x, a, b, i)",
+       ms + "RotaryEmbedding"},
+      {"q: float32[2,3,16], k: float32[2,5,8], v: float32[2,5,8]", "y",
+       "y = attention(q, k, v) { q_num_heads = 4, kv_num_heads = 2 }", "Attention"},
+      {"q: float32[2,2,3,4], k: float32[2,2,3,4], v: float32[2,2,3,4]", "y",
+       "y = attention(q, k, v)", "Attention"},
       // What stays: the kernels have no such ranks, types or broadcasts.
       {"x: float32[2,3,4], z: float32[1,3,4]", "y", "s = add(x, z) " + norm,
        "Add LayerNormalization", 17},

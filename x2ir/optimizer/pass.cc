@@ -52,6 +52,7 @@ const std::vector<std::string>& DefaultPasses() {
                                                           "common_subexpressions",
                                                           "fuse_activations",
                                                           "fuse_normalizations",
+                                                          "fuse_attention",
                                                           "layout",
                                                           "transposes",
                                                           "quantized_units",

@@ -24,10 +24,11 @@ bool HasPast(const Node& node) { return node.num_inputs() > 4 && node.input(4); 
 
 // What runtimes read in different ways is written so that all read the same:
 //  - of a mask whose rows are all one, ONNX Runtime takes the wrong elements (1.23 and 1.24), so
-//  the
-//    rows are written out;
+//    the rows are written out;
 //  - it refuses present keys and values where there are none of the past (1.23), which are the keys
-//    and values themselves: a lowering gives them.
+//    and values themselves: a lowering gives them;
+//  - of 16 bits and rank 3 it computes nonsense where heads share keys (1.23): a lowering says it
+//    in steps.
 class FormsOfAll : public LensImpl {
  public:
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
@@ -37,6 +38,11 @@ class FormsOfAll : public LensImpl {
       if (!HasPast(node) && i < node.num_outputs() && node.output(i)) {
         return CannotExpress("present keys and values without those of the past");
       }
+    }
+    const Value* q = node.input(0);
+    const bool rows = q && q->shape() && q->shape()->rank() == 3 && BitWidth(q->dtype()) == 16;
+    if (rows && node.attrs().Int("q_num_heads", 0) != node.attrs().Int("kv_num_heads", 0)) {
+      return CannotExpress("shared heads of 16 bits, of rank 3");
     }
     return absl::OkStatus();
   }

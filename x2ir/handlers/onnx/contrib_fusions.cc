@@ -1,12 +1,15 @@
 // See contrib_fusions.h. The definitions are those of ONNX Runtime's docs/ContribOperators.md.
 #include "x2ir/handlers/onnx/contrib_fusions.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/splice.h"
 
@@ -314,61 +317,188 @@ class Fusion {
     return true;
   }
 
-  // Of [batch, length, width] each, without a past.
+  // Queries, keys and values are [batch, length, width], or made by head of such; without a past.
   bool FuseAttention(Node& node) {
     enum { kQ, kK, kV, kMask };
     if (node.op() != "Attention") return false;
     for (size_t i = 0; i < node.num_inputs(); ++i) {
       const Value* x = node.input(i);
       if (x && i > kMask) return false;
-      if (i <= kV && (!x || !HasKernels(*x) || !x->shape() || x->shape()->rank() != 3))
-        return false;
+      if (i <= kV && (!x || !HasKernels(*x) || !x->shape())) return false;
     }
     for (size_t i = 1; i < node.num_outputs(); ++i) {
       if (node.output(i) && !node.output(i)->is_unused()) return false;
     }
     const AttributeMap& attrs = node.attrs();
-    const int64_t heads = attrs.Int("q_num_heads", 0), kv_heads = attrs.Int("kv_num_heads", 0);
+    int64_t heads = attrs.Int("q_num_heads", 0), kv_heads = attrs.Int("kv_num_heads", 0);
     const bool causal = attrs.Int("is_causal", 0) != 0;
-    if (heads < 1 || kv_heads < 1 || attrs.Float("softcap", 0) != 0) return false;
-    if (attrs.Has("softmax_precision")) return false;
-    const Shape &q = *node.input(kQ)->shape(), &k = *node.input(kK)->shape();
+    if (attrs.Float("softcap", 0) != 0 || attrs.Has("softmax_precision")) return false;
+    std::vector<Value*> rows = {node.input(kQ), node.input(kK), node.input(kV)};
+    Value* result = node.output(0);
+    const bool by_head = rows[kQ]->shape()->rank() == 4;
+    std::vector<Node*> moves;  // that made heads of rows
+    if (by_head) {
+      for (Value*& x : rows) {
+        Node* transpose = x->producer();
+        x = RowsOf(x);
+        if (x) moves.insert(moves.end(), {transpose, transpose->input(0)->producer()});
+      }
+      result = AsideOf(*result);
+      if (!rows[kQ] || !rows[kK] || !rows[kV] || !result) return false;
+      heads = HeadsOf(*node.input(kQ)), kv_heads = HeadsOf(*node.input(kK));
+    }
+    if (heads < 1 || kv_heads < 1) return false;
+    const Shape &q = *rows[kQ]->shape(), &k = *rows[kK]->shape();
     Value* mask = node.input(kMask);
-    if (mask && !IsBias(*mask, node.input(kQ)->dtype(), {q[0], Dim(heads), q[1], k[1]})) {
+    const bool yes_no = mask && mask->dtype() == DType::kBool;
+    const DType dtype = rows[kQ]->dtype();
+    if (mask && !IsBias(*mask, yes_no ? DType::kBool : dtype, {q[0], Dim(heads), q[1], k[1]})) {
       return false;
     }
+    if (yes_no && (*mask->shape())[1] != Dim(1)) return false;
     if (causal && (mask || !ProvablyEqual(q[1], k[1]))) return false;
+    const bool shared = heads != kv_heads;
+    // That one is always causal, and wants to know how long sequences are.
+    if (shared && (!causal || !q[0].is_static() || !q[1].is_static() || q[1].value() < 1)) {
+      return false;
+    }
     const auto scale = attrs.Find("scale");
-    Node* fused = nullptr;
-    if (heads == kv_heads) {
-      fused = Make(&node, "MultiHeadAttention",
-                   {node.input(kQ), node.input(kK), node.input(kV), nullptr, nullptr, mask},
-                   node.output(0));
-      if (causal) fused->SetAttr("unidirectional", int64_t{1});
+    const std::string name(result->name());
+    const auto constant = [&](std::string_view what, Tensor tensor) {
+      return graph_.AddConstant(graph_.UniqueName(StrCat(name, what)), std::move(tensor));
+    };
+    Value* open = yes_no ? OpenRows(&node, mask) : nullptr;
+    if (!shared) {
+      rows.insert(rows.end(), {nullptr, nullptr, yes_no ? BiasOf(&node, mask, dtype) : mask});
     } else {
-      // This one is always causal, and wants to know how long sequences are.
-      if (!causal || !q[0].is_static() || !q[1].is_static() || q[1].value() < 1) return false;
       const auto last = static_cast<int32_t>(q[1].value() - 1);
       const std::vector<int32_t> lasts(static_cast<size_t>(q[0].value()), last);
-      const auto constant = [&](std::string_view name, Tensor tensor) {
-        return graph_.AddConstant(graph_.UniqueName(StrCat(node.output(0)->name(), name)),
-                                  std::move(tensor));
-      };
-      fused = Make(&node, "GroupQueryAttention",
-                   {node.input(kQ), node.input(kK), node.input(kV), nullptr, nullptr,
-                    constant("_last", Tensor::Of<int32_t>({q[0].value()}, lasts)),
-                    constant("_length", Tensor::Scalar<int32_t>(last + 1))},
-                   node.output(0));
-      fused->SetAttr("kv_num_heads", kv_heads);
-      for (const char* name : {"_key", "_value"}) {  // its schema asks for them
-        graph_.AddNodeOutput(fused, graph_.UniqueName(StrCat(fused->output(0)->name(), name)),
-                             Type::Tensor(fused->output(0)->dtype()));
-      }
+      rows.insert(rows.end(),
+                  {nullptr, nullptr, constant("_last", Tensor::Of<int32_t>({q[0].value()}, lasts)),
+                   constant("_length", Tensor::Scalar<int32_t>(last + 1))});
     }
+    while (!rows.back()) rows.pop_back();
+    Node* fused = graph_.InsertNode(
+        &node, "onnx",
+        StrCat(kContribDomain, "::", shared ? "GroupQueryAttention" : "MultiHeadAttention"), rows);
+    fused->set_name(node.name());
+    if (shared) fused->SetAttr("kv_num_heads", kv_heads);
+    if (causal && !shared) fused->SetAttr("unidirectional", int64_t{1});
     fused->SetAttr("num_heads", heads);
     if (scale) fused->SetAttr("scale", *scale);
+    // What is made of the product before it is the result.
+    Node* made = fused;
+    const auto then = [&](std::string_view op, auto operands) {
+      Value* y = graph_.AddNodeOutput(made, graph_.UniqueName(StrCat(name, "_rows")),
+                                      Type::Tensor(dtype, Shape{q[0], q[1], Dim()}));
+      made = graph_.InsertNode(&node, "onnx", op, operands(y));
+      made->set_name(graph_.UniqueName(StrCat(name, "_", op)));
+    };
+    if (open) {  // a query that may look at nothing gives zeros
+      Value* zero = constant("_zero", Tensor::Zeros(dtype, {}));
+      then("Where", [&](Value* y) { return std::vector<Value*>{open, y, zero}; });
+    }
+    if (by_head) {
+      const int64_t size = (*result->shape())[3].value();
+      Value* sizes = constant("_heads", Tensor::Of<int64_t>({4}, {0, 0, heads, size}));
+      then("Reshape", [&](Value* y) { return std::vector<Value*>{y, sizes}; });
+    }
+    Node* aside = result->producer();
+    Take(made, result);
+    if (shared) {
+      for (const char* what : {"_key", "_value"}) {  // its schema asks for them
+        graph_.AddNodeOutput(fused, graph_.UniqueName(StrCat(name, what)), Type::Tensor(dtype));
+      }
+    }
+    if (by_head) Drop(aside);
     Drop(&node);
+    for (Node* move : moves) {
+      if (!move->is_erased()) Drop(move);
+    }
     return true;
+  }
+
+  static bool PutsHeadsAside(const Node& node) {
+    return IsNode(&node, "Transpose") &&
+           node.attrs().Ints("perm", {}) == std::vector<int64_t>{0, 2, 1, 3};
+  }
+  static int64_t HeadsOf(const Value& x) {
+    const Dim heads = (*x.shape())[1];
+    return heads.is_static() ? heads.value() : 0;
+  }
+
+  // [batch, length, width], of which the heads were taken; else null.
+  Value* RowsOf(const Value* heads) {
+    const Node* transpose = MadeBy(heads, "Transpose", graph_);
+    const Node* reshape = transpose && PutsHeadsAside(*transpose)
+                              ? MadeBy(transpose->input(0), "Reshape", graph_)
+                              : nullptr;
+    const Shape* to = heads->shape();
+    const Shape* from = reshape ? reshape->input(0)->shape() : nullptr;
+    if (!from || from->rank() != 3 || to->rank() != 4 || !(*to)[1].is_static() ||
+        !(*to)[3].is_static() || !ProvablyEqual((*from)[0], (*to)[0]) ||
+        !ProvablyEqual((*from)[1], (*to)[2]) ||
+        (*from)[2] != Dim((*to)[1].value() * (*to)[3].value())) {
+      return nullptr;
+    }
+    return reshape->input(0);
+  }
+  // What the only use of the value makes of it, with heads and length changed; else null.
+  static Value* AsideOf(const Value& heads) {
+    if (!IsUsedOnce(heads)) return nullptr;
+    const Node& user = *heads.uses()[0].node;
+    Value* y = PutsHeadsAside(user) ? user.output(0) : nullptr;
+    return y && y->shape() && (*y->shape())[3].is_static() ? y : nullptr;
+  }
+
+  Value* MakePlain(Node* before, std::string_view op, std::vector<Value*> operands, Type type,
+                   std::string_view name) {
+    Node* node = graph_.InsertNode(before, "onnx", op, std::move(operands));
+    node->set_name(graph_.UniqueName(name));
+    return graph_.AddNodeOutput(node, node->name(), std::move(type));
+  }
+  Value* MakeConstant(std::string_view name, Tensor tensor) {
+    return graph_.AddConstant(graph_.UniqueName(name), std::move(tensor));
+  }
+
+  // What a mask of "yes" and "no" adds to the scores, once for all that use it.
+  Value* BiasOf(Node* before, Value* mask, DType dtype) {
+    Value*& bias = biases_[mask];
+    if (bias) return bias;
+    const std::string name(mask->name());
+    return bias = MakePlain(
+               before, "Where",
+               {mask, MakeConstant(StrCat(name, "_yes"), Tensor::Zeros(dtype, {})),
+                MakeConstant(StrCat(name, "_no"),
+                             Tensor::ScalarOf(dtype, -std::numeric_limits<double>::infinity()))},
+               Type::Tensor(dtype, *mask->shape()), StrCat(name, "_bias"));
+  }
+
+  // Which queries may look at anything, [batch, length, 1], of a mask [batch, 1, length, keys];
+  // null where all may.
+  Value* OpenRows(Node* before, Value* mask) {
+    const Shape& s = *mask->shape();
+    if (const Tensor* tensor = mask->fixed_constant()) {
+      const int64_t columns = tensor->dim(3);
+      bool open = !tensor->is_sparse();
+      const std::byte* x = open ? tensor->bytes().data() : nullptr;
+      for (int64_t i = 0; open && i < tensor->num_elements(); i += columns) {
+        open = std::any_of(x + i, x + i + columns, [](std::byte b) { return b != std::byte{0}; });
+      }
+      if (open) return nullptr;
+    }
+    Value*& open = open_[mask];
+    if (open) return open;
+    const std::string name(mask->name());
+    Value* last = MakeConstant(StrCat(name, "_last"), Tensor::Of<int64_t>({1}, {3}));
+    Value* any =
+        MakePlain(before, "ReduceMax", {mask, last},
+                  Type::Tensor(DType::kBool, Shape{s[0], Dim(1), s[2]}), StrCat(name, "_any"));
+    any->producer()->SetAttr("keepdims", int64_t{0});
+    open = MakePlain(before, "Transpose", {any},
+                     Type::Tensor(DType::kBool, Shape{s[0], s[2], Dim(1)}), StrCat(name, "_open"));
+    open->producer()->SetAttr("perm", std::vector<int64_t>{0, 2, 1});
+    return open;
   }
 
   // What is added to the scores: each size is the score's, and batch and heads may be 1.
@@ -405,6 +535,7 @@ class Fusion {
   }
 
   Graph& graph_;
+  absl::flat_hash_map<const Value*, Value*> biases_, open_;  // of masks
 };
 
 }  // namespace

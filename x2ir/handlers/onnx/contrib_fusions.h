@@ -18,10 +18,12 @@ namespace X2IR_API x2ir {
 //   MatMul with a DequantizeLinear of blocks of four bits, transposed or not   MatMulNBits
 //
 //   Attention of [batch, length, width]     MultiHeadAttention; GroupQueryAttention, where it is
-//   causal
-//                                           and keys have fewer heads, of known sizes
+//                                           causal and keys have fewer heads, of known sizes
+//   the same by head, between Reshape and Transpose   likewise
 //   RotaryEmbedding by positions            com.microsoft's
 //
+// A mask of booleans becomes what is added to the scores, once for all that use it; where a query
+// may look at nothing, a Where gives the zeros that these kernels do not.
 // Only where operands are of the element types and ranks that its kernels have. What the model's
 // opset lacks is not there to be fused: RMSNormalization comes with 23, blocks with 21, Gelu
 // with 20.

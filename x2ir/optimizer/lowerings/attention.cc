@@ -175,6 +175,31 @@ absl::StatusOr<Values> AttentionWithoutPresent(Rewrite& r) {
 }
 X2IR_LOWERING(attention, AttentionWithoutPresent);
 
+// Heads on an axis of their own, where a target has them so alone.
+absl::StatusOr<Values> AttentionByHead(Rewrite& r) {
+  if (r.rank(0) != 3 || r.rank(1) != 3 || r.rank(2) != 3 || !r.target.Has("attention")) {
+    return CannotExpress("heads have an axis of their own");
+  }
+  const int64_t heads = r.attrs().Int("q_num_heads", 0);
+  const Dim size = FloorDiv(DimOf(r.in(2), -1), r.attrs().Int("kv_num_heads", 1));
+  if (heads < 1 || !size.is_static()) return CannotExpress("it needs heads of known size");
+  Values operands;
+  for (size_t i = 0; i < r.node.num_inputs(); ++i) operands.push_back(r.node.input(i));
+  operands[0] = SplitHeads(r, operands[0], "q_num_heads");
+  for (const size_t i : {1, 2}) operands[i] = SplitHeads(r, operands[i], "kv_num_heads");
+  AttributeMap attrs;
+  for (const auto& [name, attr] : r.attrs()) {
+    if (name != Symbol("q_num_heads") && name != Symbol("kv_num_heads")) attrs.Set(name, attr);
+  }
+  std::vector<bool> wanted;
+  for (size_t i = 0; i < r.num_outputs(); ++i) wanted.push_back(r.node.output(i) != nullptr);
+  Values results = r.b.Ops("attention", operands, attrs, wanted);
+  Value* rows = r.b.Op("transpose", {results[0]}, {{"perm", {0, 2, 1, 3}}});
+  results[0] = r.b.Op("reshape", {rows, r.b.Ints({0, 0, heads * size.value()}, "width")});
+  return results;
+}
+X2IR_LOWERING(attention, AttentionByHead);
+
 absl::StatusOr<Values> AttentionAsFormula(Rewrite& r) {
   const AttributeMap& attrs = r.attrs();
   const DType t = r.dtype(0);

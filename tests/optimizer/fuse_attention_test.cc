@@ -1,0 +1,112 @@
+// fuse_attention: what programs write around attention, and what stays as it is.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/optimizer/fusion_util.h"
+
+namespace x2ir {
+namespace {
+
+TEST(FuseAttention, RotaryEmbeddings) {
+  constexpr std::string_view kX = "x: float32[2,3,5,4]";
+  // The angles of five positions, each twice.
+  const std::string angles =
+      "any_f: float32[1,5,2]\n one = int64[1]{1}\n"
+      "e = concat(any_f, any_f) { axis = -1 }\n"
+      "ec = cos(e)\n c = unsqueeze(ec, one)\n es = sin(e)\n s = unsqueeze(es, one)\n";
+  const std::string halves =
+      "zero = int64[1]{0}\n two = int64[1]{2}\n end = int64[1]{9223372036854775807}\n"
+      "last = int64[1]{3}\n a = slice(x, zero, two, last)\n b = slice(x, two, end, last)\n";
+  const std::string turned = "n = neg(b)\n t = concat(n, a) { axis = -1 }\n";
+  const std::string sum = "p = mul(x, c)\n q = mul(s, t)\n y = add(p, q)";
+  const std::string before = "concat cos unsqueeze sin unsqueeze ";
+  const std::string fused = "slice reshape slice reshape rotary_embedding";
+  const std::string of_one = before + "range expand " + fused;
+  const std::string of_each = before + "range reshape " + fused;
+  const std::string all = angles + halves + turned + sum;
+  const std::string other_sum =
+      angles + halves + turned + "p = mul(c, x)\n q = mul(t, s)\n y = add(q, p)";
+  // Of each sequence its own.
+  std::string own = all;
+  own.replace(own.find("[1,5,2]"), 7, "[2,5,2]");
+  // a takes the sign, not b; the halves are in the other order.
+  const std::string other_sign =
+      angles + halves + "n = neg(a)\n t = concat(n, b) { axis = -1 }\n" + sum;
+  // The second half has angles of its own.
+  std::string unequal = all;
+  unequal.replace(unequal.find("concat(any_f, any_f)"), 20, "concat(any_f, any_g)");
+  unequal = "any_g: float32[1,5,2]\n" + unequal;
+  const std::string as_was = "slice slice neg concat mul mul add";
+  ExpectFusions("fuse_attention", {{kX, all, of_one},
+                                   {kX, other_sum, of_one},
+                                   {kX, own, of_each},
+                                   {kX, other_sign, before + as_was},
+                                   {kX, unequal, before + as_was},
+                                   {kX, all, before + as_was, {"rotary_embedding"}}});
+}
+
+TEST(FuseAttention, RotaryEmbeddingsOfAPart) {
+  constexpr std::string_view kLines =
+      "any_c: float32[5,1]\n any_s: float32[5,1]\n i = int64[2,5]{0,1,2,3,4,4,3,2,1,0}\n"
+      "zero = int64[1]{0}\n two = int64[1]{2}\n end = int64[1]{4}\n last = int64[1]{3}\n"
+      "a = slice(x, zero, two, last)\n b = slice(x, two, end, last)\n"
+      "r = rotary_embedding(a, any_c, any_s, i)\n y = concat(r, b) { axis = 3 }";
+  ExpectFusions("fuse_attention", {{"x: float32[2,3,5,4]", kLines, "rotary_embedding"}});
+}
+
+TEST(FuseAttention, SharedHeads) {
+  constexpr std::string_view kInputs =
+      "q: float32[2,4,3,8], k: float32[2,2,5,8], v: float32[2,2,5,8]";
+  const auto lines = [](const std::string& sizes, const std::string& k_axis) {
+    return "one = int64[1]{1}\n two = int64[1]{2}\n f = int64[4]{2,4,5,8}\n n = int64[5]" + sizes +
+           "\n k1 = unsqueeze(k, " + k_axis +
+           ")\n k2 = expand(k1, n)\n k3 = reshape(k2, f)\n"
+           "v1 = unsqueeze(v, two)\n w = int64[5]{2,2,2,5,8}\n v2 = expand(v1, w)\n"
+           "v3 = reshape(v2, f)\n y = attention(q, k3, v3)";
+  };
+  const std::string shared = lines("{2,2,2,5,8}", "two");
+  // The heads of keys stand one behind the other, not side by side.
+  const std::string tiled = lines("{2,2,2,5,8}", "one");
+  const std::string as_was = "unsqueeze expand reshape unsqueeze expand reshape attention";
+  ExpectFusions("fuse_attention", {{kInputs, shared, "attention"},
+                                   {kInputs, tiled, as_was},
+                                   {kInputs, shared, as_was, {"attention"}}});
+}
+
+TEST(FuseAttention, Masks) {
+  constexpr std::string_view kQkv = "q: float32[2,2,3,4], k: float32[2,2,3,4], v: float32[2,2,3,4]";
+  constexpr std::string_view kCausal =
+      "m = bool[1,1,3,3]{true,false,false, true,true,false, true,true,true}\n"
+      "y = attention(q, k, v, m)";
+  constexpr std::string_view kAll = "m = bool[1,3]{true,true,true}\n y = attention(q, k, v, m)";
+  ExpectFusions("fuse_attention", {{kQkv, kCausal, "attention"}, {kQkv, kAll, "attention"}});
+  const FusionRow row = {kQkv, kCausal, "", {"rotary_embedding"}};
+  EXPECT_EQ(ExpectSameNumbers(row), 0);
+}
+
+TEST(FuseAttention, HeadsStayWhereTheyAre) {
+  const std::string heads =
+      "n = int64[4]{0,0,4,8}\n w = int64[3]{0,0,32}\n"
+      "q1 = reshape(q, n)\n q2 = transpose(q1) { perm = [0,2,1,3] }\n"
+      "k1 = reshape(k, n)\n k2 = transpose(k1) { perm = [0,2,1,3] }\n"
+      "v1 = reshape(v, n)\n v2 = transpose(v1) { perm = [0,2,1,3] }\n";
+  const std::string back = "t = transpose(a) { perm = [0,2,1,3] }\n y = reshape(t, w)";
+  const std::string rotary =
+      "any_c: float32[5,4]\n any_s: float32[5,4]\n i = int64[2,3]{0,1,2,4,3,2}\n";
+  constexpr std::string_view kQkv = "q: float32[2,3,32], k: float32[2,5,32], v: float32[2,5,32]";
+  const std::string plain = heads + "a = attention(q2, k2, v2)\n" + back;
+  const std::string turned =
+      heads + rotary + "r = rotary_embedding(q2, any_c, any_s, i)\n a = attention(r, k2, v2)\n" +
+      back;
+  const auto nodes_gone = [&](const std::string& lines, std::vector<std::string_view> lacking) {
+    return ExpectSameNumbers({kQkv, lines, "", std::move(lacking)});
+  };
+  EXPECT_EQ(nodes_gone(plain, {}), 8);
+  EXPECT_EQ(nodes_gone(turned, {}), 8);
+  EXPECT_LT(nodes_gone(plain, {"attention"}), 8);
+}
+
+}  // namespace
+}  // namespace x2ir
