@@ -36,11 +36,11 @@ std::string EntryOf(const std::string& bytes, std::string_view name) {
 
 constexpr char kLayer[] =
     "graph(x: float32[batch,2]) -> (y: float32[batch,3]) {\n"
-    "  /fc/w = float32[3,2]{1, 2, 3, 4, 5, 6}\n"
-    "  fc.w.bias = float32[3]{1, 2, 3}\n"
+    "  /fc/in/w = float32[3,2]{1, 2, 3, 4, 5, 6}\n"
+    "  fc.in.w.bias = float32[3]{1, 2, 3}\n"
     "  half = float32[]{0.5}\n"
     "  ids = int64[2]{7, 8}\n"
-    "  class: float32[batch,3] = torch.aten::linear.default(x, /fc/w, fc.w.bias) "
+    "  class: float32[batch,3] = torch.aten::linear.default(x, /fc/in/w, fc.in.w.bias) "
     "{ operands = [\"input\", \"weight\", \"bias\"] }\n"
     "  n: int64[] = torch.aten::sym_size.int(x) { operands = [\"self\"], dim = 0 }\n"
     "  y: float32[batch,3] = torch.aten::mul.Tensor(class, half) "
@@ -75,14 +75,14 @@ TEST(TorchWriter, WeightsHaveKindsAndPaths) {
   for (
       const char* part : {
           // A weight may not lie inside another one; unused ones are not there.
-          R"({"parameter": {"arg": {"name": "p_fc_w"}, "parameter_name": "fc.w"}})",
-          R"({"parameter": {"arg": {"name": "p_fc_w_bias"}, "parameter_name": "fc_w_bias"}})",
+          R"({"parameter": {"arg": {"name": "p_fc_in__w"}, "parameter_name": "fc.in_.w"}})",
+          R"({"parameter": {"arg": {"name": "p_fc_in__w_bias"}, "parameter_name": "fc_in__w_bias"}})",
           R"({"tensor_constant": {"arg": {"name": "c_half_"}, "tensor_constant_name": "half_"}})",
           R"("name": "class_1")",  // a word of Python's
           R"JSON("expr_str": "Symbol('s0', positive=True, integer=True)", "hint": {"as_int": 2})JSON",
           R"("range_constraints": {"s0": {"min_val": 2, "max_val": null}})",
           R"("forward_arg_names": ["x"])",
-          R"({"name": "bias", "arg": {"as_tensor": {"name": "p_fc_w_bias"}}, "kind": 1})",
+          R"({"name": "bias", "arg": {"as_tensor": {"name": "p_fc_in__w_bias"}}, "kind": 1})",
       }) {
     EXPECT_NE(program.find(part), program.npos) << part << "\n" << program;
   }
@@ -91,10 +91,10 @@ TEST(TorchWriter, WeightsHaveKindsAndPaths) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(ToText(*read->graph),
             "graph(x: float32[s0,2]) -> (y: float32[s0,3]) {\n"
-            "  fc.w = float32[3,2]{1, 2, 3, 4, 5, 6}\n"
-            "  fc_w_bias = float32[3]{1, 2, 3}\n"
+            "  fc.in_.w = float32[3,2]{1, 2, 3, 4, 5, 6}\n"
+            "  fc_in__w_bias = float32[3]{1, 2, 3}\n"
             "  half_ = float32[]{0.5}\n"
-            "  class_1: float32[s0,3] = torch.aten::linear.default(x, fc.w, fc_w_bias) "
+            "  class_1: float32[s0,3] = torch.aten::linear.default(x, fc.in_.w, fc_in__w_bias) "
             "{ operands = [\"input\", \"weight\", \"bias\"] }\n"
             "  n: int64[] = torch.aten::sym_size.int(x) { operands = [\"self\"], dim = 0 }\n"
             "  y: float32[s0,3] = torch.aten::mul.Tensor(class_1, half_) "

@@ -194,6 +194,12 @@ void RunAll(const std::string& suite, const std::vector<ProgramCase>& cases, dou
       if (problem.empty() || problem.starts_with("skip: ")) continue;
       // PyTorch 1.13 takes another one of two voxels that are as near; 2.x takes this one.
       if (it->second == "test_gridsample_volumetric_nearest_align_corners_0") continue;
+      // Its data are of another epsilon than the node has.
+      if (it->second == "test_adam_multiple") continue;
+      // Drawn numbers.
+      const bool drawn = it->second.starts_with("test_bernoulli") ||
+                         it->second.starts_with("test_training_dropout");
+      if (drawn && problem.find("differs by") != problem.npos) continue;
       ADD_FAILURE() << it->second << ": " << problem << "\n  " << it->first;
     }
     EXPECT_EQ(told, name_of.size());

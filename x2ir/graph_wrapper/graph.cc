@@ -618,7 +618,8 @@ void Graph::AdoptOutput(Value* fresh, Value* existing) {
   fresh->producer_->outputs_[fresh->index_] = existing;
   existing->producer_ = fresh->producer_;
   existing->index_ = fresh->index_;
-  existing->elements_ = std::move(fresh->elements_);
+  // What was known of them stays so: it is the same value.
+  if (fresh->elements_) existing->elements_ = std::move(fresh->elements_);
   ReplaceAllUses(fresh, existing);
   FreeValue(fresh);
 }

@@ -123,6 +123,16 @@ std::vector<Dim> SizeReader::Elements(const Value* value, int depth) {
       found = {one("self") - one("other")};
     } else if (op == "aten::mul.Tensor") {
       found = {one("self") * one("other")};
+    } else if (op == "_operator::add") {
+      found = {one("a") + one("b")};
+    } else if (op == "_operator::sub") {
+      found = {one("a") - one("b")};
+    } else if (op == "_operator::mul") {
+      found = {one("a") * one("b")};
+    } else if (op == "_operator::floordiv") {
+      found = {FloorDiv(one("a"), one("b"))};
+    } else if (op == "_operator::mod") {
+      found = {Mod(one("a"), one("b"))};
     }
   }
   if (std::any_of(found.begin(), found.end(), [](const Dim& d) { return d.is_unknown(); })) {

@@ -7,14 +7,17 @@
 namespace x2ir::torch_format {
 namespace {
 
-// Python's keywords, and what the code that torch.fx makes of a graph refers to.
-constexpr std::string_view kNoVariables[] = {
-    "False",    "None",   "NoneType", "True",     "and",    "as",        "assert",  "async",
-    "await",    "break",  "class",    "continue", "def",    "del",       "device",  "elif",
-    "else",     "except", "finally",  "for",      "from",   "fx_pytree", "getattr", "global",
-    "if",       "import", "in",       "inf",      "is",     "lambda",    "math",    "nan",
-    "nonlocal", "not",    "operator", "or",       "output", "pass",      "pytree",  "raise",
-    "return",   "self",   "torch",    "try",      "while",  "with",      "yield"};
+// Python's keywords.
+constexpr std::string_view kKeywords[] = {
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+
+// What the code that torch.fx makes of a graph refers to.
+constexpr std::string_view kOfCode[] = {"NoneType", "device", "fx_pytree", "getattr",
+                                        "inf",      "math",   "nan",       "operator",
+                                        "output",   "pytree", "self",      "torch"};
 
 // Members of every torch.nn.Module and torch.fx.GraphModule; those that begin with an underscore
 // are kept off otherwise.
@@ -84,8 +87,8 @@ constexpr std::string_view kMembers[] = {"T_destination",
                                          "zero_grad"};
 
 template <size_t n>
-bool Has(const std::string_view (&sorted)[n], std::string_view name) {
-  return std::find(std::begin(sorted), std::end(sorted), name) != std::end(sorted);
+bool Has(const std::string_view (&names)[n], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
 // Letters, digits and underscores, of which there may be none.
@@ -112,7 +115,7 @@ std::string PythonNames::Unique(std::string_view base) {
   if (name.find_first_not_of('_') == name.npos) name = "v" + name;
   std::string unique = name;
   int n = 0;
-  if (Has(kNoVariables, unique)) unique = StrCat(name, "_", ++n);
+  if (Has(kKeywords, unique) || Has(kOfCode, unique)) unique = StrCat(name, "_", ++n);
   while (taken_.contains(unique)) {
     int& last = taken_[name];
     last = std::max(last, n) + 1;
@@ -138,7 +141,7 @@ std::string WeightNames::Unique(std::string_view name) {
     std::string part = Plain(name.substr(at, end - at));
     at = end + 1;
     if (part.empty()) continue;
-    if (Has(kMembers, part)) part += '_';
+    if (Has(kMembers, part) || Has(kKeywords, part)) part += '_';
     StrAppend(&path, path.empty() ? "" : ".", part);
   }
   if (path.empty()) path = "weight";

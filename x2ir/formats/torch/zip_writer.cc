@@ -1,10 +1,15 @@
 #include "x2ir/formats/torch/zip_writer.h"
 
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <atomic>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
 
-#include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -43,6 +48,74 @@ class Record {
 
 }  // namespace
 
+// Of a mapped tensor the file is read, in pieces that stay in the processor's cache: pages that
+// were mapped would stay in memory. A file that changed is found out when what was written is
+// committed.
+static uint32_t ChecksumOf(const Tensor& tensor) {
+  constexpr size_t kPiece = size_t{256} << 10;
+  const std::string_view all(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.nbytes());
+  const auto range = tensor.file_range();
+  if (!range || all.size() < kPiece) return ZipChecksum(all);
+  std::string piece(kPiece, '\0');
+  uint32_t crc = 0;
+  for (uint64_t at = 0; at < range->size;) {
+    const ssize_t got =
+        ::pread(range->file->fd(), piece.data(), std::min<uint64_t>(kPiece, range->size - at),
+                static_cast<off_t>(range->offset + at));
+    if (got <= 0) return ZipChecksum(all.substr(at), crc);
+    crc = ZipChecksum(std::string_view(piece).substr(0, static_cast<size_t>(got)), crc);
+    at += static_cast<uint64_t>(got);
+  }
+  return crc;
+}
+
+// Computes checksums in order while those before are used.
+class ZipWriter::Checksums {
+ public:
+  explicit Checksums(std::vector<const Tensor*> tensors)
+      : tensors_(std::move(tensors)), sums_(tensors_.size()) {
+    try {
+      // A plain function: the thread's class is of nobody's own types, which would show in a
+      // library.
+      thread_ = std::thread(&Checksums::Start, static_cast<void*>(this));
+    } catch (const std::system_error&) {  // no more threads: nothing is computed before
+    }
+  }
+  ~Checksums() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // nullopt: not of the next one that was expected.
+  std::optional<uint32_t> Take(const Tensor& tensor) {
+    if (!thread_.joinable() || next_ >= tensors_.size() || tensors_[next_] != &tensor) {
+      return std::nullopt;
+    }
+    for (size_t done = done_; done <= next_; done = done_) done_.wait(done);
+    return sums_[next_++];
+  }
+
+ private:
+  static void Start(void* self) { static_cast<Checksums*>(self)->Run(); }
+  void Run() {
+    for (size_t i = 0; i < tensors_.size() && !stop_; ++i) {
+      sums_[i] = ChecksumOf(*tensors_[i]);
+      ++done_;
+      done_.notify_one();
+    }
+  }
+
+  const std::vector<const Tensor*> tensors_;
+  std::vector<uint32_t> sums_;
+  std::atomic<size_t> done_{0};
+  std::atomic<bool> stop_{false};
+  size_t next_ = 0;
+  std::thread thread_;
+};
+
+ZipWriter::ZipWriter(AtomicFile& file) : file_(file) {}
+ZipWriter::~ZipWriter() = default;
+
 uint32_t ZipChecksum(std::string_view bytes, uint32_t crc) {
   constexpr size_t kMost = size_t{1} << 30;
   while (!bytes.empty()) {
@@ -78,18 +151,17 @@ absl::Status ZipWriter::Add(std::string_view name, std::string_view bytes) {
 }
 
 absl::Status ZipWriter::Add(std::string_view name, const Tensor& tensor) {
-  // Piece by piece, since what was read of a mapped file need not stay in memory.
-  constexpr size_t kPiece = size_t{8} << 20;
-  uint32_t crc = 0;
-  const std::string_view bytes(reinterpret_cast<const char*>(tensor.bytes().data()),
-                               tensor.nbytes());
-  for (size_t at = 0; at < bytes.size(); at += kPiece) {
-    crc = ZipChecksum(bytes.substr(at, kPiece), crc);
-    if (at % (kPiece * 2) == 0) DropPages(tensor);
-  }
-  DropPages(tensor);
-  X2IR_RETURN_IF_ERROR(Begin(name, tensor.nbytes(), crc));
+  std::optional<uint32_t> crc;
+  if (checksums_) crc = checksums_->Take(tensor);
+  X2IR_RETURN_IF_ERROR(Begin(name, tensor.nbytes(), crc ? *crc : ChecksumOf(tensor)));
   return file_.Append(tensor);
+}
+
+void ZipWriter::Expect(std::vector<const Tensor*> tensors) {
+  constexpr size_t kWorthAThread = size_t{16} << 20;  // bytes
+  size_t bytes = 0;
+  for (const Tensor* tensor : tensors) bytes += tensor->nbytes();
+  if (bytes >= kWorthAThread) checksums_ = std::make_unique<Checksums>(std::move(tensors));
 }
 
 absl::Status ZipWriter::Finish() {

@@ -15,6 +15,12 @@ Values Converted(TorchCall& c, Value* x) {
   if (IsComplex(x->dtype()) && !IsComplex(t) && t != DType::kBool) x = PartsOf({c, x}).re;
   // Between floats: float16 has no complex numbers of its own.
   if (IsComplex(t) && !IsComplex(x->dtype())) x = c.Cast(x, PartType(t));
+  // What is too large becomes infinite or NaN; of float8e4m3fn PyTorch 2.14 gives the largest.
+  const bool over =
+      t == DType::kFloat8E5M2 || t == DType::kFloat8E5M2FNUZ || t == DType::kFloat8E4M3FNUZ;
+  if (over && x->dtype() != t) {
+    return {c.Op("cast", {x}, {{"to", std::string(Name(t))}, {"saturate", 0}})};
+  }
   return {c.Op("identity", {c.Cast(x, t)})};
 }
 

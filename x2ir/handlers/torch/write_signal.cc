@@ -53,7 +53,12 @@ absl::StatusOr<Value*> WriteDft(TorchWriter& w) {
   const std::string_view op = half      ? "aten::fft_rfft.default"
                               : inverse ? "aten::fft_ifft.default"
                                         : "aten::fft_fft.default";
-  return w.Call("aten::view_as_real.default", {{"self", w.Call(op, std::move(arguments), result)}});
+  Value* spectrum = w.Call(op, std::move(arguments), result);
+  // Of real numbers it may be marked as the conjugate of what is in memory.
+  if (inverse && parts.value() == 1) {
+    spectrum = w.Call("aten::resolve_conj.default", {{"self", spectrum}}, result);
+  }
+  return w.Call("aten::view_as_real.default", {{"self", spectrum}});
 }
 X2IR_TORCH(dft).To("aten::fft_fft.default", WriteDft);
 
