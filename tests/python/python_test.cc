@@ -179,6 +179,24 @@ TEST(PythonTest, KeysAreTheSourcesNames) {
             (std::vector<std::string>{"h.c_fc.bias", "h.c_fc.weight"}));
 }
 
+// A class for the module `f` must not hide torch.nn.functional, which is F.
+TEST(PythonTest, ClassesHideNoNames) {
+  const Written f = WriteText(
+      "graph g(in_0: float32[2,3], f.a.weight: float32[3,3], f.b.weight: float32[3,3]) -> (y) {\n"
+      "a = onnx.Gemm(in_0, f.a.weight) { transB = 1 } \"/f/a/Gemm\"\n"
+      "r = onnx.Relu(a) \"/f/Relu\"\n"
+      "y = onnx.Gemm(r, f.b.weight) { transB = 1 } \"/f/b/Gemm\"\n}");
+  EXPECT_EQ(f.status, "");
+  EXPECT_THAT(f.code, HasSubstr("class F2(nn.Module)"));
+  EXPECT_THAT(f.code, Not(HasSubstr("class F(")));
+}
+
+// `Model.load()` is there whether there are weights or not.
+TEST(PythonTest, LoadIsAlwaysThere) {
+  EXPECT_THAT(WriteText("graph g(in_0: float32[2]) -> (y) { y = onnx.Relu(in_0) }").code,
+              HasSubstr("def load(cls):"));
+}
+
 TEST(PythonTest, FrozenWeightsAreNotTrained) {
   const std::string text =
       "graph g(in_0: float32[2,3], scale: float32[3]) -> (y) { y = onnx.Mul(in_0, scale) }";

@@ -1,6 +1,6 @@
 """A PyTorch module written by x2ir.
 
-    model = Model().eval()
+    model = Model.load()
     output = model(in_0)
 """
 
@@ -21,6 +21,11 @@ class Model(nn.Module):
     def forward(self, in_0):
         return Outputs(sum=in_0 + in_0, class_=F.relu(in_0), sum_1=in_0.exp())
 
+    @classmethod
+    def load(cls):
+        """The model, which has no weights."""
+        return cls().eval()
+
 
 INPUTS = ("in_0",)
 OUTPUTS = ("sum", "class_", "sum_1")
@@ -32,7 +37,7 @@ def example_inputs():
 
 
 if __name__ == "__main__":
-    model = Model().eval()
+    model = Model.load()
     inputs = example_inputs()
     with torch.no_grad():
         outputs = model(*inputs)

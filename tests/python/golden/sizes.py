@@ -1,6 +1,6 @@
 """A PyTorch module written by x2ir.
 
-    model = Model().eval()
+    model = Model.load()
     output = model(in_0)
 """
 
@@ -13,6 +13,11 @@ class Model(nn.Module):
         batch, seq = in_0.shape[:2]
         return in_0.reshape(batch, 2 * seq, 4).exp()
 
+    @classmethod
+    def load(cls):
+        """The model, which has no weights."""
+        return cls().eval()
+
 
 INPUTS = ("in_0",)
 OUTPUTS = ("out",)
@@ -24,7 +29,7 @@ def example_inputs():
 
 
 if __name__ == "__main__":
-    model = Model().eval()
+    model = Model.load()
     inputs = example_inputs()
     with torch.no_grad():
         outputs = model(*inputs)

@@ -82,9 +82,8 @@ std::vector<Dim> SizeReader::Elements(const Value* value, int depth) {
       int64_t at = call->Int("index", count);
       if (at < 0) at += count;
       if (at >= 0 && at < count) found = {all[static_cast<size_t>(at)]};
-    } else if (call->arguments.size() == 2 &&
-               (op.starts_with("_operator::") || op.starts_with("torch::sym_m"))) {
-      const Dim a = one(call->arguments[0].name), b = one(call->arguments[1].name);
+    } else if (call->arguments.size() == 2 && call->Find("a") && call->Find("b")) {
+      const Dim a = one("a"), b = one("b");
       found = {op == "_operator::add"        ? a + b
                : op == "_operator::sub"      ? a - b
                : op == "_operator::mul"      ? a * b
@@ -123,16 +122,6 @@ std::vector<Dim> SizeReader::Elements(const Value* value, int depth) {
       found = {one("self") - one("other")};
     } else if (op == "aten::mul.Tensor") {
       found = {one("self") * one("other")};
-    } else if (op == "_operator::add") {
-      found = {one("a") + one("b")};
-    } else if (op == "_operator::sub") {
-      found = {one("a") - one("b")};
-    } else if (op == "_operator::mul") {
-      found = {one("a") * one("b")};
-    } else if (op == "_operator::floordiv") {
-      found = {FloorDiv(one("a"), one("b"))};
-    } else if (op == "_operator::mod") {
-      found = {Mod(one("a"), one("b"))};
     }
   }
   if (std::any_of(found.begin(), found.end(), [](const Dim& d) { return d.is_unknown(); })) {

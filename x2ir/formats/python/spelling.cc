@@ -26,6 +26,16 @@ struct Row {
   std::string_view text;
   int precedence = kAtom;
 };
+// Whether each call stands once.
+template <size_t kCount>
+constexpr bool AllDiffer(const Row (&rows)[kCount]) {
+  for (size_t i = 0; i < kCount; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (rows[i].op == rows[j].op) return false;
+    }
+  }
+  return true;
+}
 
 constexpr Row kRows[] = {
     // Arithmetic, comparisons, logic.
@@ -63,16 +73,7 @@ constexpr Row kRows[] = {
     {"_operator::mod", "{a} % {b}", kProduct},
     {"torch::sym_max", "max(a, b)"},
     {"torch::sym_min", "min(a, b)"},
-    {"aten::complex.default", "torch.complex(real, imag)"},
-    {"aten::view_as_real.default", "torch.view_as_real(self)"},
     {"aten::resolve_conj.default", "self.resolve_conj()"},
-    {"aten::fft_fft.default", "torch.fft.fft(self, n=None, dim=-1)"},
-    {"aten::fft_ifft.default", "torch.fft.ifft(self, n=None, dim=-1)"},
-    {"aten::fft_rfft.default", "torch.fft.rfft(self, n=None, dim=-1)"},
-    {"aten::fft_irfft.default", "torch.fft.irfft(self, n=None, dim=-1)"},
-    {"aten::zeros_like.default", "torch.zeros_like(self)"},
-    {"aten::rand_like.default", "torch.rand_like(self, dtype=None)"},
-    {"aten::randn_like.default", "torch.randn_like(self, dtype=None)"},
     {"aten::multinomial.default", "torch.multinomial(self, num_samples, replacement=False)"},
     {"aten::scatter.value", "self.scatter(dim, index, value)"},
     {"aten::maximum.default", "torch.maximum(self, other)"},
@@ -251,6 +252,7 @@ constexpr Row kRows[] = {
     {"aten::item.default", "self.item()"},
     {"aten::sym_numel.default", "self.numel()"},
 };
+static_assert(AllDiffer(kRows));
 
 struct Parameter {
   std::string_view python, schema;
