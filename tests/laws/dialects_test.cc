@@ -7,9 +7,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "x2ir/core/spec.h"
+#include "x2ir/formats/torch/schemas.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/tf/signatures.h"
-#include "x2ir/formats/torch/schemas.h"
 #include "x2ir/ops/op.h"
 
 namespace x2ir {

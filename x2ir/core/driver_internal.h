@@ -62,8 +62,8 @@ class Driver {
   absl::StatusOr<Values> Try(const Handler& handler, Rewrite& r);
 
   // Values of a nested graph get names where they have none, and others where an outer value is
-  // called the same: files say by name which one is meant. A foreign op may know the inputs and outputs
-  // of its graph by their names, so these are kept.
+  // called the same: files say by name which one is meant. A foreign op may know the inputs and
+  // outputs of its graph by their names, so these are kept.
   static void NameApart(Graph& graph, bool keep_interface);
 
   // Says how far it got. Once the caller wants no more, everything ends soon.

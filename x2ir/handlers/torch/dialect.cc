@@ -1,8 +1,8 @@
 // The dialect "torch": programs of torch.export.
 #include "x2ir/core/dialect.h"
 
-#include "x2ir/handlers/torch/prepare.h"
 #include "x2ir/formats/torch/schemas.h"
+#include "x2ir/handlers/torch/prepare.h"
 
 namespace x2ir {
 namespace {

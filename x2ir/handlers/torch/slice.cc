@@ -145,7 +145,7 @@ Values Unbind(TorchCall& c) {
 
 // Parts of these sizes, one after another; the last one may go to the end instead.
 Values PiecesOf(TorchCall& c, Value* x, int64_t axis, const std::vector<Size>& sizes,
-               bool last_to_end) {
+                bool last_to_end) {
   Values parts(sizes.size(), nullptr);
   Size start{0};
   for (size_t i = 0; i < sizes.size(); ++i) {

@@ -3,9 +3,9 @@
 #include <optional>
 #include <utility>
 
+#include "x2ir/formats/torch/schemas.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
-#include "x2ir/formats/torch/schemas.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/op.h"
 
