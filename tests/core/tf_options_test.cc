@@ -1,5 +1,7 @@
 // What of a TensorFlow graph is wanted: --inputs, --outputs, --shape, --dtype; and what is said of
 // all that cannot be had.
+#include <unistd.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/graph_wrapper/text.h"
 
 namespace x2ir {
@@ -17,7 +20,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string Converted(const std::string& text, const ImportOptions& options) {
-  const std::string path = testing::TempDir() + "x2ir_tf_options.pbtxt";
+  const std::string path = StrCat(testing::TempDir(), "x2ir_tf_options_", getpid(), ".pbtxt");
   WriteFile(path, text + "versions { producer: 1000 }\n");
   absl::StatusOr<Model> model = Import(path, options);
   std::filesystem::remove(path);

@@ -1,6 +1,8 @@
 // Python that x2ir writes, as text: golden files of small networks, names of all kinds, options.
 //
 //   X2IR_UPDATE_GOLDEN=1 build/tests/x2ir_python_test     writes the golden files anew
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -29,7 +31,7 @@ struct Written {
 };
 
 fs::path TestFolder() {
-  const fs::path folder = fs::path(::testing::TempDir()) / "x2ir_python";
+  const fs::path folder = fs::path(::testing::TempDir()) / StrCat("x2ir_python_", getpid());
   fs::create_directories(folder);
   return folder;
 }
