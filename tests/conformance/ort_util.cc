@@ -21,14 +21,16 @@ bool OrtJudge::Answer::cannot_run() const {
   return false;
 }
 
-std::unique_ptr<OrtJudge> OrtJudge::Start() {
+std::unique_ptr<OrtJudge> OrtJudge::Start(const char* script) {
   const char* given = std::getenv("X2IR_ORACLE");
   const std::string oracle = given ? given : X2IR_BUILD_DIR "/oracle";
   if (!std::filesystem::exists(oracle + "/installed")) return nullptr;
-  return std::unique_ptr<OrtJudge>(new OrtJudge(oracle));
+  return std::unique_ptr<OrtJudge>(
+      new OrtJudge(oracle, std::string(X2IR_SOURCE_DIR "/tests/oracle/") + script));
 }
 
-OrtJudge::OrtJudge(std::string oracle) : oracle_(std::move(oracle)) {
+OrtJudge::OrtJudge(std::string oracle, std::string script)
+    : oracle_(std::move(oracle)), script_(std::move(script)) {
   signal(SIGPIPE, SIG_IGN);  // a server that died shows as an error of write
   thread_ = std::thread([this] { Work(); });
 }
@@ -74,11 +76,9 @@ void OrtJudge::Work() {
 
 OrtJudge::Answer OrtJudge::AskServer(const Question& question) {
   if (pid_ < 0 && !StartServer()) return {false, "crash", "cannot start node"};
-  const nlohmann::json request = {{"model", question.model},
-                                  {"io", question.io},
-                                  {"case", "all"},
-                                  {"rtol", question.rtol},
-                                  {"atol", question.atol}};
+  const nlohmann::json request = {{"model", question.model}, {"io", question.io},
+                                  {"case", "all"},           {"rtol", question.rtol},
+                                  {"atol", question.atol},   {"steps", question.steps}};
   const std::string line = request.dump() + "\n";
   size_t done = 0;
   while (done < line.size()) {
@@ -92,7 +92,7 @@ OrtJudge::Answer OrtJudge::AskServer(const Question& question) {
     const ssize_t n = read(from_, buffer, sizeof buffer);
     if (n <= 0) {
       StopServer();  // the next question starts another
-      return {false, "crash", "ONNX Runtime ended"};
+      return {false, "crash", "the runtime ended"};
     }
     unread_.append(buffer, static_cast<size_t>(n));
   }
@@ -118,7 +118,7 @@ bool OrtJudge::StartServer() {
     const int log =
         open(X2IR_BUILD_DIR "/conformance/ort.log", O_WRONLY | O_CREAT | O_APPEND, 0644);
     if (log >= 0) dup2(log, STDERR_FILENO);
-    execlp("node", "node", X2IR_SOURCE_DIR "/tests/oracle/ort.mjs", "--oracle", oracle_.c_str(),
+    execlp("node", "node", script_.c_str(), "--oracle", oracle_.c_str(),
            static_cast<char*>(nullptr));
     _exit(127);
   }

@@ -1,4 +1,5 @@
-// ONNX Runtime as a judge of many small models: a client of the server in tests/oracle/ort.mjs.
+// ONNX Runtime, or LiteRT, as a judge of many small models: a client of the servers in
+// tests/oracle/.
 #ifndef X2IR_TESTS_CONFORMANCE_ORT_UTIL_H_
 #define X2IR_TESTS_CONFORMANCE_ORT_UTIL_H_
 
@@ -19,6 +20,7 @@ class OrtJudge {
   struct Question {
     std::string model, io;
     double rtol = 0, atol = 0;
+    int steps = 0;  // by which integers may differ
   };
   struct Answer {
     bool agrees = false;
@@ -28,8 +30,9 @@ class OrtJudge {
     bool cannot_run() const;
   };
 
-  // Null when ONNX Runtime is not installed (tests/oracle/setup.sh).
-  static std::unique_ptr<OrtJudge> Start();
+  // Null when the runtime is not installed (tests/oracle/setup.sh). `script` runs it: "ort.mjs" or
+  // "litert.mjs".
+  static std::unique_ptr<OrtJudge> Start(const char* script = "ort.mjs");
   ~OrtJudge();
   // Returns the number of the question. The model's file is removed if it agrees.
   size_t Ask(Question question);
@@ -37,13 +40,13 @@ class OrtJudge {
   const std::vector<Answer>& Answers();
 
  private:
-  explicit OrtJudge(std::string oracle);
+  OrtJudge(std::string oracle, std::string script);
   void Work();
   Answer AskServer(const Question& question);
   bool StartServer();
   void StopServer();
 
-  const std::string oracle_;
+  const std::string oracle_, script_;
   int to_ = -1, from_ = -1, pid_ = -1;  // the server
   std::string unread_;
   std::mutex mutex_;

@@ -1,5 +1,6 @@
 // Says whether one tensor is what another should be. Element types and shapes must be the same; floating point values
-// may differ by atol + rtol * |expected|, integers and booleans not at all. NaN equals NaN, and an infinity itself.
+// may differ by atol + rtol * |expected|, integers by `steps` (0 where it is not given), booleans not at all. NaN equals
+// NaN, and an infinity itself.
 
 /** The value of an IEEE half-precision number, from its bits. */
 export function halfToNumber(bits) {
@@ -27,7 +28,7 @@ function indexOf(k, shape) {
  * Compares two tensors: {max_abs, max_rel, error}, where error is null or a sentence. max_abs and max_rel are over the
  * elements that are finite on both sides, max_rel over those whose expected value is not 0.
  */
-export function compareTensors(got, want, {rtol, atol}) {
+export function compareTensors(got, want, {rtol, atol, steps = 0}) {
   const result = {max_abs: 0, max_rel: 0, error: null};
   if (got.dtype !== want.dtype || got.shape.length !== want.shape.length ||
       got.shape.some((dim, i) => dim !== want.shape[i])) {
@@ -36,6 +37,7 @@ export function compareTensors(got, want, {rtol, atol}) {
   }
   const floating = got.dtype.startsWith('F');
   const number = got.dtype === 'F16' ? halfToNumber : Number;
+  const allowed = got.dtype === 'BOOL' ? 0 : steps;
   let bad = 0;
   let worst = -1;
   let worstExcess = -1;
@@ -49,7 +51,7 @@ export function compareTensors(got, want, {rtol, atol}) {
       const distance = floating ? Math.abs(g - w) : Math.abs(Number(BigInt(got.data[k]) - BigInt(want.data[k])));
       result.max_abs = Math.max(result.max_abs, distance);
       if (w !== 0) result.max_rel = Math.max(result.max_rel, distance / Math.abs(w));
-      excess = floating ? distance - (atol + rtol * Math.abs(w)) : distance;
+      excess = floating ? distance - (atol + rtol * Math.abs(w)) : distance - allowed;
       if (excess <= 0) continue;
     }
     ++bad;

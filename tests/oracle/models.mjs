@@ -26,7 +26,7 @@ import path from 'node:path';
 import readline from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
-import {ATOL, NOT_INSTALLED, NOT_RUN, RTOL, findOracle, sayNotRun} from './ort.mjs';
+import {ATOL, NOT_INSTALLED, NOT_RUN, RTOL, findOracle, sayNotRun} from './judge.mjs';
 import {SafetensorsFile} from './safetensors.mjs';
 
 const OPSETS = [9, 11, 13, 17, 18, 20, 28];

@@ -46,6 +46,9 @@ for (const [what, got, want, agrees] of ROWS) {
   const {error} = compareTensors(got, want, {rtol: 1e-3, atol: 1e-4});
   assert.equal(error === null, agrees, `${what}: ${error}`);
 }
+assert.equal(compareTensors(u8(255, 3), u8(254, 5), {rtol: 0, atol: 0, steps: 2}).error, null);
+assert.match(compareTensors(u8(255, 3), u8(254, 5), {rtol: 0, atol: 0, steps: 1}).error, /^1 of 2 elements/);
+assert.match(compareTensors(...[1, 0].map((b) => ({...u8(b), dtype: 'BOOL'})), {rtol: 0, atol: 0, steps: 1}).error, /^1 of/);
 const square = (tensor) => ({...tensor, shape: [2, 2]});
 assert.match(compareTensors(square(f32(1, 2, 3, 9)), square(f32(1, 2, 4, 4)), {rtol: 0, atol: 0}).error,
     /^2 of 4 elements of F32 \[2, 2\] differ; the worst is at \[1, 1\]: got 9, expected 4$/);

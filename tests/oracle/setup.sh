@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the ONNX Runtime oracle (onnxruntime-node) into BUILD/oracle, never into the source tree.
+# Installs the oracles, ONNX Runtime (onnxruntime-node) and LiteRT (@litertjs/core), into BUILD/oracle, never into the
+# source tree.
 #
 #   tests/oracle/setup.sh BUILD
 #
@@ -22,7 +23,7 @@ not_run() {
   rm -rf "$new" "$dir"
   echo "" >&2
   echo "*** ORACLE NOT RUN: $1" >&2
-  echo "*** Tests that compare with ONNX Runtime will be skipped, not passed." >&2
+  echo "*** Tests that compare with ONNX Runtime or LiteRT will be skipped, not passed." >&2
   echo "" >&2
   exit 0
 }
@@ -42,7 +43,7 @@ rm -rf "$new"
 mkdir "$new" || not_run "cannot write to $build"
 cp "$here/package.json" "$here/package-lock.json" "$new/" || not_run "cannot write to $new"
 
-echo "installing the ONNX Runtime oracle into $dir"
+echo "installing ONNX Runtime and LiteRT, for tests, into $dir"
 if ! (cd "$new" && npm ci --ignore-scripts --no-audit --no-fund --prefer-offline --loglevel=error \
       --fetch-retries=2 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000) >"$new/npm.log" 2>&1; then
   head -n 5 "$new/npm.log" >&2
@@ -57,6 +58,8 @@ for lib in "$new"/node_modules/onnxruntime-node/bin/*/*/*; do
     *) rm -rf "$lib" ;;
   esac
 done
+# Of LiteRT's builds, keep the one that litert.mjs loads.
+find "$new/node_modules/@litertjs/core/wasm" -type f ! -name 'litert_wasm_compat_internal.*' -delete
 if ! (cd "$new" && node -e 'require("onnxruntime-node")') >"$new/load.log" 2>&1; then
   grep -m 1 Error "$new/load.log" >&2
   not_run "onnxruntime-node does not load on this machine ($platform)"
