@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // What is written for a graph of ONNX at opset 17: its inputs but those that begin with "in" are
-// weights.
+// weights; all have the same numbers, or no two are alike.
 struct Written {
   std::string status, code;
   Safetensors weights;
@@ -53,7 +53,7 @@ Written Write(Model model, const FormatOptions& options = {}) {
   return written;
 }
 
-Written WriteText(const std::string& text, const FormatOptions& options = {}) {
+Written WriteText(const std::string& text, const FormatOptions& options = {}, bool alike = false) {
   auto model = ModelFromText(text, "onnx", 17);
   if (!model.ok()) return {std::string(model.status().message()), "", {}};
   const std::vector<Value*> inputs = model->graph->inputs();
@@ -61,8 +61,7 @@ Written WriteText(const std::string& text, const FormatOptions& options = {}) {
   for (Value* input : inputs) {
     if (input->name().starts_with("in")) continue;
     Tensor weight = Tensor::Zeros(input->dtype(), *input->shape()->Static());
-    // No two are alike.
-    weight.mutable_bytes()[2] = static_cast<std::byte>(++number);
+    weight.mutable_bytes()[2] = static_cast<std::byte>(alike ? 1 : ++number);
     model->graph->SetDefault(input, weight);
     model->graph->FreezeInput(input);
   }
@@ -179,6 +178,25 @@ TEST(PythonTest, KeysAreTheSourcesNames) {
   // A weight with a name stays as it is.
   EXPECT_EQ(KeysOf(WriteText(std::string(kSmall[4][1]))),
             (std::vector<std::string>{"h.c_fc.bias", "h.c_fc.weight"}));
+}
+
+// Fresh norms have ones and zeros: each keeps its own, to be trained or loaded. What two modules
+// both compute stays in both.
+TEST(PythonTest, ModulesShareNothing) {
+  const Written written = WriteText(
+      "graph g(in_0: float32[2,3], in_1: float32[2,3], a.norm.weight: float32[3],\n"
+      "        b.norm.weight: float32[3]) -> (y, z) {\n"
+      "n = onnx.Mul(in_0, a.norm.weight) \"/a/norm/Mul\"\n"
+      "m = onnx.Mul(in_0, b.norm.weight) \"/b/norm/Mul\"\n"
+      "c = onnx.Tanh(in_1) \"/a/Tanh\"\n"
+      "d = onnx.Tanh(in_1) \"/b/Tanh\"\n"
+      "y = onnx.Add(n, c) \"/a/Add\"\n"
+      "z = onnx.Add(m, d) \"/b/Add\"\n}",
+      {}, /*alike=*/true);
+  EXPECT_EQ(written.status, "");
+  EXPECT_EQ(KeysOf(written), (std::vector<std::string>{"a.norm.weight", "b.norm.weight"}));
+  EXPECT_THAT(written.code, HasSubstr("class A(")) << "one class for both";
+  EXPECT_THAT(written.code, Not(HasSubstr("class B(")));
 }
 
 // A class for the module `f` must not hide torch.nn.functional, which is F.

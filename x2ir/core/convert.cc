@@ -71,6 +71,7 @@ std::string Whose(const Format& format) { return StrCat("format '", format.name,
 
 ExportOptions WithPassesOf(const Format& format, const Model& model, ExportOptions options) {
   if (!options.passes && format.passes) options.passes = format.passes(*model.graph);
+  options.keep_modules = options.keep_modules || format.keeps_modules;
   return options;
 }
 

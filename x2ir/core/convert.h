@@ -90,6 +90,9 @@ struct ExportOptions {
   // Whether passes run. By default yes, unless the target is IR, which is not changed unasked.
   std::optional<bool> optimize{};
   std::optional<std::vector<std::string>> passes{};  // instead of the default ones
+  // Passes keep the modules of the source as they are, and the weights that bear their names.
+  // Formats that people read and train want it in any case.
+  bool keep_modules = false;
   // Inputs and outputs whose last axis becomes the second.
   std::vector<std::string> inputs_as_nchw{};
   std::vector<std::string> outputs_as_nchw{};

@@ -111,7 +111,8 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   const DialectTarget facts(dialect, std::move(imports));
   const PassContext context{.target = &facts,
                             .refers_to_weights = RefersToWeights(target),
-                            .layout = std::string(facts.layout())};
+                            .layout = std::string(facts.layout()),
+                            .keeps_modules = options.keep_modules};
   X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
 
   if (!home) model.opset_imports.clear();

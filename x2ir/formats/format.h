@@ -76,6 +76,8 @@ struct Format {
   // The passes that run before a graph (of the IR) is written, where nobody says others; null: the
   // default ones.
   std::function<std::vector<std::string>(const Graph& graph)> passes{};
+  // Whether people look for the source's modules in the file: passes keep them as they are.
+  bool keeps_modules = false;
 };
 
 bool RegisterFormat(Format format, SourcePlace place = SourcePlace::Here());

@@ -379,11 +379,12 @@ void Graph::FreezeInput(Value* input) {
   BecomeConstant(input);
 }
 
-void Graph::FreezeInputs() {
+void Graph::FreezeInputs(size_t first) {
   // In one go: old files list every weight as an input.
   std::vector<Value*> rest;
-  for (Value* input : inputs_) {
-    if (input->constant_) {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    Value* input = inputs_[i];
+    if (i >= first && input->constant_) {
       BecomeConstant(input);
     } else {
       rest.push_back(input);
@@ -409,9 +410,21 @@ void Graph::RemoveInput(Value* input) {
 void Graph::RemoveConstant(Value* constant) {
   X2IR_CHECK(constant->constant_ && !constant->is_input_ && constant->is_unused(),
              "only an unused constant can be removed");
+  ForgetConstant(constant);
+  FreeValue(constant);
+}
+
+void Graph::ThawConstant(Value* constant) {
+  X2IR_CHECK(constant->constant_ && !constant->is_input_, "only a constant thaws");
+  ForgetConstant(constant);
+  constant->is_input_ = 1;
+  constant->index_ = 0;
+  inputs_.push_back(constant);
+}
+
+void Graph::ForgetConstant(Value* constant) {
   constants_[constant->index_] = nullptr;
   --num_constants_;
-  FreeValue(constant);
   if (constants_.size() > 16 && num_constants_ < constants_.size() / 2) {
     size_t n = 0;
     for (Value* value : constants_) {

@@ -272,8 +272,10 @@ class Graph {
   void ReplaceConstant(Value* constant, Tensor tensor);
   // Inputs become plain constants (they must have a default), or go when unused (CHECK).
   void FreezeInput(Value* input);
-  // The same for every input that has a default.
-  void FreezeInputs();
+  // The same for every input that has a default, from that one on.
+  void FreezeInputs(size_t first = 0);
+  // The reverse of FreezeInput: the constant is an input's default from now on.
+  void ThawConstant(Value* constant);
   void RemoveInput(Value* input);
   void RemoveConstant(Value* constant);  // must be unused (CHECK)
   void ReplaceInputAt(size_t i, Value* input);
@@ -389,6 +391,7 @@ class Graph {
   void FreeValue(Value* value);
   void ForgetGone();
   void BecomeConstant(Value* input);
+  void ForgetConstant(Value* constant);  // from the list
   void UnlinkNode(Node* node);
   void FreeGraveyard();
   Graph* Root();

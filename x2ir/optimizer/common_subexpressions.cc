@@ -6,6 +6,7 @@
 //     where type, size and a sample of their bytes agree, and then each is read once.
 //  3. Two values that inference knows to have the same elements, symbolic ones included, are one
 //     (the shape of two tensors of the same shape).
+// Where modules of the source are kept (PassContext), nodes of different modules are not merged.
 // What stands in a graph around the node counts as earlier. Where two outputs of the graph are the
 // same, both stay, since both have a name.
 #include <algorithm>
@@ -52,6 +53,12 @@ size_t HashOfNode(const Node& node) {
   size_t attrs = 0;
   for (const auto& [name, attr] : node.attrs()) attrs += absl::HashOf(name, HashOfAttribute(attr));
   return absl::HashOf(hash, attrs);
+}
+
+// "/layers.0/attention" of "/layers.0/attention/MatMul".
+std::string_view ScopeOf(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  return name.substr(0, slash == name.npos ? 0 : slash);
 }
 
 bool EqualNodes(const Node& a, const Node& b) {
@@ -229,6 +236,11 @@ class Merger {
     return it->second;
   }
 
+  // Whether one module of the source has both.
+  bool MayBeOne(const Node& a, const Node& b) const {
+    return !context_.keeps_modules || ScopeOf(a.name()) == ScopeOf(b.name());
+  }
+
   // Two nodes on the same operands both use them: one that alone uses an operand is the only one.
   // Most are, and are not kept.
   static bool MayHaveTwin(const Node& node) {
@@ -274,7 +286,9 @@ class Merger {
     if (MayHaveTwin(*node)) {
       const size_t hash = HashOfNode(*node);
       const Node* first =
-          nodes_.Find(hash, [&](const Node& other) { return EqualNodes(other, *node); });
+          nodes_.Find(hash, [&](const Node& other) {
+            return EqualNodes(other, *node) && MayBeOne(other, *node);
+          });
       if (first && MayReplaceAll(*node, *first)) {
         for (size_t i = 0; i < node->num_outputs(); ++i) {
           if (node->output(i)) Replace(graph, node->output(i), first->output(i));

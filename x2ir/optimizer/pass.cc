@@ -1,11 +1,14 @@
 // The registry of passes and the pipeline.
 #include "x2ir/optimizer/pass.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/optimizer/node_index.h"
 
@@ -69,6 +72,33 @@ const std::vector<std::string>& DefaultPasses() {
   return *names;
 }
 
+bool NamesModule(std::string_view name) {
+  return name.find('.') != name.npos && name.front() != '.' && name.back() != '.' &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+         });
+}
+
+namespace {
+
+// While it lives, weights of modules are inputs of the graph: no pass can look at their numbers.
+class WeightsAsInputs {
+ public:
+  explicit WeightsAsInputs(Graph& graph) : graph_(graph), first_(graph.inputs().size()) {
+    for (Value* value : graph.constants()) {
+      if (IsFloating(value->dtype()) && NamesModule(value->name())) graph.ThawConstant(value);
+    }
+  }
+  ~WeightsAsInputs() { graph_.FreezeInputs(first_); }
+  WeightsAsInputs(const WeightsAsInputs&) = delete;
+
+ private:
+  Graph& graph_;
+  const size_t first_;
+};
+
+}  // namespace
+
 absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
                                                   const std::vector<std::string>& names,
                                                   const PassContext& context) {
@@ -88,6 +118,8 @@ absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
   NodeIndex index;
   known.index = &index;
   if (known.file_bytes == 0) known.file_bytes = FileBytes(graph);
+  std::optional<WeightsAsInputs> weights;
+  if (context.keeps_modules) weights.emplace(graph);
   // A pass works until it is done, so it has work again only if another one did something since.
   int64_t total = 0;
   absl::flat_hash_map<const Pass*, int64_t> seen;  // what `total` was when the pass had run

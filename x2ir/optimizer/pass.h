@@ -37,6 +37,10 @@ struct PassContext {
   // The layout that ops shall have where they have one, "channels_first" or "channels_last"; empty:
   // the one that they have.
   std::string layout{};
+  // Whether modules of the source stay as they are, for people who know them: what several of them
+  // compute stays in each, and no pass looks into weights that have a name of a module
+  // (NamesModule), whatever their numbers are.
+  bool keeps_modules = false;
   // Whether to go on: asked before each pass; null: yes.
   std::function<bool()> go_on{};
   // The graph's nodes as they were before the pass (node_index.h); null: not known.
@@ -65,6 +69,9 @@ struct PassResult {
   int64_t changes = 0;
   double seconds = 0;
 };
+
+// Whether the name is one that a module gives its weights: "layers.0.norm.weight".
+bool NamesModule(std::string_view name);
 
 // About how many bytes a file of the graph takes, weights above all.
 int64_t FileBytes(const Graph& graph);

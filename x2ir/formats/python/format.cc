@@ -53,6 +53,7 @@ std::vector<std::string> PassesFor(const Graph& graph) {
       return {PythonWeightsPath(path)};
     },
     .passes = PassesFor,
+    .keeps_modules = true,
 });
 
 }  // namespace
