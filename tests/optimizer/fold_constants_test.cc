@@ -41,6 +41,12 @@ TEST(FoldConstants, Rows) {
        "a = float32[4]{1, 2, 3, 4}\n b, c = split(a) { axis = 0, num_outputs = 2 }\n"
        "d = add(x, b)\n y = mul(d, c)",
        "b = float32[2]{1, 2}\n c = float32[2]{3, 4}\n d = add(x, b)\n y = mul(d, c)"},
+      // How large the first result is, only its computation says.
+      {"x: float32[2]",
+       "m = bool[3]{true, false, true}\n w = float32[3]{1, 2, 3}\n i = int64[]{0}\n"
+       "p = non_zero(m)\n a = gather(p, i) { axis = 0 }\n b = gather(w, a) { axis = 0 }\n"
+       "y = add(x, b)",
+       "b = float32[2]{1, 3}\n y = add(x, b)"},
       // In a nested graph, of an outer constant.
       {"c: bool[], x: float32[2]",
        "k = float32[2]{1, 2}\n y = if(c) { then_branch = graph t() -> (p) { n = neg(k)\n"

@@ -62,6 +62,14 @@ TEST(FusionTargets, OnnxOpsets) {
       "graph g(x: float32[n,4,3]) -> (y) { f = flatten(x) { axis = 1 }\n"
       "s = log_softmax(f) { axis = 1 }\n t = shape(x) { start = 0 }\n y = reshape(s, t) { "
       "allowzero = 0 } }";
+  constexpr std::string_view kUnknownRank =
+      "graph g(x: float32[...]) -> (y) { f = flatten(x) { axis = 1 }\n"
+      "s = softmax(f) { axis = 1 }\n t = shape(x) { start = 0 }\n y = reshape(s, t) { "
+      "allowzero = 0 } }";
+  constexpr std::string_view kUnknownRankOther =
+      "graph g(x: float32[...], z: float32[...]) -> (y) { f = flatten(x) { axis = 1 }\n"
+      "s = softmax(f) { axis = 1 }\n t = shape(z) { start = 0 }\n y = reshape(s, t) { "
+      "allowzero = 0 } }";
   constexpr std::string_view kOtherShape =
       "graph g(x: float32[2,4,3]) -> (y) { to = int64[3]{2,3,4} f = flatten(x) { axis = 1 }\n"
       "s = softmax(f) { axis = 1 }\n y = reshape(s, to) { allowzero = 0 } }";
@@ -71,6 +79,9 @@ TEST(FusionTargets, OnnxOpsets) {
   const Row rows[] = {
       {kMatrixForm, 12, "LogSoftmax"},
       {kMatrixForm, 13, "Flatten LogSoftmax Shape Reshape"},
+      {kUnknownRank, 12, "Softmax"},
+      {kUnknownRank, 13, "Flatten Softmax Shape Reshape"},
+      {kUnknownRankOther, 12, "Flatten Softmax Shape Reshape"},
       {kOtherShape, 12, "Flatten Softmax Reshape"},
       {kMatrixUsed, 12, "Flatten Hardmax Reshape"},
       {kGelu, 19, "Div Erf Add Mul Mul"},

@@ -65,15 +65,23 @@ TEST(InlineControlFlow, Rows) {
        "bool[], v: float32[2]) -> (c, w) { w = if(t) { then_branch = graph u() -> (p) { p = "
        "neg(v) }, else_branch = graph e() -> (q) { q = exp(v) } } } }",
        "y = neg(x)"},
-      // Slices from the end, stacked from the end.
-      {"x: float32[2], z: float32[3,1]",
-       "v, y = scan(x, z) { body = graph b(s: float32[2], e: float32[3]) -> (w, u) { w = neg(s)\n"
+      // Slices of what is known, from the end, stacked from the end.
+      {"x: float32[2]",
+       "z = float32[3,1]{1, 2, 3}\n v, y = scan(x, z) { body = graph b(s: float32[2], e: "
+       "float32[3]) -> (w, u) { w = neg(s)\n"
        "u = exp(e) }, num_scan_inputs = 1, scan_input_axes = [-1], scan_input_directions = [1],\n"
        "scan_output_axes = [1], scan_output_directions = [1] }",
-       "i = int64[]{0}\n o = int64[1]{1}\n a = gather(z, i) { axis = -1 }\n v = neg(x)\n"
-       "t = exp(a)\n c = unsqueeze(t, o)\n y = concat(c) { axis = 1 }",
+       "z = float32[3,1]{1, 2, 3}\n i = int64[]{0}\n o = int64[1]{1}\n"
+       "a = gather(z, i) { axis = -1 }\n v = neg(x)\n t = exp(a)\n c = unsqueeze(t, o)\n y = "
+       "concat(c) { axis = 1 }",
        "v, y"},
-      // Two slices would be more nodes than the scan and its body.
+      // One slice that is not known, and two slices, would be more nodes than the scan and its
+      // body.
+      {"x: float32[2], z: float32[3,1]",
+       "v, y = scan(x, z) { body = graph b(s: float32[2], e: float32[3]) -> (w, u) { w = neg(s)\n"
+       "u = exp(e) }, num_scan_inputs = 1, scan_input_axes = [1], scan_input_directions = [0],\n"
+       "scan_output_axes = [1], scan_output_directions = [0] }",
+       "", "v, y"},
       {"x: float32[2], z: float32[3,2]",
        "v, y = scan(x, z) { body = graph b(s: float32[2], e: float32[3]) -> (w, u) { w = neg(s)\n"
        "u = exp(e) }, num_scan_inputs = 1, scan_input_axes = [-1], scan_input_directions = [1],\n"

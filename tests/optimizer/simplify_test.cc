@@ -74,8 +74,26 @@ TEST(Simplify, NeutralOperands) {
       {kX, "o = float32[4]{1, 1, 2, 1}\n a = mul(x, o)\n y = neg(a)", ""},
       {"x: float32[n,1]", "o = float32[4]{1, 1, 1, 1}\n a = mul(x, o)\n y = neg(a)", ""},
       {"x: float32[?,?]", "o = float32[4]{1, 1, 1, 1}\n a = mul(x, o)\n y = neg(a)", ""},
-      // -0 + 0 is 0.
-      {kX, "o = float32[]{0}\n a = add(x, o)\n y = neg(a)", ""},
+      // -0 + 0 is 0, which is the same number; a division, a power or text tells them apart.
+      {kX, "o = float32[]{0}\n a = add(x, o)\n y = neg(a)", "y = neg(x)"},
+      {kX, "o = float32[]{0}\n a = add(x, o)\n b = neg(a)\n y = reciprocal(b)", ""},
+      {kX, "o = float32[]{0}\n a = add(x, o)\n y = div(x, a)", ""},
+      {kX, "o = float32[]{0}\n a = add(x, o)\n y = div(a, x)", "y = div(x, x)"},
+      {kX, "o = float32[]{0}\n p = float32[]{-1}\n a = add(o, x)\n y = pow(a, p)", ""},
+      {kX, "o = float32[]{0}\n a = add(x, o)\n y = cast(a) { to = \"string\" }", ""},
+      {kX, "o = float32[]{0}\n a = add(x, o)\n y = cast(a) { to = \"int32\" }",
+       "y = cast(x) { to = \"int32\" }"},
+      // What forgets it on the way, or does not.
+      {kX, "o = float32[]{0}\n a = add(x, o)\n b = exp(a)\n y = reciprocal(b)",
+       "b = exp(x)\n y = reciprocal(b)"},
+      {kX,
+       "o = float32[]{0}\n e = float32[]{0.5}\n a = add(x, o)\n b = add(a, e)\n y = reciprocal(b)",
+       "e = float32[]{0.5}\n b = add(x, e)\n y = reciprocal(b)"},
+      {kX, "o = float32[]{0}\n a = add(x, o)\n b = add(a, x)\n y = reciprocal(b)", ""},
+      {"c: bool[], x: float32[2]",
+       "o = float32[]{0}\n b = if(c) { then_branch = graph t() -> (p) { p = add(x, o) },\n"
+       "else_branch = graph e() -> (q) { q = neg(x) } }\n y = reciprocal(b)",
+       ""},
       {kX, "o = float32[]{-0}\n a = add(x, o)\n y = neg(a)", "y = neg(x)"},
       {kX, "o = float32[]{0}\n a = sub(x, o)\n y = neg(a)", "y = neg(x)"},
       {kX, "o = float32[]{0}\n a = sub(o, x)\n y = neg(a)", ""},

@@ -11,12 +11,15 @@
 // fold_numbers: the same, but what is computed of weights (floats, more than one) stays.
 //
 // One sweep in the order of the graph does it; nested graphs are swept when their node comes.
+// Another one follows where the size of a result was not known before it was computed, since what
+// uses it may have a known size now.
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "x2ir/graph_wrapper/lookahead.h"
 #include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -60,6 +63,24 @@ class Folder {
     for (; !evaluated.empty(); evaluated.pop_back()) changes += Settle(graph, evaluated.back());
     return changes;
   }
+
+  // Infers again what uses results whose sizes have become known; whether there are any.
+  bool InferUsers(Graph& graph) {
+    bool any = false;
+    for (Node* node : graph.nodes()) {
+      bool uses = false;
+      for (const Value* x : node->inputs()) uses = uses || sized_.contains(x);
+      if (uses && node->is_ir() && InferNode(*node).ok()) {
+        any = true;
+        for (const Value* output : node->outputs()) {
+          if (output && IsSized(*output)) sized_.insert(output);
+        }
+      }
+      for (Graph* inner : node->subgraphs()) any = InferUsers(*inner) || any;
+    }
+    return any;
+  }
+  void ForgetSized() { sized_.clear(); }
 
  private:
   struct Known {
@@ -136,6 +157,8 @@ class Folder {
     return any;
   }
 
+  static bool IsSized(const Value& value) { return value.shape() && value.shape()->Static(); }
+
   static bool IsWeight(const Value& value) {
     const Tensor* tensor = value.fixed_constant();
     return tensor && IsFloating(tensor->dtype()) && tensor->num_elements() > 1;
@@ -201,13 +224,14 @@ class Folder {
     return static_cast<int64_t>(found.size()) + (whole && found.empty());
   }
 
-  void Replace(Graph& graph, Value* output, Tensor tensor) const {
+  void Replace(Graph& graph, Value* output, Tensor tensor) {
     const std::string name = output->name();
     Value* constant = graph.AddConstant(graph.UniqueName(name), std::move(tensor));
     graph.SwapNames(output, constant);
     constant->annotations().MergeFrom(output->annotations());
     // Who keeps weights wants to know what is none.
     if (!weights_) constant->annotations().GetOrMake().extra.try_emplace("python.folded");
+    if (!IsSized(*output)) sized_.emplace(constant);
     graph.ReplaceAllUses(output, constant);
   }
 
@@ -216,8 +240,10 @@ class Folder {
   int64_t work_;  // with how many elements may still be computed
   bool weights_;  // whether floats of more than one element are computed with
   absl::flat_hash_map<const Value*, Known> known_;
+  absl::flat_hash_set<const Value*> sized_;  // had no known size before
 };
 
+constexpr int kMaxSweeps = 8;
 constexpr double kGrowth = 0.2;
 constexpr int64_t kFree = 1 << 10;              // bytes
 constexpr int64_t kMinWork = int64_t{1} << 26;  // elements; more where the file is larger
@@ -226,8 +252,14 @@ absl::StatusOr<int64_t> Fold(Graph& graph, const PassContext& context, bool weig
   const int64_t now = FileBytes(graph);
   const int64_t before = context.file_bytes != 0 ? context.file_bytes : now;
   const auto most = static_cast<int64_t>(static_cast<double>(before) * (1 + kGrowth)) + kFree;
-  return Folder(context, std::max<int64_t>(0, most - now), std::max(kMinWork, now), weights)
-      .Fold(graph);
+  Folder folder(context, std::max<int64_t>(0, most - now), std::max(kMinWork, now), weights);
+  int64_t changes = 0;
+  for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
+    folder.ForgetSized();
+    changes += folder.Fold(graph);
+    if (!folder.InferUsers(graph)) break;
+  }
+  return changes;
 }
 
 absl::StatusOr<int64_t> FoldConstants(Graph& graph, const PassContext& context) {

@@ -78,10 +78,9 @@ bool HasLoop(const Graph& graph) {
   return false;
 }
 
-// How many nodes of a round are left when those are computed whose operands are known, the number
-// of the round (null: there is none) being one of these.
-int64_t NodesLeft(const Graph& body, const Value* round) {
-  absl::flat_hash_set<const Value*> known = {round};
+// How many nodes of a round are left when those are computed whose operands are known, these inputs
+// of the body among them.
+int64_t NodesLeft(const Graph& body, absl::flat_hash_set<const Value*> known) {
   int64_t left = 0;
   for (const Node* node : body.nodes()) {
     const OpDef* def = node->is_ir() ? FindOp(node->op()) : nullptr;
@@ -117,7 +116,7 @@ bool MayUnroll(const Node& node, int64_t rounds, size_t first, size_t carried, s
     if (rounds == 0) return false;  // the shape of nothing is that of the body's output
     if (!body.outputs()[from + i]->shape()) return false;
   }
-  if (rounds <= 1) return true;
+  if (rounds == 0) return true;
   // Loops within go first, so that all nodes that there will be are counted.
   if (rounds > kMaxRounds || static_cast<int64_t>(body.TotalNodes()) * rounds > kMaxNodes ||
       HasLoop(body)) {
@@ -125,11 +124,21 @@ bool MayUnroll(const Node& node, int64_t rounds, size_t first, size_t carried, s
   }
   // Of each round: its nodes, slices of what is scanned, and parts of what is stacked.
   const bool is_loop = first == kCarriedFrom;
-  const int64_t scanned = static_cast<int64_t>(node.num_inputs() - first - carried);
-  int64_t each = NodesLeft(body, is_loop ? body.inputs()[0] : nullptr) + scanned, stacks = 0;
+  absl::flat_hash_set<const Value*> known;
+  if (is_loop) known.insert(body.inputs()[0]);  // the number of the round
+  int64_t scanned = 0, stacks = 0;
+  for (size_t i = first + carried; i < node.num_inputs(); ++i) {
+    if (MayBeKnown(*node.input(i))) {
+      known.insert(body.inputs()[i]);
+    } else {
+      ++scanned;
+    }
+  }
+  int64_t each = NodesLeft(body, std::move(known)) + scanned;
   for (size_t i = carried; i < node.num_outputs(); ++i) stacks += node.output(i) != nullptr;
   each += stacks;
-  return each * rounds + stacks <= NodesLeft(body, nullptr) + 1;
+  const int64_t concats = rounds > 1 ? stacks : 0;
+  return each * rounds + concats <= NodesLeft(body, {}) + 1;
 }
 
 // One round of the body; nullopt where it cannot be. What its values are in every round may be

@@ -12,7 +12,7 @@
 //  `sum` of two
 //     is `add`.
 //  6. x + 0, x - 0, x * 1, x / 1, pow(x, 1), x and true, x or false, ... are x, where the result
-//     has x's shape. Floats: x + -0 and x - 0 alone, since -0 + 0 is 0.
+//     has x's shape. Of floats x + 0 makes 0 of -0: it is x where nothing tells these apart.
 //  7. neg, not and bitwise_not twice are nothing; relu, abs, floor, ... twice are one.
 //  8. `where` with a condition that is true everywhere, or nowhere, is that operand; behind `not`
 //  it
@@ -24,6 +24,7 @@
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/retype.h"
 #include "x2ir/optimizer/rule_util.h"
+#include "x2ir/optimizer/sign_of_zero.h"
 
 namespace x2ir {
 namespace {
@@ -131,7 +132,9 @@ constexpr Neutral kNeutrals[] = {
     {"pow", 1, false},       {"and", 1, true},         {"or", 0, true},         {"xor", 0, true},
     {"bitwise_or", 0, true}, {"bitwise_xor", 0, true}, {"bit_shift", 0, false},
 };
-bool IsAll(const Value& value, const Neutral& neutral) {
+// Whether all elements are that number; of zeros of the wrong sign, where `of` tells no zeros
+// apart.
+bool IsAll(const Value& value, const Neutral& neutral, const Value& of) {
   const Tensor* tensor = value.fixed_constant();
   std::optional<Tensor> known;
   if (!tensor) {
@@ -143,16 +146,17 @@ bool IsAll(const Value& value, const Neutral& neutral) {
     return false;
   }
   const DType t = tensor->dtype();
+  bool matters = false;
   for (int64_t i = 0; i < tensor->num_elements(); ++i) {
     if (IsInteger(t) || t == DType::kBool) {
       if (tensor->AsInt(i) != neutral.number) return false;
     } else {
       const double v = tensor->AsDouble(i);
       if (v != neutral.number) return false;
-      if (v == 0 && std::signbit(v) != (neutral.op == "add")) return false;
+      if (v == 0 && std::signbit(v) != (neutral.op == "add")) matters = true;
     }
   }
-  return true;
+  return !matters || !SignOfZeroMatters(of);
 }
 
 absl::StatusOr<bool> RemoveNeutral(Rewriter& r) {
@@ -165,7 +169,7 @@ absl::StatusOr<bool> RemoveNeutral(Rewriter& r) {
     const DType t = r.in(other)->dtype();
     // Complex numbers: infinities times 1 are NaN.
     if (!IsInteger(t) && !IsFloating(t) && t != DType::kBool) continue;
-    if (IsAll(*r.in(other), *neutral) && HasTypeOf(r, 1 - other)) {
+    if (IsAll(*r.in(other), *neutral, *r.out()) && HasTypeOf(r, 1 - other)) {
       return r.Replace(r.in(1 - other));
     }
   }
@@ -207,7 +211,9 @@ X2IR_RULE(simplify, sign, RemoveSecond, {"sign"});
 absl::StatusOr<bool> RemoveWhere(Rewriter& r) {
   constexpr Neutral kTrue = {"where", 1, false}, kFalse = {"where", 0, false};
   if (r.in(0)->dtype() != DType::kBool) return false;
-  const size_t taken = IsAll(*r.in(0), kTrue) ? 1 : IsAll(*r.in(0), kFalse) ? 2 : 0;
+  const size_t taken = IsAll(*r.in(0), kTrue, *r.out())    ? 1
+                       : IsAll(*r.in(0), kFalse, *r.out()) ? 2
+                                                           : 0;
   return taken != 0 && HasTypeOf(r, taken) && r.Replace(r.in(taken));
 }
 X2IR_RULE(simplify, where, RemoveWhere);

@@ -24,17 +24,28 @@ bool HasSameShape(const Value& a, const Value& b) {
   return true;
 }
 
+// Whether the Reshape gives `x`'s shape to what has as many elements.
+bool GivesShapeOf(const Node& reshape, const Value& x) {
+  const Node* shape = reshape.input(1) ? reshape.input(1)->producer() : nullptr;
+  return HasSameShape(x, *reshape.output(0)) ||
+         (IsOnnx(shape, "Shape") && shape->input(0) == &x && !shape->attrs().Has("start") &&
+          !shape->attrs().Has("end"));
+}
+
 // The axis from which on the axes of the node's operand are the columns of the matrix that it is
 // made.
 std::optional<int64_t> FirstColumnAxis(const Node& node) {
   const Value* x = node.input(0);
   const Value* matrix = node.output(0);
-  if (!x || !x->shape()) return std::nullopt;
-  const int64_t rank = x->shape()->rank();
+  if (!x) return std::nullopt;
   if (node.op() == "Flatten") {
-    const auto axis = NormalizeAxis(node.attrs().Int("axis", 1), rank);
+    const int64_t said = node.attrs().Int("axis", 1);
+    if (!x->shape()) return said;
+    const auto axis = NormalizeAxis(said, x->shape()->rank());
     return axis.ok() ? std::optional(*axis) : std::nullopt;
   }
+  if (!x->shape()) return std::nullopt;
+  const int64_t rank = x->shape()->rank();
   const auto from = x->shape()->Static();
   const auto to = matrix->shape() ? matrix->shape()->Static() : std::nullopt;
   if (!from || !to || to->size() != 2 || (*to)[0] == 0 || (*to)[1] <= 1) return std::nullopt;
@@ -58,7 +69,7 @@ bool MergeMatrixForm(Node& node) {
     return false;
   }
   Value* x = before->input(0);
-  if (!x || !HasSameShape(*x, *after->output(0))) return false;
+  if (!x || !GivesShapeOf(*after, *x)) return false;
   const std::optional<int64_t> axis = FirstColumnAxis(*before);
   if (!axis) return false;
   node.SetInput(0, x);
