@@ -26,6 +26,9 @@ add_compile_definitions(EIGEN_MPL2_ONLY)  # none of its few parts under another 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 find_package(ZLIB REQUIRED)
+# FlatBuffers: headers, which nobody who uses an installed x2ir needs, and its compiler.
+find_program(X2IR_FLATC flatc REQUIRED)
+find_path(X2IR_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
 if(X2IR_BUILD_PROGRAMS)
   find_package(CLI11 CONFIG REQUIRED)
 endif()

@@ -41,7 +41,8 @@ target_sources(${X2IR_BINARY_TARGET}
   PRIVATE ${x2ir_sources} ${X2IR_SCHEMA_DATA}
   PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${x2ir_headers})
 target_compile_features(${X2IR_BINARY_TARGET} PUBLIC cxx_std_20)
-target_include_directories(${X2IR_BINARY_TARGET} PRIVATE ${X2IR_GENERATED_DIR})
+target_include_directories(${X2IR_BINARY_TARGET} SYSTEM PRIVATE
+  ${X2IR_GENERATED_DIR} ${X2IR_FLATBUFFERS_INCLUDE})
 target_compile_definitions(${X2IR_BINARY_TARGET} PRIVATE
   X2IR_VERSION="${PROJECT_VERSION}")
 # BUILD_INTERFACE: header-only and private, so the installed package need not find them.
@@ -53,6 +54,9 @@ target_link_libraries(${X2IR_BINARY_TARGET}
 set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/ops/regex.cc PROPERTIES
   INCLUDE_DIRECTORIES "${RE2_INCLUDE_DIRS}" COMPILE_OPTIONS "${RE2_CFLAGS_OTHER}"
   SKIP_PRECOMPILE_HEADERS ON)
+# FlatBuffers are headers only, but for a locale that FlexBuffers would have.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/formats/tflite/options.cc PROPERTIES
+  COMPILE_DEFINITIONS "FLATBUFFERS_LOCALE_INDEPENDENT=0")
 x2ir_precompile(${X2IR_BINARY_TARGET})
 x2ir_unity(${X2IR_BINARY_TARGET} 11)
 

@@ -1,4 +1,5 @@
-# The tables of ONNX's and PyTorch's operator schemas, made from facts/ by small programs of our own.
+# The tables of ONNX's and PyTorch's operator schemas, and TFLite's schema, made from facts/ by small
+# programs of our own.
 
 set(X2IR_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 set(X2IR_SCHEMA_DATA)
@@ -26,3 +27,22 @@ endfunction()
 
 x2ir_schema_table(onnx onnx-schemas.json onnx-versions.txt)
 x2ir_schema_table(torch torch-ops.json)
+
+# TFLite's schema in FlatBuffers' language, the header that flatc makes of it, and a table of options.
+add_executable(x2ir_gen_tflite_schema tools/gen_tflite_schema.cc)
+target_link_libraries(x2ir_gen_tflite_schema PRIVATE nlohmann_json::nlohmann_json)
+set_target_properties(x2ir_gen_tflite_schema PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+set(x2ir_tflite_facts ${PROJECT_SOURCE_DIR}/facts/tflite-schema.json)
+set(x2ir_tflite_outputs
+  ${X2IR_GENERATED_DIR}/tflite_generated.h ${X2IR_GENERATED_DIR}/x2ir_tflite_schema_data.inc)
+add_custom_command(
+  OUTPUT ${x2ir_tflite_outputs}
+  COMMAND x2ir_gen_tflite_schema ${x2ir_tflite_facts} ${X2IR_GENERATED_DIR}/tflite.fbs
+    ${X2IR_GENERATED_DIR}/x2ir_tflite_schema_data.inc
+  COMMAND ${X2IR_FLATC} --cpp --scoped-enums -o ${X2IR_GENERATED_DIR}
+    ${X2IR_GENERATED_DIR}/tflite.fbs
+  DEPENDS x2ir_gen_tflite_schema ${x2ir_tflite_facts}
+  COMMENT "Generating the schema of TFLite"
+  VERBATIM)
+list(APPEND X2IR_SCHEMA_DATA ${x2ir_tflite_outputs})

@@ -82,7 +82,10 @@ absl::Status BindSide(const Side& side, Tensors& tensors,
     }
     const Type& type = side.values[*index]->type();
     const bool pairs = IsComplex(tensor->dtype()) && type.is_tensor() && IsFloating(type.dtype());
-    (*bound)[*index] = pairs ? AsPairs(*tensor) : *tensor;
+    // Those who write such files often make a vector of one element of a scalar.
+    const bool scalar = side.prefix == "in_" && type.has_shape() && type.shape()->rank() == 0 &&
+                        tensor->rank() == 1 && tensor->dim(0) == 1 && !tensor->is_sparse();
+    (*bound)[*index] = pairs ? AsPairs(*tensor) : scalar ? tensor->Reshaped({}) : *tensor;
   }
   tensors = std::move(others);
   return absl::OkStatus();

@@ -28,7 +28,7 @@ struct IoCase {
 
 // The cases of a file by number, for that graph. InvalidArgument: a tensor that is neither an
 // input nor an output, or one that is there twice. Tensors without a prefix in a file that has
-// cases belong to every one of them.
+// cases belong to every one of them. A vector of one element is taken for an input of rank 0.
 absl::StatusOr<std::vector<IoCase>> ReadIoFile(const std::string& path, const Graph& graph);
 absl::StatusOr<std::vector<IoCase>> BindIo(absl::Span<const NamedTensor> tensors,
                                            const Graph& graph);

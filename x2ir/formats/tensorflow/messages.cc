@@ -5,9 +5,9 @@
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::tf_format {
-namespace {
+namespace {}  // namespace
 
-absl::Status ReadNode(const Source& source, std::string_view bytes, NodeProto* node) {
+absl::Status ReadNodeProto(const Source& source, std::string_view bytes, NodeProto* node) {
   WireReader in = source.Fields(bytes);
   while (in.Next()) {
     switch (in.field()) {
@@ -24,6 +24,8 @@ absl::Status ReadNode(const Source& source, std::string_view bytes, NodeProto* n
   }
   return in.status();
 }
+
+namespace {
 
 absl::Status ReadArg(const Source& source, std::string_view bytes, std::vector<ArgProto>* out) {
   ArgProto arg;
@@ -77,7 +79,7 @@ absl::Status ReadFunction(const Source& source, std::string_view bytes, Function
         X2IR_RETURN_IF_ERROR(ReadOpDef(source, in.Bytes(), function));
         break;
       case function_field::kNode:
-        X2IR_RETURN_IF_ERROR(ReadNode(source, in.Bytes(), &function->nodes.emplace_back()));
+        X2IR_RETURN_IF_ERROR(ReadNodeProto(source, in.Bytes(), &function->nodes.emplace_back()));
         break;
       case function_field::kRet:
       case function_field::kControlRet: {
@@ -237,7 +239,7 @@ absl::Status ReadGraphProto(const Source& source, std::string_view bytes, GraphP
   while (in.Next()) {
     switch (in.field()) {
       case graph_field::kNode:
-        X2IR_RETURN_IF_ERROR(ReadNode(source, in.Bytes(), &out->nodes.emplace_back()));
+        X2IR_RETURN_IF_ERROR(ReadNodeProto(source, in.Bytes(), &out->nodes.emplace_back()));
         break;
       case graph_field::kVersion: out->producer = std::max(out->producer, in.Int()); break;
       case graph_field::kVersions: {

@@ -197,6 +197,7 @@ struct NodeProto {
 
   std::string_view attr(std::string_view key) const;
 };
+absl::Status ReadNodeProto(const Source& source, std::string_view bytes, NodeProto* node);
 struct ArgProto {
   std::string_view name;
   int64_t type = 0;

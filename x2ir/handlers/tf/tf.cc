@@ -163,11 +163,27 @@ void TakePadding(TfArgs& a, TfLayout layout, size_t spatial, AttributeMap* attrs
 }
 
 Value* Relaid(TfArgs& a, Value* v, const std::vector<int64_t>& perm) {
-  const Tensor* constant = v->fixed_constant();
-  if (!constant) return Transpose({a, v}, perm);
+  if (std::is_sorted(perm.begin(), perm.end())) return v;
+  const Node* made_by = v->producer();
+  const Value* source = made_by && made_by->Is("dequantize_linear") ? made_by->input(0) : v;
+  const Tensor* constant = source->fixed_constant();
+  const bool blocks = source != v && made_by->attrs().Int("block_size", 0) != 0;
+  if (!constant || constant->is_sparse() || blocks || BitWidth(constant->dtype()) < 8 ||
+      constant->rank() != static_cast<int64_t>(perm.size())) {
+    return Transpose({a, v}, perm);
+  }
   Tensor relaid = Spilled(TransposeTensor(*constant, perm));
   DropPages(*constant);
-  return a.b().Constant(std::move(relaid), v->name());
+  Value* weights = a.b().Constant(std::move(relaid), source->name());
+  if (source == v) return weights;
+  AttributeMap attrs = made_by->attrs();
+  if (attrs.Has("axis")) {
+    const auto at = std::find(perm.begin(), perm.end(), attrs.Int("axis"));
+    attrs.Set("axis", static_cast<int64_t>(at - perm.begin()));
+  }
+  std::vector<Value*> operands = made_by->inputs();
+  operands[0] = weights;
+  return a.b().Op("dequantize_linear", std::move(operands), std::move(attrs));
 }
 
 Value* KernelToOihw(TfArgs& a, Value* kernel) {

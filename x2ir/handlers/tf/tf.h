@@ -59,7 +59,7 @@ std::vector<int64_t> TakeSpatial(TfArgs& a, Symbol attr, TfLayout layout, size_t
 void TakePadding(TfArgs& a, TfLayout layout, size_t spatial, AttributeMap* attrs);
 // A kernel with its spatial axes first ([kernel..., in, out]) as [out, in, kernel...].
 Value* KernelToOihw(TfArgs& a, Value* kernel);
-// A constant relaid at once, else a transpose.
+// A constant relaid at once, a dequantized one before it is dequantized; else a transpose.
 Value* Relaid(TfArgs& a, Value* v, const std::vector<int64_t>& perm);
 
 // --- Registration -------------------------------------------------------------------------------

@@ -1,0 +1,34 @@
+// Registers the format "tflite".
+#include "x2ir/formats/format.h"
+
+#include "x2ir/formats/tflite/schema.h"
+#include "x2ir/formats/tflite/tflite.h"
+
+namespace x2ir {
+namespace {
+
+[[maybe_unused]] const bool kRegistered = RegisterFormat({
+    .name = "tflite",
+    .dialect = std::string(tflite::kDialect),
+    .extensions = {".tflite"},
+    .doc = "Models of LiteRT (TensorFlow Lite)",
+    .recognize =
+        [](const Candidate& file) {
+          return !file.is_folder && LooksLikeTflite(file.head) ? Match::kCertain : Match::kNo;
+        },
+    .read_options = {{.name = "signature",
+                      .type = OptionDef::kText,
+                      .help = "Which signature of a SavedModel or of a TFLite model; by default "
+                              "serving_default, or the first subgraph",
+                      .placeholder = "NAME"},
+                     {.name = "dequantize",
+                      .help = "Read a quantized model as the float network that it stands for"}},
+    .read =
+        [](const Source& source, const ReadRequest& request) {
+          return ReadTflite(source, {.signature = request.options.Text("signature"),
+                                     .dequantize = request.options.Flag("dequantize")});
+        },
+});
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,115 @@
+// TFLite: IF, WHILE and calls of subgraphs, which see nothing but their own inputs.
+#include <memory>
+#include <utility>
+
+#include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/handlers/tflite/tflite.h"
+#include "x2ir/optimizer/inline_graph.h"
+
+namespace x2ir {
+namespace {
+
+using GraphPtr = std::shared_ptr<Graph>;
+
+// The results of a nested graph must be values of their own, made in it.
+void AddResults(Builder& b, const Values& values) {
+  for (Value* value : values) b.graph().AddOutput(b.Op("identity", {value}));
+}
+
+absl::Status CheckPorts(const Graph& graph, size_t inputs, size_t outputs) {
+  if (graph.inputs().size() == inputs && graph.outputs().size() == outputs) {
+    return absl::OkStatus();
+  }
+  return Invalid("a subgraph has ", graph.inputs().size(), " inputs and ", graph.outputs().size(),
+                 " outputs; expected ", inputs, " and ", outputs);
+}
+
+// The subgraph as one that uses what it is given directly.
+absl::StatusOr<GraphPtr> Branch(TfliteArgs& a, const Graph& subgraph, const Values& given) {
+  X2IR_RETURN_IF_ERROR(CheckPorts(subgraph, given.size(), a.num_outputs()));
+  auto branch = std::make_shared<Graph>(subgraph.name());
+  Builder b(*branch, nullptr);
+  AddResults(b, InlineGraph(b, subgraph, given));
+  X2IR_RETURN_IF_ERROR(b.status());
+  return branch;
+}
+
+absl::StatusOr<Values> If(TfliteArgs& a) {
+  const GraphPtr then_graph = a.SubGraph("then_subgraph"), else_graph = a.SubGraph("else_subgraph");
+  Expr cond = a.in(0);
+  // One element of any rank.
+  if (a.rank(0) != 0) cond = a.Op("reshape", {cond, a.b().Ints({})}, {{"allowzero", 1}});
+  const Values given = a.inputs(1);
+  X2IR_ASSIGN_OR_RETURN(GraphPtr then_branch, Branch(a, *then_graph, given));
+  X2IR_ASSIGN_OR_RETURN(GraphPtr else_branch, Branch(a, *else_graph, given));
+  return a.b().Ops("if", {cond}, {{"then_branch", then_branch}, {"else_branch", else_branch}},
+                   a.num_outputs());
+}
+
+absl::StatusOr<Values> Call(TfliteArgs& a, Symbol name) {
+  const GraphPtr subgraph = a.SubGraph(name);
+  const Values given = a.inputs();
+  X2IR_RETURN_IF_ERROR(CheckPorts(*subgraph, given.size(), a.num_outputs()));
+  Values results = InlineGraph(a.b(), *subgraph, given);
+  for (Value*& value : results) value = a.Op("identity", {value});
+  return results;
+}
+absl::StatusOr<Values> CallSubgraph(TfliteArgs& a) { return Call(a, "subgraph"); }
+
+// What a composite is made of; what it is called is for those who know it.
+absl::StatusOr<Values> Composite(TfliteArgs& a) {
+  for (const char* name :
+       {"name", "composite_attributes", "composite_attributes_format", "version"}) {
+    a.Ignore(name);
+  }
+  return Call(a, "decomposition_subgraph");
+}
+
+// The condition is asked before the first round, and after each for the next.
+absl::StatusOr<Values> While(TfliteArgs& a) {
+  const GraphPtr cond = a.SubGraph("cond_subgraph"), step = a.SubGraph("body_subgraph");
+  const size_t count = a.num_inputs();
+  if (a.num_outputs() != count) return Invalid("it has not as many results as operands");
+  X2IR_RETURN_IF_ERROR(CheckPorts(*cond, count, 1));
+  X2IR_RETURN_IF_ERROR(CheckPorts(*step, count, count));
+  // What no round changes is used from outside: weights and sizes, which then are known there.
+  const auto stays = [&](size_t i) { return step->outputs()[i] == step->inputs()[i]; };
+  auto body = std::make_shared<Graph>("body");
+  Builder b(*body, nullptr);
+  body->AddInput("iteration", Type::Tensor(DType::kInt64, Shape()));
+  body->AddInput("condition", Type::Tensor(DType::kBool, Shape()));
+  Values state, first;
+  for (size_t i = 0; i < count; ++i) {
+    state.push_back(stays(i) ? a.in(i).value() : body->AddInput(StrCat("variable_", i), Type()));
+    if (!stays(i)) first.push_back(a.in(i));
+  }
+  const auto asks = [&](Builder& at, const Values& given) {
+    return at.Op("reshape", {InlineGraph(at, *cond, given)[0], at.Ints({})}, {{"allowzero", 1}});
+  };
+  Values next = InlineGraph(b, *step, state);
+  for (size_t i = 0; i < count; ++i) {
+    if (stays(i)) next[i] = a.in(i);
+  }
+  Values results = {asks(b, next)};
+  for (size_t i = 0; i < count; ++i) {
+    if (!stays(i)) results.push_back(next[i]);
+  }
+  AddResults(b, results);
+  X2IR_RETURN_IF_ERROR(b.status());
+  std::vector<Value*> operands = {nullptr, asks(a.b(), a.inputs())};
+  operands.insert(operands.end(), first.begin(), first.end());
+  const Values last = a.b().Ops("loop", std::move(operands), {{"body", body}}, first.size());
+  Values all;
+  for (size_t i = 0, k = 0; i < count; ++i) {
+    all.push_back(stays(i) ? a.Op("identity", {a.in(i)}).value() : last[k++]);
+  }
+  return all;
+}
+
+}  // namespace
+
+X2IR_TFLITE(if).From("IF", If);
+X2IR_TFLITE(loop).From("WHILE", While);
+X2IR_TFLITE(identity).From("CALL", CallSubgraph).From("STABLEHLO_COMPOSITE", Composite);
+
+}  // namespace x2ir

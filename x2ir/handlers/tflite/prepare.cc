@@ -1,0 +1,59 @@
+// Fused activations as nodes, and the order of what is done to a model.
+#include "x2ir/handlers/tflite/prepare.h"
+
+#include "x2ir/formats/tflite/quantization.h"
+#include "x2ir/formats/tflite/schema.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+const Symbol kActivation("fused_activation_function");
+
+// Those whose activation is inside of the operator (recurrent ones), and those whose kernels have
+// none though the options do.
+bool KeepsActivation(std::string_view op) {
+  return op.ends_with("LSTM") || op.ends_with("RNN") || op == "SVDF" || op == "L2_NORMALIZATION";
+}
+
+// The operator of an activation: its name, but for the sign.
+absl::Status SplitActivation(Graph& graph, Node* node) {
+  const Attribute* attr = node->attrs().Find(kActivation);
+  const auto* name = attr ? attr->get<std::string>() : nullptr;
+  if (!attr || KeepsActivation(node->op().view())) return absl::OkStatus();
+  if (!name) return Invalid("an activation that is not known");
+  if (*name == "NONE") return absl::OkStatus();
+  if (node->num_outputs() != 1 || !node->output(0)) {
+    return Invalid("an operator with an activation has one result");
+  }
+  Node* act = graph.InsertNode(node->next(), tflite::kDialect, *name, {});
+  node->SetAttr(kActivation, "NONE");
+  Value* result = node->output(0);
+  Value* fresh = graph.AddNodeOutput(act, "");
+  graph.AdoptOutput(fresh, result);
+  act->AddInput(graph.FillOutput(node, 0, graph.UniqueName(result->name() + "_linear"),
+                                 Type::Tensor(result->dtype())));
+  return absl::OkStatus();
+}
+
+absl::Status SplitActivations(Graph& graph) {
+  for (Node* node : graph.nodes()) {
+    for (Graph* inner : node->subgraphs()) X2IR_RETURN_IF_ERROR(SplitActivations(*inner));
+    X2IR_RETURN_IF_ERROR(Annotate(SplitActivation(graph, node), node->op().view()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status PrepareTflite(Model& model, std::vector<std::string>& warnings) {
+  (void)warnings;
+  bool floats = false;
+  if (Annotations* own = model.annotations.get() ? &model.annotations.GetOrMake() : nullptr) {
+    floats = own->extra.erase("tflite.dequantize") != 0;
+  }
+  X2IR_RETURN_IF_ERROR(MakeQuantizedUnits(*model.graph, floats));
+  return SplitActivations(*model.graph);
+}
+
+}  // namespace x2ir

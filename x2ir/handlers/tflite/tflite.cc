@@ -1,0 +1,149 @@
+// What handlers of TFLite's operators share.
+#include "x2ir/handlers/tflite/tflite.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "x2ir/core/dialect.h"
+#include "x2ir/formats/tflite/schema.h"
+#include "x2ir/handlers/tflite/prepare.h"
+
+namespace x2ir {
+namespace {
+
+[[maybe_unused]] const bool kRegistered = RegisterDialect(
+    {.name = std::string(tflite::kDialect), .layout = "channels_last", .prepare = PrepareTflite});
+
+// The default of an operator's attribute, where it has such a one.
+std::optional<Attribute> DefaultOf(std::string_view op, std::string_view attr) {
+  const tflite::Options* options = tflite::OptionsOf(op);
+  if (!options) return std::nullopt;
+  for (const tflite::Field& field : options->fields) {
+    if (field.name == attr) return tflite::DefaultOf(field);
+  }
+  return std::nullopt;
+}
+
+class OtherOptionsLens : public LensImpl {
+ public:
+  explicit OtherOptionsLens(std::string_view op) : op_(op) {}
+  absl::Status Import(Draft& draft) const override {
+    for (const auto& [name, attr] : draft.node().attrs()) {
+      if (draft.IsTaken(name) || draft.def().FindAttr(name)) continue;
+      if (IsMeaninglessTfliteAttr(name.view()) || DefaultOf(op_, name.view()) == attr) {
+        draft.TakeAttr(name);
+      }
+    }
+    return absl::OkStatus();
+  }
+  absl::Status Export(Draft& draft) const override {
+    for (const auto& [name, attr] : draft.node().attrs()) {
+      if (draft.IsTaken(name) || DefaultOf(op_, name.view())) continue;
+      const AttrDef* own = draft.def().FindAttr(name);
+      if (!own || !own->default_value || *own->default_value != attr) {
+        return CannotExpress("attribute '", name.str(), "' = ", attr.ToString(),
+                             " cannot be expressed by ", op_);
+      }
+      draft.TakeAttr(name);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string op_;
+};
+
+}  // namespace
+
+Lens TfliteSpec::OtherAttributes(std::string_view op) {
+  return std::make_shared<OtherOptionsLens>(op);
+}
+
+bool IsMeaninglessTfliteAttr(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"asymmetric_quantize_inputs",
+                                                "pot_scale_int16",
+                                                "quantized_bias_type",
+                                                "num_splits",
+                                                "values_count",
+                                                "validate_indices",
+                                                "in_data_type"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+DType TfliteArgs::TensorType(Symbol name, DType or_else) {
+  const std::string text = String(name, "");
+  if (text.empty()) return or_else;
+  const DType type = tflite::ToDType(text);
+  Require(type != DType::kUndefined, StrCat("type ", text));
+  return type;
+}
+
+absl::StatusOr<Values> FromTflite(const TfliteFn& fn, Rewrite& r) {
+  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
+    TfliteArgs args(r);
+    X2IR_ASSIGN_OR_RETURN(Values values, fn(args));
+    for (const auto& [name, attr] : r.attrs()) {
+      if (IsMeaninglessTfliteAttr(name.view()) || DefaultOf(args.op(), name.view()) == attr) {
+        args.Ignore(name);
+      }
+    }
+    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
+    return values;
+  });
+}
+
+// --- TensorFlow ----------------------------------------------------------------------------------
+
+Values AsTf(TfliteArgs& a, std::string_view op, std::vector<Value*> operands, AttributeMap attrs) {
+  const Form* form = FindImportForm("tf", op, 1);
+  if (!form) return a.Fail(NotFound("no mapping of TensorFlow's ", op, " to IR"));
+  // The node of TensorFlow is read and forgotten: it stands in a graph of its own.
+  Graph aside;
+  Node* node = aside.AppendNode("tf", op, operands);
+  for (auto& [name, value] : attrs) node->SetAttr(name, std::move(value));
+  for (size_t i = 0; i < a.num_outputs(); ++i) {
+    if (!a.wants(i)) {
+      aside.AddMissingOutput(node);
+    } else {
+      aside.AddNodeOutput(node, StrCat("result_", i), a.node().output(i)->type());
+    }
+  }
+  Rewrite r{*node, a.b(), "tf", 1};
+  absl::StatusOr<Values> values = RunImport(*form, r);
+  a.b().set_stops(true);
+  if (!values.ok()) return a.Fail(values.status());
+  return *std::move(values);
+}
+
+TfliteFn SameAsTf(std::string op, std::vector<std::string> names) {
+  return [op = std::move(op), names = std::move(names)](TfliteArgs& a) -> absl::StatusOr<Values> {
+    AttributeMap attrs;
+    for (const std::string& name : names) {
+      a.Ignore(name);
+      if (const Attribute* attr = a.attrs().Find(name)) attrs.Set(name, *attr);
+    }
+    return AsTf(a, op, a.inputs(), std::move(attrs));
+  };
+}
+
+// --- Writing -------------------------------------------------------------------------------------
+
+Values TfliteWriter::TfliteAll(std::string_view op, std::vector<Value*> operands,
+                               AttributeMap attrs, const std::vector<bool>& wanted,
+                               const std::vector<x2ir::Type>& results) {
+  return Make(tflite::kDialect, op, std::move(operands), std::move(attrs), wanted, results);
+}
+
+Value* TfliteWriter::Tflite(std::string_view op, std::vector<Value*> operands, AttributeMap attrs,
+                            x2ir::Type result) {
+  return TfliteAll(op, std::move(operands), std::move(attrs), {true}, {std::move(result)})[0];
+}
+
+Value* TfliteWriter::Int32s(const std::vector<int64_t>& numbers) {
+  std::vector<int32_t> narrow;
+  for (const int64_t number : numbers) narrow.push_back(static_cast<int32_t>(number));
+  return b().Constant(Tensor::Of<int32_t>({static_cast<int64_t>(narrow.size())}, narrow));
+}
+
+}  // namespace x2ir

@@ -1,0 +1,124 @@
+// How operators of TFLite become IR, and IR becomes operators of TFLite. The meaning is that of
+// LiteRT's kernels. Forms see float networks: before them `prepare.h` has made units of
+// dequantize_linear, the operator and quantize_linear of quantized ones, and nodes of fused
+// activations. Most operators are TensorFlow's, under other names: AsTf runs the rows of these.
+#ifndef X2IR_HANDLERS_TFLITE_TFLITE_H_
+#define X2IR_HANDLERS_TFLITE_TFLITE_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "x2ir/builder/node_reader.h"
+#include "x2ir/builder/node_writer.h"
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace X2IR_API x2ir {
+
+// A node of dialect "tflite" (formats/tflite/schema.h).
+class TfliteArgs : public NodeReader {
+ public:
+  using NodeReader::NodeReader;
+
+  // What the file says of a result.
+  DType out_dtype(size_t i = 0) const { return node().output(i)->dtype(); }
+  // An attribute that names a TensorType ("INT32").
+  DType TensorType(Symbol name, DType or_else);
+};
+
+using TfliteFn = std::function<absl::StatusOr<Values>(TfliteArgs&)>;
+// Attributes that nobody asked for must have their defaults, but for hints.
+absl::StatusOr<Values> FromTflite(const TfliteFn& fn, Rewrite& r);
+// What says nothing about results: hints, and what operands say.
+bool IsMeaninglessTfliteAttr(std::string_view name);
+
+// --- Through TensorFlow's rows -------------------------------------------------------------------
+
+// What a node of TensorFlow with these operands and attributes becomes.
+Values AsTf(TfliteArgs& a, std::string_view op, std::vector<Value*> operands,
+            AttributeMap attrs = {});
+// A form: the operator is TensorFlow's of that name, with the same operands; `attrs` are those that
+// go over by name.
+TfliteFn SameAsTf(std::string op, std::vector<std::string> attrs = {});
+
+// --- Writing -------------------------------------------------------------------------------------
+
+class TfliteWriter : public NodeWriter {
+ public:
+  using NodeWriter::NodeWriter;
+
+  // A node of TFLite with one result. Attributes that are left out have their defaults.
+  Value* Tflite(std::string_view op, std::vector<Value*> operands, AttributeMap attrs = {},
+                x2ir::Type result = {});
+  Values TfliteAll(std::string_view op, std::vector<Value*> operands, AttributeMap attrs,
+                   const std::vector<bool>& wanted, const std::vector<x2ir::Type>& results = {});
+  Value* Int32(int64_t number) { return Number(DType::kInt32, static_cast<double>(number)); }
+  Value* Int32s(const std::vector<int64_t>& numbers);
+};
+
+// --- Registration --------------------------------------------------------------------------------
+
+// Rows of an IR op, as those of TensorFlow (handlers/tf/tf.h):
+//
+//   X2IR_TFLITE(relu).Is("RELU");                 // both ways, by data
+//   X2IR_TFLITE(identity).From("DEQUANTIZE");     // only read, by data
+//   X2IR_TFLITE(conv).From("CONV_2D", Conv);      // only read, by code
+//   X2IR_TFLITE(conv).To("CONV_2D", ToConv);      // only written, by code
+class TfliteSpec {
+ public:
+  explicit TfliteSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
+      : spec_("tflite", ir_op, place) {}
+  template <typename... Lenses>
+  TfliteSpec& Is(std::string_view op, Lenses&&... lenses) {
+    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(op));
+    return *this;
+  }
+  template <typename... Lenses>
+  requires(std::is_convertible_v<Lenses, Lens>&&...) TfliteSpec& From(std::string_view op,
+                                                                      Lenses&&... lenses) {
+    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(op), ImportOnly());
+    return *this;
+  }
+  template <typename... Lenses>
+  requires(std::is_convertible_v<Lenses, Lens>&&...) TfliteSpec& To(std::string_view op,
+                                                                    Lenses&&... lenses) {
+    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(op), ExportOnly());
+    return *this;
+  }
+  // `fn` takes TfliteArgs& and gives Values, a Value*, or a StatusOr of them.
+  template <typename Fn>
+  requires std::is_invocable_v<Fn, TfliteArgs&> TfliteSpec& From(std::string_view op, Fn fn) {
+    spec_.Is(op, Since(1),
+             Code{[fn](Rewrite& r) {
+                    return FromTflite([&](TfliteArgs& a) { return ValuesOf(fn, a); }, r);
+                  },
+                  nullptr});
+    return *this;
+  }
+  // `fn` takes TfliteWriter& and gives the same.
+  template <typename Fn>
+  requires std::is_invocable_v<Fn, TfliteWriter&> TfliteSpec& To(std::string_view op, Fn fn) {
+    spec_.Is(op, Since(1), Code{nullptr, [fn](Rewrite& r) {
+                                  TfliteWriter w(r);
+                                  return WriteNode(r, [&] { return ValuesOf(fn, w); });
+                                }});
+    return *this;
+  }
+
+ private:
+  // Attributes that mean nothing, and those that have their defaults.
+  static Lens OtherAttributes(std::string_view op);
+  Spec spec_;
+};
+
+#define X2IR_TFLITE(ir_op)                                                                  \
+  [[maybe_unused]] static ::x2ir::TfliteSpec X2IR_CONCAT_(x2ir_tflite_spec_, __COUNTER__) = \
+      ::x2ir::TfliteSpec(#ir_op)
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_TFLITE_TFLITE_H_
