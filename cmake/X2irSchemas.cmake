@@ -1,4 +1,5 @@
-# The tables of ONNX's and PyTorch's operator schemas, made from facts/ by small programs of our own.
+# The tables of ONNX's and PyTorch's operator schemas and of OneFlow's names, made from facts/ by
+# small programs of our own.
 
 set(X2IR_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 set(X2IR_SCHEMA_DATA)
@@ -26,3 +27,4 @@ endfunction()
 
 x2ir_schema_table(onnx onnx-schemas.json onnx-versions.txt)
 x2ir_schema_table(torch torch-ops.json)
+x2ir_schema_table(oneflow oneflow-names.txt)
