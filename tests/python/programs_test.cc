@@ -1,6 +1,8 @@
 // Programs that x2ir writes in Python, run by PyTorch: networks, PyTorch's own operator cases, and
 // ONNX's backend cases, each against its stored outputs. What is refused stands in refused.txt with
 // the reason. One process runs them all; any PyTorch from 1.13 on will do (Debian: python3-torch).
+// What is written for OneFlow is run by it too, with a stand-in that has OneFlow's names alone
+// (standin/oneflow).
 //
 //   X2IR_PYTHON=python3    the interpreter, instead of the system's
 //   X2IR_CASES=REGEX       only the cases whose names match
@@ -138,7 +140,10 @@ std::string ReasonOf(const Report& report, const absl::Status& status) {
 }
 
 // Converts all, runs them, and tells which were refused.
-void RunAll(const std::string& suite, const std::vector<ProgramCase>& cases, double least) {
+void RunAll(const std::string& cases_name, const std::vector<ProgramCase>& cases, double least,
+            const std::string& format = "python") {
+  const bool oneflow = format == "oneflow";
+  const std::string suite = oneflow ? StrCat("oneflow_", cases_name) : cases_name;
   if (cases.empty()) GTEST_SKIP() << "there are no cases";
   const std::string filter = Env("X2IR_CASES");
   const std::regex wanted(filter.empty() ? ".*" : filter);
@@ -154,6 +159,7 @@ void RunAll(const std::string& suite, const std::vector<ProgramCase>& cases, dou
     ++count;
     std::string stem = test.name;
     for (char& c : stem) c = c == '/' || c == '.' ? '_' : c;
+    if (oneflow) stem += "_oneflow";
     const std::string program = (Folder() / (stem + ".py")).string();
     std::string io = test.io.string();
     if (io.empty()) {
@@ -162,6 +168,7 @@ void RunAll(const std::string& suite, const std::vector<ProgramCase>& cases, dou
       if (!problem.empty()) io.clear();
     }
     ExportOptions options;
+    options.format = format;
     options.format_options.Set("force", true);
     const absl::Status status = Export(*std::move(ir), program, options, &report);
     if (!status.ok()) {
@@ -174,8 +181,9 @@ void RunAll(const std::string& suite, const std::vector<ProgramCase>& cases, dou
   }
   out.close();
   if (HasPyTorch()) {
-    const std::string command = StrCat(Interpreter(), " ", X2IR_SOURCE_DIR,
-                                       "/tests/python/run_programs.py ", list.string(), " 2>&1");
+    const std::string command =
+        StrCat("PYTHONPATH=", X2IR_SOURCE_DIR, "/tests/python/standin ", Interpreter(), " ",
+               X2IR_SOURCE_DIR, "/tests/python/run_programs.py ", list.string(), " 2>&1");
     FILE* pipe = popen(command.c_str(), "r");
     ASSERT_TRUE(pipe);
     std::string text;
@@ -213,15 +221,18 @@ void RunAll(const std::string& suite, const std::vector<ProgramCase>& cases, dou
                 Interpreter().c_str());
   }
   if (filter.empty()) {
-    CheckOneWay(StrCat("tests/python/refused_", suite, ".txt"),
-                "What is not written in Python, and why.", refused,
-                fs::exists(X2IR_SHARED_DIR "/models") ? "" : "models/");
+    CheckOneWay(
+        StrCat("tests/python/refused_", suite, ".txt"),
+        StrCat("What is not written in Python", oneflow ? " for OneFlow" : "", ", and why."),
+        refused, fs::exists(X2IR_SHARED_DIR "/models") ? "" : "models/");
   }
 }
 
 TEST(PythonProgramsTest, Networks) { RunAll("networks", Networks(), 0.8); }
 TEST(PythonProgramsTest, Operators) { RunAll("operators", OperatorCases(), 0.93); }
 TEST(PythonProgramsTest, NodeCases) { RunAll("nodes", NodeCases(), 0.8); }
+TEST(PythonProgramsTest, OneFlowNetworks) { RunAll("networks", Networks(), 0.8, "oneflow"); }
+TEST(PythonProgramsTest, OneFlowNodeCases) { RunAll("nodes", NodeCases(), 0.7, "oneflow"); }
 
 }  // namespace
 }  // namespace x2ir

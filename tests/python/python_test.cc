@@ -13,6 +13,7 @@
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/formats/format.h"
 #include "x2ir/formats/safetensors/safetensors.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -36,9 +37,10 @@ fs::path TestFolder() {
   return folder;
 }
 
-Written Write(Model model, const FormatOptions& options = {}) {
+Written Write(Model model, const FormatOptions& options = {}, const std::string& format = "") {
   Written written;
   ExportOptions how;
+  how.format = format;
   how.format_options = options;
   how.format_options.Set("force", true);
   const fs::path path = TestFolder() / "net.py";
@@ -53,7 +55,8 @@ Written Write(Model model, const FormatOptions& options = {}) {
   return written;
 }
 
-Written WriteText(const std::string& text, const FormatOptions& options = {}, bool alike = false) {
+Written WriteText(const std::string& text, const FormatOptions& options = {},
+                  const std::string& format = "", bool alike = false) {
   auto model = ModelFromText(text, "onnx", 17);
   if (!model.ok()) return {std::string(model.status().message()), "", {}};
   const std::vector<Value*> inputs = model->graph->inputs();
@@ -68,7 +71,7 @@ Written WriteText(const std::string& text, const FormatOptions& options = {}, bo
   model->source_dialect = "onnx";
   const absl::Status status = ToIr(*model);
   if (!status.ok()) return {std::string(status.message()), "", {}};
-  return Write(*std::move(model), options);
+  return Write(*std::move(model), options, format);
 }
 
 std::vector<std::string> KeysOf(const Written& written) {
@@ -127,35 +130,80 @@ constexpr std::string_view kSmall[][2] = {
       out = onnx.Softmax(b) { axis = -1 } "/Softmax" })"},
 };
 
+void CheckGolden(const std::string& name, const Written& written) {
+  ASSERT_EQ(written.status, "") << name;
+  const std::string path = StrCat(X2IR_SOURCE_DIR, "/tests/python/golden/", name, ".py");
+  if (!Env("X2IR_UPDATE_GOLDEN").empty()) {
+    WriteFile(path, written.code);
+  } else {
+    EXPECT_EQ(written.code, ReadFile(path)) << path;
+  }
+}
+
 TEST(PythonTest, Golden) {
+  for (const auto& [name, text] : kSmall)
+    CheckGolden(std::string(name), WriteText(std::string(text)));
+  for (const char* name : {"demo", "gru", "unet_tiny"}) {
+    auto model = Import(StrCat(X2IR_SOURCE_DIR, "/tests/data/", name, "/model.onnx"));
+    ASSERT_TRUE(model.ok()) << name;
+    CheckGolden(name, Write(*std::move(model)));
+  }
+}
+
+TEST(PythonTest, GoldenForOneFlow) {
   for (const auto& [name, text] : kSmall) {
-    const Written written = WriteText(std::string(text));
-    ASSERT_EQ(written.status, "") << name;
-    const std::string path = StrCat(X2IR_SOURCE_DIR, "/tests/python/golden/", name, ".py");
-    if (!Env("X2IR_UPDATE_GOLDEN").empty()) {
-      WriteFile(path, written.code);
-    } else {
-      EXPECT_EQ(written.code, ReadFile(path)) << path;
-    }
+    CheckGolden(StrCat("oneflow/", name), WriteText(std::string(text), {}, "oneflow"));
   }
   for (const char* name : {"demo", "gru", "unet_tiny"}) {
     auto model = Import(StrCat(X2IR_SOURCE_DIR, "/tests/data/", name, "/model.onnx"));
     ASSERT_TRUE(model.ok()) << name;
-    const Written written = Write(*std::move(model));
-    ASSERT_EQ(written.status, "") << name;
-    const std::string path = StrCat(X2IR_SOURCE_DIR, "/tests/python/golden/", name, ".py");
-    if (!Env("X2IR_UPDATE_GOLDEN").empty()) {
-      WriteFile(path, written.code);
-    } else {
-      EXPECT_EQ(written.code, ReadFile(path)) << path;
-    }
+    CheckGolden(StrCat("oneflow/", name), Write(*std::move(model), {}, "oneflow"));
   }
+}
+
+// What OneFlow has otherwise than PyTorch, and what it has not.
+TEST(PythonTest, OneFlowsOwnWays) {
+  const struct {
+    const char *types, *node, *code;
+  } kRows[] = {
+      {"in_0: float32[4], in_1: float32[4]", "onnx.Mod(in_0, in_1) { fmod = 1 }",
+       "flow.fmod(in_0, in_1)"},
+      {"in_0: int64[4], in_1: int64[4]", "onnx.Mod(in_0, in_1)", "remainder(in_0, in_1)"},
+      {"in_0: bool[4], in_1: bool[4]", "onnx.And(in_0, in_1)", "in_0 & in_1"},
+      {"in_0: float32[2,3]", "onnx.LeakyRelu(in_0)", "F.leaky_relu(in_0, 0.01)"},
+      {"in_0: bool[4]", "onnx.Not(in_0)", "flow.logical_not(in_0)"},
+      {"in_0: float32[2,3]", "onnx.NonZero(in_0)", "flow.nonzero(in_0).to(flow.int64)"},
+      {"in_0: uint8[4], in_1: uint8[4]", "onnx.BitShift(in_0, in_1) { direction = \"LEFT\" }",
+       "!OneFlow has no aten::bitwise_left_shift"},
+      {"in_0: int16[4]", "onnx.Abs(in_0)", "!OneFlow has no aten::abs.default of int16"},
+      {"in_0: float32[2,2]", "onnx.Det(in_0)", "flow.det(in_0)"},
+  };
+  for (const auto& row : kRows) {
+    const Written written =
+        WriteText(StrCat("graph g(", row.types, ") -> (y) { y = ", row.node, " }"), {}, "oneflow");
+    const std::string code = row.code;
+    if (code.starts_with('!')) {
+      EXPECT_THAT(written.status, HasSubstr(code.substr(1))) << row.node;
+      EXPECT_EQ(written.code, "");
+    } else {
+      EXPECT_EQ(written.status, "") << row.node;
+      EXPECT_THAT(written.code, HasSubstr(code)) << row.node;
+    }
+    EXPECT_THAT(written.code, Not(HasSubstr("torch"))) << row.node;
+  }
+}
+
+// A name alone says PyTorch.
+TEST(PythonTest, OneFlowIsAskedForByName) {
+  EXPECT_EQ(FormatOfExtension("model.py")->name, "python");
+  EXPECT_EQ((*FormatToWrite("oneflow", "model.py"))->name, "oneflow");
 }
 
 // No line is longer than black's, but where a name or a string is.
 TEST(PythonTest, LinesAreShort) {
   for (const auto& entry :
-       fs::directory_iterator(StrCat(X2IR_SOURCE_DIR, "/tests/python/golden"))) {
+       fs::recursive_directory_iterator(StrCat(X2IR_SOURCE_DIR, "/tests/python/golden"))) {
+    if (entry.is_directory()) continue;
     const std::string code = ReadFile(entry.path());
     size_t start = 0;
     for (size_t end = code.find('\n'); end != code.npos; end = code.find('\n', start)) {
@@ -192,7 +240,7 @@ TEST(PythonTest, ModulesShareNothing) {
       "d = onnx.Tanh(in_1) \"/b/Tanh\"\n"
       "y = onnx.Add(n, c) \"/a/Add\"\n"
       "z = onnx.Add(m, d) \"/b/Add\"\n}",
-      {}, /*alike=*/true);
+      {}, "", /*alike=*/true);
   EXPECT_EQ(written.status, "");
   EXPECT_EQ(KeysOf(written), (std::vector<std::string>{"a.norm.weight", "b.norm.weight"}));
   EXPECT_THAT(written.code, HasSubstr("class A(")) << "one class for both";

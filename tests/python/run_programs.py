@@ -3,7 +3,8 @@
     python3 run_programs.py LIST
 
 Each line of LIST is PROGRAM.py, a tab, and IO.safetensors, which has in_0, in_1, ... and out_0,
-..., or several sets of these behind a prefix ("case0.in_0"). For each program a line is printed:
+..., or several sets of these behind a prefix ("case0.in_0"). Programs for OneFlow run with the
+stand-in that PYTHONPATH says (standin/oneflow). For each program a line is printed:
 its path, a tab, and nothing where all is well, "skip: ..." where this PyTorch cannot tell, or what
 is wrong.
 """
@@ -106,6 +107,8 @@ def run(path, io):
     if len(model.state_dict()) > 10**6:
         return "too many weights"
     for inputs, wanted in read_cases(io):
+        if hasattr(program, "flow"):
+            inputs = [program.flow.ours(x) for x in inputs]
         with torch.no_grad():
             outputs = model(*inputs)
         outputs = list(outputs) if isinstance(outputs, tuple) else [outputs]

@@ -37,6 +37,7 @@ const Format* FormatOfExtension(std::string_view path) {
   const Format* best = nullptr;
   size_t longest = 0;
   for (const Format* format : AllFormats()) {
+    if (format->only_by_name) continue;
     for (const std::string& extension : format->extensions) {
       if (extension.size() <= longest || !lower.ends_with(extension)) continue;
       best = format;

@@ -60,7 +60,9 @@ struct Format {
   std::string name;                     // "onnx"
   std::string dialect;                  // of the graphs that it holds; "" is IR
   std::vector<std::string> extensions;  // ".onnx"; lower case; the first is the usual one
-  std::string doc;                      // what it is, in a few words
+  // The extensions are another format's, too: a path alone does not say this one.
+  bool only_by_name = false;
+  std::string doc;  // what it is, in a few words
   std::function<Match(const Candidate&)> recognize{};
   std::vector<OptionDef> read_options{};
   // Reads a graph naively, in the format's dialect. Any bytes at all may come: a wrong file is

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "x2ir/formats/python/classes_internal.h"
+#include "x2ir/formats/python/framework_internal.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -235,19 +236,21 @@ class ClassWriter {
 
   std::string Declaration(const Weight& weight) const {
     const Tensor& tensor = weight.tensor;
+    const Framework& framework = p_.framework();
     const std::string name = StringLiteral(weight.attribute);
-    const std::string dtype =
-        tensor.dtype() == DType::kFloat32 ? "" : StrCat(", dtype=", DTypeName(tensor.dtype()));
+    const std::string dtype = tensor.dtype() == DType::kFloat32
+                                  ? ""
+                                  : StrCat(", dtype=", framework.TypeName(tensor.dtype()));
     if (weight.literal) {
       const bool plain = tensor.dtype() == DType::kInt64 || tensor.dtype() == DType::kFloat32 ||
                          tensor.dtype() == DType::kBool;
-      return StrCat("self.register_buffer(", name, ", torch.tensor(", TensorLiteral(tensor),
-                    plain ? "" : dtype, "), persistent=False)");
+      return StrCat("self.register_buffer(", name, ", ", framework.package, ".tensor(",
+                    TensorLiteral(tensor), plain ? "" : dtype, "), persistent=False)");
     }
     std::vector<std::string> dims;
     for (const int64_t dim : tensor.dims()) dims.push_back(StrCat(dim));
-    const std::string empty =
-        StrCat("torch.empty(", dims.empty() ? "()" : absl::StrJoin(dims, ", "), dtype, ")");
+    const std::string empty = StrCat(framework.package, ".empty(",
+                                     dims.empty() ? "()" : absl::StrJoin(dims, ", "), dtype, ")");
     if (weight.buffer || options_.frozen) {
       return StrCat("self.register_buffer(", name, ", ", empty, ")");
     }
@@ -450,6 +453,23 @@ bool HasOperator(std::string_view text) {
   return false;
 }
 
+// Calls of methods on what calls give, outside of all brackets: f(x).g().h() has two.
+int ChainOf(std::string_view text) {
+  int count = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
+    } else if (c == '(' || c == '[' || c == '{') {
+      const size_t close = CloseOf(text, i);
+      if (close == text.npos) break;
+      i = close;
+      count += c == '(' && i + 1 < text.size() && text[i + 1] == '.';
+    }
+  }
+  return count;
+}
+
 }  // namespace
 
 void AppendLine(std::string& out, size_t indent, std::string_view line) {
@@ -482,8 +502,9 @@ void AppendLine(std::string& out, size_t indent, std::string_view line) {
   const size_t start = line.starts_with("return ") ? 7
                        : line.find(" = ") < open   ? line.find(" = ") + 3
                                                    : line.npos;
-  const bool whole = start != line.npos && (open == line.npos || close + 1 != line.size() ||
-                                            HasOperator(line.substr(start)));
+  const bool whole =
+      start != line.npos && (open == line.npos || close + 1 != line.size() ||
+                             HasOperator(line.substr(start)) || ChainOf(line.substr(start)) > 1);
   if (whole) {
     StrAppend(&out, margin, line.substr(0, start), "(\n");
     AppendLine(out, indent + 1, line.substr(start));

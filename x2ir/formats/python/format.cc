@@ -1,4 +1,4 @@
-// Registers the format "python".
+// Registers the formats "python" and "oneflow".
 #include "x2ir/formats/format.h"
 
 #include "x2ir/formats/io/side_file.h"
@@ -38,23 +38,35 @@ std::vector<std::string> PassesFor(const Graph& graph) {
   return passes;
 }
 
-[[maybe_unused]] const bool kRegistered = RegisterFormat({
-    .name = "python",
-    .dialect = "torch",
-    .extensions = {".py"},
-    .doc = "A module of PyTorch as Python source, weights as safetensors beside it",
-    .write_options = {{.name = "frozen", .help = "Weights are not trained"}, ForceOption()},
-    .write =
-        [](const Model& model, const Sink& sink, const FormatOptions& options) {
-          return WritePython(model, sink,
-                             {.frozen = options.Flag("frozen"), .force = options.Flag("force")});
-        },
-    .companions = [](const std::string& path) -> std::vector<std::string> {
-      return {PythonWeightsPath(path)};
-    },
-    .passes = PassesFor,
-    .keeps_modules = true,
-});
+Format FormatFor(std::string name, std::string doc, bool oneflow) {
+  return {
+      .name = std::move(name),
+      .dialect = "torch",
+      .extensions = {".py"},
+      .only_by_name = oneflow,
+      .doc = std::move(doc),
+      .write_options = {{.name = "frozen", .help = "Weights are not trained"}, ForceOption()},
+      .write =
+          [oneflow](const Model& model, const Sink& sink, const FormatOptions& options) {
+            return WritePython(model, sink,
+                               {.frozen = options.Flag("frozen"),
+                                .force = options.Flag("force"),
+                                .oneflow = oneflow});
+          },
+      .companions = [](const std::string& path) -> std::vector<std::string> {
+        return {PythonWeightsPath(path)};
+      },
+      .passes = PassesFor,
+      .keeps_modules = true,
+  };
+}
+
+[[maybe_unused]] const bool kRegistered =
+    RegisterFormat(FormatFor("python",
+                             "A module of PyTorch as Python source, weights as safetensors beside "
+                             "it",
+                             /*oneflow=*/false)) &&
+    RegisterFormat(FormatFor("oneflow", "The same for OneFlow", /*oneflow=*/true));
 
 }  // namespace
 }  // namespace x2ir

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "x2ir/formats/python/classes_internal.h"
+#include "x2ir/formats/python/framework_internal.h"
 #include "x2ir/formats/python/spelling_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -42,11 +43,12 @@ class ForwardWriter {
 
   absl::StatusOr<Forward> Run() {
     is_root_ = module_.parent == nullptr;
-    for (const char* name :
-         {"self", "torch", "nn", "F", "Model", "Outputs", "scaled_dot_product_attention",
-          "rms_norm", "topk", "Affine", "min", "max", "range", "len", "int", "float", "bool"}) {
+    for (const char* name : {"self", "nn", "F", "Model", "Outputs", "min", "max", "range", "len",
+                             "int", "float", "bool"}) {
       names_.Take(name);
     }
+    names_.Take(p_.framework().package);
+    for (const Helper& helper : p_.framework().helpers) names_.Take(helper.name);
     NameInputs();
     CountUses();
     NameSizes();
@@ -330,6 +332,7 @@ class ForwardWriter {
     }
     const Step& step = *item.step;
     Speller speller;
+    speller.framework = &p_.framework();
     speller.operand = [&](const Operand& operand, bool) { return Use(operand.value, line); };
     speller.size = [&](const Dim& dim) { return Size(dim, step); };
     speller.device = Device();

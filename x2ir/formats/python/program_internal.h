@@ -22,6 +22,7 @@ namespace x2ir::python {
 // Where something stands: {"encoder", "layer", "0"}.
 using Path = std::vector<std::string>;
 
+struct Framework;
 struct Module;
 
 // A tensor of the state dict.
@@ -96,11 +97,13 @@ struct Module {
 class Program {
  public:
   // Steps in the order of the graph, what nobody needs left out, known layers found.
-  static absl::StatusOr<std::unique_ptr<Program>> Read(const Graph& graph);
+  static absl::StatusOr<std::unique_ptr<Program>> Read(const Graph& graph,
+                                                       const Framework& framework);
   // Makes the tree of modules, and gives every step its place.
   absl::Status Arrange();
 
   const Graph& graph() const { return *graph_; }
+  const Framework& framework() const { return *framework_; }  // that the code is for
   // The graph's outputs, each as the value that it is.
   const std::vector<const Value*>& outputs() const { return outputs_; }
   const std::vector<std::unique_ptr<Step>>& steps() const { return steps_; }
@@ -126,6 +129,7 @@ class Program {
   Module* AddModule(Module* parent, std::string segment);
 
   const Graph* graph_ = nullptr;
+  const Framework* framework_ = nullptr;
   std::vector<const Value*> outputs_;
   std::vector<std::unique_ptr<Step>> steps_;
   std::deque<Weight> weights_;

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/formats/python/classes_internal.h"
+#include "x2ir/formats/python/framework_internal.h"
 #include "x2ir/formats/safetensors/safetensors.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -25,123 +26,31 @@ std::string FileName(const std::string& path) {
 // The size of an axis where an example is made.
 int64_t ExampleSize(const Dim& dim) { return dim.is_static() ? dim.value() : 8; }
 
-std::string Example(const Type& type) {
+std::string Example(const Type& type, const Framework& framework) {
   std::vector<std::string> dims;
   const Shape* shape = type.shape();
   for (int64_t i = 0; shape && i < shape->rank(); ++i)
     dims.push_back(StrCat(ExampleSize((*shape)[i])));
   const std::string size = dims.empty() ? "()" : absl::StrJoin(dims, ", ");
-  const std::string_view dtype = DTypeName(type.dtype());
-  if (type.dtype() == DType::kBool) return StrCat("torch.ones(", size, ", dtype=torch.bool)");
+  const std::string dtype = framework.TypeName(type.dtype());
+  const std::string_view package = framework.package;
+  if (type.dtype() == DType::kBool) return StrCat(package, ".ones(", size, ", dtype=", dtype, ")");
   if (IsFloating(type.dtype())) {
-    return type.dtype() == DType::kFloat32 ? StrCat("torch.rand(", size, ")")
-                                           : StrCat("torch.rand(", size, ").to(", dtype, ")");
+    return StrCat(package, ".rand(", size, ")",
+                  type.dtype() == DType::kFloat32 ? "" : StrCat(".to(", dtype, ")"));
   }
-  return StrCat("torch.randint(0, 2, ", dims.empty() ? "()" : Tuple(dims),
+  return StrCat(package, ".randint(0, 2, ", dims.empty() ? "()" : Tuple(dims),
                 type.dtype() == DType::kInt64 ? "" : StrCat(", dtype=", dtype), ")");
 }
-
-constexpr std::string_view kLoadFile = R"(try:
-    from safetensors.torch import load_file
-except ImportError:
-    import json
-    import mmap
-
-    def load_file(path):
-        """The tensors of a safetensors file, mapped."""
-        with open(path, "rb") as file:
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-        start = 8 + int.from_bytes(data[:8], "little")
-        dtypes = {
-            "BOOL": "bool",
-            "BF16": "bfloat16",
-            "F": "float",
-            "I": "int",
-            "U": "uint",
-            "C": "complex",
-        }
-        tensors = {}
-        for name, entry in json.loads(data[8:start]).items():
-            if name == "__metadata__":
-                continue
-            code = entry["dtype"]
-            dtype = getattr(torch, dtypes.get(code) or dtypes[code[0]] + code[1:])
-            begin, end = entry["data_offsets"]
-            if begin == end:
-                tensors[name] = torch.empty(entry["shape"], dtype=dtype)
-                continue
-            flat = torch.frombuffer(data, dtype=torch.uint8, offset=start + begin)
-            flat = flat[: end - begin].view(dtype)
-            tensors[name] = flat.reshape(entry["shape"])
-        return tensors
-)";
-
-constexpr std::string_view kAttention = R"(
-try:
-    from torch.nn.functional import scaled_dot_product_attention
-except ImportError:  # before PyTorch 2.0
-
-    def scaled_dot_product_attention(
-        query, key, value, attn_mask=None, is_causal=False, scale=None, enable_gqa=False
-    ):
-        if enable_gqa:
-            key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
-            value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
-        if scale is None:
-            scale = query.shape[-1] ** -0.5
-        scores = query * scale @ key.transpose(-2, -1)
-        if is_causal:
-            attn_mask = torch.ones_like(scores, dtype=torch.bool).tril()
-        if attn_mask is None:
-            return scores.softmax(-1) @ value
-        if attn_mask.dtype != torch.bool:
-            return (scores + attn_mask).softmax(-1) @ value
-        weights = scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)
-        return weights.masked_fill(~attn_mask, 0.0) @ value
-)";
-
-constexpr std::string_view kTopK = R"(
-
-def topk(x, k, dim=-1, largest=True):
-    """As x.topk, but of equal elements the first ones come first."""
-    values, indices = x.sort(dim=dim, descending=largest, stable=True)
-    return values.narrow(dim, 0, k), indices.narrow(dim, 0, k)
-)";
-
-constexpr std::string_view kAffine = R"(
-
-class Affine(nn.Module):
-    """x @ weight + bias: as nn.Linear, but for the weight, which is [in, out]."""
-
-    def __init__(self, in_features, out_features, bias=True):
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(in_features, out_features))
-        self.bias = nn.Parameter(torch.empty(out_features)) if bias else None
-
-    def forward(self, x):
-        x = x @ self.weight
-        return x if self.bias is None else x + self.bias
-)";
-
-constexpr std::string_view kRmsNorm = R"(
-try:
-    from torch.nn.functional import rms_norm
-except ImportError:  # before PyTorch 2.4
-
-    def rms_norm(x, normalized_shape, weight=None, eps=None):
-        if eps is None:
-            eps = torch.finfo(x.dtype).eps
-        dims = tuple(range(-len(normalized_shape), 0))
-        x = x * (x.square().mean(dims, keepdim=True) + eps).rsqrt()
-        return x if weight is None else x * weight
-)";
 
 // The file's text.
 class SourceWriter {
  public:
-  SourceWriter(const Model& model, Program& program, const std::string& path,
-               const PythonWriteOptions& options)
-      : model_(model), p_(program), path_(path), options_(options) {}
+  SourceWriter(Program& program, std::string weights_name, const PythonWriteOptions& options)
+      : p_(program),
+        f_(program.framework()),
+        weights_name_(std::move(weights_name)),
+        options_(options) {}
 
   absl::StatusOr<std::string> Run() {
     NameOutputs();
@@ -154,22 +63,24 @@ class SourceWriter {
     const bool several = outputs_.size() > 1;
     code += Load();
     std::string head = Docstring();
-    if (weights) head += "from pathlib import Path\n";
+    const std::string helpers = HelpersOf(code);
+    if (weights) StrAppend(&head, f_.standard_imports, "from pathlib import Path\n");
     if (several) head += "from typing import NamedTuple\n";
     if (weights || several) head += "\n";
-    head += "import torch\n";
-    if (code.find("F.") != code.npos) head += "import torch.nn.functional as F\n";
-    head += "from torch import nn\n";
-    if (weights) StrAppend(&head, "\n", kLoadFile);
-    for (const auto& [call, helper] : {std::pair("scaled_dot_product_attention(", kAttention),
-                                       {"rms_norm(", kRmsNorm},
-                                       {"topk(", kTopK},
-                                       {"Affine(", kAffine}}) {
-      if (Calls(code, call)) head += helper;
+    if (weights) head += f_.other_imports;
+    StrAppend(&head, "import ", f_.module,
+              f_.package == f_.module ? "" : StrCat(" as ", f_.package), "\n");
+    if (Mentions(code + helpers, "F.")) {
+      StrAppend(&head, "import ", f_.module, ".nn.functional as F\n");
     }
+    StrAppend(&head, "from ", f_.module, " import nn\n");
+    if (weights) StrAppend(&head, f_.load_file);
+    head += helpers;
     if (several) {
       head += "\n\nclass Outputs(NamedTuple):\n";
-      for (const std::string& name : outputs_) StrAppend(&head, "    ", name, ": torch.Tensor\n");
+      for (const std::string& name : outputs_) {
+        StrAppend(&head, "    ", name, ": ", f_.package, ".Tensor\n");
+      }
     }
     return head + code + Main();
   }
@@ -180,12 +91,25 @@ class SourceWriter {
                        [](const Weight& weight) { return !weight.literal; });
   }
 
-  static bool Calls(const std::string& code, std::string_view call) {
-    for (size_t at = code.find(call); at != code.npos; at = code.find(call, at + 1)) {
-      const char before = code[at - 1];
-      if (before == ' ' || before == '(' || before == '-' || before == '~' || before == '=') {
-        return true;
-      }
+  // The functions that the code calls, and those that these call.
+  std::string HelpersOf(std::string code) const {
+    std::string text;
+    for (const Helper& helper : f_.helpers) {
+      if (!Calls(code, helper.name)) continue;
+      text += helper.text;
+      code += helper.text;
+    }
+    return text;
+  }
+  static bool Calls(std::string_view code, std::string_view name) {
+    return Mentions(code, StrCat(name, "("));
+  }
+  // Whether a name stands there that begins so, and is not just defined.
+  static bool Mentions(std::string_view code, std::string_view name) {
+    for (size_t at = code.find(name); at != code.npos; at = code.find(name, at + 1)) {
+      const char before = at == 0 ? ' ' : code[at - 1];
+      const bool defined = at >= 4 && code.substr(at - 4, 4) == "def ";
+      if (before != '.' && before != '_' && !absl::ascii_isalnum(before) && !defined) return true;
     }
     return false;
   }
@@ -202,13 +126,12 @@ class SourceWriter {
   }
 
   std::string Docstring() const {
-    std::string out = "\"\"\"A PyTorch module written by x2ir.\n\n";
-    out += "    model = Model.load()\n";
+    const std::string title = StrCat("\"\"\"A", f_.name.starts_with('O') ? "n " : " ", f_.name,
+                                     " module written by x2ir.\n\n    model = Model.load()\n");
+    std::string out = title;
     std::vector<std::string> names = inputs_;
     out += StrCat("    output = model(", absl::StrJoin(names, ", "), ")\n");
-    if (out.size() > 2000 || LongestLine(out) > 88) {
-      out = StrCat("\"\"\"A PyTorch module written by x2ir.\n\n    model = Model.load()\n");
-    }
+    if (out.size() > 2000 || LongestLine(out) > 88) out = title;
     return out + "\"\"\"\n\n";
   }
   static size_t LongestLine(std::string_view text) {
@@ -232,15 +155,18 @@ class SourceWriter {
     const bool counts = std::any_of(p_.steps().begin(), p_.steps().end(), [](const auto& step) {
       return step->layer && step->layer->type.starts_with("nn.BatchNorm");
     });
-    std::string out = StrCat(
-        "\n    @classmethod\n    def load(cls, path=Path(__file__).with_name(",
-        "WEIGHTS)):\n"
+    std::string out = "\n    @classmethod\n";
+    AppendLine(out, 1,
+               StrCat("def load(cls, path=Path(__file__).with_name(", StringLiteral(weights_name_),
+                      ")):"));
+    out +=
         "        \"\"\"The model with its weights, by default those beside this file.\"\"\"\n"
-        "        model = cls()\n        weights = load_file(path)\n");
+        "        model = cls()\n        weights = load_file(path)\n";
     if (transposed) {
-      out +=
-          "        for name in [name for name in weights if name.endswith(\".T\")]:\n"
-          "            weights[name[:-2]] = weights.pop(name).t()\n";
+      StrAppend(&out,
+                "        for name in [name for name in weights if name.endswith(\".T\")]:\n"
+                "            weights[name[:-2]] = weights.pop(name)",
+                f_.transposed, "\n");
     }
     out += counts ? "        missing = {\n"
                     "            name\n"
@@ -250,12 +176,9 @@ class SourceWriter {
                   : "        missing = model.state_dict().keys() ^ weights.keys()\n";
     out +=
         "        if missing:\n"
-        "            raise ValueError(f\"{path}: other weights: {sorted(missing)[:5]}\")\n"
-        "        for name, weight in weights.items():\n"
-        "            module, _, leaf = name.rpartition(\".\")\n"
-        "            getattr(model.get_submodule(module), leaf).data = weight\n";
-    out += options_.frozen ? "        return model.requires_grad_(False).eval()\n"
-                           : "        return model.eval()\n";
+        "            raise ValueError(f\"{path}: other weights: {sorted(missing)[:5]}\")\n";
+    StrAppend(&out, f_.set_weights, options_.frozen ? f_.freeze : "",
+              "        return model.eval()\n");
     return out;
   }
 
@@ -265,12 +188,12 @@ class SourceWriter {
       out += "    return ()\n";
     } else {
       std::vector<std::string> examples;
-      for (const Value* input : p_.graph().inputs()) examples.push_back(Example(input->type()));
+      for (const Value* input : p_.graph().inputs()) examples.push_back(Example(input->type(), f_));
       AppendLine(out, 1, StrCat("return ", Tuple(examples)));
     }
     out += "\n\nif __name__ == \"__main__\":\n";
     out += "    model = Model.load()\n";
-    out += "    inputs = example_inputs()\n    with torch.no_grad():\n";
+    StrAppend(&out, "    inputs = example_inputs()\n    with ", f_.package, ".no_grad():\n");
     out += "        outputs = model(*inputs)\n";
     out += "    for name, x in zip(INPUTS, inputs):\n";
     out += "        print(f\"input {name}: {x.dtype} {tuple(x.shape)}\")\n";
@@ -288,21 +211,22 @@ class SourceWriter {
     return StrCat("\n\n", inputs, outputs, out);
   }
 
-  const Model& model_;
   Program& p_;
-  const std::string& path_;
+  const Framework& f_;
+  const std::string weights_name_;
   const PythonWriteOptions& options_;
   std::vector<std::string> inputs_, outputs_;
 };
 
 absl::Status Write(const Model& model, const Sink& sink, const PythonWriteOptions& options) {
-  X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<Program> program, Program::Read(*model.graph));
+  const Framework& framework = options.oneflow ? OneFlow() : PyTorch();
+  X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<Program> program,
+                        Program::Read(*model.graph, framework));
   X2IR_RETURN_IF_ERROR(program->Arrange());
   const std::string& path = sink.name();
   const std::string weights_path = PythonWeightsPath(path);
-  X2IR_ASSIGN_OR_RETURN(std::string text, SourceWriter(model, *program, path, options).Run());
-  text = absl::StrReplaceAll(
-      text, {{"WEIGHTS)):", StrCat(StringLiteral(FileName(weights_path)), ")):")}});
+  X2IR_ASSIGN_OR_RETURN(const std::string text,
+                        SourceWriter(*program, FileName(weights_path), options).Run());
   std::vector<NamedTensor> tensors;
   SafetensorsMetadata metadata = {{std::string(kMadeFor), FileName(path)}, {"format", "pt"}};
   for (const Weight& weight : program->weights()) {

@@ -8,7 +8,8 @@
 // sizes become Python's integers. Weights have the source's names where these are paths of
 // attributes, and move from file to file as they are; one that the module has transposed stands
 // under its name with ".T" behind it. What has no spelling is FailedPrecondition or Unimplemented,
-// with the operator's name. No text of a model becomes code: names are reduced to identifiers,
+// with the operator's name. The same is written for OneFlow, where that has the names
+// (facts/oneflow-names.txt). No text of a model becomes code: names are reduced to identifiers,
 // other text to escaped literals.
 #ifndef X2IR_FORMATS_PYTHON_PYTHON_H_
 #define X2IR_FORMATS_PYTHON_PYTHON_H_
@@ -22,8 +23,9 @@
 namespace X2IR_API x2ir {
 
 struct PythonWriteOptions {
-  bool frozen = false;  // weights are not trained
-  bool force = false;   // replaces weights beside the file that x2ir did not write
+  bool frozen = false;   // weights are not trained
+  bool force = false;    // replaces weights beside the file that x2ir did not write
+  bool oneflow = false;  // for OneFlow, whose Python mirrors PyTorch's
 };
 
 absl::Status WritePython(const Model& model, const Sink& sink,

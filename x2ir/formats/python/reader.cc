@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "x2ir/formats/python/framework_internal.h"
 #include "x2ir/formats/python/program_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -50,8 +51,10 @@ bool IsGiven(const Value& value) {
 
 class Reader {
  public:
-  explicit Reader(const Graph& graph) : graph_(graph), program_(std::make_unique<Program>()) {
+  Reader(const Graph& graph, const Framework& framework)
+      : graph_(graph), framework_(framework), program_(std::make_unique<Program>()) {
     program_->graph_ = &graph;
+    program_->framework_ = &framework;
   }
 
   absl::StatusOr<std::unique_ptr<Program>> Run() {
@@ -76,7 +79,7 @@ class Reader {
       if (places && step->call.op == "aten::topk.default") step->call.op = "python::topk";
     }
     for (const Value* input : graph_.inputs()) {
-      if (!input->type().is_tensor() || DTypeName(input->dtype()).empty()) {
+      if (!input->type().is_tensor() || framework_.TypeName(input->dtype()).empty()) {
         return CannotExpress("input '", input->name().substr(0, 60), "' of type ",
                              input->type().ToString(), " in Python");
       }
@@ -236,7 +239,7 @@ class Reader {
   }
 
   // Unsigned integers of more than a byte are newer than most of PyTorch's functions.
-  static absl::Status CheckTypes(const Step& step) {
+  absl::Status CheckTypes(const Step& step) const {
     constexpr std::string_view kNot[] = {
         "aten::bitwise_not.default", "aten::div.Tensor_mode",   "aten::maximum.default",
         "aten::minimum.default",     "aten::remainder.Tensor",  "aten::fmod.Tensor",
@@ -251,8 +254,8 @@ class Reader {
       if (!value) return;
       const DType t = value->dtype();
       const bool wide = t == DType::kUInt16 || t == DType::kUInt32 || t == DType::kUInt64;
-      if ((wide && !may_be) || (value->type().is_tensor() && DTypeName(t).empty())) {
-        status = CannotExpress("PyTorch has no ", step.call.op, " of ", Name(t));
+      if ((wide && !may_be) || (value->type().is_tensor() && framework_.TypeName(t).empty())) {
+        status = CannotExpress(framework_.name, " has no ", step.call.op, " of ", Name(t));
       }
     };
     ForOperands(step, check);
@@ -625,7 +628,7 @@ class Reader {
     if (user) users_[constant].push_back(user);
     if (program_->weight_of_.contains(constant)) return absl::OkStatus();
     const Tensor& tensor = *constant->fixed_constant();
-    if (tensor.is_sparse() || DTypeName(tensor.dtype()).empty()) {
+    if (tensor.is_sparse() || framework_.TypeName(tensor.dtype()).empty()) {
       return CannotExpress("a constant of type ", tensor.type().ToString(), " in Python");
     }
     Weight weight;
@@ -799,6 +802,7 @@ class Reader {
   }
 
   const Graph& graph_;
+  const Framework& framework_;
   std::unique_ptr<Program> program_;
   std::vector<std::unique_ptr<Step>>& steps_ = program_->steps_;
   absl::flat_hash_map<const Value*, Step*>& producer_ = program_->producer_;
@@ -808,8 +812,9 @@ class Reader {
   SizeReader sizes_;
 };
 
-absl::StatusOr<std::unique_ptr<Program>> Program::Read(const Graph& graph) {
-  return Reader(graph).Run();
+absl::StatusOr<std::unique_ptr<Program>> Program::Read(const Graph& graph,
+                                                       const Framework& framework) {
+  return Reader(graph, framework).Run();
 }
 
 Weight* Program::WeightOf(const Value* value) const {

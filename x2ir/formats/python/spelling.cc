@@ -2,33 +2,19 @@
 #include <limits>
 #include <map>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "x2ir/formats/python/framework_internal.h"
 #include "x2ir/formats/python/spelling_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::python {
 namespace {
 
-// A row is an operator and what is written for it:
-//
-//   "{self} + {other}"           an expression; arguments in braces
-//   "F.elu(self, alpha=1.0)"     a function, or with "self." a method: those without a default are
-//                                positional, the others are named, and left out where they are
-//                                what the default says
-//   "self.permute(*dims)"        a list as so many arguments
-//   "F.pad(self, pad, mode='constant', value=:0.0)"
-//
-// "dim:axis" is the argument `axis` under the name `dim`; "stride~=1": a list of equal numbers may
-// be one number; "dtype!": it is named though it has no default. Behind " ; " stand arguments that
-// change nothing. "@" stands for the device of what is made from nothing.
-struct Row {
-  std::string_view op;
-  std::string_view text;
-  int precedence = kAtom;
-};
 // Whether each call stands once.
 template <size_t kCount>
-constexpr bool AllDiffer(const Row (&rows)[kCount]) {
+constexpr bool AllDiffer(const SpellingRow (&rows)[kCount]) {
   for (size_t i = 0; i < kCount; ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (rows[i].op == rows[j].op) return false;
@@ -37,7 +23,7 @@ constexpr bool AllDiffer(const Row (&rows)[kCount]) {
   return true;
 }
 
-constexpr Row kRows[] = {
+constexpr SpellingRow kRows[] = {
     // Arithmetic, comparisons, logic.
     {"aten::add.Tensor", "{self} + {other}", kSum},
     {"aten::sub.Tensor", "{self} - {other}", kSum},
@@ -257,7 +243,7 @@ static_assert(AllDiffer(kRows));
 struct Parameter {
   std::string_view python, schema;
   std::string_view default_text;
-  bool has_default = false, named = false, splice = false, one_for_all = false;
+  bool has_default = false, named = false, splice = false, one_for_all = false, always = false;
 };
 
 // A row taken apart.
@@ -284,6 +270,7 @@ Parameter ParseParameter(std::string_view text) {
   };
   p.one_for_all = drop('~');
   if (drop('!')) p.named = true;
+  p.always = drop('+');
   if (text.starts_with('*')) {
     p.splice = true;
     text.remove_prefix(1);
@@ -294,7 +281,7 @@ Parameter ParseParameter(std::string_view text) {
   return p;
 }
 
-Signature ParseRow(const Row& row) {
+Signature ParseRow(const SpellingRow& row) {
   Signature s;
   s.precedence = row.precedence;
   std::string_view text = row.text;
@@ -329,21 +316,69 @@ Signature ParseRow(const Row& row) {
 const Signature* FindSignature(std::string_view op) {
   static const auto* table = [] {
     auto* all = new std::map<std::string_view, Signature>;
-    for (const Row& row : kRows) all->emplace(row.op, ParseRow(row));
+    for (const SpellingRow& row : kRows) all->emplace(row.op, ParseRow(row));
     return all;
   }();
   const auto it = table->find(op);
   return it == table->end() ? nullptr : &it->second;
 }
 
+std::string InPackage(std::string_view text, const Speller& speller) {
+  return absl::StrReplaceAll(ForAbsl(text), {{"torch.", StrCat(speller.framework->package, ".")}});
+}
+
+// What a framework calls that function ("F.pad", "self.sum", "torch.cat"); "" for one of the file's
+// own.
+std::string FullName(std::string_view function) {
+  if (function.starts_with("F.")) return StrCat("torch.nn.functional.", function.substr(2));
+  if (function.starts_with("self.")) return StrCat("torch.Tensor.", function.substr(5));
+  return function.starts_with("torch.") ? std::string(function) : "";
+}
+
+absl::Status Lacks(const Speller& speller, std::string_view what, const Call& call) {
+  return CannotExpress(speller.framework->name, " has no ", what, " (", call.op, ")");
+}
+
+// Whether the framework has the function, and the argument of that name.
+absl::Status CheckName(std::string_view function, std::string_view argument, const Call& call,
+                       const Speller& speller) {
+  const Framework& framework = *speller.framework;
+  const std::string name = FullName(function);
+  if (!framework.find || name.empty()) return absl::OkStatus();
+  const Framework::Arguments* arguments = framework.find(name);
+  if (!arguments) return Lacks(speller, name.substr(6), call);
+  const auto& names = arguments->names;
+  if (!argument.empty() && arguments->known &&
+      std::find(names.begin(), names.end(), argument) == names.end()) {
+    return Lacks(speller, StrCat(name.substr(6), " with '", argument, "'"), call);
+  }
+  return absl::OkStatus();
+}
+
+// The functions that an expression with braces calls.
+absl::Status CheckNamesIn(std::string_view text, const Call& call, const Speller& speller) {
+  for (size_t open = text.find('('); open != text.npos; open = text.find('(', open + 1)) {
+    size_t start = open;
+    while (start > 0 && (absl::ascii_isalnum(static_cast<unsigned char>(text[start - 1])) ||
+                         text[start - 1] == '_' || text[start - 1] == '.')) {
+      --start;
+    }
+    std::string name(text.substr(start, open - start));
+    if (name.starts_with('.')) name.insert(0, "self");
+    X2IR_RETURN_IF_ERROR(CheckName(name, "", call, speller));
+  }
+  return absl::OkStatus();
+}
+
 // "{self} + {other}". What stands right of an operator binds tighter than it: a - (b - c).
 absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const Speller& speller) {
+  X2IR_RETURN_IF_ERROR(CheckNamesIn(s.text, call, speller));
   std::string out;
   std::string_view rest = s.text;
   std::vector<std::string_view> used;
   for (bool first = rest.starts_with('{'); !rest.empty(); first = false) {
     const size_t open = std::min(rest.find('{'), rest.size());
-    out += rest.substr(0, open);
+    out += InPackage(rest.substr(0, open), speller);
     rest.remove_prefix(open);
     if (rest.empty()) break;
     const size_t close = rest.find('}');
@@ -369,7 +404,8 @@ absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const S
 }
 
 absl::StatusOr<Expr> SpellFunction(const Signature& s, const Call& call, const Speller& speller) {
-  std::string out(s.function);
+  X2IR_RETURN_IF_ERROR(CheckName(s.function, "", call, speller));
+  std::string out = InPackage(s.function, speller);
   std::vector<std::string> arguments;
   std::vector<std::string_view> used = s.ignored;
   const bool method = s.function.starts_with("self.");
@@ -380,11 +416,11 @@ absl::StatusOr<Expr> SpellFunction(const Signature& s, const Call& call, const S
     used.push_back("self");
   }
   std::map<std::string_view, std::string> texts;
-  bool by_name = false;  // a positional one was left out
   for (const Parameter& p : s.parameters) {
     used.push_back(p.schema);
     const Argument* argument = call.Find(p.schema);
     if (!argument) {
+      if (p.always) arguments.emplace_back(p.default_text);
       if (!p.has_default && !p.named) return Unimplemented(call.op, " without '", p.schema, "'");
       continue;
     }
@@ -397,14 +433,16 @@ absl::StatusOr<Expr> SpellFunction(const Signature& s, const Call& call, const S
     }
     std::string text = SpellArgument(*argument, speller, p.one_for_all).text;
     texts[p.schema] = text;
-    if (p.has_default) {
+    if (p.has_default && !p.always) {
       std::string_view expected = p.default_text;
       if (expected.starts_with(':')) expected = texts[expected.substr(1)];
       if (text == expected) continue;
       // An empty list is what is not given: a stride that is the kernel's.
       if (p.default_text.starts_with(':') && text == "()") continue;
     }
-    arguments.push_back(p.named || by_name ? StrCat(p.python, "=", text) : std::move(text));
+    const bool named = p.named && !p.always;
+    if (named) X2IR_RETURN_IF_ERROR(CheckName(s.function, p.python, call, speller));
+    arguments.push_back(named ? StrCat(p.python, "=", text) : std::move(text));
   }
   for (const Argument& argument : call.arguments) {
     if (std::find(used.begin(), used.end(), argument.name) == used.end() &&
@@ -562,8 +600,8 @@ absl::StatusOr<Expr> SpellRecurrent(const Call& call, const Speller& speller) {
     arguments.push_back(SpellArgument(*argument, speller).text);
   }
   const std::string_view op = std::string_view(call.op).substr(6);
-  return Expr{
-      StrCat("torch.", op.substr(0, op.find('.')), "(", absl::StrJoin(arguments, ", "), ")")};
+  return Expr{StrCat(speller.framework->package, ".", op.substr(0, op.find('.')), "(",
+                     absl::StrJoin(arguments, ", "), ")")};
 }
 
 // x @ weight + bias, with a weight that another layer has.
@@ -592,11 +630,10 @@ absl::StatusOr<Expr> SpellUnique(const Call& call, const Speller& speller) {
 
 absl::StatusOr<Expr> SpellBroadcast(const Call& call, const Speller& speller) {
   const std::string self = SelfOf(call, speller).In(kAtom);
-  return Expr{StrCat(self, ".expand(torch.broadcast_shapes(", self, ".shape, ",
-                     SpellArgument(*call.Find("size"), speller).text, "))")};
+  return Expr{StrCat(self, ".expand(", speller.framework->package, ".broadcast_shapes(", self,
+                     ".shape, ", SpellArgument(*call.Find("size"), speller).text, "))")};
 }
 
-using SpellFn = absl::StatusOr<Expr> (*)(const Call&, const Speller&);
 const std::map<std::string_view, SpellFn>& OwnForms() {
   static const auto& forms = *new std::map<std::string_view, SpellFn>{
       {"aten::slice.Tensor", SpellSlice},
@@ -655,7 +692,7 @@ Expr SpellArgument(const Argument& argument, const Speller& speller, bool one_fo
     } else if (const std::string* s = std::get_if<std::string>(&item)) {
       last = {StringLiteral(*s)};
     } else if (const DType* t = std::get_if<DType>(&item)) {
-      last = {std::string(DTypeName(*t))};
+      last = {speller.framework->TypeName(*t)};
     } else {
       last = speller.size(std::get<Dim>(item));
     }
@@ -675,7 +712,24 @@ Expr SpellArgument(const Argument& argument, const Speller& speller, bool one_fo
   return {Tuple(texts)};
 }
 
+absl::StatusOr<Expr> SpellRow(const SpellingRow& row, const Call& call, const Speller& speller) {
+  if (row.text.empty()) return CannotExpress(speller.framework->name, " has no ", call.op);
+  const Signature signature = ParseRow(row);
+  return signature.text.empty() ? SpellFunction(signature, call, speller)
+                                : SpellOperator(signature, call, speller);
+}
+
 absl::StatusOr<Expr> Spell(const Call& call, const Speller& speller) {
+  for (const SpellingForm& form : speller.framework->forms) {
+    if (form.op == call.op) return form.spell(call, speller);
+  }
+  for (const SpellingRow& row : speller.framework->rows) {
+    if (row.op == call.op) return SpellRow(row, call, speller);
+  }
+  return SpellAsUsual(call, speller);
+}
+
+absl::StatusOr<Expr> SpellAsUsual(const Call& call, const Speller& speller) {
   if (const auto it = OwnForms().find(call.op); it != OwnForms().end()) {
     return it->second(call, speller);
   }
@@ -687,7 +741,13 @@ absl::StatusOr<Expr> Spell(const Call& call, const Speller& speller) {
   if (name.starts_with("aten::") && name.ends_with(".default") && call.arguments.size() == 1) {
     name = name.substr(6, name.size() - 14);
     if (std::find(std::begin(kMethods), std::end(kMethods), name) != std::end(kMethods)) {
-      return Expr{StrCat(SpellArgument(call.arguments[0], speller).In(kAtom), ".", name, "()")};
+      const Expr self = SpellArgument(call.arguments[0], speller);
+      const Framework& framework = *speller.framework;
+      if (framework.Has(StrCat("torch.Tensor.", name))) {
+        return Expr{StrCat(self.In(kAtom), ".", name, "()")};
+      }
+      if (!framework.Has(StrCat("torch.", name))) return Lacks(speller, name, call);
+      return Expr{StrCat(framework.package, ".", name, "(", self.text, ")")};
     }
   }
   return Unimplemented(call.op);

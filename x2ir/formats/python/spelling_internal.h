@@ -1,5 +1,5 @@
 // How a call of an operator is spelled in Python: a table of signatures (spelling.cc), and few that
-// have a form of their own (slices, ...).
+// have a form of their own (slices, ...). What a framework has otherwise goes before both.
 #ifndef X2IR_FORMATS_PYTHON_SPELLING_INTERNAL_H_
 #define X2IR_FORMATS_PYTHON_SPELLING_INTERNAL_H_
 
@@ -12,7 +12,31 @@
 
 namespace x2ir::python {
 
+struct Framework;
+
+// A row is an operator and what is written for it:
+//
+//   "{self} + {other}"           an expression; arguments in braces
+//   "F.elu(self, alpha=1.0)"     a function, or with "self." a method: those without a default are
+//                                positional, the others are named, and left out where they are
+//                                what the default says
+//   "self.permute(*dims)"        a list as so many arguments
+//   "F.pad(self, pad, mode='constant', value=:0.0)"
+//   ""                           the framework has nothing for it
+//
+// "dim:axis" is the argument `axis` under the name `dim`; "stride~=1": a list of equal numbers may
+// be one number; "dtype!": it is named though it has no default; "alpha+=1.0": it is written
+// without a name even where it is what the default says. Behind " ; " stand arguments that
+// change nothing. "@" stands for the device of what is made from nothing; "torch." for the
+// framework's package.
+struct SpellingRow {
+  std::string_view op;
+  std::string_view text;
+  int precedence = kAtom;
+};
+
 struct Speller {
+  const Framework* framework;
   // A value as an expression. `number_allowed`: where it is a constant, it may be a Python number.
   std::function<Expr(const Operand&, bool number_allowed)> operand;
   std::function<Expr(const Dim&)> size;
@@ -20,8 +44,19 @@ struct Speller {
   bool exact = false;  // numbers keep all their digits (of float64 tensors)
 };
 
-// Unimplemented, with the operator's name, where it cannot be spelled.
+// What no row can say.
+using SpellFn = absl::StatusOr<Expr> (*)(const Call&, const Speller&);
+struct SpellingForm {
+  std::string_view op;
+  SpellFn spell;
+};
+
+// Unimplemented, with the operator's name, where it cannot be spelled; FailedPrecondition where the
+// framework lacks it.
 absl::StatusOr<Expr> Spell(const Call& call, const Speller& speller);
+// As all frameworks have it.
+absl::StatusOr<Expr> SpellAsUsual(const Call& call, const Speller& speller);
+absl::StatusOr<Expr> SpellRow(const SpellingRow& row, const Call& call, const Speller& speller);
 // One argument as text.
 Expr SpellArgument(const Argument& argument, const Speller& speller, bool one_for_all = false);
 

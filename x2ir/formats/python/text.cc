@@ -159,6 +159,7 @@ std::string FloatLiteral(double number, bool as_float32) {
   const bool is_float32 = as_float32 && static_cast<double>(static_cast<float>(number)) == number;
   std::string text = is_float32 ? Shortest(static_cast<float>(number)) : Shortest(number);
   if (text.find_first_of(".e") == text.npos) text += ".0";
+  if (const size_t plus = text.find("e+"); plus != text.npos) text.erase(plus + 1, 1);
   return text;
 }
 
@@ -171,26 +172,26 @@ std::string TensorLiteral(const Tensor& tensor) {
 
 std::string_view DTypeName(DType t) {
   switch (t) {
-    case DType::kFloat32: return "torch.float32";
-    case DType::kFloat64: return "torch.float64";
-    case DType::kFloat16: return "torch.float16";
-    case DType::kBFloat16: return "torch.bfloat16";
-    case DType::kInt64: return "torch.int64";
-    case DType::kInt32: return "torch.int32";
-    case DType::kInt16: return "torch.int16";
-    case DType::kInt8: return "torch.int8";
-    case DType::kUInt8: return "torch.uint8";
-    case DType::kUInt16: return "torch.uint16";
-    case DType::kUInt32: return "torch.uint32";
-    case DType::kUInt64: return "torch.uint64";
-    case DType::kBool: return "torch.bool";
-    case DType::kComplex64: return "torch.complex64";
-    case DType::kComplex128: return "torch.complex128";
-    case DType::kFloat8E4M3FN: return "torch.float8_e4m3fn";
-    case DType::kFloat8E5M2: return "torch.float8_e5m2";
-    case DType::kFloat8E4M3FNUZ: return "torch.float8_e4m3fnuz";
-    case DType::kFloat8E8M0: return "torch.float8_e8m0fnu";
-    case DType::kFloat8E5M2FNUZ: return "torch.float8_e5m2fnuz";
+    case DType::kFloat32: return "float32";
+    case DType::kFloat64: return "float64";
+    case DType::kFloat16: return "float16";
+    case DType::kBFloat16: return "bfloat16";
+    case DType::kInt64: return "int64";
+    case DType::kInt32: return "int32";
+    case DType::kInt16: return "int16";
+    case DType::kInt8: return "int8";
+    case DType::kUInt8: return "uint8";
+    case DType::kUInt16: return "uint16";
+    case DType::kUInt32: return "uint32";
+    case DType::kUInt64: return "uint64";
+    case DType::kBool: return "bool";
+    case DType::kComplex64: return "complex64";
+    case DType::kComplex128: return "complex128";
+    case DType::kFloat8E4M3FN: return "float8_e4m3fn";
+    case DType::kFloat8E5M2: return "float8_e5m2";
+    case DType::kFloat8E4M3FNUZ: return "float8_e4m3fnuz";
+    case DType::kFloat8E8M0: return "float8_e8m0fnu";
+    case DType::kFloat8E5M2FNUZ: return "float8_e5m2fnuz";
     default: return {};
   }
 }

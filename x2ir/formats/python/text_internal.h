@@ -43,7 +43,7 @@ std::string StringLiteral(std::string_view text);
 std::string FloatLiteral(double number, bool as_float32);
 // Numbers of a tensor as nested lists.
 std::string TensorLiteral(const Tensor& tensor);
-std::string_view DTypeName(DType t);  // "torch.float32"; empty where PyTorch has no such type
+std::string_view DTypeName(DType t);  // "float32"; empty where PyTorch has no such type
 // A size as Python computes it, its names replaced by `name`.
 Expr SizeExpr(const Dim& dim, const StringMap<std::string>& names);
 // "(1, 2)", "(1,)"

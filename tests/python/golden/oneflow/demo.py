@@ -1,0 +1,205 @@
+"""An OneFlow module written by x2ir.
+
+    model = Model.load()
+    output = model(in_0)
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import oneflow as flow
+import oneflow.nn.functional as F
+from oneflow import nn
+
+
+def load_file(path):
+    """The tensors of a safetensors file."""
+    data = np.memmap(path, dtype=np.uint8, mode="r")
+    start = 8 + int.from_bytes(data[:8].tobytes(), "little")
+    dtypes = {
+        "F64": "<f8",
+        "F32": "<f4",
+        "F16": "<f2",
+        "BF16": "<u2",
+        "I64": "<i8",
+        "I32": "<i4",
+        "I8": "i1",
+        "U8": "u1",
+        "BOOL": "?",
+    }
+    tensors = {}
+    for name, entry in json.loads(data[8:start].tobytes()).items():
+        if name == "__metadata__":
+            continue
+        begin, end = entry["data_offsets"]
+        array = np.array(data[start + begin : start + end]).view(dtypes[entry["dtype"]])
+        if entry["dtype"] == "BF16":
+            array = (array.astype(np.uint32) << 16).view(np.float32)
+        tensor = flow.from_numpy(array.reshape(entry["shape"]))
+        tensors[name] = tensor.to(flow.bfloat16) if entry["dtype"] == "BF16" else tensor
+    return tensors
+
+
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, is_causal=False, scale=None, enable_gqa=False
+):
+    if enable_gqa:
+        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+    if scale is None:
+        scale = query.shape[-1] ** -0.5
+    scores = flow.matmul(query * scale, key.transpose(-2, -1))
+    if is_causal:
+        attn_mask = flow.ones_like(scores).tril() != 0
+    if attn_mask is None:
+        return flow.matmul(scores.softmax(-1), value)
+    if attn_mask.dtype != flow.bool:
+        return flow.matmul((scores + attn_mask).softmax(-1), value)
+    hidden = flow.logical_not(attn_mask)
+    weights = scores.masked_fill(hidden, float("-inf")).softmax(-1)
+    return flow.matmul(weights.masked_fill(hidden, 0.0), value)
+
+
+class Embeddings(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.word_embeddings = nn.Embedding(97, 32)
+        self.token_type_embeddings = nn.Embedding(2, 32)
+        self.position_embeddings = nn.Embedding(40, 32)
+        self.LayerNorm = nn.LayerNorm(32, eps=1e-12)
+        self.register_buffer(
+            "gatherelements",
+            flow.tensor([[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]),
+            persistent=False,
+        )
+        self.register_buffer(
+            "constant",
+            flow.tensor([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]]),
+            persistent=False,
+        )
+
+    def forward(self, x):
+        token_type_embeddings = self.token_type_embeddings(self.gatherelements)
+        add = self.word_embeddings(x) + token_type_embeddings
+        return self.LayerNorm(add + self.position_embeddings(self.constant))
+
+
+class Self(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.query = nn.Linear(32, 32)
+        self.key = nn.Linear(32, 32)
+        self.value = nn.Linear(32, 32)
+
+    def forward(self, x, where_1):
+        query = self.query(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
+        value = self.value(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
+        key = self.key(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
+        matmul = scaled_dot_product_attention(query, key, value, attn_mask=where_1)
+        return matmul.permute(0, 2, 1, 3).reshape(1, 12, 32)
+
+
+class Output(nn.Module):
+    def __init__(self, in_features):
+        super().__init__()
+        self.dense = nn.Linear(in_features, 32)
+        self.LayerNorm = nn.LayerNorm(32, eps=1e-12)
+
+    def forward(self, x, layernormalization):
+        return self.LayerNorm(self.dense(x) + layernormalization)
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.self = Self()
+        self.output = Output(32)
+
+    def forward(self, x, where_1):
+        return self.output(self.self(x, where_1), x)
+
+
+class Intermediate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Linear(32, 64)
+
+    def forward(self, x):
+        return F.gelu(self.dense(x))
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = Attention()
+        self.intermediate = Intermediate()
+        self.output = Output(64)
+
+    def forward(self, x, where_1):
+        x = self.attention(x, where_1)
+        return self.output(self.intermediate(x), x)
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.ModuleList([Layer() for _ in range(2)])
+        self.register_buffer("where_1", flow.empty(1, 1, 12, 12))
+
+    def forward(self, x):
+        for layer in self.layer:
+            x = layer(x, self.where_1)
+        return x
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embeddings = Embeddings()
+        self.encoder = Encoder()
+
+    def forward(self, x):
+        return self.encoder(self.embeddings(x))
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.m = M()
+
+    def forward(self, in_0):
+        return self.m(in_0)
+
+    @classmethod
+    def load(cls, path=Path(__file__).with_name("net.safetensors")):
+        """The model with its weights, by default those beside this file."""
+        model = cls()
+        weights = load_file(path)
+        for name in [name for name in weights if name.endswith(".T")]:
+            weights[name[:-2]] = weights.pop(name).t().contiguous()
+        missing = model.state_dict().keys() ^ weights.keys()
+        if missing:
+            raise ValueError(f"{path}: other weights: {sorted(missing)[:5]}")
+        model.load_state_dict(weights, strict=False)
+        return model.eval()
+
+
+INPUTS = ("in_0",)
+OUTPUTS = ("out_0",)
+
+
+def example_inputs():
+    """Random inputs, in order."""
+    return (flow.randint(0, 2, (1, 12)),)
+
+
+if __name__ == "__main__":
+    model = Model.load()
+    inputs = example_inputs()
+    with flow.no_grad():
+        outputs = model(*inputs)
+    for name, x in zip(INPUTS, inputs):
+        print(f"input {name}: {x.dtype} {tuple(x.shape)}")
+    for name, x in zip(OUTPUTS, (outputs,)):
+        print(f"output {name}: {x.dtype} {tuple(x.shape)}")

@@ -1,0 +1,53 @@
+// What the code for one framework and for another differs in: PyTorch, and OneFlow, whose Python
+// mirrors it. All else is written for both in PyTorch's names.
+#ifndef X2IR_FORMATS_PYTHON_FRAMEWORK_INTERNAL_H_
+#define X2IR_FORMATS_PYTHON_FRAMEWORK_INTERNAL_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "x2ir/formats/python/spelling_internal.h"
+#include "x2ir/graph_wrapper/tensor.h"
+
+namespace x2ir::python {
+
+// A function of the written file, which stands there where it is called.
+struct Helper {
+  std::string_view name;
+  std::string_view text;
+};
+
+struct Framework {
+  std::string_view name;     // "PyTorch"
+  std::string_view module;   // of Python: "torch"
+  std::string_view package;  // what the code calls that
+  // Calls that are spelled otherwise than the others' (spelling.cc).
+  absl::Span<const SpellingRow> rows;
+  absl::Span<const SpellingForm> forms;
+  absl::Span<const Helper> helpers;
+  std::string_view standard_imports, other_imports;  // that the next needs
+  std::string_view load_file;                        // the function that reads the weights
+  std::string_view transposed;                       // a method: of weights that lie transposed
+  std::string_view set_weights;  // the lines that give `model` the dictionary `weights`
+  std::string_view freeze;       // lines behind which no weight of `model` is trained
+  // The argument names of a function ("torch.nn.functional.pad", "torch.Tensor.sum"); null where
+  // there is none. Where it is null itself there are all of PyTorch's.
+  struct Arguments {
+    bool known = false;
+    std::vector<std::string_view> names;
+  };
+  const Arguments* (*find)(std::string_view name) = nullptr;
+
+  bool Has(std::string_view function) const { return !find || find(function); }
+  // "torch.float32"; empty where there is no such type.
+  std::string TypeName(DType t) const;
+};
+
+const Framework& PyTorch();
+const Framework& OneFlow();
+
+}  // namespace x2ir::python
+
+#endif  // X2IR_FORMATS_PYTHON_FRAMEWORK_INTERNAL_H_
