@@ -92,12 +92,12 @@ class Self(nn.Module):
         self.key = nn.Linear(32, 32)
         self.value = nn.Linear(32, 32)
 
-    def forward(self, x, where_1):
+    def forward(self, x):
         query = self.query(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
         value = self.value(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
         key = self.key(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
-        matmul = scaled_dot_product_attention(query, key, value, attn_mask=where_1)
-        return matmul.permute(0, 2, 1, 3).reshape(1, 12, 32)
+        matmul = scaled_dot_product_attention(query, key, value).permute(0, 2, 1, 3)
+        return matmul.reshape(1, 12, 32)
 
 
 class Output(nn.Module):
@@ -116,8 +116,8 @@ class Attention(nn.Module):
         self.self = Self()
         self.output = Output(32)
 
-    def forward(self, x, where_1):
-        return self.output(self.self(x, where_1), x)
+    def forward(self, x):
+        return self.output(self.self(x), x)
 
 
 class Intermediate(nn.Module):
@@ -136,21 +136,18 @@ class Layer(nn.Module):
         self.intermediate = Intermediate()
         self.output = Output(64)
 
-    def forward(self, x, where_1):
-        x = self.attention(x, where_1)
+    def forward(self, x):
+        x = self.attention(x)
         return self.output(self.intermediate(x), x)
 
 
 class Encoder(nn.Module):
     def __init__(self):
         super().__init__()
-        self.layer = nn.ModuleList([Layer() for _ in range(2)])
-        self.register_buffer("where_1", flow.empty(1, 1, 12, 12))
+        self.layer = nn.Sequential(Layer(), Layer())
 
     def forward(self, x):
-        for layer in self.layer:
-            x = layer(x, self.where_1)
-        return x
+        return self.layer(x)
 
 
 class M(nn.Module):
