@@ -20,27 +20,17 @@ except ImportError:
         with open(path, "rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         start = 8 + int.from_bytes(data[:8], "little")
-        dtypes = {
-            "BOOL": "bool",
-            "BF16": "bfloat16",
-            "F": "float",
-            "I": "int",
-            "U": "uint",
-            "C": "complex",
-        }
+        kinds = {"BOOL": "bool", "BF": "bfloat", "F": "float", "I": "int", "U": "uint"}
         tensors = {}
         for name, entry in json.loads(data[8:start]).items():
             if name == "__metadata__":
                 continue
-            code = entry["dtype"]
-            dtype = getattr(torch, dtypes.get(code) or dtypes[code[0]] + code[1:])
-            begin, end = entry["data_offsets"]
-            if begin == end:
-                tensors[name] = torch.empty(entry["shape"], dtype=dtype)
-                continue
-            flat = torch.frombuffer(data, dtype=torch.uint8, offset=start + begin)
-            flat = flat[: end - begin].view(dtype)
-            tensors[name] = flat.reshape(entry["shape"])
+            kind = entry["dtype"].rstrip("0123456789")
+            dtype = getattr(torch, kinds[kind] + entry["dtype"][len(kind) :])
+            begin, end = (start + offset for offset in entry["data_offsets"])
+            at = begin if begin < end else 0
+            flat = torch.frombuffer(data, dtype=torch.uint8, offset=at)[: end - begin]
+            tensors[name] = flat.view(dtype).reshape(entry["shape"])
         return tensors
 
 

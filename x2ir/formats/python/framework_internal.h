@@ -13,7 +13,8 @@
 
 namespace x2ir::python {
 
-// A function of the written file, which stands there where it is called.
+// A function of the written file, which stands there where it is called. "?a,b|" before a line and
+// "{a,b|text}" in one stand for what is there only where some call passes one of these arguments.
 struct Helper {
   std::string_view name;
   std::string_view text;

@@ -96,10 +96,49 @@ class SourceWriter {
     std::string text;
     for (const Helper& helper : f_.helpers) {
       if (!Calls(code, helper.name)) continue;
-      text += helper.text;
-      code += helper.text;
+      const std::string fitted = Fitted(helper.text, code);
+      text += fitted;
+      code += fitted;
     }
     return text;
+  }
+  // A helper's text, of which only that is left which calls need.
+  static std::string Fitted(std::string_view text, std::string_view code) {
+    const auto passes = [&](std::string_view names) {
+      while (!names.empty()) {
+        const size_t end = std::min(names.find(','), names.size());
+        for (const char* before : {" ", "("}) {
+          if (code.find(StrCat(before, names.substr(0, end), "=")) != code.npos) return true;
+        }
+        names.remove_prefix(std::min(end + 1, names.size()));
+      }
+      return false;
+    };
+    std::string out;
+    while (!text.empty()) {
+      const size_t end = text.find('\n');
+      std::string_view line = text.substr(0, end);
+      text.remove_prefix(end + 1);
+      if (line.starts_with('?')) {
+        const size_t bar = line.find('|');
+        if (!passes(line.substr(1, bar - 1))) continue;
+        line.remove_prefix(bar + 1);
+      }
+      std::string fitted;
+      for (size_t open = line.find('{'); open != line.npos; open = line.find('{')) {
+        const size_t bar = line.find('|', open), close = line.find('}', open);
+        if (bar == line.npos || close < bar) break;  // Python's own
+        fitted += line.substr(0, open);
+        if (passes(line.substr(open + 1, bar - open - 1))) {
+          fitted += line.substr(bar + 1, close - bar - 1);
+        }
+        line.remove_prefix(close + 1);
+      }
+      fitted += line;
+      const size_t indent = std::min(fitted.find_first_not_of(' '), fitted.size());
+      AppendLine(out, indent / 4, fitted.substr(indent));
+    }
+    return out;
   }
   static bool Calls(std::string_view code, std::string_view name) {
     return Mentions(code, StrCat(name, "("));

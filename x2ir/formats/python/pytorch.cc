@@ -17,27 +17,17 @@ except ImportError:
         with open(path, "rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         start = 8 + int.from_bytes(data[:8], "little")
-        dtypes = {
-            "BOOL": "bool",
-            "BF16": "bfloat16",
-            "F": "float",
-            "I": "int",
-            "U": "uint",
-            "C": "complex",
-        }
+        kinds = {"BOOL": "bool", "BF": "bfloat", "F": "float", "I": "int", "U": "uint"}
         tensors = {}
         for name, entry in json.loads(data[8:start]).items():
             if name == "__metadata__":
                 continue
-            code = entry["dtype"]
-            dtype = getattr(torch, dtypes.get(code) or dtypes[code[0]] + code[1:])
-            begin, end = entry["data_offsets"]
-            if begin == end:
-                tensors[name] = torch.empty(entry["shape"], dtype=dtype)
-                continue
-            flat = torch.frombuffer(data, dtype=torch.uint8, offset=start + begin)
-            flat = flat[: end - begin].view(dtype)
-            tensors[name] = flat.reshape(entry["shape"])
+            kind = entry["dtype"].rstrip("0123456789")
+            dtype = getattr(torch, kinds[kind] + entry["dtype"][len(kind) :])
+            begin, end = (start + offset for offset in entry["data_offsets"])
+            at = begin if begin < end else 0
+            flat = torch.frombuffer(data, dtype=torch.uint8, offset=at)[: end - begin]
+            tensors[name] = flat.view(dtype).reshape(entry["shape"])
         return tensors
 )";
 
@@ -46,23 +36,21 @@ try:
     from torch.nn.functional import scaled_dot_product_attention
 except ImportError:  # before PyTorch 2.0
 
-    def scaled_dot_product_attention(
-        query, key, value, attn_mask=None, is_causal=False, scale=None, enable_gqa=False
-    ):
-        if enable_gqa:
-            key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
-            value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
-        if scale is None:
-            scale = query.shape[-1] ** -0.5
+    def scaled_dot_product_attention(query, key, value{attn_mask,is_causal|, attn_mask=None}{is_causal|, is_causal=False}{scale|, scale=None}{enable_gqa|, enable_gqa=False}):
+?enable_gqa|        if enable_gqa:
+?enable_gqa|            key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+?enable_gqa|            value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+?scale|        if scale is None:
+        {scale|    }scale = query.shape[-1] ** -0.5
         scores = query * scale @ key.transpose(-2, -1)
-        if is_causal:
-            attn_mask = torch.ones_like(scores, dtype=torch.bool).tril()
-        if attn_mask is None:
-            return scores.softmax(-1) @ value
-        if attn_mask.dtype != torch.bool:
-            return (scores + attn_mask).softmax(-1) @ value
-        weights = scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)
-        return weights.masked_fill(~attn_mask, 0.0) @ value
+?is_causal|        if is_causal:
+?is_causal|            attn_mask = torch.ones_like(scores, dtype=torch.bool).tril()
+?attn_mask,is_causal|        if attn_mask is None:
+        {attn_mask,is_causal|    }return scores.softmax(-1) @ value
+?attn_mask|        if attn_mask.dtype != torch.bool:
+?attn_mask|            return (scores + attn_mask).softmax(-1) @ value
+?attn_mask,is_causal|        weights = scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)
+?attn_mask,is_causal|        return weights.masked_fill(~attn_mask, 0.0) @ value
 )";
 
 constexpr std::string_view kTopK = R"(
