@@ -144,8 +144,6 @@ std::string WhyNot(std::string_view op) {
       {"STABLEHLO_GATHER", "not mapped"},
       {"STABLEHLO_REDUCE_WINDOW", "not mapped"},
       {"STABLEHLO_RNG_BIT_GENERATOR", "not mapped: no runtime gives the same bits"},
-      {"STABLEHLO_WHILE", "not mapped"},
-      {"STABLEHLO_CASE", "not mapped"},
       {"REDUCE_WINDOW", "not mapped"}};
   if (const auto found = reasons.find(op); found != reasons.end())
     return std::string(found->second);

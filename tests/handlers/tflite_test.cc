@@ -216,6 +216,11 @@ TEST(Tflite, ControlFlow) {
        "b = "
        "tflite.ABS(a) } }",
        "y", "error a subgraph has 1 inputs"},
+      {"i = int32[]{7}\nx = float32[1]{-2}\ny = tflite.STABLEHLO_CASE(i, x) { branch_subgraphs = "
+       "[graph f(a: float32[1]) -> (b) { b = tflite.NEG(a) }, graph h(a: float32[1]) -> (b) "
+       "{ b = "
+       "tflite.SQUARE(a) }] }",
+       "y", "float32[1]{4}"},
   };
   ExpectTfRows(rows, "tflite");
 }
@@ -243,6 +248,35 @@ TEST(Tflite, Resources) {
            "() = tflite.ASSIGN_VARIABLE(h, z)\nw = tflite.READ_VARIABLE(h)",
        "y, w", "float32[1]{5}; float32[1]{10}"},
       {handle + "y = tflite.READ_VARIABLE(h)", "y", "error read before it is set"},
+  };
+  ExpectTfRows(rows, "tflite");
+}
+
+TEST(Tflite, MediaPipe) {
+  // padding, stride_width, stride_height, filter_width, filter_height, activation.
+  const auto options = [](const std::string& padding) {
+    std::string text = "\\u000" + padding + "\\u0000\\u0000\\u0000";
+    for (int i = 0; i < 4; ++i) text += "\\u0002\\u0000\\u0000\\u0000";
+    return "custom_options = \"" + text + "\\u0000\\u0000\\u0000\\u0000\" }";
+  };
+  const TfRow rows[] = {
+      {"x = float32[1,2,4,1]{1, 2, 3, 4, 9, 6, 7, 5}\n"
+       "y, i = tflite.custom::MaxPoolingWithArgmax2D(x) { " +
+           options("2"),
+       "y, i", "float32[1,1,2,1]{9, 7}; float32[1,1,2,1]{2.1, 2.1}"},
+      // SAME: the last window reaches out by one.
+      {"x = float32[1,2,3,1]{1, 2, 3, 4, 9, 6}\n"
+       "y, i = tflite.custom::MaxPoolingWithArgmax2D(x) { " +
+           options("1"),
+       "y, i", "float32[1,1,2,1]{9, 6}; float32[1,1,2,1]{3.1, 2.1}"},
+      {"x = float32[1,1,2,1]{9, 7}\ni = float32[1,1,2,1]{2.1, 5.1}\n"
+       "y = tflite.custom::MaxUnpooling2D(x, i) { " +
+           options("1"),
+       "y", "float32[1,2,4,1]{0, 0, 0, 0, 9, 0, 0, 0}"},
+      {"x = float32[1,1,2,1]{1, 2}\nw = float32[1,2,2,1]{1, 2, 3, 4}\nb = float32[1]{10}\n"
+       "y = tflite.custom::Convolution2DTransposeBias(x, w, b) { " +
+           options("2"),
+       "y", "float32[1,2,4,1]{11, 12, 12, 14, 13, 14, 16, 18}"},
   };
   ExpectTfRows(rows, "tflite");
 }

@@ -27,6 +27,9 @@ enum class Use {
 };
 
 Use UseOf(std::string_view op) {
+  // Nobody knows what other custom operators do.
+  if (op.find(':') != op.npos && op != "custom::TFLite_Detection_PostProcess")
+    return Use::kIntegers;
   static constexpr std::string_view kIntegers[] = {"RESHAPE",
                                                    "TRANSPOSE",
                                                    "GATHER",
