@@ -71,6 +71,15 @@ std::vector<std::string> IrFiles() {
   return {ReadFile(StrCat(Folder(), "/m.json")), ReadFile(StrCat(Folder(), "/m.safetensors"))};
 }
 
+// Integers with a scale a channel, subgraphs, a recurrent operator with states.
+std::vector<std::string> TfliteFiles() {
+  std::vector<std::string> files;
+  for (const char* name : {"conv_i8pc_same_s1d1", "while_5", "unidir_lstm_cifg_1"}) {
+    files.push_back(ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/tflite/", name, ".tflite")));
+  }
+  return files;
+}
+
 std::string TorchArchiveOf(std::string_view program) {
   using torch_zip::Floats, torch_zip::Zip;
   return Zip().Make(
@@ -175,6 +184,8 @@ std::vector<FuzzTarget> ReadTargets() {
                       "variables/variables.data-00000-of-00001"},
                      "", "tensorflow");
        }},
+      {"tflite", TfliteFiles,
+       [](std::string_view bytes) { ImportFiles(bytes, {"m.tflite"}, "/m.tflite", "tflite"); }},
       {"torch", [] { return std::vector{TorchArchiveOf(torch_zip::Program())}; },
        [](std::string_view bytes) { ImportFiles(bytes, {"m.pt2"}, "/m.pt2", "torch"); }},
       {"torch_program", [] { return std::vector{torch_zip::Program()}; },

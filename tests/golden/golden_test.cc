@@ -6,12 +6,16 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/ops_table.h"
+#include "x2ir/core/spec.h"
+#include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 
@@ -118,6 +122,74 @@ TEST(Golden, IrOps) {
           "the newest.\n"
           "`(read)`: no op of the IR is written as this one.\n",
           table->ReferenceMarkdown()));
+}
+
+// Operators of TFLite that no form reads, and why.
+std::string WhyNot(std::string_view op) {
+  static const auto& reasons = *new std::map<std::string_view, std::string_view>{
+      {"CUSTOM", "a custom operator's own name counts"},
+      {"DELEGATE", "made by runtimes, not in files"},
+      {"PLACEHOLDER_FOR_GREATER_OP_CODES", "no operator"},
+      {"CONCAT_EMBEDDINGS", "LiteRT has no kernel"},
+      {"LSH_PROJECTION", "not mapped: hashes of bytes"},
+      {"SKIP_GRAM", "not mapped: strings"},
+      {"EMBEDDING_LOOKUP_SPARSE", "not mapped"},
+      {"CALL_ONCE", "settled before nodes are looked at: what it sets are constants"},
+      {"HASHTABLE", "settled before: a constant"},
+      {"HASHTABLE_IMPORT", "settled before: what a table holds"},
+      {"VAR_HANDLE", "settled before"},
+      {"READ_VARIABLE", "settled before: the value that was set"},
+      {"ASSIGN_VARIABLE", "settled before; no run sees what another one set"},
+      {"STABLEHLO_SCATTER", "not mapped"},
+      {"STABLEHLO_GATHER", "not mapped"},
+      {"STABLEHLO_REDUCE_WINDOW", "not mapped"},
+      {"STABLEHLO_RNG_BIT_GENERATOR", "not mapped: no runtime gives the same bits"},
+      {"REDUCE_WINDOW", "not mapped"}};
+  if (const auto found = reasons.find(op); found != reasons.end())
+    return std::string(found->second);
+  return op.starts_with("STABLEHLO_") ? "LiteRT has no kernel" : "";
+}
+
+TEST(Golden, TfliteOps) {
+  std::map<std::string, std::set<std::string>> read, written;
+  for (const Form* form : AllForms("tflite")) {
+    auto& of = form->op.str();
+    const bool imports = form->imports && (!form->code || form->code->import);
+    const bool exports = form->exports && (!form->code || form->code->export_);
+    if (imports) read[of].insert(form->ir_op.str());
+    if (exports) written[of].insert(form->ir_op.str());
+  }
+  const auto list = [](const std::set<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) StrAppend(&text, text.empty() ? "" : ", ", name);
+    return text;
+  };
+  std::ifstream head(X2IR_SOURCE_DIR "/tests/golden/tflite_ops_head.md");
+  std::string text{std::istreambuf_iterator<char>(head), std::istreambuf_iterator<char>()};
+  ASSERT_FALSE(text.empty());
+  text += "| number | operator | read as (mostly) | written from |\n|---|---|---|---|\n";
+  int count = 0;
+  const auto names = tflite::OperatorNames();
+  for (const std::string_view op : names) {
+    const std::string name(op);
+    std::string as = list(read[name]);
+    count += !as.empty();
+    if (as.empty()) as = WhyNot(op);
+    EXPECT_FALSE(as.empty()) << op << " has no form, and nothing says why";
+    EXPECT_TRUE(read[name].empty() || WhyNot(op).empty() || op.starts_with("STABLEHLO_")) << op;
+    StrAppend(&text, "| ", *tflite::OperatorNumber(op), " | ", op, " | ",
+              read[name].empty() ? StrCat("*", as, "*") : as, " | ", list(written[name]), " |\n");
+  }
+  text += "\nOther operators:\n\n| operator | read as |\n|---|---|\n";
+  for (const auto& [op, ir] : read) {
+    if (!ir.empty() && !tflite::OperatorNumber(op)) {
+      StrAppend(&text, "| ", op == "FLEX" ? "Flex... (TensorFlow's own)" : op, " | ",
+                op == "FLEX" ? "what TensorFlow's op is" : list(ir), " |\n");
+    }
+  }
+  StrAppend(&text, "\n", count, " of ", names.size(),
+            " builtin operators of the schema are read.\n");
+  CheckDocument("/docs/tflite_ops.md", text);
 }
 
 }  // namespace

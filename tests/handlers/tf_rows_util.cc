@@ -10,9 +10,10 @@
 
 namespace x2ir {
 
-absl::StatusOr<std::string> TfResults(std::string_view lines, std::string_view outputs) {
+absl::StatusOr<std::string> TfResults(std::string_view lines, std::string_view outputs,
+                                      std::string_view dialect) {
   const std::string text = StrCat("graph g() -> (", outputs, ") {\n", lines, "\n}");
-  X2IR_ASSIGN_OR_RETURN(Model model, ModelFromText(text, "tf", 1));
+  X2IR_ASSIGN_OR_RETURN(Model model, ModelFromText(text, dialect, 1, {{"custom", 1}}));
   X2IR_RETURN_IF_ERROR(ToIr(model));
   X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> results, RunGraph(*model.graph, {}));
   std::string got;
@@ -22,9 +23,9 @@ absl::StatusOr<std::string> TfResults(std::string_view lines, std::string_view o
   return got;
 }
 
-void ExpectTfRows(absl::Span<const TfRow> rows) {
+void ExpectTfRows(absl::Span<const TfRow> rows, std::string_view dialect) {
   for (const TfRow& row : rows) {
-    const absl::StatusOr<std::string> got = TfResults(row.lines, row.outputs);
+    const absl::StatusOr<std::string> got = TfResults(row.lines, row.outputs, dialect);
     ExpectText(got.ok() ? *got : "error: " + got.status().ToString(), row.want, row.lines);
   }
 }

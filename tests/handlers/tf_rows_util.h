@@ -1,5 +1,5 @@
-// Graphs of TensorFlow's ops on constants, in the notation of x2ir/graph_wrapper/text.h, and the
-// results that they must have.
+// Graphs of TensorFlow's, or TFLite's, ops on constants, in the notation of
+// x2ir/graph_wrapper/text.h, and the results that they must have.
 #ifndef X2IR_TESTS_HANDLERS_TF_ROWS_UTIL_H_
 #define X2IR_TESTS_HANDLERS_TF_ROWS_UTIL_H_
 
@@ -17,8 +17,9 @@ struct TfRow {
 };
 
 // The results as text: "int32[1]{2}; float32[]{3}".
-absl::StatusOr<std::string> TfResults(std::string_view lines, std::string_view outputs);
-void ExpectTfRows(absl::Span<const TfRow> rows);
+absl::StatusOr<std::string> TfResults(std::string_view lines, std::string_view outputs,
+                                      std::string_view dialect = "tf");
+void ExpectTfRows(absl::Span<const TfRow> rows, std::string_view dialect = "tf");
 
 }  // namespace x2ir
 

@@ -58,7 +58,8 @@ enum class Guest { kNone, kFileFormat, kJson, kEigen, kCommandLine };
 Guest GuestOf(std::string_view include) {
   if (StartsWith(include, "nlohmann/")) return Guest::kJson;
   for (std::string_view p : {"google/protobuf/", "onnx/", "zip.h", "zipconf.h", "zlib.h",
-                             "minizip/", "miniz", "bzlib.h", "lzma.h", "zstd.h"}) {
+                             "minizip/", "miniz", "bzlib.h", "lzma.h", "zstd.h", "flatbuffers/",
+                             "tflite_generated.h"}) {
     if (StartsWith(include, p)) return Guest::kFileFormat;
   }
   if (EndsWith(include, ".pb.h")) return Guest::kFileFormat;
@@ -80,8 +81,8 @@ std::string Violation(const std::string& path, const std::string& include, bool 
 
   switch (GuestOf(include)) {
     case Guest::kFileFormat:
-      if (room != "formats" || !EndsWith(path, ".cc")) {
-        return "protobuf and zip belong to formats/**/*.cc";
+      if (room != "formats" || !(EndsWith(path, ".cc") || EndsWith(path, "_internal.h"))) {
+        return "protobuf, FlatBuffers and zip belong to formats/**";
       }
       return "";
     case Guest::kJson: return "nlohmann_json is for tools and tests";

@@ -47,6 +47,19 @@ struct Side {
 using Tensors = std::vector<std::pair<std::string_view, const Tensor*>>;
 
 // Binds what belongs to this side and takes it out of `tensors`.
+// The complex numbers that pairs along the last axis are; what is no pairs stays.
+Tensor FromPairs(const Tensor& pairs) {
+  if (pairs.is_sparse() || pairs.rank() == 0 || pairs.dims().back() != 2 ||
+      (pairs.dtype() != DType::kFloat32 && pairs.dtype() != DType::kFloat64)) {
+    return pairs;
+  }
+  const bool narrow = pairs.dtype() == DType::kFloat32;
+  std::vector<int64_t> dims = pairs.dims();
+  dims.pop_back();
+  return *Tensor::View(narrow ? DType::kComplex64 : DType::kComplex128, std::move(dims),
+                       pairs.bytes(), std::make_shared<Tensor>(pairs));
+}
+
 absl::Status BindSide(const Side& side, Tensors& tensors,
                       std::vector<std::optional<Tensor>>* bound) {
   bound->resize(side.values.size());
@@ -85,7 +98,12 @@ absl::Status BindSide(const Side& side, Tensors& tensors,
     // Those who write such files often make a vector of one element of a scalar.
     const bool scalar = side.prefix == "in_" && type.has_shape() && type.shape()->rank() == 0 &&
                         tensor->rank() == 1 && tensor->dim(0) == 1 && !tensor->is_sparse();
-    (*bound)[*index] = pairs ? AsPairs(*tensor) : scalar ? tensor->Reshaped({}) : *tensor;
+    // And pairs of floats of complex numbers.
+    const bool parts = type.is_tensor() && IsComplex(type.dtype()) && IsFloating(tensor->dtype());
+    (*bound)[*index] = pairs    ? AsPairs(*tensor)
+                       : parts  ? FromPairs(*tensor)
+                       : scalar ? tensor->Reshaped({})
+                                : *tensor;
   }
   tensors = std::move(others);
   return absl::OkStatus();

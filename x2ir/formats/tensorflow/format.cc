@@ -32,7 +32,8 @@ absl::StatusOr<Model> ReadTensorFlowFile(const Source& source, const ReadRequest
                       .placeholder = "TAG,..."},
                      {.name = "signature",
                       .type = OptionDef::kText,
-                      .help = "Which signature of a SavedModel; by default serving_default",
+                      .help = "Which signature of the model; by default serving_default, of TFLite "
+                              "that of the first subgraph",
                       .placeholder = "NAME"},
                      {.name = "allow_outside",
                       .help = "Let a SavedModel's variables lie outside of its own folder"}},

@@ -18,8 +18,8 @@ namespace {
         },
     .read_options = {{.name = "signature",
                       .type = OptionDef::kText,
-                      .help = "Which signature of a SavedModel or of a TFLite model; by default "
-                              "serving_default, or the first subgraph",
+                      .help = "Which signature of the model; by default serving_default, of TFLite "
+                              "that of the first subgraph",
                       .placeholder = "NAME"},
                      {.name = "dequantize",
                       .help = "Read a quantized model as the float network that it stands for"}},

@@ -259,6 +259,7 @@ class Reader {
       }
       *node = graph_->AppendNode(kDialect, name, {});
       for (auto& [attr, value] : attrs) (*node)->SetAttr(attr, std::move(value));
+      X2IR_RETURN_IF_ERROR(AddIntermediates(op, *node));
       const bool custom = name.find(':') != std::string::npos;
       const auto* outputs = op.outputs();
       for (uint32_t i = 0; outputs && i < outputs->size(); ++i) {
@@ -278,6 +279,25 @@ class Reader {
                                                std::move(type));
         X2IR_RETURN_IF_ERROR(SetQuantizationOf(*tensor, values_[index]));
       }
+      return absl::OkStatus();
+    }
+
+    // What recurrent operators compute on the way has scales of its own.
+    absl::Status AddIntermediates(const fb::Operator& op, Node* node) {
+      const auto* all = op.intermediates();
+      if (!all || all->size() == 0) return absl::OkStatus();
+      std::vector<float> scales;
+      std::vector<int64_t> zero_points;
+      for (const int32_t index : *all) {
+        X2IR_ASSIGN_OR_RETURN(const fb::Tensor* tensor, TensorAt(index));
+        const fb::QuantizationParameters* q = tensor->quantization();
+        const bool has = q && q->scale() && q->scale()->size() == 1;
+        scales.push_back(has ? q->scale()->Get(0) : 0.0f);
+        zero_points.push_back(
+            has && q->zero_point() && q->zero_point()->size() == 1 ? q->zero_point()->Get(0) : 0);
+      }
+      node->SetAttr("intermediate_scales", std::move(scales));
+      node->SetAttr("intermediate_zero_points", std::move(zero_points));
       return absl::OkStatus();
     }
 

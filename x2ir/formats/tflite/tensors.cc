@@ -199,7 +199,14 @@ absl::StatusOr<Tensor> ReadZeros(File& file, const fb::Tensor& tensor) {
     return Unimplemented("a variable of ", TensorTypeName(static_cast<int64_t>(tensor.type())));
   }
   X2IR_RETURN_IF_ERROR(Spend(file, ByteSize(dtype, *CheckedProduct(dims))));
-  return Tensor::Zeros(dtype, std::move(dims));
+  Tensor zeros = Tensor::Zeros(dtype, std::move(dims));
+  const auto* q = tensor.quantization();
+  if (dtype == DType::kInt8 && q && q->zero_point() && q->zero_point()->size() == 1) {
+    // The integer that stands for 0.
+    const absl::Span<int8_t> numbers = zeros.mutable_span<int8_t>();
+    std::fill(numbers.begin(), numbers.end(), static_cast<int8_t>(q->zero_point()->Get(0)));
+  }
+  return zeros;
 }
 
 absl::StatusOr<std::optional<Tensor>> ReadConstant(File& file, const fb::Tensor& tensor) {

@@ -10,6 +10,7 @@
 //                         attributes where they are a map of FlexBuffers, else the string
 //                         custom_options; FLEX with the attribute op and those of TensorFlow's node
 //                         where it is one of TensorFlow's
+//   intermediates         attributes intermediate_scales (0: none) and intermediate_zero_points
 //   subgraph              a nested graph of the node that runs it; a copy for each node
 //   signature             names in annotations of inputs and outputs: tflite.signature_name
 //   metadata              annotations of the model: "tflite.metadata.NAME"

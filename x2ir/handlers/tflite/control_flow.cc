@@ -56,6 +56,15 @@ absl::StatusOr<Values> Call(TfliteArgs& a, Symbol name) {
 }
 absl::StatusOr<Values> CallSubgraph(TfliteArgs& a) { return Call(a, "subgraph"); }
 
+// The branch of that number; any other number is the last one's.
+absl::StatusOr<Values> Case(TfliteArgs& a) {
+  std::vector<GraphPtr> branches;
+  for (const GraphPtr& subgraph : a.SubGraphs("branch_subgraphs")) {
+    X2IR_ASSIGN_OR_RETURN(branches.emplace_back(), Branch(a, *subgraph, a.inputs(1)));
+  }
+  return AsTf(a, "Case", {a.in(0)}, {{"branches", std::move(branches)}});
+}
+
 // What a composite is made of; what it is called is for those who know it.
 absl::StatusOr<Values> Composite(TfliteArgs& a) {
   for (const char* name :
@@ -108,8 +117,8 @@ absl::StatusOr<Values> While(TfliteArgs& a) {
 
 }  // namespace
 
-X2IR_TFLITE(if).From("IF", If);
-X2IR_TFLITE(loop).From("WHILE", While);
+X2IR_TFLITE(if).From("IF", If).From("STABLEHLO_CASE", Case);
+X2IR_TFLITE(loop).From("WHILE", While).From("STABLEHLO_WHILE", While);
 X2IR_TFLITE(identity).From("CALL", CallSubgraph).From("STABLEHLO_COMPOSITE", Composite);
 
 }  // namespace x2ir

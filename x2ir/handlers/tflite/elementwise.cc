@@ -115,8 +115,5 @@ X2IR_TFLITE(sin).Is("SIN");
 X2IR_TFLITE(sqrt).Is("SQRT");
 X2IR_TFLITE(sub).Is("SUB");
 X2IR_TFLITE(tanh).Is("TANH");
-X2IR_TFLITE(real).From("REAL", SameAsTf("Real"));
-X2IR_TFLITE(imag).From("IMAG", SameAsTf("Imag"));
-X2IR_TFLITE(abs).From("COMPLEX_ABS", SameAsTf("ComplexAbs"));
 
 }  // namespace x2ir

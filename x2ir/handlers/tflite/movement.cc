@@ -1,4 +1,5 @@
 // TFLite: shapes, slices, gathers and what else moves elements. Nearly all of it is TensorFlow's.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -6,6 +7,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/handlers/tf/taps.h"
 #include "x2ir/handlers/tflite/tflite.h"
 
 namespace x2ir {
@@ -93,6 +95,20 @@ Values UniqueOf(TfliteArgs& a) {
 // Rows of `values` (operand 1) at indices (operand 0).
 Value* EmbeddingLookup(TfliteArgs& a) { return Gather(a.in(1), a.AsInt64(a.in(0)), 0); }
 
+// Rows of values (operand 2) whose keys (operand 1) are looked up (operand 0), zeros for others;
+// and which were found.
+Values HashtableLookup(TfliteArgs& a) {
+  a.Require(a.dtype(2) != DType::kString, "values that are strings");
+  const Expr same = Unsqueeze(a.in(0), {1}) == Unsqueeze(a.in(1), {0});
+  const Expr found = Any(same, {1});
+  const Expr place = a.Op("arg_max", {same.To(DType::kInt32)},
+                          {{"axis", 1}, {"keepdims", 0}, {"select_last_index", 0}});
+  const Expr rows = Gather(a.in(2), place, 0);
+  const int64_t rank = rows.rank();
+  const Expr test = rank > 1 ? Unsqueeze(found, CountedFrom(1, rank - 1)) : found;
+  return {Where(test, rows, 0.0), found.To(DType::kUInt8)};
+}
+
 // The slice of operand 0 at the indices of operand 2, moved inside where it would stand out, is
 // operand 1.
 absl::StatusOr<Value*> DynamicUpdateSlice(TfliteArgs& a) {
@@ -138,14 +154,116 @@ absl::StatusOr<Value*> SpaceBlocks(TfliteArgs& a) {
                    {s[0], times(s[1], size), times(s[2], size), over(s[3], size * size)});
 }
 
+// Columns of a matrix [axes, 2]: begins and ends. Known ones go through TensorFlow's rows.
+Expr EdgeOf(TfliteArgs& a, int64_t column) {
+  return Gather({a, a.AsInt64(a.in(2))}, a.b().Int(column), 1);
+}
+
+// Axes 1 .. of a padded operand cut to blocks, whose elements become batches.
+absl::StatusOr<Value*> SpaceToBatch(TfliteArgs& a) {
+  if (a.Ints(2)) return AsTf(a, "SpaceToBatchND", a.inputs())[0];
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> blocks, a.KnownInts(1, "sizes of blocks"));
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
+  const auto count = static_cast<int64_t>(blocks.size());
+  if (count + 1 > rank) return Invalid("blocks of ", count, " axes");
+  Value* first = a.b().Ints({0});
+  Value* rest = a.b().Ints(std::vector<int64_t>(static_cast<size_t>(rank - 1 - count), 0));
+  const Expr pads = Concat(a, {first, EdgeOf(a, 0), rest, first, EdgeOf(a, 1), rest}, 0);
+  const Expr x = a.Op("pad", {a.in(0), pads}, {{"mode", "constant"}});
+  const std::vector<Size> s = AllSizes(x);
+  std::vector<Size> parts = {s[0]}, joined;
+  std::vector<int64_t> perm;
+  Size batch = s[0];
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t block = blocks[static_cast<size_t>(i)];
+    const Size over = DividedBy(a, s[static_cast<size_t>(i + 1)], block);
+    parts.push_back(over);
+    parts.push_back(block);
+    joined.push_back(over);
+    batch = Times(a, batch, block);
+    perm.push_back(2 + 2 * i);
+  }
+  perm.push_back(0);
+  for (int64_t i = 0; i < count; ++i) perm.push_back(1 + 2 * i);
+  joined.insert(joined.begin(), batch);
+  for (int64_t i = count + 1; i < rank; ++i) {
+    perm.push_back(static_cast<int64_t>(parts.size()));
+    parts.push_back(s[static_cast<size_t>(i)]);
+    joined.push_back(s[static_cast<size_t>(i)]);
+  }
+  return ReshapeTo(Transpose(ReshapeTo(x, parts), perm), joined);
+}
+
+// And back; then what stands out is cut off.
+absl::StatusOr<Value*> BatchToSpace(TfliteArgs& a) {
+  if (a.Ints(2)) return AsTf(a, "BatchToSpaceND", a.inputs())[0];
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> blocks, a.KnownInts(1, "sizes of blocks"));
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
+  const auto count = static_cast<int64_t>(blocks.size());
+  if (count + 1 > rank) return Invalid("blocks of ", count, " axes");
+  const std::vector<Size> s = AllSizes(a.in(0));
+  std::vector<Size> parts, joined;
+  std::vector<int64_t> perm = {count}, axes;
+  Size batch = s[0];
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t block = blocks[static_cast<size_t>(i)];
+    batch = DividedBy(a, batch, block);
+    parts.push_back(block);
+    joined.push_back(Times(a, s[static_cast<size_t>(i + 1)], block));
+    perm.push_back(count + 1 + i);
+    perm.push_back(i);
+    axes.push_back(i + 1);
+  }
+  parts.push_back(batch);
+  joined.insert(joined.begin(), batch);
+  for (int64_t i = 1; i < rank; ++i) {
+    parts.push_back(s[static_cast<size_t>(i)]);
+    if (i <= count) continue;
+    perm.push_back(count + i);
+    joined.push_back(s[static_cast<size_t>(i)]);
+  }
+  const Expr x = ReshapeTo(Transpose(ReshapeTo(a.in(0), parts), perm), joined);
+  const Expr ends = ShapeOf(x, 1, count + 1) - EdgeOf(a, 1);
+  return x.Op("slice", {EdgeOf(a, 0), ends, a.b().Ints(axes)});
+}
+
 Value* Resize(TfliteArgs& a, const char* op) {
   return AsTf(a, op, {a.in(0), a.in(1)},
               {{"align_corners", a.Bool("align_corners", false)},
                {"half_pixel_centers", a.Bool("half_pixel_centers", false)}})[0];
 }
+
+// Kernels of int16 know places to 1/1024, which more digits than 8 bits have show.
+Taps FixedPointTaps(bool align_corners, bool half_pixel, int64_t in, int64_t out) {
+  constexpr int64_t kOne = 1024;
+  const int64_t step = align_corners && out > 1 ? (kOne * (in - 1) + (out - 1) / 2) / (out - 1)
+                                                : (kOne * in + out / 2) / out;
+  Taps taps;
+  taps.each = 2;
+  for (int64_t o = 0; o < out; ++o) {
+    const int64_t place = o * step + (half_pixel ? step / 2 - kOne / 2 : 0);
+    const int64_t lower = std::clamp<int64_t>(place / kOne, 0, in - 1);
+    const int64_t upper = std::clamp<int64_t>((place + kOne - 1) / kOne, 0, in - 1);
+    const float share = static_cast<float>(place - kOne * lower) / static_cast<float>(kOne);
+    taps.picks.insert(taps.picks.end(), {lower, upper});
+    taps.weights.insert(taps.weights.end(), {1 - share, share});
+  }
+  return taps;
+}
+
 Value* ResizeBilinear(TfliteArgs& a) {
   a.Ignore("new_height");
   a.Ignore("new_width");
+  const bool fixed = a.Bool("fixed_point", false);
+  const auto sizes = a.Ints(1);
+  const auto known = a.rank(0) == 4 ? KnownSizes(a.in(0), 1, 3) : std::nullopt;
+  constexpr int64_t kMost = 1 << 20;
+  if (fixed && sizes && sizes->size() == 2 && known && (*known)[0] > 0 && (*known)[1] > 0 &&
+      (*sizes)[0] > 0 && (*sizes)[1] > 0 && (*sizes)[0] < kMost && (*sizes)[1] < kMost) {
+    const bool align = a.Bool("align_corners", false), half = a.Bool("half_pixel_centers", false);
+    Value* x = ApplyTaps(a, a.in(0), 1, FixedPointTaps(align, half, (*known)[0], (*sizes)[0]));
+    return ApplyTaps(a, x, 2, FixedPointTaps(align, half, (*known)[1], (*sizes)[1]));
+  }
   return Resize(a, "ResizeBilinear");
 }
 Value* ResizeNearest(TfliteArgs& a) { return Resize(a, "ResizeNearestNeighbor"); }
@@ -158,7 +276,10 @@ X2IR_TFLITE(expand)
     .From("BROADCAST_TO", SameAsTf("BroadcastTo"))
     .From("FILL", SameAsTf("Fill"))
     .From("ZEROS_LIKE", SameAsTf("ZerosLike"));
-X2IR_TFLITE(gather).From("GATHER", GatherWithAxis).From("EMBEDDING_LOOKUP", EmbeddingLookup);
+X2IR_TFLITE(gather)
+    .From("GATHER", GatherWithAxis)
+    .From("EMBEDDING_LOOKUP", EmbeddingLookup)
+    .From("HASHTABLE_LOOKUP", HashtableLookup);
 X2IR_TFLITE(gather_nd).From("GATHER_ND", SameAsTf("GatherNd"));
 X2IR_TFLITE(one_hot).From("ONE_HOT", OneHot);
 X2IR_TFLITE(pad)
@@ -168,8 +289,8 @@ X2IR_TFLITE(pad)
 X2IR_TFLITE(range).From("RANGE", SameAsTf("Range"));
 X2IR_TFLITE(reshape)
     .From("RESHAPE", FromReshape)
-    .From("BATCH_TO_SPACE_ND", SameAsTf("BatchToSpaceND"))
-    .From("SPACE_TO_BATCH_ND", SameAsTf("SpaceToBatchND"));
+    .From("BATCH_TO_SPACE_ND", BatchToSpace)
+    .From("SPACE_TO_BATCH_ND", SpaceToBatch);
 X2IR_TFLITE(resize)
     .From("RESIZE_BILINEAR", ResizeBilinear)
     .From("RESIZE_NEAREST_NEIGHBOR", ResizeNearest);
@@ -199,6 +320,8 @@ X2IR_TFLITE(where)
     .From("SELECT_V2", SameAsTf("SelectV2"))
     .From("MATRIX_DIAG", SameAsTf("MatrixDiag"))
     .From("MATRIX_SET_DIAG", SameAsTf("MatrixSetDiag"));
+X2IR_TFLITE(label_encoder).From("HASHTABLE_FIND", SameAsTf("LookupTableFindV2"));
+X2IR_TFLITE(identity).From("HASHTABLE_SIZE", SameAsTf("LookupTableSizeV2"));
 X2IR_TFLITE(non_zero).From("WHERE", SameAsTf("Where"));
 X2IR_TFLITE(arg_max).From("ARG_MAX", ArgReduce<kArgMax>);
 X2IR_TFLITE(arg_min).From("ARG_MIN", ArgReduce<kArgMin>);

@@ -10,8 +10,8 @@ namespace {
 
 const Symbol kActivation("fused_activation_function");
 
-// Those whose activation is inside of the operator (recurrent ones), and those whose kernels have
-// none though the options do.
+// Those whose activation is inside of the operator, and those whose kernels have none though the
+// options do.
 bool KeepsActivation(std::string_view op) {
   return op.ends_with("LSTM") || op.ends_with("RNN") || op == "SVDF" || op == "L2_NORMALIZATION";
 }
@@ -20,7 +20,9 @@ bool KeepsActivation(std::string_view op) {
 absl::Status SplitActivation(Graph& graph, Node* node) {
   const Attribute* attr = node->attrs().Find(kActivation);
   const auto* name = attr ? attr->get<std::string>() : nullptr;
-  if (!attr || KeepsActivation(node->op().view())) return absl::OkStatus();
+  if (!attr || KeepsActivation(node->op().view()) || !tflite::OptionsOf(node->op().view())) {
+    return absl::OkStatus();
+  }
   if (!name) return Invalid("an activation that is not known");
   if (*name == "NONE") return absl::OkStatus();
   if (node->num_outputs() != 1 || !node->output(0)) {
@@ -47,13 +49,14 @@ absl::Status SplitActivations(Graph& graph) {
 }  // namespace
 
 absl::Status PrepareTflite(Model& model, std::vector<std::string>& warnings) {
-  (void)warnings;
+  X2IR_RETURN_IF_ERROR(ResolveResources(*model.graph, warnings));
   bool floats = false;
   if (Annotations* own = model.annotations.get() ? &model.annotations.GetOrMake() : nullptr) {
     floats = own->extra.erase("tflite.dequantize") != 0;
   }
   X2IR_RETURN_IF_ERROR(MakeQuantizedUnits(*model.graph, floats));
-  return SplitActivations(*model.graph);
+  X2IR_RETURN_IF_ERROR(SplitActivations(*model.graph));
+  return ComplexPortsAsPairs(*model.graph, warnings);
 }
 
 }  // namespace x2ir

@@ -13,6 +13,12 @@ namespace X2IR_API x2ir {
 // Fused activations become nodes of their own, quantized operators units (quantized.cc).
 absl::Status PrepareTflite(Model& model, std::vector<std::string>& warnings);
 
+// Hash tables become constants that hold what they are filled with, variables the values that they
+// have (resources.cc).
+absl::Status ResolveResources(Graph& graph, std::vector<std::string>& warnings);
+
+absl::Status ComplexPortsAsPairs(Graph& graph, std::vector<std::string>& warnings);
+
 // Every quantized tensor that an operator computes with is dequantized before it, and what it gives
 // is quantized. `floats`: the float network instead, inputs and outputs too.
 absl::Status MakeQuantizedUnits(Graph& graph, bool floats);

@@ -27,6 +27,9 @@ enum class Use {
 };
 
 Use UseOf(std::string_view op) {
+  // Nobody knows what other custom operators do.
+  if (op.find(':') != op.npos && op != "custom::TFLite_Detection_PostProcess")
+    return Use::kIntegers;
   static constexpr std::string_view kIntegers[] = {"RESHAPE",
                                                    "TRANSPOSE",
                                                    "GATHER",
@@ -94,9 +97,13 @@ class Units {
   }
 
  private:
-  // A float network has no quantized values but constants, which are made floats where they are
-  // used.
   static bool OnlyMoves(Use use) { return use != Use::kFloats; }
+  static bool TakesQuantized(const Node& node) {
+    for (const Value* v : node.inputs()) {
+      if (v && tflite::IsQuantized(*v)) return true;
+    }
+    return false;
+  }
 
   absl::Status Convert(Node* node) {
     bool any = false;
@@ -104,6 +111,13 @@ class Units {
     for (const Value* v : node->outputs()) any |= v && tflite::IsQuantized(*v);
     if (!any) return absl::OkStatus();
     const Use use = UseOf(node->op().view());
+    if (floats_ && OnlyMoves(use) && !TakesQuantized(*node)) {
+      // Integers that stand for themselves.
+      for (Value* v : node->outputs()) {
+        if (v) tflite::ClearQuantization(*v);
+      }
+      return absl::OkStatus();
+    }
     if (!floats_) {
       if (use == Use::kIntegers) return absl::OkStatus();
       // What computes with a fused activation is a unit with it.
@@ -113,6 +127,10 @@ class Units {
       return Unimplemented("a cast of quantized numbers has no meaning in a float network");
     }
     X2IR_RETURN_IF_ERROR(DequantizeBias(node));
+    if (!floats_ && node->op() == Symbol("RESIZE_BILINEAR") && node->output(0) &&
+        node->output(0)->dtype() == DType::kInt16) {
+      node->SetAttr("fixed_point", 1);
+    }
     for (size_t i = 0; i < node->num_inputs(); ++i) {
       Value* v = node->input(i);
       if (!v || !tflite::IsQuantized(*v)) continue;
@@ -323,6 +341,7 @@ class Units {
     Node* made = graph_.InsertNode(node->next(), kIrDialect, "cast", {});
     made->SetAttr("to", Name(dtype));
     made->SetAttr("saturate", 1);
+    made->SetAttr("round_mode", "up");
     Value* fresh = graph_.AddNodeOutput(made, "");
     graph_.AdoptOutput(fresh, y);
     Value* x = graph_.FillOutput(node, i, graph_.UniqueName(y->name() + "_float"),

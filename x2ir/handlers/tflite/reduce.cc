@@ -85,6 +85,5 @@ X2IR_TFLITE(non_max_suppression)
     .From("NON_MAX_SUPPRESSION_V4", Nms4)
     .From("NON_MAX_SUPPRESSION_V5", Nms5);
 X2IR_TFLITE(greater_or_equal).From("BUCKETIZE", SameAsTf("Bucketize", {"boundaries"}));
-X2IR_TFLITE(dft).From("RFFT2D", SameAsTf("RFFT2D"));
 
 }  // namespace x2ir
