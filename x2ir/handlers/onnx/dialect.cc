@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/bfloat16_islands.h"
 #include "x2ir/handlers/onnx/contrib_fusions.h"
 #include "x2ir/handlers/onnx/contrib_schemas.h"
 #include "x2ir/handlers/onnx/file_version.h"
@@ -162,10 +163,14 @@ absl::Status SayNotes(Model& model, std::vector<std::string>& warnings) {
   return absl::OkStatus();
 }
 
+std::vector<Symbol> FusedOps(const FormatOptions& options) {
+  return options.Flag("contrib") ? ContribOps() : std::vector<Symbol>();
+}
+
 absl::Status FinishModel(Model& model, const FormatOptions& options) {
   constexpr int kByAxis = 13;  // from where on softmax works along one axis
   if (model.Opset("") < kByAxis) MergeMatrixForms(*model.graph);
-  if (options.Flag("contrib")) UseContribOps(model);
+  ComputeIslandsInFloat32(*model.graph);
   return SetOnnxFileVersion(model, options);
 }
 
@@ -186,6 +191,8 @@ constexpr int kDefaultOpset = 17;
                      .layout = "channels_first",
                      .check = CheckOutputs,
                      .prepare = SayNotes,
+                     .fused_ops = FusedOps,
+                     .fuse = UseContribOps,
                      .finish = FinishModel});
 
 }  // namespace
