@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/bfloat16_islands.h"
 #include "x2ir/handlers/onnx/contrib_fusions.h"
 #include "x2ir/handlers/onnx/contrib_schemas.h"
 #include "x2ir/handlers/onnx/file_version.h"
@@ -165,6 +166,7 @@ absl::Status SayNotes(Model& model, std::vector<std::string>& warnings) {
 absl::Status FinishModel(Model& model, const FormatOptions& options) {
   constexpr int kByAxis = 13;  // from where on softmax works along one axis
   if (model.Opset("") < kByAxis) MergeMatrixForms(*model.graph);
+  ComputeIslandsInFloat32(*model.graph);
   if (options.Flag("contrib")) UseContribOps(model);
   return SetOnnxFileVersion(model, options);
 }
