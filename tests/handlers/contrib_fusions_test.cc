@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/core/dialect.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -42,6 +43,12 @@ TEST(ContribFusions, AreWrittenAndReadAgain) {
   const std::string norm = "y = layer_normalization(s, g, h) { axis = -1, epsilon = 0.001 }";
   const std::string rms = "y = rms_normalization(s, g) { axis = -1, epsilon = 0.001 }";
   const std::string ms = "com.microsoft::";
+  const std::string kWithSizes =
+      "Shape Squeeze Add Range Reshape Reshape Transpose Reshape Transpose Reshape Transpose "
+      "Reshape "
+      "Shape Squeeze Add Shape Squeeze Sub "
+      "Reshape Cast Shape Squeeze Unsqueeze Expand Cast com.microsoft::GroupQueryAttention Reshape "
+      "Transpose";
   const struct {
     const char *inputs, *outputs;
     std::string lines, ops;
@@ -103,7 +110,7 @@ TEST(ContribFusions, AreWrittenAndReadAgain) {
       {"q: float32[2,3,8], k: float32[2,5,8], v: float32[2,5,8], m: bool[2,1,3,5]", "y, z",
        "y = attention(q, k, v, m) { q_num_heads = 2, kv_num_heads = 2 } "
        "z = attention(q, k, v, m) { q_num_heads = 4, kv_num_heads = 4 }",
-       "ReduceMax Transpose Where " + ms + "MultiHeadAttention Where " + ms +
+       "Where ReduceMax Transpose " + ms + "MultiHeadAttention Where " + ms +
            "MultiHeadAttention Where"},
       {"q: float32[2,2,8], k: float32[2,2,8], v: float32[2,2,8]", "y",
        "m = bool[1,1,2,2]{true, false, false, true} "
@@ -112,7 +119,7 @@ TEST(ContribFusions, AreWrittenAndReadAgain) {
       {"q: float32[2,2,8], k: float32[2,2,8], v: float32[2,2,8]", "y",
        "m = bool[1,1,2,2]{true, false, false, false} "
        "y = attention(q, k, v, m) { q_num_heads = 2, kv_num_heads = 2 }",
-       "ReduceMax Transpose Where " + ms + "MultiHeadAttention Where"},
+       "Where ReduceMax Transpose " + ms + "MultiHeadAttention Where"},
       // Heads that share keys.
       {"q: float32[2,3,16], k: float32[2,3,8], v: float32[2,3,8]", "y",
        "y = attention(q, k, v) { q_num_heads = 4, kv_num_heads = 2, is_causal = 1 }",
@@ -125,6 +132,71 @@ TEST(ContribFusions, AreWrittenAndReadAgain) {
        "v1 = reshape(v, o) v2 = transpose(v1) { perm = [0, 2, 1, 3] } "
        "a = attention(q2, k2, v2) { is_causal = 1 } y = transpose(a) { perm = [0, 2, 1, 3] }",
        ms + "GroupQueryAttention Reshape"},
+      // Below the opset that has attention, too.
+      {"q: float32[2,3,8], k: float32[2,5,8], v: float32[2,5,8]", "y",
+       "y = attention(q, k, v) { q_num_heads = 2, kv_num_heads = 2 }", ms + "MultiHeadAttention",
+       13},
+      {"q: float32[2,2,3,4], k: float32[2,2,5,4], v: float32[2,2,5,4], m: float32[1,1,1,5]", "y",
+       "y = attention(q, k, v, m)",
+       "Transpose Reshape Transpose Reshape Transpose Reshape Expand " + ms +
+           "MultiHeadAttention Reshape Transpose",
+       17},
+      {"s: float32[2,3,4]", "y", rms, "SimplifiedLayerNormalization", 13},
+      {"n: float32[2,3,4]", "y", "y = gelu(n) { approximate = \"none\" }", ms + "Gelu", 17},
+      // A cache that grows: of one word nothing is hidden, of several what comes later is.
+      {"q: float32[2,4,1,4], k: float32[2,2,1,4], v: float32[2,2,1,4], p: float32[2,2,3,4], "
+       "r: float32[2,2,3,4]",
+       "y, a, b",
+       "a = concat(p, k) { axis = 2 } b = concat(r, v) { axis = -2 } y = attention(q, a, b)",
+       "Transpose Reshape Transpose Reshape Transpose Reshape " + ms +
+           "GroupQueryAttention Reshape Transpose",
+       17},
+      {"q: float32[2,1,16], k: float32[2,1,8], v: float32[2,1,8], p: float32[2,2,3,4], "
+       "r: float32[2,2,3,4]",
+       "y, a, b",
+       "n = int64[4]{0, 4, 1, 4} o = int64[4]{0, 2, 1, 4} w = int64[3]{0, 1, 16} "
+       "q1 = reshape(q, n) k1 = reshape(k, o) v1 = reshape(v, o) m = bool[1,4]{true, true, true, "
+       "true} "
+       "a = concat(p, k1) { axis = 2 } b = concat(r, v1) { axis = 2 } cc = attention(q1, a, b, m) "
+       "y = reshape(cc, w)",
+       ms + "GroupQueryAttention Reshape Transpose Reshape"},
+      {"q: float32[1,2,2,4], k: float32[1,2,2,4], v: float32[1,2,2,4], p: float32[1,2,1,4], "
+       "r: float32[1,2,1,4]",
+       "y, a, b",
+       "m = bool[2,3]{true, true, false, true, true, true} "
+       "a = concat(p, k) { axis = 2 } b = concat(r, v) { axis = 2 } y = attention(q, a, b, m)",
+       "Transpose Reshape Transpose Reshape Transpose Reshape " + ms +
+           "GroupQueryAttention Reshape Transpose",
+       17},
+      // A computed mask: as many keys as there are from 0 on, up to the place of the query.
+      {"q: float32[n,2,1,4], k: float32[n,2,1,4], v: float32[n,2,1,4], p: float32[n,2,t,4], "
+       "r: float32[n,2,t,4]",
+       "y, a, b",
+       "z = int64[]{0} e = int64[]{1} f = int64[1]{0} gg = int64[4]{1, 1, 1, -1} "
+       "s = shape(p) { start = 2, end = 3 } u = squeeze(s, f) w = add(u, e) cc = range(z, w, e) "
+       "d = reshape(cc, gg) hh = reshape(s, gg) i = less_or_equal(d, hh) "
+       "a = concat(p, k) { axis = 2 } b = concat(r, v) { axis = 2 } y = attention(q, a, b, i)",
+       kWithSizes, 17},
+      // A cache whose mask hides something else, of several sequences with several words, or that
+      // others read: none of that is for the kernel.
+      {"q: float32[1,2,2,4], k: float32[1,2,2,4], v: float32[1,2,2,4], p: float32[1,2,1,4], "
+       "r: float32[1,2,1,4]",
+       "y, a, b",
+       "m = bool[2,3]{true, true, true, true, true, true} "
+       "a = concat(p, k) { axis = 2 } b = concat(r, v) { axis = 2 } y = attention(q, a, b, m)",
+       "Concat Concat Attention"},
+      {"q: float32[2,2,2,4], k: float32[2,2,2,4], v: float32[2,2,2,4], p: float32[2,2,1,4], "
+       "r: float32[2,2,1,4]",
+       "y, a, b",
+       "m = bool[2,3]{true, true, false, true, true, true} "
+       "a = concat(p, k) { axis = 2 } b = concat(r, v) { axis = 2 } y = attention(q, a, b, m)",
+       "Concat Concat Attention"},
+      {"q: float32[2,2,1,4], k: float32[2,2,1,4], v: float32[2,2,1,4], p: float32[2,2,3,4], "
+       "r: float32[2,2,3,4]",
+       "y, z",
+       "a = concat(p, k) { axis = 2 } b = concat(r, v) { axis = 2 } y = attention(q, a, b) "
+       "z = neg(a)",
+       "Concat Concat Attention Neg"},
       {"x: float32[2,2,3,4]", "y",
        "i = int64[2,3]{0, 1, 2, 2, 1, 0} a = float32[3,2]{1, 0.5, 0.25, 0.5, 0, 1} "
        "b = float32[3,2]{0, 0.5, 0.75, 0.25, 1, 0} y = rotary_embedding(x, a, b, i)",
@@ -162,6 +234,10 @@ TEST(ContribFusions, AreWrittenAndReadAgain) {
       }
       EXPECT_EQ(ops, row.ops);
       EXPECT_EQ(onnx->Opset("com.microsoft"), ops.find(ms) == ops.npos ? 0 : 1);
+      for (const Node* node : std::as_const(*onnx).graph->nodes()) {
+        const Annotations* notes = node->annotations().get();
+        EXPECT_TRUE(!notes || !notes->extra.contains(kMadeForTarget)) << "a note of the way";
+      }
       EXPECT_TRUE(onnx->graph->Validate().empty());
       const auto back = ToIr(*std::move(onnx));
       ASSERT_TRUE(back.ok()) << back.status();

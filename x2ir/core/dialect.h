@@ -17,6 +17,7 @@
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/ops/op.h"
+#include "x2ir/ops/target.h"
 
 namespace X2IR_API x2ir {
 
@@ -53,6 +54,9 @@ struct OpSchema {
   int InputIndex(std::string_view name) const;  // -1: none
 };
 
+// An annotation of nodes of a dialect that stand in IR because they were made to be written.
+inline constexpr char kMadeForTarget[] = "made_for_target";
+
 struct Dialect {
   std::string name;              // "onnx"
   int oldest_written_opset = 1;  // of the default domain, as the next
@@ -75,6 +79,12 @@ struct Dialect {
   // Runs on a model that was read before it is converted (where rewriting node by node does not
   // reach: writes to what others see). May add warnings for the user.
   std::function<absl::Status(Model& model, std::vector<std::string>& warnings)> prepare{};
+  // Ops of IR that `fuse` puts into ops of other domains, whatever opset is written; none where
+  // these are not asked for. Passes find them in the target. Both null: there are none.
+  std::function<std::vector<Symbol>(const FormatOptions& options)> fused_ops{};
+  // Puts them there, in a graph of IR: nodes of the dialect, which carry kMadeForTarget. `target`
+  // is without them. What is left is written as ever.
+  std::function<void(Graph& graph, const Target& target)> fuse{};
   // Runs on a model that was rewritten from IR: says what stands around the graph (ONNX: the file
   // version, which is 0 unless the model's own may stay). `options` are the target's.
   std::function<absl::Status(Model& model, const FormatOptions& options)> finish{};

@@ -341,6 +341,13 @@ class Exporter : public Driver {
 
   // A foreign op goes back as it was, if the target still has the op that it was.
   void CheckForeign(Node& node) {
+    if (const Annotations* notes = node.annotations().get();
+        notes && notes->extra.contains(kMadeForTarget)) {
+      node.annotations().GetOrMake().extra.erase(kMadeForTarget);
+      const std::string_view domain = SplitOp(node.op().view()).first;
+      if (!domain.empty() && model_.Opset(domain) == 0) model_.SetOpset(domain, 1);
+      return;
+    }
     OpCount& count = report_.ops[StrCat(node.dialect().str(), ".", node.op().str())];
     if (node.dialect() != dialect_) {
       Fail(NotFound("a foreign op of ", node.dialect().str(), " cannot be written to ",

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "x2ir/core/convert_internal.h"
 #include "x2ir/core/dialect.h"
@@ -62,6 +64,23 @@ absl::StatusOr<int> OpsetToWrite(const Dialect* known, const std::string& dialec
   return static_cast<int>(*wanted);
 }
 
+// A target that has some more ops, as its newest version has them.
+class TargetWithMore : public Target {
+ public:
+  TargetWithMore(const Target& target, const Target& newest, std::vector<Symbol> ops)
+      : target_(target), newest_(newest), ops_(std::move(ops)) {}
+  bool Holds(const Fact& fact) const override {
+    const bool more = std::find(ops_.begin(), ops_.end(), fact.op) != ops_.end();
+    return target_.Holds(fact) || (more && newest_.Holds(fact));
+  }
+  std::string Later(const Fact& fact) const override { return target_.Later(fact); }
+  std::string_view layout() const override { return target_.layout(); }
+
+ private:
+  const Target &target_, &newest_;
+  const std::vector<Symbol> ops_;
+};
+
 // Whether the file will refer to weights that lie in other files.
 bool RefersToWeights(const FormatOptions& target) {
   return target.Text("external_data") == "reference" || target.Text("weights") == "reference";
@@ -78,7 +97,8 @@ absl::Status CheckGoOn(const ProgressFn& progress, const Graph& graph) {
 absl::Status Optimize(Graph& graph, const std::vector<std::string>& names, PassContext context,
                       const ProgressFn& progress, Report& report) {
   if (progress) context.go_on = [&] { return CheckGoOn(progress, graph).ok(); };
-  X2IR_ASSIGN_OR_RETURN(report.passes, RunPasses(graph, names, context));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<PassResult> passes, RunPasses(graph, names, context));
+  report.passes.insert(report.passes.end(), passes.begin(), passes.end());
   return absl::OkStatus();
 }
 
@@ -109,10 +129,21 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   std::vector<OpsetImport> imports = {{"", opset}};
   imports.insert(imports.end(), extra_opsets.begin(), extra_opsets.end());
   const DialectTarget facts(dialect, std::move(imports));
-  const PassContext context{.target = &facts,
-                            .refers_to_weights = RefersToWeights(target),
-                            .layout = std::string(facts.layout()),
-                            .keeps_modules = options.keep_modules};
+  PassContext context{.target = &facts,
+                      .refers_to_weights = RefersToWeights(target),
+                      .layout = std::string(facts.layout()),
+                      .keeps_modules = options.keep_modules};
+  if (known && known->fuse) {
+    if (std::vector<Symbol> fused = known->fused_ops(target); !fused.empty()) {
+      const DialectTarget newest(dialect, {{"", known->latest_opset}});
+      const TargetWithMore more(facts, newest, std::move(fused));
+      context.target = &more;
+      X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
+      known->fuse(graph, facts);
+      X2IR_RETURN_IF_ERROR(graph.Sort());
+      context.target = &facts;
+    }
+  }
   X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
 
   if (!home) model.opset_imports.clear();

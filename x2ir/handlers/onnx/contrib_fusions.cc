@@ -3,40 +3,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/handlers/onnx/contrib_fusion_util.h"
 #include "x2ir/ops/splice.h"
 
 namespace x2ir {
 namespace {
-
-constexpr std::string_view kContribDomain = "com.microsoft";
-
-bool IsNode(const Node* node, std::string_view op) {
-  return node && node->dialect() == "onnx" && node->op() == op;
-}
-
-// The node that makes the value, if it is that op, of this graph.
-Node* MadeBy(const Value* value, std::string_view op, const Graph& graph) {
-  Node* node = value ? value->producer() : nullptr;
-  return IsNode(node, op) && node->graph() == &graph ? node : nullptr;
-}
-bool IsUsedOnce(const Value& value) { return value.uses().size() == 1 && !value.is_graph_output(); }
-
-bool HaveOneShape(const Value* a, const Value* b) {
-  const Shape *x = a ? a->shape() : nullptr, *y = b ? b->shape() : nullptr;
-  if (!x || !y || x->rank() != y->rank() || a->dtype() != b->dtype()) return false;
-  for (int64_t i = 0; i < x->rank(); ++i) {
-    if (!ProvablyEqual((*x)[i], (*y)[i])) return false;
-  }
-  return true;
-}
 
 // A constant with a number for each element of the last axis of `x`.
 bool IsChannelVector(const Value* v, const Value& x) {
@@ -46,17 +23,13 @@ bool IsChannelVector(const Value* v, const Value& x) {
          tensor->dtype() == x.dtype() && shape->dims().back() == Dim(tensor->dim(0));
 }
 
-bool HasKernels(const Value& x) {
-  return x.dtype() == DType::kFloat32 || x.dtype() == DType::kFloat16;
-}
-
 // x + bias, the bias along the last axis.
 struct Biased {
   Node* add;
   Value *x, *bias;
 };
 std::optional<Biased> AsBiased(const Value* sum, const Graph& graph) {
-  Node* add = MadeBy(sum, "Add", graph);
+  Node* add = MadeByIr(sum, "add", graph);
   if (!add || !IsUsedOnce(*sum)) return std::nullopt;
   for (size_t i : {0, 1}) {
     Value *x = add->input(1 - i), *bias = add->input(i);
@@ -145,51 +118,32 @@ Tensor ScalesInRows(const WeightBlocks& b) {
 
 class Fusion {
  public:
-  explicit Fusion(Graph& graph) : graph_(graph) {}
+  Fusion(Graph& graph, const Target& target) : site_(graph, target), graph_(graph) {}
 
-  // Whether any op of the domain was made.
-  bool Run() {
-    bool any = false;
+  void Run() {
     for (Node* node : graph_.nodes()) {
-      for (Graph* inner : node->subgraphs()) any = Fusion(*inner).Run() || any;
-      if (node->is_erased() || node->dialect() != "onnx") continue;
-      any = FuseNorm(*node) || FuseGelu(*node) || FuseSwish(*node) || FuseBlocks(*node) ||
-            FuseAttention(*node) || FuseRotary(*node) || any;
+      for (Graph* inner : node->subgraphs()) Fusion(*inner, site_.target()).Run();
+      if (node->is_erased() || !node->is_ir()) continue;
+      if (FuseNorm(*node) || FuseGelu(*node) || FuseSwish(*node) || FuseBlocks(*node)) continue;
+      if (!FuseContribAttention(site_, *node, masks_)) FuseRotary(*node);
     }
-    return any;
   }
 
  private:
-  // A node in the place of `before`, whose first output is what `result` was.
   Node* Make(Node* before, std::string_view op, std::vector<Value*> operands, Value* result) {
-    while (!operands.empty() && !operands.back()) operands.pop_back();
-    Node* node =
-        graph_.InsertNode(before, "onnx", StrCat(kContribDomain, "::", op), std::move(operands));
-    node->set_name(result->producer()->name());
-    Take(node, result);
-    return node;
+    return site_.MakeContrib(before, op, std::move(operands), result);
   }
-  // The next output of the node is that value from now on.
-  void Take(Node* node, Value* value) {
-    const Type type = value->type();
-    graph_.AdoptOutput(graph_.AddNodeOutput(node, "", type), value);
-    value->set_type(type);
-  }
-  void Drop(Node* node) {
-    for (const Value* output : node->outputs()) {
-      if (output && !output->is_unused()) return;
-    }
-    EraseWithConstants(node);
-  }
+  void Take(Node* node, Value* value) { site_.Take(node, value); }
+  void Drop(Node* node) { site_.Drop(node); }
 
   bool FuseNorm(Node& norm) {
-    const bool rms = norm.op() == "RMSNormalization";
-    if (!rms && norm.op() != "LayerNormalization") return false;
+    const bool rms = norm.op() == "rms_normalization";
+    if (!rms && norm.op() != "layer_normalization") return false;
     Value* x = norm.input(0);
     const int64_t rank = x && x->shape() ? x->shape()->rank() : -1;
     const int64_t axis = norm.attrs().Int("axis", -1);
     if (rank < 1 || (axis != -1 && axis != rank - 1) || !HasKernels(*x)) return false;
-    if (norm.attrs().Int("stash_type", 1) != 1) return false;
+    if (norm.attrs().String("stash_type", "float32") != "float32") return false;
     for (size_t i = 1; i < norm.num_outputs(); ++i) {
       if (norm.output(i) && !norm.output(i)->is_unused()) return false;
     }
@@ -197,13 +151,18 @@ class Fusion {
     if (!IsChannelVector(scale, *x) || (shift && !IsChannelVector(shift, *x))) return false;
     const auto epsilon = static_cast<float>(norm.attrs().Float("epsilon", 1e-5));
     if (FuseSkip(norm, x, scale, shift, rms, epsilon)) return true;
+    if (!rms) return false;
     // An op that ONNX Runtime has in ONNX's own domain.
-    if (rms) norm.set_op("onnx", "SimplifiedLayerNormalization");
-    return false;
+    Node* fused = site_.Make(&norm, "SimplifiedLayerNormalization", {x, scale}, norm.output(0));
+    fused->SetAttr("axis", axis);
+    fused->SetAttr("epsilon", epsilon);
+    fused->SetAttr("stash_type", int64_t{1});
+    Drop(&norm);
+    return true;
   }
 
   bool FuseSkip(Node& norm, Value* sum, Value* scale, Value* shift, bool rms, float epsilon) {
-    Node* add = MadeBy(sum, "Add", graph_);
+    Node* add = MadeByIr(sum, "add", graph_);
     const int64_t rank = sum->shape()->rank();
     if (!add || (rank != 2 && rank != 3)) return false;
     Value *x = add->input(0), *skip = add->input(1);
@@ -235,11 +194,14 @@ class Fusion {
   }
 
   bool FuseGelu(Node& gelu) {
-    if (gelu.op() != "Gelu" || !HasKernels(*gelu.output(0))) return false;
+    if (gelu.op() != "gelu" || !HasKernels(*gelu.output(0))) return false;
     const bool tanh = gelu.attrs().String("approximate", "none") == "tanh";
     const auto biased = AsBiased(gelu.input(0), graph_);
-    if (!tanh && !biased) return false;
-    Make(&gelu, tanh ? "FastGelu" : "BiasGelu",
+    if (!tanh && !biased && site_.target().Has("gelu")) return false;
+    Make(&gelu,
+         tanh     ? "FastGelu"
+         : biased ? "BiasGelu"
+                  : "Gelu",
          {biased ? biased->x : gelu.input(0), biased ? biased->bias : nullptr}, gelu.output(0));
     Drop(&gelu);
     if (biased) Drop(biased->add);
@@ -248,21 +210,21 @@ class Fusion {
 
   bool FuseSwish(Node& node) {
     if (!node.output(0) || !HasKernels(*node.output(0))) return false;
-    if (node.op() == "Swish") {
+    if (node.op() == "swish") {
       const auto alpha = static_cast<float>(node.attrs().Float("alpha", 1));
       Make(&node, "QuickGelu", {node.input(0)}, node.output(0))->SetAttr("alpha", alpha);
       Drop(&node);
       return true;
     }
-    if (node.op() != "Mul") return false;
+    if (node.op() != "mul") return false;
     for (size_t i : {0, 1}) {
       Value* x = node.input(1 - i);
-      Node* sigmoid = MadeBy(node.input(i), "Sigmoid", graph_);
+      Node* sigmoid = MadeByIr(node.input(i), "sigmoid", graph_);
       if (!sigmoid || !IsUsedOnce(*node.input(i)) || !HaveOneShape(x, node.output(0))) continue;
       Node* scaled = nullptr;
       float alpha = 1;
       if (sigmoid->input(0) != x) {
-        scaled = MadeBy(sigmoid->input(0), "Mul", graph_);
+        scaled = MadeByIr(sigmoid->input(0), "mul", graph_);
         if (!scaled || !IsUsedOnce(*sigmoid->input(0))) continue;
         const size_t at = scaled->input(0) == x ? 1 : 0;
         const std::optional<float> number = ScalarOf(scaled->input(at));
@@ -280,15 +242,15 @@ class Fusion {
 
   // A product with weights of four bits.
   bool FuseBlocks(Node& matmul) {
-    if (matmul.op() != "MatMul" || !HasKernels(*matmul.output(0))) return false;
+    if (matmul.op() != "matmul" || !HasKernels(*matmul.output(0))) return false;
     Value* w = matmul.input(1);
-    Node* transpose = w ? MadeBy(w, "Transpose", graph_) : nullptr;
+    Node* transpose = w ? MadeByIr(w, "transpose", graph_) : nullptr;
     if (transpose) {
       if (transpose->attrs().Ints("perm", {1, 0}) != std::vector<int64_t>{1, 0}) return false;
       if (!IsUsedOnce(*w)) return false;
       w = transpose->input(0);
     }
-    Node* dequantize = MadeBy(w, "DequantizeLinear", graph_);
+    Node* dequantize = MadeByIr(w, "dequantize_linear", graph_);
     if (!dequantize || !IsUsedOnce(*w) || w->dtype() != matmul.output(0)->dtype()) return false;
     const auto blocks = BlocksOf(*dequantize, /*by_column=*/!transpose);
     const Value* x = matmul.input(0);
@@ -317,204 +279,9 @@ class Fusion {
     return true;
   }
 
-  // Queries, keys and values are [batch, length, width], or made by head of such; without a past.
-  bool FuseAttention(Node& node) {
-    enum { kQ, kK, kV, kMask };
-    if (node.op() != "Attention") return false;
-    for (size_t i = 0; i < node.num_inputs(); ++i) {
-      const Value* x = node.input(i);
-      if (x && i > kMask) return false;
-      if (i <= kV && (!x || !HasKernels(*x) || !x->shape())) return false;
-    }
-    for (size_t i = 1; i < node.num_outputs(); ++i) {
-      if (node.output(i) && !node.output(i)->is_unused()) return false;
-    }
-    const AttributeMap& attrs = node.attrs();
-    int64_t heads = attrs.Int("q_num_heads", 0), kv_heads = attrs.Int("kv_num_heads", 0);
-    const bool causal = attrs.Int("is_causal", 0) != 0;
-    if (attrs.Float("softcap", 0) != 0 || attrs.Has("softmax_precision")) return false;
-    std::vector<Value*> rows = {node.input(kQ), node.input(kK), node.input(kV)};
-    Value* result = node.output(0);
-    const bool by_head = rows[kQ]->shape()->rank() == 4;
-    std::vector<Node*> moves;  // that made heads of rows
-    if (by_head) {
-      for (Value*& x : rows) {
-        Node* transpose = x->producer();
-        x = RowsOf(x);
-        if (x) moves.insert(moves.end(), {transpose, transpose->input(0)->producer()});
-      }
-      result = AsideOf(*result);
-      if (!rows[kQ] || !rows[kK] || !rows[kV] || !result) return false;
-      heads = HeadsOf(*node.input(kQ)), kv_heads = HeadsOf(*node.input(kK));
-    }
-    if (heads < 1 || kv_heads < 1) return false;
-    const Shape &q = *rows[kQ]->shape(), &k = *rows[kK]->shape();
-    Value* mask = node.input(kMask);
-    const bool yes_no = mask && mask->dtype() == DType::kBool;
-    const DType dtype = rows[kQ]->dtype();
-    if (mask && !IsBias(*mask, yes_no ? DType::kBool : dtype, {q[0], Dim(heads), q[1], k[1]})) {
-      return false;
-    }
-    if (yes_no && (*mask->shape())[1] != Dim(1)) return false;
-    if (causal && (mask || !ProvablyEqual(q[1], k[1]))) return false;
-    const bool shared = heads != kv_heads;
-    // That one is always causal, and wants to know how long sequences are.
-    if (shared && (!causal || !q[0].is_static() || !q[1].is_static() || q[1].value() < 1)) {
-      return false;
-    }
-    const auto scale = attrs.Find("scale");
-    const std::string name(result->name());
-    const auto constant = [&](std::string_view what, Tensor tensor) {
-      return graph_.AddConstant(graph_.UniqueName(StrCat(name, what)), std::move(tensor));
-    };
-    Value* open = yes_no ? OpenRows(&node, mask) : nullptr;
-    if (!shared) {
-      rows.insert(rows.end(), {nullptr, nullptr, yes_no ? BiasOf(&node, mask, dtype) : mask});
-    } else {
-      const auto last = static_cast<int32_t>(q[1].value() - 1);
-      const std::vector<int32_t> lasts(static_cast<size_t>(q[0].value()), last);
-      rows.insert(rows.end(),
-                  {nullptr, nullptr, constant("_last", Tensor::Of<int32_t>({q[0].value()}, lasts)),
-                   constant("_length", Tensor::Scalar<int32_t>(last + 1))});
-    }
-    while (!rows.back()) rows.pop_back();
-    Node* fused = graph_.InsertNode(
-        &node, "onnx",
-        StrCat(kContribDomain, "::", shared ? "GroupQueryAttention" : "MultiHeadAttention"), rows);
-    fused->set_name(node.name());
-    if (shared) fused->SetAttr("kv_num_heads", kv_heads);
-    if (causal && !shared) fused->SetAttr("unidirectional", int64_t{1});
-    fused->SetAttr("num_heads", heads);
-    if (scale) fused->SetAttr("scale", *scale);
-    // What is made of the product before it is the result.
-    Node* made = fused;
-    const auto then = [&](std::string_view op, auto operands) {
-      Value* y = graph_.AddNodeOutput(made, graph_.UniqueName(StrCat(name, "_rows")),
-                                      Type::Tensor(dtype, Shape{q[0], q[1], Dim()}));
-      made = graph_.InsertNode(&node, "onnx", op, operands(y));
-      made->set_name(graph_.UniqueName(StrCat(name, "_", op)));
-    };
-    if (open) {  // a query that may look at nothing gives zeros
-      Value* zero = constant("_zero", Tensor::Zeros(dtype, {}));
-      then("Where", [&](Value* y) { return std::vector<Value*>{open, y, zero}; });
-    }
-    if (by_head) {
-      const int64_t size = (*result->shape())[3].value();
-      Value* sizes = constant("_heads", Tensor::Of<int64_t>({4}, {0, 0, heads, size}));
-      then("Reshape", [&](Value* y) { return std::vector<Value*>{y, sizes}; });
-    }
-    Node* aside = result->producer();
-    Take(made, result);
-    if (shared) {
-      for (const char* what : {"_key", "_value"}) {  // its schema asks for them
-        graph_.AddNodeOutput(fused, graph_.UniqueName(StrCat(name, what)), Type::Tensor(dtype));
-      }
-    }
-    if (by_head) Drop(aside);
-    Drop(&node);
-    for (Node* move : moves) {
-      if (!move->is_erased()) Drop(move);
-    }
-    return true;
-  }
-
-  static bool PutsHeadsAside(const Node& node) {
-    return IsNode(&node, "Transpose") &&
-           node.attrs().Ints("perm", {}) == std::vector<int64_t>{0, 2, 1, 3};
-  }
-  static int64_t HeadsOf(const Value& x) {
-    const Dim heads = (*x.shape())[1];
-    return heads.is_static() ? heads.value() : 0;
-  }
-
-  // [batch, length, width], of which the heads were taken; else null.
-  Value* RowsOf(const Value* heads) {
-    const Node* transpose = MadeBy(heads, "Transpose", graph_);
-    const Node* reshape = transpose && PutsHeadsAside(*transpose)
-                              ? MadeBy(transpose->input(0), "Reshape", graph_)
-                              : nullptr;
-    const Shape* to = heads->shape();
-    const Shape* from = reshape ? reshape->input(0)->shape() : nullptr;
-    if (!from || from->rank() != 3 || to->rank() != 4 || !(*to)[1].is_static() ||
-        !(*to)[3].is_static() || !ProvablyEqual((*from)[0], (*to)[0]) ||
-        !ProvablyEqual((*from)[1], (*to)[2]) ||
-        (*from)[2] != Dim((*to)[1].value() * (*to)[3].value())) {
-      return nullptr;
-    }
-    return reshape->input(0);
-  }
-  // What the only use of the value makes of it, with heads and length changed; else null.
-  static Value* AsideOf(const Value& heads) {
-    if (!IsUsedOnce(heads)) return nullptr;
-    const Node& user = *heads.uses()[0].node;
-    Value* y = PutsHeadsAside(user) ? user.output(0) : nullptr;
-    return y && y->shape() && (*y->shape())[3].is_static() ? y : nullptr;
-  }
-
-  Value* MakePlain(Node* before, std::string_view op, std::vector<Value*> operands, Type type,
-                   std::string_view name) {
-    Node* node = graph_.InsertNode(before, "onnx", op, std::move(operands));
-    node->set_name(graph_.UniqueName(name));
-    return graph_.AddNodeOutput(node, node->name(), std::move(type));
-  }
-  Value* MakeConstant(std::string_view name, Tensor tensor) {
-    return graph_.AddConstant(graph_.UniqueName(name), std::move(tensor));
-  }
-
-  // What a mask of "yes" and "no" adds to the scores, once for all that use it.
-  Value* BiasOf(Node* before, Value* mask, DType dtype) {
-    Value*& bias = biases_[mask];
-    if (bias) return bias;
-    const std::string name(mask->name());
-    return bias = MakePlain(
-               before, "Where",
-               {mask, MakeConstant(StrCat(name, "_yes"), Tensor::Zeros(dtype, {})),
-                MakeConstant(StrCat(name, "_no"),
-                             Tensor::ScalarOf(dtype, -std::numeric_limits<double>::infinity()))},
-               Type::Tensor(dtype, *mask->shape()), StrCat(name, "_bias"));
-  }
-
-  // Which queries may look at anything, [batch, length, 1], of a mask [batch, 1, length, keys];
-  // null where all may.
-  Value* OpenRows(Node* before, Value* mask) {
-    const Shape& s = *mask->shape();
-    if (const Tensor* tensor = mask->fixed_constant()) {
-      const int64_t columns = tensor->dim(3);
-      bool open = !tensor->is_sparse();
-      const std::byte* x = open ? tensor->bytes().data() : nullptr;
-      for (int64_t i = 0; open && i < tensor->num_elements(); i += columns) {
-        open = std::any_of(x + i, x + i + columns, [](std::byte b) { return b != std::byte{0}; });
-      }
-      if (open) return nullptr;
-    }
-    Value*& open = open_[mask];
-    if (open) return open;
-    const std::string name(mask->name());
-    Value* last = MakeConstant(StrCat(name, "_last"), Tensor::Of<int64_t>({1}, {3}));
-    Value* any =
-        MakePlain(before, "ReduceMax", {mask, last},
-                  Type::Tensor(DType::kBool, Shape{s[0], Dim(1), s[2]}), StrCat(name, "_any"));
-    any->producer()->SetAttr("keepdims", int64_t{0});
-    open = MakePlain(before, "Transpose", {any},
-                     Type::Tensor(DType::kBool, Shape{s[0], s[2], Dim(1)}), StrCat(name, "_open"));
-    open->producer()->SetAttr("perm", std::vector<int64_t>{0, 2, 1});
-    return open;
-  }
-
-  // What is added to the scores: each size is the score's, and batch and heads may be 1.
-  static bool IsBias(const Value& mask, DType dtype, const std::vector<Dim>& scores) {
-    const Shape* shape = mask.shape();
-    if (mask.dtype() != dtype || !shape || shape->rank() != 4) return false;
-    for (int64_t i = 0; i < 4; ++i) {
-      const bool one = i < 2 && (*shape)[i] == Dim(1);
-      if (!one && !ProvablyEqual((*shape)[i], scores[static_cast<size_t>(i)])) return false;
-    }
-    return true;
-  }
-
   bool FuseRotary(Node& node) {
     enum { kX, kCos, kSin, kPositions };
-    if (node.op() != "RotaryEmbedding") return false;
+    if (node.op() != "rotary_embedding") return false;
     const Value *x = node.input(kX), *positions = node.input(kPositions);
     if (!x || !HasKernels(*x) || !x->shape() || !positions) return false;
     const int64_t turned = node.attrs().Int("rotary_embedding_dim", 0);
@@ -534,16 +301,18 @@ class Fusion {
     return true;
   }
 
+  FusionSite site_;
   Graph& graph_;
-  absl::flat_hash_map<const Value*, Value*> biases_, open_;  // of masks
+  MaskForms masks_;
 };
 
 }  // namespace
 
-void UseContribOps(Model& model) {
-  if (Fusion(*model.graph).Run() && model.Opset(kContribDomain) == 0) {
-    model.SetOpset(kContribDomain, 1);
-  }
+std::vector<Symbol> ContribOps() {
+  return {"attention",        "gelu", "layer_normalization", "rms_normalization",
+          "rotary_embedding", "swish"};
 }
+
+void UseContribOps(Graph& graph, const Target& target) { Fusion(graph, target).Run(); }
 
 }  // namespace x2ir

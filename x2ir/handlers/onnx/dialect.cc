@@ -163,11 +163,14 @@ absl::Status SayNotes(Model& model, std::vector<std::string>& warnings) {
   return absl::OkStatus();
 }
 
+std::vector<Symbol> FusedOps(const FormatOptions& options) {
+  return options.Flag("contrib") ? ContribOps() : std::vector<Symbol>();
+}
+
 absl::Status FinishModel(Model& model, const FormatOptions& options) {
   constexpr int kByAxis = 13;  // from where on softmax works along one axis
   if (model.Opset("") < kByAxis) MergeMatrixForms(*model.graph);
   ComputeIslandsInFloat32(*model.graph);
-  if (options.Flag("contrib")) UseContribOps(model);
   return SetOnnxFileVersion(model, options);
 }
 
@@ -188,6 +191,8 @@ constexpr int kDefaultOpset = 17;
                      .layout = "channels_first",
                      .check = CheckOutputs,
                      .prepare = SayNotes,
+                     .fused_ops = FusedOps,
+                     .fuse = UseContribOps,
                      .finish = FinishModel});
 
 }  // namespace
