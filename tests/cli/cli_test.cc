@@ -244,6 +244,24 @@ class Cli : public testing::Test {
 fs::path* Cli::root_ = nullptr;
 std::map<std::string, std::string>* Cli::inputs_ = nullptr;
 
+// Regular expressions came with opset 20.
+TEST_F(Cli, TheLeastOpsetThatHasWhatIsNeeded) {
+  const std::string make =
+      "printf '%s' 'node { name: \"x\" op: \"Placeholder\" attr { key: \"dtype\" value { type: "
+      "DT_STRING } } attr { key: \"shape\" value { shape { dim { size: 2 } } } } } node { name: "
+      "\"y\" op: \"StaticRegexFullMatch\" input: \"x\" attr { key: "
+      "\"pattern\" value { s: \"a.*\" } } }' > r.pbtxt; ";
+  Check({
+      {make + "x2ir convert r.pbtxt -o r.onnx && x2ir info r.onnx | grep opsets", 0,
+       "opset 20, the least that has what the model needs: regex_full_match\n(.|\n)*20", "",
+       "r.onnx r.pbtxt"},
+      {make + "ir2onnx export r.pbtxt -o r.onnx -q && x2ir info r.onnx | grep opsets", 0, "20", "",
+       "r.onnx r.pbtxt"},
+      {make + "x2ir convert r.pbtxt -o r.onnx --opset 17", 1, "",
+       "at opset 17(.|\n)*opset 20 has it", "r.pbtxt"},
+  });
+}
+
 TEST_F(Cli, Convert) {
   Check({
       {"x2ir convert small.onnx", 0,

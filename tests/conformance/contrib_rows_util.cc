@@ -254,6 +254,26 @@ std::vector<ContribRow> ContribRows() {
            StrCat(consts, "y = ms.QLinearConcat(u, z, x, s, z, v, t, z) { axis = 1 }")});
     }
   }
+  // Of scales of which no result lies between two numbers: the kernel rounds halves in another way.
+  for (const char* t : {"uint8", "int8"}) {
+    const std::string consts = StrCat("s = float32[]{0.5} u = float32[]{0.125} z = ", t, "[]{3} ");
+    add({StrCat("x: ", t, "[2,3,9,8]"),
+         StrCat(consts,
+                "y = ms.QLinearAveragePool(x, s, z, u, z) { kernel_shape = [2, 2], "
+                "strides = [2, 1] }")});
+    add({StrCat("x: ", t, "[2,9,8,3]"),
+         StrCat(consts,
+                "y = ms.QLinearAveragePool(x, s, z, u, z) { kernel_shape = [2, 2], pads = "
+                "[1, 0, 0, 1], count_include_pad = 1, channels_last = 1 }")});
+  }
+  for (const char* t : {"uint8", "int8"}) {
+    add({StrCat("x: ", t, "[2,9,8,3]"),
+         "y = ms.NhwcMaxPool(x) { kernel_shape = [3, 2], strides = [2, 1], pads = [1, 0, 1, 1] }"});
+    add({StrCat("x: ", t, "[2,9,8,3]"),
+         "y = ms.NhwcMaxPool(x) { kernel_shape = [2, 2], dilations = [2, 1], auto_pad = "
+         "\"VALID\" }"});
+  }
+  add({"a: int16[2,3,40], b: int16[40,5]", "y = ms.MatMulInteger16(a, b)"});
   // Data movement.
   add({"x: float32[2,3]", "a = int32[]{1} y = ms.ExpandDims(x, a)"});
   add({"x: float32[2,3]", "a = int32[]{-1} y = ms.ExpandDims(x, a)"});

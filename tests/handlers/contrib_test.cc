@@ -163,6 +163,13 @@ TEST(Contrib, IsRefused) {
        "y = ms.QGemm(a, s, z, b, s, z, _, s, z)", "a quantized result"},
       {"a: uint8[2,4], s: float32[], z: uint8[]", "y = ms.QLinearConcat(s, z, a, s) { axis = 0 }",
        "a scale and a zero point"},
+      {"a: float32[2,3], b: int16[3,2]", "y = ms.MatMulInteger16(a, b)", "expected int16"},
+      // These are not read.
+      {"x: float32[2]", "y = ms.SparseAttention(x)", "no mapping to IR"},
+      {"x: float32[2]", "y = ms.DecoderMaskedSelfAttention(x)", "no mapping to IR"},
+      {"x: float32[2]", "y = ms.DynamicQuantizeLSTM(x)", "no mapping to IR"},
+      {"x: float32[2]", "y = ms.NhwcConv(x, x)", "no mapping to IR"},
+      {"x: float32[2]", "y = ms.QLinearReduceMean(x)", "no mapping to IR"},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.body);

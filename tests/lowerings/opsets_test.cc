@@ -600,6 +600,17 @@ TEST(Lowerings, Bounded) {
   }
 }
 
+// What the specification cannot say there: the message says what is missing, and who has it.
+TEST(Lowerings, WhatOldOpsetsCannotSay) {
+  ExpectRefused(13, "x: float32[1,8,1], n: int64[]", "a = int64[]{1} y = dft(x, n, a)",
+                "opset 17 has it");
+  ExpectRefused(13, "x: float32[2], s: float32[], z: float8e4m3fn[]",
+                "y = quantize_linear(x, s, z)", "opset 19 allows it");
+  ExpectRefused(18, "x: float32[2]", "y = cast(x) { to = \"float8e5m2\" }", "opset 19 allows it");
+  ExpectRefused(17, "x: float32[1,5,5], i: int64[2]", "b = int64[2]{1, 5} y = col2im(x, i, b)",
+                "opset 18 has it");
+}
+
 TEST(Lowerings, AffineGrid) {
   const LoweredRow rows[] = {
       {"t = float32[2,2,3]{1, 0, 0.5, 0.25, 2, -1, 0, 1, 0, -1, 0.5, 3}",

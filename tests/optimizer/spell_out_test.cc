@@ -9,6 +9,9 @@
 namespace x2ir {
 namespace {
 
+constexpr std::string_view kDeformed =
+    "any_w: float32[3,2,2,2]\n any_b: float32[3]\n y = deform_conv(x, any_w, o, any_b)";
+
 TEST(SpellOut, WhatTheTargetLacks) {
   constexpr std::string_view kQkv = "q: float32[2,2,3,4], k: float32[2,2,5,4], v: float32[2,2,5,4]";
   constexpr std::string_view kAll =
@@ -18,6 +21,9 @@ TEST(SpellOut, WhatTheTargetLacks) {
   constexpr std::string_view kGroups =
       "any_s: float32[6]\n any_b: float32[6]\n"
       "y = group_normalization(x, any_s, any_b) { num_groups = 2 }";
+  constexpr std::string_view kTurned =
+      "any_c: float32[4,2]\n any_s: float32[4,2]\n i = int64[2,3]{0, 1, 2, 3, 1, 0}\n"
+      "y = rotary_embedding(x, any_c, any_s, i)";
   constexpr const char* kScores = "mul transpose matmul add softmax";
   const std::string once = std::string("where ") + kScores + " reduce_max equal where matmul";
   ExpectFusions(
@@ -36,7 +42,27 @@ TEST(SpellOut, WhatTheTargetLacks) {
            kGroups,
            "reshape instance_normalization shape reshape reshape mul reshape add",
            {"group_normalization"}},
+          {"x: float32[2,2,3,4]", kTurned, "rotary_embedding"},
+          {"x: float32[2,2,3,4]",
+           kTurned,
+           "gather unsqueeze gather unsqueeze slice slice mul mul sub mul mul add concat",
+           {"rotary_embedding"}},
+          {"x: float32[2,3,8]",
+           "any_c: float32[2,3,1]\n any_s: float32[2,3,1]\n"
+           "y = rotary_embedding(x, any_c, any_s) { num_heads = 2, rotary_embedding_dim = 2, "
+           "interleaved = 1 }",
+           "reshape unsqueeze unsqueeze slice slice mul mul sub mul mul add unsqueeze unsqueeze "
+           "concat "
+           "reshape slice concat reshape",
+           {"rotary_embedding"}},
+          {"x: float32[1,2,4,4], o: float32[1,8,3,3]", kDeformed, "deform_conv"},
       });
+}
+
+TEST(SpellOut, DeformableConvolution) {
+  const FusionRow row = {
+      "x: float32[1,2,4,4], o: float32[1,8,3,3]", kDeformed, "", {"deform_conv"}, 1e-5};
+  EXPECT_LT(ExpectSameNumbers(row), -20);
 }
 
 TEST(SpellOut, WhatIsConstantGoes) {

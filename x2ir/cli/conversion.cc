@@ -292,6 +292,34 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
   return outcome.Ended(status, Phase::kConverting);
 }
 
+// Where nobody said which opset to write and the usual one lacks what the model needs, the least
+// one that has it.
+BatchOutcome ConvertAtItsOpset(Plan plan, const std::string& in, const std::string& out,
+                               const Session& session, Progress* progress, Report& report) {
+  const bool asked = plan.to.opset || plan.to.format_options.Has("opset");
+  const BatchOutcome first = Convert(plan, in, out, session, progress, report);
+  if (first.status.ok() || asked || plan.target->dialect != "onnx") return first;
+  std::string lacked;
+  for (const Failure& failure : report.failures) {
+    StrAppend(&lacked, lacked.empty() ? "" : ", ", failure.op);
+  }
+  int64_t opset = 0;
+  for (int64_t next = report.OpsetThatMayDo(); next > opset;) {
+    opset = next;
+    plan.to.opset = static_cast<int>(opset);
+    Report later;
+    const BatchOutcome outcome = Convert(plan, in, out, session, progress, later);
+    if (outcome.status.ok()) {
+      later.notes.push_back(
+          StrCat("opset ", opset, ", the least that has what the model needs: ", lacked));
+      report = std::move(later);
+      return outcome;
+    }
+    next = later.OpsetThatMayDo();
+  }
+  return first;
+}
+
 int RunConversion(const Flags& flags, const Settings& settings, const ConversionVerb& words,
                   Session& session) {
   absl::StatusOr<Plan> plan = PlanOf(flags, words);
@@ -306,7 +334,7 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
                           Report& report) {
       Plan own = *plan;
       own.named = named;
-      return Convert(std::move(own), in, to, session, nullptr, report);
+      return ConvertAtItsOpset(std::move(own), in, to, session, nullptr, report);
     };
     return RunBatch(
         {flags.batch, words.doing, extension, flags.out, flags.report, settings.Text(), work},
@@ -331,7 +359,7 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
   BatchOutcome outcome;
   {
     Progress progress(session, "");
-    outcome = Convert(*std::move(plan), flags.model, out, session, &progress, report);
+    outcome = ConvertAtItsOpset(*std::move(plan), flags.model, out, session, &progress, report);
   }
   const absl::Status& status = outcome.status;
   int code = kDone;

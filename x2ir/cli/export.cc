@@ -14,8 +14,9 @@ constexpr char kFooter[] =
     "  ir2onnx export model.json --inputs-as-nchw image  # inputs keep their names and order\n"
     "  ir2onnx export model.pt2 -o - | gzip > model.onnx.gz\n"
     "\n"
-    "Without --opset the model's own opset is written, else 17. If an op cannot be expressed at\n"
-    "that opset, all such ops are named, nothing is written, and the exit code is 1.";
+    "Without --opset the model's own opset is written, else 17; where that lacks what the model\n"
+    "needs, the least one that has it, and the summary says so. If an op cannot be expressed at\n"
+    "the opset, all such ops are named, nothing is written, and the exit code is 1.";
 
 }  // namespace
 

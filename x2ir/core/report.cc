@@ -6,6 +6,7 @@
 
 #include "x2ir/core/json_list.h"
 #include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -68,6 +69,26 @@ void Report::ClearFailures() {
   failures.clear();
   failure_of_.clear();
   reasons_of_.clear();
+}
+
+int64_t Report::OpsetThatMayDo() const {
+  int64_t all = 0;
+  for (const Failure& failure : failures) {
+    int64_t least = 0;
+    constexpr std::string_view kOpset = "opset ";
+    std::string_view rest = failure.reason;
+    for (size_t at = rest.find(kOpset); at != rest.npos; at = rest.find(kOpset)) {
+      rest.remove_prefix(at + kOpset.size());
+      const size_t end = rest.find_first_not_of("0123456789");
+      const std::string_view then = rest.substr(std::min(end, rest.size()));
+      if (!then.starts_with(" has it") && !then.starts_with(" allows it")) continue;
+      const auto opset = ParseNumber<int64_t>(rest.substr(0, end));
+      if (opset && (least == 0 || *opset < least)) least = *opset;
+    }
+    if (least == 0) return 0;
+    all = std::max(all, least);
+  }
+  return all;
 }
 
 std::string Report::FailuresText(size_t most_nodes) const {

@@ -58,6 +58,41 @@ absl::StatusOr<Values> FromQLinearGlobalAveragePool(Rewrite& r) {
   return Values{Quantized(r, y, 3, r.dtype(0))};
 }
 
+// What a pool says, with the layout that a flag names.
+AttributeMap PoolAttrs(const Rewrite& r, Attribute layout, bool averages) {
+  AttributeMap attrs = {{"layout", std::move(layout)},
+                        {"kernel_shape", r.attrs().Ints("kernel_shape")},
+                        {"auto_pad", r.attrs().String("auto_pad", "NOTSET")},
+                        {"ceil_mode", r.attrs().Int("ceil_mode", 0)}};
+  if (averages) attrs.Set("count_include_pad", r.attrs().Int("count_include_pad", 0));
+  for (const char* name : {"strides", "pads", "dilations"}) {
+    if (r.attrs().Has(name)) attrs.Set(name, r.attrs().Ints(name));
+  }
+  return attrs;
+}
+
+absl::StatusOr<Values> FromQLinearAveragePool(Rewrite& r) {
+  X2IR_RETURN_IF_ERROR(CheckType(r, 0));
+  Value* y = r.b.Op("average_pool", {Dequantized(r, 0)}, PoolAttrs(r, LayoutOf(r), true));
+  return Values{Quantized(r, y, 3, r.dtype(0))};
+}
+
+absl::StatusOr<Values> FromNhwcMaxPool(Rewrite& r) {
+  return Values{r.b.Ops("max_pool", {r.in(0)}, PoolAttrs(r, "channels_last", false), 1)[0]};
+}
+
+// Sums are of int32, and wrap.
+absl::StatusOr<Values> FromMatMulInteger16(Rewrite& r) {
+  for (const size_t i : {0, 1}) {
+    const DType t = r.dtype(i);
+    if (t == DType::kInt16 || (i == 1 && t == DType::kUInt16)) continue;
+    return Invalid("operand ", i, ": expected int16", i == 1 ? " or uint16" : "", ", got ",
+                   Name(t));
+  }
+  const auto wide = [&](size_t i) { return r.b.Op("cast", {r.in(i)}, {{"to", "int32"}}); };
+  return Values{r.b.Op("matmul", {wide(0), wide(1)})};
+}
+
 // `opset` says whether it is the Softmax before opset 13, of all axes from `axis` on as one.
 absl::StatusOr<Values> FromQLinearSoftmax(Rewrite& r) {
   X2IR_RETURN_IF_ERROR(CheckType(r, 0));
@@ -123,6 +158,11 @@ X2IR_ONNX(mul).Is("com.microsoft::QLinearMul", Since(1), Code{FromQLinearBinary<
 X2IR_ONNX(global_average_pool)
     .Is("com.microsoft::QLinearGlobalAveragePool", Since(1),
         Code{FromQLinearGlobalAveragePool, nullptr});
+X2IR_ONNX(average_pool)
+    .Is("com.microsoft::QLinearAveragePool", Since(1), Code{FromQLinearAveragePool, nullptr});
+X2IR_ONNX(max_pool).Is("com.microsoft::NhwcMaxPool", Since(1), Code{FromNhwcMaxPool, nullptr});
+X2IR_ONNX(matmul).Is("com.microsoft::MatMulInteger16", Since(1),
+                     Code{FromMatMulInteger16, nullptr});
 X2IR_ONNX(softmax).Is("com.microsoft::QLinearSoftmax", Since(1), Code{FromQLinearSoftmax, nullptr});
 X2IR_ONNX(sigmoid).Is("com.microsoft::QLinearSigmoid", Since(1), Code{FromQLinearSigmoid, nullptr});
 X2IR_ONNX(leaky_relu)
