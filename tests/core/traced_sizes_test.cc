@@ -146,7 +146,8 @@ TEST(TracedSizes, AsIfTracedWithAnother) {
       for (Value* input : (*graph)->inputs()) {
         if (input->name() != "w") sizes.push_back({input, 0, "n"});
       }
-      const absl::Status made = MakeSymbolic(**graph, sizes);
+      std::vector<std::string> warnings;
+      const absl::Status made = MakeSymbolic(**graph, sizes, &warnings);
       ASSERT_TRUE(made.ok()) << made;
       EXPECT_TRUE((*graph)->Validate().empty());
       for (const int64_t other : {traced, int64_t{4}, int64_t{5}}) {
@@ -179,9 +180,34 @@ TEST(TracedSizes, WhatIsMadeForTheSizeIsRefused) {
   for (const auto& row : rows) {
     auto graph = ParseIr(row.inputs, row.lines, "y");
     ASSERT_TRUE(graph.ok()) << graph.status();
-    const absl::Status made = MakeSymbolic(**graph, {{(*graph)->inputs()[0], 0, "n"}});
+    std::vector<std::string> warnings;
+    const absl::Status made = MakeSymbolic(**graph, {{(*graph)->inputs()[0], 0, "n"}}, &warnings);
     EXPECT_EQ(made.code(), absl::StatusCode::kFailedPrecondition) << row.lines;
     EXPECT_THAT(std::string(made.message()), ::testing::HasSubstr(row.message)) << row.lines;
+  }
+}
+
+// The position behind 7 words that were before may be what is added, or it may not.
+TEST(TracedSizes, NumbersThatMayBeTheSizeAreToldOf) {
+  const struct {
+    const char *inputs, *lines, *warning;
+  } rows[] = {
+      {"x: float32[7,3], k: int64[1]", "p = int64[]{7} q = add(k, p) y = neg(q)",
+       "axis 0 of 'x' was 7 when the program was traced"},
+      {"x: float32[7,3], k: int64[1]", "p = int64[]{8} q = add(k, p) y = neg(q)", ""},
+      {"x: float32[3,3], k: int64[1]", "p = int64[]{3} q = add(k, p) y = neg(q)", ""},
+      {"x: float32[7,3], k: float32[1]", "p = int64[1]{7} y = expand(k, p)", ""},
+  };
+  for (const auto& row : rows) {
+    auto graph = ParseIr(row.inputs, row.lines, "y");
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    std::vector<std::string> warnings;
+    const absl::Status made = MakeSymbolic(**graph, {{(*graph)->inputs()[0], 0, "n"}}, &warnings);
+    ASSERT_TRUE(made.ok()) << made;
+    ASSERT_EQ(warnings.size(), *row.warning ? 1u : 0u) << row.lines;
+    for (const std::string& warning : warnings) {
+      EXPECT_THAT(warning, ::testing::HasSubstr(row.warning));
+    }
   }
 }
 

@@ -119,7 +119,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   if (report.nodes_read == 0) report.nodes_read = static_cast<int64_t>(graph.TotalNodes());
   X2IR_RETURN_IF_ERROR(InferGraph(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
-  X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes));
+  X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes, &report.warnings));
   if (known && known->schema) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
   X2IR_RETURN_IF_ERROR(InputsAsChannelsFirst(graph, options.inputs_as_nchw));
   X2IR_RETURN_IF_ERROR(OutputsAsChannelsFirst(graph, options.outputs_as_nchw));
@@ -185,7 +185,7 @@ absl::Status ExportIr(Model& model, const ExportOptions& options, const FormatOp
                           OverrideInputs(graph, {options.shapes, {}, options.dynamic}));
     X2IR_RETURN_IF_ERROR(graph.Sort());
     X2IR_RETURN_IF_ERROR(InferGraph(graph));
-    X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes));
+    X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes, &report.warnings));
   }
   X2IR_RETURN_IF_ERROR(InputsAsChannelsFirst(graph, options.inputs_as_nchw));
   X2IR_RETURN_IF_ERROR(OutputsAsChannelsFirst(graph, options.outputs_as_nchw));

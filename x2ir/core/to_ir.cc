@@ -53,7 +53,7 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
   }
   if (!options.inputs.empty()) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
-  X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes));
+  X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes, &report.warnings));
   WarnUnknownDims(graph, report);
   if (options.optimize) {
     const PassContext context{.layout = options.layout};

@@ -1,6 +1,7 @@
 #include "x2ir/core/traced_sizes.h"
 
 #include <algorithm>
+#include <set>
 
 #include "x2ir/builder/shapes.h"
 #include "x2ir/core/ports.h"
@@ -262,7 +263,38 @@ absl::Status Visit(Trace& trace, Node& node) {
   return RefuseMixing(trace, node);
 }
 
-absl::Status Walk(Graph& graph, const std::vector<TracedSize>& sizes) {
+// Integers that are computed with, and are what a name was: they may be a number of their own, or
+// what the trace left of the size (`past + 1`). Small numbers are everywhere.
+void WarnOfNumbers(const Graph& graph, const std::vector<TracedSize>& sizes, const Trace& trace,
+                   std::vector<std::string>* warnings) {
+  constexpr int64_t kSmall = 4;
+  constexpr const char* kOps[] = {"add",  "sub",           "range", "greater", "greater_or_equal",
+                                  "less", "less_or_equal", "equal"};
+  std::set<std::string> told;
+  for (const TracedSize& size : sizes) {
+    const int64_t* number = trace.Number(size.name);
+    if (!number || *number < kSmall || !told.insert(size.name).second) continue;
+    for (const Value* constant : graph.constants()) {
+      const auto elements =
+          constant->constant()->num_elements() == 1 ? KnownInts(constant) : std::nullopt;
+      if (!elements || elements->size() != 1 || (*elements)[0] != *number) continue;
+      const auto use =
+          std::find_if(constant->uses().begin(), constant->uses().end(), [&](const Use& use) {
+            return std::any_of(std::begin(kOps), std::end(kOps),
+                               [&](const char* op) { return use.node->Is(op); });
+          });
+      if (use == constant->uses().end()) continue;
+      warnings->push_back(StrCat("axis ", size.axis, " of '", size.input->name(), "' was ", *number,
+                                 " when the program was traced, and ", Describe(*use->node),
+                                 " computes with the number ", *number,
+                                 ": if it is that size, results at other sizes are wrong"));
+      break;
+    }
+  }
+}
+
+absl::Status Walk(Graph& graph, const std::vector<TracedSize>& sizes,
+                  std::vector<std::string>* warnings) {
   X2IR_ASSIGN_OR_RETURN(Trace trace, Trace::Read(graph, sizes));
   for (int walk = 0; walk < kMaxWalks; ++walk) {
     for (Node* node : graph.nodes()) {
@@ -270,16 +302,19 @@ absl::Status Walk(Graph& graph, const std::vector<TracedSize>& sizes) {
         return absl::Status(s.code(), StrCat(Describe(*node), ": ", std::string(s.message())));
       }
     }
-    if (!trace.TakeChanged()) return absl::OkStatus();
+    if (trace.TakeChanged()) continue;
+    WarnOfNumbers(graph, sizes, trace, warnings);
+    return absl::OkStatus();
   }
   return CannotExpress("the sizes of the trace come back without end");
 }
 
 }  // namespace
 
-absl::Status MakeSymbolic(Graph& graph, const std::vector<TracedSize>& sizes) {
+absl::Status MakeSymbolic(Graph& graph, const std::vector<TracedSize>& sizes,
+                          std::vector<std::string>* warnings) {
   if (sizes.empty()) return absl::OkStatus();
-  const absl::Status status = Walk(graph, sizes);
+  const absl::Status status = Walk(graph, sizes, warnings);
   if (status.ok()) return status;
   return absl::Status(status.code(), StrCat("the model is made for the sizes that its file has: ",
                                             std::string(status.message())));
