@@ -213,6 +213,14 @@ TEST(PythonTest, LinesAreShort) {
   }
 }
 
+// Black leaves the files as they are.
+TEST(PythonTest, LinesAreBlacks) {
+  if (std::system("black --version >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "no black (Debian: black)";
+  const std::string command = StrCat("black --check -q ", X2IR_SOURCE_DIR, "/tests/python/golden");
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+}
+
 TEST(PythonTest, KeysAreTheSourcesNames) {
   const Written loop = WriteText(std::string(kSmall[1][1]));
   EXPECT_EQ(loop.status, "");
