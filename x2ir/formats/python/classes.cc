@@ -259,6 +259,7 @@ class ClassWriter {
 
   std::string NameOf(const Module& module) {
     if (!module.parent) return "Model";
+    if (const std::string given = p_.ClassOfModule(module); !given.empty()) return Numbered(given);
     if (module.weights.empty() && module.children.empty() && module.items.size() == 1 &&
         module.items[0].step) {
       std::string_view op = module.items[0].step->call.op;
@@ -281,7 +282,11 @@ class ClassWriter {
       const std::string longer = StrCat(base(*around), name);
       if (!names_.Has(longer)) return names_.Unique(longer);
     }
-    // Block, Block2
+    return Numbered(name);
+  }
+
+  // Block, Block2
+  std::string Numbered(const std::string& name) {
     std::string numbered = name;
     for (int i = 2; names_.Has(numbered); ++i) numbered = StrCat(name, i);
     return names_.Unique(numbered);
