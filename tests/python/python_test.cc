@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,10 @@ Written Write(Model model, const FormatOptions& options = {}, const std::string&
   return written;
 }
 
+// `edit` changes the graph of ONNX's nodes.
 Written WriteText(const std::string& text, const FormatOptions& options = {},
-                  const std::string& format = "", bool alike = false) {
+                  const std::string& format = "", const std::function<void(Graph&)>& edit = nullptr,
+                  bool alike = false) {
   auto model = ModelFromText(text, "onnx", 17);
   if (!model.ok()) return {std::string(model.status().message()), "", {}};
   const std::vector<Value*> inputs = model->graph->inputs();
@@ -69,6 +72,7 @@ Written WriteText(const std::string& text, const FormatOptions& options = {},
     model->graph->FreezeInput(input);
   }
   model->source_dialect = "onnx";
+  if (edit) edit(*model->graph);
   const absl::Status status = ToIr(*model);
   if (!status.ok()) return {std::string(status.message()), "", {}};
   return Write(*std::move(model), options, format);
@@ -213,6 +217,14 @@ TEST(PythonTest, LinesAreShort) {
   }
 }
 
+// Black leaves the files as they are.
+TEST(PythonTest, LinesAreBlacks) {
+  if (std::system("black --version >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "no black (Debian: black)";
+  const std::string command = StrCat("black --check -q ", X2IR_SOURCE_DIR, "/tests/python/golden");
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+}
+
 TEST(PythonTest, KeysAreTheSourcesNames) {
   const Written loop = WriteText(std::string(kSmall[1][1]));
   EXPECT_EQ(loop.status, "");
@@ -240,11 +252,99 @@ TEST(PythonTest, ModulesShareNothing) {
       "d = onnx.Tanh(in_1) \"/b/Tanh\"\n"
       "y = onnx.Add(n, c) \"/a/Add\"\n"
       "z = onnx.Add(m, d) \"/b/Add\"\n}",
-      {}, "", /*alike=*/true);
+      {}, "", nullptr, /*alike=*/true);
   EXPECT_EQ(written.status, "");
   EXPECT_EQ(KeysOf(written), (std::vector<std::string>{"a.norm.weight", "b.norm.weight"}));
   EXPECT_THAT(written.code, HasSubstr("class A(")) << "one class for both";
   EXPECT_THAT(written.code, Not(HasSubstr("class B(")));
+}
+
+// Two blocks of a linear layer and a gelu that is spelled out, whose nodes have names that say
+// nothing.
+constexpr std::string_view kTwoBlocks = R"(graph g(in_0: float32[2,8],
+      blocks.0.fc.weight: float32[8,8], blocks.0.fc.bias: float32[8],
+      blocks.1.fc.weight: float32[8,8], blocks.1.fc.bias: float32[8]) -> (out) {
+      one = float32[1]{1.0} half = float32[1]{0.5} root = float32[1]{1.4142135}
+      a = onnx.Gemm(in_0, blocks.0.fc.weight, blocks.0.fc.bias) { transB = 1 } "0"
+      b = onnx.Div(a, root) "1" c = onnx.Erf(b) "2" d = onnx.Add(c, one) "3" e = onnx.Mul(a, d) "4"
+      f = onnx.Mul(e, half) "5" g = onnx.Add(f, in_0) "6"
+      h = onnx.Gemm(g, blocks.1.fc.weight, blocks.1.fc.bias) { transB = 1 } "7"
+      i = onnx.Div(h, root) "8" j = onnx.Erf(i) "9" k = onnx.Add(j, one) "10" l = onnx.Mul(h, k) "11"
+      m = onnx.Mul(l, half) "12" out = onnx.Add(m, g) "13" })";
+
+// Metadata as torch.onnx.export writes it.
+void TellScopes(Graph& graph, const std::string& names, const std::string& classes) {
+  for (Node* node : graph.nodes()) {
+    const int number = std::stoi(node->name());
+    const std::string block = StrCat("blocks.", number / 7);
+    const bool linear = number % 7 == 0, outside = number % 7 == 6;
+    const std::string inner = StrCat(", '", block, linear ? ".fc'" : ".act'");
+    const std::string type =
+        linear ? ", 'torch.nn.modules.linear.Linear'" : ", 'torch.nn.modules.activation.GELU'";
+    auto& metadata = node->annotations().GetOrMake().metadata;
+    metadata.emplace_back("pkg.torch.onnx.name_scopes",
+                          StrCat("['', '", block, "'", outside ? "" : inner, ", 'node']", names));
+    metadata.emplace_back(
+        "pkg.torch.onnx.class_hierarchy",
+        StrCat("['net.Model', \"", classes, "\"", outside ? "" : type, ", 'aten']"));
+  }
+}
+
+TEST(PythonTest, ScopesAreThoseOfTheMetadata) {
+  const Written written = WriteText(std::string(kTwoBlocks), {}, "", [](Graph& graph) {
+    TellScopes(graph, "", "net.blocks.MyBlock");
+  });
+  EXPECT_EQ(written.status, "");
+  EXPECT_THAT(written.code, HasSubstr("class MyBlock(nn.Module):\n"
+                                      "    def __init__(self):\n"
+                                      "        super().__init__()\n"
+                                      "        self.fc = nn.Linear(8, 8)\n\n"
+                                      "    def forward(self, x):\n"
+                                      "        return F.gelu(self.fc(x)) + x\n"));
+  EXPECT_THAT(written.code, HasSubstr("self.blocks = nn.Sequential(MyBlock(), MyBlock())"));
+  // What is no list, and what is no name, says nothing.
+  for (const auto& [names, type] :
+       {std::pair("x", "net.MyBlock"), {"", "net.x'); import os  #"}, {"", "\\"}, {"[", ""}}) {
+    const Written odd = WriteText(std::string(kTwoBlocks), {}, "",
+                                  [&](Graph& graph) { TellScopes(graph, names, type); });
+    EXPECT_EQ(odd.status, "") << type;
+    EXPECT_THAT(odd.code, Not(HasSubstr("import os"))) << type;
+    EXPECT_THAT(odd.code, HasSubstr("blocks")) << type;
+  }
+}
+
+// A layer that is called twice is one module, where the calls' module has it.
+TEST(PythonTest, LayersAreShared) {
+  const std::string head =
+      "graph g(in_0: float32[2,8], a.fc.weight: float32[8,8], a.fc.bias: float32[8]) -> (y) {\n";
+  for (const char* scope : {"/a/fc/Gemm_1", "/a/fc_1/Gemm", "/a/Gemm"}) {
+    const Written twice = WriteText(
+        StrCat(head, "x = onnx.Gemm(in_0, a.fc.weight, a.fc.bias) { transB = 1 } \"/a/fc/Gemm\"\n",
+               "r = onnx.Relu(x) \"/a/Relu\"\n",
+               "y = onnx.Gemm(r, a.fc.weight, a.fc.bias) { transB = 1 } \"", scope, "\" }"));
+    EXPECT_EQ(twice.status, "");
+    EXPECT_THAT(twice.code, HasSubstr("return self.fc(F.relu(self.fc(x)))")) << scope;
+    EXPECT_EQ(KeysOf(twice), (std::vector<std::string>{"a.fc.bias", "a.fc.weight"}));
+  }
+  // Elsewhere its weights are handed over.
+  const Written elsewhere = WriteText(
+      StrCat(head, "x = onnx.Gemm(in_0, a.fc.weight, a.fc.bias) { transB = 1 } \"/a/fc/Gemm\"\n",
+             "r = onnx.Relu(x) \"/Relu\"\n",
+             "y = onnx.Gemm(r, a.fc.weight, a.fc.bias) { transB = 1 } \"/b/fc/Gemm\" }"));
+  EXPECT_EQ(elsewhere.status, "");
+  EXPECT_THAT(elsewhere.code, HasSubstr("F.linear("));
+}
+
+// Queries and keys that have the root of the scale each are attention, too.
+TEST(PythonTest, AttentionIsFound) {
+  const Written written = WriteText(
+      "graph g(in_0: float32[1,4,5,8], in_1: float32[1,5,4,8], in_2: float32[1,4,5,8]) -> (y) {\n"
+      "s = float32[1]{0.59460354}\n"
+      "k = onnx.Transpose(in_1) { perm = [0,2,3,1] } q = onnx.Mul(in_0, s) r = onnx.Mul(k, s)\n"
+      "p = onnx.MatMul(q, r) w = onnx.Softmax(p) { axis = -1 } y = onnx.MatMul(w, in_2) }");
+  EXPECT_EQ(written.status, "");
+  EXPECT_THAT(written.code, HasSubstr("scaled_dot_product_attention(in_0, "));
+  EXPECT_THAT(written.code, Not(HasSubstr("0.59")));
 }
 
 // A class for the module `f` must not hide torch.nn.functional, which is F.

@@ -60,6 +60,11 @@ void ReplaceUsesByOlder(Graph& graph, Value* from, Value* to) {
   }
 }
 
+void CopyMetadata(const Node& from, Node& to) {
+  const Annotations* notes = from.annotations().get();
+  if (notes && !notes->metadata.empty()) to.annotations().GetOrMake().metadata = notes->metadata;
+}
+
 void Splice(Node* node, const Values& results, const Builder& b, NodeNames& names) {
   Graph& graph = *node->graph();
   Node* main = nullptr;  // the new node that stands for the old one
@@ -98,8 +103,11 @@ void Splice(Node* node, const Values& results, const Builder& b, NodeNames& name
     if (made == main) {
       made->set_name(one_for_one ? node->TakeName() : node->name());
       made->annotations().CopyFrom(node->annotations());
-    } else if (!node->name().empty()) {
-      made->set_name(names.Unique(StrCat(node->name(), "/", made->op().str())));
+    } else {
+      if (!node->name().empty()) {
+        made->set_name(names.Unique(StrCat(node->name(), "/", made->op().str())));
+      }
+      CopyMetadata(*node, *made);
     }
     if (!one_for_one) graph.NameValues(made, StrCat(hint, "_", made->op().str()));
   }

@@ -25,10 +25,13 @@ class NodeNames {
 };
 
 // Replaces the node's outputs by `results` (values that `b` made, or older ones), which get their
-// names and annotations. New nodes and values get names that are derived from the node's. Erases
-// the node, and the constants that only it used. Entries of `results` for outputs that the node
-// leaves out are ignored.
+// names and annotations. New nodes and values get names that are derived from the node's, nodes its
+// metadata. Erases the node, and the constants that only it used. Entries of `results` for outputs
+// that the node leaves out are ignored.
 void Splice(Node* node, const Values& results, const Builder& b, NodeNames& names);
+
+// A node that is made of another has its metadata: where the source had it, for example.
+void CopyMetadata(const Node& from, Node& to);
 
 // Replaces all uses of a value by an older value that is equal to it in every run. Outputs of the
 // graph keep their names and declared types; the older value gets what is known of either type.

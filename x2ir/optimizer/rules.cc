@@ -337,6 +337,7 @@ void Rewriter::Finish() {
     if (!node_.name().empty()) {
       made->set_name(work_.names().Unique(StrCat(node_.name(), "/", made->op().str())));
     }
+    CopyMetadata(node_, *made);
     graph().NameValues(made, StrCat(hint, "_", made->op().str()));
     work_.AddWithin(made);
   }

@@ -34,6 +34,7 @@ except ImportError:
             tensors[name] = flat.view(dtype).reshape(entry["shape"])
         return tensors
 
+
 try:
     from torch.nn.functional import scaled_dot_product_attention
 except ImportError:  # before PyTorch 2.0

@@ -111,8 +111,9 @@ class Arranger {
   void Place(Step& step) {
     step.module = At(step.scope, step.scope.size());
     if (!step.layer) return;
-    step.layer_module = At(step.layer->path, step.layer->path.size());
-    step.layer_module->layer = &step;
+    const Path& path = step.layer->first ? step.layer->first->layer->path : step.layer->path;
+    step.layer_module = At(path, path.size());
+    if (!step.layer->first) step.layer_module->layer = &step;
   }
   void PlaceWeight(Weight& weight) {
     Module* module = At(weight.path, weight.path.size() - 1);
@@ -184,10 +185,14 @@ class Arranger {
     for (Module& module : p_.modules_) {
       const auto it = steps_of.find(&module);
       if (it == steps_of.end() || !IsChain(module, it->second)) continue;
-      module.is_sequential = true;
-      // What has no weights is a module all the same.
       absl::flat_hash_map<Module*, std::vector<Step*>> of_child;
       for (Step* step : it->second) of_child[ChildWith(module, *step)].push_back(step);
+      const bool fits = std::all_of(of_child.begin(), of_child.end(), [&](const auto& entry) {
+        return !entry.first->layer || entry.second.size() == 1 || CanOpen(*entry.first->layer);
+      });
+      if (!fits) continue;
+      module.is_sequential = true;
+      // What has no weights is a module all the same.
       for (auto& [child, steps] : of_child) {
         if (child->layer && steps.size() > 1) Open(*child);
         if (child->layer || child->has_forward) continue;
@@ -202,11 +207,26 @@ class Arranger {
     }
   }
 
+  // Whether the call that a layer is takes the layer's weights as they are.
+  bool CanOpen(const Step& step) const {
+    return std::all_of(
+        step.layer->weights.begin(), step.layer->weights.end(), [&](const auto& weight) {
+          return std::any_of(
+              step.call.arguments.begin(), step.call.arguments.end(), [&](const Argument& a) {
+                return std::any_of(a.items.begin(), a.items.end(), [&](const Item& item) {
+                  const Operand* operand = std::get_if<Operand>(&item);
+                  return operand && p_.WeightOf(operand->value) == weight.second;
+                });
+              });
+        });
+  }
+
   // A layer that has more to do than a layer does becomes a module with the layer's weights.
   static void Open(Module& module) {
     Step& step = *module.layer;
     for (const auto& [leaf, weight] : step.layer->weights) module.weights.push_back(weight);
     step.layer = nullptr;
+    SpellOut(step.call);
     step.module = &module;
     module.layer = nullptr;
     module.has_forward = true;
@@ -223,6 +243,8 @@ class Arranger {
     absl::flat_hash_map<const Step*, Module*> child_of;
     std::vector<Module*> order;
     for (Step* step : steps) {
+      // What is called twice is no link of a chain.
+      if (step->layer && (step->layer->first || step->layer->shared)) return false;
       Module* child = ChildWith(list, *step);
       if (!child) return false;
       child_of[step] = child;

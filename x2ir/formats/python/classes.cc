@@ -259,6 +259,7 @@ class ClassWriter {
 
   std::string NameOf(const Module& module) {
     if (!module.parent) return "Model";
+    if (const std::string given = p_.ClassOfModule(module); !given.empty()) return Numbered(given);
     if (module.weights.empty() && module.children.empty() && module.items.size() == 1 &&
         module.items[0].step) {
       std::string_view op = module.items[0].step->call.op;
@@ -281,7 +282,11 @@ class ClassWriter {
       const std::string longer = StrCat(base(*around), name);
       if (!names_.Has(longer)) return names_.Unique(longer);
     }
-    // Block, Block2
+    return Numbered(name);
+  }
+
+  // Block, Block2
+  std::string Numbered(const std::string& name) {
     std::string numbered = name;
     for (int i = 2; names_.Has(numbered); ++i) numbered = StrCat(name, i);
     return names_.Unique(numbered);
@@ -388,143 +393,6 @@ class ClassWriter {
 absl::StatusOr<ClassTexts> WriteClasses(Program& program, const std::vector<std::string>& outputs,
                                         const ClassOptions& options) {
   return ClassWriter(program, outputs, options).Run();
-}
-
-// --- Lines ------------------------------------------------------------------------------------
-
-namespace {
-
-constexpr size_t kColumns = 88;
-
-// Where the bracket that opens at `open` closes; strings are skipped.
-size_t CloseOf(std::string_view line, size_t open) {
-  int depth = 0;
-  for (size_t i = open; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '"') {
-      for (++i; i < line.size() && line[i] != '"'; ++i) i += line[i] == '\\';
-    } else if (c == '(' || c == '[' || c == '{') {
-      ++depth;
-    } else if ((c == ')' || c == ']' || c == '}') && --depth == 0) {
-      return i;
-    }
-  }
-  return std::string_view::npos;
-}
-
-std::vector<std::string_view> SplitAtCommas(std::string_view text) {
-  std::vector<std::string_view> parts;
-  size_t start = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '(' || c == '[' || c == '{') {
-      const size_t close = CloseOf(text, i);
-      if (close == text.npos) break;
-      i = close;
-    } else if (c == '"') {
-      for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
-    } else if (c == ',') {
-      parts.push_back(text.substr(start, i - start));
-      start = i + 1;
-    }
-  }
-  parts.push_back(text.substr(start));
-  for (std::string_view& part : parts) {
-    while (part.starts_with(' ')) part.remove_prefix(1);
-  }
-  if (parts.back().empty()) parts.pop_back();
-  return parts;
-}
-
-// Whether there is an operator outside of all brackets.
-bool HasOperator(std::string_view text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '(' || c == '[' || c == '{') {
-      const size_t close = CloseOf(text, i);
-      if (close == text.npos) return false;
-      i = close;
-    } else if (c == '"') {
-      for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
-    } else if (c == ' ') {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Calls of methods on what calls give, outside of all brackets: f(x).g().h() has two.
-int ChainOf(std::string_view text) {
-  int count = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') {
-      for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
-    } else if (c == '(' || c == '[' || c == '{') {
-      const size_t close = CloseOf(text, i);
-      if (close == text.npos) break;
-      i = close;
-      count += c == '(' && i + 1 < text.size() && text[i + 1] == '.';
-    }
-  }
-  return count;
-}
-
-}  // namespace
-
-void AppendLine(std::string& out, size_t indent, std::string_view line) {
-  while (line.starts_with("    ")) {
-    ++indent;
-    line.remove_prefix(4);
-  }
-  const std::string margin(4 * indent, ' ');
-  if (margin.size() + line.size() <= kColumns) {
-    StrAppend(&out, margin, line, "\n");
-    return;
-  }
-  // The last bracket pair with something in it, at the outermost level.
-  size_t open = line.npos, close = line.npos;
-  for (size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '"') {
-      for (++i; i < line.size() && line[i] != '"'; ++i) i += line[i] == '\\';
-    } else if (c == '(' || c == '[' || c == '{') {
-      const size_t end = CloseOf(line, i);
-      if (end == line.npos) break;
-      if (end > i + 1) {
-        open = i;
-        close = end;
-      }
-      i = end;
-    }
-  }
-  // What goes on behind it, or has operators outside of brackets, is put into brackets as a whole.
-  const size_t start = line.starts_with("return ") ? 7
-                       : line.find(" = ") < open   ? line.find(" = ") + 3
-                                                   : line.npos;
-  const bool whole =
-      start != line.npos && (open == line.npos || close + 1 != line.size() ||
-                             HasOperator(line.substr(start)) || ChainOf(line.substr(start)) > 1);
-  if (whole) {
-    StrAppend(&out, margin, line.substr(0, start), "(\n");
-    AppendLine(out, indent + 1, line.substr(start));
-    StrAppend(&out, margin, ")\n");
-    return;
-  }
-  if (open == line.npos) {
-    StrAppend(&out, margin, line, "\n");
-    return;
-  }
-  StrAppend(&out, margin, line.substr(0, open + 1), "\n");
-  const std::string_view inside = line.substr(open + 1, close - open - 1);
-  const std::vector<std::string_view> parts = SplitAtCommas(inside);
-  const bool one_line = margin.size() + 4 + inside.size() <= kColumns && !line.starts_with("self.");
-  if (one_line || (parts.size() == 1 && inside.find(" for ") != inside.npos)) {
-    AppendLine(out, indent + 1, inside);
-  } else {
-    for (const std::string_view part : parts) AppendLine(out, indent + 1, StrCat(part, ","));
-  }
-  StrAppend(&out, margin, line.substr(close), "\n");
 }
 
 }  // namespace x2ir::python

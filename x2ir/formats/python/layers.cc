@@ -88,8 +88,13 @@ class LayerFinder {
     }
   }
   std::unique_ptr<Layer> Done() {
-    for (const Taken& taken : taken_) {
-      if (!add_.is_free(taken.constant)) return nullptr;
+    if (!taken_.empty()) layer_->constant = taken_[0].constant;
+    const auto is_free = [&](const Taken& taken) { return add_.is_free(taken.constant); };
+    if (!std::all_of(taken_.begin(), taken_.end(), is_free)) {
+      std::vector<const Value*> constants;
+      for (const Taken& taken : taken_) constants.push_back(taken.constant);
+      layer_->first = add_.find_same(*layer_, constants);
+      return layer_->first ? std::move(layer_) : nullptr;
     }
     for (const Taken& taken : taken_) {
       Weight* weight = add_.add(taken.constant, taken.transposed, taken.buffer);
@@ -351,6 +356,10 @@ std::unique_ptr<Layer> FindLayer(const Call& call, const std::vector<const Value
   if (op == "aten::gru.input") return f.Recurrent("nn.GRU");
   if (op == "aten::rnn_tanh.input" || op == "aten::rnn_relu.input") return f.Recurrent("nn.RNN");
   return nullptr;
+}
+
+void SpellOut(Call& call) {
+  if (call.op == "aten::matmul.default" && call.Find("bias")) call.op = "python::linear";
 }
 
 std::unique_ptr<Layer> FindActivation(const Call& call) {

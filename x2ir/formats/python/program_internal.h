@@ -21,9 +21,11 @@ namespace x2ir::python {
 
 // Where something stands: {"encoder", "layer", "0"}.
 using Path = std::vector<std::string>;
+std::string KeyOf(const Path& path);  // another one for each
 
 struct Framework;
 struct Module;
+struct Step;
 
 // A tensor of the state dict.
 struct Weight {
@@ -47,11 +49,10 @@ struct Layer {
   int stacked = 1;   // recurrent layers in one
   std::string name;  // what it is called where nothing else names it: "conv"
   Path path;
+  const Value* constant = nullptr;  // of the first weight
+  Step* first = nullptr;  // the call of the same layer that was before; then it has all but inputs
+  bool shared = false;    // it is called again
 };
-
-struct Module;
-
-struct Step;
 
 // What a branch or a round does: calls of their own, that also see the values around them.
 struct Block {
@@ -118,6 +119,8 @@ class Program {
   };
   std::optional<SizeSource> FindSize(const std::string& name) const;
   const Step* ProducerOf(const Value* value) const;
+  // What the source calls the class of a module; empty where it does not say.
+  std::string ClassOfModule(const Module& module) const;
 
  private:
   friend class Reader;
@@ -138,6 +141,7 @@ class Program {
   absl::flat_hash_map<const Value*, Weight*> weight_of_;
   absl::flat_hash_map<const Value*, Step*> producer_;
   StringMap<SizeSource> sizes_;
+  StringMap<std::string> classes_;  // by KeyOf(path)
 };
 
 // --- Pieces of it -----------------------------------------------------------------------------
@@ -164,11 +168,16 @@ bool IsMovedConstant(const Value* value);
 // The layer that a call is, where it is a known one on constant weights; null where it is none.
 struct WeightMaker {
   std::function<bool(const Value* constant)> is_free;  // no other layer has it
+  // The call of a layer that is the same, on the same constants.
+  std::function<Step*(const Layer& layer, const std::vector<const Value*>& constants)> find_same;
   // A weight of a constant, or of what MovedConstant gives.
   std::function<Weight*(const Value* constant, bool transposed, bool buffer)> add;
 };
 std::unique_ptr<Layer> FindLayer(const Call& call, const std::vector<const Value*>& results,
                                  const WeightMaker& add);
+
+// What a call that is no layer after all is spelled as.
+void SpellOut(Call& call);
 
 // The module that an activation or a pool is: nn.ReLU(); null where there is none.
 std::unique_ptr<Layer> FindActivation(const Call& call);
@@ -179,6 +188,18 @@ std::unique_ptr<Layer> FindActivation(const Call& call);
 std::string Hole(int64_t number, std::string_view hint);
 std::string Hole(int64_t number, std::string_view hint, int64_t usual, std::string_view prefix);
 inline constexpr char kHoleBegin = '\x01', kHoleEnd = '\x02';
+
+// Modules that a node stands in, from the model inwards, and the classes that they are of; empty
+// where nobody says.
+struct NamedScope {
+  Path path;
+  std::string type;  // "net.Layer"
+};
+std::vector<NamedScope> ScopesOf(const Node& node);
+// Modules whose classes the graph tells; nullopt where it is none of torch.export's.
+std::optional<std::vector<NamedScope>> ModulesOf(const Graph& graph);
+// The name of a class of a model; "" of one of PyTorch's own.
+std::string ClassOf(std::string_view type);
 
 // A name of a node or a value as a path: "/m/layer/layer.0/Add" is {"m", "layer", "0", "Add"}.
 Path SplitName(std::string_view name);

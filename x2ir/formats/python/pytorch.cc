@@ -32,6 +32,7 @@ except ImportError:
 )";
 
 constexpr std::string_view kAttention = R"(
+
 try:
     from torch.nn.functional import scaled_dot_product_attention
 except ImportError:  # before PyTorch 2.0
@@ -77,6 +78,7 @@ class Affine(nn.Module):
 )";
 
 constexpr std::string_view kRmsNorm = R"(
+
 try:
     from torch.nn.functional import rms_norm
 except ImportError:  # before PyTorch 2.4

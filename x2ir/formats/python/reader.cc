@@ -58,6 +58,10 @@ class Reader {
   }
 
   absl::StatusOr<std::unique_ptr<Program>> Run() {
+    if (const auto modules = ModulesOf(graph_)) {
+      of_torch_ = true;
+      AddClasses(*modules);
+    }
     for (const Node* node : graph_.nodes()) X2IR_RETURN_IF_ERROR(Add(*node));
     for (const Value* output : graph_.outputs()) program_->outputs_.push_back(output);
     RemoveUnneeded();
@@ -90,7 +94,7 @@ class Reader {
     program_->sizes_ = sizes_.sources();
     for (const Value* input : graph_.inputs()) AddSizes(input);
     for (size_t i = 0; i < steps_.size(); ++i) steps_[i]->index = i;
-    NameWeights();
+    X2IR_RETURN_IF_ERROR(NameWeights());
     return std::move(program_);
   }
 
@@ -100,9 +104,19 @@ class Reader {
     for (const Value* output : node.outputs()) {
       if (output) producer_[output] = step.get();
     }
-    step->scope = ScopeOf(node);
+    const std::vector<NamedScope> scopes = ScopesOf(node);
+    AddClasses(scopes);
+    step->scope = scopes.empty() ? ScopeOf(node) : scopes.back().path;
     steps_.push_back(std::move(step));
     return absl::OkStatus();
+  }
+
+  void AddClasses(const std::vector<NamedScope>& scopes) {
+    for (const NamedScope& scope : scopes) {
+      if (std::string name = ClassOf(scope.type); !name.empty()) {
+        program_->classes_.try_emplace(KeyOf(scope.path), std::move(name));
+      }
+    }
   }
 
   absl::StatusOr<std::unique_ptr<Step>> ReadStep(const Node& node) {
@@ -341,7 +355,7 @@ class Reader {
     for (const Value* output : program_->outputs_) ++uses[output];
     for (auto& step : steps_) ForOperands(*step, [&](const Value* value) { ++uses[value]; });
     for (auto& step : steps_) {
-      if (!step->layer || !IsRecurrent(*step->layer)) continue;
+      if (!step->layer || !IsRecurrent(*step->layer) || step->layer->weights.empty()) continue;
       const Operand* x = std::get_if<Operand>(&step->layer->inputs[0]);
       const auto it = x ? producer_.find(x->value) : producer_.end();
       if (it == producer_.end() || !it->second->layer || uses[x->value] != 1) continue;
@@ -409,6 +423,15 @@ class Reader {
     return std::nullopt;
   }
 
+  // What is multiplied by a number, and by which.
+  const Value* Unscaled(const Value* value, double& scale) {
+    const Step* product = OnlyUse(value, "aten::mul.Tensor");
+    const auto parts = product ? NumberAndOther(product->call, false) : std::nullopt;
+    if (!parts || !(parts->second->type() == value->type())) return value;
+    scale *= parts->first;
+    return parts->second;
+  }
+
   // softmax(q @ k.T * scale + mask) @ v is attention.
   void JoinAttention() {
     for (auto& step : steps_) {
@@ -453,9 +476,11 @@ class Reader {
       }
       const Step* product = OnlyUse(scores, "aten::matmul.default");
       if (!product) continue;
-      const Value* query = product->call.Tensor("self");
-      Step* keys = OnlyUse(product->call.Tensor("other"), "aten::permute.default");
-      if (!keys || !query || !AreHeads(*query, *product->call.Tensor("other"), *value)) continue;
+      // Queries and keys may have a part of the scale each.
+      const Value* query = Unscaled(product->call.Tensor("self"), scale);
+      const Value* turned = Unscaled(product->call.Tensor("other"), scale);
+      Step* keys = OnlyUse(turned, "aten::permute.default");
+      if (!keys || !query || !AreHeads(*query, *turned, *value)) continue;
       Argument* dims = nullptr;
       for (Argument& argument : keys->call.arguments) {
         if (argument.name == "dims") dims = &argument;
@@ -550,6 +575,18 @@ class Reader {
   void FindLayers() {
     const WeightMaker maker{
         [&](const Value* constant) { return !program_->weight_of_.contains(constant); },
+        [&](const Layer& layer, const std::vector<const Value*>& constants) -> Step* {
+          const auto it = layer_with_.find(constants[0]);
+          if (it == layer_with_.end()) return nullptr;
+          Layer& first = *it->second->layer;
+          bool same = first.type == layer.type && first.arguments == layer.arguments &&
+                      first.weights.size() == constants.size() && !IsRecurrent(first);
+          for (size_t i = 0; same && i < constants.size(); ++i) {
+            same = program_->WeightOf(constants[i]) == first.weights[i].second;
+          }
+          if (same) first.shared = true;
+          return same ? it->second : nullptr;
+        },
         [&](const Value* constant, bool transposed, bool buffer) {
           Weight weight;
           weight.source = constant->constant() ? constant : nullptr;
@@ -560,10 +597,23 @@ class Reader {
         }};
     for (auto& step : steps_) {
       step->layer = FindLayer(step->call, step->results, maker);
-      if (!step->layer && step->call.op == "aten::matmul.default" && step->call.Find("bias")) {
-        step->call.op = "python::linear";  // a weight that another layer has
+      if (!step->layer) SpellOut(step->call);
+      if (step->layer && !step->layer->first && step->layer->constant) {
+        layer_with_[step->layer->constant] = step.get();
       }
     }
+  }
+  // Where a layer is called again: in a module that has it. Else its weights are handed there.
+  absl::Status PlaceShared(Step& step) {
+    const Path& path = step.layer->first->layer->path;
+    // Its own scope, "fc" or "fc_1", is no module's.
+    if (step.scope.size() == path.size()) step.scope.pop_back();
+    const bool around = step.scope.size() < path.size() &&
+                        std::equal(step.scope.begin(), step.scope.end(), path.begin());
+    if (around) return absl::OkStatus();
+    step.layer = nullptr;
+    SpellOut(step.call);
+    return TakeConstants(step, &step);
   }
 
   // Constants that calls take: Python numbers where these will do, else weights.
@@ -657,7 +707,7 @@ class Reader {
   // --- Places ---------------------------------------------------------------------------------
 
   // The names of constants that say in which modules they are: of layers first.
-  void NameWeights() {
+  absl::Status NameWeights() {
     StringSet modules;  // those that names of constants have
     StringSet around;   // those that have others in them
     for (const Weight& weight : program_->weights_) {
@@ -665,8 +715,8 @@ class Reader {
       Path path = SplitName(weight.source->name());
       for (bool own = true; path.size() > 1; own = false) {
         path.pop_back();
-        modules.insert(Key(path));
-        if (!own) around.insert(Key(path));
+        modules.insert(KeyOf(path));
+        if (!own) around.insert(KeyOf(path));
       }
     }
     absl::flat_hash_map<std::string, int> in_scope;
@@ -674,27 +724,27 @@ class Reader {
       // A node whose name is that of a module: PyTorch's programs name so the first call in it.
       if (step->scope.empty() && step->node) {
         Path path = SplitName(step->node->name());
-        if (!path.empty() && (modules.contains(Key(path)) ||
-                              (path.size() > 1 && modules.contains(Key({path[0]}))))) {
+        if (!path.empty() && (modules.contains(KeyOf(path)) ||
+                              (path.size() > 1 && modules.contains(KeyOf({path[0]}))))) {
           step->scope = std::move(path);
         }
       }
-      if (step->layer) ++in_scope[Key(step->scope)];
+      if (step->layer && !step->layer->first) ++in_scope[KeyOf(step->scope)];
       for (Path outer = step->scope; outer.size() > 1;) {
         outer.pop_back();
-        if (!around.insert(Key(outer)).second) break;
+        if (!around.insert(KeyOf(outer)).second) break;
       }
     }
     StringSet paths, layers;
     StringMap<int> next;
     const auto unique = [&](Path path) {
       const std::string last = path.back();
-      int& number = next.try_emplace(Key(path), 2).first->second;
-      while (!paths.insert(Key(path)).second) path.back() = StrCat(last, "_", number++);
+      int& number = next.try_emplace(KeyOf(path), 2).first->second;
+      while (!paths.insert(KeyOf(path)).second) path.back() = StrCat(last, "_", number++);
       return path;
     };
     for (auto& step : steps_) {
-      if (!step->layer) continue;
+      if (!step->layer || step->layer->first) continue;
       Layer& layer = *step->layer;
       for (const auto& [leaf, weight] : layer.weights) {
         if (!weight->source || !IsGiven(*weight->source)) continue;
@@ -706,25 +756,29 @@ class Reader {
         } else {
           path.pop_back();
         }
-        if (path.empty() || around.contains(Key(path)) || (!layer.path.empty() && !same)) continue;
+        if (path.empty() || around.contains(KeyOf(path)) || (!layer.path.empty() && !same))
+          continue;
         layer.path = std::move(path);
         if (same) break;
       }
       if (layer.path.empty()) {
         layer.path = step->scope;
-        if (in_scope[Key(step->scope)] != 1 || step->scope.empty() ||
-            around.contains(Key(step->scope))) {
+        if (in_scope[KeyOf(step->scope)] != 1 || step->scope.empty() ||
+            around.contains(KeyOf(step->scope))) {
           layer.path.push_back(NameOf(*step, layer.name));
         }
       }
       layer.path = unique(std::move(layer.path));
-      layers.insert(Key(layer.path));
+      layers.insert(KeyOf(layer.path));
       step->scope = layer.path;
       step->scope.pop_back();
       for (auto& [leaf, weight] : layer.weights) {
         weight->path = layer.path;
         weight->path.push_back(leaf);
       }
+    }
+    for (auto& step : steps_) {
+      if (step->layer && step->layer->first) X2IR_RETURN_IF_ERROR(PlaceShared(*step));
     }
     for (Weight& weight : program_->weights_) {
       if (!weight.path.empty()) continue;
@@ -738,12 +792,13 @@ class Reader {
       }
       // A layer holds its own weights alone.
       Path module(path.begin(), path.end() - 1);
-      if (layers.contains(Key(module))) {
+      if (layers.contains(KeyOf(module))) {
         path.back() = StrCat(module.back(), "_", path.back());
         path.erase(path.end() - 2);
       }
       weight.path = unique(std::move(path));
     }
+    return absl::OkStatus();
   }
 
   // The innermost scope that all calls that take a constant are in.
@@ -770,15 +825,14 @@ class Reader {
     return common;
   }
 
-  static std::string Key(const Path& path) {
-    std::string key;
-    for (const std::string& segment : path) StrAppend(&key, segment, "\n");
-    return key;
-  }
-
-  // "Constant_3_output_0" -> "constant_3"
+  // "Constant_3_output_0" -> "constant": the number is of the whole model.
   static std::string Plain(std::string_view name) {
     if (name.ends_with("_output_0")) name.remove_suffix(9);
+    std::string_view base = name;
+    while (!base.empty() && base.back() >= '0' && base.back() <= '9') base.remove_suffix(1);
+    if (base.size() > 1 && base.size() < name.size() && base.back() == '_') {
+      name = base.substr(0, base.size() - 1);
+    }
     std::string text(name.substr(0, 200));
     for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return Identifier(text, "constant");
@@ -790,8 +844,13 @@ class Reader {
     return name.size() < 2 || name == "constant" ? usual : name;
   }
 
-  static Path ScopeOf(const Node& node) {
+  Path ScopeOf(const Node& node) const {
     std::string_view name = node.name();
+    if (of_torch_) {
+      // "encoder.layer.0/add_3": what is behind the module is a call, and what was made of it.
+      const size_t slash = name.find('/');
+      return slash == name.npos ? Path() : SplitName(name.substr(0, slash));
+    }
     if (name.find('/') == name.npos) {
       // ONNX's nodes may have none, or one of another kind, and results that say more.
       const Value* output = node.output(0);
@@ -807,7 +866,9 @@ class Reader {
   std::vector<std::unique_ptr<Step>>& steps_ = program_->steps_;
   absl::flat_hash_map<const Value*, Step*>& producer_ = program_->producer_;
   absl::flat_hash_map<const Value*, int> uses_;
+  absl::flat_hash_map<const Value*, Step*> layer_with_;  // that has a constant as its first weight
   absl::flat_hash_map<const Value*, std::vector<const Step*>> users_;
+  bool of_torch_ = false;  // nodes are called after PyTorch's modules
   int nesting_ = 0;
   SizeReader sizes_;
 };
@@ -820,6 +881,20 @@ absl::StatusOr<std::unique_ptr<Program>> Program::Read(const Graph& graph,
 Weight* Program::WeightOf(const Value* value) const {
   const auto it = weight_of_.find(value);
   return it == weight_of_.end() ? nullptr : it->second;
+}
+
+std::string KeyOf(const Path& path) {
+  std::string key;
+  for (const std::string& segment : path) StrAppend(&key, segment, "\n");
+  return key;
+}
+
+std::string Program::ClassOfModule(const Module& module) const {
+  if (classes_.empty()) return "";
+  std::string key;
+  for (const Module* m = &module; m->parent; m = m->parent) key = StrCat(m->segment, "\n", key);
+  const auto it = classes_.find(key);
+  return it == classes_.end() ? "" : it->second;
 }
 
 std::optional<Program::SizeSource> Program::FindSize(const std::string& name) const {

@@ -370,12 +370,19 @@ absl::Status CheckNamesIn(std::string_view text, const Call& call, const Speller
   return absl::OkStatus();
 }
 
+bool IsSimple(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+  });
+}
+
 // "{self} + {other}". What stands right of an operator binds tighter than it: a - (b - c).
 absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const Speller& speller) {
   X2IR_RETURN_IF_ERROR(CheckNamesIn(s.text, call, speller));
   std::string out;
   std::string_view rest = s.text;
   std::vector<std::string_view> used;
+  bool simple = s.precedence == kPower;
   for (bool first = rest.starts_with('{'); !rest.empty(); first = false) {
     const size_t open = std::min(rest.find('{'), rest.size());
     out += InPackage(rest.substr(0, open), speller);
@@ -389,7 +396,9 @@ absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const S
     if (!argument || argument->items.empty()) return Unimplemented(call.op, ": no '", name, "'");
     const bool both = s.precedence == kComparison || s.precedence == kPower;
     const int tight = s.precedence == kAtom ? 0 : s.precedence + (first && !both ? 0 : 1);
-    out += SpellArgument(*argument, speller).In(tight);
+    const std::string text = SpellArgument(*argument, speller).In(tight);
+    simple = simple && IsSimple(text);
+    out += text;
   }
   for (const Argument& argument : call.arguments) {
     if (std::find(used.begin(), used.end(), argument.name) != used.end()) continue;
@@ -400,6 +409,8 @@ absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const S
     if (call.IsNone(argument.name) || call.op == "aten::dropout.default") continue;
     return Unimplemented(call.op, " with '", argument.name, "'");
   }
+  // Black hugs powers of plain names and numbers.
+  if (simple) out = absl::StrReplaceAll(out, {{" ** ", "**"}});
   return Expr{std::move(out), s.precedence};
 }
 

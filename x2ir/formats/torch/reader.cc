@@ -161,6 +161,7 @@ class Reader {
     Fields graph(json_);
     ReadTypes(scope, graph);
     if (graph.GoTo("inputs")) json_.Array([&](size_t) { ReadGraphInput(scope); });
+    Classes();
     ReadNodes(scope, graph);
     if (signature.GoTo("output_specs")) json_.Array([&](size_t) { ReadOutputSpec(scope); });
     if (!json_.ok()) return;
@@ -514,22 +515,24 @@ class Reader {
 
   void ReadNode(Scope& scope) {
     Fields fields(json_);
-    std::string_view target, module, name;
+    std::string_view target, stack, name;
     if (fields.GoTo("target")) target = json_.String();
     if (fields.GoTo("metadata")) {
       json_.Object([&](std::string_view key) {
         if (key == "nn_module_stack" && json_.Peek() == Kind::kString) {
-          module = ModuleOf(json_.String());
+          stack = json_.String();
         } else {
           json_.Skip();
         }
       });
     }
+    const std::string_view module = ModuleOf(stack);
     if (fields.GoTo("name")) name = json_.String();
     Call call;
     if (fields.GoTo("inputs")) json_.Array([&](size_t) { ReadNamedArgument(scope, call); });
     if (target.empty()) json_.Fail("a node without target");
     if (!json_.ok()) return;
+    if (!module.empty() && !node_names_.contains(module)) ReadClasses(stack);
     if (!module.empty() && !call.weights.empty()) {
       auto& used = used_by_[module];
       used.insert(used.end(), call.weights.begin(), call.weights.end());
@@ -549,6 +552,23 @@ class Reader {
     if (!module.empty() || !name.empty()) node->set_name(NodeName(module, name));
     if (fields.GoTo("outputs")) json_.Array([&](size_t) { ReadNodeOutput(scope, node); });
     fields.GoToEnd();
+  }
+
+  // Lines of a module's path, a tab, and its class. That it is there says what nodes' names are.
+  std::string& Classes() { return model_.graph->annotations().GetOrMake().extra["torch.classes"]; }
+
+  // The classes of modules, but of PyTorch's own.
+  void ReadClasses(std::string_view stack) {
+    while (!stack.empty()) {
+      const size_t end = std::min(stack.find(';'), stack.size());
+      const std::string_view entry = stack.substr(0, end);
+      stack.remove_prefix(std::min(end + 1, stack.size()));
+      const std::string_view path = ModuleOf(entry);
+      const std::string_view type = entry.substr(entry.rfind(',') + 1);
+      if (path.empty() || type.starts_with("torch.nn.")) continue;
+      if (type.find('\n') != type.npos || path.find('\n') != path.npos) continue;
+      if (classes_.insert(std::string(path)).second) StrAppend(&Classes(), path, "\t", type, "\n");
+    }
   }
 
   // The module's path as the user knows it; of the module's other nodes with what the program calls
@@ -802,6 +822,7 @@ class Reader {
   // What weights the nodes of a module use.
   absl::flat_hash_map<std::string_view, std::vector<std::string_view>> used_by_;
   StringMap<int> node_names_;
+  StringSet classes_;  // paths of modules whose class is known
 };
 
 }  // namespace
