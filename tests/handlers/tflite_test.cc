@@ -361,6 +361,12 @@ TEST(TfliteQuantized, Units) {
   EXPECT_THAT(floats, ::testing::Not(HasSubstr("quantize_linear")));
 }
 
+TEST(TfliteQuantized, WhatIsNoInteger) {
+  EXPECT_THAT(UnitsOf("graph g(x: float32[2]) -> (y) { y: float32[...] = tflite.ADD(x, x) }",
+                      {{"x", {{0.5f}, {3}}}}),
+              HasSubstr("a zero point of float32"));
+}
+
 // What only moves numbers does it with integers; what stands for 0 fills up.
 TEST(TfliteQuantized, Movement) {
   const std::string pad = UnitsOf(

@@ -198,6 +198,7 @@ class Units {
 
   static absl::StatusOr<Tensor> Integers(const std::vector<int64_t>& numbers,
                                          std::vector<int64_t> dims, DType dtype) {
+    if (!IsInteger(dtype)) return Invalid("a zero point of ", Name(dtype));
     const int bits = BitWidth(dtype);
     Tensor bytes = Tensor::Zeros(dtype, std::move(dims));
     const absl::Span<std::byte> out = bytes.mutable_bytes();
