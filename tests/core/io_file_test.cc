@@ -122,6 +122,25 @@ TEST(IoFile, BindsComplexTensorsAsPairs) {
   EXPECT_EQ(*(*same)[0].inputs[0], tensors[0].tensor);
 }
 
+// And the other way; a vector of one element is a scalar where one is wanted, as an input alone.
+TEST(IoFile, BindsPairsAsComplexTensorsAndVectorsAsScalars) {
+  const std::vector<NamedTensor> tensors = {{"in_0", Tensor::Of<float>({1, 2}, {1, 2})},
+                                            {"in_1", Tensor::Of<float>({1}, {3})},
+                                            {"out_0", Tensor::Of<float>({1}, {3})}};
+  const auto graph =
+      Parse("graph g(x: complex64[1], s: float32[]) -> (y: float32[]) { y: float32[] = neg(s) }");
+  const auto bound = BindIo(tensors, *graph);
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  EXPECT_EQ(*(*bound)[0].inputs[0], Tensor::Of<std::complex<float>>({1}, {{1, 2}}));
+  EXPECT_EQ(*(*bound)[0].inputs[1], Tensor::Scalar<float>(3));
+  EXPECT_EQ(*(*bound)[0].outputs[0], tensors[2].tensor);
+  // What is no pairs stays, and is refused as what it is.
+  const auto odd = BindIo({{NamedTensor{"in_0", Tensor::Of<float>({3}, {1, 2, 3})}}},
+                          *Parse("graph g(x: complex64[1]) -> (y) { y = neg(x) }"));
+  ASSERT_TRUE(odd.ok()) << odd.status();
+  EXPECT_EQ((*odd)[0].inputs[0]->dtype(), DType::kFloat32);
+}
+
 TEST(IoFile, ChecksInputs) {
   using Dims = std::vector<int64_t>;
   const struct {

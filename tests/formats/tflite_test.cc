@@ -325,6 +325,13 @@ TEST(TfliteFile, Quantization) {
   EXPECT_EQ(*read(of({0}, {0}, 0)), tflite::Quantization());
   EXPECT_THAT(read(of({0.1f, 0.2f}, {3}, 1)).status().message(), HasSubstr("does not fit"));
   EXPECT_THAT(read(of({0.1f, 0.2f}, {3}, -1)).status().message(), HasSubstr("does not fit"));
+  // Of what has no integers it says nothing.
+  for (const fb::TensorType type : {fb::TensorType::RESOURCE, fb::TensorType::FLOAT32}) {
+    const auto model = ReadTflite(
+        Source::Bytes(AbsOf({"x", type, {2}, "", {}, of({0.1f}, {3}, 0)}, {"y", type}).Make()));
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_FALSE(tflite::IsQuantized(*model->graph->inputs()[0]));
+  }
   EXPECT_THAT(read(of({INFINITY}, {3}, 0)).status().message(), HasSubstr("has no scale"));
 }
 

@@ -133,7 +133,6 @@ std::string WhyNot(std::string_view op) {
       {"CONCAT_EMBEDDINGS", "LiteRT has no kernel"},
       {"LSH_PROJECTION", "not mapped: hashes of bytes"},
       {"SKIP_GRAM", "not mapped: strings"},
-      {"EMBEDDING_LOOKUP_SPARSE", "not mapped"},
       {"CALL_ONCE", "settled before nodes are looked at: what it sets are constants"},
       {"HASHTABLE", "settled before: a constant"},
       {"HASHTABLE_IMPORT", "settled before: what a table holds"},
@@ -142,9 +141,7 @@ std::string WhyNot(std::string_view op) {
       {"ASSIGN_VARIABLE", "settled before; no run sees what another one set"},
       {"STABLEHLO_SCATTER", "not mapped"},
       {"STABLEHLO_GATHER", "not mapped"},
-      {"STABLEHLO_REDUCE_WINDOW", "not mapped"},
-      {"STABLEHLO_RNG_BIT_GENERATOR", "not mapped: no runtime gives the same bits"},
-      {"REDUCE_WINDOW", "not mapped"}};
+      {"STABLEHLO_RNG_BIT_GENERATOR", "not mapped: no runtime gives the same bits"}};
   if (const auto found = reasons.find(op); found != reasons.end())
     return std::string(found->second);
   return op.starts_with("STABLEHLO_") ? "LiteRT has no kernel" : "";

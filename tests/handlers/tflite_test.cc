@@ -125,6 +125,30 @@ TEST(Tflite, Padding) {
   ExpectTfRows(rows, "tflite");
 }
 
+TEST(Tflite, WindowsAndSparseRows) {
+  const std::string ids =
+      "i = int32[3]{1, 0, 1}\np = int32[3,2]{0, 0, 0, 1, 2, 0}\ns = int32[2]{3, 2}\n"
+      "w = float32[3]{1, 3, 2}\nt = float32[2,2]{1, 2, 3, 4}\n";
+  const auto lookup = [&](const std::string& combiner) {
+    return ids + "y = tflite.EMBEDDING_LOOKUP_SPARSE(i, p, s, w, t) { combiner = \"" + combiner +
+           "\" }";
+  };
+  const TfRow rows[] = {
+      {lookup("SUM"), "y", "float32[3,2]{6, 10, 0, 0, 6, 8}"},
+      {lookup("MEAN"), "y", "float32[3,2]{1.5, 2.5, 0, 0, 3, 4}"},
+      {"x = float32[1,4]{1, 5, 2, 3}\nf = float32[]{0}\nw = int64[2]{1, 2}\ns = int64[2]{1, 2}\n"
+       "d = int64[2]{1, 1}\ny = tflite.REDUCE_WINDOW(x, f, w, s, d, d) { reduce_function = \"ADD\" "
+       "}",
+       "y", "float32[1,2]{6, 5}"},
+      {"x = float32[3]{1, 5, 2}\nf = float32[]{-9}\ny = tflite.STABLEHLO_REDUCE_WINDOW(x, f) { "
+       "window_dimensions = [2], window_strides = [1], padding = [1, 0], body_subgraph = graph "
+       "f(a: "
+       "float32[], b: float32[]) -> (c) { c = tflite.STABLEHLO_MAXIMUM(a, b) } }",
+       "y", "float32[3]{1, 5, 5}"},
+  };
+  ExpectTfRows(rows, "tflite");
+}
+
 TEST(Tflite, SegmentsAndNorms) {
   const std::string x = "x = float32[3]{1, 2, 3}\ni = int32[3]{0, 1, 1}\n";
   const TfRow rows[] = {
@@ -335,6 +359,12 @@ TEST(TfliteQuantized, Units) {
   const std::string floats = UnitsOf(graph, both, true);
   EXPECT_THAT(floats, HasSubstr("(x: float32[2]) -> (y: float32[2])"));
   EXPECT_THAT(floats, ::testing::Not(HasSubstr("quantize_linear")));
+}
+
+TEST(TfliteQuantized, WhatIsNoInteger) {
+  EXPECT_THAT(UnitsOf("graph g(x: float32[2]) -> (y) { y: float32[...] = tflite.ADD(x, x) }",
+                      {{"x", {{0.5f}, {3}}}}),
+              HasSubstr("a zero point of float32"));
 }
 
 // What only moves numbers does it with integers; what stands for 0 fills up.

@@ -167,7 +167,7 @@ class Reader {
     absl::Status SetQuantizationOf(const fb::Tensor& tensor, Value* value) {
       const fb::QuantizationParameters* q = tensor.quantization();
       const DType dtype = value->dtype();
-      if (!q || !(IsInteger(dtype) || dtype == DType::kUndefined)) return absl::OkStatus();
+      if (!q || !IsInteger(dtype)) return absl::OkStatus();
       Quantization quantization;
       if (const auto* blocks = q->details_as_BlockwiseQuantization()) {
         X2IR_RETURN_IF_ERROR(ReadBlocks(tensor, *blocks, &quantization));

@@ -3,7 +3,7 @@
 // integers.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -26,61 +26,26 @@ enum class Use {
   kIntegers,  // it hands them on whatever their scales are
 };
 
+// Operators of each kind, with a space around each. Where runtimes have no kernel for integers of 8
+// bits (selection, the largest ones), floats give the same numbers.
+constexpr std::string_view kMoveIntegers =
+    " RESHAPE TRANSPOSE GATHER GATHER_ND SLICE STRIDED_SLICE SQUEEZE UNPACK EXPAND_DIMS TILE "
+    "REVERSE_V2 REVERSE_SEQUENCE SPLIT SPLIT_V SPACE_TO_DEPTH DEPTH_TO_SPACE BATCH_TO_SPACE_ND "
+    "CAST "
+    "BITCAST SHAPE RANK FILL ZEROS_LIKE SCATTER_ND SPARSE_TO_DENSE BROADCAST_TO ONE_HOT WHERE "
+    "DYNAMIC_UPDATE_SLICE RIGHT_SHIFT BITWISE_XOR DENSIFY IF WHILE CALL CALL_ONCE ASSIGN_VARIABLE "
+    "READ_VARIABLE STABLEHLO_COMPOSITE STABLEHLO_CASE STABLEHLO_WHILE ";
+constexpr std::string_view kMoveSame =
+    " CONCATENATION PACK MAX_POOL_2D REDUCE_MAX REDUCE_MIN PAD PADV2 MIRROR_PAD "
+    "RESIZE_NEAREST_NEIGHBOR ARG_MAX ARG_MIN ";
+
 Use UseOf(std::string_view op) {
   // Nobody knows what other custom operators do.
-  if (op.find(':') != op.npos && op != "custom::TFLite_Detection_PostProcess")
-    return Use::kIntegers;
-  static constexpr std::string_view kIntegers[] = {"RESHAPE",
-                                                   "TRANSPOSE",
-                                                   "GATHER",
-                                                   "GATHER_ND",
-                                                   "SLICE",
-                                                   "STRIDED_SLICE",
-                                                   "SQUEEZE",
-                                                   "UNPACK",
-                                                   "EXPAND_DIMS",
-                                                   "TILE",
-                                                   "REVERSE_V2",
-                                                   "REVERSE_SEQUENCE",
-                                                   "SPLIT",
-                                                   "SPLIT_V",
-                                                   "SPACE_TO_DEPTH",
-                                                   "DEPTH_TO_SPACE",
-                                                   "CAST",
-                                                   "BITCAST",
-                                                   "SHAPE",
-                                                   "RANK",
-                                                   "FILL",
-                                                   "ZEROS_LIKE",
-                                                   "SCATTER_ND",
-                                                   "TOPK_V2",
-                                                   "ARG_MAX",
-                                                   "ARG_MIN",
-                                                   "BROADCAST_TO",
-                                                   "RESIZE_NEAREST_NEIGHBOR",
-                                                   "UNIQUE",
-                                                   "DYNAMIC_UPDATE_SLICE",
-                                                   "BATCH_TO_SPACE_ND",
-                                                   "MIRROR_PAD",
-                                                   "IF",
-                                                   "WHILE",
-                                                   "CALL",
-                                                   "CALL_ONCE",
-                                                   "ASSIGN_VARIABLE",
-                                                   "READ_VARIABLE",
-                                                   "SPARSE_TO_DENSE",
-                                                   "ONE_HOT",
-                                                   "WHERE",
-                                                   "RIGHT_SHIFT",
-                                                   "BITWISE_XOR",
-                                                   "DENSIFY",
-                                                   "STABLEHLO_COMPOSITE"};
-  static constexpr std::string_view kSame[] = {"CONCATENATION", "PACK",      "MAX_POOL_2D",
-                                               "SELECT",        "SELECT_V2", "REDUCE_MAX",
-                                               "REDUCE_MIN",    "PADV2",     "PAD"};
-  if (std::count(std::begin(kIntegers), std::end(kIntegers), op) != 0) return Use::kIntegers;
-  if (std::count(std::begin(kSame), std::end(kSame), op) != 0) return Use::kSame;
-  return Use::kFloats;
+  const bool custom = op.find(':') != op.npos;
+  if (custom && op != "custom::TFLite_Detection_PostProcess") return Use::kIntegers;
+  const std::string word = StrCat(" ", op, " ");
+  if (kMoveIntegers.find(word) != kMoveIntegers.npos) return Use::kIntegers;
+  return kMoveSame.find(word) != kMoveSame.npos ? Use::kSame : Use::kFloats;
 }
 
 class Units {
@@ -233,6 +198,7 @@ class Units {
 
   static absl::StatusOr<Tensor> Integers(const std::vector<int64_t>& numbers,
                                          std::vector<int64_t> dims, DType dtype) {
+    if (!IsInteger(dtype)) return Invalid("a zero point of ", Name(dtype));
     const int bits = BitWidth(dtype);
     Tensor bytes = Tensor::Zeros(dtype, std::move(dims));
     const absl::Span<std::byte> out = bytes.mutable_bytes();
