@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/conformance/tf_cases_util.h"
 #include "tests/conformance/value_util.h"
 #include "tests/core/back_util.h"
 #include "tests/core/host_util.h"
@@ -63,6 +64,7 @@ struct ProgramCase {
   fs::path model;
   fs::path io{};     // empty: a data set of ONNX's lies beside the model
   std::string op{};  // of ONNX's that the case is of
+  TfCase tf{};       // of TensorFlow's
 };
 
 // The op of a model of one node; of a model that spells an op out, the op's.
@@ -85,14 +87,19 @@ void FindOps(std::vector<ProgramCase>& cases) {
   }
 }
 
-// Random ones, and those whose outputs are not what ONNX says, are left out.
-std::vector<ProgramCase> NodeCases() {
-  std::vector<ProgramCase> cases;
+// Cases that may fail, as conformance has them: random ones, and those whose data are wrong.
+std::set<std::string> Excluded(const std::string& file) {
   std::set<std::string> excluded;
-  std::ifstream exclusions(X2IR_SOURCE_DIR "/tests/conformance/exclusions.txt");
-  for (std::string line; std::getline(exclusions, line);) {
+  std::ifstream lines(StrCat(X2IR_SOURCE_DIR, "/tests/conformance/", file));
+  for (std::string line; std::getline(lines, line);) {
     excluded.insert(line.substr(0, line.find_first_of(" @")));
   }
+  return excluded;
+}
+
+std::vector<ProgramCase> NodeCases() {
+  std::vector<ProgramCase> cases;
+  const std::set<std::string> excluded = Excluded("exclusions.txt");
   const fs::path newer = Unpacked("onnx-node-tests-opset18plus.tar.xz", "onnx-node-tests");
   for (const auto& [prefix, root] :
        {std::pair("", fs::path("/usr/share/libonnx-testdata/data/node")), {"newer:", newer}}) {
@@ -166,6 +173,45 @@ std::string WriteIo(const fs::path& folder, const Graph& graph, const std::strin
   return WriteSafetensors(to, tensors, metadata).ok() ? "" : "its data are no numbers";
 }
 
+std::vector<ProgramCase> TensorFlowCases() {
+  std::vector<ProgramCase> cases;
+  const std::set<std::string> excluded = Excluded("tf_exclusions.txt");
+  for (const TfCase& test : TfCases()) {
+    if (!excluded.contains(test.name)) cases.push_back({test.name, test.model, {}, {}, test});
+  }
+  return cases;
+}
+
+// The values of a case of TensorFlow's as a file. "" or why there is none.
+std::string WriteTfIo(const TfCase& test, const Graph& graph, const std::string& to) {
+  std::vector<NamedTensor> tensors;
+  for (const auto& [role, values, files] : {std::tuple("in_", graph.inputs(), &test.inputs),
+                                            {"out_", graph.outputs(), &test.outputs}}) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      // Results are those that were asked for, in order.
+      const bool is_input = role == std::string_view("in_");
+      auto file = files->begin() + static_cast<ptrdiff_t>(is_input ? 0 : i);
+      while (is_input && file != files->end() && file->value != values[i]->name()) ++file;
+      if (file >= files->end()) return "its data lack a value";
+      auto tensor = ReadTfValues(file->path, values[i]->dtype());
+      if (!tensor.ok()) return "its data cannot be read";
+      tensors.push_back({StrCat(role, i), *std::move(tensor)});
+    }
+  }
+  return WriteSafetensors(to, tensors).ok() ? "" : "its data are no numbers";
+}
+
+bool DrawsNumbers(const Graph& graph) {
+  for (const Node* node : graph.nodes()) {
+    const std::string_view op = node->op().view();
+    if (op.starts_with("random_") || op == "multinomial" || op == "bernoulli") return true;
+    for (const Graph* inner : node->subgraphs()) {
+      if (DrawsNumbers(*inner)) return true;
+    }
+  }
+  return false;
+}
+
 std::string ReasonOf(const Report& report, const absl::Status& status) {
   std::string text;
   for (const Failure& failure : report.failures) {
@@ -222,7 +268,10 @@ Outcome RunAll(const std::string& suite, const std::vector<ProgramCase>& cases, 
   for (const ProgramCase& test : cases) {
     if (!std::regex_search(test.name, wanted)) continue;
     Report report;
-    auto ir = Import(test.model.string(), {}, &report);
+    ImportOptions from;
+    for (const TfCase::File& file : test.tf.outputs) from.outputs.push_back(file.value);
+    if (!from.outputs.empty()) from.format = "tensorflow";
+    auto ir = Import(test.model.string(), from, &report);
     if (!ir.ok()) continue;  // told by others
     outcome.read.push_back(&test);
     std::string stem = test.name;
@@ -231,7 +280,11 @@ Outcome RunAll(const std::string& suite, const std::vector<ProgramCase>& cases, 
     std::string io = test.io.string();
     if (io.empty()) {
       io = (Folder() / (stem + ".io.safetensors")).string();
-      if (!WriteIo(test.model.parent_path(), *ir->graph, io).empty()) io.clear();
+      const std::string problem = test.tf.outputs.empty()
+                                      ? WriteIo(test.model.parent_path(), *ir->graph, io)
+                                      : WriteTfIo(test.tf, *ir->graph, io);
+      const bool random = !test.tf.outputs.empty() && DrawsNumbers(*ir->graph);
+      if (!problem.empty() || random) io.clear();
     }
     ExportOptions options;
     options.format = form.format;
@@ -307,6 +360,11 @@ TEST(PythonProgramsTest, OperatorsAsArchives) {
 }
 TEST(PythonProgramsTest, OneFlowNetworks) { RunSuite("networks", Networks(), kOneFlow, 0.8); }
 TEST(PythonProgramsTest, OneFlowNodeCases) { RunSuite("nodes", NodeCases(), kOneFlow, 0.7); }
+
+TEST(PythonProgramsTest, TensorFlow) { RunSuite("tensorflow", TensorFlowCases(), kPython, 0.8); }
+TEST(PythonProgramsTest, TensorFlowAsArchives) {
+  RunSuite("tensorflow", TensorFlowCases(), kArchive, 0.8);
+}
 
 // --- Node cases, and the table of them --------------------------------------------------------
 

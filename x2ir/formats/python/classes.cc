@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
 #include "x2ir/formats/python/classes_internal.h"
 #include "x2ir/formats/python/framework_internal.h"
@@ -515,6 +516,15 @@ void AppendLine(std::string& out, size_t indent, std::string_view line) {
     StrAppend(&out, margin, line, "\n");
     return;
   }
+  // A comma behind the last one makes a tuple of an index, and of what is only in parentheses.
+  const char before = open == 0 ? ' ' : line[open - 1];
+  const bool follows =
+      before == '_' || before == ')' || before == ']' || absl::ascii_isalnum(before);
+  const bool is_call = line[open] == '(' && follows, is_index = line[open] == '[' && follows;
+  if (is_index && close - open <= 4) {
+    StrAppend(&out, margin, line, "\n");
+    return;
+  }
   StrAppend(&out, margin, line.substr(0, open + 1), "\n");
   const std::string_view inside = line.substr(open + 1, close - open - 1);
   const std::vector<std::string_view> parts = SplitAtCommas(inside);
@@ -522,7 +532,12 @@ void AppendLine(std::string& out, size_t indent, std::string_view line) {
   if (one_line || (parts.size() == 1 && inside.find(" for ") != inside.npos)) {
     AppendLine(out, indent + 1, inside);
   } else {
-    for (const std::string_view part : parts) AppendLine(out, indent + 1, StrCat(part, ","));
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const bool comma = i + 1 < parts.size() || is_call ||
+                         (!is_index && (parts.size() > 1 || line[open] != '(')) ||
+                         inside.ends_with(',');
+      AppendLine(out, indent + 1, StrCat(parts[i], comma ? "," : ""));
+    }
   }
   StrAppend(&out, margin, line.substr(close), "\n");
 }
