@@ -147,7 +147,8 @@ TEST(TorchWriter, RefusesByName) {
     const char *graph, *error;
   };
   static constexpr Row kRows[] = {
-      {"graph(x: string[2]) -> (x) {\n}\n", "value 'x': .* string\\[2\\]"},
+      {"graph(x: string[2]) -> (x) {\n}\n", "value 'x': PyTorch has no tensors of string"},
+      {"graph(x: sequence(float32[2])) -> (x) {\n}\n", "value 'x': .* tensors alone"},
       {"graph(x: float32[...]) -> (x) {\n}\n", "value 'x': .* float32\\[\\.\\.\\.\\]"},
       {"graph(x: float32[2]) -> (y) {\n  y: float32[2] = relu(x)\n}\n",
        "relu is no operator of PyTorch"},

@@ -15,6 +15,7 @@
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/format.h"
+#include "x2ir/formats/python/classes_internal.h"
 #include "x2ir/formats/safetensors/safetensors.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -223,6 +224,24 @@ TEST(PythonTest, LinesAreBlacks) {
     GTEST_SKIP() << "no black (Debian: black)";
   const std::string command = StrCat("black --check -q ", X2IR_SOURCE_DIR, "/tests/python/golden");
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
+}
+
+// A comma behind an index, or behind what is only in parentheses, would make a tuple of it.
+TEST(PythonTest, LongLinesMeanTheSame) {
+  const std::string a(60, 'a'), b(60, 'b');
+  const std::pair<std::string, std::string> rows[] = {
+      {StrCat("self.", a, "[0].", b), StrCat("self.", a, "[0].", b, "\n")},
+      {StrCat(a, "[", b, "]"), StrCat(a, "[\n    ", b, "\n]\n")},
+      {StrCat(a, " * (", b, ")"), StrCat(a, " * (\n    ", b, "\n)\n")},
+      {StrCat(a, "(", b, ")"), StrCat(a, "(\n    ", b, "\n)\n")},
+      {StrCat("self.", a, "(", b, ", ", b, ")"),
+       StrCat("self.", a, "(\n    ", b, ",\n    ", b, ",\n)\n")},
+  };
+  for (const auto& [line, want] : rows) {
+    std::string out;
+    python::AppendLine(out, 0, line);
+    EXPECT_EQ(out, want);
+  }
 }
 
 TEST(PythonTest, KeysAreTheSourcesNames) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -14,8 +15,12 @@ std::string NodeNames::Unique(const std::string& base) {
     names_.emplace();
     Collect(root_);
   }
-  std::string name = base;
-  for (int i = 2; !names_->insert(name).second; ++i) name = StrCat(base, "_", i);
+  if (names_->insert(base).second) return base;
+  // Numbers that were tried before are not tried again.
+  int& number = next_.try_emplace(base, 2).first->second;
+  std::string name;
+  do name = StrCat(base, "_", number++);
+  while (!names_->insert(name).second);
   return name;
 }
 
@@ -36,12 +41,15 @@ std::string HintOf(const Node& node) {
 void EraseWithConstants(Node* node) {
   const std::vector<Value*> operands = node->inputs();
   node->graph()->EraseUnused(node);
+  constexpr size_t kFew = 16;
+  absl::flat_hash_set<Value*> seen;  // of many
   for (size_t i = 0; i < operands.size(); ++i) {
     Value* value = operands[i];
-    if (!value ||
-        std::find(operands.begin(), operands.begin() + i, value) != operands.begin() + i) {
-      continue;
-    }
+    if (!value) continue;
+    const auto here = operands.begin() + static_cast<ptrdiff_t>(i);
+    const bool again = operands.size() > kFew ? !seen.insert(value).second
+                                              : std::find(operands.begin(), here, value) != here;
+    if (again) continue;
     if (value->fixed_constant() && value->is_unused()) value->graph()->RemoveConstant(value);
   }
 }

@@ -22,6 +22,7 @@ class NodeNames {
   void Collect(const Graph& graph);
   const Graph& root_;
   std::optional<StringSet> names_;
+  StringMap<int> next_;  // the number to try behind a base
 };
 
 // Replaces the node's outputs by `results` (values that `b` made, or older ones), which get their

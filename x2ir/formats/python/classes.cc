@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
 #include "x2ir/formats/python/classes_internal.h"
 #include "x2ir/formats/python/framework_internal.h"

@@ -44,7 +44,7 @@ class ForwardWriter {
   absl::StatusOr<Forward> Run() {
     is_root_ = module_.parent == nullptr;
     for (const char* name : {"self", "nn", "F", "Model", "Outputs", "min", "max", "range", "len",
-                             "int", "float", "bool"}) {
+                             "int", "float", "bool", "list"}) {
       names_.Take(name);
     }
     names_.Take(p_.framework().package);
@@ -360,8 +360,10 @@ class ForwardWriter {
   static const Module* LayerModule(const Step& step) { return step.layer_module; }
 
   std::string Device() const {
-    for (const Value* input : module_.inputs) {
-      if (input->type().is_tensor()) return StrCat(", device=", parameters_[0], ".device");
+    for (size_t i = 0; i < module_.inputs.size(); ++i) {
+      if (module_.inputs[i]->type().is_tensor()) {
+        return StrCat(", device=", parameters_[i], ".device");
+      }
     }
     return "";
   }

@@ -20,6 +20,25 @@ struct Helper {
   std::string_view text;
 };
 
+// Of lists, in all frameworks.
+inline constexpr std::string_view kInserted = R"(
+
+def inserted(sequence, element, position):
+    """The list with an element before a position."""
+    sequence = list(sequence)
+    sequence.insert(position, element)
+    return sequence
+)";
+
+inline constexpr std::string_view kErased = R"(
+
+def erased(sequence, position=-1):
+    """The list without the element at a position."""
+    sequence = list(sequence)
+    del sequence[position]
+    return sequence
+)";
+
 struct Framework {
   std::string_view name;     // "PyTorch"
   std::string_view module;   // of Python: "torch"

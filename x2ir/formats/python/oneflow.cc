@@ -220,6 +220,8 @@ constexpr SpellingForm kOneFlowForms[] = {
 };
 
 constexpr Helper kOneFlowHelpers[] = {
+    {"inserted", kInserted},
+    {"erased", kErased},
     {"scaled_dot_product_attention", R"(
 
 def scaled_dot_product_attention(

@@ -27,6 +27,8 @@ std::string FileName(const std::string& path) {
 int64_t ExampleSize(const Dim& dim) { return dim.is_static() ? dim.value() : 8; }
 
 std::string Example(const Type& type, const Framework& framework) {
+  if (type.kind() == Type::kSequence) return StrCat("[", Example(type.element(), framework), "]");
+  if (type.kind() == Type::kOptional) return Example(type.element(), framework);
   std::vector<std::string> dims;
   const Shape* shape = type.shape();
   for (int64_t i = 0; shape && i < shape->rank(); ++i)
@@ -78,8 +80,8 @@ class SourceWriter {
     head += helpers;
     if (several) {
       head += "\n\nclass Outputs(NamedTuple):\n";
-      for (const std::string& name : outputs_) {
-        StrAppend(&head, "    ", name, ": ", f_.package, ".Tensor\n");
+      for (size_t i = 0; i < outputs_.size(); ++i) {
+        StrAppend(&head, "    ", outputs_[i], ": ", Hint(p_.graph().outputs()[i]->type()), "\n");
       }
     }
     return head + code + Main();
@@ -89,6 +91,17 @@ class SourceWriter {
   bool HasWeights() const {
     return std::any_of(p_.weights().begin(), p_.weights().end(),
                        [](const Weight& weight) { return !weight.literal; });
+  }
+
+  std::string Hint(const Type& type) const {
+    return type.kind() == Type::kSequence ? "list"
+           : type.is_tensor()             ? StrCat(f_.package, ".Tensor")
+                                          : "object";
+  }
+  template <typename Values>
+  static bool AreTensors(const Values& values) {
+    return std::all_of(values.begin(), values.end(),
+                       [](const Value* value) { return value->type().is_tensor(); });
   }
 
   // The functions that the code calls, and those that these call.
@@ -234,11 +247,15 @@ class SourceWriter {
     out += "    model = Model.load()\n";
     StrAppend(&out, "    inputs = example_inputs()\n    with ", f_.package, ".no_grad():\n");
     out += "        outputs = model(*inputs)\n";
+    const auto print = [](std::string_view what, bool tensors) {
+      return StrCat("        print(f\"", what,
+                    " {name}: ", tensors ? "{x.dtype} {tuple(x.shape)}" : "{x}", "\")\n");
+    };
     out += "    for name, x in zip(INPUTS, inputs):\n";
-    out += "        print(f\"input {name}: {x.dtype} {tuple(x.shape)}\")\n";
+    out += print("input", AreTensors(p_.graph().inputs()));
     out += outputs_.size() == 1 ? "    for name, x in zip(OUTPUTS, (outputs,)):\n"
                                 : "    for name, x in zip(OUTPUTS, outputs):\n";
-    out += "        print(f\"output {name}: {x.dtype} {tuple(x.shape)}\")\n";
+    out += print("output", AreTensors(p_.graph().outputs()));
     const auto names = [](const std::vector<std::string>& all) {
       std::vector<std::string> texts;
       for (const std::string& name : all) texts.push_back(StrCat("\"", name, "\""));

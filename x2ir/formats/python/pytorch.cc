@@ -95,6 +95,8 @@ constexpr Helper kPyTorchHelpers[] = {
     {"scaled_dot_product_attention", kAttention},
     {"rms_norm", kRmsNorm},
     {"topk", kTopK},
+    {"inserted", kInserted},
+    {"erased", kErased},
     {"Affine", kAffine},
 };
 

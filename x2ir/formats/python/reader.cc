@@ -62,6 +62,7 @@ class Reader {
       of_torch_ = true;
       AddClasses(*modules);
     }
+    for (const Value* input : graph_.inputs()) AddSizes(input);
     for (const Node* node : graph_.nodes()) X2IR_RETURN_IF_ERROR(Add(*node));
     for (const Value* output : graph_.outputs()) program_->outputs_.push_back(output);
     RemoveUnneeded();
@@ -83,7 +84,11 @@ class Reader {
       if (places && step->call.op == "aten::topk.default") step->call.op = "python::topk";
     }
     for (const Value* input : graph_.inputs()) {
-      if (!input->type().is_tensor() || framework_.TypeName(input->dtype()).empty()) {
+      const Type* type = &input->type();
+      while (type->kind() == Type::kSequence || type->kind() == Type::kOptional) {
+        type = &type->element();
+      }
+      if (!type->is_tensor() || framework_.TypeName(type->dtype()).empty()) {
         return CannotExpress("input '", input->name().substr(0, 60), "' of type ",
                              input->type().ToString(), " in Python");
       }
@@ -91,8 +96,7 @@ class Reader {
     for (const Value* output : program_->outputs_) {
       if (output->fixed_constant()) X2IR_RETURN_IF_ERROR(AddConstant(output, nullptr));
     }
-    program_->sizes_ = sizes_.sources();
-    for (const Value* input : graph_.inputs()) AddSizes(input);
+    for (const auto& [name, source] : sizes_.sources()) program_->sizes_[name] = source;
     for (size_t i = 0; i < steps_.size(); ++i) steps_[i]->index = i;
     X2IR_RETURN_IF_ERROR(NameWeights());
     return std::move(program_);
@@ -132,13 +136,22 @@ class Reader {
         const Operand* operand = std::get_if<Operand>(&item);
         if (!operand || operand->number != 'i') continue;
         const std::vector<Dim> elements = sizes_.Elements(operand->value);
-        if (elements.size() != 1) continue;
+        if (elements.size() != 1 || !IsNamed(elements[0])) continue;
         item = elements[0].is_static() ? Item(elements[0].value()) : Item(elements[0]);
       }
     }
     for (const Value* output : node.outputs()) step->results.push_back(output);
     if (node.has_subgraphs()) X2IR_RETURN_IF_ERROR(ReadBlocks(node, *step));
     return step;
+  }
+
+  // In a graph inside, a size has a name only where the program's inputs have it: the same name of
+  // another round is another size.
+  bool IsNamed(const Dim& size) const {
+    if (nesting_ == 0) return true;
+    const std::vector<std::string> names = size.SymbolNames();
+    return std::all_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return program_->sizes_.contains(name); });
   }
 
   // The graphs of `if` and `while`, and what they use of the values around them.
@@ -461,7 +474,8 @@ class Reader {
           mask = right;
           break;
         }
-        if (!mask) continue;
+        // PyTorch takes masks of queries by keys.
+        if (!mask || !mask->shape() || mask->shape()->rank() < 2) continue;
       }
       if (const Step* scaled = OnlyUse(scores, "aten::mul.Tensor")) {
         const auto parts = NumberAndOther(scaled->call, false);

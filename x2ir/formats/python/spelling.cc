@@ -236,6 +236,22 @@ constexpr SpellingRow kRows[] = {
     {"aten::fft_irfft.default", "torch.fft.irfft(self, n=None, dim=-1, norm=None)"},
     // Numbers.
     {"aten::item.default", "self.item()"},
+    // Lists, and None for what may be missing.
+    {"python::list", "{elements}"},
+    {"python::empty_list", "[]"},
+    {"python::appended", "{self} + [{element}]", kSum},
+    {"python::inserted", "inserted(self, element, position)"},
+    {"python::erased", "erased(self, position=-1)"},
+    {"python::element", "{self}[{position}]"},
+    {"python::length", "torch.tensor(len({self}))"},
+    {"python::cat", "torch.cat(self, dim=0)"},
+    {"python::stack", "torch.stack(self, dim=0)"},
+    {"python::split", "list({self}.split({size}, {dim}))"},
+    {"python::split_with", "list({self}.split({sizes}.tolist(), {dim}))"},
+    {"python::unbind", "list({self}.unbind({dim}))"},
+    {"python::none", "None"},
+    {"python::same", "{self}"},
+    {"python::is_there", "torch.tensor({self} is not None)"},
     {"aten::sym_numel.default", "self.numel()"},
 };
 static_assert(AllDiffer(kRows));
@@ -294,7 +310,7 @@ Signature ParseRow(const SpellingRow& row) {
       rest.remove_prefix(std::min(space + 1, rest.size()));
     }
   }
-  if (text.find('{') != text.npos) {
+  if (text.find('{') != text.npos || text.find('(') == text.npos) {
     s.text = text;
     return s;
   }
@@ -380,6 +396,7 @@ bool IsSimple(std::string_view text) {
 absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const Speller& speller) {
   X2IR_RETURN_IF_ERROR(CheckNamesIn(s.text, call, speller));
   std::string out;
+  int precedence = s.precedence;
   std::string_view rest = s.text;
   std::vector<std::string_view> used;
   bool simple = s.precedence == kPower;
@@ -395,10 +412,15 @@ absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const S
     const Argument* argument = call.Find(name);
     if (!argument || argument->items.empty()) return Unimplemented(call.op, ": no '", name, "'");
     const bool both = s.precedence == kComparison || s.precedence == kPower;
-    const int tight = s.precedence == kAtom ? 0 : s.precedence + (first && !both ? 0 : 1);
-    const std::string text = SpellArgument(*argument, speller).In(tight);
+    const bool member = rest.starts_with('.') || rest.starts_with('[');
+    const int tight = member                  ? int{kAtom}
+                      : s.precedence == kAtom ? 0
+                                              : s.precedence + (first && !both ? 0 : 1);
+    const Expr expr = SpellArgument(*argument, speller);
+    const std::string text = expr.In(tight);
     simple = simple && IsSimple(text);
     out += text;
+    if (out.size() == expr.text.size() && rest.empty()) precedence = expr.precedence;
   }
   for (const Argument& argument : call.arguments) {
     if (std::find(used.begin(), used.end(), argument.name) != used.end()) continue;
@@ -411,7 +433,7 @@ absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const S
   }
   // Black hugs powers of plain names and numbers.
   if (simple) out = absl::StrReplaceAll(out, {{" ** ", "**"}});
-  return Expr{std::move(out), s.precedence};
+  return Expr{std::move(out), precedence};
 }
 
 absl::StatusOr<Expr> SpellFunction(const Signature& s, const Call& call, const Speller& speller) {
@@ -710,10 +732,11 @@ Expr SpellArgument(const Argument& argument, const Speller& speller, bool one_fo
     texts.push_back(last.text);
   }
   if (!argument.is_list) return last;
-  const bool tensors = std::any_of(argument.items.begin(), argument.items.end(), [](const Item& i) {
-    const Operand* operand = std::get_if<Operand>(&i);
-    return operand && operand->number == 0;
-  });
+  const bool tensors = argument.name == "elements" ||
+                       std::any_of(argument.items.begin(), argument.items.end(), [](const Item& i) {
+                         const Operand* operand = std::get_if<Operand>(&i);
+                         return operand && operand->number == 0;
+                       });
   const bool same = !texts.empty() && std::all_of(texts.begin(), texts.end(),
                                                   [&](const auto& t) { return t == texts[0]; });
   if (one_for_all && same) return {texts[0]};

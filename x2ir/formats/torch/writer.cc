@@ -327,8 +327,15 @@ class ProgramWriter {
     if (value.type().is_tensor() && value.shape() && TorchNumberOf(value.dtype()) != 0) {
       return true;
     }
-    Fail(CannotExpress("value '", value.name(), "': a program of PyTorch says of every tensor ",
-                       "its element type and rank; here they are ", value.type().ToString()));
+    const std::string type = value.type().ToString();
+    Fail(value.type().is_known() && !value.type().is_tensor()
+             ? CannotExpress("value '", value.name(),
+                             "': PyTorch's programs have tensors alone, no ", type)
+         : value.dtype() != DType::kUndefined && TorchNumberOf(value.dtype()) == 0
+             ? CannotExpress("value '", value.name(), "': PyTorch has no tensors of ",
+                             x2ir::Name(value.dtype()))
+             : CannotExpress("value '", value.name(), "': PyTorch's programs say of every tensor ",
+                             "its element type and rank; here they are ", type));
     return false;
   }
   void AppendType(Scope& scope, const Value& value, bool requires_grad) {
@@ -405,6 +412,11 @@ class ProgramWriter {
   void WriteNode(Scope& scope, const Node& node) {
     const std::string_view op = node.op().view();
     const size_t colon = op.find("::");
+    if (op.starts_with("python::")) {
+      return Fail(
+          CannotExpress("PyTorch's programs have no lists, and nothing that may be missing (",
+                        op.substr(8), ")"));
+    }
     if (node.dialect() != "torch" || colon == op.npos) {
       return Fail(CannotExpress("node '", node.name(), "': ", op, " is no operator of PyTorch"));
     }

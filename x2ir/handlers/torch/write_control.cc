@@ -42,20 +42,10 @@ class WrittenGraph {
   Builder builder_{*graph_, nullptr};
 };
 
-bool AreTensors(absl::Span<Value* const> values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](const Value* value) { return !value || value->type().is_tensor(); });
-}
-bool AreTensors(absl::Span<const Value* const> values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](const Value* value) { return value->type().is_tensor(); });
-}
-
 // --- if -------------------------------------------------------------------------------------
 
 absl::StatusOr<Values> WriteIf(TorchWriter& w) {
   if (KnownBranch(w.node())) return CannotExpress("the condition is known");
-  if (!AreTensors(w.node().outputs())) return CannotExpress("results that are no tensors");
   const auto branch = [&](Symbol name) {
     WrittenGraph graph(name.view());
     for (Value* result : InlineGraph(graph.b(), w.attrs().SubGraph(name), {})) {
@@ -175,9 +165,6 @@ absl::StatusOr<Values> WrittenOut(TorchWriter& w, const Graph& body, int64_t rou
 absl::StatusOr<Values> WriteLoop(TorchWriter& w) {
   constexpr int64_t kMostWrittenOut = 512;  // nodes
   const Graph& body = w.attrs().SubGraph("body");
-  if (!AreTensors(body.inputs()) || !AreTensors(body.outputs())) {
-    return CannotExpress("a loop over what is no tensor");
-  }
   const size_t carries = body.inputs().size() - 2, collects = body.outputs().size() - 1 - carries;
   const auto rounds = KnownRounds(w, body);
   const int64_t nodes = static_cast<int64_t>(body.TotalNodes()) + 1;

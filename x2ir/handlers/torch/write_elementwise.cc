@@ -148,8 +148,6 @@ X2IR_TORCH(where).To("aten::where.self");
 
 // --- Element types --------------------------------------------------------------------------
 
-X2IR_TORCH(identity).To("aten::clone.default");
-
 // PyTorch rounds as the IR does, to nearest even; what is too large becomes infinite or NaN. The
 // IR's default is the largest number instead, for infinities too.
 absl::StatusOr<Value*> WriteFloat8(TorchWriter& w, DType to) {

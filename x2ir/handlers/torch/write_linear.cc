@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "x2ir/builder/expr.h"
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
 
@@ -217,26 +219,55 @@ bool TooMuchPadding(const WrittenWindow& window) {
   return !window.symmetric();
 }
 
-// Places are in the image; in the IR they count through batch and channels too.
+// Places are in the image, which may be padded apart; in the IR they are in the image alone, and
+// count through batch and channels too.
 absl::StatusOr<Values> WriteMaxPoolPlaces(TorchWriter& w, const WrittenWindow& window,
-                                          TorchArguments arguments, bool padded) {
-  const auto dims = w.in(0)->shape() ? w.in(0)->shape()->Static() : std::nullopt;
-  if (!dims || padded || w.Int("storage_order") != 0) {
-    return CannotExpress("places in an image of unknown size, or padded unevenly");
-  }
-  int64_t pixels = 1;
-  for (size_t i = 2; i < dims->size(); ++i) pixels *= (*dims)[i];
-  std::vector<int64_t> starts, shape(dims->size(), 1);
-  for (int64_t i = 0; i < (*dims)[0] * (*dims)[1]; ++i) starts.push_back(i * pixels);
-  shape[0] = (*dims)[0];
-  shape[1] = (*dims)[1];
-  const Type type = Type::Tensor(DType::kInt64, *w.out_type(1).shape());
+                                          TorchArguments arguments,
+                                          const std::vector<int64_t>& begins,
+                                          const std::vector<int64_t>& ends) {
+  const Shape* out = w.out_type(1).shape();
+  if (!w.in(0)->shape() || !out) return CannotExpress("places in an image of unknown rank");
   const Values found = w.Calls(OfRank(window.n, {"aten::max_pool1d_with_indices.default",
                                                  "aten::max_pool2d_with_indices.default",
                                                  "aten::max_pool3d_with_indices.default"}),
-                               std::move(arguments), {w.wants(0), true}, {w.out_type(0), type});
-  Value* start = w.b().Constant(Tensor::Of<int64_t>(shape, starts));
-  return Values{found[0], w.Op("add", {found[1], start})};
+                               std::move(arguments), {w.wants(0), true},
+                               {w.out_type(0), Type::Tensor(DType::kInt64, *out)});
+  const Expr x(w.b(), w.in(0));
+  const auto n = static_cast<int64_t>(window.n);
+  std::vector<Expr> sizes;
+  for (int64_t i = 0; i < n; ++i) sizes.push_back(SizeOf(x, i + 2));
+  Expr pixels = sizes[0];
+  for (int64_t i = 1; i < n; ++i) pixels = pixels * sizes[static_cast<size_t>(i)];
+
+  Expr place(w.b(), found[1]);
+  const bool last_first = w.Int("storage_order") != 0;
+  const bool apart = std::any_of(begins.begin(), begins.end(), [](int64_t k) { return k != 0; }) ||
+                     std::any_of(ends.begin(), ends.end(), [](int64_t k) { return k != 0; });
+  if (apart || last_first) {
+    std::vector<Expr> at(window.n, place);  // along each axis
+    for (size_t i = window.n; i-- > 0;) {
+      const Expr size = Shifted(sizes[i], static_cast<double>(begins[i] + ends[i]));
+      at[i] = Shifted(i == 0 ? place : Mod(place, size), -static_cast<double>(begins[i]));
+      if (i > 0) place = place / size;
+    }
+    if (last_first) {
+      std::reverse(at.begin(), at.end());
+      std::reverse(sizes.begin(), sizes.end());
+    }
+    place = at[0];
+    for (size_t i = 1; i < window.n; ++i) place = place * sizes[i] + at[i];
+  }
+  // Where each plane begins.
+  std::vector<int64_t> behind(window.n);
+  std::iota(behind.begin(), behind.end(), 2);
+  const Expr channels = SizeOf(x, 1);
+  const auto counting = [&](const Expr& size) {
+    return w.Op("range", {w.b().Int(0), size, w.b().Int(1)});
+  };
+  const Expr images = Expr(w.b(), w.Op("unsqueeze", {counting(SizeOf(x, 0)), w.Ints({1})}));
+  const Expr planes = images * channels + Expr(w.b(), counting(channels));
+  const Expr starts = (planes * pixels).Op("unsqueeze", {w.Ints(behind)});
+  return Values{found[0], place + starts};
 }
 
 absl::StatusOr<Values> WriteMaxPool(TorchWriter& w) {
@@ -244,8 +275,11 @@ absl::StatusOr<Values> WriteMaxPool(TorchWriter& w) {
   const bool ceil_mode = w.Int("ceil_mode") != 0;
   const bool padded = TooMuchPadding(window);
   Value* x = w.in(0);
+  std::vector<int64_t> begins(window.n), ends(window.n);  // what is padded apart
   if (padded) {
     if (ceil_mode || !IsFloating(w.dtype())) return CannotExpress("padding of that kind");
+    begins = window.begins;
+    ends = window.ends;
     x = PadApart(w, window, -std::numeric_limits<double>::infinity());
   }
   TorchArguments arguments = {{"self", x},
@@ -254,7 +288,7 @@ absl::StatusOr<Values> WriteMaxPool(TorchWriter& w) {
                               {"padding", window.begins},
                               {"dilation", window.dilations},
                               {"ceil_mode", ceil_mode}};
-  if (w.wants(1)) return WriteMaxPoolPlaces(w, window, std::move(arguments), padded);
+  if (w.wants(1)) return WriteMaxPoolPlaces(w, window, std::move(arguments), begins, ends);
   return Values{w.Call(OfRank(window.n, {"aten::max_pool1d.default", "aten::max_pool2d.default",
                                          "aten::max_pool3d.default"}),
                        std::move(arguments))};

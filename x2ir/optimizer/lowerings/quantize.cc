@@ -111,20 +111,26 @@ absl::StatusOr<Values> QuantizeByZeroPoint(Rewrite& r) {
 X2IR_LOWERING(quantize_linear, QuantizeByZeroPoint);
 
 // clip(round(x / scale) + zero_point), in float32 from the rounding on: all that is not clamped
-// is exact there.
+// is exact there. The cast rounds to float8.
 absl::StatusOr<Values> QuantizeAsArithmetic(Rewrite& r) {
   X2IR_ASSIGN_OR_RETURN(const QuantizeTypes t, TypesOfQuantize(r));
   const int bits = BitWidth(t.out);
-  if (!IsInteger(t.out) || bits < 8 || bits > 16) {
+  if (bits < 8 || bits > 16 || t.out == DType::kFloat8E8M0 ||
+      (!IsInteger(t.out) && (bits > 8 || !IsFloating(t.out)))) {
     return CannotExpress("quantization to ", Name(t.out), " has no other form");
   }
   X2IR_ASSIGN_OR_RETURN(Value * scale, PlaceScale(r, r.in(1)));
   Value* quotient =
       r.b.Op("div", {Expr(r.b, r.in(0)).To(t.compute), Expr(r.b, scale).To(t.compute)});
-  Value* y = r.b.Op("round", {Expr(r.b, quotient).To(DType::kFloat32)});
+  Value* y = Expr(r.b, quotient).To(DType::kFloat32);
+  if (IsInteger(t.out)) y = r.b.Op("round", {y});
   if (Has(r, 2)) {
     X2IR_ASSIGN_OR_RETURN(Value * zero_point, PlaceScale(r, r.in(2)));
     y = r.b.Op("add", {y, CastNow({r.b, zero_point}, DType::kFloat32)});
+  }
+  if (IsFloating(t.out)) {
+    return Values{
+        r.b.Op("cast", {y}, {{"to", Name(t.out)}, {"saturate", r.attrs().Int("saturate")}})};
   }
   const bool is_signed = IsSignedInt(t.out);
   const double lo = is_signed ? -std::ldexp(1.0, bits - 1) : 0;

@@ -1,5 +1,7 @@
 // Sequences whose elements are known one by one, and optionals that are known to be full or
 // empty: what is done with them is done with the tensors themselves.
+#include "x2ir/optimizer/lowerings/sequences.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -180,5 +182,35 @@ absl::StatusOr<Values> GetElementAsOperand(Rewrite& r) {
 }
 X2IR_LOWERING(optional_get_element, GetElementAsOperand);
 
+// --- What nobody wants any more -------------------------------------------------------------
+
+bool IsSpelledOutAt(const Value& value, int depth) {
+  if (value.is_graph_output() || depth > kMaxHops) return false;
+  std::optional<bool> has_items;
+  const auto items_are_known = [&] {
+    if (!has_items) has_items = ItemsOf(&value).has_value();
+    return *has_items;
+  };
+  const auto goes_away = [&](const Use& use) {
+    const Node& user = *use.node;
+    if (use.index != 0) return false;
+    if (user.Is("sequence_at")) return KnownInts(user.input(1)) && items_are_known();
+    if (user.Is("sequence_length") || user.Is("concat_from_sequence")) return items_are_known();
+    if (user.Is("optional_has_element")) return IsFull(&value).has_value();
+    if (user.Is("optional_get_element")) {
+      if (IsFull(&value) != true) return false;
+    } else if (!user.Is("sequence_insert") && !user.Is("sequence_erase") && !user.Is("identity") &&
+               !user.Is("optional")) {
+      return false;
+    }
+    const Value* result = user.output(0);
+    return !result || result->type().is_tensor() || IsSpelledOutAt(*result, depth + 1);
+  };
+  return std::all_of(value.uses().begin(), value.uses().end(), goes_away);
+}
+
 }  // namespace
+
+bool IsSpelledOut(const Value& value) { return IsSpelledOutAt(value, 0); }
+
 }  // namespace x2ir

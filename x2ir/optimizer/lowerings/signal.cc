@@ -224,11 +224,16 @@ absl::StatusOr<Values> StftAsDft(Rewrite& r) {
   if (window && window->rank() == 1 && (*window)[0].is_static()) frame = (*window)[0].value();
   if (!frame && Given(r, 3)) frame = ConstInt(r, 3);
   if (!frame && !Given(r, 2) && !Given(r, 3)) frame = length;
-  if (!frame || *frame < 1) return CannotExpress("the length of a frame is not known");
-  if (length && *length < *frame) return CannotExpress("a signal shorter than a frame");
+  // As long as the window, or as operand 3 says.
+  if (frame && *frame < 1) return CannotExpress("a frame of ", *frame);
+  if (length && frame && *length < *frame) return CannotExpress("a signal shorter than a frame");
   Value* index;  // [frames, length of a frame]
   const std::optional<int64_t> step = ConstInt(r, 1);
-  if (length && step) {
+  const auto scalar = [&](Value* x) {
+    x = Expr(b, b.Op("reshape", {x, b.Ints({1}, "shape")})).To(DType::kInt64);
+    return Expr(b, b.Op("squeeze", {x, b.Ints({0}, "axes")}));
+  };
+  if (length && step && frame) {
     if (*step < 1) return CannotExpress("a step of ", *step);
     const int64_t frames = (*length - *frame) / *step + 1;
     if (frames > kMaxLoweringElements / *frame) return CannotExpress(frames, " frames");
@@ -238,19 +243,18 @@ absl::StatusOr<Values> StftAsDft(Rewrite& r) {
     }
     index = b.Constant(Tensor::Of<int64_t>({frames, *frame}, absl::MakeConstSpan(picks)), "frames");
   } else {
-    Value* by = Expr(b, b.Op("reshape", {r.in(1), b.Ints({1}, "shape")})).To(DType::kInt64);
-    by = b.Op("squeeze", {by, b.Ints({0}, "axes")});
-    Value* count;
-    if (length) {
-      Value* steps = b.Op("div", {b.Int(*length - *frame, "rest"), by});
-      count = b.Op("add", {steps, b.Int(1, "one")});
-    } else {  // of a signal shorter than a frame none, so nothing is added afterwards
-      const Expr rest = SizeOf({b, r.in(0)}, 1) - static_cast<double>(*frame);
-      count = (rest + Expr(b, by)) / Expr(b, by);
-    }
-    Value* frames = b.Op("range", {b.Int(0, "start"), count, b.Int(1, "step")});
-    Value* starts = b.Op("unsqueeze", {b.Op("mul", {frames, by}), b.Ints({1}, "axes")});
-    index = b.Op("add", {starts, Counting(b, *frame, DType::kInt64)});
+    const Expr by = scalar(r.in(1));
+    const Expr size = frame         ? Int(b, *frame)
+                      : Given(r, 2) ? SizeOf({b, r.in(2)}, 0)
+                      : Given(r, 3) ? scalar(r.in(3))
+                                    : SizeOf({b, r.in(0)}, 1);
+    // Of a signal shorter than a frame there is none.
+    const Expr count = (SizeOf({b, r.in(0)}, 1) - size + by) / by;
+    const auto counting = [&](const Expr& end) {
+      return Expr(b, b.Op("range", {b.Int(0, "start"), end, b.Int(1, "step")}));
+    };
+    const Expr starts = (counting(count) * by).Op("unsqueeze", {b.Ints({1}, "axes")});
+    index = starts + (frame ? Expr(b, Counting(b, *frame, DType::kInt64)) : counting(size));
   }
   Value* v = b.Op("gather", {Expr(b, r.in(0)).To(DType::kFloat64), index}, {{"axis", 1}});
   if (Given(r, 2)) {
@@ -263,6 +267,42 @@ absl::StatusOr<Values> StftAsDft(Rewrite& r) {
 }
 X2IR_LOWERING(stft, StftAsDft);
 
+// --- mel_weight_matrix ----------------------------------------------------------------------
+
+// Triangles over the bins of a spectrum, between edges that are even on the mel scale, in float64.
+absl::StatusOr<Values> MelAsArithmetic(Rewrite& r) {
+  const std::optional<DType> dtype = ParseDType(r.attrs().String("dtype"));
+  if (!dtype) return CannotExpress("the element type is not known");
+  Builder& b = r.b;
+  const auto scalar = [&](size_t i, DType type) {
+    Value* x = Expr(b, b.Op("reshape", {r.in(i), b.Ints({1}, "shape")})).To(type);
+    return Expr(b, b.Op("squeeze", {x, b.Ints({0}, "axes")}));
+  };
+  const auto counting = [&](const Expr& end) {
+    return Expr(b, b.Op("range", {b.Int(0, "start"), end, b.Int(1, "step")})).To(DType::kFloat64);
+  };
+  const auto mel = [](const Expr& hertz) {
+    return Log(Shifted(hertz / 700.0, 1)) * (2595 / std::log(10.0));
+  };
+  const Expr mels = scalar(0, DType::kInt64), length = scalar(1, DType::kInt64);
+  const Expr low = mel(scalar(3, DType::kFloat64)), high = mel(scalar(4, DType::kFloat64));
+  const Expr places = mels + 2.0;
+  const Expr marks = counting(places) * ((high - low) / places.To(DType::kFloat64)) + low;
+  const Expr hertz = Shifted(Exp(marks * (std::log(10.0) / 2595)), -1) * 700.0;
+  const Expr edges =
+      Floor(Shifted(length.To(DType::kFloat64), 1) * hertz / scalar(2, DType::kFloat64));
+  const auto part = [&](int64_t from, int64_t to) {
+    return Expr(b, b.Op("slice", {edges, b.Ints({from}, "starts"), b.Ints({to}, "ends"),
+                                  b.Ints({0}, "axes")}));
+  };
+  const Expr left = part(0, -2), center = part(1, -1), right = part(2, INT64_MAX);
+  const Expr bin = counting(length / 2.0 + 1.0).Op("unsqueeze", {b.Ints({1}, "axes")});
+  // Where two edges are one, so is the triangle's side.
+  const Expr up = Where(left < center, Max((bin - left) / Max(center - left, 1), 0),
+                        (bin == center).To(DType::kFloat64));
+  const Expr down = Max((right - bin) / Max(right - center, 1), 0);
+  return Values{Where(bin <= center, up, down).To(*dtype)};
+}
 // --- Windows --------------------------------------------------------------------------------
 
 // a0 - a1 cos(t) + a2 cos(2t) over one turn, in float64.
@@ -296,6 +336,7 @@ X2IR_LOWERING(hamming_window, Hamming);
 X2IR_LOWERING(blackman_window, AsConstant);
 X2IR_LOWERING(blackman_window, Blackman);
 X2IR_LOWERING(mel_weight_matrix, AsConstant);
+X2IR_LOWERING(mel_weight_matrix, MelAsArithmetic);
 
 }  // namespace
 }  // namespace x2ir
