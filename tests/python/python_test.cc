@@ -230,7 +230,7 @@ TEST(PythonTest, LinesAreBlacks) {
 TEST(PythonTest, LongLinesMeanTheSame) {
   const std::string a(60, 'a'), b(60, 'b');
   const std::pair<std::string, std::string> rows[] = {
-      {StrCat("self.", a, "[0].", b), StrCat("self.", a, "[0].", b, "\n")},
+      {StrCat("self.", a, "[0].", b), StrCat("self.", a, "[\n    0\n].", b, "\n")},
       {StrCat(a, "[", b, "]"), StrCat(a, "[\n    ", b, "\n]\n")},
       {StrCat(a, " * (", b, ")"), StrCat(a, " * (\n    ", b, "\n)\n")},
       {StrCat(a, "(", b, ")"), StrCat(a, "(\n    ", b, "\n)\n")},
