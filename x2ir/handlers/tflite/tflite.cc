@@ -7,13 +7,16 @@
 
 #include "x2ir/core/dialect.h"
 #include "x2ir/formats/tflite/schema.h"
+#include "x2ir/handlers/tflite/kernels.h"
 #include "x2ir/handlers/tflite/prepare.h"
 
 namespace x2ir {
 namespace {
 
-[[maybe_unused]] const bool kRegistered = RegisterDialect(
-    {.name = std::string(tflite::kDialect), .layout = "channels_last", .prepare = PrepareTflite});
+[[maybe_unused]] const bool kRegistered = RegisterDialect({.name = std::string(tflite::kDialect),
+                                                           .layout = "channels_last",
+                                                           .check = CheckTfliteNode,
+                                                           .prepare = PrepareTflite});
 
 // The default of an operator's attribute, where it has such a one.
 std::optional<Attribute> DefaultOf(std::string_view op, std::string_view attr) {
