@@ -7,6 +7,7 @@
 
 #include "x2ir/core/dialect.h"
 #include "x2ir/formats/tflite/schema.h"
+#include "x2ir/handlers/tflite/finish.h"
 #include "x2ir/handlers/tflite/kernels.h"
 #include "x2ir/handlers/tflite/prepare.h"
 
@@ -16,7 +17,8 @@ namespace {
 [[maybe_unused]] const bool kRegistered = RegisterDialect({.name = std::string(tflite::kDialect),
                                                            .layout = "channels_last",
                                                            .check = CheckTfliteNode,
-                                                           .prepare = PrepareTflite});
+                                                           .prepare = PrepareTflite,
+                                                           .finish = FinishTflite});
 
 // The default of an operator's attribute, where it has such a one.
 std::optional<Attribute> DefaultOf(std::string_view op, std::string_view attr) {
