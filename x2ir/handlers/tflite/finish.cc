@@ -5,6 +5,8 @@
 #include <iterator>
 
 #include "x2ir/formats/tflite/schema.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/tflite/kernels.h"
 
 namespace x2ir {
 namespace {
@@ -91,7 +93,8 @@ bool TakeBias(Graph& graph, Node* node) {
                        ? node->input(1 - i)
                        : graph.AddConstant(graph.UniqueName(node->input(1 - i)->name()),
                                            bias->Reshaped({columns}));
-    if (const Attribute* act = node->attrs().Find(kFusedActivation)) before->SetAttr(kFusedActivation, *act);
+    if (const Attribute* act = node->attrs().Find(kFusedActivation))
+      before->SetAttr(kFusedActivation, *act);
     while (before->num_inputs() < 3) before->AddInput(nullptr);
     before->SetInput(2, added);
     TakeUp(graph, before, node);
@@ -132,11 +135,43 @@ void Finish(Graph& graph) {
   }
 }
 
+bool HasOnlyConstants(const Node& node) {
+  const auto inputs = node.inputs();
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [](const Value* v) { return !v || v->fixed_constant(); });
+}
+
+// What LiteRT gives is what operators make: inputs and constants that are results are copied, and
+// so is what is a result twice.
+absl::Status CopyResults(Graph& graph) {
+  const std::vector<Value*> outputs = graph.outputs();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Value* v = outputs[i];
+    const bool again = std::find(outputs.begin(), outputs.begin() + static_cast<ptrdiff_t>(i), v) !=
+                       outputs.begin() + static_cast<ptrdiff_t>(i);
+    // WHILE gives tensors of its own, not those that whoever runs the model has bound.
+    if (v->producer() && !again && !IsLite(v->producer(), "WHILE") &&
+        !HasOnlyConstants(*v->producer())) {
+      continue;
+    }
+    // What RESHAPE makes of a constant is made before the run, when nobody looks for it.
+    Value* always = graph.AddConstant(graph.UniqueName("always"), Tensor::Of<bool>({1}, {true}));
+    Node* node = graph.AppendNode(tflite::kDialect, "SELECT_V2", {always, v, v});
+    if (const auto problems = CheckTfliteNode(*node); !problems.empty()) {
+      return CannotExpress("'", v->name(), "' is given as it is: ", problems[0]);
+    }
+    Value* copy = graph.AddNodeOutput(node, graph.UniqueName(v->name() + "_copy"), v->type());
+    if (!v->is_input() && !again) graph.SwapNames(v, copy);
+    graph.SetOutput(i, copy);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status FinishTflite(Model& model, const FormatOptions&) {
   Finish(*model.graph);
-  return absl::OkStatus();
+  return CopyResults(*model.graph);
 }
 
 }  // namespace x2ir

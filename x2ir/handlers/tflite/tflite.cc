@@ -44,7 +44,13 @@ class OtherOptionsLens : public LensImpl {
   }
   absl::Status Export(Draft& draft) const override {
     for (const auto& [name, attr] : draft.node().attrs()) {
-      if (draft.IsTaken(name) || DefaultOf(op_, name.view())) continue;
+      if (draft.IsTaken(name)) continue;
+      if (const auto or_else = DefaultOf(op_, name.view())) {
+        // The IR's default is not the option's.
+        if (*or_else != attr) draft.SetAttr(name, attr);
+        draft.TakeAttr(name);
+        continue;
+      }
       const AttrDef* own = draft.def().FindAttr(name);
       if (!own || !own->default_value || *own->default_value != attr) {
         return CannotExpress("attribute '", name.str(), "' = ", attr.ToString(),

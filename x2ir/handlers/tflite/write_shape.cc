@@ -127,7 +127,9 @@ absl::StatusOr<Value*> ToLiteConcat(TfliteWriter& w) {
 }
 
 absl::StatusOr<Values> ToLiteSplit(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  if (axis >= rank) return Invalid("there is no axis ", axis);
   const Shape* in = w.shape();
   const auto count = static_cast<int64_t>(w.node().num_outputs());
   std::vector<int64_t> parts;
@@ -139,6 +141,7 @@ absl::StatusOr<Values> ToLiteSplit(TfliteWriter& w) {
     const int64_t size = (*in)[axis].value(), each = (size + count - 1) / count;
     for (int64_t i = 0; i < count; ++i) parts.push_back(std::min(each, size - i * each));
   }
+  if (static_cast<int64_t>(parts.size()) != count || count == 0) return Invalid("its parts");
   // The kernels make every part.
   std::vector<Type> types;
   for (int64_t i = 0; i < count; ++i) {
