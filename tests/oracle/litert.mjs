@@ -89,7 +89,7 @@ class LiteRt {
           }
           made.push(new this.package.Tensor(new TYPES[dtype][2](data), shape));
         });
-        const results = await model.run(made);
+        const results = await endAtTrap(() => model.run(made));
         made.push(...results);
         return await Promise.all(results.map(async (tensor) => {
           const dtype = DTYPES[tensor.type.dtype ?? tensor.type];
@@ -105,4 +105,23 @@ class LiteRt {
   }
 }
 
+/** After a trap the runtime's memory is worth nothing: whoever asks starts another process. */
+function endAtTraps(method) {
+  const call = LiteRt.prototype[method];
+  LiteRt.prototype[method] = async function(...args) {
+    return endAtTrap(() => call.apply(this, args));
+  };
+}
+
+async function endAtTrap(work) {
+  try {
+    return await work();
+  } catch (e) {
+    if (!(e instanceof WebAssembly.RuntimeError)) throw e;
+    console.error(`LiteRT trapped: ${e.message}`);
+    process.exit(1);
+  }
+}
+
+endAtTraps('open');
 await main(import.meta.url, LiteRt.start);

@@ -37,6 +37,9 @@ absl::StatusOr<bool> SpellOut(Rewriter& r) {
 X2IR_RULE(spell_out, attention, SpellOut);
 X2IR_RULE(spell_out, deform_conv, SpellOut);
 X2IR_RULE(spell_out, group_normalization, SpellOut);
+X2IR_RULE(spell_out, gru, SpellOut);
+X2IR_RULE(spell_out, lstm, SpellOut);
+X2IR_RULE(spell_out, rnn, SpellOut);
 X2IR_RULE(spell_out, rotary_embedding, SpellOut);
 
 }  // namespace

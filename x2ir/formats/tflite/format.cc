@@ -28,6 +28,8 @@ namespace {
           return ReadTflite(source, {.signature = request.options.Text("signature"),
                                      .dequantize = request.options.Flag("dequantize")});
         },
+    .write = [](const Model& model, const Sink& sink,
+                const FormatOptions&) { return WriteTflite(model, sink); },
 });
 
 }  // namespace

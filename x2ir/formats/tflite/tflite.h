@@ -24,6 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "x2ir/formats/io/sink.h"
 #include "x2ir/formats/io/source.h"
 #include "x2ir/graph_wrapper/model.h"
 
@@ -37,6 +38,11 @@ struct TfliteOptions {
 // Errors: DataLoss where the bytes are no such file, InvalidArgument where the model makes no
 // sense, NotFound for missing files.
 absl::StatusOr<Model> ReadTflite(const Source& source, const TfliteOptions& options = {});
+
+// Writes a graph of dialect "tflite", whose values all have types. Equal constants are written
+// once; their bytes are moved from the files that they are mapped from. FailedPrecondition for what
+// no file can hold.
+absl::Status WriteTflite(const Model& model, const Sink& sink);
 
 bool LooksLikeTflite(absl::Span<const std::byte> head);
 

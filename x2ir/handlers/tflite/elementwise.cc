@@ -80,7 +80,7 @@ X2IR_TFLITE(clip)
     .From("RELU_0_TO_1", Relu0To1);
 X2IR_TFLITE(cos).Is("COS");
 X2IR_TFLITE(div).Is("DIV").From("RSQRT", FromRsqrt).From("FLOOR_DIV", SameAsTf("FloorDiv"));
-X2IR_TFLITE(elu).Is("ELU", Fixed("alpha", 1.0f));
+X2IR_TFLITE(elu).From("ELU", Fixed("alpha", 1.0f));
 X2IR_TFLITE(equal).Is("EQUAL");
 X2IR_TFLITE(exp).Is("EXP");
 X2IR_TFLITE(floor).Is("FLOOR");

@@ -7,13 +7,18 @@
 
 #include "x2ir/core/dialect.h"
 #include "x2ir/formats/tflite/schema.h"
+#include "x2ir/handlers/tflite/finish.h"
+#include "x2ir/handlers/tflite/kernels.h"
 #include "x2ir/handlers/tflite/prepare.h"
 
 namespace x2ir {
 namespace {
 
-[[maybe_unused]] const bool kRegistered = RegisterDialect(
-    {.name = std::string(tflite::kDialect), .layout = "channels_last", .prepare = PrepareTflite});
+[[maybe_unused]] const bool kRegistered = RegisterDialect({.name = std::string(tflite::kDialect),
+                                                           .layout = "channels_last",
+                                                           .check = CheckTfliteNode,
+                                                           .prepare = PrepareTflite,
+                                                           .finish = FinishTflite});
 
 // The default of an operator's attribute, where it has such a one.
 std::optional<Attribute> DefaultOf(std::string_view op, std::string_view attr) {
@@ -39,7 +44,13 @@ class OtherOptionsLens : public LensImpl {
   }
   absl::Status Export(Draft& draft) const override {
     for (const auto& [name, attr] : draft.node().attrs()) {
-      if (draft.IsTaken(name) || DefaultOf(op_, name.view())) continue;
+      if (draft.IsTaken(name)) continue;
+      if (const auto or_else = DefaultOf(op_, name.view())) {
+        // The IR's default is not the option's.
+        if (*or_else != attr) draft.SetAttr(name, attr);
+        draft.TakeAttr(name);
+        continue;
+      }
       const AttrDef* own = draft.def().FindAttr(name);
       if (!own || !own->default_value || *own->default_value != attr) {
         return CannotExpress("attribute '", name.str(), "' = ", attr.ToString(),

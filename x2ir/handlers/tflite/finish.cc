@@ -1,0 +1,177 @@
+// Fused activations, biases and transposes: what LiteRT's operators do besides.
+#include "x2ir/handlers/tflite/finish.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "x2ir/formats/tflite/schema.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/tflite/kernels.h"
+
+namespace x2ir {
+namespace {
+
+const Symbol kFusedActivation("fused_activation_function");
+
+bool IsLite(const Node* node, std::string_view op) {
+  return node && node->dialect() == Symbol(tflite::kDialect) && node->op().view() == op;
+}
+
+// The node that makes the value, if nobody else needs the value.
+Node* OnlyMaker(const Value* v) {
+  return v && v->producer() && v->uses().size() == 1 && !v->is_graph_output() ? v->producer()
+                                                                              : nullptr;
+}
+
+// `node` goes, and `before`, whose result it took, makes its result.
+void TakeUp(Graph& graph, Node* before, Node* node) {
+  Value* result = node->output(0);
+  const Type type = result->type();
+  for (size_t i = 0; i < node->num_inputs(); ++i) node->SetInput(i, nullptr);
+  graph.RemoveUnusedOutput(before, 0);
+  graph.AdoptOutput(graph.AddNodeOutput(before, ""), result);
+  result->set_type(type);
+  graph.EraseUnused(node);
+}
+
+bool HasFusedActivation(std::string_view op) {
+  static constexpr std::string_view kOps[] = {
+      "ADD", "AVERAGE_POOL_2D", "CONV_2D",     "CONV_3D", "DEPTHWISE_CONV_2D",
+      "DIV", "FULLY_CONNECTED", "MAX_POOL_2D", "MUL",     "SUB"};
+  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
+}
+
+bool TakeActivation(Graph& graph, Node* node) {
+  const std::string_view op = node->op().view();
+  if (op != "RELU" && op != "RELU6" && op != "RELU_N1_TO_1") return false;
+  Node* before = OnlyMaker(node->input(0));
+  if (!before || before->dialect() != Symbol(tflite::kDialect) || before->graph() != &graph ||
+      !HasFusedActivation(before->op().view()) ||
+      before->attrs().String(kFusedActivation, "NONE") != "NONE") {
+    return false;
+  }
+  before->SetAttr(kFusedActivation, std::string(op));
+  TakeUp(graph, before, node);
+  return true;
+}
+
+// A vector of as many numbers as there are columns, along the last axis.
+const Tensor* ColumnNumbers(const Value* v, int64_t columns) {
+  const Tensor* t = v ? v->fixed_constant() : nullptr;
+  if (!t || t->dtype() != DType::kFloat32 || t->num_elements() != columns || t->rank() == 0 ||
+      t->dim(t->rank() - 1) != columns) {
+    return nullptr;
+  }
+  return t;
+}
+
+bool IsZeros(const Value* v) {
+  const Tensor* t = v ? v->fixed_constant() : nullptr;
+  if (!t || t->is_sparse()) return false;
+  const auto bytes = t->bytes();
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+// What a constant adds to each column is the bias.
+bool TakeBias(Graph& graph, Node* node) {
+  if (node->op().view() != "ADD") return false;
+  for (size_t i = 0; i < 2; ++i) {
+    Node* before = OnlyMaker(node->input(i));
+    if (!before || before->graph() != &graph) continue;
+    const bool product = IsLite(before, "FULLY_CONNECTED"), conv = IsLite(before, "CONV_2D"),
+               depthwise = IsLite(before, "DEPTHWISE_CONV_2D");
+    if (!product && !conv && !depthwise) continue;
+    if (before->attrs().String(kFusedActivation, "NONE") != "NONE") continue;
+    if (before->input(2) && !IsZeros(before->input(2))) continue;
+    const Tensor* weights = before->input(1) ? before->input(1)->fixed_constant() : nullptr;
+    const Shape* out = before->output(0)->shape();
+    if (!weights || !out) continue;
+    const int64_t columns = weights->dim(depthwise ? 3 : 0);
+    const Tensor* bias = ColumnNumbers(node->input(1 - i), columns);
+    if (!bias || bias->rank() > out->rank()) continue;
+    Value* added = bias->rank() == 1
+                       ? node->input(1 - i)
+                       : graph.AddConstant(graph.UniqueName(node->input(1 - i)->name()),
+                                           bias->Reshaped({columns}));
+    if (const Attribute* act = node->attrs().Find(kFusedActivation))
+      before->SetAttr(kFusedActivation, *act);
+    while (before->num_inputs() < 3) before->AddInput(nullptr);
+    before->SetInput(2, added);
+    TakeUp(graph, before, node);
+    return true;
+  }
+  return false;
+}
+
+// Matrices that are transposed before a product.
+bool TakeTransposes(Graph& graph, Node* node) {
+  if (node->op().view() != "BATCH_MATMUL") return false;
+  bool any = false;
+  for (size_t i = 0; i < 2; ++i) {
+    Node* before = node->input(i) ? node->input(i)->producer() : nullptr;
+    if (!IsLite(before, "TRANSPOSE") || before->graph() != &graph) continue;
+    const Tensor* perm = before->input(1) ? before->input(1)->fixed_constant() : nullptr;
+    if (!perm || perm->num_elements() < 2) continue;
+    const int64_t n = perm->num_elements();
+    bool swaps = perm->AsInt(n - 1) == n - 2 && perm->AsInt(n - 2) == n - 1;
+    for (int64_t k = 0; k + 2 < n; ++k) swaps &= perm->AsInt(k) == k;
+    if (!swaps) continue;
+    const Symbol attr(i == 0 ? "adj_x" : "adj_y");
+    node->SetAttr(attr, node->attrs().Int(attr, 0) == 0 ? 1 : 0);
+    Value* turned = node->input(i);
+    node->SetInput(i, before->input(0));
+    if (turned->is_unused()) graph.EraseUnused(before);
+    any = true;
+  }
+  return any;
+}
+
+void Finish(Graph& graph) {
+  for (Node* node : graph.nodes()) {
+    for (Graph* inner : node->subgraphs()) Finish(*inner);
+    if (node->dialect() != Symbol(tflite::kDialect)) continue;
+    TakeTransposes(graph, node);
+    if (!TakeBias(graph, node)) TakeActivation(graph, node);
+  }
+}
+
+bool HasOnlyConstants(const Node& node) {
+  const auto inputs = node.inputs();
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [](const Value* v) { return !v || v->fixed_constant(); });
+}
+
+// What LiteRT gives is what operators make: inputs and constants that are results are copied, and
+// so is what is a result twice.
+absl::Status CopyResults(Graph& graph) {
+  const std::vector<Value*> outputs = graph.outputs();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Value* v = outputs[i];
+    const bool again = std::find(outputs.begin(), outputs.begin() + static_cast<ptrdiff_t>(i), v) !=
+                       outputs.begin() + static_cast<ptrdiff_t>(i);
+    // WHILE gives tensors of its own, not those that whoever runs the model has bound.
+    if (v->producer() && !again && !IsLite(v->producer(), "WHILE") &&
+        !HasOnlyConstants(*v->producer())) {
+      continue;
+    }
+    // What RESHAPE makes of a constant is made before the run, when nobody looks for it.
+    Value* always = graph.AddConstant(graph.UniqueName("always"), Tensor::Of<bool>({1}, {true}));
+    Node* node = graph.AppendNode(tflite::kDialect, "SELECT_V2", {always, v, v});
+    if (const auto problems = CheckTfliteNode(*node); !problems.empty()) {
+      return CannotExpress("'", v->name(), "' is given as it is: ", problems[0]);
+    }
+    Value* copy = graph.AddNodeOutput(node, graph.UniqueName(v->name() + "_copy"), v->type());
+    if (!v->is_input() && !again) graph.SwapNames(v, copy);
+    graph.SetOutput(i, copy);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status FinishTflite(Model& model, const FormatOptions&) {
+  Finish(*model.graph);
+  return CopyResults(*model.graph);
+}
+
+}  // namespace x2ir

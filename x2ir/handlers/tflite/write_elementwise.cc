@@ -1,0 +1,240 @@
+// TFLite: functions of elements, arithmetic and choices, written. Those that are the same on both
+// sides are rows of elementwise.cc.
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "x2ir/builder/expr.h"
+#include "x2ir/handlers/tflite/tflite.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+Expr X(TfliteWriter& w, size_t i = 0) { return {w.b(), w.in(i)}; }
+
+absl::StatusOr<Value*> ToCast(TfliteWriter& w) {
+  const DType to = w.DTypeAttr("to"), from = w.dtype();
+  for (const DType t : {from, to}) {
+    const bool plain = (IsFloating(t) && BitWidth(t) >= 16) || t == DType::kBool ||
+                       (IsInteger(t) && BitWidth(t) >= 8 && t != DType::kUInt64);
+    if (!plain) return CannotExpress("casts of ", Name(from), " to ", Name(to));
+  }
+  return w.Tflite("CAST", {w.in(0)}, {}, w.out_type());
+}
+
+absl::StatusOr<Value*> ToPow(TfliteWriter& w) {
+  const DType t = w.dtype();
+  if (t != w.dtype(1)) return CannotExpress("an exponent of another type");
+  if (const auto exponent = KnownTensor(*w.in(1)); exponent && exponent->num_elements() == 1) {
+    const double e = exponent->AsDouble(0);
+    if (e == 2) return w.Op("mul", {w.in(0), w.in(0)});
+    if (e == 0.5 && t == DType::kFloat32) return w.Op("sqrt", {w.in(0)});
+  }
+  // Of integers the kernel refuses negative exponents.
+  if (t != DType::kFloat32) return CannotExpress("powers of ", Name(t));
+  return w.Tflite("POW", {w.in(0), w.in(1)});
+}
+
+absl::StatusOr<Value*> ToMod(TfliteWriter& w) {
+  const bool fmod = w.Int("fmod") != 0;
+  if (fmod && IsFloating(w.dtype())) {
+    // a - trunc(a / b) * b is not exact; the remainder of sizes is.
+    Expr rest = {w.b(), w.Tflite("FLOOR_MOD", {Abs(X(w, 0)), Abs(X(w, 1))}, {}, w.out_type())};
+    return Where(X(w, 0) < 0, -rest, rest);
+  }
+  if (fmod || IsFloating(w.dtype())) return CannotExpress("that remainder of ", Name(w.dtype()));
+  return w.Tflite("FLOOR_MOD", {w.in(0), w.in(1)});
+}
+
+absl::StatusOr<Value*> ToClip(TfliteWriter& w) {
+  const auto bound = [&](size_t i) -> std::optional<double> {
+    if (!w.has(i)) return std::nullopt;
+    const auto known = KnownTensor(*w.in(i));
+    return known && known->num_elements() == 1 ? std::optional(known->AsDouble(0))
+                                               : std::numeric_limits<double>::quiet_NaN();
+  };
+  const auto low = bound(1), high = bound(2);
+  if (w.dtype() == DType::kFloat32) {
+    if (low == 0.0 && high == 6.0) return w.Tflite("RELU6", {w.in(0)});
+    if (low == -1.0 && high == 1.0) return w.Tflite("RELU_N1_TO_1", {w.in(0)});
+    if (low == 0.0 && !high) return w.Op("relu", {w.in(0)});
+  }
+  Value* x = w.in(0);
+  if (w.has(1)) x = w.Op("max", {x, w.in(1)});
+  if (w.has(2)) x = w.Op("min", {x, w.in(2)});
+  return x == w.in(0) ? w.Op("identity", {x}) : x;
+}
+
+absl::StatusOr<Value*> ToPrelu(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const int64_t of_slope, w.Rank(1));
+  if (w.dtype() != DType::kFloat32 || rank > 4 || of_slope > rank) {
+    const Expr x = X(w);
+    return Where(x < 0, x * X(w, 1), x);
+  }
+  return w.Tflite("PRELU", {w.in(0), w.in(1)});
+}
+
+absl::StatusOr<Value*> ToElu(TfliteWriter& w) {
+  const double alpha = w.attrs().Float("alpha");
+  if (alpha == 1) return w.Tflite("ELU", {w.in(0)});
+  const Expr x = X(w);
+  return Where(x < 0, (Exp(Min(x, 0)) - 1) * alpha, x);
+}
+
+Value* ToGelu(TfliteWriter& w) {
+  return w.Tflite("GELU", {w.in(0)}, {{"approximate", w.String("approximate") == "tanh"}});
+}
+
+Value* ToHardSigmoid(TfliteWriter& w) {
+  return Min(Max(Shifted(Scaled(X(w), w.attrs().Float("alpha")), w.attrs().Float("beta")), 0), 1);
+}
+Value* ToHardSwish(TfliteWriter& w) { return w.Tflite("HARD_SWISH", {w.in(0)}); }
+Value* ToSwish(TfliteWriter& w) {
+  return X(w) * Scaled(X(w), w.attrs().Float("alpha", 1)).Op("sigmoid");
+}
+// log(1 + exp(x)) so that nothing is too large.
+Expr Softplus(const Expr& x) { return Max(x, 0) + Log(Exp(-Abs(x)) + 1); }
+Value* ToSoftplus(TfliteWriter& w) { return Softplus(X(w)); }
+Value* ToMish(TfliteWriter& w) { return X(w) * Softplus(X(w)).Op("tanh"); }
+Value* ToSelu(TfliteWriter& w) {
+  const double alpha = w.attrs().Float("alpha"), gamma = w.attrs().Float("gamma");
+  const Expr x = X(w);
+  return Where(x < 0, (Exp(Min(x, 0)) - 1) * (alpha * gamma), x * gamma);
+}
+
+// --- What formulas say --------------------------------------------------------------------------
+
+Value* ToReciprocal(TfliteWriter& w) { return 1 / X(w); }
+Value* ToTan(TfliteWriter& w) { return Sin(X(w)) / Cos(X(w)); }
+Value* ToIsNan(TfliteWriter& w) { return w.Tflite("NOT_EQUAL", {w.in(0), w.in(0)}); }
+Value* ToXor(TfliteWriter& w) { return w.Tflite("NOT_EQUAL", {w.in(0), w.in(1)}); }
+absl::StatusOr<Value*> ToAtan(TfliteWriter& w) {
+  return w.Tflite("ATAN2", {w.in(0), w.Op("add", {w.Op("mul", {w.in(0), w.Number(w.dtype(), 0)}),
+                                                  w.Number(w.dtype(), 1)})});
+}
+Expr Angle(TfliteWriter& w, const Expr& y, const Expr& x) {
+  return {w.b(), w.Tflite("ATAN2", {y, x}, {}, w.out_type())};
+}
+Expr FromUnit(const Expr& x) { return Sqrt((1 - x) * (x + 1)); }
+Value* ToAsin(TfliteWriter& w) { return Angle(w, X(w), FromUnit(X(w))); }
+Value* ToAcos(TfliteWriter& w) { return Angle(w, FromUnit(X(w)), X(w)); }
+Value* ToSinh(TfliteWriter& w) {
+  // Near 0 the two exponentials take each other's digits; the series is exact there.
+  const Expr x = X(w), square = x * x;
+  const Expr series = x * (((square * (1.0 / 5040) + 1.0 / 120) * square + 1.0 / 6) * square + 1);
+  const Expr half = x * 0.5;
+  const Expr root = Exp(Abs(half));
+  const Expr large = (root * root - 1 / (root * root)) * 0.5;
+  return Where(Abs(x) < 1, series, Where(x < 0, -large, large));
+}
+Value* ToCosh(TfliteWriter& w) {
+  const Expr e = Exp(Abs(X(w)));
+  return (e + 1 / e) * 0.5;
+}
+// log1p by its correction: u = 1 + x is rounded, and (u - 1) says how.
+Expr LogOnePlus(const Expr& x) {
+  const Expr u = x + 1;
+  return Where(u == 1.0, x, Log(u) * (x / Where(u == 1.0, 1.0, u - 1)));
+}
+Value* ToAsinh(TfliteWriter& w) {
+  const Expr x = X(w), size = Abs(x);
+  const Expr result = LogOnePlus(size + size * size / (Sqrt(size * size + 1) + 1));
+  return Where(x < 0, -result, result);
+}
+Value* ToAcosh(TfliteWriter& w) {
+  const Expr x = X(w);
+  return Log(x + Sqrt((x - 1) * (x + 1)));
+}
+Value* ToAtanh(TfliteWriter& w) {
+  const Expr x = X(w);
+  return LogOnePlus(x * 2 / (1 - x)) * 0.5;
+}
+
+// exp(-x^2) times a polynomial of 1 / (1 + p x) (Abramowitz and Stegun, 7.1.26) is off by 1.5e-7;
+// near 0 its series.
+Value* ToErf(TfliteWriter& w) {
+  const Expr x = X(w), size = Abs(x), square = x * x;
+  const Expr t = 1 / (size * 0.3275911 + 1);
+  const Expr sum =
+      ((((t * 1.061405429 - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) *
+      t;
+  const Expr far = 1 - sum * Exp(-square);
+  const double scale = 2 / std::sqrt(std::numbers::pi);
+  const Expr near =
+      x * ((((square * (scale / 216) - scale / 42) * square + scale / 10) * square - scale / 3) *
+               square +
+           scale);
+  return Where(size < 0.5, near, Where(x < 0, -far, far));
+}
+
+// Along the last axis.
+auto ToAlongLast(std::string_view op) {
+  return [=](TfliteWriter& w) -> absl::StatusOr<Value*> {
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+    X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+    if (rank == 0) return CannotExpress("rank 0");
+    if (axis == rank - 1) {
+      AttributeMap attrs;
+      if (op == "SOFTMAX") attrs.Set("beta", 1.0f);
+      return w.Tflite(op, {w.in(0)}, std::move(attrs));
+    }
+    std::vector<int64_t> perm;
+    for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
+    std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(rank - 1)]);
+    Value* x = w.Op("transpose", {w.in(0)}, {{"perm", perm}});
+    x = w.Op(w.node().op(), {x}, {{"axis", rank - 1}});
+    return w.Op("transpose", {x}, {{"perm", perm}});
+  };
+}
+
+Value* ToWhere(TfliteWriter& w) { return w.Tflite("SELECT_V2", {w.in(0), w.in(1), w.in(2)}); }
+
+absl::StatusOr<Value*> ToRound(TfliteWriter& w) { return w.Tflite("ROUND", {w.in(0)}); }
+
+absl::StatusOr<Value*> ToBitcast(TfliteWriter& w) {
+  return w.Tflite("BITCAST", {w.in(0)}, {}, w.out_type());
+}
+
+absl::StatusOr<Value*> ToShift(TfliteWriter& w) {
+  if (w.String("direction") == "LEFT") return CannotExpress("shifts to the left");
+  return w.Tflite("RIGHT_SHIFT", {w.in(0), w.in(1)});
+}
+
+}  // namespace
+
+X2IR_TFLITE(acos).To("ATAN2", ToAcos);
+X2IR_TFLITE(acosh).To("LOG", ToAcosh);
+X2IR_TFLITE(asin).To("ATAN2", ToAsin);
+X2IR_TFLITE(asinh).To("LOG", ToAsinh);
+X2IR_TFLITE(atan).To("ATAN2", ToAtan);
+X2IR_TFLITE(atanh).To("LOG", ToAtanh);
+X2IR_TFLITE(bit_cast).To("BITCAST", ToBitcast);
+X2IR_TFLITE(bit_shift).To("RIGHT_SHIFT", ToShift);
+X2IR_TFLITE(cast).To("CAST", ToCast);
+X2IR_TFLITE(clip).To("MAXIMUM", ToClip);
+X2IR_TFLITE(cosh).To("EXP", ToCosh);
+X2IR_TFLITE(elu).To("ELU", ToElu);
+X2IR_TFLITE(erf).To("EXP", ToErf);
+X2IR_TFLITE(gelu).To("GELU", ToGelu);
+X2IR_TFLITE(hard_sigmoid).To("MAXIMUM", ToHardSigmoid);
+X2IR_TFLITE(hard_swish).To("HARD_SWISH", ToHardSwish);
+X2IR_TFLITE(is_nan).To("NOT_EQUAL", ToIsNan);
+X2IR_TFLITE(log_softmax).To("LOG_SOFTMAX", ToAlongLast("LOG_SOFTMAX"));
+X2IR_TFLITE(mish).To("TANH", ToMish);
+X2IR_TFLITE(mod).To("FLOOR_MOD", ToMod);
+X2IR_TFLITE(pow).To("POW", ToPow);
+X2IR_TFLITE(prelu).To("PRELU", ToPrelu);
+X2IR_TFLITE(reciprocal).To("DIV", ToReciprocal);
+X2IR_TFLITE(round).To("ROUND", ToRound);
+X2IR_TFLITE(selu).To("SELECT_V2", ToSelu);
+X2IR_TFLITE(sinh).To("EXP", ToSinh);
+X2IR_TFLITE(softmax).To("SOFTMAX", ToAlongLast("SOFTMAX"));
+X2IR_TFLITE(softplus).To("LOG", ToSoftplus);
+X2IR_TFLITE(swish).To("LOGISTIC", ToSwish);
+X2IR_TFLITE(tan).To("SIN", ToTan);
+X2IR_TFLITE(where).To("SELECT_V2", ToWhere);
+X2IR_TFLITE(xor).To("NOT_EQUAL", ToXor);
+
+}  // namespace x2ir

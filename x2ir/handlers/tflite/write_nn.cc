@@ -1,0 +1,563 @@
+// TFLite: convolutions, products of matrices, pools and norms, written. Channels are last.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "x2ir/graph_wrapper/residency.h"
+#include "x2ir/handlers/tflite/tflite.h"
+#include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/layout.h"
+
+namespace x2ir {
+namespace {
+
+using Pads = std::vector<int64_t>;
+
+bool IsChannelsLast(TfliteWriter& w) { return w.String("layout") == "channels_last"; }
+
+// The op with its channels last, between transposes.
+absl::StatusOr<Values> WithChannelsLast(TfliteWriter& w) {
+  return InLayout(w.b(), w.node(), "channels_last");
+}
+
+// A vector of channels so that it broadcasts.
+Value* OfChannels(TfliteWriter& w, Value* v, int64_t rank) {
+  if (IsChannelsLast(w) || rank <= 2) return v;
+  std::vector<int64_t> axes(static_cast<size_t>(rank) - 2);
+  std::iota(axes.begin(), axes.end(), 1);
+  return w.Op("unsqueeze", {v, w.Ints(axes)});
+}
+
+// Of one axis of places, an axis of 1 before it. `has_kernel`: operand 1 are weights.
+absl::StatusOr<Values> WithTwoAxes(TfliteWriter& w, bool has_kernel) {
+  AttributeMap attrs = w.attrs();
+  for (auto& [name, attr] : attrs) {
+    Attribute::Ints* ints = std::get_if<Attribute::Ints>(&attr.variant());
+    if (!ints) continue;
+    const bool zero = name == "pads" || name == "output_padding";
+    if (name == "pads" && ints->size() == 2) ints->insert(ints->begin() + 1, 0);
+    ints->insert(ints->begin(), zero ? 0 : 1);
+  }
+  std::vector<Value*> operands = w.node().inputs();
+  operands[0] = w.Op("unsqueeze", {operands[0], w.Ints({1})});
+  if (has_kernel) operands[1] = w.Op("unsqueeze", {operands[1], w.Ints({2})});
+  Value* y = w.Op(w.node().op(), std::move(operands), std::move(attrs));
+  return Values{w.Op("squeeze", {y, w.Ints({1})})};
+}
+
+// --- Windows ------------------------------------------------------------------------------------
+
+struct LiteWindow {
+  std::vector<int64_t> kernel, strides, dilations;
+  Pads begins, ends;
+  // What SAME would add; nullopt where sizes are not known and it depends on them.
+  std::optional<std::pair<Pads, Pads>> same;
+  bool is_same() const { return same && begins == same->first && ends == same->second; }
+  bool is_valid() const {
+    const auto zero = [](int64_t n) { return n == 0; };
+    return std::all_of(begins.begin(), begins.end(), zero) &&
+           std::all_of(ends.begin(), ends.end(), zero);
+  }
+};
+
+// x has its channels last. Rounded up, or automatic pads become such as give these results.
+absl::StatusOr<LiteWindow> ReadLiteWindow(TfliteWriter& w, std::vector<int64_t> kernel) {
+  const size_t n = kernel.size();
+  LiteWindow window{std::move(kernel),
+                    w.attrs().Ints("strides", std::vector<int64_t>(n, 1)),
+                    w.attrs().Ints("dilations", std::vector<int64_t>(n, 1)),
+                    {},
+                    {},
+                    {}};
+  const auto pads = w.attrs().Ints("pads", std::vector<int64_t>(2 * n, 0));
+  const auto middle = pads.begin() + static_cast<ptrdiff_t>(n);
+  window.begins.assign(pads.begin(), middle);
+  window.ends.assign(middle, pads.end());
+  window.same.emplace();
+  const Shape* shape = w.shape();
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t size = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    const Dim* in = shape ? &(*shape)[static_cast<int64_t>(i) + 1] : nullptr;
+    int64_t total = 0;
+    if (in && in->is_static()) {
+      const int64_t out = (in->value() + window.strides[i] - 1) / window.strides[i];
+      total = std::max<int64_t>(0, (out - 1) * window.strides[i] + size - in->value());
+    } else if (window.strides[i] == 1) {
+      total = size - 1;
+    } else {
+      window.same.reset();
+      break;
+    }
+    window.same->first.push_back(total / 2);
+    window.same->second.push_back(total - total / 2);
+  }
+  const std::string& automatic = w.String("auto_pad");
+  if (automatic == "VALID") {
+    window.begins.assign(n, 0);
+    window.ends.assign(n, 0);
+  } else if (automatic != "NOTSET") {
+    if (!window.same) return CannotExpress("automatic pads of unknown sizes");
+    std::tie(window.begins, window.ends) = *window.same;
+    if (automatic == "SAME_LOWER") std::swap(window.begins, window.ends);
+  }
+  return window;
+}
+
+const char* PaddingName(const LiteWindow& window) { return window.is_valid() ? "VALID" : "SAME"; }
+
+// x with `value` around it where no padding of TFLite adds the same.
+absl::StatusOr<Value*> PadLiteApart(TfliteWriter& w, LiteWindow& window, double value) {
+  if (window.is_valid() || window.is_same()) return w.in(0);
+  Pads pads = window.begins;
+  pads.insert(pads.end(), window.ends.begin(), window.ends.end());
+  for (const int64_t p : pads) {
+    if (p < 0) return CannotExpress("negative pads");
+  }
+  std::vector<int64_t> axes(window.begins.size());
+  std::iota(axes.begin(), axes.end(), 1);
+  Value* x = w.Op("pad", {w.in(0), w.Ints(pads), w.Number(w.dtype(), value), w.Ints(axes)});
+  window.begins.assign(axes.size(), 0);
+  window.ends.assign(axes.size(), 0);
+  return x;
+}
+
+void SetHw(AttributeMap* attrs, const std::vector<int64_t>& all, std::string_view before,
+           std::string_view behind = "") {
+  static constexpr const char* kAxes[] = {"d", "h", "w"};
+  for (size_t i = 0; i < all.size(); ++i) {
+    attrs->Set(StrCat(before, kAxes[3 - all.size() + i], behind), all[i]);
+  }
+}
+
+// --- Convolutions -------------------------------------------------------------------------------
+
+// A constant at once, else a transpose.
+Value* WithOrder(TfliteWriter& w, Value* x, const std::vector<int64_t>& perm) {
+  if (std::is_sorted(perm.begin(), perm.end())) return x;
+  const Tensor* constant = x->fixed_constant();
+  if (!constant || constant->is_sparse()) return w.Op("transpose", {x}, {{"perm", perm}});
+  Tensor relaid = Spilled(TransposeTensor(*constant, perm));
+  DropPages(*constant);
+  return w.b().Constant(std::move(relaid), x->name());
+}
+
+absl::StatusOr<std::vector<int64_t>> KernelShape(TfliteWriter& w) {
+  const auto known = w.shape(1) ? w.shape(1)->Static() : std::nullopt;
+  if (!known) return CannotExpress("weights of unknown shape");
+  return *known;
+}
+
+absl::StatusOr<Values> ToConv(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> weights, KernelShape(w));
+  const int64_t group = w.Int("group");
+  if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
+  if (rank == 5 && group != 1) return CannotExpress("groups of three axes");
+  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  if (rank == 3) return WithTwoAxes(w, true);
+  X2IR_ASSIGN_OR_RETURN(LiteWindow window, ReadLiteWindow(w, {weights.begin() + 2, weights.end()}));
+  X2IR_ASSIGN_OR_RETURN(Value * x, PadLiteApart(w, window, 0));
+  AttributeMap attrs = {{"padding", PaddingName(window)}};
+  SetHw(&attrs, window.strides, "stride_");
+  SetHw(&attrs, window.dilations, "dilation_", "_factor");
+  Value* bias = w.in(2);
+  if (!bias) bias = w.b().Constant(Tensor::Zeros(w.dtype(), {weights[0]}));
+  if (rank == 5) {
+    Value* kernel = WithOrder(w, w.in(1), {2, 3, 4, 1, 0});
+    return Values{w.Tflite("CONV_3D", {x, kernel, bias}, std::move(attrs))};
+  }
+  // Depthwise kernels have one row of channels, even where there is but one.
+  if (group > 1 && weights[1] == 1) {
+    attrs.Set("depth_multiplier", weights[0] / group);
+    Value* kernel = WithOrder(w, w.in(1), {1, 2, 3, 0});
+    return Values{w.Tflite("DEPTHWISE_CONV_2D", {x, kernel, bias}, std::move(attrs))};
+  }
+  Value* kernel = WithOrder(w, w.in(1), {0, 2, 3, 1});
+  return Values{w.Tflite("CONV_2D", {x, kernel, bias}, std::move(attrs))};
+}
+
+// TFLite's SAME and VALID are those of a convolution from the result back to the operand. Other
+// pads are cut off a VALID one.
+absl::StatusOr<Values> ToConvTranspose(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> weights, KernelShape(w));
+  if (rank != 3 && rank != 4) return CannotExpress("rank ", rank);
+  if (w.Int("group") != 1) return CannotExpress("groups");
+  for (const int64_t d : w.attrs().Ints("dilations", {})) {
+    if (d != 1) return CannotExpress("dilations");
+  }
+  if (w.attrs().Has("output_shape") && rank == 3) return CannotExpress("an output_shape");
+  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  if (rank == 3) return WithTwoAxes(w, true);
+  const Shape *in = w.shape(), *out = w.out_type().shape();
+  if (!in || !out || !(*in)[1].is_static() || !(*in)[2].is_static() || !(*out)[1].is_static() ||
+      !(*out)[2].is_static() || !(*out)[3].is_static()) {
+    return CannotExpress("results of unknown sizes");
+  }
+  const std::vector<int64_t> strides = w.attrs().Ints("strides", {1, 1});
+  const std::vector<int64_t> pads = w.attrs().Ints("pads", {0, 0, 0, 0});
+  const std::string& automatic = w.String("auto_pad");
+  Pads begins, full, sizes;
+  bool same = true, valid = true;
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t n = (*in)[static_cast<int64_t>(i) + 1].value();
+    const int64_t size = (*out)[static_cast<int64_t>(i) + 1].value();
+    const int64_t whole = (n - 1) * strides[i] + weights[i + 2];
+    int64_t begin = pads[i];
+    if (automatic != "NOTSET" || w.attrs().Has("output_shape")) {
+      const int64_t total = std::max<int64_t>(0, whole - size);
+      begin = automatic == "SAME_LOWER" || automatic == "NOTSET" ? total - total / 2 : total / 2;
+      if (w.attrs().Has("output_shape") && automatic != "SAME_UPPER") begin = total - total / 2;
+    }
+    begins.push_back(begin);
+    sizes.push_back(size);
+    full.push_back(std::max(whole, begin + size));
+    // What SAME takes off at the begin.
+    const int64_t takes = std::max<int64_t>(0, whole - size) / 2;
+    same &= (size + strides[i] - 1) / strides[i] == n && begin == takes;
+    valid &= begin == 0 && size >= whole && (size - weights[i + 2]) / strides[i] + 1 == n;
+  }
+  const bool cut = !same && !valid;
+  if (cut) {
+    for (size_t i = 0; i < 2; ++i) {
+      const int64_t n = (*in)[static_cast<int64_t>(i) + 1].value();
+      if (begins[i] < 0 || (full[i] - weights[i + 2]) / strides[i] + 1 != n) {
+        return CannotExpress("that padding");
+      }
+    }
+  }
+  const std::vector<int64_t>& wanted = cut ? full : sizes;
+  const int64_t channels = (*out)[3].value();
+  Value* shape = nullptr;
+  if ((*out)[0].is_static()) {
+    shape = w.Int32s({(*out)[0].value(), wanted[0], wanted[1], channels});
+  } else {
+    Value* batch = w.Cast(w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", 1}}), DType::kInt32);
+    shape = w.Op("concat", {batch, w.Int32s({wanted[0], wanted[1], channels})}, {{"axis", 0}});
+  }
+  AttributeMap attrs = {{"padding", same ? "SAME" : "VALID"}};
+  SetHw(&attrs, strides, "stride_");
+  std::vector<Value*> operands = {shape, WithOrder(w, w.in(1), {1, 2, 3, 0}), w.in(0)};
+  if (w.has(2)) operands.push_back(w.in(2));
+  const Type whole =
+      Type::Tensor(w.dtype(), Shape({(*out)[0], Dim(wanted[0]), Dim(wanted[1]), Dim(channels)}));
+  Value* y = w.Tflite("TRANSPOSE_CONV", std::move(operands), std::move(attrs), whole);
+  if (!cut) return Values{y};
+  return Values{w.Op(
+      "slice",
+      {y, w.Ints(begins), w.Ints({begins[0] + sizes[0], begins[1] + sizes[1]}), w.Ints({1, 2})})};
+}
+
+// --- Pools --------------------------------------------------------------------------------------
+
+absl::StatusOr<std::pair<Pads, Pads>> PlacesOf(TfliteWriter& w) {
+  const Shape *in = w.shape(), *out = w.out_type().shape();
+  std::pair<Pads, Pads> sizes;
+  for (int64_t i = 1; in && out && i + 1 < in->rank(); ++i) {
+    if (!(*in)[i].is_static() || !(*out)[i].is_static()) break;
+    sizes.first.push_back((*in)[i].value());
+    sizes.second.push_back((*out)[i].value());
+  }
+  if (!in || sizes.first.size() + 2 != static_cast<size_t>(in->rank())) {
+    return CannotExpress("sizes that are not known");
+  }
+  return sizes;
+}
+
+// The last window of a result that is rounded up may begin before the end and reach beyond it.
+absl::Status ReachLastWindow(TfliteWriter& w, LiteWindow& window) {
+  X2IR_ASSIGN_OR_RETURN(const auto sizes, PlacesOf(w));
+  for (size_t i = 0; i < window.kernel.size(); ++i) {
+    const int64_t reach = (sizes.second[i] - 1) * window.strides[i] + window.kernel[i];
+    window.ends[i] = std::max<int64_t>(0, reach - sizes.first[i] - window.begins[i]);
+  }
+  return absl::OkStatus();
+}
+
+// In each window, how many elements a mean counts; of one axis.
+std::vector<double> CountsOf(const LiteWindow& window, size_t axis, int64_t in, int64_t out,
+                             int64_t pad_begin, int64_t pad_end) {
+  std::vector<double> counts;
+  for (int64_t i = 0; i < out; ++i) {
+    const int64_t from = i * window.strides[axis] - window.begins[axis];
+    const int64_t to = std::min(from + window.kernel[axis], in + pad_end);
+    counts.push_back(static_cast<double>(to - std::max(from, -pad_begin)));
+  }
+  return counts;
+}
+
+absl::StatusOr<Values> ToPool(TfliteWriter& w, bool max) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank != 3 && rank != 4) return CannotExpress("rank ", rank);
+  if (max && w.wants(1)) return CannotExpress("places");
+  if (w.dtype() != DType::kFloat32) return CannotExpress("elements of ", Name(w.dtype()));
+  for (const int64_t dilation : w.attrs().Ints("dilations", {})) {
+    if (dilation != 1) return CannotExpress("dilated windows");
+  }
+  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  if (rank == 3) return WithTwoAxes(w, false);
+  X2IR_ASSIGN_OR_RETURN(LiteWindow window, ReadLiteWindow(w, w.attrs().Ints("kernel_shape")));
+  const bool include = !max && w.Int("count_include_pad") != 0;
+  // Means count what was padded by the attribute, and nothing of what rounding up adds.
+  const Pads begins = include ? window.begins : Pads{0, 0},
+             ends = include ? window.ends : Pads{0, 0};
+  if (w.Int("ceil_mode") != 0) X2IR_RETURN_IF_ERROR(ReachLastWindow(w, window));
+  Value* counts = nullptr;
+  const bool plain = window.is_valid() || (window.is_same() && !include);
+  if (!max && !plain) {
+    X2IR_ASSIGN_OR_RETURN(const auto sizes, PlacesOf(w));
+    const std::vector<double> rows = CountsOf(window, 0, sizes.first[0], sizes.second[0], begins[0],
+                                              ends[0]),
+                              columns = CountsOf(window, 1, sizes.first[1], sizes.second[1],
+                                                 begins[1], ends[1]);
+    const auto all = static_cast<double>(window.kernel[0] * window.kernel[1]);
+    std::vector<float> factors;
+    bool ones = true;
+    for (const double r : rows) {
+      for (const double c : columns) {
+        if (r <= 0 || c <= 0) return CannotExpress("windows of nothing");
+        factors.push_back(static_cast<float>(all / (r * c)));
+        ones &= factors.back() == 1;
+      }
+    }
+    if (!ones) {
+      counts = w.b().Constant(Tensor::Of<float>({1, sizes.second[0], sizes.second[1], 1}, factors));
+    }
+  }
+  if (!max && !plain && window.is_same()) window.same.reset();  // padding counts: zeros
+  X2IR_ASSIGN_OR_RETURN(
+      Value * x, PadLiteApart(w, window, max ? -std::numeric_limits<double>::infinity() : 0));
+  AttributeMap attrs = {{"padding", PaddingName(window)}};
+  SetHw(&attrs, window.strides, "stride_");
+  attrs.Set("filter_height", window.kernel[0]);
+  attrs.Set("filter_width", window.kernel[1]);
+  Value* y = w.Tflite(max ? "MAX_POOL_2D" : "AVERAGE_POOL_2D", {x}, std::move(attrs),
+                      counts ? w.out_type() : Type());
+  return Values{counts ? w.Op("mul", {y, counts}) : y};
+}
+X2IR_TFLITE(max_pool).To("MAX_POOL_2D", [](TfliteWriter& w) { return ToPool(w, true); });
+X2IR_TFLITE(average_pool).To("AVERAGE_POOL_2D", [](TfliteWriter& w) { return ToPool(w, false); });
+
+auto ToGlobalPool(std::string_view reduction) {
+  return [=](TfliteWriter& w) -> absl::StatusOr<Value*> {
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+    if (rank < 3) return w.Op("identity", {w.in(0)});
+    std::vector<int64_t> axes(static_cast<size_t>(rank) - 2);
+    std::iota(axes.begin(), axes.end(), IsChannelsLast(w) ? 1 : 2);
+    return w.Op(reduction, {w.in(0), w.Ints(axes)}, {{"keepdims", 1}});
+  };
+}
+
+// --- Products -----------------------------------------------------------------------------------
+
+// A constant bias of one number a column, as TFLite wants it; null: it is none.
+Value* AsBias(TfliteWriter& w, Value* c, int64_t columns) {
+  const Tensor* constant = c->fixed_constant();
+  if (!constant || constant->num_elements() != columns || constant->dtype() != DType::kFloat32) {
+    return nullptr;
+  }
+  if (constant->rank() == 1) return c;
+  if (constant->rank() > 0 && constant->dim(constant->rank() - 1) != columns) return nullptr;
+  return w.b().Constant(constant->Reshaped({columns}), c->name());
+}
+
+absl::StatusOr<Value*> ToGemm(TfliteWriter& w) {
+  const DType t = w.dtype();
+  if (t != DType::kFloat32) return CannotExpress("elements of ", Name(t));
+  const double alpha = w.attrs().Float("alpha"), beta = w.attrs().Float("beta");
+  Value* a = w.in(0);
+  if (w.Int("transA") != 0) a = w.Op("transpose", {a}, {{"perm", {1, 0}}});
+  Value* b = w.Int("transB") != 0 ? w.in(1) : WithOrder(w, w.in(1), {1, 0});
+  const Shape* out = w.out_type().shape();
+  Value* bias = nullptr;
+  if (w.has(2) && alpha == 1 && beta == 1 && out && (*out)[1].is_static()) {
+    bias = AsBias(w, w.in(2), (*out)[1].value());
+  }
+  const bool plain = alpha == 1 && (!w.has(2) || bias);
+  Value* y = w.Tflite("FULLY_CONNECTED", {a, b, bias}, {}, plain ? Type() : w.out_type());
+  if (alpha != 1) y = w.Op("mul", {y, w.Number(t, alpha)});
+  if (!w.has(2) || bias) return y;
+  Value* c = beta == 1 ? w.in(2) : w.Op("mul", {w.in(2), w.Number(t, beta)});
+  return w.Op("add", {y, c});
+}
+
+absl::StatusOr<Value*> ToMatMul(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank_a, w.Rank(0));
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank_b, w.Rank(1));
+  if (w.dtype() != DType::kFloat32) return CannotExpress("elements of ", Name(w.dtype()));
+  if (rank_a > 5 || rank_b > 5) return CannotExpress("rank ", std::max(rank_a, rank_b));
+  Value *a = w.in(0), *b = w.in(1);
+  std::vector<int64_t> gone;
+  if (rank_b == 1) {
+    b = w.Op("unsqueeze", {b, w.Ints({1})});
+    gone.push_back(-1);
+  }
+  if (rank_a == 1) {
+    a = w.Op("unsqueeze", {a, w.Ints({0})});
+    gone.push_back(-2);
+  }
+  if (!gone.empty()) return w.Op("squeeze", {w.Op("matmul", {a, b}), w.Ints(gone)});
+  if (rank_b == 2 && b->fixed_constant()) {
+    return w.Tflite("FULLY_CONNECTED", {a, WithOrder(w, b, {1, 0}), nullptr},
+                    {{"keep_num_dims", rank_a != 2}});
+  }
+  return w.Tflite("BATCH_MATMUL", {a, b});
+}
+
+// --- Norms --------------------------------------------------------------------------------------
+
+// x * scale + shift with constants that are worked out where they are known.
+absl::StatusOr<Value*> ToBatchNorm(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const DType t = w.dtype();
+  if (w.Int("training_mode") != 0) return CannotExpress("training");
+  if (w.wants(1) || w.wants(2)) return CannotExpress("statistics");
+  for (size_t i = 1; i < 5; ++i) {
+    if (w.dtype(i) != t) return CannotExpress("parameters of another type");
+  }
+  const double epsilon = w.attrs().Float("epsilon");
+  const Tensor* parts[4];
+  bool known = t == DType::kFloat32;
+  for (size_t i = 0; i < 4; ++i) {
+    parts[i] = w.in(i + 1)->fixed_constant();
+    known = known && parts[i] && !parts[i]->is_sparse();
+  }
+  Value *scale = nullptr, *shift = nullptr;
+  if (known) {
+    std::vector<float> by, plus;
+    for (int64_t i = 0; i < parts[0]->num_elements(); ++i) {
+      const double factor = parts[0]->AsDouble(i) / std::sqrt(parts[3]->AsDouble(i) + epsilon);
+      by.push_back(static_cast<float>(factor));
+      plus.push_back(static_cast<float>(parts[1]->AsDouble(i) - parts[2]->AsDouble(i) * factor));
+    }
+    std::vector<int64_t> dims = {parts[0]->num_elements()};
+    if (!IsChannelsLast(w)) dims.resize(std::max<size_t>(1, static_cast<size_t>(rank) - 1), 1);
+    scale = w.b().Constant(Tensor::Of<float>(dims, by));
+    shift = w.b().Constant(Tensor::Of<float>(dims, plus));
+  } else {
+    Value* spread = w.Op("sqrt", {w.Op("add", {w.in(4), w.Number(t, epsilon)})});
+    Value* factor = w.Op("div", {w.in(1), spread});
+    shift = OfChannels(w, w.Op("sub", {w.in(2), w.Op("mul", {w.in(3), factor})}), rank);
+    scale = OfChannels(w, factor, rank);
+  }
+  return w.Op("add", {w.Op("mul", {w.in(0), scale}), shift});
+}
+
+// Each channel of each image by its own mean and variance.
+absl::StatusOr<Value*> ToInstanceNorm(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank < 3) return CannotExpress("rank ", rank);
+  const DType t = w.dtype();
+  std::vector<int64_t> spatial(static_cast<size_t>(rank) - 2);
+  std::iota(spatial.begin(), spatial.end(), IsChannelsLast(w) ? 1 : 2);
+  Value* axes = w.Ints(spatial);
+  Value* centered = w.Op("sub", {w.in(0), w.Op("reduce_mean", {w.in(0), axes}, {{"keepdims", 1}})});
+  Value* squares = w.Op("mul", {centered, centered});
+  Value* variance = w.Op("reduce_mean", {squares, axes}, {{"keepdims", 1}});
+  Value* spread = w.Op("sqrt", {w.Op("add", {variance, w.Number(t, w.attrs().Float("epsilon"))})});
+  Value* y = w.Op("div", {centered, spread});
+  y = w.Op("mul", {y, OfChannels(w, w.in(1), rank)});
+  return w.Op("add", {y, OfChannels(w, w.in(2), rank)});
+}
+
+absl::StatusOr<Values> ToLrn(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const int64_t size = w.Int("size");
+  if (rank != 4 || size % 2 == 0) return CannotExpress("rank ", rank, ", size ", size);
+  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  return Values{
+      w.Tflite("LOCAL_RESPONSE_NORMALIZATION", {w.in(0)},
+               {{"radius", (size - 1) / 2},
+                {"bias", static_cast<float>(w.attrs().Float("bias"))},
+                {"alpha", static_cast<float>(w.attrs().Float("alpha") / static_cast<double>(size))},
+                {"beta", static_cast<float>(w.attrs().Float("beta"))}})};
+}
+
+// --- Images -------------------------------------------------------------------------------------
+
+auto ToBlocks(std::string_view op) {
+  return [=](TfliteWriter& w) -> absl::StatusOr<Values> {
+    const Attribute* mode = w.attrs().Find("mode");
+    if (mode && *mode != Attribute("DCR")) return CannotExpress("mode CRD");
+    if (!IsChannelsLast(w)) return WithChannelsLast(w);
+    return Values{w.Tflite(op, {w.in(0)}, {{"block_size", w.Int("blocksize")}})};
+  };
+}
+
+// Rows and columns behind the batch.
+absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const std::string &mode = w.String("mode"), &nearest = w.String("nearest_mode");
+  std::string place = w.String("coordinate_transformation_mode");
+  if (rank != 4 || w.Int("antialias") != 0 || w.Int("exclude_outside") != 0 ||
+      w.String("keep_aspect_ratio_policy") != "stretch") {
+    return CannotExpress("images of that kind");
+  }
+  const std::vector<int64_t> axes = w.attrs().Ints("axes", {0, 1, 2, 3});
+  const bool first = axes == Pads{2, 3}, last = axes == Pads{1, 2};
+  if (!first && !last) return CannotExpress("other axes than rows and columns");
+  const auto out = w.out_type().shape() ? w.out_type().shape() : nullptr;
+  const Shape* in = w.shape();
+  Pads from, to;
+  for (const int64_t axis : axes) {
+    if (!out || !in || !(*in)[axis].is_static() || !(*out)[axis].is_static()) break;
+    from.push_back((*in)[axis].value());
+    to.push_back((*out)[axis].value());
+  }
+  const bool known = to.size() == 2;
+  // TFLite goes by the sizes: the factors must be theirs.
+  if (!w.in(3)) {
+    const auto scales = w.has(2) ? KnownTensor(*w.in(2)) : std::nullopt;
+    if (!known || !scales) return CannotExpress("factors of unknown sizes");
+    for (size_t i = 0; i < 2; ++i) {
+      if (static_cast<double>(from[i]) * scales->AsDouble(static_cast<int64_t>(i)) !=
+          static_cast<double>(to[i])) {
+        return CannotExpress("a factor that is not the sizes'");
+      }
+    }
+  }
+  const bool whole = known && to[0] % from[0] == 0 && to[1] % from[1] == 0;
+  const bool several = known && to[0] > 1 && to[1] > 1;
+  if (place == "pytorch_half_pixel" && several) place = "half_pixel";
+  const bool corners = place == "align_corners", half = place == "half_pixel";
+  if (mode == "nearest") {
+    const bool up = nearest == "round_prefer_ceil", down = nearest == "round_prefer_floor";
+    // Whole factors leave no halves to round.
+    const bool fits = (corners && (up && several)) || (half && (up || (down && whole))) ||
+                      (place == "asymmetric" && nearest == "floor");
+    if (!fits) return CannotExpress("nearest elements of ", place, ", ", nearest);
+  } else if (mode != "linear" || (!corners && !half && place != "asymmetric")) {
+    return CannotExpress(mode, " of ", place);
+  }
+  if (first) {
+    Value* x = w.Op("transpose", {w.in(0)}, {{"perm", {0, 2, 3, 1}}});
+    AttributeMap attrs = w.attrs();
+    attrs.Set("axes", {1, 2});
+    std::vector<Value*> operands = w.node().inputs();
+    operands[0] = x;
+    return w.Op("transpose", {w.Op("resize", operands, std::move(attrs))},
+                {{"perm", {0, 3, 1, 2}}});
+  }
+  Value* sizes = known ? w.Int32s(to) : w.Cast(w.in(3), DType::kInt32);
+  return w.Tflite(mode == "nearest" ? "RESIZE_NEAREST_NEIGHBOR" : "RESIZE_BILINEAR",
+                  {w.in(0), sizes}, {{"align_corners", corners}, {"half_pixel_centers", half}});
+}
+
+}  // namespace
+
+X2IR_TFLITE(conv).To("CONV_2D", ToConv);
+X2IR_TFLITE(conv_transpose).To("TRANSPOSE_CONV", ToConvTranspose);
+X2IR_TFLITE(global_average_pool).To("MEAN", ToGlobalPool("reduce_mean"));
+X2IR_TFLITE(global_max_pool).To("REDUCE_MAX", ToGlobalPool("reduce_max"));
+X2IR_TFLITE(gemm).To("FULLY_CONNECTED", ToGemm);
+X2IR_TFLITE(matmul).To("BATCH_MATMUL", ToMatMul);
+X2IR_TFLITE(batch_normalization).To("MUL", ToBatchNorm);
+X2IR_TFLITE(instance_normalization).To("MEAN", ToInstanceNorm);
+X2IR_TFLITE(lrn).To("LOCAL_RESPONSE_NORMALIZATION", ToLrn);
+X2IR_TFLITE(depth_to_space).To("DEPTH_TO_SPACE", ToBlocks("DEPTH_TO_SPACE"));
+X2IR_TFLITE(space_to_depth).To("SPACE_TO_DEPTH", ToBlocks("SPACE_TO_DEPTH"));
+X2IR_TFLITE(resize).To("RESIZE_BILINEAR", ToResize);
+
+}  // namespace x2ir
