@@ -86,6 +86,20 @@ bool RefersToWeights(const FormatOptions& target) {
   return target.Text("external_data") == "reference" || target.Text("weights") == "reference";
 }
 
+bool HasUnknownSizes(const Graph& graph) {
+  for (const Node* node : graph.nodes()) {
+    for (const Value* value : node->outputs()) {
+      if (!value || !value->type().is_tensor()) continue;
+      const Shape* shape = value->shape();
+      if (!shape || std::any_of(shape->begin(), shape->end(),
+                                [](const Dim& dim) { return dim.is_unknown(); })) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::Status CheckGoOn(const ProgressFn& progress, const Graph& graph) {
@@ -145,6 +159,8 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
     }
   }
   X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
+  // What passes made constant may tell sizes that were not known.
+  if (!passes.empty() && HasUnknownSizes(graph)) X2IR_RETURN_IF_ERROR(InferGraph(graph));
 
   if (!home) model.opset_imports.clear();
   const std::vector<OpsetImport> source_opsets = model.opset_imports;

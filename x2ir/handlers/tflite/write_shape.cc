@@ -339,12 +339,19 @@ absl::StatusOr<Value*> ToLiteOneHot(TfliteWriter& w) {
                                               : w.Cast(w.Reshape(w.in(1), {}), DType::kInt64);
   Value* index =
       TfliteWriter::CountsFromTheFront(*w.in(0)) ? w.in(0) : w.FromTheFront(w.in(0), scalar);
+  // LiteRT computes nothing of constants alone that it could hand over.
+  const auto known = KnownTensor(*w.in(2));
   const auto value = [&](int64_t i) {
+    if (known && (IsFloating(known->dtype()) || known->dtype() == DType::kInt32)) {
+      return w.b().Constant(Tensor::ScalarOf(known->dtype(), known->AsDouble(i)));
+    }
     return w.Op("squeeze",
                 {w.Op("slice", {w.in(2), w.Ints({i}), w.Ints({i + 1}), w.Ints({0})}), w.Ints({0})});
   };
-  return w.Tflite("ONE_HOT", {index, w.Cast(scalar, DType::kInt32), value(1), value(0)},
-                  {{"axis", w.Int("axis")}});
+  Value* count = depth && depth->size() == 1
+                     ? w.b().Constant(Tensor::Scalar(static_cast<int32_t>((*depth)[0])))
+                     : w.Cast(scalar, DType::kInt32);
+  return w.Tflite("ONE_HOT", {index, count, value(1), value(0)}, {{"axis", w.Int("axis")}});
 }
 
 Value* ToLiteReverseSequence(TfliteWriter& w) {
