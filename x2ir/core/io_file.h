@@ -34,8 +34,8 @@ absl::StatusOr<std::vector<IoCase>> BindIo(absl::Span<const NamedTensor> tensors
                                            const Graph& graph);
 
 // The parts of complex numbers along a last axis of 2: what a model takes and gives in their place.
-// A complex tensor of a file that belongs to a real input or output is bound so, and one of floats that
-// belongs to a complex one the other way.
+// A complex tensor of a file that belongs to a real input or output is bound so, and one of floats
+// that belongs to a complex one the other way.
 Tensor AsPairs(const Tensor& complex);
 
 // Writes inputs and outputs, by position, so that the file can be read again.

@@ -48,8 +48,8 @@ struct Report {
   void ClearFailures();
   // OK without failures; else one status that lists them all, in the worst one's code.
   absl::Status ToStatus(std::string_view what) const;
-  // The opset from which on all that failed may be expressed, as the reasons say ("opset 18 has it");
-  // 0: of some of it they say none.
+  // The opset from which on all that failed may be expressed, as the reasons say ("opset 18 has
+  // it"); 0: of some of it they say none.
   int64_t OpsetThatMayDo() const;
   // For people: the failures as a table of lines, each with so many nodes at most. Empty without
   // failures.

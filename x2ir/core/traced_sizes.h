@@ -32,7 +32,8 @@ struct TracedSize {
 
 // `graph` is of the IR, sorted, and inferred with the numbers. A name stands for one number.
 // FailedPrecondition where the program is made for that number. What counts cannot tell is added to
-// `warnings`: an integer that is computed with and is the same number (the position of a word, say).
+// `warnings`: an integer that is computed with and is the same number (the position of a word,
+// say).
 absl::Status MakeSymbolic(Graph& graph, const std::vector<TracedSize>& sizes,
                           std::vector<std::string>* warnings);
 

@@ -285,10 +285,9 @@ class Merger {
     }
     if (MayHaveTwin(*node)) {
       const size_t hash = HashOfNode(*node);
-      const Node* first =
-          nodes_.Find(hash, [&](const Node& other) {
-            return EqualNodes(other, *node) && MayBeOne(other, *node);
-          });
+      const Node* first = nodes_.Find(hash, [&](const Node& other) {
+        return EqualNodes(other, *node) && MayBeOne(other, *node);
+      });
       if (first && MayReplaceAll(*node, *first)) {
         for (size_t i = 0; i < node->num_outputs(); ++i) {
           if (node->output(i)) Replace(graph, node->output(i), first->output(i));

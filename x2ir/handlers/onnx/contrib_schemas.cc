@@ -158,7 +158,8 @@ const Row kRows[] = {
     {"QLinearGlobalAveragePool", "X:b x_scale:f x_zero_point?:b y_scale:f y_zero_point?:b", "Y:b",
      "channels_last=0"},
     {"QLinearAveragePool", "X:b x_scale:f x_zero_point?:b y_scale:f y_zero_point?:b", "Y:b",
-     "auto_pad='NOTSET' ceil_mode=0 channels_last=0 count_include_pad=0 kernel_shape:ints! pads:ints "
+     "auto_pad='NOTSET' ceil_mode=0 channels_last=0 count_include_pad=0 kernel_shape:ints! "
+     "pads:ints "
      "strides:ints"},
     {"NhwcMaxPool", "x:b", "y:b",
      "auto_pad='NOTSET' ceil_mode=0 dilations:ints kernel_shape:ints! pads:ints strides:ints"},
