@@ -36,7 +36,9 @@ Format FormatFor(std::string name, std::string doc, bool oneflow) {
                              "A module of PyTorch as Python source, weights as safetensors beside "
                              "it",
                              /*oneflow=*/false)) &&
-    RegisterFormat(FormatFor("oneflow", "The same for OneFlow", /*oneflow=*/true));
+    RegisterFormat(FormatFor(
+        "oneflow", "A module of OneFlow as Python source, weights as safetensors beside it",
+        /*oneflow=*/true));
 
 }  // namespace
 }  // namespace x2ir
