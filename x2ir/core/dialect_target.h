@@ -25,7 +25,9 @@ class DialectTarget : public Target {
 
   bool Holds(const Fact& fact) const override { return HoldsAt(fact, opset_); }
   std::string Later(const Fact& fact) const override;
-  std::string_view layout() const override { return known_ ? known_->layout : ""; }
+  std::string_view layout() const override {
+    return known_ ? std::string_view(known_->layout) : std::string_view();
+  }
 
   int opset() const { return opset_; }
   // The opset that counts for forms of that domain: the imported one, else the one that came with

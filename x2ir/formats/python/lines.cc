@@ -240,7 +240,8 @@ class LineWriter {
   }
 
   void SplitAtBrackets(size_t depth, std::string_view text, bool inside) {
-    const auto [start, end] = ExpressionIn(text);
+    const auto place = ExpressionIn(text);
+    const size_t start = place.first, end = place.second;
     const std::string_view expression = text.substr(start, end - start);
     const bool is_expression = start > 0;
     const auto enclosed = [&](LineWriter& writer) {
