@@ -165,9 +165,14 @@ TEST(Contrib, IsRefused) {
        "a scale and a zero point"},
       {"a: float32[2,3], b: int16[3,2]", "y = ms.MatMulInteger16(a, b)", "expected int16"},
       // These are not read.
-      {"x: float32[2]", "y = ms.SparseAttention(x)", "no mapping to IR"},
+      {"x: float32[1,2,16], o: float32[1,1,4,8], r: int32[n,3], c: int32[n,3], l: int32[1]",
+       "y, u, v = ms.SparseAttention(x, x, x, o, o, r, c, l, l) { num_heads = 2, kv_num_heads = 1, "
+       "sparse_block_size = 2 }",
+       "n layouts for 2 heads"},
       {"x: float32[2]", "y = ms.DecoderMaskedSelfAttention(x)", "no mapping to IR"},
-      {"x: float32[2]", "y = ms.DynamicQuantizeLSTM(x)", "no mapping to IR"},
+      {"x: float32[2,1,2], w: uint8[1,2,4], s: float32[], z: uint8[1]",
+       "y = ms.DynamicQuantizeLSTM(x, w, w, _, _, _, _, _, s, z, s, z) { hidden_size = 1 }",
+       "operand 8: expected rank 1 or 2, got 0"},
       {"x: float32[2]", "y = ms.NhwcConv(x, x)", "no mapping to IR"},
       {"x: float32[2]", "y = ms.QLinearReduceMean(x)", "no mapping to IR"},
   };
@@ -227,6 +232,24 @@ TEST(Contrib, SaysTheSame) {
   const std::string turned = StrCat("e = float32[1,2,4]", numbers(8), " q = float16[1,1,2,4]",
                                     numbers(8), " k = float16[1,1,2,4]{1,2,3,4,5,6,7,8} ");
   const std::string normed = StrCat("x = float32[1,4,2]", numbers(8), " ");
+  // Two sequences of 4 heads, 2 of keys and values; rooms of 6 keys, blocks of 2. Heads see all
+  // blocks and those on the diagonal alone, by turns.
+  const auto sparse = [&](int length, const char* lengths, int total) {
+    return StrCat("q = float32[2,", length, ",16]", numbers(32 * length), " k = float32[2,", length,
+                  ",8]", numbers(16 * length), " o = float32[2,2,6,4]", numbers(96),
+                  " l = int32[2]{", lengths, "} t = int32[1]{", total,
+                  "} r = int32[2,4]{0,1,3,6, 0,1,2,3} "
+                  "d = int32[2,6]{0, 0,1, 0,1,2, 0, 1, 2, -1,-1,-1} c = float32[8,2]",
+                  numbers(16), " s = float32[8,2]", numbers(16), " ");
+  };
+  const auto layout = [](int length, const char* heads_of_layout) {
+    return StrCat("b = float32[2,4,", length, ",", "6]", heads_of_layout, " ");
+  };
+  const char* const lstm =
+      "x = float32[3,1,2]{1,-1, 0.5,2, -2,1} w = uint8[2,2,4]{130,120,125,140, 110,128,129,131, "
+      "127,126,124,133, 122,119,135,144} u = int8[2,1,4]{1,-2,3,-4, 5,6,-7,8} "
+      "s = float32[2]{0.05, 0.1} z = uint8[2]{128, 126} e = float32[2,4]{0.1,0.2,0.3,0.4, "
+      "0.05,0.06,0.07,0.08} f = int8[2,4]{0,0,0,0,0,0,0,0} ";
   const struct {
     std::string constants, a, b;
     int opset = 17;
@@ -306,6 +329,57 @@ TEST(Contrib, SaysTheSame) {
       {rows,
        "y = ms.FusedMatMulActivation(a, a) { transB = 1, alpha = 0.5, activation = \"Relu\" }",
        "t = ms.FusedMatMul(a, a) { transB = 1, alpha = 0.5 } y = onnx.Relu(t)"},
+      {lstm,
+       "y, h, c = ms.DynamicQuantizeLSTM(x, w, u, _, _, _, _, _, s, z, e, f) { hidden_size = 1, "
+       "direction = \"bidirectional\" }",
+       "a0 = onnx.Cast(w) { to = 1 } a1 = float32[2,1,1]{128, 126} a2 = onnx.Sub(a0, a1) "
+       "a3 = float32[2,1,1]{0.05, 0.1} a4 = onnx.Mul(a2, a3) "
+       "a = onnx.Transpose(a4) { perm = [0, 2, 1] } b0 = onnx.Cast(u) { to = 1 } "
+       "b1 = int64[1]{1} b2 = onnx.Unsqueeze(e, b1) b3 = onnx.Mul(b0, b2) "
+       "b = onnx.Transpose(b3) { perm = [0, 2, 1] } "
+       "y, h, c = onnx.LSTM(x, a, b) { hidden_size = 1, direction = \"bidirectional\" }"},
+      // Dense where every block is seen, as grouped attention.
+      {sparse(1, "4, 6", 6),
+       "y, u, v = ms.SparseAttention(q, k, k, o, o, r, d, t, l) { num_heads = 4, kv_num_heads = 2, "
+       "sparse_block_size = 2 }",
+       StrCat(layout(1,
+                     "{0,0,0,0,0,0, -1e30,-1e30,0,0,0,0, 0,0,0,0,0,0, -1e30,-1e30,0,0,0,0, "
+                     "0,0,0,0,0,0, -1e30,-1e30,-1e30,-1e30,0,0, 0,0,0,0,0,0, "
+                     "-1e30,-1e30,-1e30,-1e30,0,0}"),
+              "i = int32[2]{3, 5} y, u, v = ms.GroupQueryAttention(q, k, k, o, o, i, t, _, _, _, "
+              "b) { num_heads = 4, kv_num_heads = 2 }")},
+      {sparse(1, "4, 6", 6),
+       "y, u, v = ms.SparseAttention(q, k, k, o, o, r, d, t, l, c, s) { num_heads = 4, "
+       "kv_num_heads = 2, sparse_block_size = 2, do_rotary = 1, scale = 0.25, "
+       "rotary_interleaved = 1 }",
+       StrCat(layout(1,
+                     "{0,0,0,0,0,0, -1e30,-1e30,0,0,0,0, 0,0,0,0,0,0, -1e30,-1e30,0,0,0,0, "
+                     "0,0,0,0,0,0, -1e30,-1e30,-1e30,-1e30,0,0, 0,0,0,0,0,0, "
+                     "-1e30,-1e30,-1e30,-1e30,0,0}"),
+              "i = int32[2]{3, 5} y, u, v = ms.GroupQueryAttention(q, k, k, o, o, i, t, c, s, _, "
+              "b) { num_heads = 4, kv_num_heads = 2, do_rotary = 1, scale = 0.25, "
+              "rotary_interleaved = 1 }")},
+      // What is in the buffer behind the new key stays there.
+      {sparse(1, "4, 6", 6),
+       "u, y, v = ms.SparseAttention(q, k, k, o, o, r, d, t, l) { num_heads = 4, kv_num_heads = 2, "
+       "sparse_block_size = 2 }",
+       "m = int64[2]{3, 5} j = int64[2,2,1,4]{3,3,3,3, 3,3,3,3, 5,5,5,5, 5,5,5,5} "
+       "h = int64[4]{2,1,2,4} k0 = onnx.Reshape(k, h) "
+       "k1 = onnx.Transpose(k0) { perm = [0, 2, 1, 3] } "
+       "y = onnx.ScatterElements(o, j, k1) { axis = 2 }"},
+      // A prompt.
+      {sparse(4, "4, 4", 4),
+       "y, u, v = ms.SparseAttention(q, k, k, o, o, r, d, t, l) { num_heads = 4, kv_num_heads = 2, "
+       "sparse_block_size = 2 }",
+       "g = float32[1,4,4,4]{0,0,0,0, 0,0,0,0, 0,0,0,0, 0,0,0,0, "
+       "0,0,0,0, 0,0,0,0, -1e30,-1e30,0,0, -1e30,-1e30,0,0, "
+       "0,0,0,0, 0,0,0,0, 0,0,0,0, 0,0,0,0, "
+       "0,0,0,0, 0,0,0,0, -1e30,-1e30,0,0, -1e30,-1e30,0,0} i = int32[2]{3, 3} "
+       "y, u, v = ms.GroupQueryAttention(q, k, k, _, _, i, t, _, _, _, g) { num_heads = 4, "
+       "kv_num_heads = 2 }"},
+      // The length of the past is read of a shared buffer alone.
+      {attention, "p = int32[1]{7} y = ms.Attention(x, w, _, m, _, _, p) { num_heads = 2 }",
+       "y = ms.Attention(x, w, _, m) { num_heads = 2 }"},
       {normed, "s = float32[4]{1,1,3,3} y = onnx.GroupNormalization(x, s, s) { num_groups = 2 }",
        "s = float32[2]{1,3} y = onnx.GroupNormalization(x, s, s) { num_groups = 2 }", 18},
   };

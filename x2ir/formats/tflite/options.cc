@@ -53,10 +53,7 @@ class FieldReader {
       default: return List<int32_t>();
     }
   }
-  std::vector<float> Floats() const {
-    const auto* all = Vector<float>();
-    return all ? std::vector<float>(all->begin(), all->end()) : std::vector<float>();
-  }
+  std::vector<float> Floats() const { return Elements(Vector<float>()); }
 
  private:
   template <typename T>
@@ -65,8 +62,8 @@ class FieldReader {
   }
   template <typename T>
   std::vector<int64_t> List() const {
-    const auto* all = Vector<T>();
-    return all ? std::vector<int64_t>(all->begin(), all->end()) : std::vector<int64_t>();
+    const std::vector<T> all = Elements(Vector<T>());
+    return {all.begin(), all.end()};
   }
   const flatbuffers::Table& table_;
   const Field& field_;

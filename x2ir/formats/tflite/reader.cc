@@ -175,10 +175,8 @@ class Reader {
         return Unimplemented("tensor '", value->name(), "': its quantization");
       } else {
         if (!q->scale() || q->scale()->size() == 0) return absl::OkStatus();
-        quantization.scales.assign(q->scale()->begin(), q->scale()->end());
-        if (q->zero_point()) {
-          quantization.zero_points.assign(q->zero_point()->begin(), q->zero_point()->end());
-        }
+        quantization.scales = Elements(q->scale());
+        quantization.zero_points = Elements(q->zero_point());
         quantization.axis = q->quantized_dimension();
       }
       const size_t count = quantization.scales.size();
@@ -293,8 +291,8 @@ class Reader {
         const fb::QuantizationParameters* q = tensor->quantization();
         const bool has = q && q->scale() && q->scale()->size() == 1;
         scales.push_back(has ? q->scale()->Get(0) : 0.0f);
-        zero_points.push_back(
-            has && q->zero_point() && q->zero_point()->size() == 1 ? q->zero_point()->Get(0) : 0);
+        const std::vector<int64_t> zeros = Elements(has ? q->zero_point() : nullptr);
+        zero_points.push_back(zeros.size() == 1 ? zeros[0] : 0);
       }
       node->SetAttr("intermediate_scales", std::move(scales));
       node->SetAttr("intermediate_zero_points", std::move(zero_points));

@@ -5,6 +5,7 @@
 #include <tflite_generated.h>
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,6 +21,17 @@
 namespace x2ir::tflite {
 
 namespace fb = ::x2ir::tflite_fb;
+
+// The elements of a vector, none where there is none. FlatBuffers' verifier aligns a vector's
+// length, which is four bytes, and not its elements: eight bytes are copied from where they are.
+template <typename T>
+std::vector<T> Elements(const flatbuffers::Vector<T>* vector) {
+  std::vector<T> elements(vector ? vector->size() : 0);
+  if (!elements.empty()) {
+    std::memcpy(elements.data(), vector->Data(), elements.size() * sizeof(T));
+  }
+  return elements;
+}
 
 // A file, mapped and verified, and the bytes that it names.
 class File {

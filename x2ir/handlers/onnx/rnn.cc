@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/builder/expr.h"
+#include "x2ir/builder/shapes.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -78,6 +80,51 @@ Lens MisspelledDirection() {
                   {"forward", "foward"}});
 }
 
+// One scale and zero point for each direction, or for each direction and column.
+absl::StatusOr<Value*> DequantizedWeights(Rewrite& r, size_t weights, size_t scale, size_t zero) {
+  for (const size_t i : {scale, zero}) {
+    if (r.rank(i) != 1 && r.rank(i) != 2) {
+      return Unimplemented("operand ", i, ": expected rank 1 or 2, got ", r.rank(i));
+    }
+  }
+  const Expr q{r.b, r.in(weights)};
+  const auto placed = [&](size_t i) {
+    return Unsqueeze({r.b, r.in(i)},
+                     r.rank(i) == 1 ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1});
+  };
+  const Expr steps = q.To(DType::kFloat32) - placed(zero).To(DType::kFloat32);
+  return Transpose(steps * placed(scale), {0, 2, 1}).value();
+}
+
+// An LSTM whose weights are integers, [directions, input, 4 * hidden]. ONNX Runtime's kernel also
+// rounds the operands to 8 bits, for speed; that is not what the network means (ADR 24).
+absl::StatusOr<Values> FromDynamicQuantizeLstm(Rewrite& r) {
+  enum { kX, kW, kR, kB, kLengths, kHidden, kCell, kP, kScaleW, kZeroW, kScaleR, kZeroR };
+  X2IR_ASSIGN_OR_RETURN(Value * w, DequantizedWeights(r, kW, kScaleW, kZeroW));
+  X2IR_ASSIGN_OR_RETURN(Value * recurrent, DequantizedWeights(r, kR, kScaleR, kZeroR));
+  const Dim hidden = DimAt(recurrent, 2);
+  if (!hidden.is_static()) return Unimplemented("R: an unknown size");
+  const std::string direction = r.attrs().String("direction", "forward");
+  AttributeMap attrs = {{"batch_first", 0},
+                        {"direction", direction},
+                        {"hidden_size", hidden.value()},
+                        {"input_forget", r.attrs().Int("input_forget", 0)}};
+  Strings activations = {"Sigmoid", "Tanh", "Tanh"};
+  if (direction == "bidirectional") {
+    for (size_t i = 0; i < 3; ++i) activations.push_back(activations[i]);
+  }
+  attrs.Set("activations", std::move(activations));
+  for (const char* name : {"activations", "activation_alpha", "activation_beta", "clip"}) {
+    if (const Attribute* given = r.node.attrs().Find(name)) attrs.Set(name, *given);
+  }
+  return r.b.Ops(
+      "lstm",
+      {r.in(kX), w, recurrent, r.in(kB), r.in(kLengths), r.in(kHidden), r.in(kCell), r.in(kP)},
+      std::move(attrs),
+      std::vector<bool>{r.node.output(0) != nullptr, r.node.output(1) != nullptr,
+                        r.node.output(2) != nullptr});
+}
+
 X2IR_ONNX(rnn)
     .Is("RNN", In(1, 13), RnnDefaults(), LengthFirst(), SequenceHint())
     .Is("RNN", Since(14), RnnDefaults(), Layout());
@@ -88,7 +135,8 @@ X2IR_ONNX(gru)
     .Is("GRU", Since(14), GruDefaults(), Layout());
 X2IR_ONNX(lstm)
     .Is("LSTM", In(1, 13), LstmDefaults(), LengthFirst(), SequenceHint())
-    .Is("LSTM", Since(14), LstmDefaults(), Layout());
+    .Is("LSTM", Since(14), LstmDefaults(), Layout())
+    .Is("com.microsoft::DynamicQuantizeLSTM", Since(1), Code{FromDynamicQuantizeLstm, nullptr});
 
 }  // namespace
 }  // namespace x2ir
