@@ -29,19 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> TfliteNodeTests() {
-  std::vector<fs::path> folders;
-  const fs::path newer = Unpacked("onnx-node-tests-opset18plus.tar.xz", "onnx-node-tests");
-  for (const fs::path& root : {newer, fs::path("/usr/share/libonnx-testdata/data/node")}) {
-    std::error_code error;
-    for (const auto& entry : fs::recursive_directory_iterator(root, error)) {
-      if (entry.path().filename() == "model.onnx") folders.push_back(entry.path().parent_path());
-    }
-  }
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
 // Types that tensors have there, but kernels hardly: what is of them is counted apart.
 bool IsOfTypesWithKernels(const Graph& graph) {
   const auto fits = [](const Value* v) {
@@ -113,7 +100,7 @@ void FreezeSizes(Graph& graph, IoCase* io) {
 }
 
 TEST(TfliteNodeTests, RunInLiteRt) {
-  const std::vector<fs::path> cases = TfliteNodeTests();
+  const std::vector<fs::path> cases = OnnxNodeTests();
   if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
   const auto judge = OrtJudge::Start("litert.mjs");
   if (!judge) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";

@@ -24,19 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> NodeTests() {
-  std::vector<fs::path> folders;
-  const fs::path newer = Unpacked("onnx-node-tests-opset18plus.tar.xz", "onnx-node-tests");
-  for (const fs::path& root : {newer, fs::path("/usr/share/libonnx-testdata/data/node")}) {
-    std::error_code error;
-    for (const auto& entry : fs::recursive_directory_iterator(root, error)) {
-      if (entry.path().filename() == "model.onnx") folders.push_back(entry.path().parent_path());
-    }
-  }
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
 absl::StatusOr<Model> OutOfArchive(const Model& model) {
   std::string bytes;
   X2IR_RETURN_IF_ERROR(WriteTorch(model, Sink::To(&bytes)));
@@ -44,7 +31,7 @@ absl::StatusOr<Model> OutOfArchive(const Model& model) {
 }
 
 TEST(TorchNodeTests, ComeBack) {
-  const std::vector<fs::path> cases = NodeTests();
+  const std::vector<fs::path> cases = OnnxNodeTests();
   if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
   const std::string filter = Env("X2IR_CASES");
   const std::regex wanted(filter.empty() ? ".*" : filter);

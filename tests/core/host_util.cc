@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -9,6 +10,8 @@
 #include "gtest/gtest.h"
 
 namespace x2ir {
+
+namespace fs = std::filesystem;
 
 std::string ReadFile(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -20,7 +23,6 @@ void WriteFile(const std::filesystem::path& path, std::string_view bytes) {
 }
 
 std::filesystem::path Unpacked(const std::string& archive, const std::string& folder) {
-  namespace fs = std::filesystem;
   const fs::path from = fs::path(X2IR_SOURCE_DIR) / "tests/data/cases" / archive,
                  to = fs::path(X2IR_BUILD_DIR) / folder;
   if (fs::exists(to)) return to;
@@ -38,6 +40,19 @@ std::filesystem::path Unpacked(const std::string& archive, const std::string& fo
   fs::rename(own, to, other_was_first);
   if (other_was_first) fs::remove_all(own);
   return to;
+}
+
+std::vector<fs::path> OnnxNodeTests() {
+  std::vector<fs::path> folders;
+  const fs::path newer = Unpacked("onnx-node-tests-opset18plus.tar.xz", "onnx-node-tests");
+  for (const fs::path& root : {newer, fs::path("/usr/share/libonnx-testdata/data/node")}) {
+    std::error_code error;
+    for (const auto& entry : fs::recursive_directory_iterator(root, error)) {
+      if (entry.path().filename() == "model.onnx") folders.push_back(entry.path().parent_path());
+    }
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
 }
 
 std::string Env(const char* name) {

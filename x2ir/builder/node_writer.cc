@@ -37,6 +37,12 @@ Value* NodeWriter::Cast(Value* x, DType to) {
   return x->dtype() == to ? x : Op("cast", {x}, {{"to", Name(to)}});
 }
 
+Value* NodeWriter::Int32s(const std::vector<int64_t>& numbers) {
+  std::vector<int32_t> narrow;
+  for (const int64_t number : numbers) narrow.push_back(static_cast<int32_t>(number));
+  return b().Constant(Tensor::Of<int32_t>({static_cast<int64_t>(narrow.size())}, narrow));
+}
+
 Value* NodeWriter::Reshape(Value* x, absl::Span<const int64_t> dims) {
   const bool zero = std::find(dims.begin(), dims.end(), 0) != dims.end();
   return Op("reshape", {x, Ints(dims)}, {{"allowzero", zero}});

@@ -46,6 +46,8 @@ class NodeWriter : public NodeView {
   Value* Cast(Value* x, DType to);  // itself when it is of that type
   Value* Number(DType t, double number) { return b().Scalar(t, number); }
   Value* Ints(absl::Span<const int64_t> numbers) { return b().Ints(numbers); }
+  Value* Int32(int64_t number) { return Number(DType::kInt32, static_cast<double>(number)); }
+  Value* Int32s(const std::vector<int64_t>& numbers);
   Value* Reshape(Value* x, absl::Span<const int64_t> dims);  // 0 is a size of 0
 
   // Whether indices are known, and none of them counts from the end.

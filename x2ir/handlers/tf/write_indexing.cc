@@ -1,6 +1,7 @@
 // Gathering, scattering, linear algebra and the rest, written as TensorFlow's.
 #include <algorithm>
 
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
 
@@ -19,19 +20,10 @@ absl::StatusOr<Value*> ToTfGather(TfWriter& w) {
 }
 X2IR_TF(gather).To("GatherV2", ToTfGather);
 
-absl::StatusOr<Value*> TfTuples(TfWriter& w) {
-  Value* index = w.in(1);
-  if (TfWriter::CountsFromTheFront(*index)) return index;
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(1));
-  const Dim& count = (*w.shape(1))[rank - 1];
-  if (!count.is_static()) return CannotExpress("tuples of unknown length");
-  return w.FromTheFront(index, w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", count.value()}}));
-}
-
 absl::StatusOr<Value*> ToTfGatherNd(TfWriter& w) {
   if (w.Int("batch_dims") != 0) return CannotExpress("batch axes");
   X2IR_RETURN_IF_ERROR(w.Rank().status());
-  X2IR_ASSIGN_OR_RETURN(Value * tuples, TfTuples(w));
+  X2IR_ASSIGN_OR_RETURN(Value * tuples, TuplesFromTheFront(w));
   return w.Tf("GatherNd", {w.in(0), tuples});
 }
 X2IR_TF(gather_nd).To("GatherNd", ToTfGatherNd);
@@ -40,7 +32,7 @@ absl::StatusOr<Value*> ToTfScatterNd(TfWriter& w) {
   const std::string& how = w.String("reduction");
   if (how == "mul") return CannotExpress("products");
   X2IR_RETURN_IF_ERROR(w.Rank().status());
-  X2IR_ASSIGN_OR_RETURN(Value * tuples, TfTuples(w));
+  X2IR_ASSIGN_OR_RETURN(Value * tuples, TuplesFromTheFront(w));
   return w.Tf(how == "add"   ? "TensorScatterAdd"
               : how == "max" ? "TensorScatterMax"
               : how == "min" ? "TensorScatterMin"
@@ -92,16 +84,8 @@ absl::StatusOr<Value*> ToTfNonZero(TfWriter& w) {
 X2IR_TF(non_zero).To("Where", ToTfNonZero);
 
 absl::StatusOr<Value*> ToTfCompress(TfWriter& w) {
-  Value* x = w.in(0);
-  int64_t axis = 0;
-  if (w.attrs().Has("axis")) {
-    X2IR_ASSIGN_OR_RETURN(axis, w.Axis());
-  } else {
-    x = w.Reshape(x, {-1});
-  }
-  // Places are counted from the front.
-  Value* places = w.Op("squeeze", {w.Op("non_zero", {w.in(1)}), w.Ints({0})});
-  return w.Tf("GatherV2", {x, places, w.Int32(axis)}, {{"batch_dims", 0}});
+  X2IR_ASSIGN_OR_RETURN(const PlacesThatHold found, CompressByGather(w));
+  return w.Tf("GatherV2", {found.x, found.places, w.Int32(found.axis)}, {{"batch_dims", 0}});
 }
 X2IR_TF(compress).To("GatherV2", ToTfCompress);
 

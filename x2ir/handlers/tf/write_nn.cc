@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
 
@@ -73,22 +74,6 @@ absl::StatusOr<Value*> WithChannelsLast(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank < 2) return CannotExpress("rank ", rank);
   return Between(w, rank, w.attrs());
-}
-
-// Of one spatial axis, an axis of 1 before it. `has_kernel`: operand 1 are weights.
-absl::StatusOr<Value*> WithTwoAxes(TfWriter& w, bool has_kernel) {
-  AttributeMap attrs = w.attrs();
-  for (auto& [name, attr] : attrs) {
-    Attribute::Ints* ints = std::get_if<Attribute::Ints>(&attr.variant());
-    if (!ints) continue;
-    const bool zero = name == "pads" || name == "output_padding";
-    if (name == "pads" && ints->size() == 2) ints->insert(ints->begin() + 1, 0);
-    ints->insert(ints->begin(), zero ? 0 : 1);
-  }
-  std::vector<Value*> operands = w.node().inputs();
-  operands[0] = w.Op("unsqueeze", {operands[0], w.Ints({1})});
-  if (has_kernel) operands[1] = w.Op("unsqueeze", {operands[1], w.Ints({2})});
-  return w.Op("squeeze", {w.Op(w.node().op(), std::move(operands), std::move(attrs)), w.Ints({1})});
 }
 
 // --- Windows --------------------------------------------------------------------------------
@@ -164,7 +149,7 @@ absl::StatusOr<Value*> ToTfConv(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
   if (!IsChannelsLast(w)) return WithChannelsLast(w);
-  if (rank == 3) return WithTwoAxes(w, true);
+  if (rank == 3) return WithTwoSpatialAxes(w, true);
   const size_t n = static_cast<size_t>(rank) - 2;
   X2IR_ASSIGN_OR_RETURN(TfWindow window, ReadTfWindow(w, n));
   const Shape* kernel_shape = w.shape(1);
@@ -207,7 +192,7 @@ absl::StatusOr<Value*> ToTfConvTranspose(TfWriter& w) {
   const std::string& automatic = w.String("auto_pad");
   if (automatic != "NOTSET" && automatic != "VALID") return CannotExpress("auto_pad ", automatic);
   if (!IsChannelsLast(w)) return WithChannelsLast(w);
-  if (rank == 3) return WithTwoAxes(w, true);
+  if (rank == 3) return WithTwoSpatialAxes(w, true);
   const size_t n = static_cast<size_t>(rank) - 2;
   const Shape* out = w.out_type().shape();
   std::vector<int64_t> sizes;
@@ -268,7 +253,7 @@ absl::StatusOr<Value*> ToTfPool(TfWriter& w, bool max) {
   if (!max && window.padding == "EXPLICIT" && !include_pad) return CannotExpress("that padding");
   if (!max && window.padding == "SAME" && include_pad) return CannotExpress("means over padding");
   if (!IsChannelsLast(w)) return WithChannelsLast(w);
-  if (rank == 3) return WithTwoAxes(w, false);
+  if (rank == 3) return WithTwoSpatialAxes(w, false);
   Value* x = PadTfApart(w, window, max ? -std::numeric_limits<double>::infinity() : 0);
   AttributeMap attrs = {{"ksize", OfTensor(w.attrs().Ints("kernel_shape"))}};
   SetWindow(&attrs, window, n, false);

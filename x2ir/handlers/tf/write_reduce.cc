@@ -3,28 +3,17 @@
 #include <cmath>
 #include <numeric>
 
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
 
-// The axes as an operand; null where the operand itself is the result.
-absl::StatusOr<Value*> TfAxes(TfWriter& w) {
-  const auto known = w.has(1) ? KnownInts(w.in(1)) : std::vector<int64_t>();
-  if (!known) return w.in(1);
-  if (!known->empty()) return w.Int32s(*known);
-  if (w.Int("noop_with_empty_axes") != 0) return nullptr;
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  std::vector<int64_t> all(static_cast<size_t>(rank));
-  std::iota(all.begin(), all.end(), 0);
-  return w.Int32s(all);
-}
-
 // `of_bools`: the op for bools, if there is one.
 auto ToTfReduce(std::string_view op, std::string_view of_bools = "") {
   return [=](TfWriter& w) -> absl::StatusOr<Value*> {
-    X2IR_ASSIGN_OR_RETURN(Value * axes, TfAxes(w));
+    X2IR_ASSIGN_OR_RETURN(Value * axes, ReducedAxes(w));
     if (!axes) return w.Op("identity", {w.in(0)});
     const bool bools = w.dtype() == DType::kBool;
     if (bools && of_bools.empty()) return CannotExpress("bools");
@@ -37,33 +26,11 @@ X2IR_TF(reduce_max).To("Max", ToTfReduce("Max", "Any"));
 X2IR_TF(reduce_min).To("Min", ToTfReduce("Min", "All"));
 X2IR_TF(reduce_prod).To("Prod", ToTfReduce("Prod"));
 
-// The sum of `what` is made of each element.
-Value* SumOf(TfWriter& w, Value* elements) {
-  return w.Op("reduce_sum", {elements, w.in(1)}, w.attrs());
-}
-Value* ToTfL1(TfWriter& w) { return SumOf(w, w.Op("abs", {w.in(0)})); }
-Value* ToTfSumSquare(TfWriter& w) { return SumOf(w, w.Op("mul", {w.in(0), w.in(0)})); }
-Value* ToTfL2(TfWriter& w) { return w.Op("sqrt", {ToTfSumSquare(w)}); }
-Value* ToTfLogSum(TfWriter& w) { return w.Op("log", {SumOf(w, w.in(0))}); }
-X2IR_TF(reduce_l1).To("Sum", ToTfL1);
-X2IR_TF(reduce_l2).To("Sum", ToTfL2);
-X2IR_TF(reduce_log_sum).To("Sum", ToTfLogSum);
-X2IR_TF(reduce_sum_square).To("Sum", ToTfSumSquare);
-
-// From the largest element, if it is finite, so that no exponential is too large.
-Value* ToTfLogSumExp(TfWriter& w) {
-  AttributeMap kept = w.attrs();
-  kept.Set("keepdims", 1);
-  const DType t = w.dtype();
-  const auto most = [&](const AttributeMap& attrs) {
-    Value* max = w.Op("reduce_max", {w.in(0), w.in(1)}, attrs);
-    Value* finite = w.Op("less", {w.Op("abs", {max}), w.Number(t, INFINITY)});
-    return w.Op("where", {finite, max, w.Number(t, 0)});
-  };
-  Value* apart = w.Op("exp", {w.Op("sub", {w.in(0), most(kept)})});
-  return w.Op("add", {w.Op("log", {SumOf(w, apart)}), most(w.attrs())});
-}
-X2IR_TF(reduce_log_sum_exp).To("Sum", ToTfLogSumExp);
+X2IR_TF(reduce_l1).To("Sum", L1BySum);
+X2IR_TF(reduce_l2).To("Sum", L2BySum);
+X2IR_TF(reduce_log_sum).To("Sum", LogSumBySum);
+X2IR_TF(reduce_sum_square).To("Sum", SumSquareBySum);
+X2IR_TF(reduce_log_sum_exp).To("Sum", LogSumExpBySum);
 
 auto ToTfArg(std::string_view op) {
   return [=](TfWriter& w) -> absl::StatusOr<Value*> {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
 
@@ -122,72 +123,13 @@ absl::StatusOr<Values> ToTfSplit(TfWriter& w) {
 }
 X2IR_TF(split).To("SplitV", ToTfSplit);
 
-// Bounds of every axis; those that nobody asks for have none.
 absl::StatusOr<Value*> ToTfSlice(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
-  X2IR_ASSIGN_OR_RETURN(const auto by, w.KnownInts(4, "steps"));
-  const auto starts = KnownInts(w.in(1)), ends = KnownInts(w.in(2));
-  const Shape* of_starts = w.shape(1);
-  if (!of_starts || of_starts->rank() != 1 || !(*of_starts)[0].is_static() || rank > 31) {
-    return CannotExpress("an unknown number of axes");
-  }
-  const auto n = static_cast<size_t>((*of_starts)[0].value());
-  std::vector<int64_t> axes = given.value_or(std::vector<int64_t>());
-  for (size_t i = 0; i < n && !given; ++i) axes.push_back(static_cast<int64_t>(i));
-  const std::vector<int64_t> steps = by.value_or(std::vector<int64_t>(n, 1));
-  std::vector<int> place(static_cast<size_t>(rank), -1);
-  for (size_t i = 0; i < n; ++i) {
-    place[static_cast<size_t>(axes[i] < 0 ? axes[i] + rank : axes[i])] = static_cast<int>(i);
-  }
-  int64_t begin_mask = 0, end_mask = 0;
-  std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
-  for (int64_t i = 0; i < rank; ++i) {
-    const int at = place[static_cast<size_t>(i)];
-    const int64_t bit = int64_t{1} << i;
-    if (at < 0) {
-      begin_mask |= bit;
-      end_mask |= bit;
-      continue;
-    }
-    const int64_t step = steps[static_cast<size_t>(at)];
-    strides[static_cast<size_t>(i)] = step;
-    // Beyond either end there is no bound.
-    constexpr int64_t kFar = int64_t{1} << 31;
-    if (ends) {
-      const int64_t end = (*ends)[static_cast<size_t>(at)];
-      if (step > 0 ? end >= kFar : end <= -kFar) end_mask |= bit;
-    }
-    if (starts) {
-      const int64_t start = (*starts)[static_cast<size_t>(at)];
-      if (step > 0 ? start <= -kFar : start >= kFar) begin_mask |= bit;
-    }
-  }
-  const auto bounds = [&](size_t operand, const std::optional<std::vector<int64_t>>& known,
-                          int64_t mask) -> Value* {
-    if (known) {
-      std::vector<int64_t> all(static_cast<size_t>(rank), 0);
-      for (int64_t i = 0; i < rank; ++i) {
-        const int at = place[static_cast<size_t>(i)];
-        if (at >= 0 && (mask >> i & 1) == 0) {
-          all[static_cast<size_t>(i)] = (*known)[static_cast<size_t>(at)];
-        }
-      }
-      return w.Ints(all);
-    }
-    std::vector<Value*> all;
-    for (int64_t i = 0; i < rank; ++i) {
-      const int at = place[static_cast<size_t>(i)];
-      Value* wide = w.Cast(w.in(operand), DType::kInt64);
-      all.push_back(at < 0 ? w.Ints({0}) : w.Op("gather", {wide, w.Ints({at})}, {{"axis", 0}}));
-    }
-    return all.size() == 1 ? all[0] : w.Op("concat", all, {{"axis", 0}});
-  };
   if (rank == 0) return w.Op("identity", {w.in(0)});
-  return w.Tf("StridedSlice",
-              {w.in(0), bounds(1, starts, begin_mask), bounds(2, ends, end_mask), w.Ints(strides)},
-              {{"begin_mask", begin_mask},
-               {"end_mask", end_mask},
+  X2IR_ASSIGN_OR_RETURN(const StridedBounds bounds, StridedBoundsOf(w));
+  return w.Tf("StridedSlice", {w.in(0), bounds.begin, bounds.end, bounds.strides},
+              {{"begin_mask", bounds.begin_mask},
+               {"end_mask", bounds.end_mask},
                {"ellipsis_mask", 0},
                {"new_axis_mask", 0},
                {"shrink_axis_mask", 0}});

@@ -22,12 +22,6 @@ Value* TfWriter::Tf(std::string_view op, std::vector<Value*> operands, Attribute
   return TfAll(op, std::move(operands), std::move(attrs), {true}, {std::move(result)})[0];
 }
 
-Value* TfWriter::Int32s(const std::vector<int64_t>& numbers) {
-  std::vector<int32_t> narrow;
-  for (const int64_t number : numbers) narrow.push_back(static_cast<int32_t>(number));
-  return b().Constant(Tensor::Of<int32_t>({static_cast<int64_t>(narrow.size())}, narrow));
-}
-
 Value* TfWriter::Transpose(Value* x, const std::vector<int64_t>& perm) {
   if (std::is_sorted(perm.begin(), perm.end())) return x;
   const Tensor* constant = x->fixed_constant();

@@ -32,8 +32,6 @@ class TfWriter : public NodeWriter {
             Type result = {});
   Values TfAll(std::string_view op, std::vector<Value*> operands, AttributeMap attrs,
                const std::vector<bool>& wanted, const std::vector<Type>& results = {});
-  Value* Int32(int64_t number) { return Number(DType::kInt32, static_cast<double>(number)); }
-  Value* Int32s(const std::vector<int64_t>& numbers);
   // A constant at once, else a transpose.
   Value* Transpose(Value* x, const std::vector<int64_t>& perm);
   // Sizes as a constant where they are known, else `x` itself.

@@ -151,10 +151,4 @@ Value* TfliteWriter::Tflite(std::string_view op, std::vector<Value*> operands, A
   return TfliteAll(op, std::move(operands), std::move(attrs), {true}, {std::move(result)})[0];
 }
 
-Value* TfliteWriter::Int32s(const std::vector<int64_t>& numbers) {
-  std::vector<int32_t> narrow;
-  for (const int64_t number : numbers) narrow.push_back(static_cast<int32_t>(number));
-  return b().Constant(Tensor::Of<int32_t>({static_cast<int64_t>(narrow.size())}, narrow));
-}
-
 }  // namespace x2ir

@@ -56,8 +56,6 @@ class TfliteWriter : public NodeWriter {
                 x2ir::Type result = {});
   Values TfliteAll(std::string_view op, std::vector<Value*> operands, AttributeMap attrs,
                    const std::vector<bool>& wanted, const std::vector<x2ir::Type>& results = {});
-  Value* Int32(int64_t number) { return Number(DType::kInt32, static_cast<double>(number)); }
-  Value* Int32s(const std::vector<int64_t>& numbers);
 };
 
 // --- Registration --------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/eval_util.h"
@@ -28,23 +29,6 @@ Value* OfChannels(TfliteWriter& w, Value* v, int64_t rank) {
   std::vector<int64_t> axes(static_cast<size_t>(rank) - 2);
   std::iota(axes.begin(), axes.end(), 1);
   return w.Op("unsqueeze", {v, w.Ints(axes)});
-}
-
-// Of one axis of places, an axis of 1 before it. `has_kernel`: operand 1 are weights.
-absl::StatusOr<Values> WithTwoAxes(TfliteWriter& w, bool has_kernel) {
-  AttributeMap attrs = w.attrs();
-  for (auto& [name, attr] : attrs) {
-    Attribute::Ints* ints = std::get_if<Attribute::Ints>(&attr.variant());
-    if (!ints) continue;
-    const bool zero = name == "pads" || name == "output_padding";
-    if (name == "pads" && ints->size() == 2) ints->insert(ints->begin() + 1, 0);
-    ints->insert(ints->begin(), zero ? 0 : 1);
-  }
-  std::vector<Value*> operands = w.node().inputs();
-  operands[0] = w.Op("unsqueeze", {operands[0], w.Ints({1})});
-  if (has_kernel) operands[1] = w.Op("unsqueeze", {operands[1], w.Ints({2})});
-  Value* y = w.Op(w.node().op(), std::move(operands), std::move(attrs));
-  return Values{w.Op("squeeze", {y, w.Ints({1})})};
 }
 
 // --- Windows ------------------------------------------------------------------------------------
@@ -156,7 +140,7 @@ absl::StatusOr<Values> ToConv(TfliteWriter& w) {
   if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
   if (rank == 5 && group != 1) return CannotExpress("groups of three axes");
   if (!IsChannelsLast(w)) return WithChannelsLast(w);
-  if (rank == 3) return WithTwoAxes(w, true);
+  if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
   X2IR_ASSIGN_OR_RETURN(LiteWindow window, ReadLiteWindow(w, {weights.begin() + 2, weights.end()}));
   X2IR_ASSIGN_OR_RETURN(Value * x, PadLiteApart(w, window, 0));
   AttributeMap attrs = {{"padding", PaddingName(window)}};
@@ -190,7 +174,7 @@ absl::StatusOr<Values> ToConvTranspose(TfliteWriter& w) {
   }
   if (w.attrs().Has("output_shape") && rank == 3) return CannotExpress("an output_shape");
   if (!IsChannelsLast(w)) return WithChannelsLast(w);
-  if (rank == 3) return WithTwoAxes(w, true);
+  if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
   const Shape *in = w.shape(), *out = w.out_type().shape();
   if (!in || !out || !(*in)[1].is_static() || !(*in)[2].is_static() || !(*out)[1].is_static() ||
       !(*out)[2].is_static() || !(*out)[3].is_static()) {
@@ -297,7 +281,7 @@ absl::StatusOr<Values> ToPool(TfliteWriter& w, bool max) {
     if (dilation != 1) return CannotExpress("dilated windows");
   }
   if (!IsChannelsLast(w)) return WithChannelsLast(w);
-  if (rank == 3) return WithTwoAxes(w, false);
+  if (rank == 3) return Values{WithTwoSpatialAxes(w, false)};
   X2IR_ASSIGN_OR_RETURN(LiteWindow window, ReadLiteWindow(w, w.attrs().Ints("kernel_shape")));
   const bool include = !max && w.Int("count_include_pad") != 0;
   // Means count what was padded by the attribute, and nothing of what rounding up adds.

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/infer.h"
 
@@ -161,73 +162,12 @@ absl::StatusOr<Values> ToLiteSplit(TfliteWriter& w) {
   return made;
 }
 
-// Bounds of every axis; those that nobody asks for have none.
 absl::StatusOr<Value*> ToLiteSlice(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
-  X2IR_ASSIGN_OR_RETURN(const auto by, w.KnownInts(4, "steps"));
-  const auto starts = KnownInts(w.in(1)), ends = KnownInts(w.in(2));
-  const Shape* of_starts = w.shape(1);
-  if (!of_starts || of_starts->rank() != 1 || !(*of_starts)[0].is_static()) {
-    return CannotExpress("an unknown number of axes");
-  }
   if (rank == 0) return w.Op("identity", {w.in(0)});
-  const auto n = static_cast<size_t>((*of_starts)[0].value());
-  std::vector<int64_t> axes = given.value_or(std::vector<int64_t>());
-  for (size_t i = 0; i < n && !given; ++i) axes.push_back(static_cast<int64_t>(i));
-  const std::vector<int64_t> steps = by.value_or(std::vector<int64_t>(n, 1));
-  std::vector<int> place(static_cast<size_t>(rank), -1);
-  for (size_t i = 0; i < n; ++i) {
-    place[static_cast<size_t>(axes[i] < 0 ? axes[i] + rank : axes[i])] = static_cast<int>(i);
-  }
-  constexpr int64_t kFar = std::numeric_limits<int32_t>::max();
-  int64_t begin_mask = 0, end_mask = 0;
-  std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
-  for (int64_t i = 0; i < rank; ++i) {
-    const int at = place[static_cast<size_t>(i)];
-    const int64_t bit = int64_t{1} << i;
-    if (at < 0) {
-      begin_mask |= bit;
-      end_mask |= bit;
-      continue;
-    }
-    const int64_t step = steps[static_cast<size_t>(at)];
-    strides[static_cast<size_t>(i)] = std::clamp(step, -kFar, kFar);
-    if (ends) {
-      const int64_t end = (*ends)[static_cast<size_t>(at)];
-      if (step > 0 ? end >= kFar : end <= -kFar) end_mask |= bit;
-    }
-    if (starts) {
-      const int64_t start = (*starts)[static_cast<size_t>(at)];
-      if (step > 0 ? start <= -kFar : start >= kFar) begin_mask |= bit;
-    }
-  }
-  const auto bounds = [&](size_t operand, const std::optional<std::vector<int64_t>>& known,
-                          int64_t mask) -> Value* {
-    if (known) {
-      std::vector<int64_t> all(static_cast<size_t>(rank), 0);
-      for (int64_t i = 0; i < rank; ++i) {
-        const int at = place[static_cast<size_t>(i)];
-        if (at >= 0 && (mask >> i & 1) == 0) {
-          all[static_cast<size_t>(i)] = std::clamp((*known)[static_cast<size_t>(at)], -kFar, kFar);
-        }
-      }
-      return w.Int32s(all);
-    }
-    std::vector<Value*> all;
-    Value* wide = w.Cast(w.in(operand), DType::kInt64);
-    Value* near = w.Op("min", {w.Op("max", {wide, w.b().Int(-kFar)}), w.b().Int(kFar)});
-    for (int64_t i = 0; i < rank; ++i) {
-      const int at = place[static_cast<size_t>(i)];
-      all.push_back(at < 0 ? w.Ints({0}) : w.Op("gather", {near, w.Ints({at})}, {{"axis", 0}}));
-    }
-    Value* each = all.size() == 1 ? all[0] : w.Op("concat", all, {{"axis", 0}});
-    return w.Cast(each, DType::kInt32);
-  };
-  return w.Tflite(
-      "STRIDED_SLICE",
-      {w.in(0), bounds(1, starts, begin_mask), bounds(2, ends, end_mask), w.Int32s(strides)},
-      {{"begin_mask", begin_mask}, {"end_mask", end_mask}});
+  X2IR_ASSIGN_OR_RETURN(const StridedBounds bounds, StridedBoundsOf(w));
+  return w.Tflite("STRIDED_SLICE", {w.in(0), bounds.begin, bounds.end, bounds.strides},
+                  {{"begin_mask", bounds.begin_mask}, {"end_mask", bounds.end_mask}});
 }
 
 // A row an axis: what is before it, and behind it.
@@ -295,19 +235,10 @@ absl::StatusOr<Value*> ToLiteGather(TfliteWriter& w) {
   return w.Tflite("GATHER", {w.in(0), index}, {{"axis", axis}});
 }
 
-absl::StatusOr<Value*> LiteTuples(TfliteWriter& w) {
-  Value* index = w.in(1);
-  if (TfliteWriter::CountsFromTheFront(*index)) return index;
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(1));
-  const Dim& count = (*w.shape(1))[rank - 1];
-  if (!count.is_static()) return CannotExpress("tuples of unknown length");
-  return w.FromTheFront(index, w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", count.value()}}));
-}
-
 absl::StatusOr<Value*> ToLiteGatherNd(TfliteWriter& w) {
   if (w.Int("batch_dims") != 0) return CannotExpress("batch axes");
   X2IR_RETURN_IF_ERROR(w.Rank().status());
-  X2IR_ASSIGN_OR_RETURN(Value * tuples, LiteTuples(w));
+  X2IR_ASSIGN_OR_RETURN(Value * tuples, TuplesFromTheFront(w));
   return w.Tflite("GATHER_ND", {w.in(0), tuples});
 }
 
@@ -320,15 +251,8 @@ absl::StatusOr<Value*> ToLiteNonZero(TfliteWriter& w) {
 }
 
 absl::StatusOr<Value*> ToLiteCompress(TfliteWriter& w) {
-  Value* x = w.in(0);
-  int64_t axis = 0;
-  if (w.attrs().Has("axis")) {
-    X2IR_ASSIGN_OR_RETURN(axis, w.Axis());
-  } else {
-    x = w.Reshape(x, {-1});
-  }
-  Value* places = w.Op("squeeze", {w.Op("non_zero", {w.in(1)}), w.Ints({0})});
-  return w.Tflite("GATHER", {x, places}, {{"axis", axis}});
+  X2IR_ASSIGN_OR_RETURN(const PlacesThatHold found, CompressByGather(w));
+  return w.Tflite("GATHER", {found.x, found.places}, {{"axis", found.axis}});
 }
 
 // A negative index counts from the end in the IR, and is nothing in TFLite.
@@ -361,22 +285,10 @@ Value* ToLiteReverseSequence(TfliteWriter& w) {
 
 // --- Reductions ---------------------------------------------------------------------------------
 
-// The axes as an operand; null where the operand itself is the result.
-absl::StatusOr<Value*> LiteAxes(TfliteWriter& w) {
-  const auto known = w.has(1) ? KnownInts(w.in(1)) : std::vector<int64_t>();
-  if (!known) return w.Cast(w.in(1), DType::kInt32);
-  if (!known->empty()) return w.Int32s(*known);
-  if (w.Int("noop_with_empty_axes") != 0) return nullptr;
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  std::vector<int64_t> all(static_cast<size_t>(rank));
-  std::iota(all.begin(), all.end(), 0);
-  return w.Int32s(all);
-}
-
 auto ToLiteReduce(std::string_view op, std::string_view of_bools = "") {
   return [=](TfliteWriter& w) -> absl::StatusOr<Value*> {
     X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-    X2IR_ASSIGN_OR_RETURN(Value * axes, LiteAxes(w));
+    X2IR_ASSIGN_OR_RETURN(Value * axes, ReducedAxes(w));
     if (!axes || rank == 0) return w.Op("identity", {w.in(0)});
     const bool bools = w.dtype() == DType::kBool;
     if (bools && of_bools.empty()) return CannotExpress("bools");
@@ -435,30 +347,6 @@ absl::StatusOr<Value*> ToLiteCumSum(TfliteWriter& w) {
                   {{"exclusive", w.Int("exclusive")}, {"reverse", w.Int("reverse")}});
 }
 
-// The sum of what is made of each element.
-Value* LiteSumOf(TfliteWriter& w, Value* elements) {
-  return w.Op("reduce_sum", {elements, w.in(1)}, w.attrs());
-}
-Value* ToLiteL1(TfliteWriter& w) { return LiteSumOf(w, w.Op("abs", {w.in(0)})); }
-Value* ToLiteSumSquare(TfliteWriter& w) { return LiteSumOf(w, w.Op("mul", {w.in(0), w.in(0)})); }
-Value* ToLiteL2(TfliteWriter& w) { return w.Op("sqrt", {ToLiteSumSquare(w)}); }
-Value* ToLiteLogSum(TfliteWriter& w) { return w.Op("log", {LiteSumOf(w, w.in(0))}); }
-
-// From the largest element, if it is finite, so that no exponential is too large.
-Value* ToLiteLogSumExp(TfliteWriter& w) {
-  AttributeMap kept = w.attrs();
-  kept.Set("keepdims", 1);
-  const DType t = w.dtype();
-  const auto most = [&](const AttributeMap& attrs) {
-    Value* max = w.Op("reduce_max", {w.in(0), w.in(1)}, attrs);
-    Value* finite =
-        w.Op("less", {w.Op("abs", {max}), w.Number(t, std::numeric_limits<double>::infinity())});
-    return w.Op("where", {finite, max, w.Number(t, 0)});
-  };
-  Value* apart = w.Op("exp", {w.Op("sub", {w.in(0), most(kept)})});
-  return w.Op("add", {w.Op("log", {LiteSumOf(w, apart)}), most(w.attrs())});
-}
-
 }  // namespace
 
 X2IR_TFLITE(identity).To("RESHAPE", ToLiteIdentity);
@@ -488,11 +376,11 @@ X2IR_TFLITE(reduce_mean).To("MEAN", ToLiteReduce("MEAN"));
 X2IR_TFLITE(reduce_max).To("REDUCE_MAX", ToLiteReduce("REDUCE_MAX", "REDUCE_ANY"));
 X2IR_TFLITE(reduce_min).To("REDUCE_MIN", ToLiteReduce("REDUCE_MIN", "REDUCE_ALL"));
 X2IR_TFLITE(reduce_prod).To("REDUCE_PROD", ToLiteReduce("REDUCE_PROD"));
-X2IR_TFLITE(reduce_l1).To("SUM", ToLiteL1);
-X2IR_TFLITE(reduce_l2).To("SUM", ToLiteL2);
-X2IR_TFLITE(reduce_log_sum).To("SUM", ToLiteLogSum);
-X2IR_TFLITE(reduce_sum_square).To("SUM", ToLiteSumSquare);
-X2IR_TFLITE(reduce_log_sum_exp).To("SUM", ToLiteLogSumExp);
+X2IR_TFLITE(reduce_l1).To("SUM", L1BySum);
+X2IR_TFLITE(reduce_l2).To("SUM", L2BySum);
+X2IR_TFLITE(reduce_log_sum).To("SUM", LogSumBySum);
+X2IR_TFLITE(reduce_sum_square).To("SUM", SumSquareBySum);
+X2IR_TFLITE(reduce_log_sum_exp).To("SUM", LogSumExpBySum);
 X2IR_TFLITE(arg_max).To("ARG_MAX", ToLiteArg("ARG_MAX"));
 X2IR_TFLITE(arg_min).To("ARG_MIN", ToLiteArg("ARG_MIN"));
 X2IR_TFLITE(top_k).To("TOPK_V2", ToLiteTopK);

@@ -3,6 +3,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
 
@@ -101,17 +102,9 @@ absl::StatusOr<Value*> WriteNonZero(TorchWriter& w) {
 }
 X2IR_TORCH(non_zero).To("aten::nonzero.default", WriteNonZero);
 
-// The places where the condition holds are an index; it may be shorter than the axis.
 absl::StatusOr<Value*> WriteCompress(TorchWriter& w) {
-  Value* x = w.in(0);
-  int64_t axis = 0;
-  if (w.attrs().Has("axis")) {
-    X2IR_ASSIGN_OR_RETURN(axis, w.Axis());
-  } else {
-    x = w.Reshape(x, {-1});
-  }
-  Value* places = w.Op("squeeze", {w.Op("non_zero", {w.in(1)}), w.b().Ints({0})});
-  return w.Op("gather", {x, places}, {{"axis", axis}});
+  X2IR_ASSIGN_OR_RETURN(const PlacesThatHold found, CompressByGather(w));
+  return w.Op("gather", {found.x, found.places}, {{"axis", found.axis}});
 }
 X2IR_TORCH(compress).To("aten::index.Tensor", WriteCompress);
 

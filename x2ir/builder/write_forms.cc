@@ -1,0 +1,155 @@
+#include "x2ir/builder/write_forms.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+// The sum of what is made of each element.
+Value* SumOf(NodeWriter& w, Value* elements) {
+  return w.Op("reduce_sum", {elements, w.in(1)}, w.attrs());
+}
+
+}  // namespace
+
+Value* L1BySum(NodeWriter& w) { return SumOf(w, w.Op("abs", {w.in(0)})); }
+Value* L2BySum(NodeWriter& w) { return w.Op("sqrt", {SumSquareBySum(w)}); }
+Value* SumSquareBySum(NodeWriter& w) { return SumOf(w, w.Op("mul", {w.in(0), w.in(0)})); }
+Value* LogSumBySum(NodeWriter& w) { return w.Op("log", {SumOf(w, w.in(0))}); }
+
+Value* LogSumExpBySum(NodeWriter& w) {
+  AttributeMap kept = w.attrs();
+  kept.Set("keepdims", 1);
+  const DType t = w.dtype();
+  Value* infinity = w.Number(t, std::numeric_limits<double>::infinity());
+  const auto most = [&](const AttributeMap& attrs) {
+    Value* max = w.Op("reduce_max", {w.in(0), w.in(1)}, attrs);
+    Value* finite = w.Op("less", {w.Op("abs", {max}), infinity});
+    return w.Op("where", {finite, max, w.Number(t, 0)});
+  };
+  Value* apart = w.Op("exp", {w.Op("sub", {w.in(0), most(kept)})});
+  return w.Op("add", {w.Op("log", {SumOf(w, apart)}), most(w.attrs())});
+}
+
+absl::StatusOr<Value*> ReducedAxes(NodeWriter& w) {
+  const auto known = w.has(1) ? KnownInts(w.in(1)) : std::vector<int64_t>();
+  if (!known) return w.Cast(w.in(1), DType::kInt32);
+  if (!known->empty()) return w.Int32s(*known);
+  if (w.Int("noop_with_empty_axes") != 0) return nullptr;
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  std::vector<int64_t> all(static_cast<size_t>(rank));
+  std::iota(all.begin(), all.end(), 0);
+  return w.Int32s(all);
+}
+
+absl::StatusOr<PlacesThatHold> CompressByGather(NodeWriter& w) {
+  PlacesThatHold found{w.in(0), nullptr, 0};
+  if (w.attrs().Has("axis")) {
+    X2IR_ASSIGN_OR_RETURN(found.axis, w.Axis());
+  } else {
+    found.x = w.Reshape(found.x, {-1});
+  }
+  found.places = w.Op("squeeze", {w.Op("non_zero", {w.in(1)}), w.Ints({0})});
+  return found;
+}
+
+absl::StatusOr<Value*> TuplesFromTheFront(NodeWriter& w) {
+  Value* index = w.in(1);
+  if (NodeWriter::CountsFromTheFront(*index)) return index;
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(1));
+  const Dim& count = (*w.shape(1))[rank - 1];
+  if (!count.is_static()) return CannotExpress("tuples of unknown length");
+  return w.FromTheFront(index, w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", count.value()}}));
+}
+
+Value* WithTwoSpatialAxes(NodeWriter& w, bool has_kernel) {
+  AttributeMap attrs = w.attrs();
+  for (auto& [name, attr] : attrs) {
+    Attribute::Ints* ints = std::get_if<Attribute::Ints>(&attr.variant());
+    if (!ints) continue;
+    const bool zero = name == "pads" || name == "output_padding";
+    if (name == "pads" && ints->size() == 2) ints->insert(ints->begin() + 1, 0);
+    ints->insert(ints->begin(), zero ? 0 : 1);
+  }
+  std::vector<Value*> operands = w.node().inputs();
+  operands[0] = w.Op("unsqueeze", {operands[0], w.Ints({1})});
+  if (has_kernel) operands[1] = w.Op("unsqueeze", {operands[1], w.Ints({2})});
+  return w.Op("squeeze", {w.Op(w.node().op(), std::move(operands), std::move(attrs)), w.Ints({1})});
+}
+
+absl::StatusOr<StridedBounds> StridedBoundsOf(NodeWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
+  X2IR_ASSIGN_OR_RETURN(const auto by, w.KnownInts(4, "steps"));
+  const auto starts = KnownInts(w.in(1)), ends = KnownInts(w.in(2));
+  const Shape* of_starts = w.shape(1);
+  if (!of_starts || of_starts->rank() != 1 || !(*of_starts)[0].is_static() || rank > 31) {
+    return CannotExpress("an unknown number of axes");
+  }
+  const auto n = static_cast<size_t>((*of_starts)[0].value());
+  std::vector<int64_t> axes = given.value_or(std::vector<int64_t>());
+  for (size_t i = 0; i < n && !given; ++i) axes.push_back(static_cast<int64_t>(i));
+  const std::vector<int64_t> steps = by.value_or(std::vector<int64_t>(n, 1));
+  std::vector<int> place(static_cast<size_t>(rank), -1);  // of each axis among those given
+  for (size_t i = 0; i < n; ++i) {
+    place[static_cast<size_t>(axes[i] < 0 ? axes[i] + rank : axes[i])] = static_cast<int>(i);
+  }
+  // Beyond either end there is no bound.
+  constexpr int64_t kFar = std::numeric_limits<int32_t>::max();
+  StridedBounds bounds{};
+  std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
+  for (int64_t i = 0; i < rank; ++i) {
+    const int at = place[static_cast<size_t>(i)];
+    const int64_t bit = int64_t{1} << i;
+    if (at < 0) {
+      bounds.begin_mask |= bit;
+      bounds.end_mask |= bit;
+      continue;
+    }
+    const int64_t step = steps[static_cast<size_t>(at)];
+    strides[static_cast<size_t>(i)] = std::clamp(step, -kFar, kFar);
+    if (ends) {
+      const int64_t end = (*ends)[static_cast<size_t>(at)];
+      if (step > 0 ? end >= kFar : end <= -kFar) bounds.end_mask |= bit;
+    }
+    if (starts) {
+      const int64_t start = (*starts)[static_cast<size_t>(at)];
+      if (step > 0 ? start <= -kFar : start >= kFar) bounds.begin_mask |= bit;
+    }
+  }
+  const auto of_every_axis = [&](size_t operand, const std::optional<std::vector<int64_t>>& known,
+                                 int64_t mask) -> Value* {
+    if (known) {
+      std::vector<int64_t> all(static_cast<size_t>(rank), 0);
+      for (int64_t i = 0; i < rank; ++i) {
+        const int at = place[static_cast<size_t>(i)];
+        if (at >= 0 && (mask >> i & 1) == 0) {
+          all[static_cast<size_t>(i)] = std::clamp((*known)[static_cast<size_t>(at)], -kFar, kFar);
+        }
+      }
+      return w.Int32s(all);
+    }
+    std::vector<Value*> all;
+    Value* wide = w.Cast(w.in(operand), DType::kInt64);
+    Value* near = w.Op("min", {w.Op("max", {wide, w.b().Int(-kFar)}), w.b().Int(kFar)});
+    for (int64_t i = 0; i < rank; ++i) {
+      const int at = place[static_cast<size_t>(i)];
+      all.push_back(at < 0 ? w.Ints({0}) : w.Op("gather", {near, w.Ints({at})}, {{"axis", 0}}));
+    }
+    return w.Cast(all.size() == 1 ? all[0] : w.Op("concat", all, {{"axis", 0}}), DType::kInt32);
+  };
+  bounds.begin = of_every_axis(1, starts, bounds.begin_mask);
+  bounds.end = of_every_axis(2, ends, bounds.end_mask);
+  bounds.strides = w.Int32s(strides);
+  return bounds;
+}
+
+}  // namespace x2ir

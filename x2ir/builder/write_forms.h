@@ -1,0 +1,50 @@
+// What export forms of several dialects share: nodes of the IR as simpler ones, and operands as
+// these dialects have them.
+#ifndef X2IR_BUILDER_WRITE_FORMS_H_
+#define X2IR_BUILDER_WRITE_FORMS_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "x2ir/builder/node_writer.h"
+
+namespace X2IR_API x2ir {
+
+// reduce_l1, reduce_l2, reduce_sum_square, reduce_log_sum and reduce_log_sum_exp by reduce_sum.
+// log_sum_exp is taken from the largest element, if that is finite, so that no exponential is too
+// large.
+Value* L1BySum(NodeWriter& w);
+Value* L2BySum(NodeWriter& w);
+Value* SumSquareBySum(NodeWriter& w);
+Value* LogSumBySum(NodeWriter& w);
+Value* LogSumExpBySum(NodeWriter& w);
+
+// Operand 1 of a reduction as int32; null where the node's operand itself is the result.
+absl::StatusOr<Value*> ReducedAxes(NodeWriter& w);
+
+// compress as a gather: of `x` along an axis, at the places where the condition holds (int64; none
+// counts from the end).
+struct PlacesThatHold {
+  Value *x, *places;
+  int64_t axis;
+};
+absl::StatusOr<PlacesThatHold> CompressByGather(NodeWriter& w);
+
+// Operand 1, tuples of indices of operand 0's first axes, without negative ones.
+absl::StatusOr<Value*> TuplesFromTheFront(NodeWriter& w);
+
+// A convolution or pool of one spatial axis, channels last, by that of two: the first is of size 1.
+// `has_kernel`: operand 1 are weights.
+Value* WithTwoSpatialAxes(NodeWriter& w, bool has_kernel);
+
+// slice as the operands of StridedSlice: bounds and steps of every axis (int32, [rank]), and bits
+// of the axes without a bound.
+struct StridedBounds {
+  Value *begin, *end, *strides;
+  int64_t begin_mask, end_mask;
+};
+absl::StatusOr<StridedBounds> StridedBoundsOf(NodeWriter& w);
+
+}  // namespace x2ir
+
+#endif  // X2IR_BUILDER_WRITE_FORMS_H_
