@@ -6,6 +6,7 @@
 
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "tests/formats/paddle_proto_util.h"
 #include "tests/formats/tf_proto_util.h"
 #include "tests/formats/torch_zip_util.h"
 #include "tests/fuzz/targets_util.h"
@@ -186,6 +187,23 @@ std::vector<FuzzTarget> ReadTargets() {
        }},
       {"tflite", TfliteFiles,
        [](std::string_view bytes) { ImportFiles(bytes, {"m.tflite"}, "/m.tflite", "tflite"); }},
+      {"paddle",
+       [] {
+         using namespace paddle_proto;
+         return std::vector{StrCat(SmallProgram(), kFileBoundary, SmallParameters()),
+                            StrCat(ProgramWithBlocks(), kFileBoundary)};
+       },
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"m.pdmodel", "m.pdiparams"}, "/m.pdmodel", "paddle");
+       }},
+      {"paddle_pir",
+       [] {
+         using namespace paddle_proto;
+         return std::vector{StrCat(SmallPir(), kFileBoundary, SmallParameters())};
+       },
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"p.json", "p.pdiparams"}, "/p.json", "paddle");
+       }},
       {"torch", [] { return std::vector{TorchArchiveOf(torch_zip::Program())}; },
        [](std::string_view bytes) { ImportFiles(bytes, {"m.pt2"}, "/m.pt2", "torch"); }},
       {"torch_program", [] { return std::vector{torch_zip::Program()}; },

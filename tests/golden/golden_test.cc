@@ -18,6 +18,7 @@
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/handlers/paddle/names.h"
 
 namespace x2ir {
 namespace {
@@ -187,6 +188,32 @@ TEST(Golden, TfliteOps) {
   StrAppend(&text, "\n", count, " of ", names.size(),
             " builtin operators of the schema are read.\n");
   CheckDocument("/docs/tflite_ops.md", text);
+}
+
+TEST(Golden, PaddleOps) {
+  std::map<std::string, std::set<std::string>> read, pir;
+  for (const Form* form : AllForms("paddle")) read[form->op.str()].insert(form->ir_op.str());
+  for (const PirName& name : AllPirNames()) {
+    const std::string program(name.program.empty() ? name.pir : name.program);
+    EXPECT_TRUE(read.contains(program))
+        << "PIR's " << name.pir << " is " << program << ", which has no form";
+    pir[program].insert(std::string(name.pir));
+  }
+  std::ifstream head(X2IR_SOURCE_DIR "/tests/golden/paddle_ops_head.md");
+  std::string text{std::istreambuf_iterator<char>(head), std::istreambuf_iterator<char>()};
+  ASSERT_FALSE(text.empty());
+  text += "| operator | of PIR | read as (mostly) |\n|---|---|---|\n";
+  const auto list = [](const std::set<std::string>& names) {
+    std::string all;
+    for (const std::string& name : names) StrAppend(&all, all.empty() ? "" : ", ", name);
+    return all;
+  };
+  for (const auto& [op, ir] : read) {
+    StrAppend(&text, "| ", op, " | ", list(pir[op]), " | ", list(ir), " |\n");
+  }
+  StrAppend(&text, "\n", read.size(), " operators, ", AllPirNames().size(),
+            " operations of PIR among them.\n");
+  CheckDocument("/docs/paddle_ops.md", text);
 }
 
 }  // namespace

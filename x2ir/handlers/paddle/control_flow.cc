@@ -1,0 +1,189 @@
+// Branches, loops, and arrays of tensors, which are sequences.
+#include <memory>
+#include <utility>
+
+#include "x2ir/handlers/paddle/paddle.h"
+#include "x2ir/optimizer/inline_graph.h"
+
+namespace x2ir {
+namespace {
+
+using GraphPtr = std::shared_ptr<Graph>;
+
+// The results of a nested graph must be values of their own, made in it.
+void AddResults(Builder& b, const Values& values) {
+  for (Value* value : values) b.graph().AddOutput(b.Op("identity", {value}));
+}
+
+// A condition has one element, of any type and rank.
+Expr Truth(const Expr& x) {
+  const Expr flat = x->shape() && x->shape()->rank() == 0
+                        ? x
+                        : x.Op("reshape", {x.builder().Ints({})}, {{"allowzero", 1}});
+  return flat.dtype() == DType::kBool ? flat : flat.To(DType::kBool);
+}
+
+GraphPtr Branch(PaddleArgs& a, const Graph& body) {
+  if (!body.inputs().empty() || body.outputs().size() < a.num_outputs()) {
+    a.Fail(Invalid("a branch of other results"));
+  }
+  auto branch = std::make_shared<Graph>(body.name());
+  Builder b(*branch, nullptr);
+  AddResults(b, InlineGraph(b, body, {}));
+  if (!b.status().ok()) a.Fail(b.status());
+  return branch;
+}
+
+Values If(PaddleArgs& a) {
+  const Expr cond = Truth(a.X("Cond"));
+  const GraphPtr yes = a.SubGraph("then_branch"), no = a.SubGraph("else_branch");
+  if (yes->outputs().size() != no->outputs().size()) a.Fail(Invalid("branches of other results"));
+  return a.b().Ops("if", {cond},
+                   {{"then_branch", Branch(a, *yes)}, {"else_branch", Branch(a, *no)}},
+                   yes->outputs().size());
+}
+
+// What the block does not write because it does not run is as it was.
+Values Conditional(PaddleArgs& a) {
+  a.Require(a.Bool("is_scalar_condition", false), "a condition of more than one element");
+  const Expr cond = Truth(a.X("Cond"));
+  const GraphPtr body = a.SubGraph("body");
+  a.List("Old");
+  // "Cond" is the first operand, what was before the others.
+  const Values old = a.inputs(1);
+  if (body->outputs().size() != old.size() || a.num_outputs() > old.size()) {
+    a.Fail(Invalid("a body of other results"));
+  }
+  std::vector<size_t> wanted;
+  for (size_t i = 0; i < a.num_outputs(); ++i) {
+    if (!a.wants(i)) continue;
+    a.Require(old[i] != nullptr, "a value that is there only where a condition holds");
+    wanted.push_back(i);
+  }
+  const auto branch = [&](bool runs) {
+    auto graph = std::make_shared<Graph>(runs ? "then" : "else");
+    Builder b(*graph, nullptr);
+    const Values results = runs ? InlineGraph(b, *body, {}) : old;
+    Values picked;
+    for (const size_t i : wanted) picked.push_back(results[i]);
+    AddResults(b, picked);
+    if (!b.status().ok()) a.Fail(b.status());
+    return graph;
+  };
+  const Values given = a.b().Ops(
+      "if", {cond}, {{"then_branch", branch(true)}, {"else_branch", branch(false)}}, wanted.size());
+  Values values(a.num_outputs());
+  for (size_t i = 0; i < wanted.size(); ++i) values[wanted[i]] = given[i];
+  return values;
+}
+
+// The body gives the condition for the next round, and what it carries on.
+Values While(PaddleArgs& a) {
+  const Expr cond = Truth(a.X("Condition"));
+  const std::vector<Value*> first = a.List("X");
+  const GraphPtr step = a.SubGraph("body");
+  a.Bool("is_test", true);
+  const size_t count = first.size();
+  if (step->inputs().size() != count || step->outputs().size() != count + 1 ||
+      a.num_outputs() > count) {
+    a.Fail(Invalid("a body that carries other values"));
+  }
+  auto body = std::make_shared<Graph>("body");
+  Builder b(*body, nullptr);
+  body->AddInput("iteration", Type::Tensor(DType::kInt64, Shape()));
+  body->AddInput("condition", Type::Tensor(DType::kBool, Shape()));
+  Values state;
+  for (size_t i = 0; i < count; ++i) {
+    state.push_back(body->AddInput(StrCat("variable_", i), Type()));
+  }
+  Values next = InlineGraph(b, *step, state);
+  next[0] =
+      b.Op("cast", {b.Op("reshape", {next[0], b.Ints({})}, {{"allowzero", 1}})}, {{"to", "bool"}});
+  AddResults(b, next);
+  if (!b.status().ok()) a.Fail(b.status());
+  std::vector<Value*> operands = {nullptr, cond};
+  operands.insert(operands.end(), first.begin(), first.end());
+  return a.b().Ops("loop", std::move(operands), {{"body", body}}, count);
+}
+
+// One of several, by number.
+Expr SelectInput(PaddleArgs& a) {
+  const std::vector<Value*> given = a.List("X");
+  a.Require(given.size() == 2, "a choice among two");
+  const Expr mask = Truth(a.X("Mask"));
+  const auto branch = [&](Value* value) {
+    auto graph = std::make_shared<Graph>("branch");
+    Builder b(*graph, nullptr);
+    AddResults(b, {value});
+    return graph;
+  };
+  return {a.b(),
+          a.b().Ops("if", {mask},
+                    {{"then_branch", branch(given[1])}, {"else_branch", branch(given[0])}}, 1)[0]};
+}
+
+// --- Arrays
+// ----------------------------------------------------------------------------------------
+
+Expr EmptyArray(PaddleArgs& a) {
+  const DType type = a.Dtype("dtype", DType::kFloat32);
+  return a.Op("sequence_empty", {}, {{"dtype", std::string(Name(type))}});
+}
+
+Expr Position(PaddleArgs& a, std::string_view slot) {
+  const Expr i = a.X(slot).To(DType::kInt64);
+  return i->shape() && i->shape()->rank() == 0
+             ? i
+             : i.Op("reshape", {a.b().Ints({})}, {{"allowzero", 1}});
+}
+
+// Behind the last one, or in the place of one that is there.
+Expr WriteToArray(PaddleArgs& a) {
+  const Expr x = a.X(), array = a.X("Array"), i = Position(a, "I");
+  const Expr length = array.Op("sequence_length");
+  // Elements of a place that is not there yet end up behind the others: programs count up.
+  const Node* empty = array.value()->producer();
+  if (empty && empty->Is("sequence_empty")) return a.Op("sequence_construct", {x});
+  const auto branch = [&](bool replaces) {
+    auto graph = std::make_shared<Graph>(replaces ? "replace" : "append");
+    Builder b(*graph, nullptr);
+    Value* rest = array;
+    std::vector<Value*> operands = {rest, x};
+    if (replaces) {
+      rest = b.Op("sequence_erase", {array, i});
+      operands = {rest, x, i};
+    }
+    AddResults(b, {b.Op("sequence_insert", operands)});
+    return graph;
+  };
+  return {a.b(), a.b().Ops("if", {i < length},
+                           {{"then_branch", branch(true)}, {"else_branch", branch(false)}}, 1)[0]};
+}
+Expr ReadFromArray(PaddleArgs& a) {
+  const Expr array = a.X();
+  return array.Op("sequence_at", {Position(a, "I")});
+}
+Expr ArrayLength(PaddleArgs& a) {
+  return Reshape(a.X().Op("sequence_length"), std::vector<int64_t>{1});
+}
+PaddleResults ArrayToTensor(PaddleArgs& a) {
+  const Expr array = a.X();
+  const int64_t axis = a.Int("axis", 0);
+  const bool stacks = a.Bool("use_stack", false);
+  return {{"Out", {array.Op("concat_from_sequence", {}, {{"axis", axis}, {"new_axis", stacks}})}}};
+}
+
+}  // namespace
+
+X2IR_PADDLE(if)
+    .From("if", If)
+    .From("conditional_block", Conditional)
+    .From("select_input", SelectInput);
+X2IR_PADDLE(loop).From("while", While);
+X2IR_PADDLE(sequence_empty).From("create_array", EmptyArray);
+X2IR_PADDLE(sequence_insert).From("write_to_array", WriteToArray);
+X2IR_PADDLE(sequence_at).From("read_from_array", ReadFromArray);
+X2IR_PADDLE(sequence_length).From("lod_array_length", ArrayLength);
+X2IR_PADDLE(concat_from_sequence).From("tensor_array_to_tensor", ArrayToTensor);
+
+}  // namespace x2ir

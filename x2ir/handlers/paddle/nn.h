@@ -1,0 +1,31 @@
+// Windows of convolutions and pools, and what is fused into convolutions.
+#ifndef X2IR_HANDLERS_PADDLE_NN_H_
+#define X2IR_HANDLERS_PADDLE_NN_H_
+
+#include "x2ir/handlers/paddle/paddle.h"
+
+namespace X2IR_API x2ir {
+
+// The attribute of that name (data_format, data_layout) says that channels are last; "AnyLayout"
+// and none mean that they are first.
+bool ChannelsLast(PaddleArgs& a, Symbol name = "data_format");
+inline const char* LayoutName(bool last) { return last ? "channels_last" : "channels_first"; }
+inline int64_t ChannelAxis(bool last, int64_t rank) { return last ? rank - 1 : 1; }
+// One number for each channel, so that it broadcasts to a tensor of that rank.
+Expr PerChannel(PaddleArgs& a, const Expr& numbers, int64_t rank, bool last);
+
+// Paddings as the attributes `paddings` and `padding_algorithm` say: pads of all begins, then of
+// all ends, or none and "SAME_UPPER".
+struct Padding {
+  std::vector<int64_t> pads;
+  bool same = false;
+  void Set(AttributeMap* attrs) const;
+};
+Padding TakePaddings(PaddleArgs& a, size_t spatial);
+
+// The convolution of Input and Filter, without what is added to it.
+Expr Convolution(PaddleArgs& a);
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_PADDLE_NN_H_

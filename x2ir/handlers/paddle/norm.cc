@@ -1,0 +1,148 @@
+// Normalizations.
+#include "x2ir/handlers/paddle/nn.h"
+
+namespace x2ir {
+namespace {
+
+// By the running statistics; the results of that name are these.
+PaddleResults BatchNorm(PaddleArgs& a) {
+  const Expr x = a.X();
+  const Expr mean = a.X("Mean"), variance = a.X("Variance");
+  Expr scale = a.Opt("Scale"), bias = a.Opt("Bias");
+  a.Drop({"MomentumTensor"});
+  const bool last = ChannelsLast(a, a.HasAttr("data_layout") ? "data_layout" : "data_format");
+  const double epsilon = a.Number("epsilon", 1e-5);
+  const bool of_batch = !a.Bool("is_test", true) && !a.Bool("use_global_stats", false);
+  a.Require(!of_batch, "batch normalization in training");
+  a.Ignore("use_global_stats");
+  const auto filled = [&](double number) { return Expand(mean.Number(number), ShapeOf(mean)); };
+  if (!scale.value()) scale = filled(1);
+  if (!bias.value()) bias = filled(0);
+  const int64_t rank = a.Rank(x);
+  const Expr y =
+      x.Op("batch_normalization",
+           {scale.To(x.dtype()), bias.To(x.dtype()), mean.To(x.dtype()), variance.To(x.dtype())},
+           {{"layout", LayoutName(last && rank > 2)}, {"epsilon", static_cast<float>(epsilon)}});
+  PaddleResults results = {{"Y", {y}}};
+  if (a.Wants("MeanOut")) results.push_back({"MeanOut", {mean.Op("identity")}});
+  if (a.Wants("VarianceOut")) results.push_back({"VarianceOut", {variance.Op("identity")}});
+  return results;
+}
+
+// Axes from begin_norm_axis on; scale and bias have one number for each of their elements.
+PaddleResults LayerNorm(PaddleArgs& a) {
+  const Expr x = a.X();
+  Expr scale = a.Opt("Scale"), bias = a.Opt("Bias");
+  const int64_t rank = a.Rank(x), axis = a.Axis(a.Int("begin_norm_axis", 1), x);
+  const double epsilon = a.Number("epsilon", 1e-5);
+  std::vector<Size> sizes = SizesAt(x, axis, rank);
+  const auto shaped = [&](const Expr& v) { return sizes.size() == 1 ? v : ReshapeTo(v, sizes); };
+  const auto plain = [&](double number) { return Filled(a, x.dtype(), sizes, number); };
+  const Expr s = scale.value() ? shaped(scale.To(x.dtype())) : plain(1);
+  std::vector<Value*> operands = {x, s};
+  if (bias.value()) operands.push_back(shaped(bias.To(x.dtype())));
+  const Expr y = a.Op("layer_normalization", operands,
+                      {{"axis", axis}, {"epsilon", static_cast<float>(epsilon)}});
+  PaddleResults results = {{"Y", {y}}};
+  if (a.Wants("Mean") || a.Wants("Variance")) {
+    const std::vector<int64_t> axes = CountedFrom(axis, rank - axis);
+    const Expr mean = Reduce(x, "reduce_mean", axes, true);
+    results.push_back({"Mean", {Flat(mean)}});
+    results.push_back({"Variance", {Flat(Reduce(Square(x - mean), "reduce_mean", axes))}});
+  }
+  return results;
+}
+
+Expr InstanceNorm(PaddleArgs& a) {
+  const Expr x = a.X();
+  Expr scale = a.Opt("Scale"), bias = a.Opt("Bias");
+  const bool last = ChannelsLast(a, a.HasAttr("data_layout") ? "data_layout" : "data_format");
+  const double epsilon = a.Number("epsilon", 1e-5);
+  const Size channels = SizeAt(x, ChannelAxis(last, a.Rank(x)));
+  const auto plain = [&](double number) { return Filled(a, x.dtype(), {channels}, number); };
+  return x.Op("instance_normalization",
+              {scale.value() ? scale.To(x.dtype()) : plain(1),
+               bias.value() ? bias.To(x.dtype()) : plain(0)},
+              {{"layout", LayoutName(last)}, {"epsilon", static_cast<float>(epsilon)}});
+}
+
+PaddleResults GroupNorm(PaddleArgs& a) {
+  const Expr x = a.X();
+  Expr scale = a.Opt("Scale"), bias = a.Opt("Bias");
+  const bool last = ChannelsLast(a, a.HasAttr("data_layout") ? "data_layout" : "data_format");
+  const double epsilon = a.Number("epsilon", 1e-5);
+  const int64_t groups = a.Int("groups", 1);
+  const Size channels = SizeAt(x, ChannelAxis(last, a.Rank(x)));
+  const auto plain = [&](double number) { return Filled(a, x.dtype(), {channels}, number); };
+  const Expr y = x.Op("group_normalization",
+                      {scale.value() ? scale.To(x.dtype()) : plain(1),
+                       bias.value() ? bias.To(x.dtype()) : plain(0)},
+                      {{"layout", LayoutName(last)},
+                       {"num_groups", groups},
+                       {"epsilon", static_cast<float>(epsilon)}});
+  return {{"Y", {y}}};
+}
+
+// x / (k + alpha * the sum of squares over n neighboring channels)^beta.
+PaddleResults LocalResponse(PaddleArgs& a) {
+  const Expr x = a.X();
+  const bool last = ChannelsLast(a);
+  const int64_t n = a.Int("n", 5);
+  const auto alpha = static_cast<float>(a.Number("alpha", 1e-4) * static_cast<double>(n));
+  const int64_t rank = a.Rank(x);
+  const Expr first = last ? MoveAxis(x, rank - 1, 1) : x;
+  const Expr y = first.Op("lrn", {},
+                          {{"size", n},
+                           {"alpha", alpha},
+                           {"beta", static_cast<float>(a.Number("beta", 0.75))},
+                           {"bias", static_cast<float>(a.Number("k", 2))}});
+  return {{"Out", {last ? MoveAxis(y, 1, rank - 1) : y}}};
+}
+
+Expr AffineChannel(PaddleArgs& a) {
+  const Expr x = a.X();
+  const bool last = ChannelsLast(a, "data_layout");
+  const int64_t rank = a.Rank(x);
+  return x * PerChannel(a, a.X("Scale"), rank, last) + PerChannel(a, a.X("Bias"), rank, last);
+}
+
+// The weight divided by its largest singular value, as power_iters steps find it.
+Expr SpectralNorm(PaddleArgs& a) {
+  const Expr w = a.X("Weight");
+  Expr u = a.X("U"), v = a.X("V");
+  const int64_t dim = a.Axis(a.Int("dim", 0), w), steps = a.Int("power_iters", 1);
+  a.Require(steps >= 0 && steps <= 64, "as many steps");
+  const double eps = a.Number("eps", 1e-12);
+  const Expr moved = MoveAxis(w, dim, 0);
+  const Expr matrix = ReshapeTo(moved, {SizeAt(moved, 0), Size(-1)});
+  const Expr columns = Transpose(matrix, {1, 0});
+  const auto unit = [&](const Expr& x) {
+    return x / (Sqrt(Reduce(Square(x), "reduce_sum", {})) + eps);
+  };
+  for (int64_t i = 0; i < steps; ++i) {
+    v = unit(MatMul(columns, u));
+    u = unit(MatMul(matrix, v));
+  }
+  return w / Reduce(u * MatMul(matrix, v), "reduce_sum", {});
+}
+
+// Slices of an axis whose norm is greater are scaled to it.
+Expr Renorm(PaddleArgs& a) {
+  const Expr x = a.X();
+  const double p = a.Number("p", 2), most = a.Number("max_norm", 1);
+  const int64_t axis = a.Int("axis", 0);
+  return AsTorch(a, "aten::renorm.default",
+                 {{"self", x}, {"p", p}, {"dim", axis}, {"maxnorm", most}}, x.dtype());
+}
+
+}  // namespace
+
+X2IR_PADDLE(batch_normalization).From({"batch_norm", "sync_batch_norm"}, BatchNorm);
+X2IR_PADDLE(layer_normalization).From("layer_norm", LayerNorm);
+X2IR_PADDLE(instance_normalization).From("instance_norm", InstanceNorm);
+X2IR_PADDLE(group_normalization).From("group_norm", GroupNorm);
+X2IR_PADDLE(lrn).From("lrn", LocalResponse);
+X2IR_PADDLE(mul).From("affine_channel", AffineChannel).From("renorm", Renorm);
+X2IR_PADDLE(div).From("spectral_norm", SpectralNorm);
+
+}  // namespace x2ir

@@ -1,0 +1,167 @@
+// How operators of PaddlePaddle become IR. The meaning is that of Paddle's kernels
+// (paddle/phi/kernels) and of its ops.yaml. A row is an operator as programs call it; operations of
+// PIR are these under other names (names.h), which prepare.h settles before nodes are converted.
+// There are no rows that write: nothing but Paddle itself makes such files.
+//
+//   Expr Swish(PaddleArgs& a) { return Sigmoid(a.X() * a.Number("beta", 1)) * a.X(); }
+//   X2IR_PADDLE(swish).From("swish", Swish);
+//
+// A function asks for operands by the names of their parameters and for attributes; what is left is
+// an error, so nothing is dropped silently. The first error ends it.
+#ifndef X2IR_HANDLERS_PADDLE_PADDLE_H_
+#define X2IR_HANDLERS_PADDLE_PADDLE_H_
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/node_reader.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace X2IR_API x2ir {
+
+// Results by the names of their parameters; "" is the only one, or the main one ("Out", "Output",
+// "Y").
+using PaddleResults = std::vector<std::pair<std::string, Values>>;
+
+class PaddleArgs : public NodeReader {
+ public:
+  explicit PaddleArgs(Rewrite& r);
+
+  // --- Operands ----------------------------------------------------------------------------------
+  bool Has(std::string_view slot) const;
+  Expr X(
+      std::string_view slot = "X");  // the only operand of that name; Invalid where there is none
+  Expr Opt(std::string_view slot);   // null where it is left out
+  std::vector<Value*> List(std::string_view slot);
+  void Drop(std::initializer_list<std::string_view> slots);  // of no meaning for results
+  bool Wants(std::string_view slot) const;                   // whether somebody uses that result
+  int64_t Rank(const Expr& x);                               // fails where it is not known
+  int64_t Axis(int64_t axis, const Expr& x);                 // counted from the front
+
+  // --- Attributes, each with what it is when it is left out --------------------------------------
+  double Number(Symbol name, double or_else);  // of any kind, as text too
+  std::vector<int64_t> Ints(Symbol name, std::vector<int64_t> or_else = {});  // one number, too
+  std::vector<double> Numbers(Symbol name, std::vector<double> or_else = {});
+  DType Dtype(Symbol name, DType or_else);  // undefined counts as left out
+
+  // --- Attributes that may be operands: one tensor, or one for each number -----------------------
+  // The names of the operands that stand for it; the attribute's own name always may.
+  using Slots = std::initializer_list<std::string_view>;
+  // Numbers that may be computed, in order.
+  std::vector<Size> Sizes(Symbol name, Slots slots, std::vector<int64_t> or_else = {});
+  // The same, which must be known.
+  std::vector<int64_t> KnownList(Symbol name, Slots slots, std::vector<int64_t> or_else = {});
+  int64_t KnownNumber(Symbol name, Slots slots, int64_t or_else);
+  // A number as a tensor of rank 0 and that type; the attribute's where no operand stands for it.
+  Expr Scalar(Symbol name, Slots slots, double or_else, DType type);
+  bool HasOperandFor(Symbol name, Slots slots) const;
+
+  absl::Status CheckAllTaken() const;
+  absl::StatusOr<Values> Arrange(const PaddleResults& results);
+
+ private:
+  Value* AsDeclared(size_t i, Value* value);
+  std::vector<std::string> operands_, results_;  // the slots
+  absl::flat_hash_set<std::string> taken_;
+};
+
+// Of one shape and type, as Paddle promotes them.
+DType PaddlePromote(DType a, DType b);
+
+// --- Registration
+// ----------------------------------------------------------------------------------
+
+using PaddleFn = std::function<PaddleResults(PaddleArgs&)>;
+absl::StatusOr<Values> FromPaddle(const PaddleFn& fn, Rewrite& r);
+
+template <typename Fn>
+PaddleResults PaddleResultsOf(const Fn& fn, PaddleArgs& a) {
+  using Result = std::invoke_result_t<const Fn&, PaddleArgs&>;
+  if constexpr (std::is_same_v<Result, PaddleResults>) {
+    return fn(a);
+  } else if constexpr (std::is_same_v<Result, Values>) {
+    return {{"", fn(a)}};
+  } else {
+    return {{"", Values{fn(a)}}};
+  }
+}
+
+// An attribute of an IR op that is an attribute of the operator, with its default there.
+struct PaddleAttr {
+  std::string ir, own;
+  double or_else;
+};
+
+// Rows of an IR op: it is what the operator mostly is, for the tables.
+class PaddleSpec {
+ public:
+  explicit PaddleSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
+      : ir_op_(ir_op), spec_("paddle", ir_op, place) {}
+  // By data: the operands in order ("X", or those named) are the IR op's, the attributes floats.
+  PaddleSpec& From(std::string_view op, std::vector<PaddleAttr> attrs = {},
+                   std::vector<std::string> slots = {"X"});
+  // `fn` takes PaddleArgs& and gives an Expr, Values (of the main parameter) or PaddleResults.
+  template <typename Fn>
+  requires std::is_invocable_v<const Fn&, PaddleArgs&> PaddleSpec& From(std::string_view op,
+                                                                        const Fn& fn) {
+    return Reads(op, [fn](PaddleArgs& a) { return PaddleResultsOf(fn, a); });
+  }
+  template <typename Fn>
+  requires std::is_invocable_v<const Fn&, PaddleArgs&> PaddleSpec& From(
+      std::initializer_list<std::string_view> ops, const Fn& fn) {
+    for (const std::string_view op : ops) From(op, fn);
+    return *this;
+  }
+
+ private:
+  PaddleSpec& Reads(std::string_view op, PaddleFn fn);
+  Symbol ir_op_;
+  Spec spec_;
+};
+
+#define X2IR_PADDLE(ir_op)                                                                  \
+  [[maybe_unused]] static ::x2ir::PaddleSpec X2IR_CONCAT_(x2ir_paddle_spec_, __COUNTER__) = \
+      ::x2ir::PaddleSpec(#ir_op)
+
+// --- Through the rows of others
+// --------------------------------------------------------------------
+
+// An argument of a call of PyTorch: a tensor, a list of them, or what is none.
+struct TorchArgument {
+  TorchArgument(std::string n, const Expr& v) : name(std::move(n)), tensors({v.value()}) {}
+  TorchArgument(std::string n, std::vector<Value*> v)
+      : name(std::move(n)), tensors(std::move(v)), is_list(true) {}
+  TorchArgument(std::string n, Attribute v) : name(std::move(n)), value(std::move(v)) {}
+  TorchArgument(std::string n, bool v)
+      : name(std::move(n)), value(Attribute(Tensor::Scalar<bool>(v))) {}
+  template <typename T>
+  requires std::is_arithmetic_v<T> TorchArgument(std::string n, T v)
+      : name(std::move(n)), value(Attribute(v)) {}
+  TorchArgument(std::string n, const char* v) : name(std::move(n)), value(Attribute(v)) {}
+  std::string name;
+  std::vector<Value*> tensors{};
+  bool is_list = false;
+  std::optional<Attribute> value{};
+};
+// What PyTorch's operator of that name gives, results being of these types.
+Values AsTorch(PaddleArgs& a, std::string_view op, const std::vector<TorchArgument>& arguments,
+               const std::vector<DType>& results);
+Expr AsTorch(PaddleArgs& a, std::string_view op, const std::vector<TorchArgument>& arguments,
+             DType result);
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_PADDLE_PADDLE_H_

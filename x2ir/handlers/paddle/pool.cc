@@ -1,0 +1,168 @@
+// Pools.
+#include <algorithm>
+
+#include "x2ir/handlers/paddle/nn.h"
+
+namespace x2ir {
+namespace {
+
+// Windows of rounded up results as pads at the ends, where sizes are known: the kernels have other
+// rules for what lies beyond than runtimes.
+bool RoundUp(PaddleArgs& a, const Expr& x, bool last, const std::vector<int64_t>& kernel,
+             const std::vector<int64_t>& strides, std::vector<int64_t>* pads) {
+  const size_t n = kernel.size();
+  const int64_t from = last ? 1 : 2;
+  const auto in = KnownSizes(x, from, from + static_cast<int64_t>(n));
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t begin = (*pads)[i], end = (*pads)[n + i];
+    if (!in) {
+      a.Require(begin + end == 0 ? kernel[i] >= strides[i] : end + strides[i] <= kernel[i],
+                "ceil_mode with windows that may lie beyond an input of unknown size");
+      continue;
+    }
+    const int64_t room = (*in)[i] + begin + end - kernel[i];
+    const int64_t out = (room + strides[i] - 1) / strides[i] + 1;
+    (*pads)[n + i] = std::max<int64_t>((out - 1) * strides[i] + kernel[i] - (*in)[i] - begin, 0);
+    a.Require((out - 1) * strides[i] - begin < (*in)[i], "a window beyond the input");
+  }
+  return in.has_value();
+}
+
+Expr Adaptive(PaddleArgs& a, const Expr& given, bool last, const std::string& type,
+              const std::vector<Size>& sizes) {
+  const int64_t rank = a.Rank(given);
+  const Expr x = last ? MoveAxis(given, rank - 1, 1) : given;
+  std::vector<int64_t> out;
+  for (const Size& size : sizes) {
+    a.Require(size.number.has_value(), "computed sizes of results");
+    out.push_back(*size.number);
+  }
+  Expr y = x;
+  if (std::all_of(out.begin(), out.end(), [](int64_t size) { return size == 1; })) {
+    y = x.Op(type == "avg" ? "global_average_pool" : "global_max_pool");
+  } else {
+    const bool flat = rank == 4;
+    const std::string op =
+        StrCat("aten::adaptive_", type, flat ? "_pool2d.default" : "_pool3d.default");
+    y = Expr(a.b(), AsTorch(a, op, {{"self", x}, {"output_size", Attribute(out)}},
+                            type == "avg" ? std::vector<DType>{x.dtype()}
+                                          : std::vector<DType>{x.dtype(), DType::kUndefined})[0]);
+  }
+  return last ? MoveAxis(y, 1, rank - 1) : y;
+}
+
+Expr SlidingPool(PaddleArgs& a) {
+  const Expr x = a.X();
+  const int64_t rank = a.Rank(x);
+  a.Require(rank >= 3, "an input with axes of space");
+  const auto spatial = static_cast<size_t>(rank - 2);
+  const bool last = ChannelsLast(a);
+  const std::string type = a.String("pooling_type", "max");
+  a.Require(type == "max" || type == "avg", StrCat("a pool ", type));
+  std::vector<Size> sizes = a.Sizes("ksize", {});
+  if (sizes.size() == 1) sizes.assign(spatial, sizes[0]);
+  if (sizes.size() != spatial) a.Fail(Invalid("a window of other axes"));
+  const bool global = a.Bool("global_pooling", false), adaptive = a.Bool("adaptive", false);
+  const bool exclusive = a.Bool("exclusive", true), ceil = a.Bool("ceil_mode", false);
+  std::vector<int64_t> strides = a.Ints("strides", std::vector<int64_t>(spatial, 1));
+  if (strides.size() == 1) strides.assign(spatial, strides[0]);
+  const Padding padding = TakePaddings(a, spatial);
+  if (global) {
+    return x.Op(type == "avg" ? "global_average_pool" : "global_max_pool", {},
+                {{"layout", LayoutName(last)}});
+  }
+  if (adaptive) return Adaptive(a, x, last, type, sizes);
+  std::vector<int64_t> kernel;
+  for (const Size& size : sizes) {
+    a.Require(size.number.has_value(), "a computed window");
+    kernel.push_back(*size.number);
+  }
+  std::vector<int64_t> pads = padding.pads;
+  const bool explicit_ends = ceil && !padding.same && RoundUp(a, x, last, kernel, strides, &pads);
+  AttributeMap attrs = {
+      {"layout", LayoutName(last)}, {"kernel_shape", kernel}, {"strides", strides}};
+  if (padding.same) {
+    attrs.Set("auto_pad", "SAME_UPPER");
+  } else {
+    attrs.Set("pads", pads);
+    attrs.Set("ceil_mode", ceil && !explicit_ends ? 1 : 0);
+  }
+  if (type == "max") return x.Op("max_pool", {}, std::move(attrs));
+  a.Require(exclusive || !ceil || explicit_ends, "ceil_mode of an input of unknown size");
+  attrs.Set("count_include_pad", exclusive ? 0 : 1);
+  return x.Op("average_pool", {}, std::move(attrs));
+}
+
+// Maxima with their places in a channel of an image.
+PaddleResults PoolWithIndex(PaddleArgs& a) {
+  const Expr x = a.X();
+  const int64_t rank = a.Rank(x);
+  const auto spatial = static_cast<size_t>(rank - 2);
+  const std::vector<int64_t> kernel = a.Ints("ksize");
+  const std::vector<int64_t> strides = a.Ints("strides", std::vector<int64_t>(spatial, 1));
+  const std::vector<int64_t> paddings = a.Ints("paddings", std::vector<int64_t>(spatial, 0));
+  const bool adaptive = a.Bool("adaptive", false), ceil = a.Bool("ceil_mode", false);
+  a.Require(
+      a.Ints("dilations", {1, 1}) == std::vector<int64_t>(a.Ints("dilations", {1, 1}).size(), 1),
+      "dilated windows");
+  const DType index = DType::kInt64;
+  const std::string flat = rank == 4 ? "2d" : "3d";
+  Values both;
+  if (a.Bool("global_pooling", false)) {
+    const Expr rows = ReshapeTo(x, {SizeAt(x, 0), SizeAt(x, 1), Size(-1)});
+    const Values found = {Reduce(rows, "reduce_max", {2}),
+                          rows.Op("arg_max", {}, {{"axis", 2}, {"keepdims", 0}})};
+    for (Value* each : found)
+      both.push_back(Unsqueeze(Expr(a.b(), each), CountedFrom(2, rank - 2)));
+  } else if (adaptive) {
+    both = AsTorch(a, StrCat("aten::adaptive_max_pool", flat, ".default"),
+                   {{"self", x}, {"output_size", Attribute(kernel)}},
+                   std::vector<DType>{x.dtype(), a.Wants("Mask") ? index : DType::kUndefined});
+  } else {
+    both = AsTorch(a, StrCat("aten::max_pool", flat, "_with_indices.default"),
+                   {{"self", x},
+                    {"kernel_size", Attribute(kernel)},
+                    {"stride", Attribute(strides)},
+                    {"padding", Attribute(paddings)},
+                    {"ceil_mode", ceil}},
+                   std::vector<DType>{x.dtype(), a.Wants("Mask") ? index : DType::kUndefined});
+  }
+  PaddleResults results = {{"Out", {both[0]}}};
+  if (a.Wants("Mask")) results.push_back({"Mask", {a.Cast(both[1], DType::kInt32)}});
+  return results;
+}
+
+// Elements at the places that a pool found, zeros elsewhere.
+Expr Unpool(PaddleArgs& a) {
+  const Expr x = a.X(), places = a.X("Indices");
+  const int64_t rank = a.Rank(x);
+  a.String("unpooling_type", "max");
+  a.Require(!ChannelsLast(a), "channels last");
+  std::vector<Size> out = a.Sizes("output_size", {});
+  const std::vector<int64_t> kernel = a.Ints("ksize"), strides = a.Ints("strides"),
+                             paddings = a.Ints("paddings");
+  if (out.empty()) {
+    for (size_t i = 0; i < kernel.size(); ++i) {
+      const Size size = SizeAt(x, 2 + static_cast<int64_t>(i));
+      out.push_back(
+          Plus(a, Times(a, Minus(a, size, 1), strides[i]), Size(kernel[i] - 2 * paddings[i])));
+    }
+  }
+  if (out.size() > static_cast<size_t>(rank - 2)) out.erase(out.begin(), out.end() - (rank - 2));
+  std::vector<Size> plane = {SizeAt(x, 0), SizeAt(x, 1)}, all = plane;
+  all.insert(all.end(), out.begin(), out.end());
+  const Size count = Product(a, out);
+  const Expr zeros = Filled(a, x.dtype(), {plane[0], plane[1], count}, 0);
+  const auto rows = [&](const Expr& v) {
+    return ReshapeTo(v, {plane[0], plane[1], Product(a, SizesAt(x, 2, rank))});
+  };
+  return ReshapeTo(ScatterElements(zeros, 2, rows(places).To(DType::kInt64), rows(x), "none"), all);
+}
+
+}  // namespace
+
+X2IR_PADDLE(average_pool).From({"pool2d", "pool3d"}, SlidingPool);
+X2IR_PADDLE(max_pool).From({"max_pool2d_with_index", "max_pool3d_with_index"}, PoolWithIndex);
+X2IR_PADDLE(max_unpool).From({"unpool", "unpool3d"}, Unpool);
+
+}  // namespace x2ir

@@ -1,0 +1,242 @@
+// Images of other sizes, padding, and samples at places of a grid.
+#include <algorithm>
+#include <optional>
+
+#include "x2ir/builder/quantized.h"
+#include "x2ir/handlers/paddle/nn.h"
+
+namespace x2ir {
+namespace {
+
+// The spatial axes in order: depth, height, width, as many as there are.
+std::vector<int64_t> OutAttributes(PaddleArgs& a, size_t spatial) {
+  const int64_t depth = a.Int("out_d", -1), height = a.Int("out_h", -1), width = a.Int("out_w", -1);
+  const std::vector<int64_t> all = {depth, height, width};
+  return {all.end() - static_cast<std::ptrdiff_t>(spatial), all.end()};
+}
+
+// Sizes go before scales, where they are given as tensors; else scales before sizes.
+Expr Interpolate(PaddleArgs& a, bool second_version) {
+  const Expr x = a.X();
+  const int64_t rank = a.Rank(x);
+  a.Require(rank >= 3 && rank <= 5, "images of one to three axes");
+  const auto spatial = static_cast<size_t>(rank - 2);
+  const bool last = ChannelsLast(a, a.HasAttr("data_layout") ? "data_layout" : "data_format");
+  const std::string method = a.String("interp_method", "bilinear");
+  const bool corners = a.Bool("align_corners", true);
+  const int64_t align_mode = a.Int("align_mode", 1);
+  const std::vector<int64_t> out = OutAttributes(a, spatial);
+  std::vector<double> scales = a.Numbers("scale");
+  const bool sized = a.Has("SizeTensor") || a.Has("OutSize");
+  std::vector<Size> sizes =
+      sized ? a.Sizes("size", {"SizeTensor", "OutSize"}) : std::vector<Size>();
+  const Expr scale_tensor = a.Opt("Scale");
+  std::optional<Expr> computed;
+  if (scale_tensor.value()) {
+    if (const Tensor* known = SettledTensor(scale_tensor)) {
+      scales.clear();
+      for (int64_t i = 0; i < known->num_elements(); ++i) scales.push_back(known->AsDouble(i));
+    } else {
+      computed = scale_tensor.To(DType::kFloat32);
+    }
+  }
+  if (!scales.empty() && !(scales[0] > 0)) scales.clear();
+  if (scales.size() == 1) scales.assign(spatial, scales[0]);
+  const bool scaled = !sized && (computed || !scales.empty());
+  if (scaled && !computed && scales.size() != spatial) a.Fail(Invalid("scales of other axes"));
+  if (!sized && !scaled) {
+    for (const int64_t size : out) {
+      a.Require(size > 0, "neither sizes nor scales");
+      sizes.emplace_back(size);
+    }
+  }
+  const int64_t from = last ? 1 : 2;
+  // The first version knows scales only to find sizes.
+  if (scaled && !second_version) {
+    a.Require(!computed, "a computed scale");
+    const auto in = KnownSizes(x, from, from + static_cast<int64_t>(spatial));
+    a.Require(in.has_value(), "a scale of an image of unknown size");
+    for (size_t i = 0; i < spatial; ++i) {
+      sizes.emplace_back(
+          static_cast<int64_t>(static_cast<float>((*in)[i]) * static_cast<float>(scales[i])));
+    }
+  }
+  AttributeMap attrs = {{"axes", CountedFrom(from, static_cast<int64_t>(spatial))}};
+  if (method == "nearest") {
+    attrs.Set("mode", "nearest");
+    attrs.Set("nearest_mode", corners ? "round_prefer_ceil" : "floor");
+    attrs.Set("coordinate_transformation_mode", corners ? "align_corners" : "asymmetric");
+  } else if (method == "bicubic") {
+    attrs.Set("mode", "cubic");
+    attrs.Set("coordinate_transformation_mode", corners ? "align_corners" : "half_pixel");
+  } else {
+    a.Require(method == "linear" || method == "bilinear" || method == "trilinear",
+              StrCat("interpolation ", method));
+    attrs.Set("mode", "linear");
+    attrs.Set("coordinate_transformation_mode", corners           ? "align_corners"
+                                                : align_mode == 0 ? "half_pixel"
+                                                                  : "asymmetric");
+  }
+  if (!sizes.empty()) {
+    if (sizes.size() != spatial) a.Fail(Invalid("sizes of other axes"));
+    return x.Op("resize", {nullptr, nullptr, Vector(a, sizes)}, std::move(attrs));
+  }
+  Expr factors = nullptr;
+  if (computed) {
+    factors = Flat(*computed);
+    const Dim count = DimAt(factors, 0);
+    a.Require(count.is_static(), "how many scales there are is not known");
+    if (count.value() == 1) factors = Expand(factors, a.b().Ints({static_cast<int64_t>(spatial)}));
+  } else {
+    const std::vector<float> narrow(scales.begin(), scales.end());
+    factors = {a.b(), a.b().Constant(Tensor::Of<float>({static_cast<int64_t>(spatial)}, narrow))};
+  }
+  return x.Op("resize", {nullptr, factors, nullptr}, std::move(attrs));
+}
+
+// --- Padding
+// ---------------------------------------------------------------------------------------
+
+std::string PadMode(PaddleArgs& a) {
+  const std::string mode = a.String("mode", "constant");
+  if (mode == "replicate") return "edge";
+  if (mode == "circular") return "wrap";
+  a.Require(mode == "constant" || mode == "reflect" || mode == "edge", StrCat("padding ", mode));
+  return mode;
+}
+
+Expr Padded(PaddleArgs& a, const Expr& x, const std::vector<Size>& begins,
+            const std::vector<Size>& ends, const std::vector<int64_t>& axes,
+            const std::string& mode, double number) {
+  std::vector<Size> pads = begins;
+  pads.insert(pads.end(), ends.begin(), ends.end());
+  return x.Op(
+      "pad",
+      {Vector(a, pads), mode == "constant" ? x.Number(number).value() : nullptr, a.b().Ints(axes)},
+      {{"mode", mode}});
+}
+
+// top, bottom, left, right.
+Expr Pad2d(PaddleArgs& a) {
+  const Expr x = a.X();
+  const bool last = ChannelsLast(a);
+  const std::vector<Size> pads = a.Sizes("paddings", {"Paddings"}, {0, 0, 0, 0});
+  const double number = a.Number("pad_value", 0);
+  if (pads.size() != 4) a.Fail(Invalid("expected four paddings"));
+  const int64_t from = last ? 1 : 2;
+  return Padded(a, x, {pads[0], pads[2]}, {pads[1], pads[3]}, {from, from + 1}, PadMode(a), number);
+}
+// left, right, top, bottom, front, back.
+Expr Pad3d(PaddleArgs& a) {
+  const Expr x = a.X();
+  const bool last = ChannelsLast(a);
+  const std::vector<Size> pads = a.Sizes("paddings", {"Paddings"});
+  const double number = a.Number("value", 0);
+  const int64_t rank = a.Rank(x), spatial = rank - 2;
+  if (pads.size() < static_cast<size_t>(2 * spatial)) a.Fail(Invalid("paddings of other axes"));
+  std::vector<Size> begins, ends;
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < spatial; ++i) {
+    const auto at = static_cast<size_t>(2 * (spatial - 1 - i));
+    begins.push_back(pads[at]);
+    ends.push_back(pads[at + 1]);
+    axes.push_back((last ? 1 : 2) + i);
+  }
+  return Padded(a, x, begins, ends, axes, PadMode(a), number);
+}
+// Both ends of each axis, one axis after the other.
+Expr PadAll(PaddleArgs& a) {
+  const Expr x = a.X();
+  const std::vector<Size> pads = a.Sizes("paddings", {});
+  a.Bool("pad_from_left_axis", true);
+  const Expr number = a.Scalar("pad_value", {}, 0, x.dtype());
+  if (pads.size() != static_cast<size_t>(2 * a.Rank(x))) a.Fail(Invalid("paddings of other axes"));
+  std::vector<Size> all;
+  for (size_t end = 0; end < 2; ++end) {
+    for (size_t i = end; i < pads.size(); i += 2) all.push_back(pads[i]);
+  }
+  return x.Op("pad", {Vector(a, all), number, nullptr}, {{"mode", "constant"}});
+}
+// Y made as large as X, at the ends.
+Expr PadLike(PaddleArgs& a) {
+  const Expr x = a.X(), y = a.X("Y");
+  const double number = a.Number("pad_value", 0);
+  std::vector<Size> pads(static_cast<size_t>(a.Rank(y)), Size(0));
+  for (int64_t i = 0; i < a.Rank(y); ++i) pads.push_back(Minus(a, SizeAt(x, i), SizeAt(y, i)));
+  return y.Op("pad", {Vector(a, pads), y.Number(number), nullptr}, {{"mode", "constant"}});
+}
+
+// --- Grids
+// -----------------------------------------------------------------------------------------
+
+Expr GridSample(PaddleArgs& a) {
+  const Expr x = a.X(), grid = a.X("Grid");
+  const std::string mode = a.String("mode", "bilinear");
+  const std::string padding = a.String("padding_mode", "zeros");
+  a.Require(mode == "bilinear" || mode == "nearest", StrCat("samples ", mode));
+  return x.Op("grid_sample", {grid},
+              {{"mode", mode == "bilinear" ? "linear" : "nearest"},
+               {"padding_mode", padding},
+               {"align_corners", a.Bool("align_corners", true)}});
+}
+
+Expr AffineGrid(PaddleArgs& a) {
+  const Expr theta = a.X("Theta");
+  const std::vector<Size> sizes = a.Sizes("output_shape", {"OutputShape"});
+  return theta.Op("affine_grid", {Vector(a, sizes)},
+                  {{"align_corners", a.Bool("align_corners", true)}});
+}
+
+// --- Blocks of images
+// ------------------------------------------------------------------------------
+
+// The blocks of an image as columns. Paddings: top, left, bottom, right.
+Expr Unfold(PaddleArgs& a) {
+  Expr x = a.X();
+  const std::vector<int64_t> kernel = a.Ints("kernel_sizes"), strides = a.Ints("strides", {1, 1}),
+                             dilations = a.Ints("dilations", {1, 1});
+  std::vector<int64_t> pads = a.Ints("paddings", {0, 0, 0, 0});
+  if (pads.size() == 4) {
+    const std::vector<int64_t> all = {pads[0], pads[1], pads[2], pads[3]};
+    x = x.Op("pad", {a.b().Ints(all), x.Number(0), a.b().Ints({2, 3})}, {{"mode", "constant"}});
+    pads = {0, 0};
+  }
+  return AsTorch(a, "aten::im2col.default",
+                 {{"self", x},
+                  {"kernel_size", Attribute(kernel)},
+                  {"dilation", Attribute(dilations)},
+                  {"padding", Attribute(pads)},
+                  {"stride", Attribute(strides)}},
+                 x.dtype());
+}
+Expr Fold(PaddleArgs& a) {
+  const Expr x = a.X();
+  const std::vector<int64_t> sizes = a.Ints("output_sizes"), kernel = a.Ints("kernel_sizes"),
+                             strides = a.Ints("strides", {1, 1}),
+                             dilations = a.Ints("dilations", {1, 1});
+  std::vector<int64_t> pads = a.Ints("paddings", {0, 0, 0, 0});
+  if (pads.size() == 2) pads = {pads[0], pads[1], pads[0], pads[1]};
+  return x.Op("col2im", {a.b().Ints(sizes), a.b().Ints(kernel)},
+              {{"strides", strides}, {"dilations", dilations}, {"pads", pads}});
+}
+
+}  // namespace
+
+X2IR_PADDLE(resize)
+    .From({"bilinear_interp_v2", "nearest_interp_v2", "bicubic_interp_v2", "linear_interp_v2",
+           "trilinear_interp_v2"},
+          [](PaddleArgs& a) { return Interpolate(a, true); })
+    .From({"bilinear_interp", "nearest_interp", "bicubic_interp", "linear_interp",
+           "trilinear_interp"},
+          [](PaddleArgs& a) { return Interpolate(a, false); });
+X2IR_PADDLE(pad)
+    .From("pad2d", Pad2d)
+    .From("pad3d", Pad3d)
+    .From("pad", PadAll)
+    .From("pad_constant_like", PadLike);
+X2IR_PADDLE(grid_sample).From("grid_sampler", GridSample);
+X2IR_PADDLE(affine_grid).From("affine_grid", AffineGrid);
+X2IR_PADDLE(gather).From("unfold", Unfold);
+X2IR_PADDLE(col2im).From("fold", Fold);
+
+}  // namespace x2ir
