@@ -148,7 +148,7 @@ PaddleResults EigH(PaddleArgs& a) {
   const Expr x = a.X();
   const std::string triangle = a.String(a.HasAttr("UPLO") ? "UPLO" : "uplo", "L");
   const Values both = AsTorch(
-      a, "aten::linalg_eigh.default", {{"A", x}, {"UPLO", triangle.c_str()}},
+      a, "aten::linalg_eigh.default", {{"self", x}, {"UPLO", triangle.c_str()}},
       std::vector<DType>{x.dtype(), a.Wants("Eigenvectors") ? x.dtype() : DType::kUndefined});
   return {{"Eigenvalues", {both[0]}}, {"Eigenvectors", {both[1]}}};
 }

@@ -1,0 +1,230 @@
+// Detection: regions of images, by the levels of a pyramid, and what is proposed as one.
+#include <algorithm>
+#include <cmath>
+
+#include "x2ir/handlers/paddle/paddle.h"
+
+namespace x2ir {
+namespace {
+
+// The image of each region, by how many each image has. Without numbers there is one image.
+Expr ImageOf(PaddleArgs& a, const Expr& rois) {
+  const Expr numbers = a.Opt("RoisNum");
+  const Expr count = SizeOf(rois, 0);
+  if (!numbers.value()) {
+    a.Require(a.X()->shape() && DimAt(a.X(), 0).is_static() && DimAt(a.X(), 0).value() == 1,
+              "regions of more than one image by LoD");
+    return Filled(a, DType::kInt64, {SizeAt(rois, 0)}, 0);
+  }
+  const Expr ends = CumSum(numbers.To(DType::kInt64), 0);
+  const Expr behind = Unsqueeze(ends, {0}) <= Unsqueeze(Iota(count), {1});
+  return Reduce(behind.To(DType::kInt64), "reduce_sum", {1});
+}
+
+Expr RoiAlign(PaddleArgs& a) {
+  const Expr x = a.X(), rois = a.X("ROIs");
+  const bool aligned = a.Bool("aligned", false);
+  AttributeMap attrs = {
+      {"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"},
+      {"mode", "avg"},
+      {"output_height", a.Int("pooled_height", 1)},
+      {"output_width", a.Int("pooled_width", 1)},
+      {"sampling_ratio", std::max<int64_t>(a.Int("sampling_ratio", -1), 0)},
+      {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))}};
+  return x.Op("roi_align", {rois, ImageOf(a, rois)}, std::move(attrs));
+}
+
+Expr WithImages(PaddleArgs& a, const Expr& rois) {
+  return Concat(a, {Unsqueeze(ImageOf(a, rois), {1}).To(rois.dtype()), rois}, 1);
+}
+PaddleResults RoiPool(PaddleArgs& a) {
+  const Expr x = a.X(), rois = a.X("ROIs");
+  const int64_t height = a.Int("pooled_height", 1), width = a.Int("pooled_width", 1);
+  return {{"Out",
+           {x.Op("max_roi_pool", {WithImages(a, rois)},
+                 {{"pooled_shape", Attribute::Ints{height, width}},
+                  {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))}})}}};
+}
+Expr PsRoiPool(PaddleArgs& a) {
+  const Expr x = a.X(), rois = a.X("ROIs");
+  const int64_t height = a.Int("pooled_height", 1), width = a.Int("pooled_width", 1);
+  const double scale = a.Number("spatial_scale", 1);
+  a.Int("output_channels", 1);
+  return {a.b(), AsTorch(a, "torchvision::ps_roi_pool.default",
+                         {{"input", x},
+                          {"rois", WithImages(a, rois)},
+                          {"spatial_scale", scale},
+                          {"pooled_height", height},
+                          {"pooled_width", width}},
+                         std::vector<DType>{x.dtype(), DType::kUndefined})[0]};
+}
+
+// --- Pyramids
+// --------------------------------------------------------------------------------------
+
+// How many of a list there are of each image.
+Expr CountByImage(PaddleArgs& a, const Expr& image, const Expr& images) {
+  (void)a;
+  const Expr of = (Unsqueeze(image, {0}) == Unsqueeze(Iota(images), {1})).To(DType::kInt32);
+  return Reduce(of, "reduce_sum", {1});
+}
+
+// Regions by their size to levels; and where each went, in the list of all levels.
+PaddleResults DistributeProposals(PaddleArgs& a) {
+  const Expr rois = a.X("FpnRois");
+  const Expr numbers = a.Opt("RoisNum");
+  const int64_t low = a.Int("min_level", 2), high = a.Int("max_level", 5),
+                refer = a.Int("refer_level", 4), scale = a.Int("refer_scale", 224);
+  const double more = a.Bool("pixel_offset", true) ? 1 : 0;
+  a.Require(low <= high && high - low < 64 && scale > 0, "levels");
+  const auto side = [&](int64_t from, int64_t to) {
+    return Shifted(Gather(rois, Int(a, to), 1) - Gather(rois, Int(a, from), 1), more);
+  };
+  const Expr w = side(0, 2), h = side(1, 3);
+  const Expr bare_w = Shifted(w, -more), bare_h = Shifted(h, -more);
+  const Expr area = Where((bare_w < 0.0) | (bare_h < 0.0), 0.0, w * h);
+  const Expr ratio = Sqrt(area) / static_cast<double>(scale) + 1e-6;
+  const Expr log = Log(ratio) * (1 / std::log(2.0));
+  const Expr level =
+      Clip(Floor(log + static_cast<double>(refer)), log.Number(static_cast<double>(low)),
+           log.Number(static_cast<double>(high)));
+  Values lists, counts;
+  std::vector<Value*> order;
+  const Expr places = Iota(SizeOf(rois, 0));
+  Expr image = nullptr, images = nullptr;
+  if (numbers.value()) {
+    image = ImageOf(a, rois);
+    images = SizeOf(numbers, 0);
+  }
+  for (int64_t i = low; i <= high; ++i) {
+    const Expr here = level == static_cast<double>(i);
+    const auto kept = [&](const Expr& v) { return v.Op("compress", {here}, {{"axis", 0}}); };
+    lists.push_back(kept(rois));
+    order.push_back(kept(places));
+    if (numbers.value()) counts.push_back(CountByImage(a, kept(image), images));
+  }
+  // Where each stands in the list of all: the places in order, turned round.
+  const Expr all = Concat(a, order, 0);
+  const Expr restore = ScatterElements(places, 0, all, places, "none");
+  PaddleResults results = {{"MultiFpnRois", lists},
+                           {"RestoreIndex", {Unsqueeze(restore, {1}).To(DType::kInt32)}}};
+  if (!counts.empty()) results.push_back({"MultiLevelRoIsNum", counts});
+  return results;
+}
+
+// The best regions of all levels, image by image.
+PaddleResults CollectProposals(PaddleArgs& a) {
+  const std::vector<Value*> rois = a.List("MultiLevelRois"), scores = a.List("MultiLevelScores"),
+                            numbers = a.List("MultiLevelRoIsNum");
+  const int64_t most = a.Int("post_nms_topN", 0);
+  a.Require(!rois.empty() && rois.size() == scores.size() && numbers.size() == rois.size(),
+            "regions by LoD");
+  std::vector<Value*> flat, images;
+  for (size_t i = 0; i < rois.size(); ++i) {
+    const Expr of(a.b(), rois[i]);
+    flat.push_back(Flat(Expr(a.b(), scores[i])));
+    const Expr ends = CumSum(Expr(a.b(), numbers[i]).To(DType::kInt64), 0);
+    const Expr behind = Unsqueeze(ends, {0}) <= Unsqueeze(Iota(SizeOf(of, 0)), {1});
+    images.push_back(Reduce(behind.To(DType::kInt64), "reduce_sum", {1}));
+  }
+  const Expr all = Concat(a, rois, 0), score = Concat(a, flat, 0), image = Concat(a, images, 0);
+  Expr order = Sort(score, 0, true).indices;
+  if (most >= 0) order = Slice(order, 0, 0, most);
+  const Expr of = Gather(image, order, 0), count = SizeOf(order, 0);
+  order = Gather(order, Sort(of * count + Iota(count), 0, false).indices, 0);
+  const Expr batch = SizeOf(Expr(a.b(), numbers[0]), 0);
+  return {{"FpnRois", {Gather(all, order, 0)}},
+          {"RoisNum", {CountByImage(a, Gather(image, order, 0), batch)}}};
+}
+
+// --- Proposals
+// -------------------------------------------------------------------------------------
+
+// One image: anchors moved by what the network says, the best ones, clipped, none too small, none
+// that a better one overlaps.
+PaddleResults Proposals(PaddleArgs& a) {
+  const Expr scores = a.X("Scores"), deltas = a.X("BboxDeltas"), shape = a.X("ImShape");
+  const Expr anchors = a.X("Anchors"), variances = a.X("Variances");
+  const int64_t before = a.Int("pre_nms_topN", 6000), after = a.Int("post_nms_topN", 1000);
+  const double overlap = a.Number("nms_thresh", 0.5),
+               least = std::max(a.Number("min_size", 0.1), 1.0), eta = a.Number("eta", 1);
+  const double more = a.Bool("pixel_offset", true) ? 1 : 0;
+  const auto batch = KnownSizes(scores, 0, 1);
+  a.Require(batch.has_value() && (*batch)[0] == 1, "more than one image");
+  a.Require(overlap > 0 && (eta >= 1 || overlap <= 0.5), "a threshold that falls");
+  a.Require(scores.dtype() == DType::kFloat32, "another type than float32");
+  const auto rows = [&](const Expr& map, int64_t each) {
+    return Reshape(Transpose(map, {0, 2, 3, 1}), std::vector<int64_t>{-1, each});
+  };
+  Expr score = Flat(rows(scores, 1));
+  Expr delta = rows(deltas, 4), anchor = Reshape(anchors, std::vector<int64_t>{-1, 4}),
+       variance = Reshape(variances, std::vector<int64_t>{-1, 4});
+  Expr k = Vector(a, SizeAt(score, 0));
+  if (before > 0) k = Min(k, Ints(a, {before}));
+  const Values best = a.b().Ops("top_k", {score, k}, {{"axis", 0}}, 2);
+  score = {a.b(), best[0]};
+  const Expr index(a.b(), best[1]);
+  delta = Gather(delta, index, 0) * Gather(variance, index, 0);
+  anchor = Gather(anchor, index, 0);
+  const auto part = [](const Expr& v, int64_t i) { return Slice(v, 1, i, i + 1); };
+  const Expr width = Shifted(part(anchor, 2) - part(anchor, 0), more);
+  const Expr height = Shifted(part(anchor, 3) - part(anchor, 1), more);
+  const Expr x = part(delta, 0) * width + part(anchor, 0) + width * 0.5;
+  const Expr y = part(delta, 1) * height + part(anchor, 1) + height * 0.5;
+  const double bound = std::log(1000.0 / 16.0);
+  const Expr w = Exp(Min(part(delta, 2), bound)) * width * 0.5;
+  const Expr h = Exp(Min(part(delta, 3), bound)) * height * 0.5;
+  const Expr image_h = Shifted(part(shape, 0), -more), image_w = Shifted(part(shape, 1), -more);
+  const auto within = [](const Expr& v, const Expr& most) { return Max(Min(v, most), 0.0); };
+  const Expr boxes =
+      Concat(a,
+             {within(x - w, image_w), within(y - h, image_h),
+              within(Shifted(x + w, -more), image_w), within(Shifted(y + h, -more), image_h)},
+             1);
+  const Expr ws = Shifted(part(boxes, 2) - part(boxes, 0), more);
+  const Expr hs = Shifted(part(boxes, 3) - part(boxes, 1), more);
+  Expr stays = (ws >= least) & (hs >= least);
+  if (more == 1) {
+    stays = stays & (part(boxes, 0) + ws * 0.5 <= part(shape, 1)) &
+            (part(boxes, 1) + hs * 0.5 <= part(shape, 0));
+  }
+  // What is too small gets a score that nothing selects.
+  const Expr counts = Squeeze(stays, {1});
+  const Expr valid = Where(counts, score, Extreme(a, score.dtype(), false));
+  const Expr wide =
+      more == 0
+          ? boxes
+          : Concat(a,
+                   {part(boxes, 0), part(boxes, 1), part(boxes, 2) + more, part(boxes, 3) + more},
+                   1);
+  Expr limit = Vector(a, SizeAt(score, 0));
+  if (after > 0) limit = Min(limit, Ints(a, {after}));
+  const auto number = [&](double value) {
+    return a.b().Constant(Tensor::Of<float>({1}, {static_cast<float>(value)}));
+  };
+  const Expr found = a.Op("non_max_suppression", {Unsqueeze(wide, {0}), Unsqueeze(valid, {0, 1}),
+                                                  limit, number(overlap), number(-3.0e38)});
+  const Expr kept = Gather(found, Int(a, 2), 1);
+  // Where nothing is left there is a box of zeros.
+  const Expr none = SizeOf(kept, 0) == Int(a, 0);
+  const Expr pad = none.To(DType::kInt64);
+  const auto or_zero = [&](const Expr& v) {
+    const Expr pads = Concat(a, {a.b().Ints({0}), Unsqueeze(pad, {0})}, 0);
+    return v.Op("pad", {pads, v.Number(0), a.b().Ints({0})}, {{"mode", "constant"}});
+  };
+  const Expr rois = or_zero(Gather(boxes, kept, 0)), probs = or_zero(Gather(score, kept, 0));
+  return {{"RpnRois", {rois}},
+          {"RpnRoiProbs", {Unsqueeze(probs, {1})}},
+          {"RpnRoisNum", {Flat(SizeOf(rois, 0)).To(DType::kInt32)}}};
+}
+
+}  // namespace
+
+X2IR_PADDLE(roi_align).From("roi_align", RoiAlign);
+X2IR_PADDLE(max_roi_pool).From("roi_pool", RoiPool);
+X2IR_PADDLE(roi_align).From("psroi_pool", PsRoiPool);
+X2IR_PADDLE(compress).From("distribute_fpn_proposals", DistributeProposals);
+X2IR_PADDLE(top_k).From("collect_fpn_proposals", CollectProposals);
+X2IR_PADDLE(non_max_suppression).From("generate_proposals_v2", Proposals);
+
+}  // namespace x2ir
