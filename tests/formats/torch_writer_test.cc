@@ -47,6 +47,31 @@ constexpr char kLayer[] =
     "{ operands = [\"self\", \"other\"] }\n"
     "}\n";
 
+// CRC-32 as its definition says it, bit by bit.
+uint32_t SlowChecksum(std::string_view bytes, uint32_t crc) {
+  crc = ~crc;
+  for (const char c : bytes) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc;
+}
+
+TEST(TorchWriter, ChecksumsAreThoseOfZip) {
+  EXPECT_EQ(ZipChecksum("123456789"), 0xcbf43926);
+  std::string bytes;
+  uint32_t random = 1;
+  for (int i = 0; i < 1000; ++i) {
+    bytes += static_cast<char>((random = random * 1664525 + 1013904223) >> 24);
+  }
+  for (size_t size = 0; size <= bytes.size(); size += size < 300 ? 1 : 7) {
+    const std::string_view part(bytes.data() + bytes.size() - size, size);  // not aligned
+    ASSERT_EQ(ZipChecksum(part), SlowChecksum(part, 0)) << size;
+    const size_t cut = size / 3;
+    ASSERT_EQ(ZipChecksum(part.substr(cut), ZipChecksum(part.substr(0, cut))), ZipChecksum(part));
+  }
+}
+
 TEST(TorchWriter, EntriesAreAlignedAndStored) {
   const auto bytes = Written(kLayer);
   ASSERT_TRUE(bytes.ok()) << bytes.status();

@@ -49,13 +49,6 @@ class Payload {
 };
 
 absl::Status WriteArchive(ZipWriter& zip, const WrittenProgram& program) {
-  std::vector<const Tensor*> tensors;
-  for (const bool constant : {false, true}) {
-    for (const WrittenWeight& weight : program.weights) {
-      if ((weight.kind == WrittenWeight::kConstant) == constant) tensors.push_back(weight.tensor);
-    }
-  }
-  zip.Expect(std::move(tensors));
   Payload weights(zip, "weights", "weight_"), constants(zip, "constants", "tensor_");
   for (const WrittenWeight& weight : program.weights) {
     if (weight.kind != WrittenWeight::kConstant) X2IR_RETURN_IF_ERROR(weights.Add(weight));
