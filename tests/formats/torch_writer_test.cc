@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -126,6 +128,73 @@ TEST(TorchWriter, WeightsHaveKindsAndPaths) {
             "{ operands = [\"self\", \"other\"] }\n"
             "}\n")
       << ToText(*read->graph);
+}
+
+// A program whose arguments or results are more than a tuple is written as it was read.
+TEST(TorchWriter, TreesAreKept) {
+  const auto leaves = [](int n) {
+    std::string text;
+    for (int i = 0; i < n; ++i) {
+      StrAppend(&text, i ? ", " : "", R"({"type": null, "context": null, "children_spec": []})");
+    }
+    return text;
+  };
+  const std::string in = StrCat(
+      R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": [)",
+      R"({"type": "builtins.tuple", "context": "null", "children_spec": [)",
+      R"({"type": "builtins.list", "context": "null", "children_spec": [)", leaves(1), "]}, ",
+      leaves(1), R"(]}, {"type": "builtins.dict", "context": "[\"scale\"]", "children_spec": [)",
+      leaves(1), "]}]}]");
+  const std::string out =
+      StrCat(R"([1, {"type": "Point", "context": "null", "children_spec": [)", leaves(2), "]}]");
+  using Notes = std::map<std::string, std::string>;
+  const Notes notes = {{"torch.in_tree", in},
+                       {"torch.in_leaves", "x\n\nn\n"},
+                       {"torch.out_tree", out},
+                       {"torch.out_leaves", "\ny\n"},
+                       {"torch.arguments", "a\nb\nscale\n"},
+                       {"torch.namedtuples", "Point\tp\tq\n"}};
+  const auto again = [](const Notes& notes) -> absl::StatusOr<Notes> {
+    Model model;
+    X2IR_ASSIGN_OR_RETURN(model.graph,
+                          ParseGraph("graph(x: float32[2], n: float32[2]) -> (y: float32[2]) {\n"
+                                     "  y: float32[2] = torch.aten::mul.Tensor(x, n) "
+                                     "{ operands = [\"self\", \"other\"] }\n}\n"));
+    model.graph->annotations().GetOrMake().extra = notes;
+    std::string bytes;
+    X2IR_RETURN_IF_ERROR(WriteTorch(model, Sink::To(&bytes)));
+    X2IR_ASSIGN_OR_RETURN(model, ReadTorch(Source::Bytes(bytes, {}, "net.pt2")));
+    Notes extra = model.graph->annotations().GetOrMake().extra;
+    extra.erase("torch.classes");
+    return extra;
+  };
+  const auto kept = again(notes);
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  EXPECT_EQ(*kept, notes);
+  const auto without = [&](const Notes& changes) {
+    Notes all = notes;
+    for (const auto& [key, text] : changes) all[key] = text;
+    return again(all).value_or(Notes());
+  };
+  // What is not, or no longer, true is not written: other inputs, other leaves, no names, no trees.
+  for (const Notes& changes : std::initializer_list<Notes>{
+           {{"torch.in_leaves", "x\n\nz\n"}},
+           {{"torch.in_leaves", "x\nn\n"}},
+           {{"torch.arguments", "a\nb=print()\nscale\n"}},
+           {{"torch.arguments", "a\na\nscale\n"}},
+           {{"torch.arguments", "a\nb\n"}},
+           {{"torch.in_tree", in.substr(0, in.size() - 1)}},
+           {{"torch.in_tree", "[2" + in.substr(2)}},
+       }) {
+    const Notes left = without(changes);
+    EXPECT_FALSE(left.contains("torch.in_tree")) << changes.begin()->second;
+    EXPECT_TRUE(left.contains("torch.out_tree"));
+  }
+  std::string deep = "[1, ";
+  for (int i = 0; i < 10000; ++i) deep += R"({"type": "builtins.list", "children_spec": [)";
+  for (const std::string& bad : {std::string("[1]"), std::string("{}"), deep}) {
+    EXPECT_FALSE(without({{"torch.out_tree", bad}}).contains("torch.out_tree"));
+  }
 }
 
 TEST(TorchWriter, ExampleInputsAreWhatTorchSaveMakes) {

@@ -58,7 +58,8 @@ absl::Status WriteArchive(ZipWriter& zip, const WrittenProgram& program) {
     if (weight.kind == WrittenWeight::kConstant) X2IR_RETURN_IF_ERROR(constants.Add(weight));
   }
   X2IR_RETURN_IF_ERROR(constants.Finish());
-  X2IR_ASSIGN_OR_RETURN(const std::string inputs, WriteSampleInputs(program.inputs));
+  X2IR_ASSIGN_OR_RETURN(const std::string inputs,
+                        WriteSampleInputs(program.arguments, program.inputs));
   for (const auto& [name, bytes] :
        {std::pair<std::string_view, std::string_view>("models/model.json", program.json),
         {"data/sample_inputs/model.pt", inputs},
