@@ -9,7 +9,7 @@
 // peak resident memory, and where there is a bound on one of them, whether it is kept:
 //
 //   weights     convert and export of 50 MB and more: 1.3 times cp, and 20 ms; to .pt2, whose
-//               checksums are computed, 1.3 times cp, 50 ms, and 80 MB of memory
+//               checksums are computed, and .py, 1.3 times cp, 50 ms, and 80 MB of memory
 //   nodes       1.5 s for 200,000 and 8 s for 1,000,000 of them, in proportion between
 //   reference   of weights that stay where they are: 0.5 s and 200 MB
 //   memory      60 MB, and 2 kB a node
@@ -169,6 +169,9 @@ std::vector<Command> CommandsFor(const std::string& bin, const std::string& base
   if (bound == Command::kWeights && !frozen) {
     const std::string program = base + ".pt2";
     commands.push_back({"convert to .pt2", x2ir + Quoted(program), program, Command::kProgram});
+    const std::string module = base + ".module";
+    commands.push_back(
+        {"convert to .py", x2ir + Quoted(module + ".py"), module, Command::kProgram});
   }
   const char* others = std::getenv("X2IR_BENCH_OTHERS");
   std::istringstream lines(others ? others : "");

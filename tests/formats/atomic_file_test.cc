@@ -103,22 +103,49 @@ TEST_F(AtomicFileTest, TensorsOfEverySize) {
   ASSERT_TRUE(file.ok());
   std::string expected;
   for (size_t size : {0, 1, 100, 65535, 65536, 65537, 1 << 20, (1 << 20) + 1, 2500000}) {
-    for (bool in_file : {true, false}) {
-      const std::string part = source.substr(77, size);
+    for (const char* way : {"moved in its page", "at its place in a page", "in memory"}) {
+      const bool in_file = way != std::string_view("in memory");
+      const size_t from = *way == 'm' ? 77 : (file->size() + 1) % 4096;
+      const std::string part = source.substr(from, size);
       const absl::Span<const std::byte> bytes(reinterpret_cast<const std::byte*>(part.data()),
                                               size);
       auto tensor =
-          in_file ? Tensor::FromFile(DType::kUInt8, {static_cast<int64_t>(size)}, *mapped, 77, size)
-                  : Tensor::View(DType::kUInt8, {static_cast<int64_t>(size)}, bytes, nullptr);
+          in_file
+              ? Tensor::FromFile(DType::kUInt8, {static_cast<int64_t>(size)}, *mapped, from, size)
+              : Tensor::View(DType::kUInt8, {static_cast<int64_t>(size)}, bytes, nullptr);
       ASSERT_TRUE(tensor.ok()) << tensor.status();
       ASSERT_TRUE(file->Append("<").ok());
       ASSERT_TRUE(file->Append(*tensor).ok());
-      expected += "<" + part;
+      std::string seen;
+      ASSERT_TRUE(file->Append(*tensor, [&](std::string_view piece) { seen += piece; }).ok());
+      EXPECT_TRUE(seen == part);
+      expected += "<" + part + part;
     }
   }
   EXPECT_EQ(file->size(), expected.size());
   ASSERT_TRUE(file->Commit().ok());
   EXPECT_TRUE(Read(Path("f")) == expected);
+}
+
+TEST_F(AtomicFileTest, BytesAreReplaced) {
+  auto file = AtomicFile::Create(Path("f"));
+  ASSERT_TRUE(file.ok());
+  std::string expected(3 << 20, 'a');
+  ASSERT_TRUE(file->Append(expected).ok());
+  ASSERT_TRUE(file->Append("bcd").ok());
+  ASSERT_TRUE(file->Replace(7, "xyz").ok());  // written, and not yet
+  ASSERT_TRUE(file->Replace((3 << 20) + 1, "CD").ok());
+  ASSERT_TRUE(file->Append("e").ok());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_TRUE(Read(Path("f")) == expected.replace(7, 3, "xyz") + "bCDe");
+
+  auto other = AtomicFile::Create(Path("g"));
+  ASSERT_TRUE(other.ok() && other->Append("abc").ok());
+  EXPECT_EQ(other->Replace(2, "xy").code(), absl::StatusCode::kInternal);
+  auto function = AtomicFile::ToFunction("h", [](std::string_view) { return absl::OkStatus(); });
+  ASSERT_TRUE(function.Append("abc").ok());
+  EXPECT_FALSE(function.can_replace());
+  EXPECT_EQ(function.Replace(0, "x").code(), absl::StatusCode::kInternal);
 }
 
 TEST_F(AtomicFileTest, OverwritesTheFileItReads) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +48,31 @@ constexpr char kLayer[] =
     "  y: float32[batch,3] = torch.aten::mul.Tensor(class, half) "
     "{ operands = [\"self\", \"other\"] }\n"
     "}\n";
+
+// CRC-32 as its definition says it, bit by bit.
+uint32_t SlowChecksum(std::string_view bytes, uint32_t crc) {
+  crc = ~crc;
+  for (const char c : bytes) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc;
+}
+
+TEST(TorchWriter, ChecksumsAreThoseOfZip) {
+  EXPECT_EQ(ZipChecksum("123456789"), 0xcbf43926);
+  std::string bytes;
+  uint32_t random = 1;
+  for (int i = 0; i < 1000; ++i) {
+    bytes += static_cast<char>((random = random * 1664525 + 1013904223) >> 24);
+  }
+  for (size_t size = 0; size <= bytes.size(); size += size < 300 ? 1 : 7) {
+    const std::string_view part(bytes.data() + bytes.size() - size, size);  // not aligned
+    ASSERT_EQ(ZipChecksum(part), SlowChecksum(part, 0)) << size;
+    const size_t cut = size / 3;
+    ASSERT_EQ(ZipChecksum(part.substr(cut), ZipChecksum(part.substr(0, cut))), ZipChecksum(part));
+  }
+}
 
 TEST(TorchWriter, EntriesAreAlignedAndStored) {
   const auto bytes = Written(kLayer);
@@ -101,6 +128,73 @@ TEST(TorchWriter, WeightsHaveKindsAndPaths) {
             "{ operands = [\"self\", \"other\"] }\n"
             "}\n")
       << ToText(*read->graph);
+}
+
+// A program whose arguments or results are more than a tuple is written as it was read.
+TEST(TorchWriter, TreesAreKept) {
+  const auto leaves = [](int n) {
+    std::string text;
+    for (int i = 0; i < n; ++i) {
+      StrAppend(&text, i ? ", " : "", R"({"type": null, "context": null, "children_spec": []})");
+    }
+    return text;
+  };
+  const std::string in = StrCat(
+      R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": [)",
+      R"({"type": "builtins.tuple", "context": "null", "children_spec": [)",
+      R"({"type": "builtins.list", "context": "null", "children_spec": [)", leaves(1), "]}, ",
+      leaves(1), R"(]}, {"type": "builtins.dict", "context": "[\"scale\"]", "children_spec": [)",
+      leaves(1), "]}]}]");
+  const std::string out =
+      StrCat(R"([1, {"type": "Point", "context": "null", "children_spec": [)", leaves(2), "]}]");
+  using Notes = std::map<std::string, std::string>;
+  const Notes notes = {{"torch.in_tree", in},
+                       {"torch.in_leaves", "x\n\nn\n"},
+                       {"torch.out_tree", out},
+                       {"torch.out_leaves", "\ny\n"},
+                       {"torch.arguments", "a\nb\nscale\n"},
+                       {"torch.namedtuples", "Point\tp\tq\n"}};
+  const auto again = [](const Notes& notes) -> absl::StatusOr<Notes> {
+    Model model;
+    X2IR_ASSIGN_OR_RETURN(model.graph,
+                          ParseGraph("graph(x: float32[2], n: float32[2]) -> (y: float32[2]) {\n"
+                                     "  y: float32[2] = torch.aten::mul.Tensor(x, n) "
+                                     "{ operands = [\"self\", \"other\"] }\n}\n"));
+    model.graph->annotations().GetOrMake().extra = notes;
+    std::string bytes;
+    X2IR_RETURN_IF_ERROR(WriteTorch(model, Sink::To(&bytes)));
+    X2IR_ASSIGN_OR_RETURN(model, ReadTorch(Source::Bytes(bytes, {}, "net.pt2")));
+    Notes extra = model.graph->annotations().GetOrMake().extra;
+    extra.erase("torch.classes");
+    return extra;
+  };
+  const auto kept = again(notes);
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  EXPECT_EQ(*kept, notes);
+  const auto without = [&](const Notes& changes) {
+    Notes all = notes;
+    for (const auto& [key, text] : changes) all[key] = text;
+    return again(all).value_or(Notes());
+  };
+  // What is not, or no longer, true is not written: other inputs, other leaves, no names, no trees.
+  for (const Notes& changes : std::initializer_list<Notes>{
+           {{"torch.in_leaves", "x\n\nz\n"}},
+           {{"torch.in_leaves", "x\nn\n"}},
+           {{"torch.arguments", "a\nb=print()\nscale\n"}},
+           {{"torch.arguments", "a\na\nscale\n"}},
+           {{"torch.arguments", "a\nb\n"}},
+           {{"torch.in_tree", in.substr(0, in.size() - 1)}},
+           {{"torch.in_tree", "[2" + in.substr(2)}},
+       }) {
+    const Notes left = without(changes);
+    EXPECT_FALSE(left.contains("torch.in_tree")) << changes.begin()->second;
+    EXPECT_TRUE(left.contains("torch.out_tree"));
+  }
+  std::string deep = "[1, ";
+  for (int i = 0; i < 10000; ++i) deep += R"({"type": "builtins.list", "children_spec": [)";
+  for (const std::string& bad : {std::string("[1]"), std::string("{}"), deep}) {
+    EXPECT_FALSE(without({{"torch.out_tree", bad}}).contains("torch.out_tree"));
+  }
 }
 
 TEST(TorchWriter, ExampleInputsAreWhatTorchSaveMakes) {

@@ -359,6 +359,9 @@ TEST(PythonProgramsTest, OperatorsAsArchives) {
   RunSuite("operators", OperatorCases(), kArchive, 0.95);
 }
 TEST(PythonProgramsTest, OneFlowNetworks) { RunSuite("networks", Networks(), kOneFlow, 0.8); }
+TEST(PythonProgramsTest, OneFlowOperators) {
+  RunSuite("operators", OperatorCases(), kOneFlow, 0.7);
+}
 TEST(PythonProgramsTest, OneFlowNodeCases) { RunSuite("nodes", NodeCases(), kOneFlow, 0.7); }
 
 TEST(PythonProgramsTest, TensorFlow) { RunSuite("tensorflow", TensorFlowCases(), kPython, 0.8); }

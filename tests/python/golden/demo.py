@@ -53,14 +53,10 @@ class Embeddings(nn.Module):
         self.position_embeddings = nn.Embedding(40, 32)
         self.LayerNorm = nn.LayerNorm(32, eps=1e-12)
         self.register_buffer(
-            "gatherelements",
-            torch.tensor([[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]),
-            persistent=False,
+            "gatherelements", torch.zeros(1, 12, dtype=torch.int64), persistent=False
         )
         self.register_buffer(
-            "constant",
-            torch.tensor([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]]),
-            persistent=False,
+            "constant", torch.arange(12).reshape(1, 12), persistent=False
         )
 
     def forward(self, x):

@@ -47,8 +47,13 @@ class AtomicFile {
   // An error is remembered: every later call, and Commit, gives it again.
   absl::Status Append(std::string_view bytes);
   absl::Status Append(absl::Span<const std::byte> bytes);
-  // The tensor's bytes. InvalidArgument for string and sparse tensors, which have none.
-  absl::Status Append(const Tensor& tensor);
+  // The tensor's bytes. InvalidArgument for string and sparse tensors, which have none. `seen` is
+  // shown the bytes, in order, as they are read to be written.
+  using SeenFn = std::function<void(std::string_view bytes)>;
+  absl::Status Append(const Tensor& tensor, const SeenFn& seen = nullptr);
+  // Others in place of bytes that were appended. Not where a function takes them.
+  absl::Status Replace(uint64_t at, std::string_view bytes);
+  bool can_replace() const { return !write_; }
   // What is written was read from this file, though not by Append.
   void DependOn(std::shared_ptr<const MappedFile> file) { sources_.insert(std::move(file)); }
   // Zeros up to the next multiple of `alignment`.
@@ -70,7 +75,7 @@ class AtomicFile {
   absl::Status Fail(std::string_view what);
   absl::Status Flush();
   absl::Status WriteAll(const char* data, size_t n);
-  absl::Status CopyRange(const Tensor::FileRange& range);
+  absl::Status CopyRange(const Tensor::FileRange& range, const SeenFn& seen);
   absl::Status Finish();
   void Discard();
   bool is_open() const { return fd_ >= 0 || write_; }

@@ -242,11 +242,8 @@ class ClassWriter {
     const std::string dtype = tensor.dtype() == DType::kFloat32
                                   ? ""
                                   : StrCat(", dtype=", framework.TypeName(tensor.dtype()));
-    if (weight.literal) {
-      const bool plain = tensor.dtype() == DType::kInt64 || tensor.dtype() == DType::kFloat32 ||
-                         tensor.dtype() == DType::kBool;
-      return StrCat("self.register_buffer(", name, ", ", framework.package, ".tensor(",
-                    TensorLiteral(tensor), plain ? "" : dtype, "), persistent=False)");
+    if (!weight.code.empty()) {
+      return StrCat("self.register_buffer(", name, ", ", weight.code, ", persistent=False)");
     }
     std::vector<std::string> dims;
     for (const int64_t dim : tensor.dims()) dims.push_back(StrCat(dim));

@@ -162,9 +162,16 @@ std::unique_ptr<Layer> LayerFinder::Linear(std::string_view x, std::string_view 
     w = made->input(0);
     as_it_is = true;
   }
+  // What something else takes too, as it is, is no layer's.
+  const bool transposed = !as_it_is && !affine;
+  const auto multiplies = [](const Use& use) {
+    const std::string_view op = use.node->op().view();
+    return (op == "aten::matmul.default" && use.index == 1) || op == "aten::addmm.default";
+  };
+  if (transposed && !std::all_of(w->uses().begin(), w->uses().end(), multiplies)) return nullptr;
   const int64_t in = as_it_is ? (*DimsOf(w))[1] : (*dims)[0];
   const int64_t out = as_it_is ? (*DimsOf(w))[0] : (*dims)[1];
-  if (!Take("weight", w, std::nullopt, !as_it_is && !affine)) return nullptr;
+  if (!Take("weight", w, std::nullopt, transposed)) return nullptr;
   AddNumber("in_features", in);
   AddNumber("out_features", out);
   const std::string_view bias = call_.op == "aten::addmm.default" ? "self" : "bias";

@@ -224,24 +224,22 @@ constexpr Helper kOneFlowHelpers[] = {
     {"erased", kErased},
     {"scaled_dot_product_attention", R"(
 
-def scaled_dot_product_attention(
-    query, key, value, attn_mask=None, is_causal=False, scale=None, enable_gqa=False
-):
-    if enable_gqa:
-        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
-        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
-    if scale is None:
-        scale = query.shape[-1] ** -0.5
+def scaled_dot_product_attention(query, key, value{attn_mask,is_causal|, attn_mask=None}{is_causal|, is_causal=False}{scale|, scale=None}{enable_gqa|, enable_gqa=False}):
+?enable_gqa|    if enable_gqa:
+?enable_gqa|        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+?enable_gqa|        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+?scale|    if scale is None:
+    {scale|    }scale = query.shape[-1] ** -0.5
     scores = flow.matmul(query * scale, key.transpose(-2, -1))
-    if is_causal:
-        attn_mask = flow.ones_like(scores).tril() != 0
-    if attn_mask is None:
-        return flow.matmul(scores.softmax(-1), value)
-    if attn_mask.dtype != flow.bool:
-        return flow.matmul((scores + attn_mask).softmax(-1), value)
-    hidden = flow.logical_not(attn_mask)
-    weights = scores.masked_fill(hidden, float("-inf")).softmax(-1)
-    return flow.matmul(weights.masked_fill(hidden, 0.0), value)
+?is_causal|    if is_causal:
+?is_causal|        attn_mask = flow.ones_like(scores).tril() != 0
+?attn_mask,is_causal|    if attn_mask is None:
+    {attn_mask,is_causal|    }return flow.matmul(scores.softmax(-1), value)
+?attn_mask|    if attn_mask.dtype != flow.bool:
+?attn_mask|        return flow.matmul((scores + attn_mask).softmax(-1), value)
+?attn_mask,is_causal|    hidden = flow.logical_not(attn_mask)
+?attn_mask,is_causal|    weights = scores.masked_fill(hidden, float("-inf")).softmax(-1)
+?attn_mask,is_causal|    return flow.matmul(weights.masked_fill(hidden, 0.0), value)
 )"},
     {"rms_norm", R"(
 

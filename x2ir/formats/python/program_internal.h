@@ -33,7 +33,7 @@ struct Weight {
   Tensor tensor;
   bool transposed = false;  // the file has it as the source has it, the module the other way round
   bool buffer = false;      // not trained
-  bool literal = false;     // written into the code
+  std::string code;         // that makes it; empty: it lies in the file
   Path path;                // of the module, and the name in it
   std::string attribute;    // what the module calls it
   std::string key;          // in the state dict
@@ -164,6 +164,10 @@ class SizeReader {
 bool IsZero(const Value* value);  // in every element
 std::optional<Tensor> MovedConstant(const Value* value);
 bool IsMovedConstant(const Value* value);
+
+// The code that makes a tensor: torch.tensor([1, 2]), torch.zeros(1, 12), torch.arange(8); empty
+// where that would be long. `is_given`: people may look for it among the weights.
+std::string TensorCode(const Tensor& tensor, const Framework& framework, bool is_given);
 
 // The layer that a call is, where it is a known one on constant weights; null where it is none.
 struct WeightMaker {

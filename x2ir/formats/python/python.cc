@@ -90,7 +90,7 @@ class SourceWriter {
  private:
   bool HasWeights() const {
     return std::any_of(p_.weights().begin(), p_.weights().end(),
-                       [](const Weight& weight) { return !weight.literal; });
+                       [](const Weight& weight) { return weight.code.empty(); });
   }
 
   std::string Hint(const Type& type) const {
@@ -286,7 +286,7 @@ absl::Status Write(const Model& model, const Sink& sink, const PythonWriteOption
   std::vector<NamedTensor> tensors;
   SafetensorsMetadata metadata = {{std::string(kMadeFor), FileName(path)}, {"format", "pt"}};
   for (const Weight& weight : program->weights()) {
-    if (weight.literal) continue;
+    if (!weight.code.empty()) continue;
     const std::string key = weight.transposed ? StrCat(weight.key, ".T") : weight.key;
     tensors.push_back({key, weight.tensor});
     if (weight.source && weight.source->name() != weight.key) {

@@ -10,8 +10,6 @@
 namespace x2ir::python {
 namespace {
 
-constexpr int64_t kMostLiteral = 16;  // elements of a tensor that the code spells out
-
 // Operators that take a Python number for a tensor.
 bool TakesNumber(std::string_view op, std::string_view argument) {
   constexpr std::string_view kOps[] = {
@@ -588,7 +586,11 @@ class Reader {
 
   void FindLayers() {
     const WeightMaker maker{
-        [&](const Value* constant) { return !program_->weight_of_.contains(constant); },
+        [&](const Value* constant) {
+          // OneFlow's layers take weights of float32 alone, and cast others.
+          const bool fits = !framework_.find || constant->dtype() == DType::kFloat32;
+          return fits && !program_->weight_of_.contains(constant);
+        },
         [&](const Layer& layer, const std::vector<const Value*>& constants) -> Step* {
           const auto it = layer_with_.find(constants[0]);
           if (it == layer_with_.end()) return nullptr;
@@ -699,9 +701,7 @@ class Reader {
     weight.source = constant;
     weight.tensor = tensor;
     weight.buffer = !IsFloating(tensor.dtype()) || tensor.rank() == 0 || !IsGiven(*constant);
-    weight.literal = tensor.num_elements() <= kMostLiteral && tensor.num_elements() > 0 &&
-                     weight.buffer && !IsComplex(tensor.dtype()) && BitWidth(tensor.dtype()) >= 16;
-    weight.literal |= tensor.dtype() == DType::kBool && tensor.num_elements() == 1;
+    if (weight.buffer) weight.code = TensorCode(tensor, framework_, IsGiven(*constant));
     program_->weight_of_[constant] = program_->AddWeight(std::move(weight));
     return absl::OkStatus();
   }
@@ -798,7 +798,7 @@ class Reader {
       if (!weight.path.empty()) continue;
       Path path;
       if (weight.source && IsGiven(*weight.source)) path = SplitName(weight.source->name());
-      if (path.empty() || weight.literal) {
+      if (path.empty() || !weight.code.empty()) {
         if (path.empty() && weight.source) path = SplitName(weight.source->name());
         const std::string name = path.empty() ? "constant" : path.back();
         path = weight.source ? ScopeOfUsers(weight.source) : Path();

@@ -110,17 +110,22 @@ class SizeParser {
   const StringMap<std::string>& names_;
 };
 
+}  // namespace
+
+std::string ElementLiteral(const Tensor& tensor, int64_t at) {
+  if (tensor.dtype() == DType::kBool) return tensor.AsInt(at) != 0 ? "True" : "False";
+  if (IsFloating(tensor.dtype())) {
+    return FloatLiteral(tensor.AsDouble(at), tensor.dtype() != DType::kFloat64);
+  }
+  if (tensor.dtype() == DType::kUInt64) return StrCat(static_cast<uint64_t>(tensor.AsInt(at)));
+  return StrCat(tensor.AsInt(at));
+}
+
+namespace {
+
 void AppendElements(std::string& out, const Tensor& tensor, size_t axis, int64_t& at) {
   if (axis == tensor.dims().size()) {
-    if (tensor.dtype() == DType::kBool) {
-      out += tensor.AsInt(at) != 0 ? "True" : "False";
-    } else if (IsFloating(tensor.dtype())) {
-      out += FloatLiteral(tensor.AsDouble(at), tensor.dtype() != DType::kFloat64);
-    } else if (tensor.dtype() == DType::kUInt64) {
-      StrAppend(&out, static_cast<uint64_t>(tensor.AsInt(at)));
-    } else {
-      StrAppend(&out, tensor.AsInt(at));
-    }
+    out += ElementLiteral(tensor, at);
     ++at;
     return;
   }

@@ -41,7 +41,8 @@ struct Expr {
 std::string StringLiteral(std::string_view text);
 // The shortest digits that give the number again; `as_float32`: again when rounded to float32.
 std::string FloatLiteral(double number, bool as_float32);
-// Numbers of a tensor as nested lists.
+// A number of a tensor; its numbers as nested lists.
+std::string ElementLiteral(const Tensor& tensor, int64_t at);
 std::string TensorLiteral(const Tensor& tensor);
 std::string_view DTypeName(DType t);  // "float32"; empty where PyTorch has no such type
 // A size as Python computes it, its names replaced by `name`.

@@ -49,13 +49,6 @@ class Payload {
 };
 
 absl::Status WriteArchive(ZipWriter& zip, const WrittenProgram& program) {
-  std::vector<const Tensor*> tensors;
-  for (const bool constant : {false, true}) {
-    for (const WrittenWeight& weight : program.weights) {
-      if ((weight.kind == WrittenWeight::kConstant) == constant) tensors.push_back(weight.tensor);
-    }
-  }
-  zip.Expect(std::move(tensors));
   Payload weights(zip, "weights", "weight_"), constants(zip, "constants", "tensor_");
   for (const WrittenWeight& weight : program.weights) {
     if (weight.kind != WrittenWeight::kConstant) X2IR_RETURN_IF_ERROR(weights.Add(weight));
@@ -65,7 +58,8 @@ absl::Status WriteArchive(ZipWriter& zip, const WrittenProgram& program) {
     if (weight.kind == WrittenWeight::kConstant) X2IR_RETURN_IF_ERROR(constants.Add(weight));
   }
   X2IR_RETURN_IF_ERROR(constants.Finish());
-  X2IR_ASSIGN_OR_RETURN(const std::string inputs, WriteSampleInputs(program.inputs));
+  X2IR_ASSIGN_OR_RETURN(const std::string inputs,
+                        WriteSampleInputs(program.arguments, program.inputs));
   for (const auto& [name, bytes] :
        {std::pair<std::string_view, std::string_view>("models/model.json", program.json),
         {"data/sample_inputs/model.pt", inputs},

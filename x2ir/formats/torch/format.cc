@@ -44,6 +44,7 @@ bool IsChannelsLast(const Graph& graph) {
                 const FormatOptions&) { return WriteTorch(model, sink); },
     // Somebody may train the program, and look for its weights by name.
     .passes = PassesThatKeepLayers,
+    .keeps_modules = true,
 });
 
 }  // namespace

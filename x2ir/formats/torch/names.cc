@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "absl/strings/ascii.h"
 #include "x2ir/formats/torch/writer_internal.h"
 
 namespace x2ir::torch_format {
@@ -103,6 +104,13 @@ std::string Plain(std::string_view name) {
 }
 
 }  // namespace
+
+bool PythonNames::IsName(std::string_view text) {
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+         !Has(kKeywords, text) && std::all_of(text.begin(), text.end(), [](char c) {
+           return c == '_' || absl::ascii_isalnum(static_cast<unsigned char>(c));
+         });
+}
 
 std::string PythonNames::Unique(std::string_view base) {
   std::string name;

@@ -9,6 +9,7 @@
 #include "x2ir/formats/torch/archive_internal.h"
 #include "x2ir/formats/torch/symbols.h"
 #include "x2ir/formats/torch/torch.h"
+#include "x2ir/formats/torch/trees_internal.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -164,9 +165,64 @@ class Reader {
     Classes();
     ReadNodes(scope, graph);
     if (signature.GoTo("output_specs")) json_.Array([&](size_t) { ReadOutputSpec(scope); });
+    ReadTrees(scope, module);
     if (!json_.ok()) return;
     DropUnusedOutputs(*scope.graph);
     NameSharedWeights(scope);
+  }
+
+  // What the program is called with and gives, where it is not as any program's (trees_internal.h).
+  void ReadTrees(const Scope& scope, Fields& module) {
+    std::string in, out, arguments, tuples;
+    if (module.GoTo("module_call_graph")) {
+      json_.Array([&](size_t) {
+        Fields entry(json_);
+        if (entry.GoTo("fqn") && json_.String().empty() && entry.GoTo("signature")) {
+          Fields call(json_);
+          if (call.GoTo("in_spec")) in = json_.String();
+          if (call.GoTo("out_spec")) out = json_.String();
+          if (call.GoTo("forward_arg_names")) {
+            json_.Array([&](size_t) { StrAppend(&arguments, json_.String(), "\n"); });
+          }
+        }
+        entry.GoToEnd();
+      });
+    }
+    if (module.GoTo("treespec_namedtuple_fields")) {
+      json_.Object([&](std::string_view name) {
+        Fields tuple(json_);
+        tuples += name;
+        if (tuple.GoTo("field_names")) {
+          json_.Array([&](size_t) { StrAppend(&tuples, "\t", json_.String()); });
+        }
+        tuple.GoToEnd();
+        tuples += '\n';
+      });
+    }
+    if (!json_.ok()) return;
+    const Graph& graph = *model_.graph;
+    std::string inputs, outputs;
+    for (const Value* input : graph.inputs()) StrAppend(&inputs, input->name(), "\n");
+    for (const Value* output : graph.outputs()) StrAppend(&outputs, output->name(), "\n");
+    const auto note = [&](std::string_view key, const std::string& text) {
+      model_.graph->annotations().GetOrMake().extra[StrCat("torch.", key)] = text;
+    };
+    std::string leaves;
+    for (const std::string_view name : in_leaves_) {
+      const auto it = scope.values.find(name);
+      StrAppend(&leaves, it == scope.values.end() ? name : it->second->name(), "\n");
+    }
+    const bool plain = in == TreeText(PlainArguments(graph.inputs().size()));
+    if (!has_constants_ && (!plain || arguments != inputs || leaves != inputs)) {
+      note("in_tree", in);
+      note("in_leaves", leaves);
+      note("arguments", arguments);
+    }
+    if (out != TreeText(PlainResults(graph.outputs().size())) || outputs != out_leaves_) {
+      note("out_tree", out);
+      note("out_leaves", out_leaves_);
+    }
+    if (!tuples.empty()) note("namedtuples", tuples);
   }
 
   // {"parameter": {"arg": {"name": ...}, "parameter_name": ...}}
@@ -194,6 +250,22 @@ class Reader {
         scope.no_values[NameHere()] = true;
       } else if (other.GoTo("name")) {
         scope.no_values[json_.String()] = true;
+      }
+      bool none = false;
+      if (kind == "constant_input" && other.GoTo("value")) {
+        Fields value(json_);
+        none = value.Has("as_none");
+      }
+      if (none) in_leaves_.emplace_back();
+      has_constants_ = has_constants_ || (!none && kind != "token");
+    }
+    if (spec.GoTo("user_input")) {
+      Fields input(json_);
+      if (input.GoTo("arg")) {
+        Fields arg(json_);
+        for (const auto& [kind, mark] : arg.all()) {
+          if (arg.GoTo(kind)) in_leaves_.push_back(NameHere());
+        }
       }
     }
     spec.GoToEnd();
@@ -229,7 +301,13 @@ class Reader {
     for (const std::string_view kind : {"user_output", "loss_output"}) {
       if (!spec.GoTo(kind)) continue;
       Fields output(json_);
+      const size_t count = scope.graph->outputs().size();
       if (output.GoTo("arg")) ReadGraphOutput(scope, kind == "loss_output");
+      if (!json_.ok()) return;
+      // None is no output.
+      if (scope.graph->outputs().size() > count)
+        out_leaves_ += scope.graph->outputs()[count]->name();
+      out_leaves_ += '\n';
     }
     spec.GoToEnd();
   }
@@ -823,6 +901,10 @@ class Reader {
   absl::flat_hash_map<std::string_view, std::vector<std::string_view>> used_by_;
   StringMap<int> node_names_;
   StringSet classes_;  // paths of modules whose class is known
+  // Of the program's trees: names of arguments, "" for None; lines of names of outputs.
+  std::vector<std::string_view> in_leaves_;
+  std::string out_leaves_;
+  bool has_constants_ = false;  // among the arguments
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
 // Example inputs: tensors of zeros in the form of torch.save, a zip archive of a pickle and of the
 // storages that it names.
-#include <array>
+#include <algorithm>
 
 #include "x2ir/formats/io/atomic_file.h"
+#include "x2ir/formats/json.h"
 #include "x2ir/formats/torch/writer_internal.h"
 #include "x2ir/formats/torch/zip_writer.h"
 #include "x2ir/graph_wrapper/dtype.h"
@@ -113,26 +114,80 @@ void PutTensor(Pickle& pickle, const WrittenInput& input, size_t key, int64_t co
   pickle.Op('R');
 }
 
-}  // namespace
+// Puts trees of tensors of zeros; false: not of these.
+struct Samples {
+  explicit Samples(const std::vector<WrittenInput>& all) : inputs(all) {}
 
-absl::StatusOr<std::string> WriteSampleInputs(const std::vector<WrittenInput>& inputs) {
+  bool Put(const Tree& tree) {
+    if (tree.type.empty()) return PutLeaf();
+    const auto put = [this](const Tree& child) { return Put(child); };
+    if (tree.type == "builtins.tuple") {
+      pickle.Op('(');
+      if (!std::all_of(tree.children.begin(), tree.children.end(), put)) return false;
+      pickle.Op('t');
+      return true;
+    }
+    if (tree.type == "builtins.list") {
+      pickle.Op(']');
+      pickle.Op('(');
+      if (!std::all_of(tree.children.begin(), tree.children.end(), put)) return false;
+      pickle.Op('e');
+      return true;
+    }
+    if (tree.type != "builtins.dict") return false;
+    pickle.Op('}');
+    if (tree.children.empty()) return true;
+    pickle.Op('(');
+    JsonReader keys(tree.context);
+    size_t next = 0;
+    bool complete = true;
+    keys.Array([&](size_t) {
+      complete = complete && next < tree.children.size();
+      pickle.Text(keys.String());
+      complete = complete && keys.ok() && Put(tree.children[next++]);
+    });
+    pickle.Op('u');
+    return complete && keys.ok() && next == tree.children.size();
+  }
+
+  const std::vector<WrittenInput>& inputs;
   Pickle pickle;
-  pickle.Op('\x80');
-  pickle.Op('\x02');
-  pickle.Op('(');
-  std::vector<int64_t> sizes;
-  int64_t all = 0;
-  for (const WrittenInput& input : inputs) {
+  std::vector<int64_t> sizes;  // of storages, in bytes
+
+ private:
+  bool PutLeaf() {
+    if (next_ == inputs.size()) return false;
+    const WrittenInput& input = inputs[next_++];
+    if (input.dtype == DType::kUndefined) {
+      pickle.Op('N');
+      return true;
+    }
     const auto count = CheckedProduct(input.sizes);
     const auto bytes = count ? ByteSize(input.dtype, *count) : std::nullopt;
-    if (!bytes || *bytes > kMostBytes || (all += *bytes) > kMostBytes) return std::string();
+    if (!bytes || *bytes > kMostBytes || (all_ += *bytes) > kMostBytes) return false;
     PutTensor(pickle, input, sizes.size(), *count, *bytes);
     sizes.push_back(*bytes);
+    return true;
   }
-  pickle.Op('t');
-  pickle.Op('}');
+  size_t next_ = 0;
+  int64_t all_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> WriteSampleInputs(const Tree& arguments,
+                                              const std::vector<WrittenInput>& inputs) {
+  Samples samples(inputs);
+  Pickle& pickle = samples.pickle;
+  pickle.Op('\x80');
+  pickle.Op('\x02');
+  if (arguments.children.size() != 2 || !samples.Put(arguments.children[0]) ||
+      !samples.Put(arguments.children[1])) {
+    return std::string();
+  }
   pickle.Op('\x86');
   pickle.Op('.');
+  const std::vector<int64_t>& sizes = samples.sizes;
   std::string archive;
   AtomicFile file = AtomicFile::ToFunction("sample inputs", [&](std::string_view bytes) {
     archive += bytes;

@@ -144,61 +144,96 @@ class ProgramWriter {
       StrAppend(&specs, ", \"", field, "\": \"", weight.name, "\"", more, "}}");
       Describe(scope, *weights_[i], weight.kind == WrittenWeight::kParameter);
     }
-    std::string argument_names;
-    for (const Value* input : graph.inputs()) {
-      const std::string& name = NameOf(scope, *input);
-      StrAppend(&specs, specs.empty() ? "" : ", ", "{\"user_input\": {\"arg\": {\"as_tensor\": ");
-      AppendName(&specs, "name", name);
+    const Arguments arguments = ArgumentsOf(scope, graph);
+    const Signature results = ResultsOf(graph);
+    std::vector<const Value*> inputs = weights_;
+    for (const Value* input : arguments.is.leaves) {
+      inputs.push_back(input);
+      specs += specs.empty() ? "" : ", ";
+      if (!input) {
+        StrAppend(&specs, "{\"constant_input\": {\"name\": \"", scope.taken.Unique("none"),
+                  "\", \"value\": {\"as_none\": true}}}");
+        program_.inputs.emplace_back();
+        continue;
+      }
+      specs += "{\"user_input\": {\"arg\": {\"as_tensor\": ";
+      AppendName(&specs, "name", NameOf(scope, *input));
       specs += "}}}";
-      StrAppend(&argument_names, argument_names.empty() ? "\"" : ", \"", name, "\"");
       DescribeInput(scope, *input);
     }
-    std::vector<const Value*> inputs = weights_;
-    inputs.insert(inputs.end(), graph.inputs().begin(), graph.inputs().end());
     std::string& json = program_.json;
     json = "{\"graph_module\": {\"graph\": ";
-    WriteGraph(scope, graph, inputs, /*single=*/false);
+    WriteGraph(scope, graph, inputs, results.leaves, /*single=*/false);
     StrAppend(&json, ", \"signature\": {\"input_specs\": [", specs, "], \"output_specs\": [");
-    for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    for (size_t i = 0; i < results.leaves.size(); ++i) {
       json += i ? ", {\"user_output\": {\"arg\": " : "{\"user_output\": {\"arg\": ";
-      AppendValue(scope, *graph.outputs()[i]);
+      AppendValueOrNone(scope, results.leaves[i]);
       json += "}}";
     }
     json +=
         "]}, \"module_call_graph\": [{\"fqn\": \"\", \"signature\": {\"inputs\": [], "
         "\"outputs\": [], \"in_spec\": ";
-    WriteSpecs(graph.inputs().size(), graph.outputs().size());
-    StrAppend(&json, ", \"forward_arg_names\": [", argument_names,
-              "]}}], \"metadata\": {}, \"treespec_namedtuple_fields\": {}}, "
-              "\"opset_version\": {\"aten\": 10}, \"range_constraints\": ");
+    AppendJsonString(&json, TreeText(arguments.is.tree));
+    json += ", \"out_spec\": ";
+    AppendJsonString(&json, TreeText(results.tree));
+    json += ", \"forward_arg_names\": ";
+    for (size_t i = 0; i < arguments.names.size(); ++i) {
+      StrAppend(&json, i ? ", \"" : "[\"", arguments.names[i], "\"");
+    }
+    StrAppend(&json, arguments.names.empty() ? "[" : "",
+              "]}}], \"metadata\": {}, \"treespec_namedtuple_fields\": {", NamedTuplesOf(graph),
+              "}}, \"opset_version\": {\"aten\": 10}, \"range_constraints\": ");
+    program_.arguments = arguments.is.tree;
     symbols_.AppendRanges(&json);
     json +=
         ", \"schema_version\": {\"major\": 8, \"minor\": 20}, \"verifiers\": [\"TRAINING\"], "
         "\"torch_version\": \"2.14\", \"guards_code\": []}";
   }
 
-  // The trees that arguments and results are: a tuple of arguments; one result alone, or a tuple.
-  void WriteSpecs(size_t inputs, size_t outputs) {
-    const auto node = [](std::string_view type, std::string_view context, std::string children) {
-      return StrCat("{\"type\": \"builtins.", type, "\", \"context\": \"", context,
-                    "\", \"children_spec\": [", children, "]}");
-    };
-    const auto leaves = [](size_t count) {
-      std::string text;
-      for (size_t i = 0; i < count; ++i) {
-        StrAppend(&text, i ? ", " : "",
-                  "{\"type\": null, \"context\": null, \"children_spec\": []}");
+  // --- The trees that arguments and results are ------------------------------------------------
+
+  struct Arguments {
+    Signature is;
+    std::vector<std::string> names;  // of forward's arguments
+  };
+  Arguments ArgumentsOf(Scope& scope, const Graph& graph) {
+    if (auto known = SignatureOf(graph, "in", graph.inputs())) {
+      const std::vector<Tree>& parts = known->tree.children;
+      const auto names = LinesOf(graph, "torch.arguments");
+      const absl::flat_hash_set<std::string_view> all(names.begin(), names.end());
+      if (parts.size() == 2 && all.size() == names.size() &&
+          names.size() == parts[0].children.size() + parts[1].children.size() &&
+          std::all_of(names.begin(), names.end(), PythonNames::IsName)) {
+        return {*std::move(known), {names.begin(), names.end()}};
       }
-      return text;
-    };
-    const std::string in =
-        node("tuple", "null",
-             StrCat(node("tuple", "null", leaves(inputs)), ", ", node("dict", "[]", "")));
-    const std::string out = outputs == 1 ? leaves(1) : node("tuple", "null", leaves(outputs));
-    std::string& json = program_.json;
-    AppendJsonString(&json, StrCat("[1, ", in, "]"));
-    json += ", \"out_spec\": ";
-    AppendJsonString(&json, StrCat("[1, ", out, "]"));
+    }
+    Arguments plain{
+        {PlainArguments(graph.inputs().size()), {graph.inputs().begin(), graph.inputs().end()}},
+        {}};
+    for (const Value* input : graph.inputs()) plain.names.push_back(NameOf(scope, *input));
+    return plain;
+  }
+  static Signature ResultsOf(const Graph& graph) {
+    if (auto known = SignatureOf(graph, "out", graph.outputs())) return *std::move(known);
+    return {PlainResults(graph.outputs().size()), {graph.outputs().begin(), graph.outputs().end()}};
+  }
+
+  // {"Point": {"field_names": ["x", "y"]}}
+  static std::string NamedTuplesOf(const Graph& graph) {
+    std::string json;
+    for (std::string_view line : LinesOf(graph, "torch.namedtuples")) {
+      std::string_view separator = json.empty() ? "" : ", ";
+      for (bool is_class = true;; is_class = false) {
+        const size_t end = std::min(line.find('\t'), line.size());
+        StrAppend(&json, separator, JsonString(line.substr(0, end)));
+        if (is_class) json += ": {\"field_names\": [";
+        separator = is_class ? "" : ", ";
+        if (end == line.size()) break;
+        line.remove_prefix(end + 1);
+      }
+      json += "]}";
+    }
+    return json;
   }
 
   // --- Weights -------------------------------------------------------------------------------
@@ -382,14 +417,14 @@ class ProgramWriter {
 
   // --- Graphs --------------------------------------------------------------------------------
 
-  // `inputs` have names and types in the scope. `single`: the result is no tuple.
+  // `inputs` have names and types in the scope; null: None. `single`: the result is no tuple.
   void WriteGraph(Scope& scope, const Graph& graph, const std::vector<const Value*>& inputs,
-                  bool single) {
+                  absl::Span<const Value* const> outputs, bool single) {
     std::string& json = program_.json;
     json += "{\"inputs\": [";
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (i) json += ", ";
-      AppendValue(scope, *inputs[i]);
+      AppendValueOrNone(scope, inputs[i]);
     }
     json += "], \"nodes\": [";
     bool first = true;
@@ -399,9 +434,9 @@ class ProgramWriter {
       WriteNode(scope, *node);
     }
     json += "], \"outputs\": [";
-    for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
       if (i) json += ", ";
-      AppendValue(scope, *graph.outputs()[i]);
+      AppendValueOrNone(scope, outputs[i]);
     }
     StrAppend(&json, "], \"tensor_values\": {", scope.tensors, "}, \"sym_int_values\": {",
               scope.ints, "}, \"sym_bool_values\": {", scope.bools,
@@ -495,7 +530,12 @@ class ProgramWriter {
     json += "}";
   }
 
-  // --- Arguments -----------------------------------------------------------------------------
+  void AppendValueOrNone(Scope& scope, const Value* value) {
+    if (value) return AppendValue(scope, *value);
+    program_.json += "{\"as_none\": true}";
+  }
+
+  // --- Arguments of calls --------------------------------------------------------------------
 
   // One argument of a call: values, an attribute, or both (ints some of which are values).
   struct Argument {
@@ -757,7 +797,7 @@ class ProgramWriter {
     const std::string_view base = graph.name().empty() ? std::string_view("graph") : graph.name();
     AppendJsonString(&json, outer.taken.Unique(base));
     json += ", \"graph\": ";
-    WriteGraph(scope, graph, inputs, is_test);
+    WriteGraph(scope, graph, inputs, graph.outputs(), is_test);
     json += "}}";
     (void)name;
   }

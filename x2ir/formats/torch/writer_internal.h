@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "x2ir/formats/torch/trees_internal.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -21,6 +22,8 @@ namespace x2ir::torch_format {
 // Names of Python's variables: those of one graph, each once.
 class PythonNames {
  public:
+  // Whether it may be a variable's name.
+  static bool IsName(std::string_view text);
   // `base` where it is free and may be a variable's name, else like it.
   std::string Unique(std::string_view base);
 
@@ -82,14 +85,15 @@ struct WrittenWeight {
 };
 
 struct WrittenInput {
-  DType dtype = DType::kUndefined;
-  std::vector<int64_t> sizes;  // an example's
+  DType dtype = DType::kUndefined;  // kUndefined: None
+  std::vector<int64_t> sizes;       // an example's
 };
 
 struct WrittenProgram {
   std::string json;
   std::vector<WrittenWeight> weights;  // in the order of their kinds
-  std::vector<WrittenInput> inputs;
+  Tree arguments;
+  std::vector<WrittenInput> inputs;  // its leaves
 };
 
 // FailedPrecondition for what no program of PyTorch can hold, with the name of the node or value.
@@ -103,8 +107,10 @@ int64_t TorchNumberOf(DType dtype);
 
 // --- Pickles (sample_inputs.cc) -------------------------------------------------------------
 
-// What torch.save makes of ((zeros, zeros, ...), {}); empty where they would be large.
-absl::StatusOr<std::string> WriteSampleInputs(const std::vector<WrittenInput>& inputs);
+// What torch.save makes of arguments of zeros, a tuple of a tuple and a dict: empty where they
+// would be large, or are of classes that are not Python's own.
+absl::StatusOr<std::string> WriteSampleInputs(const Tree& arguments,
+                                              const std::vector<WrittenInput>& inputs);
 
 }  // namespace x2ir::torch_format
 

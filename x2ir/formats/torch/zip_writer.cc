@@ -1,13 +1,6 @@
 #include "x2ir/formats/torch/zip_writer.h"
 
-#include <unistd.h>
-#include <zlib.h>
-
 #include <algorithm>
-#include <atomic>
-#include <optional>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "x2ir/graph_wrapper/status.h"
@@ -21,7 +14,7 @@ constexpr uint16_t kZip64 = 1, kPadding = 0x4246;  // extra fields; "FB" is PyTo
 constexpr uint16_t kVersion = 20, kVersion64 = 45;
 constexpr uint16_t kUtf8Names = 1 << 11;
 constexpr uint16_t kNoTime = 0, kNoDate = (1 << 5) | 1;  // the first of January 1980
-constexpr size_t kLocalHeader = 30;
+constexpr size_t kLocalHeader = 30, kChecksumInHeader = 14;
 
 class Record {
  public:
@@ -48,85 +41,6 @@ class Record {
 
 }  // namespace
 
-// Of a mapped tensor the file is read, in pieces that stay in the processor's cache: pages that
-// were mapped would stay in memory. A file that changed is found out when what was written is
-// committed.
-static uint32_t ChecksumOf(const Tensor& tensor) {
-  constexpr size_t kPiece = size_t{256} << 10;
-  const std::string_view all(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.nbytes());
-  const auto range = tensor.file_range();
-  if (!range || all.size() < kPiece) return ZipChecksum(all);
-  std::string piece(kPiece, '\0');
-  uint32_t crc = 0;
-  for (uint64_t at = 0; at < range->size;) {
-    const ssize_t got =
-        ::pread(range->file->fd(), piece.data(), std::min<uint64_t>(kPiece, range->size - at),
-                static_cast<off_t>(range->offset + at));
-    if (got <= 0) return ZipChecksum(all.substr(at), crc);
-    crc = ZipChecksum(std::string_view(piece).substr(0, static_cast<size_t>(got)), crc);
-    at += static_cast<uint64_t>(got);
-  }
-  return crc;
-}
-
-// Computes checksums in order while those before are used.
-class ZipWriter::Checksums {
- public:
-  explicit Checksums(std::vector<const Tensor*> tensors)
-      : tensors_(std::move(tensors)), sums_(tensors_.size()) {
-    try {
-      // A plain function: the thread's class is of nobody's own types, which would show in a
-      // library.
-      thread_ = std::thread(&Checksums::Start, static_cast<void*>(this));
-    } catch (const std::system_error&) {  // no more threads: nothing is computed before
-    }
-  }
-  ~Checksums() {
-    stop_ = true;
-    if (thread_.joinable()) thread_.join();
-  }
-
-  // nullopt: not of the next one that was expected.
-  std::optional<uint32_t> Take(const Tensor& tensor) {
-    if (!thread_.joinable() || next_ >= tensors_.size() || tensors_[next_] != &tensor) {
-      return std::nullopt;
-    }
-    for (size_t done = done_; done <= next_; done = done_) done_.wait(done);
-    return sums_[next_++];
-  }
-
- private:
-  static void Start(void* self) { static_cast<Checksums*>(self)->Run(); }
-  void Run() {
-    for (size_t i = 0; i < tensors_.size() && !stop_; ++i) {
-      sums_[i] = ChecksumOf(*tensors_[i]);
-      ++done_;
-      done_.notify_one();
-    }
-  }
-
-  const std::vector<const Tensor*> tensors_;
-  std::vector<uint32_t> sums_;
-  std::atomic<size_t> done_{0};
-  std::atomic<bool> stop_{false};
-  size_t next_ = 0;
-  std::thread thread_;
-};
-
-ZipWriter::ZipWriter(AtomicFile& file) : file_(file) {}
-ZipWriter::~ZipWriter() = default;
-
-uint32_t ZipChecksum(std::string_view bytes, uint32_t crc) {
-  constexpr size_t kMost = size_t{1} << 30;
-  while (!bytes.empty()) {
-    const size_t n = std::min(bytes.size(), kMost);
-    crc = static_cast<uint32_t>(
-        ::crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(n)));
-    bytes.remove_prefix(n);
-  }
-  return crc;
-}
-
 absl::Status ZipWriter::Begin(std::string_view name, uint64_t size, uint32_t crc) {
   if (name.size() > kMax16) return CannotExpress("a name of ", name.size(), " bytes");
   const bool wide = size >= kMax32;
@@ -150,18 +64,17 @@ absl::Status ZipWriter::Add(std::string_view name, std::string_view bytes) {
   return file_.Append(bytes);
 }
 
+// Of large ones, the bytes are read once, and the header before them gets the checksum afterwards.
 absl::Status ZipWriter::Add(std::string_view name, const Tensor& tensor) {
-  std::optional<uint32_t> crc;
-  if (checksums_) crc = checksums_->Take(tensor);
-  X2IR_RETURN_IF_ERROR(Begin(name, tensor.nbytes(), crc ? *crc : ChecksumOf(tensor)));
-  return file_.Append(tensor);
-}
-
-void ZipWriter::Expect(std::vector<const Tensor*> tensors) {
-  constexpr size_t kWorthAThread = size_t{16} << 20;  // bytes
-  size_t bytes = 0;
-  for (const Tensor* tensor : tensors) bytes += tensor->nbytes();
-  if (bytes >= kWorthAThread) checksums_ = std::make_unique<Checksums>(std::move(tensors));
+  constexpr size_t kLarge = size_t{64} << 10;
+  if (!file_.can_replace() || tensor.nbytes() < kLarge) {
+    return Add(name, {reinterpret_cast<const char*>(tensor.bytes().data()), tensor.nbytes()});
+  }
+  X2IR_RETURN_IF_ERROR(Begin(name, tensor.nbytes(), 0));
+  Entry& entry = entries_.back();
+  X2IR_RETURN_IF_ERROR(file_.Append(
+      tensor, [&entry](std::string_view bytes) { entry.crc = ZipChecksum(bytes, entry.crc); }));
+  return file_.Replace(entry.header + kChecksumInHeader, Record().Put(entry.crc).bytes());
 }
 
 absl::Status ZipWriter::Finish() {

@@ -1,13 +1,10 @@
 // Writes zip archives as PyTorch reads them: every entry stored, its bytes at a multiple of 64 in
 // the file, so that weights can be mapped; zip64 records where sizes need them. The same entries
-// make the same bytes: there are no times. Bytes of mapped tensors go from file to file; they are
-// read once before, for the checksum that stands in front of them, by a thread of its own where
-// they are large.
+// make the same bytes: there are no times. Bytes of mapped tensors go from file to file in pieces.
 #ifndef X2IR_FORMATS_TORCH_ZIP_WRITER_H_
 #define X2IR_FORMATS_TORCH_ZIP_WRITER_H_
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +18,7 @@ namespace X2IR_API x2ir {
 class ZipWriter {
  public:
   // The caller commits the file, in which nothing stands yet.
-  explicit ZipWriter(AtomicFile& file);
-  ~ZipWriter();
-  // These tensors will be added, in this order: their checksums can be computed meanwhile. They
-  // must live as long as the writer.
-  void Expect(std::vector<const Tensor*> tensors);
+  explicit ZipWriter(AtomicFile& file) : file_(file) {}
   // Names must be plain paths of less than 65536 bytes, each once.
   absl::Status Add(std::string_view name, std::string_view bytes);
   absl::Status Add(std::string_view name, const Tensor& tensor);  // of neither strings nor sparse
@@ -38,12 +31,10 @@ class ZipWriter {
     uint64_t header = 0, size = 0;
     uint32_t crc = 0;
   };
-  class Checksums;
   absl::Status Begin(std::string_view name, uint64_t size, uint32_t crc);
 
   AtomicFile& file_;
   std::vector<Entry> entries_;
-  std::unique_ptr<Checksums> checksums_;  // of those that are expected
 };
 
 // The checksum of zip archives (CRC-32 of ISO 3309), of bytes behind others whose own is `crc`.

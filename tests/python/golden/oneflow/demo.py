@@ -41,24 +41,10 @@ def load_file(path):
     return tensors
 
 
-def scaled_dot_product_attention(
-    query, key, value, attn_mask=None, is_causal=False, scale=None, enable_gqa=False
-):
-    if enable_gqa:
-        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
-        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
-    if scale is None:
-        scale = query.shape[-1] ** -0.5
+def scaled_dot_product_attention(query, key, value):
+    scale = query.shape[-1] ** -0.5
     scores = flow.matmul(query * scale, key.transpose(-2, -1))
-    if is_causal:
-        attn_mask = flow.ones_like(scores).tril() != 0
-    if attn_mask is None:
-        return flow.matmul(scores.softmax(-1), value)
-    if attn_mask.dtype != flow.bool:
-        return flow.matmul((scores + attn_mask).softmax(-1), value)
-    hidden = flow.logical_not(attn_mask)
-    weights = scores.masked_fill(hidden, float("-inf")).softmax(-1)
-    return flow.matmul(weights.masked_fill(hidden, 0.0), value)
+    return flow.matmul(scores.softmax(-1), value)
 
 
 class Embeddings(nn.Module):
@@ -69,14 +55,10 @@ class Embeddings(nn.Module):
         self.position_embeddings = nn.Embedding(40, 32)
         self.LayerNorm = nn.LayerNorm(32, eps=1e-12)
         self.register_buffer(
-            "gatherelements",
-            flow.tensor([[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]),
-            persistent=False,
+            "gatherelements", flow.zeros(1, 12, dtype=flow.int64), persistent=False
         )
         self.register_buffer(
-            "constant",
-            flow.tensor([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]]),
-            persistent=False,
+            "constant", flow.arange(12).reshape(1, 12), persistent=False
         )
 
     def forward(self, x):
