@@ -106,27 +106,6 @@ absl::StatusOr<Values> FromTflite(const TfliteFn& fn, Rewrite& r) {
 
 // --- TensorFlow ----------------------------------------------------------------------------------
 
-Values AsTf(TfliteArgs& a, std::string_view op, std::vector<Value*> operands, AttributeMap attrs) {
-  const Form* form = FindImportForm("tf", op, 1);
-  if (!form) return a.Fail(NotFound("no mapping of TensorFlow's ", op, " to IR"));
-  // The node of TensorFlow is read and forgotten: it stands in a graph of its own.
-  Graph aside;
-  Node* node = aside.AppendNode("tf", op, operands);
-  for (auto& [name, value] : attrs) node->SetAttr(name, std::move(value));
-  for (size_t i = 0; i < a.num_outputs(); ++i) {
-    if (!a.wants(i)) {
-      aside.AddMissingOutput(node);
-    } else {
-      aside.AddNodeOutput(node, StrCat("result_", i), a.node().output(i)->type());
-    }
-  }
-  Rewrite r{*node, a.b(), "tf", 1};
-  absl::StatusOr<Values> values = RunImport(*form, r);
-  a.b().set_stops(true);
-  if (!values.ok()) return a.Fail(values.status());
-  return *std::move(values);
-}
-
 TfliteFn SameAsTf(std::string op, std::vector<std::string> names) {
   return [op = std::move(op), names = std::move(names)](TfliteArgs& a) -> absl::StatusOr<Values> {
     AttributeMap attrs;

@@ -1,0 +1,445 @@
+// MXNet's operators on constants, and the numbers that its documentation and its kernels give. A
+// second row of an operator is another form of it.
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/handlers/tf_rows_util.h"
+#include "x2ir/core/validate.h"
+
+namespace x2ir {
+namespace {
+
+TEST(Mxnet, Rows) { EXPECT_THAT(ValidateDialect("mxnet"), ::testing::IsEmpty()); }
+
+struct NumbersRow {
+  const char *op, *attrs, *operands, *want;
+};
+// Operands are x, y, z in order.
+void ExpectMxnet(absl::Span<const NumbersRow> rows) {
+  for (const NumbersRow& row : rows) {
+    std::string lines, names;
+    std::string_view rest = row.operands;
+    for (char name = 'a'; !rest.empty(); ++name) {
+      const size_t end = std::min(rest.find(';'), rest.size());
+      lines += std::string(1, name) + " = " + std::string(rest.substr(0, end)) + "\n";
+      names += (names.empty() ? "" : ", ") + std::string(1, name);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    // As many results as there are tensors to be had.
+    const std::string want = row.want;
+    std::string results = "r", types;
+    size_t count = 1;
+    for (const char c : want) count += c == ';';
+    for (size_t i = 1; i < count; ++i) results += ", r" + std::to_string(i);
+    lines += results + " = mxnet." + row.op + "(" + names + ") { " + row.attrs + " }";
+    const TfRow one[] = {{lines, results, row.want}};
+    ExpectTfRows(one, "mxnet");
+  }
+}
+
+TEST(Mxnet, OfOneOperand) {
+  const NumbersRow rows[] = {
+      {"abs", "", "float32[2]{-1.5, 2}", "float32[2]{1.5, 2}"},
+      {"abs", "", "int32[2]{-3, 4}", "int32[2]{3, 4}"},
+      {"sign", "", "float32[3]{-2, 0, 3}", "float32[3]{-1, 0, 1}"},
+      {"_npi_sign", "", "int32[2]{-7, 0}", "int32[2]{-1, 0}"},
+      // Documentation: rint([-1.5, 1.5, -1.9, 1.9, 2.1]) = [-2., 1., -2., 2., 2.]
+      {"rint", "", "float32[5]{-1.5, 1.5, -1.9, 1.9, 2.1}", "float32[5]{-2, 1, -2, 2, 2}"},
+      {"_npi_rint", "", "float32[2]{0.5, 2.5}", "float32[2]{0, 2}"},
+      // round([-1.5, 1.5, -1.9, 1.9, 2.1]) = [-2., 2., -2., 2., 2.]
+      {"round", "", "float32[5]{-1.5, 1.5, -1.9, 1.9, 2.1}", "float32[5]{-2, 2, -2, 2, 2}"},
+      {"round", "", "float32[2]{2.5, -3.5}", "float32[2]{3, -4}"},
+      // fix([-2.1, -1.9, 1.9, 2.1]) = [-2., -1., 1., 2.]
+      {"fix", "", "float32[4]{-2.1, -1.9, 1.9, 2.1}", "float32[4]{-2, -1, 1, 2}"},
+      {"trunc", "", "float32[2]{-2.5, 2.5}", "float32[2]{-2, 2}"},
+      {"ceil", "", "float32[2]{-2.1, 1.9}", "float32[2]{-2, 2}"},
+      {"floor", "", "float32[2]{-2.1, 1.9}", "float32[2]{-3, 1}"},
+      {"square", "", "float32[3]{2, 3, 4}", "float32[3]{4, 9, 16}"},
+      {"sqrt", "", "float32[3]{4, 9, 16}", "float32[3]{2, 3, 4}"},
+      {"rsqrt", "", "float32[3]{4, 16, 0.25}", "float32[3]{0.5, 0.25, 2}"},
+      {"cbrt", "", "float32[3]{1, 8, -125}", "float32[3]{1, 2, -5}"},
+      {"rcbrt", "", "float32[3]{1, 8, -125}", "float32[3]{1, 0.5, -0.2}"},
+      {"_npi_sqrt", "", "int32[2]{4, 9}", "float32[2]{2, 3}"},
+      {"exp", "", "float32[1]{0}", "float32[1]{1}"},
+      {"log", "", "float32[1]{1}", "float32[1]{0}"},
+      {"log10", "", "float32[2]{1, 1}", "float32[2]{0, 0}"},
+      {"log1p", "", "float32[1]{0}", "float32[1]{0}"},
+      {"expm1", "", "float32[1]{0}", "float32[1]{0}"},
+      {"gamma", "", "float32[2]{3, 5}", "float32[2]{2, 24}"},
+      {"gammaln", "", "float32[1]{1}", "float32[1]{0}"},
+      {"degrees", "", "float32[1]{0}", "float32[1]{0}"},
+      {"sin", "", "float32[1]{0}", "float32[1]{0}"},
+      {"arctan", "", "float32[1]{0}", "float32[1]{0}"},
+      {"relu", "", "float32[2]{-1, 2}", "float32[2]{0, 2}"},
+      {"sigmoid", "", "float32[1]{0}", "float32[1]{0.5}"},
+      {"softsign", "", "float32[2]{1, -3}", "float32[2]{0.5, -0.75}"},
+      // max(0, min(1, alpha x + beta))
+      {"hard_sigmoid", "", "float32[3]{-5, 0, 5}", "float32[3]{0, 0.5, 1}"},
+      {"hard_sigmoid", "alpha = \"0.5\", beta = \"0.25\"", "float32[2]{0.5, 1}",
+       "float32[2]{0.5, 0.75}"},
+      {"smooth_l1", "scalar = \"1\"", "float32[4]{1, 2, 3, 4}", "float32[4]{0.5, 1.5, 2.5, 3.5}"},
+      {"smooth_l1", "scalar = \"2.0\"", "float32[2]{0.125, -1}", "float32[2]{0.03125, 0.875}"},
+      {"logical_not", "", "float32[3]{-2, 0, 1}", "float32[3]{0, 1, 0}"},
+      {"_npi_logical_not", "", "int32[2]{0, 5}", "bool[2]{true, false}"},
+      {"negative", "", "float32[2]{1, -2}", "float32[2]{-1, 2}"},
+      {"reciprocal", "", "float32[2]{2, -4}", "float32[2]{0.5, -0.25}"},
+      {"zeros_like", "", "float32[2]{1, -2}", "float32[2]{0, 0}"},
+      {"ones_like", "", "float32[1,2]{1, -2}", "float32[1,2]{1, 1}"},
+      {"BlockGrad", "", "float32[2]{1, -2}", "float32[2]{1, -2}"},
+      {"_copy", "", "int32[2]{1, -2}", "int32[2]{1, -2}"},
+      {"Cast", "dtype = \"int32\"", "float32[3]{0.9, 1.3, -2.7}", "int32[3]{0, 1, -2}"},
+      {"amp_cast", "dtype = \"float16\"", "float32[1]{0.5}", "float16[1]{0.5}"},
+      {"Cast", "dtype = \"complex\"", "float32[1]{0.5}", "error element type"},
+      {"clip", "a_min = \"1\", a_max = \"7\"", "float32[4]{0, 3, 8, 9}", "float32[4]{1, 3, 7, 7}"},
+      {"clip", "a_min = \"-1.0\", a_max = \"None\"", "float32[2]{-5, 9}", "float32[2]{-1, 9}"},
+      {"_contrib_quadratic", "a = \"1\", b = \"2\", c = \"3\"", "float32[2]{1, 2}",
+       "float32[2]{6, 11}"},
+      {"_npi_isnan", "", "float32[2]{1, 2}", "bool[2]{false, false}"},
+      {"_npi_around", "decimals = \"1\"", "float32[2]{0.25, 1.44}", "float32[2]{0.3, 1.4}"},
+      {"abs", "scale = \"2\"", "float32[1]{1}", "error scale"},
+  };
+  ExpectMxnet(rows);
+}
+
+TEST(Mxnet, OfTwoOperands) {
+  const NumbersRow rows[] = {
+      {"elemwise_add", "", "float32[2]{1, 2};float32[2]{3, 4}", "float32[2]{4, 6}"},
+      {"broadcast_add", "", "float32[2,1]{1, 2};float32[1,2]{10, 20}",
+       "float32[2,2]{11, 21, 12, 22}"},
+      {"_Plus", "", "int32[1]{2};int32[1]{3}", "int32[1]{5}"},
+      {"add_n", "", "float32[1]{1};float32[1]{2};float32[1]{4}", "float32[1]{7}"},
+      {"elemwise_sub", "", "float32[2]{1, 2};float32[2]{3, 1}", "float32[2]{-2, 1}"},
+      {"elemwise_mul", "", "float32[2]{1, 2};float32[2]{3, 1}", "float32[2]{3, 2}"},
+      {"elemwise_div", "", "float32[2]{1, 3};float32[2]{4, 2}", "float32[2]{0.25, 1.5}"},
+      // The sign of the divisor; 0 where that is 0.
+      {"broadcast_mod", "", "float32[4]{5, -5, 5, 5};float32[4]{3, 3, -3, 0}",
+       "float32[4]{2, 1, -1, 0}"},
+      {"broadcast_mod", "", "int32[3]{5, -5, 5};int32[3]{3, 3, 0}", "int32[3]{2, 1, 0}"},
+      {"broadcast_power", "", "float32[2]{2, 3};float32[2]{3, 2}", "float32[2]{8, 9}"},
+      {"broadcast_maximum", "", "float32[2]{2, 3};float32[1]{2.5}", "float32[2]{2.5, 3}"},
+      {"broadcast_minimum", "", "float32[2]{2, 3};float32[1]{2.5}", "float32[2]{2, 2.5}"},
+      {"broadcast_hypot", "", "float32[2]{3, 5};float32[2]{4, 12}", "float32[2]{5, 13}"},
+      // Numbers, not bools.
+      {"broadcast_equal", "", "float32[2]{1, 2};float32[2]{1, 3}", "float32[2]{1, 0}"},
+      {"broadcast_not_equal", "", "float32[2]{1, 2};float32[2]{1, 3}", "float32[2]{0, 1}"},
+      {"broadcast_greater", "", "float32[2]{1, 4};float32[2]{1, 3}", "float32[2]{0, 1}"},
+      {"broadcast_greater_equal", "", "int32[2]{1, 2};int32[2]{1, 3}", "int32[2]{1, 0}"},
+      {"broadcast_lesser", "", "float32[2]{1, 2};float32[2]{1, 3}", "float32[2]{0, 1}"},
+      {"broadcast_lesser_equal", "", "float32[2]{1, 4};float32[2]{1, 3}", "float32[2]{1, 0}"},
+      {"broadcast_logical_and", "", "float32[3]{0, 2, -1};float32[3]{1, 3, 0}",
+       "float32[3]{0, 1, 0}"},
+      {"broadcast_logical_or", "", "float32[3]{0, 2, 0};float32[3]{1, 3, 0}",
+       "float32[3]{1, 1, 0}"},
+      {"broadcast_logical_xor", "", "float32[3]{0, 2, 0};float32[3]{1, 3, 0}",
+       "float32[3]{1, 0, 0}"},
+      {"_plus_scalar", "scalar = \"1.5\"", "float32[2]{1, 2}", "float32[2]{2.5, 3.5}"},
+      {"_PlusScalar", "scalar = \"2\"", "float32[1]{1}", "float32[1]{3}"},
+      {"_minus_scalar", "scalar = \"1\"", "float32[1]{1.5}", "float32[1]{0.5}"},
+      {"_rminus_scalar", "scalar = \"1\"", "float32[1]{1.5}", "float32[1]{-0.5}"},
+      {"_mul_scalar", "scalar = \"2\"", "int32[1]{4}", "int32[1]{8}"},
+      {"_div_scalar", "scalar = \"2\"", "float32[1]{4}", "float32[1]{2}"},
+      {"_rdiv_scalar", "scalar = \"2\"", "float32[1]{4}", "float32[1]{0.5}"},
+      {"_mod_scalar", "scalar = \"3\"", "float32[2]{-4, 4}", "float32[2]{2, 1}"},
+      {"_rmod_scalar", "scalar = \"7\"", "float32[2]{3, -4}", "float32[2]{1, -1}"},
+      {"_power_scalar", "scalar = \"2\"", "float32[1]{3}", "float32[1]{9}"},
+      {"_rpower_scalar", "scalar = \"2\"", "float32[1]{3}", "float32[1]{8}"},
+      {"_maximum_scalar", "scalar = \"2\"", "float32[2]{1, 3}", "float32[2]{2, 3}"},
+      {"_minimum_scalar", "scalar = \"2\"", "float32[2]{1, 3}", "float32[2]{1, 2}"},
+      {"_hypot_scalar", "scalar = \"4\"", "float32[1]{3}", "float32[1]{5}"},
+      {"_equal_scalar", "scalar = \"1\"", "float32[2]{1, 2}", "float32[2]{1, 0}"},
+      {"_greater_scalar", "scalar = \"1\"", "float32[2]{1, 2}", "float32[2]{0, 1}"},
+      {"_lesser_equal_scalar", "scalar = \"1\"", "float32[2]{1, 2}", "float32[2]{1, 0}"},
+      {"_npi_add", "", "int32[2]{1, 2};float32[2]{0.5, 1}", "float32[2]{1.5, 3}"},
+      {"_npi_add_scalar", "scalar = \"0.5\", is_int = \"False\"", "int32[2]{1, 2}",
+       "float32[2]{1.5, 2.5}"},
+      {"_npi_add_scalar", "scalar = \"1\", is_int = \"True\"", "int32[2]{1, 2}", "int32[2]{2, 3}"},
+      {"_npi_true_divide", "", "int32[2]{1, 3};int32[2]{2, 2}", "float32[2]{0.5, 1.5}"},
+      {"_npi_rtrue_divide_scalar", "scalar = \"3\"", "float32[1]{2}", "float32[1]{1.5}"},
+      {"_npi_floor_divide", "", "float32[2]{7, -7};float32[2]{2, 2}", "float32[2]{3, -4}"},
+      {"_npi_floor_divide", "", "int32[2]{7, -7};int32[2]{2, 2}", "int32[2]{3, -4}"},
+      {"_npi_fmod", "", "float32[2]{7, -7};float32[2]{4, 4}", "float32[2]{3, -3}"},
+      {"_npi_greater", "", "float32[2]{1, 4};float32[2]{1, 3}", "bool[2]{false, true}"},
+      {"_npi_equal_scalar", "scalar = \"4\"", "float32[2]{1, 4}", "bool[2]{false, true}"},
+      {"_npi_logical_and", "", "float32[2]{1, 0};float32[2]{2, 3}", "bool[2]{true, false}"},
+      {"_npi_arctan2", "", "float32[2]{0, 0};float32[2]{1, 2}", "float32[2]{0, 0}"},
+      {"_npi_copysign", "", "float32[2]{1, -2};float32[2]{-3, 3}", "float32[2]{-1, 2}"},
+      {"_npi_bitwise_and", "", "int32[2]{12, 7};int32[2]{10, 3}", "int32[2]{8, 3}"},
+      {"_npi_bitwise_xor_scalar", "scalar = \"5\", is_int = \"True\"", "int32[2]{12, 7}",
+       "int32[2]{9, 2}"},
+      {"_npi_bitwise_left_shift", "", "int32[2]{1, 3};int32[2]{4, 1}", "int32[2]{16, 6}"},
+      {"_npi_bitwise_right_shift_scalar", "scalar = \"1\", is_int = \"True\"", "int32[2]{8, -8}",
+       "int32[2]{4, -4}"},
+      {"where", "", "float32[2,2]{0, 1, 1, 0};float32[2,2]{1, 2, 3, 4};float32[2,2]{5, 6, 7, 8}",
+       "float32[2,2]{5, 2, 3, 8}"},
+      // A condition of one axis chooses rows.
+      {"where", "", "float32[2]{0, 1};float32[2,2]{1, 2, 3, 4};float32[2,2]{5, 6, 7, 8}",
+       "float32[2,2]{5, 6, 3, 4}"},
+      {"_npi_where_lscalar", "scalar = \"9\"", "bool[2]{1, 0};float32[2]{5, 6}",
+       "float32[2]{9, 6}"},
+  };
+  ExpectMxnet(rows);
+}
+
+TEST(Mxnet, Layers) {
+  const NumbersRow rows[] = {
+      // A kernel of ones over 3 x 3.
+      {"Convolution", "kernel = \"(2, 2)\", num_filter = \"1\", no_bias = \"True\"",
+       "float32[1,1,3,3]{1, 2, 3, 4, 5, 6, 7, 8, 9};float32[1,1,2,2]{1, 1, 1, 1}",
+       "float32[1,1,2,2]{12, 16, 24, 28}"},
+      {"Convolution", "kernel = \"(2,)\", num_filter = \"1\", stride = \"(2,)\", pad = \"(1,)\"",
+       "float32[1,1,3]{1, 2, 3};float32[1,1,2]{1, 10};float32[1]{100}", "float32[1,1,2]{110, 132}"},
+      {"Convolution", "kernel = \"(1, 1)\", num_filter = \"2\", num_group = \"2\"",
+       "float32[1,2,1,1]{3, 4};float32[2,1,1,1]{10, 100};float32[2]{1, 2}",
+       "float32[1,2,1,1]{31, 402}"},
+      // Channels last: weights [out, height, width, in].
+      {"Convolution", "kernel = \"(1, 2)\", num_filter = \"1\", no_bias = \"1\", layout = \"NHWC\"",
+       "float32[1,1,2,2]{1, 2, 3, 4};float32[1,1,2,2]{1, 10, 100, 1000}", "float32[1,1,1,1]{4321}"},
+      {"Convolution", "kernel = \"(1, 2)\", num_filter = \"1\", layout = \"CHWN\"",
+       "float32[1,1,2,2]{1, 2, 3, 4};float32[1,1,2,2]{1, 10, 100, 1000}", "error layout CHWN"},
+      {"Deconvolution", "kernel = \"(2, 2)\", num_filter = \"1\", stride = \"(2, 2)\"",
+       "float32[1,1,1,2]{1, 2};float32[1,1,2,2]{1, 2, 3, 4}",
+       "float32[1,1,2,4]{1, 2, 2, 4, 3, 4, 6, 8}"},
+      // 2 * (2 - 1) + 3 = 5 is one more than 4: it goes at the begin.
+      {"Deconvolution",
+       "kernel = \"(3,)\", num_filter = \"1\", stride = \"(2,)\", target_shape = \"(4,)\"",
+       "float32[1,1,2]{1, 10};float32[1,1,3]{1, 2, 3}", "float32[1,1,4]{2, 13, 20, 30}"},
+      {"Pooling", "kernel = \"(2, 2)\", stride = \"(2, 2)\", pool_type = \"max\"",
+       "float32[1,1,2,4]{1, 2, 3, 4, 5, 6, 7, 8}", "float32[1,1,1,2]{6, 8}"},
+      {"Pooling",
+       "kernel = \"(2,)\", stride = \"(2,)\", pool_type = \"max\", pooling_convention = \"full\"",
+       "float32[1,1,3]{1, 2, 3}", "float32[1,1,2]{2, 3}"},
+      {"Pooling", "kernel = \"(2,)\", pad = \"(1,)\", pool_type = \"avg\"", "float32[1,1,2]{2, 4}",
+       "float32[1,1,3]{1, 3, 2}"},
+      {"Pooling",
+       "kernel = \"(2,)\", pad = \"(1,)\", pool_type = \"avg\", count_include_pad = \"False\"",
+       "float32[1,1,2]{2, 4}", "float32[1,1,3]{2, 3, 4}"},
+      {"Pooling",
+       "kernel = \"(2,)\", stride = \"(2,)\", pool_type = \"avg\", pooling_convention = \"full\"",
+       "float32[1,1,3]{1, 3, 8}", "float32[1,1,2]{2, 8}"},
+      {"Pooling", "kernel = \"(2,)\", pool_type = \"sum\"", "float32[1,1,3]{1, 3, 8}",
+       "float32[1,1,2]{4, 11}"},
+      {"Pooling", "kernel = \"(2,)\", pool_type = \"lp\", p_value = \"2\"", "float32[1,1,2]{3, 4}",
+       "float32[1,1,1]{5}"},
+      {"Pooling", "global_pool = \"True\", pool_type = \"avg\", kernel = \"(1, 1)\"",
+       "float32[1,1,2,2]{1, 2, 3, 6}", "float32[1,1,1,1]{3}"},
+      {"Pooling", "global_pool = \"True\", pool_type = \"max\"", "float32[1,1,2,2]{1, 2, 3, 6}",
+       "float32[1,1,1,1]{6}"},
+      {"Pooling", "kernel = \"(2,)\", pool_type = \"median\"", "float32[1,1,2]{3, 4}",
+       "error pool_type median"},
+      {"_contrib_AdaptiveAvgPooling2D", "output_size = \"(1, 2)\"",
+       "float32[1,1,2,4]{1, 2, 3, 4, 5, 6, 7, 8}", "float32[1,1,1,2]{3.5, 5.5}"},
+      {"_contrib_AdaptiveAvgPooling2D", "output_size = \"2\"", "float32[1,1,3,2]{1, 2, 3, 4, 5, 6}",
+       "float32[1,1,2,2]{2, 3, 4, 5}"},
+      {"FullyConnected", "num_hidden = \"2\"",
+       "float32[1,1,2]{1, 2};float32[2,2]{1, 2, 3, 4};float32[2]{10, 20}", "float32[1,2]{15, 31}"},
+      {"FullyConnected", "num_hidden = \"1\", no_bias = \"True\", flatten = \"False\"",
+       "float32[1,2,2]{1, 2, 3, 4};float32[1,2]{1, 10}", "float32[1,2,1]{21, 43}"},
+      {"Embedding", "input_dim = \"3\", output_dim = \"2\"",
+       "float32[2]{2, 0};float32[3,2]{0, 1, 2, 3, 4, 5}", "float32[2,2]{4, 5, 0, 1}"},
+      {"Embedding", "input_dim = \"3\", output_dim = \"2\"",
+       "float32[2]{7, -1};float32[3,2]{0, 1, 2, 3, 4, 5}", "float32[2,2]{4, 5, 0, 1}"},
+      {"Activation", "act_type = \"relu\"", "float32[2]{-1, 2}", "float32[2]{0, 2}"},
+      {"Activation", "act_type = \"softsign\"", "float32[1]{1}", "float32[1]{0.5}"},
+      {"Activation", "act_type = \"swish\"", "float32[1]{1}", "error act_type swish"},
+      {"LeakyReLU", "", "float32[2]{-4, 2}", "float32[2]{-1, 2}"},
+      {"LeakyReLU", "act_type = \"leaky\", slope = \"0.5\"", "float32[2]{-4, 2}",
+       "float32[2]{-2, 2}"},
+      {"LeakyReLU", "act_type = \"rrelu\", lower_bound = \"0.25\", upper_bound = \"0.75\"",
+       "float32[2]{-4, 2}", "float32[2]{-2, 2}"},
+      {"LeakyReLU", "act_type = \"prelu\"", "float32[1,2,1,1]{-4, -6};float32[2]{0.25, 0.5}",
+       "float32[1,2,1,1]{-1, -3}"},
+      {"LeakyReLU", "act_type = \"elu\", slope = \"1\"", "float32[2]{0, 2}", "float32[2]{0, 2}"},
+      {"softmax", "", "float32[1,2]{0, 0}", "float32[1,2]{0.5, 0.5}"},
+      {"softmax", "axis = \"0\", temperature = \"2.0\"", "float32[2,1]{3, 3}",
+       "float32[2,1]{0.5, 0.5}"},
+      {"softmax", "axis = \"-1\", use_length = \"True\"", "float32[2,2]{0, 0, 0, 0};int32[2]{1, 2}",
+       "float32[2,2]{1, 0, 0.5, 0.5}"},
+      {"SoftmaxOutput", "", "float32[2,2]{1, 1, 0, 0};float32[2]{0, 1}",
+       "float32[2,2]{0.5, 0.5, 0.5, 0.5}"},
+      // Without multi_output all axes but the first one are one.
+      {"SoftmaxOutput", "", "float32[1,2,2]{0, 0, 0, 0}", "float32[1,2,2]{0.25, 0.25, 0.25, 0.25}"},
+      {"SoftmaxOutput", "multi_output = \"True\", grad_scale = \"2\"", "float32[1,2,2]{0, 0, 0, 0}",
+       "float32[1,2,2]{0.5, 0.5, 0.5, 0.5}"},
+      {"SoftmaxActivation", "mode = \"channel\"", "float32[1,2,1]{0, 0}",
+       "float32[1,2,1]{0.5, 0.5}"},
+      {"LinearRegressionOutput", "", "float32[2]{1, 2};float32[2]{8, 9}", "float32[2]{1, 2}"},
+      {"LogisticRegressionOutput", "", "float32[1]{0};float32[1]{1}", "float32[1]{0.5}"},
+      {"Dropout", "p = \"0.5\"", "float32[2]{1, 2}", "float32[2]{1, 2}"},
+      {"Dropout", "p = \"0.5\", mode = \"always\"", "float32[2]{1, 2}", "error dropout"},
+      {"BatchNorm", "eps = \"0.0\"",
+       "float32[1,2,1,1]{5, 8};float32[2]{7, 7};float32[2]{1, 2};float32[2]{1, 2};float32[2]{4, 9}",
+       "float32[1,2,1,1]{3, 4}"},
+      {"BatchNorm", "eps = \"0.0\", fix_gamma = \"False\"",
+       "float32[1,2,1,1]{5, 8};float32[2]{10, 100};float32[2]{1, 2};float32[2]{1, 2};float32[2]{4, "
+       "9}",
+       "float32[1,2,1,1]{21, 202}"},
+      {"BatchNorm", "eps = \"0.0\", fix_gamma = \"False\", axis = \"-1\"",
+       "float32[1,1,2]{5, 8};float32[2]{10, 100};float32[2]{1, 2};float32[2]{1, 2};float32[2]{4, "
+       "9}",
+       "float32[1,1,2]{21, 202}"},
+      {"LayerNorm", "eps = \"0.0\"", "float32[1,2]{1, 3};float32[2]{2, 2};float32[2]{0, 1}",
+       "float32[1,2]{-2, 3}"},
+      {"LayerNorm", "axis = \"0\", eps = \"0\"",
+       "float32[2,1]{1, 3};float32[2]{2, 2};float32[2]{0, 1}", "float32[2,1]{-2, 3}"},
+      {"InstanceNorm", "eps = \"0.0\"", "float32[1,1,2]{1, 3};float32[1]{2};float32[1]{1}",
+       "float32[1,1,2]{-1, 3}"},
+      {"GroupNorm", "num_groups = \"1\", eps = \"0\"",
+       "float32[1,2,1]{1, 3};float32[2]{2, 3};float32[2]{0, 0}", "float32[1,2,1]{-2, 3}"},
+      {"L2Normalization", "eps = \"0\"", "float32[1,2]{3, 4}", "float32[1,2]{0.6, 0.8}"},
+      {"L2Normalization", "mode = \"channel\", eps = \"0\"", "float32[1,2,2]{3, 0, 4, 1}",
+       "float32[1,2,2]{0.6, 0, 0.8, 1}"},
+      {"L2Normalization", "mode = \"spatial\", eps = \"0\"", "float32[1,2,2]{3, 4, 0, 1}",
+       "float32[1,2,2]{0.6, 0.8, 0, 1}"},
+      {"LRN", "nsize = \"1\", knorm = \"0\", alpha = \"1\", beta = \"0.5\"",
+       "float32[1,2,1,1]{3, 4}", "float32[1,2,1,1]{1, 1}"},
+      {"moments", "axes = \"(1,)\"", "float32[1,2]{1, 3}", "float32[1]{2}; float32[1]{1}"},
+  };
+  ExpectMxnet(rows);
+}
+
+TEST(Mxnet, Reductions) {
+  const NumbersRow rows[] = {
+      {"sum", "axis = \"1\"", "float32[2,2]{1, 2, 3, 4}", "float32[2]{3, 7}"},
+      {"sum", "", "float32[2,2]{1, 2, 3, 4}", "float32[1]{10}"},
+      {"sum", "axis = \"(0,)\", exclude = \"True\", keepdims = \"True\"",
+       "float32[2,2]{1, 2, 3, 4}", "float32[2,1]{3, 7}"},
+      {"sum", "axis = \"5\"", "float32[2,2]{1, 2, 3, 4}", "error axis 5"},
+      {"mean", "axis = \"()\"", "float32[2]{1, 3}", "float32[1]{2}"},
+      {"max", "axis = \"-1\"", "float32[2,2]{1, 2, 4, 3}", "float32[2]{2, 4}"},
+      {"min", "axis = \"0\"", "float32[2,2]{1, 2, 4, 0}", "float32[2]{1, 0}"},
+      {"prod", "axis = \"1\"", "float32[2,2]{1, 2, 3, 4}", "float32[2]{2, 12}"},
+      {"norm", "axis = \"1\"", "float32[1,2]{3, 4}", "float32[1]{5}"},
+      {"norm", "ord = \"1\", axis = \"1\", keepdims = \"True\"", "float32[1,2]{3, -4}",
+       "float32[1,1]{7}"},
+      {"argmax", "axis = \"1\"", "float32[2,3]{0, 1, 2, 5, 4, 3}", "float32[2]{2, 0}"},
+      {"argmax", "", "float32[2,3]{0, 1, 2, 5, 4, 3}", "float32[1]{3}"},
+      {"argmin", "axis = \"0\", keepdims = \"True\"", "float32[2,2]{1, 2, 4, 0}",
+       "float32[1,2]{0, 1}"},
+      {"argmax_channel", "", "float32[2,3]{0, 1, 2, 5, 4, 3}", "float32[2]{2, 0}"},
+      {"_npi_argmax", "axis = \"None\"", "float32[2,3]{0, 1, 2, 5, 4, 3}", "int64[]{3}"},
+      {"_np_sum", "axis = \"None\"", "float32[2]{1, 2}", "float32[]{3}"},
+      {"_npi_mean", "axis = \"0\"", "int32[2]{1, 2}", "float32[]{1.5}"},
+      {"_npi_std", "", "float32[2]{1, 3}", "float32[]{1}"},
+      {"_npi_var", "ddof = \"1\"", "float32[2]{1, 3}", "float32[]{2}"},
+      {"_np_any", "axis = \"0\"", "float32[2]{0, 3}", "bool[]{true}"},
+      {"_np_cumsum", "axis = \"0\"", "float32[3]{1, 2, 3}", "float32[3]{1, 3, 6}"},
+      // Documentation of topk, sort, argsort, pick.
+      {"topk", "", "float32[2,3]{0.3, 0.2, 0.4, 0.1, 0.3, 0.2}", "float32[2,1]{2, 1}"},
+      {"topk", "ret_typ = \"value\", k = \"2\"", "float32[2,3]{0.3, 0.2, 0.4, 0.1, 0.3, 0.2}",
+       "float32[2,2]{0.4, 0.3, 0.3, 0.2}"},
+      {"topk", "ret_typ = \"value\", k = \"2\", is_ascend = \"1\"",
+       "float32[2,3]{0.3, 0.2, 0.4, 0.1, 0.3, 0.2}", "float32[2,2]{0.2, 0.3, 0.1, 0.2}"},
+      {"topk", "ret_typ = \"both\", axis = \"0\", k = \"1\", dtype = \"int32\"",
+       "float32[2,3]{0.3, 0.2, 0.4, 0.1, 0.3, 0.2}",
+       "float32[1,3]{0.3, 0.3, 0.4}; int32[1,3]{0, 1, 0}"},
+      {"topk", "ret_typ = \"mask\", k = \"2\"", "float32[1,3]{0.3, 0.2, 0.4}",
+       "float32[1,3]{1, 0, 1}"},
+      {"sort", "", "float32[2,2]{1, 4, 3, 1}", "float32[2,2]{1, 4, 1, 3}"},
+      {"sort", "axis = \"None\", is_ascend = \"False\"", "float32[2,2]{1, 4, 3, 2}",
+       "float32[4]{4, 3, 2, 1}"},
+      {"argsort", "", "float32[2,3]{0.3, 0.2, 0.4, 0.1, 0.3, 0.2}",
+       "float32[2,3]{1, 0, 2, 0, 2, 1}"},
+      {"pick", "axis = \"1\"", "float32[3,2]{1, 2, 3, 4, 5, 6};float32[3]{0, 1, 0}",
+       "float32[3]{1, 4, 5}"},
+      {"pick", "axis = \"0\"", "float32[3,2]{1, 2, 3, 4, 5, 6};float32[2]{0, 1}",
+       "float32[2]{1, 4}"},
+      {"pick", "axis = \"1\", keepdims = \"True\"",
+       "float32[3,2]{1, 2, 3, 4, 5, 6};float32[3]{0, 5, -1}", "float32[3,1]{1, 4, 5}"},
+  };
+  ExpectMxnet(rows);
+}
+
+TEST(Mxnet, Movement) {
+  const char* const m = "float32[2,3]{0, 1, 2, 3, 4, 5}";
+  const NumbersRow rows[] = {
+      {"Reshape", "shape = \"(3, 2)\"", m, "float32[3,2]{0, 1, 2, 3, 4, 5}"},
+      {"Reshape", "shape = \"(0, -1, 1)\"", m, "float32[2,3,1]{0, 1, 2, 3, 4, 5}"},
+      {"Reshape", "shape = \"(-3,)\"", m, "float32[6]{0, 1, 2, 3, 4, 5}"},
+      {"Reshape", "shape = \"(-2, 1)\"", m, "float32[2,3,1]{0, 1, 2, 3, 4, 5}"},
+      {"Reshape", "shape = \"(-4, 1, -1, -2)\"", m, "float32[1,2,3]{0, 1, 2, 3, 4, 5}"},
+      // Documentation: (10, 5, 4) with shape (-1, 0) and reverse is (50, 4).
+      {"Reshape", "shape = \"(-1, 0)\", reverse = \"True\"", "float32[1,2,3]{0, 1, 2, 3, 4, 5}",
+       "float32[2,3]{0, 1, 2, 3, 4, 5}"},
+      {"Reshape", "target_shape = \"(0, 2)\"", m, "float32[3,2]{0, 1, 2, 3, 4, 5}"},
+      {"_npx_reshape", "newshape = \"(-5, 1)\"", m, "float32[6,1]{0, 1, 2, 3, 4, 5}"},
+      {"_npx_reshape", "newshape = \"(-3, -2)\"", "float32[1,2]{1, 2}", "float32[2]{1, 2}"},
+      {"Flatten", "", "float32[1,2,2]{1, 2, 3, 4}", "float32[1,4]{1, 2, 3, 4}"},
+      {"transpose", "", m, "float32[3,2]{0, 3, 1, 4, 2, 5}"},
+      {"transpose", "axes = \"(1, 0)\"", m, "float32[3,2]{0, 3, 1, 4, 2, 5}"},
+      {"SwapAxis", "dim1 = \"0\", dim2 = \"1\"", m, "float32[3,2]{0, 3, 1, 4, 2, 5}"},
+      {"expand_dims", "axis = \"1\"", "float32[2]{1, 2}", "float32[2,1]{1, 2}"},
+      {"squeeze", "axis = \"0\"", "float32[1,2]{1, 2}", "float32[2]{1, 2}"},
+      {"squeeze", "", "float32[1,2,1]{1, 2}", "float32[2]{1, 2}"},
+      {"broadcast_to", "shape = \"(2, 0)\"", "float32[1,2]{1, 2}", "float32[2,2]{1, 2, 1, 2}"},
+      {"broadcast_axis", "axis = \"(0,)\", size = \"(2,)\"", "float32[1,2]{1, 2}",
+       "float32[2,2]{1, 2, 1, 2}"},
+      {"broadcast_like", "", "float32[1,2]{1, 2};float32[2,2]{0, 0, 0, 0}",
+       "float32[2,2]{1, 2, 1, 2}"},
+      {"tile", "reps = \"(2,)\"", "float32[2]{1, 2}", "float32[4]{1, 2, 1, 2}"},
+      {"tile", "reps = \"(2, 1)\"", "float32[2]{1, 2}", "float32[2,2]{1, 2, 1, 2}"},
+      {"repeat", "repeats = \"2\"", "float32[1,2]{1, 2}", "float32[4]{1, 1, 2, 2}"},
+      {"repeat", "repeats = \"2\", axis = \"1\"", "float32[1,2]{1, 2}", "float32[1,4]{1, 1, 2, 2}"},
+      {"slice", "begin = \"(0, 1)\", end = \"(2, 3)\"", m, "float32[2,2]{1, 2, 4, 5}"},
+      {"slice", "begin = \"(None, -1)\", end = \"(None, None)\", step = \"(1, -1)\"", m,
+       "float32[2,3]{2, 1, 0, 5, 4, 3}"},
+      {"slice_axis", "axis = \"1\", begin = \"0\", end = \"-1\"", m, "float32[2,2]{0, 1, 3, 4}"},
+      {"slice_axis", "axis = \"0\", begin = \"1\", end = \"None\"", m, "float32[1,3]{3, 4, 5}"},
+      {"slice_like", "", "float32[2,3]{0, 1, 2, 3, 4, 5};float32[1,2]{0, 0}", "float32[1,2]{0, 1}"},
+      {"slice_like", "axes = \"(1,)\"", "float32[2,3]{0, 1, 2, 3, 4, 5};float32[1,2]{0, 0}",
+       "float32[2,2]{0, 1, 3, 4}"},
+      {"_slice_assign", "begin = \"(0, 1)\", end = \"(2, 2)\"",
+       "float32[2,3]{0, 1, 2, 3, 4, 5};float32[2,1]{8, 9}", "float32[2,3]{0, 8, 2, 3, 9, 5}"},
+      {"_slice_assign_scalar", "begin = \"(1,)\", end = \"(2,)\", scalar = \"7\"", m,
+       "float32[2,3]{0, 1, 2, 7, 7, 7}"},
+      {"reverse", "axis = \"0\"", m, "float32[2,3]{3, 4, 5, 0, 1, 2}"},
+      {"reverse", "axis = \"1\"", m, "float32[2,3]{2, 1, 0, 5, 4, 3}"},
+      {"Concat", "dim = \"0\", num_args = \"2\"", "float32[1,2]{1, 2};float32[1,2]{3, 4}",
+       "float32[2,2]{1, 2, 3, 4}"},
+      {"Concat", "num_args = \"2\"", "float32[1,2]{1, 2};float32[1,2]{3, 4}",
+       "float32[1,4]{1, 2, 3, 4}"},
+      {"stack", "axis = \"1\", num_args = \"2\"", "float32[2]{1, 2};float32[2]{3, 4}",
+       "float32[2,2]{1, 3, 2, 4}"},
+      {"_npi_concatenate", "axis = \"None\"", "float32[1,2]{1, 2};float32[1]{3}",
+       "float32[3]{1, 2, 3}"},
+      {"_npi_vstack", "num_args = \"2\"", "float32[2]{1, 2};float32[2]{3, 4}",
+       "float32[2,2]{1, 2, 3, 4}"},
+      {"_npi_hstack", "num_args = \"2\"", "float32[2]{1, 2};float32[2]{3, 4}",
+       "float32[4]{1, 2, 3, 4}"},
+      {"_npi_dstack", "num_args = \"2\"", "float32[2]{1, 2};float32[2]{3, 4}",
+       "float32[1,2,2]{1, 3, 2, 4}"},
+      {"_npi_column_stack", "num_args = \"2\"", "float32[2]{1, 2};float32[2]{3, 4}",
+       "float32[2,2]{1, 3, 2, 4}"},
+      {"SliceChannel", "num_outputs = \"3\"", m,
+       "float32[2,1]{0, 3}; float32[2,1]{1, 4}; float32[2,1]{2, 5}"},
+      {"SliceChannel", "num_outputs = \"2\", axis = \"0\", squeeze_axis = \"True\"", m,
+       "float32[3]{0, 1, 2}; float32[3]{3, 4, 5}"},
+      {"_split_v2", "indices = \"(0, 1)\", axis = \"1\"", m,
+       "float32[2,1]{0, 3}; float32[2,2]{1, 2, 4, 5}"},
+      {"Pad", "mode = \"constant\", pad_width = \"(0, 0, 1, 1)\", constant_value = \"9\"",
+       "float32[1,1]{2}", "float32[1,3]{9, 2, 9}"},
+      {"Pad", "mode = \"edge\", pad_width = \"(0, 0, 1, 2)\"", "float32[1,2]{2, 3}",
+       "float32[1,5]{2, 2, 3, 3, 3}"},
+      {"Pad", "mode = \"reflect\", pad_width = \"(0, 0, 1, 1)\"", "float32[1,3]{2, 3, 4}",
+       "float32[1,5]{3, 2, 3, 4, 3}"},
+      {"Crop", "h_w = \"(1, 1)\", center_crop = \"True\"",
+       "float32[1,1,3,3]{1, 2, 3, 4, 5, 6, 7, 8, 9}", "float32[1,1,1,1]{5}"},
+      {"Crop", "offset = \"(1, 0)\", num_args = \"2\"",
+       "float32[1,1,3,3]{1, 2, 3, 4, 5, 6, 7, 8, 9};float32[1,1,1,2]{0, 0}",
+       "float32[1,1,1,2]{4, 5}"},
+      {"depth_to_space", "block_size = \"2\"", "float32[1,4,1,1]{0, 1, 2, 3}",
+       "float32[1,1,2,2]{0, 1, 2, 3}"},
+      {"space_to_depth", "block_size = \"2\"", "float32[1,1,2,2]{0, 1, 2, 3}",
+       "float32[1,4,1,1]{0, 1, 2, 3}"},
+      {"shape_array", "", m, "int64[2]{2, 3}"},
+      {"size_array", "", m, "int64[1]{6}"},
+      {"reshape_like", "", "float32[2,3]{0, 1, 2, 3, 4, 5};float32[3,2]{0, 0, 0, 0, 0, 0}",
+       "float32[3,2]{0, 1, 2, 3, 4, 5}"},
+      {"_np_moveaxis", "source = \"(0,)\", destination = \"(1,)\"", m,
+       "float32[3,2]{0, 3, 1, 4, 2, 5}"},
+  };
+  ExpectMxnet(rows);
+}
+
+}  // namespace
+}  // namespace x2ir
