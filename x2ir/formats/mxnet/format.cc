@@ -22,7 +22,7 @@ Match RecognizeMxnet(const Candidate& file) {
 [[maybe_unused]] const bool kRegistered = RegisterFormat({
     .name = "mxnet",
     .dialect = mxnet::kDialect,
-    .extensions = {"-symbol.json", ".params"},
+    .extensions = {".params"},
     .doc = "Symbols of MXNet, with their parameters",
     .recognize = RecognizeMxnet,
     .read_options = {{.name = "params",
