@@ -183,6 +183,25 @@ TEST(Golden, MxnetOps) {
   CheckDocument("/docs/mxnet_ops.md", text);
 }
 
+TEST(Golden, NnvmOps) {
+  const OpsByName ops = OpsOf("nnvm");
+  std::set<std::string> names;
+  for (const auto& [op, ir] : ops.read) names.insert(op);
+  for (const auto& [op, ir] : ops.written) names.insert(op);
+  std::string text = HeadOf("nnvm_ops_head.md") +
+                     "| operator | read as (mostly) | written from |\n|---|---|---|\n";
+  const auto of = [](const auto& all, const std::string& op) {
+    const auto found = all.find(op);
+    return found == all.end() ? std::string() : Listed(found->second);
+  };
+  for (const std::string& op : names) {
+    StrAppend(&text, "| ", op, " | ", of(ops.read, op), " | ", of(ops.written, op), " |\n");
+  }
+  StrAppend(&text, "\n", ops.read.size(), " operators are read, ", ops.written.size(),
+            " are written.\n");
+  CheckDocument("/docs/nnvm_ops.md", text);
+}
+
 TEST(Golden, TfliteOps) {
   OpsByName ops = OpsOf("tflite");
   auto& [read, written] = ops;

@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/handlers/tf_rows_util.h"
+#include "tests/handlers/symbol_rows_util.h"
 #include "x2ir/core/validate.h"
 
 namespace x2ir {
@@ -12,34 +12,10 @@ namespace {
 
 TEST(Mxnet, Rows) { EXPECT_THAT(ValidateDialect("mxnet"), ::testing::IsEmpty()); }
 
-struct NumbersRow {
-  const char *op, *attrs, *operands, *want;
-};
-// Operands are x, y, z in order.
-void ExpectMxnet(absl::Span<const NumbersRow> rows) {
-  for (const NumbersRow& row : rows) {
-    std::string lines, names;
-    std::string_view rest = row.operands;
-    for (char name = 'a'; !rest.empty(); ++name) {
-      const size_t end = std::min(rest.find(';'), rest.size());
-      lines += std::string(1, name) + " = " + std::string(rest.substr(0, end)) + "\n";
-      names += (names.empty() ? "" : ", ") + std::string(1, name);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    // As many results as there are tensors to be had.
-    const std::string want = row.want;
-    std::string results = "r", types;
-    size_t count = 1;
-    for (const char c : want) count += c == ';';
-    for (size_t i = 1; i < count; ++i) results += ", r" + std::to_string(i);
-    lines += results + " = mxnet." + row.op + "(" + names + ") { " + row.attrs + " }";
-    const TfRow one[] = {{lines, results, row.want}};
-    ExpectTfRows(one, "mxnet");
-  }
-}
+void ExpectMxnet(absl::Span<const SymbolRow> rows) { ExpectSymbolRows(rows, "mxnet"); }
 
 TEST(Mxnet, OfOneOperand) {
-  const NumbersRow rows[] = {
+  const SymbolRow rows[] = {
       {"abs", "", "float32[2]{-1.5, 2}", "float32[2]{1.5, 2}"},
       {"abs", "", "int32[2]{-3, 4}", "int32[2]{3, 4}"},
       {"sign", "", "float32[3]{-2, 0, 3}", "float32[3]{-1, 0, 1}"},
@@ -103,7 +79,7 @@ TEST(Mxnet, OfOneOperand) {
 }
 
 TEST(Mxnet, OfTwoOperands) {
-  const NumbersRow rows[] = {
+  const SymbolRow rows[] = {
       {"elemwise_add", "", "float32[2]{1, 2};float32[2]{3, 4}", "float32[2]{4, 6}"},
       {"broadcast_add", "", "float32[2,1]{1, 2};float32[1,2]{10, 20}",
        "float32[2,2]{11, 21, 12, 22}"},
@@ -182,7 +158,7 @@ TEST(Mxnet, OfTwoOperands) {
 }
 
 TEST(Mxnet, Layers) {
-  const NumbersRow rows[] = {
+  const SymbolRow rows[] = {
       // A kernel of ones over 3 x 3.
       {"Convolution", "kernel = \"(2, 2)\", num_filter = \"1\", no_bias = \"True\"",
        "float32[1,1,3,3]{1, 2, 3, 4, 5, 6, 7, 8, 9};float32[1,1,2,2]{1, 1, 1, 1}",
@@ -299,7 +275,7 @@ TEST(Mxnet, Layers) {
 }
 
 TEST(Mxnet, Reductions) {
-  const NumbersRow rows[] = {
+  const SymbolRow rows[] = {
       {"sum", "axis = \"1\"", "float32[2,2]{1, 2, 3, 4}", "float32[2]{3, 7}"},
       {"sum", "", "float32[2,2]{1, 2, 3, 4}", "float32[1]{10}"},
       {"sum", "axis = \"(0,)\", exclude = \"True\", keepdims = \"True\"",
@@ -352,7 +328,7 @@ TEST(Mxnet, Reductions) {
 
 TEST(Mxnet, Movement) {
   const char* const m = "float32[2,3]{0, 1, 2, 3, 4, 5}";
-  const NumbersRow rows[] = {
+  const SymbolRow rows[] = {
       {"Reshape", "shape = \"(3, 2)\"", m, "float32[3,2]{0, 1, 2, 3, 4, 5}"},
       {"Reshape", "shape = \"(0, -1, 1)\"", m, "float32[2,3,1]{0, 1, 2, 3, 4, 5}"},
       {"Reshape", "shape = \"(-3,)\"", m, "float32[6]{0, 1, 2, 3, 4, 5}"},

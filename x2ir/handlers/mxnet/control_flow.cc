@@ -164,16 +164,11 @@ absl::StatusOr<Values> WhileLoop(SymbolArgs& a) {
   Values in_order;
   for (size_t i = 0; i < num_data; ++i) {
     const Expr rounds(a, last[variables.size() + i]);
-    a.Require(rounds->shape() != nullptr, "outputs of unknown rank");
-    const int64_t rank = rounds->shape()->rank();
-    // Rows of zeros behind, as many as rounds were left.
+    // Zeros behind, as many as rounds were left.
     const Expr lack = AtLeast1d(Int(a, most) - SizeOf(rounds, 0));
-    const std::vector<int64_t> before(static_cast<size_t>(rank), 0),
-        behind(static_cast<size_t>(rank - 1), 0);
-    Values pads = {a.b().Ints(before), lack};
-    if (rank > 1) pads.push_back(a.b().Ints(behind));
     in_order.push_back(
-        a.Op("pad", {rounds, Concat(a, pads, 0), rounds.Number(0)}, {{"mode", "constant"}}));
+        a.Op("pad", {rounds, Concat(a, {a.b().Ints({0}), lack}, 0), nullptr, a.b().Ints({0})},
+             {{"mode", "constant"}}));
   }
   in_order.insert(in_order.end(), last.begin(),
                   last.begin() + static_cast<ptrdiff_t>(variables.size()));
