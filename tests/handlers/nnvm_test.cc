@@ -161,10 +161,12 @@ TEST(Nnvm, Written) {
        "two spatial axes"},
       {"float32[1,2]", "y = erf(x)", "erf (1 node)"},
   };
+  ConvertTextOptions options;
+  options.dialect = "nnvm";
   for (const Row& row : rows) {
     const std::string ir =
         std::string("graph g(x: ") + row.type + ") -> (y) {\n" + row.line + "\n}";
-    EXPECT_THAT(FromIrText(ir, 1, {.dialect = "nnvm"}), HasSubstr(row.want)) << row.line;
+    EXPECT_THAT(FromIrText(ir, 1, options), HasSubstr(row.want)) << row.line;
   }
 }
 
