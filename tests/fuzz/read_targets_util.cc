@@ -7,6 +7,7 @@
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
 #include "tests/formats/paddle_proto_util.h"
+#include "tests/formats/symbol_files_util.h"
 #include "tests/formats/tf_proto_util.h"
 #include "tests/formats/torch_zip_util.h"
 #include "tests/fuzz/targets_util.h"
@@ -142,6 +143,28 @@ std::string SavedModelFiles() {
   return StrCat(SavedSum(), kFileBoundary, index, kFileBoundary, data.at(0));
 }
 
+// Symbols of MXNet with their parameters, and a graph of NNVM.
+std::vector<std::string> MxnetFiles() {
+  using namespace symbol_files;
+  return {StrCat(NetworkJson(10700), kFileBoundary, NetworkParams(Version::k2)),
+          StrCat(NetworkJson(800), kFileBoundary, NetworkParams(Version::kLegacy)),
+          StrCat(NetworkJson(905), kFileBoundary,
+                 MxnetList({{"arg:conv_weight", RowSparse({2, 9}, {1}, std::vector<float>(9, 1))},
+                            {"arg:bn_beta", Csr({2, 3}, {0, 1, 3}, {2, 0, 1}, {5, 6, 7})}}))};
+}
+std::vector<std::string> NnvmFiles() {
+  using namespace symbol_files;
+  const std::string graph =
+      SymbolJson({{"null", "x"},
+                  {"null", "w"},
+                  {"dense", "y", {{0, 0, 0}, {1, 0, 0}}, R"({"units": "2", "use_bias": "False"})"},
+                  {"relu", "z", {{2, 0, 0}}}},
+                 "[[3, 0, 0]]",
+                 R"({"shape": ["list_shape", [[1, 2], [2, 2], [1, 2], [1, 2]]],)"
+                 R"( "dltype": ["list_str", ["float32", "float32", "float32", "float32"]]})");
+  return {StrCat(graph, kFileBoundary, TvmList({{"w", Floats({2, 2}, {1, 2, 3, 4})}}))};
+}
+
 }  // namespace
 
 std::vector<FuzzTarget> ReadTargets() {
@@ -203,6 +226,14 @@ std::vector<FuzzTarget> ReadTargets() {
        },
        [](std::string_view bytes) {
          ImportFiles(bytes, {"p.json", "p.pdiparams"}, "/p.json", "paddle");
+       }},
+      {"mxnet", MxnetFiles,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"m-symbol.json", "m-0000.params"}, "/m-symbol.json", "mxnet");
+       }},
+      {"nnvm", NnvmFiles,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"n.json", "n.params"}, "/n.json", "nnvm");
        }},
       {"torch", [] { return std::vector{TorchArchiveOf(torch_zip::Program())}; },
        [](std::string_view bytes) { ImportFiles(bytes, {"m.pt2"}, "/m.pt2", "torch"); }},

@@ -148,41 +148,83 @@ std::string WhyNot(std::string_view op) {
   return op.starts_with("STABLEHLO_") ? "LiteRT has no kernel" : "";
 }
 
-TEST(Golden, TfliteOps) {
+// Which operators of a dialect are read as which ops of the IR, and written from which.
+struct OpsByName {
   std::map<std::string, std::set<std::string>> read, written;
-  for (const Form* form : AllForms("tflite")) {
-    auto& of = form->op.str();
-    const bool imports = form->imports && (!form->code || form->code->import);
-    const bool exports = form->exports && (!form->code || form->code->export_);
-    if (imports) read[of].insert(form->ir_op.str());
-    if (exports) written[of].insert(form->ir_op.str());
+};
+OpsByName OpsOf(std::string_view dialect) {
+  OpsByName ops;
+  for (const Form* form : AllForms(dialect)) {
+    if (form->imports && (!form->code || form->code->import)) {
+      ops.read[form->op.str()].insert(form->ir_op.str());
+    }
+    if (form->exports && (!form->code || form->code->export_)) {
+      ops.written[form->op.str()].insert(form->ir_op.str());
+    }
   }
-  const auto list = [](const std::set<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) StrAppend(&text, text.empty() ? "" : ", ", name);
-    return text;
+  return ops;
+}
+std::string Listed(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) StrAppend(&text, text.empty() ? "" : ", ", name);
+  return text;
+}
+std::string HeadOf(const std::string& name) {
+  const std::string text = Read(StrCat(X2IR_SOURCE_DIR, "/tests/golden/", name));
+  EXPECT_FALSE(text.empty()) << name;
+  return text;
+}
+
+// Dialects of symbols have no schema: the table has what the rows have.
+TEST(Golden, MxnetOps) {
+  const OpsByName ops = OpsOf("mxnet");
+  std::string text = HeadOf("mxnet_ops_head.md") + "| operator | read as (mostly) |\n|---|---|\n";
+  for (const auto& [op, ir] : ops.read) StrAppend(&text, "| ", op, " | ", Listed(ir), " |\n");
+  StrAppend(&text, "\n", ops.read.size(), " names of operators.\n");
+  CheckDocument("/docs/mxnet_ops.md", text);
+}
+
+TEST(Golden, NnvmOps) {
+  const OpsByName ops = OpsOf("nnvm");
+  std::set<std::string> names;
+  for (const auto& [op, ir] : ops.read) names.insert(op);
+  for (const auto& [op, ir] : ops.written) names.insert(op);
+  std::string text = HeadOf("nnvm_ops_head.md") +
+                     "| operator | read as (mostly) | written from |\n|---|---|---|\n";
+  const auto of = [](const auto& all, const std::string& op) {
+    const auto found = all.find(op);
+    return found == all.end() ? std::string() : Listed(found->second);
   };
-  std::ifstream head(X2IR_SOURCE_DIR "/tests/golden/tflite_ops_head.md");
-  std::string text{std::istreambuf_iterator<char>(head), std::istreambuf_iterator<char>()};
-  ASSERT_FALSE(text.empty());
+  for (const std::string& op : names) {
+    StrAppend(&text, "| ", op, " | ", of(ops.read, op), " | ", of(ops.written, op), " |\n");
+  }
+  StrAppend(&text, "\n", ops.read.size(), " operators are read, ", ops.written.size(),
+            " are written.\n");
+  CheckDocument("/docs/nnvm_ops.md", text);
+}
+
+TEST(Golden, TfliteOps) {
+  OpsByName ops = OpsOf("tflite");
+  auto& [read, written] = ops;
+  std::string text = HeadOf("tflite_ops_head.md");
   text += "| number | operator | read as (mostly) | written from |\n|---|---|---|---|\n";
   int count = 0;
   const auto names = tflite::OperatorNames();
   for (const std::string_view op : names) {
     const std::string name(op);
-    std::string as = list(read[name]);
+    std::string as = Listed(read[name]);
     count += !as.empty();
     if (as.empty()) as = WhyNot(op);
     EXPECT_FALSE(as.empty()) << op << " has no form, and nothing says why";
     EXPECT_TRUE(read[name].empty() || WhyNot(op).empty() || op.starts_with("STABLEHLO_")) << op;
     StrAppend(&text, "| ", *tflite::OperatorNumber(op), " | ", op, " | ",
-              read[name].empty() ? StrCat("*", as, "*") : as, " | ", list(written[name]), " |\n");
+              read[name].empty() ? StrCat("*", as, "*") : as, " | ", Listed(written[name]), " |\n");
   }
   text += "\nOther operators:\n\n| operator | read as |\n|---|---|\n";
   for (const auto& [op, ir] : read) {
     if (!ir.empty() && !tflite::OperatorNumber(op)) {
       StrAppend(&text, "| ", op == "FLEX" ? "Flex... (TensorFlow's own)" : op, " | ",
-                op == "FLEX" ? "what TensorFlow's op is" : list(ir), " |\n");
+                op == "FLEX" ? "what TensorFlow's op is" : Listed(ir), " |\n");
     }
   }
   StrAppend(&text, "\n", count, " of ", names.size(),

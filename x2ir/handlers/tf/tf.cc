@@ -5,6 +5,7 @@
 
 #include "x2ir/builder/shapes.h"
 #include "x2ir/core/dialect.h"
+#include "x2ir/core/other_row.h"
 #include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/handlers/tf/signatures.h"
 #include "x2ir/ops/eval_util.h"
@@ -195,6 +196,14 @@ Value* KernelToOihw(TfArgs& a, Value* kernel) {
   std::vector<int64_t> perm = {rank - 1, rank - 2};
   for (int64_t i = 0; i < rank - 2; ++i) perm.push_back(i);
   return Relaid(a, kernel, perm);
+}
+
+Values AsTf(TfArgs& a, std::string_view op, std::vector<Value*> operands, AttributeMap attrs) {
+  std::vector<OtherResult> results;
+  for (size_t i = 0; i < a.num_outputs(); ++i) {
+    results.push_back({a.wants(i), a.wants(i) ? a.node().output(i)->type() : Type()});
+  }
+  return AsOther(a, "tf", 1, op, std::move(operands), std::move(attrs), results);
 }
 
 }  // namespace x2ir

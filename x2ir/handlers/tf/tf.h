@@ -32,6 +32,10 @@ using TfFn = std::function<absl::StatusOr<Values>(TfArgs&)>;
 // Attributes that say nothing are ignored.
 absl::StatusOr<Values> FromTf(const TfFn& fn, Rewrite& r);
 
+// What a node of TensorFlow with these operands and attributes becomes, for a dialect whose ops are
+// TensorFlow's under other names; results are those that `a` has.
+Values AsTf(TfArgs& a, std::string_view op, std::vector<Value*> operands, AttributeMap attrs = {});
+
 // --- What operands say ---------------------------------------------------------------------------
 
 // What a constant is, also one that was handed on; null where it is none.

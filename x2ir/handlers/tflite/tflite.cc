@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "x2ir/core/dialect.h"
-#include "x2ir/core/other_row.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/handlers/tflite/finish.h"
 #include "x2ir/handlers/tflite/kernels.h"
@@ -106,14 +105,6 @@ absl::StatusOr<Values> FromTflite(const TfliteFn& fn, Rewrite& r) {
 }
 
 // --- TensorFlow ----------------------------------------------------------------------------------
-
-Values AsTf(TfliteArgs& a, std::string_view op, std::vector<Value*> operands, AttributeMap attrs) {
-  std::vector<OtherResult> results;
-  for (size_t i = 0; i < a.num_outputs(); ++i) {
-    results.push_back({a.wants(i), a.wants(i) ? a.node().output(i)->type() : Type()});
-  }
-  return AsOther(a, "tf", 1, op, std::move(operands), std::move(attrs), results);
-}
 
 TfliteFn SameAsTf(std::string op, std::vector<std::string> names) {
   return [op = std::move(op), names = std::move(names)](TfliteArgs& a) -> absl::StatusOr<Values> {

@@ -16,6 +16,7 @@
 #include "x2ir/builder/node_writer.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/tf/tf.h"
 
 namespace X2IR_API x2ir {
 
@@ -38,9 +39,6 @@ bool IsMeaninglessTfliteAttr(std::string_view name);
 
 // --- Through TensorFlow's rows -------------------------------------------------------------------
 
-// What a node of TensorFlow with these operands and attributes becomes.
-Values AsTf(TfliteArgs& a, std::string_view op, std::vector<Value*> operands,
-            AttributeMap attrs = {});
 // A form: the operator is TensorFlow's of that name, with the same operands; `attrs` are those that
 // go over by name.
 TfliteFn SameAsTf(std::string op, std::vector<std::string> attrs = {});

@@ -1,0 +1,251 @@
+// MXNet: loops and branches, whose subgraphs see nothing but their own operands; and recurrent
+// networks.
+#include <memory>
+#include <utility>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/quantized.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/mxnet/mxnet.h"
+#include "x2ir/handlers/tf/tf.h"
+#include "x2ir/optimizer/inline_graph.h"
+
+namespace x2ir {
+namespace {
+
+using GraphPtr = std::shared_ptr<Graph>;
+
+// Results of a nested graph must be values of its own.
+void AddResults(Builder& b, const Values& values) {
+  for (Value* value : values) b.graph().AddOutput(b.Op("identity", {value}));
+}
+
+absl::Status CheckPlaces(const std::vector<int64_t>& places, size_t count) {
+  for (const int64_t place : places) {
+    if (place < 0 || place >= static_cast<int64_t>(count))
+      return Invalid("there is no operand ", place);
+  }
+  return absl::OkStatus();
+}
+// The operands at these places, as operands of a subgraph.
+absl::StatusOr<Values> Picked(const Graph& subgraph, const Values& from,
+                              const std::vector<int64_t>& places) {
+  X2IR_RETURN_IF_ERROR(CheckPlaces(places, from.size()));
+  if (subgraph.inputs().size() != places.size()) {
+    return Invalid("a subgraph of ", subgraph.inputs().size(), " operands is given ",
+                   places.size());
+  }
+  Values values;
+  for (const int64_t place : places) values.push_back(from[static_cast<size_t>(place)]);
+  return values;
+}
+
+absl::StatusOr<std::vector<GraphPtr>> TakeGraphs(SymbolArgs& a, size_t count) {
+  std::vector<GraphPtr> graphs = a.SubGraphs("subgraphs");
+  if (graphs.size() != count) return Invalid("it has ", graphs.size(), " subgraphs");
+  return graphs;
+}
+
+// Each round works on the next slice of the data, and on states that it hands on. Before 1.5
+// operands are those of the subgraph, in its order; since then data come first, then states, then
+// the others.
+absl::StatusOr<Values> Foreach(SymbolArgs& a) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<GraphPtr> graphs, TakeGraphs(a, 1));
+  const Graph& step = *graphs[0];
+  const auto num_data = static_cast<size_t>(a.Integer("num_out_data", 0));
+  const auto num_outputs = static_cast<size_t>(a.Integer("num_outputs", 0));
+  const std::vector<int64_t> data = a.Tuple("in_data_locs"), states = a.Tuple("in_state_locs");
+  const bool ordered = a.attrs().Has("remain_locs");
+  const std::vector<int64_t> remain = a.Tuple("remain_locs");
+  const size_t count = step.inputs().size();
+  X2IR_RETURN_IF_ERROR(CheckPlaces(data, count));
+  X2IR_RETURN_IF_ERROR(CheckPlaces(states, count));
+  X2IR_RETURN_IF_ERROR(CheckPlaces(remain, count));
+  if (data.empty() || a.num_inputs() != count || step.outputs().size() != num_outputs ||
+      num_data > num_outputs || num_outputs - num_data != states.size()) {
+    return Invalid("a loop whose subgraph does not fit");
+  }
+  // What each operand of the subgraph is.
+  Values given(count, nullptr);
+  if (ordered) {
+    size_t next = 0;
+    for (const auto* places : {&data, &states, &remain}) {
+      for (const int64_t place : *places) {
+        if (next >= a.num_inputs()) return Invalid("a loop whose subgraph does not fit");
+        given[static_cast<size_t>(place)] = a.in(next++);
+      }
+    }
+  } else {
+    given = a.inputs();
+  }
+  for (Value* value : given) {
+    if (!value) return Invalid("an operand of the subgraph is nothing");
+  }
+  auto body = std::make_shared<Graph>("body");
+  Builder b(*body, nullptr);
+  Value* i = body->AddInput("iteration", Type::Tensor(DType::kInt64, Shape()));
+  Value* going = body->AddInput("condition", Type::Tensor(DType::kBool, Shape()));
+  Values operands = given, first;
+  for (const int64_t place : states) {
+    Value*& operand = operands[static_cast<size_t>(place)];
+    first.push_back(operand);
+    operand = body->AddInput(StrCat("state_", first.size()), operand->type());
+  }
+  for (const int64_t place : data) {
+    Value*& operand = operands[static_cast<size_t>(place)];
+    operand = b.Op("gather", {operand, i}, {{"axis", 0}});
+  }
+  const Values results = InlineGraph(b, step, operands);
+  Values outputs = {going};
+  outputs.insert(outputs.end(), results.begin() + static_cast<ptrdiff_t>(num_data), results.end());
+  outputs.insert(outputs.end(), results.begin(),
+                 results.begin() + static_cast<ptrdiff_t>(num_data));
+  AddResults(b, outputs);
+  X2IR_RETURN_IF_ERROR(b.status());
+  std::vector<Value*> all = {SizeOf({a, given[static_cast<size_t>(data[0])]}, 0), nullptr};
+  all.insert(all.end(), first.begin(), first.end());
+  const Values last = a.b().Ops("loop", std::move(all), {{"body", body}}, num_outputs);
+  Values in_order(last.begin() + static_cast<ptrdiff_t>(states.size()), last.end());
+  in_order.insert(in_order.end(), last.begin(),
+                  last.begin() + static_cast<ptrdiff_t>(states.size()));
+  return in_order;
+}
+
+// Outputs of the rounds that there are, and zeros up to the most that there may be.
+absl::StatusOr<Values> WhileLoop(SymbolArgs& a) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<GraphPtr> graphs, TakeGraphs(a, 2));
+  const Graph &cond = *graphs[0], &step = *graphs[1];
+  const int64_t most = a.Integer("max_iterations", 0);
+  const auto num_data = static_cast<size_t>(a.Integer("num_out_data", 0));
+  const auto num_outputs = static_cast<size_t>(a.Integer("num_outputs", 0));
+  const std::vector<int64_t> of_cond = a.Tuple("cond_input_locs"),
+                             of_step = a.Tuple("func_input_locs"),
+                             variables = a.Tuple("func_var_locs");
+  if (most < 1 || cond.outputs().size() != 1 || step.outputs().size() != num_outputs ||
+      num_data > num_outputs || num_outputs - num_data != variables.size()) {
+    return Invalid("a loop whose subgraphs do not fit");
+  }
+  X2IR_RETURN_IF_ERROR(CheckPlaces(of_step, a.num_inputs()));
+  X2IR_RETURN_IF_ERROR(CheckPlaces(variables, of_step.size()));
+  auto body = std::make_shared<Graph>("body");
+  Builder b(*body, nullptr);
+  body->AddInput("iteration", Type::Tensor(DType::kInt64, Shape()));
+  body->AddInput("condition", Type::Tensor(DType::kBool, Shape()));
+  const Values given = a.inputs();
+  Values inside = given, first;
+  for (const int64_t variable : variables) {
+    Value*& operand = inside[static_cast<size_t>(of_step[static_cast<size_t>(variable)])];
+    first.push_back(operand);
+    operand = body->AddInput(StrCat("variable_", first.size()), operand->type());
+  }
+  const auto asks = [&](Builder& at, const Values& from) -> absl::StatusOr<Value*> {
+    X2IR_ASSIGN_OR_RETURN(const Values operands, Picked(cond, from, of_cond));
+    const Expr answer(at, InlineGraph(at, cond, operands)[0]);
+    return Reshape(IsTrue(answer), {}).value();
+  };
+  X2IR_ASSIGN_OR_RETURN(const Values operands, Picked(step, inside, of_step));
+  const Values results = InlineGraph(b, step, operands);
+  Values after = inside;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    after[static_cast<size_t>(of_step[static_cast<size_t>(variables[i])])] = results[num_data + i];
+  }
+  X2IR_ASSIGN_OR_RETURN(Value * again, asks(b, after));
+  Values outputs = {again};
+  outputs.insert(outputs.end(), results.begin() + static_cast<ptrdiff_t>(num_data), results.end());
+  outputs.insert(outputs.end(), results.begin(),
+                 results.begin() + static_cast<ptrdiff_t>(num_data));
+  AddResults(b, outputs);
+  X2IR_RETURN_IF_ERROR(b.status());
+  X2IR_ASSIGN_OR_RETURN(Value * starts, asks(a.b(), given));
+  std::vector<Value*> all = {a.b().Int(most), starts};
+  all.insert(all.end(), first.begin(), first.end());
+  const Values last = a.b().Ops("loop", std::move(all), {{"body", body}}, num_outputs);
+  Values in_order;
+  for (size_t i = 0; i < num_data; ++i) {
+    const Expr rounds(a, last[variables.size() + i]);
+    // Zeros behind, as many as rounds were left.
+    const Expr lack = AtLeast1d(Int(a, most) - SizeOf(rounds, 0));
+    in_order.push_back(
+        a.Op("pad", {rounds, Concat(a, {a.b().Ints({0}), lack}, 0), nullptr, a.b().Ints({0})},
+             {{"mode", "constant"}}));
+  }
+  in_order.insert(in_order.end(), last.begin(),
+                  last.begin() + static_cast<ptrdiff_t>(variables.size()));
+  return in_order;
+}
+
+absl::StatusOr<Values> Cond(SymbolArgs& a) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<GraphPtr> graphs, TakeGraphs(a, 3));
+  a.Ignore("num_outputs");
+  const Values given = a.inputs();
+  X2IR_ASSIGN_OR_RETURN(const Values of_cond,
+                        Picked(*graphs[0], given, a.Tuple("cond_input_locs")));
+  if (graphs[0]->outputs().size() != 1) return Invalid("a condition of several values");
+  const Expr answer(a, InlineGraph(a.b(), *graphs[0], of_cond)[0]);
+  const auto branch = [&](const Graph& from, Symbol places) -> absl::StatusOr<GraphPtr> {
+    X2IR_ASSIGN_OR_RETURN(const Values operands, Picked(from, given, a.Tuple(places)));
+    auto graph = std::make_shared<Graph>(from.name());
+    Builder b(*graph, nullptr);
+    AddResults(b, InlineGraph(b, from, operands));
+    X2IR_RETURN_IF_ERROR(b.status());
+    return graph;
+  };
+  X2IR_ASSIGN_OR_RETURN(const GraphPtr then_branch, branch(*graphs[1], "then_input_locs"));
+  X2IR_ASSIGN_OR_RETURN(const GraphPtr else_branch, branch(*graphs[2], "else_input_locs"));
+  const size_t count = then_branch->outputs().size();
+  if (count != else_branch->outputs().size()) return Invalid("branches of different results");
+  return a.b().Ops("if", {Reshape(IsTrue(answer), {})},
+                   {{"then_branch", then_branch}, {"else_branch", else_branch}}, count);
+}
+
+// --- Recurrent networks --------------------------------------------------------------------------
+
+// Operands: x [time, batch, features], parameters, states [layers and directions, batch, units], of
+// LSTMs cells too, lengths. Parameters lie as cuDNN has them.
+absl::StatusOr<Values> Rnn(SymbolArgs& a) {
+  const std::string mode = a.Text("mode", "");
+  const int64_t units = a.Integer("state_size", 0), layers = a.Integer("num_layers", 1);
+  const bool both = a.Flag("bidirectional", false), lengths = a.Flag("use_sequence_length", false);
+  a.Number("p", 0);
+  a.Flag("state_outputs", false);
+  a.Require(!a.Given("projection_size"), "a projection of the state");
+  a.Require(!a.Given("lstm_state_clip_min") && !a.Given("lstm_state_clip_max"),
+            "bounds of the state");
+  for (const char* name : {"projection_size", "lstm_state_clip_min", "lstm_state_clip_max",
+                           "lstm_state_clip_nan", "num_dirs"}) {
+    a.Ignore(name);
+  }
+  a.Require(!lengths, "sequences of several lengths");
+  const bool lstm = mode == "lstm";
+  if (units < 1 || layers < 1)
+    return Invalid("a network of ", layers, " layers of ", units, " units");
+  const Expr x = a.in(0), parameters = Reshape(a.in(1), {-1});
+  // A state of zeros may say nothing of the batch.
+  const auto state = [&](const Expr& s) {
+    return Expand(s, Concat(a,
+                            {a.b().Ints({layers * (both ? 2 : 1)}), AtLeast1d(SizeOf(x, 1)),
+                             a.b().Ints({units})},
+                            0));
+  };
+  const auto grown = [&](const Expr& s) {
+    const bool fits = ProvablyEqual(DimAt(s, 1), DimAt(x, 1)) && DimAt(s, 0).is_static() &&
+                      DimAt(s, 2).is_static();
+    return fits ? s : state(s);
+  };
+  const Expr h = grown(a.in(2)), c = lstm ? grown(a.in(3)) : h;
+  return AsTf(a, "CudnnRNN", {x, h, c, parameters},
+              {{"rnn_mode", mode},
+               {"direction", both ? "bidirectional" : "unidirectional"},
+               {"is_training", false}});
+}
+
+}  // namespace
+
+X2IR_MXNET(if).From({"_cond", "_npx_cond"}, Cond);
+X2IR_MXNET(loop)
+    .From({"_foreach", "_npx_foreach"}, Foreach)
+    .From({"_while_loop", "_npx_while_loop"}, WhileLoop);
+X2IR_MXNET(lstm).From({"RNN", "_npx_rnn"}, Rnn);
+
+}  // namespace x2ir

@@ -1,0 +1,242 @@
+// MXNet: boxes: those that a detector begins with, and those that are left of its results.
+#include <cmath>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/loop.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/mxnet/mxnet.h"
+
+namespace x2ir {
+namespace {
+
+// Sides of boxes [..., 4], each [...].
+struct Sides {
+  Expr left, top, right, bottom;
+};
+Expr ColumnOf(const Expr& x, int64_t k) {
+  return Squeeze(Slice(x, -1, Size(k), k == -1 ? Size(kToEnd) : Size(k + 1)), {-1});
+}
+// By corners, or (center) by middles and sizes.
+Sides SidesOf(const Expr& boxes, int64_t from, bool center) {
+  const Expr p = ColumnOf(boxes, from), q = ColumnOf(boxes, from + 1),
+             r = ColumnOf(boxes, from + 2), s = ColumnOf(boxes, from + 3);
+  if (!center) return {p, q, r, s};
+  return {p - r / 2, q - s / 2, p + r / 2, q + s / 2};
+}
+Expr AreaOf(const Sides& b) { return Max(b.right - b.left, 0.0) * Max(b.bottom - b.top, 0.0); }
+// The area of the overlap over that of both together; 0 where there is none.
+Expr OverlapOf(const Sides& b, const Sides& c) {
+  const Expr width = Max(Min(b.right, c.right) - Max(b.left, c.left), 0.0);
+  const Expr height = Max(Min(b.bottom, c.bottom) - Max(b.top, c.top), 0.0);
+  const Expr common = width * height, whole = AreaOf(b) + AreaOf(c) - common;
+  return Where(whole > 0.0, common / Where(whole > 0.0, whole, 1.0), 0.0);
+}
+
+// Boxes [batch, n] in order, best first: each that is still there takes away later ones that
+// overlap it too much (`stronger`: more than the threshold, else as much too), of its own class
+// where there are classes. Gives who is there at last.
+Expr Suppressed(SymbolArgs& a, const Sides& boxes, const Expr& alive, const Expr* classes,
+                double threshold, bool more, const Expr& rounds) {
+  const Expr places = Iota(SizeOf(alive, 1));
+  const auto at = [&](const Expr& x, const Expr& i) { return Gather(x, Reshape(i, {1}), 1); };
+  const RoundBody body = [&](const Expr& i, const std::vector<Expr>& carried) {
+    const Sides one = {at(boxes.left, i), at(boxes.top, i), at(boxes.right, i),
+                       at(boxes.bottom, i)};
+    const Expr overlap = OverlapOf(one, boxes);
+    Expr goes = more ? overlap > threshold : overlap >= threshold;
+    goes = goes & (places > i);
+    if (classes) goes = goes & (at(*classes, i) == *classes);
+    // Bools are not picked by every runtime.
+    const Expr there = at(carried[0].To(DType::kInt32), i) > 0.0;
+    return std::vector<Expr>{carried[0] & Not(goes & there)};
+  };
+  (void)a;
+  return Rounds(rounds, {alive}, body)[0];
+}
+
+// --- Boxes to begin with -------------------------------------------------------------------------
+
+// For every pixel a box of each size, and of the first size with each other ratio.
+absl::StatusOr<Value*> MultiBoxPrior(SymbolArgs& a) {
+  const std::vector<double> sizes = a.Numbers("sizes", {1}), ratios = a.Numbers("ratios", {1}),
+                            steps = a.Numbers("steps", {-1, -1}),
+                            offsets = a.Numbers("offsets", {0.5, 0.5});
+  const bool clip = a.Flag("clip", false);
+  if (sizes.empty() || ratios.empty() || steps.size() != 2 || offsets.size() != 2) {
+    return Invalid("boxes without sizes");
+  }
+  const Dim rows = DimAt(a.in(0), 2), columns = DimAt(a.in(0), 3);
+  if (!rows.is_static() || !columns.is_static())
+    return Unimplemented("boxes of images of unknown size");
+  const int64_t height = rows.value(), width = columns.value();
+  const size_t each = sizes.size() + ratios.size() - 1;
+  if (height < 1 || width < 1 || height * width > 10'000'000 / static_cast<int64_t>(each)) {
+    return Unimplemented("boxes of an image of ", height, " x ", width);
+  }
+  const double step_y = steps[0] > 0 ? steps[0] : 1.0 / static_cast<double>(height);
+  const double step_x = steps[1] > 0 ? steps[1] : 1.0 / static_cast<double>(width);
+  const double shape = static_cast<double>(height) / static_cast<double>(width);
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < height; ++i) {
+    const double y = (static_cast<double>(i) + offsets[0]) * step_y;
+    for (int64_t j = 0; j < width; ++j) {
+      const double x = (static_cast<double>(j) + offsets[1]) * step_x;
+      for (size_t k = 0; k < each; ++k) {
+        const double size = k < sizes.size() ? sizes[k] : sizes[0];
+        const double ratio = std::sqrt(k < sizes.size() ? ratios[0] : ratios[k - sizes.size() + 1]);
+        const double w = size * shape * ratio / 2, h = size / ratio / 2;
+        for (const double number : {x - w, y - h, x + w, y + h}) {
+          numbers.push_back(clip ? std::min(std::max(number, 0.0), 1.0) : number);
+        }
+      }
+    }
+  }
+  const auto count = static_cast<int64_t>(numbers.size() / 4);
+  return NumbersAs(a, a.dtype(), {1, count, 4}, numbers).value();
+}
+
+// --- Results -------------------------------------------------------------------------------------
+
+Expr Decoded(const Expr& offsets, const Expr& anchors, const std::vector<double>& v, bool clip) {
+  const Sides s = SidesOf(anchors, 0, false);
+  const Expr width = s.right - s.left, height = s.bottom - s.top;
+  const Expr x = (s.left + s.right) / 2, y = (s.top + s.bottom) / 2;
+  const Expr cx = ColumnOf(offsets, 0) * v[0] * width + x;
+  const Expr cy = ColumnOf(offsets, 1) * v[1] * height + y;
+  const Expr w = Exp(ColumnOf(offsets, 2) * v[2]) * width / 2;
+  const Expr h = Exp(ColumnOf(offsets, 3) * v[3]) * height / 2;
+  const Expr boxes = Stack(x.builder(), {cx - w, cy - h, cx + w, cy + h}, -1);
+  return clip ? Min(Max(boxes, 0.0), 1.0) : boxes;
+}
+
+// Rows [batch, n, width] by places [batch, n].
+Expr RowsAt(const Expr& x, const Expr& places) {
+  const Expr index = Expand(Unsqueeze(places, {-1}), ShapeOf(x));
+  return GatherElements(x, index, 1);
+}
+
+// Operands: probabilities [batch, classes, n], offsets [batch, n * 4], anchors [1, n, 4]. Rows:
+// class, score and box, best first; -1 as the class of what was taken away, rows of -1 behind.
+absl::StatusOr<Value*> MultiBoxDetection(SymbolArgs& a) {
+  const bool clip = a.Flag("clip", true), force = a.Flag("force_suppress", false);
+  const double threshold = a.Number("threshold", 0.01), overlap = a.Number("nms_threshold", 0.5);
+  const int64_t background = a.Integer("background_id", 0), most = a.Integer("nms_topk", -1);
+  const std::vector<double> variances = a.Numbers("variances", {0.1, 0.1, 0.2, 0.2});
+  a.Require(background == 0, "a background that is not the first class");
+  if (variances.size() != 4) return Invalid("it needs four variances");
+  const Expr classes = Slice(a.in(0), 1, Size(1), Size(kToEnd));
+  const Expr score = Reduce(classes, "reduce_max", {1});
+  const Expr id = classes.Op("arg_max", {}, {{"axis", 1}, {"keepdims", 0}}).To(score.dtype());
+  const Expr boxes = Decoded(ReshapeTo(a.in(1), {SizeAt(a.in(0), 0), Size(-1), Size(4)}), a.in(2),
+                             variances, clip);
+  const Expr valid = score >= threshold;
+  // Those that count first, in the order of their scores; without suppression in their own.
+  const bool suppresses = overlap > 0 && overlap <= 1;
+  const Expr key = Where(valid, suppresses ? score : score.Number(1), -1.0);
+  const Values sorted = a.b().Ops("top_k", {key, ReshapeTo(SizeOf(key, 1), a.b().Ints({1}))},
+                                  {{"axis", 1}, {"largest", 1}, {"sorted", 1}}, 2);
+  const Expr order(a, sorted[1]);
+  const Expr rows =
+      RowsAt(Concat(a, {Unsqueeze(id, {-1}), Unsqueeze(score, {-1}), boxes}, -1), order);
+  const Expr counts = GatherElements(valid.To(DType::kInt32), order, 1) > 0.0;
+  Expr alive = counts;
+  if (suppresses) {
+    const Expr all = Reduce(counts.To(DType::kInt64), "reduce_sum", {1});
+    Expr rounds = Reduce(all, "reduce_max", {});
+    if (most > 0) {
+      alive = alive & (Iota(SizeOf(counts, 1)) < static_cast<double>(most));
+      rounds = Min(rounds, static_cast<double>(most));
+    }
+    const Expr ids = ColumnOf(rows, 0);
+    alive = Suppressed(a, SidesOf(rows, 2, false), alive, force ? nullptr : &ids, overlap, false,
+                       rounds);
+  }
+  const Expr kept = Where(alive, ColumnOf(rows, 0), -1.0);
+  const Expr result = Concat(a, {Unsqueeze(kept, {-1}), Slice(rows, -1, Size(1), Size(6))}, -1);
+  return Where(Unsqueeze(counts, {-1}), result, -1.0).value();
+}
+
+// Rows with a score and a box each, [..., n, width]: those that are left first, in the order of
+// their scores, rows of -1 behind.
+absl::StatusOr<Value*> BoxNms(SymbolArgs& a) {
+  const double overlap = a.Number("overlap_thresh", 0.5), least = a.Number("valid_thresh", 0);
+  const int64_t most = a.Integer("topk", -1), coords = a.Integer("coord_start", 2),
+                scores = a.Integer("score_index", 1), ids = a.Integer("id_index", -1),
+                background = a.Integer("background_id", -1);
+  const bool force = a.Flag("force_suppress", false);
+  const std::string in = a.Text("in_format", "corner"), out = a.Text("out_format", "corner");
+  a.Require(in == out, "another format of the results");
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
+  if (rank < 2) return Invalid("boxes of ", rank, " axes");
+  const Expr x = a.in(0);
+  const Expr data =
+      rank == 3 ? x : ReshapeTo(x, {Size(-1), SizeAt(x, rank - 2), SizeAt(x, rank - 1)});
+  const Expr score = ColumnOf(data, scores);
+  Expr valid = score > least;
+  if (ids >= 0 && background >= 0) {
+    valid = valid & Not(ColumnOf(data, ids) == static_cast<double>(background));
+  }
+  const auto ordered = [&](const Expr& key) {
+    return Expr(a, a.b().Ops("top_k", {key, ReshapeTo(SizeOf(key, 1), a.b().Ints({1}))},
+                             {{"axis", 1}, {"largest", 1}, {"sorted", 1}}, 2)[1]);
+  };
+  const Expr lowest = FiniteExtreme(a, score.dtype(), false);
+  const Expr order = ordered(Where(valid, score, lowest));
+  const Expr rows = RowsAt(data, order);
+  const Expr places = Iota(SizeOf(score, 1));
+  Expr alive = GatherElements(valid.To(DType::kInt32), order, 1) > 0.0;
+  if (most > 0) alive = alive & (places < static_cast<double>(most));
+  const Expr rounds = Reduce(Reduce(alive.To(DType::kInt64), "reduce_sum", {1}), "reduce_max", {});
+  const Expr classes = ids >= 0 ? ColumnOf(rows, ids) : score;
+  alive = Suppressed(a, SidesOf(rows, coords, in == "center"), alive,
+                     ids >= 0 && !force ? &classes : nullptr, overlap, true, rounds);
+  // What is left goes to the front.
+  const Expr first = ordered(Where(alive, -places.To(DType::kFloat32), -1e9));
+  const Expr result = RowsAt(rows, first);
+  const Expr there = GatherElements(alive.To(DType::kInt32), first, 1) > 0.0;
+  return ReshapeTo(Where(Unsqueeze(there, {-1}), result, -1.0), ShapeOf(x)).value();
+}
+
+// The overlap of each box with each other one: [left..., right...].
+absl::StatusOr<Value*> BoxIou(SymbolArgs& a) {
+  const bool center = a.Text("format", "corner") == "center";
+  X2IR_ASSIGN_OR_RETURN(const int64_t m, a.Rank(0));
+  X2IR_ASSIGN_OR_RETURN(const int64_t n, a.Rank(1));
+  const Expr left = n > 1 ? Unsqueeze(a.in(0), CountedFrom(m - 1, n - 1)) : a.in(0);
+  const Expr right = a.in(1);
+  return OverlapOf(SidesOf(left, 0, center), SidesOf(right, 0, center)).value();
+}
+// Operands: offsets [batch, n, 4], anchors [1, n, 4].
+Value* BoxDecode(SymbolArgs& a) {
+  const std::vector<double> v = {a.Number("std0", 1), a.Number("std1", 1), a.Number("std2", 1),
+                                 a.Number("std3", 1)};
+  const double clip = a.Number("clip", -1);
+  const bool center = a.Text("format", "center") == "center";
+  const Sides s = SidesOf(a.in(1), 0, center);
+  const Expr anchors = Stack(a, {s.left, s.top, s.right, s.bottom}, -1);
+  Expr offsets = a.in(0);
+  if (clip > 0) {
+    // Of sizes alone.
+    const Expr sizes =
+        Min(Slice(offsets, -1, Size(2), Size(4)) * NumbersAs(a, offsets.dtype(), {2}, {v[2], v[3]}),
+            clip);
+    const Expr places = Slice(offsets, -1, Size(0), Size(2));
+    offsets = Concat(a, {places, sizes}, -1);
+    return Decoded(offsets, anchors, {v[0], v[1], 1, 1}, false);
+  }
+  return Decoded(offsets, anchors, v, false);
+}
+
+}  // namespace
+
+X2IR_MXNET(non_max_suppression)
+    .From({"_contrib_MultiBoxDetection", "MultiBoxDetection", "_npx_multibox_detection"},
+          MultiBoxDetection)
+    .From({"_contrib_box_nms", "_contrib_box_non_maximum_suppression", "_npx_box_nms"}, BoxNms);
+X2IR_MXNET(div).From({"_contrib_box_iou", "_npx_box_iou"}, BoxIou);
+X2IR_MXNET(concat)
+    .From({"_contrib_MultiBoxPrior", "MultiBoxPrior", "_npx_multibox_prior"}, MultiBoxPrior)
+    .From({"_contrib_box_decode", "_npx_box_decode"}, BoxDecode);
+
+}  // namespace x2ir

@@ -1,0 +1,304 @@
+// MXNet: convolutions, pools, dense layers, activations, and what loss layers give at inference.
+#include "x2ir/handlers/nnvm/layers.h"
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/mxnet/mxnet.h"
+#include "x2ir/handlers/nnvm/elementwise.h"
+#include "x2ir/handlers/tf/tf.h"
+
+namespace x2ir {
+namespace {
+
+// --- Windows -------------------------------------------------------------------------------------
+
+std::vector<int64_t> Doubled(const std::vector<int64_t>& pads) {
+  std::vector<int64_t> both = pads;
+  both.insert(both.end(), pads.begin(), pads.end());
+  return both;
+}
+
+SymbolWindow TakeWindow(SymbolArgs& a) {
+  SymbolWindow w;
+  w.kernel = a.Tuple("kernel");
+  const size_t n = w.kernel.size();
+  a.Require(n >= 1 && n <= 3, "a window without a size");
+  w.strides = a.TupleOf("stride", n, 1);
+  w.dilations = a.TupleOf("dilate", n, 1);
+  w.pads = Doubled(a.TupleOf("pad", n, 0));
+  for (size_t i = 0; i < n; ++i) {
+    if (w.kernel[i] < 1 || w.strides[i] < 1 || w.dilations[i] < 1 || w.pads[i] < 0) {
+      a.Fail(Invalid("a window without a size or a step"));
+    }
+  }
+  w.channels_last = IsChannelsLast(a, a.Text("layout"));
+  return w;
+}
+
+Value* BiasOf(SymbolArgs& a, size_t i, bool or_else) {
+  const bool none = a.Flag("no_bias", or_else);
+  return none ? nullptr : a.in(i).value();
+}
+
+Value* Convolution(SymbolArgs& a) {
+  a.Ignore("num_filter");
+  const SymbolWindow w = TakeWindow(a);
+  return Convolve(a, a.in(0), a.in(1), BiasOf(a, 2, false), w, a.Integer("num_group", 1));
+}
+
+// Weights [in, out of a group, kernel...]. target_shape says the sizes of the result, of which one
+// too many is taken away at the begin.
+Value* Deconvolution(SymbolArgs& a) {
+  a.Ignore("num_filter");
+  SymbolWindow w = TakeWindow(a);
+  const size_t n = w.spatial();
+  a.Require(!w.channels_last, "a transposed convolution with channels last");
+  std::vector<int64_t> adj = a.TupleOf("adj", n, 0);
+  const std::vector<int64_t> target = a.Tuple("target_shape");
+  bool has_target = false;
+  for (const int64_t size : target) has_target = has_target || size != 0;
+  if (has_target && target.size() == n) {
+    adj.assign(n, 0);
+    for (size_t i = 0; i < n; ++i) {
+      const Dim dim = DimAt(a.in(0), static_cast<int64_t>(i) + 2);
+      a.Require(dim.is_static(), "a target shape with an operand of unknown size");
+      const int64_t size = (w.kernel[i] - 1) * w.dilations[i] + 1;
+      const int64_t excess = w.strides[i] * (dim.value() - 1) + size - target[i];
+      if (excess < 0) a.Fail(Invalid("a target shape that is too large"));
+      w.pads[i] = (excess + 1) / 2;
+      w.pads[n + i] = excess / 2;
+    }
+  }
+  AttributeMap attrs = w.Attrs();
+  attrs.Set("group", a.Integer("num_group", 1));
+  attrs.Set("output_padding", adj);
+  std::vector<Value*> operands = {a.in(0), a.in(1)};
+  if (Value* bias = BiasOf(a, 2, true)) operands.push_back(bias);
+  return a.Op("conv_transpose", std::move(operands), std::move(attrs));
+}
+
+// Since version 1 of the operator averages are over windows without what stands out of the padding.
+template <bool kOld>
+Value* Pooling(SymbolArgs& a) {
+  const std::string type = a.Text("pool_type", "max");
+  PoolKind kind = PoolKind::kMax;
+  if (type == "avg") kind = PoolKind::kAverage;
+  if (type == "sum") kind = PoolKind::kSum;
+  if (type == "lp") kind = PoolKind::kLp;
+  a.Require(kind != PoolKind::kMax || type == "max", StrCat("pool_type ", type));
+  const int64_t p = a.Integer("p_value", 2);
+  if (a.Flag("global_pool", false)) {
+    for (const char* name :
+         {"kernel", "stride", "pad", "pooling_convention", "count_include_pad"}) {
+      a.Ignore(name);
+    }
+    return GlobalPool(a, a.in(0), kind, IsChannelsLast(a, a.Text("layout")), p);
+  }
+  const std::string convention = a.Text("pooling_convention", "valid");
+  a.Require(convention == "valid" || convention == "full",
+            StrCat("pooling_convention ", convention));
+  SymbolPool pool;
+  pool.window = TakeWindow(a);
+  pool.kind = kind;
+  pool.ceil = convention == "full";
+  pool.count_include_pad = a.Flag("count_include_pad", true);
+  pool.p = p;
+  a.Require(!kOld || !pool.ceil || kind == PoolKind::kMax,
+            "averages of the first version whose sizes are rounded up");
+  return PoolWindows(a, a.in(0), pool);
+}
+
+// Every cell of the result is the mean of its part of the image.
+Value* AdaptiveAveragePool(SymbolArgs& a) {
+  std::vector<int64_t> to = a.TupleOf("output_size", 2, 1);
+  if (to[0] == 1 && to[1] == 1) return GlobalPool(a, a.in(0), PoolKind::kAverage, false);
+  Expr x = a.in(0);
+  for (int64_t i = 0; i < 2; ++i) {
+    const int64_t axis = 2 + i, cells = to[static_cast<size_t>(i)];
+    const Dim dim = DimAt(x, axis);
+    a.Require(dim.is_static() && cells > 0, "adaptive pools of images of unknown size");
+    const int64_t size = dim.value();
+    a.Require(size > 0 && size <= 4096 && cells <= 4096, "adaptive pools of images of this size");
+    // A mean is a product with a matrix of weights.
+    std::vector<double> weights(static_cast<size_t>(size * cells), 0);
+    for (int64_t c = 0; c < cells; ++c) {
+      const int64_t from = c * size / cells, end = ((c + 1) * size + cells - 1) / cells;
+      for (int64_t k = from; k < end; ++k) {
+        weights[static_cast<size_t>(k * cells + c)] = 1.0 / static_cast<double>(end - from);
+      }
+    }
+    const Expr matrix = NumbersAs(a, x.dtype(), {size, cells}, weights, "means");
+    x = axis == 3 ? MatMul(x, matrix) : SwapLast(MatMul(SwapLast(x), matrix));
+  }
+  return x;
+}
+
+// --- Dense ---------------------------------------------------------------------------------------
+
+Value* FullyConnected(SymbolArgs& a) {
+  a.Ignore("num_hidden");
+  Value* bias = BiasOf(a, 2, false);
+  const Expr x = a.Flag("flatten", true) ? FlattenedRows(a.in(0)) : a.in(0);
+  a.Require(x->shape() != nullptr, "a dense layer with an operand of unknown rank");
+  return Dense(x, a.in(1), bias);
+}
+
+// Rows of the weights. Numbers that are out of range are those of the nearest row.
+Value* Embedding(SymbolArgs& a) {
+  a.Ignore("output_dim");
+  a.ElementType("dtype", DType::kFloat32);
+  const int64_t count = a.Integer("input_dim", 0);
+  Expr index = a.AsInt64(a.in(0));
+  if (count > 0) index = Clip(index, Int(a, 0), Int(a, count - 1));
+  return Gather(a.in(1), index, 0);
+}
+
+// --- Activations ---------------------------------------------------------------------------------
+
+Value* Activation(SymbolArgs& a) {
+  const std::string type = a.Text("act_type", "");
+  if (type == "softrelu") return a.Op("softplus", {a.in(0)});
+  if (type == "log_sigmoid") return LogSigmoid(a.in(0));
+  a.Require(
+      type == "relu" || type == "sigmoid" || type == "tanh" || type == "softsign" || type == "mish",
+      StrCat("act_type ", type));
+  return a.Op(Symbol(type), {a.in(0)});
+}
+
+Value* LeakyRelu(SymbolArgs& a) {
+  const std::string type = a.Text("act_type", "leaky");
+  const double slope = a.Number("slope", 0.25), low = a.Number("lower_bound", 0.125),
+               high = a.Number("upper_bound", 0.334);
+  const Expr x = a.in(0);
+  const auto leaky = [&](double alpha) {
+    return a.Op("leaky_relu", {x}, {{"alpha", static_cast<float>(alpha)}});
+  };
+  if (type == "leaky") return leaky(slope);
+  // At inference the slope is the mean of those that training draws.
+  if (type == "rrelu") return leaky((low + high) / 2);
+  if (type == "elu") return a.Op("elu", {x}, {{"alpha", static_cast<float>(slope)}});
+  if (type == "selu") return a.Op("selu", {x});
+  if (type == "gelu" || type == "gelu_erf") return a.Op("gelu", {x}, {{"approximate", "none"}});
+  if (type == "gelu_tanh") return a.Op("gelu", {x}, {{"approximate", "tanh"}});
+  a.Require(type == "prelu", StrCat("act_type ", type));
+  return PreluAlong(x, a.in(1), 1);
+}
+
+// --- Softmax -------------------------------------------------------------------------------------
+
+Expr SoftmaxOf(const Expr& x, Symbol op, int64_t axis) { return x.Op(op, {}, {{"axis", axis}}); }
+
+// Of rows: all axes but the first one together.
+Expr SoftmaxOfRows(const Expr& x) {
+  if (x->shape() && x->shape()->rank() == 2) return SoftmaxOf(x, "softmax", -1);
+  return ReshapeTo(SoftmaxOf(FlattenedRows(x), "softmax", -1), ShapeOf(x));
+}
+
+absl::StatusOr<Value*> SoftmaxWith(SymbolArgs& a, Symbol op, bool negative) {
+  const int64_t axis = a.Integer("axis", -1);
+  const double temperature = a.Number("temperature", 1);
+  const DType to = a.ElementType("dtype", DType::kUndefined);
+  const bool lengths = a.Flag("use_length", false);
+  Expr x = a.in(0);
+  if (to != DType::kUndefined) x = x.To(to);
+  if (negative) x = -x;
+  if (temperature != 1) x = x / temperature;
+  if (!lengths) return SoftmaxOf(x, op, axis);
+  // Elements behind the length count for nothing, and are 0.
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, a.Axes({axis}));
+  const int64_t rank = a.rank(0);
+  const Expr places = AlongAxis(Iota(SizeOf(x, axes[0])), axes[0], rank);
+  const Expr inside = places < Unsqueeze(a.AsInt64(a.in(1)), {axes[0]});
+  const Expr y = SoftmaxOf(Where(inside, x, Extreme(a, x.dtype(), false)), op, axis);
+  return Where(inside, y, y.Number(0)).value();
+}
+absl::StatusOr<Value*> Softmax(SymbolArgs& a) { return SoftmaxWith(a, "softmax", false); }
+absl::StatusOr<Value*> LogSoftmax(SymbolArgs& a) { return SoftmaxWith(a, "log_softmax", false); }
+absl::StatusOr<Value*> Softmin(SymbolArgs& a) { return SoftmaxWith(a, "softmax", true); }
+
+// Elements whose mask is 0 count for nothing.
+template <bool kLog>
+Value* MaskedSoftmax(SymbolArgs& a) {
+  const int64_t axis = a.Integer("axis", -1);
+  a.Ignore("normalize");
+  const Expr x = a.in(0) / a.Number("temperature", 1), mask = IsTrue(a.in(1));
+  const Expr low = Extreme(a, x.dtype(), false);
+  const Expr y = SoftmaxOf(Where(mask, x, low), kLog ? "log_softmax" : "softmax", axis);
+  return Where(mask, y, kLog ? low : y.Number(0));
+}
+
+Value* SoftmaxActivation(SymbolArgs& a) {
+  const std::string mode = a.Text("mode", "instance");
+  a.Require(mode == "instance" || mode == "channel", StrCat("mode ", mode));
+  return mode == "channel" ? SoftmaxOf(a.in(0), "softmax", 1) : SoftmaxOfRows(a.in(0));
+}
+
+// --- Loss layers, which at inference give what they compare with the labels ----------------------
+
+void IgnoreTraining(SymbolArgs& a) {
+  for (const char* name : {"grad_scale", "ignore_label", "use_ignore", "normalization", "out_grad",
+                           "smooth_alpha", "valid_thresh", "margin", "regularization_coefficient",
+                           "use_linear", "sparseness_target", "penalty", "momentum"}) {
+    a.Ignore(name);
+  }
+}
+Value* SoftmaxOutput(SymbolArgs& a) {
+  IgnoreTraining(a);
+  const bool channels = a.Flag("multi_output", false), last = a.Flag("preserve_shape", false);
+  if (last) return SoftmaxOf(a.in(0), "softmax", -1);
+  return channels ? SoftmaxOf(a.in(0), "softmax", 1) : SoftmaxOfRows(a.in(0));
+}
+Value* RegressionOutput(SymbolArgs& a) {
+  IgnoreTraining(a);
+  return SameValue(a);
+}
+Value* LogisticOutput(SymbolArgs& a) {
+  IgnoreTraining(a);
+  return a.Op("sigmoid", {a.in(0)});
+}
+// The sum of minus the logarithms of the labels' probabilities.
+Value* SoftmaxCrossEntropy(SymbolArgs& a) {
+  const Expr log = SoftmaxOf(a.in(0), "log_softmax", 1);
+  const Expr picked = GatherElements(log, Unsqueeze(a.AsInt64(a.in(1)), {1}), 1);
+  return Reshape(-Reduce(picked, "reduce_sum", {}), {1});
+}
+
+Value* Dropout(SymbolArgs& a) {
+  const double p = a.Number("p", 0.5);
+  const std::string mode = a.Text("mode", "training");
+  a.Tuple("axes");
+  a.Ignore("seed");
+  a.Require(mode == "training" || p == 0, "dropout at inference");
+  return SameValue(a);
+}
+
+}  // namespace
+
+X2IR_MXNET(average_pool).From("_contrib_AdaptiveAvgPooling2D", AdaptiveAveragePool);
+X2IR_MXNET(conv).From({"Convolution", "Convolution_v1", "_npx_convolution"}, Convolution);
+X2IR_MXNET(conv_transpose).From({"Deconvolution", "_npx_deconvolution"}, Deconvolution);
+X2IR_MXNET(dropout).From({"Dropout", "_npx_dropout"}, Dropout);
+X2IR_MXNET(gather).From({"Embedding", "_contrib_SparseEmbedding", "_npx_embedding"}, Embedding);
+X2IR_MXNET(gemm).From({"FullyConnected", "_npx_fully_connected"}, FullyConnected);
+X2IR_MXNET(identity).From({"LinearRegressionOutput", "MAERegressionOutput", "SVMOutput", "MakeLoss",
+                           "IdentityAttachKLSparseReg"},
+                          RegressionOutput);
+X2IR_MXNET(leaky_relu).From({"LeakyReLU", "_npx_leaky_relu"}, LeakyRelu);
+X2IR_MXNET(log_softmax)
+    .From({"log_softmax", "_npx_log_softmax"}, LogSoftmax)
+    .From({"masked_log_softmax", "_npx_masked_log_softmax"}, MaskedSoftmax<true>)
+    .From("softmax_cross_entropy", SoftmaxCrossEntropy);
+X2IR_MXNET(max_pool)
+    .From({"Pooling", "_npx_pooling"}, Pooling<false>)
+    .From("Pooling_v1", Pooling<true>);
+X2IR_MXNET(relu).From({"Activation", "_npx_activation"}, Activation);
+X2IR_MXNET(sigmoid).From("LogisticRegressionOutput", LogisticOutput);
+X2IR_MXNET(softmax)
+    .From({"softmax", "_npx_softmax"}, Softmax)
+    .From({"masked_softmax", "_npx_masked_softmax"}, MaskedSoftmax<false>)
+    .From("softmin", Softmin)
+    .From("SoftmaxActivation", SoftmaxActivation)
+    .From({"SoftmaxOutput", "Softmax"}, SoftmaxOutput);
+
+}  // namespace x2ir

@@ -1,0 +1,27 @@
+// How operators of MXNet become IR: rows and forms as of symbols (handlers/nnvm/symbol.h). The
+// meaning is that of MXNet's kernels. Names that begin with "_npi_", "_np_" or "_npx_" are NumPy's
+// functions, whose results have NumPy's types and shapes; others give numbers of their operands'
+// type, and reduce a tensor to no less than one axis.
+#ifndef X2IR_HANDLERS_MXNET_MXNET_H_
+#define X2IR_HANDLERS_MXNET_MXNET_H_
+
+#include <functional>
+#include <vector>
+
+#include "x2ir/handlers/nnvm/symbol.h"
+
+namespace X2IR_API x2ir {
+
+// Whether the node is one of NumPy's functions, or the symbol was made with NumPy's shapes.
+bool HasNumpyShapes(const SymbolArgs& a);
+// x, with one axis of size 1 where it has none and the symbol cannot say that.
+Expr AtLeastOneAxis(const SymbolArgs& a, const Expr& x);
+
+// Sizes as MXNet's Reshape says them (0: keep, -1: what is left, -2: the rest, -3: two as one,
+// -4: one as two).
+absl::StatusOr<Expr> ReshapeByCodes(SymbolArgs& a, const Expr& x, std::vector<int64_t> codes,
+                                    bool reverse);
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_MXNET_MXNET_H_

@@ -1,0 +1,164 @@
+#include "x2ir/handlers/nnvm/layers.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/tf/tf.h"
+
+namespace x2ir {
+namespace {
+
+std::vector<int64_t> SpatialAxes(SymbolArgs& a, const Expr& x, bool channels_last) {
+  a.Require(x->shape() != nullptr, "a pool over all axes of an operand of unknown rank");
+  return CountedFrom(channels_last ? 1 : 2, x->shape()->rank() - 2);
+}
+
+}  // namespace
+
+AttributeMap SymbolWindow::Attrs() const {
+  AttributeMap attrs = {{"layout", channels_last ? "channels_last" : "channels_first"}};
+  attrs.Set("strides", strides);
+  attrs.Set("dilations", dilations);
+  attrs.Set("pads", pads);
+  return attrs;
+}
+
+bool IsChannelsLast(SymbolArgs& a, const std::string& layout) {
+  if (layout.empty() || layout == "NCHW" || layout == "NCW" || layout == "NCDHW") return false;
+  a.Require(layout == "NHWC" || layout == "NWC" || layout == "NDHWC", StrCat("layout ", layout));
+  return true;
+}
+
+Expr Convolve(SymbolArgs& a, const Expr& x, const Expr& weights, Value* bias,
+              const SymbolWindow& window, int64_t groups) {
+  AttributeMap attrs = window.Attrs();
+  attrs.Set("group", groups);
+  Value* w = weights;
+  if (window.channels_last) {
+    const auto last = static_cast<int64_t>(window.spatial()) + 1;
+    std::vector<int64_t> perm = {0, last};
+    for (int64_t i = 1; i < last; ++i) perm.push_back(i);
+    w = Relaid(a, w, perm);
+  }
+  std::vector<Value*> operands = {x, w};
+  if (bias) operands.push_back(bias);
+  return a.Op("conv", std::move(operands), std::move(attrs));
+}
+
+Expr PoolWindows(SymbolArgs& a, const Expr& x, const SymbolPool& pool) {
+  const SymbolWindow& w = pool.window;
+  AttributeMap attrs = w.Attrs();
+  attrs.Set("kernel_shape", w.kernel);
+  if (pool.ceil) {
+    // A window that would stand in the padding alone.
+    for (size_t i = 0; i < w.spatial(); ++i) {
+      const int64_t before = w.pads[i], after = w.pads[w.spatial() + i];
+      const int64_t size = (w.kernel[i] - 1) * w.dilations[i] + 1;
+      bool inside = after < size - w.strides[i] + 1;
+      const Dim dim = DimAt(x, static_cast<int64_t>(i) + (w.channels_last ? 1 : 2));
+      if (!inside && dim.is_static()) {
+        const int64_t room = dim.value() + before + after - size;
+        const int64_t last = (room + w.strides[i] - 1) / w.strides[i] * w.strides[i];
+        inside = last < dim.value() + before;
+      }
+      a.Require(inside, "a pool whose last window stands in the padding");
+    }
+    attrs.Set("ceil_mode", 1);
+  }
+  switch (pool.kind) {
+    case PoolKind::kMax: return a.Op("max_pool", {x}, std::move(attrs));
+    case PoolKind::kAverage:
+      attrs.Set("count_include_pad", pool.count_include_pad ? 1 : 0);
+      return a.Op("average_pool", {x}, std::move(attrs));
+    case PoolKind::kSum: {
+      // Sums are averages of windows that are full: padding counts.
+      a.Require(!pool.ceil, "a sum of windows whose sizes are rounded up");
+      attrs.Set("count_include_pad", 1);
+      int64_t count = 1;
+      for (const int64_t size : w.kernel) count *= size;
+      return a.Op("average_pool", {x}, std::move(attrs)) * static_cast<double>(count);
+    }
+    case PoolKind::kLp: attrs.Set("p", pool.p); return a.Op("lp_pool", {x}, std::move(attrs));
+  }
+  return x;
+}
+
+Expr GlobalPool(SymbolArgs& a, const Expr& x, PoolKind kind, bool channels_last, int64_t p) {
+  const AttributeMap layout = {{"layout", channels_last ? "channels_last" : "channels_first"}};
+  if (kind == PoolKind::kMax) return a.Op("global_max_pool", {x}, layout);
+  if (kind == PoolKind::kAverage) return a.Op("global_average_pool", {x}, layout);
+  const std::vector<int64_t> axes = SpatialAxes(a, x, channels_last);
+  if (kind == PoolKind::kSum) return Reduce(x, "reduce_sum", axes, true);
+  return VectorNorm(x, static_cast<double>(p), axes, true);
+}
+
+Expr FlattenedRows(const Expr& x) {
+  if (x->shape() && x->shape()->rank() == 2) return x;
+  return x.Op("flatten", {}, {{"axis", 1}});
+}
+
+Expr Dense(const Expr& x, const Expr& weights, Value* bias) {
+  if (x->shape() && x->shape()->rank() == 2) {
+    std::vector<Value*> operands = {weights};
+    if (bias) operands.push_back(bias);
+    return x.Op("gemm", std::move(operands), {{"transB", 1}});
+  }
+  const Expr y = MatMul(x, SwapLast(weights));
+  return bias ? y + Expr(x.builder(), bias) : y;
+}
+
+absl::StatusOr<Expr> BatchNormalize(SymbolArgs& a, const Expr& x, Value* scale, Value* shift,
+                                    const Expr& mean, const Expr& variance, int64_t axis,
+                                    double epsilon) {
+  const int64_t rank = x->shape() ? x->shape()->rank() : -1;
+  const auto filled = [&](double number) {
+    return Filled(a, mean.dtype(), {SizeAt(mean, 0)}, number).value();
+  };
+  if (!scale) scale = filled(1);
+  if (!shift) shift = filled(0);
+  if (axis < 0 && rank >= 0) axis += rank;
+  if (rank >= 0 && (axis < 0 || axis >= rank)) return Invalid("there is no axis ", axis);
+  const bool last = axis == -1 || (rank > 2 && axis == rank - 1 && axis != 1);
+  AttributeMap attrs = {{"epsilon", static_cast<float>(epsilon)},
+                        {"layout", last ? "channels_last" : "channels_first"}};
+  const auto normalized = [&](const Expr& v) {
+    return a.Op("batch_normalization", {v, scale, shift, mean, variance}, attrs);
+  };
+  if (last || axis == 1) return normalized(x);
+  if (rank < 2) return Unimplemented("axis ", axis, " of an operand of unknown rank");
+  return MoveAxis(normalized(MoveAxis(x, axis, 1)), 1, axis);
+}
+
+Expr L2Normalized(const Expr& x, const std::vector<int64_t>& axes, double epsilon) {
+  return x / Sqrt(Reduce(Square(x), "reduce_sum", axes, true) + epsilon);
+}
+
+Expr PreluAlong(const Expr& x, const Expr& slope, int64_t axis) {
+  const Shape* shape = x->shape();
+  Expr placed = slope;
+  if (shape && axis < shape->rank() && slope->shape() && slope->shape()->rank() == 1 &&
+      DimAt(slope, 0) != Dim(1)) {
+    placed = AlongAxis(slope, axis, shape->rank());
+    // What stands behind the channels alone is broadcast.
+    if (axis == 1 && shape->rank() > 1) {
+      placed = Reshape(slope, [&] {
+        std::vector<int64_t> dims(static_cast<size_t>(shape->rank() - 1), 1);
+        dims[0] = -1;
+        return dims;
+      }());
+    }
+  }
+  return x.Op("prelu", {placed});
+}
+
+Expr Flipped(const Expr& x, const std::vector<int64_t>& axes) {
+  Builder& b = x.builder();
+  const std::vector<int64_t> starts(axes.size(), -1), steps(axes.size(), -1),
+      ends(axes.size(), std::numeric_limits<int64_t>::min());
+  return x.Op("slice", {b.Ints(starts), b.Ints(ends), b.Ints(axes), b.Ints(steps)});
+}
+
+}  // namespace x2ir

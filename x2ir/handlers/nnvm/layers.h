@@ -1,0 +1,63 @@
+// Layers that symbols of MXNet and NNVM have in common, once their attributes are read.
+#ifndef X2IR_HANDLERS_NNVM_LAYERS_H_
+#define X2IR_HANDLERS_NNVM_LAYERS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "x2ir/handlers/nnvm/symbol.h"
+
+namespace X2IR_API x2ir {
+
+// --- Windows -------------------------------------------------------------------------------------
+
+struct SymbolWindow {
+  std::vector<int64_t> kernel, strides, dilations;
+  std::vector<int64_t> pads;  // begins, then ends
+  bool channels_last = false;
+  size_t spatial() const { return kernel.size(); }
+  AttributeMap Attrs() const;  // without the kernel
+};
+
+// Whether "NHWC" (or "NWC", ...) rather than "NCHW"; Unimplemented for others ("NCHW8c", "CHWN").
+bool IsChannelsLast(SymbolArgs& a, const std::string& layout);
+
+// A convolution; weights [out, in of a group, kernel...], or with channels last
+// [out, kernel..., in of a group].
+Expr Convolve(SymbolArgs& a, const Expr& x, const Expr& weights, Value* bias,
+              const SymbolWindow& window, int64_t groups);
+
+enum class PoolKind { kMax, kAverage, kSum, kLp };
+struct SymbolPool {
+  SymbolWindow window;
+  PoolKind kind = PoolKind::kMax;
+  bool ceil = false;               // sizes are rounded up
+  bool count_include_pad = false;  // of averages
+  int64_t p = 2;                   // of kLp
+};
+Expr PoolWindows(SymbolArgs& a, const Expr& x, const SymbolPool& pool);
+// Over all spatial axes, which stay with size 1.
+Expr GlobalPool(SymbolArgs& a, const Expr& x, PoolKind kind, bool channels_last, int64_t p = 2);
+
+// --- Matrices and norms --------------------------------------------------------------------------
+
+// x [batch, ...] with its other axes as one.
+Expr FlattenedRows(const Expr& x);
+// x weights^T + bias of matrices; of more axes the last one counts. bias may be null.
+Expr Dense(const Expr& x, const Expr& weights, Value* bias);
+
+// Normalized along an axis by what was counted. Null scale: 1; null shift: 0.
+absl::StatusOr<Expr> BatchNormalize(SymbolArgs& a, const Expr& x, Value* scale, Value* shift,
+                                    const Expr& mean, const Expr& variance, int64_t axis,
+                                    double epsilon);
+// x over the root of the sum of squares of these axes and epsilon.
+Expr L2Normalized(const Expr& x, const std::vector<int64_t>& axes, double epsilon);
+// A slope for each channel (axis), or one.
+Expr PreluAlong(const Expr& x, const Expr& slope, int64_t axis);
+// Each image as large as `scale` says: "nearest" or "bilinear" (corners stay where they are).
+Expr Flipped(const Expr& x, const std::vector<int64_t>& axes);
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_NNVM_LAYERS_H_

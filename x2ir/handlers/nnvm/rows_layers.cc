@@ -1,0 +1,399 @@
+// NNVM: layers, both ways.
+#include <algorithm>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/nnvm/elementwise.h"
+#include "x2ir/handlers/nnvm/layers.h"
+#include "x2ir/handlers/tf/tf.h"
+
+namespace x2ir {
+namespace {
+
+// --- Reading -------------------------------------------------------------------------------------
+
+// Begins and ends from two numbers (both ends alike) or four.
+std::vector<int64_t> TakePads(SymbolArgs& a) {
+  std::vector<int64_t> pads = a.Tuple("padding", {0, 0});
+  if (pads.size() == 1) pads.resize(2, pads[0]);
+  if (pads.size() == 2) pads.insert(pads.end(), {pads[0], pads[1]});
+  a.Require(pads.size() == 4, "pads of another number of axes");
+  return pads;
+}
+SymbolWindow TakeNnvmWindow(SymbolArgs& a, Symbol kernel) {
+  SymbolWindow w;
+  w.kernel = a.Tuple(kernel);
+  a.Require(w.kernel.size() == 2, "a window of another number of axes than two");
+  w.strides = a.TupleOf("strides", 2, 1);
+  w.dilations = a.TupleOf("dilation", 2, 1);
+  w.pads = TakePads(a);
+  w.channels_last = IsChannelsLast(a, a.Text("layout", "NCHW"));
+  for (size_t i = 0; i < 2; ++i) {
+    if (w.kernel[i] < 1 || w.strides[i] < 1 || w.dilations[i] < 1) {
+      a.Fail(Invalid("a window without a size or a step"));
+    }
+  }
+  return w;
+}
+void IgnoreTypes(SymbolArgs& a) {
+  a.Ignore("channels"), a.Ignore("units");
+  const std::string out = a.Text("out_layout", "__undef__");
+  a.Require(out == "__undef__" || out.empty() || out == a.Text("layout", "NCHW"),
+            StrCat("out_layout ", out));
+  const std::string dtype = a.Text("out_dtype", "-1");
+  a.Require(dtype == "-1" || dtype == "same" || dtype.empty() || dtype == "float32",
+            StrCat("out_dtype ", dtype));
+}
+
+Value* Conv2d(SymbolArgs& a) {
+  IgnoreTypes(a);
+  SymbolWindow w = TakeNnvmWindow(a, "kernel_size");
+  const std::string layout = a.Text("kernel_layout", "OIHW");
+  const int64_t groups = a.Integer("groups", 1);
+  Value* bias = a.Flag("use_bias", true) ? a.in(2).value() : nullptr;
+  Value* weights = a.in(1);
+  if (layout == "HWIO") {
+    weights = Relaid(a, weights, {3, 2, 0, 1});
+  } else if (layout == "OHWI") {
+    weights = Relaid(a, weights, {0, 3, 1, 2});
+  } else if (layout == "HWOI") {
+    weights = Relaid(a, weights, {2, 3, 0, 1});
+  } else {
+    a.Require(layout == "OIHW", StrCat("kernel_layout ", layout));
+  }
+  AttributeMap attrs = w.Attrs();
+  attrs.Set("group", groups);
+  std::vector<Value*> operands = {a.in(0), weights};
+  if (bias) operands.push_back(bias);
+  return a.Op("conv", std::move(operands), std::move(attrs));
+}
+// Weights [in, out of a group, height, width].
+Value* Conv2dTranspose(SymbolArgs& a) {
+  IgnoreTypes(a);
+  const SymbolWindow w = TakeNnvmWindow(a, "kernel_size");
+  a.Require(!w.channels_last, "a transposed convolution with channels last");
+  const std::string layout = a.Text("kernel_layout", "OIHW");
+  a.Require(layout == "OIHW" || layout == "IOHW", StrCat("kernel_layout ", layout));
+  AttributeMap attrs = w.Attrs();
+  attrs.Set("group", a.Integer("groups", 1));
+  attrs.Set("output_padding", a.TupleOf("output_padding", 2, 0));
+  std::vector<Value*> operands = {a.in(0), a.in(1)};
+  if (a.Flag("use_bias", true)) operands.push_back(a.in(2));
+  return a.Op("conv_transpose", std::move(operands), std::move(attrs));
+}
+template <PoolKind kKind>
+Value* Pool2d(SymbolArgs& a) {
+  SymbolPool pool;
+  pool.window = TakeNnvmWindow(a, "pool_size");
+  pool.kind = kKind;
+  pool.ceil = a.Flag("ceil_mode", false);
+  pool.count_include_pad = a.Flag("count_include_pad", false);
+  return PoolWindows(a, a.in(0), pool);
+}
+template <PoolKind kKind>
+Value* GlobalPool2d(SymbolArgs& a) {
+  return GlobalPool(a, a.in(0), kKind, IsChannelsLast(a, a.Text("layout", "NCHW")));
+}
+Value* DenseUnits(SymbolArgs& a) {
+  IgnoreTypes(a);
+  const bool bias = a.Flag("use_bias", true);
+  const Expr x = a.in(0);
+  a.Require(x->shape() == nullptr || x->shape()->rank() == 2,
+            "a dense layer of another rank than 2");
+  std::vector<Value*> operands = {x, a.in(1)};
+  if (bias) operands.push_back(a.in(2));
+  return a.Op("gemm", std::move(operands), {{"transB", 1}});
+}
+absl::StatusOr<Value*> BatchNormRow(SymbolArgs& a) {
+  a.Ignore("momentum");
+  const bool center = a.Flag("center", true), scale = a.Flag("scale", true);
+  X2IR_ASSIGN_OR_RETURN(const Expr y,
+                        BatchNormalize(a, a.in(0), scale ? a.in(1).value() : nullptr,
+                                       center ? a.in(2).value() : nullptr, a.in(3), a.in(4),
+                                       a.Integer("axis", 1), a.Number("epsilon", 1e-5)));
+  return y.value();
+}
+Value* PreluRow(SymbolArgs& a) { return PreluAlong(a.in(0), a.in(1), a.Integer("axis", 1)); }
+Value* LrnRow(SymbolArgs& a) {
+  a.Require(a.Integer("axis", 1) == 1, "another axis than 1");
+  return a.Op("lrn", {a.in(0)},
+              {{"size", a.Integer("size", 5)},
+               {"alpha", static_cast<float>(a.Number("alpha", 1e-4))},
+               {"beta", static_cast<float>(a.Number("beta", 0.75))},
+               {"bias", static_cast<float>(a.Number("bias", 2))}});
+}
+absl::StatusOr<Value*> L2NormalizeRow(SymbolArgs& a) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, a.Axes(a.Tuple("axis")));
+  // No less than epsilon.
+  const Expr sum = Reduce(Square(a.in(0)), "reduce_sum", axes, true);
+  return (a.in(0) / Sqrt(Max(sum, a.Number("eps", 1e-10)))).value();
+}
+Value* UpsamplingRow(SymbolArgs& a) {
+  const int64_t scale = a.Integer("scale", 1);
+  const std::string method = a.Text("method", "NEAREST_NEIGHBOR");
+  a.Require(!IsChannelsLast(a, a.Text("layout", "NCHW")), "channels last");
+  a.Require(scale > 0 && scale < 4096, StrCat("a scale of ", scale));
+  const bool nearest = method == "NEAREST_NEIGHBOR";
+  a.Require(nearest || method == "BILINEAR", StrCat("method ", method));
+  const auto by = static_cast<float>(scale);
+  const Expr scales(a, a.b().Constant(Tensor::Of<float>({4}, {1.0f, 1.0f, by, by})));
+  AttributeMap attrs = {{"mode", nearest ? "nearest" : "linear"},
+                        {"coordinate_transformation_mode", "asymmetric"}};
+  if (nearest) attrs.Set("nearest_mode", "floor");
+  return a.Op("resize", {a.in(0), nullptr, scales}, std::move(attrs));
+}
+absl::StatusOr<Value*> ResizeRow(SymbolArgs& a) {
+  const std::vector<int64_t> size = a.Tuple("size");
+  const std::string method = a.Text("method", "BILINEAR");
+  const bool corners = a.Flag("align_corners", false);
+  a.Require(!IsChannelsLast(a, a.Text("layout", "NCHW")), "channels last");
+  if (size.size() != 2) return Invalid("a size of another number of axes than two");
+  const bool nearest = method == "NEAREST_NEIGHBOR";
+  a.Require(nearest || method == "BILINEAR", StrCat("method ", method));
+  std::vector<Size> sizes = SizesAt(a.in(0), 0, 2);
+  sizes.emplace_back(size[0]);
+  sizes.emplace_back(size[1]);
+  AttributeMap attrs = {
+      {"mode", nearest ? "nearest" : "linear"},
+      {"coordinate_transformation_mode", corners ? "align_corners" : "asymmetric"}};
+  if (nearest) attrs.Set("nearest_mode", "floor");
+  return a.Op("resize", {a.in(0), nullptr, nullptr, Vector(a, sizes)}, std::move(attrs)).value();
+}
+Value* MatmulRow(SymbolArgs& a) {
+  const Expr x = a.Flag("transpose_a", false) ? SwapLast(a.in(0)) : a.in(0);
+  const Expr y = a.Flag("transpose_b", false) ? SwapLast(a.in(1)) : a.in(1);
+  a.Require(a.rank(0) >= 0 && a.rank(0) <= 2 && a.rank(1) <= 2, "products of more than matrices");
+  return MatMul(x, y);
+}
+
+// --- Writing -------------------------------------------------------------------------------------
+
+absl::Status CheckPlanar(SymbolWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
+  if (rank != 4) return CannotExpress("NNVM has it for images alone, of two spatial axes");
+  if (w.String("layout") != "channels_first") return CannotExpress("its channels are last");
+  return absl::OkStatus();
+}
+// What a window adds at each end; SAME follows from the sizes.
+absl::StatusOr<std::vector<int64_t>> PadsOf(SymbolWriter& w, const std::vector<int64_t>& kernel,
+                                            const std::vector<int64_t>& strides,
+                                            const std::vector<int64_t>& dilations) {
+  const std::string& mode = w.String("auto_pad");
+  if (mode == "NOTSET") return w.attrs().Ints("pads", {0, 0, 0, 0});
+  std::vector<int64_t> pads(4, 0);
+  if (mode == "VALID") return pads;
+  for (size_t i = 0; i < 2; ++i) {
+    const Dim dim = DimAt(w.in(0), static_cast<int64_t>(i) + 2);
+    if (!dim.is_static()) return CannotExpress("pads that depend on the size");
+    const int64_t cells = (dim.value() + strides[i] - 1) / strides[i];
+    const int64_t all = std::max<int64_t>(
+        0, (cells - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - dim.value());
+    pads[i] = mode == "SAME_UPPER" ? all / 2 : all - all / 2;
+    pads[2 + i] = all - pads[i];
+  }
+  return pads;
+}
+std::vector<int64_t> TwoOf(SymbolWriter& w, Symbol attr) { return w.attrs().Ints(attr, {1, 1}); }
+
+// Ends that differ become a pad before it.
+Value* Padded(SymbolWriter& w, std::vector<int64_t>* pads) {
+  if ((*pads)[0] == (*pads)[2] && (*pads)[1] == (*pads)[3]) return w.in(0);
+  Value* x =
+      w.Op("pad", {w.in(0), w.Ints({0, 0, (*pads)[0], (*pads)[1], 0, 0, (*pads)[2], (*pads)[3]})},
+           {{"mode", "constant"}});
+  pads->assign(4, 0);
+  return x;
+}
+
+absl::StatusOr<Value*> ToConv2d(SymbolWriter& w) {
+  X2IR_RETURN_IF_ERROR(CheckPlanar(w));
+  const Shape* shape = w.shape(1);
+  if (!shape || shape->rank() != 4 || !shape->is_static())
+    return CannotExpress("weights of unknown size");
+  const std::vector<int64_t> kernel = {(*shape)[2].value(), (*shape)[3].value()};
+  const std::vector<int64_t> strides = TwoOf(w, "strides"), dilations = TwoOf(w, "dilations");
+  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> pads, PadsOf(w, kernel, strides, dilations));
+  Value* x = Padded(w, &pads);
+  std::vector<Value*> operands = {x, w.in(1)};
+  if (w.in(2)) operands.push_back(w.in(2));
+  return w.Nnvm("conv2d", std::move(operands),
+                {{"channels", StrCat((*shape)[0].value())},
+                 {"kernel_size", TupleText(kernel)},
+                 {"strides", TupleText(strides)},
+                 {"padding", TupleText({pads[0], pads[1]})},
+                 {"dilation", TupleText(dilations)},
+                 {"groups", StrCat(w.Int("group"))},
+                 {"use_bias", FlagText(w.in(2) != nullptr)}});
+}
+absl::StatusOr<Value*> ToConv2dTranspose(SymbolWriter& w) {
+  X2IR_RETURN_IF_ERROR(CheckPlanar(w));
+  const Shape* shape = w.shape(1);
+  if (!shape || shape->rank() != 4 || !shape->is_static())
+    return CannotExpress("weights of unknown size");
+  if (w.String("auto_pad") != "NOTSET" || w.attrs().Has("output_shape")) {
+    return CannotExpress("pads that follow from the result");
+  }
+  const std::vector<int64_t> pads = w.attrs().Ints("pads", {0, 0, 0, 0});
+  if (pads[0] != pads[2] || pads[1] != pads[3]) return CannotExpress("pads whose ends differ");
+  std::vector<Value*> operands = {w.in(0), w.in(1)};
+  if (w.in(2)) operands.push_back(w.in(2));
+  return w.Nnvm("conv2d_transpose", std::move(operands),
+                {{"channels", StrCat((*shape)[1].value() * w.Int("group"))},
+                 {"kernel_size", TupleText({(*shape)[2].value(), (*shape)[3].value()})},
+                 {"strides", TupleText(TwoOf(w, "strides"))},
+                 {"padding", TupleText({pads[0], pads[1]})},
+                 {"output_padding", TupleText(w.attrs().Ints("output_padding", {0, 0}))},
+                 {"dilation", TupleText(TwoOf(w, "dilations"))},
+                 {"groups", StrCat(w.Int("group"))},
+                 {"use_bias", FlagText(w.in(2) != nullptr)}});
+}
+template <bool kMax>
+absl::StatusOr<Value*> ToPool2d(SymbolWriter& w) {
+  X2IR_RETURN_IF_ERROR(CheckPlanar(w));
+  if (w.wants(1)) return CannotExpress("places of the largest");
+  const std::vector<int64_t> kernel = w.attrs().Ints("kernel_shape"), strides = TwoOf(w, "strides"),
+                             dilations = TwoOf(w, "dilations");
+  if (dilations != std::vector<int64_t>{1, 1}) return CannotExpress("a dilated pool");
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> pads, PadsOf(w, kernel, strides, dilations));
+  const bool alike = pads[0] == pads[2] && pads[1] == pads[3];
+  AttributeMap attrs = {{"pool_size", TupleText(kernel)},
+                        {"strides", TupleText(strides)},
+                        {"padding", alike ? TupleText({pads[0], pads[1]}) : TupleText(pads)},
+                        {"ceil_mode", FlagText(w.Int("ceil_mode") != 0)}};
+  if (!kMax) attrs.Set("count_include_pad", FlagText(w.Int("count_include_pad") != 0));
+  return w.Nnvm(kMax ? "max_pool2d" : "avg_pool2d", {w.in(0)}, std::move(attrs));
+}
+template <bool kMax>
+absl::StatusOr<Value*> ToGlobalPool2d(SymbolWriter& w) {
+  X2IR_RETURN_IF_ERROR(CheckPlanar(w));
+  return w.Nnvm(kMax ? "global_max_pool2d" : "global_avg_pool2d", {w.in(0)});
+}
+// alpha a b + beta c by its parts where it is no dense layer.
+absl::StatusOr<Value*> ToDense(SymbolWriter& w) {
+  Value *a = w.in(0), *b = w.in(1), *c = w.in(2);
+  const double alpha = w.attrs().Float("alpha"), beta = w.attrs().Float("beta");
+  if (w.Int("transA") != 0) a = w.Op("transpose", {a}, {{"perm", {1, 0}}});
+  if (w.Int("transB") == 0) b = w.Op("transpose", {b}, {{"perm", {1, 0}}});
+  const Shape* weights = b->shape();
+  const bool known = weights && weights->rank() == 2 && (*weights)[0].is_static();
+  if (!known) return CannotExpress("weights of unknown size");
+  const Shape* bias = c ? c->shape() : nullptr;
+  const bool is_bias = bias && bias->rank() == 1 && ProvablyEqual((*bias)[0], (*weights)[0]) &&
+                       alpha == 1 && beta == 1;
+  std::vector<Value*> operands = {a, b};
+  if (is_bias) operands.push_back(c);
+  Value* y = w.Nnvm("dense", std::move(operands),
+                    {{"units", StrCat((*weights)[0].value())}, {"use_bias", FlagText(is_bias)}});
+  if (alpha != 1) y = w.Nnvm("__mul_scalar__", {y}, {{"scalar", NumberText(alpha)}});
+  if (!c || is_bias) return y;
+  if (beta != 1) c = w.Nnvm("__mul_scalar__", {c}, {{"scalar", NumberText(beta)}});
+  return w.Nnvm("broadcast_add", {y, c});
+}
+absl::StatusOr<Value*> ToMatmul(SymbolWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
+  X2IR_ASSIGN_OR_RETURN(const int64_t other, w.Rank(1));
+  if (rank != 2 || other != 2) return CannotExpress("a product of other tensors than two matrices");
+  return w.Nnvm("matmul", {w.in(0), w.in(1)});
+}
+absl::StatusOr<Value*> ToBatchNorm(SymbolWriter& w) {
+  if (w.wants(1) || w.Int("training_mode") != 0)
+    return CannotExpress("a normalization of a training");
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
+  const bool last = w.String("layout") == "channels_last";
+  AttributeMap attrs = {{"epsilon", NumberText(w.attrs().Float("epsilon"))}};
+  if (last && rank > 2) attrs.Set("axis", StrCat(rank - 1));
+  return w.Nnvm("batch_norm", {w.in(0), w.in(1), w.in(2), w.in(3), w.in(4)}, std::move(attrs));
+}
+absl::StatusOr<Value*> ToLrn(SymbolWriter& w) {
+  if (w.String("layout") != "channels_first") return CannotExpress("its channels are last");
+  return w.Nnvm("lrn", {w.in(0)},
+                {{"size", StrCat(w.Int("size"))},
+                 {"axis", "1"},
+                 {"alpha", NumberText(w.attrs().Float("alpha"))},
+                 {"beta", NumberText(w.attrs().Float("beta"))},
+                 {"bias", NumberText(w.attrs().Float("bias"))}});
+}
+// A slope for each channel of axis 1.
+absl::StatusOr<Value*> ToPrelu(SymbolWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
+  const Shape *x = w.shape(0), *slope = w.shape(1);
+  if (rank < 2 || !slope || !slope->is_static() || !(*x)[1].is_static()) {
+    return CannotExpress("slopes of unknown size");
+  }
+  const int64_t channels = (*x)[1].value(), place = 1 - (rank - slope->rank());
+  for (int64_t i = 0; i < slope->rank(); ++i) {
+    if ((*slope)[i] != Dim(i == place ? channels : 1)) {
+      return CannotExpress("slopes that are not of channels");
+    }
+  }
+  if (place < 0) return CannotExpress("slopes that are not of channels");
+  Value* flat = slope->rank() == 1 ? w.in(1) : w.Reshape(w.in(1), {channels});
+  return w.Nnvm("prelu", {w.in(0), flat}, {{"axis", "1"}});
+}
+// Nearest, each pixel as often: upsampling.
+absl::StatusOr<Value*> ToUpsampling(SymbolWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
+  const std::string mode = w.String("coordinate_transformation_mode"), kind = w.String("mode");
+  const Shape *x = w.shape(0), *y = w.out_type().shape();
+  if (rank != 4 || w.attrs().Has("axes") || w.Int("antialias") != 0)
+    return CannotExpress("this resize");
+  const Tensor* scales = w.in(2) ? w.in(2)->fixed_constant() : nullptr;
+  double by_height = 0, by_width = 0;
+  if (scales && scales->num_elements() == 4) {
+    by_height = scales->AsDouble(2), by_width = scales->AsDouble(3);
+    if (scales->AsDouble(0) != 1 || scales->AsDouble(1) != 1) return CannotExpress("this resize");
+  } else if (x && y && x->is_static() && y->is_static() && (*x)[2].value() > 0 &&
+             (*x)[3].value() > 0) {
+    by_height = static_cast<double>((*y)[2].value()) / static_cast<double>((*x)[2].value());
+    by_width = static_cast<double>((*y)[3].value()) / static_cast<double>((*x)[3].value());
+  }
+  const auto scale = static_cast<int64_t>(by_height);
+  const bool whole =
+      by_height >= 1 && by_height == by_width && by_height == static_cast<double>(scale);
+  const std::string nearest = w.String("nearest_mode");
+  // Of whole scales other forms mean the same places.
+  const bool same =
+      (mode == "asymmetric" && nearest == "floor") ||
+      (mode == "half_pixel" && (nearest == "round_prefer_floor" || nearest == "round_prefer_ceil"));
+  if (whole && kind == "nearest" && same) {
+    return w.Nnvm("upsampling", {w.in(0)}, {{"scale", StrCat(scale)}});
+  }
+  if (kind == "linear" && (mode == "asymmetric" || mode == "align_corners") && y &&
+      (*y)[2].is_static() && (*y)[3].is_static() && (*y)[0] == (*x)[0] && (*y)[1] == (*x)[1]) {
+    return w.Nnvm("resize", {w.in(0)},
+                  {{"size", TupleText({(*y)[2].value(), (*y)[3].value()})},
+                   {"method", "BILINEAR"},
+                   {"align_corners", FlagText(mode == "align_corners")}});
+  }
+  return CannotExpress("this resize");
+}
+
+}  // namespace
+
+X2IR_NNVM(conv).From("conv2d", Conv2d).To("conv2d", ToConv2d);
+X2IR_NNVM(conv_transpose)
+    .From("conv2d_transpose", Conv2dTranspose)
+    .To("conv2d_transpose", ToConv2dTranspose);
+X2IR_NNVM(max_pool).From("max_pool2d", Pool2d<PoolKind::kMax>).To("max_pool2d", ToPool2d<true>);
+X2IR_NNVM(average_pool)
+    .From("avg_pool2d", Pool2d<PoolKind::kAverage>)
+    .To("avg_pool2d", ToPool2d<false>);
+X2IR_NNVM(global_max_pool)
+    .From("global_max_pool2d", GlobalPool2d<PoolKind::kMax>)
+    .To("global_max_pool2d", ToGlobalPool2d<true>);
+X2IR_NNVM(global_average_pool)
+    .From("global_avg_pool2d", GlobalPool2d<PoolKind::kAverage>)
+    .To("global_avg_pool2d", ToGlobalPool2d<false>);
+X2IR_NNVM(gemm).From("dense", DenseUnits).To("dense", ToDense);
+X2IR_NNVM(matmul).From("matmul", MatmulRow).To("matmul", ToMatmul);
+X2IR_NNVM(batch_normalization).From("batch_norm", BatchNormRow).To("batch_norm", ToBatchNorm);
+X2IR_NNVM(lrn).From("lrn", LrnRow).To("lrn", ToLrn);
+X2IR_NNVM(prelu).From("prelu", PreluRow).To("prelu", ToPrelu);
+X2IR_NNVM(resize)
+    .From("upsampling", UpsamplingRow)
+    .From("resize", ResizeRow)
+    .To("upsampling", ToUpsampling);
+X2IR_NNVM(reduce_l2).From("l2_normalize", L2NormalizeRow);
+
+}  // namespace x2ir

@@ -1,0 +1,361 @@
+// NNVM: shapes, parts, reductions, both ways.
+#include <algorithm>
+#include <limits>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/mxnet/mxnet.h"
+#include "x2ir/handlers/nnvm/elementwise.h"
+#include "x2ir/handlers/nnvm/layers.h"
+
+namespace x2ir {
+namespace {
+
+// --- Reading -------------------------------------------------------------------------------------
+
+absl::StatusOr<Value*> ReshapeRow(SymbolArgs& a) {
+  X2IR_ASSIGN_OR_RETURN(const Expr y, ReshapeByCodes(a, a.in(0), a.Tuple("shape"), false));
+  return y.value();
+}
+Value* ReshapeLikeRow(SymbolArgs& a) { return ReshapeTo(a.in(0), ShapeOf(a.in(1))); }
+Value* FlattenRow(SymbolArgs& a) { return a.Op("flatten", {a.in(0)}, {{"axis", 1}}); }
+absl::StatusOr<Value*> ExpandDimsRow(SymbolArgs& a) {
+  const int64_t axis = a.Integer("axis", 0), count = a.Integer("num_newaxis", 1);
+  if (count < 0 || count > 64) return Invalid("new axes: ", count);
+  if (count > 1 && axis < 0) return Unimplemented("new axes counted from the end");
+  return Unsqueeze(a.in(0), CountedFrom(axis, count)).value();
+}
+Value* SqueezeRow(SymbolArgs& a) {
+  const std::vector<int64_t> axes = a.Tuple("axis");
+  return AtLeastOneAxis(a, axes.empty() ? a.Op("squeeze", {a.in(0)}) : Squeeze(a.in(0), axes));
+}
+Value* BroadcastToRow(SymbolArgs& a) {
+  const std::vector<int64_t> sizes = a.Tuple("shape");
+  std::vector<Size> to;
+  const int64_t lead = static_cast<int64_t>(sizes.size()) - std::max<int64_t>(a.rank(0), 0);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const auto at = static_cast<int64_t>(i) - lead;
+    to.push_back(sizes[i] == 0 && at >= 0 ? SizeAt(a.in(0), at) : Size(sizes[i]));
+  }
+  return Expand(a.in(0), Vector(a, to));
+}
+absl::StatusOr<Values> SplitRow(SymbolArgs& a) {
+  const std::string text = a.Text("indices_or_sections", "1");
+  const std::vector<int64_t> places = a.Tuple("indices_or_sections", {1});
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, a.Axes({a.Integer("axis", 1)}));
+  const Expr x = a.in(0);
+  std::vector<Value*> parts;
+  // A number of parts, or the places where one ends and the next begins.
+  const bool sections = text.find('(') == text.npos && text.find('[') == text.npos;
+  if (sections) {
+    return a.b().Ops("split", {x}, {{"axis", axes[0]}, {"num_outputs", places[0]}},
+                     static_cast<size_t>(std::clamp<int64_t>(places[0], 1, 1 << 20)));
+  }
+  for (size_t i = 0; i <= places.size(); ++i) {
+    parts.push_back(Slice(x, axes[0], Size(i == 0 ? 0 : places[i - 1]),
+                          i < places.size() ? Size(places[i]) : Size(kToEnd)));
+  }
+  return parts;
+}
+Value* StridedSliceRow(SymbolArgs& a) {
+  const auto begin = a.MaybeTuple("begin"), end = a.MaybeTuple("end"),
+             step = a.MaybeTuple("stride");
+  constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
+  std::vector<int64_t> begins, ends, steps;
+  const size_t count = std::max(begin.size(), end.size());
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t by = i < step.size() && step[i] ? *step[i] : 1;
+    if (by == 0) a.Fail(Invalid("a step of 0"));
+    steps.push_back(by);
+    begins.push_back(i < begin.size() && begin[i] ? *begin[i] : by > 0 ? 0 : kFar);
+    ends.push_back(i < end.size() && end[i] ? *end[i] : by > 0 ? kFar : -kFar);
+  }
+  return a.Op("slice",
+              {a.in(0), a.b().Ints(begins), a.b().Ints(ends),
+               a.b().Ints(CountedFrom(0, static_cast<int64_t>(count))), a.b().Ints(steps)});
+}
+absl::StatusOr<Value*> SliceLikeRow(SymbolArgs& a) {
+  std::vector<int64_t> axes = a.Tuple("axis");
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(1));
+  if (axes.empty()) axes = CountedFrom(0, rank);
+  X2IR_ASSIGN_OR_RETURN(axes, a.Axes(axes));
+  Expr x = a.in(0);
+  for (const int64_t axis : axes) x = Slice(x, axis, Size(0), SizeAt(a.in(1), axis));
+  return x.value();
+}
+Value* FlipRow(SymbolArgs& a) { return Flipped(a.in(0), {a.Integer("axis", 0)}); }
+Value* TakeRow(SymbolArgs& a) {
+  const auto axis = a.MaybeInteger("axis");
+  const std::string mode = a.Text("mode", "clip");
+  a.Require(mode == "clip" || mode == "wrap", StrCat("mode ", mode));
+  const Expr x = axis ? a.in(0) : Reshape(a.in(0), {-1});
+  const Expr size = SizeOf(x, axis.value_or(0)), index = a.AsInt64(a.in(1));
+  return Gather(x, mode == "wrap" ? Mod(index, size) : Clip(index, Int(a, 0), size - 1),
+                axis.value_or(0));
+}
+absl::StatusOr<Value*> GatherNdRow(SymbolArgs& a) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(1));
+  if (rank < 1) return Invalid("indices without an axis");
+  return a.Op("gather_nd", {a.in(0), MoveAxis(a.AsInt64(a.in(1)), 0, rank - 1)}).value();
+}
+Value* PadRow(SymbolArgs& a) {
+  // [[begin, end], ...]: of nested lists the numbers.
+  std::string text = a.Text("pad_width", "");
+  std::string flat;
+  for (const char c : text) {
+    if (c != '(' && c != ')' && c != '[' && c != ']') flat += c;
+  }
+  std::vector<int64_t> begins, ends;
+  size_t at = 0, count = 0;
+  while (at < flat.size()) {
+    const size_t comma = std::min(flat.find(',', at), flat.size());
+    std::string part = flat.substr(at, comma - at);
+    part.erase(
+        std::remove_if(part.begin(), part.end(), [](char c) { return c == ' ' || c == 'L'; }),
+        part.end());
+    at = comma + 1;
+    if (part.empty()) continue;
+    int64_t number = 0;
+    for (const char c : part) {
+      if (c < '0' || c > '9' || number > 100'000'000) {
+        a.Fail(Invalid("pad_width is '", text, "'"));
+      }
+      number = number * 10 + (c - '0');
+    }
+    (count++ % 2 == 0 ? begins : ends).push_back(number);
+  }
+  if (begins.size() != ends.size()) a.Fail(Invalid("pad_width is '", text, "'"));
+  begins.insert(begins.end(), ends.begin(), ends.end());
+  return a.Op("pad", {a.in(0), a.b().Ints(begins), a.in(0).Number(a.Number("pad_value", 0))},
+              {{"mode", "constant"}});
+}
+Value* FullRow(SymbolArgs& a, double value) {
+  std::vector<Size> sizes;
+  for (const int64_t size : a.Tuple("shape")) sizes.emplace_back(size);
+  return Filled(a, a.ElementType("dtype", DType::kFloat32), sizes, value);
+}
+absl::StatusOr<std::vector<int64_t>> RowAxes(SymbolArgs& a) {
+  std::vector<int64_t> axes = a.Tuple("axis");
+  if (!a.Flag("exclude", false)) return axes;
+  X2IR_ASSIGN_OR_RETURN(axes, a.Axes(axes));
+  std::vector<int64_t> others;
+  for (int64_t i = 0; i < a.rank(0); ++i) {
+    if (std::find(axes.begin(), axes.end(), i) == axes.end()) others.push_back(i);
+  }
+  return others;
+}
+std::function<absl::StatusOr<Value*>(SymbolArgs&)> ReduceRow(Symbol op) {
+  return [op](SymbolArgs& a) -> absl::StatusOr<Value*> {
+    a.Ignore("dtype");
+    X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, RowAxes(a));
+    return AtLeastOneAxis(a, Reduce(a.in(0), op, axes, a.Flag("keepdims", false))).value();
+  };
+}
+std::function<absl::StatusOr<Value*>(SymbolArgs&)> ArgRow(Symbol op) {
+  return [op](SymbolArgs& a) -> absl::StatusOr<Value*> {
+    const DType t = a.ElementType("dtype", DType::kInt32);
+    X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, RowAxes(a));
+    const bool keep = a.Flag("keepdims", false);
+    if (axes.size() > 1) return Unimplemented("places along several axes");
+    const Expr x = axes.empty() ? Reshape(a.in(0), {-1}) : a.in(0);
+    a.Require(!axes.empty() || !keep, "places among all elements with axes kept");
+    const Expr place =
+        x.Op(op, {}, {{"axis", axes.empty() ? 0 : axes[0]}, {"keepdims", keep ? 1 : 0}});
+    return AtLeastOneAxis(a, place.To(t)).value();
+  };
+}
+
+// --- Writing -------------------------------------------------------------------------------------
+
+absl::StatusOr<Value*> ToReshape(SymbolWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto sizes, w.KnownInts(1, "shape"));
+  std::vector<int64_t> to;
+  if (sizes) {
+    to = *sizes;
+  }
+  const bool zero = std::find(to.begin(), to.end(), 0) != to.end();
+  if (zero && w.Int("allowzero") != 0) return CannotExpress("sizes of 0");
+  if (to.empty()) return CannotExpress("a result without axes");
+  return w.Nnvm("reshape", {w.in(0)}, {{"shape", TupleText(to)}});
+}
+absl::StatusOr<Value*> ToFlatten(SymbolWriter& w) {
+  const int64_t axis = w.Int("axis");
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
+  if (axis == 1 || axis == 1 - rank) return w.Nnvm("flatten", {w.in(0)});
+  const Shape* out = w.out_type().shape();
+  if (!out || !out->is_static()) return CannotExpress("rows of unknown number");
+  return w.Nnvm("reshape", {w.in(0)},
+                {{"shape", TupleText({(*out)[0].value(), (*out)[1].value()})}});
+}
+absl::StatusOr<Value*> ToExpandDims(SymbolWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto less, w.UnsqueezedButLast());
+  if (!less.axis) return w.Nnvm("copy", {w.in(0)});
+  return w.Nnvm("expand_dims", {less.x}, {{"axis", StrCat(*less.axis)}});
+}
+absl::StatusOr<Value*> ToSqueeze(SymbolWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(1, "axes"));
+  if (w.out_type().shape() && w.out_type().shape()->rank() == 0)
+    return CannotExpress("a result without axes");
+  AttributeMap attrs;
+  if (axes) attrs.Set("axis", TupleText(*axes));
+  return w.Nnvm("squeeze", {w.in(0)}, std::move(attrs));
+}
+absl::StatusOr<Value*> ToBroadcast(SymbolWriter& w) {
+  const Shape* out = w.out_type().shape();
+  if (!out || !out->is_static()) return CannotExpress("sizes that are not known");
+  std::vector<int64_t> sizes;
+  for (const Dim& dim : *out) sizes.push_back(dim.value());
+  return w.Nnvm("broadcast_to", {w.in(0)}, {{"shape", TupleText(sizes)}});
+}
+absl::StatusOr<Values> ToSplit(SymbolWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  X2IR_ASSIGN_OR_RETURN(const auto sizes, w.KnownInts(1, "sizes"));
+  const size_t count = w.num_outputs();
+  const Dim dim = DimAt(w.in(0), axis);
+  std::string places;
+  if (sizes) {
+    std::vector<int64_t> ends;
+    int64_t at = 0;
+    for (size_t i = 0; i + 1 < sizes->size(); ++i) ends.push_back(at += (*sizes)[i]);
+    places = TupleText(ends);
+  } else {
+    // The last part may be smaller there.
+    if (!dim.is_static() || dim.value() % static_cast<int64_t>(count) != 0) {
+      return CannotExpress("parts of different sizes");
+    }
+    places = StrCat(count);
+  }
+  return w.NnvmAll("split", {w.in(0)}, {{"indices_or_sections", places}, {"axis", StrCat(axis)}},
+                   count);
+}
+absl::StatusOr<Value*> ToStridedSlice(SymbolWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
+  X2IR_ASSIGN_OR_RETURN(const auto starts, w.KnownInts(1, "starts"));
+  X2IR_ASSIGN_OR_RETURN(const auto ends, w.KnownInts(2, "ends"));
+  X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(3, "axes"));
+  X2IR_ASSIGN_OR_RETURN(const auto steps, w.KnownInts(4, "steps"));
+  constexpr int64_t kFar = std::numeric_limits<int32_t>::max();
+  std::vector<int64_t> begin(static_cast<size_t>(rank), 0), end(static_cast<size_t>(rank), kFar),
+      stride(static_cast<size_t>(rank), 1);
+  for (size_t i = 0; i < starts->size(); ++i) {
+    int64_t axis = axes ? (*axes)[i] : static_cast<int64_t>(i);
+    axis += axis < 0 ? rank : 0;
+    const auto at = static_cast<size_t>(axis);
+    stride[at] = steps ? (*steps)[i] : 1;
+    begin[at] = std::clamp((*starts)[i], -kFar, kFar);
+    end[at] = std::clamp((*ends)[i], -kFar, kFar);
+    const Dim dim = DimAt(w.in(0), axis);
+    if (!dim.is_static()) continue;
+    // As plain numbers, which every reader takes alike.
+    const int64_t size = dim.value();
+    if (stride[at] > 0) {
+      for (int64_t* number : {&begin[at], &end[at]}) {
+        *number = std::clamp<int64_t>(*number < 0 ? *number + size : *number, 0, size);
+      }
+    }
+  }
+  for (size_t i = 0; i < end.size(); ++i) {
+    const Dim dim = DimAt(w.in(0), static_cast<int64_t>(i));
+    if (end[i] == kFar && dim.is_static() && stride[i] > 0) end[i] = dim.value();
+  }
+  return w.Nnvm(
+      "strided_slice", {w.in(0)},
+      {{"begin", TupleText(begin)}, {"end", TupleText(end)}, {"stride", TupleText(stride)}});
+}
+absl::StatusOr<Value*> ToTake(SymbolWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  Value* index = w.in(1);
+  if (!SymbolWriter::CountsFromTheFront(*index)) {
+    const Dim dim = DimAt(w.in(0), axis);
+    if (!dim.is_static()) return CannotExpress("indices that may count from the end");
+    index = w.FromTheFront(index, w.b().Int(dim.value()));
+  }
+  return w.Nnvm("take", {w.in(0), w.Cast(index, DType::kInt32)}, {{"axis", StrCat(axis)}});
+}
+absl::StatusOr<Value*> ToPad(SymbolWriter& w) {
+  if (w.String("mode") != "constant") return CannotExpress("mode ", w.String("mode"));
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
+  X2IR_ASSIGN_OR_RETURN(const auto pads, w.KnownInts(1, "pads"));
+  X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(3, "axes"));
+  const Tensor* value = w.in(2) ? w.in(2)->fixed_constant() : nullptr;
+  if (w.in(2) && (!value || value->num_elements() != 1)) return CannotExpress("a computed number");
+  std::vector<int64_t> begin(static_cast<size_t>(rank), 0), end = begin;
+  const size_t count = pads->size() / 2;
+  for (size_t i = 0; i < count; ++i) {
+    int64_t axis = axes ? (*axes)[i] : static_cast<int64_t>(i);
+    axis += axis < 0 ? rank : 0;
+    begin[static_cast<size_t>(axis)] = (*pads)[i];
+    end[static_cast<size_t>(axis)] = (*pads)[count + i];
+  }
+  std::string widths = "(";
+  for (size_t i = 0; i < begin.size(); ++i) {
+    if (begin[i] < 0 || end[i] < 0) return CannotExpress("pads below 0");
+    StrAppend(&widths, i == 0 ? "" : ", ", TupleText({begin[i], end[i]}));
+  }
+  return w.Nnvm(
+      "pad", {w.in(0)},
+      {{"pad_width", widths + ")"}, {"pad_value", NumberText(value ? value->AsDouble(0) : 0)}});
+}
+std::function<absl::StatusOr<Value*>(SymbolWriter&)> ToReduce(std::string_view op) {
+  return [op](SymbolWriter& w) -> absl::StatusOr<Value*> {
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
+    X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(1, "axes"));
+    const bool keep = w.Int("keepdims") != 0;
+    std::vector<int64_t> all = axes.value_or(std::vector<int64_t>());
+    if (all.empty()) {
+      if (w.Int("noop_with_empty_axes") != 0) return w.Nnvm("copy", {w.in(0)});
+      all = CountedFrom(0, rank);
+    }
+    if (!keep && static_cast<int64_t>(all.size()) >= rank)
+      return CannotExpress("a result without axes");
+    for (int64_t& axis : all) axis += axis < 0 ? rank : 0;
+    return w.Nnvm(op, {w.in(0)}, {{"axis", TupleText(all)}, {"keepdims", FlagText(keep)}});
+  };
+}
+std::function<absl::StatusOr<Value*>(SymbolWriter&)> ToArg(std::string_view op) {
+  return [op](SymbolWriter& w) -> absl::StatusOr<Value*> {
+    if (w.Int("select_last_index") != 0) return CannotExpress("the last of several places");
+    X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+    const bool keep = w.Int("keepdims") != 0;
+    if (!keep && w.shape(0)->rank() == 1) return CannotExpress("a result without axes");
+    Value* place =
+        w.Nnvm(op, {w.in(0)}, {{"axis", TupleText({axis})}, {"keepdims", FlagText(keep)}});
+    return w.Nnvm("cast", {place}, {{"dtype", "int64"}});
+  };
+}
+
+}  // namespace
+
+X2IR_NNVM(reshape)
+    .From("reshape", ReshapeRow)
+    .From("reshape_like", ReshapeLikeRow)
+    .To("reshape", ToReshape);
+X2IR_NNVM(flatten).From("flatten", FlattenRow).To("flatten", ToFlatten);
+X2IR_NNVM(transpose).Is("transpose", TextAttr("perm", "axes", AttrKind::kInts));
+X2IR_NNVM(concat).Is("concatenate", TextAttr("axis", "axis", AttrKind::kInt, Attribute(1)));
+X2IR_NNVM(unsqueeze).From("expand_dims", ExpandDimsRow).To("expand_dims", ToExpandDims);
+X2IR_NNVM(squeeze).From("squeeze", SqueezeRow).To("squeeze", ToSqueeze);
+X2IR_NNVM(expand).From("broadcast_to", BroadcastToRow).To("broadcast_to", ToBroadcast);
+X2IR_NNVM(split).From("split", SplitRow).To("split", ToSplit);
+X2IR_NNVM(slice)
+    .From("strided_slice", StridedSliceRow)
+    .From("slice_like", SliceLikeRow)
+    .From("flip", FlipRow)
+    .To("strided_slice", ToStridedSlice);
+X2IR_NNVM(gather).From("take", TakeRow).To("take", ToTake);
+X2IR_NNVM(gather_nd).From("gather_nd", GatherNdRow);
+X2IR_NNVM(pad).From("pad", PadRow).To("pad", ToPad);
+X2IR_NNVM(constant_of_shape)
+    .From("full", [](SymbolArgs& a) { return FullRow(a, a.Number("fill_value", 0)); })
+    .From("zeros", [](SymbolArgs& a) { return FullRow(a, 0); })
+    .From("ones", [](SymbolArgs& a) { return FullRow(a, 1); });
+X2IR_NNVM(reduce_sum).From("sum", ReduceRow("reduce_sum")).To("sum", ToReduce("sum"));
+X2IR_NNVM(reduce_mean).From("mean", ReduceRow("reduce_mean")).To("mean", ToReduce("mean"));
+X2IR_NNVM(reduce_max).From("max", ReduceRow("reduce_max")).To("max", ToReduce("max"));
+X2IR_NNVM(reduce_min).From("min", ReduceRow("reduce_min")).To("min", ToReduce("min"));
+X2IR_NNVM(reduce_prod).From("prod", ReduceRow("reduce_prod")).To("prod", ToReduce("prod"));
+X2IR_NNVM(arg_max).From("argmax", ArgRow("arg_max")).To("argmax", ToArg("argmax"));
+X2IR_NNVM(arg_min).From("argmin", ArgRow("arg_min")).To("argmin", ToArg("argmin"));
+
+}  // namespace x2ir

@@ -1,0 +1,147 @@
+// Operators of symbols: what the dialects "mxnet" and "nnvm" share. Attributes are texts ("(1, 1)",
+// "True", "None", "float32"); a form asks for each by what it is.
+#ifndef X2IR_HANDLERS_NNVM_SYMBOL_H_
+#define X2IR_HANDLERS_NNVM_SYMBOL_H_
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "x2ir/builder/node_reader.h"
+#include "x2ir/builder/node_writer.h"
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace X2IR_API x2ir {
+
+class SymbolArgs : public NodeReader {
+ public:
+  using NodeReader::NodeReader;
+
+  // Each with what it is when it is left out, or "None". Invalid for a text that is none.
+  std::string Text(Symbol name, std::string_view or_else = "");
+  bool Given(Symbol name) const;  // neither left out nor "None"
+  int64_t Integer(Symbol name, int64_t or_else);
+  std::optional<int64_t> MaybeInteger(Symbol name);
+  bool Flag(Symbol name, bool or_else);
+  double Number(Symbol name, double or_else);
+  std::vector<int64_t> Tuple(Symbol name, std::vector<int64_t> or_else = {});
+  // As many numbers as `count`: of fewer, or of one, the rest is the default's.
+  std::vector<int64_t> TupleOf(Symbol name, size_t count, int64_t or_else);
+  // Elements may be "None".
+  std::vector<std::optional<int64_t>> MaybeTuple(Symbol name);
+  std::vector<double> Numbers(Symbol name, std::vector<double> or_else = {});
+  DType ElementType(Symbol name, DType or_else);
+
+  // Axes counted from the front; Invalid for one that operand `i` has not. The rank must be known.
+  absl::StatusOr<std::vector<int64_t>> Axes(const std::vector<int64_t>& axes, size_t i = 0);
+  // The only axis, or several, or (none: left out) nullopt.
+  std::optional<std::vector<int64_t>> AxesAttr(Symbol name = "axis");
+
+ private:
+  const std::string* Raw(Symbol name);
+  [[noreturn]] void Wrong(Symbol name, const std::string& text, std::string_view kind);
+};
+
+// Attributes that are hints: "__shape__", "lr_mult", "cudnn_tune".
+bool IsSymbolHint(std::string_view name);
+
+using SymbolFn = std::function<absl::StatusOr<Values>(SymbolArgs&)>;
+// What nobody asked for is an error, but for hints. Results past those that the node has are
+// dropped.
+absl::StatusOr<Values> FromSymbol(const SymbolFn& fn, Rewrite& r);
+
+// --- Writing -------------------------------------------------------------------------------------
+
+class SymbolWriter : public NodeWriter {
+ public:
+  using NodeWriter::NodeWriter;
+
+  // A node of NNVM with one result, or several.
+  Value* Nnvm(std::string_view op, std::vector<Value*> operands, AttributeMap attrs = {});
+  Values NnvmAll(std::string_view op, std::vector<Value*> operands, AttributeMap attrs,
+                 size_t num_outputs);
+};
+
+// Texts of attributes: "(1, 2)", "(1,)"; "True"; the shortest decimal.
+std::string TupleText(absl::Span<const int64_t> numbers);
+std::string FlagText(bool flag);
+std::string NumberText(double number);
+
+// An attribute that is a text there: its kind is that of the IR's default, or `kind`. Both ways.
+Lens TextAttr(std::string_view ir, std::string_view foreign, AttrKind kind,
+              std::optional<Attribute> foreign_default = std::nullopt);
+
+// --- Registration --------------------------------------------------------------------------------
+
+// Rows of an IR op, as those of TensorFlow (handlers/tf/tf.h):
+//
+//   X2IR_NNVM(relu).Is("relu");                     // both ways, by data
+//   X2IR_MXNET(relu).From("relu");                  // only read, by data
+//   X2IR_MXNET(conv).From("Convolution", Conv);     // only read, by code
+//   X2IR_NNVM(conv).To("conv2d", ToConv);           // only written, by code
+class SymbolSpec {
+ public:
+  SymbolSpec(Symbol dialect, Symbol ir_op, SourcePlace place = SourcePlace::Here())
+      : spec_(dialect, ir_op, place) {}
+  template <typename... Lenses>
+  SymbolSpec& Is(std::string_view op, Lenses&&... lenses) {
+    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., Hints());
+    return *this;
+  }
+  template <typename... Lenses>
+  requires(std::is_convertible_v<Lenses, Lens>&&...) SymbolSpec& From(std::string_view op,
+                                                                      Lenses&&... lenses) {
+    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., Hints(), ImportOnly());
+    return *this;
+  }
+  template <typename... Lenses>
+  requires(std::is_convertible_v<Lenses, Lens>&&...) SymbolSpec& To(std::string_view op,
+                                                                    Lenses&&... lenses) {
+    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., Hints(), ExportOnly());
+    return *this;
+  }
+  // `fn` takes SymbolArgs& and gives Values, a Value*, or a StatusOr of them.
+  template <typename Fn>
+  requires std::is_invocable_v<Fn, SymbolArgs&> SymbolSpec& From(std::string_view op, Fn fn) {
+    return FromCode(op, [fn](SymbolArgs& a) { return ValuesOf(fn, a); });
+  }
+  // The same under several names.
+  template <typename Fn>
+  requires std::is_invocable_v<Fn, SymbolArgs&> SymbolSpec& From(
+      std::initializer_list<std::string_view> ops, Fn fn) {
+    for (const std::string_view op : ops) From(op, fn);
+    return *this;
+  }
+  // `fn` takes SymbolWriter& and gives the same.
+  template <typename Fn>
+  requires std::is_invocable_v<Fn, SymbolWriter&> SymbolSpec& To(std::string_view op, Fn fn) {
+    spec_.Is(op, Since(1), Code{nullptr, [fn](Rewrite& r) {
+                                  SymbolWriter w(r);
+                                  return WriteNode(r, [&] { return ValuesOf(fn, w); });
+                                }});
+    return *this;
+  }
+
+ private:
+  SymbolSpec& FromCode(std::string_view op, SymbolFn fn);
+  static Lens Hints();
+  Spec spec_;
+};
+
+#define X2IR_MXNET(ir_op)                                                                  \
+  [[maybe_unused]] static ::x2ir::SymbolSpec X2IR_CONCAT_(x2ir_mxnet_spec_, __COUNTER__) = \
+      ::x2ir::SymbolSpec("mxnet", #ir_op)
+#define X2IR_NNVM(ir_op)                                                                  \
+  [[maybe_unused]] static ::x2ir::SymbolSpec X2IR_CONCAT_(x2ir_nnvm_spec_, __COUNTER__) = \
+      ::x2ir::SymbolSpec("nnvm", #ir_op)
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_NNVM_SYMBOL_H_
