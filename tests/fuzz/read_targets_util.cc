@@ -165,6 +165,53 @@ std::vector<std::string> NnvmFiles() {
   return {StrCat(graph, kFileBoundary, TvmList({{"w", Floats({2, 2}, {1, 2, 3, 4})}}))};
 }
 
+// Graphs of OneFlow with operands that are left out, several results and a variable in the folder
+// "variables"; the same as a job.
+constexpr char kOneflowGraph[] = R"(module {
+  oneflow.job @g(%arg0: tensor<1x2x2x2xf32>) -> (tensor<1x2x2x2xf32>, tensor<1x2x1x1xsi64>) {
+    %output = "oneflow.input"(%arg0) {data_type = 2 : i32, op_name = "x", output_lbns = ["x/out"], shape = [1 : si64, 2 : si64, 2 : si64, 2 : si64]} : (tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32>
+    %output_0 = "oneflow.variable"() {data_type = 2 : i32, op_name = "variables", parallel = #sbp.parallel<[] -> [#sbp.B]>, shape = [2 : si64]} : () -> tensor<2xf32>
+    %0, %1 = "oneflow.group_norm"(%output, %output_0) {affine = true, epsilon = 1.000000e-05 : f64, num_groups = 1 : si32, op_name = "n", operand_segment_sizes = array<i32: 1, 1, 0>, result_segment_sizes = dense<[1, 1, 0]> : vector<3xi32>} : (tensor<1x2x2x2xf32>, tensor<2xf32>) -> (tensor<1x2x2x2xf32>, tensor<1x1xf32>)
+    %2:2 = "oneflow.max_pool_2d"(%0) {kernel_size = [2 : si32, 2 : si32], stride = [1 : si32, 1 : si32], padding = [0 : si32, 0 : si32], dilation = [1 : si32, 1 : si32], data_format = "channels_first", op_name = "p"} : (tensor<1x2x2x2xf32>) -> (tensor<1x2x1x1xf32>, tensor<1x2x1x1xsi64>)
+    oneflow.return %0, %2#1 : tensor<1x2x2x2xf32>, tensor<1x2x1x1xsi64>
+  }
+})";
+constexpr char kOneflowJob[] = R"(net {
+  op { name: "x" input_conf { out: "out" blob_conf { shape { dim: 2 } data_type: kFloat } } }
+  op { name: "variables" variable_conf { out: "out" shape { dim: 2 } data_type: kFloat } }
+  op { name: "a" user_conf { op_type_name: "add_n" input { key: "in" value { s: ["x/out", "variables/out"] } }
+    output { key: "out" value { s: "a/out_0" } } } }
+  op { name: "c" user_conf { op_type_name: "cast" input { key: "in" value { s: "a/out_0" } }
+    output { key: "out" value { s: "c/out_0" } } attr { key: "dtype" value { at_data_type: kInt32 } } } }
+  op { name: "y" output_conf { in: "c/out_0" out: "out" } }
+}
+job_conf { job_name: "g" }
+)";
+constexpr char kOneflowMeta[] = "shape { dim: 2 } data_type: kFloat";
+
+std::vector<std::string> OneflowFiles(std::string_view model) {
+  const std::string two("\0\0\x80\x3f\0\0\0\x40", 8);
+  return {StrCat(model, kFileBoundary, two, kFileBoundary, kOneflowMeta)};
+}
+std::vector<std::string> OneflowJobs() {
+  std::vector<std::string> jobs = OneflowFiles(kOneflowJob);
+  const std::string path = StrCat(Folder(), "/m.job");
+  WriteFile(path, kOneflowJob);
+  const std::string two("\0\0\x80\x3f\0\0\0\x40", 8);
+  WriteFile(StrCat(Folder(), "/variables/out"), two);
+  WriteFile(StrCat(Folder(), "/variables/meta"), kOneflowMeta);
+  std::string wire;
+  const auto put = [&](std::string_view file, std::string_view bytes) {
+    if (file.ends_with(".job")) wire.append(bytes);
+    return absl::OkStatus();
+  };
+  if (absl::StatusOr<Model> model = Import(path, {.format = "oneflow_job"}); model.ok()) {
+    (void)Export(*std::move(model), Sink::Files("x.job", put), {.format = "oneflow_job"});
+  }
+  jobs.push_back(OneflowFiles(wire)[0]);
+  return jobs;
+}
+
 }  // namespace
 
 std::vector<FuzzTarget> ReadTargets() {
@@ -234,6 +281,15 @@ std::vector<FuzzTarget> ReadTargets() {
       {"nnvm", NnvmFiles,
        [](std::string_view bytes) {
          ImportFiles(bytes, {"n.json", "n.params"}, "/n.json", "nnvm");
+       }},
+      {"oneflow_graph", [] { return OneflowFiles(kOneflowGraph); },
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"m.mlir", "variables/out", "variables/meta"}, "/m.mlir",
+                     "oneflow_graph");
+       }},
+      {"oneflow_job", OneflowJobs,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"m.job", "variables/out", "variables/meta"}, "/m.job", "oneflow_job");
        }},
       {"torch", [] { return std::vector{TorchArchiveOf(torch_zip::Program())}; },
        [](std::string_view bytes) { ImportFiles(bytes, {"m.pt2"}, "/m.pt2", "torch"); }},

@@ -15,6 +15,7 @@
 #include "x2ir/core/convert.h"
 #include "x2ir/core/ops_table.h"
 #include "x2ir/core/spec.h"
+#include "x2ir/formats/oneflow/schema.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
@@ -256,6 +257,57 @@ TEST(Golden, PaddleOps) {
   StrAppend(&text, "\n", read.size(), " operators, ", AllPirNames().size(),
             " operations of PIR among them.\n");
   CheckDocument("/docs/paddle_ops.md", text);
+}
+
+// Operators of OneFlow: what they are read as, and what is written as them.
+TEST(Golden, OneflowOps) {
+  std::map<std::string, std::set<std::string>> read, written;
+  for (const Form* form : AllForms(oneflow::kDialect)) {
+    const std::string& op = form->op.str();
+    if (form->imports && (!form->code || form->code->import)) read[op].insert(form->ir_op.str());
+    if (form->exports && (!form->code || form->code->export_)) {
+      written[op].insert(form->ir_op.str());
+    }
+  }
+  const auto list = [](const std::set<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) StrAppend(&text, text.empty() ? "" : ", ", name);
+    return text;
+  };
+  std::ifstream head(X2IR_SOURCE_DIR "/tests/golden/oneflow_ops_head.md");
+  std::string text{std::istreambuf_iterator<char>(head), std::istreambuf_iterator<char>()};
+  ASSERT_FALSE(text.empty());
+  text += "| operator | operands | read as (mostly) | written from |\n|---|---|---|---|\n";
+  std::string others;
+  int64_t rest = 0;
+  for (const oneflow::OpSpec& op : oneflow::AllOps()) {
+    const std::string name(op.name);
+    if (read[name].empty()) {
+      // What computes gradients and what updates weights is of training.
+      if (name.find("_grad") == name.npos && !name.ends_with("_update") &&
+          !name.starts_with("multi_tensor_")) {
+        StrAppend(&others, others.empty() ? "" : ", ", name);
+      }
+      ++rest;
+      continue;
+    }
+    std::string operands;
+    for (const oneflow::OperandSpec& operand : op.inputs) {
+      StrAppend(&operands, operands.empty() ? "" : ", ", operand.name,
+                operand.count == oneflow::Count::kMany       ? "..."
+                : operand.count == oneflow::Count::kOptional ? "?"
+                                                             : "");
+    }
+    StrAppend(&text, "| ", name, " | ", operands, " | ", list(read[name]), " | ",
+              list(written[name]), " |\n");
+  }
+  int64_t count = 0;
+  for (const auto& [op, ir] : read) count += !ir.empty();
+  StrAppend(
+      &text, "\n", count, " operators are read. ", rest,
+      " more of the facts are not: those of training (gradients, updates of weights), and\n\n",
+      others, ".\n");
+  CheckDocument("/docs/oneflow_ops.md", text);
 }
 
 }  // namespace

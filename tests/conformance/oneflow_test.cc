@@ -1,0 +1,319 @@
+// OneFlow's graphs with the outputs that they have (tests/data/cases/README.md): each is read,
+// converted and evaluated, exported to ONNX at opsets 13 and 18, where ONNX Runtime runs it to the
+// same numbers, and written as a graph and as a job of OneFlow, which are read again to the same.
+// And ONNX's node tests to OneFlow's ops, through both files, and back: what is not written stands
+// in oneflow_one_way.txt with the reason.
+//
+//   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
+//   X2IR_UPDATE_GOLDEN=1   writes oneflow_one_way.txt
+#include "x2ir/formats/oneflow/oneflow.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/conformance/ort_util.h"
+#include "tests/conformance/value_util.h"
+#include "tests/core/back_util.h"
+#include "tests/core/host_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/io_file.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TempFolder {
+  TempFolder() {
+    path = (fs::temp_directory_path() / "x2ir_oneflow_XXXXXX").string();
+    if (!::mkdtemp(path.data())) path.clear();
+  }
+  ~TempFolder() {
+    std::error_code error;
+    fs::remove_all(path, error);
+  }
+  std::string path;
+};
+
+bool IsWanted(const std::string& name) {
+  const std::string filter = Env("X2IR_CASES");
+  return filter.empty() || std::regex_search(name, std::regex(filter));
+}
+
+std::vector<fs::path> OneflowCases() {
+  const fs::path root = Unpacked("oneflow-cases.tar.xz", "oneflow-cases");
+  std::vector<fs::path> cases;
+  if (root.empty()) return cases;
+  for (const auto& entry : fs::directory_iterator(root / "oneflow-cases")) {
+    if (fs::exists(entry.path() / "io.safetensors")) cases.push_back(entry.path());
+  }
+  std::sort(cases.begin(), cases.end());
+  return cases;
+}
+
+// All files of a folder with their bytes.
+std::map<std::string, std::string> FilesOf(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) {
+      files[fs::relative(entry.path(), folder).string()] = ReadFile(entry.path().string());
+    }
+  }
+  return files;
+}
+
+absl::Status Agrees(const Model& ir, const std::string& io) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<IoCase> cases, ReadIoFile(io, *ir.graph));
+  for (const IoCase& each : cases) {
+    X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> got, RunCase(*ir.graph, each, nullptr));
+    for (size_t i = 0; i < got.size(); ++i) {
+      if (!each.outputs[i]) continue;
+      const Tensor& want = *each.outputs[i];
+      if (!got[i].tensor() || got[i].tensor()->dims() != want.dims() ||
+          got[i].tensor()->dtype() != want.dtype()) {
+        return Internal("output ", i, " is of another type");
+      }
+      for (int64_t k = 0; k < want.num_elements(); ++k) {
+        const double a = got[i].tensor()->AsDouble(k), b = want.AsDouble(k);
+        if (!(std::abs(a - b) <= 1e-4 + 1e-3 * std::abs(b))) {
+          return Internal("output ", i, " is ", a, " for ", b);
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+TEST(Oneflow, CasesAgree) {
+  const std::vector<fs::path> cases = OneflowCases();
+  ASSERT_EQ(cases.size(), 27u);
+  const TempFolder temp;
+  const std::unique_ptr<OrtJudge> ort = OrtJudge::Start();
+  std::vector<std::string> asked;
+  for (const fs::path& folder : cases) {
+    const std::string name = folder.filename().string();
+    if (!IsWanted(name)) continue;
+    SCOPED_TRACE(name);
+    const std::string io = (folder / "io.safetensors").string();
+    const absl::StatusOr<Model> ir = Import(folder.string());
+    ASSERT_TRUE(ir.ok()) << ir.status();
+    EXPECT_TRUE(Agrees(*ir, io).ok()) << Agrees(*ir, io);
+    for (const int opset : {13, 18}) {
+      const std::string out = StrCat(temp.path, "/", name, int64_t{opset}, ".onnx");
+      const absl::Status s = Export(ir->Clone(), out, {.opset = opset, .check = true});
+      EXPECT_TRUE(s.ok()) << s;
+      if (!ort || !s.ok()) continue;
+      ort->Ask({out, io, 1e-3, 1e-4});
+      asked.push_back(StrCat(name, " at ", int64_t{opset}));
+    }
+    // Written, read, and written again: the same files, and the variables' own bytes.
+    for (const char* file : {"model.mlir", "x.job"}) {
+      const fs::path once = fs::path(temp.path) / name / file / "1",
+                     twice = once.parent_path() / "2";
+      fs::create_directories(once);
+      fs::create_directories(twice);
+      const absl::Status s = Export(ir->Clone(), (once / file).string());
+      ASSERT_TRUE(s.ok()) << s;
+      absl::StatusOr<Model> again = Import((once / file).string());
+      ASSERT_TRUE(again.ok()) << again.status();
+      EXPECT_TRUE(Agrees(*again, io).ok()) << Agrees(*again, io);
+      EXPECT_TRUE(Export(*std::move(again), (twice / file).string()).ok());
+      EXPECT_TRUE(FilesOf(once) == FilesOf(twice)) << file;
+      const auto written = FilesOf(once);
+      for (const auto& [path, bytes] : FilesOf(folder)) {
+        if (!path.ends_with("/out")) continue;
+        ASSERT_TRUE(written.contains(path)) << path;
+        EXPECT_EQ(written.at(path), bytes) << path;
+      }
+    }
+  }
+  if (!ort) return;
+  const auto& answers = ort->Answers();
+  ASSERT_EQ(answers.size(), asked.size());
+  for (size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_TRUE(answers[i].agrees) << asked[i] << ": " << answers[i].error;
+  }
+}
+
+TEST(Oneflow, SamplesOfItsText) {
+  const fs::path root = Unpacked("oneflow-cases.tar.xz", "oneflow-cases");
+  ASSERT_FALSE(root.empty());
+  const fs::path folder = root / "oneflow-cases/reader_only";
+  const struct {
+    const char *file, *job, *error;  // "": it becomes IR
+  } rows[] = {
+      {"oneflow_to_tosa.mlir", "", "there is more than one job"},
+      {"oneflow_to_tosa.mlir", "test_func", ""},
+      {"oneflow_to_tosa.mlir", "test_input", ""},
+      {"oneflow_to_tosa.mlir", "test_output", ""},
+      {"oneflow_to_tosa.mlir", "test_variable", "fw.model.conv1.weight"},
+      {"oneflow_to_tosa.mlir", "test_add_n2", ""},
+      {"oneflow_to_tosa.mlir", "test_broadcast_add", ""},
+      {"oneflow_to_tosa.mlir", "test_max_pool_2d", ""},
+      {"oneflow_to_tosa.mlir", "test_avg_pool_2d", ""},
+      {"oneflow_to_tosa.mlir", "test_conv2d", ""},
+      {"oneflow_to_tosa.mlir", "test_matmul", ""},
+      {"oneflow_to_tosa.mlir", "test_relu", ""},
+      {"oneflow_to_tosa.mlir", "test_bn", "statistics"},
+      {"oneflow_to_tosa.mlir", "nobody", "there is no job 'nobody'"},
+      {"sbp_parse.mlir", "test_single", "2 variables have no file"},
+      {"cse.mlir", "", "more than one job"},
+  };
+  for (const auto& row : rows) {
+    ImportOptions options;
+    if (*row.job) options.format_options = {{"job", std::string(row.job)}};
+    const absl::StatusOr<Model> ir = Import((folder / row.file).string(), options);
+    if (*row.error) {
+      EXPECT_NE(ir.status().ToString().find(row.error), std::string::npos)
+          << row.job << ": " << ir.status();
+    } else {
+      EXPECT_TRUE(ir.ok()) << row.job << ": " << ir.status();
+    }
+  }
+}
+
+std::vector<fs::path> NodeTests() {
+  std::vector<fs::path> folders;
+  const fs::path newer = Unpacked("onnx-node-tests-opset18plus.tar.xz", "onnx-node-tests");
+  for (const fs::path& root : {newer, fs::path("/usr/share/libonnx-testdata/data/node")}) {
+    std::error_code error;
+    for (const auto& entry : fs::recursive_directory_iterator(root, error)) {
+      if (entry.path().filename() == "model.onnx") folders.push_back(entry.path().parent_path());
+    }
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+// Integers of rank 0 and 1 (axes, sizes) become constants: a job's sizes are known.
+void SettleSizes(Graph& graph, std::vector<Tensor>* inputs) {
+  for (size_t i = graph.inputs().size(); i-- > 0;) {
+    Value* input = graph.inputs()[i];
+    if (!IsInteger(input->dtype()) || (*inputs)[i].rank() > 1) continue;
+    Value* constant = graph.AddConstant(graph.UniqueName(input->name() + "_known"), (*inputs)[i]);
+    graph.ReplaceAllUses(input, constant);
+    graph.RemoveInput(input);
+    inputs->erase(inputs->begin() + static_cast<ptrdiff_t>(i));
+  }
+}
+
+bool HasUnknownSizes(const Graph& graph) {
+  for (const Value* v : graph.outputs()) {
+    if (!v->shape() || !v->shape()->Static()) return true;
+  }
+  return false;
+}
+
+bool IsRandom(const Graph& graph) {
+  for (const Node* node : graph.nodes()) {
+    const std::string_view op = node->op().view();
+    if (op.starts_with("random_") || op == "multinomial" || op == "bernoulli") return true;
+  }
+  return false;
+}
+
+// Written to memory, and read from there.
+using WriteFn = absl::Status (*)(const Model&, const Sink&, bool);
+using ReadFn = absl::StatusOr<Model> (*)(const Source&, const OneflowReadOptions&);
+absl::StatusOr<Model> ThroughMemory(const std::string& name, const Model& written, WriteFn write,
+                                    ReadFn read) {
+  const auto files = std::make_shared<std::map<std::string, std::string>>();
+  const auto put = [&](std::string_view file, std::string_view bytes) {
+    (*files)[std::string(file)].append(bytes);
+    return absl::OkStatus();
+  };
+  X2IR_RETURN_IF_ERROR(write(written, Sink::Files(name, put), false));
+  const auto get = [files](const std::string& file) -> absl::StatusOr<HeldBytes> {
+    const auto it = files->find(file);
+    if (it == files->end()) return NotFound(file);
+    return HeldBytes{{reinterpret_cast<const std::byte*>(it->second.data()), it->second.size()},
+                     files};
+  };
+  return read(Source::Bytes((*files)[name], get, name), {});
+}
+
+TEST(OneflowBack, NodeTestsComeBack) {
+  const std::vector<fs::path> cases = NodeTests();
+  if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
+  std::map<std::string, std::string> one_way;
+  int read = 0;
+  for (const fs::path& folder : cases) {
+    const std::string name = folder.filename().string();
+    if (!IsWanted(name)) continue;
+    absl::StatusOr<Model> ir = Import((folder / "model.onnx").string());
+    if (!ir.ok()) continue;  // told by conformance_test.cc
+    Graph& graph = *ir->graph;
+    const auto data =
+        ReadDatums((folder / "test_data_set_0").string(), "input", std::as_const(graph).inputs());
+    if (!data.ok() || data->size() != graph.inputs().size()) continue;
+    std::vector<Tensor> inputs;
+    for (const Datum& datum : *data) {
+      if (datum.tensor() && datum.tensor()->num_elements() > 0) inputs.push_back(*datum.tensor());
+    }
+    if (inputs.size() != graph.inputs().size()) continue;  // sequences, and tensors of nothing
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      Type type = graph.inputs()[i]->type();
+      if (!type.is_tensor()) continue;
+      type.set_shape(inputs[i].shape());
+      graph.inputs()[i]->set_type(std::move(type));
+    }
+    for (Value* output : graph.outputs()) {
+      if (output->producer() && output->type().is_tensor()) {
+        output->set_type(Type::Tensor(output->dtype()));
+      }
+    }
+    if (!InferGraph(graph).ok()) continue;
+    if (HasUnknownSizes(graph)) SettleSizes(graph, &inputs);
+    if (!InferGraph(graph).ok() || graph.inputs().empty()) continue;
+    ++read;
+    // Through both files: they must say the same.
+    const auto through = [](const Model& written) -> absl::StatusOr<Model> {
+      X2IR_ASSIGN_OR_RETURN(const Model of_job,
+                            ThroughMemory("x.job", written, WriteOneflowJob, ReadOneflowJob));
+      X2IR_ASSIGN_OR_RETURN(Model of_graph,
+                            ThroughMemory("x.mlir", written, WriteOneflowMlir, ReadOneflowMlir));
+      if (of_job.graph->num_nodes() != of_graph.graph->num_nodes()) {
+        return Internal("the job is not the graph");
+      }
+      const Node* other = of_job.graph->first();
+      for (const Node* node : std::as_const(*of_graph.graph).nodes()) {
+        bool same = node->op() == other->op() && node->name() == other->name() &&
+                    node->num_inputs() == other->num_inputs() &&
+                    node->attrs().size() == other->attrs().size();
+        for (const auto& [attr, value] : node->attrs()) {
+          same = same && other->attrs().Has(attr) && *other->attrs().Find(attr) == value;
+        }
+        if (!same) return Internal("the job is not the graph: ", node->op().str());
+        other = other->next();
+      }
+      return of_graph;
+    };
+    const Back back = ThereAndBack(*ir, "oneflow", {inputs}, IsRandom(graph), through);
+    if (back.problem.empty()) continue;
+    if (back.wrong) ADD_FAILURE() << name << ": " << back.problem;
+    if (!Env("X2IR_CASES").empty()) std::printf("%s: %s\n", name.c_str(), back.problem.c_str());
+    one_way[name] = back.problem;
+  }
+  std::printf("oneflow: %d of %d node tests are written and come back\n",
+              read - static_cast<int>(one_way.size()), read);
+  if (Env("X2IR_CASES").empty()) {
+    CheckOneWay("tests/conformance/oneflow_one_way.txt",
+                "Node tests that are not written as OneFlow's.", one_way);
+  }
+}
+
+}  // namespace
+}  // namespace x2ir

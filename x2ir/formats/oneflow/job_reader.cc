@@ -1,0 +1,452 @@
+// Reads jobs: the protobuf message Job, in its wire form or as text.
+#include <algorithm>
+#include <complex>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_join.h"
+#include "x2ir/formats/io/blob.h"
+#include "x2ir/formats/oneflow/job_internal.h"
+#include "x2ir/formats/oneflow/reader_internal.h"
+#include "x2ir/formats/wire.h"
+#include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace oneflow {
+namespace {
+
+// Ops that are no user ops: the field of OperatorConf, and the fields of its message.
+struct SystemOp {
+  uint32_t field;
+  std::string_view type;
+  uint32_t in = 1, out = 2;
+};
+constexpr SystemOp kSystemOps[] = {
+    {op_field::kVariable, "variable", 0, 2},
+    {op_field::kInput, "input", 0, 2},
+    {op_field::kOutput, "output"},
+    {146, "return"},
+    {155, "distribute_concat"},
+    {156, "distribute_split"},
+    {157, "distribute_clone"},
+    {158, "distribute_add"},
+    {290, "identity"},
+    {339, "constant_like"},
+    {343, "copy"},
+    {344, "cast_to_local"},
+    {345, "cast_from_local"},
+    {600, "feed_input"},
+    {601, "feed_variable"},
+    {602, "fetch_output"},
+};
+// They say when ops run, and make no tensors.
+constexpr uint32_t kTicks[] = {124, 125, 126, 133, 134, 135, 136, 139, 140, 141, 144, 159};
+// The last field of OperatorConf that is about the op itself, not its type.
+constexpr uint32_t kLastCommon = 99;
+
+class JobReader {
+ public:
+  explicit JobReader(std::string_view wire) : wire_(wire) {}
+
+  absl::Status Read() {
+    WireReader job(wire_, wire_.data());
+    while (job.Next()) {
+      if (job.field() == job_field::kNet) {
+        WireReader net(job.Bytes(), wire_.data());
+        while (net.Next()) {
+          if (net.field() == 1) X2IR_RETURN_IF_ERROR(ReadOp(net.Bytes()));
+        }
+        X2IR_RETURN_IF_ERROR(net.status());
+      } else if (job.field() == job_field::kConf) {
+        WireReader conf(job.Bytes(), wire_.data());
+        while (conf.Next()) {
+          if (conf.field() == 1) name_ = conf.String();
+        }
+        X2IR_RETURN_IF_ERROR(conf.status());
+      }
+    }
+    return job.status();
+  }
+
+  std::vector<RawOp>& ops() { return ops_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  absl::Status ReadOp(std::string_view bytes) {
+    RawOp op;
+    std::string_view conf;
+    uint32_t field = 0;
+    WireReader in(bytes, wire_.data());
+    while (in.Next()) {
+      if (in.field() == op_field::kName) {
+        op.name = in.String();
+      } else if (in.field() > kLastCommon) {
+        field = in.field();
+        conf = in.Bytes();
+      }
+    }
+    X2IR_RETURN_IF_ERROR(in.status());
+    // Text has lost the names that nobody knows: of ticks, among others.
+    if (field == 0) return absl::OkStatus();
+    if (std::find(std::begin(kTicks), std::end(kTicks), field) != std::end(kTicks)) {
+      return absl::OkStatus();
+    }
+    return Annotate(
+        field == op_field::kUser ? ReadUserOp(conf, &op) : ReadSystemOp(field, conf, &op),
+        StrCat("op '", op.name, "'"));
+  }
+
+  absl::Status ReadSystemOp(uint32_t field, std::string_view bytes, RawOp* op) {
+    const auto* known = std::find_if(std::begin(kSystemOps), std::end(kSystemOps),
+                                     [&](const SystemOp& each) { return each.field == field; });
+    // Nothing of others is known but that they are there.
+    if (known == std::end(kSystemOps)) {
+      op->type = StrCat("system_", int64_t{field});
+      ops_.push_back(std::move(*op));
+      return absl::OkStatus();
+    }
+    op->type = std::string(known->type);
+    WireReader in(bytes, wire_.data());
+    while (in.Next()) {
+      if (in.field() == known->in) {
+        op->operands.push_back(in.String());
+      } else if (in.field() == known->out) {
+        const std::string lbn = StrCat(op->name, "/", in.Bytes());
+        op->results.push_back({lbn, lbn});
+      } else if (field == op_field::kVariable && in.field() == 3) {
+        X2IR_RETURN_IF_ERROR(ReadShape(in.Bytes(), &op->dims));
+      } else if (field == op_field::kVariable && in.field() == 4) {
+        op->dtype = ToDType(in.Int());
+      } else if (field == op_field::kInput && in.field() == 3) {
+        WireReader blob(in.Bytes(), wire_.data());
+        while (blob.Next()) {
+          if (blob.field() == 1) X2IR_RETURN_IF_ERROR(ReadShape(blob.Bytes(), &op->dims));
+          if (blob.field() == 2) op->dtype = ToDType(blob.Int());
+        }
+        X2IR_RETURN_IF_ERROR(blob.status());
+      } else if ((op->type == "distribute_concat" || op->type == "distribute_split") &&
+                 in.field() == 3) {
+        op->attrs.Set("axis", in.Int());
+      } else if (op->type == "constant_like" && in.field() == 3) {
+        X2IR_ASSIGN_OR_RETURN(std::string dtype, NameOfDataType(in.Int()));
+        op->attrs.Set("dtype", std::move(dtype));
+      } else if (op->type == "constant_like" && in.field() == 4) {
+        op->attrs.Set("int_operand", in.Int());
+      } else if (op->type == "constant_like" && in.field() == 5) {
+        op->attrs.Set("float_operand", in.Double());
+      }
+    }
+    X2IR_RETURN_IF_ERROR(in.status());
+    ops_.push_back(std::move(*op));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadShape(std::string_view bytes, std::vector<int64_t>* dims) {
+    WireReader in(bytes, wire_.data());
+    while (in.Next()) {
+      if (in.field() == 1) in.AppendInts(dims);
+    }
+    return in.status();
+  }
+
+  // An entry of a map of names to lists.
+  absl::Status ReadNames(std::string_view bytes,
+                         std::vector<std::pair<std::string, std::vector<std::string>>>* map) {
+    auto& [key, names] = map->emplace_back();
+    WireReader in(bytes, wire_.data());
+    while (in.Next()) {
+      if (in.field() == 1) key = in.String();
+      if (in.field() != 2) continue;
+      WireReader list(in.Bytes(), wire_.data());
+      while (list.Next()) {
+        if (list.field() == 1) names.push_back(list.String());
+      }
+      X2IR_RETURN_IF_ERROR(list.status());
+    }
+    return in.status();
+  }
+
+  absl::Status ReadUserOp(std::string_view bytes, RawOp* op) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> inputs, outputs;
+    std::vector<std::pair<std::string, std::string_view>> attrs;
+    std::vector<std::string> input_order, output_order;
+    WireReader in(bytes, wire_.data());
+    while (in.Next()) {
+      switch (in.field()) {
+        case 1: op->type = in.String(); break;
+        case 2: X2IR_RETURN_IF_ERROR(ReadNames(in.Bytes(), &inputs)); break;
+        case 3: X2IR_RETURN_IF_ERROR(ReadNames(in.Bytes(), &outputs)); break;
+        case 4: {
+          auto& [name, value] = attrs.emplace_back();
+          WireReader entry(in.Bytes(), wire_.data());
+          while (entry.Next()) {
+            if (entry.field() == 1) name = entry.String();
+            if (entry.field() == 2) value = entry.Bytes();
+          }
+          X2IR_RETURN_IF_ERROR(entry.status());
+          break;
+        }
+        case 5: input_order.push_back(in.String()); break;
+        case 6: output_order.push_back(in.String()); break;
+        default: break;
+      }
+    }
+    X2IR_RETURN_IF_ERROR(in.status());
+    const OpSpec* spec = FindOp(op->type);
+    for (const auto& [name, value] : attrs) {
+      if (!(spec && spec->FindAttr(name)) && (IsSystemAttr(name) || name == "nd_sbp")) continue;
+      X2IR_RETURN_IF_ERROR(
+          Annotate(ReadAttr(value, name, &op->attrs), StrCat("attribute '", name, "'")));
+    }
+    std::vector<std::string> keys, results;
+    X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> counts,
+                          InOrder(inputs, spec ? &spec->inputs : nullptr, input_order, &keys));
+    if (spec) {
+      X2IR_ASSIGN_OR_RETURN(op->operands,
+                            PlaceOperands(*spec, keys, std::move(counts), &op->attrs));
+    } else {
+      op->operands = std::move(keys);
+    }
+    X2IR_ASSIGN_OR_RETURN(
+        counts, InOrder(outputs, spec ? &spec->outputs : nullptr, output_order, &results));
+    size_t next = 0;
+    for (const int64_t count : counts) {
+      if (count == 0) op->results.emplace_back();
+      for (int64_t k = 0; k < count; ++k, ++next) {
+        op->results.push_back({results[next], results[next]});
+      }
+    }
+    ops_.push_back(std::move(*op));
+    return absl::OkStatus();
+  }
+
+  // What a map holds, by the order of the table, else as the op says, else by name; and how many
+  // each name stands for.
+  static absl::StatusOr<std::vector<int64_t>> InOrder(
+      std::vector<std::pair<std::string, std::vector<std::string>>> map,
+      const std::vector<OperandSpec>* names, const std::vector<std::string>& said,
+      std::vector<std::string>* all) {
+    std::vector<std::string> order = said;
+    if (names) {
+      order.clear();
+      for (const OperandSpec& name : *names) order.emplace_back(name.name);
+    } else if (order.empty()) {
+      std::sort(map.begin(), map.end());
+      for (const auto& entry : map) order.push_back(entry.first);
+    }
+    std::vector<int64_t> counts(order.size(), 0);
+    for (auto& [key, values] : map) {
+      const auto at = std::find(order.begin(), order.end(), key);
+      if (at == order.end()) {
+        if (values.empty()) continue;
+        return Unimplemented("'", key, "' is no operand or result of it that is known");
+      }
+      counts[static_cast<size_t>(at - order.begin())] += static_cast<int64_t>(values.size());
+    }
+    for (const std::string& name : order) {
+      for (auto& [key, values] : map) {
+        if (key != name) continue;
+        for (std::string& value : values) all->push_back(std::move(value));
+        values.clear();
+      }
+    }
+    return counts;
+  }
+
+  static absl::StatusOr<std::string> NameOfDataType(int64_t number) {
+    const DType dtype = ToDType(number);
+    if (dtype == DType::kUndefined) return Unimplemented("element type ", DataTypeName(number));
+    return std::string(Name(dtype));
+  }
+
+  absl::Status ReadAttr(std::string_view bytes, const std::string& name, AttributeMap* attrs) {
+    WireReader in(bytes, wire_.data());
+    while (in.Next()) {
+      switch (in.field()) {
+        case attr_field::kInt32: attrs->Set(name, int64_t{static_cast<int32_t>(in.Int())}); break;
+        case attr_field::kInt64: attrs->Set(name, in.Int()); break;
+        case attr_field::kBool: attrs->Set(name, int64_t{in.Int() != 0}); break;
+        case attr_field::kFloat: attrs->Set(name, in.Float()); break;
+        case attr_field::kDouble: attrs->Set(name, in.Double()); break;
+        case attr_field::kString:
+        case attr_field::kBytes: attrs->Set(name, in.String()); break;
+        case attr_field::kDataType: {
+          X2IR_ASSIGN_OR_RETURN(std::string dtype, NameOfDataType(in.Int()));
+          attrs->Set(name, std::move(dtype));
+          break;
+        }
+        case attr_field::kMemoryFormat: attrs->Set(name, MemoryFormatName(in.Int())); break;
+        case attr_field::kDevice: break;
+        default: {
+          const uint32_t field = in.field();
+          X2IR_RETURN_IF_ERROR(ReadList(field, in.Bytes(), name, attrs));
+        }
+      }
+    }
+    return in.status();
+  }
+
+  // Messages of lists: `val`, or `dim` of shapes.
+  absl::Status ReadList(uint32_t field, std::string_view bytes, const std::string& name,
+                        AttributeMap* attrs) {
+    std::vector<int64_t> ints;
+    std::vector<std::string> strings;
+    std::vector<float> floats;
+    std::vector<double> parts;
+    WireReader in(bytes, wire_.data());
+    while (in.Next()) {
+      if (field == attr_field::kComplex) {
+        parts.push_back(in.Double());
+        continue;
+      }
+      if (in.field() != 1) continue;
+      switch (field) {
+        case attr_field::kShape:
+        case attr_field::kStride:
+        case attr_field::kInt32s:
+        case attr_field::kInt64s:
+        case attr_field::kDataTypes: in.AppendInts(&ints); break;
+        case attr_field::kFloats: in.AppendFloats(&floats); break;
+        case attr_field::kStrings: strings.push_back(in.String()); break;
+        case attr_field::kShapes:
+        case attr_field::kStrides: {
+          std::vector<int64_t> dims;
+          X2IR_RETURN_IF_ERROR(ReadShape(in.Bytes(), &dims));
+          strings.push_back(absl::StrJoin(dims, ","));
+          break;
+        }
+        default: return Unimplemented("its kind");
+      }
+    }
+    X2IR_RETURN_IF_ERROR(in.status());
+    if (field == attr_field::kComplex) {
+      if (parts.size() != 2) return DataLoss("no complex number");
+      attrs->Set(name, Tensor::Scalar(std::complex<double>(parts[0], parts[1])));
+    } else if (field == attr_field::kFloats) {
+      attrs->Set(name, std::move(floats));
+    } else if (field == attr_field::kDataTypes) {
+      for (const int64_t number : ints) {
+        X2IR_ASSIGN_OR_RETURN(strings.emplace_back(), NameOfDataType(number));
+      }
+      attrs->Set(name, std::move(strings));
+    } else if (field == attr_field::kStrings || field == attr_field::kShapes ||
+               field == attr_field::kStrides) {
+      attrs->Set(name, std::move(strings));
+    } else {
+      if (field == attr_field::kInt32s) {
+        for (int64_t& i : ints) i = static_cast<int32_t>(i);
+      }
+      attrs->Set(name, std::move(ints));
+    }
+    return absl::OkStatus();
+  }
+
+  std::string_view wire_;
+  std::vector<RawOp> ops_;
+  std::string name_;
+};
+
+// Inputs and outputs are numbered by their names ("_graph-input_3"), and stand in any order.
+void SortPorts(std::string_view type, std::vector<RawOp>* ops) {
+  std::vector<size_t> places;
+  std::vector<std::pair<int64_t, size_t>> order;
+  for (size_t i = 0; i < ops->size(); ++i) {
+    const RawOp& op = (*ops)[i];
+    if (op.type != type) continue;
+    const size_t underscore = op.name.rfind('_');
+    const auto number = underscore == op.name.npos
+                            ? std::nullopt
+                            : ParseIndex(std::string_view(op.name).substr(underscore + 1));
+    if (!number) return;
+    order.emplace_back(*number, i);
+    places.push_back(i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<RawOp> sorted;
+  for (size_t k = 0; k < order.size(); ++k) {
+    if (k > 0 && order[k].first == order[k - 1].first) return;
+    sorted.push_back((*ops)[order[k].second]);
+  }
+  for (size_t k = 0; k < places.size(); ++k) (*ops)[places[k]] = std::move(sorted[k]);
+}
+
+// Whether the text is of a job.
+bool IsJobText(std::string_view head) {
+  const std::string_view name = FirstProtoTextName(head);
+  return name == "net" || name == "job_conf";
+}
+
+struct Field {
+  uint64_t tag = 0, size = 0;
+  std::string_view body;  // what of it is in sight
+  std::string_view rest;
+};
+Field FirstField(std::string_view bytes) {
+  Field field;
+  size_t pos = 0;
+  for (uint64_t* number : {&field.tag, &field.size}) {
+    for (int shift = 0;; shift += 7) {
+      if (shift > 35 || pos >= bytes.size()) return {};
+      const auto byte = static_cast<unsigned char>(bytes[pos++]);
+      *number |= uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) break;
+    }
+  }
+  field.body = bytes.substr(pos, std::min<uint64_t>(field.size, bytes.size() - pos));
+  field.rest = bytes.substr(pos + field.body.size());
+  return field;
+}
+
+}  // namespace
+}  // namespace oneflow
+
+absl::StatusOr<Model> ReadOneflowJob(const Source& source, const OneflowReadOptions& options) {
+  using namespace oneflow;  // NOLINT: what the format's parts are called
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr file, source.Open());
+  std::string of_text;
+  std::string_view wire = file->view();
+  if (IsJobText(wire.substr(0, 4096))) {
+    X2IR_ASSIGN_OR_RETURN(of_text, ProtoTextToWire(wire, kJobMessage, ProtoUnknown::kSkipped));
+    wire = of_text;
+  }
+  JobReader reader(wire);
+  X2IR_RETURN_IF_ERROR(reader.Read());
+  std::vector<RawOp>& ops = reader.ops();
+  if (ops.empty()) return DataLoss("the job has no ops");
+  bool has_outputs = false;
+  for (const RawOp& op : ops) has_outputs |= op.type == "output";
+  // Jobs that others call return what they give.
+  for (RawOp& op : ops) {
+    if (op.type == "return") op.type = has_outputs ? "identity" : "output";
+  }
+  SortPorts("input", &ops);
+  SortPorts("output", &ops);
+  Variables variables(source, options.snapshot);
+  return MakeModel(ops, std::nullopt, reader.name(), variables);
+}
+
+bool LooksLikeOneflowJob(absl::Span<const std::byte> head, uint64_t file_size) {
+  using namespace oneflow;  // NOLINT: what the format's parts are called
+  const std::string_view bytes(reinterpret_cast<const char*>(head.data()), head.size());
+  if (IsJobText(bytes))
+    return bytes.find("user_conf") != bytes.npos || bytes.find("_conf {") != bytes.npos;
+  // Net, op, name, and behind the name a field that an op has.
+  const Field net = FirstField(bytes);
+  if (net.tag != 10 || net.size > file_size) return false;
+  const Field op = FirstField(net.body);
+  if (op.tag != 10 || op.size > net.size) return false;
+  const Field name = FirstField(op.body);
+  const bool printable =
+      !name.body.empty() &&
+      std::all_of(name.body.begin(), name.body.end(), [](char c) { return c > ' ' && c != 0x7f; });
+  if (name.tag != 10 || name.size > op.size || !printable) return false;
+  const uint64_t next = FirstField(name.rest).tag >> 3;
+  constexpr uint64_t kCommon[] = {4, 7, 8, 9, 10, 11, 12, 13, 14};
+  return std::find(std::begin(kCommon), std::end(kCommon), next) != std::end(kCommon) ||
+         (next > 99 && next < 700);
+}
+
+}  // namespace x2ir

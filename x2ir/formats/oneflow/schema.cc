@@ -1,0 +1,250 @@
+#include "x2ir/formats/oneflow/schema.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "x2ir/graph_wrapper/numbers.h"
+
+namespace x2ir::oneflow {
+namespace {
+
+constexpr std::string_view kLines[] = {
+#include "x2ir_oneflow_ops_schema_data.inc"
+};
+
+// Ops that the facts lack: those of other versions of OneFlow, and those that are messages of their
+// own in a job.
+constexpr std::string_view kOtherLines[] = {
+    "avgpool_1d|x|y|padding:i32s data_format:str kernel_size:i32s stride:i32s ceil_mode:bool=false "
+    "count_include_pad:bool=false divisor_override:i32=0",
+    "avgpool_2d|x|y|padding:i32s data_format:str kernel_size:i32s stride:i32s ceil_mode:bool=false "
+    "count_include_pad:bool=false divisor_override:i32=0",
+    "avgpool_3d|x|y|padding:i32s data_format:str kernel_size:i32s stride:i32s ceil_mode:bool=false "
+    "count_include_pad:bool=false divisor_override:i32=0",
+    "cast_from_local|in|out|",
+    "cast_to_local|in|out|",
+    "constant_like|like|out|dtype:dtype int_operand:i64 float_operand:f64",
+    "distribute_add|in*|out|",
+    "distribute_clone|in|out*|",
+    "distribute_concat|in*|out|axis:i32",
+    "distribute_split|in|out*|axis:i32",
+    "feed_input|in_0|out_0|",
+    "feed_variable|in_0|out_0|",
+    "fetch_output|in_0|out_0|",
+    "flatten|in|out|start_dim:i32=0 end_dim:i32=-1",
+    "maxpool_1d|x|y indice|padding:i32s data_format:str kernel_size:i32s stride:i32s dilation:i32s "
+    "return_indices:bool=false ceil_mode:bool=false",
+    "maxpool_2d|x|y indice|padding:i32s data_format:str kernel_size:i32s stride:i32s dilation:i32s "
+    "return_indices:bool=false ceil_mode:bool=false",
+    "maxpool_3d|x|y indice|padding:i32s data_format:str kernel_size:i32s stride:i32s dilation:i32s "
+    "return_indices:bool=false ceil_mode:bool=false",
+    "upsample|x|y|interpolation:str height_scale:f32 width_scale:f32 align_corners:bool=false "
+    "data_format:str",
+};
+
+constexpr std::pair<std::string_view, AttrType> kAttrTypes[] = {
+    {"i32", AttrType::kInt32},       {"i64", AttrType::kInt64},
+    {"bool", AttrType::kBool},       {"f32", AttrType::kFloat},
+    {"f64", AttrType::kDouble},      {"str", AttrType::kString},
+    {"bytes", AttrType::kBytes},     {"shape", AttrType::kShape},
+    {"dtype", AttrType::kDataType},  {"memory_format", AttrType::kMemoryFormat},
+    {"complex", AttrType::kComplex}, {"i32s", AttrType::kInt32s},
+    {"i64s", AttrType::kInt64s},     {"f32s", AttrType::kFloats},
+    {"strs", AttrType::kStrings},    {"dtypes", AttrType::kDataTypes},
+    {"shapes", AttrType::kShapes},
+};
+
+// The build made the table: what it holds is as it says.
+Attribute DefaultOf(AttrType type, std::string_view text) {
+  switch (KindOf(type)) {
+    case AttrKind::kString: return Attribute(text);
+    case AttrKind::kFloat: return Attribute(static_cast<float>(*ParseNumber<double>(text)));
+    case AttrKind::kDouble: return Attribute(*ParseNumber<double>(text));
+    default: break;
+  }
+  if (text == "true") return Attribute(int64_t{1});
+  if (text == "false") return Attribute(int64_t{0});
+  // A few integers are written as floats.
+  return Attribute(static_cast<int64_t>(*ParseNumber<double>(text)));
+}
+
+std::vector<OperandSpec> OperandsOf(std::string_view text) {
+  std::vector<OperandSpec> operands;
+  for (std::string_view name : Parts(text, ' ')) {
+    Count count = Count::kOne;
+    if (name.ends_with('?')) count = Count::kOptional;
+    if (name.ends_with('*')) count = Count::kMany;
+    if (count != Count::kOne) name.remove_suffix(1);
+    operands.push_back({name, count});
+  }
+  return operands;
+}
+
+AttrSpec AttrSpecOf(std::string_view text) {
+  const size_t colon = text.find(':'), equals = std::min(text.find('='), text.size());
+  const std::string_view type = text.substr(colon + 1, equals - colon - 1);
+  const auto* entry = std::find_if(std::begin(kAttrTypes), std::end(kAttrTypes),
+                                   [&](const auto& known) { return known.first == type; });
+  AttrSpec attr{text.substr(0, colon), entry->second, std::nullopt};
+  if (equals < text.size()) attr.default_value = DefaultOf(attr.type, text.substr(equals + 1));
+  return attr;
+}
+
+OpSpec OpOf(std::string_view line) {
+  std::string_view fields[4];
+  for (std::string_view& field : fields) {
+    field = line.substr(0, line.find('|'));
+    line.remove_prefix(std::min(field.size() + 1, line.size()));
+  }
+  OpSpec op{fields[0], OperandsOf(fields[1]), OperandsOf(fields[2]), {}};
+  for (const std::string_view attr : Parts(fields[3], ' ')) op.attrs.push_back(AttrSpecOf(attr));
+  return op;
+}
+
+struct TypeRow {
+  int64_t number;
+  std::string_view name;
+  DType dtype;
+};
+constexpr TypeRow kDataTypeRows[] = {
+    {0, "kInvalidDataType", DType::kUndefined},
+    {1, "kChar", DType::kUndefined},
+    {2, "kFloat", DType::kFloat32},
+    {3, "kDouble", DType::kFloat64},
+    {4, "kInt8", DType::kInt8},
+    {5, "kInt32", DType::kInt32},
+    {6, "kInt64", DType::kInt64},
+    {7, "kUInt8", DType::kUInt8},
+    {8, "kOFRecord", DType::kUndefined},
+    {9, "kFloat16", DType::kFloat16},
+    {10, "kTensorBuffer", DType::kUndefined},
+    {11, "kBFloat16", DType::kBFloat16},
+    {12, "kBool", DType::kBool},
+    {13, "kUInt16", DType::kUInt16},
+    {14, "kUInt32", DType::kUInt32},
+    {15, "kUInt64", DType::kUInt64},
+    {16, "kUInt128", DType::kUndefined},
+    {17, "kInt16", DType::kInt16},
+    {18, "kInt128", DType::kUndefined},
+    {19, "kComplex32", DType::kUndefined},
+    {20, "kComplex64", DType::kComplex64},
+    {21, "kComplex128", DType::kComplex128},
+};
+
+constexpr std::string_view kMemoryFormats[] = {"kContiguous", "kChannelsLast", "kPreserve"};
+
+}  // namespace
+
+std::vector<std::string_view> Parts(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(separator), text.size());
+    if (end > 0) parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+AttrKind KindOf(AttrType type) {
+  switch (type) {
+    case AttrType::kFloat: return AttrKind::kFloat;
+    case AttrType::kDouble: return AttrKind::kDouble;
+    case AttrType::kString:
+    case AttrType::kBytes:
+    case AttrType::kDataType:
+    case AttrType::kMemoryFormat: return AttrKind::kString;
+    case AttrType::kShape:
+    case AttrType::kInt32s:
+    case AttrType::kInt64s: return AttrKind::kInts;
+    case AttrType::kFloats: return AttrKind::kFloats;
+    case AttrType::kStrings:
+    case AttrType::kDataTypes:
+    case AttrType::kShapes: return AttrKind::kStrings;
+    case AttrType::kComplex: return AttrKind::kTensor;
+    default: return AttrKind::kInt;
+  }
+}
+
+const AttrSpec* OpSpec::FindAttr(std::string_view attr) const {
+  for (const AttrSpec& spec : attrs) {
+    if (spec.name == attr) return &spec;
+  }
+  return nullptr;
+}
+
+bool OpSpec::has_segments() const {
+  const auto count = [&](Count kind) {
+    return std::count_if(inputs.begin(), inputs.end(),
+                         [&](const OperandSpec& operand) { return operand.count == kind; });
+  };
+  return count(Count::kMany) > 0 && count(Count::kMany) + count(Count::kOptional) > 1;
+}
+
+const std::vector<OpSpec>& AllOps() {
+  static const auto* const ops = [] {
+    auto* all = new std::vector<OpSpec>;
+    all->reserve(std::size(kLines) + std::size(kOtherLines));
+    for (const std::string_view line : kLines) all->push_back(OpOf(line));
+    for (const std::string_view line : kOtherLines) all->push_back(OpOf(line));
+    std::sort(all->begin(), all->end(),
+              [](const OpSpec& a, const OpSpec& b) { return a.name < b.name; });
+    return all;
+  }();
+  return *ops;
+}
+
+const OpSpec* FindOp(std::string_view op) {
+  static const auto* const index = [] {
+    auto* by_name = new absl::flat_hash_map<std::string_view, const OpSpec*>;
+    for (const OpSpec& spec : AllOps()) by_name->emplace(spec.name, &spec);
+    return by_name;
+  }();
+  const auto it = index->find(op);
+  return it == index->end() ? nullptr : it->second;
+}
+
+DType ToDType(int64_t data_type) {
+  for (const TypeRow& row : kDataTypeRows) {
+    if (row.number == data_type) return row.dtype;
+  }
+  return DType::kUndefined;
+}
+
+int64_t DataTypeOf(DType dtype) {
+  for (const TypeRow& row : kDataTypeRows) {
+    if (row.dtype == dtype) return row.number;
+  }
+  return 0;
+}
+
+std::string_view DataTypeName(int64_t data_type) {
+  for (const TypeRow& row : kDataTypeRows) {
+    if (row.number == data_type) return row.name;
+  }
+  return "";
+}
+
+std::optional<int64_t> DataTypeNumber(std::string_view name) {
+  for (const TypeRow& row : kDataTypeRows) {
+    if (row.name == name) return row.number;
+  }
+  return std::nullopt;
+}
+
+std::string_view MemoryFormatName(int64_t number) {
+  return number >= 0 && number < static_cast<int64_t>(std::size(kMemoryFormats))
+             ? kMemoryFormats[number]
+             : std::string_view();
+}
+
+std::optional<int64_t> MemoryFormatNumber(std::string_view name) {
+  for (size_t i = 0; i < std::size(kMemoryFormats); ++i) {
+    if (kMemoryFormats[i] == name) return static_cast<int64_t>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace x2ir::oneflow

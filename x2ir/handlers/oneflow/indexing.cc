@@ -1,0 +1,204 @@
+// OneFlow: elements picked and put by their places.
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/oneflow/oneflow.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+Value* FromGather(OneflowArgs& a) {
+  return Gather(a.in(0), a.in(1), a.AxisOf(a.Int("axis"), a.in(0).rank()));
+}
+// The axes of the indices are batches, but for the last.
+Value* BatchGather(OneflowArgs& a) {
+  const int64_t rank = a.in(1).rank(), of_data = a.in(0).rank();
+  a.Require(rank >= 1 && rank <= of_data, "indices of more axes");
+  const Expr places = Unsqueeze(a.AsInt64(a.in(1)), {-1});
+  return a.Op("gather_nd", {a.in(0), places}, {{"batch_dims", rank - 1}});
+}
+Value* FromGatherNd(OneflowArgs& a) { return a.Op("gather_nd", {a.in(0), a.AsInt64(a.in(1))}); }
+Value* DimGather(OneflowArgs& a) {
+  return GatherElements(a.in(0), a.AsInt64(a.in(1)), a.AxisOf(a.Int("dim"), a.in(0).rank()));
+}
+
+enum Combination : uint8_t { kPut, kAdd, kMultiply };
+constexpr std::string_view kReductions[] = {"none", "add", "mul"};
+
+// Of the updates, as many as there are places count.
+Value* Scattered(OneflowArgs& a, const Expr& data, const Expr& index, Expr updates,
+                 Combination how) {
+  const int64_t dim = a.AxisOf(a.Int("dim"), data.rank());
+  const auto places = index->shape() ? index->shape()->Static() : std::nullopt;
+  const auto given = updates->shape() ? updates->shape()->Static() : std::nullopt;
+  if (places && given && *places != *given) {
+    updates = a.Op(
+        "slice", {updates, a.b().Ints(std::vector<int64_t>(places->size(), 0)), a.b().Ints(*places),
+                  a.b().Ints(AllAxes(index)), a.b().Ints(std::vector<int64_t>(places->size(), 1))});
+  }
+  return ScatterElements(data, dim, a.AsInt64(index), updates, kReductions[how]);
+}
+template <Combination how>
+Value* DimScatter(OneflowArgs& a) {
+  return Scattered(a, a.in(0), a.in(1), a.in(2), how);
+}
+template <Combination how>
+Value* DimScatterScalar(OneflowArgs& a) {
+  const Expr number = a.in(0).Number(a.Number("src_scalar"));
+  return Scattered(a, a.in(0), a.in(1), Expand(number, ShapeOf(a.in(1))), how);
+}
+Value* DimScatterAddLike(OneflowArgs& a) {
+  const Expr zeros = Expand(a.in(2).Number(0), ShapeOf(a.in(0)));
+  return Scattered(a, zeros, a.in(1), a.in(2), kAdd);
+}
+
+// Slices that meet are summed.
+Value* FromScatterNd(OneflowArgs& a) {
+  const Expr updates = a.in(1);
+  const Expr zeros = Expand(updates.Number(0), a.b().Ints(a.Ints("shape")));
+  return ScatterNd(zeros, a.AsInt64(a.in(0)), updates, "add");
+}
+Value* ScatterNdLike(OneflowArgs& a) {
+  const Expr zeros = Expand(a.in(2).Number(0), ShapeOf(a.in(0)));
+  return ScatterNd(zeros, a.AsInt64(a.in(1)), a.in(2), "add");
+}
+Value* TensorScatterNdUpdate(OneflowArgs& a) {
+  return ScatterNd(a.in(0), a.AsInt64(a.in(2)), a.in(1), "none");
+}
+Value* TensorScatterNdAdd(OneflowArgs& a) {
+  return ScatterNd(a.in(0), a.AsInt64(a.in(2)), a.in(1), "add");
+}
+Value* IndexAdd(OneflowArgs& a) {
+  const Expr data = a.in(0);
+  const Expr source = Scaled(a.in(2), a.Number("alpha"));
+  return ScatterSlices(data, a.AxisOf(a.Int("dim"), data.rank()), a.AsInt64(a.in(1)), source,
+                       "add");
+}
+// Sums of the slices of each number, at the axis where the numbers stand.
+Value* SegmentSum(OneflowArgs& a) {
+  const Expr data = a.in(0), numbers = a.AsInt64(a.in(1));
+  const int64_t axis = a.AxisOf(a.Int("axis"), data.rank());
+  a.Require(axis == 0 && numbers.rank() == 1, "segments of another axis than the first");
+  return CombineRows(data, numbers, Int(a, a.Int("num_segments")), "add", data.Number(0));
+}
+Value* SegmentSumLike(OneflowArgs& a) {
+  const Expr data = a.in(0), numbers = a.AsInt64(a.in(1));
+  a.Require(a.Int("axis") == 0 && numbers.rank() == 1, "segments of another axis than the first");
+  return CombineRows(data, numbers, SizeOf(a.in(2), 0), "add", data.Number(0));
+}
+Value* RepeatInterleave(OneflowArgs& a) {
+  const std::optional<std::vector<int64_t>> ends = a.Ints(1);
+  a.Require(ends.has_value(), "counts that are computed");
+  a.Ignore("repeat_num");
+  std::vector<int64_t> places;
+  for (size_t i = 0; i < ends->size(); ++i) {
+    a.Require((*ends)[i] >= 0 && (*ends)[i] <= (int64_t{1} << 24), "so many elements");
+    while (static_cast<int64_t>(places.size()) < (*ends)[i]) {
+      places.push_back(static_cast<int64_t>(i));
+    }
+  }
+  return Gather(a.in(0), a.b().Ints(places), 0);
+}
+Value* Searched(OneflowArgs& a, const Expr& values) {
+  const bool narrow = a.Bool("out_int32"), right = a.Bool("right");
+  return AsTorch(
+      a, "aten::searchsorted.Tensor",
+      {{"sorted_sequence", a.in(0)}, {"self", values}, {"out_int32", narrow}, {"right", right}},
+      {narrow ? DType::kInt32 : DType::kInt64})[0];
+}
+Value* SearchSorted(OneflowArgs& a) { return Searched(a, a.in(1)); }
+Value* SearchSortedScalar(OneflowArgs& a) {
+  return Searched(a, a.in(0).Number(a.Number("values")));
+}
+
+// --- Writing ------------------------------------------------------------------------------------
+
+// Indices count from the front there.
+absl::StatusOr<Value*> FrontIndex(OneflowWriter& w, int64_t axis) {
+  Value* index = w.in(1);
+  if (w.CountsFromTheFront(*index)) return index;
+  const Dim& dim = (*w.shape())[axis];
+  if (!dim.is_static()) return CannotExpress("indices that may count from an unknown end");
+  return w.FromTheFront(index, w.b().Int(dim.value()));
+}
+absl::StatusOr<Value*> ToGather(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  X2IR_ASSIGN_OR_RETURN(Value * index, FrontIndex(w, axis));
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.RankOf(index));
+  if (rank == 0) {  // of one axis at least
+    const Type& out = w.out_type();
+    if (!out.shape()) return CannotExpress("sizes that are not known");
+    std::vector<Dim> dims = out.shape()->dims();
+    dims.insert(dims.begin() + static_cast<ptrdiff_t>(axis), Dim(1));
+    Value* y = w.Oneflow("gather", {w.in(0), w.Op("unsqueeze", {index, w.Ints({0})})},
+                         {{"axis", axis}}, Type::Tensor(out.dtype(), Shape(dims)));
+    return w.Op("squeeze", {y, w.Ints({axis})});
+  }
+  return w.Oneflow("gather", {w.in(0), index}, {{"axis", axis}});
+}
+absl::StatusOr<Value*> ToGatherElements(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  X2IR_ASSIGN_OR_RETURN(Value * index, FrontIndex(w, axis));
+  return w.Oneflow("dim_gather", {w.in(0), index}, {{"dim", axis}});
+}
+absl::StatusOr<Value*> ToGatherNd(OneflowWriter& w) {
+  if (w.Int("batch_dims") != 0) return CannotExpress("batches of indices");
+  if (!w.CountsFromTheFront(*w.in(1))) {
+    return CannotExpress("indices that may be negative");
+  }
+  return w.Oneflow("gather_nd", {w.in(0), w.in(1)});
+}
+absl::StatusOr<Value*> ToDimScatter(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  X2IR_ASSIGN_OR_RETURN(Value * index, FrontIndex(w, axis));
+  const std::string& how = w.String("reduction");
+  if (how != "none" && how != "add" && how != "mul") return CannotExpress("reduction ", how);
+  return w.Oneflow(how == "none"  ? "dim_scatter_update"
+                   : how == "add" ? "dim_scatter_add"
+                                  : "dim_scatter_mul",
+                   {w.in(0), index, w.in(2)}, {{"dim", axis}});
+}
+absl::StatusOr<Value*> ToScatterNd(OneflowWriter& w) {
+  const std::string& how = w.String("reduction");
+  if (how != "none" && how != "add") return CannotExpress("reduction ", how);
+  if (!w.CountsFromTheFront(*w.in(1))) {
+    return CannotExpress("indices that may be negative");
+  }
+  return w.Oneflow(how == "add" ? "tensor_scatter_nd_add" : "tensor_scatter_nd_update",
+                   {w.in(0), w.in(2), w.in(1)});
+}
+
+}  // namespace
+
+X2IR_ONEFLOW(gather)
+    .To("gather", ToGather)
+    .From("gather", FromGather)
+    .From("repeat_interleave", RepeatInterleave);
+X2IR_ONEFLOW(gather_nd)
+    .To("gather_nd", ToGatherNd)
+    .From("gather_nd", FromGatherNd)
+    .From("batch_gather", BatchGather);
+X2IR_ONEFLOW(gather_elements).To("dim_gather", ToGatherElements).From("dim_gather", DimGather);
+X2IR_ONEFLOW(scatter_elements)
+    .To("dim_scatter_update", ToDimScatter)
+    .From("dim_scatter_update", DimScatter<kPut>)
+    .From("dim_scatter_add", DimScatter<kAdd>)
+    .From("dim_scatter_mul", DimScatter<kMultiply>)
+    .From("dim_scatter_update_scalar", DimScatterScalar<kPut>)
+    .From("dim_scatter_add_scalar", DimScatterScalar<kAdd>)
+    .From("dim_scatter_mul_scalar", DimScatterScalar<kMultiply>)
+    .From("dim_scatter_add_like", DimScatterAddLike)
+    .From("index_add", IndexAdd);
+X2IR_ONEFLOW(scatter_nd)
+    .To("tensor_scatter_nd_update", ToScatterNd)
+    .From("tensor_scatter_nd_update", TensorScatterNdUpdate)
+    .From("tensor_scatter_nd_add", TensorScatterNdAdd)
+    .From("scatter_nd", FromScatterNd)
+    .From("scatter_nd_like", ScatterNdLike)
+    .From("unsorted_segment_sum", SegmentSum)
+    .From("unsorted_segment_sum_like", SegmentSumLike);
+X2IR_ONEFLOW(sum)
+    .From("searchsorted", SearchSorted)
+    .From("searchsorted_scalar", SearchSortedScalar);
+
+}  // namespace x2ir

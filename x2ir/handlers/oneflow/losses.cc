@@ -1,0 +1,129 @@
+// OneFlow: losses of each element or sample, and cells of recurrent layers.
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/oneflow/oneflow.h"
+
+namespace x2ir {
+namespace {
+
+constexpr int64_t kEach = 0, kMean = 1;  // reductions, as PyTorch numbers them
+
+Value* BinaryCrossEntropy(OneflowArgs& a) {
+  return AsTorch(a, "aten::binary_cross_entropy.default",
+                 {{"self", a.in(0)},
+                  {"target", a.in(1)},
+                  {"weight", a.has(2) ? a.in(2).value() : nullptr},
+                  {"reduction", kEach}})[0];
+}
+Value* WithLogits(OneflowArgs& a) {
+  a.Ignore("has_pos_weight");
+  return AsTorch(a, "aten::binary_cross_entropy_with_logits.default",
+                 {{"self", a.in(0)},
+                  {"target", a.in(1)},
+                  {"weight", a.has(2) ? a.in(2).value() : nullptr},
+                  {"pos_weight", a.has(3) ? a.in(3).value() : nullptr},
+                  {"reduction", kEach}})[0];
+}
+Value* WithLogitsMean(OneflowArgs& a) {
+  return AsTorch(a, "aten::binary_cross_entropy_with_logits.default",
+                 {{"self", a.in(0)}, {"target", a.in(1)}, {"reduction", kMean}})[0];
+}
+Value* SigmoidCrossEntropy(OneflowArgs& a) {
+  return AsTorch(a, "aten::binary_cross_entropy_with_logits.default",
+                 {{"self", a.in(0)}, {"target", a.in(1).To(a.dtype())}, {"reduction", kEach}})[0];
+}
+Value* SmoothL1(OneflowArgs& a) {
+  const double beta = a.Number("beta");
+  return AsTorch(a, "aten::smooth_l1_loss.default",
+                 {{"self", a.in(0)}, {"target", a.in(1)}, {"reduction", kEach}, {"beta", beta}})[0];
+}
+Value* KlDiv(OneflowArgs& a) {
+  const bool log_target = a.Bool("log_target");
+  return AsTorch(a, "aten::kl_div.default",
+                 {{"self", a.in(0)},
+                  {"target", a.in(1)},
+                  {"reduction", kEach},
+                  {"log_target", log_target}})[0];
+}
+
+// The element of the last axis that each label says.
+Expr AtLabels(OneflowArgs& a, const Expr& x) {
+  const Expr places = Unsqueeze(a.AsInt64(a.in(1)), {-1});
+  return Squeeze(GatherElements(x, places, x.rank() - 1), {-1});
+}
+Value* SparseCrossEntropy(OneflowArgs& a) {
+  a.Ignore("depth");
+  return -Log(AtLabels(a, a.in(0)));
+}
+// The probabilities, and the loss.
+Values SparseSoftmaxCrossEntropy(OneflowArgs& a) {
+  a.Ignore("depth");
+  const Expr prob = a.Op("softmax", {a.in(0)}), logs = a.Op("log_softmax", {a.in(0)});
+  return {prob, -AtLabels(a, logs)};
+}
+Values SoftmaxCrossEntropy(OneflowArgs& a) {
+  const Expr prob = a.Op("softmax", {a.in(0)}), logs = a.Op("log_softmax", {a.in(0)});
+  return {prob, -Sum(logs * a.in(1), -1)};
+}
+// Classes are last; what is left out has no weight.
+Values FromNll(OneflowArgs& a) {
+  const Expr x = a.in(0), labels = a.AsInt64(a.in(1));
+  const Expr counts = Not(labels == static_cast<double>(a.Int("ignore_index")));
+  const Expr safe = Where(counts, labels, 0.0);
+  Expr weight = counts.To(x.dtype());
+  if (a.has(2)) weight = weight * Gather(a.in(2), safe, 0);
+  const Expr picked = Squeeze(GatherElements(x, Unsqueeze(safe, {-1}), x.rank() - 1), {-1});
+  return {Where(counts, -picked * weight, 0.0), weight};
+}
+
+// --- Cells --------------------------------------------------------------------------------------
+
+// Operands input_gates, hidden_gates, state, input_bias, hidden_bias.
+Expr Gates(OneflowArgs& a, size_t gates, size_t bias) {
+  return a.has(bias) ? a.in(gates) + a.in(bias) : a.in(gates);
+}
+std::vector<Expr> GateParts(OneflowArgs& a, const Expr& gates, int64_t count) {
+  std::vector<Expr> parts;
+  for (Value* part : a.b().Ops("split", {gates}, {{"axis", 1}, {"num_outputs", count}},
+                               std::vector<bool>(static_cast<size_t>(count), true))) {
+    parts.emplace_back(a.b(), part);
+  }
+  return parts;
+}
+Values LstmCell(OneflowArgs& a) {
+  a.Require(!a.wants(2), "the gates besides");
+  const std::vector<Expr> p = GateParts(a, Gates(a, 0, 3) + Gates(a, 1, 4), 4);
+  const auto sigmoid = [&](const Expr& x) { return a.Op("sigmoid", {x}); };
+  const Expr cy = sigmoid(p[1]) * a.in(2) + sigmoid(p[0]) * a.Op("tanh", {p[2]});
+  return {sigmoid(p[3]) * a.Op("tanh", {cy}), cy, nullptr};
+}
+Values GruCell(OneflowArgs& a) {
+  a.Require(!a.wants(1), "the gates besides");
+  const std::vector<Expr> in = GateParts(a, Gates(a, 0, 3), 3),
+                          hidden = GateParts(a, Gates(a, 1, 4), 3);
+  const Expr reset = a.Op("sigmoid", {in[0] + hidden[0]});
+  const Expr update = a.Op("sigmoid", {in[1] + hidden[1]});
+  const Expr fresh = a.Op("tanh", {in[2] + reset * hidden[2]});
+  return {fresh + update * (a.in(2) - fresh), nullptr};
+}
+
+}  // namespace
+
+X2IR_ONEFLOW(neg)
+    .From("binary_cross_entropy", BinaryCrossEntropy)
+    .From("sparse_cross_entropy", SparseCrossEntropy)
+    .From("sparse_cross_entropy_ms", SparseCrossEntropy);
+X2IR_ONEFLOW(sigmoid)
+    .From("binary_cross_entropy_with_logits", WithLogits)
+    .From("binary_cross_entropy_with_logits_reduce_mean", WithLogitsMean)
+    .From("sigmoid_cross_entropy", SigmoidCrossEntropy);
+X2IR_ONEFLOW(sub).From("smooth_l1_loss", SmoothL1).From("kl_div_loss", KlDiv);
+X2IR_ONEFLOW(log_softmax)
+    .From("sparse_softmax_cross_entropy", SparseSoftmaxCrossEntropy)
+    .From("sparse_softmax_cross_entropy_ms", SparseSoftmaxCrossEntropy)
+    .From("softmax_cross_entropy", SoftmaxCrossEntropy);
+X2IR_ONEFLOW(gather_elements).From("nll", FromNll);
+X2IR_ONEFLOW(lstm).From("fused_lstm_cell", LstmCell);
+X2IR_ONEFLOW(gru).From("fused_gru_cell", GruCell);
+
+}  // namespace x2ir

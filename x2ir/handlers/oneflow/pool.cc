@@ -1,0 +1,300 @@
+// OneFlow: pools. Most are PyTorch's, with the channels anywhere.
+#include <limits>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/oneflow/windows.h"
+
+namespace x2ir {
+namespace {
+
+// TensorFlow's way: pads are "SAME", "VALID", or said for each side ("customized").
+AttributeMap TensorFlowWindow(OneflowArgs& a, size_t spatial, bool channels_last) {
+  AttributeMap attrs = {{"layout", channels_last ? "channels_last" : "channels_first"},
+                        {"kernel_shape", PerAxis(a, "pool_size", spatial, 1)},
+                        {"strides", PerAxis(a, "strides", spatial, 1)}};
+  const std::string padding = a.String("padding");
+  const std::vector<int64_t> before = PerAxis(a, "padding_before", spatial, 0);
+  const std::vector<int64_t> after = PerAxis(a, "padding_after", spatial, 0);
+  a.Require(!a.Bool("ceil_mode"), "sizes that are rounded up");
+  if (padding == "SAME" || padding == "same" || padding == "same_upper") {
+    attrs.Set("auto_pad", "SAME_UPPER");
+  } else if (padding == "same_lower") {
+    attrs.Set("auto_pad", "SAME_LOWER");
+  } else if (padding == "customized") {
+    std::vector<int64_t> pads = before;
+    pads.insert(pads.end(), after.begin(), after.end());
+    attrs.Set("pads", std::move(pads));
+  } else {
+    a.Require(padding == "VALID" || padding == "valid", StrCat("padding ", padding));
+  }
+  return attrs;
+}
+template <size_t spatial>
+Value* TfMaxPool(OneflowArgs& a) {
+  const bool last = TakeChannelsLast(a);
+  return a.Op("max_pool", {a.in(0)}, TensorFlowWindow(a, spatial, last));
+}
+template <size_t spatial>
+Value* TfAvgPool(OneflowArgs& a) {
+  const bool last = TakeChannelsLast(a);
+  return a.Op("average_pool", {a.in(0)}, TensorFlowWindow(a, spatial, last));
+}
+
+std::string Numbered(std::string_view before, size_t spatial, std::string_view after) {
+  return StrCat(before, spatial, after);
+}
+
+template <size_t spatial>
+Values FromMaxPool(OneflowArgs& a) {
+  const bool last = TakeChannelsLast(a);
+  a.Ignore("return_indices");
+  const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", spatial, 1);
+  const std::vector<int64_t> stride = PerAxis(a, "stride", spatial, 1);
+  const std::vector<int64_t> padding = PerAxis(a, "padding", spatial, 0);
+  const std::vector<int64_t> dilation = PerAxis(a, "dilation", spatial, 1);
+  const bool ceil_mode = a.Bool("ceil_mode");
+  const bool wants = a.wants(1);
+  a.Require(!wants || !last, "places of maxima with channels last");
+  std::vector<TorchArg> args = {{"self", ChannelsFirst(a.in(0), last)},
+                                {"kernel_size", kernel},
+                                {"stride", stride},
+                                {"padding", padding},
+                                {"dilation", dilation},
+                                {"ceil_mode", ceil_mode}};
+  if (!wants) {
+    const Values y = AsTorch(a, Numbered("aten::max_pool", spatial, "d.default"), args);
+    return {ChannelsBack({a, y[0]}, last), nullptr};
+  }
+  return AsTorch(a, Numbered("aten::max_pool", spatial, "d_with_indices.default"), args,
+                 {a.dtype(), DType::kInt64});
+}
+template <size_t spatial>
+Value* FromAvgPool(OneflowArgs& a) {
+  const bool last = TakeChannelsLast(a);
+  const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", spatial, 1);
+  const std::vector<int64_t> stride = PerAxis(a, "stride", spatial, 1);
+  const std::vector<int64_t> padding = PerAxis(a, "padding", spatial, 0);
+  const bool ceil_mode = a.Bool("ceil_mode"), count = a.Bool("count_include_pad");
+  const int64_t divisor = a.Int("divisor_override");
+  std::vector<TorchArg> args = {{"self", ChannelsFirst(a.in(0), last)},
+                                {"kernel_size", kernel},
+                                {"stride", stride},
+                                {"padding", padding},
+                                {"ceil_mode", ceil_mode},
+                                {"count_include_pad", count}};
+  if (divisor != 0) {
+    a.Require(spatial > 1, "a divisor");
+    args.push_back({"divisor_override", divisor});
+  }
+  const Values y = AsTorch(a, Numbered("aten::avg_pool", spatial, "d.default"), args);
+  return ChannelsBack({a, y[0]}, last);
+}
+
+template <size_t spatial>
+Value* AdaptiveAvgPool(OneflowArgs& a) {
+  const bool last = TakeChannelsLast(a);
+  const Expr x = ChannelsFirst(a.in(0), last);
+  const std::vector<int64_t> size = PerAxis(a, "output_size", spatial, 1);
+  const Values y = AsTorch(a, Numbered("aten::adaptive_avg_pool", spatial, "d.default"),
+                           {{"self", x}, {"output_size", size}});
+  return ChannelsBack({a, y[0]}, last);
+}
+template <size_t spatial>
+Values AdaptiveMaxPool(OneflowArgs& a) {
+  const bool last = TakeChannelsLast(a);
+  a.Require(!a.wants(1) || !last, "places of maxima with channels last");
+  const Expr x = ChannelsFirst(a.in(0), last);
+  const std::vector<int64_t> size = PerAxis(a, "output_size", spatial, 1);
+  const Values y = AsTorch(a, Numbered("aten::adaptive_max_pool", spatial, "d.default"),
+                           {{"self", x}, {"output_size", size}}, {a.dtype(), DType::kInt64});
+  return {ChannelsBack({a, y[0]}, last), a.wants(1) ? y[1] : nullptr};
+}
+template <size_t spatial>
+Value* MaxUnpool(OneflowArgs& a) {
+  const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", spatial, 1);
+  const std::vector<int64_t> stride = PerAxis(a, "stride", spatial, 1);
+  const std::vector<int64_t> padding = PerAxis(a, "padding", spatial, 0);
+  const bool has_size = a.Bool("has_output_size");
+  std::vector<int64_t> size = a.Ints("output_size");
+  Value* shape = nullptr;
+  if (has_size) {
+    a.Require(size.size() >= spatial, "a size of other axes");
+    const auto dims = a.shape(0) ? a.shape(0)->Static() : std::nullopt;
+    a.Require(dims.has_value(), "operands of unknown sizes");
+    if (size.size() < dims->size()) {
+      size.insert(size.begin(), dims->begin(),
+                  dims->begin() + static_cast<ptrdiff_t>(dims->size() - size.size()));
+    }
+    shape = a.b().Ints(size);
+  }
+  return a.Op("max_unpool", {a.in(0), a.AsInt64(a.in(1)), shape},
+              {{"kernel_shape", kernel}, {"strides", stride}, {"pads", BothEnds(padding)}});
+}
+
+Value* FromUnfold(OneflowArgs& a) {
+  a.Require(!TakeChannelsLast(a), "channels that are last");
+  const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", 2, 1);
+  const std::vector<int64_t> dilation = PerAxis(a, "dilation_rate", 2, 1);
+  const std::vector<int64_t> padding = PerAxis(a, "padding", 2, 0);
+  const std::vector<int64_t> stride = PerAxis(a, "strides", 2, 1);
+  return AsTorch(a, "aten::im2col.default",
+                 {{"self", a.in(0)},
+                  {"kernel_size", kernel},
+                  {"dilation", dilation},
+                  {"padding", padding},
+                  {"stride", stride}})[0];
+}
+Value* FromFold(OneflowArgs& a) {
+  a.Require(!TakeChannelsLast(a), "channels that are last");
+  const std::vector<int64_t> size = PerAxis(a, "output_size", 2, 1);
+  const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", 2, 1);
+  const std::vector<int64_t> dilation = PerAxis(a, "dilation_rate", 2, 1);
+  const std::vector<int64_t> padding = PerAxis(a, "padding", 2, 0);
+  const std::vector<int64_t> stride = PerAxis(a, "strides", 2, 1);
+  return a.Op("col2im", {a.in(0), a.b().Ints(size), a.b().Ints(kernel)},
+              {{"dilations", dilation}, {"pads", BothEnds(padding)}, {"strides", stride}});
+}
+
+// --- Writing ------------------------------------------------------------------------------------
+
+// The size that PyTorch's pools have where sizes are rounded up: no window begins behind the
+// operand.
+bool RoundsUpAlike(const PlacedWindow& placed) {
+  const Window& window = placed.window;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    const int64_t last = (placed.out[i] - 1) * window.strides[i];
+    if (window.ceil_mode && last >= placed.in[i] + window.pad_begin(i)) return false;
+    if (2 * window.pad_begin(i) > window.kernel[i]) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<Values> ToPool(OneflowWriter& w, bool maximum) {
+  static constexpr std::string_view kMax[] = {"max_pool_1d", "max_pool_2d", "max_pool_3d"};
+  static constexpr std::string_view kAvg[] = {"avg_pool_1d", "avg_pool_2d", "avg_pool_3d"};
+  X2IR_ASSIGN_OR_RETURN(const bool channels_last, ChannelsLast(w.attrs()));
+  if (!IsFloating(w.dtype())) return CannotExpress("pools of ", Name(w.dtype()));
+  X2IR_ASSIGN_OR_RETURN(PlacedWindow placed,
+                        PlacedOver(w, channels_last, w.attrs().Ints("kernel_shape")));
+  const size_t n = placed.window.rank();
+  if (n < 1 || n > 3) return CannotExpress("pools of ", n, " axes");
+  const bool count = !maximum && w.Int("count_include_pad") != 0;
+  bool even = true;
+  for (size_t i = 0; i < n; ++i) even &= placed.window.pad_begin(i) == placed.window.pad_end(i);
+  if (!even && ((!maximum && !count) || (maximum && w.wants(1)))) {
+    return CannotExpress("pads of different sizes");
+  }
+  if (!even && placed.window.ceil_mode) return CannotExpress("pads of different sizes");
+  X2IR_ASSIGN_OR_RETURN(Value * x,
+                        PaddedEvenly(w, placed, channels_last,
+                                     maximum ? -std::numeric_limits<double>::infinity() : 0));
+  if (!RoundsUpAlike(placed)) return CannotExpress("windows that begin in the pads");
+  if (!maximum && placed.window.ceil_mode && count) {
+    return CannotExpress("means that count pads, with sizes that are rounded up");
+  }
+  for (const int64_t dilation : placed.window.dilations) {
+    if (!maximum && dilation != 1) return CannotExpress("means of elements apart");
+  }
+  AttributeMap attrs = {
+      {"padding", std::vector<int64_t>(placed.window.pads.begin(),
+                                       placed.window.pads.begin() + static_cast<ptrdiff_t>(n))},
+      {"data_format", channels_last ? "channels_last" : "channels_first"},
+      {"kernel_size", placed.window.kernel},
+      {"stride", placed.window.strides},
+      {"ceil_mode", placed.window.ceil_mode}};
+  if (!maximum) {
+    attrs.Set("count_include_pad", count);
+    return Values{w.Oneflow(kAvg[n - 1], {x}, std::move(attrs))};
+  }
+  if (w.wants(1) && (w.Int("storage_order") != 0 || channels_last)) {
+    return CannotExpress("places in another order");
+  }
+  const Shape* dims = w.shape();
+  if (w.wants(1) && ((*dims)[0] != Dim(1) || (*dims)[1] != Dim(1))) {
+    return CannotExpress("places that count through all images");
+  }
+  attrs.Set("dilation", placed.window.dilations);
+  attrs.Set("return_indices", w.wants(1));
+  const Type& y = w.out_type();
+  Type indices = y.shape() ? Type::Tensor(DType::kInt64, *y.shape()) : Type::Tensor(DType::kInt64);
+  Values both = w.OneflowAll(kMax[n - 1], {x}, std::move(attrs), {true, true}, {y, indices});
+  if (!w.wants(1)) both.resize(1);
+  return both;
+}
+absl::StatusOr<Values> ToMaxPool(OneflowWriter& w) { return ToPool(w, true); }
+absl::StatusOr<Values> ToAvgPool(OneflowWriter& w) { return ToPool(w, false); }
+
+absl::StatusOr<Value*> ToGlobalPool(OneflowWriter& w, std::string_view reduction) {
+  X2IR_ASSIGN_OR_RETURN(const bool channels_last, ChannelsLast(w.attrs()));
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  static constexpr std::string_view kOps[] = {"adaptive_avg_pool1d", "adaptive_avg_pool2d",
+                                              "adaptive_avg_pool3d"};
+  if (reduction == "reduce_mean" && !channels_last && rank >= 3 && rank <= 5) {
+    return w.Oneflow(kOps[rank - 3], {w.in(0)},
+                     {{"data_format", "channels_first"},
+                      {"output_size", std::vector<int64_t>(static_cast<size_t>(rank - 2), 1)}});
+  }
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i + 2 < rank; ++i) axes.push_back(SpatialAxis(channels_last, i));
+  return w.Op(Symbol(reduction), {w.in(0), w.Ints(axes)}, {{"keepdims", 1}});
+}
+absl::StatusOr<Value*> ToGlobalAvg(OneflowWriter& w) { return ToGlobalPool(w, "reduce_mean"); }
+absl::StatusOr<Value*> ToGlobalMax(OneflowWriter& w) { return ToGlobalPool(w, "reduce_max"); }
+
+absl::StatusOr<Value*> ToFold(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto size, w.KnownInts(1, "sizes"));
+  X2IR_ASSIGN_OR_RETURN(const auto kernel, w.KnownInts(2, "sizes"));
+  if (size->size() != 2 || kernel->size() != 2) return CannotExpress("other than two axes");
+  const std::vector<int64_t> pads = w.attrs().Ints("pads", {0, 0, 0, 0});
+  if (pads[0] != pads[2] || pads[1] != pads[3]) return CannotExpress("pads of different sizes");
+  return w.Oneflow("fold", {w.in(0)},
+                   {{"data_format", "channels_first"},
+                    {"output_size", *size},
+                    {"kernel_size", *kernel},
+                    {"strides", w.attrs().Ints("strides", {1, 1})},
+                    {"padding", {pads[0], pads[1]}},
+                    {"dilation_rate", w.attrs().Ints("dilations", {1, 1})}});
+}
+
+}  // namespace
+
+X2IR_ONEFLOW(max_pool)
+    .To("max_pool_2d", ToMaxPool)
+    .From("max_pool_1d", FromMaxPool<1>)
+    .From("max_pool_2d", FromMaxPool<2>)
+    .From("max_pool_3d", FromMaxPool<3>)
+    .From("maxpool_1d", FromMaxPool<1>)
+    .From("maxpool_2d", FromMaxPool<2>)
+    .From("maxpool_3d", FromMaxPool<3>)
+    .From("tf_max_pool_1d", TfMaxPool<1>)
+    .From("tf_max_pool_2d", TfMaxPool<2>)
+    .From("tf_max_pool_3d", TfMaxPool<3>)
+    .From("adaptive_max_pool1d", AdaptiveMaxPool<1>)
+    .From("adaptive_max_pool2d", AdaptiveMaxPool<2>)
+    .From("adaptive_max_pool3d", AdaptiveMaxPool<3>);
+X2IR_ONEFLOW(average_pool)
+    .To("avg_pool_2d", ToAvgPool)
+    .From("avg_pool_1d", FromAvgPool<1>)
+    .From("avg_pool_2d", FromAvgPool<2>)
+    .From("avg_pool_3d", FromAvgPool<3>)
+    .From("avgpool_1d", FromAvgPool<1>)
+    .From("avgpool_2d", FromAvgPool<2>)
+    .From("avgpool_3d", FromAvgPool<3>)
+    .From("tf_avg_pool_1d", TfAvgPool<1>)
+    .From("tf_avg_pool_2d", TfAvgPool<2>)
+    .From("tf_avg_pool_3d", TfAvgPool<3>);
+X2IR_ONEFLOW(global_average_pool)
+    .To("adaptive_avg_pool2d", ToGlobalAvg)
+    .From("adaptive_avg_pool1d", AdaptiveAvgPool<1>)
+    .From("adaptive_avg_pool2d", AdaptiveAvgPool<2>)
+    .From("adaptive_avg_pool3d", AdaptiveAvgPool<3>);
+X2IR_ONEFLOW(global_max_pool).To("reduce_max", ToGlobalMax);
+X2IR_ONEFLOW(max_unpool)
+    .From("max_unpool_1d", MaxUnpool<1>)
+    .From("max_unpool_2d", MaxUnpool<2>)
+    .From("max_unpool_3d", MaxUnpool<3>);
+X2IR_ONEFLOW(col2im).To("fold", ToFold).From("fold", FromFold);
+X2IR_ONEFLOW(slice).From("unfold", FromUnfold);
+
+}  // namespace x2ir

@@ -1,0 +1,543 @@
+// OneFlow: shapes, order of axes, parts and wholes, tensors made of numbers.
+#include <algorithm>
+#include <numeric>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/oneflow/oneflow.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+// --- Reading ------------------------------------------------------------------------------------
+
+Value* FromReshape(OneflowArgs& a) { return Reshape(a.in(0), a.Ints("shape")); }
+Value* ReshapeLike(OneflowArgs& a) { return ReshapeTo(a.in(0), ShapeOf(a.in(1))); }
+// Axes from start to end as one.
+Value* FromFlatten(OneflowArgs& a) {
+  const int64_t rank = a.in(0).rank();
+  const int64_t start = a.Int("start_dim"), end = a.Int("end_dim");
+  return AsTorch(a, "aten::flatten.using_ints",
+                 {{"self", a.in(0)},
+                  {"start_dim", rank == 0 ? 0 : a.AxisOf(start, rank)},
+                  {"end_dim", rank == 0 ? 0 : a.AxisOf(end, rank)}})[0];
+}
+Value* FromExpandDims(OneflowArgs& a) { return Unsqueeze(a.in(0), {a.Int("axis")}); }
+Value* FromSqueeze(OneflowArgs& a) { return Squeeze(a.in(0), a.Ints("axes")); }
+// Sizes of -1 stay; new ones stand before.
+Value* FromExpand(OneflowArgs& a) {
+  std::vector<int64_t> sizes = a.Ints("expand_shape");
+  if (sizes.empty()) sizes = a.Ints("logical_expand_shape");
+  a.Ignore("logical_expand_shape");
+  a.Ignore("logical_in_shape");
+  for (int64_t& size : sizes) size = size == -1 ? 1 : size;
+  return Expand(a.in(0), a.b().Ints(sizes));
+}
+// To the shape of the other, with axes of size 1 at the places that are said.
+Value* BroadcastLike(OneflowArgs& a) {
+  const std::vector<int64_t> axes = a.Ints("broadcast_axes");
+  Expr x = a.in(0);
+  if (a.has(1) && x.rank() < a.in(1).rank() && !axes.empty()) x = Unsqueeze(x, axes);
+  return Expand(x, ShapeOf(a.in(1)));
+}
+
+Value* FromCat(OneflowArgs& a) { return Concat(a, a.inputs(), a.Int("axis")); }
+Value* FromStack(OneflowArgs& a) { return Stack(a, a.inputs(), a.Int("axis")); }
+Value* FromNarrow(OneflowArgs& a) {
+  const int64_t dim = a.AxisOf(a.Int("dim"), a.in(0).rank());
+  const int64_t start = a.Int("start"), length = a.Int("length");
+  a.Require(start >= 0 && length >= 0, "a part that begins before the start");
+  return a.Op("slice", {a.in(0), a.b().Ints({start}), a.b().Ints({start + length}),
+                        a.b().Ints({dim}), a.b().Ints({1})});
+}
+Value* FromSlice(OneflowArgs& a) {
+  const std::vector<int64_t> start = a.Ints("start"), stop = a.Ints("stop"), step = a.Ints("step");
+  a.Require(start.size() == stop.size() && start.size() == step.size(), "bounds of other axes");
+  return a.Op("slice",
+              {a.in(0), a.b().Ints(start), a.b().Ints(stop),
+               a.b().Ints(CountedFrom(0, static_cast<int64_t>(start.size()))), a.b().Ints(step)});
+}
+// Along each axis the places that a slice takes get the elements of the other.
+Value* SliceUpdate(OneflowArgs& a) {
+  const std::vector<int64_t> start = a.Ints("start"), stop = a.Ints("stop"), step = a.Ints("step");
+  const auto dims = a.shape(0) ? a.shape(0)->Static() : std::nullopt;
+  a.Require(dims && start.size() == dims->size() && stop.size() == dims->size() &&
+                step.size() == dims->size(),
+            "bounds of other axes");
+  const auto total = CheckedProduct(*dims);
+  a.Require(total && *total <= (int64_t{1} << 24), "so large a tensor");
+  std::vector<int64_t> places = {0};
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < dims->size(); ++i) {
+    a.Require(step[i] > 0 && start[i] >= 0, "steps backwards");
+    std::vector<int64_t> next;
+    const int64_t end = std::min(stop[i], (*dims)[i]);
+    for (const int64_t place : places) {
+      for (int64_t k = start[i]; k < end; k += step[i]) next.push_back(place * (*dims)[i] + k);
+    }
+    places = std::move(next);
+  }
+  const Expr flat = Reshape(a.in(0), {-1}), updates = Reshape(a.in(1), {-1});
+  const Expr put = a.Op("scatter_elements", {flat, a.b().Ints(places), updates}, {{"axis", 0}});
+  return Reshape(put, *dims);
+}
+Values SplitLike(OneflowArgs& a) {
+  const std::vector<Value*> likes = a.Group(1);
+  const int64_t axis = a.AxisOf(a.Int("axis"), a.in(0).rank());
+  std::vector<int64_t> sizes;
+  for (Value* like : likes) {
+    const Dim dim = DimAt(like, axis);
+    a.Require(dim.is_static(), "parts of unknown sizes");
+    sizes.push_back(dim.value());
+  }
+  a.Require(sizes.size() == a.num_outputs(), "another number of parts");
+  std::vector<bool> wanted;
+  for (size_t i = 0; i < a.num_outputs(); ++i) wanted.push_back(a.wants(i));
+  if (sizes.size() == 1) return {a.Op("identity", {a.in(0)})};
+  return a.b().Ops("split", {a.in(0), a.b().Ints(sizes)}, {{"axis", axis}}, wanted);
+}
+
+Value* FromFlip(OneflowArgs& a) {
+  return AsTorch(a, "aten::flip.default", {{"self", a.in(0)}, {"dims", a.Ints("dims")}})[0];
+}
+Value* FromRoll(OneflowArgs& a) {
+  std::vector<int64_t> dims = a.Ints("dims");
+  // -1 alone: of all elements as one axis.
+  if (dims.size() == 1 && dims[0] == -1) dims.clear();
+  return AsTorch(a, "aten::roll.default",
+                 {{"self", a.in(0)}, {"shifts", a.Ints("shifts")}, {"dims", dims}})[0];
+}
+Value* Triangle(OneflowArgs& a, bool upper) {
+  return a.Op("trilu", {a.in(0), a.b().Int(a.Int("diagonal"))}, {{"upper", upper}});
+}
+Value* Triu(OneflowArgs& a) { return Triangle(a, true); }
+Value* Tril(OneflowArgs& a) {
+  const bool real = a.Bool("is_floating_fill_value");
+  const double fill = a.Number("floating_fill_value");
+  const int64_t integer = a.Int("integer_fill_value");
+  const double number = real ? fill : static_cast<double>(integer);
+  if (number == 0) return Triangle(a, false);
+  const Expr x = a.in(0);
+  const Expr lower = a.Op("trilu", {Expand(x.Number(1), ShapeOf(x)), a.b().Int(a.Int("diagonal"))},
+                          {{"upper", 0}});
+  return Where(IsTrue(lower), x, number);
+}
+Value* FromDiag(OneflowArgs& a) {
+  return AsTorch(a, "aten::diag.default", {{"self", a.in(0)}, {"diagonal", a.Int("diagonal")}})[0];
+}
+// Of the first two axes.
+Value* FromDiagonal(OneflowArgs& a) {
+  return AsTorch(a, "aten::diagonal.default",
+                 {{"self", a.in(0)},
+                  {"offset", a.Int("offset")},
+                  {"dim1", int64_t{0}},
+                  {"dim2", int64_t{1}}})[0];
+}
+Value* FromUnfoldTensor(OneflowArgs& a) {
+  return AsTorch(a, "aten::unfold.default",
+                 {{"self", a.in(0)},
+                  {"dimension", a.Int("dimension")},
+                  {"size", a.Int("size")},
+                  {"step", a.Int("step")}})[0];
+}
+Value* FromAsStrided(OneflowArgs& a) {
+  const std::vector<int64_t> sizes = a.Ints("size"), strides = a.Ints("stride");
+  const int64_t offset = a.Int("storage_offset");
+  const auto count = CheckedProduct(sizes);
+  a.Require(sizes.size() == strides.size() && count && *count <= (int64_t{1} << 24),
+            "so large a view");
+  std::vector<int64_t> places = {offset};
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    std::vector<int64_t> next;
+    for (const int64_t place : places) {
+      for (int64_t k = 0; k < sizes[i]; ++k) next.push_back(place + k * strides[i]);
+    }
+    places = std::move(next);
+  }
+  return Reshape(Gather(Reshape(a.in(0), {-1}), a.b().Ints(places), 0), sizes);
+}
+
+// --- Numbers ------------------------------------------------------------------------------------
+
+Value* Filled(OneflowArgs& a, DType type, const std::vector<int64_t>& dims, double number,
+              int64_t integer, bool real) {
+  a.Require(IsNumeric(type) || type == DType::kBool, "that element type");
+  Value* value =
+      type == DType::kBool ? a.b().Constant(Tensor::Scalar<bool>(real ? number != 0 : integer != 0))
+      : !real && IsInteger(type) ? IntegerOf(a.b(), type, integer).value()
+                                 : a.b().Scalar(type, real ? number : static_cast<double>(integer));
+  return Expand({a, value}, a.b().Ints(dims));
+}
+Value* FromConstant(OneflowArgs& a) {
+  a.Require(!a.Bool("is_complex_value"), "a complex number");
+  a.Ignore("complex_value");
+  const bool real = a.Bool("is_floating_value");
+  const double number = a.Number("floating_value");
+  const int64_t integer = a.Int("integer_value");
+  return Filled(a, a.DataType("dtype", DType::kFloat32), a.Ints("shape"), number, integer, real);
+}
+Value* FromEmpty(OneflowArgs& a) {
+  return Filled(a, a.DataType("dtype", DType::kFloat32), a.Ints("shape"), 0, 0, true);
+}
+Value* Like(OneflowArgs& a, double number) {
+  const Expr x = a.in(0);
+  Value* value = a.dtype() == DType::kBool ? a.b().Constant(Tensor::Scalar<bool>(number != 0))
+                                           : x.Number(number).value();
+  return Expand({a, value}, ShapeOf(x));
+}
+Value* ZeroLike(OneflowArgs& a) { return Like(a, 0); }
+Value* OnesLike(OneflowArgs& a) { return Like(a, 1); }
+Value* FromFill(OneflowArgs& a) {
+  const bool real = a.Bool("is_floating_value");
+  const double number = a.Number("floating_value");
+  const int64_t integer = a.Int("integral_value");
+  return Like(a, real ? number : static_cast<double>(integer));
+}
+Value* FillTensor(OneflowArgs& a) {
+  return Expand(Reshape(a.in(1), {}).To(a.dtype()), ShapeOf(a.in(0)));
+}
+Value* FromArange(OneflowArgs& a) {
+  const DType type = a.DataType("dtype", DType::kInt64);
+  const int64_t ints[] = {a.Int("integer_start"), a.Int("integer_limit"), a.Int("integer_delta")};
+  const double reals[] = {a.Number("float_start"), a.Number("float_limit"),
+                          a.Number("float_delta")};
+  const auto number = [&](size_t i) -> Value* {
+    return IsInteger(type) ? IntegerOf(a.b(), type, ints[i]).value() : a.b().Scalar(type, reals[i]);
+  };
+  return a.Op("range", {number(0), number(1), number(2)});
+}
+Value* FromEye(OneflowArgs& a) {
+  const DType type = a.DataType("dtype", DType::kFloat32);
+  const int64_t rows = a.Int("rows"), columns = a.Int("cols");
+  a.Require(rows >= 0 && columns >= 0, "sizes below 0");
+  const Expr zeros = Expand({a, a.b().Scalar(type == DType::kBool ? DType::kFloat32 : type, 0)},
+                            a.b().Ints({rows, columns}));
+  const Expr eye = a.Op("eye_like", {zeros});
+  return eye.To(type);
+}
+Value* FromOneHot(OneflowArgs& a) {
+  const DType type = a.DataType("dtype", DType::kFloat32);
+  const double on = a.Number("floating_on_value"), off = a.Number("floating_off_value");
+  const int64_t int_on = a.Int("integer_on_value"), int_off = a.Int("integer_off_value");
+  const bool real = IsFloating(type);
+  Value* values = NumbersAs(
+      a.b(), type, {2},
+      {real ? off : static_cast<double>(int_off), real ? on : static_cast<double>(int_on)});
+  // ONNX counts negative indices from the end; here they are none, and the row is off.
+  return a.Op("one_hot", {a.AsInt64(a.in(0)), a.b().Int(a.Int("depth")), values});
+}
+Value* Uniform(OneflowArgs& a) {
+  const auto low = static_cast<float>(a.Number("from")), high = static_cast<float>(a.Number("to"));
+  const DType type = a.DataType("dtype", DType::kFloat32);
+  const auto seed = static_cast<float>(a.Int("seed"));
+  return a.Op("random_uniform", {a.b().Ints(a.Ints("shape"))},
+              {{"low", low}, {"high", high}, {"dtype", Name(type)}, {"seed", seed}});
+}
+Value* FromNormal(OneflowArgs& a) {
+  const auto mean = static_cast<float>(a.Number("mean")), std = static_cast<float>(a.Number("std"));
+  const DType type = a.DataType("dtype", DType::kFloat32);
+  const auto seed = static_cast<float>(a.Int("seed"));
+  return a.Op("random_normal", {a.b().Ints(a.Ints("shape"))},
+              {{"mean", mean}, {"scale", std}, {"dtype", Name(type)}, {"seed", seed}});
+}
+
+// --- Writing ------------------------------------------------------------------------------------
+
+absl::StatusOr<Value*> ToReshape(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, w.Sizes(w.out_type()));
+  return w.Oneflow("reshape", {w.in(0)}, {{"shape", std::move(sizes)}});
+}
+absl::StatusOr<Value*> ToExpand(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, w.Sizes(w.out_type()));
+  return w.Oneflow("expand", {w.in(0)}, {{"expand_shape", std::move(sizes)}});
+}
+absl::StatusOr<Value*> ToSqueeze(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(1, "axes"));
+  if (!axes) return ToReshape(w);
+  if (axes->empty()) return w.Op("identity", {w.in(0)});
+  return w.Oneflow("squeeze", {w.in(0)}, {{"axes", *axes}});
+}
+absl::StatusOr<Value*> ToUnsqueeze(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto rest, w.UnsqueezedButLast());
+  if (!rest.axis) return w.Op("identity", {rest.x});
+  return w.Oneflow("expand_dims", {rest.x}, {{"axis", *rest.axis}});
+}
+absl::StatusOr<Value*> ToTranspose(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  std::vector<int64_t> backwards(static_cast<size_t>(rank));
+  std::iota(backwards.rbegin(), backwards.rend(), 0);
+  if (rank == 0) return w.Op("identity", {w.in(0)});
+  return w.Oneflow("transpose", {w.in(0)}, {{"perm", w.attrs().Ints("perm", backwards)}});
+}
+// Each axis behind one of its own, which is what repeats.
+absl::StatusOr<Value*> ToTile(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto repeats, w.KnownInts(1, "repeats"));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.in(0)->type()));
+  std::vector<int64_t> apart, wide, whole;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    for (const int64_t size : {int64_t{1}, dims[i]}) apart.push_back(size);
+    for (const int64_t size : {(*repeats)[i], dims[i]}) wide.push_back(size);
+    whole.push_back((*repeats)[i] * dims[i]);
+  }
+  Value* x = w.Reshape(w.in(0), apart);
+  return w.Reshape(w.Op("expand", {x, w.Ints(wide)}), whole);
+}
+// Blocks of pixels and channels change places: apart, in another order, together.
+absl::StatusOr<Value*> ToBlocks(OneflowWriter& w, bool to_depth) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.in(0)->type()));
+  const int64_t b = w.Int("blocksize");
+  const bool last = w.String("layout") == "channels_last";
+  if (dims.size() != 4 || b < 1) return CannotExpress("other than images");
+  const int64_t n = dims[0], c = dims[last ? 3 : 1], h = dims[last ? 1 : 2], v = dims[last ? 2 : 3];
+  if (to_depth) {
+    if (last) {
+      Value* x = w.Reshape(w.in(0), {n, h / b, b, v / b, b, c});
+      x = w.Op("transpose", {x}, {{"perm", {0, 1, 3, 2, 4, 5}}});
+      return w.Reshape(x, {n, h / b, v / b, b * b * c});
+    }
+    Value* x = w.Reshape(w.in(0), {n, c, h / b, b, v / b, b});
+    x = w.Op("transpose", {x}, {{"perm", {0, 3, 5, 1, 2, 4}}});
+    return w.Reshape(x, {n, b * b * c, h / b, v / b});
+  }
+  const bool crd = w.String("mode") == "CRD";
+  const int64_t out = c / (b * b);
+  if (last) {
+    const std::vector<int64_t> apart =
+        crd ? std::vector<int64_t>{n, h, v, out, b, b} : std::vector<int64_t>{n, h, v, b, b, out};
+    const std::vector<int64_t> perm =
+        crd ? std::vector<int64_t>{0, 1, 4, 2, 5, 3} : std::vector<int64_t>{0, 1, 3, 2, 4, 5};
+    Value* x = w.Op("transpose", {w.Reshape(w.in(0), apart)}, {{"perm", perm}});
+    return w.Reshape(x, {n, h * b, v * b, out});
+  }
+  const std::vector<int64_t> apart =
+      crd ? std::vector<int64_t>{n, out, b, b, h, v} : std::vector<int64_t>{n, b, b, out, h, v};
+  const std::vector<int64_t> perm =
+      crd ? std::vector<int64_t>{0, 1, 4, 2, 5, 3} : std::vector<int64_t>{0, 3, 4, 1, 5, 2};
+  Value* x = w.Op("transpose", {w.Reshape(w.in(0), apart)}, {{"perm", perm}});
+  return w.Reshape(x, {n, out, h * b, v * b});
+}
+absl::StatusOr<Value*> ToSpaceToDepth(OneflowWriter& w) { return ToBlocks(w, true); }
+absl::StatusOr<Value*> ToDepthToSpace(OneflowWriter& w) { return ToBlocks(w, false); }
+
+absl::StatusOr<Value*> ToCat(OneflowWriter& w) {
+  if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  return w.Oneflow("cat", w.node().inputs(), {{"axis", axis}});
+}
+// One after the other, of sizes that are known.
+absl::StatusOr<Values> ToSplit(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(1, "sizes"));
+  const size_t count = w.num_outputs();
+  std::vector<int64_t> sizes = given.value_or(std::vector<int64_t>());
+  if (!given) {
+    if (axis < 0 || axis >= rank) return CannotExpress("an axis that is none");
+    const Dim whole = (*w.shape())[axis];
+    if (!whole.is_static()) return CannotExpress("parts of unknown sizes");
+    const auto n = static_cast<int64_t>(count), part = (whole.value() + n - 1) / n;
+    for (int64_t i = 0; i < n; ++i) {
+      sizes.push_back(std::clamp<int64_t>(whole.value() - i * part, 0, part));
+    }
+  }
+  if (sizes.size() != count) return CannotExpress("another number of parts");
+  Values parts;
+  int64_t start = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const AttributeMap attrs = {{"dim", axis}, {"start", start}, {"length", sizes[i]}};
+    parts.push_back(w.wants(i) ? w.Oneflow("narrow", {w.in(0)}, attrs, w.out_type(i)) : nullptr);
+    start += sizes[i];
+  }
+  return parts;
+}
+// Bounds for all axes; steps backwards as steps through what was turned around.
+absl::StatusOr<Value*> ToSlice(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.in(0)->type()));
+  X2IR_ASSIGN_OR_RETURN(const auto starts, w.KnownInts(1, "starts"));
+  X2IR_ASSIGN_OR_RETURN(const auto ends, w.KnownInts(2, "ends"));
+  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
+  X2IR_ASSIGN_OR_RETURN(const auto by, w.KnownInts(4, "steps"));
+  const auto rank = static_cast<int64_t>(dims.size());
+  std::vector<int64_t> start(dims.size(), 0), stop = dims, step(dims.size(), 1), turned;
+  for (size_t i = 0; i < starts->size(); ++i) {
+    int64_t axis = given ? (*given)[i] : static_cast<int64_t>(i);
+    if (axis < 0) axis += rank;
+    const auto at = static_cast<size_t>(axis);
+    const int64_t n = dims[at], s = by ? (*by)[i] : 1;
+    int64_t from = (*starts)[i], to = (*ends)[i];
+    if (from < 0) from = std::max<int64_t>(from, -n) + n;
+    if (to < 0) to = std::max(to + n, int64_t{-1});
+    if (s > 0) {
+      from = std::clamp<int64_t>(from, 0, n);
+      to = std::clamp<int64_t>(to, from, n);
+    } else {
+      if ((*starts)[i] < -n) from = -1;
+      from = std::min(from, n - 1);
+      to = std::min(to, from);
+      from = n - 1 - from;
+      to = n - 1 - to;
+      turned.push_back(axis);
+    }
+    if (to <= from) return CannotExpress("a part of no elements");
+    start[at] = from;
+    stop[at] = to;
+    step[at] = s > 0 ? s : -s;
+  }
+  Value* x = w.in(0);
+  if (!turned.empty()) x = w.Oneflow("flip", {x}, {{"dims", turned}}, x->type());
+  return w.Oneflow("slice", {x}, {{"start", start}, {"stop", stop}, {"step", step}});
+}
+absl::StatusOr<Value*> ToTrilu(OneflowWriter& w) {
+  const auto k = w.has(1) ? OneflowWriter::NumberOf(w.in(1)) : std::optional<double>(0);
+  if (!k) return CannotExpress("a diagonal that is computed");
+  return w.Oneflow(w.Int("upper") != 0 ? "triu" : "tril", {w.in(0)},
+                   {{"diagonal", static_cast<int64_t>(*k)}});
+}
+Value* ConstantOf(OneflowWriter& w, DType type, const std::vector<int64_t>& dims, const Tensor& t) {
+  const bool real = IsFloating(type);
+  AttributeMap attrs = {{"dtype", Name(type)}, {"shape", dims}, {"is_floating_value", real}};
+  if (real) {
+    attrs.Set("floating_value", t.AsDouble(0));
+  } else {
+    attrs.Set("integer_value", t.AsInt(0));
+  }
+  return w.Oneflow("constant", {}, std::move(attrs));
+}
+absl::StatusOr<Value*> ToConstantOfShape(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.out_type()));
+  const Tensor& value = *w.attrs().Find("value")->get<Tensor>();
+  if (oneflow::DataTypeOf(value.dtype()) == 0 || IsComplex(value.dtype())) {
+    return CannotExpress("constants of ", Name(value.dtype()));
+  }
+  return ConstantOf(w, value.dtype(), dims, value);
+}
+absl::StatusOr<Value*> ToArange(OneflowWriter& w) {
+  const DType type = w.dtype();
+  std::optional<Tensor> numbers[3];
+  for (size_t i = 0; i < 3; ++i) {
+    numbers[i] = KnownTensor(*w.in(i));
+    if (!numbers[i]) return CannotExpress("a range of computed bounds");
+  }
+  AttributeMap attrs = {{"dtype", Name(type)}};
+  static constexpr std::string_view kNames[] = {"start", "limit", "delta"};
+  for (size_t i = 0; i < 3; ++i) {
+    if (IsFloating(type)) {
+      attrs.Set(StrCat("float_", kNames[i]), numbers[i]->AsDouble(0));
+    } else {
+      attrs.Set(StrCat("integer_", kNames[i]), numbers[i]->AsInt(0));
+    }
+  }
+  return w.Oneflow("arange", {}, std::move(attrs));
+}
+absl::StatusOr<Value*> ToOneHot(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const auto depth = OneflowWriter::NumberOf(w.in(1));
+  const std::optional<Tensor> values = KnownTensor(*w.in(2));
+  if (!depth || !values || values->num_elements() != 2) return CannotExpress("computed values");
+  if (w.Int("axis") != -1 && w.Int("axis") != rank)
+    return CannotExpress("a new axis before others");
+  if (!w.CountsFromTheFront(*w.in(0))) return CannotExpress("indices that may be negative");
+  AttributeMap attrs = {{"depth", static_cast<int64_t>(*depth)}, {"dtype", Name(values->dtype())}};
+  if (IsFloating(values->dtype())) {
+    attrs.Set("floating_off_value", values->AsDouble(0));
+    attrs.Set("floating_on_value", values->AsDouble(1));
+  } else {
+    attrs.Set("integer_off_value", values->AsInt(0));
+    attrs.Set("integer_on_value", values->AsInt(1));
+  }
+  return w.Oneflow("one_hot", {w.Cast(w.in(0), DType::kInt64)}, std::move(attrs));
+}
+absl::StatusOr<Value*> ToUniform(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.out_type()));
+  return w.Oneflow("uniform", {},
+                   {{"from", static_cast<double>(w.Float("low"))},
+                    {"to", static_cast<double>(w.Float("high"))},
+                    {"seed", static_cast<int64_t>(w.attrs().Float("seed", 0))},
+                    {"dtype", w.String("dtype")},
+                    {"shape", dims}});
+}
+absl::StatusOr<Value*> ToNormal(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.out_type()));
+  return w.Oneflow("normal", {},
+                   {{"mean", static_cast<double>(w.Float("mean"))},
+                    {"std", static_cast<double>(w.Float("scale"))},
+                    {"seed", static_cast<int64_t>(w.attrs().Float("seed", 0))},
+                    {"dtype", w.String("dtype")},
+                    {"shape", dims}});
+}
+absl::StatusOr<Value*> ToEye(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.out_type()));
+  const DType type = w.out_type().dtype();
+  if (w.Int("k") != 0 || dims.size() != 2 || oneflow::DataTypeOf(type) == 0) {
+    return CannotExpress("another diagonal");
+  }
+  return w.Oneflow("eye", {}, {{"rows", dims[0]}, {"cols", dims[1]}, {"dtype", Name(type)}});
+}
+// What is known when the file is written is a tensor in it.
+absl::StatusOr<Value*> ToKnownShape(OneflowWriter& w) {
+  const Shape* shape = w.shape();
+  const auto dims = shape ? shape->Static() : std::nullopt;
+  if (!dims) return CannotExpress("sizes that are not known");
+  const int64_t rank = shape->rank();
+  int64_t start = w.Int("start"), end = w.attrs().Int("end", rank);
+  if (start < 0) start += rank;
+  if (end < 0) end += rank;
+  start = std::clamp<int64_t>(start, 0, rank);
+  end = std::clamp(end, start, rank);
+  return w.Ints(
+      absl::MakeSpan(*dims).subspan(static_cast<size_t>(start), static_cast<size_t>(end - start)));
+}
+absl::StatusOr<Value*> ToKnownSize(OneflowWriter& w) {
+  const Shape* shape = w.shape();
+  const auto dims = shape ? shape->Static() : std::nullopt;
+  if (!dims) return CannotExpress("sizes that are not known");
+  return w.b().Int(*CheckedProduct(*dims));
+}
+
+}  // namespace
+
+X2IR_ONEFLOW(reshape)
+    .To("reshape", ToReshape)
+    .From("reshape", FromReshape)
+    .From("reshape_like", ReshapeLike);
+X2IR_ONEFLOW(flatten).To("reshape", ToReshape).From("flatten", FromFlatten);
+X2IR_ONEFLOW(unsqueeze).To("expand_dims", ToUnsqueeze).From("expand_dims", FromExpandDims);
+X2IR_ONEFLOW(squeeze).To("squeeze", ToSqueeze).From("squeeze", FromSqueeze);
+X2IR_ONEFLOW(transpose).To("transpose", ToTranspose).From("transpose");
+X2IR_ONEFLOW(expand)
+    .To("expand", ToExpand)
+    .From("expand", FromExpand)
+    .From("broadcast_like", BroadcastLike)
+    .From("constant", FromConstant)
+    .From("empty", FromEmpty)
+    .From("zero_like", ZeroLike)
+    .From("ones_like", OnesLike)
+    .From("fill_", FromFill)
+    .From("fill_tensor_", FillTensor);
+X2IR_ONEFLOW(tile).To("expand", ToTile);
+X2IR_ONEFLOW(concat).To("cat", ToCat).From("cat", FromCat).From("stack", FromStack);
+X2IR_ONEFLOW(split).To("narrow", ToSplit).From("split_like", SplitLike);
+X2IR_ONEFLOW(slice)
+    .To("slice", ToSlice)
+    .From("slice", FromSlice)
+    .From("narrow", FromNarrow)
+    .From("flip", FromFlip)
+    .From("roll", FromRoll)
+    .From("diagonal", FromDiagonal)
+    .From("unfold_tensor", FromUnfoldTensor);
+X2IR_ONEFLOW(scatter_elements).From("slice_update", SliceUpdate);
+X2IR_ONEFLOW(gather).From("as_strided", FromAsStrided).From("diag", FromDiag);
+X2IR_ONEFLOW(trilu).To("triu", ToTrilu).From("triu", Triu).From("tril", Tril);
+X2IR_ONEFLOW(constant_of_shape).To("constant", ToConstantOfShape);
+X2IR_ONEFLOW(range).To("arange", ToArange).From("arange", FromArange);
+X2IR_ONEFLOW(eye_like).To("eye", ToEye).From("eye", FromEye);
+X2IR_ONEFLOW(one_hot).To("one_hot", ToOneHot).From("one_hot", FromOneHot);
+X2IR_ONEFLOW(random_uniform).To("uniform", ToUniform).From("uniform", Uniform);
+X2IR_ONEFLOW(random_normal).To("normal", ToNormal).From("normal", FromNormal);
+X2IR_ONEFLOW(space_to_depth).To("transpose", ToSpaceToDepth);
+X2IR_ONEFLOW(depth_to_space).To("transpose", ToDepthToSpace);
+X2IR_ONEFLOW(shape).To("constant", ToKnownShape);
+X2IR_ONEFLOW(size).To("constant", ToKnownSize);
+
+}  // namespace x2ir

@@ -1,0 +1,76 @@
+#include "x2ir/handlers/oneflow/windows.h"
+
+#include "x2ir/builder/shapes.h"
+
+namespace x2ir {
+
+bool TakeChannelsLast(OneflowArgs& a) {
+  const std::string format = a.String("data_format");
+  if (format == "channels_last" || format == "NHWC" || format == "NDHWC") return true;
+  a.Require(format.empty() || format == "channels_first" || format == "NCHW" || format == "NCDHW",
+            StrCat("data_format ", format));
+  return false;
+}
+
+std::vector<int64_t> PerAxis(OneflowArgs& a, Symbol attr, size_t spatial, int64_t or_else) {
+  std::vector<int64_t> numbers = a.Ints(attr);
+  if (numbers.empty()) numbers = {or_else};
+  if (numbers.size() == 1) numbers.resize(spatial, numbers[0]);
+  a.Require(numbers.size() == spatial, StrCat("attribute '", attr.view(), "' of other axes"));
+  return numbers;
+}
+
+std::vector<int64_t> BothEnds(const std::vector<int64_t>& pads) {
+  std::vector<int64_t> twice = pads;
+  twice.insert(twice.end(), pads.begin(), pads.end());
+  return twice;
+}
+
+namespace {
+
+// With the channels' axis elsewhere; of images, which have three axes at least.
+Expr Moved(const Expr& x, bool channels_last, bool to_the_end) {
+  if (!channels_last) return x;
+  const int64_t rank = x.rank();
+  if (rank < 3) {
+    x.builder().Fail(Unimplemented("channels of a tensor of rank ", rank));
+    return x;
+  }
+  return to_the_end ? MoveAxis(x, 1, rank - 1) : MoveAxis(x, rank - 1, 1);
+}
+
+}  // namespace
+
+Expr ChannelsFirst(const Expr& x, bool channels_last) { return Moved(x, channels_last, false); }
+Expr ChannelsBack(const Expr& x, bool channels_last) { return Moved(x, channels_last, true); }
+
+absl::StatusOr<PlacedWindow> PlacedOver(OneflowWriter& w, bool channels_last,
+                                        std::vector<int64_t> kernel) {
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), std::move(kernel)));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.in(0)->type()));
+  if (dims.size() != window.rank() + 2) return CannotExpress("windows over other axes");
+  std::vector<int64_t> in;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    in.push_back(dims[static_cast<size_t>(SpatialAxis(channels_last, static_cast<int64_t>(i)))]);
+  }
+  return PlaceWindow(std::move(window), in);
+}
+
+absl::StatusOr<Value*> PaddedEvenly(OneflowWriter& w, PlacedWindow& placed, bool channels_last,
+                                    double number) {
+  Window& window = placed.window;
+  const size_t n = window.rank();
+  bool even = true;
+  for (size_t i = 0; i < n; ++i) even &= window.pad_begin(i) == window.pad_end(i);
+  if (even) return w.in(0);
+  std::vector<int64_t> pads(2 * (n + 2), 0);
+  for (size_t i = 0; i < n; ++i) {
+    const auto axis = static_cast<size_t>(SpatialAxis(channels_last, static_cast<int64_t>(i)));
+    pads[axis] = window.pad_begin(i);
+    pads[axis + n + 2] = window.pad_end(i);
+  }
+  window.pads.assign(2 * n, 0);
+  return w.Op("pad", {w.in(0), w.Ints(pads), w.Number(w.dtype(), number)});
+}
+
+}  // namespace x2ir
