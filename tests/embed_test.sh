@@ -80,6 +80,15 @@ if command -v pkg-config >/dev/null 2>&1; then
   "$cxx" -std=c++20 "$source_dir"/examples/embed/*.cc $flags -o "$work/embed_pkgconfig" ||
     fail "the build through pkg-config failed"
   run "$work/embed_pkgconfig"
+  if pkg-config --exists x2ir-c; then
+    echo "== pkg-config, C"
+    sed -n '/^```c$/,/^```$/p' "$source_dir/docs/c.md" | sed '/^```/d' >"$work/example.c"
+    # shellcheck disable=SC2046
+    ${CC:-cc} -std=c99 -pedantic -Werror "$work/example.c" $(pkg-config --cflags --libs x2ir-c) \
+      -o "$work/example_c" || fail "the build of docs/c.md through pkg-config failed"
+    "$work/example_c" "$source_dir/tests/data/demo/model.onnx" "$work/example.onnx" 2>/dev/null ||
+      fail "the program of docs/c.md failed"
+  fi
 else
   echo "*** pkg-config is not installed: that half did NOT run" >&2
 fi

@@ -38,7 +38,7 @@ std::string TextOf(const std::string& path) {
 TEST(Embedding, InstalledHeadersSayWhoSeesTheirNames) {
   std::vector<std::string> wrong;
   for (const std::string& path : LibraryFiles(/*installed_only=*/true)) {
-    if (path == "x2ir/graph_wrapper/api.h") continue;
+    if (path == "x2ir/graph_wrapper/api.h" || path == "x2ir/c/x2ir.h") continue;  // macros; C
     const std::string text = TextOf(path);
     const bool marked = text.find("\nnamespace X2IR_API x2ir {") != std::string::npos;
     if (!marked || text.find("\nnamespace x2ir") != std::string::npos) wrong.push_back(path);

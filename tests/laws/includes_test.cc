@@ -32,6 +32,7 @@ const std::map<std::string, std::set<std::string>>& Rooms() {
       {"formats", {"graph_wrapper"}},
       {"core", {"graph_wrapper", "ops", "builder", "optimizer", "formats"}},
       {"handlers", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
+      {"c", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
       {"cli", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
   };
   return rooms;

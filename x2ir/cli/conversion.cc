@@ -17,13 +17,13 @@
 
 #include "x2ir/cli/batch.h"
 #include "x2ir/cli/files.h"
-#include "x2ir/cli/flags.h"
 #include "x2ir/cli/libonnx_check.h"
 #include "x2ir/cli/load.h"
 #include "x2ir/cli/option_flags.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/summary.h"
+#include "x2ir/core/conversion_options.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/suggest.h"
@@ -31,23 +31,19 @@
 #include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/constant_order.h"
 #include "x2ir/graph_wrapper/descriptors.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
 namespace {
 
+using Strings = std::vector<std::string>;
+
 constexpr char kStandardOutput[] = "-";
 
 struct Flags {
-  std::string model, out, from, to, inputs, outputs, from_opset, passes, inputs_nchw, outputs_nchw;
-  std::string report;
-  Strings shapes, dynamic, dtypes, weights_from, allow_foreign;
-  bool freeze_params = true, says_freeze = false;
-  bool keep_functions = false;
-  bool optimize = false, says_optimize = false;
-  bool continue_on_error = false;
-  bool check = false;
-  OptionFlags writing;
+  std::string model, out, from, to, report;
+  OptionFlags conversion, writing;
   BatchFlags batch;
 };
 
@@ -105,66 +101,34 @@ absl::StatusOr<Plan> PlanOf(const Flags& flags, const ConversionVerb& words) {
   plan.to_stdout = flags.out == kStandardOutput;
   X2IR_ASSIGN_OR_RETURN(plan.target, TargetOf(flags, words));
 
-  ImportOptions& from = plan.from;
   if (!flags.from.empty()) {
     X2IR_RETURN_IF_ERROR(FormatCalled("--from", flags.from, /*written=*/false).status());
   }
-  from.format = flags.from;
-  X2IR_ASSIGN_OR_RETURN(from.shapes, ParseShapes(flags.shapes));
-  X2IR_ASSIGN_OR_RETURN(from.dynamic, ParseDynamic(flags.dynamic));
-  X2IR_ASSIGN_OR_RETURN(from.dtypes, ParseDTypes(flags.dtypes));
-  from.weights_from = flags.weights_from;
-  X2IR_ASSIGN_OR_RETURN(from.inputs, ParseList("--inputs", flags.inputs));
-  X2IR_ASSIGN_OR_RETURN(from.outputs, ParseList("--outputs", flags.outputs));
-  if (flags.says_freeze) from.freeze_params = flags.freeze_params;
-  from.keep_functions = flags.keep_functions;
-  from.foreign.all = flags.continue_on_error;
-  for (const std::string& list : flags.allow_foreign) {
-    X2IR_ASSIGN_OR_RETURN(const Strings domains, ParseList("--allow-foreign", list));
-    from.foreign.domains.insert(from.foreign.domains.end(), domains.begin(), domains.end());
-  }
-
-  ExportOptions& to = plan.to;
-  to.format = plan.target->name;
+  ConversionValues values;
+  X2IR_ASSIGN_OR_RETURN(values.conversion, ParseConversionOptions(flags.conversion.Texts()));
   const std::vector<OptionDef>& defs = plan.target->write_options;
-  X2IR_ASSIGN_OR_RETURN(to.format_options, flags.writing.For(defs));
-  std::string from_opset = flags.from_opset;
-  std::string_view opset_flag = "--from-opset";
+  X2IR_ASSIGN_OR_RETURN(values.writing, flags.writing.For(defs));
   for (const std::string& option : flags.writing.Others(defs)) {
-    if (option == "opset" && from_opset.empty()) {
+    if (option == "opset" && !values.conversion.Has("from_opset")) {
       // What it was before formats other than IR were written.
-      from_opset = flags.writing.Text(option);
-      opset_flag = "--opset";
+      X2IR_ASSIGN_OR_RETURN(OptionValue value,
+                            ParseOption({.name = option,
+                                         .type = OptionDef::kInt,
+                                         .min = 1,
+                                         .max = std::numeric_limits<int32_t>::max()},
+                                        flags.writing.Text(option)));
+      values.conversion.Set("from_opset", std::move(value));
       plan.warnings.push_back(StrCat("--opset is taken for the opset of MODEL, since format '",
                                      plan.target->name, "' has none; --from-opset says so"));
       continue;
     }
-    return Invalid(FlagOf(option), ": format '", plan.target->name, "', which is written, has no ",
-                   "such option");
+    return OptionError(option, "format '", plan.target->name, "', which is written, has no ",
+                       "such option");
   }
-  if (!from_opset.empty()) {
-    X2IR_ASSIGN_OR_RETURN(from.from_opset,
-                          ParseInt(opset_flag, from_opset, 1, std::numeric_limits<int32_t>::max()));
-  }
-  if (flags.says_optimize) to.optimize = flags.optimize;
-  if (!flags.passes.empty()) {
-    if (flags.says_optimize && !flags.optimize) {
-      return Invalid("--passes excludes --no-optimize");
-    }
-    to.optimize = true;
-    X2IR_ASSIGN_OR_RETURN(to.passes, ParsePasses("--passes", flags.passes));
-  }
-  if (flags.writing.Has("layout") && !to.optimize.value_or(false)) {
-    return Invalid("--layout needs --optimize, or --passes with the pass 'layout'");
-  }
-  X2IR_ASSIGN_OR_RETURN(to.inputs_as_nchw, ParseList("--inputs-as-nchw", flags.inputs_nchw));
-  X2IR_ASSIGN_OR_RETURN(to.outputs_as_nchw, ParseList("--outputs-as-nchw", flags.outputs_nchw));
-  to.check = flags.check;
-  const Dialect* dialect = FindDialect(plan.target->dialect);
-  if (flags.check && (!dialect || !dialect->schema)) {
-    return Invalid("--check: format '", plan.target->name, "', which is written, has no schemas");
-  }
-  to.foreign.all = flags.continue_on_error;
+  X2IR_ASSIGN_OR_RETURN(ConvertOptions options, ConversionOf(values, plan.target));
+  plan.from = std::move(options.from);
+  plan.to = std::move(options.to);
+  plan.from.format = flags.from;
   return plan;
 }
 
@@ -292,32 +256,17 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
   return outcome.Ended(status, Phase::kConverting);
 }
 
-// Where nobody said which opset to write and the usual one lacks what the model needs, the least
-// one that has it.
-BatchOutcome ConvertAtItsOpset(Plan plan, const std::string& in, const std::string& out,
+BatchOutcome ConvertAtItsOpset(const Plan& plan, const std::string& in, const std::string& out,
                                const Session& session, Progress* progress, Report& report) {
-  const bool asked = plan.to.opset || plan.to.format_options.Has("opset");
-  const BatchOutcome first = Convert(plan, in, out, session, progress, report);
-  if (first.status.ok() || asked || plan.target->dialect != "onnx") return first;
-  std::string lacked;
-  for (const Failure& failure : report.failures) {
-    StrAppend(&lacked, lacked.empty() ? "" : ", ", failure.op);
-  }
-  int64_t opset = 0;
-  for (int64_t next = report.OpsetThatMayDo(); next > opset;) {
-    opset = next;
-    plan.to.opset = static_cast<int>(opset);
-    Report later;
-    const BatchOutcome outcome = Convert(plan, in, out, session, progress, later);
-    if (outcome.status.ok()) {
-      later.notes.push_back(
-          StrCat("opset ", opset, ", the least that has what the model needs: ", lacked));
-      report = std::move(later);
-      return outcome;
-    }
-    next = later.OpsetThatMayDo();
-  }
-  return first;
+  std::vector<BatchOutcome> outcomes;
+  const absl::Status status =
+      AtLeastOpset(*plan.target, plan.to, report, [&](const ExportOptions& to, Report& said) {
+        Plan attempt = plan;
+        attempt.to = to;
+        outcomes.push_back(Convert(std::move(attempt), in, out, session, progress, said));
+        return outcomes.back().status;
+      });
+  return status.ok() ? outcomes.back() : outcomes.front();
 }
 
 int RunConversion(const Flags& flags, const Settings& settings, const ConversionVerb& words,
@@ -334,7 +283,7 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
                           Report& report) {
       Plan own = *plan;
       own.named = named;
-      return ConvertAtItsOpset(std::move(own), in, to, session, nullptr, report);
+      return ConvertAtItsOpset(own, in, to, session, nullptr, report);
     };
     return RunBatch(
         {flags.batch, words.doing, extension, flags.out, flags.report, settings.Text(), work},
@@ -359,7 +308,7 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
   BatchOutcome outcome;
   {
     Progress progress(session, "");
-    outcome = ConvertAtItsOpset(*std::move(plan), flags.model, out, session, &progress, report);
+    outcome = ConvertAtItsOpset(*plan, flags.model, out, session, &progress, report);
   }
   const absl::Status& status = outcome.status;
   int code = kDone;
@@ -404,44 +353,10 @@ void AddConversion(CLI::App& app, Session& session, const ConversionVerb& words)
   verb.Text("--from", flags->from, "FORMAT",
             StrCat("The format of MODEL, one of ", FormatNames(), "; by default found by looking ",
                    "at it"));
-  verb.Text("--from-opset", flags->from_opset, "N", "The opset of MODEL, instead of what it says");
-  verb.Repeated("--shape", flags->shapes, "NAME:2,3,seq",
-                "The shape of an input: numbers, names, or ? for what is not known");
-  verb.Repeated("--dynamic", flags->dynamic, "NAME:0=batch",
-                "An axis of an input whose size is to vary, though MODEL was made for a number");
-  verb.Repeated("--dtype", flags->dtypes, "NAME:TYPE", "The element type of an input");
-  verb.Repeated("--weights-from", flags->weights_from, "CHECKPOINT",
-                "Take MODEL's weights, by their names, from model.safetensors, "
-                "model.safetensors.index.json, or the folder of one");
-  verb.Text("--inputs", flags->inputs, "A,B", "Cut the graph: these values are its inputs");
-  verb.Text("--outputs", flags->outputs, "C,D:1",
-            "Cut the graph: these values, or outputs of nodes, are its outputs");
-  verb.Flag("--freeze-params,!--no-freeze-params", flags->freeze_params,
-            "Make initializers that are inputs too constants (default), or keep them as "
-            "inputs with a default value")
-      .SetsWhenGiven(flags->says_freeze);
-  verb.Flag("--keep-functions", flags->keep_functions,
-            "Keep MODEL's local functions, and the calls of them; by default each call becomes "
-            "what its function says");
-
-  verb.Group("Converting");
-  verb.Repeated("--allow-foreign", flags->allow_foreign, "DOMAIN,...",
-                "Keep ops of these domains that have no mapping");
-  verb.Flag("--continue-on-error", flags->continue_on_error,
-            "Keep every op that cannot be converted, and write every one that cannot be expressed "
-            "as an op of domain x2ir, which no runtime knows")
-      .Excludes("--allow-foreign");
-  verb.Flag("--optimize,!--no-optimize", flags->optimize,
-            "Run the optimizer's default passes, or none; by default they run unless IR is written")
-      .SetsWhenGiven(flags->says_optimize);
-  verb.Text("--passes", flags->passes, "A,B,...", "Run these passes instead of the default ones");
-  verb.Text("--inputs-as-nchw", flags->inputs_nchw, "A,B",
-            "Inputs that are channels last become channels first: NHWC to NCHW, NWC to NCW, NDHWC "
-            "to NCDHW");
-  verb.Text("--outputs-as-nchw", flags->outputs_nchw, "A,B", "The same for outputs");
-  verb.Flag("--check", flags->check,
-            "Check the result against the schemas of its ops, ONNX also with libonnx's checker "
-            "where that is installed and knows the opset; write nothing if it does not pass");
+  for (const ConversionOption& option : ConversionOptions()) {
+    verb.Group(option.reading ? "Reading" : "Converting");
+    flags->conversion.Add(verb, option.def, option.switches);
+  }
   flags->writing.AddTo(verb, &Format::write_options);
   verb.Do([flags, words, settings = verb.settings(), &session] {
     return RunConversion(*flags, *settings, words, session);

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "x2ir/cli/flags.h"
 #include "x2ir/cli/program.h"
-#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -40,20 +38,19 @@ std::string Title(std::string_view what, const std::vector<std::string>& formats
 
 }  // namespace
 
-std::string FlagOf(std::string_view option) {
-  // Lists of the library whose flag is for one item, and two that are called otherwise.
-  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"shapes", "shape"},
-      {"dtypes", "dtype"},
-      {"extra_opsets", "extra-opset"},
-      {"foreign", "allow-foreign"},
-      {"format", "from"}};
-  for (const auto& [name, flag] : kNames) {
-    if (name == option) return StrCat("--", flag);
+std::string FlagOf(std::string_view option) { return StrCat("--", OptionKey(option)); }
+
+Arg OptionFlags::Add(Verb& verb, const OptionDef& def, bool switches) {
+  const std::string flag = FlagOf(def.name);
+  if (switches) {
+    const std::string both = StrCat(flag, ",!--no-", OptionKey(def.name));
+    return verb.Flag(both, flags_[def.name], def.help).SetsWhenGiven(given_[def.name]);
   }
-  std::string flag = StrCat("--", option);
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  return flag;
+  switch (def.type) {
+    case Type::kFlag: return verb.Flag(flag, flags_[def.name], def.help);
+    case Type::kList: return verb.Repeated(flag, lists_[def.name], TypeOf(def), def.help);
+    default: return verb.Text(flag, texts_[def.name], TypeOf(def), def.help);
+  }
 }
 
 void OptionFlags::AddTo(Verb& verb, Defs defs, bool hidden) {
@@ -73,39 +70,28 @@ void OptionFlags::AddTo(Verb& verb, Defs defs, bool hidden) {
   for (const Shared& shared : all) {
     const OptionDef* const def = shared.def;
     verb.Group(Title(reading ? "Reading" : "Writing", shared.formats));
-    const std::string flag = FlagOf(def->name);
-    const auto add = [&]() -> Arg {
-      if (def->type == Type::kFlag) return verb.Flag(flag, flags_[def->name], def->help);
-      if (def->type == Type::kList) {
-        return verb.Repeated(flag, lists_[def->name], TypeOf(*def), def->help);
-      }
-      return verb.Text(flag, texts_[def->name], TypeOf(*def), def->help);
-    };
-    Arg arg = add();
+    Arg arg = Add(verb, *def);
     if (hidden) arg.Hidden();
   }
   verb.Group("");
 }
 
-absl::StatusOr<FormatOptions> OptionFlags::For(absl::Span<const OptionDef> defs) const {
-  FormatOptions options;
-  for (const OptionDef& def : defs) {
-    if (!Has(def.name)) continue;
-    if (def.type == Type::kFlag) {
-      options.Set(def.name, true);
-    } else if (def.type == Type::kList) {
-      Strings items;
-      for (const std::string& text : lists_.find(def.name)->second) {
-        X2IR_ASSIGN_OR_RETURN(const Strings more, ParseList(FlagOf(def.name), text));
-        items.insert(items.end(), more.begin(), more.end());
-      }
-      options.Set(def.name, std::move(items));
-    } else {
-      X2IR_ASSIGN_OR_RETURN(OptionValue value, ParseOption(def, Text(def.name)));
-      options.Set(def.name, std::move(value));
-    }
+OptionTexts OptionFlags::Texts() const {
+  OptionTexts texts;
+  for (const auto& [option, on] : flags_) {
+    if (Has(option)) texts.emplace_back(OptionKey(option), on ? "true" : "false");
   }
-  return options;
+  for (const auto& [option, items] : lists_) {
+    for (const std::string& item : items) texts.emplace_back(OptionKey(option), item);
+  }
+  for (const auto& [option, text] : texts_) {
+    if (Has(option)) texts.emplace_back(OptionKey(option), text);
+  }
+  return texts;
+}
+
+absl::StatusOr<FormatOptions> OptionFlags::For(absl::Span<const OptionDef> defs) const {
+  return ParseOptions(Texts(), defs);
 }
 
 std::vector<std::string> OptionFlags::Others(absl::Span<const OptionDef> defs) const {
@@ -124,6 +110,8 @@ std::vector<std::string> OptionFlags::Others(absl::Span<const OptionDef> defs) c
 bool OptionFlags::Has(std::string_view option) const {
   const auto flag = flags_.find(option);
   const auto list = lists_.find(option);
+  const auto given = given_.find(option);
+  if (given != given_.end()) return given->second;
   return !Text(option).empty() || (list != lists_.end() && !list->second.empty()) ||
          (flag != flags_.end() && flag->second);
 }

@@ -12,10 +12,12 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "x2ir/formats/format.h"
+#include "x2ir/formats/option_texts.h"
 #include "x2ir/formats/options.h"
 
 namespace x2ir::cli {
 
+class Arg;
 class Verb;
 
 // The flag that stands for an option, whether a format defines it or the library itself.
@@ -27,7 +29,11 @@ class OptionFlags {
   // A flag for each option of any format; formats that have one of the same name share the flag.
   // `hidden`: not in --help. May be called for several verbs of which one will be parsed.
   void AddTo(Verb& verb, Defs defs, bool hidden = false);
+  // A flag for this option. `switches`: --no-FLAG turns it off.
+  Arg Add(Verb& verb, const OptionDef& def, bool switches = false);
 
+  // What was given of all options.
+  OptionTexts Texts() const;
   // What was given of these options, as each means it. InvalidArgument for a value that is none.
   absl::StatusOr<FormatOptions> For(absl::Span<const OptionDef> defs) const;
   // What was given and is none of these.
@@ -41,6 +47,7 @@ class OptionFlags {
   std::map<std::string, std::string, std::less<>> texts_;
   std::map<std::string, std::vector<std::string>, std::less<>> lists_;
   std::map<std::string, bool, std::less<>> flags_;
+  std::map<std::string, bool, std::less<>> given_;  // of flags that are on, off or not given
 };
 
 }  // namespace x2ir::cli

@@ -1,0 +1,414 @@
+#include "x2ir/core/conversion_options.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "x2ir/core/dialect.h"
+#include "x2ir/core/suggest.h"
+#include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/optimizer/pass.h"
+
+namespace x2ir {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// Splits NAME:VALUE at the last colon; neither may be empty.
+absl::StatusOr<std::pair<std::string, std::string>> NameAndValue(std::string_view option,
+                                                                 const std::string& text,
+                                                                 std::string_view form) {
+  const size_t at = text.rfind(':');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
+    return OptionError(option, "'", text, "': expected ", form);
+  }
+  return std::pair(text.substr(0, at), text.substr(at + 1));
+}
+
+template <typename Pairs>
+absl::Status RefuseTwice(std::string_view option, const Pairs& pairs, const std::string& name) {
+  for (const auto& entry : pairs) {
+    if (entry.first == name) return OptionError(option, "'", name, "' is given twice");
+  }
+  return absl::OkStatus();
+}
+
+// "NAME:2,3,seq", "NAME:?,3", "NAME:[]" (rank 0). A name may have colons, a shape has none.
+absl::Status SetShapes(const OptionValue& value, ConvertOptions& options) {
+  constexpr std::string_view kForm =
+      "NAME:DIMS, where DIMS are numbers, names or ?, as in x:1,3,seq ([] for rank 0)";
+  auto& shapes = options.from.shapes;
+  for (const std::string& text : std::get<Strings>(value)) {
+    X2IR_ASSIGN_OR_RETURN(auto parts, NameAndValue("shapes", text, kForm));
+    auto& [name, dims] = parts;
+    X2IR_RETURN_IF_ERROR(RefuseTwice("shapes", shapes, name));
+    if (dims.front() == '[' && dims.back() == ']') dims = dims.substr(1, dims.size() - 2);
+    const auto type = Type::Parse(StrCat("float32[", dims, "]"));
+    if (!type.ok() || !type->is_tensor() || !type->shape()) {
+      const bool negative = dims.find('-') != std::string::npos;
+      return OptionError("shapes", "'", text, "': expected ", kForm,
+                         negative ? "; a dim that is not known is ?" : "");
+    }
+    for (const Dim& dim : *type->shape()) {
+      if (dim.is_static() && dim.value() < 0) {
+        return OptionError("shapes", "'", text,
+                           "': a dim may not be negative; one that is not known is ?");
+      }
+    }
+    shapes.emplace_back(std::move(name), *type->shape());
+  }
+  return absl::OkStatus();
+}
+
+// "NAME:0=batch,1=seq".
+absl::Status SetDynamic(const OptionValue& value, ConvertOptions& options) {
+  constexpr std::string_view kForm = "NAME:AXIS=SIZE, as in x:0=batch or x:0=batch,1=seq";
+  for (const std::string& text : std::get<Strings>(value)) {
+    X2IR_ASSIGN_OR_RETURN(const auto parts, NameAndValue("dynamic", text, kForm));
+    X2IR_ASSIGN_OR_RETURN(const OptionValue list,
+                          ParseOption({.name = "dynamic", .type = OptionDef::kList}, parts.second));
+    for (const std::string& item : std::get<Strings>(list)) {
+      const size_t equals = item.find('=');
+      const auto axis = ParseNumber<int64_t>(std::string_view(item).substr(0, equals));
+      const std::string name = equals == item.npos ? "" : item.substr(equals + 1);
+      if (!axis || !Dim::Symbol(name).is_symbolic()) {
+        return OptionError("dynamic", "'", text, "': expected ", kForm);
+      }
+      options.from.dynamic.push_back({parts.first, *axis, name});
+    }
+  }
+  return absl::OkStatus();
+}
+
+// "NAME:float16".
+absl::Status SetDTypes(const OptionValue& value, ConvertOptions& options) {
+  auto& dtypes = options.from.dtypes;
+  for (const std::string& text : std::get<Strings>(value)) {
+    X2IR_ASSIGN_OR_RETURN(auto parts, NameAndValue("dtypes", text, "NAME:TYPE, as in x:float16"));
+    X2IR_RETURN_IF_ERROR(RefuseTwice("dtypes", dtypes, parts.first));
+    const std::optional<DType> dtype = ParseDType(parts.second);
+    if (!dtype || *dtype == DType::kUndefined) {
+      return OptionError("dtypes", "'", text, "': there is no element type '", parts.second,
+                         "'; expected float32, float16, bfloat16, int64, ...");
+    }
+    dtypes.emplace_back(std::move(parts.first), *dtype);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetPasses(const OptionValue& value, ConvertOptions& options) {
+  const Strings& passes = std::get<Strings>(value);
+  for (const std::string& pass : passes) {
+    if (FindPass(pass)) continue;
+    Strings known;
+    for (const Pass* each : AllPasses()) known.emplace_back(each->name);
+    std::string names;
+    for (const std::string& name : known) StrAppend(&names, names.empty() ? "" : ", ", name);
+    const std::string meant = DidYouMean(pass, known);
+    return OptionError("passes", "there is no pass '", pass, "'",
+                       meant.empty() ? StrCat("; expected some of: ", names) : meant);
+  }
+  options.to.passes = passes;
+  return absl::OkStatus();
+}
+
+// Those that need no word but where they go.
+template <auto kSide, auto kMember>
+absl::Status SetMember(const OptionValue& value, ConvertOptions& options) {
+  auto& member = (options.*kSide).*kMember;
+  using Member = std::decay_t<decltype(member)>;
+  if constexpr (std::is_same_v<Member, Strings>) {
+    member = std::get<Strings>(value);
+  } else {
+    member = std::get<bool>(value);
+  }
+  return absl::OkStatus();
+}
+constexpr auto kFrom = &ConvertOptions::from;
+constexpr auto kTo = &ConvertOptions::to;
+
+const std::vector<ConversionOption>& Table() {
+  using Def = OptionDef;
+  using Option = ConversionOption;
+  constexpr bool kReading = true, kConverting = false;
+  static const auto& table = *new std::vector<Option>{
+      {{.name = "from_opset",
+        .type = Def::kInt,
+        .help = "The opset of MODEL, instead of what it says",
+        .min = 1,
+        .max = std::numeric_limits<int32_t>::max()},
+       Option::kImport,
+       kReading,
+       [](const OptionValue& value, ConvertOptions& options) {
+         options.from.from_opset = static_cast<int>(std::get<int64_t>(value));
+         return absl::OkStatus();
+       }},
+      {{.name = "shapes",
+        .type = Def::kList,
+        .help = "The shape of an input: numbers, names, or ? for what is not known",
+        .placeholder = "NAME:2,3,seq"},
+       Option::kImport,
+       kReading,
+       SetShapes,
+       /*switches=*/false,
+       /*whole=*/true},
+      {{.name = "dynamic",
+        .type = Def::kList,
+        .help = "An axis of an input whose size is to vary, though MODEL was made for a number",
+        .placeholder = "NAME:0=batch"},
+       Option::kImport,
+       kReading,
+       SetDynamic,
+       /*switches=*/false,
+       /*whole=*/true},
+      {{.name = "dtypes",
+        .type = Def::kList,
+        .help = "The element type of an input",
+        .placeholder = "NAME:TYPE"},
+       Option::kImport,
+       kReading,
+       SetDTypes,
+       /*switches=*/false,
+       /*whole=*/true},
+      {{.name = "weights_from",
+        .type = Def::kList,
+        .help = "Take MODEL's weights, by their names, from model.safetensors, "
+                "model.safetensors.index.json, or the folder of one",
+        .placeholder = "CHECKPOINT"},
+       Option::kImport,
+       kReading,
+       SetMember<kFrom, &ImportOptions::weights_from>,
+       /*switches=*/false,
+       /*whole=*/true},
+      {{.name = "inputs",
+        .type = Def::kList,
+        .help = "Cut the graph: these values are its inputs",
+        .placeholder = "A,B"},
+       Option::kImport,
+       kReading,
+       SetMember<kFrom, &ImportOptions::inputs>},
+      {{.name = "outputs",
+        .type = Def::kList,
+        .help = "Cut the graph: these values, or outputs of nodes, are its outputs",
+        .placeholder = "C,D:1"},
+       Option::kImport,
+       kReading,
+       SetMember<kFrom, &ImportOptions::outputs>},
+      {{.name = "freeze_params",
+        .help = "Make initializers that are inputs too constants (default), or keep them as "
+                "inputs with a default value"},
+       Option::kImport,
+       kReading,
+       SetMember<kFrom, &ImportOptions::freeze_params>,
+       /*switches=*/true},
+      {{.name = "keep_functions",
+        .help = "Keep MODEL's local functions, and the calls of them; by default each call becomes "
+                "what its function says"},
+       Option::kImport,
+       kReading,
+       SetMember<kFrom, &ImportOptions::keep_functions>},
+
+      {{.name = "foreign",
+        .type = Def::kList,
+        .help = "Keep ops of these domains that have no mapping",
+        .placeholder = "DOMAIN,..."},
+       Option::kImport,
+       kConverting,
+       [](const OptionValue& value, ConvertOptions& options) {
+         options.from.foreign.domains = std::get<Strings>(value);
+         return absl::OkStatus();
+       }},
+      {{.name = "continue_on_error",
+        .help = "Keep every op that cannot be converted, and write every one that cannot be "
+                "expressed as an op of domain x2ir, which no runtime knows"},
+       Option::kBoth,
+       kConverting,
+       [](const OptionValue& value, ConvertOptions& options) {
+         options.from.foreign.all = options.to.foreign.all = std::get<bool>(value);
+         return absl::OkStatus();
+       }},
+      {{.name = "optimize",
+        .help = "Run the optimizer's default passes, or none; by default they run unless IR is "
+                "written"},
+       Option::kExport,
+       kConverting,
+       SetMember<kTo, &ExportOptions::optimize>,
+       /*switches=*/true},
+      {{.name = "passes",
+        .type = Def::kList,
+        .help = "Run these passes instead of the default ones",
+        .placeholder = "A,B,..."},
+       Option::kExport,
+       kConverting,
+       SetPasses},
+      {{.name = "inputs_as_nchw",
+        .type = Def::kList,
+        .help = "Inputs that are channels last become channels first: NHWC to NCHW, NWC to NCW, "
+                "NDHWC to NCDHW",
+        .placeholder = "A,B"},
+       Option::kExport,
+       kConverting,
+       SetMember<kTo, &ExportOptions::inputs_as_nchw>},
+      {{.name = "outputs_as_nchw",
+        .type = Def::kList,
+        .help = "The same for outputs",
+        .placeholder = "A,B"},
+       Option::kExport,
+       kConverting,
+       SetMember<kTo, &ExportOptions::outputs_as_nchw>},
+      {{.name = "check",
+        .help = "Check the result against the schemas of its ops, ONNX also with libonnx's checker "
+                "where the programs find that and it knows the opset; write nothing if it does "
+                "not pass"},
+       Option::kExport,
+       kConverting,
+       SetMember<kTo, &ExportOptions::check>},
+  };
+  return table;
+}
+
+// What an option excludes, or needs, of the others.
+absl::Status CheckTogether(const ConvertOptions& options, const Format* to) {
+  const ExportOptions& out = options.to;
+  if (options.from.foreign.all && !options.from.foreign.domains.empty()) {
+    return OptionError("continue_on_error", "excludes ", OptionText("foreign"));
+  }
+  if (out.format_options.Has("layout") && !out.optimize.value_or(out.passes.has_value())) {
+    return OptionError("layout", "needs ", OptionText("optimize"), ", or ", OptionText("passes"),
+                       " with the pass 'layout'");
+  }
+  const Dialect* dialect = to ? FindDialect(to->dialect) : nullptr;
+  if (out.check && (!dialect || !dialect->schema)) {
+    return OptionError("check", "format '", to ? to->name : "",
+                       "', which is written, has no schemas");
+  }
+  return absl::OkStatus();
+}
+
+// Whether any format has an option of the key, among those.
+bool SomeFormatHas(std::string_view key, std::vector<OptionDef> Format::*defs) {
+  for (const Format* format : AllFormats()) {
+    for (const OptionDef& def : format->*defs) {
+      if (OptionKey(def.name) == key) return true;
+    }
+  }
+  return false;
+}
+
+absl::Status CheckKey(std::string_view key, const Format* from, const Format* to) {
+  std::vector<std::string> known;
+  for (const ConversionOption& option : ConversionOptions()) {
+    known.push_back(OptionKey(option.def.name));
+    if (known.back() != key) continue;
+    if (!from && option.side == ConversionOption::kImport) {
+      return OptionError(option.def.name, "says how a model is read, and none is read here");
+    }
+    if (!to && option.side == ConversionOption::kExport) {
+      return OptionError(option.def.name, "says how a model is written, and none is written here");
+    }
+    return absl::OkStatus();
+  }
+  if (from && SomeFormatHas(key, &Format::read_options)) return absl::OkStatus();
+  for (const OptionDef& def : to ? to->write_options : std::vector<OptionDef>()) {
+    known.push_back(OptionKey(def.name));
+    if (known.back() == key) return absl::OkStatus();
+  }
+  const std::string whose =
+      to ? StrCat("format '", to->name, "', which is written, has no such") : "there is no such";
+  return OptionError(key, whose, " option", DidYouMean(std::string(key), known));
+}
+
+}  // namespace
+
+absl::Span<const ConversionOption> ConversionOptions() { return Table(); }
+
+absl::StatusOr<FormatOptions> ParseConversionOptions(const OptionTexts& texts) {
+  FormatOptions options;
+  std::vector<OptionDef> others;
+  for (const ConversionOption& option : Table()) {
+    if (!option.whole) {
+      others.push_back(option.def);
+      continue;
+    }
+    Strings items;
+    for (const auto& [key, text] : texts) {
+      if (key != OptionKey(option.def.name)) continue;
+      if (text.empty()) return OptionError(option.def.name, "expected a text that is not empty");
+      items.push_back(text);
+    }
+    if (!items.empty()) options.Set(option.def.name, std::move(items));
+  }
+  X2IR_ASSIGN_OR_RETURN(const FormatOptions more, ParseOptions(texts, others));
+  for (const auto& [name, value] : more.values()) options.Set(name, value);
+  return options;
+}
+
+absl::StatusOr<ConvertOptions> ConversionOf(const ConversionValues& values, const Format* to) {
+  ConvertOptions options;
+  const FormatOptions& said = values.conversion;
+  if (said.Has("passes") && said.Has("optimize") && !said.Flag("optimize")) {
+    return OptionError("passes", "excludes ", OptionText("no_optimize"));
+  }
+  for (const ConversionOption& option : Table()) {
+    const auto it = said.values().find(option.def.name);
+    if (it != said.values().end()) {
+      X2IR_RETURN_IF_ERROR(option.set(it->second, options));
+    }
+  }
+  options.from.format_options = values.reading;
+  options.to.format_options = values.writing;
+  if (to) options.to.format = to->name;
+  X2IR_RETURN_IF_ERROR(CheckTogether(options, to));
+  if (options.to.passes) options.to.optimize = true;
+  return options;
+}
+
+absl::StatusOr<ConvertOptions> ParseConversion(const OptionTexts& texts, const Format* from,
+                                               const Format* to) {
+  for (const auto& [key, text] : texts) X2IR_RETURN_IF_ERROR(CheckKey(key, from, to));
+  ConversionValues values;
+  X2IR_ASSIGN_OR_RETURN(values.conversion, ParseConversionOptions(texts));
+  if (from) {
+    X2IR_ASSIGN_OR_RETURN(values.reading, ParseOptions(texts, from->read_options));
+  }
+  if (to) {
+    X2IR_ASSIGN_OR_RETURN(values.writing, ParseOptions(texts, to->write_options));
+  }
+  X2IR_ASSIGN_OR_RETURN(ConvertOptions options, ConversionOf(values, to));
+  if (from) options.from.format = from->name;
+  return options;
+}
+
+absl::Status AtLeastOpset(
+    const Format& target, ExportOptions to, Report& report,
+    const std::function<absl::Status(const ExportOptions& to, Report& report)>& convert) {
+  const bool asked = to.opset || to.format_options.Has("opset");
+  const absl::Status first = convert(to, report);
+  if (first.ok() || asked || !FindOption(target.write_options, "opset")) return first;
+  std::string lacked;
+  for (const Failure& failure : report.failures) {
+    StrAppend(&lacked, lacked.empty() ? "" : ", ", failure.op);
+  }
+  int64_t opset = 0;
+  for (int64_t next = report.OpsetThatMayDo(); next > opset;) {
+    opset = next;
+    to.opset = static_cast<int>(opset);
+    Report later;
+    if (convert(to, later).ok()) {
+      later.notes.push_back(
+          StrCat("opset ", opset, ", the least that has what the model needs: ", lacked));
+      report = std::move(later);
+      return absl::OkStatus();
+    }
+    next = later.OpsetThatMayDo();
+  }
+  return first;
+}
+
+}  // namespace x2ir
