@@ -19,6 +19,7 @@ void AddDraw(CLI::App& app, Session& session);
 void AddOps(CLI::App& app, Session& session);
 void AddRun(CLI::App& app, Session& session);
 void AddVerify(CLI::App& app, Session& session);
+void AddCompare(CLI::App& app, Session& session);
 void AddExport(CLI::App& app, Session& session);
 
 }  // namespace x2ir::cli

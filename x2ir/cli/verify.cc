@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "x2ir/cli/flags.h"
+#include "x2ir/cli/cases.h"
 #include "x2ir/cli/load.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
@@ -32,21 +32,18 @@ constexpr char kFooter[] =
     "  x2ir verify model.onnx out.onnx --io io.safetensors --rtol 1e-5 --atol 1e-6";
 
 struct Flags {
-  std::string model, other, io, rtol, atol;
+  std::string model, other;
+  CaseFlags cases;
+  ToleranceFlags tolerance;
   bool json = false;
 };
 
 int RunVerify(const Flags& flags, Session& session) {
   VerifyOptions options;
-  for (const auto& [flag, text, value] :
-       {std::tuple("--rtol", &flags.rtol, &options.tolerance.rtol),
-        std::tuple("--atol", &flags.atol, &options.tolerance.atol)}) {
-    if (text->empty()) continue;
-    const auto number = ParseTolerance(flag, *text);
-    if (!number.ok()) return session.Usage(number.status());
-    *value = *number;
+  if (absl::Status s = ParseTolerances(flags.tolerance, &options.tolerance); !s.ok()) {
+    return session.Usage(s);
   }
-  if (flags.io.empty() && flags.other.empty()) {
+  if (flags.cases.is_random() && flags.other.empty()) {
     return session.Usage(
         "there is nothing to compare with: give an io file with expected outputs by --io, or "
         "another model");
@@ -65,29 +62,21 @@ int RunVerify(const Flags& flags, Session& session) {
     return session.Fail(status, phase);
   };
 
-  std::vector<IoCase> cases;
   std::string note;
-  if (flags.io.empty()) {
-    absl::StatusOr<IoCase> random = RandomCase(*model->graph, 0, &note);
-    if (!random.ok()) {
-      progress.Stop();
-      return session.Usage(StrCat(std::string(random.status().message()), "; give inputs by --io"));
+  auto found = CasesFor(flags.cases, *model->graph, session, progress, &note, &code);
+  if (!found) return code;
+  std::vector<IoCase>& cases = *found;
+  // What holds at one size need not hold at another.
+  bool second_size = false;
+  if (flags.cases.is_random() && cases.size() == 1 && HasOpenSizes(*model->graph)) {
+    std::string larger;
+    if (auto second = RandomCase(*model->graph, 1, &larger, 1); second.ok()) {
+      StrAppend(&note, "\n", larger);
+      cases[0].name = "case0";
+      second->name = "case1";
+      cases.push_back(*std::move(second));
+      second_size = true;
     }
-    cases.push_back(*std::move(random));
-    // What holds at one size need not hold at another.
-    if (HasOpenSizes(*model->graph)) {
-      std::string larger;
-      if (auto second = RandomCase(*model->graph, 1, &larger, 1); second.ok()) {
-        StrAppend(&note, "\n", larger);
-        cases[0].name = "case0";
-        second->name = "case1";
-        cases.push_back(*std::move(second));
-      }
-    }
-  } else {
-    auto read = ReadIoFile(flags.io, *model->graph);
-    if (!read.ok()) return fail(read.status(), Phase::kReading);
-    cases = *std::move(read);
   }
   if (!other) {
     bool any = false;
@@ -96,7 +85,7 @@ int RunVerify(const Flags& flags, Session& session) {
     }
     if (!any) {
       progress.Stop();
-      return session.Usage(StrCat("'", flags.io,
+      return session.Usage(StrCat("'", flags.cases.io,
                                   "' holds no outputs to compare with; expected "
                                   "out_0, ..., or the names of the model's outputs"));
     }
@@ -106,7 +95,7 @@ int RunVerify(const Flags& flags, Session& session) {
   options.progress = progress.fn();
   absl::StatusOr<Verification> result =
       other ? VerifyModels(*model, *other, cases, options) : VerifyOutputs(*model, cases, options);
-  if (!result.ok() && flags.io.empty() && cases.size() == 2) {
+  if (!result.ok() && second_size) {
     // A model may be made for some sizes only, whatever it says of its inputs.
     const absl::Status runs = RunCase(*model->graph, cases[1]).status();
     if (!runs.ok()) {
@@ -133,10 +122,9 @@ void AddVerify(CLI::App& app, Session& session) {
   auto flags = std::make_shared<Flags>();
   verb.Text("MODEL", flags->model, "", "The model file").Required();
   verb.Text("OTHER", flags->other, "", "A model that should compute the same");
-  verb.Text("--io", flags->io, "FILE.safetensors",
-            "Inputs, and expected outputs: in_0, ..., out_0, ... or real names");
-  verb.Text("--rtol", flags->rtol, "R", "Relative tolerance (1e-3)");
-  verb.Text("--atol", flags->atol, "A", "Absolute tolerance (1e-4)");
+  AddCaseFlags(verb, flags->cases,
+               "Inputs, and expected outputs: in_0, ..., out_0, ... or real names");
+  AddToleranceFlags(verb, flags->tolerance);
   verb.Flag("--json", flags->json, "For programs");
   verb.Do([flags, &session] { return RunVerify(*flags, session); });
 }

@@ -257,9 +257,8 @@ absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tens
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Datum>> RunCase(
-    const Graph& graph, const IoCase& io,
-    const std::function<void(int64_t done, int64_t total)>& progress) {
+absl::StatusOr<std::vector<Datum>> RunCaseWith(const Graph& graph, const IoCase& io,
+                                               const RunOptions& options) {
   const std::string_view where = io.name;
   auto at = [&](const absl::Status& s) { return where.empty() ? s : Annotate(s, where); };
   if (absl::Status s = CheckInputs(graph, io.inputs); !s.ok()) return at(s);
@@ -267,15 +266,25 @@ absl::StatusOr<std::vector<Datum>> RunCase(
   for (const std::optional<Tensor>& input : io.inputs) {
     inputs.push_back(input ? Datum(*input) : Datum());
   }
-  RunOptions options;
-  if (progress) {
-    options.on_node = [&](const Node&, size_t index, size_t total) {
-      progress(static_cast<int64_t>(index), static_cast<int64_t>(total));
-    };
-  }
   auto outputs = RunGraph(graph, std::move(inputs), options);
   if (!outputs.ok()) return at(outputs.status());
   return outputs;
+}
+
+RunOptions WithProgress(std::function<void(int64_t done, int64_t total)> progress) {
+  RunOptions options;
+  if (progress) {
+    options.on_node = [progress = std::move(progress)](const Node&, size_t index, size_t total) {
+      progress(static_cast<int64_t>(index), static_cast<int64_t>(total));
+    };
+  }
+  return options;
+}
+
+absl::StatusOr<std::vector<Datum>> RunCase(
+    const Graph& graph, const IoCase& io,
+    const std::function<void(int64_t done, int64_t total)>& progress) {
+  return RunCaseWith(graph, io, WithProgress(progress));
 }
 
 }  // namespace x2ir

@@ -46,8 +46,11 @@ absl::Status WriteIoFile(const std::string& path, absl::Span<const IoCase> cases
 // ranks, known dims, and one size for each symbolic name. InvalidArgument names the input.
 absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tensor>> inputs);
 
-// Checks the inputs of a case and runs a sorted IR graph on them. `progress` (may be null) gets
-// nodes done and their total.
+// Checks the inputs of a case and runs a sorted IR graph on them.
+absl::StatusOr<std::vector<Datum>> RunCaseWith(const Graph& graph, const IoCase& io,
+                                               const RunOptions& options);
+// `progress` (may be null) gets nodes done and their total.
+RunOptions WithProgress(std::function<void(int64_t done, int64_t total)> progress);
 absl::StatusOr<std::vector<Datum>> RunCase(
     const Graph& graph, const IoCase& io,
     const std::function<void(int64_t done, int64_t total)>& progress = nullptr);

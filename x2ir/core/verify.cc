@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "x2ir/core/match.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval_util.h"
@@ -308,66 +309,23 @@ absl::StatusOr<Verification> VerifyOutputs(const Model& ir, absl::Span<const IoC
   return result;
 }
 
-namespace {
-
-// For each value of `to`, which of `from` it is: by name if all names are there, else by
-// position.
-absl::StatusOr<std::vector<size_t>> MatchPorts(absl::Span<const Value* const> from,
-                                               absl::Span<const Value* const> to,
-                                               std::string_view what) {
-  if (from.size() != to.size()) {
-    return Invalid("the models have ", from.size(), " and ", to.size(), " ", what, "s");
-  }
-  std::vector<size_t> by_position(to.size());
-  std::vector<size_t> by_name;
-  for (size_t i = 0; i < to.size(); ++i) {
-    by_position[i] = i;
-    const auto it = std::find_if(from.begin(), from.end(),
-                                 [&](const Value* v) { return v->name() == to[i]->name(); });
-    if (it != from.end()) by_name.push_back(it - from.begin());
-  }
-  return by_name.size() == to.size() ? by_name : by_position;
-}
-
-// Inputs that somebody must give: those with a default may be left out on either side.
-std::vector<const Value*> Required(const Graph& graph) {
-  std::vector<const Value*> values;
-  for (const Value* input : graph.inputs()) {
-    if (!input->constant()) values.push_back(input);
-  }
-  return values;
-}
-
-}  // namespace
-
 absl::StatusOr<Verification> VerifyModels(const Model& ir, const Model& other,
                                           absl::Span<const IoCase> cases,
                                           const VerifyOptions& options) {
   Verification result;
   result.tolerance = options.tolerance;
-  const std::vector<const Value*> from = Required(*ir.graph);
-  const std::vector<const Value*> to = Required(*other.graph);
-  X2IR_ASSIGN_OR_RETURN(const std::vector<size_t> input_of, MatchPorts(from, to, "input"));
-  X2IR_ASSIGN_OR_RETURN(const std::vector<size_t> output_of,
-                        MatchPorts(ir.graph->outputs(), other.graph->outputs(), "output"));
-  auto position = [](const Graph& graph, const Value* input) {
-    return std::find(graph.inputs().begin(), graph.inputs().end(), input) - graph.inputs().begin();
-  };
+  X2IR_ASSIGN_OR_RETURN(const PortMatch ports, MatchPorts(*ir.graph, *other.graph));
   for (const IoCase& io : cases) {
     X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> expected,
                           RunCase(*ir.graph, io, options.progress));
-    IoCase translated;
-    translated.name = io.name;
-    translated.inputs.resize(other.graph->inputs().size());
-    for (size_t i = 0; i < to.size(); ++i) {
-      translated.inputs[position(*other.graph, to[i])] =
-          io.inputs[position(*ir.graph, from[input_of[i]])];
-    }
-    auto got = RunCase(*other.graph, translated, options.progress);
+    auto got = RunCase(*other.graph, CaseOf(io, ports, *ir.graph, *other.graph), options.progress);
     if (!got.ok()) return Annotate(got.status(), "the other model");
     for (size_t i = 0; i < got->size(); ++i) {
-      result.outputs.push_back({io.name, other.graph->outputs()[i]->name(), TypeText((*got)[i]),
-                                Compare((*got)[i], expected[output_of[i]], options.tolerance)});
+      const auto of =
+          std::find(ir.graph->outputs().begin(), ir.graph->outputs().end(), ports.outputs[i].first);
+      result.outputs.push_back(
+          {io.name, other.graph->outputs()[i]->name(), TypeText((*got)[i]),
+           Compare((*got)[i], expected[of - ir.graph->outputs().begin()], options.tolerance)});
     }
   }
   return result;

@@ -54,7 +54,9 @@ class Scope {
       if (!results.ok()) return Annotate(results.status(), Describe(*node));
       for (size_t i = 0; i < node->num_outputs(); ++i) {
         const Value* output = node->output(i);
-        if (output && !output->is_unused()) values_[output] = std::move((*results)[i]);
+        if (!output || output->is_unused()) continue;
+        if (options.on_value) options.on_value(*output, (*results)[i]);
+        values_[output] = std::move((*results)[i]);
       }
     }
     std::vector<Datum> outputs;

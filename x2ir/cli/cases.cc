@@ -1,0 +1,72 @@
+#include "x2ir/cli/cases.h"
+
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "x2ir/cli/flags.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::cli {
+
+void AddCaseFlags(Verb& verb, CaseFlags& flags, const std::string& about_io) {
+  verb.Text("--io", flags.io, "FILE.safetensors", about_io);
+  verb.Text("--random", flags.random, "N", "Random inputs, so many times").Excludes("--io");
+  verb.Text("--seed", flags.seed, "N", "The number that random inputs are made from (0)")
+      .Excludes("--io");
+}
+
+std::optional<std::vector<IoCase>> CasesFor(const CaseFlags& flags, const Graph& graph,
+                                            Session& session, Progress& progress, std::string* note,
+                                            int* code) {
+  const auto failed = [&](int with) {
+    *code = with;
+    return std::nullopt;
+  };
+  if (!flags.is_random()) {
+    auto read = ReadIoFile(flags.io, graph);
+    if (read.ok()) return *std::move(read);
+    progress.Stop();
+    return failed(session.Fail(read.status(), Phase::kReading));
+  }
+  int64_t count = 1, seed = 0;
+  for (const auto& [flag, text, value, least] :
+       {std::tuple("--random", &flags.random, &count, int64_t{1}),
+        std::tuple("--seed", &flags.seed, &seed, int64_t{0})}) {
+    if (text->empty()) continue;
+    const auto number = ParseInt(flag, *text, least, std::numeric_limits<int32_t>::max());
+    if (!number.ok()) {
+      progress.Stop();
+      return failed(session.Usage(number.status()));
+    }
+    *value = *number;
+  }
+  std::vector<IoCase> cases;
+  for (int64_t i = 0; i < count; ++i) {
+    absl::StatusOr<IoCase> random = RandomCase(graph, static_cast<uint64_t>(seed + i), note);
+    if (!random.ok()) {
+      progress.Stop();
+      return failed(
+          session.Usage(StrCat(std::string(random.status().message()), "; give inputs by --io")));
+    }
+    if (count > 1) random->name = StrCat("case", i);
+    cases.push_back(*std::move(random));
+  }
+  return cases;
+}
+
+void AddToleranceFlags(Verb& verb, ToleranceFlags& flags) {
+  verb.Text("--rtol", flags.rtol, "R", "Relative tolerance (1e-3)");
+  verb.Text("--atol", flags.atol, "A", "Absolute tolerance (1e-4)");
+}
+
+absl::Status ParseTolerances(const ToleranceFlags& flags, Tolerance* tolerance) {
+  for (const auto& [flag, text, value] : {std::tuple("--rtol", &flags.rtol, &tolerance->rtol),
+                                          std::tuple("--atol", &flags.atol, &tolerance->atol)}) {
+    if (text->empty()) continue;
+    X2IR_ASSIGN_OR_RETURN(*value, ParseTolerance(flag, *text));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace x2ir::cli

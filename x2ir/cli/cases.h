@@ -1,0 +1,39 @@
+// Inputs for the verbs that run models: those of an io file, or random ones.
+#ifndef X2IR_CLI_CASES_H_
+#define X2IR_CLI_CASES_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "x2ir/cli/program.h"
+#include "x2ir/cli/progress.h"
+#include "x2ir/cli/session.h"
+#include "x2ir/core/io_file.h"
+#include "x2ir/core/verify.h"
+#include "x2ir/graph_wrapper/graph.h"
+
+namespace x2ir::cli {
+
+struct CaseFlags {
+  std::string io, random, seed;
+  bool is_random() const { return io.empty(); }
+};
+// --io, --random and --seed.
+void AddCaseFlags(Verb& verb, CaseFlags& flags, const std::string& about_io);
+
+// Nothing when it failed: then the failure was printed, and *code is the exit code. Without an io
+// file there are as many random cases as --random says, else one; *note says what they are.
+std::optional<std::vector<IoCase>> CasesFor(const CaseFlags& flags, const Graph& graph,
+                                            Session& session, Progress& progress, std::string* note,
+                                            int* code);
+
+struct ToleranceFlags {
+  std::string rtol, atol;
+};
+void AddToleranceFlags(Verb& verb, ToleranceFlags& flags);
+absl::Status ParseTolerances(const ToleranceFlags& flags, Tolerance* tolerance);
+
+}  // namespace x2ir::cli
+
+#endif  // X2IR_CLI_CASES_H_
