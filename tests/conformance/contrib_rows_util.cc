@@ -166,6 +166,9 @@ std::vector<ContribRow> ContribRows() {
                                            : StrCat("a: ", t, "[6,8], b: ", t, "[8,5]");
       add({shapes, StrCat(consts, "y = ms.QGemm(a, s, z, b, t, z, c) { alpha = 0.7, transA = ", k,
                           ", transB = ", k, " }")});
+      add({shapes,
+           StrCat(consts, "y = ms.QGemm(a, s, z, b, t, z, c, u, z) { alpha = 0.7, transA = ", k,
+                  ", transB = ", k, " }")});
     }
     add({StrCat("c: bool[200,50], x: ", t, "[200,50], v: ", t, "[200,50]"),
          StrCat("s = float32[]{0.05} t = float32[]{0.02} u = float32[]{0.1} z = ", t,

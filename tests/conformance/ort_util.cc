@@ -76,9 +76,10 @@ void OrtJudge::Work() {
 
 OrtJudge::Answer OrtJudge::AskServer(const Question& question) {
   if (pid_ < 0 && !StartServer()) return {false, "crash", "cannot start node"};
-  const nlohmann::json request = {{"model", question.model}, {"io", question.io},
-                                  {"case", "all"},           {"rtol", question.rtol},
-                                  {"atol", question.atol},   {"steps", question.steps}};
+  nlohmann::json request = {{"model", question.model}, {"io", question.io},
+                            {"case", "all"},           {"rtol", question.rtol},
+                            {"atol", question.atol},   {"steps", question.steps}};
+  if (!question.as.empty()) request["as"] = question.as;
   const std::string line = request.dump() + "\n";
   size_t done = 0;
   while (done < line.size()) {

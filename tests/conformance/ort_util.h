@@ -20,11 +20,13 @@ class OrtJudge {
   struct Question {
     std::string model, io;
     double rtol = 0, atol = 0;
-    int steps = 0;  // by which integers may differ
+    int steps = 0;     // by which integers may differ
+    std::string as{};  // another model, whose outputs are expected instead
   };
   struct Answer {
     bool agrees = false;
-    std::string stage;  // "load", "run", "compare", "crash": how far it came where it does not
+    std::string stage;  // "load", "run", "compare", "crash", "expected" (the other model): how far
+                        // it came where it does not
     std::string error;
     // It does not know the op, the type or the opset: nothing is said about the model.
     bool cannot_run() const;

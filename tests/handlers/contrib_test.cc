@@ -159,8 +159,6 @@ TEST(Contrib, IsRefused) {
       {"x: float32[1,1,4,4], g: float32[1,2,2,2]",
        "y = ms.GridSample(x, g) { mode = \"bicubic\", padding_mode = \"border\" }", "bicubic"},
       {"a: float32[2,3]", "y = ms.CDist(a, a) { metric = \"cosine\" }", "metric"},
-      {"a: uint8[2,4], b: uint8[4,3], s: float32[], z: uint8[]",
-       "y = ms.QGemm(a, s, z, b, s, z, _, s, z)", "a quantized result"},
       {"a: uint8[2,4], s: float32[], z: uint8[]", "y = ms.QLinearConcat(s, z, a, s) { axis = 0 }",
        "a scale and a zero point"},
       {"a: float32[2,3], b: int16[3,2]", "y = ms.MatMulInteger16(a, b)", "expected int16"},

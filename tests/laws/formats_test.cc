@@ -124,7 +124,7 @@ TEST(Formats, SayWhatTheyAre) {
       for (const OptionDef& option : *options) {
         SCOPED_TRACE(option.name);
         EXPECT_TRUE(names.insert(option.name).second);
-        EXPECT_TRUE(std::regex_match(option.name, std::regex("[a-z]+(_[a-z]+)*")));
+        EXPECT_TRUE(std::regex_match(option.name, std::regex("[a-z][a-z0-9]*(_[a-z0-9]+)*")));
         EXPECT_FALSE(option.help.empty());
         EXPECT_FALSE(option.help.ends_with("."));
         EXPECT_EQ(option.type == OptionDef::kChoice, !option.choices.empty());

@@ -13,6 +13,7 @@
 // ends:
 //   {"model": PATH, "io": PATH, "case": NAME|"all"|null, "rtol": 1e-3, "atol": 1e-4, "steps": 0, "optimize": false}
 //       -> {"ok": true, "max_abs": X, "max_rel": X, "cases": [NAMES]}
+//   with "as": PATH, a model whose outputs are expected instead of those of the file
 //   {"model": PATH, "feeds": PATH, "fetch": PATH, "case": NAME|null}   runs it and writes out_0, out_1, ... to `fetch`
 //       -> {"ok": true}
 //   {"load": PATH}
@@ -115,8 +116,21 @@ class Judge {
     });
   }
 
-  async compare({model, io, case: wanted, rtol = RTOL, atol = ATOL, steps = 0, optimize}) {
+  /** The outputs of a model for each case of a file, by the case's name. */
+  async outputsOf(model, io, wanted) {
+    return this.withSession(model, false, async (session) => {
+      const file = await at('compare', () => new SafetensorsFile(io));
+      const outputs = new Map();
+      for (const name of casesOf(file, wanted)) outputs.set(name, await this.run(session, file, name ? `${name}.` : ''));
+      return outputs;
+    });
+  }
+
+  async compare({model, io, as, case: wanted, rtol = RTOL, atol = ATOL, steps = 0, optimize}) {
     if (!(rtol >= 0 && atol >= 0)) throw new StageError('request', `bad tolerances: rtol ${rtol}, atol ${atol}`);
+    const expected = as ? await this.outputsOf(as, io, wanted).catch((e) => {
+      throw new StageError('expected', e.message, e);
+    }) : null;
     return this.withSession(model, optimize, async (session) => {
       const file = await at('compare', () => new SafetensorsFile(io));
       const cases = casesOf(file, wanted);
@@ -126,9 +140,11 @@ class Judge {
         const prefix = name ? `${name}.` : '';
         const got = await this.run(session, file, prefix);
         await at('compare', () => {
-          const keys = keysOf(file, prefix, 'out', namesOf(session.outputs));
-          keys.forEach((key, i) => {
-            const one = compareTensors(got[i], file.get(key), {rtol, atol, steps});
+          const want = expected ? expected.get(name) :
+            keysOf(file, prefix, 'out', namesOf(session.outputs)).map((key) => file.get(key));
+          if (want.length !== got.length) throw new Error(`${got.length} outputs, expected ${want.length}`);
+          want.forEach((tensor, i) => {
+            const one = compareTensors(got[i], tensor, {rtol, atol, steps});
             result.max_abs = Math.max(result.max_abs, one.max_abs);
             result.max_rel = Math.max(result.max_rel, one.max_rel);
             if (one.error) errors.push(`${prefix}out_${i} '${session.outputs[i].name}': ${one.error}`);

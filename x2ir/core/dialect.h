@@ -79,6 +79,9 @@ struct Dialect {
   // Runs on a model that was read before it is converted (where rewriting node by node does not
   // reach: writes to what others see). May add warnings for the user.
   std::function<absl::Status(Model& model, std::vector<std::string>& warnings)> prepare{};
+  // Runs on IR that is to be written, before the passes: says what the dialect's own steps know in
+  // another form.
+  std::function<absl::Status(Graph& graph)> ready{};
   // Ops of IR that `fuse` puts into ops of other domains, whatever opset is written; none where
   // these are not asked for. Passes find them in the target. Both null: there are none.
   std::function<std::vector<Symbol>(const FormatOptions& options)> fused_ops{};

@@ -135,6 +135,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
   X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes, &report.warnings));
   if (known && known->schema) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
+  if (known && known->ready) X2IR_RETURN_IF_ERROR(known->ready(graph));
   X2IR_RETURN_IF_ERROR(InputsAsChannelsFirst(graph, options.inputs_as_nchw));
   X2IR_RETURN_IF_ERROR(OutputsAsChannelsFirst(graph, options.outputs_as_nchw));
   const std::vector<std::string> passes = options.optimize.value_or(true)

@@ -28,6 +28,16 @@ namespace {
           return ReadTflite(source, {.signature = request.options.Text("signature"),
                                      .dequantize = request.options.Flag("dequantize")});
         },
+    .write_options =
+        {{.name = "float16", .help = "Write the weights as float16, half as large"},
+         {.name = "dynamic_range",
+          .help = "Write large weights of convolutions and products as int8, a scale for each "
+                  "channel; LiteRT rounds what they are multiplied with to int8, too"},
+         {.name = "io_type",
+          .type = OptionDef::kChoice,
+          .help = "Of a quantized model: the element type of inputs and outputs",
+          .placeholder = "TYPE",
+          .choices = {"keep", "int8", "uint8", "float32"}}},
     .write = [](const Model& model, const Sink& sink,
                 const FormatOptions&) { return WriteTflite(model, sink); },
 });

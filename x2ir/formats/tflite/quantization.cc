@@ -66,4 +66,19 @@ void ClearQuantization(Value& value) {
   if (IsQuantized(value)) value.annotations().GetOrMake().extra.erase(kKey);
 }
 
+Quantization ProductOf(const Quantization& x, const Quantization& weights) {
+  Quantization product;
+  for (const float scale : weights.scales) product.scales.push_back(x.scales[0] * scale);
+  product.zero_points.resize(product.scales.size());
+  return product;
+}
+
+bool IsNear(const Quantization& a, const Quantization& b) {
+  if (a.scales.size() != b.scales.size() || a.zero_points != b.zero_points) return false;
+  for (size_t i = 0; i < a.scales.size(); ++i) {
+    if (std::fabs(a.scales[i] - b.scales[i]) > 1e-5f * std::fabs(b.scales[i])) return false;
+  }
+  return true;
+}
+
 }  // namespace x2ir::tflite

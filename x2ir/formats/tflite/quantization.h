@@ -29,6 +29,11 @@ bool IsQuantized(const Value& value);
 void SetQuantization(Value& value, const Quantization& quantization);
 void ClearQuantization(Value& value);
 
+// The scales of sums of products of the two: x has one.
+Quantization ProductOf(const Quantization& x, const Quantization& weights);
+// Whether scales are the same but for the last digits, and zero points the same.
+bool IsNear(const Quantization& a, const Quantization& b);
+
 }  // namespace tflite
 }  // namespace x2ir
 

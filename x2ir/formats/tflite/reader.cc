@@ -35,6 +35,7 @@ class Reader {
     if (signature_ && signature_->signature_key()) {
       model.graph->set_name(signature_->signature_key()->str());
     }
+    if (!signature_) model.annotations.GetOrMake().extra[kNoSignature] = "1";
     ReadAnnotations(model);
     return model;
   }
@@ -353,8 +354,12 @@ class Reader {
       const auto range = file_.Buffer(entry.buffer());
       if (!entry.name() || !range.ok() || !*range || (*range)->size > left) continue;
       left -= (*range)->size;
-      model.annotations.GetOrMake().extra[StrCat("tflite.metadata.", entry.name()->str())] =
+      model.annotations.GetOrMake().extra[StrCat(kMetadata, entry.name()->str())] =
           std::string((*range)->view());
+    }
+    const Annotations* own = model.annotations.get();
+    if (!own || !own->extra.contains(std::string(kMetadata) + kRuntime)) {
+      model.annotations.GetOrMake().extra[kNoRuntime] = "1";
     }
   }
 

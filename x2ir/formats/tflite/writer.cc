@@ -133,7 +133,8 @@ class Writer {
     for (const Value* v : graph.outputs()) {
       X2IR_ASSIGN_OR_RETURN(outputs.emplace_back(), NumberOf(at, v));
     }
-    if (at == 0) WriteSignature(graph, inputs, outputs);
+    if (at == 0 && !Annotation(model_.annotations, kNoSignature))
+      WriteSignature(graph, inputs, outputs);
     Subgraph& own = subgraphs_[at];
     const auto name = fbb_.CreateString(own.name);
     const auto ins = fbb_.CreateVector(inputs), outs = fbb_.CreateVector(outputs);
@@ -193,7 +194,7 @@ class Writer {
     // Buffers are numbered from 1, and so are they in the file: 0 is the empty one.
     return fb::CreateTensor(fbb_, sizes, static_cast<fb::TensorType>(*type), buffer, name,
                             quantization, /*is_variable=*/false, 0, signed_sizes,
-                            /*has_rank=*/shape != nullptr);
+                            /*has_rank=*/shape && shape->rank() == 0);
   }
 
   absl::StatusOr<Off<fb::QuantizationParameters>> WriteQuantization(const Value& v) {
@@ -484,13 +485,16 @@ class Writer {
   }
 
   void AddMetadata() {
-    const std::string prefix = "tflite.metadata.", minimum = "min_runtime_version";
-    std::string runtime(runtime_);
-    runtime.resize(16);
-    std::vector<std::pair<std::string, std::string>> all = {{minimum, runtime}};
+    const std::string prefix = kMetadata;
+    std::vector<std::pair<std::string, std::string>> all;
+    if (!Annotation(model_.annotations, kNoRuntime)) {
+      std::string runtime(runtime_);
+      runtime.resize(16);
+      all.emplace_back(kRuntime, runtime);
+    }
     if (const Annotations* own = model_.annotations.get()) {
       for (const auto& [key, bytes] : own->extra) {
-        if (!key.starts_with(prefix) || key == prefix + minimum) continue;
+        if (!key.starts_with(prefix) || key == prefix + kRuntime) continue;
         all.emplace_back(key.substr(prefix.size()), bytes);
       }
     }
@@ -503,7 +507,8 @@ class Writer {
   // All tables; those of buffers lead nowhere yet.
   void Finish(bool behind) {
     std::vector<Off<fb::Buffer>> tables = {fb::CreateBuffer(fbb_)};
-    const auto nothing = fbb_.CreateVector(std::vector<uint8_t>());
+    Off<flatbuffers::Vector<uint8_t>> nothing;
+    if (!buffers_.all().empty() && !behind) nothing = fbb_.CreateVector(std::vector<uint8_t>());
     for (size_t i = 0; i < buffers_.all().size(); ++i) {
       fb::BufferBuilder buffer(fbb_);
       if (behind) {
@@ -517,10 +522,15 @@ class Writer {
     const auto buffers = fbb_.CreateVector(tables);
     const auto codes = fbb_.CreateVector(written_codes_);
     const auto subgraphs = fbb_.CreateVector(written_);
-    const auto metadata = fbb_.CreateVector(metadata_);
-    const auto signatures = fbb_.CreateVector(std::vector<Off<fb::SignatureDef>>{signature_});
+    const auto metadata = metadata_.empty() ? Off<flatbuffers::Vector<Off<fb::Metadata>>>()
+                                            : fbb_.CreateVector(metadata_);
+    Off<flatbuffers::Vector<Off<fb::SignatureDef>>> signatures;
+    if (!signature_.IsNull()) {
+      signatures = fbb_.CreateVector(std::vector<Off<fb::SignatureDef>>{signature_});
+    }
     const Annotations* own = model_.annotations.get();
-    const auto description = fbb_.CreateString(own ? own->doc_string : "");
+    Off<flatbuffers::String> description;
+    if (own && !own->doc_string.empty()) description = fbb_.CreateString(own->doc_string);
     fb::ModelBuilder model(fbb_);
     model.add_version(3);
     model.add_operator_codes(codes);

@@ -1,7 +1,7 @@
 // ONNX Runtime's own domain: quantization, and ops on quantized tensors that ONNX Runtime computes
 // as the op on what they stand for. All of it is only read. The kernels of QLinearAdd, QLinearMul,
-// QLinearSoftmax and the pools multiply by quotients of scales, and round some numbers to the other
-// side: there one step of difference is theirs. QGemm's quantized result is not here.
+// QLinearSoftmax, QGemm and the pools multiply by quotients of scales, and round some numbers to
+// the other side: there one step of difference is theirs.
 #include <utility>
 #include <vector>
 
@@ -133,10 +133,27 @@ absl::StatusOr<Values> FromQLinearWhere(Rewrite& r) {
 
 absl::StatusOr<Values> FromQGemm(Rewrite& r) {
   enum { kA, kScaleA, kZeroA, kB, kScaleB, kZeroB, kC, kScaleY, kZeroY };
-  if (r.has(kScaleY) || r.has(kZeroY)) {
-    return Unimplemented("a quantized result, which is rounded in another way than ONNX's");
-  }
   Builder& b = r.b;
+  if (r.has(kScaleY)) {
+    // The integers of the third operand are sums as those of products, alpha included.
+    X2IR_RETURN_IF_ERROR(CheckType(r, kA));
+    const bool trans_b = r.attrs().Int("transB", 0) != 0;
+    Value* of_b = b.Op("dequantize_linear", {r.in(kB), r.in(kScaleB), r.in(kZeroB)},
+                       {{"axis", int64_t{trans_b ? 0 : 1}}});
+    const auto alpha = static_cast<float>(r.attrs().Float("alpha", 1));
+    std::vector<Value*> operands = {Dequantized(r, kA), of_b};
+    if (r.has(kC)) {
+      Value* steps = b.Op("mul", {r.in(kScaleA), r.in(kScaleB)});
+      if (alpha != 1) steps = b.Op("mul", {steps, b.Scalar(DType::kFloat32, alpha)});
+      operands.push_back(b.Op("dequantize_linear", {r.in(kC), steps}, {{"axis", -1}}));
+    }
+    Value* y = b.Op("gemm", std::move(operands),
+                    {{"alpha", alpha},
+                     {"beta", 1.0f},
+                     {"transA", r.attrs().Int("transA", 0)},
+                     {"transB", int64_t{trans_b}}});
+    return Values{Quantized(r, y, kScaleY, r.dtype(kA))};
+  }
   const auto matrix = [&](size_t i, const char* flag) {
     return r.attrs().Int(flag, 0) == 0
                ? r.in(i)

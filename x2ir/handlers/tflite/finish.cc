@@ -6,7 +6,9 @@
 
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/tflite/fold_quantized.h"
 #include "x2ir/handlers/tflite/kernels.h"
+#include "x2ir/handlers/tflite/weights.h"
 
 namespace x2ir {
 namespace {
@@ -55,10 +57,17 @@ bool TakeActivation(Graph& graph, Node* node) {
   return true;
 }
 
+// A constant, or the integers that one is dequantized from.
+const Tensor* NumbersBehind(const Value* v) {
+  if (!v) return nullptr;
+  return IsLite(v->producer(), "DEQUANTIZE") ? v->producer()->input(0)->fixed_constant()
+                                             : v->fixed_constant();
+}
+
 // A vector of as many numbers as there are columns, along the last axis.
 const Tensor* ColumnNumbers(const Value* v, int64_t columns) {
-  const Tensor* t = v ? v->fixed_constant() : nullptr;
-  if (!t || t->dtype() != DType::kFloat32 || t->num_elements() != columns || t->rank() == 0 ||
+  const Tensor* t = NumbersBehind(v);
+  if (!t || v->dtype() != DType::kFloat32 || t->num_elements() != columns || t->rank() == 0 ||
       t->dim(t->rank() - 1) != columns) {
     return nullptr;
   }
@@ -83,12 +92,14 @@ bool TakeBias(Graph& graph, Node* node) {
     if (!product && !conv && !depthwise) continue;
     if (before->attrs().String(kFusedActivation, "NONE") != "NONE") continue;
     if (before->input(2) && !IsZeros(before->input(2))) continue;
-    const Tensor* weights = before->input(1) ? before->input(1)->fixed_constant() : nullptr;
+    const Tensor* weights = NumbersBehind(before->input(1));
     const Shape* out = before->output(0)->shape();
     if (!weights || !out) continue;
     const int64_t columns = weights->dim(depthwise ? 3 : 0);
     const Tensor* bias = ColumnNumbers(node->input(1 - i), columns);
     if (!bias || bias->rank() > out->rank()) continue;
+    const bool integers = !node->input(1 - i)->fixed_constant();
+    if (integers && bias->rank() != 1) continue;
     Value* added = bias->rank() == 1
                        ? node->input(1 - i)
                        : graph.AddConstant(graph.UniqueName(node->input(1 - i)->name()),
@@ -169,9 +180,15 @@ absl::Status CopyResults(Graph& graph) {
 
 }  // namespace
 
-absl::Status FinishTflite(Model& model, const FormatOptions&) {
-  Finish(*model.graph);
-  return CopyResults(*model.graph);
+absl::Status FinishTflite(Model& model, const FormatOptions& options) {
+  Graph& graph = *model.graph;
+  Finish(graph);
+  X2IR_RETURN_IF_ERROR(FoldQuantized(graph));
+  if (options.Flag("dynamic_range")) UseDynamicRange(graph);
+  FoldHybrid(graph);
+  if (options.Flag("float16")) UseFloat16(graph);
+  X2IR_RETURN_IF_ERROR(SetIoType(graph, options.Text("io_type")));
+  return CopyResults(graph);
 }
 
 }  // namespace x2ir

@@ -70,24 +70,24 @@ constexpr Kernel kKernels[] = {
     {"LOGICAL_OR", kB, 0, 8, 4, 2},
     {"LOGISTIC", kFloats},
     {"LOG_SOFTMAX", kFloats},
-    {"MAXIMUM", kNumberTypes, 0, 8, 8, 2},
-    {"MAX_POOL_2D", kFloats},
+    {"MAXIMUM", kNumberTypes | kBytes | kS, 0, 8, 8, 2},
+    {"MAX_POOL_2D", kFloats | kBytes | kS},
     {"MEAN", kNumberTypes},
-    {"MINIMUM", kNumberTypes, 0, 8, 8, 2},
+    {"MINIMUM", kNumberTypes | kBytes | kS, 0, 8, 8, 2},
     {"MIRROR_PAD", kNumberTypes | kS | kBytes, 0, 5},
     {"MUL", kNumberTypes | kUi, 0, 8, 6, 2},
     {"NEG", kNumberTypes},
     {"NOT_EQUAL", kNumberTypes | kB | kS, 0, 8, 4, 2},
     {"ONE_HOT", kI | kL},
     {"PAD", kNumberTypes | kB, 0, 5},
-    {"PADV2", kNumberTypes | kB, 0, 5},
+    {"PADV2", kNumberTypes | kB | kBytes | kS, 0, 5},
     {"POW", kFloats, 0, 8, 4, 2},
     {"PRELU", kFloats, 0, 4, 4, 2},
     {"RANGE", kNumberTypes},
     {"REDUCE_ALL", kB},
     {"REDUCE_ANY", kB},
-    {"REDUCE_MAX", kNumberTypes},
-    {"REDUCE_MIN", kNumberTypes},
+    {"REDUCE_MAX", kNumberTypes | kBytes | kS},
+    {"REDUCE_MIN", kNumberTypes | kBytes | kS},
     {"REDUCE_PROD", kNumberTypes},
     {"RELU", kFloats},
     {"RELU6", kFloats},
@@ -116,6 +116,81 @@ constexpr Kernel kKernels[] = {
     {"WHERE", kNumberTypes | kB | kBytes | kUi},
 };
 
+// Kernels for integers that stand for floats.
+constexpr uint32_t kWords = kBytes | kS;
+constexpr QuantizedKernel kQuantizedKernels[] = {
+    {"ABS", kC | kS, Scales::kOwn},
+    {"ADD", kWords, Scales::kOwn},
+    {"ARG_MAX", kBytes, Scales::kCompares},
+    {"ARG_MIN", kBytes, Scales::kCompares},
+    {"AVERAGE_POOL_2D", kWords, Scales::kSame},
+    {"BATCH_MATMUL", kC, Scales::kOwn},
+    {"BATCH_TO_SPACE_ND", kBytes, Scales::kCommutes},
+    {"BROADCAST_TO", kWords, Scales::kCommutes},
+    {"CONCATENATION", kWords, Scales::kCommutes},
+    {"CONV_2D", kWords, Scales::kWeights},
+    {"DEPTHWISE_CONV_2D", kWords, Scales::kWeights},
+    {"DEPTH_TO_SPACE", kBytes, Scales::kCommutes},
+    {"DIV", kU, Scales::kOwn},
+    {"ELU", kC, Scales::kOwn},
+    {"EQUAL", kBytes, Scales::kCompares},
+    {"EXP", kC | kS, Scales::kOwn},
+    {"EXPAND_DIMS", kWords, Scales::kCommutes},
+    {"FULLY_CONNECTED", kWords, Scales::kWeights},
+    {"GATHER", kWords, Scales::kCommutes},
+    {"GATHER_ND", kWords, Scales::kCommutes},
+    {"GELU", kBytes, Scales::kOwn},
+    {"GREATER", kBytes, Scales::kCompares},
+    {"GREATER_EQUAL", kBytes, Scales::kCompares},
+    {"HARD_SWISH", kBytes, Scales::kOwn},
+    {"LEAKY_RELU", kWords, Scales::kOwn},
+    {"LESS", kBytes, Scales::kCompares},
+    {"LESS_EQUAL", kBytes, Scales::kCompares},
+    {"LOG", kC | kS, Scales::kOwn},
+    {"LOGISTIC", kWords, Scales::kFixed},
+    {"LOG_SOFTMAX", kBytes, Scales::kFixed},
+    {"MAXIMUM", kWords, Scales::kCommutes},
+    {"MAX_POOL_2D", kWords, Scales::kCommutes},
+    {"MEAN", kWords, Scales::kOwn},
+    {"MINIMUM", kWords, Scales::kCommutes},
+    {"MIRROR_PAD", kWords, Scales::kCommutes},
+    {"MUL", kWords, Scales::kOwn},
+    {"NOT_EQUAL", kBytes, Scales::kCompares},
+    {"PACK", kWords, Scales::kCommutes},
+    {"PAD", kWords, Scales::kCommutes},
+    {"PADV2", kWords, Scales::kCommutes},
+    {"PRELU", kBytes, Scales::kOwn},
+    {"REDUCE_MAX", kWords, Scales::kCommutes},
+    {"REDUCE_MIN", kWords, Scales::kCommutes},
+    {"RELU", kWords, Scales::kOwn},
+    {"RELU6", kBytes, Scales::kOwn},
+    {"RELU_N1_TO_1", kBytes, Scales::kOwn},
+    {"RESHAPE", kWords, Scales::kCommutes},
+    {"RESIZE_BILINEAR", kWords, Scales::kSame},
+    {"RESIZE_NEAREST_NEIGHBOR", kWords, Scales::kCommutes},
+    {"REVERSE_V2", kWords, Scales::kCommutes},
+    {"SELECT_V2", kWords, Scales::kCommutes},
+    {"SLICE", kWords, Scales::kCommutes},
+    {"SOFTMAX", kWords, Scales::kFixed},
+    {"SPACE_TO_BATCH_ND", kBytes, Scales::kCommutes},
+    {"SPACE_TO_DEPTH", kBytes, Scales::kCommutes},
+    {"SPLIT", kWords, Scales::kCommutes},
+    {"SPLIT_V", kWords, Scales::kCommutes},
+    {"SQUEEZE", kWords, Scales::kCommutes},
+    {"STRIDED_SLICE", kWords, Scales::kCommutes},
+    {"SUB", kWords, Scales::kOwn},
+    {"SUM", kBytes, Scales::kOwn},
+    {"TANH", kWords, Scales::kFixed},
+    {"TILE", kWords, Scales::kCommutes},
+    {"TRANSPOSE", kWords, Scales::kCommutes},
+    {"TRANSPOSE_CONV", kWords, Scales::kWeights},
+};
+
+constexpr WeightSlots kWeightSlots[] = {{"CONV_2D", 0, 1, 2, 0},
+                                        {"DEPTHWISE_CONV_2D", 0, 1, 2, 3},
+                                        {"FULLY_CONNECTED", 0, 1, 2, 0},
+                                        {"TRANSPOSE_CONV", 2, 1, 3, 0}};
+
 const Kernel* KernelOf(std::string_view op) {
   const auto* end = std::end(kKernels);
   const auto* found = std::lower_bound(
@@ -138,14 +213,42 @@ bool IsBroadcast(const Node& node) {
 
 }  // namespace
 
+const QuantizedKernel* QuantizedKernelOf(std::string_view op) {
+  const auto* end = std::end(kQuantizedKernels);
+  const auto* found = std::lower_bound(
+      std::begin(kQuantizedKernels), end, op,
+      [](const QuantizedKernel& kernel, std::string_view name) { return kernel.op < name; });
+  return found != end && found->op == op ? found : nullptr;
+}
+
+const WeightSlots* WeightSlotsOf(std::string_view op) {
+  for (const WeightSlots& slots : kWeightSlots) {
+    if (slots.op == op) return &slots;
+  }
+  return nullptr;
+}
+
+std::optional<FixedScale> FixedScaleOf(std::string_view op, DType type) {
+  if (type == DType::kInt16) {
+    return op == "LOG_SOFTMAX" ? std::nullopt : std::optional(FixedScale{1.0f / 32768, 0});
+  }
+  // Of int8; the integers of uint8 are 128 more.
+  const int64_t more = type == DType::kUInt8 ? 128 : 0;
+  if (op == "LOGISTIC" || op == "SOFTMAX") return FixedScale{1.0f / 256, more - 128};
+  if (op == "TANH") return FixedScale{1.0f / 128, more};
+  if (op == "LOG_SOFTMAX") return FixedScale{16.0f / 256, more + 127};
+  return std::nullopt;
+}
+
 std::vector<std::string> CheckTfliteNode(const Node& node) {
   const Kernel* kernel = KernelOf(node.op().view());
   if (!kernel) return {};
   const Value* operand = node.input(static_cast<size_t>(kernel->operand));
   if (!operand) return {"an operand is left out"};
   const DType type = operand->dtype();
-  if (tflite::IsQuantized(*operand)) return {};
-  if (type != DType::kUndefined && (kernel->types & Bit(type)) == 0) {
+  const QuantizedKernel* quantized = QuantizedKernelOf(kernel->op);
+  const bool stands = tflite::IsQuantized(*operand) && quantized && quantized->Takes(type);
+  if (type != DType::kUndefined && (kernel->types & Bit(type)) == 0 && !stands) {
     return {StrCat("no kernel for ", Name(type))};
   }
   if (kernel->operands >= 0 && static_cast<int>(node.num_inputs()) != kernel->operands) {

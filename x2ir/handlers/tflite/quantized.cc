@@ -11,7 +11,9 @@
 #include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/tflite/kernels.h"
 #include "x2ir/handlers/tflite/prepare.h"
+#include "x2ir/handlers/tflite/weights.h"
 #include "x2ir/ops/builder.h"
 
 namespace x2ir {
@@ -92,6 +94,7 @@ class Units {
       return Unimplemented("a cast of quantized numbers has no meaning in a float network");
     }
     X2IR_RETURN_IF_ERROR(DequantizeBias(node));
+    if (!floats_) MarkHybrid(node);
     if (!floats_ && node->op() == Symbol("RESIZE_BILINEAR") && node->output(0) &&
         node->output(0)->dtype() == DType::kInt16) {
       node->SetAttr("fixed_point", 1);
@@ -110,53 +113,42 @@ class Units {
     return absl::OkStatus();
   }
 
+  // Whoever writes the node back lets it round its operand again.
+  static void MarkHybrid(Node* node) {
+    const WeightSlots* slots = WeightSlotsOf(node->op().view());
+    const Value *x = slots ? node->input(slots->x) : nullptr,
+                *weights = slots ? node->input(slots->weights) : nullptr;
+    if (!x || !weights || x->dtype() != DType::kFloat32 || weights->dtype() != DType::kInt8) return;
+    const bool asymmetric = node->attrs().Int("asymmetric_quantize_inputs", 0) != 0;
+    node->annotations().GetOrMake().extra[kHybrid] = asymmetric ? "asymmetric" : "symmetric";
+  }
+
   // Kernels take a bias for integers of the scale that products of operand and weights have,
   // whatever the file says of it.
   absl::Status DequantizeBias(Node* node) {
-    struct Row {
-      std::string_view op;
-      size_t x, weights, bias;
-    };
-    static constexpr Row kRows[] = {{"CONV_2D", 0, 1, 2},
-                                    {"DEPTHWISE_CONV_2D", 0, 1, 2},
-                                    {"FULLY_CONNECTED", 0, 1, 2},
-                                    {"TRANSPOSE_CONV", 2, 1, 3}};
-    for (const Row& row : kRows) {
-      if (node->op().view() != row.op) continue;
-      Value *x = node->input(row.x), *weights = node->input(row.weights),
-            *bias = node->input(row.bias);
-      const Tensor* numbers = bias ? bias->fixed_constant() : nullptr;
-      if (!x || !weights || !numbers || !IsInteger(numbers->dtype())) return absl::OkStatus();
-      X2IR_ASSIGN_OR_RETURN(const auto of_x, tflite::QuantizationOf(*x));
-      X2IR_ASSIGN_OR_RETURN(const auto of_weights, tflite::QuantizationOf(*weights));
-      if (!of_x || !of_weights || of_x->scales.size() != 1 || of_weights->block_size != 0) {
-        return absl::OkStatus();
-      }
-      Quantization product;
-      for (const float scale : of_weights->scales)
-        product.scales.push_back(of_x->scales[0] * scale);
-      product.zero_points.resize(product.scales.size());
-      if (product.scales.size() > 1 &&
-          (numbers->rank() != 1 ||
-           numbers->dim(0) != static_cast<int64_t>(product.scales.size()))) {
-        return Invalid("its bias does not fit its weights");
-      }
-      X2IR_ASSIGN_OR_RETURN(const auto own, tflite::QuantizationOf(*bias));
-      if (own && Near(*own, product)) return absl::OkStatus();
-      // Others may use the same numbers with other scales.
-      Value* copy = graph_.AddConstant(graph_.UniqueName(bias->name()), *numbers);
-      tflite::SetQuantization(*copy, product);
-      node->SetInput(row.bias, copy);
+    const WeightSlots* slots = WeightSlotsOf(node->op().view());
+    if (!slots) return absl::OkStatus();
+    Value *x = node->input(slots->x), *weights = node->input(slots->weights),
+          *bias = node->input(slots->bias);
+    const Tensor* numbers = bias ? bias->fixed_constant() : nullptr;
+    if (!x || !weights || !numbers || !IsInteger(numbers->dtype())) return absl::OkStatus();
+    X2IR_ASSIGN_OR_RETURN(const auto of_x, tflite::QuantizationOf(*x));
+    X2IR_ASSIGN_OR_RETURN(const auto of_weights, tflite::QuantizationOf(*weights));
+    if (!of_x || !of_weights || of_x->scales.size() != 1 || of_weights->block_size != 0) {
+      return absl::OkStatus();
     }
+    const Quantization product = tflite::ProductOf(*of_x, *of_weights);
+    if (product.scales.size() > 1 &&
+        (numbers->rank() != 1 || numbers->dim(0) != static_cast<int64_t>(product.scales.size()))) {
+      return Invalid("its bias does not fit its weights");
+    }
+    X2IR_ASSIGN_OR_RETURN(const auto own, tflite::QuantizationOf(*bias));
+    if (own && tflite::IsNear(*own, product)) return absl::OkStatus();
+    // Others may use the same numbers with other scales.
+    Value* copy = graph_.AddConstant(graph_.UniqueName(bias->name()), *numbers);
+    tflite::SetQuantization(*copy, product);
+    node->SetInput(slots->bias, copy);
     return absl::OkStatus();
-  }
-
-  static bool Near(const Quantization& a, const Quantization& b) {
-    if (a.scales.size() != b.scales.size() || a.zero_points != b.zero_points) return false;
-    for (size_t i = 0; i < a.scales.size(); ++i) {
-      if (std::fabs(a.scales[i] - b.scales[i]) > 1e-5f * std::fabs(b.scales[i])) return false;
-    }
-    return true;
   }
 
   static bool HasActivation(const Node& node) {

@@ -18,6 +18,7 @@ namespace {
                                                            .layout = "channels_last",
                                                            .check = CheckTfliteNode,
                                                            .prepare = PrepareTflite,
+                                                           .ready = ReadyForTflite,
                                                            .finish = FinishTflite});
 
 // The default of an operator's attribute, where it has such a one.

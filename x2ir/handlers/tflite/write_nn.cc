@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "x2ir/builder/write_forms.h"
+#include "x2ir/formats/tflite/quantization.h"
+#include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/eval_util.h"
@@ -117,14 +119,45 @@ void SetHw(AttributeMap* attrs, const std::vector<int64_t>& all, std::string_vie
 
 // --- Convolutions -------------------------------------------------------------------------------
 
-// A constant at once, else a transpose.
-Value* WithOrder(TfliteWriter& w, Value* x, const std::vector<int64_t>& perm) {
-  if (std::is_sorted(perm.begin(), perm.end())) return x;
+bool IsDense(const Value* v) {
+  const Tensor* constant = v ? v->fixed_constant() : nullptr;
+  return constant && !constant->is_sparse();
+}
+
+// The constant that the value is dequantized from; null: it is something else.
+Value* IntegersOf(const Value* v) {
+  const Node* scaled = v->producer();
+  const bool is_one = scaled && scaled->dialect() == Symbol(tflite::kDialect) &&
+                      scaled->op() == "DEQUANTIZE" && IsDense(scaled->input(0));
+  return is_one ? scaled->input(0) : nullptr;
+}
+
+Value* Relaid(TfliteWriter& w, Value* x, const std::vector<int64_t>& perm) {
   const Tensor* constant = x->fixed_constant();
-  if (!constant || constant->is_sparse()) return w.Op("transpose", {x}, {{"perm", perm}});
   Tensor relaid = Spilled(TransposeTensor(*constant, perm));
   DropPages(*constant);
   return w.b().Constant(std::move(relaid), x->name());
+}
+
+// A constant at once, one of integers that are dequantized, too, else a transpose.
+Value* WithOrder(TfliteWriter& w, Value* x, const std::vector<int64_t>& perm) {
+  if (std::is_sorted(perm.begin(), perm.end())) return x;
+  if (IsDense(x)) return Relaid(w, x, perm);
+  if (Value* integers = IntegersOf(x)) {
+    const auto q = tflite::QuantizationOf(*integers);
+    if (q.ok() && *q && (*q)->block_size == 0) {
+      Value* relaid = Relaid(w, integers, perm);
+      tflite::Quantization moved = **q;
+      if (moved.scales.size() > 1) {
+        moved.axis = std::find(perm.begin(), perm.end(), moved.axis) - perm.begin();
+      }
+      tflite::SetQuantization(*relaid, moved);
+      return w.Tflite(
+          "DEQUANTIZE", {relaid}, {},
+          Type::Tensor(DType::kFloat32, Shape::FromInts(relaid->fixed_constant()->dims())));
+    }
+  }
+  return w.Op("transpose", {x}, {{"perm", perm}});
 }
 
 absl::StatusOr<std::vector<int64_t>> KernelShape(TfliteWriter& w) {
@@ -272,11 +305,19 @@ std::vector<double> CountsOf(const LiteWindow& window, size_t axis, int64_t in, 
   return counts;
 }
 
+// What no maximum is less than.
+double LeastOf(DType t) {
+  if (!IsInteger(t)) return -std::numeric_limits<double>::infinity();
+  return IsSignedInt(t) ? -std::ldexp(1.0, BitWidth(t) - 1) : 0;
+}
+
 absl::StatusOr<Values> ToPool(TfliteWriter& w, bool max) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank != 3 && rank != 4) return CannotExpress("rank ", rank);
   if (max && w.wants(1)) return CannotExpress("places");
-  if (w.dtype() != DType::kFloat32) return CannotExpress("elements of ", Name(w.dtype()));
+  if (w.dtype() != DType::kFloat32 && !(max && IsInteger(w.dtype()) && BitWidth(w.dtype()) <= 16)) {
+    return CannotExpress("elements of ", Name(w.dtype()));
+  }
   for (const int64_t dilation : w.attrs().Ints("dilations", {})) {
     if (dilation != 1) return CannotExpress("dilated windows");
   }
@@ -311,8 +352,7 @@ absl::StatusOr<Values> ToPool(TfliteWriter& w, bool max) {
     }
   }
   if (!max && !plain && window.is_same()) window.same.reset();  // padding counts: zeros
-  X2IR_ASSIGN_OR_RETURN(
-      Value * x, PadLiteApart(w, window, max ? -std::numeric_limits<double>::infinity() : 0));
+  X2IR_ASSIGN_OR_RETURN(Value * x, PadLiteApart(w, window, max ? LeastOf(w.dtype()) : 0));
   AttributeMap attrs = {{"padding", PaddingName(window)}};
   SetHw(&attrs, window.strides, "stride_");
   attrs.Set("filter_height", window.kernel[0]);
@@ -338,6 +378,11 @@ auto ToGlobalPool(std::string_view reduction) {
 
 // A constant bias of one number a column, as TFLite wants it; null: it is none.
 Value* AsBias(TfliteWriter& w, Value* c, int64_t columns) {
+  // Integers of a quantized product.
+  if (const Value* integers = IntegersOf(c)) {
+    const Tensor& all = *integers->fixed_constant();
+    if (all.rank() == 1 && all.num_elements() == columns) return c;
+  }
   const Tensor* constant = c->fixed_constant();
   if (!constant || constant->num_elements() != columns || constant->dtype() != DType::kFloat32) {
     return nullptr;
@@ -383,7 +428,7 @@ absl::StatusOr<Value*> ToMatMul(TfliteWriter& w) {
     gone.push_back(-2);
   }
   if (!gone.empty()) return w.Op("squeeze", {w.Op("matmul", {a, b}), w.Ints(gone)});
-  if (rank_b == 2 && b->fixed_constant()) {
+  if (rank_b == 2 && (b->fixed_constant() || IntegersOf(b))) {
     return w.Tflite("FULLY_CONNECTED", {a, WithOrder(w, b, {1, 0}), nullptr},
                     {{"keep_num_dims", rank_a != 2}});
   }
@@ -444,6 +489,37 @@ absl::StatusOr<Value*> ToInstanceNorm(TfliteWriter& w) {
   Value* y = w.Op("div", {centered, spread});
   y = w.Op("mul", {y, OfChannels(w, w.in(1), rank)});
   return w.Op("add", {y, OfChannels(w, w.in(2), rank)});
+}
+
+// Channels last: groups of channels are an axis of their own between places and channels.
+absl::StatusOr<Values> ToGroupNorm(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const DType t = w.dtype();
+  const int64_t groups = w.Int("num_groups");
+  if (rank < 3 || t != DType::kFloat32 || w.String("stash_type") != "float32") {
+    return CannotExpress("rank ", rank, " of ", Name(t));
+  }
+  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  const int64_t batch = (*w.shape())[0].is_static() ? (*w.shape())[0].value() : -1;
+  const Dim& channels = (*w.shape())[rank - 1];
+  int64_t places = 1;
+  for (int64_t i = 1; i + 1 < rank; ++i) {
+    if (!(*w.shape())[i].is_static()) return CannotExpress("sizes that are not known");
+    places *= (*w.shape())[i].value();
+  }
+  if (!channels.is_static() || groups < 1 || channels.value() % groups != 0 || places == 0) {
+    return CannotExpress("groups that do not fit");
+  }
+  Value* x = w.Reshape(w.in(0), {batch, places, groups, channels.value() / groups});
+  Value* axes = w.Ints({1, 3});
+  Value* centered = w.Op("sub", {x, w.Op("reduce_mean", {x, axes}, {{"keepdims", 1}})});
+  Value* squares = w.Op("mul", {centered, centered});
+  Value* variance = w.Op("reduce_mean", {squares, axes}, {{"keepdims", 1}});
+  Value* spread = w.Op("sqrt", {w.Op("add", {variance, w.Number(t, w.attrs().Float("epsilon"))})});
+  std::vector<int64_t> whole = {batch};
+  for (int64_t i = 1; i < rank; ++i) whole.push_back((*w.shape())[i].value());
+  Value* y = w.Reshape(w.Op("div", {centered, spread}), whole);
+  return Values{w.Op("add", {w.Op("mul", {y, w.in(1)}), w.in(2)})};
 }
 
 absl::StatusOr<Values> ToLrn(TfliteWriter& w) {
@@ -539,6 +615,7 @@ X2IR_TFLITE(gemm).To("FULLY_CONNECTED", ToGemm);
 X2IR_TFLITE(matmul).To("BATCH_MATMUL", ToMatMul);
 X2IR_TFLITE(batch_normalization).To("MUL", ToBatchNorm);
 X2IR_TFLITE(instance_normalization).To("MEAN", ToInstanceNorm);
+X2IR_TFLITE(group_normalization).To("MEAN", ToGroupNorm);
 X2IR_TFLITE(lrn).To("LOCAL_RESPONSE_NORMALIZATION", ToLrn);
 X2IR_TFLITE(depth_to_space).To("DEPTH_TO_SPACE", ToBlocks("DEPTH_TO_SPACE"));
 X2IR_TFLITE(space_to_depth).To("SPACE_TO_DEPTH", ToBlocks("SPACE_TO_DEPTH"));
