@@ -200,11 +200,13 @@ TEST(PythonTest, TablesAreCode) {
       {"int64[2,3]", "0,1,2,3,4,5", "torch.tensor([[0, 1, 2], [3, 4, 5]])"},
       {"int64[4]", "1,2,4,3", "torch.tensor([1, 2, 4, 3])"},
       {"bool[2]", "1,0", ""},
+      {"float32[2,2]", "3.4028235e38,3.4028235e38,3.4028235e38,3.4028235e38",
+       "torch.full((2, 2), 3.4028234663852886e38)"},
   };
   for (const auto& row : kRows) {
     const Written written =
-        WriteText(StrCat("graph g(in_0: ", row.type, ") -> (y) { k = ", row.type, "{", row.numbers,
-                         "} y = onnx.Concat(in_0, k) { axis = 0 } }"));
+        WriteText(StrCat("graph g(in_0: ", row.type, ") -> (y) { k_output_0 = ", row.type, "{",
+                         row.numbers, "} y = onnx.Concat(in_0, k_output_0) { axis = 0 } }"));
     EXPECT_EQ(written.status, "") << row.type;
     EXPECT_THAT(written.code, HasSubstr(row.code)) << row.numbers;
     EXPECT_EQ(KeysOf(written).empty(), *row.code != '\0') << row.numbers;
