@@ -133,6 +133,24 @@ constexpr std::string_view kSmall[][2] = {
       ln.bias: float32[16]) -> (out) { a = onnx.Gather(wte.weight, in_0) "/wte/Gather"
       b = onnx.LayerNormalization(a, ln.weight, ln.bias) "/ln/LayerNormalization"
       out = onnx.Softmax(b) { axis = -1 } "/Softmax" })"},
+    // Two stages of one shape: what they differ in are arguments, in forward too.
+    {"stages", R"(graph g(in_0: float32[1,8,6,6], stage.0.conv.weight: float32[4,4,3,3],
+      stage.0.conv.bias: float32[4], down.weight: float32[16,8,1,1], down.bias: float32[16],
+      stage.1.conv.weight: float32[8,8,3,3], stage.1.conv.bias: float32[8]) -> (out) {
+      i0 = int64[1]{0} i1 = int64[1]{1} i4 = int64[1]{4} i8 = int64[1]{8} i16 = int64[1]{16}
+      apart = int64[5]{1,2,4,6,6} together = int64[4]{1,8,6,6}
+      apart_1 = int64[5]{1,2,8,6,6} together_1 = int64[4]{1,16,6,6}
+      a = onnx.Slice(in_0, i0, i4, i1) "/stage.0/Slice" b = onnx.Slice(in_0, i4, i8, i1) "/stage.0/Slice_1"
+      c = onnx.Conv(b, stage.0.conv.weight, stage.0.conv.bias) { pads = [1,1,1,1] } "/stage.0/conv/Conv"
+      cat_0 = onnx.Concat(a, c) { axis = 1 } "/stage.0/Concat" view_0 = onnx.Reshape(cat_0, apart) "/stage.0/Reshape"
+      t_0 = onnx.Transpose(view_0) { perm = [0,2,1,3,4] } "/stage.0/Transpose"
+      g = onnx.Reshape(t_0, together) "/stage.0/Reshape_1"
+      h = onnx.Conv(g, down.weight, down.bias) "/down/Conv"
+      k = onnx.Slice(h, i0, i8, i1) "/stage.1/Slice" l = onnx.Slice(h, i8, i16, i1) "/stage.1/Slice_1"
+      m = onnx.Conv(l, stage.1.conv.weight, stage.1.conv.bias) { pads = [1,1,1,1] } "/stage.1/conv/Conv"
+      cat_1 = onnx.Concat(k, m) { axis = 1 } "/stage.1/Concat" view_1 = onnx.Reshape(cat_1, apart_1) "/stage.1/Reshape"
+      t_1 = onnx.Transpose(view_1) { perm = [0,2,1,3,4] } "/stage.1/Transpose"
+      out = onnx.Reshape(t_1, together_1) "/stage.1/Reshape_1" })"},
 };
 
 void CheckGolden(const std::string& name, const Written& written) {
@@ -163,6 +181,35 @@ TEST(PythonTest, GoldenForOneFlow) {
     auto model = Import(StrCat(X2IR_SOURCE_DIR, "/tests/data/", name, "/model.onnx"));
     ASSERT_TRUE(model.ok()) << name;
     CheckGolden(StrCat("oneflow/", name), Write(*std::move(model), {}, "oneflow"));
+  }
+}
+
+// Tables that code says in a few words are no weights.
+TEST(PythonTest, TablesAreCode) {
+  const struct {
+    const char *type, *numbers, *code;
+  } kRows[] = {
+      {"int64[3]", "0,0,0", "torch.zeros(3, dtype=torch.int64)"},
+      {"int64[1,4]", "1,1,1,1", "torch.ones(1, 4, dtype=torch.int64)"},
+      {"int64[5]", "7,7,7,7,7", "torch.full((5,), 7)"},
+      {"int32[3]", "-2,-2,-2", "torch.full((3,), -2, dtype=torch.int32)"},
+      {"bool[3]", "1,1,1", "torch.ones(3, dtype=torch.bool)"},
+      {"int64[6]", "0,1,2,3,4,5", "torch.arange(6)"},
+      {"int64[1,6]", "0,1,2,3,4,5", "torch.arange(6).reshape(1, 6)"},
+      {"int32[5]", "2,3,4,5,6", "torch.arange(2, 7, dtype=torch.int32)"},
+      {"int64[2,3]", "0,1,2,3,4,5", "torch.tensor([[0, 1, 2], [3, 4, 5]])"},
+      {"int64[4]", "1,2,4,3", "torch.tensor([1, 2, 4, 3])"},
+      {"bool[2]", "1,0", ""},
+      {"float32[2,2]", "3.4028235e38,3.4028235e38,3.4028235e38,3.4028235e38",
+       "torch.full((2, 2), 3.4028234663852886e38)"},
+  };
+  for (const auto& row : kRows) {
+    const Written written =
+        WriteText(StrCat("graph g(in_0: ", row.type, ") -> (y) { k_output_0 = ", row.type, "{",
+                         row.numbers, "} y = onnx.Concat(in_0, k_output_0) { axis = 0 } }"));
+    EXPECT_EQ(written.status, "") << row.type;
+    EXPECT_THAT(written.code, HasSubstr(row.code)) << row.numbers;
+    EXPECT_EQ(KeysOf(written).empty(), *row.code != '\0') << row.numbers;
   }
 }
 

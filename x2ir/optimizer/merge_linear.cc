@@ -165,7 +165,21 @@ class LinearMerger {
     if (branches.size() < 2 || after >= before) return;
     if (bytes > kMaxRewrittenBytes || (mapped != 0 && bytes > Room())) return;
     room_ = Room() - mapped;
+    SortByPlace(first, branches);
     Merge(first, branches, axis, biased);
+  }
+
+  // In graph order, as far as that is seen from here: uses have none, and blocks that are alike
+  // shall stay so.
+  static void SortByPlace(Node* first, std::vector<Branch>& branches) {
+    constexpr int kFar = 1000;
+    auto next = branches.begin();
+    Node* node = first;
+    for (int i = 0; i < kFar && node && next != branches.end(); ++i, node = node->next()) {
+      const auto it = std::find_if(next, branches.end(),
+                                   [&](const Branch& branch) { return branch.node == node; });
+      if (it != branches.end()) std::rotate(next++, it, it + 1);
+    }
   }
 
   // How many bytes of mapped weights may still come into memory.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "x2ir/formats/python/classes_internal.h"
 #include "x2ir/formats/python/framework_internal.h"
 #include "x2ir/graph_wrapper/numbers.h"
@@ -30,6 +31,7 @@ struct Class {
   std::string name;
   std::vector<std::vector<Piece>> init;  // lines
   Forward forward;
+  std::vector<ForwardNumber> in_forward;  // numbers of its lines, behind those of `init`
   bool has_forward = false;
   const Module* example = nullptr;
   std::vector<std::vector<int64_t>> instances;  // numbers of each
@@ -38,6 +40,8 @@ struct Class {
   std::vector<int> parameter_of;
   std::vector<std::string> parameters;
   std::vector<size_t> first_number_of;  // of each parameter
+  std::vector<std::string> text_of;     // of the numbers in `in_forward`; empty: the number
+  std::set<int> kept;                   // parameters that forward looks at
 };
 
 class ClassWriter {
@@ -77,27 +81,81 @@ class ClassWriter {
       c.init.push_back(Text(StrCat("self.", child->attribute, " = ")));
       Append(c.init.back(), constructor);
     }
-    for (const Weight* weight : module.weights) c.init.push_back(Text(Declaration(*weight)));
     c.has_forward = !module.items.empty() || !module.parent;
     if (c.has_forward) {
       const ClassKeys keys{[&](const Module* m) -> const std::string& { return keys_[m]; }};
       X2IR_ASSIGN_OR_RETURN(c.forward, WriteForward(p_, module, keys, outputs_));
     }
+    for (const Weight* weight : module.weights) {
+      // A number that every line says itself.
+      const bool needed = weight->code.empty() || IsNamedIn(c.forward.lines, weight->attribute);
+      if (needed) c.init.push_back(Text(Declaration(*weight)));
+    }
     std::string key =
-        StrCat(module.parent ? "" : "model\n", absl::StrJoin(c.forward.parameters, ","), "\n",
-               absl::StrJoin(c.forward.lines, "\n"));
+        StrCat(module.parent ? "" : "model\n", absl::StrJoin(c.forward.parameters, ","), "\n");
     std::vector<int64_t> numbers;
+    if (module.parent) c.in_forward = NumbersOf(c.forward.lines);
+    StrAppend(&key, WithNumbers(c.forward.lines, c.in_forward,
+                                std::vector<std::string>(c.in_forward.size(), "\x01")));
     for (const auto& line : c.init) AppendKey(line, key, numbers, &c.hints);
-    const auto [it, fresh] = class_of_key_.try_emplace(key, classes_.size());
-    if (fresh) {
+    for (const ForwardNumber& number : c.in_forward) {
+      numbers.push_back(number.number);
+      c.hints.push_back(number.hint);
+    }
+    std::vector<size_t>& alike = classes_of_key_[key];
+    const auto found = std::find_if(alike.begin(), alike.end(),
+                                    [&](size_t i) { return Fits(classes_[i], numbers); });
+    const size_t id = found == alike.end() ? classes_.size() : *found;
+    if (found == alike.end()) {
+      alike.push_back(id);
       c.name = NameOf(module);
       classes_.push_back(std::move(c));
     }
-    classes_[it->second].instances.push_back(numbers);
-    keys_[&module] = StrCat(it->second);
-    class_of_[&module] = it->second;
+    classes_[id].instances.push_back(numbers);
+    keys_[&module] = StrCat(id);
+    class_of_[&module] = id;
     numbers_of_[&module] = std::move(numbers);
     return absl::OkStatus();
+  }
+
+  // Whether lines look at self.ATTRIBUTE.
+  static bool IsNamedIn(const std::vector<std::string>& lines, std::string_view attribute) {
+    const std::string name = StrCat("self.", attribute);
+    for (const std::string& line : lines) {
+      for (size_t at = line.find(name); at != line.npos; at = line.find(name, at + 1)) {
+        const size_t end = at + name.size();
+        const char behind = end < line.size() ? line[end] : ' ';
+        if (behind != '_' && !absl::ascii_isalnum(static_cast<unsigned char>(behind))) return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether one more instance leaves a class that somebody would write: a few numbers of forward
+  // are arguments that nothing else is.
+  static bool Fits(const Class& c, const std::vector<int64_t>& numbers) {
+    constexpr size_t kMostOfForward = 3;
+    const size_t in_init = c.hints.size() - c.in_forward.size();
+    std::set<std::vector<int64_t>> of_init, of_forward;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      std::vector<int64_t> column = ColumnOf(c, i);
+      column.push_back(numbers[i]);
+      if (AreEqual(column)) continue;
+      if (i < in_init) {
+        of_init.insert(std::move(column));
+      } else if (!of_init.contains(column)) {
+        of_forward.insert(std::move(column));
+      }
+    }
+    return of_forward.size() <= kMostOfForward;
+  }
+  static std::vector<int64_t> ColumnOf(const Class& c, size_t i) {
+    std::vector<int64_t> column;
+    for (const auto& numbers : c.instances) column.push_back(numbers[i]);
+    return column;
+  }
+  static bool AreEqual(const std::vector<int64_t>& column) {
+    return std::all_of(column.begin(), column.end(), [&](int64_t n) { return n == column[0]; });
   }
 
   static std::vector<Piece> Text(std::string text) {
@@ -293,35 +351,72 @@ class ClassWriter {
   // --- Arguments ------------------------------------------------------------------------------
 
   void FindParameters(Class& c) {
-    const size_t count = c.hints.size();
+    const size_t count = c.hints.size(), in_init = count - c.in_forward.size();
     c.parameter_of.assign(count, -1);
+    c.text_of.assign(c.in_forward.size(), "");
     std::map<std::vector<int64_t>, int> group_of;
     std::vector<std::vector<std::string>> hints;
+    std::vector<std::vector<int64_t>> columns;  // of the groups
+    // Multiples of an argument: (number, factor).
+    std::vector<std::pair<size_t, int64_t>> multiples;
     for (size_t i = 0; i < count; ++i) {
-      std::vector<int64_t> column;
-      for (const auto& numbers : c.instances) column.push_back(numbers[i]);
-      if (std::all_of(column.begin(), column.end(), [&](int64_t n) { return n == column[0]; })) {
-        continue;
+      std::vector<int64_t> column = ColumnOf(c, i);
+      if (AreEqual(column)) continue;
+      auto it = group_of.find(column);
+      if (it == group_of.end() && i >= in_init) {
+        for (size_t g = 0; g < columns.size(); ++g) {
+          if (const int64_t factor = FactorOf(column, columns[g]); factor != 0) {
+            c.parameter_of[i] = static_cast<int>(g);
+            multiples.emplace_back(i, factor);
+            break;
+          }
+        }
+        if (c.parameter_of[i] >= 0) continue;
       }
-      const auto [it, fresh] = group_of.try_emplace(std::move(column), hints.size());
-      if (fresh) {
+      if (it == group_of.end()) {
+        it = group_of.emplace(column, hints.size()).first;
         hints.emplace_back();
+        columns.push_back(std::move(column));
         c.first_number_of.push_back(i);
       }
       c.parameter_of[i] = it->second;
       hints[static_cast<size_t>(it->second)].push_back(c.hints[i]);
     }
+    for (size_t i = in_init; i < count; ++i) {
+      if (c.parameter_of[i] >= 0) c.kept.insert(c.parameter_of[i]);
+    }
     Names names;
     names.Take("self");
+    for (const Module* child : c.example->children) names.Take(child->attribute);
+    for (const Weight* weight : c.example->weights) names.Take(weight->attribute);
     for (size_t g = 0; g < hints.size(); ++g) {
       std::string name = hints[g][0];
+      const auto has = [&](std::string_view hint) {
+        return std::find(hints[g].begin(), hints[g].end(), hint) != hints[g].end();
+      };
       // What one layer gives and another takes is inside.
       const bool gives = name.starts_with("out_");
-      const bool taken = std::find(hints[g].begin(), hints[g].end(),
-                                   StrCat("in_", name.substr(gives ? 4 : 0))) != hints[g].end();
-      if (gives && taken) name = StrCat("hidden_", name.substr(4));
+      if (gives && has(StrCat("in_", name.substr(4)))) name = StrCat("hidden_", name.substr(4));
+      if (name.starts_with("in_") && has(StrCat("out_", name.substr(3)))) name = name.substr(3);
       c.parameters.push_back(names.Unique(name));
     }
+    for (size_t i = in_init; i < count; ++i) {
+      if (c.parameter_of[i] < 0) continue;
+      std::string& text = c.text_of[i - in_init];
+      text = StrCat("self.", c.parameters[static_cast<size_t>(c.parameter_of[i])]);
+      for (const auto& [number, factor] : multiples) {
+        if (number == i) text = StrCat(factor, " * ", text);
+      }
+    }
+  }
+  // What every number of one column is of those of another; 0: they are no multiples.
+  static int64_t FactorOf(const std::vector<int64_t>& column, const std::vector<int64_t>& of) {
+    if (of[0] == 0 || column[0] % of[0] != 0) return 0;
+    const int64_t factor = column[0] / of[0];
+    for (size_t i = 0; i < column.size(); ++i) {
+      if (column[i] % factor != 0 || column[i] / factor != of[i]) return 0;
+    }
+    return factor > 1 && factor <= 8 ? factor : 0;
   }
 
   // --- Text -----------------------------------------------------------------------------------
@@ -357,20 +452,29 @@ class ClassWriter {
   std::string TextOf(const Class& c) const {
     std::string out;
     AppendLine(out, 0, StrCat("class ", c.name, "(nn.Module):"));
-    if (!c.init.empty()) {
+    const bool has_init = !c.init.empty() || !c.parameters.empty();
+    if (has_init) {
       std::vector<std::string> parameters = {"self"};
       parameters.insert(parameters.end(), c.parameters.begin(), c.parameters.end());
       AppendLine(out, 1, StrCat("def __init__(", absl::StrJoin(parameters, ", "), "):"));
       AppendLine(out, 2, "super().__init__()");
+      for (const int kept : c.kept) {
+        const std::string& name = c.parameters[static_cast<size_t>(kept)];
+        AppendLine(out, 2, StrCat("self.", name, " = ", name));
+      }
       size_t next = 0;
       for (const auto& line : c.init) AppendLine(out, 2, LineOf(c, line, next));
     }
     if (c.has_forward) {
-      if (!c.init.empty()) out += "\n";
+      if (has_init) out += "\n";
       std::vector<std::string> parameters = {"self"};
       parameters.insert(parameters.end(), c.forward.parameters.begin(), c.forward.parameters.end());
       AppendLine(out, 1, StrCat("def forward(", absl::StrJoin(parameters, ", "), "):"));
-      for (const std::string& line : c.forward.lines) AppendLine(out, 2, line);
+      const std::string lines = WithNumbers(c.forward.lines, c.in_forward, c.text_of);
+      const std::vector<std::string> split = absl::StrSplit(lines, '\n', absl::SkipEmpty());
+      for (const std::string& line : split) {
+        AppendLine(out, 2, line);
+      }
     }
     return out;
   }
@@ -379,7 +483,7 @@ class ClassWriter {
   const std::vector<std::string>& outputs_;
   const ClassOptions& options_;
   std::vector<Class> classes_;
-  std::map<std::string, size_t> class_of_key_;
+  std::map<std::string, std::vector<size_t>> classes_of_key_;
   absl::flat_hash_map<const Module*, size_t> class_of_;
   absl::flat_hash_map<const Module*, std::vector<int64_t>> numbers_of_;
   absl::flat_hash_map<const Module*, std::string> keys_;

@@ -37,6 +37,21 @@ struct ClassKeys {
 absl::StatusOr<Forward> WriteForward(Program& program, const Module& module, const ClassKeys& keys,
                                      const std::vector<std::string>& outputs);
 
+// A number in a forward's lines that may become an argument of the class: a size or the end of a
+// range.
+struct ForwardNumber {
+  size_t line = 0, begin = 0, end = 0;  // where it stands
+  int64_t number = 0;
+  std::string hint;       // what the argument would be called
+  bool of_range = false;  // x[:, 3:5]
+};
+std::vector<ForwardNumber> NumbersOf(const std::vector<std::string>& lines);
+// The lines with other texts in the places of these numbers; an empty one leaves the number. Each
+// ends in a line break.
+std::string WithNumbers(const std::vector<std::string>& lines,
+                        const std::vector<ForwardNumber>& numbers,
+                        const std::vector<std::string>& texts);
+
 // A logical line as black has it: at most 88 columns where brackets allow. `indent` levels deep.
 void AppendLine(std::string& out, size_t indent, std::string_view line);
 

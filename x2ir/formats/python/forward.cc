@@ -441,7 +441,15 @@ class ForwardWriter {
     const Module* called = item.module        ? item.module
                            : item.step->layer ? LayerModule(*item.step)
                                               : nullptr;
-    if (!called) return BaseName(result);
+    if (!called) {
+      std::string_view op = item.step->call.op;
+      if (op == "aten::scaled_dot_product_attention.default") return "attention";
+      const std::string base = BaseName(result);
+      // "aten::maximum.default"
+      if (base != "value" || !op.starts_with("aten::")) return base;
+      op = op.substr(6, op.find('.') - 6);
+      return IsIdentifier(op) && !IsBuiltin(op) && op[0] != '_' ? std::string(op) : base;
+    }
     while (called->parent && called->parent->is_list) called = called->parent;
     std::string name = called->attribute;
     for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -205,6 +205,60 @@ class Reader {
     return absl::OkStatus();
   }
 
+  static absl::flat_hash_set<const Value*> NeededFor(const Block& block,
+                                                     const std::vector<const Value*>& outputs) {
+    absl::flat_hash_set<const Value*> needed(outputs.begin(), outputs.end());
+    for (auto it = block.steps.rbegin(); it != block.steps.rend(); ++it) {
+      const bool any = std::any_of((*it)->results.begin(), (*it)->results.end(),
+                                   [&](const Value* r) { return r && needed.contains(r); });
+      if (any) ForOperands(**it, [&](const Value* value) { needed.insert(value); });
+    }
+    return needed;
+  }
+
+  // What a loop carries for nobody but itself: a count of rounds, say.
+  static void RemoveUncarried(Step& step) {
+    if (step.call.op != "higher_order::while_loop" || step.blocks.size() != 2) return;
+    const auto carried =
+        std::find_if(step.call.arguments.begin(), step.call.arguments.end(),
+                     [](const Argument& argument) { return argument.name == "arg2"; });
+    Block &again = step.blocks[0], &body = step.blocks[1];
+    const size_t count = body.outputs.size();
+    if (carried == step.call.arguments.end() || carried->items.size() != count ||
+        again.inputs.size() < count || body.inputs.size() < count || step.results.size() != count) {
+      return;
+    }
+    const auto of_condition = NeededFor(again, again.outputs);
+    std::vector<bool> keep(count);
+    for (size_t i = 0; i < count; ++i) {
+      keep[i] = step.results[i] || of_condition.contains(again.inputs[i]);
+    }
+    for (bool more = true; more;) {
+      more = false;
+      std::vector<const Value*> outputs;
+      for (size_t i = 0; i < count; ++i) {
+        if (keep[i]) outputs.push_back(body.outputs[i]);
+      }
+      const auto needed = NeededFor(body, outputs);
+      for (size_t i = 0; i < count; ++i) {
+        if (keep[i] || !needed.contains(body.inputs[i])) continue;
+        keep[i] = more = true;
+      }
+    }
+    const auto drop = [](auto& list, size_t i) {
+      list.erase(list.begin() + static_cast<ptrdiff_t>(i));
+    };
+    for (size_t i = count; i-- > 0;) {
+      if (keep[i]) continue;
+      drop(carried->items, i);
+      drop(again.inputs, i);
+      drop(body.inputs, i);
+      drop(body.outputs, i);
+      drop(step.results, i);
+    }
+    RemoveUnneededIn(body);
+  }
+
   static void RemoveUnneededIn(Block& block) {
     absl::flat_hash_set<const Value*> needed(block.outputs.begin(), block.outputs.end());
     std::vector<std::unique_ptr<Step>> kept;
@@ -216,6 +270,7 @@ class Reader {
         any = any || result;
       }
       if (!any) continue;
+      RemoveUncarried(step);
       ForOperands(step, [&](const Value* value) { needed.insert(value); });
       kept.push_back(std::move(block.steps.back()));
     }
@@ -256,6 +311,7 @@ class Reader {
       for (const Value*& result : step.results) {
         if (result && !uses_.contains(result)) result = nullptr;
       }
+      RemoveUncarried(step);
       ForOperands(step, [&](const Value* value) { ++uses_[value]; });
       kept.push_back(std::move(steps_.back()));
     }

@@ -70,7 +70,7 @@ constexpr SpellingRow kRows[] = {
     // Functions of elements.
     {"aten::_to_copy.default", "self.to(dtype)"},
     {"aten::view.dtype", "self.view(dtype)"},
-    {"aten::clone.default", "self.clone()"},
+    {"aten::clone.default", "{self}"},  // nothing is changed in place
     {"aten::alias.default", "{self}"},
     {"aten::gelu.default", "F.gelu(self, approximate=\"none\")"},
     {"aten::relu.default", "F.relu(self)"},
@@ -209,7 +209,6 @@ constexpr SpellingRow kRows[] = {
      "torch.linalg.solve_triangular(self, B, upper!, left=True, unitriangular=False)"},
     // From nothing.
     {"aten::full.default", "torch.full(size, fill_value, dtype!@)"},
-    {"aten::arange.start_step", "torch.arange(start, end, step, dtype!@)"},
     {"aten::scalar_tensor.default", "torch.tensor(s, dtype=None@)"},
     {"aten::rand.default", "torch.rand(*size, dtype=None@)"},
     {"aten::randn.default", "torch.randn(*size, dtype=None@)"},
@@ -667,6 +666,32 @@ absl::StatusOr<Expr> SpellBroadcast(const Call& call, const Speller& speller) {
                      ".shape, ", SpellArgument(*call.Find("size"), speller).text, "))")};
 }
 
+// Without what is so anyway.
+absl::StatusOr<Expr> SpellArange(const Call& call, const Speller& speller) {
+  const Argument *start = call.Find("start"), *end = call.Find("end"), *step = call.Find("step");
+  const Argument* dtype = call.Find("dtype");
+  if (!start || !end || end->items.size() != 1) return Unimplemented(call.op, " without an end");
+  const auto is = [](const Argument* argument, int64_t number) {
+    return argument && argument->items.size() == 1 && argument->items[0] == Item(number);
+  };
+  const auto is_int = [](const Argument* argument) {
+    return !argument ||
+           (argument->items.size() == 1 && (std::holds_alternative<int64_t>(argument->items[0]) ||
+                                            std::holds_alternative<Dim>(argument->items[0])));
+  };
+  const bool steps = step && !is(step, 1);
+  std::vector<std::string> arguments;
+  if (steps || !is(start, 0)) arguments.push_back(SpellArgument(*start, speller).text);
+  arguments.push_back(SpellArgument(*end, speller).text);
+  if (steps) arguments.push_back(SpellArgument(*step, speller).text);
+  const bool counts = is_int(start) && is_int(end) && is_int(step);
+  if (dtype && !(counts && dtype->items.size() == 1 && dtype->items[0] == Item(DType::kInt64))) {
+    arguments.push_back(StrCat("dtype=", SpellArgument(*dtype, speller).text));
+  }
+  return Expr{StrCat(speller.framework->package, ".arange(", absl::StrJoin(arguments, ", "),
+                     speller.device, ")")};
+}
+
 const std::map<std::string_view, SpellFn>& OwnForms() {
   static const auto& forms = *new std::map<std::string_view, SpellFn>{
       {"aten::slice.Tensor", SpellSlice},
@@ -689,6 +714,7 @@ const std::map<std::string_view, SpellFn>& OwnForms() {
       {"python::linear", SpellLinear},
       {"aten::_unique2.default", SpellUnique},
       {"aten::unique_dim.default", SpellUnique},
+      {"aten::arange.start_step", SpellArange},
       {"aten::lstm.input", SpellRecurrent},
       {"aten::gru.input", SpellRecurrent},
       {"aten::rnn_tanh.input", SpellRecurrent},

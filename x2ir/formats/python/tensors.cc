@@ -1,4 +1,5 @@
 // Tensors as the code that makes them.
+#include <cmath>
 #include <cstring>
 
 #include "absl/strings/str_join.h"
@@ -72,7 +73,10 @@ std::string TensorCode(const Tensor& tensor, const Framework& framework, bool is
         return made("ones", dims, is_float32);
       std::vector<std::string> sizes;
       for (const int64_t dim : tensor.dims()) sizes.push_back(StrCat(dim));
-      return made("full", StrCat(Tuple(sizes), ", ", number), plain);
+      // torch.full looks at the number before it is rounded.
+      const bool largest = IsFloating(tensor.dtype()) && std::abs(tensor.AsDouble(0)) > 1e38;
+      const std::string exact = largest ? FloatLiteral(tensor.AsDouble(0), false) : number;
+      return made("full", StrCat(Tuple(sizes), ", ", exact), plain);
     }
     if (count >= kLeastCounted && Counts(tensor)) {
       const int64_t first = tensor.AsInt(0);

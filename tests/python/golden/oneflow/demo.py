@@ -78,8 +78,8 @@ class Self(nn.Module):
         query = self.query(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
         value = self.value(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
         key = self.key(x).reshape(1, 12, 4, 8).permute(0, 2, 1, 3)
-        matmul = scaled_dot_product_attention(query, key, value).permute(0, 2, 1, 3)
-        return matmul.reshape(1, 12, 32)
+        attention = scaled_dot_product_attention(query, key, value).permute(0, 2, 1, 3)
+        return attention.reshape(1, 12, 32)
 
 
 class Output(nn.Module):
