@@ -156,7 +156,7 @@ TEST_F(PaddleFiles, NamesLeadNowhereElse) {
 
 // A model that has no parameters.
 std::string ResultOfProgram(const std::string& program, const std::vector<float>& x,
-                std::vector<int64_t> dims) {
+                            std::vector<int64_t> dims) {
   return ResultOf(Import(Source::Bytes(program, {}, "m.pdmodel")), x, std::move(dims));
 }
 
@@ -189,7 +189,9 @@ TEST(PaddlePrograms, VariablesAsAttributes) {
   EXPECT_EQ(ResultOfProgram(program, x, {1, 1, 4, 4}), "5 7 13 15");
 }
 
-TEST(PaddlePrograms, While) { EXPECT_EQ(ResultOfProgram(ProgramWithBlocks(), {1, 10}, {2}), "4 40"); }
+TEST(PaddlePrograms, While) {
+  EXPECT_EQ(ResultOfProgram(ProgramWithBlocks(), {1, 10}, {2}), "4 40");
+}
 
 // if (sum(x) > 0) y = 2 x, else y = -x: two blocks and select_input, as paddle.cond
 // writes it.
@@ -296,6 +298,84 @@ TEST(PaddlePrograms, AllUnknownOperators) {
       {}, "m.pdmodel"));
   EXPECT_THAT(std::string(model.status().message()),
               ::testing::AllOf(HasSubstr("first_odd"), HasSubstr("second_odd")));
+}
+
+// --- Regions
+// ---------------------------------------------------------------------------------------
+
+// An operation of PIR.
+std::string PirOp(const std::string& name, const std::string& attrs, const std::string& operands,
+                  const std::vector<std::pair<int, std::string>>& results,
+                  const std::string& more = "") {
+  std::string text =
+      StrCat("{\"#\":\"", name, "\",\"A\":[", attrs, "],\"I\":[", operands, "],\"O\":[");
+  for (size_t i = 0; i < results.size(); ++i) {
+    StrAppend(&text, i ? "," : "", "{\"%\":", results[i].first,
+              ",\"TT\":{\"#\":\"0.t_dtensor\",\"D\":[{\"#\":\"0.", results[i].second,
+              "\"},[2],\"NCHW\",[],0]}}");
+  }
+  return StrCat(text, "]", more, "}");
+}
+std::string PirText(const std::string& name, const std::string& value) {
+  return StrCat("{\"N\":\"", name, "\",\"AT\":{\"#\":\"0.a_str\",\"D\":\"", value, "\"}}");
+}
+std::string PirFull(int id, const std::string& dtype, const std::string& type, double value) {
+  return PirOp(
+      "1.full",
+      StrCat("{\"N\":\"shape\",\"AT\":{\"#\":\"1.a_intarray\",\"D\":[1]}},"
+             "{\"N\":\"value\",\"AT\":{\"#\":\"0.a_f64\",\"D\":",
+             value, "}},{\"N\":\"dtype\",\"AT\":{\"#\":\"1.a_dtype\",\"D\":\"", dtype, "\"}}"),
+      "", {{id, type}});
+}
+std::string PirRegion(const std::string& args, const std::string& ops) {
+  return StrCat("{\"#\":\"r\",\"blocks\":[{\"#\":\"b\",\"args\":[", args, "],\"ops\":[", ops,
+                "]}]}");
+}
+std::string PirProgram(const std::string& ops) {
+  return StrCat("{\"base_code\":{\"magic\":\"pir\",\"version\":1},\"program\":{\"regions\":[",
+                PirRegion("", ops), "]}}");
+}
+std::string ResultOfPir(const std::string& ops, const std::vector<float>& x) {
+  return ResultOf(Import(Source::Bytes(PirProgram(ops), {}, "m.json"), {.format = "paddle"}), x,
+                  {static_cast<int64_t>(x.size())});
+}
+const char kData[] =
+    R"({"#":"1.data","A":[{"N":"name","AT":{"#":"0.a_str","D":"x"}}],"I":[],"O":[{"%":1,"TT":{"#":"0.t_dtensor","D":[{"#":"0.t_f32"},[1],"NCHW",[],0]}}]})";
+
+// x > 0 ? x + x : x * x
+TEST(PaddlePir, If) {
+  const std::string yes = PirOp("1.add", "", "{\"%\":1},{\"%\":1}", {{10, "t_f32"}}) + "," +
+                          PirOp("2.yield", "", "{\"%\":10}", {});
+  const std::string no = PirOp("1.multiply", "", "{\"%\":1},{\"%\":1}", {{11, "t_f32"}}) + "," +
+                         PirOp("2.yield", "", "{\"%\":11}", {});
+  const std::string ops =
+      StrCat(kData, ",", PirFull(2, "float32", "t_f32", 0), ",",
+             PirOp("1.greater_than", "", "{\"%\":1},{\"%\":2}", {{3, "t_bool"}}), ",",
+             PirOp("1.if", "", "{\"%\":3}", {{4, "t_f32"}},
+                   StrCat(",\"regions\":[", PirRegion("", yes), ",", PirRegion("", no), "]")),
+             ",", PirOp("1.fetch", PirText("name", "out"), "{\"%\":4}", {{5, "t_f32"}}));
+  EXPECT_EQ(ResultOfPir(ops, {3}), "6");
+  EXPECT_EQ(ResultOfPir(ops, {-3}), "9");
+}
+
+// while (x < 100) x = x * x
+TEST(PaddlePir, While) {
+  const auto arg = [](int id) {
+    return StrCat("{\"#\":", id,
+                  ",\"TT\":{\"#\":\"0.t_dtensor\",\"D\":[{\"#\":\"0.t_f32\"},[1],\"NCHW\",[],0]}}");
+  };
+  const std::string body =
+      StrCat(PirOp("1.multiply", "", "{\"%\":20},{\"%\":20}", {{21, "t_f32"}}), ",",
+             PirOp("1.less_than", "", "{\"%\":21},{\"%\":2}", {{22, "t_bool"}}), ",",
+             PirOp("2.yield", "", "{\"%\":22},{\"%\":21}", {}));
+  const std::string ops =
+      StrCat(kData, ",", PirFull(2, "float32", "t_f32", 100), ",",
+             PirOp("1.less_than", "", "{\"%\":1},{\"%\":2}", {{3, "t_bool"}}), ",",
+             PirOp("1.while", "", "{\"%\":3},{\"%\":1}", {{4, "t_f32"}},
+                   StrCat(",\"regions\":[", PirRegion(arg(20), body), "]")),
+             ",", PirOp("1.fetch", PirText("name", "out"), "{\"%\":4}", {{5, "t_f32"}}));
+  EXPECT_EQ(ResultOfPir(ops, {3}), "6561");
+  EXPECT_EQ(ResultOfPir(ops, {200}), "200");
 }
 
 TEST(PaddlePir, WhatIsWrong) {

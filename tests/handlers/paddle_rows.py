@@ -1158,6 +1158,35 @@ def matrix(bx_, sc_, thr, post, top, keep, gauss, sigma, bg):
 for g in (False, True):
     row("matrix_nms", {"BBoxes": nb, "Scores": ns}, matrix(nb[0], ns[0], 0.06, 0.05, 4, 5, g, 2.0, -1), score_threshold=0.06, post_threshold=0.05, nms_top_k=4,
         keep_top_k=5, use_gaussian=g, gaussian_sigma=2.0, background_label=-1, normalized=True)
+# Two images.
+nb2, ns2 = np.concatenate([nb, nb + 3]), np.concatenate([ns, ns[:, ::-1] * 0.9])
+two = [multi(nb2[i_], ns2[i_], 0.06, 4, 3, 0.5, -1, 0) for i_ in (0, 1)]
+row("multiclass_nms3", {"BBoxes": nb2, "Scores": ns2},
+    {"Out": np.concatenate([t["Out"] for t in two]), "Index": np.concatenate([two[0]["Index"], two[1]["Index"] + 4]),
+     "NmsRoisNum": np.concatenate([t["NmsRoisNum"] for t in two])}, score_threshold=0.06, nms_top_k=4, keep_top_k=3, nms_threshold=0.5,
+    background_label=-1, normalized=True)
+two = [matrix(nb2[i_], ns2[i_], 0.06, 0.05, 4, 3, False, 2.0, 0) for i_ in (0, 1)]
+row("matrix_nms", {"BBoxes": nb2, "Scores": ns2},
+    {"Out": np.concatenate([t["Out"] for t in two]), "Index": np.concatenate([two[0]["Index"], two[1]["Index"] + 4]),
+     "RoisNum": np.concatenate([t["RoisNum"] for t in two])}, score_threshold=0.06, post_threshold=0.05, nms_top_k=4, keep_top_k=3,
+    background_label=0, normalized=True)
+# Boxes of each class in one list for two images: 3 and 1.
+lb_, ls_ = np.stack([nb[0], nb[0] + 2], 1), ns[0].T.copy()
+outs, idxs, nums = [], [], []
+for lo, hi in ((0, 3), (3, 4)):
+    kept = []
+    for c_ in range(2):
+        sel = []
+        for i_ in sorted([i_ for i_ in range(lo, hi) if ls_[i_, c_] > 0.06], key=lambda t: -ls_[t, c_]):
+            if all(iou(lb_[i_, c_], lb_[j, c_], 0) <= 0.5 for j in sel):
+                sel.append(i_)
+        kept += [(c_, i_) for i_ in sorted(sel)]
+    outs += [[c_, ls_[i_, c_], *lb_[i_, c_]] for c_, i_ in kept]
+    idxs += [[i_ * 2 + c_] for c_, i_ in kept]
+    nums.append(len(kept))
+row("multiclass_nms3", {"BBoxes": lb_, "Scores": ls_, "RoisNum": np.array([3, 1], np.int32)},
+    {"Out": np.array(outs, np.float32), "Index": np.array(idxs, np.int32), "NmsRoisNum": np.array(nums, np.int32)},
+    score_threshold=0.06, nms_top_k=-1, keep_top_k=100, nms_threshold=0.5, background_label=-1, normalized=True)
 row("nms", {"Boxes": nb[0]}, {"KeepBoxesIdxs": np.array([0, 2], np.int64)}, iou_threshold=0.5)
 row("nms", {"Boxes": nb[0]}, {"KeepBoxesIdxs": np.array([0, 1, 2], np.int64)}, iou_threshold=0.75)
 ri = np.arange(32, dtype=np.float32).reshape(2, 1, 4, 4)
@@ -1232,6 +1261,11 @@ row("generate_proposals_v2", gin, {"RpnRois": np.array([[0, 0, 10, 10], [20, 20,
 gin2 = dict(gin); gin2["ImShape"] = np.array([[25, 26]], np.float32)
 row("generate_proposals_v2", gin2, {"RpnRois": np.array([[0, 0, 10, 10]], np.float32), "RpnRoiProbs": np.array([[0.9]], np.float32), "RpnRoisNum": np.array([1], np.int32)},
     pre_nms_topN=10, post_nms_topN=1, nms_thresh=0.7, min_size=1.0, eta=1.0, pixel_offset=False)
+gin3 = {"Scores": np.concatenate([gsc, gsc * 0.5]), "BboxDeltas": np.concatenate([gdl, gdl]),
+        "ImShape": np.array([[40, 40], [0.5, 0.5]], np.float32), "Anchors": ganc, "Variances": gvar}
+row("generate_proposals_v2", gin3, {"RpnRois": np.array([[0, 0, 10, 10], [20, 20, 30, 30], [0, 0, 0, 0]], np.float32),
+                                    "RpnRoiProbs": np.array([[0.9], [0.7], [0]], np.float32), "RpnRoisNum": np.array([2, 1], np.int32)},
+    pre_nms_topN=10, post_nms_topN=10, nms_thresh=0.5, min_size=1.0, eta=1.0, pixel_offset=False)
 
 # --- The rest ------------------------------------------------------------------------------------
 row("partial_concat", {"X": [x[0], x[1]]}, np.concatenate([x[0, :, 1:3], x[1, :, 1:3]], 1), start_index=1, length=2)

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "tests/handlers/tf_rows_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/core/validate.h"
@@ -189,6 +190,38 @@ TEST(PaddleOps, EveryOperatorHasValues) {
   for (const Form* form : AllForms("paddle")) {
     EXPECT_NE(tested.contains(form->op.str()), HasNoRows(form->op.str())) << form->op.str();
   }
+}
+
+// Operators whose results are not the only ones, or are complex: several of them in a row.
+TEST(PaddleOps, Together) {
+  const TfRow rows[] = {
+      {"a = float32[2]{1, 2}\nb = float32[2]{3, 4}\n"
+       "z = paddle.complex(a, b) { operand_slots = [\"X\", \"Y\"], result_slots = [\"Out\"] }\n"
+       "c = paddle.conj(z) { operand_slots = [\"X\"], result_slots = [\"Out\"] }\n"
+       "r = paddle.real(c) { operand_slots = [\"X\"], result_slots = [\"Out\"] }\n"
+       "i = paddle.imag(c) { operand_slots = [\"X\"], result_slots = [\"Out\"] }",
+       "r, i", "float32[2]{1, 2}; float32[2]{-3, -4}"},
+      {"a = float32[1,2]{3, 4}\n"
+       "z = paddle.as_complex(a) { operand_slots = [\"X\"], result_slots = [\"Out\"] }\n"
+       "m = paddle.abs(z) { operand_slots = [\"X\"], result_slots = [\"Out\"] }\n"
+       "p = paddle.as_real(z) { operand_slots = [\"X\"], result_slots = [\"Out\"] }",
+       "m, p", "float32[1]{5}; float32[1,2]{3, 4}"},
+      {"a = float32[4]{1, 2, 3, 4}\n"
+       "z = paddle.fft_r2c(a) { operand_slots = [\"X\"], result_slots = [\"Out\"], axes = [0], "
+       "normalization = \"backward\", forward = 1, onesided = 1 }\n"
+       "p = paddle.as_real(z) { operand_slots = [\"X\"], result_slots = [\"Out\"] }\n"
+       "b = paddle.fft_c2r(z) { operand_slots = [\"X\"], result_slots = [\"Out\"], axes = [0], "
+       "normalization = \"backward\", forward = 0, last_dim_size = 4 }\n"
+       "q = paddle.round(b) { operand_slots = [\"X\"], result_slots = [\"Out\"] }",
+       "p, q", "float32[3,2]{10, 0, -2, 2, -2, 0}; float32[4]{1, 2, 3, 4}"},
+      {"a = float32[2,2]{3, 0, 4, 5}\n"
+       "q, t = paddle.qr(a) { operand_slots = [\"X\"], result_slots = [\"Q\", \"R\"], mode = "
+       "\"reduced\" }\n"
+       "m = paddle.matmul_v2(q, t) { operand_slots = [\"X\", \"Y\"], result_slots = [\"Out\"] }\n"
+       "p = paddle.round(m) { operand_slots = [\"X\"], result_slots = [\"Out\"] }",
+       "p", "float32[2,2]{3, 0, 4, 5}"},
+  };
+  ExpectTfRows(rows, "paddle");
 }
 
 TEST(PaddleOps, NamesAreInOrder) {

@@ -263,9 +263,9 @@ PaddleResults YoloBox(PaddleArgs& a) {
 // --- Overlap
 // ---------------------------------------------------------------------------------------
 
-// Of each box of x with each of y, which are lists of boxes.
+// Of each box of x with each of y, which are lists of boxes, of one batch or none.
 Expr Overlaps(const Expr& x, const Expr& y, double more) {
-  const Expr a = Unsqueeze(x, {1}), b = Unsqueeze(y, {0});
+  const Expr a = Unsqueeze(x, {-2}), b = Unsqueeze(y, {-3});
   const auto area = [&](const Expr& box) {
     return Max(Shifted(Part(box, 2) - Part(box, 0), more), 0.0) *
            Max(Shifted(Part(box, 3) - Part(box, 1), more), 0.0);
@@ -274,7 +274,7 @@ Expr Overlaps(const Expr& x, const Expr& y, double more) {
   const Expr h = Max(Shifted(Min(Part(a, 3), Part(b, 3)) - Max(Part(a, 1), Part(b, 1)), more), 0.0);
   const Expr both = w * h;
   const Expr all = area(a) + area(b) - both;
-  return Squeeze(Where(both > 0.0, both / all, 0.0), {2});
+  return Squeeze(Where(both > 0.0, both / all, 0.0), {-1});
 }
 
 Expr IouSimilarity(PaddleArgs& a) {
@@ -339,53 +339,99 @@ Best KeepBest(PaddleArgs& a, const Best& found, const Expr& images, int64_t keep
   return {kept(by_image.rows), kept(by_image.score)};
 }
 
+// How many rows each image has.
+Expr CountOfImages(const Expr& image, const Expr& images) {
+  const Expr of = (Unsqueeze(image, {0}) == Unsqueeze(Iota(images), {1})).To(DType::kInt32);
+  return Reduce(of, "reduce_sum", {1});
+}
+
+// Rows of image and class in order; within them by a key.
+Expr OrderOfGroups(const Expr& group, const Expr& by_key) {
+  const Expr count = SizeOf(by_key, 0);
+  const Expr sorted = Gather(group, by_key, 0);
+  return Gather(by_key, OrderBy(sorted * count + Iota(count), false), 0);
+}
+
+struct NmsOptions {
+  int64_t background, top, keep;
+  double threshold, overlap, more;
+};
+NmsOptions TakeNmsOptions(PaddleArgs& a) {
+  NmsOptions o{a.Int("background_label", 0),   a.Int("nms_top_k", -1),
+               a.Int("keep_top_k", -1),        a.Number("score_threshold", 0),
+               a.Number("nms_threshold", 0.3), 0};
+  o.more = a.Bool("normalized", true) ? 0 : 1;
+  a.Require(a.Number("nms_eta", 1) >= 1 || o.overlap <= 0.5, "a threshold that falls");
+  return o;
+}
+
+// Scores [.., classes, boxes] without those of the background and of what is not among the best.
+Expr CountingScores(PaddleArgs& a, const Expr& scores, const NmsOptions& o) {
+  const Expr best = BestScores(a, scores, o.top);
+  if (o.background < 0) return best;
+  const auto classes = KnownSizes(scores, 1, 2);
+  a.Require(classes.has_value(), "an unknown number of classes");
+  if (o.background >= (*classes)[0]) return best;
+  std::vector<double> keeps(static_cast<size_t>((*classes)[0]), 1);
+  keeps[static_cast<size_t>(o.background)] = 0;
+  const Expr counts = NumbersAs(a, DType::kFloat32, {(*classes)[0], 1}, keeps) > 0.5;
+  return Where(counts, best, Extreme(a, best.dtype(), false));
+}
+
 // class, score and box of each that is kept, image by image and class by class.
 PaddleResults MulticlassNms(PaddleArgs& a) {
   const Expr boxes = a.X("BBoxes"), scores = a.X("Scores");
-  a.Require(!a.Has("RoisNum") || a.Rank(scores) == 3, "boxes of images in one list");
-  a.Drop({"RoisNum"});
-  const int64_t background = a.Int("background_label", 0), top = a.Int("nms_top_k", -1),
-                keep = a.Int("keep_top_k", -1);
-  const double threshold = a.Number("score_threshold", 0), overlap = a.Number("nms_threshold", 0.3);
-  const double eta = a.Number("nms_eta", 1);
-  const double more = a.Bool("normalized", true) ? 0 : 1;
-  a.Require(eta >= 1 || overlap <= 0.5, "a threshold that falls");
+  const NmsOptions o = TakeNmsOptions(a);
   a.Require(a.Rank(boxes) == 3 && DimAt(boxes, 2).is_static() && DimAt(boxes, 2).value() == 4,
-            "boxes of four numbers, the same for all classes");
+            "boxes of other than four numbers");
   a.Require(boxes.dtype() == DType::kFloat32, "boxes of another type than float32");
-  Expr best = BestScores(a, scores, top);
-  const auto classes = KnownSizes(scores, 1, 2);
-  if (background >= 0) {
-    a.Require(classes.has_value(), "an unknown number of classes");
-    if (background < (*classes)[0]) {
-      std::vector<double> keeps(static_cast<size_t>((*classes)[0]), 1);
-      keeps[static_cast<size_t>(background)] = 0;
-      const Expr counts = NumbersAs(a, DType::kFloat32, {(*classes)[0], 1}, keeps) > 0.5;
-      best = Where(counts, best, Extreme(a, best.dtype(), false));
-    }
+  const bool shared = a.Rank(scores) == 3;
+  Expr numbers = a.Opt("RoisNum");
+  // [images, classes, boxes]
+  Expr table = scores, images = SizeOf(scores, 0);
+  if (!shared) {
+    a.Require(numbers.value() != nullptr, "boxes of images by LoD");
+    numbers = numbers.To(DType::kInt64);
+    images = SizeOf(numbers, 0);
+    // Of one list for all images each has its part.
+    const Expr ends = CumSum(numbers, 0);
+    const Expr place = Unsqueeze(Iota(SizeOf(scores, 0)), {0});
+    const Expr mine = (place < Unsqueeze(ends, {1})) & (place >= Unsqueeze(ends - numbers, {1}));
+    table = Where(Unsqueeze(mine, {1}), Unsqueeze(Transpose(scores, {1, 0}), {0}),
+                  Extreme(a, scores.dtype(), false));
   }
-  const Expr most = Vector(a, SizeAt(scores, 2));
-  const Expr rows = Selected(a, Larger(boxes, more), best, most, overlap, threshold);
-  const Best found{rows, scores.Op("gather_nd", {rows})};
-  const Expr images = SizeOf(scores, 0);
-  const Best kept = KeepBest(a, found, images, keep);
-  // Image by image and class by class, the best first, as NMS gives them.
+  const Expr best = CountingScores(a, table, o);
+  const Size each = SizeAt(table, 2), classes = SizeAt(table, 1);
+  const Expr most = Vector(a, each);
+  Expr rows = nullptr;
+  if (shared) {
+    rows = Selected(a, Larger(boxes, o.more), best, most, o.overlap, o.threshold);
+  } else {
+    // Classes have boxes of their own: each is an image to the op.
+    const Expr of_class = Unsqueeze(Transpose(Larger(boxes, o.more), {1, 0, 2}), {0});
+    const std::vector<Size> all = {Size(images), Size(1), Size(1), Size(1)};
+    const Expr spread = ReshapeTo(Expand(of_class, Vector(a, all)), {Size(-1), each, Size(4)});
+    const Expr found = Selected(a, spread, ReshapeTo(best, {Size(-1), Size(1), each}), most,
+                                o.overlap, o.threshold);
+    const Expr both = Gather(found, Int(a, 0), 1), count = Scalar(a, classes);
+    rows = Stack(a, {both / count, Mod(both, count), Gather(found, Int(a, 2), 1)}, 1);
+  }
+  const Best kept = KeepBest(a, Best{rows, table.Op("gather_nd", {rows})}, images, o.keep);
   const auto column = [&](int64_t i) { return Gather(kept.rows, Int(a, i), 1); };
-  Expr order = OrderBy(kept.score, true);
-  const Expr group = Gather(column(0) * SizeOf(scores, 1) + column(1), order, 0);
-  const Expr count = SizeOf(order, 0);
-  order = Gather(order, OrderBy(group * count + Iota(count), false), 0);
+  // The best first, or in the order of the list.
+  const Expr by = shared ? OrderBy(kept.score, true) : OrderBy(column(2), false);
+  const Expr order = OrderOfGroups(column(0) * Scalar(a, classes) + column(1), by);
   const Expr final_rows = Gather(kept.rows, order, 0);
   const auto last = [&](int64_t i) { return Gather(final_rows, Int(a, i), 1); };
   const Expr image = last(0), class_ = last(1), box = last(2);
-  const Expr at = Stack(a, {image, box}, 1);
+  const Expr at = shared ? Stack(a, {image, box}, 1) : Stack(a, {box, class_}, 1);
   const Expr out =
       Joined(boxes, {Unsqueeze(class_, {1}).To(boxes.dtype()),
                      Unsqueeze(Gather(kept.score, order, 0), {1}), boxes.Op("gather_nd", {at})});
-  const Expr index = Unsqueeze(image * SizeOf(scores, 2) + box, {1}).To(DType::kInt32);
-  const Expr of = (Unsqueeze(image, {0}) == Unsqueeze(Iota(images), {1})).To(DType::kInt32);
-  const Expr numbers = Reduce(of, "reduce_sum", {1});
-  return {{"Out", {out}}, {"Index", {index}}, {"NmsRoisNum", {numbers}}};
+  const Expr index = shared ? image * Scalar(a, each) + box : box * Scalar(a, classes) + class_;
+  return {{"Out", {out}},
+          {"Index", {Unsqueeze(index, {1}).To(DType::kInt32)}},
+          {"NmsRoisNum", {CountOfImages(image, images)}}};
 }
 
 // Scores fall by how much better boxes of the class overlap, instead of boxes going.
@@ -397,49 +443,49 @@ PaddleResults MatrixNms(PaddleArgs& a) {
                sigma = a.Number("gaussian_sigma", 2);
   const bool gaussian = a.Bool("use_gaussian", false);
   const double more = a.Bool("normalized", true) ? 0 : 1;
-  const auto sizes = KnownSizes(scores, 0, 3);
-  a.Require(sizes.has_value() && (*sizes)[0] == 1,
-            "more than one image, or scores of unknown size");
-  const int64_t classes = (*sizes)[1], count = (*sizes)[2];
-  const int64_t each = top < 0 ? count : std::min(top, count);
-  a.Require(classes <= 512 && classes * each * each <= (int64_t{1} << 28), "as many boxes");
-  const Expr box = Squeeze(boxes, {0});
-  std::vector<Value*> all_scores, all_boxes, all_classes, all_index;
-  for (int64_t c = 0; c < classes; ++c) {
+  const auto classes = KnownSizes(scores, 1, 2);
+  a.Require(classes.has_value() && (*classes)[0] <= 512, "as many classes, or an unknown number");
+  const Size each = SizeAt(scores, 2);
+  const Expr images = SizeOf(scores, 0);
+  Expr k = Vector(a, each);
+  if (top >= 0) k = Min(k, Ints(a, {top}));
+  std::vector<Value*> all_scores, all_rows;
+  for (int64_t c = 0; c < (*classes)[0]; ++c) {
     if (c == background) continue;
-    const Expr of = Gather(Squeeze(scores, {0}), a.b().Int(c), 0);
-    const Values best = a.b().Ops("top_k", {of, Ints(a, {each})}, {{"axis", 0}}, 2);
-    const Expr score(a.b(), best[0]), index(a.b(), best[1]);
-    const Expr picked = Gather(box, index, 0);
-    const Expr counts = score > threshold;
-    // Row i, column j < i: how much i overlaps the better j.
-    const Expr rows = Iota(Int(a, each));
+    const Values best = a.b().Ops("top_k", {Gather(scores, a.b().Int(c), 1), k}, {{"axis", 1}}, 2);
+    const Expr score(a.b(), best[0]), index(a.b(), best[1]);  // [images, k]
+    const Expr picked = boxes.Op("gather_nd", {Unsqueeze(index, {2})}, {{"batch_dims", 1}});
+    // What is below the threshold is behind all that counts, so it makes nothing fall.
+    const Expr rows = Iota(SizeOf(score, 1));
     const Expr before = Unsqueeze(rows, {0}) < Unsqueeze(rows, {1});
+    // Row i, column j < i: how much i overlaps the better j.
     const Expr iou = Where(before, Overlaps(picked, picked, more), 0.0);
-    const Expr worst = Unsqueeze(Reduce(iou, "reduce_max", {1}), {0});
+    const Expr worst = Unsqueeze(Reduce(iou, "reduce_max", {2}), {1});
     const Expr decay =
         gaussian ? Exp((worst * worst - iou * iou) * sigma) : (1.0 - iou) / (1.0 - worst);
-    const Expr factor = Reduce(Where(before, Min(decay, 1.0), 1.0), "reduce_min", {1});
+    const Expr factor = Reduce(Where(before, Min(decay, 1.0), 1.0), "reduce_min", {2});
     const Expr fallen = score * factor;
-    const Expr stays = counts & (fallen > post);
+    const Expr stays = Flat((score > threshold) & (fallen > post));
     const auto kept = [&](const Expr& v) { return v.Op("compress", {stays}, {{"axis", 0}}); };
-    all_scores.push_back(kept(fallen));
-    all_boxes.push_back(kept(picked));
-    all_index.push_back(kept(index));
-    all_classes.push_back(kept(Expand(score.Number(static_cast<double>(c)), ShapeOf(score))));
+    const Expr image = Expand(Unsqueeze(Iota(images), {1}), ShapeOf(score));
+    const Expr of = Expand(Int(a, c), ShapeOf(score));
+    all_scores.push_back(kept(Flat(fallen)));
+    all_rows.push_back(kept(Reshape(Stack(a, {image, of, index}, 2), std::vector<int64_t>{-1, 3})));
   }
   a.Require(!all_scores.empty(), "no class but the background");
-  Expr score = Concat(a, all_scores, 0), index = Concat(a, all_index, 0);
-  Expr picked = Concat(a, all_boxes, 0), class_ = Concat(a, all_classes, 0);
-  Expr order = OrderBy(score, true);
-  if (keep >= 0) order = Slice(order, 0, 0, keep);
-  const auto in_order = [&](const Expr& v) { return Gather(v, order, 0); };
-  const Expr out = Joined(
-      boxes, {Unsqueeze(in_order(class_), {1}), Unsqueeze(in_order(score), {1}), in_order(picked)});
-  const Expr numbers = Flat(SizeOf(order, 0)).To(DType::kInt32);
+  const Best found{Concat(a, all_rows, 0), Concat(a, all_scores, 0)};
+  const Best kept = KeepBest(a, found, images, keep);
+  const Expr group = Gather(kept.rows, Int(a, 0), 1);
+  const Expr order = OrderOfGroups(group, OrderBy(kept.score, true));
+  const Expr rows = Gather(kept.rows, order, 0);
+  const auto last = [&](int64_t i) { return Gather(rows, Int(a, i), 1); };
+  const Expr image = last(0), box = last(2);
+  const Expr out = Joined(boxes, {Unsqueeze(last(1), {1}).To(boxes.dtype()),
+                                  Unsqueeze(Gather(kept.score, order, 0), {1}),
+                                  boxes.Op("gather_nd", {Stack(a, {image, box}, 1)})});
   return {{"Out", {out}},
-          {"Index", {Unsqueeze(in_order(index), {1}).To(DType::kInt32)}},
-          {"RoisNum", {numbers}}};
+          {"Index", {Unsqueeze(image * Scalar(a, each) + box, {1}).To(DType::kInt32)}},
+          {"RoisNum", {CountOfImages(image, images)}}};
 }
 
 // Boxes in the order of their scores: those that no better one overlaps.

@@ -335,7 +335,10 @@ X2IR_PADDLE(mul).From("ldexp", Binary([](PaddleArgs&, const Expr& x, const Expr&
                         return x * Pow(y.Number(2), y);
                       }));
 
-X2IR_PADDLE(abs).From("abs");
+X2IR_PADDLE(abs).From("abs", [](PaddleArgs& a) {
+  const Expr x = a.X();
+  return IsComplex(x.dtype()) ? ComplexUnary("aten::abs.default")(a) : Abs(x);
+});
 X2IR_PADDLE(acos).From("acos");
 X2IR_PADDLE(acosh).From("acosh");
 X2IR_PADDLE(asin).From("asin");

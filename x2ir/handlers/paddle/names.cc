@@ -306,7 +306,7 @@ constexpr PirName kNames[] = {
     {"norm", "", "X", "Out Norm"},
     {"not_equal", "", "X Y", "Out"},
     {"numel", "size", "Input", "Out"},
-    {"one_hot", "one_hot_v2", "X depth_tensor", "Out"},
+    {"one_hot", "one_hot_v2", "X depth_tensor", "Out", "num_classes=depth"},
     {"p_norm", "", "X", "Out"},
     {"pad", "", "X pad_value", "Out"},
     {"pad3d", "", "X Paddings", "Out", "pad_value=value"},

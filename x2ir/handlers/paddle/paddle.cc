@@ -47,6 +47,7 @@ bool IsMeaningless(std::string_view name) {
                                                 "epmap",
                                                 "table_names",
                                                 "entry",
+                                                "entry_config",
                                                 "struct_name",
                                                 "stop_gradient",
                                                 "persistable",
@@ -110,6 +111,9 @@ bool IsNothingFused(std::string_view name, const Attribute& attr) {
     return attr == Attribute(false);
   }
   if (name == "fuse_activation" || name == "fuse_activation_type") return attr == Attribute("");
+  // Moves that are fused into products.
+  const auto* list = attr.get<Attribute::Ints>();
+  if (name.starts_with("fused_") && list && list->empty()) return true;
   return name == "fuse_alpha" || name == "fuse_beta" || name == "fuse_brelu_threshold";
 }
 
@@ -184,6 +188,10 @@ Expr PaddleArgs::X(std::string_view slot) {
 
 void PaddleArgs::Drop(std::initializer_list<std::string_view> slots) {
   for (const std::string_view slot : slots) taken_.insert(std::string(slot));
+}
+
+size_t PaddleArgs::NumResults(std::string_view slot) const {
+  return static_cast<size_t>(std::count(results_.begin(), results_.end(), slot));
 }
 
 bool PaddleArgs::Wants(std::string_view slot) const {

@@ -48,6 +48,7 @@ class PaddleArgs : public NodeReader {
   std::vector<Value*> List(std::string_view slot);
   void Drop(std::initializer_list<std::string_view> slots);  // of no meaning for results
   bool Wants(std::string_view slot) const;                   // whether somebody uses that result
+  size_t NumResults(std::string_view slot) const;            // also those that nobody uses
   int64_t Rank(const Expr& x);                               // fails where it is not known
   int64_t Axis(int64_t axis, const Expr& x);                 // counted from the front
 

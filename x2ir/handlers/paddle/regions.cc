@@ -63,8 +63,7 @@ Expr PsRoiPool(PaddleArgs& a) {
 // --------------------------------------------------------------------------------------
 
 // How many of a list there are of each image.
-Expr CountByImage(PaddleArgs& a, const Expr& image, const Expr& images) {
-  (void)a;
+Expr CountByImage(const Expr& image, const Expr& images) {
   const Expr of = (Unsqueeze(image, {0}) == Unsqueeze(Iota(images), {1})).To(DType::kInt32);
   return Reduce(of, "reduce_sum", {1});
 }
@@ -101,7 +100,7 @@ PaddleResults DistributeProposals(PaddleArgs& a) {
     const auto kept = [&](const Expr& v) { return v.Op("compress", {here}, {{"axis", 0}}); };
     lists.push_back(kept(rois));
     order.push_back(kept(places));
-    if (numbers.value()) counts.push_back(CountByImage(a, kept(image), images));
+    if (numbers.value()) counts.push_back(CountByImage(kept(image), images));
   }
   // Where each stands in the list of all: the places in order, turned round.
   const Expr all = Concat(a, order, 0);
@@ -134,14 +133,14 @@ PaddleResults CollectProposals(PaddleArgs& a) {
   order = Gather(order, Sort(of * count + Iota(count), 0, false).indices, 0);
   const Expr batch = SizeOf(Expr(a.b(), numbers[0]), 0);
   return {{"FpnRois", {Gather(all, order, 0)}},
-          {"RoisNum", {CountByImage(a, Gather(image, order, 0), batch)}}};
+          {"RoisNum", {CountByImage(Gather(image, order, 0), batch)}}};
 }
 
 // --- Proposals
 // -------------------------------------------------------------------------------------
 
-// One image: anchors moved by what the network says, the best ones, clipped, none too small, none
-// that a better one overlaps.
+// Anchors moved by what the network says, the best ones of each image, clipped, none too small,
+// none that a better one overlaps.
 PaddleResults Proposals(PaddleArgs& a) {
   const Expr scores = a.X("Scores"), deltas = a.X("BboxDeltas"), shape = a.X("ImShape");
   const Expr anchors = a.X("Anchors"), variances = a.X("Variances");
@@ -149,24 +148,26 @@ PaddleResults Proposals(PaddleArgs& a) {
   const double overlap = a.Number("nms_thresh", 0.5),
                least = std::max(a.Number("min_size", 0.1), 1.0), eta = a.Number("eta", 1);
   const double more = a.Bool("pixel_offset", true) ? 1 : 0;
-  const auto batch = KnownSizes(scores, 0, 1);
-  a.Require(batch.has_value() && (*batch)[0] == 1, "more than one image");
   a.Require(overlap > 0 && (eta >= 1 || overlap <= 0.5), "a threshold that falls");
   a.Require(scores.dtype() == DType::kFloat32, "another type than float32");
-  const auto rows = [&](const Expr& map, int64_t each) {
-    return Reshape(Transpose(map, {0, 2, 3, 1}), std::vector<int64_t>{-1, each});
+  const Size batch = SizeAt(scores, 0);
+  const Expr images = Scalar(a, batch);
+  const auto rows = [&](const Expr& map, const std::vector<Size>& sizes) {
+    return ReshapeTo(Transpose(map, {0, 2, 3, 1}), sizes);
   };
-  Expr score = Flat(rows(scores, 1));
-  Expr delta = rows(deltas, 4), anchor = Reshape(anchors, std::vector<int64_t>{-1, 4}),
-       variance = Reshape(variances, std::vector<int64_t>{-1, 4});
-  Expr k = Vector(a, SizeAt(score, 0));
+  // [images, boxes] and [images, boxes, 4]
+  const Expr all = rows(scores, {batch, Size(-1)});
+  const Expr moves = rows(deltas, {batch, Size(-1), Size(4)});
+  const Expr fixed = Reshape(anchors, std::vector<int64_t>{-1, 4}),
+             factors = Reshape(variances, std::vector<int64_t>{-1, 4});
+  Expr k = Vector(a, SizeAt(all, 1));
   if (before > 0) k = Min(k, Ints(a, {before}));
-  const Values best = a.b().Ops("top_k", {score, k}, {{"axis", 0}}, 2);
-  score = {a.b(), best[0]};
-  const Expr index(a.b(), best[1]);
-  delta = Gather(delta, index, 0) * Gather(variance, index, 0);
-  anchor = Gather(anchor, index, 0);
-  const auto part = [](const Expr& v, int64_t i) { return Slice(v, 1, i, i + 1); };
+  const Values best = a.b().Ops("top_k", {all, k}, {{"axis", 1}}, 2);
+  const Expr score(a.b(), best[0]), index(a.b(), best[1]);
+  const Expr anchor = Gather(fixed, index, 0);
+  const Expr delta = moves.Op("gather_nd", {Unsqueeze(index, {2})}, {{"batch_dims", 1}}) *
+                     Gather(factors, index, 0);
+  const auto part = [](const Expr& v, int64_t i) { return Slice(v, -1, i, i + 1); };
   const Expr width = Shifted(part(anchor, 2) - part(anchor, 0), more);
   const Expr height = Shifted(part(anchor, 3) - part(anchor, 1), more);
   const Expr x = part(delta, 0) * width + part(anchor, 0) + width * 0.5;
@@ -174,48 +175,51 @@ PaddleResults Proposals(PaddleArgs& a) {
   const double bound = std::log(1000.0 / 16.0);
   const Expr w = Exp(Min(part(delta, 2), bound)) * width * 0.5;
   const Expr h = Exp(Min(part(delta, 3), bound)) * height * 0.5;
-  const Expr image_h = Shifted(part(shape, 0), -more), image_w = Shifted(part(shape, 1), -more);
+  const Expr size_h = Unsqueeze(part(shape, 0), {1}), size_w = Unsqueeze(part(shape, 1), {1});
+  const Expr image_h = Shifted(size_h, -more), image_w = Shifted(size_w, -more);
   const auto within = [](const Expr& v, const Expr& most) { return Max(Min(v, most), 0.0); };
   const Expr boxes =
       Concat(a,
              {within(x - w, image_w), within(y - h, image_h),
               within(Shifted(x + w, -more), image_w), within(Shifted(y + h, -more), image_h)},
-             1);
+             2);
   const Expr ws = Shifted(part(boxes, 2) - part(boxes, 0), more);
   const Expr hs = Shifted(part(boxes, 3) - part(boxes, 1), more);
   Expr stays = (ws >= least) & (hs >= least);
   if (more == 1) {
-    stays = stays & (part(boxes, 0) + ws * 0.5 <= part(shape, 1)) &
-            (part(boxes, 1) + hs * 0.5 <= part(shape, 0));
+    stays = stays & (part(boxes, 0) + ws * 0.5 <= size_w) & (part(boxes, 1) + hs * 0.5 <= size_h);
   }
   // What is too small gets a score that nothing selects.
-  const Expr counts = Squeeze(stays, {1});
-  const Expr valid = Where(counts, score, Extreme(a, score.dtype(), false));
+  const Expr valid = Where(Squeeze(stays, {2}), score, Extreme(a, score.dtype(), false));
   const Expr wide =
       more == 0
           ? boxes
           : Concat(a,
                    {part(boxes, 0), part(boxes, 1), part(boxes, 2) + more, part(boxes, 3) + more},
-                   1);
-  Expr limit = Vector(a, SizeAt(score, 0));
+                   2);
+  Expr limit = Vector(a, SizeAt(score, 1));
   if (after > 0) limit = Min(limit, Ints(a, {after}));
   const auto number = [&](double value) {
     return a.b().Constant(Tensor::Of<float>({1}, {static_cast<float>(value)}));
   };
-  const Expr found = a.Op("non_max_suppression", {Unsqueeze(wide, {0}), Unsqueeze(valid, {0, 1}),
-                                                  limit, number(overlap), number(-3.0e38)});
-  const Expr kept = Gather(found, Int(a, 2), 1);
-  // Where nothing is left there is a box of zeros.
-  const Expr none = SizeOf(kept, 0) == Int(a, 0);
-  const Expr pad = none.To(DType::kInt64);
+  const Expr found = a.Op("non_max_suppression",
+                          {wide, Unsqueeze(valid, {1}), limit, number(overlap), number(-3.0e38)});
+  const Expr image = Gather(found, Int(a, 0), 1);
+  const Expr at = Stack(a, {image, Gather(found, Int(a, 2), 1)}, 1);
+  // An image of which nothing is left has a box of zeros.
+  const Expr none = CountByImage(image, images) == Int(a, 0).To(DType::kInt32);
+  const Expr lone = Iota(images).Op("compress", {none}, {{"axis", 0}});
+  const Expr owner = Concat(a, {image, lone}, 0);
+  const Expr count = SizeOf(owner, 0);
+  const Expr order = Sort(owner * count + Iota(count), 0, false).indices;
   const auto or_zero = [&](const Expr& v) {
-    const Expr pads = Concat(a, {a.b().Ints({0}), Unsqueeze(pad, {0})}, 0);
-    return v.Op("pad", {pads, v.Number(0), a.b().Ints({0})}, {{"mode", "constant"}});
+    const Expr pads = Concat(a, {a.b().Ints({0}), Unsqueeze(SizeOf(lone, 0), {0})}, 0);
+    const Expr padded = v.Op("pad", {pads, v.Number(0), a.b().Ints({0})}, {{"mode", "constant"}});
+    return Gather(padded, order, 0);
   };
-  const Expr rois = or_zero(Gather(boxes, kept, 0)), probs = or_zero(Gather(score, kept, 0));
-  return {{"RpnRois", {rois}},
-          {"RpnRoiProbs", {Unsqueeze(probs, {1})}},
-          {"RpnRoisNum", {Flat(SizeOf(rois, 0)).To(DType::kInt32)}}};
+  return {{"RpnRois", {or_zero(boxes.Op("gather_nd", {at}))}},
+          {"RpnRoiProbs", {Unsqueeze(or_zero(score.Op("gather_nd", {at})), {1})}},
+          {"RpnRoisNum", {CountByImage(Gather(owner, order, 0), images)}}};
 }
 
 }  // namespace

@@ -25,7 +25,10 @@ Expr SqueezeLike(PaddleArgs& a) {
   const Expr x = a.X();
   const int64_t rank = a.Rank(x);
   std::vector<int64_t> axes = a.KnownList("axes", {});
-  if (axes.empty()) axes = AllAxes(x);
+  if (axes.empty()) {
+    a.Require(x->shape()->is_static(), "every axis of size 1, where sizes are not known");
+    axes = AllAxes(x);
+  }
   std::vector<int64_t> ones;
   for (const int64_t each : axes) {
     const int64_t axis = rank == 0 ? 0 : a.Axis(each, x);
@@ -142,9 +145,11 @@ Values Unstacked(PaddleArgs& a) {
   const int64_t axis = a.Axis(a.Int("axis", 0), x);
   a.Int("num", 0);
   const Dim size = (*x->shape())[axis];
-  a.Require(size.is_static(), "an axis of unknown size");
+  // As many results as there are indices.
+  const auto count = static_cast<int64_t>(a.NumResults("Y") + a.NumResults("Out"));
+  if (size.is_static() && size.value() < count) a.Fail(Invalid("more results than indices"));
   Values parts;
-  for (int64_t i = 0; i < size.value(); ++i) parts.push_back(Gather(x, a.b().Int(i), axis));
+  for (int64_t i = 0; i < count; ++i) parts.push_back(Gather(x, a.b().Int(i), axis));
   return parts;
 }
 
