@@ -259,6 +259,59 @@ TEST(Mxnet, Quantized) {
   ExpectRows(rows);
 }
 
+TEST(Mxnet, NumpyFunctions) {
+  const SymbolRow rows[] = {
+      {"_npi_diff", "", "float32[3]{1, 4, 9}", "float32[2]{3, 5}"},
+      {"_npi_diff", "n = \"2\"", "float32[3]{1, 4, 9}", "float32[1]{2}"},
+      {"_npi_kron", "", "float32[2]{1, 2};float32[2]{3, 4}", "float32[4]{3, 4, 6, 8}"},
+      {"_npi_kron", "", "float32[1,2]{1, 2};float32[2,1]{3, 4}", "float32[2,2]{3, 6, 4, 8}"},
+      {"_np_trace", "", "float32[2,2]{1, 2, 3, 4}", "float32[]{5}"},
+      {"_npi_tri", "N = \"2\"", "", "float32[2,2]{1, 0, 1, 1}"},
+      {"_npi_tri", "N = \"1\", M = \"3\", k = \"1\"", "", "float32[1,3]{1, 1, 0}"},
+      {"_npi_indices", "dimensions = \"(1, 2)\"", "", "int64[2,1,2]{0, 0, 0, 1}"},
+      {"_npi_logspace", "start = \"0\", stop = \"2\", num = \"3\"", "", "float32[3]{1, 10, 100}"},
+      {"_npi_polyval", "", "float32[3]{1, 2, 3};float32[2]{0, 2}", "float32[2]{3, 11}"},
+      {"_np_atleast_2d", "num_args = \"1\"", "float32[2]{1, 2}", "float32[1,2]{1, 2}"},
+      {"_np_atleast_3d", "", "float32[2]{1, 2}", "float32[1,2,1]{1, 2}"},
+      {"_npi_rot90", "", "float32[2,2]{1, 2, 3, 4}", "float32[2,2]{2, 4, 1, 3}"},
+      {"_npi_rot90", "k = \"3\"", "float32[2,2]{1, 2, 3, 4}", "float32[2,2]{3, 1, 4, 2}"},
+      {"_npi_average", "axis = \"(0,)\"", "float32[2]{1, 3};float32[2]{3, 1}", "float32[]{1.5}"},
+      {"_npi_average", "weighted = \"False\"", "float32[2]{1, 3}", "float32[]{2}"},
+      {"_npi_cross", "", "float32[3]{1, 2, 3};float32[3]{4, 5, 6}", "float32[3]{-3, 6, -3}"},
+      {"_npi_swapaxes", "dim1 = \"0\", dim2 = \"1\"", "float32[1,2]{1, 2}", "float32[2,1]{1, 2}"},
+      {"_npi_nan_to_num", "", "float32[1]{1}", "float32[1]{1}"},
+      {"_npi_squeeze", "axis = \"0\"", "float32[1]{1}", "float32[]{1}"},
+      {"_npi_hsplit", "sections = \"2\"", "float32[1,2]{1, 2}", "float32[1,1]{1}; float32[1,1]{2}"},
+      {"_npi_split", "indices = \"(0, 1)\", axis = \"0\"", "float32[3]{1, 2, 3}",
+       "float32[1]{1}; float32[2]{2, 3}"},
+      {"_npi_heaviside", "", "float32[3]{-1, 0, 2};float32[1]{5}", "float32[3]{0, 5, 1}"},
+      {"_npi_fmax", "", "float32[2]{1, 4};float32[2]{2, 3}", "float32[2]{2, 4}"},
+      {"_npi_hypot", "", "float32[1]{3};float32[1]{4}", "float32[1]{5}"},
+      {"_npi_ldexp", "", "float32[1]{3};float32[1]{2}", "float32[1]{12}"},
+      {"_npi_rollaxis", "axis = \"1\"", "float32[1,2]{1, 2}", "float32[2,1]{1, 2}"},
+      {"_npi_flip", "axis = \"0\"", "float32[2]{1, 2}", "float32[2]{2, 1}"},
+      {"_npi_repeat", "repeats = \"2\"", "float32[2]{1, 2}", "float32[4]{1, 1, 2, 2}"},
+      {"_npx_pick", "", "float32[1,2]{1, 2};int32[1]{1}", "float32[1]{2}"},
+      {"_npx_topk", "ret_typ = \"value\"", "float32[1,2]{1, 2}", "float32[1,1]{2}"},
+      {"_npi_solve", "", "float32[1,1]{2};float32[1,1]{4}", "float32[1,1]{2}"},
+  };
+  ExpectRows(rows);
+}
+
+TEST(Mxnet, FusedLayersAreWhatTheyWere) {
+  const std::string graph =
+      "subgraphs = [graph f(x: float32[2]) -> (r) {\nn = mxnet._mul_scalar(x) { scalar = \"2\" }\n"
+      " r = mxnet.Activation(n) { act_type = \"relu\" } }]";
+  const TfRow rows[] = {
+      {"x = float32[2]{1, -2}\nr = mxnet._sg_mkldnn_conv(x) { with_act = \"true\", " + graph + " }",
+       "r", "float32[2]{2, 0}"},
+      {"x = float32[2]{1, -2}\nr = mxnet._sg_mkldnn_conv(x) { quantized = \"true\", " + graph +
+           " }",
+       "r", "error quantized"},
+  };
+  ExpectTfRows(rows, "mxnet");
+}
+
 TEST(Mxnet, Recurrent) {
   // One unit: relu(w x + r h + bi + bh) = x + 2 h + 1.
   const SymbolRow rows[] = {
