@@ -190,6 +190,16 @@ TEST(Mxnet, Boxes) {
        "float32[1,2]{0.33333334, 0}"},
       {"_contrib_box_decode", "format = \"corner\"",
        "float32[1,1,4]{0.5, 0, 0, 0};float32[1,1,4]{0, 0, 2, 2}", "float32[1,1,4]{1, 0, 3, 2}"},
+      // One cell: the anchor is its 16 pixels; the only box is given twice.
+      {"_contrib_Proposal", "scales = \"(1,)\", ratios = \"(1,)\", rpn_post_nms_top_n = \"2\"",
+       "float32[1,2,1,1]{0.25, 0.75};float32[1,4,1,1]{0, 0, 0, 0};float32[1,3]{16, 16, 1}",
+       "float32[2,5]{0, 0, 0, 15, 15, 0, 0, 0, 15, 15}; float32[2,1]{0.75, 0.75}"},
+      // Two cells, the second of the better score; moved a quarter of its width, it is cut off.
+      {"_contrib_MultiProposal",
+       "scales = \"(1,)\", ratios = \"(1,)\", rpn_post_nms_top_n = \"2\", rpn_min_size = \"4\"",
+       "float32[1,2,1,2]{0, 0, 0.25, 0.75};float32[1,4,1,2]{0, 0.25, 0, 0, 0, 0, 0, "
+       "0};float32[1,3]{16, 32, 1}",
+       "float32[2,5]{0, 20, 0, 31, 15, 0, 0, 0, 15, 15}; float32[2,1]{0.75, 0.25}"},
       // Anchors of one place; the second is of less score and overlaps, the third is background.
       {"_contrib_MultiBoxDetection", "nms_threshold = \"0.5\", threshold = \"0.3\"",
        "float32[1,2,3]{0.25, 0.5, 1, 0.75, 0.5, 0};float32[1,12]{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
