@@ -391,6 +391,133 @@ def box_nms():
     return s, [head], [want]
 
 
+def overlap(p, q, more=0):
+    w = max(0, min(p[2], q[2]) - max(p[0], q[0]) + more)
+    h = max(0, min(p[3], q[3]) - max(p[1], q[1]) + more)
+    area = lambda b: (b[2] - b[0] + more) * (b[3] - b[1] + more)
+    return w * h / (area(p) + area(q) - w * h)
+
+
+@case
+def multibox():
+    s, x = Symbol(), torch.randn(2, 3, 4, 4)
+    cls, loc = torch.softmax(torch.randn(2, 4, 48) * 2, 1), torch.randn(2, 48 * 4)
+    sizes, ratios = (0.4, 0.6), (1, 2)
+    anchors = []
+    for i in range(4):
+        for j in range(4):
+            for size, ratio in ((0.4, 1), (0.6, 1), (0.4, 2)):
+                w, h = size * ratio ** 0.5 / 2, size / ratio ** 0.5 / 2
+                cx, cy = (j + 0.5) / 4, (i + 0.5) / 4
+                anchors.append([cx - w, cy - h, cx + w, cy + h])
+    anchors = np.array(anchors, np.float32)
+    want = np.full((2, 48, 6), -1, np.float32)
+    for b in range(2):
+        rows = []
+        for i, (l, t, r, u) in enumerate(anchors):
+            score = cls[b, 1:, i].max().item()
+            if score < 0.3:
+                continue
+            d = loc[b].reshape(48, 4)[i].numpy()
+            cx, cy = d[0] * 0.1 * (r - l) + (l + r) / 2, d[1] * 0.1 * (u - t) + (t + u) / 2
+            w, h = np.exp(d[2] * 0.2) * (r - l) / 2, np.exp(d[3] * 0.2) * (u - t) / 2
+            box = np.clip([cx - w, cy - h, cx + w, cy + h], 0, 1)
+            rows.append([cls[b, 1:, i].argmax().item(), score, *box])
+        rows.sort(key=lambda r: -r[1])
+        for i, p in enumerate(rows):
+            for q in rows[i + 1:]:
+                if p[0] >= 0 and p[0] == q[0] and overlap(p[2:], q[2:]) >= 0.45:
+                    q[0] = -1
+        want[b, :len(rows)] = rows
+    prior = s.op('_contrib_MultiBoxPrior', 'prior', [s.data('data', x)], sizes=sizes, ratios=ratios)
+    head = s.op('_contrib_MultiBoxDetection', 'detection', [s.data('cls', cls), s.data('loc', loc), prior],
+                nms_threshold=0.45, threshold=0.3)
+    return s, [prior, head], [torch.from_numpy(anchors)[None], torch.from_numpy(want)]
+
+
+@case
+def proposal():
+    s = Symbol()
+    A, H, W, stride, after = 6, 3, 4, 16, 8
+    scores, deltas = torch.rand(2, 2 * A, H, W), torch.randn(2, 4 * A, H, W) * 0.3
+    info = torch.tensor([[48, 64, 1.0], [40, 50, 1.5]])
+    base = []
+    for ratio in (0.5, 1, 2):
+        for scale in (1, 2):
+            w = np.floor(np.sqrt(np.floor(stride * stride / ratio)) + 0.5)
+            h = np.floor(w * ratio + 0.5)
+            w, h = w * scale, h * scale
+            base.append([7.5 - 0.5 * (w - 1), 7.5 - 0.5 * (h - 1), 7.5 + 0.5 * (w - 1), 7.5 + 0.5 * (h - 1)])
+    out, out_scores = [], []
+    for b in range(2):
+        rows = []
+        for y in range(H):
+            for x in range(W):
+                for k in range(A):
+                    l, t, r, u = np.array(base[k]) + [x * stride, y * stride] * 2
+                    d = deltas[b, 4 * k:4 * k + 4, y, x].numpy().astype(np.float64)
+                    w, h = r - l + 1, u - t + 1
+                    cx, cy = d[0] * w + l + 0.5 * (w - 1), d[1] * h + t + 0.5 * (h - 1)
+                    w, h = np.exp(d[2]) * w, np.exp(d[3]) * h
+                    hi = [info[b, 1].item() - 1, info[b, 0].item() - 1] * 2
+                    box = np.clip([cx - 0.5 * (w - 1), cy - 0.5 * (h - 1), cx + 0.5 * (w - 1),
+                                   cy + 0.5 * (h - 1)], 0, hi)
+                    score = scores[b, A + k, y, x].item()
+                    if y >= int(info[b, 0] / stride) or x >= int(info[b, 1] / stride):
+                        score = -1
+                    least = 8 * info[b, 2].item()
+                    if box[2] - box[0] + 1 < least or box[3] - box[1] + 1 < least:
+                        box, score = box + np.array([-1, -1, 1, 1]) * least / 2, -1
+                    rows.append([*box, score])
+        rows.sort(key=lambda r: -r[4])
+        rows, kept = rows[:40], []
+        for r in rows:
+            if all(overlap(k, r, 1) <= 0.6 for k in kept):
+                kept.append(r)
+        kept = kept[:after]
+        for i in range(after):
+            out.append([b, *kept[i % len(kept)][:4]])
+            out_scores.append([kept[i % len(kept)][4]])
+    n = s.op('_contrib_MultiProposal', 'rois',
+             [s.data('cls', scores), s.data('box', deltas), s.data('im_info', info)], scales=(1, 2),
+             ratios=(0.5, 1, 2), feature_stride=stride, rpn_pre_nms_top_n=40, rpn_post_nms_top_n=after,
+             threshold=0.6, rpn_min_size=8, output_score=True)
+    return s, [n, (n[0], 1, 0)], [torch.tensor(out, dtype=torch.float32), torch.tensor(out_scores)]
+
+
+@case
+def quantized():
+    """Integers as MXNet's kernels compute them, in numpy and PyTorch's float64."""
+    s, x = Symbol(10600), torch.randn(1, 3, 6, 6)
+    w = torch.randint(-127, 128, (4, 3, 3, 3), dtype=torch.int8)
+    b = torch.randint(-127, 128, (4,), dtype=torch.int8)
+    rx, rw, rb = 2.0, 0.7, 0.3
+    sx = 127 / rx
+    q = torch.sign(x) * torch.floor(torch.clamp(x.abs() * sx + 0.5, max=127))
+    step = (rx / 127) * (rw / 127)
+    bias = torch.round(b.double() * (rb / 127) / step)
+    acc = F.conv2d(q.double(), w.double(), padding=1) + bias[None, :, None, None]
+    real = torch.clamp(acc, min=0) * step
+    pooled = F.max_pool2d(real, 2)
+    r = 3.0
+    y = torch.sign(real) * torch.floor(torch.clamp(real.abs() * (127 / r) + 0.5, max=127))
+    want = F.max_pool2d(y, 2) * (r / 127)
+    rng = lambda name, v: s.param(name, np.array([v], np.float32))
+    d = s.op('_contrib_quantize_v2', 'q', [s.data('data', x)], min_calib_range=-rx, max_calib_range=rx,
+             out_type='int8')
+    c = s.op('_contrib_quantized_conv', 'conv',
+             [d, s.param('conv_weight_quantize', w.numpy()), s.param('conv_bias_quantize', b.numpy()),
+              (d[0], 1, 0), (d[0], 2, 0), rng('w_min', -rw), rng('w_max', rw), rng('b_min', -rb),
+              rng('b_max', rb)], kernel=(3, 3), pad=(1, 1), num_filter=4, no_bias=False)
+    n = s.op('_contrib_requantize', 'req', [c, (c[0], 1, 0), (c[0], 2, 0)], min_calib_range=-r,
+             max_calib_range=r)
+    n = s.op('_contrib_quantized_act', 'relu', [n, (n[0], 1, 0), (n[0], 2, 0)], act_type='relu')
+    n = s.op('_contrib_quantized_pooling', 'pool', [n, (n[0], 1, 0), (n[0], 2, 0)], kernel=(2, 2),
+             stride=(2, 2), pool_type='max')
+    n = s.op('_contrib_dequantize', 'deq', [n, (n[0], 1, 0), (n[0], 2, 0)], out_type='float32')
+    return s, [n], [want.float()]
+
+
 @case
 def foreach():
     s, x = Symbol(), torch.randn(4, 2, 3)

@@ -151,6 +151,25 @@ TEST_F(Mxnet, FilesByAnyName) {
   EXPECT_EQ(asked, "net-0000.params");
 }
 
+// Weights of halves say that the operand is of halves, where nothing else does.
+TEST_F(Mxnet, HalvesFromTheWeights) {
+  const std::string halves("\0\x3c\0\x40", 4);  // 1, 2
+  const std::string net = SymbolJson({{"null", "data"},
+                                      {"_mul_scalar", "twice", {{0, 0, 0}}, R"({"scalar": "2"})"},
+                                      {"null", "fc_weight"},
+                                      {"FullyConnected",
+                                       "fc",
+                                       {{1, 0, 0}, {2, 0, 0}},
+                                       R"({"num_hidden": "1", "no_bias": "True"})"}},
+                                     "[[3, 0, 0]]");
+  Put("net-0000.params",
+      MxnetList({{"arg:fc_weight", ArrayBytes({{1, 2}, halves, 2}, Version::k2)}}));
+  const auto model = Import(Put("net-symbol.json", net));
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ(model->graph->inputs()[0]->type().ToString(), "float16[...]");
+  EXPECT_EQ(model->graph->outputs()[0]->dtype(), DType::kFloat16);
+}
+
 // What is missing is said all at once.
 TEST_F(Mxnet, MissingParameters) {
   const std::string symbol = Put("net-symbol.json", NetworkJson(10700));

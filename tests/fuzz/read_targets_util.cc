@@ -143,10 +143,50 @@ std::string SavedModelFiles() {
   return StrCat(SavedSum(), kFileBoundary, index, kFileBoundary, data.at(0));
 }
 
+// Operators whose attributes are sizes.
+std::string SymbolOfManySizes() {
+  using namespace symbol_files;
+  return SymbolJson(
+      {{"null", "x", {}, R"j({"__shape__": "(1, 4, 6, 6)"})j"},
+       {"Pooling",
+        "p",
+        {{0, 0, 0}},
+        R"j({"kernel": "(3, 3)", "stride": "(2, 2)", "pad": "(1, 1)", "pooling_convention": "full", "pool_type": "avg"})j"},
+       {"Reshape", "r", {{1, 0, 0}}, R"j({"shape": "(-4, 1, -1, -3, -2)"})j"},
+       {"SliceChannel", "s", {{0, 0, 0}}, R"j({"num_outputs": "2", "axis": "1"})j"},
+       {"UpSampling", "u", {{3, 1, 0}}, R"j({"scale": "2", "sample_type": "nearest"})j"},
+       {"_contrib_MultiBoxPrior",
+        "m",
+        {{4, 0, 0}},
+        R"j({"sizes": "(0.5, 1)", "ratios": "(1, 2)"})j"},
+       {"Pad", "q", {{3, 0, 0}}, R"j({"mode": "edge", "pad_width": "(0, 0, 0, 0, 1, 1, 2, 2)"})j"},
+       {"_arange", "a", {}, R"j({"start": "0", "stop": "36", "step": "1", "repeat": "2"})j"},
+       {"one_hot", "o", {{7, 0, 0}}, R"j({"depth": "3"})j"},
+       {"null", "w"},
+       {"RNN",
+        "n",
+        {{8, 0, 0}, {9, 0, 0}, {8, 0, 0}},
+        R"j({"mode": "gru", "state_size": "2", "num_layers": "1"})j"},
+       {"_contrib_AdaptiveAvgPooling2D", "d", {{6, 0, 0}}, R"j({"output_size": "(2, 3)"})j"},
+       {"slice",
+        "c",
+        {{11, 0, 0}},
+        R"j({"begin": "(0, None, 1)", "end": "(1, 2, None)", "step": "(1, 1, -1)"})j"},
+       {"tile", "t", {{12, 0, 0}}, R"j({"reps": "(1, 2)"})j"},
+       {"_foreach",
+        "f",
+        {{13, 0, 0}, {12, 0, 0}},
+        R"j({"num_args": "3", "num_outputs": "2", "num_out_data": "1", "in_state_locs": "(1,)", "in_data_locs": "(0,)"})j",
+        "attrs",
+        R"(, "subgraphs": [{"nodes": [{"op": "null", "name": "x", "inputs": []}, {"op": "null", "name": "s", "inputs": []}, {"op": "broadcast_add", "name": "o", "inputs": [[0, 0, 0], [1, 0, 0]]}], "arg_nodes": [0, 1], "heads": [[2, 0, 0], [1, 0, 0]]}])"}},
+      "[[2, 0, 0], [5, 0, 0], [6, 0, 0], [8, 0, 0], [13, 0, 0], [14, 1, 0]]");
+}
+
 // Symbols of MXNet with their parameters, and a graph of NNVM.
 std::vector<std::string> MxnetFiles() {
   using namespace symbol_files;
-  return {StrCat(NetworkJson(10700), kFileBoundary, NetworkParams(Version::k2)),
+  return {StrCat(SymbolOfManySizes(), kFileBoundary, MxnetList({})),
+          StrCat(NetworkJson(10700), kFileBoundary, NetworkParams(Version::k2)),
           StrCat(NetworkJson(800), kFileBoundary, NetworkParams(Version::kLegacy)),
           StrCat(NetworkJson(905), kFileBoundary,
                  MxnetList({{"arg:conv_weight", RowSparse({2, 9}, {1}, std::vector<float>(9, 1))},

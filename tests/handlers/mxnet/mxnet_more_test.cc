@@ -190,6 +190,16 @@ TEST(Mxnet, Boxes) {
        "float32[1,2]{0.33333334, 0}"},
       {"_contrib_box_decode", "format = \"corner\"",
        "float32[1,1,4]{0.5, 0, 0, 0};float32[1,1,4]{0, 0, 2, 2}", "float32[1,1,4]{1, 0, 3, 2}"},
+      // One cell: the anchor is its 16 pixels; the only box is given twice.
+      {"_contrib_Proposal", "scales = \"(1,)\", ratios = \"(1,)\", rpn_post_nms_top_n = \"2\"",
+       "float32[1,2,1,1]{0.25, 0.75};float32[1,4,1,1]{0, 0, 0, 0};float32[1,3]{16, 16, 1}",
+       "float32[2,5]{0, 0, 0, 15, 15, 0, 0, 0, 15, 15}; float32[2,1]{0.75, 0.75}"},
+      // Two cells, the second of the better score; moved a quarter of its width, it is cut off.
+      {"_contrib_MultiProposal",
+       "scales = \"(1,)\", ratios = \"(1,)\", rpn_post_nms_top_n = \"2\", rpn_min_size = \"4\"",
+       "float32[1,2,1,2]{0, 0, 0.25, 0.75};float32[1,4,1,2]{0, 0.25, 0, 0, 0, 0, 0, "
+       "0};float32[1,3]{16, 32, 1}",
+       "float32[2,5]{0, 20, 0, 31, 15, 0, 0, 0, 15, 15}; float32[2,1]{0.75, 0.25}"},
       // Anchors of one place; the second is of less score and overlaps, the third is background.
       {"_contrib_MultiBoxDetection", "nms_threshold = \"0.5\", threshold = \"0.3\"",
        "float32[1,2,3]{0.25, 0.5, 1, 0.75, 0.5, 0};float32[1,12]{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
@@ -257,6 +267,59 @@ TEST(Mxnet, Quantized) {
        "int8[1,1]{64}; float32[1]{-1}; float32[1]{1}"},
   };
   ExpectRows(rows);
+}
+
+TEST(Mxnet, NumpyFunctions) {
+  const SymbolRow rows[] = {
+      {"_npi_diff", "", "float32[3]{1, 4, 9}", "float32[2]{3, 5}"},
+      {"_npi_diff", "n = \"2\"", "float32[3]{1, 4, 9}", "float32[1]{2}"},
+      {"_npi_kron", "", "float32[2]{1, 2};float32[2]{3, 4}", "float32[4]{3, 4, 6, 8}"},
+      {"_npi_kron", "", "float32[1,2]{1, 2};float32[2,1]{3, 4}", "float32[2,2]{3, 6, 4, 8}"},
+      {"_np_trace", "", "float32[2,2]{1, 2, 3, 4}", "float32[]{5}"},
+      {"_npi_tri", "N = \"2\"", "", "float32[2,2]{1, 0, 1, 1}"},
+      {"_npi_tri", "N = \"1\", M = \"3\", k = \"1\"", "", "float32[1,3]{1, 1, 0}"},
+      {"_npi_indices", "dimensions = \"(1, 2)\"", "", "int64[2,1,2]{0, 0, 0, 1}"},
+      {"_npi_logspace", "start = \"0\", stop = \"2\", num = \"3\"", "", "float32[3]{1, 10, 100}"},
+      {"_npi_polyval", "", "float32[3]{1, 2, 3};float32[2]{0, 2}", "float32[2]{3, 11}"},
+      {"_np_atleast_2d", "num_args = \"1\"", "float32[2]{1, 2}", "float32[1,2]{1, 2}"},
+      {"_np_atleast_3d", "", "float32[2]{1, 2}", "float32[1,2,1]{1, 2}"},
+      {"_npi_rot90", "", "float32[2,2]{1, 2, 3, 4}", "float32[2,2]{2, 4, 1, 3}"},
+      {"_npi_rot90", "k = \"3\"", "float32[2,2]{1, 2, 3, 4}", "float32[2,2]{3, 1, 4, 2}"},
+      {"_npi_average", "axis = \"(0,)\"", "float32[2]{1, 3};float32[2]{3, 1}", "float32[]{1.5}"},
+      {"_npi_average", "weighted = \"False\"", "float32[2]{1, 3}", "float32[]{2}"},
+      {"_npi_cross", "", "float32[3]{1, 2, 3};float32[3]{4, 5, 6}", "float32[3]{-3, 6, -3}"},
+      {"_npi_swapaxes", "dim1 = \"0\", dim2 = \"1\"", "float32[1,2]{1, 2}", "float32[2,1]{1, 2}"},
+      {"_npi_nan_to_num", "", "float32[1]{1}", "float32[1]{1}"},
+      {"_npi_squeeze", "axis = \"0\"", "float32[1]{1}", "float32[]{1}"},
+      {"_npi_hsplit", "sections = \"2\"", "float32[1,2]{1, 2}", "float32[1,1]{1}; float32[1,1]{2}"},
+      {"_npi_split", "indices = \"(0, 1)\", axis = \"0\"", "float32[3]{1, 2, 3}",
+       "float32[1]{1}; float32[2]{2, 3}"},
+      {"_npi_heaviside", "", "float32[3]{-1, 0, 2};float32[1]{5}", "float32[3]{0, 5, 1}"},
+      {"_npi_fmax", "", "float32[2]{1, 4};float32[2]{2, 3}", "float32[2]{2, 4}"},
+      {"_npi_hypot", "", "float32[1]{3};float32[1]{4}", "float32[1]{5}"},
+      {"_npi_ldexp", "", "float32[1]{3};float32[1]{2}", "float32[1]{12}"},
+      {"_npi_rollaxis", "axis = \"1\"", "float32[1,2]{1, 2}", "float32[2,1]{1, 2}"},
+      {"_npi_flip", "axis = \"0\"", "float32[2]{1, 2}", "float32[2]{2, 1}"},
+      {"_npi_repeat", "repeats = \"2\"", "float32[2]{1, 2}", "float32[4]{1, 1, 2, 2}"},
+      {"_npx_pick", "", "float32[1,2]{1, 2};int32[1]{1}", "float32[1]{2}"},
+      {"_npx_topk", "ret_typ = \"value\"", "float32[1,2]{1, 2}", "float32[1,1]{2}"},
+      {"_npi_solve", "", "float32[1,1]{2};float32[1,1]{4}", "float32[1,1]{2}"},
+  };
+  ExpectRows(rows);
+}
+
+TEST(Mxnet, FusedLayersAreWhatTheyWere) {
+  const std::string graph =
+      "subgraphs = [graph f(x: float32[2]) -> (r) {\nn = mxnet._mul_scalar(x) { scalar = \"2\" }\n"
+      " r = mxnet.Activation(n) { act_type = \"relu\" } }]";
+  const TfRow rows[] = {
+      {"x = float32[2]{1, -2}\nr = mxnet._sg_mkldnn_conv(x) { with_act = \"true\", " + graph + " }",
+       "r", "float32[2]{2, 0}"},
+      {"x = float32[2]{1, -2}\nr = mxnet._sg_mkldnn_conv(x) { quantized = \"true\", " + graph +
+           " }",
+       "r", "error quantized"},
+  };
+  ExpectTfRows(rows, "mxnet");
 }
 
 TEST(Mxnet, Recurrent) {

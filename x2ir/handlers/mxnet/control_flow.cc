@@ -218,7 +218,8 @@ absl::StatusOr<Values> Rnn(SymbolArgs& a) {
   }
   a.Require(!lengths, "sequences of several lengths");
   const bool lstm = mode == "lstm";
-  if (units < 1 || layers < 1)
+  constexpr int64_t kMost = int64_t{1} << 20;
+  if (units < 1 || layers < 1 || units > kMost || layers > kMost)
     return Invalid("a network of ", layers, " layers of ", units, " units");
   const Expr x = a.in(0), parameters = Reshape(a.in(1), {-1});
   // A state of zeros may say nothing of the batch.

@@ -1,4 +1,5 @@
 // MXNet: boxes: those that a detector begins with, and those that are left of its results.
+#include <algorithm>
 #include <cmath>
 
 #include "x2ir/builder/arrays.h"
@@ -228,7 +229,131 @@ Value* BoxDecode(SymbolArgs& a) {
   return Decoded(offsets, anchors, v, false);
 }
 
+// --- Regions of a network that proposes them -----------------------------------------------------
+
+// Boxes of each ratio and scale around a cell of the stride, as Faster R-CNN rounds them.
+std::vector<double> AnchorsOfCell(double stride, const std::vector<double>& ratios,
+                                  const std::vector<double>& scales) {
+  std::vector<double> anchors;
+  for (const double ratio : ratios) {
+    for (const double scale : scales) {
+      const double side = std::floor(std::sqrt(std::floor(stride * stride / ratio)) + 0.5);
+      const double width = side * scale, height = std::floor(side * ratio + 0.5) * scale;
+      const double middle = 0.5 * (stride - 1);
+      for (const double number : {middle - 0.5 * (width - 1), middle - 0.5 * (height - 1),
+                                  middle + 0.5 * (width - 1), middle + 0.5 * (height - 1)}) {
+        anchors.push_back(number);
+      }
+    }
+  }
+  return anchors;
+}
+
+// [batch, parts * anchors, height, width] as [batch, height * width * anchors, parts].
+Expr ByCells(const Expr& x, int64_t anchors, int64_t parts, int64_t height, int64_t width) {
+  const Expr split = Reshape(x, {-1, anchors, parts, height, width});
+  return Reshape(Transpose(split, {0, 3, 4, 1, 2}), {-1, height * width * anchors, parts});
+}
+
+// Operands: scores [batch, 2 * anchors, height, width], of which the second half counts, offsets
+// [batch, 4 * anchors, height, width], sizes of the images and their scale [batch, 3]. Rows: the
+// image and a box, as many as are asked for: where there are fewer, they begin again.
+absl::StatusOr<Values> Proposal(SymbolArgs& a) {
+  const int64_t before = a.Integer("rpn_pre_nms_top_n", 6000),
+                after = a.Integer("rpn_post_nms_top_n", 300),
+                stride = a.Integer("feature_stride", 16), least = a.Integer("rpn_min_size", 16);
+  const double threshold = a.Number("threshold", 0.7);
+  const std::vector<double> scales = a.Numbers("scales", {4, 8, 16, 32}),
+                            ratios = a.Numbers("ratios", {0.5, 1, 2});
+  const bool plain = a.Flag("iou_loss", false);
+  a.Flag("output_score", false);
+  const Dim rows = DimAt(a.in(0), 2), columns = DimAt(a.in(0), 3);
+  if (!rows.is_static() || !columns.is_static())
+    return Unimplemented("regions of images of unknown size");
+  const int64_t height = rows.value(), width = columns.value();
+  const auto anchors = static_cast<int64_t>(scales.size() * ratios.size());
+  constexpr int64_t kMostCells = 10'000'000;
+  if (anchors < 1 || stride < 1 || stride > 65536 || after < 1 || after > kMostCells ||
+      height < 1 || width < 1 || height > kMostCells || width > kMostCells ||
+      height * width > kMostCells / anchors ||
+      *std::min_element(ratios.begin(), ratios.end()) <= 0) {
+    return Invalid("regions of an image of ", height, " x ", width);
+  }
+  const int64_t count = height * width * anchors;
+  const int64_t kept = before > 0 ? std::min(before, count) : count;
+  const std::vector<double> cell = AnchorsOfCell(static_cast<double>(stride), ratios, scales);
+  std::vector<double> boxes, at_row, at_column;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto x = static_cast<double>(i / anchors % width),
+               y = static_cast<double>(i / anchors / width);
+    for (int64_t k = 0; k < 4; ++k) {
+      boxes.push_back(cell[static_cast<size_t>(i % anchors * 4 + k)] +
+                      (k % 2 == 0 ? x : y) * static_cast<double>(stride));
+    }
+    at_row.push_back(y);
+    at_column.push_back(x);
+  }
+  const DType t = a.dtype();
+  const Expr given = NumbersAs(a, t, {1, count, 4}, boxes, "anchors");
+  const Expr deltas = ByCells(a.in(1), anchors, 4, height, width);
+  const Expr all_scores =
+      ByCells(Slice(a.in(0), 1, Size(anchors), Size(2 * anchors)), anchors, 1, height, width);
+  // Sizes of the images, [batch, 1].
+  const auto info = [&](int64_t k) { return Slice(a.in(2), 1, Size(k), Size(k + 1)); };
+  const Expr bottom = info(0), right = info(1);
+  const Sides s = SidesOf(given, 0, false);
+  Sides moved = {s.left + ColumnOf(deltas, 0), s.top + ColumnOf(deltas, 1),
+                 s.right + ColumnOf(deltas, 2), s.bottom + ColumnOf(deltas, 3)};
+  if (!plain) {
+    const Expr w = s.right - s.left + 1, h = s.bottom - s.top + 1;
+    const Expr x = ColumnOf(deltas, 0) * w + s.left + (w - 1) * 0.5;
+    const Expr y = ColumnOf(deltas, 1) * h + s.top + (h - 1) * 0.5;
+    const Expr half_w = (Exp(ColumnOf(deltas, 2)) * w - 1) * 0.5,
+               half_h = (Exp(ColumnOf(deltas, 3)) * h - 1) * 0.5;
+    moved = {x - half_w, y - half_h, x + half_w, y + half_h};
+  }
+  const auto inside = [&](const Expr& v, const Expr& size) { return Max(Min(v, size - 1), 0.0); };
+  moved = {inside(moved.left, right), inside(moved.top, bottom), inside(moved.right, right),
+           inside(moved.bottom, bottom)};
+  // Cells outside of the image, and boxes that are too small, come last.
+  const auto cells = [&](const Expr& size) { return Floor(size / static_cast<double>(stride)); };
+  const Expr outside = (NumbersAs(a, t, {1, count}, at_row, "rows") >= cells(bottom)) |
+                       (NumbersAs(a, t, {1, count}, at_column, "columns") >= cells(right));
+  const Expr size = info(2) * static_cast<double>(least);
+  const Expr small = (moved.right - moved.left + 1 < size) | (moved.bottom - moved.top + 1 < size);
+  const Expr grow = Where(small, size * 0.5, 0.0);
+  const Expr score = Where(outside | small, -1.0, ColumnOf(all_scores, 0));
+  const Expr table = Stack(
+      a, {moved.left - grow, moved.top - grow, moved.right + grow, moved.bottom + grow, score}, -1);
+
+  const auto first_of = [&](const Expr& key, int64_t n) {
+    return Expr(a, a.b().Ops("top_k", {key, Ints(a, {n})},
+                             {{"axis", 1}, {"largest", 1}, {"sorted", 1}}, 2)[1]);
+  };
+  const auto rows_at = [&](const Expr& x, const Expr& places) {
+    return GatherElements(x, Expand(Unsqueeze(places, {-1}), Ints(a, {1, 1, 5})), 1);
+  };
+  const Expr ordered = rows_at(table, first_of(score, kept));
+  // Pixels count, so that a box ends behind its last one.
+  Sides pixels = SidesOf(ordered, 0, false);
+  pixels.right = pixels.right + 1;
+  pixels.bottom = pixels.bottom + 1;
+  const Expr every = ColumnOf(ordered, 4) == ColumnOf(ordered, 4);
+  const Expr alive = Suppressed(a, pixels, every, nullptr, threshold, true, Int(a, kept));
+  const Expr front = first_of(Where(alive, -Iota(Int(a, kept)).To(DType::kFloat32), -1e9), kept);
+  const Expr found = Min(Reduce(alive.To(DType::kInt64), "reduce_sum", {1}, true),
+                         static_cast<double>(std::min(after, kept)));
+  // Again from the first one where there are too few.
+  const Expr turn = Mod(Iota(Int(a, after)), Max(found, 1.0));
+  const Expr result = rows_at(ordered, GatherElements(front, turn, 1));
+  const Expr image = Expand(AlongAxis(Iota(SizeOf(result, 0)).To(t), 0, 3), Ints(a, {1, after, 1}));
+  const Expr regions = Concat(a, {image, Slice(result, -1, Size(0), Size(4))}, -1);
+  return Values{Reshape(regions, {-1, 5}), Reshape(Slice(result, -1, Size(4), Size(5)), {-1, 1})};
+}
+
 }  // namespace
+
+X2IR_MXNET(roi_align).From({"_contrib_Proposal", "_contrib_MultiProposal", "Proposal"}, Proposal);
 
 X2IR_MXNET(non_max_suppression)
     .From({"_contrib_MultiBoxDetection", "MultiBoxDetection", "_npx_multibox_detection"},

@@ -1,5 +1,6 @@
 // The dialect "mxnet", and what happens to a symbol before its nodes are converted: operands that
-// only training looks at go, and inputs get the ranks that their layers say.
+// only training looks at go, and inputs get the ranks and
+// types that their layers say.
 #include "x2ir/core/dialect.h"
 
 #include <algorithm>
@@ -96,6 +97,42 @@ std::optional<Shape> ShapeAsked(const Node* node, const std::string& name) {
   return Shape(std::move(dims));
 }
 
+// Layers compute in one type: that of their weights is that of an operand of which nothing else is
+// said. It is handed on by what keeps the type.
+bool SaysType(std::string_view op) {
+  return IsOneOf(op, {"Convolution", "Deconvolution", "FullyConnected", "RNN", "_npx_convolution",
+                      "_npx_fully_connected"});
+}
+bool KeepsType(std::string_view op) {
+  const bool casts =
+      op == "Cast" || op == "cast" || op == "amp_cast" || op == "_contrib_quantize_v2";
+  return !casts && (KeepsShape(op) || op == "Pooling" || op == "Flatten");
+}
+void SayTypesOfInputs(Graph& graph) {
+  for (Value* input : graph.inputs()) {
+    if (!input->type().is_tensor() || input->dtype() != DType::kFloat32) continue;
+    const Value* at = input;
+    for (int step = 0; step < kMaxSteps && at; ++step) {
+      const Value* next = nullptr;
+      for (const Use& use : at->uses()) {
+        const std::string_view op = use.node->op().view();
+        const Value* weights = use.node->input(1);
+        const Tensor* known = weights ? weights->constant() : nullptr;
+        if (use.index != 0) continue;
+        if (SaysType(op) && known && IsFloating(known->dtype())) {
+          Type type = Type::Tensor(known->dtype());
+          if (input->shape()) type.set_shape(*input->shape());
+          input->set_type(std::move(type));
+          next = nullptr;
+          break;
+        }
+        if (!next && KeepsType(op)) next = use.node->output(0);
+      }
+      at = next;
+    }
+  }
+}
+
 void SayShapesOfInputs(Graph& graph) {
   for (Value* input : graph.inputs()) {
     if (!input->type().is_tensor() || input->shape()) continue;
@@ -121,6 +158,7 @@ void SayShapesOfInputs(Graph& graph) {
 absl::Status PrepareMxnet(Model& model, std::vector<std::string>&) {
   DropLabels(*model.graph);
   SayShapesOfInputs(*model.graph);
+  SayTypesOfInputs(*model.graph);
   return absl::OkStatus();
 }
 

@@ -96,7 +96,11 @@ Value* RavelIndex(SymbolArgs& a) {
   const std::vector<int64_t> sizes = a.Tuple("shape");
   const Expr index = a.AsInt64(a.in(0));
   std::vector<int64_t> strides(sizes.size(), 1);
-  for (size_t i = sizes.size(); i > 1; --i) strides[i - 2] = strides[i - 1] * sizes[i - 1];
+  for (size_t i = sizes.size(); i > 1; --i) {
+    if (__builtin_mul_overflow(strides[i - 1], sizes[i - 1], &strides[i - 2])) {
+      a.Fail(Invalid("a shape that cannot be"));
+    }
+  }
   Expr sum = Int(a, 0);
   for (size_t i = 0; i < sizes.size(); ++i) {
     sum = sum + Gather(index, Int(a, static_cast<int64_t>(i)), 0) * static_cast<double>(strides[i]);
@@ -260,6 +264,7 @@ Value* SignalWindow(SymbolArgs& a) {
 absl::StatusOr<Value*> Diag(SymbolArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   const int64_t k = a.Integer("k", a.Integer("offset", 0));
+  if (k < -(int64_t{1} << 32) || k > (int64_t{1} << 32)) return Invalid("a diagonal at ", k);
   const Expr x = a.in(0);
   if (rank == 1) {
     const Expr n = SizeOf(x, 0), all = n + static_cast<double>(std::abs(k));

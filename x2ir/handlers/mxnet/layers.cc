@@ -1,6 +1,8 @@
 // MXNet: convolutions, pools, dense layers, activations, and what loss layers give at inference.
 #include "x2ir/handlers/nnvm/layers.h"
 
+#include <algorithm>
+
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -27,12 +29,8 @@ SymbolWindow TakeWindow(SymbolArgs& a) {
   w.strides = a.TupleOf("stride", n, 1);
   w.dilations = a.TupleOf("dilate", n, 1);
   w.pads = Doubled(a.TupleOf("pad", n, 0));
-  for (size_t i = 0; i < n; ++i) {
-    if (w.kernel[i] < 1 || w.strides[i] < 1 || w.dilations[i] < 1 || w.pads[i] < 0) {
-      a.Fail(Invalid("a window without a size or a step"));
-    }
-  }
   w.channels_last = IsChannelsLast(a, a.Text("layout"));
+  CheckWindow(a, w);
   return w;
 }
 
@@ -62,10 +60,12 @@ Value* Deconvolution(SymbolArgs& a) {
     adj.assign(n, 0);
     for (size_t i = 0; i < n; ++i) {
       const Dim dim = DimAt(a.in(0), static_cast<int64_t>(i) + 2);
-      a.Require(dim.is_static(), "a target shape with an operand of unknown size");
+      a.Require(dim.is_static() && dim.value() < (int64_t{1} << 32),
+                "a target shape with an operand of unknown size");
       const int64_t size = (w.kernel[i] - 1) * w.dilations[i] + 1;
-      const int64_t excess = w.strides[i] * (dim.value() - 1) + size - target[i];
-      if (excess < 0) a.Fail(Invalid("a target shape that is too large"));
+      const int64_t whole = w.strides[i] * (dim.value() - 1) + size,
+                    excess = whole - std::max<int64_t>(target[i], 0);
+      if (target[i] < 1 || excess < 0) a.Fail(Invalid("a target shape that is too large"));
       w.pads[i] = (excess + 1) / 2;
       w.pads[n + i] = excess / 2;
     }

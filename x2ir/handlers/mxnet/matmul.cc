@@ -184,7 +184,8 @@ struct Heads {
 };
 absl::StatusOr<Heads> SplitHeads(SymbolArgs& a, size_t i, int64_t heads, int64_t parts) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(i));
-  if (rank != 3 || heads < 1) return Invalid("attention of ", heads, " heads of ", rank, " axes");
+  if (rank != 3 || heads < 1 || heads > (int64_t{1} << 20))
+    return Invalid("attention of ", heads, " heads of ", rank, " axes");
   const Expr x = a.in(i);
   const Size time = SizeAt(x, 0), batch = SizeAt(x, 1);
   const Size width = DividedBy(a, SizeAt(x, 2), heads * parts);

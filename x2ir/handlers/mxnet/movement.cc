@@ -360,7 +360,7 @@ Values CutAt(SymbolArgs& a, const Expr& x, int64_t axis, const std::vector<int64
 }
 // As many parts of one size.
 absl::StatusOr<Values> CutEvenly(SymbolArgs& a, int64_t axis, int64_t count, bool squeeze) {
-  if (count < 1) return Invalid("a split into ", count, " parts");
+  if (count < 1 || count > (int64_t{1} << 20)) return Invalid("a split into ", count, " parts");
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, a.Axes({axis}));
   const Dim dim = DimAt(a.in(0), axes[0]);
   if (dim.is_static() && dim.value() % count != 0) {

@@ -75,6 +75,7 @@ absl::StatusOr<Value*> BilinearResize(SymbolArgs& a) {
       const Dim dim = DimAt(a.in(0), 2 + i);
       a.Require(!scaled || dim.is_static(), "scales of images of unknown size");
       const double by = i == 0 ? by_height : by_width;
+      a.Require(by > 0 && by < 4096, "a scale of this size");
       sizes.emplace_back(scaled ? static_cast<int64_t>(static_cast<double>(dim.value()) * by)
                                 : (i == 0 ? height : width));
     }
@@ -208,8 +209,8 @@ absl::StatusOr<Value*> ImageCrop(SymbolArgs& a) {
   const int64_t x = a.Integer("x", 0), y = a.Integer("y", 0), width = a.Integer("width", 0),
                 height = a.Integer("height", 0);
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
-  const Expr rows = Slice(a.in(0), rank - 3, Size(y), Size(y + height));
-  return Slice(rows, rank - 2, Size(x), Size(x + width)).value();
+  const Expr rows = Slice(a.in(0), rank - 3, Size(y), Plus(a, y, height));
+  return Slice(rows, rank - 2, Size(x), Plus(a, x, width)).value();
 }
 
 }  // namespace

@@ -26,6 +26,18 @@ AttributeMap SymbolWindow::Attrs() const {
   return attrs;
 }
 
+void CheckWindow(SymbolArgs& a, const SymbolWindow& window) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  const auto within = [](const std::vector<int64_t>& numbers, int64_t least) {
+    return std::all_of(numbers.begin(), numbers.end(),
+                       [&](int64_t n) { return n >= least && n <= kMost; });
+  };
+  if (!within(window.kernel, 1) || !within(window.strides, 1) || !within(window.dilations, 1) ||
+      !within(window.pads, 0)) {
+    a.Fail(Invalid("a window without a size or a step, or one that is too large"));
+  }
+}
+
 bool IsChannelsLast(SymbolArgs& a, const std::string& layout) {
   if (layout.empty() || layout == "NCHW" || layout == "NCW" || layout == "NCDHW") return false;
   a.Require(layout == "NHWC" || layout == "NWC" || layout == "NDHWC", StrCat("layout ", layout));
@@ -34,6 +46,7 @@ bool IsChannelsLast(SymbolArgs& a, const std::string& layout) {
 
 Expr Convolve(SymbolArgs& a, const Expr& x, const Expr& weights, Value* bias,
               const SymbolWindow& window, int64_t groups) {
+  CheckWindow(a, window);
   AttributeMap attrs = window.Attrs();
   attrs.Set("group", groups);
   Value* w = weights;
@@ -50,6 +63,7 @@ Expr Convolve(SymbolArgs& a, const Expr& x, const Expr& weights, Value* bias,
 
 Expr PoolWindows(SymbolArgs& a, const Expr& x, const SymbolPool& pool) {
   const SymbolWindow& w = pool.window;
+  CheckWindow(a, w);
   AttributeMap attrs = w.Attrs();
   attrs.Set("kernel_shape", w.kernel);
   if (pool.ceil) {

@@ -20,6 +20,10 @@ struct SymbolWindow {
   AttributeMap Attrs() const;  // without the kernel
 };
 
+// Fails for sizes and steps below 1, pads below 0, and numbers so large that their products are
+// none.
+void CheckWindow(SymbolArgs& a, const SymbolWindow& window);
+
 // Whether "NHWC" (or "NWC", ...) rather than "NCHW"; Unimplemented for others ("NCHW8c", "CHWN").
 bool IsChannelsLast(SymbolArgs& a, const std::string& layout);
 

@@ -29,11 +29,7 @@ SymbolWindow TakeNnvmWindow(SymbolArgs& a, Symbol kernel) {
   w.dilations = a.TupleOf("dilation", 2, 1);
   w.pads = TakePads(a);
   w.channels_last = IsChannelsLast(a, a.Text("layout", "NCHW"));
-  for (size_t i = 0; i < 2; ++i) {
-    if (w.kernel[i] < 1 || w.strides[i] < 1 || w.dilations[i] < 1) {
-      a.Fail(Invalid("a window without a size or a step"));
-    }
-  }
+  CheckWindow(a, w);
   return w;
 }
 void IgnoreTypes(SymbolArgs& a) {
