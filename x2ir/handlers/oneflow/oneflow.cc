@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/builder/arrays.h"
 #include "x2ir/core/dialect.h"
+#include "x2ir/handlers/oneflow/finish.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -119,7 +120,8 @@ absl::Status Prepare(Model& model, std::vector<std::string>&) {
                            for (const auto& entry : Schemas()) ops.emplace_back(entry.first);
                            return ops;
                          },
-                     .prepare = Prepare});
+                     .prepare = Prepare,
+                     .finish = FinishOneflow});
 
 class OtherAttributesLens : public LensImpl {
  public:
@@ -355,6 +357,15 @@ absl::StatusOr<std::vector<int64_t>> OneflowWriter::Sizes(const x2ir::Type& type
   const auto sizes = type.shape() ? type.shape()->Static() : std::nullopt;
   if (!sizes) return CannotExpress("sizes that are not known");
   return *sizes;
+}
+
+Value* OneflowWriter::Resized(Value* x, std::vector<int64_t> dims) {
+  const Tensor* constant = x->fixed_constant();
+  const auto count = CheckedProduct(dims);
+  if (!constant || constant->is_sparse() || count != constant->num_elements()) {
+    return Reshape(x, dims);
+  }
+  return b().Constant(constant->Reshaped(std::move(dims)), x->name());
 }
 
 bool OneflowWriter::CountsFromTheFront(const Value& index) const {
