@@ -130,13 +130,18 @@ absl::StatusOr<Value*> ToGather(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   X2IR_ASSIGN_OR_RETURN(Value * index, FrontIndex(w, axis));
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.RankOf(index));
-  if (rank == 0) {  // of one axis at least
+  if (rank == 0) {  // of one axis at least, which is a part where the index is known
     const Type& out = w.out_type();
     if (!out.shape()) return CannotExpress("sizes that are not known");
     std::vector<Dim> dims = out.shape()->dims();
     dims.insert(dims.begin() + static_cast<ptrdiff_t>(axis), Dim(1));
-    Value* y = w.Oneflow("gather", {w.in(0), w.Resized(index, {1})}, {{"axis", axis}},
-                         Type::Tensor(out.dtype(), Shape(dims)));
+    const Type part = Type::Tensor(out.dtype(), Shape(dims));
+    const auto known = OneflowWriter::NumberOf(index);
+    Value* y =
+        known ? w.Oneflow("narrow", {w.in(0)},
+                          {{"dim", axis}, {"start", static_cast<int64_t>(*known)}, {"length", 1}},
+                          part)
+              : w.Oneflow("gather", {w.in(0), w.Resized(index, {1})}, {{"axis", axis}}, part);
     return w.Op("squeeze", {y, w.Ints({axis})});
   }
   return w.Oneflow("gather", {w.in(0), index}, {{"axis", axis}});

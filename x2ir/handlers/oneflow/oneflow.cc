@@ -106,22 +106,10 @@ absl::Status Prepare(Model& model, std::vector<std::string>&) {
   return absl::OkStatus();
 }
 
-[[maybe_unused]] const bool kRegistered =
-    RegisterDialect({.name = std::string(oneflow::kDialect),
-                     .schema = SchemaOf,
-                     .versions = [](Symbol op) -> std::vector<const OpSchema*> {
-                       const OpSchema* schema = SchemaOf(op, 1);
-                       if (!schema) return {};
-                       return {schema};
-                     },
-                     .ops =
-                         [] {
-                           std::vector<Symbol> ops;
-                           for (const auto& entry : Schemas()) ops.emplace_back(entry.first);
-                           return ops;
-                         },
-                     .prepare = Prepare,
-                     .finish = FinishOneflow});
+[[maybe_unused]] const bool kRegistered = RegisterDialect({.name = std::string(oneflow::kDialect),
+                                                           .schema = SchemaOf,
+                                                           .prepare = Prepare,
+                                                           .finish = FinishOneflow});
 
 class OtherAttributesLens : public LensImpl {
  public:
