@@ -185,19 +185,6 @@ TEST(Oneflow, SamplesOfItsText) {
   }
 }
 
-std::vector<fs::path> NodeTests() {
-  std::vector<fs::path> folders;
-  const fs::path newer = Unpacked("onnx-node-tests-opset18plus.tar.xz", "onnx-node-tests");
-  for (const fs::path& root : {newer, fs::path("/usr/share/libonnx-testdata/data/node")}) {
-    std::error_code error;
-    for (const auto& entry : fs::recursive_directory_iterator(root, error)) {
-      if (entry.path().filename() == "model.onnx") folders.push_back(entry.path().parent_path());
-    }
-  }
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
 // Integers of rank 0 and 1 (axes, sizes) become constants: a job's sizes are known.
 void SettleSizes(Graph& graph, std::vector<Tensor>* inputs) {
   for (size_t i = graph.inputs().size(); i-- > 0;) {
@@ -246,7 +233,7 @@ absl::StatusOr<Model> ThroughMemory(const std::string& name, const Model& writte
 }
 
 TEST(OneflowBack, NodeTestsComeBack) {
-  const std::vector<fs::path> cases = NodeTests();
+  const std::vector<fs::path> cases = OnnxNodeTests();
   if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
   std::map<std::string, std::string> one_way;
   int read = 0;

@@ -328,7 +328,7 @@ TEST_F(OneflowFiles, WritesFoldersBesideTheFile) {
   // Over the same model again, but not over somebody's folders.
   EXPECT_TRUE(Export(model(), out).ok());
   fs::remove(out);
-  EXPECT_THAT(std::string(Export(model(), out).message()), HasSubstr("w/"));
+  EXPECT_THAT(std::string(Export(model(), out).message()), HasSubstr("is there already"));
   EXPECT_FALSE(fs::exists(out));
   EXPECT_TRUE(Export(model(), out, {.format_options = {{"force", true}}}).ok());
 }

@@ -28,13 +28,13 @@ class Planner {
     for (const Value* output : graph_.outputs()) {
       plan_.outputs.emplace_back(output, OpName(output->name()));
     }
-    for (const Value* constant : graph_.constants()) {
-      if (constant->is_unused() || constant->is_input()) continue;
-      if (DataTypeOf(constant->dtype()) == 0 || constant->constant()->is_sparse()) {
-        return CannotExpress("constant '", constant->name(), "' of ", Name(constant->dtype()));
+    // Variables in the order of their uses, which is that of the nodes.
+    for (const Node* node : graph_.nodes()) {
+      for (const Value* input : node->inputs()) {
+        if (input) X2IR_RETURN_IF_ERROR(AddVariable(*input));
       }
-      AddPort(constant, &plan_.variables);
     }
+    for (const Value* output : graph_.outputs()) X2IR_RETURN_IF_ERROR(AddVariable(*output));
     for (const Node* node : graph_.nodes()) {
       X2IR_RETURN_IF_ERROR(Annotate(AddNode(*node), StrCat("op '", node->op().str(), "'")));
     }
@@ -63,6 +63,17 @@ class Planner {
     std::string name = OpName(value->name());
     plan_.lbns.emplace(value, StrCat(name, "/out"));
     ports->emplace_back(value, std::move(name));
+  }
+
+  absl::Status AddVariable(const Value& value) {
+    if (!value.constant() || value.is_input() || plan_.lbns.contains(&value)) {
+      return absl::OkStatus();
+    }
+    if (DataTypeOf(value.dtype()) == 0 || value.constant()->is_sparse()) {
+      return CannotExpress("constant '", value.name(), "' of ", Name(value.dtype()));
+    }
+    AddPort(&value, &plan_.variables);
+    return absl::OkStatus();
   }
 
   // How many operands, or results, each name stands for.

@@ -118,8 +118,9 @@ absl::StatusOr<Value*> ToDeconv(OneflowWriter& w) {
   Value* y = w.Oneflow(kOps[n - 1], {w.in(0), weights}, std::move(attrs),
                        w.has(2) ? w.out_type() : Type());
   if (!w.has(2)) return y;
-  const int64_t axis = channels_last ? static_cast<int64_t>(n) + 1 : 1;
-  return w.Oneflow("bias_add", {y, w.in(2)}, {{"axis", axis}});
+  std::vector<int64_t> dims(channels_last ? 1 : n + 1, 1);
+  dims[0] = filters;
+  return w.Op("add", {y, w.Resized(w.in(2), dims)});
 }
 
 absl::StatusOr<Value*> ToDeformConv(OneflowWriter& w) {

@@ -1,6 +1,7 @@
 // OneFlow: elements picked and put by their places.
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/oneflow/oneflow.h"
 #include "x2ir/ops/infer.h"
 
@@ -121,17 +122,26 @@ absl::StatusOr<Value*> FrontIndex(OneflowWriter& w, int64_t axis) {
   if (!dim.is_static()) return CannotExpress("indices that may count from an unknown end");
   return w.FromTheFront(index, w.b().Int(dim.value()));
 }
+absl::StatusOr<Value*> FrontTuples(OneflowWriter& w) {
+  if (w.CountsFromTheFront(*w.in(1))) return w.in(1);
+  return TuplesFromTheFront(w);
+}
 absl::StatusOr<Value*> ToGather(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   X2IR_ASSIGN_OR_RETURN(Value * index, FrontIndex(w, axis));
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.RankOf(index));
-  if (rank == 0) {  // of one axis at least
+  if (rank == 0) {  // of one axis at least, which is a part where the index is known
     const Type& out = w.out_type();
     if (!out.shape()) return CannotExpress("sizes that are not known");
     std::vector<Dim> dims = out.shape()->dims();
     dims.insert(dims.begin() + static_cast<ptrdiff_t>(axis), Dim(1));
-    Value* y = w.Oneflow("gather", {w.in(0), w.Op("unsqueeze", {index, w.Ints({0})})},
-                         {{"axis", axis}}, Type::Tensor(out.dtype(), Shape(dims)));
+    const Type part = Type::Tensor(out.dtype(), Shape(dims));
+    const auto known = OneflowWriter::NumberOf(index);
+    Value* y =
+        known ? w.Oneflow("narrow", {w.in(0)},
+                          {{"dim", axis}, {"start", static_cast<int64_t>(*known)}, {"length", 1}},
+                          part)
+              : w.Oneflow("gather", {w.in(0), w.Resized(index, {1})}, {{"axis", axis}}, part);
     return w.Op("squeeze", {y, w.Ints({axis})});
   }
   return w.Oneflow("gather", {w.in(0), index}, {{"axis", axis}});
@@ -143,10 +153,8 @@ absl::StatusOr<Value*> ToGatherElements(OneflowWriter& w) {
 }
 absl::StatusOr<Value*> ToGatherNd(OneflowWriter& w) {
   if (w.Int("batch_dims") != 0) return CannotExpress("batches of indices");
-  if (!w.CountsFromTheFront(*w.in(1))) {
-    return CannotExpress("indices that may be negative");
-  }
-  return w.Oneflow("gather_nd", {w.in(0), w.in(1)});
+  X2IR_ASSIGN_OR_RETURN(Value * index, FrontTuples(w));
+  return w.Oneflow("gather_nd", {w.in(0), index});
 }
 absl::StatusOr<Value*> ToDimScatter(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
@@ -161,11 +169,9 @@ absl::StatusOr<Value*> ToDimScatter(OneflowWriter& w) {
 absl::StatusOr<Value*> ToScatterNd(OneflowWriter& w) {
   const std::string& how = w.String("reduction");
   if (how != "none" && how != "add") return CannotExpress("reduction ", how);
-  if (!w.CountsFromTheFront(*w.in(1))) {
-    return CannotExpress("indices that may be negative");
-  }
+  X2IR_ASSIGN_OR_RETURN(Value * index, FrontTuples(w));
   return w.Oneflow(how == "add" ? "tensor_scatter_nd_add" : "tensor_scatter_nd_update",
-                   {w.in(0), w.in(2), w.in(1)});
+                   {w.in(0), w.in(2), index});
 }
 
 }  // namespace

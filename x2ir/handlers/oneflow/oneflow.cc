@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/builder/arrays.h"
 #include "x2ir/core/dialect.h"
+#include "x2ir/handlers/oneflow/finish.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -105,21 +106,10 @@ absl::Status Prepare(Model& model, std::vector<std::string>&) {
   return absl::OkStatus();
 }
 
-[[maybe_unused]] const bool kRegistered =
-    RegisterDialect({.name = std::string(oneflow::kDialect),
-                     .schema = SchemaOf,
-                     .versions = [](Symbol op) -> std::vector<const OpSchema*> {
-                       const OpSchema* schema = SchemaOf(op, 1);
-                       if (!schema) return {};
-                       return {schema};
-                     },
-                     .ops =
-                         [] {
-                           std::vector<Symbol> ops;
-                           for (const auto& entry : Schemas()) ops.emplace_back(entry.first);
-                           return ops;
-                         },
-                     .prepare = Prepare});
+[[maybe_unused]] const bool kRegistered = RegisterDialect({.name = std::string(oneflow::kDialect),
+                                                           .schema = SchemaOf,
+                                                           .prepare = Prepare,
+                                                           .finish = FinishOneflow});
 
 class OtherAttributesLens : public LensImpl {
  public:
@@ -355,6 +345,15 @@ absl::StatusOr<std::vector<int64_t>> OneflowWriter::Sizes(const x2ir::Type& type
   const auto sizes = type.shape() ? type.shape()->Static() : std::nullopt;
   if (!sizes) return CannotExpress("sizes that are not known");
   return *sizes;
+}
+
+Value* OneflowWriter::Resized(Value* x, std::vector<int64_t> dims) {
+  const Tensor* constant = x->fixed_constant();
+  const auto count = CheckedProduct(dims);
+  if (!constant || constant->is_sparse() || count != constant->num_elements()) {
+    return Reshape(x, dims);
+  }
+  return b().Constant(constant->Reshaped(std::move(dims)), x->name());
 }
 
 bool OneflowWriter::CountsFromTheFront(const Value& index) const {

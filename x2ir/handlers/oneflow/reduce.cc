@@ -1,6 +1,7 @@
 // OneFlow: reductions, orders, sums along an axis.
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/oneflow/oneflow.h"
 
 namespace x2ir {
@@ -94,19 +95,6 @@ absl::StatusOr<Value*> ToReduceMean(OneflowWriter& w) {
                          w.out_type());
   return w.Op("div", {sum, w.Number(w.dtype(), count)});
 }
-
-// The same reduction of another op, along the same axes.
-Value* ReducedBy(OneflowWriter& w, Symbol op, Value* x) {
-  return w.Op(
-      op, {x, w.in(1)},
-      {{"keepdims", w.Int("keepdims")}, {"noop_with_empty_axes", w.Int("noop_with_empty_axes")}});
-}
-Value* ToSumSquare(OneflowWriter& w) {
-  return ReducedBy(w, "reduce_sum", w.Op("mul", {w.in(0), w.in(0)}));
-}
-Value* ToL1(OneflowWriter& w) { return ReducedBy(w, "reduce_sum", w.Op("abs", {w.in(0)})); }
-Value* ToL2(OneflowWriter& w) { return w.Op("sqrt", {ReducedBy(w, "reduce_sum_square", w.in(0))}); }
-Value* ToLogSum(OneflowWriter& w) { return w.Op("log", {ReducedBy(w, "reduce_sum", w.in(0))}); }
 
 // --- Orders -------------------------------------------------------------------------------------
 
@@ -226,10 +214,11 @@ X2IR_ONEFLOW(reduce_prod)
     .To("reduce_prod", ToReduce("reduce_prod"))
     .From("reduce_prod", FromReduce<3>);
 X2IR_ONEFLOW(reduce_mean).To("reduce_sum", ToReduceMean);
-X2IR_ONEFLOW(reduce_sum_square).To("reduce_sum", ToSumSquare);
-X2IR_ONEFLOW(reduce_l1).To("reduce_sum", ToL1);
-X2IR_ONEFLOW(reduce_l2).To("reduce_sum", ToL2);
-X2IR_ONEFLOW(reduce_log_sum).To("reduce_sum", ToLogSum);
+X2IR_ONEFLOW(reduce_sum_square).To("reduce_sum", SumSquareBySum);
+X2IR_ONEFLOW(reduce_l1).To("reduce_sum", L1BySum);
+X2IR_ONEFLOW(reduce_l2).To("reduce_sum", L2BySum);
+X2IR_ONEFLOW(reduce_log_sum).To("reduce_sum", LogSumBySum);
+X2IR_ONEFLOW(reduce_log_sum_exp).To("reduce_sum", LogSumExpBySum);
 X2IR_ONEFLOW(top_k)
     .To("top_k", ToTopK)
     .From("top_k", FromTopK)

@@ -385,6 +385,20 @@ absl::StatusOr<Value*> ToSlice(OneflowWriter& w) {
     step[at] = s > 0 ? s : -s;
   }
   Value* x = w.in(0);
+  // A part of one axis.
+  int64_t cut = 0, at_axis = 0;
+  bool steps = !turned.empty();
+  for (size_t i = 0; i < dims.size(); ++i) {
+    steps |= step[i] != 1;
+    if (start[i] == 0 && stop[i] == dims[i]) continue;
+    ++cut;
+    at_axis = static_cast<int64_t>(i);
+  }
+  if (!steps && cut == 1) {
+    const auto i = static_cast<size_t>(at_axis);
+    return w.Oneflow("narrow", {x},
+                     {{"dim", at_axis}, {"start", start[i]}, {"length", stop[i] - start[i]}});
+  }
   if (!turned.empty()) x = w.Oneflow("flip", {x}, {{"dims", turned}}, x->type());
   return w.Oneflow("slice", {x}, {{"start", start}, {"stop", stop}, {"step", step}});
 }
