@@ -62,21 +62,20 @@ int RunVerify(const Flags& flags, Session& session) {
     return session.Fail(status, phase);
   };
 
+  std::vector<IoCase> cases;
   std::string note;
-  auto found = CasesFor(flags.cases, *model->graph, session, progress, &note, &code);
-  if (!found) return code;
-  std::vector<IoCase>& cases = *found;
-  // What holds at one size need not hold at another.
-  bool second_size = false;
-  if (flags.cases.is_random() && cases.size() == 1 && HasOpenSizes(*model->graph)) {
-    std::string larger;
-    if (auto second = RandomCase(*model->graph, 1, &larger, 1); second.ok()) {
-      StrAppend(&note, "\n", larger);
-      cases[0].name = "case0";
-      second->name = "case1";
-      cases.push_back(*std::move(second));
-      second_size = true;
+  const bool usual =
+      flags.cases.is_random() && flags.cases.random.empty() && flags.cases.seed.empty();
+  if (usual) {
+    const absl::Status random = RandomCase(*model->graph, 0, &note).status();
+    if (!random.ok()) {
+      progress.Stop();
+      return session.Usage(StrCat(std::string(random.message()), "; give inputs by --io"));
     }
+  } else {
+    auto found = CasesFor(flags.cases, *model->graph, session, progress, &note, &code);
+    if (!found) return code;
+    cases = *std::move(found);
   }
   if (!other) {
     bool any = false;
@@ -93,19 +92,11 @@ int RunVerify(const Flags& flags, Session& session) {
 
   progress.SetWhat("running");
   options.progress = progress.fn();
-  absl::StatusOr<Verification> result =
-      other ? VerifyModels(*model, *other, cases, options) : VerifyOutputs(*model, cases, options);
-  if (!result.ok() && second_size) {
-    // A model may be made for some sizes only, whatever it says of its inputs.
-    const absl::Status runs = RunCase(*model->graph, cases[1]).status();
-    if (!runs.ok()) {
-      StrAppend(&note, ": it does not run at these sizes, ", std::string(runs.message()));
-      cases.pop_back();
-      result = VerifyModels(*model, *other, cases, options);
-    }
-  }
+  absl::StatusOr<Verification> result = usual   ? VerifyOnRandomInputs(*model, *other, options)
+                                        : other ? VerifyModels(*model, *other, cases, options)
+                                                : VerifyOutputs(*model, cases, options);
   if (!result.ok()) return fail(result.status(), Phase::kConverting);
-  result->note = note;
+  if (!usual) result->note = note;
   progress.Stop();
   if (flags.json) {
     session.Print(result->ToJson());

@@ -134,12 +134,12 @@ absl::StatusOr<Found> Find(const Model& ir, const Model& other, absl::Span<const
   }
   for (const IoCase& io : cases) {
     absl::flat_hash_map<const Value*, Datum> kept;
-    RunOptions run = WithProgress(options.progress);
+    RunOptions run = WithProgress(*ir.graph, options.progress);
     run.on_value = [&](const Value& value, const Datum& datum) {
       if (found.at.contains(&value)) kept[&value] = datum;
     };
     X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> expected, RunCaseWith(*ir.graph, io, run));
-    run = WithProgress(options.progress);
+    run = WithProgress(*other.graph, options.progress);
     run.on_value = [&](const Value& value, const Datum& datum) {
       const auto it = of_other.find(&value);
       if (it == of_other.end()) return;
@@ -389,7 +389,7 @@ absl::StatusOr<DifferingPart> CutDifference(const Model& ir, const Model& other,
     for (size_t i = 0; i < ir.graph->inputs().size(); ++i) {
       if (io.inputs[i]) kept[ir.graph->inputs()[i]] = *io.inputs[i];
     }
-    RunOptions run = WithProgress(options.progress);
+    RunOptions run = WithProgress(*ir.graph, options.progress);
     run.on_value = [&](const Value& value, const Datum& datum) {
       if (wanted.contains(&value)) kept[&value] = datum;
     };

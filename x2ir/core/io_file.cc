@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -271,20 +272,21 @@ absl::StatusOr<std::vector<Datum>> RunCaseWith(const Graph& graph, const IoCase&
   return outputs;
 }
 
-RunOptions WithProgress(std::function<void(int64_t done, int64_t total)> progress) {
+RunOptions WithProgress(const Graph& graph, RunProgress progress) {
   RunOptions options;
-  if (progress) {
-    options.on_node = [progress = std::move(progress)](const Node&, size_t index, size_t total) {
-      progress(static_cast<int64_t>(index), static_cast<int64_t>(total));
-    };
-  }
+  if (!progress) return options;
+  auto done = std::make_shared<int64_t>(0);
+  options.on_node = [done](const Node&, size_t index, size_t) {
+    *done = static_cast<int64_t>(index);
+  };
+  const auto total = static_cast<int64_t>(graph.num_nodes());
+  options.go_on = [done, total, progress = std::move(progress)] { return progress(*done, total); };
   return options;
 }
 
-absl::StatusOr<std::vector<Datum>> RunCase(
-    const Graph& graph, const IoCase& io,
-    const std::function<void(int64_t done, int64_t total)>& progress) {
-  return RunCaseWith(graph, io, WithProgress(progress));
+absl::StatusOr<std::vector<Datum>> RunCase(const Graph& graph, const IoCase& io,
+                                           const RunProgress& progress) {
+  return RunCaseWith(graph, io, WithProgress(graph, progress));
 }
 
 }  // namespace x2ir

@@ -49,11 +49,12 @@ absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tens
 // Checks the inputs of a case and runs a sorted IR graph on them.
 absl::StatusOr<std::vector<Datum>> RunCaseWith(const Graph& graph, const IoCase& io,
                                                const RunOptions& options);
-// `progress` (may be null) gets nodes done and their total.
-RunOptions WithProgress(std::function<void(int64_t done, int64_t total)> progress);
-absl::StatusOr<std::vector<Datum>> RunCase(
-    const Graph& graph, const IoCase& io,
-    const std::function<void(int64_t done, int64_t total)>& progress = nullptr);
+// `progress` (may be null) gets nodes done and their total, and says whether to go on (Cancelled
+// where not): in nested graphs the same numbers again, before each of their nodes.
+using RunProgress = std::function<bool(int64_t done, int64_t total)>;
+RunOptions WithProgress(const Graph& graph, RunProgress progress);
+absl::StatusOr<std::vector<Datum>> RunCase(const Graph& graph, const IoCase& io,
+                                           const RunProgress& progress = nullptr);
 
 }  // namespace x2ir
 

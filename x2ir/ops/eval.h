@@ -88,9 +88,11 @@ absl::StatusOr<std::vector<Datum>> EvalConstantNode(const Node& node);
 
 struct RunOptions {
   // Called before each node of the outermost graph (progress, tracing).
-  std::function<void(const Node& node, size_t index, size_t total)> on_node;
+  std::function<void(const Node& node, size_t index, size_t total)> on_node{};
   // Called with each result that somebody uses, of the nodes of the outermost graph.
-  std::function<void(const Value& value, const Datum& datum)> on_value;
+  std::function<void(const Value& value, const Datum& datum)> on_value{};
+  // Asked before each node, those of nested graphs too: whether to go on. Cancelled where not.
+  std::function<bool()> go_on{};
 };
 // Runs a sorted IR graph. `inputs` in the graph's order; an input with a default may be
 // nothing. Intermediate results are freed after their last use. Errors name the node.
