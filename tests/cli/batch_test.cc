@@ -179,6 +179,34 @@ TEST_F(Batch, WhereOutputsGo) {
   }
 }
 
+TEST_F(Batch, ShardsDoAllOfAListOnce) {
+  std::string list;
+  for (int i = 0; i < 10; ++i) {
+    WriteModel(StrCat("in/", i, ".onnx"));
+    StrAppend(&list, "in/", i, ".onnx\n");
+  }
+  // Written twice, by two shards.
+  StrAppend(&list, "in/1.onnx\tin/0.json\n");
+  WriteFile(folder_ / "list", list);
+  std::map<std::string, int> done;
+  for (int shard = 1; shard <= 3; ++shard) {
+    const std::string command = StrCat("x2ir convert --batch list --shard ", shard, "/3 -o out");
+    // The last line is the second shard's, and knows of the first line of the first.
+    EXPECT_EQ(Run(command), shard == 2 ? 1 : 0) << err_;
+    EXPECT_EQ(out_, shard == 2 ? "3 of 4 files done, 1 failed\n"
+                               : StrCat(shard == 1 ? 4 : 3, " of ", shard == 1 ? 4 : 3,
+                                        " files done, 0 failed\n"));
+    for (const Json& line : Lines(StrCat("out/batch-", shard, "-of-3.jsonl"))) {
+      if (line["exit_code"] == 0) ++done[line["input"].get<std::string>()];
+    }
+    // Again: nothing is left.
+    EXPECT_EQ(Run(command), shard == 2 ? 1 : 0) << err_;
+    EXPECT_NE(out_.find(" of them before"), std::string::npos) << out_;
+  }
+  EXPECT_EQ(done.size(), 10u);
+  for (const auto& [input, times] : done) EXPECT_EQ(times, 1) << input;
+}
+
 TEST_F(Batch, RefusesWhatWouldDoHarm) {
   WriteModel("a.onnx");
   WriteFile(folder_ / "list", "a.onnx\n");
@@ -193,6 +221,10 @@ TEST_F(Batch, RefusesWhatWouldDoHarm) {
       {"x2ir convert -j 3 a.onnx", 2, "--batch"},
       {"x2ir convert --batch list -j 0", 2, "-j '0': expected a number from 1 to 1024"},
       {"x2ir convert --batch list -j x", 2, "-j 'x'"},
+      {"x2ir convert --shard 1/2 a.onnx", 2, "--batch"},
+      {"x2ir convert --batch list --shard 3/2", 2, "--shard '3': expected a number from 1 to 2"},
+      {"x2ir convert --batch list --shard 0/2", 2, "--shard '0'"},
+      {"x2ir convert --batch list --shard 2", 2, "expected I/N, as in 1/8"},
       {"x2ir convert --batch none", 3, "cannot read the list 'none'"},
       {"x2ir convert --batch list --report notes.txt", 2, "no report of a batch"},
       {"x2ir convert --batch list --report half.txt", 2, "no report of a batch"},

@@ -256,7 +256,43 @@ void AddBatchFlags(Verb& verb, BatchFlags& flags) {
             "How many files of --batch at a time; by default as many as there are processors")
       .Needs("--batch")
       .ChangesNothing();
+  verb.Text(
+          "--shard", flags.shard, "I/N",
+          "Do a part of LIST: of every N files the I-th, from 1 to N. N runs, on as many machines, "
+          "do all of it")
+      .Needs("--batch")
+      .ChangesNothing();
 }
+
+namespace {
+
+struct Shard {
+  int64_t index = 1, count = 1;
+};
+absl::StatusOr<Shard> ParseShard(const std::string& text) {
+  constexpr int64_t kMostShards = 1'000'000;
+  Shard shard;
+  if (text.empty()) return shard;
+  const size_t slash = text.find('/');
+  if (slash == text.npos) return Invalid("--shard '", text, "': expected I/N, as in 1/8");
+  const std::string_view whole(text);
+  X2IR_ASSIGN_OR_RETURN(shard.count, ParseInt("--shard", whole.substr(slash + 1), 1, kMostShards));
+  X2IR_ASSIGN_OR_RETURN(shard.index, ParseInt("--shard", whole.substr(0, slash), 1, shard.count));
+  return shard;
+}
+
+// All are read, so that no shard writes what another one writes or reads.
+std::vector<Job> JobsOf(const Shard& shard, std::vector<Job> all) {
+  std::vector<Job> jobs;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (static_cast<int64_t>(i) % shard.count == shard.index - 1) {
+      jobs.push_back(std::move(all[i]));
+    }
+  }
+  return jobs;
+}
+
+}  // namespace
 
 int RunBatch(const Batch& batch, Session& session) {
   int64_t threads = std::max(1u, std::thread::hardware_concurrency());
@@ -265,13 +301,18 @@ int RunBatch(const Batch& batch, Session& session) {
     if (!given.ok()) return session.Usage(given.status());
     threads = *given;
   }
+  const absl::StatusOr<Shard> shard = ParseShard(batch.flags.shard);
+  if (!shard.ok()) return session.Usage(shard.status());
   absl::StatusOr<std::vector<Job>> jobs = ReadList(batch);
   if (!jobs.ok()) return session.Fail(jobs.status(), Phase::kReading);
+  jobs = JobsOf(*shard, *std::move(jobs));
   std::string path = batch.report;
   if (path.empty()) {
     std::error_code ignored;  // what cannot be made cannot be written to
     if (!batch.folder.empty()) fs::create_directories(batch.folder, ignored);
-    path = (fs::path(batch.folder) / "batch.jsonl").string();
+    const std::string part =
+        batch.flags.shard.empty() ? "" : StrCat("-", shard->index, "-of-", shard->count);
+    path = (fs::path(batch.folder) / StrCat("batch", part, ".jsonl")).string();
   }
   absl::StatusOr<BatchReport> report = BatchReport::Open(path);
   if (!report.ok()) return session.Fail(report.status(), Phase::kWriting);

@@ -27,8 +27,9 @@ namespace x2ir::cli {
 struct BatchFlags {
   std::string list;
   std::string threads;
+  std::string shard;  // "I/N": of every N files of the list the I-th
 };
-// --batch and -j.
+// --batch, -j and --shard.
 void AddBatchFlags(Verb& verb, BatchFlags& flags);
 
 // What a verb did with one file. Of several at a time: nothing but these is shared.
@@ -54,7 +55,7 @@ struct Batch {
   std::string what;       // for the progress line: "converting"
   std::string extension;  // of outputs
   std::string folder;     // for outputs; empty: the current one
-  std::string report;     // empty: batch.jsonl in `folder`
+  std::string report;     // empty: batch.jsonl in `folder`, of a shard batch-I-of-N.jsonl
   std::string settings;   // Settings::Text: whatever makes the result another one
   BatchWork work;
 };

@@ -12,6 +12,7 @@
 #include <memory>
 #include <new>
 
+#include "x2ir/cli/pages.h"
 #include "x2ir/cli/streams.h"
 #include "x2ir/core/suggest.h"
 #include "x2ir/core/wrap.h"
@@ -196,6 +197,13 @@ int Run(int argc, char** argv, Session& session, const std::string& description,
   if (argc == 1) {
     session.Error(StrCat("a verb is missing\n", app.help()));
     return kUsage;
+  }
+  // For packages: `x2ir --page man`. What it prints is made of the flags above.
+  if (argc == 3 && std::string_view(argv[1]) == "--page") {
+    const auto page = PageOf(app, session.program(), X2IR_VERSION, argv[2]);
+    if (!page) return session.Usage("--page: expected man, bash, zsh or fish");
+    session.Print(*page);
+    return kDone;
   }
   const int code = Parse(app, session, argc, argv);
   if (code != kDone || !session.verb) return code;
