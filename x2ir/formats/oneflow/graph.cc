@@ -154,7 +154,7 @@ absl::StatusOr<std::vector<std::string>> PlaceOperands(const OpSpec& spec,
 }
 
 absl::StatusOr<std::vector<int64_t>> GuessCounts(const std::vector<OperandSpec>& operands,
-                                                 size_t given) {
+                                                 size_t given, std::string_view what) {
   size_t required = 0, many = 0;
   for (const OperandSpec& operand : operands) {
     required += operand.count == Count::kOne;
@@ -164,7 +164,7 @@ absl::StatusOr<std::vector<int64_t>> GuessCounts(const std::vector<OperandSpec>&
   const bool all = given == required + optional && many == 0;
   const bool rest = many == 1 && optional == 0 && given >= required;
   if (!all && !rest && given != required) {
-    return Invalid("it has ", given, " operands, and does not say which they are");
+    return Invalid("it has ", given, " ", what, ", and does not say which they are");
   }
   std::vector<int64_t> counts;
   for (const OperandSpec& operand : operands) {

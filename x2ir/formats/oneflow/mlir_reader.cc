@@ -128,7 +128,7 @@ std::string StringAttr(const MlirOp& op, std::string_view name) {
 absl::StatusOr<std::vector<int64_t>> Counts(const MlirOp& op, std::string_view attr,
                                             const std::vector<OperandSpec>& names, size_t given) {
   if (const MlirAttr* said = op.Find(attr)) return IntsOf(*said);
-  return GuessCounts(names, given);
+  return GuessCounts(names, given, attr == kSegments ? "operands" : "results");
 }
 
 absl::Status ReadAttrs(const MlirOp& op, const OpSpec* spec, AttributeMap* attrs) {

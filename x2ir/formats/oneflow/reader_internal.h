@@ -74,7 +74,7 @@ absl::StatusOr<std::vector<std::string>> PlaceOperands(const OpSpec& spec,
                                                        AttributeMap* attrs);
 // How many operands each name stands for, where the file does not say.
 absl::StatusOr<std::vector<int64_t>> GuessCounts(const std::vector<OperandSpec>& operands,
-                                                 size_t given);
+                                                 size_t given, std::string_view what);
 // What says where an op runs, or is said otherwise.
 bool IsSystemAttr(std::string_view name);
 
