@@ -59,10 +59,12 @@ foreach(program x2ir ir2onnx)
   if(X2IR_STATIC_ABSL)
     target_link_directories(${program}_program BEFORE PRIVATE ${x2ir_archives})
   endif()
-  set_target_properties(${program}_program PROPERTIES
-    OUTPUT_NAME ${program}
-    INSTALL_RPATH "\$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-  if(NOT BUILD_SHARED_LIBS AND NOT X2IR_SANITIZE)
+  set_target_properties(${program}_program PROPERTIES OUTPUT_NAME ${program})
+  if(BUILD_SHARED_LIBS)
+    set_target_properties(${program}_program PROPERTIES
+      INSTALL_RPATH "\$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  endif()
+  if(X2IR_STATIC_ABSL AND NOT X2IR_SANITIZE)
     # Fewer libraries to load at start.
     target_link_options(${program}_program PRIVATE -static-libstdc++ -static-libgcc)
   endif()

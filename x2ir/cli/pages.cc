@@ -126,7 +126,8 @@ std::string ManPage(const PageVerb& program, const std::vector<PageVerb>& verbs,
                     std::string_view name, std::string_view version) {
   std::string title(name);
   for (char& c : title) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  const std::string first = program.description.substr(0, program.description.find_first_of(".\n"));
+  std::string first = program.description.substr(0, program.description.find_first_of(".\n"));
+  if (first.starts_with(StrCat(name, " "))) first.erase(0, name.size() + 1);
   std::string text =
       StrCat(".TH ", title, " 1 \"\" \"x2ir ", version, "\" \"User Commands\"\n.SH NAME\n", name,
              " \\- ", Roff(first), "\n.SH SYNOPSIS\n");
