@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <random>
 #include <regex>
 #include <string>
@@ -505,6 +507,37 @@ TEST_F(TfliteOptionsOf, WeightsAndPorts) {
   ExpectAll();
 }
 
+// Weights of a file lie wherever they lie.
+TEST_F(TfliteOptionsOf, WeightsOfFiles) {
+  Net net;
+  net.Out(net.Op("matmul", {net.FloatIn({2, 64}), net.FloatWeights({64, 32})}));
+  const std::string base = (dir_ / "matmul").string();
+  ASSERT_TRUE(net.Write(base).ok());
+  for (const char* option : {"float16", "dynamic_range"}) {
+    absl::StatusOr<Model> model = Import(base + ".tflite");
+    ASSERT_TRUE(model.ok()) << model.status();
+    for (Value* constant : model->graph->constants()) {
+      if (constant->dtype() != kF32) continue;
+      // One byte behind where it was.
+      const Tensor& tensor = *constant->constant();
+      auto moved = std::make_shared<std::string>(1 + tensor.nbytes(), ' ');
+      std::memcpy(moved->data() + 1, tensor.bytes().data(), tensor.nbytes());
+      auto view = Tensor::View(
+          kF32, tensor.dims(),
+          {reinterpret_cast<const std::byte*>(moved->data()) + 1, tensor.nbytes()}, moved);
+      ASSERT_TRUE(view.ok());
+      model->graph->ReplaceConstant(constant, *std::move(view));
+    }
+    ExportOptions to;
+    to.format_options = {{option, true}};
+    const std::string out = StrCat(base, "_", option, ".tflite");
+    const absl::Status written = Export(*std::move(model), out, to);
+    ASSERT_TRUE(written.ok()) << written;
+    Ask(option, {out, base + ".safetensors", 5e-2, 5e-2});
+  }
+  ExpectAll();
+}
+
 struct PortCase {
   const char *from, *type, *operators;
 };
@@ -598,6 +631,8 @@ TEST_F(TfliteRoundTrip, GivesTheSameInLiteRt) {
     const absl::Status written = Export(*std::move(model), out);
     EXPECT_EQ(written.ok(), !NotWrittenBack().contains(name)) << written;
     if (!written.ok()) continue;
+    const absl::Status again = Import(out).status();
+    EXPECT_TRUE(again.ok()) << again;
     // LSTMs of dtln are loops.
     if (fs::file_size(file) > (1 << 16) && name.find("dtln") == name.npos) {
       ++large;

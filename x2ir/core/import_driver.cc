@@ -117,11 +117,12 @@ class Importer : public Driver {
         Convert(*node->graph(), node);
         continue;
       }
-      for (Graph* inner : node->subgraphs()) Run(*inner);
-      for (Value* output : node->outputs()) {
-        if (output) output->set_type(declared_type(output));
-      }
-      absl::Status status = InferNode(*node);
+      absl::Status status = RunNested(node, [&] {
+        for (Value* output : node->outputs()) {
+          if (output) output->set_type(declared_type(output));
+        }
+        return InferNode(*node);
+      });
       for (const Value* output : node->outputs()) {
         if (!status.ok() || !output) continue;
         status = CheckDeclared(*output, declared_type(output).dtype(), output->dtype());
@@ -129,6 +130,38 @@ class Importer : public Driver {
       if (!status.ok()) Fail(*node, status);
     }
   }
+  // Nested graphs, and then the node again. What a loop carries has no known type before its body
+  // is converted; where ops hang on the types of operands, those of the first round are tried. If
+  // the body does not keep them, a copy is converted that does not know them.
+  template <typename Infer>
+  absl::Status RunNested(Node* node, const Infer& infer) {
+    const bool has_schemas = !known_ || known_->schema;
+    std::shared_ptr<Graph> copy;
+    std::vector<std::pair<size_t, Type>> tried;
+    if (node->Is("loop") && !has_schemas) {
+      Graph& body = *node->subgraphs()[0];
+      for (size_t i = 2; i < node->num_inputs() && i < body.inputs().size(); ++i) {
+        Value* input = body.inputs()[i];
+        const Value* first = node->input(i);
+        if (!first || !first->shape() || !input->type().is_tensor() || input->shape()) continue;
+        tried.emplace_back(i, first->type());
+      }
+      if (!tried.empty()) copy = body.Clone();
+      for (const auto& [i, type] : tried) body.inputs()[i]->set_type(type);
+    }
+    for (Graph* inner : node->subgraphs()) Run(*inner);
+    absl::Status status = infer();
+    if (!copy) return status;
+    const Graph& body = *node->subgraphs()[0];
+    const bool kept = status.ok() && std::all_of(tried.begin(), tried.end(), [&](const auto& each) {
+                        return body.inputs()[each.first]->type() == each.second;
+                      });
+    if (kept) return status;
+    node->SetAttr("body", copy);
+    for (Graph* inner : node->subgraphs()) Run(*inner);
+    return infer();
+  }
+
   static bool NeedSettling(const std::vector<Node*>& made) {
     return std::any_of(made.begin(), made.end(),
                        [](const Node* node) { return node->has_subgraphs() || !node->is_ir(); });

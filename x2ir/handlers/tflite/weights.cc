@@ -59,7 +59,8 @@ std::optional<Quantization> StepsOfChannels(const Tensor& w, int64_t axis) {
   const int64_t channels = w.dim(axis);
   int64_t inner = 1;
   for (int64_t i = axis + 1; i < w.rank(); ++i) inner *= w.dim(i);
-  const absl::Span<const float> numbers = w.span<float>();
+  const Tensor aligned = w.AlignedCopyIfNeeded();
+  const absl::Span<const float> numbers = aligned.span<float>();
   std::vector<float> largest(static_cast<size_t>(channels), 0);
   for (size_t i = 0; i < numbers.size(); ++i) {
     const size_t c = i / static_cast<size_t>(inner) % largest.size();
@@ -79,7 +80,8 @@ bool IsKept(const Value* v) { return v->is_graph_output() || v->is_input(); }
 std::optional<Tensor> AsHalves(const Tensor& floats) {
   constexpr float kLargestHalf = 65504;
   Tensor out = Tensor::Zeros(DType::kFloat16, floats.dims());
-  const absl::Span<const float> in = floats.span<float>();
+  const Tensor aligned = floats.AlignedCopyIfNeeded();
+  const absl::Span<const float> in = aligned.span<float>();
   const absl::Span<std::byte> bytes = out.mutable_bytes();
   for (size_t i = 0; i < in.size(); ++i) {
     if (std::fabs(in[i]) > kLargestHalf && std::isfinite(in[i])) return std::nullopt;
