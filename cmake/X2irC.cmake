@@ -4,9 +4,17 @@
 # (BUILD_SHARED_LIBS) is one for C++ hosts that share it, and has the name; there is none for C then.
 
 # Links `target`, a shared library, with the archive as its own copy. Such a library needs Abseil and
-# RE2 as shared ones: archives of them are made for programs (X2IR_STATIC_ABSL).
+# RE2 as shared ones: Debian's archives of them are made for programs (X2IR_STATIC_ABSL). `./dev
+# python` makes others (python/pic_archives.sh); with these nothing but the C library and zlib is needed.
+set(X2IR_PIC_ARCHIVES "" CACHE PATH "Folder of archives of Abseil and RE2 for shared libraries")
 function(x2ir_embed_archive target)
-  if(NOT TARGET PkgConfig::X2IR_SHARED_ABSL)
+  set(absl_and_re2 PkgConfig::X2IR_SHARED_ABSL re2)
+  if(X2IR_PIC_ARCHIVES)
+    file(GLOB archives ${X2IR_PIC_ARCHIVES}/*.a)
+    set(absl_and_re2 -Wl,--start-group ${archives} -Wl,--end-group)
+    target_link_directories(${target} BEFORE PRIVATE ${PROJECT_BINARY_DIR}/archives)
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+  elseif(NOT TARGET PkgConfig::X2IR_SHARED_ABSL)
     list(TRANSFORM X2IR_ABSL_PARTS PREPEND absl_ OUTPUT_VARIABLE modules)
     pkg_check_modules(X2IR_SHARED_ABSL REQUIRED QUIET IMPORTED_TARGET GLOBAL ${modules})
   endif()
@@ -14,7 +22,7 @@ function(x2ir_embed_archive target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE
     -Wl,--whole-archive $<TARGET_FILE:x2ir_archive> -Wl,--no-whole-archive
-    PkgConfig::X2IR_SHARED_ABSL re2 z ${X2IR_CODEC_LIBS} ${CMAKE_DL_LIBS})
+    ${absl_and_re2} z ${X2IR_CODEC_LIBS} ${CMAKE_DL_LIBS})
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS $<TARGET_FILE:x2ir_archive>)
 endfunction()
 

@@ -66,23 +66,12 @@ int RunVerify(const Flags& flags, Session& session) {
   };
 
   std::vector<IoCase> cases;
-  std::string note;
   if (flags.io.empty()) {
-    absl::StatusOr<IoCase> random = RandomCase(*model->graph, 0, &note);
+    std::string note;
+    const absl::Status random = RandomCase(*model->graph, 0, &note).status();
     if (!random.ok()) {
       progress.Stop();
-      return session.Usage(StrCat(std::string(random.status().message()), "; give inputs by --io"));
-    }
-    cases.push_back(*std::move(random));
-    // What holds at one size need not hold at another.
-    if (HasOpenSizes(*model->graph)) {
-      std::string larger;
-      if (auto second = RandomCase(*model->graph, 1, &larger, 1); second.ok()) {
-        StrAppend(&note, "\n", larger);
-        cases[0].name = "case0";
-        second->name = "case1";
-        cases.push_back(*std::move(second));
-      }
+      return session.Usage(StrCat(std::string(random.message()), "; give inputs by --io"));
     }
   } else {
     auto read = ReadIoFile(flags.io, *model->graph);
@@ -104,19 +93,11 @@ int RunVerify(const Flags& flags, Session& session) {
 
   progress.SetWhat("running");
   options.progress = progress.fn();
-  absl::StatusOr<Verification> result =
-      other ? VerifyModels(*model, *other, cases, options) : VerifyOutputs(*model, cases, options);
-  if (!result.ok() && flags.io.empty() && cases.size() == 2) {
-    // A model may be made for some sizes only, whatever it says of its inputs.
-    const absl::Status runs = RunCase(*model->graph, cases[1]).status();
-    if (!runs.ok()) {
-      StrAppend(&note, ": it does not run at these sizes, ", std::string(runs.message()));
-      cases.pop_back();
-      result = VerifyModels(*model, *other, cases, options);
-    }
-  }
+  const absl::StatusOr<Verification> result = flags.io.empty()
+                                                  ? VerifyOnRandomInputs(*model, *other, options)
+                                              : other ? VerifyModels(*model, *other, cases, options)
+                                                      : VerifyOutputs(*model, cases, options);
   if (!result.ok()) return fail(result.status(), Phase::kConverting);
-  result->note = note;
   progress.Stop();
   if (flags.json) {
     session.Print(result->ToJson());

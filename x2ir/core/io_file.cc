@@ -259,7 +259,7 @@ absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tens
 
 absl::StatusOr<std::vector<Datum>> RunCase(
     const Graph& graph, const IoCase& io,
-    const std::function<void(int64_t done, int64_t total)>& progress) {
+    const std::function<bool(int64_t done, int64_t total)>& progress) {
   const std::string_view where = io.name;
   auto at = [&](const absl::Status& s) { return where.empty() ? s : Annotate(s, where); };
   if (absl::Status s = CheckInputs(graph, io.inputs); !s.ok()) return at(s);
@@ -268,10 +268,13 @@ absl::StatusOr<std::vector<Datum>> RunCase(
     inputs.push_back(input ? Datum(*input) : Datum());
   }
   RunOptions options;
+  int64_t done = -1;
+  const auto total = static_cast<int64_t>(graph.num_nodes());
   if (progress) {
-    options.on_node = [&](const Node&, size_t index, size_t total) {
-      progress(static_cast<int64_t>(index), static_cast<int64_t>(total));
+    options.on_node = [&](const Node&, size_t index, size_t) {
+      done = static_cast<int64_t>(index);
     };
+    options.go_on = [&] { return progress(std::max<int64_t>(done, 0), total); };
   }
   auto outputs = RunGraph(graph, std::move(inputs), options);
   if (!outputs.ok()) return at(outputs.status());

@@ -47,10 +47,11 @@ absl::Status WriteIoFile(const std::string& path, absl::Span<const IoCase> cases
 absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tensor>> inputs);
 
 // Checks the inputs of a case and runs a sorted IR graph on them. `progress` (may be null) gets
-// nodes done and their total.
+// nodes done and their total, and says whether to go on (Cancelled where not): in nested graphs the
+// same numbers again, before each of their nodes.
 absl::StatusOr<std::vector<Datum>> RunCase(
     const Graph& graph, const IoCase& io,
-    const std::function<void(int64_t done, int64_t total)>& progress = nullptr);
+    const std::function<bool(int64_t done, int64_t total)>& progress = nullptr);
 
 }  // namespace x2ir
 

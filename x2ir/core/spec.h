@@ -180,11 +180,12 @@ class Spec {
     Register(std::move(form));
     return *this;
   }
+  // A form that was put together elsewhere.
+  static void Register(Form form);
 
  private:
   static void AddPart(Form& form, Lens lens);
   static void AddPart(Form& form, Code code);
-  static void Register(Form form);
   Symbol dialect_, ir_op_;
   SourcePlace place_;
 };

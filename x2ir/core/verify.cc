@@ -511,4 +511,33 @@ absl::StatusOr<IoCase> RandomCase(const Graph& graph, uint64_t seed, std::string
   return io;
 }
 
+absl::StatusOr<Verification> VerifyOnRandomInputs(const Model& ir, const Model& other,
+                                                  const VerifyOptions& options) {
+  std::string note;
+  X2IR_ASSIGN_OR_RETURN(IoCase random, RandomCase(*ir.graph, 0, &note));
+  std::vector<IoCase> cases = {std::move(random)};
+  // What holds at one size need not hold at another.
+  if (HasOpenSizes(*ir.graph)) {
+    std::string larger;
+    if (auto second = RandomCase(*ir.graph, 1, &larger, 1); second.ok()) {
+      StrAppend(&note, "\n", larger);
+      cases[0].name = "case0";
+      second->name = "case1";
+      cases.push_back(*std::move(second));
+    }
+  }
+  absl::StatusOr<Verification> result = VerifyModels(ir, other, cases, options);
+  if (!result.ok() && cases.size() == 2) {
+    // A model may be made for some sizes only, whatever it says of its inputs.
+    const absl::Status runs = RunCase(*ir.graph, cases[1]).status();
+    if (!runs.ok()) {
+      StrAppend(&note, ": it does not run at these sizes, ", std::string(runs.message()));
+      cases.pop_back();
+      result = VerifyModels(ir, other, cases, options);
+    }
+  }
+  if (result.ok()) result->note = note;
+  return result;
+}
+
 }  // namespace x2ir

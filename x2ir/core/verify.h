@@ -75,6 +75,11 @@ absl::StatusOr<Verification> VerifyModels(const Model& ir, const Model& other,
                                           absl::Span<const IoCase> cases,
                                           const VerifyOptions& options = {});
 
+// The same on random inputs, and on larger ones where the model leaves sizes open. `note` says what
+// they were. An error that says to give inputs where none can be made up.
+absl::StatusOr<Verification> VerifyOnRandomInputs(const Model& ir, const Model& other,
+                                                  const VerifyOptions& options = {});
+
 // Inputs from a seed, the same on every machine: floats in [-1, 1), integers in [0, 3), so that
 // they may be indices. Sizes that the model leaves open are small, and larger by `more` each;
 // `note` says what was chosen.

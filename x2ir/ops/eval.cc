@@ -32,16 +32,18 @@ class Scope {
       values_[input] = std::move(inputs[i]);
     }
     size_t index = 0;
-    const auto run_inner = [this](const Graph& inner,
-                                  std::vector<Datum> args) -> absl::StatusOr<std::vector<Datum>> {
+    const auto run_inner = [this, &go_on = options.go_on](
+                               const Graph& inner,
+                               std::vector<Datum> args) -> absl::StatusOr<std::vector<Datum>> {
       if (++*nested_runs_ > kMaxNestedRuns) {
         return Unimplemented("nested graphs ran ", kMaxNestedRuns,
                              " times; evaluation stops there, since a loop might never end");
       }
       Scope scope(inner, this, nested_runs_);
-      return scope.Run(std::move(args), {});
+      return scope.Run(std::move(args), {.go_on = go_on});
     };
     for (const Node* node : graph_.nodes()) {
+      if (options.go_on && !options.go_on()) return absl::CancelledError("cancelled");
       if (options.on_node) options.on_node(*node, index++, graph_.num_nodes());
       std::vector<Datum> operands;
       operands.reserve(node->num_inputs());

@@ -88,7 +88,9 @@ absl::StatusOr<std::vector<Datum>> EvalConstantNode(const Node& node);
 
 struct RunOptions {
   // Called before each node of the outermost graph (progress, tracing).
-  std::function<void(const Node& node, size_t index, size_t total)> on_node;
+  std::function<void(const Node& node, size_t index, size_t total)> on_node{};
+  // Asked before each node, those of nested graphs too: whether to go on. Cancelled where not.
+  std::function<bool()> go_on{};
 };
 // Runs a sorted IR graph. `inputs` in the graph's order; an input with a default may be
 // nothing. Intermediate results are freed after their last use. Errors name the node.

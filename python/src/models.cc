@@ -1,0 +1,343 @@
+// Model: load, save, run, verify; and conversions without one.
+#include "models.h"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+
+#include "errors.h"
+#include "tensors.h"
+#include "x2ir/core/conversion_options.h"
+#include "x2ir/core/draw.h"
+#include "x2ir/core/info.h"
+#include "x2ir/core/io_file.h"
+#include "x2ir/core/verify.h"
+#include "x2ir/formats/format.h"
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir::python {
+namespace {
+
+using ReportPtr = std::shared_ptr<Report>;
+using ModelPtr = std::shared_ptr<ModelScope>;
+
+// Asks Python for a file that a model in memory names.
+Source::Resolver ResolverOf(const py::object& resolve) {
+  if (resolve.is_none()) return {};
+  // The function may be copied and dropped without the GIL.
+  const std::shared_ptr<const void> kept = Keep(resolve);
+  return [kept](const std::string& name) -> absl::StatusOr<HeldBytes> {
+    const py::gil_scoped_acquire acquire;
+    try {
+      const py::handle callable(static_cast<PyObject*>(const_cast<void*>(kept.get())));
+      const py::object bytes = callable(TextOf(name));
+      if (bytes.is_none()) return NotFound("there is no file '", name, "'");
+      return BytesOf(bytes);
+    } catch (py::error_already_set& error) {
+      return NotFound("file '", name, "': ", std::string(error.what()));
+    }
+  };
+}
+
+// A path (str), or bytes and what they are called.
+Source SourceOf(const py::object& source, const std::string& name, const py::object& resolve) {
+  if (py::isinstance<py::str>(source)) return Source(source.cast<std::string>());
+  return Source::Bytes(BytesOf(source), ResolverOf(resolve), name);
+}
+
+// The text of an option that says a format ("from", "to"), which is taken out.
+std::string TakeFormat(OptionTexts& texts, std::string_view key) {
+  std::string name;
+  const auto is = [&](const auto& option) { return option.first == key; };
+  for (const auto& option : texts) {
+    if (is(option)) name = option.second;
+  }
+  texts.erase(std::remove_if(texts.begin(), texts.end(), is), texts.end());
+  return name;
+}
+
+// What is written to a file of that name: what "to" says, the name, or ONNX.
+const Format& TargetOf(OptionTexts& texts, const std::string& name) {
+  const std::string to = TakeFormat(texts, "to");
+  if (to.empty() && name.empty()) return *FindFormat("onnx");
+  const Format* format = GetOptions(FormatToWrite(to, name));
+  return *format;
+}
+
+// What is read: what "from" says, or the file.
+absl::StatusOr<const Format*> FormatOf(const std::string& from, const Source& source) {
+  if (from.empty()) return RecognizeFormat(source);
+  if (const Format* format = FindFormat(from)) return format;
+  return OptionError("format", "there is no format '", from,
+                     "' to read; expected one of: ", FormatNames());
+}
+
+// --- Reading and converting -------------------------------------------------------------------
+
+ModelPtr LoadModel(const py::object& from, const std::string& name, const py::object& resolve,
+                   bool raw, OptionTexts named, const py::object& progress) {
+  const Source source = SourceOf(from, name, resolve);
+  const std::string format = TakeFormat(named, "from");
+  ImportOptions options;
+  const auto report = std::make_shared<Report>();
+  Watch watch(progress);
+  auto model = watch.Run([&]() -> absl::StatusOr<Model> {
+    X2IR_ASSIGN_OR_RETURN(const Format* from, FormatOf(format, source));
+    X2IR_ASSIGN_OR_RETURN(ConvertOptions parsed, ParseConversion(named, from, nullptr));
+    options = std::move(parsed.from);
+    options.progress = watch.fn();
+    return raw ? Load(source, options.format, options.Loading())
+               : Import(source, options, report.get());
+  });
+  auto scope = std::make_shared<ModelScope>(Get(std::move(model), report));
+  scope->report = report;
+  scope->format = options.format;
+  scope->is_ir = !raw || FindFormat(options.format)->dialect == kIrDialect;
+  return scope;
+}
+
+py::object ConvertModel(const py::object& from, const std::string& name, const py::object& resolve,
+                        const std::string& out, OptionTexts named, const py::object& progress) {
+  const Source source = SourceOf(from, name, resolve);
+  const Format& target = TargetOf(named, out);
+  const std::string format = TakeFormat(named, "from");
+  const auto report = std::make_shared<Report>();
+  Watch watch(progress);
+  std::string bytes;
+  const absl::Status status = watch.Run([&]() -> absl::Status {
+    X2IR_ASSIGN_OR_RETURN(const Format* from_format, FormatOf(format, source));
+    X2IR_ASSIGN_OR_RETURN(ConvertOptions options, ParseConversion(named, from_format, &target));
+    options.from.progress = options.to.progress = watch.fn();
+    return AtLeastOpset(target, options.to, *report, [&](const ExportOptions& to, Report& said) {
+      bytes.clear();
+      const Sink sink = out.empty() ? Sink::To(&bytes) : Sink(out);
+      return Convert(source, sink, {options.from, to}, &said);
+    });
+  });
+  Check(status, report);
+  if (out.empty()) return py::bytes(bytes);
+  return py::cast(report);
+}
+
+// --- Writing ----------------------------------------------------------------------------------
+
+// What was edited is sorted and whole, or an error.
+void Settle(ModelScope& scope) {
+  if (!scope.edited) return;
+  scope.CheckEditable();
+  Graph& graph = *scope.model.graph;
+  Check(graph.Sort());
+  if (const auto wrong = graph.Validate(); !wrong.empty()) {
+    throw py::value_error("the graph is not valid: " + wrong.front());
+  }
+  if (scope.is_ir) Check(InferGraph(graph));
+  scope.edited = false;
+}
+
+py::object WriteModel(const ModelPtr& self, const std::string& out, OptionTexts named,
+                      const py::object& progress) {
+  Settle(*self);
+  const Format& target = TargetOf(named, out);
+  ExportOptions options = GetOptions(ParseConversion(named, nullptr, &target)).to;
+  const auto report = std::make_shared<Report>();
+  Watch watch(progress);
+  options.progress = watch.fn();
+  std::string bytes;
+  absl::Status status;
+  {
+    const Reading reading(*self);
+    status = watch.Run([&] {
+      const auto sink = [&] {
+        bytes.clear();
+        return out.empty() ? Sink::To(&bytes) : Sink(out);
+      };
+      if (!self->is_ir) return Write(self->model, sink(), target.name, options.format_options);
+      return AtLeastOpset(target, options, *report, [&](const ExportOptions& to, Report& said) {
+        return Export(self->model.Clone(), sink(), to, &said);
+      });
+    });
+  }
+  Check(status, report);
+  self->report = report;
+  if (out.empty()) return py::bytes(bytes);
+  return py::none();
+}
+
+// To IR, or to a dialect: another model.
+ModelPtr Rewritten(const ModelPtr& self, const std::string& dialect, OptionTexts named,
+                   const py::object& progress) {
+  Settle(*self);
+  const bool to_ir = dialect.empty();
+  const std::string other = to_ir ? self->model.source_dialect : dialect;
+  const Format* format = FindFormat(other);
+  Format plain;  // of a dialect without files
+  plain.name = plain.dialect = other;
+  if (!format) format = &plain;
+  auto [from, to] =
+      GetOptions(ParseConversion(named, to_ir ? format : nullptr, to_ir ? nullptr : format));
+  Watch watch(progress);
+  from.progress = to.progress = watch.fn();
+  const auto report = std::make_shared<Report>();
+  absl::StatusOr<Model> model = [&] {
+    const Reading reading(*self);
+    return watch.Run([&] {
+      return to_ir ? ToIr(self->model.Clone(), from, report.get())
+                   : FromIr(self->model.Clone(), dialect, to, report.get());
+    });
+  }();
+  auto scope = std::make_shared<ModelScope>(Get(std::move(model), report));
+  scope->report = report;
+  scope->is_ir = to_ir;
+  return scope;
+}
+
+// --- Running ----------------------------------------------------------------------------------
+
+void NeedIr(const ModelScope& scope) {
+  if (!scope.is_ir) throw py::value_error("the model is not IR; to_ir() makes it so");
+}
+
+std::vector<Datum> RunOn(ModelScope& scope, const IoCase& io, const py::object& progress) {
+  Watch watch(progress);
+  const Reading reading(scope);
+  return Get(watch.Run([&] { return RunCase(*scope.model.graph, io, watch.fn()); }));
+}
+
+py::dict RunModel(const ModelPtr& self, const py::dict& inputs, const py::object& progress) {
+  NeedIr(*self);
+  Settle(*self);
+  const Graph& graph = *self->model.graph;
+  IoCase io;
+  io.inputs.resize(graph.inputs().size());
+  size_t taken = 0;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const py::str name = TextOf(graph.inputs()[i]->name());
+    if (!inputs.contains(name)) continue;
+    io.inputs[i] = inputs[name].cast<const PyTensor&>().tensor;
+    ++taken;
+  }
+  if (taken != inputs.size()) {
+    for (const auto& [name, tensor] : inputs) {
+      if (graph.Find(name.cast<std::string>())) continue;
+      throw py::key_error("the model has no input '" + name.cast<std::string>() + "'");
+    }
+    throw py::key_error("one of the names is no input of the model");
+  }
+  const std::vector<Datum> results = RunOn(*self, io, progress);
+  py::dict outputs;
+  for (size_t i = 0; i < results.size(); ++i) {
+    outputs[TextOf(graph.outputs()[i]->name())] = FromDatum(results[i]);
+  }
+  return outputs;
+}
+
+Verification VerifyModel(const ModelPtr& self, const py::object& io, const ModelPtr& other,
+                         double rtol, double atol, const py::object& progress) {
+  NeedIr(*self);
+  Settle(*self);
+  if (other) {
+    NeedIr(*other);
+    Settle(*other);
+  }
+  std::vector<IoCase> cases;
+  const Graph& graph = *self->model.graph;
+  if (py::isinstance<py::str>(io)) {
+    cases = Get(ReadIoFile(io.cast<std::string>(), graph));
+  } else if (!io.is_none()) {
+    std::vector<NamedTensor> tensors;
+    for (const auto& [name, tensor] : io.cast<py::dict>()) {
+      tensors.push_back({name.cast<std::string>(), tensor.cast<const PyTensor&>().tensor});
+    }
+    cases = Get(BindIo(tensors, graph));
+  }
+  Watch watch(progress);
+  const VerifyOptions options{{rtol, atol}, watch.fn()};
+  const Reading reading(*self);
+  std::optional<Reading> reading_other;
+  if (other) reading_other.emplace(*other);
+  return Get(watch.Run([&]() -> absl::StatusOr<Verification> {
+    if (!other) return VerifyOutputs(self->model, cases, options);
+    return cases.empty() ? VerifyOnRandomInputs(self->model, other->model, options)
+                         : VerifyModels(self->model, other->model, cases, options);
+  }));
+}
+
+ModelInfo InfoOf(const ModelScope& scope) {
+  ModelInfo info = DescribeModel(scope.model);
+  info.format = scope.format.empty() ? "none" : scope.format;
+  return info;
+}
+
+void BindVerification(py::module_& m) {
+  py::class_<OutputVerdict>(m, "OutputVerdict", "How one output compares with what was expected.")
+      .def_property_readonly("case", [](const OutputVerdict& v) { return TextOf(v.case_name); })
+      .def_property_readonly("output", [](const OutputVerdict& v) { return TextOf(v.output); })
+      .def_readonly("type", &OutputVerdict::type)
+      .def_property_readonly("agrees", [](const OutputVerdict& v) { return v.comparison.agrees; })
+      .def_property_readonly("problem", [](const OutputVerdict& v) { return v.comparison.problem; })
+      .def_property_readonly("max_abs", [](const OutputVerdict& v) { return v.comparison.max_abs; })
+      .def_property_readonly("max_rel",
+                             [](const OutputVerdict& v) { return v.comparison.max_rel; });
+  py::class_<Verification>(m, "Verification", "How outputs compare; true where all agree.")
+      .def_property_readonly("agrees", &Verification::agrees)
+      .def_readonly("outputs", &Verification::outputs)
+      .def_readonly("note", &Verification::note)
+      .def("to_json", &Verification::ToJson)
+      .def("__bool__", &Verification::agrees)
+      .def("__str__", [](const Verification& v) { return TextOf(v.ToText()); })
+      .def("__repr__", [](const Verification& v) { return TextOf(v.ToText()); });
+}
+
+}  // namespace
+
+void BindModel(py::module_& m) {
+  BindVerification(m);
+  py::class_<ModelScope, ModelPtr>(
+      m, "Model",
+      "A model: a graph, in the IR or in a dialect, and what stands around it in a file.")
+      .def_property_readonly("report", [](const ModelPtr& self) { return self->report; })
+      .def_property_readonly("graph",
+                             [](const ModelPtr& self) { return self->Of(self->model.graph.get()); })
+      .def_property_readonly("is_ir", [](const ModelPtr& self) { return self->is_ir; })
+      .def_property_readonly(
+          "dialect",
+          [](const ModelPtr& self) { return self->is_ir ? "" : self->model.source_dialect; })
+      .def_property_readonly("source_dialect",
+                             [](const ModelPtr& self) { return self->model.source_dialect; })
+      .def_property_readonly("opsets",
+                             [](const ModelPtr& self) {
+                               py::dict opsets;
+                               for (const OpsetImport& import : self->model.opset_imports) {
+                                 opsets[TextOf(import.domain)] = import.version;
+                               }
+                               return opsets;
+                             })
+      .def("_info_text", [](const ModelPtr& self) { return TextOf(InfoOf(*self).ToText()); })
+      .def("_info_json", [](const ModelPtr& self) { return TextOf(InfoOf(*self).ToJson()); })
+      .def("_write", &WriteModel)
+      .def("_rewritten", &Rewritten)
+      .def("_run_tensors", &RunModel)
+      .def("_verify_tensors", &VerifyModel)
+      .def("clone", [](const ModelPtr& self) {
+        Settle(*self);
+        auto copy = std::make_shared<ModelScope>(self->model.Clone());
+        *copy->report = *self->report;
+        copy->is_ir = self->is_ir;
+        return copy;
+      });
+  m.def("new_model", [](const std::string& dialect, int64_t opset, const std::string& name) {
+    Model model;
+    model.source_dialect = dialect;
+    model.SetOpset("", opset);
+    model.graph->set_name(name);
+    auto scope = std::make_shared<ModelScope>(std::move(model));
+    scope->is_ir = dialect.empty();
+    return scope;
+  });
+  m.def("load", &LoadModel);
+  m.def("convert", &ConvertModel);
+}
+
+}  // namespace x2ir::python

@@ -1,0 +1,295 @@
+"""The package as a user has it: load, convert, save, run, verify, errors."""
+
+import gc
+import io
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import models
+import x2ir
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+        models.write_small("model.onnx")
+
+
+class Reading(InFolder):
+    def test_all_sources_are_the_same_model(self):
+        data = models.small()
+
+        class Proto:
+            def SerializeToString(self):
+                return data
+
+        with open("model.onnx", "rb") as file:
+            sources = [
+                "model.onnx", pathlib.Path("model.onnx"), data, bytearray(data), memoryview(data),
+                file, io.BytesIO(data), Proto(),
+            ]  # fmt: skip
+            texts = {str(x2ir.load(source).graph) for source in sources}
+        self.assertEqual(len(texts), 1)
+        self.assertIn("matmul(x, w)", texts.pop())
+
+    def test_bytes_outlive_their_name(self):
+        model = x2ir.load(bytearray(models.small()))
+        gc.collect()
+        self.assertEqual(list(memoryview(model.graph.initializers["w"].constant).cast("B").cast("f")),
+                         models.WEIGHTS)
+
+    def test_raw(self):
+        model = x2ir.load("model.onnx", raw=True)
+        self.assertEqual([n.op for n in model.graph], ["MatMul", "Relu"])
+        self.assertEqual((model.dialect, model.opsets), ("onnx", {"": 13}))
+        self.assertEqual([n.op for n in model.to_ir().graph], ["matmul", "relu"])
+        self.assertEqual(model.to_ir().to_dialect("onnx", opset=15).graph.first.op, "MatMul")
+
+    def test_resolver(self):
+        data = models.model(
+            [models.node("Add", ["x", "w"], ["y"])], [models.value_info("x", [1024])],
+            [models.value_info("y", [1024])], [models.tensor("w", [1024], [0.5] * 1024)],
+        )  # fmt: skip
+        x2ir.load(data).save("apart.onnx", external_data="always")
+        files = {p.name: p.read_bytes() for p in pathlib.Path().iterdir()}
+        asked = []
+
+        def resolve(name):
+            asked.append(name)
+            return files[name]
+
+        model = x2ir.load(files["apart.onnx"], resolve=resolve)
+        self.assertEqual(asked, ["apart.onnx.data"])
+        self.assertEqual(x2ir.load("apart.onnx").verify(other=model).agrees, True)
+        with self.assertRaises(x2ir.Error):
+            x2ir.load(files["apart.onnx"])
+
+    def test_options(self):
+        model = x2ir.load("model.onnx", shape={"x": ("n", 4)})
+        self.assertEqual(model.graph.inputs[0].shape, ("n", 4))
+        model = x2ir.load("model.onnx", dynamic={"x": {0: "batch"}}, from_="onnx")
+        self.assertEqual(model.graph.outputs[0].shape, ("batch", 2))
+        model = x2ir.load("model.onnx", outputs=["h"])
+        self.assertEqual([v.name for v in model.graph.outputs], ["h"])
+        model = x2ir.load("model.onnx", dtype={"x": "float32"}, shape="x:2,4")
+        self.assertEqual(model.graph.outputs[0].type, "float32[2,2]")
+
+
+class Writing(InFolder):
+    def test_convert(self):
+        report = x2ir.convert("model.onnx", "out.onnx", opset=17)
+        self.assertEqual(report.nodes_written, 2)
+        self.assertEqual(x2ir.load("out.onnx", raw=True).opsets[""], 17)
+        self.assertEqual(x2ir.convert("model.onnx", opset=17), pathlib.Path("out.onnx").read_bytes())
+        buffer = io.BytesIO()
+        x2ir.convert("model.onnx", buffer, opset=17)
+        self.assertEqual(buffer.getvalue(), pathlib.Path("out.onnx").read_bytes())
+
+    def test_is_what_the_command_line_writes(self):
+        program = os.path.join(os.environ.get("X2IR_BIN_DIR", ""), "x2ir")
+        if not os.path.exists(program):
+            self.skipTest("no program x2ir")
+        for options, flags in [
+            ({"opset": 12}, ["--opset", "12"]),
+            ({"optimize": False}, ["--no-optimize"]),
+            ({"shape": {"x": (None, 4)}}, ["--shape", "x:?,4"]),
+            ({"passes": ["dead_code", "simplify"]}, ["--passes", "dead_code,simplify"]),
+            ({"extra_opset": {"com.acme": 3}}, ["--extra-opset", "com.acme:3"]),
+        ]:
+            subprocess.run([program, "convert", "model.onnx", "-o", "cli.onnx", "-q", *flags], check=True)
+            self.assertEqual(x2ir.convert("model.onnx", **options),
+                             pathlib.Path("cli.onnx").read_bytes(), flags)
+
+    def test_save(self):
+        model = x2ir.load("model.onnx")
+        for name in ("m.json", "m.onnx", pathlib.Path("m.pt2"), "m.tflite"):
+            model.save(name)
+            self.assertTrue(model.verify(other=x2ir.load(name)), name)
+        buffer = io.BytesIO()
+        model.save(buffer, opset=14)
+        self.assertEqual(buffer.getvalue(), model.to_onnx(opset=14))
+        self.assertEqual(model.report.nodes_written, 2)
+
+    def test_the_least_opset(self):
+        data = models.model([models.node("Gelu", ["x"], ["y"])], [models.value_info("x", [2])],
+                            [models.value_info("y", [2])], opset=20)
+        self.assertIsInstance(x2ir.load(data).to_onnx(), bytes)
+
+    def test_repr(self):
+        model = x2ir.load("model.onnx")
+        for part in ("x: float32[1,4]", "8 in 1 tensor", "matmul"):
+            self.assertIn(part, repr(model))
+        self.assertEqual(model.info()["nodes"], 2)
+        self.assertTrue(model._repr_html_().lstrip().startswith("<"))
+        self.assertIn("</svg>", model._repr_html_())
+
+    def test_tables(self):
+        self.assertTrue(next(f for f in x2ir.formats() if f["name"] == "onnx")["writes"])
+        self.assertEqual(x2ir.ops("onnx", 17)[0].keys() >= {"op"}, True)
+        with self.assertRaises(x2ir.OptionError):
+            x2ir.ops("onxn")
+
+
+class Running(InFolder):
+    def test_verify(self):
+        model = x2ir.load("model.onnx")
+        y = model.run({"x": x2ir.tensor(memoryview(b"\0" * 16).cast("f", [1, 4]))})
+        io_ = {"x": x2ir.tensor(bytes(16), "float32", [1, 4]), "y": y["y"]}
+        self.assertTrue(model.verify(io_))
+        io_["y"] = x2ir.tensor(b"\0\0\x80\x3f" * 2, "float32", [1, 2])
+        verdict = model.verify(io_)
+        self.assertFalse(verdict)
+        self.assertEqual((verdict.outputs[0].output, verdict.outputs[0].max_abs), ("y", 1.0))
+
+    def test_wrong_inputs(self):
+        model = x2ir.load("model.onnx")
+        good = x2ir.tensor(bytes(16), "float32", [1, 4])
+        for inputs, error in [({}, ValueError), ({"x": good, "z": good}, KeyError),
+                              ({"x": x2ir.tensor(bytes(8), "float32", [1, 2])}, ValueError),
+                              ({"x": x2ir.tensor(bytes(16), "int32", [1, 4])}, ValueError)]:
+            with self.assertRaises(error):
+                model.run(inputs)
+        with self.assertRaises(ValueError):
+            x2ir.tensor(bytes(15), "float32", [1, 4])
+        with self.assertRaises(TypeError):
+            x2ir.tensor(bytes(15), "float33", [1, 4])
+
+
+class Errors(InFolder):
+    def test_report(self):
+        with self.assertRaises(x2ir.ConversionError) as caught:
+            x2ir.load(models.one("Foo", "com.nowhere"))
+        failure = caught.exception.failures[0]
+        self.assertEqual((failure.op, failure.node, failure.count), ("onnx.com.nowhere::Foo", "the node", 1))
+        self.assertIn("no mapping", failure.reason)
+        self.assertEqual(json.loads(caught.exception.report.to_json())["failures"][0]["op"], failure.op)
+
+    def test_kinds(self):
+        for call, kinds in [
+            (lambda: x2ir.load("nowhere.onnx"), (x2ir.FileError, OSError)),
+            (lambda: x2ir.load(b"nothing"), (x2ir.ModelError, ValueError)),
+            (lambda: x2ir.load(models.small()[:-9]), (x2ir.ModelError, ValueError)),
+            (lambda: x2ir.load("model.onnx", opsett=3), (x2ir.OptionError, ValueError)),
+            (lambda: x2ir.load("model.onnx", opset=17), (x2ir.OptionError,)),
+            (lambda: x2ir.load("model.onnx", shape={"z": (1,)}), (x2ir.OptionError,)),
+            (lambda: x2ir.load("model.onnx", shape="x:q:w:"), (x2ir.OptionError,)),
+            (lambda: x2ir.convert("model.onnx", "a.onnx", opset="many"), (x2ir.OptionError,)),
+            (lambda: x2ir.convert("model.onnx", "a.what"), (x2ir.OptionError,)),
+            (lambda: x2ir.convert("model.onnx", to="what"), (x2ir.OptionError,)),
+            (lambda: x2ir.convert("model.onnx", "nowhere/a.onnx"), (x2ir.FileError,)),
+            (lambda: x2ir.load(3), (TypeError,)),
+        ]:
+            for kind in kinds:
+                self.assertRaises(kind, call)
+        with self.assertRaisesRegex(x2ir.OptionError, "option 'opsett'.*did you mean 'opset'"):
+            x2ir.convert("model.onnx", opsett=3)
+
+    def test_a_failed_conversion_writes_nothing(self):
+        with self.assertRaises(x2ir.ConversionError):
+            x2ir.convert(models.one("Foo", "com.nowhere"), "out.onnx")
+        self.assertFalse(os.path.exists("out.onnx"))
+
+
+class LongWork(InFolder):
+
+    def test_progress_cancels(self):
+        model = x2ir.new()
+        x = model.graph.add_input("x", "float32[300,300]")
+        for _ in range(2000):
+            x = model.graph.append("matmul", [x, x]).outputs[0]
+        model.graph.set_output(0, x)
+        seen = []
+
+        def progress(done, total):
+            seen.append((done, total))
+            return len(seen) < 3
+
+        zeros = x2ir.tensor(bytes(4 * 300 * 300), "float32", [300, 300])
+        with self.assertRaises(x2ir.Cancelled):
+            model.run({"x": zeros}, progress=progress)
+        self.assertEqual(len(seen), 3)
+
+        def broken(done, total):
+            raise LookupError("mine")
+
+        with self.assertRaisesRegex(LookupError, "mine"):
+            model.run({"x": zeros}, progress=broken)
+
+    def test_control_c(self):
+        script = """
+import x2ir, sys, threading, os, signal
+model = x2ir.new()
+x = model.graph.add_input("x", "float32[300,300]")
+for _ in range(20000):
+    x = model.graph.append("matmul", [x, x]).outputs[0]
+model.graph.set_output(0, x)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    model.run({"x": x2ir.tensor(bytes(4 * 300 * 300), "float32", [300, 300])})
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+        begun = time.monotonic()
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stdout, "interrupted\n", done.stderr)
+        self.assertLess(time.monotonic() - begun, 20)
+
+    def test_threads(self):
+        want = x2ir.convert("model.onnx", opset=16)
+        model = x2ir.load("model.onnx")
+        zeros = x2ir.tensor(bytes(16), "float32", [1, 4])
+        wrong = []
+
+        def work():
+            for _ in range(30):
+                if x2ir.convert("model.onnx", opset=16) != want or model.to_onnx(opset=16) != want:
+                    wrong.append("bytes")
+                if model.run({"x": zeros})["y"].shape != (1, 2):
+                    wrong.append("run")
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_no_edit_while_others_work(self):
+        model = x2ir.new()
+        x = model.graph.add_input("x", "float32[300,300]")
+        for _ in range(500):
+            x = model.graph.append("matmul", [x, x]).outputs[0]
+        model.graph.set_output(0, x)
+        caught = []
+
+        def progress(done, total):
+            try:
+                model.graph.first.name = "other"
+            except RuntimeError as error:
+                caught.append(str(error))
+            return False
+
+        with self.assertRaises(x2ir.Cancelled):
+            model.run({"x": x2ir.tensor(bytes(4 * 300 * 300), "float32", [300, 300])}, progress=progress)
+        self.assertEqual(caught, ["another thread works on the model"])
+        model.graph.first.name = "other"
+
+
+if __name__ == "__main__":
+    unittest.main()
