@@ -5,15 +5,15 @@
 
 # Links `target`, a shared library, with the archive as its own copy. Such a library needs Abseil and
 # RE2 as shared ones: Debian's archives of them are made for programs (X2IR_STATIC_ABSL). `./dev
-# python` makes others (python/pic_archives.sh); with these nothing but the C library and zlib is needed.
+# python` makes others (python/pic_archives.sh); with these only the C library and zlib are needed.
 set(X2IR_PIC_ARCHIVES "" CACHE PATH "Folder of archives of Abseil and RE2 for shared libraries")
 function(x2ir_embed_archive target)
   set(absl_and_re2 PkgConfig::X2IR_SHARED_ABSL re2)
   if(X2IR_PIC_ARCHIVES)
     file(GLOB archives ${X2IR_PIC_ARCHIVES}/*.a)
     set(absl_and_re2 -Wl,--start-group ${archives} -Wl,--end-group)
-    target_link_directories(${target} BEFORE PRIVATE ${PROJECT_BINARY_DIR}/archives)
-    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+    target_link_directories(${target} BEFORE PRIVATE ${X2IR_PIC_ARCHIVES})
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections)
   elseif(NOT TARGET PkgConfig::X2IR_SHARED_ABSL)
     list(TRANSFORM X2IR_ABSL_PARTS PREPEND absl_ OUTPUT_VARIABLE modules)
     pkg_check_modules(X2IR_SHARED_ABSL REQUIRED QUIET IMPORTED_TARGET GLOBAL ${modules})

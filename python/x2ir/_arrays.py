@@ -1,5 +1,6 @@
 """Arrays: NumPy's where it is installed, else :class:`Tensor`. NumPy is imported when it is needed."""
 
+import struct
 import sys
 
 from ._x2ir import Tensor
@@ -111,11 +112,36 @@ _FORMATS = {
 }  # fmt: skip
 
 
+_LETTERS = {name: letter for letter, name in _FORMATS.items() if letter not in "lL"}
+
+
+def _from_list(value, wanted):
+    """A number, a string, or nested lists of them, without NumPy."""
+    shape, flat = [], [value]
+    while flat and isinstance(flat[0], (list, tuple)):
+        shape.append(len(flat[0]))
+        if any(not isinstance(item, (list, tuple)) or len(item) != shape[-1] for item in flat):
+            raise ValueError("the lists are not of one length")
+        flat = [item for items in flat for item in items]
+    if flat and all(isinstance(item, str) for item in flat):
+        return Tensor.from_strings(flat, shape)
+    if not all(isinstance(item, (bool, int, float)) for item in flat):
+        raise TypeError(f"without NumPy, {type(value).__name__} is no array")
+    kinds = {type(item) for item in flat}
+    usual = "bool" if kinds == {bool} else "float64" if float in kinds or not flat else "int64"
+    name = wanted or usual
+    if name not in _LETTERS:
+        raise TypeError(f"without NumPy, numbers cannot be of type {name}")
+    whole = "int" in name
+    items = [int(item) if whole else item for item in flat]
+    return Tensor(struct.pack(f"<{len(items)}{_LETTERS[name]}", *items), name, shape)
+
+
 def to_tensor(value, wanted=None):
     """A :class:`Tensor` of an array, a scalar or a list, over the same memory where that can be.
 
     value: a Tensor, a NumPy array, anything with ``__dlpack__`` (in the memory of the CPU) or the
-      buffer protocol; with NumPy also a number, a string, or nested lists of them.
+      buffer protocol; also a number, a string, or nested lists of them.
     wanted: the element type that numbers and lists get.
     """
     if isinstance(value, Tensor):
@@ -137,7 +163,7 @@ def to_tensor(value, wanted=None):
         return Tensor(view, _FORMATS[view.format], view.shape)
     np = numpy()
     if np is None:
-        raise TypeError(f"without NumPy, {type(value).__name__} is no array")
+        return _from_list(value, wanted)
     if wanted is None or wanted == "string":
         return _from_numpy(np.asarray(value), None)
     if wanted in _BITS or wanted in _PACKED:
