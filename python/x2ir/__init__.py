@@ -18,9 +18,6 @@ Ctrl-C, and take ``progress=f``: ``f(done, total)`` is called now and then, and 
 returns False.
 """
 
-import json as _json
-import os as _os
-
 from . import _arrays, _graph, _own_ops, _x2ir
 from ._errors import (
     Cancelled,
@@ -57,7 +54,9 @@ def ops(dialect="", opset=None):
     >>> any(op["op"] == "relu" for op in x2ir.ops())
     True
     """
-    return _json.loads(_x2ir.ops_json(dialect, opset))
+    import json  # which takes longer to load than all of this package
+
+    return json.loads(_x2ir.ops_json(dialect, opset))
 
 
 def tensor(value, dtype=None, shape=None):

@@ -1,6 +1,5 @@
 """Models: what x2ir.Model does beyond the extension module, and conversions without one."""
 
-import json
 import os
 
 from . import _x2ir
@@ -140,6 +139,8 @@ def _verify(self, io=None, other=None, *, rtol=1e-3, atol=1e-4, progress=None):
 
 def _info(self):
     """What ``x2ir info --json`` says, as a dict."""
+    import json
+
     return json.loads(self._info_json())
 
 
