@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/builder/arrays.h"
 #include "x2ir/core/dialect.h"
+#include "x2ir/core/other_row.h"
 #include "x2ir/handlers/oneflow/finish.h"
 #include "x2ir/ops/infer.h"
 
@@ -296,35 +297,22 @@ absl::StatusOr<Values> FromOneflow(const OneflowFn& fn, Rewrite& r) {
 
 Values AsTorch(OneflowArgs& a, std::string_view op, const std::vector<TorchArg>& args,
                const std::vector<DType>& types) {
-  const Form* form = FindImportForm("torch", op, 1);
-  if (!form) return a.Fail(NotFound("no mapping of PyTorch's ", op, " to IR"));
-  // The call is read and forgotten: it stands in a graph of its own.
-  Graph aside;
   std::vector<Value*> operands;
   std::vector<std::string> names;
   AttributeMap attrs;
   for (const TorchArg& arg : args) {
     if (arg.attr) {
       attrs.Set(arg.name, *arg.attr);
-      continue;
+    } else if (arg.operands[0]) {
+      operands.push_back(arg.operands[0]);
+      names.emplace_back(arg.name);
     }
-    if (!arg.operands[0]) continue;
-    operands.push_back(arg.operands[0]);
-    names.emplace_back(arg.name);
   }
-  Node* node = aside.AppendNode("torch", op, operands);
-  node->SetAttr("operands", std::move(names));
-  for (auto& [name, value] : attrs) node->SetAttr(name, std::move(value));
-  const size_t count = std::max<size_t>(types.size(), 1);
-  for (size_t i = 0; i < count; ++i) {
-    aside.AddNodeOutput(node, StrCat("result_", i),
-                        Type::Tensor(i < types.size() ? types[i] : a.dtype()));
-  }
-  Rewrite r{*node, a.b(), "torch", 1};
-  absl::StatusOr<Values> values = RunImport(*form, r);
-  a.b().set_stops(true);
-  if (!values.ok()) return a.Fail(values.status());
-  return *std::move(values);
+  attrs.Set("operands", std::move(names));
+  std::vector<OtherResult> results;
+  for (const DType dtype : types) results.push_back({true, Type::Tensor(dtype)});
+  if (results.empty()) results.push_back({true, Type::Tensor(a.dtype())});
+  return AsOther(a, "torch", 1, op, std::move(operands), std::move(attrs), results);
 }
 
 // --- Writing
