@@ -17,11 +17,6 @@ bool HasNumpyShapes(const SymbolArgs& a);
 // x, with one axis of size 1 where it has none and the symbol cannot say that.
 Expr AtLeastOneAxis(const SymbolArgs& a, const Expr& x);
 
-// Sizes as MXNet's Reshape says them (0: keep, -1: what is left, -2: the rest, -3: two as one,
-// -4: one as two).
-absl::StatusOr<Expr> ReshapeByCodes(SymbolArgs& a, const Expr& x, std::vector<int64_t> codes,
-                                    bool reverse);
-
 }  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_MXNET_MXNET_H_

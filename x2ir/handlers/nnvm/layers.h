@@ -59,8 +59,13 @@ absl::StatusOr<Expr> BatchNormalize(SymbolArgs& a, const Expr& x, Value* scale, 
 Expr L2Normalized(const Expr& x, const std::vector<int64_t>& axes, double epsilon);
 // A slope for each channel (axis), or one.
 Expr PreluAlong(const Expr& x, const Expr& slope, int64_t axis);
-// Each image as large as `scale` says: "nearest" or "bilinear" (corners stay where they are).
+// The other way round along these axes.
 Expr Flipped(const Expr& x, const std::vector<int64_t>& axes);
+
+// Sizes as a reshape says them (0: keep, -1: what is left, -2: the rest, -3: two as one,
+// -4: one as two).
+absl::StatusOr<Expr> ReshapeByCodes(SymbolArgs& a, const Expr& x, std::vector<int64_t> codes,
+                                    bool reverse);
 
 }  // namespace x2ir
 

@@ -5,12 +5,16 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
-#include "x2ir/handlers/mxnet/mxnet.h"
 #include "x2ir/handlers/nnvm/elementwise.h"
 #include "x2ir/handlers/nnvm/layers.h"
 
 namespace x2ir {
 namespace {
+
+// NNVM has no tensors without axes.
+Expr AtLeastOneAxis(const Expr& x) {
+  return x->shape() && x->shape()->rank() == 0 ? Reshape(x, {1}) : x;
+}
 
 // --- Reading -------------------------------------------------------------------------------------
 
@@ -28,7 +32,7 @@ absl::StatusOr<Value*> ExpandDimsRow(SymbolArgs& a) {
 }
 Value* SqueezeRow(SymbolArgs& a) {
   const std::vector<int64_t> axes = a.Tuple("axis");
-  return AtLeastOneAxis(a, axes.empty() ? a.Op("squeeze", {a.in(0)}) : Squeeze(a.in(0), axes));
+  return AtLeastOneAxis(axes.empty() ? a.Op("squeeze", {a.in(0)}) : Squeeze(a.in(0), axes));
 }
 Value* BroadcastToRow(SymbolArgs& a) {
   const std::vector<int64_t> sizes = a.Tuple("shape");
@@ -149,7 +153,7 @@ std::function<absl::StatusOr<Value*>(SymbolArgs&)> ReduceRow(Symbol op) {
   return [op](SymbolArgs& a) -> absl::StatusOr<Value*> {
     a.Ignore("dtype");
     X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, RowAxes(a));
-    return AtLeastOneAxis(a, Reduce(a.in(0), op, axes, a.Flag("keepdims", false))).value();
+    return AtLeastOneAxis(Reduce(a.in(0), op, axes, a.Flag("keepdims", false))).value();
   };
 }
 std::function<absl::StatusOr<Value*>(SymbolArgs&)> ArgRow(Symbol op) {
@@ -162,7 +166,7 @@ std::function<absl::StatusOr<Value*>(SymbolArgs&)> ArgRow(Symbol op) {
     a.Require(!axes.empty() || !keep, "places among all elements with axes kept");
     const Expr place =
         x.Op(op, {}, {{"axis", axes.empty() ? 0 : axes[0]}, {"keepdims", keep ? 1 : 0}});
-    return AtLeastOneAxis(a, place.To(t)).value();
+    return AtLeastOneAxis(place.To(t)).value();
   };
 }
 
