@@ -225,7 +225,12 @@ TEST(IoFile, RunsACase) {
   io.name = "case4";
   io.inputs = {Tensor::Of<float>({2}, {-1.0f, 2.0f})};
   int64_t total = 0;
-  const auto results = RunCase(*graph, io, [&](int64_t, int64_t all) { total = all; });
+  const auto results = RunCase(*graph, io, [&](int64_t, int64_t all) {
+    total = all;
+    return true;
+  });
+  EXPECT_TRUE(
+      absl::IsCancelled(RunCase(*graph, io, [](int64_t, int64_t) { return false; }).status()));
   ASSERT_TRUE(results.ok()) << results.status();
   ASSERT_EQ(results->size(), 1u);
   EXPECT_EQ(*(*results)[0].tensor(), (Tensor::Of<float>({2}, {0.0f, 2.0f})));
