@@ -159,7 +159,7 @@ Expr BinCount(PaddleArgs& a) {
   const Expr x = a.X();
   const Expr weights = a.Opt("Weights");
   const int64_t least = a.KnownNumber("minlength", {}, 0);
-  std::vector<TorchArgument> arguments = {{"self", x}, {"minlength", least}};
+  std::vector<AsTorchArgument> arguments = {{"self", x}, {"minlength", least}};
   if (weights.value()) arguments.emplace_back("weights", weights);
   return AsTorch(a, "aten::bincount.default", arguments,
                  weights.value() ? weights.dtype() : DType::kInt64);
@@ -195,7 +195,7 @@ PaddleResults UniqueConsecutive(PaddleArgs& a) {
   const std::vector<int64_t> axis = a.Ints("axis");
   const DType type = a.Dtype("dtype", DType::kInt64);
   const bool inverse = a.Bool("return_inverse", false), counts = a.Bool("return_counts", false);
-  std::vector<TorchArgument> arguments = {
+  std::vector<AsTorchArgument> arguments = {
       {"self", x}, {"return_inverse", inverse}, {"return_counts", counts}};
   if (!axis.empty()) arguments.emplace_back("dim", axis[0]);
   const Values all = AsTorch(

@@ -428,12 +428,12 @@ PaddleSpec& PaddleSpec::Reads(std::string_view op, PaddleFn fn) {
 
 // --- PyTorch -------------------------------------------------------------------------------------
 
-Values AsTorch(PaddleArgs& a, std::string_view op, const std::vector<TorchArgument>& arguments,
+Values AsTorch(PaddleArgs& a, std::string_view op, const std::vector<AsTorchArgument>& arguments,
                const std::vector<DType>& results) {
   std::vector<Value*> operands;
   std::vector<std::string> names;
   AttributeMap attrs;
-  for (const TorchArgument& argument : arguments) {
+  for (const AsTorchArgument& argument : arguments) {
     if (argument.value) attrs.Set(argument.name, *argument.value);
     for (size_t i = 0; i < argument.tensors.size(); ++i) {
       if (!argument.tensors[i]) continue;  // None
@@ -449,7 +449,7 @@ Values AsTorch(PaddleArgs& a, std::string_view op, const std::vector<TorchArgume
   return AsOther(a, "torch", 1, op, std::move(operands), std::move(attrs), types);
 }
 
-Expr AsTorch(PaddleArgs& a, std::string_view op, const std::vector<TorchArgument>& arguments,
+Expr AsTorch(PaddleArgs& a, std::string_view op, const std::vector<AsTorchArgument>& arguments,
              DType result) {
   return {a.b(), AsTorch(a, op, arguments, std::vector<DType>{result})[0]};
 }

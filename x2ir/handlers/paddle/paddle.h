@@ -116,13 +116,12 @@ class PaddleSpec {
                    std::vector<std::string> slots = {"X"});
   // `fn` takes PaddleArgs& and gives an Expr, Values (of the main parameter) or PaddleResults.
   template <typename Fn>
-  requires std::is_invocable_v<const Fn&, PaddleArgs&> PaddleSpec& From(std::string_view op,
-                                                                        const Fn& fn) {
+  requires std::is_invocable_v<Fn, PaddleArgs&> PaddleSpec& From(std::string_view op, Fn fn) {
     return Reads(op, [fn](PaddleArgs& a) { return PaddleResultsOf(fn, a); });
   }
   template <typename Fn>
-  requires std::is_invocable_v<const Fn&, PaddleArgs&> PaddleSpec& From(
-      std::initializer_list<std::string_view> ops, const Fn& fn) {
+  requires std::is_invocable_v<Fn, PaddleArgs&> PaddleSpec& From(
+      std::initializer_list<std::string_view> ops, Fn fn) {
     for (const std::string_view op : ops) From(op, fn);
     return *this;
   }
@@ -141,26 +140,26 @@ class PaddleSpec {
 // --------------------------------------------------------------------
 
 // An argument of a call of PyTorch: a tensor, a list of them, or what is none.
-struct TorchArgument {
-  TorchArgument(std::string n, const Expr& v) : name(std::move(n)), tensors({v.value()}) {}
-  TorchArgument(std::string n, std::vector<Value*> v)
+struct AsTorchArgument {
+  AsTorchArgument(std::string n, const Expr& v) : name(std::move(n)), tensors({v.value()}) {}
+  AsTorchArgument(std::string n, std::vector<Value*> v)
       : name(std::move(n)), tensors(std::move(v)), is_list(true) {}
-  TorchArgument(std::string n, Attribute v) : name(std::move(n)), value(std::move(v)) {}
-  TorchArgument(std::string n, bool v)
+  AsTorchArgument(std::string n, Attribute v) : name(std::move(n)), value(std::move(v)) {}
+  AsTorchArgument(std::string n, bool v)
       : name(std::move(n)), value(Attribute(Tensor::Scalar<bool>(v))) {}
   template <typename T>
-  requires std::is_arithmetic_v<T> TorchArgument(std::string n, T v)
+  requires std::is_arithmetic_v<T> AsTorchArgument(std::string n, T v)
       : name(std::move(n)), value(Attribute(v)) {}
-  TorchArgument(std::string n, const char* v) : name(std::move(n)), value(Attribute(v)) {}
+  AsTorchArgument(std::string n, const char* v) : name(std::move(n)), value(Attribute(v)) {}
   std::string name;
   std::vector<Value*> tensors{};
   bool is_list = false;
   std::optional<Attribute> value{};
 };
 // What PyTorch's operator of that name gives, results being of these types.
-Values AsTorch(PaddleArgs& a, std::string_view op, const std::vector<TorchArgument>& arguments,
+Values AsTorch(PaddleArgs& a, std::string_view op, const std::vector<AsTorchArgument>& arguments,
                const std::vector<DType>& results);
-Expr AsTorch(PaddleArgs& a, std::string_view op, const std::vector<TorchArgument>& arguments,
+Expr AsTorch(PaddleArgs& a, std::string_view op, const std::vector<AsTorchArgument>& arguments,
              DType result);
 
 }  // namespace x2ir

@@ -37,7 +37,7 @@ PaddleResults Recurrent(PaddleArgs& a) {
   };
   const auto run = [&](const Expr& input, const std::vector<Value*>& first,
                        const std::vector<Value*>& params, int64_t depth, bool both_ways) {
-    std::vector<TorchArgument> arguments = {
+    std::vector<AsTorchArgument> arguments = {
         {"input", input}, {"params", params}, {"has_biases", true},         {"num_layers", depth},
         {"dropout", 0.0}, {"train", false},   {"bidirectional", both_ways}, {"batch_first", false}};
     if (lstm) {
