@@ -95,7 +95,7 @@ TEST(CompareModels, FindsWhatWasPlanted) {
     ASSERT_TRUE(result->first) << text;
     EXPECT_EQ(result->values[result->first->value].node, row.node) << text;
     EXPECT_THAT(text, HasSubstr(row.reason));
-    const auto part = CutDifference(model, other, Cases(model));
+    const auto part = CutDifference(model, other, *result->first, Cases(model));
     ASSERT_TRUE(part.ok()) << part.status();
     const auto verdict = VerifyOutputs(part->model, {part->io}, {Tolerance{0, 1e-6}, nullptr});
     ASSERT_TRUE(verdict.ok()) << verdict.status();

@@ -58,8 +58,7 @@ std::string ResultOf(const absl::StatusOr<Model>& model,
 }
 constexpr char kWanted[] = "14 0 4 0";
 
-// --- Files
-// -----------------------------------------------------------------------------------------
+// --- Files ---------------------------------------------------------------------------------------
 
 TEST_F(PaddleFiles, AnyOfThemMayBeNamed) {
   const std::string model = Put("inference.pdmodel", SmallProgram());
@@ -151,8 +150,7 @@ TEST_F(PaddleFiles, NamesLeadNowhereElse) {
   EXPECT_THAT(ResultOf(Import(Put("inner/__model__", program))), HasSubstr("'../w'"));
 }
 
-// --- Programs
-// --------------------------------------------------------------------------------------
+// --- Programs ------------------------------------------------------------------------------------
 
 // A model that has no parameters.
 std::string ResultOfProgram(const std::string& program, const std::vector<float>& x,
@@ -300,8 +298,7 @@ TEST(PaddlePrograms, AllUnknownOperators) {
               ::testing::AllOf(HasSubstr("first_odd"), HasSubstr("second_odd")));
 }
 
-// --- Regions
-// ---------------------------------------------------------------------------------------
+// --- Regions -------------------------------------------------------------------------------------
 
 // An operation of PIR.
 std::string PirOp(const std::string& name, const std::string& attrs, const std::string& operands,

@@ -78,7 +78,8 @@ int RunCompare(const Flags& flags, Session& session) {
   if (!result.ok()) return fail(result.status(), Phase::kConverting);
   result->note = note;
   if (!flags.bisect.empty() && result->first) {
-    absl::StatusOr<DifferingPart> part = CutDifference(*model, *other, *cases, options);
+    absl::StatusOr<DifferingPart> part =
+        CutDifference(*model, *other, *result->first, *cases, options);
     if (!part.ok()) return fail(part.status(), Phase::kConverting);
     if (absl::Status s = WriteIoFile(part_io, {part->io}, *part->model.graph); !s.ok()) {
       return fail(s, Phase::kWriting);

@@ -346,7 +346,8 @@ absl::StatusOr<ModelComparison> CompareModels(const Model& ir, const Model& othe
   result.values_of_first = ValuesOf(*ir.graph);
   result.values_of_other = ValuesOf(*other.graph);
   if (found.first) {
-    result.first = Divergence{*found.first, ReasonsOf(found)};
+    const Compared& c = found.values[*found.first];
+    result.first = Divergence{*found.first, c.value, c.other, ReasonsOf(found)};
   }
   for (Compared& c : found.values) result.values.push_back(std::move(c.verdict));
   result.outputs = std::move(found.outputs);
@@ -354,20 +355,20 @@ absl::StatusOr<ModelComparison> CompareModels(const Model& ir, const Model& othe
 }
 
 absl::StatusOr<DifferingPart> CutDifference(const Model& ir, const Model& other,
-                                            absl::Span<const IoCase> cases,
+                                            const Divergence& first, absl::Span<const IoCase> cases,
                                             const VerifyOptions& options) {
-  X2IR_ASSIGN_OR_RETURN(const Found found, Find(ir, other, cases, options));
-  if (!found.first) return absl::NotFoundError("nothing differs but for rounding");
-  const Compared& c = found.values[*found.first];
+  if (cases.empty()) return Invalid("there is no case to run");
+  X2IR_ASSIGN_OR_RETURN(const PortMatch ports, MatchPorts(*ir.graph, *other.graph));
+  const GraphMatch match = MatchGraphs(*ir.graph, *other.graph, ports);
   // Back from the value to what has a partner.
   absl::flat_hash_map<const Value*, const Value*> partner;  // of values of `other`
-  for (const auto& [x, y] : found.match.values) partner[y] = x;
-  std::vector<const Value*> inputs, todo = {c.other};
-  absl::flat_hash_set<const Value*> seen = {c.other};
+  for (const auto& [x, y] : match.values) partner[y] = x;
+  std::vector<const Value*> inputs, todo = {first.there};
+  absl::flat_hash_set<const Value*> seen = {first.there};
   while (!todo.empty()) {
     const Value* value = todo.back();
     todo.pop_back();
-    if (value != c.other && (partner.contains(value) || !value->producer())) {
+    if (value != first.there && (partner.contains(value) || !value->producer())) {
       inputs.push_back(value);
       continue;
     }
@@ -379,11 +380,10 @@ absl::StatusOr<DifferingPart> CutDifference(const Model& ir, const Model& other,
       }
     }
   }
-  absl::flat_hash_set<const Value*> wanted = {c.value};
+  absl::flat_hash_set<const Value*> wanted = {first.here};
   for (const Value* input : inputs) {
     if (const auto it = partner.find(input); it != partner.end()) wanted.insert(it->second);
   }
-  // The case in which it differs most is not known any more: the first one in which it does.
   for (const IoCase& io : cases) {
     absl::flat_hash_map<const Value*, Datum> kept;
     for (size_t i = 0; i < ir.graph->inputs().size(); ++i) {
@@ -397,7 +397,6 @@ absl::StatusOr<DifferingPart> CutDifference(const Model& ir, const Model& other,
     DifferingPart part;
     part.model = other.Clone();
     std::vector<std::string> names;
-    part.io.inputs.clear();
     for (const Value* input : inputs) {
       const auto of = partner.find(input);
       const auto it = of == partner.end() ? kept.end() : kept.find(of->second);
@@ -407,17 +406,17 @@ absl::StatusOr<DifferingPart> CutDifference(const Model& ir, const Model& other,
       names.push_back(input->name());
       part.io.inputs.push_back(*it->second.tensor());
     }
-    const auto expected = kept.find(c.value);
+    const auto expected = kept.find(first.here);
     if (expected == kept.end() || !expected->second.tensor()) {
-      return CannotExpress("'", c.value->name(), "' is no tensor");
+      return CannotExpress("'", first.here->name(), "' is no tensor");
     }
     part.io.outputs = {*expected->second.tensor()};
-    X2IR_RETURN_IF_ERROR(Cut(*part.model.graph, names, {c.other->name()}));
+    X2IR_RETURN_IF_ERROR(Cut(*part.model.graph, names, {first.there->name()}));
     X2IR_ASSIGN_OR_RETURN(const Verification verdict,
                           VerifyOutputs(part.model, {part.io}, options));
     if (!verdict.agrees() || &io == &cases.back()) return part;
   }
-  return absl::NotFoundError("no case");
+  return absl::InternalError("unreachable: the last case gives a part");
 }
 
 }  // namespace x2ir

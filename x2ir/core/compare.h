@@ -30,7 +30,8 @@ struct ValueVerdict {
 
 // The first node whose result differs though what it reads does not.
 struct Divergence {
-  size_t value;  // of `values`
+  size_t value;               // of `values`
+  const Value *here, *there;  // of the two models, which must still be there to look at it
   // What the two nodes do not have in common: operands that are constants, attributes, the order of
   // operands. Empty: nothing of their own.
   std::vector<std::string> reasons;
@@ -60,14 +61,14 @@ absl::StatusOr<ModelComparison> CompareModels(const Model& ir, const Model& othe
                                               const VerifyOptions& options = {});
 
 // The part of `other` between values that agree and the first that differs, with a case: what the
-// first model has there as inputs, and as the output that is expected. NotFound where nothing
-// differs.
+// first model has there as inputs, and as the output that is expected. Of several cases it is the
+// first in which the part differs.
 struct DifferingPart {
   Model model;
   IoCase io;
 };
 absl::StatusOr<DifferingPart> CutDifference(const Model& ir, const Model& other,
-                                            absl::Span<const IoCase> cases,
+                                            const Divergence& first, absl::Span<const IoCase> cases,
                                             const VerifyOptions& options = {});
 
 }  // namespace x2ir

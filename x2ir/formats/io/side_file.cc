@@ -22,4 +22,13 @@ OptionDef ForceOption() {
               "output, and an output without -o"};
 }
 
+OptionDef ParamsOption() {
+  return {.name = "params",
+          .type = OptionDef::kText,
+          .help =
+              "The file of parameters; by default the one beside the model, of several the last "
+              "epoch's",
+          .placeholder = "FILE"};
+}
+
 }  // namespace x2ir

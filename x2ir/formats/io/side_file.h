@@ -17,6 +17,8 @@ absl::Status CheckSideFile(const std::string& path, const std::function<bool()>&
 
 // The option of writers that leaves the check out.
 OptionDef ForceOption();
+// "params": where a model's parameters are, for formats of two files.
+OptionDef ParamsOption();
 
 }  // namespace x2ir
 

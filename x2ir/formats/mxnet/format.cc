@@ -1,6 +1,7 @@
 // Registers the format "mxnet".
 #include "x2ir/formats/format.h"
 
+#include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/mxnet/mxnet.h"
 #include "x2ir/formats/mxnet/names.h"
 #include "x2ir/formats/mxnet/ndarray_list.h"
@@ -25,11 +26,7 @@ Match RecognizeMxnet(const Candidate& file) {
     .extensions = {".params"},
     .doc = "Symbols of MXNet, with their parameters",
     .recognize = RecognizeMxnet,
-    .read_options = {{.name = "params",
-                      .type = OptionDef::kText,
-                      .help = "The file of parameters; by default the one beside the graph, of "
-                              "several the last epoch's",
-                      .placeholder = "FILE"}},
+    .read_options = {ParamsOption()},
     .read =
         [](const Source& source, const ReadRequest& request) {
           return ReadMxnet(source, {.params = request.options.Text("params")});

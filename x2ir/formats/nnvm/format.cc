@@ -44,11 +44,7 @@ bool BelongTogether(const std::string& graph, const std::string& params) {
     .extensions = {".nnvm.json"},
     .doc = "Graphs of NNVM (TVM), with their parameters",
     .recognize = RecognizeNnvm,
-    .read_options = {{.name = "params",
-                      .type = OptionDef::kText,
-                      .help = "The file of parameters; by default the one beside the graph, of "
-                              "several the last epoch's",
-                      .placeholder = "FILE"}},
+    .read_options = {ParamsOption()},
     .read =
         [](const Source& source, const ReadRequest& request) {
           return ReadNnvm(source, {.params = request.options.Text("params")});

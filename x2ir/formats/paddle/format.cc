@@ -1,6 +1,7 @@
 // Registers the format "paddle".
 #include "x2ir/formats/format.h"
 
+#include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/paddle/paddle.h"
 
 namespace x2ir {
@@ -21,11 +22,7 @@ Match RecognizePaddle(const Candidate& file) {
     .extensions = {".pdmodel", ".pdiparams"},
     .doc = "Inference models of PaddlePaddle: programs and PIR",
     .recognize = RecognizePaddle,
-    .read_options = {{.name = "params",
-                      .type = OptionDef::kText,
-                      .help =
-                          "The file of a Paddle model's parameters; by default the one beside it",
-                      .placeholder = "FILE"}},
+    .read_options = {ParamsOption()},
     .read =
         [](const Source& source, const ReadRequest& request) {
           return ReadPaddle(source, {.params = request.options.Text("params")});

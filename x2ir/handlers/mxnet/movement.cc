@@ -261,16 +261,6 @@ Value* SliceAxis(SymbolArgs& a) {
   const int64_t end = a.Integer("end", kLast);
   return a.Op("slice", {a.in(0), a.b().Ints({begin}), a.b().Ints({end}), a.b().Ints({axis})});
 }
-// As large as the second operand, in some axes or all.
-absl::StatusOr<Value*> SliceLike(SymbolArgs& a) {
-  std::vector<int64_t> axes = a.Tuple("axes");
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(1));
-  if (axes.empty()) axes = CountedFrom(0, rank);
-  X2IR_ASSIGN_OR_RETURN(axes, a.Axes(axes));
-  Expr x = a.in(0);
-  for (const int64_t axis : axes) x = Slice(x, axis, Size(0), SizeAt(a.in(1), axis));
-  return x.value();
-}
 // x with another tensor, or a number, in the place of a part.
 absl::StatusOr<Value*> SliceAssign(SymbolArgs& a, const Expr* number) {
   const Slices s = TakeSlices(a);
@@ -465,7 +455,7 @@ X2IR_MXNET(size).From("size_array", SizeArray);
 X2IR_MXNET(slice)
     .From({"slice", "crop", "_npx_slice", "_npi_slice"}, SliceAll)
     .From("slice_axis", SliceAxis)
-    .From({"slice_like", "_npx_slice_like"}, SliceLike)
+    .From({"slice_like", "_npx_slice_like"}, SliceLike("axes"))
     .From("Crop", Crop)
     .From({"reverse", "flip"}, Reverse)
     .From("_npi_flip", NpFlip);

@@ -175,6 +175,18 @@ Expr Flipped(const Expr& x, const std::vector<int64_t>& axes) {
   return x.Op("slice", {b.Ints(starts), b.Ints(ends), b.Ints(axes), b.Ints(steps)});
 }
 
+std::function<absl::StatusOr<Value*>(SymbolArgs&)> SliceLike(std::string_view axes) {
+  return [name = std::string(axes)](SymbolArgs& a) -> absl::StatusOr<Value*> {
+    std::vector<int64_t> along = a.Tuple(name);
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(1));
+    if (along.empty()) along = CountedFrom(0, rank);
+    X2IR_ASSIGN_OR_RETURN(along, a.Axes(along));
+    Expr x = a.in(0);
+    for (const int64_t axis : along) x = Slice(x, axis, Size(0), SizeAt(a.in(1), axis));
+    return x.value();
+  };
+}
+
 absl::StatusOr<Expr> ReshapeByCodes(SymbolArgs& a, const Expr& x, std::vector<int64_t> codes,
                                     bool reverse) {
   // Numbers, 0 and -1 mean the same here and there.

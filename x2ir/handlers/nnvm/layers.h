@@ -2,8 +2,10 @@
 #ifndef X2IR_HANDLERS_NNVM_LAYERS_H_
 #define X2IR_HANDLERS_NNVM_LAYERS_H_
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "x2ir/handlers/nnvm/symbol.h"
@@ -61,6 +63,9 @@ Expr L2Normalized(const Expr& x, const std::vector<int64_t>& axes, double epsilo
 Expr PreluAlong(const Expr& x, const Expr& slope, int64_t axis);
 // The other way round along these axes.
 Expr Flipped(const Expr& x, const std::vector<int64_t>& axes);
+
+// A form: as large as the second operand, in the axes that the attribute names, or all.
+std::function<absl::StatusOr<Value*>(SymbolArgs&)> SliceLike(std::string_view axes);
 
 // Sizes as a reshape says them (0: keep, -1: what is left, -2: the rest, -3: two as one,
 // -4: one as two).

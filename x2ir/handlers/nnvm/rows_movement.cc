@@ -79,15 +79,6 @@ Value* StridedSliceRow(SymbolArgs& a) {
               {a.in(0), a.b().Ints(begins), a.b().Ints(ends),
                a.b().Ints(CountedFrom(0, static_cast<int64_t>(count))), a.b().Ints(steps)});
 }
-absl::StatusOr<Value*> SliceLikeRow(SymbolArgs& a) {
-  std::vector<int64_t> axes = a.Tuple("axis");
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(1));
-  if (axes.empty()) axes = CountedFrom(0, rank);
-  X2IR_ASSIGN_OR_RETURN(axes, a.Axes(axes));
-  Expr x = a.in(0);
-  for (const int64_t axis : axes) x = Slice(x, axis, Size(0), SizeAt(a.in(1), axis));
-  return x.value();
-}
 Value* FlipRow(SymbolArgs& a) { return Flipped(a.in(0), {a.Integer("axis", 0)}); }
 Value* TakeRow(SymbolArgs& a) {
   const auto axis = a.MaybeInteger("axis");
@@ -344,7 +335,7 @@ X2IR_NNVM(expand).From("broadcast_to", BroadcastToRow).To("broadcast_to", ToBroa
 X2IR_NNVM(split).From("split", SplitRow).To("split", ToSplit);
 X2IR_NNVM(slice)
     .From("strided_slice", StridedSliceRow)
-    .From("slice_like", SliceLikeRow)
+    .From("slice_like", SliceLike("axis"))
     .From("flip", FlipRow)
     .To("strided_slice", ToStridedSlice);
 X2IR_NNVM(gather).From("take", TakeRow).To("take", ToTake);

@@ -9,7 +9,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/builder/arrays.h"
 #include "x2ir/core/dialect.h"
-#include "x2ir/core/other_row.h"
 #include "x2ir/handlers/oneflow/finish.h"
 #include "x2ir/ops/infer.h"
 
@@ -186,8 +185,7 @@ OneflowSpec& OneflowSpec::Writes(std::string_view op,
   return *this;
 }
 
-// --- Reading
-// --------------------------------------------------------------------------------------
+// --- Reading -------------------------------------------------------------------------------------
 
 const oneflow::AttrSpec* OneflowArgs::Spec(Symbol name) const {
   return spec_ ? spec_->FindAttr(name.view()) : nullptr;
@@ -295,28 +293,7 @@ absl::StatusOr<Values> FromOneflow(const OneflowFn& fn, Rewrite& r) {
   });
 }
 
-Values AsTorch(OneflowArgs& a, std::string_view op, const std::vector<TorchArg>& args,
-               const std::vector<DType>& types) {
-  std::vector<Value*> operands;
-  std::vector<std::string> names;
-  AttributeMap attrs;
-  for (const TorchArg& arg : args) {
-    if (arg.attr) {
-      attrs.Set(arg.name, *arg.attr);
-    } else if (arg.operands[0]) {
-      operands.push_back(arg.operands[0]);
-      names.emplace_back(arg.name);
-    }
-  }
-  attrs.Set("operands", std::move(names));
-  std::vector<OtherResult> results;
-  for (const DType dtype : types) results.push_back({true, Type::Tensor(dtype)});
-  if (results.empty()) results.push_back({true, Type::Tensor(a.dtype())});
-  return AsOther(a, "torch", 1, op, std::move(operands), std::move(attrs), results);
-}
-
-// --- Writing
-// --------------------------------------------------------------------------------------
+// --- Writing -------------------------------------------------------------------------------------
 
 Values OneflowWriter::OneflowAll(std::string_view op, std::vector<Value*> operands,
                                  AttributeMap attrs, const std::vector<bool>& wanted,

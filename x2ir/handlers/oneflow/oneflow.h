@@ -19,6 +19,7 @@
 #include "x2ir/core/spec.h"
 #include "x2ir/formats/oneflow/schema.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/as_torch.h"
 
 namespace X2IR_API x2ir {
 
@@ -57,26 +58,6 @@ using OneflowFn = std::function<absl::StatusOr<Values>(OneflowArgs&)>;
 absl::StatusOr<Values> FromOneflow(const OneflowFn& fn, Rewrite& r);
 // Where tensors are, how they are split, which kernel is taken.
 bool IsMeaninglessOneflowAttr(std::string_view name);
-
-// --- Through PyTorch's rows ----------------------------------------------------------------------
-
-// An argument of a call: operands, or an attribute as formats/torch/torch.h has it.
-struct TorchArg {
-  TorchArg(std::string_view n, Value* v) : name(n), operands{v} {}
-  TorchArg(std::string_view n, Expr v) : TorchArg(n, v.value()) {}
-  TorchArg(std::string_view n, int64_t v) : name(n), attr(Attribute(v)) {}
-  TorchArg(std::string_view n, double v) : name(n), attr(Attribute(v)) {}
-  TorchArg(std::string_view n, bool v) : name(n), attr(Attribute(Tensor::Scalar<bool>(v))) {}
-  TorchArg(std::string_view n, std::string_view v) : name(n), attr(Attribute(v)) {}
-  TorchArg(std::string_view n, std::vector<int64_t> v) : name(n), attr(Attribute(std::move(v))) {}
-  std::string_view name;
-  std::vector<Value*> operands{};  // one; a null is None
-  std::optional<Attribute> attr{};
-};
-// The results of a call of that operator of PyTorch; `types` of them, where they are not operand
-// 0's.
-Values AsTorch(OneflowArgs& a, std::string_view op, const std::vector<TorchArg>& args,
-               const std::vector<DType>& types = {});
 
 // --- Lenses --------------------------------------------------------------------------------------
 

@@ -56,12 +56,12 @@ Values FromMaxPool(OneflowArgs& a) {
   const bool ceil_mode = a.Bool("ceil_mode");
   const bool wants = a.wants(1);
   a.Require(!wants || !last, "places of maxima with channels last");
-  std::vector<TorchArg> args = {{"self", ChannelsFirst(a.in(0), last)},
-                                {"kernel_size", kernel},
-                                {"stride", stride},
-                                {"padding", padding},
-                                {"dilation", dilation},
-                                {"ceil_mode", ceil_mode}};
+  std::vector<AsTorchArgument> args = {{"self", ChannelsFirst(a.in(0), last)},
+                                       {"kernel_size", kernel},
+                                       {"stride", stride},
+                                       {"padding", padding},
+                                       {"dilation", dilation},
+                                       {"ceil_mode", ceil_mode}};
   if (!wants) {
     const Values y = AsTorch(a, Numbered("aten::max_pool", spatial, "d.default"), args);
     return {ChannelsBack({a, y[0]}, last), nullptr};
@@ -77,12 +77,12 @@ Value* FromAvgPool(OneflowArgs& a) {
   const std::vector<int64_t> padding = PerAxis(a, "padding", spatial, 0);
   const bool ceil_mode = a.Bool("ceil_mode"), count = a.Bool("count_include_pad");
   const int64_t divisor = a.Int("divisor_override");
-  std::vector<TorchArg> args = {{"self", ChannelsFirst(a.in(0), last)},
-                                {"kernel_size", kernel},
-                                {"stride", stride},
-                                {"padding", padding},
-                                {"ceil_mode", ceil_mode},
-                                {"count_include_pad", count}};
+  std::vector<AsTorchArgument> args = {{"self", ChannelsFirst(a.in(0), last)},
+                                       {"kernel_size", kernel},
+                                       {"stride", stride},
+                                       {"padding", padding},
+                                       {"ceil_mode", ceil_mode},
+                                       {"count_include_pad", count}};
   if (divisor != 0) {
     a.Require(spatial > 1, "a divisor");
     args.push_back({"divisor_override", divisor});

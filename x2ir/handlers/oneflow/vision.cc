@@ -134,7 +134,7 @@ Value* UpsampleBy(OneflowArgs& a, std::string_view mode, const std::vector<std::
     size.push_back(static_cast<int64_t>(static_cast<double>(dim.value()) * scales[i]));
   }
   a.Require(size.size() == spatial, "sizes of other axes");
-  std::vector<TorchArg> args = {{"self", x}, {"output_size", size}};
+  std::vector<AsTorchArgument> args = {{"self", x}, {"output_size", size}};
   if (has_corners) args.push_back({"align_corners", corners});
   static constexpr std::string_view kScales[] = {"scales_d", "scales_h", "scales_w"};
   for (size_t i = 0; by_scale && i < spatial; ++i) {

@@ -14,8 +14,7 @@
 namespace x2ir {
 namespace {
 
-// --- Masks
-// ----------------------------------------------------------------------------------------
+// --- Masks ---------------------------------------------------------------------------------------
 
 // The size of an axis, at run time: int64 of shape [1].
 Value* LengthAt(Builder& b, Value* x, int64_t axis) {
@@ -172,8 +171,7 @@ absl::StatusOr<Values> Attend(Rewrite& r, const AttentionCall& call) {
 
 namespace {
 
-// --- Attention
-// --------------------------------------------------------------------------------------
+// --- Attention -----------------------------------------------------------------------------------
 
 // The widths of queries, keys and values within the product with the weights; none: they are the
 // same, and not known.
@@ -242,8 +240,7 @@ absl::StatusOr<Values> FromQAttention(Rewrite& r) {
   return AttendedProduct(r, product, {.mask = r.in(kMask)}, r.in(kPast));
 }
 
-// --- MultiHeadAttention
-// -----------------------------------------------------------------------------
+// --- MultiHeadAttention --------------------------------------------------------------------------
 
 // Queries, keys and values in one operand, [batch, length, heads, 3, size], or keys and values in
 // the second one, with 2.

@@ -17,8 +17,7 @@
 namespace x2ir {
 namespace {
 
-// --- The cache
-// ------------------------------------------------------------------------------------
+// --- The cache -----------------------------------------------------------------------------------
 
 // Where the words of this call stand.
 struct Steps {
@@ -49,8 +48,7 @@ Expr Present(const Expr& grown, const Steps& steps) {
   return Where(Unsqueeze(Iota(Scalar(b, steps.room)) < end, {1, 3}), grown, 0.0);
 }
 
-// --- GroupQueryAttention
-// ----------------------------------------------------------------------------
+// --- GroupQueryAttention -------------------------------------------------------------------------
 
 struct Gqa {
   enum Operand {
@@ -261,8 +259,7 @@ absl::StatusOr<Values> FromGroupQueryAttention(Rewrite& r) {
   return Values{rows.Op("reshape", {b.Ints({0, 0, -1})}), k, v, scores};
 }
 
-// --- SparseAttention
-// --------------------------------------------------------------------------------
+// --- SparseAttention -----------------------------------------------------------------------------
 
 // Operands 0 to 4 are those of GroupQueryAttention.
 struct Sparse {

@@ -14,8 +14,7 @@ Expr Joined(const Expr& x, std::vector<Value*> parts) {
   return Concat(x.builder(), std::move(parts), -1);
 }
 
-// --- Priors
-// ----------------------------------------------------------------------------------------
+// --- Priors --------------------------------------------------------------------------------------
 
 constexpr int64_t kMostBoxes = 1 << 22;
 
@@ -139,8 +138,7 @@ PaddleResults Anchors(PaddleArgs& a) {
           {"Variances", {Repeated(a, map.dtype(), dims, variances)}}};
 }
 
-// --- Coding
-// ----------------------------------------------------------------------------------------
+// --- Coding --------------------------------------------------------------------------------------
 
 struct Sides {
   Expr width, height, x, y;  // sizes and centers
@@ -260,8 +258,7 @@ PaddleResults YoloBox(PaddleArgs& a) {
           {"Scores", {ReshapeTo(scores, {batch, Size(-1), Size(classes)})}}};
 }
 
-// --- Overlap
-// ---------------------------------------------------------------------------------------
+// --- Overlap -------------------------------------------------------------------------------------
 
 // Of each box of x with each of y, which are lists of boxes, of one batch or none.
 Expr Overlaps(const Expr& x, const Expr& y, double more) {

@@ -122,8 +122,7 @@ Expr SelectInput(PaddleArgs& a) {
                     {{"then_branch", branch(given[1])}, {"else_branch", branch(given[0])}}, 1)[0]};
 }
 
-// --- Arrays
-// ----------------------------------------------------------------------------------------
+// --- Arrays --------------------------------------------------------------------------------------
 
 Expr EmptyArray(PaddleArgs& a) {
   const DType type = a.Dtype("dtype", DType::kFloat32);

@@ -127,8 +127,7 @@ Expr FullIntArray(PaddleArgs& a) {
   return Ints(a, numbers).To(type);
 }
 
-// --- Counted
-// ---------------------------------------------------------------------------------------
+// --- Counted -------------------------------------------------------------------------------------
 
 Expr Range(PaddleArgs& a) {
   const Expr end = a.Opt("End");
@@ -174,8 +173,7 @@ Expr Eye(PaddleArgs& a) {
   return Filled(a, type, {Size(rows), Size(columns)}, 0).Op("eye_like", {}, {{"k", 0}});
 }
 
-// --- Triangles and diagonals
-// -----------------------------------------------------------------------
+// --- Triangles and diagonals ---------------------------------------------------------------------
 
 Expr Triangle(PaddleArgs& a, bool lower) {
   const int64_t diagonal = a.Int("diagonal", 0);
@@ -209,8 +207,7 @@ Expr Diagonal(PaddleArgs& a) {
 }
 Expr Trace(PaddleArgs& a) { return Sum(Diagonal(a), -1); }
 
-// --- Drawn
-// -----------------------------------------------------------------------------------------
+// --- Drawn ---------------------------------------------------------------------------------------
 
 // Seeds of 0 mean any.
 void SetSeed(PaddleArgs& a, AttributeMap* attrs) {
@@ -253,8 +250,7 @@ Expr RandInt(PaddleArgs& a) {
 }
 Expr Bernoulli(PaddleArgs& a) { return a.X().Op("bernoulli"); }
 
-// --- Masks
-// -----------------------------------------------------------------------------------------
+// --- Masks ---------------------------------------------------------------------------------------
 
 // Whether a step belongs to its sequence, by the lengths.
 Expr SequenceMask(PaddleArgs& a) {

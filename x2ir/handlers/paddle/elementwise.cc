@@ -7,8 +7,7 @@
 
 namespace x2ir {
 
-// --- Two operands
-// ----------------------------------------------------------------------------------
+// --- Two operands --------------------------------------------------------------------------------
 
 Expr AlignedAt(PaddleArgs& a, const Expr& x, const Expr& y, int64_t axis) {
   if (axis == -1) return y;
@@ -158,8 +157,7 @@ Expr AddN(PaddleArgs& a) {
   return sum;
 }
 
-// --- One operand
-// -----------------------------------------------------------------------------------
+// --- One operand ---------------------------------------------------------------------------------
 
 auto Unary(Expr (*f)(const Expr&)) {
   return [f](PaddleArgs& a) { return f(a.X()); };

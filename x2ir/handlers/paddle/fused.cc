@@ -92,8 +92,7 @@ Expr EmbeddingLayerNorm(PaddleArgs& a) {
   return Normalized(a, sum, scale, bias, a.Rank(sum) - 1, a.Number("epsilon", 1e-5));
 }
 
-// --- Attention
-// -------------------------------------------------------------------------------------
+// --- Attention -----------------------------------------------------------------------------------
 
 // softmax(q k^T scale + bias) v of [batch, heads, length, size].
 Expr Attention(PaddleArgs& a, const Expr& q, const Expr& k, const Expr& v, double scale,
@@ -177,8 +176,7 @@ Expr SoftmaxUpperTriangle(PaddleArgs& a) {
   return Where(sees, x, Extreme(a, x.dtype(), false)).Op("softmax", {}, {{"axis", -1}});
 }
 
-// --- Arithmetic
-// ------------------------------------------------------------------------------------
+// --- Arithmetic ----------------------------------------------------------------------------------
 
 auto Elementwise(const char* op) {
   return [op](PaddleArgs& a) {

@@ -118,8 +118,7 @@ Expr ShardIndex(PaddleArgs& a) {
   return Where((x >= low) & (x < high), x - low, static_cast<double>(ignore));
 }
 
-// --- Embeddings
-// ------------------------------------------------------------------------------------
+// --- Embeddings ----------------------------------------------------------------------------------
 
 // Rows of W; those of padding_idx are zeros.
 Expr Lookup(PaddleArgs& a, bool column) {
@@ -144,8 +143,7 @@ Expr OneHot(PaddleArgs& a, bool column) {
   return x.Op("one_hot", {depth, values.To(type)}, {{"axis", -1}});
 }
 
-// --- Search and counts
-// -----------------------------------------------------------------------------
+// --- Search and counts ---------------------------------------------------------------------------
 
 Expr SearchSorted(PaddleArgs& a) {
   const Expr sorted = a.X("SortedSequence"), values = a.X("Values");
@@ -209,8 +207,7 @@ PaddleResults UniqueConsecutive(PaddleArgs& a) {
   return results;
 }
 
-// --- set_value
-// -------------------------------------------------------------------------------------
+// --- set_value -----------------------------------------------------------------------------------
 
 // A part of the operand, named by starts, ends and steps, has other values.
 Expr SetValue(PaddleArgs& a) {

@@ -97,8 +97,7 @@ Expr MultiDot(PaddleArgs& a) {
   return product;
 }
 
-// --- Matrices
-// --------------------------------------------------------------------------------------
+// --- Matrices ------------------------------------------------------------------------------------
 
 auto Torch1(const char* op, const char* slot, const char* name) {
   return [=](PaddleArgs& a) {

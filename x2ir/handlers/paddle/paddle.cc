@@ -8,7 +8,6 @@
 
 #include "x2ir/builder/quantized.h"
 #include "x2ir/core/dialect.h"
-#include "x2ir/core/other_row.h"
 #include "x2ir/formats/paddle/paddle.h"
 #include "x2ir/handlers/paddle/prepare.h"
 #include "x2ir/ops/infer.h"
@@ -427,27 +426,6 @@ PaddleSpec& PaddleSpec::Reads(std::string_view op, PaddleFn fn) {
 }
 
 // --- PyTorch -------------------------------------------------------------------------------------
-
-Values AsTorch(PaddleArgs& a, std::string_view op, const std::vector<AsTorchArgument>& arguments,
-               const std::vector<DType>& results) {
-  std::vector<Value*> operands;
-  std::vector<std::string> names;
-  AttributeMap attrs;
-  for (const AsTorchArgument& argument : arguments) {
-    if (argument.value) attrs.Set(argument.name, *argument.value);
-    for (size_t i = 0; i < argument.tensors.size(); ++i) {
-      if (!argument.tensors[i]) continue;  // None
-      operands.push_back(argument.tensors[i]);
-      names.push_back(argument.is_list ? StrCat(argument.name, "[", i, "]") : argument.name);
-    }
-  }
-  attrs.Set("operands", std::move(names));
-  std::vector<OtherResult> types;
-  for (const DType dtype : results) {
-    types.push_back({dtype != DType::kUndefined, Type::Tensor(dtype)});
-  }
-  return AsOther(a, "torch", 1, op, std::move(operands), std::move(attrs), types);
-}
 
 Expr AsTorch(PaddleArgs& a, std::string_view op, const std::vector<AsTorchArgument>& arguments,
              DType result) {

@@ -29,6 +29,7 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/as_torch.h"
 
 namespace X2IR_API x2ir {
 
@@ -82,8 +83,7 @@ class PaddleArgs : public NodeReader {
 // Of one shape and type, as Paddle promotes them.
 DType PaddlePromote(DType a, DType b);
 
-// --- Registration
-// ----------------------------------------------------------------------------------
+// --- Registration --------------------------------------------------------------------------------
 
 using PaddleFn = std::function<PaddleResults(PaddleArgs&)>;
 absl::StatusOr<Values> FromPaddle(const PaddleFn& fn, Rewrite& r);
@@ -136,29 +136,9 @@ class PaddleSpec {
   [[maybe_unused]] static ::x2ir::PaddleSpec X2IR_CONCAT_(x2ir_paddle_spec_, __COUNTER__) = \
       ::x2ir::PaddleSpec(#ir_op)
 
-// --- Through the rows of others
-// --------------------------------------------------------------------
+// --- Through the rows of others ------------------------------------------------------------------
 
-// An argument of a call of PyTorch: a tensor, a list of them, or what is none.
-struct AsTorchArgument {
-  AsTorchArgument(std::string n, const Expr& v) : name(std::move(n)), tensors({v.value()}) {}
-  AsTorchArgument(std::string n, std::vector<Value*> v)
-      : name(std::move(n)), tensors(std::move(v)), is_list(true) {}
-  AsTorchArgument(std::string n, Attribute v) : name(std::move(n)), value(std::move(v)) {}
-  AsTorchArgument(std::string n, bool v)
-      : name(std::move(n)), value(Attribute(Tensor::Scalar<bool>(v))) {}
-  template <typename T>
-  requires std::is_arithmetic_v<T> AsTorchArgument(std::string n, T v)
-      : name(std::move(n)), value(Attribute(v)) {}
-  AsTorchArgument(std::string n, const char* v) : name(std::move(n)), value(Attribute(v)) {}
-  std::string name;
-  std::vector<Value*> tensors{};
-  bool is_list = false;
-  std::optional<Attribute> value{};
-};
-// What PyTorch's operator of that name gives, results being of these types.
-Values AsTorch(PaddleArgs& a, std::string_view op, const std::vector<AsTorchArgument>& arguments,
-               const std::vector<DType>& results);
+// The only result of a call of PyTorch (as_torch.h), of that type.
 Expr AsTorch(PaddleArgs& a, std::string_view op, const std::vector<AsTorchArgument>& arguments,
              DType result);
 

@@ -100,8 +100,7 @@ Expr Dist(PaddleArgs& a) {
   return VectorNorm(Flat(x - y), a.Number("p", 2), {0}, false);
 }
 
-// --- Order
-// -----------------------------------------------------------------------------------------
+// --- Order ---------------------------------------------------------------------------------------
 
 auto ArgExtreme(const char* op) {
   return [op](PaddleArgs& a) -> Expr {
@@ -163,8 +162,7 @@ PaddleResults Mode(PaddleArgs& a) {
                         std::vector<DType>{x.dtype(), DType::kInt64}));
 }
 
-// --- Cumulation
-// ------------------------------------------------------------------------------------
+// --- Cumulation ----------------------------------------------------------------------------------
 
 Expr Cumulated(PaddleArgs& a, const char* op, Symbol axis_attr) {
   Expr x = a.X();

@@ -59,8 +59,7 @@ Expr PsRoiPool(PaddleArgs& a) {
                          std::vector<DType>{x.dtype(), DType::kUndefined})[0]};
 }
 
-// --- Pyramids
-// --------------------------------------------------------------------------------------
+// --- Pyramids ------------------------------------------------------------------------------------
 
 // How many of a list there are of each image.
 Expr CountByImage(const Expr& image, const Expr& images) {
@@ -136,8 +135,7 @@ PaddleResults CollectProposals(PaddleArgs& a) {
           {"RoisNum", {CountByImage(Gather(image, order, 0), batch)}}};
 }
 
-// --- Proposals
-// -------------------------------------------------------------------------------------
+// --- Proposals -----------------------------------------------------------------------------------
 
 // Anchors moved by what the network says, the best ones of each image, clipped, none too small,
 // none that a better one overlaps.

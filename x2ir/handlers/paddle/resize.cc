@@ -94,8 +94,7 @@ Expr Interpolate(PaddleArgs& a, bool second_version) {
   return x.Op("resize", {nullptr, factors, nullptr}, std::move(attrs));
 }
 
-// --- Padding
-// ---------------------------------------------------------------------------------------
+// --- Padding -------------------------------------------------------------------------------------
 
 std::string PadMode(PaddleArgs& a) {
   const std::string mode = a.String("mode", "constant");
@@ -166,8 +165,7 @@ Expr PadLike(PaddleArgs& a) {
   return y.Op("pad", {Vector(a, pads), y.Number(number), nullptr}, {{"mode", "constant"}});
 }
 
-// --- Grids
-// -----------------------------------------------------------------------------------------
+// --- Grids ---------------------------------------------------------------------------------------
 
 Expr GridSample(PaddleArgs& a) {
   const Expr x = a.X(), grid = a.X("Grid");
@@ -187,8 +185,7 @@ Expr AffineGrid(PaddleArgs& a) {
                   {{"align_corners", a.Bool("align_corners", true)}});
 }
 
-// --- Blocks of images
-// ------------------------------------------------------------------------------
+// --- Blocks of images ----------------------------------------------------------------------------
 
 // The blocks of an image as columns. Paddings: top, left, bottom, right.
 Expr Unfold(PaddleArgs& a) {

@@ -153,8 +153,7 @@ Values Unstacked(PaddleArgs& a) {
   return parts;
 }
 
-// --- Slices
-// ----------------------------------------------------------------------------------------
+// --- Slices --------------------------------------------------------------------------------------
 
 Expr WithoutAxes(PaddleArgs& a, const Expr& y, std::vector<int64_t> axes) {
   for (int64_t& axis : axes) axis = a.Axis(axis, y);
@@ -214,8 +213,7 @@ Expr StridedSliceLike(PaddleArgs& a) {
   return WithoutAxes(a, y, decreased);
 }
 
-// --- Repetition
-// ------------------------------------------------------------------------------------
+// --- Repetition ----------------------------------------------------------------------------------
 
 Expr ExpandTo(PaddleArgs& a) {
   const Expr x = a.X();
@@ -315,8 +313,7 @@ Values Meshgrid(PaddleArgs& a) {
   return grids;
 }
 
-// --- Order
-// -----------------------------------------------------------------------------------------
+// --- Order ---------------------------------------------------------------------------------------
 
 Expr FlipLike(PaddleArgs& a) {
   const Expr x = a.X();
