@@ -6,7 +6,9 @@
 #include <flatbuffers/flexbuffers.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -137,7 +139,7 @@ class Writer {
       WriteSignature(graph, inputs, outputs);
     Subgraph& own = subgraphs_[at];
     const auto name = fbb_.CreateString(own.name);
-    const auto ins = fbb_.CreateVector(inputs), outs = fbb_.CreateVector(outputs);
+    const auto ins = IntsOf(inputs), outs = IntsOf(outputs);
     const auto tensors = fbb_.CreateVector(own.tensors);
     const auto operators = fbb_.CreateVector(own.operators);
     written_.push_back(fb::CreateSubGraph(fbb_, tensors, ins, outs, operators, name));
@@ -186,10 +188,10 @@ class Writer {
       dims.push_back(dim.is_static() ? static_cast<int32_t>(dim.value()) : 1);
       signature.push_back(dim.is_static() ? dims.back() : -1);
     }
-    const auto name = fbb_.CreateString(v.name());
-    const auto sizes = fbb_.CreateVector(dims);
-    const auto signed_sizes =
-        varies ? fbb_.CreateVector(signature) : Off<flatbuffers::Vector<int>>();
+    const auto name = fbb_.CreateSharedString(v.name());
+    // Who resizes a tensor in the file changes no other one.
+    const auto sizes = varies ? fbb_.CreateVector(dims) : IntsOf(dims);
+    const auto signed_sizes = varies ? IntsOf(signature) : Off<flatbuffers::Vector<int>>();
     X2IR_ASSIGN_OR_RETURN(const auto quantization, WriteQuantization(v));
     // Buffers are numbered from 1, and so are they in the file: 0 is the empty one.
     return fb::CreateTensor(fbb_, sizes, static_cast<fb::TensorType>(*type), buffer, name,
@@ -201,10 +203,21 @@ class Writer {
     X2IR_ASSIGN_OR_RETURN(const auto q, QuantizationOf(v));
     if (!q) return Off<fb::QuantizationParameters>();
     if (q->block_size != 0) return CannotExpress("scales of blocks");
-    const auto scales = fbb_.CreateVector(q->scales);
-    const auto zeros = fbb_.CreateVector(q->zero_points);
-    return fb::CreateQuantizationParameters(
-        fbb_, 0, 0, scales, zeros, fb::QuantizationDetails::NONE, 0, static_cast<int32_t>(q->axis));
+    const auto [it, fresh] = quantizations_.try_emplace({q->scales, q->zero_points, q->axis});
+    if (fresh) {
+      const auto scales = fbb_.CreateVector(q->scales);
+      const auto zeros = fbb_.CreateVector(q->zero_points);
+      it->second = fb::CreateQuantizationParameters(fbb_, 0, 0, scales, zeros,
+                                                    fb::QuantizationDetails::NONE, 0,
+                                                    static_cast<int32_t>(q->axis));
+    }
+    return it->second;
+  }
+
+  Off<flatbuffers::Vector<int32_t>> IntsOf(const std::vector<int32_t>& ints) {
+    const auto [it, fresh] = ints_.try_emplace(ints);
+    if (fresh) it->second = fbb_.CreateVector(ints);
+    return it->second;
   }
 
   absl::Status WriteNode(size_t at, const Node& node) {
@@ -229,7 +242,7 @@ class Writer {
       which = table->which;
       number = table->number;
     }
-    const auto ins = fbb_.CreateVector(inputs), outs = fbb_.CreateVector(outputs);
+    const auto ins = IntsOf(inputs), outs = IntsOf(outputs);
     fb::OperatorBuilder op(fbb_);
     op.add_opcode_index(code);
     op.add_inputs(ins);
@@ -303,9 +316,17 @@ class Writer {
         if (!is_field) return CannotExpress("TFLite has no option '", name.view(), "'");
       }
     }
-    const flatbuffers::uoffset_t start = fbb_.StartTable();
-    for (const Written& w : fields) AddField(w);
-    return Off<void>(fbb_.EndTable(start));
+    FieldValues all;
+    for (const Written& w : fields) {
+      all.emplace_back(w.field->slot, w.number, std::bit_cast<uint32_t>(w.real), w.offset);
+    }
+    const auto [it, fresh] = options_.try_emplace({table.which, table.number, std::move(all)});
+    if (fresh) {
+      const flatbuffers::uoffset_t start = fbb_.StartTable();
+      for (const Written& w : fields) AddField(w);
+      it->second = Off<void>(fbb_.EndTable(start));
+    }
+    return it->second;
   }
 
   void AddField(const Written& w) {
@@ -371,7 +392,7 @@ class Writer {
       case FieldKind::kString: {
         const auto* text = attr.get<std::string>();
         if (!text) return WrongKind();
-        w->offset = fbb_.CreateString(*text).o;
+        w->offset = fbb_.CreateSharedString(*text).o;
         return absl::OkStatus();
       }
       case FieldKind::kBytes: {
@@ -394,7 +415,7 @@ class Writer {
         if (field.kind == FieldKind::kLongs) {
           w->offset = fbb_.CreateVector(all).o;
         } else if (field.kind == FieldKind::kInts) {
-          w->offset = fbb_.CreateVector(std::vector<int32_t>(all.begin(), all.end())).o;
+          w->offset = IntsOf({all.begin(), all.end()}).o;
         } else {
           w->offset = fbb_.CreateVector(std::vector<uint8_t>(all.begin(), all.end())).o;
         }
@@ -473,7 +494,7 @@ class Writer {
       for (size_t i = 0; i < values.size(); ++i) {
         const auto own = Annotation(values[i]->annotations(), "tflite.signature_name");
         named |= own.has_value();
-        const auto name = fbb_.CreateString(own.value_or(values[i]->name()));
+        const auto name = fbb_.CreateSharedString(own.value_or(values[i]->name()));
         all.push_back(fb::CreateTensorMap(fbb_, name, static_cast<uint32_t>(at[i])));
       }
       return fbb_.CreateVector(all);
@@ -591,6 +612,13 @@ class Writer {
   std::vector<Subgraph> subgraphs_;
   std::vector<Off<fb::SubGraph>> written_;
   absl::flat_hash_map<std::pair<std::string, int>, uint32_t> codes_;
+  // What is equal stands in the file once.
+  absl::flat_hash_map<std::vector<int32_t>, Off<flatbuffers::Vector<int32_t>>> ints_;
+  absl::flat_hash_map<std::tuple<std::vector<float>, std::vector<int64_t>, int64_t>,
+                      Off<fb::QuantizationParameters>>
+      quantizations_;
+  using FieldValues = std::vector<std::tuple<uint16_t, int64_t, uint32_t, flatbuffers::uoffset_t>>;
+  absl::flat_hash_map<std::tuple<int, int, FieldValues>, Off<void>> options_;
   std::vector<Off<fb::OperatorCode>> written_codes_;
   std::vector<Off<fb::Metadata>> metadata_;
   Off<fb::SignatureDef> signature_;

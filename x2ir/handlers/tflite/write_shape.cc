@@ -238,6 +238,21 @@ absl::StatusOr<Value*> ToLiteGather(TfliteWriter& w) {
 absl::StatusOr<Value*> ToLiteGatherNd(TfliteWriter& w) {
   if (w.Int("batch_dims") != 0) return CannotExpress("batch axes");
   X2IR_RETURN_IF_ERROR(w.Rank().status());
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(1));
+  const Dim& count = (*w.shape(1))[rank - 1];
+  constexpr int64_t kMostCompared = 4;  // axes
+  if (rank > kMostCompared && count.is_static() && !TfliteWriter::CountsFromTheFront(*w.in(1))) {
+    // The same tuples in a row.
+    Value* row = w.Op("reshape", {w.in(1), w.Ints({-1, count.value()})});
+    Value* found = w.Op("gather_nd", {w.in(0), row}, w.attrs());
+    Value* dims = w.Op("shape", {w.in(1)}, {{"start", 0}, {"end", rank - 1}});
+    const Shape* of_data = w.shape();
+    if (count.value() < of_data->rank()) {
+      Value* rest = w.Op("shape", {w.in(0)}, {{"start", count.value()}, {"end", of_data->rank()}});
+      dims = w.Op("concat", {dims, rest}, {{"axis", 0}});
+    }
+    return w.Op("reshape", {found, dims}, {{"allowzero", 1}});
+  }
   X2IR_ASSIGN_OR_RETURN(Value * tuples, TuplesFromTheFront(w));
   return w.Tflite("GATHER_ND", {w.in(0), tuples});
 }
