@@ -33,10 +33,11 @@ struct Counts {
 // has its channels first; none is inside.
 const std::map<std::string, Counts>& KnownCounts() {
   static const auto* const known = new std::map<std::string, Counts>{
-      {"efficientnet_b0/model.17.onnx", {0, 1}}, {"mobilenet_v2/model.17.onnx", {0, 1}},
-      {"mobilenet_v2/model.pt2", {0, 1}},        {"nhwc_elu_split/model.13.onnx", {0, 0}},
-      {"nhwc_mbv2/model.13.onnx", {0, 0}},       {"nhwc_ssd/model.13.onnx", {0, 0}},
-      {"unet_tiny/model.17.onnx", {0, 2}},       {"unet_tiny/model.pt2", {0, 2}},
+      {"efficientnet_b0/model.17.onnx", {245, 1}}, {"mobilenet_v2/model.17.onnx", {71, 1}},
+      {"mobilenet_v2/model.pt2", {71, 1}},         {"nhwc_elu_split/model.13.onnx", {38, 0}},
+      {"nhwc_mbv2/model.13.onnx", {65, 0}},        {"nhwc_ssd/model.13.onnx", {13, 0}},
+      {"unet_dyn/model.17.onnx", {36, 2}},         {"unet_dyn/model.pt2", {36, 2}},
+      {"unet_tiny/model.17.onnx", {24, 2}},        {"unet_tiny/model.pt2", {24, 2}},
   };
   return *known;
 }
@@ -61,8 +62,7 @@ Counts CountOperators(const Graph& graph) {
   for (const Node* node : graph.nodes()) {
     ++counts.operators;
     counts.transposes += node->op() == "TRANSPOSE" || node->op() == "Transpose" ||
-                         node->op() == "aten.permute.default" ||
-                         node->op() == "aten.transpose.int";
+                         node->op() == "aten.permute.default" || node->op() == "aten.transpose.int";
   }
   return counts;
 }

@@ -28,7 +28,7 @@ template <typename T>
 using Off = flatbuffers::Offset<T>;
 
 constexpr uint64_t kWeightAlignment = 64, kSmallAlignment = 16;
-constexpr size_t kSmall = 256;                                        // bytes
+constexpr size_t kSmall = 1024;                                       // bytes
 constexpr uint64_t kMostInVectors = (uint64_t{1} << 31) - (1 << 20);  // of the whole file
 
 uint64_t AlignmentOf(size_t size) { return size < kSmall ? kSmallAlignment : kWeightAlignment; }
@@ -138,7 +138,7 @@ class Writer {
     if (at == 0 && !Annotation(model_.annotations, kNoSignature))
       WriteSignature(graph, inputs, outputs);
     Subgraph& own = subgraphs_[at];
-    const auto name = fbb_.CreateString(own.name);
+    const auto name = fbb_.CreateSharedString(own.name);
     const auto ins = IntsOf(inputs), outs = IntsOf(outputs);
     const auto tensors = fbb_.CreateVector(own.tensors);
     const auto operators = fbb_.CreateVector(own.operators);
@@ -207,9 +207,9 @@ class Writer {
     if (fresh) {
       const auto scales = fbb_.CreateVector(q->scales);
       const auto zeros = fbb_.CreateVector(q->zero_points);
-      it->second = fb::CreateQuantizationParameters(fbb_, 0, 0, scales, zeros,
-                                                    fb::QuantizationDetails::NONE, 0,
-                                                    static_cast<int32_t>(q->axis));
+      it->second =
+          fb::CreateQuantizationParameters(fbb_, 0, 0, scales, zeros, fb::QuantizationDetails::NONE,
+                                           0, static_cast<int32_t>(q->axis));
     }
     return it->second;
   }
@@ -501,7 +501,7 @@ class Writer {
     };
     const auto ins = maps(graph.inputs(), inputs), outs = maps(graph.outputs(), outputs);
     const auto key =
-        fbb_.CreateString(named && !graph.name().empty() ? graph.name() : "serving_default");
+        fbb_.CreateSharedString(named && !graph.name().empty() ? graph.name() : "serving_default");
     signature_ = fb::CreateSignatureDef(fbb_, ins, outs, key, 0);
   }
 
@@ -528,8 +528,8 @@ class Writer {
   // All tables; those of buffers lead nowhere yet.
   void Finish(bool behind) {
     std::vector<Off<fb::Buffer>> tables = {fb::CreateBuffer(fbb_)};
-    Off<flatbuffers::Vector<uint8_t>> nothing;
-    if (!buffers_.all().empty() && !behind) nothing = fbb_.CreateVector(std::vector<uint8_t>());
+    // Anything that is there already, until the place is known.
+    const Off<flatbuffers::Vector<uint8_t>> nothing(tables[0].o);
     for (size_t i = 0; i < buffers_.all().size(); ++i) {
       fb::BufferBuilder buffer(fbb_);
       if (behind) {
@@ -567,13 +567,9 @@ class Writer {
     const std::vector<Tensor>& all = buffers_.all();
     uint8_t* const start = fbb_.GetBufferPointer();
     // Where each goes.
-    std::vector<uint64_t> places;
-    uint64_t end = fbb_.GetSize();
-    for (const Tensor& tensor : all) {
-      const uint64_t length = behind ? 0 : sizeof(flatbuffers::uoffset_t);
-      places.push_back(RoundUp(end + length, AlignmentOf(tensor.nbytes())));
-      end = places.back() + tensor.nbytes();
-    }
+    const uint64_t length = behind ? 0 : sizeof(flatbuffers::uoffset_t);
+    std::vector<size_t> order;
+    const std::vector<uint64_t> places = PlacesOf(fbb_.GetSize(), length, &order);
     const auto* buffers = flatbuffers::GetRoot<fb::Model>(start)->buffers();
     for (uint32_t i = 0; i < all.size(); ++i) {
       auto* table = const_cast<flatbuffers::Table*>(
@@ -591,8 +587,7 @@ class Writer {
     X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(sink.name()));
     X2IR_RETURN_IF_ERROR(
         file.Append(std::string_view(reinterpret_cast<const char*>(start), fbb_.GetSize())));
-    for (size_t i = 0; i < all.size(); ++i) {
-      const uint64_t length = behind ? 0 : sizeof(flatbuffers::uoffset_t);
+    for (const size_t i : order) {
       const std::string zeros(places[i] - length - file.size(), '\0');
       X2IR_RETURN_IF_ERROR(file.Append(zeros));
       if (!behind) {
@@ -602,8 +597,35 @@ class Writer {
       }
       X2IR_RETURN_IF_ERROR(file.Append(all[i]));
     }
-    X2IR_RETURN_IF_ERROR(file.AlignTo(sizeof(uint64_t)));
+    X2IR_RETURN_IF_ERROR(file.AlignTo(sizeof(flatbuffers::uoffset_t)));
     return file.Commit();
+  }
+
+  // Where the bytes of each buffer lie, behind `end` and each behind a length, and the order in
+  // which they do: small ones go where they fit in front of large ones that are aligned.
+  std::vector<uint64_t> PlacesOf(uint64_t end, uint64_t length, std::vector<size_t>* order) const {
+    const std::vector<Tensor>& all = buffers_.all();
+    std::vector<size_t> small, large;
+    for (size_t i = 0; i < all.size(); ++i) {
+      (AlignmentOf(all[i].nbytes()) == kSmallAlignment ? small : large).push_back(i);
+    }
+    std::vector<uint64_t> places(all.size());
+    const auto put = [&](size_t i) {
+      places[i] = RoundUp(end + length, AlignmentOf(all[i].nbytes()));
+      end = places[i] + all[i].nbytes();
+      order->push_back(i);
+    };
+    size_t next = 0;
+    for (const size_t i : large) {
+      const uint64_t at = RoundUp(end + length, kWeightAlignment) - length;
+      while (next < small.size() &&
+             RoundUp(end + length, kSmallAlignment) + all[small[next]].nbytes() <= at) {
+        put(small[next++]);
+      }
+      put(i);
+    }
+    for (; next < small.size(); ++next) put(small[next]);
+    return places;
   }
 
   const Model& model_;

@@ -78,8 +78,8 @@ std::optional<SizesOfAxis> RelatedSizes(const Dim& in, const Dim& out, int64_t s
 }
 
 // The result of those sizes ([batch, spatial..., channels] or as the layout says), of which the
-// spatial ones must be known, or related to the operand's. `kernel` is [in, out of a group, kernel...] by now, `lengths` its
-// spatial sizes.
+// spatial ones must be known, or related to the operand's. `kernel` is [in, out of a group,
+// kernel...] by now, `lengths` its spatial sizes.
 absl::StatusOr<Value*> Transposed(TfArgs& a, const Windows& w, const std::vector<Dim>& sizes,
                                   Value* x, Value* kernel, const std::vector<Dim>& lengths,
                                   int64_t group) {
@@ -91,8 +91,8 @@ absl::StatusOr<Value*> Transposed(TfArgs& a, const Windows& w, const std::vector
   const size_t first = w.layout.channels_last ? 1 : 2;
   std::vector<int64_t> pads(2 * spatial), extra(spatial);
   for (size_t i = 0; i < spatial; ++i) {
-    const auto related =
-        RelatedSizes((*x->shape())[static_cast<int64_t>(first + i)], sizes[first + i], w.strides[i]);
+    const auto related = RelatedSizes((*x->shape())[static_cast<int64_t>(first + i)],
+                                      sizes[first + i], w.strides[i]);
     if (!related || !lengths[i].is_static()) {
       return Unimplemented("spatial sizes of the operand, the kernel or the result are not known");
     }
