@@ -75,15 +75,14 @@ ExportOptions WithPassesOf(const Format& format, const Model& model, ExportOptio
   return options;
 }
 
-// Whether the options ask for another model than the one that an IR file holds. Where they do not,
-// it is taken as it is: what is foreign in it was allowed to stay when it was made.
+}  // namespace
+
 bool ChangesIr(const ImportOptions& options) {
   return !options.weights_from.empty() || !options.shapes.empty() || !options.dtypes.empty() ||
-         !options.inputs.empty() || !options.outputs.empty() || options.from_opset ||
-         options.freeze_params.value_or(false) || options.optimize;
+         !options.inputs.empty() || !options.outputs.empty() || !options.fold_inputs.empty() ||
+         !options.rename.empty() || options.from_opset || options.freeze_params.value_or(false) ||
+         options.optimize;
 }
-
-}  // namespace
 
 absl::StatusOr<std::string> DetectFormat(const Source& source) {
   return Guarded([&]() -> absl::StatusOr<std::string> {
