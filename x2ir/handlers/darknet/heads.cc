@@ -1,8 +1,9 @@
 // Darknet: heads. What goes into them stays as it is, unless it is to be decoded: then a head gives
 // rows [x, y, width, height, chance of an object, chance of each class], with coordinates as parts
 // of the image, one a cell and anchor: cells row by row, the anchors of a cell one after the other.
-// A class's chance is that of an object times its own, and 0 where it is not above `thresh`. These
-// are the rows of OpenCV's Darknet reader, without its suppression of boxes.
+// A class's chance is that of an object times its own, and 0 where it is not above `thresh`, or
+// where a box with a better one of that class overlaps it by more than `nms_threshold` (0: that is
+// nobody's business). These are the rows of OpenCV's Darknet reader, with its defaults.
 #include <algorithm>
 #include <numeric>
 
@@ -16,11 +17,25 @@ struct Boxes {
   std::vector<double> widths, heights;  // of anchors, as parts of the image
   int64_t classes = 0;
   double thresh = 0, scale = 1;  // scale_x_y
+  double overlap = 0;            // nms_threshold
   bool softmax = false;          // of classes; else each is a chance of its own
   bool plain = false;            // numbers are chances already (new_coords)
 };
 
 Expr Part(const Expr& x, int64_t from, int64_t to) { return Slice(x, -1, Size(from), Size(to)); }
+
+// Of boxes [1, n, 4] by their middles and chances [1, n, classes]: the chances that are left.
+Expr WithoutOverlaps(DarknetArgs& a, const Expr& boxes, const Expr& chances, double overlap,
+                     double thresh) {
+  const Expr table = Transpose(chances, {0, 2, 1});
+  const auto one = [&](double number) { return NumbersAs(a, DType::kFloat32, {1}, {number}); };
+  const Expr rows = a.Op("non_max_suppression",
+                         {boxes, table, Vector(a, SizeAt(boxes, 1)), one(overlap), one(thresh)},
+                         {{"center_point_box", 1}});
+  const Expr ones = Expand(table.Number(1), Vector(a, SizeAt(rows, 0)));
+  const Expr there = ScatterNd(table * 0.0, rows, ones, "none");
+  return Transpose(table * there, {0, 2, 1});
+}
 
 absl::StatusOr<Value*> Decoded(DarknetArgs& a, const Boxes& boxes) {
   const Expr x = a.image();
@@ -60,7 +75,14 @@ absl::StatusOr<Value*> Decoded(DarknetArgs& a, const Boxes& boxes) {
   const Expr object = chance(Part(cells, 4, 5)), own = Part(cells, 5, each);
   const Expr classes =
       object * (boxes.softmax ? own.Op("softmax", {}, {{"axis", -1}}) : chance(own));
-  const Expr kept = Where(classes > boxes.thresh, classes, 0.0);
+  Expr kept = Where(classes > boxes.thresh, classes, 0.0);
+  if (boxes.overlap > 0) {
+    a.Require(DimAt(x, 0) == Dim(1), "overlaps in several images");
+    kept =
+        Reshape(WithoutOverlaps(a, Reshape(Concat(a, {at, size}, -1), {1, -1, 4}),
+                                Reshape(kept, {1, -1, boxes.classes}), boxes.overlap, boxes.thresh),
+                {1, height, width, count, boxes.classes});
+  }
   return Reshape(Concat(a, {at, size, object, kept}, -1), {-1, each}).value();
 }
 
@@ -135,7 +157,7 @@ absl::StatusOr<Value*> Yolo(DarknetArgs& a) {
   boxes.thresh = a.Number("thresh", 0.2);
   boxes.scale = a.Number("scale_x_y", 1);
   boxes.plain = a.Flag("new_coords", false);
-  a.RefuseAll({"nms_threshold"});
+  boxes.overlap = a.Number("nms_threshold", 0);
   DropLosses(a);
   if (mask.empty()) {
     if (total < 1 || total > 4096) return Invalid(total, " anchors");
@@ -160,6 +182,7 @@ absl::StatusOr<Value*> Region(DarknetArgs& a) {
   Boxes boxes;
   boxes.classes = a.Integer("classes", 20);
   boxes.thresh = a.Number("thresh", 0.001);
+  boxes.overlap = a.Number("nms_threshold", 0.4);
   boxes.softmax = a.Flag("softmax", false);
   a.Require(a.Integer("classfix", 0) >= 0, "classfix=-1");
   DropLosses(a);
