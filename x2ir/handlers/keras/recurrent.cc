@@ -53,7 +53,7 @@ std::optional<AttributeMap> GateAttributes(KerasArgs& a, const Recurrence& r) {
     alphas.insert(alphas.end(), one.alphas.begin(), one.alphas.end());
     betas.insert(betas.end(), one.betas.begin(), one.betas.end());
   }
-  AttributeMap attrs = {{"activations", names}, {"hidden_size", r.units}, {"batch_first", 1}};
+  AttributeMap attrs = {{"activations", names}, {"hidden_size", r.units}};
   if (!alphas.empty()) attrs.Set("activation_alpha", alphas);
   if (!betas.empty()) attrs.Set("activation_beta", betas);
   return attrs;
@@ -70,7 +70,8 @@ Values AsRecurrentOp(KerasArgs& a, const Recurrence& r, const Expr& x,
   const auto turned = [&](const Expr& v) {
     return Unsqueeze(ordered(Expr(a, Relaid(a, v, {1, 0})), 0), {0});
   };
-  std::vector<Value*> operands = {x, turned(r.kernel), turned(r.recurrent)};
+  // Runtimes want the steps as the first axis.
+  std::vector<Value*> operands = {Transpose(x, {1, 0, 2}), turned(r.kernel), turned(r.recurrent)};
   if (r.bias.value()) {
     const Expr other =
         r.recurrent_bias.value() ? r.recurrent_bias : Zeros(a, r.bias.dtype(), {gates * r.units});
@@ -79,7 +80,7 @@ Values AsRecurrentOp(KerasArgs& a, const Recurrence& r, const Expr& x,
     operands.push_back(nullptr);
   }
   operands.push_back(nullptr);
-  for (const Expr& state : states) operands.push_back(Unsqueeze(state, {1}));
+  for (const Expr& state : states) operands.push_back(Unsqueeze(state, {0}));
   attrs.Set("direction", s.backwards ? "reverse" : "forward");
   if (gru) attrs.Set("linear_before_reset", r.reset_after ? 1 : 0);
   const std::vector<Value*> made = a.b().Ops(lstm  ? "lstm"
@@ -87,10 +88,10 @@ Values AsRecurrentOp(KerasArgs& a, const Recurrence& r, const Expr& x,
                                                    : "rnn",
                                              operands, attrs, lstm ? 3 : 2);
   Values values;
-  for (size_t i = 1; i < made.size(); ++i) values.push_back(Squeeze({a, made[i]}, {1}));
+  for (size_t i = 1; i < made.size(); ++i) values.push_back(Squeeze({a, made[i]}, {0}));
   Expr result = {a, values[0]};
   if (s.sequences) {
-    result = Squeeze({a, made[0]}, {2});
+    result = Transpose(Squeeze({a, made[0]}, {1}), {1, 0, 2});
     if (s.backwards != s.reversed) result = Reversed(result, 1);
   }
   values.insert(values.begin(), result);
