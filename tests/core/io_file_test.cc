@@ -108,6 +108,26 @@ TEST(IoFile, BindsByNameAndByPosition) {
 
 // A real input takes the parts of a complex tensor along a last axis; a complex one takes it as it
 // is.
+TEST(IoFile, NamesOfTheMetadataCountWhereTheModelHasThem) {
+  const auto graph = Parse("graph g(a: float32[1], b: float32[1]) -> (a, b) {}");
+  ASSERT_TRUE(graph);
+  const std::string path = StrCat(::testing::TempDir(), "x2ir_io_names_", ::getpid(), ".safetensors");
+  const auto first_input = [&](const std::string& in_0, const std::string& in_1) {
+    EXPECT_TRUE(WriteSafetensors(path,
+                                 {{{"case0.in_0", Tensor::Of<float>({1}, {1})},
+                                   {"case0.in_1", Tensor::Of<float>({1}, {2})}}},
+                                 {{"in_0", in_0}, {"in_1", in_1}})
+                    .ok());
+    const auto cases = ReadIoFile(path, *graph);
+    return cases.ok() ? (*cases)[0].inputs[0]->AsDouble(0) : -1;
+  };
+  EXPECT_EQ(first_input("a", "b"), 1);
+  EXPECT_EQ(first_input("b", "a"), 2);
+  EXPECT_EQ(first_input("b", "elsewhere"), 1);
+  EXPECT_EQ(first_input("b", "b"), 1);
+  std::filesystem::remove(path);
+}
+
 TEST(IoFile, BindsComplexTensorsAsPairs) {
   const std::complex<float> number(1, 2);
   const std::vector<NamedTensor> tensors = {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -38,12 +39,20 @@ struct Side {
     }
     return std::nullopt;
   }
+  // 3 of "in_3".
+  std::optional<int64_t> Position(std::string_view name) const {
+    if (!name.starts_with(prefix)) return std::nullopt;
+    return ParseIndex(name.substr(prefix.size()));
+  }
   std::string Names() const {
     std::string names;
     for (const Value* value : values) StrAppend(&names, names.empty() ? "" : ", ", value->name());
     return names.empty() ? "none" : names;
   }
 };
+
+Side Inputs(const Graph& graph) { return {"in_", "input", graph.inputs()}; }
+Side Outputs(const Graph& graph) { return {"out_", "output", graph.outputs()}; }
 
 using Tensors = std::vector<std::pair<std::string_view, const Tensor*>>;
 
@@ -64,19 +73,15 @@ Tensor FromPairs(const Tensor& pairs) {
 absl::Status BindSide(const Side& side, Tensors& tensors,
                       std::vector<std::optional<Tensor>>* bound) {
   bound->resize(side.values.size());
-  auto position = [&](std::string_view name) -> std::optional<int64_t> {
-    if (!name.starts_with(side.prefix)) return std::nullopt;
-    return ParseIndex(name.substr(side.prefix.size()));
-  };
   // A model may really call its inputs in_0, in_1, ..., in whatever order. Those names are real
   // ones only if all tensors of the file with such a name are.
   bool real = true;
   for (const auto& entry : tensors) {
-    if (position(entry.first)) real = real && side.Named(entry.first).has_value();
+    if (side.Position(entry.first)) real = real && side.Named(entry.first).has_value();
   }
   Tensors others;
   for (const auto& [name, tensor] : tensors) {
-    const std::optional<int64_t> at = position(name);
+    const std::optional<int64_t> at = side.Position(name);
     std::optional<size_t> index;
     if (!at || real) index = side.Named(name);
     if (!index && at) {
@@ -110,11 +115,35 @@ absl::Status BindSide(const Side& side, Tensors& tensors,
   return absl::OkStatus();
 }
 
+// Tensors by position whose real names the file says take these, where all of a side are known: a
+// reader of another order has the same names.
+void TakeRealNames(const SafetensorsMetadata& metadata, const Side& side,
+                   std::vector<NamedTensor>& tensors) {
+  std::map<std::string_view, std::string_view> real;  // of "in_0", ...
+  std::set<std::string_view> taken;
+  for (const NamedTensor& t : tensors) {
+    const std::string_view name = SplitCase(t.name).second;
+    if (side.Named(t.name)) return;
+    if (!side.Position(name) || real.contains(name)) continue;
+    const auto said = std::find_if(metadata.begin(), metadata.end(),
+                                   [&](const auto& entry) { return entry.first == name; });
+    if (said == metadata.end() || !side.Named(said->second) || !taken.insert(said->second).second) {
+      return;
+    }
+    real[name] = said->second;
+  }
+  for (NamedTensor& t : tensors) {
+    const std::string_view name = SplitCase(t.name).second;
+    const auto found = real.find(name);
+    if (found == real.end()) continue;
+    t.name = StrCat(t.name.substr(0, t.name.size() - name.size()), found->second);
+  }
+}
+
 absl::StatusOr<IoCase> BindCase(std::string name, Tensors tensors, const Graph& graph) {
   IoCase io;
   io.name = std::move(name);
-  const Side inputs{"in_", "input", graph.inputs()};
-  const Side outputs{"out_", "output", graph.outputs()};
+  const Side inputs = Inputs(graph), outputs = Outputs(graph);
   const std::string where = io.name.empty() ? "" : StrCat(io.name, ": ");
   for (const auto& [side, bound] : {std::pair(&inputs, &io.inputs), {&outputs, &io.outputs}}) {
     if (absl::Status s = BindSide(*side, tensors, bound); !s.ok()) {
@@ -146,8 +175,7 @@ absl::StatusOr<std::vector<IoCase>> BindIo(absl::Span<const NamedTensor> tensors
   for (const NamedTensor& t : tensors) {
     auto [number, name] = SplitCase(t.name);
     // A model's own name may look like a prefix.
-    if (number >= 0 && (Side{"", "", graph.inputs()}.Named(t.name) ||
-                        Side{"", "", graph.outputs()}.Named(t.name))) {
+    if (number >= 0 && (Inputs(graph).Named(t.name) || Outputs(graph).Named(t.name))) {
       number = -1;
       name = t.name;
     }
@@ -167,7 +195,10 @@ absl::StatusOr<std::vector<IoCase>> BindIo(absl::Span<const NamedTensor> tensors
 }
 
 absl::StatusOr<std::vector<IoCase>> ReadIoFile(const std::string& path, const Graph& graph) {
-  X2IR_ASSIGN_OR_RETURN(const Safetensors file, ReadSafetensors(path));
+  X2IR_ASSIGN_OR_RETURN(Safetensors file, ReadSafetensors(path));
+  for (const Side& side : {Inputs(graph), Outputs(graph)}) {
+    TakeRealNames(file.metadata, side, file.tensors);
+  }
   auto cases = BindIo(file.tensors, graph);
   if (!cases.ok()) return Annotate(cases.status(), StrCat("'", path, "'"));
   return cases;
