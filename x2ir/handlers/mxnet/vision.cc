@@ -150,21 +150,34 @@ Value* RoiPooling(SymbolArgs& a) {
               {{"pooled_shape", a.TupleOf("pooled_size", 2, 1)},
                {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))}});
 }
-// Regions [image, x1, y1, x2, y2].
-Value* RoiAlign(SymbolArgs& a) {
+// Regions [image, x1, y1, x2, y2]. With channels of positions each cell of the result has channels
+// of its own.
+absl::StatusOr<Value*> RoiAlign(SymbolArgs& a) {
   const std::vector<int64_t> size = a.TupleOf("pooled_size", 2, 1);
   const int64_t samples = a.Integer("sample_ratio", -1);
-  a.Require(!a.Flag("position_sensitive", false), "channels of positions");
-  const bool aligned = a.Flag("aligned", false);
+  const bool spread = a.Flag("position_sensitive", false), aligned = a.Flag("aligned", false);
+  if (size[0] < 1 || size[1] < 1 || size[0] > 4096 || size[1] > 4096) {
+    return Invalid("regions of ", size[0], " x ", size[1]);
+  }
   const Expr rois = a.in(1);
   const Expr image = a.AsInt64(Squeeze(Slice(rois, 1, Size(0), Size(1)), {1}));
-  return a.Op("roi_align", {a.in(0), Slice(rois, 1, Size(1), Size(5)), image},
-              {{"output_height", size[0]},
-               {"output_width", size[1]},
-               {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))},
-               {"sampling_ratio", samples < 0 ? 0 : samples},
-               {"mode", "avg"},
-               {"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"}});
+  Expr y = a.Op("roi_align", {a.in(0), Slice(rois, 1, Size(1), Size(5)), image},
+                {{"output_height", size[0]},
+                 {"output_width", size[1]},
+                 {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))},
+                 {"sampling_ratio", samples < 0 ? 0 : samples},
+                 {"mode", "avg"},
+                 {"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"}});
+  if (spread) {
+    // Of channels [c, i, j] at cell (i, j) those of (i, j).
+    const int64_t cells = size[0] * size[1];
+    const Expr apart = ReshapeTo(
+        y, {SizeAt(y, 0), DividedBy(a, SizeAt(a.in(0), 1), cells), Size(cells), Size(cells)});
+    const Expr own = Unsqueeze(Iota(Int(a, cells)), {1}) == Iota(Int(a, cells));
+    const Expr picked = Reduce(Where(own, apart, 0.0), "reduce_sum", {2});
+    y = ReshapeTo(picked, {SizeAt(picked, 0), SizeAt(picked, 1), Size(size[0]), Size(size[1])});
+  }
+  return y.value();
 }
 
 // Operands: x, offset, weights, bias; with a mask behind the offset.
