@@ -49,6 +49,17 @@ row("_contrib_AdaptiveAvgPooling2D", x, F.adaptive_avg_pool2d(T(x), (4, 3)), out
 row("_contrib_AdaptiveAvgPooling2D", x, F.adaptive_avg_pool2d(T(x), 2), output_size=2)
 row("_contrib_AdaptiveAvgPooling2D", x, F.adaptive_avg_pool2d(T(x), 1))
 
+for op in ("im2col", "_npx_im2col"):
+    row(op, x, F.unfold(T(x), (3, 2), (1, 2), (1, 0), (2, 1)), kernel=(3, 2), stride=(2, 1), pad=(1, 0), dilate=(1, 2))
+    y = f(1, 2, 5)
+    row(op, y, F.unfold(T(y[:, :, None]), (1, 3), 1, (0, 1)), kernel=(3,), pad=(1,))
+for op in ("col2im", "_npx_col2im"):
+    y = F.unfold(T(x[:1, :2]), (3, 2), (1, 2), (1, 0), (2, 1))
+    row(op, y, F.fold(y, (6, 5), (3, 2), (1, 2), (1, 0), (2, 1)), output_size=(6, 5), kernel=(3, 2), stride=(2, 1), pad=(1, 0),
+        dilate=(1, 2))
+    y = f(1, 4, 2)
+    row(op, y, F.fold(T(y), (2, 3), 2), output_size=(2, 3), kernel=(2, 2))
+
 # --- Dense layers, activations -------------------------------------------------------------------
 
 d, w, b = f(2, 3, 2), f(4, 6), f(4)
@@ -114,6 +125,15 @@ for op in ("Dropout", "_npx_dropout"):
     row(op, m, m, p=0.3)
     row(op, m, m, p=0.9, axes=(0,))
     row(op, m, m, p=0.0, mode="always")
+
+act, labels = f(5, 2, 4), i32(1, 2, 0, 3, 3, 1).reshape(2, 3)
+losses = lambda p, q, times, sizes, blank: F.ctc_loss(F.log_softmax(T(p), -1), T(np.maximum(q, 0).astype(np.int64)), tuple(times),
+                                                      tuple(sizes), blank, "none")
+for op in ("CTCLoss", "ctc_loss", "_contrib_CTCLoss", "_contrib_ctc_loss", "_npx_ctc_loss"):
+    row(op, [act, as32(labels)], losses(act, labels, (5, 5), (2, 3), 0))
+    last = i32(1, -1, -1, 2, 0, 1).reshape(2, 3)
+    row(op, [act, last], losses(act, last, (5, 5), (1, 3), 3), blank_label="last")
+    row(op, [act, labels, f32(5, 4), f32(1, 2)], losses(act, labels, (5, 4), (1, 2), 0), use_data_lengths=True, use_label_lengths=True)
 
 # --- Norms ---------------------------------------------------------------------------------------
 
@@ -380,6 +400,51 @@ for op in ("_contrib_ROIAlign", "_npx_roi_align"):
     big = f(1, 8, 6, 7)
     row(op, [big, rois[:1]], roi_align(big, rois[:1], (2, 2), 1.0, 2, False, True), pooled_size=(2, 2), spatial_scale=1.0,
         sample_ratio=2, position_sensitive=True)
+
+
+def psroi(x, rois, cells, scale):
+    away = lambda v: math.copysign(math.floor(abs(v) + 0.5), v)
+    out = np.zeros((len(rois), x.shape[1] // cells ** 2, cells, cells), np.float32)
+    for r, (n, *box) in enumerate(rois):
+        x1, y1 = [away(v) * scale for v in box[:2]]
+        x2, y2 = [(away(v) + 1) * scale for v in box[2:]]
+        high, wide = max(y2 - y1, 0.1) / cells, max(x2 - x1, 0.1) / cells
+        for i in range(cells):
+            for j in range(cells):
+                cut = lambda v, most: min(max(int(v), 0), most)
+                top, bottom = cut(math.floor(i * high + y1), x.shape[2]), cut(math.ceil((i + 1) * high + y1), x.shape[2])
+                left, right = cut(math.floor(j * wide + x1), x.shape[3]), cut(math.ceil((j + 1) * wide + x1), x.shape[3])
+                if bottom > top and right > left:
+                    own = x[int(n)].reshape(-1, cells, cells, *x.shape[2:])[:, i, j]
+                    out[r, :, i, j] = own[:, top:bottom, left:right].mean((1, 2))
+    return out
+
+
+maps = f(2, 8, 6, 7)
+row("_contrib_PSROIPooling", [maps, rois], psroi(maps, rois, 2, 1.0), spatial_scale=1.0, output_dim=2, pooled_size=2)
+row("_contrib_PSROIPooling", [maps, rois * f32(1, 2, 2, 2, 2)], psroi(maps, rois * f32(1, 2, 2, 2, 2), 2, 0.5), spatial_scale=0.5,
+    output_dim=2, pooled_size=2, group_size=2)
+
+
+def correlation(p, q, kernel, most, s1, s2, pad, multiply):
+    p, q = [np.pad(v, ((0, 0), (0, 0), (pad, pad), (pad, pad))) for v in (p, q)]
+    r, border = most // s2, most + kernel // 2
+    high, wide = [math.ceil((n - 2 * border) / s1) for n in p.shape[2:]]
+    out = np.zeros((len(p), (2 * r + 1) ** 2, high, wide), np.float32)
+    for c_ in range(out.shape[1]):
+        dy, dx_ = (c_ // (2 * r + 1) - r) * s2, (c_ % (2 * r + 1) - r) * s2
+        for i in range(high):
+            for j in range(wide):
+                y_, x_ = i * s1 + most, j * s1 + most
+                u, v = p[:, :, y_:y_ + kernel, x_:x_ + kernel], q[:, :, y_ + dy:y_ + dy + kernel, x_ + dx_:x_ + dx_ + kernel]
+                out[:, c_, i, j] = (u * v if multiply else np.abs(u - v)).mean((1, 2, 3))
+    return out
+
+
+p, q = f(2, 2, 5, 6), f(2, 2, 5, 6)
+row("Correlation", [p, q], correlation(p, q, 1, 1, 1, 1, 0, True))
+row("Correlation", [p, q], correlation(p, q, 3, 2, 2, 2, 2, True), kernel_size=3, max_displacement=2, stride1=2, stride2=2, pad_size=2)
+row("Correlation", [p, q], correlation(p, q, 1, 1, 1, 1, 1, False), pad_size=1, is_multiply=False)
 
 
 def deform(x, off, w, stride, pad, dil, groups, dg, mask=None, bias=None):

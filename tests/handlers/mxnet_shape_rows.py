@@ -290,6 +290,7 @@ for op in ("expand_dims", "_npi_expand_dims"):
     row(op, d, d[..., None], axis=-1)
 for op in ("squeeze", "_npi_squeeze", "_np_squeeze"):
     row(op, d[:1, :, :1], d[0, :, 0])
+    row(op, f32(3), f32(3) if op == "squeeze" else np.array(3, np.float32))
     row(op, d[:1, :, :1], d[0, :, :1], axis=0)
     row(op, d[:1, :, :1], d[:1, :, 0], axis=(-1,))
     row(op, d[:1, :, :1], d[0, :, 0], axis=(0, 2))

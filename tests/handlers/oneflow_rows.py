@@ -71,7 +71,7 @@ for op, fn, xs in [
         ("bitwise_not", torch.bitwise_not, [i32(0, 5, -3), i64(7, -8), boolean(0, 1), np.array([13], np.uint8)]),
         ("softmax", lambda x: F.softmax(x, -1), [f(2, 3), f32(1000, 0, -1000)]),
         ("log_softmax", lambda x: F.log_softmax(x, -1), [f(2, 3), f32(1000, 0, -1000)]),
-        ("square_sum", lambda x: (x * x).sum(), [f(2, 3), f32(3, 4)]),
+        ("square_sum", lambda x: (x * x).sum().reshape(1), [f(2, 3), f32(3, 4)]),
         ("sqrt_square_sum", lambda x: (x * x).sum().sqrt(), [f(2, 3), f32(3, 4)])]:
     for x in xs:
         row(op, x, fn(T(x)))
@@ -460,8 +460,8 @@ row("reduce_sum_like", [d, f(3, 4)], d.sum(0), axis=[0])
 row("reduce_sum_like", [d, f(2, 1, 4)], d.sum(1, keepdims=True), axis=[1])
 row("var", d, as32(d.var((0, 2), ddof=1)), dim=[0, 2], unbiased=1)
 row("var", d, as32(d.var(1, keepdims=True)), dim=[1], unbiased=0, keepdim=1)
-row("multi_square_sum", [a, b], np.array((a * a).sum() + (b * b).sum()))
-row("multi_square_sum", [a], np.array((a * a).sum()))
+row("multi_square_sum", [a, b], f32((a * a).sum() + (b * b).sum()))
+row("multi_square_sum", [a], f32((a * a).sum()))
 z = np.array([[0.3, 0.2, 0.4, -1], [0.1, 0.5, 0.25, 2]], np.float32)
 row("sort", z, np.sort(z), direction="ASCENDING")
 row("sort", z, -np.sort(-z), direction="DESCENDING")

@@ -1248,6 +1248,35 @@ row("print", {"In": a}, a)
 row("print", {"In": e3}, e3, message="x")
 
 
+# --- Regions of R-FCN ----------------------------------------------------------------------------
+
+
+def psroi(x_, rs_, images, cells, scale):
+    away = lambda v: math.copysign(math.floor(abs(v) + 0.5), v)
+    out = np.zeros((len(rs_), x_.shape[1] // cells ** 2, cells, cells), np.float32)
+    for r, box in enumerate(rs_):
+        x1, y1 = [away(v) * scale for v in box[:2]]
+        x2, y2 = [(away(v) + 1) * scale for v in box[2:]]
+        high, wide = max(y2 - y1, 0.1) / cells, max(x2 - x1, 0.1) / cells
+        for h_ in range(cells):
+            for w_ in range(cells):
+                cut = lambda v, most: min(max(int(v), 0), most)
+                top, bottom = cut(math.floor(h_ * high + y1), x_.shape[2]), cut(math.ceil((h_ + 1) * high + y1), x_.shape[2])
+                left, right = cut(math.floor(w_ * wide + x1), x_.shape[3]), cut(math.ceil((w_ + 1) * wide + x1), x_.shape[3])
+                if bottom > top and right > left:
+                    own = x_[images[r]].reshape(-1, cells, cells, *x_.shape[2:])[:, h_, w_]
+                    out[r, :, h_, w_] = own[:, top:bottom, left:right].mean((1, 2))
+    return out
+
+
+maps = f(2, 8, 6, 7)
+regions = np.array([[0, 0, 5, 4], [1, 2, 6, 5], [3, 3, 3, 3], [4.4, 4.6, 9, 9]], np.float32)
+numbers = np.array([3, 1], np.int32)
+for scale in (1.0, 0.5):
+    row("psroi_pool", {"X": maps, "ROIs": regions / np.float32(scale), "RoisNum": numbers},
+        psroi(maps, regions / np.float32(scale), [0, 0, 0, 1], 2, scale), pooled_height=2, pooled_width=2, output_channels=2,
+        spatial_scale=scale)
+
 # --- Other names of operators above --------------------------------------------------------------
 
 row("shadow_feed", {"X": a}, a)

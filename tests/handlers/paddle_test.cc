@@ -61,7 +61,6 @@ TEST(PaddleOps, Values) {
                       {"fft_c2c", "below"},
                       {"fft_c2r", "below"},
                       {"fft_r2c", "below"},
-                      {"psroi_pool", "not compared with its kernel yet"},
                       {"qr", "below"},
                   },
                   SlotsOf);

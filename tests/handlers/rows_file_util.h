@@ -24,13 +24,22 @@ struct FileRow {
 // The rows of tests/data/NAME/rows.txt.
 std::vector<FileRow> ReadFileRows(std::string_view name);
 
-// What differs between the row and what the dialect's operator gives in our evaluation; "" where
-// nothing does. `more_attrs` stand before those of the row.
-std::string DifferenceOfRow(const FileRow& row, std::string_view dialect,
-                            std::string_view more_attrs = "");
+// What is known of operands when the row is converted.
+enum class RowOperands {
+  kConstants,
+  kInputs,       // types and sizes
+  kOfSomeSizes,  // types and ranks
+};
 
-// Checks all rows (with X2IR_CASES=op: those of one operator), and that every operator of the
-// dialect has two of them or a reason to have none.
+// What differs between the row and what the dialect's operator gives in our evaluation; "" where
+// nothing does, or where there is an error because so little is known. `more_attrs` stand
+// before those of the row.
+std::string DifferenceOfRow(const FileRow& row, std::string_view dialect,
+                            std::string_view more_attrs = "",
+                            RowOperands known = RowOperands::kConstants);
+
+// Checks all rows, with all that may be known of operands (with X2IR_CASES=op: those of one
+// operator), and that every operator of the dialect has two of them or a reason to have none.
 void ExpectRowsOfAll(std::string_view dialect,
                      const std::map<std::string, std::string>& reasons_for_none,
                      std::string (*more_attrs)(const FileRow& row) = nullptr);

@@ -124,6 +124,7 @@ Value* ExpandDims(SymbolArgs& a) { return Unsqueeze(a.in(0), {a.Integer("axis", 
 Value* SqueezeAxes(SymbolArgs& a) {
   const auto axes = a.AxesAttr();
   const Expr x = a.in(0);
+  if (!axes && a.rank(0) == 1 && !HasNumpyShapes(a)) return SameValue(a);
   const Expr y =
       axes ? (axes->empty() ? a.Op("identity", {x}) : Squeeze(x, *axes)) : a.Op("squeeze", {x});
   return AtLeastOneAxis(a, y);

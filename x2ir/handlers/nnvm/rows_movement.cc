@@ -32,6 +32,7 @@ absl::StatusOr<Value*> ExpandDimsRow(SymbolArgs& a) {
 }
 Value* SqueezeRow(SymbolArgs& a) {
   const std::vector<int64_t> axes = a.Tuple("axis");
+  if (axes.empty() && a.rank(0) == 1) return SameValue(a);
   return AtLeastOneAxis(axes.empty() ? a.Op("squeeze", {a.in(0)}) : Squeeze(a.in(0), axes));
 }
 Value* BroadcastToRow(SymbolArgs& a) {
