@@ -12,36 +12,10 @@ import sys
 import numpy as np
 import torch
 import torch.nn.functional as F
+from rows_text import Rows, attributes, tensor
 
-lines = []
+rows = Rows()
 rng = np.random.RandomState(7)
-NAMES = {"bool": "bool", "float32": "float32", "float64": "float64", "int32": "int32",
-         "int64": "int64", "int8": "int8", "uint8": "uint8"}
-
-
-def number(v):
-    if isinstance(v, (bool, np.bool_)):
-        return "1" if v else "0"
-    if isinstance(v, (int, np.integer)):
-        return str(int(v))
-    v = float(v)
-    if math.isnan(v):
-        return "nan"
-    if math.isinf(v):
-        return "inf" if v > 0 else "-inf"
-    return str(np.float32(v))
-
-
-def array(a):
-    if isinstance(a, torch.Tensor):
-        a = a.detach().numpy()
-    return np.asarray(a)
-
-
-def tensor(a):
-    a = array(a)
-    dims = ",".join(str(d) for d in a.shape)
-    return "%s[%s]{%s}" % (NAMES[str(a.dtype)], dims, ", ".join(number(v) for v in a.flatten()))
 
 
 def slots(d):
@@ -52,25 +26,10 @@ def slots(d):
     return "; ".join(out)
 
 
-def attribute(v):
-    if isinstance(v, bool):
-        return "1" if v else "0"
-    if isinstance(v, str):
-        return '"%s"' % v
-    if isinstance(v, float):
-        return repr(v)
-    if isinstance(v, (list, tuple)) and not v:
-        return "[]:ints"
-    if isinstance(v, (list, tuple)):
-        return "[%s]" % ", ".join(attribute(e) for e in v)
-    return str(v)
-
-
 def row(op, ins, outs, **attrs):
     if not isinstance(outs, dict):
         outs = {"Out": outs}
-    lines.append(" | ".join([op, slots(ins), ", ".join("%s = %s" % (k, attribute(v)) for k, v in attrs.items()),
-                             slots(outs)]))
+    rows.add(op, slots(ins), attributes(attrs), slots(outs))
 
 
 f = lambda *s: rng.uniform(-2, 2, s).astype(np.float32)
@@ -892,13 +851,22 @@ for bias, mask in ((None, None), (ab, f(1, 2, 3, 3))):
     row("multihead_matmul", ins, y, alpha=0.7, head_number=2)
 q, k, v = f(1, 3, 2, 4), f(1, 3, 2, 4), f(1, 3, 2, 4)
 tr = lambda t: T(t).transpose(1, 2)
+
+
+def attention(q_, k_, v_, is_causal=False, scale=None):
+    scores = q_ @ k_.transpose(-1, -2) * (scale or 1 / math.sqrt(q_.shape[-1]))
+    if is_causal:
+        scores = scores.masked_fill(~torch.ones(scores.shape[-2:], dtype=torch.bool).tril(), -math.inf)
+    return torch.softmax(scores, -1) @ v_
+
+
 for causal in (False, True):
-    y = F.scaled_dot_product_attention(tr(q), tr(k), tr(v), is_causal=causal).transpose(1, 2)
+    y = attention(tr(q), tr(k), tr(v), is_causal=causal).transpose(1, 2)
     row("flash_attn", {"q": q, "k": k, "v": v}, {"out": y}, causal=causal)
 for sc1 in (-1.0, 0.3):
-    y = F.scaled_dot_product_attention(tr(q), tr(k), tr(v), scale=None if sc1 < 0 else sc1).transpose(1, 2)
+    y = attention(tr(q), tr(k), tr(v), scale=None if sc1 < 0 else sc1).transpose(1, 2)
     row("memory_efficient_attention", {"query": q, "key": k, "value": v}, {"output": y}, scale=sc1)
-    row("self_dp_attention", {"X": np.stack([q, k, v], 2)}, F.scaled_dot_product_attention(tr(q), tr(k), tr(v), scale=abs(sc1)).transpose(1, 2).reshape(1, 3, 8), alpha=abs(sc1), head_number=2)
+    row("self_dp_attention", {"X": np.stack([q, k, v], 2)}, attention(tr(q), tr(k), tr(v), scale=abs(sc1)).transpose(1, 2).reshape(1, 3, 8), alpha=abs(sc1), head_number=2)
 sm = f(1, 2, 3, 3)
 mk = f(1, 1, 3, 3)
 row("fused_softmax_mask", {"X": sm, "Mask": mk}, torch.softmax(T(sm + mk), -1))
@@ -1279,5 +1247,49 @@ row("repeat_interleave_with_tensor_index", {"X": a, "RepeatTensor": np.array([1,
 row("print", {"In": a}, a)
 row("print", {"In": e3}, e3, message="x")
 
-open(sys.argv[1], "w").write("\n".join(line for line in lines if line) + "\n")
-print(len(lines), "rows,", len({line.split(" | ")[0] for line in lines}), "operators")
+
+# --- Regions of R-FCN ----------------------------------------------------------------------------
+
+
+def psroi(x_, rs_, images, cells, scale):
+    away = lambda v: math.copysign(math.floor(abs(v) + 0.5), v)
+    out = np.zeros((len(rs_), x_.shape[1] // cells ** 2, cells, cells), np.float32)
+    for r, box in enumerate(rs_):
+        x1, y1 = [away(v) * scale for v in box[:2]]
+        x2, y2 = [(away(v) + 1) * scale for v in box[2:]]
+        high, wide = max(y2 - y1, 0.1) / cells, max(x2 - x1, 0.1) / cells
+        for h_ in range(cells):
+            for w_ in range(cells):
+                cut = lambda v, most: min(max(int(v), 0), most)
+                top, bottom = cut(math.floor(h_ * high + y1), x_.shape[2]), cut(math.ceil((h_ + 1) * high + y1), x_.shape[2])
+                left, right = cut(math.floor(w_ * wide + x1), x_.shape[3]), cut(math.ceil((w_ + 1) * wide + x1), x_.shape[3])
+                if bottom > top and right > left:
+                    own = x_[images[r]].reshape(-1, cells, cells, *x_.shape[2:])[:, h_, w_]
+                    out[r, :, h_, w_] = own[:, top:bottom, left:right].mean((1, 2))
+    return out
+
+
+maps = f(2, 8, 6, 7)
+regions = np.array([[0, 0, 5, 4], [1, 2, 6, 5], [3, 3, 3, 3], [4.4, 4.6, 9, 9]], np.float32)
+numbers = np.array([3, 1], np.int32)
+for scale in (1.0, 0.5):
+    row("psroi_pool", {"X": maps, "ROIs": regions / np.float32(scale), "RoisNum": numbers},
+        psroi(maps, regions / np.float32(scale), [0, 0, 0, 1], 2, scale), pooled_height=2, pooled_width=2, output_channels=2,
+        spatial_scale=scale)
+
+# --- Other names of operators above --------------------------------------------------------------
+
+row("shadow_feed", {"X": a}, a)
+row("shadow_feed", {"X": e3}, e3)
+row("assign_value_", {"X": np.zeros((1, 2), np.int32)}, np.array([[1, 2]], np.int32), shape=[1, 2], dtype=2, int32_values=[1, 2])
+row("assign_value_", {"X": np.zeros(2, np.float32)}, np.array([0.5, 2], np.float32), shape=[2], dtype=5, fp32_values=[0.5, 2.0])
+sx, sy, ss, sb = f(2, 3, 4), f(2, 3, 4), f(4), f(4)
+for eps in (1e-6, 0.1):
+    row("fused_skip_layernorm", {"X": sx, "Y": sy, "Scale": ss, "Bias": sb},
+        F.layer_norm(T(sx + sy), (4,), T(ss), T(sb), eps), epsilon=eps, begin_norm_axis=2)
+for shape in ((1, 2, 4, 4, 2), (2, 1, 2, 4, 6)):
+    top, places = F.max_pool3d(T(f(*shape)), 2, 2, return_indices=True)
+    row("unpool3d", {"X": top, "Indices": places.int()}, F.max_unpool3d(top, places, 2, 2), ksize=[2, 2, 2],
+        strides=[2, 2, 2], paddings=[0, 0, 0])
+
+rows.write(sys.argv[1])

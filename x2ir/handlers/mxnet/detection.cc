@@ -158,6 +158,22 @@ absl::StatusOr<Value*> MultiBoxDetection(SymbolArgs& a) {
   return Where(Unsqueeze(counts, {-1}), result, -1.0).value();
 }
 
+// Boxes by corners as middles and sizes, or (center) the other way round. A box whose first number
+// is below 0 stays as it is.
+Expr InOtherFormat(SymbolArgs& a, const Expr& rows, int64_t from, bool center) {
+  const Sides s = SidesOf(rows, from, center);
+  const Expr boxes = Stack(a,
+                           center ? Values{s.left, s.top, s.right, s.bottom}
+                                  : Values{(s.left + s.right) / 2, (s.top + s.bottom) / 2,
+                                           s.right - s.left, s.bottom - s.top},
+                           -1);
+  const Expr turned = Concat(
+      a,
+      {Slice(rows, -1, Size(0), Size(from)), boxes, Slice(rows, -1, Size(from + 4), Size(kToEnd))},
+      -1);
+  return Where(Unsqueeze(ColumnOf(rows, from) < 0.0, {-1}), rows, turned);
+}
+
 // Rows with a score and a box each, [..., n, width]: those that are left first, in the order of
 // their scores, rows of -1 behind.
 absl::StatusOr<Value*> BoxNms(SymbolArgs& a) {
@@ -167,7 +183,6 @@ absl::StatusOr<Value*> BoxNms(SymbolArgs& a) {
                 background = a.Integer("background_id", -1);
   const bool force = a.Flag("force_suppress", false);
   const std::string in = a.Text("in_format", "corner"), out = a.Text("out_format", "corner");
-  a.Require(in == out, "another format of the results");
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   if (rank < 2) return Invalid("boxes of ", rank, " axes");
   const Expr x = a.in(0);
@@ -194,7 +209,8 @@ absl::StatusOr<Value*> BoxNms(SymbolArgs& a) {
                      ids >= 0 && !force ? &classes : nullptr, overlap, true, rounds);
   // What is left goes to the front.
   const Expr first = ordered(Where(alive, -places.To(DType::kFloat32), -1e9));
-  const Expr result = RowsAt(rows, first);
+  const Expr kept = RowsAt(rows, first);
+  const Expr result = in == out ? kept : InOtherFormat(a, kept, coords, in == "center");
   const Expr there = GatherElements(alive.To(DType::kInt32), first, 1) > 0.0;
   return ReshapeTo(Where(Unsqueeze(there, {-1}), result, -1.0), ShapeOf(x)).value();
 }

@@ -68,12 +68,22 @@ Value* NanToNum(SymbolArgs& a) {
   const Expr finite = Where(IsInf(x), Where(x > 0.0, top, bottom), x);
   return Where(IsNan(x), x.Number(nan), finite);
 }
+// A half goes to the even neighbor.
 Value* NpAround(SymbolArgs& a) {
   const int64_t decimals = a.Integer("decimals", 0);
   const Expr x = a.in(0);
-  if (!IsFloating(x.dtype())) return a.Op("identity", {x});
-  const double scale = std::pow(10.0, static_cast<double>(decimals));
-  return decimals == 0 ? RoundAway(x) : RoundAway(x * scale) / scale;
+  if (!IsFloating(x.dtype())) {
+    a.Require(decimals >= 0, "integers rounded to tens");
+    return a.Op("identity", {x});
+  }
+  if (decimals == 0) return Round(x);
+  const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+  return decimals > 0 ? Round(x * scale) / scale : Round(x / scale) * scale;
+}
+// Integers are whole already.
+template <UnaryFn kFn>
+Expr Whole(const Expr& x) {
+  return IsFloating(x.dtype()) ? kFn(x) : x.Op("identity");
 }
 
 // 0.5 (s x)^2 near 0, |x| - 0.5 / s^2 elsewhere.
@@ -188,7 +198,8 @@ Expr Ldexp(const Expr& a, const Expr& b) {
 }
 Expr LogAddExp(const Expr& a, const Expr& b) {
   const Expr x = InFloat(a), y = InFloat(b), top = Max(x, y);
-  return top + Log(Exp(x - top) + Exp(y - top));
+  // Equal ones may be infinite.
+  return Where(x == y, x + std::log(2.0), top + Log1p(Exp(Min(x, y) - top)));
 }
 // NaN beside a number is left out.
 Expr FMax(const Expr& a, const Expr& b) {
@@ -286,14 +297,14 @@ X2IR_MXNET(bitwise_not).From("_npi_bitwise_not", NpBitwiseNot);
 X2IR_MXNET(cast)
     .From({"Cast", "cast", "amp_cast", "_npi_cast"}, CastTo)
     .From("amp_multicast", CastTogether);
-X2IR_MXNET(ceil).From("ceil").From("_npi_ceil");
+X2IR_MXNET(ceil).From({"ceil", "_npi_ceil"}, Unary(Whole<Ceil>));
 X2IR_MXNET(clip).From({"clip", "_npi_clip"}, ClipTo);
 X2IR_MXNET(cos).From("cos").From("_npi_cos", OfFloats<Cos>);
 X2IR_MXNET(cosh).From("cosh").From("_npi_cosh",
                                    OfFloats<+[](const Expr& x) { return x.Op("cosh"); }>);
 X2IR_MXNET(erf).From("erf").From("_npx_erf");
 X2IR_MXNET(exp).From("exp").From("_npi_exp", OfFloats<Exp>);
-X2IR_MXNET(floor).From("floor").From("_npi_floor");
+X2IR_MXNET(floor).From({"floor", "_npi_floor"}, Unary(Whole<Floor>));
 X2IR_MXNET(hard_sigmoid).From({"hard_sigmoid", "_npx_hard_sigmoid"}, HardSigmoid);
 X2IR_MXNET(identity)
     .From({"_copy", "identity", "_np_copy", "_npi_copy", "BlockGrad", "stop_gradient", "make_loss",
@@ -340,9 +351,9 @@ X2IR_MXNET(not ).From("logical_not", Unary(LogicalNot)).From("_npi_logical_not",
 X2IR_MXNET(reciprocal).From("reciprocal").From("_npi_reciprocal", OfFloats<Reciprocal>);
 X2IR_MXNET(relu).From("relu").From("_npx_relu");
 X2IR_MXNET(round)
-    .From({"round", "_contrib_round_ste"}, Unary(RoundAway))
-    .From({"rint", "_npi_rint"}, Unary(Rint))
-    .From({"fix", "_npi_fix", "trunc", "_npi_trunc"}, Unary(Trunc))
+    .From({"round", "_contrib_round_ste"}, Unary(Whole<RoundAway>))
+    .From({"rint", "_npi_rint"}, Unary(Whole<Rint>))
+    .From({"fix", "_npi_fix", "trunc", "_npi_trunc"}, Unary(Whole<Trunc>))
     .From({"_npi_around", "_npi_round"}, NpAround);
 X2IR_MXNET(sigmoid).From("sigmoid").From("_npx_sigmoid");
 X2IR_MXNET(sign)

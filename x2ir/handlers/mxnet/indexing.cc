@@ -205,11 +205,13 @@ Value* Arange(SymbolArgs& a) {
 // As many numbers as the axis has, or all axes in their shape.
 Value* ArangeLike(SymbolArgs& a) {
   const double start = a.Number("start", 0), step = a.Number("step", 1);
-  a.Require(a.Integer("repeat", 1) == 1, "repeats");
+  const int64_t repeat = a.Integer("repeat", 1);
   const auto axis = a.MaybeInteger("axis");
+  if (repeat < 1) a.Fail(Invalid("a range without repeats"));
   const Expr x = a.in(0);
   const Expr count = axis ? SizeOf(x, *axis) : Expr(a, a.Op("size", {x}));
-  const Expr numbers = Shifted(Scaled(Iota(count).To(x.dtype()), step), start);
+  const Expr places = repeat == 1 ? Iota(count) : Iota(count) / Int(a, repeat);
+  const Expr numbers = Shifted(Scaled(places.To(x.dtype()), step), start);
   return axis ? numbers : ReshapeTo(numbers, ShapeOf(x));
 }
 Value* Linspace(SymbolArgs& a) {
@@ -264,7 +266,7 @@ Value* SignalWindow(SymbolArgs& a) {
 absl::StatusOr<Value*> Diag(SymbolArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   const int64_t k = a.Integer("k", a.Integer("offset", 0));
-  if (k < -(int64_t{1} << 32) || k > (int64_t{1} << 32)) return Invalid("a diagonal at ", k);
+  X2IR_RETURN_IF_ERROR(CheckDiagonal(k));
   const Expr x = a.in(0);
   if (rank == 1) {
     const Expr n = SizeOf(x, 0), all = n + static_cast<double>(std::abs(k));
@@ -275,26 +277,9 @@ absl::StatusOr<Value*> Diag(SymbolArgs& a) {
         Clip(Expand(place, Concat(a, {AtLeast1d(all), AtLeast1d(all)}, 0)), Int(a, 0), n - 1);
     return Where(inside, Gather(x, index, 0), x.Number(0)).value();
   }
-  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes,
-                        a.Axes({a.Integer("axis1", 0), a.Integer("axis2", 1)}));
-  if (axes[0] == axes[1]) return Invalid("one axis twice");
-  // The two axes last, then the elements whose numbers go along the diagonal.
-  std::vector<int64_t> perm;
-  for (int64_t i = 0; i < rank; ++i) {
-    if (i != axes[0] && i != axes[1]) perm.push_back(i);
-  }
-  perm.push_back(axes[0]);
-  perm.push_back(axes[1]);
-  const Expr m = Transpose(x, perm), rows = SizeOf(m, rank - 2), columns = SizeOf(m, rank - 1);
-  const Expr length = k >= 0 ? Min(rows, columns - static_cast<double>(k))
-                             : Min(rows + static_cast<double>(k), columns);
-  const Expr along = Iota(length);
-  const Expr first = k >= 0 ? along : along - static_cast<double>(k);
-  const Expr second = k >= 0 ? along + static_cast<double>(k) : along;
-  std::vector<Size> sizes = SizesAt(m, 0, rank - 2);
-  sizes.emplace_back(int64_t{-1});
-  const Expr flat = ReshapeTo(m, sizes);
-  return Gather(flat, first * columns + second, rank - 2).value();
+  X2IR_ASSIGN_OR_RETURN(const Expr y,
+                        DiagonalAt(a, x, {a.Integer("axis1", 0), a.Integer("axis2", 1)}, k));
+  return y.value();
 }
 template <bool kUpper>
 Value* Triangle(SymbolArgs& a) {
@@ -317,6 +302,36 @@ absl::StatusOr<Value*> Roll(SymbolArgs& a) {
 }
 
 }  // namespace
+
+absl::Status CheckDiagonal(int64_t k) {
+  if (k < -(int64_t{1} << 32) || k > (int64_t{1} << 32)) return Invalid("a diagonal at ", k);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Expr> DiagonalAt(SymbolArgs& a, const Expr& x, const std::vector<int64_t>& of,
+                                int64_t k) {
+  X2IR_RETURN_IF_ERROR(CheckDiagonal(k));
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, a.Axes(of));
+  if (axes[0] == axes[1]) return Invalid("one axis twice");
+  // The two axes last, then the elements whose numbers go along the diagonal.
+  std::vector<int64_t> perm;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i != axes[0] && i != axes[1]) perm.push_back(i);
+  }
+  perm.push_back(axes[0]);
+  perm.push_back(axes[1]);
+  const Expr m = Transpose(x, perm), rows = SizeOf(m, rank - 2), columns = SizeOf(m, rank - 1);
+  const Expr length = k >= 0 ? Min(rows, columns - static_cast<double>(k))
+                             : Min(rows + static_cast<double>(k), columns);
+  const Expr along = Iota(length);
+  const Expr first = k >= 0 ? along : along - static_cast<double>(k);
+  const Expr second = k >= 0 ? along + static_cast<double>(k) : along;
+  std::vector<Size> sizes = SizesAt(m, 0, rank - 2);
+  sizes.emplace_back(int64_t{-1});
+  const Expr flat = ReshapeTo(m, sizes);
+  return Gather(flat, first * columns + second, rank - 2);
+}
 
 X2IR_MXNET(compress).From({"_contrib_boolean_mask", "_npi_boolean_mask"}, BooleanMask);
 X2IR_MXNET(constant_of_shape)

@@ -9,6 +9,7 @@
 #include "x2ir/handlers/mxnet/mxnet.h"
 #include "x2ir/handlers/nnvm/elementwise.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/handlers/torch/as_torch.h"
 
 namespace x2ir {
 namespace {
@@ -132,6 +133,34 @@ Value* AdaptiveAveragePool(SymbolArgs& a) {
     x = axis == 3 ? MatMul(x, matrix) : SwapLast(MatMul(SwapLast(x), matrix));
   }
   return x;
+}
+
+// --- Windows as columns: [batch, channels of each place of the window, windows] ------------------
+
+Value* ImageToColumns(SymbolArgs& a) {
+  const SymbolWindow w = TakeWindow(a);
+  const size_t n = w.spatial();
+  a.Require(n <= 2, "windows of three axes");
+  const auto both = [&](std::vector<int64_t> numbers, int64_t other) {
+    numbers.resize(n);
+    if (n == 1) numbers.insert(numbers.begin(), other);
+    return numbers;
+  };
+  const Expr x = n == 1 ? Unsqueeze(a.in(0), {2}) : a.in(0);
+  return AsTorch(a, "aten::im2col.default",
+                 {{"self", x},
+                  {"kernel_size", both(w.kernel, 1)},
+                  {"dilation", both(w.dilations, 1)},
+                  {"padding", both(w.pads, 0)},
+                  {"stride", both(w.strides, 1)}})[0];
+}
+// What meets at a pixel is summed.
+Value* ColumnsToImage(SymbolArgs& a) {
+  const std::vector<int64_t> size = a.Tuple("output_size");
+  const SymbolWindow w = TakeWindow(a);
+  a.Require(size.size() == w.spatial(), "a size of other axes");
+  return a.Op("col2im", {a.in(0), a.b().Ints(size), a.b().Ints(w.kernel)},
+              {{"dilations", w.dilations}, {"pads", w.pads}, {"strides", w.strides}});
 }
 
 // --- Dense ---------------------------------------------------------------------------------------
@@ -264,6 +293,36 @@ Value* SoftmaxCrossEntropy(SymbolArgs& a) {
   return Reshape(-Reduce(picked, "reduce_sum", {}), {1});
 }
 
+// Operands: x [time, batch, labels] before softmax, labels [batch, most], and how many there are of
+// each where that is said. Else labels end before the first blank (or, with the blank last, -1).
+absl::StatusOr<Value*> CtcLoss(SymbolArgs& a) {
+  const bool times = a.Flag("use_data_lengths", false), counts = a.Flag("use_label_lengths", false);
+  const std::string blank = a.Text("blank_label", "first");
+  if (blank != "first" && blank != "last") return Invalid("blank_label ", blank);
+  const Expr x = a.in(0), labels = a.AsInt64(a.in(1));
+  const Dim kinds = DimAt(x, 2);
+  if (!kinds.is_static() || kinds.value() < 1) return Unimplemented("an unknown number of labels");
+  const Expr most = SizeOf(labels, 1), batch = SizeOf(x, 1);
+  const Expr steps =
+      times ? a.AsInt64(a.in(2)) : Expand(SizeOf(x, 0), ReshapeTo(batch, a.b().Ints({1})));
+  Expr lengths = most;
+  if (counts) {
+    lengths = a.AsInt64(a.in(times ? 3 : 2));
+  } else {
+    const Expr ends = labels == (blank == "first" ? 0.0 : -1.0);
+    lengths = Reduce(Where(ends, Iota(most), most), "reduce_min", {1});
+  }
+  return AsTorch(a, "aten::ctc_loss.Tensor",
+                 {{"log_probs", SoftmaxOf(x, "log_softmax", 2)},
+                  {"targets", Max(labels, 0.0)},
+                  {"input_lengths", steps},
+                  {"target_lengths", lengths},
+                  {"blank", blank == "first" ? int64_t{0} : kinds.value() - 1},
+                  {"reduction", int64_t{0}},
+                  {"zero_infinity", false}},
+                 {x.dtype()})[0];
+}
+
 Value* Dropout(SymbolArgs& a) {
   const double p = a.Number("p", 0.5);
   const std::string mode = a.Text("mode", "training");
@@ -276,6 +335,11 @@ Value* Dropout(SymbolArgs& a) {
 }  // namespace
 
 X2IR_MXNET(average_pool).From("_contrib_AdaptiveAvgPooling2D", AdaptiveAveragePool);
+X2IR_MXNET(col2im).From({"col2im", "_npx_col2im"}, ColumnsToImage);
+X2IR_MXNET(slice).From({"im2col", "_npx_im2col"}, ImageToColumns);
+X2IR_MXNET(loop).From({"CTCLoss", "ctc_loss", "_contrib_CTCLoss", "_contrib_ctc_loss",
+                       "_npx_ctc_loss"},
+                      CtcLoss);
 X2IR_MXNET(conv).From({"Convolution", "Convolution_v1", "_npx_convolution"}, Convolution);
 X2IR_MXNET(conv_transpose).From({"Deconvolution", "_npx_deconvolution"}, Deconvolution);
 X2IR_MXNET(dropout).From({"Dropout", "_npx_dropout"}, Dropout);

@@ -161,17 +161,28 @@ Values SignAndLog(SymbolArgs& a) {
   const Expr det = a.Op("det", {a.in(0)});
   return {AtLeastOneAxis(a, Sign(det)), AtLeastOneAxis(a, Log(Abs(det)))};
 }
-Value* SolveOf(SymbolArgs& a) { return Solve(a.in(0), a.in(1)); }
+// One axis less than the matrices': one vector of each.
+Value* SolveOf(SymbolArgs& a) {
+  if (a.rank(1) != 1) return Solve(a.in(0), a.in(1));
+  return Squeeze(Solve(a.in(0), Unsqueeze(a.in(1), {-1})), {-1});
+}
 // The diagonal at an offset, and a matrix with it.
 absl::StatusOr<Value*> ExtractDiag(SymbolArgs& a) {
-  a.Require(a.Integer("offset", 0) == 0, "a diagonal off the middle");
-  return DiagonalOf(a.in(0)).value();
+  X2IR_ASSIGN_OR_RETURN(const Expr y, DiagonalAt(a, a.in(0), {-2, -1}, a.Integer("offset", 0)));
+  return y.value();
 }
-Value* MakeDiag(SymbolArgs& a) {
-  a.Require(a.Integer("offset", 0) == 0, "a diagonal off the middle");
-  const Expr x = a.in(0), places = Iota(SizeOf(x, -1));
-  const Expr on = Unsqueeze(places, {1}) == places;
-  return Where(on, Unsqueeze(x, {-1}), x.Number(0));
+absl::StatusOr<Value*> MakeDiag(SymbolArgs& a) {
+  const int64_t k = a.Integer("offset", 0);
+  X2IR_RETURN_IF_ERROR(CheckDiagonal(k));
+  Expr x = a.in(0);
+  // A number for each row: of rows that have none, 0.
+  if (k != 0) {
+    const std::vector<int64_t> pads = {std::max<int64_t>(-k, 0), std::max<int64_t>(k, 0)};
+    x = x.Op("pad", {a.b().Ints(pads), x.Number(0), a.b().Ints({-1})}, {{"mode", "constant"}});
+  }
+  const Expr places = Iota(SizeOf(x, -1));
+  const Expr on = places - Unsqueeze(places, {1}) == static_cast<double>(k);
+  return Where(on, Unsqueeze(x, {-1}), x.Number(0)).value();
 }
 
 // --- Attention, in blocks of queries, keys and values --------------------------------------------

@@ -124,6 +124,7 @@ Value* ExpandDims(SymbolArgs& a) { return Unsqueeze(a.in(0), {a.Integer("axis", 
 Value* SqueezeAxes(SymbolArgs& a) {
   const auto axes = a.AxesAttr();
   const Expr x = a.in(0);
+  if (!axes && a.rank(0) == 1 && !HasNumpyShapes(a)) return SameValue(a);
   const Expr y =
       axes ? (axes->empty() ? a.Op("identity", {x}) : Squeeze(x, *axes)) : a.Op("squeeze", {x});
   return AtLeastOneAxis(a, y);
@@ -378,26 +379,64 @@ absl::StatusOr<Values> SplitV2(SymbolArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, a.Axes({axis}));
   return CutAt(a, a.in(0), axes[0], places, squeeze);
 }
+// The first parts may be larger by one than the last ones.
+absl::StatusOr<Values> ArraySplit(SymbolArgs& a) {
+  const int64_t sections = a.Integer("sections", 0);
+  if (sections < 1) return SplitV2<0>(a);
+  if (sections > (int64_t{1} << 20)) return Invalid("a split into ", sections, " parts");
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, a.Axes({a.Integer("axis", 0)}));
+  const Dim dim = DimAt(a.in(0), axes[0]);
+  a.Tuple("indices");
+  const bool squeeze = a.Flag("squeeze_axis", false);
+  a.Require(dim.is_static(), "parts of an axis of unknown size");
+  std::vector<int64_t> from = {0};
+  for (int64_t i = 0; i + 1 < sections; ++i) {
+    from.push_back(from.back() + dim.value() / sections + (i < dim.value() % sections ? 1 : 0));
+  }
+  return CutAt(a, a.in(0), axes[0], from, squeeze);
+}
+// Of a vector its only axis, else axis 1.
+absl::StatusOr<Values> HSplit(SymbolArgs& a) {
+  return a.rank(0) == 1 ? SplitV2<0>(a) : SplitV2<1>(a);
+}
 
 // --- Borders -------------------------------------------------------------------------------------
 
+// Widths are pairs, one for each axis, in a list or (NumPy's) in lists of their own.
 Value* PadAll(SymbolArgs& a) {
   const std::string mode = a.Text("mode", "constant");
-  const std::vector<int64_t> widths = a.Tuple("pad_width");
+  const std::vector<int64_t> widths = a.FlatTuple("pad_width");
   a.Require(mode == "constant" || mode == "edge" || mode == "reflect" || mode == "symmetric",
             StrCat("mode ", mode));
-  a.Require(mode != "symmetric", "mode symmetric");
   a.Require(widths.size() % 2 == 0, "pads without an end");
+  const double value = a.Number("constant_value", a.Number("constant_values", 0));
+  const std::string reflection = a.Text("reflect_type", "even");
+  a.Require(reflection == "even", StrCat("reflect_type ", reflection));
+  Expr x = a.in(0);
+  if (mode == "symmetric") {
+    // The last elements twice: the other way round beside them.
+    for (size_t i = 0; i + 1 < widths.size(); i += 2) {
+      const auto axis = static_cast<int64_t>(i / 2);
+      const Dim dim = DimAt(x, axis);
+      const int64_t before = widths[i], after = widths[i + 1];
+      if (before == 0 && after == 0) continue;
+      a.Require(
+          before >= 0 && after >= 0 && dim.is_static() && std::max(before, after) <= dim.value(),
+          "symmetric pads that are larger than the tensor");
+      const Expr low = Flipped(Slice(x, axis, Size(0), Size(before)), {axis});
+      const Expr high = Flipped(Slice(x, axis, Size(dim.value() - after), Size(kToEnd)), {axis});
+      x = Concat(a, {low, x, high}, axis);
+    }
+    return x.value() == a.in(0).value() ? a.Op("identity", {x}) : x;
+  }
   std::vector<int64_t> begins, ends;
   for (size_t i = 0; i + 1 < widths.size(); i += 2) {
     begins.push_back(widths[i]);
     ends.push_back(widths[i + 1]);
   }
   begins.insert(begins.end(), ends.begin(), ends.end());
-  std::vector<Value*> operands = {a.in(0), a.b().Ints(begins)};
-  const double value = a.Number("constant_value", a.Number("constant_values", 0));
-  a.Ignore("reflect_type");
-  if (mode == "constant") operands.push_back(a.in(0).Number(value));
+  std::vector<Value*> operands = {x, a.b().Ints(begins)};
+  if (mode == "constant") operands.push_back(x.Number(value));
   return a.Op("pad", std::move(operands), {{"mode", mode}});
 }
 
@@ -466,8 +505,9 @@ X2IR_MXNET(scatter_elements)
 X2IR_MXNET(space_to_depth).From("space_to_depth", SpaceToDepth);
 X2IR_MXNET(split)
     .From({"SliceChannel", "split"}, SliceChannel)
-    .From({"_split_v2", "_npi_split", "_npi_array_split"}, SplitV2<0>)
-    .From("_npi_hsplit", SplitV2<1>)
+    .From({"_split_v2", "_npi_split"}, SplitV2<0>)
+    .From("_npi_array_split", ArraySplit)
+    .From("_npi_hsplit", HSplit)
     .From("_npi_vsplit", SplitV2<0>)
     .From("_npi_dsplit", SplitV2<2>);
 X2IR_MXNET(squeeze).From({"squeeze", "_npi_squeeze", "_np_squeeze"}, SqueezeAxes);

@@ -17,6 +17,13 @@ bool HasNumpyShapes(const SymbolArgs& a);
 // x, with one axis of size 1 where it has none and the symbol cannot say that.
 Expr AtLeastOneAxis(const SymbolArgs& a, const Expr& x);
 
+// Invalid for the number of a diagonal that no tensor has.
+absl::Status CheckDiagonal(int64_t k);
+// The k-th diagonal above the main one (below 0: beneath it) of two axes of x, which is of operand
+// 0's rank; it stands behind the other axes.
+absl::StatusOr<Expr> DiagonalAt(SymbolArgs& a, const Expr& x, const std::vector<int64_t>& axes,
+                                int64_t k);
+
 }  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_MXNET_MXNET_H_

@@ -40,18 +40,9 @@ absl::StatusOr<Value*> Kron(SymbolArgs& a) {
 }
 // The sum of a diagonal.
 absl::StatusOr<Value*> Trace(SymbolArgs& a) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
-  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes,
-                        a.Axes({a.Integer("axis1", 0), a.Integer("axis2", 1)}));
-  a.Require(a.Integer("offset", 0) == 0, "a diagonal off the middle");
-  if (rank < 2 || axes[0] == axes[1]) return Invalid("one axis twice");
-  std::vector<int64_t> perm;
-  for (int64_t i = 0; i < rank; ++i) {
-    if (i != axes[0] && i != axes[1]) perm.push_back(i);
-  }
-  perm.push_back(axes[0]);
-  perm.push_back(axes[1]);
-  return Sum(DiagonalOf(Transpose(a.in(0), perm)), -1).value();
+  const std::vector<int64_t> axes = {a.Integer("axis1", 0), a.Integer("axis2", 1)};
+  X2IR_ASSIGN_OR_RETURN(const Expr diagonal, DiagonalAt(a, a.in(0), axes, a.Integer("offset", 0)));
+  return Sum(diagonal, -1).value();
 }
 // Ones at and below a diagonal.
 Value* Tri(SymbolArgs& a) {
@@ -96,7 +87,7 @@ absl::StatusOr<Value*> Polyval(SymbolArgs& a) {
   if (!count.is_static() || count.value() < 1 || count.value() > 1024) {
     return Unimplemented("a polynomial of unknown degree");
   }
-  Expr y = Gather(a.in(0), Int(a, 0), 0);
+  Expr y = Expand(Gather(a.in(0), Int(a, 0), 0), ShapeOf(a.in(1)));
   for (int64_t i = 1; i < count.value(); ++i) y = y * a.in(1) + Gather(a.in(0), Int(a, i), 0);
   return y.value();
 }
@@ -136,10 +127,13 @@ absl::StatusOr<Value*> Rot90(SymbolArgs& a) {
 absl::StatusOr<Values> Average(SymbolArgs& a) {
   const auto axes = a.AxesAttr();
   const bool weighted = a.Flag("weighted", a.num_inputs() > 1);
-  a.Require(!a.Flag("returned", false), "the sum of the weights");
+  a.Flag("returned", false);
   const std::vector<int64_t> along = axes.value_or(std::vector<int64_t>());
   const Expr x = a.in(0);
-  if (!weighted) return Values{Reduce(x, "reduce_mean", along)};
+  if (!weighted) {
+    a.Require(!a.wants(1), "the number of elements of a mean without weights");
+    return Values{Reduce(x, "reduce_mean", along)};
+  }
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   Expr w = a.in(1);
   if (a.rank(1) == 1 && rank > 1) {
@@ -147,21 +141,32 @@ absl::StatusOr<Values> Average(SymbolArgs& a) {
     w = AlongAxis(w, along[0], rank);
   }
   w = Expand(w, ShapeOf(x));
-  return Values{Reduce(x * w, "reduce_sum", along) / Reduce(w, "reduce_sum", along)};
+  const Expr sum = Reduce(w, "reduce_sum", along);
+  return Values{Reduce(x * w, "reduce_sum", along) / sum, sum};
 }
-// The outer product, and of vectors of three the cross product.
+// Products of vectors of three numbers; of two, the third is 0, and of two such only the third of
+// the product counts.
 absl::StatusOr<Value*> Cross(SymbolArgs& a) {
-  for (const char* name : {"axisa", "axisb", "axisc"}) {
-    a.Require(a.Integer(name, -1) == -1, "another axis than the last one");
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> left, a.Axes({a.Integer("axisa", -1)}, 0));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> right, a.Axes({a.Integer("axisb", -1)}, 1));
+  const int64_t to = a.Integer("axisc", -1);
+  const Expr x = MoveAxis(a.in(0), left[0], a.rank(0) - 1);
+  const Expr y = MoveAxis(a.in(1), right[0], a.rank(1) - 1);
+  const Dim m = DimAt(x, -1), n = DimAt(y, -1);
+  if ((m != Dim(2) && m != Dim(3)) || (n != Dim(2) && n != Dim(3))) {
+    return Unimplemented("vectors that are neither of two nor of three");
   }
-  if (DimAt(a.in(0), -1) != Dim(3) || DimAt(a.in(1), -1) != Dim(3)) {
-    return Unimplemented("vectors that are not of three");
-  }
-  const auto turned = [&](const Expr& x, int64_t by) {
-    return Gather(x, Ints(a, {by % 3, (by + 1) % 3, (by + 2) % 3}), -1);
+  const auto part = [&](const Expr& v, const Dim& size, int64_t i) {
+    return Dim(i) == size ? v.Number(0) : Gather(v, Int(a, i), -1);
   };
-  const Expr x = a.in(0), y = a.in(1);
-  return (turned(x, 1) * turned(y, 2) - turned(x, 2) * turned(y, 1)).value();
+  const auto product = [&](int64_t i, int64_t j) {
+    return part(x, m, i) * part(y, n, j) - part(x, m, j) * part(y, n, i);
+  };
+  if (m == Dim(2) && n == Dim(2)) return product(0, 1).value();
+  const Expr z = Stack(a, {product(1, 2), product(2, 0), product(0, 1)}, -1);
+  const int64_t rank = z->shape() ? z->shape()->rank() : 0;
+  if (to < -rank || to >= rank) return Invalid("there is no axis ", to, " of ", rank);
+  return MoveAxis(z, rank - 1, to < 0 ? to + rank : to).value();
 }
 
 // --- Subgraphs that a backend made ---------------------------------------------------------------

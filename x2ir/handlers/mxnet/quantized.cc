@@ -171,7 +171,8 @@ Values QuantizedReshape(SymbolArgs& a) {
   return WithRange(a, Reshape(a.in(0), a.Tuple("shape", a.Tuple("newshape"))));
 }
 Values QuantizedTranspose(SymbolArgs& a) {
-  return WithRange(a, a.Op("transpose", {a.in(0)}, {{"perm", a.Tuple("axes")}}));
+  const std::vector<int64_t> axes = a.Tuple("axes");
+  return WithRange(a, axes.empty() ? a.Op("transpose", {a.in(0)}) : Transpose(a.in(0), axes));
 }
 Values QuantizedAct(SymbolArgs& a) {
   a.Require(a.Text("act_type", "relu") == "relu", "another activation than relu");

@@ -50,7 +50,7 @@ Expr NanProdOver(const Expr& x, const std::vector<int64_t>& axes, bool keep) {
   return Reduce(Where(IsNan(x), x.Number(1), x), "reduce_prod", axes, keep);
 }
 
-// NumPy's: small integers are summed up as int64, means are of floats.
+// NumPy's: bools are summed up as int64, means are of floats; integers keep their type.
 enum class NpReduction { kSum, kMean, kProd, kMax, kMin, kStd, kVar, kAny, kAll };
 template <NpReduction kKind>
 Value* NpReduce(SymbolArgs& a) {
@@ -67,8 +67,8 @@ Value* NpReduce(SymbolArgs& a) {
   }
   if (to != DType::kUndefined) {
     x = x.To(to);
-  } else if (!floats && (kKind == NpReduction::kSum || kKind == NpReduction::kProd)) {
-    x = x.To(DType::kInt64);
+  } else if (kKind == NpReduction::kSum || kKind == NpReduction::kProd) {
+    if (x.dtype() == DType::kBool) x = x.To(DType::kInt64);
   } else if (!floats && kKind != NpReduction::kMax && kKind != NpReduction::kMin) {
     x = x.To(DType::kFloat32);
   }
@@ -149,7 +149,7 @@ Values TopK(SymbolArgs& a) {
   if (kind == "mask") {
     const Expr zeros = Expand(x.Number(0), ShapeOf(x));
     const Expr ones = Expand(x.Number(1), ShapeOf(places));
-    return {ScatterElements(zeros, axis, places, ones, "none")};
+    return {ReshapeTo(ScatterElements(zeros, axis, places, ones, "none"), ShapeOf(a.in(0)))};
   }
   a.Require(kind == "indices", StrCat("ret_typ ", kind));
   return {places.To(t)};
@@ -188,9 +188,10 @@ absl::StatusOr<Value*> Pick(SymbolArgs& a) {
   const Expr picked = GatherElements(a.in(0), index, axes[0]);
   return (keep ? picked : AtLeastOneAxis(a, Squeeze(picked, {axes[0]}))).value();
 }
-absl::StatusOr<Value*> ChooseElement(SymbolArgs& a) {
-  const Expr index = Unsqueeze(a.AsInt64(a.in(1)), {1});
-  return Squeeze(GatherElements(a.in(0), index, 1), {1}).value();
+// An index out of range is that of the nearest.
+Value* BatchTake(SymbolArgs& a) {
+  const Expr index = Clip(a.AsInt64(a.in(1)), Int(a, 0), SizeOf(a.in(0), 1) - 1);
+  return Squeeze(GatherElements(a.in(0), Unsqueeze(index, {1}), 1), {1});
 }
 
 }  // namespace
@@ -201,8 +202,8 @@ X2IR_MXNET(arg_max)
 X2IR_MXNET(arg_min).From({"argmin", "_npi_argmin"}, ArgOf<false>);
 X2IR_MXNET(cum_sum).From({"_np_cumsum", "_npi_cumsum", "cumsum"}, CumulativeSum);
 X2IR_MXNET(gather_elements)
-    .From({"pick", "_npx_pick"}, Pick)
-    .From({"choose_element_0index", "batch_take"}, ChooseElement);
+    .From({"pick", "_npx_pick", "choose_element_0index"}, Pick)
+    .From("batch_take", BatchTake);
 X2IR_MXNET(reduce_l2).From({"norm", "_npx_norm"}, Norm);
 X2IR_MXNET(reduce_max)
     .From({"max", "max_axis"}, ReduceWith<MaxOver>)

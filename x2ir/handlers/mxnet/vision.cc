@@ -1,7 +1,9 @@
 // MXNet: images of other sizes, sampled at places, and regions of them.
+#include <algorithm>
 #include <cmath>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/region_cells.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/mxnet/mxnet.h"
@@ -150,21 +152,80 @@ Value* RoiPooling(SymbolArgs& a) {
               {{"pooled_shape", a.TupleOf("pooled_size", 2, 1)},
                {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))}});
 }
-// Regions [image, x1, y1, x2, y2].
-Value* RoiAlign(SymbolArgs& a) {
+// Regions [image, x1, y1, x2, y2]. With channels of positions each cell of the result has channels
+// of its own.
+absl::StatusOr<Value*> RoiAlign(SymbolArgs& a) {
   const std::vector<int64_t> size = a.TupleOf("pooled_size", 2, 1);
   const int64_t samples = a.Integer("sample_ratio", -1);
-  a.Require(!a.Flag("position_sensitive", false), "channels of positions");
-  const bool aligned = a.Flag("aligned", false);
+  const bool spread = a.Flag("position_sensitive", false), aligned = a.Flag("aligned", false);
+  if (size[0] < 1 || size[1] < 1 || size[0] > 4096 || size[1] > 4096) {
+    return Invalid("regions of ", size[0], " x ", size[1]);
+  }
   const Expr rois = a.in(1);
   const Expr image = a.AsInt64(Squeeze(Slice(rois, 1, Size(0), Size(1)), {1}));
-  return a.Op("roi_align", {a.in(0), Slice(rois, 1, Size(1), Size(5)), image},
-              {{"output_height", size[0]},
-               {"output_width", size[1]},
-               {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))},
-               {"sampling_ratio", samples < 0 ? 0 : samples},
-               {"mode", "avg"},
-               {"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"}});
+  Expr y = a.Op("roi_align", {a.in(0), Slice(rois, 1, Size(1), Size(5)), image},
+                {{"output_height", size[0]},
+                 {"output_width", size[1]},
+                 {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))},
+                 {"sampling_ratio", samples < 0 ? 0 : samples},
+                 {"mode", "avg"},
+                 {"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"}});
+  if (spread) y = OwnChannels(y, size[0], size[1]);
+  return y.value();
+}
+
+// Channels of positions, means over whole pixels.
+absl::StatusOr<Value*> PsRoiPooling(SymbolArgs& a) {
+  const int64_t cells = a.Integer("pooled_size", 0), group = a.Integer("group_size", 0);
+  const double scale = a.Number("spatial_scale", 1);
+  a.Ignore("output_dim");
+  if (cells < 1 || cells > 4096) return Invalid("regions of ", cells, " cells");
+  a.Require(group == 0 || group == cells, "groups that are not the cells");
+  const Expr x = a.in(0), rois = a.in(1);
+  const auto column = [&](int64_t i) { return Gather(rois, Int(a, i), 1); };
+  const CellBounds rows = RfcnCells(column(2), column(4), scale, cells, SizeOf(x, 2));
+  const CellBounds columns = RfcnCells(column(1), column(3), scale, cells, SizeOf(x, 3));
+  return OwnChannels(CellMeans(x, a.AsInt64(column(0)), rows, columns), cells, cells).value();
+}
+
+// Of two maps: each channel the mean product (or difference) of a window of the first with a window
+// of the second that is moved, by each of the moves in turn.
+absl::StatusOr<Value*> Correlation(SymbolArgs& a) {
+  const int64_t kernel = a.Integer("kernel_size", 1), most = a.Integer("max_displacement", 1),
+                stride = a.Integer("stride1", 1), step = a.Integer("stride2", 1),
+                pad = a.Integer("pad_size", 0);
+  const bool product = a.Flag("is_multiply", true);
+  constexpr int64_t kMost = 4096;
+  if (kernel < 1 || kernel % 2 == 0 || most < 0 || stride < 1 || step < 1 || pad < 0 ||
+      std::max({kernel, most, stride, step, pad}) > kMost || most / step > 32) {
+    return Invalid("a correlation of windows of ", kernel, " moved by ", most);
+  }
+  const auto padded = [&](size_t i) -> Expr {
+    const std::vector<int64_t> pads = {0, 0, pad, pad, 0, 0, pad, pad};
+    return pad == 0 ? a.in(i) : a.Op("pad", {a.in(i), a.b().Ints(pads)}, {{"mode", "constant"}});
+  };
+  const Expr left = padded(0), right = padded(1);
+  const auto moved = [&](const Expr& x, int64_t axis, int64_t by) {
+    return Slice(x, axis, Size(most + by), by == most ? Size(kToEnd) : Size(by - most));
+  };
+  const Expr middle = moved(moved(left, 2, 0), 3, 0);
+  Values parts;
+  const int64_t radius = most / step;
+  for (int64_t y = -radius; y <= radius; ++y) {
+    const Expr rows = moved(right, 2, y * step);
+    for (int64_t x = -radius; x <= radius; ++x) {
+      const Expr other = moved(rows, 3, x * step);
+      const Expr each = product ? middle * other : Abs(middle - other);
+      parts.push_back(Reduce(each, "reduce_mean", {1}, true));
+    }
+  }
+  const Expr all = Concat(a, parts, 1);
+  if (kernel == 1 && stride == 1) return all.value();
+  return a
+      .Op("average_pool", {all},
+          {{"kernel_shape", std::vector<int64_t>{kernel, kernel}},
+           {"strides", std::vector<int64_t>{stride, stride}}})
+      .value();
 }
 
 // Operands: x, offset, weights, bias; with a mask behind the offset.
@@ -224,6 +285,8 @@ X2IR_MXNET(grid_sample)
 X2IR_MXNET(affine_grid).From("GridGenerator", GridGenerator);
 X2IR_MXNET(max_roi_pool).From({"ROIPooling", "_npx_roi_pooling"}, RoiPooling);
 X2IR_MXNET(roi_align).From({"_contrib_ROIAlign", "_npx_roi_align"}, RoiAlign);
+X2IR_MXNET(matmul).From("_contrib_PSROIPooling", PsRoiPooling);
+X2IR_MXNET(reduce_mean).From("Correlation", Correlation);
 X2IR_MXNET(deform_conv)
     .From({"_contrib_DeformableConvolution", "_npx_deformable_convolution"},
           DeformableConvolution<false>)

@@ -67,7 +67,12 @@ Expr FloorMod(const Expr& a, const Expr& b) {
 Expr Power(const Expr& a, const Expr& b) { return Pow(a, b); }
 Expr Maximum(const Expr& a, const Expr& b) { return Max(a, b); }
 Expr Minimum(const Expr& a, const Expr& b) { return Min(a, b); }
-Expr Hypot(const Expr& a, const Expr& b) { return Sqrt(Square(a) + Square(b)); }
+Expr Hypot(const Expr& a, const Expr& b) {
+  // In a wider type, whose squares do not overflow.
+  const DType t = a.dtype(), wide = t == DType::kFloat32 ? DType::kFloat64 : DType::kFloat32;
+  if (t != DType::kFloat32 && t != DType::kFloat16) return Sqrt(Square(a) + Square(b));
+  return Sqrt(Square(a.To(wide)) + Square(b.To(wide))).To(t);
+}
 Expr Equal(const Expr& a, const Expr& b) { return a == b; }
 Expr NotEqual(const Expr& a, const Expr& b) { return Not(a == b); }
 Expr Greater(const Expr& a, const Expr& b) { return a > b; }

@@ -85,6 +85,11 @@ Value* Pool2d(SymbolArgs& a) {
   pool.kind = kKind;
   pool.ceil = a.Flag("ceil_mode", false);
   pool.count_include_pad = a.Flag("count_include_pad", false);
+  if (kKind == PoolKind::kAverage && pool.ceil && pool.count_include_pad) {
+    // Rounded up by more padding, all of which counts.
+    for (size_t i = 0; i < 2; ++i) pool.window.pads[2 + i] += pool.window.strides[i] - 1;
+    pool.ceil = false;
+  }
   return PoolWindows(a, a.in(0), pool);
 }
 template <PoolKind kKind>

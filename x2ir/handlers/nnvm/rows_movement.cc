@@ -32,6 +32,7 @@ absl::StatusOr<Value*> ExpandDimsRow(SymbolArgs& a) {
 }
 Value* SqueezeRow(SymbolArgs& a) {
   const std::vector<int64_t> axes = a.Tuple("axis");
+  if (axes.empty() && a.rank(0) == 1) return SameValue(a);
   return AtLeastOneAxis(axes.empty() ? a.Op("squeeze", {a.in(0)}) : Squeeze(a.in(0), axes));
 }
 Value* BroadcastToRow(SymbolArgs& a) {
@@ -95,32 +96,17 @@ absl::StatusOr<Value*> GatherNdRow(SymbolArgs& a) {
   return a.Op("gather_nd", {a.in(0), MoveAxis(a.AsInt64(a.in(1)), 0, rank - 1)}).value();
 }
 Value* PadRow(SymbolArgs& a) {
-  // [[begin, end], ...]: of nested lists the numbers.
-  std::string text = a.Text("pad_width", "");
-  std::string flat;
-  for (const char c : text) {
-    if (c != '(' && c != ')' && c != '[' && c != ']') flat += c;
-  }
+  const std::vector<int64_t> widths = a.FlatTuple("pad_width");
+  if (widths.size() % 2 != 0) a.Fail(Invalid("pads without an end"));
   std::vector<int64_t> begins, ends;
-  size_t at = 0, count = 0;
-  while (at < flat.size()) {
-    const size_t comma = std::min(flat.find(',', at), flat.size());
-    std::string part = flat.substr(at, comma - at);
-    part.erase(
-        std::remove_if(part.begin(), part.end(), [](char c) { return c == ' ' || c == 'L'; }),
-        part.end());
-    at = comma + 1;
-    if (part.empty()) continue;
-    int64_t number = 0;
-    for (const char c : part) {
-      if (c < '0' || c > '9' || number > 100'000'000) {
-        a.Fail(Invalid("pad_width is '", text, "'"));
-      }
-      number = number * 10 + (c - '0');
+  for (size_t i = 0; i + 1 < widths.size(); i += 2) {
+    if (widths[i] < 0 || widths[i + 1] < 0 || widths[i] > 1'000'000'000 ||
+        widths[i + 1] > 1'000'000'000) {
+      a.Fail(Invalid("pads of ", widths[i], " and ", widths[i + 1]));
     }
-    (count++ % 2 == 0 ? begins : ends).push_back(number);
+    begins.push_back(widths[i]);
+    ends.push_back(widths[i + 1]);
   }
-  if (begins.size() != ends.size()) a.Fail(Invalid("pad_width is '", text, "'"));
   begins.insert(begins.end(), ends.begin(), ends.end());
   return a.Op("pad", {a.in(0), a.b().Ints(begins), a.in(0).Number(a.Number("pad_value", 0))},
               {{"mode", "constant"}});

@@ -252,6 +252,22 @@ std::vector<int64_t> SymbolArgs::Tuple(Symbol name, std::vector<int64_t> or_else
   return numbers;
 }
 
+std::vector<int64_t> SymbolArgs::FlatTuple(Symbol name) {
+  const std::string* text = Raw(name);
+  if (!text) return {};
+  std::string flat;
+  bool comma = false;  // after a number
+  for (const char c : *text) {
+    if (c == '(' || c == ')' || c == '[' || c == ']' || c == ' ') continue;
+    if (c == ',' && !comma) continue;
+    comma = c != ',';
+    flat += c;
+  }
+  const auto numbers = nnvm::ParseTuple(StrCat("(", flat, ")"));
+  if (!numbers) Wrong(name, *text, "list of integers");
+  return *numbers;
+}
+
 std::vector<int64_t> SymbolArgs::TupleOf(Symbol name, size_t count, int64_t or_else) {
   std::vector<int64_t> numbers = Tuple(name);
   if (numbers.size() > count) Wrong(name, Text(name), StrCat("list of ", count, " integers"));

@@ -32,6 +32,8 @@ class SymbolArgs : public NodeReader {
   bool Flag(Symbol name, bool or_else);
   double Number(Symbol name, double or_else);
   std::vector<int64_t> Tuple(Symbol name, std::vector<int64_t> or_else = {});
+  // The numbers of lists in a list, one behind the other: "((1, 2), (0, 0))".
+  std::vector<int64_t> FlatTuple(Symbol name);
   // As many numbers as `count`: of fewer, or of one, the rest is the default's.
   std::vector<int64_t> TupleOf(Symbol name, size_t count, int64_t or_else);
   // Elements may be "None".

@@ -97,7 +97,7 @@ absl::StatusOr<Value*> ToShrink(OneflowWriter& w) {
 }
 Value* FromThreshold(OneflowArgs& a) {
   const double threshold = a.Number("threshold_val"), value = a.Number("value");
-  return Where(a.in(0) > threshold, a.in(0), value);
+  return Where(a.in(0) <= threshold, value, a.in(0));
 }
 Value* ToThreshold(OneflowWriter& w) {
   return w.Oneflow("threshold", {w.in(0)},

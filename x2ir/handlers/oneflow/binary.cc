@@ -111,9 +111,11 @@ Value* ScalarInplaceGreater(OneflowArgs& a) {
 template <bool equal_nan>
 Value* IsClose(OneflowArgs& a) {
   const double atol = a.Number("atol"), rtol = a.Number("rtol");
-  const Expr x = a.in(0), y = a.in(1);
+  // Tolerances are no integers.
+  const auto real = [](const Expr& v) { return IsFloating(v.dtype()) ? v : v.To(DType::kFloat64); };
+  const Expr x = real(a.in(0)), y = real(a.in(1));
   const Expr close = (x == y) | (Abs(x - y) <= Abs(y) * rtol + atol);
-  if (!IsFloating(x.dtype())) return close;
+  if (!IsFloating(a.dtype())) return close;
   const Expr finite = close & ((x == y) | Not(IsInf(x) | IsInf(y)));
   return equal_nan ? finite | (IsNan(x) & IsNan(y)) : finite;
 }

@@ -1,6 +1,7 @@
 // OneFlow: elements picked and put by their places.
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/oneflow/oneflow.h"
 #include "x2ir/ops/infer.h"
@@ -30,12 +31,9 @@ constexpr std::string_view kReductions[] = {"none", "add", "mul"};
 Value* Scattered(OneflowArgs& a, const Expr& data, const Expr& index, Expr updates,
                  Combination how) {
   const int64_t dim = a.AxisOf(a.Int("dim"), data.rank());
-  const auto places = index->shape() ? index->shape()->Static() : std::nullopt;
-  const auto given = updates->shape() ? updates->shape()->Static() : std::nullopt;
-  if (places && given && *places != *given) {
-    updates = a.Op(
-        "slice", {updates, a.b().Ints(std::vector<int64_t>(places->size(), 0)), a.b().Ints(*places),
-                  a.b().Ints(AllAxes(index)), a.b().Ints(std::vector<int64_t>(places->size(), 1))});
+  for (int64_t i = 0; i < index.rank(); ++i) {
+    if (ProvablyEqual(DimAt(index, i), DimAt(updates, i))) continue;
+    updates = Slice(updates, i, Size(0), SizeAt(index, i));
   }
   return ScatterElements(data, dim, a.AsInt64(index), updates, kReductions[how]);
 }

@@ -110,6 +110,7 @@ Values AdaptiveMaxPool(OneflowArgs& a) {
                            {{"self", x}, {"output_size", size}}, {a.dtype(), DType::kInt64});
   return {ChannelsBack({a, y[0]}, last), a.wants(1) ? y[1] : nullptr};
 }
+// Places count within each plane of the result.
 template <size_t spatial>
 Value* MaxUnpool(OneflowArgs& a) {
   const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", spatial, 1);
@@ -117,19 +118,28 @@ Value* MaxUnpool(OneflowArgs& a) {
   const std::vector<int64_t> padding = PerAxis(a, "padding", spatial, 0);
   const bool has_size = a.Bool("has_output_size");
   std::vector<int64_t> size = a.Ints("output_size");
-  Value* shape = nullptr;
+  const Expr x = a.in(0), places = a.AsInt64(a.in(1));
+  const int64_t before = x.rank() - static_cast<int64_t>(spatial);
+  a.Require(before > 0, "an operand of other axes");
   if (has_size) {
     a.Require(size.size() >= spatial, "a size of other axes");
-    const auto dims = a.shape(0) ? a.shape(0)->Static() : std::nullopt;
-    a.Require(dims.has_value(), "operands of unknown sizes");
-    if (size.size() < dims->size()) {
-      size.insert(size.begin(), dims->begin(),
-                  dims->begin() + static_cast<ptrdiff_t>(dims->size() - size.size()));
+    size.erase(size.begin(), size.end() - static_cast<ptrdiff_t>(spatial));
+  } else {
+    size.clear();
+    for (size_t i = 0; i < spatial; ++i) {
+      const Dim dim = DimAt(x, before + static_cast<int64_t>(i));
+      a.Require(
+          dim.is_static() && dim.value() < (int64_t{1} << 24) && stride[i] < (int64_t{1} << 24),
+          "operands of unknown sizes");
+      size.push_back((dim.value() - 1) * stride[i] - 2 * padding[i] + kernel[i]);
     }
-    shape = a.b().Ints(size);
   }
-  return a.Op("max_unpool", {a.in(0), a.AsInt64(a.in(1)), shape},
-              {{"kernel_shape", kernel}, {"strides", stride}, {"pads", BothEnds(padding)}});
+  if (spatial == 1) size.insert(size.begin(), 1);
+  const auto planes = [&](const Expr& v) { return spatial == 1 ? Unsqueeze(v, {before}) : v; };
+  const Expr y(
+      a, AsTorch(a, spatial == 3 ? "aten::max_unpool3d.default" : "aten::max_unpool2d.default",
+                 {{"self", planes(x)}, {"indices", planes(places)}, {"output_size", size}})[0]);
+  return spatial == 1 ? Squeeze(y, {before}) : y;
 }
 
 Value* FromUnfold(OneflowArgs& a) {

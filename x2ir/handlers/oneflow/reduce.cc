@@ -53,12 +53,13 @@ Value* Var(OneflowArgs& a) {
   return squares / (unbiased ? count - 1.0 : count);
 }
 
-Value* SquareSum(OneflowArgs& a) { return SumAll(Square(a.in(0))); }
+// Sums of squares of tensors have an axis; the root of one has none.
+Value* SquareSum(OneflowArgs& a) { return Reshape(SumAll(Square(a.in(0))), {1}); }
 Value* SqrtSquareSum(OneflowArgs& a) { return Sqrt(SumAll(Square(a.in(0)))); }
 Value* MultiSquareSum(OneflowArgs& a) {
   Expr sum = SumAll(Square(a.in(0)));
   for (size_t i = 1; i < a.num_inputs(); ++i) sum = sum + SumAll(Square(a.in(i)));
-  return sum;
+  return Reshape(sum, {1});
 }
 
 // The axes of a reduction that must be known.

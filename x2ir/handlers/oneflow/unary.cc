@@ -36,13 +36,15 @@ Value* NotEqualZero(OneflowArgs& a) { return IsTrue(a.in(0)); }
 Value* LogicalNot(OneflowArgs& a) {
   return a.dtype() == DType::kBool ? Not(a.in(0)) : a.in(0) == 0;
 }
-Value* IsFinite(OneflowArgs& a) { return Not(IsNan(a.in(0)) | IsInf(a.in(0))); }
 // Integers are no special numbers.
-Value* FromIsNan(OneflowArgs& a) {
-  return IsNan(IsFloating(a.dtype()) ? a.in(0) : a.Cast(a.in(0), DType::kFloat32));
+Expr AsFloats(OneflowArgs& a) {
+  return IsFloating(a.dtype()) ? a.in(0) : a.in(0).To(DType::kFloat32);
 }
-Value* FromIsInf(OneflowArgs& a) {
-  return IsInf(IsFloating(a.dtype()) ? a.in(0) : a.Cast(a.in(0), DType::kFloat32));
+Value* IsFinite(OneflowArgs& a) { return Not(IsNan(AsFloats(a)) | IsInf(AsFloats(a))); }
+Value* FromIsNan(OneflowArgs& a) { return IsNan(AsFloats(a)); }
+Value* FromIsInf(OneflowArgs& a) { return IsInf(AsFloats(a)); }
+Value* BitwiseNot(OneflowArgs& a) {
+  return a.dtype() == DType::kBool ? Not(a.in(0)) : a.Op("bitwise_not", {a.in(0)});
 }
 
 Value* ToNot(OneflowWriter& w) { return w.Oneflow("logical_not", {w.in(0)}); }
@@ -62,7 +64,7 @@ X2IR_ONEFLOW(asin).Is("asin");
 X2IR_ONEFLOW(asinh).Is("asinh");
 X2IR_ONEFLOW(atan).Is("atan");
 X2IR_ONEFLOW(atanh).Is("atanh");
-X2IR_ONEFLOW(bitwise_not).Is("bitwise_not");
+X2IR_ONEFLOW(bitwise_not).To("bitwise_not").From("bitwise_not", BitwiseNot);
 X2IR_ONEFLOW(ceil).Is("ceil");
 X2IR_ONEFLOW(cos).Is("cos");
 X2IR_ONEFLOW(cosh).Is("cosh");

@@ -82,9 +82,8 @@ Expr EmbeddingLayerNorm(PaddleArgs& a) {
   Expr sum = nullptr;
   for (size_t i = 0; i < ids.size(); ++i) {
     Expr index(a.b(), ids[i]);
-    // A last axis of size 1 is no axis.
-    const Dim last = DimAt(index, a.Rank(index) - 1);
-    if (a.Rank(index) == 3 && last.is_static() && last.value() == 1) index = Squeeze(index, {2});
+    // A third axis is of size 1, and no axis.
+    if (a.Rank(index) == 3) index = Squeeze(index, {2});
     const Expr rows = Gather(Expr(a.b(), tables[i]), index, 0);
     sum = i == 0 ? rows : sum + rows;
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "x2ir/builder/region_cells.h"
 #include "x2ir/handlers/paddle/paddle.h"
 
 namespace x2ir {
@@ -45,18 +46,18 @@ PaddleResults RoiPool(PaddleArgs& a) {
                  {{"pooled_shape", Attribute::Ints{height, width}},
                   {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))}})}}};
 }
+// As R-FCN, whose regions end behind their last pixel.
 Expr PsRoiPool(PaddleArgs& a) {
   const Expr x = a.X(), rois = a.X("ROIs");
   const int64_t height = a.Int("pooled_height", 1), width = a.Int("pooled_width", 1);
   const double scale = a.Number("spatial_scale", 1);
   a.Int("output_channels", 1);
-  return {a.b(), AsTorch(a, "torchvision::ps_roi_pool.default",
-                         {{"input", x},
-                          {"rois", WithImages(a, rois)},
-                          {"spatial_scale", scale},
-                          {"pooled_height", height},
-                          {"pooled_width", width}},
-                         std::vector<DType>{x.dtype(), DType::kUndefined})[0]};
+  constexpr int64_t kMost = 4096;
+  a.Require(height > 0 && width > 0 && height <= kMost && width <= kMost, "cells of this number");
+  const auto column = [&](int64_t i) { return Gather(rois, Int(a, i), 1); };
+  const CellBounds rows = RfcnCells(column(1), column(3), scale, height, SizeOf(x, 2));
+  const CellBounds columns = RfcnCells(column(0), column(2), scale, width, SizeOf(x, 3));
+  return OwnChannels(CellMeans(x, ImageOf(a, rois), rows, columns), height, width);
 }
 
 // --- Pyramids ------------------------------------------------------------------------------------

@@ -257,8 +257,7 @@ Expr ExpandAsTarget(PaddleArgs& a) {
   const Expr x = a.X(), y = a.X("target_tensor");
   std::vector<Size> repeats;
   for (int64_t i = 0; i < a.Rank(x); ++i) {
-    repeats.push_back(
-        DividedBy(a, SizeAt(y, i), KnownSizes(x, i, i + 1) ? (*KnownSizes(x, i, i + 1))[0] : 1));
+    repeats.push_back(Divided(a, SizeAt(y, i), SizeAt(x, i)));
   }
   return Tiled(a, x, repeats);
 }

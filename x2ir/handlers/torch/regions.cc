@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/region_cells.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -146,16 +147,12 @@ Values PsRoiAlign(TorchCall& c) {
   return ByPosition(c, r, all);
 }
 
-// Means over the whole pixels of each cell: sums by two products with zeros and ones.
+// Means over the whole pixels of each cell.
 Values PsRoiPool(TorchCall& c) {
   const Regions r = ReadRegions(c);
   const DType t = r.image.dtype(), computed = AtLeastFloat32(t);
   const Expr rois = r.rois.To(computed);
-  // [regions, cells, pixels] of one axis, and how many pixels each cell has.
-  struct Cells {
-    Expr inside, count;
-  };
-  const auto cells_of = [&](int64_t axis, int64_t cells) -> Cells {
+  const auto cells_of = [&](int64_t axis, int64_t cells) -> CellBounds {
     const auto rounded = [&](int64_t i) {  // halves away from 0
       const Expr x = Scaled(ColumnOf(rois, i), r.scale);
       return Where(SignBit(x), -RoundHalfUp(-x), RoundHalfUp(x));
@@ -167,19 +164,10 @@ Values PsRoiPool(TorchCall& c) {
     const Expr cell = Unsqueeze(Iota(Int(c, cells)).To(computed), {0});
     const auto clipped = [&](const Expr& place) { return Min(Max(place, place.Number(0)), last); };
     const Expr first = Unsqueeze(start, {1}), width = Unsqueeze(step, {1});
-    const Expr from = clipped(Floor(cell * width + first));
-    const Expr to = clipped(Ceil((cell + 1) * width + first));
-    const Expr pixel = Reshape(Iota(SizeOf(r.image, axis)).To(computed), {1, 1, -1});
-    const Expr inside = (pixel >= Unsqueeze(from, {2})) & (pixel < Unsqueeze(to, {2}));
-    return {inside.To(computed), Max(to - from, 0)};
+    return {clipped(Floor(cell * width + first)), clipped(Ceil((cell + 1) * width + first))};
   };
-  const Cells rows = cells_of(2, r.height), columns = cells_of(3, r.width);
   const Expr batch = ColumnOf(r.rois, 0).To(DType::kInt64);
-  const Expr image = Gather(r.image.To(computed), batch, 0);
-  const Expr sums =
-      MatMul(MatMul(Unsqueeze(rows.inside, {1}), image), SwapLast(Unsqueeze(columns.inside, {1})));
-  const Expr area = Unsqueeze(Unsqueeze(rows.count, {2}) * Unsqueeze(columns.count, {1}), {1});
-  const Expr all = Where(area == 0, 0, sums / Max(area, 1));
+  const Expr all = CellMeans(r.image, batch, cells_of(2, r.height), cells_of(3, r.width));
   return ByPosition(c, r, all.To(t));
 }
 
