@@ -192,6 +192,60 @@ std::vector<std::string> MxnetFiles() {
                  MxnetList({{"arg:conv_weight", RowSparse({2, 9}, {1}, std::vector<float>(9, 1))},
                             {"arg:bn_beta", Csr({2, 3}, {0, 1, 3}, {2, 0, 1}, {5, 6, 7})}}))};
 }
+std::string KerasFile(const std::string& name) {
+  return ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/keras/", name));
+}
+// HDF5 files and archives.
+std::vector<std::string> KerasFiles() {
+  return {KerasFile("masked_lstm.h5"), KerasFile("keras1_conv.h5"), KerasFile("chunked.keras"),
+          KerasFile("attention.keras")};
+}
+// Configurations alone, whose weights are those of a file that fits the first.
+std::vector<std::string> KerasConfigs() {
+  return {StrCat(R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
+      {"class_name": "Masking", "config": {"name": "l0", "mask_value": 0.0,
+       "batch_input_shape": [null, 5, 3], "dtype": "float32"}},
+      {"class_name": "LSTM", "config": {"name": "l1", "units": 4, "activation": "tanh",
+       "recurrent_activation": "sigmoid", "use_bias": true}}]}})",
+                 kFileBoundary, KerasFile("masked_lstm.h5")),
+          R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+      {"class_name": "InputLayer", "name": "x", "config": {"batch_input_shape": [null, 6, 4]},
+       "inbound_nodes": []},
+      {"class_name": "Conv1D", "name": "c", "config": {"filters": 2, "kernel_size": [3],
+       "padding": "causal", "use_bias": false}, "inbound_nodes": [[["x", 0, 0, {}]]]},
+      {"class_name": "Bidirectional", "name": "b", "config": {"merge_mode": "sum", "layer":
+       {"class_name": "GRU", "config": {"units": 2}}}, "inbound_nodes": [[["x", 0, 0, {}]]]},
+      {"class_name": "Dot", "name": "d", "config": {"axes": [1, 1]},
+       "inbound_nodes": [[["x", 0, 0, {}], ["p", 0, 0, {}]]]},
+      {"class_name": "Sequential", "name": "p", "config": {"name": "p", "layers": [
+       {"class_name": "Permute", "config": {"name": "q", "dims": [1, 2]}},
+       {"class_name": "TimeDistributed", "config": {"name": "t", "layer":
+        {"class_name": "ReLU", "config": {"name": "r", "max_value": 6.0}}}}]},
+       "inbound_nodes": [[["x", 0, 0, {}]]]}],
+      "input_layers": [["x", 0, 0]], "output_layers": [["d", 0, 0]]}})"};
+}
+
+std::vector<std::string> TfjsFiles() {
+  return {StrCat(R"({"format": "layers-model", "modelTopology": {"class_name": "Sequential",
+      "config": {"name": "s", "layers": [{"class_name": "Dense", "config": {"name": "d",
+      "units": 2, "activation": "relu", "use_bias": true, "batch_input_shape": [null, 2]}}]}},
+      "weightsManifest": [{"paths": ["weights.bin"], "weights": [
+      {"name": "d/kernel", "shape": [2, 2], "dtype": "float32"},
+      {"name": "d/bias", "shape": [2], "dtype": "float32",
+       "quantization": {"dtype": "uint8", "scale": 0.1, "min": -1}}]}]})",
+                 kFileBoundary, std::string(18, '\x3d')),
+          StrCat(R"({"format": "graph-model", "modelTopology": {"node": [
+      {"name": "x", "op": "Placeholder", "attr": {"dtype": {"type": "DT_FLOAT"}, "shape": {"shape":
+       {"dim": [{"size": "-1"}, {"size": "2"}]}}}},
+      {"name": "w", "op": "Const", "attr": {"dtype": {"type": "DT_FLOAT"}, "value": {"tensor":
+       {"dtype": "DT_FLOAT", "tensorShape": {"dim": [{"size": "2"}, {"size": "2"}]}}}}},
+      {"name": "y", "op": "MatMul", "input": ["x", "w"], "attr": {"transpose_a": {"b": false},
+       "transpose_b": {"b": true}, "T": {"type": "DT_FLOAT"}}}], "versions": {"producer": 175}},
+      "weightsManifest": [{"paths": ["weights.bin"], "weights": [
+      {"name": "w", "shape": [2, 2], "dtype": "float32"}]}]})",
+                 kFileBoundary, std::string(16, '\x3d'))};
+}
+
 std::vector<std::string> NnvmFiles() {
   using namespace symbol_files;
   const std::string graph =
@@ -317,6 +371,16 @@ std::vector<FuzzTarget> ReadTargets() {
       {"mxnet", MxnetFiles,
        [](std::string_view bytes) {
          ImportFiles(bytes, {"m-symbol.json", "m-0000.params"}, "/m-symbol.json", "mxnet");
+       }},
+      {"keras", KerasFiles,
+       [](std::string_view bytes) { ImportFiles(bytes, {"m.h5"}, "/m.h5", "keras"); }},
+      {"keras_config", KerasConfigs,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"k.json", "k.weights.h5"}, "/k.json", "keras");
+       }},
+      {"tfjs", TfjsFiles,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"model.json", "weights.bin"}, "/model.json", "tfjs");
        }},
       {"nnvm", NnvmFiles,
        [](std::string_view bytes) {

@@ -185,6 +185,14 @@ TEST(Golden, MxnetOps) {
   CheckDocument("/docs/mxnet_ops.md", text);
 }
 
+TEST(Golden, KerasOps) {
+  const OpsByName ops = OpsOf("keras");
+  std::string text = HeadOf("keras_ops_head.md") + "| layer | read as (mostly) |\n|---|---|\n";
+  for (const auto& [op, ir] : ops.read) StrAppend(&text, "| ", op, " | ", Listed(ir), " |\n");
+  StrAppend(&text, "\n", ops.read.size(), " classes of layers.\n");
+  CheckDocument("/docs/keras_ops.md", text);
+}
+
 TEST(Golden, NnvmOps) {
   const OpsByName ops = OpsOf("nnvm");
   std::set<std::string> names;

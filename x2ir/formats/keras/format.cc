@@ -29,10 +29,15 @@ Match RecognizeKeras(const Candidate& file) {
     .extensions = {".keras", ".h5", ".hdf5"},
     .doc = "Models of Keras 1, 2 and 3",
     .recognize = RecognizeKeras,
-    .read_options = {ParamsOption()},
+    .read_options = {ParamsOption(),
+                     {.name = "hdf5_library",
+                      .help =
+                          "Read HDF5 by the HDF5 library, which knows more forms and must be able "
+                          "to trust the file"}},
     .read =
         [](const Source& source, const ReadRequest& request) {
-          return ReadKeras(source, {.params = request.options.Text("params")});
+          return ReadKeras(source, {.params = request.options.Text("params"),
+                                    .hdf5_library = request.options.Flag("hdf5_library")});
         },
 });
 

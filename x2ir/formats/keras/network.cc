@@ -344,6 +344,7 @@ class NetworkBuilder {
     std::vector<TensorRef> in, out;
     CollectRefs(config["input_layers"], &in);
     CollectRefs(config["output_layers"], &out);
+    CountFromModels(&entries, &in, &out);
     const auto note = [&](const TensorRef& ref) -> absl::Status {
       const auto found = entries.find(ref.layer);
       if (found == entries.end()) return Invalid("there is no layer '", ref.layer, "'");
@@ -390,6 +391,33 @@ class NetworkBuilder {
       if (!outputs.back()) return Invalid("layer '", ref.layer, "' has no result ", ref.index);
     }
     return outputs;
+  }
+
+  // A model has a call before all others, that of its own inputs: where calls of one are counted
+  // from 1, they are counted from 0 here.
+  static void CountFromModels(Entries* entries, std::vector<TensorRef>* in,
+                              std::vector<TensorRef>* out) {
+    std::set<std::string> from_one;
+    const auto each = [&](const auto& fn) {
+      for (auto* list : {in, out}) std::for_each(list->begin(), list->end(), fn);
+      for (auto& [name, entry] : *entries) {
+        for (CallSite& site : entry.sites) {
+          std::for_each(site.inputs.begin(), site.inputs.end(), fn);
+          for (auto& [key, ref] : site.named) fn(ref);
+        }
+      }
+    };
+    each([&](TensorRef& ref) {
+      const auto found = entries->find(ref.layer);
+      if (found == entries->end()) return;
+      const Entry& entry = found->second;
+      if (IsModel(entry.layer->class_name, entry.layer->config) &&
+          ref.call == static_cast<int64_t>(entry.sites.size())) {
+        from_one.insert(ref.layer);
+      }
+    });
+    if (from_one.empty()) return;
+    each([&](TensorRef& ref) { ref.call -= from_one.contains(ref.layer) ? 1 : 0; });
   }
 
   static Value* ResultOf(const Entries& entries, const TensorRef& ref) {

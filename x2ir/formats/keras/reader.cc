@@ -91,7 +91,7 @@ absl::StatusOr<Model> ReadHdf5(Hdf5File& file, const std::string& config_text) {
 
 // --- Archives ------------------------------------------------------------------------------------
 
-absl::StatusOr<Model> ReadArchive(const BlobPtr& blob) {
+absl::StatusOr<Model> ReadArchive(const BlobPtr& blob, bool by_library) {
   X2IR_ASSIGN_OR_RETURN(ZipArchive zip, ZipArchive::Open(blob));
   const ZipEntry* config = zip.Find("config.json");
   const ZipEntry* stored = zip.Find("model.weights.h5");
@@ -122,7 +122,8 @@ absl::StatusOr<Model> ReadArchive(const BlobPtr& blob) {
     offset = 0;
     size = unpacked.view.size();
   }
-  X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<Hdf5File> file, Hdf5File::Open(bytes, offset, size));
+  X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<Hdf5File> file,
+                        Hdf5File::Open(bytes, offset, size, by_library));
   X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<WeightStore> weights, OpenWeights(*file));
   ArchiveStore all(zip, *weights);
   return Built(root, version, "", all);
@@ -154,10 +155,10 @@ std::string StemOfModel(const Source& source) {
   return stem;
 }
 
-absl::StatusOr<Model> WithWeights(const Json& root, const BlobPtr& weights) {
+absl::StatusOr<Model> WithWeights(const Json& root, const BlobPtr& weights, bool by_library) {
   const auto read = [&]() -> absl::StatusOr<Model> {
     X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<Hdf5File> file,
-                          Hdf5File::Open(weights, 0, weights->size()));
+                          Hdf5File::Open(weights, 0, weights->size(), by_library));
     X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<WeightStore> store, OpenWeights(*file));
     std::string version = root["keras_version"].text(), backend = root["backend"].text();
     for (const char* group : {"", "model_weights"}) {
@@ -186,22 +187,23 @@ absl::StatusOr<BlobPtr> FindWeights(const Source& source, const std::string& par
   return BlobPtr();
 }
 
-absl::StatusOr<Model> Read(const Source& source, const std::string& params) {
+absl::StatusOr<Model> Read(const Source& source, const KerasOptions& options) {
+  const std::string& params = options.params;
   X2IR_ASSIGN_OR_RETURN(const BlobPtr blob, source.Open());
   const std::string_view head = blob->view().substr(0, 4096);
   if (LooksLikeZip(head)) {
     if (!params.empty()) return OptionError("params", "the archive has weights already");
-    return ReadArchive(blob);
+    return ReadArchive(blob, options.hdf5_library);
   }
   if (!LooksLikeHdf5({blob->data(), std::min<size_t>(blob->size(), 16)})) {
     X2IR_ASSIGN_OR_RETURN(const Json root, Json::Parse(blob->view()));
     X2IR_ASSIGN_OR_RETURN(const BlobPtr weights, FindWeights(source, params));
-    if (weights) return WithWeights(root, weights);
+    if (weights) return WithWeights(root, weights, options.hdf5_library);
     NoWeights none;
     return Built(root, root["keras_version"].text(), root["backend"].text(), none);
   }
   X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<Hdf5File> file,
-                        Hdf5File::Open(blob, 0, blob->size()));
+                        Hdf5File::Open(blob, 0, blob->size(), options.hdf5_library));
   X2IR_ASSIGN_OR_RETURN(const auto config, file->Text("", "model_config"));
   if (config) {
     if (!params.empty()) return OptionError("params", "the file has weights already");
@@ -215,7 +217,7 @@ absl::StatusOr<Model> Read(const Source& source, const std::string& params) {
   }
   absl::StatusOr<Json> root = Json::Parse(json->view());
   if (!root.ok()) return Annotate(root.status(), StrCat("'", json->path(), "'"));
-  return WithWeights(*root, blob);
+  return WithWeights(*root, blob, options.hdf5_library);
 }
 
 }  // namespace
@@ -229,7 +231,7 @@ bool LooksLikeKerasJson(std::string_view head) {
 }
 
 absl::StatusOr<Model> ReadKeras(const Source& source, const KerasOptions& options) {
-  absl::StatusOr<Model> model = keras::Read(source, options.params);
+  absl::StatusOr<Model> model = keras::Read(source, options);
   if (!model.ok()) return AnnotateOption(model.status(), StrCat("'", source.name(), "'"));
   return model;
 }

@@ -1,0 +1,568 @@
+"""Makes small models in Keras's files whose layers TensorFlow.js does not have, with what they compute by Keras's
+documentation, in NumPy and PyTorch.
+
+    python3 tests/conformance/keras_models.py FOLDER
+
+Needs h5py and PyTorch 1.13. Each case is FOLDER/made__NAME.h5 (or .keras) and FOLDER/made__NAME.h5.io.safetensors.
+"""
+import io
+import json
+import math
+import os
+import struct
+import sys
+import zipfile
+
+import h5py
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+out = sys.argv[1]
+os.makedirs(out, exist_ok=True)
+rng = np.random.RandomState(11)
+
+
+def rand(*shape, low=-1.0, high=1.0):
+    return rng.uniform(low, high, shape).astype(np.float32)
+
+
+def save_io(path, inputs, outputs):
+    names = {np.dtype("float32"): "F32", np.dtype("int64"): "I64", np.dtype("int32"): "I32", np.dtype("float16"): "F16"}
+    header, data = {}, b""
+    for prefix, arrays in (("in", inputs), ("out", outputs)):
+        for i, a in enumerate(arrays):
+            a = np.ascontiguousarray(a)
+            header["%s_%d" % (prefix, i)] = {"dtype": names[a.dtype], "shape": list(a.shape),
+                                             "data_offsets": [len(data), len(data) + a.nbytes]}
+            data += a.tobytes()
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def write_h5(path, model, weights, version, backend="tensorflow"):
+    with h5py.File(path, "w") as f:
+        f.attrs["model_config"] = json.dumps(model)
+        if version:
+            f.attrs["keras_version"] = version
+        if backend and version:
+            f.attrs["backend"] = backend
+        root = f.create_group("model_weights")
+        root.attrs["layer_names"] = [n.encode() for n in weights]
+        for layer, arrays in weights.items():
+            g = root.create_group(layer)
+            g.attrs["weight_names"] = [n.encode() for n, _ in arrays]
+            for n, a in arrays:
+                g.create_dataset(n, data=a)
+
+
+def write_keras(path, model, variables, version="3.8.0", assets=(), compress=zipfile.ZIP_STORED, **how):
+    data = io.BytesIO()
+    with h5py.File(data, "w") as f:
+        for place, a in variables.items():
+            f.create_dataset(place, data=a, **(how if np.ndim(a) else {}))
+        f.require_group("layers")
+    with zipfile.ZipFile(path, "w", compress) as z:
+        z.writestr("metadata.json", json.dumps({"keras_version": version, "date_saved": "2025-01-01@00:00:00"}))
+        z.writestr("config.json", json.dumps(model))
+        z.writestr("model.weights.h5", data.getvalue())
+        for name, text in assets:
+            z.writestr(name, text)
+
+
+def layer(class_name, name, config, inbound):
+    return {"class_name": class_name, "name": name, "config": dict(config, name=name), "inbound_nodes": inbound}
+
+
+def input_layer(name, shape, dtype="float32"):
+    return layer("InputLayer", name, {"batch_input_shape": [None] + list(shape), "dtype": dtype}, [])
+
+
+def functional(inputs, layers, outputs):
+    return {"class_name": "Functional", "config": {
+        "name": "model", "layers": inputs + layers,
+        "input_layers": [[i["name"], 0, 0] for i in inputs], "output_layers": outputs}}
+
+
+def case(name, class_name, config, arrays, xs, ys, version="2.11.0", backend="tensorflow", dtypes=None, kwargs=None):
+    """A layer on inputs."""
+    dtypes = dtypes or [str(x.dtype) for x in xs]
+    ins = [input_layer("x%d" % i, x.shape[1:], d) for i, (x, d) in enumerate(zip(xs, dtypes))]
+    node = [["x%d" % i, 0, 0, kwargs or {}] for i in range(len(xs))]
+    model = functional(ins, [layer(class_name, "it", config, [node])], [["it", 0, i] for i in range(len(ys))])
+    path = os.path.join(out, "made__%s.h5" % name)
+    write_h5(path, model, {"it": [("it/%s:0" % n, a) for n, a in arrays]}, version, backend)
+    save_io(path + ".io.safetensors", xs, ys)
+
+
+def chain(name, xs, shape, layers, weights, ys, version="2.11.0", backend="tensorflow", dtype="float32"):
+    """A Sequential model: (class, config), weights by names."""
+    described = []
+    for i, (class_name, config) in enumerate(layers):
+        config = dict(config, name="l%d" % i)
+        if i == 0:
+            config.update(batch_input_shape=[None] + list(shape), dtype=dtype)
+        described.append({"class_name": class_name, "config": config})
+    config = described if version.startswith("1") else {"name": "s", "layers": described}
+    path = os.path.join(out, "made__%s.h5" % name)
+    write_h5(path, {"class_name": "Sequential", "config": config},
+             {"l%d" % i: [("l%d/%s" % (i, n), a) for n, a in weights.get(i, [])] for i in range(len(layers))}, version, backend)
+    save_io(path + ".io.safetensors", [xs], ys)
+
+
+T = torch.tensor
+def npy(t): return t.detach().numpy()
+def sigmoid(x): return 1 / (1 + np.exp(-x))
+def softmax(x): e = np.exp(x - x.max(-1, keepdims=True)); return e / e.sum(-1, keepdims=True)
+def last(x): return np.moveaxis(x, 1, -1)      # channels
+def first(x): return np.moveaxis(x, -1, 1)
+def kernel(w, transposed=False):               # [space..., in, out] as PyTorch has it
+    n = w.ndim
+    return T(np.ascontiguousarray(w.transpose([n - 1, n - 2] + list(range(n - 2)))))
+
+
+# --- Attention ---------------------------------------------------------------------------------------------------
+
+q, v, k = rand(2, 4, 3), rand(2, 5, 3), rand(2, 5, 3)
+w = softmax(q @ k.transpose(0, 2, 1) * 0.7)
+case("attention_scaled", "Attention", {"use_scale": True, "score_mode": "dot", "dropout": 0.0},
+     [("scale", np.float32(0.7))], [q, v, k], [w @ v])
+w = softmax(q @ v.transpose(0, 2, 1))
+case("attention", "Attention", {"use_scale": False}, [], [q, v], [w @ v])
+qs = rand(2, 5, 3)
+scores = qs @ qs.transpose(0, 2, 1)
+scores = np.where(np.tril(np.ones((5, 5))) > 0, scores, scores - 1e9).astype(np.float32)
+case("attention_causal", "Attention", {"use_scale": False, "causal": True}, [], [qs, qs], [softmax(scores) @ qs])
+w = softmax(np.tanh(q[:, :, None] + k[:, None]).sum(-1) * np.float32(0.5))
+case("attention_concat", "Attention", {"use_scale": False, "score_mode": "concat"},
+     [("concat_score_weight", np.float32(0.5))], [q, v, k], [w @ v])
+s = rand(3)
+w = softmax((s * np.tanh(q[:, :, None] + k[:, None])).sum(-1))
+case("additive_attention", "AdditiveAttention", {"use_scale": True}, [("scale", s)], [q, v, k], [w @ v])
+
+
+def mha(query, value, key, ws, heads, size, mask=None):
+    wq, bq, wk, bk, wv, bv, wo, bo = ws
+    Q = np.einsum("btd,dhk->bhtk", query, wq) + bq[:, None]
+    K = np.einsum("btd,dhk->bhtk", key, wk) + bk[:, None]
+    V = np.einsum("btd,dhk->bhtk", value, wv) + bv[:, None]
+    s = Q @ K.transpose(0, 1, 3, 2) / math.sqrt(size)
+    if mask is not None:
+        s = s + (1 - mask) * -1e9
+    a = softmax(s)
+    return (np.einsum("bhtk,hko->bto", a @ V, wo) + bo).astype(np.float32), a.astype(np.float32)
+
+
+def mha_weights(d, heads, size, vsize, o):
+    return [rand(d, heads, size), rand(heads, size), rand(d, heads, size), rand(heads, size),
+            rand(d, heads, vsize), rand(heads, vsize), rand(heads, vsize, o), rand(o)]
+
+
+MHA = ["query/kernel", "query/bias", "key/kernel", "key/bias", "value/kernel", "value/bias",
+       "attention_output/kernel", "attention_output/bias"]
+ws = mha_weights(3, 2, 4, 5, 3)
+cfg = {"num_heads": 2, "key_dim": 4, "value_dim": 5, "use_bias": True, "dropout": 0.1, "output_shape": None,
+       "attention_axes": None, "query_shape": [None, 4, 3]}
+y, a = mha(q, v, v, ws, 2, 4)
+ins = [input_layer("x0", (4, 3)), input_layer("x1", (5, 3)), input_layer("x2", (5, 3))]
+
+
+def mha_case(name, node, outputs, xs, ys, count=3):
+    path = os.path.join(out, "made__%s.h5" % name)
+    model = functional(ins[:count], [layer("MultiHeadAttention", "it", cfg, [[node]])], outputs)
+    write_h5(path, model, {"it": [("it/%s:0" % n, b) for n, b in zip(MHA, ws)]}, "2.11.0")
+    save_io(path + ".io.safetensors", xs, ys)
+
+
+mha_case("multi_head", ["x0", 0, 0, {"value": ["x1", 0, 0], "return_attention_scores": True}],
+         [["it", 0, 0], ["it", 0, 1]], [q, v], [y, a], 2)
+y, _ = mha(q, v, k, ws, 2, 4)
+mha_case("multi_head_key", ["x0", 0, 0, {"key": ["x2", 0, 0], "value": ["x1", 0, 0]}], [["it", 0, 0]], [q, v, k], [y])
+y, _ = mha(q, v, v, ws, 2, 4, np.tril(np.ones((4, 5))))
+mha_case("multi_head_causal", ["x0", 0, 0, {"value": ["x1", 0, 0], "use_causal_mask": True}], [["it", 0, 0]], [q, v], [y], 2)
+
+# --- Convolutions ------------------------------------------------------------------------------------------------
+
+x = rand(2, 7, 3)
+for pad in ("valid", "same"):
+    for stride in (1, 2, 3):
+        for op in (None, 0, 1):
+            if op is not None and op >= stride:
+                continue
+            w, b = rand(2, 4, 3), rand(4)
+            n, kk = 7, 2
+            if op is None:
+                size = n * stride + (max(kk - stride, 0) if pad == "valid" else 0)
+            else:
+                size = (n - 1) * stride + kk - 2 * (kk // 2 if pad == "same" else 0) + op
+            full = F.conv_transpose1d(T(first(x)), T(np.ascontiguousarray(w.transpose(2, 1, 0))), stride=stride)
+            full = F.pad(full, (0, max(0, size - full.shape[-1])))
+            excess = full.shape[-1] - size
+            begin = excess // 2 if pad == "same" else 0
+            y = last(npy(full[..., begin:begin + size])) + b
+            case("conv1d_transpose_%s_%d_%s" % (pad, stride, op), "Conv1DTranspose",
+                 {"filters": 4, "kernel_size": [2], "strides": [stride], "padding": pad, "output_padding": None if op is None else [op],
+                  "use_bias": True, "activation": "linear", "data_format": "channels_last", "dilation_rate": [1]},
+                 [("kernel", w), ("bias", b)], [x], [y])
+w, b = rand(3, 3, 2), rand(6)
+y = npy(F.conv1d(F.pad(T(first(x)), (2, 0)), T(np.ascontiguousarray(w.reshape(3, 6).T[:, None])), groups=3))
+case("depthwise1d_causal", "DepthwiseConv1D", {"kernel_size": [3], "strides": [1], "padding": "causal", "depth_multiplier": 2,
+     "use_bias": True, "activation": "relu"}, [("depthwise_kernel", w), ("bias", b)], [x], [np.maximum(last(y) + b, 0)])
+p = rand(1, 6, 4)
+case("separable1d", "SeparableConv1D", {"filters": 4, "kernel_size": [3], "strides": [1], "padding": "causal", "depth_multiplier": 2,
+     "use_bias": False}, [("depthwise_kernel", w), ("pointwise_kernel", p)], [x], [last(y) @ p[0]])
+x2 = rand(2, 3, 6, 5)
+w, b = rand(3, 2, 3, 4), rand(4)
+y = npy(F.conv2d(T(x2), kernel(w), T(b), stride=2))
+case("conv2d_first", "Conv2D", {"filters": 4, "kernel_size": [3, 2], "strides": [2, 2], "padding": "valid",
+     "data_format": "channels_first", "use_bias": True, "activation": "relu"}, [("kernel", w), ("bias", b)], [x2], [np.maximum(y, 0)])
+g = rand(3, 3, 2, 4)
+x4 = rand(2, 6, 5, 4)
+y = npy(F.conv2d(T(first(x4)), kernel(g), groups=2))
+case("conv2d_groups", "Conv2D", {"filters": 4, "kernel_size": [3, 3], "groups": 2, "use_bias": False}, [("kernel", g)], [x4], [last(y)])
+flipped = np.ascontiguousarray(w[::-1, ::-1])
+y = npy(F.conv2d(T(x2), kernel(w)))
+case("conv2d_theano", "Conv2D", {"filters": 4, "kernel_size": [3, 2], "data_format": "channels_first", "use_bias": False},
+     [("kernel", flipped)], [x2], [y], "2.1.3", "theano")
+xl = rand(2, 6, 3)
+w, b = rand(5, 6, 4), rand(5, 4)
+y = np.stack([xl[:, i:i + 2].reshape(2, 6) @ w[i] for i in range(5)], 1) + b
+case("locally1d", "LocallyConnected1D", {"filters": 4, "kernel_size": [2], "strides": [1], "padding": "valid", "use_bias": True,
+     "implementation": 1}, [("kernel", w), ("bias", b)], [xl], [y])
+xl = rand(2, 5, 4, 3)
+w, b = rand(2 * 3, 3 * 2 * 3, 4), rand(2, 3, 4)
+y = np.stack([np.stack([xl[:, 2 * i:2 * i + 3, j:j + 2].reshape(2, -1) @ w[i * 3 + j] for j in range(3)], 1) for i in range(2)], 1) + b
+case("locally2d", "LocallyConnected2D", {"filters": 4, "kernel_size": [3, 2], "strides": [2, 1], "padding": "valid", "use_bias": True},
+     [("kernel", w), ("bias", b)], [xl], [y])
+y = np.stack([np.stack([first(xl)[:, :, 2 * i:2 * i + 3, j:j + 2].reshape(2, -1) @ w[i * 3 + j] for j in range(3)], 1) for i in range(2)], 1) + b
+case("locally2d_first", "LocallyConnected2D", {"filters": 4, "kernel_size": [3, 2], "strides": [2, 1], "padding": "valid",
+     "data_format": "channels_first", "use_bias": True}, [("kernel", w), ("bias", b)], [np.ascontiguousarray(first(xl))], [first(y)])
+
+# --- Pools, sizes ------------------------------------------------------------------------------------------------
+
+case("max_pool_first", "MaxPooling2D", {"pool_size": [2, 2], "strides": None, "padding": "valid", "data_format": "channels_first"},
+     [], [x2], [npy(F.max_pool2d(T(x2), 2))])
+case("global_first", "GlobalAveragePooling2D", {"data_format": "channels_first", "keepdims": True}, [], [x2], [x2.mean((2, 3), keepdims=True)])
+case("flatten_first", "Flatten", {"data_format": "channels_first"}, [], [x2], [last(x2).reshape(2, -1)])
+up = npy(F.interpolate(T(first(x4)), scale_factor=(2, 3), mode="bilinear", align_corners=False))
+case("up_bilinear", "UpSampling2D", {"size": [2, 3], "interpolation": "bilinear"}, [], [x4], [last(up)])
+case("up_1d", "UpSampling1D", {"size": 3}, [], [x], [x.repeat(3, 1)])
+x5 = rand(2, 2, 3, 2, 3)
+case("up_3d", "UpSampling3D", {"size": [2, 1, 3]}, [], [x5], [x5.repeat(2, 1).repeat(3, 3)])
+case("crop_1d", "Cropping1D", {"cropping": [1, 2]}, [], [x], [x[:, 1:-2]])
+case("crop_3d_first", "Cropping3D", {"cropping": [[0, 1], [1, 0], [1, 1]], "data_format": "channels_first"}, [], [x5], [x5[:, :, :-1, 1:, 1:-1]])
+case("pad_1d", "ZeroPadding1D", {"padding": [2, 1]}, [], [x], [np.pad(x, ((0, 0), (2, 1), (0, 0)))])
+case("pad_3d", "ZeroPadding3D", {"padding": [[1, 0], [0, 1], [2, 2]]}, [], [x5], [np.pad(x5, ((0, 0), (1, 0), (0, 1), (2, 2), (0, 0)))])
+case("pad_2d_one", "ZeroPadding2D", {"padding": [1, 2]}, [], [x4], [np.pad(x4, ((0, 0), (1, 1), (2, 2), (0, 0)))])
+
+# --- Normalizations ----------------------------------------------------------------------------------------------
+
+ga, be, me, va = rand(5), rand(5), rand(5), rand(5, low=0.5)
+xb = rand(2, 5, 4, 3)
+at = lambda v: v[None, :, None, None]
+case("batch_norm_axis1", "BatchNormalization", {"axis": [1], "epsilon": 0.01, "momentum": 0.9},
+     [("gamma", ga), ("beta", be), ("moving_mean", me), ("moving_variance", va)], [xb],
+     [(xb - at(me)) / np.sqrt(at(va) + np.float32(0.01)) * at(ga) + at(be)])
+ga, be = rand(4), rand(4)
+gn = npy(F.group_norm(T(first(x4)), 2, T(ga), T(be), 1e-3))
+case("group_norm", "GroupNormalization", {"groups": 2, "axis": -1, "epsilon": 0.001}, [("gamma", ga), ("beta", be)], [x4], [last(gn)])
+gn = npy(F.group_norm(T(first(x4)), 4, None, T(be), 1e-3))
+case("instance_norm", "GroupNormalization", {"groups": -1, "axis": -1, "epsilon": 0.001, "scale": False}, [("beta", be)], [x4], [last(gn)])
+ga = rand(5)
+d = xb - xb.mean(1, keepdims=True)
+y = d / np.sqrt(d.var(1, keepdims=True) + np.float32(1e-3)) * at(ga)
+case("layer_norm_axis1", "LayerNormalization", {"axis": [1], "epsilon": 0.001, "center": False}, [("gamma", ga)], [xb], [y])
+case("unit_norm", "UnitNormalization", {"axis": [-1]}, [], [x], [x / np.sqrt((x ** 2).sum(-1, keepdims=True))])
+sc = rand(3)
+case("rms_norm", "RMSNormalization", {"axis": -1, "epsilon": 1e-6}, [("scale", sc)], [x],
+     [x / np.sqrt((x ** 2).mean(-1, keepdims=True) + 1e-6) * sc], "3.9.0")
+
+# --- Dense, activations ------------------------------------------------------------------------------------------
+
+w, b = rand(3, 2, 4), rand(2, 4)
+case("einsum_dense", "EinsumDense", {"equation": "abc,cde->abde", "output_shape": [None, 2, 4], "activation": "tanh", "bias_axes": "de"},
+     [("kernel", w), ("bias", b)], [x], [np.tanh(np.einsum("abc,cde->abde", x, w) + b)])
+case("softmax_axis", "Softmax", {"axis": 1}, [], [x], [softmax(x.transpose(0, 2, 1)).transpose(0, 2, 1)])
+case("relu_all", "ReLU", {"max_value": 0.8, "negative_slope": 0.3, "threshold": 0.2}, [], [x],
+     [np.where(x >= 0.2, np.minimum(x, np.float32(0.8)), np.float32(0.3) * (x - np.float32(0.2)))])
+case("hard_sigmoid_2", "Activation", {"activation": "hard_sigmoid"}, [], [x * 4], [np.clip(0.2 * x * 4 + 0.5, 0, 1).astype(np.float32)])
+case("hard_sigmoid_3", "Activation", {"activation": "hard_sigmoid"}, [], [x * 4], [np.clip(x * 4 / 6 + 0.5, 0, 1).astype(np.float32)], "3.1.0")
+case("gelu", "Activation", {"activation": "gelu"}, [], [x], [npy(F.gelu(T(x)))])
+w, b = rand(3, 4), rand(4)
+h = (x.astype(np.float16) @ w.astype(np.float16) + b.astype(np.float16)).astype(np.float16)
+case("mixed_float16", "Dense", {"units": 4, "use_bias": True, "dtype": {"class_name": "Policy", "config": {"name": "mixed_float16"}}},
+     [("kernel", w), ("bias", b)], [x], [h])
+
+# --- Recurrent layers --------------------------------------------------------------------------------------------
+
+
+def lstm(x, w, u, b, act=np.tanh, gate=sigmoid, mask=None, zero=False, back=False):
+    n = u.shape[0]
+    h = np.zeros((len(x), n)); c = h * 0; held = h * 0; ys = []
+    for t in (reversed(range(x.shape[1])) if back else range(x.shape[1])):
+        z = x[:, t] @ w + h @ u + b
+        i, f, g, o = (z[:, j * n:(j + 1) * n] for j in range(4))
+        c2 = gate(f) * c + gate(i) * act(g)
+        h2 = gate(o) * act(c2)
+        m = np.ones((len(x), 1), bool) if mask is None else mask[:, t:t + 1]
+        held = np.where(m, h2, 0 if zero else held)
+        h, c = np.where(m, h2, h), np.where(m, c2, c)
+        ys.append(held)
+    return np.stack(ys, 1).astype(np.float32), h.astype(np.float32), c.astype(np.float32)
+
+
+def gru(x, w, u, b, after, act=np.tanh, gate=sigmoid):
+    n = u.shape[0]; h = np.zeros((len(x), n)); ys = []
+    bi, br = (b[0], b[1]) if after else (b, b * 0)
+    for t in range(x.shape[1]):
+        z = x[:, t] @ w + bi
+        r = h @ u + br
+        zz, rr = gate(z[:, :n] + r[:, :n]), gate(z[:, n:2 * n] + r[:, n:2 * n])
+        hh = act(z[:, 2 * n:] + (rr * r[:, 2 * n:] if after else (rr * h) @ u[:, 2 * n:]))
+        h = zz * h + (1 - zz) * hh
+        ys.append(h)
+    return np.stack(ys, 1).astype(np.float32), h.astype(np.float32)
+
+
+xr = rand(2, 5, 3)
+w, u, b = rand(3, 12), rand(4, 12), rand(2, 12)
+R = {"units": 4, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
+case("gru_reset_after", "GRU", dict(R, reset_after=True, return_sequences=True), [("kernel", w), ("recurrent_kernel", u), ("bias", b)],
+     [xr], [gru(xr, w, u, b, True)[0]])
+case("gru_reset_after_step", "GRU", dict(R, reset_after=True, activation="gelu"), [("kernel", w), ("recurrent_kernel", u), ("bias", b)],
+     [xr], [gru(xr, w, u, b, True, act=lambda v: npy(F.gelu(T(v))))[1]])
+case("gru_reset_before", "GRU", dict(R, reset_after=False, recurrent_activation="hard_sigmoid"),
+     [("kernel", w), ("recurrent_kernel", u), ("bias", b[0])], [xr],
+     [gru(xr, w, u, b[0], False, gate=lambda v: np.clip(0.2 * v + 0.5, 0, 1))[1]])
+w, u, b = rand(3, 16), rand(4, 16), rand(16)
+W = [("kernel", w), ("recurrent_kernel", u), ("bias", b)]
+ys, h, c = lstm(xr, w, u, b)
+case("lstm_states", "LSTM", dict(R, return_sequences=True, return_state=True), W, [xr], [ys, h, c])
+case("lstm_time_major", "LSTM", dict(R, return_sequences=True, time_major=True), W, [np.ascontiguousarray(xr.transpose(1, 0, 2))],
+     [ys.transpose(1, 0, 2)])
+case("lstm_back", "LSTM", dict(R, return_sequences=True, go_backwards=True), W, [xr], [lstm(xr, w, u, b, back=True)[0]])
+# In hard_sigmoid of Keras 3.
+case("lstm_keras3", "LSTM", dict(R, recurrent_activation="hard_sigmoid"), W, [xr],
+     [lstm(xr, w, u, b, gate=lambda v: np.clip(v / 6 + 0.5, 0, 1))[1]], "3.1.0")
+w2, u2, b2 = rand(3, 16), rand(4, 16), rand(16)
+back = lstm(xr, w2, u2, b2, back=True)
+BW = [("forward_lstm/" + n, a) for n, a in W] + [("backward_lstm/" + n, a) for n, a in (("kernel", w2), ("recurrent_kernel", u2), ("bias", b2))]
+B = {"layer": {"class_name": "LSTM", "config": dict(R, name="lstm", return_sequences=True, return_state=True)}}
+case("bidirectional_states", "Bidirectional", dict(B, merge_mode="concat"), BW, [xr],
+     [np.concatenate([ys, back[0][:, ::-1]], -1), h, c, back[1], back[2]])
+case("bidirectional_apart", "Bidirectional", {"layer": {"class_name": "LSTM", "config": dict(R, name="lstm")}, "merge_mode": None}, BW, [xr], [h, back[1]])
+# CuDNN's order: columns of each gate's kernel one after the other.
+cu = lambda m, gates: np.concatenate([g.T.ravel().reshape(g.shape) for g in np.split(m, gates, 1)], 1)
+ct = lambda m, gates: np.concatenate([g.T for g in np.split(m, gates, 1)], 1)
+bb = rand(16)
+case("cudnn_lstm", "CuDNNLSTM", {"units": 4}, [("kernel", cu(w, 4)), ("recurrent_kernel", ct(u, 4)), ("bias", np.concatenate([b, bb]))], [xr],
+     [lstm(xr, w, u, b + bb)[1]], "2.2.4")
+wg, ug, bg = rand(3, 12), rand(4, 12), rand(2, 12)
+case("cudnn_gru", "CuDNNGRU", {"units": 4}, [("kernel", cu(wg, 3)), ("recurrent_kernel", ct(ug, 3)), ("bias", bg.ravel())], [xr],
+     [gru(xr, wg, ug, bg, True)[1]], "2.2.4")
+
+# Masks: which steps count.
+xm = xr.copy()
+xm[0, 1] = xm[0, 4] = xm[1, 0] = xm[1, 3] = 0
+mask = (xm != 0).any(-1)
+masked = lstm(xm, w, u, b, mask=mask)
+LW = {1: [(n + ":0", a) for n, a in W]}
+for name, config, y in (("last", {}, masked[1]), ("all", {"return_sequences": True}, masked[0])):
+    chain("masking_lstm_" + name, xm, (5, 3), [("Masking", {"mask_value": 0.0}), ("LSTM", dict(R, **config))], LW, [y])
+mb = lstm(xm, w, u, b, mask=mask, zero=True)[0], lstm(xm, w2, u2, b2, mask=mask, zero=True, back=True)[0][:, ::-1]
+chain("masking_bidirectional", xm, (5, 3),
+      [("Masking", {"mask_value": 0.0}), ("Bidirectional", {"layer": {"class_name": "LSTM", "config": dict(R, return_sequences=True)}, "merge_mode": "concat"})],
+      {1: [(n + ":0", a) for n, a in BW]}, [np.concatenate(mb, -1)])
+m = mask[..., None].astype(np.float32)
+chain("masking_average", xm, (5, 3), [("Masking", {"mask_value": 0.0}), ("GlobalAveragePooling1D", {})], {}, [(xm * m).sum(1) / m.sum(1)])
+table = rand(6, 3)
+ids = np.array([[1, 2, 0, 3, 0], [4, 0, 0, 5, 1]], np.int32)
+e = table[ids]
+scores = e @ e.transpose(0, 2, 1) - 1e9 * (ids == 0)[:, None]
+y = softmax(scores) @ e * (ids != 0)[..., None]
+model = functional([input_layer("x0", (5,), "int32")],
+                   [layer("Embedding", "e", {"input_dim": 6, "output_dim": 3, "mask_zero": True, "dtype": "float32"}, [[["x0", 0, 0, {}]]]),
+                    layer("Dropout", "d", {"rate": 0.3}, [[["e", 0, 0, {}]]]),
+                    layer("Attention", "it", {"use_scale": False}, [[["d", 0, 0, {}], ["d", 0, 0, {}]]])], [["it", 0, 0]])
+path = os.path.join(out, "made__masked_attention.h5")
+write_h5(path, model, {"e": [("e/embeddings:0", table)], "it": []}, "2.11.0")
+save_io(path + ".io.safetensors", [ids], [y.astype(np.float32)])
+
+# Initial states by name; a nested model that is called twice (calls of models are counted from 1).
+y0, h0, c0 = lstm(xr, w, u, b)
+xs = rand(2, 4, 3)
+
+
+def lstm_from(x, w, u, b, h, c):
+    n = u.shape[0]
+    for t in range(x.shape[1]):
+        z = x[:, t] @ w + h @ u + b
+        i, f, g, o = (z[:, j * n:(j + 1) * n] for j in range(4))
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+    return h.astype(np.float32)
+
+
+model = functional([input_layer("x0", (5, 3)), input_layer("x1", (4, 3))],
+                   [layer("LSTM", "a", dict(R, return_state=True), [[["x0", 0, 0, {}]]]),
+                    layer("LSTM", "b", R, [[["x1", 0, 0, {"initial_state": [["a", 0, 1], ["a", 0, 2]]}]]])], [["b", 0, 0]])
+path = os.path.join(out, "made__initial_state.h5")
+write_h5(path, model, {"a": [("a/%s:0" % n, v_) for n, v_ in W],
+                       "b": [("b/kernel:0", w2), ("b/recurrent_kernel:0", u2), ("b/bias:0", b2)]}, "2.11.0")
+save_io(path + ".io.safetensors", [xr, xs], [lstm_from(xs, w2, u2, b2, h0, c0)])
+wd, bd, we = rand(3, 4), rand(4), rand(4, 2)
+inner = {"class_name": "Sequential", "config": {"name": "inner", "layers": [
+    {"class_name": "InputLayer", "config": {"batch_input_shape": [None, 3], "name": "in"}},
+    {"class_name": "Dense", "config": {"name": "d1", "units": 4, "activation": "relu", "use_bias": True}},
+    {"class_name": "Dense", "config": {"name": "d2", "units": 2, "activation": "linear", "use_bias": False}}]}}
+f = lambda v_: np.maximum(v_ @ wd + bd, 0) @ we
+xa, xc = rand(2, 3), rand(2, 3)
+model = functional([input_layer("x0", (3,)), input_layer("x1", (3,))],
+                   [dict(inner, name="inner", inbound_nodes=[[["x0", 0, 0, {}]], [["x1", 0, 0, {}]]]),
+                    layer("Subtract", "s", {}, [[["inner", 1, 0, {}], ["inner", 2, 0, {}]]])], [["s", 0, 0]])
+NW = [("d1/kernel:0", wd), ("d1/bias:0", bd), ("d2/kernel:0", we)]
+path = os.path.join(out, "made__nested.h5")
+write_h5(path, model, {"inner": NW, "s": []}, "2.11.0")
+save_io(path + ".io.safetensors", [xa, xc], [f(xa) - f(xc)])
+case("time_distributed_model", "TimeDistributed", {"layer": inner}, [(n[:-2], a) for n, a in NW], [xr], [f(xr)])
+case("spectral", "SpectralNormalization", {"power_iterations": 1, "layer": {"class_name": "Dense", "config": {"name": "d1", "units": 4}}},
+     [("vector_u", rand(1, 4)), ("d1/kernel", wd), ("d1/bias", bd)], [xa], [xa @ wd + bd])
+
+# ConvLSTM along one axis.
+xv = rand(2, 3, 5, 2)
+w, u, b = rand(3, 2, 12), rand(3, 3, 12), rand(12)
+h = np.zeros((2, 5, 3), np.float32); c = h * 0
+for t in range(3):
+    z = last(npy(F.conv1d(T(first(xv[:, t])), kernel(w), T(b), padding=1) + F.conv1d(T(first(h)), kernel(u), padding=1)))
+    i, ff, g, o = np.split(z, 4, -1)
+    c = sigmoid(ff) * c + sigmoid(i) * np.tanh(g)
+    h = (sigmoid(o) * np.tanh(c)).astype(np.float32)
+case("conv_lstm1d", "ConvLSTM1D", {"filters": 3, "kernel_size": [3], "padding": "same", "activation": "tanh", "recurrent_activation": "sigmoid",
+     "use_bias": True}, [("kernel", w), ("recurrent_kernel", u), ("bias", b)], [xv], [h])
+
+# --- Preprocessing -----------------------------------------------------------------------------------------------
+
+case("normalization", "Normalization", {"axis": [-1], "mean": None, "variance": None, "dtype": "float32"},
+     [("mean", sc), ("variance", np.abs(sc)), ("count", np.int64(0))], [x], [(x - sc) / np.maximum(np.sqrt(np.abs(sc)), 1e-7)])
+case("normalization_config", "Normalization", {"axis": [-1], "mean": [[[0.1, 0.2, 0.3]]], "variance": [[[1.0, 2.0, 4.0]]]}, [], [x],
+     [((x - np.float32([0.1, 0.2, 0.3])) / np.sqrt(np.float32([1, 2, 4])))])
+case("rescaling_channels", "Rescaling", {"scale": [0.5, 1.0, 2.0], "offset": 0.25}, [], [x], [x * np.float32([0.5, 1, 2]) + np.float32(0.25)])
+case("discretization", "Discretization", {"bin_boundaries": [-0.5, 0.0, 0.5], "output_mode": "int"}, [], [x],
+     [np.searchsorted([-0.5, 0.0, 0.5], x, side="right").astype(np.int64)])
+n = np.array([[3, 7, 9], [7, 0, 12]], np.int64)
+case("integer_lookup", "IntegerLookup", {"vocabulary": [3, 7, 12], "num_oov_indices": 1, "mask_token": None, "oov_token": -1, "invert": False,
+     "output_mode": "int", "max_tokens": None}, [], [n], [np.array([[1, 2, 0], [2, 0, 3]], np.int64)])
+case("integer_lookup_mask", "IntegerLookup", {"vocabulary": [3, 7, 12], "num_oov_indices": 1, "mask_token": 0, "oov_token": -1, "invert": False,
+     "output_mode": "int"}, [], [n], [np.array([[2, 3, 1], [3, 0, 4]], np.int64)])
+case("integer_lookup_invert", "IntegerLookup", {"vocabulary": [3, 7, 12], "num_oov_indices": 1, "mask_token": None, "oov_token": -1,
+     "invert": True, "output_mode": "int"}, [], [np.array([[1, 2, 0]], np.int64)], [np.array([[3, 7, -1]], np.int64)])
+case("integer_lookup_hot", "IntegerLookup", {"vocabulary": [3, 7, 12], "num_oov_indices": 1, "mask_token": None, "oov_token": -1,
+     "output_mode": "multi_hot"}, [], [n], [np.float32([[1, 1, 1, 0], [1, 0, 1, 1]])])
+case("category_one_hot", "CategoryEncoding", {"num_tokens": 4, "output_mode": "one_hot"}, [], [np.array([[1], [3]], np.int64)],
+     [np.eye(4, dtype=np.float32)[[1, 3]]])
+case("category_count", "CategoryEncoding", {"num_tokens": 4, "output_mode": "count"}, [], [np.array([[1, 1, 0], [3, 2, 3]], np.int64)],
+     [np.float32([[1, 2, 0, 0], [0, 0, 1, 2]])])
+rs = last(npy(F.interpolate(T(first(x4)), (9, 3), mode="bilinear", align_corners=False)))
+case("resizing", "Resizing", {"height": 9, "width": 3, "interpolation": "bilinear", "crop_to_aspect_ratio": False}, [], [x4], [rs])
+near = x4[:, np.floor((np.arange(9) + 0.5) * 6 / 9).astype(int)][:, :, np.floor((np.arange(3) + 0.5) * 5 / 3).astype(int)]
+case("resizing_nearest", "Resizing", {"height": 9, "width": 3, "interpolation": "nearest"}, [], [x4], [near])
+case("center_crop", "CenterCrop", {"height": 3, "width": 2}, [], [x4], [x4[:, 1:4, 1:3]])
+
+# --- Keras 1 -----------------------------------------------------------------------------------------------------
+
+w, b = rand(4, 3, 3, 2), rand(4)
+y = npy(F.relu(F.conv2d(T(x2), T(w), T(b), stride=2)))
+chain("keras1_conv_th", x2, (3, 6, 5), [("Convolution2D", {"nb_filter": 4, "nb_row": 3, "nb_col": 2, "border_mode": "valid", "subsample": [2, 2],
+      "dim_ordering": "th", "bias": True, "activation": "relu"})], {0: [("W", w), ("b", b)]}, [y], "1.2.2", None)
+w, b = rand(2, 1, 3, 4), rand(4)
+y = last(npy(F.conv1d(T(first(x)), kernel(w[:, 0]), T(b))))
+chain("keras1_conv1d", x, (7, 3), [("Convolution1D", {"nb_filter": 4, "filter_length": 2, "border_mode": "valid", "subsample_length": 1,
+      "bias": True, "activation": "linear"}), ("MaxPooling1D", {"pool_length": 2, "stride": 2, "border_mode": "valid"})],
+      {0: [("W", w), ("b", b)]}, [np.maximum(y[:, 0::2], y[:, 1::2])], "1.2.2", None)
+ws = {g: (rand(3, 4), rand(4, 4), rand(4)) for g in "ifco"}
+cat = lambda i, gates: np.concatenate([ws[g][i] for g in gates], -1)
+hs = lambda v_: np.clip(0.2 * v_ + 0.5, 0, 1)
+y = lstm(xr, cat(0, "ifco"), cat(1, "ifco"), cat(2, "ifco"), gate=hs)[1]
+chain("keras1_lstm", xr, (5, 3), [("LSTM", {"output_dim": 4, "activation": "tanh", "inner_activation": "hard_sigmoid", "return_sequences": False})],
+      {0: [("%s_%s" % (p_, g), ws[g][i]) for g in "icfo" for i, p_ in enumerate("WUb")]}, [y], "1.2.2", None)
+ws = {g: (rand(3, 4), rand(4, 4), rand(4)) for g in "zrh"}
+y = gru(xr, cat(0, "zrh"), cat(1, "zrh"), cat(2, "zrh"), False, gate=hs)[1]
+chain("keras1_gru", xr, (5, 3), [("GRU", {"output_dim": 4, "activation": "tanh", "inner_activation": "hard_sigmoid"})],
+      {0: [("%s_%s" % (p_, g), ws[g][i]) for g in "zrh" for i, p_ in enumerate("WUb")]}, [y], "1.2.2", None)
+for mode, y in (("sum", xa + xc), ("mul", xa * xc), ("concat", np.concatenate([xa, xc], -1)), ("max", np.maximum(xa, xc))):
+    case("keras1_merge_" + mode, "Merge", {"mode": mode, "concat_axis": -1, "dot_axes": -1, "mode_type": "raw"}, [], [xa, xc], [y], "1.2.2", None)
+
+# --- Keras 3's archives ------------------------------------------------------------------------------------------
+
+
+def tensor3(name, index, shape):
+    return {"class_name": "__keras_tensor__", "config": {"shape": [None] + list(shape), "dtype": "float32", "keras_history": [name, 0, index]}}
+
+
+def layer3(class_name, name, config, args=None, kwargs=None):
+    config = dict(config, name=name, dtype={"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}, "registered_name": None})
+    nodes = [] if args is None else [{"args": args, "kwargs": kwargs or {}}]
+    return {"module": "keras.layers", "class_name": class_name, "config": config, "registered_name": None, "name": name, "inbound_nodes": nodes}
+
+
+def functional3(name, layers, ins, outs):
+    return {"module": "keras.src.models.functional", "class_name": "Functional", "registered_name": "Functional",
+            "config": {"name": name, "trainable": True, "layers": layers, "input_layers": ins, "output_layers": outs}}
+
+
+w, u, b, w2, u2, b2 = rand(3, 16), rand(4, 16), rand(16), rand(3, 16), rand(4, 16), rand(16)
+wd, bd = rand(8, 3), rand(3)
+model = functional3("m", [
+    layer3("InputLayer", "x0", {"batch_shape": [None, 5, 3]}),
+    layer3("Bidirectional", "bi", {"merge_mode": "concat", "layer": {"module": "keras.layers", "class_name": "LSTM", "registered_name": None,
+           "config": dict(R, name="lstm", return_sequences=True)}}, [tensor3("x0", 0, (5, 3))]),
+    layer3("Dense", "out", {"units": 3, "activation": "softmax", "use_bias": True}, [tensor3("bi", 0, (5, 8))])],
+    [["x0", 0, 0]], [["out", 0, 0]])
+y = softmax(np.concatenate([lstm(xr, w, u, b)[0], lstm(xr, w2, u2, b2, back=True)[0][:, ::-1]], -1) @ wd + bd)
+variables = {"layers/bidirectional/forward_layer/cell/vars/0": w, "layers/bidirectional/forward_layer/cell/vars/1": u,
+             "layers/bidirectional/forward_layer/cell/vars/2": b, "layers/bidirectional/backward_layer/cell/vars/0": w2,
+             "layers/bidirectional/backward_layer/cell/vars/1": u2, "layers/bidirectional/backward_layer/cell/vars/2": b2,
+             "layers/dense/vars/0": wd, "layers/dense/vars/1": bd, "optimizer/vars/0": np.int64(3)}
+for name, how in (("bidirectional", {}), ("chunked", {"chunks": True, "compression": "gzip"})):
+    path = os.path.join(out, "made__keras3_%s.keras" % name)
+    write_keras(path, model, variables, compress=zipfile.ZIP_DEFLATED if how else zipfile.ZIP_STORED, **how)
+    save_io(path + ".io.safetensors", [xr], [y.astype(np.float32)])
+ws = mha_weights(3, 2, 4, 4, 3)
+model = functional3("m", [
+    layer3("InputLayer", "x0", {"batch_shape": [None, 4, 3]}), layer3("InputLayer", "x1", {"batch_shape": [None, 5, 3]}),
+    layer3("MultiHeadAttention", "a", {"num_heads": 2, "key_dim": 4, "value_dim": 4, "use_bias": True, "seed": None},
+           [tensor3("x0", 0, (4, 3)), tensor3("x1", 0, (5, 3))], {"key": None, "query_mask": None}),
+    layer3("Add", "add", {}, [[tensor3("a", 0, (4, 3)), tensor3("x0", 0, (4, 3))]]),
+    layer3("LayerNormalization", "ln", {"axis": -1, "epsilon": 0.001}, [tensor3("add", 0, (4, 3))])],
+    [["x0", 0, 0], ["x1", 0, 0]], ["ln", 0, 0])
+z = mha(q, v, v, ws, 2, 4)[0] + q
+ga, be = rand(3), rand(3)
+z = z - z.mean(-1, keepdims=True)
+y = z / np.sqrt(z.var(-1, keepdims=True) + 1e-3) * ga + be
+parts = ["query_dense", "key_dense", "value_dense", "output_dense"]
+variables = {"layers/multi_head_attention/%s/vars/%d" % (p_, j): ws[2 * i + j] for i, p_ in enumerate(parts) for j in range(2)}
+variables.update({"layers/layer_normalization/vars/0": ga, "layers/layer_normalization/vars/1": be,
+                  "layers/multi_head_attention/seed_generator/vars/0": np.zeros(2, np.uint32)})
+path = os.path.join(out, "made__keras3_attention.keras")
+write_keras(path, model, variables)
+save_io(path + ".io.safetensors", [q, v], [y.astype(np.float32)])
+we, wf = rand(3, 4), rand(4, 2)
+nested = {"module": "keras", "class_name": "Sequential", "registered_name": None, "config": {"name": "inner", "layers": [
+    layer3("InputLayer", "i", {"batch_shape": [None, 3]}), layer3("Dense", "da", {"units": 4, "use_bias": False, "activation": "relu"}),
+    layer3("Dense", "db", {"units": 2, "use_bias": False, "activation": "linear"})]}}
+model = {"module": "keras", "class_name": "Sequential", "registered_name": None, "config": {"name": "outer", "layers": [
+    layer3("InputLayer", "i0", {"batch_shape": [None, 5, 3]}),
+    layer3("TimeDistributed", "td", {"layer": nested}), layer3("Flatten", "f", {"data_format": "channels_last"})]}}
+path = os.path.join(out, "made__keras3_nested.keras")
+write_keras(path, model, {"layers/time_distributed/layer/layers/dense/vars/0": we, "layers/time_distributed/layer/layers/dense_1/vars/0": wf})
+save_io(path + ".io.safetensors", [xr], [(np.maximum(xr @ we, 0) @ wf).reshape(2, -1)])
+model = {"module": "keras", "class_name": "Sequential", "registered_name": None, "config": {"name": "words", "layers": [
+    layer3("InputLayer", "i0", {"batch_shape": [None, 3]}),
+    layer3("IntegerLookup", "lookup", {"vocabulary": None, "num_oov_indices": 1, "mask_token": None, "oov_token": -1, "output_mode": "int"})]}}
+model["config"]["layers"][0]["config"]["dtype"] = "int64"
+path = os.path.join(out, "made__keras3_vocabulary.keras")
+write_keras(path, model, {}, assets=[("assets/layers/integer_lookup/vocabulary.txt", "3\n7\n12")])
+save_io(path + ".io.safetensors", [n], [np.array([[1, 2, 0], [2, 0, 3]], np.int64)])
+print(len([f_ for f_ in os.listdir(out) if f_.endswith(".safetensors")]), "models")
