@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/core/compare_internal.h"
 #include "x2ir/core/cut.h"
+#include "x2ir/core/diff.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -29,57 +30,6 @@ size_t ValuesOf(const Graph& graph) {
     }
   }
   return count;
-}
-
-std::string Text(const Attribute* attr) { return attr ? attr->ToString() : "not there"; }
-
-std::vector<std::string> ReasonsOf(const Found& found) {
-  std::vector<std::string> reasons;
-  const Compared& c = found.values[*found.first];
-  const Node *x = c.value->producer(), *y = c.other->producer();
-  if (!y) return reasons;
-  if (x->op() != y->op()) {
-    return {StrCat("it is ", x->op().str(), " here and ", y->op().str(), " there")};
-  }
-  if (x->num_inputs() != y->num_inputs()) {
-    return {StrCat("it has ", x->num_inputs(), " operands here and ", y->num_inputs(), " there")};
-  }
-  for (size_t i = 0; i < x->num_inputs(); ++i) {
-    const Value *p = x->input(i), *q = y->input(i);
-    if (!p != !q) {
-      reasons.push_back(StrCat("operand ", i, " is there on one side only"));
-      continue;
-    }
-    if (!p) continue;
-    const Tensor *u = p->fixed_constant(), *v = q->fixed_constant();
-    if (u && v) {
-      // Weights are the same to the last digit, or they are not.
-      const Comparison comparison = Compare(*v, *u, Tolerance{0, 0});
-      if (!comparison.agrees) {
-        reasons.push_back(
-            StrCat("operand ", i, " '", p->name(), "' is a constant: ", comparison.problem));
-      }
-    } else if (!u != !v) {
-      reasons.push_back(StrCat("operand ", i, " is a constant on one side only"));
-    } else if (const auto it = found.match.values.find(p);
-               it != found.match.values.end() && it->second != q) {
-      reasons.push_back(
-          StrCat("operand ", i, " is '", p->name(), "' here and '", q->name(), "' there"));
-    }
-  }
-  absl::flat_hash_set<std::string> names;
-  for (const AttributeMap* attrs : {&x->attrs(), &y->attrs()}) {
-    for (const auto& [symbol, attr] : *attrs) {
-      const std::string name = std::string(symbol.str());
-      if (!names.insert(name).second) continue;
-      const Attribute *u = x->attrs().Find(symbol), *v = y->attrs().Find(symbol);
-      if (u && std::holds_alternative<std::shared_ptr<Graph>>(u->variant())) continue;
-      if (u && v ? *u == *v : !u == !v) continue;
-      reasons.push_back(
-          StrCat("attribute ", name, " is ", Text(u), " here and ", Text(v), " there"));
-    }
-  }
-  return reasons;
 }
 
 void AppendColumn(std::string* line, std::string_view text, size_t width, bool right = false) {
@@ -221,7 +171,13 @@ absl::StatusOr<ModelComparison> CompareModels(const Model& ir, const Model& othe
   result.values_of_other = ValuesOf(*other.graph);
   if (found.first) {
     const Compared& c = found.values[*found.first];
-    Divergence first{*found.first, c.value, c.other, ReasonsOf(found), {}, {}, {}};
+    Divergence first{*found.first,
+                     c.value,
+                     c.other,
+                     DifferencesOf(c.value->producer(), c.other->producer(), found.match),
+                     {},
+                     {},
+                     {}};
     DifferingNodes region = DifferingNodesOf(ir, other, found);
     first.nodes_here = std::move(region.here);
     first.nodes_there = std::move(region.there);
