@@ -185,6 +185,17 @@ TEST(Golden, MxnetOps) {
   CheckDocument("/docs/mxnet_ops.md", text);
 }
 
+// Worlds whose files hold no schemas, as those of symbols.
+TEST(Golden, OpsOfCaffeAndItsKin) {
+  for (const std::string world : {"caffe", "caffe2", "darknet", "ncnn"}) {
+    const OpsByName ops = OpsOf(world);
+    std::string text = HeadOf(world + "_ops_head.md") + "| name | read as (mostly) |\n|---|---|\n";
+    for (const auto& [op, ir] : ops.read) StrAppend(&text, "| ", op, " | ", Listed(ir), " |\n");
+    StrAppend(&text, "\n", ops.read.size(), " names.\n");
+    CheckDocument(StrCat("/docs/", world, "_ops.md"), text);
+  }
+}
+
 TEST(Golden, NnvmOps) {
   const OpsByName ops = OpsOf("nnvm");
   std::set<std::string> names;
