@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr double kRtol = 1e-3, kAtol = 1e-4;
 
-absl::Status AgreesWith(const Model& ir, const fs::path& io) {
+absl::Status AgreesWith(const Model& ir, const fs::path& io, double atol = kAtol) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<IoCase> cases, ReadIoFile(io.string(), *ir.graph));
   for (const IoCase& each : cases) {
     X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> got, RunCase(*ir.graph, each, nullptr));
@@ -39,7 +39,7 @@ absl::Status AgreesWith(const Model& ir, const fs::path& io) {
       }
       for (int64_t k = 0; k < x.num_elements(); ++k) {
         const double a = x.AsDouble(k), b = y.AsDouble(k);
-        if (!(std::fabs(a - b) <= kAtol + kRtol * std::fabs(b))) {
+        if (!(std::fabs(a - b) <= atol + kRtol * std::fabs(b))) {
           return Internal("output ", i, ", element ", k, ": ", a, ", expected ", b);
         }
       }
@@ -104,6 +104,27 @@ TEST_P(CaffeWorlds, ConvertAndAgree) {
   ASSERT_FALSE(archive.empty());
   CheckWorld(GetParam(), archive / GetParam());
 }
+// Public networks that are not a part of this project: their second outputs may come first there.
+TEST(CaffeWorldsShared, PublicNetworksAgree) {
+  const fs::path shared = fs::path(X2IR_SHARED_DIR) / "formats";
+  if (!fs::exists(shared / "ncnn")) GTEST_SKIP() << "no ../shared/formats";
+  for (const auto& [folder, turned] :
+       {std::pair("caffe2/superres", false), std::pair("ncnn/face_slim320", true)}) {
+    SCOPED_TRACE(folder);
+    absl::StatusOr<Model> model = Import((shared / folder).string());
+    ASSERT_TRUE(model.ok()) << model.status();
+    if (turned) {
+      Graph& graph = *model->graph;
+      ASSERT_EQ(graph.outputs().size(), 2u);
+      Value* const first = graph.outputs()[0];
+      graph.SetOutput(0, graph.outputs()[1]);
+      graph.SetOutput(1, first);
+    }
+    const absl::Status same = AgreesWith(*model, shared / folder / "io.safetensors", 1e-3);
+    EXPECT_TRUE(same.ok()) << same;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Worlds, CaffeWorlds,
                          ::testing::Values("caffe", "darknet", "ncnn", "caffe2"),
                          [](const auto& info) { return info.param; });

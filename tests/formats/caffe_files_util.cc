@@ -128,11 +128,11 @@ activation=leaky
 [maxpool]
 size=2
 stride=2
-[route]
-layers=-1,-2
-[route]
-layers=1
 [upsample]
+[route]
+layers=-1,0
+[route]
+layers=2
 [shortcut]
 from=-5
 activation=linear
