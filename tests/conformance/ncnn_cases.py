@@ -233,6 +233,35 @@ def ncnn_cases():
     wb, wc = coarse((5, 4)), coarse((5,))
     cases["gemm"] = one((3, 4), "Gemm", "0=0.5 1=2.0 3=1 5=1 6=1 7=3 8=5 9=4 10=4",
                         lambda x: 0.5 * (x @ t(wb).T + 2 * t(wc)), [wb, wc], ["f32", "f32"])
+    for name, gates, order, way in [("LSTM", 4, (0, 1, 3, 2), 0), ("LSTM", 4, (0, 1, 3, 2), 2), ("GRU", 3, (0, 1, 2), 1),
+                                    ("GRU", 3, (0, 1, 2), 2), ("RNN", 1, (0,), 0)]:
+        ways, net = 2 if way == 2 else 1, {"LSTM": torch.nn.LSTM, "GRU": torch.nn.GRU, "RNN": torch.nn.RNN}[name]
+        net = net(5, 3, bidirectional=way == 2, batch_first=True)
+        xs, bs, hs = [], [], []
+        for ends in ["", "_reverse"][:ways]:
+            own = [getattr(net, part + "_l0" + ends) for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
+            for v in own:
+                v.data = t(coarse(tuple(v.shape), 0.5))
+            blocks = [v.data.numpy().reshape(gates, 3, -1) for v in own]
+            xs.append(blocks[0][list(order)])
+            hs.append(blocks[1][list(order)])
+            both = blocks[2] + blocks[3]
+            # GRU: the new gate's two biases stand apart.
+            bs.append(np.concatenate([both[:2], blocks[2][2:], blocks[3][2:]]) if name == "GRU" else both[list(order)])
+        xs, bs, hs = (np.stack(v) for v in (xs, bs, hs))
+        turned = (lambda x: x.flip(1)) if way == 1 else (lambda x: x)
+        cases[f"{name.lower()}_{way}"] = one((6, 5), name, f"0=3 1={xs.size} 2={way}",
+                                             lambda x, net=net, turned=turned: turned(net(turned(x))[0]).detach().contiguous(),
+                                             [xs, bs, hs], ["f32"] * 3)
+    mha = torch.nn.MultiheadAttention(8, 2, batch_first=True, kdim=6, vdim=4)
+    parts = [mha.q_proj_weight, mha.k_proj_weight, mha.v_proj_weight, mha.out_proj.weight]
+    for v in parts + [mha.in_proj_bias, mha.out_proj.bias]:
+        v.data = t(coarse(tuple(v.shape), 0.5))
+    qb, kb, vb = mha.in_proj_bias.data.numpy().reshape(3, 8)
+    q, k, v, o = (v.data.numpy() for v in parts)
+    cases["attention"] = one((5, 8), "MultiHeadAttention", "0=8 1=2 2=64 3=6 4=4",
+                             lambda x, y, z: mha(x, y, z, need_weights=False)[0].detach(),
+                             [q, qb, k, kb, v, vb, o, mha.out_proj.bias.data.numpy()], ["f32", "raw"] * 4, more=((7, 6), (7, 4)))
     table = coarse((9, 4))
     n = Ncnn((6,))
     n.inputs = [np.array([[0, 3, 8, 2, 2, 7]], np.float32)]
