@@ -6,7 +6,7 @@
 writes OUT/WORLD/CASE/ with a network's files and io.safetensors, and copies the small cases of
 SHARED/formats. Definitions are the public ones of the papers' networks, narrower; weights are
 seeded and coarse, so that they compress. Outputs are those of OpenCV's dnn (4.6), which reads both
-worlds; of layers that it lacks or reads in a way of its own, NumPy's by the layer's definition.
+worlds; of single layers PyTorch's (1.13) and NumPy's by the definition of BVLC's kernels.
 tests/data/cases/caffe-cases.tar.xz is OUT.
 """
 import json
@@ -17,6 +17,8 @@ import sys
 
 import cv2
 import numpy as np
+import torch
+import torch.nn.functional as F
 
 rng = np.random.default_rng(22)
 
@@ -35,7 +37,7 @@ def save_io(path, inputs, outputs):
     header, blob = {}, b""
     for prefix, arrays in (("in_", inputs), ("out_", outputs)):
         for i, a in enumerate(arrays):
-            a = np.ascontiguousarray(a, np.float32)
+            a = np.array(a, np.float32, order="C")
             header[f"{prefix}{i}"] = {"dtype": "F32", "shape": list(a.shape),
                                       "data_offsets": [len(blob), len(blob) + a.nbytes]}
             blob += a.tobytes()
@@ -322,6 +324,285 @@ def mobilenet_ssd():
                        "confidence_threshold: 0.25 }")]
 
 
+# --- Caffe's layers, one by one --------------------------------------------------------------------------
+
+t = torch.from_numpy
+IMG = (2, 4, 7, 8)
+
+
+def pool_of(x, k, s, p, kind):
+    """A pool as pooling_layer.cpp has it, window by window."""
+    n, c, h, w = x.shape
+
+    def count(size):
+        out = -(-(size + 2 * p - k) // s) + 1
+        return out - 1 if p and (out - 1) * s >= size + p else out
+    y = np.zeros((n, c, count(h), count(w)), np.float32)
+    for i in range(y.shape[2]):
+        for j in range(y.shape[3]):
+            top, left = i * s - p, j * s - p
+            bottom, right = min(top + k, h + p), min(left + k, w + p)
+            area = (bottom - top) * (right - left)
+            part = x[:, :, max(top, 0):min(bottom, h), max(left, 0):min(right, w)]
+            y[:, :, i, j] = part.max((2, 3)) if kind == "MAX" else part.sum((2, 3)) / area
+    return y
+
+
+def lstm_of(x, cont, w, b, r):
+    h = c = np.zeros((x.shape[1], r.shape[1]), np.float32)
+    out = []
+
+    def sigmoid(v):
+        return 1 / (1 + np.exp(-v))
+    for step, on in zip(x, cont):
+        on = on[:, None]
+        gates = step @ w.T + b + (h * on) @ r.T
+        i, f, o, g = np.split(gates, 4, 1)
+        c = on * sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        out.append(h)
+    return np.stack(out)
+
+
+def rnn_of(x, cont, w, b, r, o, bo):
+    h, out = np.zeros((x.shape[1], r.shape[1]), np.float32), []
+    for step, on in zip(x, cont):
+        h = np.tanh(step @ w.T + b + (h * on[:, None]) @ r.T)
+        out.append(np.tanh(h @ o.T + bo))
+    return np.stack(out)
+
+
+def psroi_of(x, rois, scale, out, cells):
+    """psroi_pooling_layer.cu."""
+    y = np.zeros((len(rois), out, cells, cells), np.float32)
+    h, w = x.shape[2:]
+
+    def half_up(v):
+        return np.sign(v) * np.floor(np.abs(v) + 0.5)
+    for n, roi in enumerate(rois):
+        left, top = half_up(roi[1]) * scale, half_up(roi[2]) * scale
+        right, bottom = (half_up(roi[3]) + 1) * scale, (half_up(roi[4]) + 1) * scale
+        bw, bh = max(right - left, 0.1) / cells, max(bottom - top, 0.1) / cells
+        for c in range(out):
+            for i in range(cells):
+                for j in range(cells):
+                    y0, y1 = [int(min(max(v, 0), h)) for v in (np.floor(i * bh + top), np.ceil((i + 1) * bh + top))]
+                    x0, x1 = [int(min(max(v, 0), w)) for v in (np.floor(j * bw + left), np.ceil((j + 1) * bw + left))]
+                    part = x[0, (c * cells + i) * cells + j, y0:y1, x0:x1]
+                    y[n, c, i, j] = part.mean() if part.size else 0
+    return y
+
+
+def reorg_of(x, s, reverse):
+    """reorg_cpu of darknet, element by element."""
+    n, c, h, w = x.shape
+    few, flat = c // (s * s), x.reshape(n, -1)
+    y = np.zeros_like(flat)
+    for k in range(c):
+        for j in range(h):
+            for i in range(w):
+                a = i + w * (j + h * k)
+                b = i * s + k // few % s + w * s * (j * s + k // few // s + h * s * (k % few))
+                if reverse:
+                    y[:, b] = flat[:, a]
+                else:
+                    y[:, a] = flat[:, b]
+    return y.reshape((n, few, h * s, w * s) if reverse else (n, c * s * s, h // s, w // s))
+
+
+def proposals_of(chance, by, info, stride, ratios, scales, least, before, after, overlap):
+    """proposal_layer.py of py-faster-rcnn."""
+    anchors = []
+    for ratio in ratios:
+        width = np.round(np.sqrt(256 / ratio))
+        height = np.round(width * ratio)
+        for scale in scales:
+            a, b = (width * scale - 1) / 2, (height * scale - 1) / 2
+            anchors.append([7.5 - a, 7.5 - b, 7.5 + a, 7.5 + b])
+    count, (h, w) = len(anchors), chance.shape[2:]
+    shifts = np.array([[x * stride, y * stride] * 2 for y in range(h) for x in range(w)])
+    boxes = (np.array(anchors)[None] + shifts[:, None]).reshape(-1, 4)
+    scores = chance[:, count:].transpose(0, 2, 3, 1).reshape(-1)
+    d = by.transpose(0, 2, 3, 1).reshape(-1, 4)
+    bw, bh = boxes[:, 2] - boxes[:, 0] + 1, boxes[:, 3] - boxes[:, 1] + 1
+    cx, cy = d[:, 0] * bw + boxes[:, 0] + 0.5 * bw, d[:, 1] * bh + boxes[:, 1] + 0.5 * bh
+    pw, ph = np.exp(d[:, 2]) * bw, np.exp(d[:, 3]) * bh
+    p = np.stack([cx - pw / 2, cy - ph / 2, cx + pw / 2, cy + ph / 2], 1)
+    p[:, 0::2] = np.clip(p[:, 0::2], 0, info[1] - 1)
+    p[:, 1::2] = np.clip(p[:, 1::2], 0, info[0] - 1)
+    keep = np.where((p[:, 2] - p[:, 0] + 1 >= least * info[2]) & (p[:, 3] - p[:, 1] + 1 >= least * info[2]))[0]
+    order = keep[np.argsort(-scores[keep], kind="stable")][:before]
+    chosen = []
+    for i in order:
+        for j in chosen:
+            iw = min(p[i, 2], p[j, 2]) - max(p[i, 0], p[j, 0]) + 1
+            ih = min(p[i, 3], p[j, 3]) - max(p[i, 1], p[j, 1]) + 1
+            common = max(iw, 0) * max(ih, 0)
+            areas = [(p[k, 2] - p[k, 0] + 1) * (p[k, 3] - p[k, 1] + 1) for k in (i, j)]
+            if common / (sum(areas) - common) > overlap:
+                break
+        else:
+            chosen.append(i)
+        if len(chosen) == after:
+            break
+    return np.concatenate([np.zeros((len(chosen), 1)), p[chosen]], 1).astype(np.float32)
+
+
+def layer_cases():
+    cases = {}
+
+    def one(name, kind, params, fn, shapes=(IMG,), blobs=(), tops=1, inputs=None):
+        n = Caffe(name, *shapes)
+        if inputs:
+            n.inputs = [np.asarray(x, np.float32) for x in inputs]
+        bottoms = ["data"] if len(shapes) == 1 else list("abc"[:len(shapes)])
+        n.layer("l", kind, bottoms, params, blobs, [f"o{i}" for i in range(tops)])
+        y = fn(*[t(x) for x in n.inputs])
+        y = list(y) if isinstance(y, (list, tuple)) else [y]
+        cases[name] = n, [v.numpy() if isinstance(v, torch.Tensor) else np.asarray(v, np.float32) for v in y]
+
+    for name, kind, params, fn in [
+            ("bnll", "BNLL", "", F.softplus), ("power", "Power", "power_param { power: 2 scale: 0.5 shift: 3 }", lambda x: (3 + 0.5 * x) ** 2),
+            ("power_0", "Power", "power_param { power: 0 }", torch.ones_like),
+            ("exp", "Exp", "exp_param { base: 2 scale: 0.5 shift: 1 }", lambda x: 2 ** (1 + 0.5 * x)),
+            ("log", "Log", "log_param { base: 10 scale: 0.5 shift: 2 }", lambda x: torch.log10(2 + 0.5 * x)),
+            ("threshold", "Threshold", "threshold_param { threshold: 0.25 }", lambda x: (x > 0.25).float()),
+            ("clip", "Clip", "clip_param { min: -0.5 max: 0.25 }", lambda x: x.clamp(-0.5, 0.25)),
+            ("swish", "Swish", "swish_param { beta: 0.5 }", lambda x: x * torch.sigmoid(0.5 * x)),
+            ("sigmoid", "Sigmoid", "", torch.sigmoid), ("dropout", "Dropout", "dropout_param { dropout_ratio: 0.4 }", lambda x: x),
+            ("mvn_across", "MVN", "mvn_param { across_channels: true eps: 0.01 }",
+             lambda x: (x - x.mean((1, 2, 3), True)) / (x.var((1, 2, 3), False, True).sqrt() + 0.01)),
+            ("batchnorm_batch", "BatchNorm", "batch_norm_param { use_global_stats: false eps: 0.01 }",
+             lambda x: F.batch_norm(x, None, None, training=True, eps=0.01)),
+            ("tile", "Tile", "tile_param { axis: 2 tiles: 3 }", lambda x: x.repeat(1, 1, 3, 1)),
+            ("reduction_sum", "Reduction", "reduction_param { axis: 1 coeff: 0.5 }", lambda x: 0.5 * x.sum((1, 2, 3))),
+            ("reduction_asum", "Reduction", "reduction_param { operation: ASUM axis: 2 }", lambda x: x.abs().sum((2, 3))),
+            ("reduction_sumsq", "Reduction", "reduction_param { operation: SUMSQ axis: -1 }", lambda x: x.square().sum(3)),
+            ("reduction_mean", "Reduction", "reduction_param { operation: MEAN }", lambda x: x.mean()),
+            ("argmax_axis", "ArgMax", "argmax_param { axis: 1 }", lambda x: x.argmax(1, True).float()),
+            ("flatten", "Flatten", "flatten_param { axis: 1 end_axis: 2 }", lambda x: x.flatten(1, 2)),
+            ("reshape_axes", "Reshape", "reshape_param { axis: 1 num_axes: 2 shape { dim: 2 dim: -1 } }", lambda x: x.reshape(2, 2, 14, 8)),
+            ("reshape_new", "Reshape", "reshape_param { axis: 1 num_axes: 0 shape { dim: 1 } }", lambda x: x.unsqueeze(1)),
+            ("permute", "Permute", "permute_param { order: 0 order: 2 order: 3 order: 1 }", lambda x: x.permute(0, 2, 3, 1).contiguous()),
+            ("interp", "Interp", "interp_param { zoom_factor: 3 }",
+             lambda x: F.interpolate(x, (19, 22), mode="bilinear", align_corners=True)),
+            ("interp_size", "Interp", "interp_param { height: 5 width: 11 pad_beg: -1 }",
+             lambda x: F.interpolate(x[:, :, 1:, 1:], (5, 11), mode="bilinear", align_corners=True)),
+            ("interp_shrink", "Interp", "interp_param { shrink_factor: 2 }",
+             lambda x: F.interpolate(x, (4, 4), mode="bilinear", align_corners=True)),
+            ("upsample", "Upsample", "upsample_param { scale: 3 }", lambda x: F.interpolate(x, scale_factor=3)),
+            ("shuffle", "ShuffleChannel", "shuffle_channel_param { group: 2 }",
+             lambda x: x.view(2, 2, 2, 7, 8).transpose(1, 2).reshape(IMG)),
+            ("pool_mean_pad", "Pooling", "pooling_param { pool: AVE kernel_size: 3 stride: 2 pad: 1 }",
+             lambda x: pool_of(x.numpy(), 3, 2, 1, "AVE")),
+            ("pool_mean_beyond", "Pooling", "pooling_param { pool: AVE kernel_size: 4 stride: 3 pad: 1 }",
+             lambda x: pool_of(x.numpy(), 4, 3, 1, "AVE")),
+            ("pool_max_dropped", "Pooling", "pooling_param { kernel_size: 2 stride: 3 pad: 1 }", lambda x: pool_of(x.numpy(), 2, 3, 1, "MAX")),
+            ("pool_mean_3", "Pooling", "pooling_param { pool: AVE kernel_size: 3 stride: 3 }", lambda x: pool_of(x.numpy(), 3, 3, 0, "AVE")),
+            ("pool_floor", "Pooling", "pooling_param { kernel_size: 3 stride: 2 round_mode: FLOOR }", lambda x: F.max_pool2d(x, 3, 2)),
+            ("pool_hw", "Pooling", "pooling_param { kernel_h: 2 kernel_w: 3 stride_h: 1 stride_w: 2 }",
+             lambda x: F.max_pool2d(x, (2, 3), (1, 2), ceil_mode=True)),
+            ("pool_global_mean", "Pooling", "pooling_param { pool: AVE global_pooling: true }", lambda x: x.mean((2, 3), True)),
+            ("im2col", "Im2col", "convolution_param { kernel_size: 3 stride: 2 pad: 1 }",
+             lambda x: F.unfold(x, 3, 1, 1, 2).reshape(2, 36, 4, 4))]:
+        one("layer_" + name, kind, params, fn)
+
+    def argmax_pairs(x):
+        v, i = x.flatten(1).topk(3)
+        return torch.stack([i.float(), v], 1)
+    distinct = np.random.default_rng(3).permutation(2 * 4 * 7 * 8).reshape(IMG) / 64
+    one("layer_argmax_pairs", "ArgMax", "argmax_param { top_k: 3 out_max_val: true }", argmax_pairs, inputs=[distinct])
+    one("layer_spp", "SPP", "spp_param { pyramid_height: 3 }",
+        lambda x: torch.cat([F.max_pool2d(x, 8 // n, 8 // n).flatten(1) for n in (1, 2, 4)], 1), [(2, 4, 8, 8)])
+    c4, p4 = coarse((4,)), positive((4,))
+    w = coarse((6, 2, 3, 3), 0.5)
+    one("layer_conv_group", "Convolution", "convolution_param { num_output: 6 kernel_size: 3 stride: 2 group: 2 bias_term: false }",
+        lambda x: F.conv2d(x, t(w), None, 2, groups=2), blobs=[w])
+    w3, b3 = coarse((3, 2, 2, 3, 2), 0.5), coarse((3,))
+    one("layer_conv_3d", "Convolution", "convolution_param { num_output: 3 kernel_size: 2 kernel_size: 3 kernel_size: 2 pad: 1 }",
+        lambda x: F.conv3d(x, t(w3), t(b3), padding=1), [(1, 2, 4, 5, 6)], [w3, b3])
+    wd = coarse((4, 1, 3, 3))
+    one("layer_depthwise", "DepthwiseConvolution", "convolution_param { num_output: 4 kernel_size: 3 pad: 1 bias_term: false }",
+        lambda x: F.conv2d(x, t(wd), padding=1, groups=4), blobs=[wd])
+    wt, bt = coarse((4, 3, 3, 3), 0.5), coarse((6,))
+    one("layer_deconv_group", "Deconvolution", "convolution_param { num_output: 6 kernel_size: 3 stride: 2 group: 2 }",
+        lambda x: F.conv_transpose2d(x, t(wt), t(bt), 2, groups=2), blobs=[wt, bt])
+    wi, bi = coarse((5, 8)), coarse((5,))
+    one("layer_ip_axis", "InnerProduct", "inner_product_param { num_output: 5 axis: 3 }", lambda x: F.linear(x, t(wi), t(bi)),
+        blobs=[wi, bi])
+    wx = coarse((224, 5), 0.2)
+    one("layer_ip_transpose", "InnerProduct", "inner_product_param { num_output: 5 transpose: true bias_term: false }",
+        lambda x: x.flatten(1) @ t(wx), blobs=[wx])
+    one("layer_ip_legacy", "InnerProduct", "inner_product_param { num_output: 5 }", lambda x: x.flatten(1) @ t(wx) + t(bi),
+        blobs=[np.ascontiguousarray(wx.T)[None, None], bi[None, None, None]])
+    table, be = coarse((9, 4)), coarse((4,))
+    one("layer_embed", "Embed", "embed_param { num_output: 4 input_dim: 9 }", lambda x: t(table)[x.long()] + t(be), [(2, 3)],
+        [table, be], inputs=[[[0, 8, 3], [3, 1, 7]]])
+    one("layer_prelu", "PReLU", "", lambda x: F.prelu(x, t(p4)), blobs=[p4])
+    one("layer_bias", "Bias", "", lambda x: x + t(c4).view(4, 1, 1), blobs=[c4])
+    one("layer_bias_of", "Bias", "bias_param { axis: 2 }", lambda x, y: x + y, [IMG, (7, 8)])
+    c28 = coarse((4, 7))
+    one("layer_scale_axes", "Scale", "scale_param { axis: 1 num_axes: 2 }", lambda x: x * t(c28).view(4, 7, 1), blobs=[c28])
+    one("layer_scale_one", "Scale", "scale_param { num_axes: 0 }", lambda x: x * 1.5, blobs=[np.array(1.5)])
+    one("layer_axpy", "Axpy", "", lambda f, x, y: f.view(2, 4, 1, 1) * x + y, [(2, 4), IMG, IMG])
+    one("layer_eltwise", "Eltwise", "eltwise_param { coeff: 0.5 coeff: -2 }", lambda x, y: 0.5 * x - 2 * y, [IMG, IMG])
+    one("layer_concat", "Concat", "concat_param { concat_dim: 0 }", lambda x, y: torch.cat([x, y]), [IMG, (1, 4, 7, 8)])
+    one("layer_slice_equal", "Slice", "slice_param { axis: 3 }", lambda x: [v.contiguous() for v in x.chunk(4, 3)], tops=4)
+    one("layer_crop_axis", "Crop", "crop_param { axis: 1 offset: 1 }", lambda x, y: x[:, 1:3, 1:4, 1:6].contiguous(), [IMG, (2, 2, 3, 5)])
+    one("layer_batch_reindex", "BatchReindex", "", lambda x, i: x[i.long()], [IMG, (3,)], inputs=[coarse(IMG), [1, 0, 1]])
+    one("layer_filter", "Filter", "", lambda x, i: x[i.flatten() != 0], [(4, 3), (4, 1)], inputs=[coarse((4, 3)), [[1], [0], [0], [2]]])
+    one("layer_normalize", "Normalize", "norm_param { across_spatial: false channel_shared: false }",
+        lambda x: x / (x.square().sum(1, True) + 1e-10).sqrt() * t(p4).view(4, 1, 1), blobs=[p4])
+    one("layer_normalize_all", "Normalize", "norm_param { }", lambda x: x / (x.square().sum((1, 2, 3), True) + 1e-10).sqrt() * 3,
+        blobs=[np.array([3.0])])
+    one("layer_reorg", "Reorg", "reorg_param { stride: 2 }", lambda x: reorg_of(x.numpy(), 2, False), [(1, 8, 4, 6)])
+    one("layer_reorg_back", "Reorg", "reorg_param { stride: 2 reverse: true }", lambda x: reorg_of(x.numpy(), 2, True), [(1, 8, 4, 6)])
+    # A pool that says where, and the way back.
+    n = Caffe("unpool", (2, 3, 6, 8))
+    n.inputs = [(np.random.default_rng(4).permutation(288).reshape(2, 3, 6, 8) / 32).astype(np.float32)]
+    n.layer("pool", "Pooling", "data", "pooling_param { kernel_size: 2 stride: 2 }", tops=["pool", "mask"])
+    n.layer("back", "Upsample", ["pool", "mask"], "upsample_param { scale: 2 }")
+    v, i = F.max_pool2d(t(n.inputs[0]), 2, 2, return_indices=True)
+    cases["layer_unpool"] = n, [F.max_unpool2d(v, i, 2, 2).numpy()]
+    rois = np.array([[0, 0, 0, 15, 11], [0, 3, 2, 9, 10], [0, 8, 8, 8, 8], [0, 5, 1, 40, 9]], np.float32)
+    one("layer_psroi", "PSROIPooling", "psroi_pooling_param { spatial_scale: 0.5 output_dim: 3 group_size: 2 }",
+        lambda x, r: psroi_of(x.numpy(), r.numpy(), 0.5, 3, 2), [(1, 12, 7, 8), (4, 5)], inputs=[coarse((1, 12, 7, 8)), rois])
+    chance = np.random.default_rng(6).permutation(2 * 9 * 20).reshape(1, 18, 4, 5) / 360
+    by, info = coarse((1, 36, 4, 5), 0.2), [[60, 78, 1.0]]
+    one("layer_proposal", "Proposal", "proposal_param { min_size: 8 pre_nms_topn: 100 post_nms_topn: 20 nms_thresh: 0.6 "
+        "scale: 2 scale: 4 scale: 8 }",
+        lambda c, d, i: proposals_of(c.numpy().astype(np.float64), d.numpy(), i[0].numpy(), 16, (0.5, 1, 2), (2, 4, 8), 8, 100, 20, 0.6),
+        [(1, 18, 4, 5), (1, 36, 4, 5), (1, 3)], inputs=[chance, by, info])
+    wl, bl, rl = coarse((12, 5), 0.5), coarse((12,), 0.5), coarse((12, 3), 0.5)
+    cont = [[0, 0], [1, 1], [1, 0], [1, 1]]
+    one("layer_lstm", "LSTM", "recurrent_param { num_output: 3 }", lambda x, c: lstm_of(x.numpy(), c.numpy(), wl, bl, rl),
+        [(4, 2, 5), (4, 2)], [wl, bl, rl], inputs=[coarse((4, 2, 5)), cont])
+    wr, br, rr, wo, bo = coarse((3, 5), 0.5), coarse((3,), 0.5), coarse((3, 3), 0.5), coarse((3, 3), 0.5), coarse((3,), 0.5)
+    one("layer_rnn", "RNN", "recurrent_param { num_output: 3 }", lambda x, c: rnn_of(x.numpy(), c.numpy(), wr, br, rr, wo, bo),
+        [(4, 2, 5), (4, 2)], [wr, br, rr, wo, bo], inputs=[coarse((4, 2, 5)), cont])
+    label = np.random.default_rng(7).integers(0, 4, (2, 7, 8)).astype(np.float32)
+    one("layer_softmax_loss", "SoftmaxWithLoss", "loss_param { ignore_label: 2 }",
+        lambda x, y: F.cross_entropy(x, y.long(), ignore_index=2), [IMG, (2, 7, 8)], inputs=[coarse(IMG), label])
+    one("layer_softmax_loss_batch", "SoftmaxWithLoss", "loss_param { normalization: BATCH_SIZE }",
+        lambda x, y: F.cross_entropy(x, y.long(), reduction="sum") / 2, [IMG, (2, 7, 8)], inputs=[coarse(IMG), label])
+    one("layer_euclidean", "EuclideanLoss", "", lambda x, y: (x - y).square().sum() / 4, [IMG, IMG])
+    target = np.random.default_rng(8).integers(0, 2, (3, 5)).astype(np.float32)
+    one("layer_sigmoid_loss", "SigmoidCrossEntropyLoss", "",
+        lambda x, y: F.binary_cross_entropy_with_logits(x, y, reduction="sum") / 3, [(3, 5), (3, 5)], inputs=[coarse((3, 5)), target])
+    one("layer_hinge", "HingeLoss", "hinge_loss_param { norm: L2 }",
+        lambda x, y: (1 + torch.where(F.one_hot(y.long(), 5) > 0, -x, x)).clamp(min=0).square().sum() / 3, [(3, 5), (3,)],
+        inputs=[coarse((3, 5)), [1, 4, 0]])
+    one("layer_multinomial", "MultinomialLogisticLoss", "", lambda x, y: F.nll_loss(x.log(), y.long()), [(3, 5), (3,)],
+        inputs=[positive((3, 5)) / 2, [1, 4, 0]])
+    one("layer_contrastive", "ContrastiveLoss", "contrastive_loss_param { margin: 2 }",
+        lambda x, y, s: torch.where(s > 0, (x - y).square().sum(1), (2 - (x - y).norm(dim=1)).clamp(min=0) ** 2).sum() / 6,
+        [(3, 5), (3, 5), (3,)], inputs=[coarse((3, 5), 0.5), coarse((3, 5), 0.5), [1, 0, 0]])
+    scores = np.random.default_rng(9).permutation(30).reshape(6, 5)
+    one("layer_accuracy", "Accuracy", "accuracy_param { top_k: 2 }",
+        lambda x, y: (x.topk(2)[1] == y.long()[:, None]).any(1).float().mean(), [(6, 5), (6,)], inputs=[scores, [0, 1, 2, 3, 4, 0]])
+    return cases
+
+
 # --- Darknet -------------------------------------------------------------------------------------------
 
 class Darknet:
@@ -498,6 +779,8 @@ def main():
         if name == "mobilenet_ssd":  # Caffe gives class after class; OpenCV the best first
             rows = outputs[0][0, 0]
             outputs = [rows[np.lexsort((-rows[:, 2], rows[:, 1]))][None, None]]
+        net.write(os.path.join(out, "caffe", name), outputs)
+    for name, (net, outputs) in layer_cases().items():
         net.write(os.path.join(out, "caffe", name), outputs)
     for name, net in {"yolov2": yolov2(), "yolov3": yolov3(), "yolov4_tiny": yolov4_tiny()}.items():
         net.write(os.path.join(out, "darknet", name), net.run())

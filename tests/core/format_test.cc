@@ -174,9 +174,8 @@ TEST_F(FormatTest, WhatCannotBeIsSaid) {
   }
   // A file that nobody knows.
   WriteFile(Path("q"), "who knows");
-  EXPECT_THAT(
-      std::string(DetectFormat(Path("q")).status().message()),
-      HasSubstr("is in no format that x2ir knows (ir (.json), made_up (.made), mxnet (.params), "));
+  EXPECT_THAT(std::string(DetectFormat(Path("q")).status().message()),
+              HasSubstr("ir (.json), made_up (.made), mxnet (.params), "));
   // A wish that the file does not suit is the caller's fault, also where it comes with a place.
   EXPECT_EQ(OptionOf(AnnotateOption(OptionError("opset", "no"), "here")), "opset");
   EXPECT_EQ(OptionOf(Invalid("option 'opset': no")), std::nullopt);

@@ -6,6 +6,7 @@
 
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "tests/formats/caffe_files_util.h"
 #include "tests/formats/paddle_proto_util.h"
 #include "tests/formats/symbol_files_util.h"
 #include "tests/formats/tf_proto_util.h"
@@ -180,6 +181,24 @@ std::string SymbolOfManySizes() {
         "attrs",
         R"(, "subgraphs": [{"nodes": [{"op": "null", "name": "x", "inputs": []}, {"op": "null", "name": "s", "inputs": []}, {"op": "broadcast_add", "name": "o", "inputs": [[0, 0, 0], [1, 0, 0]]}], "arg_nodes": [0, 1], "heads": [[2, 0, 0], [1, 0, 0]]}])"}},
       "[[2, 0, 0], [5, 0, 0], [6, 0, 0], [8, 0, 0], [13, 0, 0], [14, 1, 0]]");
+}
+
+// Networks of Caffe and its kin: what says them, and their weights.
+std::string Joined(const caffe_files::Pair& pair) {
+  return StrCat(pair.network, kFileBoundary, pair.weights);
+}
+std::vector<std::string> CaffeFiles() {
+  using namespace caffe_files;
+  return {Joined(CaffeNetwork(0)), Joined(CaffeNetwork(1)), Joined(CaffeNetwork(2)),
+          StrCat(CaffeLayers(), kFileBoundary)};
+}
+std::vector<std::string> Caffe2Files() {
+  return {Joined(caffe_files::Caffe2Network(true)), Joined(caffe_files::Caffe2Network(false))};
+}
+std::vector<std::string> DarknetFiles() { return {Joined(caffe_files::DarknetNetwork())}; }
+std::vector<std::string> NcnnFiles() {
+  using namespace caffe_files;
+  return {Joined(NcnnNetwork()), Joined({NcnnBinaryParam(), NcnnNetwork().weights})};
 }
 
 // Symbols of MXNet with their parameters, and a graph of NNVM.
@@ -385,6 +404,22 @@ std::vector<FuzzTarget> ReadTargets() {
       {"nnvm", NnvmFiles,
        [](std::string_view bytes) {
          ImportFiles(bytes, {"n.json", "n.params"}, "/n.json", "nnvm");
+       }},
+      {"caffe", CaffeFiles,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"c.prototxt", "c.caffemodel"}, "/c.prototxt", "caffe");
+       }},
+      {"caffe2", Caffe2Files,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"c_predict_net.pb", "c_init_net.pb"}, "/c_predict_net.pb", "caffe2");
+       }},
+      {"darknet", DarknetFiles,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"d.cfg", "d.weights"}, "/d.cfg", "darknet");
+       }},
+      {"ncnn", NcnnFiles,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"n.param", "n.bin"}, "/n.param", "ncnn");
        }},
       {"oneflow_graph", [] { return OneflowFiles(kOneflowGraph); },
        [](std::string_view bytes) {

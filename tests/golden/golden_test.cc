@@ -185,12 +185,15 @@ TEST(Golden, MxnetOps) {
   CheckDocument("/docs/mxnet_ops.md", text);
 }
 
-TEST(Golden, KerasOps) {
-  const OpsByName ops = OpsOf("keras");
-  std::string text = HeadOf("keras_ops_head.md") + "| layer | read as (mostly) |\n|---|---|\n";
-  for (const auto& [op, ir] : ops.read) StrAppend(&text, "| ", op, " | ", Listed(ir), " |\n");
-  StrAppend(&text, "\n", ops.read.size(), " classes of layers.\n");
-  CheckDocument("/docs/keras_ops.md", text);
+// Worlds whose files hold no schemas, as those of symbols.
+TEST(Golden, OpsOfLayers) {
+  for (const std::string world : {"caffe", "caffe2", "darknet", "keras", "ncnn"}) {
+    const OpsByName ops = OpsOf(world);
+    std::string text = HeadOf(world + "_ops_head.md") + "| name | read as (mostly) |\n|---|---|\n";
+    for (const auto& [op, ir] : ops.read) StrAppend(&text, "| ", op, " | ", Listed(ir), " |\n");
+    StrAppend(&text, "\n", ops.read.size(), " names.\n");
+    CheckDocument(StrCat("/docs/", world, "_ops.md"), text);
+  }
 }
 
 TEST(Golden, NnvmOps) {

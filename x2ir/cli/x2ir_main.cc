@@ -12,6 +12,6 @@ int main(int argc, char** argv) {
                                  x2ir::FormatNames(),
                                  ".\n"
                                  "x2ir formats says more of each."),
-                    {AddConvert, AddShow, AddInfo, AddDraw, AddRun, AddVerify, AddCompare, AddDiff,
-                     AddOps, AddFormats});
+                    {AddConvert, AddShow, AddInfo, AddDraw, AddView, AddRun, AddVerify, AddCompare,
+                     AddDiff, AddOps, AddFormats});
 }

@@ -23,7 +23,10 @@ bool IsData(std::string_view type) {
 }
 // How many weights a layer cannot do without.
 size_t LeastBlobs(const LayerDesc& layer) {
-  if (IsOneOfTypes(layer.type, {"BatchNorm"})) return 2;
+  if (layer.type == "BatchNorm") {
+    const Attribute* global = layer.Find("batch_norm_param.use_global_stats");
+    return global && *global == Attribute(false) ? 0 : 2;
+  }
   if (IsOneOfTypes(layer.type, {"Scale", "Bias"})) return layer.bottoms.size() == 1 ? 1 : 0;
   if (IsOneOfTypes(layer.type, {"LSTM", "RNN"})) return 3;
   return IsOneOfTypes(

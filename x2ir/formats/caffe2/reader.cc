@@ -41,17 +41,21 @@ class GraphReader {
     graph_->set_name(net_.name);
     if (!has_weights_) X2IR_RETURN_IF_ERROR(CheckNeedsNone());
     DropPlaceholder();
+    std::erase_if(net_.outputs, [](const std::string& output) {
+      // PyTorch's name of results that nobody asked for.
+      return output.starts_with("OC2_DUMMY_");
+    });
+    used_.insert(net_.outputs.begin(), net_.outputs.end());
     X2IR_RETURN_IF_ERROR(AddInputs(&model));
     for (size_t i = 0; i < net_.ops.size(); ++i) {
       for (const std::string& output : net_.ops[i].outputs) last_maker_[output] = i;
+      used_.insert(net_.ops[i].inputs.begin(), net_.ops[i].inputs.end());
     }
     for (size_t i = 0; i < net_.ops.size(); ++i) {
       const absl::Status added = AddOperator(net_.ops[i], i, &model);
       if (!added.ok()) return Annotate(added, StrCat("operator ", i, " (", net_.ops[i].type, ")"));
     }
     for (const std::string& output : net_.outputs) {
-      // PyTorch's name of results that nobody asked for.
-      if (output.starts_with("OC2_DUMMY_")) continue;
       const auto found = values_.find(output);
       if (found == values_.end()) return Invalid("no operator makes the output '", output, "'");
       graph_->AddOutput(found->second);
@@ -147,6 +151,10 @@ class GraphReader {
     node->set_name(op.name);
     for (const auto& [name, value] : op.args) node->SetAttr(name, value);
     for (const std::string& output : op.outputs) {
+      if (!used_.contains(output)) {
+        graph_->AddMissingOutput(node);
+        continue;
+      }
       const bool last = last_maker_.at(output) == number;
       const std::string name = last ? output : StrCat(output, "_", number);
       values_[output] = graph_->AddNodeOutput(node, graph_->UniqueName(name));
@@ -154,7 +162,8 @@ class GraphReader {
     return absl::OkStatus();
   }
 
-  const NetDesc net_;
+  NetDesc net_;
+  std::set<std::string> used_;  // blobs that some operator or caller reads
   Graph* graph_ = nullptr;
   bool has_weights_ = false;
   std::map<std::string, Tensor> weights_;
@@ -242,7 +251,8 @@ Match RecognizeCaffe2(const Candidate& file) {
 [[maybe_unused]] const bool kRegistered = RegisterFormat({
     .name = "caffe2",
     .dialect = caffe2::kDialect,
-    .extensions = {"_net.pb"},
+    .extensions = {".pb", ".pbtxt"},
+    .only_by_name = true,
     .doc = "Networks of Caffe2: a net that computes and one that fills weights",
     .recognize = RecognizeCaffe2,
     .read_options = {ParamsOption()},

@@ -147,7 +147,7 @@ Value* BatchReindex(CaffeArgs& a) { return Gather(a.in(0), a.AsInt64(a.in(1)), 0
 Values Filter(CaffeArgs& a) {
   const size_t count = a.num_bottoms() - 1;
   const Expr chosen = Reshape(a.in(count), {-1});
-  const Expr places = Reshape(IsTrue(chosen).Op("nonzero"), {-1});
+  const Expr places = Reshape(IsTrue(chosen).Op("non_zero"), {-1});
   Values all;
   for (size_t i = 0; i < count; ++i) all.push_back(Gather(a.in(i), places, 0));
   return all;

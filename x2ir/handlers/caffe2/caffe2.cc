@@ -96,8 +96,7 @@ absl::StatusOr<Values> FromCaffe2(const Caffe2Fn& fn, Rewrite& r) {
     for (const std::string_view hint : kHints) args.Ignore(Symbol(hint));
     X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
     for (size_t i = 0; i < args.num_outputs(); ++i) {
-      const Value* output = args.node().output(i);
-      if (output && !output->is_unused() && (i >= values.size() || !values[i])) {
+      if (args.wants(i) && (i >= values.size() || !values[i])) {
         return Unimplemented("result ", i, " of it");
       }
     }

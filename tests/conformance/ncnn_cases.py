@@ -1,0 +1,452 @@
+#!/usr/bin/env python3
+"""Layers of ncnn and operators of Caffe2, with PyTorch's outputs.
+
+    ncnn_cases.py OUT
+
+writes OUT/ncnn/CASE/{net.param,net.bin,io.safetensors} and OUT/caffe2/CASE/{predict_net.pb,
+init_net.pb,io.safetensors}. Files are written byte by byte after the description of the formats;
+outputs are PyTorch's (1.13) after the layers' documentation. tests/data/cases/caffe-cases.tar.xz has
+them beside those of caffe_networks.py.
+"""
+import os
+import struct
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from caffe_networks import coarse, field, positive, save_io, varint
+
+t = torch.from_numpy
+
+
+# --- ncnn ------------------------------------------------------------------------------------------------
+
+class Ncnn:
+    def __init__(self, *shapes):
+        """Shapes without a batch: [c, h, w], [h, w] or [w]."""
+        self.rows, self.blobs, self.bin, self.inputs = [], set(), b"", []
+        for i, shape in enumerate(shapes):
+            names = {1: (0,), 2: (1, 0), 3: (2, 1, 0)}[len(shape)]
+            params = " ".join(f"{k}={v}" for k, v in zip(names, shape))
+            self.row("Input", f"x{i}", [], [f"x{i}"], params)
+            self.inputs.append(coarse((1,) + tuple(shape)))
+
+    def row(self, kind, name, bottoms, tops, params=""):
+        self.rows.append(f"{kind} {name} {len(bottoms)} {len(tops)} {' '.join(bottoms + tops)} {params}".strip())
+        self.blobs.update(tops)
+
+    def weights(self, *arrays, tags=()):
+        """tags: of each array "raw", "f32", "f16" or "i8"."""
+        for a, tag in zip(arrays, tags):
+            if tag == "f16":
+                data = a.astype(np.float16).tobytes()
+                self.bin += b"\x47\x6b\x30\x01" + data + b"\0" * (-len(data) % 4)
+            elif tag == "i8":
+                data = a.astype(np.int8).tobytes()
+                self.bin += b"\x38\x4b\x0d\x00" + data + b"\0" * (-len(data) % 4)
+            else:
+                self.bin += (b"\0\0\0\0" if tag == "f32" else b"") + a.astype(np.float32).tobytes()
+
+    def write(self, folder, outputs):
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "net.param"), "w") as f:
+            f.write(f"7767517\n{len(self.rows)} {len(self.blobs)}\n" + "\n".join(self.rows) + "\n")
+        with open(os.path.join(folder, "net.bin"), "wb") as f:
+            f.write(self.bin or b"\0")
+        outputs = [o.numpy() if isinstance(o, torch.Tensor) else o for o in outputs]
+        save_io(os.path.join(folder, "io.safetensors"), self.inputs, outputs)
+
+
+def one(shape, kind, params, fn, arrays=(), tags=None, more=()):
+    """A network of one layer, whose outputs are fn's of its operands."""
+    n = Ncnn(shape, *more)
+    xs = [t(x) for x in n.inputs]
+    outputs = fn(*xs)
+    outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+    n.row(kind, "y", [f"x{i}" for i in range(len(xs))], [f"y{i}" for i in range(len(outputs))], params)
+    n.weights(*arrays, tags=tags or ["raw"] * len(arrays))
+    return n, outputs
+
+
+def away(x):
+    """Rounded, halves away from zero."""
+    return torch.sign(x) * torch.floor(torch.abs(x) + 0.5)
+
+
+def ncnn_cases():
+    img, rng = (4, 7, 8), np.random.default_rng(5)
+    w, b = coarse((6, 4, 3, 3), 0.3), coarse((6,))
+    cases = {}
+
+    def conv(x, **k):
+        return F.conv2d(x, t(w), t(b), **k)
+
+    base = f"0=6 1=3 5=1 6={w.size}"
+    for name, params, fn in [
+            ("plain", "", lambda x: conv(x)),
+            ("pads", "3=2 4=1 14=2 15=0 16=1", lambda x: conv(F.pad(x, (1, 0, 2, 1)), stride=2)),
+            ("dilated", "2=2 4=2 9=1", lambda x: F.relu(conv(x, dilation=2, padding=2))),
+            ("leaky", "4=1 9=2 -23310=1,0.25", lambda x: F.leaky_relu(conv(x, padding=1), 0.25)),
+            ("clip", "4=1 9=3 -23310=2,-0.5,1.5", lambda x: conv(x, padding=1).clamp(-0.5, 1.5)),
+            ("sigmoid", "4=1 9=4", lambda x: torch.sigmoid(conv(x, padding=1))),
+            ("mish", "4=1 9=5", lambda x: F.mish(conv(x, padding=1))),
+            ("hardswish", "4=1 9=6 -23310=2,0.2,0.5",
+             lambda x: (lambda y: y * (y * 0.2 + 0.5).clamp(0, 1))(conv(x, padding=1))),
+            ("same_upper", "3=2 4=-233", lambda x: conv(F.pad(x, (0, 1, 1, 1)), stride=2)),
+            ("pad_value", "4=1 18=0.5", lambda x: conv(F.pad(x, (1, 1, 1, 1), value=0.5)))]:
+        cases["conv_" + name] = one(img, "Convolution", f"{base} {params}", fn, (w, b), ("f32", "raw"))
+    cases["conv_fp16"] = one(img, "Convolution", base, lambda x: F.conv2d(x, t(w.astype(np.float16).astype(np.float32)), t(b)),
+                            (w, b), ("f16", "raw"))
+    q, ws, bs = rng.integers(-127, 128, (6, 4, 3, 3)), positive((6,)) * 20, np.array([25.0], np.float32)
+
+    def conv_int8(x):
+        steps = away(x * float(bs[0])).clamp(-127, 127)
+        return F.conv2d(steps, t(q.astype(np.float32))) / t(ws * bs[0]).view(6, 1, 1) + t(b).view(6, 1, 1)
+    cases["conv_int8"] = one(img, "Convolution", f"{base} 8=1", conv_int8, (q, b, ws, bs), ("i8", "raw", "raw", "raw"))
+    wd, bd = coarse((8, 1, 3, 3)), coarse((8,))
+    cases["convdw"] = one(img, "ConvolutionDepthWise", f"0=8 1=3 4=1 5=1 6={wd.size} 7=4",
+                          lambda x: F.conv2d(x, t(wd), t(bd), padding=1, groups=4), (wd, bd), ("f32", "raw"))
+    w1 = coarse((5, 4, 3))
+    cases["conv1d"] = one((4, 9), "Convolution1D", f"0=5 1=3 3=2 4=1 6={w1.size}",
+                          lambda x: F.conv1d(x, t(w1), stride=2, padding=1), (w1,), ("f32",))
+    wt, bt = coarse((3, 4, 4, 4), 0.5), coarse((3,))  # [out, in, h, w]
+    cases["deconv"] = one(img, "Deconvolution", f"0=3 1=4 3=2 4=1 5=1 6={wt.size}",
+                          lambda x: F.conv_transpose2d(x, t(wt).transpose(0, 1), t(bt), stride=2, padding=1), (wt, bt),
+                          ("f32", "raw"))
+    wg = coarse((2, 3, 2, 3, 3), 0.5)  # [group, out, in, h, w]
+    cases["deconvdw"] = one(img, "DeconvolutionDepthWise", f"0=6 1=3 3=2 6={wg.size} 7=2 18=1",
+                            lambda x: F.conv_transpose2d(x, t(np.ascontiguousarray(wg.transpose(0, 2, 1, 3, 4).reshape(4, 3, 3, 3))),
+                                                         stride=2, groups=2, output_padding=1), (wg,), ("f32",))
+    wi, bi = coarse((5, 224), 0.2), coarse((5,))
+    cases["innerproduct"] = one(img, "InnerProduct", f"0=5 1=1 2={wi.size} 9=1",
+                                lambda x: F.relu(F.linear(x.flatten(1), t(wi), t(bi))), (wi, bi), ("f32", "raw"))
+    wr = coarse((5, 6))
+    cases["innerproduct_rows"] = one((3, 6), "InnerProduct", f"0=5 2={wr.size}", lambda x: F.linear(x, t(wr)), (wr,),
+                                     ("f32",))
+
+    def valid_mean(x, k, s, pads):
+        ones = F.pad(torch.ones_like(x), pads)
+        return F.avg_pool2d(F.pad(x, pads), k, s) / F.avg_pool2d(ones, k, s)
+    for name, params, fn in [
+            ("max_full", "0=0 1=3 2=2", lambda x: F.max_pool2d(x, 3, 2, ceil_mode=True)),
+            ("max_full_pad", "0=0 1=3 2=2 3=1", lambda x: F.max_pool2d(F.pad(x, (1, 2, 1, 1), value=-1e30), 3, 2)),
+            ("max_valid", "0=0 1=3 2=2 5=1", lambda x: F.max_pool2d(x, 3, 2)),
+            ("max_same", "0=0 1=3 2=2 5=2", lambda x: F.max_pool2d(F.pad(x, (0, 1, 1, 1), value=-1e30), 3, 2)),
+            ("mean_full", "0=1 1=3 2=2 3=1", lambda x: valid_mean(x, 3, 2, (1, 2, 1, 1))),
+            ("mean_valid", "0=1 1=3 2=2 3=1 5=1", lambda x: valid_mean(x, 3, 2, (1, 1, 1, 1))),
+            ("mean_counted", "0=1 1=3 2=1 3=1 5=1 6=1", lambda x: F.avg_pool2d(x, 3, 1, 1)),
+            ("hw", "0=0 1=2 11=3 2=1 12=2 5=1", lambda x: F.max_pool2d(x, (3, 2), (2, 1))),
+            ("global_mean", "0=1 4=1", lambda x: x.mean((2, 3))), ("global_max", "0=0 4=1", lambda x: x.amax((2, 3)))]:
+        cases["pool_" + name] = one(img, "Pooling", params, fn)
+    c4 = [positive((4,)), coarse((4,)), positive((4,)), coarse((4,))]
+    ch = lambda a: t(a).view(4, 1, 1)
+    cases["batchnorm"] = one(img, "BatchNorm", "0=4 1=0.001",
+                             lambda x: (x - ch(c4[1])) / torch.sqrt(ch(c4[2]) + 0.001) * ch(c4[0]) + ch(c4[3]), c4)
+    cases["scale"] = one(img, "Scale", "0=4 1=1", lambda x: x * ch(c4[0]) + ch(c4[1]), c4[:2])
+    cases["bias"] = one(img, "Bias", "0=4", lambda x: x + ch(c4[1]), [c4[1]])
+    cases["prelu"] = one(img, "PReLU", "0=4", lambda x: F.prelu(x, t(c4[0])), [c4[0]])
+    cases["prelu_shared"] = one(img, "PReLU", "0=1", lambda x: F.leaky_relu(x, 0.5), [np.array([0.5])])
+    cases["lrn"] = one(img, "LRN", "1=3 2=0.5 3=0.75 4=1.5", lambda x: F.local_response_norm(x, 3, 0.5, 0.75, 1.5))
+    cases["lrn_within"] = one(img, "LRN", "0=1 1=3 2=0.5 3=0.75",
+                              lambda x: x * (1 + 0.5 * F.avg_pool2d(x * x, 3, 1, 1)) ** -0.75)
+    cases["instancenorm"] = one(img, "InstanceNorm", "0=4 1=0.01",
+                                lambda x: F.instance_norm(x, weight=t(c4[0]), bias=t(c4[1]), eps=0.01), c4[:2])
+    cases["groupnorm"] = one(img, "GroupNorm", "0=2 1=4 2=0.01", lambda x: F.group_norm(x, 2, t(c4[0]), t(c4[1]), 0.01),
+                             c4[:2])
+    g8, b8 = positive((8,)), coarse((8,))
+    cases["layernorm"] = one(img, "LayerNorm", "0=8 1=0.01", lambda x: F.layer_norm(x, (8,), t(g8), t(b8), 0.01), [g8, b8])
+    g56, b56 = positive((56,)), coarse((56,))
+    cases["layernorm_plane"] = one(img, "LayerNorm", "0=56 1=0.01",
+                                   lambda x: F.layer_norm(x, (7, 8), t(g56).view(7, 8), t(b56).view(7, 8), 0.01), [g56, b56])
+    cases["mvn"] = one(img, "MVN", "0=1 1=1",
+                       lambda x: (x - x.mean((1, 2, 3), True)) / (x.var((1, 2, 3), False, True).sqrt() + 0.0001))
+    cases["normalize"] = one(img, "Normalize", "0=0 1=0 2=0.001 3=4 4=1",
+                             lambda x: x / (x.square().sum(1, True) + 0.001).sqrt() * ch(c4[0]), [c4[0]])
+    cases["softmax"] = one(img, "Softmax", "0=1 1=1", lambda x: x.softmax(2))
+    cases["softmax_last"] = one(img, "Softmax", "0=-1 1=1", lambda x: x.softmax(3))
+    for kind, params, fn in [
+            ("ReLU", "", F.relu), ("ReLU", "0=0.1", lambda x: F.leaky_relu(x, 0.1)), ("Clip", "0=-0.3 1=0.4", lambda x: x.clamp(-0.3, 0.4)),
+            ("Power", "0=2.0 1=0.5 2=3.0", lambda x: (3 + 0.5 * x) ** 2), ("Exp", "0=2.0 1=0.5 2=1.0", lambda x: 2 ** (1 + 0.5 * x)),
+            ("Log", "0=-1.0 1=0.5 2=2.0", lambda x: torch.log(2 + 0.5 * x)), ("Threshold", "0=0.2", lambda x: (x > 0.2).float()),
+            ("HardSigmoid", "", lambda x: (x * 0.2 + 0.5).clamp(0, 1)), ("HardSwish", "0=0.1666667 1=0.5", F.hardswish),
+            ("GELU", "", F.gelu), ("GELU", "0=1", lambda x: 0.5 * x * (1 + torch.tanh(0.79788452 * (x + 0.044715 * x ** 3)))),
+            ("CELU", "0=0.7", lambda x: F.celu(x, 0.7)), ("ELU", "", lambda x: F.elu(x, 0.1)), ("SELU", "", F.selu), ("Swish", "", F.silu),
+            ("Mish", "", F.mish), ("Softplus", "", F.softplus), ("BNLL", "", F.softplus), ("Sigmoid", "", torch.sigmoid),
+            ("TanH", "", torch.tanh), ("AbsVal", "", torch.abs), ("Erf", "", torch.erf), ("Shrink", "0=0.25 1=0.5", None),
+            ("Dropout", "0=0.5", lambda x: x * 0.5), ("Flatten", "", lambda x: x.flatten(1))]:
+        if fn is None:
+            fn = lambda x: torch.where(x < -0.5, x + 0.25, torch.where(x > 0.5, x - 0.25, torch.zeros_like(x)))
+        cases[f"{kind.lower()}{len(params)}"] = one(img, kind, params, fn)
+    for i, fn in enumerate([torch.abs, torch.neg, torch.floor, torch.ceil, torch.square, None, None, torch.exp, None, torch.sin,
+                            torch.cos, torch.tan, None, None, torch.atan, None, torch.tanh, None, torch.round, torch.trunc]):
+        if fn:
+            cases[f"unaryop_{i}"] = one((2, 3), "UnaryOp", f"0={i}", fn)
+    two = [torch.add, torch.sub, torch.mul, None, torch.maximum, torch.minimum, None, lambda x, y: y - x]
+    for i, fn in enumerate(two):
+        if fn:
+            cases[f"binaryop_{i}"] = one(img, "BinaryOp", f"0={i}", fn, more=(img,))
+    cases["binaryop_scalar"] = one(img, "BinaryOp", "0=3 1=1 2=4.0", lambda x: x / 4)
+    cases["binaryop_channels"] = one(img, "BinaryOp", "0=2", lambda x, y: x * y.view(1, 4, 1, 1), more=((4,),))
+    cases["binaryop_rows"] = one((7, 8), "BinaryOp", "0=0", lambda x, y: x + y.view(1, 7, 1), more=((7,),))
+    cases["binaryop_one"] = one((1,), "BinaryOp", "0=1", lambda x, y: x.view(1, 1, 1, 1) - y, more=(img,))
+    cases["eltwise_sum"] = one(img, "Eltwise", "0=1 -23301=2,0.5,-2.0", lambda x, y: 0.5 * x - 2 * y, more=(img,))
+    cases["eltwise_max"] = one(img, "Eltwise", "0=2", torch.maximum, more=(img,))
+    cases["concat"] = one(img, "Concat", "0=-1", lambda x, y: torch.cat([x, y], 3), more=((4, 7, 3),))
+    cases["slice"] = one(img, "Slice", "-23300=3,1,-233,-233 1=2", lambda x: list(x.split([1, 3, 4], 3)))
+    cases["reshape"] = one(img, "Reshape", "0=0 1=-1 2=2", lambda x: x.reshape(1, 2, 14, 8))
+    cases["reshape_list"] = one(img, "Reshape", "0=-1", lambda x: x.flatten(1))
+    for kind, perm in enumerate([(0, 1, 2, 3), (0, 1, 3, 2), (0, 2, 1, 3), (0, 2, 3, 1), (0, 3, 1, 2), (0, 3, 2, 1)]):
+        cases[f"permute_{kind}"] = one(img, "Permute", f"0={kind}", lambda x, perm=perm: x.permute(perm).contiguous())
+    cases["crop"] = one(img, "Crop", "0=1 1=2 2=1 3=5 4=3 5=2", lambda x: x[:, 1:3, 2:5, 1:6].contiguous())
+    cases["crop_starts"] = one(img, "Crop", "-23309=2,1,2 -23310=2,3,-1 -23311=2,0,2", lambda x: x[:, 1:3, :, 2:-1].contiguous())
+    for kind, mode in enumerate(["constant", "replicate", "reflect"]):
+        more = "5=0.5" if kind == 0 else ""
+        value = {"value": 0.5} if kind == 0 else {}
+        cases[f"padding_{mode}"] = one(img, "Padding", f"0=1 1=2 2=3 3=0 4={kind} {more}",
+                                       lambda x, m=mode, v=value: F.pad(x, (3, 0, 1, 2), m, **v))
+    cases["interp_nearest"] = one(img, "Interp", "0=1 1=2.0 2=2.0", lambda x: F.interpolate(x, scale_factor=2))
+    cases["interp_bilinear"] = one(img, "Interp", "0=2 3=11 4=12", lambda x: F.interpolate(x, (11, 12), mode="bilinear"))
+    cases["interp_corners"] = one(img, "Interp", "0=2 3=11 4=12 6=1",
+                                  lambda x: F.interpolate(x, (11, 12), mode="bilinear", align_corners=True))
+    cases["interp_cubic"] = one(img, "Interp", "0=3 3=11 4=12", lambda x: F.interpolate(x, (11, 12), mode="bicubic"))
+    cases["shuffle"] = one(img, "ShuffleChannel", "0=2", lambda x: x.view(1, 2, 2, 7, 8).transpose(1, 2).reshape(1, 4, 7, 8))
+    cases["pixelshuffle"] = one((8, 3, 5), "PixelShuffle", "0=2", lambda x: F.pixel_shuffle(x, 2))
+    cases["pixelshuffle_1"] = one((8, 3, 5), "PixelShuffle", "0=2 1=1",
+                                  lambda x: x.view(1, 2, 2, 2, 3, 5).permute(0, 3, 4, 1, 5, 2).reshape(1, 2, 6, 10))
+    cases["reorg"] = one((3, 4, 6), "Reorg", "0=2", lambda x: F.pixel_unshuffle(x, 2))
+    cases["reorg_1"] = one((3, 4, 6), "Reorg", "0=2 1=1",
+                           lambda x: x.view(1, 3, 2, 2, 3, 2).permute(0, 3, 5, 1, 2, 4).reshape(1, 12, 2, 3))
+    for kind, fn in [(0, lambda x: x.sum((2, 3))), (1, lambda x: x.abs().sum((2, 3))), (2, lambda x: x.square().sum((2, 3))),
+                     (3, lambda x: x.mean((2, 3))), (4, lambda x: x.amax((2, 3))), (5, lambda x: x.amin((2, 3))),
+                     (8, lambda x: x.square().sum((2, 3)).sqrt()), (10, lambda x: x.logsumexp((2, 3)))]:
+        cases[f"reduction_{kind}"] = one(img, "Reduction", f"0={kind} 1=0 -23303=2,1,2 5=1", fn)
+    cases["reduction_all"] = one(img, "Reduction", "0=3", lambda x: x.mean().view(1, 1))
+    cases["squeeze"] = one((1, 7, 1), "Squeeze", "-23303=2,0,2", lambda x: x.reshape(1, 7))
+    cases["expanddims"] = one((7,), "ExpandDims", "-23303=2,0,-1", lambda x: x.reshape(1, 1, 7, 1))
+    cases["tile"] = one(img, "Tile", "0=1 1=3", lambda x: x.repeat(1, 1, 3, 1))
+    cases["glu"] = one(img, "GLU", "0=0", lambda x: F.glu(x, 1))
+    cases["cumsum"] = one((3, 5), "CumulativeSum", "0=1", lambda x: x.cumsum(2))
+    cases["matmul"] = one((2, 3, 4), "MatMul", "", torch.matmul, more=((2, 4, 5),))
+    cases["matmul_t"] = one((3, 4), "MatMul", "0=1", lambda x, y: x @ y.transpose(1, 2), more=((5, 4),))
+    wb, wc = coarse((5, 4)), coarse((5,))
+    cases["gemm"] = one((3, 4), "Gemm", "0=0.5 1=2.0 3=1 5=1 6=1 7=3 8=5 9=4 10=4",
+                        lambda x: 0.5 * (x @ t(wb).T + 2 * t(wc)), [wb, wc], ["f32", "f32"])
+    for name, gates, order, way in [("LSTM", 4, (0, 1, 3, 2), 0), ("LSTM", 4, (0, 1, 3, 2), 2), ("GRU", 3, (0, 1, 2), 1),
+                                    ("GRU", 3, (0, 1, 2), 2), ("RNN", 1, (0,), 0)]:
+        ways, net = 2 if way == 2 else 1, {"LSTM": torch.nn.LSTM, "GRU": torch.nn.GRU, "RNN": torch.nn.RNN}[name]
+        net = net(5, 3, bidirectional=way == 2, batch_first=True)
+        xs, bs, hs = [], [], []
+        for ends in ["", "_reverse"][:ways]:
+            own = [getattr(net, part + "_l0" + ends) for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
+            for v in own:
+                v.data = t(coarse(tuple(v.shape), 0.5))
+            blocks = [v.data.numpy().reshape(gates, 3, -1) for v in own]
+            xs.append(blocks[0][list(order)])
+            hs.append(blocks[1][list(order)])
+            both = blocks[2] + blocks[3]
+            # GRU: the new gate's two biases stand apart.
+            bs.append(np.concatenate([both[:2], blocks[2][2:], blocks[3][2:]]) if name == "GRU" else both[list(order)])
+        xs, bs, hs = (np.stack(v) for v in (xs, bs, hs))
+        turned = (lambda x: x.flip(1)) if way == 1 else (lambda x: x)
+        cases[f"{name.lower()}_{way}"] = one((6, 5), name, f"0=3 1={xs.size} 2={way}",
+                                             lambda x, net=net, turned=turned: turned(net(turned(x))[0]).detach().contiguous(),
+                                             [xs, bs, hs], ["f32"] * 3)
+    mha = torch.nn.MultiheadAttention(8, 2, batch_first=True, kdim=6, vdim=4)
+    parts = [mha.q_proj_weight, mha.k_proj_weight, mha.v_proj_weight, mha.out_proj.weight]
+    for v in parts + [mha.in_proj_bias, mha.out_proj.bias]:
+        v.data = t(coarse(tuple(v.shape), 0.5))
+    qb, kb, vb = mha.in_proj_bias.data.numpy().reshape(3, 8)
+    q, k, v, o = (v.data.numpy() for v in parts)
+    cases["attention"] = one((5, 8), "MultiHeadAttention", "0=8 1=2 2=64 3=6 4=4",
+                             lambda x, y, z: mha(x, y, z, need_weights=False)[0].detach(),
+                             [q, qb, k, kb, v, vb, o, mha.out_proj.bias.data.numpy()], ["f32", "raw"] * 4, more=((7, 6), (7, 4)))
+    table = coarse((9, 4))
+    n = Ncnn((6,))
+    n.inputs = [np.array([[0, 3, 8, 2, 2, 7]], np.float32)]
+    n.row("Embed", "y", ["x0"], ["y0"], f"0=4 1=9 3={table.size}")
+    n.weights(table, tags=["f32"])
+    cases["embed"] = n, [table[n.inputs[0].astype(int)]]
+    data = coarse((4, 7, 8))
+    n = Ncnn(img)
+    n.row("MemoryData", "m", [], ["m"], "0=8 1=7 2=4")
+    n.row("BinaryOp", "y", ["x0", "m"], ["y0"], "0=2")
+    n.weights(data, tags=["raw"])
+    cases["memorydata"] = n, [n.inputs[0] * data]
+    return cases
+
+
+# --- Caffe2 ----------------------------------------------------------------------------------------------
+
+def argument(name, value):
+    body = field(1, name.encode())
+    if isinstance(value, str):
+        body += field(4, value.encode())
+    elif isinstance(value, float):
+        body += b"\x15" + struct.pack("<f", value)
+    elif isinstance(value, int):
+        body += b"\x18" + varint(value & (1 << 64) - 1)
+    elif value and isinstance(value[0], float):
+        body += b"".join(b"\x2d" + struct.pack("<f", v) for v in value)
+    else:
+        body += b"".join(b"\x30" + varint(v & (1 << 64) - 1) for v in value)
+    return field(5, body)
+
+
+def operator(kind, inputs, outputs, **args):
+    body = b"".join(field(1, i.encode()) for i in inputs) + b"".join(field(2, o.encode()) for o in outputs)
+    return field(2, body + field(4, kind.encode()) + b"".join(argument(k, v) for k, v in args.items()))
+
+
+class Caffe2:
+    def __init__(self, *shapes):
+        self.ops, self.fills, self.weights, self.inputs = b"", b"", [], [coarse(s) for s in shapes]
+
+    def weight(self, name, a):
+        self.weights.append(name)
+        self.fills += operator("GivenTensorFill", [], [name], shape=list(a.shape), values=[float(v) for v in a.ravel()])
+        return name
+
+    def write(self, folder, outputs):
+        os.makedirs(folder, exist_ok=True)
+        names = [f"x{i}" for i in range(len(self.inputs))]
+        for i, x in enumerate(self.inputs):  # PyTorch's exporter fills inputs with a sample
+            if i == 0:
+                self.fills += operator("GivenTensorFill", [], ["x0"], shape=list(x.shape), values=[float(v) for v in x.ravel()])
+        with open(os.path.join(folder, "predict_net.pb"), "wb") as f:
+            f.write(field(1, b"net") + self.ops + b"".join(field(7, n.encode()) for n in names + self.weights)
+                    + b"".join(field(8, f"y{i}".encode()) for i in range(len(outputs))))
+        with open(os.path.join(folder, "init_net.pb"), "wb") as f:
+            f.write(field(1, b"init") + self.fills)
+        save_io(os.path.join(folder, "io.safetensors"), self.inputs,
+                [o.numpy() if isinstance(o, torch.Tensor) else o for o in outputs])
+
+
+def c2(sizes, kind, fn, weights=(), results=1, **args):
+    n = Caffe2(sizes)
+    names = [n.weight(f"w{i}", w) for i, w in enumerate(weights)]
+    n.ops = operator(kind, ["x0"] + names, [f"y{i}" for i in range(results)], **args)
+    outputs = fn(t(n.inputs[0]))
+    return n, list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+
+
+def caffe2_cases():
+    img, cases = (2, 4, 7, 8), {}
+    w, b = coarse((6, 4, 3, 3), 0.3), coarse((6,))
+    cases["conv"] = c2(img, "Conv", lambda x: F.conv2d(x, t(w), t(b), 2, 1), (w, b), kernel=3, stride=2, pad=1, order="NCHW")
+    cases["conv_pads"] = c2(img, "Conv", lambda x: F.conv2d(F.pad(x, (2, 1, 0, 1)), t(w), t(b)), (w, b), kernels=[3, 3],
+                            pads=[0, 2, 1, 1], strides=[1, 1])
+    cases["conv_trbl"] = c2(img, "Conv", lambda x: F.conv2d(F.pad(x, (2, 1, 0, 1)), t(w), t(b)), (w, b), kernel_h=3,
+                            kernel_w=3, pad_t=0, pad_l=2, pad_b=1, pad_r=1)
+    wn = coarse((6, 3, 3, 4), 0.3)  # of channels last
+    cases["conv_nhwc"] = c2((2, 7, 8, 4), "Conv",
+                            lambda x: F.conv2d(x.permute(0, 3, 1, 2), t(wn).permute(0, 3, 1, 2), t(b)).permute(0, 2, 3, 1).contiguous(),
+                            (wn, b), kernel=3, order="NHWC")
+    wt = coarse((4, 3, 4, 4), 0.5)
+    cases["conv_transpose"] = c2(img, "ConvTranspose", lambda x: F.conv_transpose2d(x, t(wt), None, 2, 1, 1), (wt,), kernel=4,
+                                 stride=2, pad=1, adj=1)
+    wf, bf = coarse((5, 224), 0.2), coarse((5,))
+    cases["fc"] = c2(img, "FC", lambda x: F.linear(x.flatten(1), t(wf), t(bf)), (wf, bf))
+    wa = coarse((5, 8))
+    cases["fc_axis"] = c2(img, "FC", lambda x: F.linear(x, t(wa), t(bf)), (wa, bf), axis=3)
+    cases["max_pool"] = c2(img, "MaxPool", lambda x: F.max_pool2d(x, 3, 2, 1), kernel=3, stride=2, pad=1)
+    cases["max_pool_legacy"] = c2(img, "MaxPool", lambda x: F.max_pool2d(x, 3, 2, ceil_mode=True), kernel=3, stride=2, legacy_pad=3)
+    cases["average_pool"] = c2(img, "AveragePool", lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False), kernel=3, stride=2,
+                               pad=1)
+    cases["average_pool_counted"] = c2(img, "AveragePool", lambda x: F.avg_pool2d(x, 3, 2, 1), kernel=3, stride=2, pad=1,
+                                       count_include_pad=1)
+    cases["global_pool"] = c2(img, "AveragePool", lambda x: x.mean((2, 3), True), global_pooling=1)
+    g = [positive((4,)), coarse((4,)), coarse((4,)), positive((4,))]
+    cases["spatial_bn"] = c2(img, "SpatialBN", lambda x: F.batch_norm(x, t(g[2]), t(g[3]), t(g[0]), t(g[1]), eps=0.001), g,
+                             epsilon=0.001, is_test=1, order="NCHW")
+    cases["instance_norm"] = c2(img, "InstanceNorm", lambda x: F.instance_norm(x, weight=t(g[0]), bias=t(g[1]), eps=0.01), g[:2],
+                                epsilon=0.01)
+    cases["lrn"] = c2(img, "LRN", lambda x: F.local_response_norm(x, 3, 0.5, 0.75, 1.5), size=3, alpha=0.5, beta=0.75, bias=1.5)
+    cases["prelu"] = c2(img, "PRelu", lambda x: F.prelu(x, t(g[0])), g[:1])
+    cases["affine_channel"] = c2(img, "AffineChannel", lambda x: x * t(g[0]).view(4, 1, 1) + t(g[1]).view(4, 1, 1), g[:2])
+    cases["softmax"] = c2(img, "Softmax", lambda x: x.flatten(1).softmax(1).view(x.shape))
+    cases["softmax_last"] = c2(img, "Softmax", lambda x: x.softmax(3), axis=3)
+    for kind, fn in [("Relu", F.relu), ("Sigmoid", torch.sigmoid), ("Tanh", torch.tanh), ("Softplus", F.softplus), ("Exp", torch.exp),
+                     ("Abs", torch.abs), ("Negative", torch.neg), ("Sqr", torch.square), ("Sin", torch.sin), ("Cos", torch.cos),
+                     ("Floor", torch.floor), ("Ceil", torch.ceil), ("Softsign", F.softsign), ("Sign", torch.sign), ("Swish", F.silu),
+                     ("Copy", lambda x: x), ("StopGradient", lambda x: x), ("Selu", F.selu)]:
+        cases[kind.lower()] = c2(img, kind, fn)
+    cases["leaky_relu"] = c2(img, "LeakyRelu", lambda x: F.leaky_relu(x, 0.2), alpha=0.2)
+    cases["elu"] = c2(img, "Elu", lambda x: F.elu(x, 0.7), alpha=0.7)
+    cases["clip"] = c2(img, "Clip", lambda x: x.clamp(-0.5, 0.25), min=-0.5, max=0.25)
+    cases["pow"] = c2(img, "Pow", lambda x: x ** 2, exponent=2.0)
+    c = coarse((4,))
+    cases["add_axis"] = c2(img, "Add", lambda x: x + t(c).view(4, 1, 1), (c,), broadcast=1, axis=1)
+    last = coarse((8,))
+    cases["mul_last"] = c2(img, "Mul", lambda x: x * t(last), (last,), broadcast=1)
+    same = coarse(img)
+    cases["sub"] = c2(img, "Sub", lambda x: x - t(same), (same,))
+    cases["sum"] = c2(img, "Sum", lambda x: x + 2 * t(same), (same, same))
+    cases["max"] = c2(img, "Max", lambda x: torch.maximum(x, t(same)), (same,))
+    cases["mean"] = c2(img, "Mean", lambda x: (x + t(same)) / 2, (same,))
+    cases["concat"] = c2(img, "Concat", lambda x: torch.cat([x, t(same)], 1), (same,), axis=1)
+    cases["concat_added"] = c2(img, "Concat", lambda x: torch.stack([x, t(same)], 2), (same,), axis=2, add_axis=1)
+    cases["split"] = c2(img, "Split", lambda x: list(x.split([1, 3], 1)), results=2, axis=1, split=[1, 3])
+    cases["reshape"] = c2(img, "Reshape", lambda x: x.reshape(2, 14, -1), shape=[0, 14, -1])
+    cases["transpose"] = c2(img, "Transpose", lambda x: x.permute(0, 2, 3, 1).contiguous(), axes=[0, 2, 3, 1])
+    cases["transpose_all"] = c2(img, "Transpose", lambda x: x.permute(3, 2, 1, 0).contiguous())
+    cases["nchw2nhwc"] = c2(img, "NCHW2NHWC", lambda x: x.permute(0, 2, 3, 1).contiguous())
+    cases["flatten"] = c2(img, "Flatten", lambda x: x.flatten(2).reshape(8, 56), axis=2)
+    cases["flatten_to_vec"] = c2(img, "FlattenToVec", lambda x: x.flatten())
+    cases["squeeze"] = c2((2, 1, 3), "Squeeze", lambda x: x.squeeze(1), dims=[1])
+    cases["expand_dims"] = c2((2, 3), "ExpandDims", lambda x: x.view(1, 2, 3, 1), dims=[0, 3])
+    cases["slice"] = c2(img, "Slice", lambda x: x[:, 1:3, :, 2:-1].contiguous(), starts=[0, 1, 0, 2], ends=[-1, 3, -1, -2])
+    cases["tile"] = c2(img, "Tile", lambda x: x.repeat(1, 3, 1, 1), tiles=3, axis=1)
+    cases["pad_image"] = c2(img, "PadImage", lambda x: F.pad(x, (2, 3, 1, 0), "reflect"), pad_t=1, pad_l=2, pad_b=0, pad_r=3,
+                            mode="reflect")
+    cases["resize_nearest"] = c2(img, "ResizeNearest", lambda x: F.interpolate(x, scale_factor=2), width_scale=2.0, height_scale=2.0)
+    cases["upsample_bilinear"] = c2(img, "UpsampleBilinear",
+                                    lambda x: F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=True),
+                                    width_scale=2.0, height_scale=2.0)
+    cases["channel_shuffle"] = c2(img, "ChannelShuffle", lambda x: x.view(2, 2, 2, 7, 8).transpose(1, 2).reshape(img), group=2, kernel=1)
+    cases["reduce_mean"] = c2(img, "ReduceMean", lambda x: x.mean((1, 3)), axes=[1, 3], keepdims=0)
+    cases["reduce_max"] = c2(img, "ReduceMax", lambda x: x.amax((2, 3), True), axes=[2, 3])
+    cases["reduce_l2"] = c2(img, "ReduceL2", lambda x: x.square().sum(1, True).sqrt(), axes=[1])
+    wm = coarse((8, 5))
+    cases["matmul"] = c2((7, 8), "MatMul", lambda x: x @ t(wm), (wm,))
+    wb = coarse((2, 5, 8))
+    cases["batch_matmul"] = c2((2, 7, 8), "BatchMatMul", lambda x: x @ t(wb).transpose(1, 2), (wb,), trans_b=1)
+    cases["normalize"] = c2((3, 5), "Normalize", lambda x: F.normalize(x, dim=1))
+    cases["dropout"] = c2(img, "Dropout", lambda x: x, is_test=1, ratio=0.5)
+    # Fire modules of SqueezeNet as the model zoo has them, and a product behind them.
+    n = Caffe2((1, 3, 35, 35))
+    y = t(n.inputs[0])
+
+    def conv(name, source, out, x, c_out, k, pad=0, stride=1):
+        weights, bias = coarse((c_out, x.shape[1], k, k), 1.5 / np.sqrt(x.shape[1] * k * k)), coarse((c_out,), 0.25)
+        n.ops += operator("Conv", [source, n.weight(name + "_w", weights), n.weight(name + "_b", bias)], [out], kernel=k, pad=pad,
+                          stride=stride, order="NCHW", legacy_pad=0)
+        n.ops += operator("Relu", [out], [out])
+        return F.relu(F.conv2d(x, t(weights), t(bias), stride, pad))
+    y = conv("conv1", "x0", "conv1", y, 16, 3, stride=2)
+    n.ops += operator("MaxPool", ["conv1"], ["pool1"], kernel=3, stride=2, legacy_pad=3, order="NCHW")
+    y, source = F.max_pool2d(y, 3, 2, ceil_mode=True), "pool1"
+    for i in range(2):
+        s = conv(f"fire{i}/squeeze", source, f"s{i}", y, 6, 1)
+        a = conv(f"fire{i}/expand1x1", f"s{i}", f"a{i}", s, 12, 1)
+        c = conv(f"fire{i}/expand3x3", f"s{i}", f"c{i}", s, 12, 3, pad=1)
+        n.ops += operator("Concat", [f"a{i}", f"c{i}"], [f"fire{i}", f"fire{i}_dims"], order="NCHW")
+        y, source = torch.cat([a, c], 1), f"fire{i}"
+    n.ops += operator("Dropout", [source], [source, "mask"], ratio=0.5, is_test=1)
+    y = conv("conv10", source, "conv10", y, 10, 1)
+    n.ops += operator("AveragePool", ["conv10"], ["pool10"], global_pooling=1, order="NCHW")
+    n.ops += operator("Softmax", ["pool10"], ["y0"])
+    cases["squeezenet"] = n, [y.mean((2, 3), True).softmax(1)]
+    return cases
+
+
+def main():
+    torch.manual_seed(0)
+    for world, cases in (("ncnn", ncnn_cases()), ("caffe2", caffe2_cases())):
+        for name, (net, outputs) in cases.items():
+            net.write(os.path.join(sys.argv[1], world, name), outputs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,333 @@
+// Files of Caffe, Caffe2, Darknet and ncnn: of all versions, by any of their names, and what is
+// said of those that are broken or lack their weights.
+#include <filesystem>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/core/convert_util.h"
+#include "tests/core/host_util.h"
+#include "tests/formats/caffe_files_util.h"
+#include "tests/ops/text_eval_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/formats/darknet/darknet.h"
+#include "x2ir/formats/ncnn/ncnn.h"
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
+#include "x2ir/ops/eval.h"
+
+namespace x2ir {
+namespace {
+
+using namespace caffe_files;
+using ::testing::HasSubstr;
+
+class CaffeFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              StrCat("x2ir_caffe_", ::testing::UnitTest::GetInstance()->random_seed(), "_",
+                     ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string Put(const std::string& name, const std::string& bytes) {
+    WriteFile(folder_ / name, bytes);
+    return (folder_ / name).string();
+  }
+  // The results on an image, "; " between; or the error.
+  std::string Results(const std::string& path, const Tensor& x, FormatOptions options = {}) {
+    const absl::StatusOr<Model> model = Import(path, {.format_options = std::move(options)});
+    if (!model.ok()) return std::string(model.status().message());
+    const auto results = RunGraph(*model->graph, {Datum(x)});
+    if (!results.ok()) return std::string(results.status().message());
+    std::string text;
+    for (const Datum& result : *results) {
+      StrAppend(&text, text.empty() ? "" : "; ", TensorText(*result.tensor()));
+    }
+    return text;
+  }
+  std::filesystem::path folder_;
+};
+
+// Windows of 2 x 2: the sums of their diagonals, and 0.5; less than nothing is nothing.
+const Tensor& Image() {
+  static const Tensor* const image =
+      new Tensor(Tensor::Of<float>({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  return *image;
+}
+
+TEST_F(CaffeFiles, NetworksOfAllVersions) {
+  for (const int version : {0, 1, 2}) {
+    SCOPED_TRACE(version);
+    const Pair pair = CaffeNetwork(version);
+    const std::string net = Put(StrCat("v", version, ".prototxt"), pair.network);
+    Put(StrCat("v", version, ".caffemodel"), pair.weights);
+    // 5 + 9 + 0.5 of the first filter, 0 of the second: 14.5 + 3.
+    EXPECT_EQ(Results(net, Image()), "float32[1,1]{17.5}");
+    const absl::StatusOr<Model> model = Import(net);
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_EQ(model->graph->inputs()[0]->type().ToString(), "float32[1,1,3,3]");
+    EXPECT_EQ(model->graph->outputs()[0]->name(), "ip");
+  }
+}
+
+TEST_F(CaffeFiles, ByAnyName) {
+  const Pair caffe = CaffeNetwork(2), darknet = DarknetNetwork(), ncnn = NcnnNetwork();
+  const struct {
+    const char *format, *network, *weights;
+    Pair pair;
+  } rows[] = {{"caffe", "a/deploy.prototxt", "a/net.caffemodel", caffe},
+              {"darknet", "b/net.cfg", "b/other.weights", darknet},
+              {"ncnn", "c/net.param", "c/net.bin", ncnn},
+              {"caffe2", "d/predict_net.pb", "d/init_net.pb", Caffe2Network(false)},
+              {"caffe2", "e/my_predict_net.pbtxt", "e/my_init_net.pbtxt", Caffe2Network(true)}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.network);
+    std::filesystem::create_directories(folder_ / std::string(row.network).substr(0, 1));
+    const std::string network = Put(row.network, row.pair.network);
+    EXPECT_EQ(*DetectFormat(network), row.format);
+    // Alone it asks for its weights.
+    const absl::Status alone = Import(network).status();
+    EXPECT_EQ(OptionOf(alone).value_or("none"), "params") << alone;
+    const std::string weights = Put(row.weights, row.pair.weights);
+    std::vector<std::string> names = {network};
+    // A folder is known by the plain name.
+    if (row.network[0] != 'e') {
+      names.push_back((folder_ / std::string(row.network).substr(0, 1)).string());
+    }
+    for (const std::string& name : names) {
+      EXPECT_EQ(*DetectFormat(name), row.format) << name;
+      EXPECT_TRUE(Import(name).ok()) << Import(name).status();
+    }
+    const std::string apart = Put("apart.bin", row.pair.weights);
+    EXPECT_TRUE(Import(network, {.format_options = {{"params", apart}}}).ok());
+    std::string asked;
+    const Source memory = Source::Bytes(
+        row.pair.network,
+        [&](const std::string& name) -> absl::StatusOr<HeldBytes> {
+          asked = name;
+          return HeldBytes{{reinterpret_cast<const std::byte*>(row.pair.weights.data()),
+                            row.pair.weights.size()},
+                           nullptr};
+        },
+        std::filesystem::path(row.network).filename().string());
+    EXPECT_TRUE(Import(memory).ok()) << Import(memory).status();
+    EXPECT_FALSE(asked.empty());
+  }
+  EXPECT_TRUE(Import(Put("a/deploy.caffemodel", caffe.weights)).ok());
+  EXPECT_TRUE(Import(Put("b/net.weights", darknet.weights)).ok());
+}
+
+TEST_F(CaffeFiles, LayersWithoutWeights) {
+  const absl::StatusOr<Model> model = Import(Put("net.prototxt", CaffeLayers()));
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ(model->graph->outputs().size(), 8u);
+}
+
+TEST_F(CaffeFiles, NamesOfBlobs) {
+  const Pair pair = CaffeNetwork(2);
+  Put("net.caffemodel", pair.weights);
+  // What is computed in place: the last has the name.
+  const auto model =
+      Import(Put("net.prototxt", pair.network + "layer { name: \"top\" type: \"TanH\" "
+                                                "bottom: \"conv\" top: \"side\" }\n"));
+  ASSERT_TRUE(model.ok()) << model.status();
+  ASSERT_EQ(model->graph->outputs().size(), 2u);
+  EXPECT_EQ(model->graph->outputs()[1]->name(), "side");
+  EXPECT_NE(model->graph->Find("conv"), nullptr);
+  EXPECT_NE(model->graph->Find("conv_conv"), nullptr);
+  EXPECT_NE(model->graph->Find("conv.0"), nullptr);
+}
+
+TEST_F(CaffeFiles, PhasesAndStages) {
+  const std::string head = "input: \"data\" input_shape { dim: 1 dim: 2 }\n";
+  const struct {
+    const char* rule;
+    bool there;
+  } rows[] = {{"", true},
+              {"include { phase: TEST }", true},
+              {"include { phase: TRAIN }", false},
+              {"exclude { phase: TRAIN }", true},
+              {"exclude { phase: TEST }", false},
+              {"include { phase: TRAIN } include { phase: TEST }", true},
+              {"include { stage: \"deploy\" }", false},
+              {"include { not_stage: \"deploy\" }", true},
+              {"include { min_level: 1 }", false},
+              {"include { max_level: 1 }", true},
+              {"phase: TRAIN", false}};
+  for (const auto& row : rows) {
+    const auto model = Import(Put(
+        "net.prototxt",
+        StrCat(head, "layer { name: \"l\" type: \"TanH\" bottom: \"data\" top: \"l\" ", row.rule,
+               " }\nlayer { name: \"m\" type: \"AbsVal\" bottom: \"data\" "
+               "top: \"m\" }\n")));
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_EQ(model->graph->outputs().size(), row.there ? 2u : 1u) << row.rule;
+  }
+}
+
+TEST_F(CaffeFiles, WhatIsWrongWithCaffes) {
+  const std::string input = "input: \"data\" input_shape { dim: 1 dim: 2 dim: 4 dim: 4 }\n";
+  const struct {
+    std::string text, message;
+  } rows[] = {
+      {input + "layer { name: \"l\" type: \"TanH\" bottom: \"nobody\" top: \"l\" }",
+       "makes blob 'nobody'"},
+      {input + "layer { name: \"l\" type: \"TanH\" bottom: \"data\" top: \"l\" what: 1 }",
+       "has no field 'what'"},
+      {input + "layer { name: \"l\" type: \"Flow\" bottom: \"data\" top: \"l\" }\n"
+               "layer { name: \"m\" type: \"Python\" bottom: \"l\" top: \"m\" }\n"
+               "layer { name: \"n\" type: \"Flow\" bottom: \"m\" top: \"n\" }",
+       "caffe.Flow (2 nodes)"},
+      {input + "layer { name: \"l\" type: \"Pooling\" bottom: \"data\" top: \"l\" pooling_param "
+               "{ kernel_size: 9 } }",
+       "a window of 9 on an axis of 4"},
+      {input +
+           "layer { name: \"l\" type: \"Slice\" bottom: \"data\" top: \"l\" top: \"m\" slice_param "
+           "{ slice_point: 3 slice_point: 1 } }",
+       "2 places to cut for 2 parts"},
+      {"input: \"a\" input_dim: 1 input_dim: 2\nlayer { name: \"l\" type: \"TanH\" bottom: \"a\" "
+       "top: \"l\" }",
+       "1 inputs with 2 sizes"},
+      {input + "layer { name: \"l\" type: \"Silence\" bottom: \"data\" }",
+       "no layer makes a result"},
+      {"net: \"a\" base_lr: 1\nlayer {", ""},
+  };
+  for (const auto& row : rows) {
+    const absl::Status status = Import(Put("net.prototxt", row.text)).status();
+    EXPECT_FALSE(status.ok()) << row.text;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(row.message));
+  }
+  // Weights of another network, and those that are cut off.
+  const Pair pair = CaffeNetwork(2);
+  const std::string net = Put("good.prototxt", pair.network);
+  Put("good.caffemodel", Caffemodel({{"conv", {{{2, 1, 2, 2}, std::vector<float>(8, 1)}}}}));
+  EXPECT_THAT(std::string(Import(net).status().message()), HasSubstr("'ip'"));
+  Put("good.caffemodel", Caffemodel({{"conv", {{{2, 1, 2, 2}, std::vector<float>(7, 1)}}}}));
+  EXPECT_THAT(std::string(Import(net).status().message()), HasSubstr("8 elements of which 7"));
+  for (size_t size = 1; size + 1 < pair.weights.size(); size += 3) {
+    Put("good.caffemodel", pair.weights.substr(0, size));
+    EXPECT_FALSE(Import(net).ok()) << size;
+  }
+}
+
+TEST_F(CaffeFiles, DarknetsVersions) {
+  const std::string text =
+      "[net]\nwidth=1\nheight=1\nchannels=2\n[connected]\noutput=2\nactivation=linear\n";
+  const std::string net = Put("net.cfg", text);
+  const Tensor x = Tensor::Of<float>({1, 2, 1, 1}, {1, 10});
+  const struct {
+    int major, minor;
+    const char* result;
+  } rows[] = {{0, 1, "float32[1,2]{21, 43}"},
+              {0, 2, "float32[1,2]{21, 43}"},
+              {1001, 0, "float32[1,2]{31, 42}"}};
+  for (const auto& row : rows) {
+    Put("net.weights", DarknetWeights({0, 0, 1, 2, 3, 4}, row.major, row.minor));
+    const std::string expected = row.major > 1000 ? "float32[1,2]{31, 42}" : "float32[1,2]{21, 43}";
+    EXPECT_EQ(Results(net, x), expected) << row.minor;
+  }
+  Put("net.weights", DarknetWeights({0, 0, 1, 2, 3}));
+  EXPECT_THAT(Results(net, x), HasSubstr("3 numbers are left"));
+  Put("net.weights", DarknetWeights({0, 0, 1, 2, 3, 4, 5}));
+  EXPECT_THAT(Results(net, x), HasSubstr("has 1 numbers more than the network"));
+}
+
+TEST_F(CaffeFiles, DarknetsHeads) {
+  const Pair pair = DarknetNetwork();
+  const std::string net = Put("net.cfg", pair.network);
+  Put("net.weights", pair.weights);
+  const auto raw = Import(net), decoded = Import(net, {.format_options = {{"decode_heads", true}}});
+  ASSERT_TRUE(raw.ok()) << raw.status();
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ(raw->graph->outputs()[0]->type().ToString(), "float32[1,7,4,4]");
+  EXPECT_EQ(decoded->graph->outputs()[0]->type().ToString(), "float32[16,7]");
+}
+
+TEST_F(CaffeFiles, WhatIsWrongWithConfigurations) {
+  const std::string net = "[net]\nwidth=4\nheight=4\nchannels=1\n";
+  const struct {
+    std::string text, message;
+  } rows[] = {{net + "[route]\nlayers=-2\n", "no layer -2 before it"},
+              {net + "[route]\n", "no option 'layers'"},
+              {net + "[maxpool]\nsize=9\nstride=1\npadding=0\n", "planes of 0 x 0"},
+              {net + "[rnn]\nhidden=3\n[gru]\n[rnn]\n", "darknet.rnn (2 nodes)"},
+              {net + "[dropout]\n=1\n", "line 6: '=1' is no option"},
+              {net + "[dropout]\nfade=1\n", "fade"},
+              {net + "[activation]\nactivation=wild\n", "activation=wild"},
+              {"[net]\nwidth=x\nheight=4\n[dropout]\n", "option 'width' is 'x'"}};
+  for (const auto& row : rows) {
+    const absl::Status status = Import(Put("net.cfg", row.text)).status();
+    EXPECT_FALSE(status.ok()) << row.text;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(row.message));
+  }
+}
+
+TEST_F(CaffeFiles, NcnnAsTextAndNumbers) {
+  const Pair pair = NcnnNetwork();
+  Put("net.bin", pair.weights);
+  // Of both filters: 6.5, 8.5, 12.5, 14.5, and half of -5, -7, -11, -13.
+  const std::string turned = "float32[1,2,2,2]{6.5, -2.5, 8.5, -3.5, 12.5, -5.5, 14.5, -6.5}";
+  const std::string expected = turned + "; float32[1,1]{12.5}";
+  EXPECT_EQ(Results(Put("net.param", pair.network), Image()), expected);
+  EXPECT_EQ(Results(Put("net.param.bin", NcnnBinaryParam()), Image()), expected);
+}
+
+TEST_F(CaffeFiles, NcnnsTags) {
+  const std::string net =
+      Put("net.param", "7767517\n2 2\nInput x 0 1 x 0=2\nInnerProduct y 1 1 x y 0=1 2=2\n");
+  const Tensor x = Tensor::Of<float>({1, 2}, {1, 10});
+  const std::string half = std::string("\x47\x6b\x30\x01", 4) + std::string("\x00\x3c\x00\x40", 4);
+  std::string table = std::string("\x01\x00\x00\x00", 4);
+  std::vector<float> numbers(256, 0);
+  numbers[7] = 1;
+  numbers[9] = 2;
+  table += NcnnBytes(numbers, false) + std::string("\x07\x09\0\0", 4);
+  for (const std::string& bytes : {half, table, NcnnBytes({1, 2}, true)}) {
+    Put("net.bin", bytes);
+    EXPECT_EQ(Results(net, x), "float32[1,1]{21}");
+  }
+  Put("net.bin", NcnnBytes({1}, true));
+  EXPECT_THAT(Results(net, x), HasSubstr("the weights end: 4 bytes are left"));
+  Put("net.bin", NcnnBytes({1, 2, 3}, true));
+  EXPECT_THAT(Results(net, x), HasSubstr("has 4 bytes more"));
+}
+
+TEST_F(CaffeFiles, WhatIsWrongWithNcnns) {
+  const struct {
+    std::string text, message;
+  } rows[] = {
+      {"7767517\n2 2\nInput x 0 1 x\n", "2 layers of which 1"},
+      {"7767517\n1 1\nReLU y 1 1 x y\n", "makes blob 'x'"},
+      {"7767517\n2 2\nInput x 0 1 x\nReLU y 1 9 x y\n", "line 4: a layer that is cut off"},
+      {"7767517\n2 2\nInput x 0 1 x\nReLU y 1 1 x y 0:1\n", "'0:1' is no parameter"},
+      {"7767517\n3 3\nInput x 0 1 x\nFlow y 1 1 x y\nFlow z 1 1 y z\n", "ncnn.Flow (2 nodes)"},
+      {"7767517\n2 2\nInput x 0 1 x\nConvolution y 1 1 x y 0=-1 1=3 6=-9\n", "cannot be"}};
+  for (const auto& row : rows) {
+    Put("net.bin", "\0\0\0\0");
+    const absl::Status status = Import(Put("net.param", row.text)).status();
+    EXPECT_FALSE(status.ok()) << row.text;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(row.message));
+  }
+  const std::string binary = NcnnBinaryParam();
+  for (size_t size = 12; size < binary.size(); size += 4) {
+    EXPECT_FALSE(ncnn::ParseBinaryParam(std::string_view(binary).substr(0, size)).ok()) << size;
+  }
+}
+
+TEST_F(CaffeFiles, Caffe2sNets) {
+  const Pair text = Caffe2Network(true), binary = Caffe2Network(false);
+  Put("init_net.pbtxt", text.weights);
+  // As Caffe's: 14.5 of the first filter's pool; nothing of the second.
+  EXPECT_EQ(Results(Put("predict_net.pbtxt", text.network), Image()), "float32[1,2,1,1]{14.5, 0}");
+  Put("init_net.pb", binary.weights);
+  EXPECT_EQ(Results(Put("predict_net.pb", binary.network), Image()),
+            "float32[1,8]{6.5, 8.5, 12.5, 14.5, -5, -7, -11, -13}");
+  for (size_t size = 0; size < binary.network.size(); ++size) {
+    EXPECT_FALSE(Import(Put("predict_net.pb", binary.network.substr(0, size))).ok()) << size;
+  }
+}
+
+}  // namespace
+}  // namespace x2ir
