@@ -21,6 +21,7 @@ void AddOps(CLI::App& app, Session& session);
 void AddRun(CLI::App& app, Session& session);
 void AddVerify(CLI::App& app, Session& session);
 void AddCompare(CLI::App& app, Session& session);
+void AddDiff(CLI::App& app, Session& session);
 void AddExport(CLI::App& app, Session& session);
 
 }  // namespace x2ir::cli

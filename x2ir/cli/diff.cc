@@ -1,0 +1,62 @@
+// x2ir diff: what do two graphs not have in common?
+#include "x2ir/core/diff.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "x2ir/cli/load.h"
+#include "x2ir/cli/program.h"
+#include "x2ir/cli/progress.h"
+#include "x2ir/cli/verbs.h"
+
+namespace x2ir::cli {
+namespace {
+
+constexpr char kFooter[] =
+    "Matches the nodes of two graphs by structure, whatever they are called, and prints what is\n"
+    "only in the first (-), only in the other (+), and what differs of nodes that both have (~):\n"
+    "attributes, weights, the order of operands, types. Nothing is run; x2ir compare does that.\n"
+    "The exit code is 0 if there is no difference, else 1.\n"
+    "\n"
+    "Examples:\n"
+    "  x2ir diff model.onnx simplified.onnx\n"
+    "  x2ir diff model.pt2 model.onnx                # both as IR\n"
+    "  x2ir diff model.onnx other.onnx --raw         # nodes and opsets as the files have them";
+
+struct Flags {
+  std::string model, other;
+  bool raw = false, json = false;
+};
+
+int RunDiff(const Flags& flags, Session& session) {
+  int code = kDone;
+  Progress progress(session, "reading");
+  const std::optional<Model> model = LoadToLookAt(session, progress, flags.model, flags.raw, &code);
+  if (!model) return code;
+  const std::optional<Model> other = LoadToLookAt(session, progress, flags.other, flags.raw, &code);
+  if (!other) return code;
+  progress.SetWhat("comparing");
+  const ModelDiff diff = DiffModels(*model, *other);
+  progress.Stop();
+  if (flags.json) {
+    session.Print(diff.ToJson());
+  } else if (!session.quiet) {
+    session.Print(diff.ToText());
+  }
+  return diff.empty() ? kDone : kCannot;
+}
+
+}  // namespace
+
+void AddDiff(CLI::App& app, Session& session) {
+  Verb verb(app, session, "diff", "Print what two graphs do not have in common", kFooter);
+  auto flags = std::make_shared<Flags>();
+  verb.Text("MODEL", flags->model, "", "The model file").Required();
+  verb.Text("OTHER", flags->other, "", "The model to tell it from").Required();
+  verb.Flag("--raw", flags->raw, "The graphs as the files have them, not as IR");
+  verb.Flag("--json", flags->json, "For programs");
+  verb.Do([flags, &session] { return RunDiff(*flags, session); });
+}
+
+}  // namespace x2ir::cli

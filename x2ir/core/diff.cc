@@ -1,0 +1,313 @@
+#include "x2ir/core/diff.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "x2ir/core/json_list.h"
+#include "x2ir/core/verify.h"
+#include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/strings.h"
+
+namespace x2ir {
+namespace {
+
+std::string Text(const Attribute* attr) { return attr ? attr->ToString() : "not there"; }
+
+bool IsGraph(const Attribute* attr) {
+  return attr &&
+         (attr->get<Attribute::GraphPtr>() || attr->get<std::vector<Attribute::GraphPtr>>());
+}
+
+std::string OpOf(const Node& node) {
+  return node.is_ir() ? node.op().str() : StrCat(node.dialect().str(), ".", node.op().str());
+}
+
+std::string Called(const Node& node) {
+  return StrCat(OpOf(node), node.name().empty() ? "" : StrCat(" \"", node.name(), "\""));
+}
+
+std::string TextOf(const Node& node) {
+  std::string text;
+  for (const Value* output : node.outputs()) {
+    if (!output) continue;
+    StrAppend(&text, text.empty() ? "" : ", ", output->name(), ": ", output->type().ToString());
+  }
+  StrAppend(&text, text.empty() ? "" : " = ", OpOf(node), "(");
+  for (size_t i = 0; i < node.num_inputs(); ++i) {
+    const Value* operand = node.input(i);
+    StrAppend(&text, i ? ", " : "", operand ? operand->name() : "_");
+  }
+  return text + ")";
+}
+
+// Those that both have by name; else by position.
+void MatchPortsOf(absl::Span<const Value* const> first, absl::Span<const Value* const> other,
+                  ValuePairs& pairs) {
+  absl::flat_hash_set<const Value*> left(other.begin(), other.end());
+  std::vector<const Value*> without;
+  for (const Value* x : first) {
+    const auto it = std::find_if(other.begin(), other.end(), [&](const Value* y) {
+      return y->name() == x->name() && left.contains(y);
+    });
+    if (it == other.end()) {
+      without.push_back(x);
+    } else {
+      pairs.emplace_back(x, *it);
+      left.erase(*it);
+    }
+  }
+  size_t i = 0;
+  for (const Value* y : other) {
+    if (left.contains(y) && i < without.size()) pairs.emplace_back(without[i++], y);
+  }
+}
+
+class Differ {
+ public:
+  explicit Differ(ModelDiff& diff) : diff_(diff) {}
+
+  // `outer`: what is known of values around nested graphs.
+  void Graphs(const Graph& first, const Graph& other, const std::string& where,
+              const ValuePairs& outer) {
+    PortMatch ports;
+    if (where.empty()) {
+      MatchPortsOf(first.inputs(), other.inputs(), ports.inputs);
+      MatchPortsOf(first.outputs(), other.outputs(), ports.outputs);
+      SayPorts(first.inputs(), other.inputs(), ports.inputs, "input");
+      SayPorts(first.outputs(), other.outputs(), ports.outputs, "output");
+    } else {
+      ByPosition(first.inputs(), other.inputs(), ports.inputs);
+      ByPosition(first.outputs(), other.outputs(), ports.outputs);
+    }
+    const GraphMatch match = MatchGraphs(first, other, ports, outer);
+    absl::flat_hash_set<const Node*> matched;
+    for (const auto& [x, y] : match.nodes) matched.insert(y);
+    // What the other has alone stands behind the node that it follows there.
+    absl::flat_hash_map<const Node*, std::vector<const Node*>> behind;  // null: at the start
+    const Node* last = nullptr;
+    for (const Node* y : other.nodes()) {
+      if (matched.contains(y)) {
+        last = y;
+      } else {
+        behind[last].push_back(y);
+      }
+    }
+    SayAlone(behind[nullptr], NodeDiff::kOnlyInOther, where);
+    for (const Node* x : first.nodes()) {
+      const auto it = match.nodes.find(x);
+      if (it == match.nodes.end()) {
+        SayAlone({x}, NodeDiff::kOnlyInFirst, where);
+        continue;
+      }
+      Nodes(*x, *it->second, where, match);
+      SayAlone(behind[it->second], NodeDiff::kOnlyInOther, where);
+    }
+    for (size_t i = 0; i < ports.outputs.size(); ++i) {
+      const auto& [x, y] = ports.outputs[i];
+      const auto it = match.values.find(x);
+      if (it != match.values.end() && it->second != y) {
+        diff_.of_models.push_back(StrCat(where.empty() ? "" : StrCat(where, ": "), "output '",
+                                         x->name(), "' is another value in the other model"));
+      }
+    }
+  }
+
+ private:
+  static void ByPosition(absl::Span<const Value* const> first, absl::Span<const Value* const> other,
+                         ValuePairs& pairs) {
+    for (size_t i = 0; i < std::min(first.size(), other.size()); ++i) {
+      pairs.emplace_back(first[i], other[i]);
+    }
+  }
+
+  void SayPorts(absl::Span<const Value* const> first, absl::Span<const Value* const> other,
+                const ValuePairs& pairs, std::string_view what) {
+    absl::flat_hash_set<const Value*> found;
+    const auto say = [&](const auto&... words) {
+      diff_.of_models.push_back(StrCat(what, " ", words...));
+    };
+    for (const auto& [x, y] : pairs) {
+      found.insert(x);
+      found.insert(y);
+      if (x->name() != y->name()) say("'", x->name(), "' is called '", y->name(), "' there");
+      if (x->type() != y->type()) {
+        say("'", x->name(), "' is ", x->type().ToString(), " here and ", y->type().ToString(),
+            " there");
+      }
+    }
+    for (const Value* x : first) {
+      if (!found.contains(x)) say("'", x->name(), "' is only in the first model");
+    }
+    for (const Value* y : other) {
+      if (!found.contains(y)) say("'", y->name(), "' is only in the other model");
+    }
+  }
+
+  void SayAlone(const std::vector<const Node*>& nodes, NodeDiff::Kind kind,
+                const std::string& where) {
+    for (const Node* node : nodes) {
+      diff_.nodes.push_back({kind,
+                             where,
+                             OpOf(*node),
+                             node->name(),
+                             node->output(0) ? node->output(0)->name() : "",
+                             TextOf(*node),
+                             {}});
+    }
+  }
+
+  void Nodes(const Node& x, const Node& y, const std::string& where, const GraphMatch& match) {
+    std::vector<std::string> differences = DifferencesOf(&x, &y, match);
+    for (size_t i = 0; i < std::max(x.num_outputs(), y.num_outputs()); ++i) {
+      const Value *p = x.output(i), *q = y.output(i);
+      if (!p != !q) {
+        differences.push_back(StrCat("result ", i, " is there on one side only"));
+      } else if (p && p->type() != q->type()) {
+        differences.push_back(StrCat("result ", i, " is ", p->type().ToString(), " here and ",
+                                     q->type().ToString(), " there"));
+      }
+    }
+    const size_t before = diff_.nodes.size();
+    if (x.has_subgraphs() || y.has_subgraphs()) Nested(x, y, where, match, differences);
+    if (!differences.empty()) {
+      diff_.nodes.push_back({NodeDiff::kChanged, where, OpOf(x), x.name(),
+                             x.output(0) ? x.output(0)->name() : "", TextOf(x),
+                             std::move(differences)});
+    } else if (diff_.nodes.size() == before) {
+      ++diff_.same;
+    }
+  }
+
+  void Nested(const Node& x, const Node& y, const std::string& where, const GraphMatch& match,
+              std::vector<std::string>& differences) {
+    const std::vector<const Graph*> first = x.subgraphs(), other = y.subgraphs();
+    if (first.size() != other.size()) {
+      differences.push_back(
+          StrCat("it has ", first.size(), " nested graphs here and ", other.size(), " there"));
+      return;
+    }
+    const ValuePairs outer(match.values.begin(), match.values.end());
+    for (size_t i = 0; i < first.size(); ++i) {
+      Graphs(*first[i], *other[i],
+             StrCat(where.empty() ? "" : StrCat(where, " / "), Called(x), " graph ", i), outer);
+    }
+  }
+
+  ModelDiff& diff_;
+};
+
+void SayOpsets(const Model& first, const Model& other, ModelDiff& diff) {
+  std::set<std::string> domains;
+  for (const Model* model : {&first, &other}) {
+    for (const OpsetImport& import : model->opset_imports) domains.insert(import.domain);
+  }
+  for (const std::string& domain : domains) {
+    const int64_t x = first.Opset(domain), y = other.Opset(domain);
+    if (x == y) continue;
+    diff.of_models.push_back(StrCat("opset", domain.empty() ? "" : StrCat(" of ", domain), " is ",
+                                    x, " here and ", y, " there"));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> DifferencesOf(const Node* x, const Node* y, const GraphMatch& match) {
+  std::vector<std::string> reasons;
+  if (!x || !y) return reasons;
+  if (x->op() != y->op() || x->dialect() != y->dialect()) {
+    return {StrCat("it is ", OpOf(*x), " here and ", OpOf(*y), " there")};
+  }
+  if (x->num_inputs() != y->num_inputs()) {
+    return {StrCat("it has ", x->num_inputs(), " operands here and ", y->num_inputs(), " there")};
+  }
+  for (size_t i = 0; i < x->num_inputs(); ++i) {
+    const Value *p = x->input(i), *q = y->input(i);
+    if (!p != !q) {
+      reasons.push_back(StrCat("operand ", i, " is there on one side only"));
+      continue;
+    }
+    if (!p) continue;
+    const Tensor *u = p->fixed_constant(), *v = q->fixed_constant();
+    if (u && v) {
+      // Weights are the same to the last digit, or they are not.
+      const Comparison comparison = Compare(*v, *u, Tolerance{0, 0});
+      if (!comparison.agrees) {
+        reasons.push_back(
+            StrCat("operand ", i, " '", p->name(), "' is a constant: ", comparison.problem));
+      }
+    } else if (!u != !v) {
+      reasons.push_back(StrCat("operand ", i, " is a constant on one side only"));
+    } else if (const auto it = match.values.find(p); it != match.values.end() && it->second != q) {
+      reasons.push_back(
+          StrCat("operand ", i, " is '", p->name(), "' here and '", q->name(), "' there"));
+    }
+  }
+  std::set<std::string> names;
+  for (const AttributeMap* attrs : {&x->attrs(), &y->attrs()}) {
+    for (const auto& [symbol, attr] : *attrs) {
+      const std::string name = std::string(symbol.str());
+      if (!names.insert(name).second) continue;
+      const Attribute *u = x->attrs().Find(symbol), *v = y->attrs().Find(symbol);
+      if (IsGraph(u) || IsGraph(v)) continue;
+      if (u && v ? *u == *v : !u == !v) continue;
+      reasons.push_back(
+          StrCat("attribute ", name, " is ", Text(u), " here and ", Text(v), " there"));
+    }
+  }
+  return reasons;
+}
+
+ModelDiff DiffModels(const Model& first, const Model& other) {
+  ModelDiff diff;
+  Differ(diff).Graphs(*first.graph, *other.graph, "", {});
+  if (first.graph->first() && !first.graph->first()->is_ir()) SayOpsets(first, other, diff);
+  return diff;
+}
+
+std::string ModelDiff::ToText() const {
+  std::string text;
+  for (const std::string& line : of_models) StrAppend(&text, "~ ", line, "\n");
+  size_t counts[3] = {0, 0, 0};
+  for (const NodeDiff& node : nodes) {
+    ++counts[node.kind];
+    StrAppend(&text,
+              node.kind == NodeDiff::kOnlyInFirst   ? "- "
+              : node.kind == NodeDiff::kOnlyInOther ? "+ "
+                                                    : "~ ",
+              node.graph.empty() ? "" : StrCat("[", node.graph, "] "), node.text,
+              node.node.empty() ? "" : StrCat("  \"", node.node, "\""), "\n");
+    for (const std::string& each : node.differences) StrAppend(&text, "    ", each, "\n");
+  }
+  const auto nodes_of = [](size_t n) { return StrCat(n, n == 1 ? " node" : " nodes"); };
+  StrAppend(&text, nodes_of(same), same == 1 ? " is" : " are", " the same");
+  if (empty()) return StrCat(text, "; no difference\n");
+  StrAppend(&text, "; ", counts[NodeDiff::kChanged], " changed, ", counts[NodeDiff::kOnlyInFirst],
+            " only in the first model, ", counts[NodeDiff::kOnlyInOther], " only in the other");
+  if (!of_models.empty()) {
+    StrAppend(&text, "; ", of_models.size(), " of inputs, outputs and opsets");
+  }
+  return text + "\n";
+}
+
+std::string ModelDiff::ToJson() const {
+  constexpr const char* kKinds[] = {"only_in_first", "only_in_other", "changed"};
+  return StrCat(
+      "{\n  \"differs\": ", empty() ? "false" : "true", ",\n  \"same\": ", same,
+      ",\n  \"of_models\": ", JsonList(of_models, JsonString), ",\n  \"nodes\": ",
+      JsonList(nodes,
+               [&](const NodeDiff& node) {
+                 return StrCat(
+                     "\n    {\"kind\": \"", kKinds[node.kind],
+                     "\", \"graph\": ", JsonString(node.graph), ", \"op\": ", JsonString(node.op),
+                     ", \"node\": ", JsonString(node.node), ", \"value\": ", JsonString(node.value),
+                     ", \"text\": ", JsonString(node.text),
+                     ", \"differences\": ", JsonList(node.differences, JsonString), "}");
+               }),
+      "\n}\n");
+}
+
+}  // namespace x2ir
