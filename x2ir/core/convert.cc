@@ -113,8 +113,10 @@ absl::StatusOr<Model> Load(const Source& source, const std::string& format,
     if (file.ok() && (*file)->mapped()) X2IR_RETURN_IF_ERROR(CheckUnchanged(*(*file)->mapped()));
     return result;
   });
-  // IR files hold models of any dialect.
-  if (model.ok() && found->dialect != kIrDialect) model->source_dialect = found->dialect;
+  // IR files hold models of any dialect, and some readers read several: they say which it was.
+  if (model.ok() && found->dialect != kIrDialect && model->source_dialect.empty()) {
+    model->source_dialect = found->dialect;
+  }
   return model;
 }
 

@@ -26,7 +26,9 @@ struct WeightStats {
   // there are none, or nobody wants them.
   std::vector<int64_t> histogram;
 
-  double sparsity() const { return elements ? static_cast<double>(zeros) / elements : 0; }
+  double sparsity() const {
+    return elements ? static_cast<double>(zeros) / static_cast<double>(elements) : 0;
+  }
   // Beyond the range of float16 (65504), by what min and max say.
   bool exceeds_float16() const;
 };
