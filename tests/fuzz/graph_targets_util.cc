@@ -1,4 +1,5 @@
-// Fuzz targets whose bytes are graphs as text: the printer, the driver, passes and evaluation.
+// Fuzz targets whose bytes are graphs as text: the printer, the driver, passes, evaluation, and the
+// page to look at.
 #include <optional>
 #include <utility>
 
@@ -10,9 +11,12 @@
 #include "tests/optimizer/target_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/verify.h"
+#include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/view/outline.h"
+#include "x2ir/view/view.h"
 
 namespace x2ir {
 namespace {
@@ -139,10 +143,58 @@ void Evaluate(std::string_view bytes) {
   if (!problem.empty()) FuzzFailure(StrCat(WholeText(*graph), "\n", problem));
 }
 
+// Random graphs, half of them with names that say modules.
+std::vector<std::string> NamedGraphTexts() {
+  std::vector<std::string> texts;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    const std::shared_ptr<Graph> graph = MakeRandomGraph(seed).graph;
+    size_t i = 0;
+    for (Node* node : graph->nodes()) {
+      if (seed % 2 == 0) node->set_name(StrCat("m/l.", i++ / 3, "/op"));
+    }
+    texts.push_back(WholeText(*graph));
+  }
+  return texts;
+}
+
+// What the page gets of a graph is JSON, every group is small, and each stands behind the one that
+// it is in.
+void View(std::string_view bytes) {
+  Model model;
+  if (!SoundGraph(bytes, &model.graph)) return;
+  for (const Value* constant : model.graph->constants()) {
+    if (constant->constant()->num_elements() > kMaxElements) return;
+  }
+  const Outline outline = OutlineOf(*model.graph);
+  std::vector<size_t> children(outline.groups.size());
+  for (size_t g = 1; g < outline.groups.size(); ++g) {
+    const int parent = outline.groups[g].parent;
+    if (parent < 0 || static_cast<size_t>(parent) >= g) FuzzFailure("a group before its parent");
+    ++children[static_cast<size_t>(parent)];
+  }
+  for (const Outline::Item& item : outline.items) ++children.at(static_cast<size_t>(item.group));
+  for (const size_t count : children) {
+    if (count > Outline::kMostChildren + 1)
+      FuzzFailure("a group is too large");  // and an owner's node
+  }
+  const Model again = model.Clone();
+  for (const size_t models : {1, 2}) {
+    const ViewedModel viewed[] = {{"a", "", &model}, {"b", "", &again}};
+    const auto data = ViewData(absl::MakeConstSpan(viewed, models), {.weights = true});
+    if (!data.ok()) FuzzFailure(data.status().ToString());
+    JsonReader reader(*data);
+    reader.Skip();
+    reader.Finish();
+    if (!reader.ok()) FuzzFailure(StrCat(reader.status().ToString(), "\n", *data));
+  }
+}
+
 }  // namespace
 
 std::vector<FuzzTarget> GraphTargets() {
-  return {{"driver", RandomGraphTexts, Drive}, {"evaluate", RandomGraphTexts, Evaluate}};
+  return {{"driver", RandomGraphTexts, Drive},
+          {"evaluate", RandomGraphTexts, Evaluate},
+          {"view", NamedGraphTexts, View}};
 }
 
 }  // namespace x2ir

@@ -54,6 +54,9 @@ TEST(Outline, Names) {
        "model net: x y\n  module m.n: a y\n"},
       {"names of results", "m/a = relu(x)\nm/y = neg(m/a)", "m/y",
        "model net: x m/y\n  module m: m/a m/y\n"},
+      {"a node without a name between others",
+       "a = relu(x) \"m/0/a\"\nb = neg(a)\nc = exp(b) \"m/0/c\"\nd = abs(c) \"m/d\"\ny = sin(d)",
+       "y", "model net: x y y\n  module m: d\n    module 0: a b c\n"},
       {"names that say the path again",
        "a = relu(x) \"/l/l.0/relu\"\nb = neg(a) \"/l/l.0/neg\"\n"
        "y = exp(b) \"/l/exp\"",
@@ -122,6 +125,26 @@ TEST(Outline, NestedGraphsStandBelowTheirNodes) {
       "else_branch = graph no() -> (e) { e = neg(x) } }",
       "y");
   EXPECT_EQ(TreeOf(*graph), "model net: x y\n  owner : y\n    graph yes: t t\n    graph no: e e\n");
+}
+
+// Of a long list, what lies between modules is in parts; modules stay where they are seen.
+TEST(Outline, ModulesInALongListAreSeen) {
+  std::string body, from = "x";
+  for (int i = 0; i < 90; ++i) {
+    const std::string module = i % 30 < 2 ? StrCat("m", i / 30, "/") : "";
+    StrAppend(&body, "v", i, " = ",
+              i % 7 < 3   ? "relu"
+              : i % 5 < 3 ? "neg"
+                          : "exp",
+              "(", from, ") \"top/", module, "op\"\n");
+    from = StrCat("v", i);
+  }
+  const Outline outline = OutlineOf(*Parsed(body, "v89"));
+  std::vector<std::string> names;
+  for (const Outline::Group& group : outline.groups) {
+    if (group.parent == 1) names.push_back(group.name);
+  }
+  EXPECT_THAT(names, testing::ElementsAre("m0", "part 1", "m1", "part 2", "m2", "part 3"));
 }
 
 // Whatever the graph, no group has more than kMostChildren children, and each item is in one group.

@@ -57,6 +57,7 @@ class OutlineBuilder {
     group.parent = parent;
     groups_.push_back(std::move(group));
     children_.emplace_back();
+    attached_.push_back(false);
     size_of_.push_back(0);
     hash_of_.push_back(0);
     return static_cast<int>(groups_.size()) - 1;
@@ -77,8 +78,17 @@ class OutlineBuilder {
     for (const Value* input : graph.inputs()) {
       children_[root].push_back({false, AddItem({Outline::ItemKind::kInput, nullptr, input})});
     }
+    absl::flat_hash_map<const Node*, int> places;
     for (const Node* node : graph.nodes()) {
-      const int group = ModuleOf(*node, modules.has_value(), root);
+      places[node] = ModuleOf(*node, modules.has_value(), root);
+    }
+    for (const Node* node : graph.nodes()) {
+      int& group = places[node];
+      if (group == root) group = PlaceBetween(*node, places, root);
+      for (int g = group; g != root && !attached_[g]; g = groups_[g].parent) {
+        attached_[g] = true;
+        children_[groups_[g].parent].push_back({true, g});
+      }
       const int item = AddItem({Outline::ItemKind::kNode, node});
       outline_.item_of[node] = item;
       const std::vector<const Graph*> nested = node->subgraphs();
@@ -127,7 +137,6 @@ class OutlineBuilder {
       int& found = modules_.try_emplace(key, -1).first->second;
       if (found < 0) {
         found = AddGroup(Kind::kModule, part, group);
-        children_[group].push_back({true, found});
         if (const auto it = types_.find(key); it != types_.end()) {
           groups_[found].type = it->second.substr(it->second.rfind('.') + 1);
         }
@@ -135,6 +144,33 @@ class OutlineBuilder {
       group = found;
     }
     return group;
+  }
+
+  // Where a node stands that no name places: with all that it is connected to.
+  int PlaceBetween(const Node& node, const absl::flat_hash_map<const Node*, int>& places,
+                   int root) const {
+    int place = -1;
+    const auto add = [&](const Node* other) {
+      const auto it = places.find(other);
+      int group = it == places.end() ? root : it->second;
+      if (place < 0) place = group;
+      while (place != group) {  // the smaller number is not within the other
+        int& inner = place > group ? place : group;
+        inner = groups_[inner].parent;
+      }
+    };
+    for (const Value* operand : node.inputs()) {
+      if (operand && !operand->fixed_constant()) add(operand->producer());
+    }
+    for (const Value* result : node.outputs()) {
+      if (!result) continue;
+      if (result->is_graph_output()) return root;
+      for (const Use& use : result->uses()) {
+        if (place == root) return root;
+        add(use.node);
+      }
+    }
+    return place < 0 ? root : place;
   }
 
   // Modules of one child are that child.
@@ -320,19 +356,41 @@ class OutlineBuilder {
   // --- Long lists, and the result
   // -----------------------------------------------------------------
 
+  int AddPart(int group, absl::Span<const Child> list, size_t number) {
+    const int part = AddGroup(Kind::kPart, StrCat("part ", number), group);
+    children_[part].assign(list.begin(), list.end());
+    return part;
+  }
+
+  // Nodes between modules in parts, and where that is not enough, all of the list, until it is
+  // short.
   void Split(int group) {
-    while (children_[group].size() > Outline::kMostChildren) {
-      const std::vector<Child> list = std::move(children_[group]);
-      const size_t parts = (list.size() + Outline::kMostChildren - 1) / Outline::kMostChildren;
-      std::vector<Child> split;
-      for (size_t k = 0; k < parts; ++k) {
-        const int part = AddGroup(Kind::kPart, StrCat("part ", k + 1), group);
-        children_[part].assign(list.begin() + static_cast<int64_t>(k * list.size() / parts),
-                               list.begin() + static_cast<int64_t>((k + 1) * list.size() / parts));
-        split.push_back({true, part});
+    if (children_[group].size() <= Outline::kMostChildren) return;
+    const std::vector<Child> whole = std::move(children_[group]);
+    std::vector<Child> list;
+    size_t parts = 0;
+    for (size_t i = 0; i < whole.size();) {
+      size_t end = i;
+      while (end < whole.size() && !whole[end].is_group && end - i < Outline::kMostChildren) ++end;
+      if (end - i < 2) {
+        list.push_back(whole[i++]);
+        continue;
       }
-      children_[group] = std::move(split);
+      list.push_back(
+          {true, AddPart(group, absl::MakeConstSpan(whole).subspan(i, end - i), ++parts)});
+      i = end;
     }
+    while (list.size() > Outline::kMostChildren) {
+      const size_t count = (list.size() + Outline::kMostChildren - 1) / Outline::kMostChildren;
+      std::vector<Child> split;
+      for (size_t k = 0; k < count; ++k) {
+        const size_t begin = k * list.size() / count, end = (k + 1) * list.size() / count;
+        split.push_back(
+            {true, AddPart(group, absl::MakeConstSpan(list).subspan(begin, end - begin), k + 1)});
+      }
+      list = std::move(split);
+    }
+    children_[group] = std::move(list);
   }
 
   // Without groups that are empty by now, and in the order in which they stand.
@@ -364,6 +422,7 @@ class OutlineBuilder {
   std::deque<std::pair<const Graph*, int>> graphs_;  // to be added, each to a group
   std::vector<Outline::Group> groups_;
   std::vector<std::vector<Child>> children_;
+  std::vector<bool> attached_;   // modules that are among the children of theirs
   std::vector<size_t> size_of_;  // nodes and ports in a group
   std::vector<size_t> hash_of_;  // of groups; 0: not known yet
   std::vector<size_t> signature_of_;

@@ -97,7 +97,14 @@ export function small({ slope = 0 } = {}) {
       { name: "b", type: "float32[4]", values: [0.5, -1, 2, 0] },
     ],
     nodes: [
-      node("conv", "features/0/conv", ["x", "w", "b"], "c", { auto_pad: "NOTSET", dilations: [1, 1], group: 1, layout: "channels_first", pads: [1, 1, 1, 1], strides: [1, 1] }),
+      node("conv", "features/0/conv", ["x", "w", "b"], "c", {
+        auto_pad: "NOTSET",
+        dilations: [1, 1],
+        group: 1,
+        layout: "channels_first",
+        pads: [1, 1, 1, 1],
+        strides: [1, 1],
+      }),
       node("relu", "features/0/relu", ["c"], "r"),
       ...gate,
       node("add", "features/1/add", ["r", "g"], "s"),

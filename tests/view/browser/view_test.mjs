@@ -65,14 +65,24 @@ const box = (page, name) => page.getByRole("button", { name, exact: false });
 const details = (page) => page.getByLabel("Details");
 const search = (page) => page.getByRole("combobox", { name: "Search by op, name or shape" });
 const transform = (page) => page.locator("svg.graph > g").first().getAttribute("transform");
-const frame = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+const frame = (page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
 test("a click shows what a node is", async () => {
   const { address } = make("small.html", { "small.json": small() });
   await on(address, {}, async (page) => {
     await box(page, "conv, float32[1,4,8,8]").click();
     const panel = details(page);
-    for (const text of ["Convolution and pooling", "channels_first", "strides", "[1, 1]", "Elements", "Zeros", "108", "6,912"]) {
+    for (const text of [
+      "Convolution and pooling",
+      "channels_first",
+      "strides",
+      "[1, 1]",
+      "Elements",
+      "Zeros",
+      "108",
+      "6,912",
+    ]) {
       await panel.getByText(text, { exact: false }).first().waitFor();
     }
     // The documentation of the op, the weight's histogram and a small constant's elements.
@@ -127,7 +137,10 @@ test("groups open and close, by mouse and by keyboard", async () => {
     await page.keyboard.press("ArrowDown");
     await page.locator(".box.repeat.selected").waitFor();
     const active = await page.locator("svg.graph").getAttribute("aria-activedescendant");
-    assert.equal(await page.locator(`[id="${active}"]`).getAttribute("aria-label"), await repeat.getAttribute("aria-label"));
+    assert.equal(
+      await page.locator(`[id="${active}"]`).getAttribute("aria-label"),
+      await repeat.getAttribute("aria-label"),
+    );
     await page.keyboard.press("Enter");
     await page.locator('.box.repeat[aria-expanded="true"]').waitFor();
     await page.keyboard.press("ArrowDown"); // into it
@@ -184,7 +197,10 @@ test("what is found is shown, however deep it lies", async () => {
 test("upstream and downstream", async () => {
   const { address } = make("small.html", { "small.json": small() });
   await on(address, {}, async (page) => {
-    const dim = () => page.locator(".box.node.dim").evaluateAll((all) => all.map((e) => e.getAttribute("aria-label").split(",")[0]));
+    const dim = () =>
+      page
+        .locator(".box.node.dim")
+        .evaluateAll((all) => all.map((e) => e.getAttribute("aria-label").split(",")[0]));
     await box(page, "relu, float32[1,4,8,8]").click();
     await page.keyboard.press("u");
     await page.locator(".box.dim").first().waitFor();
@@ -211,7 +227,10 @@ test("tables by op and of the biggest nodes", async () => {
     await page.getByRole("table", { name: "By op" }).getByRole("button", { name: "Op" }).click();
     assert.equal((await cells("By op", 0))[0], "add");
     await shot(page, "tables");
-    await page.getByRole("table", { name: "The biggest nodes" }).getByRole("button", { name: "features/0/conv" }).click();
+    await page
+      .getByRole("table", { name: "The biggest nodes" })
+      .getByRole("button", { name: "features/0/conv" })
+      .click();
     await page.locator('.box.selected[aria-label^="conv"]').waitFor();
   });
 });
@@ -257,7 +276,12 @@ test("dark and light", async () => {
 });
 
 test("every control has a name", async () => {
-  const { address } = make("two.html", { "small.json": small(), "other.json": small({ slope: 0.5 }) }, "--random", "1");
+  const { address } = make(
+    "two.html",
+    { "small.json": small(), "other.json": small({ slope: 0.5 }) },
+    "--random",
+    "1",
+  );
   await on(address, {}, async (page) => {
     await box(page, "conv, float32[1,4,8,8]").first().click();
     await page.keyboard.press("?");
@@ -265,7 +289,11 @@ test("every control has a name", async () => {
     await page.getByRole("button", { name: "Close" }).click();
     const snapshot = await page.locator("body").ariaSnapshot();
     for (const line of snapshot.split("\n")) {
-      assert.doesNotMatch(line, /^\s*- (button|combobox|application|img|table|dialog)( \[[^\]]*\])*:?$/, "a control without a name");
+      assert.doesNotMatch(
+        line,
+        /^\s*- (button|combobox|application|img|table|dialog)( \[[^\]]*\])*:?$/,
+        "a control without a name",
+      );
     }
     assert.match(snapshot, /application "Graph of small.json/);
   });
@@ -273,10 +301,16 @@ test("every control has a name", async () => {
 
 test("two models side by side", async () => {
   // The other one has another activation, and one node more.
-  const { address } = make("two.html", { "small.json": small(), "other.json": small({ slope: 0.5 }) }, "--random", "1");
+  const { address } = make(
+    "two.html",
+    { "small.json": small(), "other.json": small({ slope: 0.5 }) },
+    "--random",
+    "1",
+  );
   await on(address, {}, async (page) => {
     const [left, right] = [page.getByLabel("Model 1"), page.getByLabel("Model 2")];
-    const labels = (boxes) => boxes.evaluateAll((all) => all.map((e) => e.getAttribute("aria-label").split(",")[0]));
+    const labels = (boxes) =>
+      boxes.evaluateAll((all) => all.map((e) => e.getAttribute("aria-label").split(",")[0]));
     assert.deepEqual(await labels(left.locator(".box.alone-0")), []);
     assert.deepEqual(await labels(right.locator(".box.alone-1")), ["leaky_relu"]);
     assert.deepEqual((await labels(left.locator(".box.node.changed"))).sort(), ["softmax", "tanh"]);
@@ -289,13 +323,22 @@ test("two models side by side", async () => {
     await details(page).getByText("2 here, 1 there").waitFor();
     // Errors are colors: green up to where they part, red behind.
     const hue = (pane, name) =>
-      pane.getByRole("button", { name }).first().locator("> rect").first().evaluate((rect) => rect.style.getPropertyValue("--color"));
+      pane
+        .getByRole("button", { name })
+        .first()
+        .locator("> rect")
+        .first()
+        .evaluate((rect) => rect.style.getPropertyValue("--color"));
     assert.match(await hue(left, /^conv/), /^hsl\(130 /);
     assert.match(await hue(left, /^add/), /^hsl\(0 /);
     await shot(page, "two");
     await page.getByRole("button", { name: "First difference" }).click();
     await left.locator('.box.selected[aria-label^="tanh"]').waitFor();
-    await details(page).getByText("only here", { exact: false }).or(details(page).getByText("Changed", { exact: false })).first().waitFor();
+    await details(page)
+      .getByText("only here", { exact: false })
+      .or(details(page).getByText("Changed", { exact: false }))
+      .first()
+      .waitFor();
     await page.getByRole("button", { name: "Errors" }).click();
     await frame(page);
     assert.match(await hue(left, /^conv/), /^#/);
@@ -319,7 +362,10 @@ test("names are text", async () => {
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Table" }).click();
     assert.equal(await page.evaluate(() => window.hacked), undefined);
-    assert.equal(await page.evaluate(() => document.querySelectorAll("img, iframe, body script ~ script ~ script").length), 0);
+    assert.equal(
+      await page.evaluate(() => document.querySelectorAll("img, iframe, body script ~ script ~ script").length),
+      0,
+    );
     assert.match(await page.locator("tbody").first().textContent(), /<svg onload/);
     await page.getByRole("button", { name: "Table" }).click();
     await frame(page);
@@ -410,9 +456,14 @@ test("real networks", async () => {
 });
 
 test("serve: on the loopback address, to who asks by it", async () => {
-  const server = spawn(flags.x2ir, ["view", "small.json", "--serve"], { cwd: flags.work, stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn(flags.x2ir, ["view", "small.json", "--serve"], {
+    cwd: flags.work,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   try {
-    const address = await new Promise((found) => server.stdout.once("data", (bytes) => found(String(bytes).trim())));
+    const address = await new Promise((found) =>
+      server.stdout.once("data", (bytes) => found(String(bytes).trim())),
+    );
     assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/$/);
     await on(address, {}, (page) => box(page, "relu").waitFor());
     const status = (options) =>

@@ -23,7 +23,8 @@ function section(title, ...content) {
 
 function facts(rows) {
   const list = el("dl");
-  for (const [name, ...value] of rows) list.append(el("dt", {}, named(name)), el("dd", {}, ...value.filter(Boolean)));
+  for (const [name, ...value] of rows)
+    list.append(el("dt", {}, named(name)), el("dd", {}, ...value.filter(Boolean)));
   return rows.length ? list : null;
 }
 
@@ -42,7 +43,10 @@ export class Details {
 
   itemLink(model, item) {
     const name = model.name(item);
-    const text = model.isNode(item) && name ? `${model.op(item)} ${clipped(name, 60)}` : model.label(item + model.groups.length);
+    const text =
+      model.isNode(item) && name
+        ? `${model.op(item)} ${clipped(name, 60)}`
+        : model.label(item + model.groups.length);
     return link(text, () => this.go(model, item));
   }
 
@@ -77,12 +81,21 @@ export class Details {
   first(model) {
     const { first, errors } = this.page;
     if (!errors) return null;
-    if (!first || first.value < 0) return section("Comparison", el("p", {}, `${count(errors.length)} values compared: none differs by more than rounding.`));
+    if (!first || first.value < 0)
+      return section(
+        "Comparison",
+        el("p", {}, `${count(errors.length)} values compared: none differs by more than rounding.`),
+      );
     const [here] = this.models;
     const item = here.producer[first.value];
     return section(
       "Comparison",
-      el("p", {}, `${count(errors.length)} values compared. The first that differs by more than rounding: `, this.itemLink(here, item)),
+      el(
+        "p",
+        {},
+        `${count(errors.length)} values compared. The first that differs by more than rounding: `,
+        this.itemLink(here, item),
+      ),
       el("ul", {}, ...first.reasons.map((reason) => el("li", {}, named(reason)))),
     );
   }
@@ -113,7 +126,10 @@ export class Details {
   path(model, box) {
     const path = model.path(box).slice(1);
     if (!path.length) return null;
-    const parts = path.flatMap((group, i) => [i ? " › " : "", link(model.groupName(group), () => this.goBox(model, group))]);
+    const parts = path.flatMap((group, i) => [
+      i ? " › " : "",
+      link(model.groupName(group), () => this.goBox(model, group)),
+    ]);
     return el("p", { class: "path" }, ...parts);
   }
 
@@ -142,10 +158,19 @@ export class Details {
       info?.doc ? el("p", { class: "doc" }, info.doc) : null,
       facts([["Name", named(model.name(item) || "none")]]),
       this.comparison(model, item),
-      attributes.length ? section("Attributes", facts(attributes.map((pair) => this.attribute(info, pair)))) : null,
+      attributes.length
+        ? section("Attributes", facts(attributes.map((pair) => this.attribute(info, pair))))
+        : null,
       operands.length ? section("Operands", ...operands.map((v, i) => this.operand(model, info, v, i))) : null,
       results.length ? section("Results", ...results.map((v, i) => this.result(model, info, v, i))) : null,
-      info ? section("Cost", model.unknownCosts.has(item) ? el("p", {}, "Not known: the shapes do not say it.") : this.costs(model, box)) : null,
+      info
+        ? section(
+            "Cost",
+            model.unknownCosts.has(item)
+              ? el("p", {}, "Not known: the shapes do not say it.")
+              : this.costs(model, box),
+          )
+        : null,
       notes.length ? section("Notes", facts(notes.map(([name, text]) => [name, named(text)]))) : null,
     ];
   }
@@ -265,7 +290,12 @@ export class Details {
       {},
       svg(
         "svg",
-        { class: "histogram", viewBox: "0 0 256 60", role: "img", "aria-label": `Histogram from ${number(min)} to ${number(max)}` },
+        {
+          class: "histogram",
+          viewBox: "0 0 256 60",
+          role: "img",
+          "aria-label": `Histogram from ${number(min)} to ${number(max)}`,
+        },
         ...bars,
       ),
       el("figcaption", {}, el("span", {}, number(min)), el("span", {}, number(max))),

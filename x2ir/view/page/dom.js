@@ -42,14 +42,23 @@ export function count(n) {
 
 // 1234567 as "1.23 M".
 export function short(n) {
-  for (const [unit, size] of [["T", 1e12], ["G", 1e9], ["M", 1e6], ["k", 1e3]]) {
+  for (const [unit, size] of [
+    ["T", 1e12],
+    ["G", 1e9],
+    ["M", 1e6],
+    ["k", 1e3],
+  ]) {
     if (n >= size) return `${(n / size).toPrecision(3)} ${unit}`;
   }
   return String(n);
 }
 
 export function bytes(n) {
-  for (const [unit, size] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]) {
+  for (const [unit, size] of [
+    ["GiB", 2 ** 30],
+    ["MiB", 2 ** 20],
+    ["KiB", 2 ** 10],
+  ]) {
     if (n >= size) return `${(n / size).toFixed(1)} ${unit}`;
   }
   return `${n} B`;

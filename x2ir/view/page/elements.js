@@ -71,7 +71,11 @@ export class Elements {
       rows.push(el("tr", {}, el("th", { scope: "row" }, indexOf(this.type, i)), el("td", {}, named(text))));
     }
     const step = (word, to) =>
-      el("button", { type: "button", disabled: to < 0 || to >= this.elements, onclick: () => this.show(to) }, word);
+      el(
+        "button",
+        { type: "button", disabled: to < 0 || to >= this.elements, onclick: () => this.show(to) },
+        word,
+      );
     this.host.replaceChildren(
       step("Previous", first - ROWS),
       step("Next", first + ROWS),

@@ -215,7 +215,11 @@ export class GraphView {
     if (isGroup) {
       const mark = svg(
         "g",
-        { class: "toggle", onclick: (event) => (event.stopPropagation(), this.toggle(id)), ondblclick: (event) => event.stopPropagation() },
+        {
+          class: "toggle",
+          onclick: (event) => (event.stopPropagation(), this.toggle(id)),
+          ondblclick: (event) => event.stopPropagation(),
+        },
         svg("rect", { x: 8, y: 6, width: 16, height: 16, rx: 3 }),
         svg("path", { d: box.inner ? "M12,14 h8" : "M12,14 h8 M16,10 v8" }),
       );
@@ -353,7 +357,9 @@ export class GraphView {
   fit(whole = false) {
     const { clientWidth: w, clientHeight: h } = this.svg;
     const zoom = Math.min(1, (w - 40) / this.width, (h - 40) / this.height);
-    this.zoom = whole ? Math.max(FARTHEST, zoom) : Math.max(zoom, Math.min(0.8, Math.max(READABLE, (w - 40) / this.width)));
+    this.zoom = whole
+      ? Math.max(FARTHEST, zoom)
+      : Math.max(zoom, Math.min(0.8, Math.max(READABLE, (w - 40) / this.width)));
     this.x = (w - this.width * this.zoom) / 2;
     this.y = Math.max(20, (h - this.height * this.zoom) / 2);
     this.draw();
@@ -393,7 +399,8 @@ export class GraphView {
       const dx = event.clientX - last.x;
       const dy = event.clientY - last.y;
       last = { x: event.clientX, y: event.clientY, moved: last.moved + Math.abs(dx) + Math.abs(dy) };
-      if (last.moved > 4 && !element.hasPointerCapture(event.pointerId)) element.setPointerCapture(event.pointerId);
+      if (last.moved > 4 && !element.hasPointerCapture(event.pointerId))
+        element.setPointerCapture(event.pointerId);
       this.x += dx;
       this.y += dy;
       this.draw();

@@ -27,7 +27,8 @@ export function textOf(model, box) {
   if (item < 0) {
     const [kind, , , times, , type] = model.groups[box];
     const nodes = model.nodes[box];
-    detail = [model.text(type), nodes === 1 ? "1 node" : `${count(nodes)} nodes`].filter(Boolean).join(" · ");
+    detail = nodes === 1 ? "1 node" : `${count(nodes)} nodes`;
+    if (model.text(type)) detail = `${clipped(model.text(type), MOST_LETTERS - 10)} · ${detail}`;
     if (kind === KIND.repeat) title += ` ×${times}`;
   }
   return [title, clipped(detail, MOST_LETTERS)].filter(Boolean);
@@ -35,7 +36,8 @@ export function textOf(model, box) {
 
 function closedSize(model, box) {
   const lines = textOf(model, box);
-  const width = Math.max(60, ...lines.map((line, i) => widthOf(line, i === 0))) + 2 * 12 + (model.isGroup(box) ? 22 : 0);
+  const width =
+    Math.max(60, ...lines.map((line, i) => widthOf(line, i === 0))) + 2 * 12 + (model.isGroup(box) ? 22 : 0);
   return { width: Math.ceil(width), height: lines.length * LINE + 12 };
 }
 
@@ -111,7 +113,10 @@ export class Layout {
     const { model } = this;
     const ports = [];
     const { inputs, outputs } = model.ports(group);
-    for (const [list, isInput] of [[inputs, true], [outputs, false]]) {
+    for (const [list, isInput] of [
+      [inputs, true],
+      [outputs, false],
+    ]) {
       list.slice(0, MOST_PORTS).forEach(([value, children], i) => {
         const key = `${isInput ? "in" : "out"}${i}`;
         const text = clipped(model.valueName(value), 24);

@@ -108,7 +108,11 @@ function showTables(shown) {
   press("table", shown);
   for (const [index, pane] of panes.entries()) {
     if (shown && !pane.tables) {
-      pane.tables = tablesOf(models[index], (item) => go(index, item), (query) => search.ask(query));
+      pane.tables = tablesOf(
+        models[index],
+        (item) => go(index, item),
+        (query) => search.ask(query),
+      );
       pane.element.append(pane.tables);
     }
     if (pane.tables) pane.tables.hidden = !shown;
@@ -118,7 +122,9 @@ function showTables(shown) {
 
 function setTheme() {
   const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const dark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = dark ? "light" : "dark";
 }
 
@@ -126,26 +132,19 @@ function each(action) {
   for (const { view } of panes) action(view);
 }
 
-const search = new SearchField(
-  byId("search"),
-  byId("results"),
-  byId("found"),
-  models,
-  go,
-  (index, item) => {
-    const model = models[index];
-    const where = models.length > 1 ? `${index + 1}: ` : "";
-    return el(
-      "li",
-      {},
-      el("b", {}, where, named(clipped(model.op(item), 40))),
-      " ",
-      named(clipped(model.name(item), 70)),
-      " ",
-      el("small", {}, named(clipped(model.typeOf(item), 40))),
-    );
-  },
-);
+const search = new SearchField(byId("search"), byId("results"), byId("found"), models, go, (index, item) => {
+  const model = models[index];
+  const where = models.length > 1 ? `${index + 1}: ` : "";
+  return el(
+    "li",
+    {},
+    el("b", {}, where, named(clipped(model.op(item), 40))),
+    " ",
+    named(clipped(model.name(item), 70)),
+    " ",
+    el("small", {}, named(clipped(model.typeOf(item), 40))),
+  );
+});
 
 button("fit", () => each((view) => view.fit(true)));
 button("zoom-in", () => each((view) => view.zoomBy(1.25)));
@@ -203,4 +202,6 @@ document.addEventListener("keydown", (event) => {
 each((view) => view.start());
 details.show(models[0], -1);
 // For whoever waits for the page, and measures it.
-requestAnimationFrame(() => setTimeout(() => (document.documentElement.dataset.ready = Math.round(performance.now()))));
+requestAnimationFrame(() =>
+  setTimeout(() => (document.documentElement.dataset.ready = Math.round(performance.now()))),
+);

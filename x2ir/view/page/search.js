@@ -40,7 +40,9 @@ export class Search {
         holds[name] ||
         model.op(item).toLowerCase().includes(word) ||
         results.some(ofValue) ||
-        (model.isNode(item) ? operands.some((v) => model.weightOf.has(v) && ofValue(v)) : operands.some(ofValue)) ||
+        (model.isNode(item)
+          ? operands.some((v) => model.weightOf.has(v) && ofValue(v))
+          : operands.some(ofValue)) ||
         attributes.some((text) => holds[text])
       );
     };

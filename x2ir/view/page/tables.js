@@ -29,15 +29,32 @@ class SortedTable {
       ...this.columns.map(({ key, title, text }) =>
         el(
           "th",
-          { scope: "col", class: text ? "number" : undefined, "aria-sort": key === by ? (up ? "ascending" : "descending") : "none" },
-          el("button", { type: "button", onclick: () => this.sortBy(key) }, title, key === by ? (up ? " ▲" : " ▼") : ""),
+          {
+            scope: "col",
+            class: text ? "number" : undefined,
+            "aria-sort": key === by ? (up ? "ascending" : "descending") : "none",
+          },
+          el(
+            "button",
+            { type: "button", onclick: () => this.sortBy(key) },
+            title,
+            key === by ? (up ? " ▲" : " ▼") : "",
+          ),
         ),
       ),
     );
     this.body.replaceChildren(
-      ...rows.slice(0, MOST_NODES).map((row) =>
-        el("tr", {}, ...this.columns.map(({ key, text, cell }) => el("td", { class: text ? "number" : undefined }, text ? text(row[key]) : cell(row)))),
-      ),
+      ...rows
+        .slice(0, MOST_NODES)
+        .map((row) =>
+          el(
+            "tr",
+            {},
+            ...this.columns.map(({ key, text, cell }) =>
+              el("td", { class: text ? "number" : undefined }, text ? text(row[key]) : cell(row)),
+            ),
+          ),
+        ),
     );
   }
 
