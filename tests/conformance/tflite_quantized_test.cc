@@ -593,7 +593,6 @@ const std::map<std::string, std::string>& NotWrittenBack() {
       {"op__complex_abs.tflite", "no arithmetic of float64"},
       {"op__rfft2d.tflite", "no RFFT2D"},
       {"op__nms_v4.tflite", "no NON_MAX_SUPPRESSION"},
-      {"op__dynamic_update_slice.tflite", "no SCATTER_ND into another tensor"},
       {"tflite-support__dilated_conv.tflite", "no DIV of int64"},
   };
   return *known;

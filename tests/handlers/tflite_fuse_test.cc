@@ -83,6 +83,54 @@ TEST(TfliteFuse, Operators) {
   for (const FusedRow& row : rows) EXPECT_EQ(OperatorsOf(row.graph), row.operators) << row.graph;
 }
 
+// Operators for what LiteRT says otherwise.
+TEST(TfliteFuse, Forms) {
+  const FusedRow rows[] = {
+      {"graph g(x: float32[2,3]) -> (y) { y = hardmax(x) { axis = 0 } }", "ARG_MAX ONE_HOT"},
+      {"graph g(x: float32[2,3]) -> (y) { y = softsign(x) }", "ABS ADD DIV"},
+      {"graph g(a: float32[2,3], b: float32[3], c: float32[2,1]) -> (y) { y = max(a, b, c) }",
+       "MAXIMUM MAXIMUM"},
+      {"graph g(x: float32[2,3]) -> (y) { y = lp_normalization(x) { axis = 1, p = 1 } }",
+       "ABS SUM DIV EQUAL SELECT_V2"},
+      // A length of at least 1e-6 is that of LiteRT's own.
+      {"graph g(x: float32[2,3]) -> (y) { a = int64[1]{1} e = float32[]{1e-06} s = mul(x, x) "
+       "t = reduce_sum(s, a) { keepdims = 1, noop_with_empty_axes = 0 } l = sqrt(t) m = max(l, e) "
+       "y = div(x, m) }",
+       "L2_NORMALIZATION"},
+      {"graph g(x: float32[2,3]) -> (y) { a = int64[1]{1} e = float32[]{1e-12} s = mul(x, x) "
+       "t = reduce_sum(s, a) { keepdims = 1, noop_with_empty_axes = 0 } l = sqrt(t) m = max(l, e) "
+       "y = div(x, m) }",
+       "MUL SUM SQRT MAXIMUM DIV"},
+      // Into zeros at once; what is there already is kept where nothing comes.
+      {"graph g(u: float32[2]) -> (y) { z = float32[4]{0, 0, 0, 0} i = int64[2,1]{3, 1} "
+       "y = scatter_nd(z, i, u) { reduction = \"add\" } }",
+       "SCATTER_ND"},
+      {"graph g(z: float32[4], u: float32[2]) -> (y) { i = int64[2,1]{3, 1} "
+       "y = scatter_nd(z, i, u) { reduction = \"add\" } }",
+       "SCATTER_ND ADD"},
+      {"graph g(z: float32[4,2], u: float32[2,2], i: int64[2,1]) -> (y) { "
+       "y = scatter_nd(z, i, u) { reduction = \"none\" } }",
+       "LESS ADD SELECT_V2 CAST SCATTER_ND SCATTER_ND GREATER RESHAPE SELECT_V2"},
+      // Five axes that are broadcast alike are fewer.
+      {"graph g(a: float32[2,3,2,3,2], b: float32[1,1,2,3,2]) -> (y) { y = less(a, b) }",
+       "RESHAPE RESHAPE LESS RESHAPE"},
+      {"graph g(a: float32[2,3,2,3,2], b: float32[2,3,2,3,2]) -> (y) { y = less(a, b) }", "LESS"},
+      {"graph g(a: float32[2,3,2,3,2], b: float32[2,1,2,1,2]) -> (y) { y = less(a, b) }",
+       "cannot express the model in tflite"},
+      // A reshape of a reshape, and the same one twice.
+      {"graph g(x: float32[2,6]) -> (y, z) { a = int64[2]{3, 4} b = int64[1]{12} r = exp(x) "
+       "s = reshape(r, a) { allowzero = 0 } t = reshape(s, b) { allowzero = 0 } y = exp(t) "
+       "u = reshape(r, b) { allowzero = 0 } z = sqrt(u) }",
+       "EXP RESHAPE EXP SQRT"},
+  };
+  for (const FusedRow& row : rows) {
+    EXPECT_EQ(OperatorsOf(row.graph).substr(0, std::string_view(row.operators).size()),
+              row.operators)
+        << row.graph << "\n"
+        << OperatorsOf(row.graph);
+  }
+}
+
 // Sizes that vary are computed.
 TEST(TfliteFuse, SizesThatVary) {
   const FusedRow rows[] = {

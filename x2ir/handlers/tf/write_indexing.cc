@@ -41,36 +41,9 @@ absl::StatusOr<Value*> ToTfScatterNd(TfWriter& w) {
 }
 X2IR_TF(scatter_nd).To("TensorScatterUpdate", ToTfScatterNd);
 
-// The places of all elements as tuples, which differ from their own in one axis.
 absl::StatusOr<Value*> ToTfScatterElements(TfWriter& w) {
   if (w.String("reduction") == "mul") return CannotExpress("products");
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  const auto dims = w.shape(1) ? w.shape(1)->Static() : std::nullopt;
-  constexpr int64_t kMost = 1 << 24;
-  if (!dims || !CheckedProduct(*dims) || *CheckedProduct(*dims) > kMost) {
-    return CannotExpress("indices of unknown sizes");
-  }
-  std::vector<Value*> columns;
-  std::vector<int64_t> one = *dims;
-  one.push_back(1);
-  for (int64_t i = 0; i < rank; ++i) {
-    if (i == axis) {
-      Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
-      Value* own = TfWriter::CountsFromTheFront(*w.in(1)) ? w.Cast(w.in(1), DType::kInt64)
-                                                          : w.FromTheFront(w.in(1), size);
-      columns.push_back(w.Op("unsqueeze", {own, w.Ints({rank})}));
-      continue;
-    }
-    int64_t inner = 1;
-    for (int64_t k = i + 1; k < rank; ++k) inner *= (*dims)[static_cast<size_t>(k)];
-    const int64_t size = (*dims)[static_cast<size_t>(i)];
-    std::vector<int64_t> places;
-    for (int64_t e = 0; e < *CheckedProduct(*dims); ++e) places.push_back(e / inner % size);
-    columns.push_back(w.b().Constant(Tensor::Of<int64_t>(one, places)));
-  }
-  Value* tuples = columns.size() == 1 ? columns[0] : w.Op("concat", columns, {{"axis", rank}});
-  return w.Op("scatter_nd", {w.in(0), tuples, w.in(2)}, {{"reduction", w.String("reduction")}});
+  return ScatterElementsByTuples(w);
 }
 X2IR_TF(scatter_elements).To("TensorScatterUpdate", ToTfScatterElements);
 

@@ -67,8 +67,8 @@ Value* Bitcast(TfliteArgs& a) {
 }  // namespace
 
 X2IR_TFLITE(abs).Is("ABS");
-X2IR_TFLITE(add).Is("ADD").From("ADD_N", AddN);
-X2IR_TFLITE(and).Is("LOGICAL_AND");
+X2IR_TFLITE(add).From("ADD").From("ADD_N", AddN);
+X2IR_TFLITE(and).From("LOGICAL_AND");
 X2IR_TFLITE(atan).From("ATAN2", SameAsTf("Atan2"));
 X2IR_TFLITE(bit_cast).From("BITCAST", Bitcast);
 X2IR_TFLITE(bitwise_xor).Is("BITWISE_XOR");
@@ -79,14 +79,14 @@ X2IR_TFLITE(clip)
     .From("RELU_N1_TO_1", ReluN1To1)
     .From("RELU_0_TO_1", Relu0To1);
 X2IR_TFLITE(cos).Is("COS");
-X2IR_TFLITE(div).Is("DIV").From("RSQRT", FromRsqrt).From("FLOOR_DIV", SameAsTf("FloorDiv"));
+X2IR_TFLITE(div).From("DIV").From("RSQRT", FromRsqrt).From("FLOOR_DIV", SameAsTf("FloorDiv"));
 X2IR_TFLITE(elu).From("ELU", Fixed("alpha", 1.0f));
-X2IR_TFLITE(equal).Is("EQUAL");
+X2IR_TFLITE(equal).From("EQUAL");
 X2IR_TFLITE(exp).Is("EXP");
 X2IR_TFLITE(floor).Is("FLOOR");
 X2IR_TFLITE(gelu).From("GELU", Gelu);
-X2IR_TFLITE(greater).Is("GREATER");
-X2IR_TFLITE(greater_or_equal).Is("GREATER_EQUAL");
+X2IR_TFLITE(greater).From("GREATER");
+X2IR_TFLITE(greater_or_equal).From("GREATER_EQUAL");
 X2IR_TFLITE(hard_swish).From("HARD_SWISH", HardSwish);
 X2IR_TFLITE(identity)
     .From("DENSIFY")
@@ -94,16 +94,19 @@ X2IR_TFLITE(identity)
     .From("QUANTIZE", Requantized)
     .From("FAKE_QUANT", FakeQuant);
 X2IR_TFLITE(leaky_relu).Is("LEAKY_RELU");
-X2IR_TFLITE(less).Is("LESS");
-X2IR_TFLITE(less_or_equal).Is("LESS_EQUAL");
+X2IR_TFLITE(less).From("LESS");
+X2IR_TFLITE(less_or_equal).From("LESS_EQUAL");
 X2IR_TFLITE(log).Is("LOG");
-X2IR_TFLITE(max).Is("MAXIMUM");
-X2IR_TFLITE(min).Is("MINIMUM");
+X2IR_TFLITE(max).From("MAXIMUM");
+X2IR_TFLITE(min).From("MINIMUM");
 X2IR_TFLITE(mod).From("FLOOR_MOD", SameAsTf("FloorMod"));
-X2IR_TFLITE(mul).Is("MUL").From("SQUARE", FromSquare).From("SQUARED_DIFFERENCE", SquaredDifference);
+X2IR_TFLITE(mul)
+    .From("MUL")
+    .From("SQUARE", FromSquare)
+    .From("SQUARED_DIFFERENCE", SquaredDifference);
 X2IR_TFLITE(neg).Is("NEG");
 X2IR_TFLITE(not ).Is("LOGICAL_NOT").From("NOT_EQUAL", SameAsTf("NotEqual"));
-X2IR_TFLITE(or).Is("LOGICAL_OR");
+X2IR_TFLITE(or).From("LOGICAL_OR");
 X2IR_TFLITE(pow).From("POW", SameAsTf("Pow"));
 X2IR_TFLITE(prelu).From("PRELU", Prelu);
 X2IR_TFLITE(relu).Is("RELU");
@@ -113,7 +116,7 @@ X2IR_TFLITE(sigmoid).Is("LOGISTIC");
 X2IR_TFLITE(sign).Is("SIGN");
 X2IR_TFLITE(sin).Is("SIN");
 X2IR_TFLITE(sqrt).Is("SQRT");
-X2IR_TFLITE(sub).Is("SUB");
+X2IR_TFLITE(sub).From("SUB");
 X2IR_TFLITE(tanh).Is("TANH");
 
 }  // namespace x2ir

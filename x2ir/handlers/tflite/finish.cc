@@ -139,10 +139,13 @@ bool TakeTransposes(Graph& graph, Node* node) {
 }
 
 void Finish(Graph& graph) {
+  absl::flat_hash_set<const Node*> reshapes;
   for (Node* node : graph.nodes()) {
     for (Graph* inner : node->subgraphs()) Finish(*inner);
     if (node->dialect() != Symbol(tflite::kDialect)) continue;
     if (FuseLite(graph, node)) continue;
+    if (ShareReshape(graph, node, reshapes)) continue;
+    if (IsLite(node, "RESHAPE")) reshapes.insert(node);
     TakeTransposes(graph, node);
     if (!TakeBias(graph, node)) TakeActivation(graph, node);
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/schema.h"
 
 namespace x2ir {
@@ -26,6 +27,14 @@ bool IsLinear(const Node& node) {
   return node.attrs().String("fused_activation_function", "NONE") == "NONE";
 }
 
+bool OnlyComputes(const Node& node) {
+  static constexpr std::string_view kOthers[] = {"CALL_ONCE", "ASSIGN_VARIABLE",
+                                                 "HASHTABLE_IMPORT"};
+  const std::string_view op = node.op().view();
+  return node.dialect() == Symbol(tflite::kDialect) && !op.starts_with("custom::") &&
+         std::find(std::begin(kOthers), std::end(kOthers), op) == std::end(kOthers);
+}
+
 // The result of `node` is that of a fresh operator in its place. What only `node` used goes.
 void Replace(Graph& graph, Node* node, std::string_view op, std::vector<Value*> operands,
              AttributeMap attrs) {
@@ -37,16 +46,26 @@ void Replace(Graph& graph, Node* node, std::string_view op, std::vector<Value*> 
   result->set_type(type);
 }
 
+// The node goes, and what nobody uses without it.
 void EraseWithOperands(Graph& graph, Node* node) {
-  std::vector<Value*> operands = node->inputs();
-  std::sort(operands.begin(), operands.end());
-  operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
-  graph.EraseUnused(node);
-  for (Value* v : operands) {
-    Node* before = v && v->is_unused() ? v->producer() : nullptr;
-    const bool unused = before && std::all_of(before->outputs().begin(), before->outputs().end(),
-                                              [](const Value* o) { return !o || o->is_unused(); });
-    if (unused && before->dialect() == Symbol(tflite::kDialect)) graph.EraseUnused(before);
+  std::vector<Node*> unused = {node};
+  while (!unused.empty()) {
+    Node* gone = unused.back();
+    unused.pop_back();
+    std::vector<Value*> operands = gone->inputs();
+    std::sort(operands.begin(), operands.end());
+    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    graph.EraseUnused(gone);
+    for (const Value* v : operands) {
+      Node* before = v && v->is_unused() ? v->producer() : nullptr;
+      if (!before || before->graph() != &graph || !OnlyComputes(*before)) continue;
+      const auto outputs = before->outputs();
+      if (std::all_of(outputs.begin(), outputs.end(),
+                      [](const Value* o) { return !o || o->is_unused(); }) &&
+          std::find(unused.begin(), unused.end(), before) == unused.end()) {
+        unused.push_back(before);
+      }
+    }
   }
 }
 
@@ -69,7 +88,7 @@ bool PassOn(Graph& graph, Node* node, Value* x) {
 bool IsNumber(const Value* v, double number) {
   const Tensor* t = v ? v->fixed_constant() : nullptr;
   return t && t->dtype() == DType::kFloat32 && t->num_elements() == 1 && t->rank() <= 1 &&
-         t->AsDouble(0) == number;
+         static_cast<float>(t->AsDouble(0)) == static_cast<float>(number);
 }
 
 // 1 / sqrt(x).
@@ -80,6 +99,27 @@ bool FuseRsqrt(Graph& graph, Node* node) {
   // A constant of rank 1 makes a vector of a scalar.
   if (!shape || shape->rank() == 0 || node->output(0)->dtype() != DType::kFloat32) return false;
   Replace(graph, node, "RSQRT", {root->input(0)}, {});
+  EraseWithOperands(graph, node);
+  return true;
+}
+
+// x over its length along the last axis, which is at least 1e-6.
+bool FuseL2Normalization(Graph& graph, Node* node) {
+  if (!IsOperator(node, "DIV") || !IsLinear(*node)) return false;
+  Value* x = node->input(0);
+  const Shape* shape = x->shape();
+  Node* most = MakerFor(graph, node->input(1), "MAXIMUM");
+  Node* root =
+      most && IsNumber(most->input(1), 1e-6f) ? MakerFor(graph, most->input(0), "SQRT") : nullptr;
+  Node* sum = root ? MakerFor(graph, root->input(0), "SUM") : nullptr;
+  Node* square = sum ? MakerFor(graph, sum->input(0), "MUL") : nullptr;
+  if (!square || square->input(0) != x || square->input(1) != x || !IsLinear(*square)) return false;
+  const Tensor* axes = sum->input(1)->fixed_constant();
+  if (!shape || shape->rank() > 4 || !axes || axes->num_elements() != 1 ||
+      axes->AsInt(0) != shape->rank() - 1 || sum->attrs().Int("keep_dims", 0) == 0) {
+    return false;
+  }
+  Replace(graph, node, "L2_NORMALIZATION", {x}, {});
   EraseWithOperands(graph, node);
   return true;
 }
@@ -170,6 +210,63 @@ bool FuseAnyAll(Graph& graph, Node* node) {
     return true;
   }
   return false;
+}
+
+// --- Constants ----------------------------------------------------------------------------------
+
+// Sizes that are known, and constants in another shape. LiteRT makes these before the run, and its
+// kernels do not always find them.
+bool FuseConstant(Graph& graph, Node* node) {
+  if (node->dialect() != Symbol(tflite::kDialect) || node->num_outputs() != 1) return false;
+  const std::string_view op = node->op().view();
+  const Value *x = node->num_inputs() > 0 ? node->input(0) : nullptr, *y = node->output(0);
+  if (!x || y->is_graph_output()) return false;
+  Tensor made;
+  if (op == "SHAPE") {
+    const auto dims = x->shape() ? x->shape()->Static() : std::nullopt;
+    if (!dims) return false;
+    const auto rank = static_cast<int64_t>(dims->size());
+    made = y->dtype() == DType::kInt32
+               ? Tensor::Of<int32_t>({rank}, std::vector<int32_t>(dims->begin(), dims->end()))
+               : Tensor::Of<int64_t>({rank}, *dims);
+  } else if (op == "RESHAPE" || op == "EXPAND_DIMS" || op == "SQUEEZE") {
+    const Tensor* constant = x->fixed_constant();
+    const auto dims = y->shape() ? y->shape()->Static() : std::nullopt;
+    if (!constant || constant->is_sparse() || !dims || tflite::IsQuantized(*x) ||
+        CheckedProduct(*dims) != constant->num_elements()) {
+      return false;
+    }
+    made = constant->Reshaped(*dims);
+  } else if (op == "CAST" && x->dtype() == DType::kInt64 && y->dtype() == DType::kInt32) {
+    const Tensor* constant = x->fixed_constant();
+    if (!constant || constant->is_sparse()) return false;
+    std::vector<int32_t> narrow;
+    for (const int64_t n : constant->span<int64_t>()) {
+      if (n != static_cast<int32_t>(n)) return false;
+      narrow.push_back(static_cast<int32_t>(n));
+    }
+    made = Tensor::Of<int32_t>(constant->dims(), narrow);
+  } else {
+    return false;
+  }
+  return PassOn(graph, node, graph.AddConstant(graph.UniqueName(y->name()), std::move(made)));
+}
+
+// A reshape of a reshape is one of what that took, and one to the shape that is there already none.
+// (LiteRT lets a chain of them share memory, and with other users of it on the way does not always
+// keep what it holds.)
+bool FuseReshapes(Graph& graph, Node* node) {
+  if (!IsOperator(node, "RESHAPE")) return false;
+  Node* before = node->input(0)->producer();
+  Value* x =
+      IsOperator(before, "RESHAPE") && before->graph() == &graph ? before->input(0) : nullptr;
+  if (!x || tflite::IsQuantized(*node->input(0)) || tflite::IsQuantized(*x)) return false;
+  const auto from = x->shape() ? x->shape()->Static() : std::nullopt;
+  const Shape* to = node->output(0)->shape();
+  if (from && to && to->Static() == from && PassOn(graph, node, x)) return true;
+  node->SetInput(0, x);
+  if (before->output(0)->is_unused()) EraseWithOperands(graph, before);
+  return false;  // it is still there
 }
 
 // --- Transposes ---------------------------------------------------------------------------------
@@ -286,20 +383,29 @@ bool FuseUnpack(Graph& graph, Node* node) {
   return true;
 }
 
-bool OnlyComputes(const Node& node) {
-  static constexpr std::string_view kOthers[] = {"CALL_ONCE", "ASSIGN_VARIABLE",
-                                                 "HASHTABLE_IMPORT"};
-  const std::string_view op = node.op().view();
-  return node.dialect() == Symbol(tflite::kDialect) && !op.starts_with("custom::") &&
-         std::find(std::begin(kOthers), std::end(kOthers), op) == std::end(kOthers);
-}
-
 }  // namespace
+
+bool ShareReshape(Graph& graph, Node* node, const absl::flat_hash_set<const Node*>& before) {
+  constexpr size_t kMostUses = 64;
+  const Value* x = IsOperator(node, "RESHAPE") ? node->input(0) : nullptr;
+  const Shape* shape = x ? node->output(0)->shape() : nullptr;
+  if (!shape || !shape->is_static() || x->uses().size() > kMostUses) return false;
+  for (const Use& use : x->uses()) {
+    Node* other = use.node;
+    if (use.index != 0 || !before.contains(other) || !IsOperator(other, "RESHAPE")) continue;
+    Value* made = other->output(0);
+    if (other->graph() == &graph && made->shape() && *made->shape() == *shape) {
+      return PassOn(graph, node, made);
+    }
+  }
+  return false;
+}
 
 bool FuseLite(Graph& graph, Node* node) {
   static constexpr bool (*kRules[])(Graph&, Node*) = {
-      FuseRsqrt,         FuseSquaredDifference, FuseReluN1, FuseCast,  FuseAnyAll,
-      TakeNarrowIndices, FuseTransposes,        FusePack,   FuseUnpack};
+      FuseConstant,          FuseReshapes,   FuseRsqrt, FuseL2Normalization,
+      FuseSquaredDifference, FuseReluN1,     FuseCast,  FuseAnyAll,
+      TakeNarrowIndices,     FuseTransposes, FusePack,  FuseUnpack};
   return std::any_of(std::begin(kRules), std::end(kRules),
                      [&](auto rule) { return rule(graph, node); });
 }

@@ -3,6 +3,7 @@
 #ifndef X2IR_HANDLERS_TFLITE_FUSE_H_
 #define X2IR_HANDLERS_TFLITE_FUSE_H_
 
+#include "absl/container/flat_hash_set.h"
 #include "x2ir/graph_wrapper/graph.h"
 
 namespace X2IR_API x2ir {
@@ -11,6 +12,11 @@ namespace X2IR_API x2ir {
 // SQUARED_DIFFERENCE, PACK, UNPACK, places of int32 where they were cast to it, one TRANSPOSE or
 // none of two. False: none of these. Nodes in front of it may go, and nodes behind it.
 bool FuseLite(Graph& graph, Node* node);
+
+// A RESHAPE that one of the nodes before is already: whoever uses it uses that one. LiteRT lets
+// reshapes share the memory of their operand, and of several does not see that they all do: an
+// operator that works in place then changes the others.
+bool ShareReshape(Graph& graph, Node* node, const absl::flat_hash_set<const Node*>& before);
 
 // Nodes whose results nobody uses go, those that do more than compute left out.
 void EraseDeadNodes(Graph& graph);

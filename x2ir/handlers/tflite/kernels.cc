@@ -60,6 +60,7 @@ constexpr Kernel kKernels[] = {
     {"GREATER", kNumberTypes, 0, 8, 4, 2},
     {"GREATER_EQUAL", kNumberTypes | kS, 0, 8, 4, 2},
     {"HARD_SWISH", kFloats},
+    {"L2_NORMALIZATION", kFloats, 0, 4},
     {"LEAKY_RELU", kFloats},
     {"LESS", kNumberTypes | kS, 0, 8, 4, 2},
     {"LESS_EQUAL", kNumberTypes, 0, 8, 4, 2},
@@ -100,6 +101,7 @@ constexpr Kernel kKernels[] = {
     {"RIGHT_SHIFT", kI | kS | kUi | kBytes | Bit(DType::kUInt16), 0, 4, 4, 2},
     {"ROUND", kFloats},
     {"RSQRT", kFloats},
+    {"SCATTER_ND", kNumberTypes | kB | kBytes, 1},
     {"SELECT_V2", kNumberTypes | kB | kS | kBytes, 1, 8, 5, 3},
     {"SIGN", kFloats | kI},
     {"SIN", kFloats},
@@ -148,6 +150,7 @@ constexpr QuantizedKernel kQuantizedKernels[] = {
     {"GREATER", kBytes, Scales::kCompares},
     {"GREATER_EQUAL", kBytes, Scales::kCompares},
     {"HARD_SWISH", kBytes, Scales::kOwn},
+    {"L2_NORMALIZATION", kBytes, Scales::kFixed},
     {"LEAKY_RELU", kWords, Scales::kOwn},
     {"LESS", kBytes, Scales::kCompares},
     {"LESS_EQUAL", kBytes, Scales::kCompares},
@@ -221,6 +224,11 @@ bool IsBroadcast(const Node& node) {
 
 }  // namespace
 
+int64_t MostBroadcastAxes(std::string_view op) {
+  const Kernel* kernel = KernelOf(op);
+  return kernel ? kernel->broadcast : 4;
+}
+
 const QuantizedKernel* QuantizedKernelOf(std::string_view op) {
   const auto* end = std::end(kQuantizedKernels);
   const auto* found = std::lower_bound(
@@ -238,12 +246,14 @@ const WeightSlots* WeightSlotsOf(std::string_view op) {
 
 std::optional<FixedScale> FixedScaleOf(std::string_view op, DType type) {
   if (type == DType::kInt16) {
-    return op == "LOG_SOFTMAX" ? std::nullopt : std::optional(FixedScale{1.0f / 32768, 0});
+    return op == "LOG_SOFTMAX" || op == "L2_NORMALIZATION"
+               ? std::nullopt
+               : std::optional(FixedScale{1.0f / 32768, 0});
   }
   // Of int8; the integers of uint8 are 128 more.
   const int64_t more = type == DType::kUInt8 ? 128 : 0;
   if (op == "LOGISTIC" || op == "SOFTMAX") return FixedScale{1.0f / 256, more - 128};
-  if (op == "TANH") return FixedScale{1.0f / 128, more};
+  if (op == "TANH" || op == "L2_NORMALIZATION") return FixedScale{1.0f / 128, more};
   if (op == "LOG_SOFTMAX") return FixedScale{16.0f / 256, more + 127};
   return std::nullopt;
 }

@@ -16,6 +16,9 @@ namespace X2IR_API x2ir {
 // What LiteRT would refuse of a node; empty: nothing.
 std::vector<std::string> CheckTfliteNode(const Node& node);
 
+// How many axes operands of different shapes may have.
+int64_t MostBroadcastAxes(std::string_view op);
+
 // How a kernel for integers that stand for floats takes their scales.
 enum class Scales : uint8_t {
   kOwn,       // each operand and result has its own

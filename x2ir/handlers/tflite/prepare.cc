@@ -1,6 +1,9 @@
 // Fused activations as nodes, and the order of what is done to a model.
 #include "x2ir/handlers/tflite/prepare.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -55,7 +58,9 @@ void MarkFromTheFront(Graph& graph) {
     for (Graph* inner : node->subgraphs()) MarkFromTheFront(*inner);
     const std::string_view op = node->op().view();
     if (node->dialect() != Symbol(tflite::kDialect)) continue;
-    if (op != "GATHER" && op != "GATHER_ND" && op != "EMBEDDING_LOOKUP") continue;
+    static constexpr std::string_view kOps[] = {"EMBEDDING_LOOKUP", "GATHER", "GATHER_ND",
+                                                "SCATTER_ND"};
+    if (std::find(std::begin(kOps), std::end(kOps), op) == std::end(kOps)) continue;
     node->annotations().GetOrMake().extra[kFromTheFront] = "1";
   }
 }

@@ -1,10 +1,12 @@
 // TFLite: functions of elements, arithmetic and choices, written. Those that are the same on both
 // sides are rows of elementwise.cc.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "x2ir/builder/expr.h"
+#include "x2ir/handlers/tflite/kernels.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/infer.h"
 
@@ -12,6 +14,66 @@ namespace x2ir {
 namespace {
 
 Expr X(TfliteWriter& w, size_t i = 0) { return {w.b(), w.in(i)}; }
+
+// --- Broadcasting -------------------------------------------------------------------------------
+
+// Kernels broadcast few axes: those that stand side by side and are broadcast alike become one.
+// Null: they take the operands as they are, or nothing helps.
+Value* WithMergedAxes(TfliteWriter& w, std::string_view op) {
+  const Shape* out = w.out_type().shape();
+  const auto dims = out ? out->Static() : std::nullopt;
+  if (!dims || static_cast<int64_t>(dims->size()) <= MostBroadcastAxes(op)) return nullptr;
+  const size_t rank = dims->size();
+  std::vector<std::vector<int64_t>> operands;
+  bool alike = true;
+  for (size_t i = 0; i < w.num_inputs(); ++i) {
+    const auto own = w.shape(i) ? w.shape(i)->Static() : std::nullopt;
+    if (!own || own->size() > rank) return nullptr;
+    operands.emplace_back(rank - own->size(), 1);
+    operands.back().insert(operands.back().end(), own->begin(), own->end());
+    alike &= *own == *dims;
+  }
+  if (alike) return nullptr;
+  const auto same = [&](size_t a, size_t b) {
+    return std::all_of(operands.begin(), operands.end(), [&](const std::vector<int64_t>& each) {
+      return (each[a] == (*dims)[a]) == (each[b] == (*dims)[b]);
+    });
+  };
+  std::vector<std::vector<int64_t>> merged(operands.size());
+  std::optional<size_t> last;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    if ((*dims)[axis] == 0) return nullptr;
+    if ((*dims)[axis] == 1) continue;
+    const bool joins = last && same(*last, axis);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (joins) {
+        merged[i].back() *= operands[i][axis];
+      } else {
+        merged[i].push_back(operands[i][axis]);
+      }
+    }
+    last = axis;
+  }
+  if (merged[0].size() >= rank) return nullptr;
+  std::vector<Value*> reshaped;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    reshaped.push_back(operands[i] == merged[i] ? w.in(i) : w.Reshape(w.in(i), merged[i]));
+  }
+  return w.Reshape(w.Op(w.node().op(), std::move(reshaped), w.attrs()), *dims);
+}
+
+// Of any number of operands, two at a time.
+auto ToBroadcast(std::string_view op) {
+  return [=](TfliteWriter& w) -> absl::StatusOr<Value*> {
+    if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
+    if (w.num_inputs() > 2) {
+      Value* folded = w.FoldedButLast(w.node().op());
+      return w.Op(w.node().op(), {folded, w.in(w.num_inputs() - 1)}, w.attrs());
+    }
+    if (Value* y = WithMergedAxes(w, op)) return y;
+    return w.Tflite(op, {w.in(0), w.in(1)});
+  };
+}
 
 absl::StatusOr<Value*> ToCast(TfliteWriter& w) {
   const DType to = w.DTypeAttr("to"), from = w.dtype();
@@ -33,7 +95,7 @@ absl::StatusOr<Value*> ToPow(TfliteWriter& w) {
   }
   // Of integers the kernel refuses negative exponents.
   if (t != DType::kFloat32) return CannotExpress("powers of ", Name(t));
-  return w.Tflite("POW", {w.in(0), w.in(1)});
+  return ToBroadcast("POW")(w);
 }
 
 absl::StatusOr<Value*> ToMod(TfliteWriter& w) {
@@ -44,7 +106,7 @@ absl::StatusOr<Value*> ToMod(TfliteWriter& w) {
     return Where(X(w, 0) < 0, -rest, rest);
   }
   if (fmod || IsFloating(w.dtype())) return CannotExpress("that remainder of ", Name(w.dtype()));
-  return w.Tflite("FLOOR_MOD", {w.in(0), w.in(1)});
+  return ToBroadcast("FLOOR_MOD")(w);
 }
 
 absl::StatusOr<Value*> ToClip(TfliteWriter& w) {
@@ -96,6 +158,7 @@ Value* ToSwish(TfliteWriter& w) {
 }
 // log(1 + exp(x)) so that nothing is too large.
 Expr Softplus(const Expr& x) { return Max(x, 0) + Log(Exp(-Abs(x)) + 1); }
+Value* ToSoftsign(TfliteWriter& w) { return X(w) / (Abs(X(w)) + 1); }
 Value* ToSoftplus(TfliteWriter& w) { return Softplus(X(w)); }
 Value* ToMish(TfliteWriter& w) { return X(w) * Softplus(X(w)).Op("tanh"); }
 Value* ToSelu(TfliteWriter& w) {
@@ -109,7 +172,6 @@ Value* ToSelu(TfliteWriter& w) {
 Value* ToReciprocal(TfliteWriter& w) { return 1 / X(w); }
 Value* ToTan(TfliteWriter& w) { return Sin(X(w)) / Cos(X(w)); }
 Value* ToIsNan(TfliteWriter& w) { return w.Tflite("NOT_EQUAL", {w.in(0), w.in(0)}); }
-Value* ToXor(TfliteWriter& w) { return w.Tflite("NOT_EQUAL", {w.in(0), w.in(1)}); }
 absl::StatusOr<Value*> ToAtan(TfliteWriter& w) {
   return w.Tflite("ATAN2", {w.in(0), w.Op("add", {w.Op("mul", {w.in(0), w.Number(w.dtype(), 0)}),
                                                   w.Number(w.dtype(), 1)})});
@@ -189,7 +251,20 @@ auto ToAlongLast(std::string_view op) {
   };
 }
 
-Value* ToWhere(TfliteWriter& w) { return w.Tflite("SELECT_V2", {w.in(0), w.in(1), w.in(2)}); }
+Value* ToWhere(TfliteWriter& w) {
+  if (Value* y = WithMergedAxes(w, "SELECT_V2")) return y;
+  return w.Tflite("SELECT_V2", {w.in(0), w.in(1), w.in(2)});
+}
+
+// x over its norm; what has none stays 0.
+absl::StatusOr<Value*> ToLpNormalization(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const int64_t p = w.Int("p");
+  if (p != 1 && p != 2) return CannotExpress("norm ", p);
+  const Expr norm =
+      X(w).Op(p == 1 ? "reduce_l1" : "reduce_l2", {w.Ints({axis})}, {{"keepdims", 1}});
+  return Where(norm == 0, 0, X(w) / norm);
+}
 
 absl::StatusOr<Value*> ToRound(TfliteWriter& w) { return w.Tflite("ROUND", {w.in(0)}); }
 
@@ -204,6 +279,19 @@ absl::StatusOr<Value*> ToShift(TfliteWriter& w) {
 
 }  // namespace
 
+X2IR_TFLITE(add).To("ADD", ToBroadcast("ADD"));
+X2IR_TFLITE(and).To("LOGICAL_AND", ToBroadcast("LOGICAL_AND"));
+X2IR_TFLITE(div).To("DIV", ToBroadcast("DIV"));
+X2IR_TFLITE(equal).To("EQUAL", ToBroadcast("EQUAL"));
+X2IR_TFLITE(greater).To("GREATER", ToBroadcast("GREATER"));
+X2IR_TFLITE(greater_or_equal).To("GREATER_EQUAL", ToBroadcast("GREATER_EQUAL"));
+X2IR_TFLITE(less).To("LESS", ToBroadcast("LESS"));
+X2IR_TFLITE(less_or_equal).To("LESS_EQUAL", ToBroadcast("LESS_EQUAL"));
+X2IR_TFLITE(max).To("MAXIMUM", ToBroadcast("MAXIMUM"));
+X2IR_TFLITE(min).To("MINIMUM", ToBroadcast("MINIMUM"));
+X2IR_TFLITE(mul).To("MUL", ToBroadcast("MUL"));
+X2IR_TFLITE(or).To("LOGICAL_OR", ToBroadcast("LOGICAL_OR"));
+X2IR_TFLITE(sub).To("SUB", ToBroadcast("SUB"));
 X2IR_TFLITE(acos).To("ATAN2", ToAcos);
 X2IR_TFLITE(acosh).To("LOG", ToAcosh);
 X2IR_TFLITE(asin).To("ATAN2", ToAsin);
@@ -222,6 +310,7 @@ X2IR_TFLITE(hard_sigmoid).To("MAXIMUM", ToHardSigmoid);
 X2IR_TFLITE(hard_swish).To("HARD_SWISH", ToHardSwish);
 X2IR_TFLITE(is_nan).To("NOT_EQUAL", ToIsNan);
 X2IR_TFLITE(log_softmax).To("LOG_SOFTMAX", ToAlongLast("LOG_SOFTMAX"));
+X2IR_TFLITE(lp_normalization).To("DIV", ToLpNormalization);
 X2IR_TFLITE(mish).To("TANH", ToMish);
 X2IR_TFLITE(mod).To("FLOOR_MOD", ToMod);
 X2IR_TFLITE(pow).To("POW", ToPow);
@@ -232,9 +321,10 @@ X2IR_TFLITE(selu).To("SELECT_V2", ToSelu);
 X2IR_TFLITE(sinh).To("EXP", ToSinh);
 X2IR_TFLITE(softmax).To("SOFTMAX", ToAlongLast("SOFTMAX"));
 X2IR_TFLITE(softplus).To("LOG", ToSoftplus);
+X2IR_TFLITE(softsign).To("DIV", ToSoftsign);
 X2IR_TFLITE(swish).To("LOGISTIC", ToSwish);
 X2IR_TFLITE(tan).To("SIN", ToTan);
 X2IR_TFLITE(where).To("SELECT_V2", ToWhere);
-X2IR_TFLITE(xor).To("NOT_EQUAL", ToXor);
+X2IR_TFLITE(xor).To("NOT_EQUAL", ToBroadcast("NOT_EQUAL"));
 
 }  // namespace x2ir

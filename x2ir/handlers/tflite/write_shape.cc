@@ -220,6 +220,14 @@ absl::StatusOr<Value*> ToLiteShape(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   const auto bound = [&](int64_t i) { return std::clamp(i < 0 ? i + rank : i, int64_t{0}, rank); };
   const int64_t from = bound(w.Int("start")), to = bound(w.attrs().Int("end", rank));
+  std::vector<int64_t> known;
+  for (int64_t i = from; i < to && (*w.shape())[i].is_static(); ++i) {
+    known.push_back((*w.shape())[i].value());
+  }
+  if (static_cast<int64_t>(known.size()) == std::max<int64_t>(0, to - from) &&
+      !w.node().output(0)->is_graph_output()) {
+    return w.Ints(known);
+  }
   const Type whole = Type::Tensor(DType::kInt64, Shape({Dim(rank)}));
   Value* all = w.Tflite("SHAPE", {w.in(0)}, {{"out_type", "INT64"}}, whole);
   if (from == 0 && to == rank) return all;
@@ -290,7 +298,11 @@ absl::StatusOr<Value*> ToLiteCompress(TfliteWriter& w) {
 
 // A negative index counts from the end in the IR, and is nothing in TFLite.
 absl::StatusOr<Value*> ToLiteOneHot(TfliteWriter& w) {
-  if (!IsInteger(w.dtype())) return CannotExpress("indices that are no integers");
+  if (!IsInteger(w.dtype())) {
+    std::vector<Value*> operands = w.node().inputs();
+    operands[0] = w.Cast(operands[0], DType::kInt64);
+    return w.Op("one_hot", std::move(operands), w.attrs());
+  }
   const auto depth = KnownInts(w.in(1));
   Value* scalar = depth && depth->size() == 1 ? w.b().Int((*depth)[0])
                                               : w.Cast(w.Reshape(w.in(1), {}), DType::kInt64);
