@@ -318,8 +318,10 @@ class ProgramReader {
       }
     }
     for (const NamedType& output : op.outputs) {
-      // Inference finds the shape; lists have no other way to say what they hold.
-      Value* value = level.graph->AddNodeOutput(node, level.graph->UniqueName(output.name));
+      // In loops inference goes round, and needs to know where it begins.
+      const bool tensor = output.type.kind == MilType::kTensor;
+      Value* value = level.graph->AddNodeOutput(node, level.graph->UniqueName(output.name),
+                                                tensor ? output.type.type : Type());
       level.values[output.name] = value;
     }
     return absl::OkStatus();

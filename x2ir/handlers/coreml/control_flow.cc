@@ -88,11 +88,41 @@ absl::StatusOr<Values> ToCond(MilWriter& w) {
                   std::vector<bool>(types.size(), true), types);
 }
 
-// A loop carries its round's number, whether to go on, and what IR's carries.
+// Zeros, as large as what all rounds give: the first size is their number.
+absl::StatusOr<Value*> StackOf(MilWriter& w, const Type& each) {
+  if (!each.is_tensor() || !each.shape()) return CannotExpress("rounds that give unknown shapes");
+  const auto sizes = each.shape()->Static();
+  if (!sizes) return CannotExpress("rounds that give unknown sizes");
+  Value* shape = w.Reshape(w.Cast(w.in(0), DType::kInt64), {1});
+  if (!sizes->empty()) shape = w.Op("concat", {shape, w.Ints(*sizes)}, {{"axis", 0}});
+  if (each.dtype() == DType::kBool) return CannotExpress("rounds that give bools");
+  return w.Op("constant_of_shape", {shape}, {{"value", Tensor::Zeros(each.dtype(), {1})}});
+}
+
+// Whether the condition is true at first, and every round hands it on.
+bool GoesOn(MilWriter& w, const Graph& body) {
+  const auto holds = [](const Value* v) {
+    const auto known = v ? KnownTensor(*v) : std::nullopt;
+    return known && known->num_elements() == 1 && known->AsInt(0) != 0;
+  };
+  const Value* next = body.outputs()[0];
+  while (next->producer() && next->producer()->Is("identity")) next = next->producer()->input(0);
+  return (!w.has(1) || holds(w.in(1))) && (next == body.inputs()[1] || holds(next));
+}
+
+// A loop carries its round's number, whether to go on, what IR's carries, and what its rounds give.
 absl::StatusOr<Values> ToWhile(MilWriter& w) {
   const Graph& body = w.attrs().SubGraph("body");
   const size_t carried = w.num_inputs() > 2 ? w.num_inputs() - 2 : 0;
-  if (body.outputs().size() != 1 + carried) return CannotExpress("what rounds give besides");
+  const size_t given = body.outputs().size() - 1 - carried;
+  if (given != 0 && (!w.has(0) || !GoesOn(w, body))) {
+    return CannotExpress("results of a number of rounds that is not known before");
+  }
+  std::vector<Value*> stacks;
+  for (size_t i = 0; i < given; ++i) {
+    X2IR_ASSIGN_OR_RETURN(stacks.emplace_back(),
+                          StackOf(w, body.outputs()[1 + carried + i]->type()));
+  }
   const Type number = Type::Tensor(DType::kInt64, Shape()),
              flag = Type::Tensor(DType::kBool, Shape());
   BlockPtr step = body.Clone();
@@ -102,7 +132,13 @@ absl::StatusOr<Values> ToWhile(MilWriter& w) {
     const std::vector<Value*> results = step->outputs();
     step->ClearOutputs();
     step->AddOutput(b.Op("add", {step->inputs()[0], b.Int(1)}));
-    for (Value* result : results) step->AddOutput(b.Op("identity", {result}));
+    for (size_t i = 0; i <= carried; ++i) step->AddOutput(b.Op("identity", {results[i]}));
+    for (size_t i = 0; i < given; ++i) {
+      Value* stack = step->AddInput(step->UniqueName("stack"), stacks[i]->type());
+      Value* at = b.Op("reshape", {step->inputs()[0], b.Ints({1, 1})}, {{"allowzero", 1}});
+      Value* slice = b.Op("unsqueeze", {results[1 + carried + i], b.Ints({0})});
+      step->AddOutput(b.Op("scatter_nd", {stack, at, slice}));
+    }
     X2IR_RETURN_IF_ERROR(b.status());
     for (Node* node : b.made()) step->NameValues(node, "next");
     step->inputs()[0]->set_type(number);
@@ -140,6 +176,10 @@ absl::StatusOr<Values> ToWhile(MilWriter& w) {
     const Value* out = w.node().output(i);
     types.push_back(out ? out->type() : step->inputs()[2 + i]->type());
     if (!types.back().is_tensor()) return CannotExpress("what it carries is no tensor");
+  }
+  for (Value* stack : stacks) {
+    operands.push_back(stack);
+    types.push_back(stack->type());
   }
   const Values made = w.MilAll("while_loop", std::move(operands),
                                {{"block_0", question}, {"block_1", step}},

@@ -71,7 +71,7 @@ const OpSchema* MilSchema(Symbol op, int) {
 void DropUnused(Graph& graph) {
   for (Node* node : graph.nodes()) {
     for (Graph* inner : node->subgraphs()) DropUnused(*inner);
-    for (size_t i = 0; i < node->num_outputs(); ++i) {
+    for (size_t i = 1; i < node->num_outputs(); ++i) {
       const Value* output = node->output(i);
       if (output && output->is_unused()) graph.RemoveUnusedOutput(node, i);
     }

@@ -196,8 +196,42 @@ Expr MilAffine(MilArgs& a) {
 
 // --- Written ------------------------------------------------------------------------------------
 
+// Of sizes that are not known: by integers.
+absl::StatusOr<Value*> ToUpsample(MilWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const auto scales = w.has(2) ? KnownTensor(*w.in(2)) : std::nullopt;
+  const std::string mode = w.String("mode"),
+                    places = w.String("coordinate_transformation_mode");
+  if (rank < 3 || !scales || scales->num_elements() != rank || w.attrs().Has("axes") ||
+      w.Int("antialias") != 0 || !IsFloating(w.dtype())) {
+    return CannotExpress("sizes that are not known");
+  }
+  for (int64_t i = 0; i < rank; ++i) {
+    const double scale = scales->AsDouble(i);
+    if (scale < 1 || scale != std::floor(scale) || (i + 2 < rank && scale != 1)) {
+      return CannotExpress("sizes that are not known");
+    }
+  }
+  AttributeMap attrs = {{"scale_factor_height", static_cast<float>(scales->AsDouble(rank - 2))},
+                        {"scale_factor_width", static_cast<float>(scales->AsDouble(rank - 1))}};
+  const bool half = places == "half_pixel";
+  if (mode == "nearest") {
+    const bool floors = places == "asymmetric" && w.String("nearest_mode") == "floor";
+    if (!floors && !(half && w.String("nearest_mode").starts_with("round_prefer"))) {
+      return CannotExpress("the nearest elements by ", places);
+    }
+    return w.Mil("upsample_nearest_neighbor", {w.in(0)}, std::move(attrs));
+  }
+  if (mode != "linear" || (!half && places != "asymmetric")) return CannotExpress("mode ", mode);
+  attrs.Set("align_corners", 0);
+  attrs.Set("half_pixel_centers", half ? 1 : 0);
+  return w.Mil("upsample_bilinear", {w.in(0)}, std::move(attrs));
+}
+
 // A resize of the last two axes to sizes that are known.
 absl::StatusOr<Value*> ToResize(MilWriter& w) {
+  const Shape *whole_in = w.shape(), *whole_out = w.out_type().shape();
+  if (!whole_in || !whole_out || !whole_in->Static() || !whole_out->Static()) return ToUpsample(w);
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> in, w.Sizes(w.in(0)));
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> out, w.Sizes(w.node().output(0)));
   const size_t rank = in.size();

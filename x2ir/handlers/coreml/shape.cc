@@ -178,14 +178,27 @@ absl::StatusOr<Value*> ToReshape(MilWriter& w) {
   if (zero) return CannotExpress("tensors without elements");
   if (shape && unknown <= 1) return w.Mil("reshape", {w.in(0), w.Int32s(sizes)});
   if (!w.node().Is("reshape")) return CannotExpress("sizes that are not known");
-  if (w.Int("allowzero") == 0) {
-    const auto known = KnownInts(w.in(1));
-    const std::vector<Dim>* parts = w.in(1)->elements();
-    bool copies = !known && !parts;
-    for (size_t i = 0; known && i < known->size(); ++i) copies |= (*known)[i] == 0;
-    // MIL copies a size where the ranks are the same, as the IR does.
+  if (w.Int("allowzero") != 0) return w.Mil("reshape", {w.in(0), w.in(1)});
+  const auto known = KnownInts(w.in(1));
+  const std::vector<Dim>* parts = w.in(1)->elements();
+  bool copies = !known && !parts;
+  for (size_t i = 0; known && i < known->size(); ++i) copies |= (*known)[i] == 0;
+  for (size_t i = 0; parts && i < parts->size(); ++i) {
+    copies |= (*parts)[i].is_static() && (*parts)[i].value() == 0;
+  }
+  if (copies) {
+    // MIL copies a size only where the ranks are the same.
     X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-    if (copies && (!shape || shape->rank() != rank)) return CannotExpress("sizes that may be 0");
+    if (!shape) return CannotExpress("sizes that may be 0");
+    const int64_t count = shape->rank();
+    Value* own = w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", std::min(rank, count)}});
+    if (count > rank) {
+      const std::vector<int64_t> rest(static_cast<size_t>(count - rank), 0);
+      own = w.Op("concat", {own, w.Ints(rest)}, {{"axis", 0}});
+    }
+    Value* wide = w.Cast(w.in(1), DType::kInt64);
+    return w.Mil("reshape",
+                 {w.in(0), w.Op("where", {w.Op("equal", {wide, w.b().Int(0)}), own, wide})});
   }
   return w.Mil("reshape", {w.in(0), w.in(1)});
 }
