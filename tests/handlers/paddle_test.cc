@@ -15,18 +15,6 @@
 namespace x2ir {
 namespace {
 
-// The names of slots, as the reader notes them.
-std::string Slots(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names)
-    StrAppend(&text, text.empty() ? "" : ", ", "\"", name, "\"");
-  return names.empty() ? "[]:strings" : StrCat("[", text, "]");
-}
-std::string SlotsOf(const FileRow& row) {
-  return StrCat("operand_slots = ", Slots(row.operands.names),
-                ", result_slots = ", Slots(row.results.names));
-}
-
 TEST(PaddleOps, Rows) { EXPECT_THAT(ValidateDialect("paddle"), ::testing::IsEmpty()); }
 
 TEST(PaddleOps, Values) {
@@ -63,7 +51,7 @@ TEST(PaddleOps, Values) {
                       {"fft_r2c", "below"},
                       {"qr", "below"},
                   },
-                  SlotsOf);
+                  SlotsOfRow);
 }
 
 // Operators whose results are not the only ones, or are complex: several of them in a row.

@@ -120,6 +120,18 @@ std::string FileRow::ToString() const {
   return text;
 }
 
+std::string SlotsOfRow(const FileRow& row) {
+  const auto slots = [](const Strings& names) {
+    std::string text;
+    for (const std::string& name : names) {
+      StrAppend(&text, text.empty() ? "" : ", ", "\"", name, "\"");
+    }
+    return names.empty() ? "[]:strings" : StrCat("[", text, "]");
+  };
+  return StrCat("operand_slots = ", slots(row.operands.names),
+                ", result_slots = ", slots(row.results.names));
+}
+
 std::vector<FileRow> ReadFileRows(std::string_view name) {
   std::vector<FileRow> rows;
   std::istringstream file(ReadFile(StrCat(X2IR_SOURCE_DIR "/tests/data/", name, "/rows.txt")));
@@ -134,33 +146,46 @@ std::vector<FileRow> ReadFileRows(std::string_view name) {
   return rows;
 }
 
+absl::StatusOr<Model> ModelOfRow(const FileRow& row, std::string_view dialect,
+                                 std::string_view more_attrs, RowOperands known) {
+  const Strings &operands = row.operands.tensors, &results = row.results.tensors;
+  const bool constants = known == RowOperands::kConstants;
+  return ModelFromText(
+      StrCat("graph g(", constants ? "" : Inputs(operands, known), ") -> (",
+             Listed("r", results, false), ") {\n", constants ? Constants("v", operands) : "",
+             Listed("r", results, true), " = ", dialect, ".", row.op, "(",
+             Listed("v", operands, true), ") { ", more_attrs,
+             !more_attrs.empty() && !row.attrs.empty() ? ", " : "", row.attrs, " }\n}"),
+      dialect, 1);
+}
+
+absl::StatusOr<std::vector<Tensor>> InputsOfRow(const FileRow& row, const Graph& graph) {
+  std::vector<Tensor> inputs;
+  for (const Value* input : graph.inputs()) {  // labels may be gone
+    const size_t i = std::stoul(input->name().substr(1));
+    X2IR_ASSIGN_OR_RETURN(const std::vector<Tensor> given, Tensors({row.operands.tensors[i]}));
+    inputs.push_back(given[0]);
+  }
+  return inputs;
+}
+
+absl::StatusOr<std::vector<Tensor>> ResultsOfRow(const FileRow& row) {
+  return Tensors(row.results.tensors);
+}
+
 std::string DifferenceOfRow(const FileRow& row, std::string_view dialect,
                             std::string_view more_attrs, RowOperands known) {
-  const Strings &operands = row.operands.tensors, &results = row.results.tensors;
-  const std::string text = StrCat(
-      "graph g(", known == RowOperands::kConstants ? "" : Inputs(operands, known), ") -> (",
-      Listed("r", results, false), ") {\n",
-      known == RowOperands::kConstants ? Constants("v", operands) : "", Listed("r", results, true),
-      " = ", dialect, ".", row.op, "(", Listed("v", operands, true), ") { ", more_attrs,
-      !more_attrs.empty() && !row.attrs.empty() ? ", " : "", row.attrs, " }\n}");
   const auto run = [&]() -> absl::StatusOr<std::string> {
-    X2IR_ASSIGN_OR_RETURN(Model model, ModelFromText(text, dialect, 1));
+    X2IR_ASSIGN_OR_RETURN(Model model, ModelOfRow(row, dialect, more_attrs, known));
     const absl::Status converted = ToIr(model);
     if (!converted.ok() && known != RowOperands::kConstants) return std::string();
     X2IR_RETURN_IF_ERROR(converted);
-    std::vector<Datum> inputs;
-    if (known != RowOperands::kConstants) {
-      for (const Value* input : model.graph->inputs()) {  // labels may be gone
-        const size_t i = std::stoul(input->name().substr(1));
-        X2IR_ASSIGN_OR_RETURN(const std::vector<Tensor> given, Tensors({operands[i]}));
-        inputs.push_back(given[0]);
-      }
-    }
-    const auto got = RunGraph(*model.graph, inputs);
+    X2IR_ASSIGN_OR_RETURN(const std::vector<Tensor> given, InputsOfRow(row, *model.graph));
+    const auto got = RunGraph(*model.graph, {given.begin(), given.end()});
     // Sizes that do not fit may come to light here.
     if (!got.ok() && known == RowOperands::kOfSomeSizes) return std::string();
     X2IR_RETURN_IF_ERROR(got.status());
-    X2IR_ASSIGN_OR_RETURN(const std::vector<Tensor> want, Tensors(results));
+    X2IR_ASSIGN_OR_RETURN(const std::vector<Tensor> want, ResultsOfRow(row));
     for (size_t i = 0; i < want.size(); ++i) {
       if (!(*got)[i].tensor()) return StrCat("result ", i, " is no tensor");
       const std::string difference = DifferenceOf(*(*got)[i].tensor(), want[i]);

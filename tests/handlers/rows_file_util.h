@@ -8,6 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "x2ir/graph_wrapper/model.h"
+#include "x2ir/graph_wrapper/tensor.h"
+
 namespace x2ir {
 
 // Tensors as text, with the names that they have in the row ("" where it says none). "_": an
@@ -30,6 +34,17 @@ enum class RowOperands {
   kInputs,       // types and sizes
   kOfSomeSizes,  // types and ranks
 };
+
+// The names of operands and results as attributes, as the reader of Paddle's programs notes them.
+std::string SlotsOfRow(const FileRow& row);
+
+// The row as a model of its dialect; `more_attrs` stand before those of the row. Operands that are
+// inputs are called v0, v1, ...
+absl::StatusOr<Model> ModelOfRow(const FileRow& row, std::string_view dialect,
+                                 std::string_view more_attrs, RowOperands known);
+// The operands that a graph of it takes as inputs, and the results that are looked at.
+absl::StatusOr<std::vector<Tensor>> InputsOfRow(const FileRow& row, const Graph& graph);
+absl::StatusOr<std::vector<Tensor>> ResultsOfRow(const FileRow& row);
 
 // What differs between the row and what the dialect's operator gives in our evaluation; "" where
 // nothing does, or where there is an error because so little is known. `more_attrs` stand

@@ -221,11 +221,13 @@ Value* FromOneHot(OneflowArgs& a) {
   const double on = a.Number("floating_on_value"), off = a.Number("floating_off_value");
   const int64_t int_on = a.Int("integer_on_value"), int_off = a.Int("integer_off_value");
   const bool real = IsFloating(type);
+  // Integers are made as int64, of which every runtime has them.
+  const DType made = real ? type : DType::kInt64;
   Value* values = NumbersAs(
-      a.b(), type, {2},
+      a.b(), made, {2},
       {real ? off : static_cast<double>(int_off), real ? on : static_cast<double>(int_on)});
-  // ONNX counts negative indices from the end; here they are none, and the row is off.
-  return a.Op("one_hot", {a.AsInt64(a.in(0)), a.b().Int(a.Int("depth")), values});
+  // ONNX counts negative indices from the end; here there are none.
+  return a.Op("one_hot", {a.AsInt64(a.in(0)), a.b().Int(a.Int("depth")), values}).To(type);
 }
 Value* Uniform(OneflowArgs& a) {
   const auto low = static_cast<float>(a.Number("from")), high = static_cast<float>(a.Number("to"));
