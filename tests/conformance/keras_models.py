@@ -295,6 +295,12 @@ h = (x.astype(np.float16) @ w.astype(np.float16) + b.astype(np.float16)).astype(
 case("mixed_float16", "Dense", {"units": 4, "use_bias": True, "dtype": {"class_name": "Policy", "config": {"name": "mixed_float16"}}},
      [("kernel", w), ("bias", b)], [x], [h])
 
+ga, be, me, va = rand(3), rand(3), rand(3), rand(3, low=0.5)
+y = (x.astype(np.float16).astype(np.float32) - me) / np.sqrt(va + np.float32(0.001)) * ga + be
+case("mixed_float16_norm", "BatchNormalization", {"axis": [-1], "epsilon": 0.001,
+     "dtype": {"class_name": "Policy", "config": {"name": "mixed_float16"}}},
+     [("gamma", ga), ("beta", be), ("moving_mean", me), ("moving_variance", va)], [x], [y.astype(np.float16)])
+
 # --- Recurrent layers --------------------------------------------------------------------------------------------
 
 
