@@ -85,6 +85,12 @@ TEST_F(Keras, ErrorsSayWhatIsWrong) {
             "inbound_nodes": [[["r", 0, 0, {}]]]}],
            "input_layers": [], "output_layers": [["r", 0, 0]]}})",
        "layer 'r' needs its own result"},
+      {R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+           {"class_name": "InputLayer", "name": "x", "config": {}, "inbound_nodes": []},
+           {"class_name": "Dropout", "name": "d", "config": {"rate": 0.5},
+            "inbound_nodes": [[["x", 0, 0, {"training": true}]]]}],
+           "input_layers": [["x", 0, 0]], "output_layers": [["d", 0, 0]]}})",
+       "layer 'd' is called as in training"},
       {StrCat(R"({"class_name": "Sequential", "config": )", deep), "nested too deeply"},
   };
   for (const Row& row : rows) {

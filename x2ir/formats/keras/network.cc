@@ -57,7 +57,8 @@ void CollectRefs(const Json& json, std::vector<TensorRef>* refs) {
 // Arguments by name: tensors, and what else there is as attributes.
 void AddNamedArguments(const Json& arguments, CallSite* site) {
   for (const auto& [name, value] : arguments.members()) {
-    if (value.is_null() || name == "training") continue;
+    // That it is not trained is so anyway.
+    if (value.is_null() || (name == "training" && !value.Flag(value.Int() != 0))) continue;
     std::vector<TensorRef> refs;
     CollectRefs(value, &refs);
     if (refs.empty()) {
@@ -494,6 +495,9 @@ class NetworkBuilder {
       return absl::StatusOr<std::vector<Value*>>(
           Annotate(made.status(), StrCat("layer '", layer.name, "'")));
     };
+    if (site.attrs.Has(StrCat(kCallPrefix, "training"))) {
+      return Unimplemented("layer '", layer.name, "' is called as in training (training=True)");
+    }
     if (IsModel(layer.class_name, layer.config)) {
       // A mask that is handed to a model goes with its tensors anyway.
       for (const auto& [name, value] : named) {
