@@ -295,6 +295,12 @@ h = (x.astype(np.float16) @ w.astype(np.float16) + b.astype(np.float16)).astype(
 case("mixed_float16", "Dense", {"units": 4, "use_bias": True, "dtype": {"class_name": "Policy", "config": {"name": "mixed_float16"}}},
      [("kernel", w), ("bias", b)], [x], [h])
 
+ga, be, me, va = rand(3), rand(3), rand(3), rand(3, low=0.5)
+y = (x.astype(np.float16).astype(np.float32) - me) / np.sqrt(va + np.float32(0.001)) * ga + be
+case("mixed_float16_norm", "BatchNormalization", {"axis": [-1], "epsilon": 0.001,
+     "dtype": {"class_name": "Policy", "config": {"name": "mixed_float16"}}},
+     [("gamma", ga), ("beta", be), ("moving_mean", me), ("moving_variance", va)], [x], [y.astype(np.float16)])
+
 # --- Recurrent layers --------------------------------------------------------------------------------------------
 
 
@@ -493,6 +499,40 @@ chain("keras1_gru", xr, (5, 3), [("GRU", {"output_dim": 4, "activation": "tanh",
       {0: [("%s_%s" % (p_, g), ws[g][i]) for g in "zrh" for i, p_ in enumerate("WUb")]}, [y], "1.2.2", None)
 for mode, y in (("sum", xa + xc), ("mul", xa * xc), ("concat", np.concatenate([xa, xc], -1)), ("max", np.maximum(xa, xc))):
     case("keras1_merge_" + mode, "Merge", {"mode": mode, "concat_axis": -1, "dot_axes": -1, "mode_type": "raw"}, [], [xa, xc], [y], "1.2.2", None)
+
+# --- Forms of HDF5 files -----------------------------------------------------------------------------------------
+
+wa, ba, wb_ = rand(3, 37), rand(37), rand(37, 4)
+y = np.tanh(np.maximum(xr @ wa + ba, 0) @ wb_)
+FORMS = {
+    "latest": ({"libver": "latest"}, {}, np.float32),
+    "v108": ({"libver": ("v108", "v108")}, {}, np.float32),
+    "ordered": ({"track_order": True}, {}, np.float32),
+    "chunks": ({}, {"chunks": True}, np.float32),
+    "packed": ({}, {"chunks": (2,), "compression": "gzip", "shuffle": True, "fletcher32": True}, np.float32),
+    "big_endian": ({}, {}, ">f4"),
+    "big_endian_chunks": ({}, {"chunks": (5,), "shuffle": True}, ">f4"),
+}
+for name, (file_how, how, dtype) in FORMS.items():
+    path = os.path.join(out, "made__hdf5_%s.h5" % name)
+    with h5py.File(path, "w", **file_how) as f_:
+        layers = [{"class_name": "Dense", "config": {"name": "a", "units": 37, "activation": "relu", "use_bias": True,
+                                                     "batch_input_shape": [None, 5, 3], "dtype": "float32"}},
+                  {"class_name": "Dense", "config": {"name": "b", "units": 4, "activation": "tanh", "use_bias": False}}]
+        f_.attrs["model_config"] = json.dumps({"class_name": "Sequential", "config": {"name": "s", "layers": layers}}) \
+            if name != "packed" else np.bytes_(json.dumps({"class_name": "Sequential", "config": {"name": "s", "layers": layers}}))
+        f_.attrs["keras_version"] = "2.4.0"
+        root = f_.create_group("model_weights")
+        root.attrs["layer_names"] = [b"a", b"b"]
+        for layer_name, arrays in (("a", [("a/kernel:0", wa), ("a/bias:0", ba)]), ("b", [("b/kernel:0", wb_)])):
+            g_ = root.create_group(layer_name)
+            g_.attrs["weight_names"] = [n_.encode() for n_, _ in arrays]
+            for n_, a_ in arrays:
+                more = dict(how)
+                if isinstance(more.get("chunks"), tuple):
+                    more["chunks"] = tuple(min(more["chunks"][0], d_) for d_ in a_.shape)
+                g_.create_dataset(n_, data=a_.astype(dtype), **more)
+    save_io(path + ".io.safetensors", [xr], [y.astype(np.float32)])
 
 # --- Keras 3's archives ------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ namespace {
 constexpr int kMaxModelDepth = 100;
 constexpr int64_t kMaxCalls = 1 << 20;
 constexpr int64_t kMaxResults = 1 << 16;  // of a layer
+constexpr int64_t kMaxValues = 1 << 24;   // of the configurations of all calls
 
 // --- Calls ---------------------------------------------------------------------------------------
 
@@ -56,7 +57,8 @@ void CollectRefs(const Json& json, std::vector<TensorRef>* refs) {
 // Arguments by name: tensors, and what else there is as attributes.
 void AddNamedArguments(const Json& arguments, CallSite* site) {
   for (const auto& [name, value] : arguments.members()) {
-    if (value.is_null() || name == "training") continue;
+    // That it is not trained is so anyway.
+    if (value.is_null() || (name == "training" && !value.Flag(value.Int() != 0))) continue;
     std::vector<TensorRef> refs;
     CollectRefs(value, &refs);
     if (refs.empty()) {
@@ -144,6 +146,13 @@ std::string StoredName(const std::string& class_name) {
     for (size_t at = snake.find(d); at != snake.npos; at = snake.find(d)) snake.erase(at + 1, 1);
   }
   return snake;
+}
+
+int64_t ValuesIn(const Json& json) {
+  int64_t count = 1 + static_cast<int64_t>(json.text().size() / 64);
+  for (const Json& item : json.items()) count += ValuesIn(item);
+  for (const auto& [name, item] : json.members()) count += ValuesIn(item);
+  return count;
 }
 
 std::string LeafOf(std::string_view name) {
@@ -486,6 +495,9 @@ class NetworkBuilder {
       return absl::StatusOr<std::vector<Value*>>(
           Annotate(made.status(), StrCat("layer '", layer.name, "'")));
     };
+    if (site.attrs.Has(StrCat(kCallPrefix, "training"))) {
+      return Unimplemented("layer '", layer.name, "' is called as in training (training=True)");
+    }
     if (IsModel(layer.class_name, layer.config)) {
       // A mask that is handed to a model goes with its tensors anyway.
       for (const auto& [name, value] : named) {
@@ -526,6 +538,8 @@ class NetworkBuilder {
   absl::StatusOr<std::vector<Value*>> Append(const Layer& layer, const CallSite& site,
                                              const std::vector<Value*>& inputs, const Named& named,
                                              const std::vector<Value*>& weights, int64_t count) {
+    values_ += ValuesIn(layer.config);
+    if (values_ > kMaxValues) return Invalid("configurations that are written out are too large");
     std::vector<Value*> operands = inputs;
     Attribute::Strings names;
     for (const auto& [name, value] : named) {
@@ -594,6 +608,10 @@ class NetworkBuilder {
                                                     const Named& named, int64_t count, int depth) {
     const Json& config = layer.config;
     X2IR_ASSIGN_OR_RETURN(Layer forward, Inner(layer, config["layer"], "forward_layer"));
+    if (forward.class_name == "Bidirectional" || forward.class_name == "TimeDistributed" ||
+        IsModel(forward.class_name, forward.config)) {
+      return Unimplemented("two directions of '", forward.class_name, "'");
+    }
     const bool own = config["backward_layer"].is_object();
     X2IR_ASSIGN_OR_RETURN(Layer backward,
                           Inner(layer, config[own ? "backward_layer" : "layer"], "backward_layer"));
@@ -809,6 +827,7 @@ class NetworkBuilder {
   Graph& graph_;
   std::map<std::string, std::vector<Layer>> models_;  // of each nested model, once
   int64_t calls_ = 0;
+  int64_t values_ = 0;
 };
 
 std::vector<std::string_view> PartsOf(std::string_view name) {

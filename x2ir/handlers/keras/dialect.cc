@@ -217,6 +217,17 @@ absl::Status PrepareKeras(Model& model, std::vector<std::string>& warnings) {
                " would keep states from one run to the next: each run begins with "
                "zeros here"));
   }
+  // Keras 1 did not write which backend it had, and Theano's convolutions turn their kernels round.
+  for (const Node* node : model.graph->nodes()) {
+    if (!FlagOf(*node, "call.theano_layout") ||
+        node->op().view().find("Conv") == std::string::npos) {
+      continue;
+    }
+    warnings.push_back(StrCat("layer '", node->name(),
+                              "' has the order of axes of Theano: its kernels are taken as they "
+                              "are, but were to be turned round if Theano was the backend"));
+    break;
+  }
   MaskFlow(*model.graph, warnings).Run();
   return absl::OkStatus();
 }

@@ -70,7 +70,7 @@ DType ComputeTypeOf(std::string_view policy) {
 
 bool IsKerasHint(std::string_view name) {
   if (std::find(std::begin(kHints), std::end(kHints), name) != std::end(kHints)) return true;
-  if (name == "W_regularizer" || name == "call.training" || name == keras::kVersion) return true;
+  if (name == "W_regularizer" || name == keras::kVersion) return true;
   return std::any_of(std::begin(kHintEndings), std::end(kHintEndings),
                      [&](std::string_view end) { return name.ends_with(end); });
 }

@@ -46,6 +46,7 @@ class KerasArgs : public NodeReader {
   bool has_mask(size_t i = 0) const { return mask(i).value() != nullptr; }
   // What the layer's floats are computed in; kUndefined: in what they are.
   DType compute_type() const { return compute_; }
+  void compute_in(DType type) { compute_ = type; }
   // The element type that the configuration says, as of its results.
   DType VariableType() const;
 

@@ -29,6 +29,15 @@ Affine TakeAffine(KerasArgs& a, std::vector<std::string> others) {
   return affine;
 }
 
+// Of halves Keras computes norms in float32.
+template <Value* (*kNorm)(KerasArgs&)>
+Value* InFloats(KerasArgs& a) {
+  const DType own = a.compute_type();
+  if (own != DType::kFloat16 && own != DType::kBFloat16) return kNorm(a);
+  a.compute_in(DType::kFloat32);
+  return Expr(a, kNorm(a)).To(own);
+}
+
 Expr FilledLike(KerasArgs& a, const Expr& x, DType type, double number) {
   return Filled(a, type, AllSizes(x), number);
 }
@@ -137,10 +146,10 @@ Value* UnitNorm(KerasArgs& a) {
 X2IR_KERAS(batch_normalization)
     .From({"BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2",
            "SyncBatchNormalization"},
-          BatchNorm);
-X2IR_KERAS(group_normalization).From("GroupNormalization", GroupNorm);
-X2IR_KERAS(layer_normalization).From("LayerNormalization", LayerNorm);
+          InFloats<BatchNorm>);
+X2IR_KERAS(group_normalization).From("GroupNormalization", InFloats<GroupNorm>);
+X2IR_KERAS(layer_normalization).From("LayerNormalization", InFloats<LayerNorm>);
 X2IR_KERAS(reduce_l2).From("UnitNormalization", UnitNorm);
-X2IR_KERAS(rms_normalization).From("RMSNormalization", RmsNorm);
+X2IR_KERAS(rms_normalization).From("RMSNormalization", InFloats<RmsNorm>);
 
 }  // namespace x2ir

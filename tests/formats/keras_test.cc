@@ -1,0 +1,215 @@
+// Files of Keras and TensorFlow.js: where weights are found, what stays mapped, and what is wrong
+// with broken files.
+#include "x2ir/formats/keras/keras.h"
+
+#include <filesystem>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/core/host_util.h"
+#include "tests/ops/text_eval_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/formats/tfjs/tfjs.h"
+#include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/graph_wrapper/text.h"
+
+namespace x2ir {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Keras : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              StrCat("x2ir_keras_", ::testing::UnitTest::GetInstance()->random_seed(), "_",
+                     ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_ / "net");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string Put(const std::string& name, const std::string& bytes) {
+    WriteFile(folder_ / "net" / name, bytes);
+    return (folder_ / "net" / name).string();
+  }
+  std::filesystem::path folder_;
+};
+
+std::string DataFile(const std::string& name) {
+  return StrCat(X2IR_SOURCE_DIR, "/tests/data/keras/", name);
+}
+
+std::string MessageOf(const absl::StatusOr<Model>& model) {
+  return model.ok() ? "" : std::string(model.status().message());
+}
+
+// A Sequential model of these layers.
+std::string SequentialJson(const std::string& layers) {
+  return StrCat(R"({"class_name": "Sequential", "config": {"name": "s", "layers": [)", layers,
+                "]}}");
+}
+constexpr char kInput[] = R"({"class_name": "InputLayer", "config": {"name": "x",
+    "batch_input_shape": [null, 4, 3], "dtype": "float32"}})";
+
+TEST_F(Keras, ErrorsSayWhatIsWrong) {
+  struct Row {
+    std::string json, message;
+  };
+  const auto chain = [](const std::string& layers) {
+    return SequentialJson(StrCat(kInput, ", ", layers));
+  };
+  std::string deep;
+  for (int i = 0; i < 300; ++i) deep += "[";
+  const Row rows[] = {
+      {chain(R"({"class_name": "Lambda", "config": {"name": "l"}},
+                {"class_name": "Mine", "registered_name": "pkg>Mine", "config": {"name": "m"}})"),
+       "keras.Lambda (1 node)"},
+      {chain(R"({"class_name": "Lambda", "config": {"name": "l"}},
+                {"class_name": "Mine", "registered_name": "pkg>Mine", "config": {"name": "m"}})"),
+       "keras.pkg>Mine (1 node)"},
+      {chain(R"({"class_name": "Dense", "config": {"name": "d", "units": 2}})"),
+       "its weights (kernel, bias) are not in the file; the option params says"},
+      {chain(R"({"class_name": "Activation", "config": {"name": "a", "activation": "wavy"}})"),
+       "activation 'wavy'"},
+      {chain(R"({"class_name": "MaxPooling1D", "config": {"name": "p", "pool_size": [2, 2]}})"),
+       "list of 1 integers"},
+      {chain(R"({"class_name": "Reshape", "config": {"name": "r", "target_shape": [5, 3]}})"), ""},
+      {chain(R"({"class_name": "ReLU", "config": {"name": "r", "unheard_of": 1}})"),
+       "'unheard_of'"},
+      {R"({"class_name": "MyModel", "config": {"name": "m"}})", "a model of class 'MyModel'"},
+      {R"({"class_name": "Functional", "config": {"name": "m", "layers": [],
+           "input_layers": [["zz", 0, 0]], "output_layers": []}})",
+       "there is no layer 'zz'"},
+      {R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+           {"class_name": "ReLU", "name": "r", "config": {},
+            "inbound_nodes": [[["r", 0, 0, {}]]]}],
+           "input_layers": [], "output_layers": [["r", 0, 0]]}})",
+       "layer 'r' needs its own result"},
+      {R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+           {"class_name": "InputLayer", "name": "x", "config": {}, "inbound_nodes": []},
+           {"class_name": "Dropout", "name": "d", "config": {"rate": 0.5},
+            "inbound_nodes": [[["x", 0, 0, {"training": true}]]]}],
+           "input_layers": [["x", 0, 0]], "output_layers": [["d", 0, 0]]}})",
+       "layer 'd' is called as in training"},
+      {StrCat(R"({"class_name": "Sequential", "config": )", deep), "nested too deeply"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.json.substr(0, 300));
+    const absl::StatusOr<Model> model =
+        Import(Source::Bytes(row.json, {}, "m.json"), {.format = "keras"});
+    ASSERT_FALSE(model.ok());
+    EXPECT_THAT(MessageOf(model), HasSubstr(row.message));
+  }
+}
+
+TEST_F(Keras, NothingOutsideOfTheFileIsRead) {
+  EXPECT_THAT(MessageOf(Import(DataFile("external_data.h5"))),
+              HasSubstr("its elements stand in another file"));
+  EXPECT_THAT(MessageOf(Import(DataFile("external_link.h5"))), HasSubstr("there is no"));
+  for (const char* name : {"external_data.h5", "external_link.h5"}) {
+    EXPECT_FALSE(ReadKeras(DataFile(name), {.hdf5_library = true}).ok());
+  }
+}
+
+// The file's bytes are the tensor's: nothing is copied.
+TEST_F(Keras, ContiguousWeightsStayMapped) {
+  for (const char* name : {"masked_lstm.h5", "attention.keras"}) {
+    SCOPED_TRACE(name);
+    const absl::StatusOr<Model> model = ReadKeras(DataFile(name));
+    ASSERT_TRUE(model.ok()) << model.status();
+    size_t mapped = 0;
+    for (const Weight& weight : model->weights) {
+      const Tensor* tensor = model->graph->Find(weight.value)->constant();
+      ASSERT_NE(tensor, nullptr) << weight.value;
+      mapped += tensor->file_range().has_value();
+    }
+    EXPECT_EQ(mapped, model->weights.size());
+    EXPECT_GT(mapped, 2u);
+  }
+}
+
+TEST_F(Keras, TheArchitectureFindsItsWeights) {
+  const std::string json = SequentialJson(R"({"class_name": "Masking", "config": {"name": "l0",
+      "mask_value": 0.0, "batch_input_shape": [null, 5, 3], "dtype": "float32"}},
+      {"class_name": "LSTM", "config": {"name": "l1", "units": 4, "activation": "tanh",
+       "recurrent_activation": "sigmoid", "use_bias": true, "stateful": true}})");
+  const std::string weights = ReadFile(DataFile("masked_lstm.h5"));
+  const std::string path = Put("net.json", json);
+  EXPECT_THAT(MessageOf(Import(path, {.format = "keras"})), HasSubstr("are not in the file"));
+  // Named, then beside it.
+  const std::string other = Put("elsewhere.h5", weights);
+  Report report;
+  EXPECT_EQ(
+      MessageOf(Import(path, {.format = "keras", .format_options = {{"params", other}}}, &report)),
+      "");
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_THAT(report.warnings[0], HasSubstr("each run begins with zeros"));
+  Put("net.weights.h5", weights);
+  EXPECT_EQ(MessageOf(Import(path, {.format = "keras"})), "");
+  EXPECT_THAT(
+      MessageOf(Import(DataFile("attention.keras"), {.format_options = {{"params", other}}})),
+      HasSubstr("the archive has weights already"));
+}
+
+std::string TfjsJson(const std::string& paths, const std::string& bias) {
+  return StrCat(R"({"format": "layers-model", "modelTopology": {"class_name": "Sequential",
+      "config": {"name": "s", "layers": [{"class_name": "Dense", "config": {"name": "d",
+      "units": 2, "activation": "relu", "use_bias": true, "batch_input_shape": [null, 2]}}]}},
+      "weightsManifest": [{"paths": )",
+                paths, R"(, "weights": [{"name": "d/kernel", "shape": [2, 2], "dtype": "float32"},
+      {"name": "d/bias", "shape": [2], "dtype": "float32")",
+                bias, "}]}]}");
+}
+
+TEST_F(Keras, TfjsWeightsAreUnpacked) {
+  const std::string kernel("\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\x40", 16);  // 1, 2, 3, 4
+  struct Row {
+    const char* quantization;
+    std::string bytes;
+    const char* bias;
+  };
+  const Row rows[] = {
+      {"", std::string("\0\0\x80\x3f\0\0\0\x40", 8), "float32[2]{1, 2}"},
+      {R"(, "quantization": {"dtype": "uint8", "scale": 0.5, "min": -1})", "\x04\x10",
+       "float32[2]{1, 7}"},
+      {R"(, "quantization": {"dtype": "uint16", "scale": 0.25, "min": 1})",
+       std::string("\x04\0\0\1", 4), "float32[2]{2, 65}"},
+      {R"(, "quantization": {"dtype": "float16"})", std::string("\0\x3c\0\xc0", 4),
+       "float32[2]{1, -2}"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.quantization);
+    // Cut within the kernel.
+    const std::string all = kernel + row.bytes;
+    Put("a.bin", all.substr(0, 7));
+    Put("b.bin", all.substr(7));
+    const std::string path = Put("model.json", TfjsJson(R"(["a.bin", "b.bin"])", row.quantization));
+    const absl::StatusOr<Model> model = ReadTfjs(path);
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_EQ(TensorText(*model->graph->Find("d/kernel")->constant()), "float32[2,2]{1, 2, 3, 4}");
+    EXPECT_EQ(TensorText(*model->graph->Find("d/bias")->constant()), row.bias);
+  }
+}
+
+TEST_F(Keras, TfjsFilesStayInTheirFolder) {
+  WriteFile(folder_ / "outside.bin", std::string(24, '\0'));
+  Put("short.bin", std::string(20, '\0'));
+  struct Row {
+    const char *paths, *message;
+  };
+  const Row rows[] = {
+      {R"(["../outside.bin"])", "is not in the model's folder"},
+      {R"(["/dev/zero"])", "is not in the model's folder"},
+      {R"([""])", "is not in the model's folder"},
+      {R"(["none.bin"])", "none.bin"},
+      {R"(["short.bin"])", "weight 'd/bias': the files of weights end before it does"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.paths);
+    EXPECT_THAT(MessageOf(ReadTfjs(Put("model.json", TfjsJson(row.paths, "")))),
+                HasSubstr(row.message));
+  }
+}
+
+}  // namespace
+}  // namespace x2ir
