@@ -4,6 +4,7 @@
 //   x2ir_make_model weights MEGABYTES OUT.onnx    in one file: dense layers of 4 MB each
 //   x2ir_make_model folding MEGABYTES OUT.onnx    the same; every sixteenth has a batch
 //                                                 normalization behind it that folds into it
+//   x2ir_make_model windows MEGABYTES OUT.onnx    in one file: convolutions of 9 MB each
 //   x2ir_make_model shards MEGABYTES OUT.onnx     of 16 MB each, in external files of 4 GB that
 //                                                 have holes and take no room on the disk
 //   x2ir_make_model nodes COUNT OUT.onnx          a chain of small nodes, with names
@@ -43,21 +44,23 @@ Tensor Noise(std::vector<int64_t> dims, std::mt19937_64& random) {
   return tensor;
 }
 
-Model Weights(int64_t megabytes, bool folding) {
-  constexpr int64_t kWidth = 1024;
+// Convolutions, whose windows have that many rows and columns.
+Model Weights(int64_t megabytes, bool folding, int64_t window = 1) {
+  const int64_t width = window == 1 ? 1024 : 512, size = window == 1 ? 1 : 1024;
+  const int64_t each = std::max<int64_t>(1, width * width * window * window * 4 >> 20);
   Model model = EmptyModel();
   Graph& graph = *model.graph;
   std::mt19937_64 random(1);
-  Value* last =
-      graph.AddInput("x", Type::Tensor(DType::kFloat32, Shape{Dim::Symbol("batch"), kWidth, 1, 1}));
-  for (int64_t i = 0; i < std::max<int64_t>(1, megabytes / 4); ++i) {
-    Value* weight =
-        graph.AddConstant(StrCat("layers.", i, ".weight"), Noise({kWidth, kWidth, 1, 1}, random));
+  Value* last = graph.AddInput(
+      "x", Type::Tensor(DType::kFloat32, Shape{Dim::Symbol("batch"), width, size, size}));
+  for (int64_t i = 0; i < std::max<int64_t>(1, megabytes / each); ++i) {
+    Value* weight = graph.AddConstant(StrCat("layers.", i, ".weight"),
+                                      Noise({width, width, window, window}, random));
     last = Append(graph, "Conv", {last, weight}, i);
     if (folding && i % 16 == 0) {
       std::vector<Value*> inputs = {last};
       for (const char* name : {"scale", "bias", "mean", "var"}) {
-        Tensor values = Tensor::Zeros(DType::kFloat32, {kWidth});
+        Tensor values = Tensor::Zeros(DType::kFloat32, {width});
         for (float& x : values.mutable_span<float>()) x = 0.5f;
         inputs.push_back(graph.AddConstant(StrCat("layers.", i, ".", name), std::move(values)));
       }
@@ -101,11 +104,11 @@ Model Blocks(int64_t count) {
 
 // The message of the model without weights, then initializers that lie in files with holes.
 absl::Status WriteShards(int64_t megabytes, const std::string& path) {
-  constexpr int64_t kWidth = 2048, kBytes = kWidth * kWidth * 4, kPerFile = 256;
+  constexpr int64_t width = 2048, kBytes = width * width * 4, kPerFile = 256;
   Model model = EmptyModel();
   Graph& graph = *model.graph;
   Value* last =
-      graph.AddInput("x", Type::Tensor(DType::kFloat32, Shape{Dim::Symbol("batch"), kWidth}));
+      graph.AddInput("x", Type::Tensor(DType::kFloat32, Shape{Dim::Symbol("batch"), width}));
   // Values that the graph has as inputs here are initializers in the message below.
   WireWriter initializers;
   const int64_t count = std::max<int64_t>(1, megabytes / 16);
@@ -121,8 +124,8 @@ absl::Status WriteShards(int64_t megabytes, const std::string& path) {
       initializers.End();
     };
     initializers.Begin(kGraphInitializer);
-    initializers.Int(1, kWidth);
-    initializers.Int(1, kWidth);
+    initializers.Int(1, width);
+    initializers.Int(1, width);
     initializers.Int(2, static_cast<int64_t>(DType::kFloat32));
     initializers.Bytes(8, weight);
     entry("location", StrCat(name, ".", i / kPerFile, ".bin"));
@@ -261,11 +264,13 @@ absl::Status WriteFrozen(int64_t megabytes, bool kernels, const std::string& pat
 int Main(int argc, char** argv) {
   const std::string_view kind = argc == 4 ? argv[1] : "";
   const int64_t size = argc == 4 ? std::atoll(argv[2]) : 0;
-  absl::Status status =
-      Invalid("usage: ", argv[0],
-              " weights|folding|shards|nodes|blocks SIZE OUT.onnx, or frozen|kernels SIZE OUT.pb");
+  absl::Status status = Invalid(
+      "usage: ", argv[0],
+      " weights|folding|windows|shards|nodes|blocks SIZE OUT.onnx, or frozen|kernels SIZE OUT.pb");
   if (kind == "weights" || kind == "folding") {
     status = WriteOnnx(Weights(size, kind == "folding"), argv[3]);
+  } else if (kind == "windows") {
+    status = WriteOnnx(Weights(size, false, 3), argv[3]);
   } else if (kind == "nodes") {
     status = WriteOnnx(Chain(size), argv[3]);
   } else if (kind == "blocks") {

@@ -9,7 +9,8 @@
 // peak resident memory, and where there is a bound on one of them, whether it is kept:
 //
 //   weights     convert and export of 50 MB and more: 1.3 times cp, and 20 ms; to .pt2, whose
-//               checksums are computed, and .py, 1.3 times cp, 50 ms, and 80 MB of memory
+//               checksums are computed, and .py, 1.3 times cp, 50 ms, and 80 MB of memory; to
+//               .tflite and from it, where they are relaid, 4 times cp, and 50 ms
 //   nodes       1.5 s for 200,000 and 8 s for 1,000,000 of them, in proportion between
 //   reference   of weights that stay where they are: 0.5 s and 200 MB
 //   memory      60 MB, and 2 kB a node
@@ -172,6 +173,16 @@ std::vector<Command> CommandsFor(const std::string& bin, const std::string& base
     const std::string module = base + ".module";
     commands.push_back(
         {"convert to .py", x2ir + Quoted(module + ".py"), module, Command::kProgram});
+  }
+  if (bound == Command::kWeights && !frozen) {
+    // Channels are last there: windows of several elements are relaid, both ways.
+    const bool moved = model.find("windows") == std::string::npos;
+    const std::string lite = base + ".tflite", of_lite = base + ".lite.json";
+    const auto lite_bound = moved ? Command::kWeights : Command::kKernels;
+    commands.push_back({"convert to .tflite", x2ir + Quoted(lite), lite, lite_bound});
+    commands.push_back({"convert from .tflite",
+                        bin + "/x2ir convert -q " + Quoted(lite) + " -o " + Quoted(of_lite),
+                        base + ".lite.[js]", lite_bound});
   }
   const char* others = std::getenv("X2IR_BENCH_OTHERS");
   std::istringstream lines(others ? others : "");

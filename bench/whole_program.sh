@@ -1,9 +1,9 @@
 #!/bin/sh
 # Whole-program figures of convert and export beside cp, with the bounds that they must keep.
 # Usage: whole_program.sh BUILD [MODEL...]
-# Without models: the demo's, and generated ones of 100 and 350 MB of weights, of 200,000 and a
-# million nodes, and TensorFlow's of 100 MB. X2IR_BENCH_LARGE=1: one of 12 GB of weights too, which takes 25 GB of disk for
-# some minutes. X2IR_BENCH_OTHERS: other converters, "NAME: COMMAND {in} {out}" a line.
+# Without models: the demo's, and generated ones of 100 and 350 MB of weights (windows: of
+# convolutions), of 200,000 and a million nodes, and TensorFlow's of 100 MB. X2IR_BENCH_LARGE=1: one
+# of 12 GB of weights too, which takes 25 GB of disk for some minutes. X2IR_BENCH_OTHERS: other converters, "NAME: COMMAND {in} {out}" a line.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
@@ -15,7 +15,7 @@ if [ $# -eq 0 ]; then
   mkdir -p "$models"
   trap 'rm -rf "$models"' EXIT
   set -- "$root/tests/data/demo/model.onnx"
-  for kind in 'weights 100' 'weights 350' 'folding 350' 'nodes 200000' 'nodes 1000000' \
+  for kind in 'weights 100' 'windows 100' 'weights 350' 'folding 350' 'nodes 200000' 'nodes 1000000' \
     'frozen 100' 'kernels 100' \
     ${X2IR_BENCH_LARGE:+'shards 12288'}; do
     case $kind in frozen* | kernels*) ending=pb ;; *) ending=onnx ;; esac

@@ -621,7 +621,7 @@ TEST_F(TfliteRoundTrip, GivesTheSameInLiteRt) {
     }
   }
   std::sort(files.begin(), files.end());
-  int large = 0;
+  int large = 0, written_back = 0, within = 0;
   for (const fs::path& file : files) {
     const std::string name = file.filename().string();
     SCOPED_TRACE(name);
@@ -633,16 +633,22 @@ TEST_F(TfliteRoundTrip, GivesTheSameInLiteRt) {
     if (!written.ok()) continue;
     const absl::Status again = Import(out).status();
     EXPECT_TRUE(again.ok()) << again;
+    const double growth =
+        static_cast<double>(fs::file_size(out)) / static_cast<double>(fs::file_size(file));
+    ++written_back;
+    within += growth <= 1.02;
     // LSTMs of dtln are loops.
     if (fs::file_size(file) > (1 << 16) && name.find("dtln") == name.npos) {
       ++large;
-      EXPECT_LE(static_cast<double>(fs::file_size(out)),
-                1.02 * static_cast<double>(fs::file_size(file)));
+      EXPECT_LE(growth, 1.02);
     }
     Ask(name, {out, file.string() + ".io.safetensors", 1e-5, 1e-6, 0, file.string()});
   }
+  std::printf("%d of %d files are at most 2 %% larger\n", within, written_back);
+  // The others are small: constants are aligned, and some operators are several in the IR.
   if (Env("X2IR_CASES").empty()) {
     EXPECT_GE(large, 5);
+    EXPECT_GE(within, 225);
   }
   if (!judge_) return;
   const auto& answers = judge_->Answers();

@@ -29,7 +29,8 @@
 //
 // A runtime is {open(model, {optimize})}. `open` gives a session, or throws an error, with `bindingLacksType` set
 // where the model loads and only its inputs or outputs cannot be handed over: {inputs, outputs: [{name, type, shape}],
-// run(tensors) -> tensors, release()}. Tensors are those of safetensors.mjs, in the model's order.
+// run(tensors, shapes) -> tensors, release()}. Tensors are those of safetensors.mjs, in the model's order; `shapes` are
+// those that outputs should have, where they are known.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -138,10 +139,10 @@ class Judge {
       const errors = [];
       for (const name of cases) {
         const prefix = name ? `${name}.` : '';
-        const got = await this.run(session, file, prefix);
+        const want = await at('compare', () => expected ? expected.get(name) :
+          keysOf(file, prefix, 'out', namesOf(session.outputs)).map((key) => file.get(key)));
+        const got = await this.run(session, file, prefix, want.map(({shape}) => shape));
         await at('compare', () => {
-          const want = expected ? expected.get(name) :
-            keysOf(file, prefix, 'out', namesOf(session.outputs)).map((key) => file.get(key));
           if (want.length !== got.length) throw new Error(`${got.length} outputs, expected ${want.length}`);
           want.forEach((tensor, i) => {
             const one = compareTensors(got[i], tensor, {rtol, atol, steps});
@@ -169,11 +170,11 @@ class Judge {
     }
   }
 
-  /** Runs the model on a case of a file; the outputs in the model's order. */
-  run(session, file, prefix) {
+  /** Runs the model on a case of a file; the outputs in the model's order, whose expected shapes may be given. */
+  run(session, file, prefix, shapes) {
     return at('run', () => {
       const keys = keysOf(file, prefix, 'in', namesOf(session.inputs));
-      return session.run(keys.map((key) => file.get(key)));
+      return session.run(keys.map((key) => file.get(key)), shapes);
     });
   }
 }

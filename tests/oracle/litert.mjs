@@ -2,7 +2,7 @@
 // pages: this gives its scripts the few things of a page that they ask for.
 //
 // LiteRT is built for WebAssembly there, with XNNPACK. It takes no tensors of rank 0 as inputs, no strings, and no
-// models with resource variables; models run at the shapes that the file states.
+// models with resource variables; models run at the shapes that the file states (tflite_sizes.mjs: others).
 
 import fs from 'node:fs';
 import {createRequire} from 'node:module';
@@ -11,6 +11,7 @@ import path from 'node:path';
 import {pathToFileURL} from 'node:url';
 import vm from 'node:vm';
 import {main} from './judge.mjs';
+import {withSizes} from './tflite_sizes.mjs';
 
 // The class of an array tells the binding the element type: types of its own for those that JavaScript lacks.
 class Bools extends Uint8Array {}
@@ -76,6 +77,24 @@ class LiteRt {
 
   async open(file) {
     const bytes = new Uint8Array(fs.readFileSync(file));
+    const session = await this.compile(bytes);
+    return {...session, run: (tensors, shapes) => this.runAtSizes(bytes, session, tensors, shapes)};
+  }
+
+  /** Where the tensors have other sizes than the file states, another model is made that states theirs. */
+  async runAtSizes(bytes, session, tensors, shapes) {
+    const fits = (ports, list) => list.every((shape, i) => `${shape}` === `${ports[i]?.shape}`);
+    const sizes = tensors.map(({shape}) => shape);
+    if (fits(session.inputs, sizes)) return session.run(tensors);
+    const other = await endAtTrap(() => this.compile(withSizes(bytes, sizes, shapes)));
+    try {
+      return await other.run(tensors);
+    } finally {
+      other.release();
+    }
+  }
+
+  async compile(bytes) {
     const model = await this.package.loadAndCompile(bytes, {accelerator: 'wasm'});
     const ports = (list) => list.map((d) => ({name: d.name, type: d.dtype, shape: [...d.shape]}));
     const inputs = ports(model.getInputDetails());

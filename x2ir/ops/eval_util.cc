@@ -346,6 +346,8 @@ Tensor TransposeTensor(const Tensor& in, absl::Span<const int64_t> perm) {
       axes.push_back({dims[i], strides[i], out_strides[i]});
     }
   }
+  // What only moves axes of one element has the same bytes.
+  if (axes.size() <= 1 && !in.is_sparse()) return in.Reshaped(std::move(dims));
   const auto dense =
       std::find_if(axes.begin(), axes.end(), [](const Axis& a) { return a.in == 1; });
   if (in.num_elements() == 0 || axes.size() < 2 || dense == axes.end() || dense + 1 == axes.end()) {

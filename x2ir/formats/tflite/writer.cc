@@ -6,7 +6,9 @@
 #include <flatbuffers/flexbuffers.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -26,7 +28,7 @@ template <typename T>
 using Off = flatbuffers::Offset<T>;
 
 constexpr uint64_t kWeightAlignment = 64, kSmallAlignment = 16;
-constexpr size_t kSmall = 256;                                        // bytes
+constexpr size_t kSmall = 1024;                                       // bytes
 constexpr uint64_t kMostInVectors = (uint64_t{1} << 31) - (1 << 20);  // of the whole file
 
 uint64_t AlignmentOf(size_t size) { return size < kSmall ? kSmallAlignment : kWeightAlignment; }
@@ -136,8 +138,8 @@ class Writer {
     if (at == 0 && !Annotation(model_.annotations, kNoSignature))
       WriteSignature(graph, inputs, outputs);
     Subgraph& own = subgraphs_[at];
-    const auto name = fbb_.CreateString(own.name);
-    const auto ins = fbb_.CreateVector(inputs), outs = fbb_.CreateVector(outputs);
+    const auto name = fbb_.CreateSharedString(own.name);
+    const auto ins = IntsOf(inputs), outs = IntsOf(outputs);
     const auto tensors = fbb_.CreateVector(own.tensors);
     const auto operators = fbb_.CreateVector(own.operators);
     written_.push_back(fb::CreateSubGraph(fbb_, tensors, ins, outs, operators, name));
@@ -186,10 +188,10 @@ class Writer {
       dims.push_back(dim.is_static() ? static_cast<int32_t>(dim.value()) : 1);
       signature.push_back(dim.is_static() ? dims.back() : -1);
     }
-    const auto name = fbb_.CreateString(v.name());
-    const auto sizes = fbb_.CreateVector(dims);
-    const auto signed_sizes =
-        varies ? fbb_.CreateVector(signature) : Off<flatbuffers::Vector<int>>();
+    const auto name = fbb_.CreateSharedString(v.name());
+    // Who resizes a tensor in the file changes no other one.
+    const auto sizes = varies ? fbb_.CreateVector(dims) : IntsOf(dims);
+    const auto signed_sizes = varies ? IntsOf(signature) : Off<flatbuffers::Vector<int>>();
     X2IR_ASSIGN_OR_RETURN(const auto quantization, WriteQuantization(v));
     // Buffers are numbered from 1, and so are they in the file: 0 is the empty one.
     return fb::CreateTensor(fbb_, sizes, static_cast<fb::TensorType>(*type), buffer, name,
@@ -201,10 +203,21 @@ class Writer {
     X2IR_ASSIGN_OR_RETURN(const auto q, QuantizationOf(v));
     if (!q) return Off<fb::QuantizationParameters>();
     if (q->block_size != 0) return CannotExpress("scales of blocks");
-    const auto scales = fbb_.CreateVector(q->scales);
-    const auto zeros = fbb_.CreateVector(q->zero_points);
-    return fb::CreateQuantizationParameters(
-        fbb_, 0, 0, scales, zeros, fb::QuantizationDetails::NONE, 0, static_cast<int32_t>(q->axis));
+    const auto [it, fresh] = quantizations_.try_emplace({q->scales, q->zero_points, q->axis});
+    if (fresh) {
+      const auto scales = fbb_.CreateVector(q->scales);
+      const auto zeros = fbb_.CreateVector(q->zero_points);
+      it->second =
+          fb::CreateQuantizationParameters(fbb_, 0, 0, scales, zeros, fb::QuantizationDetails::NONE,
+                                           0, static_cast<int32_t>(q->axis));
+    }
+    return it->second;
+  }
+
+  Off<flatbuffers::Vector<int32_t>> IntsOf(const std::vector<int32_t>& ints) {
+    const auto [it, fresh] = ints_.try_emplace(ints);
+    if (fresh) it->second = fbb_.CreateVector(ints);
+    return it->second;
   }
 
   absl::Status WriteNode(size_t at, const Node& node) {
@@ -229,7 +242,7 @@ class Writer {
       which = table->which;
       number = table->number;
     }
-    const auto ins = fbb_.CreateVector(inputs), outs = fbb_.CreateVector(outputs);
+    const auto ins = IntsOf(inputs), outs = IntsOf(outputs);
     fb::OperatorBuilder op(fbb_);
     op.add_opcode_index(code);
     op.add_inputs(ins);
@@ -303,9 +316,17 @@ class Writer {
         if (!is_field) return CannotExpress("TFLite has no option '", name.view(), "'");
       }
     }
-    const flatbuffers::uoffset_t start = fbb_.StartTable();
-    for (const Written& w : fields) AddField(w);
-    return Off<void>(fbb_.EndTable(start));
+    FieldValues all;
+    for (const Written& w : fields) {
+      all.emplace_back(w.field->slot, w.number, std::bit_cast<uint32_t>(w.real), w.offset);
+    }
+    const auto [it, fresh] = options_.try_emplace({table.which, table.number, std::move(all)});
+    if (fresh) {
+      const flatbuffers::uoffset_t start = fbb_.StartTable();
+      for (const Written& w : fields) AddField(w);
+      it->second = Off<void>(fbb_.EndTable(start));
+    }
+    return it->second;
   }
 
   void AddField(const Written& w) {
@@ -371,7 +392,7 @@ class Writer {
       case FieldKind::kString: {
         const auto* text = attr.get<std::string>();
         if (!text) return WrongKind();
-        w->offset = fbb_.CreateString(*text).o;
+        w->offset = fbb_.CreateSharedString(*text).o;
         return absl::OkStatus();
       }
       case FieldKind::kBytes: {
@@ -394,7 +415,7 @@ class Writer {
         if (field.kind == FieldKind::kLongs) {
           w->offset = fbb_.CreateVector(all).o;
         } else if (field.kind == FieldKind::kInts) {
-          w->offset = fbb_.CreateVector(std::vector<int32_t>(all.begin(), all.end())).o;
+          w->offset = IntsOf({all.begin(), all.end()}).o;
         } else {
           w->offset = fbb_.CreateVector(std::vector<uint8_t>(all.begin(), all.end())).o;
         }
@@ -473,14 +494,14 @@ class Writer {
       for (size_t i = 0; i < values.size(); ++i) {
         const auto own = Annotation(values[i]->annotations(), "tflite.signature_name");
         named |= own.has_value();
-        const auto name = fbb_.CreateString(own.value_or(values[i]->name()));
+        const auto name = fbb_.CreateSharedString(own.value_or(values[i]->name()));
         all.push_back(fb::CreateTensorMap(fbb_, name, static_cast<uint32_t>(at[i])));
       }
       return fbb_.CreateVector(all);
     };
     const auto ins = maps(graph.inputs(), inputs), outs = maps(graph.outputs(), outputs);
     const auto key =
-        fbb_.CreateString(named && !graph.name().empty() ? graph.name() : "serving_default");
+        fbb_.CreateSharedString(named && !graph.name().empty() ? graph.name() : "serving_default");
     signature_ = fb::CreateSignatureDef(fbb_, ins, outs, key, 0);
   }
 
@@ -507,8 +528,8 @@ class Writer {
   // All tables; those of buffers lead nowhere yet.
   void Finish(bool behind) {
     std::vector<Off<fb::Buffer>> tables = {fb::CreateBuffer(fbb_)};
-    Off<flatbuffers::Vector<uint8_t>> nothing;
-    if (!buffers_.all().empty() && !behind) nothing = fbb_.CreateVector(std::vector<uint8_t>());
+    // Anything that is there already, until the place is known.
+    const Off<flatbuffers::Vector<uint8_t>> nothing(tables[0].o);
     for (size_t i = 0; i < buffers_.all().size(); ++i) {
       fb::BufferBuilder buffer(fbb_);
       if (behind) {
@@ -546,13 +567,9 @@ class Writer {
     const std::vector<Tensor>& all = buffers_.all();
     uint8_t* const start = fbb_.GetBufferPointer();
     // Where each goes.
-    std::vector<uint64_t> places;
-    uint64_t end = fbb_.GetSize();
-    for (const Tensor& tensor : all) {
-      const uint64_t length = behind ? 0 : sizeof(flatbuffers::uoffset_t);
-      places.push_back(RoundUp(end + length, AlignmentOf(tensor.nbytes())));
-      end = places.back() + tensor.nbytes();
-    }
+    const uint64_t length = behind ? 0 : sizeof(flatbuffers::uoffset_t);
+    std::vector<size_t> order;
+    const std::vector<uint64_t> places = PlacesOf(fbb_.GetSize(), length, &order);
     const auto* buffers = flatbuffers::GetRoot<fb::Model>(start)->buffers();
     for (uint32_t i = 0; i < all.size(); ++i) {
       auto* table = const_cast<flatbuffers::Table*>(
@@ -570,8 +587,7 @@ class Writer {
     X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(sink.name()));
     X2IR_RETURN_IF_ERROR(
         file.Append(std::string_view(reinterpret_cast<const char*>(start), fbb_.GetSize())));
-    for (size_t i = 0; i < all.size(); ++i) {
-      const uint64_t length = behind ? 0 : sizeof(flatbuffers::uoffset_t);
+    for (const size_t i : order) {
       const std::string zeros(places[i] - length - file.size(), '\0');
       X2IR_RETURN_IF_ERROR(file.Append(zeros));
       if (!behind) {
@@ -581,8 +597,35 @@ class Writer {
       }
       X2IR_RETURN_IF_ERROR(file.Append(all[i]));
     }
-    X2IR_RETURN_IF_ERROR(file.AlignTo(sizeof(uint64_t)));
+    X2IR_RETURN_IF_ERROR(file.AlignTo(sizeof(flatbuffers::uoffset_t)));
     return file.Commit();
+  }
+
+  // Where the bytes of each buffer lie, behind `end` and each behind a length, and the order in
+  // which they do: small ones go where they fit in front of large ones that are aligned.
+  std::vector<uint64_t> PlacesOf(uint64_t end, uint64_t length, std::vector<size_t>* order) const {
+    const std::vector<Tensor>& all = buffers_.all();
+    std::vector<size_t> small, large;
+    for (size_t i = 0; i < all.size(); ++i) {
+      (AlignmentOf(all[i].nbytes()) == kSmallAlignment ? small : large).push_back(i);
+    }
+    std::vector<uint64_t> places(all.size());
+    const auto put = [&](size_t i) {
+      places[i] = RoundUp(end + length, AlignmentOf(all[i].nbytes()));
+      end = places[i] + all[i].nbytes();
+      order->push_back(i);
+    };
+    size_t next = 0;
+    for (const size_t i : large) {
+      const uint64_t at = RoundUp(end + length, kWeightAlignment) - length;
+      while (next < small.size() &&
+             RoundUp(end + length, kSmallAlignment) + all[small[next]].nbytes() <= at) {
+        put(small[next++]);
+      }
+      put(i);
+    }
+    for (; next < small.size(); ++next) put(small[next]);
+    return places;
   }
 
   const Model& model_;
@@ -591,6 +634,13 @@ class Writer {
   std::vector<Subgraph> subgraphs_;
   std::vector<Off<fb::SubGraph>> written_;
   absl::flat_hash_map<std::pair<std::string, int>, uint32_t> codes_;
+  // What is equal stands in the file once.
+  absl::flat_hash_map<std::vector<int32_t>, Off<flatbuffers::Vector<int32_t>>> ints_;
+  absl::flat_hash_map<std::tuple<std::vector<float>, std::vector<int64_t>, int64_t>,
+                      Off<fb::QuantizationParameters>>
+      quantizations_;
+  using FieldValues = std::vector<std::tuple<uint16_t, int64_t, uint32_t, flatbuffers::uoffset_t>>;
+  absl::flat_hash_map<std::tuple<int, int, FieldValues>, Off<void>> options_;
   std::vector<Off<fb::OperatorCode>> written_codes_;
   std::vector<Off<fb::Metadata>> metadata_;
   Off<fb::SignatureDef> signature_;

@@ -64,9 +64,22 @@ absl::Status Complete(const std::string& padding, Axis* axis) {
   return absl::OkStatus();
 }
 
+// Sizes of an operand and its result of one axis. Where they vary together, by a fixed number of
+// elements beside the strides, paddings are the same for all: others of that kind stand for them.
+struct SizesOfAxis {
+  int64_t in, out;
+};
+std::optional<SizesOfAxis> RelatedSizes(const Dim& in, const Dim& out, int64_t stride) {
+  if (in.is_static() && out.is_static()) return SizesOfAxis{in.value(), out.value()};
+  constexpr int64_t kSome = int64_t{1} << 16;
+  const Dim rest = out - in * Dim(stride);
+  if (!rest.is_static() || rest.value() <= -kSome || rest.value() >= kSome) return std::nullopt;
+  return SizesOfAxis{kSome, kSome * stride + rest.value()};
+}
+
 // The result of those sizes ([batch, spatial..., channels] or as the layout says), of which the
-// spatial ones must be known. `kernel` is [in, out of a group, kernel...] by now, `lengths` its
-// spatial sizes.
+// spatial ones must be known, or related to the operand's. `kernel` is [in, out of a group,
+// kernel...] by now, `lengths` its spatial sizes.
 absl::StatusOr<Value*> Transposed(TfArgs& a, const Windows& w, const std::vector<Dim>& sizes,
                                   Value* x, Value* kernel, const std::vector<Dim>& lengths,
                                   int64_t group) {
@@ -78,11 +91,12 @@ absl::StatusOr<Value*> Transposed(TfArgs& a, const Windows& w, const std::vector
   const size_t first = w.layout.channels_last ? 1 : 2;
   std::vector<int64_t> pads(2 * spatial), extra(spatial);
   for (size_t i = 0; i < spatial; ++i) {
-    const Dim in = (*x->shape())[static_cast<int64_t>(first + i)], out = sizes[first + i];
-    if (!in.is_static() || !out.is_static() || !lengths[i].is_static()) {
+    const auto related = RelatedSizes((*x->shape())[static_cast<int64_t>(first + i)],
+                                      sizes[first + i], w.strides[i]);
+    if (!related || !lengths[i].is_static()) {
       return Unimplemented("spatial sizes of the operand, the kernel or the result are not known");
     }
-    Axis axis{in.value(), out.value(), lengths[i].value(), w.strides[i], w.dilations[i], 0, 0};
+    Axis axis{related->in, related->out, lengths[i].value(), w.strides[i], w.dilations[i], 0, 0};
     if (!w.pads.empty()) {
       axis.begin = w.pads[i];
       axis.end = w.pads[spatial + i];

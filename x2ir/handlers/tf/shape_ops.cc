@@ -119,7 +119,19 @@ absl::StatusOr<Value*> ConjugateTranspose(TfArgs& a) {
 Value* Tile(TfArgs& a) { return a.Op("tile", {a.in(0), a.AsInt64(a.in(1))}); }
 
 // A begin and an end for each axis become all begins, then all ends.
-Value* Pads(TfArgs& a) { return ReshapeTo(Transpose(a.AsInt64(a.in(1)), {1, 0}), Ints(a, {-1})); }
+// A row an axis: what is before it, and behind it. The IR has all that is before, then the rest;
+// constants are put so at once, for shapes to be known.
+Value* Pads(TfArgs& a) {
+  const Tensor* rows = a.in(1)->fixed_constant();
+  if (!rows || rows->is_sparse() || rows->rank() != 2 || rows->dim(1) != 2) {
+    return ReshapeTo(Transpose(a.AsInt64(a.in(1)), {1, 0}), Ints(a, {-1}));
+  }
+  std::vector<int64_t> pads;
+  for (int64_t side = 0; side < 2; ++side) {
+    for (int64_t i = 0; i < rows->dim(0); ++i) pads.push_back(rows->AsInt(2 * i + side));
+  }
+  return Ints(a, pads);
+}
 
 Value* Pad(TfArgs& a) { return a.Op("pad", {a.in(0), Pads(a)}, {{"mode", "constant"}}); }
 Value* PadV2(TfArgs& a) { return a.Op("pad", {a.in(0), Pads(a), a.in(2)}, {{"mode", "constant"}}); }

@@ -7,6 +7,7 @@
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/tflite/fold_quantized.h"
+#include "x2ir/handlers/tflite/fuse.h"
 #include "x2ir/handlers/tflite/kernels.h"
 #include "x2ir/handlers/tflite/weights.h"
 
@@ -141,6 +142,7 @@ void Finish(Graph& graph) {
   for (Node* node : graph.nodes()) {
     for (Graph* inner : node->subgraphs()) Finish(*inner);
     if (node->dialect() != Symbol(tflite::kDialect)) continue;
+    if (FuseLite(graph, node)) continue;
     TakeTransposes(graph, node);
     if (!TakeBias(graph, node)) TakeActivation(graph, node);
   }
@@ -178,6 +180,25 @@ absl::Status CopyResults(Graph& graph) {
   return absl::OkStatus();
 }
 
+// Constants that were named after what used them, "y_const", have the rest of that name: files are
+// smaller, and names of weights what they were.
+void ShortenNames(Graph& graph) {
+  for (Value* v : graph.constants()) {
+    std::string_view rest = v->name();
+    for (size_t at = rest.find('_'); at != rest.npos; at = rest.find('_', at + 1)) {
+      if (at == 0 || at + 1 == rest.size() || !graph.Find(rest.substr(0, at))) continue;
+      rest = rest.substr(at + 1);
+      at = 0;
+    }
+    if (rest.size() < v->name().size() && !v->is_graph_output()) {
+      graph.Rename(v, graph.UniqueName(std::string(rest)));
+    }
+  }
+  for (Node* node : graph.nodes()) {
+    for (Graph* inner : node->subgraphs()) ShortenNames(*inner);
+  }
+}
+
 }  // namespace
 
 absl::Status FinishTflite(Model& model, const FormatOptions& options) {
@@ -188,6 +209,8 @@ absl::Status FinishTflite(Model& model, const FormatOptions& options) {
   FoldHybrid(graph);
   if (options.Flag("float16")) UseFloat16(graph);
   X2IR_RETURN_IF_ERROR(SetIoType(graph, options.Text("io_type")));
+  EraseDeadNodes(graph);
+  ShortenNames(graph);
   return CopyResults(graph);
 }
 

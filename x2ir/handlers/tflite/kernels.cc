@@ -79,6 +79,7 @@ constexpr Kernel kKernels[] = {
     {"NEG", kNumberTypes},
     {"NOT_EQUAL", kNumberTypes | kB | kS, 0, 8, 4, 2},
     {"ONE_HOT", kI | kL},
+    {"PACK", kNumberTypes | kS | kBytes | kUi},
     {"PAD", kNumberTypes | kB, 0, 5},
     {"PADV2", kNumberTypes | kB | kBytes | kS, 0, 5},
     {"POW", kFloats, 0, 8, 4, 2},
@@ -95,8 +96,10 @@ constexpr Kernel kKernels[] = {
     {"RESIZE_BILINEAR", kFloats},
     {"RESIZE_NEAREST_NEIGHBOR", kFloats | kBytes | kS},
     {"REVERSE_SEQUENCE", kNumberTypes | kS | kU},
+    {"REVERSE_V2", kNumberTypes | kB | kS | kBytes},
     {"RIGHT_SHIFT", kI | kS | kUi | kBytes | Bit(DType::kUInt16), 0, 4, 4, 2},
     {"ROUND", kFloats},
+    {"RSQRT", kFloats},
     {"SELECT_V2", kNumberTypes | kB | kS | kBytes, 1, 8, 5, 3},
     {"SIGN", kFloats | kI},
     {"SIN", kFloats},
@@ -105,6 +108,7 @@ constexpr Kernel kKernels[] = {
     {"SPLIT", kFloats | kI | kS | kBytes, 1},
     {"SPLIT_V", kFloats | kI | kL | kS | kBytes},
     {"SQRT", kFloats},
+    {"SQUARED_DIFFERENCE", kFloats | kI, 0, 8, 4, 2},
     {"STRIDED_SLICE", kNumberTypes | kB | kS | kBytes | kUi | Bit(DType::kString), 0, 5},
     {"SUB", kNumberTypes, 0, 8, 5, 2},
     {"SUM", kNumberTypes},
@@ -113,6 +117,7 @@ constexpr Kernel kKernels[] = {
     {"TOPK_V2", kNumberTypes | kBytes},
     {"TRANSPOSE", kNumberTypes | kB | kS | kBytes, 0, 6},
     {"TRANSPOSE_CONV", kFloats, 2},
+    {"UNPACK", kFloats | kI | kBytes},
     {"WHERE", kNumberTypes | kB | kBytes | kUi},
 };
 
@@ -169,6 +174,7 @@ constexpr QuantizedKernel kQuantizedKernels[] = {
     {"RESIZE_BILINEAR", kWords, Scales::kSame},
     {"RESIZE_NEAREST_NEIGHBOR", kWords, Scales::kCommutes},
     {"REVERSE_V2", kWords, Scales::kCommutes},
+    {"RSQRT", kC, Scales::kOwn},
     {"SELECT_V2", kWords, Scales::kCommutes},
     {"SLICE", kWords, Scales::kCommutes},
     {"SOFTMAX", kWords, Scales::kFixed},
@@ -176,6 +182,7 @@ constexpr QuantizedKernel kQuantizedKernels[] = {
     {"SPACE_TO_DEPTH", kBytes, Scales::kCommutes},
     {"SPLIT", kWords, Scales::kCommutes},
     {"SPLIT_V", kWords, Scales::kCommutes},
+    {"SQUARED_DIFFERENCE", kC, Scales::kOwn},
     {"SQUEEZE", kWords, Scales::kCommutes},
     {"STRIDED_SLICE", kWords, Scales::kCommutes},
     {"SUB", kWords, Scales::kOwn},
@@ -184,6 +191,7 @@ constexpr QuantizedKernel kQuantizedKernels[] = {
     {"TILE", kWords, Scales::kCommutes},
     {"TRANSPOSE", kWords, Scales::kCommutes},
     {"TRANSPOSE_CONV", kWords, Scales::kWeights},
+    {"UNPACK", kBytes, Scales::kCommutes},
 };
 
 constexpr WeightSlots kWeightSlots[] = {{"CONV_2D", 0, 1, 2, 0},

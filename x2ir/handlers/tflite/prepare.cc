@@ -46,10 +46,28 @@ absl::Status SplitActivations(Graph& graph) {
   return absl::OkStatus();
 }
 
+constexpr char kFromTheFront[] = "tflite.from_the_front";
+
 }  // namespace
+
+void MarkFromTheFront(Graph& graph) {
+  for (Node* node : graph.nodes()) {
+    for (Graph* inner : node->subgraphs()) MarkFromTheFront(*inner);
+    const std::string_view op = node->op().view();
+    if (node->dialect() != Symbol(tflite::kDialect)) continue;
+    if (op != "GATHER" && op != "GATHER_ND" && op != "EMBEDDING_LOOKUP") continue;
+    node->annotations().GetOrMake().extra[kFromTheFront] = "1";
+  }
+}
+
+bool IsMarkedFromTheFront(const Node& node) {
+  const Annotations* notes = node.annotations().get();
+  return notes && notes->extra.count(kFromTheFront) != 0;
+}
 
 absl::Status PrepareTflite(Model& model, std::vector<std::string>& warnings) {
   X2IR_RETURN_IF_ERROR(ResolveResources(*model.graph, warnings));
+  MarkFromTheFront(*model.graph);
   bool floats = false;
   if (Annotations* own = model.annotations.get() ? &model.annotations.GetOrMake() : nullptr) {
     floats = own->extra.erase("tflite.dequantize") != 0;

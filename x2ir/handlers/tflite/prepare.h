@@ -17,6 +17,11 @@ absl::Status PrepareTflite(Model& model, std::vector<std::string>& warnings);
 // have (resources.cc).
 absl::Status ResolveResources(Graph& graph, std::vector<std::string>& warnings);
 
+// Indices of GATHER and its like never count from the end; those of the IR may. A mark of the node
+// lets whoever writes it back know.
+void MarkFromTheFront(Graph& graph);
+bool IsMarkedFromTheFront(const Node& node);
+
 absl::Status ComplexPortsAsPairs(Graph& graph, std::vector<std::string>& warnings);
 
 // Every quantized tensor that an operator computes with is dequantized before it, and what it gives

@@ -50,6 +50,19 @@ Value* NumbersOf(Builder& b, const Value* all, const std::vector<int64_t>& axes)
 
 // A resize of images says rows and columns alone, with channels last: null where it is another one.
 Value* OfPlaces(Builder& b, const Node& node) {
+  const auto behind = [&](Value* factors, Value* sizes) {
+    AttributeMap attrs = node.attrs();
+    attrs.Set("axes", {1, 2});
+    Value* x = b.Op("transpose", {node.input(0)}, {{"perm", {0, 2, 3, 1}}});
+    Value* y = b.Op("resize", {x, nullptr, factors, sizes}, std::move(attrs));
+    return b.Op("transpose", {y}, {{"perm", {0, 3, 1, 2}}});
+  };
+  // It says rows and columns already, but they are the last axes.
+  if (const Attribute* axes = node.attrs().Find("axes"); axes && *axes == Attribute({2, 3})) {
+    return !node.input(1) && node.input(0)->shape() && node.input(0)->shape()->rank() == 4
+               ? behind(node.input(2), node.input(3))
+               : nullptr;
+  }
   const Shape *in = node.input(0)->shape(),
               *out = node.output(0) ? node.output(0)->shape() : nullptr;
   if (node.attrs().Has("axes") || !in || !out || in->rank() != 4 || out->rank() != 4 ||
@@ -78,15 +91,12 @@ Value* OfPlaces(Builder& b, const Node& node) {
     if (!named && factors->AsDouble(axis) != 1) return nullptr;
   }
   // Rows and columns are behind the batch in TFLite.
-  const bool first = axes[0] == 2;
-  Value* x = node.input(0);
-  if (first) x = b.Op("transpose", {x}, {{"perm", {0, 2, 3, 1}}});
+  Value *factors_of_places = NumbersOf(b, node.input(2), axes),
+        *sizes = NumbersOf(b, node.input(3), axes);
+  if (axes[0] == 2) return behind(factors_of_places, sizes);
   AttributeMap attrs = node.attrs();
-  attrs.Set("axes", {1, 2});
-  Value* y = b.Op(
-      "resize", {x, nullptr, NumbersOf(b, node.input(2), axes), NumbersOf(b, node.input(3), axes)},
-      std::move(attrs));
-  return first ? b.Op("transpose", {y}, {{"perm", {0, 3, 1, 2}}}) : y;
+  attrs.Set("axes", axes);
+  return b.Op("resize", {node.input(0), nullptr, factors_of_places, sizes}, std::move(attrs));
 }
 
 absl::Status Ready(Graph& graph, NodeNames& names) {

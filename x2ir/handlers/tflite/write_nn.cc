@@ -195,8 +195,53 @@ absl::StatusOr<Values> ToConv(TfliteWriter& w) {
   return Values{w.Tflite("CONV_2D", {x, kernel, bias}, std::move(attrs))};
 }
 
-// TFLite's SAME and VALID are those of a convolution from the result back to the operand. Other
-// pads are cut off a VALID one.
+// How a transposed convolution cuts its whole result, of (n - 1) * stride + kernel places; of one
+// axis. Nothing of it depends on n.
+struct LiteCut {
+  int64_t stride, kernel;
+  int64_t begin;  // places that go at the begin
+  int64_t more;   // of the result than of the whole; negative: fewer
+  // Of a SAME or VALID convolution from the result back to the operand.
+  bool is_same() const {
+    const int64_t last = kernel + more;
+    return last > 0 && last <= stride && begin == std::max<int64_t>(0, -more) / 2;
+  }
+  bool is_valid() const { return begin == 0 && more >= 0 && more < stride; }
+  // A VALID one of which the pads are cut off has the whole and what is behind it.
+  int64_t behind() const { return std::max<int64_t>(0, begin + more); }
+  bool is_cut_of_valid() const { return begin >= 0 && behind() < stride; }
+  // Places of the result for n of the operand are n * stride and these.
+  int64_t rest(bool whole) const { return kernel - stride + (whole ? behind() : more); }
+};
+
+absl::StatusOr<std::vector<LiteCut>> ReadLiteCuts(TfliteWriter& w, const Shape& in,
+                                                  const Shape& out,
+                                                  const std::vector<int64_t>& weights) {
+  const std::vector<int64_t> strides = w.attrs().Ints("strides", {1, 1}),
+                             pads = w.attrs().Ints("pads", {0, 0, 0, 0}),
+                             added = w.attrs().Ints("output_padding", {0, 0});
+  const std::string& automatic = w.String("auto_pad");
+  const bool sized = w.attrs().Has("output_shape"), stated = automatic == "NOTSET" && !sized;
+  std::vector<LiteCut> cuts;
+  for (size_t i = 0; i < 2; ++i) {
+    const Dim &n = in[static_cast<int64_t>(i) + 1], &size = out[static_cast<int64_t>(i) + 1];
+    LiteCut cut{strides[i], weights[i + 2], pads[i], 0};
+    if (stated) {
+      cut.more = added[i] - pads[i] - pads[i + 2];
+    } else if (n.is_static() && size.is_static()) {
+      cut.more = size.value() - (n.value() - 1) * strides[i] - weights[i + 2];
+      const int64_t total = std::max<int64_t>(0, -cut.more);
+      const bool lower = automatic == "SAME_LOWER" || (sized && automatic != "SAME_UPPER");
+      cut.begin = lower ? total - total / 2 : total / 2;
+    } else {
+      return CannotExpress("results of unknown sizes");
+    }
+    cuts.push_back(cut);
+  }
+  return cuts;
+}
+
+// Pads that are neither SAME nor VALID are cut off a VALID one.
 absl::StatusOr<Values> ToConvTranspose(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> weights, KernelShape(w));
@@ -209,62 +254,46 @@ absl::StatusOr<Values> ToConvTranspose(TfliteWriter& w) {
   if (!IsChannelsLast(w)) return WithChannelsLast(w);
   if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
   const Shape *in = w.shape(), *out = w.out_type().shape();
-  if (!in || !out || !(*in)[1].is_static() || !(*in)[2].is_static() || !(*out)[1].is_static() ||
-      !(*out)[2].is_static() || !(*out)[3].is_static()) {
-    return CannotExpress("results of unknown sizes");
+  if (!in || !out) return CannotExpress("results of unknown sizes");
+  X2IR_ASSIGN_OR_RETURN(const std::vector<LiteCut> cuts, ReadLiteCuts(w, *in, *out, weights));
+  const auto all = [&](bool (LiteCut::*is)() const) {
+    return std::all_of(cuts.begin(), cuts.end(), [&](const LiteCut& c) { return (c.*is)(); });
+  };
+  const bool same = all(&LiteCut::is_same), cut = !same && !all(&LiteCut::is_valid);
+  if (cut && !all(&LiteCut::is_cut_of_valid)) return CannotExpress("that padding");
+  const int64_t channels = weights[1];
+  Shape whole({(*in)[0], Dim(), Dim(), Dim(channels)});
+  std::vector<int64_t> factors = {1}, rests = {0};
+  for (int64_t i = 0; i < 2; ++i) {
+    const LiteCut& each = cuts[static_cast<size_t>(i)];
+    factors.push_back(each.stride);
+    rests.push_back(each.rest(cut));
+    whole[i + 1] = (*in)[i + 1] * Dim(each.stride) + Dim(rests.back());
   }
-  const std::vector<int64_t> strides = w.attrs().Ints("strides", {1, 1});
-  const std::vector<int64_t> pads = w.attrs().Ints("pads", {0, 0, 0, 0});
-  const std::string& automatic = w.String("auto_pad");
-  Pads begins, full, sizes;
-  bool same = true, valid = true;
-  for (size_t i = 0; i < 2; ++i) {
-    const int64_t n = (*in)[static_cast<int64_t>(i) + 1].value();
-    const int64_t size = (*out)[static_cast<int64_t>(i) + 1].value();
-    const int64_t whole = (n - 1) * strides[i] + weights[i + 2];
-    int64_t begin = pads[i];
-    if (automatic != "NOTSET" || w.attrs().Has("output_shape")) {
-      const int64_t total = std::max<int64_t>(0, whole - size);
-      begin = automatic == "SAME_LOWER" || automatic == "NOTSET" ? total - total / 2 : total / 2;
-      if (w.attrs().Has("output_shape") && automatic != "SAME_UPPER") begin = total - total / 2;
-    }
-    begins.push_back(begin);
-    sizes.push_back(size);
-    full.push_back(std::max(whole, begin + size));
-    // What SAME takes off at the begin.
-    const int64_t takes = std::max<int64_t>(0, whole - size) / 2;
-    same &= (size + strides[i] - 1) / strides[i] == n && begin == takes;
-    valid &= begin == 0 && size >= whole && (size - weights[i + 2]) / strides[i] + 1 == n;
-  }
-  const bool cut = !same && !valid;
-  if (cut) {
-    for (size_t i = 0; i < 2; ++i) {
-      const int64_t n = (*in)[static_cast<int64_t>(i) + 1].value();
-      if (begins[i] < 0 || (full[i] - weights[i + 2]) / strides[i] + 1 != n) {
-        return CannotExpress("that padding");
-      }
-    }
-  }
-  const std::vector<int64_t>& wanted = cut ? full : sizes;
-  const int64_t channels = (*out)[3].value();
+  factors.push_back(0);
+  rests.push_back(channels);
   Value* shape = nullptr;
-  if ((*out)[0].is_static()) {
-    shape = w.Int32s({(*out)[0].value(), wanted[0], wanted[1], channels});
+  if (const auto known = whole.Static()) {
+    shape = w.Int32s(*known);
   } else {
-    Value* batch = w.Cast(w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", 1}}), DType::kInt32);
-    shape = w.Op("concat", {batch, w.Int32s({wanted[0], wanted[1], channels})}, {{"axis", 0}});
+    shape = w.Tflite("SHAPE", {w.in(0)}, {{"out_type", "INT32"}},
+                     Type::Tensor(DType::kInt32, Shape({Dim(4)})));
+    shape = w.Op("add", {w.Op("mul", {shape, w.Int32s(factors)}), w.Int32s(rests)});
   }
   AttributeMap attrs = {{"padding", same ? "SAME" : "VALID"}};
-  SetHw(&attrs, strides, "stride_");
+  SetHw(&attrs, {cuts[0].stride, cuts[1].stride}, "stride_");
   std::vector<Value*> operands = {shape, WithOrder(w, w.in(1), {1, 2, 3, 0}), w.in(0)};
   if (w.has(2)) operands.push_back(w.in(2));
-  const Type whole =
-      Type::Tensor(w.dtype(), Shape({(*out)[0], Dim(wanted[0]), Dim(wanted[1]), Dim(channels)}));
-  Value* y = w.Tflite("TRANSPOSE_CONV", std::move(operands), std::move(attrs), whole);
+  Value* y = w.Tflite("TRANSPOSE_CONV", std::move(operands), std::move(attrs),
+                      Type::Tensor(w.dtype(), std::move(whole)));
   if (!cut) return Values{y};
-  return Values{w.Op(
-      "slice",
-      {y, w.Ints(begins), w.Ints({begins[0] + sizes[0], begins[1] + sizes[1]}), w.Ints({1, 2})})};
+  std::vector<int64_t> begins, ends;
+  for (const LiteCut& each : cuts) {
+    const int64_t goes = std::max<int64_t>(0, -(each.begin + each.more));
+    begins.push_back(each.begin);
+    ends.push_back(goes == 0 ? std::numeric_limits<int64_t>::max() : -goes);
+  }
+  return Values{w.Op("slice", {y, w.Ints(begins), w.Ints(ends), w.Ints({1, 2})})};
 }
 
 // --- Pools --------------------------------------------------------------------------------------
@@ -500,25 +529,26 @@ absl::StatusOr<Values> ToGroupNorm(TfliteWriter& w) {
     return CannotExpress("rank ", rank, " of ", Name(t));
   }
   if (!IsChannelsLast(w)) return WithChannelsLast(w);
-  const int64_t batch = (*w.shape())[0].is_static() ? (*w.shape())[0].value() : -1;
   const Dim& channels = (*w.shape())[rank - 1];
-  int64_t places = 1;
-  for (int64_t i = 1; i + 1 < rank; ++i) {
-    if (!(*w.shape())[i].is_static()) return CannotExpress("sizes that are not known");
-    places *= (*w.shape())[i].value();
-  }
-  if (!channels.is_static() || groups < 1 || channels.value() % groups != 0 || places == 0) {
+  if (!channels.is_static() || groups < 1 || channels.value() % groups != 0) {
     return CannotExpress("groups that do not fit");
   }
-  Value* x = w.Reshape(w.in(0), {batch, places, groups, channels.value() / groups});
+  for (int64_t i = 1; i + 1 < rank; ++i) {
+    if ((*w.shape())[i] == Dim(0)) return CannotExpress("images without places");
+  }
+  const Dim& batch = (*w.shape())[0];
+  Value* grouped = w.Ints({-1, groups, channels.value() / groups});
+  Value* images = batch.is_static() ? w.Ints({batch.value()})
+                                    : w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", 1}});
+  Value* x = w.Op("reshape", {w.in(0), w.Op("concat", {images, grouped}, {{"axis", 0}})},
+                  {{"allowzero", 1}});
   Value* axes = w.Ints({1, 3});
   Value* centered = w.Op("sub", {x, w.Op("reduce_mean", {x, axes}, {{"keepdims", 1}})});
   Value* squares = w.Op("mul", {centered, centered});
   Value* variance = w.Op("reduce_mean", {squares, axes}, {{"keepdims", 1}});
   Value* spread = w.Op("sqrt", {w.Op("add", {variance, w.Number(t, w.attrs().Float("epsilon"))})});
-  std::vector<int64_t> whole = {batch};
-  for (int64_t i = 1; i < rank; ++i) whole.push_back((*w.shape())[i].value());
-  Value* y = w.Reshape(w.Op("div", {centered, spread}), whole);
+  Value* y = w.Op("reshape", {w.Op("div", {centered, spread}), w.Op("shape", {w.in(0)})},
+                  {{"allowzero", 1}});
   return Values{w.Op("add", {w.Op("mul", {y, w.in(1)}), w.in(2)})};
 }
 
@@ -567,19 +597,25 @@ absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
     to.push_back((*out)[axis].value());
   }
   const bool known = to.size() == 2;
-  // TFLite goes by the sizes: the factors must be theirs.
+  // TFLite goes by the sizes: the factors must be theirs, which whole ones are in any case.
+  std::vector<int64_t> factors;
   if (!w.in(3)) {
     const auto scales = w.has(2) ? KnownTensor(*w.in(2)) : std::nullopt;
-    if (!known || !scales) return CannotExpress("factors of unknown sizes");
+    if (!scales || scales->num_elements() != 2) return CannotExpress("factors that are not known");
     for (size_t i = 0; i < 2; ++i) {
-      if (static_cast<double>(from[i]) * scales->AsDouble(static_cast<int64_t>(i)) !=
-          static_cast<double>(to[i])) {
+      const double factor = scales->AsDouble(static_cast<int64_t>(i));
+      if (known && static_cast<double>(from[i]) * factor != static_cast<double>(to[i])) {
         return CannotExpress("a factor that is not the sizes'");
       }
+      if (!known && (factor < 1 || factor > 1 << 20 || factor != std::floor(factor))) {
+        return CannotExpress("factors of unknown sizes that are not whole");
+      }
+      factors.push_back(static_cast<int64_t>(factor));
     }
   }
-  const bool whole = known && to[0] % from[0] == 0 && to[1] % from[1] == 0;
-  const bool several = known && to[0] > 1 && to[1] > 1;
+  const bool enlarged = !known && !factors.empty();
+  const bool whole = enlarged || (known && to[0] % from[0] == 0 && to[1] % from[1] == 0);
+  const bool several = enlarged || (known && to[0] > 1 && to[1] > 1);
   if (place == "pytorch_half_pixel" && several) place = "half_pixel";
   const bool corners = place == "align_corners", half = place == "half_pixel";
   if (mode == "nearest") {
@@ -600,7 +636,13 @@ absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
     return w.Op("transpose", {w.Op("resize", operands, std::move(attrs))},
                 {{"perm", {0, 3, 1, 2}}});
   }
-  Value* sizes = known ? w.Int32s(to) : w.Cast(w.in(3), DType::kInt32);
+  Value* sizes = nullptr;
+  if (enlarged) {
+    Value* own = w.Op("shape", {w.in(0)}, {{"start", 1}, {"end", 3}});
+    sizes = w.Op("mul", {w.Cast(own, DType::kInt32), w.Int32s(factors)});
+  } else {
+    sizes = known ? w.Int32s(to) : w.Cast(w.in(3), DType::kInt32);
+  }
   return w.Tflite(mode == "nearest" ? "RESIZE_NEAREST_NEIGHBOR" : "RESIZE_BILINEAR",
                   {w.in(0), sizes}, {{"align_corners", corners}, {"half_pixel_centers", half}});
 }

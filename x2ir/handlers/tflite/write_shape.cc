@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "x2ir/builder/write_forms.h"
+#include "x2ir/handlers/tflite/prepare.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/infer.h"
 
@@ -162,9 +163,25 @@ absl::StatusOr<Values> ToLiteSplit(TfliteWriter& w) {
   return made;
 }
 
+// Whether a slice is all of one axis, the last element first.
+std::optional<int64_t> ReversedAxis(const TfliteWriter& w, int64_t rank) {
+  const auto only = [&](size_t i) {
+    const auto known = w.has(i) ? KnownInts(w.in(i)) : std::nullopt;
+    return known && known->size() == 1 ? std::optional((*known)[0]) : std::nullopt;
+  };
+  const auto start = only(1), end = only(2), axis = only(3), step = only(4);
+  constexpr int64_t kFar = std::numeric_limits<int32_t>::max();
+  if (step != -1 || !axis || !start || !end || *end > -kFar) return std::nullopt;
+  if (*start != -1 && *start < kFar) return std::nullopt;
+  return *axis < 0 ? *axis + rank : *axis;
+}
+
 absl::StatusOr<Value*> ToLiteSlice(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank == 0) return w.Op("identity", {w.in(0)});
+  if (const auto axis = ReversedAxis(w, rank); axis && BitWidth(w.dtype()) >= 8) {
+    return w.Tflite("REVERSE_V2", {w.in(0), w.Int32s({*axis})});
+  }
   X2IR_ASSIGN_OR_RETURN(const StridedBounds bounds, StridedBoundsOf(w));
   return w.Tflite("STRIDED_SLICE", {w.in(0), bounds.begin, bounds.end, bounds.strides},
                   {{"begin_mask", bounds.begin_mask}, {"end_mask", bounds.end_mask}});
@@ -228,7 +245,7 @@ Value* ToLiteRange(TfliteWriter& w) { return w.Tflite("RANGE", {w.in(0), w.in(1)
 absl::StatusOr<Value*> ToLiteGather(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   Value* index = w.in(1);
-  if (!TfliteWriter::CountsFromTheFront(*index)) {
+  if (!TfliteWriter::CountsFromTheFront(*index) && !IsMarkedFromTheFront(w.node())) {
     Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
     index = w.FromTheFront(index, w.Op("squeeze", {size, w.Ints({0})}));
   }
@@ -238,6 +255,22 @@ absl::StatusOr<Value*> ToLiteGather(TfliteWriter& w) {
 absl::StatusOr<Value*> ToLiteGatherNd(TfliteWriter& w) {
   if (w.Int("batch_dims") != 0) return CannotExpress("batch axes");
   X2IR_RETURN_IF_ERROR(w.Rank().status());
+  if (IsMarkedFromTheFront(w.node())) return w.Tflite("GATHER_ND", {w.in(0), w.in(1)});
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(1));
+  const Dim& count = (*w.shape(1))[rank - 1];
+  constexpr int64_t kMostCompared = 4;  // axes
+  if (rank > kMostCompared && count.is_static() && !TfliteWriter::CountsFromTheFront(*w.in(1))) {
+    // The same tuples in a row.
+    Value* row = w.Op("reshape", {w.in(1), w.Ints({-1, count.value()})});
+    Value* found = w.Op("gather_nd", {w.in(0), row}, w.attrs());
+    Value* dims = w.Op("shape", {w.in(1)}, {{"start", 0}, {"end", rank - 1}});
+    const Shape* of_data = w.shape();
+    if (count.value() < of_data->rank()) {
+      Value* rest = w.Op("shape", {w.in(0)}, {{"start", count.value()}, {"end", of_data->rank()}});
+      dims = w.Op("concat", {dims, rest}, {{"axis", 0}});
+    }
+    return w.Op("reshape", {found, dims}, {{"allowzero", 1}});
+  }
   X2IR_ASSIGN_OR_RETURN(Value * tuples, TuplesFromTheFront(w));
   return w.Tflite("GATHER_ND", {w.in(0), tuples});
 }

@@ -1,0 +1,318 @@
+#include "x2ir/handlers/tflite/fuse.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "x2ir/formats/tflite/schema.h"
+
+namespace x2ir {
+namespace {
+
+bool IsOperator(const Node* node, std::string_view op) {
+  return node && node->dialect() == Symbol(tflite::kDialect) && node->op().view() == op;
+}
+
+// The operator that makes the value, where the value is used only there, `uses` times.
+Node* MakerFor(const Graph& graph, const Value* v, std::string_view op, size_t uses = 1) {
+  const bool own = v && IsOperator(v->producer(), op) && v->uses().size() == uses &&
+                   !v->is_graph_output() && v->graph() == &graph;
+  return own ? v->producer() : nullptr;
+}
+
+bool IsLinear(const Node& node) {
+  return node.attrs().String("fused_activation_function", "NONE") == "NONE";
+}
+
+// The result of `node` is that of a fresh operator in its place. What only `node` used goes.
+void Replace(Graph& graph, Node* node, std::string_view op, std::vector<Value*> operands,
+             AttributeMap attrs) {
+  Node* made = graph.InsertNode(node, tflite::kDialect, op, operands);
+  for (auto& [name, attr] : attrs) made->SetAttr(name, attr);
+  Value* result = node->output(0);
+  const Type type = result->type();
+  graph.AdoptOutput(graph.AddNodeOutput(made, ""), result);
+  result->set_type(type);
+}
+
+void EraseWithOperands(Graph& graph, Node* node) {
+  std::vector<Value*> operands = node->inputs();
+  std::sort(operands.begin(), operands.end());
+  operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+  graph.EraseUnused(node);
+  for (Value* v : operands) {
+    Node* before = v && v->is_unused() ? v->producer() : nullptr;
+    const bool unused = before && std::all_of(before->outputs().begin(), before->outputs().end(),
+                                              [](const Value* o) { return !o || o->is_unused(); });
+    if (unused && before->dialect() == Symbol(tflite::kDialect)) graph.EraseUnused(before);
+  }
+}
+
+// Whoever uses the result of `node` uses `x`, which takes its name where that is one of the graph's
+// outputs; false: it cannot.
+bool PassOn(Graph& graph, Node* node, Value* x) {
+  Value* result = node->output(0);
+  if (result->is_graph_output()) {
+    if (!x->producer() || x->graph() != &graph || x->is_graph_output()) return false;
+    graph.ReplaceAllUsesKeepingOutputNames(result, x);
+  } else {
+    graph.ReplaceAllUses(result, x);
+  }
+  EraseWithOperands(graph, node);
+  return true;
+}
+
+// --- One operator for two or three --------------------------------------------------------------
+
+bool IsNumber(const Value* v, double number) {
+  const Tensor* t = v ? v->fixed_constant() : nullptr;
+  return t && t->dtype() == DType::kFloat32 && t->num_elements() == 1 && t->rank() <= 1 &&
+         t->AsDouble(0) == number;
+}
+
+// 1 / sqrt(x).
+bool FuseRsqrt(Graph& graph, Node* node) {
+  if (!IsOperator(node, "DIV") || !IsLinear(*node) || !IsNumber(node->input(0), 1)) return false;
+  Node* root = MakerFor(graph, node->input(1), "SQRT");
+  const Shape* shape = root ? root->output(0)->shape() : nullptr;
+  // A constant of rank 1 makes a vector of a scalar.
+  if (!shape || shape->rank() == 0 || node->output(0)->dtype() != DType::kFloat32) return false;
+  Replace(graph, node, "RSQRT", {root->input(0)}, {});
+  EraseWithOperands(graph, node);
+  return true;
+}
+
+// (a - b) * (a - b).
+bool FuseSquaredDifference(Graph& graph, Node* node) {
+  if (!IsOperator(node, "MUL") || !IsLinear(*node) || node->input(0) != node->input(1)) {
+    return false;
+  }
+  Node* difference = MakerFor(graph, node->input(0), "SUB", 2);
+  const Node* probe = difference;
+  if (!probe || !IsLinear(*probe)) return false;
+  const DType type = probe->input(0)->dtype();
+  if (type != DType::kFloat32 && type != DType::kInt32) return false;
+  for (const Value* v : probe->inputs()) {
+    if (!v->shape() || v->shape()->rank() > 4) return false;
+  }
+  Replace(graph, node, "SQUARED_DIFFERENCE", {difference->input(0), difference->input(1)}, {});
+  EraseWithOperands(graph, node);
+  return true;
+}
+
+// The least of 1 and the largest of -1 and x.
+bool FuseReluN1(Graph& graph, Node* node) {
+  if (!IsOperator(node, "MINIMUM") || !IsNumber(node->input(1), 1)) return false;
+  Node* larger = MakerFor(graph, node->input(0), "MAXIMUM");
+  if (!larger || !IsNumber(larger->input(1), -1)) return false;
+  const Shape* shape = larger->input(0)->shape();
+  if (!shape || shape->rank() == 0) return false;
+  Replace(graph, node, "RELU_N1_TO_1", {larger->input(0)}, {});
+  EraseWithOperands(graph, node);
+  return true;
+}
+
+// --- Places and sizes as int32 ------------------------------------------------------------------
+
+bool FuseCast(Graph& graph, Node* node) {
+  if (!IsOperator(node, "CAST") || node->output(0)->dtype() != DType::kInt32) return false;
+  Value* wide = node->input(0);
+  if (wide->dtype() != DType::kInt64) return false;
+  Node* before = wide->producer();
+  if (IsOperator(before, "CAST") && before->graph() == &graph &&
+      before->input(0)->dtype() == DType::kInt32) {
+    return PassOn(graph, node, before->input(0));
+  }
+  static constexpr std::pair<std::string_view, const char*> kOwnType[] = {
+      {"ARG_MAX", "output_type"}, {"ARG_MIN", "output_type"}, {"SHAPE", "out_type"}};
+  for (const auto& [op, attr] : kOwnType) {
+    Node* made_by = MakerFor(graph, wide, op);
+    if (!made_by) continue;
+    AttributeMap attrs = made_by->attrs();
+    attrs.Set(attr, "INT32");
+    Replace(graph, node, op, made_by->inputs(), std::move(attrs));
+    EraseWithOperands(graph, node);
+    return true;
+  }
+  return false;
+}
+
+// Operators take indices of int32 as they are.
+bool TakeNarrowIndices(Graph& graph, Node* node) {
+  static constexpr std::string_view kOps[] = {"GATHER", "GATHER_ND", "REVERSE_SEQUENCE"};
+  if (node->dialect() != Symbol(tflite::kDialect) ||
+      std::find(std::begin(kOps), std::end(kOps), node->op().view()) == std::end(kOps)) {
+    return false;
+  }
+  Node* cast = node->input(1)->producer();
+  if (!IsOperator(cast, "CAST") || cast->graph() != &graph ||
+      cast->output(0)->dtype() != DType::kInt64 || cast->input(0)->dtype() != DType::kInt32) {
+    return false;
+  }
+  node->SetInput(1, cast->input(0));
+  if (cast->output(0)->is_unused()) graph.EraseUnused(cast);
+  return true;
+}
+
+// Bools have no maximum: it was taken of bytes.
+bool FuseAnyAll(Graph& graph, Node* node) {
+  if (!IsOperator(node, "CAST") || node->output(0)->dtype() != DType::kBool) return false;
+  static constexpr std::pair<std::string_view, std::string_view> kPairs[] = {
+      {"REDUCE_MAX", "REDUCE_ANY"}, {"REDUCE_MIN", "REDUCE_ALL"}};
+  for (const auto& [of_bytes, of_bools] : kPairs) {
+    Node* reduction = MakerFor(graph, node->input(0), of_bytes);
+    Node* cast = reduction ? MakerFor(graph, reduction->input(0), "CAST") : nullptr;
+    if (!cast || cast->input(0)->dtype() != DType::kBool) continue;
+    Replace(graph, node, of_bools, {cast->input(0), reduction->input(1)}, reduction->attrs());
+    EraseWithOperands(graph, node);
+    return true;
+  }
+  return false;
+}
+
+// --- Transposes ---------------------------------------------------------------------------------
+
+std::vector<int64_t> PermOf(const Node& node) {
+  std::vector<int64_t> perm;
+  const Tensor* t = node.input(1) ? node.input(1)->fixed_constant() : nullptr;
+  for (int64_t i = 0; t && i < t->num_elements(); ++i) perm.push_back(t->AsInt(i));
+  return perm;
+}
+
+bool FuseTransposes(Graph& graph, Node* node) {
+  if (!IsOperator(node, "TRANSPOSE")) return false;
+  Node* before = node->input(0)->producer();
+  if (!IsOperator(before, "TRANSPOSE") || before->graph() != &graph) return false;
+  const std::vector<int64_t> first = PermOf(*before), second = PermOf(*node);
+  if (first.empty() || first.size() != second.size()) return false;
+  std::vector<int32_t> both;
+  for (const int64_t axis : second) {
+    if (axis < 0 || axis >= static_cast<int64_t>(first.size())) return false;
+    both.push_back(static_cast<int32_t>(first[static_cast<size_t>(axis)]));
+  }
+  Value *x = before->input(0), *result = node->output(0);
+  if (!std::is_sorted(both.begin(), both.end())) {
+    if (before->output(0)->uses().size() != 1 || before->output(0)->is_graph_output()) return false;
+    Value* perm = graph.AddConstant(graph.UniqueName(result->name() + "_perm"),
+                                    Tensor::Of<int32_t>({static_cast<int64_t>(both.size())}, both));
+    Replace(graph, node, "TRANSPOSE", {x, perm}, {});
+    EraseWithOperands(graph, node);
+    return true;
+  }
+  return PassOn(graph, node, x);
+}
+
+// --- Slices of an axis --------------------------------------------------------------------------
+
+bool HasAny(DType t, std::initializer_list<DType> types) {
+  return std::find(types.begin(), types.end(), t) != types.end();
+}
+
+// What `v` is a RESHAPE of that only adds an axis of size 1 there; null: it is none.
+Value* WithoutAxis(const Graph& graph, const Value* v, int64_t axis) {
+  Node* before = MakerFor(graph, v, "RESHAPE");
+  if (!before) before = MakerFor(graph, v, "EXPAND_DIMS");
+  Value* x = before ? before->input(0) : nullptr;
+  const Shape *in = x ? x->shape() : nullptr, *out = v->shape();
+  if (!in || !out || !in->is_static() || in->rank() + 1 != out->rank()) return nullptr;
+  if (!((*out)[axis] == Dim(1))) return nullptr;
+  for (int64_t i = 0; i < in->rank(); ++i) {
+    if (!((*in)[i] == (*out)[i < axis ? i : i + 1])) return nullptr;
+  }
+  return x;
+}
+
+bool FusePack(Graph& graph, Node* node) {
+  if (!IsOperator(node, "CONCATENATION") || !IsLinear(*node) || node->num_inputs() < 2) {
+    return false;
+  }
+  const Value* result = node->output(0);
+  const Shape* shape = result->shape();
+  const int64_t axis = node->attrs().Int("axis", 0);
+  if (!shape || axis < 0 || axis >= shape->rank() ||
+      !HasAny(result->dtype(), {DType::kFloat32, DType::kUInt8, DType::kInt8, DType::kInt16,
+                                DType::kInt32, DType::kInt64})) {
+    return false;
+  }
+  std::vector<Value*> slices;
+  for (const Value* v : node->inputs()) {
+    slices.push_back(WithoutAxis(graph, v, axis));
+    if (!slices.back()) return false;
+  }
+  const auto count = static_cast<int64_t>(slices.size());
+  Replace(graph, node, "PACK", std::move(slices), {{"values_count", count}, {"axis", axis}});
+  EraseWithOperands(graph, node);
+  return true;
+}
+
+bool FuseUnpack(Graph& graph, Node* node) {
+  if (!IsOperator(node, "SPLIT")) return false;
+  const Tensor* at = node->input(0)->fixed_constant();
+  Value* x = node->input(1);
+  const Shape* shape = x->shape();
+  if (!at || at->num_elements() != 1 || !shape || !shape->is_static() ||
+      !HasAny(x->dtype(), {DType::kFloat32, DType::kInt32, DType::kUInt8, DType::kInt8})) {
+    return false;
+  }
+  const int64_t axis = at->AsInt(0);
+  const auto count = static_cast<int64_t>(node->num_outputs());
+  if (axis < 0 || axis >= shape->rank() || !((*shape)[axis] == Dim(count))) return false;
+  std::vector<Node*> behind;
+  for (const Value* part : node->outputs()) {
+    if (!part || part->uses().size() != 1 || part->is_graph_output()) return false;
+    Node* user = part->uses()[0].node;
+    if (user->graph() != &graph || part->uses()[0].index != 0) return false;
+    if (!IsOperator(user, "RESHAPE") && !IsOperator(user, "SQUEEZE")) return false;
+    const Shape* out = user->output(0) ? user->output(0)->shape() : nullptr;
+    if (!out || out->rank() + 1 != shape->rank()) return false;
+    for (int64_t i = 0; i < out->rank(); ++i) {
+      if (!((*out)[i] == (*shape)[i < axis ? i : i + 1])) return false;
+    }
+    behind.push_back(user);
+  }
+  Node* made = graph.InsertNode(node, tflite::kDialect, "UNPACK", {x});
+  made->SetAttr("num", count);
+  made->SetAttr("axis", axis);
+  for (Node* user : behind) {
+    Value* result = user->output(0);
+    const Type type = result->type();
+    graph.AdoptOutput(graph.AddNodeOutput(made, ""), result);
+    result->set_type(type);
+    graph.EraseUnused(user);
+  }
+  EraseWithOperands(graph, node);
+  return true;
+}
+
+bool OnlyComputes(const Node& node) {
+  static constexpr std::string_view kOthers[] = {"CALL_ONCE", "ASSIGN_VARIABLE",
+                                                 "HASHTABLE_IMPORT"};
+  const std::string_view op = node.op().view();
+  return node.dialect() == Symbol(tflite::kDialect) && !op.starts_with("custom::") &&
+         std::find(std::begin(kOthers), std::end(kOthers), op) == std::end(kOthers);
+}
+
+}  // namespace
+
+bool FuseLite(Graph& graph, Node* node) {
+  static constexpr bool (*kRules[])(Graph&, Node*) = {
+      FuseRsqrt,         FuseSquaredDifference, FuseReluN1, FuseCast,  FuseAnyAll,
+      TakeNarrowIndices, FuseTransposes,        FusePack,   FuseUnpack};
+  return std::any_of(std::begin(kRules), std::end(kRules),
+                     [&](auto rule) { return rule(graph, node); });
+}
+
+void EraseDeadNodes(Graph& graph) {
+  for (Node* node = graph.last(); node;) {
+    Node* before = node->prev();
+    for (Graph* inner : node->subgraphs()) EraseDeadNodes(*inner);
+    const bool unused = std::all_of(node->outputs().begin(), node->outputs().end(),
+                                    [](const Value* v) { return !v || v->is_unused(); });
+    if (unused && OnlyComputes(*node)) graph.EraseUnused(node);
+    node = before;
+  }
+}
+
+}  // namespace x2ir
