@@ -746,6 +746,91 @@ def yolov4_tiny():
     return d
 
 
+# --- Darknet's layers, one by one ----------------------------------------------------------------------
+
+def darknet_cases():
+    cases = {}
+
+    def one(name, sections, fn, weights=(), size=(6, 8, 4)):
+        d = Darknet(size[1], size[0], size[2])
+        for section, options in sections:
+            d.section(section, **{k.rstrip("_"): v for k, v in options.items()})
+        d.weights = list(weights)
+        y = fn(t(d.input))
+        cases["layer_" + name] = d, [y.numpy() if isinstance(y, torch.Tensor) else np.asarray(y, np.float32)]
+
+    def local_of(x, w, b, k, s, p):
+        """forward_local_layer: weights [place, filter, channels * window]."""
+        columns = F.unfold(x, k, 1, p, s)[0].numpy()
+        y = np.stack([w[j] @ columns[:, j] for j in range(columns.shape[1])], 1)
+        return (y.reshape(b.shape) + b)[None]
+    w, b = coarse((12, 3, 36), 0.3), coarse((3, 3, 4))
+    one("local", [("local", dict(filters=3, size=3, stride=2, pad=1, activation="linear"))],
+        lambda x: local_of(x, w, b, 3, 2, 1), [b, w])
+    one("normalization", [("normalization", dict(size=3, alpha=".5", beta=".75", kappa="1.5"))],
+        lambda x: F.local_response_norm(x, 3, 1.5, 0.75, 1.5))
+    one("l2norm", [("l2norm", {})], lambda x: x / x.square().sum(1, True).sqrt())
+    one("crop", [("crop", dict(crop_height=3, crop_width=4))], lambda x: x[:, :, 1:4, 2:6] * 2 - 1)
+    one("crop_noadjust", [("crop", dict(crop_height=3, crop_width=4, noadjust=1))], lambda x: x[:, :, 1:4, 2:6].contiguous())
+    wd, bd = coarse((4, 3, 4, 4), 0.3), coarse((3,))
+    one("deconvolutional", [("deconvolutional", dict(filters=3, size=4, stride=2, padding=1, activation="linear"))],
+        lambda x: F.conv_transpose2d(x, t(wd), t(bd), 2, 1), [bd, wd])
+    scale, mean, variance = positive((4,)), coarse((4,)), positive((4,))
+    column = lambda a: t(a).view(4, 1, 1)
+    one("batchnorm", [("batchnorm", {})],
+        lambda x: (x - column(mean)) / (column(variance).sqrt() + 1e-6) * column(scale), [scale, mean, variance])
+    one("scale_channels", [("avgpool", {}), ("scale_channels", {"from_": -1}), ("dropout", {})],
+        lambda x: x.mean((2, 3), True) ** 2)
+    one("scale_channels_of", [("logistic", {}), ("avgpool", {}), ("scale_channels", {"from_": -2, "activation": "relu"})],
+        lambda x: torch.sigmoid(x).mean((2, 3), True) * torch.sigmoid(x))
+    one("sam", [("logistic", {}), ("activation", dict(activation="tanh")), ("sam", {"from_": -2})],
+        lambda x: torch.tanh(torch.sigmoid(x)) * torch.sigmoid(x))
+    one("reorg3d", [("reorg3d", dict(stride=2))],
+        lambda x: x.view(1, 4, 3, 2, 4, 2).permute(0, 3, 5, 1, 2, 4).reshape(1, 16, 3, 4))
+    one("reorg3d_back", [("reorg3d", dict(stride=2, reverse=1))],
+        lambda x: x.view(1, 2, 2, 1, 6, 8).permute(0, 3, 4, 1, 5, 2).reshape(1, 1, 12, 16))
+    one("reorg", [("reorg", dict(stride=2))], lambda x: reorg_of(x.numpy(), 2, False))
+    one("reorg_back", [("reorg", dict(stride=2, reverse=1))], lambda x: reorg_of(x.numpy(), 2, True))
+    one("upsample", [("upsample", dict(stride=3, scale="0.5"))], lambda x: F.interpolate(x, scale_factor=3) * 0.5)
+    one("softmax_groups", [("softmax", dict(groups=2, temperature=2))], lambda x: (x.view(1, 2, -1) / 2).softmax(2).view(x.shape))
+    one("softmax_spatial", [("softmax", dict(spatial=1))], lambda x: x.softmax(1))
+    one("local_avgpool", [("local_avgpool", dict(size=3, stride=1))],
+        lambda x: F.avg_pool2d(x, 3, 1, 1, count_include_pad=False))
+    wc, bc = coarse((6, 4, 1, 1)), coarse((6,))
+    conv = ("convolutional", dict(filters=6, size=1, stride=1, activation="linear"))
+    wide = lambda x: F.conv2d(x, t(wc), t(bc))
+    one("shortcut_more", [("empty", {}), conv, ("shortcut", {"from_": -2, "activation": "leaky", "alpha": "0.5", "beta": 2})],
+        lambda x: F.leaky_relu(wide(x) * 0.5 + 2 * F.pad(x, (0, 0, 0, 0, 0, 2)), 0.1), [bc, wc])
+    one("shortcut_fewer", [conv, ("route", dict(layers=-1, groups=2, group_id=1)), ("shortcut", {"from_": -2, "activation": "linear"})],
+        lambda x: wide(x)[:, 3:] + wide(x)[:, :3], [bc, wc])
+
+    def stair(x):
+        n = torch.floor(x)
+        return torch.where(n % 2 == 0, torch.floor(x / 2), x - n + torch.floor(x / 2))
+    for name, fn in [("relu", F.relu), ("elu", F.elu), ("selu", F.selu), ("relie", lambda x: F.leaky_relu(x, 0.01)),
+                     ("ramp", lambda x: F.relu(x) + 0.1 * x), ("loggy", lambda x: 2 * torch.sigmoid(x) - 1), ("relu6", F.relu6),
+                     ("hardtan", F.hardtanh), ("stair", stair),
+                     ("lhtan", lambda x: torch.where(x < 0, 0.001 * x, torch.where(x > 1, 0.001 * (x - 1) + 1, x))),
+                     ("plse", lambda x: torch.where(x < -4, 0.01 * (x + 4), torch.where(x > 4, 0.01 * (x - 4) + 1, 0.125 * x + 0.5))),
+                     ("hard_mish", lambda x: torch.where(x > 0, x, torch.where(x > -2, x * x / 2 + x, torch.zeros_like(x))))]:
+        one(name, [("activation", dict(activation=name))], fn)
+
+    def boxes_of(x):
+        """get_detection_detections of detection_layer.c: 2 x 2 cells, 3 boxes each, 2 classes."""
+        p, rows = x.numpy().reshape(-1), []
+        for i in range(4):
+            for n in range(3):
+                chance, at = p[4 * 2 + i * 3 + n], p[4 * 5 + (i * 3 + n) * 4:][:4]
+                probs = chance * p[i * 2:i * 2 + 2]
+                rows.append([(at[0] + i % 2) / 2, (at[1] + i // 2) / 2, at[2] ** 2, at[3] ** 2, chance]
+                            + list(np.where(probs > 0.1, probs, 0)))
+        return np.array(rows, np.float32)
+    one("detection", [("detection", dict(classes=2, coords=4, side=2, num=3, sqrt=1, softmax=0, thresh=".1", jitter=".2",
+                                         rescore=1, object_scale=1, noobject_scale=".5", class_scale=1, coord_scale=5))],
+        boxes_of, size=(1, 17, 4))
+    return cases
+
+
 # --- What is written -----------------------------------------------------------------------------------
 
 def copy_cases(shared, out):
@@ -782,6 +867,8 @@ def main():
         net.write(os.path.join(out, "caffe", name), outputs)
     for name, (net, outputs) in layer_cases().items():
         net.write(os.path.join(out, "caffe", name), outputs)
+    for name, (net, outputs) in darknet_cases().items():
+        net.write(os.path.join(out, "darknet", name), outputs)
     for name, net in {"yolov2": yolov2(), "yolov3": yolov3(), "yolov4_tiny": yolov4_tiny()}.items():
         net.write(os.path.join(out, "darknet", name), net.run())
 

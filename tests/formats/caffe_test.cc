@@ -1,5 +1,6 @@
 // Files of Caffe, Caffe2, Darknet and ncnn: of all versions, by any of their names, and what is
 // said of those that are broken or lack their weights.
+#include <algorithm>
 #include <filesystem>
 
 #include "gmock/gmock.h"
@@ -9,7 +10,8 @@
 #include "tests/formats/caffe_files_util.h"
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
-#include "x2ir/formats/darknet/darknet.h"
+#include "x2ir/formats/caffe/caffe_internal.h"
+#include "x2ir/formats/json.h"
 #include "x2ir/formats/ncnn/ncnn.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -55,6 +57,49 @@ const Tensor& Image() {
   static const Tensor* const image =
       new Tensor(Tensor::Of<float>({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}));
   return *image;
+}
+
+// The reader's tables have every field of caffe.proto under its number and name.
+void CheckFields(JsonReader& json, std::string_view message) {
+  const ProtoMessage* found = nullptr;
+  std::vector<const ProtoMessage*> open = {&caffe::NetMessage()};
+  for (size_t i = 0; i < open.size() && !found; ++i) {
+    if (message == StrCat("caffe.", open[i]->name)) found = open[i];
+    for (const ProtoField& field : open[i]->fields) {
+      const bool known = std::find(open.begin(), open.end(), field.message) != open.end();
+      if (field.message && !known) open.push_back(field.message);
+    }
+  }
+  if (!found) return json.Skip();  // of solvers
+  json.Array([&](size_t) {
+    std::string_view name;
+    uint32_t number = 0;
+    json.Object([&](std::string_view key) {
+      if (key == "name") {
+        name = json.String();
+      } else if (key == "number") {
+        number = static_cast<uint32_t>(json.Int());
+      } else {
+        json.Skip();
+      }
+    });
+    const ProtoField* field = FindProtoField(*found, name);
+    EXPECT_TRUE(field && field->number == number) << message << "." << name;
+  });
+}
+TEST_F(CaffeFiles, AllFieldsAreKnown) {
+  const std::string facts = ReadFile(X2IR_SOURCE_DIR "/facts/caffe-proto-fields.json");
+  JsonReader json(facts);
+  int messages = 0;
+  json.Object([&](std::string_view key) {
+    if (key != "messages") return json.Skip();
+    json.Object([&](std::string_view message) {
+      ++messages;
+      CheckFields(json, message);
+    });
+  });
+  EXPECT_TRUE(json.ok()) << json.status();
+  EXPECT_GT(messages, 60);
 }
 
 TEST_F(CaffeFiles, NetworksOfAllVersions) {

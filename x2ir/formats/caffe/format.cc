@@ -94,7 +94,7 @@ Match RecognizeCaffe(const Candidate& file) {
 [[maybe_unused]] const bool kRegistered = RegisterFormat({
     .name = "caffe",
     .dialect = caffe::kDialect,
-    .extensions = {".caffemodel", ".prototxt"},
+    .extensions = {".caffemodel"},
     .doc = "Networks of Caffe: a definition and its weights",
     .recognize = RecognizeCaffe,
     .read_options = {ParamsOption()},

@@ -56,6 +56,9 @@ class NetReader {
     }
     X2IR_RETURN_IF_ERROR(in.status());
     if (dims.size() > kMaxAxes) return Invalid("a shape of ", dims.size(), " axes");
+    for (const int64_t dim : dims) {
+      if (dim < INT32_MIN || dim > INT32_MAX) return Invalid("a size of ", dim);
+    }
     return dims;
   }
 

@@ -155,8 +155,8 @@ std::optional<Attribute> ScalarOf(std::string_view text) {
     const auto number = RealOf(text);
     return number ? std::optional<Attribute>(static_cast<float>(*number)) : std::nullopt;
   }
-  const auto number = ParseNumber<int64_t>(text);
-  return number ? std::optional<Attribute>(*number) : std::nullopt;
+  const auto number = ParseNumber<int32_t>(text);
+  return number ? std::optional<Attribute>(int64_t{*number}) : std::nullopt;
 }
 // "3,1,2.5": how many, and the numbers.
 std::optional<Attribute> ListOf(std::string_view text, bool counted) {
@@ -177,7 +177,9 @@ std::optional<Attribute> ListOf(std::string_view text, bool counted) {
     if (!number) return std::nullopt;
     real = real || IsRealText(part);
     floats.push_back(static_cast<float>(*number));
-    ints.push_back(ParseNumber<int64_t>(part).value_or(0));
+    const auto integer = ParseNumber<int32_t>(part);
+    if (!integer && !IsRealText(part)) return std::nullopt;
+    ints.push_back(integer.value_or(0));
   }
   if (count && *count != static_cast<int64_t>(floats.size())) return std::nullopt;
   return real ? Attribute(std::move(floats)) : Attribute(std::move(ints));

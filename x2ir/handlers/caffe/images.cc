@@ -1,5 +1,7 @@
 #include "x2ir/handlers/caffe/images.h"
 
+#include <algorithm>
+
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -35,7 +37,8 @@ absl::StatusOr<Value*> Reorganized(NodeReader& a, const Expr& x, int64_t stride,
   const auto known = KnownSizes(x, 1, 4);
   a.Require(known.has_value(), "an image of unknown size");
   const int64_t channels = (*known)[0], height = (*known)[1], width = (*known)[2];
-  if (stride < 1 || stride > 4096 || channels % (stride * stride) != 0) {
+  const auto most = std::max({channels, height, width});
+  if (most > INT32_MAX || stride < 1 || stride > 4096 || channels % (stride * stride) != 0) {
     return Invalid("a reorg of ", channels, " channels by ", stride);
   }
   const int64_t few = channels / (stride * stride);

@@ -209,7 +209,8 @@ absl::StatusOr<Value*> Upsample(CaffeArgs& a) {
     return Repeated(a, a.in(0), scale_h, scale_w).value();
   }
   const auto sizes = KnownSizes(a.in(0), 2, 4);
-  a.Require(sizes.has_value(), "places in a plane of unknown size");
+  a.Require(sizes && std::max((*sizes)[0], (*sizes)[1]) <= INT32_MAX,
+            "places in a plane of unknown size");
   const int64_t h = height > 0 ? height : (*sizes)[0] * scale_h - (less_h ? 1 : 0);
   const int64_t w = width > 0 ? width : (*sizes)[1] * scale_w - (less_w ? 1 : 0);
   const std::vector<Size> front = SizesAt(a.in(0), 0, 2);

@@ -18,21 +18,6 @@ bool IsStatic(const Expr& x, const CaffePool& pool) {
   }
   return true;
 }
-void CheckPool(NodeReader& a, const CaffePool& pool) {
-  SymbolWindow w;
-  w.kernel = pool.kernel;
-  w.strides = pool.strides;
-  w.dilations.assign(pool.kernel.size(), 1);
-  w.pads = pool.begins;
-  w.pads.insert(w.pads.end(), pool.ends.begin(), pool.ends.end());
-  CheckWindow(a, w);
-  for (size_t i = 0; i < pool.kernel.size(); ++i) {
-    if (std::max(pool.begins[i], pool.ends[i]) >= pool.kernel[i]) {
-      a.Fail(Invalid("a pool of windows of ", pool.kernel[i], " with padding of ",
-                     std::max(pool.begins[i], pool.ends[i])));
-    }
-  }
-}
 AttributeMap PoolAttrs(const CaffePool& pool, const std::vector<int64_t>& begins,
                        const std::vector<int64_t>& ends) {
   AttributeMap attrs;
@@ -54,6 +39,26 @@ void RequireSameRule(NodeReader& a, const CaffePool& pool) {
 }
 
 }  // namespace
+
+void CheckPool(NodeReader& a, const Expr& x, const CaffePool& pool) {
+  SymbolWindow w;
+  w.kernel = pool.kernel;
+  w.strides = pool.strides;
+  w.dilations.assign(pool.kernel.size(), 1);
+  w.pads = pool.begins;
+  w.pads.insert(w.pads.end(), pool.ends.begin(), pool.ends.end());
+  CheckWindow(a, w);
+  for (size_t i = 0; i < pool.kernel.size(); ++i) {
+    if (std::max(pool.begins[i], pool.ends[i]) >= pool.kernel[i]) {
+      a.Fail(Invalid("a pool of windows of ", pool.kernel[i], " with padding of ",
+                     std::max(pool.begins[i], pool.ends[i])));
+    }
+  }
+  for (size_t i = 0; i < pool.kernel.size(); ++i) {
+    const Dim dim = DimAt(x, static_cast<int64_t>(i) + 2);
+    a.Require(!dim.is_static() || dim.value() < int64_t{1} << 40, "an image of this size");
+  }
+}
 
 std::vector<int64_t> CaffeEnds(NodeReader& a, const Expr& x, const CaffePool& pool) {
   std::vector<int64_t> ends;
@@ -77,7 +82,7 @@ std::vector<int64_t> CaffeEnds(NodeReader& a, const Expr& x, const CaffePool& po
 }
 
 Expr CaffeMaxPool(NodeReader& a, const Expr& x, const CaffePool& pool) {
-  CheckPool(a, pool);
+  CheckPool(a, x, pool);
   if (!IsStatic(x, pool)) {
     AttributeMap attrs = PoolAttrs(pool, pool.begins, pool.ends);
     if (pool.round_up) {
@@ -90,7 +95,7 @@ Expr CaffeMaxPool(NodeReader& a, const Expr& x, const CaffePool& pool) {
 }
 
 Expr CaffeMeanPool(NodeReader& a, const Expr& x, const CaffePool& pool) {
-  CheckPool(a, pool);
+  CheckPool(a, x, pool);
   const size_t spatial = pool.kernel.size();
   const std::vector<int64_t> none(spatial, 0);
   const bool is_static = IsStatic(x, pool);
@@ -160,6 +165,7 @@ absl::StatusOr<Values> Pooling(CaffeArgs& a) {
   pool.strides = {OneOf(a, "stride", "stride_h", 1), OneOf(a, "stride", "stride_w", 1)};
   pool.begins = {OneOf(a, "pad", "pad_h", 0), OneOf(a, "pad", "pad_w", 0)};
   pool.ends = pool.begins;
+  if (!global) CheckPool(a, a.in(0), pool);
   if (a.RankOf() != 4) return Invalid("a pool of an operand of ", a.RankOf(), " axes");
   if (global) {
     if (!a.wants(1) && method != "STOCHASTIC") {

@@ -19,6 +19,10 @@ struct CaffePool {
   bool count_padding = true;  // in a mean
 };
 
+// Fails for windows without a size or a step, for padding that is none or as much as the window,
+// and for images so large that sizes are no longer numbers. To be asked before one counts with
+// them.
+void CheckPool(NodeReader& a, const Expr& x, const CaffePool& pool);
 // x [batch, channels, spatial axes...]. Unimplemented where the size of an axis is not known and
 // what its last window sees depends on it.
 Expr CaffeMaxPool(NodeReader& a, const Expr& x, const CaffePool& pool);

@@ -272,6 +272,7 @@ absl::StatusOr<Value*> PoolLayer(NcnnArgs& a) {
   }
   if (mode != 0 && mode != 1) return Unimplemented("pad_mode ", mode);
   pool.round_up = mode == 0;
+  CheckPool(a, x, pool);
   // No window is dropped here, but one that sees nothing of the image means nothing either; a mean
   // counts all of what was added, or none.
   bool inside = true, beyond = false;

@@ -164,7 +164,7 @@ absl::StatusOr<Value*> Cropped(NcnnArgs& a) {
     const bool rest = sizes[i] == kLeftOut || sizes[i] == 0;
     if (rest && offsets[i] == 0 && behind[i] == 0) continue;
     x = Slice(x, axis, from,
-              !rest            ? Size(offsets[i] + sizes[i])
+              !rest            ? Plus(a, Size(offsets[i]), Size(sizes[i]))
               : behind[i] == 0 ? Size(kToEnd)
                                : Size(-behind[i]));
   }
