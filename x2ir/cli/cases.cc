@@ -1,10 +1,15 @@
 #include "x2ir/cli/cases.h"
 
+#include <algorithm>
 #include <limits>
 #include <tuple>
 #include <utility>
 
 #include "x2ir/cli/flags.h"
+#include "x2ir/cli/shape_flags.h"
+#include "x2ir/core/suggest.h"
+#include "x2ir/formats/options.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -14,7 +19,36 @@ void AddCaseFlags(Verb& verb, CaseFlags& flags, const std::string& about_io) {
   verb.Text("--random", flags.random, "N", "Random inputs, so many times").Excludes("--io");
   verb.Text("--seed", flags.seed, "N", "The number that random inputs are made from (0)")
       .Excludes("--io");
+  verb.Repeated("--cases", flags.cases, "case0,case2", "Only these cases of the io file")
+      .Needs("--io");
+  AddShapeFlags(verb, flags.shapes);
 }
+
+namespace {
+
+// Those that --cases names, in the order of the file.
+absl::StatusOr<std::vector<IoCase>> Chosen(std::vector<IoCase> all,
+                                           const std::vector<std::string>& lists) {
+  if (lists.empty()) return all;
+  std::vector<std::string> known, wanted;
+  for (const IoCase& io : all) known.push_back(io.name);
+  for (const std::string& list : lists) {
+    X2IR_ASSIGN_OR_RETURN(const OptionValue names,
+                          ParseOption({.name = "cases", .type = OptionDef::kList}, list));
+    for (const std::string& name : std::get<std::vector<std::string>>(names)) {
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        return OptionError("cases", "there is no case '", name, "'", DidYouMean(name, known));
+      }
+      wanted.push_back(name);
+    }
+  }
+  std::erase_if(all, [&](const IoCase& io) {
+    return std::find(wanted.begin(), wanted.end(), io.name) == wanted.end();
+  });
+  return all;
+}
+
+}  // namespace
 
 std::optional<std::vector<IoCase>> CasesFor(const CaseFlags& flags, const Graph& graph,
                                             Session& session, Progress& progress, std::string* note,
@@ -25,6 +59,7 @@ std::optional<std::vector<IoCase>> CasesFor(const CaseFlags& flags, const Graph&
   };
   if (!flags.is_random()) {
     auto read = ReadIoFile(flags.io, graph);
+    if (read.ok()) read = Chosen(*std::move(read), flags.cases);
     if (read.ok()) return *std::move(read);
     progress.Stop();
     return failed(session.Fail(read.status(), Phase::kReading));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/cli/option_flags.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/session.h"
@@ -17,9 +18,11 @@ namespace x2ir::cli {
 
 struct CaseFlags {
   std::string io, random, seed;
+  std::vector<std::string> cases;
+  OptionFlags shapes;
   bool is_random() const { return io.empty(); }
 };
-// --io, --random and --seed.
+// --io and --cases, --random and --seed, --shape (shape_flags.h).
 void AddCaseFlags(Verb& verb, CaseFlags& flags, const std::string& about_io);
 
 // Nothing when it failed: then the failure was printed, and *code is the exit code. Without an io

@@ -13,6 +13,7 @@
 #include "x2ir/cli/load.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
+#include "x2ir/cli/shape_flags.h"
 #include "x2ir/cli/verbs.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -61,7 +62,13 @@ int RunCompare(const Flags& flags, Session& session) {
   }
   int code = kDone;
   Progress progress(session, "reading");
-  std::optional<Model> model = LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code);
+  const auto shapes = ShapesOf(flags.cases.shapes);
+  if (!shapes.ok()) {
+    progress.Stop();
+    return session.Usage(shapes.status());
+  }
+  std::optional<Model> model =
+      LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, *shapes);
   if (!model) return code;
   std::optional<Model> other = LoadAsIr(session, progress, flags.other, Unsupported::kFail, &code);
   if (!other) return code;
@@ -81,6 +88,7 @@ int RunCompare(const Flags& flags, Session& session) {
     absl::StatusOr<DifferingPart> part =
         CutDifference(*model, *other, *result->first, *cases, options);
     if (!part.ok()) return fail(part.status(), Phase::kConverting);
+    if (absl::Status s = MakeFolderOf(flags.bisect); !s.ok()) return fail(s, Phase::kWriting);
     if (absl::Status s = WriteIoFile(part_io, {part->io}, *part->model.graph); !s.ok()) {
       return fail(s, Phase::kWriting);
     }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
@@ -242,6 +243,10 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
     to.before_writing = [&report](const Model& onnx) { return CheckWithOthers(onnx, report); };
   }
   if (to_ir) say("writing", out);
+  if (!plan.to_stdout) {
+    const absl::Status made = MakeFolderOf(out);
+    if (!made.ok()) return outcome.Ended(made, Phase::kWriting);
+  }
   // Writing is part of it; what fails there and is not the system's fault is the model's.
   const Sink sink = plan.to_stdout ? Sink::Stream(WriteToStdout, plan.target->name) : Sink(out);
   const absl::Status status = Export(*std::move(model), sink, to, &report);
@@ -320,6 +325,13 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
     // With a model on standard output there is no place for words.
     if (!wrote.empty()) {
       PrintSummary(session, report, wrote);
+      int64_t bytes = 0;
+      for (const std::string& file : outcome.written) {
+        std::error_code ignored;
+        const auto size = std::filesystem::file_size(file, ignored);
+        if (!ignored) bytes += static_cast<int64_t>(size);
+      }
+      PrintFacts(session, report, bytes);
       PrintChecks(session, report);
     }
   } else {

@@ -32,6 +32,7 @@ std::pair<size_t, size_t> NameOf(const std::string& path) {
 }  // namespace
 
 std::string DefaultOutput(const std::string& input, std::string_view extension) {
+  if (input == "/dev/stdin") return StrCat("model", extension);
   // A folder's name may end in slashes.
   const std::string path = input.substr(0, input.find_last_not_of('/') + 1);
   const auto [start, end] = NameOf(path);
@@ -78,6 +79,15 @@ absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& 
   return absl::OkStatus();
 }
 
+absl::Status MakeFolderOf(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  std::error_code error;
+  if (folder.empty() || fs::exists(folder, error)) return absl::OkStatus();
+  fs::create_directories(folder, error);
+  if (!error) return absl::OkStatus();
+  return SystemError("cannot make the folder '", folder.string(), "': ", error.message());
+}
+
 absl::Status WriteTextFile(const std::string& path, std::string_view text) {
   X2IR_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   X2IR_RETURN_IF_ERROR(file.Append(text));
@@ -87,6 +97,7 @@ absl::Status WriteTextFile(const std::string& path, std::string_view text) {
 absl::StatusOr<ReportFile> ReportFile::Open(const std::string& path) {
   ReportFile report;
   if (path.empty()) return report;
+  X2IR_RETURN_IF_ERROR(MakeFolderOf(path));
   X2IR_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   report.file_ = std::move(file);
   return report;

@@ -28,6 +28,8 @@ bool HasExtension(const std::string& path, std::string_view extension);
 absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& mapped,
                           const std::vector<std::string>& outputs);
 
+// The folder that a file shall be written in, where it is not there yet.
+absl::Status MakeFolderOf(const std::string& path);
 absl::Status WriteTextFile(const std::string& path, std::string_view text);
 
 // --report: opened before anything is written, so that a path that cannot be is found in time;

@@ -124,6 +124,9 @@ CLI::Validator NotEmpty() {
       [](std::string& value) { return value.empty() ? "expected a value, got ''" : ""; }, "");
 }
 
+// A positional - is standard input.
+std::string FromStandardInput(std::string value) { return value == "-" ? "/dev/stdin" : value; }
+
 // What --help and error messages call an option: all its names with their dashes.
 std::vector<std::string> NamesOf(const CLI::App& app) {
   std::vector<std::string> names;
@@ -290,6 +293,7 @@ Arg Verb::Text(const std::string& flag, std::string& value, const std::string& t
                const std::string& description) {
   CLI::Option* option =
       app_->add_option(flag, value, description)->check(NotEmpty())->type_name(type);
+  if (!flag.starts_with('-')) option->transform(FromStandardInput);
   return Added(option, flag, [&value] { return Quoted(value); });
 }
 
@@ -301,6 +305,7 @@ Arg Verb::Repeated(const std::string& flag, std::vector<std::string>& values,
                             ->type_size(1)
                             ->allow_extra_args(!flag.starts_with('-'))
                             ->take_all();
+  if (!flag.starts_with('-')) option->transform(FromStandardInput);
   return Added(option, flag, [&values] {
     std::string text;
     for (const std::string& value : values) text += Quoted(value);

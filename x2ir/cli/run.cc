@@ -3,11 +3,13 @@
 #include <string>
 #include <utility>
 
+#include "x2ir/cli/cases.h"
 #include "x2ir/cli/files.h"
 #include "x2ir/cli/flags.h"
 #include "x2ir/cli/load.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
+#include "x2ir/cli/shape_flags.h"
 #include "x2ir/cli/tensor_summary.h"
 #include "x2ir/cli/verbs.h"
 #include "x2ir/core/convert.h"
@@ -28,10 +30,12 @@ constexpr char kFooter[] =
     "Examples:\n"
     "  x2ir run model.onnx --input x=image.npy\n"
     "  x2ir run model.json --io io.safetensors -o out.safetensors\n"
-    "  x2ir run model.json --io io.safetensors --input mask=mask.npy --json";
+    "  x2ir run model.json --io io.safetensors --input mask=mask.npy --json\n"
+    "  x2ir run model.onnx --random 2 --shape x:1,3,224,224";
 
 struct Flags {
-  std::string model, io, out;
+  std::string model, out;
+  CaseFlags cases;
   Strings inputs;
   bool json = false;
 };
@@ -71,7 +75,7 @@ int RunRun(const Flags& flags, Session& session) {
   const auto files = ParseInputFiles(flags.inputs);
   if (!files.ok()) return session.Usage(files.status());
   if (!flags.out.empty()) {
-    std::vector<std::string> inputs = {flags.model, flags.io};
+    std::vector<std::string> inputs = {flags.model, flags.cases.io};
     for (const auto& file : *files) inputs.push_back(file.second);
     if (absl::Status s = CheckOutputs(inputs, {}, {flags.out}); !s.ok()) {
       return session.Usage(s);
@@ -79,7 +83,13 @@ int RunRun(const Flags& flags, Session& session) {
   }
   int code = kDone;
   Progress progress(session, "reading");
-  std::optional<Model> model = LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code);
+  const auto shapes = ShapesOf(flags.cases.shapes);
+  if (!shapes.ok()) {
+    progress.Stop();
+    return session.Usage(shapes.status());
+  }
+  std::optional<Model> model =
+      LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, *shapes);
   if (!model) return code;
   const Graph& graph = *model->graph;
   auto fail = [&](const absl::Status& status, Phase phase) {
@@ -95,10 +105,11 @@ int RunRun(const Flags& flags, Session& session) {
 
   std::vector<IoCase> cases(1);
   cases[0].inputs.resize(graph.inputs().size());
-  if (!flags.io.empty()) {
-    auto read = ReadIoFile(flags.io, graph);
-    if (!read.ok()) return fail(read.status(), Phase::kReading);
-    cases = *std::move(read);
+  std::string note;
+  if (!flags.cases.is_random() || !flags.cases.random.empty() || !flags.cases.seed.empty()) {
+    auto found = CasesFor(flags.cases, graph, session, progress, &note, &code);
+    if (!found) return code;
+    cases = *std::move(found);
   }
   for (const auto& [name, file] : *files) {
     if (absl::Status s = SetInput(graph, name, file, cases); !s.ok()) {
@@ -115,7 +126,7 @@ int RunRun(const Flags& flags, Session& session) {
   }
 
   std::string json = "{\"outputs\": [";
-  std::string text;
+  std::string text = note.empty() ? "" : StrCat(note, "\n");
   bool first = true;
   for (IoCase& io : cases) {
     progress.SetWhat(io.name.empty() ? "running" : StrCat("running ", io.name));
@@ -144,6 +155,7 @@ int RunRun(const Flags& flags, Session& session) {
   json += "\n]}\n";
   if (!flags.out.empty()) {
     progress.SetWhat(StrCat("writing ", flags.out));
+    if (absl::Status s = MakeFolderOf(flags.out); !s.ok()) return fail(s, Phase::kWriting);
     if (absl::Status s = WriteIoFile(flags.out, cases, graph); !s.ok()) {
       return fail(s, absl::IsInvalidArgument(s) ? Phase::kConverting : Phase::kWriting);
     }
@@ -164,7 +176,7 @@ void AddRun(CLI::App& app, Session& session) {
   Verb verb(app, session, "run", "Run a model on inputs", kFooter);
   auto flags = std::make_shared<Flags>();
   verb.Text("MODEL", flags->model, "", "The model file").Required();
-  verb.Text("--io", flags->io, "FILE.safetensors", "An io file with the inputs");
+  AddCaseFlags(verb, flags->cases, "An io file with the inputs");
   verb.Repeated("--input", flags->inputs, "NAME=FILE.npy",
                 "One input, instead of what the io file has");
   verb.Text("-o,--output", flags->out, "OUT.safetensors", "Write inputs and outputs");

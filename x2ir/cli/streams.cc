@@ -20,7 +20,7 @@ namespace {
 
 // The descriptor that a path names by its number, or -1.
 int DescriptorOf(std::string_view path) {
-  if (path == "/dev/stdin") return STDIN_FILENO;
+  if (path == "-" || path == "/dev/stdin") return STDIN_FILENO;
   for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
     if (!path.starts_with(folder)) continue;
     return ParseNumber<int>(path.substr(folder.size())).value_or(-1);
@@ -67,7 +67,12 @@ absl::Status Keep(int fd) {
 }  // namespace
 
 absl::Status KeepStreams(absl::Span<char* const> args) {
+  std::string_view before;
   for (const std::string_view arg : args.subspan(args.empty() ? 0 : 1)) {
+    // "-" is standard input, but for what is written, standard output.
+    const bool written = before == "-o" || before == "--output";
+    before = arg;
+    if (arg == "-" && written) continue;
     const int fd = DescriptorOf(arg.substr(arg.rfind('=') + 1));
     if (fd < 0 || !IsStream(fd)) continue;
     X2IR_RETURN_IF_ERROR(Annotate(Keep(fd), StrCat("cannot keep what comes through '", arg, "'")));

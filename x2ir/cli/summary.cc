@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "x2ir/core/columns.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -29,6 +30,32 @@ void PrintSummary(Session& session, const Report& report, const std::string& don
     session.Print(StrCat("  pass ", pass.name, ": ", pass.changes,
                          pass.changes == 1 ? " change, " : " changes, ", ms, " ms\n"));
   }
+}
+
+void PrintFacts(Session& session, const Report& report, int64_t bytes) {
+  if (session.quiet) return;
+  std::vector<Columns::Column> titles;
+  std::vector<std::string> cells;
+  const auto add = [&](const char* title, std::string cell) {
+    titles.push_back({title});
+    cells.push_back(std::move(cell));
+  };
+  if (report.opset > 0) add("opset", StrCat(report.opset));
+  add("nodes", StrCat(Grouped(report.nodes_read), " -> ", Grouped(report.nodes_written)));
+  if (report.transposes >= 0) add("transposes", Grouped(report.transposes));
+  add("size", SizeText(bytes));
+  Columns table(titles);
+  table.Add(cells);
+  const std::string text = table.ToText();
+  const size_t line = text.find('\n') + 1;
+  session.Print(StrCat("  ", text.substr(0, line), "  ", text.substr(line)));
+  std::string foreign;
+  for (const auto& [op, count] : report.ops) {
+    if (count.foreign == 0) continue;
+    StrAppend(&foreign, foreign.empty() ? "" : ", ", op,
+              count.foreign > 1 ? StrCat(" ", count.foreign) : "");
+  }
+  if (!foreign.empty()) session.Print(StrCat("  kept as they are: ", foreign, "\n"));
 }
 
 void PrintChecks(Session& session, const Report& report) {

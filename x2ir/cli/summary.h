@@ -2,6 +2,7 @@
 #ifndef X2IR_CLI_SUMMARY_H_
 #define X2IR_CLI_SUMMARY_H_
 
+#include <cstdint>
 #include <string>
 
 #include "x2ir/cli/session.h"
@@ -9,6 +10,9 @@
 
 namespace x2ir::cli {
 
+// A small table: opset, nodes before and after, transposes, bytes written; and what was kept
+// foreign.
+void PrintFacts(Session& session, const Report& report, int64_t bytes);
 // One line; the counts of each op with -v; nothing with -q.
 void PrintSummary(Session& session, const Report& report, const std::string& done);
 // "checked: ONNX's schemas, libonnx's checker", if the report tells of checks.

@@ -9,7 +9,9 @@
 #include "x2ir/cli/load.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
+#include "x2ir/cli/shape_flags.h"
 #include "x2ir/cli/verbs.h"
+#include "x2ir/core/compare.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -35,7 +37,7 @@ struct Flags {
   std::string model, other;
   CaseFlags cases;
   ToleranceFlags tolerance;
-  bool json = false;
+  bool layers = false, json = false;
 };
 
 int RunVerify(const Flags& flags, Session& session) {
@@ -48,9 +50,18 @@ int RunVerify(const Flags& flags, Session& session) {
         "there is nothing to compare with: give an io file with expected outputs by --io, or "
         "another model");
   }
+  if (flags.layers && flags.other.empty()) {
+    return session.Usage("--layers compares with another model, and none is given");
+  }
   int code = kDone;
   Progress progress(session, "reading");
-  std::optional<Model> model = LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code);
+  const auto shapes = ShapesOf(flags.cases.shapes);
+  if (!shapes.ok()) {
+    progress.Stop();
+    return session.Usage(shapes.status());
+  }
+  std::optional<Model> model =
+      LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, *shapes);
   if (!model) return code;
   std::optional<Model> other;
   if (!flags.other.empty()) {
@@ -92,6 +103,23 @@ int RunVerify(const Flags& flags, Session& session) {
 
   progress.SetWhat("running");
   options.progress = progress.fn();
+  if (flags.layers) {
+    if (usual) {
+      auto found = CasesFor(flags.cases, *model->graph, session, progress, &note, &code);
+      if (!found) return code;
+      cases = *std::move(found);
+    }
+    absl::StatusOr<ModelComparison> layers = CompareModels(*model, *other, cases, options);
+    if (!layers.ok()) return fail(layers.status(), Phase::kConverting);
+    layers->note = note;
+    progress.Stop();
+    if (flags.json) {
+      session.Print(layers->ToJson());
+    } else if (!session.quiet) {
+      session.Print(layers->ToText());
+    }
+    return layers->agrees() ? kDone : kCannot;
+  }
   absl::StatusOr<Verification> result = usual   ? VerifyOnRandomInputs(*model, *other, options)
                                         : other ? VerifyModels(*model, *other, cases, options)
                                                 : VerifyOutputs(*model, cases, options);
@@ -116,6 +144,9 @@ void AddVerify(CLI::App& app, Session& session) {
   AddCaseFlags(verb, flags->cases,
                "Inputs, and expected outputs: in_0, ..., out_0, ... or real names");
   AddToleranceFlags(verb, flags->tolerance);
+  verb.Flag("--layers", flags->layers,
+            "With OTHER: say at which node they part, and how far off each value is, as x2ir "
+            "compare does");
   verb.Flag("--json", flags->json, "For programs");
   verb.Do([flags, &session] { return RunVerify(*flags, session); });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -27,6 +28,45 @@ absl::StatusOr<Value*> FindByName(Graph& graph, const std::string& name) {
     return Invalid("node '", node_name, "' has no output ", k);
   }
   return Invalid("there is no value or node '", name, "'");
+}
+
+// Where what the outputs need beside `wanted` meets what is computed of `wanted`: values to cut at
+// as well.
+std::string AlsoToCut(const Graph& graph, const std::vector<Value*>& wanted,
+                      const std::vector<Value*>& missing) {
+  // What is computed of some values, and they themselves.
+  const auto behind = [&](const std::vector<Value*>& values) {
+    absl::flat_hash_set<const Value*> found(values.begin(), values.end());
+    for (const Node* node : graph.nodes()) {
+      const auto operands = node->inputs();
+      const bool reads = std::any_of(operands.begin(), operands.end(), [&](const Value* operand) {
+        return operand && found.contains(operand);
+      });
+      if (!reads) continue;
+      for (const Value* output : node->outputs()) found.insert(output);
+    }
+    return found;
+  };
+  const auto of_wanted = behind(wanted), of_missing = behind(missing);
+  std::vector<std::string> names;
+  const auto look_at = [&](const Value* value) {
+    if (!value || of_wanted.contains(value) || !of_missing.contains(value)) return;
+    bool meets = value->is_graph_output();
+    for (const Use& use : value->uses()) {
+      meets = meets || (use.node->output(0) && of_wanted.contains(use.node->output(0)));
+    }
+    if (meets) names.push_back(value->name());
+  };
+  for (const Value* input : graph.inputs()) look_at(input);
+  for (const Node* node : graph.nodes()) {
+    for (const Value* output : node->outputs()) look_at(output);
+  }
+  constexpr size_t kFew = 8;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kFew; ++i) {
+    StrAppend(&text, i ? ", '" : "'", names[i], "'");
+  }
+  return names.size() > kFew ? StrCat(text, " and ", names.size() - kFew, " more") : text;
 }
 
 }  // namespace
@@ -92,7 +132,12 @@ absl::Status Cut(Graph& graph, const std::vector<std::string>& inputs,
       StrAppend(&missing, missing.empty() ? "" : ", ", now[i]->name());
     }
   }
-  if (!missing.empty()) return OptionError("inputs", "the outputs also need ", missing);
+  if (!missing.empty()) {
+    return OptionError("inputs", "the outputs also need ", missing, "; cut at ",
+                       AlsoToCut(graph, {now.begin(), now.begin() + inputs.size()},
+                                 {now.begin() + inputs.size(), now.end()}),
+                       " too");
+  }
   return absl::OkStatus();
 }
 

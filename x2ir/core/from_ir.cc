@@ -123,6 +123,12 @@ absl::Status NarrowAsAsked(Graph& graph, const ExportOptions& options,
   return Optimize(graph, passes, context, options.progress, report);
 }
 
+int64_t CountTransposes(const Graph& graph) {
+  int64_t count = 0;
+  for (const Node* node : graph.nodes()) count += node->Is("transpose");
+  return count;
+}
+
 }  // namespace
 
 absl::Status CheckGoOn(const ProgressFn& progress, const Graph& graph) {
@@ -187,6 +193,8 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   // What passes made constant may tell sizes that were not known.
   if (!passes.empty() && HasUnknownSizes(graph)) X2IR_RETURN_IF_ERROR(InferGraph(graph));
 
+  report.opset = !known || known->latest_opset > 1 ? opset : 0;
+  report.transposes = CountTransposes(graph);
   if (options.strip_names) StripNames(graph);
   if (!home) model.opset_imports.clear();
   const std::vector<OpsetImport> source_opsets = model.opset_imports;
@@ -245,6 +253,7 @@ absl::Status ExportIr(Model& model, const ExportOptions& options, const FormatOp
   if (options.strip_names) StripNames(graph);
   if (options.params_as_inputs) ParamsAsInputs(graph);
   report.nodes_written = static_cast<int64_t>(graph.TotalNodes());
+  report.transposes = CountTransposes(graph);
   return absl::OkStatus();
 }
 

@@ -32,6 +32,8 @@ struct OpCount {
 struct Report {
   int64_t nodes_read = 0;
   int64_t nodes_written = 0;
+  int64_t opset = 0;                   // of the default domain, where the target counts opsets
+  int64_t transposes = -1;             // of the optimized IR, nested graphs aside; -1: not counted
   std::map<std::string, OpCount> ops;  // by source op
   std::vector<Failure> failures;
   std::vector<std::string> warnings;
