@@ -2,10 +2,8 @@
 # one script of several, come from npm; without npm the page is left out, and the verb says so.
 
 option(X2IR_VIEW "The page of x2ir view; needs npm" ${X2IR_BUILD_PROGRAMS})
-set(X2IR_VIEW_PAGE ${X2IR_GENERATED_DIR}/x2ir_view_page.cc)
 set(x2ir_page_dir ${PROJECT_SOURCE_DIR}/x2ir/view/page)
 
-set(x2ir_page_missing "X2IR_VIEW is off")
 if(X2IR_VIEW)
   execute_process(COMMAND sh ${x2ir_page_dir}/setup.sh ${PROJECT_BINARY_DIR}
     OUTPUT_VARIABLE x2ir_page_missing OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE x2ir_page_failed)
@@ -14,7 +12,9 @@ if(X2IR_VIEW)
   endif()
 endif()
 
+# Two files, so that a build that gets npm later makes the page.
 if(X2IR_VIEW AND NOT x2ir_page_failed)
+  set(X2IR_VIEW_PAGE ${X2IR_GENERATED_DIR}/x2ir_view_page.cc)
   file(GLOB x2ir_page_sources CONFIGURE_DEPENDS
     ${x2ir_page_dir}/*.js ${x2ir_page_dir}/*.css ${x2ir_page_dir}/*.html ${x2ir_page_dir}/*.mjs)
   find_program(X2IR_NODE node)
@@ -25,6 +25,7 @@ if(X2IR_VIEW AND NOT x2ir_page_failed)
     COMMENT "Making the page of x2ir view"
     VERBATIM)
 else()
+  set(X2IR_VIEW_PAGE ${X2IR_GENERATED_DIR}/x2ir_no_view_page.cc)
   file(CONFIGURE OUTPUT ${X2IR_VIEW_PAGE} CONTENT "#include \"x2ir/view/page_internal.h\"
 
 namespace x2ir {

@@ -178,7 +178,8 @@ int RunView(Flags flags, Session& session) {
     session.Print(*page);
     return kDone;
   }
-  const absl::Status written = WriteTextFile(flags.out, *page);
+  absl::Status written = MakeFolderOf(flags.out);
+  if (written.ok()) written = WriteTextFile(flags.out, *page);
   progress.Stop();
   if (!written.ok()) return session.Fail(written, Phase::kWriting);
   if (!session.quiet) session.Print(StrCat("wrote ", flags.out, "\n"));

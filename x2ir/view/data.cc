@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/escaping.h"
 #include "x2ir/core/attribute_meanings.h"
 #include "x2ir/core/cost.h"
+#include "x2ir/core/diff.h"
 #include "x2ir/core/json_list.h"
 #include "x2ir/core/match.h"
 #include "x2ir/core/op_families.h"
@@ -297,60 +299,46 @@ std::string FactsOf(const ViewedModel& viewed) {
   });
 }
 
-bool SameConstant(const Value* a, const Value* b) {
-  const Tensor *x = a ? a->fixed_constant() : nullptr, *y = b ? b->fixed_constant() : nullptr;
-  return !x == !y && (!x || *x == *y);
-}
-
-// Whether two nodes that were matched do the same with their operands.
-bool DoTheSame(const Node& a, const Node& b) {
-  if (a.op() != b.op() || a.dialect() != b.dialect() || a.num_inputs() != b.num_inputs() ||
-      a.attrs().size() != b.attrs().size()) {
-    return false;
-  }
-  for (const auto& [name, attr] : a.attrs()) {
-    const Attribute* other = b.attrs().Find(name);
-    const bool is_graph = attr.kind() == AttrKind::kGraph || attr.kind() == AttrKind::kGraphs;
-    if (!other || (!is_graph && *other != attr)) return false;
-  }
-  for (size_t i = 0; i < a.num_inputs(); ++i) {
-    if (!SameConstant(a.input(i), b.input(i))) return false;
-  }
-  return true;
-}
-
-// "matches":[[item, item, whether they differ], ...]: of the two models.
+// "matches":[[item, item, what they do not have in common...], ...]: of the two models.
 std::string MatchesOf(const Graph& a, const Graph& b, const GraphData& data_a,
-                      const GraphData& data_b) {
+                      const GraphData& data_b, StringTable& strings) {
   absl::StatusOr<PortMatch> ports = MatchPorts(a, b);
   if (!ports.ok()) ports = PortMatch();  // then by names alone
-  std::map<std::pair<int, int>, bool> matches;
-  const auto add = [&](int x, int y, bool differ) {
-    if (x >= 0 && y >= 0) matches[{x, y}] = differ;
+  std::map<std::pair<int, int>, std::string> matches;
+  const auto add = [&](int x, int y, const std::vector<std::string>& differences) {
+    if (x < 0 || y < 0) return;
+    std::string& row = matches[{x, y}];
+    for (const std::string& text : differences) StrAppend(&row, ",", strings.NumberOf(text));
   };
-  using enum Outline::ItemKind;
-  for (const auto& [x, y] : ports->inputs) {
-    add(data_a.FindPort(x, kInput), data_b.FindPort(y, kInput), x->type() != y->type());
-  }
-  for (const auto& [x, y] : ports->outputs) {
-    add(data_a.FindPort(x, kOutput), data_b.FindPort(y, kOutput), x->type() != y->type());
-  }
+  const auto add_port = [&](const Value* x, const Value* y, Outline::ItemKind kind) {
+    std::vector<std::string> differences;
+    if (x->type() != y->type()) {
+      differences.push_back(
+          StrCat("it is ", x->type().ToString(), " here and ", y->type().ToString(), " there"));
+    }
+    add(data_a.FindPort(x, kind), data_b.FindPort(y, kind), differences);
+  };
+  for (const auto& [x, y] : ports->inputs) add_port(x, y, Outline::ItemKind::kInput);
+  for (const auto& [x, y] : ports->outputs) add_port(x, y, Outline::ItemKind::kOutput);
   const GraphMatch match = MatchGraphs(a, b, *ports);
-  for (const auto& [x, y] : match.nodes) {
-    add(data_a.FindItem(x), data_b.FindItem(y), !DoTheSame(*x, *y));
-  }
-  // Of nodes that are no match as such: what makes a value that both have.
-  absl::flat_hash_map<const Node*, const Node*> back;
-  for (const auto& [x, y] : match.nodes) back[y] = x;
-  for (const auto& [x, y] : match.values) {
-    const Node *n = x->producer(), *m = y->producer();
-    if (n && m && !match.nodes.contains(n) && !back.contains(m)) {
-      add(data_a.FindItem(n), data_b.FindItem(m), true);
+  absl::flat_hash_set<const Node*> matched;
+  const auto add_nodes = [&](const Node* x, const Node* y) {
+    matched.insert(x);
+    matched.insert(y);
+    add(data_a.FindItem(x), data_b.FindItem(y), DifferencesOf(x, y, match));
+  };
+  for (const auto& [x, y] : match.nodes) add_nodes(x, y);
+  // Of nodes that are no match as such: what makes a value that both have. In the order of the
+  // first graph, since there may be several.
+  for (const Node* node : a.nodes()) {
+    for (const Value* result : node->outputs()) {
+      const auto it = result ? match.values.find(result) : match.values.end();
+      const Node* other = it == match.values.end() ? nullptr : it->second->producer();
+      if (other && !matched.contains(node) && !matched.contains(other)) add_nodes(node, other);
     }
   }
   return StrCat("\"matches\":", JsonList(matches, [](const auto& row) {
-                  return StrCat("[", row.first.first, ",", row.first.second, ",",
-                                row.second ? 1 : 0, "]");
+                  return StrCat("[", row.first.first, ",", row.first.second, row.second, "]");
                 }));
 }
 
@@ -360,6 +348,8 @@ std::string ErrorsOf(const ModelComparison& comparison, const Graph& a, const Gr
                      const GraphData& data_a, const GraphData& data_b) {
   std::string rows;
   for (const ValueVerdict& v : comparison.values) {
+    // Where the models agree, what has another shape there is another value.
+    if (!comparison.first && std::isinf(v.error)) continue;
     const int x = data_a.FindValue(a.Find(v.name)), y = data_b.FindValue(b.Find(v.other_name));
     if (x < 0 && y < 0) continue;
     StrAppend(&rows, rows.empty() ? "" : ",", "[", x, ",", y, ",", NumberText(v.error), ",",
@@ -404,7 +394,7 @@ absl::StatusOr<std::string> ViewData(absl::Span<const ViewedModel> models,
   json += "]";
   if (models.size() == 2) {
     const Graph &a = *models[0].model->graph, &b = *models[1].model->graph;
-    StrAppend(&json, ",\n", MatchesOf(a, b, graphs[0], graphs[1]));
+    StrAppend(&json, ",\n", MatchesOf(a, b, graphs[0], graphs[1], strings));
     if (options.comparison) {
       StrAppend(&json, ",\n", ErrorsOf(*options.comparison, a, b, graphs[0], graphs[1]));
     }

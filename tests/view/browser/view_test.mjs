@@ -320,7 +320,7 @@ test("two models side by side", async () => {
     await right.locator('.box.selected[aria-label^="relu"]').waitFor();
     await details(page).getByText("The same in both models.").waitFor();
     await left.getByRole("button", { name: /^softmax/ }).click();
-    await details(page).getByText("2 here, 1 there").waitFor();
+    await details(page).getByText("attribute axis is 2 here and 1 there").waitFor();
     // Errors are colors: green up to where they part, red behind.
     const hue = (pane, name) =>
       pane

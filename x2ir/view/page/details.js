@@ -235,18 +235,14 @@ export class Details {
     const other = this.models[1 - model.index];
     if (model.state[item] === STATE.alone) return el("p", { class: "state" }, "Only in this model.");
     const partner = model.partner[item];
-    const rows = [];
-    const theirs = new Map(other.attributes(partner));
-    const ours = new Map(model.attributes(item));
-    for (const name of new Set([...ours.keys(), ...theirs.keys()])) {
-      const [here, there] = [ours.get(name) ?? "–", theirs.get(name) ?? "–"];
-      if (here !== there) rows.push([name, named(here), " here, ", named(there), " there"]);
-    }
+    const texts = this.models[0].differences.get(model.index ? partner : item) ?? [];
+    const where = `Here is ${this.models[0].title}, there ${this.models[1].title}:`;
     return el(
       "div",
       { class: "state" },
-      el("p", {}, STATE_WORDS[model.state[item]], " There: ", this.itemLink(other, partner)),
-      facts(rows),
+      el("p", {}, STATE_WORDS[model.state[item]], " In the other model: ", this.itemLink(other, partner)),
+      texts.length ? el("p", {}, named(where)) : null,
+      texts.length ? el("ul", {}, ...texts.map((text) => el("li", {}, named(model.text(text))))) : null,
     );
   }
 

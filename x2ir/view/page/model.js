@@ -46,6 +46,7 @@ export class Model {
     this.unknownCosts = new Set(data.unknownCosts);
     this.state = null; // of items, where there is another model
     this.partner = null;
+    this.differences = new Map(); // of changed items of the first model, as texts
     this.errorOf = new Map(); // of values: [error, max abs, max rel, cosine]
     this.buildTree();
     this.buildUses();
@@ -352,9 +353,10 @@ export function readModels(page) {
       });
     }
     const [a, b] = models;
-    for (const [x, y, differs] of page.matches) {
+    for (const [x, y, ...differences] of page.matches) {
       [a.partner[x], b.partner[y]] = [y, x];
-      a.state[x] = b.state[y] = differs ? STATE.changed : STATE.same;
+      a.state[x] = b.state[y] = differences.length ? STATE.changed : STATE.same;
+      if (differences.length) a.differences.set(x, differences);
     }
     for (const [x, y, ...error] of page.errors ?? []) {
       if (x >= 0) a.errorOf.set(x, error);
