@@ -19,8 +19,8 @@ struct FuzzTarget {
 };
 
 // Readers: onnx, textproto, onnxjson, onnxtxt, ir, safetensors, tensorflow, saved_model, tflite,
-// paddle, paddle_pir, mxnet, nnvm, oneflow_graph, oneflow_job, torch (the archive), torch_program
-// (the program in it). Graphs as text: driver (printed, converted there and back), evaluate
+// paddle, paddle_pir, mxnet, nnvm, oneflow_graph, oneflow_job, coreml, mlpackage (the program and
+// its weights), torch (the archive), torch_program (the program in it). Graphs as text: driver (printed, converted there and back), evaluate
 // (optimized, then evaluated beside what it was).
 const std::vector<FuzzTarget>& FuzzTargets();
 const FuzzTarget* FindFuzzTarget(std::string_view name);

@@ -86,6 +86,7 @@ absl::Status PrepareCoreml(Model& model, std::vector<std::string>&) {
 [[maybe_unused]] const bool kRegistered =
     RegisterDialect({.name = std::string(coreml::kDialect),
                      .schema = MilSchema,
+                     .reads_without_schemas = true,
                      .domain_version = [](std::string_view, int) { return 1; },
                      .layout = "channels_first",
                      .prepare = PrepareCoreml,
