@@ -7,6 +7,7 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/formats/coreml/coreml.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 

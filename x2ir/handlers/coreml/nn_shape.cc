@@ -234,7 +234,7 @@ Expr SpreadLike(NnArgs& a) { return Expand(a.X(), ShapeOf(a.X(1))); }
 Expr SpreadStatic(NnArgs& a) { return Expand(a.X(), a.b().Ints(a.List("targetShape"))); }
 Expr SpreadDynamic(NnArgs& a) { return Expand(a.X(), a.Whole(1)); }
 
-Expr Range(NnArgs& a, const Expr& end, const Expr& start, const Expr& step) {
+Expr Range(const Expr& end, const Expr& start, const Expr& step) {
   const auto number = [](const Expr& x) { return Reshape(x, {}); };
   return number(start).Op("range", {number(end), number(step)});
 }
@@ -244,11 +244,11 @@ Expr NumberOf(NnArgs& a, Symbol name, double or_else) {
 Expr RangeStatic(NnArgs& a) {
   const Expr end = NumberOf(a, "endValue", 0), start = NumberOf(a, "startValue", 0),
              step = NumberOf(a, "stepSizeValue", 1);
-  return Range(a, end, start, step);
+  return Range(end, start, step);
 }
 Expr RangeDynamic(NnArgs& a) {
   const Expr start = NumberOf(a, "startValue", 0), step = NumberOf(a, "stepSizeValue", 1);
-  return Range(a, a.X(0), a.count() > 1 ? a.X(1) : start, a.count() > 2 ? a.X(2) : step);
+  return Range(a.X(0), a.count() > 1 ? a.X(1) : start, a.count() > 2 ? a.X(2) : step);
 }
 
 // Like an operand, of a static shape, or of the shape that the operand is.
