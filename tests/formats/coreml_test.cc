@@ -1,5 +1,5 @@
-// Core ML's files: models that Apple's tools wrote (tests/data/coreml), with inputs and outputs, and
-// bytes that are wrong.
+// Core ML's files: models that Apple's tools wrote (tests/data/coreml), with inputs and outputs,
+// and bytes that are wrong.
 #include "x2ir/formats/coreml/coreml.h"
 
 #include <cstdlib>
@@ -32,8 +32,9 @@ std::string Verified(const std::string& path, const std::string& io, const Toler
   if (!model.ok()) return "error: " + std::string(model.status().message());
   const absl::StatusOr<std::vector<IoCase>> cases = ReadIoFile(io, *model->graph);
   if (!cases.ok()) return "error: " + std::string(cases.status().message());
-  const absl::StatusOr<Verification> result =
-      VerifyOutputs(*model, *cases, {.tolerance = tolerance});
+  VerifyOptions options;
+  options.tolerance = tolerance;
+  const absl::StatusOr<Verification> result = VerifyOutputs(*model, *cases, options);
   if (!result.ok()) return "error: " + std::string(result.status().message());
   return result->agrees() ? "agrees" : result->ToText();
 }
@@ -84,7 +85,9 @@ TEST_F(CoremlFiles, WhatIsWrittenIsReadAgain) {
       const Tolerance tolerance = half ? Tolerance{2e-2, 2e-2} : Tolerance{};
       EXPECT_EQ(Verified(path, io + ".io.safetensors", tolerance), "agrees") << name << half;
       const std::string weights = path + "/Data/com.apple.CoreML/weights/weight.bin";
-      if (fs::exists(weights)) EXPECT_EQ(fs::file_size(weights) % 64, 0u);
+      if (fs::exists(weights)) {
+        EXPECT_EQ(fs::file_size(weights) % 64, 0u);
+      }
     }
   }
 }
@@ -95,7 +98,7 @@ TEST_F(CoremlFiles, CutFiles) {
   for (size_t size = 0; size < whole.size(); size += whole.size() / 97 + 1) {
     const std::string path = Put("cut.mlmodel", std::string_view(whole).substr(0, size));
     const absl::StatusOr<Model> model = Import(path, {.format = "coreml"});
-    if (!model.ok()) EXPECT_FALSE(model.status().message().empty());
+    EXPECT_TRUE(model.ok() || !model.status().message().empty());
   }
 }
 

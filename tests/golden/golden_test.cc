@@ -331,7 +331,9 @@ TEST(Golden, CoremlOps) {
   std::ifstream head(X2IR_SOURCE_DIR "/tests/golden/coreml_ops_head.md");
   std::string text{std::istreambuf_iterator<char>(head), std::istreambuf_iterator<char>()};
   ASSERT_FALSE(text.empty());
-  text += "## ML Programs\n\n| operation | from | read as (mostly) | written from |\n|---|---|---|---|\n";
+  text +=
+      "## ML Programs\n\n| operation | from | read as (mostly) | written from "
+      "|\n|---|---|---|---|\n";
   int64_t known = 0;
   for (const coreml::MilOp& op : coreml::AllMilOps()) {
     const std::string name(op.name);

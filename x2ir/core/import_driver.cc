@@ -162,9 +162,7 @@ class Importer : public Driver {
     return infer();
   }
 
-  bool HasSchemas() const {
-    return !known_ || (known_->schema && !known_->reads_without_schemas);
-  }
+  bool HasSchemas() const { return !known_ || (known_->schema && !known_->reads_without_schemas); }
 
   static bool NeedSettling(const std::vector<Node*>& made) {
     return std::any_of(made.begin(), made.end(),

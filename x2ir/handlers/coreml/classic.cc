@@ -18,6 +18,7 @@ std::vector<double> Doubles(NnArgs& a, Symbol name) {
   const Attribute* attr = a.attrs().Find(name);
   if (!attr) return {};
   if (const float* one = attr->get<float>()) return {*one};
+  if (const double* one = attr->get<double>()) return {*one};
   std::vector<double> numbers;
   if (const auto* floats = attr->get<Attribute::Floats>()) {
     numbers.assign(floats->begin(), floats->end());
@@ -59,7 +60,8 @@ Values Labelled(NnArgs& a, const Expr& scores) {
 size_t CountOfLabels(NnArgs& a) {
   const Attribute* strings = a.attrs().Find("stringClassLabels.vector");
   const Attribute* ints = a.attrs().Find("int64ClassLabels.vector");
-  if (const auto* list = strings ? strings->get<Attribute::Strings>() : nullptr) return list->size();
+  if (const auto* list = strings ? strings->get<Attribute::Strings>() : nullptr)
+    return list->size();
   if (const auto* list = ints ? ints->get<Attribute::Ints>() : nullptr) return list->size();
   return 0;
 }
@@ -69,11 +71,13 @@ Expr Probit(const Expr& x) { return ((x * std::sqrt(0.5)).Op("erf") + 1.0) * 0.5
 // With the rest as the first of two classes.
 Expr WithRest(const Expr& p) { return Concat(p.builder(), {1.0 - p, p}, 0); }
 Expr WithZero(const Expr& scores) {
-  return Concat(scores.builder(), {NumbersAs(scores.builder(), scores.dtype(), {1}, {0.0}), scores}, 0);
+  return Concat(scores.builder(), {NumbersAs(scores.builder(), scores.dtype(), {1}, {0.0}), scores},
+                0);
 }
 Expr Softmax(const Expr& x) { return x.Op("softmax", {}, {{"axis", 0}}); }
 
-// --- Trees ----------------------------------------------------------------------------------------
+// --- Trees
+// ----------------------------------------------------------------------------------------
 
 std::vector<int64_t> Column(NnArgs& a, std::string_view name, size_t count) {
   std::vector<int64_t> all = a.IntList(Symbol(StrCat("treeEnsemble.nodes.", name)), {});
@@ -123,20 +127,20 @@ Expr Trees(NnArgs& a) {
   a.Require(vote_trees.size() == votes.size(), "leaves of other numbers of values");
   int64_t dimensions = a.Int("treeEnsemble.numPredictionDimensions", 1);
   const std::vector<float> base = Floats(a, "treeEnsemble.basePredictionValue");
-  AttributeMap attrs = {{"nodes_treeids", trees},
-                        {"nodes_nodeids", ids},
-                        {"nodes_modes", modes},
-                        {"nodes_featureids", Column(a, "branchFeatureIndex", count)},
-                        {"nodes_truenodeids", Column(a, "trueChildNodeId", count)},
-                        {"nodes_falsenodeids", Column(a, "falseChildNodeId", count)},
-                        {"nodes_missing_value_tracks_true",
-                         Column(a, "missingValueTracksTrueChild", count)},
-                        {"nodes_values", AsTensor(values)},
-                        {"target_ids", targets},
-                        {"target_treeids", vote_trees},
-                        {"target_nodeids", vote_nodes},
-                        {"target_weights", AsTensor(votes)},
-                        {"n_targets", dimensions}};
+  AttributeMap attrs = {
+      {"nodes_treeids", trees},
+      {"nodes_nodeids", ids},
+      {"nodes_modes", modes},
+      {"nodes_featureids", Column(a, "branchFeatureIndex", count)},
+      {"nodes_truenodeids", Column(a, "trueChildNodeId", count)},
+      {"nodes_falsenodeids", Column(a, "falseChildNodeId", count)},
+      {"nodes_missing_value_tracks_true", Column(a, "missingValueTracksTrueChild", count)},
+      {"nodes_values", AsTensor(values)},
+      {"target_ids", targets},
+      {"target_treeids", vote_trees},
+      {"target_nodeids", vote_nodes},
+      {"target_weights", AsTensor(votes)},
+      {"n_targets", dimensions}};
   if (!base.empty()) {
     a.Require(static_cast<int64_t>(base.size()) == dimensions, "bases of other dimensions");
     attrs.Set("base_values", AsTensor(base));
@@ -167,7 +171,8 @@ Values TreeClassifier(NnArgs& a) {
   return Labelled(a, complement ? WithRest(y) : y);
 }
 
-// --- Linear models --------------------------------------------------------------------------------
+// --- Linear models
+// --------------------------------------------------------------------------------
 
 struct LinearScores {
   Expr scores = nullptr;
@@ -180,10 +185,9 @@ LinearScores Linear(NnArgs& a) {
   a.Require(rows > 0 && offset.size() == rows, "as many offsets as rows of weights");
   for (const int64_t length : lengths) a.Require(length == lengths[0], "rows of different sizes");
   a.Require(weights.size() == rows * static_cast<size_t>(lengths[0]), "rows of other sizes");
-  const Expr y = Row(a).Op("linear_regressor", {},
-                           {{"coefficients", weights},
-                            {"intercepts", offset},
-                            {"targets", static_cast<int64_t>(rows)}});
+  const Expr y = Row(a).Op(
+      "linear_regressor", {},
+      {{"coefficients", weights}, {"intercepts", offset}, {"targets", static_cast<int64_t>(rows)}});
   return {Reshape(y, {-1}), rows};
 }
 Expr LinearRegressor(NnArgs& a) {
@@ -204,7 +208,8 @@ Values LinearClassifier(NnArgs& a) {
   return Labelled(a, Softmax(WithZero(scores)));
 }
 
-// --- Support vectors ------------------------------------------------------------------------------
+// --- Support vectors
+// ------------------------------------------------------------------------------
 
 // Rows side by side, and how many there are.
 struct Supports {
@@ -236,7 +241,8 @@ Supports SupportsOf(NnArgs& a) {
   size_t next = 0;
   for (size_t i = 0; i < sparse.size(); ++i) {
     for (int64_t k = 0; k < sparse[i]; ++k, ++next) {
-      a.Require(next < at.size() && at[next] >= 1 && at[next] <= features, "a feature that is none");
+      a.Require(next < at.size() && at[next] >= 1 && at[next] <= features,
+                "a feature that is none");
       all.values[i * static_cast<size_t>(features) + static_cast<size_t>(at[next] - 1)] =
           values[next];
     }
@@ -302,9 +308,8 @@ Values SvmClassifier(NnArgs& a) {
     attrs.Set("prob_b", pb);
   }
   a.Require(!pa.empty() || !a.wants(1), "probabilities of a classifier that has none");
-  for (const auto& [core, ours] :
-       {std::pair("stringClassLabels.vector", "classlabels_strings"),
-        std::pair("int64ClassLabels.vector", "classlabels_ints")}) {
+  for (const auto& [core, ours] : {std::pair("stringClassLabels.vector", "classlabels_strings"),
+                                   std::pair("int64ClassLabels.vector", "classlabels_ints")}) {
     a.Ignore(core);
     if (const Attribute* labels = a.attrs().Find(core)) attrs.Set(ours, *labels);
   }
@@ -312,7 +317,8 @@ Values SvmClassifier(NnArgs& a) {
   return {made[0], made[1] ? Reshape({a, made[1]}, {-1}).value() : nullptr};
 }
 
-// --- Features -------------------------------------------------------------------------------------
+// --- Features
+// -------------------------------------------------------------------------------------
 
 absl::StatusOr<Value*> FeatureVector(NnArgs& a) {
   const std::vector<std::string> names = a.StringList("inputs#"),
@@ -355,10 +361,11 @@ Expr Imputer(NnArgs& a) {
   if (values.empty()) values = one;
   a.Require(!values.empty(), "what is put in, which is no number");
   const std::vector<float> missing = Floats(a, "replaceDoubleValue");
-  return Reshape(Row(a).Op("imputer", {},
-                           {{"imputed_value_floats", values},
-                            {"replaced_value_float", missing.empty() ? std::nanf("") : missing[0]}}),
-                 {-1});
+  return Reshape(
+      Row(a).Op("imputer", {},
+                {{"imputed_value_floats", values},
+                 {"replaced_value_float", missing.empty() ? std::nanf("") : missing[0]}}),
+      {-1});
 }
 
 Expr OneHotEncoder(NnArgs& a) {
@@ -392,9 +399,7 @@ Expr CategoricalMapping(NnArgs& a) {
                    {"default_string", a.String("strValue", "")}});
 }
 
-Expr Extractor(NnArgs& a) {
-  return Gather(Vector(a), a.b().Ints(a.List("extractIndex", {0})), 0);
-}
+Expr Extractor(NnArgs& a) { return Gather(Vector(a), a.b().Ints(a.List("extractIndex", {0})), 0); }
 Expr Same(NnArgs& a) {
   a.Ignore("inputs#");
   a.Ignore("outputs#");
@@ -411,9 +416,7 @@ template <typename Fn>
 bool Add(Symbol ir_op, std::string_view kind, Fn fn, SourcePlace place = SourcePlace::Here()) {
   Spec spec("coreml", ir_op, place);
   spec.Is(std::string("model::").append(kind), Since(1),
-          Code{[fn](Rewrite& r) {
-                 return FromNn([&](NnArgs& a) { return ValuesOf(fn, a); }, r);
-               },
+          Code{[fn](Rewrite& r) { return FromNn([&](NnArgs& a) { return ValuesOf(fn, a); }, r); },
                nullptr});
   return true;
 }

@@ -77,7 +77,10 @@ int64_t NnArgs::Int(Symbol name, int64_t or_else) {
 }
 
 double NnArgs::Number(Symbol name, double or_else) {
-  const float number = NodeReader::Float(name, 0);
+  const Attribute* attr = attrs().Find(name);
+  const double* wide = attr ? attr->get<double>() : nullptr;
+  if (wide) Ignore(name);
+  const double number = wide ? *wide : NodeReader::Float(name, 0);
   return number == 0 ? or_else : number;
 }
 
@@ -145,9 +148,12 @@ NnActivation ActivationAt(NnArgs& a, std::string_view path) {
       {"softsign", "Softsign"}, {"softplus", "Softplus"},
   };
   static constexpr std::pair<std::string_view, std::string_view> kOfNumbers[] = {
-      {"linear", "Affine"},           {"leakyReLU", "LeakyRelu"},
-      {"scaledTanh", "ScaledTanh"},   {"sigmoidHard", "HardSigmoid"},
-      {"ELU", "Elu"},                 {"thresholdedReLU", "ThresholdedRelu"},
+      {"linear", "Affine"},
+      {"leakyReLU", "LeakyRelu"},
+      {"scaledTanh", "ScaledTanh"},
+      {"sigmoidHard", "HardSigmoid"},
+      {"ELU", "Elu"},
+      {"thresholdedReLU", "ThresholdedRelu"},
   };
   for (const auto& [core, ours] : kPlain) {
     if (a.Given(StrCat(path, ".", core))) return {std::string(ours), {}, {}};

@@ -21,7 +21,8 @@ class NnArgs : public NodeReader {
  public:
   explicit NnArgs(Rewrite& r);
 
-  // --- Operands that are no weights ---------------------------------------------------------------
+  // --- Operands that are no weights
+  // ---------------------------------------------------------------
   size_t count() const { return count_; }
   Expr X(size_t i = 0);  // Invalid where it is missing
   std::vector<Value*> all(size_t from = 0);
@@ -34,8 +35,9 @@ class NnArgs : public NodeReader {
   Expr Weights(std::string_view path, const std::vector<int64_t>& dims = {});
   Expr NeedWeights(std::string_view path, const std::vector<int64_t>& dims = {});
 
-  // --- Attributes ---------------------------------------------------------------------------------
-  // What a file leaves out is 0, or that number.
+  // --- Attributes
+  // --------------------------------------------------------------------------------- What a file
+  // leaves out is 0, or that number.
   int64_t Int(Symbol name, int64_t or_else = 0);
   double Number(Symbol name, double or_else = 0);
   bool Flag(Symbol name) { return Int(name) != 0; }
@@ -77,11 +79,10 @@ class NnSpec {
   // `fn` takes NnArgs& and gives Values, an Expr or Value*, or a StatusOr of them.
   template <typename Fn>
   requires std::is_invocable_v<Fn, NnArgs&> NnSpec& From(std::string_view layer, Fn fn) {
-    spec_.Is(std::string("nn::").append(layer), Since(1),
-             Code{[fn](Rewrite& r) {
-                    return FromNn([&](NnArgs& a) { return ValuesOf(fn, a); }, r);
-                  },
-                  nullptr});
+    spec_.Is(
+        std::string("nn::").append(layer), Since(1),
+        Code{[fn](Rewrite& r) { return FromNn([&](NnArgs& a) { return ValuesOf(fn, a); }, r); },
+             nullptr});
     return *this;
   }
 

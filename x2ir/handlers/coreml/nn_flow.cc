@@ -13,7 +13,8 @@ namespace {
 
 // One number: whether it is not zero.
 Expr Question(const Expr& number) {
-  return Abs(number).Op("greater", {number.builder().Scalar(DType::kFloat32, 1e-6)})
+  return Abs(number)
+      .Op("greater", {number.builder().Scalar(DType::kFloat32, 1e-6)})
       .Op("reshape", {number.builder().Ints({})}, {{"allowzero", 1}});
 }
 
@@ -82,7 +83,8 @@ absl::StatusOr<Values> Loop(NnArgs& a) {
   return a.b().Ops("loop", std::move(operands), {{"body", body}}, count);
 }
 
-// --- Recurrent layers: [length, batch, features, 1, 1] --------------------------------------------
+// --- Recurrent layers: [length, batch, features, 1, 1]
+// --------------------------------------------
 
 Expr Sequence(NnArgs& a, size_t i) {
   const Expr x = a.X(i);
@@ -230,11 +232,8 @@ Values Lstm(NnArgs& a, bool both) {
   const auto half = [&](const Expr& state, int64_t from) {
     return AsSequence(Slice(state, 1, from, from + out), true);
   };
-  return {sequence ? AsSequence(made.y, false) : AsSequence(made.h, true),
-          half(made.h, 0),
-          half(made.c, 0),
-          half(made.h, out),
-          half(made.c, out)};
+  return {sequence ? AsSequence(made.y, false) : AsSequence(made.h, true), half(made.h, 0),
+          half(made.c, 0), half(made.h, out), half(made.c, out)};
 }
 Values OneLstm(NnArgs& a) { return Lstm(a, false); }
 Values BothLstms(NnArgs& a) { return Lstm(a, true); }

@@ -47,10 +47,10 @@ Expr ScatteredAlongAxis(NnArgs& a) {
   });
 }
 Expr ScatteredNd(NnArgs& a) {
-  return Put(a, [](const Expr& data, const Expr& places, const Expr& updates,
-                   std::string_view reduction) {
-    return ScatterNd(data, places, updates, reduction);
-  });
+  return Put(
+      a, [](const Expr& data, const Expr& places, const Expr& updates, std::string_view reduction) {
+        return ScatterNd(data, places, updates, reduction);
+      });
 }
 
 Expr SliceStatic(NnArgs& a) {
@@ -70,8 +70,8 @@ absl::StatusOr<Value*> SliceDynamic(NnArgs& a) {
   for (size_t i = 3; i < a.count() && i < 7; ++i) {
     X2IR_ASSIGN_OR_RETURN(lists[i - 3], a.Known(i, "stride or mask"));
   }
-  return AtLeastOneAxis(SlicedByIndex(a, a.X(), a.Whole(1), end, lists[0], lists[1], lists[2],
-                                      lists[3]))
+  return AtLeastOneAxis(
+             SlicedByIndex(a, a.X(), a.Whole(1), end, lists[0], lists[1], lists[2], lists[3]))
       .value();
 }
 
@@ -102,9 +102,7 @@ absl::StatusOr<Value*> OneHot(NnArgs& a) {
 X2IR_NN(gather).From("gather", Gathered);
 X2IR_NN(gather_elements).From("gatherAlongAxis", GatheredAlongAxis);
 X2IR_NN(gather_nd).From("gatherND", GatheredNd);
-X2IR_NN(scatter_elements)
-    .From("scatter", Scattered)
-    .From("scatterAlongAxis", ScatteredAlongAxis);
+X2IR_NN(scatter_elements).From("scatter", Scattered).From("scatterAlongAxis", ScatteredAlongAxis);
 X2IR_NN(scatter_nd).From("scatterND", ScatteredNd);
 X2IR_NN(slice)
     .From("sliceStatic", SliceStatic)

@@ -70,7 +70,8 @@ Expr Dot(NnArgs& a) {
   return product / Sqrt(Sum(Square(x), -3, true) * Sum(Square(y), -3, true));
 }
 
-// --- Reductions -----------------------------------------------------------------------------------
+// --- Reductions
+// -----------------------------------------------------------------------------------
 
 Expr ReducedImage(NnArgs& a) {
   const std::string mode = a.Enum("mode", "SUM"), axis = a.Enum("axis", "CHW");
@@ -88,9 +89,14 @@ Expr ReducedImage(NnArgs& a) {
     return AsNumber(x.Op("arg_max", {}, {{"axis", axes[0]}, {"keepdims", 1}}));
   }
   static constexpr std::pair<std::string_view, std::string_view> kModes[] = {
-      {"SUM", "reduce_sum"}, {"AVG", "reduce_mean"},      {"PROD", "reduce_prod"},
-      {"L1", "reduce_l1"},   {"SUMSQUARE", "reduce_sum_square"}, {"L2", "reduce_l2"},
-      {"MAX", "reduce_max"}, {"MIN", "reduce_min"}};
+      {"SUM", "reduce_sum"},
+      {"AVG", "reduce_mean"},
+      {"PROD", "reduce_prod"},
+      {"L1", "reduce_l1"},
+      {"SUMSQUARE", "reduce_sum_square"},
+      {"L2", "reduce_l2"},
+      {"MAX", "reduce_max"},
+      {"MIN", "reduce_min"}};
   for (const auto& [core, ours] : kModes) {
     if (core == mode) return Reduce(x, ours, axes, true);
   }
@@ -127,9 +133,9 @@ absl::StatusOr<Values> TopK(NnArgs& a) {
     k = given[0];
   }
   a.Require(k > 0, StrCat("the first ", k));
-  const Values both = a.b().Ops("top_k", {a.X(), a.b().Ints({k})},
-                                {{"axis", axis}, {"largest", least ? 0 : 1}, {"sorted", 1}},
-                                {true, a.wants(1)});
+  const Values both =
+      a.b().Ops("top_k", {a.X(), a.b().Ints({k})},
+                {{"axis", axis}, {"largest", least ? 0 : 1}, {"sorted", 1}}, {true, a.wants(1)});
   return Values{both[0], both[1] ? a.Cast(both[1], DType::kFloat32).value() : nullptr};
 }
 

@@ -10,7 +10,8 @@
 namespace x2ir {
 namespace {
 
-// --- Of networks whose tensors are [sequence, batch, channels, height, width] ----------------------
+// --- Of networks whose tensors are [sequence, batch, channels, height, width]
+// ----------------------
 
 // The last three axes under other sizes; with four sizes the sequence too.
 Expr ReshapedImage(NnArgs& a) {
@@ -103,7 +104,8 @@ Expr SlicedImage(NnArgs& a) {
   return Slice(a.X(), at, begin, end, Size(stride));
 }
 
-// --- Of any tensors -------------------------------------------------------------------------------
+// --- Of any tensors
+// -------------------------------------------------------------------------------
 
 Expr Transposed(NnArgs& a) { return Transpose(a.X(), a.List("axes")); }
 
@@ -170,14 +172,13 @@ Expr FlattenedTo2d(NnArgs& a) {
   int64_t axis = a.Int("axis");
   a.Require(axis >= -rank && axis <= rank, "an axis that is none");
   if (axis < 0) axis += rank;
-  return ReshapeTo(x, {Product(a.b(), SizesAt(x, 0, axis)), Product(a.b(), SizesAt(x, axis, rank))});
+  return ReshapeTo(x,
+                   {Product(a.b(), SizesAt(x, 0, axis)), Product(a.b(), SizesAt(x, axis, rank))});
 }
 
 Expr ReshapedLike(NnArgs& a) { return ReshapeTo(a.X(), ShapeOf(a.X(1)).value()); }
 Expr ReshapedStatic(NnArgs& a) { return Reshape(a.X(), a.List("targetShape")); }
-Expr ReshapedDynamic(NnArgs& a) {
-  return a.X().Op("reshape", {a.Whole(1)}, {{"allowzero", 1}});
-}
+Expr ReshapedDynamic(NnArgs& a) { return a.X().Op("reshape", {a.Whole(1)}, {{"allowzero", 1}}); }
 // 0 is the size that is there.
 Expr ReshapedInRank(NnArgs& a) {
   const Expr x = a.X();
@@ -207,14 +208,11 @@ Expr Band(NnArgs& a) {
   const int64_t lower = a.Int("numLower"), upper = a.Int("numUpper");
   return BandPart(a.X(), lower, upper);
 }
-Expr Lower(NnArgs& a) {
-  return a.X().Op("trilu", {a.b().Int(a.Int("k"))}, {{"upper", 0}});
-}
-Expr Upper(NnArgs& a) {
-  return a.X().Op("trilu", {a.b().Int(a.Int("k"))}, {{"upper", 1}});
-}
+Expr Lower(NnArgs& a) { return a.X().Op("trilu", {a.b().Int(a.Int("k"))}, {{"upper", 0}}); }
+Expr Upper(NnArgs& a) { return a.X().Op("trilu", {a.b().Int(a.Int("k"))}, {{"upper", 1}}); }
 
-// --- Made of nothing ------------------------------------------------------------------------------
+// --- Made of nothing
+// ------------------------------------------------------------------------------
 
 Expr LoadedImage(NnArgs& a) {
   std::vector<int64_t> dims = a.List("shape");
@@ -296,10 +294,7 @@ X2IR_NN(reshape)
     .From("reshapeDynamic", ReshapedDynamic)
     .From("rankPreservingReshape", ReshapedInRank);
 X2IR_NN(transpose).From("permute", Permuted).From("transpose", Transposed);
-X2IR_NN(concat)
-    .From("concat", ConcatImages)
-    .From("concatND", ConcatNd)
-    .From("stack", StackNd);
+X2IR_NN(concat).From("concat", ConcatImages).From("concatND", ConcatNd).From("stack", StackNd);
 X2IR_NN(split).From("split", SplitImages).From("splitND", SplitNd);
 X2IR_NN(tile).From("sequenceRepeat", Repeated).From("tile", Tiled);
 X2IR_NN(space_to_depth).From("reorganizeData", Reorganized);

@@ -27,7 +27,6 @@ void PadAutomatically(NnArgs& a, CoremlWindow* window) {
   window->ends = {borders[1], borders[3]};
 }
 
-
 Expr Convolved(NnArgs& a, const Expr& x, Value* weights, Value* bias, const CoremlWindow& window,
                int64_t groups, bool transposed, const std::vector<int64_t>& sizes) {
   if (transposed) return Deconvolved(a, x, weights, bias, window, groups, sizes);
@@ -57,8 +56,8 @@ Expr Convolution(NnArgs& a) {
     a.Require(!transposed, "a transposed convolution of computed weights");
     weights = a.X(1);
   } else {
-    weights = a.NeedWeights("weights", {transposed ? in : out, transposed ? out / groups : in,
-                                        kernel[0], kernel[1]});
+    weights = a.NeedWeights(
+        "weights", {transposed ? in : out, transposed ? out / groups : in, kernel[0], kernel[1]});
   }
   Value* bias = biased ? a.NeedWeights("bias", {out}).value() : nullptr;
   return OnImages(a, a.X(), [&](const Expr& x) {
@@ -75,8 +74,11 @@ std::string KindOfPool(NnArgs& a) {
 }
 
 Expr OfWhole(const Expr& x, std::string_view kind, const std::vector<int64_t>& axes) {
-  return Reduce(x, kind == "max" ? "reduce_max" : kind == "l2" ? "reduce_l2" : "reduce_mean", axes,
-                true);
+  return Reduce(x,
+                kind == "max"  ? "reduce_max"
+                : kind == "l2" ? "reduce_l2"
+                               : "reduce_mean",
+                axes, true);
 }
 
 Expr Pooling(NnArgs& a) {
@@ -96,11 +98,11 @@ Expr Pooling(NnArgs& a) {
     PadAutomatically(a, &window);
   }
   if (whole) return OfWhole(a.X(), kind, {-2, -1});
-  return OnImages(a, a.X(),
-                  [&](const Expr& x) { return Pooled(a, x, kind, window, !exclude); });
+  return OnImages(a, a.X(), [&](const Expr& x) { return Pooled(a, x, kind, window, !exclude); });
 }
 
-// --- Of three axes --------------------------------------------------------------------------------
+// --- Of three axes
+// --------------------------------------------------------------------------------
 
 std::vector<int64_t> Three(NnArgs& a, std::string_view what, int64_t or_else) {
   std::vector<int64_t> numbers;
@@ -134,9 +136,9 @@ Expr Convolution3d(NnArgs& a) {
   const std::vector<int64_t> sizes = a.List("outputShape");
   a.Require(groups > 0 && out > 0 && in > 0 && out % groups == 0 && in % groups == 0, "channels");
   a.Require(sizes.empty() || transposed, "a size of a convolution");
-  const Expr weights = a.NeedWeights("weights", {transposed ? in : out,
-                                                 (transposed ? out : in) / groups, kernel[0],
-                                                 kernel[1], kernel[2]});
+  const Expr weights = a.NeedWeights(
+      "weights",
+      {transposed ? in : out, (transposed ? out : in) / groups, kernel[0], kernel[1], kernel[2]});
   Value* bias = biased ? a.NeedWeights("bias", {out}).value() : nullptr;
   return Convolved(a, a.X(), weights, bias, window, groups, transposed, sizes);
 }
@@ -151,7 +153,8 @@ Expr Pooling3d(NnArgs& a) {
 }
 Expr GlobalPooling3d(NnArgs& a) { return OfWhole(a.X(), KindOfPool(a), {-3, -2, -1}); }
 
-// --- Norms ----------------------------------------------------------------------------------------
+// --- Norms
+// ----------------------------------------------------------------------------------------
 
 Expr BatchNorm(NnArgs& a) {
   const int64_t channels = a.Int("channels");
@@ -205,7 +208,8 @@ Expr LayerNorm(NnArgs& a) {
                   {{"axis", -count}, {"epsilon", epsilon}});
 }
 
-// --- Sizes ----------------------------------------------------------------------------------------
+// --- Sizes
+// ----------------------------------------------------------------------------------------
 
 Expr Cropped(NnArgs& a) {
   const Expr x = a.X();
@@ -246,10 +250,10 @@ Expr Padded(NnArgs& a) {
   a.Given("paddingAmounts");
   const std::vector<int64_t> borders = BordersOf(a, "paddingAmounts");
   return OnImages(a, a.X(), [&](const Expr& x) {
-    return x.Op("pad",
-                {a.b().Ints({0, 0, borders[0], borders[2], 0, 0, borders[1], borders[3]}),
-                 x.Number(value)},
-                {{"mode", mode}});
+    return x.Op(
+        "pad",
+        {a.b().Ints({0, 0, borders[0], borders[2], 0, 0, borders[1], borders[3]}), x.Number(value)},
+        {{"mode", mode}});
   });
 }
 
