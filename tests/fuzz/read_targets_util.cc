@@ -430,6 +430,30 @@ std::vector<FuzzTarget> ReadTargets() {
        [](std::string_view bytes) {
          ImportFiles(bytes, {"m.job", "variables/out", "variables/meta"}, "/m.job", "oneflow_job");
        }},
+      {"coreml",
+       [] {
+         std::vector<std::string> files;
+         for (const char* name : {"gen_fn_split", "gen_fn_slice", "gen_gru", "gen_deconv"}) {
+           files.push_back(
+               ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/coreml/", name, ".mlmodel")));
+         }
+         return files;
+       },
+       [](std::string_view bytes) { ImportFiles(bytes, {"m.mlmodel"}, "/m.mlmodel", "coreml"); }},
+      {"mlpackage",
+       [] {
+         std::vector<std::string> files;
+         for (const char* name : {"gen_mil_cnn", "gen_mil_lstm"}) {
+           const std::string at = StrCat(X2IR_SOURCE_DIR, "/tests/data/coreml/", name,
+                                         ".mlpackage/Data/com.apple.CoreML/");
+           files.push_back(StrCat(ReadFile(at + "model.mlmodel"), kFileBoundary,
+                                  ReadFile(at + "weights/weight.bin")));
+         }
+         return files;
+       },
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"m.mlmodel", "weights/weight.bin"}, "/m.mlmodel", "coreml");
+       }},
       {"torch", [] { return std::vector{TorchArchiveOf(torch_zip::Program())}; },
        [](std::string_view bytes) { ImportFiles(bytes, {"m.pt2"}, "/m.pt2", "torch"); }},
       {"torch_program", [] { return std::vector{torch_zip::Program()}; },

@@ -15,6 +15,9 @@
 #include "x2ir/core/convert.h"
 #include "x2ir/core/ops_table.h"
 #include "x2ir/core/spec.h"
+#include "x2ir/formats/coreml/coreml.h"
+#include "x2ir/formats/coreml/fields.h"
+#include "x2ir/formats/coreml/mil_ops.h"
 #include "x2ir/formats/oneflow/schema.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -319,6 +322,56 @@ TEST(Golden, OneflowOps) {
       " more of the facts are not: those of training (gradients, updates of weights), and\n\n",
       others, ".\n");
   CheckDocument("/docs/oneflow_ops.md", text);
+}
+
+// Core ML: MIL's operations, both ways, and layers of networks and other models, which are read.
+TEST(Golden, CoremlOps) {
+  std::map<std::string, std::set<std::string>> read, written;
+  for (const Form* form : AllForms(coreml::kDialect)) {
+    const std::string& op = form->op.str();
+    if (form->imports && (!form->code || form->code->import)) read[op].insert(form->ir_op.str());
+    if (form->exports && (!form->code || form->code->export_)) {
+      written[op].insert(form->ir_op.str());
+    }
+  }
+  const auto list = [](const std::set<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) StrAppend(&text, text.empty() ? "" : ", ", name);
+    return text;
+  };
+  std::ifstream head(X2IR_SOURCE_DIR "/tests/golden/coreml_ops_head.md");
+  std::string text{std::istreambuf_iterator<char>(head), std::istreambuf_iterator<char>()};
+  ASSERT_FALSE(text.empty());
+  text +=
+      "## ML Programs\n\n| operation | from | read as (mostly) | written from "
+      "|\n|---|---|---|---|\n";
+  int64_t known = 0;
+  for (const coreml::MilOp& op : coreml::AllMilOps()) {
+    const std::string name(op.name);
+    known += !read[name].empty();
+    StrAppend(&text, "| ", name, " | iOS", op.since + 10, " | ", list(read[name]), " | ",
+              list(written[name]), " |\n");
+  }
+  StrAppend(&text, "\n", known, " of ", coreml::AllMilOps().size(), " operations are read.\n");
+  // What a message says a file may hold from a number on.
+  const auto table = [&](std::string_view title, std::string_view message, std::string_view domain,
+                         uint32_t from) {
+    StrAppend(&text, "\n## ", title, "\n\n| ", title, " | read as (mostly) |\n|---|---|\n");
+    const coreml::MessageSpec* spec = coreml::FindMessage(message);
+    ASSERT_NE(spec, nullptr);
+    int64_t all = 0, some = 0;
+    for (const coreml::FieldSpec& field : spec->fields) {
+      if (field.number < from) continue;
+      const std::string ir = list(read[StrCat(domain, field.name)]);
+      ++all;
+      some += !ir.empty();
+      StrAppend(&text, "| ", field.name, " | ", ir, " |\n");
+    }
+    StrAppend(&text, "\n", some, " of ", all, " are read.\n");
+  };
+  table("Layers", "NeuralNetworkLayer", "nn::", 100);
+  table("Models", "Model", "model::", 200);
+  CheckDocument("/docs/coreml_ops.md", text);
 }
 
 }  // namespace

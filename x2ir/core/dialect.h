@@ -64,6 +64,9 @@ struct Dialect {
   int default_opset = 0;  // what is written when nobody says another; 0: the latest
   // The schema of an op at an opset (of its domain), or null when not known. Cheap: cached.
   std::function<const OpSchema*(Symbol op, int opset)> schema{};
+  // Whether nodes that are read may be of ops without schemas, whose meaning hangs on the types of
+  // operands, as it does where the dialect has no schemas at all.
+  bool reads_without_schemas = false;
   // All versions of an op, oldest first; empty when not known. For messages.
   std::function<std::vector<const OpSchema*>(Symbol op)> versions{};
   // Every op that there are schemas of, each once, in a fixed order. For docs.

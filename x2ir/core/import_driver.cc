@@ -135,7 +135,7 @@ class Importer : public Driver {
   // the body does not keep them, a copy is converted that does not know them.
   template <typename Infer>
   absl::Status RunNested(Node* node, const Infer& infer) {
-    const bool has_schemas = !known_ || known_->schema;
+    const bool has_schemas = HasSchemas();
     std::shared_ptr<Graph> copy;
     std::vector<std::pair<size_t, Type>> tried;
     if (node->Is("loop") && !has_schemas) {
@@ -161,6 +161,8 @@ class Importer : public Driver {
     for (Graph* inner : node->subgraphs()) Run(*inner);
     return infer();
   }
+
+  bool HasSchemas() const { return !known_ || (known_->schema && !known_->reads_without_schemas); }
 
   static bool NeedSettling(const std::vector<Node*>& made) {
     return std::any_of(made.begin(), made.end(),
@@ -227,7 +229,7 @@ class Importer : public Driver {
       status = values.status();
       // Without schemas everything hangs on the types of operands. What a failed node gives is not
       // known; that this one fails too is no news.
-      const bool has_schemas = !known_ || known_->schema;
+      const bool has_schemas = HasSchemas();
       if (!has_schemas && !Allowed(op) && !report_.failures.empty() && TakesForeign(*node)) return;
     }
     for (Graph* inner : node->subgraphs()) Run(*inner, /*keep_interface=*/true);

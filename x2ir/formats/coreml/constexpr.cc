@@ -190,7 +190,8 @@ absl::StatusOr<Tensor> Kept(const Tensor& mask, const Tensor& dense) {
   return result;
 }
 
-Tensor RealNumbers(DType dtype, const std::vector<int64_t>& dims, const std::vector<float>& numbers) {
+Tensor RealNumbers(DType dtype, const std::vector<int64_t>& dims,
+                   const std::vector<float>& numbers) {
   if (dtype == DType::kFloat32) return Tensor::Of<float>(dims, numbers);
   Tensor result = Tensor::Zeros(DType::kFloat16, dims);
   const absl::Span<Half> out = result.mutable_span<Half>();
@@ -274,7 +275,8 @@ absl::StatusOr<std::vector<Tensor>> SparseBlocks(const Constexpr& c, bool table)
     const auto argument = [&](std::string_view name) -> const Tensor* {
       return name == "indices" ? &dense : c.argument(name);
     };
-    if (const Tensor* lut = c.argument("lut"); lut && lut->rank() > 0 && lut->dim(lut->rank() - 1) != 1) {
+    if (const Tensor* lut = c.argument("lut");
+        lut && lut->rank() > 0 && lut->dim(lut->rank() - 1) != 1) {
       return Unimplemented("sparse vectors of a table");
     }
     X2IR_ASSIGN_OR_RETURN(real, BlockTable({c.op, argument}));

@@ -64,7 +64,8 @@ class Decoder {
     while (in.Next()) {
       const FieldSpec* field = message.Find(in.field());
       if (!field) return Unimplemented("field ", in.field(), " of ", message.name, " is not known");
-      const std::string name = path.empty() ? std::string(field->name) : StrCat(path, ".", field->name);
+      const std::string name =
+          path.empty() ? std::string(field->name) : StrCat(path, ".", field->name);
       if (field->kind != FieldKind::kMessage) {
         ReadScalar(in, *field, name, /*in_row=*/false);
         continue;
@@ -159,15 +160,9 @@ class Decoder {
     // Of a field that is there twice the last one counts.
     if (!column.is_list) column = Column{field.kind, false, {}, {}, {}, {}};
     switch (field.kind) {
-      case FieldKind::kInt:
-        in.AppendInts(&column.ints);
-        break;
-      case FieldKind::kFloat:
-        in.AppendFloats(&column.floats);
-        break;
-      case FieldKind::kDouble:
-        in.AppendDoubles(&column.doubles);
-        break;
+      case FieldKind::kInt: in.AppendInts(&column.ints); break;
+      case FieldKind::kFloat: in.AppendFloats(&column.floats); break;
+      case FieldKind::kDouble: in.AppendDoubles(&column.doubles); break;
       case FieldKind::kString: column.strings.push_back(in.String()); break;
       case FieldKind::kEnum: {
         std::vector<int64_t> numbers;
@@ -189,10 +184,9 @@ class Decoder {
       case FieldKind::kFloat:
         return column.is_list ? Attribute(std::move(column.floats)) : scalar(column.floats, 0.0f);
       case FieldKind::kDouble:
-        return column.is_list
-                   ? Attribute(Tensor::Of<double>({static_cast<int64_t>(column.doubles.size())},
-                                                  column.doubles))
-                   : scalar(column.doubles, 0.0);
+        return column.is_list ? Attribute(Tensor::Of<double>(
+                                    {static_cast<int64_t>(column.doubles.size())}, column.doubles))
+                              : scalar(column.doubles, 0.0);
       case FieldKind::kString:
       case FieldKind::kEnum:
         return column.is_list ? Attribute(std::move(column.strings))

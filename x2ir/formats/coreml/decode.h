@@ -1,5 +1,5 @@
-// A message of Core ML as attributes, by the table of its fields (fields.h). A field is an attribute
-// of its path ("valid.paddingAmounts.borderAmounts.startEdgeSize"):
+// A message of Core ML as attributes, by the table of its fields (fields.h). A field is an
+// attribute of its path ("valid.paddingAmounts.borderAmounts.startEdgeSize"):
 //
 //   numbers of any width, bools   an int, or ints
 //   float, double                 a float, a double; several: floats, a float64 tensor
@@ -29,7 +29,7 @@ namespace coreml {
 
 struct Decoded {
   AttributeMap attrs;
-  std::vector<std::pair<std::string, Tensor>> weights;      // rank 1
+  std::vector<std::pair<std::string, Tensor>> weights;             // rank 1
   std::vector<std::pair<std::string, std::string_view>> networks;  // nested ones, by their paths
 };
 

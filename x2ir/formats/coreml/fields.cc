@@ -25,8 +25,8 @@ struct FieldTable {
 };
 
 constexpr std::pair<std::string_view, FieldKind> kScalarKinds[] = {
-    {"int32", FieldKind::kInt},    {"int64", FieldKind::kInt},     {"uint32", FieldKind::kInt},
-    {"uint64", FieldKind::kInt},   {"bool", FieldKind::kInt},      {"float", FieldKind::kFloat},
+    {"int32", FieldKind::kInt},     {"int64", FieldKind::kInt},     {"uint32", FieldKind::kInt},
+    {"uint64", FieldKind::kInt},    {"bool", FieldKind::kInt},      {"float", FieldKind::kFloat},
     {"double", FieldKind::kDouble}, {"string", FieldKind::kString}, {"bytes", FieldKind::kString},
 };
 

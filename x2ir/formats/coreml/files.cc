@@ -55,7 +55,8 @@ absl::StatusOr<std::string> ModelOfManifest(const std::string& folder) {
   if (!r.ok()) return Annotate(r.status(), "Manifest.json");
   for (const auto& [name, path] : items) {
     if (name != root) continue;
-    if (!StaysInside(path)) return Invalid("Manifest.json: the path '", path, "' leaves the package");
+    if (!StaysInside(path))
+      return Invalid("Manifest.json: the path '", path, "' leaves the package");
     return (fs::path(folder) / "Data" / path).string();
   }
   return Invalid("Manifest.json names no model");
@@ -84,7 +85,8 @@ absl::StatusOr<BlobPtr> ModelFiles::Open(std::string_view name) {
   std::string_view path = name;
   if (!path.starts_with(kModelPath)) return Unimplemented("the weights' file '", name, "'");
   path.remove_prefix(kModelPath.size());
-  if (!StaysInside(path)) return Invalid("the weights' file '", name, "' lies outside of the model");
+  if (!StaysInside(path))
+    return Invalid("the weights' file '", name, "' lies outside of the model");
   BlobPtr blob;
   if (memory_) {
     X2IR_ASSIGN_OR_RETURN(blob, memory_->OpenNamed(std::string(path)));
@@ -109,7 +111,8 @@ absl::StatusOr<BlobPtr> ModelFiles::Open(std::string_view name) {
 // A model begins with its version, and then its description, or what is in it.
 bool LooksLikeCoreml(absl::Span<const std::byte> head, uint64_t file_size) {
   const std::string_view bytes(reinterpret_cast<const char*>(head.data()), head.size());
-  if (bytes.size() < 4 || bytes[0] != '\x08' || bytes[1] < 1 || bytes[1] > 32 || bytes[2] != '\x12') {
+  if (bytes.size() < 4 || bytes[0] != '\x08' || bytes[1] < 1 || bytes[1] > 32 ||
+      bytes[2] != '\x12') {
     return false;
   }
   uint64_t length = 0;

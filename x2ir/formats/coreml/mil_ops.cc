@@ -213,8 +213,8 @@ constexpr std::string_view kMilLines[] = {
 };
 
 constexpr std::pair<std::string_view, MilKind> kMilKinds[] = {
-    {"int", MilKind::kInt},       {"ints", MilKind::kInts},       {"uint", MilKind::kUInt},
-    {"bool", MilKind::kBool},     {"bools", MilKind::kBools},     {"float", MilKind::kFloat},
+    {"int", MilKind::kInt},         {"ints", MilKind::kInts},     {"uint", MilKind::kUInt},
+    {"bool", MilKind::kBool},       {"bools", MilKind::kBools},   {"float", MilKind::kFloat},
     {"float32", MilKind::kFloat32}, {"string", MilKind::kString}, {"strings", MilKind::kStrings},
     {"scalar", MilKind::kScalar},
 };
@@ -303,15 +303,15 @@ struct MilTypeRow {
   std::string_view name;
 };
 constexpr MilTypeRow kMilTypes[] = {
-    {1, DType::kBool, "bool"},        {2, DType::kString, "string"},
-    {10, DType::kFloat16, "fp16"},    {11, DType::kFloat32, "fp32"},
-    {12, DType::kFloat64, "fp64"},    {13, DType::kBFloat16, "bf16"},
-    {21, DType::kInt8, "int8"},       {22, DType::kInt16, "int16"},
-    {23, DType::kInt32, "int32"},     {24, DType::kInt64, "int64"},
-    {25, DType::kInt4, "int4"},       {31, DType::kUInt8, "uint8"},
-    {32, DType::kUInt16, "uint16"},   {33, DType::kUInt32, "uint32"},
-    {34, DType::kUInt64, "uint64"},   {35, DType::kUInt4, "uint4"},
-    {36, DType::kUInt2, "uint2"},     {40, DType::kFloat8E4M3FN, "fp8e4m3fn"},
+    {1, DType::kBool, "bool"},           {2, DType::kString, "string"},
+    {10, DType::kFloat16, "fp16"},       {11, DType::kFloat32, "fp32"},
+    {12, DType::kFloat64, "fp64"},       {13, DType::kBFloat16, "bf16"},
+    {21, DType::kInt8, "int8"},          {22, DType::kInt16, "int16"},
+    {23, DType::kInt32, "int32"},        {24, DType::kInt64, "int64"},
+    {25, DType::kInt4, "int4"},          {31, DType::kUInt8, "uint8"},
+    {32, DType::kUInt16, "uint16"},      {33, DType::kUInt32, "uint32"},
+    {34, DType::kUInt64, "uint64"},      {35, DType::kUInt4, "uint4"},
+    {36, DType::kUInt2, "uint2"},        {40, DType::kFloat8E4M3FN, "fp8e4m3fn"},
     {41, DType::kFloat8E5M2, "fp8e5m2"},
 };
 

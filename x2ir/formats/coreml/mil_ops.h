@@ -41,7 +41,7 @@ struct MilArgument {
   std::string_view name;
   MilKind kind = MilKind::kOperand;
   bool optional = false;
-  bool many = false;  // a tuple of tensors; the last operand
+  bool many = false;      // a tuple of tensors; the last operand
   bool constant = false;  // an operand that must be a constant
   int since = 5;
   std::optional<Attribute> default_value{};

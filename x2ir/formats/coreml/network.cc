@@ -110,7 +110,8 @@ class NetworkReader {
     level.values[name] = level.graph->AddNodeOutput(node, level.graph->UniqueName(name));
   }
 
-  // --- Control flow -------------------------------------------------------------------------------
+  // --- Control flow
+  // -------------------------------------------------------------------------------
 
   // The blobs that a network writes, those of networks in it too, in order.
   absl::Status CollectWritten(std::string_view bytes, int depth, std::vector<std::string>* names) {
@@ -149,7 +150,8 @@ class NetworkReader {
     graph.AddOutput(value);
   }
 
-  absl::Status AddBranch(const LayerFields& layer, const Decoded& decoded, Level& level, int depth) {
+  absl::Status AddBranch(const LayerFields& layer, const Decoded& decoded, Level& level,
+                         int depth) {
     if (layer.inputs.size() != 1) return Invalid("a branch has one input");
     X2IR_ASSIGN_OR_RETURN(Value * condition, Get(level, layer.inputs[0]));
     const std::string_view* networks[2] = {NetworkAt(decoded, "ifBranch"),
@@ -190,7 +192,8 @@ class NetworkReader {
     const std::string_view *body = NetworkAt(decoded, "bodyNetwork"),
                            *condition = NetworkAt(decoded, "conditionNetwork");
     const Attribute* asked = decoded.attrs.Find("conditionVar");
-    const std::string variable = asked && asked->get<std::string>() ? *asked->get<std::string>() : "";
+    const std::string variable =
+        asked && asked->get<std::string>() ? *asked->get<std::string>() : "";
     if (!body || layer.inputs.size() > 1) return Invalid("a loop has a body and at most one input");
     if ((condition != nullptr) == variable.empty()) return Invalid("a condition without its blob");
     std::vector<std::string> written, carried;
@@ -236,7 +239,8 @@ class NetworkReader {
   Graph& root_;
 };
 
-// --- Images ---------------------------------------------------------------------------------------
+// --- Images
+// ---------------------------------------------------------------------------------------
 
 struct Preprocessing {
   std::string feature;
@@ -368,7 +372,8 @@ absl::Status ReadNetwork(std::string_view bytes, const BlobPtr& file,
         case 1: axes = {0, 1, 3, 4}; break;
         case 3: axes = {0, 1}; break;
         case 5: break;
-        default: return Unimplemented("input '", feature.name, "' of ", feature.dims.size(), " axes");
+        default:
+          return Unimplemented("input '", feature.name, "' of ", feature.dims.size(), " axes");
       }
     }
     if (!axes.empty()) {

@@ -118,8 +118,7 @@ class ProgramReader {
     std::vector<const NamedType*> order;
     const auto add = [&](std::string_view name) {
       for (const NamedType& input : inputs) {
-        if (input.name == name &&
-            std::find(order.begin(), order.end(), &input) == order.end()) {
+        if (input.name == name && std::find(order.begin(), order.end(), &input) == order.end()) {
           order.push_back(&input);
         }
       }
@@ -145,8 +144,9 @@ class ProgramReader {
     const auto port = description_.ports.find(input.name);
     if (port == description_.ports.end()) return root_.AddInput(input.name, type);
     const size_t bar = port->second.rfind('|');
-    const auto before =
-        bar == std::string::npos ? Type() : Type::Parse(port->second.substr(bar + 1)).value_or(Type());
+    const auto before = bar == std::string::npos
+                            ? Type()
+                            : Type::Parse(port->second.substr(bar + 1)).value_or(Type());
     const bool suits = before.is_tensor() && before.shape() && type.shape() &&
                        before.shape()->rank() == type.shape()->rank();
     if (!suits) return root_.AddInput(input.name, type);
@@ -154,7 +154,8 @@ class ProgramReader {
     return CastTo(root_, value, type.dtype(), root_.UniqueName(StrCat(value->name(), "_cast")));
   }
 
-  // --- Blocks -------------------------------------------------------------------------------------
+  // --- Blocks
+  // -------------------------------------------------------------------------------------
 
   absl::Status ReadBlock(std::string_view bytes, Level& level, int depth,
                          std::vector<std::string_view>* outputs) {
@@ -234,7 +235,8 @@ class ProgramReader {
     return bindings;
   }
 
-  // --- Names --------------------------------------------------------------------------------------
+  // --- Names
+  // --------------------------------------------------------------------------------------
 
   const MilValue* FindConstant(Level& level, std::string_view name) {
     for (Level* at = &level; at; at = at->outer) {
@@ -250,8 +252,7 @@ class ProgramReader {
       const auto constant = at->constants.find(name);
       if (constant == at->constants.end()) continue;
       if (!constant->second.is_tensor) return Unimplemented("'", name, "' is a list");
-      Value* value =
-          at->graph->AddConstant(at->graph->UniqueName(name), constant->second.tensor);
+      Value* value = at->graph->AddConstant(at->graph->UniqueName(name), constant->second.tensor);
       at->values[std::string(name)] = value;
       return value;
     }
@@ -273,7 +274,8 @@ class ProgramReader {
     return *constant;
   }
 
-  // --- Operations ---------------------------------------------------------------------------------
+  // --- Operations
+  // ---------------------------------------------------------------------------------
 
   absl::Status AddOperation(const Operation& op, Level& level, int depth) {
     if (op.type == "const") return AddConst(op, level);
@@ -347,8 +349,7 @@ class ProgramReader {
     if (op.outputs.size() != 1) return Invalid("a constant with ", op.outputs.size(), " results");
     for (const MapEntry& entry : op.attributes) {
       if (entry.key != "val") continue;
-      X2IR_ASSIGN_OR_RETURN(level.constants[op.outputs[0].name],
-                            ReadMilValue(entry.value, files_));
+      X2IR_ASSIGN_OR_RETURN(level.constants[op.outputs[0].name], ReadMilValue(entry.value, files_));
       return absl::OkStatus();
     }
     if (const auto* bindings = op.Find("val"); bindings && bindings->size() == 1) {
@@ -381,7 +382,8 @@ class ProgramReader {
       if (op.type != "constexpr_affine_dequantize") return false;
       const Tensor *data = find("quantized_data"), *zero = find("zero_point"),
                    *scale = find("scale"), *axis = find("axis");
-      if (!data || !zero || !scale || !axis || axis->num_elements() != 1 || op.outputs.size() != 1) {
+      if (!data || !zero || !scale || !axis || axis->num_elements() != 1 ||
+          op.outputs.size() != 1) {
         return Invalid("arguments are missing");
       }
       const std::string& name = op.outputs[0].name;
@@ -411,7 +413,8 @@ class ProgramReader {
     if (!state || state->size() != 1 || (*state)[0].is_value || op.outputs.size() > 1) {
       return Invalid("a state is missing");
     }
-    if (&root_ != level.graph && !reads) return Unimplemented("a state that a branch or loop changes");
+    if (&root_ != level.graph && !reads)
+      return Unimplemented("a state that a branch or loop changes");
     for (auto& [name, value] : states_) {
       if (name != (*state)[0].name) continue;
       if (!reads) {

@@ -27,7 +27,8 @@ constexpr size_t kMaxAxes = 64;
 // Fields of Model that are its program.
 constexpr uint32_t kFirstProgramField = 200;
 
-// --- Descriptions ---------------------------------------------------------------------------------
+// --- Descriptions
+// ---------------------------------------------------------------------------------
 
 struct Range {
   int64_t low = 0, high = 0;
@@ -282,7 +283,8 @@ absl::StatusOr<Description> ReadDescription(std::string_view bytes, const char* 
   return description;
 }
 
-// --- Models ---------------------------------------------------------------------------------------
+// --- Models
+// ---------------------------------------------------------------------------------------
 
 struct ModelParts {
   int64_t version = 0;
@@ -343,7 +345,8 @@ class ModelReader {
   absl::Status AddInputs(const Description& description, Graph& graph, Scope* scope) {
     for (const Feature& feature : description.inputs) {
       X2IR_ASSIGN_OR_RETURN(const Type type, TypeOf(feature));
-      if (scope->contains(feature.name)) return Invalid("two inputs are called '", feature.name, "'");
+      if (scope->contains(feature.name))
+        return Invalid("two inputs are called '", feature.name, "'");
       (*scope)[feature.name] = graph.AddInput(feature.name, type);
     }
     return absl::OkStatus();
@@ -433,9 +436,9 @@ class ModelReader {
           if (dim > INT32_MAX) return DataLoss("a size of ", dim);
           sizes.push_back(static_cast<int32_t>(dim));
         }
-        Value* constant = graph.AddConstant(
-            graph.UniqueName(StrCat(feature.name, "_shape")),
-            Tensor::Of<int32_t>({static_cast<int64_t>(sizes.size())}, sizes));
+        Value* constant =
+            graph.AddConstant(graph.UniqueName(StrCat(feature.name, "_shape")),
+                              Tensor::Of<int32_t>({static_cast<int64_t>(sizes.size())}, sizes));
         value = AddNode(graph, "reshape", {value, constant}, {},
                         graph.UniqueName(StrCat(feature.name, "_described")));
       }
@@ -467,8 +470,7 @@ class ModelReader {
       node->SetAttr("classes", std::move(labels.strings));
     }
     if (!description.label.empty()) {
-      (*scope)[description.label] =
-          graph.AddNodeOutput(node, graph.UniqueName(description.label));
+      (*scope)[description.label] = graph.AddNodeOutput(node, graph.UniqueName(description.label));
     } else {
       graph.AddMissingOutput(node);
     }
@@ -506,7 +508,8 @@ class ModelReader {
       if (std::find(names.begin(), names.end(), feature.name) != names.end()) continue;
       names.push_back(feature.name);
     }
-    if (classifies && names.size() > 2) return Unimplemented("a classifier of ", names.size(), " outputs");
+    if (classifies && names.size() > 2)
+      return Unimplemented("a classifier of ", names.size(), " outputs");
     for (const std::string& name : names) {
       (*scope)[name] = graph.AddNodeOutput(node, graph.UniqueName(name));
     }
@@ -546,9 +549,9 @@ class ModelReader {
         if (before.is_tensor() && before.dtype() != DType::kUndefined &&
             !MilTypeName(before.dtype()).empty()) {
           name = port->second.substr(0, bar);
-          value = AddNode(graph, "cast", {value},
-                          {{"dtype", std::string(MilTypeName(before.dtype()))}},
-                          graph.UniqueName(StrCat(name, "_cast")));
+          value =
+              AddNode(graph, "cast", {value}, {{"dtype", std::string(MilTypeName(before.dtype()))}},
+                      graph.UniqueName(StrCat(name, "_cast")));
         }
       }
       X2IR_RETURN_IF_ERROR(AddOutput(graph, value, name));
@@ -556,9 +559,11 @@ class ModelReader {
     for (const Feature& state : description.states) {
       const auto it = scope.find(StrCat(state.name, "_out"));
       if (it == scope.end()) continue;
-      X2IR_RETURN_IF_ERROR(AddOutput(graph, it->second, graph.UniqueName(StrCat(state.name, "_out"))));
+      X2IR_RETURN_IF_ERROR(
+          AddOutput(graph, it->second, graph.UniqueName(StrCat(state.name, "_out"))));
     }
-    if (graph.outputs().empty()) return Invalid("the model (", parts.kind->name, ") has no outputs");
+    if (graph.outputs().empty())
+      return Invalid("the model (", parts.kind->name, ") has no outputs");
     return absl::OkStatus();
   }
 

@@ -37,9 +37,19 @@ class ModelFiles {
   StringMap<BlobPtr> opened_;
 };
 
-// --- Descriptions ---------------------------------------------------------------------------------
+// --- Descriptions
+// ---------------------------------------------------------------------------------
 
-enum class FeatureKind : uint8_t { kNone, kInt, kDouble, kString, kImage, kArray, kDictionary, kOther };
+enum class FeatureKind : uint8_t {
+  kNone,
+  kInt,
+  kDouble,
+  kString,
+  kImage,
+  kArray,
+  kDictionary,
+  kOther
+};
 
 struct Feature {
   std::string name;
@@ -48,10 +58,10 @@ struct Feature {
   std::vector<Dim> dims;  // of arrays as they are described; of images [channels, height, width]
   bool has_dims = false;
   bool optional = false;
-  bool is_bgr = false;       // of images
-  bool int_keys = false;     // of dictionaries
+  bool is_bgr = false;    // of images
+  bool int_keys = false;  // of dictionaries
   bool is_state = false;
-  std::string kind_name;     // of kOther, for messages
+  std::string kind_name;  // of kOther, for messages
 };
 
 struct Description {
@@ -70,7 +80,8 @@ Value* AddNode(Graph& graph, std::string_view op, const std::vector<Value*>& ope
 // A cast in the dialect; the value itself where it is of that type.
 Value* CastTo(Graph& graph, Value* value, DType dtype, std::string_view name);
 
-// --- Programs and networks ------------------------------------------------------------------------
+// --- Programs and networks
+// ------------------------------------------------------------------------
 
 // Adds the function of an ML Program to the graph. `inputs` are declared by it; what `description`
 // says is their order. Results are in the scope.

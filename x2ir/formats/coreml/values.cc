@@ -141,7 +141,8 @@ absl::StatusOr<Tensor> ReadImmediate(std::string_view bytes, const MilType& type
   return tensor;
 }
 
-// --- weight.bin -----------------------------------------------------------------------------------
+// --- weight.bin
+// -----------------------------------------------------------------------------------
 
 struct BlobRecord {
   uint32_t sentinel, data_type;

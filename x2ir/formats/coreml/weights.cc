@@ -58,7 +58,8 @@ std::vector<uint32_t> UnpackBits(std::string_view bytes, int64_t bits) {
   return numbers;
 }
 
-// How many weights each of the parts has that so many bytes hold, of which the last may be filled up.
+// How many weights each of the parts has that so many bytes hold, of which the last may be filled
+// up.
 absl::StatusOr<size_t> SizeOfParts(size_t bytes, int64_t bits, size_t parts) {
   const size_t most = bytes * 8 / static_cast<size_t>(bits);
   if (parts == 1) return std::max<size_t>(most, 1);
@@ -89,13 +90,15 @@ absl::StatusOr<Tensor> Dequantize(std::string_view bytes, bool is_signed,
   }
   if (!steps.linear || steps.scale.empty()) return Invalid("quantized weights without a scale");
   if (!steps.bias.empty() && steps.bias.size() != steps.scale.size() && steps.bias.size() != 1) {
-    return Invalid("weights with ", steps.scale.size(), " scales and ", steps.bias.size(), " biases");
+    return Invalid("weights with ", steps.scale.size(), " scales and ", steps.bias.size(),
+                   " biases");
   }
   const size_t parts = steps.scale.size();
   X2IR_ASSIGN_OR_RETURN(const size_t each, SizeOfParts(bytes.size(), steps.bits, parts));
   for (size_t i = 0; i < numbers.size(); ++i) {
     const size_t part = std::min(i / each, parts - 1);
-    const float bias = steps.bias.empty() ? 0.0f : steps.bias[std::min(part, steps.bias.size() - 1)];
+    const float bias =
+        steps.bias.empty() ? 0.0f : steps.bias[std::min(part, steps.bias.size() - 1)];
     const float number = is_signed ? static_cast<float>(static_cast<int8_t>(numbers[i]))
                                    : static_cast<float>(numbers[i]);
     out[i] = number * steps.scale[part] + bias;

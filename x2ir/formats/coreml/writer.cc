@@ -11,15 +11,15 @@
 #include "x2ir/formats/coreml/mil_ops.h"
 #include "x2ir/formats/io/folders.h"
 #include "x2ir/formats/wire.h"
-#include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
 namespace coreml {
 namespace {
 
 // Field numbers of facts/coreml-proto-fields.json are said where they are written.
-constexpr int kOldestOpset = 6;  // CoreML6: iOS16
+constexpr int kOldestOpset = 6;     // CoreML6: iOS16
 constexpr int kVersionOfOpset = 1;  // the specification's version is the opset's and this
 constexpr uint64_t kAlignment = 64;
 constexpr int64_t kSmallConstant = 10;  // fewer elements stand in the program itself
@@ -148,14 +148,15 @@ class ProgramWriter {
   const WeightFile& weights() const { return weights_; }
 
  private:
-  // --- Names --------------------------------------------------------------------------------------
+  // --- Names
+  // --------------------------------------------------------------------------------------
 
   // Letters, digits and underscores, unique in the program.
   std::string Unique(std::string_view base) {
     std::string name;
     for (const char c : base) {
-      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                         (c >= '0' && c <= '9') || c == '_';
+      const bool plain =
+          (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
       name += plain ? c : '_';
     }
     if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = StrCat("_", name);
@@ -171,7 +172,8 @@ class ProgramWriter {
     return name;
   }
 
-  // --- Description --------------------------------------------------------------------------------
+  // --- Description
+  // --------------------------------------------------------------------------------
 
   struct Feature {
     std::string name, port;
@@ -261,7 +263,8 @@ class ProgramWriter {
     out.End();
   }
 
-  // --- Values -------------------------------------------------------------------------------------
+  // --- Values
+  // -------------------------------------------------------------------------------------
 
   absl::Status WriteNamedType(WireWriter& out, std::string_view name, const Value& value) {
     const Shape* shape = value.shape();
@@ -369,7 +372,8 @@ class ProgramWriter {
     return absl::OkStatus();
   }
 
-  // --- Blocks -------------------------------------------------------------------------------------
+  // --- Blocks
+  // -------------------------------------------------------------------------------------
 
   absl::Status WriteBlock(const Graph& graph, WireWriter& out) {
     if (graph.parent_node()) {
@@ -384,8 +388,8 @@ class ProgramWriter {
       X2IR_RETURN_IF_ERROR(WriteConst(out, *constant->constant(), NameOf(*constant)));
     }
     for (const Node* node : graph.nodes()) {
-      X2IR_RETURN_IF_ERROR(Annotate(WriteOperation(*node, out),
-                                    StrCat(node->op().view(), " '", node->name(), "'")));
+      X2IR_RETURN_IF_ERROR(
+          Annotate(WriteOperation(*node, out), StrCat(node->op().view(), " '", node->name(), "'")));
     }
     for (const Value* output : graph.outputs()) out.Bytes(2, NameOf(*output));
     return absl::OkStatus();
@@ -403,7 +407,8 @@ class ProgramWriter {
     };
     switch (argument.kind) {
       case MilKind::kInt: return ints({*attr.get<int64_t>()}).Reshaped({});
-      case MilKind::kUInt: return ints({*attr.get<int64_t>()}).Reshaped({}).Reinterpreted(DType::kUInt32);
+      case MilKind::kUInt:
+        return ints({*attr.get<int64_t>()}).Reshaped({}).Reinterpreted(DType::kUInt32);
       case MilKind::kInts: return ints(*attr.get<Attribute::Ints>());
       case MilKind::kBool: return Tensor::Scalar<bool>(*attr.get<int64_t>() != 0);
       case MilKind::kBools: {
@@ -512,7 +517,8 @@ class ProgramWriter {
   StringSet taken_;
 };
 
-// --- The package ----------------------------------------------------------------------------------
+// --- The package
+// ----------------------------------------------------------------------------------
 
 constexpr std::string_view kModelId = "6C0F6D3B-52B1-4D0E-9A55-3F0E6C7B1A01";
 constexpr std::string_view kWeightsId = "6C0F6D3B-52B1-4D0E-9A55-3F0E6C7B1A02";
@@ -520,11 +526,11 @@ constexpr std::string_view kWeightsId = "6C0F6D3B-52B1-4D0E-9A55-3F0E6C7B1A02";
 std::string ManifestText(bool has_weights) {
   const auto item = [](std::string_view id, std::string_view what, std::string_view name) {
     return StrCat("        \"", id, "\": {\n            \"author\": \"com.apple.CoreML\",\n",
-                  "            \"description\": \"CoreML Model ", what, "\",\n            \"name\": \"",
-                  name, "\",\n            \"path\": \"com.apple.CoreML/", name, "\"\n        }");
+                  "            \"description\": \"CoreML Model ", what,
+                  "\",\n            \"name\": \"", name,
+                  "\",\n            \"path\": \"com.apple.CoreML/", name, "\"\n        }");
   };
-  std::string text =
-      "{\n    \"fileFormatVersion\": \"1.0.0\",\n    \"itemInfoEntries\": {\n";
+  std::string text = "{\n    \"fileFormatVersion\": \"1.0.0\",\n    \"itemInfoEntries\": {\n";
   StrAppend(&text, item(kModelId, "Specification", "model.mlmodel"));
   if (has_weights) StrAppend(&text, ",\n", item(kWeightsId, "Weights", "weights"));
   StrAppend(&text, "\n    },\n    \"rootModelIdentifier\": \"", kModelId, "\"\n}\n");
@@ -534,7 +540,9 @@ std::string ManifestText(bool has_weights) {
 struct PackagePaths {
   std::filesystem::path root, data, folder, weights;
   explicit PackagePaths(const std::string& path)
-      : root(path), data(root / "Data"), folder(data / "com.apple.CoreML"),
+      : root(path),
+        data(root / "Data"),
+        folder(data / "com.apple.CoreML"),
         weights(folder / "weights") {}
   std::string manifest() const { return (root / "Manifest.json").string(); }
   std::string model() const { return (folder / "model.mlmodel").string(); }

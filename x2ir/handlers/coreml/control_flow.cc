@@ -57,7 +57,8 @@ absl::StatusOr<Values> MilWhile(MilArgs& a) {
     state.push_back(body->AddInput(StrCat("variable_", i), step->inputs()[i]->type()));
   }
   const auto asks = [&](Builder& at, const Values& given) {
-    return at.Op("reshape", {InlineGraph(at, *question, given)[0], at.Ints({})}, {{"allowzero", 1}});
+    return at.Op("reshape", {InlineGraph(at, *question, given)[0], at.Ints({})},
+                 {{"allowzero", 1}});
   };
   const Values next = InlineGraph(b, *step, state);
   Values results = {asks(b, next)};
@@ -181,9 +182,9 @@ absl::StatusOr<Values> ToWhile(MilWriter& w) {
     operands.push_back(stack);
     types.push_back(stack->type());
   }
-  const Values made = w.MilAll("while_loop", std::move(operands),
-                               {{"block_0", question}, {"block_1", step}},
-                               std::vector<bool>(types.size(), true), types);
+  const Values made =
+      w.MilAll("while_loop", std::move(operands), {{"block_0", question}, {"block_1", step}},
+               std::vector<bool>(types.size(), true), types);
   return Values(made.begin() + 2, made.end());
 }
 

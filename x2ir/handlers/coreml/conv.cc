@@ -127,9 +127,8 @@ absl::StatusOr<Value*> ToDeconv(MilWriter& w) {
   if (n > 3) return CannotExpress("convolutions of ", n, " axes");
   std::vector<int64_t> more = w.attrs().Ints("output_padding", std::vector<int64_t>(n, 0));
   std::vector<int64_t> pads = window.pads;
-  AttributeMap attrs = {{"strides", window.strides},
-                        {"dilations", window.dilations},
-                        {"groups", w.Int("group")}};
+  AttributeMap attrs = {
+      {"strides", window.strides}, {"dilations", window.dilations}, {"groups", w.Int("group")}};
   const bool given = !w.attrs().Ints("output_shape", {}).empty();
   const bool plain = automatic == AutoPad::kNotSet && !given &&
                      std::all_of(more.begin(), more.end(), [](int64_t m) { return m == 0; });
@@ -140,8 +139,7 @@ absl::StatusOr<Value*> ToDeconv(MilWriter& w) {
     if (!sizes) return CannotExpress("sizes that are not known");
     if (automatic != AutoPad::kNotSet || given) {
       for (size_t i = 0; i < n; ++i) {
-        const int64_t whole =
-            (in[i + 2] - 1) * window.strides[i] + window.extent(i) + more[i];
+        const int64_t whole = (in[i + 2] - 1) * window.strides[i] + window.extent(i) + more[i];
         const int64_t total = std::max<int64_t>(0, whole - (*sizes)[i + 2]);
         if (whole < (*sizes)[i + 2]) return CannotExpress("a result larger than its windows");
         const int64_t half = total / 2;

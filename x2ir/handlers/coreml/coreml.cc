@@ -86,6 +86,7 @@ absl::Status PrepareCoreml(Model& model, std::vector<std::string>&) {
 [[maybe_unused]] const bool kRegistered =
     RegisterDialect({.name = std::string(coreml::kDialect),
                      .schema = MilSchema,
+                     .reads_without_schemas = true,
                      .domain_version = [](std::string_view, int) { return 1; },
                      .layout = "channels_first",
                      .prepare = PrepareCoreml,
@@ -119,25 +120,22 @@ absl::StatusOr<std::vector<int64_t>> MilArgs::KnownList(std::string_view name) {
 
 int64_t MilArgs::Int(Symbol name) {
   const coreml::MilArgument* argument = spec_ ? spec_->Find(name.view()) : nullptr;
-  const int64_t* or_else = argument && argument->default_value
-                               ? argument->default_value->get<int64_t>()
-                               : nullptr;
+  const int64_t* or_else =
+      argument && argument->default_value ? argument->default_value->get<int64_t>() : nullptr;
   return NodeReader::Int(name, or_else ? *or_else : 0);
 }
 
 double MilArgs::Number(Symbol name) {
   const coreml::MilArgument* argument = spec_ ? spec_->Find(name.view()) : nullptr;
-  const float* or_else = argument && argument->default_value
-                             ? argument->default_value->get<float>()
-                             : nullptr;
+  const float* or_else =
+      argument && argument->default_value ? argument->default_value->get<float>() : nullptr;
   return NodeReader::Float(name, or_else ? *or_else : 0);
 }
 
 std::string MilArgs::Text(Symbol name) {
   const coreml::MilArgument* argument = spec_ ? spec_->Find(name.view()) : nullptr;
-  const std::string* or_else = argument && argument->default_value
-                                   ? argument->default_value->get<std::string>()
-                                   : nullptr;
+  const std::string* or_else =
+      argument && argument->default_value ? argument->default_value->get<std::string>() : nullptr;
   return NodeReader::String(name, or_else ? *or_else : "");
 }
 
@@ -152,7 +150,8 @@ Expr MilArgs::Scalar(Symbol name, DType type, double or_else) {
   if (attr && !tensor) Fail(Invalid("attribute '", name.view(), "' is no number"));
   if (!tensor) return {b(), b().Scalar(type, or_else)};
   if (tensor->dtype() == type) return {b(), b().Constant(*tensor)};
-  if (type == DType::kBool) return {b(), b().Constant(Tensor::Scalar<bool>(tensor->AsDouble(0) != 0))};
+  if (type == DType::kBool)
+    return {b(), b().Constant(Tensor::Scalar<bool>(tensor->AsDouble(0) != 0))};
   return {b(), b().Scalar(type, tensor->AsDouble(0))};
 }
 
@@ -175,8 +174,8 @@ absl::StatusOr<Values> FromMil(const MilFn& fn, Rewrite& r) {
 
 std::string MilActivation(NodeReader& a, std::string_view name) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"linear", "Affine"},   {"relu", "Relu"},           {"sigmoid", "Sigmoid"},
-      {"tanh", "Tanh"},       {"softsign", "Softsign"},   {"softplus", "Softplus"},
+      {"linear", "Affine"}, {"relu", "Relu"},         {"sigmoid", "Sigmoid"},
+      {"tanh", "Tanh"},     {"softsign", "Softsign"}, {"softplus", "Softplus"},
   };
   for (const auto& [mil, ours] : kNames) {
     if (mil == name && name != "linear") return std::string(ours);

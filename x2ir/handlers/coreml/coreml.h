@@ -110,10 +110,10 @@ class MilSpec {
   // `fn` takes MilArgs& and gives Values, an Expr or Value*, or a StatusOr of them.
   template <typename Fn>
   requires std::is_invocable_v<Fn, MilArgs&> MilSpec& From(std::string_view op, Fn fn) {
-    spec_.Is(op, Since(1), Code{[fn](Rewrite& r) {
-                                  return FromMil([&](MilArgs& a) { return ValuesOf(fn, a); }, r);
-                                },
-                                nullptr});
+    spec_.Is(
+        op, Since(1),
+        Code{[fn](Rewrite& r) { return FromMil([&](MilArgs& a) { return ValuesOf(fn, a); }, r); },
+             nullptr});
     return *this;
   }
   // `fn` takes MilWriter& and gives the same.
@@ -134,7 +134,8 @@ class MilSpec {
   [[maybe_unused]] static ::x2ir::MilSpec X2IR_CONCAT_(x2ir_mil_spec_, __COUNTER__) = \
       ::x2ir::MilSpec(#ir_op)
 
-// --- Shared by operations and layers --------------------------------------------------------------
+// --- Shared by operations and layers
+// --------------------------------------------------------------
 
 // Activations of recurrent layers, by MIL's names, as the IR has them.
 std::string MilActivation(NodeReader& a, std::string_view name);

@@ -15,16 +15,16 @@ Values ClassesOf(NodeReader& a, const Expr& scores, const Attribute* classes) {
     a.Fail(Invalid("there are no classes"));
     return {};
   }
-  const auto count = static_cast<int64_t>(texts && !texts->empty() ? texts->size()
-                                                                   : numbers->size());
+  const auto count =
+      static_cast<int64_t>(texts && !texts->empty() ? texts->size() : numbers->size());
   const Dim size = DimAt(flat, 0);
   a.Require(!size.is_static() || size.value() == count,
             StrCat(count, " classes of another number of scores"));
   if (!a.wants(0)) return {nullptr, a.wants(1) ? flat : nullptr};
   const Expr best = flat.Op("arg_max", {}, {{"axis", 0}, {"keepdims", 1}});
-  const Expr table = {a.b(), a.b().Constant(texts && !texts->empty()
-                                                ? Tensor::Strings({count}, *texts)
-                                                : Tensor::Vector(*numbers))};
+  const Expr table = {a.b(),
+                      a.b().Constant(texts && !texts->empty() ? Tensor::Strings({count}, *texts)
+                                                              : Tensor::Vector(*numbers))};
   return {Gather(table, best, 0), a.wants(1) ? flat : nullptr};
 }
 

@@ -76,7 +76,8 @@ absl::Status Retype(Graph& graph, const Retyping& by) {
   return absl::OkStatus();
 }
 
-// --- Inputs and outputs ---------------------------------------------------------------------------
+// --- Inputs and outputs
+// ---------------------------------------------------------------------------
 
 // The places where a value is an output of its graph or of those in it.
 void CollectOutputs(Graph& graph, const Value* value,
@@ -150,8 +151,8 @@ void FinishOutput(Graph& graph, size_t i, const Port& port) {
   const bool again = std::find(outputs.begin(), before, value) != before;
   const bool same = value->dtype() == port.dtype;
   if (!same || !value->producer() || again) {
-    Node* node = graph.AppendNode(coreml::kDialect, same ? "identity" : "cast",
-                                  std::vector<Value*>{value});
+    Node* node =
+        graph.AppendNode(coreml::kDialect, same ? "identity" : "cast", std::vector<Value*>{value});
     if (!same) node->SetAttr("dtype", std::string(coreml::MilTypeName(port.dtype)));
     Type type = value->type();
     type.set_dtype(port.dtype);

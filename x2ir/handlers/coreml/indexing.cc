@@ -1,4 +1,6 @@
 // MIL: slices, elements picked and put, both ways.
+#include "x2ir/handlers/coreml/indexing.h"
+
 #include <algorithm>
 
 #include "x2ir/builder/arrays.h"
@@ -6,7 +8,6 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/coreml/coreml.h"
-#include "x2ir/handlers/coreml/indexing.h"
 #include "x2ir/handlers/coreml/layout.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
@@ -45,8 +46,8 @@ Expr MilSliceUpdate(MilArgs& a) {
   const std::vector<int64_t> stride = a.List("stride"), begin_mask = a.List("begin_mask"),
                              end_mask = a.List("end_mask"), squeeze = a.List("squeeze_mask");
   const Expr numbers = ReshapeTo(Iota(a.Op("size", {x})), ShapeOf(x));
-  const Expr at = SlicedByIndex(a, numbers, a.X("begin"), a.X("end"), stride, begin_mask, end_mask,
-                                squeeze);
+  const Expr at =
+      SlicedByIndex(a, numbers, a.X("begin"), a.X("end"), stride, begin_mask, end_mask, squeeze);
   const Expr flat = ScatterElements(Flat(x), 0, Flat(at), Flat(a.X("update")), "none");
   return ReshapeTo(flat, ShapeOf(x));
 }
@@ -90,16 +91,14 @@ Expr MilScatterAlongAxis(MilArgs& a) {
   });
 }
 Expr MilScatterNd(MilArgs& a) {
-  return MilPut(a, [](const Expr& data, const Expr& index, const Expr& updates,
-                      std::string_view reduction) {
-    return ScatterNd(data, index, updates, reduction);
-  });
+  return MilPut(
+      a, [](const Expr& data, const Expr& index, const Expr& updates, std::string_view reduction) {
+        return ScatterNd(data, index, updates, reduction);
+      });
 }
 
 // A row for each element there, the IR has a column.
-Expr MilNonZero(MilArgs& a) {
-  return Transpose(a.X().Op("non_zero"), {1, 0}).To(DType::kInt32);
-}
+Expr MilNonZero(MilArgs& a) { return Transpose(a.X().Op("non_zero"), {1, 0}).To(DType::kInt32); }
 
 Expr MilOneHot(MilArgs& a) {
   const int64_t axis = a.Int("axis");
@@ -108,8 +107,7 @@ Expr MilOneHot(MilArgs& a) {
   const DType type = value ? value->dtype() : DType::kInt32;
   const Expr off = a.Scalar("off_value", type, 0), lit = a.Scalar("on_value", type, 1);
   const Expr values = Concat(a.b(), {AtLeast1d(off), AtLeast1d(lit)}, 0);
-  return a.Op("one_hot",
-              {a.AsInt64(a.X("indices")), a.AsInt64(a.X("one_hot_vector_size")), values},
+  return a.Op("one_hot", {a.AsInt64(a.X("indices")), a.AsInt64(a.X("one_hot_vector_size")), values},
               {{"axis", axis}});
 }
 
@@ -183,8 +181,7 @@ absl::StatusOr<Value*> ToOneHot(MilWriter& w) {
   const auto values = KnownTensor(*w.in(2));
   if (!depth || !values || values->num_elements() != 2) return CannotExpress("computed values");
   Value* size = w.b().Int(static_cast<int64_t>(*depth));
-  Value* index =
-      MilWriter::CountsFromTheFront(*w.in(0)) ? w.in(0) : w.FromTheFront(w.in(0), size);
+  Value* index = MilWriter::CountsFromTheFront(*w.in(0)) ? w.in(0) : w.FromTheFront(w.in(0), size);
   const auto number = [&](int64_t i) {
     return values->dtype() == DType::kBool ? Tensor::Scalar<bool>(values->AsInt(i) != 0)
                                            : Tensor::ScalarOf(values->dtype(), values->AsDouble(i));

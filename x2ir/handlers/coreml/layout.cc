@@ -86,13 +86,13 @@ Expr SlicedByIndex(NodeReader& a, const Expr& x, const Expr& begin, const Expr& 
   for (size_t i = 0; i < squeeze_mask.size() && i < n; ++i) {
     if (squeeze_mask[i] != 0) by[i] = 1;
   }
-  const Values y = AsTf(a, "StridedSlice",
-                        {x, begin.To(DType::kInt64), end.To(DType::kInt64), a.b().Ints(by)},
-                        {{"begin_mask", bits(begin_mask)},
-                         {"end_mask", bits(end_mask)},
-                         {"ellipsis_mask", 0},
-                         {"new_axis_mask", 0},
-                         {"shrink_axis_mask", bits(squeeze_mask)}});
+  const Values y =
+      AsTf(a, "StridedSlice", {x, begin.To(DType::kInt64), end.To(DType::kInt64), a.b().Ints(by)},
+           {{"begin_mask", bits(begin_mask)},
+            {"end_mask", bits(end_mask)},
+            {"ellipsis_mask", 0},
+            {"new_axis_mask", 0},
+            {"shrink_axis_mask", bits(squeeze_mask)}});
   return {a, y[0]};
 }
 

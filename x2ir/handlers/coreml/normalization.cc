@@ -76,12 +76,15 @@ Expr MilLayerNorm(MilArgs& a) {
 
 Expr MilL2Norm(MilArgs& a) {
   const Expr x = a.X();
-  return x / Sqrt(Shifted(Reduce(Square(x), "reduce_sum", {-3, -2, -1}, true), a.Number("epsilon")));
+  return x /
+         Sqrt(Shifted(Reduce(Square(x), "reduce_sum", {-3, -2, -1}, true), a.Number("epsilon")));
 }
 
 // --- Written ------------------------------------------------------------------------------------
 
-bool IsFixed(const Value* v) { return v && v->fixed_constant() && !v->fixed_constant()->is_sparse(); }
+bool IsFixed(const Value* v) {
+  return v && v->fixed_constant() && !v->fixed_constant()->is_sparse();
+}
 
 absl::StatusOr<Value*> ToBatchNorm(MilWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());

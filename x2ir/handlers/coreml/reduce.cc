@@ -79,11 +79,10 @@ absl::StatusOr<Values> ToTopK(MilWriter& w) {
   Type values = one->type(), places = one->type();
   values.set_dtype(w.dtype());
   places.set_dtype(DType::kInt64);
-  Values made = w.MilAll("topk", {w.in(0)},
-                         {{"k", (*k)[0]},
-                          {"axis", w.Int("axis")},
-                          {"ascending", w.Int("largest") == 0 ? 1 : 0}},
-                         {true, true}, {values, places});
+  Values made = w.MilAll(
+      "topk", {w.in(0)},
+      {{"k", (*k)[0]}, {"axis", w.Int("axis")}, {"ascending", w.Int("largest") == 0 ? 1 : 0}},
+      {true, true}, {values, places});
   for (size_t i = 0; i < 2; ++i) {
     if (!w.wants(i)) made[i] = nullptr;
   }
@@ -92,10 +91,11 @@ absl::StatusOr<Values> ToTopK(MilWriter& w) {
 
 }  // namespace
 
-#define X2IR_MIL_REDUCTION(ir, mil)                                                        \
-  X2IR_MIL(ir).To(#mil, ToReduce(#mil)).From(#mil, OperandAsAttr("axes"),                  \
-                                             Renamed("keepdims", "keep_dims"),             \
-                                             Fixed("noop_with_empty_axes", 0))
+#define X2IR_MIL_REDUCTION(ir, mil)                                        \
+  X2IR_MIL(ir)                                                             \
+      .To(#mil, ToReduce(#mil))                                            \
+      .From(#mil, OperandAsAttr("axes"), Renamed("keepdims", "keep_dims"), \
+            Fixed("noop_with_empty_axes", 0))
 X2IR_MIL_REDUCTION(reduce_l1, reduce_l1_norm);
 X2IR_MIL_REDUCTION(reduce_l2, reduce_l2_norm);
 X2IR_MIL_REDUCTION(reduce_log_sum, reduce_log_sum);

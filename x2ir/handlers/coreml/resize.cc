@@ -43,8 +43,8 @@ Expr ResizedLinear(NodeReader& a, const Expr& x, const std::vector<Size>& sizes,
     return Resized(a, x, sizes,
                    {{"mode", "linear"}, {"coordinate_transformation_mode", coordinates}});
   };
-  const bool one = (sizes[0].number && *sizes[0].number == 1) ||
-                   (sizes[1].number && *sizes[1].number == 1);
+  const bool one =
+      (sizes[0].number && *sizes[0].number == 1) || (sizes[1].number && *sizes[1].number == 1);
   if (mode == "STRICT_ALIGN_CORNERS") return linear("align_corners");
   if (mode == "ALIGN_CORNERS") {
     // Of a single element it is the middle.
@@ -56,8 +56,9 @@ Expr ResizedLinear(NodeReader& a, const Expr& x, const std::vector<Size>& sizes,
   a.Require(mode == "OFFSET_CORNERS", StrCat("sampling mode ", mode));
   const int64_t rank = x.rank();
   const auto in = KnownSizes(x, rank - 2, rank);
-  a.Require(in && sizes[0].number && sizes[1].number && *sizes[0].number > 0 && *sizes[1].number > 0,
-            "offset corners of unknown sizes");
+  a.Require(
+      in && sizes[0].number && sizes[1].number && *sizes[0].number > 0 && *sizes[1].number > 0,
+      "offset corners of unknown sizes");
   const Expr rows = AtOffsetCorners(a, x, rank - 2, (*in)[0], *sizes[0].number);
   return AtOffsetCorners(a, rows, rank - 1, (*in)[1], *sizes[1].number);
 }
@@ -102,9 +103,10 @@ Expr MilUpsampleBilinear(MilArgs& a) {
   const bool corners = a.Bool("align_corners");
   const bool half = a.NodeReader::Int("half_pixel_centers", corners ? 0 : 1) != 0;
   a.Require(!(corners && half), "corners and centers that are both aligned");
-  return ResizedLinear(
-      a, x, ScaledSizes(a, x, height, width),
-      corners ? "STRICT_ALIGN_CORNERS" : half ? "UNALIGN_CORNERS" : "DEFAULT");
+  return ResizedLinear(a, x, ScaledSizes(a, x, height, width),
+                       corners ? "STRICT_ALIGN_CORNERS"
+                       : half  ? "UNALIGN_CORNERS"
+                               : "DEFAULT");
 }
 Expr MilUpsampleNearest(MilArgs& a) {
   const Expr x = a.X();
@@ -200,8 +202,7 @@ Expr MilAffine(MilArgs& a) {
 absl::StatusOr<Value*> ToUpsample(MilWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   const auto scales = w.has(2) ? KnownTensor(*w.in(2)) : std::nullopt;
-  const std::string mode = w.String("mode"),
-                    places = w.String("coordinate_transformation_mode");
+  const std::string mode = w.String("mode"), places = w.String("coordinate_transformation_mode");
   if (rank < 3 || !scales || scales->num_elements() != rank || w.attrs().Has("axes") ||
       w.Int("antialias") != 0 || !IsFloating(w.dtype())) {
     return CannotExpress("sizes that are not known");
@@ -239,8 +240,7 @@ absl::StatusOr<Value*> ToResize(MilWriter& w) {
   for (size_t i = 0; i + 2 < rank; ++i) {
     if (in[i] != out[i]) return CannotExpress("axes other than the last two");
   }
-  const std::string mode = w.String("mode"),
-                    places = w.String("coordinate_transformation_mode");
+  const std::string mode = w.String("mode"), places = w.String("coordinate_transformation_mode");
   if (w.Int("antialias") != 0 || w.Int("exclude_outside") != 0) return CannotExpress("that filter");
   // Where scales are given, they are what places are computed by.
   bool exact = true;

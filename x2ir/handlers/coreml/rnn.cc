@@ -11,9 +11,8 @@ namespace x2ir {
 
 Value* ReorderedGates(Builder& b, Value* all, size_t gates, const std::vector<size_t>& order) {
   if (!all || gates == 1) return all;
-  const std::vector<Value*> parts =
-      b.Ops("split", {all, nullptr}, {{"axis", 0}, {"num_outputs", static_cast<int64_t>(gates)}},
-            gates);
+  const std::vector<Value*> parts = b.Ops(
+      "split", {all, nullptr}, {{"axis", 0}, {"num_outputs", static_cast<int64_t>(gates)}}, gates);
   std::vector<Value*> ours;
   for (const size_t gate : order) ours.push_back(parts[gate]);
   return b.Op("concat", std::move(ours), {{"axis", 0}});
@@ -80,8 +79,7 @@ RecurrentResults Recurrent(NodeReader& a, const RecurrentLayer& layer) {
     results.y = Squeeze(y, {1});
   } else {
     const Expr turned = Transpose(y, {0, 2, 1, 3});
-    results.y =
-        ReshapeTo(turned, {SizeAt(turned, 0), SizeAt(turned, 1), count * hidden.value()});
+    results.y = ReshapeTo(turned, {SizeAt(turned, 0), SizeAt(turned, 1), count * hidden.value()});
   }
   if (lstm) results.c = beside(made[2]);
   return results;
@@ -127,13 +125,15 @@ Values MilRecurrent(MilArgs& a, const MilGates& kind) {
     each.r = named("weight_hh");
     each.bias = named("bias");
     // MIL's order is input, forget, output.
-    if (lstm) each.peephole = ReorderedGates(a.b(), a.Opt(StrCat("peephole", behind)), 3, {0, 2, 1});
+    if (lstm)
+      each.peephole = ReorderedGates(a.b(), a.Opt(StrCat("peephole", behind)), 3, {0, 2, 1});
     return each;
   };
   layer.directions.push_back(weights(""));
   if (both) layer.directions.push_back(weights("_back"));
   const std::string activation = a.Text("activation");
-  if (kind.op != "rnn") layer.activations.push_back(MilActivation(a, a.Text("recurrent_activation")));
+  if (kind.op != "rnn")
+    layer.activations.push_back(MilActivation(a, a.Text("recurrent_activation")));
   if (lstm) {
     layer.c = a.X("initial_c");
     layer.activations.push_back(MilActivation(a, a.Text("cell_activation")));
@@ -206,9 +206,11 @@ absl::StatusOr<Values> ToLstm(MilWriter& w) {
       w.attrs().Has("activation_alpha") || w.attrs().Has("activation_beta")) {
     return CannotExpress("that form of an LSTM");
   }
-  if (direction == "reverse" && w.wants(0)) return CannotExpress("the results of a reversed sequence");
+  if (direction == "reverse" && w.wants(0))
+    return CannotExpress("the results of a reversed sequence");
   const auto* names = w.attrs().Find("activations")->get<Attribute::Strings>();
-  if (!names || names->size() != static_cast<size_t>(3 * count)) return CannotExpress("activations");
+  if (!names || names->size() != static_cast<size_t>(3 * count))
+    return CannotExpress("activations");
   AttributeMap attrs = {{"direction", direction}, {"output_sequence", w.wants(0) ? 1 : 0}};
   static constexpr const char* kActivations[] = {"recurrent_activation", "cell_activation",
                                                  "activation"};
@@ -259,10 +261,10 @@ absl::StatusOr<Values> ToLstm(MilWriter& w) {
   Values values(w.node().num_outputs(), nullptr);
   if (w.wants(0)) {
     const Expr y = {w.b(), made[0]};
-    values[0] = count == 1 ? Unsqueeze(y, {1}).value()
-                           : Transpose(ReshapeTo(y, {SizeAt(y, 0), batch, count, hidden}),
-                                       {0, 2, 1, 3})
-                                 .value();
+    values[0] =
+        count == 1
+            ? Unsqueeze(y, {1}).value()
+            : Transpose(ReshapeTo(y, {SizeAt(y, 0), batch, count, hidden}), {0, 2, 1, 3}).value();
   }
   if (w.wants(1)) values[1] = apart(made[1]);
   if (w.wants(2)) values[2] = apart(made[2]);

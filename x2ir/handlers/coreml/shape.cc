@@ -146,9 +146,7 @@ Expr MilSlidingWindows(MilArgs& a) {
   return SlidingWindows(a, a.X(), axis, size, stride);
 }
 
-Expr MilPixelUnshuffle(MilArgs& a) {
-  return PixelUnshuffle(a.X(), a.Int("downscale_factor"));
-}
+Expr MilPixelUnshuffle(MilArgs& a) { return PixelUnshuffle(a.X(), a.Int("downscale_factor")); }
 
 // TensorFlow's operators, whose images have their channels last.
 Expr ByBlocks(MilArgs& a, std::string_view op, Symbol amounts) {
@@ -314,8 +312,7 @@ absl::StatusOr<Value*> ToShape(MilWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   const auto bound = [&](int64_t i) { return std::clamp(i < 0 ? i + rank : i, int64_t{0}, rank); };
   const int64_t from = bound(w.Int("start")), to = bound(w.attrs().Int("end", rank));
-  Value* all =
-      w.Mil("shape", {w.in(0)}, {}, Type::Tensor(DType::kInt64, Shape({Dim(rank)})));
+  Value* all = w.Mil("shape", {w.in(0)}, {}, Type::Tensor(DType::kInt64, Shape({Dim(rank)})));
   if (from == 0 && to == rank) return all;
   return w.Op("slice", {all, w.Ints({from}), w.Ints({std::max(from, to)}), w.Ints({0})});
 }
@@ -372,8 +369,9 @@ absl::StatusOr<Value*> ToTrilu(MilWriter& w) {
   const bool upper = w.Int("upper") != 0;
   const auto diagonal = static_cast<int64_t>(*k);
   if (upper ? diagonal <= 0 : diagonal >= 0) {
-    return w.Mil("band_part", {w.in(0)},
-                 {{"lower", upper ? -diagonal : int64_t{-1}}, {"upper", upper ? int64_t{-1} : diagonal}});
+    return w.Mil(
+        "band_part", {w.in(0)},
+        {{"lower", upper ? -diagonal : int64_t{-1}}, {"upper", upper ? int64_t{-1} : diagonal}});
   }
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   const Shape& shape = *w.shape();
@@ -389,8 +387,8 @@ absl::StatusOr<Value*> ToTrilu(MilWriter& w) {
     }
   }
   const Tensor bytes = Tensor::Of<uint8_t>({rows, columns}, mask);
-  return w.Op("where", {w.b().Constant(bytes.Reinterpreted(DType::kBool)), w.in(0),
-                        w.Number(w.dtype(), 0)});
+  return w.Op("where",
+              {w.b().Constant(bytes.Reinterpreted(DType::kBool)), w.in(0), w.Number(w.dtype(), 0)});
 }
 
 absl::StatusOr<Value*> ToDepthToSpace(MilWriter& w) {
@@ -417,10 +415,7 @@ X2IR_MIL(flatten).To("reshape", ToReshape).From("flatten2d");
 X2IR_MIL(transpose).To("transpose", ToTranspose).From("transpose", MilTranspose);
 X2IR_MIL(squeeze).To("squeeze", ToSqueeze).From("squeeze", OperandAsAttr("axes"));
 X2IR_MIL(unsqueeze).To("expand_dims", ToUnsqueeze).From("expand_dims", OperandAsAttr("axes"));
-X2IR_MIL(concat)
-    .To("concat", ToConcat)
-    .From("concat", MilConcat)
-    .From("stack", MilStack);
+X2IR_MIL(concat).To("concat", ToConcat).From("concat", MilConcat).From("stack", MilStack);
 X2IR_MIL(split).To("split", ToSplit).From("split", MilSplit);
 X2IR_MIL(slice).To("slice_by_index", ToSlice).From("reverse", MilReverse);
 X2IR_MIL(pad).To("pad", ToPad).From("pad", MilPad);

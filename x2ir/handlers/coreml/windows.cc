@@ -35,8 +35,10 @@ Expr Pooled(NodeReader& a, const Expr& x, std::string_view kind, const CoremlWin
   if (!window.ceil_mode) {
     if (kind == "average") attrs.Set("count_include_pad", include ? 1 : 0);
     if (kind == "l2") attrs.Set("p", 2);
-    return x.Op(kind == "max" ? "max_pool" : kind == "average" ? "average_pool" : "lp_pool", {},
-                std::move(attrs));
+    return x.Op(kind == "max"       ? "max_pool"
+                : kind == "average" ? "average_pool"
+                                    : "lp_pool",
+                {}, std::move(attrs));
   }
   const bool custom = window.padding == "custom";
   a.Require(custom || window.padding == "valid", "automatic pads with sizes that are rounded up");
@@ -69,9 +71,9 @@ Expr Deconvolved(NodeReader& a, const Expr& x, Value* weights, Value* bias,
     const Shape* kernel = weights->shape();
     const auto of_kernel = kernel ? kernel->Static() : std::nullopt;
     const size_t n = window.rank();
-    a.Require(in && of_kernel && in->size() == n + 2 && of_kernel->size() == n + 2 &&
-                  sizes.size() == n,
-              "given sizes of a tensor of unknown sizes");
+    a.Require(
+        in && of_kernel && in->size() == n + 2 && of_kernel->size() == n + 2 && sizes.size() == n,
+        "given sizes of a tensor of unknown sizes");
     std::vector<int64_t> begins, ends;
     for (size_t i = 0; i < n; ++i) {
       const int64_t dilation = window.dilations.empty() ? 1 : window.dilations[i];

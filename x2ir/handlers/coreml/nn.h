@@ -1,0 +1,99 @@
+// How layers of neural networks become IR. Their values are all float32: what holds is 1, what does
+// not 0, and places are whole numbers. A layer's fields are attributes as formats/coreml/decode.h
+// says, its weights operands behind those of the graph.
+#ifndef X2IR_HANDLERS_COREML_NN_H_
+#define X2IR_HANDLERS_COREML_NN_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "x2ir/builder/node_reader.h"
+#include "x2ir/core/spec.h"
+
+namespace X2IR_API x2ir {
+
+class NnArgs : public NodeReader {
+ public:
+  explicit NnArgs(Rewrite& r);
+
+  // --- Operands that are no weights
+  // ---------------------------------------------------------------
+  size_t count() const { return count_; }
+  Expr X(size_t i = 0);  // Invalid where it is missing
+  std::vector<Value*> all(size_t from = 0);
+  Expr Whole(size_t i);  // as int64
+  Expr Holds(size_t i);  // as bool
+  absl::StatusOr<std::vector<int64_t>> Known(size_t i, std::string_view what);
+
+  // Weights, as float32 of these sizes: null where there are none, Invalid for another number of
+  // elements. No sizes: a vector.
+  Expr Weights(std::string_view path, const std::vector<int64_t>& dims = {});
+  Expr NeedWeights(std::string_view path, const std::vector<int64_t>& dims = {});
+
+  // --- Attributes
+  // --------------------------------------------------------------------------------- What a file
+  // leaves out is 0, or that number.
+  int64_t Int(Symbol name, int64_t or_else = 0);
+  double Number(Symbol name, double or_else = 0);
+  bool Flag(Symbol name) { return Int(name) != 0; }
+  std::vector<int64_t> List(Symbol name, std::vector<int64_t> or_else = {});
+  std::string Enum(Symbol name, std::string_view first);
+  // Whether a message is there, its fields or without any.
+  bool Given(std::string_view path);
+  int64_t AxisOf(int64_t axis, int64_t rank);
+
+ private:
+  size_t count_ = 0;
+  std::vector<std::string> names_;
+};
+
+// `fn` of an image [n, channels, height, width], of x with its axes before the last three as one.
+Expr OnImages(NnArgs& a, const Expr& x, const std::function<Expr(const Expr&)>& fn);
+// 1 where it is true, else 0.
+Expr AsNumber(const Expr& x);
+// Results have at least one axis.
+Expr AtLeastOneAxis(const Expr& x);
+// borderAmounts: [begin, end] of two axes; zeros where they are left out.
+std::vector<int64_t> BordersOf(NnArgs& a, std::string_view path);
+// The function that an ActivationParams at the path is, by the IR's names of recurrent layers, with
+// its numbers.
+struct NnActivation {
+  std::string name;
+  std::optional<float> alpha, beta;
+};
+NnActivation ActivationAt(NnArgs& a, std::string_view path);
+
+using NnFn = std::function<absl::StatusOr<Values>(NnArgs&)>;
+absl::StatusOr<Values> FromNn(const NnFn& fn, Rewrite& r);
+
+// Rows of an IR op that are read: X2IR_NN(conv).From("convolution", Convolution);
+class NnSpec {
+ public:
+  explicit NnSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
+      : spec_("coreml", ir_op, place) {}
+  // `fn` takes NnArgs& and gives Values, an Expr or Value*, or a StatusOr of them.
+  template <typename Fn>
+  requires std::is_invocable_v<Fn, NnArgs&> NnSpec& From(std::string_view layer, Fn fn) {
+    spec_.Is(
+        std::string("nn::").append(layer), Since(1),
+        Code{[fn](Rewrite& r) { return FromNn([&](NnArgs& a) { return ValuesOf(fn, a); }, r); },
+             nullptr});
+    return *this;
+  }
+
+ private:
+  Spec spec_;
+};
+
+#define X2IR_NN(ir_op)                                                              \
+  [[maybe_unused]] static ::x2ir::NnSpec X2IR_CONCAT_(x2ir_nn_spec_, __COUNTER__) = \
+      ::x2ir::NnSpec(#ir_op)
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_COREML_NN_H_

@@ -1,0 +1,249 @@
+// Branches and loops of networks, which see what is around them, and recurrent layers.
+#include <memory>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/coreml/nn.h"
+#include "x2ir/handlers/coreml/rnn.h"
+#include "x2ir/optimizer/inline_graph.h"
+
+namespace x2ir {
+namespace {
+
+// One number: whether it is not zero.
+Expr Question(const Expr& number) {
+  return Abs(number)
+      .Op("greater", {number.builder().Scalar(DType::kFloat32, 1e-6)})
+      .Op("reshape", {number.builder().Ints({})}, {{"allowzero", 1}});
+}
+
+absl::StatusOr<Values> Branch(NnArgs& a) {
+  const auto branch = [&](Symbol name) -> absl::StatusOr<std::shared_ptr<Graph>> {
+    const std::shared_ptr<Graph> block = a.SubGraph(name);
+    auto graph = std::make_shared<Graph>(block->name());
+    Builder b(*graph, nullptr);
+    for (Value* value : InlineGraph(b, *block, {})) {
+      graph->AddOutput(b.Op("identity", {value}));
+    }
+    X2IR_RETURN_IF_ERROR(b.status());
+    return graph;
+  };
+  X2IR_ASSIGN_OR_RETURN(const auto yes, branch("ifBranch"));
+  X2IR_ASSIGN_OR_RETURN(const auto no, branch("elseBranch"));
+  return a.b().Ops("if", {Question(a.X())}, {{"then_branch", yes}, {"else_branch", no}},
+                   a.num_outputs());
+}
+
+// The first operand is how often, or null; others are carried. The condition's network, where there
+// is one, runs before each round and may write what is carried, too: what it wrote last stays.
+absl::StatusOr<Values> Loop(NnArgs& a) {
+  const std::vector<Value*> first = a.inputs(1);
+  const size_t count = first.size();
+  const int64_t most = a.Int("maxLoopIterations");
+  const bool asks = a.HasAttr("conditionNetwork");
+  const std::shared_ptr<Graph> step = a.SubGraph("bodyNetwork"),
+                               question = asks ? a.SubGraph("conditionNetwork") : nullptr;
+  if (step->inputs().size() != count || a.num_outputs() != count) {
+    return Invalid("not as many results as variables");
+  }
+  auto body = std::make_shared<Graph>("body");
+  Builder b(*body, nullptr);
+  body->AddInput("iteration", Type::Tensor(DType::kInt64, Shape()));
+  body->AddInput("condition", Type::Tensor(DType::kBool, Shape()));
+  Values state;
+  for (size_t i = 0; i < count; ++i) {
+    state.push_back(body->AddInput(StrCat("variable_", i), Type::Tensor(DType::kFloat32)));
+  }
+  // The answer, and the variables behind it.
+  const auto asked = [&](Builder& at, const Values& given) {
+    if (!asks) {
+      Values all = {at.Constant(Tensor::Scalar<bool>(true))};
+      all.insert(all.end(), given.begin(), given.end());
+      return all;
+    }
+    Values all = InlineGraph(at, *question, given);
+    all[0] = Question({at, all[0]});
+    return all;
+  };
+  Values next = InlineGraph(b, *step, state);
+  next = asked(b, next);
+  for (Value* value : next) body->AddOutput(b.Op("identity", {value}));
+  X2IR_RETURN_IF_ERROR(b.status());
+  const Values start = asked(a.b(), Values(first.begin(), first.end()));
+  Value* rounds = nullptr;
+  if (a.has(0)) {
+    rounds = Reshape(a.in(0).To(DType::kInt64), {});
+    if (most > 0) rounds = Min({a, rounds}, {a, a.b().Int(most)});
+  } else if (most > 0) {
+    rounds = a.b().Int(most);
+  }
+  std::vector<Value*> operands = {rounds, asks ? start[0] : nullptr};
+  operands.insert(operands.end(), start.begin() + 1, start.end());
+  return a.b().Ops("loop", std::move(operands), {{"body", body}}, count);
+}
+
+// --- Recurrent layers: [length, batch, features, 1, 1]
+// --------------------------------------------
+
+Expr Sequence(NnArgs& a, size_t i) {
+  const Expr x = a.X(i);
+  a.Require(x.rank() == 5, "a sequence of another rank");
+  return Squeeze(x, {3, 4});
+}
+Value* State(NnArgs& a, size_t i) {
+  return i < a.count() ? Squeeze(Sequence(a, i), {0}).value() : nullptr;
+}
+Expr AsSequence(const Expr& x, bool state) {
+  return Unsqueeze(state ? Unsqueeze(x, {0}) : x, {-2, -1});
+}
+
+struct Gates {
+  std::string_view names[4];  // in the IR's order
+  size_t count;
+};
+constexpr Gates kLstmGates = {{"inputGate", "outputGate", "forgetGate", "blockInput"}, 4};
+constexpr Gates kGruGates = {{"updateGate", "resetGate", "outputGate"}, 3};
+
+Value* OfGates(NnArgs& a, const Gates& gates, std::string_view at, std::string_view what,
+               const std::vector<int64_t>& dims, size_t count) {
+  std::vector<Value*> parts;
+  for (size_t i = 0; i < count; ++i) {
+    parts.push_back(a.NeedWeights(StrCat(at, gates.names[i], what), dims));
+  }
+  return Concat(a.b(), parts, 0);
+}
+
+void SetActivation(NnArgs& a, RecurrentLayer* layer, const std::string& path) {
+  const NnActivation activation = ActivationAt(a, path);
+  // Numbers of several functions go by the order of those that have any.
+  a.Require(!activation.alpha, "an activation with numbers in a recurrent layer");
+  layer->activations.push_back(activation.name);
+}
+
+// All of the sequence, or its end. What order a reversed sequence's results have is not said.
+Values ResultsOf(NnArgs& a, const RecurrentLayer& layer, const RecurrentResults& made,
+                 bool sequence) {
+  a.Require(!(sequence && layer.direction == "reverse" && a.wants(0)),
+            "the results of a reversed sequence");
+  Values values = {sequence ? AsSequence(made.y, false) : AsSequence(made.h, true),
+                   AsSequence(made.h, true)};
+  if (made.c.value()) values.push_back(AsSequence(made.c, true));
+  return values;
+}
+
+struct RecurrentSizes {
+  int64_t in, out;
+};
+RecurrentSizes SizesOf(NnArgs& a) {
+  const RecurrentSizes sizes = {a.Int("inputVectorSize"), a.Int("outputVectorSize")};
+  a.Require(sizes.in > 0 && sizes.out > 0, "sizes of nothing");
+  return sizes;
+}
+
+Values SimpleRecurrent(NnArgs& a) {
+  const auto [in, out] = SizesOf(a);
+  const bool sequence = a.Flag("sequenceOutput"), biased = a.Flag("hasBiasVector");
+  RecurrentLayer layer;
+  layer.op = "rnn";
+  if (a.Flag("reverseInput")) layer.direction = "reverse";
+  layer.x = Sequence(a, 0);
+  layer.h = State(a, 1);
+  DirectionWeights& weights = layer.directions.emplace_back();
+  weights.w = a.NeedWeights("weightMatrix", {out, in});
+  weights.r = a.NeedWeights("recursionMatrix", {out, out});
+  if (biased) weights.bias = a.NeedWeights("biasVector", {out});
+  SetActivation(a, &layer, "activation");
+  a.Given("activation");
+  return ResultsOf(a, layer, Recurrent(a, layer), sequence);
+}
+
+Values Gru(NnArgs& a) {
+  const auto [in, out] = SizesOf(a);
+  const bool sequence = a.Flag("sequenceOutput"), biased = a.Flag("hasBiasVectors");
+  RecurrentLayer layer;
+  layer.op = "gru";
+  if (a.Flag("reverseInput")) layer.direction = "reverse";
+  layer.x = Sequence(a, 0);
+  layer.h = State(a, 1);
+  layer.attrs.Set("linear_before_reset", 1);
+  DirectionWeights& weights = layer.directions.emplace_back();
+  weights.w = OfGates(a, kGruGates, "", "WeightMatrix", {out, in}, 3);
+  weights.r = OfGates(a, kGruGates, "", "RecursionMatrix", {out, out}, 3);
+  if (biased) weights.bias = OfGates(a, kGruGates, "", "BiasVector", {out}, 3);
+  for (const char* path : {"activations.0", "activations.1"}) SetActivation(a, &layer, path);
+  return ResultsOf(a, layer, Recurrent(a, layer), sequence);
+}
+
+// The cell of a layer is not held within bounds: those of 50 and more are reached by no cell that
+// starts near zero and runs for fewer steps than that.
+Values Lstm(NnArgs& a, bool both) {
+  const auto [in, out] = SizesOf(a);
+  const bool sequence = a.Flag("params.sequenceOutput"), biased = a.Flag("params.hasBiasVectors"),
+             forgets = a.Flag("params.forgetBias"), peeps = a.Flag("params.hasPeepholeVectors"),
+             coupled = a.Flag("params.coupledInputAndForgetGate");
+  const double bound = a.Number("params.cellClipThreshold", 50);
+  a.Require(bound >= 50, "a cell that is clipped");
+  a.Given("params");
+  RecurrentLayer layer;
+  layer.op = "lstm";
+  if (both) {
+    layer.direction = "bidirectional";
+  } else if (a.Flag("reverseInput")) {
+    layer.direction = "reverse";
+  }
+  layer.x = Sequence(a, 0);
+  if (coupled) layer.attrs.Set("input_forget", 1);
+  for (int i = 0; i < (both ? 2 : 1); ++i) {
+    const std::string at = both ? StrCat("weightParams.", i, ".") : "weightParams.";
+    DirectionWeights& weights = layer.directions.emplace_back();
+    weights.w = OfGates(a, kLstmGates, at, "WeightMatrix", {out, in}, 4);
+    weights.r = OfGates(a, kLstmGates, at, "RecursionMatrix", {out, out}, 4);
+    if (biased) weights.bias = OfGates(a, kLstmGates, at, "BiasVector", {out}, 4);
+    if (forgets) {
+      std::vector<float> ones(static_cast<size_t>(4 * out), 0.0f);
+      std::fill(ones.begin() + 2 * out, ones.begin() + 3 * out, 1.0f);
+      const Expr more = {a.b(), a.b().Constant(Tensor::Of<float>({4 * out}, ones))};
+      weights.bias = weights.bias ? (more + Expr(a.b(), weights.bias)).value() : more.value();
+    }
+    if (peeps) weights.peephole = OfGates(a, kLstmGates, at, "PeepholeVector", {out}, 3);
+  }
+  // Gates, cell, result: of the forward direction, and the backward one must have the same.
+  const std::string path = both ? "activationsForwardLSTM." : "activations.";
+  for (int i = 0; i < 3; ++i) SetActivation(a, &layer, StrCat(path, i));
+  if (both) {
+    const std::vector<std::string> forward = std::move(layer.activations);
+    layer.activations.clear();
+    for (int i = 0; i < 3; ++i) SetActivation(a, &layer, StrCat("activationsBackwardLSTM.", i));
+    a.Require(layer.activations == forward, "directions with different activations");
+  }
+  if (!both) {
+    layer.h = State(a, 1);
+    layer.c = State(a, 2);
+    return ResultsOf(a, layer, Recurrent(a, layer), sequence);
+  }
+  // States: forward h and c, backward h and c.
+  const auto beside = [&](size_t i, size_t j) -> Value* {
+    return a.count() > 4 ? Concat(a.b(), {State(a, i), State(a, j)}, 1).value() : nullptr;
+  };
+  layer.h = beside(1, 3);
+  layer.c = beside(2, 4);
+  const RecurrentResults made = Recurrent(a, layer);
+  const auto half = [&](const Expr& state, int64_t from) {
+    return AsSequence(Slice(state, 1, from, from + out), true);
+  };
+  return {sequence ? AsSequence(made.y, false) : AsSequence(made.h, true), half(made.h, 0),
+          half(made.c, 0), half(made.h, out), half(made.c, out)};
+}
+Values OneLstm(NnArgs& a) { return Lstm(a, false); }
+Values BothLstms(NnArgs& a) { return Lstm(a, true); }
+
+}  // namespace
+
+X2IR_NN(if).From("branch", Branch);
+X2IR_NN(loop).From("loop", Loop);
+X2IR_NN(rnn).From("simpleRecurrent", SimpleRecurrent);
+X2IR_NN(gru).From("gru", Gru);
+X2IR_NN(lstm).From("uniDirectionalLSTM", OneLstm).From("biDirectionalLSTM", BothLstms);
+
+}  // namespace x2ir
