@@ -13,7 +13,9 @@ function(x2ir_embed_archive target)
     file(GLOB archives ${X2IR_PIC_ARCHIVES}/*.a)
     set(absl_and_re2 -Wl,--start-group ${archives} -Wl,--end-group)
     target_link_directories(${target} BEFORE PRIVATE ${X2IR_PIC_ARCHIVES})
-    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections)
+    # Parts of these archives are not compiled for shared libraries that show them.
+    target_link_options(${target} PRIVATE
+      -static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--exclude-libs,ALL)
   elseif(NOT TARGET PkgConfig::X2IR_SHARED_ABSL)
     list(TRANSFORM X2IR_ABSL_PARTS PREPEND absl_ OUTPUT_VARIABLE modules)
     pkg_check_modules(X2IR_SHARED_ABSL REQUIRED QUIET IMPORTED_TARGET GLOBAL ${modules})

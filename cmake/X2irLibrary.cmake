@@ -8,7 +8,7 @@
 # Whoever links x2ir::x2ir gets all of it, in this tree and from the installed package. A shared
 # library that links the archive hides its copy (graph_wrapper/api.h says what of it).
 
-set(X2IR_ROOMS graph_wrapper ops builder optimizer formats core handlers)
+set(X2IR_ROOMS graph_wrapper ops builder optimizer formats core view handlers)
 set(x2ir_sources)
 set(x2ir_headers)
 foreach(room IN LISTS X2IR_ROOMS)
@@ -50,6 +50,11 @@ target_link_libraries(${X2IR_BINARY_TARGET}
   PUBLIC ${X2IR_ABSL_TARGETS}
   PRIVATE $<LINK_ONLY:PkgConfig::RE2> $<LINK_ONLY:ZLIB::ZLIB>
     $<BUILD_INTERFACE:Eigen3::Eigen> ${X2IR_CODEC_LIBS})
+# HDF5's header is for the one file that includes it.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/formats/keras/hdf5.cc PROPERTIES
+  INCLUDE_DIRECTORIES "${X2IR_HDF5_INCLUDE_DIRS}"
+  COMPILE_DEFINITIONS "X2IR_HDF5_SONAME=\"${X2IR_HDF5_SONAME}\"" SKIP_PRECOMPILE_HEADERS ON
+  SKIP_UNITY_BUILD_INCLUSION ON)
 # RE2's compile flags are for the one file that includes it.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/ops/regex.cc PROPERTIES
   INCLUDE_DIRECTORIES "${RE2_INCLUDE_DIRS}" COMPILE_OPTIONS "${RE2_CFLAGS_OTHER}"

@@ -1,5 +1,5 @@
-# The tables of ONNX's and PyTorch's operator schemas, of OneFlow's names and operators and of TFLite's
-# schema, made from facts/ by small programs of our own.
+# The tables of ONNX's and PyTorch's operator schemas, of OneFlow's names and operators, of Core ML's
+# messages and of TFLite's schema, made from facts/ by small programs of our own.
 
 set(X2IR_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 set(X2IR_SCHEMA_DATA)
@@ -29,6 +29,7 @@ x2ir_schema_table(onnx onnx-schemas.json onnx-versions.txt)
 x2ir_schema_table(torch torch-ops.json)
 x2ir_schema_table(oneflow oneflow-names.txt)
 x2ir_schema_table(oneflow_ops oneflow-ops.json)
+x2ir_schema_table(coreml coreml-proto-fields.json)
 
 # TFLite's schema in FlatBuffers' language, the header that flatc makes of it, and a table of options.
 add_executable(x2ir_gen_tflite_schema tools/gen_tflite_schema.cc)

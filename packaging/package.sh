@@ -41,8 +41,8 @@ list_files | (cd "$source_dir" && tar --no-recursion --transform "s,^,$name/," \
 echo "package: $name.tar.gz"
 
 [ "${4:-}" != source ] || exit 0
-command -v dh >/dev/null && command -v dpkg-buildpackage >/dev/null || {
-  echo "package: debhelper is not installed: no Debian packages" >&2
+command -v dh >/dev/null && command -v dh_python3 >/dev/null && command -v dpkg-buildpackage >/dev/null || {
+  echo "package: debhelper and dh-python are not installed: no Debian packages" >&2
   exit 77
 }
 work=$out/work
@@ -58,7 +58,7 @@ x2ir ($version-1) unstable; urgency=medium
 
  -- x2ir maintainers <maintainers@x2ir.invalid>  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
 EOF
-(cd "$work/$name" && DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} noautodbgsym" X2IR_BUILD=$build \
+(cd "$work/$name" && DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} noautodbgsym" X2IR_BUILD=$build X2IR_SOURCE=$source_dir \
   X2IR_LIBDIR=$(cache CMAKE_INSTALL_LIBDIR) dpkg-buildpackage -b -us -uc -d) \
   >"$work/dpkg-buildpackage.log" 2>&1 || {
   tail -n 40 "$work/dpkg-buildpackage.log" >&2

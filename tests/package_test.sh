@@ -51,17 +51,20 @@ sh "$source_dir/packaging/package.sh" "$source_dir" "$build" \
 cmp "$work/first.tar.gz" "$work/again/$(basename "$tarball")" || fail "the tarball differs each time"
 
 root=$work/root
-for package in libx2ir1 libx2ir-dev x2ir; do
+for package in libx2ir1 libx2ir-dev x2ir python3-x2ir; do
   dpkg-deb -x "$work/out/${package}"_*.deb "$root" || fail "there is no package $package"
 done
 # What the maintainers' programs need is said, not carried along.
-dpkg-deb -f "$work/out"/libx2ir1_*.deb Depends | grep -q libabsl || fail "libx2ir1 names no Abseil"
+grep -q '^X2IR_PIC_ARCHIVES:PATH=.' "$build/CMakeCache.txt" ||  # then it has a copy
+  dpkg-deb -f "$work/out"/libx2ir1_*.deb Depends | grep -q libabsl || fail "libx2ir1 names no Abseil"
 [ "$(dpkg-deb -f "$work/out"/libx2ir-dev_*.deb Depends | cut -d' ' -f1)" = libx2ir1 ] ||
   fail "libx2ir-dev does not need libx2ir1"
 for page in man/man1/x2ir.1.gz man/man1/ir2onnx.1.gz bash-completion/completions/x2ir \
   zsh/vendor-completions/_x2ir fish/vendor_completions.d/x2ir.fish; do
   [ -s "$root/usr/share/$page" ] || fail "$page is missing"
 done
+PYTHONPATH=$root/usr/lib/python3/dist-packages /usr/bin/python3 -c "import x2ir; print(x2ir.__file__)" |
+  grep -q "^$root/" || fail "python3-x2ir cannot be imported"
 "$root/usr/bin/x2ir" convert -q "$source_dir/tests/data/demo/model.onnx" -o "$work/out.onnx"
 PKG_CONFIG_PATH=$(dirname "$(find "$root" -name x2ir-c.pc)")
 export PKG_CONFIG_PATH

@@ -6,8 +6,7 @@ import x2ir
 
 toy = x2ir.Dialect("toy")
 toy.op("relu", "ReluLayer")
-toy.op("gemm", "Dense", toy.fixed("alpha", 1.0), toy.fixed("beta", 1.0), toy.fixed("transA", 0),
-       toy.fixed("transB", 0))  # fmt: skip
+toy.op("gemm", "Dense", *(toy.fixed(k, v) for k, v in [("alpha", 1.0), ("beta", 1.0), ("transA", 0), ("transB", 0)]))
 
 
 @toy.reads("Scale")
@@ -19,38 +18,36 @@ def from_scale(r):
 def to_scale(r):
     for x, factor in (r.inputs, r.inputs[::-1]):
         if factor.constant is not None and factor.constant.nbytes == 4:
-            value = memoryview(factor.constant).cast("B").cast("f")[0]
-            return r.op("Scale", x, dialect="toy", factor=value)
+            return r.op("Scale", x, dialect="toy", factor=floats(factor.constant)[0])
     raise x2ir.Unsupported("Toy multiplies by a single constant only")
 
 
+def floats(tensor, *shape):
+    return memoryview(tensor).cast("B").cast("f", *shape)
+
+
 def read(data):
-    lines = data.decode().splitlines()  # "toy 1", "inputs 3", a line a layer
+    _, (_, width), *layers = map(str.split, data.decode().splitlines())  # "toy 1", "inputs 3", a line a layer
     model = x2ir.new("toy", name="toy_network")
-    g = model.graph
-    value = g.add_input("x", f"float32[1,{int(lines[1].split()[1])}]")
-    for op, *words in map(str.split, lines[2:]):
-        inputs, attributes = [value], {}
+    value = model.graph.add_input("x", f"float32[1,{int(width)}]")
+    for op, *words in layers:
+        inputs, attributes = [value], {"factor": float(words[0])} if op == "Scale" else {}
         if op == "Dense":
-            n, m, *numbers = int(words[0]), int(words[1]), *map(float, words[2:])
-            weights = memoryview(array("f", numbers[: n * m])).cast("B").cast("f", [n, m])
-            inputs += [g.add_initializer("w", weights), g.add_initializer("b", array("f", numbers[n * m :]))]
-        elif op == "Scale":
-            attributes = {"factor": float(words[0])}
-        value = g.append(op, inputs, attributes, dialect="toy").output
-    g.set_output(0, value)
+            n, m, numbers = int(words[0]), int(words[1]), array("f", map(float, words[2:]))
+            weights = {"w": floats(numbers[: n * m], [n, m]), "b": numbers[n * m :]}
+            inputs += [model.graph.add_initializer(name, data) for name, data in weights.items()]
+        value = model.graph.append(op, inputs, attributes, dialect="toy").output
+    model.graph.set_output(0, value)
     return model
 
 
 def write(model):
     lines = ["toy 1", f"inputs {model.graph.inputs[0].shape[1]}"]
     for node in model.graph:
-        words = [node.op]
-        if node.op == "Dense":
-            w, b = (memoryview(v.constant) for v in node.inputs[1:3])
-            words += [*w.shape, *(f"{n:.9g}" for n in (*w.cast("B").cast("f"), *b))]
-        words += [f"{n:.9g}" for n in node.attributes.values()]
-        lines.append(" ".join(map(str, words)))
+        weights = [value.constant for value in node.inputs[1:]]
+        numbers = [n for tensor in weights for n in floats(tensor)] + [*node.attributes.values()]
+        shape = weights[0].shape if weights else ()
+        lines.append(" ".join([node.op, *map(str, shape), *(f"{n:.9g}" for n in numbers)]))
     return ("\n".join(lines) + "\n").encode()
 
 

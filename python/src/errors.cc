@@ -39,6 +39,11 @@ std::string WithWords(std::string_view text) {
   return WithOptionNames(text, [](std::string_view name) { return OptionText(WordOf(name)); });
 }
 
+std::string Summary(const Report& r) {
+  return StrCat("<x2ir.Report: ", r.nodes_read, " nodes read, ", r.nodes_written, " written, ",
+                r.failures.size(), " ops failed>");
+}
+
 }  // namespace
 
 void Raise(const absl::Status& status, const std::shared_ptr<Report>& report, bool option) {
@@ -114,11 +119,11 @@ void BindReport(py::module_& m) {
                                return passes;
                              })
       .def("to_json", [](const Report& r) { return Text(r.ToJson()); })
-      .def("__str__", [](const Report& r) { return Text(r.FailuresText()); })
-      .def("__repr__", [](const Report& r) {
-        return Text(StrCat("<x2ir.Report: ", r.nodes_read, " nodes read, ", r.nodes_written,
-                           " written, ", r.failures.size(), " ops failed>"));
-      });
+      .def("__str__",
+           [](const Report& r) {
+             return Text(r.failures.empty() ? Summary(r) : r.FailuresText());
+           })
+      .def("__repr__", [](const Report& r) { return Text(Summary(r)); });
 }
 
 }  // namespace x2ir::python

@@ -200,6 +200,13 @@ class Errors(InFolder):
         with self.assertRaisesRegex(x2ir.OptionError, "option 'opsett'.*did you mean 'opset'"):
             x2ir.convert("model.onnx", opsett=3)
 
+    def test_a_report_prints_what_there_is_to_say(self):
+        self.assertEqual(str(x2ir.convert("model.onnx", "out.onnx")),
+                         "<x2ir.Report: 2 nodes read, 2 written, 0 ops failed>")
+        with self.assertRaises(x2ir.ConversionError) as caught:
+            x2ir.convert(models.one("Foo", "com.nowhere"), "out.onnx")
+        self.assertIn("com.nowhere::Foo", str(caught.exception.report))
+
     def test_a_failed_conversion_writes_nothing(self):
         with self.assertRaises(x2ir.ConversionError):
             x2ir.convert(models.one("Foo", "com.nowhere"), "out.onnx")
@@ -234,6 +241,7 @@ class LongWork(InFolder):
     def test_control_c(self):
         script = """
 import x2ir, sys, threading, os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 model = x2ir.new()
 x = model.graph.add_input("x", "float32[300,300]")
 for _ in range(20000):

@@ -39,7 +39,7 @@ class Mxnet : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-absl::StatusOr<std::vector<nnvm::NamedTensor>> ReadList(const std::string& bytes) {
+absl::StatusOr<std::vector<NamedTensor>> ReadList(const std::string& bytes) {
   return ReadNdarrayList(Blob::InMemory(
       absl::Span<const std::byte>(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()),
       nullptr, "list"));
@@ -67,6 +67,15 @@ TEST_F(Mxnet, ListsOfAllVersions) {
             "a float32[]{7}");
   const std::string none = ArrayBytes(Floats({}, {}), Version::k2).substr(0, 12);
   EXPECT_EQ(ListText(MxnetList({{"a", none}})), "");
+}
+
+// numpy.savez(file, **{"arg:a": [[1, 2]] as float32, "b": [1, -1] as int8}), stored and deflated.
+TEST_F(Mxnet, ArchivesOfNumpy) {
+  for (const char* name : {"stored.npz", "deflated.npz"}) {
+    EXPECT_EQ(ListText(ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/mxnet/", name))),
+              "arg:a float32[1,2]{1, 2}; b int8[2]{1, -1}")
+        << name;
+  }
 }
 
 TEST_F(Mxnet, SparseArrays) {

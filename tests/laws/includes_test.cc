@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // room -> the rooms that it may enter besides itself:
-// graph_wrapper <- ops <- builder <- optimizer, formats beside them, <- core <- handlers <- cli;
-// formats never sees ops, and nobody enters handlers or cli.
+// graph_wrapper <- ops <- builder <- optimizer, formats beside them, <- core <- handlers, view <-
+// cli; formats never sees ops, and nobody enters handlers or cli.
 const std::map<std::string, std::set<std::string>>& Rooms() {
   static const auto& rooms = *new std::map<std::string, std::set<std::string>>{
       {"graph_wrapper", {}},
@@ -31,9 +31,10 @@ const std::map<std::string, std::set<std::string>>& Rooms() {
       {"optimizer", {"graph_wrapper", "ops", "builder"}},
       {"formats", {"graph_wrapper"}},
       {"core", {"graph_wrapper", "ops", "builder", "optimizer", "formats"}},
+      {"view", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
       {"handlers", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
       {"c", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
-      {"cli", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
+      {"cli", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core", "view"}},
   };
   return rooms;
 }
@@ -196,6 +197,8 @@ TEST(Includes, TheLawCanFail) {
       {"x2ir/cli/a.cc", "#include \"x2ir/core/convert.h\"", true},
       {"x2ir/cli/a.cc", "#include \"x2ir/cli/a.h\"", true},
       {"x2ir/cli/a.cc", "#include \"x2ir/handlers/onnx/schema_table.h\"", false},
+      {"x2ir/cli/a.cc", "#include \"x2ir/view/view.h\"", true},
+      {"x2ir/core/a.cc", "#include \"x2ir/view/view.h\"", false},
       {"x2ir/attic/a.cc", "#include <string>", false},
       {"x2ir/core/a.cc", "#include \"x2ir/attic/a.h\"", false},
       {"x2ir/a.cc", "#include <string>", false},

@@ -221,8 +221,7 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
     to.shapes = std::exchange(from.shapes, {});
     to.dynamic = std::exchange(from.dynamic, {});
   }
-  const bool as_it_is = is_ir && !to_ir && from.dtypes.empty() && from.inputs.empty() &&
-                        from.outputs.empty() && !from.from_opset && !*from.freeze_params;
+  const bool as_it_is = is_ir && !to_ir && !ChangesIr(from);
   if (!as_it_is) {
     model = ToIr(*std::move(model), from, &report);
     if (!model.ok()) return outcome.Ended(model.status(), Phase::kConverting);

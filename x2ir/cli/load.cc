@@ -21,7 +21,7 @@ absl::StatusOr<Model> LoadFile(const Session& session, const std::string& path, 
 }
 
 std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::string& path,
-                              Unsupported unsupported, int* code) {
+                              Unsupported unsupported, int* code, const ImportOptions& wanted) {
   progress.SetWhat(StrCat("reading ", path));
   std::string format;
   absl::StatusOr<Model> model = LoadFile(session, path, &format);
@@ -31,7 +31,7 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
     return std::nullopt;
   }
   progress.SetWhat(StrCat("converting ", path));
-  ImportOptions options;
+  ImportOptions options = wanted;
   // IR comes as it is, with the defaults that its inputs may have.
   options.freeze_params = FindFormat(format)->dialect != kIrDialect;
   options.progress = progress.fn();

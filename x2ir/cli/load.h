@@ -21,7 +21,7 @@ enum class Unsupported { kFail, kKeep };
 
 // Nothing when it failed: then the failure was printed, and *code is the exit code.
 std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::string& path,
-                              Unsupported unsupported, int* code);
+                              Unsupported unsupported, int* code, const ImportOptions& wanted = {});
 
 // For the verbs that only look: the graph as the file has it when `raw`, else as IR with what
 // cannot be converted in it as it is.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/cli/program.h"
+#include "x2ir/core/conversion_options.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -36,6 +37,12 @@ std::string Title(std::string_view what, const std::vector<std::string>& formats
   return title;
 }
 
+bool IsConversionOption(std::string_view name) {
+  const auto options = ConversionOptions();
+  return std::any_of(options.begin(), options.end(),
+                     [&](const ConversionOption& option) { return option.def.name == name; });
+}
+
 }  // namespace
 
 std::string FlagOf(std::string_view option) { return StrCat("--", OptionKey(option)); }
@@ -57,6 +64,7 @@ void OptionFlags::AddTo(Verb& verb, Defs defs, bool hidden) {
   std::vector<Shared> all;
   for (const Format* format : AllFormats()) {
     for (const OptionDef& def : format->*defs) {
+      if (IsConversionOption(def.name)) continue;  // its flag stands there
       const auto it = std::find_if(
           all.begin(), all.end(), [&](const Shared& other) { return other.def->name == def.name; });
       if (it == all.end()) {

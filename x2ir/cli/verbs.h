@@ -16,6 +16,7 @@ void AddFormats(CLI::App& app, Session& session);
 void AddShow(CLI::App& app, Session& session);
 void AddInfo(CLI::App& app, Session& session);
 void AddDraw(CLI::App& app, Session& session);
+void AddView(CLI::App& app, Session& session);
 void AddOps(CLI::App& app, Session& session);
 void AddRun(CLI::App& app, Session& session);
 void AddVerify(CLI::App& app, Session& session);

@@ -13,5 +13,5 @@ int main(int argc, char** argv) {
                    x2ir::FormatNames(),
                    ".\n"
                    "x2ir formats says more of each."),
-      {AddConvert, AddShow, AddInfo, AddDraw, AddRun, AddVerify, AddCompare, AddOps, AddFormats});
+      {AddConvert, AddShow, AddInfo, AddDraw, AddView, AddRun, AddVerify, AddCompare, AddOps, AddFormats});
 }

@@ -3,74 +3,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "x2ir/core/compare_internal.h"
 #include "x2ir/core/cut.h"
-#include "x2ir/core/match.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/ops/eval_util.h"
 
 namespace x2ir {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// What rounding makes of float32 in one node, as a part of the largest number, and how much more
-// than its operands' error a node may have.
-constexpr double kRounding = 1e-5;
-constexpr double kGrowth = 20;
 
 std::string ErrorText(double v) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", v);
   return text;
 }
-
-// What `Comparison` does not have: the error as a part of the whole, and the angle.
-struct Likeness {
-  double error = 0, cosine = 1;
-};
-
-Likeness LikenessOf(const Datum& got, const Datum& expected, const Comparison& comparison) {
-  const Tensor *x = got.tensor(), *y = expected.tensor();
-  if (!x || !y || x->dtype() != y->dtype() || x->dims() != y->dims()) {
-    return {comparison.agrees ? 0 : kInfinity, 1};
-  }
-  if (!IsFloating(x->dtype())) return {comparison.differing == 0 ? 0 : kInfinity, 1};
-  const Numbers<double> p(*x), q(*y);
-  double most = 0, pp = 0, qq = 0, pq = 0;
-  for (int64_t i = 0; i < q.size(); ++i) {
-    if (!std::isfinite(p[i]) || !std::isfinite(q[i])) continue;
-    most = std::max(most, std::fabs(q[i]));
-    pp += p[i] * p[i];
-    qq += q[i] * q[i];
-    pq += p[i] * q[i];
-  }
-  Likeness likeness;
-  if (pp > 0 && qq > 0) likeness.cosine = std::min(1.0, pq / std::sqrt(pp) / std::sqrt(qq));
-  if (comparison.max_abs > 0) {
-    likeness.error = most > 0 ? comparison.max_abs / most : kInfinity;
-  }
-  return likeness;
-}
-
-struct Compared {
-  const Value *value, *other;
-  ValueVerdict verdict;
-};
-
-// What was found, with the values themselves.
-struct Found {
-  PortMatch ports;
-  GraphMatch match;
-  std::vector<Compared> values;
-  absl::flat_hash_map<const Value*, size_t> at;
-  std::vector<OutputVerdict> outputs;
-  std::optional<size_t> first;
-};
 
 size_t ValuesOf(const Graph& graph) {
   size_t count = 0;
@@ -80,94 +29,6 @@ size_t ValuesOf(const Graph& graph) {
     }
   }
   return count;
-}
-
-void Keep(ValueVerdict& verdict, const Datum& got, const Datum& expected,
-          const Tolerance& tolerance) {
-  Comparison comparison = Compare(got, expected, tolerance);
-  const Likeness likeness = LikenessOf(got, expected, comparison);
-  verdict.cosine = std::min(verdict.cosine, likeness.cosine);
-  if (verdict.type.empty()) {
-    verdict.type = expected.tensor() ? expected.tensor()->type().ToString() : "no tensor";
-    verdict.comparison = std::move(comparison);
-    verdict.error = likeness.error;
-  } else if (likeness.error > verdict.error || (verdict.comparison.agrees && !comparison.agrees)) {
-    verdict.comparison = std::move(comparison);
-    verdict.error = std::max(verdict.error, likeness.error);
-  }
-}
-
-// The first value whose error is more than rounding, and more than its operands'.
-std::optional<size_t> FirstOf(const Found& found) {
-  for (size_t i = 0; i < found.values.size(); ++i) {
-    const double error = found.values[i].verdict.error;
-    if (!(error > kRounding)) continue;
-    double before = 0;
-    const Node* node = found.values[i].value->producer();
-    for (size_t k = 0; node && k < node->num_inputs(); ++k) {
-      const auto it = found.at.find(node->input(k));
-      if (it != found.at.end()) before = std::max(before, found.values[it->second].verdict.error);
-    }
-    if (std::isinf(error) ? !std::isinf(before) : error > kGrowth * before) return i;
-  }
-  return std::nullopt;
-}
-
-absl::StatusOr<Found> Find(const Model& ir, const Model& other, absl::Span<const IoCase> cases,
-                           const VerifyOptions& options) {
-  Found found;
-  X2IR_ASSIGN_OR_RETURN(found.ports, MatchPorts(*ir.graph, *other.graph));
-  found.match = MatchGraphs(*ir.graph, *other.graph, found.ports);
-  absl::flat_hash_map<const Value*, size_t> of_other;
-  for (const Node* node : ir.graph->nodes()) {
-    for (size_t i = 0; i < node->num_outputs(); ++i) {
-      const auto it = found.match.values.find(node->output(i));
-      if (it == found.match.values.end() || it->first->is_unused()) continue;
-      Compared c{it->first, it->second, {}};
-      c.verdict.name = it->first->name();
-      c.verdict.other_name = it->second->name();
-      c.verdict.op = node->op().str();
-      c.verdict.node = node->name();
-      found.at[it->first] = of_other[it->second] = found.values.size();
-      found.values.push_back(std::move(c));
-    }
-  }
-  for (const IoCase& io : cases) {
-    absl::flat_hash_map<const Value*, Datum> kept;
-    RunOptions run = WithProgress(*ir.graph, options.progress);
-    run.on_value = [&](const Value& value, const Datum& datum) {
-      if (found.at.contains(&value)) kept[&value] = datum;
-    };
-    X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> expected, RunCaseWith(*ir.graph, io, run));
-    run = WithProgress(*other.graph, options.progress);
-    run.on_value = [&](const Value& value, const Datum& datum) {
-      const auto it = of_other.find(&value);
-      if (it == of_other.end()) return;
-      Compared& c = found.values[it->second];
-      if (const auto had = kept.find(c.value); had != kept.end()) {
-        Keep(c.verdict, datum, had->second, options.tolerance);
-        kept.erase(had);
-      }
-    };
-    auto got = RunCaseWith(*other.graph, CaseOf(io, found.ports, *ir.graph, *other.graph), run);
-    if (!got.ok()) return Annotate(got.status(), "the other model");
-    for (size_t i = 0; i < got->size(); ++i) {
-      const auto of = std::find(ir.graph->outputs().begin(), ir.graph->outputs().end(),
-                                found.ports.outputs[i].first);
-      ValueVerdict verdict;
-      Keep(verdict, (*got)[i], expected[of - ir.graph->outputs().begin()], options.tolerance);
-      found.outputs.push_back(
-          {io.name, other.graph->outputs()[i]->name(), verdict.type, verdict.comparison});
-    }
-  }
-  // A value that one of the runs did not reach is not compared.
-  for (size_t i = found.values.size(); i-- > 0;) {
-    if (found.values[i].verdict.type.empty()) found.values.erase(found.values.begin() + i);
-  }
-  found.at.clear();
-  for (size_t i = 0; i < found.values.size(); ++i) found.at[found.values[i].value] = i;
-  found.first = FirstOf(found);
-  return found;
 }
 
 std::string Text(const Attribute* attr) { return attr ? attr->ToString() : "not there"; }
@@ -249,6 +110,19 @@ std::string ModelComparison::ToText(size_t most) const {
               "; what it reads agrees\n");
     if (!v.comparison.problem.empty()) StrAppend(&text, "  ", v.comparison.problem, "\n");
     for (const std::string& reason : first->reasons) StrAppend(&text, "  ", reason, "\n");
+    for (const auto& [nodes, where] :
+         {std::pair(&first->nodes_here, "here"), std::pair(&first->nodes_there, "there")}) {
+      if (first->nodes_here.size() + first->nodes_there.size() <= 2 || nodes->empty()) continue;
+      StrAppend(&text, "  ", where, " that is");
+      constexpr size_t kFew = 8;
+      for (size_t i = 0; i < nodes->size() && i < kFew; ++i) {
+        const Node& part = *(*nodes)[i];
+        StrAppend(&text, i ? ", " : " ", part.op().str(),
+                  part.name().empty() ? "" : StrCat(" \"", part.name(), "\""));
+      }
+      StrAppend(&text, nodes->size() > kFew ? StrCat(", and ", nodes->size() - kFew, " more") : "",
+                "\n");
+    }
   } else {
     text += "no difference but for rounding\n";
   }
@@ -340,14 +214,19 @@ std::string ModelComparison::ToJson() const {
 absl::StatusOr<ModelComparison> CompareModels(const Model& ir, const Model& other,
                                               absl::Span<const IoCase> cases,
                                               const VerifyOptions& options) {
-  X2IR_ASSIGN_OR_RETURN(Found found, Find(ir, other, cases, options));
+  X2IR_ASSIGN_OR_RETURN(Found found, FindDifferences(ir, other, cases, options));
   ModelComparison result;
   result.tolerance = options.tolerance;
   result.values_of_first = ValuesOf(*ir.graph);
   result.values_of_other = ValuesOf(*other.graph);
   if (found.first) {
     const Compared& c = found.values[*found.first];
-    result.first = Divergence{*found.first, c.value, c.other, ReasonsOf(found)};
+    Divergence first{*found.first, c.value, c.other, ReasonsOf(found), {}, {}, {}};
+    DifferingNodes region = DifferingNodesOf(ir, other, found);
+    first.nodes_here = std::move(region.here);
+    first.nodes_there = std::move(region.there);
+    first.match = std::move(found.match);
+    result.first = std::move(first);
   }
   for (Compared& c : found.values) result.values.push_back(std::move(c.verdict));
   result.outputs = std::move(found.outputs);
@@ -358,11 +237,9 @@ absl::StatusOr<DifferingPart> CutDifference(const Model& ir, const Model& other,
                                             const Divergence& first, absl::Span<const IoCase> cases,
                                             const VerifyOptions& options) {
   if (cases.empty()) return Invalid("there is no case to run");
-  X2IR_ASSIGN_OR_RETURN(const PortMatch ports, MatchPorts(*ir.graph, *other.graph));
-  const GraphMatch match = MatchGraphs(*ir.graph, *other.graph, ports);
   // Back from the value to what has a partner.
   absl::flat_hash_map<const Value*, const Value*> partner;  // of values of `other`
-  for (const auto& [x, y] : match.values) partner[y] = x;
+  for (const auto& [x, y] : first.match.values) partner[y] = x;
   std::vector<const Value*> inputs, todo = {first.there};
   absl::flat_hash_set<const Value*> seen = {first.there};
   while (!todo.empty()) {
@@ -404,7 +281,11 @@ absl::StatusOr<DifferingPart> CutDifference(const Model& ir, const Model& other,
         return CannotExpress("'", input->name(), "' is no tensor that both models have");
       }
       names.push_back(input->name());
-      part.io.inputs.push_back(*it->second.tensor());
+      // As rows, where the other model has images of them.
+      const auto dims = input->shape() ? input->shape()->Static() : std::nullopt;
+      const Tensor& tensor = *it->second.tensor();
+      const bool fits = dims && CheckedProduct(*dims) == tensor.num_elements();
+      part.io.inputs.push_back(fits ? tensor.Reshaped(*dims) : tensor);
     }
     const auto expected = kept.find(first.here);
     if (expected == kept.end() || !expected->second.tensor()) {

@@ -1,5 +1,6 @@
 // Where two models of one network part: both run on the same inputs, and every value that they
-// both have is compared (match.h). The first one that differs is at the node that differs.
+// both have is compared: values that hold the same (number_match.h), and those that stand in the
+// same place (match.h). The first one that differs is at the node that differs.
 #ifndef X2IR_CORE_COMPARE_H_
 #define X2IR_CORE_COMPARE_H_
 
@@ -11,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "x2ir/core/io_file.h"
+#include "x2ir/core/match.h"
 #include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/model.h"
 
@@ -35,6 +37,10 @@ struct Divergence {
   // What the two nodes do not have in common: operands that are constants, attributes, the order of
   // operands. Empty: nothing of their own.
   std::vector<std::string> reasons;
+  // What stands between values that agree and this one, in each model, in the order of computing:
+  // several nodes where one model does in one what the other does in more.
+  std::vector<const Node*> nodes_here, nodes_there;
+  GraphMatch match;
 };
 
 struct ModelComparison {

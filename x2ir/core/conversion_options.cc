@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "x2ir/core/dialect.h"
@@ -99,6 +100,53 @@ absl::Status SetDTypes(const OptionValue& value, ConvertOptions& options) {
     }
     dtypes.emplace_back(std::move(parts.first), *dtype);
   }
+  return absl::OkStatus();
+}
+
+// "A,B..C,D": values to cut at; a side may be empty.
+absl::Status SetExtract(const OptionValue& value, ConvertOptions& options) {
+  const std::string& text = std::get<std::string>(value);
+  const size_t dots = text.find("..");
+  if (dots == text.npos || text.size() == 2) {
+    return OptionError("extract", "'", text,
+                       "': expected FROM..TO, names of values, as in relu_3..softmax, a,b..c, "
+                       "or ..conv_5 from the inputs on");
+  }
+  for (const auto& [part, names, option] :
+       {std::tuple(text.substr(0, dots), &options.from.inputs, "inputs"),
+        std::tuple(text.substr(dots + 2), &options.from.outputs, "outputs")}) {
+    if (part.empty()) continue;
+    if (!names->empty()) return OptionError("extract", "excludes ", OptionText(option));
+    X2IR_ASSIGN_OR_RETURN(const OptionValue list,
+                          ParseOption({.name = "extract", .type = OptionDef::kList}, part));
+    *names = std::get<Strings>(list);
+  }
+  return absl::OkStatus();
+}
+
+// "a=b", each; a name may have a = itself, of which the last one counts.
+template <auto kMember>
+absl::Status SetPairs(std::string_view option, std::string_view form, const OptionValue& value,
+                      ConvertOptions& options) {
+  for (const std::string& text : std::get<Strings>(value)) {
+    const size_t at = text.rfind('=');
+    if (at == text.npos || at == 0 || at + 1 == text.size()) {
+      return OptionError(option, "'", text, "': expected ", form);
+    }
+    auto& pairs = options.from.*kMember;
+    X2IR_RETURN_IF_ERROR(RefuseTwice(option, pairs, text.substr(0, at)));
+    pairs.emplace_back(text.substr(0, at), text.substr(at + 1));
+  }
+  return absl::OkStatus();
+}
+
+template <DType kTo>
+absl::Status SetNarrowFloats(const OptionValue& value, ConvertOptions& options) {
+  if (!std::get<bool>(value)) return absl::OkStatus();
+  if (options.to.narrow_floats) {
+    return OptionError("bfloat16", "excludes ", OptionText("float16"));
+  }
+  options.to.narrow_floats = kTo;
   return absl::OkStatus();
 }
 
@@ -200,6 +248,25 @@ const std::vector<ConversionOption>& Table() {
        Option::kImport,
        kReading,
        SetMember<kFrom, &ImportOptions::outputs>},
+      {{.name = "extract",
+        .type = Def::kText,
+        .help = "Cut the graph: what lies between these values, the same as --inputs and --outputs",
+        .placeholder = "FROM..TO"},
+       Option::kImport,
+       kReading,
+       SetExtract},
+      {{.name = "fold_inputs",
+        .type = Def::kList,
+        .help = "This input becomes a constant, which the file holds",
+        .placeholder = "NAME=FILE.npy"},
+       Option::kImport,
+       kReading,
+       [](const OptionValue& value, ConvertOptions& options) {
+         return SetPairs<&ImportOptions::fold_inputs>(
+             "fold_inputs", "NAME=FILE.npy, as in mask=mask.npy", value, options);
+       },
+       /*switches=*/false,
+       /*whole=*/true},
       {{.name = "freeze_params",
         .help = "Make initializers that are inputs too constants (default), or keep them as "
                 "inputs with a default value"},
@@ -214,6 +281,18 @@ const std::vector<ConversionOption>& Table() {
        kReading,
        SetMember<kFrom, &ImportOptions::keep_functions>},
 
+      {{.name = "rename",
+        .type = Def::kList,
+        .help = "Another name for an input, an output or any other value",
+        .placeholder = "NAME=NEW"},
+       Option::kImport,
+       kConverting,
+       [](const OptionValue& value, ConvertOptions& options) {
+         return SetPairs<&ImportOptions::rename>("rename", "NAME=NEW, as in input.1=image", value,
+                                                 options);
+       },
+       /*switches=*/false,
+       /*whole=*/true},
       {{.name = "foreign",
         .type = Def::kList,
         .help = "Keep ops of these domains that have no mapping",
@@ -262,6 +341,38 @@ const std::vector<ConversionOption>& Table() {
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::outputs_as_nchw>},
+      {{.name = "float16",
+        .help = "Weights are float16, half as large, and so is what is computed, where runtimes of "
+                "the target compute float16, inputs and outputs too; what must stay float32 does"},
+       Option::kExport,
+       kConverting,
+       SetNarrowFloats<DType::kFloat16>},
+      {{.name = "bfloat16", .help = "The same in bfloat16"},
+       Option::kExport,
+       kConverting,
+       SetNarrowFloats<DType::kBFloat16>},
+      {{.name = "keep_io", .help = "With --float16: inputs and outputs stay float32"},
+       Option::kExport,
+       kConverting,
+       SetMember<kTo, &ExportOptions::keep_io>},
+      {{.name = "keep",
+        .type = Def::kList,
+        .help = "With --float16: these ops, and nodes of these names, stay float32",
+        .placeholder = "OP,NODE"},
+       Option::kExport,
+       kConverting,
+       SetMember<kTo, &ExportOptions::keep>},
+      {{.name = "strip_names",
+        .help = "Only inputs and outputs keep their names; doc strings and metadata of nodes go"},
+       Option::kExport,
+       kConverting,
+       SetMember<kTo, &ExportOptions::strip_names>},
+      {{.name = "params_as_inputs",
+        .help = "Weights become inputs too, whose default values they are, so that a runtime may "
+                "be given others"},
+       Option::kExport,
+       kConverting,
+       SetMember<kTo, &ExportOptions::params_as_inputs>},
       {{.name = "check",
         .help = "Check the result against the schemas of its ops, ONNX also with libonnx's checker "
                 "where the programs find that and it knows the opset; write nothing if it does "
@@ -282,6 +393,15 @@ absl::Status CheckTogether(const ConvertOptions& options, const Format* to) {
   if (out.format_options.Has("layout") && !out.optimize.value_or(out.passes.has_value())) {
     return OptionError("layout", "needs ", OptionText("optimize"), ", or ", OptionText("passes"),
                        " with the pass 'layout'");
+  }
+  if (out.keep_io && !out.narrow_floats && !out.format_options.Flag("float16")) {
+    return OptionError("keep_io", "needs ", OptionText("float16"));
+  }
+  if (!out.keep.empty() && !out.narrow_floats) {
+    const bool of_format = out.format_options.Flag("float16");
+    return OptionError(
+        "keep", "needs ", OptionText("float16"),
+        of_format ? StrCat(", which in format '", to->name, "' is about weights alone") : "");
   }
   const Dialect* dialect = to ? FindDialect(to->dialect) : nullptr;
   if (out.check && (!dialect || !dialect->schema)) {
@@ -351,7 +471,16 @@ absl::StatusOr<FormatOptions> ParseConversionOptions(const OptionTexts& texts) {
 
 absl::StatusOr<ConvertOptions> ConversionOf(const ConversionValues& values, const Format* to) {
   ConvertOptions options;
-  const FormatOptions& said = values.conversion;
+  FormatOptions said;
+  FormatOptions writing = values.writing;
+  for (const auto& [name, value] : values.conversion.values()) {
+    // A format that has an option of the same name knows what its runtimes make of it.
+    if (to && FindOption(to->write_options, name)) {
+      writing.Set(name, value);
+    } else {
+      said.Set(name, value);
+    }
+  }
   if (said.Has("passes") && said.Has("optimize") && !said.Flag("optimize")) {
     return OptionError("passes", "excludes ", OptionText("no_optimize"));
   }
@@ -362,7 +491,7 @@ absl::StatusOr<ConvertOptions> ConversionOf(const ConversionValues& values, cons
     }
   }
   options.from.format_options = values.reading;
-  options.to.format_options = values.writing;
+  options.to.format_options = std::move(writing);
   if (to) options.to.format = to->name;
   X2IR_RETURN_IF_ERROR(CheckTogether(options, to));
   if (options.to.passes) options.to.optimize = true;

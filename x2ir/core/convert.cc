@@ -75,15 +75,14 @@ ExportOptions WithPassesOf(const Format& format, const Model& model, ExportOptio
   return options;
 }
 
-// Whether the options ask for another model than the one that an IR file holds. Where they do not,
-// it is taken as it is: what is foreign in it was allowed to stay when it was made.
+}  // namespace
+
 bool ChangesIr(const ImportOptions& options) {
   return !options.weights_from.empty() || !options.shapes.empty() || !options.dtypes.empty() ||
-         !options.inputs.empty() || !options.outputs.empty() || options.from_opset ||
-         options.freeze_params.value_or(false) || options.optimize;
+         !options.inputs.empty() || !options.outputs.empty() || !options.fold_inputs.empty() ||
+         !options.rename.empty() || options.from_opset || options.freeze_params.value_or(false) ||
+         options.optimize;
 }
-
-}  // namespace
 
 absl::StatusOr<std::string> DetectFormat(const Source& source) {
   return Guarded([&]() -> absl::StatusOr<std::string> {
@@ -114,8 +113,10 @@ absl::StatusOr<Model> Load(const Source& source, const std::string& format,
     if (file.ok() && (*file)->mapped()) X2IR_RETURN_IF_ERROR(CheckUnchanged(*(*file)->mapped()));
     return result;
   });
-  // IR files hold models of any dialect.
-  if (model.ok() && found->dialect != kIrDialect) model->source_dialect = found->dialect;
+  // IR files hold models of any dialect, and some readers read several: they say which it was.
+  if (model.ok() && found->dialect != kIrDialect && model->source_dialect.empty()) {
+    model->source_dialect = found->dialect;
+  }
   return model;
 }
 

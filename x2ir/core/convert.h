@@ -63,7 +63,11 @@ struct ImportOptions {
   std::vector<std::string> weights_from{};
   std::vector<std::string> inputs{};   // cut the graph at these values
   std::vector<std::string> outputs{};  // "name" or "node:k"
-  std::optional<int> from_opset{};     // instead of what the file says
+  // Inputs that become constants, and the .npy files that hold them (core/edit.h).
+  std::vector<std::pair<std::string, std::string>> fold_inputs{};
+  // Values that are called otherwise in IR: inputs, outputs, weights, results of nodes.
+  std::vector<std::pair<std::string, std::string>> rename{};
+  std::optional<int> from_opset{};  // instead of what the file says
   // Initializers that are also inputs become constants. By default yes, unless the file holds IR,
   // which has what it has because somebody wanted it.
   std::optional<bool> freeze_params{};
@@ -96,6 +100,14 @@ struct ExportOptions {
   // Inputs and outputs whose last axis becomes the second.
   std::vector<std::string> inputs_as_nchw{};
   std::vector<std::string> outputs_as_nchw{};
+  // What float32 becomes, weights, inputs and outputs too: kFloat16 or kBFloat16
+  // (optimizer/narrow_floats.h). With `keep_io` inputs and outputs stay what they are; `keep` names
+  // ops and nodes that stay float32.
+  std::optional<DType> narrow_floats{};
+  bool keep_io = false;
+  std::vector<std::string> keep{};
+  bool strip_names = false;       // only inputs and outputs have names of their own
+  bool params_as_inputs = false;  // weights are inputs, with what they hold as default values
   // The result is checked against the target's schemas; what does not pass is not written.
   bool check = false;
   // Called by Export with the model in the target's dialect before anything is written; what it
@@ -125,6 +137,10 @@ absl::StatusOr<Model> Import(const Source& source, const ImportOptions& options 
 absl::Status ToIr(Model& model, const ImportOptions& options = {}, Report* report = nullptr);
 absl::StatusOr<Model> ToIr(Model&& model, const ImportOptions& options = {},
                            Report* report = nullptr);
+
+// Whether the options ask for another model than the one that an IR file holds. Where they do not,
+// it is taken as it is: what is foreign in it was allowed to stay when it was made.
+bool ChangesIr(const ImportOptions& options);
 
 // FromIr to the dialect of the sink's format, then Write. All files appear complete, or none does.
 // To keep the model: Export(ir.Clone(), ...).

@@ -9,12 +9,14 @@
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/dialect_target.h"
 #include "x2ir/core/driver.h"
+#include "x2ir/core/edit.h"
 #include "x2ir/core/ports.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/narrow_floats.h"
 #include "x2ir/optimizer/transpose/io_layout.h"
 
 namespace x2ir {
@@ -100,6 +102,27 @@ bool HasUnknownSizes(const Graph& graph) {
   return false;
 }
 
+// Float32 becomes what the options say; then the passes again, for what that left.
+absl::Status NarrowAsAsked(Graph& graph, const ExportOptions& options,
+                           const std::vector<std::string>& passes, const PassContext& context,
+                           Report& report) {
+  if (!options.narrow_floats) return absl::OkStatus();
+  X2IR_ASSIGN_OR_RETURN(Narrowed narrowed, NarrowFloats(graph, {*options.narrow_floats,
+                                                                options.keep_io, options.keep}));
+  X2IR_RETURN_IF_ERROR(graph.Sort());
+  std::string stays;
+  for (const auto& [op, count] : narrowed.stays) {
+    StrAppend(&stays, stays.empty() ? "; float32 stay: " : ", ", op,
+              count > 1 ? StrCat(" ", count) : "");
+  }
+  report.notes.push_back(StrCat(Name(*options.narrow_floats), ": ", narrowed.weights,
+                                narrowed.weights == 1 ? " weight, " : " weights, ", narrowed.casts,
+                                narrowed.casts == 1 ? " cast" : " casts", stays));
+  for (std::string& note : narrowed.notes) report.notes.push_back(std::move(note));
+  for (std::string& warning : narrowed.warnings) report.warnings.push_back(std::move(warning));
+  return Optimize(graph, passes, context, options.progress, report);
+}
+
 }  // namespace
 
 absl::Status CheckGoOn(const ProgressFn& progress, const Graph& graph) {
@@ -160,9 +183,11 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
     }
   }
   X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
+  X2IR_RETURN_IF_ERROR(NarrowAsAsked(graph, options, passes, context, report));
   // What passes made constant may tell sizes that were not known.
   if (!passes.empty() && HasUnknownSizes(graph)) X2IR_RETURN_IF_ERROR(InferGraph(graph));
 
+  if (options.strip_names) StripNames(graph);
   if (!home) model.opset_imports.clear();
   const std::vector<OpsetImport> source_opsets = model.opset_imports;
   model.SetOpset("", opset);
@@ -178,6 +203,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   X2IR_RETURN_IF_ERROR(report.ToStatus(StrCat("cannot express the model in ", dialect,
                                               has_opsets ? StrCat(" at opset ", opset) : "")));
 
+  if (options.params_as_inputs) ParamsAsInputs(graph);
   // The file's own version holds where the model stays what it was; else the dialect says which.
   if (!home || opset != source_opset) model.ir_version = 0;
   if (known && known->finish) X2IR_RETURN_IF_ERROR(known->finish(model, target));
@@ -206,13 +232,18 @@ absl::Status ExportIr(Model& model, const ExportOptions& options, const FormatOp
   }
   X2IR_RETURN_IF_ERROR(InputsAsChannelsFirst(graph, options.inputs_as_nchw));
   X2IR_RETURN_IF_ERROR(OutputsAsChannelsFirst(graph, options.outputs_as_nchw));
+  PassContext context;
+  std::vector<std::string> passes;
   if (options.optimize.value_or(options.passes.has_value())) {
     const std::string& layout = target.Text("layout");
-    const PassContext context{.refers_to_weights = RefersToWeights(target),
-                              .layout = layout == "keep" ? "" : layout};
-    X2IR_RETURN_IF_ERROR(Optimize(graph, options.passes.value_or(DefaultPasses()), context,
-                                  options.progress, report));
+    context = {.refers_to_weights = RefersToWeights(target),
+               .layout = layout == "keep" ? "" : layout};
+    passes = options.passes.value_or(DefaultPasses());
+    X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
   }
+  X2IR_RETURN_IF_ERROR(NarrowAsAsked(graph, options, passes, context, report));
+  if (options.strip_names) StripNames(graph);
+  if (options.params_as_inputs) ParamsAsInputs(graph);
   report.nodes_written = static_cast<int64_t>(graph.TotalNodes());
   return absl::OkStatus();
 }

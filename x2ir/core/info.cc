@@ -2,11 +2,11 @@
 #include "x2ir/core/info.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <string_view>
 #include <utility>
 
+#include "x2ir/core/columns.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/json_list.h"
 #include "x2ir/formats/json.h"
@@ -67,31 +67,6 @@ void Visit(ModelInfo& info, const Graph& graph) {
     }
     for (const Graph* inner : node->subgraphs()) Visit(info, *inner);
   }
-}
-
-// 1234567 as "1,234,567".
-std::string Grouped(int64_t n) {
-  const std::string digits = StrCat(n);
-  std::string text;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
-std::string Size(int64_t bytes) {
-  if (bytes < 1024) return StrCat(bytes, " bytes");
-  double size = static_cast<double>(bytes);
-  std::string_view unit;
-  for (std::string_view next : {"KiB", "MiB", "GiB", "TiB"}) {
-    if (size < 1024) break;
-    size /= 1024;
-    unit = next;
-  }
-  char text[40];
-  std::snprintf(text, sizeof text, "%.1f ", size);
-  return StrCat(text, unit);
 }
 
 std::string Padded(std::string_view text, size_t width) {
@@ -175,12 +150,13 @@ std::string ModelInfo::ToText() const {
                             " NAME:1,3,... at conversion fixes them"));
   }
 
-  field("parameters", StrCat(Grouped(total.elements), " in ", Grouped(total.tensors),
-                             total.tensors == 1 ? " tensor, " : " tensors, ", Size(total.bytes)));
+  field("parameters",
+        StrCat(Grouped(total.elements), " in ", Grouped(total.tensors),
+               total.tensors == 1 ? " tensor, " : " tensors, ", SizeText(total.bytes)));
   if (weights.size() > 1) {
     for (const auto& [type, w] : weights) {
       field(" ", StrCat(type, " ", Grouped(w.elements), " in ", Grouped(w.tensors), ", ",
-                        Size(w.bytes)));
+                        SizeText(w.bytes)));
     }
   }
   if (functions != 0) field("functions", Grouped(functions));

@@ -1,6 +1,7 @@
 #include "x2ir/core/match.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "absl/container/flat_hash_set.h"
@@ -40,11 +41,23 @@ size_t PositionOf(const Graph& graph, const Value* input) {
 
 class Matcher {
  public:
-  Matcher(const Graph& a, const Graph& b) : a_(a), b_(b) {}
+  Matcher(const Graph& a, const Graph& b) : a_(a), b_(b) {
+    FindConstants(a);
+    FindConstants(b);
+  }
 
-  GraphMatch Run(const PortMatch& ports) {
+  GraphMatch Run(const PortMatch& ports, const ValuePairs& known) {
     for (const auto& [x, y] : ports.inputs) Pair(x, y);
+    for (const auto& [x, y] : known) {
+      Pair(x, y);
+      const Node *n = x->producer(), *m = y->producer();
+      if (n && m && !match_.nodes.contains(n) && !taken_nodes_.contains(m)) {
+        match_.nodes[n] = m;
+        taken_nodes_.insert(m);
+      }
+    }
     Forward();
+    FromWeights();
     for (const auto& [x, y] : ports.outputs) Back(x, y);
     Forward();
     ByName();
@@ -73,7 +86,22 @@ class Matcher {
            !taken_nodes_.contains(y);
   }
 
-  static bool IsConstant(const Value* v) { return v->fixed_constant() != nullptr; }
+  // Constants, and what is computed of them alone: one exporter transposes a weight, the other
+  // keeps it transposed.
+  bool IsConstant(const Value* v) const { return v->fixed_constant() || constants_.contains(v); }
+
+  void FindConstants(const Graph& graph) {
+    for (const Node* node : graph.nodes()) {
+      bool all = node->num_inputs() > 0 && !node->has_subgraphs();
+      for (size_t i = 0; all && i < node->num_inputs(); ++i) {
+        all = !node->input(i) || IsConstant(node->input(i));
+      }
+      if (!all) continue;
+      for (const Value* output : node->outputs()) {
+        if (output) constants_.insert(output);
+      }
+    }
+  }
 
   const Value* PartnerOf(const Value* x) const {
     const auto it = match_.values.find(x);
@@ -116,7 +144,8 @@ class Matcher {
       const Value *p = x->input(i), *q = y->input(i);
       if (!p || !IsConstant(p)) continue;
       if (!p->name().empty() && p->name() == q->name()) score += 4;
-      if (SameBytes(*p->fixed_constant(), *q->fixed_constant())) score += 2;
+      const Tensor *u = p->fixed_constant(), *v = q->fixed_constant();
+      if (u && v && SameBytes(*u, *v)) score += 2;
     }
     if (SameAttributes(*x, *y)) score += 1;
     return score;
@@ -137,6 +166,73 @@ class Matcher {
     }
     return p.nbytes() == q.nbytes() &&
            std::equal(p.bytes().begin(), p.bytes().end(), q.bytes().begin());
+  }
+
+  // Linear nodes whose weights hold the same numbers, in whatever order, are the same, where no
+  // others have such weights: what they read is.
+  void FromWeights() {
+    const std::vector<Linear> of_a = Linears(a_), of_b = Linears(b_);
+    const auto alike = [](const std::vector<Linear>& all, const Linear& like) {
+      const Linear* found = nullptr;
+      for (const Linear& each : all) {
+        if (each.count != like.count || !Near(each.sum, like.sum) ||
+            !Near(each.squares, like.squares)) {
+          continue;
+        }
+        if (found) return static_cast<const Linear*>(nullptr);
+        found = &each;
+      }
+      return found;
+    };
+    for (const Linear& x : of_a) {
+      const Linear* y = alike(of_b, x);
+      if (!y || alike(of_a, *y) != &x) continue;
+      Back(x.node->input(x.data), y->node->input(y->data));
+      if (MayPair(x.node, y->node)) Pair(x.node, y->node);
+    }
+  }
+
+  struct Linear {
+    const Node* node;
+    size_t data;  // the operand that is no weight
+    int64_t count;
+    double sum, squares;  // of absolute values
+  };
+
+  static bool Near(double p, double q) {
+    return std::fabs(p - q) <= 1e-5 * std::max(std::fabs(p), std::fabs(q));
+  }
+
+  std::vector<Linear> Linears(const Graph& graph) const {
+    constexpr int64_t kLeast = 16;
+    std::vector<Linear> linears;
+    for (const Node* node : graph.nodes()) {
+      if (!node->Is("conv") && !node->Is("matmul") && !node->Is("gemm") &&
+          !node->Is("conv_transpose")) {
+        continue;
+      }
+      for (size_t i = 0; i < 2; ++i) {
+        const Value *weight = node->input(i), *data = node->input(1 - i);
+        if (!weight || !data || IsConstant(data)) continue;
+        while (const Node* producer = weight->producer()) {
+          if (!producer->Is("transpose") && !producer->Is("reshape")) break;
+          weight = producer->input(0);
+        }
+        const Tensor* tensor = weight->fixed_constant();
+        if (!tensor || tensor->dtype() != DType::kFloat32 || tensor->is_sparse() ||
+            tensor->num_elements() < kLeast) {
+          continue;
+        }
+        Linear linear{node, 1 - i, tensor->num_elements(), 0, 0};
+        const Tensor aligned = tensor->AlignedCopyIfNeeded();
+        for (const float v : aligned.span<float>()) {
+          linear.sum += std::fabs(v);
+          linear.squares += double{v} * v;
+        }
+        if (linear.squares > 0) linears.push_back(linear);
+      }
+    }
+    return linears;
   }
 
   void Forward() {
@@ -227,7 +323,7 @@ class Matcher {
   const Graph& a_;
   const Graph& b_;
   GraphMatch match_;
-  absl::flat_hash_set<const Value*> taken_;
+  absl::flat_hash_set<const Value*> taken_, constants_;
   absl::flat_hash_set<const Node*> taken_nodes_;
   absl::flat_hash_map<const Node*, size_t> order_;
 };
@@ -251,8 +347,9 @@ IoCase CaseOf(const IoCase& io, const PortMatch& ports, const Graph& a, const Gr
   return translated;
 }
 
-GraphMatch MatchGraphs(const Graph& a, const Graph& b, const PortMatch& ports) {
-  return Matcher(a, b).Run(ports);
+GraphMatch MatchGraphs(const Graph& a, const Graph& b, const PortMatch& ports,
+                       const ValuePairs& known) {
+  return Matcher(a, b).Run(ports, known);
 }
 
 }  // namespace x2ir

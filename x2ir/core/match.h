@@ -27,12 +27,16 @@ IoCase CaseOf(const IoCase& io, const PortMatch& ports, const Graph& a, const Gr
 //
 // From the inputs on, nodes of one op are the same whose operands are; among several the names of
 // results and of weights decide, then the order. So it goes from the outputs back, for what stands
-// behind a node that one graph has alone. Values that are left are the same by name.
+// behind a node that one graph has alone, and from linear nodes of the same weights. Values that
+// are left are the same by name. What is computed of constants alone counts as one. `known` are the
+// same before all that, with the nodes that compute them, whatever their ops.
 struct GraphMatch {
   absl::flat_hash_map<const Value*, const Value*> values;
   absl::flat_hash_map<const Node*, const Node*> nodes;
 };
-GraphMatch MatchGraphs(const Graph& a, const Graph& b, const PortMatch& ports);
+using ValuePairs = std::vector<std::pair<const Value*, const Value*>>;
+GraphMatch MatchGraphs(const Graph& a, const Graph& b, const PortMatch& ports,
+                       const ValuePairs& known = {});
 
 }  // namespace x2ir
 

@@ -3,6 +3,7 @@
 #include "x2ir/core/cut.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/driver.h"
+#include "x2ir/core/edit.h"
 #include "x2ir/core/ports.h"
 #include "x2ir/core/weights_from.h"
 #include "x2ir/graph_wrapper/option_error.h"
@@ -41,6 +42,7 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
     X2IR_RETURN_IF_ERROR(FindTypesOf(model, options.inputs, options.progress));
   }
   X2IR_RETURN_IF_ERROR(Cut(graph, options.inputs, options.outputs));
+  X2IR_RETURN_IF_ERROR(FoldInputs(graph, options.fold_inputs));
   X2IR_ASSIGN_OR_RETURN(const std::vector<TracedSize> sizes,
                         OverrideInputs(graph, {options.shapes, options.dtypes, options.dynamic}));
   X2IR_RETURN_IF_ERROR(graph.Sort());
@@ -55,6 +57,7 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
   X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes, &report.warnings));
   WarnUnknownDims(graph, report);
+  X2IR_RETURN_IF_ERROR(RenameValues(graph, options.rename));
   if (options.optimize) {
     const PassContext context{.layout = options.layout};
     X2IR_RETURN_IF_ERROR(Optimize(graph, options.passes.value_or(DefaultPasses()), context,

@@ -34,7 +34,7 @@ class JsonToWire {
  private:
   void ReadMessage(const ProtoMessage& message, int depth) {
     if (depth > kMaxWireDepth) return in_.Fail("messages are nested too deeply");
-    uint64_t seen = 0;
+    ProtoSeen seen;
     in_.Object([&](std::string_view key) {
       const ProtoField* field = FindProtoJsonField(message, key);
       if (const auto problem = ProtoFieldProblem(message, field, key, &seen); !problem.empty()) {
@@ -200,7 +200,7 @@ class JsonWriter {
     if (depth > kMaxWireDepth) return CannotExpress("messages are nested too deeply");
     // What belongs to one field need not stand together in the wire form.
     std::vector<std::vector<std::string_view>> fields(message.fields.size());
-    uint64_t seen = 0;
+    ProtoSeen seen;
     WireReader in(wire, wire.data());
     while (in.Next()) {
       X2IR_ASSIGN_OR_RETURN(const ProtoField* field, KnownProtoField(message, in.field(), &seen));

@@ -60,7 +60,7 @@ class TextParser : TextCursor {
   // Fields up to `close` ('\0': the end). `message` is null in what is read over.
   absl::Status ParseFields(const ProtoMessage* message, char close, int depth, WireWriter* out) {
     if (depth > kMaxWireDepth) return Fail("messages are nested too deeply");
-    uint64_t seen = 0;
+    ProtoSeen seen;
     while (true) {
       if (pos_ >= text_.size() || (SkipSpace(), pos_ >= text_.size())) {
         return close == '\0' ? absl::OkStatus() : Fail("the text ends inside of a message");
@@ -310,7 +310,7 @@ class TextWriter {
   absl::Status WriteFields(std::string_view wire, const ProtoMessage& message, int depth) {
     if (depth > kMaxWireDepth) return CannotExpress("messages are nested too deeply");
     const std::string indent(static_cast<size_t>(depth) * 2, ' ');
-    uint64_t seen = 0;
+    ProtoSeen seen;
     WireReader in(wire, wire.data());
     while (in.Next()) {
       X2IR_ASSIGN_OR_RETURN(const ProtoField* field, KnownProtoField(message, in.field(), &seen));
@@ -422,16 +422,16 @@ const ProtoField* FindProtoField(const ProtoMessage& message, std::string_view n
 }
 
 std::string ProtoFieldProblem(const ProtoMessage& message, const ProtoField* field,
-                              std::string_view name, uint64_t* seen) {
+                              std::string_view name, ProtoSeen* seen) {
   if (!field) return StrCat(message.name, " has no field '", name.substr(0, 100), "'");
   if (field->rule == ProtoRule::kMany) return "";
-  const uint64_t bit = uint64_t{1} << (field - message.fields.data());
-  if (*seen & bit) return StrCat("'", field->name, "' is set twice");
-  *seen |= bit;
+  const auto place = static_cast<size_t>(field - message.fields.data());
+  if (seen->test(place)) return StrCat("'", field->name, "' is set twice");
+  seen->set(place);
   if (field->rule != ProtoRule::kOneOf) return "";
   for (size_t i = 0; i < message.fields.size(); ++i) {
     const ProtoField& other = message.fields[i];
-    if (&other != field && other.rule == ProtoRule::kOneOf && (*seen >> i & 1)) {
+    if (&other != field && other.rule == ProtoRule::kOneOf && seen->test(i)) {
       return StrCat("'", field->name, "' is set, and '", other.name, "' is already");
     }
   }
@@ -439,7 +439,7 @@ std::string ProtoFieldProblem(const ProtoMessage& message, const ProtoField* fie
 }
 
 absl::StatusOr<const ProtoField*> KnownProtoField(const ProtoMessage& message, uint32_t number,
-                                                  uint64_t* seen) {
+                                                  ProtoSeen* seen) {
   const auto* field = std::ranges::find(message.fields, number, &ProtoField::number);
   if (field == message.fields.end()) {
     return CannotExpress("text has no name for field ", number, " of ", message.name,

@@ -4,6 +4,7 @@
 #ifndef X2IR_FORMATS_PROTO_TEXT_H_
 #define X2IR_FORMATS_PROTO_TEXT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -51,7 +52,8 @@ struct ProtoField {
   const ProtoEnum* values = nullptr;      // of kEnum
   ProtoRule rule = ProtoRule::kOne;
 };
-// At most 64 fields.
+// At most so many fields.
+inline constexpr size_t kMaxProtoFields = 128;
 struct ProtoMessage {
   std::string_view name;
   absl::Span<const ProtoField> fields;

@@ -2,6 +2,7 @@
 #ifndef X2IR_FORMATS_PROTO_TEXT_INTERNAL_H_
 #define X2IR_FORMATS_PROTO_TEXT_INTERNAL_H_
 
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -32,13 +33,15 @@ class ProtoOutput {
   std::string text_;
 };
 
+// The fields of a message that were there, by their places in the table.
+using ProtoSeen = std::bitset<kMaxProtoFields>;
 // What is wrong with a field called `name` (`field` is null where there is none), given those that
 // were `seen` in the message; empty: nothing, and it is noted as seen.
 std::string ProtoFieldProblem(const ProtoMessage& message, const ProtoField* field,
-                              std::string_view name, uint64_t* seen);
+                              std::string_view name, ProtoSeen* seen);
 // The field of that number, which text can hold; FailedPrecondition where it cannot.
 absl::StatusOr<const ProtoField*> KnownProtoField(const ProtoMessage& message, uint32_t number,
-                                                  uint64_t* seen);
+                                                  ProtoSeen* seen);
 
 struct ProtoScalar {
   int64_t integer = 0;  // also bool and enum

@@ -5,6 +5,7 @@
 
 #include "x2ir/formats/mxnet/ndarray_list.h"
 #include "x2ir/formats/nnvm/symbol_json.h"
+#include "x2ir/formats/torch/zip.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -39,8 +40,8 @@ std::vector<std::string> ParamsOf(const std::string& stem, const std::vector<std
 }
 
 bool IsNdarrayFile(const Blob& file) {
-  return LooksLikeNdarrayList(
-      absl::Span<const std::byte>(file.data(), std::min<size_t>(file.size(), 64)));
+  return LooksLikeZip(file.view()) || LooksLikeNdarrayList(absl::Span<const std::byte>(
+                                          file.data(), std::min<size_t>(file.size(), 64)));
 }
 
 bool IsSymbolFile(const Blob& file) {

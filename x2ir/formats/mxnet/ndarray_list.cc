@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "x2ir/formats/npy/npy.h"
+#include "x2ir/formats/torch/zip.h"
+
 namespace x2ir {
 namespace {
 
@@ -18,7 +21,7 @@ class NdarrayReader {
  public:
   explicit NdarrayReader(const BlobPtr& file) : in_(file) {}
 
-  absl::StatusOr<std::vector<nnvm::NamedTensor>> Read() {
+  absl::StatusOr<std::vector<NamedTensor>> Read() {
     if (in_.Read<uint64_t>() != kListMagic || !in_.ok()) {
       return DataLoss("it is no list of arrays of MXNet");
     }
@@ -35,7 +38,7 @@ class NdarrayReader {
     if (names.size() != tensors.size()) {
       return DataLoss("it has ", tensors.size(), " arrays and ", names.size(), " names");
     }
-    std::vector<nnvm::NamedTensor> all;
+    std::vector<NamedTensor> all;
     for (size_t i = 0; i < names.size(); ++i) {
       if (tensors[i]) all.push_back({std::move(names[i]), *std::move(tensors[i])});
     }
@@ -183,8 +186,8 @@ bool LooksLikeNdarrayList(absl::Span<const std::byte> head) {
          LoadNumber<uint64_t>(head.data() + 8) == 0;
 }
 
-absl::StatusOr<std::vector<nnvm::NamedTensor>> ReadNdarrayList(const BlobPtr& file) {
-  return NdarrayReader(file).Read();
+absl::StatusOr<std::vector<NamedTensor>> ReadNdarrayList(const BlobPtr& file) {
+  return LooksLikeZip(file->view()) ? ReadNpz(file) : NdarrayReader(file).Read();
 }
 
 }  // namespace x2ir

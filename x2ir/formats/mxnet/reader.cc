@@ -78,8 +78,8 @@ bool IsParameterName(std::string_view name) {
 
 class MxnetReader {
  public:
-  MxnetReader(SymbolGraph graph, std::vector<nnvm::NamedTensor> params) : graph_(std::move(graph)) {
-    for (nnvm::NamedTensor& entry : params) {
+  MxnetReader(SymbolGraph graph, std::vector<NamedTensor> params) : graph_(std::move(graph)) {
+    for (NamedTensor& entry : params) {
       std::string_view name = entry.name;
       if (name.starts_with("arg:") || name.starts_with("aux:")) name.remove_prefix(4);
       params_.try_emplace(std::string(name), std::move(entry.tensor));
@@ -154,7 +154,7 @@ absl::StatusOr<Model> ReadMxnet(const Source& source, const MxnetOptions& option
                           nnvm::OpenModelFiles(source, options.params, MxnetFileNames()));
     absl::StatusOr<SymbolGraph> graph = nnvm::ParseSymbolJson(files.graph->view());
     if (!graph.ok()) return graph.status();
-    std::vector<nnvm::NamedTensor> params;
+    std::vector<NamedTensor> params;
     if (files.params) {
       auto list = ReadNdarrayList(files.params);
       if (!list.ok()) return Annotate(list.status(), StrCat("'", files.params->path(), "'"));

@@ -12,17 +12,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "x2ir/formats/io/blob.h"
+#include "x2ir/formats/io/named_tensor.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace X2IR_API x2ir {
 namespace nnvm {
-
-// A tensor of a file by its name there.
-struct NamedTensor {
-  std::string name;
-  Tensor tensor;
-};
 
 // Reads on from a place in a file. The first error stays; what is read after it is 0.
 class ByteCursor {

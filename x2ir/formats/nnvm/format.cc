@@ -33,9 +33,8 @@ bool BelongTogether(const std::string& graph, const std::string& params) {
   for (const nnvm::SymbolNode& node : symbol->nodes) {
     if (node.is_variable()) variables.insert(node.name);
   }
-  return std::all_of(tensors->begin(), tensors->end(), [&](const nnvm::NamedTensor& entry) {
-    return variables.contains(entry.name);
-  });
+  return std::all_of(tensors->begin(), tensors->end(),
+                     [&](const NamedTensor& entry) { return variables.contains(entry.name); });
 }
 
 [[maybe_unused]] const bool kRegistered = RegisterFormat({

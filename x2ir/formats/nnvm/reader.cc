@@ -54,9 +54,8 @@ absl::Status CheckNotCompiled(const SymbolGraph& graph) {
 
 class NnvmReader {
  public:
-  NnvmReader(SymbolGraph graph, const std::vector<nnvm::NamedTensor>& params)
-      : graph_(std::move(graph)) {
-    for (const nnvm::NamedTensor& entry : params) params_.try_emplace(entry.name, entry.tensor);
+  NnvmReader(SymbolGraph graph, const std::vector<NamedTensor>& params) : graph_(std::move(graph)) {
+    for (const NamedTensor& entry : params) params_.try_emplace(entry.name, entry.tensor);
   }
 
   absl::StatusOr<Model> Read() {
@@ -184,7 +183,7 @@ absl::StatusOr<Model> ReadNnvm(const Source& source, const NnvmOptions& options)
                           nnvm::OpenModelFiles(source, options.params, nnvm::NnvmFileNames()));
     absl::StatusOr<SymbolGraph> graph = nnvm::ParseSymbolJson(files.graph->view());
     if (!graph.ok()) return graph.status();
-    std::vector<nnvm::NamedTensor> params;
+    std::vector<NamedTensor> params;
     if (files.params) {
       auto list = nnvm::ReadParamList(files.params);
       if (!list.ok()) return Annotate(list.status(), StrCat("'", files.params->path(), "'"));

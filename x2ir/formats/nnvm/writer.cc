@@ -43,7 +43,7 @@ class NnvmWriter {
     return text + "\n}\n";
   }
 
-  const std::vector<nnvm::NamedTensor>& params() const { return params_; }
+  const std::vector<NamedTensor>& params() const { return params_; }
 
  private:
   // The number of the node's first entry, and what is known of its entries.
@@ -151,7 +151,7 @@ class NnvmWriter {
   int64_t count_ = 0, entries_ = 0;
   bool all_known_ = true;
   absl::flat_hash_map<const Value*, std::pair<int64_t, int64_t>> places_;
-  std::vector<nnvm::NamedTensor> params_;
+  std::vector<NamedTensor> params_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "x2ir/formats/io/atomic_file.h"
 #include "x2ir/formats/json.h"
+#include "x2ir/formats/torch/zip.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -243,8 +244,8 @@ Tensor Convert(const Header& header, const Row& row, std::string_view data) {
   return tensor;
 }
 
-absl::StatusOr<Tensor> Parse(const std::shared_ptr<const MappedFile>& file) {
-  const std::string_view bytes = file->view();
+absl::StatusOr<Tensor> Parse(const BlobPtr& file, uint64_t offset, uint64_t size) {
+  const std::string_view bytes = file->view().substr(offset, size);
   if (bytes.substr(0, kMagic.size()) != kMagic || bytes.size() < 10) {
     return DataLoss("not an .npy file");
   }
@@ -293,8 +294,8 @@ absl::StatusOr<Tensor> Parse(const std::shared_ptr<const MappedFile>& file) {
   if (header.fortran || (header.descr[0] == '>' && row->word > 1)) {
     return Convert(header, *row, data);
   }
-  return Tensor::FromFile(row->dtype, header.dims, file, data.empty() ? 0 : data_start,
-                          data.size());
+  return TensorOf(row->dtype, header.dims, file, data.empty() ? 0 : offset + data_start,
+                  data.size());
 }
 
 // The header of an array in C order, with magic and version, padded.
@@ -365,10 +366,33 @@ absl::Status AppendNumbers(AtomicFile& file, const Tensor& tensor) {
 }  // namespace
 
 absl::StatusOr<Tensor> ReadNpy(const std::string& path) {
-  X2IR_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
-  absl::StatusOr<Tensor> tensor = Parse(file);
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr file, Blob::Open(path));
+  absl::StatusOr<Tensor> tensor = Parse(file, 0, file->size());
   if (!tensor.ok()) return Annotate(tensor.status(), path);
   return tensor;
+}
+
+absl::StatusOr<std::vector<NamedTensor>> ReadNpz(BlobPtr file) {
+  X2IR_ASSIGN_OR_RETURN(ZipArchive archive, ZipArchive::Open(std::move(file)));
+  constexpr std::string_view kEnding = ".npy";
+  std::vector<NamedTensor> all;
+  for (const ZipEntry& entry : archive.entries()) {
+    if (!entry.name.ends_with(kEnding)) continue;
+    const std::string name(entry.name.substr(0, entry.name.size() - kEnding.size()));
+    absl::StatusOr<Tensor> tensor;
+    if (entry.stored()) {
+      tensor = Parse(archive.file(), entry.offset, entry.size);
+    } else {
+      X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes bytes, archive.Read(entry));
+      const auto* data = reinterpret_cast<const std::byte*>(bytes.view.data());
+      const BlobPtr unpacked =
+          Blob::InMemory({data, bytes.view.size()}, bytes.owner, archive.file()->path());
+      tensor = Parse(unpacked, 0, unpacked->size());
+    }
+    if (!tensor.ok()) return Annotate(tensor.status(), StrCat("array '", name, "'"));
+    all.push_back({name, *std::move(tensor)});
+  }
+  return all;
 }
 
 absl::Status WriteNpy(const std::string& path, const Tensor& tensor) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "x2ir/formats/io/folders.h"
 #include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/oneflow/oneflow.h"
 #include "x2ir/formats/oneflow/writer_internal.h"
@@ -20,25 +21,6 @@ namespace fs = std::filesystem;
 // Open at a time; with more variables those before are complete, and the file that names them is
 // last.
 constexpr size_t kOpenVariables = 64;
-
-// Folders that were made, and go again unless all is done.
-class Folders {
- public:
-  ~Folders() {
-    std::error_code error;
-    for (const fs::path& path : made_) fs::remove_all(path, error);
-  }
-  absl::Status Make(const fs::path& path) {
-    std::error_code error;
-    if (fs::create_directory(path, error)) made_.push_back(path);
-    if (error) return SystemError("cannot make '", path.string(), "': ", error.message());
-    return absl::OkStatus();
-  }
-  void Keep() { made_.clear(); }
-
- private:
-  std::vector<fs::path> made_;
-};
 
 std::string MetaOf(const Tensor& tensor) {
   std::string text = "shape {\n";

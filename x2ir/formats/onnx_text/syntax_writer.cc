@@ -26,7 +26,7 @@ class SyntaxFields {
   static absl::StatusOr<SyntaxFields> Of(std::string_view wire, const ProtoMessage& message,
                                          absl::Span<const std::string_view> known) {
     SyntaxFields fields;
-    uint64_t seen = 0;
+    ProtoSeen seen;
     WireReader in(wire, wire.data());
     while (in.Next()) {
       X2IR_ASSIGN_OR_RETURN(const ProtoField* field, KnownProtoField(message, in.field(), &seen));

@@ -460,32 +460,4 @@ std::string Hole(int64_t number, std::string_view hint, int64_t usual, std::stri
                 std::string_view(&kHoleEnd, 1));
 }
 
-// --- Names ------------------------------------------------------------------------------------
-
-Path SplitName(std::string_view name) {
-  Path path;
-  const auto split = [](std::string_view text, char at) {
-    std::vector<std::string_view> parts;
-    while (true) {
-      const size_t end = std::min(text.find(at), text.size());
-      if (end != 0) parts.push_back(text.substr(0, end));
-      if (end == text.size()) return parts;
-      text.remove_prefix(end + 1);
-    }
-  };
-  std::string_view before;
-  for (const std::string_view part : split(name, '/')) {
-    // In a container PyTorch's exporter says its name again: features/features.0/features.0.1.
-    std::string_view own = part;
-    if (!before.empty() && part.size() > before.size() + 1 && part.starts_with(before) &&
-        part[before.size()] == '.') {
-      own = part.substr(before.size() + 1);
-    }
-    for (const std::string_view piece : split(own, '.')) path.emplace_back(piece.substr(0, 200));
-    before = part;
-    if (path.size() > 64) break;
-  }
-  return path;
-}
-
 }  // namespace x2ir::python

@@ -13,6 +13,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "x2ir/formats/module_path.h"
 #include "x2ir/formats/python/calls_internal.h"
 #include "x2ir/formats/python/text_internal.h"
 #include "x2ir/graph_wrapper/model.h"
@@ -20,7 +21,7 @@
 namespace x2ir::python {
 
 // Where something stands: {"encoder", "layer", "0"}.
-using Path = std::vector<std::string>;
+using Path = ModulePath;
 std::string KeyOf(const Path& path);  // another one for each
 
 struct Framework;
@@ -193,20 +194,8 @@ std::string Hole(int64_t number, std::string_view hint);
 std::string Hole(int64_t number, std::string_view hint, int64_t usual, std::string_view prefix);
 inline constexpr char kHoleBegin = '\x01', kHoleEnd = '\x02';
 
-// Modules that a node stands in, from the model inwards, and the classes that they are of; empty
-// where nobody says.
-struct NamedScope {
-  Path path;
-  std::string type;  // "net.Layer"
-};
-std::vector<NamedScope> ScopesOf(const Node& node);
-// Modules whose classes the graph tells; nullopt where it is none of torch.export's.
-std::optional<std::vector<NamedScope>> ModulesOf(const Graph& graph);
 // The name of a class of a model; "" of one of PyTorch's own.
 std::string ClassOf(std::string_view type);
-
-// A name of a node or a value as a path: "/m/layer/layer.0/Add" is {"m", "layer", "0", "Add"}.
-Path SplitName(std::string_view name);
 
 }  // namespace x2ir::python
 

@@ -108,7 +108,7 @@ class Reader {
     }
     const std::vector<NamedScope> scopes = ScopesOf(node);
     AddClasses(scopes);
-    step->scope = scopes.empty() ? ScopeOf(node) : scopes.back().path;
+    step->scope = scopes.empty() ? ModuleInName(node, of_torch_) : scopes.back().path;
     steps_.push_back(std::move(step));
     return absl::OkStatus();
   }
@@ -912,22 +912,6 @@ class Reader {
     const Path path = step.node ? SplitName(step.node->name()) : Path();
     const std::string name = path.empty() ? "" : Plain(path.back());
     return name.size() < 2 || name == "constant" ? usual : name;
-  }
-
-  Path ScopeOf(const Node& node) const {
-    std::string_view name = node.name();
-    if (of_torch_) {
-      // "encoder.layer.0/add_3": what is behind the module is a call, and what was made of it.
-      const size_t slash = name.find('/');
-      return slash == name.npos ? Path() : SplitName(name.substr(0, slash));
-    }
-    if (name.find('/') == name.npos) {
-      // ONNX's nodes may have none, or one of another kind, and results that say more.
-      const Value* output = node.output(0);
-      if (name.empty() && output) name = output->name();
-    }
-    const size_t slash = name.rfind('/');
-    return slash == name.npos || slash == 0 ? Path() : SplitName(name.substr(0, slash));
   }
 
   const Graph& graph_;

@@ -17,14 +17,10 @@
 #include "absl/types/span.h"
 #include "x2ir/formats/io/atomic_file.h"
 #include "x2ir/formats/io/blob.h"
+#include "x2ir/formats/io/named_tensor.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
 namespace X2IR_API x2ir {
-
-struct NamedTensor {
-  std::string name;
-  Tensor tensor;
-};
 
 using SafetensorsMetadata = std::vector<std::pair<std::string, std::string>>;
 

@@ -11,7 +11,7 @@
 namespace x2ir {
 namespace {
 
-std::vector<int64_t> SpatialAxes(SymbolArgs& a, const Expr& x, bool channels_last) {
+std::vector<int64_t> SpatialAxes(NodeReader& a, const Expr& x, bool channels_last) {
   a.Require(x->shape() != nullptr, "a pool over all axes of an operand of unknown rank");
   return CountedFrom(channels_last ? 1 : 2, x->shape()->rank() - 2);
 }
@@ -26,7 +26,7 @@ AttributeMap SymbolWindow::Attrs() const {
   return attrs;
 }
 
-void CheckWindow(SymbolArgs& a, const SymbolWindow& window) {
+void CheckWindow(NodeReader& a, const SymbolWindow& window) {
   constexpr int64_t kMost = int64_t{1} << 24;
   const auto within = [](const std::vector<int64_t>& numbers, int64_t least) {
     return std::all_of(numbers.begin(), numbers.end(),
@@ -44,7 +44,7 @@ bool IsChannelsLast(SymbolArgs& a, const std::string& layout) {
   return true;
 }
 
-Expr Convolve(SymbolArgs& a, const Expr& x, const Expr& weights, Value* bias,
+Expr Convolve(NodeReader& a, const Expr& x, const Expr& weights, Value* bias,
               const SymbolWindow& window, int64_t groups) {
   CheckWindow(a, window);
   AttributeMap attrs = window.Attrs();
@@ -61,7 +61,7 @@ Expr Convolve(SymbolArgs& a, const Expr& x, const Expr& weights, Value* bias,
   return a.Op("conv", std::move(operands), std::move(attrs));
 }
 
-Expr PoolWindows(SymbolArgs& a, const Expr& x, const SymbolPool& pool) {
+Expr PoolWindows(NodeReader& a, const Expr& x, const SymbolPool& pool) {
   const SymbolWindow& w = pool.window;
   CheckWindow(a, w);
   AttributeMap attrs = w.Attrs();
@@ -100,7 +100,7 @@ Expr PoolWindows(SymbolArgs& a, const Expr& x, const SymbolPool& pool) {
   return x;
 }
 
-Expr GlobalPool(SymbolArgs& a, const Expr& x, PoolKind kind, bool channels_last, int64_t p) {
+Expr GlobalPool(NodeReader& a, const Expr& x, PoolKind kind, bool channels_last, int64_t p) {
   const AttributeMap layout = {{"layout", channels_last ? "channels_last" : "channels_first"}};
   if (kind == PoolKind::kMax) return a.Op("global_max_pool", {x}, layout);
   if (kind == PoolKind::kAverage) return a.Op("global_average_pool", {x}, layout);
@@ -124,7 +124,7 @@ Expr Dense(const Expr& x, const Expr& weights, Value* bias) {
   return bias ? y + Expr(x.builder(), bias) : y;
 }
 
-absl::StatusOr<Expr> BatchNormalize(SymbolArgs& a, const Expr& x, Value* scale, Value* shift,
+absl::StatusOr<Expr> BatchNormalize(NodeReader& a, const Expr& x, Value* scale, Value* shift,
                                     const Expr& mean, const Expr& variance, int64_t axis,
                                     double epsilon) {
   const int64_t rank = x->shape() ? x->shape()->rank() : -1;

@@ -1,4 +1,5 @@
-// Layers that symbols of MXNet and NNVM have in common, once their attributes are read.
+// Layers that symbols of MXNet and NNVM have in common, once their attributes are read; those that
+// take a NodeReader serve other worlds of such layers as well.
 #ifndef X2IR_HANDLERS_NNVM_LAYERS_H_
 #define X2IR_HANDLERS_NNVM_LAYERS_H_
 
@@ -24,14 +25,14 @@ struct SymbolWindow {
 
 // Fails for sizes and steps below 1, pads below 0, and numbers so large that their products are
 // none.
-void CheckWindow(SymbolArgs& a, const SymbolWindow& window);
+void CheckWindow(NodeReader& a, const SymbolWindow& window);
 
 // Whether "NHWC" (or "NWC", ...) rather than "NCHW"; Unimplemented for others ("NCHW8c", "CHWN").
 bool IsChannelsLast(SymbolArgs& a, const std::string& layout);
 
 // A convolution; weights [out, in of a group, kernel...], or with channels last
 // [out, kernel..., in of a group].
-Expr Convolve(SymbolArgs& a, const Expr& x, const Expr& weights, Value* bias,
+Expr Convolve(NodeReader& a, const Expr& x, const Expr& weights, Value* bias,
               const SymbolWindow& window, int64_t groups);
 
 enum class PoolKind { kMax, kAverage, kSum, kLp };
@@ -42,9 +43,9 @@ struct SymbolPool {
   bool count_include_pad = false;  // of averages
   int64_t p = 2;                   // of kLp
 };
-Expr PoolWindows(SymbolArgs& a, const Expr& x, const SymbolPool& pool);
+Expr PoolWindows(NodeReader& a, const Expr& x, const SymbolPool& pool);
 // Over all spatial axes, which stay with size 1.
-Expr GlobalPool(SymbolArgs& a, const Expr& x, PoolKind kind, bool channels_last, int64_t p = 2);
+Expr GlobalPool(NodeReader& a, const Expr& x, PoolKind kind, bool channels_last, int64_t p = 2);
 
 // --- Matrices and norms --------------------------------------------------------------------------
 
@@ -54,7 +55,7 @@ Expr FlattenedRows(const Expr& x);
 Expr Dense(const Expr& x, const Expr& weights, Value* bias);
 
 // Normalized along an axis by what was counted. Null scale: 1; null shift: 0.
-absl::StatusOr<Expr> BatchNormalize(SymbolArgs& a, const Expr& x, Value* scale, Value* shift,
+absl::StatusOr<Expr> BatchNormalize(NodeReader& a, const Expr& x, Value* scale, Value* shift,
                                     const Expr& mean, const Expr& variance, int64_t axis,
                                     double epsilon);
 // x over the root of the sum of squares of these axes and epsilon.

@@ -1,5 +1,6 @@
 // OneFlow: arithmetic, comparison and logic of two operands, of an operand and a number, choices.
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/division.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/special_functions.h"
 #include "x2ir/handlers/oneflow/oneflow.h"
@@ -16,21 +17,6 @@ Expr OfProduct(const Expr& x, const Expr& y) { return x * y; }
 Expr OfQuotient(const Expr& x, const Expr& y) { return x / y; }
 Expr OfPower(const Expr& x, const Expr& y) { return Pow(x, y); }
 Expr OfReversePower(const Expr& x, const Expr& y) { return Pow(y, x); }
-// With the sign of x, as C's fmod and %.
-Expr OfRemainder(const Expr& x, const Expr& y) { return x.Op("mod", {y}, {{"fmod", 1}}); }
-// With the sign of y.
-Expr OfFloorMod(const Expr& x, const Expr& y) {
-  if (!IsFloating(x.dtype())) return x.Op("mod", {y});
-  const Expr m = OfRemainder(x, y);
-  return Where(Not(m == 0) & ((m < 0) ^ (y < 0)), m + y, m);
-}
-Expr OfFloorQuotient(const Expr& x, const Expr& y) {
-  const Expr quotient = x / y;
-  if (IsFloating(x.dtype())) return Floor(quotient);
-  if (IsUnsignedInt(x.dtype())) return quotient;
-  const Expr one = x.Number(1);
-  return Where(Not(OfRemainder(x, y) == 0) & ((x < 0) ^ (y < 0)), quotient - one, quotient);
-}
 Expr OfTruncatedQuotient(const Expr& x, const Expr& y) {
   const Expr quotient = x / y;
   return IsFloating(x.dtype()) ? Sign(quotient) * Floor(Abs(quotient)) : quotient;
@@ -185,8 +171,8 @@ X2IR_ONEFLOW(div)
     .Is("broadcast_div")
     .From("scalar_div", WithScalar<OfQuotient>)
     .From("scalar_div_by_tensor")
-    .From("floordiv", Of<OfFloorQuotient>)
-    .From("scalar_floordiv", WithScalar<OfFloorQuotient>)
+    .From("floordiv", Of<FloorQuotient>)
+    .From("scalar_floordiv", WithScalar<FloorQuotient>)
     .From("truncdiv", Of<OfTruncatedQuotient>)
     .From("scalar_truncdiv", WithScalar<OfTruncatedQuotient>)
     .From("xdivy", Of<OfXdivy>);
@@ -199,9 +185,9 @@ X2IR_ONEFLOW(pow)
     .From("broadcast_zeta", Of<OfZeta>);
 X2IR_ONEFLOW(mod)
     .To("broadcast_floor_mod", ToMod)
-    .From("broadcast_fmod", Of<OfRemainder>)
-    .From("scalar_fmod", WithScalar<OfRemainder>)
-    .From("broadcast_floor_mod", Of<OfFloorMod>);
+    .From("broadcast_fmod", Of<TruncatedMod>)
+    .From("scalar_fmod", WithScalar<TruncatedMod>)
+    .From("broadcast_floor_mod", Of<FloorMod>);
 X2IR_ONEFLOW(max)
     .From("broadcast_maximum")
     .From("elementwise_maximum")

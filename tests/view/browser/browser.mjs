@@ -1,0 +1,41 @@
+// The system's browser, and what every page is held to: it asks for nothing, and runs no script but its own.
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+export function notRun(why) {
+  console.error(`*** THE PAGE OF x2ir view IS NOT TESTED: ${why}`);
+  process.exit(77);
+}
+
+// `folder`: where setup.sh installed playwright-core.
+export async function launch(folder) {
+  const driver = path.join(folder, "node_modules/playwright-core/index.mjs");
+  if (!existsSync(driver)) notRun("playwright-core is not installed (setup.sh)");
+  const executablePath = BROWSERS.find(existsSync);
+  if (!executablePath) notRun("chromium is not installed");
+  const { chromium } = await import(pathToFileURL(driver));
+  // Its sandbox wants more than root in a container has; the pages are our own.
+  return chromium.launch({ executablePath, args: ["--no-sandbox"] });
+}
+
+// A page that is open, with what went wrong on it.
+export async function openPage(browser, address, { dark = false } = {}) {
+  const context = await browser.newContext({
+    viewport: { width: 1400, height: 900 },
+    colorScheme: dark ? "dark" : "light",
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  const problems = [];
+  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("dialog", (dialog) => problems.push(`a dialog: ${dialog.message()}`));
+  page.on("request", (request) => request.url() !== address && problems.push(`asks for ${request.url()}`));
+  const began = performance.now();
+  await page.goto(address);
+  await page.waitForSelector("html[data-ready]");
+  return { page, problems, milliseconds: Math.round(performance.now() - began), close: () => context.close() };
+}

@@ -1,0 +1,212 @@
+// x2ir view: a model, or two side by side, as a page for a browser.
+#include "x2ir/view/view.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "x2ir/cli/cases.h"
+#include "x2ir/cli/files.h"
+#include "x2ir/cli/flags.h"
+#include "x2ir/cli/load.h"
+#include "x2ir/cli/loopback_server.h"
+#include "x2ir/cli/program.h"
+#include "x2ir/cli/progress.h"
+#include "x2ir/cli/verbs.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/graph_wrapper/status.h"
+
+extern char** environ;
+
+namespace x2ir::cli {
+namespace {
+
+constexpr char kFooter[] =
+    "Writes one HTML file that any browser shows, without a network: the graph with its modules\n"
+    "closed, what each node is, statistics of weights, costs by op. Of two models it shows both,\n"
+    "marks what they do not have in common, and with --io or --random colors each value by its\n"
+    "error.\n"
+    "\n"
+    "Examples:\n"
+    "  x2ir view model.onnx                          # writes model.html\n"
+    "  x2ir view model.pt2 --open                    # and opens it\n"
+    "  x2ir view model.onnx optimized.onnx --random 1\n"
+    "  x2ir view model.onnx --serve                  # on 127.0.0.1, without a file";
+
+#ifdef __APPLE__
+constexpr char kOpener[] = "open";
+#else
+constexpr char kOpener[] = "xdg-open";
+#endif
+
+struct Flags {
+  std::string model, other, out, port;
+  CaseFlags cases;
+  bool open = false, serve = false, weights = false, raw = false;
+};
+
+// Starts the desktop's browser. What it makes of that, it says itself; only that it cannot be
+// started, or ends with an error at once, is told here.
+absl::Status OpenInBrowser(std::string what) {
+  std::string program = kOpener;
+  char* arguments[] = {program.data(), what.data(), nullptr};
+  pid_t child = 0;
+  if (const int error = ::posix_spawnp(&child, kOpener, nullptr, nullptr, arguments, environ)) {
+    return absl::UnavailableError(StrCat("cannot start ", kOpener, ": ", std::strerror(error)));
+  }
+  for (int i = 0; i < 20; ++i) {
+    int status = 0;
+    if (::waitpid(child, &status, WNOHANG) == child) {
+      const bool fine = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+      return fine ? absl::OkStatus()
+                  : absl::UnavailableError(StrCat(kOpener, " cannot open ", what));
+    }
+    ::usleep(50'000);
+  }
+  return absl::OkStatus();
+}
+
+// The end of a path: a file's name, and its folder where that is needed to tell two of them apart.
+std::string TitleOf(const std::string& path, const std::string& other) {
+  const auto parts = [](const std::string& text) {
+    std::filesystem::path p = std::filesystem::path(text).lexically_normal();
+    if (!p.has_filename()) p = p.parent_path();  // a folder with a slash behind it
+    return std::pair(p.filename().string(), p.parent_path().filename().string());
+  };
+  const auto [name, folder] = parts(path);
+  return name != parts(other).first || folder.empty() ? name : StrCat(folder, "/", name);
+}
+
+std::optional<Model> LoadOne(const Flags& flags, const std::string& path, Session& session,
+                             Progress& progress, int* code) {
+  std::optional<Model> model = LoadToLookAt(session, progress, path, flags.raw, code);
+  if (!model || !flags.raw) return model;
+  if (absl::Status s = model->graph->Sort(); !s.ok()) {
+    progress.Stop();
+    *code = session.Fail(s, Phase::kReading);
+    return std::nullopt;
+  }
+  return model;
+}
+
+int RunView(Flags flags, Session& session) {
+  int64_t port = 0;
+  if (!flags.port.empty()) {
+    const auto number = ParseInt("--port", flags.port, 1, 65535);
+    if (!number.ok()) return session.Usage(number.status());
+    port = *number;
+  }
+  const bool compares = !flags.cases.io.empty() || !flags.cases.random.empty();
+  if (compares && flags.other.empty()) {
+    return session.Usage("--io and --random want two models, whose values are compared");
+  }
+  if (compares && flags.raw) return session.Usage("--raw: graphs are run as IR alone");
+  if (flags.out.empty() && !flags.serve) flags.out = DefaultOutput(flags.model, ".html");
+  if (!flags.serve && flags.out != "-") {
+    if (absl::Status s = CheckOutputs({flags.model, flags.other, flags.cases.io}, {}, {flags.out});
+        !s.ok()) {
+      return session.Usage(s);
+    }
+  }
+  if (!HasViewPage()) {
+    session.Error(
+        "this x2ir was built without the page of view, which needs npm (x2ir draw writes a "
+        "picture)");
+    return kCannot;
+  }
+
+  int code = kDone;
+  Progress progress(session, "reading");
+  const auto fail = [&](const absl::Status& status, Phase phase) {
+    progress.Stop();
+    return session.Fail(status, phase);
+  };
+  std::vector<Model> models;
+  std::vector<ViewedModel> viewed;
+  for (const auto& [path, beside] :
+       {std::pair(flags.model, flags.other), {flags.other, flags.model}}) {
+    if (path.empty()) continue;
+    std::optional<Model> model = LoadOne(flags, path, session, progress, &code);
+    if (!model) return code;
+    models.push_back(*std::move(model));
+    viewed.push_back({TitleOf(path, beside), DetectFormat(path).value_or(""), nullptr});
+  }
+  for (size_t i = 0; i < models.size(); ++i) viewed[i].model = &models[i];
+
+  ViewOptions options;
+  options.weights = flags.weights;
+  ModelComparison comparison;
+  if (compares) {
+    std::string note;
+    const auto cases = CasesFor(flags.cases, *models[0].graph, session, progress, &note, &code);
+    if (!cases) return code;
+    progress.SetWhat("running");
+    VerifyOptions verify;
+    verify.progress = progress.fn();
+    auto compared = CompareModels(models[0], models[1], *cases, verify);
+    if (!compared.ok()) return fail(compared.status(), Phase::kConverting);
+    comparison = *std::move(compared);
+    options.comparison = &comparison;
+  }
+  progress.SetWhat("writing");
+  absl::StatusOr<std::string> page = ViewPage(viewed, options);
+  if (!page.ok()) return fail(page.status(), Phase::kConverting);
+
+  if (flags.serve) {
+    absl::StatusOr<LoopbackServer> server = LoopbackServer::Listen(static_cast<int>(port));
+    if (!server.ok()) return fail(server.status(), Phase::kWriting);
+    progress.Stop();
+    session.Print(StrCat(server->Url(), "\n"));
+    session.Finish(kDone);
+    if (flags.open) {
+      if (absl::Status s = OpenInBrowser(server->Url()); !s.ok())
+        session.Warn(std::string(s.message()));
+    }
+    return session.Fail(server->Run(std::make_shared<const std::string>(*std::move(page))),
+                        Phase::kWriting);
+  }
+  if (flags.out == "-") {
+    progress.Stop();
+    session.Print(*page);
+    return kDone;
+  }
+  const absl::Status written = WriteTextFile(flags.out, *page);
+  progress.Stop();
+  if (!written.ok()) return session.Fail(written, Phase::kWriting);
+  if (!session.quiet) session.Print(StrCat("wrote ", flags.out, "\n"));
+  if (flags.open) {
+    session.Finish(kDone);
+    if (absl::Status s = OpenInBrowser(flags.out); !s.ok()) return session.Fail(s, Phase::kWriting);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddView(CLI::App& app, Session& session) {
+  Verb verb(app, session, "view", "Write a page to look at a model, or at two", kFooter);
+  auto flags = std::make_shared<Flags>();
+  verb.Text("MODEL", flags->model, "", "The model file").Required();
+  verb.Text("OTHER", flags->other, "", "A model to look at beside it");
+  verb.Text("-o,--output", flags->out, "FILE.html",
+            "The page (MODEL's name with .html, in this folder); -: standard output");
+  verb.Flag("--open", flags->open, "Open it in the browser");
+  verb.Flag("--serve", flags->serve, "Give it to browsers on this machine, without a file")
+      .Excludes("--output");
+  verb.Text("--port", flags->port, "N", "The port to serve on; by default one that is free")
+      .Needs("--serve");
+  verb.Flag("--weights", flags->weights, "The elements of weights too, of 64 MiB at most");
+  verb.Flag("--raw", flags->raw, "The graph as the file has it, not converted to IR");
+  AddCaseFlags(verb, flags->cases, "Color values by their error on these inputs");
+  verb.Do([flags, &session] { return RunView(*flags, session); });
+}
+
+}  // namespace x2ir::cli

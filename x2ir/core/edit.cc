@@ -1,0 +1,135 @@
+#include "x2ir/core/edit.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/container/flat_hash_set.h"
+#include "x2ir/core/suggest.h"
+#include "x2ir/formats/npy/npy.h"
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+std::vector<std::string> NamesOfValues(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Value* input : graph.inputs()) names.push_back(input->name());
+  for (const Value* constant : graph.constants()) names.push_back(constant->name());
+  for (const Node* node : graph.nodes()) {
+    for (const Value* output : node->outputs()) {
+      if (output) names.push_back(output->name());
+    }
+  }
+  return names;
+}
+
+// What formats keep there that is part of the meaning stays.
+void StripWords(AnnotationsPtr& annotations) {
+  if (!annotations.get()) return;
+  annotations.GetOrMake().doc_string.clear();
+  annotations.GetOrMake().metadata.clear();
+}
+
+void StripGraph(Graph& graph, const Graph& outermost, int64_t& next) {
+  const auto strip = [&](Value* value) {
+    StripWords(value->annotations());
+    if (&graph == &outermost && (value->is_input() || value->is_graph_output())) return;
+    std::string name;
+    do {
+      name = StrCat("v", next++);
+    } while (outermost.Find(name));
+    graph.Rename(value, name);
+  };
+  for (Value* input : graph.inputs()) strip(input);
+  for (Value* constant : graph.constants()) strip(constant);
+  for (Node* node : graph.nodes()) {
+    node->set_name("");
+    StripWords(node->annotations());
+    for (Value* output : node->outputs()) {
+      if (output) strip(output);
+    }
+    for (Graph* inner : node->subgraphs()) StripGraph(*inner, outermost, next);
+  }
+}
+
+}  // namespace
+
+absl::Status RenameValues(Graph& graph, const NamePairs& names) {
+  std::vector<Value*> values;
+  absl::flat_hash_set<std::string> from, to;
+  absl::flat_hash_set<const Value*> renamed;
+  for (const auto& [old_name, new_name] : names) {
+    Value* value = graph.Find(old_name);
+    if (!value) {
+      return OptionError("rename", "there is no value '", old_name, "'",
+                         DidYouMean(old_name, NamesOfValues(graph)));
+    }
+    if (!from.insert(old_name).second) {
+      return OptionError("rename", "'", old_name, "' is given twice");
+    }
+    if (!to.insert(new_name).second) {
+      return OptionError("rename", "'", new_name, "' would be the name of two values");
+    }
+    values.push_back(value);
+    renamed.insert(value);
+  }
+  for (const auto& [old_name, new_name] : names) {
+    Value* has = graph.Find(new_name);
+    if (!has || renamed.contains(has)) continue;
+    if (has->is_input() || has->is_graph_output()) {
+      return OptionError("rename", "'", new_name, "' is the name of an ",
+                         has->is_input() ? "input" : "output", " already");
+    }
+    graph.Rename(has, graph.UniqueName(StrCat(new_name, "_was")));
+  }
+  for (Value* value : values) graph.Rename(value, graph.UniqueName("x2ir_renamed"));
+  for (size_t i = 0; i < values.size(); ++i) graph.Rename(values[i], names[i].second);
+  return graph.CheckNames();
+}
+
+absl::Status FoldInputs(Graph& graph, const NamePairs& files) {
+  for (const auto& [name, file] : files) {
+    Value* input = graph.Find(name);
+    if (!input || !input->is_input()) {
+      std::vector<std::string> known;
+      for (const Value* each : graph.inputs()) known.push_back(each->name());
+      return OptionError("fold_inputs", "there is no input '", name, "'", DidYouMean(name, known));
+    }
+    absl::StatusOr<Tensor> tensor = ReadNpy(file);
+    if (!tensor.ok()) return Annotate(tensor.status(), StrCat("input '", name, "'"));
+    const Type& type = input->type();
+    bool fits = !type.is_known() || (type.is_tensor() && (type.dtype() == DType::kUndefined ||
+                                                          type.dtype() == tensor->dtype()));
+    if (const Shape* shape = input->shape(); fits && shape) {
+      fits = shape->rank() == tensor->rank();
+      for (int64_t i = 0; fits && i < shape->rank(); ++i) {
+        fits = !(*shape)[i].is_static() || (*shape)[i].value() == tensor->dim(i);
+      }
+    }
+    if (!fits) {
+      return Invalid("input '", name, "' is ", type.ToString(), ", and '", file, "' holds ",
+                     tensor->type().ToString());
+    }
+    input->set_type(tensor->type());
+    graph.SetDefault(input, *std::move(tensor));
+    graph.FreezeInput(input);
+  }
+  return absl::OkStatus();
+}
+
+void StripNames(Graph& graph) {
+  int64_t next = 0;
+  StripGraph(graph, graph, next);
+}
+
+void ParamsAsInputs(Graph& graph) {
+  for (Value* constant : graph.constants()) {
+    const Tensor& tensor = *constant->constant();
+    if (IsFloating(tensor.dtype()) && tensor.rank() > 0 && !constant->is_graph_output()) {
+      graph.ThawConstant(constant);
+    }
+  }
+}
+
+}  // namespace x2ir

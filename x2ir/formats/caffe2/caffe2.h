@@ -1,0 +1,61 @@
+// Reads networks of Caffe2: two nets as protobufs, binary or text: "predict_net.pb", which
+// computes, and "init_net.pb", which fills its weights. Operators are copied as dialect "caffe2",
+// arguments as attributes; operators that fill a blob with given numbers are constants. Source:
+// caffe2.proto.
+#ifndef X2IR_FORMATS_CAFFE2_CAFFE2_H_
+#define X2IR_FORMATS_CAFFE2_CAFFE2_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "x2ir/formats/io/source.h"
+#include "x2ir/formats/nnvm/model_files.h"
+#include "x2ir/graph_wrapper/attribute.h"
+#include "x2ir/graph_wrapper/model.h"
+
+namespace X2IR_API x2ir {
+
+namespace caffe2 {
+inline constexpr char kDialect[] = "caffe2";
+
+struct OperatorDesc {
+  std::string type, name;
+  std::vector<std::string> inputs{}, outputs{};
+  std::vector<std::pair<std::string, Attribute>> args{};
+  std::vector<std::string> other_args{};  // those that are nets or tensors
+
+  const Attribute* Find(std::string_view arg) const;
+};
+struct NetDesc {
+  std::string name;
+  std::vector<OperatorDesc> ops{};
+  std::vector<std::string> inputs{}, outputs{};
+};
+// Of either form. DataLoss or InvalidArgument for what is no net.
+absl::StatusOr<NetDesc> ReadNet(std::string_view bytes);
+bool LooksLikeNetText(std::string_view head);
+bool LooksLikeNet(std::string_view head);
+// The tensor that an operator fills its only result with; Unimplemented for random ones. No value:
+// the operator does not fill.
+absl::StatusOr<std::optional<Tensor>> FilledBy(const OperatorDesc& op);
+
+// "predict_net.pb" with "init_net.pb", also behind one prefix, or as ".pbtxt".
+const nnvm::ModelFileNames& Caffe2FileNames();
+}  // namespace caffe2
+
+struct Caffe2Options {
+  std::string params{};  // the net that fills weights; empty: the one beside the other
+};
+
+// Inputs are what neither net makes; where init_net fills all, the first one that an operator reads
+// as its own first operand. InvalidArgument or DataLoss for files that are none or broken; NotFound
+// as of OpenModelFiles.
+absl::StatusOr<Model> ReadCaffe2(const Source& source, const Caffe2Options& options = {});
+
+}  // namespace x2ir
+
+#endif  // X2IR_FORMATS_CAFFE2_CAFFE2_H_

@@ -1,0 +1,260 @@
+// The messages of a net, and the operators that fill blobs.
+#include <algorithm>
+#include <limits>
+
+#include "x2ir/formats/caffe2/caffe2.h"
+#include "x2ir/formats/proto_text.h"
+#include "x2ir/formats/wire.h"
+#include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir::caffe2 {
+namespace {
+
+// --- The table of text ---------------------------------------------------------------------------
+
+constexpr ProtoField Many(std::string_view name, uint32_t number, ProtoKind kind,
+                          const ProtoMessage* message = nullptr) {
+  return {name, number, kind, message, nullptr, ProtoRule::kMany};
+}
+constexpr ProtoField kArgumentFields[] = {
+    {"name", 1, ProtoKind::kString},      {"f", 2, ProtoKind::kFloat},
+    {"i", 3, ProtoKind::kInt64},          {"s", 4, ProtoKind::kBytes},
+    Many("floats", 5, ProtoKind::kFloat), Many("ints", 6, ProtoKind::kInt64),
+    Many("strings", 7, ProtoKind::kBytes)};
+constexpr ProtoMessage kArgumentMessage = {"Argument", kArgumentFields};
+constexpr ProtoField kOperatorFields[] = {Many("input", 1, ProtoKind::kString),
+                                          Many("output", 2, ProtoKind::kString),
+                                          {"name", 3, ProtoKind::kString},
+                                          {"type", 4, ProtoKind::kString},
+                                          Many("arg", 5, ProtoKind::kMessage, &kArgumentMessage),
+                                          {"engine", 7, ProtoKind::kString}};
+constexpr ProtoMessage kOperatorMessage = {"OperatorDef", kOperatorFields};
+constexpr ProtoField kNetFields[] = {{"name", 1, ProtoKind::kString},
+                                     Many("op", 2, ProtoKind::kMessage, &kOperatorMessage),
+                                     {"type", 3, ProtoKind::kString},
+                                     Many("external_input", 7, ProtoKind::kString),
+                                     Many("external_output", 8, ProtoKind::kString)};
+constexpr ProtoMessage kNetText = {"NetDef", kNetFields};
+
+// --- The wire form -------------------------------------------------------------------------------
+
+absl::Status ReadArgument(std::string_view bytes, const char* origin, OperatorDesc* op) {
+  std::string name;
+  std::optional<Attribute> value;
+  Attribute::Ints ints;
+  Attribute::Floats floats;
+  Attribute::Strings strings;
+  bool other = false;
+  WireReader in(bytes, origin);
+  while (in.Next()) {
+    switch (in.field()) {
+      case 1: name = in.Bytes(); break;
+      case 2: value = in.Float(); break;
+      case 3: value = in.Int(); break;
+      case 4: value = in.Bytes(); break;
+      case 5: in.AppendFloats(&floats); break;
+      case 6: in.AppendInts(&ints); break;
+      case 7: strings.push_back(in.String()); break;
+      default: other = true; break;
+    }
+  }
+  X2IR_RETURN_IF_ERROR(in.status());
+  if (other) {
+    op->other_args.push_back(std::move(name));
+    return absl::OkStatus();
+  }
+  if (!value) {
+    value = !floats.empty()    ? Attribute(std::move(floats))
+            : !strings.empty() ? Attribute(std::move(strings))
+                               : Attribute(std::move(ints));
+  }
+  op->args.emplace_back(std::move(name), *std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status ReadOperator(std::string_view bytes, const char* origin, OperatorDesc* op) {
+  WireReader in(bytes, origin);
+  while (in.Next()) {
+    switch (in.field()) {
+      case 1: op->inputs.push_back(in.String()); break;
+      case 2: op->outputs.push_back(in.String()); break;
+      case 3: op->name = in.Bytes(); break;
+      case 4: op->type = in.Bytes(); break;
+      case 5: X2IR_RETURN_IF_ERROR(ReadArgument(in.Bytes(), origin, op)); break;
+      default: break;
+    }
+  }
+  return in.status();
+}
+
+// --- Fills ---------------------------------------------------------------------------------------
+
+constexpr int64_t kMostFilled = int64_t{1} << 26;  // of a constant that no list of numbers backs
+
+absl::StatusOr<std::vector<int64_t>> ShapeArg(const OperatorDesc& op, size_t given) {
+  const Attribute* shape = op.Find("shape");
+  if (!shape) return std::vector<int64_t>{static_cast<int64_t>(given)};
+  const auto* dims = shape->get<Attribute::Ints>();
+  if (!dims || !CheckedProduct(*dims)) return Invalid("a shape that cannot be");
+  return *dims;
+}
+
+template <typename T, typename From>
+absl::StatusOr<std::optional<Tensor>> Given(const OperatorDesc& op, const std::vector<From>& list) {
+  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> dims, ShapeArg(op, list.size()));
+  if (*CheckedProduct(dims) != static_cast<int64_t>(list.size())) {
+    return Invalid(list.size(), " numbers of ", *CheckedProduct(dims));
+  }
+  const std::vector<T> numbers(list.begin(), list.end());
+  return std::optional(Tensor::Of<T>(std::move(dims), numbers));
+}
+
+std::optional<DType> TypeOf(int64_t number) {
+  switch (number) {
+    case 1: return DType::kFloat32;
+    case 2: return DType::kInt32;
+    case 3:
+    case 6: return DType::kUInt8;
+    case 5: return DType::kBool;
+    case 7: return DType::kInt8;
+    case 8: return DType::kUInt16;
+    case 9: return DType::kInt16;
+    case 10: return DType::kInt64;
+    case 12: return DType::kFloat16;
+    case 13: return DType::kFloat64;
+    default: return std::nullopt;
+  }
+}
+
+absl::StatusOr<std::optional<Tensor>> Constant(const OperatorDesc& op) {
+  if (!op.inputs.empty()) return std::optional<Tensor>();
+  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> dims, ShapeArg(op, 0));
+  if (!op.Find("shape")) dims = {};
+  if (*CheckedProduct(dims) > kMostFilled) return Unimplemented("a constant of this size");
+  const Attribute *type = op.Find("dtype"), *value = op.Find("value");
+  const auto* number = type ? type->get<int64_t>() : nullptr;
+  double fill = 0;
+  if (value) {
+    if (const auto* real = value->get<float>()) fill = static_cast<double>(*real);
+    if (const auto* integer = value->get<int64_t>()) fill = static_cast<double>(*integer);
+  }
+  const bool integer = value && value->get<int64_t>();
+  const auto dtype =
+      number ? TypeOf(*number) : std::optional(integer ? DType::kInt64 : DType::kFloat32);
+  if (!dtype || *dtype == DType::kBool)
+    return Unimplemented("a constant of type ", number ? *number : 0);
+  const Tensor one = Tensor::ScalarOf(*dtype, fill);
+  std::string bytes;
+  for (int64_t i = 0, n = *CheckedProduct(dims); i < n; ++i) {
+    bytes.append(reinterpret_cast<const char*>(one.bytes().data()), one.nbytes());
+  }
+  auto owner = std::make_shared<std::string>(std::move(bytes));
+  X2IR_ASSIGN_OR_RETURN(
+      Tensor tensor,
+      Tensor::View(
+          *dtype, std::move(dims),
+          absl::MakeConstSpan(reinterpret_cast<const std::byte*>(owner->data()), owner->size()),
+          owner));
+  return std::optional(std::move(tensor));
+}
+
+}  // namespace
+
+const Attribute* OperatorDesc::Find(std::string_view arg) const {
+  const auto found = std::ranges::find(args, arg, &std::pair<std::string, Attribute>::first);
+  return found == args.end() ? nullptr : &found->second;
+}
+
+bool LooksLikeNetText(std::string_view head) {
+  const std::string_view first = FirstProtoTextName(head);
+  if (first != "name" && first != "op" && first != "type" && first != "external_input")
+    return false;
+  for (size_t at = head.find("op"); at != head.npos; at = head.find("op", at + 1)) {
+    const bool begins =
+        at == 0 || std::string_view(" \t\r\n}").find(head[at - 1]) != std::string_view::npos;
+    size_t end = at + 2;
+    while (end < head.size() && (head[end] == ' ' || head[end] == '\n')) ++end;
+    if (begins && end < head.size() && head[end] == '{') return true;
+  }
+  return false;
+}
+
+// A name, or none; then an operator, which is a list of texts up to its type.
+bool LooksLikeNet(std::string_view head) {
+  const auto take = [&](char tag) -> std::optional<std::string_view> {
+    if (head.size() < 2 || head[0] != tag) return std::nullopt;
+    uint64_t size = 0;
+    size_t at = 1;
+    for (int shift = 0; at < head.size() && shift < 56; shift += 7) {
+      const auto byte = static_cast<unsigned char>(head[at++]);
+      size |= uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) break;
+    }
+    const std::string_view text = head.substr(at, std::min<uint64_t>(size, head.size() - at));
+    head.remove_prefix(at + text.size());
+    return text;
+  };
+  take('\x0a');
+  const auto op = take('\x12');
+  if (!op) return false;
+  head = *op;
+  const auto plain = [](std::string_view text) {
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  };
+  for (int i = 0; i < 64; ++i) {
+    if (const auto type = take('\x22')) return plain(*type);
+    auto text = take('\x0a');
+    if (!text) text = take('\x12');
+    if (!text) text = take('\x1a');
+    if (!text || !(plain(*text) || text->empty())) return false;
+  }
+  return false;
+}
+
+absl::StatusOr<NetDesc> ReadNet(std::string_view bytes) {
+  std::string wire;
+  if (LooksLikeNetText(bytes.substr(0, 4096))) {
+    X2IR_ASSIGN_OR_RETURN(wire, ProtoTextToWire(bytes, kNetText, ProtoUnknown::kSkipped));
+    bytes = wire;
+  }
+  NetDesc net;
+  WireReader in(bytes, bytes.data());
+  while (in.Next()) {
+    switch (in.field()) {
+      case 1: net.name = in.Bytes(); break;
+      case 2:
+        X2IR_RETURN_IF_ERROR(ReadOperator(in.Bytes(), bytes.data(), &net.ops.emplace_back()));
+        break;
+      case 7: net.inputs.push_back(in.String()); break;
+      case 8: net.outputs.push_back(in.String()); break;
+      default: break;
+    }
+  }
+  X2IR_RETURN_IF_ERROR(in.status());
+  if (net.ops.empty()) return Invalid("a net without operators");
+  return net;
+}
+
+absl::StatusOr<std::optional<Tensor>> FilledBy(const OperatorDesc& op) {
+  const Attribute* values = op.Find("values");
+  static const Attribute::Floats kNoFloats;
+  static const Attribute::Ints kNoInts;
+  const auto* floats = values ? values->get<Attribute::Floats>() : &kNoFloats;
+  const auto* ints = values ? values->get<Attribute::Ints>() : &kNoInts;
+  if (op.type == "GivenTensorFill" || op.type == "GivenTensorDoubleFill") {
+    if (!floats && ints && ints->empty()) floats = &kNoFloats;
+    if (!floats) return Invalid("values that are no floats");
+    return op.type == "GivenTensorFill" ? Given<float>(op, *floats) : Given<double>(op, *floats);
+  }
+  if (op.type == "GivenTensorIntFill" || op.type == "GivenTensorInt64Fill") {
+    if (!ints) return Invalid("values that are no integers");
+    if (op.type == "GivenTensorIntFill") return Given<int32_t>(op, *ints);
+    return Given<int64_t>(op, *ints);
+  }
+  if (op.type == "ConstantFill") return Constant(op);
+  return std::optional<Tensor>();
+}
+
+}  // namespace x2ir::caffe2

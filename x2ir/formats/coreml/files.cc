@@ -1,0 +1,135 @@
+// The files of a model: a .mlmodel, or a .mlpackage, whose manifest names it.
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "x2ir/formats/coreml/reader_internal.h"
+#include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace coreml {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kModelPath = "@model_path/";
+
+// A path that leads nowhere but down.
+bool StaysInside(std::string_view path) {
+  if (path.empty() || path.front() == '/' || path.find('\0') != path.npos) return false;
+  while (!path.empty()) {
+    const std::string_view part = path.substr(0, path.find('/'));
+    if (part == "..") return false;
+    path.remove_prefix(std::min(part.size() + 1, path.size()));
+  }
+  return true;
+}
+
+// The model's file of a package, from the folder.
+absl::StatusOr<std::string> ModelOfManifest(const std::string& folder) {
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr manifest,
+                        Blob::Open((fs::path(folder) / "Manifest.json").string()));
+  std::string root;
+  std::vector<std::pair<std::string, std::string>> items;
+  JsonReader r(manifest->view());
+  r.Object([&](std::string_view key) {
+    if (key == "rootModelIdentifier") {
+      root = r.String();
+    } else if (key == "itemInfoEntries") {
+      r.Object([&](std::string_view item) {
+        auto& [name, path] = items.emplace_back(item, "");
+        r.Object([&, &place = path](std::string_view field) {
+          if (field == "path") {
+            place = r.String();
+          } else {
+            r.Skip();
+          }
+        });
+      });
+    } else {
+      r.Skip();
+    }
+  });
+  r.Finish();
+  if (!r.ok()) return Annotate(r.status(), "Manifest.json");
+  for (const auto& [name, path] : items) {
+    if (name != root) continue;
+    if (!StaysInside(path)) return Invalid("Manifest.json: the path '", path, "' leaves the package");
+    return (fs::path(folder) / "Data" / path).string();
+  }
+  return Invalid("Manifest.json names no model");
+}
+
+}  // namespace
+
+absl::StatusOr<ModelFiles> ModelFiles::Find(const Source& source) {
+  ModelFiles files;
+  if (source.in_memory()) {
+    files.memory_ = &source;
+    X2IR_ASSIGN_OR_RETURN(files.model_, source.Open());
+    return files;
+  }
+  std::string path = source.name();
+  if (source.is_folder()) {
+    X2IR_ASSIGN_OR_RETURN(path, ModelOfManifest(path));
+  }
+  files.folder_ = fs::path(path).parent_path().string();
+  X2IR_ASSIGN_OR_RETURN(files.model_, Blob::Open(path));
+  return files;
+}
+
+absl::StatusOr<BlobPtr> ModelFiles::Open(std::string_view name) {
+  if (const auto it = opened_.find(name); it != opened_.end()) return it->second;
+  std::string_view path = name;
+  if (!path.starts_with(kModelPath)) return Unimplemented("the weights' file '", name, "'");
+  path.remove_prefix(kModelPath.size());
+  if (!StaysInside(path)) return Invalid("the weights' file '", name, "' lies outside of the model");
+  BlobPtr blob;
+  if (memory_) {
+    X2IR_ASSIGN_OR_RETURN(blob, memory_->OpenNamed(std::string(path)));
+  } else {
+    const fs::path file = fs::path(folder_.empty() ? "." : folder_) / path;
+    // A link may lead elsewhere.
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(file, error);
+    const fs::path base = fs::weakly_canonical(folder_.empty() ? "." : folder_, error);
+    const auto [at, end] = std::mismatch(base.begin(), base.end(), real.begin(), real.end());
+    if (error || at != base.end()) {
+      return Invalid("the weights' file '", name, "' lies outside of the model");
+    }
+    X2IR_ASSIGN_OR_RETURN(blob, Blob::Open(file.string()));
+  }
+  opened_[std::string(name)] = blob;
+  return blob;
+}
+
+}  // namespace coreml
+
+// A model begins with its version, and then its description, or what is in it.
+bool LooksLikeCoreml(absl::Span<const std::byte> head, uint64_t file_size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(head.data()), head.size());
+  if (bytes.size() < 4 || bytes[0] != '\x08' || bytes[1] < 1 || bytes[1] > 32 || bytes[2] != '\x12') {
+    return false;
+  }
+  uint64_t length = 0;
+  size_t at = 3;
+  for (int shift = 0;; shift += 7) {
+    if (at >= bytes.size() || shift > 56) return false;
+    const auto byte = static_cast<unsigned char>(bytes[at++]);
+    length |= uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) break;
+  }
+  if (length > file_size || at >= bytes.size() || bytes[at] != '\x0a') return false;
+  // A description's first field is an input: a message, which begins with its name.
+  for (++at; at < bytes.size() && (static_cast<unsigned char>(bytes[at]) & 0x80) != 0;) ++at;
+  return at + 1 < bytes.size() && bytes[at + 1] == '\x0a';
+}
+
+bool IsMlPackage(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(std::filesystem::path(path) / "Manifest.json", error) &&
+         std::filesystem::is_directory(std::filesystem::path(path) / "Data", error);
+}
+
+}  // namespace x2ir

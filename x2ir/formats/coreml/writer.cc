@@ -1,0 +1,594 @@
+// ML Programs, written: the model's message and the file of its weights.
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+
+#include "absl/container/flat_hash_map.h"
+#include "x2ir/formats/coreml/coreml.h"
+#include "x2ir/formats/coreml/mil_ops.h"
+#include "x2ir/formats/io/folders.h"
+#include "x2ir/formats/wire.h"
+#include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace coreml {
+namespace {
+
+// Field numbers of facts/coreml-proto-fields.json are said where they are written.
+constexpr int kOldestOpset = 6;  // CoreML6: iOS16
+constexpr int kVersionOfOpset = 1;  // the specification's version is the opset's and this
+constexpr uint64_t kAlignment = 64;
+constexpr int64_t kSmallConstant = 10;  // fewer elements stand in the program itself
+constexpr std::string_view kWeightsFile = "@model_path/weights/weight.bin";
+
+std::string PackedInts(absl::Span<const int64_t> numbers) {
+  std::string bytes;
+  for (const int64_t number : numbers) {
+    auto rest = static_cast<uint64_t>(number);
+    for (; rest >= 0x80; rest >>= 7) bytes += static_cast<char>(rest | 0x80);
+    bytes += static_cast<char>(rest);
+  }
+  return bytes;
+}
+
+void WriteTensorType(WireWriter& out, DType dtype, const Shape& shape) {
+  out.Begin(1);  // tensorType
+  out.Int(1, MilDataType(dtype));
+  out.IntUnlessZero(2, shape.rank());
+  for (const Dim& dim : shape) {
+    out.Begin(3);
+    out.Begin(dim.is_static() ? 1 : 2);
+    if (dim.is_static()) out.Int(1, dim.value());
+    out.End();
+    out.End();
+  }
+  out.End();
+}
+
+// The number that MILBlob has for an element type; 0: weights of it stand in the program.
+uint32_t BlobType(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16: return 1;
+    case DType::kFloat32: return 2;
+    case DType::kUInt8: return 3;
+    case DType::kInt8: return 4;
+    default: return 0;
+  }
+}
+
+// Weights in the order in which they lie in the file, from byte 64 on.
+class WeightFile {
+ public:
+  // Where the weight's record stands.
+  uint64_t Add(const Tensor& tensor) {
+    const Key key{tensor.data_id(), tensor.nbytes(), tensor.dtype()};
+    const auto [it, added] = places_.try_emplace(key, next_);
+    if (!added) return it->second;
+    tensors_.push_back(tensor);
+    next_ += kAlignment + (tensor.nbytes() + kAlignment - 1) / kAlignment * kAlignment;
+    return it->second;
+  }
+  bool empty() const { return tensors_.empty(); }
+
+  absl::Status Write(AtomicFile& file) const {
+    std::string header(kAlignment, '\0');
+    Put(&header, 0, static_cast<uint32_t>(tensors_.size()));
+    Put(&header, 4, uint32_t{2});
+    X2IR_RETURN_IF_ERROR(file.Append(header));
+    for (const Tensor& tensor : tensors_) {
+      std::string record(kAlignment, '\0');
+      Put(&record, 0, uint32_t{0xDEADBEEF});
+      Put(&record, 4, BlobType(tensor.dtype()));
+      Put(&record, 8, static_cast<uint64_t>(tensor.nbytes()));
+      Put(&record, 16, file.size() + kAlignment);
+      X2IR_RETURN_IF_ERROR(file.Append(record));
+      X2IR_RETURN_IF_ERROR(file.Append(tensor));
+      X2IR_RETURN_IF_ERROR(file.AlignTo(kAlignment));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  using Key = std::tuple<const void*, size_t, DType>;
+  template <typename T>
+  static void Put(std::string* bytes, size_t at, T number) {
+    std::memcpy(bytes->data() + at, &number, sizeof(T));
+  }
+  std::map<Key, uint64_t> places_;
+  std::vector<Tensor> tensors_;
+  uint64_t next_ = kAlignment;
+};
+
+class ProgramWriter {
+ public:
+  explicit ProgramWriter(const Model& model) : model_(model), graph_(*model.graph) {}
+
+  absl::Status Write(WireWriter& out) {
+    for (const Value* input : graph_.inputs()) {
+      X2IR_RETURN_IF_ERROR(AddFeature(*input, &inputs_));
+    }
+    // Outputs keep their names before others take them.
+    for (const Value* output : graph_.outputs()) {
+      X2IR_RETURN_IF_ERROR(AddFeature(*output, &outputs_));
+    }
+    WireWriter block;
+    std::vector<std::string> results;
+    for (const Value* output : graph_.outputs()) results.push_back(NameOf(*output));
+    X2IR_RETURN_IF_ERROR(WriteBlock(graph_, block));
+    out.Int(1, opset_ + kVersionOfOpset);
+    WriteDescription(out);
+    out.Begin(502);  // mlProgram
+    out.Int(1, 1);
+    out.Begin(2);  // functions
+    out.Bytes(1, "main");
+    out.Begin(2);
+    for (const Value* input : graph_.inputs()) {
+      out.Begin(1);
+      X2IR_RETURN_IF_ERROR(WriteNamedType(out, NameOf(*input), *input));
+      out.End();
+    }
+    const std::string opset = StrCat("CoreML", opset_);
+    out.Bytes(2, opset);
+    out.Begin(3);  // block_specializations
+    out.Bytes(1, opset);
+    out.Begin(2);
+    out.Append(block);
+    out.End();
+    out.End();
+    out.End();
+    out.End();
+    out.End();
+    return absl::OkStatus();
+  }
+
+  const WeightFile& weights() const { return weights_; }
+
+ private:
+  // --- Names --------------------------------------------------------------------------------------
+
+  // Letters, digits and underscores, unique in the program.
+  std::string Unique(std::string_view base) {
+    std::string name;
+    for (const char c : base) {
+      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                         (c >= '0' && c <= '9') || c == '_';
+      name += plain ? c : '_';
+    }
+    if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = StrCat("_", name);
+    std::string unique = name;
+    for (size_t& i = counts_[name]; !taken_.insert(unique).second;) {
+      unique = StrCat(name, "_", ++i);
+    }
+    return unique;
+  }
+  const std::string& NameOf(const Value& value) {
+    std::string& name = names_[&value];
+    if (name.empty()) name = Unique(value.name());
+    return name;
+  }
+
+  // --- Description --------------------------------------------------------------------------------
+
+  struct Feature {
+    std::string name, port;
+    const Value* value;
+  };
+
+  absl::Status AddFeature(const Value& value, std::vector<Feature>* features) {
+    const Annotations* notes = value.annotations().get();
+    const auto port = notes ? notes->extra.find("coreml.port") : decltype(notes->extra.end()){};
+    const bool known = notes && port != notes->extra.end();
+    features->push_back({NameOf(value), known ? port->second : "", &value});
+    const Shape* shape = value.shape();
+    if (!shape || !value.type().is_tensor()) {
+      return CannotExpress("'", value.name(), "' is of unknown rank");
+    }
+    return absl::OkStatus();
+  }
+
+  static int64_t ArrayType(DType dtype) {
+    switch (dtype) {
+      case DType::kInt32: return 131104;
+      case DType::kFloat16: return 65552;
+      default: return 65568;
+    }
+  }
+
+  void WriteFeature(WireWriter& out, uint32_t field, const Feature& feature) {
+    const Shape& shape = *feature.value->shape();
+    out.Begin(field);
+    out.Bytes(1, feature.name);
+    out.Begin(3);
+    out.Begin(5);  // multiArrayType
+    std::vector<int64_t> sizes;
+    bool open = false;
+    for (const Dim& dim : shape) {
+      sizes.push_back(dim.is_static() ? dim.value() : 1);
+      open |= !dim.is_static();
+    }
+    out.BytesUnlessEmpty(1, PackedInts(sizes));
+    out.Int(2, ArrayType(feature.value->dtype()));
+    if (open) {
+      out.Begin(31);  // shapeRange
+      for (const Dim& dim : shape) {
+        out.Begin(1);
+        out.Int(1, dim.is_static() ? dim.value() : 1);
+        out.Int(2, dim.is_static() ? dim.value() : -1);
+        out.End();
+      }
+      out.End();
+    }
+    out.End();
+    out.End();
+    out.End();
+  }
+
+  void WriteDescription(WireWriter& out) {
+    out.Begin(2);
+    for (const Feature& feature : inputs_) WriteFeature(out, 1, feature);
+    for (const Feature& feature : outputs_) WriteFeature(out, 10, feature);
+    out.Begin(100);  // metadata
+    std::map<std::string, std::string> own;
+    static constexpr std::pair<std::string_view, uint32_t> kNamed[] = {
+        {"shortDescription", 1}, {"versionString", 2}, {"author", 3}, {"license", 4}};
+    if (const Annotations* notes = model_.annotations.get()) {
+      for (const auto& [key, value] : notes->metadata) {
+        const auto* named = std::find_if(std::begin(kNamed), std::end(kNamed),
+                                         [&](const auto& row) { return row.first == key; });
+        if (named != std::end(kNamed)) {
+          out.Bytes(named->second, value);
+        } else {
+          own[key] = value;
+        }
+      }
+    }
+    for (const auto* features : {&inputs_, &outputs_}) {
+      for (const Feature& feature : *features) {
+        if (!feature.port.empty()) own[StrCat("x2ir.port.", feature.name)] = feature.port;
+      }
+    }
+    for (const auto& [key, value] : own) {
+      out.Begin(100);
+      out.Bytes(1, key);
+      out.Bytes(2, value);
+      out.End();
+    }
+    out.End();
+    out.End();
+  }
+
+  // --- Values -------------------------------------------------------------------------------------
+
+  absl::Status WriteNamedType(WireWriter& out, std::string_view name, const Value& value) {
+    const Shape* shape = value.shape();
+    if (!value.type().is_tensor() || !shape || MilDataType(value.dtype()) == 0) {
+      return CannotExpress("'", value.name(), "' is ", value.type().ToString(),
+                           ", which no value of a program is");
+    }
+    for (const Dim& dim : *shape) {
+      if (dim.is_static() && dim.value() == 0) {
+        return CannotExpress("'", value.name(), "' has no elements");
+      }
+    }
+    if (BitWidth(value.dtype()) < 32 && IsInteger(value.dtype())) Need(7);
+    out.Bytes(1, name);
+    out.Begin(2);
+    WriteTensorType(out, value.dtype(), *shape);
+    out.End();
+    return absl::OkStatus();
+  }
+
+  void Need(int opset) { opset_ = std::max(opset_, opset); }
+
+  static void WriteText(WireWriter& out, std::string_view text) {
+    out.Begin(2);
+    out.Begin(1);
+    out.Int(1, 2);
+    out.End();
+    out.End();
+    out.Begin(3);  // immediateValue
+    out.Begin(1);
+    out.Begin(4);
+    out.Bytes(1, text);
+    out.End();
+    out.End();
+    out.End();
+  }
+
+  // An entry of a map of attributes.
+  static void WriteName(WireWriter& out, std::string_view name) {
+    out.Begin(5);
+    out.Bytes(1, "name");
+    out.Begin(2);
+    WriteText(out, name);
+    out.End();
+    out.End();
+  }
+
+  absl::Status WriteValue(WireWriter& out, const Tensor& tensor, std::string_view name) {
+    const DType dtype = tensor.dtype();
+    if (tensor.is_sparse() || MilDataType(dtype) == 0 || dtype == DType::kInt64 ||
+        dtype == DType::kFloat64) {
+      return CannotExpress("constant '", name, "' of ", Name(dtype));
+    }
+    if (tensor.num_elements() == 0) return CannotExpress("constant '", name, "' has no elements");
+    out.Begin(2);
+    WriteTensorType(out, dtype, tensor.shape());
+    out.End();
+    if (tensor.num_elements() >= kSmallConstant && BlobType(dtype) != 0) {
+      out.Begin(5);  // blobFileValue
+      out.Bytes(1, kWeightsFile);
+      out.Varint(2, weights_.Add(tensor));
+      out.End();
+      return absl::OkStatus();
+    }
+    out.Begin(3);
+    out.Begin(1);
+    if (dtype == DType::kString) {
+      out.Begin(4);
+      for (const std::string& text : tensor.strings()) out.Bytes(1, text);
+    } else if (dtype == DType::kFloat32) {
+      out.Begin(1);
+      out.TensorBytes(1, tensor);
+    } else if (dtype == DType::kInt32 || dtype == DType::kUInt32 || dtype == DType::kBool) {
+      std::vector<int64_t> numbers;
+      for (int64_t i = 0; i < tensor.num_elements(); ++i) numbers.push_back(tensor.AsInt(i));
+      out.Begin(dtype == DType::kBool ? 3 : 2);
+      out.Bytes(1, PackedInts(numbers));
+    } else {
+      out.Begin(7);
+      out.TensorBytes(1, tensor);
+    }
+    out.End();
+    out.End();
+    out.End();
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteConst(WireWriter& out, const Tensor& tensor, std::string_view name) {
+    out.Begin(3);  // an operation
+    out.Bytes(1, "const");
+    out.Begin(3);
+    out.Bytes(1, name);
+    out.Begin(2);
+    WriteTensorType(out, tensor.dtype(), tensor.shape());
+    out.End();
+    out.End();
+    WriteName(out, name);
+    out.Begin(5);
+    out.Bytes(1, "val");
+    out.Begin(2);
+    X2IR_RETURN_IF_ERROR(WriteValue(out, tensor, name));
+    out.End();
+    out.End();
+    out.End();
+    return absl::OkStatus();
+  }
+
+  // --- Blocks -------------------------------------------------------------------------------------
+
+  absl::Status WriteBlock(const Graph& graph, WireWriter& out) {
+    if (graph.parent_node()) {
+      for (const Value* input : graph.inputs()) {
+        out.Begin(1);
+        X2IR_RETURN_IF_ERROR(WriteNamedType(out, NameOf(*input), *input));
+        out.End();
+      }
+    }
+    for (const Value* constant : graph.constants()) {
+      if (constant->is_unused()) continue;
+      X2IR_RETURN_IF_ERROR(WriteConst(out, *constant->constant(), NameOf(*constant)));
+    }
+    for (const Node* node : graph.nodes()) {
+      X2IR_RETURN_IF_ERROR(Annotate(WriteOperation(*node, out),
+                                    StrCat(node->op().view(), " '", node->name(), "'")));
+    }
+    for (const Value* output : graph.outputs()) out.Bytes(2, NameOf(*output));
+    return absl::OkStatus();
+  }
+
+  // The constant that an attribute is in a program.
+  absl::StatusOr<Tensor> ParameterOf(const Node& node, const MilArgument& argument,
+                                     const Attribute& attr) {
+    const auto ints = [](const std::vector<int64_t>& numbers) {
+      std::vector<int32_t> narrow;
+      for (const int64_t n : numbers) {
+        narrow.push_back(static_cast<int32_t>(std::clamp<int64_t>(n, INT32_MIN, INT32_MAX)));
+      }
+      return Tensor::Of<int32_t>({static_cast<int64_t>(narrow.size())}, narrow);
+    };
+    switch (argument.kind) {
+      case MilKind::kInt: return ints({*attr.get<int64_t>()}).Reshaped({});
+      case MilKind::kUInt: return ints({*attr.get<int64_t>()}).Reshaped({}).Reinterpreted(DType::kUInt32);
+      case MilKind::kInts: return ints(*attr.get<Attribute::Ints>());
+      case MilKind::kBool: return Tensor::Scalar<bool>(*attr.get<int64_t>() != 0);
+      case MilKind::kBools: {
+        const Attribute::Ints& numbers = *attr.get<Attribute::Ints>();
+        std::vector<uint8_t> bytes;
+        for (const int64_t n : numbers) bytes.push_back(n != 0);
+        return Tensor::Of<uint8_t>({static_cast<int64_t>(bytes.size())}, bytes)
+            .Reinterpreted(DType::kBool);
+      }
+      case MilKind::kFloat:
+      case MilKind::kFloat32: {
+        const float number = *attr.get<float>();
+        const Value* first = node.input(0);
+        if (argument.kind == MilKind::kFloat && first && first->dtype() == DType::kFloat16) {
+          Half half = FloatToHalf(number);
+          // What only keeps a divisor from 0 stays a number.
+          if (number != 0 && HalfToFloat(half) == 0) {
+            half.bits = static_cast<uint16_t>(number < 0 ? 0x8001 : 0x0001);
+          }
+          return Tensor::Scalar<Half>(half);
+        }
+        return Tensor::Scalar<float>(number);
+      }
+      case MilKind::kString: return Tensor::Strings({}, {*attr.get<std::string>()});
+      case MilKind::kStrings: {
+        const auto& texts = *attr.get<Attribute::Strings>();
+        return Tensor::Strings({static_cast<int64_t>(texts.size())}, texts);
+      }
+      case MilKind::kScalar: return *attr.get<Tensor>();
+      default: return Internal("argument '", argument.name, "' is no attribute");
+    }
+  }
+
+  static void WriteArgument(WireWriter& out, std::string_view name,
+                            const std::vector<std::string>& values) {
+    out.Begin(2);
+    out.Bytes(1, name);
+    out.Begin(2);
+    for (const std::string& value : values) {
+      out.Begin(1);
+      out.Bytes(1, value);
+      out.End();
+    }
+    out.End();
+    out.End();
+  }
+
+  absl::Status WriteOperation(const Node& node, WireWriter& out) {
+    const MilOp* op = FindMilOp(node.op().view());
+    if (!op || node.dialect() != Symbol(kDialect)) {
+      return CannotExpress("there is no operation ", node.op().view());
+    }
+    Need(op->since);
+    std::vector<std::pair<std::string_view, std::vector<std::string>>> arguments;
+    size_t next = 0;
+    for (const MilArgument& argument : op->arguments) {
+      std::vector<std::string> values;
+      if (argument.kind == MilKind::kOperand) {
+        const size_t end = argument.many ? node.num_inputs() : next + 1;
+        for (; next < end; ++next) {
+          if (const Value* operand = node.input(next)) values.push_back(NameOf(*operand));
+        }
+      } else if (const Attribute* attr = node.attrs().Find(Symbol(argument.name))) {
+        if (attr->kind() != KindOf(argument.kind)) {
+          return Internal("attribute '", argument.name, "' = ", attr->ToString());
+        }
+        X2IR_ASSIGN_OR_RETURN(const Tensor tensor, ParameterOf(node, argument, *attr));
+        const Value* named = nullptr;
+        for (const Value* output : node.outputs()) named = named ? named : output;
+        values.push_back(Unique(StrCat(named ? NameOf(*named) : op->name, "_", argument.name)));
+        X2IR_RETURN_IF_ERROR(WriteConst(out, tensor, values[0]));
+      }
+      if (values.empty()) continue;
+      Need(argument.since);
+      arguments.emplace_back(argument.name, std::move(values));
+    }
+    out.Begin(3);
+    out.Bytes(1, op->name);
+    for (const auto& [name, values] : arguments) WriteArgument(out, name, values);
+    for (size_t i = 0; i < node.num_outputs(); ++i) {
+      const Value* output = node.output(i);
+      if (!output) return Internal("result ", i, " is left out");
+      out.Begin(3);
+      X2IR_RETURN_IF_ERROR(WriteNamedType(out, NameOf(*output), *output));
+      out.End();
+    }
+    for (const Graph* block : node.subgraphs()) {
+      out.Begin(4);
+      WireWriter inner;
+      X2IR_RETURN_IF_ERROR(WriteBlock(*block, inner));
+      out.Append(inner);
+      out.End();
+    }
+    WriteName(out, node.name().empty() ? NameOf(*node.output(0)) : node.name());
+    out.End();
+    return absl::OkStatus();
+  }
+
+  const Model& model_;
+  const Graph& graph_;
+  WeightFile weights_;
+  int opset_ = kOldestOpset;
+  std::vector<Feature> inputs_, outputs_;
+  absl::flat_hash_map<const Value*, std::string> names_;
+  StringMap<size_t> counts_;
+  StringSet taken_;
+};
+
+// --- The package ----------------------------------------------------------------------------------
+
+constexpr std::string_view kModelId = "6C0F6D3B-52B1-4D0E-9A55-3F0E6C7B1A01";
+constexpr std::string_view kWeightsId = "6C0F6D3B-52B1-4D0E-9A55-3F0E6C7B1A02";
+
+std::string ManifestText(bool has_weights) {
+  const auto item = [](std::string_view id, std::string_view what, std::string_view name) {
+    return StrCat("        \"", id, "\": {\n            \"author\": \"com.apple.CoreML\",\n",
+                  "            \"description\": \"CoreML Model ", what, "\",\n            \"name\": \"",
+                  name, "\",\n            \"path\": \"com.apple.CoreML/", name, "\"\n        }");
+  };
+  std::string text =
+      "{\n    \"fileFormatVersion\": \"1.0.0\",\n    \"itemInfoEntries\": {\n";
+  StrAppend(&text, item(kModelId, "Specification", "model.mlmodel"));
+  if (has_weights) StrAppend(&text, ",\n", item(kWeightsId, "Weights", "weights"));
+  StrAppend(&text, "\n    },\n    \"rootModelIdentifier\": \"", kModelId, "\"\n}\n");
+  return text;
+}
+
+struct PackagePaths {
+  std::filesystem::path root, data, folder, weights;
+  explicit PackagePaths(const std::string& path)
+      : root(path), data(root / "Data"), folder(data / "com.apple.CoreML"),
+        weights(folder / "weights") {}
+  std::string manifest() const { return (root / "Manifest.json").string(); }
+  std::string model() const { return (folder / "model.mlmodel").string(); }
+  std::string weight_file() const { return (weights / "weight.bin").string(); }
+};
+
+}  // namespace
+}  // namespace coreml
+
+std::vector<std::string> MlPackageFiles(const std::string& path) {
+  const coreml::PackagePaths paths(path);
+  return {paths.manifest(), paths.model(), paths.weight_file()};
+}
+
+absl::Status WriteMlPackage(const Model& model, const Sink& sink, bool force) {
+  const coreml::PackagePaths paths(sink.name());
+  std::error_code error;
+  if (sink.is_path() && !force && std::filesystem::exists(paths.root, error) &&
+      !IsMlPackage(sink.name())) {
+    return absl::AlreadyExistsError(
+        StrCat("'", sink.name(), "' is there and is no package of a model"));
+  }
+  coreml::ProgramWriter program(model);
+  WireWriter message;
+  X2IR_RETURN_IF_ERROR(program.Write(message));
+  const bool has_weights = !program.weights().empty();
+  Folders folders;
+  if (sink.is_path()) {
+    for (const auto& folder : {paths.root, paths.data, paths.folder}) {
+      X2IR_RETURN_IF_ERROR(folders.Make(folder));
+    }
+    if (has_weights) X2IR_RETURN_IF_ERROR(folders.Make(paths.weights));
+  }
+  std::vector<AtomicFile> files;
+  files.reserve(3);
+  if (has_weights) {
+    X2IR_ASSIGN_OR_RETURN(AtomicFile weights, sink.Create(paths.weight_file()));
+    X2IR_RETURN_IF_ERROR(program.weights().Write(weights));
+    files.push_back(std::move(weights));
+  }
+  X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(paths.model()));
+  X2IR_RETURN_IF_ERROR(message.Emit([&](std::string_view bytes) { return file.Append(bytes); },
+                                    [&](const Tensor& tensor) { return file.Append(tensor); }));
+  files.push_back(std::move(file));
+  X2IR_ASSIGN_OR_RETURN(AtomicFile manifest, sink.Create(paths.manifest()));
+  X2IR_RETURN_IF_ERROR(manifest.Append(coreml::ManifestText(has_weights)));
+  files.push_back(std::move(manifest));
+  std::vector<AtomicFile*> all;
+  for (AtomicFile& each : files) all.push_back(&each);
+  X2IR_RETURN_IF_ERROR(AtomicFile::CommitAll(all));
+  folders.Keep();
+  // Weights of a model that was there before.
+  if (sink.is_path() && !has_weights) std::filesystem::remove(paths.weight_file(), error);
+  return absl::OkStatus();
+}
+
+}  // namespace x2ir

@@ -1,0 +1,408 @@
+// Makes a graph of a configuration and its weights. Darknet's weights have no shapes: how many a
+// section takes follows from the size of what it reads, so sizes are counted along.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "x2ir/formats/darknet/darknet.h"
+#include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace darknet {
+namespace {
+
+constexpr int64_t kMost = int64_t{1} << 24;  // of any size or count
+
+struct Planes {
+  int64_t channels = 0, height = 0, width = 0;
+  // Of what a layer with weights reads: nullopt where they are no longer known.
+  std::optional<int64_t> count() const { return CheckedProduct({channels, height, width}); }
+};
+
+class Options {
+ public:
+  explicit Options(const Section& section) : section_(section) {}
+  int64_t Integer(std::string_view key, int64_t or_else) {
+    const std::string* text = section_.Find(key);
+    if (!text) return or_else;
+    const std::vector<int64_t> numbers = ParseIntegers(*text);
+    if (numbers.empty() || numbers[0] < -kMost || numbers[0] > kMost) {
+      if (status_.ok()) status_ = Invalid("option '", key, "' is '", *text, "'");
+      return or_else;
+    }
+    return numbers[0];
+  }
+  int64_t Positive(std::string_view key, int64_t or_else) {
+    const int64_t number = Integer(key, or_else);
+    if (number >= 1) return number;
+    if (status_.ok()) status_ = Invalid("option '", key, "' is ", number);
+    return 1;
+  }
+  std::string Text(std::string_view key) {
+    const std::string* text = section_.Find(key);
+    return text ? *text : std::string();
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const Section& section_;
+  absl::Status status_;
+};
+
+// The floats behind the header, in order.
+class WeightFile {
+ public:
+  explicit WeightFile(BlobPtr file) : file_(std::move(file)) {}
+
+  absl::Status ReadHeader() {
+    if (file_->size() < 16) return DataLoss("the file is too short for weights");
+    const auto major = LoadNumber<int32_t>(file_->data());
+    const auto minor = LoadNumber<int32_t>(file_->data() + 4);
+    if (major < 0 || minor < 0) return DataLoss("a version of ", major, ".", minor);
+    // Since 0.2 images that were seen are counted in 64 bits.
+    const bool wide = int64_t{major} * 10 + minor >= 2 && major < 1000 && minor < 1000;
+    place_ = wide ? 20 : 16;
+    transposed_ = major > 1000 || minor > 1000;
+    if (place_ > file_->size()) return DataLoss("the file is too short for weights");
+    if ((file_->size() - place_) % sizeof(float) != 0) {
+      return DataLoss("the weights are no whole number of floats");
+    }
+    return absl::OkStatus();
+  }
+  bool transposed() const { return transposed_; }
+  uint64_t left() const { return (file_->size() - place_) / sizeof(float); }
+  void Skip(uint64_t floats) { place_ += floats * sizeof(float); }
+
+  absl::StatusOr<Tensor> Take(std::vector<int64_t> dims) {
+    const auto count = CheckedProduct(dims);
+    if (!count || *count < 0 || static_cast<uint64_t>(*count) > left()) {
+      return DataLoss("the weights end: ", left(), " numbers are left");
+    }
+    const uint64_t nbytes = static_cast<uint64_t>(*count) * sizeof(float), from = place_;
+    place_ += nbytes;
+    return TensorOf(DType::kFloat32, std::move(dims), file_, from, nbytes);
+  }
+  const std::string& path() const { return file_->path(); }
+
+ private:
+  BlobPtr file_;
+  uint64_t place_ = 0;
+  bool transposed_ = false;
+};
+
+bool IsHead(std::string_view name) {
+  return name == "yolo" || name == "region" || name == "detection" || name == "gaussian_yolo" ||
+         name == "iseg";
+}
+bool HasWeights(std::string_view name) {
+  return name == "convolutional" || name == "connected" || name == "batchnorm" || name == "local" ||
+         name == "deconvolutional";
+}
+
+class GraphReader {
+ public:
+  GraphReader(std::vector<Section> sections, bool decode)
+      : sections_(std::move(sections)), decode_(decode) {}
+
+  absl::StatusOr<Model> Read(WeightFile* weights) {
+    weights_ = weights;
+    Model model;
+    model_ = &model;
+    model.source_dialect = kDialect;
+    model.SetOpset("", 1);
+    model.producer_name = "Darknet";
+    graph_ = model.graph.get();
+    if (sections_.empty() || sections_[0].name != "net") {
+      return Invalid("the first section is no [net]");
+    }
+    X2IR_RETURN_IF_ERROR(CheckHasWeights());
+    Options net(sections_[0]);
+    image_ = {net.Positive("channels", 1), net.Positive("height", 1), net.Positive("width", 1)};
+    X2IR_RETURN_IF_ERROR(net.status());
+    if (!sections_[0].Find("height") || !sections_[0].Find("width")) {
+      return Unimplemented("a network of what is no image (no height and width in [net])");
+    }
+    Value* data = graph_->AddInput(
+        "data", Type::Tensor(DType::kFloat32,
+                             Shape::FromInts({1, image_.channels, image_.height, image_.width})));
+    last_ = {data, image_};
+    for (size_t i = 1; i < sections_.size(); ++i) {
+      const Section& section = sections_[i];
+      const absl::Status added = AddSection(section, i - 1);
+      if (!added.ok()) {
+        return Annotate(added,
+                        StrCat("layer ", i - 1, " [", section.name, "] (line ", section.line, ")"));
+      }
+      layers_.push_back(last_);
+    }
+    for (Value* head : heads_) graph_->AddOutput(head);
+    if (!last_.value->is_graph_output()) graph_->AddOutput(last_.value);
+    if (weights_ && weights_->left() > 0) {
+      return DataLoss("'", weights_->path(), "' has ", weights_->left(),
+                      " numbers more than the network: they are of another one");
+    }
+    return model;
+  }
+
+ private:
+  struct Layer {
+    Value* value = nullptr;
+    Planes planes{};
+  };
+
+  absl::Status CheckHasWeights() const {
+    if (weights_) return absl::OkStatus();
+    const auto count = std::ranges::count_if(
+        sections_, [](const Section& section) { return HasWeights(section.name); });
+    if (count == 0) return absl::OkStatus();
+    return OptionError("params", "a configuration alone has no weights for its ", count,
+                       " layers that need some; name their file (.weights)");
+  }
+
+  // A layer by its number, or counted back from this one.
+  absl::StatusOr<Layer> At(int64_t number, size_t own) const {
+    if (number < 0) number += static_cast<int64_t>(own);
+    if (number < 0 || number >= static_cast<int64_t>(own)) {
+      return Invalid("there is no layer ", number, " before it");
+    }
+    return layers_[static_cast<size_t>(number)];
+  }
+
+  absl::Status TakeWeights(std::string_view part, std::vector<int64_t> dims) {
+    X2IR_ASSIGN_OR_RETURN(Tensor tensor, weights_->Take(std::move(dims)));
+    const std::string own = StrCat(own_name_, ".", part);
+    const std::string name = graph_->UniqueName(own);
+    operands_.push_back(graph_->AddConstant(name, std::move(tensor)));
+    model_->weights.push_back({name, {own}, true});
+    ++num_weights_;
+    return absl::OkStatus();
+  }
+  absl::Status TakeNorm(int64_t channels) {
+    X2IR_RETURN_IF_ERROR(TakeWeights("scales", {channels}));
+    X2IR_RETURN_IF_ERROR(TakeWeights("mean", {channels}));
+    return TakeWeights("variance", {channels});
+  }
+
+  static int64_t Windows(int64_t size, int64_t padding, int64_t window, int64_t stride) {
+    return size + padding < window ? 0 : (size + padding - window) / stride + 1;
+  }
+
+  absl::Status Convolutional(Options& o) {
+    const int64_t filters = o.Positive("filters", 1), size = o.Positive("size", 1),
+                  groups = o.Positive("groups", 1);
+    const int64_t stride = o.Positive("stride", 1);
+    const int64_t stride_x = o.Integer("stride_x", -1), stride_y = o.Integer("stride_y", -1);
+    const int64_t padding = o.Integer("pad", 0) != 0 ? size / 2 : o.Integer("padding", 0);
+    X2IR_RETURN_IF_ERROR(o.status());
+    const Planes in = last_.planes;
+    if (in.channels % groups != 0 || filters % groups != 0) {
+      return Invalid(in.channels, " channels and ", filters, " filters in ", groups, " groups");
+    }
+    X2IR_RETURN_IF_ERROR(TakeWeights("biases", {filters}));
+    if (o.Integer("batch_normalize", 0) != 0 && o.Integer("dontloadscales", 0) == 0) {
+      X2IR_RETURN_IF_ERROR(TakeNorm(filters));
+    }
+    X2IR_RETURN_IF_ERROR(TakeWeights("weights", {filters, in.channels / groups, size, size}));
+    // A dilated window is padded by as much more as it covers.
+    last_.planes = {filters,
+                    Windows(in.height, 2 * padding, size, stride_y > 0 ? stride_y : stride),
+                    Windows(in.width, 2 * padding, size, stride_x > 0 ? stride_x : stride)};
+    return o.status();
+  }
+
+  absl::Status Deconvolutional(Options& o) {
+    const int64_t filters = o.Positive("filters", 1), size = o.Positive("size", 1),
+                  stride = o.Positive("stride", 1);
+    const int64_t padding = o.Integer("pad", 0) != 0 ? size / 2 : o.Integer("padding", 0);
+    X2IR_RETURN_IF_ERROR(o.status());
+    const Planes in = last_.planes;
+    X2IR_RETURN_IF_ERROR(TakeWeights("biases", {filters}));
+    if (o.Integer("batch_normalize", 0) != 0) X2IR_RETURN_IF_ERROR(TakeNorm(filters));
+    X2IR_RETURN_IF_ERROR(TakeWeights("weights", {in.channels, filters, size, size}));
+    last_.planes = {filters, (in.height - 1) * stride + size - 2 * padding,
+                    (in.width - 1) * stride + size - 2 * padding};
+    return o.status();
+  }
+
+  absl::Status Connected(Options& o) {
+    const int64_t outputs = o.Positive("output", 1);
+    X2IR_RETURN_IF_ERROR(o.status());
+    const auto inputs = last_.planes.count();
+    if (!inputs || *inputs > INT32_MAX) return Invalid("too many numbers go into it");
+    X2IR_RETURN_IF_ERROR(TakeWeights("biases", {outputs}));
+    // Files of old versions have them the other way round.
+    X2IR_RETURN_IF_ERROR(weights_->transposed() ? TakeWeights("weights", {*inputs, outputs})
+                                                : TakeWeights("weights", {outputs, *inputs}));
+    if (o.Integer("batch_normalize", 0) != 0 && o.Integer("dontloadscales", 0) == 0) {
+      X2IR_RETURN_IF_ERROR(TakeNorm(outputs));
+    }
+    node_->SetAttr("x2ir.transposed", weights_->transposed());
+    last_.planes = {outputs, 1, 1};
+    return o.status();
+  }
+
+  absl::Status Local(Options& o) {
+    const int64_t filters = o.Positive("filters", 1), size = o.Positive("size", 1),
+                  stride = o.Positive("stride", 1);
+    const bool pad = o.Integer("pad", 0) != 0;
+    X2IR_RETURN_IF_ERROR(o.status());
+    const Planes in = last_.planes;
+    const auto places = [&](int64_t n) { return (n - (pad ? 1 : size)) / stride + 1; };
+    const int64_t height = places(in.height), width = places(in.width);
+    const auto inner = CheckedProduct({in.channels, size, size});
+    if (!inner || height < 1 || width < 1) return Invalid("it has no place for a window");
+    X2IR_RETURN_IF_ERROR(TakeWeights("biases", {filters, height, width}));
+    X2IR_RETURN_IF_ERROR(TakeWeights("weights", {height * width, filters, *inner}));
+    last_.planes = {filters, height, width};
+    return absl::OkStatus();
+  }
+
+  absl::Status Pool(Options& o) {
+    const int64_t stride = o.Positive("stride", 1);
+    const int64_t stride_x = o.Integer("stride_x", stride),
+                  stride_y = o.Integer("stride_y", stride);
+    const int64_t size = o.Positive("size", stride), padding = o.Integer("padding", size - 1);
+    X2IR_RETURN_IF_ERROR(o.status());
+    if (stride_x < 1 || stride_y < 1 || padding < 0) return Invalid("a window without a step");
+    last_.planes.height = Windows(last_.planes.height, padding, size, stride_y);
+    last_.planes.width = Windows(last_.planes.width, padding, size, stride_x);
+    return absl::OkStatus();
+  }
+
+  absl::Status Route(const Section& section, Options& o, size_t number) {
+    operands_.clear();
+    const std::vector<int64_t> from = ParseIntegers(o.Text("layers"));
+    const int64_t groups = o.Positive("groups", 1);
+    X2IR_RETURN_IF_ERROR(o.status());
+    if (from.empty()) return Invalid("no option 'layers' in [", section.name, "]");
+    Planes planes;
+    for (const int64_t layer : from) {
+      X2IR_ASSIGN_OR_RETURN(const Layer source, At(layer, number));
+      operands_.push_back(source.value);
+      if (source.planes.channels % groups != 0) {
+        return Invalid(source.planes.channels, " channels in ", groups, " groups");
+      }
+      const int64_t before = planes.channels;
+      planes = source.planes;
+      planes.channels = before + source.planes.channels / groups;
+      if (planes.channels > kMost) return Invalid("too many channels");
+    }
+    last_.planes = planes;
+    return absl::OkStatus();
+  }
+
+  absl::Status From(const Section& section, Options& o, size_t number) {
+    const std::vector<int64_t> from = ParseIntegers(o.Text("from"));
+    if (from.empty()) return Invalid("no option 'from' in [", section.name, "]");
+    for (const int64_t layer : from) {
+      X2IR_ASSIGN_OR_RETURN(const Layer source, At(layer, number));
+      operands_.push_back(source.value);
+      if (section.name == "scale_channels") last_.planes = source.planes;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Size(const Section& section, size_t number) {
+    Options o(section);
+    Planes& planes = last_.planes;
+    const std::string& name = section.name;
+    if (name == "convolutional") return Convolutional(o);
+    if (name == "deconvolutional") return Deconvolutional(o);
+    if (name == "connected") return Connected(o);
+    if (name == "local") return Local(o);
+    if (name == "batchnorm") return TakeNorm(planes.channels);
+    if (name == "maxpool" || name == "local_avgpool" || name == "local_maxpool") return Pool(o);
+    if (name == "route") return Route(section, o, number);
+    if (name == "shortcut" || name == "scale_channels" || name == "sam") {
+      return From(section, o, number);
+    }
+    if (name == "avgpool") {
+      planes.height = planes.width = 1;
+    } else if (name == "upsample") {
+      const int64_t stride = o.Positive("stride", 2);
+      planes.height *= stride;
+      planes.width *= stride;
+    } else if (name == "reorg" || name == "reorg3d") {
+      const int64_t stride = o.Positive("stride", 1);
+      if (stride > 4096) return Invalid("a stride of ", stride);
+      if (o.Integer("reverse", 0) != 0) {
+        planes = {planes.channels / (stride * stride), planes.height * stride,
+                  planes.width * stride};
+      } else {
+        planes = {planes.channels * stride * stride, planes.height / stride, planes.width / stride};
+      }
+    } else if (name == "crop") {
+      planes.height = o.Positive("crop_height", 1);
+      planes.width = o.Positive("crop_width", 1);
+    }
+    return o.status();
+  }
+
+  absl::Status AddSection(const Section& section, size_t number) {
+    // The loss of a training is none of a network that is used.
+    if (section.name == "cost") return absl::OkStatus();
+    own_name_ = StrCat(section.name, "_", number);
+    operands_ = {last_.value};
+    num_weights_ = 0;
+    node_ = graph_->AppendNode(kDialect, section.name, {});
+    X2IR_RETURN_IF_ERROR(Size(section, number));
+    const Planes& planes = last_.planes;
+    if (planes.channels < 1 || planes.height < 1 || planes.width < 1 || planes.channels > kMost ||
+        planes.height > kMost || planes.width > kMost) {
+      return Invalid("its result has ", planes.channels, " planes of ", planes.height, " x ",
+                     planes.width);
+    }
+    node_->SetInputs(operands_);
+    node_->set_name(own_name_);
+    for (const auto& [key, text] : section.options) node_->SetAttr(key, text);
+    node_->SetAttr(kWeights, num_weights_);
+    if (IsHead(section.name)) {
+      node_->SetAttr(kImage, Attribute::Ints{image_.height, image_.width});
+      node_->SetAttr(kDecode, decode_);
+    }
+    last_.value = graph_->AddNodeOutput(node_, graph_->UniqueName(own_name_));
+    if (IsHead(section.name)) heads_.push_back(last_.value);
+    return absl::OkStatus();
+  }
+
+  const std::vector<Section> sections_;
+  const bool decode_;
+  WeightFile* weights_ = nullptr;
+  Model* model_ = nullptr;
+  Graph* graph_ = nullptr;
+  Planes image_;
+  Layer last_;
+  std::vector<Layer> layers_;
+  std::vector<Value*> heads_;
+  // Of the section that is read.
+  std::string own_name_;
+  Node* node_ = nullptr;
+  std::vector<Value*> operands_;
+  int64_t num_weights_ = 0;
+};
+
+}  // namespace
+}  // namespace darknet
+
+absl::StatusOr<Model> ReadDarknet(const Source& source, const DarknetOptions& options) {
+  const auto read = [&]() -> absl::StatusOr<Model> {
+    X2IR_ASSIGN_OR_RETURN(
+        const nnvm::ModelFiles files,
+        nnvm::OpenModelFiles(source, options.params, darknet::DarknetFileNames()));
+    X2IR_ASSIGN_OR_RETURN(std::vector<darknet::Section> sections,
+                          darknet::ParseConfig(files.graph->view()));
+    darknet::GraphReader reader(std::move(sections), options.decode_heads);
+    if (!files.params) return reader.Read(nullptr);
+    darknet::WeightFile weights(files.params);
+    const absl::Status header = weights.ReadHeader();
+    if (!header.ok()) return Annotate(header, StrCat("'", files.params->path(), "'"));
+    return reader.Read(&weights);
+  };
+  absl::StatusOr<Model> model = read();
+  if (!model.ok()) return AnnotateOption(model.status(), StrCat("'", source.name(), "'"));
+  return model;
+}
+
+}  // namespace x2ir

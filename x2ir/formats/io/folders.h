@@ -1,0 +1,29 @@
+// Folders that a writer makes for the files of a model.
+#ifndef X2IR_FORMATS_IO_FOLDERS_H_
+#define X2IR_FORMATS_IO_FOLDERS_H_
+
+#include <filesystem>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "x2ir/graph_wrapper/api.h"
+
+namespace X2IR_API x2ir {
+
+// Folders that were made, with what is in them, go again unless all is done.
+class Folders {
+ public:
+  Folders() = default;
+  Folders(const Folders&) = delete;
+  ~Folders();
+  // One that is there already stays.
+  absl::Status Make(const std::filesystem::path& path);
+  void Keep() { made_.clear(); }
+
+ private:
+  std::vector<std::filesystem::path> made_;
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_FORMATS_IO_FOLDERS_H_

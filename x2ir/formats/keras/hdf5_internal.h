@@ -1,0 +1,55 @@
+// HDF5 files, read where they lie in memory: attributes, names of groups, datasets. Only hdf5.cc
+// includes the HDF5 library.
+//
+// A file is untrusted: links that leave it, data that stands in other files and filters that are
+// loaded from elsewhere are refused, and nothing is allocated that the file's size does not back.
+// The library's own messages are silenced; what fails is DataLoss.
+#ifndef X2IR_FORMATS_KERAS_HDF5_INTERNAL_H_
+#define X2IR_FORMATS_KERAS_HDF5_INTERNAL_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "x2ir/formats/io/blob.h"
+#include "x2ir/graph_wrapper/tensor.h"
+
+namespace x2ir::keras {
+
+bool LooksLikeHdf5(absl::Span<const std::byte> head);
+
+class Hdf5File {
+ public:
+  // The file in bytes [offset, offset + size) of the blob.
+  static absl::StatusOr<std::unique_ptr<Hdf5File>> Open(BlobPtr blob, uint64_t offset,
+                                                        uint64_t size);
+  virtual ~Hdf5File() = default;
+  Hdf5File(const Hdf5File&) = delete;
+  Hdf5File& operator=(const Hdf5File&) = delete;
+
+  // Paths are "group/dataset"; "" is the root. False for what is no group, or no dataset.
+  virtual bool IsGroup(const std::string& path) = 0;
+  virtual bool IsDataset(const std::string& path) = 0;
+  // The names in a group, as HDF5 orders them; none where it is none.
+  virtual std::vector<std::string> Names(const std::string& group) = 0;
+  // An attribute that is one text; nullopt where there is none.
+  virtual absl::StatusOr<std::optional<std::string>> Text(const std::string& path,
+                                                          const std::string& attribute) = 0;
+  // One that is a list of texts, or an empty list of anything; nullopt where there is none.
+  virtual absl::StatusOr<std::optional<std::vector<std::string>>> Texts(
+      const std::string& path, const std::string& attribute) = 0;
+  // What is contiguous and of a plain type is a view of the blob; all else is read.
+  virtual absl::StatusOr<Tensor> Dataset(const std::string& path) = 0;
+
+ protected:
+  Hdf5File() = default;
+};
+
+}  // namespace x2ir::keras
+
+#endif  // X2IR_FORMATS_KERAS_HDF5_INTERNAL_H_

@@ -1,0 +1,79 @@
+// JSON as a tree, for configurations that are read more than once: members by name, in any order.
+#ifndef X2IR_FORMATS_KERAS_JSON_TREE_H_
+#define X2IR_FORMATS_KERAS_JSON_TREE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "x2ir/graph_wrapper/api.h"
+#include "x2ir/graph_wrapper/attribute.h"
+
+namespace X2IR_API x2ir {
+namespace keras {
+
+// A value that is absent is null, and so is every member and element of it: a path through objects
+// needs no checks on the way.
+class Json {
+ public:
+  enum class Kind : uint8_t { kNull, kBool, kInt, kFloat, kString, kArray, kObject };
+
+  Json() = default;
+  explicit Json(std::string text) : kind_(Kind::kString), text_(std::move(text)) {}
+  explicit Json(int64_t number) : kind_(Kind::kInt), int_(number) {}
+  explicit Json(double number) : kind_(Kind::kFloat), float_(number) {}
+  static Json Bool(bool value);
+  static Json Array(std::vector<Json> items);
+  static Json Object() { return OfKind(Kind::kObject); }
+
+  // DataLoss for what is no JSON, or is nested more than 200 deep. NaN and Infinity are numbers.
+  static absl::StatusOr<Json> Parse(std::string_view text);
+
+  Kind kind() const { return kind_; }
+  bool is_null() const { return kind_ == Kind::kNull; }
+  bool is_string() const { return kind_ == Kind::kString; }
+  bool is_array() const { return kind_ == Kind::kArray; }
+  bool is_object() const { return kind_ == Kind::kObject; }
+  bool is_number() const { return kind_ == Kind::kInt || kind_ == Kind::kFloat; }
+
+  // Of an object; null where there is none.
+  const Json& operator[](std::string_view name) const;
+  bool Has(std::string_view name) const { return !(*this)[name].is_null(); }
+  // Of an array; null past its end.
+  const Json& at(size_t i) const;
+  size_t size() const { return items_.size(); }
+  const std::vector<Json>& items() const { return items_; }
+  const std::vector<std::pair<std::string, Json>>& members() const { return members_; }
+
+  const std::string& text() const { return text_; }  // empty for what is none
+  bool Flag(bool or_else = false) const { return kind_ == Kind::kBool ? int_ != 0 : or_else; }
+  int64_t Int(int64_t or_else = 0) const;  // a float without a fraction is one, too
+  double Number(double or_else = 0) const;
+
+  // Makes it an object.
+  void Set(std::string_view name, Json value);
+  void Erase(std::string_view name);
+
+  std::string ToString() const;
+
+ private:
+  static Json OfKind(Kind kind);
+  Kind kind_ = Kind::kNull;
+  int64_t int_ = 0;
+  double float_ = 0;
+  std::string text_;
+  std::vector<Json> items_;
+  std::vector<std::pair<std::string, Json>> members_;
+};
+
+// A configuration as attributes: numbers, texts, and lists of one kind (nested lists of numbers one
+// after the other); all else as JSON. What is null is left out.
+AttributeMap AttributesOf(const Json& config);
+
+}  // namespace keras
+}  // namespace x2ir
+
+#endif  // X2IR_FORMATS_KERAS_JSON_TREE_H_

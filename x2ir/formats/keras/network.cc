@@ -1,0 +1,831 @@
+#include "x2ir/formats/keras/network.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "x2ir/formats/keras/keras.h"
+#include "x2ir/formats/keras/keras1_internal.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace keras {
+namespace {
+
+constexpr int kMaxModelDepth = 100;
+constexpr int64_t kMaxCalls = 1 << 20;
+constexpr int64_t kMaxResults = 1 << 16;  // of a layer
+
+// --- Calls ---------------------------------------------------------------------------------------
+
+struct TensorRef {
+  std::string layer;
+  int64_t call = 0, index = 0;
+};
+struct CallSite {
+  std::vector<TensorRef> inputs;
+  std::vector<std::pair<std::string, TensorRef>> named;
+  AttributeMap attrs;
+};
+
+// ["layer", 0, 0] or ["layer", 0, 0, {..}], or Keras 3's object.
+std::optional<TensorRef> RefOf(const Json& json) {
+  const Json* at = &json;
+  if (json.is_object()) {
+    if (json["class_name"].text() != "__keras_tensor__") return std::nullopt;
+    at = &json["config"]["keras_history"];
+  }
+  if (!at->is_array() || at->size() < 3 || at->size() > 4 || !at->at(0).is_string() ||
+      at->at(1).kind() != Json::Kind::kInt || at->at(2).kind() != Json::Kind::kInt) {
+    return std::nullopt;
+  }
+  return TensorRef{at->at(0).text(), at->at(1).Int(), at->at(2).Int()};
+}
+
+void CollectRefs(const Json& json, std::vector<TensorRef>* refs) {
+  if (auto ref = RefOf(json)) {
+    refs->push_back(*std::move(ref));
+    return;
+  }
+  for (const Json& item : json.items()) CollectRefs(item, refs);
+  for (const auto& [name, item] : json.members()) CollectRefs(item, refs);
+}
+
+// Arguments by name: tensors, and what else there is as attributes.
+void AddNamedArguments(const Json& arguments, CallSite* site) {
+  for (const auto& [name, value] : arguments.members()) {
+    if (value.is_null() || name == "training") continue;
+    std::vector<TensorRef> refs;
+    CollectRefs(value, &refs);
+    if (refs.empty()) {
+      Json only = Json::Object();
+      only.Set(kCallPrefix + name, value);
+      for (auto& [key, attr] : AttributesOf(only)) site->attrs.Set(key, attr);
+    }
+    for (TensorRef& ref : refs) site->named.emplace_back(name, std::move(ref));
+  }
+}
+
+void AddPositional(const Json& json, CallSite* site) {
+  if (auto ref = RefOf(json)) {
+    if (json.is_array() && site->inputs.empty()) AddNamedArguments(json.at(3), site);
+    site->inputs.push_back(*std::move(ref));
+    return;
+  }
+  if (!json.is_array() && !json.is_object()) {
+    // A number among the arguments of a function.
+    if (!json.is_null()) site->attrs.Set(StrCat(kCallPrefix, "args"), json.ToString());
+    return;
+  }
+  for (const Json& item : json.items()) AddPositional(item, site);
+  for (const auto& [name, item] : json.members()) AddPositional(item, site);
+}
+
+std::vector<CallSite> CallSitesOf(const Json& inbound) {
+  std::vector<CallSite> sites;
+  // One call that is no list of lists: ["layer", 0, 0, {}].
+  const bool single = RefOf(inbound).has_value();
+  for (size_t i = 0; i < (single ? 1 : inbound.size()); ++i) {
+    const Json& node = single ? inbound : inbound.at(i);
+    CallSite site;
+    if (node.is_object() && node["args"].is_array()) {
+      for (const Json& item : node["args"].items()) AddPositional(item, &site);
+      AddNamedArguments(node["kwargs"], &site);
+    } else {
+      AddPositional(node, &site);
+    }
+    sites.push_back(std::move(site));
+  }
+  return sites;
+}
+
+// --- Layers --------------------------------------------------------------------------------------
+
+struct Layer {
+  std::string class_name, name;
+  Json config;
+  LayerPlace place;
+  std::optional<std::vector<Value*>> weights;  // once they were read
+};
+
+bool IsModel(const std::string& class_name, const Json& config) {
+  return (class_name == "Sequential" && (config.is_array() || config["layers"].is_array())) ||
+         (config["layers"].is_array() && config["input_layers"].is_array());
+}
+
+// "MyDense" of "MyDense", "dense_1" of several.
+std::string SnakeCase(std::string_view name) {
+  std::string snake;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    const auto upper = [&](size_t k) {
+      return k < name.size() && name[k] >= 'A' && name[k] <= 'Z';
+    };
+    const auto lower = [&](size_t k) {
+      return k < name.size() && name[k] >= 'a' && name[k] <= 'z';
+    };
+    if (upper(i)) {
+      const bool starts = i > 0 && (!upper(i - 1) || lower(i + 1));
+      if (starts && !snake.empty() && snake.back() != '_') snake += '_';
+      snake += static_cast<char>(c - 'A' + 'a');
+    } else if (c != '_' || !snake.empty()) {
+      snake += c;
+    }
+  }
+  return snake;
+}
+
+// How a class of Keras 3's own is written where it is saved ("conv2d", not "conv2_d").
+std::string StoredName(const std::string& class_name) {
+  std::string snake = SnakeCase(class_name);
+  for (const char* d : {"1_d", "2_d", "3_d"}) {
+    for (size_t at = snake.find(d); at != snake.npos; at = snake.find(d)) snake.erase(at + 1, 1);
+  }
+  return snake;
+}
+
+std::string LeafOf(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  if (slash != name.npos) name.remove_prefix(slash + 1);
+  if (name.ends_with(":0")) name.remove_suffix(2);
+  return std::string(name);
+}
+
+struct CellClass {
+  std::string_view cell, layer;
+};
+constexpr CellClass kCells[] = {
+    {"LSTMCell", "LSTM"},
+    {"GRUCell", "GRU"},
+    {"SimpleRNNCell", "SimpleRNN"},
+    {"ConvLSTM1DCell", "ConvLSTM1D"},
+    {"ConvLSTM2DCell", "ConvLSTM2D"},
+    {"ConvLSTM3DCell", "ConvLSTM3D"},
+};
+
+class NetworkBuilder {
+ public:
+  NetworkBuilder(const NetworkSource& source, Model* model)
+      : source_(source), model_(*model), graph_(*model->graph) {}
+
+  absl::Status Build() {
+    const Json& root = source_.model;
+    const std::string& class_name = root["class_name"].text();
+    const Json& config = root["config"];
+    if (!IsModel(class_name, config)) {
+      return Unimplemented("a model of class '", class_name,
+                           "', which is code of its own: the file has no list of its layers");
+    }
+    graph_.set_name(config["name"].text());
+    X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> outputs,
+                          Inline(class_name, config, {}, "", nullptr, 0));
+    if (outputs.empty()) return Invalid("the model has no outputs");
+    for (Value* output : outputs) graph_.AddOutput(output);
+    return absl::OkStatus();
+  }
+
+ private:
+  // --- Models ------------------------------------------------------------------------------------
+
+  // `inputs`: null for the model itself, which makes its inputs.
+  absl::StatusOr<std::vector<Value*>> Inline(const std::string& class_name, const Json& config,
+                                             const std::vector<std::string>& names,
+                                             const std::string& path,
+                                             const std::vector<Value*>* inputs, int depth) {
+    if (depth > kMaxModelDepth) return Invalid("models are nested too deeply");
+    const std::string key = StrCat(path, "|", Joined(names));
+    std::vector<Layer>& layers = models_[key];
+    const Json& list = config.is_array() ? config : config["layers"];
+    if (layers.empty()) {
+      X2IR_ASSIGN_OR_RETURN(layers, LayersOf(list, names, path));
+    }
+    if (config["input_layers"].is_array() && class_name != "Sequential") {
+      return Functional(config, list, layers, inputs, depth);
+    }
+    return Sequential(config, layers, inputs, depth);
+  }
+
+  static std::string Joined(const std::vector<std::string>& names) {
+    std::string joined;
+    for (const std::string& name : names) StrAppend(&joined, joined.empty() ? "" : "/", name);
+    return joined;
+  }
+
+  absl::StatusOr<std::vector<Layer>> LayersOf(const Json& list,
+                                              const std::vector<std::string>& names,
+                                              const std::string& path) const {
+    std::vector<Layer> layers;
+    std::map<std::string, int> counts;
+    for (const Json& entry : list.items()) {
+      Layer layer;
+      layer.class_name = entry["class_name"].text();
+      layer.config = entry["config"];
+      layer.name = entry["name"].text();
+      if (layer.name.empty()) layer.name = layer.config["name"].text();
+      if (layer.class_name.empty()) return Invalid("a layer without a class");
+      const std::string stored = StoredName(layer.class_name);
+      const int number = counts[stored]++;
+      if (layer.name.empty()) layer.name = number == 0 ? stored : StrCat(stored, "_", number);
+      layer.place.names = names;
+      layer.place.names.push_back(layer.name);
+      layer.place.path = StrCat(path, path.empty() ? "" : "/", "layers/", stored,
+                                number == 0 ? "" : StrCat("_", number));
+      const std::string& registered = entry["registered_name"].text();
+      if (registered.find('>') != registered.npos && !registered.starts_with("keras") &&
+          !registered.starts_with("Keras")) {
+        layer.class_name = registered;
+      }
+      if (source_.version == 1) {
+        X2IR_RETURN_IF_ERROR(Annotate(UpgradeLayer(&layer.class_name, &layer.config),
+                                      StrCat("layer '", layer.name, "'")));
+      }
+      layers.push_back(std::move(layer));
+    }
+    return layers;
+  }
+
+  Type InputType(const Json& config, const std::string& name, const Json& other_shape) const {
+    const Json* shape = nullptr;
+    for (const char* key : {"batch_input_shape", "batch_shape"}) {
+      if (config[key].is_array()) shape = &config[key];
+    }
+    bool with_batch = shape != nullptr;
+    if (!shape && config["shape"].is_array()) shape = &config["shape"];
+    if (!shape && config["input_shape"].is_array()) shape = &config["input_shape"];
+    if (!shape && other_shape.is_array()) {
+      shape = &other_shape;
+      with_batch = true;
+    }
+    const std::string policy =
+        PolicyName(config.Has("input_dtype") ? config["input_dtype"] : config["dtype"]);
+    DType dtype = DType::kFloat32;
+    if (policy == "bool") {
+      dtype = DType::kBool;
+    } else if (policy == "string") {
+      dtype = DType::kString;
+    } else if (const auto known = ParseDType(policy)) {
+      dtype = *known;
+    }
+    if (!shape) return Type::Tensor(dtype);
+    std::vector<Dim> dims;
+    if (!with_batch) dims.push_back(Dim::Symbol("batch"));
+    for (size_t i = 0; i < shape->size(); ++i) {
+      const Json& size = shape->at(i);
+      if (size.is_number() && size.Int() >= 0) {
+        dims.emplace_back(size.Int());
+      } else {
+        dims.push_back(Dim::Symbol(dims.empty() ? "batch" : StrCat(name, "_", dims.size())));
+      }
+    }
+    return Type::Tensor(dtype, Shape(std::move(dims)));
+  }
+
+  absl::StatusOr<std::vector<Value*>> Sequential(const Json& config, std::vector<Layer>& layers,
+                                                 const std::vector<Value*>* inputs, int depth) {
+    std::vector<Value*> values;
+    if (inputs) {
+      values = *inputs;
+    } else if (!layers.empty()) {
+      Json first = FirstConfig(layers[0], 0);
+      const bool is_input = layers[0].class_name == "InputLayer";
+      std::string name = is_input ? layers[0].name : layers[0].name + "_input";
+      const Json& built = config["build_input_shape"];
+      values.push_back(graph_.AddInput(graph_.UniqueName(name), InputType(first, name, built)));
+    }
+    for (Layer& layer : layers) {
+      if (layer.class_name == "InputLayer") continue;
+      CallSite site;
+      X2IR_ASSIGN_OR_RETURN(values, Call(layer, site, values, {}, 1, depth));
+    }
+    return values;
+  }
+
+  // Of the first layer that is no model.
+  static Json FirstConfig(const Layer& layer, int depth) {
+    Json config = layer.config;
+    std::string class_name = layer.class_name;
+    while (depth++ < kMaxModelDepth && IsModel(class_name, config)) {
+      const Json first = (config.is_array() ? config : config["layers"]).at(0);
+      class_name = first["class_name"].text();
+      config = first["config"];
+    }
+    // A layer that wraps another may leave the shape to it.
+    return config;
+  }
+
+  struct Entry {
+    Layer* layer = nullptr;
+    std::vector<CallSite> sites;
+    std::vector<std::vector<Value*>> results;  // of each call; empty: not yet
+    std::vector<int> state;                    // 0: not looked at, 1: waits for others, 2: done
+    std::vector<int64_t> counts;               // results that somebody uses, by the last
+  };
+  using Entries = std::map<std::string, Entry>;
+
+  absl::StatusOr<std::vector<Value*>> Functional(const Json& config, const Json& list,
+                                                 std::vector<Layer>& layers,
+                                                 const std::vector<Value*>* inputs, int depth) {
+    Entries entries;
+    for (size_t i = 0; i < layers.size(); ++i) {
+      Entry entry;
+      entry.layer = &layers[i];
+      entry.sites = CallSitesOf(list.at(i)["inbound_nodes"]);
+      if (layers[i].class_name == "InputLayer") entry.sites = {CallSite()};
+      entry.results.resize(entry.sites.size());
+      entry.state.resize(entry.sites.size());
+      entry.counts.assign(entry.sites.size(), 1);
+      const std::string& name = layers[i].name;
+      if (!entries.emplace(name, std::move(entry)).second) {
+        return Invalid("two layers are called '", name, "'");
+      }
+    }
+    std::vector<TensorRef> in, out;
+    CollectRefs(config["input_layers"], &in);
+    CollectRefs(config["output_layers"], &out);
+    const auto note = [&](const TensorRef& ref) -> absl::Status {
+      const auto found = entries.find(ref.layer);
+      if (found == entries.end()) return Invalid("there is no layer '", ref.layer, "'");
+      if (ref.call < 0 || static_cast<size_t>(ref.call) >= found->second.sites.size()) {
+        return Invalid("layer '", ref.layer, "' is not called ", ref.call + 1, " times");
+      }
+      if (ref.index < 0 || ref.index >= kMaxResults) {
+        return Invalid("layer '", ref.layer, "' has no result ", ref.index);
+      }
+      int64_t& count = found->second.counts[static_cast<size_t>(ref.call)];
+      count = std::max(count, ref.index + 1);
+      return absl::OkStatus();
+    };
+    for (const TensorRef& ref : in) X2IR_RETURN_IF_ERROR(note(ref));
+    for (const TensorRef& ref : out) X2IR_RETURN_IF_ERROR(note(ref));
+    for (const auto& [name, entry] : entries) {
+      for (const CallSite& site : entry.sites) {
+        for (const TensorRef& ref : site.inputs) X2IR_RETURN_IF_ERROR(note(ref));
+        for (const auto& [key, ref] : site.named) X2IR_RETURN_IF_ERROR(note(ref));
+      }
+    }
+    if (inputs && in.size() != inputs->size()) {
+      return Invalid("a model of ", in.size(), " inputs is called with ", inputs->size());
+    }
+    for (size_t i = 0; i < in.size(); ++i) {
+      Entry& entry = entries.at(in[i].layer);
+      const auto call = static_cast<size_t>(in[i].call);
+      Value* value = nullptr;
+      if (inputs) {
+        value = (*inputs)[i];
+      } else if (!entry.results[call].empty()) {
+        return Invalid("'", in[i].layer, "' is an input twice");
+      } else {
+        value = graph_.AddInput(graph_.UniqueName(in[i].layer),
+                                InputType(entry.layer->config, in[i].layer, Json()));
+      }
+      entry.results[call] = {value};
+      entry.state[call] = 2;
+    }
+    std::vector<Value*> outputs;
+    for (const TensorRef& ref : out) {
+      X2IR_RETURN_IF_ERROR(Make(entries, ref, depth));
+      outputs.push_back(ResultOf(entries, ref));
+      if (!outputs.back()) return Invalid("layer '", ref.layer, "' has no result ", ref.index);
+    }
+    return outputs;
+  }
+
+  static Value* ResultOf(const Entries& entries, const TensorRef& ref) {
+    const auto& results = entries.at(ref.layer).results[static_cast<size_t>(ref.call)];
+    return static_cast<size_t>(ref.index) < results.size() ? results[static_cast<size_t>(ref.index)]
+                                                           : nullptr;
+  }
+
+  // A call and all that it needs, what is needed first.
+  absl::Status Make(Entries& entries, const TensorRef& root, int depth) {
+    std::vector<std::pair<Entry*, size_t>> todo = {
+        {&entries.at(root.layer), static_cast<size_t>(root.call)}};
+    while (!todo.empty()) {
+      Entry& entry = *todo.back().first;
+      const size_t call = todo.back().second;
+      if (entry.state[call] == 2) {
+        todo.pop_back();
+        continue;
+      }
+      const CallSite& site = entry.sites[call];
+      if (entry.layer->class_name == "InputLayer") {
+        return Invalid("input '", entry.layer->name, "' is none of the model's inputs");
+      }
+      if (entry.state[call] == 0) {
+        entry.state[call] = 1;
+        const auto need = [&](const TensorRef& ref) -> absl::Status {
+          Entry& other = entries.at(ref.layer);
+          const auto at = static_cast<size_t>(ref.call);
+          if (other.state[at] == 1) return Invalid("layer '", ref.layer, "' needs its own result");
+          if (other.state[at] == 0) todo.emplace_back(&other, at);
+          return absl::OkStatus();
+        };
+        for (const auto& [name, ref] : site.named) X2IR_RETURN_IF_ERROR(need(ref));
+        for (size_t i = site.inputs.size(); i-- > 0;) {
+          X2IR_RETURN_IF_ERROR(need(site.inputs[i]));
+        }
+        if (todo.size() > static_cast<size_t>(kMaxCalls)) return Invalid("too many calls");
+        continue;
+      }
+      std::vector<Value*> values;
+      std::vector<std::pair<std::string, Value*>> named;
+      for (const TensorRef& ref : site.inputs) values.push_back(ResultOf(entries, ref));
+      for (const auto& [name, ref] : site.named) named.emplace_back(name, ResultOf(entries, ref));
+      for (const Value* value : values) {
+        if (!value) return Invalid("layer '", entry.layer->name, "' is called with no tensor");
+      }
+      X2IR_ASSIGN_OR_RETURN(entry.results[call],
+                            Call(*entry.layer, site, values, named, entry.counts[call], depth));
+      entry.state[call] = 2;
+      todo.pop_back();
+    }
+    return absl::OkStatus();
+  }
+
+  // --- Calls -------------------------------------------------------------------------------------
+
+  using Named = std::vector<std::pair<std::string, Value*>>;
+
+  absl::StatusOr<std::vector<Value*>> Call(Layer& layer, const CallSite& site,
+                                           const std::vector<Value*>& inputs, const Named& named,
+                                           int64_t count, int depth) {
+    if (++calls_ > kMaxCalls) return Invalid("the model has more than ", kMaxCalls, " layers");
+    if (depth > kMaxModelDepth) return Invalid("layers are nested too deeply");
+    const auto at = [&](absl::StatusOr<std::vector<Value*>> made) {
+      if (made.ok()) return made;
+      return absl::StatusOr<std::vector<Value*>>(
+          Annotate(made.status(), StrCat("layer '", layer.name, "'")));
+    };
+    if (IsModel(layer.class_name, layer.config)) {
+      // A mask that is handed to a model goes with its tensors anyway.
+      for (const auto& [name, value] : named) {
+        if (name != "mask") return Unimplemented("a model that is given '", name, "' by name");
+      }
+      return at(Inline(layer.class_name, layer.config, layer.place.names, layer.place.path, &inputs,
+                       depth + 1));
+    }
+    const std::string& c = layer.class_name;
+    if (c == "Bidirectional") return at(Bidirectional(layer, site, inputs, named, count, depth));
+    if (c == "TimeDistributed") return at(TimeDistributed(layer, inputs, depth));
+    if (c == "RNN") return at(Rnn(layer, site, inputs, named, count, depth));
+    if (c == "SpectralNormalization") return at(SpectralNormalization(layer, site, inputs, depth));
+    X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> weights, WeightsOf(layer));
+    X2IR_RETURN_IF_ERROR(AddVocabulary(layer));
+    return Append(layer, site, inputs, named, weights, count);
+  }
+
+  // Words that a layer was adapted to stand beside the weights.
+  absl::Status AddVocabulary(Layer& layer) {
+    const std::string& c = layer.class_name;
+    if ((c != "StringLookup" && c != "IntegerLookup" && c != "TextVectorization") ||
+        layer.config.Has("vocabulary")) {
+      return absl::OkStatus();
+    }
+    X2IR_ASSIGN_OR_RETURN(const std::string text,
+                          source_.weights.Asset(layer.place, "vocabulary.txt"));
+    std::vector<Json> words;
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = std::min(text.find('\n', begin), text.size());
+      words.emplace_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    if (!words.empty()) layer.config.Set("vocabulary", Json::Array(std::move(words)));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<Value*>> Append(const Layer& layer, const CallSite& site,
+                                             const std::vector<Value*>& inputs, const Named& named,
+                                             const std::vector<Value*>& weights, int64_t count) {
+    std::vector<Value*> operands = inputs;
+    Attribute::Strings names;
+    for (const auto& [name, value] : named) {
+      names.push_back(name);
+      operands.push_back(value);
+    }
+    operands.insert(operands.end(), weights.begin(), weights.end());
+    const std::string name = Joined(layer.place.names);
+    Node* node = graph_.AppendNode(kDialect, layer.class_name, operands);
+    node->set_name(name);
+    for (auto& [key, attr] : AttributesOf(layer.config)) node->SetAttr(key, attr);
+    for (const auto& [key, attr] : site.attrs) node->SetAttr(key, attr);
+    node->SetAttr(kCallInputs, static_cast<int64_t>(inputs.size()));
+    if (!names.empty()) node->SetAttr(kCallNames, names);
+    node->SetAttr(kCallWeights, static_cast<int64_t>(weights.size()));
+    node->SetAttr(kVersion, static_cast<int64_t>(source_.version));
+    std::vector<Value*> results;
+    for (int64_t i = 0; i < count; ++i) {
+      const std::string result = i == 0 ? name : StrCat(name, ":", i);
+      results.push_back(graph_.AddNodeOutput(node, graph_.UniqueName(result)));
+    }
+    return results;
+  }
+
+  absl::StatusOr<std::vector<Value*>> WeightsOf(Layer& layer) {
+    if (layer.weights) return *layer.weights;
+    X2IR_ASSIGN_OR_RETURN(std::vector<StoredWeight> stored, source_.weights.Of(layer.place));
+    if (source_.version == 1) {
+      X2IR_RETURN_IF_ERROR(Annotate(UpgradeWeights(layer.class_name, layer.config, &stored),
+                                    StrCat("layer '", layer.name, "'")));
+    }
+    if (source_.backend == "theano" && HasTheanoKernel(layer.class_name) && !stored.empty()) {
+      stored[0].tensor = FlippedKernel(stored[0].tensor);
+    }
+    std::vector<Value*> values;
+    for (StoredWeight& weight : stored) {
+      if (LeafOf(weight.name).starts_with("seed_generator")) continue;
+      const std::string name =
+          graph_.UniqueName(StrCat(Joined(layer.place.names), "/", LeafOf(weight.name)));
+      values.push_back(graph_.AddConstant(name, std::move(weight.tensor)));
+      model_.weights.push_back({name, {weight.name}, true});
+    }
+    layer.weights = values;
+    return values;
+  }
+
+  // --- Layers of layers --------------------------------------------------------------------------
+
+  absl::StatusOr<Layer> Inner(const Layer& outer, const Json& of, const std::string& stored) const {
+    Layer layer;
+    layer.class_name = of["class_name"].text();
+    layer.config = of["config"];
+    if (layer.class_name.empty()) return Invalid("it wraps no layer");
+    if (source_.version == 1) X2IR_RETURN_IF_ERROR(UpgradeLayer(&layer.class_name, &layer.config));
+    layer.name = layer.config["name"].text();
+    if (layer.name.empty()) layer.name = stored;
+    layer.place = outer.place;
+    layer.place.names.push_back(layer.name);
+    StrAppend(&layer.place.path, "/", stored);
+    return layer;
+  }
+
+  // The same layer on values reversed in time, and what it gives merged.
+  absl::StatusOr<std::vector<Value*>> Bidirectional(Layer& layer, const CallSite& site,
+                                                    const std::vector<Value*>& inputs,
+                                                    const Named& named, int64_t count, int depth) {
+    const Json& config = layer.config;
+    X2IR_ASSIGN_OR_RETURN(Layer forward, Inner(layer, config["layer"], "forward_layer"));
+    const bool own = config["backward_layer"].is_object();
+    X2IR_ASSIGN_OR_RETURN(Layer backward,
+                          Inner(layer, config[own ? "backward_layer" : "layer"], "backward_layer"));
+    if (!own) {
+      backward.config.Set("go_backwards",
+                          Json::Bool(!config["layer"]["config"]["go_backwards"].Flag()));
+    }
+    X2IR_ASSIGN_OR_RETURN(std::vector<Value*> weights, WeightsOf(layer));
+    if (source_.version == 1 && !weights.empty()) {
+      // Of Keras 1 each direction has its gates apart.
+      X2IR_ASSIGN_OR_RETURN(weights, UpgradedHalves(layer, forward));
+    }
+    if (weights.size() % 2 != 0) return Invalid("an odd number of weights for two directions");
+    const auto half = static_cast<ptrdiff_t>(weights.size() / 2);
+    forward.weights = std::vector<Value*>(weights.begin(), weights.begin() + half);
+    backward.weights = std::vector<Value*>(weights.begin() + half, weights.end());
+    const bool sequences = forward.config["return_sequences"].Flag();
+    for (Layer* one : {&forward, &backward}) {
+      one->place.names.back() = StrCat(one == &forward ? "forward_" : "backward_", one->name);
+      one->config.Set("zero_output_for_mask", Json::Bool(sequences));
+    }
+    if (sequences) backward.config.Set(kReverseOutput, Json::Bool(true));
+    // Initial states: those of one direction, then those of the other.
+    std::vector<Value*> states(inputs.begin() + (inputs.empty() ? 0 : 1), inputs.end());
+    for (const auto& [name, value] : named) {
+      if (name == "initial_state") states.push_back(value);
+      if (name != "initial_state" && name != "mask") return Unimplemented("argument '", name, "'");
+    }
+    if (inputs.empty() || states.size() % 2 != 0) return Invalid("an odd number of initial states");
+    const bool states_too = forward.config["return_state"].Flag();
+    const int64_t of_each = states_too ? 1 + StatesOf(forward) : 1;
+    std::vector<std::vector<Value*>> results;
+    for (Layer* one : {&forward, &backward}) {
+      std::vector<Value*> given = {inputs[0]};
+      const auto from =
+          states.begin() + (one == &forward ? 0 : static_cast<ptrdiff_t>(states.size() / 2));
+      given.insert(given.end(), from, from + static_cast<ptrdiff_t>(states.size() / 2));
+      X2IR_ASSIGN_OR_RETURN(std::vector<Value*> made,
+                            Call(*one, site, given, {}, of_each, depth + 1));
+      results.push_back(std::move(made));
+    }
+    const std::string& mode = config["merge_mode"].text();
+    std::vector<Value*> all;
+    if (mode.empty()) {
+      all = {results[0][0], results[1][0]};
+    } else {
+      Layer merge;
+      merge.name = layer.name;
+      merge.place = layer.place;
+      merge.class_name = mode == "sum"   ? "Add"
+                         : mode == "mul" ? "Multiply"
+                         : mode == "ave" ? "Average"
+                                         : "Concatenate";
+      if (merge.class_name == "Concatenate" && mode != "concat") {
+        return Unimplemented("merge_mode '", mode, "'");
+      }
+      if (mode == "concat") merge.config.Set("axis", Json(int64_t{-1}));
+      X2IR_ASSIGN_OR_RETURN(all,
+                            Append(merge, CallSite(), {results[0][0], results[1][0]}, {}, {}, 1));
+    }
+    for (const auto& result : results) all.insert(all.end(), result.begin() + 1, result.end());
+    if (static_cast<int64_t>(all.size()) < count) return Invalid("it has no result ", count - 1);
+    return all;
+  }
+
+  absl::StatusOr<std::vector<Value*>> UpgradedHalves(Layer& layer, const Layer& forward) {
+    X2IR_ASSIGN_OR_RETURN(std::vector<StoredWeight> stored, source_.weights.Of(layer.place));
+    std::vector<Value*> values;
+    const size_t half = stored.size() / 2;
+    for (size_t side = 0; side < 2; ++side) {
+      std::vector<StoredWeight> part(stored.begin() + static_cast<ptrdiff_t>(side * half),
+                                     stored.begin() + static_cast<ptrdiff_t>((side + 1) * half));
+      X2IR_RETURN_IF_ERROR(UpgradeWeights(forward.class_name, forward.config, &part));
+      for (StoredWeight& weight : part) {
+        values.push_back(graph_.AddConstant(
+            graph_.UniqueName(StrCat(Joined(layer.place.names), "/",
+                                     side == 0 ? "forward_" : "backward_", LeafOf(weight.name))),
+            std::move(weight.tensor)));
+      }
+    }
+    return values;
+  }
+
+  static int64_t StatesOf(const Layer& layer) {
+    const Json& cell = layer.config["cell"];
+    if (cell["class_name"].text() == "StackedRNNCells") {
+      int64_t count = 0;
+      for (const Json& one : cell["config"]["cells"].items()) {
+        count += one["class_name"].text().find("LSTM") == std::string::npos ? 1 : 2;
+      }
+      return count;
+    }
+    const std::string& c = cell.is_object() ? cell["class_name"].text() : layer.class_name;
+    return c.find("LSTM") == c.npos ? 1 : 2;
+  }
+
+  absl::StatusOr<std::vector<Value*>> TimeDistributed(Layer& layer,
+                                                      const std::vector<Value*>& inputs,
+                                                      int depth) {
+    X2IR_ASSIGN_OR_RETURN(Layer inner, Inner(layer, layer.config["layer"], "layer"));
+    if (inputs.size() != 1) return Unimplemented("several inputs");
+    if (!IsModel(inner.class_name, inner.config)) {
+      // Its weights are those of the wrapper, whatever they are called.
+      inner.place.names.pop_back();
+      inner.place.path = layer.place.path;
+      inner.weights = layer.weights;
+    }
+    Layer fold = layer, unfold = layer;
+    fold.config = unfold.config = Json::Object();
+    fold.class_name = kFold;
+    fold.place.names.back() += "/fold";
+    unfold.class_name = kUnfold;
+    X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> steps,
+                          Append(fold, CallSite(), inputs, {}, {}, 1));
+    X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> results,
+                          Call(inner, CallSite(), steps, {}, 1, depth + 1));
+    layer.weights = inner.weights;
+    if (results.size() != 1) return Unimplemented("several results");
+    return Append(unfold, CallSite(), {results[0], inputs[0]}, {}, {}, 1);
+  }
+
+  // A layer that applies its kernel as it was last divided by its norm.
+  absl::StatusOr<std::vector<Value*>> SpectralNormalization(Layer& layer, const CallSite& site,
+                                                            const std::vector<Value*>& inputs,
+                                                            int depth) {
+    X2IR_ASSIGN_OR_RETURN(Layer inner, Inner(layer, layer.config["layer"], "layer"));
+    if (!layer.weights) {
+      X2IR_ASSIGN_OR_RETURN(std::vector<StoredWeight> stored, source_.weights.Of(layer.place));
+      std::erase_if(stored, [](const StoredWeight& weight) {
+        const std::string leaf = LeafOf(weight.name);
+        return leaf == "vector_u" || leaf == "sn_u" || weight.name == "vars/0";
+      });
+      std::vector<Value*> values;
+      for (StoredWeight& weight : stored) {
+        values.push_back(graph_.AddConstant(
+            graph_.UniqueName(StrCat(Joined(layer.place.names), "/", LeafOf(weight.name))),
+            std::move(weight.tensor)));
+      }
+      layer.weights = values;
+    }
+    inner.weights = layer.weights;
+    inner.place.names.pop_back();
+    return Call(inner, site, inputs, {}, 1, depth + 1);
+  }
+
+  // A layer of cells: layers of one cell each, one behind the other.
+  absl::StatusOr<std::vector<Value*>> Rnn(Layer& layer, const CallSite& site,
+                                          const std::vector<Value*>& inputs, const Named& named,
+                                          int64_t count, int depth) {
+    const Json& cell = layer.config["cell"];
+    std::vector<Json> cells = {cell};
+    if (cell["class_name"].text() == "StackedRNNCells") cells = cell["config"]["cells"].items();
+    if (cells.empty()) return Invalid("it has no cells");
+    X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> weights, WeightsOf(layer));
+    std::vector<Value*> states(inputs.begin() + (inputs.empty() ? 0 : 1), inputs.end());
+    Named rest;
+    for (const auto& [name, value] : named) {
+      if (name == "initial_state") {
+        states.push_back(value);
+      } else {
+        rest.emplace_back(name, value);
+      }
+    }
+    if (inputs.empty()) return Invalid("it is called with no tensor");
+    std::vector<Value*> results, last = {inputs[0]};
+    size_t next_weight = 0, next_state = 0;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      Layer one;
+      const std::string& c = cells[i]["class_name"].text();
+      const auto* known = std::find_if(std::begin(kCells), std::end(kCells),
+                                       [&](const CellClass& row) { return row.cell == c; });
+      one.class_name = known == std::end(kCells) ? c : std::string(known->layer);
+      if (one.class_name.empty()) return Invalid("a cell without a class");
+      one.config = cells[i]["config"];
+      for (const char* key : {"go_backwards", "stateful", "unroll", "time_major",
+                              "zero_output_for_mask", "return_state", kReverseOutput}) {
+        if (layer.config.Has(key)) one.config.Set(key, layer.config[key]);
+      }
+      const bool is_last = i + 1 == cells.size();
+      one.config.Set("return_sequences",
+                     Json::Bool(!is_last || layer.config["return_sequences"].Flag()));
+      if (i > 0) one.config.Set("go_backwards", Json::Bool(false));
+      if (!is_last) one.config.Erase(kReverseOutput);
+      one.name = StrCat(layer.name, cells.size() > 1 ? StrCat("/cell_", i) : "");
+      one.place = layer.place;
+      one.place.names.back() = one.name;
+      size_t of_cell = weights.size();
+      if (cells.size() > 1) of_cell = one.config["use_bias"].Flag(true) ? 3 : 2;
+      of_cell = std::min(of_cell, weights.size() - next_weight);
+      const auto from = weights.begin() + static_cast<ptrdiff_t>(next_weight);
+      one.weights = std::vector<Value*>(from, from + static_cast<ptrdiff_t>(of_cell));
+      next_weight += of_cell;
+      std::vector<Value*> given = {last[0]};
+      const auto of_states = static_cast<size_t>(StatesOf(one));
+      for (size_t k = 0; k < of_states && next_state < states.size(); ++k) {
+        given.push_back(states[next_state++]);
+      }
+      const bool returns = layer.config["return_state"].Flag();
+      X2IR_ASSIGN_OR_RETURN(
+          last, Call(one, site, given, rest, returns ? 1 + StatesOf(one) : 1, depth + 1));
+      results.insert(results.end(), last.begin() + 1, last.end());
+    }
+    if (next_weight != weights.size()) return Invalid("it has more weights than its cells");
+    results.insert(results.begin(), last[0]);
+    if (static_cast<int64_t>(results.size()) < count) {
+      return Invalid("it has no result ", count - 1);
+    }
+    return results;
+  }
+
+  const NetworkSource& source_;
+  Model& model_;
+  Graph& graph_;
+  std::map<std::string, std::vector<Layer>> models_;  // of each nested model, once
+  int64_t calls_ = 0;
+};
+
+std::vector<std::string_view> PartsOf(std::string_view name) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t slash = name.find('/');
+    if (slash == name.npos) return parts;
+    parts.push_back(name.substr(0, slash));
+    name.remove_prefix(slash + 1);
+  }
+}
+
+}  // namespace
+
+std::vector<size_t> FindByName(const std::vector<std::string>& names, const LayerPlace& place) {
+  // The weights with the most of the names around them, in their order.
+  std::vector<size_t> best;
+  size_t most = 0;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::vector<std::string_view> parts = PartsOf(names[i]);
+    const auto has = [&](const std::string& name) {
+      return std::find(parts.begin(), parts.end(), name) != parts.end();
+    };
+    if (!has(place.names.back())) continue;
+    size_t score = 1;
+    for (size_t k = 0; k + 1 < place.names.size(); ++k) score += has(place.names[k]) ? 1 : 0;
+    if (score > most) best.clear();
+    if (score >= most) best.push_back(i);
+    most = std::max(most, score);
+  }
+  return best;
+}
+
+std::string PolicyName(const Json& dtype) {
+  if (dtype.is_string()) return dtype.text();
+  if (dtype.is_object()) return dtype["config"]["name"].text();
+  return "";
+}
+
+absl::Status BuildNetwork(const NetworkSource& source, Model* model) {
+  model->source_dialect = kDialect;
+  model->SetOpset("", source.version);
+  model->producer_name = "Keras";
+  return NetworkBuilder(source, model).Build();
+}
+
+}  // namespace keras
+}  // namespace x2ir

@@ -1,0 +1,129 @@
+// Reads a model.json and its weights.
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "x2ir/formats/io/file_names.h"
+#include "x2ir/formats/tensorflow/tensorflow.h"
+#include "x2ir/formats/tfjs/tfjs.h"
+#include "x2ir/formats/tfjs/tfjs_internal.h"
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace tfjs {
+namespace {
+
+using keras::Json;
+using keras::StoredWeight;
+namespace fs = std::filesystem;
+
+class ManifestStore : public keras::WeightStore {
+ public:
+  explicit ManifestStore(std::vector<StoredWeight> weights) : weights_(std::move(weights)) {
+    for (const StoredWeight& weight : weights_) names_.push_back(weight.name);
+  }
+  absl::StatusOr<std::vector<StoredWeight>> Of(const keras::LayerPlace& place) override {
+    std::vector<StoredWeight> found;
+    for (const size_t i : keras::FindByName(names_, place)) found.push_back(weights_[i]);
+    return found;
+  }
+
+ private:
+  std::vector<StoredWeight> weights_;
+  std::vector<std::string> names_;
+};
+
+// A file right in the model's folder.
+absl::StatusOr<BlobPtr> OpenBeside(const Source& source, const std::string& model,
+                                   const std::string& name) {
+  if (source.in_memory()) return source.OpenNamed(name);
+  const fs::path folder = fs::path(model).parent_path();
+  const std::string inside = CanonicalPath(folder.empty() ? "." : folder.string());
+  const std::string path = (folder / name).string();
+  if (name.empty() || fs::path(name).is_absolute() ||
+      RelativeTo(inside, CanonicalPath(path)).empty()) {
+    return Invalid("the file of weights '", name, "' is not in the model's folder");
+  }
+  return Blob::Open(path);
+}
+
+absl::StatusOr<Model> ReadLayers(const Json& topology, std::vector<StoredWeight> weights) {
+  const Json& root = topology["model_config"].is_object() ? topology["model_config"] : topology;
+  const std::string& version = topology["keras_version"].text();
+  ManifestStore store(std::move(weights));
+  Model model;
+  const bool third = version.starts_with('3') || root.Has("module");
+  X2IR_RETURN_IF_ERROR(keras::BuildNetwork(
+      {.model = root, .weights = store, .version = third ? 3 : 2, .backend = {}}, &model));
+  model.producer_version = version;
+  return model;
+}
+
+// The tensors of a signature, by their names in the graph.
+std::vector<std::string> PortsOf(const Json& signature, std::string_view which) {
+  std::vector<std::string> tensors;
+  for (const auto& [name, port] : signature[which].members()) {
+    const std::string& tensor = port["name"].text();
+    tensors.push_back(tensor.empty() ? name : tensor);
+  }
+  return tensors;
+}
+
+absl::StatusOr<Model> ReadGraph(const Json& root, std::vector<StoredWeight> weights,
+                                const TfjsOptions& options) {
+  std::set<std::string> names;
+  for (const StoredWeight& weight : weights) names.insert(weight.name);
+  X2IR_ASSIGN_OR_RETURN(std::string wire, GraphToWire(root["modelTopology"], names));
+  TensorFlowOptions how;
+  how.outputs = options.outputs;
+  const Json& own = root["signature"];
+  const Json& signature = own.is_object() ? own : root["userDefinedMetadata"]["signature"];
+  if (how.outputs.empty()) how.outputs = PortsOf(signature, "outputs");
+  X2IR_ASSIGN_OR_RETURN(Model model, ReadTensorFlow(Source::Bytes(std::move(wire)), how));
+  Graph& graph = *model.graph;
+  for (StoredWeight& weight : weights) {
+    Value* input = graph.Find(weight.name);
+    if (!input || !input->is_input()) continue;  // nothing that is wanted needs it
+    graph.Rename(input, graph.UniqueName(weight.name));
+    Value* constant = graph.AddConstant(weight.name, std::move(weight.tensor));
+    graph.ReplaceAllUses(input, constant);
+    graph.RemoveInput(input);
+    model.weights.push_back({weight.name, {weight.name}, true});
+  }
+  return model;
+}
+
+absl::StatusOr<Model> Read(const Source& source, const TfjsOptions& options) {
+  std::string path = source.name();
+  if (source.is_folder()) path = (fs::path(path) / "model.json").string();
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr blob, source.in_memory() ? source.Open() : Blob::Open(path));
+  X2IR_ASSIGN_OR_RETURN(const Json root, Json::Parse(blob->view()));
+  const Json& topology = root["modelTopology"];
+  if (!topology.is_object()) return Invalid("it has no 'modelTopology'");
+  X2IR_ASSIGN_OR_RETURN(std::vector<StoredWeight> weights,
+                        ReadManifest(root["weightsManifest"], [&](const std::string& name) {
+                          return OpenBeside(source, path, name);
+                        }));
+  if (topology["node"].is_array()) return ReadGraph(root, std::move(weights), options);
+  return ReadLayers(topology, std::move(weights));
+}
+
+}  // namespace
+}  // namespace tfjs
+
+bool LooksLikeTfjs(std::string_view head) {
+  const size_t start = head.find_first_not_of(" \t\r\n");
+  if (start == head.npos || head[start] != '{') return false;
+  return head.find("\"modelTopology\"") != head.npos || head.find("\"graph-model\"") != head.npos ||
+         head.find("\"layers-model\"") != head.npos;
+}
+
+absl::StatusOr<Model> ReadTfjs(const Source& source, const TfjsOptions& options) {
+  absl::StatusOr<Model> model = tfjs::Read(source, options);
+  if (!model.ok()) return AnnotateOption(model.status(), StrCat("'", source.name(), "'"));
+  return model;
+}
+
+}  // namespace x2ir

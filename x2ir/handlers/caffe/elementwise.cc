@@ -1,0 +1,162 @@
+// Caffe: layers that work on each number.
+#include <cmath>
+
+#include "x2ir/handlers/caffe/caffe.h"
+
+namespace x2ir {
+namespace {
+
+Value* Same(CaffeArgs& a) { return a.Op("identity", {a.in(0)}); }
+
+Value* Relu(CaffeArgs& a) {
+  const float slope = a.Float("negative_slope", 0);
+  if (slope == 0) return a.Op("relu", {a.in(0)});
+  return a.Op("leaky_relu", {a.in(0)}, {{"alpha", slope}});
+}
+Value* Relu6(CaffeArgs& a) { return Clip(a.in(0), a.in(0).Number(0), a.in(0).Number(6)); }
+Value* Prelu(CaffeArgs& a) {
+  const Expr x = a.in(0);
+  const int64_t rank = a.RankOf();
+  a.Require(rank >= 2, "a slope a channel of an operand without channels");
+  Expr slope = Reshape(a.blob(0), {-1});
+  if (!a.Bool("channel_shared", false)) {
+    std::vector<int64_t> dims(static_cast<size_t>(rank - 1), 1);
+    dims[0] = -1;
+    slope = Reshape(slope, dims);
+  }
+  return x.Op("prelu", {slope});
+}
+Value* Elu(CaffeArgs& a) { return a.Op("elu", {a.in(0)}, {{"alpha", a.Float("alpha", 1)}}); }
+Value* Swish(CaffeArgs& a) {
+  const Expr x = a.in(0);
+  return x * Scaled(x, a.Float("beta", 1)).Op("sigmoid");
+}
+Value* Clipped(CaffeArgs& a) {
+  a.Require(a.Has("min") && a.Has("max"), "bounds that are left out");
+  const Expr x = a.in(0);
+  return Clip(x, x.Number(a.Float("min", 0)), x.Number(a.Float("max", 0)));
+}
+Value* Threshold(CaffeArgs& a) {
+  const Expr x = a.in(0);
+  return (x > a.Float("threshold", 0)).To(x.dtype());
+}
+Value* Power(CaffeArgs& a) {
+  const double power = a.Float("power", 1), scale = a.Float("scale", 1),
+               shift = a.Float("shift", 0);
+  const Expr x = Shifted(Scaled(a.in(0), scale), shift);
+  if (scale == 0 || power == 0) {
+    // Caffe's shortcut: a constant, whatever x is.
+    return Expand(a.in(0).Number(power == 0 ? 1 : std::pow(shift, power)), ShapeOf(a.in(0)));
+  }
+  return power == 1 ? a.Op("identity", {x}).value() : Pow(x, power).value();
+}
+// base^(shift + scale x); a base of -1 is e.
+absl::StatusOr<Value*> ExpOf(CaffeArgs& a) {
+  const double base = a.Float("base", -1), scale = a.Float("scale", 1), shift = a.Float("shift", 0);
+  if (base != -1 && base <= 0) return Invalid("a base of ", base);
+  const double log = base == -1 ? 1 : std::log(base);
+  return Exp(Shifted(Scaled(a.in(0), scale * log), shift * log)).value();
+}
+absl::StatusOr<Value*> LogOf(CaffeArgs& a) {
+  const double base = a.Float("base", -1), scale = a.Float("scale", 1), shift = a.Float("shift", 0);
+  if (base != -1 && (base <= 0 || base == 1)) return Invalid("a base of ", base);
+  const Expr y = Log(Shifted(Scaled(a.in(0), scale), shift));
+  return Scaled(y, base == -1 ? 1 : 1 / std::log(base)).value();
+}
+
+absl::StatusOr<Value*> Eltwise(CaffeArgs& a) {
+  const std::string operation = a.Text("operation", "SUM");
+  const std::vector<float> factors = a.Floats("coeff");
+  a.Drop({"stable_prod_grad"});
+  if (!factors.empty() && (operation != "SUM" || factors.size() != a.num_bottoms())) {
+    return Invalid(factors.size(), " factors of ", a.num_bottoms(), " operands");
+  }
+  const auto operand = [&](size_t i) {
+    return factors.empty() ? a.in(i) : Scaled(a.in(i), factors[i]);
+  };
+  Expr y = operand(0);
+  for (size_t i = 1; i < a.num_bottoms(); ++i) {
+    y = operation == "PROD"  ? y * operand(i)
+        : operation == "MAX" ? Max(y, operand(i))
+                             : y + operand(i);
+  }
+  return a.num_bottoms() == 1 ? a.Op("identity", {y}).value() : y.value();
+}
+
+// The second operand, or a weight, stands at `axis` of the first; sizes of 1 behind it.
+Expr Placed(CaffeArgs& a, const Expr& factor, int64_t axis) {
+  const int64_t rank = a.RankOf();
+  a.Require(factor->shape() != nullptr, "a factor of unknown rank");
+  const int64_t own = factor->shape()->rank();
+  if (axis + own > rank) a.Fail(Invalid("axes ", axis, " to ", axis + own, " of ", rank));
+  if (axis + own == rank || own == 0) return factor;
+  std::vector<int64_t> behind;
+  for (int64_t i = own; i < rank - axis; ++i) behind.push_back(i);
+  return Unsqueeze(factor, behind);
+}
+// How many axes of the first operand a weight stands for.
+int64_t AxesOfWeight(CaffeArgs& a, int64_t axis) {
+  const int64_t axes = a.Int("num_axes", 1);
+  return axes == -1 ? a.RankOf() - axis : axes;
+}
+Value* Scale(CaffeArgs& a) {
+  const int64_t axis = a.AxisOf(a.Int("axis", 1));
+  const bool learned = a.num_bottoms() == 1, has_bias = a.Bool("bias_term", false);
+  const int64_t axes = learned ? AxesOfWeight(a, axis) : a.RankOf(1);
+  a.Drop({"num_axes"});
+  const Expr factor = learned ? a.blob(0, axes) : a.in(1);
+  const Expr y = a.in(0) * Placed(a, factor, axis);
+  if (!has_bias) return y;
+  return y + Placed(a, a.blob(learned ? 1 : 0, axes), axis);
+}
+Value* Bias(CaffeArgs& a) {
+  const int64_t axis = a.AxisOf(a.Int("axis", 1));
+  const bool learned = a.num_bottoms() == 1;
+  const int64_t axes = learned ? AxesOfWeight(a, axis) : 0;
+  a.Drop({"num_axes"});
+  return a.in(0) + Placed(a, learned ? a.blob(0, axes) : a.in(1), axis);
+}
+// Operands: a factor for each channel, x, y.
+Value* Axpy(CaffeArgs& a) {
+  Expr factor = a.in(0);
+  if (a.RankOf(0) == 2) factor = Unsqueeze(factor, {2, 3});
+  return factor * a.in(1) + a.in(2);
+}
+
+}  // namespace
+
+X2IR_CAFFE(identity)
+    .From("Dropout", "dropout_param",
+          [](CaffeArgs& a) {
+            a.Drop({"dropout_ratio", "scale_train"});
+            return Same(a);
+          })
+    .From("Split", "split_param",
+          [](CaffeArgs& a) {
+            Values all;
+            for (size_t i = 0; i < a.num_outputs(); ++i) all.push_back(Same(a));
+            return all;
+          })
+    .From("Parameter", "parameter_param", [](CaffeArgs& a) -> Value* {
+      a.Drop({"shape.dim"});
+      return a.Op("identity", {a.blob(0)});
+    });
+X2IR_CAFFE(relu).From("ReLU", "relu_param", Relu);
+X2IR_CAFFE(clip).From("ReLU6", "relu6_param", Relu6).From("Clip", "clip_param", Clipped);
+X2IR_CAFFE(prelu).From("PReLU", "prelu_param", Prelu);
+X2IR_CAFFE(elu).From("ELU", "elu_param", Elu);
+X2IR_CAFFE(sigmoid).From("Sigmoid", "sigmoid_param",
+                         [](CaffeArgs& a) { return a.Op("sigmoid", {a.in(0)}); });
+X2IR_CAFFE(tanh).From("TanH", "tanh_param", [](CaffeArgs& a) { return a.Op("tanh", {a.in(0)}); });
+X2IR_CAFFE(abs).From("AbsVal", "absval_param", [](CaffeArgs& a) { return Abs(a.in(0)); });
+X2IR_CAFFE(softplus).From("BNLL", "bnll_param",
+                          [](CaffeArgs& a) { return a.Op("softplus", {a.in(0)}); });
+X2IR_CAFFE(swish).From("Swish", "swish_param", Swish);
+X2IR_CAFFE(greater).From("Threshold", "threshold_param", Threshold);
+X2IR_CAFFE(pow).From("Power", "power_param", Power);
+X2IR_CAFFE(exp).From("Exp", "exp_param", ExpOf);
+X2IR_CAFFE(log).From("Log", "log_param", LogOf);
+X2IR_CAFFE(add).From("Eltwise", "eltwise_param", Eltwise).From("Bias", "bias_param", Bias);
+X2IR_CAFFE(mul).From("Scale", "scale_param", Scale).From("Axpy", "axpy_param", Axpy);
+
+}  // namespace x2ir

@@ -1,0 +1,217 @@
+// Caffe2: convolutions, products, pools and norms.
+#include "x2ir/handlers/nnvm/layers.h"
+
+#include <algorithm>
+
+#include "x2ir/handlers/caffe/pool.h"
+#include "x2ir/handlers/caffe2/caffe2.h"
+
+namespace x2ir {
+namespace {
+
+enum LegacyPad : int64_t { kNotSet, kValid, kSame, kCaffe };
+
+struct Windows {
+  SymbolWindow window;
+  int64_t legacy = kNotSet;
+};
+// One number for all axes, or those of height and width, or a list.
+std::vector<int64_t> PerAxis(Caffe2Args& a, std::string_view one, std::string_view many,
+                             size_t spatial, int64_t or_else) {
+  const std::string h = StrCat(one, "_h"), w = StrCat(one, "_w");
+  std::vector<int64_t> numbers = a.Ints(many);
+  if (numbers.empty() && (a.HasAttr(Symbol(h)) || a.HasAttr(Symbol(w)))) {
+    numbers = {a.Int(Symbol(h), or_else), a.Int(Symbol(w), or_else)};
+  }
+  const int64_t single = a.Int(Symbol(one), or_else);
+  if (numbers.empty()) numbers.assign(spatial, single);
+  if (numbers.size() != spatial) {
+    a.Fail(Invalid(many, " has ", numbers.size(), " numbers for ", spatial, " axes"));
+  }
+  return numbers;
+}
+std::vector<int64_t> PadsOf(Caffe2Args& a, size_t spatial) {
+  std::vector<int64_t> pads = a.Ints("pads");
+  const int64_t all = a.Int("pad", 0);
+  if (pads.empty() &&
+      (a.HasAttr("pad_t") || a.HasAttr("pad_l") || a.HasAttr("pad_b") || a.HasAttr("pad_r"))) {
+    pads = {a.Int("pad_t", 0), a.Int("pad_l", 0), a.Int("pad_b", 0), a.Int("pad_r", 0)};
+  }
+  if (pads.empty()) pads.assign(2 * spatial, all);
+  if (pads.size() != 2 * spatial) {
+    a.Fail(Invalid("pads has ", pads.size(), " numbers for ", spatial, " axes"));
+  }
+  return pads;
+}
+Windows WindowsOf(Caffe2Args& a) {
+  const auto spatial = static_cast<size_t>(std::max<int64_t>(a.RankOf() - 2, 0));
+  Windows w;
+  w.window.channels_last = a.ChannelsLast();
+  w.window.kernel = PerAxis(a, "kernel", "kernels", spatial, 0);
+  w.window.strides = PerAxis(a, "stride", "strides", spatial, 1);
+  w.window.dilations = PerAxis(a, "dilation", "dilations", spatial, 1);
+  w.window.pads = PadsOf(a, spatial);
+  w.legacy = a.Int("legacy_pad", kNotSet);
+  return w;
+}
+
+absl::StatusOr<Value*> Conv(Caffe2Args& a) {
+  Windows w = WindowsOf(a);
+  const int64_t group = a.Int("group", 1);
+  Value* bias = a.num_inputs() > 2 ? a.in(2).value() : nullptr;
+  if (w.legacy == kValid) std::fill(w.window.pads.begin(), w.window.pads.end(), 0);
+  if (w.legacy > kValid) return Unimplemented("legacy_pad ", w.legacy, " of a convolution");
+  return Convolve(a, a.in(0), a.in(1), bias, w.window, group).value();
+}
+absl::StatusOr<Value*> ConvTranspose(Caffe2Args& a) {
+  const Windows w = WindowsOf(a);
+  CheckWindow(a, w.window);
+  a.Require(!w.window.channels_last, "channels last");
+  const std::vector<int64_t> more = PerAxis(a, "adj", "adjs", w.window.spatial(), 0);
+  AttributeMap attrs = w.window.Attrs();
+  attrs.Set("group", a.Int("group", 1));
+  attrs.Set("output_padding", more);
+  return a.Op("conv_transpose", a.inputs(), std::move(attrs)).value();
+}
+
+absl::StatusOr<Value*> PoolOp(Caffe2Args& a, bool mean) {
+  const bool global = a.Bool("global_pooling", false);
+  const bool count = a.Bool("count_include_pad", false);
+  if (global) {
+    const bool last = a.ChannelsLast();
+    a.Drop({"kernel", "kernels", "kernel_h", "kernel_w", "stride", "strides", "pad", "pads",
+            "legacy_pad", "dilation", "dilations", "stride_h", "stride_w"});
+    return GlobalPool(a, a.in(0), mean ? PoolKind::kAverage : PoolKind::kMax, last).value();
+  }
+  const Windows w = WindowsOf(a);
+  SymbolPool pool;
+  pool.window = w.window;
+  pool.kind = mean ? PoolKind::kAverage : PoolKind::kMax;
+  pool.count_include_pad = count;
+  if (w.legacy == kCaffe) {
+    a.Require(!w.window.channels_last, "channels last");
+    CaffePool of_caffe;
+    const auto middle = w.window.pads.begin() + static_cast<std::ptrdiff_t>(w.window.spatial());
+    of_caffe.kernel = w.window.kernel;
+    of_caffe.strides = w.window.strides;
+    of_caffe.begins.assign(w.window.pads.begin(), middle);
+    of_caffe.ends.assign(middle, w.window.pads.end());
+    // A mean counts what is of the image, unless it is told otherwise.
+    of_caffe.count_padding = count;
+    return (mean ? CaffeMeanPool(a, a.in(0), of_caffe) : CaffeMaxPool(a, a.in(0), of_caffe))
+        .value();
+  }
+  if (w.legacy != kNotSet && w.legacy != kValid) {
+    return Unimplemented("legacy_pad ", w.legacy);
+  }
+  if (w.legacy == kValid) std::fill(pool.window.pads.begin(), pool.window.pads.end(), 0);
+  return PoolWindows(a, a.in(0), pool).value();
+}
+
+// x from an axis on as columns, by weights [out, in].
+absl::StatusOr<Value*> Fc(Caffe2Args& a, bool transposed) {
+  const int64_t axis = a.AxisOf(a.Int("axis", 1)), of_weights = a.Int("axis_w", 1);
+  const Expr x = a.in(0);
+  Expr weights = a.in(1);
+  a.Require(weights->shape() != nullptr, "weights of unknown rank");
+  if (weights->shape()->rank() != 2) weights = weights.Op("flatten", {}, {{"axis", of_weights}});
+  const Expr rows = axis == 1 && a.RankOf() == 2 ? x : x.Op("flatten", {}, {{"axis", axis}});
+  const Expr y = rows.Op("gemm", {weights, a.in(2)}, {{"transB", transposed ? 0 : 1}});
+  if (axis == 1) return y.value();
+  std::vector<Size> sizes = SizesAt(x, 0, axis);
+  sizes.push_back(SizeAt(weights, transposed ? 1 : 0));
+  return ReshapeTo(y, sizes).value();
+}
+Expr MaybeSwapped(const Expr& x, bool swap) { return swap ? SwapLast(x) : x; }
+absl::StatusOr<Value*> MatrixProduct(Caffe2Args& a) {
+  const bool left = a.Bool("trans_a", false), right = a.Bool("trans_b", false);
+  a.Drop({"broadcast"});
+  a.Require(a.Int("axis_a", 1) == 1 && a.Int("axis_b", 1) == 1, "axes of a product");
+  if (a.RankOf(0) < 2 || a.RankOf(1) < 2) return Unimplemented("a product of lists");
+  return MatMul(MaybeSwapped(a.in(0), left), MaybeSwapped(a.in(1), right)).value();
+}
+
+absl::StatusOr<Value*> SpatialBn(Caffe2Args& a) {
+  const double epsilon = a.Number("epsilon", 1e-5);
+  const bool last = a.ChannelsLast();
+  a.Drop({"momentum", "num_batches"});
+  X2IR_ASSIGN_OR_RETURN(const Expr y, BatchNormalize(a, a.in(0), a.in(1), a.in(2), a.in(3), a.in(4),
+                                                     last ? a.RankOf() - 1 : 1, epsilon));
+  return y.value();
+}
+absl::StatusOr<Value*> InstanceNorm(Caffe2Args& a) {
+  const double epsilon = a.Number("epsilon", 1e-5);
+  return a
+      .Op("instance_normalization", {a.in(0), a.in(1), a.in(2)},
+          {{"epsilon", static_cast<float>(epsilon)},
+           {"layout", a.ChannelsLast() ? "channels_last" : "channels_first"}})
+      .value();
+}
+absl::StatusOr<Value*> Lrn(Caffe2Args& a) {
+  const int64_t size = a.Int("size", 0);
+  const double alpha = a.Number("alpha", 0), beta = a.Number("beta", 0), bias = a.Number("bias", 1);
+  if (size < 1 || size % 2 == 0) return Invalid("a norm over ", size, " neighbours");
+  return a
+      .Op("lrn", {a.in(0)},
+          {{"size", size},
+           {"alpha", static_cast<float>(alpha)},
+           {"beta", static_cast<float>(beta)},
+           {"bias", static_cast<float>(bias)},
+           {"layout", a.ChannelsLast() ? "channels_last" : "channels_first"}})
+      .value();
+}
+Value* AffineChannel(Caffe2Args& a) {
+  a.Drop({"is_learnable"});
+  if (a.ChannelsLast()) return a.in(0) * a.in(1) + a.in(2);
+  std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(a.RankOf() - 1, 1)), 1);
+  dims[0] = -1;
+  return a.in(0) * Reshape(a.in(1), dims) + Reshape(a.in(2), dims);
+}
+// The axes from `axis` on count as one.
+template <bool kLog>
+Value* SoftmaxOver(Caffe2Args& a) {
+  const int64_t axis = a.AxisOf(a.Int("axis", 1)), rank = a.RankOf();
+  const Symbol op(kLog ? "log_softmax" : "softmax");
+  if (axis == rank - 1) return a.Op(op, {a.in(0)}, {{"axis", axis}});
+  const Expr rows = a.in(0).Op("flatten", {}, {{"axis", axis}});
+  return ReshapeTo(rows.Op(op, {}, {{"axis", 1}}), AllSizes(a.in(0)));
+}
+
+absl::StatusOr<Value*> RoiAlign(Caffe2Args& a) {
+  a.Require(!a.ChannelsLast(), "channels last");
+  const int64_t samples = a.Int("sampling_ratio", -1);
+  const bool aligned = a.Bool("aligned", false);
+  const Expr rois = a.in(1);
+  const Dim columns = DimAt(rois, 1);
+  a.Require(columns == Dim(5), "regions without the number of their image");
+  const Expr image = a.AsInt64(Squeeze(Slice(rois, 1, Size(0), Size(1)), {1}));
+  return a
+      .Op("roi_align", {a.in(0), Slice(rois, 1, Size(1), Size(5)), image},
+          {{"output_height", a.Int("pooled_h", 1)},
+           {"output_width", a.Int("pooled_w", 1)},
+           {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))},
+           {"sampling_ratio", samples < 0 ? 0 : samples},
+           {"mode", "avg"},
+           {"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"}})
+      .value();
+}
+
+}  // namespace
+
+X2IR_CAFFE2(conv).From("Conv", Conv);
+X2IR_CAFFE2(conv_transpose).From("ConvTranspose", ConvTranspose);
+X2IR_CAFFE2(max_pool).From("MaxPool", [](Caffe2Args& a) { return PoolOp(a, false); });
+X2IR_CAFFE2(average_pool).From("AveragePool", [](Caffe2Args& a) { return PoolOp(a, true); });
+X2IR_CAFFE2(gemm)
+    .From("FC", [](Caffe2Args& a) { return Fc(a, false); })
+    .From("FCTransposed", [](Caffe2Args& a) { return Fc(a, true); });
+X2IR_CAFFE2(matmul).From({"MatMul", "BatchMatMul"}, MatrixProduct);
+X2IR_CAFFE2(batch_normalization).From("SpatialBN", SpatialBn);
+X2IR_CAFFE2(instance_normalization).From("InstanceNorm", InstanceNorm);
+X2IR_CAFFE2(lrn).From("LRN", Lrn);
+X2IR_CAFFE2(mul).From("AffineChannel", AffineChannel);
+X2IR_CAFFE2(softmax).From("Softmax", SoftmaxOver<false>);
+X2IR_CAFFE2(log_softmax).From("LogSoftmax", SoftmaxOver<true>);
+X2IR_CAFFE2(roi_align).From("RoIAlign", RoiAlign);
+
+}  // namespace x2ir

@@ -1,0 +1,265 @@
+// MIL: functions of elements, arithmetic, comparison, choices.
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/division.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/coreml/activations.h"
+#include "x2ir/handlers/coreml/coreml.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+// --- Read ---------------------------------------------------------------------------------------
+
+Expr MilClip(MilArgs& a) {
+  const Expr x = a.X();
+  const double low = a.Number("alpha"), high = a.Number("beta");
+  return x.Op("clip", {x.Number(low), x.Number(high)});
+}
+Expr MilClampedRelu(MilArgs& a) {
+  const double alpha = a.Number("alpha"), beta = a.Number("beta");
+  return ClampedRelu(a.X(), alpha, beta);
+}
+Expr MilGelu(MilArgs& a) { return GeluOfMode(a, a.X(), a.Text("mode")); }
+Expr MilLinear(MilArgs& a) {
+  const double alpha = a.Number("alpha"), beta = a.Number("beta");
+  return Shifted(Scaled(a.X(), alpha), beta);
+}
+Expr MilPrelu(MilArgs& a) {
+  const Expr x = a.X();
+  return x.Op("prelu", {OfChannels(a.X("alpha"), x.rank(), 1)});
+}
+Expr MilRelu6(MilArgs& a) { return a.X().Op("clip", {a.X().Number(0), a.X().Number(6)}); }
+Expr MilScaledTanh(MilArgs& a) {
+  const double alpha = a.Number("alpha"), beta = a.Number("beta");
+  return Scaled(Scaled(a.X(), beta).Op("tanh"), alpha);
+}
+Expr MilSoftplus(MilArgs& a) {
+  const Expr x = a.X();
+  const int64_t rank = x.rank();
+  return OfChannels(a.X("alpha"), rank, 1) *
+         Expr(x * OfChannels(a.X("beta"), rank, 1)).Op("softplus");
+}
+Expr MilThreshold(MilArgs& a) { return Max(a.X(), a.Number("alpha")); }
+Expr MilThresholdedRelu(MilArgs& a) { return ThresholdedRelu(a.X(), a.Number("alpha")); }
+
+Expr MilExp2(MilArgs& a) { return Pow(2.0, a.X()); }
+Expr MilSquare(MilArgs& a) { return Square(a.X()); }
+// What is added is rounded to the operand's type first, where it may be nothing.
+Expr PlusEpsilon(MilArgs& a) {
+  const double epsilon = a.Number("epsilon");
+  const Expr x = a.X();
+  if (x.dtype() == DType::kFloat16 &&
+      HalfToFloat(FloatToHalf(static_cast<float>(epsilon))) == 0.0f) {
+    return x;
+  }
+  return Shifted(x, epsilon);
+}
+Expr MilInverse(MilArgs& a) { return 1 / PlusEpsilon(a); }
+Expr MilLog(MilArgs& a) { return Log(PlusEpsilon(a)); }
+Expr MilRsqrt(MilArgs& a) { return 1 / Sqrt(PlusEpsilon(a)); }
+
+absl::StatusOr<Value*> MilCast(MilArgs& a) {
+  const std::string name = a.Text("dtype");
+  const DType to = coreml::ParseMilTypeName(name);
+  if (to == DType::kUndefined || to == DType::kString) return Unimplemented("a cast to ", name);
+  return a.Cast(a.X(), to).value();
+}
+
+using MilCombine = Expr (*)(const Expr&, const Expr&);
+Expr MilQuotient(const Expr& x, const Expr& y) {
+  if (!IsFloating(x.dtype())) x.builder().Fail(Unimplemented("a quotient of ", Name(x.dtype())));
+  return x / y;
+}
+Expr MilMaximum(const Expr& x, const Expr& y) { return Max(x, y); }
+Expr MilMinimum(const Expr& x, const Expr& y) { return Min(x, y); }
+Expr MilNotEqual(const Expr& x, const Expr& y) { return Not(x == y); }
+template <MilCombine F>
+Expr MilOfTwo(MilArgs& a) {
+  return F(a.X("x"), a.X("y"));
+}
+
+// --- Written ------------------------------------------------------------------------------------
+
+absl::StatusOr<Value*> ToCast(MilWriter& w) {
+  const DType to = w.DTypeAttr("to"), from = w.dtype();
+  const auto narrow = [](DType t) { return t == DType::kInt64 ? DType::kInt32 : t; };
+  for (const DType t : {narrow(from), narrow(to)}) {
+    const bool known = t == DType::kFloat32 || t == DType::kFloat16 || t == DType::kInt32 ||
+                       t == DType::kBool || (IsInteger(t) && BitWidth(t) <= 16 && BitWidth(t) >= 8);
+    if (!known) return CannotExpress("casts of ", Name(from), " to ", Name(to));
+  }
+  if (narrow(from) == narrow(to)) return w.Mil("identity", {w.in(0)}, {}, w.out_type());
+  return w.Mil("cast", {w.in(0)}, {{"dtype", std::string(coreml::MilTypeName(narrow(to)))}});
+}
+
+absl::StatusOr<Value*> ToClip(MilWriter& w) {
+  const auto low = w.has(1) ? MilWriter::NumberOf(w.in(1))
+                            : std::optional<double>(-std::numeric_limits<double>::infinity());
+  const auto high = w.has(2) ? MilWriter::NumberOf(w.in(2))
+                             : std::optional<double>(std::numeric_limits<double>::infinity());
+  if (IsFloating(w.dtype()) && low && high && w.has(1) && w.has(2)) {
+    return w.Mil("clip", {w.in(0)},
+                 {{"alpha", static_cast<float>(*low)}, {"beta", static_cast<float>(*high)}});
+  }
+  Value* x = w.in(0);
+  if (w.has(1)) x = w.Op("max", {x, w.in(1)});
+  if (w.has(2)) x = w.Op("min", {x, w.in(2)});
+  return x == w.in(0) ? w.Op("identity", {x}) : x;
+}
+
+absl::StatusOr<Value*> ToPrelu(MilWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const Tensor* slope = w.in(1)->fixed_constant();
+  if (rank == 4 && slope && !slope->is_sparse() && w.shape()) {
+    const Dim channels = (*w.shape())[1];
+    const int64_t at = slope->rank() - 3;  // the channels' axis of the slope
+    if (channels.is_static() && slope->num_elements() == channels.value() && at >= 0 &&
+        slope->dim(at) == channels.value()) {
+      return w.Mil("prelu", {w.in(0), w.b().Constant(slope->Reshaped({channels.value()}))});
+    }
+  }
+  const Expr x = w.X();
+  return Where(x < 0, x * w.X(1), x).value();
+}
+
+absl::StatusOr<Value*> ToDiv(MilWriter& w) {
+  if (IsFloating(w.dtype())) return w.Mil("real_div", {w.in(0), w.in(1)});
+  if (!IsSignedInt(w.dtype())) return CannotExpress("quotients of ", Name(w.dtype()));
+  // Towards zero; by zero it is 0, as the sign is.
+  const Expr x = w.X(), y = w.X(1);
+  const Expr sizes = {w.b(), w.Mil("floor_div", {Abs(x), Max(Abs(y), 1)}, {}, w.out_type())};
+  return (Sign(x) * Sign(y) * sizes).value();
+}
+
+absl::StatusOr<Value*> ToMod(MilWriter& w) {
+  if (w.Int("fmod") == 0) {
+    if (IsFloating(w.dtype())) return CannotExpress("that remainder of ", Name(w.dtype()));
+    return w.Mil("mod", {w.in(0), w.in(1)});
+  }
+  const Expr rest = {w.b(), w.Mil("mod", {Abs(w.X()), Abs(w.X(1))}, {}, w.out_type())};
+  return Where(w.X() < 0, -rest, rest).value();
+}
+
+absl::StatusOr<Value*> ToPow(MilWriter& w) {
+  if (!IsFloating(w.dtype())) return CannotExpress("powers of ", Name(w.dtype()));
+  return w.Mil("pow", {w.in(0), w.Cast(w.in(1), w.dtype())});
+}
+
+auto ToFolded(Symbol op, std::string_view mil) {
+  return [=](MilWriter& w) -> Value* {
+    if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
+    return w.Mil(mil, {w.FoldedButLast(op), w.in(w.num_inputs() - 1)});
+  };
+}
+Value* ToSum(MilWriter& w) {
+  if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
+  return w.Mil("add", {w.FoldedButLast("add"), w.in(w.num_inputs() - 1)});
+}
+
+Value* ToNeg(MilWriter& w) { return w.X() * -1.0; }
+Value* ToReciprocal(MilWriter& w) { return 1.0 / w.X(); }
+Value* ToIsNan(MilWriter& w) { return w.Mil("not_equal", {w.in(0), w.in(0)}); }
+absl::StatusOr<Value*> ToIsInf(MilWriter& w) {
+  const bool negative = w.Int("detect_negative") != 0, positive = w.Int("detect_positive") != 0;
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (negative && positive) return (Abs(w.X()) == infinity).value();
+  if (negative) return (w.X() == -infinity).value();
+  if (positive) return (w.X() == infinity).value();
+  return CannotExpress("infinities of no sign");
+}
+absl::StatusOr<Value*> ToSwish(MilWriter& w) {
+  const double alpha = w.attrs().Float("alpha", 1);
+  if (alpha == 1) return w.Mil("silu", {w.in(0)});
+  return (w.X() * Scaled(w.X(), alpha).Op("sigmoid")).value();
+}
+Value* ToThresholdedRelu(MilWriter& w) {
+  return Where(w.X() > w.attrs().Float("alpha"), w.X(), 0.0);
+}
+Value* ToLogSoftmax(MilWriter& w) {
+  // x less the logarithm of the sum of exponentials.
+  return w.X() - w.X().Op("reduce_log_sum_exp", {w.Ints({w.Int("axis")})}, {{"keepdims", 1}});
+}
+
+}  // namespace
+
+X2IR_MIL(abs).Is("abs");
+X2IR_MIL(acos).Is("acos");
+X2IR_MIL(add).Is("add");
+X2IR_MIL(and).Is("logical_and");
+X2IR_MIL(asin).Is("asin");
+X2IR_MIL(atan).Is("atan");
+X2IR_MIL(atanh).Is("atanh");
+X2IR_MIL(cast).To("cast", ToCast).From("cast", MilCast);
+X2IR_MIL(ceil).Is("ceil");
+X2IR_MIL(clip)
+    .To("clip", ToClip)
+    .From("clip", MilClip)
+    .From("relu6", MilRelu6)
+    .From("clamped_relu", MilClampedRelu);
+X2IR_MIL(cos).Is("cos");
+X2IR_MIL(cosh).Is("cosh");
+X2IR_MIL(div)
+    .To("real_div", ToDiv)
+    .From("real_div", MilOfTwo<MilQuotient>)
+    .From("floor_div", MilOfTwo<FloorQuotient>)
+    .From("inverse", MilInverse)
+    .From("rsqrt", MilRsqrt);
+X2IR_MIL(elu).Is("elu");
+X2IR_MIL(equal).Is("equal").From("not_equal", MilOfTwo<MilNotEqual>);
+X2IR_MIL(erf).Is("erf");
+X2IR_MIL(exp).Is("exp");
+X2IR_MIL(floor).Is("floor");
+X2IR_MIL(gelu)
+    .To("gelu", EnumMap("approximate", "mode", {{"none", "EXACT"}, {"tanh", "TANH_APPROXIMATION"}}))
+    .From("gelu", MilGelu);
+X2IR_MIL(greater).Is("greater");
+X2IR_MIL(greater_or_equal).Is("greater_equal");
+X2IR_MIL(hard_sigmoid).Is("sigmoid_hard");
+X2IR_MIL(identity).Is("identity");
+X2IR_MIL(is_inf).To("equal", ToIsInf);
+X2IR_MIL(is_nan).To("not_equal", ToIsNan);
+X2IR_MIL(leaky_relu).Is("leaky_relu");
+X2IR_MIL(less).Is("less");
+X2IR_MIL(less_or_equal).Is("less_equal");
+X2IR_MIL(log).To("log", Attr("epsilon", 0.0f)).From("log", MilLog);
+X2IR_MIL(log_softmax).To("reduce_log_sum_exp", ToLogSoftmax);
+X2IR_MIL(max)
+    .To("maximum", ToFolded("max", "maximum"))
+    .From("maximum", MilOfTwo<MilMaximum>)
+    .From("threshold", MilThreshold);
+X2IR_MIL(min).To("minimum", ToFolded("min", "minimum")).From("minimum", MilOfTwo<MilMinimum>);
+X2IR_MIL(mod).To("mod", ToMod).From("mod", MilOfTwo<FloorMod>);
+X2IR_MIL(mul).Is("mul").From("square", MilSquare).From("linear_activation", MilLinear);
+X2IR_MIL(neg).To("mul", ToNeg);
+X2IR_MIL(not ).Is("logical_not");
+X2IR_MIL(or).Is("logical_or");
+X2IR_MIL(pow).To("pow", ToPow).From("pow").From("exp2", MilExp2);
+X2IR_MIL(prelu).To("prelu", ToPrelu).From("prelu", MilPrelu);
+X2IR_MIL(reciprocal).To("real_div", ToReciprocal);
+X2IR_MIL(relu).Is("relu");
+X2IR_MIL(round).Is("round");
+X2IR_MIL(sigmoid).Is("sigmoid");
+X2IR_MIL(sign).Is("sign");
+X2IR_MIL(sin).Is("sin");
+X2IR_MIL(sinh).Is("sinh");
+X2IR_MIL(softmax).Is("softmax");
+X2IR_MIL(softplus).Is("softplus").From("softplus_parametric", MilSoftplus);
+X2IR_MIL(softsign).Is("softsign");
+X2IR_MIL(sqrt).Is("sqrt");
+X2IR_MIL(sub).Is("sub");
+X2IR_MIL(sum).To("add", ToSum);
+X2IR_MIL(swish).To("silu", ToSwish).From("silu", Fixed("alpha", 1.0f));
+X2IR_MIL(tan).Is("tan");
+X2IR_MIL(tanh).Is("tanh").From("scaled_tanh", MilScaledTanh);
+X2IR_MIL(thresholded_relu)
+    .To("select", ToThresholdedRelu)
+    .From("thresholded_relu", MilThresholdedRelu);
+X2IR_MIL(where).Is("select");
+X2IR_MIL(xor).Is("logical_xor");
+
+}  // namespace x2ir

@@ -1,0 +1,186 @@
+#include "x2ir/handlers/coreml/finish.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "x2ir/formats/coreml/coreml.h"
+#include "x2ir/formats/coreml/mil_ops.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+constexpr char kPort[] = "coreml.port";
+
+struct Retyping {
+  DType from, to;
+};
+
+absl::StatusOr<Tensor> Retyped(const Tensor& tensor, const Retyping& by, std::string_view name) {
+  if (by.from == DType::kInt64) {
+    Tensor narrow = Tensor::Zeros(DType::kInt32, tensor.dims());
+    const absl::Span<int32_t> out = narrow.mutable_span<int32_t>();
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+      const int64_t number = tensor.AsInt(i);
+      if (number < std::numeric_limits<int32_t>::min() ||
+          number > std::numeric_limits<int32_t>::max()) {
+        return CannotExpress("constant '", name, "' has ", number, ", which no int32 is");
+      }
+      out[static_cast<size_t>(i)] = static_cast<int32_t>(number);
+    }
+    return narrow;
+  }
+  Tensor half = Tensor::Zeros(DType::kFloat16, tensor.dims());
+  const absl::Span<Half> out = half.mutable_span<Half>();
+  const Tensor aligned = tensor.AlignedCopyIfNeeded();
+  const absl::Span<const float> in = aligned.span<float>();
+  // The largest numbers that masks are made of stay the largest, and no infinities.
+  constexpr float kMost = 65504;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const bool finite = std::isfinite(in[i]);
+    out[i] = FloatToHalf(finite ? std::clamp(in[i], -kMost, kMost) : in[i]);
+  }
+  return half;
+}
+
+// Every value of a type, nested graphs included.
+absl::Status Retype(Graph& graph, const Retyping& by) {
+  const auto change = [&](Value* value) {
+    if (!value || value->dtype() != by.from) return;
+    Type type = value->type();
+    type.set_dtype(by.to);
+    value->set_type(std::move(type));
+  };
+  for (Value* constant : graph.constants()) {
+    if (constant->dtype() != by.from) continue;
+    X2IR_ASSIGN_OR_RETURN(Tensor tensor, Retyped(*constant->constant(), by, constant->name()));
+    graph.ReplaceConstant(constant, std::move(tensor));
+  }
+  for (Value* input : graph.inputs()) change(input);
+  const std::string_view name = coreml::MilTypeName(by.to), old = coreml::MilTypeName(by.from);
+  for (Node* node : graph.nodes()) {
+    for (Graph* inner : node->subgraphs()) X2IR_RETURN_IF_ERROR(Retype(*inner, by));
+    for (size_t i = 0; i < node->num_outputs(); ++i) change(node->output(i));
+    for (const auto& [attr, value] : AttributeMap(node->attrs())) {
+      if (const Tensor* tensor = value.get<Tensor>(); tensor && tensor->dtype() == by.from) {
+        X2IR_ASSIGN_OR_RETURN(Tensor other, Retyped(*tensor, by, attr.view()));
+        node->SetAttr(attr, std::move(other));
+      }
+      const std::string* text = value.get<std::string>();
+      if (text && *text == old && (attr == Symbol("dtype") || attr == Symbol("output_dtype"))) {
+        node->SetAttr(attr, std::string(name));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// --- Inputs and outputs ---------------------------------------------------------------------------
+
+// The places where a value is an output of its graph or of those in it.
+void CollectOutputs(Graph& graph, const Value* value,
+                    std::vector<std::pair<Graph*, size_t>>* found) {
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    if (graph.outputs()[i] == value) found->emplace_back(&graph, i);
+  }
+  for (Graph* inner : graph.NestedGraphs()) CollectOutputs(*inner, value, found);
+}
+std::vector<std::pair<Graph*, size_t>> OutputsOf(Graph& graph, const Value* value) {
+  std::vector<std::pair<Graph*, size_t>> found;
+  if (value->is_graph_output()) CollectOutputs(graph, value, &found);
+  return found;
+}
+
+// The type that Core ML has for an input or output of that type.
+absl::StatusOr<DType> PortType(DType t) {
+  switch (t) {
+    case DType::kFloat32:
+    case DType::kFloat16:
+    case DType::kInt32: return t;
+    case DType::kInt64:
+    case DType::kBool: return DType::kInt32;
+    default:
+      if (IsInteger(t) && BitWidth(t) >= 8 && BitWidth(t) <= 16) return DType::kInt32;
+      return CannotExpress("an input or output of ", Name(t));
+  }
+}
+
+struct Port {
+  std::string text;  // as the metadata has it
+  DType dtype = DType::kUndefined;
+};
+
+absl::StatusOr<Port> PortOf(const Value& value) {
+  if (!value.type().is_tensor() || !value.shape()) {
+    return CannotExpress("'", value.name(), "' is of unknown rank");
+  }
+  absl::StatusOr<DType> dtype = PortType(value.dtype());
+  if (!dtype.ok()) return Annotate(dtype.status(), StrCat("'", value.name(), "'"));
+  return Port{StrCat(value.name(), "|", value.type().ToString()), *dtype};
+}
+
+void Remember(Value* value, const Port& port) {
+  value->annotations().GetOrMake().extra[kPort] = port.text;
+}
+
+// An input of the type that Core ML has, and a cast to what it is inside.
+void FinishInput(Graph& graph, Value* input, const Port& port) {
+  Remember(input, port);
+  Type type = input->type();
+  if (type.dtype() == port.dtype) return;
+  Node* cast =
+      graph.InsertNode(graph.first(), coreml::kDialect, "cast", std::vector<Value*>{input});
+  cast->SetAttr("dtype", std::string(coreml::MilTypeName(type.dtype())));
+  Value* inner = graph.AddNodeOutput(cast, graph.UniqueName(StrCat(input->name(), "_cast")), type);
+  const std::vector<Use> uses(input->uses().begin(), input->uses().end());
+  for (const Use& use : uses) {
+    if (use.node != cast) use.node->SetInput(use.index, inner);
+  }
+  for (const auto& [list, i] : OutputsOf(graph, input)) list->SetOutput(i, inner);
+  type.set_dtype(port.dtype);
+  input->set_type(std::move(type));
+}
+
+// What is an output is the result of an operation, once, and of a type that Core ML has.
+void FinishOutput(Graph& graph, size_t i, const Port& port) {
+  const std::vector<Value*> outputs = graph.outputs();
+  Value* value = outputs[i];
+  const auto before = outputs.begin() + static_cast<ptrdiff_t>(i);
+  const bool again = std::find(outputs.begin(), before, value) != before;
+  const bool same = value->dtype() == port.dtype;
+  if (!same || !value->producer() || again) {
+    Node* node = graph.AppendNode(coreml::kDialect, same ? "identity" : "cast",
+                                  std::vector<Value*>{value});
+    if (!same) node->SetAttr("dtype", std::string(coreml::MilTypeName(port.dtype)));
+    Type type = value->type();
+    type.set_dtype(port.dtype);
+    Value* outer = graph.AddNodeOutput(node, graph.UniqueName(StrCat(value->name(), "_out")), type);
+    graph.SetOutput(i, outer);
+    if (!again && value->producer()) graph.SwapNames(value, outer);
+    value = outer;
+  }
+  Remember(value, port);
+}
+
+}  // namespace
+
+absl::Status FinishCoreml(Model& model, const FormatOptions& options) {
+  Graph& graph = *model.graph;
+  std::vector<Port> inputs, outputs;
+  for (const Value* input : graph.inputs()) {
+    X2IR_ASSIGN_OR_RETURN(inputs.emplace_back(), PortOf(*input));
+  }
+  for (const Value* output : graph.outputs()) {
+    X2IR_ASSIGN_OR_RETURN(outputs.emplace_back(), PortOf(*output));
+  }
+  X2IR_RETURN_IF_ERROR(Retype(graph, {DType::kInt64, DType::kInt32}));
+  if (options.Flag("float16")) {
+    X2IR_RETURN_IF_ERROR(Retype(graph, {DType::kFloat32, DType::kFloat16}));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) FinishInput(graph, graph.inputs()[i], inputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i) FinishOutput(graph, i, outputs[i]);
+  return absl::OkStatus();
+}
+
+}  // namespace x2ir

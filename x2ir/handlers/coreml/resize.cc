@@ -1,0 +1,287 @@
+#include "x2ir/handlers/coreml/resize.h"
+
+#include <cmath>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/coreml/coreml.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+Expr Resized(NodeReader& a, const Expr& x, const std::vector<Size>& sizes, AttributeMap attrs) {
+  const int64_t rank = x.rank();
+  a.Require(rank >= 2 && sizes.size() == 2, "images of that rank");
+  attrs.Set("axes", {rank - 2, rank - 1});
+  return {a, a.b().Op("resize", {x, nullptr, nullptr, Vector(a.b(), sizes)}, std::move(attrs))};
+}
+
+// Places that no mode of the IR has, of sizes that are known: two elements of each axis, weighed.
+Expr AtOffsetCorners(NodeReader& a, const Expr& x, int64_t axis, int64_t in, int64_t out) {
+  std::vector<int64_t> low, high;
+  std::vector<double> part;
+  const double delta = static_cast<double>(std::max<int64_t>(1, in - 1)) / static_cast<double>(out);
+  for (int64_t i = 0; i < out; ++i) {
+    const double at = std::min(static_cast<double>(in - 1),
+                               std::max(0.0, 0.5 * delta + static_cast<double>(i) * delta));
+    const auto floor = static_cast<int64_t>(std::floor(at));
+    low.push_back(floor);
+    high.push_back(std::min(floor + 1, in - 1));
+    part.push_back(at - static_cast<double>(floor));
+  }
+  const Expr weights = AlongAxis(NumbersAs(a.b(), x.dtype(), {out}, part), axis, x.rank());
+  const Expr first = Gather(x, a.b().Ints(low), axis), second = Gather(x, a.b().Ints(high), axis);
+  return first + weights * (second - first);
+}
+
+}  // namespace
+
+Expr ResizedLinear(NodeReader& a, const Expr& x, const std::vector<Size>& sizes,
+                   std::string_view mode) {
+  const auto linear = [&](std::string_view coordinates) {
+    return Resized(a, x, sizes,
+                   {{"mode", "linear"}, {"coordinate_transformation_mode", coordinates}});
+  };
+  const bool one = (sizes[0].number && *sizes[0].number == 1) ||
+                   (sizes[1].number && *sizes[1].number == 1);
+  if (mode == "STRICT_ALIGN_CORNERS") return linear("align_corners");
+  if (mode == "ALIGN_CORNERS") {
+    // Of a single element it is the middle.
+    a.Require(!one && sizes[0].number && sizes[1].number, "corners of a single element");
+    return linear("align_corners");
+  }
+  if (mode == "DEFAULT") return linear("asymmetric");
+  if (mode == "UNALIGN_CORNERS") return linear("half_pixel");
+  a.Require(mode == "OFFSET_CORNERS", StrCat("sampling mode ", mode));
+  const int64_t rank = x.rank();
+  const auto in = KnownSizes(x, rank - 2, rank);
+  a.Require(in && sizes[0].number && sizes[1].number && *sizes[0].number > 0 && *sizes[1].number > 0,
+            "offset corners of unknown sizes");
+  const Expr rows = AtOffsetCorners(a, x, rank - 2, (*in)[0], *sizes[0].number);
+  return AtOffsetCorners(a, rows, rank - 1, (*in)[1], *sizes[1].number);
+}
+
+Expr ResizedNearest(NodeReader& a, const Expr& x, const std::vector<Size>& sizes) {
+  return Resized(a, x, sizes,
+                 {{"mode", "nearest"},
+                  {"coordinate_transformation_mode", "asymmetric"},
+                  {"nearest_mode", "floor"}});
+}
+
+std::vector<Size> ScaledSizes(NodeReader& a, const Expr& x, double height, double width) {
+  const int64_t rank = x.rank();
+  std::vector<Size> sizes;
+  for (const auto& [axis, factor] : {std::pair(rank - 2, height), std::pair(rank - 1, width)}) {
+    const Size own = SizeAt(x, axis);
+    a.Require(factor > 0 && factor < 1e6, "a factor of that size");
+    if (own.number) {
+      sizes.push_back(static_cast<int64_t>(std::floor(static_cast<double>(*own.number) * factor)));
+    } else {
+      a.Require(factor == std::floor(factor), "a fraction of a size that is not known");
+      sizes.push_back(Times(a.b(), own, static_cast<int64_t>(factor)));
+    }
+  }
+  return sizes;
+}
+
+namespace {
+
+std::vector<Size> TargetSizes(MilArgs& a) {
+  const int64_t height = a.Int("target_size_height"), width = a.Int("target_size_width");
+  return {height, width};
+}
+Expr MilResizeBilinear(MilArgs& a) {
+  return ResizedLinear(a, a.X(), TargetSizes(a), a.Text("sampling_mode"));
+}
+Expr MilResizeNearest(MilArgs& a) { return ResizedNearest(a, a.X(), TargetSizes(a)); }
+
+Expr MilUpsampleBilinear(MilArgs& a) {
+  const Expr x = a.X();
+  const double height = a.Number("scale_factor_height"), width = a.Number("scale_factor_width");
+  const bool corners = a.Bool("align_corners");
+  const bool half = a.NodeReader::Int("half_pixel_centers", corners ? 0 : 1) != 0;
+  a.Require(!(corners && half), "corners and centers that are both aligned");
+  return ResizedLinear(
+      a, x, ScaledSizes(a, x, height, width),
+      corners ? "STRICT_ALIGN_CORNERS" : half ? "UNALIGN_CORNERS" : "DEFAULT");
+}
+Expr MilUpsampleNearest(MilArgs& a) {
+  const Expr x = a.X();
+  const double height = a.Number("scale_factor_height"), width = a.Number("scale_factor_width");
+  return ResizedNearest(a, x, ScaledSizes(a, x, height, width));
+}
+
+// The last sizes of `shape`; 0 is that of the operand.
+absl::StatusOr<Value*> MilResize(MilArgs& a) {
+  const Expr x = a.X();
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, a.KnownList("shape"));
+  const int64_t count = a.Int("resized_dims");
+  const std::string kind = a.Text("interpolation_mode"), mode = a.Text("sampling_mode");
+  const int64_t rank = x.rank();
+  a.Require(count == 2 && shape.size() >= 2 && rank >= 2, "axes other than the last two");
+  std::vector<Size> sizes;
+  for (int64_t i = 0; i < 2; ++i) {
+    const int64_t size = shape[shape.size() - 2 + static_cast<size_t>(i)];
+    sizes.push_back(size == 0 ? SizeAt(x, rank - 2 + i) : Size(size));
+  }
+  if (kind == "LINEAR") return ResizedLinear(a, x, sizes, mode).value();
+  a.Require(kind == "NEAREST_NEIGHBOR", StrCat("interpolation_mode ", kind));
+  a.Require(mode == "DEFAULT", StrCat("the nearest elements by sampling mode ", mode));
+  return ResizedNearest(a, x, sizes).value();
+}
+
+absl::StatusOr<Value*> MilCrop(MilArgs& a) {
+  const Expr x = a.X();
+  const std::vector<int64_t> rows = a.List("crop_height"), columns = a.List("crop_width");
+  const int64_t rank = x.rank();
+  a.Require(rows.size() == 2 && columns.size() == 2 && rank >= 2, "amounts of other axes");
+  const auto cut = [&](const Expr& y, int64_t axis, const std::vector<int64_t>& by) {
+    return Slice(y, axis, by[0], by[1] == 0 ? Size(kToEnd) : Size(-by[1]));
+  };
+  return cut(cut(x, rank - 2, rows), rank - 1, columns).value();
+}
+
+// Coordinates of grid_sample are from -1 to 1.
+Expr MilResample(MilArgs& a) {
+  const Expr x = a.X();
+  const std::string sampling = a.Text("sampling_mode"), padding = a.Text("padding_mode"),
+                    coordinates = a.Text("coordinates_mode");
+  const double value = a.Number("padding_value");
+  const bool corners = a.Bool("align_corners");
+  a.Require(sampling == "bilinear" || sampling == "nearest", StrCat("sampling_mode ", sampling));
+  std::string_view mode = "zeros";
+  if (padding == "border") {
+    mode = "border";
+  } else if (padding == "reflection" || padding == "symmetric") {
+    // What is reflected at: centers or edges of the outermost pixels.
+    a.Require((padding == "reflection") == corners, StrCat("padding_mode ", padding));
+    mode = "reflection";
+  } else {
+    a.Require(padding == "constant" && value == 0, StrCat("padding_mode ", padding));
+  }
+  Expr grid = a.X("coordinates").To(x.dtype());
+  if (coordinates == "normalized_zero_to_one") {
+    grid = grid * 2.0 - 1.0;
+  } else if (coordinates == "unnormalized") {
+    // Pixels are 0 to size - 1.
+    const Expr sizes = Concat(a.b(), {Reshape(SizeOf(x, 3), {1}), Reshape(SizeOf(x, 2), {1})}, 0);
+    const Expr real = sizes.To(x.dtype());
+    grid = corners ? grid * 2.0 / (real - 1.0) - 1.0 : (grid * 2.0 + 1.0) / real - 1.0;
+  } else {
+    a.Require(coordinates == "normalized_minus_one_to_one", StrCat("coordinates ", coordinates));
+  }
+  return x.Op("grid_sample", {grid},
+              {{"align_corners", corners ? 1 : 0},
+               {"mode", sampling == "nearest" ? "nearest" : "linear"},
+               {"padding_mode", mode}});
+}
+
+Expr MilAffine(MilArgs& a) {
+  const Expr x = a.X();
+  const int64_t height = a.Int("output_height"), width = a.Int("output_width");
+  a.Require(a.Text("sampling_mode") == "bilinear" && a.Text("padding_mode") == "constant" &&
+                a.Number("padding_value") == 0 && a.Bool("align_corners") &&
+                a.Text("coordinates_mode") == "normalized_minus_one_to_one",
+            "that kind of transform");
+  const Expr theta = Reshape(a.X("transform_matrix"), {-1, 2, 3});
+  const Expr batch = ShapeOf(x, 0, 1);
+  // One matrix may serve all images.
+  const Expr all = Expand(theta, Concat(a.b(), {batch, a.b().Ints({2, 3})}, 0));
+  const Expr size = Concat(a.b(), {ShapeOf(x, 0, 2), a.b().Ints({height, width})}, 0);
+  const Expr grid = all.Op("affine_grid", {size}, {{"align_corners", 1}});
+  return x.Op("grid_sample", {grid},
+              {{"align_corners", 1}, {"mode", "linear"}, {"padding_mode", "zeros"}});
+}
+
+// --- Written ------------------------------------------------------------------------------------
+
+// A resize of the last two axes to sizes that are known.
+absl::StatusOr<Value*> ToResize(MilWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> in, w.Sizes(w.in(0)));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> out, w.Sizes(w.node().output(0)));
+  const size_t rank = in.size();
+  if (rank < 3 || !IsFloating(w.dtype())) return CannotExpress("images of that rank or type");
+  for (size_t i = 0; i + 2 < rank; ++i) {
+    if (in[i] != out[i]) return CannotExpress("axes other than the last two");
+  }
+  const std::string mode = w.String("mode"),
+                    places = w.String("coordinate_transformation_mode");
+  if (w.Int("antialias") != 0 || w.Int("exclude_outside") != 0) return CannotExpress("that filter");
+  // Where scales are given, they are what places are computed by.
+  bool exact = true;
+  if (w.has(2)) {
+    const auto scales = KnownTensor(*w.in(2));
+    if (!scales) return CannotExpress("computed scales");
+    const auto count = static_cast<size_t>(scales->num_elements());
+    for (size_t i = 0; i < count; ++i) {
+      const size_t axis = count == rank ? i : rank - count + i;
+      exact &= scales->AsDouble(static_cast<int64_t>(i)) * static_cast<double>(in[axis]) ==
+               static_cast<double>(out[axis]);
+    }
+    if (count != rank && count != 2) exact = false;
+  }
+  const int64_t h = out[rank - 2], v = out[rank - 1];
+  if (!exact || h < 1 || v < 1) return CannotExpress("scales that are no quotients of sizes");
+  const AttributeMap sizes = {{"target_size_height", h}, {"target_size_width", v}};
+  if (mode == "linear") {
+    std::string_view sampling;
+    if (places == "half_pixel" || (places == "pytorch_half_pixel" && h > 1 && v > 1)) {
+      sampling = "UNALIGN_CORNERS";
+    } else if (places == "asymmetric") {
+      sampling = "DEFAULT";
+    } else if (places == "align_corners" && h > 1 && v > 1) {
+      sampling = "STRICT_ALIGN_CORNERS";
+    } else {
+      return CannotExpress("places by ", places);
+    }
+    AttributeMap attrs = sizes;
+    attrs.Set("sampling_mode", sampling);
+    return w.Mil("resize_bilinear", {w.in(0)}, std::move(attrs));
+  }
+  if (mode != "nearest") return CannotExpress("mode ", mode);
+  const bool floors = places == "asymmetric" && w.String("nearest_mode") == "floor";
+  const bool whole = h % in[rank - 2] == 0 && v % in[rank - 1] == 0;
+  const bool nearest = (places == "half_pixel" || places == "pytorch_half_pixel") &&
+                       w.String("nearest_mode").starts_with("round_prefer");
+  if (!floors && !(whole && nearest)) return CannotExpress("the nearest elements by ", places);
+  if (whole) {
+    return w.Mil("upsample_nearest_neighbor", {w.in(0)},
+                 {{"scale_factor_height", static_cast<float>(h / in[rank - 2])},
+                  {"scale_factor_width", static_cast<float>(v / in[rank - 1])}});
+  }
+  return w.Mil("resize_nearest_neighbor", {w.in(0)}, sizes);
+}
+
+absl::StatusOr<Value*> ToResample(MilWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const std::string mode = w.String("mode"), padding = w.String("padding_mode");
+  if (rank != 4 || (mode != "linear" && mode != "nearest")) return CannotExpress("mode ", mode);
+  const bool corners = w.Int("align_corners") != 0;
+  return w.Mil("resample", {w.in(0), w.in(1)},
+               {{"sampling_mode", mode == "linear" ? "bilinear" : "nearest"},
+                {"padding_mode", padding == "zeros"    ? "constant"
+                                 : padding == "border" ? "border"
+                                 : corners             ? "reflection"
+                                                       : "symmetric"},
+                {"padding_value", 0.0f},
+                {"coordinates_mode", "normalized_minus_one_to_one"},
+                {"align_corners", corners ? 1 : 0}});
+}
+
+}  // namespace
+
+X2IR_MIL(resize)
+    .To("resize_bilinear", ToResize)
+    .From("resize", MilResize)
+    .From("resize_bilinear", MilResizeBilinear)
+    .From("resize_nearest_neighbor", MilResizeNearest)
+    .From("upsample_bilinear", MilUpsampleBilinear)
+    .From("upsample_nearest_neighbor", MilUpsampleNearest);
+X2IR_MIL(slice).From("crop", MilCrop);
+X2IR_MIL(grid_sample)
+    .To("resample", ToResample)
+    .From("resample", MilResample)
+    .From("affine", MilAffine);
+
+}  // namespace x2ir

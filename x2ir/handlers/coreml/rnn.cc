@@ -1,0 +1,278 @@
+#include "x2ir/handlers/coreml/rnn.h"
+
+#include <algorithm>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/coreml/coreml.h"
+
+namespace x2ir {
+
+Value* ReorderedGates(Builder& b, Value* all, size_t gates, const std::vector<size_t>& order) {
+  if (!all || gates == 1) return all;
+  const std::vector<Value*> parts =
+      b.Ops("split", {all, nullptr}, {{"axis", 0}, {"num_outputs", static_cast<int64_t>(gates)}},
+            gates);
+  std::vector<Value*> ours;
+  for (const size_t gate : order) ours.push_back(parts[gate]);
+  return b.Op("concat", std::move(ours), {{"axis", 0}});
+}
+
+RecurrentResults Recurrent(NodeReader& a, const RecurrentLayer& layer) {
+  Builder& b = a.b();
+  const auto count = static_cast<int64_t>(layer.directions.size());
+  const Expr r0 = {b, layer.directions[0].r};
+  const Dim hidden = DimAt(r0, 1);
+  if (!hidden.is_static()) {
+    a.Fail(Unimplemented("recurrent weights of unknown size"));
+    return {nullptr, nullptr, nullptr};
+  }
+  const auto stacked = [&](auto member, bool twice) -> Value* {
+    std::vector<Value*> parts;
+    for (const DirectionWeights& each : layer.directions) {
+      Value* part = each.*member;
+      if (!part) return nullptr;
+      // The IR has one bias for the operand and one for the state.
+      if (twice) part = Concat(b, {part, Expr(b, part) * 0.0}, 0);
+      parts.push_back(Unsqueeze({b, part}, {0}));
+    }
+    return Concat(b, parts, 0);
+  };
+  // [batch, directions * hidden] as [directions, batch, hidden].
+  const auto state = [&](Value* value) -> Value* {
+    if (!value) return nullptr;
+    const Expr v = {b, value};
+    if (count == 1) return Unsqueeze(v, {0});
+    return Transpose(ReshapeTo(v, {SizeAt(v, 0), count, hidden.value()}), {1, 0, 2});
+  };
+  std::vector<std::string> activations;
+  for (int64_t i = 0; i < count; ++i) {
+    activations.insert(activations.end(), layer.activations.begin(), layer.activations.end());
+  }
+  AttributeMap attrs = layer.attrs;
+  attrs.Set("activations", std::move(activations));
+  attrs.Set("direction", layer.direction);
+  attrs.Set("hidden_size", hidden.value());
+  const bool lstm = layer.op == "lstm";
+  std::vector<Value*> operands = {layer.x,
+                                  stacked(&DirectionWeights::w, false),
+                                  stacked(&DirectionWeights::r, false),
+                                  stacked(&DirectionWeights::bias, true),
+                                  nullptr,
+                                  state(layer.h)};
+  if (lstm) {
+    operands.push_back(state(layer.c));
+    operands.push_back(stacked(&DirectionWeights::peephole, false));
+  }
+  while (!operands.back()) operands.pop_back();
+  const Values made = b.Ops(layer.op, std::move(operands), std::move(attrs), lstm ? 3 : 2);
+  // [length, directions, batch, hidden] and [directions, batch, hidden], directions side by side.
+  const Expr y = {b, made[0]};
+  const auto beside = [&](Value* value) -> Expr {
+    const Expr v = {b, value};
+    if (count == 1) return Squeeze(v, {0});
+    const Expr turned = Transpose(v, {1, 0, 2});
+    return ReshapeTo(turned, {SizeAt(turned, 0), count * hidden.value()});
+  };
+  RecurrentResults results{nullptr, beside(made[1]), nullptr};
+  if (count == 1) {
+    results.y = Squeeze(y, {1});
+  } else {
+    const Expr turned = Transpose(y, {0, 2, 1, 3});
+    results.y =
+        ReshapeTo(turned, {SizeAt(turned, 0), SizeAt(turned, 1), count * hidden.value()});
+  }
+  if (lstm) results.c = beside(made[2]);
+  return results;
+}
+
+namespace {
+
+struct MilGates {
+  std::string_view op;
+  size_t gates;
+  std::vector<size_t> order;  // MIL's gates, in the IR's order
+};
+
+// All of the sequence, or its end.
+Values MilResults(MilArgs& a, const RecurrentLayer& layer, const RecurrentResults& results) {
+  const bool sequence = a.Bool("output_sequence");
+  // What order the results of a sequence from its end have is not said.
+  a.Require(!(sequence && layer.direction == "reverse" && a.wants(0)),
+            "the results of a reversed sequence");
+  const Expr y = sequence ? results.y : Unsqueeze(results.h, {0});
+  Values values = {y, results.h};
+  if (results.c.value()) values.push_back(results.c);
+  return values;
+}
+
+Values MilRecurrent(MilArgs& a, const MilGates& kind) {
+  RecurrentLayer layer;
+  layer.op = kind.op;
+  layer.x = a.X();
+  layer.h = a.X("initial_h");
+  layer.direction = a.Text("direction");
+  const bool lstm = kind.op == "lstm", both = layer.direction == "bidirectional";
+  a.Require(layer.direction == "forward" || layer.direction == "reverse" || (lstm && both),
+            StrCat("direction ", layer.direction));
+  const auto weights = [&](std::string_view behind) {
+    const auto named = [&](std::string_view name) {
+      return ReorderedGates(a.b(), a.Opt(StrCat(name, behind)), kind.gates, kind.order);
+    };
+    DirectionWeights each;
+    a.X(StrCat("weight_ih", behind));
+    a.X(StrCat("weight_hh", behind));
+    each.w = named("weight_ih");
+    each.r = named("weight_hh");
+    each.bias = named("bias");
+    // MIL's order is input, forget, output.
+    if (lstm) each.peephole = ReorderedGates(a.b(), a.Opt(StrCat("peephole", behind)), 3, {0, 2, 1});
+    return each;
+  };
+  layer.directions.push_back(weights(""));
+  if (both) layer.directions.push_back(weights("_back"));
+  const std::string activation = a.Text("activation");
+  if (kind.op != "rnn") layer.activations.push_back(MilActivation(a, a.Text("recurrent_activation")));
+  if (lstm) {
+    layer.c = a.X("initial_c");
+    layer.activations.push_back(MilActivation(a, a.Text("cell_activation")));
+    a.Require(!a.HasAttr("clip"), "a cell that is clipped");
+  }
+  layer.activations.push_back(MilActivation(a, activation));
+  if (kind.op == "gru") {
+    // The bias of the output gate stands outside of what the reset gate scales.
+    layer.attrs.Set("linear_before_reset", 1);
+    a.Require(!a.Has("input_bias"), "biases of operand and state apart");
+  }
+  return MilResults(a, layer, Recurrent(a, layer));
+}
+
+Values MilLstm(MilArgs& a) { return MilRecurrent(a, {"lstm", 4, {0, 2, 1, 3}}); }
+Values MilGru(MilArgs& a) { return MilRecurrent(a, {"gru", 3, {2, 0, 1}}); }
+Values MilRnn(MilArgs& a) { return MilRecurrent(a, {"rnn", 1, {0}}); }
+
+// --- Written ------------------------------------------------------------------------------------
+
+std::string_view WrittenActivation(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"Relu", "relu"}, {"Sigmoid", "sigmoid"}, {"Tanh", "tanh"}};
+  for (const auto& [ours, mil] : kNames) {
+    if (ours == name) return mil;
+  }
+  return "";
+}
+
+// A constant's slice of the first axis, which goes; rows of gates in MIL's order.
+absl::StatusOr<Value*> WrittenRows(MilWriter& w, size_t operand, int64_t direction, size_t gates,
+                                   const std::vector<size_t>& order) {
+  X2IR_ASSIGN_OR_RETURN(const Tensor* all, w.Constant(operand, "weights"));
+  const auto count = static_cast<size_t>(all->dim(0));
+  const size_t size = all->nbytes() / count, part = size / gates;
+  std::vector<int64_t> dims(all->dims().begin() + 1, all->dims().end());
+  Tensor rows = Tensor::Zeros(all->dtype(), dims);
+  const auto out = rows.mutable_bytes();
+  const std::byte* from = all->bytes().data() + static_cast<size_t>(direction) * size;
+  for (size_t i = 0; i < gates; ++i) {
+    std::copy(from + order[i] * part, from + (order[i] + 1) * part,
+              out.data() + static_cast<ptrdiff_t>(i * part));
+  }
+  return w.b().Constant(std::move(rows), w.in(operand)->name());
+}
+
+// The two biases of the IR as one.
+absl::StatusOr<Value*> WrittenBias(MilWriter& w, int64_t direction, size_t gates,
+                                   const std::vector<size_t>& order) {
+  X2IR_ASSIGN_OR_RETURN(const Tensor* all, w.Constant(3, "biases"));
+  const int64_t half = all->dim(1) / 2, part = half / static_cast<int64_t>(gates);
+  std::vector<double> sum;
+  for (const size_t gate : order) {
+    for (int64_t i = 0; i < part; ++i) {
+      const int64_t at = direction * 2 * half + static_cast<int64_t>(gate) * part + i;
+      sum.push_back(all->AsDouble(at) + all->AsDouble(at + half));
+    }
+  }
+  return NumbersAs(w.b(), all->dtype(), {half}, sum, w.in(3)->name()).value();
+}
+
+absl::StatusOr<Values> ToLstm(MilWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> of_w, w.Sizes(w.in(1)));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> of_r, w.Sizes(w.in(2)));
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const int64_t count = of_w[0], hidden = of_r[2];
+  const std::string& direction = w.String("direction");
+  if (rank != 3 || w.has(4)) return CannotExpress("sequences of different lengths");
+  if (w.Int("batch_first") != 0 || w.Int("input_forget") != 0 || w.attrs().Has("clip") ||
+      w.attrs().Has("activation_alpha") || w.attrs().Has("activation_beta")) {
+    return CannotExpress("that form of an LSTM");
+  }
+  if (direction == "reverse" && w.wants(0)) return CannotExpress("the results of a reversed sequence");
+  const auto* names = w.attrs().Find("activations")->get<Attribute::Strings>();
+  if (!names || names->size() != static_cast<size_t>(3 * count)) return CannotExpress("activations");
+  AttributeMap attrs = {{"direction", direction}, {"output_sequence", w.wants(0) ? 1 : 0}};
+  static constexpr const char* kActivations[] = {"recurrent_activation", "cell_activation",
+                                                 "activation"};
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string_view mil = WrittenActivation((*names)[i]);
+    if (mil.empty() || (count == 2 && (*names)[i] != (*names)[i + 3])) {
+      return CannotExpress("the activation ", (*names)[i]);
+    }
+    attrs.Set(kActivations[i], mil);
+  }
+  const DType t = w.dtype();
+  // [directions, batch, hidden] as [batch, directions * hidden].
+  const Expr x = w.X();
+  const Size batch = SizeAt(x, 1);
+  const auto state = [&](size_t i) -> Value* {
+    if (!w.has(i)) return Filled(w.b(), t, {batch, count * hidden}, 0);
+    if (count == 1) return Squeeze(w.X(i), {0});
+    return ReshapeTo(Transpose(w.X(i), {1, 0, 2}), {batch, count * hidden});
+  };
+  const std::vector<size_t> order = {0, 2, 1, 3};
+  std::vector<Value*> operands = {x, state(5), state(6)};
+  std::vector<Value*> behind;
+  for (int64_t d = 0; d < count; ++d) {
+    std::vector<Value*>& to = d == 0 ? operands : behind;
+    X2IR_ASSIGN_OR_RETURN(to.emplace_back(), WrittenRows(w, 1, d, 4, order));
+    X2IR_ASSIGN_OR_RETURN(to.emplace_back(), WrittenRows(w, 2, d, 4, order));
+    to.push_back(nullptr);
+    if (w.has(3)) {
+      X2IR_ASSIGN_OR_RETURN(to.back(), WrittenBias(w, d, 4, order));
+    }
+    to.push_back(nullptr);
+    if (w.has(7)) {
+      X2IR_ASSIGN_OR_RETURN(to.back(), WrittenRows(w, 7, d, 3, {0, 2, 1}));
+    }
+  }
+  operands.insert(operands.end(), behind.begin(), behind.end());
+  const Shape* dims = w.shape();
+  const Dim wide(count * hidden);
+  const Type of_y = Type::Tensor(t, Shape({w.wants(0) ? (*dims)[0] : Dim(1), (*dims)[1], wide}));
+  const Type of_state = Type::Tensor(t, Shape({(*dims)[1], wide}));
+  const Values made = w.MilAll("lstm", std::move(operands), std::move(attrs), {true, true, true},
+                               {of_y, of_state, of_state});
+  const auto apart = [&](Value* value) -> Value* {
+    const Expr v = {w.b(), value};
+    if (count == 1) return Unsqueeze(v, {0});
+    return Transpose(ReshapeTo(v, {batch, count, hidden}), {1, 0, 2});
+  };
+  Values values(w.node().num_outputs(), nullptr);
+  if (w.wants(0)) {
+    const Expr y = {w.b(), made[0]};
+    values[0] = count == 1 ? Unsqueeze(y, {1}).value()
+                           : Transpose(ReshapeTo(y, {SizeAt(y, 0), batch, count, hidden}),
+                                       {0, 2, 1, 3})
+                                 .value();
+  }
+  if (w.wants(1)) values[1] = apart(made[1]);
+  if (w.wants(2)) values[2] = apart(made[2]);
+  return values;
+}
+
+}  // namespace
+
+X2IR_MIL(lstm).To("lstm", ToLstm).From("lstm", MilLstm);
+X2IR_MIL(gru).From("gru", MilGru);
+X2IR_MIL(rnn).From("rnn", MilRnn);
+
+}  // namespace x2ir

@@ -1,0 +1,41 @@
+// Recurrent layers, as MIL and networks have them: weights of each gate, in MIL's or the layer's
+// order, as the IR has them.
+#ifndef X2IR_HANDLERS_COREML_RNN_H_
+#define X2IR_HANDLERS_COREML_RNN_H_
+
+#include <string>
+#include <vector>
+
+#include "x2ir/builder/node_reader.h"
+
+namespace X2IR_API x2ir {
+
+// The weights of one direction, rows of gates in the IR's order.
+struct DirectionWeights {
+  Value *w = nullptr, *r = nullptr;
+  Value* bias = nullptr;      // of operand and state together; null: none
+  Value* peephole = nullptr;  // in the IR's order; null: none
+};
+struct RecurrentLayer {
+  std::string_view op;  // "lstm", "gru", "rnn"
+  Value* x = nullptr;   // [length, batch, features]
+  std::vector<DirectionWeights> directions;
+  // [batch, directions * hidden]; null: zeros.
+  Value *h = nullptr, *c = nullptr;
+  std::string direction = "forward";
+  std::vector<std::string> activations;  // of one direction
+  AttributeMap attrs{};                  // others of the IR's op
+};
+// Results as MIL has them: [length, batch, directions * hidden], and states [batch, directions *
+// hidden].
+struct RecurrentResults {
+  Expr y, h, c;
+};
+RecurrentResults Recurrent(NodeReader& a, const RecurrentLayer& layer);
+
+// Rows of `gates` equal parts in another order; null stays null.
+Value* ReorderedGates(Builder& b, Value* all, size_t gates, const std::vector<size_t>& order);
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_COREML_RNN_H_

@@ -1,0 +1,162 @@
+// Keras: attention.
+#include <cmath>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/keras/keras.h"
+
+namespace x2ir {
+namespace {
+
+// What is added to scores that do not count.
+double ClosedScore(DType type) { return type == DType::kFloat16 ? -65504.0 : -1e9; }
+
+// Whether a query may look at a key: [queries, keys], the keys up to its own place.
+Expr CausalMask(KerasArgs& a, const Expr& query, const Expr& key) {
+  const Expr rows = Unsqueeze(Iota(Scalar(a, SizeAt(query, 1))), {1});
+  const Expr columns = Unsqueeze(Iota(Scalar(a, SizeAt(key, 1))), {0});
+  return columns <= rows;
+}
+
+Expr Both(const Expr& x, const Expr& y) { return x.value() ? (y.value() ? x & y : x) : y; }
+
+Expr OpenScores(const Expr& scores, const Expr& mask) {
+  if (!mask.value()) return scores;
+  return scores + Not(mask).To(scores.dtype()) * ClosedScore(scores.dtype());
+}
+
+// --- Attention over whole vectors ----------------------------------------------------------------
+
+struct Queried {
+  Expr query, value, key;
+  Expr query_mask = nullptr, value_mask = nullptr;
+};
+Queried TakeQueried(KerasArgs& a) {
+  a.Require(a.num_tensors() == 2 || a.num_tensors() == 3, "attention of other than 2 or 3 tensors");
+  Queried q = {a.tensor(0), a.tensor(1), a.tensor(a.num_tensors() - 1)};
+  q.query_mask = a.mask(0);
+  q.value_mask = a.mask(1);
+  const std::vector<Expr> masks = a.named("mask");
+  if (!masks.empty()) q.query_mask = masks[0];
+  if (masks.size() > 1) q.value_mask = masks[1];
+  return q;
+}
+
+Values AttendBy(KerasArgs& a, const Queried& q, const Expr& scores) {
+  const bool causal = a.Flag("causal", false) || a.Flag("call.use_causal_mask", false);
+  a.Ignore("call.use_causal_mask");
+  a.Ignore("call.return_attention_scores");
+  a.Ignore("dropout");
+  Expr mask = q.value_mask.value() ? Unsqueeze(q.value_mask, {1}) : Expr(nullptr);
+  if (causal) mask = Both(mask, Unsqueeze(CausalMask(a, q.query, q.value), {0}));
+  const Expr weights = OpenScores(scores, mask).Op("softmax", {}, {{"axis", -1}});
+  Expr y = MatMul(weights, q.value);
+  if (q.query_mask.value()) y = y * Unsqueeze(q.query_mask, {2}).To(y.dtype());
+  return {y, weights};
+}
+
+// Queries and keys added, each to each: [batch, queries, keys, features].
+Expr Pairs(const Queried& q) { return Unsqueeze(q.query, {2}) + Unsqueeze(q.key, {1}); }
+
+Values DotAttention(KerasArgs& a) {
+  const Queried q = TakeQueried(a);
+  const bool scaled = a.Flag("use_scale", false);
+  const std::string mode = a.Text("score_mode", "dot");
+  std::vector<std::string> names;
+  if (scaled) names.emplace_back("scale");
+  if (mode == "concat") names.emplace_back("concat score weight");
+  const std::vector<Expr> w = a.Weights(names);
+  a.Require(mode == "dot" || mode == "concat", StrCat("score_mode '", mode, "'"));
+  if (mode == "dot") {
+    const Expr scores = MatMul(q.query, SwapLast(q.key));
+    return AttendBy(a, q, scaled ? scores * w[0] : scores);
+  }
+  Expr sums = Pairs(q);
+  if (scaled) sums = w[0] * sums;
+  return AttendBy(a, q, w.back() * Sum(sums.Op("tanh"), -1));
+}
+
+Values AdditiveAttention(KerasArgs& a) {
+  const Queried q = TakeQueried(a);
+  const bool scaled = a.Flag("use_scale", true);
+  Expr sums = Pairs(q).Op("tanh");
+  if (scaled) sums = a.Weights({"scale"})[0] * sums;
+  return AttendBy(a, q, Sum(sums, -1));
+}
+
+// --- Attention by heads --------------------------------------------------------------------------
+
+// x [batch, steps, features] by a kernel [features, heads, size]: [batch, heads, steps, size].
+Expr Projected(KerasArgs& a, const Expr& x, const Expr& kernel, const Expr& bias) {
+  const std::vector<Size> sizes = AllSizes(kernel);
+  a.Require(sizes.size() == 3, "a kernel that is not of three axes");
+  const Expr flat = MatMul(x, ReshapeTo(kernel, {sizes[0], Times(a, sizes[1], sizes[2])}));
+  Expr y = ReshapeTo(flat, {SizeAt(x, 0), SizeAt(x, 1), sizes[1], sizes[2]});
+  if (bias.value()) y = y + bias;
+  return Transpose(y, {0, 2, 1, 3});
+}
+
+Values MultiHeadAttention(KerasArgs& a) {
+  for (const char* name :
+       {"num_heads", "value_dim", "output_shape", "flash_attention", "dropout", "query_shape",
+        "key_shape", "value_shape", "call.return_attention_scores"}) {
+    a.Ignore(name);
+  }
+  const int64_t key_size = a.Integer("key_dim", 1);
+  const bool biased = a.Flag("use_bias", true);
+  const bool causal = a.Flag("call.use_causal_mask", false);
+  const std::vector<int64_t> over = a.Integers("attention_axes");
+  std::vector<std::string> names;
+  for (const char* part : {"query", "key", "value", "output"}) {
+    names.push_back(StrCat(part, " kernel"));
+    if (biased) names.push_back(StrCat(part, " bias"));
+  }
+  const std::vector<Expr> w = a.Weights(names);
+  const auto kernel = [&](size_t i) { return w[biased ? 2 * i : i]; };
+  const auto bias = [&](size_t i) { return biased ? w[2 * i + 1] : Expr(nullptr); };
+  std::vector<Expr> given = a.tensors();
+  for (const char* name : {"query", "value", "key"}) {
+    for (const Expr& x : a.named(name)) given.push_back(x);
+  }
+  a.Require(given.size() >= 1 && given.size() <= 4, "attention of this many tensors");
+  const Expr query = given[0], value = given.size() > 1 ? given[1] : query;
+  const Expr key = given.size() > 2 ? given[2] : value;
+  a.Require(a.RankOf(query) == 3 && a.RankOf(value) == 3 && a.RankOf(key) == 3 &&
+                (over.empty() || over == std::vector<int64_t>{1}),
+            "attention over several axes");
+  // What counts: [batch, queries, keys].
+  Expr mask = nullptr;
+  if (a.has_mask(0)) mask = Unsqueeze(a.mask(0), {2});
+  if (a.has_mask(1)) mask = Both(mask, Unsqueeze(a.mask(1), {1}));
+  if (a.has_mask(2)) mask = Both(mask, Unsqueeze(a.mask(2), {1}));
+  if (causal) mask = Both(mask, Unsqueeze(CausalMask(a, query, value), {0}));
+  std::vector<Expr> own = a.named("attention_mask");
+  if (own.empty() && given.size() == 4) own = {given[3]};
+  if (!own.empty()) mask = Both(mask, IsTrue(own[0]));
+  if (mask.value() && a.RankOf(mask) == 3) mask = Unsqueeze(mask, {1});
+
+  const Expr q =
+      Projected(a, query, kernel(0), bias(0)) * (1.0 / std::sqrt(static_cast<double>(key_size)));
+  const Expr k = Projected(a, key, kernel(1), bias(1));
+  const Expr v = Projected(a, value, kernel(2), bias(2));
+  const Expr weights = OpenScores(MatMul(q, SwapLast(k)), mask).Op("softmax", {}, {{"axis", -1}});
+  // [batch, heads, steps, size] by [heads, size, out].
+  const Expr heads = Transpose(MatMul(weights, v), {0, 2, 1, 3});
+  const std::vector<Size> sizes = AllSizes(kernel(3));
+  a.Require(sizes.size() == 3, "an output kernel that is not of three axes");
+  const Size width = Times(a, sizes[0], sizes[1]);
+  Expr y = MatMul(ReshapeTo(heads, {SizeAt(heads, 0), SizeAt(heads, 1), width}),
+                  ReshapeTo(kernel(3), {width, sizes[2]}));
+  if (biased) y = y + bias(3);
+  return {y, weights};
+}
+
+}  // namespace
+
+X2IR_KERAS(attention)
+    .From("AdditiveAttention", AdditiveAttention)
+    .From("Attention", DotAttention)
+    .From("MultiHeadAttention", MultiHeadAttention);
+
+}  // namespace x2ir

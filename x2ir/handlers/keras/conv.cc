@@ -1,0 +1,266 @@
+// Keras: convolutions.
+#include "x2ir/handlers/keras/conv.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/keras/activations.h"
+#include "x2ir/handlers/tf/tf.h"
+
+namespace x2ir {
+
+KerasWindow TakeKerasWindow(KerasArgs& a, size_t spatial) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  KerasWindow w;
+  w.kernel = a.Tuple("kernel_size", spatial, 1);
+  w.strides = a.Tuple("strides", spatial, 1);
+  w.dilations = a.Tuple("dilation_rate", spatial, 1);
+  w.padding = a.Text("padding", "valid");
+  w.channels_last = a.ChannelsLast();
+  for (const auto* list : {&w.kernel, &w.strides, &w.dilations}) {
+    for (const int64_t n : *list) {
+      if (n < 1 || n > kMost) a.Fail(Invalid("a window of size or step ", n));
+    }
+  }
+  return w;
+}
+
+AttributeMap WindowAttributes(KerasArgs& a, const KerasWindow& w) {
+  AttributeMap attrs = {{"layout", w.channels_last ? "channels_last" : "channels_first"}};
+  attrs.Set("strides", w.strides);
+  attrs.Set("dilations", w.dilations);
+  if (w.padding == "same") {
+    attrs.Set("auto_pad", "SAME_UPPER");
+  } else if (w.padding == "causal") {
+    a.Require(w.kernel.size() == 1, "causal padding of several axes");
+    attrs.Set("pads", Attribute::Ints{(w.kernel[0] - 1) * w.dilations[0], 0});
+  } else {
+    a.Require(w.padding == "valid", StrCat("padding '", w.padding, "'"));
+  }
+  return attrs;
+}
+
+Expr ConvolveKeras(KerasArgs& a, const Expr& x, const Expr& kernel, const KerasWindow& window,
+                   int64_t groups) {
+  const auto spatial = static_cast<int64_t>(window.kernel.size());
+  if (a.RankOf(kernel) != spatial + 2) a.Fail(Invalid("a kernel of ", a.RankOf(kernel), " axes"));
+  if (a.RankOf(x) != spatial + 2) a.Fail(Invalid("an image of ", a.RankOf(x), " axes"));
+  AttributeMap attrs = WindowAttributes(a, window);
+  attrs.Set("group", groups);
+  return a.Op("conv", {x, KernelToOihw(a, kernel)}, attrs);
+}
+
+Expr WithBias(KerasArgs& a, const Expr& y, const Expr& bias, bool channels_last) {
+  if (channels_last) return y + bias;
+  return y + AlongAxis(bias, 1, a.RankOf(y), "bias");
+}
+
+namespace {
+
+std::vector<std::string> KernelNames(KerasArgs& a, std::vector<std::string> kernels) {
+  if (a.Flag("use_bias", true)) kernels.emplace_back("bias");
+  return kernels;
+}
+
+template <size_t kSpatial>
+Value* Conv(KerasArgs& a) {
+  a.Integer("filters", 0);
+  a.Ignore("call.theano_layout");
+  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  const std::vector<Expr> w = a.Weights(KernelNames(a, {"kernel"}));
+  const int64_t groups = a.Integer("groups", 1);
+  Expr y = ConvolveKeras(a, a.tensor(), w[0], window, groups);
+  if (w.size() > 1) y = WithBias(a, y, w[1], window.channels_last);
+  return ActivatedBy(a, "activation", y);
+}
+
+// A kernel [space..., in, multiplier] as one of groups of one channel each.
+Expr DepthwiseKernel(KerasArgs& a, const Expr& kernel, int64_t* channels) {
+  const auto dims = KnownSizes(kernel);
+  a.Require(dims.has_value(), "a kernel of unknown size");
+  const size_t rank = dims->size();
+  *channels = (*dims)[rank - 2];
+  std::vector<int64_t> perm = {static_cast<int64_t>(rank) - 2, static_cast<int64_t>(rank) - 1};
+  std::vector<int64_t> to = {(*dims)[rank - 2] * (*dims)[rank - 1], 1};
+  for (size_t i = 0; i + 2 < rank; ++i) {
+    perm.push_back(static_cast<int64_t>(i));
+    to.push_back((*dims)[i]);
+  }
+  Value* relaid = Relaid(a, kernel, perm);
+  if (const Tensor* constant = relaid->fixed_constant()) {
+    return {a, a.b().Constant(constant->Reshaped(to), kernel->name())};
+  }
+  return Reshape({a, relaid}, to);
+}
+
+Expr DepthwiseConvolve(KerasArgs& a, const Expr& x, const Expr& kernel, const KerasWindow& window) {
+  if (a.RankOf(kernel) != static_cast<int64_t>(window.kernel.size()) + 2) {
+    a.Fail(Invalid("a kernel of ", a.RankOf(kernel), " axes"));
+  }
+  int64_t channels = 0;
+  const Expr w = DepthwiseKernel(a, kernel, &channels);
+  AttributeMap attrs = WindowAttributes(a, window);
+  attrs.Set("group", channels);
+  return a.Op("conv", {x, w}, attrs);
+}
+
+template <size_t kSpatial>
+Value* DepthwiseConv(KerasArgs& a) {
+  for (const char* name : {"depth_multiplier", "filters", "groups", "call.theano_layout"}) {
+    a.Ignore(name);
+  }
+  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  const std::vector<Expr> w = a.Weights(KernelNames(a, {"depthwise kernel"}));
+  Expr y = DepthwiseConvolve(a, a.tensor(), w[0], window);
+  if (w.size() > 1) y = WithBias(a, y, w[1], window.channels_last);
+  return ActivatedBy(a, "activation", y);
+}
+
+// Each channel by itself, then the channels at each place.
+template <size_t kSpatial>
+Value* SeparableConv(KerasArgs& a) {
+  for (const char* name : {"depth_multiplier", "filters", "groups", "call.theano_layout"}) {
+    a.Ignore(name);
+  }
+  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  const std::vector<Expr> w = a.Weights(KernelNames(a, {"depthwise kernel", "pointwise kernel"}));
+  KerasWindow point;
+  point.kernel = point.strides = point.dilations = std::vector<int64_t>(kSpatial, 1);
+  point.channels_last = window.channels_last;
+  Expr y = ConvolveKeras(a, DepthwiseConvolve(a, a.tensor(), w[0], window), w[1], point);
+  if (w.size() > 2) y = WithBias(a, y, w[2], window.channels_last);
+  return ActivatedBy(a, "activation", y);
+}
+
+// Kernel [space..., out, in]. Sizes are those of Keras's deconv_output_length.
+template <size_t kSpatial>
+Value* ConvTranspose(KerasArgs& a) {
+  for (const char* name : {"filters", "groups", "output_shape", "call.theano_layout"}) {
+    a.Ignore(name);
+  }
+  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  const std::vector<int64_t> added = a.Integers("output_padding");
+  const std::vector<Expr> w = a.Weights(KernelNames(a, {"kernel"}));
+  a.Require(window.padding == "same" || window.padding == "valid",
+            StrCat("padding '", window.padding, "'"));
+  if (a.RankOf(w[0]) != kSpatial + 2) a.Fail(Invalid("a kernel of ", a.RankOf(w[0]), " axes"));
+  const bool same = window.padding == "same";
+  std::vector<int64_t> pads(2 * kSpatial, 0), more(kSpatial, 0);
+  for (size_t i = 0; i < kSpatial; ++i) {
+    const int64_t size = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    // How much larger than (in - 1) * stride + size the result is.
+    int64_t excess =
+        same ? window.strides[i] - size : std::max<int64_t>(window.strides[i] - size, 0);
+    if (!added.empty()) {
+      a.Require(added.size() == 1 || added.size() == kSpatial, "this output_padding");
+      excess = added[added.size() == 1 ? 0 : i] - (same ? 2 * (size / 2) : 0);
+    }
+    if (excess >= 0) {
+      more[i] = excess;
+    } else {
+      pads[i] = -excess / 2;
+      pads[kSpatial + i] = -excess - pads[i];
+    }
+  }
+  AttributeMap attrs = {{"layout", window.channels_last ? "channels_last" : "channels_first"}};
+  attrs.Set("strides", window.strides);
+  attrs.Set("dilations", window.dilations);
+  attrs.Set("pads", pads);
+  const bool pad_after = [&] {
+    for (size_t i = 0; i < kSpatial; ++i) {
+      if (more[i] >= std::max(window.strides[i], window.dilations[i])) return true;
+    }
+    return false;
+  }();
+  if (!pad_after) attrs.Set("output_padding", more);
+  std::vector<int64_t> perm = {static_cast<int64_t>(kSpatial) + 1, static_cast<int64_t>(kSpatial)};
+  for (size_t i = 0; i < kSpatial; ++i) perm.push_back(static_cast<int64_t>(i));
+  Expr y = a.Op("conv_transpose", {a.tensor(), Relaid(a, w[0], perm)}, attrs);
+  if (pad_after) {
+    const size_t first = window.channels_last ? 1 : 2;
+    std::vector<int64_t> ends(2 * (kSpatial + 2), 0);
+    for (size_t i = 0; i < kSpatial; ++i) ends[kSpatial + 2 + first + i] = more[i];
+    y = y.Op("pad", {a.b().Ints(ends)});
+  }
+  if (w.size() > 1) y = WithBias(a, y, w[1], window.channels_last);
+  return ActivatedBy(a, "activation", y);
+}
+
+// A kernel of its own for each place: [places, elements of a window, filters].
+template <size_t kSpatial>
+Value* LocallyConnected(KerasArgs& a) {
+  a.Integer("filters", 0);
+  a.Ignore("call.theano_layout");
+  const int64_t implementation = a.Integer("implementation", 1);
+  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  a.Require(window.padding == "valid" && implementation == 1,
+            "a locally connected layer of implementation 2 or 3");
+  const std::vector<Expr> w = a.Weights(KernelNames(a, {"kernel"}));
+  Expr x = a.tensor();
+  const int64_t rank = kSpatial + 2;
+  if (a.RankOf(x) != rank) a.Fail(Invalid("an image of ", a.RankOf(x), " axes"));
+  if (!window.channels_last) x = MoveAxis(x, 1, rank - 1);
+  const auto sizes = KnownSizes(x, 1, rank - 1);
+  a.Require(sizes.has_value(), "a locally connected layer of images of unknown size");
+  // Where the elements of each window are among all places.
+  std::vector<int64_t> counts(kSpatial);
+  int64_t places = 1, elements = 1;
+  for (size_t i = 0; i < kSpatial; ++i) {
+    counts[i] = ((*sizes)[i] - window.kernel[i]) / window.strides[i] + 1;
+    if ((*sizes)[i] < window.kernel[i]) a.Fail(Invalid("a window larger than the image"));
+    places *= counts[i];
+    elements *= window.kernel[i];
+  }
+  a.Require(places * elements < (int64_t{1} << 26), "a locally connected layer of this size");
+  std::vector<int64_t> index;
+  for (int64_t p = 0; p < places; ++p) {
+    for (int64_t e = 0; e < elements; ++e) {
+      int64_t at = 0, scale = 1, left = p, inside = e;
+      for (size_t i = kSpatial; i-- > 0;) {
+        at += scale * (left % counts[i] * window.strides[i] + inside % window.kernel[i]);
+        scale *= (*sizes)[i];
+        left /= counts[i];
+        inside /= window.kernel[i];
+      }
+      index.push_back(at);
+    }
+  }
+  const Size batch = SizeAt(x, 0), channels = SizeAt(x, rank - 1);
+  Expr flat = ReshapeTo(x, {batch, Size(-1), channels});
+  Expr patches = ReshapeTo(Gather(flat, a.b().Ints(index), 1),
+                           {batch, Size(places), Size(elements), channels});
+  // Of channels first a window has its channels first, too.
+  if (!window.channels_last) patches = Transpose(patches, {0, 1, 3, 2});
+  patches = ReshapeTo(patches, {batch, Size(places), Times(a, Size(elements), channels)});
+  Expr y = Transpose(MatMul(Transpose(patches, {1, 0, 2}), w[0]), {1, 0, 2});
+  std::vector<Size> to = {batch};
+  for (const int64_t count : counts) to.emplace_back(count);
+  to.push_back(SizeAt(w[0], 2));
+  y = ReshapeTo(y, to);
+  if (w.size() > 1) y = y + w[1];
+  if (!window.channels_last) y = MoveAxis(y, rank - 1, 1);
+  return ActivatedBy(a, "activation", y);
+}
+
+}  // namespace
+
+X2IR_KERAS(conv)
+    .From("Conv1D", Conv<1>)
+    .From("Conv2D", Conv<2>)
+    .From("Conv3D", Conv<3>)
+    .From("DepthwiseConv1D", DepthwiseConv<1>)
+    .From("DepthwiseConv2D", DepthwiseConv<2>)
+    .From("SeparableConv1D", SeparableConv<1>)
+    .From("SeparableConv2D", SeparableConv<2>);
+X2IR_KERAS(conv_transpose)
+    .From("Conv1DTranspose", ConvTranspose<1>)
+    .From("Conv2DTranspose", ConvTranspose<2>)
+    .From("Conv3DTranspose", ConvTranspose<3>);
+X2IR_KERAS(matmul)
+    .From("LocallyConnected1D", LocallyConnected<1>)
+    .From("LocallyConnected2D", LocallyConnected<2>);
+
+}  // namespace x2ir

@@ -1,0 +1,78 @@
+// Keras: recurrent layers whose products are convolutions. Gates stand in the order i, f, c, o.
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/keras/activations.h"
+#include "x2ir/handlers/keras/conv.h"
+#include "x2ir/handlers/keras/keras.h"
+#include "x2ir/handlers/keras/scan.h"
+
+namespace x2ir {
+namespace {
+
+template <size_t kSpatial>
+Values ConvLstm(KerasArgs& a) {
+  a.Ignore("filters");
+  a.Ignore("call.theano_layout");
+  a.Require(!a.Flag("time_major", false), "time_major");
+  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  const RecurrentSettings settings = TakeRecurrentSettings(a);
+  const bool biased = a.Flag("use_bias", true);
+  const keras::Json activation = a.Given("activation") ? a.Nested("activation") : keras::Json();
+  const keras::Json gates = a.Nested("recurrent_activation");
+  const std::vector<Expr> w = biased ? a.Weights({"kernel", "recurrent kernel", "bias"})
+                                     : a.Weights({"kernel", "recurrent kernel"});
+  const Expr x = a.tensor();
+  constexpr int64_t kRank = kSpatial + 3;
+  if (a.RankOf(x) != kRank || a.RankOf(w[1]) != kSpatial + 2) {
+    a.Fail(Invalid("images of ", a.RankOf(x), " axes; expected ", kRank));
+  }
+  // The products of all steps at once.
+  Expr flat = ConvolveKeras(a, FlattenFront(x, 2), w[0], window);
+  if (biased) flat = WithBias(a, flat, w[2], window.channels_last);
+  std::vector<Size> sizes = SizesAt(x, 0, 2);
+  for (const Size& size : SizesAt(flat, 1, kRank - 1)) sizes.push_back(size);
+  const Expr products = ReshapeTo(flat, sizes);
+  const Size filters = SizeAt(w[1], kSpatial);
+  a.Require(filters.number.has_value(), "a kernel of unknown size");
+  const int64_t axis = window.channels_last ? kRank - 2 : 1;  // of the channels of a step
+  std::vector<Expr> states = GivenStates(a);
+  if (!states.empty() && states.size() != 2) a.Fail(Invalid("expected two initial states"));
+  if (states.empty()) {
+    std::vector<Size> of_state = {sizes[0]};
+    for (size_t i = 2; i < sizes.size(); ++i) of_state.push_back(sizes[i]);
+    of_state[static_cast<size_t>(axis)] = filters;
+    const Expr zeros = Filled(a, x.dtype(), of_state, 0);
+    states = {zeros, zeros};
+  }
+  KerasWindow again;
+  again.kernel = window.kernel;
+  again.strides = again.dilations = std::vector<int64_t>(kSpatial, 1);
+  again.padding = "same";
+  again.channels_last = window.channels_last;
+  const auto step = [&](const Expr& now, const std::vector<Expr>& before) -> std::vector<Expr> {
+    const Expr z = now + ConvolveKeras(a, before[0], w[1], again);
+    const auto gate = [&](int64_t i) {
+      return Slice(z, axis, Size(i * *filters.number), Size((i + 1) * *filters.number));
+    };
+    const auto open = [&](int64_t i) { return Activated(a, gates, gate(i)); };
+    const Expr i = open(0), f = open(1), o = open(3);
+    const Expr c = f * before[1] + i * Activated(a, activation, gate(2));
+    return {o * Activated(a, activation, c), c};
+  };
+  Expr mask = a.mask();
+  const std::vector<Expr> given = a.named("mask");
+  if (!given.empty()) mask = given[0];
+  Values values;
+  for (const Expr& v : ScanSteps(a, products, states, mask, settings, step)) values.push_back(v);
+  return values;
+}
+
+}  // namespace
+
+X2IR_KERAS(scan)
+    .From("ConvLSTM1D", ConvLstm<1>)
+    .From("ConvLSTM2D", ConvLstm<2>)
+    .From("ConvLSTM3D", ConvLstm<3>);
+
+}  // namespace x2ir

@@ -1,0 +1,231 @@
+// The dialect "keras", and masks: which steps of a tensor count is said by a layer, and goes on
+// from layer to layer beside the tensor. Before nodes are converted masks become operands of the
+// layers that look at them.
+#include "x2ir/core/dialect.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/formats/keras/keras.h"
+#include "x2ir/graph_wrapper/strings.h"
+
+namespace x2ir {
+namespace {
+
+// What a layer does to masks.
+enum class MaskUse {
+  kStops,    // its results have none; a warning where it is given one
+  kDrops,    // its results have none, as it should be
+  kPasses,   // those of the results are those of the first tensor
+  kLooks,    // it looks at them, and its results have none
+  kSteps,    // a recurrent layer: it looks, and passes them where it gives all steps
+  kQueries,  // attention: it looks, and passes the mask of the queries
+  kMakes,    // its own
+  kJoins,    // results count where all tensors do
+  kConcat,
+};
+struct MaskRow {
+  std::string_view op;
+  MaskUse use;
+};
+constexpr MaskRow kMaskRows[] = {
+    {"Activation", MaskUse::kPasses},
+    {"ActivityRegularization", MaskUse::kPasses},
+    {"Add", MaskUse::kJoins},
+    {"AdditiveAttention", MaskUse::kQueries},
+    {"AlphaDropout", MaskUse::kPasses},
+    {"Attention", MaskUse::kQueries},
+    {"Average", MaskUse::kJoins},
+    {"BatchNormalization", MaskUse::kPasses},
+    {"Concatenate", MaskUse::kConcat},
+    {"ConvLSTM1D", MaskUse::kSteps},
+    {"ConvLSTM2D", MaskUse::kSteps},
+    {"ConvLSTM3D", MaskUse::kSteps},
+    {"CuDNNGRU", MaskUse::kSteps},
+    {"CuDNNLSTM", MaskUse::kSteps},
+    {"Dense", MaskUse::kPasses},
+    {"Dot", MaskUse::kDrops},
+    {"Dropout", MaskUse::kPasses},
+    {"ELU", MaskUse::kPasses},
+    {"Embedding", MaskUse::kMakes},
+    {"GRU", MaskUse::kSteps},
+    {"GaussianDropout", MaskUse::kPasses},
+    {"GaussianNoise", MaskUse::kPasses},
+    {"GlobalAveragePooling1D", MaskUse::kLooks},
+    {"GroupNormalization", MaskUse::kPasses},
+    {"Identity", MaskUse::kPasses},
+    {"LSTM", MaskUse::kSteps},
+    {"LayerNormalization", MaskUse::kPasses},
+    {"LeakyReLU", MaskUse::kPasses},
+    {"Masking", MaskUse::kMakes},
+    {"Maximum", MaskUse::kJoins},
+    {"Minimum", MaskUse::kJoins},
+    {"MultiHeadAttention", MaskUse::kQueries},
+    {"Multiply", MaskUse::kJoins},
+    {"PReLU", MaskUse::kPasses},
+    {"RMSNormalization", MaskUse::kPasses},
+    {"ReLU", MaskUse::kPasses},
+    {"SimpleRNN", MaskUse::kSteps},
+    {"Softmax", MaskUse::kQueries},
+    {"SpatialDropout1D", MaskUse::kPasses},
+    {"SpatialDropout2D", MaskUse::kPasses},
+    {"SpatialDropout3D", MaskUse::kPasses},
+    {"Subtract", MaskUse::kJoins},
+    {"ThresholdedReLU", MaskUse::kPasses},
+    {"UnitNormalization", MaskUse::kPasses},
+    {keras::kFold, MaskUse::kDrops},
+    {keras::kUnfold, MaskUse::kStops},  // see below
+};
+
+MaskUse MaskUseOf(std::string_view op) {
+  const auto* row = std::find_if(std::begin(kMaskRows), std::end(kMaskRows),
+                                 [&](const MaskRow& r) { return r.op == op; });
+  return row == std::end(kMaskRows) ? MaskUse::kStops : row->use;
+}
+
+bool FlagOf(const Node& node, Symbol name) {
+  const Attribute* attr = node.attrs().Find(name);
+  const auto* number = attr ? attr->get<int64_t>() : nullptr;
+  return number && *number != 0;
+}
+
+class MaskFlow {
+ public:
+  MaskFlow(Graph& graph, std::vector<std::string>& warnings) : graph_(graph), warnings_(warnings) {}
+
+  void Run() {
+    std::vector<Node*> nodes;
+    for (Node* node : graph_.nodes()) nodes.push_back(node);
+    for (Node* node : nodes) {
+      if (node->dialect() == keras::kDialect) Visit(*node);
+    }
+  }
+
+ private:
+  Value* MaskOf(const Value* value) const {
+    const auto found = masks_.find(value);
+    return found == masks_.end() ? nullptr : found->second;
+  }
+  void SetMask(const Node& node, Value* mask) {
+    if (mask && node.output(0)) masks_[node.output(0)] = mask;
+  }
+
+  void Visit(Node& node) {
+    const std::string_view op = node.op().view();
+    const Attribute* attr = node.attrs().Find(keras::kCallInputs);
+    const auto* count = attr ? attr->get<int64_t>() : nullptr;
+    const auto tensors = static_cast<size_t>(
+        std::clamp<int64_t>(count ? *count : 0, 0, static_cast<int64_t>(node.num_inputs())));
+    std::vector<Value*> masks;
+    bool any = false;
+    for (size_t i = 0; i < tensors; ++i) {
+      masks.push_back(MaskOf(node.input(i)));
+      any = any || masks.back();
+    }
+    const MaskUse use = MaskUseOf(op);
+    if (use == MaskUse::kMakes) {
+      const bool makes = op == "Masking" || FlagOf(node, "mask_zero");
+      if (makes && node.num_outputs() == 1) {
+        SetMask(node, graph_.AddNodeOutput(&node, graph_.UniqueName(node.name() + "/mask")));
+      }
+      return;
+    }
+    // What is applied to each step hands on the mask of the steps.
+    if (op == keras::kUnfold && tensors == 2) return SetMask(node, masks[1]);
+    if (!any) return;
+    switch (use) {
+      case MaskUse::kStops:
+        warnings_.push_back(StrCat("layer '", node.name(), "' (", op,
+                                   ") does not hand on the mask of its tensor: what comes behind "
+                                   "it counts every step"));
+        return;
+      case MaskUse::kDrops:
+      case MaskUse::kMakes: return;
+      case MaskUse::kPasses: return SetMask(node, masks[0]);
+      case MaskUse::kLooks: return Give(node, masks);
+      case MaskUse::kSteps:
+        Give(node, {masks[0]});
+        if (FlagOf(node, "return_sequences")) SetMask(node, masks[0]);
+        return;
+      case MaskUse::kQueries: Give(node, masks); return SetMask(node, masks[0]);
+      case MaskUse::kJoins: return Join(node, masks, false);
+      case MaskUse::kConcat: return Join(node, masks, true);
+    }
+  }
+
+  // Operands behind all others.
+  static void Give(Node& node, const std::vector<Value*>& masks) {
+    Attribute::Ints of;
+    for (size_t i = 0; i < masks.size(); ++i) {
+      if (!masks[i]) continue;
+      of.push_back(static_cast<int64_t>(i));
+      node.AddInput(masks[i]);
+    }
+    node.SetAttr(keras::kCallMasks, of);
+  }
+
+  // Where all tensors count. One without a mask counts everywhere; of merges other than
+  // concatenations of Keras 1 and 2, then, so do the results.
+  void Join(Node& node, const std::vector<Value*>& masks, bool concat) {
+    std::vector<Value*> different;
+    for (Value* mask : masks) {
+      if (mask && std::find(different.begin(), different.end(), mask) == different.end()) {
+        different.push_back(mask);
+      }
+    }
+    if (different.size() == 1 && (!concat || AlongFeatures(node))) {
+      return SetMask(node, different[0]);
+    }
+    if (concat && !AlongFeatures(node)) {
+      warnings_.push_back(StrCat("layer '", node.name(),
+                                 "' joins steps: the masks of its tensors are not handed on"));
+      return;
+    }
+    Value* all = different[0];
+    Node* before = node.next();
+    for (size_t i = 1; i < different.size(); ++i) {
+      Node* both = graph_.InsertNode(before, kIrDialect, "and", {all, different[i]});
+      all = graph_.AddNodeOutput(both, graph_.UniqueName(node.name() + "/mask"));
+    }
+    SetMask(node, all);
+  }
+
+  static bool AlongFeatures(const Node& node) {
+    const Attribute* attr = node.attrs().Find("axis");
+    const auto* axis = attr ? attr->get<int64_t>() : nullptr;
+    return !axis || *axis == -1 || *axis >= 2;
+  }
+
+  Graph& graph_;
+  std::vector<std::string>& warnings_;
+  absl::flat_hash_map<const Value*, Value*> masks_;
+};
+
+absl::Status PrepareKeras(Model& model, std::vector<std::string>& warnings) {
+  std::vector<std::string> stateful;
+  for (const Node* node : model.graph->nodes()) {
+    if (FlagOf(*node, "stateful")) stateful.push_back(node->name());
+  }
+  if (!stateful.empty()) {
+    warnings.push_back(
+        StrCat("layer '", stateful[0], "'",
+               stateful.size() > 1 ? StrCat(" and ", stateful.size() - 1, " others") : "",
+               " would keep states from one run to the next: each run begins with "
+               "zeros here"));
+  }
+  MaskFlow(*model.graph, warnings).Run();
+  return absl::OkStatus();
+}
+
+[[maybe_unused]] const bool kRegistered = RegisterDialect({
+    .name = keras::kDialect,
+    .latest_opset = 3,
+    .prepare = PrepareKeras,
+});
+
+}  // namespace
+}  // namespace x2ir

@@ -1,0 +1,122 @@
+// How layers of Keras become IR. A row for each class of layers, a function that sees the layer's
+// configuration, the tensors that it is called with, its weights and its masks.
+//
+//   X2IR_KERAS(gemm).From("Dense", Dense);
+//
+// Meanings are those of Keras's documentation, and of its TensorFlow backend where that is silent.
+#ifndef X2IR_HANDLERS_KERAS_KERAS_H_
+#define X2IR_HANDLERS_KERAS_KERAS_H_
+
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "x2ir/builder/node_reader.h"
+#include "x2ir/core/spec.h"
+#include "x2ir/formats/keras/json_tree.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace X2IR_API x2ir {
+
+class KerasArgs : public NodeReader {
+ public:
+  explicit KerasArgs(Rewrite& r);
+
+  int version() const { return version_; }  // of Keras: 1, 2 or 3
+
+  // --- Operands ---------------------------------------------------------------------------------
+  // Tensors that it is called with, floating ones in the type that the layer computes in.
+  size_t num_tensors() const { return tensors_.size(); }
+  Expr tensor(size_t i = 0);
+  std::vector<Expr> tensors();
+  // One that was given by name ("initial_state"); all of that name.
+  std::vector<Expr> named(std::string_view name);
+  // Weights, in the type that the layer computes in; Invalid where the file has another number of
+  // them. `names` are for the message.
+  std::vector<Expr> Weights(std::initializer_list<std::string_view> names);
+  std::vector<Expr> Weights(const std::vector<std::string>& names);
+  size_t num_weights() const { return weights_.size(); }
+  // Of the i-th tensor: bool, false where it does not count; null: there is none.
+  Expr mask(size_t i = 0) const { return i < masks_.size() ? masks_[i] : Expr(nullptr); }
+  bool has_mask(size_t i = 0) const { return mask(i).value() != nullptr; }
+  // What the layer's floats are computed in; kUndefined: in what they are.
+  DType compute_type() const { return compute_; }
+  // The element type that the configuration says, as of its results.
+  DType VariableType() const;
+
+  // Nothing of its configuration matters.
+  void IgnoreConfiguration();
+
+  // --- Configuration, each with what it is when it is left out
+  // ------------------------------------
+  bool Given(Symbol name) const { return attrs().Has(name); }
+  std::string Text(Symbol name, std::string_view or_else = "");
+  int64_t Integer(Symbol name, int64_t or_else);
+  bool Flag(Symbol name, bool or_else);
+  double Number(Symbol name, double or_else);
+  std::vector<int64_t> Integers(Symbol name);
+  std::vector<double> Numbers(Symbol name);
+  std::vector<std::string> Texts(Symbol name);
+  // One number for all, or `count` of them.
+  std::vector<int64_t> Tuple(Symbol name, size_t count, int64_t or_else);
+  // A text, or what is nested.
+  keras::Json Nested(Symbol name);
+  // Axes of a tensor of that rank, counted from the front.
+  std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int64_t rank);
+  int64_t Axis(int64_t axis, int64_t rank) { return Axes({axis}, rank)[0]; }
+
+  // Whether channels are the last axis.
+  bool ChannelsLast(Symbol name = "data_format");
+  // The rank of a tensor, which must be known.
+  int64_t RankOf(const Expr& x);
+
+ private:
+  [[noreturn]] void Wrong(Symbol name, std::string_view kind);
+  Expr InComputeType(const Expr& x);
+
+  int version_ = 2;
+  DType compute_ = DType::kUndefined;
+  std::vector<Value*> tensors_, weights_;
+  std::vector<std::pair<std::string, Value*>> named_;
+  std::vector<Expr> masks_;
+};
+
+// Settings of training: initializers, regularizers and the like.
+bool IsKerasHint(std::string_view name);
+
+using KerasFn = std::function<absl::StatusOr<Values>(KerasArgs&)>;
+absl::StatusOr<Values> FromKeras(const KerasFn& fn, Rewrite& r);
+
+class KerasSpec {
+ public:
+  explicit KerasSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
+      : spec_("keras", ir_op, place) {}
+  // `fn` takes KerasArgs& and gives Values, a Value*, or a StatusOr of them.
+  template <typename Fn>
+  requires std::is_invocable_v<Fn, KerasArgs&> KerasSpec& From(std::string_view op, Fn fn) {
+    return FromCode(op, [fn](KerasArgs& a) { return ValuesOf(fn, a); });
+  }
+  template <typename Fn>
+  requires std::is_invocable_v<Fn, KerasArgs&> KerasSpec& From(
+      std::initializer_list<std::string_view> ops, Fn fn) {
+    for (const std::string_view op : ops) From(op, fn);
+    return *this;
+  }
+
+ private:
+  KerasSpec& FromCode(std::string_view op, KerasFn fn);
+  Spec spec_;
+};
+
+#define X2IR_KERAS(ir_op)                                                                 \
+  [[maybe_unused]] static ::x2ir::KerasSpec X2IR_CONCAT_(x2ir_keras_spec_, __COUNTER__) = \
+      ::x2ir::KerasSpec(#ir_op)
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_KERAS_KERAS_H_

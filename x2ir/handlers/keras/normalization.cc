@@ -1,0 +1,146 @@
+// Keras: normalizations.
+#include <algorithm>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/keras/keras.h"
+
+namespace x2ir {
+namespace {
+
+// The scale and the shift of a layer that may have either, before its other weights.
+struct Affine {
+  Expr scale = nullptr, shift = nullptr;
+  std::vector<Expr> rest;
+};
+Affine TakeAffine(KerasArgs& a, std::vector<std::string> others) {
+  const bool scale = a.Flag("scale", true), center = a.Flag("center", true);
+  std::vector<std::string> names;
+  if (scale) names.emplace_back("gamma");
+  if (center) names.emplace_back("beta");
+  const size_t own = names.size();
+  names.insert(names.end(), others.begin(), others.end());
+  const std::vector<Expr> w = a.Weights(names);
+  Affine affine;
+  if (scale) affine.scale = w[0];
+  if (center) affine.shift = w[own - 1];
+  affine.rest.assign(w.begin() + static_cast<ptrdiff_t>(own), w.end());
+  return affine;
+}
+
+Expr FilledLike(KerasArgs& a, const Expr& x, DType type, double number) {
+  return Filled(a, type, AllSizes(x), number);
+}
+
+std::vector<int64_t> NormAxes(KerasArgs& a, int64_t rank) {
+  std::vector<int64_t> axes = a.Integers("axis");
+  if (axes.empty()) axes = {-1};
+  axes = a.Axes(axes, rank);
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+// By the mean and the variance that training counted.
+Value* BatchNorm(KerasArgs& a) {
+  const auto epsilon = static_cast<float>(a.Number("epsilon", 1e-3));
+  const Affine w = TakeAffine(a, {"moving mean", "moving variance"});
+  const Expr x = a.tensor();
+  const int64_t rank = a.RankOf(x);
+  const std::vector<int64_t> axes = NormAxes(a, rank);
+  a.Require(axes.size() == 1 && axes[0] > 0, "a normalization along several axes, or the batch");
+  const Expr mean = w.rest[0], variance = w.rest[1];
+  const Expr scale = w.scale.value() ? w.scale : FilledLike(a, mean, mean.dtype(), 1);
+  const Expr shift = w.shift.value() ? w.shift : FilledLike(a, mean, mean.dtype(), 0);
+  const int64_t axis = axes[0];
+  const bool last = axis == rank - 1 && rank > 2;
+  const AttributeMap attrs = {{"epsilon", epsilon},
+                              {"layout", last ? "channels_last" : "channels_first"}};
+  const auto normalized = [&](const Expr& v) {
+    return a.Op("batch_normalization", {v, scale, shift, mean, variance}, attrs);
+  };
+  if (last || axis == 1) return normalized(x);
+  return MoveAxis(normalized(MoveAxis(x, axis, 1)), 1, axis);
+}
+
+Value* LayerNorm(KerasArgs& a) {
+  const auto epsilon = a.Number("epsilon", 1e-3);
+  a.Require(!a.Flag("rms_scaling", false), "rms_scaling");
+  const Affine w = TakeAffine(a, {});
+  const Expr x = a.tensor();
+  const int64_t rank = a.RankOf(x);
+  const std::vector<int64_t> axes = NormAxes(a, rank);
+  const bool at_end = axes[0] == rank - static_cast<int64_t>(axes.size());
+  if (at_end && (w.scale.value() || w.shift.value())) {
+    const Expr scale = w.scale.value() ? w.scale : FilledLike(a, w.shift, x.dtype(), 1);
+    std::vector<Value*> operands = {scale};
+    if (w.shift.value()) operands.push_back(w.shift);
+    return x.Op("layer_normalization", operands,
+                {{"axis", axes[0]}, {"epsilon", static_cast<float>(epsilon)}});
+  }
+  const Expr d = x - Reduce(x, "reduce_mean", axes, true);
+  Expr y = d / Sqrt(Reduce(Square(d), "reduce_mean", axes, true) + epsilon);
+  const auto placed = [&](const Expr& v) {
+    std::vector<Size> sizes(static_cast<size_t>(rank), Size(1));
+    for (size_t i = 0; i < axes.size(); ++i) {
+      sizes[static_cast<size_t>(axes[i])] = SizeAt(v, static_cast<int64_t>(i));
+    }
+    return ReshapeTo(v, sizes);
+  };
+  if (w.scale.value()) y = y * placed(w.scale);
+  if (w.shift.value()) y = y + placed(w.shift);
+  return y;
+}
+
+Value* RmsNorm(KerasArgs& a) {
+  const auto epsilon = static_cast<float>(a.Number("epsilon", 1e-6));
+  const Expr x = a.tensor(), scale = a.Weights({"scale"})[0];
+  const int64_t rank = a.RankOf(x);
+  const std::vector<int64_t> axes = NormAxes(a, rank);
+  a.Require(axes[0] == rank - static_cast<int64_t>(axes.size()),
+            "a normalization along axes that are not the last");
+  return x.Op("rms_normalization", {scale}, {{"axis", axes[0]}, {"epsilon", epsilon}});
+}
+
+Value* GroupNorm(KerasArgs& a) {
+  const auto epsilon = static_cast<float>(a.Number("epsilon", 1e-3));
+  int64_t groups = a.Integer("groups", 32);
+  const Affine w = TakeAffine(a, {});
+  const Expr x = a.tensor();
+  const int64_t rank = a.RankOf(x);
+  const std::vector<int64_t> axes = NormAxes(a, rank);
+  a.Require(axes.size() == 1 && (axes[0] == 1 || axes[0] == rank - 1),
+            "groups along an axis that is neither the first nor the last");
+  const Size channels = SizeAt(x, axes[0]);
+  a.Require(channels.number.has_value(), "a number of channels that is not known");
+  if (groups == -1) groups = *channels.number;
+  if (groups < 1 || *channels.number % groups != 0) a.Fail(Invalid(groups, " groups of channels"));
+  const auto of_channels = [&](const Expr& v, double number) {
+    return v.value() ? v : Filled(a, x.dtype(), {channels}, number);
+  };
+  const bool last = axes[0] == rank - 1 && rank > 2;
+  return x.Op("group_normalization", {of_channels(w.scale, 1), of_channels(w.shift, 0)},
+              {{"num_groups", groups},
+               {"epsilon", epsilon},
+               {"layout", last ? "channels_last" : "channels_first"}});
+}
+
+Value* UnitNorm(KerasArgs& a) {
+  const Expr x = a.tensor();
+  const std::vector<int64_t> axes = NormAxes(a, a.RankOf(x));
+  const Expr sum = Reduce(Square(x), "reduce_sum", axes, true);
+  return x / Sqrt(Max(sum, x.Number(1e-12)));
+}
+
+}  // namespace
+
+X2IR_KERAS(batch_normalization)
+    .From({"BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2",
+           "SyncBatchNormalization"},
+          BatchNorm);
+X2IR_KERAS(group_normalization).From("GroupNormalization", GroupNorm);
+X2IR_KERAS(layer_normalization).From("LayerNormalization", LayerNorm);
+X2IR_KERAS(reduce_l2).From("UnitNormalization", UnitNorm);
+X2IR_KERAS(rms_normalization).From("RMSNormalization", RmsNorm);
+
+}  // namespace x2ir

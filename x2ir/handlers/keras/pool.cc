@@ -1,0 +1,71 @@
+// Keras: pools.
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/handlers/keras/conv.h"
+#include "x2ir/handlers/keras/keras.h"
+
+namespace x2ir {
+namespace {
+
+// Averages are of the elements of a window that are no padding.
+template <size_t kSpatial, bool kAverage>
+Value* PoolLayer(KerasArgs& a) {
+  a.Ignore("call.theano_layout");
+  KerasWindow window;
+  window.kernel = a.Tuple("pool_size", kSpatial, 2);
+  window.strides = a.Given("strides") ? a.Tuple("strides", kSpatial, 1) : window.kernel;
+  a.Ignore("strides");
+  window.dilations.assign(kSpatial, 1);
+  window.padding = a.Text("padding", "valid");
+  window.channels_last = a.ChannelsLast();
+  a.Require(window.padding != "causal", "causal padding of a pool");
+  for (size_t i = 0; i < kSpatial; ++i) {
+    if (window.kernel[i] < 1 || window.strides[i] < 1) a.Fail(Invalid("a window without a size"));
+  }
+  const Expr x = a.tensor();
+  if (a.RankOf(x) != kSpatial + 2) a.Fail(Invalid("an image of ", a.RankOf(x), " axes"));
+  AttributeMap attrs = WindowAttributes(a, window);
+  attrs.Erase("dilations");
+  attrs.Set("kernel_shape", window.kernel);
+  return x.Op(kAverage ? "average_pool" : "max_pool", {}, attrs);
+}
+
+// Of steps whose mask is false an average does not know.
+template <size_t kSpatial, bool kAverage>
+Value* GlobalPool(KerasArgs& a) {
+  a.Ignore("call.theano_layout");
+  const bool last = a.ChannelsLast(), keep = a.Flag("keepdims", false);
+  const Expr x = a.tensor();
+  if (a.RankOf(x) != kSpatial + 2) a.Fail(Invalid("an image of ", a.RankOf(x), " axes"));
+  const std::vector<int64_t> axes = CountedFrom(last ? 1 : 2, kSpatial);
+  if (kAverage && kSpatial == 1 && a.has_mask()) {
+    const Expr mask = Unsqueeze(a.mask().To(x.dtype()), {last ? 2 : 1});
+    return Reduce(x * mask, "reduce_sum", axes, keep) / Reduce(mask, "reduce_sum", axes, keep);
+  }
+  if (kSpatial == 1) return Reduce(x, kAverage ? "reduce_mean" : "reduce_max", axes, keep);
+  const Expr y = x.Op(kAverage ? "global_average_pool" : "global_max_pool", {},
+                      {{"layout", last ? "channels_last" : "channels_first"}});
+  return keep ? y : Squeeze(y, axes);
+}
+
+}  // namespace
+
+X2IR_KERAS(average_pool)
+    .From("AveragePooling1D", PoolLayer<1, true>)
+    .From("AveragePooling2D", PoolLayer<2, true>)
+    .From("AveragePooling3D", PoolLayer<3, true>);
+X2IR_KERAS(max_pool)
+    .From("MaxPooling1D", PoolLayer<1, false>)
+    .From("MaxPooling2D", PoolLayer<2, false>)
+    .From("MaxPooling3D", PoolLayer<3, false>);
+X2IR_KERAS(global_average_pool)
+    .From("GlobalAveragePooling1D", GlobalPool<1, true>)
+    .From("GlobalAveragePooling2D", GlobalPool<2, true>)
+    .From("GlobalAveragePooling3D", GlobalPool<3, true>);
+X2IR_KERAS(global_max_pool)
+    .From("GlobalMaxPooling1D", GlobalPool<1, false>)
+    .From("GlobalMaxPooling2D", GlobalPool<2, false>)
+    .From("GlobalMaxPooling3D", GlobalPool<3, false>);
+
+}  // namespace x2ir

@@ -1,0 +1,287 @@
+// Keras: preprocessing layers.
+#include <algorithm>
+#include <cmath>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/handlers/keras/keras.h"
+#include "x2ir/handlers/tf/tf.h"
+
+namespace x2ir {
+namespace {
+
+// The tensor as floats of the layer's type, whatever it is.
+Expr AsFloats(KerasArgs& a) { return a.tensor().To(a.VariableType()); }
+
+// --- Numbers -------------------------------------------------------------------------------------
+
+Value* Rescaling(KerasArgs& a) {
+  const Expr x = AsFloats(a);
+  const std::vector<double> scale = a.Numbers("scale"), offset = a.Numbers("offset");
+  const auto number = [&](const std::vector<double>& list) {
+    if (list.size() == 1) return x.Number(list[0]);
+    return NumbersAs(a, x.dtype(), {static_cast<int64_t>(list.size())}, list, "scale");
+  };
+  Expr y = x;
+  if (!scale.empty()) y = y * number(scale);
+  if (!offset.empty() && !(offset.size() == 1 && offset[0] == 0)) y = y + number(offset);
+  return y;
+}
+
+// (x - mean) / max(sqrt(variance), 1e-7), or back.
+Value* Normalization(KerasArgs& a) {
+  const Expr x = AsFloats(a);
+  const int64_t rank = a.RankOf(x);
+  const bool invert = a.Flag("invert", false);
+  const bool all = !a.Given("axis");
+  std::vector<int64_t> axes = a.Integers("axis");
+  if (!all) axes = a.Axes(axes, rank);
+  std::sort(axes.begin(), axes.end());
+  const std::vector<double> mean = a.Numbers("mean"), variance = a.Numbers("variance");
+  // Numbers along these axes.
+  const auto placed = [&](const Expr& v) {
+    if (all || axes.empty()) return Reshape(v, std::vector<int64_t>{});
+    std::vector<int64_t> dims(static_cast<size_t>(rank), 1);
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const Dim dim = DimAt(x, axes[i]);
+      a.Require(dim.is_static(), "a normalization along an axis of unknown size");
+      dims[static_cast<size_t>(axes[i])] = dim.value();
+    }
+    return Reshape(v, dims);
+  };
+  Expr center = nullptr, spread = nullptr;
+  if (!mean.empty() && !variance.empty()) {
+    const auto constant = [&](const std::vector<double>& list) {
+      return NumbersAs(a, x.dtype(), {static_cast<int64_t>(list.size())}, list, "numbers");
+    };
+    center = constant(mean);
+    spread = constant(variance);
+    int64_t count = 1;
+    for (const int64_t axis : axes)
+      count *= DimAt(x, axis).is_static() ? DimAt(x, axis).value() : 0;
+    // One number stands for all.
+    center =
+        mean.size() == 1 && count != 1 ? Reshape(center, std::vector<int64_t>{}) : placed(center);
+    spread = variance.size() == 1 && count != 1 ? Reshape(spread, std::vector<int64_t>{})
+                                                : placed(spread);
+  } else {
+    const std::vector<Expr> w = a.Weights({"mean", "variance", "count"});
+    center = placed(w[0].To(x.dtype()));
+    spread = placed(w[1].To(x.dtype()));
+  }
+  const Expr root = Sqrt(spread);
+  const Expr deviation = Max(root, root.Number(1e-7));
+  return invert ? x * deviation + center : (x - center) / deviation;
+}
+
+// --- Categories ----------------------------------------------------------------------------------
+
+// Indices as the layer gives them: themselves, or how often (or whether) each of `depth` is there.
+Expr Encoded(KerasArgs& a, const Expr& index, const std::string& mode, int64_t depth) {
+  if (mode == "int") return index;
+  if (depth < 1) a.Fail(Invalid("an encoding of ", depth, " categories"));
+  const auto one_hot = [&](const Expr& x) {
+    const Expr values = NumbersAs(a, a.VariableType(), {2}, {0, 1}, "values");
+    return x.Op("one_hot", {a.b().Int(depth), values}, {{"axis", -1}});
+  };
+  if (mode == "one_hot") {
+    const int64_t rank = a.RankOf(index);
+    const Dim last = DimAt(index, rank - 1);
+    const bool has_unit = rank > 0 && last.is_static() && last.value() == 1;
+    return one_hot(has_unit ? Squeeze(index, {rank - 1}) : index);
+  }
+  Expr x = index;
+  if (a.RankOf(x) == 1) x = Unsqueeze(x, {1});
+  if (mode == "multi_hot") return Reduce(one_hot(x), "reduce_max", {-2});
+  a.Require(mode == "count", StrCat("output_mode '", mode, "'"));
+  return Sum(one_hot(x), -2);
+}
+
+Value* CategoryEncoding(KerasArgs& a) {
+  a.Require(!a.Given("count_weights"), "count_weights");
+  const Expr index = a.AsInt64(a.in(0));
+  return Encoded(a, index, a.Text("output_mode", "multi_hot"), a.Integer("num_tokens", 0));
+}
+
+// The number of boundaries that are not above x.
+Value* Discretization(KerasArgs& a) {
+  a.Ignore("epsilon");
+  a.Ignore("num_bins");
+  const std::vector<double> bounds = a.Numbers("bin_boundaries");
+  a.Require(!bounds.empty(), "bins that are not in the file");
+  const Expr x = AsFloats(a);
+  const Expr list =
+      NumbersAs(a, x.dtype(), {static_cast<int64_t>(bounds.size())}, bounds, "boundaries");
+  const Expr index = Sum((Unsqueeze(x, {-1}) >= list).To(DType::kInt64), -1);
+  return Encoded(a, index, a.Text("output_mode", "int"), static_cast<int64_t>(bounds.size()) + 1);
+}
+
+// --- Vocabularies --------------------------------------------------------------------------------
+
+struct Vocabulary {
+  std::vector<std::string> words;  // without the two special ones
+  std::optional<std::string> mask, unknown;
+  int64_t unknown_count = 1;
+  int64_t Begin() const { return (mask ? 1 : 0) + unknown_count; }
+};
+
+std::vector<std::string> WordsOf(KerasArgs& a, Symbol name) {
+  const Attribute* attr = a.attrs().Find(name);
+  if (attr && (attr->get<Attribute::Ints>() || attr->get<int64_t>())) {
+    std::vector<std::string> words;
+    for (const int64_t number : a.Integers(name)) words.push_back(StrCat(number));
+    return words;
+  }
+  if (attr && attr->get<std::string>()) {
+    a.Require(false, StrCat("a vocabulary that stands in another file ('",
+                            *attr->get<std::string>(), "')"));
+  }
+  return a.Texts(name);
+}
+
+std::optional<std::string> Token(KerasArgs& a, Symbol name) {
+  a.Ignore(name);
+  const Attribute* attr = a.attrs().Find(name);
+  if (!attr) return std::nullopt;
+  if (const auto* number = attr->get<int64_t>()) return StrCat(*number);
+  return a.Text(name);
+}
+
+Vocabulary TakeVocabulary(KerasArgs& a) {
+  for (const char* name : {"max_tokens", "vocabulary_dtype", "has_input_vocabulary",
+                           "vocabulary_size", "encoding", "pad_to_max_tokens"}) {
+    if (std::string_view(name) != "pad_to_max_tokens") a.Ignore(name);
+  }
+  a.Require(!a.Flag("pad_to_max_tokens", false), "pad_to_max_tokens");
+  a.Require(!a.Given("idf_weights"), "idf_weights");
+  Vocabulary v;
+  v.words = WordsOf(a, "vocabulary");
+  v.mask = Token(a, "mask_token");
+  v.unknown = Token(a, "oov_token");
+  v.unknown_count = a.Integer("num_oov_indices", 1);
+  a.Require(!v.words.empty(), "a vocabulary that is not in the file");
+  a.Require(v.unknown_count == 0 || v.unknown_count == 1,
+            "words that are not known by their hash (num_oov_indices above 1)");
+  // A list may begin with the special ones.
+  std::vector<std::string> special;
+  if (v.mask) special.push_back(*v.mask);
+  if (v.unknown_count == 1 && v.unknown) special.push_back(*v.unknown);
+  if (v.words.size() >= special.size() &&
+      std::equal(special.begin(), special.end(), v.words.begin())) {
+    v.words.erase(v.words.begin(), v.words.begin() + static_cast<ptrdiff_t>(special.size()));
+  }
+  return v;
+}
+
+Tensor WordTensor(KerasArgs& a, const std::vector<std::string>& words, bool numbers) {
+  if (!numbers) return Tensor::Strings({static_cast<int64_t>(words.size())}, words);
+  std::vector<int64_t> values;
+  for (const std::string& word : words) {
+    const auto number = ParseNumber<int64_t>(word);
+    if (!number) a.Fail(Invalid("'", word, "' of a vocabulary of integers"));
+    values.push_back(*number);
+  }
+  return Tensor::Vector(values);
+}
+
+template <bool kNumbers>
+Value* Lookup(KerasArgs& a) {
+  const Vocabulary v = TakeVocabulary(a);
+  const bool invert = a.Flag("invert", false);
+  const std::string mode = a.Text("output_mode", "int");
+  std::vector<std::string> words;
+  std::vector<int64_t> places;
+  if (v.mask) {
+    words.push_back(*v.mask);
+    places.push_back(0);
+  }
+  for (size_t i = 0; i < v.words.size(); ++i) {
+    words.push_back(v.words[i]);
+    places.push_back(v.Begin() + static_cast<int64_t>(i));
+  }
+  const Tensor keys = WordTensor(a, words, kNumbers), indices = Tensor::Vector(places);
+  if (invert) {
+    const Tensor unknown = WordTensor(a, {v.unknown.value_or(kNumbers ? "-1" : "[UNK]")}, kNumbers);
+    return a.Op("label_encoder", {a.AsInt64(a.in(0))},
+                {{"keys", indices}, {"values", keys}, {"default", unknown}});
+  }
+  const Expr x = kNumbers ? a.AsInt64(a.in(0)) : Expr(a, a.in(0));
+  // A word that is not known, where no index is kept for such.
+  const int64_t otherwise = v.unknown_count == 1 ? (v.mask ? 1 : 0) : -1;
+  const Expr index = a.Op(
+      "label_encoder", {x},
+      {{"keys", keys}, {"values", indices}, {"default", Tensor::Of<int64_t>({1}, {otherwise})}});
+  return Encoded(a, index, mode, v.Begin() + static_cast<int64_t>(v.words.size()));
+}
+
+// --- Images --------------------------------------------------------------------------------------
+
+// Images [.., height, width, channels], as TensorFlow's resize has them: centers of pixels matter,
+// and nothing is smoothed.
+Expr Resized(KerasArgs& a, const Expr& x, int64_t height, int64_t width, const std::string& how) {
+  const Expr size = {a, a.b().Constant(Tensor::Of<int32_t>({2}, {static_cast<int32_t>(height),
+                                                                 static_cast<int32_t>(width)}),
+                                       "size")};
+  const AttributeMap attrs = {{"half_pixel_centers", 1}, {"align_corners", 0}};
+  std::string_view op;
+  if (how == "bilinear") op = "ResizeBilinear";
+  if (how == "nearest") op = "ResizeNearestNeighbor";
+  if (how == "bicubic") op = "ResizeBicubic";
+  a.Require(!op.empty(), StrCat("interpolation '", how, "'"));
+  return {a, AsTf(a, op, {x, size}, attrs)[0]};
+}
+
+// A part of an image, in the layout that it is in; of one image, as of a batch of one.
+template <typename Fn>
+Expr OnImages(KerasArgs& a, const Expr& x, const Fn& fn) {
+  const bool last = a.ChannelsLast();
+  const bool single = a.RankOf(x) == 3;
+  Expr y = single ? Unsqueeze(x, {0}) : x;
+  if (a.RankOf(y) != 4) a.Fail(Invalid("images of ", a.RankOf(x), " axes"));
+  if (!last) y = Transpose(y, {0, 2, 3, 1});
+  y = fn(y);
+  if (!last) y = Transpose(y, {0, 3, 1, 2});
+  return single ? Squeeze(y, {0}) : y;
+}
+
+int64_t PixelCount(KerasArgs& a, Symbol name) {
+  const int64_t size = a.Integer(name, 0);
+  if (size < 1 || size > (1 << 24)) a.Fail(Invalid("a size of ", size));
+  return size;
+}
+
+Value* Resizing(KerasArgs& a) {
+  const int64_t height = PixelCount(a, "height"), width = PixelCount(a, "width");
+  const std::string how = a.Text("interpolation", "bilinear");
+  a.Require(!a.Flag("crop_to_aspect_ratio", false) && !a.Flag("pad_to_aspect_ratio", false) &&
+                !a.Flag("antialias", false),
+            "an aspect ratio that is kept, or antialias");
+  a.Ignore("fill_mode");
+  a.Ignore("fill_value");
+  return OnImages(a, AsFloats(a), [&](const Expr& x) { return Resized(a, x, height, width, how); });
+}
+
+Value* CenterCrop(KerasArgs& a) {
+  const int64_t height = PixelCount(a, "height"), width = PixelCount(a, "width");
+  return OnImages(a, AsFloats(a), [&](const Expr& x) {
+    const Dim h = DimAt(x, 1), w = DimAt(x, 2);
+    a.Require(h.is_static() && w.is_static() && h.value() >= height && w.value() >= width,
+              "a crop of images that may be smaller");
+    const int64_t top = (h.value() - height) / 2, left = (w.value() - width) / 2;
+    return Slice(Slice(x, 1, Size(top), Size(top + height)), 2, Size(left), Size(left + width));
+  });
+}
+
+}  // namespace
+
+X2IR_KERAS(label_encoder).From("IntegerLookup", Lookup<true>).From("StringLookup", Lookup<false>);
+X2IR_KERAS(mul).From("Rescaling", Rescaling);
+X2IR_KERAS(one_hot).From("CategoryEncoding", CategoryEncoding);
+X2IR_KERAS(reduce_sum).From("Discretization", Discretization);
+X2IR_KERAS(resize).From("Resizing", Resizing);
+X2IR_KERAS(slice).From("CenterCrop", CenterCrop);
+X2IR_KERAS(sub).From("Normalization", Normalization);
+
+}  // namespace x2ir

@@ -1,0 +1,449 @@
+// ncnn: convolutions, products, pools and norms.
+#include "x2ir/handlers/nnvm/layers.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "x2ir/handlers/caffe/pool.h"
+#include "x2ir/handlers/ncnn/ncnn.h"
+
+namespace x2ir {
+namespace {
+
+constexpr int64_t kSameUpper = -233, kSameLower = -234;
+
+// The numbers of parameters: of width, height, depth; each is the one before's where left out.
+struct WindowIds {
+  std::vector<int64_t> kernel, dilation, stride, begin, end;
+};
+const WindowIds& IdsOf(size_t spatial) {
+  static const auto& ids = *new std::vector<WindowIds>{
+      {{1}, {2}, {3}, {4}, {15}},
+      {{1, 11}, {2, 12}, {3, 13}, {4, 14}, {15, 16}},
+      {{1, 11, 21}, {2, 12, 22}, {3, 13, 23}, {4, 14, 24}, {15, 16, 17}}};
+  return ids[spatial - 1];
+}
+// In the order of axes: height before width.
+std::vector<int64_t> Turned(std::vector<int64_t> numbers) {
+  std::reverse(numbers.begin(), numbers.end());
+  return numbers;
+}
+std::vector<int64_t> Each(NcnnArgs& a, const std::vector<int64_t>& ids, int64_t or_else) {
+  std::vector<int64_t> numbers;
+  for (const int64_t id : ids) numbers.push_back(a.Int(id, numbers.empty() ? or_else : numbers[0]));
+  return numbers;
+}
+
+struct Windows {
+  SymbolWindow window;
+  std::string auto_pad = "NOTSET";
+};
+Windows WindowsOf(NcnnArgs& a, size_t spatial) {
+  const WindowIds& ids = IdsOf(spatial);
+  Windows w;
+  w.window.kernel = Turned(Each(a, ids.kernel, 0));
+  w.window.dilations = Turned(Each(a, ids.dilation, 1));
+  w.window.strides = Turned(Each(a, ids.stride, 1));
+  std::vector<int64_t> begins = Each(a, ids.begin, 0), ends;
+  for (size_t i = 0; i < spatial; ++i) ends.push_back(a.Int(ids.end[i], begins[i]));
+  const auto all = [&](int64_t n) {
+    return std::all_of(begins.begin(), begins.end(), [&](int64_t b) { return b == n; });
+  };
+  if (all(kSameUpper) || all(kSameLower)) {
+    w.auto_pad = all(kSameUpper) ? "SAME_UPPER" : "SAME_LOWER";
+    begins.assign(spatial, 0);
+    ends.assign(spatial, 0);
+  }
+  begins = Turned(begins);
+  ends = Turned(ends);
+  w.window.pads = begins;
+  w.window.pads.insert(w.window.pads.end(), ends.begin(), ends.end());
+  CheckWindow(a, w.window);
+  return w;
+}
+
+// x in steps of its scale, as ncnn rounds them: away from zero, from -127 to 127.
+Expr Quantized(const Expr& x, const Expr& scale) {
+  const Expr y = x * scale;
+  const Expr whole = Sign(y) * RoundHalfUp(Abs(y));
+  return Clip(whole, y.Number(-127), y.Number(127));
+}
+
+// Weights of so many numbers a filter, and what is left for the channels.
+Expr Kernel(NcnnArgs& a, const Expr& flat, const SymbolWindow& window, int64_t out) {
+  std::vector<int64_t> dims = {out, -1};
+  dims.insert(dims.end(), window.kernel.begin(), window.kernel.end());
+  if (out < 1) a.Fail(Invalid(out, " filters"));
+  return Reshape(flat, dims);
+}
+
+template <size_t kSpatial, bool kGroups>
+absl::StatusOr<Value*> Convolution(NcnnArgs& a) {
+  const int64_t out = a.Int(0, 0), scales = a.Int(8, 0), group = kGroups ? a.Int(7, 1) : 1;
+  const bool bias = a.Flag(5, false), dynamic = a.Flag(19, false);
+  a.Drop({6, 17});
+  a.Require(!dynamic, "weights that are computed");
+  if (a.RankOf() == 2 && kSpatial == 2 && !kGroups) {
+    // Of a list: a product.
+    const Expr weights = Reshape(a.weights(0), {out, -1});
+    a.Drop({1, 2, 3, 4, 11, 12, 13, 14, 15, 16, 18});
+    a.Require(scales == 0, "weights of 8 bits on a list");
+    X2IR_ASSIGN_OR_RETURN(
+        const Expr y,
+        NcnnActivated(a, Dense(a.in(0), weights, bias ? a.weights(1).value() : nullptr)));
+    return y.value();
+  }
+  if (a.RankOf() != static_cast<int64_t>(kSpatial) + 2) {
+    return Invalid("an operand of ", a.RankOf() - 1, " axes");
+  }
+  Windows w = WindowsOf(a, kSpatial);
+  Expr x = a.in(0);
+  const double padded = a.Float(18, 0);
+  const Expr kernel = Kernel(a, a.weights(0), w.window, out);
+  if (padded != 0) {
+    a.Require(w.auto_pad == "NOTSET" && scales == 0, "this padding with another number than 0");
+    std::vector<int64_t> pads(2 * (kSpatial + 2), 0);
+    for (size_t i = 0; i < kSpatial; ++i) {
+      pads[i + 2] = w.window.pads[i];
+      pads[kSpatial + i + 4] = w.window.pads[kSpatial + i];
+    }
+    x = a.Op("pad", {x, a.b().Ints(pads), x.Number(padded)});
+    w.window.pads.assign(2 * kSpatial, 0);
+  }
+  AttributeMap attrs = w.window.Attrs();
+  attrs.Set("auto_pad", w.auto_pad);
+  attrs.Set("group", group);
+  std::vector<Value*> operands = {x, kernel};
+  Expr y = nullptr;
+  if (scales == 0) {
+    if (bias) operands.push_back(a.weights(1));
+    y = a.Op("conv", std::move(operands), std::move(attrs));
+  } else {
+    // Integers, whose sums are exact as floats, and then back by both scales.
+    a.Require(scales == 1 || scales == 2, "results of 8 bits");
+    const size_t at = bias ? 2 : 1;
+    const Expr of_weights = a.weights(at), of_x = a.weights(at + 1);
+    operands[0] = Quantized(x, of_x);
+    y = a.Op("conv", std::move(operands), std::move(attrs));
+    std::vector<int64_t> dims(kSpatial + 1, 1);
+    dims[0] = -1;
+    Expr each = of_weights;
+    if (kGroups && scales == 1 && group > 0 && out % group == 0 && out != group) {
+      each = Reshape(Expand(Reshape(each, {-1, 1}), a.b().Ints({group, out / group})), {-1});
+    }
+    y = y / Reshape(each * of_x, dims);
+    if (bias) y = y + Reshape(a.weights(1), dims);
+  }
+  X2IR_ASSIGN_OR_RETURN(y, NcnnActivated(a, y));
+  return y.value();
+}
+
+template <size_t kSpatial, bool kGroups>
+absl::StatusOr<Value*> Deconvolution(NcnnArgs& a) {
+  const int64_t out = a.Int(0, 0), group = kGroups ? a.Int(7, 1) : 1;
+  const bool bias = a.Flag(5, false);
+  a.Drop({6});
+  a.Require(!a.Flag(28, false), "weights that are computed");
+  const Windows w = WindowsOf(a, kSpatial);
+  const std::vector<int64_t> more_ids = {18, 19, 20},
+                             size_ids = kSpatial == 3 ? std::vector<int64_t>{25, 26, 27}
+                                                      : std::vector<int64_t>{20, 21};
+  std::vector<int64_t> more, sizes;
+  for (size_t i = 0; i < kSpatial; ++i) {
+    more.push_back(a.Int(more_ids[i], more.empty() ? 0 : more[0]));
+    sizes.push_back(a.Int(size_ids[i], sizes.empty() ? 0 : sizes[0]));
+  }
+  a.Require(std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n == 0; }) &&
+                w.auto_pad == "NOTSET",
+            "a result of a given size");
+  if (group < 1 || out < 1 || out % group != 0)
+    return Invalid(out, " filters in ", group, " groups");
+  // [group, out of a group, in of a group, kernel] becomes [in, out of a group, kernel].
+  std::vector<int64_t> apart = {group, out / group, -1}, together = {-1, out / group};
+  apart.insert(apart.end(), w.window.kernel.begin(), w.window.kernel.end());
+  together.insert(together.end(), w.window.kernel.begin(), w.window.kernel.end());
+  std::vector<int64_t> order = CountedFrom(0, static_cast<int64_t>(apart.size()));
+  std::swap(order[1], order[2]);
+  const Expr kernel = Reshape(Transpose(Reshape(a.weights(0), apart), order), together);
+  AttributeMap attrs = w.window.Attrs();
+  attrs.Set("group", group);
+  attrs.Set("output_padding", Turned(more));
+  std::vector<Value*> operands = {a.in(0), kernel};
+  if (bias) operands.push_back(a.weights(1));
+  X2IR_ASSIGN_OR_RETURN(const Expr y, NcnnActivated(a, a.Op("conv_transpose", std::move(operands),
+                                                            std::move(attrs))));
+  return y.value();
+}
+
+// Rows of a blob of two axes, or all of a blob.
+absl::StatusOr<Value*> InnerProduct(NcnnArgs& a) {
+  const int64_t out = a.Int(0, 0);
+  const bool bias = a.Flag(1, false), quantized = a.Flag(8, false);
+  a.Drop({2});
+  if (out < 1) return Invalid(out, " results");
+  const Expr weights = Reshape(a.weights(0), {out, -1});
+  Expr x = a.in(0);
+  const Dim inner = DimAt(weights, 1), last = DimAt(x, a.RankOf() - 1);
+  const bool rows = a.RankOf() == 3 && inner == last;
+  if (!rows) x = FlattenedRows(x);
+  Expr y = nullptr;
+  Value* const shift = bias ? a.weights(1).value() : nullptr;
+  if (quantized) {
+    const size_t at = bias ? 2 : 1;
+    y = Dense(Quantized(x, a.weights(at + 1)), weights, nullptr) /
+        (a.weights(at) * a.weights(at + 1));
+    if (shift) y = y + Expr(a, shift);
+  } else {
+    y = Dense(x, weights, shift);
+  }
+  X2IR_ASSIGN_OR_RETURN(y, NcnnActivated(a, y));
+  return y.value();
+}
+
+absl::StatusOr<Value*> Embed(NcnnArgs& a) {
+  const int64_t out = a.Int(0, 0), rows = a.Int(1, 0);
+  const bool bias = a.Flag(2, false);
+  a.Drop({3});
+  a.Require(a.Int(18, 0) == 0, "weights of 8 bits");
+  // Places behind the last one are the last.
+  const Expr last(a, a.b().Int(std::max<int64_t>(rows - 1, 0)));
+  const Expr places = Clip(a.AsInt64(a.in(0)), Expr(a, a.b().Int(0)), last);
+  const Expr y = Gather(Reshape(a.weights(0), {-1, out}), places, 0);
+  return (bias ? y + a.weights(1) : y).value();
+}
+
+// --- Pools ---------------------------------------------------------------------------------------
+
+template <size_t kSpatial>
+absl::StatusOr<Value*> PoolLayer(NcnnArgs& a) {
+  const Expr x = a.in(0);
+  const int64_t kind = a.Int(0, 0), mode = a.Int(5, 0);
+  const bool global = a.Flag(4, false), count = a.Flag(6, false), adaptive = a.Flag(7, false);
+  const bool mean = kind == 1;
+  if (kind != 0 && kind != 1) return Unimplemented("pools of kind ", kind);
+  std::vector<int64_t> kernel_ids = {1}, stride_ids = {2}, begin_ids = {3}, end_ids = {14},
+                       out_ids = {8};
+  if (kSpatial >= 2) {
+    kernel_ids.push_back(11);
+    stride_ids.push_back(12);
+    begin_ids.push_back(13);
+    end_ids.push_back(15);
+    out_ids.push_back(18);
+  }
+  CaffePool pool;
+  pool.kernel = Turned(Each(a, kernel_ids, 0));
+  pool.strides = Turned(Each(a, stride_ids, 1));
+  const std::vector<int64_t> begins = Each(a, begin_ids, 0), out = Each(a, out_ids, 0);
+  std::vector<int64_t> ends;
+  for (size_t i = 0; i < kSpatial; ++i) ends.push_back(a.Int(end_ids[i], begins[i]));
+  pool.begins = Turned(begins);
+  pool.ends = Turned(ends);
+  if (a.RankOf() != static_cast<int64_t>(kSpatial) + 2) {
+    return Invalid("a pool of an operand of ", a.RankOf() - 1, " axes");
+  }
+  if (global) {
+    // A list of channels is left.
+    return Reduce(x, mean ? "reduce_mean" : "reduce_max",
+                  CountedFrom(2, static_cast<int64_t>(kSpatial)))
+        .value();
+  }
+  if (adaptive) {
+    const auto sizes = KnownSizes(x, 2, 2 + static_cast<int64_t>(kSpatial));
+    const std::vector<int64_t> wanted = Turned(out);
+    a.Require(sizes.has_value(), "a pool to a size from an unknown one");
+    std::vector<int64_t> window;
+    for (size_t i = 0; i < kSpatial; ++i) {
+      const int64_t to = wanted[i] == -233 ? (*sizes)[i] : wanted[i];
+      a.Require(to > 0 && (*sizes)[i] % to == 0, "windows of several sizes");
+      window.push_back((*sizes)[i] / to);
+    }
+    return a
+        .Op(mean ? "average_pool" : "max_pool", {x},
+            {{"kernel_shape", window}, {"strides", window}})
+        .value();
+  }
+  if (mode == 2 || mode == 3) {
+    AttributeMap attrs;
+    attrs.Set("kernel_shape", pool.kernel);
+    attrs.Set("strides", pool.strides);
+    attrs.Set("auto_pad", mode == 2 ? "SAME_UPPER" : "SAME_LOWER");
+    if (mean) attrs.Set("count_include_pad", count ? 1 : 0);
+    return a.Op(mean ? "average_pool" : "max_pool", {x}, std::move(attrs)).value();
+  }
+  if (mode != 0 && mode != 1) return Unimplemented("pad_mode ", mode);
+  pool.round_up = mode == 0;
+  // No window is dropped here, but one that sees nothing of the image means nothing either; a mean
+  // counts all of what was added, or none.
+  bool inside = true, beyond = false;
+  for (size_t i = 0; i < kSpatial; ++i) {
+    const Dim dim = DimAt(x, static_cast<int64_t>(i) + 2);
+    if (!dim.is_static()) {
+      inside = inside && pool.ends[i] + pool.strides[i] <= pool.kernel[i];
+      beyond = beyond || (pool.round_up && pool.strides[i] > 1);
+      continue;
+    }
+    const int64_t room = dim.value() + pool.begins[i] + pool.ends[i] - pool.kernel[i];
+    const int64_t rest = room < 0 ? 0 : room % pool.strides[i];
+    const int64_t last = pool.round_up && rest > 0 ? room - rest + pool.strides[i] : room - rest;
+    inside = inside && last < dim.value() + pool.begins[i];
+    beyond = beyond || (pool.round_up && rest > 0);
+  }
+  a.Require(!pool.round_up || inside, "a pool whose last window stands behind the image");
+  if (!mean) return CaffeMaxPool(a, x, pool).value();
+  pool.count_padding = false;
+  if (!count) return CaffeMeanPool(a, x, pool).value();
+  a.Require(!beyond, "a mean that counts what rounding up adds");
+  pool.count_padding = true;
+  return CaffeMeanPool(a, x, pool).value();
+}
+
+// --- Norms ---------------------------------------------------------------------------------------
+
+Value* Lrn(NcnnArgs& a) {
+  const bool within = a.Int(0, 0) == 1;
+  const int64_t size = a.Int(1, 5);
+  const double alpha = a.Float(2, 1), beta = a.Float(3, 0.75), bias = a.Float(4, 1);
+  if (size < 1 || size % 2 == 0) a.Fail(Invalid("a norm over ", size, " neighbours"));
+  const Expr x = a.in(0);
+  if (!within) {
+    return a.Op("lrn", {x},
+                {{"size", size},
+                 {"alpha", static_cast<float>(alpha)},
+                 {"beta", static_cast<float>(beta)},
+                 {"bias", static_cast<float>(bias)}});
+  }
+  const Expr mean = a.Op("average_pool", {Square(x)},
+                         {{"kernel_shape", {size, size}},
+                          {"strides", {1, 1}},
+                          {"pads", {size / 2, size / 2, size / 2, size / 2}},
+                          {"count_include_pad", 1}});
+  return x * Pow(Shifted(Scaled(mean, alpha), bias), -beta);
+}
+Value* Mvn(NcnnArgs& a) {
+  const bool variance = a.Flag(0, false), across = a.Flag(1, false);
+  const double epsilon = a.Float(2, 0.0001);
+  const Expr x = a.in(0);
+  const int64_t first = across ? 1 : 2;
+  const std::vector<int64_t> axes = CountedFrom(first, std::max<int64_t>(a.RankOf() - first, 0));
+  if (axes.empty()) a.Fail(Invalid("a norm of a list"));
+  const Expr centred = x - Reduce(x, "reduce_mean", axes, true);
+  if (!variance) return centred;
+  return centred / (Sqrt(Reduce(Square(centred), "reduce_mean", axes, true)) + epsilon);
+}
+absl::StatusOr<Value*> Normalize(NcnnArgs& a) {
+  const bool spatial = a.Flag(0, false), shared = a.Flag(1, false), channels = a.Flag(4, true);
+  const double epsilon = a.Float(2, 0.0001);
+  const int64_t mode = a.Int(9, 0);
+  a.Drop({3});
+  a.Require(a.RankOf() == 4 && (spatial || channels), "a norm over these axes");
+  const Expr x = a.in(0);
+  std::vector<int64_t> axes;
+  if (channels) axes.push_back(1);
+  if (spatial) axes.insert(axes.end(), {2, 3});
+  const Expr sum = Reduce(Square(x), "reduce_sum", axes, true);
+  if (mode < 0 || mode > 2) return Unimplemented("eps_mode ", mode);
+  const Expr length = mode == 0   ? Sqrt(sum + epsilon)
+                      : mode == 1 ? Max(Sqrt(sum), epsilon)
+                                  : Sqrt(Max(sum, epsilon));
+  const Expr scale = a.weights(0);
+  return (x / length * (shared ? scale : Reshape(scale, {-1, 1, 1}))).value();
+}
+// (x - mean) / sqrt(variance + epsilon) over axes.
+Expr Standardized(const Expr& x, const std::vector<int64_t>& axes, double epsilon) {
+  const Expr centred = x - Reduce(x, "reduce_mean", axes, true);
+  return centred / Sqrt(Reduce(Square(centred), "reduce_mean", axes, true) + epsilon);
+}
+Value* InstanceNorm(NcnnArgs& a) {
+  a.Drop({0});
+  const double epsilon = a.Float(1, 0.001);
+  const bool affine = a.Flag(2, true);
+  const int64_t rank = a.RankOf();
+  const Expr y = Standardized(a.in(0), CountedFrom(2, std::max<int64_t>(rank - 2, 0)), epsilon);
+  if (!affine) return y;
+  std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(rank - 1, 1)), 1);
+  dims[0] = -1;
+  return y * Reshape(a.weights(0), dims) + Reshape(a.weights(1), dims);
+}
+absl::StatusOr<Value*> GroupNorm(NcnnArgs& a) {
+  const int64_t groups = a.Int(0, 1), channels = a.Int(1, 0), rank = a.RankOf();
+  const double epsilon = a.Float(2, 0.001);
+  const bool affine = a.Flag(3, true);
+  if (groups < 1 || channels < 1 || channels % groups != 0) {
+    return Invalid(channels, " channels in ", groups, " groups");
+  }
+  const std::vector<Size> sizes = AllSizes(a.in(0));
+  std::vector<Size> apart = {sizes[0], Size(groups), Size(channels / groups)};
+  apart.insert(apart.end(), sizes.begin() + 2, sizes.end());
+  Expr y =
+      ReshapeTo(Standardized(ReshapeTo(a.in(0), apart), CountedFrom(2, rank - 1), epsilon), sizes);
+  if (affine) {
+    std::vector<int64_t> dims(static_cast<size_t>(rank - 1), 1);
+    dims[0] = -1;
+    y = y * Reshape(a.weights(0), dims) + Reshape(a.weights(1), dims);
+  }
+  return y.value();
+}
+// Over as many of the last axes as the affine size says.
+absl::StatusOr<Value*> OverLast(NcnnArgs& a, bool centred) {
+  const int64_t size = a.Int(0, 0), rank = a.RankOf();
+  const double epsilon = a.Float(1, 0.001);
+  const bool affine = a.Flag(2, true);
+  const Expr x = a.in(0);
+  std::vector<int64_t> axes = {rank - 1};
+  const Dim last = DimAt(x, rank - 1);
+  a.Require(last.is_static() || rank <= 3, "a norm over axes of unknown size");
+  std::vector<int64_t> dims;
+  if (last.is_static() && last.value() != size && rank == 4) {
+    const auto sizes = KnownSizes(x, 2, 4);
+    a.Require(sizes && (*sizes)[0] * (*sizes)[1] == size, "a norm over these axes");
+    axes = {2, 3};
+    dims = *sizes;
+  } else if (last.is_static() && last.value() != size && affine) {
+    return Invalid("a norm over ", size, " numbers of ", last.value());
+  }
+  Expr y = centred ? Standardized(x, axes, epsilon)
+                   : x / Sqrt(Reduce(Square(x), "reduce_mean", axes, true) + epsilon);
+  if (affine) {
+    const auto placed = [&](size_t i) {
+      return dims.empty() ? a.weights(i) : Reshape(a.weights(i), dims);
+    };
+    y = y * placed(0);
+    if (centred) y = y + placed(1);
+  }
+  return y.value();
+}
+Value* SoftmaxLayer(NcnnArgs& a) {
+  a.Drop({1});  // whether axes are counted as today
+  return a.Op("softmax", {a.in(0)}, {{"axis", a.AxisOf(a.Int(0, 0))}});
+}
+
+}  // namespace
+
+X2IR_NCNN(conv)
+    .From("Convolution", Convolution<2, false>)
+    .From("Convolution1D", Convolution<1, false>)
+    .From("Convolution3D", Convolution<3, false>)
+    .From("ConvolutionDepthWise", Convolution<2, true>)
+    .From("ConvolutionDepthWise1D", Convolution<1, true>)
+    .From("ConvolutionDepthWise3D", Convolution<3, true>);
+X2IR_NCNN(conv_transpose)
+    .From("Deconvolution", Deconvolution<2, false>)
+    .From("Deconvolution1D", Deconvolution<1, false>)
+    .From("Deconvolution3D", Deconvolution<3, false>)
+    .From("DeconvolutionDepthWise", Deconvolution<2, true>)
+    .From("DeconvolutionDepthWise1D", Deconvolution<1, true>)
+    .From("DeconvolutionDepthWise3D", Deconvolution<3, true>);
+X2IR_NCNN(gemm).From("InnerProduct", InnerProduct);
+X2IR_NCNN(gather).From("Embed", Embed);
+X2IR_NCNN(max_pool).From("Pooling", PoolLayer<2>).From("Pooling1D", PoolLayer<1>);
+X2IR_NCNN(lrn).From("LRN", Lrn);
+X2IR_NCNN(sub).From("MVN", Mvn);
+X2IR_NCNN(div).From("Normalize", Normalize);
+X2IR_NCNN(instance_normalization).From("InstanceNorm", InstanceNorm);
+X2IR_NCNN(group_normalization).From("GroupNorm", GroupNorm);
+X2IR_NCNN(layer_normalization)
+    .From("LayerNorm", [](NcnnArgs& a) { return OverLast(a, true); })
+    .From("RMSNorm", [](NcnnArgs& a) { return OverLast(a, false); });
+X2IR_NCNN(softmax).From("Softmax", SoftmaxLayer);
+
+}  // namespace x2ir

@@ -1,0 +1,141 @@
+#include "x2ir/handlers/ncnn/ncnn.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "x2ir/core/dialect.h"
+#include "x2ir/formats/ncnn/ncnn.h"
+
+namespace x2ir {
+namespace {
+
+[[maybe_unused]] const bool kRegistered =
+    RegisterDialect({.name = ncnn::kDialect, .layout = "channels_first"});
+
+}  // namespace
+
+NcnnArgs::NcnnArgs(Rewrite& r) : NodeReader(r) {
+  const auto all = static_cast<int64_t>(num_inputs());
+  num_bottoms_ =
+      static_cast<size_t>(std::clamp(NodeReader::Int(ncnn::kBottoms, all), int64_t{0}, all));
+  bits_ = NodeReader::Int(ncnn::kBits, 0) != 0;
+}
+
+Expr NcnnArgs::weights(size_t i) {
+  if (i >= num_weights()) Fail(Invalid("weights ", i, " of it are missing"));
+  return in(num_bottoms_ + i).To(DType::kFloat32);
+}
+
+int64_t NcnnArgs::RankOf(size_t i) {
+  Require(in(i)->shape() != nullptr, "an operand of unknown rank");
+  return in(i)->shape()->rank();
+}
+
+int64_t NcnnArgs::AxisOf(int64_t axis, size_t i) {
+  const int64_t rank = RankOf(i) - 1;
+  if (axis < -rank || axis >= rank) Fail(Invalid("there is no axis ", axis, " of ", rank));
+  return (axis < 0 ? axis + rank : axis) + 1;
+}
+
+int64_t NcnnArgs::Int(int64_t id, int64_t or_else) {
+  const Symbol name(StrCat(id));
+  Ignore(name);
+  const Attribute* attr = attrs().Find(name);
+  if (!attr) return or_else;
+  if (const auto* number = attr->get<int64_t>()) return *number;
+  const auto* real = attr->get<float>();
+  if (!real || !(std::fabs(*real) < 1e9f) || *real != std::floor(*real)) {
+    Fail(Invalid("parameter ", id, " is no integer"));
+    return or_else;
+  }
+  return static_cast<int64_t>(*real);
+}
+
+double NcnnArgs::Float(int64_t id, double or_else) {
+  const Symbol name(StrCat(id));
+  Ignore(name);
+  const Attribute* attr = attrs().Find(name);
+  if (!attr) return or_else;
+  if (const auto* real = attr->get<float>()) return *real;
+  const auto* number = attr->get<int64_t>();
+  if (!number) Fail(Invalid("parameter ", id, " is no number"));
+  if (!number) return or_else;
+  return bits_ ? static_cast<double>(std::bit_cast<float>(static_cast<int32_t>(*number)))
+               : static_cast<double>(*number);
+}
+
+std::vector<int64_t> NcnnArgs::Ints(int64_t id) {
+  const Symbol name(StrCat(id));
+  Ignore(name);
+  const Attribute* attr = attrs().Find(name);
+  if (!attr) return {};
+  if (const auto* numbers = attr->get<Attribute::Ints>()) return *numbers;
+  Fail(Invalid("parameter ", id, " is no list of integers"));
+  return {};
+}
+
+std::vector<double> NcnnArgs::Floats(int64_t id) {
+  const Symbol name(StrCat(id));
+  Ignore(name);
+  const Attribute* attr = attrs().Find(name);
+  std::vector<double> list;
+  if (!attr) return list;
+  if (const auto* numbers = attr->get<Attribute::Floats>()) {
+    list.assign(numbers->begin(), numbers->end());
+  } else if (const auto* ints = attr->get<Attribute::Ints>()) {
+    for (const int64_t n : *ints) {
+      list.push_back(bits_ ? static_cast<double>(std::bit_cast<float>(static_cast<int32_t>(n)))
+                           : static_cast<double>(n));
+    }
+  } else {
+    Fail(Invalid("parameter ", id, " is no list"));
+  }
+  return list;
+}
+
+void NcnnArgs::Drop(std::initializer_list<int64_t> ids) {
+  for (const int64_t id : ids) Ignore(Symbol(StrCat(id)));
+}
+
+absl::StatusOr<Values> FromNcnn(const NcnnFn& fn, Rewrite& r) {
+  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
+    NcnnArgs args(r);
+    X2IR_ASSIGN_OR_RETURN(Values values, fn(args));
+    // Shapes of results, which tools note.
+    args.Drop({30, 31});
+    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
+    for (size_t i = 0; i < args.num_outputs(); ++i) {
+      if (args.wants(i) && (i >= values.size() || !values[i])) {
+        return Unimplemented("result ", i, " of it");
+      }
+    }
+    values.resize(args.num_outputs());
+    return values;
+  });
+}
+
+NcnnSpec& NcnnSpec::Reads(std::string_view type, NcnnFn fn) {
+  spec_.Is(type, Since(1),
+           Code{[fn = std::move(fn)](Rewrite& r) { return FromNcnn(fn, r); }, nullptr});
+  return *this;
+}
+
+absl::StatusOr<Expr> NcnnActivated(NcnnArgs& a, const Expr& x) {
+  const int64_t kind = a.Int(9, 0);
+  const std::vector<double> params = a.Floats(10);
+  const size_t needed = kind == 2 ? 1 : kind == 3 || kind == 6 ? 2 : 0;
+  if (params.size() < needed) return Invalid("activation ", kind, " without its numbers");
+  switch (kind) {
+    case 0: return x;
+    case 1: return x.Op("relu");
+    case 2: return x.Op("leaky_relu", {}, {{"alpha", static_cast<float>(params[0])}});
+    case 3: return Clip(x, x.Number(params[0]), x.Number(params[1]));
+    case 4: return x.Op("sigmoid");
+    case 5: return x.Op("mish");
+    case 6: return x * Clip(Shifted(Scaled(x, params[0]), params[1]), x.Number(0), x.Number(1));
+    default: return Unimplemented("activation ", kind);
+  }
+}
+
+}  // namespace x2ir

@@ -1,0 +1,77 @@
+// How layers of ncnn become IR. The meaning is that of ncnn's reference kernels (src/layer) and its
+// operators.md. A batch of 1 stands before a blob's axes; an axis counts without it. Rows only
+// read.
+#ifndef X2IR_HANDLERS_NCNN_NCNN_H_
+#define X2IR_HANDLERS_NCNN_NCNN_H_
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/node_reader.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/core/spec.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace X2IR_API x2ir {
+
+class NcnnArgs : public NodeReader {
+ public:
+  explicit NcnnArgs(Rewrite& r);
+
+  size_t num_bottoms() const { return num_bottoms_; }
+  size_t num_weights() const { return num_inputs() - num_bottoms_; }
+  // A flat list of weights, as floats.
+  Expr weights(size_t i);
+  int64_t RankOf(size_t i = 0);  // with the batch; fails where it is not known
+  // An axis of a blob (a negative one counts from the last) as an axis of operand i.
+  int64_t AxisOf(int64_t axis, size_t i = 0);
+
+  // Parameters by their numbers, each with what it is when it is left out.
+  bool Has(int64_t id) const { return HasAttr(Symbol(StrCat(id))); }
+  int64_t Int(int64_t id, int64_t or_else);
+  bool Flag(int64_t id, bool or_else) { return Int(id, or_else) != 0; }
+  double Float(int64_t id, double or_else);
+  std::vector<int64_t> Ints(int64_t id);
+  std::vector<double> Floats(int64_t id);
+  void Drop(std::initializer_list<int64_t> ids);
+
+ private:
+  size_t num_bottoms_ = 0;
+  bool bits_ = false;
+};
+
+using NcnnFn = std::function<absl::StatusOr<Values>(NcnnArgs&)>;
+absl::StatusOr<Values> FromNcnn(const NcnnFn& fn, Rewrite& r);
+
+// x after the function that parameters 9 and 10 say.
+absl::StatusOr<Expr> NcnnActivated(NcnnArgs& a, const Expr& x);
+
+// Rows of an IR op: it is what the layer mostly is, for the tables.
+class NcnnSpec {
+ public:
+  explicit NcnnSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
+      : spec_("ncnn", ir_op, place) {}
+  // `fn` takes NcnnArgs& and gives Values, an Expr, a Value*, or a StatusOr of the first or last.
+  template <typename Fn>
+  NcnnSpec& From(std::string_view type, Fn fn) {
+    return Reads(type, [fn](NcnnArgs& a) { return ValuesOf(fn, a); });
+  }
+
+ private:
+  NcnnSpec& Reads(std::string_view type, NcnnFn fn);
+  Spec spec_;
+};
+
+#define X2IR_NCNN(ir_op)                                                                \
+  [[maybe_unused]] static ::x2ir::NcnnSpec X2IR_CONCAT_(x2ir_ncnn_spec_, __COUNTER__) = \
+      ::x2ir::NcnnSpec(#ir_op)
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_NCNN_NCNN_H_

@@ -1,0 +1,51 @@
+// A model of float32 as one of float16 or bfloat16: weights, what is computed, inputs and outputs.
+//
+// Ops that give useless numbers in fewer digits stay float32, by a table (FloatRows) and by what
+// the caller names; so do foreign nodes, quantized units, and what is computed only for sizes,
+// indices and angles. Casts stand at the borders, one for each value that crosses.
+#ifndef X2IR_OPTIMIZER_NARROW_FLOATS_H_
+#define X2IR_OPTIMIZER_NARROW_FLOATS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "x2ir/graph_wrapper/graph.h"
+
+namespace X2IR_API x2ir {
+
+// What stays float32 of an op.
+struct FloatRow {
+  std::string_view op;
+  uint32_t operands;  // bit i: operand i; all: the results too
+  bool back;          // and what is computed for these operands alone, by elementwise ops and moves
+  std::string_view reason;
+};
+absl::Span<const FloatRow> FloatRows();
+
+struct NarrowOptions {
+  DType to = DType::kFloat16;       // or kBFloat16
+  bool keep_io = false;             // inputs and outputs stay float32
+  std::vector<std::string> keep{};  // ops ("softmax", "LayerNormalization") and names of nodes
+};
+
+struct Narrowed {
+  int64_t weights = 0;                   // that became narrow
+  int64_t casts = 0;                     // that were added
+  std::map<std::string, int64_t> stays;  // nodes that stay float32, by op
+  // Weights with numbers beyond the type's range, which become its largest ones; and single
+  // numbers, which masks are made of.
+  std::vector<std::string> warnings, notes;
+};
+
+// The graph is of inferred IR, sorted, and is so afterwards. An option error ("keep") for a name
+// that is neither an op nor a node of the graph.
+absl::StatusOr<Narrowed> NarrowFloats(Graph& graph, const NarrowOptions& options);
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPTIMIZER_NARROW_FLOATS_H_
