@@ -140,5 +140,43 @@ TEST(TfliteNetworks, RunInLiteRt) {
   std::printf("%zu networks, %zu written, %d right in LiteRT\n", names.size(), asked.size(), right);
 }
 
+// What is written is read and written again: the same outputs in LiteRT, and no larger file.
+TEST(TfliteNetworks, WrittenAgain) {
+  const fs::path root = fs::path(X2IR_SHARED_DIR) / "models";
+  const auto judge = OrtJudge::Start("litert.mjs");
+  std::string pattern = (fs::temp_directory_path() / "x2ir_tflite_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+  const fs::path dir = pattern;
+  int count = 0;
+  for (const char* name : {"mobilenet_v2", "shufflenet_v2_x0_5", "unet_tiny", "bert_tiny"}) {
+    const fs::path network = root / name / "model.17.onnx";
+    if (!fs::exists(network)) continue;
+    for (const char* option : {"", "float16", "dynamic_range"}) {
+      SCOPED_TRACE(std::string(name) + " " + option);
+      const std::string base = (dir / std::to_string(count++)).string();
+      ExportOptions to;
+      if (*option) to.format_options = {{option, true}};
+      absl::StatusOr<Model> model = Import(network.string());
+      ASSERT_TRUE(model.ok()) << model.status();
+      absl::Status written = Export(*std::move(model), base + ".tflite", to);
+      ASSERT_TRUE(written.ok()) << written;
+      model = Import(base + ".tflite");
+      ASSERT_TRUE(model.ok()) << model.status();
+      written = Export(*std::move(model), base + "_again.tflite");
+      ASSERT_TRUE(written.ok()) << written;
+      EXPECT_LE(static_cast<double>(fs::file_size(base + "_again.tflite")),
+                1.02 * static_cast<double>(fs::file_size(base + ".tflite")));
+      const std::string io = root / name / "io.safetensors";
+      if (judge) judge->Ask({base + "_again.tflite", io, 1e-5, 1e-5, 0, base + ".tflite"});
+    }
+  }
+  if (count == 0) GTEST_SKIP() << "no " << root;
+  if (!judge) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
+  for (const OrtJudge::Answer& answer : judge->Answers()) {
+    EXPECT_TRUE(answer.agrees) << answer.stage << ": " << answer.error;
+  }
+  fs::remove_all(dir);
+}
+
 }  // namespace
 }  // namespace x2ir

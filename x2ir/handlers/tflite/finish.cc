@@ -210,7 +210,12 @@ absl::Status FinishTflite(Model& model, const FormatOptions& options) {
   X2IR_RETURN_IF_ERROR(FoldQuantized(graph));
   if (options.Flag("dynamic_range")) UseDynamicRange(graph);
   FoldHybrid(graph);
-  if (options.Flag("float16")) UseFloat16(graph);
+  const Annotations* notes = graph.annotations().get();
+  if (options.Flag("float16")) {
+    UseFloat16(graph);
+  } else if (notes && notes->extra.contains(kHalfWeights)) {
+    UseFloat16(graph, /*exact=*/true);
+  }
   X2IR_RETURN_IF_ERROR(SetIoType(graph, options.Text("io_type")));
   EraseDeadNodes(graph);
   ShortenNames(graph);

@@ -7,6 +7,7 @@
 #include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/tflite/weights.h"
 
 namespace x2ir {
 namespace {
@@ -49,6 +50,17 @@ absl::Status SplitActivations(Graph& graph) {
   return absl::OkStatus();
 }
 
+bool HasHalfWeights(Graph& graph) {
+  for (Node* node : graph.nodes()) {
+    const Value* x = node->op().view() == "DEQUANTIZE" ? node->input(0) : nullptr;
+    if (x && x->fixed_constant() && x->dtype() == DType::kFloat16) return true;
+    for (Graph* inner : node->subgraphs()) {
+      if (HasHalfWeights(*inner)) return true;
+    }
+  }
+  return false;
+}
+
 constexpr char kFromTheFront[] = "tflite.from_the_front";
 
 }  // namespace
@@ -73,6 +85,9 @@ bool IsMarkedFromTheFront(const Node& node) {
 absl::Status PrepareTflite(Model& model, std::vector<std::string>& warnings) {
   X2IR_RETURN_IF_ERROR(ResolveResources(*model.graph, warnings));
   MarkFromTheFront(*model.graph);
+  if (HasHalfWeights(*model.graph)) {
+    model.graph->annotations().GetOrMake().extra[kHalfWeights] = "1";
+  }
   bool floats = false;
   if (Annotations* own = model.annotations.get() ? &model.annotations.GetOrMake() : nullptr) {
     floats = own->extra.erase("tflite.dequantize") != 0;

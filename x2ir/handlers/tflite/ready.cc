@@ -1,9 +1,12 @@
 // What is done to IR before it is optimized for TFLite.
 #include <numeric>
 
+#include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/tflite/finish.h"
+#include "x2ir/handlers/tflite/weights.h"
 #include "x2ir/ops/builder.h"
+#include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/splice.h"
 
@@ -99,11 +102,29 @@ Value* OfPlaces(Builder& b, const Node& node) {
   return b.Op("resize", {node.input(0), nullptr, factors_of_places, sizes}, std::move(attrs));
 }
 
-absl::Status Ready(Graph& graph, NodeNames& names) {
+// Weights of float16 that are cast to floats. Kernels want them in another order, which nothing but
+// a constant can be given; they are made halves again when all is done (UseFloat16).
+Value* FloatsOfHalves(Builder& b, const Node& node) {
+  const Tensor* halves = node.input(0)->fixed_constant();
+  if (!halves || halves->is_sparse() || halves->dtype() != DType::kFloat16 ||
+      node.output(0)->dtype() != DType::kFloat32 || node.output(0)->is_graph_output()) {
+    return nullptr;
+  }
+  absl::StatusOr<Tensor> floats = CastTensor(*halves, DType::kFloat32);
+  if (!floats.ok()) return nullptr;
+  DropPages(*halves);
+  return b.Constant(Spilled(*std::move(floats)), node.input(0)->name());
+}
+
+absl::Status Ready(Graph& graph, NodeNames& names, bool* half) {
   for (Node* node : graph.nodes()) {
-    for (Graph* inner : node->subgraphs()) X2IR_RETURN_IF_ERROR(Ready(*inner, names));
+    for (Graph* inner : node->subgraphs()) X2IR_RETURN_IF_ERROR(Ready(*inner, names, half));
     Builder b(graph, node);
     Value* y = nullptr;
+    if (node->Is("cast")) {
+      y = FloatsOfHalves(b, *node);
+      *half |= y != nullptr;
+    }
     if (node->Is("qlinear_conv") || node->Is("qlinear_matmul")) y = UnitOf(b, *node);
     if (node->Is("resize")) y = OfPlaces(b, *node);
     X2IR_RETURN_IF_ERROR(b.status());
@@ -116,7 +137,10 @@ absl::Status Ready(Graph& graph, NodeNames& names) {
 
 absl::Status ReadyForTflite(Graph& graph) {
   NodeNames names(graph);
-  return Ready(graph, names);
+  bool half = false;
+  X2IR_RETURN_IF_ERROR(Ready(graph, names, &half));
+  if (half) graph.annotations().GetOrMake().extra[kHalfWeights] = "1";
+  return absl::OkStatus();
 }
 
 }  // namespace x2ir

@@ -77,7 +77,7 @@ std::optional<Quantization> StepsOfChannels(const Tensor& w, int64_t axis) {
 
 bool IsKept(const Value* v) { return v->is_graph_output() || v->is_input(); }
 
-std::optional<Tensor> AsHalves(const Tensor& floats) {
+std::optional<Tensor> AsHalves(const Tensor& floats, bool exact) {
   constexpr float kLargestHalf = 65504;
   Tensor out = Tensor::Zeros(DType::kFloat16, floats.dims());
   const Tensor aligned = floats.AlignedCopyIfNeeded();
@@ -86,6 +86,7 @@ std::optional<Tensor> AsHalves(const Tensor& floats) {
   for (size_t i = 0; i < in.size(); ++i) {
     if (std::fabs(in[i]) > kLargestHalf && std::isfinite(in[i])) return std::nullopt;
     const Half half = FloatToHalf(in[i]);
+    if (exact && HalfToFloat(half) != in[i] && !std::isnan(in[i])) return std::nullopt;
     std::memcpy(bytes.data() + 2 * i, &half, 2);
   }
   return out;
@@ -252,7 +253,7 @@ void FoldHybrid(Graph& graph) {
   }
 }
 
-void UseFloat16(Graph& graph) {
+void UseFloat16(Graph& graph, bool exact) {
   for (Value* v : graph.constants()) {
     const Tensor* floats = FloatsOf(v);
     if (!floats || IsKept(v) || floats->num_elements() == 0) continue;
@@ -264,7 +265,7 @@ void UseFloat16(Graph& graph) {
       return IsLiteNode(use.node) && use.node->graph() == &graph;
     });
     if (!is_weight || !all_lite || v->uses().empty()) continue;
-    auto halves = AsHalves(*floats);
+    auto halves = AsHalves(*floats, exact);
     if (!halves) continue;
     DropPages(*floats);
     Value* constant =
@@ -272,9 +273,10 @@ void UseFloat16(Graph& graph) {
     Node* made = graph.InsertNode(graph.first(), tflite::kDialect, "DEQUANTIZE", {constant});
     Value* y = graph.AddNodeOutput(made, graph.UniqueName(v->name() + "_floats"), v->type());
     graph.ReplaceAllUses(v, y);
+    graph.SwapNames(v, y);  // read and written again, they are called the same
   }
   for (Node* node : graph.nodes()) {
-    for (Graph* inner : node->subgraphs()) UseFloat16(*inner);
+    for (Graph* inner : node->subgraphs()) UseFloat16(*inner, exact);
   }
 }
 

@@ -21,8 +21,11 @@ void FoldHybrid(Graph& graph);
 
 // Weights become float16, which DEQUANTIZE makes floats: those of convolutions and products with
 // their biases, tables, and other constants of 1024 elements or more. What float16 cannot hold
-// stays.
-void UseFloat16(Graph& graph);
+// stays; `exact`: what it rounds stays, too.
+void UseFloat16(Graph& graph, bool exact = false);
+
+// Of a graph that has, or had, weights of float16: they are written so where nothing is rounded.
+inline constexpr char kHalfWeights[] = "tflite.float16_weights";
 
 // Inputs and outputs of the model that are quantized, or are quantized first and dequantized last,
 // become "int8", "uint8" or "float32"; empty: they stay what they are. An option error where one
