@@ -111,7 +111,8 @@ TEST(IoFile, BindsByNameAndByPosition) {
 TEST(IoFile, NamesOfTheMetadataCountWhereTheModelHasThem) {
   const auto graph = Parse("graph g(a: float32[1], b: float32[1]) -> (a, b) {}");
   ASSERT_TRUE(graph);
-  const std::string path = StrCat(::testing::TempDir(), "x2ir_io_names_", ::getpid(), ".safetensors");
+  const std::string path =
+      StrCat(::testing::TempDir(), "x2ir_io_names_", ::getpid(), ".safetensors");
   const auto first_input = [&](const std::string& in_0, const std::string& in_1) {
     EXPECT_TRUE(WriteSafetensors(path,
                                  {{{"case0.in_0", Tensor::Of<float>({1}, {1})},

@@ -60,6 +60,9 @@ std::vector<std::string> MlPackageFiles(const std::string& path);
 
 bool LooksLikeCoreml(absl::Span<const std::byte> head, uint64_t file_size);
 bool IsMlPackage(const std::string& path);
+// The .mlmodel or .mlpackage in a folder that is none itself; empty where there is none, or are
+// several.
+std::string OnlyModelIn(const std::string& folder);
 
 }  // namespace x2ir
 

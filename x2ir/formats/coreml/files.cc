@@ -26,6 +26,16 @@ bool StaysInside(std::string_view path) {
   return true;
 }
 
+// Where links lead, too.
+bool LiesIn(const fs::path& folder, const fs::path& file) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(file, error);
+  if (error) return false;
+  const fs::path base = fs::weakly_canonical(folder.empty() ? "." : folder, error);
+  return !error &&
+         std::mismatch(base.begin(), base.end(), real.begin(), real.end()).first == base.end();
+}
+
 // The model's file of a package, from the folder.
 absl::StatusOr<std::string> ModelOfManifest(const std::string& folder) {
   X2IR_ASSIGN_OR_RETURN(const BlobPtr manifest,
@@ -57,7 +67,11 @@ absl::StatusOr<std::string> ModelOfManifest(const std::string& folder) {
     if (name != root) continue;
     if (!StaysInside(path))
       return Invalid("Manifest.json: the path '", path, "' leaves the package");
-    return (fs::path(folder) / "Data" / path).string();
+    const fs::path model = fs::path(folder) / "Data" / path;
+    if (!LiesIn(folder, model)) {
+      return Invalid("Manifest.json: the path '", path, "' leaves the package");
+    }
+    return model.string();
   }
   return Invalid("Manifest.json names no model");
 }
@@ -73,6 +87,11 @@ absl::StatusOr<ModelFiles> ModelFiles::Find(const Source& source) {
   }
   std::string path = source.name();
   if (source.is_folder()) {
+    const std::string inside = OnlyModelIn(path);
+    if (!inside.empty()) path = inside;
+  }
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
     X2IR_ASSIGN_OR_RETURN(path, ModelOfManifest(path));
   }
   files.folder_ = fs::path(path).parent_path().string();
@@ -92,12 +111,7 @@ absl::StatusOr<BlobPtr> ModelFiles::Open(std::string_view name) {
     X2IR_ASSIGN_OR_RETURN(blob, memory_->OpenNamed(std::string(path)));
   } else {
     const fs::path file = fs::path(folder_.empty() ? "." : folder_) / path;
-    // A link may lead elsewhere.
-    std::error_code error;
-    const fs::path real = fs::weakly_canonical(file, error);
-    const fs::path base = fs::weakly_canonical(folder_.empty() ? "." : folder_, error);
-    const auto [at, end] = std::mismatch(base.begin(), base.end(), real.begin(), real.end());
-    if (error || at != base.end()) {
+    if (!LiesIn(folder_, file)) {
       return Invalid("the weights' file '", name, "' lies outside of the model");
     }
     X2IR_ASSIGN_OR_RETURN(blob, Blob::Open(file.string()));
@@ -127,6 +141,20 @@ bool LooksLikeCoreml(absl::Span<const std::byte> head, uint64_t file_size) {
   // A description's first field is an input: a message, which begins with its name.
   for (++at; at < bytes.size() && (static_cast<unsigned char>(bytes[at]) & 0x80) != 0;) ++at;
   return at + 1 < bytes.size() && bytes[at + 1] == '\x0a';
+}
+
+std::string OnlyModelIn(const std::string& folder) {
+  if (IsMlPackage(folder)) return "";
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::string found;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string path = it->path().string();
+    if (!path.ends_with(".mlmodel") && !path.ends_with(".mlpackage")) continue;
+    if (!found.empty()) return "";
+    found = path;
+  }
+  return found;
 }
 
 bool IsMlPackage(const std::string& path) {

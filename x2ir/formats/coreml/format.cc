@@ -10,9 +10,11 @@ namespace x2ir {
 namespace {
 
 Match RecognizeCoreml(const Candidate& file) {
-  const bool is_one =
-      file.is_folder ? IsMlPackage(file.path) : LooksLikeCoreml(file.head, file.size);
-  return is_one ? Match::kCertain : Match::kNo;
+  if (!file.is_folder) {
+    return LooksLikeCoreml(file.head, file.size) ? Match::kCertain : Match::kNo;
+  }
+  if (IsMlPackage(file.path)) return Match::kCertain;
+  return OnlyModelIn(file.path).empty() ? Match::kNo : Match::kPossible;
 }
 
 [[maybe_unused]] const bool kRegistered = RegisterFormat({

@@ -4,7 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/formats/coreml/reader_internal.h"
-#include "x2ir/formats/coreml/values.h"
+#include "x2ir/formats/coreml/values_internal.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
 

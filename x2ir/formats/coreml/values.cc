@@ -1,7 +1,6 @@
-#include "x2ir/formats/coreml/values.h"
-
 #include <cstring>
 
+#include "x2ir/formats/coreml/values_internal.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"

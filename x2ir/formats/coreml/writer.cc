@@ -65,7 +65,7 @@ class WeightFile {
  public:
   // Where the weight's record stands.
   uint64_t Add(const Tensor& tensor) {
-    const Key key{tensor.data_id(), tensor.nbytes(), tensor.dtype()};
+    const Key key{tensor.data_id(), tensor.nbytes(), static_cast<int>(tensor.dtype())};
     const auto [it, added] = places_.try_emplace(key, next_);
     if (!added) return it->second;
     tensors_.push_back(tensor);
@@ -93,7 +93,7 @@ class WeightFile {
   }
 
  private:
-  using Key = std::tuple<const void*, size_t, DType>;
+  using Key = std::tuple<const void*, size_t, int>;  // of a type
   template <typename T>
   static void Put(std::string* bytes, size_t at, T number) {
     std::memcpy(bytes->data() + at, &number, sizeof(T));

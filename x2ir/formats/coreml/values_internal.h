@@ -1,6 +1,6 @@
 // MIL's types and values, as messages of a program have them.
-#ifndef X2IR_FORMATS_COREML_VALUES_H_
-#define X2IR_FORMATS_COREML_VALUES_H_
+#ifndef X2IR_FORMATS_COREML_VALUES_INTERNAL_H_
+#define X2IR_FORMATS_COREML_VALUES_INTERNAL_H_
 
 #include <string>
 #include <string_view>
@@ -39,4 +39,4 @@ absl::StatusOr<MilValue> ReadMilValue(std::string_view bytes, ModelFiles& files,
 }  // namespace coreml
 }  // namespace x2ir
 
-#endif  // X2IR_FORMATS_COREML_VALUES_H_
+#endif  // X2IR_FORMATS_COREML_VALUES_INTERNAL_H_
