@@ -66,6 +66,23 @@ class Batch : public testing::Test {
   std::string out_, err_;
 };
 
+TEST_F(Batch, FailuresOfOneReasonStandTogether) {
+  std::string list;
+  for (int i = 0; i < 3; ++i) {
+    WriteModel(StrCat("in/", i, "/model.onnx"), "NoSuchOp");
+    StrAppend(&list, "in/", i, "/model.onnx\n");
+  }
+  WriteFile(folder_ / "list", StrCat("none.onnx\n", list, "gone.onnx\n"));
+  ASSERT_EQ(Run("x2ir convert --batch list -j 2 -o out"), 1) << err_;
+  EXPECT_EQ(out_, "0 of 5 files done, 5 failed\n");
+  EXPECT_NE(err_.find("error: 3 files: onnx.NoSuchOp: "), std::string::npos) << err_;
+  EXPECT_NE(err_.find("\n  in/0/model.onnx, in/1/model.onnx, in/2/model.onnx\n"), std::string::npos)
+      << err_;
+  EXPECT_NE(err_.find("error: 2 files: no such file: '*'\n  none.onnx, gone.onnx\n"),
+            std::string::npos)
+      << err_;
+}
+
 TEST_F(Batch, ConvertsExportsAndGoesOnWhereItStopped) {
   std::string list;
   for (int i = 0; i < 40; ++i) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -170,13 +171,7 @@ class Runner {
   }
 
   int Finish(Session& session) {
-    std::sort(failures_.begin(), failures_.end());
-    for (size_t i = 0; i < std::min<size_t>(failures_.size(), kShown); ++i) {
-      session.Error(StrCat(jobs_[failures_[i].first].input, ": ", failures_[i].second));
-    }
-    if (failures_.size() > kShown) {
-      session.Error(StrCat("and ", failures_.size() - kShown, " more; the report has all"));
-    }
+    SayFailures(session);
     if (!session.quiet) {
       const std::string before =
           skipped_ != 0 ? StrCat(", ", skipped_.load(), " of them before") : std::string();
@@ -188,6 +183,68 @@ class Runner {
   }
 
  private:
+  struct Failed {
+    size_t job;
+    std::string error;
+    std::string reason;  // the same for files that failed for the same reason
+  };
+
+  // Files that failed for one reason together, the reason of most files first.
+  void SayFailures(Session& session) {
+    std::sort(failures_.begin(), failures_.end(),
+              [](const Failed& a, const Failed& b) { return a.job < b.job; });
+    std::vector<std::vector<const Failed*>> groups;
+    std::map<std::string, size_t> group_of;
+    for (const Failed& failed : failures_) {
+      const auto [it, is_new] = group_of.emplace(failed.reason, groups.size());
+      if (is_new) groups.emplace_back();
+      groups[it->second].push_back(&failed);
+    }
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    size_t shown = 0;
+    for (const auto& group : groups) {
+      if (shown >= kShown) break;
+      const Failed& first = *group.front();
+      const std::string& path = jobs_[first.job].input;
+      if (group.size() == 1) {
+        // A path is there once.
+        const bool names_it = first.error.find(path) != std::string::npos;
+        session.Error(names_it ? first.error : StrCat(path, ": ", first.error));
+        ++shown;
+        continue;
+      }
+      std::string text = StrCat(group.size(), " files: ", first.reason, "\n ");
+      const size_t few = std::min<size_t>(group.size(), kShown - shown);
+      for (size_t i = 0; i < few; ++i) {
+        StrAppend(&text, i ? ", " : " ", jobs_[group[i]->job].input);
+      }
+      if (group.size() > few) StrAppend(&text, ", and ", group.size() - few, " more");
+      shown += few;
+      session.Error(text);
+    }
+    if (failures_.size() > shown) {
+      session.Error(StrCat("and ", failures_.size() - shown, " more; the report has all"));
+    }
+  }
+
+  // What failed, without what is only of this file: its path, and the nodes' names.
+  static std::string ReasonOf(const std::string& error, const std::string& path,
+                              const Report& report) {
+    std::string reason;
+    for (const Failure& failure : report.failures) {
+      StrAppend(&reason, reason.empty() ? "" : "; ", failure.op, ": ", failure.reason);
+    }
+    if (!reason.empty()) return WithFlags(reason);
+    std::string text;
+    size_t from = 0;
+    for (size_t at; !path.empty() && (at = error.find(path, from)) != std::string::npos;) {
+      StrAppend(&text, std::string_view(error).substr(from, at - from), "*");
+      from = at + path.size();
+    }
+    return StrCat(text, std::string_view(error).substr(from));
+  }
+
   void TakeJobs(const ProgressFn& progress) {
     for (size_t i; (i = next_.fetch_add(1)) < jobs_.size();) {
       Do(i);
@@ -228,7 +285,7 @@ class Runner {
     if (outcome.status.ok()) {
       ++done_;
     } else {
-      failures_.emplace_back(i, record.error);
+      failures_.push_back({i, record.error, ReasonOf(record.error, job.input, report)});
     }
   }
 
@@ -239,7 +296,7 @@ class Runner {
   std::atomic<size_t> next_{0};
   std::atomic<int64_t> finished_{0}, done_{0}, skipped_{0};
   std::mutex mutex_;  // guards what follows
-  std::vector<std::pair<size_t, std::string>> failures_;
+  std::vector<Failed> failures_;
   absl::Status report_status_;
 };
 

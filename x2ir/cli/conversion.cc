@@ -243,6 +243,10 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
     to.before_writing = [&report](const Model& onnx) { return CheckWithOthers(onnx, report); };
   }
   if (to_ir) say("writing", out);
+  const std::filesystem::path folder = std::filesystem::path(out).parent_path();
+  std::error_code ignored;
+  const bool is_new =
+      !plan.to_stdout && !folder.empty() && !std::filesystem::exists(folder, ignored);
   if (!plan.to_stdout) {
     const absl::Status made = MakeFolderOf(out);
     if (!made.ok()) return outcome.Ended(made, Phase::kWriting);
@@ -257,6 +261,8 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
       if (now && now != before[file]) outcome.written.push_back(file);
     }
   }
+  // What failed leaves nothing behind.
+  if (!status.ok() && is_new) std::filesystem::remove(folder, ignored);
   return outcome.Ended(status, Phase::kConverting);
 }
 

@@ -89,6 +89,7 @@ absl::Status MakeFolderOf(const std::string& path) {
 }
 
 absl::Status WriteTextFile(const std::string& path, std::string_view text) {
+  X2IR_RETURN_IF_ERROR(MakeFolderOf(path));
   X2IR_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   X2IR_RETURN_IF_ERROR(file.Append(text));
   return file.Commit();

@@ -69,10 +69,11 @@ absl::Status Keep(int fd) {
 absl::Status KeepStreams(absl::Span<char* const> args) {
   std::string_view before;
   for (const std::string_view arg : args.subspan(args.empty() ? 0 : 1)) {
-    // "-" is standard input, but for what is written, standard output.
-    const bool written = before == "-o" || before == "--output";
+    // "-" is standard input, but for what is written standard output; and a list is read as it
+    // comes.
+    const bool is_model = before != "-o" && before != "--output" && before != "--batch";
     before = arg;
-    if (arg == "-" && written) continue;
+    if (arg == "-" && !is_model) continue;
     const int fd = DescriptorOf(arg.substr(arg.rfind('=') + 1));
     if (fd < 0 || !IsStream(fd)) continue;
     X2IR_RETURN_IF_ERROR(Annotate(Keep(fd), StrCat("cannot keep what comes through '", arg, "'")));
