@@ -113,7 +113,8 @@ TEST_F(Resources, MemoryFollowsTheGraph) {
   graph.AddOutput(last);
   ASSERT_TRUE(
       WriteOnnx(model, Path("m.onnx"), {.external = OnnxWriteOptions::External::kReference}).ok());
-  constexpr double kMost = 64;  // of 100 MB of weights, half of which are changed
+  // 16 MB are the program; of 100 MB of weights half are changed.
+  constexpr double kMost = 72;
   EXPECT_LT(Run("x2ir convert m.onnx --weights reference").megabytes, kMost);
   EXPECT_LT(Run("ir2onnx export m.json -o r.onnx --external-data reference").megabytes, kMost);
   // Only what was folded is new.

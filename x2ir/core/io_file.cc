@@ -119,7 +119,7 @@ absl::Status BindSide(const Side& side, Tensors& tensors,
 // reader of another order has the same names.
 void TakeRealNames(const SafetensorsMetadata& metadata, const Side& side,
                    std::vector<NamedTensor>& tensors) {
-  std::map<std::string_view, std::string_view> real;  // of "in_0", ...
+  std::map<std::string, std::string_view, std::less<>> real;  // of "in_0", ...
   std::set<std::string_view> taken;
   for (const NamedTensor& t : tensors) {
     const std::string_view name = SplitCase(t.name).second;
@@ -130,7 +130,7 @@ void TakeRealNames(const SafetensorsMetadata& metadata, const Side& side,
     if (said == metadata.end() || !side.Named(said->second) || !taken.insert(said->second).second) {
       return;
     }
-    real[name] = said->second;
+    real.emplace(name, said->second);
   }
   for (NamedTensor& t : tensors) {
     const std::string_view name = SplitCase(t.name).second;

@@ -178,7 +178,8 @@ Values Gru(NnArgs& a) {
 // The cell of a layer is not held within bounds: those of 50 and more are reached by no cell that
 // starts near zero and runs for fewer steps than that.
 Values Lstm(NnArgs& a, bool both) {
-  const auto [in, out] = SizesOf(a);
+  const auto sizes = SizesOf(a);
+  const int64_t in = sizes.in, out = sizes.out;
   const bool sequence = a.Flag("params.sequenceOutput"), biased = a.Flag("params.hasBiasVectors"),
              forgets = a.Flag("params.forgetBias"), peeps = a.Flag("params.hasPeepholeVectors"),
              coupled = a.Flag("params.coupledInputAndForgetGate");
