@@ -1,31 +1,21 @@
 // Models of Keras and of TensorFlow.js with outputs of tf.js, or those that Keras stored
-// (tests/data/cases/README.md): each is read, converted and evaluated, and exported to ONNX at
-// opsets 13 and 18, where ONNX Runtime runs it to the same numbers.
-//
-//   X2IR_CASES=REGEX    only the cases whose names match
+// (tests/data/cases/README.md); world_util.h says what is checked.
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <map>
-#include <memory>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/conformance/ort_util.h"
+#include "tests/conformance/world_util.h"
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
-#include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double kRtol = 1e-3, kAtol = 1e-4;
 
 // Cases whose expected outputs are others, and why.
 const std::map<std::string, std::string>& Differences() {
@@ -51,23 +41,16 @@ const std::map<std::string, std::string>& Refused() {
   return *known;
 }
 
-struct KerasCase {
-  std::string name;
-  fs::path model;
-  std::vector<fs::path> ios;
-};
-
-std::vector<KerasCase> KerasCases(const fs::path& root) {
-  std::vector<KerasCase> cases;
-  const std::string only = Env("X2IR_CASES");
-  const auto add = [&](KerasCase c) {
-    if (only.empty() || std::regex_search(c.name, std::regex(only))) cases.push_back(std::move(c));
+std::vector<WorldCase> KerasCases(const fs::path& root) {
+  std::vector<WorldCase> cases;
+  const auto add = [&](WorldCase c) {
+    if (IsWantedCase(c.name)) cases.push_back(std::move(c));
   };
   for (const char* folder : {"keras_h5", "keras3"}) {
     for (const auto& entry : fs::directory_iterator(root / folder)) {
       const std::string name = entry.path().filename().string();
       if (!name.ends_with(".h5") && !name.ends_with(".keras")) continue;
-      KerasCase c = {name, entry.path(), {}};
+      WorldCase c = {name, entry.path(), {}};
       for (const char* end : {".io.safetensors", ".stored_io.safetensors"}) {
         const fs::path io = entry.path().string() + end;
         if (fs::exists(io)) c.ios.push_back(io);
@@ -80,30 +63,8 @@ std::vector<KerasCase> KerasCases(const fs::path& root) {
     add({path.filename().string(), path, {path / "io.safetensors"}});
   }
   std::sort(cases.begin(), cases.end(),
-            [](const KerasCase& a, const KerasCase& b) { return a.name < b.name; });
+            [](const WorldCase& a, const WorldCase& b) { return a.name < b.name; });
   return cases;
-}
-
-absl::Status AgreesWith(const Model& ir, const fs::path& io) {
-  X2IR_ASSIGN_OR_RETURN(const std::vector<IoCase> cases, ReadIoFile(io.string(), *ir.graph));
-  for (const IoCase& each : cases) {
-    X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> got, RunCase(*ir.graph, each, nullptr));
-    for (size_t i = 0; i < got.size(); ++i) {
-      if (!each.outputs[i] || !got[i].tensor()) return Internal("output ", i, " is missing");
-      const Tensor &x = *got[i].tensor(), &y = *each.outputs[i];
-      if (x.dtype() != y.dtype() || x.dims() != y.dims()) {
-        return Internal("output ", i, ": ", x.type().ToString(), ", expected ",
-                        y.type().ToString());
-      }
-      for (int64_t k = 0; k < x.num_elements(); ++k) {
-        const double a = x.AsDouble(k), b = y.AsDouble(k);
-        if (!(std::fabs(a - b) <= kAtol + kRtol * std::fabs(b))) {
-          return Internal("output ", i, ", element ", k, ": ", a, ", expected ", b);
-        }
-      }
-    }
-  }
-  return absl::OkStatus();
 }
 
 fs::path KerasRoot() {
@@ -114,46 +75,15 @@ fs::path KerasRoot() {
 TEST(KerasModels, ConvertAndAgree) {
   const fs::path root = KerasRoot();
   ASSERT_FALSE(root.empty());
-  const fs::path dir = fs::path(X2IR_BUILD_DIR) / "conformance" / "keras";
-  fs::create_directories(dir);
-  const std::unique_ptr<OrtJudge> ort = OrtJudge::Start();
-  std::vector<std::string> asked;
-  int total = 0, evaluated = 0;
-  for (const KerasCase& c : KerasCases(root)) {
-    SCOPED_TRACE(c.name);
-    const bool known = Differences().contains(c.name);
-    const absl::StatusOr<Model> model = Import(c.model.string());
-    ASSERT_TRUE(model.ok()) << model.status();
-    for (const fs::path& io : c.ios) {
-      ++total;
-      const absl::Status same = AgreesWith(*model, io);
-      EXPECT_EQ(same.ok(), !known) << same;
-      evaluated += same.ok();
-      for (const int opset : {13, 18}) {
-        const fs::path out = dir / StrCat(c.name, ".", asked.size(), ".onnx");
-        const absl::Status exported =
-            Export(model->Clone(), out.string(), {.opset = opset, .check = true});
-        EXPECT_TRUE(exported.ok()) << opset << exported;
-        if (!exported.ok() || !ort || known) continue;
-        asked.push_back(StrCat(c.name, "@", opset));
-        // Halves have three digits.
-        const bool half = c.name.find("float16") != c.name.npos;
-        ort->Ask({out.string(), io.string(), half ? 4 * kRtol : kRtol, kAtol});
-      }
-    }
-  }
-  int ran = 0;
-  if (ort) {
-    const std::vector<OrtJudge::Answer>& answers = ort->Answers();
-    ASSERT_EQ(answers.size(), asked.size());
-    for (size_t i = 0; i < answers.size(); ++i) {
-      ran += answers[i].agrees;
-      EXPECT_TRUE(answers[i].agrees)
-          << asked[i] << ": ONNX Runtime (" << answers[i].stage << "): " << answers[i].error;
-    }
-  }
-  std::printf("%d sets of outputs, %d agree; %d of %d files agree in ONNX Runtime\n", total,
-              evaluated, ran, static_cast<int>(asked.size()));
+  CheckWorld({.name = "keras",
+              .differences = Differences(),
+              .closeness =
+                  [](const std::string& name) {
+                    // Halves have three digits.
+                    return name.find("float16") == name.npos ? Closeness()
+                                                             : Closeness{.rtol = 4e-3};
+                  }},
+             KerasCases(root));
 }
 
 TEST(KerasModels, OthersAreReadOrRefused) {
