@@ -446,6 +446,15 @@ TEST_F(Cli, WrongUsage) {
       {"script -qec 'x2ir convert small.onnx --to onnx -o -' log >/dev/null; code=$?; cat log >&2; "
        "rm log; exit $code",
        "standard output is a terminal"},
+      {"TERM=xterm script -qec 'x2ir info nowhere.onnx' log >/dev/null; code=$?; cat log >&2; rm "
+       "log; "
+       "exit $((code - 1))",
+       "\n\x1b\\[1;31merror:\x1b\\[0m no such file"},
+      {"NO_COLOR=1 TERM=xterm script -qec 'x2ir info nowhere.onnx' log >/dev/null; code=$?; cat "
+       "log >&2; "
+       "rm log; exit $((code - 1))",
+       "\nerror: no such file"},
+      {"x2ir convert small.onnx --shape xx:1,4", "its inputs are: x; did you mean 'x'"},
       {"x2ir run small.onnx --io io.safetensors -o -", "'-'[^\n]*\\./-"},
       {"x2ir convert small.onnx -o ''", "-o|empty|.json"},
       {"x2ir convert small.onnx -q -v", "contradict"},

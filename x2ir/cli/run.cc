@@ -14,6 +14,7 @@
 #include "x2ir/cli/verbs.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
+#include "x2ir/core/ports.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/formats/npy/npy.h"
 #include "x2ir/graph_wrapper/option_error.h"
@@ -44,14 +45,8 @@ struct Flags {
 absl::Status SetInput(const Graph& graph, const std::string& name, const std::string& file,
                       std::vector<IoCase>& cases) {
   size_t at = 0;
-  std::string names;
-  for (; at < graph.inputs().size(); ++at) {
-    if (graph.inputs()[at]->name() == name) break;
-    StrAppend(&names, names.empty() ? "" : ", ", graph.inputs()[at]->name());
-  }
-  if (at == graph.inputs().size()) {
-    return OptionError("input", "the model has no input '", name, "'; its inputs are: ", names);
-  }
+  while (at < graph.inputs().size() && graph.inputs()[at]->name() != name) ++at;
+  if (at == graph.inputs().size()) return NoSuchInput("input", name, graph);
   absl::StatusOr<Tensor> tensor = ReadNpy(file);
   if (!tensor.ok()) return Annotate(tensor.status(), StrCat("input '", name, "'"));
   for (IoCase& io : cases) io.inputs[at] = *tensor;

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/descriptors.h"
@@ -19,6 +21,39 @@ namespace {
 constexpr size_t kBufferSize = size_t{1} << 16;
 
 int WriteAll(int fd, std::string_view text) { return x2ir::WriteAll(fd, text.data(), text.size()); }
+
+// Escape sequences of colors.
+constexpr std::string_view kRed = "\x1b[1;31m", kGreen = "\x1b[32m", kYellow = "\x1b[1;33m",
+                           kPlain = "\x1b[0m";
+
+// A terminal, unless NO_COLOR (no-color.org) or a terminal that has none says otherwise.
+bool HasColors(int fd) {
+  const char *none = std::getenv("NO_COLOR"), *terminal = std::getenv("TERM");
+  return !(none && *none) && terminal && std::string_view(terminal) != "dumb" && ::isatty(fd);
+}
+
+std::string Colored(std::string_view text, std::string_view color, bool colored) {
+  return colored ? StrCat(color, text, kPlain) : std::string(text);
+}
+
+// Verdicts at the beginning of lines.
+std::string WithColoredVerdicts(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> kVerdicts[] = {{"DIFFERS ", kRed},
+                                                                         {"agrees ", kGreen}};
+  std::string out;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+    text.remove_prefix(line.size());
+    for (const auto& [word, color] : kVerdicts) {
+      if (!line.starts_with(word)) continue;
+      out += Colored(word, color, true);
+      line.remove_prefix(word.size());
+      break;
+    }
+    out += line;
+  }
+  return out;
+}
 
 bool IsMalformed(absl::StatusCode code) {
   return code == absl::StatusCode::kInvalidArgument || code == absl::StatusCode::kDataLoss;
@@ -76,7 +111,8 @@ std::string Printable(std::string_view text) {
 }
 
 void Session::Print(std::string_view text) {
-  out_ += Printable(text);
+  static const bool colored = HasColors(STDOUT_FILENO);
+  out_ += colored ? WithColoredVerdicts(Printable(text)) : Printable(text);
   if (out_.size() >= kBufferSize) Flush();
 }
 
@@ -88,13 +124,15 @@ void Session::Flush() {
 void Session::Warn(std::string_view message) {
   if (quiet) return;
   Flush();  // what belongs before it comes before it
-  WriteAll(STDERR_FILENO, Printable(StrCat("warning: ", WithFlags(message), "\n")));
+  WriteAll(STDERR_FILENO, StrCat(Colored("warning:", kYellow, HasColors(STDERR_FILENO)), " ",
+                                 Printable(WithFlags(message)), "\n"));
 }
 
 void Session::Error(std::string_view message) {
   Flush();
   while (message.ends_with('\n')) message.remove_suffix(1);
-  WriteAll(STDERR_FILENO, Printable(StrCat("error: ", WithFlags(message), "\n")));
+  WriteAll(STDERR_FILENO, StrCat(Colored("error:", kRed, HasColors(STDERR_FILENO)), " ",
+                                 Printable(WithFlags(message)), "\n"));
 }
 
 int Session::Fail(const absl::Status& status, Phase phase, const Report* report) {

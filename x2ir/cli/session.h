@@ -47,7 +47,8 @@ class Session {
 
   const std::string& program() const { return program_; }
 
-  // Results, to stdout. Control characters of the model's names cannot reach a terminal.
+  // Results, to stdout. Verdicts are colored on a terminal, as are "error:" and "warning:", unless
+  // NO_COLOR is set. Control characters of the model's names cannot reach a terminal.
   void Print(std::string_view text);
   // To stderr. Warnings are not printed when quiet.
   void Warn(std::string_view message);

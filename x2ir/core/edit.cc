@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/container/flat_hash_set.h"
+#include "x2ir/core/ports.h"
 #include "x2ir/core/suggest.h"
 #include "x2ir/formats/npy/npy.h"
 #include "x2ir/graph_wrapper/option_error.h"
@@ -91,11 +92,7 @@ absl::Status RenameValues(Graph& graph, const NamePairs& names) {
 absl::Status FoldInputs(Graph& graph, const NamePairs& files) {
   for (const auto& [name, file] : files) {
     Value* input = graph.Find(name);
-    if (!input || !input->is_input()) {
-      std::vector<std::string> known;
-      for (const Value* each : graph.inputs()) known.push_back(each->name());
-      return OptionError("fold_inputs", "there is no input '", name, "'", DidYouMean(name, known));
-    }
+    if (!input || !input->is_input()) return NoSuchInput("fold_inputs", name, graph);
     absl::StatusOr<Tensor> tensor = ReadNpy(file);
     if (!tensor.ok()) return Annotate(tensor.status(), StrCat("input '", name, "'"));
     const Type& type = input->type();

@@ -1,5 +1,7 @@
 #include "x2ir/core/ports.h"
 
+#include "absl/strings/str_join.h"
+#include "x2ir/core/suggest.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -11,15 +13,14 @@ Value* FindInput(Graph& graph, const std::string& name) {
   return value && value->is_input() ? value : nullptr;
 }
 
-std::string InputNames(const Graph& graph) {
-  std::string names;
-  for (const Value* input : graph.inputs()) {
-    StrAppend(&names, names.empty() ? "" : ", ", input->name());
-  }
-  return names;
-}
-
 }  // namespace
+
+absl::Status NoSuchInput(std::string_view option, const std::string& name, const Graph& graph) {
+  std::vector<std::string> known;
+  for (const Value* input : graph.inputs()) known.push_back(input->name());
+  return OptionError(option, "the model has no input '", name,
+                     "'; its inputs are: ", absl::StrJoin(known, ", "), DidYouMean(name, known));
+}
 
 void ForgetTypes(Graph& graph, bool dtypes) {
   for (Node* node : graph.nodes()) {
@@ -40,10 +41,7 @@ absl::StatusOr<std::vector<TracedSize>> OverrideInputs(Graph& graph,
   if (shapes.empty() && dtypes.empty() && dynamic.empty()) return names;
   auto input_of = [&](const std::string& name, const char* option) -> absl::StatusOr<Value*> {
     Value* input = FindInput(graph, name);
-    if (!input) {
-      return OptionError(option, "the model has no input '", name,
-                         "'; its inputs are: ", InputNames(graph));
-    }
+    if (!input) return NoSuchInput(option, name, graph);
     if (input->type().is_known() && !input->type().is_tensor()) {
       return OptionError(option, "input '", name, "' is no tensor but ", input->type().ToString());
     }

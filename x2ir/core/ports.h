@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct InputOverrides {
 // for these numbers, so they stay until it is inferred (MakeSymbolic of traced_sizes.h).
 absl::StatusOr<std::vector<TracedSize>> OverrideInputs(Graph& graph,
                                                        const InputOverrides& overrides);
+
+// An option error about a name that no input has, with those that there are, and the nearest.
+absl::Status NoSuchInput(std::string_view option, const std::string& name, const Graph& graph);
 
 // Shapes (and, if `dtypes`, element types) of everything but inputs and constants are no longer
 // what the file says; inference finds them again.
