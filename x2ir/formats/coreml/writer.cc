@@ -238,13 +238,13 @@ class ProgramWriter {
     static constexpr std::pair<std::string_view, uint32_t> kNamed[] = {
         {"shortDescription", 1}, {"versionString", 2}, {"author", 3}, {"license", 4}};
     if (const Annotations* notes = model_.annotations.get()) {
-      for (const auto& [key, value] : notes->metadata) {
+      for (const auto& entry : notes->metadata) {
         const auto* named = std::find_if(std::begin(kNamed), std::end(kNamed),
-                                         [&](const auto& row) { return row.first == key; });
+                                         [&](const auto& row) { return row.first == entry.first; });
         if (named != std::end(kNamed)) {
-          out.Bytes(named->second, value);
+          out.Bytes(named->second, entry.second);
         } else {
-          own[key] = value;
+          own[entry.first] = entry.second;
         }
       }
     }
