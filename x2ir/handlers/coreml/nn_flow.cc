@@ -166,7 +166,8 @@ Values Gru(NnArgs& a) {
   if (a.Flag("reverseInput")) layer.direction = "reverse";
   layer.x = Sequence(a, 0);
   layer.h = State(a, 1);
-  layer.attrs.Set("linear_before_reset", 1);
+  // The reset gate scales the state before it is multiplied.
+  layer.attrs.Set("linear_before_reset", 0);
   DirectionWeights& weights = layer.directions.emplace_back();
   weights.w = OfGates(a, kGruGates, "", "WeightMatrix", {out, in}, 3);
   weights.r = OfGates(a, kGruGates, "", "RecursionMatrix", {out, out}, 3);

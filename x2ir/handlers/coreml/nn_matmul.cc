@@ -51,10 +51,16 @@ Expr BatchedMatmul(NnArgs& a) {
   const int64_t rows = a.Int("weightMatrixFirstDimension"),
                 columns = a.Int("weightMatrixSecondDimension");
   a.Require(!a.Flag("int8DynamicQuantize"), "products of quantized operands");
-  const Expr x = ta ? SwapLast(a.X()) : a.X();
-  if (a.count() > 1) return MatMul(x, tb ? SwapLast(a.X(1)) : a.X(1));
-  // The weights lie column by column.
-  const Expr y = MatMul(x, SwapLast(a.NeedWeights("weights", {columns, rows})));
+  if (a.count() > 1) {
+    // A vector is a row on the left and a column on the right, and the result has both axes.
+    const auto matrix = [&](size_t i, int64_t axis) {
+      return a.X(i).rank() == 1 ? Unsqueeze(a.X(i), {axis}) : a.X(i);
+    };
+    const Expr x = matrix(0, 0), y = matrix(1, 1);
+    return MatMul(ta ? SwapLast(x) : x, tb ? SwapLast(y) : y);
+  }
+  // The weights lie column by column; neither flag is of them.
+  const Expr y = MatMul(a.X(), SwapLast(a.NeedWeights("weights", {columns, rows})));
   return biased ? y + a.NeedWeights("bias", {columns}) : y;
 }
 

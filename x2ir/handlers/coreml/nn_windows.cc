@@ -48,6 +48,7 @@ Expr Convolution(NnArgs& a) {
             "a kernel of other axes");
   PadAutomatically(a, &window);
   const bool transposed = a.Flag("isDeconvolution"), biased = a.Flag("hasBias");
+  if (transposed) window.dilations = {1, 1};  // what the layer says of them is not used
   const std::vector<int64_t> sizes = a.List("outputShape");
   a.Require(sizes.empty() || transposed, "a size of a convolution");
   a.Require(out > 0 && in > 0 && groups > 0 && (!transposed || out % groups == 0), "channels");
@@ -178,7 +179,7 @@ Expr MeanVariance(NnArgs& a) {
   std::vector<int64_t> axes = {-2, -1};
   if (a.Flag("acrossChannels")) axes.insert(axes.begin(), -3);
   const bool scales = a.Flag("normalizeVariance");
-  const double epsilon = a.Number("epsilon", 1e-5);
+  const double epsilon = a.Number("epsilon", 1e-6);
   const Expr x = a.X();
   const Expr apart = x - Reduce(x, "reduce_mean", axes, true);
   if (!scales) return apart;

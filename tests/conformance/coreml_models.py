@@ -1,0 +1,449 @@
+"""Makes small models in Core ML's files, a layer each, with what they compute by the comments of Core ML's schema, in
+NumPy and PyTorch.
+
+    python3 tests/conformance/coreml_models.py FOLDER
+
+Needs PyTorch 1.13. Each case is FOLDER/NAME.mlmodel and FOLDER/NAME.mlmodel.io.safetensors.
+"""
+import json
+import os
+import struct
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+out = sys.argv[1]
+os.makedirs(out, exist_ok=True)
+rng = np.random.RandomState(7)
+SCHEMA = json.load(open(os.path.join(os.path.dirname(__file__), "../../facts/coreml-proto-fields.json")))
+PACKAGE = "CoreML.Specification."
+T = torch.from_numpy
+
+
+def rand(*shape, low=-2.0, high=2.0):
+    return rng.uniform(low, high, shape).astype(np.float32)
+
+
+# --- The file -------------------------------------------------------------------------------------------------------
+
+def varint(n):
+    n &= (1 << 64) - 1
+    data = b""
+    while n > 127:
+        data += bytes([n & 127 | 128])
+        n >>= 7
+    return data + bytes([n])
+
+
+def field(number, kind, value):
+    if kind == "double":
+        return varint(number << 3 | 1) + struct.pack("<d", value)
+    if kind == "float":
+        return varint(number << 3 | 5) + struct.pack("<f", value)
+    if kind in ("string", "bytes") or kind not in SCALARS:
+        data = value.encode() if isinstance(value, str) else value
+        return varint(number << 3 | 2) + varint(len(data)) + data
+    return varint(number << 3) + varint(int(value))
+
+
+SCALARS = {"double", "float", "string", "bytes", "int32", "int64", "uint32", "uint64", "bool"}
+
+
+def encode(message, fields):
+    data = b""
+    known = {f["name"]: f for f in SCHEMA["messages"][PACKAGE + message]}
+    for name, value in fields.items():
+        f = known[name]
+        for each in value if f["label"] == "repeated" else [value]:
+            kind = f["type"]
+            if kind in SCHEMA["enums"]:
+                data += field(f["number"], "int32", SCHEMA["enums"][kind][each])
+            elif kind in SCHEMA["messages"]:
+                data += field(f["number"], "message", encode(kind[len(PACKAGE):], each))
+            else:
+                data += field(f["number"], kind, each)
+    return data
+
+
+def save_io(path, inputs, outputs):
+    names = {np.dtype("float32"): "F32", np.dtype("int64"): "I64", np.dtype("int32"): "I32"}
+    header, data = {}, b""
+    for prefix, arrays in (("in", inputs), ("out", outputs)):
+        for i, a in enumerate(arrays):
+            if a is None:
+                continue
+            a = np.ascontiguousarray(a)
+            header["%s_%d" % (prefix, i)] = {"dtype": names[a.dtype], "shape": list(a.shape),
+                                             "data_offsets": [len(data), len(data) + a.nbytes]}
+            data += a.tobytes()
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def write(name, model, xs, ys):
+    path = os.path.join(out, name + ".mlmodel")
+    assert not os.path.exists(path), name
+    with open(path, "wb") as f:
+        f.write(encode("Model", model))
+    save_io(path + ".io.safetensors", xs, [None if y is None else np.asarray(y) for y in ys])
+
+
+def W(a):
+    return {"floatValue": [float(v) for v in np.asarray(a).ravel()]}
+
+
+def array(name, shape=None, kind="FLOAT32"):
+    described = {"dataType": kind}
+    if shape is not None:
+        described["shape"] = shape
+    return {"name": name, "type": {"multiArrayType": described}}
+
+
+def case(name, kind, params, xs, ys):
+    """A layer on inputs."""
+    ys = ys if isinstance(ys, (list, tuple)) else [ys]
+    ys = [np.asarray(y).astype(np.float32) for y in ys]
+    ins, outs = ["x%d" % i for i in range(len(xs))], ["y%d" % i for i in range(len(ys))]
+    layer = {"name": "it", "input": ins, "output": outs, kind: params}
+    write(name, {"specificationVersion": 4,
+                 "description": {"input": [array(n, x.shape) for n, x in zip(ins, xs)], "output": [array(n) for n in outs]},
+                 "neuralNetwork": {"layers": [layer], "arrayInputShapeMapping": "EXACT_ARRAY_MAPPING"}}, xs, ys)
+
+
+# --- Convolutions ---------------------------------------------------------------------------------------------------
+
+def borders(top, bottom, left, right):
+    return {"borderAmounts": [{"startEdgeSize": top, "endEdgeSize": bottom}, {"startEdgeSize": left, "endEdgeSize": right}]}
+
+
+def same_pads(size, kernel, stride, top_left):
+    pads = []
+    for n, k, s in zip(size, kernel, stride):
+        total = max(0, (-(-n // s) - 1) * s + k - n)
+        less = total // 2
+        pads += [total - less, less] if top_left else [less, total - less]
+    return pads  # top, bottom, left, right
+
+
+def padded(x, pads, value=0.0):
+    return F.pad(T(x), (pads[2], pads[3], pads[0], pads[1]), value=value)
+
+
+img = rand(2, 4, 7, 8)
+for name, cfg in {
+    "plain": {}, "valid_pads": {"pads": (1, 2, 0, 3)}, "groups": {"groups": 2}, "depthwise": {"groups": 4, "out": 4},
+    "dilated": {"dilation": (2, 1), "pads": (2, 2, 1, 1)}, "strided": {"stride": (2, 3), "pads": (1, 1, 1, 1)},
+    "same": {"same": False, "stride": (2, 2)}, "same_top_left": {"same": True, "stride": (2, 2)},
+    "same_even": {"same": False, "kernel": (2, 4)}, "same_even_top_left": {"same": True, "kernel": (2, 4)},
+    "same_dilated": {"same": False, "dilation": (2, 2)}, "one_by_one": {"kernel": (1, 1)},
+}.items():
+    g, o = cfg.get("groups", 1), cfg.get("out", 6)
+    k, s, d = cfg.get("kernel", (3, 3)), cfg.get("stride", (1, 1)), cfg.get("dilation", (1, 1))
+    w, b = rand(o, 4 // g, *k), rand(o)
+    p = {"outputChannels": o, "kernelChannels": 4 // g, "nGroups": g, "kernelSize": k, "stride": s, "dilationFactor": d,
+         "hasBias": 1, "weights": W(w), "bias": W(b)}
+    if "same" in cfg:
+        p["same"] = {"asymmetryMode": "TOP_LEFT_HEAVY" if cfg["same"] else "BOTTOM_RIGHT_HEAVY"}
+        pads = same_pads((7, 8), [(n - 1) * e + 1 for n, e in zip(k, d)], s, cfg["same"])
+    else:
+        pads = cfg.get("pads", (0, 0, 0, 0))
+        p["valid"] = {"paddingAmounts": borders(*pads)}
+    case("conv_" + name, "convolution", p, [img], F.conv2d(padded(img, pads), T(w), T(b), stride=s, dilation=d, groups=g))
+w = rand(5, 4, 3, 3)
+base = {"outputChannels": 5, "kernelChannels": 4, "valid": {}}
+case("conv_defaults", "convolution", dict(base, weights=W(w)), [img], F.conv2d(T(img), T(w)))
+case("conv_halves", "convolution", dict(base, weights={"float16Value": w.astype(np.float16).tobytes()}), [img],
+     F.conv2d(T(img), T(w.astype(np.float16).astype(np.float32))))
+codes, scale, bias = rng.randint(0, 256, w.shape).astype(np.uint8), rand(5, low=0.001, high=0.01), rand(5, low=-1, high=0)
+spread = (5, 1, 1, 1)
+case("conv_linear_steps", "convolution", dict(base, weights={"rawValue": codes.tobytes(), "quantization": {
+    "numberOfBits": 8, "linearQuantization": {"scale": scale, "bias": bias}}}), [img],
+     F.conv2d(T(img), T(codes * scale.reshape(spread) + bias.reshape(spread)).float()))
+nibbles, table = rng.randint(0, 16, w.shape).astype(np.uint8), rand(16)
+flat = nibbles.ravel()
+case("conv_palette4", "convolution", dict(base, weights={"rawValue": bytes(flat[0::2] << 4 | flat[1::2]), "quantization": {
+    "numberOfBits": 4, "lookupTableQuantization": {"floatValue": table}}}), [img], F.conv2d(T(img), T(table[nibbles])))
+x5 = rand(2, 2, 4, 5, 6)
+case("conv_rank5", "convolution", dict(base, weights=W(w)), [x5],
+     F.conv2d(T(x5.reshape(4, 4, 5, 6)), T(w)).reshape(2, 2, 5, 3, 4))
+small = rand(1, 4, 3, 4)
+for name, cfg in {"plain": {}, "groups": {"groups": 2}, "strided": {"stride": (2, 3)}, "pads": {"stride": (2, 2), "pads": (1, 0, 1, 2)},
+                  "same": {"same": False, "stride": (2, 2)}, "same_top_left": {"same": True, "stride": (2, 2)},
+                  "same_big": {"same": False, "stride": (2, 2), "kernel": (4, 5)},
+                  "dilation_ignored": {"dilation": (2, 2), "stride": (2, 2)}}.items():
+    g, k, s = cfg.get("groups", 1), cfg.get("kernel", (3, 3)), cfg.get("stride", (1, 1))
+    w, b = rand(4, 6 // g, *k), rand(6)
+    p = {"outputChannels": 6, "kernelChannels": 4, "nGroups": g, "kernelSize": k, "stride": s, "hasBias": 1,
+         "isDeconvolution": 1, "weights": W(w), "bias": W(b), "dilationFactor": cfg.get("dilation", (1, 1))}
+    y = F.conv_transpose2d(T(small), T(w), T(b), stride=s, groups=g)
+    if "same" in cfg:
+        p["same"] = {"asymmetryMode": "TOP_LEFT_HEAVY" if cfg["same"] else "BOTTOM_RIGHT_HEAVY"}
+        cut = [y.shape[2] - 3 * s[0], y.shape[3] - 4 * s[1]]
+        pads = [v for c in cut for v in ((c - c // 2, c // 2) if cfg["same"] else (c // 2, c - c // 2))]
+    else:
+        pads = cfg.get("pads", (0, 0, 0, 0))
+        p["valid"] = {"paddingAmounts": borders(*pads)}
+    y = y[:, :, pads[0]:y.shape[2] - pads[1], pads[2]:y.shape[3] - pads[3]]
+    case("deconv_" + name, "convolution", p, [small], y)
+x, w = rand(1, 2, 4, 5, 5), rand(3, 2, 2, 3, 3)
+p = {"outputChannels": 3, "inputChannels": 2, "kernelDepth": 2, "kernelHeight": 3, "kernelWidth": 3, "weights": W(w)}
+case("conv3d_valid", "convolution3d", dict(p, paddingType="VALID"), [x], F.conv3d(T(x), T(w)))
+case("conv3d_custom", "convolution3d", dict(p, paddingType="CUSTOM", customPaddingFront=1, customPaddingTop=2, customPaddingRight=1,
+                                            strideHeight=2), [x], F.conv3d(F.pad(T(x), (0, 1, 2, 0, 1, 0)), T(w), stride=(1, 2, 1)))
+case("conv3d_same", "convolution3d", dict(p, paddingType="SAME"), [x], F.conv3d(F.pad(T(x), (1, 1, 1, 1, 0, 1)), T(w)))
+
+# --- Pools ----------------------------------------------------------------------------------------------------------
+
+
+def pooled(x, kind, kernel, stride, pads, exclude=False, last=None):
+    """By windows, one at a time; pads: top, bottom, left, right. last: sizes of the result, windows cut off."""
+    n, c, h, w = x.shape
+    size = last or [(h + pads[0] + pads[1] - kernel[0]) // stride[0] + 1, (w + pads[2] + pads[3] - kernel[1]) // stride[1] + 1]
+    y = np.zeros((n, c, *size), np.float32)
+    for i in range(size[0]):
+        for j in range(size[1]):
+            top, left = i * stride[0] - pads[0], j * stride[1] - pads[2]
+            part = x[:, :, max(top, 0):top + kernel[0], max(left, 0):left + kernel[1]]
+            if kind == "MAX":
+                y[:, :, i, j] = part.max((2, 3))
+            elif kind == "L2":
+                y[:, :, i, j] = np.sqrt((part ** 2).sum((2, 3)))
+            else:
+                high = min(top + kernel[0], h + pads[1]) - top
+                wide = min(left + kernel[1], w + pads[3]) - left
+                count = part.shape[2] * part.shape[3] if exclude else high * wide
+                y[:, :, i, j] = part.sum((2, 3)) / count
+    return y
+
+
+for kind in ("MAX", "AVERAGE", "L2"):
+    low = kind.lower()
+    for name, kernel, stride, pads in (("valid", (2, 3), (2, 2), (0, 0, 0, 0)), ("pads", (3, 3), (2, 1), (1, 1, 1, 0))):
+        case("pool_%s_%s" % (low, name), "pooling", {"type": kind, "kernelSize": kernel, "stride": stride, "valid": {
+            "paddingAmounts": borders(*pads)}}, [img], pooled(img, kind, kernel, stride, pads))
+    for top_left in (False, True):
+        pads = same_pads((7, 8), (3, 2), (2, 1), top_left)
+        case("pool_%s_same%s" % (low, "_top_left" if top_left else ""), "pooling", {"type": kind, "kernelSize": (3, 2), "stride": (2, 1), "same": {
+            "asymmetryMode": "TOP_LEFT_HEAVY" if top_left else "BOTTOM_RIGHT_HEAVY"}}, [img], pooled(img, kind, (3, 2), (2, 1), pads))
+    case("pool_%s_global" % low, "pooling", {"type": kind, "globalPooling": 1, "valid": {}}, [img],
+         pooled(img, kind, (7, 8), (1, 1), (0, 0, 0, 0)))
+pads = (1, 1, 1, 1)
+case("pool_average_exclude", "pooling", {"type": "AVERAGE", "kernelSize": (3, 3), "stride": (2, 2), "avgPoolExcludePadding": 1, "valid": {
+    "paddingAmounts": borders(*pads)}}, [img], pooled(img, "AVERAGE", (3, 3), (2, 2), pads, True))
+pads = same_pads((7, 8), (3, 3), (2, 2), False)
+case("pool_average_same_exclude", "pooling", {"type": "AVERAGE", "kernelSize": (3, 3), "stride": (2, 2), "avgPoolExcludePadding": 1, "same": {}},
+     [img], pooled(img, "AVERAGE", (3, 3), (2, 2), pads, True))
+for kind, exclude in (("MAX", 0), ("AVERAGE", 1)):
+    for name, kernel, stride, pad in (("none", 3, 2, 0), ("one", 3, 2, 1), ("two", 2, 2, 1), ("three", 3, 3, 1)):
+        sizes = []
+        for n in (7, 8):
+            size = -(-(n + 2 * pad - kernel) // stride) + 1
+            if pad and (size - 1) * stride >= n + pad:
+                size -= 1
+            sizes.append(size)
+        case("pool_%s_last_pixel_%s" % (kind.lower(), name), "pooling", {
+            "type": kind, "kernelSize": (kernel, kernel), "stride": (stride, stride), "avgPoolExcludePadding": exclude,
+            "includeLastPixel": {"paddingAmounts": (pad, pad)}}, [img],
+             pooled(img, kind, (kernel, kernel), (stride, stride), (pad,) * 4, True, sizes))
+case("pool_max_defaults", "pooling", {"valid": {}}, [img], pooled(img, "MAX", (3, 3), (1, 1), (0,) * 4))
+x = rand(1, 2, 4, 5, 6)
+p = {"kernelDepth": 2, "kernelHeight": 3, "kernelWidth": 2, "strideDepth": 2, "strideHeight": 1, "strideWidth": 2, "paddingType": "VALID"}
+case("pool3d_max", "pooling3d", dict(p, type="MAX"), [x], F.max_pool3d(T(x), (2, 3, 2), (2, 1, 2)))
+case("pool3d_average", "pooling3d", dict(p, type="AVERAGE"), [x], F.avg_pool3d(T(x), (2, 3, 2), (2, 1, 2)))
+for exclude in (0, 1):
+    case("pool3d_average_pads_%d" % exclude, "pooling3d", dict(
+        p, type="AVERAGE", paddingType="CUSTOM", countExcludePadding=exclude, customPaddingTop=1, customPaddingBottom=1), [x],
+        F.avg_pool3d(T(x), (2, 3, 2), (2, 1, 2), (0, 1, 0), count_include_pad=not exclude))
+case("pool3d_global_max", "globalPooling3d", {"type": "MAX"}, [x], x.max((2, 3, 4), keepdims=True))
+case("pool3d_global_average", "globalPooling3d", {"type": "AVERAGE"}, [x], x.mean((2, 3, 4), keepdims=True))
+
+# --- Norms ----------------------------------------------------------------------------------------------------------
+
+ga, be, me, va = rand(4), rand(4), rand(4), rand(4, low=0.1, high=2)
+ch = (4, 1, 1)
+p = {"channels": 4, "gamma": W(ga), "beta": W(be), "mean": W(me), "variance": W(va)}
+
+
+def normed(x, mean, var, eps):
+    return (x - mean) / np.sqrt(var + eps) * ga.reshape(ch) + be.reshape(ch)
+
+
+for name, eps in (("default", 0), ("epsilon", 0.1)):
+    more = {"epsilon": eps} if eps else {}
+    case("batchnorm_" + name, "batchnorm", dict(p, **more), [img], normed(img, me.reshape(ch), va.reshape(ch), eps or 1e-5))
+    tiny = img * np.float32(0.01)
+    case("instancenorm_" + name, "batchnorm", dict(p, computeMeanVar=1, instanceNormalization=1, **more), [tiny],
+         normed(tiny, tiny.mean((2, 3), keepdims=True), tiny.var((2, 3), keepdims=True), eps or 1e-5))
+case("batchnorm_rank3", "batchnorm", p, [img[0]], normed(img[0], me.reshape(ch), va.reshape(ch), 1e-5))
+case("batchnorm_rank5", "batchnorm", p, [x5], normed(x5, me.reshape(ch), va.reshape(ch), 1e-5))
+for name, factor, params, axes in (("plain", 1, {}, (2, 3)), ("variance", 0.01, {"normalizeVariance": 1}, (2, 3)),
+                                   ("across", 0.01, {"normalizeVariance": 1, "acrossChannels": 1}, (1, 2, 3)),
+                                   ("across_mean", 1, {"acrossChannels": 1}, (1, 2, 3)),
+                                   ("epsilon", 1, {"normalizeVariance": 1, "epsilon": 0.5}, (2, 3))):
+    x = img * np.float32(factor)
+    y = x - x.mean(axes, keepdims=True)
+    if "normalizeVariance" in params:
+        y = y / np.sqrt(x.var(axes, keepdims=True) + params.get("epsilon", 1e-6))
+    case("mvn_" + name, "mvn", params, [x], y)
+x = img * np.float32(1e-3)
+case("l2normalize", "l2normalize", {}, [img], img / np.sqrt((img ** 2).sum((1, 2, 3), keepdims=True) + 1e-6))
+case("l2normalize_small", "l2normalize", {}, [x], x / np.sqrt((x ** 2).sum((1, 2, 3), keepdims=True) + 1e-6))
+case("l2normalize_epsilon", "l2normalize", {"epsilon": 2.0}, [img], img / np.sqrt((img ** 2).sum((1, 2, 3), keepdims=True) + 2))
+x = rand(2, 7, 3, 4)
+for size, k in ((3, 0), (5, 2.0)):
+    y = np.zeros_like(x)
+    for i in range(7):
+        part = x[:, max(i - size // 2, 0):i + size // 2 + 1]
+        y[:, i] = x[:, i] / ((k or 1) + 0.3 / size * (part ** 2).sum(1)) ** 0.75
+    case("lrn_%d" % size, "lrn", {"alpha": 0.3, "beta": 0.75, "localSize": size, "k": k}, [x], y)
+x, g2, b2 = rand(2, 3, 4), rand(3, 4), rand(3, 4)
+case("layernorm_2", "layerNormalization", {"normalizedShape": [3, 4], "eps": 1e-3, "gamma": W(g2), "beta": W(b2)}, [x],
+     F.layer_norm(T(x), (3, 4), T(g2), T(b2), 1e-3))
+case("layernorm_1", "layerNormalization", {"normalizedShape": [4], "eps": 1e-5, "gamma": W(g2[0]), "beta": W(b2[0])}, [x],
+     F.layer_norm(T(x), (4,), T(g2[0]), T(b2[0]), 1e-5))
+case("softmax", "softmax", {}, [img], F.softmax(T(img), 1))
+case("softmax_rank3", "softmax", {}, [img[0]], F.softmax(T(img[0]), 0))
+case("softmax_nd", "softmaxND", {"axis": -1}, [img], F.softmax(T(img), -1))
+case("softmax_nd_0", "softmaxND", {}, [img], F.softmax(T(img), 0))
+
+# --- Functions of elements ------------------------------------------------------------------------------------------
+
+sig = lambda v: 1 / (1 + np.exp(-v))  # noqa: E731
+a4, b4 = rand(4), rand(4, low=0.5, high=2)
+for name, params, y in (
+        ("linear", {"alpha": 2.0, "beta": -1.0}, 2 * img - 1), ("ReLU", {}, np.maximum(img, 0)),
+        ("leakyReLU", {"alpha": 0.2}, np.where(img >= 0, img, 0.2 * img)),
+        ("thresholdedReLU", {"alpha": 0.5}, np.where(img >= 0.5, img, 0)),
+        ("PReLU", {"alpha": W(a4)}, np.where(img >= 0, img, a4.reshape(ch) * img)),
+        ("tanh", {}, np.tanh(img)), ("scaledTanh", {"alpha": 1.7, "beta": 0.6}, 1.7 * np.tanh(0.6 * img)),
+        ("sigmoid", {}, sig(img)), ("sigmoidHard", {"alpha": 0.3, "beta": 0.4}, np.clip(0.3 * img + 0.4, 0, 1)),
+        ("ELU", {"alpha": 0.7}, np.where(img >= 0, img, 0.7 * (np.exp(img) - 1))),
+        ("softsign", {}, img / (1 + np.abs(img))), ("softplus", {}, np.log1p(np.exp(img))),
+        ("parametricSoftplus", {"alpha": W(a4), "beta": W(b4)}, a4.reshape(ch) * np.log1p(np.exp(b4.reshape(ch) * img)))):
+    case("activation_" + name, "activation", {name: params}, [img], y)
+case("activation_PReLU_one", "activation", {"PReLU": {"alpha": W([0.3])}}, [img], np.where(img >= 0, img, 0.3 * img))
+case("activation_PReLU_rank3", "activation", {"PReLU": {"alpha": W(a4)}}, [img[0]], np.where(img[0] >= 0, img[0], a4.reshape(ch) * img[0]))
+case("activation_parametricSoftplus_one", "activation", {"parametricSoftplus": {"alpha": W([0.5]), "beta": W([2])}}, [img],
+     0.5 * np.log1p(np.exp(2 * img)))
+pos = rand(2, 3, 4, low=0.2, high=3)
+s2 = 2 * pos + 0.5
+for kind, y in (("SQRT", np.sqrt(s2)), ("RSQRT", 1 / np.sqrt(s2 + 0.1)), ("INVERSE", 1 / (s2 + 0.1)), ("POWER", s2 ** 1.5), ("EXP", np.exp(s2)),
+                ("LOG", np.log(s2)), ("ABS", np.abs(s2)), ("THRESHOLD", np.maximum(1.5, s2))):
+    case("unary_" + kind.lower(), "unary", {"type": kind, "alpha": 1.5, "epsilon": 0.1, "shift": 0.5, "scale": 2.0}, [pos], y)
+case("unary_inverse_defaults", "unary", {"type": "INVERSE"}, [pos * np.float32(1e-5)], 1 / (pos * np.float32(1e-5) + 1e-6))
+case("unary_rsqrt_defaults", "unary", {"type": "RSQRT"}, [pos * np.float32(1e-5)], 1 / np.sqrt(pos * np.float32(1e-5) + 1e-6))
+half = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0, 1.2, -1.2, 7.7], np.float32)
+unit = rand(3, 4, low=-0.9, high=0.9)
+for kind, x, y in (("ceil", half, np.ceil(half)), ("floor", half, np.floor(half)), ("sign", half, np.sign(half)), ("exp2", unit, 2.0 ** unit),
+                   ("sin", unit, np.sin(unit)), ("cos", unit, np.cos(unit)), ("tan", unit, np.tan(unit)), ("asin", unit, np.arcsin(unit)),
+                   ("acos", unit, np.arccos(unit)), ("atan", unit, np.arctan(unit)), ("sinh", unit, np.sinh(unit)), ("cosh", unit, np.cosh(unit)),
+                   ("tanh", unit, np.tanh(unit)), ("asinh", unit, np.arcsinh(unit)), ("acosh", pos + 1, np.arccosh(pos + 1)),
+                   ("atanh", unit, np.arctanh(unit)), ("erf", unit, torch.erf(T(unit))), ("copy", unit, unit),
+                   ("logicalNot", (half > 0).astype(np.float32), half <= 0)):
+    case("element_" + kind, kind, {}, [x], y)
+case("clip", "clip", {"minVal": -0.5, "maxVal": 0.25}, [unit], np.clip(unit, -0.5, 0.25))
+case("clampedReLU", "clampedReLU", {"alpha": 0.3, "beta": 0.4}, [unit], np.minimum(np.where(unit >= 0, unit, 0.3 * unit), 0.4))
+case("clampedReLU_down", "clampedReLU", {"alpha": -2.0, "beta": 0.4}, [unit], np.minimum(np.where(unit >= 0, unit, -2 * unit), 0.4))
+case("gelu_exact", "gelu", {"mode": "EXACT"}, [img], F.gelu(T(img)))
+case("gelu_tanh", "gelu", {"mode": "TANH_APPROXIMATION"}, [img], F.gelu(T(img), approximate="tanh"))
+case("gelu_sigmoid", "gelu", {"mode": "SIGMOID_APPROXIMATION"}, [img], img * sig(1.702 * img))
+u, v = rand(2, 3, 4), rand(3, 1, low=0.5, high=2)
+for kind, x, y, want in (("add", u, v, u + v), ("subtract", u, v, u - v), ("multiply", u, v, u * v), ("divide", u, v, u / v),
+                         ("floorDiv", u, v, np.floor(u / v)), ("mod", u, v, u - v * np.floor(u / v)), ("pow", pos, v, pos ** v),
+                         ("max", u, v, np.maximum(u, v)), ("min", u, v, np.minimum(u, v))):
+    case("broadcast_" + kind, kind + "Broadcastable", {}, [x, y], want)
+case("broadcast_mod_negative", "modBroadcastable", {}, [u, -v], u - -v * np.floor(u / -v))
+whole = rng.randint(-1, 2, (2, 3)).astype(np.float32)
+other = rng.randint(-1, 2, (3,)).astype(np.float32)
+for kind, op in (("equal", np.equal), ("notEqual", np.not_equal), ("lessThan", np.less), ("lessEqual", np.less_equal),
+                 ("greaterThan", np.greater), ("greaterEqual", np.greater_equal)):
+    case("compare_" + kind, kind, {}, [whole, other], op(whole, other))
+    case("compare_%s_alpha" % kind, kind, {"alpha": 1.0}, [whole], op(whole, 1))
+l1, l2 = (whole > 0).astype(np.float32), (other > 0).astype(np.float32)
+for kind, op in (("And", np.logical_and), ("Or", np.logical_or), ("Xor", np.logical_xor)):
+    case("logical" + kind, "logical" + kind, {}, [l1, l2], op(l1, l2))
+case("where", "whereBroadcastable", {}, [l1, whole, np.array([5], np.float32)], np.where(l1 > 0, whole, 5))
+one = rand(2, 4, 1, 1)
+case("add_two", "add", {}, [img, one], img + one)
+case("add_alpha", "add", {"alpha": 1.5}, [img], img + 1.5)
+case("multiply_three", "multiply", {}, [img, one, img], img * one * img)
+case("multiply_alpha", "multiply", {"alpha": 1.5}, [img], img * 1.5)
+case("average", "average", {}, [img, -img * 3, one * np.ones_like(img)], (img - 3 * img + one) / 3)
+case("max_layer", "max", {}, [img, -img], np.maximum(img, -img))
+case("min_layer", "min", {}, [img, -img, one * np.ones_like(img)], np.minimum(np.minimum(img, -img), one))
+for name, shape in (("one", (1,)), ("channels", (4,)), ("image", (1, 7, 8)), ("whole", (4, 7, 8))):
+    s, b = rand(*shape), rand(*shape)
+    wide = (lambda v: v.reshape(ch) if v.shape == (4,) else v)  # noqa: E731
+    case("scale_" + name, "scale", {"shapeScale": shape, "scale": W(s), "hasBias": 1, "shapeBias": shape, "bias": W(b)}, [img],
+         img * wide(s) + wide(b))
+    case("bias_" + name, "bias", {"shape": shape, "bias": W(b)}, [img], img + wide(b))
+
+# --- Products, tables, reductions -----------------------------------------------------------------------------------
+
+for shape in ((6,), (3, 6), (2, 3, 6), (3, 1, 2, 3), (2, 3, 6, 1, 1)):
+    x, w, b = rand(*shape), rand(5, 6), rand(5)
+    rank = len(shape)
+    rows = x.reshape(shape[:rank - 3] + (6,)) if rank > 3 else x
+    y = rows @ w.T + b
+    case("inner_rank%d" % rank, "innerProduct", {"inputChannels": 6, "outputChannels": 5, "hasBias": 1, "weights": W(w), "bias": W(b)}, [x],
+         y.reshape(y.shape + (1, 1)) if rank > 3 else y)
+w, b = rand(3, 5), rand(3)
+ids = np.array([4, 0, 2], np.float32)
+p = {"hasBias": 1, "weights": W(w), "bias": W(b)}
+rows = w[:, ids.astype(int)].T + b
+case("embedding", "embedding", dict(p, inputDim=5, outputChannels=3), [ids.reshape(3, 1, 1, 1)], rows.reshape(3, 3, 1, 1))
+case("embedding_rank5", "embedding", dict(p, inputDim=5, outputChannels=3), [ids.reshape(3, 1, 1, 1, 1)], rows.reshape(3, 1, 3, 1, 1))
+case("embedding_nd", "embeddingND", dict(p, vocabSize=5, embeddingSize=3), [ids.reshape(1, 3, 1)], rows.reshape(1, 3, 3))
+m1, m2 = rand(2, 3, 4), rand(4, 5)
+case("matmul", "batchedMatmul", {}, [m1, m2], m1 @ m2)
+case("matmul_transposed", "batchedMatmul", {"transposeA": 1, "transposeB": 1}, [m1.swapaxes(1, 2), m2.T], m1 @ m2)
+p = {"weightMatrixFirstDimension": 4, "weightMatrixSecondDimension": 5, "hasBias": 1, "weights": W(m2.T), "bias": W(rand(5) * 0 + 0.5)}
+case("matmul_weights", "batchedMatmul", p, [m1], m1 @ m2 + 0.5)
+case("matmul_weights_flags_ignored", "batchedMatmul", dict(p, transposeA=1, transposeB=1), [m1], m1 @ m2 + 0.5)
+case("matmul_weights_rank1", "batchedMatmul", p, [m1[0, 0]], m1[0, 0] @ m2 + 0.5)
+case("matmul_vector_first", "batchedMatmul", {}, [m1[0, 0], m2], (m1[0, 0] @ m2).reshape(1, 5))
+case("matmul_vector_second", "batchedMatmul", {}, [m1, m2[:, 0]], (m1 @ m2[:, :1]))
+d1, d2 = rand(2, 4, 1, 1), rand(2, 4, 1, 1)
+dot = (d1 * d2).sum(1, keepdims=True)
+case("dot", "dot", {}, [d1, d2], dot)
+case("dot_cosine", "dot", {"cosineSimilarity": 1}, [d1, d2],
+     dot / np.sqrt((d1 ** 2).sum(1, keepdims=True)) / np.sqrt((d2 ** 2).sum(1, keepdims=True)))
+AXES = {"CHW": (1, 2, 3), "HW": (2, 3), "C": (1,), "H": (2,), "W": (3,)}
+pimg = rand(2, 3, 2, 4, low=0.3, high=1.5)
+REDUCE = {"SUM": lambda v, a: v.sum(a, keepdims=True), "AVG": lambda v, a: v.mean(a, keepdims=True), "PROD": lambda v, a: v.prod(a, keepdims=True),
+          "LOGSUM": lambda v, a: np.log(v + 1e-6).sum(a, keepdims=True), "SUMSQUARE": lambda v, a: (v ** 2).sum(a, keepdims=True),
+          "L1": lambda v, a: np.abs(v).sum(a, keepdims=True), "L2": lambda v, a: np.sqrt((v ** 2).sum(a, keepdims=True)),
+          "MAX": lambda v, a: v.max(a, keepdims=True), "MIN": lambda v, a: v.min(a, keepdims=True)}
+for mode, fn in REDUCE.items():
+    for axis in (AXES if mode in ("SUM", "MAX") else ("HW",)):
+        x = pimg if mode == "LOGSUM" else img
+        case("reduce_%s_%s" % (mode.lower(), axis), "reduce", {"mode": mode, "axis": axis}, [x], fn(x, AXES[axis]))
+case("reduce_logsum_epsilon", "reduce", {"mode": "LOGSUM", "axis": "W", "epsilon": 0.5}, [pimg], np.log(pimg + 0.5).sum(3, keepdims=True))
+for axis in "CHW":
+    case("reduce_argmax_" + axis, "reduce", {"mode": "ARGMAX", "axis": axis}, [img], img.argmax(AXES[axis][0])[(slice(None),) * AXES[axis][0] + (None,)])
+RED = {"L1": lambda v, **k: np.abs(v).sum(**k), "L2": lambda v, **k: np.sqrt((v ** 2).sum(**k)), "Max": lambda v, **k: v.max(**k),
+       "Min": lambda v, **k: v.min(**k), "Sum": lambda v, **k: v.sum(**k), "Prod": lambda v, **k: v.prod(**k), "Mean": lambda v, **k: v.mean(**k),
+       "LogSum": lambda v, **k: np.log(v.sum(**k)), "SumSquare": lambda v, **k: (v ** 2).sum(**k),
+       "LogSumExp": lambda v, **k: np.log(np.exp(v).sum(**k))}
+for mode, fn in RED.items():
+    case("reduce_nd_%s" % mode, "reduce" + mode, {"axes": [0, -1], "keepDims": 1}, [pimg], fn(pimg, axis=(0, 3), keepdims=True))
+    case("reduce_nd_%s_gone" % mode, "reduce" + mode, {"axes": [-2]}, [pimg], fn(pimg, axis=2))
+case("reduce_nd_all", "reduceSum", {"reduceAll": 1}, [pimg], pimg.sum().reshape(1))
+case("reduce_nd_all_kept", "reduceSum", {"reduceAll": 1, "keepDims": 1}, [pimg], pimg.sum().reshape(1, 1, 1, 1))
+case("argmax", "argMax", {"axis": 1}, [img], img.argmax(1)[:, None])
+case("argmax_gone", "argMax", {"axis": -1, "removeDim": 1}, [img], img.argmax(-1))
+case("argmin", "argMin", {"axis": 1}, [img], img.argmin(1)[:, None])
+case("argmin_vector", "argMin", {"axis": 0, "removeDim": 1}, [half], np.array([half.argmin()]))
+order = np.argsort(-m1, 1)
+case("topk", "topK", {"axis": 1, "K": 2}, [m1], [np.take_along_axis(m1, order, 1)[:, :2], order[:, :2]])
+case("topk_least", "topK", {"axis": 1, "K": 2, "useBottomK": 1}, [m1], [np.take_along_axis(m1, order, 1)[:, :-3:-1], order[:, :-3:-1]])
+case("argsort", "argSort", {"axis": 1}, [m1], order[:, ::-1])
+case("argsort_down", "argSort", {"axis": 1, "descending": 1}, [m1], order)
+case("cumsum", "cumSum", {"axis": -1}, [m1], m1.cumsum(-1))
+case("cumsum_exclusive", "cumSum", {"axis": 1, "excludeFinalSum": 1}, [m1], m1.cumsum(1) - m1)
+case("cumsum_reverse", "cumSum", {"axis": 1, "reverse": 1}, [m1], m1[:, ::-1].cumsum(1)[:, ::-1])
+case("cumsum_both", "cumSum", {"axis": 2, "reverse": 1, "excludeFinalSum": 1}, [m1], m1[..., ::-1].cumsum(2)[..., ::-1] - m1)
