@@ -782,4 +782,84 @@ one = {"input": [{"name": "x", "type": {"int64Type": {}}}], "output": [array("y"
 for value, y in ((5, [0, 1, 0]), (9, [0, 0, 1])):
     write("model_one_hot_%d" % value, {"specificationVersion": 1, "description": one, "oneHotEncoder": {"int64Categories": {"vector": [7, 5, 9]}}},
           [np.array([value], np.int64)], [f32(y)])
+
+
+def svm_classes(x, kernel, counts, vectors, coefs, rhos, pa, pb):
+    """LIBSVM's probabilities: each pair's, then those of all classes that agree best with them; how many pairs each class wins."""
+    starts, n = np.cumsum([0] + counts), len(counts)
+    k = np.array([kernel(r, x) for r in vectors])
+    pair, at = np.zeros((n, n)), 0
+    for a in range(n):
+        for b in range(a + 1, n):
+            mine, theirs = slice(starts[a], starts[a + 1]), slice(starts[b], starts[b + 1])
+            value = coefs[b - 1][mine] @ k[mine] + coefs[a][theirs] @ k[theirs] - rhos[at]
+            pair[a, b] = np.clip(1 / (1 + np.exp(value * pa[at] + pb[at])), 1e-7, 1 - 1e-7)
+            pair[b, a] = 1 - pair[a, b]
+            at += 1
+    q = -pair.T * pair
+    for a in range(n):
+        q[a, a] = sum(pair[b, a] ** 2 for b in range(n) if b != a)
+    p = np.full(n, 1 / n)
+    for _ in range(max(100, n)):  # until it is near enough: LIBSVM's measure of that is a coarse one
+        if np.abs(q @ p - p @ q @ p).max() < 0.005 / n:
+            break
+        for t in range(n):
+            p[t] += (p @ q @ p - q[t] @ p) / q[t, t]
+            p /= p.sum()
+    votes = np.array([(pair[a] > 0.5).sum() for a in range(n)])
+    return p, votes
+
+
+for name, counts, names in (("two", [2, 2], two), ("three", [1, 2, 2], labels)):
+    n, total = len(counts), sum(counts)
+    pairs = n * (n - 1) // 2
+    for kind in ("linear", "rbf"):
+        kernel, fn = KERNELS[kind]
+        best = ()
+        while len(best) != 1:  # whether the label is the class with the most votes or the likeliest is not said
+            vectors, coefs, rhos = rand(total, 3).astype(np.float64), rand(n - 1, total).astype(np.float64), rand(pairs).astype(np.float64)
+            pa, pb = rand(pairs, low=-2, high=-0.5).astype(np.float64), np.zeros(pairs)
+            probs, won = svm_classes(v.astype(np.float64), fn, counts, vectors, coefs, rhos, pa, pb)
+            best = {int(probs.argmax())} | set(np.flatnonzero(won == won.max()))
+        classic("svc_%s_%s" % (name, kind), "supportVectorClassifier", dict(
+            names, kernel=kernel, numberOfSupportVectorsPerClass=counts, denseSupportVectors={"vectors": [{"values": list(r)} for r in vectors]},
+            coefficients=[{"alpha": list(r)} for r in coefs], rho=list(rhos), probA=list(pa), probB=list(pb)), v,
+            [7, 5, 9][int(probs.argmax())], probs)
+nodes = [dict(branch(0, 0, "LessThan", 0, 1.0, 1, 2), missingValueTracksTrueChild=1), leaf(0, 1, (0, 1.0)), leaf(0, 2, (0, -0.5))]
+classic("tree_regressor_missing", "treeEnsembleRegressor", {"treeEnsemble": {"nodes": nodes, "numPredictionDimensions": 1, "basePredictionValue": [0.0]}},
+        f32([np.nan, 0, 0]), [1.0])
+nodes[0] = dict(nodes[0], missingValueTracksTrueChild=0)
+classic("tree_regressor_missing_false", "treeEnsembleRegressor", {"treeEnsemble": {"nodes": nodes, "numPredictionDimensions": 1, "basePredictionValue": [0.0]}},
+        f32([np.nan, 0, 0]), [-0.5])
+write("model_feature_vector", {"specificationVersion": 1, "description": {
+    "input": [array("a", [2], "DOUBLE"), {"name": "b", "type": DOUBLE}], "output": [array("y", [3], "DOUBLE")]},
+    "featureVectorizer": {"inputList": [{"inputColumn": "b", "inputDimensions": 1}, {"inputColumn": "a", "inputDimensions": 2}]}},
+    [v[:2], f32([9])], [f32([9, v[0], v[1]])])
+
+# --- Several layers, older networks ---------------------------------------------------------------------------------
+
+
+def network(name, layers, inputs, xs, ys, version=4, outs=("y",), kind="neuralNetwork", more=None, describe=None):
+    net = {"layers": [dict({"name": "l%d" % k, "input": list(i), "output": list(o)}, **p) for k, (i, o, p) in enumerate(layers)]}
+    if version >= 4:
+        net["arrayInputShapeMapping"] = "EXACT_ARRAY_MAPPING"
+    net.update(more or {})
+    d = {"input": inputs, "output": [array(o) for o in outs]}
+    write("net_" + name, {"specificationVersion": version, "description": describe or d, kind: net}, xs,
+          [np.asarray(y).astype(np.float32) for y in ys])
+
+
+c3, c2 = rand(2, 3, 4), rand(2, 3)
+network("load_constant_nd", [((), ("c",), {"loadConstantND": {"shape": [3, 4], "data": W(c3[0])}}), (("x", "c"), ("y",), {"addBroadcastable": {}})],
+        [array("x", [2, 3, 4])], [c3], [c3 + c3[0]])
+network("load_constant", [((), ("c",), {"loadConstant": {"shape": [2, 3, 4], "data": W(c3)}}), (("x", "c"), ("y",), {"multiply": {}})],
+        [array("x", [1, 1, 2, 3, 4])], [c3[None, None]], [(c3 * c3)[None, None]])
+network("range_static", [((), ("r",), {"rangeStatic": {"startValue": 1.0, "endValue": 7.0, "stepSizeValue": 2.0}}), (("x", "r"), ("y",), {"addBroadcastable": {}})],
+        [array("x", [2, 3])], [c2], [c2 + f32([1, 3, 5])])
+network("fill_static", [((), ("r",), {"fillStatic": {"value": 3.0, "targetShape": [2, 3]}}), (("x", "r"), ("y",), {"addBroadcastable": {}})],
+        [array("x", [2, 3])], [c2], [c2 + 3])
+network("reshape_dynamic", [(("x",), ("s",), {"getShape": {}}), (("x",), ("f",), {"flattenTo2D": {"axis": 1}}),
+                            (("f", "s"), ("y",), {"reshapeDynamic": {}})], [array("x", [2, 3, 4])], [c3], [c3])
+network("broadcast_dynamic", [(("x",), ("s",), {"getShape": {}}), (("b", "s"), ("y",), {"broadcastToDynamic": {}})],
+        [array("x", [2, 3]), array("b", [3])], [c2, c2[0]], [np.broadcast_to(c2[0], (2, 3))])
 print(len([n for n in os.listdir(out) if n.endswith(".mlmodel")]), "models")
