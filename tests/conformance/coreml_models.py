@@ -862,4 +862,35 @@ network("reshape_dynamic", [(("x",), ("s",), {"getShape": {}}), (("x",), ("f",),
                             (("f", "s"), ("y",), {"reshapeDynamic": {}})], [array("x", [2, 3, 4])], [c3], [c3])
 network("broadcast_dynamic", [(("x",), ("s",), {"getShape": {}}), (("b", "s"), ("y",), {"broadcastToDynamic": {}})],
         [array("x", [2, 3]), array("b", [3])], [c2, c2[0]], [np.broadcast_to(c2[0], (2, 3))])
+i3 = rand(4, 6, 6)
+w, b, wl = rand(2, 4, 3, 3), rand(2), rand(3, 32)
+deep = F.conv2d(T(i3)[None], T(w), T(b)).numpy().reshape(32) @ wl.T
+network("rank5_mapping", [(("x",), ("a",), {"convolution": {"outputChannels": 2, "kernelChannels": 4, "valid": {}, "hasBias": 1, "weights": W(w), "bias": W(b)}}),
+                          (("a",), ("b",), {"flatten": {}}), (("b",), ("c",), {"innerProduct": {"inputChannels": 32, "outputChannels": 3, "weights": W(wl)}}),
+                          (("c",), ("y",), {"softmax": {}})], [array("x", [4, 6, 6])], [i3],
+        [(np.exp(deep) / np.exp(deep).sum()).reshape(1, 1, 3, 1, 1)], version=1)
+vec = rand(6)
+network("rank5_mapping_vector", [(("x",), ("y",), {"innerProduct": {"inputChannels": 6, "outputChannels": 3, "weights": W(wl[:, :6])}})], [array("x", [6])],
+        [vec], [(wl[:, :6] @ vec).reshape(1, 1, 3, 1, 1)], version=1)
+bgr = rng.randint(0, 256, (1, 3, 4, 5)).astype(np.float32)
+for order in ("RGB", "BGR"):
+    described = {"name": "x", "type": {"imageType": {"width": 5, "height": 4, "colorSpace": order}}}
+    add = f32([-1, -2, -3]).reshape(3, 1, 1)  # red, green, blue
+    want = bgr * f32(1 / 127) + (add if order == "RGB" else add[::-1])
+    network("image_" + order.lower(), [(("x",), ("y",), {"activation": {"ReLU": {}}})], [described], [bgr], [np.maximum(want, 0)], more={
+        "imageInputShapeMapping": "RANK4_IMAGE_MAPPING", "preprocessing": [{"featureName": "x", "scaler": {
+            "channelScale": 1 / 127, "redBias": -1.0, "greenBias": -2.0, "blueBias": -3.0}}]})
+mean = rng.randint(0, 100, (3, 4, 5)).astype(np.float32)
+network("image_mean", [(("x",), ("y",), {"activation": {"linear": {"alpha": 2.0}}})], [described], [bgr], [2 * (bgr - mean)], more={
+    "imageInputShapeMapping": "RANK4_IMAGE_MAPPING", "preprocessing": [{"featureName": "x", "meanImage": {"meanImage": list(mean.ravel())}}]})
+for t in (0.0, 1.0):
+    network("branch_%d" % t, [(("c",), ("unused",), {"branch": {
+        "ifBranch": {"layers": [{"name": "p", "input": ["x"], "output": ["z"], "multiply": {"alpha": 2.0}}]},
+        "elseBranch": {"layers": [{"name": "q", "input": ["x"], "output": ["z"], "add": {"alpha": 5.0}}]}}}),
+        (("z",), ("y",), {"activation": {"linear": {"alpha": -1.0}}})], [array("c", [1]), array("x", [2, 3])], [f32([t]), c2], [-(c2 * 2 if t else c2 + 5)])
+network("lstm_halves", [(("x",), ("y",), {"uniDirectionalLSTM": dict(
+    sizes, activations=[{a: {}} for a in acts], params={"sequenceOutput": 1}, weightParams={
+        k: {"float16Value": a["floatValue"] and np.array(a["floatValue"], np.float16).tobytes()} for k, a in lstm_message(p, False).items() if "Bias" not in k})})],
+        [array("x", [5, 2, 3, 1, 1])], [as5(xr)],
+        [as5(lstm(xr, {k: tuple(t.astype(np.float16).astype(np.float32) for t in a[:2]) + (0, 0) for k, a in p.items()}, acts, z, z)[0])])
 print(len([n for n in os.listdir(out) if n.endswith(".mlmodel")]), "models")
