@@ -893,4 +893,15 @@ network("lstm_halves", [(("x",), ("y",), {"uniDirectionalLSTM": dict(
         k: {"float16Value": a["floatValue"] and np.array(a["floatValue"], np.float16).tobytes()} for k, a in lstm_message(p, False).items() if "Bias" not in k})})],
         [array("x", [5, 2, 3, 1, 1])], [as5(xr)],
         [as5(lstm(xr, {k: tuple(t.astype(np.float16).astype(np.float32) for t in a[:2]) + (0, 0) for k, a in p.items()}, acts, z, z)[0])])
+w = rng.randint(0, 256, (4, 3, 2, 2)).astype(np.uint8)
+scale, bias = rand(3, low=0.001, high=0.01), rand(3, low=-1, high=0)
+case("deconv_linear_steps", "convolution", {"outputChannels": 6, "kernelChannels": 4, "nGroups": 2, "kernelSize": (2, 2), "valid": {}, "isDeconvolution": 1, "weights": {
+    "rawValue": w.tobytes(), "quantization": {"numberOfBits": 8, "linearQuantization": {"scale": scale, "bias": bias}}}}, [small],
+     F.conv_transpose2d(T(small), T((w * scale.reshape(1, 3, 1, 1) + bias.reshape(1, 3, 1, 1)).astype(np.float32)), groups=2))
+w, scale, bias = rng.randint(0, 256, (5, 4)).astype(np.uint8), rand(5, low=0.001, high=0.01), rand(5, low=-1, high=0)
+full = (w * scale[:, None] + bias[:, None]).astype(np.float32)
+p = {"weights": {"rawValue": w.tobytes(), "quantization": {"numberOfBits": 8, "linearQuantization": {"scale": scale, "bias": bias}}}}
+case("matmul_linear_steps", "batchedMatmul", dict(p, weightMatrixFirstDimension=4, weightMatrixSecondDimension=5), [m1], m1 @ full.T)
+case("inner_linear_steps", "innerProduct", dict(p, inputChannels=4, outputChannels=5), [m1], m1 @ full.T)
+case("embedding_nd_linear_steps", "embeddingND", dict(p, vocabSize=4, embeddingSize=5), [f32([[3], [0]])], full.T[[3, 0]])
 print(len([n for n in os.listdir(out) if n.endswith(".mlmodel")]), "models")
