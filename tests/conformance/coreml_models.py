@@ -447,3 +447,461 @@ case("cumsum", "cumSum", {"axis": -1}, [m1], m1.cumsum(-1))
 case("cumsum_exclusive", "cumSum", {"axis": 1, "excludeFinalSum": 1}, [m1], m1.cumsum(1) - m1)
 case("cumsum_reverse", "cumSum", {"axis": 1, "reverse": 1}, [m1], m1[:, ::-1].cumsum(1)[:, ::-1])
 case("cumsum_both", "cumSum", {"axis": 2, "reverse": 1, "excludeFinalSum": 1}, [m1], m1[..., ::-1].cumsum(2)[..., ::-1] - m1)
+
+# --- Shapes and orders ----------------------------------------------------------------------------------------------
+
+x = rand(2, 4, 5, 6)
+case("concat", "concat", {}, [x, x[:, :2]], np.concatenate([x, x[:, :2]], 1))
+x5 = rand(3, 2, 4, 2, 2)
+case("concat_sequence", "concat", {"sequenceConcat": 1}, [x5, x5[:1]], np.concatenate([x5, x5[:1]], 0))
+case("concat_nd", "concatND", {"axis": -2}, [x, x[:, :, :1]], np.concatenate([x, x[:, :, :1]], 2))
+case("concat_nd_interleave", "concatND", {"axis": 1, "interleave": 1}, [x, -x], np.stack([x, -x], 2).reshape(2, 8, 5, 6))
+case("split", "split", {"nOutputs": 2}, [x], [x[:, :2], x[:, 2:]])
+case("split_nd", "splitND", {"axis": -1, "numSplits": 3}, [x], np.split(x, 3, -1))
+case("split_nd_sizes", "splitND", {"axis": 3, "numSplits": 2, "splitSizes": [1, 5]}, [x], [x[..., :1], x[..., 1:]])
+case("stack", "stack", {"axis": 1}, [x, -x], np.stack([x, -x], 1))
+case("stack_last", "stack", {"axis": -1}, [x, -x], np.stack([x, -x], -1))
+for name, axis in (("channel", "CHANNEL_AXIS"), ("height", "HEIGHT_AXIS"), ("width", "WIDTH_AXIS")):
+    at = {"channel": 1, "height": 2, "width": 3}[name]
+    case("slice_" + name, "slice", {"axis": axis, "startIndex": 1, "endIndex": 4, "stride": 2}, [x], np.take(x, [1, 3], at))
+case("slice_start_from_end", "slice", {"axis": "WIDTH_AXIS", "startIndex": -4, "endIndex": 5}, [x], x[..., 2:5])
+case("permute", "permute", {"axis": [0, 3, 1, 2]}, [x5], x5.transpose(0, 1, 4, 2, 3))
+case("permute_sequence", "permute", {"axis": [3, 1, 2, 0]}, [x5], x5.transpose(4, 1, 2, 3, 0))
+case("transpose", "transpose", {"axes": [3, 1, 0, 2]}, [x], x.transpose(3, 1, 0, 2))
+case("flatten", "flatten", {}, [x], x.reshape(2, 120, 1, 1))
+case("flatten_last", "flatten", {"mode": "CHANNEL_LAST"}, [x], x.transpose(0, 2, 3, 1).reshape(2, 120, 1, 1))
+case("flatten_to_2d", "flattenTo2D", {"axis": 2}, [x], x.reshape(8, 30))
+case("flatten_to_2d_negative", "flattenTo2D", {"axis": -1}, [x], x.reshape(40, 6))
+y5 = rand(2, 1, 4, 6, 2)
+case("reshape_3", "reshape", {"targetShape": [8, 3, 2]}, [y5], y5.reshape(2, 1, 8, 3, 2))
+case("reshape_4", "reshape", {"targetShape": [4, 4, 3, 2]}, [y5], y5.reshape(4, 1, 4, 3, 2))
+case("reshape_last", "reshape", {"targetShape": [8, 3, 2], "mode": "CHANNEL_LAST"}, [y5],
+     y5.transpose(0, 1, 3, 4, 2).reshape(2, 1, 3, 2, 8).transpose(0, 1, 4, 2, 3))
+case("reshape_static", "reshapeStatic", {"targetShape": [8, -1]}, [x], x.reshape(8, 30))
+case("reshape_like", "reshapeLike", {}, [x, rand(8, 30)], x.reshape(8, 30))
+case("reshape_rank", "rankPreservingReshape", {"targetShape": [0, 2, -1, 6]}, [x], x.reshape(2, 2, 10, 6))
+case("repeat", "sequenceRepeat", {"nRepetitions": 2}, [x5], np.tile(x5, (2, 1, 1, 1, 1)))
+case("tile", "tile", {"reps": [1, 2, 1, 3]}, [x], np.tile(x, (1, 2, 1, 3)))
+s1 = rand(1, 3, 1, 4, 1)
+case("squeeze", "squeeze", {"axes": [0, -1]}, [s1], s1.reshape(3, 1, 4))
+case("squeeze_all", "squeeze", {"squeezeAll": 1}, [s1], s1.reshape(3, 4))
+case("expand_dims", "expandDims", {"axes": [0, -1]}, [x[0]], x[0].reshape(1, 4, 5, 6, 1))
+case("expand_dims_last", "expandDims", {"axes": [-2, -1]}, [x[0, 0]], x[0, 0].reshape(5, 6, 1, 1))
+case("get_shape", "getShape", {}, [x], np.array(x.shape))
+case("reverse", "reverse", {"reverseDim": [0, 1, 0, 1]}, [x], x[:, ::-1, :, ::-1])
+sq = rand(2, 4, 3)
+case("reverse_sequence", "reverseSeq", {"batchAxis": 0, "sequenceAxis": 1}, [sq, np.array([2, 4], np.float32)],
+     np.stack([np.concatenate([sq[0, 1::-1], sq[0, 2:]]), sq[1, ::-1]]))
+d = rand(2, 8, 4, 6)
+n, c, h, w = d.shape
+case("space_to_depth", "reorganizeData", {"mode": "SPACE_TO_DEPTH", "blockSize": 2}, [d],
+     d.reshape(n, c, 2, 2, 3, 2).transpose(0, 3, 5, 1, 2, 4).reshape(n, 32, 2, 3))
+case("depth_to_space", "reorganizeData", {"mode": "DEPTH_TO_SPACE", "blockSize": 2}, [d],
+     d.reshape(n, 2, 2, 2, 4, 6).transpose(0, 3, 4, 1, 5, 2).reshape(n, 2, 8, 12))
+case("pixel_shuffle", "reorganizeData", {"mode": "PIXEL_SHUFFLE", "blockSize": 2}, [d], F.pixel_shuffle(T(d), 2))
+case("crop", "crop", {"cropAmounts": borders(1, 0, 2, 1)}, [x], x[:, :, 1:, 2:-1])
+case("crop_like", "crop", {"offset": [1, 2]}, [x, x[:, :, :3, :3]], x[:, :, 1:4, 2:5])
+for kind, mode in (("reflection", "reflect"), ("replication", "edge")):
+    case("padding_" + kind, "padding", {kind: {}, "paddingAmounts": borders(2, 1, 0, 3)}, [x], np.pad(x, ((0, 0), (0, 0), (2, 1), (0, 3)), mode))
+case("padding_constant", "padding", {"constant": {"value": 1.5}, "paddingAmounts": borders(2, 1, 0, 3)}, [x],
+     np.pad(x, ((0, 0), (0, 0), (2, 1), (0, 3)), constant_values=1.5))
+case("padding_rank3", "padding", {"reflection": {}, "paddingAmounts": borders(1, 0, 1, 2)}, [x[0]], np.pad(x[0], ((0, 0), (1, 0), (1, 2)), "reflect"))
+case("constant_pad", "constantPad", {"value": 2.0, "padAmounts": [1, 0, 2, 3]}, [x[0, 0]], np.pad(x[0, 0], ((1, 0), (2, 3)), constant_values=2))
+
+
+def sampled(v, rows, cols):
+    """Linear interpolation at these places."""
+    for axis, at in ((-2, rows), (-1, cols)):
+        size = v.shape[axis]
+        at = np.clip(np.asarray(at, np.float64), 0, size - 1)
+        low = np.floor(at).astype(int)
+        part = (at - low).reshape((-1, 1) if axis == -2 else (-1,))
+        v = np.take(v, low, axis) * (1 - part) + np.take(v, np.minimum(low + 1, size - 1), axis) * part
+    return v
+
+
+case("upsample_nearest", "upsample", {"scalingFactor": [2, 3]}, [x], x.repeat(2, 2).repeat(3, 3))
+case("upsample_bilinear", "upsample", {"scalingFactor": [2, 3], "mode": "BILINEAR"}, [x],
+     sampled(x, np.linspace(0, 5 - 5 / 10, 10), np.linspace(0, 6 - 6 / 18, 18)))
+for corners in (True, False):
+    case("upsample_bilinear_%s" % ("corners" if corners else "no_corners"), "upsample", {
+        "scalingFactor": [2, 3], "mode": "BILINEAR", "linearUpsampleMode": "ALIGN_CORNERS_" + str(corners).upper()}, [x],
+        F.interpolate(T(x), scale_factor=(2, 3), mode="bilinear", align_corners=corners))
+GRIDS = {"STRICT_ALIGN_ENDPOINTS_MODE": lambda n, m: np.linspace(0, n - 1, m), "ALIGN_ENDPOINTS_MODE": lambda n, m: np.linspace(0, n - 1, m),
+         "UPSAMPLE_MODE": lambda n, m: np.linspace(0, n - n / m, m),
+         "ROI_ALIGN_MODE": lambda n, m: (np.arange(m) + 0.5) * max(1, n - 1) / m}
+for mode, grid in GRIDS.items():
+    for name, size in (("up", (9, 7)), ("down", (3, 4))):
+        case("resize_%s_%s" % (mode.lower(), name), "resizeBilinear", {"targetSize": size, "mode": {"samplingMethod": mode}}, [x],
+             sampled(x, grid(5, size[0]), grid(6, size[1])))
+
+# --- Places ---------------------------------------------------------------------------------------------------------
+
+f32 = lambda v: np.array(v, np.float32)  # noqa: E731
+case("gather", "gather", {"axis": 1}, [x, f32([3, -1, 0])], np.take(x, [3, 3, 0], 1))
+case("gather_rank2", "gather", {"axis": -1}, [x, f32([[3, -1], [0, 2]])], np.take(x, [[3, 5], [0, 2]], -1))
+g = rng.randint(-3, 3, (2, 2, 3))
+t3 = rand(2, 3, 3)
+case("gather_along", "gatherAlongAxis", {"axis": 1}, [t3, f32(g)], np.take_along_axis(t3, g % 3, 1))
+case("gather_nd", "gatherND", {}, [t3, f32([[0, 2], [1, 0]])], t3[[0, 1], [2, 0]])
+case("gather_nd_negative", "gatherND", {}, [t3, f32([[0, -1], [-1, 0]])], t3[[0, 1], [2, 0]])
+COMBINE = {"UPDATE": lambda o, v: v, "ADD": np.add, "SUB": np.subtract, "MUL": np.multiply, "DIV": np.divide, "MAX": np.maximum, "MIN": np.minimum}
+up = rand(2, 2, 3, low=0.5, high=2)
+for mode, fn in COMBINE.items():
+    y = t3.copy()
+    y[:, [2, 0]] = fn(t3[:, [2, 0]], up)
+    case("scatter_" + mode.lower(), "scatter", {"axis": 1, "mode": "SCATTER_" + mode}, [t3, f32([-1, 0]), up], y)
+    y = t3.copy()
+    at = np.array([[[0, 1, 2], [1, 2, 0]]] * 2)
+    np.put_along_axis(y, at, fn(np.take_along_axis(t3, at, 1), up), 1)
+    case("scatter_along_" + mode.lower(), "scatterAlongAxis", {"axis": 1, "mode": "SCATTER_" + mode}, [t3, f32(at), up], y)
+    y = t3.copy()
+    y[[0, 1], [2, 0]] = fn(t3[[0, 1], [2, 0]], up[0])
+    case("scatter_nd_" + mode.lower(), "scatterND", {"mode": "SCATTER_" + mode}, [t3, f32([[0, 2], [1, 0]]), up[0]], y)
+case("slice_static", "sliceStatic", {"beginIds": [0, 1, -4, 5], "beginMasks": [1, 0, 0, 0], "endIds": [0, -1, 4, 0], "endMasks": [1, 0, 0, 1],
+                                     "strides": [1, 1, 2, -2]}, [x], x[:, 1:-1, -4:4:2, 5::-2])
+case("slice_static_squeeze", "sliceStatic", {"beginIds": [0, 1, 0, -2], "beginMasks": [0, 0, 1, 0], "endIds": [1, 3, 0, 6], "endMasks": [0, 0, 1, 0],
+                                             "strides": [1, 1, 1, 1], "squeezeMasks": [1, 0, 0, 0]}, [x], x[0, 1:3, :, -2:6])
+case("slice_dynamic", "sliceDynamic", {"beginMasks": [0] * 3, "endMasks": [0, 0, 1], "strides": [1, 2, 1]},
+     [t3, f32([0, 0, 1]), f32([1, 3, 0])], t3[0:1, 0:3:2, 1:])
+case("slice_by_size", "sliceBySize", {"axis": 2, "size": 2}, [x, f32([1])], x[:, :, 1:3])
+case("sliding_windows", "slidingWindows", {"axis": 1, "windowSize": 3, "step": 2}, [d[:, :7]], np.stack([d[:, i:i + 3] for i in (0, 2, 4)], 1))
+nz = f32([[0, 1, 0], [2, 0, -3]])
+case("where_non_zero", "whereNonZero", {}, [nz], np.argwhere(nz))
+case("one_hot", "oneHot", {"oneHotVectorSize": 4, "axis": -1, "onValue": 2.0, "offValue": -1.0}, [f32([0, 3, 1])], np.where(np.eye(4)[[0, 3, 1]] > 0, 2, -1))
+case("one_hot_first", "oneHot", {"oneHotVectorSize": 4, "axis": 0, "onValue": 1.0}, [f32([0, 3, 1])], np.eye(4)[[0, 3, 1]].T)
+sqr = rand(2, 4, 5)
+i, j = np.mgrid[:4, :5]
+case("band_part", "matrixBandPart", {"numLower": 1, "numUpper": 2}, [sqr], sqr * ((i - j <= 1) & (j - i <= 2)))
+case("band_part_all_up", "matrixBandPart", {"numLower": 0, "numUpper": -1}, [sqr], sqr * (i <= j))
+for k in (-1, 0, 2):
+    case("lower_%d" % (k + 1), "lowerTriangular", {"k": k}, [sqr], np.tril(sqr, k))
+    case("upper_%d" % (k + 1), "upperTriangular", {"k": k}, [sqr], np.triu(sqr, k))
+case("fill_like", "fillLike", {"value": 2.5}, [sqr], np.full_like(sqr, 2.5))
+case("fill_dynamic", "fillDynamic", {"value": 2.5}, [f32([2, 3])], np.full((2, 3), 2.5))
+case("broadcast_like", "broadcastToLike", {}, [sqr[0], sqr], np.broadcast_to(sqr[0], sqr.shape))
+case("broadcast_static", "broadcastToStatic", {"targetShape": [3, 4, 5]}, [sqr[0]], np.broadcast_to(sqr[0], (3, 4, 5)))
+case("range_end", "rangeDynamic", {"startValue": 1.0, "stepSizeValue": 2.0}, [f32([8])], np.arange(1, 8, 2))
+case("range_all", "rangeDynamic", {}, [f32([0]), f32([5]), f32([-1])], np.arange(5, 0, -1))
+
+# --- Recurrent layers: [length, batch, features, 1, 1] --------------------------------------------------------------
+
+ACTS = {"sigmoid": sig, "tanh": np.tanh, "ReLU": lambda v: np.maximum(v, 0)}
+
+
+def as5(a):
+    return np.asarray(a, np.float32).reshape(a.shape + (1, 1))
+
+
+def lstm(x, p, acts, h, c, peep=False, coupled=False, forget=0.0):
+    f, g, hh = (ACTS[a] for a in acts)
+    ys = []
+    for v in x:
+        pre = {k: v @ p[k][0].T + h @ p[k][1].T + p[k][2] for k in p}
+        i = f(pre["inputGate"] + (p["inputGate"][3] * c if peep else 0))
+        fg = f(pre["forgetGate"] + forget + (p["forgetGate"][3] * c if peep else 0))
+        c = c * (1 - i if coupled else fg) + i * g(pre["blockInput"])
+        o = f(pre["outputGate"] + (p["outputGate"][3] * c if peep else 0))
+        h = hh(c) * o
+        ys.append(h)
+    return np.stack(ys), h, c
+
+
+def lstm_weights():
+    return {k: (rand(4, 3), rand(4, 4, low=-1, high=1), rand(4), rand(4)) for k in ("inputGate", "forgetGate", "blockInput", "outputGate")}
+
+
+def lstm_message(p, peep):
+    m = {}
+    for k, (wi, wr, b, pe) in p.items():
+        m.update({k + "WeightMatrix": W(wi), k + "RecursionMatrix": W(wr), k + "BiasVector": W(b)})
+        if peep and k != "blockInput":
+            m[k + "PeepholeVector"] = W(pe)
+    return m
+
+
+xr = rand(5, 2, 3)
+z, h0, c0 = np.zeros((2, 4), np.float32), rand(2, 4, low=-1), rand(2, 4, low=-1)
+sizes = {"inputVectorSize": 3, "outputVectorSize": 4}
+for name, acts, flags, states in (("plain", ("sigmoid", "tanh", "tanh"), {}, False), ("forget_bias", ("sigmoid", "tanh", "tanh"), {"forgetBias": 1}, False),
+                                  ("peepholes", ("sigmoid", "tanh", "tanh"), {"hasPeepholeVectors": 1}, True),
+                                  ("coupled", ("sigmoid", "tanh", "tanh"), {"coupledInputAndForgetGate": 1}, True),
+                                  ("activations", ("sigmoid", "tanh", "ReLU"), {}, True), ("activations_other", ("sigmoid", "sigmoid", "tanh"), {}, True)):
+    p = lstm_weights()
+    peep = "hasPeepholeVectors" in flags
+    y, h, c = lstm(xr, p, acts, h0 if states else z, c0 if states else z, peep, "coupledInputAndForgetGate" in flags, flags.get("forgetBias", 0))
+    message = dict(sizes, activations=[{a: {}} for a in acts], params=dict(flags, hasBiasVectors=1, sequenceOutput=1), weightParams=lstm_message(p, peep))
+    case("lstm_" + name, "uniDirectionalLSTM", message, [as5(xr)] + ([as5(h0[None]), as5(c0[None])] if states else []),
+         [as5(y), as5(h[None]), as5(c[None])] if states else as5(y))
+    message["params"] = dict(message["params"], sequenceOutput=0)
+    if name == "plain":
+        case("lstm_last", "uniDirectionalLSTM", message, [as5(xr)], as5(h[None]))
+        y, h, c = lstm(xr[::-1], p, acts, z, z)
+        case("lstm_reverse_last", "uniDirectionalLSTM", dict(message, reverseInput=1), [as5(xr)], as5(h[None]))
+acts = ("sigmoid", "tanh", "tanh")
+p, q = lstm_weights(), lstm_weights()
+h1, c1 = rand(2, 4, low=-1), rand(2, 4, low=-1)
+message = dict(sizes, activationsForwardLSTM=[{a: {}} for a in acts], activationsBackwardLSTM=[{a: {}} for a in acts],
+               params={"hasBiasVectors": 1, "sequenceOutput": 1}, weightParams=[lstm_message(p, False), lstm_message(q, False)])
+y, h, c = lstm(xr, p, acts, h0, c0)
+yb, hb, cb = lstm(xr[::-1], q, acts, h1, c1)
+case("bilstm_states", "biDirectionalLSTM", message, [as5(xr)] + [as5(v[None]) for v in (h0, c0, h1, c1)],
+     [as5(np.concatenate([y, yb[::-1]], -1))] + [as5(v[None]) for v in (h, c, hb, cb)])
+message["params"] = {"hasBiasVectors": 1}
+y, h, c = lstm(xr, p, acts, z, z)
+yb, hb, cb = lstm(xr[::-1], q, acts, z, z)
+case("bilstm_last", "biDirectionalLSTM", message, [as5(xr)], as5(np.concatenate([h, hb], -1)[None]))
+gates = {k: (rand(4, 3), rand(4, 4, low=-1, high=1), rand(4)) for k in ("updateGate", "resetGate", "outputGate")}
+message = dict(sizes, activations=[{"sigmoid": {}}, {"tanh": {}}], hasBiasVectors=1, sequenceOutput=1)
+for k, (wi, wr, b) in gates.items():
+    message.update({k + "WeightMatrix": W(wi), k + "RecursionMatrix": W(wr), k + "BiasVector": W(b)})
+
+
+def gru(x, h):
+    ys = []
+    for v in x:
+        zt, rt = (sig(v @ gates[k][0].T + h @ gates[k][1].T + gates[k][2]) for k in ("updateGate", "resetGate"))
+        wo, ro, bo = gates["outputGate"]
+        o = np.tanh(v @ wo.T + (h * rt) @ ro.T + bo)
+        h = (1 - zt) * o + zt * h
+        ys.append(h)
+    return np.stack(ys), h
+
+
+y, h = gru(xr, z)
+case("gru", "gru", message, [as5(xr)], as5(y))
+y, h = gru(xr, h0)
+case("gru_state", "gru", message, [as5(xr), as5(h0[None])], [as5(y), as5(h[None])])
+y, h = gru(xr[::-1], z)
+case("gru_reverse_last", "gru", dict(message, sequenceOutput=0, reverseInput=1), [as5(xr)], as5(h[None]))
+wi, wr, b = rand(4, 3), rand(4, 4, low=-0.5, high=0.5), rand(4)
+for act in ACTS:
+    h, ys = h0, []
+    for v in xr:
+        h = ACTS[act](v @ wi.T + h @ wr.T + b)
+        ys.append(h)
+    case("rnn_" + act.lower(), "simpleRecurrent", dict(sizes, activation={act: {}}, sequenceOutput=1, hasBiasVector=1, weightMatrix=W(wi), recursionMatrix=W(wr),
+                                                      biasVector=W(b)), [as5(xr), as5(h0[None])], [as5(np.stack(ys)), as5(h[None])])
+
+# --- Classic models -------------------------------------------------------------------------------------------------
+
+
+DOUBLE, DICT = {"doubleType": {}}, {"dictionaryType": {"int64KeyType": {}}}
+
+
+def classic(name, kind, params, x, y, scores=None, size=None):
+    """Of a vector; a classifier has labels that are numbers, and scores."""
+    d = {"input": [array("x", x.shape, "DOUBLE")]}
+    if scores is None:
+        d["output"] = [{"name": "y", "type": DOUBLE} if size is None else array("y", [size], "DOUBLE")]
+        if size is None:
+            d["predictedFeatureName"] = "y"
+        ys = [np.asarray(y, np.float32)]
+    else:
+        d.update(output=[{"name": "label", "type": {"int64Type": {}}}, {"name": "p", "type": DICT}], predictedFeatureName="label",
+                 predictedProbabilitiesName="p")
+        ys = [np.array([y], np.int64), np.asarray(scores, np.float32)]
+    write("model_" + name, {"specificationVersion": 1, "description": d, kind: params}, [x], ys)
+
+
+v = f32([1.5, -2.0, 0.5])
+labels = {"int64ClassLabels": {"vector": [7, 5, 9]}}
+two = {"int64ClassLabels": {"vector": [7, 5]}}
+wm, off = rand(3, 3).astype(np.float64), [0.5, -0.25, 0.125]
+score = wm @ v + off
+rows = [{"value": list(r)} for r in wm]
+from math import erf  # noqa: E402
+probit = lambda t: 0.5 * (1 + erf(t / 2 ** 0.5))  # noqa: E731
+for name, fn in (("NoTransform", lambda t: t), ("Logit", sig), ("Probit", probit)):
+    classic("glm_regressor_" + name, "glmRegressor", {"weights": rows[:1], "offset": off[:1], "postEvaluationTransform": name}, v, [fn(score[0])])
+for name, fn in (("Logit", sig), ("Probit", probit)):
+    p1 = fn(score[0])
+    classic("glm_classifier_" + name, "glmClassifier", dict(two, weights=rows[:1], offset=off[:1], postEvaluationTransform=name), v,
+            5 if p1 > 0.5 else 7, [1 - p1, p1])
+e = np.exp(np.concatenate([[0], score[:2]]))
+classic("glm_classifier_reference", "glmClassifier", dict(labels, weights=rows[:2], offset=off[:2]), v, [7, 5, 9][int(e.argmax())], e / e.sum())
+s = sig(score)
+classic("glm_classifier_rest", "glmClassifier", dict(labels, weights=rows, offset=off, classEncoding="OneVsRest"), v, [7, 5, 9][int(s.argmax())], s / s.sum())
+BRANCH = {"LessThanEqual": np.less_equal, "LessThan": np.less, "GreaterThanEqual": np.greater_equal, "GreaterThan": np.greater,
+          "Equal": np.equal, "NotEqual": np.not_equal}
+
+
+def leaf(tree, node, *votes):
+    return {"treeId": tree, "nodeId": node, "nodeBehavior": "LeafNode",
+            "evaluationInfo": [{"evaluationIndex": k, "evaluationValue": t} for k, t in votes]}
+
+
+def branch(tree, node, kind, feature, value, yes, no):
+    return {"treeId": tree, "nodeId": node, "nodeBehavior": "BranchOnValue" + kind, "branchFeatureIndex": feature, "branchFeatureValue": value,
+            "trueChildNodeId": yes, "falseChildNodeId": no}
+
+
+for kind, op in BRANCH.items():
+    nodes = [branch(0, 0, kind, 1, -2.0, 1, 2), leaf(0, 1, (0, 0.75)), branch(0, 2, kind, 0, 1.0, 3, 4), leaf(0, 3, (0, 2.0)), leaf(0, 4, (0, 3.0)),
+             branch(1, 0, kind, 2, 0.25, 1, 2), leaf(1, 1, (0, 10.0)), leaf(1, 2, (0, 20.0))]
+    want = 0.5 + (0.75 if op(v[1], -2) else 2 if op(v[0], 1) else 3) + (10 if op(v[2], 0.25) else 20)
+    ensemble = {"nodes": nodes, "numPredictionDimensions": 1, "basePredictionValue": [0.5]}
+    classic("tree_regressor_" + kind, "treeEnsembleRegressor", {"treeEnsemble": ensemble}, v, [want])
+nodes = [branch(0, 0, "LessThan", 0, 1.0, 1, 2), leaf(0, 1, (0, 1.0)), leaf(0, 2, (0, -0.5), (1, 0.25), (2, 0.75)),
+         branch(1, 0, "GreaterThan", 1, -3.0, 1, 2), leaf(1, 1, (1, 0.5)), leaf(1, 2, (2, 5.0))]
+votes = np.array([-0.5 + 0.1, 0.25 + 0.5 + 0.2, 0.75 + 0.3])
+ensemble = {"nodes": nodes, "numPredictionDimensions": 3, "basePredictionValue": [0.1, 0.2, 0.3]}
+soft = np.exp(votes) / np.exp(votes).sum()
+classic("tree_classifier_none", "treeEnsembleClassifier", dict(labels, treeEnsemble=ensemble), v, 9, votes)
+classic("tree_classifier_softmax", "treeEnsembleClassifier", dict(labels, treeEnsemble=ensemble, postEvaluationTransform="Classification_SoftMax"), v, 9, soft)
+nodes = [branch(0, 0, "LessThan", 0, 1.0, 1, 2), leaf(0, 1, (0, 1.0)), leaf(0, 2, (0, -0.5))]
+ensemble = {"nodes": nodes, "numPredictionDimensions": 1, "basePredictionValue": [0.25]}
+p1 = sig(-0.25)
+for how in ("Regression_Logistic", "Classification_SoftMaxWithZeroClassReference"):
+    classic("tree_classifier_" + how, "treeEnsembleClassifier", dict(two, treeEnsemble=ensemble, postEvaluationTransform=how), v, 7, [1 - p1, p1])
+nodes = [branch(0, 0, "LessThan", 0, 1.0, 1, 2), leaf(0, 1, (0, 1.0)), leaf(0, 2, (0, -0.5), (1, 0.75))]
+votes = np.exp([0, -0.25, 1.0])
+classic("tree_classifier_zero_of_three", "treeEnsembleClassifier", dict(
+    labels, treeEnsemble={"nodes": nodes, "numPredictionDimensions": 2, "basePredictionValue": [0.25, 0.25]},
+    postEvaluationTransform="Classification_SoftMaxWithZeroClassReference"), v, 9, votes / votes.sum())
+sv, alpha, rho = rand(4, 3).astype(np.float64), [0.5, -0.75, 1.0, -0.25], 0.3
+KERNELS = {"linear": ({"linearKernel": {}}, lambda a, b: a @ b), "rbf": ({"rbfKernel": {"gamma": 0.5}}, lambda a, b: np.exp(-0.5 * ((a - b) ** 2).sum())),
+           "poly": ({"polyKernel": {"gamma": 0.5, "c": 1.0, "degree": 3}}, lambda a, b: (0.5 * (a @ b) + 1) ** 3),
+           "sigmoid": ({"sigmoidKernel": {"gamma": 0.5, "c": -0.25}}, lambda a, b: np.tanh(0.5 * (a @ b) - 0.25))}
+for name, (kernel, fn) in KERNELS.items():
+    dense = {"vectors": [{"values": list(r)} for r in sv]}
+    want = sum(t * fn(r, v.astype(np.float64)) for t, r in zip(alpha, sv)) - rho
+    classic("svr_" + name, "supportVectorRegressor", {"kernel": kernel, "denseSupportVectors": dense, "coefficients": {"alpha": alpha}, "rho": rho}, v, [want])
+sparse = {"vectors": [{"nodes": [{"index": 1, "value": 2.0}, {"index": 3, "value": 1.0}]}, {"nodes": [{"index": 2, "value": -1.0}]}]}
+classic("svr_sparse", "supportVectorRegressor", {"kernel": {"linearKernel": {}}, "sparseSupportVectors": sparse, "coefficients": {"alpha": [0.5, 2.0]}, "rho": rho}, v,
+        [0.5 * (2 * v[0] + v[2]) + 2 * -v[1] - rho])
+shift, scale = [1.0, 2.0, 3.0], [2.0, 0.5, -1.0]
+classic("scaler", "scaler", {"shiftValue": shift, "scaleValue": scale}, v, (v + shift) * scale, size=3)
+classic("scaler_one", "scaler", {"shiftValue": [1.0], "scaleValue": [2.0]}, v, (v + 1) * 2, size=3)
+classic("normalizer_l1", "normalizer", {"normType": "L1"}, v, v / np.abs(v).sum(), size=3)
+classic("normalizer_l2", "normalizer", {"normType": "L2"}, v, v / np.sqrt((v ** 2).sum()), size=3)
+classic("imputer", "imputer", {"imputedDoubleArray": {"vector": [10.0, 20.0, 30.0]}, "replaceDoubleValue": -2.0}, v, [1.5, 20, 0.5], size=3)
+classic("imputer_nan", "imputer", {"imputedDoubleArray": {"vector": [10.0, 20.0, 30.0]}, "replaceDoubleValue": float("nan")}, f32([1, np.nan, 2]), [1, 20, 2], size=3)
+classic("extractor", "arrayFeatureExtractor", {"extractIndex": [2, 0]}, v, v[[2, 0]], size=2)
+one = {"input": [{"name": "x", "type": {"int64Type": {}}}], "output": [array("y", [3], "DOUBLE")]}
+for value, y in ((5, [0, 1, 0]), (9, [0, 0, 1])):
+    write("model_one_hot_%d" % value, {"specificationVersion": 1, "description": one, "oneHotEncoder": {"int64Categories": {"vector": [7, 5, 9]}}},
+          [np.array([value], np.int64)], [f32(y)])
+
+
+def svm_classes(x, kernel, counts, vectors, coefs, rhos, pa, pb):
+    """LIBSVM's probabilities: each pair's, then those of all classes that agree best with them; how many pairs each class wins."""
+    starts, n = np.cumsum([0] + counts), len(counts)
+    k = np.array([kernel(r, x) for r in vectors])
+    pair, at = np.zeros((n, n)), 0
+    for a in range(n):
+        for b in range(a + 1, n):
+            mine, theirs = slice(starts[a], starts[a + 1]), slice(starts[b], starts[b + 1])
+            value = coefs[b - 1][mine] @ k[mine] + coefs[a][theirs] @ k[theirs] - rhos[at]
+            pair[a, b] = np.clip(1 / (1 + np.exp(value * pa[at] + pb[at])), 1e-7, 1 - 1e-7)
+            pair[b, a] = 1 - pair[a, b]
+            at += 1
+    q = -pair.T * pair
+    for a in range(n):
+        q[a, a] = sum(pair[b, a] ** 2 for b in range(n) if b != a)
+    p = np.full(n, 1 / n)
+    for _ in range(max(100, n)):  # until it is near enough: LIBSVM's measure of that is a coarse one
+        if np.abs(q @ p - p @ q @ p).max() < 0.005 / n:
+            break
+        for t in range(n):
+            p[t] += (p @ q @ p - q[t] @ p) / q[t, t]
+            p /= p.sum()
+    votes = np.array([(pair[a] > 0.5).sum() for a in range(n)])
+    return p, votes
+
+
+for name, counts, names in (("two", [2, 2], two), ("three", [1, 2, 2], labels)):
+    n, total = len(counts), sum(counts)
+    pairs = n * (n - 1) // 2
+    for kind in ("linear", "rbf"):
+        kernel, fn = KERNELS[kind]
+        best = ()
+        while len(best) != 1:  # whether the label is the class with the most votes or the likeliest is not said
+            vectors, coefs, rhos = rand(total, 3).astype(np.float64), rand(n - 1, total).astype(np.float64), rand(pairs).astype(np.float64)
+            pa, pb = rand(pairs, low=-2, high=-0.5).astype(np.float64), np.zeros(pairs)
+            probs, won = svm_classes(v.astype(np.float64), fn, counts, vectors, coefs, rhos, pa, pb)
+            best = {int(probs.argmax())} | set(np.flatnonzero(won == won.max()))
+        classic("svc_%s_%s" % (name, kind), "supportVectorClassifier", dict(
+            names, kernel=kernel, numberOfSupportVectorsPerClass=counts, denseSupportVectors={"vectors": [{"values": list(r)} for r in vectors]},
+            coefficients=[{"alpha": list(r)} for r in coefs], rho=list(rhos), probA=list(pa), probB=list(pb)), v,
+            [7, 5, 9][int(probs.argmax())], probs)
+nodes = [dict(branch(0, 0, "LessThan", 0, 1.0, 1, 2), missingValueTracksTrueChild=1), leaf(0, 1, (0, 1.0)), leaf(0, 2, (0, -0.5))]
+classic("tree_regressor_missing", "treeEnsembleRegressor", {"treeEnsemble": {"nodes": nodes, "numPredictionDimensions": 1, "basePredictionValue": [0.0]}},
+        f32([np.nan, 0, 0]), [1.0])
+nodes[0] = dict(nodes[0], missingValueTracksTrueChild=0)
+classic("tree_regressor_missing_false", "treeEnsembleRegressor", {"treeEnsemble": {"nodes": nodes, "numPredictionDimensions": 1, "basePredictionValue": [0.0]}},
+        f32([np.nan, 0, 0]), [-0.5])
+write("model_feature_vector", {"specificationVersion": 1, "description": {
+    "input": [array("a", [2], "DOUBLE"), {"name": "b", "type": DOUBLE}], "output": [array("y", [3], "DOUBLE")]},
+    "featureVectorizer": {"inputList": [{"inputColumn": "b", "inputDimensions": 1}, {"inputColumn": "a", "inputDimensions": 2}]}},
+    [v[:2], f32([9])], [f32([9, v[0], v[1]])])
+
+# --- Several layers, older networks ---------------------------------------------------------------------------------
+
+
+def network(name, layers, inputs, xs, ys, version=4, outs=("y",), kind="neuralNetwork", more=None, describe=None):
+    net = {"layers": [dict({"name": "l%d" % k, "input": list(i), "output": list(o)}, **p) for k, (i, o, p) in enumerate(layers)]}
+    if version >= 4:
+        net["arrayInputShapeMapping"] = "EXACT_ARRAY_MAPPING"
+    net.update(more or {})
+    d = {"input": inputs, "output": [array(o) for o in outs]}
+    write("net_" + name, {"specificationVersion": version, "description": describe or d, kind: net}, xs,
+          [np.asarray(y).astype(np.float32) for y in ys])
+
+
+c3, c2 = rand(2, 3, 4), rand(2, 3)
+network("load_constant_nd", [((), ("c",), {"loadConstantND": {"shape": [3, 4], "data": W(c3[0])}}), (("x", "c"), ("y",), {"addBroadcastable": {}})],
+        [array("x", [2, 3, 4])], [c3], [c3 + c3[0]])
+network("load_constant", [((), ("c",), {"loadConstant": {"shape": [2, 3, 4], "data": W(c3)}}), (("x", "c"), ("y",), {"multiply": {}})],
+        [array("x", [1, 1, 2, 3, 4])], [c3[None, None]], [(c3 * c3)[None, None]])
+network("range_static", [((), ("r",), {"rangeStatic": {"startValue": 1.0, "endValue": 7.0, "stepSizeValue": 2.0}}), (("x", "r"), ("y",), {"addBroadcastable": {}})],
+        [array("x", [2, 3])], [c2], [c2 + f32([1, 3, 5])])
+network("fill_static", [((), ("r",), {"fillStatic": {"value": 3.0, "targetShape": [2, 3]}}), (("x", "r"), ("y",), {"addBroadcastable": {}})],
+        [array("x", [2, 3])], [c2], [c2 + 3])
+network("reshape_dynamic", [(("x",), ("s",), {"getShape": {}}), (("x",), ("f",), {"flattenTo2D": {"axis": 1}}),
+                            (("f", "s"), ("y",), {"reshapeDynamic": {}})], [array("x", [2, 3, 4])], [c3], [c3])
+network("broadcast_dynamic", [(("x",), ("s",), {"getShape": {}}), (("b", "s"), ("y",), {"broadcastToDynamic": {}})],
+        [array("x", [2, 3]), array("b", [3])], [c2, c2[0]], [np.broadcast_to(c2[0], (2, 3))])
+i3 = rand(4, 6, 6)
+w, b, wl = rand(2, 4, 3, 3), rand(2), rand(3, 32)
+deep = F.conv2d(T(i3)[None], T(w), T(b)).numpy().reshape(32) @ wl.T
+network("rank5_mapping", [(("x",), ("a",), {"convolution": {"outputChannels": 2, "kernelChannels": 4, "valid": {}, "hasBias": 1, "weights": W(w), "bias": W(b)}}),
+                          (("a",), ("b",), {"flatten": {}}), (("b",), ("c",), {"innerProduct": {"inputChannels": 32, "outputChannels": 3, "weights": W(wl)}}),
+                          (("c",), ("y",), {"softmax": {}})], [array("x", [4, 6, 6])], [i3],
+        [(np.exp(deep) / np.exp(deep).sum()).reshape(1, 1, 3, 1, 1)], version=1)
+vec = rand(6)
+network("rank5_mapping_vector", [(("x",), ("y",), {"innerProduct": {"inputChannels": 6, "outputChannels": 3, "weights": W(wl[:, :6])}})], [array("x", [6])],
+        [vec], [(wl[:, :6] @ vec).reshape(1, 1, 3, 1, 1)], version=1)
+bgr = rng.randint(0, 256, (1, 3, 4, 5)).astype(np.float32)
+for order in ("RGB", "BGR"):
+    described = {"name": "x", "type": {"imageType": {"width": 5, "height": 4, "colorSpace": order}}}
+    add = f32([-1, -2, -3]).reshape(3, 1, 1)  # red, green, blue
+    want = bgr * f32(1 / 127) + (add if order == "RGB" else add[::-1])
+    network("image_" + order.lower(), [(("x",), ("y",), {"activation": {"ReLU": {}}})], [described], [bgr], [np.maximum(want, 0)], more={
+        "imageInputShapeMapping": "RANK4_IMAGE_MAPPING", "preprocessing": [{"featureName": "x", "scaler": {
+            "channelScale": 1 / 127, "redBias": -1.0, "greenBias": -2.0, "blueBias": -3.0}}]})
+mean = rng.randint(0, 100, (3, 4, 5)).astype(np.float32)
+network("image_mean", [(("x",), ("y",), {"activation": {"linear": {"alpha": 2.0}}})], [described], [bgr], [2 * (bgr - mean)], more={
+    "imageInputShapeMapping": "RANK4_IMAGE_MAPPING", "preprocessing": [{"featureName": "x", "meanImage": {"meanImage": list(mean.ravel())}}]})
+for t in (0.0, 1.0):
+    network("branch_%d" % t, [(("c",), ("unused",), {"branch": {
+        "ifBranch": {"layers": [{"name": "p", "input": ["x"], "output": ["z"], "multiply": {"alpha": 2.0}}]},
+        "elseBranch": {"layers": [{"name": "q", "input": ["x"], "output": ["z"], "add": {"alpha": 5.0}}]}}}),
+        (("z",), ("y",), {"activation": {"linear": {"alpha": -1.0}}})], [array("c", [1]), array("x", [2, 3])], [f32([t]), c2], [-(c2 * 2 if t else c2 + 5)])
+network("lstm_halves", [(("x",), ("y",), {"uniDirectionalLSTM": dict(
+    sizes, activations=[{a: {}} for a in acts], params={"sequenceOutput": 1}, weightParams={
+        k: {"float16Value": a["floatValue"] and np.array(a["floatValue"], np.float16).tobytes()} for k, a in lstm_message(p, False).items() if "Bias" not in k})})],
+        [array("x", [5, 2, 3, 1, 1])], [as5(xr)],
+        [as5(lstm(xr, {k: tuple(t.astype(np.float16).astype(np.float32) for t in a[:2]) + (0, 0) for k, a in p.items()}, acts, z, z)[0])])
+w = rng.randint(0, 256, (4, 3, 2, 2)).astype(np.uint8)
+scale, bias = rand(3, low=0.001, high=0.01), rand(3, low=-1, high=0)
+case("deconv_linear_steps", "convolution", {"outputChannels": 6, "kernelChannels": 4, "nGroups": 2, "kernelSize": (2, 2), "valid": {}, "isDeconvolution": 1, "weights": {
+    "rawValue": w.tobytes(), "quantization": {"numberOfBits": 8, "linearQuantization": {"scale": scale, "bias": bias}}}}, [small],
+     F.conv_transpose2d(T(small), T((w * scale.reshape(1, 3, 1, 1) + bias.reshape(1, 3, 1, 1)).astype(np.float32)), groups=2))
+w, scale, bias = rng.randint(0, 256, (5, 4)).astype(np.uint8), rand(5, low=0.001, high=0.01), rand(5, low=-1, high=0)
+full = (w * scale[:, None] + bias[:, None]).astype(np.float32)
+p = {"weights": {"rawValue": w.tobytes(), "quantization": {"numberOfBits": 8, "linearQuantization": {"scale": scale, "bias": bias}}}}
+case("matmul_linear_steps", "batchedMatmul", dict(p, weightMatrixFirstDimension=4, weightMatrixSecondDimension=5), [m1], m1 @ full.T)
+case("inner_linear_steps", "innerProduct", dict(p, inputChannels=4, outputChannels=5), [m1], m1 @ full.T)
+case("embedding_nd_linear_steps", "embeddingND", dict(p, vocabSize=4, embeddingSize=5), [f32([[3], [0]])], full.T[[3, 0]])
+print(len([n for n in os.listdir(out) if n.endswith(".mlmodel")]), "models")

@@ -83,9 +83,37 @@ class NetworkReader {
     return in.status();
   }
 
+  // The weights of a deconvolution are [in, out / groups, height, width], and what scales they have
+  // belong to their second axis.
+  absl::Status ReadDeconvolution(const LayerFields& layer, Decoded* decoded) {
+    if (layer.kind->name != "convolution") return absl::OkStatus();
+    bool transposed = false;
+    std::string_view weights;
+    WireReader in(layer.params, origin());
+    while (in.Next()) {
+      if (in.field() == 60) transposed = in.Int() != 0;
+      if (in.field() == 90) weights = in.Bytes();
+    }
+    X2IR_RETURN_IF_ERROR(in.status());
+    if (!transposed || weights.empty()) return absl::OkStatus();
+    const std::vector<int64_t> kernel = decoded->attrs.Ints("kernelSize", {3, 3});
+    uint64_t inner = 1;
+    for (const int64_t size : kernel) {
+      if (size < 1 || size > (1 << 16)) return Invalid("a kernel of size ", size);
+      inner *= static_cast<uint64_t>(size);
+      if (inner > (1u << 30)) return Invalid("a kernel of ", inner, " elements");
+    }
+    for (auto& [path, tensor] : decoded->weights) {
+      if (path != "weights") continue;
+      X2IR_ASSIGN_OR_RETURN(tensor, DecodeWeights(weights, file_, static_cast<size_t>(inner)));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status AddLayer(const LayerFields& layer, Level& level, int depth) {
     X2IR_ASSIGN_OR_RETURN(Decoded decoded,
                           DecodeMessage(layer.params, *layer.kind->message, file_));
+    X2IR_RETURN_IF_ERROR(ReadDeconvolution(layer, &decoded));
     if (layer.kind->name == "branch") return AddBranch(layer, decoded, level, depth);
     if (layer.kind->name == "loop") return AddLoop(layer, decoded, level, depth);
     std::vector<Value*> operands;

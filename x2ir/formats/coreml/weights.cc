@@ -74,7 +74,7 @@ absl::StatusOr<size_t> SizeOfParts(size_t bytes, int64_t bits, size_t parts) {
 // What fills up the last byte counts as elements here; who uses the tensor knows how many there
 // are.
 absl::StatusOr<Tensor> Dequantize(std::string_view bytes, bool is_signed,
-                                  const QuantizedSteps& steps) {
+                                  const QuantizedSteps& steps, size_t inner) {
   if (steps.bits < 1 || steps.bits > 8) return Invalid("weights of ", steps.bits, " bits");
   if (is_signed && steps.bits != 8) return Invalid("signed weights of ", steps.bits, " bits");
   const std::vector<uint32_t> numbers = UnpackBits(bytes, steps.bits);
@@ -94,9 +94,11 @@ absl::StatusOr<Tensor> Dequantize(std::string_view bytes, bool is_signed,
                    " biases");
   }
   const size_t parts = steps.scale.size();
-  X2IR_ASSIGN_OR_RETURN(const size_t each, SizeOfParts(bytes.size(), steps.bits, parts));
+  X2IR_ASSIGN_OR_RETURN(const size_t whole, SizeOfParts(bytes.size(), steps.bits, parts));
+  const bool second = inner > 0 && parts > 1;
+  const size_t each = second ? inner : whole;
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const size_t part = std::min(i / each, parts - 1);
+    const size_t part = second ? i / each % parts : std::min(i / each, parts - 1);
     const float bias =
         steps.bias.empty() ? 0.0f : steps.bias[std::min(part, steps.bias.size() - 1)];
     const float number = is_signed ? static_cast<float>(static_cast<int8_t>(numbers[i]))
@@ -108,7 +110,7 @@ absl::StatusOr<Tensor> Dequantize(std::string_view bytes, bool is_signed,
 
 }  // namespace
 
-absl::StatusOr<Tensor> DecodeWeights(std::string_view bytes, const BlobPtr& file) {
+absl::StatusOr<Tensor> DecodeWeights(std::string_view bytes, const BlobPtr& file, size_t inner) {
   const char* const origin = file->view().data();
   std::vector<std::string_view> floats;  // fields, packed or not
   std::string_view halves, raw, signed_raw;
@@ -154,8 +156,8 @@ absl::StatusOr<Tensor> DecodeWeights(std::string_view bytes, const BlobPtr& file
     return TensorOf(DType::kFloat16, {static_cast<int64_t>(halves.size() / 2)}, file, at(halves),
                     halves.size());
   }
-  if (quantized && !raw.empty()) return Dequantize(raw, false, steps);
-  if (quantized && !signed_raw.empty()) return Dequantize(signed_raw, true, steps);
+  if (quantized && !raw.empty()) return Dequantize(raw, false, steps, inner);
+  if (quantized && !signed_raw.empty()) return Dequantize(signed_raw, true, steps, inner);
   if (!raw.empty() || !signed_raw.empty()) return Unimplemented("weights of unknown type");
   return Tensor::Zeros(DType::kFloat32, {0});
 }
