@@ -120,9 +120,7 @@ void BindReport(py::module_& m) {
                              })
       .def("to_json", [](const Report& r) { return Text(r.ToJson()); })
       .def("__str__",
-           [](const Report& r) {
-             return Text(r.failures.empty() ? Summary(r) : r.FailuresText());
-           })
+           [](const Report& r) { return Text(r.failures.empty() ? Summary(r) : r.FailuresText()); })
       .def("__repr__", [](const Report& r) { return Text(Summary(r)); });
 }
 
