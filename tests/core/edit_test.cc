@@ -95,7 +95,7 @@ TEST(FoldInputs, FromFiles) {
   EXPECT_THAT(std::string(FoldInputs(*graph, {{"m", three}}).message()),
               HasSubstr("input 'm' is float32[2], and '"));
   EXPECT_THAT(std::string(FoldInputs(*graph, {{"n", two}}).message()),
-              HasSubstr("there is no input 'n'"));
+              HasSubstr("the model has no input 'n'"));
   EXPECT_THAT(std::string(FoldInputs(*graph, {{"m", two + ".gone"}}).message()),
               HasSubstr("input 'm'"));
   ASSERT_TRUE(FoldInputs(*graph, {{"m", two}}).ok());
