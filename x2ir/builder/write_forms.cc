@@ -60,11 +60,33 @@ absl::StatusOr<Value*> ReducedAxes(NodeWriter& w) {
   return w.Int32s(all);
 }
 
-absl::StatusOr<int64_t> OneHotAxis(NodeWriter& w) {
-  const int64_t axis = w.Int("axis");
-  if (axis >= -1) return axis;
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  return axis + rank + 1;
+absl::StatusOr<OneHotParts> OneHotPartsOf(NodeWriter& w) {
+  if (!IsInteger(w.dtype())) return CannotExpress("indices that are no integers");
+  OneHotParts parts{};
+  const auto known_depth = KnownInts(w.in(1));
+  const bool is_known = known_depth && known_depth->size() == 1;
+  Value* depth =
+      is_known ? w.b().Int((*known_depth)[0]) : w.Cast(w.Reshape(w.in(1), {}), DType::kInt64);
+  parts.index = NodeWriter::CountsFromTheFront(*w.in(0)) ? w.in(0) : w.FromTheFront(w.in(0), depth);
+  parts.depth = is_known ? w.b().Constant(Tensor::Scalar(static_cast<int32_t>((*known_depth)[0])))
+                         : w.Cast(depth, DType::kInt32);
+  // What is known is written as a constant: not every runtime computes with constants alone.
+  const auto known = KnownTensor(*w.in(2));
+  const auto value = [&](int64_t i) {
+    if (known && (IsFloating(known->dtype()) || known->dtype() == DType::kInt32)) {
+      return w.b().Constant(Tensor::ScalarOf(known->dtype(), known->AsDouble(i)));
+    }
+    return w.Op("squeeze",
+                {w.Op("slice", {w.in(2), w.Ints({i}), w.Ints({i + 1}), w.Ints({0})}), w.Ints({0})});
+  };
+  parts.off = value(0);
+  parts.on = value(1);
+  parts.axis = w.Int("axis");
+  if (parts.axis < -1) {
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+    parts.axis += rank + 1;
+  }
+  return parts;
 }
 
 absl::StatusOr<PlacesThatHold> CompressByGather(NodeWriter& w) {

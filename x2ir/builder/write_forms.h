@@ -22,8 +22,13 @@ Value* LogSumExpBySum(NodeWriter& w);
 // Operand 1 of a reduction as int32; null where the node's operand itself is the result.
 absl::StatusOr<Value*> ReducedAxes(NodeWriter& w);
 
-// The axis that one_hot adds, counted from the first; -1: it is the last. Kernels take no others.
-absl::StatusOr<int64_t> OneHotAxis(NodeWriter& w);
+// one_hot's operands as scalars, and indices of which none counts from the end.
+struct OneHotParts {
+  Value *index, *depth, *on, *off;  // depth: int32
+  int64_t axis;                     // from the first; -1: the last. Kernels take no others.
+};
+// FailedPrecondition where the indices are no integers.
+absl::StatusOr<OneHotParts> OneHotPartsOf(NodeWriter& w);
 
 // compress as a gather: of `x` along an axis, at the places where the condition holds (int64; none
 // counts from the end).

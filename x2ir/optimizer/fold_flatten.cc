@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/match.h"
@@ -83,13 +82,12 @@ absl::StatusOr<bool> FoldFlatten(Rewriter& r) {
   }
   dims.insert(transposed ? dims.begin() : dims.end(), w->num_elements() / rows);
   order.insert(transposed ? order.begin() : order.end(), transposed ? 0 : axes);
-  Tensor weights = TransposeTensor(w->Reshaped(std::move(dims)), order).Reshaped(w->dims());
-  DropPages(*w);
+  Tensor weights = TransposeWeight(w->Reshaped(std::move(dims)), order).Reshaped(w->dims());
   std::vector<Value*> sizes = flat->inputs();
   sizes[0] = transpose->input(0);
   std::vector<Value*> operands = r.node().inputs();
   operands[0] = r.b().Op(flat->op(), sizes, flat->attrs());
-  operands[1] = r.b().Constant(Spilled(std::move(weights)), "weight");
+  operands[1] = r.b().Constant(std::move(weights), "weight");
   Value* y = r.b().Op(r.node().op(), operands, r.attrs());
   return r.b().status().ok() && r.Replace(y);
 }

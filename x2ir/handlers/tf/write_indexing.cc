@@ -3,7 +3,6 @@
 
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
-#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -62,20 +61,9 @@ absl::StatusOr<Value*> ToTfCompress(TfWriter& w) {
 }
 X2IR_TF(compress).To("GatherV2", ToTfCompress);
 
-// A negative index counts from the end in the IR, and is nothing in TensorFlow.
 absl::StatusOr<Value*> ToTfOneHot(TfWriter& w) {
-  if (!IsInteger(w.dtype())) return CannotExpress("indices that are no integers");
-  const auto depth = KnownInts(w.in(1));
-  Value* scalar = depth && depth->size() == 1 ? w.b().Int((*depth)[0])
-                                              : w.Cast(w.Reshape(w.in(1), {}), DType::kInt64);
-  Value* index = TfWriter::CountsFromTheFront(*w.in(0)) ? w.in(0) : w.FromTheFront(w.in(0), scalar);
-  const auto value = [&](int64_t i) {
-    return w.Op("squeeze",
-                {w.Op("slice", {w.in(2), w.Ints({i}), w.Ints({i + 1}), w.Ints({0})}), w.Ints({0})});
-  };
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, OneHotAxis(w));
-  return w.Tf("OneHot", {index, w.Cast(scalar, DType::kInt32), value(1), value(0)},
-              {{"axis", axis}});
+  X2IR_ASSIGN_OR_RETURN(const OneHotParts parts, OneHotPartsOf(w));
+  return w.Tf("OneHot", {parts.index, parts.depth, parts.on, parts.off}, {{"axis", parts.axis}});
 }
 X2IR_TF(one_hot).To("OneHot", ToTfOneHot);
 

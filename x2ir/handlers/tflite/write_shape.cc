@@ -296,32 +296,15 @@ absl::StatusOr<Value*> ToLiteCompress(TfliteWriter& w) {
   return w.Tflite("GATHER", {found.x, found.places}, {{"axis", found.axis}});
 }
 
-// A negative index counts from the end in the IR, and is nothing in TFLite.
 absl::StatusOr<Value*> ToLiteOneHot(TfliteWriter& w) {
   if (!IsInteger(w.dtype())) {
     std::vector<Value*> operands = w.node().inputs();
     operands[0] = w.Cast(operands[0], DType::kInt64);
     return w.Op("one_hot", std::move(operands), w.attrs());
   }
-  const auto depth = KnownInts(w.in(1));
-  Value* scalar = depth && depth->size() == 1 ? w.b().Int((*depth)[0])
-                                              : w.Cast(w.Reshape(w.in(1), {}), DType::kInt64);
-  Value* index =
-      TfliteWriter::CountsFromTheFront(*w.in(0)) ? w.in(0) : w.FromTheFront(w.in(0), scalar);
-  // LiteRT computes nothing of constants alone that it could hand over.
-  const auto known = KnownTensor(*w.in(2));
-  const auto value = [&](int64_t i) {
-    if (known && (IsFloating(known->dtype()) || known->dtype() == DType::kInt32)) {
-      return w.b().Constant(Tensor::ScalarOf(known->dtype(), known->AsDouble(i)));
-    }
-    return w.Op("squeeze",
-                {w.Op("slice", {w.in(2), w.Ints({i}), w.Ints({i + 1}), w.Ints({0})}), w.Ints({0})});
-  };
-  Value* count = depth && depth->size() == 1
-                     ? w.b().Constant(Tensor::Scalar(static_cast<int32_t>((*depth)[0])))
-                     : w.Cast(scalar, DType::kInt32);
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, OneHotAxis(w));
-  return w.Tflite("ONE_HOT", {index, count, value(1), value(0)}, {{"axis", axis}});
+  X2IR_ASSIGN_OR_RETURN(const OneHotParts parts, OneHotPartsOf(w));
+  return w.Tflite("ONE_HOT", {parts.index, parts.depth, parts.on, parts.off},
+                  {{"axis", parts.axis}});
 }
 
 Value* ToLiteReverseSequence(TfliteWriter& w) {
