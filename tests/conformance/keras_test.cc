@@ -86,6 +86,13 @@ TEST(KerasModels, ConvertAndAgree) {
              KerasCases(root));
 }
 
+// Graph models made by tests/oracle/tfjs_graphs.mjs.
+TEST(TfjsGraphs, ConvertAndAgree) {
+  const fs::path root = Unpacked("tfjs-graphs.tar.xz", "tfjs-graphs");
+  ASSERT_FALSE(root.empty());
+  CheckWorld({.name = "tfjs"}, CasesOfFolders(root / "tfjs-graphs"));
+}
+
 TEST(KerasModels, OthersAreReadOrRefused) {
   const fs::path root = KerasRoot();
   ASSERT_FALSE(root.empty());

@@ -271,5 +271,43 @@ TEST_F(Keras, TfjsFilesStayInTheirFolder) {
   }
 }
 
+// y = x + w, with `more` beside the graph.
+std::string TfjsGraph(const std::string& type, const std::string& more) {
+  return StrCat(R"({"format": "graph-model", "modelTopology": {"node": [
+      {"name": "x", "op": "Placeholder", "attr": {"dtype": {"type": "DT_)",
+                type, R"("}}}, {"name": "w", "op": "Const", "attr": {"dtype": {"type": "DT_)", type,
+                R"("}}}, {"name": "y", "op": "AddV2", "input": ["x", "w"], "attr": {"T": {"type":
+      "DT_)",
+                type, R"("}}}]}, "weightsManifest": [{"paths": ["w.bin"], "weights": [
+      {"name": "w", "shape": [2], "dtype": "int32"}]}])",
+                more, "}");
+}
+
+TEST_F(Keras, TfjsGraphsSayTypesThatFilesLack) {
+  Put("w.bin", std::string("\1\0\0\0\xff\xff\xff\xff", 8));
+  struct Row {
+    const char *type, *more, *result;  // the weight, or a part of the message
+  };
+  const Row rows[] = {
+      {"INT32", "", "int32[2]{1, -1}"},
+      {"INT64", "", "int64[2]{1, -1}"},
+      {"FLOAT", "", "weight 'w': elements are int32, and float32 in the graph"},
+      {"INT32", R"(, "modelInitializer": {"node": [{"name": "x", "op": "HashTableV2"}]})",
+       "node 'x' is Placeholder in the graph and HashTableV2 in its initializer"},
+      {"INT32", R"(, "signature": {"inputs": {"x": {"name": "x:0", "resourceId": 3}},
+                  "outputs": {"y": {"name": "y:0"}}})",
+       "nothing makes the resource of input 'x'"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(StrCat(row.type, row.more));
+    const absl::StatusOr<Model> model = ReadTfjs(Put("model.json", TfjsGraph(row.type, row.more)));
+    if (model.ok()) {
+      EXPECT_EQ(TensorText(*model->graph->Find("w")->constant()), row.result);
+    } else {
+      EXPECT_THAT(MessageOf(model), HasSubstr(row.result));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace x2ir

@@ -139,3 +139,12 @@ export function writeSafetensors(path, tensors) {
     fs.closeSync(fd);
   }
 }
+
+const TFJS = {float32: 'F32', int32: 'I32', int64: 'I64', bool: 'BOOL'};
+
+/** A tensor of TensorFlow.js as one of these; `type`: what stands for it elsewhere ('int64' for int32). */
+export function fromTfjs(tensor, type = tensor.dtype) {
+  const dtype = TFJS[type];
+  const numbers = tensor.dataSync();
+  return {dtype, shape: tensor.shape, data: ARRAYS[dtype].from(dtype === 'I64' ? Array.from(numbers, BigInt) : numbers)};
+}

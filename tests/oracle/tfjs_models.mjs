@@ -8,6 +8,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { createRequire } from 'node:module';
+import { fromTfjs, writeSafetensors } from './safetensors.mjs';
 
 const [, , modules, folder] = process.argv;
 const require = createRequire(path.join(path.resolve(modules), 'x.js'));
@@ -23,29 +24,6 @@ function random() {
 function fill(shape, low, high) {
   const n = shape.reduce((a, b) => a * b, 1);
   return tf.tensor(Array.from({ length: n }, () => Math.fround(low + (high - low) * random())), shape);
-}
-
-function safetensors(tensors) {
-  const header = {};
-  const parts = [];
-  let at = 0;
-  for (const [name, { dtype, shape, bytes }] of Object.entries(tensors)) {
-    header[name] = { dtype, shape, data_offsets: [at, at + bytes.length] };
-    at += bytes.length;
-    parts.push(bytes);
-  }
-  let text = JSON.stringify(header);
-  text += ' '.repeat((8 - (text.length % 8)) % 8);
-  const size = Buffer.alloc(8);
-  size.writeBigUInt64LE(BigInt(text.length));
-  return Buffer.concat([size, Buffer.from(text), ...parts]);
-}
-function stored(tensor) {
-  const data = tensor.dataSync();
-  if (tensor.dtype === 'int32') {
-    return { dtype: 'I32', shape: tensor.shape, bytes: Buffer.from(Int32Array.from(data).buffer) };
-  }
-  return { dtype: 'F32', shape: tensor.shape, bytes: Buffer.from(Float32Array.from(data).buffer) };
 }
 
 async function save(name, model, inputs) {
@@ -67,9 +45,9 @@ async function save(name, model, inputs) {
     return { modelArtifactsInfo: { dateSaved: new Date(0), modelTopologyType: 'JSON' } };
   }));
   const io = {};
-  inputs.forEach((x, i) => { io[`in_${i}`] = stored(x); });
-  outputs.forEach((y, i) => { io[`out_${i}`] = stored(y); });
-  fs.writeFileSync(path.join(dir, 'io.safetensors'), safetensors(io));
+  inputs.forEach((x, i) => { io[`in_${i}`] = fromTfjs(x); });
+  outputs.forEach((y, i) => { io[`out_${i}`] = fromTfjs(y); });
+  writeSafetensors(path.join(dir, 'io.safetensors'), io);
 }
 
 const I = (...shape) => tf.input({ shape });

@@ -1,7 +1,11 @@
 // Graphs of TensorFlow as JSON: protobuf's mapping, with numbers as texts or not, and bytes in
 // base64.
 #include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/escaping.h"
 #include "x2ir/formats/tensorflow/tensorflow_internal.h"
 #include "x2ir/formats/tfjs/tfjs_internal.h"
@@ -13,6 +17,7 @@ namespace x2ir::tfjs {
 namespace {
 
 using keras::Json;
+using keras::StoredWeight;
 namespace arg_field = tf_format::arg_field;
 namespace attr_field = tf_format::attr_field;
 namespace entry_field = tf_format::entry_field;
@@ -219,29 +224,161 @@ class GraphWriter {
   absl::Status status_;
 };
 
-}  // namespace
+// A model's graph as TensorFlow has it: constants with their elements or as placeholders, and the
+// initializer's nodes, which fill tables, beside the others.
+class WholeGraph {
+ public:
+  explicit WholeGraph(const std::vector<StoredWeight>& weights) {
+    for (const StoredWeight& weight : weights) weights_.emplace(weight.name, &weight.tensor);
+  }
 
-absl::StatusOr<std::string> GraphToWire(const Json& graph, const std::set<std::string>& weights) {
-  if (!graph["node"].is_array()) return Invalid("the graph has no nodes");
-  std::vector<Json> nodes;
-  for (const Json& node : graph["node"].items()) {
+  absl::StatusOr<Json> Of(const Json& model) {
+    Json graph = model["modelTopology"];
+    std::vector<Json> nodes;
+    absl::flat_hash_map<std::string_view, std::string_view> ops;
+    X2IR_ASSIGN_OR_RETURN(const auto captured, Captured(model));
+    for (const Json& node : model["modelTopology"]["node"].items()) {
+      const std::string& name = node["name"].text();
+      ops.emplace(name, node["op"].text());
+      const auto resource = captured.find(name);
+      if (resource != captured.end()) {
+        nodes.push_back(IdentityOf(name, resource->second));
+      } else {
+        X2IR_ASSIGN_OR_RETURN(Json changed, Changed(node, Elements::kElsewhere));
+        nodes.push_back(std::move(changed));
+      }
+    }
+    for (const Json& node : model["modelInitializer"]["node"].items()) {
+      const auto there = ops.find(node["name"].text());
+      if (there == ops.end()) {
+        X2IR_ASSIGN_OR_RETURN(Json changed, Changed(node, Elements::kInside));
+        nodes.push_back(std::move(changed));
+      } else if (there->second != node["op"].text()) {
+        return Invalid("node '", node["name"].text(), "' is ", there->second, " in the graph and ",
+                       node["op"].text(), " in its initializer");
+      }
+    }
+    graph.Set("node", Json::Array(std::move(nodes)));
+    if (graph["library"]["function"].size() > 0) {
+      X2IR_ASSIGN_OR_RETURN(Json library, Library(graph["library"]));
+      graph.Set("library", std::move(library));
+    }
+    return graph;
+  }
+
+ private:
+  enum class Elements { kElsewhere, kInside };
+
+  // Inputs of the graph that are resources, and what of the initializer they are.
+  static absl::StatusOr<std::map<std::string, std::string>> Captured(const Json& model) {
+    std::map<int64_t, std::string> made;
+    for (const auto& [name, port] : model["initializerSignature"]["outputs"].members()) {
+      if (port.Has("resourceId")) made.emplace(port["resourceId"].Int(), PortTensor(name, port));
+    }
+    std::map<std::string, std::string> captured;
+    for (const auto& [name, port] : SignatureOf(model)["inputs"].members()) {
+      if (!port.Has("resourceId")) continue;
+      const auto from = made.find(port["resourceId"].Int());
+      if (from == made.end()) return Invalid("nothing makes the resource of input '", name, "'");
+      std::string node = PortTensor(name, port);
+      captured.emplace(node.substr(0, node.find(':')), from->second);
+    }
+    return captured;
+  }
+
+  static Json IdentityOf(const std::string& name, const std::string& input) {
+    Json type = Json::Object();
+    type.Set("type", Json(std::string("DT_RESOURCE")));
+    Json attrs = Json::Object();
+    attrs.Set("T", std::move(type));
+    Json node = Json::Object();
+    node.Set("name", Json(name));
+    node.Set("op", Json(std::string("Identity")));
+    node.Set("input", Json::Array({Json(input)}));
+    node.Set("attr", std::move(attrs));
+    return node;
+  }
+
+  absl::StatusOr<Json> Changed(const Json& node, Elements elements) const {
     Json changed = node;
     const std::string& op = node["op"].text();
-    if (op == "Const" && weights.contains(node["name"].text())) {
-      changed.Set("op", Json(std::string("Placeholder")));
-      Json attrs = Json::Object();
-      attrs.Set("dtype", node["attr"]["dtype"]);
-      changed.Set("attr", attrs);
-      changed.Erase("input");
-    }
     if (op == "FusedDepthwiseConv2dNative") {
       changed.Set("op", Json(std::string("_FusedDepthwiseConv2dNative")));
     }
-    nodes.push_back(std::move(changed));
+    const auto weight = weights_.find(node["name"].text());
+    if (op != "Const" || weight == weights_.end()) return changed;
+    Json attrs = Json::Object();
+    attrs.Set("dtype", node["attr"]["dtype"]);
+    if (elements == Elements::kInside) {
+      X2IR_ASSIGN_OR_RETURN(Json value, Constant(node["attr"]["dtype"]["type"], *weight->second));
+      attrs.Set("value", std::move(value));
+    } else {
+      changed.Set("op", Json(std::string("Placeholder")));
+    }
+    changed.Set("attr", std::move(attrs));
+    changed.Erase("input");
+    return changed;
   }
-  Json whole = graph;
-  whole.Set("node", Json::Array(std::move(nodes)));
-  return GraphWriter().Write(whole);
+
+  static absl::StatusOr<Json> Constant(const Json& type, const Tensor& weight) {
+    const auto number =
+        type.is_string() ? tf_format::TypeNumber(type.text()) : std::optional(type.Int());
+    X2IR_ASSIGN_OR_RETURN(const Tensor elements,
+                          OfType(weight, tf_format::ToDType(number.value_or(0))));
+    std::vector<Json> dims;
+    for (const int64_t size : elements.dims()) {
+      Json dim = Json::Object();
+      dim.Set("size", Json(size));
+      dims.push_back(std::move(dim));
+    }
+    Json shape = Json::Object();
+    shape.Set("dim", Json::Array(std::move(dims)));
+    Json tensor = Json::Object();
+    tensor.Set("dtype", type);
+    tensor.Set("tensorShape", std::move(shape));
+    if (elements.is_string()) {
+      std::vector<Json> texts;
+      for (const std::string& text : elements.strings()) {
+        texts.emplace_back(absl::Base64Escape(text));
+      }
+      tensor.Set("stringVal", Json::Array(std::move(texts)));
+    } else {
+      const auto bytes = elements.bytes();
+      const std::string content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      tensor.Set("tensorContent", Json(absl::Base64Escape(content)));
+    }
+    Json value = Json::Object();
+    value.Set("tensor", std::move(tensor));
+    return value;
+  }
+
+  absl::StatusOr<Json> Library(const Json& library) const {
+    std::vector<Json> functions;
+    for (const Json& function : library["function"].items()) {
+      std::vector<Json> nodes;
+      for (const Json& node : function["nodeDef"].items()) {
+        X2IR_ASSIGN_OR_RETURN(Json changed, Changed(node, Elements::kInside));
+        nodes.push_back(std::move(changed));
+      }
+      Json changed = function;
+      changed.Set("nodeDef", Json::Array(std::move(nodes)));
+      functions.push_back(std::move(changed));
+    }
+    Json changed = library;
+    changed.Set("function", Json::Array(std::move(functions)));
+    return changed;
+  }
+
+  absl::flat_hash_map<std::string_view, const Tensor*> weights_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> GraphToWire(const Json& model,
+                                        const std::vector<StoredWeight>& weights) {
+  if (!model["modelTopology"]["node"].is_array()) return Invalid("the graph has no nodes");
+  X2IR_ASSIGN_OR_RETURN(const Json graph, WholeGraph(weights).Of(model));
+  return GraphWriter().Write(graph);
 }
 
 }  // namespace x2ir::tfjs

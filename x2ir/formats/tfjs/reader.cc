@@ -61,37 +61,50 @@ absl::StatusOr<Model> ReadLayers(const Json& topology, std::vector<StoredWeight>
   return model;
 }
 
-// The tensors of a signature, by their names in the graph.
-std::vector<std::string> PortsOf(const Json& signature, std::string_view which) {
+// The tensors of a signature, by their names in the graph; without resources.
+std::vector<std::string> PortsOf(const Json& ports) {
   std::vector<std::string> tensors;
-  for (const auto& [name, port] : signature[which].members()) {
-    const std::string& tensor = port["name"].text();
-    tensors.push_back(tensor.empty() ? name : tensor);
+  for (const auto& [name, port] : ports.members()) {
+    if (!port.Has("resourceId")) tensors.push_back(PortTensor(name, port));
   }
   return tensors;
 }
 
+// Inputs in the order of the signature; others behind them.
+void OrderInputs(const Json& ports, Graph& graph) {
+  std::vector<Value*> order;
+  const auto add = [&](Value* input) {
+    if (input && input->is_input() && std::find(order.begin(), order.end(), input) == order.end()) {
+      order.push_back(input);
+    }
+  };
+  for (const std::string& tensor : PortsOf(ports)) {
+    add(graph.Find(tensor.substr(0, tensor.find(':'))));
+  }
+  for (Value* input : graph.inputs()) add(input);
+  for (size_t i = 0; i < order.size(); ++i) graph.ReplaceInputAt(i, order[i]);
+}
+
 absl::StatusOr<Model> ReadGraph(const Json& root, std::vector<StoredWeight> weights,
                                 const TfjsOptions& options) {
-  std::set<std::string> names;
-  for (const StoredWeight& weight : weights) names.insert(weight.name);
-  X2IR_ASSIGN_OR_RETURN(std::string wire, GraphToWire(root["modelTopology"], names));
+  X2IR_ASSIGN_OR_RETURN(std::string wire, GraphToWire(root, weights));
   TensorFlowOptions how;
   how.outputs = options.outputs;
-  const Json& own = root["signature"];
-  const Json& signature = own.is_object() ? own : root["userDefinedMetadata"]["signature"];
-  if (how.outputs.empty()) how.outputs = PortsOf(signature, "outputs");
+  if (how.outputs.empty()) how.outputs = PortsOf(SignatureOf(root)["outputs"]);
   X2IR_ASSIGN_OR_RETURN(Model model, ReadTensorFlow(Source::Bytes(std::move(wire)), how));
   Graph& graph = *model.graph;
   for (StoredWeight& weight : weights) {
     Value* input = graph.Find(weight.name);
     if (!input || !input->is_input()) continue;  // nothing that is wanted needs it
+    auto tensor = OfType(weight.tensor, input->dtype());
+    if (!tensor.ok()) return Annotate(tensor.status(), StrCat("weight '", weight.name, "'"));
     graph.Rename(input, graph.UniqueName(weight.name));
-    Value* constant = graph.AddConstant(weight.name, std::move(weight.tensor));
+    Value* constant = graph.AddConstant(weight.name, *std::move(tensor));
     graph.ReplaceAllUses(input, constant);
     graph.RemoveInput(input);
     model.weights.push_back({weight.name, {weight.name}, true});
   }
+  OrderInputs(SignatureOf(root)["inputs"], graph);
   return model;
 }
 
@@ -111,6 +124,17 @@ absl::StatusOr<Model> Read(const Source& source, const TfjsOptions& options) {
 }
 
 }  // namespace
+
+const Json& SignatureOf(const Json& model) {
+  const Json& own = model["signature"];
+  return own.is_object() ? own : model["userDefinedMetadata"]["signature"];
+}
+
+std::string PortTensor(const std::string& name, const Json& port) {
+  const std::string& tensor = port["name"].text();
+  return tensor.empty() ? name : tensor;
+}
+
 }  // namespace tfjs
 
 bool LooksLikeTfjs(std::string_view head) {

@@ -3,7 +3,6 @@
 #define X2IR_FORMATS_TFJS_TFJS_INTERNAL_H_
 
 #include <functional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -21,9 +20,20 @@ using OpenShard = std::function<absl::StatusOr<BlobPtr>(const std::string& name)
 absl::StatusOr<std::vector<keras::StoredWeight>> ReadManifest(const keras::Json& manifest,
                                                               const OpenShard& open);
 
-// A GraphDef as JSON in protobuf's wire form. Constants of these names become placeholders.
-absl::StatusOr<std::string> GraphToWire(const keras::Json& graph,
-                                        const std::set<std::string>& weights);
+// A weight as a graph says it: files have int64 as int32, and float64 and float16 as float32.
+// InvalidArgument for other types.
+absl::StatusOr<Tensor> OfType(const Tensor& weight, DType dtype);
+
+// What a graph model says of its inputs and outputs; null if nothing.
+const keras::Json& SignatureOf(const keras::Json& model);
+// The tensor of the graph that a port of a signature is: "node:0".
+std::string PortTensor(const std::string& name, const keras::Json& port);
+
+// The graph of a model as a GraphDef in protobuf's wire form, with what its initializer does to
+// fill tables. Constants whose elements the manifest has become placeholders of the same name;
+// those in functions and of the initializer, which can be none, have their elements.
+absl::StatusOr<std::string> GraphToWire(const keras::Json& model,
+                                        const std::vector<keras::StoredWeight>& weights);
 
 }  // namespace x2ir::tfjs
 

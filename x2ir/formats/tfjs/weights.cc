@@ -177,6 +177,29 @@ class ManifestReader {
 
 }  // namespace
 
+absl::StatusOr<Tensor> OfType(const Tensor& weight, DType dtype) {
+  if (weight.dtype() == dtype || dtype == DType::kUndefined) return weight;
+  const auto as = [&](auto convert) {
+    Tensor made = Tensor::Zeros(dtype, weight.dims());
+    std::byte* to = made.mutable_bytes().data();
+    for (int64_t i = 0; i < weight.num_elements(); ++i) {
+      const auto number = convert(i);
+      std::memcpy(to + static_cast<size_t>(i) * sizeof(number), &number, sizeof(number));
+    }
+    return made;
+  };
+  if (weight.dtype() == DType::kInt32 && dtype == DType::kInt64) {
+    return as([&](int64_t i) { return weight.AsInt(i); });
+  }
+  if (weight.dtype() == DType::kFloat32 && dtype == DType::kFloat64) {
+    return as([&](int64_t i) { return weight.AsDouble(i); });
+  }
+  if (weight.dtype() == DType::kFloat32 && dtype == DType::kFloat16) {
+    return as([&](int64_t i) { return FloatToHalf(static_cast<float>(weight.AsDouble(i))).bits; });
+  }
+  return Invalid("elements are ", Name(weight.dtype()), ", and ", Name(dtype), " in the graph");
+}
+
 absl::StatusOr<std::vector<StoredWeight>> ReadManifest(const Json& manifest,
                                                        const OpenShard& open) {
   std::vector<StoredWeight> weights;

@@ -57,6 +57,8 @@ absl::StatusOr<Value*> FusedOps(TfArgs& a, Value* y, TfLayout layout) {
       for (int64_t i = 2; !layout.channels_last && i < Expr(a, y).rank(); ++i)
         behind.push_back(i - 1);
       y = a.Op("add", {y, Unsqueeze({a, bias}, behind)});
+    } else if (name == "Prelu") {  // TensorFlow.js's
+      y = a.Op("prelu", {y, a.in(next++)});
     } else if (name == "Add") {
       y = a.Op("add", {y, a.in(next++)});
     } else if (name == "FusedBatchNorm") {

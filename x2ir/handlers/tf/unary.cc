@@ -124,6 +124,7 @@ X2IR_TF(relu).Is("Relu").From("Relu6", Relu6);
 X2IR_TF(div).From("Reciprocal", FromReciprocal).From("Inv", FromReciprocal).From("Rsqrt", Rsqrt);
 X2IR_TF(round).From("Rint", RoundFloats).From("Round", RoundFloats);
 X2IR_TF(selu).Is("Selu");
+X2IR_TF(prelu).From("Prelu");  // TensorFlow.js's
 X2IR_TF(sigmoid).Is("Sigmoid");
 X2IR_TF(sign).Is("Sign");
 X2IR_TF(sin).Is("Sin");
