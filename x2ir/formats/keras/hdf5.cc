@@ -114,27 +114,33 @@ class Hdf5Own : public Hdf5File {
     Cursor in(file_);
     in.Skip(8);
     const uint64_t version = in.UInt(1);
-    uint64_t offsets = 0, lengths = 0, base = 0;
+    uint64_t offsets = 0, lengths = 0, base = 0, end = 0;
     if (version <= 1) {
       in.Skip(4);
       offsets = in.UInt(1);
       lengths = in.UInt(1);
       in.Skip(version == 0 ? 9 : 13);
       base = in.UInt(8);
-      in.Skip(24 + 8);
+      in.Skip(8);
+      end = in.UInt(8);
+      in.Skip(8 + 8);
       root_ = in.UInt(8);
     } else if (version <= 3) {
       offsets = in.UInt(1);
       lengths = in.UInt(1);
       in.Skip(1);
       base = in.UInt(8);
-      in.Skip(16);
+      in.Skip(8);
+      end = in.UInt(8);
       root_ = in.UInt(8);
     } else {
       return Newer("it is");
     }
     if (!in.ok()) return DataLoss("it is a broken HDF5 file");
     if (offsets != 8 || lengths != 8 || base != 0) return Newer("its addresses are");
+    if (end > file_.size()) {
+      return DataLoss("the file is cut off: ", file_.size(), " of ", end, " bytes are there");
+    }
     return absl::OkStatus();
   }
 
