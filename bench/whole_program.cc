@@ -11,7 +11,7 @@
 //   weights     convert and export of 50 MB and more: 1.3 times cp, and 20 ms; to .pt2, whose
 //               checksums are computed, and .py, 1.3 times cp, 50 ms, and 80 MB of memory; to
 //               .tflite and from it, where they are relaid, 4 times cp, and 50 ms; to .mlpackage
-//               and from it as convert and export; of HDF5 3 times cp
+//               and from it as convert and export; of HDF5 and Caffe2 3 times cp
 //   nodes       1.5 s for 200,000 and 8 s for 1,000,000 of them, in proportion between
 //   reference   of weights that stay where they are: 0.5 s and 200 MB
 //   memory      60 MB, and 2 kB a node; 110 MB where weights are relaid or in chunks
@@ -44,7 +44,7 @@ struct Command {
   std::string label;
   std::string line;   // of shell
   std::string makes;  // what is removed before, with a * behind
-  enum { kNone, kWeights, kNodes, kReference, kFrozen, kKernels, kProgram, kHdf5 } bound = kNone;
+  enum { kNone, kWeights, kNodes, kReference, kFrozen, kKernels, kProgram, kPieces } bound = kNone;
   std::vector<double> seconds{}, processor{};
   long peak_kib = 0;
 };
@@ -147,9 +147,10 @@ std::vector<Command> CommandsFor(const std::string& bin, const std::string& base
   if (figures.bytes >= 50e6 && figures.nodes < 50e3) bound = Command::kWeights;
   if (figures.nodes >= 50e3) bound = Command::kNodes;
   // TensorFlow's: to IR only. Kernels of convolutions are relaid.
-  const bool frozen = model.ends_with(".pb"), hdf5 = model.ends_with(".h5");
-  const bool every_target = bound == Command::kWeights && !frozen && !hdf5;
-  const auto import_bound = hdf5                                         ? Command::kHdf5
+  const bool in_pieces = model.ends_with(".h5") || model.ends_with("init_net.pb");
+  const bool frozen = model.ends_with(".pb") && !in_pieces;
+  const bool every_target = bound == Command::kWeights && model.ends_with(".onnx");
+  const auto import_bound = in_pieces                                    ? Command::kPieces
                             : !frozen                                    ? bound
                             : model.find("kernels") == std::string::npos ? Command::kFrozen
                                                                          : Command::kKernels;
@@ -220,7 +221,7 @@ double SecondsFor(const Command& command, const Figures& figures, double cp) {
     case Command::kFrozen: return 2 * cp + 0.05;
     case Command::kKernels: return 4 * cp + 0.05;
     case Command::kProgram: return 1.3 * cp + 0.05;
-    case Command::kHdf5: return 3 * cp;
+    case Command::kPieces: return 3 * cp;
   }
   return 0;
 }
@@ -228,7 +229,7 @@ double BytesFor(const Command& command, const Figures& figures) {
   if (command.bound == Command::kReference) return 200e6;
   if (command.bound == Command::kProgram) return 80e6;
   if (command.bound == Command::kFrozen || command.bound == Command::kKernels ||
-      command.bound == Command::kHdf5) {
+      command.bound == Command::kPieces) {
     return 110e6;
   }
   return 60e6 + 2000 * figures.nodes;

@@ -2,9 +2,10 @@
 # Whole-program figures of convert and export beside cp, with the bounds that they must keep.
 # Usage: whole_program.sh BUILD [MODEL...]
 # Without models: the demo's, and generated ones of 100 and 350 MB of weights (windows: of
-# convolutions), of 200,000 and a million nodes, TensorFlow's of 100 MB, and Keras's where
-# Python has h5py. X2IR_BENCH_LARGE=1: one of 12 GB of weights too, which takes 25 GB of disk for some
-# minutes. X2IR_BENCH_OTHERS: other converters, "NAME: COMMAND {in} {out}" a line.
+# convolutions), of 200,000 and a million nodes, TensorFlow's of 100 MB, and where there is Python those
+# of Caffe, Caffe2, Darknet, Core ML and (with h5py) Keras. X2IR_BENCH_LARGE=1: one of 12 GB of weights
+# too, which takes 25 GB of disk for some minutes. X2IR_BENCH_OTHERS: other converters, "NAME: COMMAND
+# {in} {out}" a line.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
@@ -25,12 +26,13 @@ if [ $# -eq 0 ]; then
     "$build/bin/x2ir_make_model" $kind "$file"
     set -- "$@" "$file"
   done
-  if python3 -c 'import h5py, numpy' 2>/dev/null; then
-    for layout in contiguous chunks; do
-      python3 "$root/bench/keras_model.py" $layout "$models/$layout.h5"
-      set -- "$@" "$models/$layout.h5"
-    done
-  fi
+  for kind in caffe:net.caffemodel caffe2:init_net.pb darknet:net.weights mlmodel:net.mlmodel \
+    contiguous:contiguous.h5 chunks:chunks.h5; do
+    file=$models/${kind#*:}
+    if python3 "$root/bench/weights_model.py" "${kind%:*}" "$file" 2>/dev/null; then
+      set -- "$@" "$file"
+    fi
+  done
   for name in mobilenet_v2/model.pt2; do
     file=$root/../shared/models/$name
     [ ! -f "$file" ] || set -- "$@" "$file"

@@ -115,9 +115,8 @@ TEST_F(Keras, NothingOutsideOfTheFileIsRead) {
 TEST_F(Keras, FilesThatAreCutOff) {
   const std::string whole = ReadFile(DataFile("masked_lstm.h5"));
   const std::string path = Put("cut.h5", whole.substr(0, whole.size() - 1));
-  EXPECT_THAT(MessageOf(Import(path)),
-              HasSubstr(StrCat("the file is cut off: ", whole.size() - 1, " of ", whole.size(),
-                               " bytes are there")));
+  EXPECT_THAT(MessageOf(Import(path)), HasSubstr(StrCat("the file is cut off: ", whole.size() - 1,
+                                                        " of ", whole.size(), " bytes are there")));
 }
 
 // The file's bytes are the tensor's: nothing is copied.

@@ -117,12 +117,14 @@ absl::StatusOr<Value*> PoolOp(Caffe2Args& a, bool mean) {
 
 // x from an axis on as columns, by weights [out, in].
 absl::StatusOr<Value*> Fc(Caffe2Args& a, bool transposed) {
-  const int64_t axis = a.AxisOf(a.Int("axis", 1)), of_weights = a.Int("axis_w", 1);
   const Expr x = a.in(0);
+  const int64_t given = a.Int("axis", 1), of_weights = a.Int("axis_w", 1);
+  const int64_t axis = given == 1 ? 1 : a.AxisOf(given);  // 1 there is, of any rank
   Expr weights = a.in(1);
   a.Require(weights->shape() != nullptr, "weights of unknown rank");
   if (weights->shape()->rank() != 2) weights = weights.Op("flatten", {}, {{"axis", of_weights}});
-  const Expr rows = axis == 1 && a.RankOf() == 2 ? x : x.Op("flatten", {}, {{"axis", axis}});
+  const bool has_rows = axis == 1 && x->shape() && x->shape()->rank() == 2;
+  const Expr rows = has_rows ? x : x.Op("flatten", {}, {{"axis", axis}});
   const Expr y = rows.Op("gemm", {weights, a.in(2)}, {{"transB", transposed ? 0 : 1}});
   if (axis == 1) return y.value();
   std::vector<Size> sizes = SizesAt(x, 0, axis);

@@ -14,16 +14,24 @@ Expr InnerProduct(NnArgs& a) {
   a.Require(!a.Flag("int8DynamicQuantize"), "products of quantized operands");
   const Expr x = a.X();
   const int64_t rank = x.rank();
-  const Expr weights = SwapLast(a.NeedWeights("weights", {out, in}));
+  const Expr weights = a.NeedWeights("weights", {out, in});
+  const Expr bias = biased ? a.NeedWeights("bias", {out}) : Expr(nullptr);
   const auto product = [&](const Expr& rows) {
-    const Expr y = MatMul(rows, weights);
-    return biased ? y + a.NeedWeights("bias", {out}) : y;
+    if (rows.rank() == 2) {  // weights stay as they are
+      return rows.Op("gemm",
+                     biased ? std::vector<Value*>{weights, bias} : std::vector<Value*>{weights},
+                     {{"transB", 1}});
+    }
+    const Expr y = MatMul(rows, SwapLast(weights));
+    return biased ? y + bias : y;
   };
   a.Require(rank >= 1 && rank <= 5, StrCat("rank ", rank));
+  if (rank == 1) return Squeeze(product(Unsqueeze(x, {0})), {0});
   if (rank <= 3) return product(x);
+  const Expr y = product(x.Op("flatten", {}, {{"axis", rank - 3}}));
   std::vector<Size> sizes = SizesAt(x, 0, rank - 3);
-  sizes.emplace_back(in);
-  return Unsqueeze(product(ReshapeTo(x, sizes)), {-2, -1});
+  for (const int64_t size : {out, int64_t{1}, int64_t{1}}) sizes.emplace_back(size);
+  return ReshapeTo(y, sizes);
 }
 
 // Rows of a table whose columns the weights are.
