@@ -32,7 +32,7 @@ def save_io(path, inputs, outputs):
     header, data = {}, b""
     for prefix, arrays in (("in", inputs), ("out", outputs)):
         for i, a in enumerate(arrays):
-            a = np.ascontiguousarray(a)
+            a = np.asarray(a, order="C")
             header["%s_%d" % (prefix, i)] = {"dtype": names[a.dtype], "shape": list(a.shape),
                                              "data_offsets": [len(data), len(data) + a.nbytes]}
             data += a.tobytes()
@@ -639,4 +639,107 @@ for name, kwargs, mask in [("", {}, None), ("_causal", {"use_causal_mask": True}
     write_keras(path, model, {"layers/grouped_query_attention/%s/vars/%d" % (p_, j): ws[2 * i + j] for i, p_ in enumerate(parts)
                               for j in range(2)})
     save_io(path + ".io.safetensors", [q, v], [mha(q, v, v, repeated(ws, 2), 4, 5, mask)[0]])
+
+# --- Sizes, sound, normalizations by the deviation alone ---------------------------------------------------------
+
+wide = rand(2, 4, 9, 3)
+grow = lambda t, size: last(npy(F.interpolate(T(first(t)), size, mode="bilinear", align_corners=False)))
+S = {"height": 6, "width": 6, "interpolation": "bilinear"}
+case("resizing_crop", "Resizing", dict(S, crop_to_aspect_ratio=True), [], [wide], [grow(wide[:, :, 2:6], (6, 6))])
+case("resizing_pad", "Resizing", dict(S, pad_to_aspect_ratio=True, fill_mode="constant", fill_value=0.5, data_format="channels_last"), [], [wide],
+     [grow(np.pad(wide, ((0, 0), (2, 2), (0, 0), (0, 0)), constant_values=0.5), (6, 6))], "3.8.0")
+case("resizing_antialias", "Resizing", {"height": 2, "width": 3, "interpolation": "bilinear", "antialias": True}, [], [wide],
+     [last(npy(F.interpolate(T(first(wide)), (2, 3), mode="bilinear", align_corners=False, antialias=True)))], "3.8.0")
+area = wide[:, :, :8].reshape(2, 2, 2, 4, 2, 3).mean((2, 4))
+case("resizing_area", "Resizing", {"height": 2, "width": 4, "interpolation": "area"}, [], [wide[:, :, :8].copy()], [area])
+case("random_crop_2", "RandomCrop", {"height": 3, "width": 3, "seed": None}, [], [wide], [grow(wide[:, :, 2:6], (3, 3))])
+case("center_crop_small", "CenterCrop", {"height": 6, "width": 3}, [], [wide], [grow(wide[:, :, 3:5], (6, 3))])
+pixels = rand(2, 4, 5, 3, low=10, high=200)
+lo, hi = pixels.min((1, 2), keepdims=True), pixels.max((1, 2), keepdims=True)
+case("auto_contrast", "AutoContrast", {"value_range": [0, 255], "data_format": "channels_last"}, [], [pixels],
+     [(255 * (pixels - lo) / (hi - lo)).astype(np.float32)], "3.8.0")
+image = rand(2, 7, 5, 3)
+line = rand(2, 9, 3)
+case("adaptive_average", "AdaptiveAveragePooling2D", {"output_size": [3, 2], "data_format": "channels_last"}, [], [image],
+     [last(npy(F.adaptive_avg_pool2d(T(first(image)), (3, 2))))], "3.13.0")
+case("adaptive_max", "AdaptiveMaxPooling2D", {"output_size": [4, 5], "data_format": "channels_first"}, [], [np.ascontiguousarray(first(image))],
+     [npy(F.adaptive_max_pool2d(T(first(image)), (4, 5)))], "3.13.0")
+case("adaptive_average_1d", "AdaptiveAveragePooling1D", {"output_size": [4], "data_format": "channels_last"}, [], [line],
+     [last(npy(F.adaptive_avg_pool1d(T(first(line)), 4)))], "3.13.0")
+ga = rand(3)
+case("layer_norm_rms_scaling", "LayerNormalization", {"axis": [-1], "epsilon": 0.001, "center": True, "scale": True, "rms_scaling": True},
+     [("gamma", ga)], [line], [line / np.sqrt(line.var(-1, keepdims=True) + np.float32(1e-3)) * ga], "3.8.0")
+sound = rand(2, 40, 2)
+re, im = rand(8, 1, 5), rand(8, 1, 5)
+
+
+def framed(k):
+    """[batch, channels, frequencies, frames]"""
+    y = npy(F.conv1d(T(np.ascontiguousarray(sound.transpose(0, 2, 1).reshape(4, 1, 40))), T(np.ascontiguousarray(k.transpose(2, 1, 0))), stride=4))
+    return y.reshape(2, 2, 5, -1)
+
+
+a_, b_ = framed(re), framed(im)
+P = a_ ** 2 + b_ ** 2
+flat = lambda z: z.reshape(2, -1, z.shape[-1]).transpose(0, 2, 1)
+twice = P.copy()
+twice[:, :, 1:-1] *= 2
+STFT = {"frame_length": 8, "frame_step": 4, "fft_length": 8, "window": "hann", "periodic": False, "scaling": "density", "padding": "valid",
+        "expand_dims": False, "data_format": "channels_last"}
+for mode, y in [("log", np.log(np.maximum(np.sqrt(np.maximum(flat(P), 1e-7)), 1e-7))), ("psd", flat(twice)), ("real", flat(a_)),
+                ("angle", flat(np.arctan2(b_, a_))), ("stft", flat(np.concatenate([a_, b_], 2)))]:
+    case("stft_" + mode, "STFTSpectrogram", dict(STFT, mode=mode), [("real_kernel", re), ("imag_kernel", im)][:1 if mode == "real" else 2],
+         [sound], [y.astype(np.float32)], "3.8.0")
+case("stft_image", "STFTSpectrogram", dict(STFT, mode="magnitude", expand_dims=True), [("real_kernel", re), ("imag_kernel", im)], [sound],
+     [np.sqrt(np.maximum(P, 1e-7)).transpose(0, 3, 2, 1)], "3.8.0")
+wave = rand(2, 200)
+
+
+def mel_spectrogram(x, n_fft, hop, length, rate, bins, low, high, db=True):
+    win = torch.zeros(n_fft)
+    left = (n_fft - length) // 2
+    win[left:left + length] = torch.hann_window(length, periodic=True)
+    z = torch.stft(T(x), n_fft, hop, n_fft, win, center=True, pad_mode="reflect", return_complex=True)
+    power = npy(z.abs() ** 2).transpose(0, 2, 1)
+    mel = lambda f: 1127.0 * np.log(1 + f / 700.0)
+    at = mel(np.linspace(0, rate / 2, n_fft // 2 + 1))[:, None]
+    edges = np.linspace(mel(low), mel(high), bins + 2)
+    w = np.maximum(0, np.minimum((at - edges[:-2]) / (edges[1:-1] - edges[:-2]), (edges[2:] - at) / (edges[2:] - edges[1:-1])))
+    w[0] = 0
+    y = power @ w
+    if db:
+        y = 10 * np.log10(np.maximum(y, 1e-10))
+        y = np.maximum(y, y.max() - 80)
+    return y.transpose(0, 2, 1).astype(np.float32)
+
+
+MEL = {"fft_length": 64, "sequence_stride": 16, "sequence_length": 32, "window": "hann", "sampling_rate": 8000, "num_mel_bins": 6,
+       "min_freq": 20.0, "max_freq": 4000, "top_db": 80.0, "mag_exp": 2.0, "min_power": 1e-10, "ref_power": 1.0}
+case("mel", "MelSpectrogram", dict(MEL, power_to_db=True), [], [wave], [mel_spectrogram(wave, 64, 16, 32, 8000, 6, 20.0, 4000)], "3.8.0")
+case("mel_power", "MelSpectrogram", dict(MEL, power_to_db=False), [], [wave],
+     [mel_spectrogram(wave, 64, 16, 32, 8000, 6, 20.0, 4000, False)], "3.8.0")
+
+# --- Attention over several axes ---------------------------------------------------------------------------------
+
+grid = rand(2, 3, 4, 5)
+ws = mha_weights(5, 2, 4, 4, 5)
+G = dict(cfg, key_dim=4, value_dim=4, query_shape=[None, 3, 4, 5])
+for name, axes in (("all", None), ("one", [2]), ("first", [1])):
+    if axes is None:
+        y = mha(grid.reshape(2, 12, 5), grid.reshape(2, 12, 5), grid.reshape(2, 12, 5), ws, 2, 4)[0].reshape(2, 3, 4, 5)
+    else:
+        seen = grid if axes == [2] else grid.transpose(0, 2, 1, 3)
+        rows = seen.reshape(-1, seen.shape[2], 5)
+        y = mha(rows, rows, rows, ws, 2, 4)[0].reshape(seen.shape)
+        y = y if axes == [2] else y.transpose(0, 2, 1, 3)
+    case("multi_head_axes_" + name, "MultiHeadAttention", dict(G, attention_axes=axes), list(zip(MHA, ws)), [grid, grid], [y])
+# The mask of the values alone.
+counts = np.array([[1, 1, 0, 1, 0], [0, 1, 1, 1, 1]], np.float32)
+scores = q @ v.transpose(0, 2, 1) - 1e9 * (counts == 0)[:, None]
+model = functional([input_layer("x0", (4, 3)), input_layer("x1", (5, 3)), input_layer("x2", (5,))], [
+    layer("TFOpLambda", "m", {"function": "math.greater", "trainable": True, "dtype": "float32"}, [["x2", 0, 0, {"y": 0.5}]]),
+    layer("Attention", "it", {"use_scale": False}, [[["x0", 0, 0, {"mask": [None, ["m", 0, 0]]}], ["x1", 0, 0, {}]]])], [["it", 0, 0]])
+path = os.path.join(out, "made__attention_value_mask.h5")
+write_h5(path, model, {"it": []}, "2.11.0")
+save_io(path + ".io.safetensors", [q, v, counts], [(softmax(scores) @ v).astype(np.float32)])
 print(len([f_ for f_ in os.listdir(out) if f_.endswith(".safetensors")]), "models")

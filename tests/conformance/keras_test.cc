@@ -35,8 +35,6 @@ const std::map<std::string, std::string>& Refused() {
       {"dl4j-test-resources__sequential_lambda.h5", "keras.Lambda (2 nodes)"},
       {"dl4j-test-resources__space_to_depth_graph_tensorflow_2.h5", "keras.Lambda (1 node)"},
       {"dl4j-test-resources__space_to_depth_simple_tensorflow_1.h5", "keras.Lambda (1 node)"},
-      {"dl4j-test-resources__permute.h5", "keras.TensorFlowOpLayer (1 node)"},
-      {"dl4j-test-resources__tfop_0.h5", "keras.TensorFlowOpLayer (1 node)"},
   };
   return *known;
 }

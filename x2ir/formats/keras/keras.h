@@ -9,6 +9,8 @@
 //   Bidirectional           two nodes and one that merges them
 //   TimeDistributed         the layer between "TimeDistributed/fold" and "TimeDistributed/unfold"
 //   RNN of cells            a node of the layer that has the cell ("LSTM"), one for each cell
+//   a function              a node of its name ("tf.math.add", "ops.Add"), its arguments as JSON
+//   TensorFlowOpLayer       its operator, the operator's attributes and constants as JSON
 //
 // Keras 1 is brought to Keras 2 as Keras 2 itself does it: names of classes and of what they are
 // configured by, and gates of recurrent layers as one weight.
@@ -36,6 +38,12 @@ inline constexpr char kCallMasks[] = "call.masks";
 // version of Keras.
 inline constexpr char kReverseOutput[] = "call.reverse_output";
 inline constexpr char kVersion[] = "call.keras";
+// Of functions: {"args": [..], "kwargs": {..}}, where {"tensor": i} is the i-th operand.
+inline constexpr char kCallArguments[] = "call.arguments";
+// Of TensorFlowOpLayer: the operator, how many operands it has, those that are constants
+// ({"1": [0, 2, 1]}), and before the names of its attributes.
+inline constexpr char kTfOp[] = "node.op", kTfOperands[] = "node.operands";
+inline constexpr char kTfConstants[] = "node.constants", kTfAttrPrefix[] = "node.attr.";
 // Begins the attributes that are arguments of a call ("call.use_causal_mask").
 inline constexpr char kCallPrefix[] = "call.";
 // Before and behind the layer that is applied to each step.

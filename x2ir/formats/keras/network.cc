@@ -6,8 +6,10 @@
 #include <set>
 #include <utility>
 
+#include "x2ir/formats/keras/calls_internal.h"
 #include "x2ir/formats/keras/keras.h"
 #include "x2ir/formats/keras/keras1_internal.h"
+#include "x2ir/formats/keras/tf_op_layer_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -19,101 +21,19 @@ constexpr int64_t kMaxCalls = 1 << 20;
 constexpr int64_t kMaxResults = 1 << 16;  // of a layer
 constexpr int64_t kMaxValues = 1 << 24;   // of the configurations of all calls
 
-// --- Calls ---------------------------------------------------------------------------------------
-
-struct TensorRef {
-  std::string layer;
-  int64_t call = 0, index = 0;
-};
-struct CallSite {
-  std::vector<TensorRef> inputs;
-  std::vector<std::pair<std::string, TensorRef>> named;
-  AttributeMap attrs;
-};
-
-// ["layer", 0, 0] or ["layer", 0, 0, {..}], or Keras 3's object.
-std::optional<TensorRef> RefOf(const Json& json) {
-  const Json* at = &json;
-  if (json.is_object()) {
-    if (json["class_name"].text() != "__keras_tensor__") return std::nullopt;
-    at = &json["config"]["keras_history"];
-  }
-  if (!at->is_array() || at->size() < 3 || at->size() > 4 || !at->at(0).is_string() ||
-      at->at(1).kind() != Json::Kind::kInt || at->at(2).kind() != Json::Kind::kInt) {
-    return std::nullopt;
-  }
-  return TensorRef{at->at(0).text(), at->at(1).Int(), at->at(2).Int()};
-}
-
-void CollectRefs(const Json& json, std::vector<TensorRef>* refs) {
-  if (auto ref = RefOf(json)) {
-    refs->push_back(*std::move(ref));
-    return;
-  }
-  for (const Json& item : json.items()) CollectRefs(item, refs);
-  for (const auto& [name, item] : json.members()) CollectRefs(item, refs);
-}
-
-// Arguments by name: tensors, and what else there is as attributes.
-void AddNamedArguments(const Json& arguments, CallSite* site) {
-  for (const auto& [name, value] : arguments.members()) {
-    // That it is not trained is so anyway.
-    if (value.is_null() || (name == "training" && !value.Flag(value.Int() != 0))) continue;
-    std::vector<TensorRef> refs;
-    CollectRefs(value, &refs);
-    if (refs.empty()) {
-      Json only = Json::Object();
-      only.Set(kCallPrefix + name, value);
-      for (auto& [key, attr] : AttributesOf(only)) site->attrs.Set(key, attr);
-    }
-    for (TensorRef& ref : refs) site->named.emplace_back(name, std::move(ref));
-  }
-}
-
-void AddPositional(const Json& json, CallSite* site) {
-  if (auto ref = RefOf(json)) {
-    if (json.is_array() && site->inputs.empty()) AddNamedArguments(json.at(3), site);
-    site->inputs.push_back(*std::move(ref));
-    return;
-  }
-  if (!json.is_array() && !json.is_object()) {
-    // A number among the arguments of a function.
-    if (!json.is_null()) site->attrs.Set(StrCat(kCallPrefix, "args"), json.ToString());
-    return;
-  }
-  for (const Json& item : json.items()) AddPositional(item, site);
-  for (const auto& [name, item] : json.members()) AddPositional(item, site);
-}
-
-std::vector<CallSite> CallSitesOf(const Json& inbound) {
-  std::vector<CallSite> sites;
-  // One call that is no list of lists: ["layer", 0, 0, {}].
-  const bool single = RefOf(inbound).has_value();
-  for (size_t i = 0; i < (single ? 1 : inbound.size()); ++i) {
-    const Json& node = single ? inbound : inbound.at(i);
-    CallSite site;
-    if (node.is_object() && node["args"].is_array()) {
-      for (const Json& item : node["args"].items()) AddPositional(item, &site);
-      AddNamedArguments(node["kwargs"], &site);
-    } else {
-      AddPositional(node, &site);
-    }
-    sites.push_back(std::move(site));
-  }
-  return sites;
-}
-
 // --- Layers --------------------------------------------------------------------------------------
 
 struct Layer {
   std::string class_name, name;
   Json config;
   LayerPlace place;
+  bool is_function = false;
   std::optional<std::vector<Value*>> weights;  // once they were read
 };
 
 bool IsModel(const std::string& class_name, const Json& config) {
-  return (class_name == "Sequential" && (config.is_array() || config["layers"].is_array())) ||
+  return ((class_name == "Sequential" || class_name == "Pipeline") &&
+          (config.is_array() || config["layers"].is_array())) ||
          (config["layers"].is_array() && config["input_layers"].is_array());
 }
 
@@ -246,6 +166,10 @@ class NetworkBuilder {
           !registered.starts_with("Keras")) {
         layer.class_name = registered;
       }
+      if (const std::string function = FunctionOf(entry, source_.version); !function.empty()) {
+        layer.class_name = function;
+        layer.is_function = true;
+      }
       if (source_.version == 1) {
         X2IR_RETURN_IF_ERROR(Annotate(UpgradeLayer(&layer.class_name, &layer.config),
                                       StrCat("layer '", layer.name, "'")));
@@ -340,7 +264,9 @@ class NetworkBuilder {
     for (size_t i = 0; i < layers.size(); ++i) {
       Entry entry;
       entry.layer = &layers[i];
-      entry.sites = CallSitesOf(list.at(i)["inbound_nodes"]);
+      const Json& inbound = list.at(i)["inbound_nodes"];
+      entry.sites =
+          layers[i].is_function ? FunctionCallsOf(inbound, layers[i].config) : CallSitesOf(inbound);
       if (layers[i].class_name == "InputLayer") entry.sites = {CallSite()};
       entry.results.resize(entry.sites.size());
       entry.state.resize(entry.sites.size());
@@ -495,6 +421,11 @@ class NetworkBuilder {
       return absl::StatusOr<std::vector<Value*>>(
           Annotate(made.status(), StrCat("layer '", layer.name, "'")));
     };
+    if (layer.is_function) {
+      Layer call = layer;
+      call.config = Json::Object();
+      return Append(call, site, inputs, named, {}, count);
+    }
     const std::string training = StrCat(kCallPrefix, "training");
     if (site.attrs.Has(training) && !IsBatchNormalization(layer)) {
       if (!IsSameInTraining(layer)) {
@@ -517,6 +448,7 @@ class NetworkBuilder {
     if (c == "TimeDistributed") return at(TimeDistributed(layer, inputs, depth));
     if (c == "RNN") return at(Rnn(layer, site, inputs, named, count, depth));
     if (c == "SpectralNormalization") return at(SpectralNormalization(layer, site, inputs, depth));
+    if (c == "TensorFlowOpLayer") return at(TfOp(layer, site, inputs, named, count));
     X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> weights, WeightsOf(layer));
     X2IR_RETURN_IF_ERROR(AddVocabulary(layer));
     return Append(layer, site, inputs, named, weights, count);
@@ -566,6 +498,9 @@ class NetworkBuilder {
                                              const std::vector<Value*>& inputs, const Named& named,
                                              const std::vector<Value*>& weights, int64_t count) {
     values_ += ValuesIn(layer.config);
+    if (const Attribute* arguments = site.attrs.Find(kCallArguments)) {
+      values_ += static_cast<int64_t>(arguments->get<std::string>()->size() / 8);
+    }
     if (values_ > kMaxValues) return Invalid("configurations that are written out are too large");
     std::vector<Value*> operands = inputs;
     Attribute::Strings names;
@@ -611,6 +546,17 @@ class NetworkBuilder {
     }
     layer.weights = values;
     return values;
+  }
+
+  absl::StatusOr<std::vector<Value*>> TfOp(const Layer& layer, const CallSite& site,
+                                           const std::vector<Value*>& inputs, const Named& named,
+                                           int64_t count) {
+    values_ += ValuesIn(layer.config);
+    Layer call = layer;
+    CallSite with = site;
+    X2IR_ASSIGN_OR_RETURN(with.attrs, TfOpAttributes(layer.config));
+    call.config = Json::Object();
+    return Append(call, with, inputs, named, {}, count);
   }
 
   // --- Layers of layers --------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 // Keras: attention.
+#include <algorithm>
 #include <cmath>
 
 #include "x2ir/builder/arrays.h"
@@ -40,6 +41,9 @@ Queried TakeQueried(KerasArgs& a) {
   const std::vector<Expr> masks = a.named("mask");
   if (!masks.empty()) q.query_mask = masks[0];
   if (masks.size() > 1) q.value_mask = masks[1];
+  // One of them may be None.
+  for (const Expr& mask : a.named("mask[0]")) q.query_mask = mask;
+  for (const Expr& mask : a.named("mask[1]")) q.value_mask = mask;
   return q;
 }
 
@@ -106,8 +110,70 @@ Expr Repeated(KerasArgs& a, const Expr& x, int64_t times) {
                    {sizes[0], Times(a, sizes[1], Size(times)), sizes[2], sizes[3]});
 }
 
-// Keys and values have as many heads as queries, or each serves `repeats` of these.
-Values AttentionByHeads(KerasArgs& a, int64_t head_size, int64_t repeats) {
+// Tensors of more axes than [batch, steps, features], as such: the axes that attention is over are
+// the steps, all others belong to the batch.
+struct Spread {
+  std::vector<int64_t> others, over;  // of a tensor's axes
+
+  std::vector<Size> Of(const Expr& x, const std::vector<int64_t>& axes) const {
+    std::vector<Size> sizes;
+    for (const int64_t axis : axes) sizes.push_back(SizeAt(x, axis));
+    return sizes;
+  }
+  std::vector<int64_t> Order() const {
+    std::vector<int64_t> order = {0};
+    order.insert(order.end(), others.begin(), others.end());
+    order.insert(order.end(), over.begin(), over.end());
+    order.push_back(static_cast<int64_t>(order.size()));
+    return order;
+  }
+  Expr Flat(KerasArgs& a, const Expr& x) const {
+    std::vector<Size> batch = Of(x, others);
+    batch.insert(batch.begin(), SizeAt(x, 0));
+    return ReshapeTo(Transpose(x, Order()),
+                     {Product(a, batch), Product(a, Of(x, over)), SizeAt(x, x.rank() - 1)});
+  }
+  Expr Back(const Expr& y, const Expr& query) const {
+    std::vector<Size> sizes = {SizeAt(query, 0)};
+    for (const auto* axes : {&others, &over}) {
+      for (const Size& size : Of(query, *axes)) sizes.push_back(size);
+    }
+    sizes.push_back(SizeAt(y, 2));
+    const std::vector<int64_t> order = Order();
+    std::vector<int64_t> back(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+    }
+    return Transpose(ReshapeTo(y, sizes), back);
+  }
+  // [batch.., heads, queries.., keys..]
+  Expr Scores(const Expr& weights, const Expr& query, const Expr& key) const {
+    std::vector<Size> sizes = {SizeAt(query, 0)};
+    for (const Size& size : Of(query, others)) sizes.push_back(size);
+    sizes.push_back(SizeAt(weights, 1));
+    for (const Expr* x : {&query, &key}) {
+      for (const Size& size : Of(*x, over)) sizes.push_back(size);
+    }
+    return ReshapeTo(weights, sizes);
+  }
+};
+Spread SpreadOf(KerasArgs& a, std::vector<int64_t> over, int64_t rank) {
+  Spread spread;
+  if (over.empty()) over = CountedFrom(1, rank - 2);
+  spread.over = a.Axes(over, rank);
+  for (int64_t i = 1; i + 1 < rank; ++i) {
+    if (std::ranges::find(spread.over, i) == spread.over.end()) spread.others.push_back(i);
+  }
+  if (spread.others.size() + spread.over.size() != static_cast<size_t>(rank - 2)) {
+    a.Fail(Invalid("attention_axes"));
+  }
+  return spread;
+}
+
+// Keys and values have as many heads as queries, or each serves `repeats` of these. `over`: the
+// axes; none: all but the first and the last.
+Values AttentionByHeads(KerasArgs& a, int64_t head_size, int64_t repeats,
+                        const std::vector<int64_t>& over = {}) {
   const bool biased = a.Flag("use_bias", true);
   const bool causal = a.Flag("call.use_causal_mask", false);
   for (const char* name : {"flash_attention", "dropout", "call.return_attention_scores"}) {
@@ -126,10 +192,21 @@ Values AttentionByHeads(KerasArgs& a, int64_t head_size, int64_t repeats) {
     for (const Expr& x : a.named(name)) given.push_back(x);
   }
   a.Require(given.size() >= 1 && given.size() <= 4, "attention of this many tensors");
-  const Expr query = given[0], value = given.size() > 1 ? given[1] : query;
-  const Expr key = given.size() > 2 ? given[2] : value;
-  a.Require(a.RankOf(query) == 3 && a.RankOf(value) == 3 && a.RankOf(key) == 3,
-            "attention over several axes");
+  Expr query = given[0], value = given.size() > 1 ? given[1] : query;
+  Expr key = given.size() > 2 ? given[2] : value;
+  const Expr own_query = query, own_key = key;
+  const int64_t rank = a.RankOf(query);
+  a.Require(rank >= 3 && a.RankOf(value) == rank && a.RankOf(key) == rank,
+            "attention of tensors of different ranks");
+  const Spread spread = SpreadOf(a, over, rank);
+  if (rank > 3) {
+    const bool masked = a.has_mask(0) || a.has_mask(1) || a.has_mask(2) || causal ||
+                        given.size() > 3 || !a.named("attention_mask").empty();
+    a.Require(!masked, "masks of attention over several axes");
+    query = spread.Flat(a, query);
+    value = spread.Flat(a, value);
+    key = spread.Flat(a, key);
+  }
   // What counts: [batch, queries, keys].
   Expr mask = nullptr;
   if (a.has_mask(0)) mask = Unsqueeze(a.mask(0), {2});
@@ -154,7 +231,8 @@ Values AttentionByHeads(KerasArgs& a, int64_t head_size, int64_t repeats) {
   Expr y = MatMul(ReshapeTo(heads, {SizeAt(heads, 0), SizeAt(heads, 1), width}),
                   ReshapeTo(kernel(3), {width, sizes[2]}));
   if (biased) y = y + bias(3);
-  return {y, weights};
+  if (rank == 3) return {y, weights};
+  return {spread.Back(y, own_query), spread.Scores(weights, own_query, own_key)};
 }
 
 Values MultiHeadAttention(KerasArgs& a) {
@@ -162,9 +240,7 @@ Values MultiHeadAttention(KerasArgs& a) {
        {"num_heads", "value_dim", "output_shape", "query_shape", "key_shape", "value_shape"}) {
     a.Ignore(name);
   }
-  const std::vector<int64_t> over = a.Integers("attention_axes");
-  a.Require(over.empty() || over == std::vector<int64_t>{1}, "attention over several axes");
-  return AttentionByHeads(a, a.Integer("key_dim", 1), 1);
+  return AttentionByHeads(a, a.Integer("key_dim", 1), 1, a.Integers("attention_axes"));
 }
 Values GroupedQueryAttention(KerasArgs& a) {
   const int64_t size = a.Integer("head_dim", 1), heads = a.Integer("num_query_heads", 1),

@@ -28,7 +28,7 @@ KerasWindow TakeKerasWindow(KerasArgs& a, size_t spatial) {
   return w;
 }
 
-AttributeMap WindowAttributes(KerasArgs& a, const KerasWindow& w) {
+AttributeMap WindowAttributes(NodeReader& a, const KerasWindow& w) {
   AttributeMap attrs = {{"layout", w.channels_last ? "channels_last" : "channels_first"}};
   attrs.Set("strides", w.strides);
   attrs.Set("dilations", w.dilations);
@@ -43,42 +43,20 @@ AttributeMap WindowAttributes(KerasArgs& a, const KerasWindow& w) {
   return attrs;
 }
 
-Expr ConvolveKeras(KerasArgs& a, const Expr& x, const Expr& kernel, const KerasWindow& window,
+Expr ConvolveKeras(NodeReader& a, const Expr& x, const Expr& kernel, const KerasWindow& window,
                    int64_t groups) {
   const auto spatial = static_cast<int64_t>(window.kernel.size());
-  if (a.RankOf(kernel) != spatial + 2) a.Fail(Invalid("a kernel of ", a.RankOf(kernel), " axes"));
-  if (a.RankOf(x) != spatial + 2) a.Fail(Invalid("an image of ", a.RankOf(x), " axes"));
+  if (kernel.rank() != spatial + 2) a.Fail(Invalid("a kernel of ", kernel.rank(), " axes"));
+  if (x.rank() != spatial + 2) a.Fail(Invalid("an image of ", x.rank(), " axes"));
   AttributeMap attrs = WindowAttributes(a, window);
   attrs.Set("group", groups);
   return a.Op("conv", {x, KernelToOihw(a, kernel)}, attrs);
 }
 
-Expr WithBias(KerasArgs& a, const Expr& y, const Expr& bias, bool channels_last) {
-  if (channels_last) return y + bias;
-  return y + AlongAxis(bias, 1, a.RankOf(y), "bias");
-}
-
 namespace {
 
-std::vector<std::string> KernelNames(KerasArgs& a, std::vector<std::string> kernels) {
-  if (a.Flag("use_bias", true)) kernels.emplace_back("bias");
-  return kernels;
-}
-
-template <size_t kSpatial>
-Value* Conv(KerasArgs& a) {
-  a.Integer("filters", 0);
-  a.Ignore("call.theano_layout");
-  const KerasWindow window = TakeKerasWindow(a, kSpatial);
-  const std::vector<Expr> w = a.Weights(KernelNames(a, {"kernel"}));
-  const int64_t groups = a.Integer("groups", 1);
-  Expr y = ConvolveKeras(a, a.tensor(), w[0], window, groups);
-  if (w.size() > 1) y = WithBias(a, y, w[1], window.channels_last);
-  return ActivatedBy(a, "activation", y);
-}
-
 // A kernel [space..., in, multiplier] as one of groups of one channel each.
-Expr DepthwiseKernel(KerasArgs& a, const Expr& kernel, int64_t* channels) {
+Expr DepthwiseKernel(NodeReader& a, const Expr& kernel, int64_t* channels) {
   const auto dims = KnownSizes(kernel);
   a.Require(dims.has_value(), "a kernel of unknown size");
   const size_t rank = dims->size();
@@ -96,15 +74,41 @@ Expr DepthwiseKernel(KerasArgs& a, const Expr& kernel, int64_t* channels) {
   return Reshape({a, relaid}, to);
 }
 
-Expr DepthwiseConvolve(KerasArgs& a, const Expr& x, const Expr& kernel, const KerasWindow& window) {
-  if (a.RankOf(kernel) != static_cast<int64_t>(window.kernel.size()) + 2) {
-    a.Fail(Invalid("a kernel of ", a.RankOf(kernel), " axes"));
+}  // namespace
+
+Expr DepthwiseKeras(NodeReader& a, const Expr& x, const Expr& kernel, const KerasWindow& window) {
+  if (kernel.rank() != static_cast<int64_t>(window.kernel.size()) + 2) {
+    a.Fail(Invalid("a kernel of ", kernel.rank(), " axes"));
   }
   int64_t channels = 0;
   const Expr w = DepthwiseKernel(a, kernel, &channels);
   AttributeMap attrs = WindowAttributes(a, window);
   attrs.Set("group", channels);
   return a.Op("conv", {x, w}, attrs);
+}
+
+Expr WithBias(const Expr& y, const Expr& bias, bool channels_last) {
+  if (channels_last) return y + bias;
+  return y + AlongAxis(bias, 1, y.rank(), "bias");
+}
+
+namespace {
+
+std::vector<std::string> KernelNames(KerasArgs& a, std::vector<std::string> kernels) {
+  if (a.Flag("use_bias", true)) kernels.emplace_back("bias");
+  return kernels;
+}
+
+template <size_t kSpatial>
+Value* Conv(KerasArgs& a) {
+  a.Integer("filters", 0);
+  a.Ignore("call.theano_layout");
+  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  const std::vector<Expr> w = a.Weights(KernelNames(a, {"kernel"}));
+  const int64_t groups = a.Integer("groups", 1);
+  Expr y = ConvolveKeras(a, a.tensor(), w[0], window, groups);
+  if (w.size() > 1) y = WithBias(y, w[1], window.channels_last);
+  return ActivatedBy(a, "activation", y);
 }
 
 template <size_t kSpatial>
@@ -114,8 +118,8 @@ Value* DepthwiseConv(KerasArgs& a) {
   }
   const KerasWindow window = TakeKerasWindow(a, kSpatial);
   const std::vector<Expr> w = a.Weights(KernelNames(a, {"depthwise kernel"}));
-  Expr y = DepthwiseConvolve(a, a.tensor(), w[0], window);
-  if (w.size() > 1) y = WithBias(a, y, w[1], window.channels_last);
+  Expr y = DepthwiseKeras(a, a.tensor(), w[0], window);
+  if (w.size() > 1) y = WithBias(y, w[1], window.channels_last);
   return ActivatedBy(a, "activation", y);
 }
 
@@ -130,8 +134,8 @@ Value* SeparableConv(KerasArgs& a) {
   KerasWindow point;
   point.kernel = point.strides = point.dilations = std::vector<int64_t>(kSpatial, 1);
   point.channels_last = window.channels_last;
-  Expr y = ConvolveKeras(a, DepthwiseConvolve(a, a.tensor(), w[0], window), w[1], point);
-  if (w.size() > 2) y = WithBias(a, y, w[2], window.channels_last);
+  Expr y = ConvolveKeras(a, DepthwiseKeras(a, a.tensor(), w[0], window), w[1], point);
+  if (w.size() > 2) y = WithBias(y, w[2], window.channels_last);
   return ActivatedBy(a, "activation", y);
 }
 
@@ -185,7 +189,7 @@ Value* ConvTranspose(KerasArgs& a) {
     for (size_t i = 0; i < kSpatial; ++i) ends[kSpatial + 2 + first + i] = more[i];
     y = y.Op("pad", {a.b().Ints(ends)});
   }
-  if (w.size() > 1) y = WithBias(a, y, w[1], window.channels_last);
+  if (w.size() > 1) y = WithBias(y, w[1], window.channels_last);
   return ActivatedBy(a, "activation", y);
 }
 

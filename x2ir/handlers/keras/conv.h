@@ -18,13 +18,18 @@ struct KerasWindow {
 // kernel_size, strides, dilation_rate, padding and data_format of a layer.
 KerasWindow TakeKerasWindow(KerasArgs& a, size_t spatial);
 // layout, strides, dilations and padding as IR's convolutions have them.
-AttributeMap WindowAttributes(KerasArgs& a, const KerasWindow& window);
+AttributeMap WindowAttributes(NodeReader& a, const KerasWindow& window);
 
 // A convolution; kernel [space..., in of a group, out].
-Expr ConvolveKeras(KerasArgs& a, const Expr& x, const Expr& kernel, const KerasWindow& window,
+Expr ConvolveKeras(NodeReader& a, const Expr& x, const Expr& kernel, const KerasWindow& window,
                    int64_t groups = 1);
+// Each channel by itself; kernel [space..., in, multiplier].
+Expr DepthwiseKeras(NodeReader& a, const Expr& x, const Expr& kernel, const KerasWindow& window);
+// Pools to a size, with windows that differ from place to place.
+Expr AdaptivePool(NodeReader& a, const Expr& x, std::vector<int64_t> sizes, bool channels_last,
+                  bool average);
 // One number a channel, along the channels of y.
-Expr WithBias(KerasArgs& a, const Expr& y, const Expr& bias, bool channels_last);
+Expr WithBias(const Expr& y, const Expr& bias, bool channels_last);
 
 }  // namespace x2ir
 

@@ -29,7 +29,7 @@ Values ConvLstm(KerasArgs& a) {
   }
   // The products of all steps at once.
   Expr flat = ConvolveKeras(a, FlattenFront(x, 2), w[0], window);
-  if (biased) flat = WithBias(a, flat, w[2], window.channels_last);
+  if (biased) flat = WithBias(flat, w[2], window.channels_last);
   std::vector<Size> sizes = SizesAt(x, 0, 2);
   for (const Size& size : SizesAt(flat, 1, kRank - 1)) sizes.push_back(size);
   const Expr products = ReshapeTo(flat, sizes);

@@ -65,7 +65,7 @@ Value* Fold(KerasArgs& a) {
 }
 // y, with the first two axes of the second tensor.
 Value* Unfold(KerasArgs& a) {
-  const Expr y = {a, a.in(0)}, x = {a, a.in(1)};
+  const Expr y = a.tensor(0), x = a.tensor(1);
   const int64_t rank = a.RankOf(y);
   std::vector<Size> sizes = SizesAt(x, 0, 2);
   for (const Size& size : SizesAt(y, 1, rank)) sizes.push_back(size);

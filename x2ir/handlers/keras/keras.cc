@@ -118,6 +118,7 @@ Expr KerasArgs::InComputeType(const Expr& x) {
 }
 
 Expr KerasArgs::tensor(size_t i) {
+  tensors_taken_ = std::max(tensors_taken_, i + 1);
   if (i >= tensors_.size() || !tensors_[i]) Fail(Invalid("it is called with ", i, " tensors"));
   return InComputeType({b(), tensors_[i]});
 }
@@ -128,7 +129,18 @@ std::vector<Expr> KerasArgs::tensors() {
   return all;
 }
 
+absl::Status KerasArgs::CheckTensorsTaken() const {
+  if (tensors_.size() > tensors_taken_) {
+    return Unimplemented("it is called with ", tensors_.size(), " tensors");
+  }
+  for (const auto& [name, value] : named_) {
+    if (!named_taken_.contains(name)) return Unimplemented("it is called with '", name, "'");
+  }
+  return absl::OkStatus();
+}
+
 std::vector<Expr> KerasArgs::named(std::string_view name) {
+  named_taken_.emplace(name);
   std::vector<Expr> all;
   for (const auto& [key, value] : named_) {
     if (key == name && value) all.push_back(InComputeType({b(), value}));
@@ -279,6 +291,7 @@ bool KerasArgs::ChannelsLast(Symbol name) {
 
 void KerasArgs::IgnoreConfiguration() {
   for (const auto& [name, attr] : attrs()) Ignore(name);
+  for (const auto& [name, value] : named_) named_taken_.insert(name);
 }
 
 int64_t KerasArgs::RankOf(const Expr& x) {
@@ -294,6 +307,7 @@ absl::StatusOr<Values> FromKeras(const KerasFn& fn, Rewrite& r) {
       if (IsKerasHint(name.view())) args.Ignore(name);
     }
     X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
+    X2IR_RETURN_IF_ERROR(args.CheckTensorsTaken());
     values.resize(args.num_outputs());  // what is used must be there: ReadNode
     return values;
   });

@@ -10,6 +10,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,8 @@ class KerasArgs : public NodeReader {
   // --- Operands ---------------------------------------------------------------------------------
   // Tensors that it is called with, floating ones in the type that the layer computes in.
   size_t num_tensors() const { return tensors_.size(); }
+  // Unimplemented names the first tensor that nobody asked for.
+  absl::Status CheckTensorsTaken() const;
   Expr tensor(size_t i = 0);
   std::vector<Expr> tensors();
   // One that was given by name ("initial_state"); all of that name.
@@ -84,6 +87,8 @@ class KerasArgs : public NodeReader {
   DType compute_ = DType::kUndefined;
   std::vector<Value*> tensors_, weights_;
   std::vector<std::pair<std::string, Value*>> named_;
+  size_t tensors_taken_ = 1;  // the first may be asked for as an operand
+  std::set<std::string, std::less<>> named_taken_;
   std::vector<Expr> masks_;
 };
 

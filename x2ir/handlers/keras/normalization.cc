@@ -14,8 +14,9 @@ struct Affine {
   Expr scale = nullptr, shift = nullptr;
   std::vector<Expr> rest;
 };
-Affine TakeAffine(KerasArgs& a, std::vector<std::string> others) {
-  const bool scale = a.Flag("scale", true), center = a.Flag("center", true);
+Affine TakeAffine(KerasArgs& a, std::vector<std::string> others, bool scale_alone = false) {
+  const bool scale = a.Flag("scale", true) || scale_alone;
+  const bool center = a.Flag("center", true) && !scale_alone;
   std::vector<std::string> names;
   if (scale) names.emplace_back("gamma");
   if (center) names.emplace_back("beta");
@@ -55,6 +56,8 @@ std::vector<int64_t> NormAxes(KerasArgs& a, int64_t rank) {
 Value* BatchNorm(KerasArgs& a) {
   const auto epsilon = static_cast<float>(a.Number("epsilon", 1e-3));
   const Affine w = TakeAffine(a, {"moving mean", "moving variance"});
+  const bool masked = !a.named("mask").empty();
+  a.Require(!masked || !a.Flag("call.training", false), "a mask of the batch's numbers");
   const Expr x = a.tensor();
   const int64_t rank = a.RankOf(x);
   const std::vector<int64_t> axes = NormAxes(a, rank);
@@ -81,13 +84,14 @@ Value* BatchNorm(KerasArgs& a) {
 
 Value* LayerNorm(KerasArgs& a) {
   const auto epsilon = a.Number("epsilon", 1e-3);
-  a.Require(!a.Flag("rms_scaling", false), "rms_scaling");
-  const Affine w = TakeAffine(a, {});
+  // By the deviation, but the mean stays.
+  const bool keeps_mean = a.Flag("rms_scaling", false);
+  const Affine w = TakeAffine(a, {}, keeps_mean);
   const Expr x = a.tensor();
   const int64_t rank = a.RankOf(x);
   const std::vector<int64_t> axes = NormAxes(a, rank);
   const bool at_end = axes[0] == rank - static_cast<int64_t>(axes.size());
-  if (at_end && (w.scale.value() || w.shift.value())) {
+  if (!keeps_mean && at_end && (w.scale.value() || w.shift.value())) {
     const Expr scale = w.scale.value() ? w.scale : FilledLike(a, w.shift, x.dtype(), 1);
     std::vector<Value*> operands = {scale};
     if (w.shift.value()) operands.push_back(w.shift);
@@ -95,7 +99,8 @@ Value* LayerNorm(KerasArgs& a) {
                 {{"axis", axes[0]}, {"epsilon", static_cast<float>(epsilon)}});
   }
   const Expr d = x - Reduce(x, "reduce_mean", axes, true);
-  Expr y = d / Sqrt(Reduce(Square(d), "reduce_mean", axes, true) + epsilon);
+  const Expr spread = Sqrt(Reduce(Square(d), "reduce_mean", axes, true) + epsilon);
+  Expr y = (keeps_mean ? x : d) / spread;
   const auto placed = [&](const Expr& v) {
     std::vector<Size> sizes(static_cast<size_t>(rank), Size(1));
     for (size_t i = 0; i < axes.size(); ++i) {

@@ -4,9 +4,34 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/keras/conv.h"
 #include "x2ir/handlers/keras/keras.h"
+#include "x2ir/handlers/torch/as_torch.h"
 
 namespace x2ir {
+
+Expr AdaptivePool(NodeReader& a, const Expr& x, std::vector<int64_t> sizes, bool channels_last,
+                  bool average) {
+  const int64_t rank = x.rank(), spatial = rank - 2;
+  if (spatial < 1 || spatial > 3) a.Fail(Invalid("an image of ", rank, " axes"));
+  if (sizes.size() == 1) sizes.resize(static_cast<size_t>(spatial), sizes[0]);
+  if (static_cast<int64_t>(sizes.size()) != spatial) a.Fail(Invalid("its output_size"));
+  const Expr first = channels_last ? MoveAxis(x, rank - 1, 1) : x;
+  const Expr y = {
+      a,
+      AsTorch(a, StrCat("aten::adaptive_", average ? "avg" : "max", "_pool", spatial, "d.default"),
+              {{"self", first}, {"output_size", sizes}},
+              average ? std::vector<DType>{x.dtype()}
+                      : std::vector<DType>{x.dtype(), DType::kUndefined})[0]};
+  return channels_last ? MoveAxis(y, 1, rank - 1) : y;
+}
+
 namespace {
+
+template <int64_t kSpatial, bool kAverage>
+Value* AdaptivePoolLayer(KerasArgs& a) {
+  const Expr x = a.tensor();
+  if (a.RankOf(x) != kSpatial + 2) a.Fail(Invalid("an image of ", a.RankOf(x), " axes"));
+  return AdaptivePool(a, x, a.Integers("output_size"), a.ChannelsLast(), kAverage);
+}
 
 // Averages are of the elements of a window that are no padding.
 template <size_t kSpatial, bool kAverage>
@@ -39,8 +64,10 @@ Value* GlobalPool(KerasArgs& a) {
   const Expr x = a.tensor();
   if (a.RankOf(x) != kSpatial + 2) a.Fail(Invalid("an image of ", a.RankOf(x), " axes"));
   const std::vector<int64_t> axes = CountedFrom(last ? 1 : 2, kSpatial);
-  if (kAverage && kSpatial == 1 && a.has_mask()) {
-    const Expr mask = Unsqueeze(a.mask().To(x.dtype()), {last ? 2 : 1});
+  const std::vector<Expr> given = kAverage && kSpatial == 1 ? a.named("mask") : std::vector<Expr>();
+  if (kAverage && kSpatial == 1 && (a.has_mask() || !given.empty())) {
+    const Expr counts = given.empty() ? a.mask() : given[0];
+    const Expr mask = Unsqueeze(counts.To(x.dtype()), {last ? 2 : 1});
     return Reduce(x * mask, "reduce_sum", axes, keep) / Reduce(mask, "reduce_sum", axes, keep);
   }
   if (kSpatial == 1) return Reduce(x, kAverage ? "reduce_mean" : "reduce_max", axes, keep);
@@ -52,10 +79,16 @@ Value* GlobalPool(KerasArgs& a) {
 }  // namespace
 
 X2IR_KERAS(average_pool)
+    .From("AdaptiveAveragePooling1D", AdaptivePoolLayer<1, true>)
+    .From("AdaptiveAveragePooling2D", AdaptivePoolLayer<2, true>)
+    .From("AdaptiveAveragePooling3D", AdaptivePoolLayer<3, true>)
     .From("AveragePooling1D", PoolLayer<1, true>)
     .From("AveragePooling2D", PoolLayer<2, true>)
     .From("AveragePooling3D", PoolLayer<3, true>);
 X2IR_KERAS(max_pool)
+    .From("AdaptiveMaxPooling1D", AdaptivePoolLayer<1, false>)
+    .From("AdaptiveMaxPooling2D", AdaptivePoolLayer<2, false>)
+    .From("AdaptiveMaxPooling3D", AdaptivePoolLayer<3, false>)
     .From("MaxPooling1D", PoolLayer<1, false>)
     .From("MaxPooling2D", PoolLayer<2, false>)
     .From("MaxPooling3D", PoolLayer<3, false>);

@@ -7,8 +7,8 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/handlers/keras/images.h"
 #include "x2ir/handlers/keras/keras.h"
-#include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
 namespace {
@@ -313,21 +313,6 @@ Value* TextVectorization(KerasArgs& a) {
 
 // --- Images --------------------------------------------------------------------------------------
 
-// Images [.., height, width, channels], as TensorFlow's resize has them: centers of pixels matter,
-// and nothing is smoothed.
-Expr Resized(KerasArgs& a, const Expr& x, int64_t height, int64_t width, const std::string& how) {
-  const Expr size = {a, a.b().Constant(Tensor::Of<int32_t>({2}, {static_cast<int32_t>(height),
-                                                                 static_cast<int32_t>(width)}),
-                                       "size")};
-  const AttributeMap attrs = {{"half_pixel_centers", 1}, {"align_corners", 0}};
-  std::string_view op;
-  if (how == "bilinear") op = "ResizeBilinear";
-  if (how == "nearest") op = "ResizeNearestNeighbor";
-  if (how == "bicubic") op = "ResizeBicubic";
-  a.Require(!op.empty(), StrCat("interpolation '", how, "'"));
-  return {a, AsTf(a, op, {x, size}, attrs)[0]};
-}
-
 // A part of an image, in the layout that it is in; of one image, as of a batch of one.
 template <typename Fn>
 Expr OnImages(KerasArgs& a, const Expr& x, const Fn& fn) {
@@ -347,26 +332,68 @@ int64_t PixelCount(KerasArgs& a, Symbol name) {
   return size;
 }
 
+KerasFit TakeFit(KerasArgs& a) {
+  const bool crop = a.Flag("crop_to_aspect_ratio", false),
+             pad = a.Flag("pad_to_aspect_ratio", false);
+  if (crop && pad) a.Fail(Invalid("it both crops and pads"));
+  return crop ? KerasFit::kCrop : pad ? KerasFit::kPad : KerasFit::kStretch;
+}
+
 Value* Resizing(KerasArgs& a) {
   const int64_t height = PixelCount(a, "height"), width = PixelCount(a, "width");
   const std::string how = a.Text("interpolation", "bilinear");
-  a.Require(!a.Flag("crop_to_aspect_ratio", false) && !a.Flag("pad_to_aspect_ratio", false) &&
-                !a.Flag("antialias", false),
-            "an aspect ratio that is kept, or antialias");
-  a.Ignore("fill_mode");
-  a.Ignore("fill_value");
-  return OnImages(a, AsFloats(a), [&](const Expr& x) { return Resized(a, x, height, width, how); });
+  const bool antialias = a.Flag("antialias", false);
+  const KerasFit fit = TakeFit(a);
+  const double fill = a.Number("fill_value", 0);
+  const std::string mode = a.Text("fill_mode", "constant");
+  a.Require(fit != KerasFit::kPad || mode == "constant", StrCat("fill_mode '", mode, "'"));
+  return OnImages(a, AsFloats(a), [&](const Expr& x) {
+    return FittedImages(a, x, height, width, how, antialias, fit, fill);
+  });
 }
 
+// Images that are too small are cropped to the ratio of the sizes, and resized.
 Value* CenterCrop(KerasArgs& a) {
   const int64_t height = PixelCount(a, "height"), width = PixelCount(a, "width");
   return OnImages(a, AsFloats(a), [&](const Expr& x) {
-    const Dim h = DimAt(x, 1), w = DimAt(x, 2);
-    a.Require(h.is_static() && w.is_static() && h.value() >= height && w.value() >= width,
-              "a crop of images that may be smaller");
-    const int64_t top = (h.value() - height) / 2, left = (w.value() - width) / 2;
+    const auto known = KnownSizes(x, 1, 3);
+    a.Require(known.has_value(), "a crop of images of unknown sizes");
+    const int64_t h = (*known)[0], w = (*known)[1];
+    if (h < height || w < width) {
+      return FittedImages(a, x, height, width, "bilinear", false, KerasFit::kCrop);
+    }
+    const int64_t top = (h - height) / 2, left = (w - width) / 2;
     return Slice(Slice(x, 1, Size(top), Size(top + height)), 2, Size(left), Size(left + width));
   });
+}
+
+// What is cropped at random in training keeps its middle otherwise.
+Value* RandomCrop(KerasArgs& a) {
+  const int64_t height = PixelCount(a, "height"), width = PixelCount(a, "width");
+  a.Require(a.version() < 3, "a random crop of Keras 3, whose releases differ in what it is");
+  return OnImages(a, AsFloats(a), [&](const Expr& x) {
+    return FittedImages(a, x, height, width, "bilinear", false, KerasFit::kCrop);
+  });
+}
+
+// Each channel of an image is stretched to the whole range of values.
+Value* AutoContrast(KerasArgs& a) {
+  a.Ignore("data_format");
+  a.Require(!a.Given("bounding_box_format"), "bounding boxes");
+  std::vector<double> range = a.Numbers("value_range");
+  if (range.empty()) range = {0, 255};
+  if (range.size() != 2 || range[0] >= range[1]) a.Fail(Invalid("value_range"));
+  const Expr given = AsFloats(a);
+  const int64_t rank = a.RankOf(given);
+  if (rank != 3 && rank != 4) a.Fail(Invalid("images of ", rank, " axes"));
+  const double low = range[0], size = range[1] - range[0];
+  const Expr x = low == 0 && size == 255 ? given : (given - low) / size * 255.0;
+  const std::vector<int64_t> axes = {rank - 3, rank - 2};
+  const Expr least = Reduce(x, "reduce_min", axes, true);
+  const Expr scale = 255.0 / (Reduce(x, "reduce_max", axes, true) - least);
+  const Expr y = Clip(x * scale - least * scale, x.Number(0), x.Number(255));
+  const Expr back = low == 0 && size == 255 ? y : y / 255.0 * size + low;
+  return Where(IsNan(back), given, back);
 }
 
 }  // namespace
@@ -378,7 +405,8 @@ X2IR_KERAS(label_encoder)
 X2IR_KERAS(mul).From("Rescaling", Rescaling);
 X2IR_KERAS(one_hot).From("CategoryEncoding", CategoryEncoding);
 X2IR_KERAS(reduce_sum).From("Discretization", Discretization);
-X2IR_KERAS(resize).From("Resizing", Resizing);
+X2IR_KERAS(clip).From("AutoContrast", AutoContrast);
+X2IR_KERAS(resize).From("Resizing", Resizing).From("RandomCrop", RandomCrop);
 X2IR_KERAS(slice).From("CenterCrop", CenterCrop);
 X2IR_KERAS(sub).From("Normalization", Normalization);
 
