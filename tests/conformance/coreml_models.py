@@ -5,20 +5,18 @@ NumPy and PyTorch.
 
 Needs PyTorch 1.13. Each case is FOLDER/NAME.mlmodel and FOLDER/NAME.mlmodel.io.safetensors.
 """
-import json
 import os
-import struct
 import sys
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
+import coreml_files
+
 out = sys.argv[1]
 os.makedirs(out, exist_ok=True)
 rng = np.random.RandomState(7)
-SCHEMA = json.load(open(os.path.join(os.path.dirname(__file__), "../../facts/coreml-proto-fields.json")))
-PACKAGE = "CoreML.Specification."
 T = torch.from_numpy
 
 
@@ -26,70 +24,8 @@ def rand(*shape, low=-2.0, high=2.0):
     return rng.uniform(low, high, shape).astype(np.float32)
 
 
-# --- The file -------------------------------------------------------------------------------------------------------
-
-def varint(n):
-    n &= (1 << 64) - 1
-    data = b""
-    while n > 127:
-        data += bytes([n & 127 | 128])
-        n >>= 7
-    return data + bytes([n])
-
-
-def field(number, kind, value):
-    if kind == "double":
-        return varint(number << 3 | 1) + struct.pack("<d", value)
-    if kind == "float":
-        return varint(number << 3 | 5) + struct.pack("<f", value)
-    if kind in ("string", "bytes") or kind not in SCALARS:
-        data = value.encode() if isinstance(value, str) else value
-        return varint(number << 3 | 2) + varint(len(data)) + data
-    return varint(number << 3) + varint(int(value))
-
-
-SCALARS = {"double", "float", "string", "bytes", "int32", "int64", "uint32", "uint64", "bool"}
-
-
-def encode(message, fields):
-    data = b""
-    known = {f["name"]: f for f in SCHEMA["messages"][PACKAGE + message]}
-    for name, value in fields.items():
-        f = known[name]
-        for each in value if f["label"] == "repeated" else [value]:
-            kind = f["type"]
-            if kind in SCHEMA["enums"]:
-                data += field(f["number"], "int32", SCHEMA["enums"][kind][each])
-            elif kind in SCHEMA["messages"]:
-                data += field(f["number"], "message", encode(kind[len(PACKAGE):], each))
-            else:
-                data += field(f["number"], kind, each)
-    return data
-
-
-def save_io(path, inputs, outputs):
-    names = {np.dtype("float32"): "F32", np.dtype("int64"): "I64", np.dtype("int32"): "I32"}
-    header, data = {}, b""
-    for prefix, arrays in (("in", inputs), ("out", outputs)):
-        for i, a in enumerate(arrays):
-            if a is None:
-                continue
-            a = np.ascontiguousarray(a)
-            header["%s_%d" % (prefix, i)] = {"dtype": names[a.dtype], "shape": list(a.shape),
-                                             "data_offsets": [len(data), len(data) + a.nbytes]}
-            data += a.tobytes()
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text + data)
-
-
 def write(name, model, xs, ys):
-    path = os.path.join(out, name + ".mlmodel")
-    assert not os.path.exists(path), name
-    with open(path, "wb") as f:
-        f.write(encode("Model", model))
-    save_io(path + ".io.safetensors", xs, [None if y is None else np.asarray(y) for y in ys])
+    coreml_files.write(out, name, model, xs, ys)
 
 
 def W(a):
@@ -965,4 +901,91 @@ for name, per_class, rows_, given in (("all", False, None, False), ("classes", T
     write("model_boxes_" + name, {"specificationVersion": 3, "description": {
         "input": ins, "output": [array("c", [rows_, 4] if rows_ else None, "DOUBLE"), array("b", None, "DOUBLE")]},
         "nonMaximumSuppression": params}, [boxes, confidence] + ([f32([0.2]), f32([0.7])] if given else []), ys)
+
+# --- What Core ML's own tests say ---------------------------------------------------------------------------------
+
+# Reversed layers give their results in the order in which they make them.
+p, how = lstm_weights(), ("sigmoid", "tanh", "tanh")
+message = dict(sizes, activations=[{t: {}} for t in how], params={"hasBiasVectors": 1, "sequenceOutput": 1}, weightParams=lstm_message(p, False), reverseInput=1)
+y, h, c = lstm(xr[::-1], p, how, h0, c0)
+case("lstm_reverse", "uniDirectionalLSTM", message, [as5(xr), as5(h0[None]), as5(c0[None])], [as5(y), as5(h[None]), as5(c[None])])
+message["params"]["cellClipThreshold"] = 0.5
+y, h, c = lstm(xr[::-1], p, how, h0, c0, clip=0.5)
+case("lstm_reverse_clipped", "uniDirectionalLSTM", message, [as5(xr), as5(h0[None]), as5(c0[None])], [as5(y), as5(h[None]), as5(c[None])])
+message = dict(sizes, activations=[{"sigmoid": {}}, {"tanh": {}}], hasBiasVectors=1, sequenceOutput=1, reverseInput=1)
+for k, (wi, wr, b) in gates.items():
+    message.update({k + "WeightMatrix": W(wi), k + "RecursionMatrix": W(wr), k + "BiasVector": W(b)})
+y, h = gru(xr[::-1], h0)
+case("gru_reverse", "gru", message, [as5(xr), as5(h0[None])], [as5(y), as5(h[None])])
+wi, wr, b = rand(4, 3), rand(4, 4, low=-0.5, high=0.5), rand(4)
+for name, act, fn in (("linear", {"linear": {"alpha": 0.5, "beta": 0.25}}, lambda t: 0.5 * t + 0.25),
+                      ("scaled_tanh", {"scaledTanh": {"alpha": 1.5, "beta": 0.5}}, lambda t: 1.5 * np.tanh(0.5 * t)),
+                      ("hard", {"sigmoidHard": {"alpha": 0.3, "beta": 0.4}}, lambda t: np.clip(0.3 * t + 0.4, 0, 1)),
+                      ("leaky", {"leakyReLU": {"alpha": 0.2}}, lambda t: np.where(t >= 0, t, 0.2 * t)), ("elu", {"ELU": {"alpha": 0.7}}, lambda t: np.where(t > 0, t, 0.7 * np.expm1(t)))):
+    h, ys = h0, []
+    for t in xr[::-1]:
+        h = fn(t @ wi.T + h @ wr.T + b)
+        ys.append(h)
+    case("rnn_reverse_" + name, "simpleRecurrent", dict(sizes, activation=act, sequenceOutput=1, hasBiasVector=1, weightMatrix=W(wi), recursionMatrix=W(wr), biasVector=W(b),
+                                                        reverseInput=1), [as5(xr), as5(h0[None])], [as5(np.stack(ys)), as5(h[None])])
+ACTS["hard"] = lambda t: np.clip(0.2 * t + 0.5, 0, 1)
+p = lstm_weights()
+message = dict(sizes, activations=[{"sigmoidHard": {"alpha": 0.2, "beta": 0.5}}, {"tanh": {}}, {"ReLU": {}}], params={"hasBiasVectors": 1, "sequenceOutput": 1},
+               weightParams=lstm_message(p, False))
+y, h, c = lstm(xr, p, ("hard", "tanh", "ReLU"), h0, c0)
+case("lstm_hard", "uniDirectionalLSTM", message, [as5(xr), as5(h0[None]), as5(c0[None])], [as5(y), as5(h[None]), as5(c[None])])
+# Cells that get beyond 50, where they are held: with a state, and in a long sequence.
+p = {k: (wi, wr, b + f32(20 if k != "outputGate" else 0), pe) for k, (wi, wr, b, pe) in lstm_weights().items()}
+long = rand(70, 2, 3)
+message = dict(sizes, activations=[{t: {}} for t in how], params={"hasBiasVectors": 1, "sequenceOutput": 1}, weightParams=lstm_message(p, False))
+y, h, c = lstm(long, p, how, z, z)
+assert (c == 50).any()
+case("lstm_long", "uniDirectionalLSTM", message, [as5(long)], as5(y))
+far = c0 + f32(49)
+y, h, c = lstm(xr, p, how, h0, far)
+assert (c == 50).any()
+case("lstm_far", "uniDirectionalLSTM", message, [as5(xr), as5(h0[None]), as5(far[None])], [as5(y), as5(h[None]), as5(c[None])])
+x = rand(2, 4, 5, 6)
+case("slice_end_from_end", "slice", {"axis": "WIDTH_AXIS", "startIndex": 1, "endIndex": -2}, [x], x[..., 1:-2])
+case("tile_last", "tile", {"reps": [3]}, [x], np.tile(x, 3))
+case("resize_middle", "resizeBilinear", {"targetSize": [1, 4], "mode": {"samplingMethod": "ALIGN_ENDPOINTS_MODE"}}, [x], sampled(x, [2], np.linspace(0, 5, 4)))
+
+
+def cut_out(image, box, size, mode):
+    at = [GRIDS[mode](box[k + 2] - box[k] + 1, size[k]) + box[k] for k in (0, 1)]
+    return sampled(image, *[np.minimum(t, box[k + 2]) for k, t in enumerate(at)])
+
+
+boxes = f32([[0.5, 1, 3.5, 4.25], [1, 0, 2, 5]])
+for mode in GRIDS:
+    case("crop_resize_" + mode.lower(), "cropResize", {"targetSize": [3, 4], "mode": {"samplingMethod": mode}}, [x[None], boxes.reshape(2, 1, 4, 1, 1)],
+         np.stack([cut_out(x, b, (3, 4), mode) for b in boxes]))
+    numbered = np.concatenate([f32([[1], [0]]), boxes[:, [1, 0, 3, 2]] / f32([5, 4, 5, 4])], 1)
+    case("crop_resize_numbered_" + mode.lower(), "cropResize", {
+        "targetSize": [3, 4], "mode": {"samplingMethod": mode}, "normalizedCoordinates": 1, "boxIndicesMode": {"boxMode": "CORNERS_WIDTH_FIRST"}, "spatialScale": 1.0},
+        [x[None], numbered.reshape(2, 1, 5, 1, 1)], np.stack([cut_out(x[1 - n:2 - n], b, (3, 4), mode) for n, b in enumerate(boxes)]))
+scores, spots = rand(2, 20, 3, low=-1, high=1), np.concatenate([rand(2, 20, 2, low=0, high=1), rand(2, 20, 2, low=0.3, high=0.6)], 2)
+for name, least, per_class, most in (("all", 0.1, False, 6), ("classes", 0.1, True, 8), ("none", 5.0, False, 3)):
+    ys = [np.zeros((2, most, 4)), np.zeros((2, most, 3)), np.full((2, most), -1), np.zeros(2)]
+    for n in range(2):
+        keep = (left(scores[n], spots[n], 0.2, least, per_class) or [scores[n].max(1).argmax()])[:most]
+        ys[0][n, :len(keep)], ys[1][n, :len(keep)], ys[2][n, :len(keep)], ys[3][n] = spots[n][keep], scores[n][keep], keep, len(keep)
+    params = {"iouThreshold": 0.2, "scoreThreshold": least, "maxBoxes": most, "perClassSuppression": per_class}
+    case("nms_" + name, "NonMaximumSuppression", params, [spots, scores], ys)
+    case("nms_given_" + name, "NonMaximumSuppression", dict(params, iouThreshold=0.9, scoreThreshold=0.0), [spots, scores, f32([0.2]), f32([least])], ys)
+sure = np.eye(4, dtype=np.float32)[[2, 0, 3]]
+case("categorical", "categoricalDistribution", {"numSamples": 5}, [sure], np.repeat([[2], [0], [3]], 5, 1))
+case("categorical_logits", "categoricalDistribution", {"isLogits": 1, "temperature": 2.0}, [1000 * sure], f32([[2], [0], [3]]))
+points, names = rand(9, 3), [7, 5, 7, 9, 5, 5, 9, 7, 7]
+distance = ((points - v) ** 2).sum(1)
+near = np.argsort(distance)[:4]
+for name, weights, weight, at in (("uniform", "uniformWeighting", np.ones(9), v), ("inverse", "inverseDistanceWeighting", 1 / distance, v),
+                                  ("same", "inverseDistanceWeighting", (np.arange(9) == 3).astype(float), points[3])):
+    who = np.argsort(((points - at) ** 2).sum(1))[:4]
+    votes = np.array([sum(weight[n] for n in who if names[n] == k) for k in (7, 5, 9)])
+    assert (votes == votes.max()).sum() == 1
+    classic("neighbours_" + name, "kNearestNeighborsClassifier", {
+        "nearestNeighborsIndex": {"numberOfDimensions": 3, "floatSamples": [{"vector": t.tolist()} for t in points], "linearIndex": {}, "squaredEuclideanDistance": {}},
+        "numberOfNeighbors": {"defaultValue": 4, "range": {"minValue": 1, "maxValue": 9}}, "int64ClassLabels": {"vector": names}, weights: {}}, at,
+        [7, 5, 9][int(votes.argmax())], votes / votes.sum())
 print(len([n for n in os.listdir(out) if n.endswith(".mlmodel")]), "models")

@@ -40,6 +40,8 @@ inline constexpr std::string_view kDialect = "coreml";
 inline constexpr char kWeightNames[] = "weights#";
 // Of a node of MIL whose operation the table does not have: the names of its operands.
 inline constexpr char kOperandNames[] = "operands#";
+// Of a node that writes to a list: an int, 1, where the list's length stays.
+inline constexpr char kFixedList[] = "fixed#";
 }  // namespace coreml
 
 struct CoremlReadOptions {

@@ -13,7 +13,7 @@ namespace {
 
 // NAME OPSET RESULTS TYPES|ARGUMENTS. Types of the first operand: h fp16, f fp32, i int32, b bool,
 // 8 int8 and uint8, 6 int16 and uint16; "-" any. Of an argument: "?" may be left out, "!" is
-// constant, "*" any number; "@7" from that opset on.
+// constant, "*" any number; "@7" from that opset on. "fixed#" is the reader's (coreml.h).
 constexpr std::string_view kMilLines[] = {
     // Functions of elements.
     "abs 5 1 hfi|x",
@@ -105,7 +105,8 @@ constexpr std::string_view kMilLines[] = {
     "local_response_norm 5 1 hf|x size:int alpha:float=1e-4 beta:float=0.75 k:float=1",
     // Recurrent layers.
     "gru 5 2 hf|x initial_h weight_ih! weight_hh! bias!? input_bias!?@8 direction:string=forward "
-    "output_sequence:bool=0 recurrent_activation:string=sigmoid activation:string=tanh",
+    "output_sequence:bool=0 recurrent_activation:string=sigmoid activation:string=tanh "
+    "reset_after:bool=0@8",
     "lstm 5 3 hf|x initial_h initial_c weight_ih! weight_hh! bias!? peephole!? weight_ih_back!? "
     "weight_hh_back!? bias_back!? peephole_back!? direction:string=forward output_sequence:bool=0 "
     "recurrent_activation:string=sigmoid cell_activation:string=tanh activation:string=tanh "
@@ -202,9 +203,9 @@ constexpr std::string_view kMilLines[] = {
     "list_gather 5 1 -|ls indices",
     "list_length 5 1 -|ls",
     "list_read 5 1 -|ls index",
-    "list_scatter 5 1 -|ls indices value",
-    "list_write 5 1 -|ls index value",
-    "make_list 5 1 -|elem_shape* init_length:int=1 dynamic_length:bool=1 dtype:string=fp32",
+    "list_scatter 5 1 -|ls indices value fixed#:bool=0",
+    "list_write 5 1 -|ls index value fixed#:bool=0",
+    "make_list 5 1 -|init_length? elem_shape* dynamic_length:bool=1 dtype:string=fp32",
     "non_maximum_suppression 5 4 hf|boxes scores iou_threshold:float score_threshold:float? "
     "max_boxes:int per_class_suppression:bool=0",
     "quantize 7 1 hf|input zero_point!? scale! axis:int? output_dtype:string",

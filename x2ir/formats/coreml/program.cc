@@ -84,7 +84,7 @@ class ProgramReader {
     std::vector<std::string_view> outputs;
     Level level{&root_, nullptr, {}, {}};
     for (const auto& [name, value] : inputs_) level.values[name] = value;
-    X2IR_RETURN_IF_ERROR(ReadBlock(chosen->value, level, 0, &outputs));
+    X2IR_RETURN_IF_ERROR(ReadBlock(chosen->value, level, {}, 0, &outputs));
     for (const std::string_view name : outputs) {
       X2IR_ASSIGN_OR_RETURN((*scope)[std::string(name)], Operand(level, name));
     }
@@ -103,6 +103,15 @@ class ProgramReader {
     StringMap<Value*> values;
     StringMap<MilValue> constants;
   };
+
+  // A list is a tensor: its elements along the first axis.
+  static Type TypeInGraph(const MilType& type) {
+    if (type.kind == MilType::kTensor) return type.type;
+    if (type.kind != MilType::kList || type.variadic) return Type();
+    std::vector<Dim> dims = type.dims;
+    dims.insert(dims.begin(), Dim());
+    return Type::Tensor(type.type.dtype(), Shape(std::move(dims)));
+  }
 
   static Type InputType(const NamedType& input) {
     Type type = input.type.type;
@@ -157,16 +166,23 @@ class ProgramReader {
   // --- Blocks
   // -------------------------------------------------------------------------------------
 
-  absl::Status ReadBlock(std::string_view bytes, Level& level, int depth,
-                         std::vector<std::string_view>* outputs) {
+  // `carried`: what inputs of a loop's block are at first.
+  absl::Status ReadBlock(std::string_view bytes, Level& level, const std::vector<Value*>& carried,
+                         int depth, std::vector<std::string_view>* outputs) {
     if (depth > kMaxBlockDepth) return DataLoss("blocks lie too deep in each other");
     WireReader in(bytes, origin_);
     std::vector<std::string_view> operations;
+    size_t count = 0;
     while (in.Next()) {
       if (in.field() == 1) {
         X2IR_ASSIGN_OR_RETURN(const NamedType input, ReadNamedType(in.Bytes(), origin_));
-        level.values[input.name] =
-            level.graph->AddInput(level.graph->UniqueName(input.name), input.type.type);
+        Value* value =
+            level.graph->AddInput(level.graph->UniqueName(input.name), TypeInGraph(input.type));
+        if (count < carried.size() && fixed_lists_.contains(carried[count])) {
+          fixed_lists_.insert(value);
+        }
+        ++count;
+        level.values[input.name] = value;
       } else if (in.field() == 2) {
         outputs->push_back(in.Bytes());
       } else if (in.field() == 3) {
@@ -303,13 +319,22 @@ class ProgramReader {
     }
     Node* node = level.graph->AppendNode(kDialect, op.type, operands);
     node->set_name(NameOf(op));
+    const Attribute* grows = attrs.Find("dynamic_length");
+    bool fixed =
+        op.type == "make_list" && grows && grows->get<int64_t>() && *grows->get<int64_t>() == 0;
+    if (op.type == "list_write" || op.type == "list_scatter") {
+      fixed = !operands.empty() && fixed_lists_.contains(operands[0]);
+      if (fixed) attrs.Set(kFixedList, 1);
+    }
     for (auto& [name, attr] : attrs) node->SetAttr(name, std::move(attr));
+    const bool loop = op.type == "while_loop";
     for (size_t i = 0; i < op.blocks.size(); ++i) {
       auto inner = std::make_shared<Graph>(StrCat("block_", i));
       node->SetAttr(StrCat("block_", i), inner);
       Level nested{inner.get(), &level, {}, {}};
       std::vector<std::string_view> outputs;
-      X2IR_RETURN_IF_ERROR(ReadBlock(op.blocks[i], nested, depth + 1, &outputs));
+      X2IR_RETURN_IF_ERROR(ReadBlock(op.blocks[i], nested, loop ? operands : std::vector<Value*>(),
+                                     depth + 1, &outputs));
       for (const std::string_view name : outputs) {
         X2IR_ASSIGN_OR_RETURN(Value * value, Operand(nested, name));
         // Results of a nested graph are made in it.
@@ -319,11 +344,14 @@ class ProgramReader {
         inner->AddOutput(value);
       }
     }
-    for (const NamedType& output : op.outputs) {
+    for (size_t i = 0; i < op.outputs.size(); ++i) {
       // In loops inference goes round, and needs to know where it begins.
-      const bool tensor = output.type.kind == MilType::kTensor;
+      const NamedType& output = op.outputs[i];
       Value* value = level.graph->AddNodeOutput(node, level.graph->UniqueName(output.name),
-                                                tensor ? output.type.type : Type());
+                                                TypeInGraph(output.type));
+      if (fixed || (loop && i < operands.size() && fixed_lists_.contains(operands[i]))) {
+        fixed_lists_.insert(value);
+      }
       level.values[output.name] = value;
     }
     return absl::OkStatus();
@@ -512,6 +540,7 @@ class ProgramReader {
   const Description& description_;
   Graph& root_;
   std::vector<std::pair<std::string, Value*>> inputs_, states_;
+  absl::flat_hash_set<const Value*> fixed_lists_;  // whose lengths stay
 };
 
 }  // namespace

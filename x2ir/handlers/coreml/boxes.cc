@@ -1,17 +1,128 @@
-// Core ML: the model that leaves the best of boxes that overlap.
 #include "x2ir/handlers/coreml/boxes.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/handlers/coreml/coreml.h"
 
 namespace x2ir {
+namespace {
 
-// Confidences are never negative: what is below the threshold is made so.
+// Numbers are of rank 1. Boxes of different classes leave each other alone with `per_class`.
+struct BoxRules {
+  Expr overlap = nullptr, least = nullptr;  // no `least`: all scores will do
+  Size most;
+  bool per_class = false;
+};
+
+// The numbers of boxes [n, 4] that are left by their scores [n, classes], the best first.
+Expr Survivors(NodeReader& a, const Expr& boxes, const Expr& scores, const BoxRules& rules) {
+  const double none = -std::numeric_limits<double>::infinity();
+  const Expr best = Reduce(scores.To(DType::kFloat32), "reduce_max", {1});
+  const Expr chances = rules.least.value() ? Where(best >= rules.least, best, none) : best;
+  // [1, 1, boxes], or [1, classes, boxes] with each box in the row of its class.
+  Expr table = Unsqueeze(chances, {0, 1});
+  if (rules.per_class) {
+    const Expr own = scores.Op("arg_max", {}, {{"axis", 1}, {"keepdims", 1}});
+    const Expr classes = Unsqueeze(Iota(SizeOf(scores, 1)), {0});
+    table = Unsqueeze(Transpose(Where(own == classes, Unsqueeze(chances, {1}), none), {1, 0}), {0});
+  }
+  const Expr lowest = NumbersAs(a.b(), DType::kFloat32, {1},
+                                {static_cast<double>(std::numeric_limits<float>::lowest())});
+  const Expr bound = Clip(rules.overlap.To(DType::kFloat32), lowest.Number(0), lowest.Number(1));
+  const Expr found = a.Op(
+      "non_max_suppression",
+      {Unsqueeze(boxes.To(DType::kFloat32), {0}), table, Vector(a.b(), rules.most), bound, lowest},
+      {{"center_point_box", 1}});
+  const Expr chosen = Squeeze(Slice(found, 1, Size(2), Size(3)), {1});
+  if (!rules.per_class) return chosen;
+  const Values order =
+      a.b().Ops("top_k", {Gather(chances, chosen, 0), Vector(a.b(), SizeAt(found, 0))},
+                {{"axis", 0}, {"largest", 1}, {"sorted", 1}}, 2);
+  return Gather(chosen, order[1], 0);
+}
+
+// x with rows of `number` behind it, and as many rows of all that.
+Expr Rows(const Expr& x, int64_t rows, double number) {
+  Builder& b = x.builder();
+  const auto rank = static_cast<size_t>(x.rank());
+  std::vector<int64_t> pads(2 * rank, 0);
+  pads[rank] = rows;
+  return Slice(x.Op("pad", {b.Ints(pads), x.Number(number)}), 0, Size(0), Size(rows));
+}
+
+// Of [batch, n, 4] and [batch, n, classes]: boxes, scores and numbers of those that are left, as
+// many rows as `most` says (zeros and -1 behind them), and how many they are. One is always left.
+Values PaddedBoxes(NodeReader& a, const Expr& boxes, const Expr& scores, const BoxRules& rules) {
+  const Dim batch = DimAt(boxes, 0);
+  const int64_t most = rules.most.number.value_or(0);
+  a.Require(boxes.rank() == 3 && scores.rank() == 3, "boxes of other axes");
+  a.Require(batch.is_static() && batch.value() > 0 && batch.value() <= 64,
+            "boxes of an unknown number of images");
+  a.Require(most > 0, "a computed number of boxes");
+  std::vector<Value*> all[4];
+  for (int64_t i = 0; i < batch.value(); ++i) {
+    const auto own = [&](const Expr& x) { return Squeeze(Slice(x, 0, Size(i), Size(i + 1)), {0}); };
+    const Expr here = own(boxes), points = own(scores);
+    const Expr found = Survivors(a, here, points, rules);
+    const Expr best = Reduce(points, "reduce_max", {1}).Op("arg_max", {}, {{"keepdims", 1}});
+    const Expr count = Clip(SizeOf(found, 0), found.Number(1), found.Number(most));
+    const Expr left = Slice(Concat(a.b(), {found, best}, 0), 0, Size(0), Size(Reshape(count, {1})));
+    all[0].push_back(Rows(Gather(here, left, 0), most, 0));
+    all[1].push_back(Rows(Gather(points, left, 0), most, 0));
+    all[2].push_back(Rows(left, most, -1));
+    all[3].push_back(count);
+  }
+  Values results;
+  for (const auto& parts : all) results.push_back(Stack(a.b(), parts, 0));
+  return results;
+}
+
+// Before iOS17 boxes stand in rows, then in columns.
+Values MilBoxes(MilArgs& a) {
+  const bool columns = !a.HasAttr("score_threshold");
+  const auto turned = [&](const Expr& x) { return columns ? Transpose(x, {0, 2, 1}) : x; };
+  const Expr boxes = turned(a.X("boxes")), scores = turned(a.X("scores"));
+  BoxRules rules;
+  rules.overlap = NumbersAs(a.b(), DType::kFloat32, {1}, {a.Number("iou_threshold")});
+  if (!columns) {
+    rules.least = NumbersAs(a.b(), DType::kFloat32, {1}, {a.Number("score_threshold")});
+  }
+  rules.most = a.Int("max_boxes");
+  rules.per_class = a.Bool("per_class_suppression");
+  Values made = PaddedBoxes(a, boxes, scores, rules);
+  for (size_t i = 0; i < 2; ++i) made[i] = turned({a, made[i]});
+  for (size_t i = 2; i < 4; ++i) made[i] = a.Cast(made[i], DType::kInt32);
+  if (columns) made.pop_back();
+  return made;
+}
+
+absl::StatusOr<Values> NnBoxes(NnArgs& a) {
+  const double overlap = a.Number("iouThreshold"), least = a.Number("scoreThreshold");
+  int64_t most = a.Int("maxBoxes");
+  const bool per_class = a.Flag("perClassSuppression");
+  if (a.count() > 4) {
+    X2IR_ASSIGN_OR_RETURN(const auto given, a.Known(4, "number of boxes"));
+    a.Require(given.size() == 1, "several numbers of boxes");
+    most = given[0];
+  }
+  const auto number = [&](size_t i, double own) {
+    return i < a.count() ? Reshape(a.X(i), {1}) : NumbersAs(a.b(), DType::kFloat32, {1}, {own});
+  };
+  Values made =
+      PaddedBoxes(a, a.X(0), a.X(1), {number(2, overlap), number(3, least), Size(most), per_class});
+  for (size_t i = 2; i < 4; ++i) made[i] = AsNumber({a, made[i]});
+  return made;
+}
+
+}  // namespace
+
 absl::StatusOr<Values> BestBoxes(NnArgs& a) {
   const std::vector<std::string> inputs = a.StringList("inputs#"),
                                  outputs = a.StringList("outputs#");
@@ -39,39 +150,21 @@ absl::StatusOr<Values> BestBoxes(NnArgs& a) {
   const auto number = [&](const Expr& given, double own) {
     return given.value() ? Reshape(given, {1}) : NumbersAs(a, DType::kFloat32, {1}, {own});
   };
-  const Expr best = Reduce(confidences, "reduce_max", {1});
-  const Expr chances = Where(best >= number(given_least, least), best, -1.0);
-  // [1, 1, boxes], or [1, classes, boxes] with each box in the row of its class.
-  Expr table = Unsqueeze(chances, {0, 1});
-  if (per_class) {
-    const Expr own = confidences.Op("arg_max", {}, {{"axis", 1}, {"keepdims", 1}});
-    const Expr classes = Unsqueeze(Iota(SizeOf(confidences, 1)), {0});
-    table = Unsqueeze(Transpose(Where(own == classes, Unsqueeze(chances, {1}), -1.0), {1, 0}), {0});
-  }
-  const Expr found =
-      a.Op("non_max_suppression",
-           {Unsqueeze(coordinates, {0}), table, Vector(a, SizeAt(confidences, 0)),
-            number(given_overlap, overlap), NumbersAs(a, DType::kFloat32, {1}, {-0.5})},
-           {{"center_point_box", 1}});
-  Expr chosen = Squeeze(Slice(found, 1, Size(2), Size(3)), {1});
-  if (per_class) {
-    const Values order =
-        a.b().Ops("top_k", {Gather(chances, chosen, 0), Vector(a, SizeAt(found, 0))},
-                  {{"axis", 0}, {"largest", 1}, {"sorted", 1}}, 2);
-    chosen = Gather(chosen, order[1], 0);
-  }
+  const Expr chosen = Survivors(a, coordinates, confidences,
+                                {number(given_overlap, overlap), number(given_least, least),
+                                 SizeAt(confidences, 0), per_class});
   Values results;
   for (const std::string& name : outputs) {
     const bool first = name == of_confidences;
     if (!first && name != of_coordinates) return Invalid("nothing gives the output '", name, "'");
-    Expr y = Gather(first ? confidences : coordinates, chosen, 0);
-    if (rows >= 0) {
-      // As many rows as the description says: others are zeros.
-      y = Slice(a.Op("pad", {y, a.b().Ints({0, 0, rows, 0}), y.Number(0)}), 0, Size(0), Size(rows));
-    }
-    results.push_back(y);
+    const Expr y = Gather(first ? confidences : coordinates, chosen, 0);
+    // As many rows as the description says: others are zeros.
+    results.push_back(rows >= 0 ? Rows(y, rows, 0) : y);
   }
   return results;
 }
+
+X2IR_MIL(non_max_suppression).From("non_maximum_suppression", MilBoxes);
+X2IR_NN(non_max_suppression).From("NonMaximumSuppression", NnBoxes);
 
 }  // namespace x2ir

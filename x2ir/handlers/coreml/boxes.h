@@ -1,4 +1,5 @@
-// The model that leaves the best of boxes that overlap (nonMaximumSuppression).
+// Boxes (x and y of the center, width, height) of which the best are left: the model, MIL's
+// operation and the layer.
 #ifndef X2IR_HANDLERS_COREML_BOXES_H_
 #define X2IR_HANDLERS_COREML_BOXES_H_
 

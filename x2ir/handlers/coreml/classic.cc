@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "absl/container/flat_hash_map.h"
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -318,6 +319,76 @@ Values SvmClassifier(NnArgs& a) {
   return {made[0], made[1] ? Reshape({a, made[1]}, {-1}).value() : nullptr};
 }
 
+// --- Neighbours
+// -----------------------------------------------------------------------------------
+
+// Classes by their first sample, and the number of each sample's class.
+template <typename List>
+std::pair<List, std::vector<int64_t>> Distinct(const List& labels) {
+  List classes;
+  std::vector<int64_t> numbers;
+  absl::flat_hash_map<typename List::value_type, int64_t> seen;
+  for (const auto& label : labels) {
+    const auto [it, added] = seen.try_emplace(label, static_cast<int64_t>(classes.size()));
+    if (added) classes.push_back(label);
+    numbers.push_back(it->second);
+  }
+  return {classes, numbers};
+}
+
+// The nearest samples vote; nearer ones more where it says so, and those at no distance alone.
+Values Neighbours(NnArgs& a) {
+  const std::string at = "nearestNeighborsIndex.";
+  const std::vector<int64_t> lengths = a.IntList(Symbol(at + "floatSamples.vector#"), {});
+  const std::vector<float> samples = Floats(a, Symbol(at + "floatSamples.vector"));
+  const int64_t size = a.Int(Symbol(at + "numberOfDimensions")),
+                count = static_cast<int64_t>(lengths.size());
+  const int64_t most = std::min(a.Int("numberOfNeighbors.defaultValue"), count);
+  for (const char* name : {"linearIndex", "singleKdTreeIndex", "squaredEuclideanDistance"}) {
+    a.Given(at + name);
+  }
+  for (const char* name :
+       {"nearestNeighborsIndex.singleKdTreeIndex.leafSize", "numberOfNeighbors.set.values",
+        "numberOfNeighbors.range.minValue", "numberOfNeighbors.range.maxValue",
+        "defaultStringLabel", "defaultInt64Label"}) {
+    a.Ignore(name);
+  }
+  a.Given("uniformWeighting");
+  const bool inverse = a.Given("inverseDistanceWeighting");
+  const Symbol texts("stringClassLabels.vector"), ints("int64ClassLabels.vector");
+  const bool named = a.HasAttr(texts);
+  a.Require(count > 0 && size > 0 && most > 0, "no samples");
+  for (const int64_t length : lengths) a.Require(length == size, "samples of other sizes");
+  a.Require(samples.size() / static_cast<size_t>(size) == lengths.size(), "other samples");
+  Attribute classes;
+  std::vector<int64_t> numbers;
+  if (named) {
+    auto [list, of_samples] = Distinct(a.StringList(texts));
+    classes = Attribute(list);
+    numbers = std::move(of_samples);
+  } else {
+    auto [list, of_samples] = Distinct(a.IntList(ints, {}));
+    classes = Attribute(list);
+    numbers = std::move(of_samples);
+  }
+  a.Require(static_cast<int64_t>(numbers.size()) == count, "a label for each sample");
+  const int64_t kinds = *std::max_element(numbers.begin(), numbers.end()) + 1;
+  const Expr points = {a.b(), a.b().Constant(Tensor::Of<float>({count, size}, samples))};
+  const Values nearest =
+      a.b().Ops("top_k", {Sum(Square(points - Vector(a)), 1), a.b().Ints({most})},
+                {{"axis", 0}, {"largest", 0}, {"sorted", 1}}, 2);
+  const Expr distances = {a.b(), nearest[0]};
+  Expr weights = distances * 0.0 + 1.0;
+  if (inverse) {
+    const Expr none = distances == 0.0;
+    weights = Where(Any(none, {0}, true), none.To(DType::kFloat32), 1.0 / distances);
+  }
+  const Expr own = Gather({a.b(), a.b().Ints(numbers)}, nearest[1], 0);
+  const Expr table = Unsqueeze(own, {1}) == Ints(a.b(), CountedFrom(0, kinds));
+  const Expr votes = Sum(Where(table, Unsqueeze(weights, {1}), 0.0), 0);
+  return ClassesOf(a, votes / SumAll(votes), &classes);
+}
+
 // --- Features
 // -------------------------------------------------------------------------------------
 
@@ -443,6 +514,7 @@ bool Add(Symbol ir_op, std::string_view kind, Fn fn, SourcePlace place = SourceP
     Add("linear_classifier", "glmClassifier", LinearClassifier),
     Add("svm_regressor", "supportVectorRegressor", SvmRegressor),
     Add("svm_classifier", "supportVectorClassifier", SvmClassifier),
+    Add("top_k", "kNearestNeighborsClassifier", Neighbours),
     Add("feature_vectorizer", "featureVectorizer", FeatureVector),
     Add("ml_scaler", "scaler", Scaler),
     Add("ml_normalizer", "normalizer", Normalizer),

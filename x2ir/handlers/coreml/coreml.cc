@@ -164,18 +164,6 @@ absl::StatusOr<Values> FromMil(const MilFn& fn, Rewrite& r) {
   });
 }
 
-std::string MilActivation(NodeReader& a, std::string_view name) {
-  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"linear", "Affine"}, {"relu", "Relu"},         {"sigmoid", "Sigmoid"},
-      {"tanh", "Tanh"},     {"softsign", "Softsign"}, {"softplus", "Softplus"},
-  };
-  for (const auto& [mil, ours] : kNames) {
-    if (mil == name && name != "linear") return std::string(ours);
-  }
-  a.Fail(Unimplemented("the activation ", name));
-  return "";
-}
-
 // --- Writing -------------------------------------------------------------------------------------
 
 Values MilWriter::MilAll(std::string_view op, std::vector<Value*> operands, AttributeMap attrs,

@@ -132,12 +132,6 @@ class MilSpec {
   [[maybe_unused]] static ::x2ir::MilSpec X2IR_CONCAT_(x2ir_mil_spec_, __COUNTER__) = \
       ::x2ir::MilSpec(#ir_op)
 
-// --- Shared by operations and layers
-// --------------------------------------------------------------
-
-// Activations of recurrent layers, by MIL's names, as the IR has them.
-std::string MilActivation(NodeReader& a, std::string_view name);
-
 }  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_COREML_COREML_H_

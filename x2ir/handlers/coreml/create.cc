@@ -1,6 +1,7 @@
 // MIL: random numbers, linear steps, classes, both ways where there is a way.
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/coreml/classes.h"
 #include "x2ir/handlers/coreml/coreml.h"
 #include "x2ir/ops/infer.h"
@@ -26,6 +27,18 @@ Values ClassesOf(NodeReader& a, const Expr& scores, const Attribute* classes) {
                       a.b().Constant(texts && !texts->empty() ? Tensor::Strings({count}, *texts)
                                                               : Tensor::Vector(*numbers))};
   return {Gather(table, best, 0), a.wants(1) ? flat : nullptr};
+}
+
+Expr DrawnClasses(NodeReader& a, const Expr& logits, int64_t count, int64_t seed) {
+  const int64_t rank = logits.rank();
+  a.Require(rank >= 1 && count >= 1, "that many classes");
+  AttributeMap attrs = {{"sample_size", count}};
+  if (seed >= 0) attrs.Set("seed", static_cast<float>(seed));
+  std::vector<Size> sizes = SizesAt(logits, 0, rank - 1);
+  const Expr rows = ReshapeTo(logits, {Product(a.b(), sizes), SizeAt(logits, rank - 1)});
+  const Expr drawn = rows.Op("multinomial", {}, std::move(attrs));
+  sizes.emplace_back(count);
+  return ReshapeTo(drawn, sizes).To(logits.dtype());
 }
 
 namespace {
@@ -57,6 +70,13 @@ Expr MilRandomBernoulli(MilArgs& a) {
   SetSeed(a, &attrs);
   const Expr number = NumbersAs(a.b(), DType::kFloat32, {}, {a.Number("prob")});
   return Expand(number, a.AsInt64(a.X("shape"))).Op("bernoulli", {}, std::move(attrs));
+}
+
+Expr MilRandomCategorical(MilArgs& a) {
+  const std::string mode = a.Text("mode");
+  const int64_t count = a.Int("size"), seed = a.Int("seed");
+  a.Require(mode == "logits" || mode == "probs", StrCat("mode ", mode));
+  return DrawnClasses(a, mode == "probs" ? Log(a.X()) : a.X(), count, seed);
 }
 
 // --- Linear steps -------------------------------------------------------------------------------
@@ -135,6 +155,7 @@ X2IR_MIL(random_normal).To("random_normal", ToRandomNormal).From("random_normal"
 X2IR_MIL(random_uniform)
     .To("random_uniform", ToRandomUniform)
     .From("random_uniform", MilRandomUniform);
+X2IR_MIL(multinomial).From("random_categorical", MilRandomCategorical);
 X2IR_MIL(bernoulli).From("random_bernoulli", MilRandomBernoulli);
 X2IR_MIL(dequantize_linear)
     .To("dequantize", ToDequantize)

@@ -105,10 +105,14 @@ Expr MilOneHot(MilArgs& a) {
   const Attribute* on = a.attrs().Find("on_value");
   const Tensor* value = on ? on->get<Tensor>() : nullptr;
   const DType type = value ? value->dtype() : DType::kInt32;
+  // Runtimes have it for these two types of values.
+  const DType wide = IsFloating(type) ? DType::kFloat32 : DType::kInt64;
   const Expr off = a.Scalar("off_value", type, 0), lit = a.Scalar("on_value", type, 1);
-  const Expr values = Concat(a.b(), {AtLeast1d(off), AtLeast1d(lit)}, 0);
-  return a.Op("one_hot", {a.AsInt64(a.X("indices")), a.AsInt64(a.X("one_hot_vector_size")), values},
-              {{"axis", axis}});
+  const Expr values = Concat(a.b(), {AtLeast1d(off.To(wide)), AtLeast1d(lit.To(wide))}, 0);
+  return a
+      .Op("one_hot", {a.AsInt64(a.X("indices")), a.AsInt64(a.X("one_hot_vector_size")), values},
+          {{"axis", axis}})
+      .To(type);
 }
 
 // --- Written ------------------------------------------------------------------------------------

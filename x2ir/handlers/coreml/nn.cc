@@ -134,34 +134,6 @@ std::vector<int64_t> BordersOf(NnArgs& a, std::string_view path) {
   return {begins[0], ends[0], begins[1], ends[1]};
 }
 
-NnActivation ActivationAt(NnArgs& a, std::string_view path) {
-  static constexpr std::pair<std::string_view, std::string_view> kPlain[] = {
-      {"ReLU", "Relu"},         {"tanh", "Tanh"},         {"sigmoid", "Sigmoid"},
-      {"softsign", "Softsign"}, {"softplus", "Softplus"},
-  };
-  static constexpr std::pair<std::string_view, std::string_view> kOfNumbers[] = {
-      {"linear", "Affine"},
-      {"leakyReLU", "LeakyRelu"},
-      {"scaledTanh", "ScaledTanh"},
-      {"sigmoidHard", "HardSigmoid"},
-      {"ELU", "Elu"},
-      {"thresholdedReLU", "ThresholdedRelu"},
-  };
-  for (const auto& [core, ours] : kPlain) {
-    if (a.Given(StrCat(path, ".", core))) return {std::string(ours), {}, {}};
-  }
-  for (const auto& [core, ours] : kOfNumbers) {
-    const std::string at = StrCat(path, ".", core);
-    if (!a.Given(at)) continue;
-    NnActivation activation{std::string(ours), {}, {}};
-    activation.alpha = static_cast<float>(a.Number(Symbol(StrCat(at, ".alpha"))));
-    activation.beta = static_cast<float>(a.Number(Symbol(StrCat(at, ".beta"))));
-    return activation;
-  }
-  a.Require(false, "an activation of another kind");
-  return {};
-}
-
 absl::StatusOr<Values> FromNn(const NnFn& fn, Rewrite& r) {
   return ReadNode(r, [&]() -> absl::StatusOr<Values> {
     NnArgs args(r);

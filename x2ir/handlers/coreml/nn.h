@@ -59,14 +59,6 @@ Expr AsNumber(const Expr& x);
 Expr AtLeastOneAxis(const Expr& x);
 // borderAmounts: [begin, end] of two axes; zeros where they are left out.
 std::vector<int64_t> BordersOf(NnArgs& a, std::string_view path);
-// The function that an ActivationParams at the path is, by the IR's names of recurrent layers, with
-// its numbers.
-struct NnActivation {
-  std::string name;
-  std::optional<float> alpha, beta;
-};
-NnActivation ActivationAt(NnArgs& a, std::string_view path);
-
 using NnFn = std::function<absl::StatusOr<Values>(NnArgs&)>;
 absl::StatusOr<Values> FromNn(const NnFn& fn, Rewrite& r);
 

@@ -107,18 +107,41 @@ Value* OfGates(NnArgs& a, const Gates& gates, std::string_view at, std::string_v
   return Concat(a.b(), parts, 0);
 }
 
+// The function that an ActivationParams at the path is.
 void SetActivation(NnArgs& a, RecurrentLayer* layer, const std::string& path) {
-  const NnActivation activation = ActivationAt(a, path);
-  // Numbers of several functions go by the order of those that have any.
-  a.Require(!activation.alpha, "an activation with numbers in a recurrent layer");
-  layer->activations.push_back(activation.name);
+  static constexpr std::pair<std::string_view, std::string_view> kPlain[] = {
+      {"ReLU", "Relu"},         {"tanh", "Tanh"},         {"sigmoid", "Sigmoid"},
+      {"softsign", "Softsign"}, {"softplus", "Softplus"},
+  };
+  struct OfNumbers {
+    std::string_view core, ours;
+    bool both;
+  };
+  static constexpr OfNumbers kOfNumbers[] = {{"linear", "Affine", true},
+                                             {"leakyReLU", "LeakyRelu", false},
+                                             {"thresholdedReLU", "ThresholdedRelu", false},
+                                             {"scaledTanh", "ScaledTanh", true},
+                                             {"sigmoidHard", "HardSigmoid", true},
+                                             {"ELU", "Elu", false}};
+  for (const auto& [core, ours] : kPlain) {
+    if (!a.Given(StrCat(path, ".", core))) continue;
+    layer->activations.push_back({std::string(ours)});
+    return;
+  }
+  for (const OfNumbers& each : kOfNumbers) {
+    const std::string at = StrCat(path, ".", each.core);
+    if (!a.Given(at)) continue;
+    RecurrentActivation& function = layer->activations.emplace_back();
+    function.name = each.ours;
+    function.alpha = static_cast<float>(a.Number(Symbol(StrCat(at, ".alpha"))));
+    if (each.both) function.beta = static_cast<float>(a.Number(Symbol(StrCat(at, ".beta"))));
+    return;
+  }
+  a.Require(false, "an activation of another kind in a recurrent layer");
 }
 
-// All of the sequence, or its end. What order a reversed sequence's results have is not said.
-Values ResultsOf(NnArgs& a, const RecurrentLayer& layer, const RecurrentResults& made,
-                 bool sequence) {
-  a.Require(!(sequence && layer.direction == "reverse" && a.wants(0)),
-            "the results of a reversed sequence");
+// All of the sequence, or its end.
+Values ResultsOf(const RecurrentResults& made, bool sequence) {
   Values values = {sequence ? AsSequence(made.y, false) : AsSequence(made.h, true),
                    AsSequence(made.h, true)};
   if (made.c.value()) values.push_back(AsSequence(made.c, true));
@@ -148,7 +171,7 @@ Values SimpleRecurrent(NnArgs& a) {
   if (biased) weights.bias = a.NeedWeights("biasVector", {out});
   SetActivation(a, &layer, "activation");
   a.Given("activation");
-  return ResultsOf(a, layer, Recurrent(a, layer), sequence);
+  return ResultsOf(Recurrent(a, layer), sequence);
 }
 
 Values Gru(NnArgs& a) {
@@ -166,11 +189,10 @@ Values Gru(NnArgs& a) {
   weights.r = OfGates(a, kGruGates, "", "RecursionMatrix", {out, out}, 3);
   if (biased) weights.bias = OfGates(a, kGruGates, "", "BiasVector", {out}, 3);
   for (const char* path : {"activations.0", "activations.1"}) SetActivation(a, &layer, path);
-  return ResultsOf(a, layer, Recurrent(a, layer), sequence);
+  return ResultsOf(Recurrent(a, layer), sequence);
 }
 
-// The cell is held within bounds, of 50 where the file says none. Bounds of 50 and more are left
-// out: no cell gets there that starts near zero and runs for fewer steps than that.
+// The cell is held within bounds, of 50 where the file says none.
 Values Lstm(NnArgs& a, bool both) {
   const auto sizes = SizesOf(a);
   const int64_t in = sizes.in, out = sizes.out;
@@ -187,7 +209,7 @@ Values Lstm(NnArgs& a, bool both) {
     layer.direction = "reverse";
   }
   layer.x = Sequence(a, 0);
-  if (bound > 0 && bound < 50) layer.clip = bound;
+  layer.clip = bound > 0 ? bound : 50;
   if (coupled) layer.attrs.Set("input_forget", 1);
   for (int i = 0; i < (both ? 2 : 1); ++i) {
     const std::string at = both ? StrCat("weightParams.", i, ".") : "weightParams.";
@@ -207,7 +229,7 @@ Values Lstm(NnArgs& a, bool both) {
   const std::string path = both ? "activationsForwardLSTM." : "activations.";
   for (int i = 0; i < 3; ++i) SetActivation(a, &layer, StrCat(path, i));
   if (both) {
-    const std::vector<std::string> forward = std::move(layer.activations);
+    const std::vector<RecurrentActivation> forward = std::move(layer.activations);
     layer.activations.clear();
     for (int i = 0; i < 3; ++i) SetActivation(a, &layer, StrCat("activationsBackwardLSTM.", i));
     a.Require(layer.activations == forward, "directions with different activations");
@@ -215,7 +237,7 @@ Values Lstm(NnArgs& a, bool both) {
   if (!both) {
     layer.h = State(a, 1);
     layer.c = State(a, 2);
-    return ResultsOf(a, layer, Recurrent(a, layer), sequence);
+    return ResultsOf(Recurrent(a, layer), sequence);
   }
   // States: forward h and c, backward h and c.
   const auto beside = [&](size_t i, size_t j) -> Value* {

@@ -4,6 +4,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/handlers/coreml/classes.h"
 #include "x2ir/handlers/coreml/layout.h"
 #include "x2ir/handlers/coreml/nn.h"
 
@@ -98,8 +99,7 @@ Expr Reorganized(NnArgs& a) {
 Expr SlicedImage(NnArgs& a) {
   const int64_t begin = a.Int("startIndex"), end = a.Int("endIndex"), stride = a.Int("stride", 1);
   const std::string axis = a.Enum("axis", "CHANNEL_AXIS");
-  // What a negative end counts from is not said.
-  a.Require(end > 0, "an end that is counted from the end");
+  a.Require(end != 0, "a slice of nothing");
   const int64_t at = axis == "CHANNEL_AXIS" ? -3 : axis == "HEIGHT_AXIS" ? -2 : -1;
   return Slice(a.X(), at, begin, end, Size(stride));
 }
@@ -141,8 +141,11 @@ Expr ConcatNd(NnArgs& a) {
 }
 Expr StackNd(NnArgs& a) { return Stack(a.b(), a.all(), a.Int("axis")); }
 
+// Of fewer axes: the last ones.
 Expr Tiled(NnArgs& a) {
-  const std::vector<int64_t> counts = a.List("reps");
+  std::vector<int64_t> counts = a.List("reps");
+  const int64_t rank = a.X().rank(), own = static_cast<int64_t>(counts.size());
+  if (own < rank) counts.insert(counts.begin(), static_cast<size_t>(rank - own), 1);
   return a.X().Op("tile", {a.count() > 1 ? a.Whole(1).value() : a.b().Ints(counts)});
 }
 
@@ -283,6 +286,14 @@ Expr Bernoulli(NnArgs& a, Value* shape) {
   return Expand(chance, shape).Op("bernoulli", {}, Seeded(a, {}));
 }
 
+// Of probabilities or their logarithms, which a temperature divides.
+Expr Categorical(NnArgs& a) {
+  const int64_t count = a.Int("numSamples", 1), seed = a.Int("seed");
+  const double epsilon = a.Number("eps", 1e-10), temperature = a.Number("temperature", 1);
+  const Expr logits = a.Flag("isLogits") ? a.X() : Log(a.X() + epsilon);
+  return DrawnClasses(a, Scaled(logits, 1 / temperature), count, seed);
+}
+
 }  // namespace
 
 X2IR_NN(reshape)
@@ -326,6 +337,7 @@ X2IR_NN(random_uniform)
     .From("randomUniformLike", RandomLike<Uniform>)
     .From("randomUniformStatic", RandomStatic<Uniform>)
     .From("randomUniformDynamic", RandomDynamic<Uniform>);
+X2IR_NN(multinomial).From("categoricalDistribution", Categorical);
 X2IR_NN(bernoulli)
     .From("randomBernoulliLike", RandomLike<Bernoulli>)
     .From("randomBernoulliStatic", RandomStatic<Bernoulli>)

@@ -268,7 +268,7 @@ Expr Upsampled(NnArgs& a) {
   a.Require(parts.size() == 2, "factors of other axes");
   a.Require(mode == "NN" || mode == "BILINEAR", StrCat("mode ", mode));
   return OnImages(a, a.X(), [&](const Expr& x) {
-    const std::vector<Size> sizes = ScaledSizes(a, x, parts[0], parts[1]);
+    const std::vector<Size> sizes = ScaledSizes(a, x, parts[0], parts[1], mode == "NN");
     if (mode == "NN") return ResizedNearest(a, x, sizes);
     return ResizedLinear(a, x, sizes,
                          linear == "ALIGN_CORNERS_TRUE"    ? "STRICT_ALIGN_CORNERS"

@@ -1,38 +1,60 @@
 #include "x2ir/handlers/coreml/resize.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/coreml/coreml.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/resize.h"
 
 namespace x2ir {
 namespace {
 
+// Of the last axes.
 Expr Resized(NodeReader& a, const Expr& x, const std::vector<Size>& sizes, AttributeMap attrs) {
-  const int64_t rank = x.rank();
-  a.Require(rank >= 2 && sizes.size() == 2, "images of that rank");
-  attrs.Set("axes", {rank - 2, rank - 1});
+  const int64_t rank = x.rank(), count = static_cast<int64_t>(sizes.size());
+  a.Require(rank >= count, "images of that rank");
+  attrs.Set("axes", CountedFrom(rank - count, count));
   return {a, a.b().Op("resize", {x, nullptr, nullptr, Vector(a.b(), sizes)}, std::move(attrs))};
 }
 
-// Places that no mode of the IR has, of sizes that are known: two elements of each axis, weighed.
-Expr AtOffsetCorners(NodeReader& a, const Expr& x, int64_t axis, int64_t in, int64_t out) {
+// Places that no mode of the IR has, of a size that is known: two elements of the axis, weighed.
+Expr AtPlaces(NodeReader& a, const Expr& x, int64_t axis, int64_t in,
+              const std::vector<double>& places) {
   std::vector<int64_t> low, high;
   std::vector<double> part;
-  const double delta = static_cast<double>(std::max<int64_t>(1, in - 1)) / static_cast<double>(out);
-  for (int64_t i = 0; i < out; ++i) {
-    const double at = std::min(static_cast<double>(in - 1),
-                               std::max(0.0, 0.5 * delta + static_cast<double>(i) * delta));
+  for (const double place : places) {
+    const double at = std::min(static_cast<double>(in - 1), std::max(0.0, place));
     const auto floor = static_cast<int64_t>(std::floor(at));
     low.push_back(floor);
     high.push_back(std::min(floor + 1, in - 1));
     part.push_back(at - static_cast<double>(floor));
   }
+  const auto out = static_cast<int64_t>(places.size());
   const Expr weights = AlongAxis(NumbersAs(a.b(), x.dtype(), {out}, part), axis, x.rank());
   const Expr first = Gather(x, a.b().Ints(low), axis), second = Gather(x, a.b().Ints(high), axis);
   return first + weights * (second - first);
+}
+
+// Each axis by itself, of sizes that are known.
+Expr AxisByAxis(NodeReader& a, const Expr& x, const std::vector<Size>& sizes,
+                const std::function<std::vector<double>(int64_t, int64_t)>& places) {
+  const int64_t rank = x.rank(), count = static_cast<int64_t>(sizes.size());
+  const auto in = KnownSizes(x, rank - count, rank);
+  bool known = in.has_value();
+  for (const Size& size : sizes) {
+    known &= size.number && *size.number > 0 && *size.number < (int64_t{1} << 24);
+  }
+  a.Require(known, "corners of unknown sizes");
+  Expr y = x;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<size_t>(i);
+    y = AtPlaces(a, y, rank - count + i, (*in)[at], places((*in)[at], *sizes[at].number));
+  }
+  return y;
 }
 
 }  // namespace
@@ -43,24 +65,35 @@ Expr ResizedLinear(NodeReader& a, const Expr& x, const std::vector<Size>& sizes,
     return Resized(a, x, sizes,
                    {{"mode", "linear"}, {"coordinate_transformation_mode", coordinates}});
   };
-  const bool one =
-      (sizes[0].number && *sizes[0].number == 1) || (sizes[1].number && *sizes[1].number == 1);
   if (mode == "STRICT_ALIGN_CORNERS") return linear("align_corners");
   if (mode == "ALIGN_CORNERS") {
+    const bool several = std::all_of(sizes.begin(), sizes.end(), [](const Size& size) {
+      return size.number && *size.number > 1;
+    });
+    if (several) return linear("align_corners");
     // Of a single element it is the middle.
-    a.Require(!one && sizes[0].number && sizes[1].number, "corners of a single element");
-    return linear("align_corners");
+    return AxisByAxis(a, x, sizes, [](int64_t in, int64_t out) {
+      const double last = static_cast<double>(in - 1);
+      if (out == 1) return std::vector<double>{last / 2};
+      std::vector<double> places;
+      for (int64_t i = 0; i < out; ++i) {
+        places.push_back(last * static_cast<double>(i) / static_cast<double>(out - 1));
+      }
+      return places;
+    });
   }
   if (mode == "DEFAULT") return linear("asymmetric");
   if (mode == "UNALIGN_CORNERS") return linear("half_pixel");
   a.Require(mode == "OFFSET_CORNERS", StrCat("sampling mode ", mode));
-  const int64_t rank = x.rank();
-  const auto in = KnownSizes(x, rank - 2, rank);
-  a.Require(
-      in && sizes[0].number && sizes[1].number && *sizes[0].number > 0 && *sizes[1].number > 0,
-      "offset corners of unknown sizes");
-  const Expr rows = AtOffsetCorners(a, x, rank - 2, (*in)[0], *sizes[0].number);
-  return AtOffsetCorners(a, rows, rank - 1, (*in)[1], *sizes[1].number);
+  return AxisByAxis(a, x, sizes, [](int64_t in, int64_t out) {
+    const double delta =
+        static_cast<double>(std::max<int64_t>(1, in - 1)) / static_cast<double>(out);
+    std::vector<double> places;
+    for (int64_t i = 0; i < out; ++i) {
+      places.push_back(0.5 * delta + static_cast<double>(i) * delta);
+    }
+    return places;
+  });
 }
 
 Expr ResizedNearest(NodeReader& a, const Expr& x, const std::vector<Size>& sizes) {
@@ -70,14 +103,17 @@ Expr ResizedNearest(NodeReader& a, const Expr& x, const std::vector<Size>& sizes
                   {"nearest_mode", "floor"}});
 }
 
-std::vector<Size> ScaledSizes(NodeReader& a, const Expr& x, double height, double width) {
+std::vector<Size> ScaledSizes(NodeReader& a, const Expr& x, double height, double width,
+                              bool whole) {
   const int64_t rank = x.rank();
   std::vector<Size> sizes;
   for (const auto& [axis, factor] : {std::pair(rank - 2, height), std::pair(rank - 1, width)}) {
     const Size own = SizeAt(x, axis);
     a.Require(factor > 0 && factor < 1e6, "a factor of that size");
     if (own.number) {
-      sizes.push_back(static_cast<int64_t>(std::floor(static_cast<double>(*own.number) * factor)));
+      const double size = static_cast<double>(*own.number) * factor;
+      a.Require(!whole || size == std::floor(size), "a size that is no whole number");
+      sizes.push_back(static_cast<int64_t>(std::floor(size)));
     } else {
       a.Require(factor == std::floor(factor), "a fraction of a size that is not known");
       sizes.push_back(Times(a.b(), own, static_cast<int64_t>(factor)));
@@ -95,7 +131,34 @@ std::vector<Size> TargetSizes(MilArgs& a) {
 Expr MilResizeBilinear(MilArgs& a) {
   return ResizedLinear(a, a.X(), TargetSizes(a), a.Text("sampling_mode"));
 }
-Expr MilResizeNearest(MilArgs& a) { return ResizedNearest(a, a.X(), TargetSizes(a)); }
+// The elements of `in` that the middles of `out` results lie in.
+std::vector<int64_t> Middles(int64_t in, int64_t out) {
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < out; ++i) places.push_back((2 * i + 1) * in / (2 * out));
+  return places;
+}
+
+Expr NearestOfMiddles(NodeReader& a, const Expr& x, const std::vector<Size>& sizes) {
+  const int64_t rank = x.rank(), count = static_cast<int64_t>(sizes.size());
+  const AttributeMap attrs = {{"mode", "nearest"},
+                              {"coordinate_transformation_mode", "half_pixel"},
+                              {"nearest_mode", "round_prefer_ceil"}};
+  Expr y = x;
+  bool rounds = true;
+  for (int64_t i = 0; i < count; ++i) {
+    const Dim in = DimAt(x, rank - count + i);
+    const std::optional<int64_t> out = sizes[static_cast<size_t>(i)].number;
+    if (!in.is_static() || !out) return Resized(a, x, sizes, attrs);
+    a.Require(in.value() > 0 && *out > 0 && in.value() < (1 << 24) && *out < (1 << 24),
+              "images of that size");
+    const std::vector<int64_t> places = Middles(in.value(), *out);
+    rounds &= ResizePicks(attrs, ResizeAxis::Of(in.value(), *out), places);
+    y = Gather(y, a.b().Ints(places), rank - count + i);
+  }
+  // A middle that lies between two elements may be rounded to the wrong one.
+  return rounds ? Resized(a, x, sizes, attrs) : y;
+}
+Expr MilResizeNearest(MilArgs& a) { return NearestOfMiddles(a, a.X(), TargetSizes(a)); }
 
 Expr MilUpsampleBilinear(MilArgs& a) {
   const Expr x = a.X();
@@ -103,7 +166,7 @@ Expr MilUpsampleBilinear(MilArgs& a) {
   const bool corners = a.Bool("align_corners");
   const bool half = a.NodeReader::Int("half_pixel_centers", corners ? 0 : 1) != 0;
   a.Require(!(corners && half), "corners and centers that are both aligned");
-  return ResizedLinear(a, x, ScaledSizes(a, x, height, width),
+  return ResizedLinear(a, x, ScaledSizes(a, x, height, width, false),
                        corners ? "STRICT_ALIGN_CORNERS"
                        : half  ? "UNALIGN_CORNERS"
                                : "DEFAULT");
@@ -111,26 +174,37 @@ Expr MilUpsampleBilinear(MilArgs& a) {
 Expr MilUpsampleNearest(MilArgs& a) {
   const Expr x = a.X();
   const double height = a.Number("scale_factor_height"), width = a.Number("scale_factor_width");
-  return ResizedNearest(a, x, ScaledSizes(a, x, height, width));
+  return ResizedNearest(a, x, ScaledSizes(a, x, height, width, true));
 }
 
 // The last sizes of `shape`; 0 is that of the operand.
-absl::StatusOr<Value*> MilResize(MilArgs& a) {
-  const Expr x = a.X();
-  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, a.KnownList("shape"));
+Expr MilResize(MilArgs& a) {
+  const Expr x = a.X(), shape = a.X("shape").To(DType::kInt64);
   const int64_t count = a.Int("resized_dims");
   const std::string kind = a.Text("interpolation_mode"), mode = a.Text("sampling_mode");
   const int64_t rank = x.rank();
-  a.Require(count == 2 && shape.size() >= 2 && rank >= 2, "axes other than the last two");
+  const Dim given = DimAt(shape, 0);
+  a.Require(given.is_static() && count >= 1 && count <= given.value() && count <= rank,
+            "sizes of other axes");
+  const auto known = KnownInts(shape);
   std::vector<Size> sizes;
-  for (int64_t i = 0; i < 2; ++i) {
-    const int64_t size = shape[shape.size() - 2 + static_cast<size_t>(i)];
-    sizes.push_back(size == 0 ? SizeAt(x, rank - 2 + i) : Size(size));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = given.value() - count + i, axis = rank - count + i;
+    if (known) {
+      const int64_t size = (*known)[static_cast<size_t>(at)];
+      sizes.push_back(size == 0 ? SizeAt(x, axis) : Size(size));
+    } else {
+      const Expr size = Squeeze(Slice(shape, 0, Size(at), Size(at + 1)), {0});
+      sizes.push_back(Where(size == 0.0, SizeOf(x, axis), size));
+    }
   }
-  if (kind == "LINEAR") return ResizedLinear(a, x, sizes, mode).value();
+  if (kind == "LINEAR") {
+    a.Require(IsFloating(x.dtype()), "integers between two");
+    return ResizedLinear(a, x, sizes, mode);
+  }
   a.Require(kind == "NEAREST_NEIGHBOR", StrCat("interpolation_mode ", kind));
   a.Require(mode == "DEFAULT", StrCat("the nearest elements by sampling mode ", mode));
-  return ResizedNearest(a, x, sizes).value();
+  return NearestOfMiddles(a, x, sizes);
 }
 
 absl::StatusOr<Value*> MilCrop(MilArgs& a) {
@@ -274,12 +348,14 @@ absl::StatusOr<Value*> ToResize(MilWriter& w) {
     return w.Mil("resize_bilinear", {w.in(0)}, std::move(attrs));
   }
   if (mode != "nearest") return CannotExpress("mode ", mode);
-  const bool floors = places == "asymmetric" && w.String("nearest_mode") == "floor";
-  const bool whole = h % in[rank - 2] == 0 && v % in[rank - 1] == 0;
-  const bool nearest = (places == "half_pixel" || places == "pytorch_half_pixel") &&
-                       w.String("nearest_mode").starts_with("round_prefer");
-  if (!floors && !(whole && nearest)) return CannotExpress("the nearest elements by ", places);
-  if (whole) {
+  for (size_t axis = rank - 2; axis < rank; ++axis) {
+    const bool same = in[axis] > 0 && ResizePicks(w.attrs(), ResizeAxis::Of(in[axis], out[axis]),
+                                                  Middles(in[axis], out[axis]));
+    if (!same) {
+      return CannotExpress("the nearest elements by ", places);
+    }
+  }
+  if (h % in[rank - 2] == 0 && v % in[rank - 1] == 0) {
     return w.Mil("upsample_nearest_neighbor", {w.in(0)},
                  {{"scale_factor_height", static_cast<float>(h / in[rank - 2])},
                   {"scale_factor_width", static_cast<float>(v / in[rank - 1])}});

@@ -7,6 +7,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/coreml/coreml.h"
+#include "x2ir/handlers/coreml/layout.h"
 
 namespace x2ir {
 
@@ -21,13 +22,26 @@ Value* ReorderedGates(Builder& b, Value* all, size_t gates, const std::vector<si
 
 namespace {
 
-Expr Activated(NodeReader& a, const std::string& name, const Expr& x) {
+Expr Activated(NodeReader& a, const RecurrentActivation& function, const Expr& x) {
+  const std::string& name = function.name;
+  const float alpha = function.alpha.value_or(1), beta = function.beta.value_or(0);
   if (name == "Sigmoid") return x.Op("sigmoid");
   if (name == "Tanh") return x.Op("tanh");
   if (name == "Relu") return x.Op("relu");
-  if (name == "Affine") return x;
+  if (name == "Affine") return Shifted(Scaled(x, alpha), beta);
+  if (name == "ScaledTanh") return Scaled(Scaled(x, beta).Op("tanh"), alpha);
+  if (name == "HardSigmoid") return x.Op("hard_sigmoid", {}, {{"alpha", alpha}, {"beta", beta}});
   a.Require(false, StrCat("activation ", name, " of a cell that is clipped"));
   return x;
+}
+
+// Whether a cell that starts at zero stays within the bound: gates are at most 1, and each step
+// adds at most 1.
+bool NeverClipped(const RecurrentLayer& layer) {
+  const Shape* x = layer.x->shape();
+  return !layer.c && layer.activations[0].name == "Sigmoid" &&
+         layer.activations[1].name == "Tanh" && x && (*x)[0].is_static() &&
+         static_cast<double>((*x)[0].value()) <= *layer.clip;
 }
 
 // Step by step, since the IR's LSTM clips what goes into its gates and not its cell.
@@ -47,6 +61,7 @@ RecurrentResults ClippedLstm(NodeReader& a, const RecurrentLayer& layer) {
     // [length, batch, 4 * hidden] of all steps at once.
     Expr gates = MatMul(turned(x), SwapLast({b, weights.w}));
     if (weights.bias) gates = gates + Expr(b, weights.bias);
+    if (weights.state_bias) gates = gates + Expr(b, weights.state_bias);
     const auto from = static_cast<int64_t>(d) * hidden;
     const auto state = [&](Value* given) {
       if (given) return Slice({b, given}, 1, Size(from), Size(from + hidden));
@@ -80,7 +95,8 @@ RecurrentResults ClippedLstm(NodeReader& a, const RecurrentLayer& layer) {
     }
     all_h.push_back((*made)[0]);
     all_c.push_back((*made)[1]);
-    all_y.push_back(turned({b, (*made)[2]}));
+    // Of both directions, results of the same element stand together.
+    all_y.push_back(d == 1 ? turned({b, (*made)[2]}).value() : (*made)[2]);
   }
   return {Concat(b, all_y, 2), Concat(b, all_h, 1), Concat(b, all_c, 1)};
 }
@@ -96,16 +112,23 @@ RecurrentResults Recurrent(NodeReader& a, const RecurrentLayer& layer) {
     a.Fail(Unimplemented("recurrent weights of unknown size"));
     return {nullptr, nullptr, nullptr};
   }
-  const auto stacked = [&](auto member, bool twice) -> Value* {
+  const auto stacked = [&](const auto& part_of) -> Value* {
     std::vector<Value*> parts;
     for (const DirectionWeights& each : layer.directions) {
-      Value* part = each.*member;
+      Value* part = part_of(each);
       if (!part) return nullptr;
-      // The IR has one bias for the operand and one for the state.
-      if (twice) part = Concat(b, {part, Expr(b, part) * 0.0}, 0);
       parts.push_back(Unsqueeze({b, part}, {0}));
     }
     return Concat(b, parts, 0);
+  };
+  // The IR has one bias for the operand and one for the state.
+  const auto both_biases = [&](const DirectionWeights& each) -> Value* {
+    if (!each.bias && !each.state_bias) return nullptr;
+    const auto or_zeros = [&](Value* own, Value* other) {
+      return own ? own : (Expr(b, other) * 0.0).value();
+    };
+    return Concat(b, {or_zeros(each.bias, each.state_bias), or_zeros(each.state_bias, each.bias)},
+                  0);
   };
   // [batch, directions * hidden] as [directions, batch, hidden].
   const auto state = [&](Value* value) -> Value* {
@@ -115,24 +138,31 @@ RecurrentResults Recurrent(NodeReader& a, const RecurrentLayer& layer) {
     return Transpose(ReshapeTo(v, {SizeAt(v, 0), count, hidden.value()}), {1, 0, 2});
   };
   std::vector<std::string> activations;
+  std::vector<float> alphas, betas;
   for (int64_t i = 0; i < count; ++i) {
-    activations.insert(activations.end(), layer.activations.begin(), layer.activations.end());
+    for (const RecurrentActivation& each : layer.activations) {
+      activations.push_back(each.name);
+      if (each.alpha) alphas.push_back(*each.alpha);
+      if (each.beta) betas.push_back(*each.beta);
+    }
   }
   AttributeMap attrs = layer.attrs;
   attrs.Set("activations", std::move(activations));
+  if (!alphas.empty()) attrs.Set("activation_alpha", std::move(alphas));
+  if (!betas.empty()) attrs.Set("activation_beta", std::move(betas));
   attrs.Set("direction", layer.direction);
   attrs.Set("hidden_size", hidden.value());
   const bool lstm = layer.op == "lstm";
-  if (lstm && layer.clip) return ClippedLstm(a, layer);
+  if (lstm && layer.clip && !NeverClipped(layer)) return ClippedLstm(a, layer);
   std::vector<Value*> operands = {layer.x,
-                                  stacked(&DirectionWeights::w, false),
-                                  stacked(&DirectionWeights::r, false),
-                                  stacked(&DirectionWeights::bias, true),
+                                  stacked([](const DirectionWeights& each) { return each.w; }),
+                                  stacked([](const DirectionWeights& each) { return each.r; }),
+                                  stacked(both_biases),
                                   nullptr,
                                   state(layer.h)};
   if (lstm) {
     operands.push_back(state(layer.c));
-    operands.push_back(stacked(&DirectionWeights::peephole, false));
+    operands.push_back(stacked([](const DirectionWeights& each) { return each.peephole; }));
   }
   while (!operands.back()) operands.pop_back();
   const Values made = b.Ops(layer.op, std::move(operands), std::move(attrs), lstm ? 3 : 2);
@@ -147,6 +177,7 @@ RecurrentResults Recurrent(NodeReader& a, const RecurrentLayer& layer) {
   RecurrentResults results{nullptr, beside(made[1]), nullptr};
   if (count == 1) {
     results.y = Squeeze(y, {1});
+    if (layer.direction == "reverse") results.y = Reversed(results.y, {0});
   } else {
     const Expr turned = Transpose(y, {0, 2, 1, 3});
     results.y = ReshapeTo(turned, {SizeAt(turned, 0), SizeAt(turned, 1), count * hidden.value()});
@@ -157,6 +188,26 @@ RecurrentResults Recurrent(NodeReader& a, const RecurrentLayer& layer) {
 
 namespace {
 
+// With the numbers that functions have where none are said.
+RecurrentActivation ActivationOf(NodeReader& a, std::string_view name) {
+  static const std::pair<std::string_view, RecurrentActivation> kFunctions[] = {
+      {"relu", {"Relu"}},
+      {"sigmoid", {"Sigmoid"}},
+      {"tanh", {"Tanh"}},
+      {"softsign", {"Softsign"}},
+      {"softplus", {"Softplus"}},
+      {"scaled_tanh", {"Tanh"}},
+      {"linear", {"Affine", 1.0f, 0.0f}},
+      {"hard_sigmoid", {"HardSigmoid", 0.2f, 0.5f}},
+      {"sigmoid_hard", {"HardSigmoid", 0.2f, 0.5f}},
+  };
+  for (const auto& [mil, ours] : kFunctions) {
+    if (mil == name) return ours;
+  }
+  a.Fail(Unimplemented("the activation ", name));
+  return {};
+}
+
 struct MilGates {
   std::string_view op;
   size_t gates;
@@ -164,12 +215,8 @@ struct MilGates {
 };
 
 // All of the sequence, or its end.
-Values MilResults(MilArgs& a, const RecurrentLayer& layer, const RecurrentResults& results) {
-  const bool sequence = a.Bool("output_sequence");
-  // What order the results of a sequence from its end have is not said.
-  a.Require(!(sequence && layer.direction == "reverse" && a.wants(0)),
-            "the results of a reversed sequence");
-  const Expr y = sequence ? results.y : Unsqueeze(results.h, {0});
+Values MilResults(MilArgs& a, const RecurrentResults& results) {
+  const Expr y = a.Bool("output_sequence") ? results.y : Unsqueeze(results.h, {0});
   Values values = {y, results.h};
   if (results.c.value()) values.push_back(results.c);
   return values;
@@ -203,19 +250,21 @@ Values MilRecurrent(MilArgs& a, const MilGates& kind) {
   if (both) layer.directions.push_back(weights("_back"));
   const std::string activation = a.Text("activation");
   if (kind.op != "rnn")
-    layer.activations.push_back(MilActivation(a, a.Text("recurrent_activation")));
+    layer.activations.push_back(ActivationOf(a, a.Text("recurrent_activation")));
   if (lstm) {
     layer.c = a.X("initial_c");
-    layer.activations.push_back(MilActivation(a, a.Text("cell_activation")));
-    a.Require(!a.HasAttr("clip"), "a cell that is clipped");
+    layer.activations.push_back(ActivationOf(a, a.Text("cell_activation")));
+    if (a.HasAttr("clip")) layer.clip = a.Number("clip");
   }
-  layer.activations.push_back(MilActivation(a, activation));
+  layer.activations.push_back(ActivationOf(a, activation));
   if (kind.op == "gru") {
-    // The bias of the output gate stands outside of what the reset gate scales.
-    layer.attrs.Set("linear_before_reset", 1);
-    a.Require(!a.Has("input_bias"), "biases of operand and state apart");
+    // The state goes through the reset gate before it is multiplied, or after that and its bias.
+    layer.attrs.Set("linear_before_reset", a.Bool("reset_after") ? 1 : 0);
+    DirectionWeights& own = layer.directions[0];
+    own.state_bias = own.bias;
+    own.bias = ReorderedGates(a.b(), a.Opt("input_bias"), kind.gates, kind.order);
   }
-  return MilResults(a, layer, Recurrent(a, layer));
+  return MilResults(a, Recurrent(a, layer));
 }
 
 Values MilLstm(MilArgs& a) { return MilRecurrent(a, {"lstm", 4, {0, 2, 1, 3}}); }
@@ -276,8 +325,6 @@ absl::StatusOr<Values> ToLstm(MilWriter& w) {
       w.attrs().Has("activation_alpha") || w.attrs().Has("activation_beta")) {
     return CannotExpress("that form of an LSTM");
   }
-  if (direction == "reverse" && w.wants(0))
-    return CannotExpress("the results of a reversed sequence");
   const auto* names = w.attrs().Find("activations")->get<Attribute::Strings>();
   if (!names || names->size() != static_cast<size_t>(3 * count))
     return CannotExpress("activations");
@@ -330,7 +377,8 @@ absl::StatusOr<Values> ToLstm(MilWriter& w) {
   };
   Values values(w.node().num_outputs(), nullptr);
   if (w.wants(0)) {
-    const Expr y = {w.b(), made[0]};
+    Expr y = {w.b(), made[0]};
+    if (direction == "reverse") y = Reversed(y, {0});
     values[0] =
         count == 1
             ? Unsqueeze(y, {1}).value()

@@ -15,8 +15,16 @@ namespace X2IR_API x2ir {
 // The weights of one direction, rows of gates in the IR's order.
 struct DirectionWeights {
   Value *w = nullptr, *r = nullptr;
-  Value* bias = nullptr;      // of operand and state together; null: none
+  Value* bias = nullptr;  // null: none
+  // Of the state alone, where it is apart; null: none.
+  Value* state_bias = nullptr;
   Value* peephole = nullptr;  // in the IR's order; null: none
+};
+// A function by the IR's name, with its numbers where it has any.
+struct RecurrentActivation {
+  std::string name;
+  std::optional<float> alpha{}, beta{};
+  bool operator==(const RecurrentActivation&) const = default;
 };
 struct RecurrentLayer {
   std::string_view op;  // "lstm", "gru", "rnn"
@@ -25,13 +33,13 @@ struct RecurrentLayer {
   // [batch, directions * hidden]; null: zeros.
   Value *h = nullptr, *c = nullptr;
   std::string direction = "forward";
-  std::vector<std::string> activations;  // of one direction
-  AttributeMap attrs{};                  // others of the IR's op
+  std::vector<RecurrentActivation> activations;  // of one direction
+  AttributeMap attrs{};                          // others of the IR's op
   // Of "lstm": the cell is held between -clip and clip.
   std::optional<double> clip{};
 };
 // Results as MIL has them: [length, batch, directions * hidden], and states [batch, directions *
-// hidden].
+// hidden]. What runs from the end gives its results in the order in which it makes them.
 struct RecurrentResults {
   Expr y, h, c;
 };

@@ -153,7 +153,7 @@ Expr ByBlocks(MilArgs& a, std::string_view op, Symbol amounts) {
   const Expr x = MoveAxis(a.X(), 1, 3);
   const std::vector<int64_t> block = a.List("block_shape"), edges = a.List(amounts);
   a.Require(block.size() == 2 && edges.size() == 4, "blocks of other axes");
-  Value* table = Reshape(Ints(a.b(), edges), {2, 2});
+  Value* table = a.b().Constant(Tensor::Vector(edges).Reshaped({2, 2}));
   const Values y = AsTf(a, op, {x, a.b().Ints(block), table});
   return MoveAxis({a, y[0]}, 3, 1);
 }
