@@ -467,6 +467,11 @@ TEST_F(CaffeFiles, WhatIsWrongWithNcnns) {
       {"7767517\n2 2\nInput x 0 1 x\nReLU y 1 9 x y\n", "line 4: a layer that is cut off"},
       {"7767517\n2 2\nInput x 0 1 x\nReLU y 1 1 x y 0:1\n", "'0:1' is no parameter"},
       {"7767517\n3 3\nInput x 0 1 x\nFlow y 1 1 x y\nFlow z 1 1 y z\n", "ncnn.Flow (2 nodes)"},
+      {"7767517\n2 2\nInput x 0 1 x 0=9\nSPP y 1 1 x y\n", "ncnn.SPP"},
+      {"7767517\n2 2\nInput x 0 1 x 0=9\nSpectrogram y 1 1 x y 0=5000\n", "more than 2048"},
+      {"7767517\n2 2\nInput x 0 1 x 0=9\nSpectrogram y 1 1 x y 0=4 3=5\n", "windows of 5 in 4"},
+      {"7767517\n2 3\nInput x 0 1 x 0=9\nSlice y 1 2 x y z -23302=1,12\n", "from 0 to 12"},
+      {"7767517\n2 2\nInput x 0 1 x 0=4 1=3 2=2\nSDPA y 1 1 x y\n", "attention of 1 operands"},
       {"7767517\n2 2\nInput x 0 1 x\nConvolution y 1 1 x y 0=-1 1=3 6=-9\n", "cannot be"}};
   for (const auto& row : rows) {
     Put("net.bin", "\0\0\0\0");
