@@ -627,6 +627,7 @@ class Darknet:
     def __init__(self, width, height, channels):
         self.text = f"[net]\nbatch=1\nsubdivisions=1\nwidth={width}\nheight={height}\nchannels={channels}\n"
         self.weights, self.shapes, self.c, self.input = [], [], channels, coarse((1, channels, height, width))
+        self.revision = 5
 
     def section(self, name, channels=None, **options):
         self.text += f"\n[{name}]\n" + "".join(f"{k}={v}\n" for k, v in options.items())
@@ -648,7 +649,7 @@ class Darknet:
         self.section("route", c, layers=",".join(map(str, layers)), **more)
 
     def bytes(self):
-        return struct.pack("<iiiQ", 0, 2, 5, 0) + b"".join(w.astype(np.float32).tobytes() for w in self.weights)
+        return struct.pack("<iiiQ", 0, 2, self.revision, 0) + b"".join(w.astype(np.float32).tobytes() for w in self.weights)
 
     def write(self, folder, outputs):
         os.makedirs(folder, exist_ok=True)
@@ -780,11 +781,26 @@ def darknet_cases():
         columns = F.unfold(x, k, 1, p, s)[0].numpy()
         y = np.stack([w[j] @ columns[:, j] for j in range(columns.shape[1])], 1)
         return (y.reshape(b.shape) + b)[None]
+    sign = lambda x: torch.where(x > 0, 1.0, -1.0)
     w, b = coarse((12, 3, 36), 0.3), coarse((3, 3, 4))
     one("local", [("local", dict(filters=3, size=3, stride=2, pad=1, activation="linear"))],
         lambda x: local_of(x, w, b, 3, 2, 1), [b, w])
-    one("normalization", [("normalization", dict(size=3, alpha=".5", beta=".75", kappa="1.5"))],
-        lambda x: F.local_response_norm(x, 3, 1.5, 0.75, 1.5))
+    def lrn_of(x, size, alpha, beta, kappa):
+        """forward_normalization_layer, which carries the sum from channel to channel."""
+        square, norm, norms = x[0] ** 2, 0 * x[0, 0] + kappa, []
+        for k in range(x.shape[1]):
+            if k == 0:
+                norm = norm + alpha * square[:size // 2].sum(0)
+            else:
+                if k - (size - 1) // 2 - 1 >= 0:
+                    norm = norm - alpha * square[k - (size - 1) // 2 - 1]
+                if k + size // 2 < x.shape[1]:
+                    norm = norm + alpha * square[k + size // 2]
+            norms.append(norm)
+        return x * torch.stack(norms)[None] ** -beta
+    for size in (2, 3, 5):
+        one(f"normalization_{size}", [("normalization", dict(size=size, alpha=".05", beta=".75", kappa="5.5"))],
+            lambda x: lrn_of(x, size, 0.05, 0.75, 5.5))
     one("l2norm", [("l2norm", {})], lambda x: x / x.square().sum(1, True).sqrt())
     one("crop", [("crop", dict(crop_height=3, crop_width=4))], lambda x: x[:, :, 1:4, 2:6] * 2 - 1)
     one("crop_noadjust", [("crop", dict(crop_height=3, crop_width=4, noadjust=1))], lambda x: x[:, :, 1:4, 2:6].contiguous())
@@ -816,7 +832,7 @@ def darknet_cases():
     conv = ("convolutional", dict(filters=6, size=1, stride=1, activation="linear"))
     wide = lambda x: F.conv2d(x, t(wc), t(bc))
     one("shortcut_more", [("empty", {}), conv, ("shortcut", {"from_": -2, "activation": "leaky", "alpha": "0.5", "beta": 2})],
-        lambda x: F.leaky_relu(wide(x) * 0.5 + 2 * F.pad(x, (0, 0, 0, 0, 0, 2)), 0.1), [bc, wc])
+        lambda x: F.leaky_relu(torch.cat([wide(x)[:, :4] * 0.5 + 2 * x, wide(x)[:, 4:]], 1), 0.1), [bc, wc])
     one("shortcut_fewer", [conv, ("route", dict(layers=-1, groups=2, group_id=1)), ("shortcut", {"from_": -2, "activation": "linear"})],
         lambda x: wide(x)[:, 3:] + wide(x)[:, :3], [bc, wc])
 
@@ -869,6 +885,93 @@ def darknet_cases():
         one(name, [("crnn", dict(hidden=5, output=3, activation="leaky", batch_normalize=norm, **more))],
             lambda x: acts["leaky"](parts[2][1](acts["leaky"](parts[0][1](x)) + acts["leaky"](parts[1][1](torch.zeros(1, 5, 6, 8))))),
             [w for part in parts for w in part[0]])
+    zeros = torch.zeros(1, 5)
+    for fork, order in [("alexeyab", ["uz", "ur", "uh", "wz", "wr", "wh"]), ("pjreddie", ["wz", "wr", "wh", "uz", "ur", "uh"])]:
+        for norm, tanh in [(0, 0), (1, 1)]:
+            parts = {name: layer(5, 192 if name[0] == "u" else 5, norm) for name in order}
+            gate = lambda g, x: parts["u" + g][1](x.flatten(1)) + parts["w" + g][1](zeros)
+            act = torch.tanh if tanh and fork == "pjreddie" else torch.sigmoid
+            one(f"gru_{fork}_{norm}", [("gru", dict(output=5, batch_normalize=norm, tanh=tanh))],
+                lambda x: (1 - torch.sigmoid(gate("z", x))) * act(gate("h", x)), [w for part in parts.values() for w in part[0]])
+            cases[f"layer_gru_{fork}_{norm}"][0].revision = 5 if fork == "alexeyab" else 0
+
+    def lstm_of(parts, x, state, cells=False):
+        gate = lambda g: parts["u" + g][1](x) + parts["w" + g][1](state)
+        i = gate("i") + (parts["vi"][1](state) if cells else 0)
+        cell = torch.sigmoid(i) * torch.tanh(gate("g"))
+        o = gate("o") + (parts["vo"][1](cell) if cells else 0)
+        return torch.sigmoid(o) * torch.tanh(cell)
+    for fork, order in [("alexeyab", "figo"), ("pjreddie", "ifog")]:
+        parts = {k + g: layer(5, 192 if k == "u" else 5, 1) for k in "wu" for g in order}
+        one(f"lstm_{fork}", [("lstm", dict(output=5, batch_normalize=1))], lambda x: lstm_of(parts, x.flatten(1), zeros),
+            [w for part in parts.values() for w in part[0]])
+        cases[f"layer_lstm_{fork}"][0].revision = 5 if fork == "alexeyab" else 0
+    for cells, norm in [(0, 0), (0, 1), (1, 1)]:
+        names = (["vf", "vi", "vo"] if cells else []) + [k + g for k in "wu" for g in "figo"]
+        parts = {name: layer(5, 4 if name[0] == "u" else 5, norm, True) for name in names}
+        more = {"peephole": 1, "state_constrain": 16} if cells else {}
+        one(f"conv_lstm_{cells}{norm}", [("conv_lstm", dict(output=5, size=3, pad=1, batch_normalize=norm, **more))],
+            lambda x: lstm_of(parts, x, torch.zeros(1, 5, 6, 8), cells), [w for part in parts.values() for w in part[0]])
+
+    one("history", [("history", dict(history_size=3))], lambda x: F.pad(x, (0, 0, 0, 0, 0, 8)))
+    hidden = coarse((4,))
+    one("implicit", [("implicit", dict(filters=4)), ("route", dict(layers=-1)), ("shortcut", {"from_": -2, "activation": "linear"})],
+        lambda x: 2 * t(hidden).view(1, 4, 1, 1), [hidden])
+    blur = {1: torch.tensor([[1.0, 2, 1], [2, 4, 2], [1, 2, 1]]) / 16, 2: torch.ones(2, 2) / 4}
+    smooth = lambda x, kind, stride: F.conv2d(x, blur[kind].repeat(x.shape[1], 1, 1, 1), None, stride, kind % 2, 1, x.shape[1])
+    for kind in (1, 2):
+        one(f"maxpool_blur_{kind}", [("maxpool", dict(size=2, stride=2, antialiasing=kind))],
+            lambda x: smooth(F.max_pool2d(F.pad(x, (0, 1, 0, 1), value=-1e30), 2, 1), kind, 2))
+    w3, b3 = coarse((6, 4, 3, 3), 0.5), coarse((6,))
+    square = lambda x, **k: F.conv2d(x, t(w3), t(b3), padding=1, **k)
+    conv3 = dict(filters=6, size=3, pad=1)
+    one("conv_blur", [("convolutional", dict(conv3, stride_x=2, stride_y=1, antialiasing=1, activation="leaky"))],
+        lambda x: smooth(F.leaky_relu(square(x), 0.1), 1, (1, 2)), [b3, w3])
+    one("conv_xnor", [("convolutional", dict(conv3, xnor=1, activation="linear"))],
+        lambda x: F.conv2d(sign(x), sign(t(w3)) * t(w3).abs().mean((1, 2, 3), True), t(b3), padding=1), [b3, w3])
+    one("conv_flipped", [("convolutional", dict(conv3, flipped=1, activation="linear"))], square,
+        [b3, np.ascontiguousarray(w3.reshape(6, 36).T)])
+    w4, b4 = coarse((4, 4, 3, 3), 0.3), coarse((4,))
+    one("conv_shared", [("convolutional", dict(conv3, filters=4, activation="leaky")),
+                        ("convolutional", dict(conv3, filters=4, activation="linear", share_index=0))],
+        lambda x: F.conv2d(F.leaky_relu(F.conv2d(x, t(w4), t(b4), padding=1), 0.1), t(w4), t(b4), padding=1), [b4, w4])
+    for name, fn in [("", lambda y: F.relu(y) / (F.relu(y).sum(1, True) + 1e-4)),
+                     ("_softmax", lambda y: y.exp() / (y.exp().sum(1, True) + 1e-4)),
+                     ("_softmax_maxval", lambda y: (y - y.amax(1, True)).exp() / ((y - y.amax(1, True)).exp().sum(1, True) + 1e-4))]:
+        one("normalize_channels" + name, [("convolutional", dict(conv3, activation="normalize_channels" + name))],
+            lambda x: fn(square(x)), [b3, w3])
+    one("maxpool_depth", [("maxpool", dict(maxpool_depth=1, out_channels=2))], lambda x: x.view(1, 2, 2, 6, 8).amax(1))
+    one("downsample", [("upsample", dict(stride=-2, scale="0.5"))], lambda x: F.avg_pool2d(x, 2) * 2)
+    for kind, norm in [("per_feature", "relu"), ("per_channel", "softmax"), ("per_channel", "relu")]:
+        ws = coarse((3, 1 if kind == "per_feature" else 4))
+
+        def shares(w):
+            part = F.relu(w) if norm == "relu" else (w - w.amax(0, True)).exp()
+            return (part / (part.sum(0, True) + 1e-4)).view(3, 1, -1, 1, 1)
+        one(f"shortcut_{kind}_{norm}", [("logistic", {}), ("activation", dict(activation="tanh")),
+                                        ("shortcut", {"from_": "-2,0", "weights_type": kind, "weights_normalization": norm, "activation": "relu"})],
+            lambda x: F.relu(torch.tanh(torch.sigmoid(x)) * shares(t(ws))[0] + torch.sigmoid(x) * (shares(t(ws))[1] + shares(t(ws))[2])), [ws])
+
+    def gaussian(x, point):
+        """get_gaussian_yolo_detections: 2 anchors, 3 classes."""
+        v, rows = x.view(2, 12, 3, 2).numpy().astype(np.float64), []
+        sig = lambda a: 1 / (1 + np.exp(-a))
+        for j in range(3):
+            for i in range(2):
+                for n, (w, h) in enumerate([(10, 14), (23, 27)]):
+                    c = v[n, :, j, i]
+                    size = np.exp(c[[4, 6]]) * [w, h] / [2, 3]
+                    at = (np.array([i, j]) + sig(c[[0, 2]]) * 1.2 - 0.1) / [2, 3] + point * size
+                    probs = sig(c[8]) * sig(c[9:]) * (1 - sig(c[[1, 3, 5, 7]]).mean())
+                    rows.append(np.concatenate([at, size, [sig(c[8])], np.where(probs > 0.1, probs, 0)]))
+        return np.array(rows, np.float32)
+    for point, shift in [("center", 0), ("left_top", 0.5), ("right_bottom", -0.5)]:
+        one("gaussian_" + point, [("Gaussian_yolo", dict(mask="1,2", anchors="1,1, 10,14, 23,27", classes=3, num=3, scale_x_y="1.2",
+                                                         thresh="0.1", yolo_point=point, uc_normalizer=1, iou_thresh="0.2"))],
+            lambda x: gaussian(x, shift), size=(3, 2, 24))
+    one("iseg", [("iseg", dict(classes=3, ids=1))], lambda x: torch.cat([torch.sigmoid(x[:, :3]), x[:, 3:]], 1))
+    one("cost", [("activation", dict(activation="gelu")), ("cost", dict(type="sse"))],
+        lambda x: 0.5 * x * (1 + torch.tanh(0.797885 * x + 0.035677 * x ** 3)))
     d = Darknet(1, 1, 1)
     d.text, d.input = "[net]\nbatch=1\ninputs=7\n", coarse((1, 7))
     d.section("connected", output=4, activation="leaky")

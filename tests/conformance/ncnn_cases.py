@@ -393,6 +393,257 @@ def ncnn_states():
     return cases
 
 
+def ncnn_steps():
+    """Projected and quantized recurrent layers step by step, attention with caches, and spectra."""
+    rng, cases = np.random.default_rng(77), {}
+    rand = lambda *s: rng.normal(size=s).astype(np.float32)
+    sigmoid = lambda v: 1 / (1 + np.exp(-v))
+
+    def steps_of(x, axis=None):
+        most = np.abs(x).max(axis=axis, keepdims=True)
+        scale = np.where(most == 0, 1, 127 / np.where(most == 0, 1, most))
+        y = x * scale
+        return np.clip(np.sign(y) * np.floor(np.abs(y) + 0.5), -127, 127), scale
+
+    def product(x, w, scales):
+        if scales is None:
+            return x @ w.T
+        q, s = steps_of(x, 1)
+        return q @ w.astype(np.float64).T / (s * scales)
+
+    def step(kind, w, x, h, c):
+        n, bias = w["hidden"], w["bias"]
+        gx = product(x, w["x"], w.get("xs")) + bias[:len(w["x"])]
+        gh = product(h, w["h"], w.get("hs"))
+        part = lambda g, i: g[:, i * n:(i + 1) * n]
+        if kind == "RNN":
+            return np.tanh(gx + gh), None
+        if kind == "GRU":
+            r, u = sigmoid(part(gx, 0) + part(gh, 0)), sigmoid(part(gx, 1) + part(gh, 1))
+            fresh = np.tanh(part(gx, 2) + r * (part(gh, 2) + bias[3 * n:]))
+            return (1 - u) * fresh + u * h, None
+        g = gx + gh
+        c = sigmoid(part(g, 1)) * c + sigmoid(part(g, 0)) * np.tanh(part(g, 3))
+        h = sigmoid(part(g, 2)) * np.tanh(c)
+        return (h @ w["p"].T if "p" in w else h), c
+
+    def layer(kind, x, ways, way, h, c):
+        ys = []
+        for i, w in enumerate(ways):
+            y, hs, cs = [], h[i:i + 1], c[i:i + 1]
+            turned = way == 1 or i == 1
+            for row in (x[::-1] if turned else x):
+                hs, cs = step(kind, w, row[None], hs, cs)
+                y.append(hs[0])
+            ys.append(np.array(y[::-1] if turned else y))
+            h[i] = hs[0]
+            if cs is not None:
+                c[i] = cs[0]
+        return np.concatenate(ys, 1), h, c
+
+    for name, kind, way, hidden, bits, states in [("proj", "LSTM", 0, 4, 0, False), ("proj_both", "LSTM", 2, 4, 0, True),
+                                                  ("int8", "LSTM", 1, 3, 2, False), ("int8_proj", "LSTM", 2, 5, 2, False),
+                                                  ("int8", "GRU", 0, 3, 2, True), ("int8", "RNN", 2, 3, 2, False)]:
+        gates, biases, out = {"LSTM": (4, 4), "GRU": (3, 4), "RNN": (1, 1)}[kind] + (3,)
+        ways = []
+        for _ in range(2 if way == 2 else 1):
+            draw = (lambda *s: rng.integers(-127, 128, s)) if bits else rand
+            w = {"hidden": hidden, "x": draw(gates * hidden, 5), "bias": rand(biases * hidden), "h": draw(gates * hidden, out)}
+            if hidden != out:
+                w["p"] = rand(out, hidden)
+            if bits:
+                w["xs"], w["hs"] = (np.abs(rand(gates * hidden)) * 40 + 60).astype(np.float32), (np.abs(rand(gates * hidden)) * 40 + 60).astype(np.float32)
+            ways.append(w)
+        count = len(ways)
+        more = ((count, out), (count, hidden))[:2 if kind == "LSTM" else 1] if states else ()
+        n = Ncnn((6, 5), *more)
+        x, given = n.inputs[0][0], [v[0].astype(np.float64) for v in n.inputs[1:]]
+        h = given[0].copy() if given else np.zeros((count, out))
+        c = given[1].copy() if len(given) > 1 else np.zeros((count, hidden))
+        y, h, c = layer(kind, x.astype(np.float64), ways, way, h, c)
+        outputs = [y[None]] + ([h[None], c[None]][:len(more)] if states else [])
+        size = sum(w["x"].size for w in ways)
+        n.row(kind, "y", [f"x{i}" for i in range(1 + len(more))], [f"y{i}" for i in range(len(outputs))],
+              f"0={out} 1={size} 2={way}" + (f" 3={hidden}" if hidden != out else "") + (f" 8={bits}" if bits else ""))
+        keys = [("x", "i8" if bits else "f32"), ("bias", "f32"), ("h", "i8" if bits else "f32"), ("p", "f32"), ("xs", "raw"), ("hs", "raw")]
+        for key, tag in keys:
+            if key in ways[0]:
+                n.weights(np.stack([w[key] for w in ways]), tags=[tag])
+        cases[f"{kind.lower()}_{name}"] = n, outputs
+
+    def softmax(s):
+        e = np.exp(s - s.max(-1, keepdims=True))
+        return e / e.sum(-1, keepdims=True)
+
+    def attended(q, k, v, mask, bits):
+        """q, k, v: [heads, rows, each]."""
+        out = []
+        for i in range(len(q)):
+            if bits:
+                (a, sa), (b, sb) = steps_of(q[i], 1), steps_of(k[i])
+                scores = a @ b.T / (sa * sb)
+            else:
+                scores = q[i] @ k[i].T
+            chance = softmax(scores + (0 if mask is None else mask[i] if mask.ndim == 3 else mask))
+            if bits:
+                (a, sa), (b, sb) = steps_of(chance, 1), steps_of(v[i])
+                out.append(a @ b / (sa * sb))
+            else:
+                out.append(chance @ v[i])
+        return np.stack(out)
+
+    # --- Scaled products: heads in groups, masks, caches.
+    for name, groups, mask, past, bits, scale in [("", 4, None, 0, 0, 0), ("groups", 2, (3, 5), 0, 0, 0.5), ("cache", 2, (4, 3, 7), 2, 0, 0),
+                                                  ("int8", 4, None, 0, 2, 0)]:
+        shapes = [(4, 3, 6), (groups, 5, 6), (groups, 5, 2)] + ([mask] if mask else []) + ([(groups, past, 6), (groups, past, 2)] if past else [])
+        n = Ncnn(*shapes)
+        n.inputs = [rand(*v.shape) for v in n.inputs]
+        q, k, v = (x[0].astype(np.float64) for x in n.inputs[:3])
+        m = n.inputs[3][0] if mask else None
+        if past:
+            k, v = (np.concatenate([n.inputs[-2 + i][0], x], 1) for i, x in enumerate((k, v)))
+        each = 4 // groups
+        y = attended(q * (scale or 1 / np.sqrt(6)), k.repeat(each, 0), v.repeat(each, 0), m, bits)
+        outputs = [y[None]] + ([k[None], v[None]] if past else [])
+        n.row("SDPA", "y", [f"x{i}" for i in range(len(shapes))], [f"y{i}" for i in range(len(outputs))],
+              f"5={int(bool(mask))} 6={scale} 7={int(bool(past))} 18={bits}")
+        cases["sdpa" + ("_" + name if name else "")] = n, outputs
+
+    # --- Attention with its products, caches [numbers, steps].
+    for name, past, cross, mask, bits in [("cache", 3, False, True, 0), ("cache_cross", 4, True, False, 0), ("int8", 0, False, False, 2),
+                                          ("int8_cache", 2, False, False, 2)]:
+        shapes = [(5, 8)] + ([(6, 8)] if cross else []) + ([(5, 5 + past)] if mask else []) + ([(8, past), (8, past)] if past else [])
+        n = Ncnn(*shapes)
+        n.inputs = [rand(*v.shape) for v in n.inputs]
+        draw = (lambda *s: rng.integers(-127, 128, s)) if bits else rand
+        ws, bs = [draw(8, 8) for _ in range(4)], [rand(8) for _ in range(4)]
+        scales = [(np.abs(rand(8)) * 40 + 60).astype(np.float32) for _ in range(3)] + [np.array([77.0], np.float32)]
+
+        def affine(x, i):
+            if not bits:
+                return x @ ws[i].T + bs[i]
+            a, s = steps_of(x)
+            return a @ ws[i].T.astype(np.float64) / (s * scales[i]) + bs[i]
+        x = n.inputs[0][0].astype(np.float64)
+        q, k, v = affine(x, 0) / 2, affine(x, 1), affine(x, 2)
+        if past:
+            old = [c[0].T for c in n.inputs[-2:]]
+            k, v = (old if cross else [np.concatenate([o, new]) for o, new in zip(old, (k, v))])
+        heads = lambda y: y.reshape(len(y), 2, 4).transpose(1, 0, 2)
+        m = n.inputs[1][0] if mask else None
+        joined = attended(heads(q), heads(k), heads(v), m, bits).transpose(1, 0, 2).reshape(5, 8)
+        if bits:
+            a, s = steps_of(joined, 1)
+            y = a @ ws[3].T.astype(np.float64) / (s * scales[3]) + bs[3]
+        else:
+            y = joined @ ws[3].T + bs[3]
+        outputs = [y[None]] + ([k.T[None], v.T[None]] if past else [])
+        n.row("MultiHeadAttention", "y", [f"x{i}" for i in range(len(shapes))], [f"y{i}" for i in range(len(outputs))],
+              f"0=8 1=2 2=64 5={int(mask)} 7={int(bool(past))} 18={bits}")
+        for w, b in zip(ws, bs):
+            n.weights(w, b, tags=["i8" if bits else "f32", "raw"])
+        if bits:
+            n.weights(*scales, tags=["raw"] * 4)
+        cases["attention_" + name] = n, outputs
+
+    # --- Turned pairs.
+    for name, side, width in [("", 0, 3), ("full", 0, 6), ("pairs", 1, 3)]:
+        n = Ncnn((2, 4, 6), (4, width), (4, width))
+        x, c, s = (v.astype(np.float64) for v in n.inputs)
+        if side:
+            a, b = x[..., 0::2], x[..., 1::2]
+            y = np.stack([a * c - b * s, a * s + b * c], -1).reshape(x.shape)
+        else:
+            a, b = x[..., :3], x[..., 3:]
+            y = np.concatenate([a * c[..., :3] - b * s[..., :3], a * s[..., -3:] + b * c[..., -3:]], -1)
+        n.row("RotaryEmbed", "y", ["x0", "x1", "x2"], ["y0"], f"0={side}")
+        cases["rotary" + ("_" + name if name else "")] = n, [y]
+
+    # --- Spectra, by PyTorch's.
+    def window_of(kind, length):
+        if kind == 0:
+            return torch.ones(length)
+        return torch.hann_window(length) if kind == 1 else torch.hamming_window(length)
+    modes = ["constant", "replicate", "reflect"]
+    for name, size, power, hop, length, kind, center, pad, normal, one_side in [
+            ("", 16, 0, 4, 16, 0, 1, 2, 0, 1), ("hann", 16, 1, 6, 12, 1, 1, 0, 1, 1), ("hamming", 15, 2, 4, 15, 2, 0, 2, 2, 0), ("all", 8, 0, 2, 8, 1, 1, 1, 0, 0)]:
+        def spectrum(x):
+            w = window_of(kind, length)
+            if center:
+                x = F.pad(x[:, None], (size // 2, size // 2), mode=modes[pad])[:, 0]
+            y = torch.stft(x, size, hop, length, w, False, normalized=normal == 1, onesided=bool(one_side), return_complex=True)
+            y = y / w.square().sum().sqrt() if normal == 2 else y
+            return torch.view_as_real(y) if power == 0 else y.abs() ** power
+        cases["spectrogram" + ("_" + name if name else "")] = one(
+            (50,), "Spectrogram", f"0={size} 1={power} 2={hop} 3={length} 4={kind} 5={center} 6={pad} 7={normal} 8={one_side}", spectrum)
+    for name, size, returns, hop, length, kind, center, normal, one_side in [("", 16, 1, 4, 16, 1, 1, 0, 1), ("all", 8, 0, 2, 8, 2, 1, 1, 0),
+                                                                             ("plain", 9, 1, 3, 9, 0, 0, 2, 1), ("imaginary", 8, 2, 4, 8, 0, 0, 0, 0)]:
+        def back(x):
+            y = torch.view_as_complex(x[0].contiguous()).to(torch.complex128)  # [frequencies, windows]
+            w = torch.zeros(size, dtype=torch.float64)
+            w[(size - length) // 2:(size - length) // 2 + length] = window_of(kind, length).double()
+            y = y * (size ** 0.5 if normal == 1 else w.square().sum().sqrt() if normal == 2 else 1)
+            if one_side:
+                y = torch.cat([y, y[1:size - size // 2].flip(0).conj()])
+            parts, frames = torch.fft.ifft(y, dim=0) * w[:, None], y.shape[1]
+            total, weight = torch.zeros((frames - 1) * hop + size, dtype=torch.complex128), torch.zeros((frames - 1) * hop + size, dtype=torch.float64)
+            for j in range(frames):
+                total[j * hop:j * hop + size] += parts[:, j]
+                weight[j * hop:j * hop + size] += w ** 2
+            if center:
+                total, weight = (v[size // 2:size // 2 + (frames - 1) * hop + size % 2] for v in (total, weight))
+            y = total / weight
+            return (torch.view_as_real(y) if returns == 0 else y.real if returns == 1 else y.imag)[None].float()
+        freqs = size // 2 + 1 if one_side else size
+        cases["inversespectrogram" + ("_" + name if name else "")] = one(
+            (freqs, 7, 2), "InverseSpectrogram", f"0={size} 1={returns} 2={hop} 3={length} 4={kind} 5={center} 7={normal}", back)
+
+    # --- And what else.
+    cases["statistics"] = one((4, 3, 5), "StatisticsPooling", "0=1", lambda x: torch.cat([x.mean((2, 3)), x.std((2, 3), unbiased=False)], 1))
+    cases["statistics_rows"] = one((3, 5), "StatisticsPooling", "", lambda x: x.mean((1, 2)).view(1, 1))
+    em, scale, bias = rng.integers(-127, 128, (9, 4)), np.array([31.0], np.float32), coarse((4,))
+    n = Ncnn((5,))
+    n.inputs = [np.array([[0, 3, 8, 20, -2]], np.float32)]
+    n.row("Embed", "y", ["x0"], ["y0"], "0=4 1=9 2=1 3=36 18=2")
+    n.weights(em, bias, scale, tags=["i8", "raw", "raw"])
+    cases["embed_int8"] = n, [(em[[0, 3, 8, 8, 0]] / scale + bias)[None]]
+    wt, bt = coarse((3, 4, 4, 4), 0.5), coarse((3,))
+    whole = lambda x: F.conv_transpose2d(x, t(wt).transpose(0, 1), t(bt), stride=2)
+    for name, pad, shift in [("upper", -233, 0), ("lower", -234, 1)]:  # 16 x 18 cut to 13 x 15
+        cases["deconv_same_" + name] = one((4, 7, 8), "Deconvolution", f"0=3 1=4 3=2 4={pad} 5=1 6={wt.size} 20=15 21=13 9=1",
+                                           lambda x: F.relu(whole(x)[:, :, 1 + shift:14 + shift, 1 + shift:16 + shift]), (wt, bt), ("f32", "raw"))
+    values = coarse((4,))
+    cases["padding_each"] = one((4, 3, 5), "Padding", "0=1 1=2 2=1 3=0 4=0 6=4",
+                                lambda x: F.pad(x - t(values).view(4, 1, 1), (1, 0, 1, 2)) + t(values).view(4, 1, 1), [values])
+    cases["slice_places"] = one((7, 3), "Slice", "1=0 -23302=2,2,-3", lambda x: (x[:, :2], x[:, 2:4], x[:, 4:]))
+    for name, shape, at in [("columns", (5,), lambda c: c), ("rows", (3,), lambda c: c[:, :, None]), ("one", (1,), lambda c: c)]:
+        cases["gemm_" + name] = one((3, 4), "Gemm", "0=0.5 1=2.0 11=1" if name == "columns" else "0=0.5 1=2.0",
+                                    lambda x, y, c: (lambda z: z.unsqueeze(2) if name == "columns" else z)(0.5 * (x @ y + 2 * at(c))),
+                                    more=((4, 5), shape))
+    for name, ca, cb, ta, tb in [("b", 0, 1, 0, 1), ("a", 1, 0, 1, 0), ("none", 0, 0, 0, 1)]:
+        n = Ncnn(*([] if ca else [(4, 3) if ta else (3, 4)]), *([] if cb else [(5, 4) if tb else (4, 5)]))
+        n.inputs = [rand(*v.shape) for v in n.inputs]
+        wa, wb = rng.integers(-127, 128, (4, 3) if ta else (3, 4)), rng.integers(-127, 128, (5, 4) if tb else (4, 5))
+        sa, sb, c = (np.abs(rand(3)) * 40 + 60).astype(np.float32), np.array([55.0], np.float32), rand(5)
+        given = [x[0].astype(np.float64) for x in n.inputs]
+        a = wa if ca else given[0]
+        b = wb if cb else given[-1]
+        a, b = (a.T if ta else a), (b.T if tb else b)
+        (qa, ra), (qb, rb) = ((a, sa[:, None]) if ca else steps_of(a, 1)), ((b, sb) if cb else steps_of(b))
+        y = 0.5 * (qa @ qb / (ra * rb) + 2 * c)
+        n.row("Gemm", "y", [f"x{i}" for i in range(len(given))], ["y0"],
+              f"0=0.5 1=2.0 2={ta} 3={tb} 4={ca} 5={cb} 6=1 7=3 8=5 9=4 10=4 18=2")
+        for on, w in ((ca, wa), (cb, wb)):
+            if on:
+                n.weights(w, tags=["i8"])
+        n.weights(c, tags=["f32"])
+        for on, w in ((ca, sa), (cb, sb)):
+            if on:
+                n.weights(w, tags=["raw"])
+        cases["gemm_int8_" + name] = n, [y[None]]
+    return cases
+
+
 def best(boxes, scores, overlap):
     """The numbers of boxes that are left, the best first: nms_sorted_bboxes."""
     left, area = [], (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
@@ -894,7 +1145,7 @@ def caffe2_nets():
 
 def main():
     torch.manual_seed(0)
-    for world, cases in (("ncnn", ncnn_cases()), ("caffe2", caffe2_cases())):
+    for world, cases in (("ncnn", {**ncnn_cases(), **ncnn_steps()}), ("caffe2", caffe2_cases())):
         for name, (net, outputs) in cases.items():
             net.write(os.path.join(sys.argv[1], world, name), outputs)
 

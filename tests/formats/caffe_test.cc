@@ -311,10 +311,22 @@ TEST_F(CaffeFiles, DarknetsForks) {
   EXPECT_EQ(Results(net, x), "float32[1,1,1,1]{35.999985}");
   Put("net.weights", DarknetWeights({4, 1, 1, 10}));
   EXPECT_THAT(Results(net, x), HasSubstr("0 numbers are left"));
-  // Gates of these come in an order of each fork's own.
+  // Gates come in an order of each fork's own: of the state last, or first. A version of 0.2 tells
+  // whose they are.
+  const std::vector<float> gates = {0, 0.5f, 0, 0, 0, 2, 0.25f, 0, 0, 0, 0, 0};
+  Put("net.cfg", "[net]\nwidth=1\nheight=1\nchannels=1\n[gru]\noutput=1\n");
+  Put("net.weights", DarknetWeights(gates, 0, 2));
+  const std::string pjreddie = Results(net, x);
+  EXPECT_EQ(Results(net, x, {{"fork", "pjreddie"}}), pjreddie);
+  const std::string alexeyab = Results(net, x, {{"fork", "alexeyab"}});
+  EXPECT_NE(alexeyab, pjreddie);
+  EXPECT_THAT(alexeyab, HasSubstr("float32[1,1]"));
   for (const char* layer : {"gru", "lstm"}) {
     Put("net.cfg", StrCat("[net]\nwidth=1\nheight=1\nchannels=1\n[", layer, "]\noutput=1\n"));
-    EXPECT_THAT(Results(net, x), HasSubstr("in different orders")) << layer;
+    Put("net.weights", DarknetWeights(gates, 0, 1));
+    const absl::Status status = Import(net).status();
+    EXPECT_EQ(OptionOf(status).value_or("none"), "fork") << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("in different orders"));
   }
 }
 
@@ -333,16 +345,21 @@ TEST_F(CaffeFiles, WhatIsWrongWithConfigurations) {
   const std::string net = "[net]\nwidth=4\nheight=4\nchannels=1\n";
   const struct {
     std::string text, message;
-  } rows[] = {{net + "[route]\nlayers=-2\n", "no layer -2 before it"},
-              {net + "[route]\n", "no option 'layers'"},
-              {net + "[maxpool]\nsize=9\nstride=1\npadding=0\n", "planes of 0 x 0"},
-              {net + "[tree]\n[wild]\n[tree]\n", "darknet.tree (2 nodes)"},
-              {net + "[lstm]\noutput=3\n", "name their file"},
-              {"[net]\nchannels=3\n[dropout]\n", "neither height and width nor inputs"},
-              {net + "[dropout]\n=1\n", "line 6: '=1' is no option"},
-              {net + "[dropout]\nfade=1\n", "fade"},
-              {net + "[activation]\nactivation=wild\n", "activation=wild"},
-              {"[net]\nwidth=x\nheight=4\n[dropout]\n", "option 'width' is 'x'"}};
+  } rows[] = {
+      {net + "[route]\nlayers=-2\n", "no layer -2 before it"},
+      {net + "[route]\n", "no option 'layers'"},
+      {net + "[maxpool]\nsize=9\nstride=1\npadding=0\n", "planes of 0 x 0"},
+      {net + "[tree]\n[wild]\n[tree]\n", "darknet.tree (2 nodes)"},
+      {net + "[lstm]\noutput=3\n", "name their file"},
+      {"[net]\nchannels=3\n[dropout]\n", "neither height and width nor inputs"},
+      {net + "[dropout]\n=1\n", "line 6: '=1' is no option"},
+      {net + "[dropout]\nfade=1\n", "fade"},
+      {net + "[activation]\nactivation=wild\n", "activation=wild"},
+      {net + "[dropout]\n[shortcut]\nfrom=-1\nweights_type=per_channel\n", "name their file"},
+      {net + "[upsample]\nstride=0\n", "a stride of 0"},
+      {net + "[upsample]\nstride=-3\n", "rectangles that do not fill"},
+      {net + "[maxpool]\nmaxpool_depth=1\nout_channels=3\n", "groups of different sizes"},
+      {"[net]\nwidth=x\nheight=4\n[dropout]\n", "option 'width' is 'x'"}};
   for (const auto& row : rows) {
     const absl::Status status = Import(Put("net.cfg", row.text)).status();
     EXPECT_FALSE(status.ok()) << row.text;
@@ -450,6 +467,11 @@ TEST_F(CaffeFiles, WhatIsWrongWithNcnns) {
       {"7767517\n2 2\nInput x 0 1 x\nReLU y 1 9 x y\n", "line 4: a layer that is cut off"},
       {"7767517\n2 2\nInput x 0 1 x\nReLU y 1 1 x y 0:1\n", "'0:1' is no parameter"},
       {"7767517\n3 3\nInput x 0 1 x\nFlow y 1 1 x y\nFlow z 1 1 y z\n", "ncnn.Flow (2 nodes)"},
+      {"7767517\n2 2\nInput x 0 1 x 0=9\nSPP y 1 1 x y\n", "ncnn.SPP"},
+      {"7767517\n2 2\nInput x 0 1 x 0=9\nSpectrogram y 1 1 x y 0=5000\n", "more than 2048"},
+      {"7767517\n2 2\nInput x 0 1 x 0=9\nSpectrogram y 1 1 x y 0=4 3=5\n", "windows of 5 in 4"},
+      {"7767517\n2 3\nInput x 0 1 x 0=9\nSlice y 1 2 x y z -23302=1,12\n", "from 0 to 12"},
+      {"7767517\n2 2\nInput x 0 1 x 0=4 1=3 2=2\nSDPA y 1 1 x y\n", "attention of 1 operands"},
       {"7767517\n2 2\nInput x 0 1 x\nConvolution y 1 1 x y 0=-1 1=3 6=-9\n", "cannot be"}};
   for (const auto& row : rows) {
     Put("net.bin", "\0\0\0\0");

@@ -24,12 +24,14 @@ constexpr ShortName kShortNames[] = {
     {"conn", "connected"},
     {"max", "maxpool"},
     {"local_max", "local_maxpool"},
+    {"local_avg", "local_avgpool"},
     {"avg", "avgpool"},
     {"localavg", "local_avgpool"},
     {"lrn", "normalization"},
     {"soft", "softmax"},
     {"silence", "empty"},
     {"contrastive_loss", "contrastive"},
+    {"Gaussian_yolo", "gaussian_yolo"},
 };
 
 std::string WithoutSpaces(std::string_view line) {

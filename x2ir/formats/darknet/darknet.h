@@ -25,6 +25,8 @@ inline constexpr char kDialect[] = "darknet";
 inline constexpr char kWeights[] = "x2ir.weights";
 inline constexpr char kImage[] = "x2ir.image";
 inline constexpr char kDecode[] = "x2ir.decode";
+// Of [gru] and [lstm]: the parts that a section's weights are of, in their order ("wz", "wr", ...).
+inline constexpr char kParts[] = "x2ir.parts";
 
 struct Section {
   std::string name;  // "convolutional"; short forms are written out
@@ -48,11 +50,15 @@ const nnvm::ModelFileNames& DarknetFileNames();
 struct DarknetOptions {
   std::string params{};       // the file of weights; empty: the one beside the configuration
   bool decode_heads = false;  // heads give boxes, rather than what goes into them
+  // Who wrote the weights of [gru] and [lstm]: "pjreddie", "alexeyab", or "auto": as the version in
+  // the file says.
+  std::string fork = "auto";
 };
 
 // One input "data" [1, channels, height, width]; heads ([yolo], [region], [detection]) are outputs,
 // and so is the last layer. InvalidArgument or DataLoss for files that are none or broken; NotFound
-// as of OpenModelFiles; an option error about "params" where there are no weights.
+// as of OpenModelFiles; an option error about "params" where there are no weights, about "fork"
+// where their order is not known.
 absl::StatusOr<Model> ReadDarknet(const Source& source, const DarknetOptions& options = {});
 
 }  // namespace x2ir

@@ -81,11 +81,17 @@ Match RecognizeDarknet(const Candidate& file) {
                      {.name = "decode_heads",
                       .type = OptionDef::kFlag,
                       .help = "Heads ([yolo], [region], [detection]) give boxes with the chances "
-                              "of their classes, not what goes into them"}},
+                              "of their classes, not what goes into them"},
+                     {.name = "fork",
+                      .type = OptionDef::kChoice,
+                      .help = "Whose Darknet wrote the weights of [gru] and [lstm]; auto: as the "
+                              "version in their file says",
+                      .choices = {"auto", "pjreddie", "alexeyab"}}},
     .read =
         [](const Source& source, const ReadRequest& request) {
           return ReadDarknet(source, {.params = request.options.Text("params"),
-                                      .decode_heads = request.options.Flag("decode_heads")});
+                                      .decode_heads = request.options.Flag("decode_heads"),
+                                      .fork = request.options.Text("fork")});
         },
 });
 

@@ -65,6 +65,9 @@ class WeightFile {
     const bool wide = int64_t{major} * 10 + minor >= 2 && major < 1000 && minor < 1000;
     place_ = wide ? 20 : 16;
     transposed_ = major > 1000 || minor > 1000;
+    // AlexeyAB's fork counts a third number; pjreddie's has 0.2.0 since it has today's order.
+    const auto third = LoadNumber<int32_t>(file_->data() + 8);
+    if (major == 0 && minor == 2) fork_ = third == 5 ? "alexeyab" : third == 0 ? "pjreddie" : "";
     if (place_ > file_->size()) return DataLoss("the file is too short for weights");
     if ((file_->size() - place_) % sizeof(float) != 0) {
       return DataLoss("the weights are no whole number of floats");
@@ -72,6 +75,8 @@ class WeightFile {
     return absl::OkStatus();
   }
   bool transposed() const { return transposed_; }
+  // Who wrote it; empty where the version does not say.
+  std::string_view fork() const { return fork_; }
   uint64_t left() const { return (file_->size() - place_) / sizeof(float); }
   void Skip(uint64_t floats) { place_ += floats * sizeof(float); }
 
@@ -90,23 +95,44 @@ class WeightFile {
   BlobPtr file_;
   uint64_t place_ = 0;
   bool transposed_ = false;
+  std::string_view fork_;
 };
 
 bool IsHead(std::string_view name) {
   return name == "yolo" || name == "region" || name == "detection" || name == "gaussian_yolo" ||
          name == "iseg";
 }
-bool HasWeights(std::string_view name) {
+bool HasWeights(const Section& section) {
+  const std::string& name = section.name;
+  if (name == "shortcut") {
+    const std::string* const type = section.Find("weights_type");
+    return type && *type != "none";
+  }
   return name == "convolutional" || name == "connected" || name == "batchnorm" || name == "local" ||
          name == "deconvolutional" || name == "rnn" || name == "crnn" || name == "gru" ||
-         name == "lstm" || name == "conv_lstm";
+         name == "lstm" || name == "conv_lstm" || name == "implicit";
+}
+// Layers of a recurrent one in the order of the file: w of the state, u of what comes in, v of the
+// cell.
+std::vector<std::string_view> PartsOf(std::string_view section, std::string_view fork) {
+  if (section == "conv_lstm")
+    return {"vf", "vi", "vo", "wf", "wi", "wg", "wo", "uf", "ui", "ug", "uo"};
+  if (section == "lstm") {
+    if (fork == "pjreddie") return {"wi", "wf", "wo", "wg", "ui", "uf", "uo", "ug"};
+    return {"wf", "wi", "wg", "wo", "uf", "ui", "ug", "uo"};
+  }
+  if (fork == "pjreddie") return {"wz", "wr", "wh", "uz", "ur", "uh"};
+  return {"uz", "ur", "uh", "wz", "wr", "wh"};
 }
 
 class GraphReader {
  public:
   // `norm_biases`: whether sections [batchnorm] have biases, as AlexeyAB's fork writes them.
-  GraphReader(const std::vector<Section>& sections, bool decode, bool norm_biases)
-      : sections_(sections), decode_(decode), norm_biases_(norm_biases) {}
+  GraphReader(const std::vector<Section>& sections, const DarknetOptions& options, bool norm_biases)
+      : sections_(sections),
+        decode_(options.decode_heads),
+        norm_biases_(norm_biases),
+        fork_(options.fork) {}
 
   absl::StatusOr<Model> Read(WeightFile* weights) {
     weights_ = weights;
@@ -135,8 +161,8 @@ class GraphReader {
       const Section& section = sections_[i];
       const absl::Status added = AddSection(section, i - 1);
       if (!added.ok()) {
-        return Annotate(added,
-                        StrCat("layer ", i - 1, " [", section.name, "] (line ", section.line, ")"));
+        return AnnotateOption(
+            added, StrCat("layer ", i - 1, " [", section.name, "] (line ", section.line, ")"));
       }
       layers_.push_back(last_);
     }
@@ -153,12 +179,12 @@ class GraphReader {
   struct Layer {
     Value* value = nullptr;
     Planes planes{};
+    std::vector<Value*> weights{};
   };
 
   absl::Status CheckHasWeights() const {
     if (weights_) return absl::OkStatus();
-    const auto count = std::ranges::count_if(
-        sections_, [](const Section& section) { return HasWeights(section.name); });
+    const auto count = std::ranges::count_if(sections_, HasWeights);
     if (count == 0) return absl::OkStatus();
     return OptionError("params", "a configuration alone has no weights for its ", count,
                        " layers that need some; name their file (.weights)");
@@ -182,10 +208,29 @@ class GraphReader {
     ++num_weights_;
     return absl::OkStatus();
   }
-  absl::Status TakeNorm(int64_t channels) {
-    X2IR_RETURN_IF_ERROR(TakeWeights("scales", {channels}));
-    X2IR_RETURN_IF_ERROR(TakeWeights("mean", {channels}));
-    return TakeWeights("variance", {channels});
+  // Of a part "input_" of a layer, or of the layer ("").
+  absl::Status TakeNorm(int64_t channels, std::string_view part = "") {
+    for (const char* name : {"scales", "mean", "variance"}) {
+      X2IR_RETURN_IF_ERROR(TakeWeights(StrCat(part, name), {channels}));
+    }
+    return absl::OkStatus();
+  }
+  // Of a convolution (which has its norm before its weights) and of a connected layer; `out` where
+  // it is not their first size.
+  absl::Status TakeConv(std::string_view part, std::vector<int64_t> dims, bool norm,
+                        int64_t out = 0) {
+    if (out == 0) out = dims[0];
+    X2IR_RETURN_IF_ERROR(TakeWeights(StrCat(part, "biases"), {out}));
+    if (norm) X2IR_RETURN_IF_ERROR(TakeNorm(out, part));
+    return TakeWeights(StrCat(part, "weights"), std::move(dims));
+  }
+  absl::Status TakeConnected(std::string_view part, int64_t inputs, int64_t outputs, bool norm) {
+    X2IR_RETURN_IF_ERROR(TakeWeights(StrCat(part, "biases"), {outputs}));
+    // Files of old versions have them the other way round.
+    X2IR_RETURN_IF_ERROR(TakeWeights(
+        StrCat(part, "weights"), weights_->transposed() ? std::vector<int64_t>{inputs, outputs}
+                                                        : std::vector<int64_t>{outputs, inputs}));
+    return norm ? TakeNorm(outputs, part) : absl::OkStatus();
   }
 
   static int64_t Windows(int64_t size, int64_t padding, int64_t window, int64_t stride) {
@@ -198,21 +243,48 @@ class GraphReader {
     const int64_t stride = o.Positive("stride", 1);
     const int64_t stride_x = o.Integer("stride_x", -1), stride_y = o.Integer("stride_y", -1);
     const int64_t padding = o.Integer("pad", 0) != 0 ? size / 2 : o.Integer("padding", 0);
+    const int64_t shared = o.Integer("share_index", kMost), blur = o.Integer("antialiasing", 0);
     X2IR_RETURN_IF_ERROR(o.status());
     const Planes in = last_.planes;
     if (in.channels % groups != 0 || filters % groups != 0) {
       return Invalid(in.channels, " channels and ", filters, " filters in ", groups, " groups");
     }
-    X2IR_RETURN_IF_ERROR(TakeWeights("biases", {filters}));
-    if (o.Integer("batch_normalize", 0) != 0 && o.Integer("dontloadscales", 0) == 0) {
-      X2IR_RETURN_IF_ERROR(TakeNorm(filters));
+    if (shared < kMost) {
+      X2IR_ASSIGN_OR_RETURN(const Layer layer, At(shared, layers_.size()));
+      X2IR_RETURN_IF_ERROR(
+          ShareWeights(layer, {filters, in.channels / groups, size, size}, HasNorm(o)));
+    } else {
+      X2IR_RETURN_IF_ERROR(TakeConv("", {filters, in.channels / groups, size, size}, HasNorm(o)));
     }
-    X2IR_RETURN_IF_ERROR(TakeWeights("weights", {filters, in.channels / groups, size, size}));
     // A dilated window is padded by as much more as it covers.
-    last_.planes = {filters,
-                    Windows(in.height, 2 * padding, size, stride_y > 0 ? stride_y : stride),
-                    Windows(in.width, 2 * padding, size, stride_x > 0 ? stride_x : stride)};
-    return o.status();
+    const int64_t step_y = stride_y > 0 ? stride_y : stride,
+                  step_x = stride_x > 0 ? stride_x : stride;
+    last_.planes = {filters, Windows(in.height, 2 * padding, size, blur ? 1 : step_y),
+                    Windows(in.width, 2 * padding, size, blur ? 1 : step_x)};
+    return Blurred(blur, step_y, step_x);
+  }
+  // What antialiasing leaves: windows of 3 x 3 with a border, or of 2 x 2.
+  absl::Status Blurred(int64_t blur, int64_t step_y, int64_t step_x) {
+    if (blur == 0) return absl::OkStatus();
+    const int64_t size = blur == 2 ? 2 : 3, padding = blur == 2 ? 0 : 2;
+    last_.planes.height = Windows(last_.planes.height, padding, size, step_y);
+    last_.planes.width = Windows(last_.planes.width, padding, size, step_x);
+    return absl::OkStatus();
+  }
+  static bool HasNorm(Options& o) {
+    return (o.Integer("batch_normalize", 0) != 0 || o.Integer("cbn", 0) != 0) &&
+           o.Integer("dontloadscales", 0) == 0;
+  }
+  // The weights of a convolution that was read before.
+  absl::Status ShareWeights(const Layer& layer, const std::vector<int64_t>& dims, bool norm) {
+    const size_t count = layer.weights.size();
+    if (count != (norm ? 5u : 2u) || layer.weights.back()->shape() == nullptr ||
+        *layer.weights.back()->shape() != Shape::FromInts(dims)) {
+      return Invalid("it shares the weights of a layer of another kind or size");
+    }
+    operands_.insert(operands_.end(), layer.weights.begin(), layer.weights.end());
+    num_weights_ = static_cast<int64_t>(count);
+    return absl::OkStatus();
   }
 
   absl::Status Deconvolutional(Options& o) {
@@ -221,9 +293,8 @@ class GraphReader {
     const int64_t padding = o.Integer("pad", 0) != 0 ? size / 2 : o.Integer("padding", 0);
     X2IR_RETURN_IF_ERROR(o.status());
     const Planes in = last_.planes;
-    X2IR_RETURN_IF_ERROR(TakeWeights("biases", {filters}));
-    if (o.Integer("batch_normalize", 0) != 0) X2IR_RETURN_IF_ERROR(TakeNorm(filters));
-    X2IR_RETURN_IF_ERROR(TakeWeights("weights", {in.channels, filters, size, size}));
+    const bool norm = o.Integer("batch_normalize", 0) != 0;
+    X2IR_RETURN_IF_ERROR(TakeConv("", {in.channels, filters, size, size}, norm, filters));
     last_.planes = {filters, (in.height - 1) * stride + size - 2 * padding,
                     (in.width - 1) * stride + size - 2 * padding};
     return o.status();
@@ -234,33 +305,12 @@ class GraphReader {
     X2IR_RETURN_IF_ERROR(o.status());
     const auto inputs = last_.planes.count();
     if (!inputs || *inputs > INT32_MAX) return Invalid("too many numbers go into it");
-    X2IR_RETURN_IF_ERROR(TakeWeights("biases", {outputs}));
-    // Files of old versions have them the other way round.
-    X2IR_RETURN_IF_ERROR(weights_->transposed() ? TakeWeights("weights", {*inputs, outputs})
-                                                : TakeWeights("weights", {outputs, *inputs}));
-    if (o.Integer("batch_normalize", 0) != 0 && o.Integer("dontloadscales", 0) == 0) {
-      X2IR_RETURN_IF_ERROR(TakeNorm(outputs));
-    }
+    X2IR_RETURN_IF_ERROR(TakeConnected("", *inputs, outputs, HasNorm(o)));
     node_->SetAttr("x2ir.transposed", weights_->transposed());
     last_.planes = {outputs, 1, 1};
     return o.status();
   }
 
-  // Weights of one of the three layers of a recurrent one.
-  absl::Status TakePart(std::string_view part, std::vector<int64_t> dims, int64_t out, bool norm,
-                        bool images) {
-    const auto own = [&](std::string_view name) { return StrCat(part, "_", name); };
-    const auto take_norm = [&]() -> absl::Status {
-      for (const char* name : {"scales", "mean", "variance"}) {
-        X2IR_RETURN_IF_ERROR(TakeWeights(own(name), {out}));
-      }
-      return absl::OkStatus();
-    };
-    X2IR_RETURN_IF_ERROR(TakeWeights(own("biases"), {out}));
-    if (norm && images) X2IR_RETURN_IF_ERROR(take_norm());
-    X2IR_RETURN_IF_ERROR(TakeWeights(own("weights"), std::move(dims)));
-    return norm && !images ? take_norm() : absl::OkStatus();
-  }
   absl::Status Recurrent(Options& o, bool images) {
     const int64_t hidden = o.Positive("hidden", 1), outputs = o.Positive("output", 1),
                   size = o.Positive("size", 3), groups = o.Positive("groups", 1);
@@ -269,18 +319,56 @@ class GraphReader {
     const Planes in = last_.planes;
     const auto inputs = in.count();
     if (!inputs || *inputs > INT32_MAX) return Invalid("too many numbers go into it");
-    const auto shape = [&](int64_t out, int64_t from) {
-      if (images) return std::vector<int64_t>{out, from / groups, size, size};
-      return weights_->transposed() ? std::vector<int64_t>{from, out}
-                                    : std::vector<int64_t>{out, from};
-    };
     const int64_t from = images ? in.channels : *inputs;
     if (images && (from % groups != 0 || hidden % groups != 0)) {
       return Invalid(from, " channels in ", groups, " groups");
     }
-    X2IR_RETURN_IF_ERROR(TakePart("input", shape(hidden, from), hidden, norm, images));
-    X2IR_RETURN_IF_ERROR(TakePart("self", shape(hidden, hidden), hidden, norm, images));
-    X2IR_RETURN_IF_ERROR(TakePart("output", shape(outputs, hidden), outputs, norm, images));
+    const auto take = [&](std::string_view part, int64_t inner, int64_t out) {
+      return images ? TakeConv(part, {out, inner / groups, size, size}, norm)
+                    : TakeConnected(part, inner, out, norm);
+    };
+    X2IR_RETURN_IF_ERROR(take("input_", from, hidden));
+    X2IR_RETURN_IF_ERROR(take("self_", hidden, hidden));
+    X2IR_RETURN_IF_ERROR(take("output_", hidden, outputs));
+    if (!images) node_->SetAttr("x2ir.transposed", weights_->transposed());
+    last_.planes = images ? Planes{outputs, in.height, in.width} : Planes{outputs, 1, 1};
+    return absl::OkStatus();
+  }
+
+  // [gru] and [lstm], whose parts stand in an order that is the fork's, and [conv_lstm].
+  absl::Status Gates(const Section& section, Options& o) {
+    const bool images = section.name == "conv_lstm";
+    const int64_t outputs = o.Positive("output", 1), size = o.Positive("size", 3),
+                  groups = o.Positive("groups", 1);
+    const bool norm = o.Integer("batch_normalize", 0) != 0, cells = o.Integer("peephole", 0) != 0;
+    if (o.Integer("bottleneck", 0) != 0) {
+      return Unimplemented("bottleneck=1, which Darknet computes on GPUs only");
+    }
+    X2IR_RETURN_IF_ERROR(o.status());
+    const Planes in = last_.planes;
+    const auto inputs = in.count();
+    if (!inputs || *inputs > INT32_MAX) return Invalid("too many numbers go into it");
+    if (images && (in.channels % groups != 0 || outputs % groups != 0)) {
+      return Invalid(in.channels, " channels and ", outputs, " of the state in ", groups,
+                     " groups");
+    }
+    const std::string_view fork = fork_ == "auto" ? weights_->fork() : std::string_view(fork_);
+    if (!images && fork.empty()) {
+      return OptionError("fork",
+                         "Darknet's forks store the weights of this layer in different orders, and "
+                         "the version in '",
+                         weights_->path(), "' does not say whose they are");
+    }
+    Attribute::Strings parts;
+    for (const std::string_view part : PartsOf(section.name, fork)) {
+      if (part[0] == 'v' && !cells) continue;
+      parts.emplace_back(part);
+      const std::string name = StrCat(part, "_");
+      const int64_t own = part[0] == 'u' ? (images ? in.channels : *inputs) : outputs;
+      X2IR_RETURN_IF_ERROR(images ? TakeConv(name, {outputs, own / groups, size, size}, norm)
+                                  : TakeConnected(name, own, outputs, norm));
+    }
+    node_->SetAttr(kParts, std::move(parts));
     if (!images) node_->SetAttr("x2ir.transposed", weights_->transposed());
     last_.planes = images ? Planes{outputs, in.height, in.width} : Planes{outputs, 1, 1};
     return absl::OkStatus();
@@ -308,10 +396,16 @@ class GraphReader {
                   stride_y = o.Integer("stride_y", stride);
     const int64_t size = o.Positive("size", stride), padding = o.Integer("padding", size - 1);
     X2IR_RETURN_IF_ERROR(o.status());
+    const int64_t blur = o.Integer("antialiasing", 0), depth = o.Positive("out_channels", 1);
+    X2IR_RETURN_IF_ERROR(o.status());
     if (stride_x < 1 || stride_y < 1 || padding < 0) return Invalid("a window without a step");
-    last_.planes.height = Windows(last_.planes.height, padding, size, stride_y);
-    last_.planes.width = Windows(last_.planes.width, padding, size, stride_x);
-    return absl::OkStatus();
+    if (o.Integer("maxpool_depth", 0) != 0) {
+      last_.planes.channels = depth;
+      return Blurred(blur, stride_y, stride_x);
+    }
+    last_.planes.height = Windows(last_.planes.height, padding, size, blur ? 1 : stride_y);
+    last_.planes.width = Windows(last_.planes.width, padding, size, blur ? 1 : stride_x);
+    return Blurred(blur, stride_y, stride_x);
   }
 
   absl::Status Route(const Section& section, Options& o, size_t number) {
@@ -344,6 +438,12 @@ class GraphReader {
       operands_.push_back(source.value);
       if (section.name == "scale_channels") last_.planes = source.planes;
     }
+    if (section.name != "shortcut") return absl::OkStatus();
+    // A weight for each operand, or for each channel of each.
+    const std::string type = o.Text("weights_type");
+    const auto operands = static_cast<int64_t>(operands_.size());
+    if (type == "per_feature" || type == "per_layer") return TakeWeights("weights", {operands, 1});
+    if (type == "per_channel") return TakeWeights("weights", {operands, last_.planes.channels});
     return absl::OkStatus();
   }
 
@@ -360,10 +460,12 @@ class GraphReader {
       return TakeNorm(planes.channels);
     }
     if (name == "rnn" || name == "crnn") return Recurrent(o, name == "crnn");
-    if (name == "gru" || name == "lstm") {
-      return Unimplemented(
-          "Darknet's forks store the weights of this layer in different orders, and files do not "
-          "say which");
+    if (name == "gru" || name == "lstm" || name == "conv_lstm") return Gates(section, o);
+    if (name == "implicit") {
+      operands_.clear();
+      planes = {o.Positive("filters", 128), o.Positive("atoms", 1), 1};
+      X2IR_RETURN_IF_ERROR(o.status());
+      return TakeWeights("weights", {1, planes.channels, planes.height, 1});
     }
     if (name == "maxpool" || name == "local_avgpool" || name == "local_maxpool") return Pool(o);
     if (name == "route") return Route(section, o, number);
@@ -373,9 +475,10 @@ class GraphReader {
     if (name == "avgpool") {
       planes.height = planes.width = 1;
     } else if (name == "upsample") {
-      const int64_t stride = o.Positive("stride", 2);
-      planes.height *= stride;
-      planes.width *= stride;
+      const int64_t stride = o.Integer("stride", 2);
+      if (stride == 0) return Invalid("a stride of 0");
+      planes.height = stride > 0 ? planes.height * stride : planes.height / -stride;
+      planes.width = stride > 0 ? planes.width * stride : planes.width / -stride;
     } else if (name == "reorg" || name == "reorg3d") {
       const int64_t stride = o.Positive("stride", 1);
       if (stride > 4096) return Invalid("a stride of ", stride);
@@ -385,6 +488,8 @@ class GraphReader {
       } else {
         planes = {planes.channels * stride * stride, planes.height / stride, planes.width / stride};
       }
+    } else if (name == "history") {
+      planes.channels *= o.Positive("history_size", 4);
     } else if (name == "crop") {
       planes.height = o.Positive("crop_height", 1);
       planes.width = o.Positive("crop_width", 1);
@@ -394,12 +499,18 @@ class GraphReader {
 
   absl::Status AddSection(const Section& section, size_t number) {
     // The loss of a training is none of a network that is used.
-    if (section.name == "cost") return absl::OkStatus();
+    last_.weights.clear();
+    if (section.name == "cost" || section.name == "contrastive") return absl::OkStatus();
     own_name_ = StrCat(section.name, "_", number);
     operands_ = {last_.value};
     num_weights_ = 0;
     node_ = graph_->AppendNode(kDialect, section.name, {});
+    const std::string* const kept = section.Find("dontload");
+    if (kept && *kept != "0" && HasWeights(section)) {
+      return Unimplemented("dontload=", *kept, ": weights that the file does not have");
+    }
     X2IR_RETURN_IF_ERROR(Size(section, number));
+    last_.weights.assign(operands_.end() - num_weights_, operands_.end());
     const Planes& planes = last_.planes;
     if (planes.channels < 1 || planes.height < 1 || planes.width < 1 || planes.channels > kMost ||
         planes.height > kMost || planes.width > kMost) {
@@ -421,6 +532,7 @@ class GraphReader {
 
   const std::vector<Section>& sections_;
   const bool decode_, norm_biases_;
+  const std::string fork_;
   WeightFile* weights_ = nullptr;
   Model* model_ = nullptr;
   Graph* graph_ = nullptr;
@@ -446,7 +558,7 @@ absl::StatusOr<Model> ReadDarknet(const Source& source, const DarknetOptions& op
     X2IR_ASSIGN_OR_RETURN(const std::vector<darknet::Section> sections,
                           darknet::ParseConfig(files.graph->view()));
     const auto read_as = [&](bool norm_biases) -> absl::StatusOr<Model> {
-      darknet::GraphReader reader(sections, options.decode_heads, norm_biases);
+      darknet::GraphReader reader(sections, options, norm_biases);
       if (!files.params) return reader.Read(nullptr);
       darknet::WeightFile weights(files.params);
       const absl::Status header = weights.ReadHeader();

@@ -69,6 +69,7 @@ void OneList(Parts& w, bool) { w.Raw("data", {w.Int(0)}); }
 void Embed(Parts& w, bool) {
   w.Tagged("weight", {w.Int(3)});
   if (w.Int(2) != 0) w.Raw("bias", {w.Int(0)});
+  if (w.Int(18) != 0) w.Raw("weight_scale", {1});
 }
 void MemoryData(Parts& w, bool) {
   std::vector<int64_t> sizes;
@@ -100,6 +101,9 @@ void Recurrent(Parts& w, int64_t gates, int64_t biases) {
   w.Tagged("bias_c", {hidden, biases, ways});
   w.Tagged("weight_hc", {out, hidden, gates, ways});
   if (hidden != out) w.Tagged("weight_hr", {hidden, out, ways});
+  if (w.Int(8) == 0) return;
+  w.Raw("weight_xc_scales", {hidden, gates, ways});
+  w.Raw("weight_hc_scales", {hidden, gates, ways});
 }
 void Lstm(Parts& w, bool) { Recurrent(w, 4, 4); }
 void Gru(Parts& w, bool) { Recurrent(w, 3, 4); }
@@ -114,6 +118,9 @@ void Attention(Parts& w, bool) {
   w.Raw("v_bias", {embed});
   w.Tagged("out_weight", {size});
   w.Raw("out_bias", {embed > 0 ? size / embed : 0});
+  if (w.Int(18) == 0) return;
+  for (const char* name : {"q_scales", "k_scales", "v_scales"}) w.Raw(name, {embed});
+  w.Raw("out_scale", {1});
 }
 void Gemm(Parts& w, bool) {
   const int64_t m = w.Int(7), n = w.Int(8), k = w.Int(9), kind = w.Int(10);
@@ -124,6 +131,9 @@ void Gemm(Parts& w, bool) {
     w.Tagged("c", kind == 3 ? std::vector<int64_t>{m, n}
                             : std::vector<int64_t>{kind >= 0 && kind < 5 ? sizes[kind] : -1});
   }
+  if (w.Int(18) == 0) return;
+  if (w.Int(4) != 0) w.Raw("a_scales", {m});
+  if (w.Int(5) != 0) w.Raw("b_scale", {1});
 }
 void Dequantize(Parts& w, bool) {
   w.Raw("scale", {w.Int(0, 1)});

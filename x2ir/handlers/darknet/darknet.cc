@@ -17,7 +17,8 @@ constexpr std::string_view kOfTraining[] = {
     "learning_rate",    "learning_rate_scale", "stopbackward",  "onlyforward",
     "dont_update",      "burnin_update",       "train_only_bn", "clip",
     "dontload",         "temperature_train",   "momentum",      "decay",
-    "label_smooth_eps", "assisted_excitation"};
+    "label_smooth_eps", "assisted_excitation", "grad_centr",    "dot",
+    "stream",           "wait_stream"};
 
 }  // namespace
 

@@ -3,7 +3,9 @@
 // of the image, one a cell and anchor: cells row by row, the anchors of a cell one after the other.
 // A class's chance is that of an object times its own, and 0 where it is not above `thresh`, or
 // where a box with a better one of that class overlaps it by more than `nms_threshold` (0: that is
-// nobody's business). These are the rows of OpenCV's Darknet reader, with its defaults.
+// nobody's business). These are the rows of OpenCV's Darknet reader, with its defaults. Of
+// [Gaussian_yolo], which OpenCV does not read, a class's chance is less the more uncertain a box
+// is.
 #include <algorithm>
 #include <numeric>
 
@@ -20,6 +22,8 @@ struct Boxes {
   double overlap = 0;            // nms_threshold
   bool softmax = false;          // of classes; else each is a chance of its own
   bool plain = false;            // numbers are chances already (new_coords)
+  bool sigmas = false;           // beside each coordinate how uncertain it is
+  double point = 0;              // where in a box its place is, seen from its middle: -0.5, 0, 0.5
 };
 
 Expr Part(const Expr& x, int64_t from, int64_t to) { return Slice(x, -1, Size(from), Size(to)); }
@@ -41,7 +45,8 @@ absl::StatusOr<Value*> Decoded(DarknetArgs& a, const Boxes& boxes) {
   const Expr x = a.image();
   const auto sizes = KnownSizes(x, 1, 4);
   a.Require(sizes.has_value(), "a head of unknown size");
-  const int64_t height = (*sizes)[1], width = (*sizes)[2], each = boxes.classes + 5;
+  const int64_t height = (*sizes)[1], width = (*sizes)[2];
+  const int64_t first = boxes.sigmas ? 9 : 5, each = boxes.classes + first;
   const auto count = static_cast<int64_t>(boxes.widths.size());
   if (count < 1 || boxes.classes < 1 || boxes.classes > 100000 || (*sizes)[0] != count * each) {
     return Invalid("a head of ", (*sizes)[0], " channels for ", count, " anchors and ",
@@ -53,8 +58,12 @@ absl::StatusOr<Value*> Decoded(DarknetArgs& a, const Boxes& boxes) {
                                {SizeAt(x, 0), Size(height), Size(width), Size(count), Size(each)});
   const auto sigmoid = [](const Expr& v) { return v.Op("sigmoid"); };
   const auto chance = [&](const Expr& v) { return boxes.plain ? v : sigmoid(v); };
-  const Expr middle =
-      Shifted(Scaled(chance(Part(cells, 0, 2)), boxes.scale), -0.5 * (boxes.scale - 1));
+  // Two of the four coordinates.
+  const auto pair = [&](int64_t i) {
+    if (!boxes.sigmas) return Part(cells, i, i + 2);
+    return Concat(a, {Part(cells, 2 * i, 2 * i + 1), Part(cells, 2 * i + 2, 2 * i + 3)}, -1);
+  };
+  const Expr middle = Shifted(Scaled(chance(pair(0)), boxes.scale), -0.5 * (boxes.scale - 1));
   std::vector<double> corners, parts = {static_cast<double>(width), static_cast<double>(height)};
   for (int64_t row = 0; row < height; ++row) {
     for (int64_t column = 0; column < width; ++column) {
@@ -62,19 +71,27 @@ absl::StatusOr<Value*> Decoded(DarknetArgs& a, const Boxes& boxes) {
       corners.push_back(static_cast<double>(row));
     }
   }
-  const Expr at =
+  Expr at =
       (middle + NumbersAs(a, t, {height, width, 1, 2}, corners)) / NumbersAs(a, t, {2}, parts);
   std::vector<double> anchors;
   for (size_t i = 0; i < boxes.widths.size(); ++i) {
     anchors.push_back(boxes.widths[i]);
     anchors.push_back(boxes.heights[i]);
   }
-  const Expr sides = Part(cells, 2, 4);
+  const Expr sides = pair(2);
   const Expr size =
       (boxes.plain ? Square(sides * 2.0) : Exp(sides)) * NumbersAs(a, t, {count, 2}, anchors);
-  const Expr object = chance(Part(cells, 4, 5)), own = Part(cells, 5, each);
-  const Expr classes =
-      object * (boxes.softmax ? own.Op("softmax", {}, {{"axis", -1}}) : chance(own));
+  if (boxes.point != 0) at = at - size * boxes.point;
+  const Expr object = chance(Part(cells, first - 1, first)), own = Part(cells, first, each);
+  Expr classes = object * (boxes.softmax ? own.Op("softmax", {}, {{"axis", -1}}) : chance(own));
+  if (boxes.sigmas) {
+    Expr doubt = nullptr;
+    for (const int64_t i : {1, 3, 5, 7}) {
+      const Expr one = sigmoid(Part(cells, i, i + 1));
+      doubt = doubt.value() ? doubt + one : one;
+    }
+    classes = classes * (1.0 - doubt / 4.0);
+  }
   Expr kept = Where(classes > boxes.thresh, classes, 0.0);
   if (boxes.overlap > 0) {
     a.Require(DimAt(x, 0) == Dim(1), "overlaps in several images");
@@ -83,7 +100,7 @@ absl::StatusOr<Value*> Decoded(DarknetArgs& a, const Boxes& boxes) {
                                 Reshape(kept, {1, -1, boxes.classes}), boxes.overlap, boxes.thresh),
                 {1, height, width, count, boxes.classes});
   }
-  return Reshape(Concat(a, {at, size, object, kept}, -1), {-1, each}).value();
+  return Reshape(Concat(a, {at, size, object, kept}, -1), {-1, boxes.classes + 5}).value();
 }
 
 bool IsDecoded(DarknetArgs& a) {
@@ -146,7 +163,7 @@ void DropLosses(DarknetArgs& a) {
           "sqrt"});
 }
 
-absl::StatusOr<Value*> Yolo(DarknetArgs& a) {
+absl::StatusOr<Value*> YoloWith(DarknetArgs& a, bool sigmas) {
   if (!IsDecoded(a)) return Raw(a);
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> image, ImageOf(a));
   const std::vector<double> anchors = a.Numbers("anchors");
@@ -158,6 +175,12 @@ absl::StatusOr<Value*> Yolo(DarknetArgs& a) {
   boxes.scale = a.Number("scale_x_y", 1);
   boxes.plain = a.Flag("new_coords", false);
   boxes.overlap = a.Number("nms_threshold", 0);
+  boxes.sigmas = sigmas;
+  if (sigmas) {
+    const std::string point = a.Text("yolo_point", "center");
+    boxes.point = point == "left_top" ? -0.5 : point == "right_bottom" ? 0.5 : 0;
+    a.Drop({"uc_normalizer"});
+  }
   DropLosses(a);
   if (mask.empty()) {
     if (total < 1 || total > 4096) return Invalid(total, " anchors");
@@ -171,6 +194,9 @@ absl::StatusOr<Value*> Yolo(DarknetArgs& a) {
   }
   return Decoded(a, boxes);
 }
+
+absl::StatusOr<Value*> Yolo(DarknetArgs& a) { return YoloWith(a, false); }
+absl::StatusOr<Value*> GaussianYolo(DarknetArgs& a) { return YoloWith(a, true); }
 
 absl::StatusOr<Value*> Region(DarknetArgs& a) {
   if (!IsDecoded(a)) return Raw(a);
@@ -238,9 +264,19 @@ absl::StatusOr<Value*> Detection(DarknetArgs& a) {
                  {-1, classes + 5})
       .value();
 }
-absl::StatusOr<Value*> OnlyRaw(DarknetArgs& a) {
-  if (IsDecoded(a)) return Unimplemented("boxes of this head (it is read as it is, undecoded)");
-  return Raw(a);
+// Images: the chance of each class at each pixel, then numbers that tell its objects apart.
+absl::StatusOr<Value*> Iseg(DarknetArgs& a) {
+  if (!IsDecoded(a)) return Raw(a);
+  a.Ignore(darknet::kImage);
+  const int64_t classes = a.Integer("classes", 20), ids = a.Integer("ids", 32);
+  DropLosses(a);
+  const Expr x = a.image();
+  if (classes < 1 || ids < 0 || DimAt(x, 1) != Dim(classes + ids)) {
+    return Invalid("a head of ", classes, " classes and ", ids, " numbers of objects");
+  }
+  const Expr chances = Slice(x, 1, Size(0), Size(classes)).Op("sigmoid");
+  if (ids == 0) return chances.value();
+  return Concat(a, {chances, Slice(x, 1, Size(classes), Size(classes + ids))}, 1).value();
 }
 
 }  // namespace
@@ -249,7 +285,7 @@ X2IR_DARKNET(identity)
     .From("yolo", Yolo)
     .From("region", Region)
     .From("detection", Detection)
-    .From("gaussian_yolo", OnlyRaw)
-    .From("iseg", OnlyRaw);
+    .From("gaussian_yolo", GaussianYolo)
+    .From("iseg", Iseg);
 
 }  // namespace x2ir

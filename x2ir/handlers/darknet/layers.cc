@@ -2,8 +2,9 @@
 #include "x2ir/handlers/nnvm/layers.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 
+#include "x2ir/formats/darknet/darknet.h"
 #include "x2ir/handlers/caffe/images.h"
 #include "x2ir/handlers/darknet/darknet.h"
 
@@ -18,6 +19,15 @@ Expr Sigmoid(const Expr& x) { return x.Op("sigmoid"); }
 Expr Stair(const Expr& x) {
   const Expr n = Floor(x), half = Floor(x / 2);
   return Where(n == half * 2.0, half, (x - n) + half);
+}
+// AlexeyAB's: among the channels of a pixel.
+Expr NormedChannels(const Expr& x) {
+  const Expr above = x.Op("relu");
+  return above / (Sum(above, 1, true) + 0.0001);
+}
+Expr ChannelChances(const Expr& x) {
+  const Expr powers = Exp(x);
+  return powers / (Sum(powers, 1, true) + 0.0001);
 }
 struct Activation {
   std::string_view name;
@@ -40,6 +50,15 @@ constexpr Activation kActivations[] = {
     {"relie", [](const Expr& x) { return Leaky(x, 0.01f); }},
     {"ramp", [](const Expr& x) { return x.Op("relu") + x * 0.1; }},
     {"leaky", [](const Expr& x) { return Leaky(x, 0.1f); }},
+    {"revleaky", [](const Expr& x) { return Leaky(x, 0.1f); }},
+    {"gelu",
+     [](const Expr& x) {
+       return x * 0.5 * ((x * 0.797885 + x * x * x * 0.035677).Op("tanh") + 1.0);
+     }},
+    {"normalize_channels", NormedChannels},
+    {"normalize_channels_softmax", ChannelChances},
+    {"normalize_channels_softmax_maxval",
+     [](const Expr& x) { return ChannelChances(x - Reduce(x, "reduce_max", {1}, true)); }},
     {"tanh", [](const Expr& x) { return x.Op("tanh"); }},
     {"hardtan", [](const Expr& x) { return Clip(x, x.Number(-1), x.Number(1)); }},
     {"lhtan",
@@ -85,32 +104,71 @@ absl::StatusOr<Expr> Normed(DarknetArgs& a, const Expr& x, const Expr& bias, con
   return BatchNormalize(a, x, scales, bias, mean, Square(Sqrt(variance) + 0.000001), 1, 0);
 }
 
-SymbolWindow WindowOf(DarknetArgs& a) {
-  const int64_t size = a.Integer("size", 1), stride = a.Integer("stride", 1),
-                dilation = a.Integer("dilation", 1), stride_x = a.Integer("stride_x", -1),
-                stride_y = a.Integer("stride_y", -1), given = a.Integer("padding", 0);
-  const int64_t padding = (a.Flag("pad", false) ? size / 2 : given) * dilation;
+SymbolWindow SquareWindow(int64_t size, std::vector<int64_t> strides, int64_t dilation,
+                          int64_t padding) {
   SymbolWindow w;
   w.kernel = {size, size};
-  w.strides = {stride_y > 0 ? stride_y : stride, stride_x > 0 ? stride_x : stride};
+  w.strides = std::move(strides);
   w.dilations = {dilation, dilation};
   w.pads = {padding, padding, padding, padding};
   return w;
 }
+// `antialiasing`: what came before took steps of 1; a blur takes those that were asked for.
+Expr Blurred(DarknetArgs& a, const Expr& x, int64_t kind, const std::vector<int64_t>& strides) {
+  if (kind == 0) return x;
+  const Dim channels = DimAt(x, 1);
+  a.Require(channels.is_static(), "an unknown number of channels");
+  const std::vector<double> blur =
+      kind == 2 ? std::vector<double>(4, 1.0 / 4)
+                : std::vector<double>{1.0 / 16, 2.0 / 16, 1.0 / 16, 2.0 / 16, 4.0 / 16,
+                                      2.0 / 16, 1.0 / 16, 2.0 / 16, 1.0 / 16};
+  const int64_t size = kind == 2 ? 2 : 3;
+  const Expr each = NumbersAs(a, x.dtype(), {1, 1, size, size}, blur)
+                        .Op("tile", {a.b().Ints({channels.value(), 1, 1, 1})});
+  return Convolve(a, x, each, nullptr, SquareWindow(size, strides, 1, kind == 2 ? 0 : 1),
+                  channels.value());
+}
+// 1 above 0, else -1, as a float.
+Expr Signs(const Expr& x) { return (x > 0.0).To(x.dtype()) * 2.0 - 1.0; }
+
+SymbolWindow WindowOf(DarknetArgs& a) {
+  const int64_t size = a.Integer("size", 1), stride = a.Integer("stride", 1),
+                dilation = a.Integer("dilation", 1), stride_x = a.Integer("stride_x", -1),
+                stride_y = a.Integer("stride_y", -1), given = a.Integer("padding", 0);
+  const int64_t padding = a.Flag("pad", false) ? size / 2 : given, step = size == 1 ? 1 : dilation;
+  a.Require(step == 1 || 2 * padding == size - 1, "dilated windows that change the image's size");
+  return SquareWindow(size, {stride_y > 0 ? stride_y : stride, stride_x > 0 ? stride_x : stride},
+                      step, padding * step);
+}
 absl::StatusOr<Value*> Convolutional(DarknetArgs& a) {
-  const SymbolWindow window = WindowOf(a);
-  const bool norm = a.Flag("batch_normalize", false);
-  a.Drop({"filters"});
-  a.RefuseAll({"binary", "xnor", "bin_output", "flipped", "antialiasing", "deform", "sway",
-               "rotate", "stretch", "stretch_sway", "share_index", "reverse", "dontloadscales",
-               "use_bin_output", "cbn"});
-  const Expr bias = a.weights(0), kernel = a.weights(norm ? 4 : 1);
-  Expr y =
-      Convolve(a, a.image(), kernel, norm ? nullptr : bias.value(), window, a.Integer("groups", 1));
+  SymbolWindow window = WindowOf(a);
+  const bool norm = a.Flag("batch_normalize", false) || a.Flag("cbn", false);
+  const int64_t blur = a.Integer("antialiasing", 0);
+  a.Drop({"filters", "share_index", "angle", "cbn"});
+  a.RefuseAll({"bin_output", "deform", "sway", "rotate", "stretch", "stretch_sway", "reverse",
+               "dontloadscales", "use_bin_output", "coordconv"});
+  const bool signs = a.Flag("xnor", false);
+  a.Require(!a.Flag("binary", false) || signs,
+            "binary=1, which Darknet computes on GPUs and leaves on CPUs");
+  const Expr bias = a.weights(0);
+  Expr x = a.image(), kernel = a.weights(norm ? 4 : 1);
+  if (a.Flag("flipped", false)) {
+    const auto dims = KnownSizes(kernel, 0, 4);
+    kernel = Reshape(Transpose(Reshape(kernel, {-1, (*dims)[0]}), {1, 0}), *dims);
+  }
+  if (signs) {
+    // Signs of the operand by signs of weights, which have the mean size of their filter's.
+    x = Signs(x);
+    kernel = Signs(kernel) * Reduce(Abs(kernel), "reduce_mean", {1, 2, 3}, true);
+  }
+  const std::vector<int64_t> strides = window.strides;
+  if (blur != 0) window.strides = {1, 1};
+  Expr y = Convolve(a, x, kernel, norm ? nullptr : bias.value(), window, a.Integer("groups", 1));
   if (norm) {
     X2IR_ASSIGN_OR_RETURN(y, Normed(a, y, bias, a.weights(1), a.weights(2), a.weights(3)));
   }
-  return WithActivation(a, y, "logistic");
+  X2IR_ASSIGN_OR_RETURN(y, Activated(a, y, "logistic"));
+  return Blurred(a, y, blur, strides).value();
 }
 absl::StatusOr<Value*> Deconvolutional(DarknetArgs& a) {
   const SymbolWindow window = WindowOf(a);
@@ -180,82 +238,151 @@ absl::StatusOr<Value*> Local(DarknetArgs& a) {
 
 // --- Recurrent layers ----------------------------------------------------------------------------
 
-// A step from a state of zeros, as Darknet's forward pass of a network that was just loaded. Three
-// layers: of what comes in, of the state, and of their sum. With zeros the second one is its bias.
-absl::StatusOr<Value*> Recurrent(DarknetArgs& a, bool images) {
-  const bool norm = a.Flag("batch_normalize", false);
-  const int64_t logistic = images ? 0 : a.Integer("logistic", 0);
-  const std::string activation = a.Text("activation", "logistic");
-  const std::string of_state = logistic == 2 ? "loggy" : logistic == 1 ? "logistic" : activation;
-  SymbolWindow window;
-  int64_t groups = 1;
-  a.Drop({"output", "hidden", "shortcut"});
-  if (images) {
+// A step from a state of zeros, as Darknet's forward pass of a network that was just loaded.
+
+// The convolutions or connected layers that a recurrent layer is made of.
+class Parts {
+ public:
+  Parts(DarknetArgs& a, bool images)
+      : a_(a), images_(images), norm_(a.Flag("batch_normalize", false)) {
+    a.Drop({"output", "hidden"});
+    if (!images) return;
     a.RefuseAll({"xnor"});
-    groups = a.Integer("groups", 1);
+    groups_ = a.Integer("groups", 1);
     const int64_t size = a.Integer("size", 3), stride = a.Integer("stride", 1),
                   dilation = a.Integer("dilation", 1);
     // Without a word about it, images keep their size.
     const bool said = a.HasAttr("pad") || a.HasAttr("padding");
     const int64_t given = a.Integer("padding", 0);
     const int64_t padding = (a.Flag("pad", false) || !said ? size / 2 : given) * dilation;
-    window.kernel = {size, size};
-    window.strides = {stride, stride};
-    window.dilations = {dilation, dilation};
-    window.pads = {padding, padding, padding, padding};
+    window_ = SquareWindow(size, {stride, stride}, dilation, padding);
     a.Require(stride == 1 && 2 * padding == (size - 1) * dilation, "images that change their size");
   }
-  // Of each layer: biases, weights and the norm; a convolution's weights are the last.
-  const size_t each = norm ? 5 : 2;
-  const auto part = [&](size_t layer, size_t i) { return a.weights(layer * each + i); };
-  const auto normed = [&](size_t layer, const Expr& x) -> absl::StatusOr<Expr> {
-    if (!norm) return x;
-    const size_t first = images ? 1 : 2;
-    return Normed(a, x, part(layer, 0), part(layer, first), part(layer, first + 1),
-                  part(layer, first + 2));
-  };
-  const auto applied = [&](size_t layer, const Expr& x) -> absl::StatusOr<Expr> {
-    Value* const bias = norm ? nullptr : part(layer, 0).value();
-    Expr y = nullptr;
-    if (images) {
-      y = Convolve(a, x, part(layer, norm ? 4 : 1), bias, window, groups);
-    } else {
-      const bool transposed = a.NodeReader::Bool("x2ir.transposed", false);
-      std::vector<Value*> operands = {part(layer, 1)};
-      if (bias) operands.push_back(bias);
-      y = FlattenedRows(x).Op("gemm", operands, {{"transB", transposed ? 0 : 1}});
-    }
-    return normed(layer, y);
-  };
-  X2IR_ASSIGN_OR_RETURN(const Expr in, applied(0, images ? a.image() : a.in(0)));
+  absl::StatusOr<Expr> Of(size_t part, const Expr& x) {
+    Value* const bias = norm_ ? nullptr : Weight(part, 0).value();
+    const Expr weights = Weight(part, images_ && norm_ ? 4 : 1);
+    if (images_) return Normed(part, Convolve(a_, x, weights, bias, window_, groups_));
+    const bool transposed = a_.NodeReader::Bool("x2ir.transposed", false);
+    std::vector<Value*> operands = {weights};
+    if (bias) operands.push_back(bias);
+    return Normed(part, FlattenedRows(x).Op("gemm", operands, {{"transB", transposed ? 0 : 1}}));
+  }
+  // With zeros a layer is its bias: [1, channels], or [1, channels, 1, 1].
+  absl::StatusOr<Expr> OfZeros(size_t part) {
+    std::vector<int64_t> dims = {1, -1};
+    if (images_) dims.insert(dims.end(), {1, 1});
+    const Expr bias = Reshape(Weight(part, 0), dims);
+    return Normed(part, norm_ ? bias * 0.0 : bias);
+  }
+
+ private:
+  // Biases, weights and the norm; a convolution's weights are the last.
+  Expr Weight(size_t part, size_t i) { return a_.weights(part * (norm_ ? 5 : 2) + i); }
+  absl::StatusOr<Expr> Normed(size_t part, const Expr& x) {
+    if (!norm_) return x;
+    const size_t first = images_ ? 1 : 2;
+    return x2ir::Normed(a_, x, Weight(part, 0), Weight(part, first), Weight(part, first + 1),
+                        Weight(part, first + 2));
+  }
+
+  DarknetArgs& a_;
+  const bool images_, norm_;
+  SymbolWindow window_;
+  int64_t groups_ = 1;
+};
+
+// Three layers: of what comes in, of the state, and of their sum.
+absl::StatusOr<Value*> Recurrent(DarknetArgs& a, bool images) {
+  Parts parts(a, images);
+  const int64_t logistic = images ? 0 : a.Integer("logistic", 0);
+  const std::string activation = a.Text("activation", "logistic");
+  const std::string of_state = logistic == 2 ? "loggy" : logistic == 1 ? "logistic" : activation;
+  a.Drop({"shortcut"});
+  X2IR_ASSIGN_OR_RETURN(const Expr in, parts.Of(0, images ? a.image() : a.in(0)));
   X2IR_ASSIGN_OR_RETURN(const Expr fresh, ActivatedBy(activation, in));
-  // [1, hidden], or [1, hidden, 1, 1].
-  std::vector<int64_t> dims = {1, -1};
-  if (images) dims.insert(dims.end(), {1, 1});
-  const Expr bias = Reshape(part(1, 0), dims);
-  X2IR_ASSIGN_OR_RETURN(const Expr old, normed(1, norm ? bias * 0.0 : bias));
+  X2IR_ASSIGN_OR_RETURN(const Expr old, parts.OfZeros(1));
   X2IR_ASSIGN_OR_RETURN(const Expr kept, ActivatedBy(of_state, old));
-  X2IR_ASSIGN_OR_RETURN(const Expr out, applied(2, fresh + kept));
+  X2IR_ASSIGN_OR_RETURN(const Expr out, parts.Of(2, fresh + kept));
   X2IR_ASSIGN_OR_RETURN(const Expr y, ActivatedBy(activation, out));
   return y.value();
 }
 
+// [gru], [lstm] and [conv_lstm]: each gate is the sum of a layer of what comes in ("u..."), one of
+// the state ("w...") and, with peepholes, one of the cell ("v...").
+class Gates {
+ public:
+  Gates(DarknetArgs& a, bool images)
+      : a_(a),
+        parts_(a, images),
+        names_(a.StringList(darknet::kParts)),
+        x_(images ? a.image() : a.in(0)),
+        activation_(images ? a.Text("activation", "linear") : "linear") {}
+  bool starts_with_state() const { return !names_.empty() && names_[0][0] == 'w'; }
+  // The sum before its function. The state is zeros, and so is the cell, unless it is given.
+  absl::StatusOr<Expr> Sum(char gate, const Expr& cell = nullptr) {
+    Expr sum = nullptr;
+    for (const char kind : {'u', 'w', 'v'}) {
+      const std::string name = {kind, gate};
+      const auto at = std::ranges::find(names_, name);
+      if (at == names_.end() && kind == 'v') break;
+      if (at == names_.end()) return Invalid("there is no part ", name);
+      const auto part = static_cast<size_t>(at - names_.begin());
+      const Expr of = kind == 'u' ? x_ : kind == 'v' ? cell : nullptr;
+      X2IR_ASSIGN_OR_RETURN(const Expr y, of.value() ? parts_.Of(part, of) : parts_.OfZeros(part));
+      X2IR_ASSIGN_OR_RETURN(const Expr term, ActivatedBy(activation_, y));
+      sum = sum.value() ? sum + term : term;
+    }
+    return sum;
+  }
+
+ private:
+  DarknetArgs& a_;
+  Parts parts_;
+  std::vector<std::string> names_;
+  Expr x_ = nullptr;
+  std::string activation_;
+};
+absl::StatusOr<Value*> Gru(DarknetArgs& a) {
+  Gates gates(a, false);
+  // An option of pjreddie's.
+  const bool tanh = a.Flag("tanh", false) && gates.starts_with_state();
+  X2IR_ASSIGN_OR_RETURN(const Expr z, gates.Sum('z'));
+  X2IR_ASSIGN_OR_RETURN(const Expr h, gates.Sum('h'));
+  return ((1.0 - Sigmoid(z)) * (tanh ? h.Op("tanh") : Sigmoid(h))).value();
+}
+absl::StatusOr<Value*> Lstm(DarknetArgs& a, bool images) {
+  Gates gates(a, images);
+  if (images) {
+    a.Drop({"peephole", "bottleneck", "state_constrain", "time_normalizer"});
+    a.RefuseAll({"shortcut"});
+    a.Require(a.Text("lstm_activation", "tanh") == "tanh",
+              "lstm_activation, which Darknet looks at on GPUs only");
+  }
+  X2IR_ASSIGN_OR_RETURN(const Expr i, gates.Sum('i'));
+  X2IR_ASSIGN_OR_RETURN(const Expr g, gates.Sum('g'));
+  const Expr cell = Sigmoid(i) * g.Op("tanh");
+  X2IR_ASSIGN_OR_RETURN(const Expr o, gates.Sum('o', cell));
+  return (Sigmoid(o) * cell.Op("tanh")).value();
+}
+// The last `history_size` images, this one first; before it there were none, which are zeros.
+absl::StatusOr<Value*> History(DarknetArgs& a) {
+  const Expr x = a.image();
+  const int64_t size = a.Integer("history_size", 4);
+  const Dim channels = DimAt(x, 1);
+  a.Require(channels.is_static() && size >= 1 && size <= 4096, "images of unknown size");
+  return a
+      .Op("pad", {x, a.b().Ints({0, 0, 0, 0, 0, (size - 1) * channels.value(), 0, 0}), x.Number(0)})
+      .value();
+}
+
 // --- Pools and norms -----------------------------------------------------------------------------
 
-struct DarknetPool {
-  SymbolWindow window;
-};
-// Padding is what all windows need; half of it, rounded down, stands before the image.
-DarknetPool PoolOf(DarknetArgs& a, const Expr& x) {
-  const int64_t stride = a.Integer("stride", 1), stride_x = a.Integer("stride_x", stride),
-                stride_y = a.Integer("stride_y", stride);
-  const int64_t size = a.Integer("size", stride), padding = a.Integer("padding", size - 1);
-  DarknetPool pool;
-  SymbolWindow& w = pool.window;
-  w.kernel = {size, size};
-  w.strides = {stride_y, stride_x};
-  w.dilations = {1, 1};
-  w.pads = {padding / 2, padding / 2, 0, 0};
+// Padding is what all windows need; half of it, rounded down, stands before the image. With a blur
+// behind it a pool takes steps of 1.
+SymbolWindow PoolOf(DarknetArgs& a, const Expr& x, std::vector<int64_t> strides) {
+  const int64_t size = a.Integer("size", a.Integer("stride", 1)),
+                padding = a.Integer("padding", size - 1);
+  SymbolWindow w = SquareWindow(size, std::move(strides), 1, padding / 2);
   CheckWindow(a, w);
   a.Require(padding / 2 < size, "padding of as much as the window");
   for (size_t i = 0; i < 2; ++i) {
@@ -267,36 +394,66 @@ DarknetPool PoolOf(DarknetArgs& a, const Expr& x) {
     a.Require(last < dim.value(), "a pool whose last window stands behind the image");
     w.pads[2 + i] = std::max<int64_t>(last + size - dim.value(), 0);
   }
-  return pool;
+  return w;
+}
+std::vector<int64_t> PoolSteps(DarknetArgs& a) {
+  const int64_t stride = a.Integer("stride", 1), stride_x = a.Integer("stride_x", stride);
+  return {a.Integer("stride_y", stride), stride_x};
+}
+// The greatest of each n-th channel.
+Expr MaxOfDepth(DarknetArgs& a, const Expr& x, int64_t channels) {
+  const auto sizes = KnownSizes(x, 1, 4);
+  a.Require(sizes && channels >= 1 && (*sizes)[0] % channels == 0, "groups of different sizes");
+  const Expr groups = ReshapeTo(x, {SizeAt(x, 0), Size((*sizes)[0] / channels), Size(channels),
+                                    Size((*sizes)[1]), Size((*sizes)[2])});
+  return Reduce(groups, "reduce_max", {1});
 }
 absl::StatusOr<Value*> MaxPool(DarknetArgs& a) {
-  a.RefuseAll({"maxpool_depth", "antialiasing"});
-  a.Drop({"out_channels"});
+  a.RefuseAll({"maxpool_zero_nonmax"});
+  const int64_t blur = a.Integer("antialiasing", 0), channels = a.Integer("out_channels", 1);
+  const std::vector<int64_t> strides = PoolSteps(a);
   const Expr x = a.image();
-  AttributeMap attrs = PoolOf(a, x).window.Attrs();
-  attrs.Set("kernel_shape", PoolOf(a, x).window.kernel);
-  return a.Op("max_pool", {x}, std::move(attrs)).value();
+  if (a.Flag("maxpool_depth", false)) {
+    a.Drop({"size", "padding"});
+    return Blurred(a, MaxOfDepth(a, x, channels), blur, strides).value();
+  }
+  const SymbolWindow window = PoolOf(a, x, blur != 0 ? std::vector<int64_t>{1, 1} : strides);
+  AttributeMap attrs = window.Attrs();
+  attrs.Set("kernel_shape", window.kernel);
+  return Blurred(a, a.Op("max_pool", {x}, std::move(attrs)), blur, strides).value();
 }
 absl::StatusOr<Value*> LocalAvgPool(DarknetArgs& a) {
   const Expr x = a.image();
-  const SymbolWindow window = PoolOf(a, x).window;
+  const SymbolWindow window = PoolOf(a, x, PoolSteps(a));
   AttributeMap attrs = window.Attrs();
   attrs.Set("kernel_shape", window.kernel);
   attrs.Set("count_include_pad", 0);
   return a.Op("average_pool", {x}, std::move(attrs)).value();
 }
+// x / (kappa + alpha * sum of squares around it)^beta. The kernel carries the sum from channel to
+// channel: it begins with the channels before size / 2, takes up the one that enters the window and
+// leaves out the one that left it, so that channel size / 2 never enters, and is taken off later.
 absl::StatusOr<Value*> Normalization(DarknetArgs& a) {
   const int64_t size = a.Integer("size", 5);
   const double alpha = a.Number("alpha", .0001), beta = a.Number("beta", .75),
                kappa = a.Number("kappa", 1);
-  a.Require(size % 2 == 1 && size > 0, "a norm over an even number of channels");
-  return a
-      .Op("lrn", {a.image()},
-          {{"size", size},
-           {"alpha", static_cast<float>(alpha * static_cast<double>(size))},
-           {"beta", static_cast<float>(beta)},
-           {"bias", static_cast<float>(kappa)}})
-      .value();
+  const Expr x = a.image();
+  const Dim channels = DimAt(x, 1);
+  a.Require(channels.is_static() && channels.value() <= 4096, "so many channels");
+  const int64_t count = channels.value();
+  if (size < 1 || size / 2 > count)
+    return Invalid("a norm over ", size, " of ", count, " channels");
+  std::vector<double> sum(static_cast<size_t>(count), 0), rows;
+  for (int64_t k = 0; k < size / 2; ++k) sum[static_cast<size_t>(k)] = alpha;
+  for (int64_t k = 0; k < count; ++k) {
+    const int64_t left = k - (size - 1) / 2 - 1, next = k + size / 2;
+    if (k > 0 && left >= 0) sum[static_cast<size_t>(left)] -= alpha;
+    if (k > 0 && next < count) sum[static_cast<size_t>(next)] += alpha;
+    rows.insert(rows.end(), sum.begin(), sum.end());
+  }
+  const Expr sums = Convolve(a, Square(x), NumbersAs(a, x.dtype(), {count, count, 1, 1}, rows),
+                             nullptr, SquareWindow(1, {1, 1}, 1, 0), 1);
+  return (x * Pow(sums + kappa, -beta)).value();
 }
 absl::StatusOr<Value*> L2Norm(DarknetArgs& a) { return L2Normalized(a.image(), {1}, 0).value(); }
 absl::StatusOr<Value*> SoftmaxSection(DarknetArgs& a) {
@@ -335,25 +492,53 @@ absl::StatusOr<Value*> Route(DarknetArgs& a) {
   if (parts.size() == 1) return a.Op("identity", {parts[0]}).value();
   return Concat(a, parts, 1).value();
 }
+// How much of each operand of a shortcut: [operands, 1 or channels], or null.
+Expr ShortcutWeights(DarknetArgs& a) {
+  a.Drop({"weights_type"});
+  std::string norm = a.Text("weights_normalization", "none");
+  const std::string before = a.Text("weights_normalizion", "none");  // as it once was spelled
+  if (norm == "none") norm = before;
+  if (a.num_weights() == 0) return nullptr;
+  const Expr w = a.weights(0);
+  if (norm == "none") return w;
+  const bool softmax = norm == "softmax";
+  a.Require(softmax || norm == "relu" || norm == "avg_relu",
+            StrCat("weights_normalization=", norm));
+  const Expr part = softmax ? Exp(w - Reduce(w, "reduce_max", {0}, true)) : w.Op("relu");
+  return part / (Sum(part, 0, true) + 0.0001);
+}
+// alpha, which is pjreddie's, is of the channels that the other image has as well.
+Expr ScaledWhereMet(DarknetArgs& a, const Expr& x, const Expr& other, double alpha) {
+  const auto own = KnownSizes(x, 1, 2), its = KnownSizes(other, 1, 2);
+  a.Require(own && its, "an unknown number of channels");
+  if ((*its)[0] >= (*own)[0]) return x * alpha;
+  const Size met((*its)[0]);
+  return Concat(a, {Slice(x, 1, Size(0), met) * alpha, Slice(x, 1, met, Size((*own)[0]))}, 1);
+}
 // Channels that the other one has not count as 0; those that it has more are left out.
 absl::StatusOr<Value*> Shortcut(DarknetArgs& a) {
-  const std::string weights = a.Text("weights_type", "none");
-  a.Require(weights == "none", StrCat("weights_type=", weights));
+  const Expr weights = ShortcutWeights(a);
   const double alpha = a.Number("alpha", 1), beta = a.Number("beta", 1);
-  a.Drop({"from", "weights_normalization"});
+  a.Drop({"from"});
+  const auto weighted = [&](size_t i, const Expr& x) {
+    if (!weights.value()) return x;
+    return x * Reshape(Gather(weights, a.b().Int(static_cast<int64_t>(i)), 0), {1, -1, 1, 1});
+  };
   const Expr x = a.image(0);
-  Expr y = Scaled(x, alpha);
+  const auto own = KnownSizes(x, 1, 4);
+  Expr y = weighted(0, x);
+  if (alpha != 1) y = ScaledWhereMet(a, y, a.image(a.num_values() - 1), alpha);
   for (size_t i = 1; i < a.num_values(); ++i) {
     Expr other = a.image(i);
-    const auto own = KnownSizes(x, 1, 4), its = KnownSizes(other, 1, 4);
+    const auto its = KnownSizes(other, 1, 4);
     a.Require(own && its && (*own)[1] == (*its)[1] && (*own)[2] == (*its)[2],
-              "a shortcut between images of two sizes");
+              "a shortcut between images of two sizes, on which Darknet's forks differ");
     const int64_t more = (*own)[0] - (*its)[0];
     if (more < 0) other = Slice(other, 1, Size(0), Size((*own)[0]));
     if (more > 0) {
       other = a.Op("pad", {other, a.b().Ints({0, 0, 0, 0, 0, more, 0, 0}), other.Number(0)});
     }
-    y = y + Scaled(other, beta);
+    y = y + weighted(i, Scaled(other, beta));
   }
   return WithActivation(a, y, "linear");
 }
@@ -368,7 +553,17 @@ absl::StatusOr<Value*> Sam(DarknetArgs& a) {
 absl::StatusOr<Value*> Upsample(DarknetArgs& a) {
   const int64_t stride = a.Integer("stride", 2);
   const double scale = a.Number("scale", 1);
-  a.Require(stride >= 1 && stride <= 4096, "a negative stride");
+  if (stride == 0 || std::abs(stride) > 4096) return Invalid("a stride of ", stride);
+  if (stride < 0) {
+    // The sum of each rectangle.
+    const auto sizes = KnownSizes(a.image(), 2, 4);
+    a.Require(sizes && (*sizes)[0] % stride == 0 && (*sizes)[1] % stride == 0,
+              "rectangles that do not fill the image");
+    SymbolPool pool;
+    pool.window = SquareWindow(-stride, {-stride, -stride}, 1, 0);
+    pool.kind = PoolKind::kSum;
+    return Scaled(PoolWindows(a, a.image(), pool), scale).value();
+  }
   return Scaled(Repeated(a, a.image(), stride, stride), scale).value();
 }
 absl::StatusOr<Value*> Reorg(DarknetArgs& a) {
@@ -404,12 +599,17 @@ X2IR_DARKNET(gemm).From("connected", Connected);
 X2IR_DARKNET(batch_normalization).From("batchnorm", BatchNormSection);
 X2IR_DARKNET(rnn).From("rnn", [](DarknetArgs& a) { return Recurrent(a, false); });
 X2IR_DARKNET(rnn).From("crnn", [](DarknetArgs& a) { return Recurrent(a, true); });
+X2IR_DARKNET(gru).From("gru", Gru);
+X2IR_DARKNET(lstm)
+    .From("lstm", [](DarknetArgs& a) { return Lstm(a, false); })
+    .From("conv_lstm", [](DarknetArgs& a) { return Lstm(a, true); });
+X2IR_DARKNET(pad).From("history", History);
 X2IR_DARKNET(max_pool).From("maxpool", MaxPool);
 X2IR_DARKNET(average_pool).From("local_avgpool", LocalAvgPool);
 X2IR_DARKNET(global_average_pool).From("avgpool", [](DarknetArgs& a) -> absl::StatusOr<Value*> {
   return a.Op("global_average_pool", {a.image()}).value();
 });
-X2IR_DARKNET(lrn).From("normalization", Normalization);
+X2IR_DARKNET(mul).From("normalization", Normalization);
 X2IR_DARKNET(div).From("l2norm", L2Norm);
 X2IR_DARKNET(softmax).From("softmax", SoftmaxSection);
 X2IR_DARKNET(concat).From("route", Route);
@@ -426,6 +626,11 @@ X2IR_DARKNET(identity)
           [](DarknetArgs& a) -> absl::StatusOr<Value*> {
             a.Drop({"probability", "dropblock", "dropblock_size_rel", "dropblock_size_abs"});
             return a.Op("identity", {a.in(0)}).value();
+          })
+    .From("implicit",
+          [](DarknetArgs& a) -> absl::StatusOr<Value*> {
+            a.Drop({"filters", "atoms", "mean", "std"});
+            return a.Op("identity", {a.weights(0)}).value();
           })
     .From("empty",
           [](DarknetArgs& a) -> absl::StatusOr<Value*> {

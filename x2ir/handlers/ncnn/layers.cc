@@ -166,9 +166,9 @@ absl::StatusOr<Value*> Deconvolution(NcnnArgs& a) {
     more.push_back(a.Int(more_ids[i], more.empty() ? 0 : more[0]));
     sizes.push_back(a.Int(size_ids[i], sizes.empty() ? 0 : sizes[0]));
   }
-  a.Require(std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n == 0; }) &&
-                w.auto_pad == "NOTSET",
-            "a result of a given size");
+  const bool cut = w.auto_pad != "NOTSET";
+  const bool sized = std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n > 0; });
+  a.Require(!cut || sized, "padding to a size that is not said");
   if (group < 1 || out < 1 || out % group != 0)
     return Invalid(out, " filters in ", group, " groups");
   // [group, out of a group, in of a group, kernel] becomes [in, out of a group, kernel].
@@ -183,8 +183,21 @@ absl::StatusOr<Value*> Deconvolution(NcnnArgs& a) {
   attrs.Set("output_padding", Turned(more));
   std::vector<Value*> operands = {a.in(0), kernel};
   if (bias) operands.push_back(a.weights(1));
-  X2IR_ASSIGN_OR_RETURN(const Expr y, NcnnActivated(a, a.Op("conv_transpose", std::move(operands),
-                                                            std::move(attrs))));
+  Expr y = a.Op("conv_transpose", std::move(operands), std::move(attrs));
+  if (cut) {
+    // To the size that is said; of an odd number the end loses more, or the begin.
+    const int64_t spatial = kSpatial;
+    const auto whole = KnownSizes(y, 2, 2 + spatial);
+    const std::vector<int64_t> wanted = Turned(sizes);
+    a.Require(whole.has_value(), "a result of a given size from an image of an unknown one");
+    for (size_t i = 0; i < kSpatial; ++i) {
+      const int64_t rest = (*whole)[i] - wanted[i];
+      if (rest < 0) return Invalid("a result of ", (*whole)[i], " cut to ", wanted[i]);
+      const int64_t from = w.auto_pad == "SAME_UPPER" ? rest / 2 : rest - rest / 2;
+      y = Slice(y, static_cast<int64_t>(i) + 2, Size(from), Size(from + wanted[i]));
+    }
+  }
+  X2IR_ASSIGN_OR_RETURN(y, NcnnActivated(a, y));
   return y.value();
 }
 
@@ -217,11 +230,12 @@ absl::StatusOr<Value*> Embed(NcnnArgs& a) {
   const int64_t out = a.Int(0, 0), rows = a.Int(1, 0);
   const bool bias = a.Flag(2, false);
   a.Drop({3});
-  a.Require(a.Int(18, 0) == 0, "weights of 8 bits");
+  const bool quantized = a.Int(18, 0) != 0;
   // Places behind the last one are the last.
   const Expr last(a, a.b().Int(std::max<int64_t>(rows - 1, 0)));
   const Expr places = Clip(a.AsInt64(a.in(0)), Expr(a, a.b().Int(0)), last);
-  const Expr y = Gather(Reshape(a.weights(0), {-1, out}), places, 0);
+  Expr y = Gather(Reshape(a.weights(0), {-1, out}), places, 0);
+  if (quantized) y = y / a.weights(bias ? 2 : 1);
   return (bias ? y + a.weights(1) : y).value();
 }
 
@@ -316,6 +330,19 @@ absl::StatusOr<Value*> PoolLayer(NcnnArgs& a) {
   a.Require(!beyond, "a mean that counts what rounding up adds");
   pool.count_padding = true;
   return CaffeMeanPool(a, x, pool).value();
+}
+
+// Means of the planes, and how far numbers are from them.
+Value* StatisticsPooling(NcnnArgs& a) {
+  const bool deviation = a.Flag(0, false);
+  // Blobs of one or two axes have one plane.
+  const Expr x = a.RankOf() < 4 ? Unsqueeze(FlattenedRows(a.in(0)), {1}) : a.in(0);
+  const std::vector<int64_t> axes = CountedFrom(2, x.rank() - 2);
+  const Expr mean = Reduce(x, "reduce_mean", axes, true);
+  const auto flat = [&](const Expr& y) { return Squeeze(y, axes); };
+  if (!deviation) return flat(mean);
+  return Concat(a, {flat(mean), flat(Sqrt(Reduce(Square(x - mean), "reduce_mean", axes, true)))},
+                1);
 }
 
 // --- Norms ---------------------------------------------------------------------------------------
@@ -460,6 +487,7 @@ X2IR_NCNN(max_pool)
     .From("Pooling", PoolLayer<2>)
     .From("Pooling1D", PoolLayer<1>)
     .From("Pooling3D", PoolLayer<3>);
+X2IR_NCNN(reduce_mean).From("StatisticsPooling", StatisticsPooling);
 X2IR_NCNN(lrn).From("LRN", Lrn);
 X2IR_NCNN(sub).From("MVN", Mvn);
 X2IR_NCNN(div).From("Normalize", Normalize);

@@ -11,12 +11,30 @@ namespace {
 constexpr int64_t kLeftOut = -233;
 
 Value* ConcatLayer(NcnnArgs& a) { return Concat(a, a.inputs(), a.AxisOf(a.Int(0, 0))); }
+// A place below 0 counts from the end.
+absl::StatusOr<Values> CutAt(NcnnArgs& a, const std::vector<int64_t>& places, int64_t axis) {
+  const Dim whole = DimAt(a.in(0), axis);
+  a.Require(whole.is_static(), "places in an axis of unknown size");
+  if (places.size() + 1 != a.num_outputs()) {
+    return Invalid(places.size(), " places for ", a.num_outputs(), " parts");
+  }
+  Values parts;
+  int64_t from = 0;
+  for (size_t i = 0; i <= places.size(); ++i) {
+    int64_t to = i == places.size() ? whole.value() : places[i];
+    if (to < 0) to += whole.value();
+    if (to <= from || to > whole.value()) return Invalid("a part from ", from, " to ", to);
+    parts.push_back(Slice(a.in(0), axis, Size(from), Size(to)));
+    from = to;
+  }
+  return parts;
+}
 // Sizes of -233 share what is left in equal parts.
 absl::StatusOr<Values> SliceLayer(NcnnArgs& a) {
   const std::vector<int64_t> sizes = a.Ints(0), places = a.Ints(2);
   const int64_t axis = a.AxisOf(a.Int(1, 0));
   const size_t count = a.num_outputs();
-  a.Require(places.empty(), "places to cut at");
+  if (!places.empty()) return CutAt(a, places, axis);
   if (sizes.size() != count) return Invalid(sizes.size(), " sizes of ", count, " parts");
   const Expr x = a.in(0);
   const Dim whole = DimAt(x, axis);
@@ -172,7 +190,7 @@ absl::StatusOr<Value*> Padded(NcnnArgs& a) {
   const int64_t top = a.Int(0, 0), bottom = a.Int(1, 0), left = a.Int(2, 0), right = a.Int(3, 0),
                 kind = a.Int(4, 0), front = a.Int(7, 0), behind = a.Int(8, 0);
   const double number = a.Float(5, 0);
-  a.Require(a.Int(6, 0) == 0, "a number for each channel");
+  const int64_t each = a.Int(6, 0);
   a.Require(a.num_bottoms() == 1, "computed padding");
   const int64_t rank = a.RankOf();
   if (kind < 0 || kind > 2) return Unimplemented("padding of kind ", kind);
@@ -188,6 +206,17 @@ absl::StatusOr<Value*> Padded(NcnnArgs& a) {
   set(rank - 1, left, right);
   set(rank - 2, top, bottom);
   set(rank - 3, front, behind);
+  if (each != 0 && kind == 0) {
+    const Dim channels = DimAt(a.in(0), 1);
+    a.Require(rank == 4 && channels == Dim(each) && front == 0 && behind == 0,
+              "a number for each channel of what is no image, or new channels");
+    const auto padded = [&](const Expr& x) {
+      return a.Op("pad", {x, a.b().Ints(pads), x.Number(0)});
+    };
+    const Expr inside = padded(
+        Filled(a, a.in(0).dtype(), {Size(1), Size(1), SizeAt(a.in(0), 2), SizeAt(a.in(0), 3)}, 1));
+    return (padded(a.in(0)) + Reshape(a.weights(0), {1, -1, 1, 1}) * (1.0 - inside)).value();
+  }
   const char* const modes[] = {"constant", "edge", "reflect"};
   std::vector<Value*> operands = {a.in(0), a.b().Ints(pads)};
   if (kind == 0) operands.push_back(a.in(0).Number(number));
@@ -346,31 +375,55 @@ absl::StatusOr<Value*> GemmLayer(NcnnArgs& a) {
   const int64_t m = a.Int(7, 0), n = a.Int(8, 0), k = a.Int(9, 0), kind = a.Int(10, 0);
   a.Drop({12, 13, 20, 21, 22});
   const bool whole = a.Flag(11, false), turned = a.Flag(14, false);
-  a.Require(!whole && a.Int(18, 0) == 0, "a result of three axes, or weights of 8 bits");
+  const int64_t bits = a.Int(18, 0);
+  const bool quantized = bits != 0;
+  a.Require(bits < 400, "weights in blocks of few bits");
   size_t bottom = 0, weight = 0;
+  // A matrix [1, rows, columns]; of three axes the middle one is 1.
   const auto next = [&](bool constant, std::vector<int64_t> dims) {
     if (constant) return Reshape(a.weights(weight++), dims);
     const Expr x = a.in(bottom++);
-    return x->shape() && x->shape()->rank() == 2 ? Unsqueeze(x, {1}) : x;
+    if (x.rank() == 2) return Unsqueeze(x, {1});
+    return x.rank() == 4 ? ReshapeTo(x, {SizeAt(x, 0), SizeAt(x, 1), SizeAt(x, 3)}) : x;
   };
   Expr x = next(has_a, turn_a ? std::vector<int64_t>{1, k, m} : std::vector<int64_t>{1, m, k});
   Expr y = next(has_b, turn_b ? std::vector<int64_t>{1, n, k} : std::vector<int64_t>{1, k, n});
   if (turn_a) x = SwapLast(x);
   if (turn_b) y = SwapLast(y);
+  const bool has_list = has_c && kind != -1;
+  Expr scale = nullptr;
+  if (quantized) {
+    // Weights are integers with their scales: of each row of the first, of all of the second.
+    size_t at = weight + (has_list ? 1 : 0);
+    const NcnnSteps rows =
+        has_a ? NcnnSteps{x, Reshape(a.weights(at++), {1, -1, 1})} : NcnnQuantizedOver(x, {2});
+    const NcnnSteps other = has_b ? NcnnSteps{y, a.weights(at++)} : NcnnQuantizedOver(y, {1, 2});
+    scale = rows.scale * other.scale;
+    x = rows.steps;
+    y = other.steps;
+  }
   Expr z = MatMul(x, y);
-  if (has_c && kind != -1) {
+  if (quantized) z = z / scale;
+  if (has_list) {
     static constexpr int64_t kRows[] = {1, 0, 0, 0, 1};
     const Expr c = a.weights(weight++);
     if (kind < 0 || kind > 4) return Unimplemented("a sum of kind ", kind);
     const int64_t rows = kRows[kind] == 1 ? 1 : m, columns = kind >= 3 ? n : 1;
     z = z + Scaled(Reshape(c, {1, rows, columns}), beta);
   } else if (!has_c && bottom < a.num_bottoms()) {
-    const Expr c = a.in(bottom++);
-    a.Require(c->shape() && c->shape()->rank() == 3, "a sum with a list");
+    Expr c = a.in(bottom++);
+    if (c.rank() == 2) {
+      // A list is of the columns, where it has as many numbers, else of the rows.
+      const Dim count = DimAt(c, 1), columns = DimAt(z, 2);
+      a.Require(count.is_static() && columns.is_static(), "a sum with a list of unknown size");
+      c = Unsqueeze(c, {count == columns || count == Dim(1) ? 1 : 2});
+    }
+    a.Require(c.rank() == 3, "a sum with what is no matrix");
     z = z + Scaled(c, beta);
   }
   z = Scaled(z, alpha);
-  return (turned ? SwapLast(z) : z).value();
+  if (turned) z = SwapLast(z);
+  return (whole ? Unsqueeze(z, {2}) : z).value();
 }
 
 }  // namespace

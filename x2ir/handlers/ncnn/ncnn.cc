@@ -113,6 +113,12 @@ Expr NcnnQuantized(const Expr& x, const Expr& scale) {
   return Clip(whole, y.Number(-127), y.Number(127));
 }
 
+NcnnSteps NcnnQuantizedOver(const Expr& x, const std::vector<int64_t>& axes) {
+  const Expr most = Reduce(Abs(x), "reduce_max", axes, true);
+  const Expr scale = Where(most == 0.0, 1.0, 127.0 / most);
+  return {NcnnQuantized(x, scale), scale};
+}
+
 absl::StatusOr<Expr> NcnnActivated(NcnnArgs& a, const Expr& x, int64_t id) {
   const int64_t kind = a.Int(id, 0);
   const std::vector<double> params = a.Floats(id + 1);

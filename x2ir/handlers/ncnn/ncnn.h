@@ -52,6 +52,12 @@ absl::StatusOr<Values> FromNcnn(const NcnnFn& fn, Rewrite& r);
 absl::StatusOr<Expr> NcnnActivated(NcnnArgs& a, const Expr& x, int64_t id = 9);
 // x in steps of its scale, as ncnn rounds them: halves away from zero, from -127 to 127.
 Expr NcnnQuantized(const Expr& x, const Expr& scale);
+// A product of int8 that ncnn makes of floats as it goes: x in steps of which 127 are the greatest
+// number over these axes.
+struct NcnnSteps {
+  Expr steps, scale;  // scale: with the axes as 1
+};
+NcnnSteps NcnnQuantizedOver(const Expr& x, const std::vector<int64_t>& axes);
 
 // Rows of an IR op: it is what the layer mostly is, for the tables.
 class NcnnSpec {
