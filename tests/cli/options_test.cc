@@ -160,6 +160,10 @@ TEST_F(Options, OfEveryVerb) {
        "printf '[net]\nwidth=4\nheight=4\nchannels=18\n[yolo]\nmask=0,1,2\nanchors=1,1,2,2,3,3\n"
        "classes=1\nnum=3\n' >y.cfg; x2ir show y.cfg @",
        "--decode-heads", "float32\\[1,48,6\\]|exp\\("},
+      {"--fork",
+       "printf '[net]\ninputs=1\n[gru]\noutput=1\n' >g.cfg; "
+       "(printf '\\0\\0\\0\\0\\1'; head -c 59 /dev/zero) >g.weights; x2ir show g.cfg @ || true",
+       "--fork pjreddie", "^graph\\("},
       {"--allow-outside",
        "x2ir convert -q big.onnx --weights reference -o in/big.json; x2ir info in/big.json @",
        "--allow-outside", "converts +yes"},
