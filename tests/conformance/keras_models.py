@@ -742,4 +742,29 @@ model = functional([input_layer("x0", (4, 3)), input_layer("x1", (5, 3)), input_
 path = os.path.join(out, "made__attention_value_mask.h5")
 write_h5(path, model, {"it": []}, "2.11.0")
 save_io(path + ".io.safetensors", [q, v, counts], [(softmax(scores) @ v).astype(np.float32)])
+
+# --- Locally connected layers as one matrix ----------------------------------------------------------------------
+
+field = rand(2, 5, 4, 2)
+L = {"filters": 3, "kernel_size": [3, 2], "strides": [2, 1], "use_bias": True, "activation": "linear"}
+for name, pad, first_ in (("valid", "valid", False), ("same", "same", False), ("channels_first", "valid", True)):
+    outs = (2, 3) if pad == "valid" else (3, 4)
+    mask = np.zeros((5, 4, 2) + outs + (3,), np.float32)
+    for r in range(outs[0]):
+        for c in range(outs[1]):
+            top, left_ = 2 * r - (pad == "same"), c - (pad == "same")
+            mask[max(top, 0):top + 3, max(left_, 0):left_ + 2, :, r, c] = 1
+    k = rand(*mask.shape)
+    b = rand(*(outs + (3,)))
+    y = np.einsum("bhwc,hwcrsf->brsf", field, k * mask) + b
+    if not first_:
+        case("locally2d_2_" + name, "LocallyConnected2D", dict(L, padding=pad, implementation=2), [("kernel", k), ("bias", b)], [field], [y])
+        flat_mask = mask.reshape(40, -1).T > 0      # by [output, input]
+        sparse = (k * mask).reshape(40, -1).T[flat_mask]
+        case("locally2d_3_" + name, "LocallyConnected2D", dict(L, padding=pad, implementation=3), [("kernel", sparse), ("bias", b)], [field], [y])
+    else:
+        case("locally2d_2_" + name, "LocallyConnected2D", dict(L, padding=pad, implementation=2, data_format="channels_first"),
+             [("kernel", k.transpose(2, 0, 1, 5, 3, 4).copy()), ("bias", b.transpose(2, 0, 1).copy())], [first(field).copy()], [first(y)])
+small = rand(2, 3, 4, 2)
+case("up_area", "UpSampling2D", {"size": [2, 2], "interpolation": "area"}, [], [small], [small.repeat(2, 1).repeat(2, 2)])
 print(len([f_ for f_ in os.listdir(out) if f_.endswith(".safetensors")]), "models")

@@ -198,6 +198,21 @@ std::string FunctionOf(const Json& entry, int version) {
   return version >= 3 && bare ? StrCat("ops.", c) : std::string();
 }
 
+std::string CustomClassOf(const Json& entry) {
+  const std::string& registered = entry["registered_name"].text();
+  const std::string_view package = std::string_view(registered).substr(0, registered.find('>'));
+  const bool in_package = package.size() < registered.size();
+  if (in_package) {
+    const bool own = package == "keras" || package == "Keras" || package.starts_with("keras.");
+    return own ? std::string() : registered;
+  }
+  // A class of Keras's is not registered: where it is from is enough.
+  const std::string& module = entry["module"].text();
+  const bool of_keras = module == "keras" || module.starts_with("keras.") ||
+                        module.starts_with("tf_keras.") || module.starts_with("tensorflow.keras");
+  return registered.empty() || of_keras ? std::string() : StrCat(module, ">", registered);
+}
+
 std::vector<CallSite> FunctionCallsOf(const Json& inbound, const Json& config) {
   return OfEach(inbound, [&](const Json& node) { return FunctionCall(node, config); });
 }

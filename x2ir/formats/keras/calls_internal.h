@@ -29,6 +29,10 @@ void CollectRefs(const Json& json, std::vector<TensorRef>* refs);
 // The calls of a layer.
 std::vector<CallSite> CallSitesOf(const Json& inbound);
 
+// The name of a class that is none of Keras's, as Keras 3 and archives of tf.keras tell them apart;
+// empty for one of Keras's, and where nothing is said.
+std::string CustomClassOf(const Json& entry);
+
 // An entry of a model's layers that stands for a function: how its nodes are called, "tf.math.add"
 // for one of TensorFlow, "ops.Add" for an operation of Keras 3; empty for a layer.
 std::string FunctionOf(const Json& entry, int version);

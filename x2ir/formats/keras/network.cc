@@ -154,21 +154,20 @@ class NetworkBuilder {
       layer.name = entry["name"].text();
       if (layer.name.empty()) layer.name = layer.config["name"].text();
       if (layer.class_name.empty()) return Invalid("a layer without a class");
+      const std::string function = FunctionOf(entry, source_.version);
       const std::string stored = StoredName(layer.class_name);
-      const int number = counts[stored]++;
+      // Functions are not stored.
+      const int number = function.empty() ? counts[stored]++ : 0;
       if (layer.name.empty()) layer.name = number == 0 ? stored : StrCat(stored, "_", number);
       layer.place.names = names;
       layer.place.names.push_back(layer.name);
       layer.place.path = StrCat(path, path.empty() ? "" : "/", "layers/", stored,
                                 number == 0 ? "" : StrCat("_", number));
-      const std::string& registered = entry["registered_name"].text();
-      if (registered.find('>') != registered.npos && !registered.starts_with("keras") &&
-          !registered.starts_with("Keras")) {
-        layer.class_name = registered;
-      }
-      if (const std::string function = FunctionOf(entry, source_.version); !function.empty()) {
+      if (!function.empty()) {
         layer.class_name = function;
         layer.is_function = true;
+      } else if (const std::string custom = CustomClassOf(entry); !custom.empty()) {
+        layer.class_name = custom;
       }
       if (source_.version == 1) {
         X2IR_RETURN_IF_ERROR(Annotate(UpgradeLayer(&layer.class_name, &layer.config),
@@ -225,6 +224,7 @@ class NetworkBuilder {
       const bool is_input = layers[0].class_name == "InputLayer";
       std::string name = is_input ? layers[0].name : layers[0].name + "_input";
       const Json& built = config["build_input_shape"];
+      if (first["ragged"].Flag()) return Unimplemented("the input '", name, "', which is ragged");
       values.push_back(graph_.AddInput(graph_.UniqueName(name), InputType(first, name, built)));
     }
     for (Layer& layer : layers) {
@@ -312,6 +312,8 @@ class NetworkBuilder {
         value = (*inputs)[i];
       } else if (!entry.results[call].empty()) {
         return Invalid("'", in[i].layer, "' is an input twice");
+      } else if (entry.layer->config["ragged"].Flag()) {
+        return Unimplemented("the input '", in[i].layer, "', which is ragged");
       } else {
         value = graph_.AddInput(graph_.UniqueName(in[i].layer),
                                 InputType(entry.layer->config, in[i].layer, Json()));
