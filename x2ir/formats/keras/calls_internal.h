@@ -18,12 +18,14 @@ struct TensorRef {
 };
 struct CallSite {
   std::vector<TensorRef> inputs;
+  std::vector<std::string> keys;  // of inputs that stand in a dictionary
   std::vector<std::pair<std::string, TensorRef>> named;
   AttributeMap attrs;
 };
 
 // ["layer", 0, 0] or ["layer", 0, 0, {..}], or Keras 3's object.
 std::optional<TensorRef> RefOf(const Json& json);
+// All that there are, those of a dictionary in the order of its keys.
 void CollectRefs(const Json& json, std::vector<TensorRef>* refs);
 
 // The calls of a layer.

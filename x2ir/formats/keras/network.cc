@@ -31,10 +31,15 @@ struct Layer {
   std::optional<std::vector<Value*>> weights;  // once they were read
 };
 
+// A list of inputs, or a dictionary.
+bool SaysInputs(const Json& config) {
+  return config["input_layers"].is_array() || config["input_layers"].is_object();
+}
+
 bool IsModel(const std::string& class_name, const Json& config) {
   return ((class_name == "Sequential" || class_name == "Pipeline") &&
           (config.is_array() || config["layers"].is_array())) ||
-         (config["layers"].is_array() && config["input_layers"].is_array());
+         (config["layers"].is_array() && SaysInputs(config));
 }
 
 // "MyDense" of "MyDense", "dense_1" of several.
@@ -130,7 +135,7 @@ class NetworkBuilder {
     if (layers.empty()) {
       X2IR_ASSIGN_OR_RETURN(layers, LayersOf(list, names, path));
     }
-    if (config["input_layers"].is_array() && class_name != "Sequential") {
+    if (SaysInputs(config) && class_name != "Sequential") {
       return Functional(config, list, layers, inputs, depth);
     }
     return Sequential(config, layers, inputs, depth);
@@ -442,18 +447,45 @@ class NetworkBuilder {
       for (const auto& [name, value] : named) {
         if (name != "mask") return Unimplemented("a model that is given '", name, "' by name");
       }
-      return at(Inline(layer.class_name, layer.config, layer.place.names, layer.place.path, &inputs,
-                       depth + 1));
+      absl::StatusOr<std::vector<Value*>> ordered = ByInputs(layer.config, site, inputs);
+      if (!ordered.ok()) return at(std::move(ordered));
+      return at(Inline(layer.class_name, layer.config, layer.place.names, layer.place.path,
+                       &*ordered, depth + 1));
     }
     const std::string& c = layer.class_name;
     if (c == "Bidirectional") return at(Bidirectional(layer, site, inputs, named, count, depth));
-    if (c == "TimeDistributed") return at(TimeDistributed(layer, inputs, depth));
+    if (c == "TimeDistributed") {
+      for (const auto& [name, value] : named) {
+        // A mask of the steps changes nothing in a step.
+        if (name != "mask") return at(Unimplemented("argument '", name, "'"));
+      }
+      return at(TimeDistributed(layer, inputs, depth));
+    }
     if (c == "RNN") return at(Rnn(layer, site, inputs, named, count, depth));
-    if (c == "SpectralNormalization") return at(SpectralNormalization(layer, site, inputs, depth));
+    if (c == "SpectralNormalization") {
+      if (!named.empty()) return at(Unimplemented("argument '", named[0].first, "'"));
+      return at(SpectralNormalization(layer, site, inputs, depth));
+    }
     if (c == "TensorFlowOpLayer") return at(TfOp(layer, site, inputs, named, count));
     X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> weights, WeightsOf(layer));
     X2IR_RETURN_IF_ERROR(AddVocabulary(layer));
     return Append(layer, site, inputs, named, weights, count);
+  }
+
+  // A model whose inputs are a list takes a dictionary by their names.
+  static absl::StatusOr<std::vector<Value*>> ByInputs(const Json& config, const CallSite& site,
+                                                      const std::vector<Value*>& inputs) {
+    if (site.keys.empty() || config["input_layers"].is_object()) return inputs;
+    std::vector<TensorRef> in;
+    CollectRefs(config["input_layers"], &in);
+    std::vector<Value*> ordered;
+    for (const TensorRef& ref : in) {
+      const auto found = std::ranges::find(site.keys, ref.layer);
+      const auto at = static_cast<size_t>(found - site.keys.begin());
+      if (at >= inputs.size()) return Unimplemented("its input '", ref.layer, "' is not given");
+      ordered.push_back(inputs[at]);
+    }
+    return ordered;
   }
 
   static bool IsBatchNormalization(const Layer& layer) {
@@ -611,9 +643,15 @@ class NetworkBuilder {
     if (sequences) backward.config.Set(kReverseOutput, Json::Bool(true));
     // Initial states: those of one direction, then those of the other.
     std::vector<Value*> states(inputs.begin() + (inputs.empty() ? 0 : 1), inputs.end());
+    Named masks;
     for (const auto& [name, value] : named) {
-      if (name == "initial_state") states.push_back(value);
-      if (name != "initial_state" && name != "mask") return Unimplemented("argument '", name, "'");
+      if (name == "initial_state") {
+        states.push_back(value);
+      } else if (name == "mask") {
+        masks.emplace_back(name, value);
+      } else {
+        return Unimplemented("argument '", name, "'");
+      }
     }
     if (inputs.empty() || states.size() % 2 != 0) return Invalid("an odd number of initial states");
     const bool states_too = forward.config["return_state"].Flag();
@@ -625,7 +663,7 @@ class NetworkBuilder {
           states.begin() + (one == &forward ? 0 : static_cast<ptrdiff_t>(states.size() / 2));
       given.insert(given.end(), from, from + static_cast<ptrdiff_t>(states.size() / 2));
       X2IR_ASSIGN_OR_RETURN(std::vector<Value*> made,
-                            Call(*one, site, given, {}, of_each, depth + 1));
+                            Call(*one, site, given, masks, of_each, depth + 1));
       results.push_back(std::move(made));
     }
     const std::string& mode = config["merge_mode"].text();

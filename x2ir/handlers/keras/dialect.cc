@@ -180,12 +180,20 @@ class MaskFlow {
       case MaskUse::kSteps:
       case MaskUse::kQueries: break;
     }
-    if (status_.ok()) {
+    // Keras 3 writes how it made the masks that layers look at.
+    if (!IsGivenMasks(node) && status_.ok()) {
       status_ = Unimplemented("layer '", node.name(), "' (", node.op().view(),
                               ") looks at a mask of merged tensors of which some have other masks "
                               "or none: releases of Keras 3 differ in what it is");
     }
     return true;
+  }
+  static bool IsGivenMasks(const Node& node) {
+    const Attribute* attr = node.attrs().Find(keras::kCallNames);
+    const auto* names = attr ? attr->get<Attribute::Strings>() : nullptr;
+    return names && std::ranges::any_of(*names, [](const std::string& name) {
+             return name.find("mask") != name.npos;
+           });
   }
   void SetUnclear(const Node& node) {
     if (node.output(0)) unclear_.insert(node.output(0));
