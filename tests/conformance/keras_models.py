@@ -824,4 +824,21 @@ for name, of in (("list", lambda: [["p", 0, 0], ["b", 0, 0]]), ("dict", lambda: 
     path = os.path.join(out, "made__keras3_nested_%s.keras" % name)
     write_keras(path, model, {})
     save_io(path + ".io.safetensors", [xa, xc], [xa + xc, xa - xc])
+ga = rand(4)
+chain("layer_scale", img_ := rand(2, 3, 4), (3, 4), [("LayerScale", {"init_values": 1e-6, "projection_dim": 4}), ("StochasticDepth", {"drop_path_rate": 0.1})],
+      {0: [("gamma:0", ga)]}, [img_ * ga])
+for name, tied in (("tied", True), ("apart", False)):
+    table, other = rand(6, 4), rand(4, 6)
+    model = functional3("m", [
+        layer3("InputLayer", "x0", {"batch_shape": [None, 5]}),
+        layer3("ReversibleEmbedding", "e", {"input_dim": 6, "output_dim": 4, "tie_weights": tied, "mask_zero": True, "reverse_dtype": "float32",
+                                            "logit_soft_cap": 3.0}, [tensor3("x0", 0, (5,))])], [["x0", 0, 0]], ["e", 1, 0])
+    model["config"]["layers"][0]["config"]["dtype"] = "int32"
+    model["config"]["layers"][1]["inbound_nodes"].append({"args": [tensor3("e", 0, (5, 4))], "kwargs": {"reverse": True}})
+    variables = {"layers/reversible_embedding/vars/0": table}
+    if not tied:
+        variables["layers/reversible_embedding/vars/1"] = other
+    path = os.path.join(out, "made__reversible_embedding_%s.keras" % name)
+    write_keras(path, model, variables, "3.12.0")
+    save_io(path + ".io.safetensors", [words], [3 * np.tanh(table[words] @ (table.T if tied else other) / 3)])
 print(len([f_ for f_ in os.listdir(out) if f_.endswith(".safetensors")]), "models")

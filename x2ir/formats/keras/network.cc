@@ -496,8 +496,8 @@ class NetworkBuilder {
   static bool IsSameInTraining(const Layer& layer) {
     const std::string& c = layer.class_name;
     static constexpr std::string_view kOthers[] = {
-        "Bidirectional", "TimeDistributed", "RNN",   "SpectralNormalization",
-        "AugMix",        "CutMix",          "MixUp", "RandAugment"};
+        "Bidirectional", "TimeDistributed", "RNN",         "SpectralNormalization", "AugMix",
+        "CutMix",        "MixUp",           "RandAugment", "StochasticDepth"};
     if (std::ranges::find(kOthers, c) != std::end(kOthers)) return false;
     if (IsModel(c, layer.config) || c.find("Dropout") != c.npos || c.starts_with("Random") ||
         c.starts_with("Gaussian")) {

@@ -73,6 +73,7 @@ constexpr MaskRow kMaskRows[] = {
     {"PReLU", MaskUse::kPasses},
     {"RMSNormalization", MaskUse::kPasses},
     {"ReLU", MaskUse::kPasses},
+    {"ReversibleEmbedding", MaskUse::kMakes},
     {"SimpleRNN", MaskUse::kSteps},
     {"Softmax", MaskUse::kQueries},
     {"SpatialDropout1D", MaskUse::kPasses},
@@ -135,7 +136,8 @@ class MaskFlow {
     const MaskUse use = MaskUseOf(op);
     if (TakeUnclear(node, use, tensors)) return;
     if (use == MaskUse::kMakes) {
-      const bool makes = op == "Masking" || FlagOf(node, "mask_zero");
+      const bool makes =
+          (op == "Masking" || FlagOf(node, "mask_zero")) && !FlagOf(node, "call.reverse");
       if (makes && node.num_outputs() == 1) {
         SetMask(node, graph_.AddNodeOutput(&node, graph_.UniqueName(node.name() + "/mask")));
       }
