@@ -181,8 +181,10 @@ Value* ToThresholdedRelu(MilWriter& w) {
   return Where(w.X() > w.attrs().Float("alpha"), w.X(), 0.0);
 }
 Value* ToLogSoftmax(MilWriter& w) {
-  // x less the logarithm of the sum of exponentials.
-  return w.X() - w.X().Op("reduce_log_sum_exp", {w.Ints({w.Int("axis")})}, {{"keepdims", 1}});
+  // x less the logarithm of the sum of exponentials; none is large without the largest.
+  Value* axis = w.Ints({w.Int("axis")});
+  const Expr x = w.X() - w.X().Op("reduce_max", {axis}, {{"keepdims", 1}});
+  return x - x.Op("reduce_log_sum_exp", {axis}, {{"keepdims", 1}});
 }
 
 }  // namespace
