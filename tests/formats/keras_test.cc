@@ -112,6 +112,41 @@ TEST_F(Keras, NothingOutsideOfTheFileIsRead) {
   }
 }
 
+// Bilinear images of TensorFlow 2 and of what came before.
+TEST_F(Keras, ReleasesDiffer) {
+  const struct {
+    const char *version, *mode;
+    size_t warnings;
+  } rows[] = {
+      {"2.2.4", "asymmetric", 0},
+      {"2.3.1", "asymmetric", 0},
+      {"2.2.4-tf", "half_pixel", 1},
+      {"2.3.0-tf", "half_pixel", 0},
+      {"2.11.0", "half_pixel", 0},
+      {"3.5.0", "half_pixel", 0},
+      {"tfjs-layers 4.22.0", "asymmetric", 0},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.version);
+    const std::string json =
+        StrCat(R"({"keras_version": ")", row.version,
+               R"(", "class_name": "Sequential", "config": {"name": "m", "layers": [
+                   {"class_name": "InputLayer", "config": {"name": "x", "batch_input_shape": [1, 2, 3, 1]}},
+                   {"class_name": "UpSampling2D", "config": {"name": "u", "size": [2, 2],
+                    "interpolation": "bilinear", "data_format": "channels_last"}}]}})");
+    Report report;
+    const absl::StatusOr<Model> model =
+        Import(Source::Bytes(json, {}, "m.json"), {.format = "keras"}, &report);
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_EQ(report.warnings.size(), row.warnings);
+    std::string mode;
+    for (const Node* node : model->graph->nodes()) {
+      if (node->op() == "resize") mode = node->attrs().String("coordinate_transformation_mode");
+    }
+    EXPECT_EQ(mode, row.mode);
+  }
+}
+
 TEST_F(Keras, FilesThatAreCutOff) {
   const std::string whole = ReadFile(DataFile("masked_lstm.h5"));
   const std::string path = Put("cut.h5", whole.substr(0, whole.size() - 1));

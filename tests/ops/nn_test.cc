@@ -89,6 +89,10 @@ const EvalRow kEval[] = {
      "x = float32[1,1,3]{1,2,3}\nw = float32[1,1,2]{1,10}\n"
      "y = conv(x, w) { strides = [2], pads = [1, 2] }",
      "y", "a = float32[1,1,3]{10,32,0}"},
+    {"conv of one element, as many results as operands",
+     "x = float32[1,2,4]{1,2,3,4,10,20,30,40}\nw = float32[1,2,1]{1,1}\n"
+     "y = conv(x, w) { strides = [2], pads = [2, 2] }",
+     "y", "a = float32[1,1,4]{0,11,33,0}"},
     {"conv dilation",
      "x = float32[1,1,3,3]{1,2,3,4,5,6,7,8,9}\nw = float32[1,1,2,2]{1,1,1,1}\n"
      "y = conv(x, w) { dilations = [2, 2] }",

@@ -155,6 +155,8 @@ cases.flatten_reshape = () => chain([4, 6], L.reshape({ targetShape: [2, 4, 3] }
 cases.repeat = () => chain([5], L.repeatVector({ n: 3 }));
 cases.cropping = () => chain([6, 7, 2], L.cropping2D({ cropping: [[1, 2], [0, 3]] }));
 cases.zero_padding = () => chain([3, 4, 2], L.zeroPadding2d({ padding: [[1, 2], [0, 3]] }));
+cases.up_sampling_bilinear = () => chain([3, 4, 2], L.upSampling2d({ size: [2, 3], interpolation: 'bilinear' }));
+cases.depthwise_not_dilated = () => chain([7, 6, 3], L.depthwiseConv2d({ kernelSize: 2, dilationRate: 2, padding: 'same' }));
 cases.up_sampling = () => chain([3, 4, 2], L.upSampling2d({ size: [2, 3] }));
 cases.dropouts = () => chain([4, 5], L.dropout({ rate: 0.5 }), L.gaussianNoise({ stddev: 1 }), L.gaussianDropout({ rate: 0.3 }),
   L.spatialDropout1d({ rate: 0.3 }), L.alphaDropout({ rate: 0.3 }));

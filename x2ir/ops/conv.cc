@@ -181,7 +181,12 @@ void ConvGemm(const PlacedWindow& p, const ConvSizes& s, const T* x, const T* w,
   const int64_t depth = s.in_per_group * s.kernel;
   const Matrix weights(w, s.out_per_group, depth, Eigen::OuterStride<>(depth));
   const int64_t stride = p.window.strides.back();
-  const bool plain = s.kernel == 1 && s.in == s.out;  // then x is its own unfolding
+  const auto all_are = [](const std::vector<int64_t>& list, int64_t number) {
+    return std::all_of(list.begin(), list.end(), [&](int64_t i) { return i == number; });
+  };
+  // Then x is its own unfolding. As many elements as before are not enough: steps and pads may
+  // agree.
+  const bool plain = s.kernel == 1 && all_are(p.window.strides, 1) && all_are(p.window.pads, 0);
   if (plain) {
     Out(y, s.out_per_group, s.out, Eigen::OuterStride<>(s.out)).noalias() +=
         weights * Matrix(x, depth, s.out, Eigen::OuterStride<>(s.out));

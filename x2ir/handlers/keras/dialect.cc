@@ -207,7 +207,37 @@ class MaskFlow {
   absl::flat_hash_map<const Value*, Value*> masks_;
 };
 
+// Layers that one release computes otherwise than others, by `producer_version`.
+void SettleReleases(Model& model, std::vector<std::string>& warnings) {
+  const std::string_view version = model.producer_version;
+  const bool tfjs = version.starts_with("tfjs-layers"), tf_keras = version.ends_with("-tf");
+  // Bilinear images were read at i / size. Since TensorFlow 2, at (i + 0.5) / size - 0.5.
+  const bool plain = tfjs || version.starts_with("2.1.") ||
+                     (!tf_keras && (version.starts_with("2.2.") || version.starts_with("2.3.")));
+  bool unclear = version == "2.2.4-tf";  // of TensorFlow 1.13 as of 2.1
+  for (Node* node : model.graph->nodes()) {
+    if (node->op() == "UpSampling2D" && node->attrs().String("interpolation", "") == "bilinear") {
+      node->SetAttr("half_pixel_centers", plain ? 0 : 1);
+      if (unclear) {
+        warnings.push_back(
+            StrCat("layer '", node->name(),
+                   "' has the middles of pixels as TensorFlow 2; the file's version, "
+                   "2.2.4-tf, is also that of TensorFlow 1, which has not"));
+        unclear = false;
+      }
+    }
+    if (tfjs && node->op() == "DepthwiseConv2D" && node->attrs().Has("dilation_rate")) {
+      const std::vector<int64_t> rate = node->attrs().Ints("dilation_rate");
+      if (std::all_of(rate.begin(), rate.end(), [](int64_t r) { return r == 1; })) continue;
+      node->SetAttr("dilation_rate", std::vector<int64_t>(rate.size(), 1));
+      warnings.push_back(StrCat("layer '", node->name(),
+                                "' is not dilated: TensorFlow.js, which made it, ignores that"));
+    }
+  }
+}
+
 absl::Status PrepareKeras(Model& model, std::vector<std::string>& warnings) {
+  SettleReleases(model, warnings);
   std::vector<std::string> stateful;
   for (const Node* node : model.graph->nodes()) {
     if (FlagOf(*node, "stateful")) stateful.push_back(node->name());

@@ -94,7 +94,9 @@ Value* UpSampling(KerasArgs& a) {
                         {"coordinate_transformation_mode", "asymmetric"},
                         {"nearest_mode", "floor"}};
   if (how == "bilinear") {
-    attrs = {{"mode", "linear"}, {"coordinate_transformation_mode", "half_pixel"}};
+    const bool half = a.Flag("half_pixel_centers", true);  // by the release (dialect.cc)
+    attrs = {{"mode", "linear"},
+             {"coordinate_transformation_mode", half ? "half_pixel" : "asymmetric"}};
   }
   return x.Op("resize", {nullptr, a.b().Constant(factors, "scales")}, attrs);
 }
