@@ -87,7 +87,13 @@ Expr MilOfTwo(MilArgs& a) {
 
 absl::StatusOr<Value*> ToCast(MilWriter& w) {
   const DType to = w.DTypeAttr("to"), from = w.dtype();
-  const auto narrow = [](DType t) { return t == DType::kInt64 ? DType::kInt32 : t; };
+  const auto narrow = [](DType t) {
+    return t == DType::kInt64 ? DType::kInt32 : t == DType::kFloat64 ? DType::kFloat32 : t;
+  };
+  // No float32 holds them all.
+  if (to == DType::kFloat64 && IsInteger(from) && BitWidth(from) > 16) {
+    return CannotExpress("casts of ", Name(from), " to ", Name(to));
+  }
   for (const DType t : {narrow(from), narrow(to)}) {
     const bool known = t == DType::kFloat32 || t == DType::kFloat16 || t == DType::kInt32 ||
                        t == DType::kBool || (IsInteger(t) && BitWidth(t) <= 16 && BitWidth(t) >= 8);
