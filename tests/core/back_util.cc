@@ -56,7 +56,9 @@ Back ThereAndBack(const Model& ir, const std::string& dialect,
     for (const Failure& failure : report.failures) {
       StrAppend(&ops, ops.empty() ? "" : "; ", failure.op, ": ", failure.reason);
     }
-    return {OneLine(ops.empty() ? std::string(s.message()) : ops), report.failures.empty()};
+    const bool refused = s.code() == absl::StatusCode::kFailedPrecondition;
+    return {OneLine(ops.empty() ? std::string(s.message()) : ops),
+            report.failures.empty() && !refused};
   }
   if (file) {
     absl::StatusOr<Model> read = file(model);

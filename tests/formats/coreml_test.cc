@@ -72,7 +72,7 @@ class CoremlFiles : public ::testing::Test {
 
 TEST_F(CoremlFiles, WhatIsWrittenIsReadAgain) {
   for (const char* name : {"gen_deconv.mlmodel", "gen_fn_reduce.mlmodel", "gen_mil_cnn.mlpackage",
-                           "gen_mil_lstm.mlpackage"}) {
+                           "gen_mil_lstm.mlpackage", "gen_gru.mlmodel"}) {
     for (const bool half : {false, true}) {
       absl::StatusOr<Model> model = Import(kData + name);
       ASSERT_TRUE(model.ok()) << model.status();
@@ -92,14 +92,18 @@ TEST_F(CoremlFiles, WhatIsWrittenIsReadAgain) {
   }
 }
 
-// Its loop begins with a tensor without elements, which ML Programs do not have.
 TEST_F(CoremlFiles, WhatMlProgramsCannotSay) {
-  absl::StatusOr<Model> model = Import(kData + "gen_gru.mlmodel");
-  ASSERT_TRUE(model.ok()) << model.status();
-  const std::string path = folder_ + "/gru.mlpackage";
-  const absl::Status written = Export(*std::move(model), path);
-  EXPECT_THAT(std::string(written.message()), testing::HasSubstr("has no elements"));
-  EXPECT_FALSE(fs::exists(path));
+  const std::pair<std::vector<int64_t>, const char*> kCases[] = {{{1, 1, 1, 1, 1, 2}, "has 6 axes"},
+                                                                 {{2, 0}, "has no elements"}};
+  for (const auto& [dims, problem] : kCases) {
+    Model model;
+    const Type type = Type::Tensor(DType::kFloat32, Shape::FromInts(dims));
+    model.graph->AddOutput(model.graph->AddInput("x", type));
+    const std::string path = folder_ + "/refused.mlpackage";
+    const absl::Status written = Export(std::move(model), path);
+    EXPECT_THAT(std::string(written.message()), testing::HasSubstr(problem));
+    EXPECT_FALSE(fs::exists(path));
+  }
 }
 
 // Cut anywhere, a file is read as another or refused: nothing else happens.

@@ -267,7 +267,10 @@ uint32_t DtypesOf(std::string_view letters) {
   for (const char letter : letters) {
     switch (letter) {
       case 'h': add(DType::kFloat16); break;
-      case 'f': add(DType::kFloat32); break;
+      case 'f':  // what is float64 elsewhere is float32 in a program
+        add(DType::kFloat32);
+        add(DType::kFloat64);
+        break;
       case 'i':  // what is int64 elsewhere is int32 in a program
         add(DType::kInt32);
         add(DType::kInt64);

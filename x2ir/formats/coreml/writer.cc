@@ -20,6 +20,7 @@ namespace {
 
 // Field numbers of facts/coreml-proto-fields.json are said where they are written.
 constexpr int kOldestOpset = 6;     // CoreML6: iOS16
+constexpr int kMostAxes = 5;        // of a tensor
 constexpr int kVersionOfOpset = 1;  // the specification's version is the opset's and this
 constexpr uint64_t kAlignment = 64;
 constexpr int64_t kSmallConstant = 10;  // fewer elements stand in the program itself
@@ -105,7 +106,9 @@ class WeightFile {
 
 class ProgramWriter {
  public:
-  explicit ProgramWriter(const Model& model) : model_(model), graph_(*model.graph) {}
+  ProgramWriter(const Model& model, int opset)
+      : model_(model), graph_(*model.graph), opset_(opset) {}
+  int opset() const { return opset_; }
 
   absl::Status Write(WireWriter& out) {
     for (const Value* input : graph_.inputs()) {
@@ -272,6 +275,9 @@ class ProgramWriter {
       return CannotExpress("'", value.name(), "' is ", value.type().ToString(),
                            ", which no value of a program is");
     }
+    if (shape->rank() > kMostAxes) {
+      return CannotExpress("'", value.name(), "' has ", shape->rank(), " axes");
+    }
     for (const Dim& dim : *shape) {
       if (dim.is_static() && dim.value() == 0) {
         return CannotExpress("'", value.name(), "' has no elements");
@@ -319,6 +325,9 @@ class ProgramWriter {
       return CannotExpress("constant '", name, "' of ", Name(dtype));
     }
     if (tensor.num_elements() == 0) return CannotExpress("constant '", name, "' has no elements");
+    if (tensor.rank() > kMostAxes) {
+      return CannotExpress("constant '", name, "' has ", tensor.rank(), " axes");
+    }
     out.Begin(2);
     WriteTensorType(out, dtype, tensor.shape());
     out.End();
@@ -421,8 +430,10 @@ class ProgramWriter {
       case MilKind::kFloat:
       case MilKind::kFloat32: {
         const float number = *attr.get<float>();
-        const Value* first = node.input(0);
-        if (argument.kind == MilKind::kFloat && first && first->dtype() == DType::kFloat16) {
+        const bool random = node.op().view().starts_with("random_");
+        const Value* first = random ? node.output(0) : node.input(0);
+        if ((random || argument.kind == MilKind::kFloat) && first &&
+            first->dtype() == DType::kFloat16) {
           Half half = FloatToHalf(number);
           // What only keeps a divisor from 0 stays a number.
           if (number != 0 && HalfToFloat(half) == 0) {
@@ -456,12 +467,22 @@ class ProgramWriter {
     out.End();
   }
 
+  // The node's own, or the default of an argument that the program's opset has: Core ML's own
+  // converter writes them all.
+  const Attribute* AttributeOf(const Node& node, const MilArgument& argument) const {
+    if (const Attribute* own = node.attrs().Find(Symbol(argument.name))) return own;
+    const bool there = argument.default_value && argument.since <= opset_;
+    return there ? &*argument.default_value : nullptr;
+  }
+
   absl::Status WriteOperation(const Node& node, WireWriter& out) {
     const MilOp* op = FindMilOp(node.op().view());
     if (!op || node.dialect() != Symbol(kDialect)) {
       return CannotExpress("there is no operation ", node.op().view());
     }
     Need(op->since);
+    // Without the threshold it has the form of iOS17.
+    if (op->name == "non_maximum_suppression" && !node.attrs().Has("score_threshold")) Need(7);
     std::vector<std::pair<std::string_view, std::vector<std::string>>> arguments;
     size_t next = 0;
     for (const MilArgument& argument : op->arguments) {
@@ -471,7 +492,7 @@ class ProgramWriter {
         for (; next < end; ++next) {
           if (const Value* operand = node.input(next)) values.push_back(NameOf(*operand));
         }
-      } else if (const Attribute* attr = node.attrs().Find(Symbol(argument.name))) {
+      } else if (const Attribute* attr = AttributeOf(node, argument)) {
         if (attr->kind() != KindOf(argument.kind)) {
           return Internal("attribute '", argument.name, "' = ", attr->ToString());
         }
@@ -510,7 +531,7 @@ class ProgramWriter {
   const Model& model_;
   const Graph& graph_;
   WeightFile weights_;
-  int opset_ = kOldestOpset;
+  int opset_;
   std::vector<Feature> inputs_, outputs_;
   absl::flat_hash_map<const Value*, std::string> names_;
   StringMap<size_t> counts_;
@@ -565,7 +586,15 @@ absl::Status WriteMlPackage(const Model& model, const Sink& sink, bool force) {
     return absl::AlreadyExistsError(
         StrCat("'", sink.name(), "' is there and is no package of a model"));
   }
-  coreml::ProgramWriter program(model);
+  // Once for the opset that it needs.
+  int opset = coreml::kOldestOpset;
+  {
+    coreml::ProgramWriter first(model, opset);
+    WireWriter message;
+    X2IR_RETURN_IF_ERROR(first.Write(message));
+    opset = first.opset();
+  }
+  coreml::ProgramWriter program(model, opset);
   WireWriter message;
   X2IR_RETURN_IF_ERROR(program.Write(message));
   const bool has_weights = !program.weights().empty();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/coreml/coreml.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -35,7 +37,10 @@ Expr Survivors(NodeReader& a, const Expr& boxes, const Expr& scores, const BoxRu
   }
   const Expr lowest = NumbersAs(a.b(), DType::kFloat32, {1},
                                 {static_cast<double>(std::numeric_limits<float>::lowest())});
-  const Expr bound = Clip(rules.overlap.To(DType::kFloat32), lowest.Number(0), lowest.Number(1));
+  const std::optional<Tensor> known = KnownTensor(*rules.overlap.value());
+  const Expr bound =
+      known ? NumbersAs(a.b(), DType::kFloat32, {1}, {std::clamp(known->AsDouble(0), 0.0, 1.0)})
+            : Clip(rules.overlap.To(DType::kFloat32), lowest.Number(0), lowest.Number(1));
   const Expr found = a.Op(
       "non_max_suppression",
       {Unsqueeze(boxes.To(DType::kFloat32), {0}), table, Vector(a.b(), rules.most), bound, lowest},
@@ -63,7 +68,7 @@ Values PaddedBoxes(NodeReader& a, const Expr& boxes, const Expr& scores, const B
   const Dim batch = DimAt(boxes, 0);
   const int64_t most = rules.most.number.value_or(0);
   a.Require(boxes.rank() == 3 && scores.rank() == 3, "boxes of other axes");
-  a.Require(batch.is_static() && batch.value() > 0 && batch.value() <= 64,
+  a.Require(batch.is_static() && batch.value() > 0 && batch.value() <= 256,
             "boxes of an unknown number of images");
   a.Require(most > 0, "a computed number of boxes");
   std::vector<Value*> all[4];

@@ -12,9 +12,10 @@ namespace {
 
 using BlockPtr = std::shared_ptr<Graph>;
 
+// A block gives at least so many results: what nobody reads is no result of its node any more.
 absl::StatusOr<BlockPtr> BlockOf(MilArgs& a, Symbol name, size_t inputs, size_t outputs) {
   const BlockPtr block = a.SubGraph(name);
-  if (block->inputs().size() != inputs || block->outputs().size() != outputs) {
+  if (block->inputs().size() != inputs || block->outputs().size() < outputs) {
     return Invalid("a block of ", block->inputs().size(), " inputs and ", block->outputs().size(),
                    " outputs; expected ", inputs, " and ", outputs);
   }
@@ -26,7 +27,9 @@ absl::StatusOr<Values> MilCond(MilArgs& a) {
     X2IR_ASSIGN_OR_RETURN(const BlockPtr block, BlockOf(a, name, 0, a.num_outputs()));
     auto graph = std::make_shared<Graph>(block->name());
     Builder b(*graph, nullptr);
-    AddResults(b, InlineGraph(b, *block, {}));
+    Values results = InlineGraph(b, *block, {});
+    results.resize(a.num_outputs());
+    AddResults(b, results);
     X2IR_RETURN_IF_ERROR(b.status());
     return graph;
   };
@@ -43,7 +46,7 @@ absl::StatusOr<Values> MilWhile(MilArgs& a) {
   const size_t count = first.size();
   X2IR_ASSIGN_OR_RETURN(const BlockPtr question, BlockOf(a, "block_0", count, 1));
   X2IR_ASSIGN_OR_RETURN(const BlockPtr step, BlockOf(a, "block_1", count, count));
-  if (a.num_outputs() != count) return Invalid("not as many results as variables");
+  if (a.num_outputs() > count) return Invalid("more results than variables");
   LoopBody body;
   Values state;
   for (size_t i = 0; i < count; ++i) {
@@ -54,7 +57,10 @@ absl::StatusOr<Values> MilWhile(MilArgs& a) {
                  {{"allowzero", 1}});
   };
   const Values next = InlineGraph(body.b(), *step, state);
-  return body.Loop(a.b(), nullptr, asks(a.b(), first), asks(body.b(), next), next);
+  X2IR_ASSIGN_OR_RETURN(Values last,
+                        body.Loop(a.b(), nullptr, asks(a.b(), first), asks(body.b(), next), next));
+  last.resize(a.num_outputs());
+  return last;
 }
 
 // --- Written ------------------------------------------------------------------------------------

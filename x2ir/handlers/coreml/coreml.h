@@ -3,8 +3,8 @@
 // schemas: a row by data names operands by their place and attributes as the IR's own, and the
 // driver checks what is written. Layers of neural networks are read in nn.h.
 //
-// There are no 64-bit integers in a program: what is int64 in the IR is int32 in the file, which
-// finish.h settles, so forms that write take the two for the same.
+// There are no 64-bit numbers in a program: what is int64 or float64 in the IR is int32 or float32
+// in the file, which finish.h settles, so forms that write take the two for the same.
 #ifndef X2IR_HANDLERS_COREML_COREML_H_
 #define X2IR_HANDLERS_COREML_COREML_H_
 

@@ -135,6 +135,17 @@ absl::StatusOr<Value*> ToQuantize(MilWriter& w) {
   return w.Mil("quantize", {w.in(0), w.in(2), w.in(1)}, std::move(attrs));
 }
 
+absl::StatusOr<Value*> ToMultinomial(MilWriter& w) {
+  if (w.dtype() == DType::kFloat64) return CannotExpress("chances of float64");
+  Type type = w.out_type();
+  type.set_dtype(w.dtype());
+  Value* drawn = w.Mil("random_categorical", {w.in(0)},
+                       {{"mode", "logits"},
+                        {"size", w.Int("sample_size")},
+                        {"seed", static_cast<int64_t>(w.attrs().Float("seed", -1))}},
+                       type);
+  return w.Cast(drawn, w.out_type().dtype());
+}
 Value* ToRandomNormal(MilWriter& w) {
   return w.Mil("random_normal", {w.in(0)},
                {{"mean", w.Float("mean")},
@@ -155,7 +166,9 @@ X2IR_MIL(random_normal).To("random_normal", ToRandomNormal).From("random_normal"
 X2IR_MIL(random_uniform)
     .To("random_uniform", ToRandomUniform)
     .From("random_uniform", MilRandomUniform);
-X2IR_MIL(multinomial).From("random_categorical", MilRandomCategorical);
+X2IR_MIL(multinomial)
+    .To("random_categorical", ToMultinomial)
+    .From("random_categorical", MilRandomCategorical);
 X2IR_MIL(bernoulli).From("random_bernoulli", MilRandomBernoulli);
 X2IR_MIL(dequantize_linear)
     .To("dequantize", ToDequantize)

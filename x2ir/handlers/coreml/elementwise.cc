@@ -87,7 +87,13 @@ Expr MilOfTwo(MilArgs& a) {
 
 absl::StatusOr<Value*> ToCast(MilWriter& w) {
   const DType to = w.DTypeAttr("to"), from = w.dtype();
-  const auto narrow = [](DType t) { return t == DType::kInt64 ? DType::kInt32 : t; };
+  const auto narrow = [](DType t) {
+    return t == DType::kInt64 ? DType::kInt32 : t == DType::kFloat64 ? DType::kFloat32 : t;
+  };
+  // No float32 holds them all.
+  if (to == DType::kFloat64 && IsInteger(from) && BitWidth(from) > 16) {
+    return CannotExpress("casts of ", Name(from), " to ", Name(to));
+  }
   for (const DType t : {narrow(from), narrow(to)}) {
     const bool known = t == DType::kFloat32 || t == DType::kFloat16 || t == DType::kInt32 ||
                        t == DType::kBool || (IsInteger(t) && BitWidth(t) <= 16 && BitWidth(t) >= 8);
@@ -181,8 +187,10 @@ Value* ToThresholdedRelu(MilWriter& w) {
   return Where(w.X() > w.attrs().Float("alpha"), w.X(), 0.0);
 }
 Value* ToLogSoftmax(MilWriter& w) {
-  // x less the logarithm of the sum of exponentials.
-  return w.X() - w.X().Op("reduce_log_sum_exp", {w.Ints({w.Int("axis")})}, {{"keepdims", 1}});
+  // x less the logarithm of the sum of exponentials; none is large without the largest.
+  Value* axis = w.Ints({w.Int("axis")});
+  const Expr x = w.X() - w.X().Op("reduce_max", {axis}, {{"keepdims", 1}});
+  return x - x.Op("reduce_log_sum_exp", {axis}, {{"keepdims", 1}});
 }
 
 }  // namespace

@@ -31,6 +31,17 @@ absl::StatusOr<Tensor> Retyped(const Tensor& tensor, const Retyping& by, std::st
     }
     return narrow;
   }
+  if (by.from == DType::kFloat64) {
+    constexpr double kLargest = std::numeric_limits<float>::max();
+    Tensor narrow = Tensor::Zeros(DType::kFloat32, tensor.dims());
+    const absl::Span<float> out = narrow.mutable_span<float>();
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+      const double number = tensor.AsDouble(i);
+      out[static_cast<size_t>(i)] = static_cast<float>(
+          std::isfinite(number) ? std::clamp(number, -kLargest, kLargest) : number);
+    }
+    return narrow;
+  }
   Tensor half = Tensor::Zeros(DType::kFloat16, tensor.dims());
   const absl::Span<Half> out = half.mutable_span<Half>();
   const Tensor aligned = tensor.AlignedCopyIfNeeded();
@@ -176,6 +187,7 @@ absl::Status FinishCoreml(Model& model, const FormatOptions& options) {
     X2IR_ASSIGN_OR_RETURN(outputs.emplace_back(), PortOf(*output));
   }
   X2IR_RETURN_IF_ERROR(Retype(graph, {DType::kInt64, DType::kInt32}));
+  X2IR_RETURN_IF_ERROR(Retype(graph, {DType::kFloat64, DType::kFloat32}));
   if (options.Flag("float16")) {
     X2IR_RETURN_IF_ERROR(Retype(graph, {DType::kFloat32, DType::kFloat16}));
   }

@@ -180,12 +180,25 @@ absl::StatusOr<Value*> ToCompress(MilWriter& w) {
 }
 
 absl::StatusOr<Value*> ToOneHot(MilWriter& w) {
-  if (!IsInteger(w.dtype())) return CannotExpress("indices that are no integers");
   const auto depth = MilWriter::NumberOf(w.in(1));
   const auto values = KnownTensor(*w.in(2));
-  if (!depth || !values || values->num_elements() != 2) return CannotExpress("computed values");
+  if (!depth) return CannotExpress("a computed size");
   Value* size = w.b().Int(static_cast<int64_t>(*depth));
-  Value* index = MilWriter::CountsFromTheFront(*w.in(0)) ? w.in(0) : w.FromTheFront(w.in(0), size);
+  Value* index = w.in(0);
+  if (!IsInteger(index->dtype())) index = w.Cast(index, DType::kInt64);
+  if (!MilWriter::CountsFromTheFront(*index)) index = w.FromTheFront(index, size);
+  if (!values || values->num_elements() != 2) {
+    Type type = w.out_type();
+    type.set_dtype(DType::kInt32);
+    Value* hot = w.Mil("one_hot", {index, w.Int32(static_cast<int64_t>(*depth))},
+                       {{"axis", w.Int("axis")},
+                        {"on_value", Tensor::Scalar<int32_t>(1)},
+                        {"off_value", Tensor::Scalar<int32_t>(0)}},
+                       std::move(type));
+    return Where({w.b(), w.Cast(hot, DType::kBool)}, Gather(w.X(2), w.b().Int(1), 0),
+                 Gather(w.X(2), w.b().Int(0), 0))
+        .value();
+  }
   const auto number = [&](int64_t i) {
     return values->dtype() == DType::kBool ? Tensor::Scalar<bool>(values->AsInt(i) != 0)
                                            : Tensor::ScalarOf(values->dtype(), values->AsDouble(i));

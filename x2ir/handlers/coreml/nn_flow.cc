@@ -24,7 +24,10 @@ absl::StatusOr<Values> Branch(NnArgs& a) {
     const std::shared_ptr<Graph> block = a.SubGraph(name);
     auto graph = std::make_shared<Graph>(block->name());
     Builder b(*graph, nullptr);
-    AddResults(b, InlineGraph(b, *block, {}));
+    Values results = InlineGraph(b, *block, {});
+    if (results.size() < a.num_outputs()) return Invalid("a branch gives too few results");
+    results.resize(a.num_outputs());
+    AddResults(b, results);
     X2IR_RETURN_IF_ERROR(b.status());
     return graph;
   };
@@ -43,7 +46,7 @@ absl::StatusOr<Values> Loop(NnArgs& a) {
   const bool asks = a.HasAttr("conditionNetwork");
   const std::shared_ptr<Graph> step = a.SubGraph("bodyNetwork"),
                                question = asks ? a.SubGraph("conditionNetwork") : nullptr;
-  if (step->inputs().size() != count || a.num_outputs() != count) {
+  if (step->inputs().size() != count || a.num_outputs() > count) {
     return Invalid("not as many results as variables");
   }
   // The answer, and the variables behind it.
@@ -72,8 +75,10 @@ absl::StatusOr<Values> Loop(NnArgs& a) {
   } else if (most > 0) {
     rounds = a.b().Int(most);
   }
-  return body.Loop(a.b(), rounds, asks ? start[0] : nullptr, next[0],
-                   Values(next.begin() + 1, next.end()));
+  X2IR_ASSIGN_OR_RETURN(Values last, body.Loop(a.b(), rounds, asks ? start[0] : nullptr, next[0],
+                                               Values(next.begin() + 1, next.end())));
+  last.resize(a.num_outputs());
+  return last;
 }
 
 // --- Recurrent layers: [length, batch, features, 1, 1]

@@ -91,7 +91,14 @@ absl::StatusOr<Value*> ToBatchNorm(MilWriter& w) {
   if (w.Int("training_mode") != 0 || w.wants(1) || w.wants(2)) return CannotExpress("training");
   bool fixed = rank >= 3 && rank <= 5;
   for (size_t i = 1; i < 5; ++i) fixed &= IsFixed(w.in(i)) && w.dtype(i) == w.dtype();
-  if (!fixed) return CannotExpress("computed statistics, or rank ", rank);
+  if (!fixed) {
+    if (rank < 2) return CannotExpress("rank ", rank);
+    const auto placed = [&](size_t i) {
+      return AlongAxis({w.b(), w.Cast(w.in(i), w.dtype())}, 1, rank);
+    };
+    const Expr deviation = Sqrt(Shifted(placed(4), w.Float("epsilon")));
+    return ((w.X() - placed(3)) / deviation * placed(1) + placed(2)).value();
+  }
   return w.Mil("batch_norm", {w.in(0), w.in(3), w.in(4), w.in(1), w.in(2)},
                {{"epsilon", w.Float("epsilon")}});
 }
@@ -99,7 +106,14 @@ absl::StatusOr<Value*> ToBatchNorm(MilWriter& w) {
 absl::StatusOr<Value*> ToInstanceNorm(MilWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank < 3 || rank > 4 || !IsFixed(w.in(1)) || !IsFixed(w.in(2))) {
-    return CannotExpress("computed scales, or rank ", rank);
+    if (rank < 3) return CannotExpress("rank ", rank);
+    std::vector<int64_t> axes;
+    for (int64_t i = 2; i < rank; ++i) axes.push_back(i);
+    const Expr apart = w.X() - Reduce(w.X(), "reduce_mean", axes, true);
+    const Expr variance = Reduce(Square(apart), "reduce_mean", axes, true);
+    return (apart / Sqrt(Shifted(variance, w.Float("epsilon"))) * AlongAxis(w.X(1), 1, rank) +
+            AlongAxis(w.X(2), 1, rank))
+        .value();
   }
   return w.Mil("instance_norm", {w.in(0), w.in(1), w.in(2)}, {{"epsilon", w.Float("epsilon")}});
 }

@@ -299,20 +299,88 @@ absl::StatusOr<Value*> WrittenRows(MilWriter& w, size_t operand, int64_t directi
   return w.b().Constant(std::move(rows), w.in(operand)->name());
 }
 
-// The two biases of the IR as one.
+// The two biases of the IR as one, or one of them.
+enum class Biases { kBoth, kOfOperand, kOfState };
 absl::StatusOr<Value*> WrittenBias(MilWriter& w, int64_t direction, size_t gates,
-                                   const std::vector<size_t>& order) {
+                                   const std::vector<size_t>& order, Biases which = Biases::kBoth) {
   X2IR_ASSIGN_OR_RETURN(const Tensor* all, w.Constant(3, "biases"));
   const int64_t half = all->dim(1) / 2, part = half / static_cast<int64_t>(gates);
   std::vector<double> sum;
   for (const size_t gate : order) {
     for (int64_t i = 0; i < part; ++i) {
       const int64_t at = direction * 2 * half + static_cast<int64_t>(gate) * part + i;
-      sum.push_back(all->AsDouble(at) + all->AsDouble(at + half));
+      sum.push_back((which == Biases::kOfState ? 0 : all->AsDouble(at)) +
+                    (which == Biases::kOfOperand ? 0 : all->AsDouble(at + half)));
     }
   }
   return NumbersAs(w.b(), all->dtype(), {half}, sum, w.in(3)->name()).value();
 }
+
+// A GRU or a plain layer: one node for each direction.
+absl::StatusOr<Values> ToOneWay(MilWriter& w, const std::string& op, size_t gates,
+                                const std::vector<size_t>& order) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> of_w, w.Sizes(w.in(1)));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> of_r, w.Sizes(w.in(2)));
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const int64_t count = of_w[0], hidden = of_r[2];
+  const bool gru = op == "gru";
+  if (rank != 3 || w.has(4)) return CannotExpress("sequences of different lengths");
+  if (w.Int("batch_first") != 0 || w.attrs().Has("clip") || w.attrs().Has("activation_alpha") ||
+      w.attrs().Has("activation_beta")) {
+    return CannotExpress("that form");
+  }
+  const auto* names = w.attrs().Find("activations")->get<Attribute::Strings>();
+  const size_t functions = gru ? 2 : 1;
+  if (!names || names->size() != functions * static_cast<size_t>(count)) {
+    return CannotExpress("activations");
+  }
+  const bool after = gru && w.Int("linear_before_reset") != 0;
+  const Expr x = w.X();
+  const Dim length = (*w.shape())[0], batch = (*w.shape())[1];
+  std::vector<Value*> ys, hs;
+  for (int64_t d = 0; d < count; ++d) {
+    const bool back = w.String("direction") == "reverse" || d == 1;
+    AttributeMap attrs = {{"direction", back ? "reverse" : "forward"},
+                          {"output_sequence", w.wants(0) ? 1 : 0}};
+    for (size_t i = 0; i < functions; ++i) {
+      const std::string& name = (*names)[static_cast<size_t>(d) * functions + i];
+      const std::string_view mil = WrittenActivation(name);
+      if (mil.empty()) return CannotExpress("the activation ", name);
+      attrs.Set(gru && i == 0 ? "recurrent_activation" : "activation", mil);
+    }
+    Value* h = w.has(5) ? Squeeze(Slice(w.X(5), 0, Size(d), Size(d + 1)), {0}).value()
+                        : Filled(w.b(), w.dtype(), {SizeAt(x, 1), Size(hidden)}, 0).value();
+    std::vector<Value*> operands = {x, h};
+    X2IR_ASSIGN_OR_RETURN(operands.emplace_back(), WrittenRows(w, 1, d, gates, order));
+    X2IR_ASSIGN_OR_RETURN(operands.emplace_back(), WrittenRows(w, 2, d, gates, order));
+    if (w.has(3)) {
+      const Biases own = after ? Biases::kOfState : Biases::kBoth;
+      X2IR_ASSIGN_OR_RETURN(operands.emplace_back(), WrittenBias(w, d, gates, order, own));
+    }
+    if (after) {
+      attrs.Set("reset_after", 1);
+      if (w.has(3)) {
+        X2IR_ASSIGN_OR_RETURN(operands.emplace_back(),
+                              WrittenBias(w, d, gates, order, Biases::kOfOperand));
+      }
+    }
+    const Type of_y =
+        Type::Tensor(w.dtype(), Shape({w.wants(0) ? length : Dim(1), batch, Dim(hidden)}));
+    const Type of_h = Type::Tensor(w.dtype(), Shape({batch, Dim(hidden)}));
+    const Values made =
+        w.MilAll(op, std::move(operands), std::move(attrs), {true, true}, {of_y, of_h});
+    const Expr y = {w.b(), made[0]};
+    ys.push_back(Unsqueeze(back && w.wants(0) ? Reversed(y, {0}) : y, {1}));
+    hs.push_back(Unsqueeze({w.b(), made[1]}, {0}));
+  }
+  Values values(w.node().num_outputs(), nullptr);
+  if (w.wants(0)) values[0] = Concat(w.b(), ys, 1);
+  if (w.wants(1)) values[1] = Concat(w.b(), hs, 0);
+  return values;
+}
+
+absl::StatusOr<Values> ToGru(MilWriter& w) { return ToOneWay(w, "gru", 3, {1, 2, 0}); }
+absl::StatusOr<Values> ToRnn(MilWriter& w) { return ToOneWay(w, "rnn", 1, {0}); }
 
 absl::StatusOr<Values> ToLstm(MilWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> of_w, w.Sizes(w.in(1)));
@@ -392,7 +460,7 @@ absl::StatusOr<Values> ToLstm(MilWriter& w) {
 }  // namespace
 
 X2IR_MIL(lstm).To("lstm", ToLstm).From("lstm", MilLstm);
-X2IR_MIL(gru).From("gru", MilGru);
-X2IR_MIL(rnn).From("rnn", MilRnn);
+X2IR_MIL(gru).To("gru", ToGru).From("gru", MilGru);
+X2IR_MIL(rnn).To("rnn", ToRnn).From("rnn", MilRnn);
 
 }  // namespace x2ir

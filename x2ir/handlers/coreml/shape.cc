@@ -174,6 +174,14 @@ absl::StatusOr<Value*> ToReshape(MilWriter& w) {
     zero |= dim.is_static() && dim.value() == 0;
   }
   if (zero) return CannotExpress("tensors without elements");
+  if (shape && sizes.empty()) {
+    // A shape of no sizes would be a constant without elements.
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+    if (rank == 0) return w.Op("identity", {w.in(0)});
+    std::vector<int64_t> axes;
+    for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
+    return w.Mil("squeeze", {w.in(0)}, {{"axes", axes}});
+  }
   if (shape && unknown <= 1) return w.Mil("reshape", {w.in(0), w.Int32s(sizes)});
   if (!w.node().Is("reshape")) return CannotExpress("sizes that are not known");
   if (w.Int("allowzero") != 0) return w.Mil("reshape", {w.in(0), w.in(1)});
