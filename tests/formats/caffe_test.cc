@@ -185,6 +185,36 @@ TEST_F(CaffeFiles, NamesOfBlobs) {
   EXPECT_NE(model->graph->Find("conv.0"), nullptr);
 }
 
+TEST_F(CaffeFiles, MatricesInFilesOfTheirOwn) {
+  const std::string text =
+      "input: \"a\" input_shape { dim: 1 dim: 2 }\ninput: \"b\" input_shape { dim: 1 }\n"
+      "layer { name: \"l\" type: \"InfogainLoss\" bottom: \"a\" bottom: \"b\" top: \"l\" "
+      "infogain_loss_param { source: \"somewhere/h.binaryproto\" } }\n"
+      // What it writes are results.
+      "layer { name: \"m\" type: \"TanH\" bottom: \"a\" top: \"m\" }\n"
+      "layer { name: \"n\" type: \"HDF5Output\" bottom: \"m\" "
+      "hdf5_output_param { file_name: \"x.h5\" } }\n";
+  const std::string matrix = BlobFile({1, 1, 2, 2}, {2, 0, 0, 2});
+  const std::string net = Put("net.prototxt", text);
+  Put("h.binaryproto", matrix);
+  const Source memory =
+      Source::Bytes(text, [&](const std::string& name) -> absl::StatusOr<HeldBytes> {
+        if (name != "h.binaryproto") return absl::NotFoundError(name);
+        return HeldBytes{{reinterpret_cast<const std::byte*>(matrix.data()), matrix.size()},
+                         nullptr};
+      });
+  for (const auto& model : {Import(net), Import(memory)}) {
+    ASSERT_TRUE(model.ok()) << model.status();
+    ASSERT_EQ(model->graph->outputs().size(), 2u);
+    const auto results = RunGraph(*model->graph, {Datum(Tensor::Of<float>({1, 2}, {0, 0})),
+                                                  Datum(Tensor::Of<float>({1}, {1}))});
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ(TensorText(*(*results)[0].tensor()), "float32[]{1.3862944}");  // 2 ln 2
+  }
+  Put("h.binaryproto", matrix.substr(0, 9));
+  EXPECT_THAT(std::string(Import(net).status().message()), HasSubstr("its matrix"));
+}
+
 TEST_F(CaffeFiles, PhasesAndStages) {
   const std::string head = "input: \"data\" input_shape { dim: 1 dim: 2 }\n";
   const struct {
@@ -244,7 +274,8 @@ TEST_F(CaffeFiles, WhatIsWrongWithCaffes) {
        "a stride of 0"},
       {input + "layer { name: \"l\" type: \"InfogainLoss\" bottom: \"data\" bottom: \"data\" top: "
                "\"l\" infogain_loss_param { source: \"h.binaryproto\" } }",
-       "a matrix in another file"},
+       "layer 'l': its matrix 'h.binaryproto'"},
+      {input + "layer { name: \"l\" type: \"BN\" bottom: \"data\" top: \"l\" }", "name their file"},
       {input + "layer { name: \"l\" type: \"Pooling\" bottom: \"data\" top: \"l\" pooling_param "
                "{ kernel_size: 9 } }",
        "a window of 9 on an axis of 4"},
