@@ -824,6 +824,8 @@ def argument(name, value):
         body += b"\x15" + struct.pack("<f", value)
     elif isinstance(value, int):
         body += b"\x18" + varint(value & (1 << 64) - 1)
+    elif value and isinstance(value[0], str):
+        body += b"".join(field(7, v.encode()) for v in value)
     elif value and isinstance(value[0], float):
         body += b"".join(b"\x2d" + struct.pack("<f", v) for v in value)
     else:
@@ -1146,6 +1148,106 @@ def caffe2_nets():
     return cases
 
 
+def caffe2_recurrent():
+    """Recurrent networks as Caffe2's rnn_cell.py writes them, by the formulas of its kernels."""
+    rng, cases = np.random.default_rng(6), {}
+    rand = lambda *s: rng.normal(size=s).astype(np.float32) / 2
+    T, N, I, D = 5, 3, 4, 2
+    sigmoid = lambda v: 1 / (1 + np.exp(-v))
+
+    def net(step, states, firsts, gates, outputs, lengths=None, seq_input=True, **args):
+        """states: what a step makes of `NAME_prev`; firsts: a weight each, or an input's rank."""
+        n = Caffe2((T, N, I))
+        n.inputs = [rand(T, N, I)]
+        wx, bx, wh, bh = rand(gates * D, I), rand(gates * D), rand(gates * D, D), rand(gates * D)
+        n.weight("i2h_w", wx), n.weight("i2h_b", bx), n.weight("gates_w", wh), n.weight("gates_b", bh)
+        for state, first in zip(states, firsts):
+            n.weight(state + "_first", first)
+        if lengths:
+            n.fills += operator("GivenTensorIntFill", [], ["lengths"], shape=[N], values=lengths)
+            n.weights.append("lengths")
+        n.ops = operator("FC", ["x0", "i2h_w", "i2h_b"], ["seq"], axis=2)
+        inputs = ["seq", "gates_w", "gates_b"] + (["lengths"] if lengths else []) + [s + "_first" for s in states]
+        internal = [s + "_prev" for s in states] + list(states) + ["input_t"]
+        external = [s + "_states" for s in states] * 2 + ["seq"]
+        count = len(states)
+        n.ops += operator("RecurrentNetwork", inputs, [f"{s}_{k}" for s in states for k in ("all", "last")] + ["workspaces"],
+                          recurrent_states=[s + "_states" for s in states],
+                          initial_recurrent_state_ids=[len(inputs) - count + i for i in range(count)], link_internal=internal,
+                          link_external=external, link_offset=[0] * count + [1] * count + [0],
+                          alias_src=[s + "_states" for s in states for _ in "ab"],
+                          alias_dst=[f"{s}_{k}" for s in states for k in ("all", "last")], alias_offset=[1, -1] * count,
+                          step_net=step, timestep="t", **args)
+        for i, out in enumerate(outputs):
+            n.ops += operator("Copy", [out], [f"y{i}"])
+        x = n.inputs[0] @ wx.T + bx
+        hs = [np.broadcast_to(f.reshape(-1, D), (N, D)).astype(np.float32) for f in firsts]
+        return n, x, wh, bh, hs
+
+    def run(x, hs, step, lengths=None, drops=False):
+        every = [[h] for h in hs]
+        for i in range(T):
+            after = step(x[i], [e[-1] for e in every])
+            for e, v in zip(every, after):
+                if lengths:
+                    goes_on = (i < np.array(lengths))[:, None]
+                    v = np.where(goes_on, v, 0 if drops else e[-1])
+                e.append(v)
+        return [np.stack(e).astype(np.float32) for e in every]
+
+    fc = operator("FC", ["h_prev", "gates_w", "gates_b"], ["gates_t"], axis=2) + operator("Sum", ["gates_t", "input_t"], ["gates_t"])
+
+    def lstm(name, lengths=None, drops=False, forget=0.0, firsts=None, unit_outputs=None):
+        unit = operator("LSTMUnit", ["h_prev", "c_prev", "gates_t"] + (["lengths"] if lengths else []) + ["t"], ["h", "c"],
+                        forget_bias=forget, drop_states=int(drops), sequence_lengths=int(bool(lengths)))
+        outs = unit_outputs or ["h_all", "h_last", "c_all", "c_last"]
+        n, x, w, b, hs = net(fc + unit, ["h", "c"], firsts or [rand(D), rand(D)], 4, outs, lengths)
+
+        def step(xt, s):
+            i, f, o, g = np.split(xt + s[0] @ w.T + b, 4, 1)
+            c = sigmoid(f + forget) * s[1] + sigmoid(i) * np.tanh(g)
+            return sigmoid(o) * np.tanh(c), c
+        h, c = run(x, hs, step, lengths, drops)
+        values = {"h_all": h[1:], "h_last": h[-1:], "c_all": c[1:], "c_last": c[-1:], "h_states": h, "c_states": c}
+        cases[name] = n, [values[o] for o in outs]
+
+    lstm("recurrent_lstm")
+    lstm("recurrent_lstm_lengths", [5, 2, 0], forget=1.0)
+    lstm("recurrent_lstm_drops", [1, 5, 3], drops=True, firsts=[rand(N, D), rand(1, N, D)])
+    lstm("recurrent_lstm_states", [1, 5, 3], unit_outputs=["c_states", "h_last"])
+
+    # A GRU as gru_cell.py has it: the reset gate is applied to the product of the state.
+    for name, lengths in (("recurrent_gru", None), ("recurrent_gru_lengths", [2, 5, 4])):
+        parts = (operator("FC", ["h_prev", "gates_w", "gates_b"], ["hidden_t"], axis=2)
+                 + operator("Split", ["input_t"], ["in_reset", "in_update", "in_output"], axis=2)
+                 + operator("Split", ["hidden_t"], ["of_reset", "of_update", "of_output"], axis=2)
+                 + operator("Add", ["in_reset", "of_reset"], ["reset"]) + operator("Sigmoid", ["reset"], ["reset"])
+                 + operator("Add", ["in_update", "of_update"], ["update"])
+                 + operator("Mul", ["reset", "of_output"], ["output"]) + operator("Add", ["output", "in_output"], ["output"])
+                 + operator("Concat", ["reset", "update", "output"], ["gates_t", "gates_dims"], axis=2)
+                 + operator("GRUUnit", ["h_prev", "gates_t"] + (["lengths"] if lengths else []) + ["t"], ["h"],
+                            sequence_lengths=int(bool(lengths))))
+        n, x, w, b, hs = net(parts, ["h"], [rand(D)], 3, ["h_all", "h_last"], lengths)
+
+        def gru(xt, s):
+            (r, u, o), (hr, hu, ho) = np.split(xt, 3, 1), np.split(s[0] @ w.T + b, 3, 1)
+            u = sigmoid(u + hu)
+            return (s[0] * u + np.tanh(sigmoid(r + hr) * ho + o) * (1 - u),)
+        h, = run(x, hs, gru, lengths)
+        cases[name] = n, [h[1:], h[-1:]]
+
+    # A plain one with its lengths by comparisons, as BasicRNNCell has it.
+    lengths = [4, 1, 5]
+    parts = (fc + operator("Tanh", ["gates_t"], ["new"]) + operator("GT", ["lengths", "t"], ["valid_b"], broadcast=1)
+             + operator("LE", ["lengths", "t"], ["invalid_b"], broadcast=1) + operator("Cast", ["valid_b"], ["valid"], to=1)
+             + operator("Cast", ["invalid_b"], ["invalid"], to=1) + operator("Mul", ["new", "valid"], ["kept"], broadcast=1, axis=1)
+             + operator("Mul", ["h_prev", "invalid"], ["held"], broadcast=1, axis=1) + operator("Add", ["kept", "held"], ["h"]))
+    n, x, w, b, hs = net(parts, ["h"], [rand(D)], 1, ["h_all", "h_last"], lengths)
+    h, = run(x, hs, lambda xt, s: (np.tanh(xt + s[0] @ w.T + b),), lengths)
+    cases["recurrent_plain"] = n, [h[1:], h[-1:]]
+    return cases
+
+
 def caffe2_detectors():
     """Operators of Detectron, by the formulas of Caffe2's kernels."""
     rng, cases = np.random.default_rng(5), {}
@@ -1279,7 +1381,7 @@ def caffe2_detectors():
 def main():
     torch.manual_seed(0)
     # In this order: each draws its numbers behind the one before.
-    for world, cases in (("ncnn", ncnn_cases()), ("caffe2", caffe2_cases()), ("ncnn", ncnn_steps()), ("caffe2", caffe2_detectors())):
+    for world, cases in (("ncnn", ncnn_cases()), ("caffe2", caffe2_cases()), ("ncnn", ncnn_steps()), ("caffe2", caffe2_detectors()), ("caffe2", caffe2_recurrent())):
         for name, (net, outputs) in cases.items():
             net.write(os.path.join(sys.argv[1], world, name), outputs)
 

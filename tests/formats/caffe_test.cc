@@ -460,6 +460,43 @@ TEST_F(CaffeFiles, Caffe2sNetsInArguments) {
   for (const auto& row : rows) {
     EXPECT_THAT(Results(Put("predict_net.pbtxt", head + row.text), x), HasSubstr(row.result));
   }
+  // Steps: sums of a sequence's rows. The net is a message, or text as older nets have it.
+  const std::string sums = "op { input: 'before' input: 'row' output: 'after' type: 'Add' }";
+  const auto steps = [](const std::string& net, const std::string& offsets,
+                        const std::string& alias) {
+    const auto names = [](const std::string& arg, std::initializer_list<const char*> values) {
+      std::string text = "arg { name: \"" + arg + "\"";
+      for (const char* value : values) text += std::string(" strings: \"") + value + "\"";
+      return text + " }";
+    };
+    return "op { input: \"x\" output: \"sequence\" type: \"Reshape\" arg { name: \"shape\" ints: 2 "
+           "ints: 1 ints: 1 } }\n"
+           "op { output: \"none\" type: \"ConstantFill\" arg { name: \"shape\" ints: 1 } }\n"
+           "op { input: \"sequence\" input: \"none\" output: \"y\" type: \"RecurrentNetwork\" " +
+           names("recurrent_states", {"state"}) +
+           "arg { name: \"initial_recurrent_state_ids\" ints: 1 }" +
+           names("link_internal", {"before", "after", "row"}) +
+           names("link_external", {"state", "state", "sequence"}) + "arg { name: \"link_offset\" " +
+           offsets + " }" + names("alias_src", {alias.c_str()}) + names("alias_dst", {"y"}) +
+           "arg { name: \"alias_offset\" ints: 1 }" + "arg { name: \"step_net\" " + net + " } }";
+  };
+  const std::string message = "n { " + sums + " }";
+  const std::string all = "ints: 0 ints: 1 ints: 0";
+  const struct {
+    std::string text, result;
+  } recurrent[] = {
+      {steps(message, all, "state"), "float32[2,1,1]{1, -2}"},
+      {steps("s: \"" + sums + "\"", all, "state"), "float32[2,1,1]{1, -2}"},
+      {steps(message, "ints: 0 ints: 1 ints: 1", "state"), "a link to 'sequence' from row 1"},
+      {steps(message, "ints: 0 ints: 0 ints: 0", "state"), "no step makes state 'state'"},
+      {steps(message, "ints: 0 ints: 1", "state"), "links of several counts"},
+      {steps(message, all, "none"), "blob 'y' is rows of 'none', no state"},
+      {steps("s: \"\"", all, "state"), "a recurrent network without its net"},
+      {steps("n { op { input: \"before\" output: \"x\" type: \"Copy\" } }", all, "state"),
+       "a step that changes 'x' outside"}};
+  for (const auto& row : recurrent) {
+    EXPECT_THAT(Results(Put("predict_net.pbtxt", head + row.text), x), HasSubstr(row.result));
+  }
   // Nets in nets in nets.
   std::string deep = twice;
   for (int i = 0; i < 300; ++i) {

@@ -118,6 +118,12 @@ absl::Status ReadArgument(std::string_view bytes, const Origin& origin, int dept
     }
   }
   X2IR_RETURN_IF_ERROR(in.status());
+  const auto* text = value && name == "step_net" ? value->get<std::string>() : nullptr;
+  if (text && !text->empty()) {  // as older nets have it
+    X2IR_ASSIGN_OR_RETURN(const std::string wire,
+                          ProtoTextToWire(*text, kNetText, ProtoUnknown::kSkipped));
+    X2IR_ASSIGN_OR_RETURN(net, ReadNetAt(wire, {wire.data(), nullptr}, depth + 1));
+  }
   if (net) {
     op->nets.push_back({std::move(name), *std::move(net)});
     return absl::OkStatus();
