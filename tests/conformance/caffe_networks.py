@@ -470,6 +470,8 @@ def layer_cases():
             ("clip", "Clip", "clip_param { min: -0.5 max: 0.25 }", lambda x: x.clamp(-0.5, 0.25)),
             ("swish", "Swish", "swish_param { beta: 0.5 }", lambda x: x * torch.sigmoid(0.5 * x)),
             ("sigmoid", "Sigmoid", "", torch.sigmoid), ("dropout", "Dropout", "dropout_param { dropout_ratio: 0.4 }", lambda x: x),
+            ("dropout_scaled", "Dropout", "dropout_param { dropout_ratio: 0.4 scale_train: false }", lambda x: 0.6 * x),
+            ("mish", "Mish", "", F.mish),
             ("mvn_across", "MVN", "mvn_param { across_channels: true eps: 0.01 }",
              lambda x: (x - x.mean((1, 2, 3), True)) / (x.var((1, 2, 3), False, True).sqrt() + 0.01)),
             ("batchnorm_batch", "BatchNorm", "batch_norm_param { use_global_stats: false eps: 0.01 }",
@@ -506,6 +508,33 @@ def layer_cases():
             ("im2col", "Im2col", "convolution_param { kernel_size: 3 stride: 2 pad: 1 }",
              lambda x: F.unfold(x, 3, 1, 1, 2).reshape(2, 36, 4, 4))]:
         one("layer_" + name, kind, params, fn)
+
+    def prior_boxes(x, y):
+        """Sizes are integers in SSD's kernel: 5 and 9."""
+        out = []
+        for i in range(7):
+            for j in range(8):
+                cx, cy = (j + 0.5) * 4, (i + 0.5) * 4
+                for w, h in [(5, 5), (np.sqrt(45),) * 2, (5 * np.sqrt(2), 5 / np.sqrt(2)), (5 / np.sqrt(2), 5 * np.sqrt(2))]:
+                    out.append([(cx - w / 2) / 32, (cy - h / 2) / 28, (cx + w / 2) / 32, (cy + h / 2) / 28])
+        return np.stack([np.array(out).ravel(), np.full(len(out) * 4, 0.1)])[None].astype(np.float32)
+    one("layer_prior_sizes", "PriorBox", "prior_box_param { min_size: 5.9 max_size: 9.7 aspect_ratio: 2 }", prior_boxes, shapes=(IMG, (1, 3, 28, 32)))
+    norms = [positive((1, 4, 1, 1)), coarse((1, 4, 1, 1)), coarse((1, 4, 1, 1)), positive((1, 4, 1, 1))]
+    one("layer_bn_pspnet", "BN", "bn_param { frozen: true eps: 0.01 }",
+        lambda x: (x - t(norms[2])) / (t(norms[3]) + 0.01).sqrt() * t(norms[0]) + t(norms[1]), blobs=norms)
+    one("layer_bn_segnet", "BN", "bn_param { bn_mode: INFERENCE scale_filler { value: 1 } }", lambda x: x * t(norms[0]) + t(norms[1]), blobs=norms[:2])
+    w_axis, b_axis = coarse((5, 7, 3), 0.3), coarse((5,))
+    one("layer_conv_axis", "Convolution", "convolution_param { num_output: 5 kernel_size: 3 axis: 2 pad: 1 }",
+        lambda x: F.conv1d(x.flatten(0, 1), t(w_axis), t(b_axis), padding=1).view(2, 4, 5, 8), blobs=(w_axis, b_axis))
+    w_front = coarse((3, 2, 1, 3, 3), 0.3)
+    one("layer_conv_axis_front", "Convolution", "convolution_param { num_output: 3 kernel_h: 1 axis: -4 kernel_size: 1 bias_term: false }".replace("kernel_h: 1 ", ""),
+        lambda x: F.conv3d(x[None], t(w_front[:, :, :, 1:2, 1:2].copy()))[0], blobs=(w_front[:, :, :, 1:2, 1:2].copy(),))
+
+    def lstm_unit(c, x, cont):
+        i, f, o, g = x.chunk(4, 2)
+        c = cont[:, :, None] * torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return c, torch.sigmoid(o) * torch.tanh(c)
+    one("layer_lstm_unit", "LSTMUnit", "", lstm_unit, shapes=((1, 3, 4), (1, 3, 16), (1, 3)), tops=2, inputs=[coarse((1, 3, 4)), coarse((1, 3, 16)), [[1, 0, 1]]])
 
     def argmax_pairs(x):
         v, i = x.flatten(1).topk(3)

@@ -295,6 +295,10 @@ tf_case("nn", [img], [
     ("image.flip_left_right", I, {}, img[:, :, ::-1]),
     ("nn.space_to_depth", Ref("f23"), {"block_size": 3},
      near.reshape(2, 3, 3, 1, 3, 4).transpose(0, 1, 3, 2, 4, 5).reshape(2, 3, 1, 36)),
+    ("compat.v1.nn.convolution", I, {"filter": ker, "dilation_rate": [1, 2], "strides": [1, 1], "padding": "VALID", "data_format": "NHWC"},
+     last(npy(F.conv2d(T(first(img)), kern(ker), dilation=(1, 2))))),
+    ("image.per_image_standardization", I, {}, (img - img.mean((1, 2, 3), keepdims=True)) / img.std((1, 2, 3), keepdims=True)),
+    ("image.crop_to_bounding_box", I, {"offset_height": 1, "offset_width": 2, "target_height": 3, "target_width": 2}, img[:, 1:4, 2:4]),
     ("nn.crelu", I, {}, np.maximum(np.concatenate([img, -img], -1), 0)),
 ])
 

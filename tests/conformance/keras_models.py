@@ -742,4 +742,103 @@ model = functional([input_layer("x0", (4, 3)), input_layer("x1", (5, 3)), input_
 path = os.path.join(out, "made__attention_value_mask.h5")
 write_h5(path, model, {"it": []}, "2.11.0")
 save_io(path + ".io.safetensors", [q, v, counts], [(softmax(scores) @ v).astype(np.float32)])
+
+# --- Locally connected layers as one matrix ----------------------------------------------------------------------
+
+field = rand(2, 5, 4, 2)
+L = {"filters": 3, "kernel_size": [3, 2], "strides": [2, 1], "use_bias": True, "activation": "linear"}
+for name, pad, first_ in (("valid", "valid", False), ("same", "same", False), ("channels_first", "valid", True)):
+    outs = (2, 3) if pad == "valid" else (3, 4)
+    mask = np.zeros((5, 4, 2) + outs + (3,), np.float32)
+    for r in range(outs[0]):
+        for c in range(outs[1]):
+            top, left_ = 2 * r - (pad == "same"), c - (pad == "same")
+            mask[max(top, 0):top + 3, max(left_, 0):left_ + 2, :, r, c] = 1
+    k = rand(*mask.shape)
+    b = rand(*(outs + (3,)))
+    y = np.einsum("bhwc,hwcrsf->brsf", field, k * mask) + b
+    if not first_:
+        case("locally2d_2_" + name, "LocallyConnected2D", dict(L, padding=pad, implementation=2), [("kernel", k), ("bias", b)], [field], [y])
+        flat_mask = mask.reshape(40, -1).T > 0      # by [output, input]
+        sparse = (k * mask).reshape(40, -1).T[flat_mask]
+        case("locally2d_3_" + name, "LocallyConnected2D", dict(L, padding=pad, implementation=3), [("kernel", sparse), ("bias", b)], [field], [y])
+    else:
+        case("locally2d_2_" + name, "LocallyConnected2D", dict(L, padding=pad, implementation=2, data_format="channels_first"),
+             [("kernel", k.transpose(2, 0, 1, 5, 3, 4).copy()), ("bias", b.transpose(2, 0, 1).copy())], [first(field).copy()], [first(y)])
+small = rand(2, 3, 4, 2)
+case("up_area", "UpSampling2D", {"size": [2, 2], "interpolation": "area"}, [], [small], [small.repeat(2, 1).repeat(2, 2)])
+
+# --- Masks as Keras 3 writes them: nodes that make them, and arguments of the layers -----------------------------
+
+words = np.array([[1, 2, 0, 3, 0], [4, 0, 0, 5, 1]], np.int32)
+seen = words != 0
+table = rand(6, 3)
+e = table[words]
+w, u, b = rand(3, 16), rand(4, 16), rand(16)
+w2, u2, b2 = rand(3, 16), rand(4, 16), rand(16)
+R3 = {"units": 4, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
+ws = mha_weights(3, 2, 4, 4, 3)
+
+
+def op3(class_name, name, config, args):
+    return dict(layer3(class_name, name, config, args), module="keras.src.ops.numpy", registered_name=class_name)
+
+
+m = lambda: tensor3("ne", 0, (5,))
+at_e = tensor3("e", 0, (5, 3))
+model = functional3("m", [
+    dict(layer3("InputLayer", "x0", {"batch_shape": [None, 5], "dtype": "int32"})),
+    op3("NotEqual", "ne", {}, [tensor3("x0", 0, (5,)), 0]),
+    layer3("Embedding", "e", {"input_dim": 6, "output_dim": 3, "mask_zero": True}, [tensor3("x0", 0, (5,))]),
+    layer3("LSTM", "l", R3, [at_e], {"mask": m(), "initial_state": None}),
+    layer3("Bidirectional", "bi", {"merge_mode": "concat", "layer": layer3("LSTM", "inner", R3)}, [at_e], {"mask": m()}),
+    layer3("GlobalAveragePooling1D", "g", {"data_format": "channels_last", "keepdims": False}, [at_e], {"mask": m()}),
+    layer3("MultiHeadAttention", "a", {"num_heads": 2, "key_dim": 4, "value_dim": 4, "use_bias": True}, [at_e, at_e],
+           {"query_mask": m(), "value_mask": m(), "key_mask": None})],
+    [["x0", 0, 0]], [["l", 0, 0], ["bi", 0, 0], ["g", 0, 0], ["a", 0, 0]])
+model["config"]["layers"][0]["config"]["dtype"] = "int32"
+variables = {"layers/embedding/vars/0": table, "layers/lstm/cell/vars/0": w, "layers/lstm/cell/vars/1": u, "layers/lstm/cell/vars/2": b,
+             "layers/bidirectional/forward_layer/cell/vars/0": w, "layers/bidirectional/forward_layer/cell/vars/1": u,
+             "layers/bidirectional/forward_layer/cell/vars/2": b, "layers/bidirectional/backward_layer/cell/vars/0": w2,
+             "layers/bidirectional/backward_layer/cell/vars/1": u2, "layers/bidirectional/backward_layer/cell/vars/2": b2}
+variables.update({"layers/multi_head_attention/%s/vars/%d" % (p_, j): ws[2 * i + j] for i, p_ in enumerate(parts) for j in range(2)})
+path = os.path.join(out, "made__keras3_masks.keras")
+write_keras(path, model, variables)
+both = (seen[:, :, None] & seen[:, None]).astype(np.float32)
+counts = seen[..., None].astype(np.float32)
+save_io(path + ".io.safetensors", [words], [
+    lstm(e, w, u, b, mask=seen)[1],
+    np.concatenate([lstm(e, w, u, b, mask=seen)[1], lstm(e, w2, u2, b2, mask=seen, back=True)[1]], -1),
+    (e * counts).sum(1) / counts.sum(1), mha(e, e, e, ws, 2, 4, both[:, None])[0]])
+
+# A nested model that is called with a dictionary, whose keys stand in another order than the inputs.
+for name, of in (("list", lambda: [["p", 0, 0], ["b", 0, 0]]), ("dict", lambda: {"p": ["p", 0, 0], "b": ["b", 0, 0]})):
+    inner = functional3("inner", [
+        layer3("InputLayer", "p", {"batch_shape": [None, 3]}), layer3("InputLayer", "b", {"batch_shape": [None, 3]}),
+        layer3("Subtract", "s", {}, [[tensor3("p", 0, (3,)), tensor3("b", 0, (3,))]]),
+        layer3("Add", "t", {}, [[tensor3("p", 0, (3,)), tensor3("b", 0, (3,))]])], of(), {"z": ["s", 0, 0], "a": ["t", 0, 0]})
+    model = functional3("m", [
+        layer3("InputLayer", "x0", {"batch_shape": [None, 3]}), layer3("InputLayer", "x1", {"batch_shape": [None, 3]}),
+        dict(inner, name="inner", inbound_nodes=[{"args": [{"p": tensor3("x0", 0, (3,)), "b": tensor3("x1", 0, (3,))}], "kwargs": {}}])],
+        [["x0", 0, 0], ["x1", 0, 0]], [["inner", 1, 0], ["inner", 1, 1]])
+    path = os.path.join(out, "made__keras3_nested_%s.keras" % name)
+    write_keras(path, model, {})
+    save_io(path + ".io.safetensors", [xa, xc], [xa + xc, xa - xc])
+ga = rand(4)
+chain("layer_scale", img_ := rand(2, 3, 4), (3, 4), [("LayerScale", {"init_values": 1e-6, "projection_dim": 4}), ("StochasticDepth", {"drop_path_rate": 0.1})],
+      {0: [("gamma:0", ga)]}, [img_ * ga])
+for name, tied in (("tied", True), ("apart", False)):
+    table, other = rand(6, 4), rand(4, 6)
+    model = functional3("m", [
+        layer3("InputLayer", "x0", {"batch_shape": [None, 5]}),
+        layer3("ReversibleEmbedding", "e", {"input_dim": 6, "output_dim": 4, "tie_weights": tied, "mask_zero": True, "reverse_dtype": "float32",
+                                            "logit_soft_cap": 3.0}, [tensor3("x0", 0, (5,))])], [["x0", 0, 0]], ["e", 1, 0])
+    model["config"]["layers"][0]["config"]["dtype"] = "int32"
+    model["config"]["layers"][1]["inbound_nodes"].append({"args": [tensor3("e", 0, (5, 4))], "kwargs": {"reverse": True}})
+    variables = {"layers/reversible_embedding/vars/0": table}
+    if not tied:
+        variables["layers/reversible_embedding/vars/1"] = other
+    path = os.path.join(out, "made__reversible_embedding_%s.keras" % name)
+    write_keras(path, model, variables, "3.12.0")
+    save_io(path + ".io.safetensors", [words], [3 * np.tanh(table[words] @ (table.T if tied else other) / 3)])
 print(len([f_ for f_ in os.listdir(out) if f_.endswith(".safetensors")]), "models")

@@ -824,6 +824,8 @@ def argument(name, value):
         body += b"\x15" + struct.pack("<f", value)
     elif isinstance(value, int):
         body += b"\x18" + varint(value & (1 << 64) - 1)
+    elif value and isinstance(value[0], str):
+        body += b"".join(field(7, v.encode()) for v in value)
     elif value and isinstance(value[0], float):
         body += b"".join(b"\x2d" + struct.pack("<f", v) for v in value)
     else:
@@ -837,6 +839,8 @@ def operator(kind, inputs, outputs, **args):
 
 
 class Caffe2:
+    sample = True
+
     def __init__(self, *shapes):
         self.ops, self.fills, self.weights, self.inputs = b"", b"", [], [coarse(s) for s in shapes]
 
@@ -856,13 +860,14 @@ class Caffe2:
         os.makedirs(folder, exist_ok=True)
         names = [f"x{i}" for i in range(len(self.inputs))]
         for i, x in enumerate(self.inputs):  # PyTorch's exporter fills inputs with a sample
-            if i == 0:
+            if i == 0 and self.sample:
                 self.fills += operator("GivenTensorFill", [], ["x0"], shape=list(x.shape), values=[float(v) for v in x.ravel()])
         with open(os.path.join(folder, "predict_net.pb"), "wb") as f:
             f.write(field(1, b"net") + self.ops + b"".join(field(7, n.encode()) for n in names + self.weights)
                     + b"".join(field(8, f"y{i}".encode()) for i in range(len(outputs))))
-        with open(os.path.join(folder, "init_net.pb"), "wb") as f:
-            f.write(field(1, b"init") + self.fills)
+        if self.fills:
+            with open(os.path.join(folder, "init_net.pb"), "wb") as f:
+                f.write(field(1, b"init") + self.fills)
         save_io(os.path.join(folder, "io.safetensors"), self.inputs,
                 [o.numpy() if isinstance(o, torch.Tensor) else o for o in outputs])
 
@@ -1143,9 +1148,240 @@ def caffe2_nets():
     return cases
 
 
+def caffe2_recurrent():
+    """Recurrent networks as Caffe2's rnn_cell.py writes them, by the formulas of its kernels."""
+    rng, cases = np.random.default_rng(6), {}
+    rand = lambda *s: rng.normal(size=s).astype(np.float32) / 2
+    T, N, I, D = 5, 3, 4, 2
+    sigmoid = lambda v: 1 / (1 + np.exp(-v))
+
+    def net(step, states, firsts, gates, outputs, lengths=None, seq_input=True, **args):
+        """states: what a step makes of `NAME_prev`; firsts: a weight each, or an input's rank."""
+        n = Caffe2((T, N, I))
+        n.inputs = [rand(T, N, I)]
+        wx, bx, wh, bh = rand(gates * D, I), rand(gates * D), rand(gates * D, D), rand(gates * D)
+        n.weight("i2h_w", wx), n.weight("i2h_b", bx), n.weight("gates_w", wh), n.weight("gates_b", bh)
+        for state, first in zip(states, firsts):
+            n.weight(state + "_first", first)
+        if lengths:
+            n.fills += operator("GivenTensorIntFill", [], ["lengths"], shape=[N], values=lengths)
+            n.weights.append("lengths")
+        n.ops = operator("FC", ["x0", "i2h_w", "i2h_b"], ["seq"], axis=2)
+        inputs = ["seq", "gates_w", "gates_b"] + (["lengths"] if lengths else []) + [s + "_first" for s in states]
+        internal = [s + "_prev" for s in states] + list(states) + ["input_t"]
+        external = [s + "_states" for s in states] * 2 + ["seq"]
+        count = len(states)
+        n.ops += operator("RecurrentNetwork", inputs, [f"{s}_{k}" for s in states for k in ("all", "last")] + ["workspaces"],
+                          recurrent_states=[s + "_states" for s in states],
+                          initial_recurrent_state_ids=[len(inputs) - count + i for i in range(count)], link_internal=internal,
+                          link_external=external, link_offset=[0] * count + [1] * count + [0],
+                          alias_src=[s + "_states" for s in states for _ in "ab"],
+                          alias_dst=[f"{s}_{k}" for s in states for k in ("all", "last")], alias_offset=[1, -1] * count,
+                          step_net=step, timestep="t", **args)
+        for i, out in enumerate(outputs):
+            n.ops += operator("Copy", [out], [f"y{i}"])
+        x = n.inputs[0] @ wx.T + bx
+        hs = [np.broadcast_to(f.reshape(-1, D), (N, D)).astype(np.float32) for f in firsts]
+        return n, x, wh, bh, hs
+
+    def run(x, hs, step, lengths=None, drops=False):
+        every = [[h] for h in hs]
+        for i in range(T):
+            after = step(x[i], [e[-1] for e in every])
+            for e, v in zip(every, after):
+                if lengths:
+                    goes_on = (i < np.array(lengths))[:, None]
+                    v = np.where(goes_on, v, 0 if drops else e[-1])
+                e.append(v)
+        return [np.stack(e).astype(np.float32) for e in every]
+
+    fc = operator("FC", ["h_prev", "gates_w", "gates_b"], ["gates_t"], axis=2) + operator("Sum", ["gates_t", "input_t"], ["gates_t"])
+
+    def lstm(name, lengths=None, drops=False, forget=0.0, firsts=None, unit_outputs=None):
+        unit = operator("LSTMUnit", ["h_prev", "c_prev", "gates_t"] + (["lengths"] if lengths else []) + ["t"], ["h", "c"],
+                        forget_bias=forget, drop_states=int(drops), sequence_lengths=int(bool(lengths)))
+        outs = unit_outputs or ["h_all", "h_last", "c_all", "c_last"]
+        n, x, w, b, hs = net(fc + unit, ["h", "c"], firsts or [rand(D), rand(D)], 4, outs, lengths)
+
+        def step(xt, s):
+            i, f, o, g = np.split(xt + s[0] @ w.T + b, 4, 1)
+            c = sigmoid(f + forget) * s[1] + sigmoid(i) * np.tanh(g)
+            return sigmoid(o) * np.tanh(c), c
+        h, c = run(x, hs, step, lengths, drops)
+        values = {"h_all": h[1:], "h_last": h[-1:], "c_all": c[1:], "c_last": c[-1:], "h_states": h, "c_states": c}
+        cases[name] = n, [values[o] for o in outs]
+
+    lstm("recurrent_lstm")
+    lstm("recurrent_lstm_lengths", [5, 2, 0], forget=1.0)
+    lstm("recurrent_lstm_drops", [1, 5, 3], drops=True, firsts=[rand(N, D), rand(1, N, D)])
+    lstm("recurrent_lstm_states", [1, 5, 3], unit_outputs=["c_states", "h_last"])
+
+    # A GRU as gru_cell.py has it: the reset gate is applied to the product of the state.
+    for name, lengths in (("recurrent_gru", None), ("recurrent_gru_lengths", [2, 5, 4])):
+        parts = (operator("FC", ["h_prev", "gates_w", "gates_b"], ["hidden_t"], axis=2)
+                 + operator("Split", ["input_t"], ["in_reset", "in_update", "in_output"], axis=2)
+                 + operator("Split", ["hidden_t"], ["of_reset", "of_update", "of_output"], axis=2)
+                 + operator("Add", ["in_reset", "of_reset"], ["reset"]) + operator("Sigmoid", ["reset"], ["reset"])
+                 + operator("Add", ["in_update", "of_update"], ["update"])
+                 + operator("Mul", ["reset", "of_output"], ["output"]) + operator("Add", ["output", "in_output"], ["output"])
+                 + operator("Concat", ["reset", "update", "output"], ["gates_t", "gates_dims"], axis=2)
+                 + operator("GRUUnit", ["h_prev", "gates_t"] + (["lengths"] if lengths else []) + ["t"], ["h"],
+                            sequence_lengths=int(bool(lengths))))
+        n, x, w, b, hs = net(parts, ["h"], [rand(D)], 3, ["h_all", "h_last"], lengths)
+
+        def gru(xt, s):
+            (r, u, o), (hr, hu, ho) = np.split(xt, 3, 1), np.split(s[0] @ w.T + b, 3, 1)
+            u = sigmoid(u + hu)
+            return (s[0] * u + np.tanh(sigmoid(r + hr) * ho + o) * (1 - u),)
+        h, = run(x, hs, gru, lengths)
+        cases[name] = n, [h[1:], h[-1:]]
+
+    # A plain one with its lengths by comparisons, as BasicRNNCell has it.
+    lengths = [4, 1, 5]
+    parts = (fc + operator("Tanh", ["gates_t"], ["new"]) + operator("GT", ["lengths", "t"], ["valid_b"], broadcast=1)
+             + operator("LE", ["lengths", "t"], ["invalid_b"], broadcast=1) + operator("Cast", ["valid_b"], ["valid"], to=1)
+             + operator("Cast", ["invalid_b"], ["invalid"], to=1) + operator("Mul", ["new", "valid"], ["kept"], broadcast=1, axis=1)
+             + operator("Mul", ["h_prev", "invalid"], ["held"], broadcast=1, axis=1) + operator("Add", ["kept", "held"], ["h"]))
+    n, x, w, b, hs = net(parts, ["h"], [rand(D)], 1, ["h_all", "h_last"], lengths)
+    h, = run(x, hs, lambda xt, s: (np.tanh(xt + s[0] @ w.T + b),), lengths)
+    cases["recurrent_plain"] = n, [h[1:], h[-1:]]
+    return cases
+
+
+def caffe2_detectors():
+    """Operators of Detectron, by the formulas of Caffe2's kernels."""
+    rng, cases = np.random.default_rng(5), {}
+    rand = lambda *s: rng.normal(size=s).astype(np.float32)
+
+    def net(kind, inputs, outputs, **args):
+        n = Caffe2(*[v.shape for v in inputs])
+        n.inputs, n.sample = list(inputs), False
+        # Sizes are what a net says of them; integers are given as floats.
+        n.ops = b"".join(operator("Reshape", [f"x{i}"], [f"r{i}", f"old{i}"], shape=list(v.shape)) for i, v in enumerate(inputs))
+        n.ops += operator(kind, [f"r{i}" for i in range(len(inputs))], [f"z{i}" for i in range(len(outputs))], **args)
+        n.ops += b"".join(operator("Cast", [f"z{i}"], [f"y{i}"], to=1) for i in range(len(outputs)))
+        return n, [np.asarray(o, np.float32) for o in outputs]
+
+    def transform(b, d, w, plus):
+        size, growth = b[:, 2:] - b[:, :2] + plus, np.exp(np.minimum(d[:, 2:] / w[2:], np.log(1000 / 16)))
+        middle, half = d[:, :2] / w[:2] * size + b[:, :2] + 0.5 * size, growth * size / 2
+        return np.concatenate([middle - half, middle + half - plus], 1)
+
+    def clip(b, h, w, plus):
+        return np.maximum(np.minimum(b, np.array([w, h, w, h]) - plus), 0)
+
+    def left(b, s, overlap, plus, most=None):
+        keep = []
+        for i in np.argsort(-s, kind="stable"):
+            ok = True
+            for k in keep:
+                lo, hi = np.maximum(b[i, :2], b[k, :2]), np.minimum(b[i, 2:], b[k, 2:])
+                inner = np.prod(np.maximum(hi - lo + plus, 0))
+                area = [np.prod(b[j, 2:] - b[j, :2] + plus) for j in (i, k)]
+                ok = ok and inner / (sum(area) - inner) <= overlap
+            if ok:
+                keep.append(i)
+        return keep[:most]
+
+    for name, plus, before, after in [("", 1, 40, 12), ("edges", 0, 0, 0)]:
+        a, h, w, images = 3, 4, 5, 2
+        scores, deltas = rng.random((images, a, h, w)).astype(np.float32), rand(images, 4 * a, h, w) * 0.4
+        info = np.array([[60, 75, 1.5], [55.5, 70, 1]], np.float32)
+        anchors = np.array([[-10, -8, 20, 18], [-4, -15, 12, 25], [0, 0, 15, 15]], np.float32)
+        at = np.stack(np.meshgrid(np.arange(w), np.arange(h)), -1) * 16.0  # [h, w, (x, y)]
+        every = (anchors[None, None] + np.concatenate([at, at], -1)[:, :, None]).reshape(-1, 4)
+        rois, probs = [], []
+        for i in range(images):
+            s = scores[i].transpose(1, 2, 0).ravel()
+            d = deltas[i].reshape(a, 4, h, w).transpose(2, 3, 0, 1).reshape(-1, 4)
+            order = np.argsort(-s, kind="stable")[:before or None]
+            b = clip(transform(every[order], d[order], np.ones(4), plus), int(info[i, 0]), int(info[i, 1]), plus)
+            size = b[:, 2:] - b[:, :2] + plus
+            ok = (size >= 6 * info[i, 2]).all(1) & (b[:, 0] + size[:, 0] / 2 < info[i, 1]) & (b[:, 1] + size[:, 1] / 2 < info[i, 0])
+            b, s = b[ok], s[order][ok]
+            keep = left(b, s, 0.6, plus, after or None)
+            rois.append(np.concatenate([np.full((len(keep), 1), i), b[keep]], 1))
+            probs.append(s[keep])
+        cases["proposals" + ("_" + name if name else "")] = net(
+            "GenerateProposals" if plus else "GenerateProposalsCPP", [scores, deltas, info, anchors], [np.concatenate(rois), np.concatenate(probs)],
+            spatial_scale=0.0625, pre_nms_topN=before, post_nms_topN=after, nms_thresh=0.6, min_size=6.0,
+            **({"correct_transform_coords": 1} if plus else {"legacy_plus_one": 0}))
+
+    corners = rng.random((7, 4)).astype(np.float32) * 30
+    corners[:, 2:] += corners[:, :2] + 5
+    weights = np.array([10.0, 10.0, 5.0, 5.0])
+    for name, plus, scaled, images in [("", 1, 1, 1), ("images", 0, 0, 2)]:
+        number = np.sort(rng.integers(0, images, 7))
+        info = np.array([[50, 62, 1.7], [44, 52, 0.9]], np.float32)[:images]
+        deltas = rand(7, 8) * 3
+        out = np.zeros((7, 8))
+        for i in range(images):
+            rows, scale = number == i, info[i, 2]
+            for k in (0, 4):
+                moved = transform(corners[rows] / scale, deltas[rows, k:k + 4], weights, plus)
+                out[rows, k:k + 4] = clip(moved, int(info[i, 0] / scale + 0.5), int(info[i, 1] / scale + 0.5), plus) * (scale if scaled else 1)
+        given = np.concatenate([number[:, None], corners], 1).astype(np.float32) if images > 1 else corners
+        counts = [[(number == i).sum() for i in range(images)]] if images > 1 else []
+        cases["bbox_transform" + ("_" + name if name else "")] = net(
+            "BBoxTransform", [given, deltas, info], [out] + counts, weights=[float(v) for v in weights], apply_scale=scaled, legacy_plus_one=plus)
+
+    for name, plus, alike, background, most in [("", 1, 0, 1, 6), ("alike", 0, 1, 1, 100), ("without", 0, 0, 0, 4)]:
+        n, classes = 9, 3
+        scores = rng.random((n, classes + background)).astype(np.float32)
+        groups = (1 if alike else classes) + background
+        boxes = rng.random((n, groups, 4)).astype(np.float32) * 30
+        boxes[:, :, 2:] += boxes[:, :, :2] + 8
+        found = []
+        for c in range(classes):
+            own, b = scores[:, c + background], boxes[:, background + (0 if alike else c)]
+            rows = np.flatnonzero(own > 0.3)
+            found += [(own[rows[i]], c, rows[i], b[rows[i]]) for i in left(b[rows], own[rows], 0.4, plus)]
+        best = sorted(range(len(found)), key=lambda i: -found[i][0])[:most]
+        found = [found[i] for i in sorted(best)]
+        outputs = [np.array([f[0] for f in found]), np.array([f[3] for f in found]), np.array([f[1] + background for f in found]), [len(found)],
+                   [f[2] for f in found], [[0] + [sum(f[1] == c for f in found) for c in range(classes)]]]
+        cases["box_with_nms_limit" + ("_" + name if name else "")] = net(
+            "BoxWithNMSLimit", [scores, boxes.reshape(n, -1)], outputs, score_thresh=0.3, nms=0.4, detections_per_im=most, cls_agnostic_bbox_reg=alike,
+            input_boxes_include_bg_cls=background, output_classes_include_bg_cls=background, input_scores_include_bg_cls=background,
+            legacy_plus_one=plus)
+
+    def levels(b):
+        size = b[:, 3:] - b[:, 1:3] + 1
+        return np.clip(np.floor(4 + np.log2(np.sqrt(size.prod(1)) / 224 + 1e-6)), 2, 5)
+    def random_rois(n):
+        b = rng.random((n, 5)).astype(np.float32) * 100
+        b[:, 0] = 0
+        b[:, 3:] = b[:, 1:3] + np.exp(rng.random((n, 2)) * 4 + 2)
+        return b.astype(np.float32)
+    rois, probs = [random_rois(n) for n in (6, 5, 4)], [rng.random(n).astype(np.float32) for n in (6, 5, 4)]
+    joined = np.concatenate(rois)[np.argsort(-np.concatenate(probs), kind="stable")[:12]]
+    parts = [np.flatnonzero(levels(joined) == i) for i in range(2, 6)]
+    spread = [joined[p] for p in parts] + [np.argsort(np.concatenate(parts))]
+    args = dict(rpn_max_level=4, rpn_min_level=2, rpn_post_nms_topN=12)
+    cases["collect_and_distribute"] = net("CollectAndDistributeFpnRpnProposals", rois + probs, [joined] + spread, roi_max_level=5, roi_min_level=2,
+                                          roi_canonical_level=4, roi_canonical_scale=224, **args)
+    cases["collect"] = net("CollectRpnProposals", rois + probs, [joined], **args)
+    cases["distribute"] = net("DistributeFpnProposals", [joined], spread)
+    x, boxes = rand(2, 3, 8, 9), np.array([[0, 0, 0, 9, 7], [1, 3, 2, 15, 12]], np.float32)
+
+    def roi_pool(x, b):
+        out = np.zeros((len(b), 3, 2, 3), np.float32)
+        for r, (i, *c) in enumerate(b):
+            x1, y1, x2, y2 = [int(np.floor(v * 0.5 + 0.5)) for v in c]
+            h, w = max(y2 - y1 + 1, 1) / 2, max(x2 - x1 + 1, 1) / 3
+            for j in range(2):
+                for k in range(3):
+                    part = x[int(i), :, max(int(np.floor(j * h)) + y1, 0):int(np.ceil((j + 1) * h)) + y1, int(np.floor(k * w)) + x1:int(np.ceil((k + 1) * w)) + x1]
+                    out[r, :, j, k] = part.max((1, 2))
+        return out
+    cases["roi_pool"] = net("RoIPool", [x, boxes], [roi_pool(x, boxes)], pooled_h=2, pooled_w=3, spatial_scale=0.5, is_test=1)
+    return cases
+
+
 def main():
     torch.manual_seed(0)
-    for world, cases in (("ncnn", {**ncnn_cases(), **ncnn_steps()}), ("caffe2", caffe2_cases())):
+    # In this order: each draws its numbers behind the one before.
+    for world, cases in (("ncnn", ncnn_cases()), ("caffe2", caffe2_cases()), ("ncnn", ncnn_steps()), ("caffe2", caffe2_detectors()), ("caffe2", caffe2_recurrent())):
         for name, (net, outputs) in cases.items():
             net.write(os.path.join(sys.argv[1], world, name), outputs)
 

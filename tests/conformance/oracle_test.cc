@@ -276,6 +276,14 @@ TEST_F(Oracle, FormsThatRuntimesReadDifferently) {
       {"x: float32[1,1,3,5]",
        "s = float32[4]{1, 1, 1.5, 2.6} y = resize(x, _, s) { mode = \"linear\" }",
        {10, 11, 13, 18, 19}},
+      {"x: float32[2,2,6,8]",
+       "y = average_pool(x) { kernel_shape = [1, 2], auto_pad = \"SAME_LOWER\", strides = [3, 1], "
+       "count_include_pad = 1 }",
+       {7, 11, 18, 19, 22}},
+      {"x: float32[2,2,6,8]",
+       "y = lp_pool(x) { kernel_shape = [1, 3], auto_pad = \"SAME_UPPER\", strides = [3, 1], p = 1 "
+       "}",
+       {7, 11, 18, 22}},
   };
   for (const auto& row : rows) {
     for (const int opset : row.opsets) {

@@ -30,6 +30,12 @@ std::string Raw(const std::vector<T>& numbers) {
 
 }  // namespace
 
+std::string BlobFile(const std::vector<int64_t>& dims, const std::vector<float>& numbers) {
+  std::string shape;
+  for (const int64_t dim : dims) shape += VarintBytes(static_cast<uint64_t>(dim));
+  return BytesField(5, Raw(numbers)) + BytesField(7, BytesField(1, shape));
+}
+
 std::string Caffemodel(const std::vector<LayerBlobs>& layers, bool v1) {
   std::string net = BytesField(1, "net");
   for (const LayerBlobs& layer : layers) {

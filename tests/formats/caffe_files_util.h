@@ -18,6 +18,8 @@ struct LayerBlobs {
   std::vector<std::pair<std::vector<int64_t>, std::vector<float>>> blobs;
 };
 
+// A tensor in a file of its own.
+std::string BlobFile(const std::vector<int64_t>& dims, const std::vector<float>& numbers);
 // A caffemodel: of today, or with layers of V1, whose blobs have four sizes each.
 std::string Caffemodel(const std::vector<LayerBlobs>& layers, bool v1 = false);
 // One network, a convolution, a relu in place, a pool and a product, as versions 0, 1 and 2.

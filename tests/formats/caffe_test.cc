@@ -185,6 +185,36 @@ TEST_F(CaffeFiles, NamesOfBlobs) {
   EXPECT_NE(model->graph->Find("conv.0"), nullptr);
 }
 
+TEST_F(CaffeFiles, MatricesInFilesOfTheirOwn) {
+  const std::string text =
+      "input: \"a\" input_shape { dim: 1 dim: 2 }\ninput: \"b\" input_shape { dim: 1 }\n"
+      "layer { name: \"l\" type: \"InfogainLoss\" bottom: \"a\" bottom: \"b\" top: \"l\" "
+      "infogain_loss_param { source: \"somewhere/h.binaryproto\" } }\n"
+      // What it writes are results.
+      "layer { name: \"m\" type: \"TanH\" bottom: \"a\" top: \"m\" }\n"
+      "layer { name: \"n\" type: \"HDF5Output\" bottom: \"m\" "
+      "hdf5_output_param { file_name: \"x.h5\" } }\n";
+  const std::string matrix = BlobFile({1, 1, 2, 2}, {2, 0, 0, 2});
+  const std::string net = Put("net.prototxt", text);
+  Put("h.binaryproto", matrix);
+  const Source memory =
+      Source::Bytes(text, [&](const std::string& name) -> absl::StatusOr<HeldBytes> {
+        if (name != "h.binaryproto") return absl::NotFoundError(name);
+        return HeldBytes{{reinterpret_cast<const std::byte*>(matrix.data()), matrix.size()},
+                         nullptr};
+      });
+  for (const auto& model : {Import(net), Import(memory)}) {
+    ASSERT_TRUE(model.ok()) << model.status();
+    ASSERT_EQ(model->graph->outputs().size(), 2u);
+    const auto results = RunGraph(*model->graph, {Datum(Tensor::Of<float>({1, 2}, {0, 0})),
+                                                  Datum(Tensor::Of<float>({1}, {1}))});
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ(TensorText(*(*results)[0].tensor()), "float32[]{1.3862944}");  // 2 ln 2
+  }
+  Put("h.binaryproto", matrix.substr(0, 9));
+  EXPECT_THAT(std::string(Import(net).status().message()), HasSubstr("its matrix"));
+}
+
 TEST_F(CaffeFiles, PhasesAndStages) {
   const std::string head = "input: \"data\" input_shape { dim: 1 dim: 2 }\n";
   const struct {
@@ -244,7 +274,8 @@ TEST_F(CaffeFiles, WhatIsWrongWithCaffes) {
        "a stride of 0"},
       {input + "layer { name: \"l\" type: \"InfogainLoss\" bottom: \"data\" bottom: \"data\" top: "
                "\"l\" infogain_loss_param { source: \"h.binaryproto\" } }",
-       "a matrix in another file"},
+       "layer 'l': its matrix 'h.binaryproto'"},
+      {input + "layer { name: \"l\" type: \"BN\" bottom: \"data\" top: \"l\" }", "name their file"},
       {input + "layer { name: \"l\" type: \"Pooling\" bottom: \"data\" top: \"l\" pooling_param "
                "{ kernel_size: 9 } }",
        "a window of 9 on an axis of 4"},
@@ -427,6 +458,43 @@ TEST_F(CaffeFiles, Caffe2sNetsInArguments) {
        "argument 'step' is a net"},
       {"op { input: \"yes\" output: \"y\" type: \"While\" }", "a loop without its net"}};
   for (const auto& row : rows) {
+    EXPECT_THAT(Results(Put("predict_net.pbtxt", head + row.text), x), HasSubstr(row.result));
+  }
+  // Steps: sums of a sequence's rows. The net is a message, or text as older nets have it.
+  const std::string sums = "op { input: 'before' input: 'row' output: 'after' type: 'Add' }";
+  const auto steps = [](const std::string& net, const std::string& offsets,
+                        const std::string& alias) {
+    const auto names = [](const std::string& arg, std::initializer_list<const char*> values) {
+      std::string text = "arg { name: \"" + arg + "\"";
+      for (const char* value : values) text += std::string(" strings: \"") + value + "\"";
+      return text + " }";
+    };
+    return "op { input: \"x\" output: \"sequence\" type: \"Reshape\" arg { name: \"shape\" ints: 2 "
+           "ints: 1 ints: 1 } }\n"
+           "op { output: \"none\" type: \"ConstantFill\" arg { name: \"shape\" ints: 1 } }\n"
+           "op { input: \"sequence\" input: \"none\" output: \"y\" type: \"RecurrentNetwork\" " +
+           names("recurrent_states", {"state"}) +
+           "arg { name: \"initial_recurrent_state_ids\" ints: 1 }" +
+           names("link_internal", {"before", "after", "row"}) +
+           names("link_external", {"state", "state", "sequence"}) + "arg { name: \"link_offset\" " +
+           offsets + " }" + names("alias_src", {alias.c_str()}) + names("alias_dst", {"y"}) +
+           "arg { name: \"alias_offset\" ints: 1 }" + "arg { name: \"step_net\" " + net + " } }";
+  };
+  const std::string message = "n { " + sums + " }";
+  const std::string all = "ints: 0 ints: 1 ints: 0";
+  const struct {
+    std::string text, result;
+  } recurrent[] = {
+      {steps(message, all, "state"), "float32[2,1,1]{1, -2}"},
+      {steps("s: \"" + sums + "\"", all, "state"), "float32[2,1,1]{1, -2}"},
+      {steps(message, "ints: 0 ints: 1 ints: 1", "state"), "a link to 'sequence' from row 1"},
+      {steps(message, "ints: 0 ints: 0 ints: 0", "state"), "no step makes state 'state'"},
+      {steps(message, "ints: 0 ints: 1", "state"), "links of several counts"},
+      {steps(message, all, "none"), "blob 'y' is rows of 'none', no state"},
+      {steps("s: \"\"", all, "state"), "a recurrent network without its net"},
+      {steps("n { op { input: \"before\" output: \"x\" type: \"Copy\" } }", all, "state"),
+       "a step that changes 'x' outside"}};
+  for (const auto& row : recurrent) {
     EXPECT_THAT(Results(Put("predict_net.pbtxt", head + row.text), x), HasSubstr(row.result));
   }
   // Nets in nets in nets.

@@ -59,6 +59,21 @@ TEST_F(Keras, ErrorsSayWhatIsWrong) {
   const auto chain = [](const std::string& layers) {
     return SequentialJson(StrCat(kInput, ", ", layers));
   };
+  // Layers behind an input "x", the last of which is the output "y".
+  const auto graph = [](const std::string& layers, const char* input = R"("dtype": "float32")",
+                        const char* version = "2.11.0") {
+    return StrCat(R"({"class_name": "Functional", "keras_version": ")", version,
+                  R"(", "config": {"name": "m", "layers": [{"class_name": "InputLayer", "name": "x",
+                  "config": {"batch_input_shape": [null, 4, 3], )",
+                  input, R"(}, "inbound_nodes": []}, )", layers,
+                  R"(], "input_layers": [["x", 0, 0]], "output_layers": [["y", 0, 0]]}})");
+  };
+  const auto function = [&](const std::string& name, const std::string& arguments,
+                            const char* input = R"("dtype": "float32")") {
+    return graph(StrCat(R"({"class_name": "TFOpLambda", "name": "y", "config": {"function": ")",
+                        name, R"("}, "inbound_nodes": [["x", 0, 0, )", arguments, "]]}"),
+                 input);
+  };
   std::string deep;
   for (int i = 0; i < 300; ++i) deep += "[";
   const Row rows[] = {
@@ -92,6 +107,40 @@ TEST_F(Keras, ErrorsSayWhatIsWrong) {
             "inbound_nodes": [[["x", 0, 0, {"training": true}]]]}],
            "input_layers": [["x", 0, 0]], "output_layers": [["d", 0, 0]]}})",
        "layer 'd' is called as in training"},
+      {function("math.betainc", "{}"), "keras.tf.math.betainc (1 node)"},
+      {function("math.add", R"({"y": 1, "z": 2})"), "its argument 'z'"},
+      {function("math.add", "{}"), "argument 'y' is null"},
+      {function("math.add", R"({"y": [[1, 2], [3]]})"), "the argument [[1, 2], [3]]"},
+      {function("math.add", R"({"y": 0.5})", R"("dtype": "int32")"),
+       "the number 0.5 beside a tensor of int32"},
+      {function("reshape", R"({"shape": ["z"]})"), "the argument"},
+      {function("__operators__.getitem", R"({"slice_spec": [[0, 1]]})"), "the subscript [0, 1]"},
+      {function("cumsum", "{}", R"("ragged": true)"), "'x', which is ragged"},
+      {graph(R"({"class_name": "ReLU", "name": "y", "config": {},
+                 "inbound_nodes": [[["x", 0, 0, {}], ["x", 0, 0, {}]]]})"),
+       "it is called with 2 tensors"},
+      {graph(R"({"class_name": "ReLU", "name": "y", "config": {},
+                 "inbound_nodes": [[["x", 0, 0, {"other": ["x", 0, 0]}]]]})"),
+       "it is called with 'other'"},
+      {graph(R"({"class_name": "ReLU", "name": "y", "module": "mine.layers", "config": {},
+                 "registered_name": "ReLU", "inbound_nodes": [[["x", 0, 0, {}]]]})"),
+       "keras.mine.layers>ReLU (1 node)"},
+      {graph(R"({"class_name": "Activation", "name": "y", "inbound_nodes": [[["x", 0, 0, {}]]],
+                 "config": {"activation": {"class_name": "function", "config": "relu",
+                                           "registered_name": "mine>relu"}}})"),
+       "activation 'mine>relu'"},
+      {graph(R"({"class_name": "Masking", "name": "m", "config": {},
+                 "inbound_nodes": [[["x", 0, 0, {}]]]},
+                {"class_name": "Add", "name": "a", "config": {},
+                 "inbound_nodes": [[["m", 0, 0, {}], ["x", 0, 0, {}]]]},
+                {"class_name": "GlobalAveragePooling1D", "name": "y", "config": {},
+                 "inbound_nodes": [[["a", 0, 0, {}]]]})",
+             R"("dtype": "float32")", "3.8.0"),
+       "releases of Keras 3 differ"},
+      {graph(
+           R"({"class_name": "TensorFlowOpLayer", "name": "y", "inbound_nodes": [[["x", 0, 0, {}]]],
+                 "config": {"node_def": {"op": "Add", "input": ["x", "c"]}, "constants": {}}})"),
+       "Add has 1 operands; expected 2"},
       {StrCat(R"({"class_name": "Sequential", "config": )", deep), "nested too deeply"},
   };
   for (const Row& row : rows) {
@@ -208,7 +257,13 @@ TEST_F(Keras, WordsOfTexts) {
        "split 'character'"},
       {R"("standardize": "lower", "split": "whitespace", "ngrams": 2, "output_mode": "int", )" +
            plain,
-       "ngrams"},
+       "words that go together as indices"},
+      {R"("standardize": "lower_and_strip_punctuation", "split": "whitespace", "ngrams": 2,
+          "output_mode": "count", "vocabulary": ["the", "cat", "the cat", "cat sat", "sat cat"])",
+       "float32[2,6]{1, 1, 2, 1, 1, 1, 3, 0, 0, 0, 0, 0}"},
+      {R"("standardize": "lower_and_strip_punctuation", "split": "whitespace", "ngrams": [3, 2],
+          "output_mode": "multi_hot", "vocabulary": ["sat cat", "cat sat cat", "the"])",
+       "float32[2,4]{1, 1, 1, 0, 1, 0, 0, 0}"},
       {R"("standardize": "lower", "split": "whitespace", "output_mode": "tf_idf", )" + plain,
        "no idf_weights of all words"},
       {R"("standardize": "lower", "split": "whitespace", "output_mode": "int")",

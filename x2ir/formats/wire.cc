@@ -214,6 +214,25 @@ void WireReader::AppendFixed(WireType type, std::vector<T>* out) {
   if (!bytes_.empty()) std::memcpy(out->data() + before, bytes_.data(), bytes_.size());
 }
 
+std::optional<WireReader::FloatRun> WireReader::TakeFloatRun(size_t least) {
+  constexpr size_t kSize = sizeof(float);
+  if (type_ == WireType::kBytes) {
+    const FloatRun run = {bytes_.data(), kSize, bytes_.size() / kSize};
+    return run.count >= least && bytes_.size() % kSize == 0 ? std::optional(run) : std::nullopt;
+  }
+  if (type_ != WireType::kFixed32) return std::nullopt;
+  const std::string_view tag(start_, static_cast<size_t>(p_ - start_) - kSize);
+  FloatRun run = {p_ - kSize, tag.size() + kSize, 1};
+  const char* end = p_;
+  while (static_cast<size_t>(end_ - end) >= run.step && tag == std::string_view(end, tag.size())) {
+    end += run.step;
+    ++run.count;
+  }
+  if (run.count < least) return std::nullopt;
+  p_ = end;
+  return run;
+}
+
 void WireReader::AppendFloats(std::vector<float>* out) { AppendFixed(WireType::kFixed32, out); }
 void WireReader::AppendDoubles(std::vector<double>* out) { AppendFixed(WireType::kFixed64, out); }
 

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,14 @@ class WireReader {
   void AppendInts(std::vector<int64_t>* out);
   void AppendFloats(std::vector<float>* out);
   void AppendDoubles(std::vector<double>* out);
+  // A list of `least` floats or more that this field begins or is, as it lies in the message:
+  // fields of one tag, which it takes, or one that is packed. Of fewer: nothing, and nothing is
+  // taken.
+  struct FloatRun {
+    const char* first;
+    size_t step, count;  // from one number to the next, in bytes
+  };
+  std::optional<FloatRun> TakeFloatRun(size_t least);
 
   // Makes the reader fail here: DataLoss "<what> at byte <offset of this field>".
   void Fail(std::string_view what);

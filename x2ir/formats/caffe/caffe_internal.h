@@ -62,6 +62,8 @@ struct NetDesc {
 absl::StatusOr<NetDesc> ReadDefinition(const BlobPtr& text);
 // The names and weights of a binary file's layers, which are views of it.
 absl::StatusOr<std::vector<LayerDesc>> ReadWeights(const BlobPtr& file);
+// One tensor in a file of its own (.binaryproto).
+absl::StatusOr<Tensor> ReadBlobFile(const BlobPtr& file);
 
 // --- Versions ------------------------------------------------------------------------------------
 

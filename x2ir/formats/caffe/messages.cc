@@ -216,7 +216,7 @@ constexpr ProtoField kDataFields[] = {S("source", 1),
                                       B("force_encoded_color", 9),
                                       U("prefetch", 10)};
 constexpr ProtoMessage kData = {"DataParameter", kDataFields};
-constexpr ProtoField kDropoutFields[] = {F("dropout_ratio", 1)};
+constexpr ProtoField kDropoutFields[] = {F("dropout_ratio", 1), B("scale_train", 2)};
 constexpr ProtoMessage kDropout = {"DropoutParameter", kDropoutFields};
 constexpr ProtoField kDummyDataFields[] = {Many(M("data_filler", 1, &kFiller)),
                                            Many(M("shape", 6, &kBlobShape)),
@@ -367,6 +367,19 @@ constexpr ProtoField kDetectionOutputFields[] = {U("num_classes", 1),
                                                  F("visualize_threshold", 11),
                                                  S("save_file", 12)};
 constexpr ProtoMessage kDetectionOutput = {"DetectionOutputParameter", kDetectionOutputFields};
+// PSPNet's (slope, bias, eps) and SegNet's (scale, shift, mode).
+constexpr EnumName kBNModeNames[] = {{"LEARN", 0}, {"INFERENCE", 1}};
+constexpr ProtoEnum kBNMode = EnumOf<kBNModeNames>();
+constexpr ProtoField kBNFields[] = {M("slope_filler", 1, &kFiller),
+                                    M("bias_filler", 2, &kFiller),
+                                    F("momentum", 3),
+                                    F("eps", 4),
+                                    B("frozen", 5),
+                                    E("engine", 6, &kConvolutionEngine),
+                                    M("scale_filler", 7, &kFiller),
+                                    M("shift_filler", 8, &kFiller),
+                                    E("bn_mode", 9, &kBNMode)};
+constexpr ProtoMessage kBN = {"BNParameter", kBNFields};
 constexpr ProtoField kInterpFields[] = {I("height", 1),        I("width", 2),   I("zoom_factor", 3),
                                         I("shrink_factor", 4), I("pad_beg", 5), I("pad_end", 6)};
 constexpr ProtoMessage kInterp = {"InterpParameter", kInterpFields};
@@ -458,7 +471,8 @@ constexpr ProtoField kLayerFields[] = {S("name", 1),
                                        M("psroi_pooling_param", 3007, &kPSROIPooling),
                                        M("roi_pooling_param", 3008, &kROIPooling),
                                        M("proposal_param", 3009, &kProposal),
-                                       M("shuffle_channel_param", 3010, &kShuffleChannel)};
+                                       M("shuffle_channel_param", 3010, &kShuffleChannel),
+                                       M("bn_param", 3011, &kBN)};
 constexpr ProtoMessage kLayer = {"LayerParameter", kLayerFields};
 constexpr ProtoField kV0LayerFields[] = {S("name", 1),
                                          S("type", 2),

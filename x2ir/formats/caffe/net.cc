@@ -44,6 +44,63 @@ class NetReader {
     return net;
   }
 
+  // Floats that stand together in a file stay there.
+  absl::StatusOr<Tensor> ReadBlob(std::string_view bytes) {
+    std::vector<int64_t> dims, legacy = {0, 0, 0, 0};
+    bool has_shape = false, has_legacy = false;
+    std::string_view floats;  // where they lie in the file
+    std::vector<float> copied;
+    std::vector<double> doubles;
+    WireReader in = Fields(bytes);
+    while (in.Next()) {
+      switch (in.field()) {
+        case 1:
+        case 2:
+        case 3:
+        case 4:
+          legacy[in.field() - 1] = static_cast<int32_t>(in.Int());
+          has_legacy = true;
+          break;
+        case 7: {
+          X2IR_ASSIGN_OR_RETURN(dims, ReadShape(in.Bytes()));
+          has_shape = true;
+          break;
+        }
+        case 8: in.AppendDoubles(&doubles); break;
+        case 5:
+          if (!floats.empty()) return Unimplemented("weights in several pieces");
+          if (file_ && in.type() == WireType::kBytes && copied.empty()) {
+            floats = in.Bytes();
+          } else {
+            in.AppendFloats(&copied);
+          }
+          break;
+        default: break;
+      }
+    }
+    X2IR_RETURN_IF_ERROR(in.status());
+    if (!has_shape && has_legacy) dims = std::move(legacy);
+    copied.insert(copied.end(), doubles.begin(), doubles.end());
+    const auto count =
+        static_cast<int64_t>(floats.empty() ? copied.size() : floats.size() / sizeof(float));
+    int64_t expected = 1;
+    for (const int64_t dim : dims) {
+      if (dim < 0 || __builtin_mul_overflow(expected, dim, &expected)) {
+        return Invalid("weights of a shape that cannot be");
+      }
+    }
+    if (!has_shape && !has_legacy) {
+      dims = {count};
+      expected = count;
+    }
+    if (expected != count) {
+      return DataLoss("weights of ", expected, " elements of which ", count, " are there");
+    }
+    if (floats.empty()) return Tensor::Of<float>(std::move(dims), copied);
+    return TensorOf(DType::kFloat32, std::move(dims), file_,
+                    static_cast<uint64_t>(floats.data() - bytes_.data()), floats.size());
+  }
+
  private:
   WireReader Fields(std::string_view message) const { return {message, bytes_.data()}; }
   bool weights_only() const { return file_ != nullptr; }
@@ -214,63 +271,6 @@ class NetReader {
     return in.status();
   }
 
-  // Floats that stand together in a file stay there.
-  absl::StatusOr<Tensor> ReadBlob(std::string_view bytes) {
-    std::vector<int64_t> dims, legacy = {0, 0, 0, 0};
-    bool has_shape = false, has_legacy = false;
-    std::string_view floats;  // where they lie in the file
-    std::vector<float> copied;
-    std::vector<double> doubles;
-    WireReader in = Fields(bytes);
-    while (in.Next()) {
-      switch (in.field()) {
-        case 1:
-        case 2:
-        case 3:
-        case 4:
-          legacy[in.field() - 1] = static_cast<int32_t>(in.Int());
-          has_legacy = true;
-          break;
-        case 7: {
-          X2IR_ASSIGN_OR_RETURN(dims, ReadShape(in.Bytes()));
-          has_shape = true;
-          break;
-        }
-        case 8: in.AppendDoubles(&doubles); break;
-        case 5:
-          if (!floats.empty()) return Unimplemented("weights in several pieces");
-          if (file_ && in.type() == WireType::kBytes && copied.empty()) {
-            floats = in.Bytes();
-          } else {
-            in.AppendFloats(&copied);
-          }
-          break;
-        default: break;
-      }
-    }
-    X2IR_RETURN_IF_ERROR(in.status());
-    if (!has_shape && has_legacy) dims = std::move(legacy);
-    copied.insert(copied.end(), doubles.begin(), doubles.end());
-    const auto count =
-        static_cast<int64_t>(floats.empty() ? copied.size() : floats.size() / sizeof(float));
-    int64_t expected = 1;
-    for (const int64_t dim : dims) {
-      if (dim < 0 || __builtin_mul_overflow(expected, dim, &expected)) {
-        return Invalid("weights of a shape that cannot be");
-      }
-    }
-    if (!has_shape && !has_legacy) {
-      dims = {count};
-      expected = count;
-    }
-    if (expected != count) {
-      return DataLoss("weights of ", expected, " elements of which ", count, " are there");
-    }
-    if (floats.empty()) return Tensor::Of<float>(std::move(dims), copied);
-    return TensorOf(DType::kFloat32, std::move(dims), file_,
-                    static_cast<uint64_t>(floats.data() - bytes_.data()), floats.size());
-  }
-
   const std::string_view bytes_;
   const BlobPtr file_;
 };
@@ -286,6 +286,10 @@ absl::StatusOr<NetDesc> ReadDefinition(const BlobPtr& text) {
   X2IR_ASSIGN_OR_RETURN(const std::string wire,
                         ProtoTextToWire(text->view(), NetMessage(), ProtoUnknown::kError));
   return NetReader(wire, nullptr).Read();
+}
+
+absl::StatusOr<Tensor> ReadBlobFile(const BlobPtr& file) {
+  return NetReader(file->view(), file).ReadBlob(file->view());
 }
 
 absl::StatusOr<std::vector<LayerDesc>> ReadWeights(const BlobPtr& file) {

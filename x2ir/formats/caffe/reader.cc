@@ -1,5 +1,6 @@
 // Makes a graph of a network's definition and its weights.
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 
@@ -31,7 +32,7 @@ size_t LeastBlobs(const LayerDesc& layer) {
   if (IsOneOfTypes(layer.type, {"LSTM", "RNN"})) return 3;
   return IsOneOfTypes(
       layer.type, {"Convolution", "Deconvolution", "InnerProduct", "PReLU", "Embed", "Normalize",
-                   "DepthwiseConvolution", "ConvolutionDepthwise", "Parameter"});
+                   "DepthwiseConvolution", "ConvolutionDepthwise", "Parameter", "BN"});
 }
 
 bool Matches(const StateRule& rule, const NetState& state) {
@@ -64,6 +65,31 @@ class GraphReader {
       if (found != by_name.end()) layer.blobs = found->second;
     }
     file_ = file;
+  }
+
+  // Matrices in files of their own, which `open` finds by their names.
+  absl::Status TakeMatrices(
+      const std::function<absl::StatusOr<BlobPtr>(const std::string& name)>& open) {
+    for (LayerDesc& layer : net_.layers) {
+      const Attribute* source = layer.Find("infogain_loss_param.source");
+      const auto* name = source ? source->get<std::string>() : nullptr;
+      if (!name || layer.type != "InfogainLoss" || layer.bottoms.size() > 2 ||
+          !IsIn(layer, net_.state)) {
+        continue;
+      }
+      const auto read = [&]() -> absl::Status {
+        X2IR_ASSIGN_OR_RETURN(const BlobPtr file,
+                              open(name->substr(name->find_last_of("/\\") + 1)));
+        X2IR_ASSIGN_OR_RETURN(Tensor matrix, ReadBlobFile(file));
+        layer.blobs = {std::move(matrix)};
+        return absl::OkStatus();
+      };
+      const absl::Status taken = read();
+      if (!taken.ok()) {
+        return Annotate(taken, StrCat("layer '", layer.name, "': its matrix '", *name, "'"));
+      }
+    }
+    return absl::OkStatus();
   }
 
   absl::StatusOr<Model> Read() {
@@ -188,6 +214,8 @@ class GraphReader {
   absl::Status AddLayer(const LayerDesc& layer, size_t number, Model* model) {
     if (layer.type.empty()) return Invalid("it has no type");
     if (IsData(layer.type)) return AddData(layer);
+    // What it would write are the network's results.
+    if (layer.type == "HDF5Output") return absl::OkStatus();
     std::vector<Value*> operands;
     for (const std::string& bottom : layer.bottoms) {
       const auto found = values_.find(bottom);
@@ -239,6 +267,11 @@ absl::StatusOr<Model> ReadCaffe(const Source& source, const CaffeOptions& option
                           nnvm::OpenModelFiles(source, options.params, caffe::CaffeFileNames()));
     X2IR_ASSIGN_OR_RETURN(caffe::NetDesc net, caffe::ReadDefinition(files.graph));
     caffe::GraphReader reader(std::move(net));
+    const std::string& path = files.graph->path();
+    X2IR_RETURN_IF_ERROR(reader.TakeMatrices([&](const std::string& name) {
+      if (source.in_memory()) return source.OpenNamed(name);
+      return Blob::Open(path.substr(0, path.rfind('/') + 1) + name);
+    }));
     if (files.params) {
       auto weights = caffe::ReadWeights(files.params);
       if (!weights.ok()) return Annotate(weights.status(), StrCat("'", files.params->path(), "'"));

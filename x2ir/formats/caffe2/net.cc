@@ -1,5 +1,6 @@
 // The messages of a net, and the operators that fill blobs.
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "absl/container/fixed_array.h"
@@ -58,6 +59,27 @@ void Forget(std::string_view bytes, const Origin& origin) {
   if (part.ok()) DropPages(*part);
 }
 
+// Those of a fill: where they lie one behind the other they stay in the file, else they are moved
+// together, a megabyte at a time.
+absl::StatusOr<Tensor> ManyFloats(const WireReader::FloatRun& run, const Origin& origin) {
+  const auto count = static_cast<int64_t>(run.count);
+  if (run.step == sizeof(float) && origin.file) {
+    return TensorOf(DType::kFloat32, {count}, origin.file,
+                    static_cast<uint64_t>(run.first - origin.begin), run.count * sizeof(float));
+  }
+  return SpilledInParts(DType::kFloat32, {count}, [&](int64_t begin, int64_t end) {
+    std::vector<float> part(static_cast<size_t>(end - begin));
+    const char* at = run.first + static_cast<size_t>(begin) * run.step;
+    const std::string_view read(at, part.size() * run.step);
+    for (float& number : part) {
+      std::memcpy(&number, at, sizeof(float));
+      at += run.step;
+    }
+    Forget(read, origin);
+    return Tensor::Of<float>({end - begin}, part);
+  });
+}
+
 absl::StatusOr<NetDesc> ReadNetAt(std::string_view bytes, const Origin& origin, int depth);
 
 absl::Status ReadArgument(std::string_view bytes, const Origin& origin, int depth,
@@ -76,7 +98,16 @@ absl::Status ReadArgument(std::string_view bytes, const Origin& origin, int dept
       case 2: value = in.Float(); break;
       case 3: value = in.Int(); break;
       case 4: value = in.Bytes(); break;
-      case 5: in.AppendFloats(&floats); break;
+      case 5: {
+        const auto run = name == "values" && !value && floats.empty() ? in.TakeFloatRun(kManyFloats)
+                                                                      : std::nullopt;
+        if (run) {
+          X2IR_ASSIGN_OR_RETURN(value, ManyFloats(*run, origin));
+        } else {
+          in.AppendFloats(&floats);
+        }
+        break;
+      }
       case 6: in.AppendInts(&ints); break;
       case 7: strings.push_back(in.String()); break;
       case 8: {
@@ -87,6 +118,12 @@ absl::Status ReadArgument(std::string_view bytes, const Origin& origin, int dept
     }
   }
   X2IR_RETURN_IF_ERROR(in.status());
+  const auto* text = value && name == "step_net" ? value->get<std::string>() : nullptr;
+  if (text && !text->empty()) {  // as older nets have it
+    X2IR_ASSIGN_OR_RETURN(const std::string wire,
+                          ProtoTextToWire(*text, kNetText, ProtoUnknown::kSkipped));
+    X2IR_ASSIGN_OR_RETURN(net, ReadNetAt(wire, {wire.data(), nullptr}, depth + 1));
+  }
   if (net) {
     op->nets.push_back({std::move(name), *std::move(net)});
     return absl::OkStatus();
@@ -95,10 +132,7 @@ absl::Status ReadArgument(std::string_view bytes, const Origin& origin, int dept
     op->other_args.push_back(std::move(name));
     return absl::OkStatus();
   }
-  // Those of a fill.
-  if (!value && name == "values" && floats.size() >= kManyFloats) {
-    value = Spilled(Tensor::Of<float>({static_cast<int64_t>(floats.size())}, floats));
-  }
+  if (value && !floats.empty()) return Unimplemented("argument '", name, "' in several lists");
   if (!value) {
     value = !floats.empty()    ? Attribute(std::move(floats))
             : !strings.empty() ? Attribute(std::move(strings))
@@ -297,11 +331,12 @@ absl::StatusOr<std::optional<Tensor>> FilledBy(const OperatorDesc& op) {
   if (op.type == "GivenTensorFill" || op.type == "GivenTensorDoubleFill") {
     if (!floats && ints && ints->empty()) floats = &kNoFloats;
     if (const auto* many = values ? values->get<Tensor>() : nullptr) {
+      const auto size = static_cast<size_t>(many->num_elements());
       if (op.type != "GivenTensorFill") {
-        const auto list = many->span<float>();
-        return Given<double>(op, std::vector<float>(list.begin(), list.end()));
+        std::vector<float> list(size);
+        std::memcpy(list.data(), many->bytes().data(), many->nbytes());
+        return Given<double>(op, list);
       }
-      const size_t size = many->span<float>().size();
       X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> dims, ShapeArg(op, size));
       X2IR_RETURN_IF_ERROR(CheckCount(dims, size));
       return std::optional(many->Reshaped(std::move(dims)));

@@ -16,6 +16,8 @@ namespace {
 
 using Names = std::set<std::string>;
 
+constexpr char kRecurrent[] = "RecurrentNetwork";
+
 // Integers of "Int8Given..." stand for numbers: an operator says which.
 struct Filled {
   Tensor tensor;
@@ -38,9 +40,29 @@ void CollectWritten(const NetDesc& net, Names* written) {
     for (const NetArgument& arg : op.nets) CollectWritten(arg.net, written);
   }
 }
+const std::vector<std::string>& StringsOf(const OperatorDesc& op, std::string_view arg) {
+  static const auto& none = *new std::vector<std::string>;
+  const Attribute* list = op.Find(arg);
+  const auto* strings = list ? list->get<Attribute::Strings>() : nullptr;
+  return strings ? *strings : none;
+}
+std::vector<int64_t> IntsOf(const OperatorDesc& op, std::string_view arg, size_t count) {
+  const Attribute* list = op.Find(arg);
+  const auto* ints = list ? list->get<Attribute::Ints>() : nullptr;
+  return ints ? *ints : std::vector<int64_t>(list ? 0 : count, 1);
+}
+// The blob of a step's number.
+std::string StepBlob(const OperatorDesc& op) {
+  const Attribute* name = op.Find("timestep");
+  const auto* text = name ? name->get<std::string>() : nullptr;
+  return text ? *text : "timestep";
+}
+
 void CollectRead(const NetDesc& net, Names* read) {
   for (const OperatorDesc& op : net.ops) {
     read->insert(op.inputs.begin(), op.inputs.end());
+    const auto& linked = StringsOf(op, "link_internal");
+    read->insert(linked.begin(), linked.end());
     for (const NetArgument& arg : op.nets) CollectRead(arg.net, read);
   }
 }
@@ -49,6 +71,11 @@ void CollectNeeded(const NetDesc& net, Names* made, std::vector<std::string>* ne
   for (const OperatorDesc& op : net.ops) {
     for (const std::string& input : op.inputs) {
       if (!made->contains(input)) needed->push_back(input);
+    }
+    if (op.type == kRecurrent) made->insert(StepBlob(op));
+    for (const char* arg : {"link_internal", "recurrent_states", "alias_dst"}) {
+      const auto& names = StringsOf(op, arg);
+      made->insert(names.begin(), names.end());
     }
     for (const NetArgument& arg : op.nets) CollectNeeded(arg.net, made, needed);
     made->insert(op.outputs.begin(), op.outputs.end());
@@ -224,6 +251,7 @@ class GraphReader {
     }
     if (op.type == "If") return AddBranches(op, level, name);
     if (op.type == "While") return AddLoop(op, level, name);
+    if (op.type == kRecurrent) return AddRecurrent(op, level, name);
     if (!op.nets.empty()) return Unimplemented("argument '", op.nets[0].name, "' is a net");
     std::vector<Value*> operands;
     for (const std::string& input : op.inputs) {
@@ -319,6 +347,110 @@ class GraphReader {
     for (const std::string& blob : carried) {
       level.values[blob] = level.graph->AddNodeOutput(node, name(blob));
     }
+    return absl::OkStatus();
+  }
+
+  // Blobs of the net that are windows on others: on a state of all steps (its rows of before and
+  // after), or on a sequence from outside.
+  struct Links {
+    std::map<std::string, std::string> before, after;  // by state
+    std::vector<std::pair<std::string, Value*>> sequences;
+  };
+  absl::StatusOr<Links> LinksOf(const OperatorDesc& op, const Level& level) {
+    const auto &inside = StringsOf(op, "link_internal"), &outside = StringsOf(op, "link_external");
+    const auto& states = StringsOf(op, "recurrent_states");
+    const std::vector<int64_t> offsets = IntsOf(op, "link_offset", 0),
+                               windows = IntsOf(op, "link_window", inside.size());
+    if (outside.size() != inside.size() || offsets.size() != inside.size() ||
+        windows.size() != inside.size()) {
+      return Invalid("links of several counts");
+    }
+    Links links;
+    for (size_t i = 0; i < inside.size(); ++i) {
+      const bool state = std::ranges::find(states, outside[i]) != states.end();
+      if (windows[i] != 1 || offsets[i] < 0 || offsets[i] > (state ? 1 : 0)) {
+        return Unimplemented("a link to '", outside[i], "' from row ", offsets[i], ", of ",
+                             windows[i], " rows");
+      }
+      if (state) {
+        (offsets[i] == 0 ? links.before : links.after).emplace(outside[i], inside[i]);
+      } else {
+        X2IR_ASSIGN_OR_RETURN(Value * sequence, Find(level, outside[i]));
+        links.sequences.emplace_back(inside[i], sequence);
+      }
+    }
+    return links;
+  }
+
+  // Operands are the first values of the states, the sequences, and what counts the steps. Inputs
+  // of the body: the number of the step, the states, rows of the sequences. Results are those of
+  // aliases, then the states of all steps.
+  template <typename Name>
+  absl::Status AddRecurrent(const OperatorDesc& op, Level& level, const Name& name) {
+    const NetDesc* step = NetOf(op, "step_net");
+    const auto& states = StringsOf(op, "recurrent_states");
+    const std::vector<int64_t> first = IntsOf(op, "initial_recurrent_state_ids", 0);
+    const auto &sources = StringsOf(op, "alias_src"), &aliases = StringsOf(op, "alias_dst");
+    const std::vector<int64_t> rows = IntsOf(op, "alias_offset", 0);
+    if (!step || op.inputs.empty() || states.empty() || first.size() != states.size() ||
+        sources.size() != aliases.size() || rows.size() != aliases.size()) {
+      return Invalid("a recurrent network without its net, its states or what they are at first");
+    }
+    Names written;
+    CollectWritten(*step, &written);
+    for (const std::string& blob : written) {
+      if (FindOrNull(level, blob)) return Unimplemented("a step that changes '", blob, "' outside");
+    }
+    X2IR_ASSIGN_OR_RETURN(const Links links, LinksOf(op, level));
+    auto body = std::make_shared<Graph>("step_net");
+    Level nested{body.get(), &level};
+    const auto add_input = [&](const std::string& blob, Type type) {
+      nested.values[blob] = body->AddInput(body->UniqueName(blob), type);
+    };
+    add_input(StepBlob(op), Type::Tensor(DType::kInt32, Shape({1})));
+    std::vector<Value*> operands;
+    for (size_t i = 0; i < states.size(); ++i) {
+      if (first[i] < 0 || first[i] >= static_cast<int64_t>(op.inputs.size())) {
+        return Invalid("a state that begins with operand ", first[i]);
+      }
+      X2IR_ASSIGN_OR_RETURN(operands.emplace_back(),
+                            Find(level, op.inputs[static_cast<size_t>(first[i])]));
+      const auto before = links.before.find(states[i]);
+      add_input(before == links.before.end() ? "" : before->second, Type());
+    }
+    for (const auto& [blob, sequence] : links.sequences) {
+      operands.push_back(sequence);
+      add_input(blob, Type());
+    }
+    X2IR_ASSIGN_OR_RETURN(operands.emplace_back(), Find(level, op.inputs[0]));
+    X2IR_RETURN_IF_ERROR(AddOperators(*step, nested));
+    for (const std::string& state : states) {
+      const auto after = links.after.find(state);
+      const auto made =
+          after == links.after.end() ? nested.values.end() : nested.values.find(after->second);
+      if (made == nested.values.end()) return Invalid("no step makes state '", state, "'");
+      AddOwnOutput(nested, made->second);
+    }
+    Node* node = level.graph->AppendNode(kDialect, op.type, operands);
+    node->set_name(op.name);
+    node->SetAttr("step_net", body);
+    Attribute::Ints of_states, from_rows;
+    const auto add_result = [&](const std::string& blob, const std::string& state, int64_t row) {
+      if (!used_.contains(blob)) return;
+      of_states.push_back(std::ranges::find(states, state) - states.begin());
+      from_rows.push_back(row);
+      level.values[blob] = level.graph->AddNodeOutput(node, name(blob));
+    };
+    for (size_t i = 0; i < aliases.size(); ++i) {
+      if (std::ranges::find(states, sources[i]) == states.end()) {
+        return Invalid("blob '", aliases[i], "' is rows of '", sources[i], "', no state");
+      }
+      add_result(aliases[i], sources[i], rows[i]);
+    }
+    for (const std::string& state : states) add_result(state, state, 0);
+    node->SetAttr("states", static_cast<int64_t>(states.size()));
+    node->SetAttr("result_states", std::move(of_states));
+    node->SetAttr("result_rows", std::move(from_rows));
     return absl::OkStatus();
   }
 

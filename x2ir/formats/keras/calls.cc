@@ -7,6 +7,15 @@
 namespace x2ir::keras {
 namespace {
 
+// Members in the order of their names, in which Keras counts what stands in a dictionary.
+std::vector<const std::pair<std::string, Json>*> InOrder(const Json& object) {
+  std::vector<const std::pair<std::string, Json>*> members;
+  for (const auto& member : object.members()) members.push_back(&member);
+  std::ranges::sort(members, {},
+                    [](const auto* member) -> const std::string& { return member->first; });
+  return members;
+}
+
 // --- Layers --------------------------------------------------------------------------------------
 
 // Arguments by name: tensors, and what else there is as attributes.
@@ -46,7 +55,11 @@ void AddPositional(const Json& json, CallSite* site) {
     return;
   }
   for (const Json& item : json.items()) AddPositional(item, site);
-  for (const auto& [name, item] : json.members()) AddPositional(item, site);
+  for (const auto* member : InOrder(json)) {
+    site->keys.resize(site->inputs.size());
+    site->keys.push_back(member->first);
+    AddPositional(member->second, site);
+  }
 }
 
 // --- Functions -----------------------------------------------------------------------------------
@@ -111,7 +124,9 @@ CallSite FunctionCall(const Json& node, const Json& config) {
   ArgumentWriter writer(&site);
   Json named = Json::Object(), positional;
   for (const auto& [key, value] : config.members()) {
-    if (!IsOfLayerAlone(key) && !(config.Has("function") && key == "dtype")) {
+    // A type that is the layer's is no argument; one that is, is a name.
+    const bool policy = key == "dtype" && (value.is_object() || config.Has("function"));
+    if (!IsOfLayerAlone(key) && !policy) {
       named.Set(key, value);
     }
   }
@@ -163,7 +178,7 @@ void CollectRefs(const Json& json, std::vector<TensorRef>* refs) {
     return;
   }
   for (const Json& item : json.items()) CollectRefs(item, refs);
-  for (const auto& [name, item] : json.members()) CollectRefs(item, refs);
+  for (const auto* member : InOrder(json)) CollectRefs(member->second, refs);
 }
 
 std::vector<CallSite> CallSitesOf(const Json& inbound) {
@@ -196,6 +211,21 @@ std::string FunctionOf(const Json& entry, int version) {
   const bool bare = module.empty() && !config.Has("trainable") && !config.Has("layers") &&
                     entry["inbound_nodes"].at(0)["args"].is_array();
   return version >= 3 && bare ? StrCat("ops.", c) : std::string();
+}
+
+std::string CustomClassOf(const Json& entry) {
+  const std::string& registered = entry["registered_name"].text();
+  const std::string_view package = std::string_view(registered).substr(0, registered.find('>'));
+  const bool in_package = package.size() < registered.size();
+  if (in_package) {
+    const bool own = package == "keras" || package == "Keras" || package.starts_with("keras.");
+    return own ? std::string() : registered;
+  }
+  // A class of Keras's is not registered: where it is from is enough.
+  const std::string& module = entry["module"].text();
+  const bool of_keras = module == "keras" || module.starts_with("keras.") ||
+                        module.starts_with("tf_keras.") || module.starts_with("tensorflow.keras");
+  return registered.empty() || of_keras ? std::string() : StrCat(module, ">", registered);
 }
 
 std::vector<CallSite> FunctionCallsOf(const Json& inbound, const Json& config) {

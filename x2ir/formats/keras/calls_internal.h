@@ -18,16 +18,22 @@ struct TensorRef {
 };
 struct CallSite {
   std::vector<TensorRef> inputs;
+  std::vector<std::string> keys;  // of inputs that stand in a dictionary
   std::vector<std::pair<std::string, TensorRef>> named;
   AttributeMap attrs;
 };
 
 // ["layer", 0, 0] or ["layer", 0, 0, {..}], or Keras 3's object.
 std::optional<TensorRef> RefOf(const Json& json);
+// All that there are, those of a dictionary in the order of its keys.
 void CollectRefs(const Json& json, std::vector<TensorRef>* refs);
 
 // The calls of a layer.
 std::vector<CallSite> CallSitesOf(const Json& inbound);
+
+// The name of a class that is none of Keras's, as Keras 3 and archives of tf.keras tell them apart;
+// empty for one of Keras's, and where nothing is said.
+std::string CustomClassOf(const Json& entry);
 
 // An entry of a model's layers that stands for a function: how its nodes are called, "tf.math.add"
 // for one of TensorFlow, "ops.Add" for an operation of Keras 3; empty for a layer.

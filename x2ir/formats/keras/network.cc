@@ -31,10 +31,15 @@ struct Layer {
   std::optional<std::vector<Value*>> weights;  // once they were read
 };
 
+// A list of inputs, or a dictionary.
+bool SaysInputs(const Json& config) {
+  return config["input_layers"].is_array() || config["input_layers"].is_object();
+}
+
 bool IsModel(const std::string& class_name, const Json& config) {
   return ((class_name == "Sequential" || class_name == "Pipeline") &&
           (config.is_array() || config["layers"].is_array())) ||
-         (config["layers"].is_array() && config["input_layers"].is_array());
+         (config["layers"].is_array() && SaysInputs(config));
 }
 
 // "MyDense" of "MyDense", "dense_1" of several.
@@ -130,7 +135,7 @@ class NetworkBuilder {
     if (layers.empty()) {
       X2IR_ASSIGN_OR_RETURN(layers, LayersOf(list, names, path));
     }
-    if (config["input_layers"].is_array() && class_name != "Sequential") {
+    if (SaysInputs(config) && class_name != "Sequential") {
       return Functional(config, list, layers, inputs, depth);
     }
     return Sequential(config, layers, inputs, depth);
@@ -154,21 +159,20 @@ class NetworkBuilder {
       layer.name = entry["name"].text();
       if (layer.name.empty()) layer.name = layer.config["name"].text();
       if (layer.class_name.empty()) return Invalid("a layer without a class");
+      const std::string function = FunctionOf(entry, source_.version);
       const std::string stored = StoredName(layer.class_name);
-      const int number = counts[stored]++;
+      // Functions are not stored.
+      const int number = function.empty() ? counts[stored]++ : 0;
       if (layer.name.empty()) layer.name = number == 0 ? stored : StrCat(stored, "_", number);
       layer.place.names = names;
       layer.place.names.push_back(layer.name);
       layer.place.path = StrCat(path, path.empty() ? "" : "/", "layers/", stored,
                                 number == 0 ? "" : StrCat("_", number));
-      const std::string& registered = entry["registered_name"].text();
-      if (registered.find('>') != registered.npos && !registered.starts_with("keras") &&
-          !registered.starts_with("Keras")) {
-        layer.class_name = registered;
-      }
-      if (const std::string function = FunctionOf(entry, source_.version); !function.empty()) {
+      if (!function.empty()) {
         layer.class_name = function;
         layer.is_function = true;
+      } else if (const std::string custom = CustomClassOf(entry); !custom.empty()) {
+        layer.class_name = custom;
       }
       if (source_.version == 1) {
         X2IR_RETURN_IF_ERROR(Annotate(UpgradeLayer(&layer.class_name, &layer.config),
@@ -225,6 +229,7 @@ class NetworkBuilder {
       const bool is_input = layers[0].class_name == "InputLayer";
       std::string name = is_input ? layers[0].name : layers[0].name + "_input";
       const Json& built = config["build_input_shape"];
+      if (first["ragged"].Flag()) return Unimplemented("the input '", name, "', which is ragged");
       values.push_back(graph_.AddInput(graph_.UniqueName(name), InputType(first, name, built)));
     }
     for (Layer& layer : layers) {
@@ -312,6 +317,8 @@ class NetworkBuilder {
         value = (*inputs)[i];
       } else if (!entry.results[call].empty()) {
         return Invalid("'", in[i].layer, "' is an input twice");
+      } else if (entry.layer->config["ragged"].Flag()) {
+        return Unimplemented("the input '", in[i].layer, "', which is ragged");
       } else {
         value = graph_.AddInput(graph_.UniqueName(in[i].layer),
                                 InputType(entry.layer->config, in[i].layer, Json()));
@@ -440,18 +447,45 @@ class NetworkBuilder {
       for (const auto& [name, value] : named) {
         if (name != "mask") return Unimplemented("a model that is given '", name, "' by name");
       }
-      return at(Inline(layer.class_name, layer.config, layer.place.names, layer.place.path, &inputs,
-                       depth + 1));
+      absl::StatusOr<std::vector<Value*>> ordered = ByInputs(layer.config, site, inputs);
+      if (!ordered.ok()) return at(std::move(ordered));
+      return at(Inline(layer.class_name, layer.config, layer.place.names, layer.place.path,
+                       &*ordered, depth + 1));
     }
     const std::string& c = layer.class_name;
     if (c == "Bidirectional") return at(Bidirectional(layer, site, inputs, named, count, depth));
-    if (c == "TimeDistributed") return at(TimeDistributed(layer, inputs, depth));
+    if (c == "TimeDistributed") {
+      for (const auto& [name, value] : named) {
+        // A mask of the steps changes nothing in a step.
+        if (name != "mask") return at(Unimplemented("argument '", name, "'"));
+      }
+      return at(TimeDistributed(layer, inputs, depth));
+    }
     if (c == "RNN") return at(Rnn(layer, site, inputs, named, count, depth));
-    if (c == "SpectralNormalization") return at(SpectralNormalization(layer, site, inputs, depth));
+    if (c == "SpectralNormalization") {
+      if (!named.empty()) return at(Unimplemented("argument '", named[0].first, "'"));
+      return at(SpectralNormalization(layer, site, inputs, depth));
+    }
     if (c == "TensorFlowOpLayer") return at(TfOp(layer, site, inputs, named, count));
     X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> weights, WeightsOf(layer));
     X2IR_RETURN_IF_ERROR(AddVocabulary(layer));
     return Append(layer, site, inputs, named, weights, count);
+  }
+
+  // A model whose inputs are a list takes a dictionary by their names.
+  static absl::StatusOr<std::vector<Value*>> ByInputs(const Json& config, const CallSite& site,
+                                                      const std::vector<Value*>& inputs) {
+    if (site.keys.empty() || config["input_layers"].is_object()) return inputs;
+    std::vector<TensorRef> in;
+    CollectRefs(config["input_layers"], &in);
+    std::vector<Value*> ordered;
+    for (const TensorRef& ref : in) {
+      const auto found = std::ranges::find(site.keys, ref.layer);
+      const auto at = static_cast<size_t>(found - site.keys.begin());
+      if (at >= inputs.size()) return Unimplemented("its input '", ref.layer, "' is not given");
+      ordered.push_back(inputs[at]);
+    }
+    return ordered;
   }
 
   static bool IsBatchNormalization(const Layer& layer) {
@@ -462,8 +496,8 @@ class NetworkBuilder {
   static bool IsSameInTraining(const Layer& layer) {
     const std::string& c = layer.class_name;
     static constexpr std::string_view kOthers[] = {
-        "Bidirectional", "TimeDistributed", "RNN",   "SpectralNormalization",
-        "AugMix",        "CutMix",          "MixUp", "RandAugment"};
+        "Bidirectional", "TimeDistributed", "RNN",         "SpectralNormalization", "AugMix",
+        "CutMix",        "MixUp",           "RandAugment", "StochasticDepth"};
     if (std::ranges::find(kOthers, c) != std::end(kOthers)) return false;
     if (IsModel(c, layer.config) || c.find("Dropout") != c.npos || c.starts_with("Random") ||
         c.starts_with("Gaussian")) {
@@ -609,9 +643,15 @@ class NetworkBuilder {
     if (sequences) backward.config.Set(kReverseOutput, Json::Bool(true));
     // Initial states: those of one direction, then those of the other.
     std::vector<Value*> states(inputs.begin() + (inputs.empty() ? 0 : 1), inputs.end());
+    Named masks;
     for (const auto& [name, value] : named) {
-      if (name == "initial_state") states.push_back(value);
-      if (name != "initial_state" && name != "mask") return Unimplemented("argument '", name, "'");
+      if (name == "initial_state") {
+        states.push_back(value);
+      } else if (name == "mask") {
+        masks.emplace_back(name, value);
+      } else {
+        return Unimplemented("argument '", name, "'");
+      }
     }
     if (inputs.empty() || states.size() % 2 != 0) return Invalid("an odd number of initial states");
     const bool states_too = forward.config["return_state"].Flag();
@@ -623,7 +663,7 @@ class NetworkBuilder {
           states.begin() + (one == &forward ? 0 : static_cast<ptrdiff_t>(states.size() / 2));
       given.insert(given.end(), from, from + static_cast<ptrdiff_t>(states.size() / 2));
       X2IR_ASSIGN_OR_RETURN(std::vector<Value*> made,
-                            Call(*one, site, given, {}, of_each, depth + 1));
+                            Call(*one, site, given, masks, of_each, depth + 1));
       results.push_back(std::move(made));
     }
     const std::string& mode = config["merge_mode"].text();

@@ -20,10 +20,16 @@ constexpr int64_t kMostPriors = 1 << 22;
 std::vector<double> Wide(const std::vector<float>& numbers) {
   return {numbers.begin(), numbers.end()};
 }
+// SSD's kernel takes sizes of boxes as integers.
+std::vector<double> Whole(const std::vector<float>& numbers) {
+  std::vector<double> whole;
+  for (const float number : numbers) whole.push_back(std::trunc(static_cast<double>(number)));
+  return whole;
+}
 
 // [1, 2, 4 * boxes]: corners as parts of the image, and variances.
 absl::StatusOr<Value*> PriorBox(CaffeArgs& a) {
-  const std::vector<double> least = Wide(a.Floats("min_size")), most = Wide(a.Floats("max_size"));
+  const std::vector<double> least = Whole(a.Floats("min_size")), most = Whole(a.Floats("max_size"));
   const bool flip = a.Bool("flip", true), clip = a.Bool("clip", false);
   std::vector<double> variances = Wide(a.Floats("variance"));
   std::vector<double> ratios = {1};

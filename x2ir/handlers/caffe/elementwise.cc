@@ -127,9 +127,11 @@ Value* Axpy(CaffeArgs& a) {
 
 X2IR_CAFFE(identity)
     .From("Dropout", "dropout_param",
-          [](CaffeArgs& a) {
-            a.Drop({"dropout_ratio", "scale_train"});
-            return Same(a);
+          [](CaffeArgs& a) -> Value* {
+            // What was not scaled in training is scaled now.
+            const double left_out = a.Float("dropout_ratio", 0.5f);
+            if (a.Bool("scale_train", true)) return Same(a);
+            return a.in(0) * (1 - left_out);
           })
     .From("Split", "split_param",
           [](CaffeArgs& a) {
@@ -152,6 +154,7 @@ X2IR_CAFFE(abs).From("AbsVal", "absval_param", [](CaffeArgs& a) { return Abs(a.i
 X2IR_CAFFE(softplus).From("BNLL", "bnll_param",
                           [](CaffeArgs& a) { return a.Op("softplus", {a.in(0)}); });
 X2IR_CAFFE(swish).From("Swish", "swish_param", Swish);
+X2IR_CAFFE(mish).From("Mish", "mish_param", [](CaffeArgs& a) { return a.Op("mish", {a.in(0)}); });
 X2IR_CAFFE(greater).From("Threshold", "threshold_param", Threshold);
 X2IR_CAFFE(pow).From("Power", "power_param", Power);
 X2IR_CAFFE(exp).From("Exp", "exp_param", ExpOf);

@@ -28,7 +28,10 @@ std::vector<int64_t> PerAxis(CaffeArgs& a, std::string_view field, std::string_v
   return numbers;
 }
 
+// With the channels on another axis than 1 those before them are all of the batch.
 struct Convolved {
+  int64_t axis = 1;
+  Expr x = nullptr;
   SymbolWindow window;
   Expr weights = nullptr;
   Value* bias = nullptr;
@@ -37,9 +40,12 @@ struct Convolved {
 // `by_channel`: each channel is convolved alone, whatever the group says.
 Convolved ConvolutionOf(CaffeArgs& a, bool by_channel) {
   Convolved c;
-  const int64_t rank = a.RankOf();
   a.Drop({"force_nd_im2col", "num_output"});
-  if (a.AxisOf(a.Int("axis", 1)) != 1) a.Fail(Unimplemented("channels on another axis than 1"));
+  c.axis = a.AxisOf(a.Int("axis", 1));
+  c.x = a.in(0);
+  if (c.axis == 0) c.x = Unsqueeze(c.x, {0});
+  if (c.axis > 1) c.x = FlattenFront(c.x, c.axis);
+  const int64_t rank = c.x.rank();
   const auto spatial = static_cast<size_t>(std::max<int64_t>(rank - 2, 0));
   c.weights = a.blob(0, rank);
   const Dim out = DimAt(c.weights, 0);
@@ -60,21 +66,29 @@ Convolved ConvolutionOf(CaffeArgs& a, bool by_channel) {
   }
   return c;
 }
+// The axes before the channels as they were.
+Value* WithFront(CaffeArgs& a, const Convolved& c, const Expr& y) {
+  if (c.axis == 0) return Squeeze(y, {0});
+  if (c.axis == 1) return y;
+  std::vector<Size> sizes = SizesAt(a.in(0), 0, c.axis), rest = SizesAt(y, 1, y.rank());
+  sizes.insert(sizes.end(), rest.begin(), rest.end());
+  return ReshapeTo(y, sizes);
+}
 Value* Convolution(CaffeArgs& a) {
   const Convolved c = ConvolutionOf(a, false);
-  return Convolve(a, a.in(0), c.weights, c.bias, c.window, c.group);
+  return WithFront(a, c, Convolve(a, c.x, c.weights, c.bias, c.window, c.group));
 }
 Value* DepthwiseConvolution(CaffeArgs& a) {
   const Convolved c = ConvolutionOf(a, true);
-  return Convolve(a, a.in(0), c.weights, c.bias, c.window, c.group);
+  return WithFront(a, c, Convolve(a, c.x, c.weights, c.bias, c.window, c.group));
 }
 Value* Deconvolution(CaffeArgs& a) {
   const Convolved c = ConvolutionOf(a, false);
   AttributeMap attrs = c.window.Attrs();
   attrs.Set("group", c.group);
-  std::vector<Value*> operands = {a.in(0), c.weights};
+  std::vector<Value*> operands = {c.x, c.weights};
   if (c.bias) operands.push_back(c.bias);
-  return a.Op("conv_transpose", std::move(operands), std::move(attrs));
+  return WithFront(a, c, a.Op("conv_transpose", std::move(operands), std::move(attrs)));
 }
 // The windows of a convolution as channels: [batch, channels * window, ...].
 absl::StatusOr<Value*> Im2col(CaffeArgs& a) {
@@ -163,6 +177,25 @@ absl::StatusOr<Value*> BatchNorm(CaffeArgs& a) {
   return y.value();
 }
 
+// Of other branches: PSPNet's has slope, bias, mean and variance, SegNet's a scale and a shift that
+// have the statistics in them.
+absl::StatusOr<Value*> BranchNorm(CaffeArgs& a) {
+  const double epsilon = a.Float("eps", 1e-5f);
+  const std::string mode = a.Text("bn_mode", "LEARN");
+  a.Drop({"momentum", "frozen"});
+  const auto list = [&](size_t i) { return Reshape(a.blob(i), {-1}); };
+  if (a.num_blobs() == 4) {
+    X2IR_ASSIGN_OR_RETURN(
+        const Expr y, BatchNormalize(a, a.in(0), list(0), list(1), list(2), list(3), 1, epsilon));
+    return y.value();
+  }
+  a.Require(a.num_blobs() == 2 && mode == "INFERENCE",
+            "a norm by the batch (bn_mode: LEARN), or of other weights than PSPNet's and SegNet's");
+  std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(a.RankOf() - 1, 1)), 1);
+  dims[0] = -1;
+  return (a.in(0) * Reshape(a.blob(0), dims) + Reshape(a.blob(1), dims)).value();
+}
+
 absl::StatusOr<Value*> Lrn(CaffeArgs& a) {
   const Expr x = a.in(0);
   const int64_t size = a.Int("local_size", 5);
@@ -218,7 +251,9 @@ X2IR_CAFFE(conv)
 X2IR_CAFFE(conv_transpose).From("Deconvolution", "convolution_param", Deconvolution);
 X2IR_CAFFE(gemm).From("InnerProduct", "inner_product_param", InnerProduct);
 X2IR_CAFFE(gather).From("Embed", "embed_param", Embed);
-X2IR_CAFFE(batch_normalization).From("BatchNorm", "batch_norm_param", BatchNorm);
+X2IR_CAFFE(batch_normalization)
+    .From("BatchNorm", "batch_norm_param", BatchNorm)
+    .From("BN", "bn_param", BranchNorm);
 X2IR_CAFFE(lrn).From("LRN", "lrn_param", Lrn);
 X2IR_CAFFE(sub).From("MVN", "mvn_param", Mvn);
 X2IR_CAFFE(div).From("Normalize", "norm_param", Normalize);

@@ -72,7 +72,9 @@ absl::StatusOr<Values> InfogainLoss(CaffeArgs& a) {
   const Expr x = a.in(0);
   const int64_t axis = a.AxisOf(a.Int("axis", 1));
   const Ignored ignored = IgnoredOf(a);
-  a.Require(a.num_bottoms() == 3, "a matrix in another file");
+  // The matrix is the third operand, or was in a file of its own.
+  const bool given = a.num_bottoms() == 3;
+  a.Drop({"source"});
   const Dim classes = DimAt(x, axis);
   a.Require(classes.is_static(), "an unknown number of classes");
   const Expr chances = x.Op("softmax", {}, {{"axis", axis}});
@@ -84,7 +86,7 @@ absl::StatusOr<Values> InfogainLoss(CaffeArgs& a) {
   }
   order.push_back(axis);
   const Expr logs = Transpose(Log(Max(chances, 1e-20)), order);
-  const Expr rows = Gather(Reshape(a.in(2), {classes.value(), classes.value()}),
+  const Expr rows = Gather(Reshape(given ? a.in(2) : a.blob(0), {classes.value(), classes.value()}),
                            Squeeze(labels.places, {axis}), 0);
   Expr each = -Sum(rows * logs, a.RankOf() - 1);
   if (ignored.any) each = each * Squeeze(labels.counts, {axis});

@@ -87,9 +87,24 @@ absl::StatusOr<Values> Rnn(CaffeArgs& a) {
   return Values{Stack(a, all, 0), Unsqueeze(h, {0})};
 }
 
+// A step: cells of before [1, batch, n], gates [1, batch, 4 n] and whether it goes on [1, batch].
+absl::StatusOr<Values> LstmUnit(CaffeArgs& a) {
+  const Expr before = a.in(0), gates = a.in(1), goes_on = Unsqueeze(a.in(2), {2});
+  const Dim size = DimAt(before, 2);
+  a.Require(size.is_static(), "cells of unknown size");
+  const int64_t n = size.value();
+  const auto gate = [&](int64_t k, const char* fn) {
+    return Slice(gates, 2, Size(k * n), Size((k + 1) * n)).Op(fn);
+  };
+  const Expr cell = goes_on * gate(1, "sigmoid") * before + gate(0, "sigmoid") * gate(3, "tanh");
+  return Values{cell, gate(2, "sigmoid") * cell.Op("tanh")};
+}
+
 }  // namespace
 
-X2IR_CAFFE(lstm).From("LSTM", "recurrent_param", Lstm);
+X2IR_CAFFE(lstm)
+    .From("LSTM", "recurrent_param", Lstm)
+    .From("LSTMUnit", "lstm_unit_param", LstmUnit);
 X2IR_CAFFE(rnn).From("RNN", "recurrent_param", Rnn);
 
 }  // namespace x2ir

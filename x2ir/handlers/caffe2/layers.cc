@@ -242,10 +242,14 @@ absl::StatusOr<Value*> RoiAlign(Caffe2Args& a) {
   const bool aligned = a.Bool("aligned", false);
   const Expr rois = a.in(1);
   const Dim columns = DimAt(rois, 1);
-  a.Require(columns == Dim(5), "regions without the number of their image");
-  const Expr image = a.AsInt64(Squeeze(Slice(rois, 1, Size(0), Size(1)), {1}));
+  // Of one image they need not say which.
+  a.Require(columns == Dim(5) || columns == Dim(4), "regions of unknown size");
+  const bool numbered = columns == Dim(5);
+  const Expr image = numbered ? a.AsInt64(Squeeze(Slice(rois, 1, Size(0), Size(1)), {1}))
+                              : Filled(a, DType::kInt64, {SizeAt(rois, 0)}, 0);
+  const Expr regions = numbered ? Slice(rois, 1, Size(1), Size(5)) : rois;
   return a
-      .Op("roi_align", {a.in(0), Slice(rois, 1, Size(1), Size(5)), image},
+      .Op("roi_align", {a.in(0), regions, image},
           {{"output_height", a.Int("pooled_h", 1)},
            {"output_width", a.Int("pooled_w", 1)},
            {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))},

@@ -147,7 +147,21 @@ Expr HardSigmoid(KerasArgs& a, const Expr& x) {
   return x.Op("hard_sigmoid", {}, {{"alpha", 0.2f}, {"beta", 0.5f}});
 }
 
+namespace {
+
+// A function of one's own, registered in a package: "mine>relu".
+std::string OwnActivation(const Json& activation) {
+  const std::string& registered = activation["registered_name"].text();
+  const bool own = registered.find('>') != registered.npos && !registered.starts_with("keras>") &&
+                   !registered.starts_with("Keras>");
+  return own ? registered : std::string();
+}
+
+}  // namespace
+
 Expr Activated(KerasArgs& a, const Json& activation, const Expr& x) {
+  const std::string own = OwnActivation(activation);
+  a.Require(own.empty(), StrCat("activation '", own, "'"));
   std::string name = activation.text();
   if (activation.is_object()) {
     name = activation["class_name"].text();
@@ -182,6 +196,7 @@ Expr ActivatedBy(KerasArgs& a, Symbol name, const Expr& x, std::string_view or_e
 }
 
 std::optional<GateActivation> GateActivationOf(KerasArgs& a, const Json& activation) {
+  if (!OwnActivation(activation).empty()) return std::nullopt;  // refused where it is applied
   const std::string name = activation.is_object() && activation["config"].is_string()
                                ? activation["config"].text()
                                : activation.text();

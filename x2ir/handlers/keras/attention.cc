@@ -199,9 +199,18 @@ Values AttentionByHeads(KerasArgs& a, int64_t head_size, int64_t repeats,
   a.Require(rank >= 3 && a.RankOf(value) == rank && a.RankOf(key) == rank,
             "attention of tensors of different ranks");
   const Spread spread = SpreadOf(a, over, rank);
+  // Masks that it is given go before those of its tensors.
+  static constexpr const char* kMasks[] = {"query_mask", "value_mask", "key_mask"};
+  std::vector<Expr> masks;
+  for (size_t i = 0; i < 3; ++i) {
+    const std::vector<Expr> named = a.named(kMasks[i]);
+    masks.push_back(named.empty() ? a.mask(i) : named[0]);
+  }
+  const bool any_mask =
+      std::ranges::any_of(masks, [](const Expr& m) { return m.value() != nullptr; });
   if (rank > 3) {
-    const bool masked = a.has_mask(0) || a.has_mask(1) || a.has_mask(2) || causal ||
-                        given.size() > 3 || !a.named("attention_mask").empty();
+    const bool masked =
+        any_mask || causal || given.size() > 3 || !a.named("attention_mask").empty();
     a.Require(!masked, "masks of attention over several axes");
     query = spread.Flat(a, query);
     value = spread.Flat(a, value);
@@ -209,9 +218,10 @@ Values AttentionByHeads(KerasArgs& a, int64_t head_size, int64_t repeats,
   }
   // What counts: [batch, queries, keys].
   Expr mask = nullptr;
-  if (a.has_mask(0)) mask = Unsqueeze(a.mask(0), {2});
-  if (a.has_mask(1)) mask = Both(mask, Unsqueeze(a.mask(1), {1}));
-  if (a.has_mask(2)) mask = Both(mask, Unsqueeze(a.mask(2), {1}));
+  if (masks[0].value()) mask = Unsqueeze(masks[0], {2});
+  for (size_t i = 1; i < 3; ++i) {
+    if (masks[i].value()) mask = Both(mask, Unsqueeze(masks[i], {1}));
+  }
   if (causal) mask = Both(mask, Unsqueeze(CausalMask(a, query, value), {0}));
   std::vector<Expr> own = a.named("attention_mask");
   if (own.empty() && given.size() == 4) own = {given[3]};

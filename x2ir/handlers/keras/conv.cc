@@ -193,62 +193,6 @@ Value* ConvTranspose(KerasArgs& a) {
   return ActivatedBy(a, "activation", y);
 }
 
-// A kernel of its own for each place: [places, elements of a window, filters].
-template <size_t kSpatial>
-Value* LocallyConnected(KerasArgs& a) {
-  a.Integer("filters", 0);
-  a.Ignore("call.theano_layout");
-  const int64_t implementation = a.Integer("implementation", 1);
-  const KerasWindow window = TakeKerasWindow(a, kSpatial);
-  a.Require(window.padding == "valid" && implementation == 1,
-            "a locally connected layer of implementation 2 or 3");
-  const std::vector<Expr> w = a.Weights(KernelNames(a, {"kernel"}));
-  Expr x = a.tensor();
-  const int64_t rank = kSpatial + 2;
-  if (a.RankOf(x) != rank) a.Fail(Invalid("an image of ", a.RankOf(x), " axes"));
-  if (!window.channels_last) x = MoveAxis(x, 1, rank - 1);
-  const auto sizes = KnownSizes(x, 1, rank - 1);
-  a.Require(sizes.has_value(), "a locally connected layer of images of unknown size");
-  // Where the elements of each window are among all places.
-  std::vector<int64_t> counts(kSpatial);
-  int64_t places = 1, elements = 1;
-  for (size_t i = 0; i < kSpatial; ++i) {
-    counts[i] = ((*sizes)[i] - window.kernel[i]) / window.strides[i] + 1;
-    if ((*sizes)[i] < window.kernel[i]) a.Fail(Invalid("a window larger than the image"));
-    places *= counts[i];
-    elements *= window.kernel[i];
-  }
-  a.Require(places * elements < (int64_t{1} << 26), "a locally connected layer of this size");
-  std::vector<int64_t> index;
-  for (int64_t p = 0; p < places; ++p) {
-    for (int64_t e = 0; e < elements; ++e) {
-      int64_t at = 0, scale = 1, left = p, inside = e;
-      for (size_t i = kSpatial; i-- > 0;) {
-        at += scale * (left % counts[i] * window.strides[i] + inside % window.kernel[i]);
-        scale *= (*sizes)[i];
-        left /= counts[i];
-        inside /= window.kernel[i];
-      }
-      index.push_back(at);
-    }
-  }
-  const Size batch = SizeAt(x, 0), channels = SizeAt(x, rank - 1);
-  Expr flat = ReshapeTo(x, {batch, Size(-1), channels});
-  Expr patches = ReshapeTo(Gather(flat, a.b().Ints(index), 1),
-                           {batch, Size(places), Size(elements), channels});
-  // Of channels first a window has its channels first, too.
-  if (!window.channels_last) patches = Transpose(patches, {0, 1, 3, 2});
-  patches = ReshapeTo(patches, {batch, Size(places), Times(a, Size(elements), channels)});
-  Expr y = Transpose(MatMul(Transpose(patches, {1, 0, 2}), w[0]), {1, 0, 2});
-  std::vector<Size> to = {batch};
-  for (const int64_t count : counts) to.emplace_back(count);
-  to.push_back(SizeAt(w[0], 2));
-  y = ReshapeTo(y, to);
-  if (w.size() > 1) y = y + w[1];
-  if (!window.channels_last) y = MoveAxis(y, rank - 1, 1);
-  return ActivatedBy(a, "activation", y);
-}
-
 }  // namespace
 
 X2IR_KERAS(conv)
@@ -263,8 +207,5 @@ X2IR_KERAS(conv_transpose)
     .From("Conv1DTranspose", ConvTranspose<1>)
     .From("Conv2DTranspose", ConvTranspose<2>)
     .From("Conv3DTranspose", ConvTranspose<3>);
-X2IR_KERAS(matmul)
-    .From("LocallyConnected1D", LocallyConnected<1>)
-    .From("LocallyConnected2D", LocallyConnected<2>);
 
 }  // namespace x2ir

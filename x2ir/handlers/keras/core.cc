@@ -43,6 +43,30 @@ Values Embedding(KerasArgs& a) {
   return {y, Not(a.in(0) == 0.0)};
 }
 
+// An embedding that is also called in reverse, from a row to how much it is like each.
+Values ReversibleEmbedding(KerasArgs& a) {
+  const bool tied = a.Flag("tie_weights", true), reverse = a.Flag("call.reverse", false);
+  const double cap = a.Number("logit_soft_cap", 0);
+  const std::string type = a.Text("reverse_dtype");
+  for (const char* name : {"input_dim", "output_dim", "mask_zero"}) a.Ignore(name);
+  const std::vector<Expr> w =
+      tied ? a.Weights({"embeddings"}) : a.Weights({"embeddings", "reverse embeddings"});
+  if (!reverse) {
+    const Expr y = Gather(w[0], a.AsInt64(a.in(0)), 0);
+    if (!a.wants(1)) return {y};
+    return {y, Not(a.in(0) == 0.0)};
+  }
+  Expr x = a.tensor(), kernel = tied ? SwapLast(w[0]) : w[1];
+  if (!type.empty()) {
+    const auto wide = ParseDType(type);
+    a.Require(wide && IsFloating(*wide), StrCat("reverse_dtype '", type, "'"));
+    x = x.To(*wide);
+    kernel = kernel.To(*wide);
+  }
+  const Expr y = MatMul(x, kernel);
+  return {cap == 0 ? y : (y / cap).Op("tanh") * cap};
+}
+
 // Steps of which every feature is the value are zeros, and do not count.
 Values Masking(KerasArgs& a) {
   const Expr x = a.tensor();
@@ -55,6 +79,13 @@ Values Masking(KerasArgs& a) {
 Value* Unchanged(KerasArgs& a) {
   a.IgnoreConfiguration();
   return a.in(0);
+}
+
+// Of ConvNeXt, among Keras's applications: a factor for each channel.
+Value* LayerScale(KerasArgs& a) {
+  a.Ignore("init_values");
+  a.Ignore("projection_dim");
+  return a.tensor() * a.Weights({"gamma"})[0];
 }
 
 // What is applied to each step is applied to a batch of all of them.
@@ -76,8 +107,8 @@ Value* Unfold(KerasArgs& a) {
 
 X2IR_KERAS(gemm).From("Dense", Dense);
 X2IR_KERAS(einsum).From("EinsumDense", EinsumDense);
-X2IR_KERAS(gather).From("Embedding", Embedding);
-X2IR_KERAS(mul).From("Masking", Masking);
+X2IR_KERAS(gather).From("Embedding", Embedding).From("ReversibleEmbedding", ReversibleEmbedding);
+X2IR_KERAS(mul).From("Masking", Masking).From("LayerScale", LayerScale);
 // Random images are so in training alone.
 X2IR_KERAS(identity).From({"ActivityRegularization",
                            "AlphaDropout",
@@ -112,7 +143,8 @@ X2IR_KERAS(identity).From({"ActivityRegularization",
                            "RandomZoom",
                            "SpatialDropout1D",
                            "SpatialDropout2D",
-                           "SpatialDropout3D"},
+                           "SpatialDropout3D",
+                           "StochasticDepth"},
                           Unchanged);
 X2IR_KERAS(reshape).From(keras::kFold, Fold).From(keras::kUnfold, Unfold);
 

@@ -8,9 +8,11 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/formats/keras/keras.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -71,6 +73,7 @@ constexpr MaskRow kMaskRows[] = {
     {"PReLU", MaskUse::kPasses},
     {"RMSNormalization", MaskUse::kPasses},
     {"ReLU", MaskUse::kPasses},
+    {"ReversibleEmbedding", MaskUse::kMakes},
     {"SimpleRNN", MaskUse::kSteps},
     {"Softmax", MaskUse::kQueries},
     {"SpatialDropout1D", MaskUse::kPasses},
@@ -99,12 +102,14 @@ class MaskFlow {
  public:
   MaskFlow(Graph& graph, std::vector<std::string>& warnings) : graph_(graph), warnings_(warnings) {}
 
-  void Run() {
+  // Unimplemented where a layer looks at a mask that releases of Keras make in different ways.
+  absl::Status Run() {
     std::vector<Node*> nodes;
     for (Node* node : graph_.nodes()) nodes.push_back(node);
     for (Node* node : nodes) {
       if (node->dialect() == keras::kDialect) Visit(*node);
     }
+    return status_;
   }
 
  private:
@@ -129,8 +134,10 @@ class MaskFlow {
       any = any || masks.back();
     }
     const MaskUse use = MaskUseOf(op);
+    if (TakeUnclear(node, use, tensors)) return;
     if (use == MaskUse::kMakes) {
-      const bool makes = op == "Masking" || FlagOf(node, "mask_zero");
+      const bool makes =
+          (op == "Masking" || FlagOf(node, "mask_zero")) && !FlagOf(node, "call.reverse");
       if (makes && node.num_outputs() == 1) {
         SetMask(node, graph_.AddNodeOutput(&node, graph_.UniqueName(node.name() + "/mask")));
       }
@@ -159,6 +166,41 @@ class MaskFlow {
     }
   }
 
+  // Masks that nobody can tell go on as others do, until a layer looks at them.
+  bool TakeUnclear(const Node& node, MaskUse use, size_t tensors) {
+    bool any = false;
+    for (size_t i = 0; i < tensors; ++i) any = any || unclear_.contains(node.input(i));
+    if (!any) return false;
+    switch (use) {
+      case MaskUse::kStops:
+      case MaskUse::kDrops:
+      case MaskUse::kMakes: return false;
+      case MaskUse::kPasses:
+      case MaskUse::kJoins:
+      case MaskUse::kConcat: SetUnclear(node); return true;
+      case MaskUse::kLooks:
+      case MaskUse::kSteps:
+      case MaskUse::kQueries: break;
+    }
+    // Keras 3 writes how it made the masks that layers look at.
+    if (!IsGivenMasks(node) && status_.ok()) {
+      status_ = Unimplemented("layer '", node.name(), "' (", node.op().view(),
+                              ") looks at a mask of merged tensors of which some have other masks "
+                              "or none: releases of Keras 3 differ in what it is");
+    }
+    return true;
+  }
+  static bool IsGivenMasks(const Node& node) {
+    const Attribute* attr = node.attrs().Find(keras::kCallNames);
+    const auto* names = attr ? attr->get<Attribute::Strings>() : nullptr;
+    return names && std::ranges::any_of(*names, [](const std::string& name) {
+             return name.find("mask") != name.npos;
+           });
+  }
+  void SetUnclear(const Node& node) {
+    if (node.output(0)) unclear_.insert(node.output(0));
+  }
+
   // Operands behind all others.
   static void Give(Node& node, const std::vector<Value*>& masks) {
     Attribute::Ints of;
@@ -170,8 +212,9 @@ class MaskFlow {
     node.SetAttr(keras::kCallMasks, of);
   }
 
-  // Where all tensors count. One without a mask counts everywhere; of merges other than
-  // concatenations of Keras 1 and 2, then, so do the results.
+  // Where all tensors count; one without a mask counts everywhere. So it is until Keras 2, and in
+  // the first releases of Keras 3; later ones have what counts in any tensor, and nothing where one
+  // has no mask.
   void Join(Node& node, const std::vector<Value*>& masks, bool concat) {
     std::vector<Value*> different;
     for (Value* mask : masks) {
@@ -179,7 +222,15 @@ class MaskFlow {
         different.push_back(mask);
       }
     }
-    if (different.size() == 1 && (!concat || AlongFeatures(node))) {
+    const bool third = VersionOf(node) >= 3;
+    const bool all = std::ranges::all_of(masks, [](const Value* mask) { return mask != nullptr; });
+    const std::string_view op = node.op().view();
+    if (third && (op == "Maximum" || op == "Minimum" || op == "Multiply")) {
+      warnings_.push_back(StrCat("layer '", node.name(), "' (", op,
+                                 "): releases of Keras 3 differ in its values at steps that a mask "
+                                 "leaves out; here masks do not change them"));
+    }
+    if (different.size() == 1 && (all || !third) && (!concat || AlongFeatures(node))) {
       return SetMask(node, different[0]);
     }
     if (concat && !AlongFeatures(node)) {
@@ -187,13 +238,20 @@ class MaskFlow {
                                  "' joins steps: the masks of its tensors are not handed on"));
       return;
     }
-    Value* all = different[0];
+    if (third) return SetUnclear(node);
+    Value* joined = different[0];
     Node* before = node.next();
     for (size_t i = 1; i < different.size(); ++i) {
-      Node* both = graph_.InsertNode(before, kIrDialect, "and", {all, different[i]});
-      all = graph_.AddNodeOutput(both, graph_.UniqueName(node.name() + "/mask"));
+      Node* both = graph_.InsertNode(before, kIrDialect, "and", {joined, different[i]});
+      joined = graph_.AddNodeOutput(both, graph_.UniqueName(node.name() + "/mask"));
     }
-    SetMask(node, all);
+    SetMask(node, joined);
+  }
+
+  static int64_t VersionOf(const Node& node) {
+    const Attribute* attr = node.attrs().Find(keras::kVersion);
+    const auto* version = attr ? attr->get<int64_t>() : nullptr;
+    return version ? *version : 2;
   }
 
   static bool AlongFeatures(const Node& node) {
@@ -205,6 +263,8 @@ class MaskFlow {
   Graph& graph_;
   std::vector<std::string>& warnings_;
   absl::flat_hash_map<const Value*, Value*> masks_;
+  absl::flat_hash_set<const Value*> unclear_;
+  absl::Status status_;
 };
 
 // Layers that one release computes otherwise than others, by `producer_version`.
@@ -260,8 +320,7 @@ absl::Status PrepareKeras(Model& model, std::vector<std::string>& warnings) {
                               "are, but were to be turned round if Theano was the backend"));
     break;
   }
-  MaskFlow(*model.graph, warnings).Run();
-  return absl::OkStatus();
+  return MaskFlow(*model.graph, warnings).Run();
 }
 
 [[maybe_unused]] const bool kRegistered = RegisterDialect({

@@ -243,7 +243,7 @@ X2IR_KERAS_FUNCTION(matmul)
           "a|x1 b|x2 transpose_a transpose_b adjoint_a adjoint_b a_is_sparse b_is_sparse "
           "output_type",
           FunctionMatMul)
-    .From("tf.tensordot ops.Tensordot", "a|x1 b|x2 axes", FunctionTensorDot)
+    .From("tf.tensordot tf.linalg.tensordot ops.Tensordot", "a|x1 b|x2 axes", FunctionTensorDot)
     .From("ops.Dot", "a|x1 b|x2", FunctionDot)
     .From("ops.Outer", "a|x1 b|x2", FunctionOuter);
 X2IR_KERAS_FUNCTION(einsum).From("ops.Einsum", "*operands subscripts", FunctionEinsum);

@@ -1,6 +1,7 @@
 // Functions in models of Keras: activations, convolutions, pools, images.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
@@ -230,6 +231,26 @@ Expr Convolved(KerasCall& c, const Expr& x, const Expr& kernel, const KerasWindo
   return ConvolveKeras(c, x, kernel, window, of_x.value() / of_kernel.value());
 }
 
+// Of as many axes as x has, where TensorFlow says so.
+Value* FunctionConvolution(KerasCall& c) {
+  const Expr x = c.Tensor("x"), kernel = c.Tensor("filters", x.dtype());
+  KerasWindow window;
+  window.kernel = KernelSizes(c, kernel);
+  const std::string layout = c.Text("data_format", "N...C");
+  window.channels_last = !layout.starts_with("NC");
+  window.padding = c.Text("padding", "VALID");
+  for (char& letter : window.padding) letter = static_cast<char>(std::tolower(letter));
+  for (const auto& [name, list] :
+       {std::pair("strides", &window.strides), std::pair("dilations", &window.dilations)}) {
+    *list = c.Integers(name).value_or(std::vector<int64_t>{1});
+    if (list->size() == 1) list->resize(window.kernel.size(), (*list)[0]);
+    const bool good = std::ranges::all_of(*list, [](int64_t n) { return n > 0 && n <= (1 << 24); });
+    if (list->size() != window.kernel.size() || !good) c.Fail(Invalid("argument '", name, "'"));
+  }
+  c.Require(window.padding != "causal", "causal padding");
+  return Convolved(c, x, kernel, window);
+}
+
 Value* FunctionConv(KerasCall& c) {
   const Expr x = c.Floats("x"), kernel = c.Tensor("kernel", x.dtype());
   return Convolved(c, x, kernel, WindowOf(c, x, KernelSizes(c, kernel)));
@@ -338,6 +359,32 @@ Value* FunctionGrayscale(KerasCall& c) {
   return Sum(x * AlongAxis(weights, axis, x.rank()), axis, true);
 }
 
+// To mean 0 and deviation 1; of an image that is nearly even, by that of noise.
+Value* FunctionStandardized(KerasCall& c) {
+  const Expr x = c.Tensor("image").To(DType::kFloat32);
+  const int64_t rank = x.rank();
+  if (rank < 3) c.Fail(Invalid("images of rank ", rank));
+  const std::vector<int64_t> axes = {rank - 3, rank - 2, rank - 1};
+  const Expr d = x - Reduce(x, "reduce_mean", axes, true);
+  const Expr deviation = Sqrt(Reduce(Square(d), "reduce_mean", axes, true));
+  const Expr least = 1.0 / Sqrt(CountOf(x, axes).To(DType::kFloat32));
+  return d / Max(deviation, least);
+}
+
+Value* FunctionCropToBox(KerasCall& c) {
+  const Expr x = c.Tensor("image");
+  if (x.rank() != 3 && x.rank() != 4) c.Fail(Invalid("images of rank ", x.rank()));
+  const int64_t top = c.Integer("offset_height", -1), left = c.Integer("offset_width", -1),
+                height = c.Integer("target_height", 0), width = c.Integer("target_width", 0);
+  constexpr int64_t kMost = int64_t{1} << 40;
+  if (top < 0 || left < 0 || height < 1 || width < 1 || top > kMost || left > kMost ||
+      height > kMost || width > kMost) {
+    c.Fail(Invalid("a box of ", height, " by ", width));
+  }
+  const Expr rows = Slice(x, x.rank() - 3, Size(top), Size(top + height));
+  return Slice(rows, x.rank() - 2, Size(left), Size(left + width));
+}
+
 // --- Attention -----------------------------------------------------------------------------------
 
 // Of [batch, time, heads, size].
@@ -410,6 +457,9 @@ X2IR_KERAS_FUNCTION(conv)
           "x|input depthwise|depthwise_filter pointwise|pointwise_filter strides padding "
           "data_format dilations|rate",
           FunctionSeparable)
+    .From("tf.nn.convolution tf.compat.v1.nn.convolution",
+          "x|input filters|filter strides padding data_format dilations|dilation_rate",
+          FunctionConvolution)
     .From("ops.Conv", kConvOf, FunctionConv)
     .From("ops.DepthwiseConv", kConvOf, FunctionDepthwiseConv)
     .From("ops.SeparableConv",
@@ -442,6 +492,11 @@ X2IR_KERAS_FUNCTION(resize)
 X2IR_KERAS_FUNCTION(reduce_sum)
     .From("tf.image.rgb_to_grayscale ops.RGBToGrayscale", "x|images data_format",
           FunctionGrayscale);
+X2IR_KERAS_FUNCTION(reduce_mean)
+    .From("tf.image.per_image_standardization", "image", FunctionStandardized);
+X2IR_KERAS_FUNCTION(slice).From("tf.image.crop_to_bounding_box",
+                                "image offset_height offset_width target_height target_width",
+                                FunctionCropToBox);
 X2IR_KERAS_FUNCTION(attention).From(
     "ops.DotProductAttention",
     "query key value bias mask scale is_causal flash_attention attn_logits_soft_cap",

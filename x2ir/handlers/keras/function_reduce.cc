@@ -188,26 +188,37 @@ constexpr char kReduction[] =
 }  // namespace
 
 X2IR_KERAS_FUNCTION(reduce_sum)
-    .From("tf.math.reduce_sum tf.compat.v1.reduce_sum ops.Sum", kReduction, FunctionSum)
+    .From("tf.math.reduce_sum tf.compat.v1.reduce_sum tf.compat.v1.math.reduce_sum ops.Sum",
+          kReduction, FunctionSum)
     .From("tf.math.count_nonzero ops.CountNonzero", "x|input axis keepdims dtype",
           FunctionCountNonzero);
 X2IR_KERAS_FUNCTION(reduce_prod)
-    .From("tf.math.reduce_prod tf.compat.v1.reduce_prod ops.Prod", kReduction, FunctionProd);
+    .From("tf.math.reduce_prod tf.compat.v1.reduce_prod tf.compat.v1.math.reduce_prod ops.Prod",
+          kReduction, FunctionProd);
 X2IR_KERAS_FUNCTION(reduce_mean)
-    .From("tf.math.reduce_mean tf.compat.v1.reduce_mean ops.Mean", kReduction, FunctionMean)
+    .From("tf.math.reduce_mean tf.compat.v1.reduce_mean tf.compat.v1.math.reduce_mean ops.Mean",
+          kReduction, FunctionMean)
     .From("tf.math.reduce_variance ops.Var", kReduction, FunctionVariance)
     .From("tf.math.reduce_std ops.Std", kReduction, FunctionStd)
     .From("tf.nn.moments ops.Moments", "x axes shift keepdims synchronized", FunctionMoments)
     .From("ops.Average", "x weights axis keepdims", FunctionAverage);
 X2IR_KERAS_FUNCTION(reduce_max)
-    .From("tf.math.reduce_max tf.compat.v1.reduce_max ops.Max ops.Amax", kReduction, FunctionMax)
-    .From("tf.math.reduce_any tf.compat.v1.reduce_any ops.Any", kReduction, FunctionAny<false>);
+    .From(
+        "tf.math.reduce_max tf.compat.v1.reduce_max tf.compat.v1.math.reduce_max ops.Max ops.Amax",
+        kReduction, FunctionMax)
+    .From("tf.math.reduce_any tf.compat.v1.reduce_any tf.compat.v1.math.reduce_any ops.Any",
+          kReduction, FunctionAny<false>);
 X2IR_KERAS_FUNCTION(reduce_min)
-    .From("tf.math.reduce_min tf.compat.v1.reduce_min ops.Min ops.Amin", kReduction, FunctionMin)
-    .From("tf.math.reduce_all tf.compat.v1.reduce_all ops.All", kReduction, FunctionAny<true>);
+    .From(
+        "tf.math.reduce_min tf.compat.v1.reduce_min tf.compat.v1.math.reduce_min ops.Min ops.Amin",
+        kReduction, FunctionMin)
+    .From("tf.math.reduce_all tf.compat.v1.reduce_all tf.compat.v1.math.reduce_all ops.All",
+          kReduction, FunctionAny<true>);
 X2IR_KERAS_FUNCTION(reduce_log_sum_exp)
-    .From("tf.math.reduce_logsumexp tf.compat.v1.reduce_logsumexp ops.Logsumexp", kReduction,
-          FunctionLogSumExp);
+    .From(
+        "tf.math.reduce_logsumexp tf.compat.v1.reduce_logsumexp tf.compat.v1.math.reduce_logsumexp "
+        "ops.Logsumexp",
+        kReduction, FunctionLogSumExp);
 X2IR_KERAS_FUNCTION(reduce_l2)
     .From("tf.math.reduce_euclidean_norm", kReduction, FunctionEuclidean)
     .From("tf.norm tf.linalg.norm ops.Norm", "x|tensor ord axis keepdims", FunctionNorm)
@@ -219,9 +230,11 @@ X2IR_KERAS_FUNCTION(top_k)
     .From("tf.sort ops.Sort", "x|values axis direction", FunctionSort)
     .From("ops.Argsort", "x axis", FunctionArgsort);
 X2IR_KERAS_FUNCTION(cum_sum).From("ops.Cumsum", "x axis dtype", FunctionCumSum);
-X2IR_KERAS_FUNCTION(softmax).From("tf.nn.softmax tf.compat.v1.nn.softmax ops.Softmax",
-                                  "x|logits axis|dim", FunctionSoftmax<false>);
+X2IR_KERAS_FUNCTION(softmax).From(
+    "tf.nn.softmax tf.math.softmax tf.compat.v1.nn.softmax ops.Softmax", "x|logits axis|dim",
+    FunctionSoftmax<false>);
 X2IR_KERAS_FUNCTION(log_softmax)
-    .From("tf.nn.log_softmax ops.LogSoftmax", "x|logits axis|dim", FunctionSoftmax<true>);
+    .From("tf.nn.log_softmax tf.math.log_softmax tf.compat.v1.nn.log_softmax ops.LogSoftmax",
+          "x|logits axis|dim", FunctionSoftmax<true>);
 
 }  // namespace x2ir

@@ -267,11 +267,54 @@ Value* Lookup(KerasArgs& a) {
 }
 
 // Words of a text: lower case is ASCII's, as TensorFlow has it.
+// How many words go together: up to a number, or these.
+std::vector<int64_t> TakeWidths(KerasArgs& a) {
+  const Attribute* attr = a.attrs().Find("ngrams");
+  std::vector<int64_t> widths = a.Integers("ngrams");
+  if (attr && attr->get<int64_t>()) {
+    const int64_t most = widths[0];
+    widths.clear();
+    for (int64_t n = 1; n <= std::min<int64_t>(most, 65); ++n) widths.push_back(n);
+  }
+  for (const int64_t n : widths) {
+    if (n < 1 || n > 64) a.Fail(Unimplemented(n, " words that go together"));
+  }
+  return widths;
+}
+
+// Words [texts, words] as neighbours joined by spaces, those of each width behind those of the one
+// before; counts go with them.
+void JoinNeighbours(KerasArgs& a, const std::vector<int64_t>& widths, Expr* words, Expr* counts) {
+  const Size texts = SizeAt(*words, 0), count = SizeAt(*words, 1);
+  const int64_t most = *std::max_element(widths.begin(), widths.end());
+  const auto text = [&](const char* of) {
+    return Expr(a, a.b().Constant(Tensor::Strings({}, {of})));
+  };
+  const auto behind = [&](const Expr& x, const Expr& filler) {
+    return most == 1 ? x : Concat(a, {x, Expand(filler, Vector(a, {texts, Size(most - 1)}))}, 1);
+  };
+  const Expr longer = behind(*words, text("")), known = behind(*counts, counts->Number(0));
+  const auto from = [&](const Expr& x, int64_t i) {
+    return Slice(x, 1, Size(i), Plus(a, count, Size(i)));
+  };
+  std::vector<Value*> all, all_counts;
+  for (const int64_t n : widths) {
+    Expr joined = from(longer, 0);
+    for (int64_t i = 1; i < n; ++i) {
+      joined = joined.Op("string_concat", {text(" ")}).Op("string_concat", {from(longer, i)});
+    }
+    all.push_back(joined);
+    all_counts.push_back(from(known, n - 1));
+  }
+  *words = Concat(a, all, 1);
+  *counts = Concat(a, all_counts, 1);
+}
+
 Value* TextVectorization(KerasArgs& a) {
   // What is left out is None.
   const std::string standardize = a.Text("standardize"), split = a.Text("split");
   const int64_t length = a.Integer("output_sequence_length", -1);
-  a.Require(!a.Given("ngrams"), "ngrams");
+  const std::vector<int64_t> widths = TakeWidths(a);
   a.Require(!a.Flag("ragged", false), "ragged results");
   a.Require(split.empty() || split == "whitespace", StrCat("split '", split, "'"));
   const bool lower = standardize == "lower" || standardize == "lower_and_strip_punctuation",
@@ -299,6 +342,10 @@ Value* TextVectorization(KerasArgs& a) {
     // Rows are filled up with empty words.
     const Expr place = Iota(SizeOf(x, -1));
     counts = (place < Unsqueeze({a, parts[1]}, {-1})).To(a.VariableType());
+  }
+  if (!widths.empty()) {
+    a.Require(counts.value() && v.mode != "int", "words that go together as indices");
+    JoinNeighbours(a, widths, &x, &counts);
   }
   const Expr index = IndexOf(a, x, v, false);
   if (v.mode != "int") return Encoded(a, index, v.mode, v.depth, v.idf, counts);

@@ -2,6 +2,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/handlers/keras/images.h"
 #include "x2ir/handlers/keras/keras.h"
 
 namespace x2ir {
@@ -83,10 +84,21 @@ Value* UpSampling(KerasArgs& a) {
   const int64_t first = a.ChannelsLast() ? 1 : 2;
   const std::vector<int64_t> size = a.Tuple("size", kSpatial, 2);
   const std::string how = a.Text("interpolation", "nearest");
-  a.Require(how == "nearest" || how == "bilinear", StrCat("interpolation '", how, "'"));
+  for (const int64_t times : size) {
+    if (times < 1 || times > (1 << 24)) a.Fail(Invalid("a size of ", times));
+  }
+  if (how != "nearest" && how != "bilinear") {
+    const auto known = KnownSizes(x, first, first + static_cast<int64_t>(kSpatial));
+    a.Require(kSpatial == 2 && known,
+              StrCat("interpolation '", how, "' of images of unknown sizes"));
+    const Expr last = first == 1 ? x : Transpose(x, {0, 2, 3, 1});
+    const Size height = Times(a, Size((*known)[0]), Size(size[0])),
+               width = Times(a, Size((*known)[1]), Size(size[1]));
+    const Expr y = ResizedImages(a, last, Ints(a, {*height.number, *width.number}), how, false);
+    return first == 1 ? y : Transpose(y, {0, 3, 1, 2});
+  }
   std::vector<float> scales(kSpatial + 2, 1.0f);
   for (size_t i = 0; i < kSpatial; ++i) {
-    if (size[i] < 1) a.Fail(Invalid("a size of ", size[i]));
     scales[static_cast<size_t>(first) + i] = static_cast<float>(size[i]);
   }
   const Tensor factors = Tensor::Of<float>({static_cast<int64_t>(scales.size())}, scales);

@@ -72,12 +72,13 @@ class PadsLens : public LensImpl {
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
   absl::Status Export(Draft& draft) const override {
     X2IR_ASSIGN_OR_RETURN(const AutoPad auto_pad, ReadAutoPad(draft.node().attrs()));
-    const bool written_out = (auto_pad == AutoPad::kSameUpper || auto_pad == AutoPad::kSameLower) &&
-                             IsDilated(draft.node());
+    const bool same = auto_pad == AutoPad::kSameUpper || auto_pad == AutoPad::kSameLower;
+    bool written_out = same && IsDilated(draft.node());
     if (!written_out && !below_kernel_) return absl::OkStatus();
     std::optional<Attribute::Ints> kernel = KernelOf(draft.node());
     if (!kernel) return CannotExpress("auto_pad with dilations, of a kernel of unknown size");
     X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(draft.node().attrs(), *std::move(kernel)));
+    written_out = written_out || (same && MayLeaveOut(draft.node(), window));
     if (written_out) {
       X2IR_ASSIGN_OR_RETURN(window, WithPads(draft.node(), std::move(window)));
       draft.TakeAttr("auto_pad");
@@ -94,6 +95,17 @@ class PadsLens : public LensImpl {
   }
 
  private:
+  // Whether steps are longer than windows, which may then need less than no padding. Of an input of
+  // unknown size nothing better can be written.
+  static bool MayLeaveOut(const Node& node, const Window& window) {
+    bool longer = false;
+    for (size_t i = 0; i < window.rank(); ++i) {
+      if (!SpatialSize(node, i).is_static()) return false;
+      longer |= window.strides[i] > window.extent(i);
+    }
+    return longer;
+  }
+
   // With what auto_pad stands for.
   static absl::StatusOr<Window> WithPads(const Node& node, Window window) {
     std::vector<int64_t> sizes;
