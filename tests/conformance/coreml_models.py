@@ -988,7 +988,6 @@ for name, weights, weight, at in (("uniform", "uniformWeighting", np.ones(9), v)
         "nearestNeighborsIndex": {"numberOfDimensions": 3, "floatSamples": [{"vector": t.tolist()} for t in points], "linearIndex": {}, "squaredEuclideanDistance": {}},
         "numberOfNeighbors": {"defaultValue": 4, "range": {"minValue": 1, "maxValue": 9}}, "int64ClassLabels": {"vector": names}, weights: {}}, at,
         [7, 5, 9][int(votes.argmax())], votes / votes.sum())
-print(len([n for n in os.listdir(out) if n.endswith(".mlmodel")]), "models")
 
 # --- Loops, and what leaves them ----------------------------------------------------------------------------------
 
@@ -1083,3 +1082,4 @@ loop_case("both", [rounds([double, large, when("t", [jump("loopContinue")]), ste
           1.0, 11.0, 2.0)
 loop_case("nested", [rounds([rounds([double, large, when("t", [jump("loopBreak")]), tell], most=3), step("greaterThan", "n", "u", alpha=6.0),
                              when("u", [jump("loopBreak")]), step("multiply", "v", "v", alpha=0.25)], most=5)], 1.0, 3.0, 5.0)
+print(len([n for n in os.listdir(out) if n.endswith(".mlmodel")]), "models")
