@@ -988,4 +988,98 @@ for name, weights, weight, at in (("uniform", "uniformWeighting", np.ones(9), v)
         "nearestNeighborsIndex": {"numberOfDimensions": 3, "floatSamples": [{"vector": t.tolist()} for t in points], "linearIndex": {}, "squaredEuclideanDistance": {}},
         "numberOfNeighbors": {"defaultValue": 4, "range": {"minValue": 1, "maxValue": 9}}, "int64ClassLabels": {"vector": names}, weights: {}}, at,
         [7, 5, 9][int(votes.argmax())], votes / votes.sum())
+
+# --- Loops, and what leaves them ----------------------------------------------------------------------------------
+
+def step(kind, x, y, **params):
+    return {"name": "s", "input": [x] if isinstance(x, str) else list(x), "output": [y], kind: params}
+
+
+def when(t, yes, no=None):
+    arms = {"ifBranch": {"layers": yes}}
+    if no is not None:
+        arms["elseBranch"] = {"layers": no}
+    return {"name": "b", "input": [t], "output": [], "branch": arms}
+
+
+def rounds(body, most=None, ask=None, count=()):
+    loop = {"bodyNetwork": {"layers": body}}
+    if most is not None:
+        loop["maxLoopIterations"] = most
+    if ask is not None:
+        loop.update(conditionVar="go", conditionNetwork={"layers": ask})
+    return {"name": "l", "input": list(count), "output": [], "loop": loop}
+
+
+def jump(kind):
+    return {"name": "j", "input": [], "output": [], kind: {}}
+
+
+class Left(Exception):
+    pass
+
+
+class Next(Exception):
+    pass
+
+
+def play(layers, blobs):
+    """What the layers above do, by hand."""
+    for layer in layers:
+        kind = next(k for k in layer if k not in ("name", "input", "output"))
+        p, x = layer[kind], [blobs[i] for i in layer["input"]]
+        if kind == "loopBreak":
+            raise Left
+        if kind == "loopContinue":
+            raise Next
+        if kind == "branch":
+            play(p["ifBranch"]["layers"] if abs(x[0]) > 1e-6 else p.get("elseBranch", {"layers": []})["layers"], blobs)
+        elif kind == "loop":
+            most, k = p.get("maxLoopIterations", 10 ** 9), 0
+            if x:
+                most = min(most, int(x[0]))
+            while k < most:
+                if "conditionNetwork" in p:
+                    play(p["conditionNetwork"]["layers"], blobs)
+                    if abs(blobs["go"]) <= 1e-6:
+                        break
+                try:
+                    play(p["bodyNetwork"]["layers"], blobs)
+                except Left:
+                    break
+                except Next:
+                    pass
+                k += 1
+        else:
+            a = p.get("alpha", 0.0)
+            blobs[layer["output"][0]] = {"multiply": lambda: x[0] * a, "add": lambda: x[0] + a, "copy": lambda: x[0],
+                                         "greaterThan": lambda: float(x[0] > a), "lessThan": lambda: float(x[0] < a)}[kind]()
+
+
+def loop_case(name, layers, *starts):
+    for i, start in enumerate(starts):
+        blobs = {"c": start}
+        layers_all = [step("copy", "c", "v"), step("copy", "c", "n")] + layers
+        play(layers_all, blobs)
+        given = [(tuple(k["input"]), tuple(k["output"]), {n: p for n, p in k.items() if n not in ("name", "input", "output")}) for k in layers_all]
+        given += [(("v",), ("y",), {"activation": {"linear": {"alpha": 1.0}}}), (("n",), ("z",), {"activation": {"linear": {"alpha": 1.0}}})]
+        network("loop_%s_%d" % (name, i), given, [array("c", [1])], [f32([start])], [f32([blobs["v"]]), f32([blobs["n"]])], outs=("y", "z"))
+
+
+double, more, tell = step("multiply", "v", "v", alpha=2.0), step("add", "v", "v", alpha=1.0), step("add", "n", "n", alpha=1.0)
+large = step("greaterThan", "v", "t", alpha=20.0)
+ask = [tell, step("lessThan", "v", "go", alpha=100.0)]
+loop_case("count", [rounds([double, tell], most=4)], 3.0)
+loop_case("given", [rounds([double, tell], most=4, count=("c",))], 0.0, 3.0, 7.0)
+loop_case("asked", [rounds([double], ask=ask)], 3.0, 200.0)
+loop_case("asked_most", [rounds([double], most=3, ask=ask[1:])], 3.0, 40.0)
+loop_case("break", [rounds([double, large, when("t", [jump("loopBreak")]), more, tell], most=10)], 3.0, 50.0, 0.0)
+loop_case("continue", [rounds([more, large, when("t", [tell, jump("loopContinue")]), double], most=6)], 3.0, 0.0)
+loop_case("break_asked", [rounds([double, large, when("t", [more, jump("loopBreak")], [more]), double], ask=ask)], 3.0, 0.5, 150.0)
+loop_case("break_inner", [rounds([double, large, when("t", [step("greaterThan", "v", "u", alpha=60.0), when("u", [jump("loopBreak")], [more]), tell]), more],
+                                 most=9, ask=[step("lessThan", "v", "go", alpha=500.0)])], 1.0, 13.0, 40.0)
+loop_case("both", [rounds([double, large, when("t", [jump("loopContinue")]), step("greaterThan", "v", "u", alpha=7.0), when("u", [tell, jump("loopBreak")]), more], most=9)],
+          1.0, 11.0, 2.0)
+loop_case("nested", [rounds([rounds([double, large, when("t", [jump("loopBreak")]), tell], most=3), step("greaterThan", "n", "u", alpha=6.0),
+                             when("u", [jump("loopBreak")]), step("multiply", "v", "v", alpha=0.25)], most=5)], 1.0, 3.0, 5.0)
 print(len([n for n in os.listdir(out) if n.endswith(".mlmodel")]), "models")

@@ -12,12 +12,14 @@
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "x2ir/builder/nested.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/core/verify.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/ops/eval.h"
 
 namespace x2ir {
 namespace {
@@ -104,6 +106,30 @@ TEST_F(CoremlFiles, WhatMlProgramsCannotSay) {
     EXPECT_THAT(std::string(written.message()), testing::HasSubstr(problem));
     EXPECT_FALSE(fs::exists(path));
   }
+}
+
+// Without a condition, what the rounds of a loop say of it is not heard.
+TEST_F(CoremlFiles, LoopsOfRoundsOnly) {
+  Model model;
+  Builder b(*model.graph, nullptr);
+  Value* x = model.graph->AddInput("x", Type::Tensor(DType::kFloat32, Shape::FromInts({1})));
+  LoopBody body;
+  Value* more = body.b().Op(
+      "add", {body.Carry(x, "v", x->type()), body.b().Constant(Tensor::Scalar<float>(1))});
+  const auto last =
+      body.Loop(b, b.Int(3), nullptr, body.b().Constant(Tensor::Scalar<bool>(false)), {more});
+  ASSERT_TRUE(last.ok()) << last.status();
+  model.graph->AddOutput((*last)[0]);
+  for (Node* node : b.made()) model.graph->NameValues(node, "v");
+  const std::string path = folder_ + "/rounds.mlpackage";
+  const absl::Status written = Export(std::move(model), path);
+  ASSERT_TRUE(written.ok()) << written;
+  const absl::StatusOr<Model> read = Import(path);
+  ASSERT_TRUE(read.ok()) << read.status();
+  const auto results =
+      RunGraph(*read->graph, {Datum(Tensor::Of<float>({1}, std::vector<float>{5}))});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ((*results)[0].tensor()->AsDouble(0), 8);
 }
 
 // Cut anywhere, a file is read as another or refused: nothing else happens.

@@ -27,7 +27,7 @@ class NetworkReader {
 
   absl::Status Read(std::string_view bytes, Scope* scope) {
     Level level{&root_, nullptr, std::move(*scope)};
-    const absl::Status status = ReadLayers(bytes, level, 0);
+    const absl::Status status = ReadNetworkOf(bytes, level, 0);
     *scope = std::move(level.values);
     return status;
   }
@@ -37,7 +37,9 @@ class NetworkReader {
     Graph* graph;
     Level* outer;
     Scope values;
+    bool in_body = false;  // of a loop
   };
+  using Layers = std::vector<LayerFields>;
 
   const char* origin() const { return file_->view().data(); }
 
@@ -71,16 +73,65 @@ class NetworkReader {
   }
 
   // The layers of a network, of whatever kind its message is.
-  absl::Status ReadLayers(std::string_view bytes, Level& level, int depth) {
-    if (depth > kMaxNetworkDepth) return DataLoss("networks lie too deep in each other");
+  absl::StatusOr<Layers> LayersOf(std::string_view bytes) {
+    Layers layers;
     WireReader in(bytes, origin());
     while (in.Next()) {
       if (in.field() != 1) continue;
-      X2IR_ASSIGN_OR_RETURN(const LayerFields layer, ReadLayer(in.Bytes()));
-      X2IR_RETURN_IF_ERROR(Annotate(AddLayer(layer, level, depth),
-                                    StrCat("layer '", layer.name, "' (", layer.kind->name, ")")));
+      X2IR_ASSIGN_OR_RETURN(layers.emplace_back(), ReadLayer(in.Bytes()));
     }
-    return in.status();
+    X2IR_RETURN_IF_ERROR(in.status());
+    return layers;
+  }
+
+  absl::Status ReadNetworkOf(std::string_view bytes, Level& level, int depth) {
+    X2IR_ASSIGN_OR_RETURN(const Layers layers, LayersOf(bytes));
+    return ReadLayers(layers, level, depth);
+  }
+
+  // What stands behind a layer that leaves the round of a loop is not run: behind a branch that may
+  // leave it, the rest belongs to its arms.
+  absl::Status ReadLayers(absl::Span<const LayerFields> layers, Level& level, int depth) {
+    if (depth > kMaxNetworkDepth) return DataLoss("networks lie too deep in each other");
+    for (size_t i = 0; i < layers.size(); ++i) {
+      const LayerFields& layer = layers[i];
+      const auto said = [&](const absl::Status& status) {
+        return Annotate(status, StrCat("layer '", layer.name, "' (", layer.kind->name, ")"));
+      };
+      if (Leaves(layer)) {
+        if (!level.in_body) return said(Invalid("it stands in no loop"));
+        if (layer.kind->name == "loopBreak") {
+          level.values[std::string(kBroken)] = root_.AddConstant(
+              root_.UniqueName("broken"), Tensor::Of<float>({1}, std::vector<float>{1}));
+        }
+        return absl::OkStatus();
+      }
+      if (++layers_ > kMostLayers) return said(DataLoss("too many layers in branches"));
+      X2IR_ASSIGN_OR_RETURN(const bool leaves, MayLeave(layer, depth));
+      if (leaves) return said(AddBranch(layer, layers.subspan(i + 1), level, depth));
+      X2IR_RETURN_IF_ERROR(said(AddLayer(layer, level, depth)));
+    }
+    return absl::OkStatus();
+  }
+
+  static bool Leaves(const LayerFields& layer) {
+    return layer.kind->name == "loopBreak" || layer.kind->name == "loopContinue";
+  }
+  // Whether it is a branch with such a layer in it.
+  absl::StatusOr<bool> MayLeave(const LayerFields& layer, int depth) {
+    if (depth > kMaxNetworkDepth) return DataLoss("networks lie too deep in each other");
+    if (layer.kind->name != "branch") return false;
+    WireReader in(layer.params, origin());
+    while (in.Next()) {
+      if (in.field() != 1 && in.field() != 2) continue;
+      X2IR_ASSIGN_OR_RETURN(const Layers layers, LayersOf(in.Bytes()));
+      for (const LayerFields& inner : layers) {
+        X2IR_ASSIGN_OR_RETURN(const bool leaves, MayLeave(inner, depth + 1));
+        if (leaves || Leaves(inner)) return true;
+      }
+    }
+    X2IR_RETURN_IF_ERROR(in.status());
+    return false;
   }
 
   // The weights of a deconvolution are [in, out / groups, height, width], and what scales they have
@@ -114,7 +165,7 @@ class NetworkReader {
     X2IR_ASSIGN_OR_RETURN(Decoded decoded,
                           DecodeMessage(layer.params, *layer.kind->message, file_));
     X2IR_RETURN_IF_ERROR(ReadDeconvolution(layer, &decoded));
-    if (layer.kind->name == "branch") return AddBranch(layer, decoded, level, depth);
+    if (layer.kind->name == "branch") return AddBranch(layer, {}, level, depth);
     if (layer.kind->name == "loop") return AddLoop(layer, decoded, level, depth);
     std::vector<Value*> operands;
     for (const std::string& name : layer.inputs) {
@@ -142,12 +193,14 @@ class NetworkReader {
   // -------------------------------------------------------------------------------
 
   // The blobs that a network writes, those of networks in it too, in order.
-  absl::Status CollectWritten(std::string_view bytes, int depth, std::vector<std::string>* names) {
+  absl::Status CollectWritten(absl::Span<const LayerFields> layers, int depth,
+                              std::vector<std::string>* names) {
     if (depth > kMaxNetworkDepth) return DataLoss("networks lie too deep in each other");
-    WireReader in(bytes, origin());
-    while (in.Next()) {
-      if (in.field() != 1) continue;
-      X2IR_ASSIGN_OR_RETURN(const LayerFields layer, ReadLayer(in.Bytes()));
+    for (const LayerFields& layer : layers) {
+      if (Leaves(layer)) {
+        if (layer.kind->name == "loopBreak") names->emplace_back(kBroken);
+        return absl::OkStatus();
+      }
       names->insert(names->end(), layer.outputs.begin(), layer.outputs.end());
       const bool branch = layer.kind->name == "branch", loop = layer.kind->name == "loop";
       if (!branch && !loop) continue;
@@ -155,12 +208,18 @@ class NetworkReader {
       while (inner.Next()) {
         const uint32_t field = inner.field();
         if ((branch && (field == 1 || field == 2)) || (loop && (field == 3 || field == 4))) {
-          X2IR_RETURN_IF_ERROR(CollectWritten(inner.Bytes(), depth + 1, names));
+          X2IR_ASSIGN_OR_RETURN(const Layers own, LayersOf(inner.Bytes()));
+          std::vector<std::string> written;
+          X2IR_RETURN_IF_ERROR(CollectWritten(own, depth + 1, &written));
+          for (std::string& name : written) {
+            // A loop leaves itself only.
+            if (branch || name != kBroken) names->push_back(std::move(name));
+          }
         }
       }
       X2IR_RETURN_IF_ERROR(inner.status());
     }
-    return in.status();
+    return absl::OkStatus();
   }
 
   static const std::string_view* NetworkAt(const Decoded& decoded, std::string_view path) {
@@ -178,16 +237,24 @@ class NetworkReader {
     graph.AddOutput(value);
   }
 
-  absl::Status AddBranch(const LayerFields& layer, const Decoded& decoded, Level& level,
+  // `rest`: the layers behind it, if it takes them in.
+  absl::Status AddBranch(const LayerFields& layer, absl::Span<const LayerFields> rest, Level& level,
                          int depth) {
+    X2IR_ASSIGN_OR_RETURN(const Decoded decoded,
+                          DecodeMessage(layer.params, *layer.kind->message, file_));
     if (layer.inputs.size() != 1) return Invalid("a branch has one input");
     X2IR_ASSIGN_OR_RETURN(Value * condition, Get(level, layer.inputs[0]));
     const std::string_view* networks[2] = {NetworkAt(decoded, "ifBranch"),
                                            NetworkAt(decoded, "elseBranch")};
     if (!networks[0]) return Invalid("a branch without a network");
     std::vector<std::string> written[2], results;
+    Layers arms[2];
     for (size_t i = 0; i < 2; ++i) {
-      if (networks[i]) X2IR_RETURN_IF_ERROR(CollectWritten(*networks[i], depth + 1, &written[i]));
+      if (networks[i]) {
+        X2IR_ASSIGN_OR_RETURN(arms[i], LayersOf(*networks[i]));
+      }
+      arms[i].insert(arms[i].end(), rest.begin(), rest.end());
+      X2IR_RETURN_IF_ERROR(CollectWritten(arms[i], depth + 1, &written[i]));
     }
     absl::flat_hash_set<std::string> seen;
     const absl::flat_hash_set<std::string> first(written[0].begin(), written[0].end()),
@@ -205,8 +272,8 @@ class NetworkReader {
     for (size_t i = 0; i < 2; ++i) {
       auto inner = std::make_shared<Graph>(kBranches[i]);
       node->SetAttr(kBranches[i], inner);
-      Level nested{inner.get(), &level, {}};
-      if (networks[i]) X2IR_RETURN_IF_ERROR(ReadLayers(*networks[i], nested, depth + 1));
+      Level nested{inner.get(), &level, {}, level.in_body};
+      X2IR_RETURN_IF_ERROR(ReadLayers(arms[i], nested, depth + 1));
       for (const std::string& name : results) {
         X2IR_ASSIGN_OR_RETURN(Value * value, Get(nested, name));
         AddOwn(*inner, value, name);
@@ -225,31 +292,43 @@ class NetworkReader {
     if (!body || layer.inputs.size() > 1) return Invalid("a loop has a body and at most one input");
     if ((condition != nullptr) == variable.empty()) return Invalid("a condition without its blob");
     std::vector<std::string> written, carried;
-    if (condition) X2IR_RETURN_IF_ERROR(CollectWritten(*condition, depth + 1, &written));
-    X2IR_RETURN_IF_ERROR(CollectWritten(*body, depth + 1, &written));
+    Layers asking;
+    if (condition) {
+      X2IR_ASSIGN_OR_RETURN(asking, LayersOf(*condition));
+      X2IR_RETURN_IF_ERROR(CollectWritten(asking, depth + 1, &written));
+    }
+    X2IR_ASSIGN_OR_RETURN(const Layers round, LayersOf(*body));
+    X2IR_RETURN_IF_ERROR(CollectWritten(round, depth + 1, &written));
+    const bool breaks = std::find(written.begin(), written.end(), kBroken) != written.end();
     absl::flat_hash_set<std::string> seen;
     for (const std::string& name : written) {
-      if (Find(level, name) && seen.insert(name).second) carried.push_back(name);
+      if (name != kBroken && Find(level, name) && seen.insert(name).second) carried.push_back(name);
     }
     std::vector<Value*> operands = {nullptr};
     if (!layer.inputs.empty()) {
       X2IR_ASSIGN_OR_RETURN(operands[0], Get(level, layer.inputs[0]));
     }
     for (const std::string& name : carried) operands.push_back(Find(level, name));
+    if (breaks) {
+      // The last variable: not 0 once it is left.
+      carried.emplace_back(kBroken);
+      operands.push_back(
+          root_.AddConstant(root_.UniqueName("broken"), Tensor::Zeros(DType::kFloat32, {1})));
+    }
     Node* node = level.graph->AppendNode(kDialect, "nn::loop", operands);
     node->set_name(layer.name);
     if (const Attribute* most = decoded.attrs.Find("maxLoopIterations")) {
       node->SetAttr("maxLoopIterations", *most);
     }
-    const auto nest = [&](std::string_view network, std::string_view name,
-                          bool asks) -> absl::Status {
+    if (breaks) node->SetAttr("breaks#", 1);
+    const auto nest = [&](const Layers& layers, std::string_view name, bool asks) -> absl::Status {
       auto inner = std::make_shared<Graph>(std::string(name));
       node->SetAttr(name, inner);
-      Level nested{inner.get(), &level, {}};
+      Level nested{inner.get(), &level, {}, !asks};
       for (const std::string& each : carried) {
         nested.values[each] = inner->AddInput(inner->UniqueName(each), Type());
       }
-      X2IR_RETURN_IF_ERROR(ReadLayers(network, nested, depth + 1));
+      X2IR_RETURN_IF_ERROR(ReadLayers(layers, nested, depth + 1));
       if (asks) {
         X2IR_ASSIGN_OR_RETURN(Value * value, Get(nested, variable));
         AddOwn(*inner, value, variable);
@@ -257,14 +336,20 @@ class NetworkReader {
       for (const std::string& each : carried) AddOwn(*inner, nested.values[each], each);
       return absl::OkStatus();
     };
-    if (condition) X2IR_RETURN_IF_ERROR(nest(*condition, "conditionNetwork", true));
-    X2IR_RETURN_IF_ERROR(nest(*body, "bodyNetwork", false));
-    for (const std::string& name : carried) AddResult(level, node, name);
+    if (condition) X2IR_RETURN_IF_ERROR(nest(asking, "conditionNetwork", true));
+    X2IR_RETURN_IF_ERROR(nest(round, "bodyNetwork", false));
+    for (const std::string& name : carried) {
+      if (name != kBroken) AddResult(level, node, name);
+    }
     return absl::OkStatus();
   }
 
+  static constexpr std::string_view kBroken = "#broken";  // no layer's result
+  static constexpr int kMostLayers = 1 << 17;
+
   const BlobPtr& file_;
   Graph& root_;
+  int layers_ = 0;
 };
 
 // --- Images

@@ -101,7 +101,8 @@ bool GoesOn(MilWriter& w, const Graph& body) {
   };
   const Value* next = body.outputs()[0];
   while (next->producer() && next->producer()->Is("identity")) next = next->producer()->input(0);
-  return (!w.has(1) || holds(w.in(1))) && (next == body.inputs()[1] || holds(next));
+  // Without a condition, what rounds say of it is not heard.
+  return !w.has(1) || (holds(w.in(1)) && (next == body.inputs()[1] || holds(next)));
 }
 
 // A loop carries its round's number, whether to go on, what IR's carries, and what its rounds give.
@@ -123,7 +124,8 @@ absl::StatusOr<Values> ToWhile(MilWriter& w) {
   step->set_name("body");
   {
     Builder b(*step, nullptr);
-    const std::vector<Value*> results = step->outputs();
+    std::vector<Value*> results = step->outputs();
+    if (!w.has(1)) results[0] = step->inputs()[1];
     step->ClearOutputs();
     step->AddOutput(b.Op("add", {step->inputs()[0], b.Int(1)}));
     for (size_t i = 0; i <= carried; ++i) step->AddOutput(b.Op("identity", {results[i]}));

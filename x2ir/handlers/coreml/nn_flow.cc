@@ -43,7 +43,7 @@ absl::StatusOr<Values> Loop(NnArgs& a) {
   const std::vector<Value*> first = a.inputs(1);
   const size_t count = first.size();
   const int64_t most = a.Int("maxLoopIterations");
-  const bool asks = a.HasAttr("conditionNetwork");
+  const bool asks = a.HasAttr("conditionNetwork"), breaks = a.Flag("breaks#");
   const std::shared_ptr<Graph> step = a.SubGraph("bodyNetwork"),
                                question = asks ? a.SubGraph("conditionNetwork") : nullptr;
   if (step->inputs().size() != count || a.num_outputs() > count) {
@@ -67,7 +67,33 @@ absl::StatusOr<Values> Loop(NnArgs& a) {
     const Type type = Type::Tensor(DType::kFloat32);
     state.push_back(body.Carry(start[1 + i], StrCat("variable_", i), type));
   }
-  const Values next = asked(body.b(), InlineGraph(body.b(), *step, state));
+  Values next = InlineGraph(body.b(), *step, state);
+  if (breaks) {
+    // The last variable says whether the loop is left, and then nothing is asked.
+    const Expr left = Question({body.b(), next.back()});
+    if (asks) {
+      const auto arm = [&](bool of_left) -> absl::StatusOr<std::shared_ptr<Graph>> {
+        auto graph = std::make_shared<Graph>(of_left ? "left" : "asked");
+        Builder b(*graph, nullptr);
+        Values results = next;
+        if (of_left) {
+          results.insert(results.begin(), b.Constant(Tensor::Scalar<bool>(false)));
+        } else {
+          results = asked(b, next);
+        }
+        AddResults(b, results);
+        X2IR_RETURN_IF_ERROR(b.status());
+        return graph;
+      };
+      X2IR_ASSIGN_OR_RETURN(const auto yes, arm(true));
+      X2IR_ASSIGN_OR_RETURN(const auto no, arm(false));
+      next = body.b().Ops("if", {left}, {{"then_branch", yes}, {"else_branch", no}}, count + 1);
+    } else {
+      next.insert(next.begin(), Not(left).value());
+    }
+  } else {
+    next = asked(body.b(), next);
+  }
   Value* rounds = nullptr;
   if (a.has(0)) {
     rounds = Reshape(a.in(0).To(DType::kInt64), {});
@@ -75,8 +101,8 @@ absl::StatusOr<Values> Loop(NnArgs& a) {
   } else if (most > 0) {
     rounds = a.b().Int(most);
   }
-  X2IR_ASSIGN_OR_RETURN(Values last, body.Loop(a.b(), rounds, asks ? start[0] : nullptr, next[0],
-                                               Values(next.begin() + 1, next.end())));
+  X2IR_ASSIGN_OR_RETURN(Values last, body.Loop(a.b(), rounds, asks || breaks ? start[0] : nullptr,
+                                               next[0], Values(next.begin() + 1, next.end())));
   last.resize(a.num_outputs());
   return last;
 }
