@@ -1288,6 +1288,16 @@ def caffe2_segments():
         y[:n, i] = x[:n, i][::-1]
     case("reverse_packed_segs", "ReversePackedSegs", [x, lengths], y)
 
+    x, other = rand(2, 6, 4), rand(2, 6, 4)
+    case("weighted_sum", "WeightedSum", [x, np.float32([0.5]), other, np.float32([-2])], 0.5 * x - 2 * other)
+    case("glu", "Glu", [x], x[..., :2] / (1 + np.exp(-x[..., 2:])))
+    case("glu_dim", "Glu", [x], x[:, :3] / (1 + np.exp(-x[:, 3:])), dim=1)
+    inside = np.clip(x.astype(np.float64), 0.125, 0.875)
+    case("logit", "Logit", [x], np.log(inside / (1 - inside)), eps=0.125)
+    n = Caffe2(x.shape)
+    n.inputs, n.ops = [x], operator("Size", ["x0"], ["size"]) + operator("Cast", ["size"], ["y0"], to=1)
+    cases["size"] = n, [np.float32(48)]
+
     size = 6
     maps, boxes = rand(3, 5, size, size), np.array([[1, 2, 30, 40], [5, 5, 5.5, 60], [0, 10, 20, 12]], np.float32)
     maps[0, 0, 0, 0] = maps[0, 1, 5, 5] = maps[0, 2, 0, 3] = maps[1, 0, 2, 5] = maps[1, 1, 3, 3] = 5
