@@ -901,4 +901,7 @@ for i, (class_name, config, shapes, shape) in enumerate(rows):
 path = os.path.join(out, "made__channels_first.h5")
 write_h5(path, functional(ins_, layers_, outs_), stored, "2.11.0")
 save_io(path + ".io.safetensors", xs, ys)
+many = np.array([[3, 8, 12], [-4, 7, 100]], np.int64)
+case("integer_lookup_buckets", "IntegerLookup", {"vocabulary": [3, 7, 12], "num_oov_indices": 3, "mask_token": None, "oov_token": -1,
+     "output_mode": "int"}, [], [many], [np.array([[3, 8 % 3, 5], [-4 % 3, 4, 100 % 3]], np.int64)])
 print(len([f_ for f_ in os.listdir(out) if f_.endswith(".safetensors")]), "models")
