@@ -180,6 +180,7 @@ tf_case("reductions", [x, n], [
     ("nn.softmax", X, {"axis": 1}, softmax(x.transpose(0, 2, 1)).transpose(0, 2, 1)),
     ("nn.log_softmax", X, {}, np.log(softmax(x))),
     ("sort", X, {"axis": 1, "direction": "DESCENDING"}, -np.sort(-x, 1)),
+    ("argsort", X, {"axis": 1, "direction": "DESCENDING"}, np.argsort(-x, 1, kind="stable").astype(i32)),
     ("math.count_nonzero", Ref("x1"), {"axis": [2]}, (n != 0).sum(2)),
     ("math.reduce_mean", [X, X], {"axis": 0}, x),
 ])
@@ -251,6 +252,8 @@ tf_case("matrices", [a2, b2], [
     ("linalg.matmul", A, {"b": k2}, a2 @ k2),
     ("tensordot", A, {"b": k2, "axes": [[2], [0]]}, np.tensordot(a2, k2, ([2], [0]))),
     ("tensordot", A, {"b": k2, "axes": 1}, np.tensordot(a2, k2, 1)),
+    ("linalg.matvec", A, {"b": k2[:, 0].copy()}, a2 @ k2[:, 0]),
+    ("linalg.matrix_transpose", A, {}, a2.transpose(0, 2, 1)),
 ])
 img = rand(2, 6, 5, 4)
 ker, dw, pw = rand(3, 2, 4, 3), rand(3, 3, 4, 2), rand(1, 1, 8, 5)
@@ -299,6 +302,11 @@ tf_case("nn", [img], [
      last(npy(F.conv2d(T(first(img)), kern(ker), dilation=(1, 2))))),
     ("image.per_image_standardization", I, {}, (img - img.mean((1, 2, 3), keepdims=True)) / img.std((1, 2, 3), keepdims=True)),
     ("image.crop_to_bounding_box", I, {"offset_height": 1, "offset_width": 2, "target_height": 3, "target_width": 2}, img[:, 1:4, 2:4]),
+    ("image.extract_patches", I, {"sizes": [1, 3, 2, 1], "strides": [1, 3, 2, 1], "rates": [1, 1, 1, 1], "padding": "VALID"},
+     img[:, :, :4].reshape(2, 2, 3, 2, 2, 4).transpose(0, 1, 3, 2, 4, 5).reshape(2, 2, 2, 24)),
+    ("reshape", I, {"shape": [-1, 30, 4]}),
+    ("nn.conv1d", Ref("f32"), {"filters": ker[0].copy(), "stride": 2, "padding": "VALID"},
+     last(npy(F.conv1d(T(first(img.reshape(2, 30, 4))), T(np.ascontiguousarray(ker[0].transpose(2, 1, 0))), stride=2)))),
     ("nn.crelu", I, {}, np.maximum(np.concatenate([img, -img], -1), 0)),
 ])
 

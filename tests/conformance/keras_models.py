@@ -841,4 +841,67 @@ for name, tied in (("tied", True), ("apart", False)):
     path = os.path.join(out, "made__reversible_embedding_%s.keras" % name)
     write_keras(path, model, variables, "3.12.0")
     save_io(path + ".io.safetensors", [words], [3 * np.tanh(table[words] @ (table.T if tied else other) / 3)])
+
+# --- Layers with channels first do what those with channels last do ----------------------------------------------
+
+K = {"strides": 2, "padding": "same", "use_bias": True, "activation": "relu"}
+rows = [
+    ("Conv1D", dict(K, filters=4, kernel_size=[3]), [(3, 2, 4), (4,)], (7, 2)),
+    ("Conv2D", dict(K, filters=4, kernel_size=[3, 2], strides=[2, 1]), [(3, 2, 4, 4), (4,)], (6, 5, 4)),
+    ("Conv2D", dict(K, filters=4, kernel_size=[3, 3], groups=2, padding="valid", strides=1, dilation_rate=2), [(3, 3, 2, 4), (4,)], (6, 7, 4)),
+    ("Conv3D", dict(K, filters=3, kernel_size=[2, 2, 2]), [(2, 2, 2, 2, 3), (3,)], (4, 5, 3, 2)),
+    ("DepthwiseConv2D", dict(K, kernel_size=[3, 3], depth_multiplier=2), [(3, 3, 3, 2), (6,)], (6, 5, 3)),
+    ("SeparableConv2D", dict(K, filters=4, kernel_size=[3, 3], depth_multiplier=1), [(3, 3, 3, 1), (1, 1, 3, 4), (4,)], (6, 5, 3)),
+    ("Conv1DTranspose", dict(K, filters=4, kernel_size=[3]), [(3, 4, 2), (4,)], (5, 2)),
+    ("Conv2DTranspose", dict(K, filters=4, kernel_size=[3, 2], padding="valid"), [(3, 2, 4, 3), (4,)], (4, 5, 3)),
+    ("Conv3DTranspose", dict(K, filters=3, kernel_size=[2, 3, 2]), [(2, 3, 2, 3, 2), (3,)], (3, 2, 3, 2)),
+    ("MaxPooling1D", {"pool_size": 2, "strides": None, "padding": "same"}, [], (5, 3)),
+    ("MaxPooling3D", {"pool_size": [2, 1, 2], "strides": [1, 1, 2], "padding": "valid"}, [], (4, 3, 5, 2)),
+    ("AveragePooling1D", {"pool_size": 3, "strides": 2, "padding": "same"}, [], (6, 3)),
+    ("AveragePooling2D", {"pool_size": [3, 2], "strides": None, "padding": "same"}, [], (7, 5, 3)),
+    ("AveragePooling3D", {"pool_size": 2, "strides": 1, "padding": "same"}, [], (3, 4, 2, 2)),
+    ("GlobalAveragePooling1D", {"keepdims": True}, [], (5, 3)),
+    ("GlobalMaxPooling2D", {"keepdims": True}, [], (4, 5, 3)),
+    ("GlobalAveragePooling3D", {"keepdims": True}, [], (2, 4, 3, 3)),
+    ("UpSampling2D", {"size": [2, 3], "interpolation": "nearest"}, [], (3, 2, 3)),
+    ("UpSampling2D", {"size": [2, 3], "interpolation": "bilinear"}, [], (3, 2, 3)),
+    ("UpSampling2D", {"size": [2, 2], "interpolation": "lanczos3"}, [], (3, 4, 3)),
+    ("UpSampling3D", {"size": 2}, [], (2, 3, 2, 3)),
+    ("ZeroPadding2D", {"padding": [[1, 0], [2, 1]]}, [], (3, 2, 3)),
+    ("ZeroPadding3D", {"padding": [[1, 0], [2, 1], [0, 3]]}, [], (3, 2, 2, 3)),
+    ("Cropping2D", {"cropping": [[1, 0], [0, 2]]}, [], (4, 5, 3)),
+    ("AdaptiveAveragePooling2D", {"output_size": [3, 2]}, [], (7, 5, 3)),
+    ("AdaptiveMaxPooling1D", {"output_size": 3}, [], (7, 3)),
+    ("Resizing", {"height": 5, "width": 3, "interpolation": "bilinear"}, [], (4, 7, 3)),
+    ("CenterCrop", {"height": 3, "width": 3}, [], (4, 7, 3)),
+    ("LocallyConnected1D", {"filters": 4, "kernel_size": [2], "strides": [1], "padding": "valid", "use_bias": False}, [(5, 4, 4)], (6, 2)),
+    ("STFTSpectrogram", {"mode": "log", "frame_length": 8, "frame_step": 4, "padding": "same"}, [(8, 1, 5), (8, 1, 5)], (30, 2)),
+]
+ins_, layers_, outs_, stored, xs, ys = [], [], [], {}, [], []
+for i, (class_name, config, shapes, shape) in enumerate(rows):
+    n = len(shape)
+    arrays = [rand(*s_) for s_ in shapes]
+    ins_.append(input_layer("x%d" % i, shape))
+    layers_.append(layer("Permute", "p%d" % i, {"dims": [n] + list(range(1, n))}, [[["x%d" % i, 0, 0, {}]]]))
+    for side, of, source in (("first", "channels_first", "p"), ("last", "channels_last", "x")):
+        it = "%s%d" % (side, i)
+        layers_.append(layer(class_name, it, dict(config, data_format=of), [[["%s%d" % (source, i), 0, 0, {}]]]))
+        turned = arrays
+        if class_name == "LocallyConnected1D" and side == "first":      # a window has its channels first
+            turned = [arrays[0].reshape(5, 2, 2, 4).transpose(0, 2, 1, 3).reshape(5, 4, 4).copy()]
+        stored[it] = [("%s/w%d:0" % (it, k_), v_) for k_, v_ in enumerate(turned)]
+    layers_.append(layer("Permute", "b%d" % i, {"dims": list(range(2, n + 1)) + [1]}, [[["first%d" % i, 0, 0, {}]]]))
+    layers_.append(layer("Subtract", "d%d" % i, {}, [[["b%d" % i, 0, 0, {}], ["last%d" % i, 0, 0, {}]]]))
+    layers_.append(layer("TFOpLambda", "m%d" % i, {"function": "math.reduce_max", "trainable": True, "dtype": "float32"},
+                         [["a%d" % i, 0, 0, {"axis": list(range(1, n + 1))}]]))
+    layers_.append(layer("TFOpLambda", "a%d" % i, {"function": "math.abs", "trainable": True, "dtype": "float32"}, [["d%d" % i, 0, 0, {}]]))
+    outs_.append(["m%d" % i, 0, 0])
+    xs.append(rand(2, *shape))
+    ys.append(np.zeros(2, np.float32))
+path = os.path.join(out, "made__channels_first.h5")
+write_h5(path, functional(ins_, layers_, outs_), stored, "2.11.0")
+save_io(path + ".io.safetensors", xs, ys)
+many = np.array([[3, 8, 12], [-4, 7, 100]], np.int64)
+case("integer_lookup_buckets", "IntegerLookup", {"vocabulary": [3, 7, 12], "num_oov_indices": 3, "mask_token": None, "oov_token": -1,
+     "output_mode": "int"}, [], [many], [np.array([[3, 8 % 3, 5], [-4 % 3, 4, 100 % 3]], np.int64)])
 print(len([f_ for f_ in os.listdir(out) if f_.endswith(".safetensors")]), "models")

@@ -1248,6 +1248,86 @@ def caffe2_recurrent():
     return cases
 
 
+def caffe2_segments():
+    """Segments of rows, and keypoints, by the formulas of Caffe2's kernels."""
+    rng, cases = np.random.default_rng(7), {}
+    rand = lambda *s: rng.normal(size=s).astype(np.float32)
+
+    def case(name, kind, inputs, result, **args):
+        n = Caffe2(inputs[0].shape)
+        n.inputs = [inputs[0]]
+        names = ["x0"]
+        for i, v in enumerate(inputs[1:]):
+            if v.dtype == np.float32:
+                n.weight(f"w{i}", v)
+            else:
+                kind_of = "GivenTensorInt64Fill" if v.dtype == np.int64 else "GivenTensorIntFill"
+                n.fills += operator(kind_of, [], [f"w{i}"], shape=list(v.shape), values=[int(x) for x in v])
+                n.weights.append(f"w{i}")
+            names.append(f"w{i}")
+        n.ops = operator(kind, names, ["y0"], **args)
+        cases[name] = n, [np.asarray(result, np.float32)]
+
+    lengths = np.array([2, 0, 3, 1], np.int32)
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    def segments(rows, mean=False):
+        parts = [rows[b:e] for b, e in zip(starts, starts[1:])]
+        return np.stack([(p.mean(0) if mean and len(p) else p.sum(0)) for p in parts])
+    table, rows, weights = rand(7, 5), rand(6, 2, 3), rand(6)
+    for name, at in (("", np.array([6, 1, 0, 1, 3, 5], np.int32)), ("_int64", np.array([2, 2, 4, 1, 0, 6], np.int64))):
+        case("sparse_lengths_sum" + name, "SparseLengthsSum", [table, at, lengths], segments(table[at]))
+        case("sparse_lengths_mean" + name, "SparseLengthsMean", [table, at, lengths], segments(table[at], True))
+        case("sparse_lengths_weighted_sum" + name, "SparseLengthsWeightedSum", [table, weights, at, lengths],
+             segments(table[at] * weights[:, None]))
+    case("lengths_sum", "LengthsSum", [rows, lengths], segments(rows))
+    case("lengths_mean", "LengthsMean", [rows, lengths], segments(rows, True))
+    case("lengths_weighted_sum", "LengthsWeightedSum", [rows, weights, lengths], segments(rows * weights[:, None, None]))
+    x, lengths = rand(5, 4, 3), np.array([5, 2, 0, 3], np.int32)
+    y = x.copy()
+    for i, n in enumerate(lengths):
+        y[:n, i] = x[:n, i][::-1]
+    case("reverse_packed_segs", "ReversePackedSegs", [x, lengths], y)
+
+    x, other = rand(2, 6, 4), rand(2, 6, 4)
+    case("weighted_sum", "WeightedSum", [x, np.float32([0.5]), other, np.float32([-2])], 0.5 * x - 2 * other)
+    case("glu", "Glu", [x], x[..., :2] / (1 + np.exp(-x[..., 2:])))
+    case("glu_dim", "Glu", [x], x[:, :3] / (1 + np.exp(-x[:, 3:])), dim=1)
+    inside = np.clip(x.astype(np.float64), 0.125, 0.875)
+    case("logit", "Logit", [x], np.log(inside / (1 - inside)), eps=0.125)
+    n = Caffe2(x.shape)
+    n.inputs, n.ops = [x], operator("Size", ["x0"], ["size"]) + operator("Cast", ["size"], ["y0"], to=1)
+    cases["size"] = n, [np.float32(48)]
+
+    size = 6
+    maps, boxes = rand(3, 5, size, size), np.array([[1, 2, 30, 40], [5, 5, 5.5, 60], [0, 10, 20, 12]], np.float32)
+    maps[0, 0, 0, 0] = maps[0, 1, 5, 5] = maps[0, 2, 0, 3] = maps[1, 0, 2, 5] = maps[1, 1, 3, 3] = 5
+    maps[2, 2] = 0.25  # flat
+    maps[2, 3, 2:4, 2:4] = [[6, 5.9], [3, 5.99]]
+    y = np.zeros((3, 4, 5))
+    for k in range(3):
+        for j in range(5):
+            m = maps[k, j].astype(np.float64)
+            r, c = np.unravel_index(m.argmax(), m.shape)
+            at = lambda v, d: v + d - 2 * (v + d >= size) + 2 * (v + d < 0)
+            f = np.array([[m[at(r, dy), at(c, dx)] for dx in (-1, 0, 1)] for dy in (-1, 0, 1)])
+            b = -np.array([f[1, 2] - f[1, 0], f[2, 1] - f[0, 1]]) / 2
+            cross = (f[2, 2] - f[2, 0] - f[0, 2] + f[0, 0]) / 4
+            A = np.array([[f[1, 0] - 2 * f[1, 1] + f[1, 2], cross], [cross, f[0, 1] - 2 * f[1, 1] + f[2, 1]]])
+            delta, score = np.zeros(2), f[1, 1]
+            if abs(np.linalg.det(A)) >= 1e-4:
+                delta = np.linalg.solve(A, b)
+                if abs(delta).max() > 1.5:
+                    delta *= 1.5 / abs(delta).max()
+                score = f[1, 1] - b @ delta + delta @ A @ delta / 2
+            x0, y0, x1, y1 = boxes[k]
+            y[k, :, j] = (x0 + (0.5 + c + delta[0]) * max(x1 - x0, 1) / size, y0 + (0.5 + r + delta[1]) * max(y1 - y0, 1) / size,
+                          score, np.exp(m.max()) / np.exp(m).sum())
+    case("heatmap_max_keypoint", "HeatmapMaxKeypoint", [maps, boxes], y, should_output_softmax=1)
+    y[:, 3] = 0
+    case("heatmap_max_keypoint_alone", "HeatmapMaxKeypoint", [maps, boxes], y)
+    return cases
+
+
 def caffe2_detectors():
     """Operators of Detectron, by the formulas of Caffe2's kernels."""
     rng, cases = np.random.default_rng(5), {}
@@ -1381,7 +1461,7 @@ def caffe2_detectors():
 def main():
     torch.manual_seed(0)
     # In this order: each draws its numbers behind the one before.
-    for world, cases in (("ncnn", ncnn_cases()), ("caffe2", caffe2_cases()), ("ncnn", ncnn_steps()), ("caffe2", caffe2_detectors()), ("caffe2", caffe2_recurrent())):
+    for world, cases in (("ncnn", ncnn_cases()), ("caffe2", caffe2_cases()), ("ncnn", ncnn_steps()), ("caffe2", caffe2_detectors()), ("caffe2", caffe2_recurrent()), ("caffe2", caffe2_segments())):
         for name, (net, outputs) in cases.items():
             net.write(os.path.join(sys.argv[1], world, name), outputs)
 

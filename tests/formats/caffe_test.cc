@@ -487,6 +487,12 @@ TEST_F(CaffeFiles, Caffe2sNetsInArguments) {
   } recurrent[] = {
       {steps(message, all, "state"), "float32[2,1,1]{1, -2}"},
       {steps("s: \"" + sums + "\"", all, "state"), "float32[2,1,1]{1, -2}"},
+      // Training's net, whose blobs nothing makes here.
+      {steps(message +
+                 " } arg { name: \"backward_step_net\" n { op { input: \"grad\" output: \"g\" "
+                 "type: \"Copy\" } }",
+             all, "state"),
+       "float32[2,1,1]{1, -2}"},
       {steps(message, "ints: 0 ints: 1 ints: 1", "state"), "a link to 'sequence' from row 1"},
       {steps(message, "ints: 0 ints: 0 ints: 0", "state"), "no step makes state 'state'"},
       {steps(message, "ints: 0 ints: 1", "state"), "links of several counts"},

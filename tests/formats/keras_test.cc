@@ -285,6 +285,38 @@ TEST_F(Keras, WordsOfTexts) {
   }
 }
 
+// The examples of Keras's documentation.
+TEST_F(Keras, WordsByTheirHash) {
+  const struct {
+    std::string config;
+    std::vector<std::string> words;
+    std::string result;
+  } rows[] = {
+      {R"("class_name": "Hashing", "config": {"num_bins": 3, )",
+       {"A", "B", "C", "D", "E"},
+       "int64[5,1]{1, 0, 1, 1, 2}"},
+      {R"("class_name": "Hashing", "config": {"num_bins": 3, "mask_value": "", )",
+       {"A", "B", "", "C", "D"},
+       "int64[5,1]{1, 1, 0, 2, 2}"},
+      {R"("class_name": "StringLookup", "config": {"num_oov_indices": 2, "mask_token": null,
+          "vocabulary": ["a", "b", "c", "d"], )",
+       {"a", "c", "d", "m", "z"},
+       "int64[5,1]{2, 4, 5, 0, 1}"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.config);
+    const std::string path = Put(
+        "net.json", SequentialJson(StrCat(
+                        "{", row.config,
+                        R"("name": "h", "batch_input_shape": [null, 1], "dtype": "string"}})")));
+    const absl::StatusOr<Model> model = Import(path, {.format = "keras"});
+    ASSERT_TRUE(model.ok()) << model.status();
+    const auto results = RunGraph(*model->graph, {Datum(Tensor::Strings({5, 1}, row.words))});
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ(TensorText(*(*results)[0].tensor()), row.result);
+  }
+}
+
 TEST_F(Keras, TheArchitectureFindsItsWeights) {
   const std::string json = SequentialJson(R"({"class_name": "Masking", "config": {"name": "l0",
       "mask_value": 0.0, "batch_input_shape": [null, 5, 3], "dtype": "float32"}},

@@ -124,6 +124,7 @@ absl::Status ReadArgument(std::string_view bytes, const Origin& origin, int dept
                           ProtoTextToWire(*text, kNetText, ProtoUnknown::kSkipped));
     X2IR_ASSIGN_OR_RETURN(net, ReadNetAt(wire, {wire.data(), nullptr}, depth + 1));
   }
+  if (name == "backward_step_net") return absl::OkStatus();  // of training
   if (net) {
     op->nets.push_back({std::move(name), *std::move(net)});
     return absl::OkStatus();

@@ -205,7 +205,7 @@ std::string FunctionOf(const Json& entry, int version) {
     return StrCat("tf.Tensor.", config["attr_name"].text());
   }
   const std::string& module = entry["module"].text();
-  if (module.find(".ops.") != module.npos) return StrCat("ops.", c);
+  if (module.starts_with("keras") && module.find(".ops.") != module.npos) return StrCat("ops.", c);
   // Where HDF5 files of Keras 3 say no module, operations are what lacks the settings of all
   // layers.
   const bool bare = module.empty() && !config.Has("trainable") && !config.Has("layers") &&

@@ -296,6 +296,59 @@ Value* RoiPool(Caffe2Args& a) {
                {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))}});
 }
 
+// --- Keypoints -----------------------------------------------------------------------------------
+
+// The largest place of each map [boxes, points, size, size], made finer by the quadratic that its
+// neighbours give, and where it is in the image: [boxes, 4, points] of x, y, score, chance.
+Expr HeatmapMaxKeypoint(Caffe2Args& a) {
+  const bool chances = a.Bool("should_output_softmax", false);
+  const Expr maps = a.in(0), boxes = a.in(1);
+  const Dim known = DimAt(maps, 2);
+  a.Require(known.is_static() && known.value() >= 2, "maps of unknown size");
+  const int64_t size = known.value();
+  const Expr flat = ReshapeTo(maps, {SizeAt(maps, 0), SizeAt(maps, 1), Size(size * size)});
+  const Expr best = flat.Op("arg_max", {}, {{"axis", 2}, {"keepdims", 1}});
+  const Expr row = best / static_cast<double>(size),
+             column = best - row * static_cast<double>(size);
+  // Neighbours by -1, 0, 1, those outside mirrored at the middle.
+  const auto beside = [&](const Expr& place, double by) {
+    const Expr at = place + by;
+    if (by < 0) return Where(at < 0, place + 1, at);
+    return by > 0 ? Where(at >= static_cast<double>(size), place - 1, at) : at;
+  };
+  std::vector<Value*> places;
+  for (const double y : {-1.0, 0.0, 1.0}) {
+    for (const double x : {-1.0, 0.0, 1.0}) {
+      places.push_back(beside(row, y) * static_cast<double>(size) + beside(column, x));
+    }
+  }
+  const Expr around = GatherElements(flat, Concat(a, places, 2), 2);
+  const auto f = [&](int64_t y, int64_t x) {
+    const int64_t i = (y + 1) * 3 + x + 1;
+    return Squeeze(Slice(around, 2, Size(i), Size(i + 1)), {2});
+  };
+  const Expr score = f(0, 0);
+  const Expr gx = (f(0, -1) - f(0, 1)) * 0.5, gy = (f(-1, 0) - f(1, 0)) * 0.5;
+  const Expr xx = f(0, -1) - score * 2 + f(0, 1), yy = f(-1, 0) - score * 2 + f(1, 0),
+             xy = (f(1, 1) - f(1, -1) - f(-1, 1) + f(-1, -1)) * 0.25;
+  const Expr det = xx * yy - xy * xy, flat_there = Abs(det) < 1e-4;
+  const Expr divisor = Where(flat_there, det.Number(1), det);
+  constexpr double kMostMoved = 1.5;
+  const auto moved = [&](const Expr& by) { return Where(flat_there, by.Number(0), by / divisor); };
+  const Expr dx = moved(yy * gx - xy * gy), dy = moved(xx * gy - xy * gx);
+  const Expr shrink = Max(Max(Abs(dx), Abs(dy)) / kMostMoved, 1.0);
+  const Expr x = dx / shrink, y = dy / shrink;
+  const Expr finer = score - (gx * x + gy * y) + (xx * x * x + xy * x * y * 2 + yy * y * y) * 0.5;
+  const auto in_image = [&](const Expr& place, const Expr& by, int64_t axis) {
+    const Expr from = Column(boxes, axis), length = Max(Column(boxes, axis + 2) - from, 1.0);
+    return from + (Squeeze(place, {2}).To(DType::kFloat32) + 0.5 + by) * length /
+                      static_cast<double>(size);
+  };
+  const Expr share = 1 / Sum(Exp(flat - Unsqueeze(score, {2})), 2);
+  return Stack(a, {in_image(column, x, 0), in_image(row, y, 1), finer, chances ? share : share * 0},
+               1);
+}
+
 }  // namespace
 
 X2IR_CAFFE2(non_max_suppression)
@@ -306,6 +359,7 @@ X2IR_CAFFE2(top_k)
     .From("CollectAndDistributeFpnRpnProposals", CollectAndDistribute)
     .From("CollectRpnProposals", Collect);
 X2IR_CAFFE2(non_zero).From("DistributeFpnProposals", Distribute);
+X2IR_CAFFE2(arg_max).From("HeatmapMaxKeypoint", HeatmapMaxKeypoint);
 X2IR_CAFFE2(max_roi_pool).From("RoIPool", RoiPool);
 
 }  // namespace x2ir

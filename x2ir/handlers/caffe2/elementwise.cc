@@ -49,6 +49,31 @@ Value* ClipOp(Caffe2Args& a) {
   const Expr x = a.in(0);
   return Clip(x, x.Number(a.Number("min", -most)), x.Number(a.Number("max", most)));
 }
+// Tensors, each before its factor of one element.
+absl::StatusOr<Value*> WeightedSum(Caffe2Args& a) {
+  if (a.num_inputs() % 2 != 0) return Invalid("a tensor without its factor");
+  const auto factor = [&](size_t i) {
+    return a.in(i).Op("reshape", {a.b().Ints({})}, {{"allowzero", 1}});
+  };
+  Expr y = a.in(0) * factor(1);
+  for (size_t i = 2; i < a.num_inputs(); i += 2) y = y + a.in(i)*factor(i + 1);
+  return y.value();
+}
+// One half of an axis behind the gate of the other.
+Expr Glu(Caffe2Args& a) {
+  const Expr x = a.in(0);
+  const int64_t axis = a.AxisOf(a.Int("dim", -1));
+  const Dim size = DimAt(x, axis);
+  a.Require(size.is_static(), "an axis of unknown size");
+  const int64_t half = size.value() / 2;
+  return Slice(x, axis, 0, Size(half)) * Slice(x, axis, Size(half), kToEnd).Op("sigmoid");
+}
+Expr LogitOp(Caffe2Args& a) {
+  const double least = a.Number("eps", 1e-6);
+  const Expr x = a.in(0);
+  const Expr inside = Clip(x, x.Number(least), x.Number(1 - least));
+  return Log(inside / (1 - inside));
+}
 absl::StatusOr<Value*> PowOp(Caffe2Args& a) {
   if (a.num_inputs() == 2) return Pow(a.in(0), SecondOf(a)).value();
   if (!a.HasAttr("exponent")) return Invalid("a power without an exponent");
@@ -389,7 +414,8 @@ X2IR_CAFFE2(pow).From("Pow", PowOp);
 X2IR_CAFFE2(cast).From("Cast", CastOp);
 X2IR_CAFFE2(add)
     .From("Add", OfTwo([](const Expr& x, const Expr& y) { return x + y; }))
-    .From("Sum", [](Caffe2Args& a) { return Folded(a, Plus2); });
+    .From("Sum", [](Caffe2Args& a) { return Folded(a, Plus2); })
+    .From("WeightedSum", WeightedSum);
 X2IR_CAFFE2(sub).From("Sub", OfTwo([](const Expr& x, const Expr& y) { return x - y; }));
 X2IR_CAFFE2(mul)
     .From("Mul", OfTwo([](const Expr& x, const Expr& y) { return x * y; }))
@@ -440,6 +466,9 @@ X2IR_CAFFE2(transpose)
     .From("NHWC2NCHW", [](Caffe2Args& a) { return Moved(a, false); })
     .From("ChannelShuffle", ChannelShuffle);
 X2IR_CAFFE2(slice).From("Slice", SliceOp);
+X2IR_CAFFE2(sigmoid).From("Glu", Glu);
+X2IR_CAFFE2(log).From("Logit", LogitOp);
+X2IR_CAFFE2(size).From("Size", PlainOp("size"));
 X2IR_CAFFE2(tile).From("Tile", TileOp);
 X2IR_CAFFE2(pad).From("PadImage", PadImage);
 X2IR_CAFFE2(resize)

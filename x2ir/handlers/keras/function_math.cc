@@ -118,6 +118,19 @@ Value* FunctionMatMul(KerasCall& c) {
   return ProductOfMatrices(swap_a ? SwapLast(of[0]) : of[0], swap_b ? SwapLast(of[1]) : of[1]);
 }
 
+Value* FunctionMatrixTranspose(KerasCall& c) {
+  c.Require(!c.Flag("conjugate"), "a conjugate");
+  return SwapLast(c.Tensor("a"));
+}
+
+Value* FunctionMatVec(KerasCall& c) {
+  const std::vector<Expr> of = c.Matched({"a", "b"});
+  const bool swap = c.Flag("transpose_a") || c.Flag("adjoint_a");
+  RequireReal(of[0]);
+  const Expr y = MatMul(swap ? SwapLast(of[0]) : of[0], Unsqueeze(of[1], {-1}));
+  return Squeeze(y, {-1});
+}
+
 // Sums of products along axes of both: the other axes of a, then those of b.
 Expr TensorDot(KerasCall& c, const Expr& a, const Expr& b, std::vector<int64_t> of_a,
                std::vector<int64_t> of_b) {
@@ -246,6 +259,9 @@ X2IR_KERAS_FUNCTION(matmul)
     .From("tf.tensordot tf.linalg.tensordot ops.Tensordot", "a|x1 b|x2 axes", FunctionTensorDot)
     .From("ops.Dot", "a|x1 b|x2", FunctionDot)
     .From("ops.Outer", "a|x1 b|x2", FunctionOuter);
+X2IR_KERAS_FUNCTION(transpose).From("tf.linalg.matrix_transpose", "a conjugate",
+                                    FunctionMatrixTranspose);
+X2IR_KERAS_FUNCTION(matmul).From("tf.linalg.matvec", "a b transpose_a adjoint_a", FunctionMatVec);
 X2IR_KERAS_FUNCTION(einsum).From("ops.Einsum", "*operands subscripts", FunctionEinsum);
 X2IR_KERAS_FUNCTION(reduce_sum).From("ops.Trace", "x offset axis1 axis2", FunctionTrace);
 X2IR_KERAS_FUNCTION(sub).From("ops.Diff", "x n axis", FunctionDiff);

@@ -457,8 +457,8 @@ X2IR_KERAS_FUNCTION(conv)
           "x|input depthwise|depthwise_filter pointwise|pointwise_filter strides padding "
           "data_format dilations|rate",
           FunctionSeparable)
-    .From("tf.nn.convolution tf.compat.v1.nn.convolution",
-          "x|input filters|filter strides padding data_format dilations|dilation_rate",
+    .From("tf.nn.convolution tf.compat.v1.nn.convolution tf.nn.conv1d",
+          "x|input filters|filter strides|stride padding data_format dilations|dilation_rate",
           FunctionConvolution)
     .From("ops.Conv", kConvOf, FunctionConv)
     .From("ops.DepthwiseConv", kConvOf, FunctionDepthwiseConv)

@@ -95,19 +95,20 @@ Value* FunctionArg(KerasCall& c) {
   return y.To(DType::kInt32);
 }
 
-Value* FunctionArgsort(KerasCall& c) {
-  Expr x = c.Tensor("x");
-  return Sort(x, c.Integer("axis", -1), false).indices.To(DType::kInt32);
-}
-
-Value* FunctionSort(KerasCall& c) {
+Sorted SortedBy(KerasCall& c) {
   const Expr x = c.Tensor("x");
   const std::string direction = c.Text("direction", "ASCENDING");
   if (direction != "ASCENDING" && direction != "DESCENDING") {
     c.Fail(Invalid("direction '", direction, "'"));
   }
-  return Sort(x, c.AxisOf(c.Integer("axis", -1), x.rank()), direction == "DESCENDING").values;
+  return Sort(x, c.AxisOf(c.Integer("axis", -1), x.rank()), direction == "DESCENDING");
 }
+// Equal elements keep their order.
+Value* FunctionArgsort(KerasCall& c) {
+  c.Flag("stable");
+  return SortedBy(c).indices.To(DType::kInt32);
+}
+Value* FunctionSort(KerasCall& c) { return SortedBy(c).values; }
 
 Value* FunctionAverage(KerasCall& c) {
   const Expr x = c.Floats("x");
@@ -228,7 +229,7 @@ X2IR_KERAS_FUNCTION(arg_max).From("ops.Argmax", "x axis keepdims", FunctionArg<t
 X2IR_KERAS_FUNCTION(arg_min).From("ops.Argmin", "x axis keepdims", FunctionArg<false>);
 X2IR_KERAS_FUNCTION(top_k)
     .From("tf.sort ops.Sort", "x|values axis direction", FunctionSort)
-    .From("ops.Argsort", "x axis", FunctionArgsort);
+    .From("tf.argsort ops.Argsort", "x|values axis direction stable", FunctionArgsort);
 X2IR_KERAS_FUNCTION(cum_sum).From("ops.Cumsum", "x axis dtype", FunctionCumSum);
 X2IR_KERAS_FUNCTION(softmax).From(
     "tf.nn.softmax tf.math.softmax tf.compat.v1.nn.softmax ops.Softmax", "x|logits axis|dim",

@@ -160,11 +160,22 @@ constexpr FunctionRow kFunctionRows[] = {
     {"tf.math.unsorted_segment_max", "scatter_nd", "UnsortedSegmentMax",
      "data segment_ids:r num_segments:i"},
 
+    // Texts.
+    {"tf.strings.lower", "string_map", "StringLower", "input", "encoding"},
+    {"tf.strings.upper", "string_map", "StringUpper", "input", "encoding"},
+    {"tf.strings.strip", "regex_replace", "StringStrip", "input"},
+    {"tf.strings.regex_replace", "regex_replace", "StaticRegexReplace", "input",
+     "pattern rewrite replace_global=true"},
+    {"tf.strings.join", "string_concat", "StringJoin", "inputs:*", "separator"},
+    {"tf.strings.as_string", "format_number", "AsString", "input"},
+
     // Matrices.
     {"tf.linalg.diag_part", "gather", "MatrixDiagPart", "input"},
-    {"tf.linalg.matrix_transpose", "transpose", "Transpose", "a"},
     {"tf.linalg.band_part", "where", "MatrixBandPart", "input num_lower:i num_upper:i"},
     {"tf.linalg.cross", "mul", "Cross", "a b"},
+    {"tf.linalg.cholesky ops.Cholesky", "cholesky", "Cholesky", "input|x"},
+    {"tf.linalg.solve", "solve", "MatrixSolve", "matrix rhs", "adjoint"},
+    {"ops.Solve", "solve", "MatrixSolve", "a b"},
     {"tf.linalg.inv", "inverse", "MatrixInverse", "input", "adjoint"},
     {"ops.Inv", "inverse", "MatrixInverse", "x|a"},
     {"tf.linalg.det", "det", "MatrixDeterminant", "input"},
@@ -188,6 +199,8 @@ constexpr FunctionRow kFunctionRows[] = {
      "images size:i", "align_corners half_pixel_centers"},
     {"tf.compat.v1.image.resize_bicubic", "gather", "ResizeBicubic", "images size:i",
      "align_corners half_pixel_centers"},
+    {"tf.image.extract_patches", "gather", "ExtractImagePatches", "images",
+     "ksizes<sizes strides rates padding"},
     {"tf.image.rgb_to_hsv", "max", "RGBToHSV", "images"},
     {"tf.image.hsv_to_rgb", "max", "HSVToRGB", "images"},
     {"tf.nn.local_response_normalization", "lrn", "LRN", "input",
@@ -264,6 +277,7 @@ Attribute AttributeOf(KerasCall& c, const Word& word) {
   }
   if (value.is_string()) return value.text();
   if (value.kind() == keras::Json::Kind::kBool) return value.Flag();
+  if (value.is_array()) return *c.Integers(word.name);
   if (given.is_null()) return value.Int();
   return c.Integer(word.name, 0);
 }

@@ -181,14 +181,17 @@ Vocabulary TakeVocabulary(KerasArgs& a, bool text = false) {
   const bool padded = a.Flag("pad_to_max_tokens", false);
   a.Require(!a.Flag("sparse", false), "sparse results");
   a.Require(!v.words.empty(), "a vocabulary that is not in the file");
-  a.Require(v.unknown_count == 0 || v.unknown_count == 1,
-            "words that are not known by their hash (num_oov_indices above 1)");
+  if (v.unknown_count < 0 || v.unknown_count > (1 << 20)) {
+    a.Fail(Invalid("num_oov_indices ", v.unknown_count));
+  }
   // Encodings have no place for what is masked.
   if (v.mode != "int") v.mask.reset();
   // A list may begin with the special ones.
   std::vector<std::string> special;
   if (v.mask) special.push_back(*v.mask);
-  if (v.unknown_count == 1 && v.unknown) special.push_back(*v.unknown);
+  if (v.unknown) {
+    special.insert(special.end(), static_cast<size_t>(v.unknown_count), *v.unknown);
+  }
   const bool whole = v.words.size() >= special.size() &&
                      std::equal(special.begin(), special.end(), v.words.begin());
   if (whole)
@@ -224,6 +227,12 @@ Tensor WordTensor(KerasArgs& a, const std::vector<std::string>& words, bool numb
   return Tensor::Vector(values);
 }
 
+// As TensorFlow hashes texts: fast, or strong where there is a key.
+Expr HashOf(const Expr& text, int64_t buckets, const std::vector<int64_t>& key) {
+  return text.Op("string_hash", {},
+                 {{"buckets", buckets}, {"key", key}, {"method", key.empty() ? "farm" : "sip"}});
+}
+
 // The index of each word.
 Expr IndexOf(KerasArgs& a, const Expr& x, const Vocabulary& v, bool numbers) {
   std::vector<std::string> words;
@@ -237,11 +246,39 @@ Expr IndexOf(KerasArgs& a, const Expr& x, const Vocabulary& v, bool numbers) {
     places.push_back(v.Begin() + static_cast<int64_t>(i));
   }
   // A word that is not known, where no index is kept for such.
-  const int64_t otherwise = v.unknown_count == 1 ? (v.mask ? 1 : 0) : -1;
-  return a.Op("label_encoder", {x},
-              {{"keys", WordTensor(a, words, numbers)},
-               {"values", Tensor::Vector(places)},
-               {"default", Tensor::Of<int64_t>({1}, {otherwise})}});
+  const int64_t first = v.mask ? 1 : 0, otherwise = v.unknown_count == 1 ? first : -1;
+  const Expr index = a.Op("label_encoder", {x},
+                          {{"keys", WordTensor(a, words, numbers)},
+                           {"values", Tensor::Vector(places)},
+                           {"default", Tensor::Of<int64_t>({1}, {otherwise})}});
+  if (v.unknown_count < 2) return index;
+  // Several indices of words that are not known: numbers by what is left of them, words by a hash.
+  const Expr bucket =
+      numbers ? Mod(x, static_cast<double>(v.unknown_count)) : HashOf(x, v.unknown_count, {});
+  return Where(index == -1.0, Shifted(bucket, static_cast<double>(first)), index);
+}
+
+// Numbers by a hash of their texts. What is masked has the first one.
+Value* Hashing(KerasArgs& a) {
+  const int64_t bins = a.Integer("num_bins", 0);
+  const std::string mode = a.Text("output_mode", "int");
+  std::vector<int64_t> salt = a.Integers("salt");
+  if (salt.size() == 1) salt.push_back(salt[0]);
+  a.Require(!a.Flag("sparse", false), "sparse results");
+  if (bins < 1 || bins > (1 << 24) || salt.size() == 1 || salt.size() > 2) {
+    a.Fail(Invalid(bins, " bins"));
+  }
+  const std::optional<std::string> mask = Token(a, "mask_value");
+  Expr x = {a, a.in(0)};
+  if (IsFloating(x.dtype())) x = x.To(DType::kInt64);
+  const Expr text = x.To(DType::kString);
+  const bool masked = mask && bins > 1;
+  Expr index = HashOf(text, masked ? bins - 1 : bins, salt);
+  if (masked) {
+    const Expr word = {a, a.b().Constant(Tensor::Strings({}, {*mask}))};
+    index = Where(text == word, 0.0, index + 1.0);
+  }
+  return Encoded(a, index, mode, bins);
 }
 
 template <bool kNumbers>
@@ -449,6 +486,7 @@ X2IR_KERAS(label_encoder)
     .From("IntegerLookup", Lookup<true>)
     .From("StringLookup", Lookup<false>)
     .From("TextVectorization", TextVectorization);
+X2IR_KERAS(string_hash).From("Hashing", Hashing);
 X2IR_KERAS(mul).From("Rescaling", Rescaling);
 X2IR_KERAS(one_hot).From("CategoryEncoding", CategoryEncoding);
 X2IR_KERAS(reduce_sum).From("Discretization", Discretization);
