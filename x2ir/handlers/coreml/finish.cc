@@ -17,14 +17,45 @@ struct Retyping {
   DType from, to;
 };
 
-absl::StatusOr<Tensor> Retyped(const Tensor& tensor, const Retyping& by, std::string_view name) {
+// Whether a value only says where slices begin and end, at most after steps that leave what is
+// beyond every size beyond it.
+bool OnlyBounds(const Value& value, int* steps) {
+  static constexpr const char* kSteps[] = {"add",     "concat",  "expand_dims", "identity",
+                                           "maximum", "minimum", "select",      "sub"};
+  static constexpr const char* kQuestions[] = {"greater", "greater_equal", "less", "less_equal"};
+  const auto is_one_of = [](const Node* node, const auto& names) {
+    return std::any_of(std::begin(names), std::end(names),
+                       [&](const char* name) { return node->op().view() == name; });
+  };
+  if (value.is_graph_output() || --*steps < 0) return false;
+  for (const Use& use : value.uses()) {
+    if ((use.node->op().view() == "slice_by_index" && use.index >= 1) ||
+        is_one_of(use.node, kQuestions)) {
+      continue;
+    }
+    const bool step =
+        is_one_of(use.node, kSteps) || (use.node->op().view() == "gather" && use.index == 0);
+    if (!step || !OnlyBounds(*use.node->output(0), steps)) return false;
+  }
+  return true;
+}
+bool OnlyBounds(const Value& value) {
+  int steps = 100;
+  return OnlyBounds(value, &steps);
+}
+
+// `bounds`: what is too large for an int32 only says that there is no bound.
+absl::StatusOr<Tensor> Retyped(const Tensor& tensor, const Retyping& by, std::string_view name,
+                               bool bounds = false) {
   if (by.from == DType::kInt64) {
     Tensor narrow = Tensor::Zeros(DType::kInt32, tensor.dims());
     const absl::Span<int32_t> out = narrow.mutable_span<int32_t>();
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-      const int64_t number = tensor.AsInt(i);
-      if (number < std::numeric_limits<int32_t>::min() ||
-          number > std::numeric_limits<int32_t>::max()) {
+      constexpr int64_t kLeast = std::numeric_limits<int32_t>::min(),
+                        kMost = std::numeric_limits<int32_t>::max();
+      int64_t number = tensor.AsInt(i);
+      if (bounds) number = std::clamp(number, kLeast, kMost);
+      if (number < kLeast || number > kMost) {
         return CannotExpress("constant '", name, "' has ", number, ", which no int32 is");
       }
       out[static_cast<size_t>(i)] = static_cast<int32_t>(number);
@@ -65,7 +96,8 @@ absl::Status Retype(Graph& graph, const Retyping& by) {
   };
   for (Value* constant : graph.constants()) {
     if (constant->dtype() != by.from) continue;
-    X2IR_ASSIGN_OR_RETURN(Tensor tensor, Retyped(*constant->constant(), by, constant->name()));
+    X2IR_ASSIGN_OR_RETURN(
+        Tensor tensor, Retyped(*constant->constant(), by, constant->name(), OnlyBounds(*constant)));
     graph.ReplaceConstant(constant, std::move(tensor));
   }
   for (Value* input : graph.inputs()) change(input);
