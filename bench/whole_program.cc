@@ -11,7 +11,7 @@
 //   weights     convert and export of 50 MB and more: 1.3 times cp, and 20 ms; to .pt2, whose
 //               checksums are computed, and .py, 1.3 times cp, 50 ms, and 80 MB of memory; to
 //               .tflite and from it, where they are relaid, 4 times cp, and 50 ms; to .mlpackage
-//               and from it as convert and export; of HDF5 and Caffe2 3 times cp
+//               and from it as convert and export; of HDF5 3 times cp, of Caffe2 4 times and 50 ms
 //   nodes       1.5 s for 200,000 and 8 s for 1,000,000 of them, in proportion between
 //   reference   of weights that stay where they are: 0.5 s and 200 MB
 //   memory      60 MB, and 2 kB a node; 110 MB where weights are relaid or in chunks
@@ -146,14 +146,15 @@ std::vector<Command> CommandsFor(const std::string& bin, const std::string& base
   auto bound = Command::kNone;
   if (figures.bytes >= 50e6 && figures.nodes < 50e3) bound = Command::kWeights;
   if (figures.nodes >= 50e3) bound = Command::kNodes;
-  // TensorFlow's: to IR only. Kernels of convolutions are relaid.
-  const bool in_pieces = model.ends_with(".h5") || model.ends_with("init_net.pb");
-  const bool frozen = model.ends_with(".pb") && !in_pieces;
+  // TensorFlow's: to IR only. Kernels of convolutions and Caffe2's numbers are relaid.
+  const bool in_pieces = model.ends_with(".h5");
+  const bool frozen = model.ends_with(".pb");
+  const bool relaid = model.find("kernels") != std::string::npos || model.ends_with("init_net.pb");
   const bool every_target = bound == Command::kWeights && model.ends_with(".onnx");
-  const auto import_bound = in_pieces                                    ? Command::kPieces
-                            : !frozen                                    ? bound
-                            : model.find("kernels") == std::string::npos ? Command::kFrozen
-                                                                         : Command::kKernels;
+  const auto import_bound = in_pieces ? Command::kPieces
+                            : !frozen ? bound
+                            : !relaid ? Command::kFrozen
+                                      : Command::kKernels;
 
   std::vector<Command> commands;
   // Holes are written as what they are read as.

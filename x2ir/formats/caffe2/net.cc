@@ -68,15 +68,15 @@ absl::StatusOr<Tensor> ManyFloats(const WireReader::FloatRun& run, const Origin&
                     static_cast<uint64_t>(run.first - origin.begin), run.count * sizeof(float));
   }
   return SpilledInParts(DType::kFloat32, {count}, [&](int64_t begin, int64_t end) {
-    std::vector<float> part(static_cast<size_t>(end - begin));
+    Tensor part = Tensor::Zeros(DType::kFloat32, {end - begin});
     const char* at = run.first + static_cast<size_t>(begin) * run.step;
-    const std::string_view read(at, part.size() * run.step);
-    for (float& number : part) {
+    const std::string_view read(at, static_cast<size_t>(end - begin) * run.step);
+    for (float& number : part.mutable_span<float>()) {
       std::memcpy(&number, at, sizeof(float));
       at += run.step;
     }
     Forget(read, origin);
-    return Tensor::Of<float>({end - begin}, part);
+    return part;
   });
 }
 
