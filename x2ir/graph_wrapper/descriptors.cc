@@ -16,7 +16,8 @@ int OpenUnnamedFile() {
 }
 
 int WriteAll(int fd, const void* bytes, size_t size) {
-  constexpr size_t kMaxChunk = size_t{1} << 30;  // systems write no more than 2 GB at once
+  // Systems write no more than 2 GB at once, and temporary files grow faster by smaller pieces.
+  constexpr size_t kMaxChunk = size_t{1} << 20;
   const char* from = static_cast<const char*>(bytes);
   while (size > 0) {
     const ssize_t n = ::write(fd, from, std::min(size, kMaxChunk));
