@@ -156,42 +156,23 @@ bool HasUnknownSizes(const Graph& graph) {
   return false;
 }
 
-bool IsRandom(const Graph& graph) {
-  for (const Node* node : graph.nodes()) {
-    const std::string_view op = node->op().view();
-    if (op.starts_with("random_") || op == "multinomial" || op == "bernoulli") return true;
-  }
-  return false;
-}
-
 // Written to memory, and read from there.
 using WriteFn = absl::Status (*)(const Model&, const Sink&, bool);
 using ReadFn = absl::StatusOr<Model> (*)(const Source&, const OneflowReadOptions&);
 absl::StatusOr<Model> ThroughMemory(const std::string& name, const Model& written, WriteFn write,
                                     ReadFn read) {
   const auto files = std::make_shared<std::map<std::string, std::string>>();
-  const auto put = [&](std::string_view file, std::string_view bytes) {
-    (*files)[std::string(file)].append(bytes);
-    return absl::OkStatus();
-  };
-  X2IR_RETURN_IF_ERROR(write(written, Sink::Files(name, put), false));
-  const auto get = [files](const std::string& file) -> absl::StatusOr<HeldBytes> {
-    const auto it = files->find(file);
-    if (it == files->end()) return NotFound(file);
-    return HeldBytes{{reinterpret_cast<const std::byte*>(it->second.data()), it->second.size()},
-                     files};
-  };
-  return read(Source::Bytes((*files)[name], get, name), {});
+  X2IR_RETURN_IF_ERROR(write(written, IntoMemory(name, files), false));
+  return read(FromMemory("", name, files), {});
 }
 
 TEST(OneflowBack, NodeTestsComeBack) {
   const std::vector<fs::path> cases = OnnxNodeTests();
   if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
-  std::map<std::string, std::string> one_way;
-  int read = 0;
+  BackTally tally;
   for (const fs::path& folder : cases) {
     const std::string name = folder.filename().string();
-    if (!IsWantedCase(name)) continue;
+    if (!tally.Wants(name)) continue;
     absl::StatusOr<Model> ir = Import((folder / "model.onnx").string());
     if (!ir.ok()) continue;  // told by conformance_test.cc
     Graph& graph = *ir->graph;
@@ -217,7 +198,6 @@ TEST(OneflowBack, NodeTestsComeBack) {
     if (!InferGraph(graph).ok()) continue;
     if (HasUnknownSizes(graph)) SettleSizes(graph, &inputs);
     if (!InferGraph(graph).ok() || graph.inputs().empty()) continue;
-    ++read;
     // Through both files: they must say the same.
     const auto through = [](const Model& written) -> absl::StatusOr<Model> {
       X2IR_ASSIGN_OR_RETURN(const Model of_job,
@@ -240,18 +220,11 @@ TEST(OneflowBack, NodeTestsComeBack) {
       }
       return of_graph;
     };
-    const Back back = ThereAndBack(*ir, "oneflow", {inputs}, IsRandom(graph), through);
-    if (back.problem.empty()) continue;
-    if (back.wrong) ADD_FAILURE() << name << ": " << back.problem;
-    if (!Env("X2IR_CASES").empty()) std::printf("%s: %s\n", name.c_str(), back.problem.c_str());
-    one_way[name] = back.problem;
+    tally.Add(name, ThereAndBack(*ir, "oneflow", {inputs}, DrawsNumbers(graph), through));
   }
-  std::printf("oneflow: %d of %d node tests are written and come back\n",
-              read - static_cast<int>(one_way.size()), read);
-  if (Env("X2IR_CASES").empty()) {
-    CheckOneWay("tests/conformance/oneflow_one_way.txt",
-                "Node tests that are not written as OneFlow's.", one_way);
-  }
+  tally.Finish("oneflow", "node tests are written and come back",
+               "tests/conformance/oneflow_one_way.txt",
+               "Node tests that are not written as OneFlow's.");
 }
 
 }  // namespace

@@ -3,9 +3,6 @@
 //
 //   X2IR_TF_CASES=REGEX    only the cases whose names match, each with its reason
 //   X2IR_UPDATE_GOLDEN=1   writes tf_one_way.txt
-#include <cstdio>
-#include <map>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -19,26 +16,12 @@
 namespace x2ir {
 namespace {
 
-bool HasRandomNumbers(const Graph& graph) {
-  for (const Node* node : graph.nodes()) {
-    const std::string_view op = node->op().view();
-    if (op.starts_with("random_") || op == "multinomial" || op == "bernoulli") return true;
-    for (const Graph* inner : node->subgraphs()) {
-      if (HasRandomNumbers(*inner)) return true;
-    }
-  }
-  return false;
-}
-
 TEST(TensorFlowBackTest, CasesComeBack) {
   const std::vector<TfCase> cases = TfCases();
   if (cases.empty()) GTEST_SKIP() << "../shared/tf-frozen-graphs.tar.xz is not there";
-  const std::string filter = Env("X2IR_TF_CASES");
-  const std::regex wanted(filter.empty() ? ".*" : filter);
-  std::map<std::string, std::string> one_way;
-  int read = 0;
+  BackTally tally("X2IR_TF_CASES");
   for (const TfCase& test : cases) {
-    if (!std::regex_search(test.name, wanted)) continue;
+    if (!tally.Wants(test.name)) continue;
     ImportOptions options;
     options.format = "tensorflow";
     for (const TfCase::File& file : test.outputs) options.outputs.push_back(file.value);
@@ -52,18 +35,10 @@ TEST(TensorFlowBackTest, CasesComeBack) {
         if (tensor.ok()) inputs.push_back(*tensor);
       }
     }
-    ++read;
-    const Back back = ThereAndBack(*ir, "tf", {inputs}, HasRandomNumbers(*ir->graph));
-    if (back.problem.empty()) continue;
-    if (back.wrong) ADD_FAILURE() << test.name << ": " << back.problem;
-    if (!filter.empty()) std::printf("%s: %s\n", test.name.c_str(), back.problem.c_str());
-    one_way[test.name] = back.problem;
+    tally.Add(test.name, ThereAndBack(*ir, "tf", {inputs}, DrawsNumbers(*ir->graph)));
   }
-  std::printf("tf: %d of %d graphs come back\n", read - static_cast<int>(one_way.size()), read);
-  if (filter.empty()) {
-    CheckOneWay("tests/conformance/tf_one_way.txt", "Graphs that are read, but not written again.",
-                one_way);
-  }
+  tally.Finish("tf", "graphs come back", "tests/conformance/tf_one_way.txt",
+               "Graphs that are read, but not written again.");
 }
 
 }  // namespace

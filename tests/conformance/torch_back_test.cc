@@ -3,11 +3,8 @@
 //
 //   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
 //   X2IR_UPDATE_GOLDEN=1   writes torch_one_way.txt
-#include <algorithm>
-#include <cstdio>
 #include <filesystem>
-#include <map>
-#include <regex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,37 +30,22 @@ absl::StatusOr<Model> OutOfArchive(const Model& model) {
 TEST(TorchNodeTests, ComeBack) {
   const std::vector<fs::path> cases = OnnxNodeTests();
   if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
-  const std::string filter = Env("X2IR_CASES");
-  const std::regex wanted(filter.empty() ? ".*" : filter);
-  std::map<std::string, std::string> one_way;
-  int read = 0;
+  BackTally tally;
   for (const fs::path& folder : cases) {
     const std::string name = folder.filename().string();
-    if (!std::regex_search(name, wanted)) continue;
-    const absl::StatusOr<Model> ir = Import((folder / "model.onnx").string());
-    if (!ir.ok()) continue;  // told by conformance_test.cc
-    const Graph& graph = *ir->graph;
-    const auto data = ReadDatums((folder / "test_data_set_0").string(), "input", graph.inputs());
-    std::vector<std::vector<Tensor>> inputs(1);
-    for (const Datum& datum : data.ok() ? *data : std::vector<Datum>()) {
-      if (const Tensor* tensor = datum.tensor()) inputs[0].push_back(*tensor);
-    }
-    if (inputs[0].size() != graph.inputs().size()) inputs.clear();
-    ++read;
+    if (!tally.Wants(name)) continue;
+    const std::optional<NodeCase> test = ReadNodeCase(folder);
+    if (!test) continue;
+    std::vector<std::vector<Tensor>> inputs;
+    if (test->has_all_inputs) inputs.push_back(test->inputs);
     const bool random = name.find("bernoulli") != name.npos || name.find("dropout") != name.npos;
-    const Back back = ThereAndBack(*ir, "torch", inputs, random, OutOfArchive);
-    if (back.problem.empty()) continue;
+    Back back = ThereAndBack(test->ir, "torch", inputs, random, OutOfArchive);
     // What is written is more than what is read: axes that are computed, say.
-    const bool unread = back.problem.starts_with("read again: ");
-    if (back.wrong && !unread) ADD_FAILURE() << name << ": " << back.problem;
-    if (!filter.empty()) std::printf("%s: %s\n", name.c_str(), back.problem.c_str());
-    one_way[name] = back.problem;
+    if (back.problem.starts_with("read again: ")) back.wrong = false;
+    tally.Add(name, back);
   }
-  std::printf("torch: %d of %d node tests come back\n", read - static_cast<int>(one_way.size()),
-              read);
-  if (filter.empty()) {
-    CheckOneWay("tests/conformance/torch_one_way.txt", "Node tests that are not written.", one_way);
-  }
+  tally.Finish("torch", "node tests come back", "tests/conformance/torch_one_way.txt",
+               "Node tests that are not written.");
 }
 
 }  // namespace

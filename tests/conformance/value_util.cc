@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "x2ir/core/convert.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -47,6 +48,19 @@ absl::StatusOr<std::vector<Datum>> ReadDatums(const std::string& folder, const s
     if (!value.ok()) return value.status();
     datums.push_back(AsDatum(*value, type));
   }
+}
+
+std::optional<NodeCase> ReadNodeCase(const std::filesystem::path& folder) {
+  absl::StatusOr<Model> ir = Import((folder / "model.onnx").string());
+  if (!ir.ok()) return std::nullopt;
+  const Graph& graph = *ir->graph;
+  const auto data = ReadDatums((folder / "test_data_set_0").string(), "input", graph.inputs());
+  std::vector<Tensor> inputs;
+  for (const Datum& datum : data.ok() ? *data : std::vector<Datum>()) {
+    if (const Tensor* tensor = datum.tensor()) inputs.push_back(*tensor);
+  }
+  const bool has_all = inputs.size() == graph.inputs().size();
+  return NodeCase{*std::move(ir), std::move(inputs), has_all};
 }
 
 std::string DatumDifference(

@@ -1,12 +1,14 @@
 #include "tests/core/back_util.h"
 
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <utility>
 
 #include "gtest/gtest.h"
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/eval.h"
 
@@ -89,6 +91,55 @@ Back ThereAndBack(const Model& ir, const std::string& dialect,
     }
   }
   return {};
+}
+
+bool DrawsNumbers(const Graph& graph) {
+  for (const Node* node : graph.nodes()) {
+    const std::string_view op = node->op().view();
+    if (op.starts_with("random_") || op == "multinomial" || op == "bernoulli") return true;
+    for (const Graph* inner : node->subgraphs()) {
+      if (DrawsNumbers(*inner)) return true;
+    }
+  }
+  return false;
+}
+
+Sink IntoMemory(const std::string& name, const MemoryFiles& files) {
+  return Sink::Files(name, [files](std::string_view file, std::string_view bytes) {
+    (*files)[std::string(file)].append(bytes);
+    return absl::OkStatus();
+  });
+}
+
+Source FromMemory(const std::string& folder, const std::string& name, const MemoryFiles& files) {
+  const auto get = [folder, files](const std::string& file) -> absl::StatusOr<HeldBytes> {
+    const auto it = files->find(folder + file);
+    if (it == files->end()) return NotFound(file);
+    return HeldBytes{{reinterpret_cast<const std::byte*>(it->second.data()), it->second.size()},
+                     files};
+  };
+  return Source::Bytes((*files)[folder + name], get, name);
+}
+
+BackTally::BackTally(const char* variable)
+    : filter_(Env(variable)), wanted_(filter_.empty() ? ".*" : filter_) {}
+
+bool BackTally::Wants(const std::string& name) const { return std::regex_search(name, wanted_); }
+
+void BackTally::Add(const std::string& name, const Back& back, std::string_view reason) {
+  ++tried_;
+  if (back.problem.empty()) return;
+  if (back.wrong) ADD_FAILURE() << name << ": " << back.problem;
+  if (!filter_.empty()) std::printf("%s: %s\n", name.c_str(), back.problem.c_str());
+  one_way_[name] = reason.empty() ? back.problem : std::string(reason);
+}
+
+void BackTally::Finish(const std::string& dialect, const std::string& come_back,
+                       const std::string& file, const std::string& about,
+                       std::string_view not_here) const {
+  std::printf("%s: %zu of %zu %s\n", dialect.c_str(), tried_ - one_way_.size(), tried_,
+              come_back.c_str());
+  if (filter_.empty()) CheckOneWay(file, about, one_way_, not_here);
 }
 
 void CheckOneWay(const std::string& file, const std::string& about,

@@ -4,11 +4,14 @@
 
 #include <functional>
 #include <map>
+#include <memory>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
@@ -26,6 +29,36 @@ using ThroughFile = std::function<absl::StatusOr<Model>(const Model& written)>;
 Back ThereAndBack(const Model& ir, const std::string& dialect,
                   const std::vector<std::vector<Tensor>>& inputs, bool random = false,
                   const ThroughFile& file = nullptr);
+
+// Whether a run draws random numbers, in nested graphs too.
+bool DrawsNumbers(const Graph& graph);
+
+// Files that a writer makes, kept in memory: where they are written to, and from where they are
+// read again. `folder` stands before the names that a reader asks for.
+using MemoryFiles = std::shared_ptr<std::map<std::string, std::string>>;
+Sink IntoMemory(const std::string& name, const MemoryFiles& files);
+Source FromMemory(const std::string& folder, const std::string& name, const MemoryFiles& files);
+
+// Which cases come back, and why the others do not.
+class BackTally {
+ public:
+  // `variable`: of the environment; a REGEX of the names that are wanted, each told with its
+  // reason.
+  explicit BackTally(const char* variable = "X2IR_CASES");
+  bool Wants(const std::string& name) const;
+  // A case that was tried. `reason`: what the file lists, where it is not the whole problem.
+  void Add(const std::string& name, const Back& back, std::string_view reason = "");
+  // Prints "<dialect>: N of M <come back>", and checks the file (CheckOneWay) where all were
+  // wanted.
+  void Finish(const std::string& dialect, const std::string& come_back, const std::string& file,
+              const std::string& about, std::string_view not_here = "") const;
+
+ private:
+  std::string filter_;
+  std::regex wanted_;
+  std::map<std::string, std::string> one_way_;
+  size_t tried_ = 0;
+};
 
 // Cases that do not come back, with the reason: lines of the form "case: reason" of a file of the
 // repository. A case that it lacks, or has in excess, is a failure; X2IR_UPDATE_GOLDEN=1 writes it.

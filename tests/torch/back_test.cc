@@ -4,10 +4,8 @@
 //
 //   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
 //   X2IR_UPDATE_GOLDEN=1   writes one_way.txt
-#include <cstdio>
-#include <map>
-#include <regex>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/core/back_util.h"
@@ -55,31 +53,19 @@ TEST(TorchBackTest, CasesComeBack) {
     cases.push_back(std::move(test));
   }
   if (cases.empty()) GTEST_SKIP() << "../shared has no cases";
-  const std::string filter = Env("X2IR_CASES");
-  const std::regex wanted(filter.empty() ? ".*" : filter);
-  std::map<std::string, std::string> one_way;
-  int read = 0;
+  BackTally tally;
   for (const TorchCase& test : cases) {
-    if (!std::regex_search(test.name, wanted)) continue;
+    if (!tally.Wants(test.name)) continue;
     const absl::StatusOr<Model> ir = Import(test.model.string());
     if (!ir.ok()) continue;  // told by torch_cases_test.cc
     const auto data = ReadTorchData(test.io);
     ASSERT_TRUE(data.ok()) << test.name;
     std::vector<std::vector<Tensor>> inputs;
     for (const TorchDataSet& set : *data) inputs.push_back(set.inputs);
-    ++read;
-    const Back back = ThereAndBack(*ir, "torch", inputs, false, ThroughArchive);
-    if (back.problem.empty()) continue;
-    if (back.wrong) ADD_FAILURE() << test.name << ": " << back.problem;
-    if (!filter.empty()) std::printf("%s: %s\n", test.name.c_str(), back.problem.c_str());
-    one_way[test.name] = back.problem;
+    tally.Add(test.name, ThereAndBack(*ir, "torch", inputs, false, ThroughArchive));
   }
-  std::printf("torch: %d of %d programs come back\n", read - static_cast<int>(one_way.size()),
-              read);
-  if (filter.empty()) {
-    CheckOneWay("tests/torch/one_way.txt", "Programs that are read, but not written again.",
-                one_way, has_models ? "" : "models/");
-  }
+  tally.Finish("torch", "programs come back", "tests/torch/one_way.txt",
+               "Programs that are read, but not written again.", has_models ? "" : "models/");
 }
 
 }  // namespace
