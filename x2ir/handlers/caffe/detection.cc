@@ -8,14 +8,13 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "x2ir/builder/prior_boxes.h"
 #include "x2ir/core/other_row.h"
 #include "x2ir/formats/paddle/paddle.h"
 #include "x2ir/handlers/caffe/caffe.h"
 
 namespace x2ir {
 namespace {
-
-constexpr int64_t kMostPriors = 1 << 22;
 
 std::vector<double> Wide(const std::vector<float>& numbers) {
   return {numbers.begin(), numbers.end()};
@@ -74,25 +73,9 @@ absl::StatusOr<Value*> PriorBox(CaffeArgs& a) {
       halves.emplace_back(least[s] * std::sqrt(ratio) / 2, least[s] / std::sqrt(ratio) / 2);
     }
   }
-  const auto count = CheckedProduct({(*map)[0], (*map)[1], static_cast<int64_t>(halves.size())});
-  a.Require(count && *count <= kMostPriors, "as many boxes");
-  std::vector<double> numbers;
-  for (int64_t row = 0; row < (*map)[0]; ++row) {
-    for (int64_t column = 0; column < (*map)[1]; ++column) {
-      const double x = (static_cast<double>(column) + offset) * step_w,
-                   y = (static_cast<double>(row) + offset) * step_h;
-      for (const auto& half : halves) {
-        for (const double edge : {(x - half.first) / width, (y - half.second) / height,
-                                  (x + half.first) / width, (y + half.second) / height}) {
-          numbers.push_back(clip ? std::clamp(edge, 0.0, 1.0) : edge);
-        }
-      }
-    }
-  }
-  for (int64_t i = 0; i < *count * 4; ++i) {
-    numbers.push_back(variances[variances.size() == 1 ? 0 : static_cast<size_t>(i % 4)]);
-  }
-  return NumbersAs(a, a.dtype(), {1, 2, *count * 4}, numbers, "priors").value();
+  return CornersOf(a.b(), a.dtype(),
+                   {(*map)[0], (*map)[1], width, height, step_w, step_h, offset, clip,
+                    std::move(halves), std::move(variances)});
 }
 
 Expr ColumnAt(const Expr& x, int64_t k) {

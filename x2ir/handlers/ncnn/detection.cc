@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "x2ir/builder/prior_boxes.h"
 #include "x2ir/builder/region_cells.h"
 #include "x2ir/handlers/ncnn/ncnn.h"
 
 namespace x2ir {
 namespace {
-
-constexpr int64_t kMostPriors = 1 << 22;
 
 Expr ColumnAt(const Expr& x, int64_t k) {
   return Squeeze(Slice(x, -1, Size(k), Size(k + 1)), {-1});
@@ -167,7 +166,8 @@ absl::StatusOr<Value*> YoloHeads(NcnnArgs& a, bool third) {
 // [1, 2, 4 * boxes]: corners as parts of the image, and variances.
 absl::StatusOr<Value*> PriorBox(NcnnArgs& a) {
   const std::vector<double> least = a.Floats(0), most = a.Floats(1), ratios = a.Floats(2);
-  const double variances[] = {a.Float(3, 0.1), a.Float(4, 0.1), a.Float(5, 0.2), a.Float(6, 0.2)};
+  std::vector<double> variances = {a.Float(3, 0.1), a.Float(4, 0.1), a.Float(5, 0.2),
+                                   a.Float(6, 0.2)};
   const bool flip = a.Flag(7, true), clip = a.Flag(8, false);
   const int64_t given_w = a.Int(9, 0), given_h = a.Int(10, 0);
   const double given_step_w = a.Float(11, -233), given_step_h = a.Float(12, -233),
@@ -202,23 +202,9 @@ absl::StatusOr<Value*> PriorBox(NcnnArgs& a) {
       if (flip) halves.emplace_back(least[k] / root / 2, least[k] * root / 2);
     }
   }
-  const auto count = CheckedProduct({rows, columns, static_cast<int64_t>(halves.size())});
-  a.Require(count && *count <= kMostPriors, "as many boxes");
-  std::vector<double> numbers;
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t column = 0; column < columns; ++column) {
-      const double x = (static_cast<double>(column) + offset) * step_w,
-                   y = (static_cast<double>(row) + offset) * step_h;
-      for (const auto& half : halves) {
-        for (const double edge : {(x - half.first) / width, (y - half.second) / height,
-                                  (x + half.first) / width, (y + half.second) / height}) {
-          numbers.push_back(clip ? std::clamp(edge, 0.0, 1.0) : edge);
-        }
-      }
-    }
-  }
-  for (int64_t i = 0; i < *count * 4; ++i) numbers.push_back(variances[i % 4]);
-  return NumbersAs(a, DType::kFloat32, {1, 2, *count * 4}, numbers, "priors").value();
+  return CornersOf(a.b(), DType::kFloat32,
+                   {rows, columns, width, height, step_w, step_h, offset, clip, std::move(halves),
+                    std::move(variances)});
 }
 
 // Operands: chances [1, 2 * anchors, h, w], offsets [1, 4 * anchors, h, w], and the image's height,
