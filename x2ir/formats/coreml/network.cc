@@ -106,7 +106,7 @@ class NetworkReader {
         }
         return absl::OkStatus();
       }
-      if (++layers_ > kMostLayers) return said(DataLoss("too many layers in branches"));
+      if (++layers_ > kMostLayers) return said(Unimplemented("too many layers in branches"));
       X2IR_ASSIGN_OR_RETURN(const bool leaves, MayLeave(layer, depth));
       if (leaves) return said(AddBranch(layer, layers.subspan(i + 1), level, depth));
       X2IR_RETURN_IF_ERROR(said(AddLayer(layer, level, depth)));
