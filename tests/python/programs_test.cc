@@ -201,17 +201,6 @@ std::string WriteTfIo(const TfCase& test, const Graph& graph, const std::string&
   return WriteSafetensors(to, tensors).ok() ? "" : "its data are no numbers";
 }
 
-bool DrawsNumbers(const Graph& graph) {
-  for (const Node* node : graph.nodes()) {
-    const std::string_view op = node->op().view();
-    if (op.starts_with("random_") || op == "multinomial" || op == "bernoulli") return true;
-    for (const Graph* inner : node->subgraphs()) {
-      if (DrawsNumbers(*inner)) return true;
-    }
-  }
-  return false;
-}
-
 std::string ReasonOf(const Report& report, const absl::Status& status) {
   std::string text;
   for (const Failure& failure : report.failures) {
