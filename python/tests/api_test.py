@@ -80,6 +80,45 @@ class Reading(InFolder):
         with self.assertRaises(x2ir.Error):
             x2ir.load(files["apart.onnx"])
 
+    def test_live_graph_of_oneflow(self):
+        """What has the attributes of a oneflow.nn.Graph: its job, and its state in modules."""
+        data = models.model(
+            [models.node("MatMul", ["x", "m.fc.weight"], ["h"]), models.node("Add", ["h", "b"], ["y"])],
+            [models.value_info("x", [2, 3])], [models.value_info("y", [2, 2])],
+            [models.tensor("m.fc.weight", [3, 2], [1, 2, 3, 4, 5, 6]), models.tensor("b", [2], [0.5, -1])],
+        )  # fmt: skip
+        x2ir.load(data).save("net.job", optimize=False)
+
+        class Variable:
+            def __init__(self, name):
+                self.bytes = (pathlib.Path(name) / "out").read_bytes()
+
+            def numpy(self):
+                return self
+
+            def tobytes(self):
+                return self.bytes
+
+        class Job:
+            def SerializeToString(self):
+                return pathlib.Path("net.job").read_bytes()
+
+        class Graph:
+            _full_job_proto = None
+
+            def state_dict(self):
+                return {"m": {"fc.weight": Variable("m.fc.weight")}, "b": Variable("b")}
+
+        graph = Graph()
+        with self.assertRaisesRegex(ValueError, "call it once"):
+            x2ir.load(graph)
+        graph._full_job_proto = Job()
+        self.assertTrue(x2ir.load(graph).verify(other=x2ir.load(data)).agrees)
+        x2ir.convert(graph, "live.onnx", opset=13)
+        self.assertTrue(x2ir.load("live.onnx").verify(other=x2ir.load(data)).agrees)
+        with self.assertRaisesRegex(x2ir.Error, "2 variables have no file"):
+            x2ir.load(graph, resolve=lambda name: None)
+
     def test_options(self):
         model = x2ir.load("model.onnx", shape={"x": ("n", 4)})
         self.assertEqual(model.graph.inputs[0].shape, ("n", 4))

@@ -9,7 +9,8 @@ Progress = Callable[[int, int], bool | None]
 Resolve = Callable[[str], bytes]
 # An array of NumPy, anything with __dlpack__ or the buffer protocol, a number, or nested lists.
 Array = Any
-# A path, bytes, a file, an onnx.ModelProto or a torch.export.ExportedProgram.
+# A path, bytes, a file, an onnx.ModelProto, a torch.export.ExportedProgram or a
+# oneflow.nn.Graph.
 Source = Path | bytes | bytearray | memoryview | IO[bytes] | Any
 AttributeValue = int | float | str | bytes | Tensor | Graph | Sequence[Any]
 

@@ -5,14 +5,15 @@ import os
 from . import _x2ir
 from ._arrays import to_result, to_tensor
 from ._options import named
-from ._source import source
+from ._source import resolver, source
 from ._x2ir import Model
 
 
 def convert(src, dst=None, *, resolve=None, progress=None, **options):
     """Converts a model from any format to any other.
 
-    src: a path, bytes, a file, an onnx.ModelProto or a torch.export.ExportedProgram.
+    src: a path, bytes, a file, an onnx.ModelProto, a torch.export.ExportedProgram or a
+      oneflow.nn.Graph that was called once.
     dst: a path, whose name says the format (or ``to=``), or a file that bytes are written to. None:
       the bytes are returned, ONNX unless ``to=`` says another format.
     resolve: for models in memory: gives the bytes of a file that the model names.
@@ -25,6 +26,7 @@ def convert(src, dst=None, *, resolve=None, progress=None, **options):
     <x2ir.Report: 2 nodes read, 2 written, 0 ops failed>
     """
     data, name = source(src)
+    resolve = resolver(src, resolve)
     if dst is None or hasattr(dst, "write"):
         written = _x2ir.convert(data, name, resolve, "", named(options), progress)
         if dst is None:
@@ -37,8 +39,8 @@ def convert(src, dst=None, *, resolve=None, progress=None, **options):
 def load(src, *, raw=False, resolve=None, progress=None, **options):
     """Reads a model of any format, as IR.
 
-    src: a path, bytes, a file, an onnx.ModelProto or a torch.export.ExportedProgram. Weights of
-      files stay there, and bytes are not copied.
+    src: a path, bytes, a file, an onnx.ModelProto, a torch.export.ExportedProgram or a
+      oneflow.nn.Graph that was called once. Weights of files stay there, and bytes are not copied.
     raw: the model in its own dialect, as the file has it; ``to_ir()`` converts it later.
     resolve: for models in memory: gives the bytes of a file that the model names (external weights).
     options: those of reading: ``from_="onnx"``, ``shape={"x": (1, 4)}``, ``allow_foreign=...``, ...
@@ -50,7 +52,7 @@ def load(src, *, raw=False, resolve=None, progress=None, **options):
     (<x2ir.Value y: float32[1,2]>,)
     """
     data, name = source(src)
-    return _x2ir.load(data, name, resolve, raw, named(options), progress)
+    return _x2ir.load(data, name, resolver(src, resolve), raw, named(options), progress)
 
 
 def _save(self, path, *, progress=None, **options):

@@ -234,6 +234,9 @@ static void bad_files(const char* path) {
   source = x2ir_source_bytes(NULL, 0, NULL, NULL, NULL);
   EXPECT(x2ir_convert(source, sink, NULL), X2IR_DATA_LOSS, NULL);
   x2ir_source_free(source);
+  source = x2ir_source_bytes(NULL, 100, NULL, NULL, NULL);
+  EXPECT(x2ir_convert(source, sink, NULL), X2IR_DATA_LOSS, "empty");
+  x2ir_source_free(source);
   data = read_file(path, &size);
   for (cut = 1; cut < size; cut += size / 7) {
     x2ir_result* result;

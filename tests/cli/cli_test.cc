@@ -94,6 +94,18 @@ class Cli : public testing::Test {
         w = float32[3]{0.5, -1, 3}
         h: float32[2,3] = onnx.Add(x, w)
         y: float32[2,3] = onnx.Relu(h) })"));
+    // Of a domain that it does not import.
+    onnx("odd.onnx", OnnxModel(R"(graph odd(x: float32[2]) -> (y: float32[2]) {
+      y: float32[2] = onnx.com.microsoft::Gelu(x) })"));
+    WriteFile(in / "jpeg.pbtxt", R"(
+      node { name: "file" op: "Placeholder" attr { key: "dtype" value { type: DT_STRING } }
+             attr { key: "shape" value { shape { } } } }
+      node { name: "jpeg" op: "DecodeJpeg" input: "file" attr { key: "channels" value { i: 3 } } }
+      node { name: "y" op: "Cast" input: "jpeg" attr { key: "SrcT" value { type: DT_UINT8 } }
+             attr { key: "DstT" value { type: DT_FLOAT } } }
+    )");
+    onnx("pair.onnx", OnnxModel(R"(graph pair(x: float32[2], i: int64[2], z: float32[2])
+        -> (y, j) { y = onnx.Add(x, z) j = onnx.Neg(i) })"));
     onnx("dyn.onnx", OnnxModel(R"(graph dyn(x: float32[?,n]) -> (y) {
         y: float32[?,n] = onnx.Relu(x) })"));
     onnx("param.onnx", OnnxModel(R"(graph p(x: float32[3], w: float32[3] = float32[3]{1, 2, 3})
@@ -293,6 +305,22 @@ TEST_F(Cli, Convert) {
       {"x2ir convert dyn.onnx", 0, "wrote",
        "^warning: [^\n]*x: float32\\[\\?,n\\][^\n]*--shape[^\n]*\n$", "dyn.json dyn.safetensors"},
       {"x2ir convert dyn.onnx -q", 0, "", "", "dyn.json dyn.safetensors"},
+      // Once, whether it is read or written, or both.
+      {"x2ir convert dyn.onnx -o a.onnx", 0, "wrote",
+       "^warning: [^\n]*x: float32\\[\\?,n\\][^\n]*--shape[^\n]*\n$", "a.onnx"},
+      {"x2ir convert dyn.onnx -q && x2ir convert dyn.json -o a.onnx", 0, "wrote",
+       "^warning: [^\n]*x: float32\\[\\?,n\\][^\n]*--shape[^\n]*\n$",
+       "a.onnx dyn.json dyn.safetensors"},
+      {"x2ir convert dyn.onnx -q --dtype float16 && x2ir show dyn.json", 0,
+       "x: float16[\\s\\S]*y: float16", "", "dyn.json dyn.safetensors"},
+      {"x2ir convert pair.onnx -q --dtype float64 --dtype i:int32 && x2ir show pair.json", 0,
+       "x: float64\\[2\\], i: int32\\[2\\], z: float64\\[2\\]", "", "pair.json pair.safetensors"},
+      {"x2ir convert small.onnx -v --passes +fold_scale,-gemm -o a.onnx | grep -o 'pass [a-z_]*'",
+       0, "pass layout[\\s\\S]*pass spell_out\npass fold_scale\npass dead_code\n$", "", "a.onnx"},
+      {"x2ir convert small.onnx -v --passes=-gemm -o a.onnx | grep -c 'pass gemm'", 1, "^0\n", "",
+       "a.onnx"},
+      {"x2ir convert small.onnx -v --passes -gemm,-layout -o a.onnx | grep -c 'pass layout'", 1,
+       "^0\n", "", "a.onnx"},
       {"x2ir convert dyn.onnx --shape x:4,5 && x2ir show dyn.json", 0, "y: float32\\[4,5\\]", "",
        "dyn.json dyn.safetensors"},
       {"x2ir convert dyn.onnx --shape 'x:2*b,seq' && x2ir show dyn.json", 0,
@@ -408,6 +436,13 @@ TEST_F(Cli, WrongUsage) {
       {"x2ir convert small.onnx --shpae=x:1", "no flag '--shpae'; did you mean '--shape'"},
       {"x2ir convert small.onnx --no-freeze", "did you mean '--no-freeze-params'"},
       {"x2ir ops Conv", "no op 'Conv' of the IR; did you mean 'conv'\\?"},
+      {"x2ir convert small.onnx --passes +simplfy", "no pass 'simplfy'; did you mean 'simplify'"},
+      {"x2ir convert small.onnx --passes=-fold_scale", "'-fold_scale': the pass is not among"},
+      {"x2ir convert small.onnx --passes +gemm", "'\\+gemm': the pass is already one of those"},
+      {"x2ir convert small.onnx --passes gemm,+fold_scale",
+       "as in \\+fold_scale,-gemm, but not both"},
+      {"x2ir convert small.onnx --dtype x", "no element type 'x'; expected [^\n]*or NAME:TYPE"},
+      {"x2ir convert small.onnx --dtype float16 --dtype float32", "of all inputs is given twice"},
       {"x2ir convert small.onnx --passes simplfy", "no pass 'simplfy'; did you mean 'simplify'"},
       {"x2ir show small.onnx --width -1", "--width"},
       {"x2ir convert", "MODEL"},
@@ -452,7 +487,6 @@ TEST_F(Cli, WrongUsage) {
       {"x2ir convert small.onnx -o a.onnx --opset 999", "^error: --opset: [^\n]*no opset 999"},
       {"x2ir convert small.onnx --opset 17 --from-opset 17", "--opset: format 'ir'"},
       {"x2ir convert small.onnx --from-opset 0", "--from-opset: '0': expected a number from 1"},
-      {"x2ir convert small.onnx --check", "--check: format 'ir', which is written, has no schemas"},
       {"echo small.onnx | x2ir convert --batch - -o -", "-o is a folder with --batch"},
       {"script -qec 'x2ir convert small.onnx --to onnx -o -' log >/dev/null; code=$?; cat log >&2; "
        "rm log; exit $code",
@@ -555,6 +589,21 @@ TEST_F(Cli, Export) {
        files},
       {ir + "ir2onnx export net.json --opset 28 --check", 0, "checked: ONNX's schemas; not by", "",
        files},
+      // The model that is read is looked at, too, and is enough where the target has no schemas.
+      {"x2ir convert small.onnx -o a.onnx --check", 0,
+       "checked: ONNX's schemas; .*the model that was read: schemas of onnx", "", "a.onnx"},
+      {"x2ir convert small.onnx --check", 0, "checked: .*the model that was read: schemas of onnx",
+       "", "small.json small.safetensors"},
+      {"x2ir convert odd.onnx -q -o a.onnx", 0, "", "", "a.onnx"},
+      {"x2ir convert odd.onnx -o a.onnx --check", 3, "",
+       "does not pass the check:\n  onnx.com.microsoft::Gelu 'y': no opset of domain", ""},
+      // What the message says does it.
+      {"x2ir convert jpeg.pbtxt -o a.onnx", 1, "", "decode pictures before they are given", ""},
+      {"x2ir convert jpeg.pbtxt -o a.onnx 2>&1 | grep -o -- '--inputs .*' >flags; "
+       "x2ir convert -q jpeg.pbtxt -o a.onnx $(cat flags) && x2ir show a.onnx",
+       0, "\\(jpeg: uint8\\[h,w,3\\]\\) -> \\(y: float32\\[h,w,3\\]\\)", "", "a.onnx flags"},
+      {ir + "x2ir convert net.json -o b.json --check", 2, "",
+       "--check: formats 'ir' and 'ir' have no schemas", "net.json net.safetensors"},
       {ir + "ir2onnx export net.json --extra-opset com.acme:3 && x2ir info net.onnx", 0,
        "com.acme 3", "", files},
       {ir + "ir2onnx export net.json --external-data always", 0, "wrote", "",
@@ -775,7 +824,7 @@ TEST_F(Cli, HelpIsAboutWhatIsAskedFor) {
       {"x2ir convert --help", 0,
        "\nReading formats; --help with MODEL or --from FORMAT says more:\n  --params FILE +caffe, "
        "[\\s\\S]*\n  --raw-images +coreml\n[\\s\\S]*\nWriting formats; --help with -o FILE or --to "
-       "FORMAT says more:\n  --force +coreml, ir[\\s\\S]*\n  --dynamic-range +tflite\n",
+       "FORMAT says more:\n[\\s\\S]*  --force +coreml, ir[\\s\\S]*\n  --dynamic-range +tflite\n",
        "", ""},
       {"x2ir convert --help --to tflite", 0,
        "\nReading formats; [\\s\\S]*\nWriting tflite:\n  --dynamic-range +Write large weights of ",

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,16 @@ class Hostile : public ShellTest {
     model.ir_version = 8;
     model.opset_imports = {{"", 17}};
     ASSERT_TRUE(WriteOnnx(model, Path("m.onnx")).ok());
+    auto large = ParseGraph(StrCat("graph g(x: float32[2,50]) -> (y) { w = float32[2,50]{",
+                                   absl::StrJoin(std::vector<int>(100, 7), ", "),
+                                   "} y: float32[2,50] = onnx.Add(x, w) }"));
+    ASSERT_TRUE(large.ok()) << large.status();
+    Model big;
+    big.graph = *std::move(large);
+    big.source_dialect = "onnx";
+    big.ir_version = 8;
+    big.opset_imports = {{"", 17}};
+    ASSERT_TRUE(WriteOnnx(big, Path("big.onnx")).ok());
     ASSERT_TRUE(WriteOnnx(model, Path("e.onnx"),
                           {.external = OnnxWriteOptions::External::kAlways, .min_external = 0})
                     .ok());
@@ -202,6 +213,228 @@ TEST_F(Hostile, WhereNobodyCanWrite) {
                     "cannot open 'm.onnx': Permission denied"});
   }
   Check(rows);
+}
+
+// Whatever the name: files are compared, and those that the command reads only by what a model
+// names.
+TEST_F(Hostile, WhatIsReadIsNeverOverwritten) {
+  const std::string same =
+      "; code=$?; cmp m.onnx was.onnx && cmp w.safetensors was.safetensors && "
+      "test ! -e new && exit $code";
+  const std::string begin =
+      "cp m.onnx was.onnx; x2ir convert -q m.onnx -o w.json; "
+      "cp w.safetensors was.safetensors; rm -rf new; ";
+  std::vector<Row> rows;
+  for (const char* command : {
+           "x2ir convert m.onnx -o new/../m.onnx",
+           "x2ir convert m.onnx -o new/./er/../../m.onnx",
+           "x2ir convert $PWD/m.onnx -o new/../m.onnx",
+           "x2ir convert m.onnx -o o.json --report new/../m.onnx",
+           "x2ir convert -q w.json -o o.onnx --report w.safetensors",
+           "x2ir convert -q w.json -o o.onnx --report new/../w.safetensors",
+           "ir2onnx export w.json -o new/../w.safetensors --to onnx",
+           "x2ir view m.onnx -o new/../m.onnx",
+           "x2ir view w.json -o new/../w.safetensors",
+           "ln m.onnx m.svg; x2ir draw m.svg -o new/../m.svg",
+           "x2ir run w.json --random 1 -o new/../w.safetensors",
+           // A weight that the file of the graph does not hold itself.
+           "cp big.onnx m.onnx; cp m.onnx was.onnx; x2ir convert -q m.onnx --weights reference -o "
+           "r.json; "
+           "x2ir convert r.json -o new/../m.onnx",
+       }) {
+    rows.push_back({begin + command + same, 2, "", "is read by this command"});
+  }
+  rows.push_back({begin +
+                      "printf 'm.onnx\\tnew/../../m.onnx\\n' | "
+                      "x2ir convert --batch - -o batch --to onnx" +
+                      same,
+                  1, "0 of 1 files done", "would be overwritten"});
+  Check(rows);
+}
+
+// What loops become for a target that has none is bounded, for all loops together.
+TEST_F(Hostile, LoopsInLoops) {
+  std::vector<Row> rows;
+  for (const char* name : {"o.nnvm.json", "o.mlir", "o.job"}) {
+    rows.push_back({StrCat("ulimit -t 20; x2ir convert ", X2IR_SOURCE_DIR,
+                           "/tests/data/hostile/loop_nest8.onnx -o ", name, "; code=$?; ls o.* ",
+                           "2>/dev/null; exit $code"),
+                    1, "",
+                    "loop .*rounds are [0-9]+ nodes, written out; of all loops at most 100000"});
+  }
+  for (const char* name : {"o.py", "o.pt2"}) {
+    rows.push_back({StrCat("ulimit -t 20; x2ir convert -q ", X2IR_SOURCE_DIR,
+                           "/tests/data/hostile/loop_nest8.onnx -o ", name,
+                           " 2>/dev/null; test $? -lt 2 && cat o.* 2>/dev/null | wc -c | ",
+                           "awk '{ exit $1 > 2000000 }'"),
+                    0, "", ""});
+  }
+  Check(rows);
+}
+
+TEST_F(Hostile, FunctionsInFunctions) {
+  const std::string file = StrCat(X2IR_SOURCE_DIR, "/tests/data/hostile/func_2_40.onnx");
+  Check({{StrCat("ulimit -t 20; x2ir convert ", file, " -o f.json"), 3, "",
+          "written out, are more than"},
+         {StrCat("ulimit -t 20; x2ir info ", file, " | wc -c | awk '{ exit $1 > 100000 }'"), 0, "",
+          ""}});
+}
+
+// Of files that say much in few bytes; and of values with many members.
+TEST_F(Hostile, TimeAndMemoryFollowTheFile) {
+  Check({
+      {R"sh(cat >make.py <<'END'
+import json, zipfile
+def archive(name, members):
+    with zipfile.ZipFile(name, 'w', zipfile.ZIP_DEFLATED) as z:
+        for key, text in members.items(): z.writestr(key, text)
+keys = {'k%d' % i: i for i in range(100000)}
+layers = json.dumps({'class_name': 'Functional', 'config': dict(keys, name='m')})
+archive('keys.keras', {'config.json': layers, 'metadata.json': '{}', 'model.weights.h5': ''})
+open('keys.tfjs.json', 'w').write(json.dumps({'format': 'layers-model', 'modelTopology': dict(
+    keys, class_name='Functional', config={}), 'weightsManifest': []}))
+open('keys.nnvm.json', 'w').write(json.dumps({'nodes': [{'op': 'null', 'name': 'x', 'inputs': [],
+    'attrs': {k: 'v' for k in keys}}], 'arg_nodes': [0]}))
+open('list.tfjs.json', 'w').write('{"format": "layers-model", "l": [' + '0,' * 3000000 + '0]}')
+archive('list.keras', {'config.json': '{"l": [' + '[],' * 20000000 + '0]}'})
+archive('byteorder.pt2', {'m/archive_format': 'pt2', 'm/byteorder': 'x' * 100000000})
+END
+python3 make.py)sh",
+       0, "", ""},
+  });
+  std::vector<Row> rows;
+  for (const auto& [format, name, message] :
+       {std::tuple<std::string, std::string, std::string>{"keras", "keys.keras", "keys.keras"},
+        {"tfjs", "keys.tfjs.json", "keys.tfjs.json"},
+        {"nnvm", "keys.nnvm.json", "keys.nnvm.json"},
+        {"tfjs", "list.tfjs.json", "modelTopology"},
+        {"keras", "list.keras", "a text of 60000.* bytes, packed into"},
+        {"torch", "byteorder.pt2", "'m/byteorder' has 100000000 bytes; expected a word"}}) {
+    rows.push_back({StrCat("ulimit -t 5; ulimit -v 1000000; x2ir convert --from ", format, " ",
+                           name, " -o o.json; code=$?; test $code = 1 || test $code = 3"),
+                    0, "", message});
+  }
+  Check(rows);
+}
+
+// Names are shown, and never obeyed; what is JSON stays JSON.
+TEST_F(Hostile, TerminalsObeyNobody) {
+  const std::string data = StrCat(X2IR_SOURCE_DIR, "/tests/data/hostile/");
+  Check({{StrCat("data=", data, R"sh(
+for name in control raw9b delete; do
+  file=$data$name.onnx
+  for verb in show "show --raw" info draw; do x2ir $verb $file >"$name $verb.text" 2>&1; done
+  for verb in "info --json" "diff m.onnx --json" "run --random 1 --json"; do
+    x2ir $verb $file >"$name $verb.js"
+  done
+  x2ir convert -q $file -o $name.json --report $name.js
+  cp $name.json "$name ir.js"
+done
+cat >look.py <<'END'
+import glob, json, unicodedata
+texts, objects = glob.glob('*.text'), glob.glob('*.js')
+assert len(texts) == 12 and len(objects) == 15, (texts, objects)
+for path in texts:
+    text = open(path, 'rb').read().decode()
+    assert not any(unicodedata.category(c) in ('Cc', 'Cf') and c not in '\n\t' for c in text), path
+for path in objects: json.load(open(path))
+END
+python3 look.py)sh"),
+          0, "", ""}});
+}
+
+// What a message quotes is no longer than a line of a terminal or some.
+TEST_F(Hostile, MessagesAreShort) {
+  Check(
+      {{R"sh(cat >make.py <<'END'
+name = 'n' * 3000000
+open('long.onnxtxt', 'w').write('<ir_version: 8, opset_import: ["" : 17]>\n'
+    'g (float[2] x) => (float[2] y) { y = ' + name + ' (x) }')
+END
+python3 make.py; x2ir convert long.onnxtxt -o o.onnx 2>err; code=$?; wc -c <err; exit $code)sh",
+        1, "^[0-9]{3,5}\n", ""},
+       {"x2ir convert m.onnx -o o.json --opset 99999999999999999999999999 2>&1 >/dev/null | wc -c",
+        0, "^[0-9]{1,4}\n", ""},
+       // An option of the model's own is none of ours.
+       {"printf '[net]\nwidth=x\nheight=4\nchannels=3\n[dropout]\n' >d.cfg; x2ir info d.cfg", 3, "",
+        "'d.cfg'.*the value of 'width' is 'x'"},
+       // The model lacks something; the command does not.
+       {StrCat("x2ir convert ", X2IR_SOURCE_DIR, "/tests/data/hostile/untyped.onnx -o o.onnx"), 1,
+        "", "input 'like' is not known; --dtype says it"}});
+}
+
+// What is interrupted leaves nothing, and nothing stands in the way of the next run.
+TEST_F(Hostile, Interrupted) {
+  Check({{R"sh(python3 -c "
+import struct
+def field(n, b): return varint(n << 3 | 2) + varint(len(b)) + b
+def varint(v):
+    out = b''
+    while v >= 128: out += bytes([v & 127 | 128]); v >>= 7
+    return out + bytes([v])
+def info(name, dims):
+    shape = b''.join(field(1, bytes([8]) + varint(d)) for d in dims)
+    return field(1, name) + field(2, field(1, bytes([8, 1]) + field(2, shape)))
+n = 1 << 24
+weights = bytes([8]) + varint(n) + bytes([16, 1]) + field(8, b'w') + field(9, bytes(4 * n))
+graph = field(1, field(1, b'x') + field(1, b'w') + field(2, b'y') + field(4, b'Add')) + field(2, b'g') + \
+    field(5, weights) + field(11, info(b'x', [n])) + field(12, info(b'y', [n]))
+open('big.onnx', 'wb').write(bytes([8, 8]) + field(8, bytes([16, 17])) + field(7, graph))")sh",
+          0, "", ""}});
+  std::vector<Row> rows;
+  for (const char* out : {"o.mlpackage", "new/folder/o.json", "o.onnx", "o.mlir"}) {
+    for (const char* signal : {"TERM", "INT", "HUP", "KILL"}) {
+      const std::string left = std::string(signal) == "KILL" ? "true" : "ls -A out";
+      // Job control, since a shell lets what it runs in the background ignore INT.
+      rows.push_back({StrCat("set -m; rm -rf out; mkdir out; x2ir convert big.onnx -q -o out/", out,
+                             " & while kill -0 $! 2>/dev/null && "
+                             "! find out -name '*.tmp' -size +1M | grep -q .; do :; done; kill -",
+                             signal, " $!; wait $! 2>/dev/null; ", left),
+                      0, "", ""});
+      rows.push_back({StrCat("x2ir convert big.onnx -q -o out/", out,
+                             " && find out -name '*.tmp'; rm -rf out"),
+                      0, "", ""});
+    }
+  }
+  Check(rows);
+}
+
+TEST_F(Hostile, ListsThatAreNone) {
+  Check(
+      {{"ulimit -v 1000000; x2ir convert --batch /dev/zero -o b", 3, "", "'/dev/zero' is no list"},
+       {"x2ir convert --batch . -o b", 3, "", "'.' is no list"},
+       {"ulimit -v 1000000; head -c 100000000 /dev/zero | x2ir convert --batch - -o b", 3, "",
+        "line 1 is longer"},
+       {"x2ir convert --batch /dev/null -o b", 0, "0 of 0 files done", ""}});
+}
+
+// Files that nobody named are not followed out of the folder; caches of links are.
+TEST_F(Hostile, ParametersFoundByConvention) {
+  const std::string make =
+      "rm -rf in elsewhere blobs; mkdir in elsewhere blobs; "
+      "x2ir convert -q m.onnx -o in/n.nnvm.json; ";
+  Check({{make + "x2ir info in/n.nnvm.json", 0, "parameters +6 in 1 tensor", ""},
+         {make + "mv in/n.nnvm.params elsewhere/; ln -s ../elsewhere/n.nnvm.params in/; "
+                 "x2ir info in/n.nnvm.json",
+          0, "parameters +0 in 0 tensors", ""},
+         {make + "mv in/n.nnvm.params blobs/a; mv in/n.nnvm.json blobs/b; "
+                 "ln -s ../blobs/a in/n.nnvm.params; ln -s ../blobs/b in/n.nnvm.json; "
+                 "x2ir info in/n.nnvm.json",
+          0, "parameters +6 in 1 tensor", ""}});
+}
+
+// More files than a process may have open.
+TEST_F(Hostile, ManyShards) {
+  Check({{R"sh(python3 -c "
+import json, struct
+names = {}
+for i in range(300):
+    head = json.dumps({'w%d' % i: {'dtype': 'F32', 'shape': [2], 'data_offsets': [0, 8]}}).encode()
+    open('s%d.safetensors' % i, 'wb').write(struct.pack('<Q', len(head)) + head + bytes(8))
+    names['w%d' % i] = 's%d.safetensors' % i
+json.dump({'metadata': {}, 'weight_map': names}, open('m.safetensors.index.json', 'w'))"
+ulimit -n 64; x2ir convert m.onnx -q -o o.json --weights-from m.safetensors.index.json 2>&1 | head -c 300)sh",
+          0, "it has none of the model's weights", ""}});
 }
 
 }  // namespace

@@ -38,12 +38,14 @@ class Options : public ShellTest {
         w = float32[3]{0.5, -1, 2.1}
         h: float32[2,3] = onnx.Add(x, w) "first"
         y: float32[2,3] = onnx.Relu(h) "second" })");
+    onnx("one.onnx", "graph o(x: float32[1]) -> (y) { y: float32[1] = onnx.Relu(x) }");
     onnx("dyn.onnx", "graph d(x: float32[n,m]) -> (y) { y: float32[n,m] = onnx.Relu(x) }");
     onnx("param.onnx", R"(graph p(x: float32[3], w: float32[3] = float32[3]{1, 2, 3}) -> (y) {
         y: float32[3] = onnx.Add(x, w) })");
     onnx("foreign.onnx", R"(graph f(x: float32[2]) -> (y) {
         y: float32[2] = onnx.com.acme::Foo(x) })");
     onnx("bits.onnx", "graph b(x: int32[2]) -> (y) { y: int32[2] = onnx.BitwiseNot(x) }", 18);
+    onnx("double.onnx", "graph d(x: float64[2]) -> (y) { y: float64[2] = onnx.Relu(x) }");
     onnx("nhwc.onnx", "graph n(x: float32[1,4,4,3]) -> (y) { y = onnx.Relu(x) }");
     onnx("conv.onnx", R"(graph c(x: float32[1,1,2,2]) -> (y) {
         w = float32[1,1,1,1]{2}
@@ -215,8 +217,10 @@ TEST_F(Options, OfConversions) {
        "-> \\(h: "},
       {"--extract", "VERB small.onnx --to ir -q @; x2ir show small.json", "--extract h..y",
        "small\\(h: float32"},
-      {"--fold-inputs", "VERB small.onnx --to ir -q @; x2ir show small.json",
-       "--fold-inputs x=x.npy", "small\\(\\) -> "},
+      {"--fold-inputs",
+       "x2ir convert -q one.onnx --to ir -o one.json --fold-inputs x=2.5; x2ir show one.json; "
+       "VERB small.onnx --to ir -q @; x2ir show small.json",
+       "--fold-inputs x=x.npy", "\\{2\\.5\\}[\\s\\S]*small\\(\\) -> "},
       {"--freeze-params",
        "x2ir convert -q param.onnx --no-freeze-params -o p.json; VERB p.json -o q.json --to ir @; "
        "x2ir info q.json | grep -c default",
@@ -254,6 +258,9 @@ TEST_F(Options, OfConversions) {
        "^[0-9]{2,3}\n"},
       {"--frozen", "VERB big.onnx --to python -o a.py -q @; cat a.py", "--frozen",
        "requires_grad_\\(False\\)"},
+      {"--float64-as-float32",
+       "VERB double.onnx --to coreml -o a.mlpackage -q @; x2ir info a.mlpackage",
+       "--float64-as-float32", "coreml.relu"},
       {"--opset", "VERB small.onnx -o a.onnx -q @; x2ir info a.onnx", "--opset 13", "opsets +13"},
       {"--extra-opset", "VERB small.onnx -o a.onnx -q @; x2ir info a.onnx",
        "--extra-opset com.acme:3", "com.acme 3"},

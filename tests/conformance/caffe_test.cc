@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/conformance/world_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/shared_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -30,8 +31,8 @@ TEST_P(CaffeWorlds, ConvertAndAgree) {
 
 // Public networks that are not a part of this project.
 TEST(CaffeWorldsShared, PublicNetworksAgree) {
-  const fs::path shared = fs::path(X2IR_SHARED_DIR) / "formats";
-  if (!fs::exists(shared / "ncnn")) GTEST_SKIP() << "no ../shared/formats";
+  const fs::path shared = Shared("formats");
+  if (shared.empty()) GTEST_SKIP() << kNotShared;
   for (const char* folder : {"caffe2/superres", "ncnn/face_slim320"}) {
     SCOPED_TRACE(folder);
     const absl::StatusOr<Model> model = Import((shared / folder).string());

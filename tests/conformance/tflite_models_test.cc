@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "tests/conformance/ort_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/shared_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -91,9 +92,9 @@ absl::StatusOr<double> DifferenceInEvaluation(const std::string& file, const std
 }
 
 TEST(TfliteNetworks, RunInLiteRt) {
-  const fs::path root = fs::path(X2IR_SHARED_DIR) / "models";
+  const fs::path root = Shared("models");
+  if (root.empty()) GTEST_SKIP() << kNotShared;
   const std::vector<std::string> names = Networks(root);
-  if (names.empty()) GTEST_SKIP() << "no " << root;
   const auto judge = OrtJudge::Start("litert.mjs");
   std::string pattern = (fs::temp_directory_path() / "x2ir_tflite_XXXXXX").string();
   ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
@@ -142,7 +143,8 @@ TEST(TfliteNetworks, RunInLiteRt) {
 
 // What is written is read and written again: the same outputs in LiteRT, and no larger file.
 TEST(TfliteNetworks, WrittenAgain) {
-  const fs::path root = fs::path(X2IR_SHARED_DIR) / "models";
+  const fs::path root = Shared("models");
+  if (root.empty()) GTEST_SKIP() << kNotShared;
   const auto judge = OrtJudge::Start("litert.mjs");
   std::string pattern = (fs::temp_directory_path() / "x2ir_tflite_XXXXXX").string();
   ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
@@ -170,7 +172,6 @@ TEST(TfliteNetworks, WrittenAgain) {
       if (judge) judge->Ask({base + "_again.tflite", io, 1e-5, 1e-5, 0, base + ".tflite"});
     }
   }
-  if (count == 0) GTEST_SKIP() << "no " << root;
   if (!judge) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
   for (const OrtJudge::Answer& answer : judge->Answers()) {
     EXPECT_TRUE(answer.agrees) << answer.stage << ": " << answer.error;

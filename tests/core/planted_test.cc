@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/core/shared_util.h"
 #include "x2ir/core/compare.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
@@ -195,18 +196,12 @@ Planted Plant(const Model& model, bool (*plant)(Graph&, Node&), const IoCase& io
   return {};
 }
 
-class PlantedDifference : public ::testing::TestWithParam<Network> {
- protected:
-  static fs::path Shared() {
-    const char* given = std::getenv("X2IR_SHARED");
-    return given ? given : fs::path(X2IR_SOURCE_DIR) / "../shared";
-  }
-};
+class PlantedDifference : public ::testing::TestWithParam<Network> {};
 
 TEST_P(PlantedDifference, IsFoundAtItsNode) {
   const Network& network = GetParam();
-  const fs::path folder = Shared() / network.folder;
-  if (!fs::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  const fs::path folder = Shared(network.folder);
+  if (folder.empty()) GTEST_SKIP() << kNotShared;
   auto torch = Import(folder / "model.pt2");
   ASSERT_TRUE(torch.ok()) << torch.status();
   std::string onnx_file;

@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/core/shared_util.h"
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
@@ -214,8 +215,8 @@ TEST(TracedSizes, NumbersThatMayBeTheSizeAreToldOf) {
 // Real networks, traced with one element: two at once give what each gives by itself.
 TEST(TracedSizes, TwoElementsAreTwoHalves) {
   namespace fs = std::filesystem;
-  const fs::path models = fs::path(X2IR_SHARED_DIR) / "models";
-  if (!fs::exists(models)) GTEST_SKIP() << "*** NOT RUN: the shared models are not here";
+  const fs::path models = Shared("models");
+  if (models.empty()) GTEST_SKIP() << kNotShared;
   for (const char* name : {"bert_tiny", "convnext_tiny_2stage", "distilbert_tiny", "unet_tiny",
                            "vit_tiny", "squeezenet1_1"}) {
     SCOPED_TRACE(name);

@@ -12,6 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/core/host_util.h"
+#include "tests/core/shared_util.h"
 #include "tests/formats/torch_zip_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/safetensors/checkpoint.h"
@@ -328,8 +329,8 @@ TEST_F(WeightsFrom, ByReference) {
 
 // Every program of the zoo, without its weights, and with them from a checkpoint of their names.
 TEST_F(WeightsFrom, ProgramsOfTheZoo) {
-  const fs::path zoo = fs::path(X2IR_SHARED_DIR) / "zoo";
-  if (!fs::exists(zoo)) GTEST_SKIP() << "*** NOT RUN: the shared zoo is not here";
+  const fs::path zoo = Shared("zoo");
+  if (zoo.empty()) GTEST_SKIP() << kNotShared;
   int programs = 0;
   for (const auto& entry : fs::directory_iterator(zoo)) {
     const std::string path = (entry.path() / "model.pt2").string();

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/formats/io/atomic_folder.h"
+#include "x2ir/formats/io/temporaries.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -274,6 +276,54 @@ TEST_F(AtomicFileTest, LeftoversOfTheDeadAreRemoved) {
   ASSERT_TRUE(living->Commit().ok());
   EXPECT_EQ(Read(Path("f")), "first");
   EXPECT_EQ(NumFiles(), 2);
+}
+
+// What a signal takes with it.
+TEST_F(AtomicFileTest, InterruptedProgramsLeaveNothing) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      std::signal(signal, SIG_DFL);
+      RemoveTemporariesOnSignals();
+      auto file = AtomicFile::Create(Path("f"));
+      auto folder = AtomicFolder::Create(Path("p"));
+      if (!file.ok() || !folder.ok() || !folder->MakeFolder(folder->path() + "/d").ok()) ::_exit(1);
+      folder->AddFile(folder->path() + "/d/whole");
+      Write(folder->path() + "/d/whole", "whole");
+      auto inside = AtomicFile::Create(folder->path() + "/d/half");
+      ::raise(signal);
+      ::_exit(2);
+    }
+    int result;
+    ASSERT_EQ(::waitpid(child, &result, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(result) && WTERMSIG(result) == signal) << result;
+    EXPECT_EQ(NumFiles(), 0);
+  }
+}
+
+TEST_F(AtomicFileTest, FoldersAppearWhole) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto folder = AtomicFolder::Create(Path("p"));
+    if (folder.ok()) Write(folder->path() + "/half", "half");
+    ::_exit(folder.ok() ? 0 : 1);  // as if it was killed
+  }
+  int result;
+  ASSERT_EQ(::waitpid(child, &result, 0), child);
+  ASSERT_EQ(result, 0);
+  EXPECT_FALSE(fs::exists(Path("p")));
+  {
+    auto dropped = AtomicFolder::Create(Path("p") + "/");
+    ASSERT_TRUE(dropped.ok());
+    EXPECT_EQ(std::distance(fs::directory_iterator(Path("")), fs::directory_iterator()), 1);
+  }
+  EXPECT_TRUE(fs::is_empty(Path("")));
+  auto folder = AtomicFolder::Create(Path("p"));
+  ASSERT_TRUE(folder.ok());
+  Write(folder->path() + "/whole", "whole");
+  ASSERT_TRUE(folder->Commit().ok());
+  EXPECT_EQ(Read(Path("p/whole")), "whole");
+  EXPECT_EQ(std::distance(fs::directory_iterator(Path("")), fs::directory_iterator()), 1);
 }
 
 TEST_F(AtomicFileTest, LongNames) {

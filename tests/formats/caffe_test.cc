@@ -378,19 +378,19 @@ TEST_F(CaffeFiles, WhatIsWrongWithConfigurations) {
     std::string text, message;
   } rows[] = {
       {net + "[route]\nlayers=-2\n", "no layer -2 before it"},
-      {net + "[route]\n", "no option 'layers'"},
+      {net + "[route]\n", "no 'layers'"},
       {net + "[maxpool]\nsize=9\nstride=1\npadding=0\n", "planes of 0 x 0"},
       {net + "[tree]\n[wild]\n[tree]\n", "darknet.tree (2 nodes)"},
       {net + "[lstm]\noutput=3\n", "name their file"},
       {"[net]\nchannels=3\n[dropout]\n", "neither height and width nor inputs"},
-      {net + "[dropout]\n=1\n", "line 6: '=1' is no option"},
+      {net + "[dropout]\n=1\n", "line 6: '=1' is no KEY=VALUE"},
       {net + "[dropout]\nfade=1\n", "fade"},
       {net + "[activation]\nactivation=wild\n", "activation=wild"},
       {net + "[dropout]\n[shortcut]\nfrom=-1\nweights_type=per_channel\n", "name their file"},
       {net + "[upsample]\nstride=0\n", "a stride of 0"},
       {net + "[upsample]\nstride=-3\n", "rectangles that do not fill"},
       {net + "[maxpool]\nmaxpool_depth=1\nout_channels=3\n", "groups of different sizes"},
-      {"[net]\nwidth=x\nheight=4\n[dropout]\n", "option 'width' is 'x'"}};
+      {"[net]\nwidth=x\nheight=4\n[dropout]\n", "the value of 'width' is 'x'"}};
   for (const auto& row : rows) {
     const absl::Status status = Import(Put("net.cfg", row.text)).status();
     EXPECT_FALSE(status.ok()) << row.text;

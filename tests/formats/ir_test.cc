@@ -20,6 +20,7 @@
 
 #include "absl/strings/escaping.h"
 #include "tests/core/host_util.h"
+#include "tests/core/shared_util.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/safetensors/safetensors.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -516,8 +517,8 @@ TEST_F(IrTest, UnsortedNodesAreSorted) {
 
 // Real networks, as their ONNX files have them, copied and by reference.
 TEST_F(IrTest, RealNetworksSurvive) {
-  const fs::path models = fs::path(X2IR_SHARED_DIR) / "models";
-  if (!fs::exists(models)) GTEST_SKIP() << "no sample models here";
+  const fs::path models = Shared("models");
+  if (models.empty()) GTEST_SKIP() << kNotShared;
   int files = 0;
   for (const auto& folder : fs::directory_iterator(models)) {
     for (const auto& entry : fs::directory_iterator(folder.path())) {

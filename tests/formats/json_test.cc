@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/graph_wrapper/readable.h"
+
 namespace x2ir {
 namespace {
 
@@ -132,13 +134,14 @@ TEST(JsonTest, AnyDepthIsSkipped) {
 
 TEST(JsonTest, StringsOfAnyBytesComeBack) {
   std::mt19937 random(2);
-  constexpr std::string_view kPieces[] = {"a",        "\"",
-                                          "\\",       "\n",
-                                          "\xc3\xa4", "\xed\xa0\x80",
-                                          "\xff",     "\x80",
-                                          "\xe2\x82", "\xf0\x9f\x98\x80",
-                                          "\x1f",     "\\udc80",
-                                          "\x7f"};
+  constexpr std::string_view kPieces[] = {"a",           "\"",
+                                          "\\",          "\n",
+                                          "\xc3\xa4",    "\xed\xa0\x80",
+                                          "\xff",        "\x80",
+                                          "\xe2\x82",    "\xf0\x9f\x98\x80",
+                                          "\x1f",        "\\udc80",
+                                          "\x7f",        "\xc2\x9b",
+                                          "\xe2\x80\xae"};
   for (int i = 0; i < 20000; ++i) {
     std::string text;
     for (size_t n = random() % 10; n > 0; --n) {
@@ -148,6 +151,7 @@ TEST(JsonTest, StringsOfAnyBytesComeBack) {
     std::string quoted;
     AppendJsonString(&quoted, text);
     ASSERT_TRUE(IsValidUtf8(quoted));
+    ASSERT_EQ(Printable(quoted), quoted);  // on a terminal it is JSON, too
     JsonReader json(quoted);
     ASSERT_EQ(json.String(), text);
     json.Finish();

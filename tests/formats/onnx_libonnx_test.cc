@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/core/host_util.h"
+#include "tests/core/shared_util.h"
 
 namespace x2ir {
 namespace {
@@ -124,8 +125,8 @@ std::string Check(const onnx::ModelProto& model) {
 // package manager lists them.
 std::vector<fs::path> Models() {
   std::vector<fs::path> models;
-  if (fs::exists(X2IR_SHARED_DIR "/models")) {
-    for (const auto& entry : fs::recursive_directory_iterator(X2IR_SHARED_DIR "/models")) {
+  if (const fs::path shared = Shared("models"); !shared.empty()) {
+    for (const auto& entry : fs::recursive_directory_iterator(shared)) {
       models.push_back(entry.path());
     }
   }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/core/host_util.h"
+#include "tests/core/shared_util.h"
 #include "tests/formats/onnx_proto_util.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -255,10 +256,9 @@ TEST(Onnx, EveryFieldSurvives) {
 
 TEST(Onnx, SharedModelsSurvive) {
   size_t count = 0;
-  if (!fs::exists(X2IR_SHARED_DIR "/models")) {
-    GTEST_SKIP() << "no " X2IR_SHARED_DIR "/models: real models were not tested";
-  }
-  for (const auto& entry : fs::recursive_directory_iterator(X2IR_SHARED_DIR "/models")) {
+  const fs::path models = Shared("models");
+  if (models.empty()) GTEST_SKIP() << kNotShared;
+  for (const auto& entry : fs::recursive_directory_iterator(models)) {
     if (entry.path().extension() != ".onnx") continue;
     ++count;
     SCOPED_TRACE(entry.path().string());

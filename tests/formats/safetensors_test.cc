@@ -13,6 +13,7 @@
 #include <string>
 
 #include "tests/core/host_util.h"
+#include "tests/core/shared_util.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -237,8 +238,8 @@ TEST(SafetensorsTest, TruncatedAndFlippedFilesDoNotCrash) {
 
 // Files that another program wrote.
 TEST(SafetensorsTest, ReadsTheSamplesAndWritesThemBack) {
-  const std::filesystem::path models = std::filesystem::path(X2IR_SHARED_DIR) / "models";
-  if (!std::filesystem::exists(models)) GTEST_SKIP() << "no sample models here";
+  const std::filesystem::path models = Shared("models");
+  if (models.empty()) GTEST_SKIP() << kNotShared;
   int files = 0;
   for (const auto& folder : std::filesystem::directory_iterator(models)) {
     const std::string sample = folder.path() / "io.safetensors";

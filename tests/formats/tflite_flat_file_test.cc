@@ -112,6 +112,11 @@ TEST(FlatFileTest, EqualObjectsOnce) {
   EXPECT_EQ(table(1), table(1));
   EXPECT_FALSE(table(1) == table(2));
   EXPECT_EQ(file.String("a"), file.String("a"));
+  // Fields of other widths at the same places.
+  FlatTable bytes, words;
+  bytes.Add(4, true);
+  words.Add(4, int32_t{1});
+  EXPECT_FALSE(file.Table(bytes) == file.Table(words));
   EXPECT_FALSE(file.Vector(std::vector<int32_t>{1}) ==
                file.Vector(std::vector<int32_t>{1}, /*own=*/true));
 }

@@ -448,6 +448,18 @@ TEST(Contrib, ImportsThatAreMissing) {
       // What ONNX had for trying.
       {"y = onnx.ScaledTanh(x) { alpha = 1.0, beta = 2.0 }",
        "y_const = float32[]{2}\ny_mul = mul(x, y_const)\ny = tanh(y_mul)\n", "", 7},
+      {"w = float32[2,3]{1, 0, 0, 0, 1, 1} b = float32[2]{1, 2} y = onnx.FC(x, w, b)",
+       "y = gemm(x, w, b) { alpha = 1.0, beta = 1.0, transA = 0, transB = 1 }\n", "", 1},
+      {"y = onnx.SpatialBN(x, g, g, g, g) { is_test = 1, epsilon = 0.5, momentum = 0.5, "
+       "consumed_inputs = [0, 0, 0, 1, 1] }",
+       "y = batch_normalization(x, g, g, g, g) { layout = \"channels_first\", epsilon = 0.5, ", "",
+       1},
+      {"y = onnx.SpatialBN(x, g, g, g, g)", "in training", "", 6},
+      {"y = onnx.ATen(x) { operator = \"cumsum\", dim = 1 }", "y = cum_sum(x, ", "", 9},
+      {"y = onnx.ATen(g, g) { operator = \"where\" }",
+       "these arguments of PyTorch's operator aten::where", "", 9},
+      {"y = onnx.org.pytorch.aten::ATen(x) { operator = \"aten::no_such\" }",
+       "PyTorch has no operator aten::no_such", "", 14},
       {"y = onnx.ThresholdedRelu(x) { alpha = 0.5 }", "y = thresholded_relu(x) { alpha = 0.5 }\n",
        "ThresholdedRelu does not exist at opset 7", 7},
       {"y = onnx.NoSuchOp(x)", "error: ", ""},

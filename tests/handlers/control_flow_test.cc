@@ -298,12 +298,14 @@ TEST(ControlFlowHandlers, KnownIfsGo) {
   EXPECT_THAT((*graph)->Validate(), ::testing::IsEmpty());
   TextOptions options;
   options.types = false;
-  EXPECT_EQ(Body(ToText(**graph, options)),
-            Body(Canonical("graph g(x: float32[2]) -> (y, z, w) {\n y_k = float32[1]{3}\n"
-                           "n = int64[]{20}\n y = mul(x, y_k)\n z = identity(x)\n"
-                           "w = loop(n, _, x) { body = graph b(i, d, v) -> (d, u) {\n"
-                           "u = if(d) { then_branch = graph t() -> (v) { },\n"
-                           "else_branch = graph e() -> (x) { } } } } }")));
+  EXPECT_EQ(
+      Body(ToText(**graph, options)),
+      Body(Canonical("graph g(x: float32[2]) -> (y, z, w) {\n y_k = float32[1]{3}\n"
+                     "n = int64[]{20}\n y = mul(x, y_k)\n z = identity(x)\n"
+                     "w = loop(n, _, x) { body = graph b(i: int64[], d: bool[], v: float32[2]) "
+                     "-> (d, u) {\n"
+                     "u = if(d) { then_branch = graph t() -> (v) { },\n"
+                     "else_branch = graph e() -> (x) { } } } } }")));
 }
 
 }  // namespace

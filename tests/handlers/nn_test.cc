@@ -75,7 +75,7 @@ const PairRow kPairs[] = {
      "lrn(x) { layout = \"channels_first\", size = 5, alpha = 0.0001, beta = 0.75, bias = 1.0 }"},
     {7, "x: float32[2,8]", "LpNormalization(x) { p = 1 }",
      "lp_normalization(x) { axis = -1, p = 1 }"},
-    {9, "x: float32[2,8,3,3]", "MeanVarianceNormalization(x)",
+    {9, "x: float32[2,8,3,3]", "MeanVarianceNormalization(x) { axes = [0, 2, 3] }",
      "mean_variance_normalization(x) { axes = [0, 2, 3] }"},
     {7, "x: float32[5,2,4], w: float32[1,12,4], r: float32[1,12,3]",
      "LSTM(x, w, r) { hidden_size = 3 }",

@@ -211,4 +211,30 @@ for op, fn in (("argmax", np.argmax), ("argmin", np.argmin)):
     row(op, d, fn(d, 0).astype(np.float32), axis=0, dtype="float32")
     row(op, d, fn(d, 2).astype(np.int32), axis=(0, 1), exclude=True)
 
+# --- Channels in blocks ("NCHW4c") --------------------------------------------------------------------------
+
+def blocked(x, axis, size):  # the inner part comes last
+    parts = x.reshape(x.shape[:axis] + (x.shape[axis] // size, size) + x.shape[axis + 1:])
+    return np.ascontiguousarray(np.moveaxis(parts, axis + 1, -1))
+
+
+x = f(1, 4, 2, 3)
+for op in ("__layout_transform__", "layout_transform"):
+    row(op, x, blocked(x, 1, 2), src_layout="NCHW", dst_layout="NCHW2c")
+    row(op, blocked(x, 1, 2), x.transpose(0, 2, 3, 1), src_layout="NCHW2c", dst_layout="NHWC")
+    row(op, blocked(x, 1, 4), blocked(x, 1, 2), src_layout="NCHW4c", dst_layout="NCHW2c")
+w, bias = f(6, 4, 1, 2), f(6)
+packed = blocked(blocked(w, 1, 2), 0, 3)  # OIHW2i3o
+row("__layout_transform__", w, packed, src_layout="OIHW", dst_layout="OIHW2i3o")
+y = np.asarray(F.conv2d(T(x), T(w), T(bias), padding=(1, 0)))
+row("_contrib_conv2d_NCHWc", [blocked(x, 1, 2), packed, bias.reshape(2, 3)], blocked(y, 1, 3), channels=6,
+    kernel_size=(1, 2), padding=(1, 0), layout="NCHW2c", out_layout="NCHW3c", kernel_layout="OIHW2i3o")
+row("_contrib_conv2d_NCHWc", [blocked(x, 1, 4), packed], blocked(y - bias[:, None, None], 1, 2), channels=6,
+    kernel_size=(1, 2), padding=(1, 0), layout="NCHW4c", out_layout="NCHW2c", kernel_layout="OIHW2i3o", use_bias=False)
+row("conv2d", [blocked(x, 1, 2), w, bias], blocked(y, 1, 2), channels=6, kernel_size=(1, 2), padding=(1, 0),
+    layout="NCHW2c")
+row("max_pool2d", blocked(x, 1, 2), blocked(np.asarray(F.max_pool2d(T(x), (2, 2), 1)), 1, 2), pool_size=(2, 2),
+    layout="NCHW2c")
+row("global_avg_pool2d", blocked(x, 1, 2), blocked(x.mean((2, 3), keepdims=True), 1, 2), layout="NCHW2c")
+
 rows.write(sys.argv[1])

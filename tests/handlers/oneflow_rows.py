@@ -741,4 +741,44 @@ for cell, op in ((lstm, "fused_lstm_cell"), (gru, "fused_gru_cell")):
     row(op, [ig, hg, state, cell.bias_ih, cell.bias_hh], want)
     row(op, [ig + cell.bias_ih, hg + cell.bias_hh, state], want)
 
+# --- Names and forms of releases 0.2 to 0.9, and those that only OneFlow's converter to ONNX has ---------------
+old = np.random.RandomState(17)
+g = lambda *s: old.uniform(-2, 2, s).round(2).astype(np.float32)
+for x in (g(3), f32(-inf, inf, 0)):
+    row("neg", x, -x)
+    row("sigmoid_v2", x, torch.sigmoid(T(x)))
+for x in (g(2, 3), f32(1000, 0, -1000)):
+    row("logsoftmax", x, F.log_softmax(T(x), -1))
+    row("argmin", x, torch.argmin(T(x), -1))
+    row("reduce_mean", x, as32(x.astype(np.float64).mean(-1, keepdims=True)), axis=[-1], keepdims=1)
+x, y = g(2, 3), g(2, 3)
+row("reduce_mean", x, as32(x.astype(np.float64).mean(0)), axis=[0], keepdims=0)
+for p, q in ((x, y), (i32(3, -2), i32(-4, 5))):
+    row("multiply", [p, q], p * q)
+    row("squared_difference", [p, q], (p - q) * (p - q))
+row("concat", [x, y, y], np.concatenate([x, y, y], 1), axis=1, max_dim_size=9)
+row("concat", [i64(1), i64(2, 3)], i64(1, 2, 3), axis=0, max_dim_size=3)
+row("logical_slice", x, x[0:2, 1:3], start=[0, 1], stop=[2, 3], step=[1, 1])
+row("logical_slice", i32(0, 1, 2, 3, 4), i32(1, 3), start=[1], stop=[5], step=[2])
+row("range", [], i64(2, 5, 8), start=2, delta=3, limit=10, dtype="int64")
+row("range", [], i32(-1, -3), start=-1, delta=-2, range_shape=2, dtype="int32")
+for op, v, pads in (("constant_pad1d", g(1, 2, 3), [1, 2]), ("constant_pad2d", g(1, 2, 2, 2), [1, 0, 2, 1]),
+                    ("constant_pad3d", g(1, 1, 1, 2, 2), [1, 0, 0, 1, 1, 0])):
+    row(op, v, F.pad(T(v), pads, value=1.5), padding=pads, floating_value=D(1.5), integral_value=0)
+    w = np.round(v).astype(np.int32)
+    row(op, w, F.pad(T(w), pads, value=7), padding=pads, floating_value=D(0), integral_value=7)
+z = i32(0, 1, 5)
+for x in (g(3), f32(nan, 1, -1)):
+    row("where_scalar_x", [z, x], np.where(z != 0, f32(2.5), x), has_float_operand=1, has_int_operand=0,
+        float_operand=D(2.5), int_operand=0)
+    row("where_scalar_y", [z != 0, x], np.where(z != 0, x, f32(-3)), has_float_operand=0, has_int_operand=1,
+        float_operand=D(0), int_operand=-3)
+row("where_scalar_xy", z, np.where(z != 0, 4, -1), has_x_int_operand=1, has_y_int_operand=1, has_x_float_operand=0,
+    has_y_float_operand=0, x_int_operand=4, y_int_operand=-1, x_float_operand=D(0), y_float_operand=D(0))
+row("where_scalar_xy", z, np.where(z != 0, 0.5, 1e300), has_x_int_operand=0, has_y_int_operand=0,
+    has_x_float_operand=1, has_y_float_operand=1, x_int_operand=0, y_int_operand=0, x_float_operand=D(0.5),
+    y_float_operand=D(1e300))
+row("scalar_pow", f32(2, -3, 0.5), f32(8, -27, 0.125), exponent=D(3))
+row("expand", f32(2, 3), f32(2, 3, 2, 3).reshape(2, 2), logical_in_shape=[2], logical_expand_shape=[2, 2])
+
 rows.write(sys.argv[1])

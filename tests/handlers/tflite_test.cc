@@ -356,6 +356,64 @@ TEST(Tflite, MediaPipe) {
   ExpectTfRows(rows, "tflite");
 }
 
+// Numbers of tests/handlers/mediapipe_rows.py, which does what MediaPipe's kernels do.
+TEST(Tflite, MediaPipeLandmarks) {
+  const std::string matrix =
+      "m = float32[1,4,4]{0.75, -0.25, 0, 0.5, 0.125, 0.5, 0, 0.25, 0, 0, 1, 0, 0, 0, 0, 1}\n";
+  const std::string image =
+      matrix +
+      "x = "
+      "float32[1,3,4,2]{1, 4, 9, 16, 25, 36, 49, 64, 81, 100, 121, 144, 169, 196, 225, 256, "
+      "289, 324, 361, 400, 441, 484, 529, 576}"
+      "\n";
+  const std::string points = "{3, 5, 1, 20, 9, 2, 12, 30, 3, 25, 28, 4}\n";
+  const std::string rounded = "k = float32[1]{1000}\np = tflite.MUL(t, k)\ny = tflite.ROUND(p)";
+  const TfRow rows[] = {
+      {image + "y = tflite.custom::TransformTensorBilinear(x, m) { mode = \"bilinear\", "
+               "output_size = [4, 5] }",
+       "y",
+       "float32[1,4,5,2]{29, 38, 58, 72, 97, 116, 148, 172, 0, 0, 69, 85, 107, 128, 157, "
+       "183, 233, 264, 0, 0, 133, 156, 198, 226, 273, 306, 358, 396, 453, 496, 0, 0, 297, "
+       "332, 381, 421, 0, 0, 0, 0}"},
+      {image + "y = tflite.custom::TransformTensorBilinear(x, m) { custom_version = 2, output_size "
+               "= [4, 5] }",
+       "y",
+       "float32[1,4,5,2]{8.5, 13.5, 30, 40, 63.5, 78.5, 107, 127, 0, 0, 46, 58, 78.5, 95.5, "
+       "121, 143, 173.5, 200.5, 244, 276, 0, 0, 143, 167, 210.5, 239.5, 288, 322, 377.5, "
+       "416.5, 0, 0, 239.5, 270.5, 316, 352, 404.5, 445.5, 0, 0}"},
+      {image + "y = tflite.custom::TransformTensorBilinear(x, m) { mode = \"nearest\", output_size "
+               "= [4, 5] }",
+       "y", "error another mode than bilinear"},
+      {matrix + "x = float32[1,1,1,12]" + points +
+           "y = tflite.custom::TransformLandmarks(x, m) { dimensions = 3, scale = 4.0 }",
+       "y", "float32[1,1,1,12]{3, 3.875, 1, 14.75, 8, 2, 3.5, 17.5, 3, 13.75, 18.125, 4}"},
+      {matrix + "x = float32[1,1,1,12]" + points +
+           "y = tflite.custom::TransformLandmarks(x, m) { dimensions = 2 }",
+       "y",
+       "float32[1,1,1,12]{1.5, 3.125, -3.75, 10.375, 6.75, 2.375, 2, 16.75, -3.5, 13.125, 20.5, "
+       "5.75}"},
+      {matrix + "x = float32[1,4,3]" + points +
+           "y = tflite.custom::TransformLandmarks(x, m) { custom_version = 2 }",
+       "y", "float32[1,4,3]{1.5, 3.125, 1, 13.25, 7.25, 2, 2, 16.75, 3, 12.25, 17.375, 4}"},
+      {"x = float32[1,1,1,12]" + points +
+           "t = tflite.custom::Landmarks2TransformMatrix(x) { dimensions = 3, landmarks_range = "
+           "32, left_rotation_idx = 0, right_rotation_idx = 1, bbox_size_multiplier = 1.5, "
+           "input_hw = [48, 64], output_hw = [8, 16], subset = [0, 1, 2, 3] }\n" +
+           rounded,
+       "y",
+       "float32[1,4,4]{5114, -2152, 0, -4367, 898, 6824, 0, -2862, 0, 0, 1000, 0, 0, 0, 0, 1000}"},
+      {"x = float32[1,4,3]" + points +
+           "t = tflite.custom::Landmarks2TransformMatrix(x) { custom_version = 2, "
+           "target_rotation_radians = 0.5, left_rotation_idx = 0, right_rotation_idx = 1, "
+           "subset_idxs = [0, 1, 2, 3], output_width = 16, output_height = 8, scale_x = 1.5, "
+           "scale_y = 2.0 }\n" +
+           rounded,
+       "y",
+       "float32[1,4,4]{1385, 1861, 0, -4416, -382, 6753, 0, -7488, 0, 0, 1000, 0, 0, 0, 0, 1000}"},
+  };
+  ExpectTfRows(rows, "tflite");
+}
+
 // Three anchors, of which the first two are nearly one; two classes and a background.
 TEST(Tflite, DetectionPostProcess) {
   const std::string model =

@@ -47,6 +47,18 @@ TEST(FoldConstants, Rows) {
        "p = non_zero(m)\n a = gather(p, i) { axis = 0 }\n b = gather(w, a) { axis = 0 }\n"
        "y = add(x, b)",
        "b = float32[2]{1, 3}\n y = add(x, b)"},
+      // Sizes that are computed with floats tell what hangs on them, and so on down the graph.
+      {"x: float32[24]",
+       "f = float32[2]{4.2, 6.9}\n g = floor(f)\n s = cast(g) { to = \"int64\" }\n"
+       "r = reshape(x, s)\n t = shape(r)\n u = cast(t) { to = \"float32\" }\n v = neg(u)\n"
+       "w = abs(v)\n q = cast(w) { to = \"int64\" }\n p = reshape(x, q)\n"
+       "o = shape(p)\n y = cast(o) { to = \"float32\" }",
+       "y = float32[2]{4, 6}"},
+      // The factors of a resize are seen where they stand in the graph.
+      {"x: float32[1,1,2,2]",
+       "a = float32[2]{1, 1}\n b = float32[2]{2, 3}\n s = concat(a, b) { axis = 0 }\n"
+       "r = resize(x, _, s)\n y = shape(r)",
+       "y = int64[4]{1, 1, 4, 6}"},
       // In a nested graph, of an outer constant.
       {"c: bool[], x: float32[2]",
        "k = float32[2]{1, 2}\n y = if(c) { then_branch = graph t() -> (p) { n = neg(k)\n"

@@ -7,6 +7,8 @@
 
 #include "tests/conformance/value_util.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -122,6 +124,27 @@ std::string WhatPassesChange(const Graph& original, const std::vector<Datum>& in
     if (!merged.ok()) return StrCat(name, ": ", merged.status().ToString());
   }
   return "";
+}
+
+std::string WhatASecondRunChanges(const Graph& original, const PassContext& target,
+                                  const std::vector<std::string>& passes) {
+  const std::shared_ptr<Graph> graph = original.Clone();
+  if (absl::Status s = InferGraph(*graph); !s.ok()) return s.ToString();
+  if (const auto first = RunPasses(*graph, passes, target); !first.ok()) {
+    return first.status().ToString();
+  }
+  if (absl::Status s = graph->Sort(); !s.ok()) return s.ToString();
+  if (absl::Status s = InferGraph(*graph); !s.ok()) return s.ToString();
+  TextOptions options;
+  options.max_constant_elements = 200;
+  const std::string before = ToText(*graph, options);
+  const auto second = RunPasses(*graph, passes, target);
+  if (!second.ok()) return second.status().ToString();
+  std::string text;
+  for (const PassResult& pass : *second) {
+    if (pass.changes != 0) StrAppend(&text, pass.name, ": ", pass.changes, " changes; ");
+  }
+  return text.empty() ? "" : StrCat(text, "of\n", before, "\nthey make\n", ToText(*graph, options));
 }
 
 }  // namespace x2ir

@@ -17,6 +17,11 @@ namespace x2ir {
 std::string WhatPassesChange(const Graph& graph, const std::vector<Datum>& inputs,
                              const PassContext& target);
 
+// Runs a copy of the graph through the passes for that target, infers what is left as a reader of
+// its file would, and runs them again. "" when the second run changes nothing.
+std::string WhatASecondRunChanges(const Graph& graph, const PassContext& target,
+                                  const std::vector<std::string>& passes = DefaultPasses());
+
 }  // namespace x2ir
 
 #endif  // X2IR_TESTS_OPTIMIZER_KEPT_UTIL_H_

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/core/shared_util.h"
 #include "tests/optimizer/nhwc_nets_util.h"
 #include "tests/optimizer/transpose_util.h"
 #include "x2ir/core/convert.h"
@@ -190,8 +191,8 @@ TEST(Layout, OfSharedModels) {
       {"nhwc_elu_split/model.13", 0}};
   for (const auto& [name, transposes] : rows) {
     SCOPED_TRACE(name);
-    const std::string path = StrCat(X2IR_SHARED_DIR, "/models/", name, ".onnx");
-    if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+    const std::string path = Shared(StrCat("models/", name, ".onnx"));
+    if (path.empty()) GTEST_SKIP() << kNotShared;
     const auto before = Import(path);
     const auto after = Import(path, {.optimize = true, .layout = kLast});
     ASSERT_TRUE(before.ok() && after.ok()) << after.status().message();

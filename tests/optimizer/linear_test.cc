@@ -117,6 +117,14 @@ TEST(HoistScale, IntoTheLinearOp) {
   constexpr std::string_view kHalf =
       "any_w: float16[2,2]\n two = float16[]{2}\n m = matmul(x, any_w)\n t = transpose(m)\n"
       "y = mul(t, two)";
+  const std::string big = lines(
+      "any_g: float32[8,16384]\n g = int64[4]{0,0,2,-1}\n m = matmul(x, any_g)\n r = reshape(m, "
+      "g)\n y = mul(r, s)");
+  // Queries and keys are scaled, each by a number.
+  const std::string both = lines(
+      "a = mul(x, s)\n t = transpose(z) { perm = [0,2,1] }\n b = div(t, eight)\n y = matmul(a, b)");
+  const std::string smaller =
+      lines("a = div(x, eight)\n b = mul(z, s)\n t = transpose(b)\n y = matmul(a, t)");
   const std::string not_hoisted = std::string(kLeft) + " mul";
   const std::string other_kind = std::string(kLeft) + " div";
   const std::string twice = std::string(kLeft) + " mul add";
@@ -131,6 +139,10 @@ TEST(HoistScale, IntoTheLinearOp) {
           {kX, across, "matmul reshape split mul sub", {}, 1e-4},
           {"x: float32[2,8,8]", mixed, "matmul reshape split mul sub", {}, 1e-4},
           {"x: float32[2,8,5]", conv, "conv reshape", {}, 1e-4},
+          // Large weights are left alone.
+          {kX, big, "matmul reshape mul", {}, 1e-4},
+          {"x: float32[n,m,8], z: float32[n,m,8]", both, "mul transpose matmul", {}, 1e-4},
+          {"x: float32[7,8], z: float32[3,8]", smaller, "mul transpose matmul", {}, 1e-4},
           {kX, large, not_hoisted, {}, 1e-4},
           {kX, nothing, not_hoisted, {}, 1e-4},
           {"x: float32[n,4,8]", row, not_hoisted, {}, 1e-4},

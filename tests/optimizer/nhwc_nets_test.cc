@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "gtest/gtest.h"
+#include "tests/core/shared_util.h"
 #include "tests/optimizer/nhwc_nets_util.h"
 #include "tests/optimizer/transpose_util.h"
 #include "x2ir/core/convert.h"
@@ -68,8 +69,8 @@ TEST(NhwcNets, SharedModels) {
                       {"nhwc_ssd", {Dim::Symbol("N"), 64, 64, 3}, 22, 5, 4},
                       {"nhwc_elu_split", {Dim::Symbol("N"), 56, 56, 3}, 40, 2, 1}};
   for (const Row& row : rows) {
-    const std::string path = StrCat(X2IR_SHARED_DIR, "/models/", row.name, "/model.13.onnx");
-    if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+    const std::string path = Shared(StrCat("models/", row.name, "/model.13.onnx"));
+    if (path.empty()) GTEST_SKIP() << kNotShared;
     for (const bool symbolic : {false, true}) {
       for (const bool nchw : {false, true}) {
         ImportOptions options;

@@ -10,8 +10,8 @@
 #include "gtest/gtest.h"
 #include "tests/core/host_util.h"
 #include "tests/optimizer/kept_util.h"
-#include "tests/optimizer/random_graphs_util.h"
 #include "tests/optimizer/target_util.h"
+#include "tests/random/random_graphs_util.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/optimizer/rules.h"
@@ -89,6 +89,26 @@ TEST(RandomGraphs, LeaveNothingToRulesThatLookEverywhere) {
                              << before << "\nbecomes\n"
                              << Text(*random.graph);
     }
+  }
+}
+
+// What passes leave is done: run on it again, they change nothing.
+TEST(RandomGraphs, AreDoneAfterOneRun) {
+  const int64_t first = EnvNumber("X2IR_RANDOM_SEED", 1);
+  const int64_t count = EnvNumber("X2IR_RANDOM_GRAPHS", 500);
+  for (int64_t seed = first, failures = 0; seed < first + count && failures < 5; ++seed) {
+    PassContext target;
+    if (seed % 2 == 0) target.target = &AllOpsTarget();
+    if (seed % 5 == 0) target.layout = seed % 2 == 0 ? "channels_first" : "channels_last";
+    const RandomGraph random = MakeRandomGraph(static_cast<uint64_t>(seed));
+    const std::string problem = WhatASecondRunChanges(*random.graph, target);
+    if (problem.empty()) continue;
+    ++failures;
+    const RandomGraph small = Reduce(random, [&](const RandomGraph& graph) {
+      return !WhatASecondRunChanges(*graph.graph, target).empty();
+    });
+    ADD_FAILURE() << "seed " << seed << ": " << WhatASecondRunChanges(*small.graph, target) << "\n"
+                  << Text(*small.graph);
   }
 }
 

@@ -194,6 +194,27 @@ TEST(Simplify, Concats) {
       {two, "a = concat(x, z) { axis = 0 }\n y = concat(z, a, x) { axis = -1 }",
        "y = concat(z, x, z, x) { axis = -1 }"},
       {two, "a = concat(x, z) { axis = 0 }\n b = neg(a)\n y = concat(b, a) { axis = 0 }", ""},
+      // A value that was cut and is put together again, and one that is rolled.
+      {"x: float32[2,7]",
+       "o = int64[1]{0}\n m = int64[1]{3}\n e = int64[1]{9}\n i = int64[1]{1}\n"
+       "a = slice(x, o, m, i)\n b = slice(x, m, e, i)\n c = concat(a, b) { axis = -1 }\n"
+       "y = neg(c)",
+       "y = neg(x)"},
+      {"x: float32[2,7]",
+       "o = int64[1]{0}\n m = int64[1]{3}\n e = int64[1]{9}\n i = int64[1]{1}\n"
+       "a = slice(x, o, m, i)\n b = slice(x, m, e, i)\n y = concat(b, a) { axis = 1 }",
+       "s = int64[2]{3, 4}\n a, b = split(x, s) { axis = 1 }\n y = concat(b, a) { axis = 1 }"},
+      {"x: float32[2,7]",
+       "s = int64[3]{3, 2, 2}\n a, b, c = split(x, s) { axis = 1 }\n"
+       "d = concat(a, b, c) { axis = 1 }\n y = add(d, x)",
+       "y = add(x, x)"},
+      {"x: float32[2,7]",
+       "s = int64[3]{3, 2, 2}\n a, b, c = split(x, s) { axis = 1 }\n y = concat(b, a) { axis = 1 }",
+       ""},
+      {"x: float32[2,7]",
+       "o = int64[1]{0}\n m = int64[1]{3}\n e = int64[1]{9}\n i = int64[1]{1}\n"
+       "a = slice(x, o, m, i)\n b = slice(x, m, e, i)\n y = concat(b, a) { axis = 1 }",
+       "", "y, a"},
       {"x: float32[2], z: float32[0]", "a = concat(z, x, z) { axis = 0 }\n y = neg(a)",
        "y = neg(x)"},
       {"x: float32[2,2], z: float32[2,3]",

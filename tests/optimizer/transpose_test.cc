@@ -6,6 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "tests/core/shared_util.h"
 #include "tests/optimizer/nhwc_nets_util.h"
 #include "tests/optimizer/transpose_util.h"
 #include "x2ir/core/convert.h"
@@ -250,8 +251,8 @@ TEST(Transposes, SharedModels) {
       {"vit_tiny/model.17", 9},
   };
   for (const auto& [name, left] : rows) {
-    const std::string path = StrCat(X2IR_SHARED_DIR, "/models/", name, ".onnx");
-    if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+    const std::string path = Shared(StrCat("models/", name, ".onnx"));
+    if (path.empty()) GTEST_SKIP() << kNotShared;
     auto model = Import(path);
     ASSERT_TRUE(model.ok()) << model.status().message();
     ASSERT_TRUE(RunPasses(*model->graph, {"transposes", "dead_code"}).ok());

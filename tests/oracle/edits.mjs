@@ -21,14 +21,15 @@ import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
 import {NOT_INSTALLED, NOT_RUN, findOracle, sayNotRun} from './judge.mjs';
 import {SafetensorsFile, writeSafetensors} from './safetensors.mjs';
+import {NOT_SHARED, sharedFolder} from './shared.mjs';
 
 const {values: flags} = parseArgs({options: {
   bin: {type: 'string'}, shared: {type: 'string'}, work: {type: 'string'}, table: {type: 'string'},
   oracle: {type: 'string'},
 }});
 const oracle = findOracle(flags.oracle);
-const models = path.join(flags.shared, 'models');
-for (const [missing, why] of [[!oracle, NOT_INSTALLED], [!fs.existsSync(models), `${models} is not there`]]) {
+const models = sharedFolder('oracle_edits', flags.shared, 'models');
+for (const [missing, why] of [[!models, NOT_SHARED], [!oracle, NOT_INSTALLED]]) {
   if (!missing) continue;
   sayNotRun(why);
   process.exit(NOT_RUN);

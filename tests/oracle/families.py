@@ -1,11 +1,13 @@
 """Small networks of the families in OneFlow-ONNX's tables, as programs of torch.export with their outputs.
 
-    families.py FOLDER
+    families.py FOLDER [NAME...]
 
-writes FOLDER/NAME/model.pt2 and FOLDER/NAME/io.safetensors; weights are random. Those of torchvision are
-its own, the others are blocks of the family's kind, put together here. docs/models.md says what becomes of
-them.
+writes FOLDER/NAME/model.pt2 and FOLDER/NAME/io.safetensors, which tests/data/cases/families.tar.xz holds;
+weights are random. Those of torchvision are its own with fewer channels and layers, the others are blocks of the
+family's kind, put together here. tests/conformance/families_test.cc runs them.
 """
+import functools
+import importlib
 import os
 import sys
 
@@ -13,6 +15,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 import torchvision
+import torchvision.models as models
 from safetensors.torch import save_file
 from torch.nn import Sequential
 
@@ -167,6 +170,83 @@ class LeNet(Sequential):
                          nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
 
 
+class DoubleConv(Sequential):
+    def __init__(self, i, o):
+        super().__init__(conv(i, o), conv(o, o))
+
+
+class UNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = DoubleConv(3, 8), DoubleConv(8, 16), DoubleConv(16, 32)
+        self.up_b, self.up_a = nn.ConvTranspose2d(32, 16, 2, 2), nn.Upsample(scale_factor=2, mode="nearest")
+        self.d, self.e, self.o = DoubleConv(32, 16), DoubleConv(24, 8), nn.Conv2d(8, 2, 1)
+
+    def forward(self, x):
+        a = self.a(x)
+        b = self.b(F.max_pool2d(a, 2))
+        c = self.c(F.max_pool2d(b, 2))
+        d = self.d(torch.cat([self.up_b(c), b], 1))
+        return self.o(self.e(torch.cat([self.up_a(d), a], 1)))
+
+
+class AlexNet(Sequential):
+    def __init__(self):
+        c = nn.Conv2d
+        super().__init__(c(3, 8, 11, 4, 2), nn.ReLU(), nn.MaxPool2d(3, 2), c(8, 24, 5, 1, 2), nn.ReLU(),
+                         nn.MaxPool2d(3, 2), c(24, 48, 3, 1, 1), nn.ReLU(), c(48, 32, 3, 1, 1), nn.ReLU(),
+                         c(32, 32, 3, 1, 1), nn.ReLU(), nn.MaxPool2d(3, 2), nn.AdaptiveAvgPool2d(6), nn.Flatten(),
+                         nn.Dropout(), nn.Linear(1152, 64), nn.ReLU(), nn.Dropout(), nn.Linear(64, 10))
+
+
+def vgg():
+    layers = models.vgg.make_layers([8, "M", 16, "M", 32, 32, "M", 32, 32, "M", 32, 32, "M"])
+    return Sequential(layers, nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10))
+
+
+def narrow(block, by=8):
+    """A block of convolutions with an eighth of the channels."""
+    return lambda i, o, **more: block(i if i == 3 else i // by, o // by, **more)
+
+
+def googlenet():
+    m = importlib.import_module("torchvision.models.googlenet")
+    inception = lambda *channels: m.Inception(*channels, conv_block=narrow(m.BasicConv2d))
+    net = models.GoogLeNet(10, False, init_weights=False,
+                           blocks=[narrow(m.BasicConv2d), inception, m.InceptionAux])
+    net.fc = nn.Linear(128, 10)
+    return net
+
+
+def inception():
+    m = models.inception
+    kinds = [m.InceptionA, m.InceptionB, m.InceptionC, m.InceptionD, m.InceptionE]
+    blocks = [functools.partial(kind, conv_block=narrow(m.BasicConv2d)) for kind in kinds]
+    net = models.Inception3(10, False, init_weights=False,
+                            inception_blocks=[narrow(m.BasicConv2d)] + blocks + [m.InceptionAux])
+    net.fc = nn.Linear(256, 10)
+    return net
+
+
+def regnet():
+    params = models.regnet.BlockParams.from_init_params(depth=6, w_0=16, w_a=16.0, w_m=2.0, group_width=8, se_ratio=0.25)
+    return models.regnet.RegNet(params, num_classes=10, stem_width=8)
+
+
+def efficientnet():
+    setting, last = models.efficientnet._efficientnet_conf("efficientnet_b0", width_mult=0.25, depth_mult=0.5)
+    return models.EfficientNet(setting, 0.2, num_classes=10, last_channel=last)
+
+
+def mobilenet_v3():
+    setting, last = models.mobilenetv3._mobilenet_v3_conf("mobilenet_v3_small", width_mult=0.25)
+    return models.MobileNetV3(setting, last, num_classes=10)
+
+
+def resnet(block, **more):
+    return models.resnet.ResNet(block, [1, 1, 1, 1], num_classes=10, **more)
+
+
 OWN = {
     "lenet": LeNet,
     "senet": lambda: Sequential(conv(3, 32, 7, 2), Bottleneck(32, se=True), head(32)),
@@ -188,21 +268,35 @@ OWN = {
     "vision_transformer": lambda: torchvision.models.VisionTransformer(32, 8, 2, 4, 32, 64,
                                                                        num_classes=5),
 }
-TORCHVISION = ["alexnet", "vgg11", "googlenet", "resnet18", "resnext50_32x4d", "mobilenet_v2",
-               "mobilenet_v3_small", "regnet_y_400mf", "densenet121", "efficientnet_b0",
-               "inception_v3", "shufflenet_v2_x0_5", "squeezenet1_1", "swin_t"]
+TORCHVISION = {
+    "alexnet": AlexNet,
+    "vgg11": vgg,
+    "googlenet": googlenet,
+    "resnet18": lambda: resnet(models.resnet.BasicBlock),
+    "resnext50_32x4d": lambda: resnet(models.resnet.Bottleneck, groups=32, width_per_group=1),
+    "mobilenet_v2": lambda: models.MobileNetV2(10, 0.25),
+    "mobilenet_v3_small": mobilenet_v3,
+    "regnet_y_400mf": regnet,
+    "densenet121": lambda: models.DenseNet(8, (2, 2, 2, 2), 16, num_classes=10),
+    "efficientnet_b0": efficientnet,
+    "inception_v3": inception,
+    "shufflenet_v2_x0_5": lambda: models.ShuffleNetV2([1, 2, 1], [8, 16, 32, 64, 64], 10),
+    "squeezenet1_1": lambda: models.SqueezeNet("1_1", 10),
+    "swin_t": lambda: models.SwinTransformer([4, 4], 24, [2, 2, 2, 2], [2, 2, 4, 4], [7, 7], num_classes=10),
+}
+OWN["unet"] = UNet
 
 
-def main(folder):
-    for name in TORCHVISION + list(OWN):
+def main(folder, *names):
+    for name, make in {**TORCHVISION, **OWN}.items():
+        if names and name not in names:
+            continue
         torch.manual_seed(0)
         size = {"inception_v3": 80}.get(name, 32 if name in OWN or name == "vgg11" else 64)
-        if name in OWN:
-            model = OWN[name]()
-        else:
-            aux = {"aux_logits": False, "init_weights": False}
-            model = getattr(torchvision.models, name)(
-                weights=None, **(aux if name in ("googlenet", "inception_v3") else {}))
+        model = make()
+        for parameter in model.parameters():  # coarse: the archive is smaller
+            steps = 32 if parameter.numel() > 200000 else 256
+            parameter.data = torch.round(parameter.data * steps) / steps
         model.eval()
         for module in model.modules():  # statistics other than 0 and 1
             if isinstance(module, nn.BatchNorm2d):
@@ -218,4 +312,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -28,6 +28,7 @@ import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
 import {ATOL, NOT_INSTALLED, NOT_RUN, RTOL, findOracle, sayNotRun} from './judge.mjs';
 import {SafetensorsFile} from './safetensors.mjs';
+import {NOT_SHARED, sharedFolder} from './shared.mjs';
 
 const OPSETS = [9, 11, 13, 17, 18, 20, 28];
 const MAY_REFUSE = [9, 11, 13];
@@ -174,8 +175,8 @@ class FileTest {
     this.label = `${model}/${file}`;
     this.model = model;
     this.file = file;
-    this.source = path.join(this.shared, 'models', model, file);
-    this.io = path.join(this.shared, 'models', model, 'io.safetensors');
+    this.source = path.join(this.models, model, file);
+    this.io = path.join(this.models, model, 'io.safetensors');
     this.dir = path.join(this.work, model, file.replace(/\.onnx$/, ''));
     this.cells = {};
     this.refusals = [];
@@ -332,7 +333,7 @@ function table(tests, version) {
 }
 
 function findTests(setup, only) {
-  const models = path.join(setup.shared, 'models');
+  const {models} = setup;
   const tests = [];
   for (const model of fs.readdirSync(models).sort()) {
     if (!fs.statSync(path.join(models, model)).isDirectory()) continue;
@@ -370,8 +371,9 @@ function parse() {
 async function main() {
   const options = parse();
   if (!options) return 2;
-  if (!fs.existsSync(path.join(options.shared, 'models'))) {
-    sayNotRun('the real networks (../shared/models) are not here');
+  options.models = sharedFolder('oracle_models', options.shared, 'models');
+  if (!options.models) {
+    sayNotRun(NOT_SHARED);
     return NOT_RUN;
   }
   const oracle = findOracle(options.oracle);

@@ -178,15 +178,15 @@ def told(path, error):
 def main():
     torch.manual_seed(0)
     with open(sys.argv[1]) as file:
-        pairs = [line.rstrip("\n").split("\t") for line in file]
-    for path, io in pairs:
-        try:
-            problem = run(path, io)
-        except Skip as skip:
-            problem = f"skip: {skip}"
-        except Exception as error:
-            problem = told(path, error)
-        print(f"{path}\t{problem}", flush=True)
+        for line in file:  # as they come: it may be a pipe
+            path, io = line.rstrip("\n").split("\t")
+            try:
+                problem = run(path, io)
+            except Skip as skip:
+                problem = f"skip: {skip}"
+            except Exception as error:
+                problem = told(path, error)
+            print(f"{path}\t{problem}", flush=True)
     print(f"PyTorch {torch.__version__}")
 
 

@@ -191,3 +191,34 @@ case('arange_computed',lambda a: torch.arange(0.5*a.shape[0],4.0*a.shape[0],0.75
 case('arange_int_cut',lambda a: torch.arange(0.1,3.9,dtype=torch.int64)+a,torch.tensor([1]))
 for n,(a,b,c) in dict(up=(0.3,3.9,1),down=(4.5,-1.2,-2),frac=(-2.5,2.5,1.5)).items():
     case(f'arange_int_{n}',lambda x,a=a,b=b,c=c: torch.arange(a*x.shape[0],b*x.shape[0],c,dtype=torch.int64),R(3,4),dyn=(({0:D.DYNAMIC},),))
+# pools whose windows reach beyond the end, by as much as they like
+for n,k,s,p,size in (('far',2560,None,0,(1,4,7,6)),('other',9,None,0,(2,3,7,5)),('one_axis',(3,50),(2,50),0,(1,2,8,7)),('pads',(12,3),(12,2),(2,1),(2,2,7,9))):
+    for cm in (False,True):
+        case(f'avg_pool_{n}_{cm}',lambda a,k=k,s=s,p=p,cm=cm: F.avg_pool2d(a,k,s,p,ceil_mode=True,count_include_pad=cm),R(*size))
+    case(f'max_pool_{n}',lambda a,k=k,s=s,p=p: F.max_pool2d(a,k if k!=2560 else 40,s,p,ceil_mode=True),R(*size))
+    case(f'max_pool_{n}_indices',lambda a,k=k,s=s,p=p: F.max_pool2d(a,k if k!=2560 else 40,s,p,ceil_mode=True,return_indices=True),R(*size))
+case('max_pool_dilated_far',lambda a: F.max_pool2d(a,5,9,1,2,ceil_mode=True),R(1,2,4,6))
+case('avg_pool_far_batch',lambda a: F.avg_pool2d(a,2560,ceil_mode=True),R(2,4,7,7),dyn=(({0:D.DYNAMIC},),))
+# keys that heads share, of any ranks
+for i,(q,k,v) in enumerate((((8,5,4),(2,6,4),(2,6,4)),((3,2,8,5,4),(3,2,2,6,4),(3,2,2,6,4)),((3,2,8,5,4),(2,2,6,4),(2,2,6,4)),((2,8,5,4),(2,6,4),(2,6,4)),((8,5,4),(3,2,6,4),(3,2,6,7)),((8,5,4),(2,6,4),(4,6,4)))):
+    case(f'gqa_{i}',lambda a,b,c: F.scaled_dot_product_attention(a,b,c,enable_gqa=True),R(*q),R(*k),R(*v))
+    case(f'gqa_causal_{i}',lambda a,b,c: F.scaled_dot_product_attention(a,b,c,enable_gqa=True,is_causal=True),R(*q),R(*k),R(*v))
+    case(f'gqa_mask_{i}',lambda a,b,c,m: F.scaled_dot_product_attention(a,b,c,attn_mask=m,enable_gqa=True),R(*q),R(*k),R(*v),R(5,6))
+case('gqa_dyn',lambda a,b,c: F.scaled_dot_product_attention(a,b,c,enable_gqa=True),R(3,2,8,5,4),R(3,2,2,6,4),R(3,2,2,6,4),dyn=(({3:D.DYNAMIC},{3:D.DYNAMIC},{3:D.DYNAMIC}),))
+# parts of several tensors
+for n in (1,2,3,8): case(f'chunk_cat_{n}',lambda a,b,c,n=n: torch._chunk_cat([a,b,c],0,n),R(5,4),R(3,4),R(7,4))
+case('chunk_cat_inner',lambda a,b: torch._chunk_cat([a,b],1,3),R(2,5,3),R(2,4,3))
+case('chunk_cat_ranks',lambda a,b: torch._chunk_cat([a,b],0,4),R(5,2,3),R(2,7))
+case('chunk_cat_dyn',lambda a,b: torch._chunk_cat([a,b],0,2),R(5,3),R(4,3),dyn=(({0:D.DYNAMIC},{0:D.DYNAMIC}),))
+# windows where samples say
+for n,size,k,o in (('2',(2,3,9,8),2,(4,3)),('2_plain',(3,9,8),(3,2),(4,3)),('2_all',(1,2,7,7),1,(7,7)),('2_one',(1,2,7,7),3,(5,1)),('3',(2,3,9,8,7),2,(4,3,2)),('3_plain',(3,9,8,7),(2,3,1),(3,2,6))):
+    rank=len(o); f=F.fractional_max_pool2d if rank==2 else F.fractional_max_pool3d
+    sample=U(size[0] if len(size)==rank+2 else 1,size[-rank-1],rank)
+    case(f'fractional_{n}',lambda a,b,f=f,k=k,o=o: f(a,k,o,_random_samples=b,return_indices=True),R(*size),sample)
+    case(f'fractional_fixed_{n}',lambda a,f=f,k=k,o=o,b=sample: f(a,k,o,_random_samples=b),R(*size))
+# float8
+f8=lambda *s: R(*s).to(torch.float8_e4m3fn)
+for n,t in (('32',torch.float32),('16',torch.float16),('b16',torch.bfloat16),('8',None)):
+    case(f'scaled_mm_{n}',lambda a,b,s,u,t=t: torch._scaled_mm(a,b.t(),s,u,out_dtype=t),f8(16,32),f8(16,32),torch.tensor(.5),torch.tensor(.25))
+case('scaled_mm_bias',lambda a,b,s,u,c: torch._scaled_mm(a,b.t(),s,u,bias=c,out_dtype=torch.float32),f8(16,32),f8(16,32),torch.tensor(.5),torch.tensor(2.),R(16))
+case('scaled_mm_rows',lambda a,b,s,u: torch._scaled_mm(a,b.t(),s,u,out_dtype=torch.bfloat16),f8(16,32),f8(16,32),U(16,1),U(1,16))

@@ -26,6 +26,7 @@
 #include "gtest/gtest.h"
 #include "tests/conformance/ort_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/shared_util.h"
 #include "tests/torch/torch_cases_util.h"
 #include "x2ir/cli/libonnx_check.h"
 #include "x2ir/core/convert.h"
@@ -366,8 +367,8 @@ TEST(TorchCasesTest, Programs) {
 
 TEST(TorchCasesTest, Models) {
   if (!Env("X2IR_TORCH_CASES").empty()) GTEST_SKIP() << "only the folder of X2IR_TORCH_CASES";
-  std::vector<TorchCase> cases = TorchCasesUnder(X2IR_SHARED_DIR "/models");
-  if (cases.empty()) GTEST_SKIP() << "../shared/models is not there";
+  std::vector<TorchCase> cases = TorchCasesUnder(Shared("models"));
+  if (cases.empty()) GTEST_SKIP() << kNotShared;
   Runner runner(OpsetsToTry());
   RunCases(runner, cases);
   runner.Finish(StrCat(cases.size(), " models of torch.export"));
@@ -377,8 +378,8 @@ TEST(TorchCasesTest, Models) {
 // what they compute (docs/torch_ops.md).
 TEST(TorchCasesTest, Zoo) {
   if (!Env("X2IR_TORCH_CASES").empty()) GTEST_SKIP() << "only the folder of X2IR_TORCH_CASES";
-  std::vector<TorchCase> cases = TorchCasesUnder(X2IR_SHARED_DIR "/zoo");
-  if (cases.empty()) GTEST_SKIP() << "../shared/zoo is not there";
+  std::vector<TorchCase> cases = TorchCasesUnder(Shared("zoo"));
+  if (cases.empty()) GTEST_SKIP() << kNotShared;
   std::erase_if(cases, [](const TorchCase& test) {
     return test.name == "paligemma_dyn" ||  // PyTorch's own run of it differs by 10.8
            test.name == "llama_fp16";       // halves, rounded in another order

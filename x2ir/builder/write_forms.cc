@@ -18,14 +18,26 @@ Value* SumOf(NodeWriter& w, Value* elements) {
   return w.Op("reduce_sum", {elements, w.in(1)}, w.attrs());
 }
 
+// Roots and logarithms are those of floats.
+void ExpectFloats(NodeWriter& w) {
+  if (!IsFloating(w.dtype())) w.b().Fail(CannotExpress("a root or logarithm of integers"));
+}
+
 }  // namespace
 
 Value* L1BySum(NodeWriter& w) { return SumOf(w, w.Op("abs", {w.in(0)})); }
-Value* L2BySum(NodeWriter& w) { return w.Op("sqrt", {SumSquareBySum(w)}); }
+Value* L2BySum(NodeWriter& w) {
+  ExpectFloats(w);
+  return w.Op("sqrt", {SumSquareBySum(w)});
+}
 Value* SumSquareBySum(NodeWriter& w) { return SumOf(w, w.Op("mul", {w.in(0), w.in(0)})); }
-Value* LogSumBySum(NodeWriter& w) { return w.Op("log", {SumOf(w, w.in(0))}); }
+Value* LogSumBySum(NodeWriter& w) {
+  ExpectFloats(w);
+  return w.Op("log", {SumOf(w, w.in(0))});
+}
 
 Value* LogSumExpBySum(NodeWriter& w) {
+  ExpectFloats(w);
   AttributeMap kept = w.attrs();
   kept.Set("keepdims", 1);
   const DType t = w.dtype();
@@ -194,6 +206,33 @@ absl::StatusOr<StridedBounds> StridedBoundsOf(NodeWriter& w) {
       if (step > 0 ? start <= -kFar : start >= kFar) bounds.begin_mask |= bit;
     }
   }
+  // Backwards from before the first element there is nothing in these targets; the IR begins at the
+  // first.
+  std::vector<bool> clamped(n, false);
+  for (int64_t i = 0; i < rank; ++i) {
+    const int at = place[static_cast<size_t>(i)];
+    if (at < 0 || steps[static_cast<size_t>(at)] > 0 || (bounds.begin_mask >> i & 1) != 0) continue;
+    clamped[static_cast<size_t>(at)] = !starts || (*starts)[static_cast<size_t>(at)] < -1;
+  }
+  const auto first_at_least = [&](int64_t axis, Value* start) {
+    const Dim& dim = (*w.shape())[axis];
+    Value* size = dim.is_static() ? w.Ints({dim.value()})
+                                  : w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
+    return w.Op("where", {w.Op("less", {start, w.b().Int(0)}),
+                          w.Op("max", {w.Op("add", {start, size}), w.b().Int(0)}), start});
+  };
+  std::optional<std::vector<int64_t>> firsts = starts;
+  for (int64_t i = 0; i < rank && firsts; ++i) {
+    const int at = place[static_cast<size_t>(i)];
+    if (at < 0 || !clamped[static_cast<size_t>(at)]) continue;
+    int64_t& start = (*firsts)[static_cast<size_t>(at)];
+    const Dim& dim = (*w.shape())[i];
+    if (dim.is_static()) {
+      start = std::max(start, -dim.value());
+    } else {
+      firsts.reset();
+    }
+  }
   const auto of_every_axis = [&](size_t operand, const std::optional<std::vector<int64_t>>& known,
                                  int64_t mask) -> Value* {
     if (known) {
@@ -211,11 +250,13 @@ absl::StatusOr<StridedBounds> StridedBoundsOf(NodeWriter& w) {
     Value* near = w.Op("min", {w.Op("max", {wide, w.b().Int(-kFar)}), w.b().Int(kFar)});
     for (int64_t i = 0; i < rank; ++i) {
       const int at = place[static_cast<size_t>(i)];
-      all.push_back(at < 0 ? w.Ints({0}) : w.Op("gather", {near, w.Ints({at})}, {{"axis", 0}}));
+      Value* one = at < 0 ? w.Ints({0}) : w.Op("gather", {near, w.Ints({at})}, {{"axis", 0}});
+      const bool first = operand == 1 && at >= 0 && clamped[static_cast<size_t>(at)];
+      all.push_back(first ? first_at_least(i, one) : one);
     }
     return w.Cast(all.size() == 1 ? all[0] : w.Op("concat", all, {{"axis", 0}}), DType::kInt32);
   };
-  bounds.begin = of_every_axis(1, starts, bounds.begin_mask);
+  bounds.begin = of_every_axis(1, firsts, bounds.begin_mask);
   bounds.end = of_every_axis(2, ends, bounds.end_mask);
   bounds.strides = w.Int32s(strides);
   return bounds;

@@ -104,7 +104,7 @@ X2IR_C_API x2ir_source* x2ir_source_file(const char* path);
  * maybe long after the source was freed, and from any thread (also when there is no memory for the
  * source). A null `release`: the bytes outlive
  * the source and all models read from it. `name` ("net.onnx") stands in messages, and its extension
- * says the format where the bytes do not. */
+ * says the format where the bytes do not. A null `data` is no bytes, whatever `size` says. */
 typedef void (*x2ir_release_fn)(void* user);
 X2IR_C_API x2ir_source* x2ir_source_bytes(const void* data, size_t size, const char* name,
                                           x2ir_release_fn release, void* user);

@@ -1,6 +1,8 @@
 #include "x2ir/cli/batch.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -40,7 +42,6 @@ void BatchOutcome::Reads(const std::string& in, const Mapped& files) {
 namespace {
 
 namespace fs = std::filesystem;
-using FileId = std::pair<dev_t, ino_t>;
 
 constexpr int64_t kMaxThreads = 1024;
 constexpr int64_t kShown = 10;  // failures that are printed; the report has all
@@ -50,12 +51,6 @@ struct Job {
   bool named = false;   // the list says the output
   absl::Status status;  // not OK: it cannot be begun
 };
-
-std::optional<FileId> IdOf(const std::string& path) {
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
-  return FileId(info.st_dev, info.st_ino);
-}
 
 // "a/b/net.onnx" gives "FOLDER/a/b/net.json"; so do "/a/b/net.onnx" and "../a/b/net.onnx", since
 // what has no name of an output stays in the folder.
@@ -72,9 +67,39 @@ absl::StatusOr<std::string> OutputFor(const std::string& input, const Batch& bat
   return output.string();
 }
 
+constexpr size_t kMaxLine = size_t{64} << 10;
+
+// A device that gives bytes for ever.
+bool IsEndless(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return false;
+  char byte;
+  const bool endless = !::isatty(fd) && ::read(fd, &byte, 1) == 1;
+  ::close(fd);
+  return endless;
+}
+
+// As std::getline, but of a line that is longer no more than one byte more.
+bool GetLine(std::istream& in, size_t most, std::string* line) {
+  line->clear();
+  for (int c; (c = in.get()) != std::istream::traits_type::eof();) {
+    if (c == '\n') return true;
+    line->push_back(static_cast<char>(c));
+    if (line->size() > most) return true;
+  }
+  return !line->empty();
+}
+
 absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
   std::ifstream file;
   if (batch.flags.list != "-") {
+    struct stat info;
+    const bool is_there = ::stat(batch.flags.list.c_str(), &info) == 0;
+    // A terminal is one, and so is nothing; others may not end.
+    if (is_there && (S_ISDIR(info.st_mode) || S_ISBLK(info.st_mode) ||
+                     (S_ISCHR(info.st_mode) && IsEndless(batch.flags.list)))) {
+      return DataLoss("'", batch.flags.list, "' is no list of files");
+    }
     file.open(batch.flags.list);
     if (!file) return NotFound("cannot read the list '", batch.flags.list, "'");
   }
@@ -82,7 +107,11 @@ absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
   std::vector<Job> jobs;
   std::set<std::string> outputs;
   std::set<FileId> inputs;
-  for (std::string line; std::getline(in, line);) {
+  for (std::string line; GetLine(in, kMaxLine, &line);) {
+    if (line.size() > kMaxLine) {
+      return DataLoss("the list '", batch.flags.list, "': line ", jobs.size() + 1,
+                      " is longer than names of files are");
+    }
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) continue;
     Job job;
@@ -99,14 +128,14 @@ absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
     } else {
       job.status = output.status();
     }
-    if (const auto id = IdOf(job.input)) inputs.insert(*id);
+    if (const auto id = FileIdOf(job.input)) inputs.insert(*id);
     jobs.push_back(std::move(job));
   }
   if (in.bad()) return SystemError("cannot read the list '", batch.flags.list, "'");
   // No job may write what another one writes or reads.
   for (Job& job : jobs) {
     if (!job.status.ok()) continue;
-    const auto id = IdOf(job.output);
+    const auto id = FileIdOf(job.output);
     if (!outputs.insert(fs::absolute(job.output).lexically_normal().string()).second) {
       job.status = Invalid("'", job.output, "' would be written twice; behind a tab another name ",
                            "may stand");
@@ -132,6 +161,7 @@ BatchOutcome Work(const Batch& batch, const Job& job, Report& report) {
   if (!job.status.ok()) return {job.status, Phase::kReading, {}, {}};
   // Whatever one file needs too much of, the others may have.
   try {
+    // Others may write there at the same time: what is empty stays.
     if (const fs::path folder = fs::path(job.output).parent_path(); !folder.empty()) {
       std::error_code error;
       fs::create_directories(folder, error);

@@ -71,6 +71,11 @@ int RunCompare(const Flags& flags, Session& session) {
     progress.Stop();
     return session.Fail(status, phase);
   };
+  for (const Model* read : {&*model, &*other}) {
+    if (flags.bisect.empty()) break;
+    const absl::Status s = CheckOutputs({}, MappedFiles(*read), {flags.bisect, part_io});
+    if (!s.ok()) return fail(s, Phase::kWriting);
+  }
   std::string note;
   const auto cases = CasesFor(flags.cases, *model->graph, session, progress, &note, &code);
   if (!cases) return code;
@@ -83,7 +88,8 @@ int RunCompare(const Flags& flags, Session& session) {
     absl::StatusOr<DifferingPart> part =
         CutDifference(*model, *other, *result->first, *cases, options);
     if (!part.ok()) return fail(part.status(), Phase::kConverting);
-    if (absl::Status s = MakeFolderOf(flags.bisect); !s.ok()) return fail(s, Phase::kWriting);
+    const auto folders = NewFolders::For(flags.bisect);
+    if (!folders.ok()) return fail(folders.status(), Phase::kWriting);
     if (absl::Status s = WriteIoFile(part_io, {part->io}, *part->model.graph); !s.ok()) {
       return fail(s, Phase::kWriting);
     }

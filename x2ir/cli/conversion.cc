@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
@@ -27,6 +28,7 @@
 #include "x2ir/core/conversion_options.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
+#include "x2ir/core/schema_check.h"
 #include "x2ir/core/suggest.h"
 #include "x2ir/core/weights_from.h"
 #include "x2ir/formats/format.h"
@@ -157,12 +159,15 @@ absl::Status CheckReplaces(const Plan& plan, const std::string& out) {
     return absl::OkStatus();
   std::error_code ignored;
   Candidate there{.path = out, .is_folder = std::filesystem::is_directory(out, ignored)};
-  std::shared_ptr<const MappedFile> file;
+  std::string head(kHeadSize, '\0');
   if (!there.is_folder) {
-    X2IR_ASSIGN_OR_RETURN(file, MappedFile::Open(out));
-    there.size = file->size();
-    there.head = {file->data(), std::min(file->size(), kHeadSize)};
-    if (there.size == 0) return absl::OkStatus();
+    std::ifstream file(out, std::ios::binary);
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    const auto got = static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0));
+    if (file.bad() || !file.is_open()) return SystemError("cannot read '", out, "'");
+    if (got == 0) return absl::OkStatus();
+    there.size = std::filesystem::file_size(out, ignored);
+    there.head = {reinterpret_cast<const std::byte*>(head.data()), got};
   }
   if (plan.target->recognize && plan.target->recognize(there) != Match::kNo) {
     return absl::OkStatus();
@@ -187,12 +192,10 @@ std::string WroteText(const Strings& written) {
   return text;
 }
 
-absl::Status CheckWithOthers(const Model& model, Report& report) {
+// Which other checkers have passed a model of ONNX.
+absl::StatusOr<std::string> CheckWithOthers(const Model& model) {
   X2IR_ASSIGN_OR_RETURN(const std::string why_not, CheckWithLibonnx(model));
-  report.checks = {"ONNX's schemas"};
-  report.checks.push_back(why_not.empty() ? "libonnx's checker"
-                                          : StrCat("not by libonnx's checker: ", why_not));
-  return absl::OkStatus();
+  return why_not.empty() ? "libonnx's checker" : StrCat("not by libonnx's checker: ", why_not);
 }
 
 absl::Status WriteToStdout(std::string_view bytes) {
@@ -232,6 +235,21 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
     for (const std::string& file : outputs) before[file] = IdentityOf(file);
   }
 
+  if (to.check) {
+    const Format* source = FindFormat(from.format);
+    absl::Status checked = CheckCanCheck(source, plan.target);
+    if (checked.ok()) checked = CheckAsRead(*model, source->dialect, report);
+    if (!checked.ok()) return outcome.Ended(checked, Phase::kReading);
+    if (source->dialect == "onnx") {
+      const auto others = CheckWithOthers(*model);
+      if (!others.ok()) {
+        const absl::Status failed = Invalid("'", in, "' ", others.status().message());
+        return outcome.Ended(failed, Phase::kReading);
+      }
+      report.checks.push_back(StrCat("the model that was read: ", *others));
+    }
+  }
+
   say("converting", in);
   if (progress) from.progress = to.progress = progress->fn();
   const bool is_ir = FindFormat(from.format)->dialect == kIrDialect;
@@ -256,21 +274,27 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
     next.nodes_read = report.nodes_read;
     next.warnings = std::move(report.warnings);
     next.notes = std::move(report.notes);
+    next.checks = std::move(report.checks);
     report = std::move(next);
     model->graph = MadeAnew(*model->graph);
     if (progress) KeepUntilTheEnd(model->graph);
   }
   if (to.check && plan.target->dialect == "onnx") {
-    to.before_writing = [&report](const Model& onnx) { return CheckWithOthers(onnx, report); };
+    to.before_writing = [&report](const Model& onnx) -> absl::Status {
+      const auto others = CheckWithOthers(onnx);
+      if (!others.ok()) return CannotExpress("the exported model ", others.status().message());
+      report.checks.insert(report.checks.begin(), {"ONNX's schemas", *others});
+      return absl::OkStatus();
+    };
   }
   if (to_ir) say("writing", out);
-  const std::filesystem::path folder = std::filesystem::path(out).parent_path();
-  std::error_code ignored;
-  const bool is_new =
-      !plan.to_stdout && !folder.empty() && !std::filesystem::exists(folder, ignored);
+  // What failed leaves nothing behind.
+  absl::StatusOr<NewFolders> folders = NewFolders::For(plan.to_stdout ? "" : out);
+  if (!folders.ok()) return outcome.Ended(folders.status(), Phase::kWriting);
   if (!plan.to_stdout) {
-    const absl::Status made = MakeFolderOf(out);
-    if (!made.ok()) return outcome.Ended(made, Phase::kWriting);
+    // Names may lead elsewhere now.
+    const absl::Status writable = CheckOutputs({in}, files, OutputsOf(*plan.target, out));
+    if (!writable.ok()) return outcome.Ended(writable, Phase::kWriting);
   }
   // Writing is part of it; what fails there and is not the system's fault is the model's.
   const Sink sink = plan.to_stdout ? Sink::Stream(WriteToStdout, plan.target->name) : Sink(out);
@@ -282,8 +306,6 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
       if (now && now != before[file]) outcome.written.push_back(file);
     }
   }
-  // What failed leaves nothing behind.
-  if (!status.ok() && is_new) std::filesystem::remove(folder, ignored);
   return outcome.Ended(status, Phase::kConverting);
 }
 
@@ -359,7 +381,15 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
       PrintChecks(session, report);
     }
   } else {
-    code = session.Fail(status, outcome.phase, &report);
+    const bool writing = outcome.phase == Phase::kWriting;
+    code = session.Fail(writing ? status : NamingModel(status, report, flags.model), outcome.phase,
+                        &report);
+  }
+  // It may be one of the files that the model names, which nobody knew before it was read.
+  if (!flags.report.empty()) {
+    if (absl::Status s = CheckOutputs(outcome.read, {}, {flags.report}); !s.ok()) {
+      return session.Usage(s);
+    }
   }
   return FinishReport(session, *report_file, report, std::string(status.message()), code);
 }

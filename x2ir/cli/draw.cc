@@ -41,6 +41,12 @@ int RunDraw(Flags flags, Session& session) {
   Progress progress(session, "reading");
   const std::optional<Model> model = LoadToLookAt(session, progress, flags.model, flags.raw, &code);
   if (!model) return code;
+  if (!flags.out.empty()) {
+    if (absl::Status s = CheckOutputs({}, MappedFiles(*model), {flags.out}); !s.ok()) {
+      progress.Stop();
+      return session.Usage(s);
+    }
+  }
   progress.SetWhat("drawing");
   const std::string picture = svg ? ToSvg(*model->graph) : ToDot(*model->graph);
   const absl::Status status =

@@ -10,16 +10,13 @@
 #include <utility>
 
 #include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/files_read.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using FileId = std::pair<dev_t, ino_t>;
-
-std::optional<FileId> IdOf(const struct stat& info) { return FileId(info.st_dev, info.st_ino); }
-
 // Where the file's name starts, and where its extension does (or the end).
 std::pair<size_t, size_t> NameOf(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -56,15 +53,38 @@ bool HoldsOneOf(const std::string& folder, const std::vector<std::string>& files
 
 }  // namespace
 
+namespace {
+
+// However it is spelled: "new/../a" is "a" when "new" has been made.
+std::string RealName(const std::string& path) {
+  std::error_code error;
+  const fs::path name = fs::weakly_canonical(fs::absolute(path, error), error);
+  return error ? path : name.string();
+}
+
+}  // namespace
+
+std::optional<FileId> FileIdOf(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0 && ::stat(RealName(path).c_str(), &info) != 0) {
+    return std::nullopt;
+  }
+  return FileId(info.st_dev, info.st_ino);
+}
+
 absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& mapped,
                           const std::vector<std::string>& outputs) {
   std::set<FileId> taken;
   struct stat info;
   for (const std::string& input : inputs) {
-    if (::stat(input.c_str(), &info) == 0) taken.insert(*IdOf(info));
+    if (const auto id = FileIdOf(input)) taken.insert(*id);
   }
   for (const auto& file : mapped) {
-    if (::fstat(file->fd(), &info) == 0) taken.insert(*IdOf(info));
+    if (::fstat(file->fd(), &info) == 0) {
+      taken.insert({info.st_dev, info.st_ino});
+    } else if (const auto id = FileIdOf(file->path())) {
+      taken.insert(*id);
+    }
   }
   std::set<std::string> names;
   for (const std::string& output : outputs) {
@@ -73,19 +93,18 @@ absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& 
       return Invalid("'-' is no name of a file here, and standard output is for one model; './-' ",
                      "is a file of that name");
     }
-    // However it is spelled.
-    std::error_code ignored;
-    const fs::path name = fs::weakly_canonical(fs::absolute(output, ignored), ignored);
-    if (!names.insert(ignored ? output : name.string()).second) {
+    if (!names.insert(RealName(output)).second) {
       return Invalid("'", output, "' would be written twice");
     }
-    if (::stat(output.c_str(), &info) != 0) continue;
+    if (::stat(output.c_str(), &info) != 0 && ::stat(RealName(output).c_str(), &info) != 0) {
+      continue;
+    }
     // The folder of a package, which the format's writer knows.
     const bool is_package = S_ISDIR(info.st_mode) && HoldsOneOf(output, outputs);
     if (!S_ISREG(info.st_mode) && !is_package) {
       return Invalid("'", output, "' is no regular file");
     }
-    if (taken.contains(*IdOf(info))) {
+    if (taken.contains({info.st_dev, info.st_ino}) || WasRead(info.st_dev, info.st_ino)) {
       return Invalid("'", output,
                      "' is read by this command, and would be overwritten; "
                      "-o names another output");
@@ -94,17 +113,40 @@ absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& 
   return absl::OkStatus();
 }
 
-absl::Status MakeFolderOf(const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
+absl::StatusOr<NewFolders> NewFolders::For(const std::string& path) {
+  NewFolders folders;
+  std::vector<fs::path> missing;
   std::error_code error;
-  if (folder.empty() || fs::exists(folder, error)) return absl::OkStatus();
-  fs::create_directories(folder, error);
-  if (!error) return absl::OkStatus();
-  return SystemError("cannot make the folder '", folder.string(), "': ", error.message());
+  for (fs::path at = fs::path(path).parent_path(); !at.empty() && !fs::exists(at, error);
+       at = at.parent_path()) {
+    missing.push_back(at);
+    if (at == at.parent_path()) break;
+  }
+  for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
+    Temporary temporary(at->string(), Temporary::kFolder);
+    const bool made = fs::create_directory(*at, error);
+    // Another program may have made it meanwhile, and "a/.." is there once "a" is.
+    if (!made && !fs::is_directory(*at)) {
+      if (!error) error = std::make_error_code(std::errc::not_a_directory);
+      return SystemError("cannot make the folder '", missing.front().string(),
+                         "': ", error.message());
+    }
+    if (!made) continue;
+    folders.made_.push_back(at->string());
+    folders.temporaries_.push_back(std::move(temporary));
+  }
+  return folders;
+}
+
+NewFolders::~NewFolders() {
+  std::error_code ignored;
+  for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) {
+    if (fs::is_empty(*folder, ignored)) fs::remove(*folder, ignored);
+  }
 }
 
 absl::Status WriteTextFile(const std::string& path, std::string_view text) {
-  X2IR_RETURN_IF_ERROR(MakeFolderOf(path));
+  X2IR_ASSIGN_OR_RETURN(const NewFolders folders, NewFolders::For(path));
   X2IR_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   X2IR_RETURN_IF_ERROR(file.Append(text));
   return file.Commit();
@@ -113,7 +155,7 @@ absl::Status WriteTextFile(const std::string& path, std::string_view text) {
 absl::StatusOr<ReportFile> ReportFile::Open(const std::string& path) {
   ReportFile report;
   if (path.empty()) return report;
-  X2IR_RETURN_IF_ERROR(MakeFolderOf(path));
+  X2IR_ASSIGN_OR_RETURN(report.folders_, NewFolders::For(path));
   X2IR_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   report.file_ = std::move(file);
   return report;

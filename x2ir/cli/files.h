@@ -2,10 +2,13 @@
 #ifndef X2IR_CLI_FILES_H_
 #define X2IR_CLI_FILES_H_
 
+#include <sys/types.h>
+
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +16,7 @@
 #include "x2ir/cli/session.h"
 #include "x2ir/core/report.h"
 #include "x2ir/formats/io/atomic_file.h"
+#include "x2ir/formats/io/temporaries.h"
 #include "x2ir/graph_wrapper/model.h"
 
 namespace x2ir::cli {
@@ -29,8 +33,26 @@ bool HasExtension(const std::string& path, std::string_view extension);
 absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& mapped,
                           const std::vector<std::string>& outputs);
 
-// The folder that a file shall be written in, where it is not there yet.
-absl::Status MakeFolderOf(const std::string& path);
+// The folder that a file shall be written in, where it is not there yet. What was made of it and is
+// empty when the last of these goes, goes with it, as when the program is interrupted.
+class NewFolders {
+ public:
+  static absl::StatusOr<NewFolders> For(const std::string& path);
+  NewFolders(NewFolders&& other) noexcept = default;
+  NewFolders& operator=(NewFolders&& other) noexcept = default;
+  ~NewFolders();
+
+ private:
+  NewFolders() = default;
+  std::vector<std::string> made_;  // the outer ones first
+  std::vector<Temporary> temporaries_;
+};
+
+// Which file a path leads to, or will lead to when the folders on the way are there: nothing where
+// there is none. Two paths of one file have the same.
+using FileId = std::pair<dev_t, ino_t>;
+std::optional<FileId> FileIdOf(const std::string& path);
+
 absl::Status WriteTextFile(const std::string& path, std::string_view text);
 
 // --report: opened before anything is written, so that a path that cannot be is found in time;
@@ -42,6 +64,7 @@ class ReportFile {
   absl::Status Write(const Report& report, const std::string& error, int exit_code);
 
  private:
+  std::optional<NewFolders> folders_;
   std::optional<AtomicFile> file_;
 };
 

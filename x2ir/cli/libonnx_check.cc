@@ -56,6 +56,7 @@ uint64_t BytesOfWeights(const Graph& graph) {
 absl::StatusOr<std::string> CheckWithLibonnx(const Model& onnx) {
   const Module& module = TheModule();
   if (!module.knows || !module.check) return "it is not installed";
+  if (onnx.ir_version == 0) return "the file does not say its version";
   for (const OpsetImport& opset : onnx.opset_imports) {
     if (!module.knows(onnx.ir_version, opset.domain.c_str(), opset.version)) {
       return StrCat("the installed one is older than opset ", opset.version,
@@ -67,7 +68,7 @@ absl::StatusOr<std::string> CheckWithLibonnx(const Model& onnx) {
   X2IR_ASSIGN_OR_RETURN(const std::string bytes, SerializeOnnx(onnx));
   std::string message(1 << 16, '\0');
   if (module.check(bytes.data(), bytes.size(), message.data(), message.size()) == 0) return "";
-  return CannotExpress("the exported model does not pass libonnx's checker: ", message.c_str());
+  return CannotExpress("does not pass libonnx's checker: ", message.c_str());
 }
 
 }  // namespace x2ir::cli

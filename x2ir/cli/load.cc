@@ -5,6 +5,7 @@
 
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/format.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -52,8 +53,18 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
   }
   if (model.ok()) return *std::move(model);
   progress.Stop();
-  *code = session.Fail(model.status(), Phase::kConverting, &report);
+  *code = session.Fail(NamingModel(model.status(), report, path), Phase::kConverting, &report);
   return std::nullopt;
+}
+
+absl::Status NamingModel(const absl::Status& status, const Report& report,
+                         const std::string& path) {
+  const std::string_view message(status.message().data(), status.message().size());
+  if (status.ok() || OptionOf(status) || !report.failures.empty() ||
+      message.find(path) != message.npos) {
+    return status;
+  }
+  return Annotate(status, StrCat("'", path, "'"));
 }
 
 std::optional<Model> LoadToLookAt(Session& session, Progress& progress, const std::string& path,

@@ -28,6 +28,9 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
 std::optional<Model> LoadToLookAt(Session& session, Progress& progress, const std::string& path,
                                   bool raw, int* code);
 
+// An error that does not say which file it is about says it. Lists of ops are about the one model.
+absl::Status NamingModel(const absl::Status& status, const Report& report, const std::string& path);
+
 }  // namespace x2ir::cli
 
 #endif  // X2IR_CLI_LOAD_H_

@@ -47,6 +47,20 @@ bool IsConversionOption(std::string_view name) {
 
 std::string FlagOf(std::string_view option) { return StrCat("--", OptionKey(option)); }
 
+bool IsOption(std::string_view name) {
+  if (name.starts_with("no_")) name.remove_prefix(3);
+  // Arguments of functions, which are no options of a conversion.
+  if (name == "format" || name == "from" || IsConversionOption(name)) return true;
+  const auto has = [&](const std::vector<OptionDef>& defs) {
+    return std::any_of(defs.begin(), defs.end(),
+                       [&](const OptionDef& def) { return def.name == name; });
+  };
+  const auto formats = AllFormats();
+  return std::any_of(formats.begin(), formats.end(), [&](const Format* format) {
+    return has(format->read_options) || has(format->write_options);
+  });
+}
+
 Arg OptionFlags::Add(Verb& verb, const OptionDef& def, bool switches) {
   const std::string flag = FlagOf(def.name);
   if (switches) {

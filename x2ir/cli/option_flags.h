@@ -22,6 +22,8 @@ class Verb;
 
 // The flag that stands for an option, whether a format defines it or the library itself.
 std::string FlagOf(std::string_view option);
+// Whether there is an option of that name.
+bool IsOption(std::string_view name);
 
 class OptionFlags {
  public:

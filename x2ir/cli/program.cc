@@ -16,7 +16,9 @@
 #include "x2ir/cli/pages.h"
 #include "x2ir/cli/streams.h"
 #include "x2ir/core/suggest.h"
+#include "x2ir/formats/io/temporaries.h"
 #include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/files_read.h"
 #include "x2ir/graph_wrapper/mappings.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -282,6 +284,8 @@ int RunProgram(int argc, char** argv, const std::string& name, const std::string
   KeepStandardDescriptors();
   AllowManyFiles();
   HandleMappingFaults();
+  RemoveTemporariesOnSignals();
+  RememberFilesRead();
   // A closed pipe and a file that may not grow are errors of write, which we look at.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "x2ir/graph_wrapper/readable.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {

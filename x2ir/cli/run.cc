@@ -145,7 +145,8 @@ int RunRun(const Flags& flags, Session& session) {
   json += "\n]}\n";
   if (!flags.out.empty()) {
     progress.SetWhat(StrCat("writing ", flags.out));
-    if (absl::Status s = MakeFolderOf(flags.out); !s.ok()) return fail(s, Phase::kWriting);
+    const auto folders = NewFolders::For(flags.out);
+    if (!folders.ok()) return fail(folders.status(), Phase::kWriting);
     if (absl::Status s = WriteIoFile(flags.out, cases, graph); !s.ok()) {
       return fail(s, absl::IsInvalidArgument(s) ? Phase::kConverting : Phase::kWriting);
     }

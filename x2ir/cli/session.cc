@@ -13,6 +13,7 @@
 #include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/descriptors.h"
 #include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/readable.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -84,30 +85,17 @@ ExitCode ExitCodeOf(const absl::Status& status, Phase phase, const Report* repor
   }
 }
 
-std::string WithFlags(std::string_view text) { return WithOptionNames(text, FlagOf); }
+std::string WithFlags(std::string_view text) {
+  // A model may speak of options, too.
+  return WithOptionNames(
+      text, [](std::string_view name) { return IsOption(name) ? FlagOf(name) : OptionText(name); });
+}
 
 absl::StatusOr<LoadOptions> Session::Loading(const std::string& format) const {
   const Format* found = FindFormat(format);
   if (!found) return LoadOptions();  // Load says what is wrong with it
   X2IR_ASSIGN_OR_RETURN(FormatOptions options, reading.For(found->read_options));
   return LoadOptions{std::move(options), {}, {}};
-}
-
-std::string Printable(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    if ((u < 0x20 && c != '\n' && c != '\t') || u == 0x7f) {
-      static constexpr char kHex[] = "0123456789abcdef";
-      out += "\\x";
-      out += kHex[u >> 4];
-      out += kHex[u & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out;
 }
 
 void Session::Print(std::string_view text) {
@@ -125,18 +113,19 @@ void Session::Warn(std::string_view message) {
   if (quiet) return;
   Flush();  // what belongs before it comes before it
   WriteAll(STDERR_FILENO, StrCat(Colored("warning:", kYellow, HasColors(STDERR_FILENO)), " ",
-                                 Printable(WithFlags(message)), "\n"));
+                                 ShortMessage(Printable(WithFlags(message))), "\n"));
 }
 
 void Session::Error(std::string_view message) {
   Flush();
   while (message.ends_with('\n')) message.remove_suffix(1);
   WriteAll(STDERR_FILENO, StrCat(Colored("error:", kRed, HasColors(STDERR_FILENO)), " ",
-                                 Printable(WithFlags(message)), "\n"));
+                                 ShortMessage(Printable(WithFlags(message))), "\n"));
 }
 
 int Session::Fail(const absl::Status& status, Phase phase, const Report* report) {
   std::string message(status.message());
+  if (message.empty()) message = std::string(absl::StatusCodeToString(status.code()));
   if (verbose && report && !report->failures.empty()) {
     // The same with every node.
     message = StrCat(message.substr(0, message.find('\n') + 1),

@@ -83,9 +83,6 @@ class Session {
 // What the library says, with options called as the flags of the programs are.
 std::string WithFlags(std::string_view text);
 
-// `text` with control characters other than newline and tab written as \x1b.
-std::string Printable(std::string_view text);
-
 }  // namespace x2ir::cli
 
 #endif  // X2IR_CLI_SESSION_H_

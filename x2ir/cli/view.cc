@@ -145,6 +145,10 @@ int RunView(Flags flags, Session& session) {
     if (path.empty()) continue;
     std::optional<Model> model = LoadOne(flags, path, session, progress, &code);
     if (!model) return code;
+    if (!flags.serve && flags.out != "-") {
+      const absl::Status s = CheckOutputs({}, MappedFiles(*model), {flags.out});
+      if (!s.ok()) return fail(s, Phase::kWriting);
+    }
     models.push_back(*std::move(model));
     viewed.push_back({TitleOf(path, beside), DetectFormat(path).value_or(""), nullptr});
   }
@@ -187,8 +191,7 @@ int RunView(Flags flags, Session& session) {
     session.Print(*page);
     return kDone;
   }
-  absl::Status written = MakeFolderOf(flags.out);
-  if (written.ok()) written = WriteTextFile(flags.out, *page);
+  const absl::Status written = WriteTextFile(flags.out, *page);
   progress.Stop();
   if (!written.ok()) return session.Fail(written, Phase::kWriting);
   if (!session.quiet) session.Print(StrCat("wrote ", flags.out, "\n"));

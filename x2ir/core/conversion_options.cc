@@ -87,18 +87,27 @@ absl::Status SetDynamic(const OptionValue& value, ConvertOptions& options) {
   return absl::OkStatus();
 }
 
-// "NAME:float16".
+// "NAME:float16", or "float16" for all that are not named.
 absl::Status SetDTypes(const OptionValue& value, ConvertOptions& options) {
   auto& dtypes = options.from.dtypes;
   for (const std::string& text : std::get<Strings>(value)) {
-    X2IR_ASSIGN_OR_RETURN(auto parts, NameAndValue("dtypes", text, "NAME:TYPE, as in x:float16"));
-    X2IR_RETURN_IF_ERROR(RefuseTwice("dtypes", dtypes, parts.first));
+    std::pair<std::string, std::string> parts("", text);
+    if (text.find(':') == text.npos) {
+      if (!dtypes.empty() && dtypes.front().first.empty()) {
+        return OptionError("dtypes", "a type of all inputs is given twice");
+      }
+    } else {
+      X2IR_ASSIGN_OR_RETURN(parts, NameAndValue("dtypes", text, "NAME:TYPE, as in x:float16"));
+      X2IR_RETURN_IF_ERROR(RefuseTwice("dtypes", dtypes, parts.first));
+    }
     const std::optional<DType> dtype = ParseDType(parts.second);
     if (!dtype || *dtype == DType::kUndefined) {
       return OptionError("dtypes", "'", text, "': there is no element type '", parts.second,
-                         "'; expected float32, float16, bfloat16, int64, ...");
+                         "'; expected float32, float16, bfloat16, int64, ..., or NAME:TYPE");
     }
-    dtypes.emplace_back(std::move(parts.first), *dtype);
+    // What is said of one input goes before what is said of all.
+    dtypes.emplace(parts.first.empty() ? dtypes.begin() : dtypes.end(), std::move(parts.first),
+                   *dtype);
   }
   return absl::OkStatus();
 }
@@ -150,19 +159,49 @@ absl::Status SetNarrowFloats(const OptionValue& value, ConvertOptions& options) 
   return absl::OkStatus();
 }
 
+absl::Status CheckPass(const std::string& pass) {
+  if (FindPass(pass)) return absl::OkStatus();
+  Strings known;
+  for (const Pass* each : AllPasses()) known.emplace_back(each->name);
+  std::string names;
+  for (const std::string& name : known) StrAppend(&names, names.empty() ? "" : ", ", name);
+  const std::string meant = DidYouMean(pass, known);
+  return OptionError("passes", "there is no pass '", pass, "'",
+                     meant.empty() ? StrCat("; expected some of: ", names) : meant);
+}
+
+// "A,B": these. "+A,-B": the default ones, with A before the last one, and without B.
 absl::Status SetPasses(const OptionValue& value, ConvertOptions& options) {
   const Strings& passes = std::get<Strings>(value);
-  for (const std::string& pass : passes) {
-    if (FindPass(pass)) continue;
-    Strings known;
-    for (const Pass* each : AllPasses()) known.emplace_back(each->name);
-    std::string names;
-    for (const std::string& name : known) StrAppend(&names, names.empty() ? "" : ", ", name);
-    const std::string meant = DidYouMean(pass, known);
-    return OptionError("passes", "there is no pass '", pass, "'",
-                       meant.empty() ? StrCat("; expected some of: ", names) : meant);
+  const auto is_change = [](const std::string& pass) { return pass[0] == '+' || pass[0] == '-'; };
+  const auto changes = std::count_if(passes.begin(), passes.end(), is_change);
+  if (changes == 0) {
+    for (const std::string& pass : passes) X2IR_RETURN_IF_ERROR(CheckPass(pass));
+    options.to.passes = passes;
+    return absl::OkStatus();
   }
-  options.to.passes = passes;
+  if (changes != static_cast<ptrdiff_t>(passes.size())) {
+    return OptionError("passes",
+                       "expected names of passes, which run instead of the default ones, ",
+                       "or changes of the default ones, as in +fold_scale,-gemm, but not both");
+  }
+  Strings changed = DefaultPasses();
+  for (const std::string& change : passes) {
+    const std::string pass = change.substr(1);
+    X2IR_RETURN_IF_ERROR(CheckPass(pass));
+    const auto at = std::find(changed.begin(), changed.end(), pass);
+    if ((change[0] == '-') == (at == changed.end())) {
+      return OptionError("passes", "'", change, "': the pass is ",
+                         at == changed.end() ? "not among" : "already one of",
+                         " those that would run");
+    }
+    if (change[0] == '+') {
+      changed.insert(changed.empty() ? changed.end() : changed.end() - 1, pass);
+    } else {
+      changed.erase(std::remove(changed.begin(), changed.end(), pass), changed.end());
+    }
+  }
+  options.to.passes = std::move(changed);
   return absl::OkStatus();
 }
 
@@ -217,7 +256,7 @@ const std::vector<ConversionOption>& Table() {
        /*whole=*/true},
       {{.name = "dtypes",
         .type = Def::kList,
-        .help = "The element type of an input",
+        .help = "The element type of an input; TYPE alone: of all others",
         .placeholder = "NAME:TYPE"},
        Option::kImport,
        kReading,
@@ -257,13 +296,13 @@ const std::vector<ConversionOption>& Table() {
        SetExtract},
       {{.name = "fold_inputs",
         .type = Def::kList,
-        .help = "This input becomes a constant, which the file holds",
-        .placeholder = "NAME=FILE.npy"},
+        .help = "This input becomes a constant, which the file holds, or that is the number",
+        .placeholder = "NAME=FILE.npy|NUMBER"},
        Option::kImport,
        kReading,
        [](const OptionValue& value, ConvertOptions& options) {
          return SetPairs<&ImportOptions::fold_inputs>(
-             "fold_inputs", "NAME=FILE.npy, as in mask=mask.npy", value, options);
+             "fold_inputs", "NAME=FILE.npy, as in mask=mask.npy, or NAME=NUMBER", value, options);
        },
        /*switches=*/false,
        /*whole=*/true},
@@ -321,7 +360,7 @@ const std::vector<ConversionOption>& Table() {
        /*switches=*/true},
       {{.name = "passes",
         .type = Def::kList,
-        .help = "Run these passes instead of the default ones",
+        .help = "Run these passes instead of the default ones; +A: A too, -B: not B",
         .placeholder = "A,B,..."},
        Option::kExport,
        kConverting,
@@ -374,9 +413,9 @@ const std::vector<ConversionOption>& Table() {
        kConverting,
        SetMember<kTo, &ExportOptions::params_as_inputs>},
       {{.name = "check",
-        .help = "Check the result against the schemas of its ops, ONNX also with libonnx's checker "
-                "where the programs find that and it knows the opset; write nothing if it does "
-                "not pass"},
+        .help = "Check MODEL and the result against the schemas of their ops, ONNX also with "
+                "libonnx's checker where the programs find that and it knows the opset; write "
+                "nothing if either does not pass"},
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::check>},
@@ -402,11 +441,6 @@ absl::Status CheckTogether(const ConvertOptions& options, const Format* to) {
     return OptionError(
         "keep", "needs ", OptionText("float16"),
         of_format ? StrCat(", which in format '", to->name, "' is about weights alone") : "");
-  }
-  const Dialect* dialect = to ? FindDialect(to->dialect) : nullptr;
-  if (out.check && (!dialect || !dialect->schema)) {
-    return OptionError("check", "format '", to ? to->name : "",
-                       "', which is written, has no schemas");
   }
   return absl::OkStatus();
 }
@@ -498,6 +532,17 @@ absl::StatusOr<ConvertOptions> ConversionOf(const ConversionValues& values, cons
   return options;
 }
 
+absl::Status CheckCanCheck(const Format* from, const Format* to) {
+  std::string names;
+  for (const Format* format : {from, to}) {
+    const Dialect* dialect = format ? FindDialect(format->dialect) : nullptr;
+    if (dialect && dialect->schema) return absl::OkStatus();
+    if (format) StrAppend(&names, names.empty() ? "" : " and ", "'", format->name, "'");
+  }
+  return OptionError("check", from && to ? "formats " : "format ", names,
+                     from && to ? " have" : " has", " no schemas");
+}
+
 absl::StatusOr<ConvertOptions> ParseConversion(const OptionTexts& texts, const Format* from,
                                                const Format* to) {
   for (const auto& [key, text] : texts) X2IR_RETURN_IF_ERROR(CheckKey(key, from, to));
@@ -511,6 +556,7 @@ absl::StatusOr<ConvertOptions> ParseConversion(const OptionTexts& texts, const F
   }
   X2IR_ASSIGN_OR_RETURN(ConvertOptions options, ConversionOf(values, to));
   if (from) options.from.format = from->name;
+  if (options.to.check) X2IR_RETURN_IF_ERROR(CheckCanCheck(from, to));
   return options;
 }
 

@@ -42,6 +42,9 @@ struct ConversionValues {
 };
 absl::StatusOr<ConvertOptions> ConversionOf(const ConversionValues& values, const Format* to);
 
+// An option error ("check") where ops of neither format have schemas; a null one is not there.
+absl::Status CheckCanCheck(const Format* from, const Format* to);
+
 // The same, as texts. Reading's options of other formats than `from` mean nothing here, and are
 // left out; all other texts must be of options that there are. A null format: the model is not
 // read, or not written, and options of that side are errors.

@@ -1,16 +1,25 @@
 // The front door: formats and the two directions put together.
 #include "x2ir/core/convert.h"
 
+#include "x2ir/core/conversion_options.h"
 #include "x2ir/core/convert_internal.h"
+#include "x2ir/core/schema_check.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/constant_order.h"
 #include "x2ir/graph_wrapper/mappings.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/out_of_memory.h"
+#include "x2ir/graph_wrapper/readable.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
 namespace {
+
+const absl::Status& StatusOf(const absl::Status& status) { return status; }
+template <typename T>
+const absl::Status& StatusOf(const absl::StatusOr<T>& result) {
+  return result.status();
+}
 
 // What `work` gives, a Status or a StatusOr, unless a file that it reads failed it on the way: then
 // nothing is as it seems.
@@ -18,6 +27,7 @@ template <typename Work>
 auto Guarded(const Work& work) -> decltype(work()) {
   auto result = WithinMemory(work);
   if (absl::Status fault = TakeMappingFault(); !fault.ok()) return fault;
+  if (!result.ok()) return WithShortMessage(StatusOf(result));
   return result;
 }
 
@@ -90,6 +100,14 @@ ExportOptions WithPassesOf(const Format& format, const Model& model, ExportOptio
   return options;
 }
 
+// Whoever reads the message may not know which file was read; an option that is wrong is not the
+// file's fault.
+absl::Status NamingFile(const absl::Status& status, const Source& source) {
+  const std::string_view message(status.message().data(), status.message().size());
+  if (OptionOf(status) || message.find(source.name()) != message.npos) return status;
+  return Annotate(status, StrCat("'", source.name(), "'"));
+}
+
 }  // namespace
 
 bool ChangesIr(const ImportOptions& options) {
@@ -128,8 +146,9 @@ absl::StatusOr<Model> Load(const Source& source, const std::string& format,
     if (file.ok() && (*file)->mapped()) X2IR_RETURN_IF_ERROR(CheckUnchanged(*(*file)->mapped()));
     return result;
   });
+  if (!model.ok()) return NamingFile(model.status(), source);
   // IR files hold models of any dialect, and some readers read several: they say which it was.
-  if (model.ok() && found->dialect != kIrDialect && model->source_dialect.empty()) {
+  if (found->dialect != kIrDialect && model->source_dialect.empty()) {
     model->source_dialect = found->dialect;
   }
   return model;
@@ -211,17 +230,22 @@ absl::Status Convert(const Source& source, const Sink& sink, const ConvertOption
   }
   const Format* source_format = FindFormat(from.format);
   const bool holds_ir = source_format && source_format->dialect == kIrDialect;
+  if (options.to.check) X2IR_RETURN_IF_ERROR(CheckCanCheck(source_format, format));
   if (holds_ir && !ChangesIr(from)) {
     X2IR_ASSIGN_OR_RETURN(Model model, Load(source, from.format, from.Loading()));
     return Export(std::move(model), sink, options.to, &said);
   }
-  X2IR_ASSIGN_OR_RETURN(Model model, Import(source, from, &said));
+  X2IR_ASSIGN_OR_RETURN(Model loaded, Load(source, from.format, from.Loading()));
+  if (!from.freeze_params) from.freeze_params = !holds_ir;
+  if (options.to.check) X2IR_RETURN_IF_ERROR(CheckAsRead(loaded, source_format->dialect, said));
+  X2IR_ASSIGN_OR_RETURN(Model model, ToIr(std::move(loaded), from, &said));
   if (format->dialect != kIrDialect) {
     // What holds for the export too: which nodes were read, and warnings.
     Report next;
     next.nodes_read = said.nodes_read;
     next.warnings = std::move(said.warnings);
     next.notes = std::move(said.notes);
+    next.checks = std::move(said.checks);
     said = std::move(next);
     X2IR_RETURN_IF_ERROR(Guarded([&] {
       model.graph = MadeAnew(*model.graph);

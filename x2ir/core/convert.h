@@ -63,7 +63,7 @@ struct ImportOptions {
   std::vector<std::string> weights_from{};
   std::vector<std::string> inputs{};   // cut the graph at these values
   std::vector<std::string> outputs{};  // "name" or "node:k"
-  // Inputs that become constants, and the .npy files that hold them (core/edit.h).
+  // Inputs that become constants, and the .npy files or numbers that they are (core/edit.h).
   std::vector<std::pair<std::string, std::string>> fold_inputs{};
   // Values that are called otherwise in IR: inputs, outputs, weights, results of nodes.
   std::vector<std::pair<std::string, std::string>> rename{};

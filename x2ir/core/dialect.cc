@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
+#include "x2ir/core/schema_check.h"
 #include "x2ir/core/schema_text_internal.h"
 #include "x2ir/ops/infer.h"
 
@@ -178,13 +179,15 @@ std::vector<std::string> CheckNode(const Node& node, const OpSchema& schema) {
   return problems;
 }
 
-std::vector<std::string> CheckAgainstSchemas(const Model& model, const Dialect& dialect) {
+namespace {
+
+std::vector<std::string> CheckGraph(const Model& model, const Dialect& dialect, bool unique_names) {
   std::vector<std::string> problems;
-  absl::flat_hash_set<std::string_view> names;  // of nodes, which runtimes want to be unique
+  absl::flat_hash_set<std::string_view> names;  // of nodes
   std::function<void(const Graph&)> visit = [&](const Graph& graph) {
     for (const Node* node : graph.nodes()) {
       for (const Graph* inner : node->subgraphs()) visit(*inner);
-      if (!node->name().empty() && !names.insert(node->name()).second) {
+      if (unique_names && !node->name().empty() && !names.insert(node->name()).second) {
         problems.push_back(StrCat(Describe(*node), ": another node has the same name"));
       }
       const std::string_view domain = SplitOp(node->op()).first;
@@ -226,6 +229,35 @@ std::vector<std::string> CheckAgainstSchemas(const Model& model, const Dialect& 
   };
   visit(*model.graph);
   return problems;
+}
+
+}  // namespace
+
+std::vector<std::string> CheckAgainstSchemas(const Model& model, const Dialect& dialect) {
+  return CheckGraph(model, dialect, /*unique_names=*/true);
+}
+
+std::vector<std::string> SchemaProblems(const Model& model, const Dialect& dialect) {
+  return CheckGraph(model, dialect, /*unique_names=*/false);
+}
+
+std::string ProblemsText(const std::vector<std::string>& problems) {
+  constexpr size_t kMost = 20;
+  std::string text;
+  for (size_t i = 0; i < problems.size() && i < kMost; ++i) StrAppend(&text, "\n  ", problems[i]);
+  if (problems.size() > kMost) StrAppend(&text, "\n  ... and ", problems.size() - kMost, " more");
+  return text;
+}
+
+absl::Status CheckAsRead(const Model& model, const std::string& dialect, Report& report) {
+  const Dialect* known = FindDialect(dialect);
+  if (!known || !known->schema) return absl::OkStatus();
+  const std::vector<std::string> problems = SchemaProblems(model, *known);
+  if (!problems.empty()) {
+    return Invalid("the model that was read does not pass the check:", ProblemsText(problems));
+  }
+  report.checks.push_back(StrCat("the model that was read: schemas of ", known->name));
+  return absl::OkStatus();
 }
 
 }  // namespace x2ir

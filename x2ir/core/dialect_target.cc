@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "x2ir/core/kernels.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -75,6 +76,14 @@ const Form* DialectTarget::FormAt(Symbol op, int opset) const {
                         [&](std::string_view domain) { return OpsetOf(domain, opset); });
 }
 
+bool DialectTarget::Holds(const Fact& fact) const {
+  if (!fact.operand || fact.attr) return HoldsAt(fact, opset_);
+  const std::tuple key(fact.op, fact.operand->index, fact.operand->dtype);
+  const auto [it, fresh] = known_operands_.try_emplace(key, false);
+  if (fresh) it->second = HoldsAt(fact, opset_);
+  return it->second;
+}
+
 bool DialectTarget::HoldsAt(const Fact& fact, int opset) const {
   const Form* form = FormAt(fact.op, opset);
   if (!form) return false;
@@ -82,7 +91,11 @@ bool DialectTarget::HoldsAt(const Fact& fact, int opset) const {
   if (!def) return false;
   const int own = OpsetOf(SplitOp(form->op.view()).first, opset);
   const OpSchema* schema = known_ && known_->schema ? known_->schema(form->op, own) : nullptr;
-  if (fact.operand && !TakesOperand(*form, *def, schema, *fact.operand)) return false;
+  if (fact.operand &&
+      (!TakesOperand(*form, *def, schema, *fact.operand) ||
+       LacksKernel(dialect_.view(), form->op, own, fact.operand->index, fact.operand->dtype))) {
+    return false;
+  }
   return !fact.attr || SaysAttr(*form, *def, schema, fact.attr->first, fact.attr->second);
 }
 

@@ -5,25 +5,29 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/ops/target.h"
+#include "x2ir/optimizer/rounds.h"
 
 namespace X2IR_API x2ir {
 
 // A form answers by its lenses, and by `Code::says` where it is code; what these do not speak of is
 // answered by the schema of the form's op. Without a schema an attribute that no lens names has its
 // default alone; code is believed.
-class DialectTarget : public Target {
+// Not for several threads at once.
+class DialectTarget : public Target, public RoundsBudget {
  public:
   // `imports`: the opset of the default domain, and those of other domains that the target has at
   // a version of its own.
   DialectTarget(Symbol dialect, std::vector<OpsetImport> imports);
 
-  bool Holds(const Fact& fact) const override { return HoldsAt(fact, opset_); }
+  bool Holds(const Fact& fact) const override;
   std::string Later(const Fact& fact) const override;
   std::string_view layout() const override {
     return known_ ? std::string_view(known_->layout) : std::string_view();
@@ -45,6 +49,8 @@ class DialectTarget : public Target {
   const Dialect* const known_;  // null: without schemas
   const std::vector<OpsetImport> imports_;
   const int opset_;
+  // Passes ask the same at each node: answers about operands, by op, operand and element type.
+  mutable absl::flat_hash_map<std::tuple<Symbol, size_t, DType>, bool> known_operands_;
 };
 
 }  // namespace x2ir

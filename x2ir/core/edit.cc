@@ -7,6 +7,7 @@
 #include "x2ir/core/ports.h"
 #include "x2ir/core/suggest.h"
 #include "x2ir/formats/npy/npy.h"
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -77,11 +78,47 @@ absl::Status RenameValues(Graph& graph, const NamePairs& names) {
   return graph.CheckNames();
 }
 
+namespace {
+
+bool IsNumber(std::string_view text) {
+  return text == "true" || text == "false" || ParseNumber<double>(text).has_value();
+}
+
+// What the text says as the one element of an input.
+absl::StatusOr<Tensor> OneNumber(const Value& input, std::string_view text) {
+  const Type& type = input.type();
+  const DType t = type.is_tensor() ? type.dtype() : DType::kUndefined;
+  if (!IsInteger(t) && !IsFloating(t) && t != DType::kBool) {
+    return Invalid("it is ", type.ToString(), ", and ", text,
+                   " is a number; a .npy file says more");
+  }
+  std::vector<int64_t> dims(input.shape() ? static_cast<size_t>(input.shape()->rank()) : 0, 1);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const Dim& dim = (*input.shape())[static_cast<int64_t>(i)];
+    if (dim.is_static() && dim.value() != 1) {
+      return Invalid("it is ", type.ToString(), ", and ", text,
+                     " is one element; a .npy file holds more");
+    }
+  }
+  const bool is_word = text == "true" || text == "false";
+  const double number = is_word ? text == "true" : *ParseNumber<double>(text);
+  Tensor tensor = Tensor::ScalarOf(t, number);
+  if (const auto whole = ParseNumber<int64_t>(text); t == DType::kInt64 && whole) {
+    tensor = Tensor::Scalar<int64_t>(*whole);
+  }
+  if (!IsFloating(t) && tensor.AsDouble(0) != number) {
+    return Invalid("it is ", type.ToString(), ", which cannot be ", text);
+  }
+  return tensor.Reshaped(std::move(dims));
+}
+
+}  // namespace
+
 absl::Status FoldInputs(Graph& graph, const NamePairs& files) {
   for (const auto& [name, file] : files) {
     Value* input = graph.Find(name);
     if (!input || !input->is_input()) return NoSuchInput("fold_inputs", name, graph);
-    absl::StatusOr<Tensor> tensor = ReadNpy(file);
+    absl::StatusOr<Tensor> tensor = IsNumber(file) ? OneNumber(*input, file) : ReadNpy(file);
     if (!tensor.ok()) return Annotate(tensor.status(), StrCat("input '", name, "'"));
     const Type& type = input->type();
     bool fits = !type.is_known() || (type.is_tensor() && (type.dtype() == DType::kUndefined ||

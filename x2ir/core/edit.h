@@ -21,7 +21,8 @@ using NamePairs = std::vector<std::pair<std::string, std::string>>;
 // that is given twice, and for one that stays taken.
 absl::Status RenameValues(Graph& graph, const NamePairs& names);
 
-// Inputs become constants: the arrays of .npy files, by the inputs' names. An option error
+// Inputs become constants, by their names: the arrays of .npy files, or of one element the number
+// itself ("16000", "0.5", "true"). An option error
 // ("fold_inputs") for what is no input; InvalidArgument where element type or shape do not suit;
 // else the errors of ReadNpy.
 absl::Status FoldInputs(Graph& graph, const NamePairs& files);

@@ -9,6 +9,7 @@
 #include "x2ir/core/completion.h"
 #include "x2ir/core/dialect_target.h"
 #include "x2ir/core/driver_internal.h"
+#include "x2ir/core/kernels.h"
 #include "x2ir/graph_wrapper/lookahead.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/lowering.h"
@@ -117,6 +118,12 @@ class Exporter : public Driver {
     if (const Form* form = FormOf(node->op())) {
       Builder builder(graph, node);
       auto values = Write(*form, *node, builder);
+      if (values.ok() && !HaveKernels(builder)) {
+        builder.Rollback();
+        const OriginPtr known = origin ? origin : OriginOf(*node, absl::OkStatus());
+        if (const auto done = Retype(graph, node, known, depth, /*kernels=*/true)) return *done;
+        values = Write(*form, *node, builder);
+      }
       if (values.ok()) {
         ImportDomains(builder);
         if (!origin && MadeIr(builder)) origin = OriginOf(*node, absl::OkStatus());
@@ -132,7 +139,9 @@ class Exporter : public Driver {
       AddPending(origin, status, node, depth);
       return false;
     }
-    if (const std::optional<bool> done = Retype(graph, node, origin, depth)) return *done;
+    for (const bool kernels : {true, false}) {
+      if (const auto done = Retype(graph, node, origin, depth, kernels)) return *done;
+    }
     return Lower(graph, node, origin, depth, status);
   }
 
@@ -183,9 +192,24 @@ class Exporter : public Driver {
         r);
   }
 
+  // Whether runtimes have a kernel of the target's nodes among what was made.
+  bool HaveKernels(const Builder& b) {
+    for (const Node* made : b.made()) {
+      if (made->is_ir()) continue;
+      const int opset = target_.OpsetOf(SplitOp(made->op().view()).first);
+      for (size_t i = 0; i < made->num_inputs(); ++i) {
+        const Value* x = made->input(i);
+        if (x && LacksKernel(dialect_.view(), made->op(), opset, i, x->dtype())) return false;
+      }
+    }
+    return true;
+  }
+
   // The node in another element type, if its form allows that one and the casts around it: whether
   // all of it could be written. Nothing where no type does; then the node is what it was.
-  std::optional<bool> Retype(Graph& graph, Node* node, const OriginPtr& origin, int depth) {
+  // `kernels`: only in types that runtimes have kernels of.
+  std::optional<bool> Retype(Graph& graph, Node* node, const OriginPtr& origin, int depth,
+                             bool kernels) {
     if (!FormOf(node->op())) return std::nullopt;
     for (const DType type : StandInTypes(*node)) {
       Builder builder(graph, node);
@@ -197,7 +221,7 @@ class Exporter : public Driver {
       for (Node* made : builder.made()) {
         const Form* form = FormOf(made->op());
         Builder trial(graph, made);
-        ok = ok && form && Write(*form, *made, trial).ok();
+        ok = ok && form && Write(*form, *made, trial).ok() && (!kernels || HaveKernels(trial));
         trial.Rollback();
       }
       if (!ok) {

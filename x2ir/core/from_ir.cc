@@ -11,6 +11,7 @@
 #include "x2ir/core/driver.h"
 #include "x2ir/core/edit.h"
 #include "x2ir/core/ports.h"
+#include "x2ir/core/schema_check.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/core/suggest.h"
 #include "x2ir/graph_wrapper/numbers.h"
@@ -175,6 +176,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   X2IR_RETURN_IF_ERROR(InferGraph(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
   X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes, &report.warnings));
+  WarnUnknownDims(graph, report);
   if (known && known->schema) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
   if (known && known->ready) X2IR_RETURN_IF_ERROR(known->ready(graph));
   X2IR_RETURN_IF_ERROR(InputsAsChannelsFirst(graph, options.inputs_as_nchw));
@@ -232,9 +234,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   if (options.check && known) {
     const std::vector<std::string> problems = CheckAgainstSchemas(model, *known);
     if (!problems.empty()) {
-      std::string text;
-      for (const std::string& problem : problems) StrAppend(&text, "\n  ", problem);
-      return CannotExpress("the exported model does not pass the check:", text);
+      return CannotExpress("the exported model does not pass the check:", ProblemsText(problems));
     }
   }
   return absl::OkStatus();

@@ -11,12 +11,16 @@
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/optimizer/copy_size.h"
 
 namespace x2ir {
 namespace {
 
-constexpr int kMaxDepth = 200;                     // of calls in calls, of graphs in graphs
-constexpr int64_t kMaxInlined = int64_t{1} << 28;  // bytes as Size counts them: 10^6 nodes
+constexpr int kMaxDepth = 200;  // of calls in calls, of graphs in graphs
+// What may be written out, in bytes as BytesOfCopy counts them: so many times what the model has,
+// from some 10^4 nodes to 10^6.
+constexpr int64_t kMostOfModel = 256;
+constexpr int64_t kLeastInlined = int64_t{1} << 22, kMaxInlined = int64_t{1} << 28;
 constexpr size_t kMaxName = 200;
 // How ONNX files tell apart functions of one name; the node that calls says which.
 constexpr std::string_view kOverload = "onnx.overload";
@@ -54,50 +58,6 @@ std::vector<Graph*> GraphsOf(const Attribute& attr) {
     }
   }
   return graphs;
-}
-
-// --- What a copy costs, in bytes, roughly -------------------------------------------------------
-
-int64_t Size(const Graph& graph);
-
-int64_t Size(const AnnotationsPtr& annotations) {
-  if (!annotations.get()) return 0;
-  int64_t size = 64 + static_cast<int64_t>(annotations.get()->doc_string.size());
-  for (const auto& [key, text] : annotations.get()->metadata) size += 64 + key.size() + text.size();
-  for (const auto& [key, text] : annotations.get()->extra) size += 64 + key.size() + text.size();
-  return size;
-}
-
-int64_t Size(const Attribute& attr) {
-  int64_t size = 64;
-  for (const Graph* graph : GraphsOf(attr)) size += Size(*graph);
-  if (const auto* text = attr.get<std::string>()) size += text->size();
-  if (const auto* ints = attr.get<Attribute::Ints>()) size += 8 * ints->size();
-  if (const auto* floats = attr.get<Attribute::Floats>()) size += 4 * floats->size();
-  if (const auto* texts = attr.get<Attribute::Strings>()) {
-    for (const std::string& text : *texts) size += 32 + text.size();
-  }
-  // Elements of tensors are shared by their copies.
-  if (const auto* tensors = attr.get<std::vector<Tensor>>()) size += 128 * tensors->size();
-  if (const auto* types = attr.get<std::vector<Type>>()) size += 64 * types->size();
-  return size;
-}
-
-int64_t Size(const Value& value) {
-  const Shape* shape = value.shape();
-  return 128 + value.name().size() + (shape ? 32 * shape->rank() : 0) + Size(value.annotations());
-}
-
-int64_t Size(const Graph& graph) {
-  int64_t size = 128;
-  for (const Value* value : graph.inputs()) size += Size(*value);
-  for (const Value* value : graph.constants()) size += Size(*value);
-  for (const Node* node = graph.first(); node; node = node->next()) {
-    size += 128 + node->name().size() + 16 * node->num_inputs() + Size(node->annotations());
-    for (const Value* value : node->outputs()) size += value ? Size(*value) : 8;
-    for (const auto& [name, attr] : node->attrs()) size += Size(attr);
-  }
-  return size;
 }
 
 int DepthOf(const Graph* graph) {
@@ -204,7 +164,7 @@ class Instance {
       return Invalid("attribute '", ref->name, "' is used as ", x2ir::Name(ref->kind), ", but is ",
                      x2ir::Name(value->kind()));
     }
-    *budget_ -= Size(*value);
+    *budget_ -= BytesOfCopy(*value);
     if (*budget_ < 0) return absl::OkStatus();  // the caller says so
     return SetCopy(copy, name, *value, depth, own);
   }
@@ -364,6 +324,17 @@ absl::Status Functions::Check() const {
   return absl::OkStatus();
 }
 
+// Saturates.
+int64_t Functions::WrittenOut(const Function& function) {
+  const auto [it, fresh] = written_out_.try_emplace(&function, kMaxInlined + 1);
+  if (!fresh) return it->second;
+  int64_t size = function.body ? BytesOfCopy(*function.body) : 0;
+  ForEachCallee(*this, function, [&](const Function& callee) {
+    if (size <= kMaxInlined) size += WrittenOut(callee);
+  });
+  return written_out_[&function] = std::min(size, kMaxInlined + 1);
+}
+
 absl::StatusOr<std::vector<Node*>> Functions::Inline(const Function& function, Node* call,
                                                      std::string_view prefix) {
   if (!function.body) return Invalid("the function has no body");
@@ -381,14 +352,21 @@ absl::StatusOr<std::vector<Node*>> Functions::Inline(const Function& function, N
   auto [size, fresh] = sizes_.try_emplace(&function, 0);
   if (fresh) {
     X2IR_RETURN_IF_ERROR(body.Sort());
-    size->second = Size(body);
+    size->second = BytesOfCopy(body);
   }
-  int64_t budget = kMaxInlined - inlined_ - size->second;
-  const auto too_much = [] {
-    return Invalid("local functions, written out, are more than ", kMaxInlined >> 20,
-                   " MiB of nodes");
+  if (most_ == 0) {
+    const Graph* root = &host;
+    while (root->parent()) root = root->parent();
+    int64_t all = BytesOfCopy(*root);
+    for (const auto& each : all_) all += each->body ? BytesOfCopy(*each->body) : 0;
+    most_ = std::clamp(all * kMostOfModel, kLeastInlined, kMaxInlined);
+  }
+  int64_t budget = most_ - inlined_ - size->second;
+  const auto too_much = [&] {
+    return Invalid("local functions, written out, are more than ", most_ >> 20, " MiB of nodes");
   };
-  if (budget < 0) return too_much();
+  // What it calls is counted before, so that nothing is written out by halves.
+  if (budget < 0 || WrittenOut(function) > most_ - inlined_) return too_much();
 
   Instance instance(bindings, host, &budget);
   auto& values = instance.values();
@@ -440,7 +418,7 @@ absl::StatusOr<std::vector<Node*>> Functions::Inline(const Function& function, N
     for (Value* constant : constants) host.RemoveConstant(constant);
     return status;
   }
-  inlined_ = kMaxInlined - budget;
+  inlined_ = most_ - budget;
 
   for (size_t i = 0; i < call->num_outputs(); ++i) {
     Value* result = call->output(i);

@@ -41,8 +41,12 @@ class Functions {
 
   std::vector<std::shared_ptr<Function>> all_;
   absl::flat_hash_map<Symbol, std::vector<const Function*>> by_op_;  // its overloads
-  absl::flat_hash_map<const Function*, int64_t> sizes_;  // of bodies, as they were asked for
-  int64_t inlined_ = 0;                                  // bytes, roughly
+  int64_t WrittenOut(const Function& function);
+
+  absl::flat_hash_map<const Function*, int64_t> sizes_;        // of bodies, as they were asked for
+  absl::flat_hash_map<const Function*, int64_t> written_out_;  // with all that they call
+  int64_t most_ = 0;     // bytes that may be written out; 0: not known yet
+  int64_t inlined_ = 0;  // bytes, roughly
 };
 
 // The name of what is called `name` inside of something called `prefix`. Bounded: functions in

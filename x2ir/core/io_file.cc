@@ -79,11 +79,17 @@ absl::Status BindSide(const Side& side, Tensors& tensors,
   for (const auto& entry : tensors) {
     if (side.Position(entry.first)) real = real && side.Named(entry.first).has_value();
   }
+  // Where all are there by position, a name may mean the other side: an input may be called out_1.
+  std::set<int64_t> positions;
+  for (const auto& entry : tensors) {
+    if (const auto at = side.Position(entry.first)) positions.insert(*at);
+  }
+  const bool by_position = !real && positions.size() == side.values.size();
   Tensors others;
   for (const auto& [name, tensor] : tensors) {
     const std::optional<int64_t> at = side.Position(name);
     std::optional<size_t> index;
-    if (!at || real) index = side.Named(name);
+    if (real || (!at && !by_position)) index = side.Named(name);
     if (!index && at) {
       if (*at >= static_cast<int64_t>(side.values.size())) {
         return Invalid("tensor '", name, "': the model has only ", side.values.size(), " ",

@@ -1,5 +1,6 @@
 #include "x2ir/core/ports.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_join.h"
 #include "x2ir/core/suggest.h"
 #include "x2ir/graph_wrapper/option_error.h"
@@ -76,11 +77,20 @@ absl::StatusOr<std::vector<TracedSize>> OverrideInputs(Graph& graph,
     }
     set_dim(input, d.axis < 0 ? d.axis + rank : d.axis, Dim::Symbol(d.name));
   }
-  for (const auto& [name, dtype] : dtypes) {
-    X2IR_ASSIGN_OR_RETURN(Value * input, input_of(name, "dtypes"));
+  const auto set_dtype = [](Value* input, DType dtype) {
     Type type = input->type().is_known() ? input->type() : Type::Tensor(dtype);
     type.set_dtype(dtype);
     input->set_type(std::move(type));
+  };
+  for (const auto& [name, dtype] : dtypes) {
+    if (name.empty()) {
+      for (Value* input : graph.inputs()) {
+        if (!input->type().is_known() || input->type().is_tensor()) set_dtype(input, dtype);
+      }
+      continue;
+    }
+    X2IR_ASSIGN_OR_RETURN(Value * input, input_of(name, "dtypes"));
+    set_dtype(input, dtype);
   }
   ForgetTypes(graph, !dtypes.empty());
   return names;
@@ -90,9 +100,8 @@ absl::Status CheckInputTypes(const Graph& graph) {
   for (const Value* input : graph.inputs()) {
     const Type& type = input->type();
     if (type.is_known() && (!type.is_tensor() || type.dtype() != DType::kUndefined)) continue;
-    return OptionError("dtypes", "the element type of input '", input->name(),
-                       "' is not known; import with this option says it, as in ", input->name(),
-                       ":float32");
+    return CannotExpress("the element type of input '", input->name(), "' is not known; ",
+                         OptionText("dtypes"), " says it, as in ", input->name(), ":float32");
   }
   return absl::OkStatus();
 }
@@ -130,8 +139,11 @@ void WarnUnknownDims(const Graph& graph, Report& report) {
       StrAppend(&names, names.empty() ? "" : ", ", input->name(), ": ", input->type().ToString());
   }
   if (names.empty()) return;
-  report.warnings.push_back(StrCat("inputs with unknown dims (", names, "); ", OptionText("shapes"),
-                                   " fixes them (NAME:1,3,...)"));
+  std::string warning = StrCat("inputs with unknown dims (", names, "); ", OptionText("shapes"),
+                               " fixes them (NAME:1,3,...)");
+  // A conversion that reads and writes says it once.
+  if (absl::c_linear_search(report.warnings, warning)) return;
+  report.warnings.push_back(std::move(warning));
 }
 
 std::vector<std::string> NamesOfValues(const Graph& graph) {

@@ -7,6 +7,7 @@
 #include "x2ir/core/json_list.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/graph_wrapper/readable.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -52,7 +53,7 @@ int64_t Report::foreign() const {
 
 void Report::AddFailure(const std::string& op, const std::string& node, const absl::Status& status,
                         const std::string& hint) {
-  const std::string reason(status.message());
+  const std::string reason = ShortMessage({status.message().data(), status.message().size()});
   auto [it, fresh] = failure_of_.try_emplace(StrCat(op, "\n", reason), failures.size());
   if (fresh && ++reasons_of_[op] > kMostReasons) {
     failure_of_.erase(it);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "x2ir/graph_wrapper/readable.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text_place.h"
 
@@ -14,32 +15,9 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Length of the well-formed UTF-8 sequence at the front of `s`, 0 when there is none.
-size_t Utf8Length(std::string_view s) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(s[i]); };
-  const auto tail = [&](size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
-    return i < s.size() && byte(i) >= low && byte(i) <= high;
-  };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead < 0xc2) return 0;  // a continuation byte, or an overlong form
-  if (lead < 0xe0) return tail(1) ? 2 : 0;
-  if (lead < 0xf0) {
-    const unsigned low = lead == 0xe0 ? 0xa0 : 0x80;   // no overlong form
-    const unsigned high = lead == 0xed ? 0x9f : 0xbf;  // no surrogate
-    return tail(1, low, high) && tail(2) ? 3 : 0;
-  }
-  if (lead < 0xf5) {
-    const unsigned low = lead == 0xf0 ? 0x90 : 0x80;
-    const unsigned high = lead == 0xf4 ? 0x8f : 0xbf;  // not past U+10FFFF
-    return tail(1, low, high) && tail(2) && tail(3) ? 4 : 0;
-  }
-  return 0;
-}
-
 // Whether the byte stands in a JSON string as itself, one character of its own.
 bool IsPlain(char c) {
-  return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80 &&
+  return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7f &&
          c != '"' && c != '\\';
 }
 
@@ -462,7 +440,15 @@ void AppendJsonString(std::string* out, std::string_view text) {
     const unsigned char c = static_cast<unsigned char>(text[i]);
     if (c >= 0x80) {
       if (const size_t length = Utf8Length(text.substr(i)); length != 0) {
-        out->append(text.substr(i, length));
+        // What is shown on a terminal must be JSON still.
+        const std::string_view letter = text.substr(i, length);
+        if (const uint32_t character = Utf8Character(letter); IsControl(character)) {
+          out->append("\\u");
+          for (int shift = 12; shift >= 0; shift -= 4)
+            out->push_back(kHex[character >> shift & 15]);
+        } else {
+          out->append(letter);
+        }
         i += length;
         continue;
       }
@@ -475,7 +461,7 @@ void AppendJsonString(std::string* out, std::string_view text) {
       out->append("\\t");
     } else if (c == '\r') {
       out->append("\\r");
-    } else if (c >= 0x20) {  // a quote or a backslash
+    } else if (c >= 0x20 && c != 0x7f) {  // a quote or a backslash
       out->push_back('\\');
       out->push_back(text[i]);
     } else {

@@ -157,7 +157,7 @@ absl::Status CheckUnchanged(const MappedFile& file) {
     changed = it->second->changed;
   }
   struct stat now;
-  if (::fstat(file.fd(), &now) != 0) {
+  if ((file.fd() >= 0 ? ::fstat(file.fd(), &now) : ::stat(file.path().c_str(), &now)) != 0) {
     return SystemError("cannot read '", file.path(), "': ", std::strerror(errno));
   }
   const bool same = now.st_size == size && (size == 0 || (now.st_mtim.tv_sec == changed.tv_sec &&

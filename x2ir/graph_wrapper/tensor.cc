@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <limits>
 
 #include "x2ir/graph_wrapper/check.h"
+#include "x2ir/graph_wrapper/files_read.h"
 #include "x2ir/graph_wrapper/mappings.h"
 #include "x2ir/graph_wrapper/small_floats.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -47,6 +49,21 @@ T Load(const std::byte* data, int64_t i) {
 
 }  // namespace
 
+namespace {
+
+// Files that are mapped stay open below this number, so that the kernel can copy ranges of them; of
+// others the mapping is enough. The other half of the numbers is for what is written meanwhile.
+int MostOpen() {
+  static const int most = [] {
+    rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 512;
+    return static_cast<int>(std::clamp<rlim_t>(limit.rlim_cur / 2, 16, 4096));
+  }();
+  return most;
+}
+
+}  // namespace
+
 // --- MappedFile -----------------------------------------------------------------------------
 
 absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {
@@ -73,6 +90,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
   if (!S_ISREG(st.st_mode)) {
     return DataLoss("'", path, "' is ", S_ISDIR(st.st_mode) ? "a directory" : "no regular file");
   }
+  AddFileRead(st.st_dev, st.st_ino);
   file->size_ = static_cast<size_t>(st.st_size);
   if (file->size_ != 0) {  // mmap refuses an empty range
     void* p = mmap(nullptr, file->size_, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -83,6 +101,11 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
     }
     file->data_ = static_cast<const std::byte*>(p);
     AddMapping(file->data_, file->size_, file->path_, st);
+    // A model may be of more files than a process may have open.
+    if (fd >= MostOpen()) {
+      close(fd);
+      file->fd_ = -1;
+    }
   }
   return std::shared_ptr<const MappedFile>(std::move(file));
 }

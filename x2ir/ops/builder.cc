@@ -7,6 +7,7 @@
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/splice.h"
+#include "x2ir/ops/whole_attrs.h"
 
 namespace x2ir {
 
@@ -19,23 +20,24 @@ std::vector<Value*> Builder::Ops(Symbol op, std::vector<Value*> operands, Attrib
   return Ops(op, std::move(operands), std::move(attrs), std::vector<bool>(num_outputs, true));
 }
 
+AttributeMap WholeAttrs(const OpDef& def, AttributeMap attrs) {
+  AttributeMap whole;
+  for (const AttrDef& attr : def.attrs()) {
+    if (std::optional<Attribute> given = attrs.Take(attr.name)) {
+      whole.Set(attr.name, *std::move(given));
+    } else if (attr.default_value) {
+      whole.Set(attr.name, *attr.default_value);
+    }
+  }
+  for (auto& [name, attr] : attrs) whole.Set(name, std::move(attr));
+  return whole;
+}
+
 std::vector<Value*> Builder::Ops(Symbol op, std::vector<Value*> operands, AttributeMap attrs,
                                  const std::vector<bool>& wanted) {
   const OpDef* def = FindOp(op);
   if (!def) Fail(Internal("there is no IR op '", op.str(), "'"));
-  if (def) {
-    // Attributes stand in the definition's order, all of them: equal nodes look equal.
-    AttributeMap ordered;
-    for (const AttrDef& attr : def->attrs()) {
-      if (std::optional<Attribute> given = attrs.Take(attr.name)) {
-        ordered.Set(attr.name, *std::move(given));
-      } else if (attr.default_value) {
-        ordered.Set(attr.name, *attr.default_value);
-      }
-    }
-    for (auto& [name, attr] : attrs) ordered.Set(name, std::move(attr));  // Check refuses these
-    attrs = std::move(ordered);
-  }
+  if (def) attrs = WholeAttrs(*def, std::move(attrs));
   while (!operands.empty() && !operands.back()) operands.pop_back();  // left out at the end
   std::vector<Value*> outputs = Node(kIrDialect, op, std::move(operands), std::move(attrs), wanted);
   if (status_.ok()) {

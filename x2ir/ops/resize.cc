@@ -219,7 +219,8 @@ float OriginalPosition(Coordinates mode, const ResizeAxis& a, int64_t i) {
     case Coordinates::kHalfPixelSymmetric: {
       const float adjustment = static_cast<float>(static_cast<double>(a.out) / a.length);
       const float center = static_cast<float>(a.in) / 2;
-      return center * (1 - adjustment) + half;
+      // In this order, or a place that is a whole number may come out just below it.
+      return center * (1 - adjustment) + (x + 0.5f) / a.scale - 0.5f;
     }
     case Coordinates::kTfCropAndResize: {
       const float last = static_cast<float>(a.in - 1);
@@ -542,6 +543,28 @@ absl::StatusOr<std::vector<ResizeTaps>> ResizeTapsAlong(const AttributeMap& attr
   std::vector<ResizeTaps> taps;
   for (int64_t i = 0; i < axis.out; ++i) taps.push_back(MakeTaps(read, axis, i));
   return taps;
+}
+
+bool CornersFollowSizes(const Node& resize) {
+  if (resize.attrs().String("coordinate_transformation_mode") != "align_corners") return true;
+  const Value *x = resize.input(0), *factors = resize.input(2);
+  if (!factors) return true;
+  const Tensor* scales = factors->fixed_constant();
+  if (!scales || scales->is_sparse() || !x->shape()) return false;
+  const int64_t rank = x->shape()->rank();
+  std::vector<int64_t> axes(static_cast<size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  axes = resize.attrs().Ints("axes", axes);
+  if (static_cast<int64_t>(axes.size()) != scales->num_elements()) return false;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const double factor = scales->AsDouble(static_cast<int64_t>(i));
+    if (factor == std::floor(factor)) continue;
+    const int64_t axis = axes[i] + (axes[i] < 0 ? rank : 0);
+    if (axis < 0 || axis >= rank || !(*x->shape())[axis].is_static()) return false;
+    const double length = factor * static_cast<double>((*x->shape())[axis].value());
+    if (length != std::floor(length)) return false;
+  }
+  return true;
 }
 
 bool ResizePicks(const AttributeMap& attrs, const ResizeAxis& axis,

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "x2ir/graph_wrapper/attribute.h"
+#include "x2ir/graph_wrapper/graph.h"
 
 namespace X2IR_API x2ir {
 
@@ -36,6 +37,10 @@ struct ResizeTaps {
 // Of all output positions, by the attributes of op resize. `axis.in` must be over 0.
 absl::StatusOr<std::vector<ResizeTaps>> ResizeTapsAlong(const AttributeMap& attrs,
                                                         const ResizeAxis& axis);
+
+// Whether a resize node's places of corners follow from the sizes alone: by `align_corners` and
+// factors, IR divides by size times factor, which runtimes that go by sizes round first.
+bool CornersFollowSizes(const Node& resize);
 
 // Whether op resize gives for each output position of the axis just the element of `picks`.
 // Attributes that are not among `attrs` have their defaults.

@@ -63,6 +63,16 @@ Dim SlicedDim(const Dim& size, const Dim& start, const Dim& end, int64_t step) {
   return CeilDiv(from == Dim(0) ? to : Max(to - from, 0), step);
 }
 
+bool NamesNoAxes(const Node& node) {
+  const Value* x = node.input(0);
+  if (node.Is("squeeze")) {
+    const auto axes = KnownInts(node.input(1));
+    return axes && axes->empty();
+  }
+  if (!node.Is("slice") && !node.Is("pad")) return false;
+  return x && x->shape() && x->shape()->rank() == 0;
+}
+
 namespace {
 
 absl::Status InferSlice(InferContext& ctx) {

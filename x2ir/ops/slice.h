@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/shape.h"
 
 namespace X2IR_API x2ir {
@@ -17,6 +18,10 @@ SliceRange ResolveSlice(int64_t size, int64_t start, int64_t end, int64_t step);
 // How many elements a slice takes when sizes and bounds may be symbolic; unknown when
 // nothing exact can be said.
 Dim SlicedDim(const Dim& size, const Dim& start, const Dim& end, int64_t step);
+
+// A slice, pad or squeeze that is known to name no axes: the result is operand 0. Runtimes refuse
+// some of these, and take others for all axes.
+bool NamesNoAxes(const Node& node);
 
 }  // namespace x2ir
 

@@ -10,10 +10,12 @@
 // What stands between quantize_linear and dequantize_linear stays as it is. Runs where the target
 // has gemm, before the pass of that name.
 #include <algorithm>
-#include <functional>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/perm.h"
 #include "x2ir/ops/splice.h"
@@ -34,11 +36,36 @@ RowUse RowsOf(const Node& node) {
   return op ? op->rows() : RowUse::kNone;
 }
 
-// As a matrix.
-Shape FlatShape(const Shape& shape) {
-  const int64_t last = shape.rank() - 1;
-  return Shape{shape.NumElements(0, last), shape[last]};
-}
+// A shape, as a matrix too, and what a reshape takes to make the one of the other where one can.
+struct Rows {
+  Shape shape, flat;
+  std::optional<std::vector<int64_t>> flatten, restore;
+};
+
+// Large graphs have few shapes, and the product of symbolic dims is no cheap thing.
+class RowsOfShapes {
+ public:
+  // Stays until the next call.
+  const Rows& Of(const Shape& shape) {
+    for (const Rows& rows : last_) {
+      if (rows.shape == shape) return rows;
+    }
+    Rows rows;
+    const int64_t last = shape.rank() - 1;
+    rows.shape = shape;
+    rows.flat = Shape{shape.NumElements(0, last), shape[last]};
+    rows.flatten = ReshapeTarget(shape, rows.flat);
+    rows.restore = ReshapeTarget(rows.flat, shape);
+    constexpr size_t kMost = 8;
+    if (last_.size() < kMost) return last_.emplace_back(std::move(rows));
+    next_ = (next_ + 1) % kMost;
+    return last_[next_] = std::move(rows);
+  }
+
+ private:
+  std::vector<Rows> last_;
+  size_t next_ = 0;
+};
 
 bool SameRows(const Shape& a, const Shape& b) {
   if (a.rank() != b.rank()) return false;
@@ -53,7 +80,7 @@ bool IsReshape(const Node* node) { return node && node->Is("reshape"); }
 // Operands and results that are matrices when the node is flat.
 struct Vertex {
   Node* node;
-  std::vector<bool> in;
+  absl::InlinedVector<bool, 4> in;
   bool flat = false;
 };
 
@@ -82,7 +109,7 @@ std::optional<Vertex> ReadVertex(Node* node) {
       if (use.node->Is("quantize_linear")) return std::nullopt;
     }
   }
-  Vertex vertex{node, std::vector<bool>(node->num_inputs(), false)};
+  Vertex vertex{node, absl::InlinedVector<bool, 4>(node->num_inputs(), false)};
   bool any = false;
   for (size_t i = 0; i < node->num_inputs(); ++i) {
     const Value* input = node->input(i);
@@ -136,19 +163,34 @@ class Flattener {
       if (Saves(*node)) starts.push_back(node);
     }
     if (starts.empty()) return 0;
-    int64_t changes = 0, count = 0;
-    for (Node* node : graph_.nodes()) place_[node] = count++;
+    places_.assign(1, Place());
+    for (Node* node : graph_.nodes()) {
+      node->set_scratch(static_cast<uint32_t>(places_.size()));
+      places_.emplace_back();
+    }
+    for (const Node* node : starts) places_[node->scratch()].saves = true;
+    int64_t changes = 0;
     for (Node* start : starts) {
-      if (looked_at_.contains(start)) continue;
+      if (places_[start->scratch()].seen) continue;
       Grow(start);
-      changes += Decide() && Apply();
+      if (Decide()) {
+        Apply();
+        ++changes;
+      }
+      for (const Vertex& vertex : vertices_) places_[vertex.node->scratch()].vertex = -1;
       vertices_.clear();
-      vertex_of_.clear();
     }
     return changes;
   }
 
  private:
+  // What is known of a node, at its scratch number; nothing is at 0, where new nodes are.
+  struct Place {
+    int vertex = -1;     // in the region at hand
+    bool seen = false;   // in this region or in one before
+    bool saves = false;  // Saves
+  };
+
   // --- Growing ------------------------------------------------------------------------------
 
   // Whether the node is a matmul that would be one node with the add behind it.
@@ -184,33 +226,37 @@ class Flattener {
   }
   void Add(Node* node) {
     if (node->graph() != &graph_ || vertices_.size() >= kMaxVertices) return;
-    if (!place_.contains(node) || looked_at_.contains(node)) return;
+    Place& place = places_[node->scratch()];
+    if (node->scratch() == 0 || place.seen) return;
     auto vertex = ReadVertex(node);
     if (!vertex) return;
-    looked_at_[node] = true;
-    vertex_of_[node] = static_cast<int>(vertices_.size());
+    place.seen = true;
+    place.vertex = static_cast<int>(vertices_.size());
     vertices_.push_back(*std::move(vertex));
   }
 
   // --- Deciding -----------------------------------------------------------------------------
 
   int VertexOf(const Node* node) const {
-    const auto it = node ? vertex_of_.find(node) : vertex_of_.end();
-    return it == vertex_of_.end() ? -1 : it->second;
+    return node && node->graph() == &graph_ ? places_[node->scratch()].vertex : -1;
+  }
+  // Whether the value that is used there is a matrix there.
+  bool IsFlat(const Use& use) const {
+    const int user = VertexOf(use.node);
+    return user >= 0 && vertices_[user].flat && vertices_[user].in[use.index];
   }
 
   // A value with rows that some vertex makes or uses.
   struct Border {
     int producer = -1;
-    std::vector<int> users;  // that want a matrix when they are flat
-    bool kept = false;       // somebody else wants it as it is
+    absl::InlinedVector<int, 2> users{};  // that want a matrix when they are flat
+    bool kept = false;                    // somebody else wants it as it is
     int64_t flatten = 1, restore = 1;
   };
 
-  Border BorderOf(const Value& value) const {
+  Border BorderOf(const Value& value) {
     Border border;
     border.producer = value.graph() == &graph_ ? VertexOf(value.producer()) : -1;
-    const Shape &shape = *value.shape(), flat = FlatShape(shape);
     bool reshaped = false;
     for (const Use& use : value.uses()) {
       const int user = VertexOf(use.node);
@@ -223,8 +269,9 @@ class Flattener {
       }
     }
     border.kept |= value.is_graph_output();
-    if (!ReshapeTarget(shape, flat)) border.flatten = MinCut::kNever;
-    if (!ReshapeTarget(flat, shape)) {
+    const Rows& rows = rows_.Of(*value.shape());
+    if (!rows.flatten) border.flatten = MinCut::kNever;
+    if (!rows.restore) {
       border.restore = MinCut::kNever;
       border.kept |= reshaped;
     }
@@ -235,18 +282,19 @@ class Flattener {
     return border;
   }
 
-  std::vector<Border> Borders() const {
+  std::vector<Border> Borders() {
     std::vector<Border> borders;
-    absl::flat_hash_map<const Value*, bool> seen;
-    const auto add = [&](const Value* value) {
-      if (value && !value->fixed_constant() && seen.emplace(value, true).second)
-        borders.push_back(BorderOf(*value));
-    };
+    borders.reserve(vertices_.size());
+    absl::flat_hash_set<const Value*> seen;  // those that no vertex makes
     for (const Vertex& vertex : vertices_) {
       for (size_t i = 0; i < vertex.in.size(); ++i) {
-        if (vertex.in[i]) add(vertex.node->input(i));
+        const Value* input = vertex.in[i] ? vertex.node->input(i) : nullptr;
+        if (!input || input->fixed_constant() || VertexOf(input->producer()) >= 0) continue;
+        if (seen.insert(input).second) borders.push_back(BorderOf(*input));
       }
-      for (const Value* output : vertex.node->outputs()) add(output);
+      for (const Value* output : vertex.node->outputs()) {
+        if (output) borders.push_back(BorderOf(*output));
+      }
     }
     return borders;
   }
@@ -256,7 +304,7 @@ class Flattener {
     std::vector<std::pair<int, int>> pairs;
     for (size_t i = 0; i < vertices_.size(); ++i) {
       const Node& node = *vertices_[i].node;
-      if (!Saves(node)) continue;
+      if (!places_[node.scratch()].saves) continue;
       const int sum = VertexOf(node.output(0)->uses()[0].node);
       if (sum >= 0) pairs.emplace_back(static_cast<int>(i), sum);
     }
@@ -266,8 +314,9 @@ class Flattener {
   bool Decide() {
     if (vertices_.empty()) return false;
     const std::vector<Border> borders = Borders();
+    const std::vector<std::pair<int, int>> pairs = Pairs();
     MinCut cut(static_cast<int>(vertices_.size()));
-    for (const auto& [product, sum] : Pairs()) {
+    for (const auto& [product, sum] : pairs) {
       const int both = cut.AddDecision();
       cut.YesNo(MinCut::kYes, both, 1);
       cut.YesNo(both, product, MinCut::kNever);
@@ -276,13 +325,15 @@ class Flattener {
     for (const Border& border : borders) AddToCut(cut, border);
     const std::vector<bool> flat = cut.Solve();
     for (size_t i = 0; i < vertices_.size(); ++i) vertices_[i].flat = flat[i];
-    return Cost(borders) < 0;
+    return Cost(borders, pairs) < 0;
   }
 
   static void AddToCut(MinCut& cut, const Border& border) {
     // A matrix is made, and somebody wants what it was.
     if (border.producer >= 0 && border.kept) {
       cut.YesNo(border.producer, MinCut::kNo, border.restore);
+    } else if (border.producer >= 0 && border.users.size() == 1) {
+      cut.YesNo(border.producer, border.users[0], border.restore);
     } else if (border.producer >= 0 && !border.users.empty()) {
       const int all = cut.AddDecision();
       cut.YesNo(border.producer, all, border.restore);
@@ -290,15 +341,18 @@ class Flattener {
     }
     // A matrix is wanted, and none is made.
     if (border.users.empty() || border.flatten == 0) return;
+    const int producer = border.producer >= 0 ? border.producer : MinCut::kNo;
+    if (border.users.size() == 1) return cut.YesNo(border.users[0], producer, border.flatten);
     const int any = cut.AddDecision();
     for (int user : border.users) cut.YesNo(user, any, MinCut::kNever);
-    cut.YesNo(any, border.producer >= 0 ? border.producer : MinCut::kNo, border.flatten);
+    cut.YesNo(any, producer, border.flatten);
   }
 
   // In nodes more than there are.
-  int64_t Cost(const std::vector<Border>& borders) const {
+  int64_t Cost(const std::vector<Border>& borders,
+               const std::vector<std::pair<int, int>>& pairs) const {
     int64_t cost = 0;
-    for (const auto& [product, sum] : Pairs()) {
+    for (const auto& [product, sum] : pairs) {
       cost -= vertices_[product].flat && vertices_[sum].flat;
     }
     for (const Border& border : borders) {
@@ -315,82 +369,61 @@ class Flattener {
 
   // --- Applying -----------------------------------------------------------------------------
 
-  bool Apply() {
-    std::vector<Vertex> flat;
-    for (const Vertex& vertex : vertices_) {
-      if (vertex.flat) flat.push_back(vertex);
+  // Nodes stay; their operands and the types of their results change.
+  void Apply() {
+    std::vector<std::pair<uint32_t, int>> order;
+    for (size_t i = 0; i < vertices_.size(); ++i) {
+      if (vertices_[i].flat) {
+        order.emplace_back(vertices_[i].node->scratch(), static_cast<int>(i));
+      }
     }
-    std::sort(flat.begin(), flat.end(), [&](const Vertex& a, const Vertex& b) {
-      return place_.at(a.node) < place_.at(b.node);
-    });
+    std::sort(order.begin(), order.end());
     matrices_.clear();
-    std::vector<Builder> builders;
-    bool ok = true;
-    for (const Vertex& vertex : flat) {
-      builders.emplace_back(graph_, vertex.node);
-      builders.back().set_name_hint(HintOf(*vertex.node));
-      ok = ok && Flatten(builders.back(), vertex);
-    }
-    if (!ok) {
-      while (!builders.empty()) {
-        builders.back().Rollback();
-        builders.pop_back();
-      }
-      return false;
-    }
-    for (size_t i = 0; i < flat.size(); ++i) {
-      const std::string hint = HintOf(*flat[i].node);
-      for (Node* made : builders[i].made()) {
-        graph_.NameValues(made, StrCat(hint, "_", made->op().str()));
+    for (const auto& [place, i] : order) {
+      Flatten(vertices_[i]);
+      for (Value* output : vertices_[i].node->outputs()) {
+        if (output) FlattenResult(output);
       }
     }
-    for (size_t i = flat.size(); i-- > 0;) Restore(*flat[i].node);
-    return true;
   }
 
-  // The node on matrices, before it.
-  bool Flatten(Builder& b, const Vertex& vertex) {
-    const Node& node = *vertex.node;
-    std::vector<Value*> operands;
-    for (size_t i = 0; i < node.num_inputs(); ++i) {
-      Value* input = node.input(i);
-      operands.push_back(vertex.in[i] ? MatrixOf(b, input) : AsRow(b, input, RowsOf(node)));
+  void Flatten(const Vertex& vertex) {
+    Node* node = vertex.node;
+    const RowUse kind = RowsOf(*node);
+    Builder b(graph_, node);
+    for (size_t i = 0; i < node->num_inputs(); ++i) {
+      Value* input = node->input(i);
+      Value* operand = vertex.in[i] ? MatrixOf(b, input) : AsRow(b, input, kind);
+      if (operand != input) {
+        node->SetInput(i, operand);
+        if (input->fixed_constant() && input->is_unused()) input->graph()->RemoveConstant(input);
+      }
     }
-    AttributeMap attrs = node.attrs();
-    if (RowsOf(node) == RowUse::kLastAxis) attrs.Set("axis", -1);
-    if (RowsOf(node) == RowUse::kReduce) operands[1] = b.Ints({-1}, "axes");
-    std::vector<bool> wanted;
-    for (const Value* output : node.outputs()) wanted.push_back(output != nullptr);
-    const std::vector<Value*> results = b.Ops(node.op(), operands, std::move(attrs), wanted);
-    if (!b.status().ok()) return false;
-    for (size_t i = 0; i < results.size(); ++i) {
-      const Value* old = node.output(i);
-      if (!old) continue;
-      const Shape want = FlatShape(*old->shape());
-      if (results[i]->dtype() != old->dtype() || !SameShape(results[i]->shape(), &want))
-        return false;
-      matrices_[old] = results[i];
+    if (kind == RowUse::kLastAxis) node->SetAttr("axis", -1);
+    if (kind == RowUse::kReduce) {
+      Value* axes = node->input(1);
+      node->SetInput(1, b.Ints({-1}, "axes"));
+      if (axes->fixed_constant() && axes->is_unused()) axes->graph()->RemoveConstant(axes);
     }
-    return true;
+    for (Node* made : b.made()) {
+      graph_.NameValues(made, StrCat(HintOf(*node), "_", made->op().str()));
+    }
   }
 
+  // The operand, which the node gets for its rows.
   Value* MatrixOf(Builder& b, Value* value) {
-    const auto it = matrices_.find(value);
-    if (it != matrices_.end()) return it->second;
-    const Shape flat = FlatShape(*value->shape());
-    const Tensor* constant = DenseConstant(value);
-    const auto target = ReshapeTarget(*value->shape(), flat);
-    if (!target) {
-      b.Fail(Internal("a matrix that cannot be written"));
-      return value;
+    if (value->fixed_constant()) {
+      const Rows& rows = rows_.Of(*value->shape());
+      return b.Constant(value->constant()->Reshaped(*rows.flat.Static()), "rows");
     }
-    Value* matrix;
-    if (constant) {
-      matrix = b.Constant(constant->Reshaped(*flat.Static()), "rows");
-    } else {
-      matrix = b.Op("reshape", {value, b.Ints(*target, "rows")}, {{"allowzero", 0}});
+    const int producer = value->graph() == &graph_ ? VertexOf(value->producer()) : -1;
+    if (producer >= 0 && vertices_[producer].flat) return value;
+    Value*& matrix = matrices_[value];
+    if (!matrix) {
+      matrix = b.Op("reshape", {value, b.Ints(*rows_.Of(*value->shape()).flatten, "rows")},
+                    {{"allowzero", 0}});
     }
-    return matrices_[value] = matrix;
+    return matrix;
   }
 
   // A row that all rows meet has no other axes.
@@ -400,29 +433,40 @@ class Flattener {
     return b.Constant(row.Reshaped({row.dim(row.rank() - 1)}), "row");
   }
 
-  // Puts the matrices, as what they were, in the place of the node's results.
-  void Restore(Node& node) {
-    for (Value* output : node.outputs()) {
-      if (!output || output->is_unused()) continue;
-      Value* matrix = matrices_.at(output);
-      const Shape flat = FlatShape(*output->shape());
-      Builder b(graph_, &node);
-      b.set_name_hint(HintOf(node));
-      const auto target = ReshapeTarget(flat, *output->shape());
-      Value* restored = b.Op("reshape", {matrix, b.Ints(*target, "shape")}, {{"allowzero", 0}});
-      for (Node* made : b.made()) graph_.NameValues(made, StrCat(HintOf(node), "_reshape"));
-      ReplaceUsesByOlder(graph_, output, restored);
+  // The result is a matrix from now on. Who wants it as it was has a reshape of it.
+  void FlattenResult(Value* value) {
+    const Rows& rows = rows_.Of(*value->shape());
+    Type was = value->type(), flat = was;
+    flat.set_shape(rows.flat);
+    const bool kept =
+        value->is_graph_output() || !std::all_of(value->uses().begin(), value->uses().end(),
+                                                 [&](const Use& use) { return IsFlat(use); });
+    if (!kept) return value->set_type(std::move(flat));
+    Builder b(graph_, value->producer()->next());
+    Value* shape = b.Ints(*rows.restore, "shape");
+    Node* node =
+        graph_.InsertNode(value->producer()->next(), kIrDialect, "reshape", {{nullptr, shape}});
+    node->SetAttr("allowzero", 0);
+    Value* restored = graph_.AddNodeOutput(node, "", std::move(was));
+    const std::string base = value->name();
+    std::vector<Use> users;  // of the matrix
+    for (const Use& use : value->uses()) {
+      if (IsFlat(use)) users.push_back(use);
     }
-    EraseWithConstants(&node);
+    graph_.ReplaceAllUsesKeepingOutputNames(value, restored);
+    for (const Use& use : users) use.node->SetInput(use.index, value);
+    node->SetInput(0, value);
+    graph_.NameValues(node, StrCat(base, "_reshape"));
+    if (value->name().empty()) graph_.Rename(value, graph_.UniqueName(StrCat(base, "_rows")));
+    value->set_type(std::move(flat));
   }
 
   Graph& graph_;
   const PassContext& target_;
-  absl::flat_hash_map<const Node*, int64_t> place_;
-  absl::flat_hash_map<const Node*, bool> looked_at_;
+  std::vector<Place> places_;  // of all nodes
+  RowsOfShapes rows_;
   std::vector<Vertex> vertices_;
-  absl::flat_hash_map<const Node*, int> vertex_of_;
-  absl::flat_hash_map<const Value*, Value*> matrices_;
+  absl::flat_hash_map<const Value*, Value*> matrices_;  // of values that no flat vertex makes
 };
 
 absl::StatusOr<int64_t> FlattenRows(Graph& graph, const PassContext& context) {

@@ -10,9 +10,9 @@
 //  4. Large or long computations are left to run time, each by itself and all together.
 // fold_numbers: the same, but what is computed of weights (floats, more than one) stays.
 //
-// One sweep in the order of the graph does it; nested graphs are swept when their node comes.
-// Another one follows where the size of a result was not known before it was computed, since what
-// uses it may have a known size now.
+// One sweep in the order of the graph does it; nested graphs are swept when their node comes. What
+// was computed is told to inference on the way, so that sizes that hang on it are known further
+// down.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -26,7 +26,9 @@
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/splice.h"
+#include "x2ir/optimizer/knowledge.h"
 #include "x2ir/optimizer/pass.h"
+#include "x2ir/optimizer/room.h"
 #include "x2ir/optimizer/rule_util.h"
 #include "x2ir/optimizer/weights.h"
 
@@ -37,6 +39,8 @@ namespace {
 constexpr int64_t kMaxElements = int64_t{1} << 24;
 // The same for ops that do more than a little for each element.
 constexpr int64_t kMaxHeavyElements = int64_t{1} << 17;
+// Bytes of what is put into the graph for inference to see.
+constexpr int64_t kShown = int64_t{1} << 12;
 
 int64_t BytesOf(const Tensor& tensor) {
   if (!tensor.is_string()) return static_cast<int64_t>(tensor.nbytes());
@@ -56,33 +60,78 @@ class Folder {
     Lookahead ahead(graph);
     for (Node* node : graph.nodes()) {
       ahead.Step();
+      const size_t news = news_.size();
       for (Graph* inner : node->subgraphs()) changes += Fold(*inner);
-      if (node->is_ir() && Evaluate(*node)) evaluated.push_back(node);
+      if (!node->is_ir()) continue;
+      if (news_.size() != news || UsesNews(*node)) Learn(*node);
+      if (Evaluate(*node)) {
+        evaluated.push_back(node);
+      } else if (MayKnowMore(*node) && ShowOperands(*node, &changes)) {
+        Learn(*node);
+        if (Evaluate(*node)) evaluated.push_back(node);
+      }
     }
     // From the end, so that what only folded nodes used has no uses any more.
     for (; !evaluated.empty(); evaluated.pop_back()) changes += Settle(graph, evaluated.back());
     return changes;
   }
 
-  // Infers again what uses results whose sizes have become known; whether there are any.
-  bool InferUsers(Graph& graph) {
-    bool any = false;
-    for (Node* node : graph.nodes()) {
-      bool uses = false;
-      for (const Value* x : node->inputs()) uses = uses || sized_.contains(x);
-      if (uses && node->is_ir() && InferNode(*node).ok()) {
-        any = true;
-        for (const Value* output : node->outputs()) {
-          if (output && IsSized(*output)) sized_.insert(output);
-        }
+  // Whether there was no room for something.
+  bool refused() const { return refused_; }
+
+ private:
+  // --- What becomes known on the way ---------------------------------------------------------
+
+  bool UsesNews(const Node& node) const {
+    if (news_.empty()) return false;
+    for (size_t i = 0; i < node.num_inputs(); ++i) {
+      if (news_.contains(node.input(i))) return true;
+    }
+    return false;
+  }
+  // Infers the node again, since more is known of its operands.
+  void Learn(Node& node) {
+    std::vector<const Value*> changed;
+    InferAgain(node, &changed);
+    news_.insert(changed.begin(), changed.end());
+  }
+  // Inference reads small integers where they stand: those that were computed just now.
+  void Tell(Value& value, const Tensor& tensor) {
+    const Knowledge before = KnowledgeOf(&value);
+    SetInferredType(
+        value, Type::Tensor(tensor.dtype(),
+                            Shape(std::vector<Dim>(tensor.dims().begin(), tensor.dims().end()))));
+    const bool numbers = IsInteger(tensor.dtype()) || tensor.dtype() == DType::kBool;
+    if (numbers && tensor.rank() <= 1 &&
+        tensor.num_elements() <= int64_t{InferContext::kMaxElements}) {
+      if (const auto ints = tensor.ToInts(); ints.ok()) {
+        value.set_elements(std::vector<Dim>(ints->begin(), ints->end()));
       }
-      for (Graph* inner : node->subgraphs()) any = InferUsers(*inner) || any;
+    }
+    if (!(KnowledgeOf(&value) == before)) news_.insert(&value);
+  }
+  // Others (the factors of a resize) only as constants of the graph. The node needs them and stays,
+  // as far as one can see, so they would come to stand there anyway.
+  bool ShowOperands(const Node& node, int64_t* changes) {
+    bool any = false;
+    for (size_t i = 0; i < node.num_inputs(); ++i) {
+      Value* value = node.input(i);
+      const Tensor* tensor = value && !value->elements() ? Find(value) : nullptr;
+      if (!tensor || tensor->is_string()) continue;
+      const int64_t bytes = BytesOf(*tensor);
+      if (bytes > kShown) continue;
+      if (bytes > room_) {
+        refused_ = true;
+        continue;
+      }
+      room_ -= bytes;
+      Replace(*value->graph(), value, *tensor);
+      ++*changes;
+      any = true;
     }
     return any;
   }
-  void ForgetSized() { sized_.clear(); }
 
- private:
   struct Known {
     Tensor tensor;
     int64_t freed = 0;  // bytes of constants that go with the node
@@ -101,7 +150,7 @@ class Folder {
   // Finds the node's results; whether it has any that are known.
   bool Evaluate(const Node& node) {
     bool all = true, any = false;
-    for (const Value* output : node.outputs()) {
+    for (Value* output : node.outputs()) {
       if (!output) continue;
       if (auto tensor = KnownTensor(*output)) {
         known_[output] = {*std::move(tensor), Freed(node)};
@@ -152,12 +201,11 @@ class Folder {
       if (tensor) work_ -= tensor->num_elements();
       if (!tensor || tensor->is_sparse()) continue;
       known_[node.output(i)] = {Spilled(*tensor), freed};
+      Tell(*node.output(i), *tensor);
       any = true;
     }
     return any;
   }
-
-  static bool IsSized(const Value& value) { return value.shape() && value.shape()->Static(); }
 
   static bool IsWeight(const Value& value) {
     const Tensor* tensor = value.fixed_constant();
@@ -217,7 +265,10 @@ class Folder {
     }
     if (!known) return 0;
     if (whole) growth -= freed;
-    if (growth > room_) return 0;
+    if (growth > room_) {
+      refused_ = true;
+      return 0;
+    }
     if (!found.empty()) room_ -= growth;
     for (auto& [output, tensor] : found) Replace(graph, output, std::move(tensor));
     if (whole) EraseWithConstants(node);
@@ -231,19 +282,18 @@ class Folder {
     constant->annotations().MergeFrom(output->annotations());
     // Who keeps weights wants to know what is none.
     if (!weights_) constant->annotations().GetOrMake().extra.try_emplace("python.folded");
-    if (!IsSized(*output)) sized_.emplace(constant);
     graph.ReplaceAllUses(output, constant);
   }
 
   const PassContext& context_;
   int64_t room_;  // by how many bytes the file may still grow
   int64_t work_;  // with how many elements may still be computed
+  bool refused_ = false;
   bool weights_;  // whether floats of more than one element are computed with
   absl::flat_hash_map<const Value*, Known> known_;
-  absl::flat_hash_set<const Value*> sized_;  // had no known size before
+  absl::flat_hash_set<const Value*> news_;  // of which more is known than before
 };
 
-constexpr int kMaxSweeps = 8;
 constexpr double kGrowth = 0.2;
 constexpr int64_t kFree = 1 << 10;              // bytes
 constexpr int64_t kMinWork = int64_t{1} << 26;  // elements; more where the file is larger
@@ -253,12 +303,8 @@ absl::StatusOr<int64_t> Fold(Graph& graph, const PassContext& context, bool weig
   const int64_t before = context.file_bytes != 0 ? context.file_bytes : now;
   const auto most = static_cast<int64_t>(static_cast<double>(before) * (1 + kGrowth)) + kFree;
   Folder folder(context, std::max<int64_t>(0, most - now), std::max(kMinWork, now), weights);
-  int64_t changes = 0;
-  for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
-    folder.ForgetSized();
-    changes += folder.Fold(graph);
-    if (!folder.InferUsers(graph)) break;
-  }
+  const int64_t changes = folder.Fold(graph);
+  if (folder.refused()) RememberFileBytes(graph, before);
   return changes;
 }
 

@@ -68,8 +68,7 @@ absl::StatusOr<bool> TakeAdd(Rewriter& r) {
         continue;
       }
     }
-    Value* y = r.b().Op("gemm", {node->input(0), node->input(1), c}, attrs);
-    return r.b().status().ok() && r.Replace(y);
+    return r.Become("gemm", {node->input(0), node->input(1), c}, std::move(attrs));
   }
   return false;
 }

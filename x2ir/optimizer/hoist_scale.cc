@@ -4,10 +4,13 @@
 //     matmul of two computed operands (one of which then takes the number); a split of the linear
 //     op's channels, or of the heads that they were taken apart into (of which then one part is
 //     scaled).
+//  2. Where both operands of a matmul are multiplied or divided by a number, behind reshape,
+//     transpose, squeeze, unsqueeze or flatten, the smaller one takes both numbers.
 // Nobody else uses anything on the way. (fold_affine takes what stands right behind linear ops.)
 // Products with the scaled weights are rounded elsewhere than before, no more than that: a number
 // is hoisted only where it is neither large nor small, so that nothing on the way overflows or
-// loses digits, and weights only of moderate size are rewritten.
+// loses digits. Large weights are not rewritten: they go from file to file as they are, and to
+// read, scale and write them costs more than all of the rest of an export.
 #include <cmath>
 #include <utility>
 
@@ -25,8 +28,18 @@ X2IR_RULES_PASS(hoist_scale, "Numbers that scale what linear ops gave go into th
 constexpr double kSmallest = 1.0 / 256, kLargest = 256;
 // What overflows first. There products may only become smaller, which the scores would be too.
 constexpr double kLargestOfHalf = 1;
+// Weights of more bytes stay as they are.
+constexpr size_t kMaxHoistedInto = size_t{256} << 10;
 // How far back to look, over both operands of a matmul too.
 constexpr int kMaxSteps = 16;
+
+constexpr std::string_view kMoves[] = {"reshape", "transpose", "squeeze", "unsqueeze", "flatten"};
+
+// Whether a number is neither too large nor too small to be put elsewhere.
+bool IsModerate(double number, DType type) {
+  const double most = type == DType::kFloat16 ? kLargestOfHalf : kLargest;
+  return std::abs(number) >= kSmallest && std::abs(number) <= most;
+}
 
 struct Hoisted {
   Linear linear;
@@ -39,12 +52,10 @@ class Search {
   explicit Search(const Pattern& pattern) : pattern_(pattern) {}
 
   std::optional<Hoisted> Find(const Value* value) {
-    static constexpr std::string_view kMoves[] = {"reshape", "transpose", "squeeze", "unsqueeze",
-                                                  "flatten"};
     if (--steps_ < 0 || !value || !Rewriter::UsedOnce(value)) return std::nullopt;
     if (const auto linear = ReadLinear(pattern_, value)) {
-      const bool fits = linear->kind != LinearKind::kNorm &&
-                        static_cast<int64_t>(linear->weight->nbytes()) <= kMaxRewrittenBytes;
+      const bool fits =
+          linear->kind != LinearKind::kNorm && linear->weight->nbytes() <= kMaxHoistedInto;
       return fits ? std::optional(Hoisted{*linear, 0, linear->channels}) : std::nullopt;
     }
     for (std::string_view op : kMoves) {
@@ -69,7 +80,7 @@ class Search {
     if (!channels) return std::nullopt;
     const auto& [linear, each] = *channels;
     if (linear.kind == LinearKind::kNorm) return std::nullopt;
-    if (static_cast<int64_t>(linear.weight->nbytes()) > kMaxRewrittenBytes) return std::nullopt;
+    if (linear.weight->nbytes() > kMaxHoistedInto) return std::nullopt;
     for (size_t i = 0;; ++i) {
       const Value* part = split.output(i);
       const Shape* shape = part ? part->shape() : nullptr;
@@ -127,9 +138,7 @@ absl::StatusOr<bool> HoistScale(Rewriter& r) {
   const auto with = Pattern::NumberOperand(r.node());
   if (!with || (with->first && r.node().Is("div"))) return false;
   const double number = r.node().Is("div") ? 1 / with->number : with->number;
-  const DType type = r.out()->dtype();
-  const double most = type == DType::kFloat16 ? kLargestOfHalf : kLargest;
-  if (!(std::abs(number) >= kSmallest && std::abs(number) <= most)) return false;
+  if (!IsModerate(number, r.out()->dtype())) return false;
   if (!SameShape(with->other, r.out())) return false;
   const Pattern pattern(r);
   const auto found = Search(pattern).Find(with->other);
@@ -152,6 +161,51 @@ const std::vector<std::string_view> kOnTheWay = {"flatten", "matmul",    "reshap
                                                  "squeeze", "transpose", "unsqueeze"};
 X2IR_RULE(hoist_scale, mul, HoistScale, kOnTheWay);
 X2IR_RULE(hoist_scale, div, HoistScale, kOnTheWay);
+
+// The mul or div by a number that the value comes from, and the factor.
+struct Scaling {
+  Node* node;
+  double factor;
+};
+std::optional<Scaling> ScalingOf(const Pattern& pattern, const Value* value) {
+  for (int steps = 0; steps < kMaxSteps && value && Rewriter::UsedOnce(value); ++steps) {
+    for (std::string_view op : {"mul", "div"}) {
+      Node* node = pattern.By(value, op);
+      const auto with = node ? Pattern::NumberOperand(*node) : std::nullopt;
+      if (!with || (with->first && op == "div") || !SameShape(with->other, value)) continue;
+      return Scaling{node, op == "div" ? 1 / with->number : with->number};
+    }
+    const Node* move = nullptr;
+    for (std::string_view op : kMoves) move = move ? move : pattern.By(value, op);
+    if (!move) break;
+    value = move->input(0);
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<bool> ScaleOnce(Rewriter& r) {
+  const Pattern pattern(r);
+  const auto a = ScalingOf(pattern, r.in(0)), b = ScalingOf(pattern, r.in(1));
+  if (!a || !b) return false;
+  const DType type = r.out()->dtype();
+  const double both = a->factor * b->factor;
+  for (double number : {a->factor, b->factor, both}) {
+    if (!IsModerate(number, type)) return false;
+  }
+  const Shape *of_a = r.in(0)->shape(), *of_b = r.in(1)->shape();
+  const auto size_a = of_a ? of_a->NumElements() : Dim(),
+             size_b = of_b ? of_b->NumElements() : Dim();
+  const bool keep_a =
+      !(size_a.is_static() && size_b.is_static() && size_b.value() < size_a.value());
+  Node& keep = keep_a ? *a->node : *b->node;
+  Node& drop = keep_a ? *b->node : *a->node;
+  const auto kept = Pattern::NumberOperand(keep), dropped = Pattern::NumberOperand(drop);
+  const double number = keep.Is("div") ? 1 / both : both;
+  r.SetInput(keep, kept->first ? 0 : 1, r.b().Scalar(type, number));
+  r.ReplaceUses(drop.output(0), dropped->other);
+  return true;
+}
+X2IR_RULE(hoist_scale, matmul, ScaleOnce);
 
 }  // namespace
 }  // namespace x2ir

@@ -9,8 +9,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/knowledge.h"
 #include "x2ir/optimizer/node_index.h"
+#include "x2ir/optimizer/room.h"
 
 namespace x2ir {
 namespace {
@@ -23,6 +27,9 @@ NamedRegistry<Pass>& Passes() {
 // Rounds until nothing changes; passes that undo each other stop here.
 constexpr int kMaxPipelineRounds = 20;
 
+// Of Annotations::extra.
+constexpr char kFileBytes[] = "optimizer.file_bytes";
+
 }  // namespace
 
 const Pass* FindPass(std::string_view name) { return Passes().Find(name); }
@@ -32,6 +39,19 @@ std::vector<const Pass*> AllPasses() { return Passes().All(); }
 bool RegisterPass(std::string_view name, std::string_view doc, PassFn run, SourcePlace place) {
   Passes().Add({name, doc, std::move(run)}, place);
   return true;
+}
+
+int64_t RememberedFileBytes(const Graph& graph) {
+  const Annotations* notes = graph.annotations().get();
+  if (!notes) return 0;
+  const auto it = notes->extra.find(kFileBytes);
+  int64_t bytes = 0;
+  if (it == notes->extra.end() || !absl::SimpleAtoi(it->second, &bytes)) return 0;
+  return std::max<int64_t>(bytes, 0);
+}
+
+void RememberFileBytes(Graph& graph, int64_t bytes) {
+  graph.annotations().GetOrMake().extra[kFileBytes] = StrCat(bytes);
 }
 
 int64_t FileBytes(const Graph& graph) {
@@ -117,10 +137,15 @@ absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
   PassContext known = context;
   NodeIndex index;
   known.index = &index;
+  if (known.file_bytes == 0) known.file_bytes = RememberedFileBytes(graph);
   if (known.file_bytes == 0) known.file_bytes = FileBytes(graph);
   std::optional<WeightsAsInputs> weights;
-  if (context.keeps_modules) weights.emplace(graph);
-  // A pass works until it is done, so it has work again only if another one did something since.
+  if (context.keeps_modules) {
+    weights.emplace(graph);
+    // Nor at what inference read from them.
+    if (absl::Status s = InferGraph(graph); !s.ok()) return s;
+  }
+  // A pass has work again only if something was done since it found none.
   int64_t total = 0;
   absl::flat_hash_map<const Pass*, int64_t> seen;  // what `total` was when the pass had run
   for (int round = 0; round < kMaxPipelineRounds; ++round) {
@@ -137,14 +162,19 @@ absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       if (*made != 0 || graph.node_changes() != changes) index.Forget();
       total += *made;
-      seen[passes[i]] = total;
+      // What one change makes possible may be further away than a pass looks for it.
+      if (*made == 0) seen[passes[i]] = total;
 #ifndef NDEBUG
       if (auto problems = graph.Validate(); !problems.empty()) {
         return Internal("pass ", passes[i]->name, " broke the graph: ", problems[0]);
       }
 #endif
     }
-    if (total == before) break;
+    if (total != before) continue;
+    // Passes that put one value in the place of another do not follow what that tells further down.
+    if (total == 0 || !InferWhatIsUnknown(graph)) break;
+    index.Forget();
+    ++total;
   }
   return results;
 }

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/copy_size.h"
 #include "x2ir/optimizer/inline_graph.h"
 
 namespace x2ir {
@@ -91,6 +93,55 @@ std::optional<Values> AppendRound(Builder& b, const Graph& body, const Values& i
   return results;
 }
 
+int64_t NodesOfRounds(const Graph& body, int64_t rounds) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  int64_t nodes = 1;
+  for (const Node* node : body.nodes()) {
+    int64_t own = 1;
+    const std::optional<int64_t> inner_rounds = node->Is("loop") ? RoundsOf(*node) : std::nullopt;
+    for (const Graph* inner : node->subgraphs()) {
+      own = std::min(kMost, own + NodesOfRounds(*inner, inner_rounds.value_or(1)));
+    }
+    nodes = std::min(kMost, nodes + own);
+  }
+  if (rounds <= 0) return 0;
+  return nodes > kMost / rounds ? kMost : nodes * rounds;
+}
+
+absl::Status RoundsBudget::Take(const Graph& body, int64_t rounds) const {
+  const int64_t nodes = NodesOfRounds(body, rounds);
+  if (nodes > nodes_) {
+    return CannotExpress(rounds, " rounds are ", nodes,
+                         " nodes, written out; of all loops at most ", kMostNodes,
+                         " are written for a target that has no loops");
+  }
+  // Those of loops within are counted when they are written out.
+  const int64_t own = static_cast<int64_t>(body.TotalNodes()) + 1, each = BytesOfCopy(body);
+  if (each > bytes_ / std::max<int64_t>(rounds, 1)) {
+    return CannotExpress(rounds, " rounds are of ", each, " bytes each; of all loops at most ",
+                         kMostBytes, " bytes are written for a target that has no loops");
+  }
+  nodes_ -= std::min(nodes_, own * rounds);
+  bytes_ -= each * rounds;
+  return absl::OkStatus();
+}
+
+absl::Status TakeRounds(const Target& target, const Graph& body, int64_t rounds) {
+  const auto* budget = dynamic_cast<const RoundsBudget*>(&target);
+  return budget ? budget->Take(body, rounds) : absl::OkStatus();
+}
+
+void ShareConstants(Builder& b, Graph& body) {
+  for (Value* constant : body.constants()) {
+    Value* shared = b.Constant(*constant->constant(), constant->name());
+    body.ReplaceAllUses(constant, shared);
+    if (constant->is_unused()) body.RemoveConstant(constant);
+  }
+  for (Node* node : body.nodes()) {
+    for (Graph* inner : node->subgraphs()) ShareConstants(b, *inner);
+  }
+}
+
 Value* Stacked(Builder& b, const Values& rounds, int64_t axis) {
   Values parts;
   for (Value* value : rounds) parts.push_back(b.Op("unsqueeze", {value, b.Ints({axis})}));
@@ -100,6 +151,7 @@ Value* Stacked(Builder& b, const Values& rounds, int64_t axis) {
 std::optional<Values> LoopInRounds(Builder& b, const Node& node, int64_t rounds) {
   const size_t carried = node.num_inputs() - kLoopCarriedFrom;
   const std::shared_ptr<Graph> copy = WithoutCondition(node.attrs().SubGraph("body"));
+  ShareConstants(b, *copy);
   const Graph& body = *copy;
   Values state;
   for (size_t i = 0; i < carried; ++i) state.push_back(node.input(kLoopCarriedFrom + i));

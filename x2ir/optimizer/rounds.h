@@ -22,8 +22,32 @@ bool MayBeRounds(const Node& node, int64_t rounds, size_t first, size_t carried,
 
 // One round of the body; nullopt where it cannot be.
 std::optional<Values> AppendRound(Builder& b, const Graph& body, const Values& inputs);
+// Constants of a body, and of all graphs in it, become constants beside the loop, so that its
+// rounds share them.
+void ShareConstants(Builder& b, Graph& body);
 // What one output is in all rounds, along a new axis.
 Value* Stacked(Builder& b, const Values& rounds, int64_t axis);
+
+// How many nodes the rounds of a body are, with those of the loops in it whose number is known.
+// Saturates.
+int64_t NodesOfRounds(const Graph& body, int64_t rounds);
+
+// A target that has no loops gets their rounds, one after the other. What all loops of a model
+// become is bounded: loops in loops are few bytes in a file, and any number of nodes. Targets that
+// are no RoundsBudget have none.
+class RoundsBudget {
+ public:
+  static constexpr int64_t kMostNodes = 100'000;
+  static constexpr int64_t kMostBytes = int64_t{64} << 20;  // of nodes, with names and attributes
+
+  virtual ~RoundsBudget() = default;
+  // CannotExpress when there is not so much left.
+  absl::Status Take(const Graph& body, int64_t rounds) const;
+
+ private:
+  mutable int64_t nodes_ = kMostNodes, bytes_ = kMostBytes;
+};
+absl::Status TakeRounds(const Target& target, const Graph& body, int64_t rounds);
 
 // All rounds of a loop of that many; nullopt where one cannot be.
 std::optional<Values> LoopInRounds(Builder& b, const Node& node, int64_t rounds);

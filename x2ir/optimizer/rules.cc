@@ -14,6 +14,8 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/splice.h"
+#include "x2ir/ops/whole_attrs.h"
+#include "x2ir/optimizer/knowledge.h"
 #include "x2ir/optimizer/source_order.h"
 
 namespace x2ir {
@@ -225,24 +227,40 @@ class Worklist {
     return false;
   }
 
+  // The nodes that use it, and the one that gives it on as a result of its graph.
+  static std::vector<Node*> WhatSees(const Value& value) {
+    std::vector<Node*> nodes;
+    for (const Use& use : value.uses()) nodes.push_back(use.node);
+    if (value.is_graph_output() && value.graph()->parent_node()) {
+      nodes.push_back(value.graph()->parent_node());
+    }
+    return nodes;
+  }
+
   // Types anew, from this node on as far as they change.
   void Reinfer(Node* node) {
     std::vector<Node*> todo = {node};
+    std::vector<const Value*> changed;
     while (!todo.empty()) {
       Node* next = todo.back();
       todo.pop_back();
-      if (!next->is_ir()) continue;
-      std::vector<std::pair<Type, std::optional<std::vector<Dim>>>> before;
-      for (const Value* output : next->outputs()) before.push_back(KnownOf(output));
-      if (!InferNode(*next).ok()) continue;  // the rule's own result was inferred already
-      for (size_t i = 0; i < next->num_outputs(); ++i) {
-        const Value* output = next->output(i);
-        if (!output || KnownOf(output) == before[i]) continue;
-        for (const Use& use : output->uses()) {
-          Add(use.node);
-          todo.push_back(use.node);
+      changed.clear();
+      // A rule's own result was inferred already, so an error does not matter.
+      const bool more = InferAgain(*next, &changed);
+      if (more && next->has_subgraphs()) AddInside(*next);
+      for (const Value* output : changed) {
+        for (Node* user : WhatSees(*output)) {
+          Add(user);
+          todo.push_back(user);
         }
       }
+    }
+  }
+  // The same for all that sees a value of which something else is known now.
+  void ReinferAllThatSee(const Value& value) {
+    for (Node* user : WhatSees(value)) {
+      Reinfer(user);
+      Add(user);
     }
   }
 
@@ -261,9 +279,13 @@ class Worklist {
     node->set_scratch(first_ + static_cast<uint32_t>(queue_.size() - 1));
   }
   Node* Ahead(size_t i) const { return i < queue_.size() ? queue_[i] : nullptr; }
-  static std::pair<Type, std::optional<std::vector<Dim>>> KnownOf(const Value* value) {
-    if (!value) return {};
-    return {value->type(), value->elements() ? std::optional(*value->elements()) : std::nullopt};
+  void AddInside(Node& node) {
+    for (Graph* inner : node.subgraphs()) {
+      for (Node* nested : inner->nodes()) {
+        Add(nested);
+        AddInside(*nested);
+      }
+    }
   }
 
   const Rules& rules_;
@@ -295,17 +317,30 @@ bool Rewriter::UsedOnce(const Value* value) {
   return value->uses().size() == 1 && !value->is_graph_output();
 }
 
+namespace {
+// Whether inference can read elements of the one that it cannot read of the other.
+bool TellsMore(const Value& result, const Value& than) {
+  if (result.fixed_constant()) return !than.elements();
+  return result.elements() && (!than.elements() || *result.elements() != *than.elements());
+}
+}  // namespace
+
 bool Rewriter::Replace(const Values& results) {
   if (!builder_.status().ok()) return false;
   const std::vector<Node*> producers = Worklist::ProducersAround(node_);
   const std::vector<Node*> beside = Worklist::UsersLeftBy(node_);
   std::vector<Node*> users;
-  bool other_types = false;
+  bool news = false;  // whether the users can know more than before
+  std::vector<std::pair<const Value*, Knowledge>> older;
   for (size_t i = 0; i < node_.num_outputs(); ++i) {
     const Value* output = node_.output(i);
     if (!output) continue;
-    for (const Use& use : output->uses()) users.push_back(use.node);
-    other_types |= results[i]->type() != output->type();
+    const Value* result = results[i];
+    for (Node* user : Worklist::WhatSees(*output)) users.push_back(user);
+    news |= result->type() != output->type() || TellsMore(*result, *output);
+    if (!result->name().empty() && result->producer()) {
+      older.emplace_back(result, KnowledgeOf(result));
+    }
   }
   Graph& graph = *node_.graph();
   work_.Forget(&node_);
@@ -315,9 +350,35 @@ bool Rewriter::Replace(const Values& results) {
   for (Node* made : builder_.made()) work_.AddWithin(made);
   for (Node* user : beside) work_.Add(user);
   for (Node* user : users) {
-    if (other_types) work_.Reinfer(user);
+    if (news) work_.Reinfer(user);
     work_.Add(user);
   }
+  // What was known of the node's output is known of the value in its place.
+  for (const auto& [value, before] : older) {
+    if (!(KnowledgeOf(value) == before)) work_.ReinferAllThatSee(*value);
+  }
+  for (Node* producer : producers) work_.Add(producer);
+  work_.EraseUnused(producers);
+  return true;
+}
+
+bool Rewriter::Become(Symbol op, const Values& operands, AttributeMap attrs) {
+  const std::vector<Node*> producers = Worklist::ProducersAround(node_);
+  const std::vector<Node*> beside = Worklist::UsersLeftBy(node_);
+  const std::vector<Value*> before = node_.inputs();
+  while (node_.attrs().size() != 0) node_.EraseAttr(node_.attrs().begin()->first);
+  node_.set_op(kIrDialect, op);
+  node_.SetInputs(operands);
+  for (auto& [name, attr] : WholeAttrs(*FindOp(op), std::move(attrs))) {
+    node_.SetAttr(name, std::move(attr));
+  }
+  for (Value* value : before) {
+    if (value && value->fixed_constant() && value->is_unused()) {
+      value->graph()->RemoveConstant(value);
+    }
+  }
+  work_.AddAround(node_);
+  for (Node* user : beside) work_.Add(user);
   for (Node* producer : producers) work_.Add(producer);
   work_.EraseUnused(producers);
   return true;
@@ -353,8 +414,10 @@ void Rewriter::SetInput(Node& node, size_t i, Value* value) {
 void Rewriter::ReplaceUses(Value* from, Value* to) {
   std::vector<Node*> users;
   for (const Use& use : from->uses()) users.push_back(use.node);
+  const Knowledge before = KnowledgeOf(to);
   ReplaceUsesByOlder(*from->graph(), from, to);
   for (Node* user : users) Touch(*user);
+  if (!(KnowledgeOf(to) == before)) work_.ReinferAllThatSee(*to);
   if (from->producer()) work_.AddAround(*from->producer());
 }
 

@@ -51,6 +51,9 @@ class Rewriter {
   // is unused then. Must be the last call. Returns true.
   bool Replace(const Values& results);
   bool Replace(Value* result) { return Replace(Values{result}); }
+  // The node becomes one of another op that gives the same results, of the same types; erases what
+  // is unused then. As Replace with a new node, for less. Must be the last call. Returns true.
+  bool Become(Symbol op, const Values& operands, AttributeMap attrs = {});
   // Gives this node or a neighbour another operand.
   void SetInput(Node& node, size_t i, Value* value);
   // Replaces all uses of a value by another one; the names of graph outputs stay.

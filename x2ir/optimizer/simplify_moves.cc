@@ -7,6 +7,8 @@
 //     can be added up (no bound counts from the end, or the size is a number).
 // 13. A `concat` that only another one along the same axis uses becomes part of that; operands
 //     without elements go.
+// 26. A `concat` of all parts of one value, along their axis, is that value; where they are slices
+//     in another order (a roll), nobody else's, they are the parts of one `split`.
 // 25. `unsqueeze` that gives back the axis of a `gather` of one constant index, which nobody else
 //     uses, becomes part of that: its index is a list of one.
 #include <algorithm>
@@ -244,6 +246,81 @@ absl::StatusOr<bool> FlattenConcat(Rewriter& r) {
   return changed && r.Replace(r.b().Op("concat", std::move(parts), r.attrs()));
 }
 X2IR_RULE(simplify, concat, FlattenConcat);
+
+// --- 26 -------------------------------------------------------------------------------------
+
+// What a slice or a split took out of a value of known size.
+struct TakenPart {
+  Value* whole;
+  int64_t from, to;
+  bool alone;  // by a slice that nobody else uses
+};
+
+std::optional<TakenPart> PartAlong(Rewriter& r, size_t i, int64_t axis) {
+  const Value* part = r.in(i);
+  const Node* node = r.Producer(i, "slice");
+  if (!node) node = r.Producer(i, "split");
+  const Shape* shape = node && node->input(0) ? node->input(0)->shape() : nullptr;
+  if (!shape || axis >= shape->rank() || !(*shape)[axis].is_static()) return std::nullopt;
+  if (node->Is("slice")) {
+    const auto slices = SlicesOf(*node);
+    if (!slices || slices->size() != 1 || (*slices)[0].axis != axis || (*slices)[0].step != 1 ||
+        !(*slices)[0].start.is_static() || !(*slices)[0].end.is_static()) {
+      return std::nullopt;
+    }
+    const SliceRange range = ResolveSlice((*shape)[axis].value(), (*slices)[0].start.value(),
+                                          (*slices)[0].end.value(), 1);
+    return TakenPart{node->input(0), range.start, range.start + range.count,
+                     Rewriter::UsedOnce(part)};
+  }
+  const auto own = NormalizeAxes({node->attrs().Int("axis")}, shape->rank());
+  if (!own.ok() || (*own)[0] != axis) return std::nullopt;
+  int64_t from = 0;
+  for (size_t k = 0; k < node->num_outputs(); ++k) {
+    const Shape* sized = node->output(k) ? node->output(k)->shape() : nullptr;
+    if (!sized || !(*sized)[axis].is_static()) return std::nullopt;
+    const int64_t to = from + (*sized)[axis].value();
+    if (k == part->output_index()) return TakenPart{node->input(0), from, to, false};
+    from = to;
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<bool> JoinParts(Rewriter& r) {
+  const size_t n = r.node().num_inputs();
+  const auto axes = NormalizeAxes({r.attrs().Int("axis")}, RankOf(r.in(0)));
+  if (n < 2 || n > kMaxConcatOperands || !axes.ok()) return false;
+  const int64_t axis = (*axes)[0];
+  std::vector<TakenPart> parts;
+  std::vector<size_t> order;
+  bool alone = true;
+  for (size_t i = 0; i < n; ++i) {
+    const auto part = PartAlong(r, i, axis);
+    if (!part || part->from == part->to || (i > 0 && part->whole != parts[0].whole)) return false;
+    alone = alone && part->alone;
+    order.push_back(i);
+    parts.push_back(*part);
+  }
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return parts[a].from < parts[b].from; });
+  int64_t at = 0;
+  for (const size_t i : order) {
+    if (parts[i].from != at) return false;
+    at = parts[i].to;
+  }
+  Value* whole = parts[0].whole;
+  if ((*whole->shape())[axis] != Dim(at)) return false;
+  if (std::is_sorted(order.begin(), order.end())) return r.Replace(whole);
+  if (!alone) return false;
+  std::vector<int64_t> sizes;
+  for (const size_t i : order) sizes.push_back(parts[i].to - parts[i].from);
+  const std::vector<Value*> pieces =
+      r.b().Ops("split", {whole, r.b().Ints(sizes, "sizes")}, {{"axis", axis}}, n);
+  std::vector<Value*> turned(n);
+  for (size_t k = 0; k < n; ++k) turned[order[k]] = pieces[k];
+  return r.Replace(r.b().Op("concat", std::move(turned), r.attrs()));
+}
+X2IR_RULE(simplify, concat, JoinParts, {"slice", "split"});
 
 // --- 18 -------------------------------------------------------------------------------------
 

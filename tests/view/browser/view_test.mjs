@@ -5,7 +5,7 @@
 // Exits with 77 where there is no browser, no driver, or no page in the build. Screenshots lie in WORK afterwards.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 
 import { launch, notRun, openPage } from "./browser.mjs";
 import { MARKUP, hostile, large, nested, small } from "./graphs.mjs";
+import { NOT_SHARED, sharedFolder } from "../../oracle/shared.mjs";
 
 const { values: flags } = parseArgs({
   options: Object.fromEntries(["x2ir", "driver", "work", "shared"].map((name) => [name, { type: "string" }])),
@@ -442,9 +443,9 @@ test("large graphs", async () => {
 });
 
 test("real networks", async () => {
-  const models = path.join(flags.shared, "models");
-  if (!existsSync(models)) {
-    console.log("  ../shared is not there: left out");
+  const models = sharedFolder("view_browser", flags.shared, "models");
+  if (!models) {
+    console.log(`  ${NOT_SHARED}: left out`);
     return;
   }
   const network = (name, file = "model.pt2") => path.join(models, name, file);

@@ -33,7 +33,11 @@ Match RecognizeCoreml(const Candidate& file) {
           return ReadCoreml(source, {.raw_images = request.options.Flag("raw_images"),
                                      .function = request.options.Text("function")});
         },
-    .write_options = {{.name = "float16", .help = "Write floats as float16"}, ForceOption()},
+    .write_options =
+        {{.name = "float16", .help = "Write floats as float16"},
+         {.name = "float64_as_float32",
+          .help = "Inputs and outputs of float64 become float32, as Core ML has no float64"},
+         ForceOption()},
     .write =
         [](const Model& model, const Sink& sink, const FormatOptions& options) {
           return WriteMlPackage(model, sink, options.Flag("force"));

@@ -372,7 +372,12 @@ class ModelReader {
         const DType key = feature.int_keys ? DType::kInt64 : DType::kString;
         return Type::Map(key, Type::Tensor(DType::kFloat32, Shape()));
       }
-      default: return Unimplemented("'", feature.name, "' is ", feature.kind_name);
+      default: {
+        const std::string kind = feature.kind_name.empty() ? "of no type" : feature.kind_name;
+        if (!feature.name.empty()) return Unimplemented("'", feature.name, "' is ", kind);
+        return Unimplemented("the description has an input or output without a name, which is ",
+                             kind);
+      }
     }
   }
 

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/formats/coreml/coreml.h"
 #include "x2ir/formats/coreml/mil_ops.h"
+#include "x2ir/formats/io/atomic_folder.h"
 #include "x2ir/formats/io/folders.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -570,6 +571,27 @@ struct PackagePaths {
   std::string weight_file() const { return (weights / "weight.bin").string(); }
 };
 
+absl::Status WritePackageFiles(const PackagePaths& at, const Sink& sink, WireWriter& message,
+                               const WeightFile* weights) {
+  std::vector<AtomicFile> files;
+  files.reserve(3);
+  if (weights) {
+    X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(at.weight_file()));
+    X2IR_RETURN_IF_ERROR(weights->Write(file));
+    files.push_back(std::move(file));
+  }
+  X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(at.model()));
+  X2IR_RETURN_IF_ERROR(message.Emit([&](std::string_view bytes) { return file.Append(bytes); },
+                                    [&](const Tensor& tensor) { return file.Append(tensor); }));
+  files.push_back(std::move(file));
+  X2IR_ASSIGN_OR_RETURN(AtomicFile manifest, sink.Create(at.manifest()));
+  X2IR_RETURN_IF_ERROR(manifest.Append(ManifestText(weights != nullptr)));
+  files.push_back(std::move(manifest));
+  std::vector<AtomicFile*> all;
+  for (AtomicFile& each : files) all.push_back(&each);
+  return AtomicFile::CommitAll(all);
+}
+
 }  // namespace
 }  // namespace coreml
 
@@ -598,33 +620,33 @@ absl::Status WriteMlPackage(const Model& model, const Sink& sink, bool force) {
   WireWriter message;
   X2IR_RETURN_IF_ERROR(program.Write(message));
   const bool has_weights = !program.weights().empty();
-  Folders folders;
-  if (sink.is_path()) {
-    for (const auto& folder : {paths.root, paths.data, paths.folder}) {
-      X2IR_RETURN_IF_ERROR(folders.Make(folder));
+  const auto write = [&](const coreml::PackagePaths& at) {
+    return coreml::WritePackageFiles(at, sink, message, has_weights ? &program.weights() : nullptr);
+  };
+  if (!sink.is_path()) return write(paths);
+  if (!std::filesystem::exists(paths.root, error)) {
+    // A new package is complete when it gets its name.
+    X2IR_ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(sink.name()));
+    const coreml::PackagePaths inside(folder.path());
+    for (const auto& path : {inside.data, inside.folder}) {
+      X2IR_RETURN_IF_ERROR(folder.MakeFolder(path.string()));
     }
-    if (has_weights) X2IR_RETURN_IF_ERROR(folders.Make(paths.weights));
+    if (has_weights) X2IR_RETURN_IF_ERROR(folder.MakeFolder(inside.weights.string()));
+    for (const auto& file : {inside.manifest(), inside.model(), inside.weight_file()}) {
+      folder.AddFile(file);
+    }
+    X2IR_RETURN_IF_ERROR(write(inside));
+    return folder.Commit();
   }
-  std::vector<AtomicFile> files;
-  files.reserve(3);
-  if (has_weights) {
-    X2IR_ASSIGN_OR_RETURN(AtomicFile weights, sink.Create(paths.weight_file()));
-    X2IR_RETURN_IF_ERROR(program.weights().Write(weights));
-    files.push_back(std::move(weights));
+  Folders folders;
+  for (const auto& folder : {paths.root, paths.data, paths.folder}) {
+    X2IR_RETURN_IF_ERROR(folders.Make(folder));
   }
-  X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(paths.model()));
-  X2IR_RETURN_IF_ERROR(message.Emit([&](std::string_view bytes) { return file.Append(bytes); },
-                                    [&](const Tensor& tensor) { return file.Append(tensor); }));
-  files.push_back(std::move(file));
-  X2IR_ASSIGN_OR_RETURN(AtomicFile manifest, sink.Create(paths.manifest()));
-  X2IR_RETURN_IF_ERROR(manifest.Append(coreml::ManifestText(has_weights)));
-  files.push_back(std::move(manifest));
-  std::vector<AtomicFile*> all;
-  for (AtomicFile& each : files) all.push_back(&each);
-  X2IR_RETURN_IF_ERROR(AtomicFile::CommitAll(all));
+  if (has_weights) X2IR_RETURN_IF_ERROR(folders.Make(paths.weights));
+  X2IR_RETURN_IF_ERROR(write(paths));
   folders.Keep();
   // Weights of a model that was there before.
-  if (sink.is_path() && !has_weights) std::filesystem::remove(paths.weight_file(), error);
+  if (!has_weights) std::filesystem::remove(paths.weight_file(), error);
   return absl::OkStatus();
 }
 

@@ -53,6 +53,7 @@ const std::string* Section::Find(std::string_view key) const {
 
 absl::StatusOr<std::vector<Section>> ParseConfig(std::string_view text) {
   std::vector<Section> sections;
+  StringSet there;  // keys of the last section
   int64_t number = 0;
   while (!text.empty()) {
     ++number;
@@ -63,23 +64,26 @@ absl::StatusOr<std::vector<Section>> ParseConfig(std::string_view text) {
     if (line.empty() || line[0] == '#' || line[0] == ';' || line[0] == '\0') continue;
     if (line[0] == '[') {
       const size_t close = line.find(']');
-      if (close == line.npos) return Invalid("line ", number, ": '", line, "' is no section");
+      if (close == line.npos)
+        return Invalid("line ", number, ": '", line.substr(0, 80), "' is no section");
       std::string name = line.substr(1, close - 1);
       const auto* full = std::ranges::find(kShortNames, std::string_view(name), &ShortName::name);
       if (full != std::end(kShortNames)) name = full->full;
       sections.push_back({std::move(name), number});
+      there.clear();
       if (sections.size() > kMaxSections) return Invalid("there are too many sections");
       continue;
     }
     const size_t equal = line.find('=');
     if (equal == line.npos || equal == 0) {
-      return Invalid("line ", number, ": '", line.substr(0, 80), "' is no option");
+      return Invalid("line ", number, ": '", line.substr(0, 80), "' is no KEY=VALUE");
     }
-    if (sections.empty()) return Invalid("line ", number, ": an option before the first section");
+    if (sections.empty()) return Invalid("line ", number, ": KEY=VALUE before the first section");
     // Of an option that is there twice the first counts.
     const std::string key = line.substr(0, equal);
-    if (!sections.back().Find(key))
+    if (there.insert(key).second) {
       sections.back().options.emplace_back(key, line.substr(equal + 1));
+    }
   }
   return sections;
 }

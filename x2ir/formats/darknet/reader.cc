@@ -29,7 +29,7 @@ class Options {
     if (!text) return or_else;
     const std::vector<int64_t> numbers = ParseIntegers(*text);
     if (numbers.empty() || numbers[0] < -kMost || numbers[0] > kMost) {
-      if (status_.ok()) status_ = Invalid("option '", key, "' is '", *text, "'");
+      if (status_.ok()) status_ = Invalid("the value of '", key, "' is '", *text, "'");
       return or_else;
     }
     return numbers[0];
@@ -37,7 +37,7 @@ class Options {
   int64_t Positive(std::string_view key, int64_t or_else) {
     const int64_t number = Integer(key, or_else);
     if (number >= 1) return number;
-    if (status_.ok()) status_ = Invalid("option '", key, "' is ", number);
+    if (status_.ok()) status_ = Invalid("the value of '", key, "' is ", number);
     return 1;
   }
   std::string Text(std::string_view key) {
@@ -413,7 +413,7 @@ class GraphReader {
     const std::vector<int64_t> from = ParseIntegers(o.Text("layers"));
     const int64_t groups = o.Positive("groups", 1);
     X2IR_RETURN_IF_ERROR(o.status());
-    if (from.empty()) return Invalid("no option 'layers' in [", section.name, "]");
+    if (from.empty()) return Invalid("no 'layers' in [", section.name, "]");
     Planes planes;
     for (const int64_t layer : from) {
       X2IR_ASSIGN_OR_RETURN(const Layer source, At(layer, number));
@@ -432,7 +432,7 @@ class GraphReader {
 
   absl::Status From(const Section& section, Options& o, size_t number) {
     const std::vector<int64_t> from = ParseIntegers(o.Text("from"));
-    if (from.empty()) return Invalid("no option 'from' in [", section.name, "]");
+    if (from.empty()) return Invalid("no 'from' in [", section.name, "]");
     for (const int64_t layer : from) {
       X2IR_ASSIGN_OR_RETURN(const Layer source, At(layer, number));
       operands_.push_back(source.value);

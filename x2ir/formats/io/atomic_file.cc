@@ -13,9 +13,14 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "x2ir/formats/io/atomic_folder.h"
+#include "x2ir/formats/io/temporaries.h"
 #include "x2ir/graph_wrapper/mappings.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -60,13 +65,42 @@ bool FindLeftovers(const std::string& folder, const std::string& prefix, bool ke
     if (fd < 0) continue;
     if (::flock(fd, LOCK_EX | LOCK_NB) == 0) {
       found = true;
-      if (!keep) ::unlink(path.c_str());
+      if (!keep && ::unlink(path.c_str()) != 0) {
+        std::error_code ignored;  // of a folder that was not finished
+        std::filesystem::remove_all(path, ignored);
+      }
     }
     ::close(fd);
   }
   ::closedir(dir);
   return found;
 }
+
+// Temporaries, for as long as they have their names: by these, since AtomicFiles move.
+class Interruptible {
+ public:
+  static void Add(const std::string& temp) {
+    Table& table = TheTable();
+    const std::lock_guard lock(table.mutex);
+    table.all.insert_or_assign(temp, Temporary(temp, Temporary::kFile));
+  }
+  static void Remove(const std::string& temp) {
+    if (temp.empty()) return;
+    Table& table = TheTable();
+    const std::lock_guard lock(table.mutex);
+    table.all.erase(temp);
+  }
+
+ private:
+  struct Table {
+    std::mutex mutex;
+    StringMap<Temporary> all;
+  };
+  static Table& TheTable() {
+    static auto* table = new Table;
+    return *table;
+  }
+};
 
 // A second name of a file that is about to be replaced. It looks like a temporary and is locked
 // like one: if this process dies, the next writer removes it.
@@ -146,16 +180,20 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
 
   for (int attempt = 0; attempt < 1000; ++attempt) {
     std::string temp = StrCat(folder, prefix, ::getpid(), "-", sequence.fetch_add(1), kSuffix);
+    Interruptible::Add(temp);
     const int fd = ::open(temp.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
-      if (errno == EEXIST) continue;
-      return SystemError("cannot write '", path, "': ", Reason(errno));
+      const int error = errno;
+      Interruptible::Remove(temp);
+      if (error == EEXIST) continue;
+      return SystemError("cannot write '", path, "': ", Reason(error));
     }
     // Another process that cleans up may take the file between open and flock; then it is
     // gone or about to be, and the next name is tried. No support for locks is no harm.
     const bool taken = ::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (taken || ::fstat(fd, &info) != 0 || info.st_nlink == 0) {
       ::close(fd);
+      Interruptible::Remove(temp);
       continue;
     }
     file.fd_ = fd;
@@ -163,6 +201,63 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
     return file;
   }
   return SystemError("cannot write '", path, "': no free temporary name beside it");
+}
+
+absl::StatusOr<AtomicFolder> AtomicFolder::Create(const std::string& path) {
+  std::string target = path;
+  while (target.size() > 1 && target.ends_with('/')) target.pop_back();
+  const auto [folder, name] = SplitPath(target);
+  const std::string prefix = TempPrefix(name);
+  FindLeftovers(folder, prefix, /*keep=*/false);
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    AtomicFolder made;
+    const std::string temp =
+        StrCat(folder, prefix, ::getpid(), "-", sequence.fetch_add(1), kSuffix);
+    made.temporary_ = Temporary(temp, Temporary::kFolder);
+    if (::mkdir(temp.c_str(), 0777) != 0) {
+      if (errno == EEXIST) continue;
+      return SystemError("cannot write '", path, "': ", Reason(errno));
+    }
+    made.temp_ = temp;
+    made.target_ = target;
+    made.fd_ = ::open(temp.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat info;
+    const bool taken = made.fd_ < 0 ||
+                       (::flock(made.fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) ||
+                       ::fstat(made.fd_, &info) != 0 || info.st_nlink == 0;
+    if (!taken) return made;
+  }
+  return SystemError("cannot write '", path, "': no free temporary name beside it");
+}
+
+AtomicFolder::AtomicFolder(AtomicFolder&& other) noexcept
+    : target_(std::move(other.target_)),
+      temp_(std::exchange(other.temp_, std::string())),
+      fd_(std::exchange(other.fd_, -1)),
+      temporary_(std::move(other.temporary_)),
+      inside_(std::move(other.inside_)) {}
+
+AtomicFolder::~AtomicFolder() {
+  std::error_code ignored;
+  if (!temp_.empty()) std::filesystem::remove_all(temp_, ignored);
+  if (fd_ >= 0) ::close(fd_);
+}
+
+absl::Status AtomicFolder::MakeFolder(const std::string& path) {
+  inside_.emplace_back(path, Temporary::kFolder);
+  if (::mkdir(path.c_str(), 0777) == 0) return absl::OkStatus();
+  return SystemError("cannot make '", path, "': ", Reason(errno));
+}
+
+absl::Status AtomicFolder::Commit() {
+  const NoInterrupts whole;
+  if (::rename(temp_.c_str(), target_.c_str()) != 0) {
+    return SystemError("cannot write '", target_, "': ", Reason(errno));
+  }
+  temp_.clear();
+  temporary_.Forget();
+  inside_.clear();
+  return absl::OkStatus();
 }
 
 AtomicFile AtomicFile::ToFunction(std::string name,
@@ -194,7 +289,10 @@ AtomicFile::~AtomicFile() { Discard(); }
 
 void AtomicFile::Discard() {
   // Removed before it is unlocked, so that nobody else's file of that name is hit.
-  if (!temp_.empty()) ::unlink(temp_.c_str());
+  if (!temp_.empty()) {
+    ::unlink(temp_.c_str());
+    Interruptible::Remove(temp_);
+  }
   temp_.clear();
   if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
@@ -257,7 +355,8 @@ absl::Status AtomicFile::Append(const Tensor& tensor, const SeenFn& seen) {
   }
   if (const auto range = tensor.file_range()) {
     sources_.insert(range->file);
-    if (tensor.nbytes() >= kMinCopyRange && !write_) return CopyRange(*range, seen);
+    if (tensor.nbytes() >= kMinCopyRange && !write_ && range->file->fd() >= 0)
+      return CopyRange(*range, seen);
   }
   const absl::Span<const std::byte> bytes = tensor.bytes();
   if (seen) seen({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -354,6 +453,7 @@ absl::Status AtomicFile::CommitAll(absl::Span<AtomicFile* const> files) {
   // Something that was read may be what a file no longer has.
   X2IR_RETURN_IF_ERROR(MappingFault());
 
+  const NoInterrupts whole;
   // The old files of a group keep a second name until the new one is complete.
   std::vector<Backup> old(files.size());
   absl::Status status;
@@ -380,7 +480,10 @@ absl::Status AtomicFile::CommitAll(absl::Span<AtomicFile* const> files) {
     }
     if (i < done) files[i]->status_ = status;
   }
-  for (size_t i = 0; i < done; ++i) files[i]->temp_.clear();
+  for (size_t i = 0; i < done; ++i) {
+    Interruptible::Remove(files[i]->temp_);
+    files[i]->temp_.clear();
+  }
   for (AtomicFile* file : files) file->Discard();
   return status;
 }

@@ -21,6 +21,7 @@ std::string CanonicalPath(const std::string& path) {
 std::string CanonicalPathOf(const MappedFile& file) {
   const std::string real = CanonicalPath(file.path());
   struct stat mapped, named;
+  if (file.fd() < 0) return real;  // one of very many files, which are not kept open
   const bool same = ::fstat(file.fd(), &mapped) == 0 && ::stat(real.c_str(), &named) == 0 &&
                     mapped.st_dev == named.st_dev && mapped.st_ino == named.st_ino;
   return same ? real : std::string();
@@ -29,6 +30,19 @@ std::string CanonicalPathOf(const MappedFile& file) {
 std::string RelativeTo(const std::string& folder, const std::string& path) {
   const std::string inside = folder.ends_with('/') ? folder : folder + "/";
   return path.starts_with(inside) ? path.substr(inside.size()) : std::string();
+}
+
+bool MayBelongTo(const std::string& named, const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) return true;
+  const auto folder_of = [](const fs::path& file) {
+    const fs::path folder = file.parent_path();
+    return folder.empty() ? std::string(".") : folder.string();
+  };
+  const std::string real = CanonicalPath(path);
+  return !RelativeTo(CanonicalPath(folder_of(path)), real).empty() ||
+         !RelativeTo(folder_of(CanonicalPath(named)), real).empty();
 }
 
 }  // namespace x2ir

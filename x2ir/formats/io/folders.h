@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "x2ir/formats/io/temporaries.h"
 #include "x2ir/graph_wrapper/api.h"
 
 namespace X2IR_API x2ir {
@@ -18,10 +19,16 @@ class Folders {
   ~Folders();
   // One that is there already stays.
   absl::Status Make(const std::filesystem::path& path);
-  void Keep() { made_.clear(); }
+  // A file in one of them, which goes with it.
+  void AddFile(const std::filesystem::path& path);
+  void Keep() {
+    made_.clear();
+    temporaries_.clear();
+  }
 
  private:
   std::vector<std::filesystem::path> made_;
+  std::vector<Temporary> temporaries_;
 };
 
 }  // namespace x2ir

@@ -27,6 +27,7 @@ constexpr int kMaxTreeDepth = 64;
 constexpr int kMaxTensorRank = 32;
 // Deflate packs no more than 1032 bytes into one.
 constexpr uint64_t kMostOfAByte = 1032;
+constexpr uint64_t kSmallChunk = uint64_t{16} << 20, kMostOfADataset = 4;
 
 absl::Status Newer(std::string_view what) {
   return Unimplemented(what, " in a form of newer HDF5 files, which the option hdf5_library reads");
@@ -159,7 +160,7 @@ class Hdf5Own : public Hdf5File {
     if (!address.ok()) return names;
     const auto links = Links(*address);
     if (!links.ok()) return names;
-    for (const auto& [name, to] : **links) names.push_back(name);
+    for (const auto& [name, to] : (*links)->all) names.push_back(name);
     return names;
   }
 
@@ -190,7 +191,14 @@ class Hdf5Own : public Hdf5File {
 
  private:
   using Header = std::vector<Message>;
-  using LinkList = std::vector<std::pair<std::string, uint64_t>>;
+  // In the file's order; of several of one name the first counts.
+  struct LinkList {
+    std::vector<std::pair<std::string, uint64_t>> all;
+    StringMap<uint64_t> by_name;
+    void Add(std::string_view name, uint64_t address) {
+      if (by_name.emplace(name, address).second) all.emplace_back(name, address);
+    }
+  };
 
   static absl::Status Broken(std::string_view what) { return DataLoss(what, " is broken"); }
   std::string_view At(uint64_t address, uint64_t size) const {
@@ -279,9 +287,8 @@ class Hdf5Own : public Hdf5File {
       begin = end + 1;
       if (part.empty()) continue;
       X2IR_ASSIGN_OR_RETURN(const LinkList* links, Links(address));
-      const auto found = std::find_if(links->begin(), links->end(),
-                                      [&](const auto& link) { return link.first == part; });
-      if (found == links->end()) return NotFound("there is no '", path, "'");
+      const auto found = links->by_name.find(part);
+      if (found == links->by_name.end()) return NotFound("there is no '", path, "'");
       address = found->second;
     }
     return address;
@@ -324,7 +331,7 @@ class Hdf5Own : public Hdf5File {
     const uint64_t address = in.UInt(8);
     // Links to names are none of ours.
     if (type == 0 && !in.ok()) return Broken("a link");
-    if (type == 0) links->emplace_back(std::string(name), address);
+    if (type == 0) links->Add(name, address);
     return absl::OkStatus();
   }
 
@@ -349,7 +356,7 @@ class Hdf5Own : public Hdf5File {
         const std::string_view rest = names.substr(at);
         const size_t end = rest.find('\0');
         if (end == rest.npos) return Broken("a group");
-        if (kind != 2) links->emplace_back(std::string(rest.substr(0, end)), address);
+        if (kind != 2) links->Add(rest.substr(0, end), address);
       }
       return absl::OkStatus();
     });
@@ -661,6 +668,12 @@ class Hdf5Own : public Hdf5File {
     const uint64_t most = file_.size() * kMostOfAByte;
     if (nbytes > most || chunk_size > most) {
       return DataLoss("it says to be larger than the file can be");
+    }
+    // A chunk may be larger than what is there yet, where more may come; nobody makes such large
+    // ones for little.
+    if (chunk_size > kSmallChunk && chunk_size / kMostOfADataset > nbytes) {
+      return DataLoss("its chunks of ", chunk_size, " bytes are too large for the ", nbytes,
+                      " bytes in them");
     }
     Tensor tensor = Tensor::Zeros(type.dtype, extent.dims);
     std::byte* to = tensor.mutable_bytes().data();

@@ -43,6 +43,7 @@ class JsonTreeReader {
       case JsonReader::Kind::kArray: {
         std::vector<Json> items;
         in_.Array([&](size_t) { items.push_back(Value(depth + 1)); });
+        items.shrink_to_fit();
         return Json::Array(std::move(items));
       }
       case JsonReader::Kind::kString: return Json(std::string(in_.String()));
@@ -149,65 +150,134 @@ Attribute AttributeOfList(const Json& json) {
 
 }  // namespace
 
-Json Json::OfKind(Kind kind) {
-  Json json;
-  json.kind_ = kind;
-  return json;
+struct Json::Members {
+  // Of few members each is looked at.
+  static constexpr size_t kFew = 16;
+
+  std::vector<Member> list;
+  StringMap<size_t> places;  // in the list; empty for a few
+
+  // The member's place, or the size of the list.
+  size_t Find(std::string_view name) const {
+    if (places.empty()) {
+      size_t i = 0;
+      while (i < list.size() && list[i].first != name) ++i;
+      return i;
+    }
+    const auto it = places.find(name);
+    return it == places.end() ? list.size() : it->second;
+  }
+  void Index() {
+    places.clear();
+    if (list.size() <= kFew) return;
+    for (size_t i = 0; i < list.size(); ++i) places.emplace(list[i].first, i);
+  }
+  void Add(std::string_view name, Json value) {
+    list.emplace_back(std::string(name), std::move(value));
+    if (places.empty()) {
+      Index();
+    } else {
+      places.emplace(list.back().first, list.size() - 1);
+    }
+  }
+};
+
+Json::Json(std::string text) : kind_(Kind::kString) { of_.text = new std::string(std::move(text)); }
+
+Json::Json(const Json& other) : kind_(other.kind_), of_(other.of_) {
+  switch (kind_) {
+    case Kind::kString: of_.text = new std::string(*other.of_.text); break;
+    case Kind::kArray: of_.items = new std::vector<Json>(*other.of_.items); break;
+    case Kind::kObject: of_.members = new Members(*other.of_.members); break;
+    default: break;
+  }
+}
+
+Json::~Json() {
+  switch (kind_) {
+    case Kind::kString: delete of_.text; break;
+    case Kind::kArray: delete of_.items; break;
+    case Kind::kObject: delete of_.members; break;
+    default: break;
+  }
 }
 
 Json Json::Bool(bool value) {
-  Json json = OfKind(Kind::kBool);
-  json.int_ = value;
+  Json json(int64_t{value});
+  json.kind_ = Kind::kBool;
   return json;
 }
 
 Json Json::Array(std::vector<Json> items) {
-  Json json = OfKind(Kind::kArray);
-  json.items_ = std::move(items);
+  Json json;
+  json.of_.items = new std::vector<Json>(std::move(items));
+  json.kind_ = Kind::kArray;
   return json;
+}
+
+Json Json::Object() {
+  Json json;
+  json.of_.members = new Members;
+  json.kind_ = Kind::kObject;
+  return json;
+}
+
+const std::vector<Json>& Json::items() const {
+  static const auto& none = *new std::vector<Json>;
+  return kind_ == Kind::kArray ? *of_.items : none;
+}
+
+const std::vector<Json::Member>& Json::members() const {
+  static const auto& none = *new std::vector<Member>;
+  return kind_ == Kind::kObject ? of_.members->list : none;
+}
+
+const std::string& Json::text() const {
+  static const auto& none = *new std::string;
+  return kind_ == Kind::kString ? *of_.text : none;
 }
 
 absl::StatusOr<Json> Json::Parse(std::string_view text) { return JsonTreeReader(text).Read(); }
 
 const Json& Json::operator[](std::string_view name) const {
   static const Json& null = *new Json;
-  for (const auto& [key, value] : members_) {
-    if (key == name) return value;
-  }
-  return null;
+  if (kind_ != Kind::kObject) return null;
+  const size_t i = of_.members->Find(name);
+  return i < of_.members->list.size() ? of_.members->list[i].second : null;
 }
 
 const Json& Json::at(size_t i) const {
   static const Json& null = *new Json;
-  return i < items_.size() ? items_[i] : null;
+  return i < items().size() ? items()[i] : null;
 }
 
 int64_t Json::Int(int64_t or_else) const {
-  if (kind_ == Kind::kInt) return int_;
-  if (kind_ != Kind::kFloat || float_ != std::floor(float_) || std::fabs(float_) > 9e15) {
+  if (kind_ == Kind::kInt) return of_.number;
+  if (kind_ != Kind::kFloat || of_.real != std::floor(of_.real) || std::fabs(of_.real) > 9e15) {
     return or_else;
   }
-  return static_cast<int64_t>(float_);
+  return static_cast<int64_t>(of_.real);
 }
 
 double Json::Number(double or_else) const {
-  if (kind_ == Kind::kInt) return static_cast<double>(int_);
-  return kind_ == Kind::kFloat ? float_ : or_else;
+  if (kind_ == Kind::kInt) return static_cast<double>(of_.number);
+  return kind_ == Kind::kFloat ? of_.real : or_else;
 }
 
 void Json::Set(std::string_view name, Json value) {
-  kind_ = Kind::kObject;
-  for (auto& [key, old] : members_) {
-    if (key == name) {
-      old = std::move(value);
-      return;
-    }
+  if (kind_ != Kind::kObject) *this = Object();
+  const size_t i = of_.members->Find(name);
+  if (i < of_.members->list.size()) {
+    of_.members->list[i].second = std::move(value);
+  } else {
+    of_.members->Add(name, std::move(value));
   }
-  members_.emplace_back(std::string(name), std::move(value));
 }
 
 void Json::Erase(std::string_view name) {
-  std::erase_if(members_, [&](const auto& member) { return member.first == name; });
+  if (kind_ != Kind::kObject) return;
+  std::erase_if(of_.members->list, [&](const Member& member) { return member.first == name; });
+  of_.members->Index();
 }
 
 std::string Json::ToString() const {

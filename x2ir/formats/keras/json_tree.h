@@ -1,4 +1,7 @@
 // JSON as a tree, for configurations that are read more than once: members by name, in any order.
+//
+// A value takes 16 bytes and what it points to, and members of large objects are found by a hash
+// table: time and memory follow the text, whatever is in it.
 #ifndef X2IR_FORMATS_KERAS_JSON_TREE_H_
 #define X2IR_FORMATS_KERAS_JSON_TREE_H_
 
@@ -21,13 +24,22 @@ class Json {
  public:
   enum class Kind : uint8_t { kNull, kBool, kInt, kFloat, kString, kArray, kObject };
 
+  using Member = std::pair<std::string, Json>;
+
   Json() = default;
-  explicit Json(std::string text) : kind_(Kind::kString), text_(std::move(text)) {}
-  explicit Json(int64_t number) : kind_(Kind::kInt), int_(number) {}
-  explicit Json(double number) : kind_(Kind::kFloat), float_(number) {}
+  explicit Json(std::string text);
+  explicit Json(int64_t number) : kind_(Kind::kInt) { of_.number = number; }
+  explicit Json(double number) : kind_(Kind::kFloat) { of_.real = number; }
+  Json(const Json& other);
+  Json(Json&& other) noexcept { Swap(other); }
+  Json& operator=(Json other) noexcept {
+    Swap(other);
+    return *this;
+  }
+  ~Json();
   static Json Bool(bool value);
   static Json Array(std::vector<Json> items);
-  static Json Object() { return OfKind(Kind::kObject); }
+  static Json Object();
 
   // DataLoss for what is no JSON, or is nested more than 200 deep. NaN and Infinity are numbers.
   static absl::StatusOr<Json> Parse(std::string_view text);
@@ -44,12 +56,12 @@ class Json {
   bool Has(std::string_view name) const { return !(*this)[name].is_null(); }
   // Of an array; null past its end.
   const Json& at(size_t i) const;
-  size_t size() const { return items_.size(); }
-  const std::vector<Json>& items() const { return items_; }
-  const std::vector<std::pair<std::string, Json>>& members() const { return members_; }
+  size_t size() const { return items().size(); }
+  const std::vector<Json>& items() const;
+  const std::vector<Member>& members() const;
 
-  const std::string& text() const { return text_; }  // empty for what is none
-  bool Flag(bool or_else = false) const { return kind_ == Kind::kBool ? int_ != 0 : or_else; }
+  const std::string& text() const;  // empty for what is none
+  bool Flag(bool or_else = false) const { return kind_ == Kind::kBool ? of_.number != 0 : or_else; }
   int64_t Int(int64_t or_else = 0) const;  // a float without a fraction is one, too
   double Number(double or_else = 0) const;
 
@@ -60,13 +72,21 @@ class Json {
   std::string ToString() const;
 
  private:
-  static Json OfKind(Kind kind);
+  struct Members;  // of an object, and where each name is
+
+  void Swap(Json& other) noexcept {
+    std::swap(kind_, other.kind_);
+    std::swap(of_, other.of_);
+  }
+
   Kind kind_ = Kind::kNull;
-  int64_t int_ = 0;
-  double float_ = 0;
-  std::string text_;
-  std::vector<Json> items_;
-  std::vector<std::pair<std::string, Json>> members_;
+  union {
+    int64_t number;  // bool, int
+    double real;
+    std::string* text;
+    std::vector<Json>* items;
+    Members* members;
+  } of_ = {0};
 };
 
 // A configuration as attributes: numbers, texts, and lists of one kind (nested lists of numbers one

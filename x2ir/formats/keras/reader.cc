@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "x2ir/formats/io/file_names.h"
 #include "x2ir/formats/keras/hdf5_internal.h"
 #include "x2ir/formats/keras/keras.h"
 #include "x2ir/formats/keras/network.h"
@@ -39,7 +40,7 @@ class ArchiveStore : public WeightStore {
     for (const char* part : {"", "_lookup_layer/", "lookup_layer/"}) {
       const ZipEntry* entry = zip_.Find(StrCat("assets/", place.path, "/", part, name));
       if (!entry) continue;
-      X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes bytes, zip_.Read(*entry));
+      X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes bytes, zip_.ReadText(*entry));
       return std::string(bytes.view);
     }
     return std::string();
@@ -96,11 +97,11 @@ absl::StatusOr<Model> ReadArchive(const BlobPtr& blob, bool by_library) {
   const ZipEntry* config = zip.Find("config.json");
   const ZipEntry* stored = zip.Find("model.weights.h5");
   if (!config) return DataLoss("the archive has no 'config.json'");
-  X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes text, zip.Read(*config));
+  X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes text, zip.ReadText(*config));
   X2IR_ASSIGN_OR_RETURN(const Json root, Json::Parse(text.view));
   std::string version = "3";
   if (const ZipEntry* metadata = zip.Find("metadata.json")) {
-    X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes bytes, zip.Read(*metadata));
+    X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes bytes, zip.ReadText(*metadata));
     X2IR_ASSIGN_OR_RETURN(const Json about, Json::Parse(bytes.view));
     if (about["keras_version"].is_string()) version = about["keras_version"].text();
   }
@@ -142,6 +143,7 @@ absl::StatusOr<BlobPtr> Beside(const Source& source, const std::string& name) {
   const fs::path path = fs::path(source.name()).parent_path() / name;
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return BlobPtr();
+  if (!MayBelongTo(source.name(), path.string())) return BlobPtr();
   return Blob::Open(path.string());
 }
 

@@ -70,8 +70,8 @@ bool HasNnvmMarks(std::string_view head) {
   for (const std::string_view mark :
        {"\"tvm_op\"", "\"conv2d\"", "\"dense\"", "\"batch_norm\"", "\"max_pool2d\"",
         "\"avg_pool2d\"", "\"global_avg_pool2d\"", "\"conv2d_transpose\"", "_scalar__\"",
-        "\"leaky_relu\"", "\"list_shape\"", "\"list_str\"", "\"strided_slice\"",
-        "\"concatenate\""}) {
+        "\"leaky_relu\"", "\"list_shape\"", "\"list_str\"", "\"strided_slice\"", "\"concatenate\"",
+        "\"__dialect__\""}) {
     if (head.find(mark) != head.npos) return true;
   }
   return false;

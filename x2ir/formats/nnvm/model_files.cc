@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "x2ir/formats/io/file_names.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -12,13 +13,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The names of a folder's files, sorted.
-std::vector<std::string> FilesOf(const fs::path& folder) {
+// The names of a folder's files, sorted. Of links those that may belong to `named`.
+std::vector<std::string> FilesOf(const fs::path& folder, const std::string& named) {
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator it(folder.empty() ? fs::path(".") : folder, error), end;
        !error && it != end; it.increment(error)) {
-    if (it->is_regular_file(error)) names.push_back(it->path().filename().string());
+    if (it->is_regular_file(error) && MayBelongTo(named, it->path().string())) {
+      names.push_back(it->path().filename().string());
+    }
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -65,7 +68,7 @@ absl::StatusOr<ModelFiles> OpenModelFiles(const Source& source, const std::strin
   fs::path path = source.name();
   if (source.is_folder()) {
     std::vector<std::string> graphs;
-    for (const std::string& name : FilesOf(path)) {
+    for (const std::string& name : FilesOf(path, path / "")) {
       if (!name.ends_with(names.graph_endings[0])) continue;
       X2IR_ASSIGN_OR_RETURN(const BlobPtr file, Blob::Open((path / name).string()));
       if (names.is_graph(*file)) graphs.push_back(name);
@@ -82,7 +85,7 @@ absl::StatusOr<ModelFiles> OpenModelFiles(const Source& source, const std::strin
   if (names.is_params(*found.graph)) {
     if (!params.empty()) return Invalid("'", path.string(), "' has parameters already");
     found.params = std::move(found.graph);
-    const std::vector<std::string> files = FilesOf(folder);
+    const std::vector<std::string> files = FilesOf(folder, path.string());
     const std::vector<std::string> may_be = names.graphs(path.filename().string());
     const auto graph = std::find_if(may_be.begin(), may_be.end(),
                                     [&](const std::string& name) { return HasFile(files, name); });
@@ -97,7 +100,7 @@ absl::StatusOr<ModelFiles> OpenModelFiles(const Source& source, const std::strin
     X2IR_ASSIGN_OR_RETURN(found.params, Blob::Open(params));
     return found;
   }
-  const std::vector<std::string> files = FilesOf(folder);
+  const std::vector<std::string> files = FilesOf(folder, path.string());
   for (const std::string& name :
        names.params(StemOf(path.filename().string(), names.graph_endings), files)) {
     if (!HasFile(files, name)) continue;

@@ -133,6 +133,8 @@ class SymbolParser {
   // What is there already stays: "attr" goes before "param".
   void Attrs(SymbolNode* node) {
     if (json_.Peek() != JsonReader::Kind::kObject) return json_.Skip();
+    StringSet there;
+    for (const auto& attr : node->attrs) there.insert(attr.first);
     json_.Object([&](std::string_view name) {
       std::string text;
       switch (json_.Peek()) {
@@ -141,7 +143,7 @@ class SymbolParser {
         case JsonReader::Kind::kBool: text = json_.Bool() ? "True" : "False"; break;
         default: return json_.Skip();
       }
-      if (!node->Find(name)) node->attrs.emplace_back(name, std::move(text));
+      if (there.emplace(name).second) node->attrs.emplace_back(name, std::move(text));
     });
   }
 

@@ -21,6 +21,7 @@ class NnvmWriter {
       X2IR_RETURN_IF_ERROR(Annotate(AddNode(*node), node->op().view()));
     }
     for (const Value* output : graph_.outputs()) {
+      AddConstant(output);
       X2IR_ASSIGN_OR_RETURN(const std::string entry, EntryOf(output));
       StrAppend(&heads_, heads_.empty() ? "" : ", ", entry);
     }
@@ -28,9 +29,10 @@ class NnvmWriter {
   }
 
   std::string Json() const {
-    std::string text = StrCat("{\n  \"nodes\": [\n", nodes_, "\n  ],\n  \"arg_nodes\": [",
-                              arg_nodes_, "],\n  \"node_row_ptr\": [", row_ptr_, ", ", entries_,
-                              "],\n  \"heads\": [", heads_, "]");
+    std::string text =
+        StrCat("{\n  \"nodes\": [\n", nodes_, "\n  ],\n  \"arg_nodes\": [", arg_nodes_,
+               "],\n  \"node_row_ptr\": [", row_ptr_, row_ptr_.empty() ? "" : ", ", entries_,
+               "],\n  \"heads\": [", heads_, "]");
     if (all_known_ && entries_ > 0) {
       StrAppend(&text, ",\n  \"attrs\": {\n    \"dltype\": [\"list_str\", [", dtypes_,
                 "]],\n    \"shape\": [\"list_shape\", [", shapes_, "]]\n  }");
@@ -65,22 +67,24 @@ class NnvmWriter {
     StartNode();
     StrAppend(&nodes_, "\"op\": \"null\", \"name\": ", JsonString(value->name()),
               ", \"inputs\": []");
+    // Symbols of MXNet look the same: the first node says whose file it is (HasNnvmMarks).
+    std::string attrs;
+    if (count_ == 0) attrs = "\"__dialect__\": \"nnvm\"";
     if (value->is_input()) {
-      std::string attrs;
       if (value->shape()) {
         std::string dims;
         for (const Dim& dim : *value->shape()) {
           StrAppend(&dims, dims.empty() ? "" : ", ", dim.is_static() ? dim.value() : 0);
         }
         if (value->shape()->rank() == 1) dims += ",";
-        StrAppend(&attrs, "\"__shape__\": \"(", dims, ")\"");
+        StrAppend(&attrs, attrs.empty() ? "" : ", ", "\"__shape__\": \"(", dims, ")\"");
       }
       if (value->dtype() != DType::kUndefined && value->dtype() != DType::kFloat32) {
         StrAppend(&attrs, attrs.empty() ? "" : ", ", "\"__dtype__\": \"", Name(value->dtype()),
                   "\"");
       }
-      if (!attrs.empty()) StrAppend(&nodes_, ", \"attrs\": {", attrs, "}");
     }
+    if (!attrs.empty()) StrAppend(&nodes_, ", \"attrs\": {", attrs, "}");
     nodes_ += "}";
     StrAppend(&arg_nodes_, arg_nodes_.empty() ? "" : ", ", count_);
     places_[value] = {count_++, 0};

@@ -35,7 +35,19 @@ absl::Status WriteFiles(const Written& plan, const Sink& sink, bool force,
                         const std::function<absl::Status(AtomicFile&)>& put) {
   const fs::path folder = fs::path(sink.name()).parent_path();
   std::error_code error;
-  const bool replaces = sink.is_path() && fs::exists(sink.name(), error);
+  // Of a program that was killed there are folders, and no model yet.
+  const bool replaces =
+      sink.is_path() && (fs::exists(sink.name(), error) || AtomicFile::WasInterrupted(sink.name()));
+  for (const auto& variable : plan.variables) {
+    // The model says the name, and shall not choose a place elsewhere.
+    const fs::path own = folder / variable.second;
+    if (sink.is_path() && fs::is_symlink(own, error)) {
+      return absl::AlreadyExistsError(StrCat(
+          "'", own.string(),
+          "' is a link, and weights of the model would be written where it leads; remove the link, "
+          "or write to another folder"));
+    }
+  }
   if (sink.is_path() && !force) {
     for (const auto& variable : plan.variables) {
       X2IR_RETURN_IF_ERROR(CheckSideFile((folder / variable.second / "out").string(),
@@ -57,6 +69,10 @@ absl::Status WriteFiles(const Written& plan, const Sink& sink, bool force,
   for (const auto& [value, name] : plan.variables) {
     if (open.size() >= 2 * kOpenVariables) X2IR_RETURN_IF_ERROR(commit(false));
     if (sink.is_path()) X2IR_RETURN_IF_ERROR(folders.Make(folder / name));
+    if (sink.is_path()) {
+      folders.AddFile(folder / name / "meta");
+      folders.AddFile(folder / name / "out");
+    }
     const Tensor& tensor = *value->constant();
     X2IR_ASSIGN_OR_RETURN(AtomicFile meta, sink.Create((folder / name / "meta").string()));
     X2IR_RETURN_IF_ERROR(meta.Append(MetaOf(tensor)));

@@ -202,16 +202,17 @@ class JobReader {
           Annotate(ReadAttr(value, name, &op->attrs), StrCat("attribute '", name, "'")));
     }
     std::vector<std::string> keys, results;
-    X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> counts,
-                          InOrder(inputs, spec ? &spec->inputs : nullptr, input_order, &keys));
+    X2IR_ASSIGN_OR_RETURN(
+        std::vector<int64_t> counts,
+        InOrder(op->type, inputs, spec ? &spec->inputs : nullptr, input_order, &keys));
     if (spec) {
       X2IR_ASSIGN_OR_RETURN(op->operands,
                             PlaceOperands(*spec, keys, std::move(counts), &op->attrs));
     } else {
       op->operands = std::move(keys);
     }
-    X2IR_ASSIGN_OR_RETURN(
-        counts, InOrder(outputs, spec ? &spec->outputs : nullptr, output_order, &results));
+    X2IR_ASSIGN_OR_RETURN(counts, InOrder(op->type, outputs, spec ? &spec->outputs : nullptr,
+                                          output_order, &results));
     size_t next = 0;
     for (const int64_t count : counts) {
       if (count == 0) op->results.emplace_back();
@@ -226,7 +227,7 @@ class JobReader {
   // What a map holds, by the order of the table, else as the op says, else by name; and how many
   // each name stands for.
   static absl::StatusOr<std::vector<int64_t>> InOrder(
-      std::vector<std::pair<std::string, std::vector<std::string>>> map,
+      std::string_view op, std::vector<std::pair<std::string, std::vector<std::string>>> map,
       const std::vector<OperandSpec>* names, const std::vector<std::string>& said,
       std::vector<std::string>* all) {
     std::vector<std::string> order = said;
@@ -241,7 +242,10 @@ class JobReader {
     for (auto& [key, values] : map) {
       const auto at = std::find(order.begin(), order.end(), key);
       if (at == order.end()) {
-        if (values.empty()) continue;
+        if (values.empty() || IsFormerOperand(op, key)) {
+          values.clear();
+          continue;
+        }
         return Unimplemented("'", key, "' is no operand or result of it that is known");
       }
       counts[static_cast<size_t>(at - order.begin())] += static_cast<int64_t>(values.size());
@@ -357,6 +361,8 @@ void SortPorts(std::string_view type, std::vector<RawOp>* ops) {
     const RawOp& op = (*ops)[i];
     if (op.type != type) continue;
     const size_t underscore = op.name.rfind('_');
+    // Other names may end so by chance.
+    if (!op.name.starts_with("_") || op.name.find(type) == op.name.npos) return;
     const auto number = underscore == op.name.npos
                             ? std::nullopt
                             : ParseIndex(std::string_view(op.name).substr(underscore + 1));

@@ -15,9 +15,10 @@ constexpr std::string_view kLines[] = {
 #include "x2ir_oneflow_ops_schema_data.inc"
 };
 
-// Ops that the facts lack: those of other versions of OneFlow, and those that are messages of their
-// own in a job.
+// Ops that the facts lack: those of other releases of OneFlow (0.2 to 0.9), those that OneFlow's
+// converter to ONNX of that time knows, and those that are messages of their own in a job.
 constexpr std::string_view kOtherLines[] = {
+    "argmin|in|out|",
     "avgpool_1d|x|y|padding:i32s data_format:str kernel_size:i32s stride:i32s ceil_mode:bool=false "
     "count_include_pad:bool=false divisor_override:i32=0",
     "avgpool_2d|x|y|padding:i32s data_format:str kernel_size:i32s stride:i32s ceil_mode:bool=false "
@@ -26,7 +27,11 @@ constexpr std::string_view kOtherLines[] = {
     "count_include_pad:bool=false divisor_override:i32=0",
     "cast_from_local|in|out|",
     "cast_to_local|in|out|",
+    "concat|in*|out|axis:i64=0 max_dim_size:i64=0",
     "constant_like|like|out|dtype:dtype int_operand:i64 float_operand:f64",
+    "constant_pad1d|x|y|padding:i64s floating_value:f64=0 integral_value:i64=0",
+    "constant_pad2d|x|y|padding:i64s floating_value:f64=0 integral_value:i64=0",
+    "constant_pad3d|x|y|padding:i64s floating_value:f64=0 integral_value:i64=0",
     "distribute_add|in*|out|",
     "distribute_clone|in|out*|",
     "distribute_concat|in*|out|axis:i32",
@@ -35,14 +40,38 @@ constexpr std::string_view kOtherLines[] = {
     "feed_variable|in_0|out_0|",
     "fetch_output|in_0|out_0|",
     "flatten|in|out|start_dim:i32=0 end_dim:i32=-1",
+    "logical_slice|x|y|start:i64s stop:i64s step:i64s",
+    "logsoftmax|in|prob|",
     "maxpool_1d|x|y indice|padding:i32s data_format:str kernel_size:i32s stride:i32s dilation:i32s "
     "return_indices:bool=false ceil_mode:bool=false",
     "maxpool_2d|x|y indice|padding:i32s data_format:str kernel_size:i32s stride:i32s dilation:i32s "
     "return_indices:bool=false ceil_mode:bool=false",
     "maxpool_3d|x|y indice|padding:i32s data_format:str kernel_size:i32s stride:i32s dilation:i32s "
     "return_indices:bool=false ceil_mode:bool=false",
+    "multiply|x y|out|",
+    "neg|x|y|",
+    "range||out|start:i64=0 delta:i64=1 limit:i64=0 range_shape:i64=0 dtype:dtype",
+    "reduce_mean|input_tensor|output_tensor|axis:i32s keepdims:bool=false",
+    "sigmoid_v2|x|y|",
+    "squared_difference|x y|z|",
     "upsample|x|y|interpolation:str height_scale:f32 width_scale:f32 align_corners:bool=false "
     "data_format:str",
+    "where_scalar_x|condition y|out|has_int_operand:bool=false has_float_operand:bool=false "
+    "int_operand:i64=0 float_operand:f64=0",
+    "where_scalar_xy|condition|out|has_x_int_operand:bool=false has_x_float_operand:bool=false "
+    "has_y_int_operand:bool=false has_y_float_operand:bool=false x_int_operand:i64=0 "
+    "x_float_operand:f64=0 y_int_operand:i64=0 y_float_operand:f64=0",
+    "where_scalar_y|condition x|out|has_int_operand:bool=false has_float_operand:bool=false "
+    "int_operand:i64=0 float_operand:f64=0",
+};
+
+// Operands and results that older releases had, and that mean nothing for what is computed: the
+// mask of a dropout that does nothing, and what a kernel needed.
+constexpr std::pair<std::string_view, std::string_view> kFormerOperands[] = {
+    {"dropout", "mask"},
+    {"layer_norm", "cudnn_bn_bias_zeros"},
+    {"layer_norm", "cudnn_bn_scale_ones"},
+    {"layer_norm", "normalized"},
 };
 
 constexpr std::pair<std::string_view, AttrType> kAttrTypes[] = {
@@ -204,6 +233,12 @@ const OpSpec* FindOp(std::string_view op) {
   }();
   const auto it = index->find(op);
   return it == index->end() ? nullptr : it->second;
+}
+
+bool IsFormerOperand(std::string_view op, std::string_view operand) {
+  const std::pair entry(op, operand);
+  return std::find(std::begin(kFormerOperands), std::end(kFormerOperands), entry) !=
+         std::end(kFormerOperands);
 }
 
 DType ToDType(int64_t data_type) {

@@ -79,6 +79,9 @@ std::vector<std::string_view> Parts(std::string_view text, char separator);
 
 // Null: there is none in the table.
 const OpSpec* FindOp(std::string_view op);
+// Whether older releases had that operand or result of an op, which now has none of the name, and
+// which may be left out.
+bool IsFormerOperand(std::string_view op, std::string_view operand);
 // All of them, by name.
 const std::vector<OpSpec>& AllOps();
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "x2ir/formats/io/file_names.h"
 #include "x2ir/formats/paddle/paddle_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -102,7 +103,9 @@ absl::StatusOr<BlobPtr> ModelFiles::OpenCombined() const {
     if (absl::IsNotFound(blob.status())) return BlobPtr();
     return blob;
   }
-  if (!combined_is_chosen_ && !IsFile(combined_)) return BlobPtr();
+  if (!combined_is_chosen_ && (!IsFile(combined_) || !MayBelongTo(model_name_, combined_))) {
+    return BlobPtr();
+  }
   return Blob::Open(combined_);
 }
 

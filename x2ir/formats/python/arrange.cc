@@ -7,6 +7,7 @@
 #include <queue>
 #include <tuple>
 
+#include "x2ir/formats/module_names.h"
 #include "x2ir/formats/python/program_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -19,56 +20,9 @@ bool IsNumber(std::string_view text) {
          (text == "0" || text[0] != '0');
 }
 
-// What nn.Module has under that name.
+// What the class of a module has under that name.
 bool IsMember(std::string_view name) {
-  constexpr std::string_view kMembers[] = {"T_destination",
-                                           "add_module",
-                                           "apply",
-                                           "bfloat16",
-                                           "buffers",
-                                           "call_super_init",
-                                           "children",
-                                           "compile",
-                                           "cpu",
-                                           "cuda",
-                                           "double",
-                                           "dump_patches",
-                                           "eval",
-                                           "extra_repr",
-                                           "float",
-                                           "forward",
-                                           "get_buffer",
-                                           "get_extra_state",
-                                           "get_parameter",
-                                           "get_submodule",
-                                           "half",
-                                           "ipu",
-                                           "load",
-                                           "load_state_dict",
-                                           "modules",
-                                           "mtia",
-                                           "named_buffers",
-                                           "named_children",
-                                           "named_modules",
-                                           "named_parameters",
-                                           "parameters",
-                                           "register_buffer",
-                                           "register_module",
-                                           "register_parameter",
-                                           "requires_grad_",
-                                           "set_extra_state",
-                                           "set_submodule",
-                                           "share_memory",
-                                           "state_dict",
-                                           "to",
-                                           "to_empty",
-                                           "train",
-                                           "training",
-                                           "type",
-                                           "xpu",
-                                           "zero_grad",
-                                           "example_inputs"};
-  return std::find(std::begin(kMembers), std::end(kMembers), name) != std::end(kMembers);
+  return IsModuleMember(name) || name == "load" || name == "example_inputs";
 }
 
 }  // namespace
@@ -537,6 +491,7 @@ class Arranger {
 
   void AddUse(const Value* value, Module* user) {
     Module* home = HomeOf(value);
+    if (Weight* weight = p_.WeightOf(value); weight && home != user) weight->used_outside = true;
     for (Module* m = user; !IsIn(home, m); m = m->parent) {
       if (m->has_forward && ports_.try_emplace({m, value, false}, true).second) {
         m->inputs.push_back(value);

@@ -88,7 +88,8 @@ class ClassWriter {
     }
     for (const Weight* weight : module.weights) {
       // A number that every line says itself.
-      const bool needed = weight->code.empty() || IsNamedIn(c.forward.lines, weight->attribute);
+      const bool needed = weight->code.empty() || weight->used_outside ||
+                          IsNamedIn(c.forward.lines, weight->attribute);
       if (needed) c.init.push_back(Text(Declaration(*weight)));
     }
     std::string key =
@@ -344,7 +345,8 @@ class ClassWriter {
   // Block, Block2
   std::string Numbered(const std::string& name) {
     std::string numbered = name;
-    for (int i = 2; names_.Has(numbered); ++i) numbered = StrCat(name, i);
+    int& number = numbers_.try_emplace(name, 2).first->second;
+    while (names_.Has(numbered)) numbered = StrCat(name, number++);
     return names_.Unique(numbered);
   }
 
@@ -476,6 +478,7 @@ class ClassWriter {
         AppendLine(out, 2, line);
       }
     }
+    if (!has_init && !c.has_forward) AppendLine(out, 1, "pass");
     return out;
   }
 
@@ -488,6 +491,7 @@ class ClassWriter {
   absl::flat_hash_map<const Module*, std::vector<int64_t>> numbers_of_;
   absl::flat_hash_map<const Module*, std::string> keys_;
   Names names_;
+  StringMap<int> numbers_;  // behind names of classes that are alike
 };
 
 }  // namespace

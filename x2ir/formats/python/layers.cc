@@ -30,6 +30,13 @@ std::string Sizes(const std::vector<int64_t>& sizes, std::string_view hint) {
   return Tuple(texts);
 }
 
+// Whether there are so many elements. A layer refuses to normalize one element at a time.
+bool HasElements(const Value* x, int64_t count) {
+  const auto dims = DimsOf(x);
+  const auto product = dims ? CheckedProduct(*dims) : std::nullopt;
+  return product && *product == count;
+}
+
 // Builds the layer that a call is. A layer whose weights do not fit it is none.
 class LayerFinder {
  public:
@@ -211,6 +218,8 @@ std::unique_ptr<Layer> LayerFinder::InstanceNorm() {
   const auto dims = DimsOf(call_.Tensor("weight"));
   const int64_t rank = x && x->shape() ? x->shape()->rank() : 0;
   if (rank < 3 || rank > 5 || !dims || dims->size() != 1) return nullptr;
+  const Dim& batch = (*x->shape())[0];
+  if (batch.is_static() && HasElements(x, batch.value() * (*dims)[0])) return nullptr;
   if (!Start(StrCat("nn.InstanceNorm", rank - 2, "d"), "norm")) return nullptr;
   AddNumber("channels", (*dims)[0]);
   AddEpsilon(1e-5);
@@ -223,6 +232,7 @@ std::unique_ptr<Layer> LayerFinder::InstanceNorm() {
 
 std::unique_ptr<Layer> LayerFinder::GroupNorm() {
   const auto dims = DimsOf(call_.Tensor("weight"));
+  if (HasElements(call_.Tensor("input"), call_.Int("num_groups", 1))) return nullptr;
   if (!dims || dims->size() != 1 || !Start("nn.GroupNorm", "norm")) return nullptr;
   AddNumber("num_groups", call_.Int("num_groups", 1));
   AddNumber("channels", (*dims)[0]);

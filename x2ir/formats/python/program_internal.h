@@ -39,6 +39,7 @@ struct Weight {
   std::string attribute;    // what the module calls it
   std::string key;          // in the state dict
   const Module* home = nullptr;
+  bool used_outside = false;  // by a forward other than its home's
 };
 
 // A known layer: nn.Conv2d(3, 16, kernel_size=3).

@@ -5,6 +5,7 @@
 
 #include "x2ir/formats/python/framework_internal.h"
 #include "x2ir/formats/python/program_internal.h"
+#include "x2ir/formats/torch/schemas.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::python {
@@ -139,6 +140,12 @@ class Reader {
       }
     }
     for (const Value* output : node.outputs()) step->results.push_back(output);
+    // A call gives all of its results, whether or not somebody looks.
+    const TorchSchema* schema = FindTorchSchema(node.op().view());
+    const bool list = schema && schema->results.size() == 1;
+    if (schema && !list && step->results.size() < schema->results.size()) {
+      step->results.resize(schema->results.size(), nullptr);
+    }
     if (node.has_subgraphs()) X2IR_RETURN_IF_ERROR(ReadBlocks(node, *step));
     return step;
   }
@@ -354,13 +361,7 @@ class Reader {
       return it == same.end() ? value : it->second;
     };
     for (auto& step : steps_) {
-      for (Argument& argument : step->call.arguments) {
-        for (Item& item : argument.items) {
-          if (Operand* operand = std::get_if<Operand>(&item)) {
-            operand->value = resolve(operand->value);
-          }
-        }
-      }
+      ReplaceOperands(*step, resolve);
       Call& call = step->call;
       const Value* self = call.Tensor("self");
       if (!self || step->results.size() != 1 || !step->results[0]) continue;
@@ -399,6 +400,22 @@ class Reader {
       }
     }
     for (const Value*& output : program_->outputs_) output = resolve(output);
+  }
+
+  // In the graphs of a step too.
+  template <typename Fn>
+  static void ReplaceOperands(Step& step, const Fn& resolve) {
+    for (Argument& argument : step.call.arguments) {
+      for (Item& item : argument.items) {
+        if (Operand* operand = std::get_if<Operand>(&item)) {
+          operand->value = resolve(operand->value);
+        }
+      }
+    }
+    for (Block& block : step.blocks) {
+      for (auto& inner : block.steps) ReplaceOperands(*inner, resolve);
+      for (const Value*& output : block.outputs) output = resolve(output);
+    }
   }
 
   // `then` after `first`, in `then`. False where they are none of the same length.
@@ -819,6 +836,7 @@ class Reader {
       for (const auto& [leaf, weight] : layer.weights) {
         if (!weight->source || !IsGiven(*weight->source)) continue;
         Path path = SplitName(weight->source->name());
+        if (path.empty()) continue;  // a name of separators alone
         const bool same = path.back() == leaf;
         const std::string end = StrCat("_", leaf);  // "in_proj_bias"
         if (!same && path.back().size() > end.size() && path.back().ends_with(end)) {

@@ -139,11 +139,12 @@ constexpr SpellingRow kRows[] = {
     {"aten::batch_norm.default",
      "F.batch_norm(input, running_mean, running_var, weight=None, bias=None, eps=1e-05) ; training "
      "momentum cudnn_enabled"},
+    // Those of F refuse to normalize one element.
     {"aten::instance_norm.default",
-     "F.instance_norm(input, weight=None, bias=None, eps=1e-05) ; running_mean running_var "
-     "use_input_stats momentum cudnn_enabled"},
+     "torch.instance_norm(input, weight+=None, bias+=None, running_mean+=None, running_var+=None, "
+     "use_input_stats+=True, momentum+=0.1, eps+=1e-05, cudnn_enabled+=False)"},
     {"aten::group_norm.default",
-     "F.group_norm(input, num_groups, weight=None, bias=None, eps=1e-05) ; cudnn_enabled"},
+     "torch.group_norm(input, num_groups, weight=None, bias=None, eps=1e-05) ; cudnn_enabled"},
     {"aten::layer_norm.default",
      "F.layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05) ; cudnn_enable"},
     {"aten::native_layer_norm.default",
@@ -577,7 +578,15 @@ absl::StatusOr<Expr> SpellIndexPut(const Call& call, const Speller& speller) {
 // One axis at a time, as it was before PyTorch 2.0; the last one first, so that none moves.
 absl::StatusOr<Expr> SpellSqueeze(const Call& call, const Speller& speller) {
   std::vector<int64_t> axes = call.Ints("dim");
+  const Value* x = call.Tensor("self");
+  const int64_t rank = x && x->shape() ? x->shape()->rank() : 0;
+  for (int64_t& axis : axes) {
+    if (axis < 0 && rank > 0) axis += rank;
+  }
   std::sort(axes.rbegin(), axes.rend());
+  if (!axes.empty() && axes.front() >= 0 && axes.back() < 0) {
+    return Unimplemented(call.op, ": axes from both ends");
+  }
   std::string text = SelfOf(call, speller).In(kAtom);
   const auto squeeze = [&](int64_t axis) { StrAppend(&text, ".squeeze(", axis, ")"); };
   // Axes counted from the end: the one farthest from it first.

@@ -4,17 +4,11 @@
 #include <cmath>
 
 #include "absl/strings/str_join.h"
+#include "x2ir/formats/module_names.h"
 #include "x2ir/formats/python/text_internal.h"
 
 namespace x2ir::python {
 namespace {
-
-constexpr std::string_view kKeywords[] = {
-    "False",   "None",     "True",     "and",    "as",   "assert", "async",  "await",
-    "break",   "class",    "continue", "def",    "del",  "elif",   "else",   "except",
-    "finally", "for",      "from",     "global", "if",   "import", "in",     "is",
-    "lambda",  "nonlocal", "not",      "or",     "pass", "raise",  "return", "try",
-    "while",   "with",     "yield",    "match",  "case", "print",  "exec",   "type"};
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -72,12 +66,6 @@ class SizeParser {
       Expr inner = Sum();
       if (Peek() == ')') ++at_;
       return inner;
-    }
-    if (Peek() == '"') {  // a name that is no plain expression
-      const size_t end = text_.find('"', at_ + 1);
-      const std::string_view name = text_.substr(at_ + 1, end - at_ - 1);
-      at_ = end == text_.npos ? text_.size() : end + 1;
-      return Name(name);
     }
     const size_t start = at_;
     while (at_ < text_.size() && (IsLetter(text_[at_]) || IsDigit(text_[at_]) || text_[at_] == '.'))
@@ -205,14 +193,16 @@ Expr SizeExpr(const Dim& dim, const StringMap<std::string>& names) {
   if (dim.is_static()) {
     return {StrCat(dim.value()), dim.value() < 0 ? int{kUnary} : int{kAtom}};
   }
-  const std::string text = dim.ToString();
-  // A name alone is one, whatever it looks like.
-  const std::vector<std::string> symbols = dim.SymbolNames();
-  if (symbols.size() == 1 && symbols[0] == text) {
-    const auto it = names.find(text);
-    if (it != names.end()) return {it->second};
-  }
-  return SizeParser(text, names).Sum();
+  // Names as people gave them may look like anything.
+  StringMap<std::string> plain_names;
+  Names taken;
+  const Dim plain = dim.Substitute([&](std::string_view name) {
+    std::string stand_in = taken.Unique("s");
+    const auto it = names.find(name);
+    plain_names[stand_in] = it == names.end() ? Identifier(name, "size") : it->second;
+    return std::optional(Dim::Symbol(stand_in));
+  });
+  return SizeParser(plain.ToString(), plain_names).Sum();
 }
 
 std::string Tuple(const std::vector<std::string>& items) {
@@ -220,19 +210,15 @@ std::string Tuple(const std::vector<std::string>& items) {
                            : StrCat("(", absl::StrJoin(items, ", "), ")");
 }
 
-bool IsKeyword(std::string_view text) {
-  return std::find(std::begin(kKeywords), std::end(kKeywords), text) != std::end(kKeywords);
-}
-
 bool IsIdentifier(std::string_view text) {
-  return !text.empty() && IsLetter(text[0]) && !IsKeyword(text) &&
+  return !text.empty() && IsLetter(text[0]) && !IsPythonKeyword(text) &&
          std::all_of(text.begin(), text.end(), [](char c) { return IsLetter(c) || IsDigit(c); });
 }
 
 std::string Identifier(std::string_view text, std::string_view or_else) {
   std::string out;
   for (const char c : text) {
-    if (out.size() >= 40) break;
+    if (out.size() >= 64) break;
     if (IsLetter(c) || IsDigit(c)) {
       out += c;
     } else if (!out.empty() && out.back() != '_') {
@@ -240,9 +226,13 @@ std::string Identifier(std::string_view text, std::string_view or_else) {
     }
   }
   while (!out.empty() && out.back() == '_') out.pop_back();
+  // In a class Python changes a name that begins with two.
+  if (const size_t first = out.find_first_not_of('_'); first != out.npos && first > 1) {
+    out.erase(0, first - 1);
+  }
   if (out.empty()) out = or_else;
   if (IsDigit(out[0])) out = StrCat(or_else, "_", out);
-  if (IsKeyword(out)) out += '_';
+  if (IsPythonKeyword(out)) out += '_';
   return out;
 }
 

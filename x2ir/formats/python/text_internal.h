@@ -50,11 +50,10 @@ Expr SizeExpr(const Dim& dim, const StringMap<std::string>& names);
 // "(1, 2)", "(1,)"
 std::string Tuple(const std::vector<std::string>& items);
 
-// An identifier made of any text: ASCII letters, digits and '_', no keyword; `or_else` where
-// nothing is left. At most 40 characters.
+// An identifier made of any text: ASCII letters, digits and '_', no keyword, at most one '_' in
+// front; `or_else` where nothing is left. At most 64 characters.
 std::string Identifier(std::string_view text, std::string_view or_else);
 bool IsIdentifier(std::string_view text);
-bool IsKeyword(std::string_view text);
 // "conv_proj" -> "ConvProj"
 std::string ClassName(std::string_view text);
 

@@ -62,7 +62,9 @@ FlatRef FlatFile::Table(FlatTable table) {
   std::string key = "table ";
   FlatTable::At last = 2;
   for (const auto& f : fields) {
-    StrAppend(&key, int64_t{f.at}, ":", static_cast<int64_t>(f.kind), ":", f.bits, " ");
+    // A byte and a word of the same number are not the same field.
+    StrAppend(&key, int64_t{f.at}, ":", static_cast<int64_t>(f.kind), ":", int64_t{f.width}, ":",
+              f.bits, " ");
     last = std::max(last, f.at);
   }
   std::string vtable(last + sizeof(FlatTable::At), '\0');

@@ -90,7 +90,7 @@ absl::StatusOr<Attribute> ReadField(const FieldReader& reader, const Field& fiel
       for (const int64_t number : numbers) {
         names.emplace_back(EnumName(field, number));
         if (names.back().empty())
-          return Invalid("option '", field.name, "' has the value ", number);
+          return Invalid("the operator's field '", field.name, "' has the value ", number);
       }
       return Attribute(std::move(names));
     }
@@ -226,7 +226,7 @@ absl::Status ReadCustomOptions(const File& file, const fb::Operator& op, std::st
     for (size_t i = 0; i < map.size(); ++i) {
       absl::StatusOr<Attribute> value = ReadFlex(map.Values()[i]);
       const std::string key = map.Keys()[i].AsKey();
-      if (!value.ok()) return Annotate(value.status(), StrCat("option '", key, "'"));
+      if (!value.ok()) return Annotate(value.status(), StrCat("the operator's field '", key, "'"));
       attrs->Set(key, *std::move(value));
     }
   } else if (!bytes.empty()) {

@@ -256,6 +256,7 @@ class Reader {
         const std::string custom = code.custom_code() ? code.custom_code()->str() : "";
         const absl::Status status = ReadCustomOptions(reader_.file_, op, custom, &name, &attrs);
         X2IR_RETURN_IF_ERROR(Annotate(status, custom));
+        if (code.version() > 1) attrs.Set(kCustomVersion, int64_t{code.version()});
       } else {
         name = OperatorName(builtin);
         if (name.empty()) return Unimplemented("operator ", builtin, " is of a newer schema");

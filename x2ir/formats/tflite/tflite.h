@@ -10,6 +10,7 @@
 //                         attributes where they are a map of FlexBuffers, else the string
 //                         custom_options; FLEX with the attribute op and those of TensorFlow's node
 //                         where it is one of TensorFlow's
+//                         (custom_version: where it is of a version from 2)
 //   intermediates         attributes intermediate_scales (0: none) and intermediate_zero_points
 //   subgraph              a nested graph of the node that runs it; a copy for each node
 //   signature             names in annotations of inputs and outputs: tflite.signature_name
@@ -33,6 +34,8 @@ namespace X2IR_API x2ir {
 namespace tflite {
 // Annotations of constants: of a tensor that was variable, and of one that is to be.
 inline constexpr char kVariable[] = "tflite.variable", kState[] = "tflite.state";
+// The attribute of a custom operator of a later version than the first.
+inline constexpr char kCustomVersion[] = "custom_version";
 }  // namespace tflite
 
 struct TfliteOptions {

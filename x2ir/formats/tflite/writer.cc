@@ -213,7 +213,9 @@ class Writer {
     bool varies = false;
     for (int64_t i = 0; shape && i < shape->rank(); ++i) {
       const Dim& dim = (*shape)[i];
-      if (dim.is_static() && dim.value() > INT32_MAX) return CannotExpress("it is too large");
+      if (dim.is_static() && dim.value() > INT32_MAX) {
+        return CannotExpress("a size of ", dim.value(), " does not fit: sizes are of 31 bits");
+      }
       varies |= !dim.is_static();
       dims.push_back(StatedSize(dim));
       signature.push_back(dim.is_static() ? dims.back() : -1);
@@ -288,7 +290,9 @@ class Writer {
 
   absl::StatusOr<uint32_t> CodeOf(const Node& node) {
     const std::string_view op = node.op().view();
-    const int version = IsCustom(node) ? 1 : OperatorVersion(node);
+    const int version = IsCustom(node) ? static_cast<int>(std::clamp<int64_t>(
+                                             node.attrs().Int(kCustomVersion, 1), 1, INT32_MAX))
+                                       : OperatorVersion(node);
     const auto [it, fresh] = codes_.try_emplace({std::string(op), version},
                                                 static_cast<uint32_t>(written_codes_.size()));
     if (!fresh) return it->second;
@@ -297,6 +301,7 @@ class Writer {
       constexpr auto kCustom = fb::BuiltinOperator::CUSTOM;
       code.Add(fb::OperatorCode::VT_DEPRECATED_BUILTIN_CODE, static_cast<int8_t>(kCustom));
       code.Add(fb::OperatorCode::VT_CUSTOM_CODE, file_.String(op.substr(std::strlen("custom::"))));
+      code.Add(fb::OperatorCode::VT_VERSION, version, 1);
       code.Add(fb::OperatorCode::VT_BUILTIN_CODE, static_cast<int32_t>(kCustom));
       written_codes_.push_back(file_.Table(std::move(code)));
       return it->second;
@@ -358,7 +363,7 @@ class Writer {
         const bool is_field = std::any_of(
             options.fields.begin(), options.fields.end(),
             [&, n = name](const Field& field) { return AttrNameOf(field).name == n.view(); });
-        if (!is_field) return CannotExpress("TFLite has no option '", name.view(), "'");
+        if (!is_field) return CannotExpress("TFLite's operator has no field '", name.view(), "'");
       }
     }
     return file_.Table(std::move(table));
@@ -465,16 +470,18 @@ class Writer {
 
   // A map of FlexBuffers, or the bytes that were read.
   absl::StatusOr<FlatRef> WriteCustomOptions(const Node& node) {
-    if (const Attribute* raw = node.attrs().Find("custom_options")) {
+    AttributeMap attrs = node.attrs();
+    attrs.Take(kCustomVersion);
+    if (const Attribute* raw = attrs.Find("custom_options")) {
       const auto* bytes = raw->get<std::string>();
-      if (!bytes || node.attrs().size() != 1) return WrongKind();
+      if (!bytes || attrs.size() != 1) return WrongKind();
       return file_.Bytes(*bytes);
     }
-    if (node.attrs().empty()) return FlatRef();
+    if (attrs.empty()) return FlatRef();
     flexbuffers::Builder flex;
     absl::Status status;
     flex.Map([&] {
-      for (const auto& [name, attr] : node.attrs()) {
+      for (const auto& [name, attr] : attrs) {
         const std::string key(name.view());
         if (const auto* i = attr.get<int64_t>()) {
           flex.Int(key.c_str(), *i);
@@ -493,7 +500,7 @@ class Writer {
             for (const float n : *floats) flex.Float(n);
           });
         } else {
-          status = CannotExpress("option '", key, "' of that kind");
+          status = CannotExpress("the operator's field '", key, "' of that kind");
         }
       }
     });

@@ -116,8 +116,8 @@ class Opener {
                            "archive_format nor ", kOldProgram, ")");
     }
     if (const ZipEntry* order = Find("byteorder")) {
-      X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes text, zip_.Read(*order));
-      if (text.view != "little") return Unimplemented("weights of byte order '", text.view, "'");
+      X2IR_ASSIGN_OR_RETURN(const std::string text, zip_.ReadWord(*order));
+      if (text != "little") return Unimplemented("weights of byte order '", text, "'");
     }
     if (old_) {
       X2IR_RETURN_IF_ERROR(ReadOld(model));
@@ -140,7 +140,7 @@ class Opener {
 
   absl::Status ReadOld(const std::string& model) {
     if (!model.empty()) return OptionError("model", "an archive of this age holds one model only");
-    X2IR_ASSIGN_OR_RETURN(archive_.program, zip_.Read(*Find(kOldProgram)));
+    X2IR_ASSIGN_OR_RETURN(archive_.program, zip_.ReadText(*Find(kOldProgram)));
     for (const std::string_view name : {"serialized_state_dict", "serialized_constants"}) {
       for (const std::string_view extension : {".pt", ".json"}) {
         const ZipEntry* entry = Find(StrCat(name, extension));
@@ -184,7 +184,7 @@ class Opener {
     if (name.empty()) name = names[0];
     const ZipEntry* program = Find(StrCat("models/", name, ".json"));
     if (!program) return OptionError("model", "the archive has no model '", name, "', but ", all);
-    X2IR_ASSIGN_OR_RETURN(archive_.program, zip_.Read(*program));
+    X2IR_ASSIGN_OR_RETURN(archive_.program, zip_.ReadText(*program));
     X2IR_RETURN_IF_ERROR(ReadWeights("data/weights/", StrCat(name, "_weights_config.json")));
     return ReadWeights("data/constants/", StrCat(name, "_constants_config.json"));
   }
@@ -199,7 +199,7 @@ class Opener {
   absl::Status ReadWeights(std::string_view folder, const std::string& file) {
     const ZipEntry* entry = Find(StrCat(folder, file));
     if (!entry) return absl::OkStatus();
-    X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes text, zip_.Read(*entry));
+    X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes text, zip_.ReadText(*entry));
     JsonReader json(text.view, /*python=*/true);
     std::vector<Weight> weights;
     Fields top(json);

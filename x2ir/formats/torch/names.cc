@@ -3,89 +3,16 @@
 #include <cctype>
 
 #include "absl/strings/ascii.h"
+#include "x2ir/formats/module_names.h"
 #include "x2ir/formats/torch/writer_internal.h"
 
 namespace x2ir::torch_format {
 namespace {
 
-// Python's keywords.
-constexpr std::string_view kKeywords[] = {
-    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
-    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
-    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
-    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
-
 // What the code that torch.fx makes of a graph refers to.
 constexpr std::string_view kOfCode[] = {"NoneType", "device", "fx_pytree", "getattr",
                                         "inf",      "math",   "nan",       "operator",
                                         "output",   "pytree", "self",      "torch"};
-
-// Members of every torch.nn.Module and torch.fx.GraphModule; those that begin with an underscore
-// are kept off otherwise.
-constexpr std::string_view kMembers[] = {"T_destination",
-                                         "add_module",
-                                         "add_submodule",
-                                         "apply",
-                                         "bfloat16",
-                                         "buffers",
-                                         "call_super_init",
-                                         "children",
-                                         "code",
-                                         "compile",
-                                         "cpu",
-                                         "cuda",
-                                         "delete_all_unused_submodules",
-                                         "delete_submodule",
-                                         "double",
-                                         "dump_patches",
-                                         "eval",
-                                         "extra_repr",
-                                         "float",
-                                         "forward",
-                                         "get_buffer",
-                                         "get_extra_state",
-                                         "get_parameter",
-                                         "get_submodule",
-                                         "graph",
-                                         "half",
-                                         "ipu",
-                                         "load_state_dict",
-                                         "meta",
-                                         "modules",
-                                         "mtia",
-                                         "named_buffers",
-                                         "named_children",
-                                         "named_modules",
-                                         "named_parameters",
-                                         "parameters",
-                                         "print_readable",
-                                         "recompile",
-                                         "register_backward_hook",
-                                         "register_buffer",
-                                         "register_forward_hook",
-                                         "register_forward_pre_hook",
-                                         "register_full_backward_hook",
-                                         "register_full_backward_pre_hook",
-                                         "register_load_state_dict_post_hook",
-                                         "register_load_state_dict_pre_hook",
-                                         "register_module",
-                                         "register_parameter",
-                                         "register_state_dict_post_hook",
-                                         "register_state_dict_pre_hook",
-                                         "requires_grad_",
-                                         "set_extra_state",
-                                         "set_submodule",
-                                         "shape_env",
-                                         "share_memory",
-                                         "state_dict",
-                                         "to",
-                                         "to_empty",
-                                         "to_folder",
-                                         "train",
-                                         "training",
-                                         "type",
-                                         "xpu",
-                                         "zero_grad"};
 
 template <size_t n>
 bool Has(const std::string_view (&names)[n], std::string_view name) {
@@ -103,11 +30,17 @@ std::string Plain(std::string_view name) {
   return plain;
 }
 
+// Whether code that torch.fx makes could not say self.NAME, or take it for something else.
+bool IsTaken(std::string_view name) {
+  return IsModuleMember(name) || IsGraphModuleMember(name) || IsPythonKeyword(name) ||
+         Has(kOfCode, name);
+}
+
 }  // namespace
 
 bool PythonNames::IsName(std::string_view text) {
   return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-         !Has(kKeywords, text) && std::all_of(text.begin(), text.end(), [](char c) {
+         !IsPythonKeyword(text) && std::all_of(text.begin(), text.end(), [](char c) {
            return c == '_' || absl::ascii_isalnum(static_cast<unsigned char>(c));
          });
 }
@@ -123,7 +56,7 @@ std::string PythonNames::Unique(std::string_view base) {
   if (name.find_first_not_of('_') == name.npos) name = "v" + name;
   std::string unique = name;
   int n = 0;
-  if (Has(kKeywords, unique) || Has(kOfCode, unique)) unique = StrCat(name, "_", ++n);
+  if (IsPythonKeyword(unique) || Has(kOfCode, unique)) unique = StrCat(name, "_", ++n);
   while (taken_.contains(unique)) {
     int& last = taken_[name];
     last = std::max(last, n) + 1;
@@ -149,7 +82,7 @@ std::string WeightNames::Unique(std::string_view name) {
     std::string part = Plain(name.substr(at, end - at));
     at = end + 1;
     if (part.empty()) continue;
-    if (Has(kMembers, part) || Has(kKeywords, part)) part += '_';
+    if (IsTaken(part)) part += '_';
     StrAppend(&path, path.empty() ? "" : ".", part);
   }
   if (path.empty()) path = "weight";
@@ -157,7 +90,8 @@ std::string WeightNames::Unique(std::string_view name) {
     std::string flat = path;
     std::replace(flat.begin(), flat.end(), '.', '_');
     path = flat;
-    for (int n = 1; !IsFree(path); ++n) path = StrCat(flat, "_", n);
+    // Where the last one of this name left off: many may be alike.
+    for (int& n = numbers_[flat]; !IsFree(path);) path = StrCat(flat, "_", ++n);
   }
   for (size_t dot = path.find('.'); dot != path.npos; dot = path.find('.', dot + 1)) {
     modules_.insert(path.substr(0, dot));

@@ -372,10 +372,10 @@ absl::StatusOr<std::vector<std::pair<std::string, TorchTensor>>> ReadTorchSave(Z
   if (!pickle) return DataLoss("no archive of torch.save: it has no data.pkl");
   const std::string prefix(pickle->name.substr(0, pickle->name.size() - 8));
   if (const ZipEntry* order = zip.Find(prefix + "byteorder")) {
-    X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes text, zip.Read(*order));
-    if (text.view != "little") return Unimplemented("weights of byte order '", text.view, "'");
+    X2IR_ASSIGN_OR_RETURN(const std::string text, zip.ReadWord(*order));
+    if (text != "little") return Unimplemented("weights of byte order '", text, "'");
   }
-  X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes code, zip.Read(*pickle));
+  X2IR_ASSIGN_OR_RETURN(const ZipArchive::Bytes code, zip.ReadText(*pickle));
   Unpickler unpickler(zip, prefix, code.view);
   const Item* root = unpickler.Run();
   if (!root) return unpickler.status();

@@ -2,14 +2,18 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <functional>
 #include <numeric>
 
+#include "absl/container/flat_hash_set.h"
 #include "x2ir/formats/torch/writer_internal.h"
 
 namespace x2ir::torch_format {
 namespace {
 
 constexpr int64_t kMostHinted = 1 << 12;  // of what sizes are made multiples of
+constexpr int64_t kMostHint = 1 << 20;    // that is raised to
+constexpr int kMostRounds = 64;
 
 // "s0", "s12": what PyTorch calls sizes of inputs.
 bool IsTorchSize(std::string_view name) {
@@ -21,6 +25,10 @@ bool IsTorchSize(std::string_view name) {
 bool IsName(const Dim& dim) {
   const std::vector<std::string> names = dim.SymbolNames();
   return names.size() == 1 && dim == Dim::Symbol(names[0]);
+}
+
+bool IsDifference(const Dim& dim) {
+  return dim.is_symbolic() && dim.ToString().find('-') != std::string::npos;
 }
 
 // The numbers by which something is divided in the text of a size.
@@ -45,23 +53,77 @@ void CollectDivisors(const Dim& dim, int64_t* multiple) {
 // Examples are such that nothing is left over where sizes are divided: what is divided is most
 // often made whole again, and put beside what was not.
 TorchSymbols::TorchSymbols(const Graph& graph) {
-  for (const Node* node : graph.nodes()) {
-    for (const Value* output : node->outputs()) {
-      const Shape* shape = output ? output->shape() : nullptr;
-      for (int64_t i = 0; shape && i < shape->rank(); ++i) CollectDivisors((*shape)[i], &step_);
+  std::vector<Dim> sizes;  // but names alone
+  absl::flat_hash_set<std::string> seen;
+  const auto add = [&](const Value* value) {
+    const Shape* shape = value ? value->shape() : nullptr;
+    for (int64_t i = 0; shape && i < shape->rank(); ++i) {
+      const Dim& dim = (*shape)[i];
+      if (!dim.is_symbolic() || IsName(dim) || !seen.insert(dim.ToString()).second) continue;
+      CollectDivisors(dim, &step_);
+      sizes.push_back(dim);
     }
-  }
-  // Names that are PyTorch's stay; these go before others.
+  };
+  const std::function<void(const Graph&)> walk = [&](const Graph& inner) {
+    for (const Value* input : inner.inputs()) add(input);
+    for (const Node* node : inner.nodes()) {
+      for (const Value* output : node->outputs()) add(output);
+      for (const Graph* nested : node->subgraphs()) walk(*nested);
+    }
+  };
+  walk(graph);
+  // Names that are PyTorch's stay; these go before others. Of a difference loaders ask what its
+  // parts are, which only sizes of their own tell.
   for (const bool torch : {true, false}) {
-    for (const Value* input : graph.inputs()) {
-      const Shape* shape = input->shape();
-      for (int64_t i = 0; shape && i < shape->rank(); ++i) {
-        for (const std::string& name : (*shape)[i].SymbolNames()) {
-          if (IsTorchSize(name) == torch && !renamed_.contains(name)) {
-            renamed_[name] = FreshInput(torch ? std::string_view(name) : std::string_view());
+    for (const bool alone : {true, false}) {
+      for (const Value* input : graph.inputs()) {
+        const Shape* shape = input->shape();
+        for (int64_t i = 0; shape && i < shape->rank(); ++i) {
+          const Dim& dim = (*shape)[i];
+          if (IsName(dim) != alone || (!alone && IsDifference(dim))) continue;
+          for (const std::string& name : dim.SymbolNames()) {
+            if (IsTorchSize(name) == torch && !renamed_.contains(name)) {
+              renamed_[name] = FreshInput(torch ? std::string_view(name) : std::string_view());
+            }
           }
         }
       }
+    }
+  }
+  RaiseHints(sizes);
+}
+
+// Loaders make tensors of the example's sizes: none may be negative. What a window takes off a
+// length wants a long one.
+void TorchSymbols::RaiseHints(const std::vector<Dim>& dims) {
+  std::vector<Dim> sizes;
+  for (const Dim& dim : dims) {
+    if (auto renamed = Renamed(dim); renamed && IsDifference(*renamed)) {
+      sizes.push_back(*std::move(renamed));
+    }
+  }
+  bool raised = true;
+  for (int round = 0; raised && round < kMostRounds; ++round) {
+    raised = false;
+    for (const Dim& size : sizes) {
+      const auto before = Hint(size);
+      if (!before || *before >= 0) continue;
+      // The name that helps most.
+      std::string best;
+      int64_t most = *before;
+      for (const std::string& name : size.SymbolNames()) {
+        int64_t& hint = hints_[name];
+        if (hint > kMostHint / 2) continue;
+        hint *= 2;
+        if (const auto after = Hint(size); after && *after >= most) {
+          best = name;
+          most = *after;
+        }
+        hint /= 2;
+      }
+      if (best.empty()) continue;
+      hints_[best] *= 2;
+      raised = true;
     }
   }
 }
@@ -97,11 +159,18 @@ std::optional<Dim> TorchSymbols::Renamed(const Dim& dim) const {
 
 Dim TorchSymbols::OfInput(const Dim& dim) {
   if (const auto renamed = Renamed(dim)) return *renamed;
-  return FreshInput("");
+  if (!dim.is_symbolic()) return FreshInput("");
+  const auto [it, fresh] = of_inputs_.try_emplace(dim.ToString());
+  if (fresh) it->second = FreshInput("");
+  return it->second;
 }
 
 Dim TorchSymbols::Of(const Dim& dim) {
-  if (const auto renamed = Renamed(dim)) return *renamed;
+  // Loaders cannot tell whether a difference is negative of what has no example.
+  const auto renamed = Renamed(dim);
+  const bool may_be_negative =
+      renamed && renamed->is_symbolic() && !Hint(*renamed) && IsDifference(*renamed);
+  if (renamed && !may_be_negative) return *renamed;
   const Dim fresh = Fresh();
   if (dim.is_symbolic() && IsName(dim)) renamed_[dim.SymbolNames()[0]] = fresh;
   return fresh;

@@ -40,6 +40,7 @@ class WeightNames {
  private:
   bool IsFree(std::string_view path) const;
   StringSet weights_, modules_;
+  StringMap<int> numbers_;  // behind names that are alike
 };
 
 // --- Sizes (symbols_writer.cc) --------------------------------------------------------------
@@ -66,9 +67,11 @@ class TorchSymbols {
 
  private:
   Dim FreshInput(std::string_view like);
+  void RaiseHints(const std::vector<Dim>& dims);
   std::optional<Dim> Renamed(const Dim& dim) const;
 
   StringMap<Dim> renamed_;        // the graph's symbols
+  StringMap<Dim> of_inputs_;      // sizes of inputs that no symbols make
   StringMap<int64_t> hints_;      // of PyTorch's, where they have one
   std::vector<std::string> all_;  // of PyTorch's, in the order of their names' making
   int64_t step_ = 1;

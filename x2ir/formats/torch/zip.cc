@@ -196,6 +196,23 @@ const ZipEntry* ZipArchive::Find(std::string_view name) const {
   return it == by_name_.end() ? nullptr : &entries_[it->second];
 }
 
+absl::StatusOr<ZipArchive::Bytes> ZipArchive::ReadText(const ZipEntry& entry) {
+  if (entry.size > kSmallText && entry.size / kMostOfAText > entry.packed) {
+    return DataLoss("zip entry '", entry.name, "': a text of ", entry.size, " bytes, packed into ",
+                    entry.packed);
+  }
+  return Read(entry);
+}
+
+absl::StatusOr<std::string> ZipArchive::ReadWord(const ZipEntry& entry) {
+  constexpr uint64_t kMostOfAWord = 100;
+  if (entry.size > kMostOfAWord) {
+    return DataLoss("zip entry '", entry.name, "' has ", entry.size, " bytes; expected a word");
+  }
+  X2IR_ASSIGN_OR_RETURN(const Bytes bytes, Read(entry));
+  return std::string(bytes.view);
+}
+
 absl::StatusOr<ZipArchive::Bytes> ZipArchive::Read(const ZipEntry& entry) {
   const std::string_view packed = file_->view().substr(entry.offset, entry.packed);
   if (entry.encrypted) return Unimplemented("zip entry '", entry.name, "' is encrypted");

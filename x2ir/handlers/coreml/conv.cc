@@ -64,6 +64,8 @@ Expr MilL2Pool(MilArgs& a) { return MilPool(a, "l2"); }
 
 // strides, dilations, pad_type and pad. Automatic pads of sizes that are not known stay automatic.
 absl::StatusOr<AttributeMap> WrittenWindow(MilWriter& w, std::vector<int64_t> kernel) {
+  X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(w.attrs()));
+  if (last) return CannotExpress("channels last");
   X2IR_ASSIGN_OR_RETURN(const AutoPad automatic, ReadAutoPad(w.attrs()));
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), std::move(kernel)));
   const size_t n = window.rank();
@@ -122,6 +124,8 @@ absl::StatusOr<Value*> ToConv(MilWriter& w) {
 absl::StatusOr<Value*> ToDeconv(MilWriter& w) {
   X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> kernel, KernelOf(w));
   const size_t n = kernel.size();
+  X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(w.attrs()));
+  if (last) return CannotExpress("channels last");
   X2IR_ASSIGN_OR_RETURN(const AutoPad automatic, ReadAutoPad(w.attrs()));
   X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(w.attrs(), kernel));
   if (n > 3) return CannotExpress("convolutions of ", n, " axes");

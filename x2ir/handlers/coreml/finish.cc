@@ -137,8 +137,11 @@ std::vector<std::pair<Graph*, size_t>> OutputsOf(Graph& graph, const Value* valu
 }
 
 // The type that Core ML has for an input or output of that type.
-absl::StatusOr<DType> PortType(DType t) {
+absl::StatusOr<DType> PortType(DType t, bool narrow) {
   switch (t) {
+    case DType::kFloat64:
+      if (narrow) return DType::kFloat32;
+      return CannotExpress("an input or output of float64; --float64-as-float32 makes it float32");
     case DType::kFloat32:
     case DType::kFloat16:
     case DType::kInt32: return t;
@@ -155,11 +158,11 @@ struct Port {
   DType dtype = DType::kUndefined;
 };
 
-absl::StatusOr<Port> PortOf(const Value& value) {
+absl::StatusOr<Port> PortOf(const Value& value, bool narrow) {
   if (!value.type().is_tensor() || !value.shape()) {
     return CannotExpress("'", value.name(), "' is of unknown rank");
   }
-  absl::StatusOr<DType> dtype = PortType(value.dtype());
+  absl::StatusOr<DType> dtype = PortType(value.dtype(), narrow);
   if (!dtype.ok()) return Annotate(dtype.status(), StrCat("'", value.name(), "'"));
   return Port{StrCat(value.name(), "|", value.type().ToString()), *dtype};
 }
@@ -211,12 +214,13 @@ void FinishOutput(Graph& graph, size_t i, const Port& port) {
 
 absl::Status FinishCoreml(Model& model, const FormatOptions& options) {
   Graph& graph = *model.graph;
+  const bool narrow = options.Flag("float64_as_float32");
   std::vector<Port> inputs, outputs;
   for (const Value* input : graph.inputs()) {
-    X2IR_ASSIGN_OR_RETURN(inputs.emplace_back(), PortOf(*input));
+    X2IR_ASSIGN_OR_RETURN(inputs.emplace_back(), PortOf(*input, narrow));
   }
   for (const Value* output : graph.outputs()) {
-    X2IR_ASSIGN_OR_RETURN(outputs.emplace_back(), PortOf(*output));
+    X2IR_ASSIGN_OR_RETURN(outputs.emplace_back(), PortOf(*output, narrow));
   }
   X2IR_RETURN_IF_ERROR(Retype(graph, {DType::kInt64, DType::kInt32}));
   X2IR_RETURN_IF_ERROR(Retype(graph, {DType::kFloat64, DType::kFloat32}));

@@ -179,14 +179,33 @@ absl::StatusOr<Value*> ToCompress(MilWriter& w) {
   return w.Mil("gather", {found.x, found.places}, {{"axis", found.axis}});
 }
 
+// What MIL makes of an index outside of 0 .. depth - 1 is not said: each place asks whether it is
+// meant.
+absl::StatusOr<Value*> OneHotByQuestion(MilWriter& w, Value* index, double depth) {
+  const Shape* shape = index->shape();
+  constexpr double kMost = 1 << 24;
+  if (!shape || depth < 1 || depth > kMost) return CannotExpress("indices of unknown rank");
+  const auto size = static_cast<int64_t>(depth);
+  int64_t axis = w.Int("axis");
+  if (axis < 0) axis += shape->rank() + 1;
+  std::vector<int64_t> dims(static_cast<size_t>(shape->rank() + 1), 1);
+  dims[static_cast<size_t>(axis)] = size;
+  std::vector<double> places;
+  for (int64_t i = 0; i < size; ++i) places.push_back(static_cast<double>(i));
+  const Expr all = NumbersAs(w.b(), DType::kInt64, std::move(dims), places);
+  const Expr meant = Unsqueeze({w.b(), w.FromTheFront(index, w.b().Int(size))}, {axis});
+  return Where(meant.Op("equal", {all}), Gather(w.X(2), w.b().Int(1), 0),
+               Gather(w.X(2), w.b().Int(0), 0))
+      .value();
+}
+
 absl::StatusOr<Value*> ToOneHot(MilWriter& w) {
   const auto depth = MilWriter::NumberOf(w.in(1));
   const auto values = KnownTensor(*w.in(2));
   if (!depth) return CannotExpress("a computed size");
-  Value* size = w.b().Int(static_cast<int64_t>(*depth));
   Value* index = w.in(0);
   if (!IsInteger(index->dtype())) index = w.Cast(index, DType::kInt64);
-  if (!MilWriter::CountsFromTheFront(*index)) index = w.FromTheFront(index, size);
+  if (!MilWriter::CountsFromTheFront(*index)) return OneHotByQuestion(w, index, *depth);
   if (!values || values->num_elements() != 2) {
     Type type = w.out_type();
     type.set_dtype(DType::kInt32);

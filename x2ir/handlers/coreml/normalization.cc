@@ -34,7 +34,9 @@ absl::StatusOr<Value*> MilInstanceNorm(MilArgs& a) {
   const float epsilon = static_cast<float>(a.Number("epsilon"));
   const Expr x = a.X();
   const Dim channels = DimAt(x, 1);
-  if (!channels.is_static()) return Unimplemented("an unknown number of channels");
+  if (!channels.is_static() && !(a.Has("gamma") && a.Has("beta"))) {
+    return Unimplemented("an unknown number of channels");
+  }
   const auto all = [&](std::string_view name, double number) {
     if (a.Has(name)) return a.X(name);
     return NumbersAs(a.b(), x.dtype(), {channels.value()},

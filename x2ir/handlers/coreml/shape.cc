@@ -77,18 +77,35 @@ Expr MilStack(MilArgs& a) {
 Values MilSplit(MilArgs& a) {
   const Expr x = a.X();
   const std::vector<int64_t> sizes = a.List("split_sizes");
-  a.Ignore("num_splits");
-  const int64_t axis = a.Int("axis");
-  const size_t count = a.num_outputs();
-  if (!sizes.empty()) {
-    a.Require(sizes.size() == count, "another number of results");
-    return a.b().Ops("split", {x, a.b().Ints(sizes)}, {{"axis", axis}}, count);
+  const int64_t axis = a.Int("axis"), splits = a.NodeReader::Int("num_splits", 0);
+  // The last results are left out where nobody uses them.
+  const size_t results = a.num_outputs();
+  const size_t count = !sizes.empty() ? sizes.size()
+                       : splits > 0   ? static_cast<size_t>(splits)
+                                      : results;
+  a.Require(count >= results && count < (1 << 20), "another number of results");
+  if (count == results) {
+    if (!sizes.empty()) {
+      return a.b().Ops("split", {x, a.b().Ints(sizes)}, {{"axis", axis}}, count);
+    }
+    const Dim whole = DimAt(x, axis);
+    a.Require(!whole.is_static() || whole.value() % static_cast<int64_t>(count) == 0,
+              "parts of different sizes");
+    return a.b().Ops("split", {x, nullptr},
+                     {{"axis", axis}, {"num_outputs", static_cast<int64_t>(count)}}, count);
   }
-  const Dim whole = DimAt(x, axis);
-  a.Require(!whole.is_static() || whole.value() % static_cast<int64_t>(count) == 0,
-            "parts of different sizes");
-  return a.b().Ops("split", {x, nullptr},
-                   {{"axis", axis}, {"num_outputs", static_cast<int64_t>(count)}}, count);
+  std::vector<int64_t> used = sizes;
+  if (used.empty()) {
+    const Dim whole = DimAt(x, axis);
+    a.Require(whole.is_static(), "parts of unknown sizes");
+    used.assign(count, whole.value() / static_cast<int64_t>(count));
+  }
+  Values parts;
+  int64_t from = 0;
+  for (size_t i = 0; i < results; from += used[i++]) {
+    parts.push_back(Slice(x, axis, Size(from), Size(from + used[i])));
+  }
+  return parts;
 }
 
 Expr MilPad(MilArgs& a) {

@@ -47,18 +47,18 @@ std::vector<int64_t> DarknetArgs::Integers(std::string_view name) {
 int64_t DarknetArgs::Integer(std::string_view name, int64_t or_else) {
   if (!HasAttr(Symbol(name))) return or_else;
   const std::vector<int64_t> numbers = Integers(name);
-  if (numbers.empty()) Fail(Invalid("option '", name, "' is no number"));
+  if (numbers.empty()) Fail(Invalid("the value of '", name, "' is no number"));
   return numbers.empty() ? or_else : numbers[0];
 }
 double DarknetArgs::Number(std::string_view name, double or_else) {
   if (!HasAttr(Symbol(name))) return or_else;
   const std::vector<double> numbers = Numbers(name);
-  if (numbers.empty()) Fail(Invalid("option '", name, "' is no number"));
+  if (numbers.empty()) Fail(Invalid("the value of '", name, "' is no number"));
   return numbers.empty() ? or_else : static_cast<double>(static_cast<float>(numbers[0]));
 }
 void DarknetArgs::RefuseAll(std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
-    Require(Integer(name, 0) == 0, StrCat("option '", name, "'"));
+    Require(Integer(name, 0) == 0, StrCat("a value of '", name, "'"));
   }
 }
 void DarknetArgs::Drop(std::initializer_list<std::string_view> names) {

@@ -93,9 +93,22 @@ absl::StatusOr<Value*> ToClip(SymbolWriter& w) {
                 {{"a_min", NumberText(low ? low->AsDouble(0) : -kMost)},
                  {"a_max", NumberText(high ? high->AsDouble(0) : kMost)}});
 }
-Value* ToWhere(SymbolWriter& w) {
-  Value* test = w.Nnvm("cast", {w.in(0)}, {{"dtype", std::string(Name(DType::kFloat32))}});
-  return w.Nnvm("where", {test, w.in(1), w.in(2)});
+// All three of one shape: NNVM does not broadcast them, and takes a condition of rank 1 for one of
+// whole rows.
+absl::StatusOr<Value*> ToWhere(SymbolWriter& w) {
+  Value* test = w.Cast(w.in(0), DType::kFloat32);
+  const Shape* out = w.out_type().shape();
+  const auto dims = out ? out->Static() : std::nullopt;
+  std::vector<Value*> operands = {test, w.in(1), w.in(2)};
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Shape* shape = w.shape(i);
+    bool same = out && shape && shape->rank() == out->rank();
+    for (int64_t k = 0; same && k < out->rank(); ++k) same = ProvablyEqual((*shape)[k], (*out)[k]);
+    if (same) continue;
+    if (!dims) return CannotExpress("a choice of operands of unknown shapes");
+    operands[i] = w.Op("expand", {operands[i], w.Ints(*dims)});
+  }
+  return w.Nnvm("where", std::move(operands));
 }
 absl::StatusOr<Value*> ToDropout(SymbolWriter& w) {
   const Tensor* training = w.in(2) ? w.in(2)->fixed_constant() : nullptr;

@@ -6,7 +6,10 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/nnvm/elementwise.h"
 #include "x2ir/handlers/nnvm/layers.h"
+#include "x2ir/handlers/nnvm/layouts.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/ops/resize.h"
+#include "x2ir/ops/window.h"
 
 namespace x2ir {
 namespace {
@@ -28,15 +31,26 @@ SymbolWindow TakeNnvmWindow(SymbolArgs& a, Symbol kernel) {
   w.strides = a.TupleOf("strides", 2, 1);
   w.dilations = a.TupleOf("dilation", 2, 1);
   w.pads = TakePads(a);
-  w.channels_last = IsChannelsLast(a, a.Text("layout", "NCHW"));
+  const std::string layout = a.Text("layout", "NCHW");
+  w.channels_last = !IsBlockedLayout(layout) && IsChannelsLast(a, layout);
   CheckWindow(a, w);
   return w;
 }
+// The layout of the result; that of the operand unless it is said.
+std::string OutLayout(SymbolArgs& a) {
+  const std::string out = a.Text("out_layout", "__undef__");
+  return out == "__undef__" || out.empty() ? a.Text("layout", "NCHW") : out;
+}
+// Of what is computed in layout NCHW on an operand in blocks of channels ("NCHW8c").
+Expr InChannelsFirst(SymbolArgs& a) {
+  const std::string layout = a.Text("layout", "NCHW");
+  return IsBlockedLayout(layout) ? InLayout(a, a.in(0), layout, "NCHW") : a.in(0);
+}
+Expr InItsLayout(SymbolArgs& a, const Expr& y, bool channels_last) {
+  return InLayout(a, y, channels_last ? "NHWC" : "NCHW", OutLayout(a));
+}
 void IgnoreTypes(SymbolArgs& a) {
   a.Ignore("channels"), a.Ignore("units");
-  const std::string out = a.Text("out_layout", "__undef__");
-  a.Require(out == "__undef__" || out.empty() || out == a.Text("layout", "NCHW"),
-            StrCat("out_layout ", out));
   const std::string dtype = a.Text("out_dtype", "-1");
   a.Require(dtype == "-1" || dtype == "same" || dtype.empty() || dtype == "float32",
             StrCat("out_dtype ", dtype));
@@ -56,19 +70,23 @@ Value* Conv2d(SymbolArgs& a) {
   } else if (layout == "HWOI") {
     weights = Relaid(a, weights, {2, 3, 0, 1});
   } else {
-    a.Require(layout == "OIHW", StrCat("kernel_layout ", layout));
+    weights = InLayout(a, a.in(1), layout, "OIHW");
   }
   AttributeMap attrs = w.Attrs();
   attrs.Set("group", groups);
-  std::vector<Value*> operands = {a.in(0), weights};
-  if (bias) operands.push_back(bias);
-  return a.Op("conv", std::move(operands), std::move(attrs));
+  std::vector<Value*> operands = {InChannelsFirst(a), weights};
+  // In blocks as the channels are.
+  if (bias)
+    operands.push_back(a.in(2)->shape() && a.in(2).rank() > 1 ? Reshape(a.in(2), {-1}).value()
+                                                              : bias);
+  return InItsLayout(a, a.Op("conv", std::move(operands), std::move(attrs)), w.channels_last);
 }
 // Weights [in, out of a group, height, width].
 Value* Conv2dTranspose(SymbolArgs& a) {
   IgnoreTypes(a);
   const SymbolWindow w = TakeNnvmWindow(a, "kernel_size");
-  a.Require(!w.channels_last, "a transposed convolution with channels last");
+  a.Require(!w.channels_last && OutLayout(a) == "NCHW",
+            "a transposed convolution with channels last, or in blocks");
   const std::string layout = a.Text("kernel_layout", "OIHW");
   a.Require(layout == "OIHW" || layout == "IOHW", StrCat("kernel_layout ", layout));
   AttributeMap attrs = w.Attrs();
@@ -90,11 +108,17 @@ Value* Pool2d(SymbolArgs& a) {
     for (size_t i = 0; i < 2; ++i) pool.window.pads[2 + i] += pool.window.strides[i] - 1;
     pool.ceil = false;
   }
-  return PoolWindows(a, a.in(0), pool);
+  return InItsLayout(a, PoolWindows(a, InChannelsFirst(a), pool), pool.window.channels_last);
 }
 template <PoolKind kKind>
 Value* GlobalPool2d(SymbolArgs& a) {
-  return GlobalPool(a, a.in(0), kKind, IsChannelsLast(a, a.Text("layout", "NCHW")));
+  const std::string layout = a.Text("layout", "NCHW");
+  const bool last = !IsBlockedLayout(layout) && IsChannelsLast(a, layout);
+  return InItsLayout(a, GlobalPool(a, InChannelsFirst(a), kKind, last), last);
+}
+Value* LayoutTransform(SymbolArgs& a) {
+  const std::string from = a.Text("src_layout", ""), to = a.Text("dst_layout", "");
+  return InLayout(a, a.in(0), from, to);
 }
 Value* DenseUnits(SymbolArgs& a) {
   IgnoreTypes(a);
@@ -258,6 +282,16 @@ absl::StatusOr<Value*> ToPool2d(SymbolWriter& w) {
   if (dilations != std::vector<int64_t>{1, 1}) return CannotExpress("a dilated pool");
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> pads, PadsOf(w, kernel, strides, dilations));
   const bool alike = pads[0] == pads[2] && pads[1] == pads[3];
+  // NNVM's readers have the last window also where it would begin in the padding.
+  X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(w.attrs(), kernel));
+  for (size_t i = 0; window.ceil_mode && i < window.rank(); ++i) {
+    const Dim size = (*w.shape(0))[static_cast<int64_t>(i) + 2];
+    X2IR_ASSIGN_OR_RETURN(const Dim out, OutputDim(window, i, size));
+    const Dim slack(window.pad_begin(i) + window.pad_end(i) - window.extent(i));
+    if (out != CeilDiv(size + slack, window.strides[i]) + 1) {
+      return CannotExpress("a last window that would begin in the padding");
+    }
+  }
   AttributeMap attrs = {{"pool_size", TupleText(kernel)},
                         {"strides", TupleText(strides)},
                         {"padding", alike ? TupleText({pads[0], pads[1]}) : TupleText(pads)},
@@ -339,6 +373,7 @@ absl::StatusOr<Value*> ToUpsampling(SymbolWriter& w) {
   const Shape *x = w.shape(0), *y = w.out_type().shape();
   if (rank != 4 || w.attrs().Has("axes") || w.Int("antialias") != 0)
     return CannotExpress("this resize");
+  if (!CornersFollowSizes(w.node())) return CannotExpress("corners by sizes that are rounded");
   const Tensor* scales = w.in(2) ? w.in(2)->fixed_constant() : nullptr;
   double by_height = 0, by_width = 0;
   if (scales && scales->num_elements() == 4) {
@@ -372,7 +407,10 @@ absl::StatusOr<Value*> ToUpsampling(SymbolWriter& w) {
 
 }  // namespace
 
-X2IR_NNVM(conv).From("conv2d", Conv2d).To("conv2d", ToConv2d);
+X2IR_NNVM(conv).From("conv2d", Conv2d).From("_contrib_conv2d_NCHWc", Conv2d).To("conv2d", ToConv2d);
+X2IR_NNVM(transpose)
+    .From("__layout_transform__", LayoutTransform)
+    .From("layout_transform", LayoutTransform);
 X2IR_NNVM(conv_transpose)
     .From("conv2d_transpose", Conv2dTranspose)
     .To("conv2d_transpose", ToConv2dTranspose);

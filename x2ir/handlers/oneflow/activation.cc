@@ -316,7 +316,10 @@ X2IR_ONEFLOW(gelu)
 X2IR_ONEFLOW(hard_sigmoid).To("hardsigmoid", ToHardSigmoid).From("hardsigmoid", FromHardSigmoid);
 X2IR_ONEFLOW(hard_swish).Is("hardswish");
 X2IR_ONEFLOW(leaky_relu).Is("leaky_relu");
-X2IR_ONEFLOW(log_softmax).To("log_softmax", ToLogSoftmax).From("log_softmax", Fixed("axis", -1));
+X2IR_ONEFLOW(log_softmax)
+    .To("log_softmax", ToLogSoftmax)
+    .From("log_softmax", Fixed("axis", -1))
+    .From("logsoftmax", Fixed("axis", -1));
 X2IR_ONEFLOW(mish).Is("mish");
 X2IR_ONEFLOW(prelu).To("prelu", ToPRelu).From("prelu", FromPRelu).From("tf_prelu", TfPRelu);
 X2IR_ONEFLOW(relu).Is("relu");
@@ -327,7 +330,7 @@ X2IR_ONEFLOW(shrink)
     .To("softshrink", ToShrink)
     .From("softshrink", SoftShrink)
     .From("hardshrink", HardShrink);
-X2IR_ONEFLOW(sigmoid).Is("sigmoid");
+X2IR_ONEFLOW(sigmoid).Is("sigmoid").From("sigmoid_v2");
 X2IR_ONEFLOW(softmax)
     .To("softmax", ToSoftmax)
     .From("softmax", Fixed("axis", -1))

@@ -25,6 +25,7 @@ Expr OfXdivy(const Expr& x, const Expr& y) { return Where(x == 0, 0.0, x / y); }
 Expr OfXlogy(const Expr& x, const Expr& y) {
   return Where((x == 0) & Not(IsNan(y)), 0.0, x * Log(y));
 }
+Expr OfSquaredDifference(const Expr& x, const Expr& y) { return Square(x - y); }
 Expr OfZeta(const Expr& x, const Expr& y) { return Zeta(x, y); }
 
 template <Combine F>
@@ -147,6 +148,26 @@ Value* Bits(OneflowArgs& a) {
 // --- Choices ------------------------------------------------------------------------------------
 
 Value* FromWhere(OneflowArgs& a) { return Select(AsBool(a.in(0)), a.in(1), a.in(2)); }
+Value* WhereScalarX(OneflowArgs& a) {
+  return Select(AsBool(a.in(0)), a.Scalar(a.dtype(1)), a.in(1));
+}
+Value* WhereScalarY(OneflowArgs& a) {
+  return Select(AsBool(a.in(0)), a.in(1), a.Scalar(a.dtype(1)));
+}
+// Two numbers, both integers or both floats.
+Value* WhereScalars(OneflowArgs& a) {
+  const bool real[] = {a.Bool("has_x_float_operand"), a.Bool("has_y_float_operand")};
+  const bool whole[] = {a.Bool("has_x_int_operand"), a.Bool("has_y_int_operand")};
+  const bool floats = real[0] && real[1];
+  a.Require(floats || (whole[0] && whole[1]), "numbers of different types");
+  const double real_x = a.Number("x_float_operand"), real_y = a.Number("y_float_operand");
+  const int64_t int_x = a.Int("x_int_operand"), int_y = a.Int("y_int_operand");
+  const DType type = floats ? DType::kFloat64 : DType::kInt64;
+  const auto number = [&](double real, int64_t integer) {
+    return floats ? Expr(a.b(), a.b().Scalar(type, real)) : IntegerOf(a.b(), type, integer);
+  };
+  return Select(AsBool(a.in(0)), number(real_x, int_x), number(real_y, int_y));
+}
 Value* MaskedFill(OneflowArgs& a) { return Select(AsBool(a.in(1)), a.Scalar(a.dtype()), a.in(0)); }
 
 }  // namespace
@@ -167,6 +188,8 @@ X2IR_ONEFLOW(mul)
     .Is("broadcast_mul")
     .From("scalar_mul", WithScalar<OfProduct>)
     .From("scalar_mul_by_tensor")
+    .From("multiply")
+    .From("squared_difference", Of<OfSquaredDifference>)
     .From("fused_cast_scale", CastScale)
     .From("xlogy", Of<OfXlogy>);
 X2IR_ONEFLOW(div)
@@ -244,6 +267,12 @@ X2IR_ONEFLOW(bitwise_xor)
     .To("broadcast_bitwise_xor")
     .From("broadcast_bitwise_xor", Bits<'^'>)
     .From("scalar_bitwise_xor", ScalarBits<'^'>);
-X2IR_ONEFLOW(where).To("where").From("where", FromWhere).From("masked_fill", MaskedFill);
+X2IR_ONEFLOW(where)
+    .To("where")
+    .From("where", FromWhere)
+    .From("where_scalar_x", WhereScalarX)
+    .From("where_scalar_y", WhereScalarY)
+    .From("where_scalar_xy", WhereScalars)
+    .From("masked_fill", MaskedFill);
 
 }  // namespace x2ir

@@ -85,6 +85,24 @@ const OpSchema* SchemaOf(Symbol op, int) {
   return it == Schemas().end() ? nullptr : &it->second;
 }
 
+// Attributes that older releases called otherwise.
+void TakeFormerAttributes(Node* node) {
+  const std::string_view op = node->op().view();
+  if (op == "scalar_pow") {
+    if (const Attribute* exponent = node->attrs().Find("exponent")) {
+      node->SetAttr("float_operand", *exponent);
+      node->SetAttr("has_float_operand", int64_t{1});
+      node->EraseAttr("exponent");
+    }
+  }
+  if (op == "expand") {
+    const Attribute* shape = node->attrs().Find("logical_expand_shape");
+    if (shape && !node->attrs().Has("expand_shape")) node->SetAttr("expand_shape", *shape);
+    node->EraseAttr("logical_expand_shape");
+    node->EraseAttr("logical_in_shape");
+  }
+}
+
 // A file has all results of an op; those that nobody uses are left out, so that forms need not
 // compute them. What is known of operands of a file is noted: indices are never negative.
 absl::Status Prepare(Model& model, std::vector<std::string>&) {
@@ -99,6 +117,7 @@ absl::Status Prepare(Model& model, std::vector<std::string>&) {
         node->attrs().Has("pool_size")) {  // as older versions call them
       node->set_op(node->dialect(), StrCat("tf_", op));
     }
+    TakeFormerAttributes(node);
     if (TakesIndicesFromTheFront(node->op().view())) {
       node->annotations().GetOrMake().extra.emplace(kFromTheFront, std::string(1, '1'));
     }

@@ -21,6 +21,7 @@ Value* FromReduce(OneflowArgs& a) {
   const bool counts = x.dtype() == DType::kBool && (which == 0 || which == 3);
   return Reduced(a, counts ? x.To(DType::kInt64) : x, kOps[which]);
 }
+Value* FromReduceMean(OneflowArgs& a) { return Reduced(a, a.in(0), "reduce_mean"); }
 Value* NanSum(OneflowArgs& a) {
   const Expr x = a.in(0);
   return Reduced(a, IsFloating(x.dtype()) ? Where(IsNan(x), 0.0, x) : x, "reduce_sum");
@@ -118,6 +119,9 @@ Value* ArgSort(OneflowArgs& a) {
 Value* FromArgMax(OneflowArgs& a) {
   return AsPlaces(a, a.Op("arg_max", {a.in(0)}, {{"axis", -1}, {"keepdims", 0}}), DType::kInt64);
 }
+Value* FromArgMin(OneflowArgs& a) {
+  return AsPlaces(a, a.Op("arg_min", {a.in(0)}, {{"axis", -1}, {"keepdims", 0}}), DType::kInt64);
+}
 // The places alone.
 Value* FromTopK(OneflowArgs& a) {
   const bool sorted = a.Bool("sorted");
@@ -214,7 +218,7 @@ X2IR_ONEFLOW(reduce_min)
 X2IR_ONEFLOW(reduce_prod)
     .To("reduce_prod", ToReduce("reduce_prod"))
     .From("reduce_prod", FromReduce<3>);
-X2IR_ONEFLOW(reduce_mean).To("reduce_sum", ToReduceMean);
+X2IR_ONEFLOW(reduce_mean).To("reduce_sum", ToReduceMean).From("reduce_mean", FromReduceMean);
 X2IR_ONEFLOW(reduce_sum_square).To("reduce_sum", SumSquareBySum);
 X2IR_ONEFLOW(reduce_l1).To("reduce_sum", L1BySum);
 X2IR_ONEFLOW(reduce_l2).To("reduce_sum", L2BySum);
@@ -227,7 +231,7 @@ X2IR_ONEFLOW(top_k)
     .From("arg_sort", ArgSort)
     .From("in_top_k", InTopK);
 X2IR_ONEFLOW(arg_max).To("argmax", ToArgMax).From("argmax", FromArgMax);
-X2IR_ONEFLOW(arg_min).To("argmax", ToArgMin);
+X2IR_ONEFLOW(arg_min).To("argmax", ToArgMin).From("argmin", FromArgMin);
 X2IR_ONEFLOW(cum_sum).To("cumsum", ToCumulated<false>).From("cumsum", FromCumSum);
 X2IR_ONEFLOW(cum_prod).To("cumprod", ToCumulated<true>).From("cumprod", FromCumProd);
 

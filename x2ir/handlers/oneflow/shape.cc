@@ -28,9 +28,6 @@ Value* FromSqueeze(OneflowArgs& a) { return Squeeze(a.in(0), a.Ints("axes")); }
 // Sizes of -1 stay; new ones stand before.
 Value* FromExpand(OneflowArgs& a) {
   std::vector<int64_t> sizes = a.Ints("expand_shape");
-  if (sizes.empty()) sizes = a.Ints("logical_expand_shape");
-  a.Ignore("logical_expand_shape");
-  a.Ignore("logical_in_shape");
   for (int64_t& size : sizes) size = size == -1 ? 1 : size;
   return Expand(a.in(0), a.b().Ints(sizes));
 }
@@ -206,6 +203,20 @@ Value* FromArange(OneflowArgs& a) {
     return IsInteger(type) ? IntegerOf(a.b(), type, ints[i]).value() : a.b().Scalar(type, reals[i]);
   };
   return a.Op("range", {number(0), number(1), number(2)});
+}
+// Of integers; the end, or how many there are.
+Value* FromOldRange(OneflowArgs& a) {
+  const DType type = a.DataType("dtype", DType::kInt64);
+  const int64_t start = a.Int("start"), delta = a.Int("delta");
+  int64_t limit = a.Int("limit");
+  if (a.HasAttr("range_shape")) {
+    int64_t length = 0;
+    a.Require(!__builtin_mul_overflow(a.Int("range_shape"), delta, &length) &&
+                  !__builtin_add_overflow(start, length, &limit),
+              "numbers that are too large");
+  }
+  const auto number = [&](int64_t i) { return IntegerOf(a.b(), type, i).value(); };
+  return a.Op("range", {number(start), number(limit), number(delta)});
 }
 Value* FromEye(OneflowArgs& a) {
   const DType type = a.DataType("dtype", DType::kFloat32);
@@ -532,11 +543,16 @@ X2IR_ONEFLOW(expand)
     .From("fill_", FromFill)
     .From("fill_tensor_", FillTensor);
 X2IR_ONEFLOW(tile).To("expand", ToTile);
-X2IR_ONEFLOW(concat).To("cat", ToCat).From("cat", FromCat).From("stack", FromStack);
+X2IR_ONEFLOW(concat)
+    .To("cat", ToCat)
+    .From("cat", FromCat)
+    .From("concat", FromCat)
+    .From("stack", FromStack);
 X2IR_ONEFLOW(split).To("narrow", ToSplit).From("split_like", SplitLike);
 X2IR_ONEFLOW(slice)
     .To("slice", ToSlice)
     .From("slice", FromSlice)
+    .From("logical_slice", FromSlice)
     .From("narrow", FromNarrow)
     .From("flip", FromFlip)
     .From("roll", FromRoll)
@@ -546,7 +562,7 @@ X2IR_ONEFLOW(scatter_elements).From("slice_update", SliceUpdate);
 X2IR_ONEFLOW(gather).From("as_strided", FromAsStrided).From("diag", FromDiag);
 X2IR_ONEFLOW(trilu).To("triu", ToTrilu).From("triu", Triu).From("tril", Tril);
 X2IR_ONEFLOW(constant_of_shape).To("constant", ToConstantOfShape);
-X2IR_ONEFLOW(range).To("arange", ToArange).From("arange", FromArange);
+X2IR_ONEFLOW(range).To("arange", ToArange).From("arange", FromArange).From("range", FromOldRange);
 X2IR_ONEFLOW(eye_like).To("eye", ToEye).From("eye", FromEye);
 X2IR_ONEFLOW(one_hot).To("one_hot", ToOneHot).From("one_hot", FromOneHot);
 X2IR_ONEFLOW(random_uniform).To("uniform", ToUniform).From("uniform", Uniform);

@@ -83,7 +83,7 @@ X2IR_ONEFLOW(log)
     .From("trigamma", Trigamma)
     .From("log_sigmoid", FromLogSigmoid);
 X2IR_ONEFLOW(mul).From("square", FromSquare).From("square_relu", SquareRelu);
-X2IR_ONEFLOW(neg).Is("negative");
+X2IR_ONEFLOW(neg).Is("negative").From("neg");
 X2IR_ONEFLOW(not )
     .To("logical_not", ToNot)
     .From("logical_not", LogicalNot)

@@ -5,6 +5,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/oneflow/windows.h"
+#include "x2ir/ops/resize.h"
 
 namespace x2ir {
 namespace {
@@ -30,14 +31,21 @@ std::vector<int64_t> TakePads(OneflowArgs& a) {
   }
   return pads;
 }
-Value* FromPad(OneflowArgs& a) {
+Value* PadWithNumber(OneflowArgs& a, Symbol floating, Symbol integral) {
   const std::vector<int64_t> pads = TakePads(a);
-  const double number = a.Number("floating_constant_value");
-  const int64_t integer = a.Int("integral_constant_value");
+  const double number = a.Number(floating);
+  const int64_t integer = a.Int(integral);
   const DType type = a.dtype();
-  const Expr value = IsFloating(type) ? a.in(0).Number(number) : IntegerOf(a.b(), type, integer);
+  const Expr value = IsFloating(type) ? a.in(0).Number(number)
+                     : type == DType::kBool
+                         ? Expr(a.b(), a.b().Constant(Tensor::Scalar<bool>(integer != 0)))
+                         : IntegerOf(a.b(), type, integer);
   return a.Op("pad", {a.in(0), a.b().Ints(pads), value});
 }
+Value* FromPad(OneflowArgs& a) {
+  return PadWithNumber(a, "floating_constant_value", "integral_constant_value");
+}
+Value* ConstantPad(OneflowArgs& a) { return PadWithNumber(a, "floating_value", "integral_value"); }
 template <int mode>
 Value* PadWithEdges(OneflowArgs& a) {
   return a.Op("pad", {a.in(0), a.b().Ints(TakePads(a))},
@@ -221,6 +229,7 @@ absl::StatusOr<Value*> ToUpsample(OneflowWriter& w) {
                                                 "upsample_nearest_3d"};
     return w.Oneflow(kOps[n - 3], {w.in(0)}, std::move(attrs));
   }
+  if (!CornersFollowSizes(w.node())) return CannotExpress("corners by sizes that are rounded");
   const bool corners = place == "align_corners";
   const bool one = std::find(out.begin() + 2, out.end(), 1) != out.end();
   const bool halves = place == "half_pixel" || (place == "pytorch_half_pixel" && !one);
@@ -295,6 +304,9 @@ Value* FromNms(OneflowArgs& a) {
 X2IR_ONEFLOW(pad)
     .To("pad", ToPad)
     .From("pad", FromPad)
+    .From("constant_pad1d", ConstantPad)
+    .From("constant_pad2d", ConstantPad)
+    .From("constant_pad3d", ConstantPad)
     .From("same_padding", SamePadding)
     .From("reflection_pad1d", PadWithEdges<0>)
     .From("reflection_pad2d", PadWithEdges<0>)

@@ -1,7 +1,9 @@
 // ONNX: activation functions, and dropout.
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -71,14 +73,37 @@ absl::StatusOr<Values> ToOldDropout(Rewrite& r) {
   return r.b.Node(r.dialect, "Dropout", {r.in(0)}, std::move(attrs), wanted);
 }
 
+// Bounds of one element become scalars, which is what ONNX wants.
+class ScalarBounds : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    for (const char* name : {"min", "max"}) {
+      const Node& node = draft.node();
+      Value* bound = node.input(name == std::string_view("min") ? 1 : 2);
+      if (!bound || (bound->shape() && bound->shape()->rank() == 0)) continue;
+      if (!bound->shape()) continue;  // as the source had it
+      draft.TakeOperand(name);
+      Builder& b = draft.builder();
+      const Tensor* constant = bound->fixed_constant();
+      Value* scalar = constant && !constant->is_sparse()
+                          ? b.Scalar(constant->dtype(), constant->AsDouble(0), name)
+                          : b.Op("reshape", {bound, b.Ints({}, "scalar")});
+      X2IR_RETURN_IF_ERROR(draft.SetOperand(name, scalar));
+    }
+    return absl::OkStatus();
+  }
+};
+
 }  // namespace
 
 X2IR_ONNX(celu).Is("Celu", Since(12));
 X2IR_ONNX(clip)
     .Is("Clip", In(1, 5), OperandAsAttr("min"), OperandAsAttr("max"), InPlaceHint(), ImportOnly())
     .Is("Clip", In(6, 10), OperandAsAttr("min", "min", -kInfinity),
-        OperandAsAttr("max", "max", kInfinity))
-    .Is("Clip", Since(11));
+        OperandAsAttr("max", "max", kInfinity), NotOf(DType::kFloat64))
+    .Is("Clip", In(11, 11), NotOf(DType::kFloat64), Lens(std::make_shared<ScalarBounds>()))
+    .Is("Clip", Since(12), Lens(std::make_shared<ScalarBounds>()));
 X2IR_ONNX(dropout)
     .Is("Dropout", In(1, 6), Code{FromOldDropout, nullptr})
     .Is("Dropout", In(7, 11), Code{FromOldDropout, ToOldDropout})
@@ -86,7 +111,7 @@ X2IR_ONNX(dropout)
 X2IR_ONNX(elu).Is("Elu", Since(1), InPlaceHint());
 X2IR_ONNX(gelu).Is("Gelu", Since(20));
 X2IR_ONNX(hard_sigmoid).Is("HardSigmoid", Since(1), InPlaceHint(), NotOf(DType::kFloat64));
-X2IR_ONNX(hard_swish).Is("HardSwish", Since(14));
+X2IR_ONNX(hard_swish).Is("HardSwish", Since(14), NotOf(DType::kFloat64));
 X2IR_ONNX(leaky_relu).Is("LeakyRelu", Since(1), InPlaceHint(), NotOf(DType::kFloat64));
 X2IR_ONNX(mish).Is("Mish", Since(18));
 X2IR_ONNX(prelu)

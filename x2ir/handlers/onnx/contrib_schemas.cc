@@ -203,6 +203,12 @@ const Row kRowsOfOnnx[] = {
     {"Affine", "X:f", "Y:f", "alpha=1.0 beta=0.0"},
     {"Crop", "input:f", "output:f", "border:ints! scale:ints"},
     {"DynamicSlice", "data:. starts:l ends:l axes?:l", "output:.", ""},
+    // consumed_inputs said which operands may be overwritten.
+    {"FC", "X:f W:f B:f", "Y:f", "axis=1 axis_w=1 consumed_inputs:ints"},
+    {"SpatialBN", "X:f scale:f bias:f mean:f var:f",
+     "Y:f running_mean?:f running_var?:f saved_mean?:f saved_var?:f",
+     "consumed_inputs:ints epsilon=1e-5 is_test=0 momentum=0.9 num_batches=1 order='NCHW' "
+     "spatial=1"},
     {"ImageScaler", "input:f", "output:f", "bias:floats scale=1.0"},
     {"ParametricSoftplus", "X:f", "Y:f", "alpha:float! beta:float!"},
     {"Scale", "input:f", "output:f", "scale=1.0"},

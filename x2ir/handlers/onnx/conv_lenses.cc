@@ -66,6 +66,22 @@ bool IsDilated(const Node& node) {
   return ints && std::any_of(ints->begin(), ints->end(), [](int64_t d) { return d != 1; });
 }
 
+// With what auto_pad stands for.
+absl::StatusOr<Window> WithPads(const Node& node, Window window) {
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    const Dim size = SpatialSize(node, i);
+    // As much for any size, where each position is one of the result.
+    const bool any_size = window.strides[i] == 1;
+    if (!size.is_static() && !any_size) {
+      return CannotExpress("auto_pad of an input of unknown size");
+    }
+    sizes.push_back(any_size ? window.extent(i) : size.value());
+  }
+  X2IR_ASSIGN_OR_RETURN(PlacedWindow placed, PlaceWindow(std::move(window), sizes));
+  return std::move(placed.window);
+}
+
 class PadsLens : public LensImpl {
  public:
   explicit PadsLens(bool below_kernel) : below_kernel_(below_kernel) {}
@@ -106,21 +122,6 @@ class PadsLens : public LensImpl {
     return longer;
   }
 
-  // With what auto_pad stands for.
-  static absl::StatusOr<Window> WithPads(const Node& node, Window window) {
-    std::vector<int64_t> sizes;
-    for (size_t i = 0; i < window.rank(); ++i) {
-      const Dim size = SpatialSize(node, i);
-      // As much for any size, where each position is one of the result.
-      const bool any_size = window.strides[i] == 1;
-      if (!size.is_static() && !any_size) {
-        return CannotExpress("auto_pad with dilations, of an input of unknown size");
-      }
-      sizes.push_back(any_size ? window.extent(i) : size.value());
-    }
-    X2IR_ASSIGN_OR_RETURN(PlacedWindow placed, PlaceWindow(std::move(window), sizes));
-    return std::move(placed.window);
-  }
   const bool below_kernel_;
 };
 
@@ -146,14 +147,15 @@ class NotBehindZerosLens : public LensImpl {
   }
 };
 
-class CountedPadsLens : public LensImpl {
+// onnx's inference counts a last window that would begin in the padding, which runtimes leave out.
+class LastWindowLens : public LensImpl {
  public:
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
   absl::Status Export(Draft& draft) const override {
     const AttributeMap& attrs = draft.node().attrs();
     X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(attrs, attrs.Ints("kernel_shape")));
     if (window.auto_pad != AutoPad::kNotSet) return absl::OkStatus();
-    for (size_t i = 0; window.ceil_mode && draft.opset() < 19 && i < window.rank(); ++i) {
+    for (size_t i = 0; window.ceil_mode && i < window.rank(); ++i) {
       const Dim size = SpatialSize(draft.node(), i);
       X2IR_ASSIGN_OR_RETURN(const Dim out, OutputDim(window, i, size));
       const Dim slack(window.pad_begin(i) + window.pad_end(i) - window.extent(i));
@@ -161,7 +163,66 @@ class CountedPadsLens : public LensImpl {
         return CannotExpress("a last window that would begin in the padding");
       }
     }
+    return absl::OkStatus();
+  }
+};
+
+class SameLeavesOutLens : public LensImpl {
+ public:
+  absl::Status Import(Draft& draft) const override {
+    const Node& node = draft.node();
+    const Attribute* kernel = node.attrs().Find("kernel_shape");
+    const auto* sizes = kernel ? kernel->get<Attribute::Ints>() : nullptr;
+    if (!sizes || !node.attrs().Has("auto_pad")) return absl::OkStatus();
+    X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(node.attrs(), *sizes));
+    const bool upper = window.auto_pad == AutoPad::kSameUpper;
+    if (!upper && window.auto_pad != AutoPad::kSameLower) return absl::OkStatus();
+    const size_t n = window.rank();
+    Attribute::Ints pads(2 * n), starts, ends, axes;
+    for (size_t i = 0; i < n; ++i) {
+      const Dim size = SpatialSize(node, i);
+      if (!size.is_static()) return absl::OkStatus();
+      X2IR_ASSIGN_OR_RETURN(const Dim out, OutputDim(window, i, size));
+      const int64_t total = (out.value() - 1) * window.strides[i] + window.extent(i) - size.value();
+      const int64_t begin = upper ? total / 2 : (total + 1) / 2;  // towards 0, as runtimes round
+      pads[i] = std::max<int64_t>(begin, 0);
+      pads[i + n] = std::max<int64_t>(total - begin, 0);
+      if (begin >= 0) continue;
+      starts.push_back(-begin);
+      ends.push_back(size.value());
+      axes.push_back(static_cast<int64_t>(i) + 2);
+    }
+    if (axes.empty()) return absl::OkStatus();
+    if (node.num_outputs() > 1 && node.output(1)) {
+      return Unimplemented("auto_pad SAME that leaves out elements, with places of maxima");
+    }
+    Builder& b = draft.builder();
+    const Attribute::Ints steps(axes.size(), 1);
+    draft.SetOperandAt(
+        0, b.Op("slice", {draft.TakeOperandAt(0), b.Ints(starts, "starts"), b.Ints(ends, "ends"),
+                          b.Ints(axes, "axes"), b.Ints(steps, "steps")}));
+    draft.TakeAttr("auto_pad");
+    draft.TakeAttr("pads");
+    draft.SetAttr("auto_pad", "NOTSET");
+    draft.SetAttr("pads", pads);
+    return absl::OkStatus();
+  }
+  absl::Status Export(Draft&) const override { return absl::OkStatus(); }
+};
+
+class CountedPadsLens : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const AttributeMap& attrs = draft.node().attrs();
     if (attrs.Int("count_include_pad") == 0) return absl::OkStatus();
+    X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(attrs, attrs.Ints("kernel_shape")));
+    if (window.auto_pad != AutoPad::kNotSet) {
+      const bool same =
+          window.auto_pad == AutoPad::kSameUpper || window.auto_pad == AutoPad::kSameLower;
+      if (!same || draft.opset() < 19) return absl::OkStatus();
+      X2IR_ASSIGN_OR_RETURN(window, WithPads(draft.node(), std::move(window)));
+    }
     if (draft.opset() >= 19) {
       const std::vector<int64_t>& pads = window.pads;
       if (std::adjacent_find(pads.begin(), pads.end(), std::not_equal_to<>()) == pads.end()) {
@@ -190,6 +251,8 @@ Lens ChannelsFirst() { return Fixed("layout", "channels_first"); }
 Lens DilatedSameAsPads() { return std::make_shared<PadsLens>(false); }
 Lens PoolPads() { return std::make_shared<PadsLens>(true); }
 Lens NotBehindZeros() { return std::make_shared<NotBehindZerosLens>(); }
+Lens LastWindowInside() { return std::make_shared<LastWindowLens>(); }
+Lens SameLeavesOut() { return std::make_shared<SameLeavesOutLens>(); }
 Lens CountedPads() { return std::make_shared<CountedPadsLens>(); }
 
 }  // namespace x2ir

@@ -24,9 +24,15 @@ Lens PoolPads();
 Lens NotBehindZeros();
 // Of AveragePool: padding that is counted is not written where ONNX Runtime counts it wrong. Before
 // opset 19 that is a window which ceil_mode lets reach beyond the padding (ONNX did not say then
-// whether what lies there is counted); from 19 on, pads that are not all the same. Nor, before 19,
-// a last window that would begin in the padding: onnx's inference counted it then.
+// whether what lies there is counted); from 19 on, pads that are not all the same, also those of
+// auto_pad.
 Lens CountedPads();
+// Of pools with ceil_mode: no last window that would begin in the padding, which onnx's inference
+// counts at some opsets.
+Lens LastWindowInside();
+// Of pools that are read: with auto_pad SAME, where steps are longer than windows, less than no
+// padding may be needed. Runtimes then leave out the first elements, which becomes a Slice.
+Lens SameLeavesOut();
 
 }  // namespace x2ir
 

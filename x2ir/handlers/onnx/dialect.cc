@@ -153,7 +153,23 @@ std::vector<std::string> CheckOutputs(const Node& node) {
 }
 
 // What the reader noted for the user.
-absl::Status SayNotes(Model& model, std::vector<std::string>& warnings) {
+// Calls of PyTorch's operators stood in the default domain until they got one of their own
+// (aten.cc). Whether there are any.
+bool MoveAten(Graph& graph, Symbol dialect) {
+  static const auto& own = *new Symbol("org.pytorch.aten::ATen");
+  bool found = false;
+  for (Node* node : graph.nodes()) {
+    for (Graph* inner : node->subgraphs()) found |= MoveAten(*inner, dialect);
+    if (node->dialect() != dialect) continue;
+    if (node->op() == Symbol("ATen")) node->set_op(dialect, own);
+    found |= node->op() == own;
+  }
+  return found;
+}
+
+absl::Status Prepare(Model& model, std::vector<std::string>& warnings) {
+  constexpr std::string_view kAten = "org.pytorch.aten";
+  if (MoveAten(*model.graph, Symbol("onnx")) && model.Opset(kAten) == 0) model.SetOpset(kAten, 1);
   if (!model.annotations.get()) return absl::OkStatus();
   auto& extra = model.annotations.GetOrMake().extra;
   if (const auto note = extra.find(kOnnxOpsetsNote); note != extra.end()) {
@@ -190,7 +206,7 @@ constexpr int kDefaultOpset = 17;
                      .domain_version = DomainVersionFor,
                      .layout = "channels_first",
                      .check = CheckOutputs,
-                     .prepare = SayNotes,
+                     .prepare = Prepare,
                      .fused_ops = FusedOps,
                      .fuse = UseContribOps,
                      .finish = FinishModel});

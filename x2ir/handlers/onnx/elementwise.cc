@@ -1,4 +1,5 @@
 // ONNX: arithmetic and functions of single numbers, conversions of element types.
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,6 +96,40 @@ std::vector<std::pair<Attribute, Attribute>> TypesByName() {
           {"uint64", "UINT64"},   {"complex64", "COMPLEX64"}, {"complex128", "COMPLEX128"}};
 }
 
+// `saturate` means something of floats of 8 bits alone; ONNX Runtime refuses a 0 elsewhere.
+class SaturateOfFloat8Lens : public LensImpl {
+ public:
+  absl::Status Import(Draft& draft) const override {
+    std::optional<Attribute> attr = draft.TakeAttr("saturate");
+    if (attr && Counts(draft)) draft.SetAttr("saturate", *std::move(attr));
+    return absl::OkStatus();
+  }
+  absl::Status Export(Draft& draft) const override {
+    const std::optional<Attribute> attr = draft.TakeAttr("saturate");
+    const int64_t* saturate = attr ? attr->get<int64_t>() : nullptr;
+    if (saturate && *saturate != 1 && Counts(draft)) draft.SetAttr("saturate", *attr);
+    return absl::OkStatus();
+  }
+  std::vector<std::string> IrAttrs() const override { return {"saturate"}; }
+  std::vector<std::string> ForeignAttrs() const override { return {"saturate"}; }
+
+ private:
+  // Whether the result may be of 8 bits, by its own type, or by what the node says of it (Cast's
+  // `to`, CastLike's second operand) where types are not inferred yet.
+  static bool Counts(const Draft& draft) {
+    const Node& node = draft.node();
+    DType type = node.output(0) ? node.output(0)->dtype() : DType::kUndefined;
+    if (type == DType::kUndefined && node.num_inputs() > 1) type = node.input(1)->dtype();
+    if (const Attribute* to = node.attrs().Find("to"); type == DType::kUndefined && to) {
+      if (const int64_t* code = to->get<int64_t>(); code && *code > 0 && *code < kNumDTypes) {
+        type = static_cast<DType>(*code);  // numbered as ONNX numbers them
+      }
+    }
+    return type == DType::kUndefined || (IsFloating(type) && BitWidth(type) == 8);
+  }
+};
+Lens SaturateOfFloat8() { return std::make_shared<SaturateOfFloat8Lens>(); }
+
 }  // namespace
 
 // --- One operand ----------------------------------------------------------------------------
@@ -133,8 +168,8 @@ X2IR_ONNX(tanh).Is("Tanh", Since(1), InPlaceHint());
 X2IR_ONNX(bit_cast).Is("BitCast", Since(26), DTypeAttr("to"));
 X2IR_ONNX(cast)
     .Is("Cast", In(1, 5), EnumMap("to", "to", TypesByName()), ImportOnly())
-    .Is("Cast", Since(6), DTypeAttr("to"));
-X2IR_ONNX(cast_like).Is("CastLike", Since(15));
+    .Is("Cast", Since(6), DTypeAttr("to"), SaturateOfFloat8());
+X2IR_ONNX(cast_like).Is("CastLike", Since(15), SaturateOfFloat8());
 
 // --- Two and more ---------------------------------------------------------------------------
 

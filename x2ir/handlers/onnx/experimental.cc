@@ -98,6 +98,42 @@ absl::StatusOr<Values> FromCrop(Rewrite& r) {
   return Values{y};
 }
 
+// Rows of x, those of its axes from `axis` on, times those of the weights.
+absl::StatusOr<Values> FromFullyConnected(Rewrite& r) {
+  Expr x{r.b, r.in(0)}, weights{r.b, r.in(1)};
+  const int64_t axis = r.attrs().Int("axis", 1), of_weights = r.attrs().Int("axis_w", 1);
+  if (axis != 1 && r.rank(0) < 0) return Unimplemented("an operand of unknown rank");
+  const auto has = [&](size_t operand, int64_t n) {
+    return r.rank(operand) < 0 || n <= r.rank(operand);
+  };
+  if (axis < 1 || !has(0, axis) || of_weights < 0 || !has(1, of_weights)) {
+    return Invalid("there is no axis ", axis, " of X, or ", of_weights, " of W");
+  }
+  if (r.rank(1) != 2 || of_weights != 1)
+    weights = weights.Op("flatten", {}, {{"axis", of_weights}});
+  const Expr rows = r.rank(0) == 2 && axis == 1 ? x : x.Op("flatten", {}, {{"axis", axis}});
+  const Expr y = rows.Op("gemm", {weights, r.in(2)}, {{"transB", 1}});
+  if (axis == 1) return Values{y};
+  std::vector<Size> sizes = SizesAt(x, 0, axis);
+  sizes.push_back(SizeAt(weights, 0));
+  return Values{ReshapeTo(y, sizes)};
+}
+
+absl::StatusOr<Values> FromSpatialBn(Rewrite& r) {
+  const std::string order = r.attrs().String("order", "NCHW");
+  if (r.attrs().Int("is_test", 0) == 0) return Unimplemented("SpatialBN in training (is_test = 0)");
+  if (order != "NCHW") return Unimplemented("order ", order);
+  if (r.attrs().Int("spatial", 1) == 0) return Unimplemented("numbers of each place (spatial = 0)");
+  for (size_t i = 1; i < r.num_outputs(); ++i) {
+    if (r.node.output(i) && !r.node.output(i)->is_unused())
+      return Unimplemented("statistics as outputs");
+  }
+  Values values{r.b.Op("batch_normalization", {r.in(0), r.in(1), r.in(2), r.in(3), r.in(4)},
+                       {{"epsilon", static_cast<float>(Param(r, "epsilon", 1e-5))}})};
+  values.resize(r.num_outputs(), nullptr);
+  return values;
+}
+
 absl::StatusOr<Values> FromDynamicSlice(Rewrite& r) {
   return Values{r.b.Op("slice", {r.in(0), r.in(1), r.in(2), r.in(3)})};
 }
@@ -106,6 +142,9 @@ X2IR_ONNX(mul)
     .Is("Affine", Since(1), Code{FromAffine, nullptr})
     .Is("Scale", Since(1), Code{FromScale, nullptr})
     .Is("ImageScaler", Since(1), Code{FromImageScaler, nullptr});
+// Caffe2's, of the days before 1.0.
+X2IR_ONNX(gemm).Is("FC", Since(1), Code{FromFullyConnected, nullptr});
+X2IR_ONNX(batch_normalization).Is("SpatialBN", Since(1), Code{FromSpatialBn, nullptr});
 X2IR_ONNX(tanh).Is("ScaledTanh", Since(1), Code{FromScaledTanh, nullptr});
 X2IR_ONNX(softplus).Is("ParametricSoftplus", Since(1), Code{FromParametricSoftplus, nullptr});
 X2IR_ONNX(slice)

@@ -51,6 +51,32 @@ class IndicesFromFront : public LensImpl {
   }
 };
 
+// ONNX's inference refuses indices of rank 0.
+class IndicesOfSomeRank : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value* indices = draft.node().input(0);
+    if (!indices || !indices->shape() || indices->shape()->rank() > 0) return absl::OkStatus();
+    return CannotExpress("indices of rank 0");
+  }
+};
+
+// ONNX Runtime moves float16 here, but has no sums, products or comparisons of it.
+class NoHalfReductions : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value* data = draft.node().input(0);
+    const bool combines = draft.node().attrs().String("reduction", "none") != "none";
+    if (combines && data && data->dtype() == DType::kFloat16) {
+      return CannotExpress("a reduction of float16, which runtimes have no kernel of");
+    }
+    return absl::OkStatus();
+  }
+};
+Lens NoHalfReduction() { return std::make_shared<NoHalfReductions>(); }
+
 }  // namespace
 
 X2IR_ONNX(gather)
@@ -61,13 +87,14 @@ X2IR_ONNX(gather_nd).Is("GatherND", Since(11));
 X2IR_ONNX(scatter_elements)
     .Is("Scatter", In(9, 10))
     .Is("ScatterElements", In(11, 15))
-    .Is("ScatterElements", In(16, 17), OneOf("reduction", {"none", "add", "mul"}, 18))
-    .Is("ScatterElements", Since(18));
+    .Is("ScatterElements", In(16, 17), OneOf("reduction", {"none", "add", "mul"}, 18),
+        NoHalfReduction())
+    .Is("ScatterElements", Since(18), NoHalfReduction());
 X2IR_ONNX(scatter_nd)
     .Is("ScatterND", In(11, 15))
-    .Is("ScatterND", In(16, 17), OneOf("reduction", {"none", "add", "mul"}, 18))
-    .Is("ScatterND", Since(18));
-X2IR_ONNX(one_hot).Is("OneHot", Since(9));
+    .Is("ScatterND", In(16, 17), OneOf("reduction", {"none", "add", "mul"}, 18), NoHalfReduction())
+    .Is("ScatterND", Since(18), NoHalfReduction());
+X2IR_ONNX(one_hot).Is("OneHot", Since(9), Lens(std::make_shared<IndicesOfSomeRank>()));
 X2IR_ONNX(non_zero).Is("NonZero", Since(9));
 X2IR_ONNX(compress).Is("Compress", Since(9), AxisFromFront("axis"));
 X2IR_ONNX(unique).Is("Unique", Since(11));

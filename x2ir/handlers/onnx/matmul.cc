@@ -31,7 +31,9 @@ X2IR_ONNX(gemm)
     .Is("Gemm", In(1, 6), BroadcastOfC(), ImportOnly())
     .Is("Gemm", In(7, 10), Lens(std::make_shared<ZeroForC>()))
     .Is("Gemm", Since(11));
-X2IR_ONNX(einsum).Is("Einsum", Since(12));
+X2IR_ONNX(einsum).Is("Einsum", Since(12), NotOf(DType::kInt8), NotOf(DType::kUInt8),
+                     NotOf(DType::kInt16), NotOf(DType::kUInt16), NotOf(DType::kUInt32),
+                     NotOf(DType::kUInt64));
 X2IR_ONNX(det).Is("Det", Since(11));
 
 }  // namespace x2ir

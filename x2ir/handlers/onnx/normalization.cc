@@ -234,17 +234,16 @@ X2IR_ONNX(lrn).Is("LRN", Since(1), ChannelsFirst());
 X2IR_ONNX(lp_normalization).Is("LpNormalization", Since(1));
 
 // Runtimes have it of float32; where they take ONNX's function body for other types, a constant in
-// that is of float32 all the same.
-class OfFloat32 : public LensImpl {
- public:
-  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
-  absl::Status Export(Draft& draft) const override {
-    const Value* x = draft.node().input(0);
-    const DType type = x ? x->dtype() : DType::kUndefined;
-    if (type == DType::kFloat32 || type == DType::kUndefined) return absl::OkStatus();
+// that is of float32 all the same. The axes are always written, since onnx's checker does not know
+// its own default.
+absl::StatusOr<Values> ToMeanVariance(Rewrite& r) {
+  const DType type = r.dtype(0);
+  if (type != DType::kFloat32 && type != DType::kUndefined) {
     return CannotExpress("MeanVarianceNormalization of ", Name(type), ", which no runtime has");
   }
-};
+  return r.b.Node("onnx", "MeanVarianceNormalization", {r.in(0)},
+                  {{"axes", r.attrs().Ints("axes")}}, {true});
+}
 
 // Of opset 1, for images: over the image, and with across_channels over all channels of it.
 absl::StatusOr<Values> FromMeanVariance1(Rewrite& r) {
@@ -261,7 +260,8 @@ absl::StatusOr<Values> FromMeanVariance1(Rewrite& r) {
 
 X2IR_ONNX(mean_variance_normalization)
     .Is("MeanVarianceNormalization", In(1, 8), Code{FromMeanVariance1, nullptr})
-    .Is("MeanVarianceNormalization", Since(9), Lens(std::make_shared<OfFloat32>()));
+    .Is("MeanVarianceNormalization", Since(9), ImportOnly())
+    .Is("MeanVarianceNormalization", Since(9), Code{nullptr, ToMeanVariance});
 
 }  // namespace
 }  // namespace x2ir

@@ -8,20 +8,31 @@ namespace {
 
 X2IR_ONNX(max_pool)
     .Is("MaxPool", In(1, 17), ChannelsFirst(), SpatialInts("strides", 1),
-        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), PoolPads(), NotBehindZeros())
-    .Is("MaxPool", Since(18), ChannelsFirst(), SpatialInts("strides", 1),
-        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), PoolPads());
+        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), SameLeavesOut(), PoolPads(),
+        LastWindowInside(), NotBehindZeros())
+    .Is("MaxPool", In(18, 21), ChannelsFirst(), SpatialInts("strides", 1),
+        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), SameLeavesOut(), PoolPads(),
+        LastWindowInside())
+    .Is("MaxPool", Since(22), ChannelsFirst(), SpatialInts("strides", 1),
+        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), SameLeavesOut(), PoolPads());
 
 X2IR_ONNX(average_pool)
-    .Is("AveragePool", Since(1), ChannelsFirst(), SpatialInts("strides", 1),
-        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), PoolPads(), CountedPads());
+    .Is("AveragePool", In(1, 21), ChannelsFirst(), SpatialInts("strides", 1),
+        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), SameLeavesOut(), PoolPads(),
+        LastWindowInside(), CountedPads())
+    .Is("AveragePool", Since(22), ChannelsFirst(), SpatialInts("strides", 1),
+        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), SameLeavesOut(), PoolPads(),
+        CountedPads());
 
 // Before opset 2 p was a float. kernel_shape could be missing, but nothing said what that means.
 X2IR_ONNX(lp_pool)
     .Is("LpPool", In(1, 1), ChannelsFirst(), WholeFloat("p"), SpatialInts("strides", 1),
         SpatialInts("pads", 0, 2), ImportOnly())
-    .Is("LpPool", Since(2), ChannelsFirst(), SpatialInts("strides", 1), SpatialInts("dilations", 1),
-        SpatialInts("pads", 0, 2), PoolPads());
+    .Is("LpPool", In(2, 21), ChannelsFirst(), SpatialInts("strides", 1),
+        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), SameLeavesOut(), PoolPads(),
+        LastWindowInside())
+    .Is("LpPool", Since(22), ChannelsFirst(), SpatialInts("strides", 1),
+        SpatialInts("dilations", 1), SpatialInts("pads", 0, 2), SameLeavesOut(), PoolPads());
 
 X2IR_ONNX(global_average_pool).Is("GlobalAveragePool", Since(1), ChannelsFirst());
 X2IR_ONNX(global_max_pool).Is("GlobalMaxPool", Since(1), ChannelsFirst());

@@ -3,6 +3,7 @@
 // Upsample, and Resize at opset 10, say no rule for coordinates. What ONNX's own tests of those
 // opsets expect is `asymmetric`, and for nearest: floor where an axis grows, ceil where it
 // shrinks.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -150,8 +151,19 @@ class OldResize : public LensImpl {
       if (wild)
         return Unimplemented(
             "nearest with computed scales at opset 10, whose rounding depends on them");
-      if (grows && shrinks)
-        return Unimplemented("nearest that grows one axis and shrinks another at opset 10");
+      if (grows && shrinks) {
+        // One after the other, as each rounds in its own way.
+        std::vector<float> larger = *values, smaller = *values;
+        for (float& s : larger) s = std::max(s, 1.0f);
+        for (float& s : smaller) s = std::min(s, 1.0f);
+        Builder& b = draft.builder();
+        draft.SetOperandAt(
+            kX, b.Op("resize", {draft.TakeOperandAt(0), nullptr, Floats(b, larger, "scales")},
+                     {{"mode", "nearest"},
+                      {"nearest_mode", "floor"},
+                      {"coordinate_transformation_mode", "asymmetric"}}));
+        X2IR_RETURN_IF_ERROR(draft.SetOperand("scales", Floats(b, smaller, "scales")));
+      }
       if (shrinks) nearest = "ceil";
     } else if (form_ != Form::kResize10 && too_small) {
       return Invalid("scales: Upsample expects numbers from 1");

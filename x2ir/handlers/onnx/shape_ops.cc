@@ -1,11 +1,14 @@
 // ONNX: ops that change or read shapes, put tensors together and take them apart.
+#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/onnx/axis_lenses.h"
 #include "x2ir/handlers/onnx/legacy_lenses.h"
+#include "x2ir/ops/slice.h"
 
 namespace x2ir {
 namespace {
@@ -69,9 +72,26 @@ absl::StatusOr<Values> FromSplit18(Rewrite& r) {
 absl::StatusOr<Values> ToSplit18(Rewrite& r) {
   AttributeMap attrs;
   if (const int64_t axis = r.attrs().Int("axis"); axis != 0) attrs.Set("axis", axis);
-  if (!r.has(1)) attrs.Set("num_outputs", static_cast<int64_t>(r.num_outputs()));
+  std::vector<Value*> operands = r.node.inputs();
+  if (!r.has(1)) {
+    // Runtimes refuse more parts than elements, but for sizes that are said.
+    const auto count = static_cast<int64_t>(r.num_outputs());
+    const Shape* shape = r.in(0)->shape();
+    int64_t axis = r.attrs().Int("axis");
+    if (shape && axis < 0) axis += shape->rank();
+    const bool known = shape && axis >= 0 && axis < shape->rank() && (*shape)[axis].is_static();
+    const int64_t size = known ? (*shape)[axis].value() : 0;
+    if (known && size < count) {
+      std::vector<int64_t> sizes(static_cast<size_t>(count), 0);
+      std::fill_n(sizes.begin(), size, 1);
+      operands.resize(1);
+      operands.push_back(r.b.Ints(sizes, "sizes"));
+    } else {
+      attrs.Set("num_outputs", count);
+    }
+  }
   // All of them: parts that nobody wants still have their place.
-  return r.b.Node(r.dialect, "Split", r.node.inputs(), std::move(attrs),
+  return r.b.Node(r.dialect, "Split", std::move(operands), std::move(attrs),
                   std::vector<bool>(r.num_outputs(), true));
 }
 
@@ -94,6 +114,19 @@ class StepsOfOne : public LensImpl {
   }
 };
 
+// What names no axes moves nothing, which runtimes refuse or take for all axes: Slice and Pad of a
+// scalar, Squeeze with an empty list.
+class SomeAxes : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Node& node = draft.node();
+    if (NamesNoAxes(node)) return CannotExpress("no axes at all");
+    return absl::OkStatus();
+  }
+};
+Lens NamesAxes() { return std::make_shared<SomeAxes>(); }
+
 }  // namespace
 
 X2IR_ONNX(reshape)
@@ -103,7 +136,7 @@ X2IR_ONNX(flatten).Is("Flatten", Since(1), AxisFromFront("axis"));
 X2IR_ONNX(transpose).Is("Transpose", Since(1), Lens(std::make_shared<PermWrittenOut>()));
 X2IR_ONNX(squeeze)
     .Is("Squeeze", In(1, 12), AxesAsAttr(EmptyAxes::kNone, /*inserted=*/false, 13))
-    .Is("Squeeze", Since(13));
+    .Is("Squeeze", Since(13), NamesAxes());
 X2IR_ONNX(unsqueeze)
     .Is("Unsqueeze", In(1, 12), AxesAsAttr(EmptyAxes::kNone, /*inserted=*/true, 13))
     .Is("Unsqueeze", Since(13));
@@ -120,16 +153,17 @@ X2IR_ONNX(split)
 X2IR_ONNX(slice)
     .Is("Slice", In(1, 9), OperandAsAttr("starts"), OperandAsAttr("ends"),
         AxesAsAttr(EmptyAxes::kNone, /*inserted=*/false, 10), Lens(std::make_shared<StepsOfOne>()))
-    .Is("Slice", Since(10));
+    .Is("Slice", Since(10), NamesAxes());
 X2IR_ONNX(pad)
     .Is("Pad", In(1, 1), OperandAsAttr("pads", "paddings"),
         OperandAsAttr("constant_value", "value", 0.0f),
         OneOf("mode", {"constant", "reflect", "edge"}, 19), ImportOnly())
     .Is("Pad", In(2, 10), OperandAsAttr("pads"), OperandAsAttr("constant_value", "value", 0.0f),
         LeftOut("axes", 18), OneOf("mode", {"constant", "reflect", "edge"}, 19))
-    .Is("Pad", In(11, 17), LeftOut("axes", 18), OneOf("mode", {"constant", "reflect", "edge"}, 19))
-    .Is("Pad", In(18, 18), OneOf("mode", {"constant", "reflect", "edge"}, 19))
-    .Is("Pad", Since(19));
+    .Is("Pad", In(11, 17), NamesAxes(), LeftOut("axes", 18),
+        OneOf("mode", {"constant", "reflect", "edge"}, 19))
+    .Is("Pad", In(18, 18), NamesAxes(), OneOf("mode", {"constant", "reflect", "edge"}, 19))
+    .Is("Pad", Since(19), NamesAxes());
 X2IR_ONNX(shape).Is("Shape", Since(1));
 X2IR_ONNX(size).Is("Size", Since(1));
 X2IR_ONNX(constant_of_shape)

@@ -166,7 +166,14 @@ class StridedSlice {
         slice.end.number = 0;
         slice.step = 1;
       } else if (!begin || (*begin < -1 && !size)) {
-        return Unimplemented("a slice backwards from where is not known");
+        // The end of no elements, where it turns out so.
+        Value* first = begin ? a_.b().Ints({*begin}) : slice.begin.value;
+        Value* whole =
+            size ? a_.b().Ints({*size})
+                 : a_.Op("shape", {a_.in(0)}, {{"start", slice.axis}, {"end", slice.axis + 1}});
+        Value* before = a_.Op("less", {a_.Op("add", {first, whole}), a_.b().Ints({0})});
+        Value* end = slice.end.number ? a_.b().Ints({*slice.end.number}) : slice.end.value;
+        slice.end = {std::nullopt, a_.Op("where", {before, a_.b().Ints({kEnd}), end})};
       }
     }
     slices_.push_back(std::move(slice));

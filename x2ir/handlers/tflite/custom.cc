@@ -7,6 +7,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/formats/tflite/tflite.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/handlers/tflite/tflite.h"
 
@@ -20,13 +21,18 @@ Value* AudioSpectrogram(TfliteArgs& a) {
                {"magnitude_squared", a.Bool("magnitude_squared", false)}})[0];
 }
 
+// An option that is a number, of either kind.
+float NumberOption(TfliteArgs& a, const char* name, double or_else) {
+  const Attribute* attr = a.attrs().Find(name);
+  a.Ignore(name);
+  if (!attr) return static_cast<float>(or_else);
+  if (const auto* n = attr->get<int64_t>()) return static_cast<float>(*n);
+  return static_cast<float>(a.attrs().Float(name));
+}
+
 Value* Mfcc(TfliteArgs& a) {
   const auto number = [&](const char* name, double or_else) {
-    const Attribute* attr = a.attrs().Find(name);
-    a.Ignore(name);
-    if (!attr) return static_cast<float>(or_else);
-    if (const auto* n = attr->get<int64_t>()) return static_cast<float>(*n);
-    return static_cast<float>(a.attrs().Float(name));
+    return NumberOption(a, name, or_else);
   };
   return AsTf(a, "Mfcc", a.inputs(),
               {{"upper_frequency_limit", number("upper_frequency_limit", 4000)},
@@ -151,11 +157,198 @@ absl::StatusOr<Value*> TransposeConvBias(TfliteArgs& a) {
               {{"layout", "channels_last"}, {"strides", strides}, {"pads", pads}});
 }
 
+// --- Landmarks and the transforms that they say ---
+
+// Which of the two published kernels: by the operator's version, or by its name.
+bool IsSecond(TfliteArgs& a) {
+  return a.Int(tflite::kCustomVersion, 1) >= 2 || a.op().ends_with("V2");
+}
+
+// The numbers of a matrix of 4 rows and 4 columns, each of rank 0.
+std::vector<Expr> NumbersOfMatrix(const Expr& matrix, int64_t count) {
+  const Expr flat = Flat(matrix);
+  std::vector<Expr> numbers;
+  for (int64_t i = 0; i < count; ++i) {
+    numbers.push_back(Gather(flat, flat.builder().Int(i), 0));
+  }
+  return numbers;
+}
+
+// The first two rows times (x, y, 0, 1).
+std::pair<Expr, Expr> Transformed(const std::vector<Expr>& m, const Expr& x, const Expr& y) {
+  return {x * m[0] + y * m[1] + m[3], x * m[4] + y * m[5] + m[7]};
+}
+
+// The places of the result, transformed, are read from the operand: between its elements, and as
+// zeros outside of them. The second version puts the places in the middle of elements.
+absl::StatusOr<Value*> TransformTensorBilinear(TfliteArgs& a) {
+  const bool second = IsSecond(a);
+  const std::vector<int64_t> size = a.IntList("output_size", {});
+  if (a.String("mode", "bilinear") != "bilinear")
+    return Unimplemented("another mode than bilinear");
+  a.Ignore("align_corners");
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, ImageDims(a));
+  const auto count = size.size() == 2 ? CheckedProduct(size) : std::nullopt;
+  if (!count || size[0] < 1 || size[1] < 1) return Invalid("output_size: expected two sizes");
+  if (dims[0] != 1) return Unimplemented("more than one image");
+  if (dims[1] < 1 || dims[2] < 1) return Invalid("an image without elements");
+  std::vector<Expr> m = NumbersOfMatrix(a.in(1), 8);
+  if (second) {
+    m[3] = m[3] + (m[0] * 0.5 + m[1] * 0.5 - 0.5);
+    m[7] = m[7] + (m[4] * 0.5 + m[5] * 0.5 - 0.5);
+  }
+  const auto numbers = [&](int64_t n, int64_t axis) {
+    std::vector<int64_t> shape = {1, 1, 1};
+    shape[static_cast<size_t>(axis)] = n;
+    std::vector<float> all;
+    for (int64_t i = 0; i < n; ++i) all.push_back(static_cast<float>(i));
+    return Expr(a, a.b().Constant(Tensor::Of<float>(shape, all)));
+  };
+  const auto [x, y] = Transformed(m, numbers(size[1], 1), numbers(size[0], 0));
+  const auto last_x = static_cast<double>(dims[2] - 1), last_y = static_cast<double>(dims[1] - 1);
+  const Expr inside = (x >= 0) & (x <= last_x) & (y >= 0) & (y <= last_y);
+  // Places that are not inside read something that does not count.
+  const Expr left = Floor(Min(Max(x, 0), last_x)), top = Floor(Min(Max(y, 0), last_y));
+  const Expr rows = Reshape(a.in(0), {dims[1] * dims[2], dims[3]});
+  const auto at = [&](const Expr& row, const Expr& column) {
+    const Expr place = row.To(DType::kInt64) * Int(a, dims[2]) + column.To(DType::kInt64);
+    return Gather(rows, Squeeze(place, {2}), 0);
+  };
+  const Expr right = Min(left + 1, last_x), bottom = Min(top + 1, last_y);
+  const Expr rightwards = x - left, downwards = y - top;
+  const auto between = [&](const Expr& row) {
+    return at(row, left) * (1 - rightwards) + at(row, right) * rightwards;
+  };
+  const Expr value = between(bottom) * downwards + between(top) * (1 - downwards);
+  return Unsqueeze(Where(inside, value, 0.0), {0});
+}
+
+// Points in the plane, transformed; a third number stays.
+absl::StatusOr<Value*> TransformLandmarks(TfliteArgs& a) {
+  const bool second = IsSecond(a);
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
+  int64_t numbers = a.Int("dimensions", 3);
+  const float scale = NumberOption(a, "scale", 1);
+  if (second) {
+    const Dim last = rank > 0 ? (*a.shape(0))[rank - 1] : Dim();
+    if (!last.is_static()) return Unimplemented("points of a number of axes that is not known");
+    numbers = last.value();
+  }
+  if (numbers != 2 && numbers != 3) return Invalid("points of ", numbers, " numbers");
+  std::vector<Expr> m = NumbersOfMatrix(a.in(1), 8);
+  if (!second) {
+    m[3] = Scaled(m[3], scale);
+    m[7] = Scaled(m[7], scale);
+  }
+  const Expr points = Reshape(a.in(0), {-1, numbers});
+  const auto [x, y] = Transformed(m, Slice(points, 1, 0, 1), Slice(points, 1, 1, 2));
+  std::vector<Value*> all = {x, y};
+  if (numbers == 3) all.push_back(Slice(points, 1, 2, 3));
+  return ReshapeTo(Concat(a, std::move(all), 1), ShapeOf(a.in(0)));
+}
+
+// Of some points, turned by an angle: the least and the largest of both numbers.
+struct Bounds {
+  Expr low_x, low_y, high_x, high_y;
+};
+Bounds BoundsOf(const Expr& points, std::vector<int64_t> subset, const Expr& cosine,
+                const Expr& sine) {
+  const Expr some = Gather(points, points.builder().Ints(subset), 0);
+  const Expr x = Slice(some, 1, 0, 1), y = Slice(some, 1, 1, 2);
+  const Expr turned_x = x * cosine - y * sine, turned_y = x * sine + y * cosine;
+  const auto least = [&](const Expr& v) { return Reduce(v, "reduce_min", {0, 1}); };
+  const auto largest = [&](const Expr& v) { return Reduce(v, "reduce_max", {0, 1}); };
+  return {least(turned_x), least(turned_y), largest(turned_x), largest(turned_y)};
+}
+
+// [1, 4, 4] of the first two rows, whose third column is 0, and the other two of the identity.
+Value* MatrixOfRows(TfliteArgs& a, const std::vector<Expr>& numbers) {
+  std::vector<Value*> all;
+  const auto add = [&](const Expr& v) { all.push_back(Reshape(v, {1})); };
+  const Expr zero = {a, a.b().Constant(Tensor::Of<float>({1}, {0}))};
+  for (size_t row = 0; row < 2; ++row) {
+    add(numbers[3 * row]);
+    add(numbers[3 * row + 1]);
+    add(zero);
+    add(numbers[3 * row + 2]);
+  }
+  all.push_back(a.b().Constant(Tensor::Of<float>({8}, {0, 0, 1, 0, 0, 0, 0, 1})));
+  return Reshape(Concat(a, std::move(all), 0), {1, 4, 4});
+}
+
+// Where a point of the crop that some landmarks stand in is in the image: a crop that is turned so
+// that two of the landmarks are level.
+absl::StatusOr<Value*> LandmarksToTransformMatrix(TfliteArgs& a) {
+  const int64_t left = a.Int("left_rotation_idx", -1), right = a.Int("right_rotation_idx", -1);
+  const bool second = IsSecond(a) || a.HasAttr("subset_idxs");
+  const std::vector<int64_t> subset = a.IntList(second ? "subset_idxs" : "subset", {});
+  if (left < 0 || right < 0 || subset.empty() ||
+      *std::min_element(subset.begin(), subset.end()) < 0) {
+    return Invalid("its options name no landmarks");
+  }
+  const Expr points = Reshape(a.in(0), {-1, 3});
+  const auto number = [&](int64_t point, int64_t axis) {
+    return Gather(Flat(points), a.b().Int(3 * point + axis), 0);
+  };
+  const Expr dx = number(right, 0) - number(left, 0), dy = number(right, 1) - number(left, 1);
+  if (second) {
+    const float target = NumberOption(a, "target_rotation_radians", 0);
+    const auto height = static_cast<double>(a.Int("output_height", 0)),
+               width = static_cast<double>(a.Int("output_width", 0));
+    const float scale_x = NumberOption(a, "scale_x", 0), scale_y = NumberOption(a, "scale_y", 0);
+    if (height <= 0 || width <= 0 || scale_x <= 0 || scale_y <= 0) {
+      return Invalid("its options say no size or scale");
+    }
+    const Expr angle = target - Expr(a, AsTf(a, "Atan2", {dy, dx})[0]);
+    const Expr c = Cos(angle), s = Sin(angle);
+    const Bounds b = BoundsOf(points, subset, c, s);
+    const Expr x = (b.low_x + b.high_x) * 0.5, y = (b.low_y + b.high_y) * 0.5;
+    const Expr wide = (b.high_x - b.low_x) * scale_x * (1 / width),
+               high = (b.high_y - b.low_y) * scale_y * (1 / height);
+    const Expr xx = c * wide, xy = s * high, yx = -s * wide, yy = c * high;
+    return MatrixOfRows(a, {xx, xy, x * c + y * s - (xx * (width / 2) + xy * (height / 2)), yx, yy,
+                            y * c - x * s - (yx * (width / 2) + yy * (height / 2))});
+  }
+  const std::vector<int64_t> in = a.IntList("input_hw", {}), out = a.IntList("output_hw", {});
+  const auto range = static_cast<double>(a.Int("landmarks_range", 0));
+  const float factor = NumberOption(a, "bbox_size_multiplier", 0);
+  if (a.Int("dimensions", 0) != 3 || in.size() != 2 || out.size() != 2 || in[0] < 1 || in[1] < 1 ||
+      out[0] < 1 || out[1] < 1 || range <= 0 || factor == 0) {
+    return Invalid("its options say no sizes");
+  }
+  // The angle back, with which the crop is turned into the image.
+  const Expr angle = (dy / dx).Op("atan");
+  const Expr c = Cos(angle), s = Sin(angle);
+  const Bounds b = BoundsOf(points, subset, c, -s);
+  constexpr double kMost = 100000;
+  const Expr low_x = Min(b.low_x, kMost), low_y = Min(b.low_y, kMost),
+             high_x = Max(b.high_x, -kMost), high_y = Max(b.high_y, -kMost);
+  const Expr wide = (high_x - low_x) * (factor / range), high = (high_y - low_y) * (factor / range);
+  const Expr x = (high_x + low_x) * 0.5, y = (high_y + low_y) * 0.5;
+  const Expr shift_x = (x * c - y * s) * (2 / range) - 1,
+             shift_y = (x * s + y * c) * (2 / range) - 1;
+  const auto half = [](int64_t size) { return static_cast<double>(size - 1) / 2; };
+  const double to_x = half(in[1]), to_y = half(in[0]);
+  const Expr cx = c * wide, sx = s * wide, sy = s * high, cy = c * high;
+  return MatrixOfRows(
+      a, {cx * (to_x / half(out[1])), sy * (-to_x / half(out[0])), (sy - cx + shift_x + 1) * to_x,
+          sx * (to_y / half(out[1])), cy * (to_y / half(out[0])), (shift_y - sx - cy + 1) * to_y});
+}
+
 }  // namespace
 
 X2IR_TFLITE(max_pool).From("custom::MaxPoolingWithArgmax2D", MaxPoolWithPlaces);
 X2IR_TFLITE(scatter_elements).From("custom::MaxUnpooling2D", MaxUnpool);
 X2IR_TFLITE(conv_transpose).From("custom::Convolution2DTransposeBias", TransposeConvBias);
+X2IR_TFLITE(gather)
+    .From("custom::TransformTensorBilinear", TransformTensorBilinear)
+    .From("custom::TransformTensorBilinearV2", TransformTensorBilinear)
+    .From("custom::TransformTensor", TransformTensorBilinear);
+X2IR_TFLITE(concat)
+    .From("custom::TransformLandmarks", TransformLandmarks)
+    .From("custom::TransformLandmarksV2", TransformLandmarks)
+    .From("custom::Landmarks2TransformMatrix", LandmarksToTransformMatrix)
+    .From("custom::Landmarks2TransformMatrixV2", LandmarksToTransformMatrix);
 X2IR_TFLITE(matmul).From("custom::AudioSpectrogram", AudioSpectrogram).From("custom::Mfcc", Mfcc);
 
 }  // namespace x2ir

@@ -155,6 +155,18 @@ void Finish(Graph& graph) {
   }
 }
 
+// A shape of no sizes is an option: LiteRT takes an operand without bytes for one that is computed,
+// and makes a result that nobody looks at.
+void ReshapeToScalars(Graph& graph) {
+  for (Node* node : graph.nodes()) {
+    for (Graph* inner : node->subgraphs()) ReshapeToScalars(*inner);
+    const Shape* shape = IsLite(node, "RESHAPE") ? node->output(0)->shape() : nullptr;
+    if (!shape || shape->rank() != 0) continue;
+    node->SetInputs({node->input(0)});
+    node->SetAttr("new_shape", Attribute::Ints());
+  }
+}
+
 bool HasOnlyConstants(const Node& node) {
   const auto inputs = node.inputs();
   return std::all_of(inputs.begin(), inputs.end(),
@@ -175,8 +187,15 @@ absl::Status CopyResults(Graph& graph) {
       continue;
     }
     // What RESHAPE makes of a constant is made before the run, when nobody looks for it.
-    Value* always = graph.AddConstant(graph.UniqueName("always"), Tensor::Of<bool>({1}, {true}));
-    Node* node = graph.AppendNode(tflite::kDialect, "SELECT_V2", {always, v, v});
+    // The larger of two scalars that are the same one: SELECT_V2 gives 0, or a vector.
+    Node* node = nullptr;
+    if (v->shape() && v->shape()->rank() == 0) {
+      node = graph.AppendNode(tflite::kDialect,
+                              v->dtype() == DType::kBool ? "LOGICAL_OR" : "MAXIMUM", {v, v});
+    } else {
+      Value* always = graph.AddConstant(graph.UniqueName("always"), Tensor::Of<bool>({1}, {true}));
+      node = graph.AppendNode(tflite::kDialect, "SELECT_V2", {always, v, v});
+    }
     if (const auto problems = CheckTfliteNode(*node); !problems.empty()) {
       return CannotExpress("'", v->name(), "' is given as it is: ", problems[0]);
     }
@@ -221,6 +240,7 @@ absl::Status FinishTflite(Model& model, const FormatOptions& options) {
     UseFloat16(graph, /*exact=*/true);
   }
   X2IR_RETURN_IF_ERROR(SetIoType(graph, options.Text("io_type")));
+  ReshapeToScalars(graph);
   EraseDeadNodes(graph);
   ShortenNames(graph);
   return CopyResults(graph);

@@ -122,6 +122,7 @@ class Folder {
         moving.push_back(node);
       }
     }
+    for (Node* node : moving) PadWithInteger(node);
     for (Node* node : moving) X2IR_RETURN_IF_ERROR(SpreadAt(node));
     for (; !moving.empty(); moving.pop_back()) X2IR_RETURN_IF_ERROR(SpreadAt(moving.back()));
     return absl::OkStatus();
@@ -159,10 +160,8 @@ class Folder {
     };
     for (Value* v : node->inputs()) add(v);
     for (Value* v : node->outputs()) add(v);
-    if (differ && LooksAtScales(node->op().view())) {
-      return CannotExpress(node->op().view(), " of integers in different steps");
-    }
-    if (!q || differ || !IsPlain(*q)) return absl::OkStatus();
+    if (differ) return Relabel(node, *q);
+    if (!q || !IsPlain(*q)) return absl::OkStatus();
     for (Value* v : all) {
       if (v->dtype() != type || tflite::IsQuantized(*v)) continue;
       if (v->fixed_constant() && v->uses().size() > 1) {
@@ -177,7 +176,51 @@ class Folder {
     PadWithZero(node, *q);
     return absl::OkStatus();
   }
-  // PAD adds what stands for 0.
+  // The integers stand for other numbers before the operator than behind it, which runtimes refuse
+  // (XNNPACK) or take for a wish to requantize: it works in the steps of its first operand, and the
+  // others are the same integers under other steps.
+  absl::Status Relabel(Node* node, const Quantization& q) {
+    const auto differs = [&](const Value* v) {
+      const auto own = v && tflite::IsQuantized(*v) ? ScalesOf(v) : std::nullopt;
+      return own && !IsSame(*own, q);
+    };
+    if (!IsPlain(q) && LooksAtScales(node->op().view())) {
+      return CannotExpress(node->op().view(), " of integers in different steps");
+    }
+    for (size_t i = 0; i < node->num_inputs(); ++i) {
+      Value* v = node->input(i);
+      if (!differs(v)) continue;
+      Value* as = nullptr;
+      if (const Tensor* constant = v->fixed_constant()) {
+        as = graph_.AddConstant(graph_.UniqueName(v->name()), *constant);
+      } else {
+        Node* made = graph_.InsertNode(node, tflite::kDialect, "BITCAST", {v});
+        as = graph_.AddNodeOutput(made, graph_.UniqueName(v->name() + "_steps"), v->type());
+      }
+      tflite::SetQuantization(*as, q);
+      node->SetInput(i, as);
+    }
+    for (size_t i = 0; i < node->num_outputs(); ++i) {
+      Value* v = node->output(i);
+      if (!differs(v)) continue;
+      const Type type = v->type();
+      Node* made = graph_.InsertNode(node->next(), tflite::kDialect, "BITCAST", {});
+      graph_.AdoptOutput(graph_.AddNodeOutput(made, "", type), v);
+      Value* own = graph_.FillOutput(node, i, graph_.UniqueName(v->name() + "_steps"), type);
+      tflite::SetQuantization(*own, q);
+      made->AddInput(own);
+    }
+    PadWithZero(node, q);
+    return absl::OkStatus();
+  }
+  // PAD adds what stands for 0: of integers, which so far stood for themselves, the integer 0.
+  void PadWithInteger(Node* node) {
+    const Value* y = node->output(0);
+    if (node->op().view() != "PAD" || !IsInteger(y->dtype()) || BitWidth(y->dtype()) > 16) return;
+    Value* zero = graph_.AddConstant(graph_.UniqueName("zero"), Tensor::Zeros(y->dtype(), {}));
+    node->set_op(tflite::kDialect, "PADV2");
+    node->SetInputs({node->input(0), node->input(1), zero});
+  }
   void PadWithZero(Node* node, const Quantization& q) {
     if (node->op().view() != "PADV2") return;
     const Tensor* value = node->input(2) ? node->input(2)->fixed_constant() : nullptr;

@@ -241,7 +241,8 @@ bool FuseConstant(Graph& graph, Node* node) {
     const Tensor* constant = x->fixed_constant();
     if (!constant || constant->is_sparse()) return false;
     std::vector<int32_t> narrow;
-    for (const int64_t n : constant->span<int64_t>()) {
+    for (int64_t i = 0; i < constant->num_elements(); ++i) {
+      const int64_t n = constant->AsInt(i);
       if (n != static_cast<int32_t>(n)) return false;
       narrow.push_back(static_cast<int32_t>(n));
     }

@@ -125,8 +125,15 @@ Value* PutAt(Builder& b, Value* stack, Value* value, Value* i) {
 }
 
 Value* StackOf(TfliteWriter& w, const Type& type) {
+  // The file says the zeros of large ones by their sizes.
+  constexpr int64_t kMostElements = 1 << 12;
   if (const auto dims = type.shape()->Static()) {
-    return w.b().Constant(Tensor::Zeros(type.dtype(), *dims));
+    const auto count = CheckedProduct(*dims);
+    if (count && *count <= kMostElements) {
+      return w.b().Constant(Tensor::Zeros(type.dtype(), *dims));
+    }
+    return w.Op("constant_of_shape", {w.Ints(*dims)},
+                {{"value", Tensor::Zeros(type.dtype(), {1})}});
   }
   std::vector<int64_t> rest;
   for (int64_t i = 1; i < type.shape()->rank(); ++i) rest.push_back((*type.shape())[i].value());

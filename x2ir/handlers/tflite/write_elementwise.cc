@@ -75,6 +75,103 @@ auto ToBroadcast(std::string_view op) {
   };
 }
 
+// The least and the largest that integers can be, as far as sizes and constants say: nullopt where
+// they may be anything. What is exported already is of TFLite.
+struct IntRange {
+  __int128 low, high;
+};
+constexpr IntRange kIntSizes = {0, INT32_MAX};
+std::optional<IntRange> RangeOfInts(const Value* v, int depth = 0) {
+  constexpr int kMostNodes = 24;
+  if (const auto known = KnownTensor(*v); known && IsInteger(known->dtype())) {
+    if (known->num_elements() == 0 || known->num_elements() > 4096 || known->is_sparse()) {
+      return std::nullopt;
+    }
+    IntRange range{known->AsInt(0), known->AsInt(0)};
+    for (int64_t i = 1; i < known->num_elements(); ++i) {
+      range.low = std::min<__int128>(range.low, known->AsInt(i));
+      range.high = std::max<__int128>(range.high, known->AsInt(i));
+    }
+    return range;
+  }
+  const Node* node = v->producer();
+  if (!node || depth > kMostNodes) return std::nullopt;
+  const std::string_view op = node->op().view();
+  const auto is = [&](std::string_view ir, std::string_view lite) {
+    return op == (node->is_ir() ? ir : lite);
+  };
+  if (is("shape", "SHAPE") || is("size", "")) return kIntSizes;
+  const auto operand = [&](size_t i) { return RangeOfInts(node->input(i), depth + 1); };
+  if (is("cast", "CAST")) {
+    const DType from = node->input(0)->dtype();
+    return IsInteger(from) && BitWidth(from) >= 32 ? operand(0) : std::nullopt;
+  }
+  // What moves elements.
+  if (is("gather", "GATHER") || is("slice", "STRIDED_SLICE") || is("reshape", "RESHAPE") ||
+      is("unsqueeze", "EXPAND_DIMS") || is("squeeze", "SQUEEZE") || is("identity", "") ||
+      is("expand", "BROADCAST_TO") || is("transpose", "TRANSPOSE")) {
+    return operand(0);
+  }
+  const bool joins = is("concat", "CONCATENATION") || is("", "PACK");
+  const bool add = is("add", "ADD"), sub = is("sub", "SUB"), mul = is("mul", "MUL"),
+             min = is("min", "MINIMUM"), max = is("max", "MAXIMUM"), div = is("div", "DIV");
+  if ((!joins && !add && !sub && !mul && !min && !max && !div) || node->num_inputs() == 0) {
+    return std::nullopt;
+  }
+  if (!joins && node->num_inputs() != 2) return std::nullopt;
+  std::optional<IntRange> all = operand(0);
+  for (size_t i = 1; all && i < node->num_inputs(); ++i) {
+    const auto next = operand(i);
+    if (!next) return std::nullopt;
+    const IntRange a = *all, b = *next;
+    if (joins) all = IntRange{std::min(a.low, b.low), std::max(a.high, b.high)};
+    if (add) all = IntRange{a.low + b.low, a.high + b.high};
+    if (sub) all = IntRange{a.low - b.high, a.high - b.low};
+    if (min) all = IntRange{std::min(a.low, b.low), std::min(a.high, b.high)};
+    if (max) all = IntRange{std::max(a.low, b.low), std::max(a.high, b.high)};
+    // Quotients are not larger than what is divided.
+    if (div) all = IntRange{std::min(a.low, -a.high), std::max(a.high, -a.low)};
+    if (mul) {
+      const auto corners = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
+      all = IntRange{std::min(corners), std::max(corners)};
+    }
+    // What may wrap around is not known.
+    if (all->low < INT64_MIN || all->high > INT64_MAX) return std::nullopt;
+  }
+  return all;
+}
+bool AreInts32(const Value* v) {
+  const auto range = RangeOfInts(v);
+  return range && range->low > INT32_MIN && range->high <= INT32_MAX;
+}
+
+// DIV has no kernel for int64. Of sizes, which fit, it is that of int32; else the quotient of
+// floats is taken off until what is left is less than the divisor. Each round leaves 2^-22 of it.
+// The result is rounded towards zero.
+Value* LongQuotient(TfliteWriter& w) {
+  const Expr a = X(w, 0), b = X(w, 1);
+  if (AreInts32(w.in(0)) && AreInts32(w.in(1))) {
+    return (a.To(DType::kInt32) / b.To(DType::kInt32)).To(DType::kInt64);
+  }
+  constexpr double kMost = 9223371487098961920.0;  // of float32, below 2^63
+  constexpr int kRounds = 4;
+  const Expr divisor = b.To(DType::kFloat32);
+  Expr quotient = nullptr, left = a;
+  for (int i = 0; i < kRounds; ++i) {
+    const Expr part = Min(Max(left.To(DType::kFloat32) / divisor, -kMost), kMost).To(DType::kInt64);
+    quotient = quotient.value() ? quotient + part : part;
+    left = left - part * b;
+  }
+  const Expr one = Where(b < 0, -1.0, Expr(w.b(), w.Number(DType::kInt64, 1)));
+  const Expr too_far = (a > 0) & (left < 0), too_near = (a < 0) & (left > 0);
+  return Where(too_far, quotient - one, Where(too_near, quotient + one, quotient));
+}
+
+absl::StatusOr<Value*> ToDiv(TfliteWriter& w) {
+  if (w.dtype() == DType::kInt64) return LongQuotient(w);
+  return ToBroadcast("DIV")(w);
+}
+
 absl::StatusOr<Value*> ToCast(TfliteWriter& w) {
   const DType to = w.DTypeAttr("to"), from = w.dtype();
   for (const DType t : {from, to}) {
@@ -281,7 +378,7 @@ absl::StatusOr<Value*> ToShift(TfliteWriter& w) {
 
 X2IR_TFLITE(add).To("ADD", ToBroadcast("ADD"));
 X2IR_TFLITE(and).To("LOGICAL_AND", ToBroadcast("LOGICAL_AND"));
-X2IR_TFLITE(div).To("DIV", ToBroadcast("DIV"));
+X2IR_TFLITE(div).To("DIV", ToDiv);
 X2IR_TFLITE(equal).To("EQUAL", ToBroadcast("EQUAL"));
 X2IR_TFLITE(greater).To("GREATER", ToBroadcast("GREATER"));
 X2IR_TFLITE(greater_or_equal).To("GREATER_EQUAL", ToBroadcast("GREATER_EQUAL"));

@@ -166,15 +166,119 @@ absl::StatusOr<std::vector<int64_t>> KernelShape(TfliteWriter& w) {
   return *known;
 }
 
+// A dense constant, or nothing.
+const Tensor* DenseKernel(const Value* v) { return IsDense(v) ? v->fixed_constant() : nullptr; }
+
+// Dilated kernels are larger ones with zeros between: of convolutions, and of transposed ones.
+absl::StatusOr<Values> WithZerosBetween(TfliteWriter& w, const std::vector<int64_t>& dilations) {
+  const Tensor* kernel = DenseKernel(w.in(1));
+  if (!kernel || BitWidth(kernel->dtype()) < 8) return CannotExpress("dilations");
+  std::vector<int64_t> dims = kernel->dims();
+  for (size_t i = 0; i < dilations.size(); ++i) {
+    dims[i + 2] = (dims[i + 2] - 1) * dilations[i] + 1;
+  }
+  constexpr int64_t kMostElements = int64_t{1} << 24;
+  const auto count = CheckedProduct(dims);
+  if (!count || *count > kMostElements) return CannotExpress("dilations");
+  Tensor wide = Tensor::Zeros(kernel->dtype(), dims);
+  const size_t width = static_cast<size_t>(BitWidth(kernel->dtype())) / 8;
+  const auto from = kernel->bytes();
+  const auto to = wide.mutable_bytes();
+  std::vector<int64_t> index(dims.size());
+  for (int64_t k = 0; k < kernel->num_elements(); ++k) {
+    int64_t rest = k, at = 0, step = 1;
+    for (size_t axis = dims.size(); axis-- > 0;) {
+      const int64_t place = rest % kernel->dim(static_cast<int64_t>(axis));
+      rest /= kernel->dim(static_cast<int64_t>(axis));
+      at += step * place * (axis < 2 ? 1 : dilations[axis - 2]);
+      step *= dims[axis];
+    }
+    std::copy_n(from.data() + static_cast<size_t>(k) * width, width,
+                to.data() + static_cast<size_t>(at) * width);
+  }
+  std::vector<Value*> operands = w.node().inputs();
+  operands[1] = w.b().Constant(std::move(wide), w.in(1)->name());
+  AttributeMap attrs = w.attrs();
+  attrs.Set("dilations", std::vector<int64_t>(dilations.size(), 1));
+  return Values{w.Op(w.node().op(), std::move(operands), std::move(attrs))};
+}
+
+// One plane of a kernel of three axes: [out, in, height, width].
+Value* PlaneOfKernel(TfliteWriter& w, int64_t plane) {
+  const Tensor* whole = DenseKernel(w.in(1));
+  if (!whole || BitWidth(whole->dtype()) < 8) {
+    return w.Op("gather", {w.in(1), w.b().Int(plane)}, {{"axis", 2}});
+  }
+  const std::vector<int64_t>& dims = whole->dims();
+  Tensor part = Tensor::Zeros(whole->dtype(), {dims[0], dims[1], dims[3], dims[4]});
+  const size_t size = static_cast<size_t>(dims[3] * dims[4] * BitWidth(whole->dtype()) / 8);
+  const auto from = whole->bytes();
+  const auto to = part.mutable_bytes();
+  for (int64_t i = 0; i < dims[0] * dims[1]; ++i) {
+    std::copy_n(from.data() + static_cast<size_t>(i * dims[2] + plane) * size, size,
+                to.data() + static_cast<size_t>(i) * size);
+  }
+  return w.b().Constant(std::move(part));
+}
+
+// CONV_3D reads outside of its operand where it is dilated, and has no groups: the sum of what each
+// plane of the kernel gives of the planes that it meets, which are images of two axes.
+absl::StatusOr<Values> ConvOfPlanes(TfliteWriter& w, const LiteWindow& window) {
+  const Shape &in = *w.shape(), *known = w.out_type().shape();
+  if (!known) return CannotExpress("a result of unknown rank");
+  const Shape& out = *known;
+  for (int64_t axis = 1; axis < 5; ++axis) {
+    if (!in[axis].is_static() || !out[axis].is_static()) {
+      return CannotExpress("groups or dilations of three axes of unknown sizes");
+    }
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    if (window.begins[i] < 0 || window.ends[i] < 0) return CannotExpress("negative pads");
+  }
+  const int64_t planes = out[1].value(), step = window.strides[0];
+  if (planes < 1) return CannotExpress("a result without planes");
+  Value* x = w.in(0);
+  if (window.begins[0] != 0 || window.ends[0] != 0) {
+    x = w.Op("pad",
+             {x, w.Ints({window.begins[0], window.ends[0]}), w.Number(w.dtype(), 0), w.Ints({1})});
+  }
+  const auto images = [&](const Dim& first, const Dim& count) {
+    return first.is_static() ? first.value() * count.value() : -1;
+  };
+  const AttributeMap attrs = {
+      {"layout", "channels_last"},
+      {"group", w.Int("group")},
+      {"strides", {window.strides[1], window.strides[2]}},
+      {"dilations", {window.dilations[1], window.dilations[2]}},
+      {"pads", {window.begins[1], window.begins[2], window.ends[1], window.ends[2]}}};
+  Value* sum = nullptr;
+  for (int64_t plane = 0; plane < window.kernel[0]; ++plane) {
+    const int64_t begin = plane * window.dilations[0], end = begin + (planes - 1) * step + 1;
+    Value* met = w.Op("slice", {x, w.Ints({begin}), w.Ints({end}), w.Ints({1}), w.Ints({step})});
+    met = w.Reshape(met, {images(in[0], out[1]), in[2].value(), in[3].value(), in[4].value()});
+    std::vector<Value*> operands = {met, PlaneOfKernel(w, plane)};
+    if (!sum && w.has(2)) operands.push_back(w.in(2));
+    Value* part = w.Op("conv", std::move(operands), attrs);
+    sum = sum ? w.Op("add", {sum, part}) : part;
+  }
+  const int64_t batch = out[0].is_static() ? out[0].value() : -1;
+  return Values{w.Reshape(sum, {batch, planes, out[2].value(), out[3].value(), out[4].value()})};
+}
+
 absl::StatusOr<Values> ToConv(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> weights, KernelShape(w));
   const int64_t group = w.Int("group");
   if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
-  if (rank == 5 && group != 1) return CannotExpress("groups of three axes");
   if (!IsChannelsLast(w)) return WithChannelsLast(w);
   if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
   X2IR_ASSIGN_OR_RETURN(LiteWindow window, ReadLiteWindow(w, {weights.begin() + 2, weights.end()}));
+  const bool dilated = std::any_of(window.dilations.begin(), window.dilations.end(),
+                                   [](int64_t d) { return d != 1; });
+  if (rank == 5 && (dilated || group != 1)) {
+    absl::StatusOr<Values> planes = ConvOfPlanes(w, window);
+    return planes.ok() || group != 1 ? planes : WithZerosBetween(w, window.dilations);
+  }
   X2IR_ASSIGN_OR_RETURN(Value * x, PadLiteApart(w, window, 0));
   AttributeMap attrs = {{"padding", PaddingName(window)}};
   SetHw(&attrs, window.strides, "stride_");
@@ -242,9 +346,6 @@ absl::StatusOr<std::vector<LiteCut>> ReadLiteCuts(TfliteWriter& w, const Shape& 
   return cuts;
 }
 
-// A dense constant, or nothing.
-const Tensor* DenseKernel(const Value* v) { return IsDense(v) ? v->fixed_constant() : nullptr; }
-
 // Kernels of every group apart, the results side by side.
 absl::StatusOr<Values> OfGroups(TfliteWriter& w) {
   constexpr int64_t kMostGroups = 256;
@@ -286,40 +387,6 @@ absl::StatusOr<Values> OfGroups(TfliteWriter& w) {
   return Values{w.Op("concat", std::move(results), {{"axis", axis}})};
 }
 
-// Dilated kernels are larger ones with zeros between.
-absl::StatusOr<Values> WithZerosBetween(TfliteWriter& w, const std::vector<int64_t>& dilations) {
-  const Tensor* kernel = DenseKernel(w.in(1));
-  if (!kernel || BitWidth(kernel->dtype()) < 8) return CannotExpress("dilations");
-  std::vector<int64_t> dims = kernel->dims();
-  for (size_t i = 0; i < dilations.size(); ++i) {
-    dims[i + 2] = (dims[i + 2] - 1) * dilations[i] + 1;
-  }
-  constexpr int64_t kMostElements = int64_t{1} << 24;
-  const auto count = CheckedProduct(dims);
-  if (!count || *count > kMostElements) return CannotExpress("dilations");
-  Tensor wide = Tensor::Zeros(kernel->dtype(), dims);
-  const size_t width = static_cast<size_t>(BitWidth(kernel->dtype())) / 8;
-  const auto from = kernel->bytes();
-  const auto to = wide.mutable_bytes();
-  std::vector<int64_t> index(dims.size());
-  for (int64_t k = 0; k < kernel->num_elements(); ++k) {
-    int64_t rest = k, at = 0, step = 1;
-    for (size_t axis = dims.size(); axis-- > 0;) {
-      const int64_t place = rest % kernel->dim(static_cast<int64_t>(axis));
-      rest /= kernel->dim(static_cast<int64_t>(axis));
-      at += step * place * (axis < 2 ? 1 : dilations[axis - 2]);
-      step *= dims[axis];
-    }
-    std::copy_n(from.data() + static_cast<size_t>(k) * width, width,
-                to.data() + static_cast<size_t>(at) * width);
-  }
-  std::vector<Value*> operands = w.node().inputs();
-  operands[1] = w.b().Constant(std::move(wide), w.in(1)->name());
-  AttributeMap attrs = w.attrs();
-  attrs.Set("dilations", std::vector<int64_t>(dilations.size(), 1));
-  return Values{w.Op("conv_transpose", std::move(operands), std::move(attrs))};
-}
-
 // Pads that are neither SAME nor VALID are cut off a VALID one.
 absl::StatusOr<Values> ToConvTranspose(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
@@ -339,7 +406,8 @@ absl::StatusOr<Values> ToConvTranspose(TfliteWriter& w) {
   const auto all = [&](bool (LiteCut::*is)() const) {
     return std::all_of(cuts.begin(), cuts.end(), [&](const LiteCut& c) { return (c.*is)(); });
   };
-  const bool same = all(&LiteCut::is_same), cut = !same && !all(&LiteCut::is_valid);
+  // Of three axes LiteRT puts what SAME cuts off to the wrong side.
+  const bool same = rank != 5 && all(&LiteCut::is_same), cut = !same && !all(&LiteCut::is_valid);
   if (cut && !all(&LiteCut::is_cut_of_valid)) return CannotExpress("that padding");
   const int64_t channels = weights[1];
   Shape whole = Shape::UnknownDims(rank);

@@ -71,7 +71,12 @@ absl::StatusOr<Value*> ToScatterNd(TfliteWriter& w) {
   return w.Op("where", {comes, put, w.in(0)});
 }
 
-absl::StatusOr<Value*> ToScatterElements(TfliteWriter& w) { return ScatterElementsByTuples(w); }
+// What SCATTER_ND has not either would come back here as elements.
+absl::StatusOr<Value*> ToScatterElements(TfliteWriter& w) {
+  const std::string& how = w.String("reduction");
+  if (how != "none" && how != "add") return CannotExpress("updates by ", how);
+  return ScatterElementsByTuples(w);
+}
 
 // 1 at the first of the largest elements.
 absl::StatusOr<Value*> ToHardmax(TfliteWriter& w) {

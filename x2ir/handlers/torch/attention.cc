@@ -89,16 +89,17 @@ Attended ByFormula(TorchCall& c, const Attention& a, bool safe) {
 
 // Each head with keys and values of its own: those of head h are the ones of head h / repeats.
 Attention WithOwnKeys(TorchCall& c, Attention a) {
-  const int64_t heads = c.Rank(a.q) - 3;
-  if (heads < 0 || c.Rank(a.k) != c.Rank(a.q) || c.Rank(a.v) != c.Rank(a.q)) {
-    c.Fail(Unimplemented("heads that share keys, of operands of other ranks"));
+  for (const Value* x : {a.q, a.k, a.v}) {
+    if (c.Rank(x) >= 3) continue;
+    c.Fail(Invalid("heads that share keys, of an operand of rank ", c.Rank(x)));
     return a;
   }
+  const Size all = SizeAt({c, a.q}, c.Rank(a.q) - 3);
   const auto repeated = [&](Value* of) {
     const Expr x(c, of);
+    const int64_t heads = x.rank() - 3;
     std::vector<Size> dims = AllSizes(x);
     const auto at = dims.begin() + heads;
-    const Size all = SizeAt({c, a.q}, heads);
     if (at->number && at->number == all.number) return x;
     const Size repeats = Divided(c, all, *at);
     std::vector<Size> expanded = dims;

@@ -48,6 +48,29 @@ Values StackCall(TorchCall& c) {
   return Joined(c, std::move(parts), axis);
 }
 
+// Each tensor in so many parts along the axis, zeros filling the last ones; then the parts of all
+// side by side, each part a row.
+Values ChunkCat(TorchCall& c) {
+  std::vector<Value*> parts = InOneType(c, "tensors");
+  if (parts.empty()) return c.Fail(Invalid("nothing to put together"));
+  const int64_t axis = c.Axis("dim", parts[0]), chunks = c.Int("num_chunks");
+  if (chunks < 1) return c.Fail(Invalid("num_chunks: ", chunks));
+  for (Value*& part : parts) {
+    const Expr x(c, part);
+    if (x.rank() <= axis) return c.Fail(Invalid("dim: ", axis, " of rank ", x.rank()));
+    const Size size = SizeAt(x, axis), count = chunks;
+    const Size missing = Modulo(c, Minus(c, 0, size), count);
+    Value* pads = Vector(c, std::vector<Size>{0, missing});
+    const Expr padded =
+        x.Op("pad", {pads, c.Constant(x.dtype(), 0), Ints(c, {axis})}, {{"mode", "constant"}});
+    std::vector<Size> shape = SizesAt(x, 0, axis), inner = SizesAt(x, axis + 1, x.rank());
+    inner.push_back(Divided(c, Plus(c, size, missing), count));
+    shape.insert(shape.end(), {count, Product(c, inner)});
+    part = ReshapeTo(padded, shape);
+  }
+  return Joined(c, std::move(parts), axis + 1);
+}
+
 Value* WithRank(TorchCall& c, Value* x, int64_t rank) {
   const int64_t own = c.Rank(x);
   if (own >= rank) return x;
@@ -246,6 +269,7 @@ X2IR_TORCH(concat)
     .From({"aten::vstack.default", "aten::row_stack.default"}, StackAlong(0, 2))
     .From("aten::dstack.default", StackAlong(2, 3))
     .From("aten::column_stack.default", ColumnStack)
+    .From("aten::_chunk_cat.default", ChunkCat)
     .From("aten::block_diag.default", BlockDiag)
     .From("aten::cartesian_prod.default", CartesianProd);
 X2IR_TORCH(expand).From({"aten::meshgrid.default", "aten::meshgrid.indexing"}, Meshgrid);

@@ -69,6 +69,33 @@ Values AddBmm(TorchCall& c) {
   const Expr all = MatMul(c.Operand("batch1", t), c.Operand("batch2", t));
   return WithSelf(c, Sum(all.To(WideType(t)), 0).To(t));
 }
+// A scale of all elements, or of each row of the first or column of the second matrix. Others are
+// of blocks, which the operands' sizes alone tell from these.
+bool IsPlainScale(const Value* scale, int64_t along) {
+  const auto dims = scale->shape() ? scale->shape()->Static() : std::nullopt;
+  if (!dims) return scale->shape() && scale->shape()->rank() == 0;
+  const auto count = CheckedProduct(*dims);
+  return (count && *count == 1) ||
+         (dims->size() == 2 && (*dims)[static_cast<size_t>(1 - along)] == 1);
+}
+
+// Of float8, as PyTorch's own CPU computes it: in float32.
+Values ScaledMm(TorchCall& c) {
+  const DType t = c.out_dtype();
+  const Expr scale_a = c.Tensor("scale_a"), scale_b = c.Tensor("scale_b");
+  c.Ignore({"out_dtype", "use_fast_accum"});
+  if (!IsPlainScale(scale_a, 0) || !IsPlainScale(scale_b, 1)) {
+    return c.Fail(Unimplemented("scales of blocks"));
+  }
+  const Expr a = c.Tensor("self").To(DType::kFloat32), b = c.Tensor("mat2").To(DType::kFloat32);
+  Expr y = MatMul(a * scale_a, b * scale_b);
+  if (Value* bias = c.OptTensor("bias")) y = y + Expr(c, bias).To(DType::kFloat32);
+  if (c.Has("scale_result")) {
+    return c.Fail(
+        Unimplemented("scale_result, by which one device multiplies and another divides"));
+  }
+  return {y.To(t)};
+}
 Values Addr(TorchCall& c) {
   const DType t = c.out_dtype();
   return WithSelf(c, OuterOf(c.Operand("vec1", t), c.Operand("vec2", t)));
@@ -360,6 +387,7 @@ X2IR_TORCH(matmul)
     .From("aten::addmv.default", AddProduct("mat", "vec"))
     .From("aten::baddbmm.default", AddProduct("batch1", "batch2"))
     .From("aten::addbmm.default", AddBmm)
+    .From("aten::_scaled_mm.default", ScaledMm)
     .From("aten::linalg_multi_dot.default", Chain("tensors"))
     .From("aten::chain_matmul.default", Chain("matrices"))
     .From({"aten::cov.default"}, Cov)

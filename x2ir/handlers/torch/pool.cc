@@ -57,17 +57,32 @@ std::vector<int64_t> CeilPads(TorchCall& c, const Value* x, const TorchWindow& w
   return pads;
 }
 
-// Whether ceil_mode lets a window reach beyond the end by so much that even the first one does,
-// which IR's pools, as ONNX's, know nothing of.
-bool ReachesBeyond(const Value* x, const TorchWindow& w, bool ceil_mode) {
-  const int64_t n = static_cast<int64_t>(w.rank());
-  const auto in = KnownSizes(x, 2, 2 + n);
-  if (!ceil_mode || !in) return false;
+// In ceil_mode the first window may reach beyond the end; then it is the only one. IR's pools, as
+// ONNX's, know no such window: one that is as long as there is room sees the same elements.
+TorchWindow InRoom(const Value* x, TorchWindow w, bool ceil_mode) {
+  const auto in = KnownSizes(x, 2, 2 + static_cast<int64_t>(w.rank()));
+  if (!ceil_mode || !in) return w;
   for (size_t i = 0; i < w.rank(); ++i) {
-    const int64_t extent = (w.kernel[i] - 1) * w.dilation[i] + 1;
-    if (extent > (*in)[i] + 2 * w.padding[i]) return true;
+    const int64_t room = (*in)[i] + 2 * w.padding[i];
+    if ((w.kernel[i] - 1) * w.dilation[i] + 1 <= room || room < 1) continue;
+    w.kernel[i] = (room - 1) / w.dilation[i] + 1;
+    w.stride[i] = room;
   }
-  return false;
+  return w;
+}
+
+// Whether each axis has one window, which sees all of it though its size is not known.
+bool IsGlobal(TorchCall& c, const Value* x, const TorchWindow& w, bool ceil_mode) {
+  const int64_t n = static_cast<int64_t>(w.rank());
+  const Shape* out = c.out_shape();
+  if (!ceil_mode || !out || KnownSizes(x, 2, 2 + n)) return false;
+  for (size_t i = 0; i < w.rank(); ++i) {
+    const Dim& size = (*out)[out->rank() - n + static_cast<int64_t>(i)];
+    if (size != Dim(1) || w.padding[i] != 0 || w.dilation[i] != 1 || w.stride[i] > w.kernel[i]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // --- Averages -------------------------------------------------------------------------------
@@ -114,27 +129,25 @@ Value* DividedSums(TorchCall& c, Value* x, const TorchWindow& w, bool ceil_mode,
 
 Values AveragePool(TorchCall& c, int64_t n) {
   const Batched batched = AddBatch(c.Tensor("self"), n);
-  const TorchWindow window = ReadPool(c, static_cast<size_t>(n));
+  TorchWindow window = ReadPool(c, static_cast<size_t>(n));
   const bool ceil_mode = c.Bool("ceil_mode", false);
   const bool include_pad = c.Bool("count_include_pad", true);
   const std::optional<int64_t> divisor = c.OptInt("divisor_override");
   if (divisor && *divisor == 0) return c.Fail(Invalid("divisor_override must not be 0"));
   if (!c.b().status().ok()) return c.Fail(c.b().status());
+  window = InRoom(batched.x, std::move(window), ceil_mode);
   if (IsInteger(batched.x->dtype())) {
     return {DropBatch({c, DividedSums(c, batched.x, window, ceil_mode, include_pad, divisor)},
                       batched)};
   }
   RequireFloat(c, batched.x);
-  if (!divisor && ReachesBeyond(batched.x, window, ceil_mode)) {
-    // Sums by counts that are whole numbers, known as the sizes are.
-    const DType t = AtLeastFloat32(batched.x.dtype());
-    Value* y = DividedSums(c, batched.x.To(t), window, ceil_mode, include_pad, divisor);
-    return {DropBatch(c.Cast(y, batched.x.dtype()), batched)};
-  }
   if (divisor) {
     const Expr wide = batched.x.To(AtLeastFloat32(batched.x.dtype()));
     Value* y = DividedSums(c, wide, window, ceil_mode, include_pad, divisor);
     return {DropBatch(c.Cast(y, batched.x->dtype()), batched)};
+  }
+  if (IsGlobal(c, batched.x, window, ceil_mode)) {
+    return {DropBatch(Reduce(batched.x, "reduce_mean", CountedFrom(2, n), true), batched)};
   }
   AttributeMap attrs = PoolAttrs(window, ceil_mode);
   attrs.Set("count_include_pad", include_pad ? 1 : 0);
@@ -149,24 +162,22 @@ X2IR_TORCH(average_pool)
 
 Values MaxPool(TorchCall& c, int64_t n) {
   const Batched batched = AddBatch(c.Tensor("self"), n);
-  const TorchWindow window = ReadPool(c, static_cast<size_t>(n));
-  AttributeMap attrs = PoolAttrs(window, c.Bool("ceil_mode", false));
+  const bool ceil_mode = c.Bool("ceil_mode", false);
+  const TorchWindow window = InRoom(batched.x, ReadPool(c, static_cast<size_t>(n)), ceil_mode);
+  AttributeMap attrs = PoolAttrs(window, ceil_mode);
   if (!c.b().status().ok()) return c.Fail(c.b().status());
   Values values(c.num_outputs(), nullptr);
   const bool indices = c.wants(1);
-  Expr x = batched.x;
-  if (IsFloating(x.dtype()) && ReachesBeyond(x, window, c.Bool("ceil_mode", false))) {
-    // Every window has an element, so padding with -inf never shows.
-    if (indices) return c.Fail(Unimplemented("indices of windows larger than the input"));
-    x = PadEnds(x, CeilPads(c, x, window, true), Extreme(c, x.dtype(), false));
-    attrs.Set("pads", Attribute::Ints(2 * window.rank(), 0));
-    attrs.Set("ceil_mode", 0);
+  const Expr x = batched.x;
+  if (!indices && IsGlobal(c, x, window, ceil_mode)) {
+    values[0] = DropBatch(Reduce(x, "reduce_max", CountedFrom(2, n), true), batched);
+    return values;
   }
   if (IsInteger(batched.x->dtype()) && BitWidth(batched.x->dtype()) > 8) {
     if (indices) return c.Fail(Unimplemented("indices of integer maxima"));
     // Every window has an element, so the least number as padding never shows.
     const DType t = batched.x->dtype();
-    const std::vector<int64_t> pads = CeilPads(c, batched.x, window, c.Bool("ceil_mode", false));
+    const std::vector<int64_t> pads = CeilPads(c, batched.x, window, ceil_mode);
     TorchNumber least;
     least.i = -(int64_t{1} << (BitWidth(t) - 1));
     least.c = static_cast<double>(least.i);
@@ -195,6 +206,79 @@ X2IR_TORCH(max_pool)
     .From({"aten::max_pool3d.default", "aten::max_pool3d_with_indices.default",
            "aten::mkldnn_max_pool3d.default"},
           [](TorchCall& c) { return MaxPool(c, 3); });
+
+// --- fractional_max_pool --------------------------------------------------------------------
+
+// Where the windows of an axis begin in each plane, [N, C, out]: the samples shift them all. As
+// PyTorch computes it, in floats and with whole numbers cut off.
+Expr FractionalStarts(TorchCall& c, const Expr& samples, int64_t which, int64_t in, int64_t out,
+                      int64_t kernel) {
+  const Expr sample = Slice(samples, 2, which, which + 1);
+  const Expr last = Expand(Expr(c, Ints(c, {in - kernel})),
+                           Vector(c, {SizeAt(samples, 0), SizeAt(samples, 1), Size(1)}));
+  if (out == 1) return last;
+  const double alpha = static_cast<float>(in - kernel) / static_cast<float>(out - 1);
+  const Expr steps = Iota(Int(c, out - 1)).To(samples.dtype());
+  const Expr begins =
+      ((sample + steps) * alpha).To(DType::kInt64) - (sample * alpha).To(DType::kInt64);
+  return Concat(c, {begins, last}, 2);
+}
+
+Values FractionalMaxPool(TorchCall& c, int64_t n) {
+  const Batched batched = AddBatch(c.Tensor("self"), n);
+  const Expr x = batched.x, samples = c.Tensor("random_samples");
+  const std::vector<int64_t> kernel = c.IntsOf("kernel_size", static_cast<size_t>(n), {});
+  const std::vector<int64_t> out = c.IntsOf("output_size", static_cast<size_t>(n), {});
+  const auto in = KnownSizes(x, 2, 2 + n);
+  if (!in) return c.Fail(Unimplemented("of an input of unknown size"));
+  RequireFloat(c, x);
+  // The place in its plane of each element of each window: [N, C, out..., kernel...].
+  Expr places = Int(c, 0);
+  int64_t elements = 1;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (kernel[at] < 1 || out[at] < 1 || kernel[at] + out[at] - 1 > (*in)[at]) {
+      return c.Fail(Invalid("windows that cannot be"));
+    }
+    elements *= kernel[at];
+    // Images have the samples of columns first, volumes those of depth.
+    const Expr starts =
+        FractionalStarts(c, samples, n == 2 ? n - 1 - i : i, (*in)[at], out[at], kernel[at]);
+    std::vector<int64_t> of_starts, of_steps;
+    for (int64_t axis = 2; axis < 2 + 2 * n; ++axis) {
+      if (axis != 2 + i) of_starts.push_back(axis);
+    }
+    for (int64_t axis = 0; axis < 2 + 2 * n; ++axis) {
+      if (axis != 2 + n + i) of_steps.push_back(axis);
+    }
+    const Expr steps = Iota(Int(c, kernel[at]));
+    places =
+        places * Int(c, (*in)[at]) + (Unsqueeze(starts, of_starts) + Unsqueeze(steps, of_steps));
+  }
+  if (elements > 4096) return c.Fail(Unimplemented("windows of ", elements, " elements"));
+  const Size planes = Product(c, SizesAt(x, 0, 2));
+  int64_t plane = 1, windows = 1;
+  for (const int64_t size : *in) plane *= size;
+  for (const int64_t size : out) windows *= size;
+  const Expr picked = GatherElements(ReshapeTo(x, {planes, plane}),
+                                     ReshapeTo(places, {planes, windows * elements}), 1);
+  const Expr each = ReshapeTo(picked, {planes, windows, elements});
+  std::vector<Size> dims = SizesAt(x, 0, 2);
+  dims.insert(dims.end(), out.begin(), out.end());
+  Values values(c.num_outputs(), nullptr);
+  if (c.wants(0)) values[0] = DropBatch(ReshapeTo(Reduce(each, "reduce_max", {2}), dims), batched);
+  if (c.wants(1)) {
+    const Expr which = each.Op("arg_max", {}, {{"axis", 2}, {"keepdims", 1}});
+    const Expr found = GatherElements(ReshapeTo(places, {planes, windows, elements}), which, 2);
+    values[1] = DropBatch(ReshapeTo(found, dims), batched);
+  }
+  return values;
+}
+X2IR_TORCH(max_pool)
+    .From("aten::fractional_max_pool2d.default",
+          [](TorchCall& c) { return FractionalMaxPool(c, 2); })
+    .From("aten::fractional_max_pool3d.default",
+          [](TorchCall& c) { return FractionalMaxPool(c, 3); });
 
 // --- max_unpool -----------------------------------------------------------------------------
 

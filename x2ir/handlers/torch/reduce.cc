@@ -1,4 +1,5 @@
 // Reductions: sums, products, extremes, norms, variances.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -14,13 +15,29 @@ namespace {
 bool Keepdim(TorchCall& c) { return c.Bool("keepdim", false); }
 DType TakeDtype(TorchCall& c, DType or_else) { return c.Dtype("dtype", or_else); }
 
+// Axes that the program computes, as a vector; null where they are known.
+Value* ComputedDim(TorchCall& c) {
+  if (!c.Has("dim")) return nullptr;
+  const std::vector<Size> sizes = c.Sizes("dim");
+  const bool computed =
+      std::any_of(sizes.begin(), sizes.end(), [](const Size& size) { return !size.number; });
+  return computed ? Vector(c, sizes).value() : nullptr;
+}
+
+Value* ReduceDim(TorchCall& c, Value* x, Symbol op) {
+  if (Value* dim = ComputedDim(c)) {
+    return c.Op(op, {x, dim}, {{"keepdims", Keepdim(c)}, {"noop_with_empty_axes", 0}});
+  }
+  const std::vector<int64_t> axes = c.Axes("dim", x);
+  return Reduce({c, x}, op, axes, Keepdim(c));
+}
+
 // Overloads differ in what `dim` may be; none given: all axes.
 TorchHandler InResultType(Symbol op) {
   return [op](TorchCall& c) -> Values {
     TakeDtype(c, DType::kUndefined);
     Value* x = c.Operand("self", c.out_dtype());
-    const std::vector<int64_t> axes = c.Axes("dim", x);
-    return {Reduce({c, x}, op, axes, Keepdim(c))};
+    return {ReduceDim(c, x, op)};
   };
 }
 
@@ -123,8 +140,7 @@ Values BinaryExtreme(TorchCall& c, Symbol op) {
 Values LogSumExp(TorchCall& c) {
   const DType computed = AtLeastFloat32(c.out_dtype());
   Value* x = c.Cast(c.Tensor("self"), computed);
-  const std::vector<int64_t> axes = c.Axes("dim", x);
-  return {c.Cast(Reduce({c, x}, "reduce_log_sum_exp", axes, Keepdim(c)), c.out_dtype())};
+  return {c.Cast(ReduceDim(c, x, "reduce_log_sum_exp"), c.out_dtype())};
 }
 
 // The sum over the axes that the sizes say are one, and those in front of all sizes.

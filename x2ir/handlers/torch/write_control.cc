@@ -7,6 +7,7 @@
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/inline_graph.h"
+#include "x2ir/optimizer/rounds.h"
 
 namespace x2ir {
 namespace {
@@ -132,7 +133,10 @@ class Detached {
   absl::flat_hash_map<Value*, Value*> known_;
 };
 
-absl::StatusOr<Values> WrittenOut(TorchWriter& w, const Graph& body, int64_t rounds) {
+absl::StatusOr<Values> WrittenOut(TorchWriter& w, const Graph& loop_body, int64_t rounds) {
+  const std::shared_ptr<Graph> copy = loop_body.Clone();
+  ShareConstants(w.b(), *copy);
+  const Graph& body = *copy;
   const size_t carries = body.inputs().size() - 2, collects = body.outputs().size() - 1 - carries;
   Values state;
   for (size_t i = 0; i < carries; ++i) state.push_back(w.in(2 + i));
@@ -167,8 +171,9 @@ absl::StatusOr<Values> WriteLoop(TorchWriter& w) {
   const Graph& body = w.attrs().SubGraph("body");
   const size_t carries = body.inputs().size() - 2, collects = body.outputs().size() - 1 - carries;
   const auto rounds = KnownRounds(w, body);
-  const int64_t nodes = static_cast<int64_t>(body.TotalNodes()) + 1;
-  if (rounds && *rounds <= kMostWrittenOut / nodes) return WrittenOut(w, body, *rounds);
+  if (rounds && NodesOfRounds(body, *rounds) <= kMostWrittenOut) {
+    return WrittenOut(w, body, *rounds);
+  }
 
   Value* limit = w.has(0) ? OneElement(w, w.in(0)) : nullptr;
   Value* start = w.has(1) ? OneElement(w, w.in(1)) : w.b().Scalar(DType::kBool, 1);

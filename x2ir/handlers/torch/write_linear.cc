@@ -272,7 +272,8 @@ absl::StatusOr<Values> WriteMaxPoolPlaces(TorchWriter& w, const WrittenWindow& w
 
 absl::StatusOr<Values> WriteMaxPool(TorchWriter& w) {
   X2IR_ASSIGN_OR_RETURN(WrittenWindow window, ReadWindow(w, w.attrs().Ints("kernel_shape")));
-  const bool ceil_mode = w.Int("ceil_mode") != 0;
+  // Automatic pads leave nothing to round up.
+  const bool ceil_mode = w.Int("ceil_mode") != 0 && w.String("auto_pad") == "NOTSET";
   const bool padded = TooMuchPadding(window);
   Value* x = w.in(0);
   std::vector<int64_t> begins(window.n), ends(window.n);  // what is padded apart
@@ -297,7 +298,8 @@ X2IR_TORCH(max_pool).To("aten::max_pool2d.default", WriteMaxPool);
 
 absl::StatusOr<Value*> WriteAveragePool(TorchWriter& w) {
   X2IR_ASSIGN_OR_RETURN(WrittenWindow window, ReadWindow(w, w.attrs().Ints("kernel_shape")));
-  const bool ceil_mode = w.Int("ceil_mode") != 0;
+  // Automatic pads leave nothing to round up.
+  const bool ceil_mode = w.Int("ceil_mode") != 0 && w.String("auto_pad") == "NOTSET";
   const bool include_pad = w.Int("count_include_pad") != 0;
   for (const int64_t dilation : window.dilations) {
     if (dilation != 1) return CannotExpress("dilated means");

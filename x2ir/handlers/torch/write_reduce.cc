@@ -111,7 +111,8 @@ Value* WriteSumSquare(TorchWriter& w) {
 }
 X2IR_TORCH(reduce_sum_square).To("aten::sum.dim_IntList", WriteSumSquare);
 
-Value* WriteLogSum(TorchWriter& w) {
+absl::StatusOr<Value*> WriteLogSum(TorchWriter& w) {
+  if (!IsFloating(w.dtype())) return CannotExpress("logarithms of integers");
   return w.Call("aten::log.default", {{"self", w.Op("reduce_sum", {w.in(0), w.in(1)}, w.attrs())}});
 }
 X2IR_TORCH(reduce_log_sum).To("aten::log.default", WriteLogSum);

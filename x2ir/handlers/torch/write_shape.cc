@@ -15,6 +15,17 @@ Value* WriteReshapeTo(TorchWriter& w, Value* x, std::vector<TorchScalar> sizes) 
   return w.Call("aten::reshape.default", {{"self", x}, {"shape", std::move(sizes)}});
 }
 
+// Whether a size that is only known when the program runs may say 0. One that comes from a shape
+// says what it says.
+bool MayHoldZeros(TorchWriter& w, const std::vector<TorchScalar>& sizes) {
+  const auto* elements = w.in(1)->elements();
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (std::holds_alternative<int64_t>(sizes[i].value)) continue;
+    if (!elements || i >= elements->size() || (*elements)[i].is_unknown()) return true;
+  }
+  return false;
+}
+
 // What the result's shape is, where it is known; a size of 0 stands for the operand's.
 absl::StatusOr<Value*> WriteReshape(TorchWriter& w) {
   const Shape* out = w.out_type().shape();
@@ -25,6 +36,17 @@ absl::StatusOr<Value*> WriteReshape(TorchWriter& w) {
   for (size_t i = 0; i < sizes.size() && w.Int("allowzero") == 0; ++i) {
     const int64_t* number = std::get_if<int64_t>(&sizes[i].value);
     if (number && *number == 0) sizes[i] = w.Size(w.in(0), static_cast<int64_t>(i));
+  }
+  if (w.Int("allowzero") == 0 && MayHoldZeros(w, sizes)) {
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+    const auto count = static_cast<int64_t>(sizes.size());
+    Value* own = w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", std::min(rank, count)}});
+    if (count > rank) {
+      const std::vector<int64_t> more(static_cast<size_t>(count - rank), 0);
+      own = w.Op("concat", {own, w.b().Ints(more)}, {{"axis", 0}});
+    }
+    Value* is_zero = w.Op("equal", {w.in(1), w.b().Int(0)});
+    X2IR_ASSIGN_OR_RETURN(sizes, w.Sizes(w.Op("where", {is_zero, own, w.in(1)})));
   }
   return WriteReshapeTo(w, w.in(0), std::move(sizes));
 }
@@ -255,11 +277,10 @@ absl::StatusOr<Value*> WritePad(TorchWriter& w) {
   }
   const int64_t padded = rank - first;
   if (mode != "constant") {
-    // One to three axes behind a batch or channels.
-    if (padded > 3 || rank > 5 || first < 1) return CannotExpress("mode ", mode, " of those axes");
-    first = std::min(first, std::max<int64_t>(rank - 2, 1));
-    if (rank == 3) first = 2;
-    if (padded > rank - first) first = rank - padded;
+    // One to three axes behind channels, or behind a batch and channels.
+    const int64_t count = std::max({padded, rank - 2, int64_t{1}});
+    if (count > 3 || rank <= count) return CannotExpress("mode ", mode, " of those axes");
+    first = rank - count;
   }
   std::vector<TorchScalar> pairs;
   for (int64_t i = rank; i-- > first;) {

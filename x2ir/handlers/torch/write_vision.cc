@@ -4,6 +4,7 @@
 
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/resize.h"
 
 namespace x2ir {
 namespace {
@@ -45,6 +46,7 @@ absl::StatusOr<Value*> WriteResize(TorchWriter& w) {
       w.String("keep_aspect_ratio_policy") != "stretch") {
     return CannotExpress("antialias, exclude_outside or a policy");
   }
+  if (!CornersFollowSizes(w.node())) return CannotExpress("corners by sizes that are rounded");
   X2IR_ASSIGN_OR_RETURN(const std::string_view op, UpsampleOf(w, spatial));
   std::vector<int64_t> all(static_cast<size_t>(rank)), last(static_cast<size_t>(spatial));
   std::iota(all.begin(), all.end(), 0);

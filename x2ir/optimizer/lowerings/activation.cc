@@ -63,6 +63,11 @@ absl::StatusOr<Values> CeluAsElu(Rewrite& r) {
   if (alpha == 1) return Values{r.b.Op("elu", {r.in(0)}, {{"alpha", 1.0f}})};
   X2IR_ASSIGN_OR_RETURN(const DType t, FloatType(r));
   Value* a = r.b.Scalar(t, alpha, "alpha");
+  if (!(alpha > 0)) {  // x and x / alpha are not on one side of 0
+    const Expr x(r.b, r.in(0));
+    const Expr curve = Expr(r.b, a) * ((x / Expr(r.b, a)).Op("exp") - 1.0);
+    return Values{x.Op("max", {x.Number(0)}) + curve.Op("min", {x.Number(0)})};
+  }
   Value* y = r.b.Op("elu", {r.b.Op("div", {r.in(0), a})}, {{"alpha", 1.0f}});
   return Values{r.b.Op("mul", {a, y})};
 }

@@ -23,6 +23,27 @@ int64_t LengthOf(const Value* operand) {
   return (*shape)[0].is_static() ? (*shape)[0].value() : -1;
 }
 
+// --- Without axes ---------------------------------------------------------------------------
+
+absl::StatusOr<Values> WithoutAxes(Rewrite& r) {
+  if (!NamesNoAxes(r.node)) return CannotExpress("it names axes");
+  return Values{r.b.Op("identity", {r.in(0)})};
+}
+X2IR_LOWERING(slice, WithoutAxes);
+X2IR_LOWERING(pad, WithoutAxes);
+X2IR_LOWERING(squeeze, WithoutAxes);
+
+// --- one_hot --------------------------------------------------------------------------------
+
+absl::StatusOr<Values> OneHotOfScalar(Rewrite& r) {
+  if (r.rank(0) != 0) return CannotExpress("its indices have axes");
+  Value* first = r.b.Ints({0}, "first");
+  Value* y =
+      r.b.Op("one_hot", {r.b.Op("unsqueeze", {r.in(0), first}), r.in(1), r.in(2)}, {{"axis", 1}});
+  return Values{r.b.Op("squeeze", {y, first})};
+}
+X2IR_LOWERING(one_hot, OneHotOfScalar);
+
 // --- squeeze, unsqueeze ---------------------------------------------------------------------
 
 absl::StatusOr<Values> SqueezeAsReshape(Rewrite& r) {

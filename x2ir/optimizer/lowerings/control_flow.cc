@@ -121,14 +121,10 @@ X2IR_LOWERING(loop, LoopThatCarries);
 
 // For a target that has no loops.
 absl::StatusOr<Values> LoopAsRounds(Rewrite& r) {
-  constexpr int64_t kMostNodes = 100000;
   if (r.target.Has("loop")) return CannotExpress("the target has loops");
   const std::optional<int64_t> rounds = RoundsOf(r.node);
   if (!rounds) return CannotExpress("how many rounds it has is not known");
-  const auto nodes = static_cast<int64_t>(r.attrs().SubGraph("body").TotalNodes());
-  if (*rounds > kMostNodes / std::max<int64_t>(nodes, 1)) {
-    return CannotExpress(*rounds, " rounds of ", nodes, " nodes are too many to write out");
-  }
+  X2IR_RETURN_IF_ERROR(TakeRounds(r.target, r.attrs().SubGraph("body"), *rounds));
   const size_t carried = r.node.num_inputs() - kLoopCarriedFrom;
   std::optional<Values> results;
   if (MayBeRounds(r.node, *rounds, kLoopCarriedFrom, carried, 1)) {

@@ -6,6 +6,7 @@
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/lowering_util.h"
 
 namespace x2ir {
 namespace {
@@ -119,11 +120,14 @@ absl::StatusOr<Values> MeanVarianceAsReductions(Rewrite& r) {
   if (r.dtype(0) == DType::kUndefined) return CannotExpress("an input of unknown element type");
   const std::vector<int64_t>& axes = r.attrs().Ints("axes");
   if (axes.empty()) return CannotExpress("mean_variance_normalization over no axes");
-  Value* deviation = b.Op("sub", {r.in(0), Mean(b, r.in(0), axes)});
+  // In 16 bits epsilon would be 0.
+  X2IR_ASSIGN_OR_RETURN(const DType wide, FloatComputeType(r.dtype(0)));
+  Value* x = CastTo(b, r.in(0), r.dtype(0), wide);
+  Value* deviation = b.Op("sub", {x, Mean(b, x, axes)});
   Value* variance = Mean(b, b.Op("mul", {deviation, deviation}), axes);
-  Value* epsilon = b.Scalar(r.dtype(0), 1e-9, "epsilon");
+  Value* epsilon = b.Scalar(wide, 1e-9, "epsilon");
   Value* spread = b.Op("add", {b.Op("sqrt", {variance}), epsilon});
-  return Values{b.Op("div", {deviation, spread})};
+  return Values{CastTo(b, b.Op("div", {deviation, spread}), wide, r.dtype(0))};
 }
 X2IR_LOWERING(mean_variance_normalization, MeanVarianceAsReductions);
 

@@ -78,11 +78,34 @@ absl::StatusOr<Values> CeilModeAsPads(Rewrite& r) {
   }
   return r.b.Ops(r.node.op(), {x}, std::move(attrs), WantedOutputs(r.node));
 }
+
+// With what auto_pad SAME stands for.
+absl::StatusOr<Window> WithSamePads(const Rewrite& r, Window window, bool last) {
+  const Shape* shape = r.in(0)->shape();
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    const int64_t axis = SpatialAxis(last, static_cast<int64_t>(i));
+    const Dim size = shape && axis < shape->rank() ? (*shape)[axis] : Dim::Unknown();
+    // As much for any size, where each position is one of the result.
+    const bool any_size = window.strides[i] == 1;
+    if (!size.is_static() && !any_size) return CannotExpress("auto_pad of an unknown size");
+    sizes.push_back(any_size ? window.extent(i) : size.value());
+  }
+  X2IR_ASSIGN_OR_RETURN(PlacedWindow placed, PlaceWindow(std::move(window), sizes));
+  return std::move(placed.window);
+}
+
 // Padding that is part of the input: what is less than all else for a maximum, 0 for a sum.
 absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
   X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
-  X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(r.attrs(), r.attrs().Ints("kernel_shape")));
-  if (window.ceil_mode) return CannotExpress("ceil_mode");
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(r.attrs(), r.attrs().Ints("kernel_shape")));
+  const bool same =
+      window.auto_pad == AutoPad::kSameUpper || window.auto_pad == AutoPad::kSameLower;
+  if (same) {
+    X2IR_ASSIGN_OR_RETURN(window, WithSamePads(r, std::move(window), last));
+  } else if (window.ceil_mode) {
+    return CannotExpress("ceil_mode");
+  }
   if (std::all_of(window.pads.begin(), window.pads.end(), [](int64_t p) { return p == 0; })) {
     return CannotExpress("no lowering without padding");
   }
@@ -96,6 +119,8 @@ absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
   }
   AttributeMap attrs = r.attrs();
   attrs.Set("pads", std::vector<int64_t>(window.pads.size(), 0));
+  attrs.Set("auto_pad", "NOTSET");
+  attrs.Set("ceil_mode", 0);
   if (attrs.Has("count_include_pad")) attrs.Set("count_include_pad", 0);
   Value* x = WithPads(r.b, r.in(0), window, last, least);
   return r.b.Ops(r.node.op(), {x}, std::move(attrs), WantedOutputs(r.node));

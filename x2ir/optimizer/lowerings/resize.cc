@@ -277,7 +277,7 @@ Expr Positions(const Resampling& s, const ComputedAxis& a) {
   if (mode == "half_pixel_symmetric") {
     const Expr covered = a.out.To(kWide) / a.length;
     const Expr adjustment = 1 - covered.To(kNarrow);
-    return a.in * 0.5 * adjustment + half();
+    return a.in * 0.5 * adjustment + (a.places + 0.5) / a.scale + -0.5;
   }
   if (mode == "tf_crop_and_resize") {
     const Expr last = a.in + -1;

@@ -180,7 +180,10 @@ Expr FirstState(Rewrite& r, size_t operand, int64_t direction, int64_t hidden) {
     return {b, b.Op("gather", {r.in(operand), b.Int(direction)}, {{"axis", 0}})};
   }
   const Dim& batch = (*r.in(0)->shape())[1];
-  if (batch.is_static()) {
+  // Large ones are said by their sizes.
+  constexpr int64_t kMostElements = 1 << 16;
+  if (batch.is_static() &&
+      CheckedProduct({batch.value(), hidden}).value_or(INT64_MAX) <= kMostElements) {
     return {b, b.Constant(Tensor::Zeros(r.dtype(0), {batch.value(), hidden}))};
   }
   Value* sizes =

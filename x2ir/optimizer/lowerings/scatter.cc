@@ -8,6 +8,7 @@
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/lowerings/axis_masks.h"
 #include "x2ir/optimizer/lowerings/integer_math.h"
+#include "x2ir/optimizer/retype.h"
 
 namespace x2ir {
 namespace {
@@ -73,13 +74,28 @@ Value* Identity(Builder& b, std::string_view reduction, DType t) {
     return b.Constant(Tensor::Scalar(min ? T::max() : T::min()), "nothing");
   };
   switch (t) {
+    case DType::kInt8: return limit(int8_t{});
+    case DType::kInt16: return limit(int16_t{});
     case DType::kInt32: return limit(int32_t{});
     case DType::kInt64: return limit(int64_t{});
+    case DType::kUInt8: return limit(uint8_t{});
+    case DType::kUInt16: return limit(uint16_t{});
     case DType::kUInt32: return limit(uint32_t{});
     case DType::kUInt64: return limit(uint64_t{});
     default: return nullptr;
   }
 }
+
+// Sums and products are rounded once.
+absl::StatusOr<Values> ReductionInFloat32(Rewrite& r) {
+  if (r.attrs().String("reduction", "none") == "none" || !IsFloating(r.dtype(0)) ||
+      BitWidth(r.dtype(0)) > 16) {
+    return CannotExpress("it is computed in its own type");
+  }
+  return InStandInType(r, DType::kFloat32);
+}
+X2IR_LOWERING(scatter_elements, ReductionInFloat32);
+X2IR_LOWERING(scatter_nd, ReductionInFloat32);
 
 // For each place along the axis, the updates that go there, all others being masked; an index may
 // repeat. It takes as much room as there are updates times places.

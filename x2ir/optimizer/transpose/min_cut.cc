@@ -10,19 +10,22 @@ constexpr int kSink = 0, kSource = 1;
 
 }  // namespace
 
-MinCut::MinCut(int decisions) : out_(decisions + 2) {}
+MinCut::MinCut(int decisions) : out_(decisions + 2, -1) {}
 
 int MinCut::AddDecision() {
-  out_.emplace_back();
+  out_.push_back(-1);
   return static_cast<int>(out_.size()) - 3;
 }
 
 void MinCut::YesNo(int a, int b, int64_t cost) {
   if (cost <= 0 || a == b || a == kNo || b == kYes) return;
-  out_[Vertex(a)].push_back(static_cast<int>(edges_.size()));
-  edges_.push_back({Vertex(b), cost});
-  out_[Vertex(b)].push_back(static_cast<int>(edges_.size()));
-  edges_.push_back({Vertex(a), 0});
+  AddEdge(Vertex(a), Vertex(b), cost);
+  AddEdge(Vertex(b), Vertex(a), 0);
+}
+
+void MinCut::AddEdge(int from, int to, int64_t cost) {
+  edges_.push_back({to, out_[from], cost});
+  out_[from] = static_cast<int>(edges_.size()) - 1;
 }
 
 // Distances from the source along edges with room; whether the sink has one.
@@ -31,7 +34,7 @@ bool MinCut::Level() {
   level_[kSource] = 0;
   std::vector<int> queue = {kSource};
   for (size_t i = 0; i < queue.size(); ++i) {
-    for (int e : out_[queue[i]]) {
+    for (int e = out_[queue[i]]; e >= 0; e = edges_[e].next) {
       if (edges_[e].left == 0 || level_[edges_[e].to] >= 0) continue;
       level_[edges_[e].to] = level_[queue[i]] + 1;
       queue.push_back(edges_[e].to);
@@ -46,10 +49,10 @@ int64_t MinCut::Push() {
   int at = kSource;
   while (at != kSink) {
     bool found = false;
-    for (; next_[at] < out_[at].size(); ++next_[at]) {
-      const Edge& edge = edges_[out_[at][next_[at]]];
+    for (; at_[at] >= 0; at_[at] = edges_[at_[at]].next) {
+      const Edge& edge = edges_[at_[at]];
       if (edge.left == 0 || level_[edge.to] != level_[at] + 1) continue;
-      path.push_back(out_[at][next_[at]]);
+      path.push_back(at_[at]);
       at = edge.to;
       found = true;
       break;
@@ -71,7 +74,7 @@ int64_t MinCut::Push() {
 
 std::vector<bool> MinCut::Solve() {
   while (Level()) {
-    next_.assign(out_.size(), 0);
+    at_ = out_;
     while (Push() > 0) {
     }
   }

@@ -2,7 +2,6 @@
 #ifndef X2IR_OPTIMIZER_TRANSPOSE_MIN_CUT_H_
 #define X2IR_OPTIMIZER_TRANSPOSE_MIN_CUT_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -26,15 +25,17 @@ class MinCut {
  private:
   struct Edge {
     int to;
+    int next;      // the edge that leaves the same vertex and was made before; -1: none
     int64_t left;  // edge i ^ 1 is the way back
   };
+  void AddEdge(int from, int to, int64_t cost);
   int Vertex(int decision) const { return decision + 2; }  // kNo: 0, kYes: 1
   bool Level();
   int64_t Push();
   std::vector<Edge> edges_;
-  std::vector<std::vector<int>> out_;
+  std::vector<int> out_;  // the last edge that leaves the vertex; -1: none
   std::vector<int> level_;
-  std::vector<size_t> next_;
+  std::vector<int> at_;  // which of them is to be tried
 };
 
 }  // namespace x2ir

@@ -60,17 +60,9 @@ TransposeSet::TransposeSet(Graph& graph, const PassContext& context,
     : graph_(graph), context_(context) {
   const auto look_at = [&](Node* node) {
     if (PermOf(*node)) {
-      Add(node, false);
+      Add(node);
     } else if (const auto p = OrderOfReshape(*node)) {
-      Value* shape = node->input(1);
-      node->set_op(kIrDialect, "transpose");
-      node->SetInputs({node->input(0)});
-      node->EraseAttr("allowzero");
-      node->SetAttr("perm", *p);
-      if (shape && shape->fixed_constant() && shape->is_unused()) {
-        shape->graph()->RemoveConstant(shape);
-      }
-      Add(node, true);
+      AddReshape(node, *p);
     }
   };
   if (!candidates) {
@@ -82,8 +74,23 @@ TransposeSet::TransposeSet(Graph& graph, const PassContext& context,
   }
 }
 
-void TransposeSet::Add(Node* node, bool was_reshape) {
-  live_[node].was_reshape = was_reshape;
+void TransposeSet::Add(Node* node) {
+  live_[node];
+  Wait(node);
+}
+
+void TransposeSet::AddReshape(Node* node, const Perm& p) {
+  Value* shape = node->input(1);
+  node->set_op(kIrDialect, "transpose");
+  node->SetInputs({node->input(0)});
+  node->EraseAttr("allowzero");
+  node->SetAttr("perm", p);
+  State& state = live_[node];
+  state.was_reshape = true;
+  if (shape && shape->fixed_constant()) {
+    state.shape = shape->name();
+    shapes_.push_back(shape->name());
+  }
   Wait(node);
 }
 
@@ -117,6 +124,11 @@ void TransposeSet::ReplaceBy(Node* node, Value* value) {
   Erase(node);
 }
 
+Value* TransposeSet::ShapeOf(const std::string& name) {
+  Value* value = name.empty() ? nullptr : graph_.FindInScope(name);
+  return value && value->fixed_constant() ? value : nullptr;
+}
+
 Node* TransposeSet::NodeBehind(const Value* value) {
   Node* producer = value->graph() == &graph_ ? value->producer() : nullptr;
   return producer ? producer->next() : graph_.first();
@@ -147,7 +159,7 @@ Value* TransposeSet::Make(Value* value, const Perm& p) {
   Value* result = graph_.AddNodeOutput(node, "", std::move(type));
   graph_.NameValues(node, StrCat(value->name(), "_transpose"));
   of_[{value, p}] = node;
-  Add(node, false);
+  Add(node);
   return result;
 }
 
@@ -173,7 +185,7 @@ void TransposeSet::Insulate(Value* value, const Perm& undo) {
   graph_.NameValues(node, StrCat(base, "_transpose"));
   if (value->name().empty()) graph_.Rename(value, graph_.UniqueName(StrCat(base, "_inner")));
   node->SetInput(0, value);
-  Add(node, false);
+  Add(node);
   WaitForUsers(result);
 }
 
@@ -267,8 +279,8 @@ TransposeSet::Changed TransposeSet::NextChanged() {
 
 int64_t TransposeSet::Close() {
   int64_t changes = 0;
-  if (live_.empty()) return changes;
   for (Node* node : graph_.nodes()) {
+    if (live_.empty()) break;
     auto it = live_.find(node);
     if (it == live_.end()) continue;
     const Shape& from = *node->input(0)->shape();
@@ -277,13 +289,21 @@ int64_t TransposeSet::Close() {
     const auto target = ReshapeTarget(from, Permuted(from, p));
     if (!target) continue;
     Value* result = node->output(0);
-    Value* shape = graph_.AddConstant(graph_.UniqueName(StrCat(result->name(), "_shape")),
-                                      Tensor::Vector(*target));
+    // What comes back as it was must not look like something new.
+    Value* shape = ShapeOf(it->second.shape);
+    if (!shape || *shape->constant() != Tensor::Vector(*target)) {
+      shape = graph_.AddConstant(graph_.UniqueName(StrCat(result->name(), "_shape")),
+                                 Tensor::Vector(*target));
+    }
     node->set_op(kIrDialect, "reshape");
     node->EraseAttr("perm");
     node->SetAttr("allowzero", 0);
     node->SetInputs({node->input(0), shape});
     changes += !it->second.was_reshape;
+  }
+  for (const std::string& name : shapes_) {
+    Value* shape = ShapeOf(name);
+    if (shape && shape->is_unused()) shape->graph()->RemoveConstant(shape);
   }
   return changes;
 }

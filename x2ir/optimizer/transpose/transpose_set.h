@@ -4,6 +4,7 @@
 #define X2IR_OPTIMIZER_TRANSPOSE_TRANSPOSE_SET_H_
 
 #include <deque>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -53,14 +54,18 @@ class TransposeSet {
     bool changed = false;  // for NextChanged
     int64_t time = 0;
     bool was_reshape = false;
+    std::string shape{};  // the name of the constant that the reshape had
   };
-  void Add(Node* node, bool was_reshape);
+  void Add(Node* node);
+  void AddReshape(Node* node, const Perm& p);
   void Wait(Node* node);
   void WaitForUsers(const Value* value);
   void Erase(Node* node);
   void ReplaceBy(Node* node, Value* value);
   void PlaceBehindOperand(Node* node);
   Node* NodeBehind(const Value* value);
+  // The constant of that name, if it is still there.
+  Value* ShapeOf(const std::string& name);
   bool Merge(Node* node);
   bool Fold(Node* node, const Perm& p);
   bool Share(Node* node, const Perm& p);
@@ -70,6 +75,7 @@ class TransposeSet {
   absl::flat_hash_map<const Node*, State> live_;
   std::deque<Node*> waiting_, changed_;
   std::vector<const Value*> gone_;
+  std::vector<std::string> shapes_;  // of all State::shape
   int64_t time_ = 0;
   absl::flat_hash_map<std::pair<const Value*, Perm>, Node*> of_;  // may be out of date
 };

@@ -1,5 +1,5 @@
 // Reduce of random_graphs_util.h.
-#include "tests/optimizer/random_graphs_util.h"
+#include "tests/random/random_graphs_util.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {

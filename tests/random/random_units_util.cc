@@ -1,5 +1,5 @@
 // See random_units_util.h.
-#include "tests/optimizer/random_units_util.h"
+#include "tests/random/random_units_util.h"
 
 namespace x2ir {
 namespace {
@@ -283,9 +283,11 @@ constexpr RandomUnit kUnits[] = {
      "i = imputer(x) { imputed_value_floats = [1.5] }\n"
      "a = linear_regressor(i) { coefficients = [1.0, -2.0, 0.5], intercepts = [0.25] }"},
     {"x: float32[2,2]",
-     "a = svm_regressor(x) { coefficients = [1.0, 2.0], rho = [0.5] }\n"
+     "a = svm_regressor(x) { coefficients = [1.0, 2.0], rho = [0.5],\nkernel_params = [0.5, 0.0, "
+     "3.0] }\n"
      "b, s = svm_classifier(x) { classlabels_ints = [4, 5], coefficients = [1.0, -1.0],\n"
-     "support_vectors = [1.0, 2.0, 0.0, 1.0], vectors_per_class = [1, 1], rho = [0.5] }"},
+     "kernel_params = [0.5, 0.0, 3.0], support_vectors = [1.0, 2.0, 0.0, 1.0], vectors_per_class = "
+     "[1, 1], rho = [0.5] }"},
     {"x: float32[2,1]",
      "a = tree_ensemble_regressor(x) { n_targets = 1, nodes_treeids = [0, 0, 0],\n"
      "nodes_nodeids = [0, 1, 2], nodes_featureids = [0, 0, 0],\n"

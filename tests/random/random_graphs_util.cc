@@ -1,8 +1,9 @@
 // See random_graphs_util.h. Ops are picked from the registry, operands and attributes by their
 // names and kinds; what inference or evaluation refuses is taken back.
-#include "tests/optimizer/random_graphs_util.h"
+#include "tests/random/random_graphs_util.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -10,7 +11,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "tests/optimizer/random_units_util.h"
+#include "tests/random/random_recipes_util.h"
+#include "tests/random/random_units_util.h"
 #include "x2ir/graph_wrapper/check.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
@@ -30,15 +32,21 @@ constexpr int64_t kN = 2, kM = 3;  // what the dims n and m are in the run
 class Generator {
  public:
   // Neighbouring states would give the same numbers, one place apart.
-  explicit Generator(uint64_t seed) : random_(Random(seed).Next()) {}
+  Generator(uint64_t seed, RandomKind kind)
+      : random_(Random(seed).Next()), tame_(kind == RandomKind::kForRuntimes) {}
 
   RandomGraph Make() {
     made_.graph = std::make_shared<Graph>("random");
-    for (const DType t : {DType::kFloat32, DType::kFloat32, DType::kInt64, DType::kBool}) {
-      AddInput(t, Below(4));
+    if (tame_) {
+      AddInputsOfAnyType();
+    } else {
+      for (const DType t : {DType::kFloat32, DType::kFloat32, DType::kInt64, DType::kBool}) {
+        AddInput(t, Below(4));
+      }
+      if (Chance(20)) AddInput(DType::kFloat16, Below(3));
     }
-    if (Chance(20)) AddInput(DType::kFloat16, Below(3));
-    const size_t wanted = 4 + static_cast<size_t>(Below(28));
+    const size_t wanted =
+        tame_ ? 1 + static_cast<size_t>(Below(12)) : 4 + static_cast<size_t>(Below(28));
     for (int attempt = 0; attempt < 600 && graph().num_nodes() < wanted; ++attempt) {
       const int64_t what = Below(100);
       if (what < 3) {
@@ -47,10 +55,13 @@ class Generator {
         AddLoop();
       } else if (what < 21) {
         AddUnit();
+      } else if (tame_ && what < 61) {
+        AddRecipe();
       } else {
         AddNode(graph(), true);
       }
     }
+    if (tame_ && Chance(35)) GiveOddNames(graph());
     for (const Value* input : graph().inputs()) made_.values[input->name()] = data_[input];
     for (const Node* node : graph().nodes()) {
       for (const Value* output : node->outputs()) {
@@ -72,6 +83,45 @@ class Generator {
   int64_t Below(int64_t n) {
     return std::min(n - 1, static_cast<int64_t>(random_.Uniform() * static_cast<double>(n)));
   }
+  RandomBelow Drawing() {
+    return [this](int64_t n) { return Below(n); };
+  }
+
+  // Names, those of nodes too, as other frameworks give them.
+  void GiveOddNames(Graph& of) {
+    const auto rename = [&](Value* value) {
+      if (!value || value->name().empty() || !Chance(60)) return;
+      std::string name = OddName(Drawing());
+      if (Chance(40)) StrAppend(&name, "/", OddName(Drawing()));
+      if (!odd_names_.insert(name).second || of.UniqueName(name) != name) return;
+      of.Rename(value, name);
+    };
+    for (Value* input : of.inputs()) rename(input);
+    for (Value* constant : of.constants()) rename(constant);
+    for (Node* node : of.nodes()) {
+      for (Value* output : node->outputs()) rename(output);
+      if (Chance(50)) {
+        std::string name = Chance(10) ? "" : OddName(Drawing());
+        while (Chance(50)) StrAppend(&name, Chance(50) ? "/" : ".", OddName(Drawing()));
+        node->set_name(name);
+      }
+      for (Graph* inner : node->subgraphs()) GiveOddNames(*inner);
+    }
+  }
+
+  void AddInputsOfAnyType() {
+    const int64_t n = 1 + Below(4);
+    for (int64_t i = 0; i < n; ++i) {
+      const DType t = Chance(50)
+                          ? DType::kFloat32
+                          : Pick({DType::kFloat16, DType::kFloat64, DType::kBFloat16, DType::kInt64,
+                                  DType::kInt64, DType::kInt32, DType::kInt32, DType::kInt16,
+                                  DType::kInt8, DType::kUInt8, DType::kUInt16, DType::kUInt32,
+                                  DType::kUInt64, DType::kBool, DType::kBool});
+      AddInput(t, Chance(85) ? Below(5) : Below(7));
+    }
+  }
+
   // Unique over all graphs, also those that have no parent yet.
   std::string UniqueName(std::string_view base) { return StrCat(base, "_", names_++); }
   bool Chance(int percent) { return Below(100) < percent; }
@@ -88,6 +138,7 @@ class Generator {
     for (double& v : numbers) {
       v = static_cast<double>(low + Below(high - low + 1));
       if (halves) v += 0.25 * static_cast<double>(Below(4));
+      if (tame_) continue;
       if (IsFloating(t) && v == 0 && Chance(40)) v = -v;
       if (IsFloating(t) && low < high && Chance(2)) {
         v = Pick({-0.0, std::numeric_limits<double>::infinity(),
@@ -109,7 +160,7 @@ class Generator {
     std::vector<int64_t> dims;
     Shape shape;
     for (int64_t i = 0; i < rank; ++i) {
-      dims.push_back(Chance(3) ? 0 : 1 + Below(4));
+      dims.push_back(Chance(tame_ ? 1 : 3) ? 0 : 1 + Below(tame_ && rank > 4 ? 2 : 4));
       const bool named = Chance(50);
       shape.Append(named && dims.back() == kN   ? Dim::Symbol("n")
                    : named && dims.back() == kM ? Dim::Symbol("m")
@@ -239,6 +290,18 @@ class Generator {
 
   std::optional<Attribute> AttributeFor(const AttrDef& def, const Value* first) {
     const int64_t rank = first && first->shape() ? first->shape()->rank() : 2;
+    if (const AttributeRange* range = tame_ ? RangeOfAttribute(def.name.view()) : nullptr) {
+      if (def.kind == AttrKind::kInt && range->axis) {
+        return Attribute(Below(std::max<int64_t>(rank, 1)) - (Chance(30) ? rank : 0));
+      }
+      if (def.kind == AttrKind::kInt) {
+        return Attribute(range->low + Below(range->high - range->low + 1));
+      }
+      if (def.kind == AttrKind::kString && !range->texts.empty()) {
+        return Attribute(
+            std::string(range->texts[Below(static_cast<int64_t>(range->texts.size()))]));
+      }
+    }
     switch (def.kind) {
       case AttrKind::kInt: return Attribute(Below(rank + 2) - (Chance(30) ? rank : 0));
       case AttrKind::kFloat: return Attribute(static_cast<float>(Below(9) - 4) / 4);
@@ -275,6 +338,55 @@ class Generator {
               "abs",     "not",      "cast_like", "floor",     "equal",     "pow"}));
   }
 
+  static bool IsModerate(const Tensor& tensor) {
+    if (!IsFloating(tensor.dtype())) return true;
+    const double most = BitWidth(tensor.dtype()) < 32 ? 500 : 20000;
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+      if (!(std::abs(tensor.AsDouble(i)) <= most)) return false;
+    }
+    return true;
+  }
+
+  // Whether ONNX says what the node computes of these.
+  static bool IsDefined(const Node& node, const std::vector<Datum>& operands) {
+    const Tensor* x = operands.empty() ? nullptr : operands[0].tensor();
+    const Tensor* y = operands.size() > 1 ? operands[1].tensor() : nullptr;
+    if ((node.Is("cast") || node.Is("cast_like")) && x && IsFloating(x->dtype()) &&
+        node.output(0) && IsInteger(node.output(0)->dtype())) {
+      const DType to = node.output(0)->dtype();
+      const int bits = std::min(BitWidth(to), 62);
+      const double low = IsSignedInt(to) ? -std::ldexp(1, bits - 1) : 0;
+      const double high = std::ldexp(1, IsSignedInt(to) ? bits - 1 : bits);
+      for (int64_t i = 0; i < x->num_elements(); ++i) {
+        const double v = x->AsDouble(i);
+        if (!(v >= low && v < high)) return false;
+      }
+    }
+    if (node.Is("bit_shift") && x && y) {
+      for (int64_t i = 0; i < y->num_elements(); ++i) {
+        if (y->AsInt(i) < 0 || y->AsInt(i) >= BitWidth(x->dtype())) return false;
+      }
+    }
+    if (node.Is("pow") && x && y && IsInteger(x->dtype())) {
+      for (int64_t i = 0; i < y->num_elements(); ++i) {
+        if (y->AsDouble(i) < 0) return false;
+      }
+    }
+    // Which of two updates wins is not said.
+    if ((node.Is("scatter_elements") || node.Is("scatter_nd") || node.Is("max_unpool")) && y &&
+        node.attrs().Has("reduction") && node.attrs().String("reduction") == "none") {
+      return !HasTwice(*y);
+    }
+    return true;
+  }
+
+  static bool HasTwice(const Tensor& indices) {
+    std::vector<int64_t> all;
+    for (int64_t i = 0; i < indices.num_elements(); ++i) all.push_back(indices.AsInt(i));
+    std::sort(all.begin(), all.end());
+    return std::adjacent_find(all.begin(), all.end()) != all.end();
+  }
+
   // Evaluates what the builder made; false if it is not to be kept.
   bool Evaluate(const Node& node, bool again = false) {
     std::vector<Datum> operands;
@@ -295,6 +407,7 @@ class Generator {
         if (divisor.AsInt(i) == 0) return false;
       }
     }
+    if (tame_ && !IsDefined(node, operands)) return false;
     // Those of units use no outer values.
     const auto nested = [](const Graph& graph, std::vector<Datum> inputs) {
       return RunGraph(graph, std::move(inputs));
@@ -307,6 +420,7 @@ class Generator {
       const Tensor* tensor = (*results)[i].tensor();
       if (tensor ? tensor->num_elements() > kMaxElements : output->type().is_tensor()) return false;
       if (!again && data_.contains(output)) return false;
+      if (tame_ && tensor && !IsModerate(*tensor)) return false;
       data_[output] = (*results)[i];
     }
     return true;
@@ -379,8 +493,21 @@ class Generator {
       Value* value = Recent();
       if (value->dtype() == type.dtype() && TensorOf(value)->dims() == dims) return value;
     }
-    Value* input = graph().AddInput(UniqueName("in"), type);
-    data_[input] = RandomTensor(type.dtype(), dims, IsSignedInt(type.dtype()) ? -2 : 0, 2);
+    Type stated = type;
+    if (tame_ && Chance(40)) {
+      Shape shape;
+      for (const int64_t d : dims) {
+        const bool named = Chance(30);
+        shape.Append(named && d == kN   ? Dim::Symbol("n")
+                     : named && d == kM ? Dim::Symbol("m")
+                                        : Dim(d));
+      }
+      stated.set_shape(std::move(shape));
+    }
+    Value* input = graph().AddInput(UniqueName("in"), stated);
+    data_[input] =
+        RandomTensor(type.dtype(), dims,
+                     IsSignedInt(type.dtype()) || (tame_ && IsFloating(type.dtype())) ? -2 : 0, 2);
     pool_.push_back(input);
     return input;
   }
@@ -388,10 +515,29 @@ class Generator {
   void AddUnit() {
     const absl::Span<const RandomUnit> units = RandomUnits();
     const RandomUnit& unit = units[Below(static_cast<int64_t>(units.size()))];
-    const auto parsed =
-        ParseGraph(StrCat("graph u(", unit.inputs, ") -> () {\n", unit.nodes, "\n}"));
-    X2IR_CHECK(parsed.ok(), StrCat(parsed.status().ToString(), unit.nodes));
+    AddText(unit.inputs, unit.nodes, /*fits=*/true);
+  }
+
+  void AddRecipe() {
+    const RandomText text = MakeRecipe(Drawing());
+    AddText(text.inputs, text.nodes, /*fits=*/false);
+  }
+
+  // `fits`: the nodes stand as they are; else inference may refuse them.
+  void AddText(std::string_view inputs, std::string_view nodes, bool fits) {
+    const auto parsed = ParseGraph(StrCat("graph u(", inputs, ") -> () {\n", nodes, "\n}"));
+    X2IR_CHECK(parsed.ok(), StrCat(parsed.status().ToString(), inputs, nodes));
+    for (const Node* node : (*parsed)->nodes()) {
+      if (tame_ && FindOp(node->op())->impure()) return;
+    }
+    const bool tame = tame_;
     Builder b(graph(), nullptr);
+    const auto take_back = [&] {
+      for (const Node* made : b.made()) {
+        for (const Value* output : made->outputs()) data_.erase(output);
+      }
+      b.Rollback();
+    };
     absl::flat_hash_map<const Value*, Value*> values;
     for (const Value* input : (*parsed)->inputs()) {
       const Type& type = input->type();
@@ -408,20 +554,17 @@ class Generator {
         operands.push_back(input ? values.at(input) : nullptr);
       }
       const Values outputs = b.Ops(node->op(), operands, CopyOfAttrs(*node), node->num_outputs());
-      X2IR_CHECK(b.status().ok(), StrCat(b.status().ToString(), unit.nodes));
-      if (!Evaluate(*b.made().back())) {
-        for (const Node* made : b.made()) {
-          for (const Value* output : made->outputs()) data_.erase(output);
-        }
-        return b.Rollback();
-      }
+      X2IR_CHECK(b.status().ok() || !fits || tame, StrCat(b.status().ToString(), nodes));
+      if (!b.status().ok() || !Evaluate(*b.made().back())) return take_back();
       for (size_t i = 0; i < outputs.size(); ++i) {
+        if (!outputs[i]) continue;
         graph().Rename(outputs[i], UniqueName(node->op().view()));
         values[node->output(i)] = outputs[i];
       }
     }
     for (const Node* made : b.made()) {
       for (Value* output : made->outputs()) {
+        if (!output) continue;
         const Tensor* tensor = data_.at(output).tensor();
         if (tensor && !IsComplex(tensor->dtype())) pool_.push_back(output);
       }
@@ -512,7 +655,11 @@ class Generator {
     data_[state] = *TensorOf(from);
     for (int64_t i = 0; i < rounds; ++i) {
       data_[round] = Tensor::Scalar<int64_t>(i);
-      for (const Node* node : body->nodes()) X2IR_CHECK(Evaluate(*node, true), "it is evaluated");
+      for (const Node* node : body->nodes()) {
+        if (Evaluate(*node, true)) continue;
+        X2IR_CHECK(tame_, "it is evaluated");
+        return;
+      }
       data_[state] = data_[next];
     }
     Builder outer(graph(), nullptr);
@@ -523,6 +670,8 @@ class Generator {
   }
 
   Random random_;
+  const bool tame_;
+  absl::flat_hash_set<std::string> odd_names_;
   int64_t names_ = 0;
   const OpDef* last_op_ = nullptr;
   RandomGraph made_;
@@ -539,6 +688,6 @@ std::vector<Datum> RandomGraph::Inputs() const {
   return inputs;
 }
 
-RandomGraph MakeRandomGraph(uint64_t seed) { return Generator(seed).Make(); }
+RandomGraph MakeRandomGraph(uint64_t seed, RandomKind kind) { return Generator(seed, kind).Make(); }
 
 }  // namespace x2ir

@@ -1,7 +1,7 @@
 // What random graphs are hardly made of by chance alone: ops whose operands must fit together, and
 // groups of nodes as frameworks write them.
-#ifndef X2IR_TESTS_OPTIMIZER_RANDOM_UNITS_UTIL_H_
-#define X2IR_TESTS_OPTIMIZER_RANDOM_UNITS_UTIL_H_
+#ifndef X2IR_TESTS_RANDOM_RANDOM_UNITS_UTIL_H_
+#define X2IR_TESTS_RANDOM_RANDOM_UNITS_UTIL_H_
 
 #include <string_view>
 
@@ -19,4 +19,4 @@ absl::Span<const RandomUnit> RandomUnits();
 
 }  // namespace x2ir
 
-#endif  // X2IR_TESTS_OPTIMIZER_RANDOM_UNITS_UTIL_H_
+#endif  // X2IR_TESTS_RANDOM_RANDOM_UNITS_UTIL_H_

@@ -1,0 +1,101 @@
+// Networks of products that packages of npm ship (tests/oracle/networks), to every target: what is
+// written gives what the network's own runtime gave, in ONNX Runtime and LiteRT; files of other
+// targets are read again, and run as ONNX.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/conformance/ort_util.h"
+#include "tests/core/host_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Product {
+  std::string name, model, io;
+};
+
+std::vector<Product> Products(const fs::path& folder) {
+  std::vector<Product> all;
+  if (!fs::exists(folder)) return all;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const fs::path& path = entry.path();
+    const std::string name = path.stem().string();
+    const std::string io = (folder / (name + ".io.safetensors")).string();
+    if (entry.is_directory()) {
+      all.push_back({name, (path / "model.json").string(), io});
+    } else if (path.extension() == ".onnx" || path.extension() == ".tflite") {
+      all.push_back({name, path.string(), io});
+    }
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Product& a, const Product& b) { return a.name < b.name; });
+  return all;
+}
+
+absl::Status ConvertFile(const std::string& from, const std::string& to) {
+  X2IR_ASSIGN_OR_RETURN(Model ir, Import(from));
+  return Export(std::move(ir), to);
+}
+
+TEST(Products, ToEveryTarget) {
+  const std::vector<Product> products = Products(X2IR_BUILD_DIR "/networks/nets");
+  if (products.empty()) GTEST_SKIP() << "*** not fetched: tests/oracle/networks/setup.sh does";
+  const auto ort = OrtJudge::Start("ort.mjs"), lite = OrtJudge::Start("litert.mjs");
+  if (!ort || !lite) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
+  std::string pattern = (fs::temp_directory_path() / "x2ir_products_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+  std::vector<std::string> of_ort, of_lite;
+  // Half weights and other orders of sums.
+  constexpr double kRelative = 5e-3, kAbsolute = 1e-3;
+  for (const Product& product : products) {
+    SCOPED_TRACE(product.name);
+    const std::string base = pattern + "/" + product.name;
+    const bool known = fs::exists(product.io);
+    EXPECT_TRUE(known) << "its own runtime did not run it";
+    const auto judged_as_onnx = [&](const std::string& file, const std::string& what) {
+      if (!known) return;
+      ort->Ask({file, product.io, kRelative, kAbsolute});
+      of_ort.push_back(product.name + what);
+    };
+    absl::Status status = ConvertFile(product.model, base + ".onnx");
+    EXPECT_TRUE(status.ok()) << status;
+    if (status.ok()) judged_as_onnx(base + ".onnx", " as ONNX");
+    status = ConvertFile(product.model, base + ".tflite");
+    EXPECT_TRUE(status.ok()) << status;
+    if (status.ok() && known) {
+      lite->Ask({base + ".tflite", product.io, kRelative, kAbsolute});
+      of_lite.push_back(product.name + " as TFLite");
+    }
+    status = ConvertFile(product.model, base + ".py");
+    EXPECT_TRUE(status.ok()) << status;
+    for (const char* target : {".pt2", ".mlpackage", "_ir.json"}) {
+      const std::string again = base + "_of" + (target + 1) + ".onnx";
+      status = ConvertFile(product.model, base + target);
+      EXPECT_TRUE(status.ok()) << target << ": " << status;
+      if (!status.ok()) continue;
+      status = ConvertFile(base + target, again);
+      EXPECT_TRUE(status.ok()) << target << ", read again: " << status;
+      if (status.ok()) judged_as_onnx(again, target);
+      fs::remove_all(base + target);
+    }
+  }
+  const auto tell = [](const OrtJudge::Answer& answer, const std::string& name) {
+    EXPECT_TRUE(answer.agrees) << name << " (" << answer.stage << "): " << answer.error;
+  };
+  for (size_t i = 0; i < of_ort.size(); ++i) tell(ort->Answers()[i], of_ort[i]);
+  for (size_t i = 0; i < of_lite.size(); ++i) tell(lite->Answers()[i], of_lite[i]);
+  std::printf("products: %zu networks, %zu files in ONNX Runtime, %zu in LiteRT\n", products.size(),
+              of_ort.size(), of_lite.size());
+  fs::remove_all(pattern);
+}
+
+}  // namespace
+}  // namespace x2ir

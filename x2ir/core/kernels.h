@@ -1,0 +1,29 @@
+// Element types that the ops of a dialect may have, but that runtimes have no kernel for: passes do
+// not move an op onto one, and export writes an op in another type between casts where that is
+// exact. Where nothing else is, the op stays as it is: other runtimes may have it.
+#ifndef X2IR_CORE_KERNELS_H_
+#define X2IR_CORE_KERNELS_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "x2ir/graph_wrapper/api.h"
+#include "x2ir/graph_wrapper/dtype.h"
+#include "x2ir/graph_wrapper/registry.h"
+#include "x2ir/graph_wrapper/symbol.h"
+
+namespace X2IR_API x2ir {
+
+// Whether runtimes lack the dialect's op, at an opset of its domain, where that operand has that
+// type.
+using LacksKernelFn = bool (*)(Symbol op, int opset, size_t operand, DType type);
+
+bool RegisterKernels(std::string_view dialect, LacksKernelFn lacks,
+                     SourcePlace place = SourcePlace::Here());
+
+// False of a dialect of which nobody said anything.
+bool LacksKernel(std::string_view dialect, Symbol op, int opset, size_t operand, DType type);
+
+}  // namespace x2ir
+
+#endif  // X2IR_CORE_KERNELS_H_

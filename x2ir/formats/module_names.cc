@@ -1,0 +1,120 @@
+#include "x2ir/formats/module_names.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace x2ir {
+namespace {
+
+constexpr std::string_view kKeywords[] = {
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+
+constexpr std::string_view kModuleMembers[] = {"T_destination",
+                                               "_apply",
+                                               "_backward_hooks",
+                                               "_backward_pre_hooks",
+                                               "_buffers",
+                                               "_call_impl",
+                                               "_compiled_call_impl",
+                                               "_forward_hooks",
+                                               "_forward_hooks_always_called",
+                                               "_forward_hooks_with_kwargs",
+                                               "_forward_pre_hooks",
+                                               "_forward_pre_hooks_with_kwargs",
+                                               "_get_backward_hooks",
+                                               "_get_backward_pre_hooks",
+                                               "_get_name",
+                                               "_is_full_backward_hook",
+                                               "_load_from_state_dict",
+                                               "_load_state_dict_post_hooks",
+                                               "_load_state_dict_pre_hooks",
+                                               "_maybe_warn_non_full_backward_hook",
+                                               "_modules",
+                                               "_named_members",
+                                               "_non_persistent_buffers_set",
+                                               "_parameters",
+                                               "_register_load_state_dict_pre_hook",
+                                               "_register_state_dict_hook",
+                                               "_replicate_for_data_parallel",
+                                               "_save_to_state_dict",
+                                               "_slow_forward",
+                                               "_state_dict_hooks",
+                                               "_state_dict_pre_hooks",
+                                               "_version",
+                                               "_wrapped_call_impl",
+                                               "add_module",
+                                               "apply",
+                                               "bfloat16",
+                                               "buffers",
+                                               "call_super_init",
+                                               "children",
+                                               "compile",
+                                               "cpu",
+                                               "cuda",
+                                               "double",
+                                               "dump_patches",
+                                               "eval",
+                                               "extra_repr",
+                                               "float",
+                                               "forward",
+                                               "get_buffer",
+                                               "get_extra_state",
+                                               "get_parameter",
+                                               "get_submodule",
+                                               "half",
+                                               "ipu",
+                                               "load_state_dict",
+                                               "modules",
+                                               "mtia",
+                                               "named_buffers",
+                                               "named_children",
+                                               "named_modules",
+                                               "named_parameters",
+                                               "parameters",
+                                               "register_backward_hook",
+                                               "register_buffer",
+                                               "register_forward_hook",
+                                               "register_forward_pre_hook",
+                                               "register_full_backward_hook",
+                                               "register_full_backward_pre_hook",
+                                               "register_load_state_dict_post_hook",
+                                               "register_load_state_dict_pre_hook",
+                                               "register_module",
+                                               "register_parameter",
+                                               "register_state_dict_post_hook",
+                                               "register_state_dict_pre_hook",
+                                               "requires_grad_",
+                                               "set_extra_state",
+                                               "set_submodule",
+                                               "share_memory",
+                                               "state_dict",
+                                               "to",
+                                               "to_empty",
+                                               "train",
+                                               "training",
+                                               "type",
+                                               "xpu",
+                                               "zero_grad"};
+
+// Those that begin with an underscore are kept off otherwise.
+constexpr std::string_view kGraphModuleMembers[] = {
+    "add_submodule",    "code",      "delete_all_unused_submodules",
+    "delete_submodule", "graph",     "meta",
+    "print_readable",   "recompile", "shape_env",
+    "to_folder"};
+
+template <size_t n>
+bool Has(const std::string_view (&names)[n], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+}  // namespace
+
+bool IsPythonKeyword(std::string_view name) { return Has(kKeywords, name); }
+bool IsModuleMember(std::string_view name) { return Has(kModuleMembers, name); }
+bool IsGraphModuleMember(std::string_view name) { return Has(kGraphModuleMembers, name); }
+
+}  // namespace x2ir

@@ -1,0 +1,17 @@
+// What copies of graphs cost: where a few bytes of a file ask for many copies.
+#ifndef X2IR_OPTIMIZER_COPY_SIZE_H_
+#define X2IR_OPTIMIZER_COPY_SIZE_H_
+
+#include <cstdint>
+
+#include "x2ir/graph_wrapper/graph.h"
+
+namespace X2IR_API x2ir {
+
+// What a copy of a graph costs, in bytes, roughly; elements of tensors are shared by copies.
+int64_t BytesOfCopy(const Graph& graph);
+int64_t BytesOfCopy(const Attribute& attr);
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPTIMIZER_COPY_SIZE_H_
