@@ -3,7 +3,8 @@
 # interface, which changes as it likes, is that of the archive. A shared build of the library
 # (BUILD_SHARED_LIBS) is one for C++ hosts that share it, and has the name; there is none for C then.
 
-# Links `target`, a shared library, with the archive as its own copy. Such a library needs Abseil and
+# Links `target`, a shared library, with the archive as its own copy, behind other archives of this
+# tree (targets) that use it. Such a library needs Abseil and
 # RE2 as shared ones: Debian's archives of them are made for programs (X2IR_STATIC_ABSL). `./dev
 # python` makes others (python/pic_archives.sh); with these only the C library and zlib are needed.
 set(X2IR_PIC_ARCHIVES "" CACHE PATH "Folder of archives of Abseil and RE2 for shared libraries")
@@ -20,12 +21,14 @@ function(x2ir_embed_archive target)
     list(TRANSFORM X2IR_ABSL_PARTS PREPEND absl_ OUTPUT_VARIABLE modules)
     pkg_check_modules(X2IR_SHARED_ABSL REQUIRED QUIET IMPORTED_TARGET GLOBAL ${modules})
   endif()
-  add_dependencies(${target} x2ir_archive)
+  add_dependencies(${target} x2ir_archive ${ARGN})
+  list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE before)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE
-    -Wl,--whole-archive $<TARGET_FILE:x2ir_archive> -Wl,--no-whole-archive
+    ${before} -Wl,--whole-archive $<TARGET_FILE:x2ir_archive> -Wl,--no-whole-archive
     ${absl_and_re2} z ${X2IR_CODEC_LIBS} ${CMAKE_DL_LIBS})
-  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS $<TARGET_FILE:x2ir_archive>)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS
+    $<TARGET_FILE:x2ir_archive> ${before})
 endfunction()
 
 if(BUILD_SHARED_LIBS OR X2IR_SANITIZE)

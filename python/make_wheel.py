@@ -62,6 +62,7 @@ Description-Content-Type: text/markdown
     files[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: x2ir {version}\nRoot-Is-Purelib: false\nTag: {tag}\n"
     ).encode()
+    files[f"{info}/entry_points.txt"] = b"[console_scripts]\nx2ir = x2ir.__main__:main\n"
     for name in ("LICENSE", "THIRD_PARTY_NOTICES"):
         files[f"{info}/{name}"] = read(root(name))
     record = [f"{name},sha256={digest(data)},{len(data)}" for name, data in sorted(files.items())]

@@ -18,18 +18,21 @@ mkdir -p "$work"
 
 echo "== Dockerfile"
 # Stages by name; what is copied comes from one that there is, and what is run first is a verb of dev.
+# The image does not run as root: its user is a number, which clusters can check.
 awk -v source="$source_dir" '
   { line = line $0 }
   /\\$/ { sub(/\\$/, "", line); next }
   { $0 = line; line = "" }
   /^#/ || NF == 0 { next }
-  $1 == "FROM" { stages++; if ($3 == "AS") name[$4] = 1; next }
-  $1 !~ /^(RUN|COPY|WORKDIR|ENTRYPOINT)$/ { print "unknown: " $0; bad = 1 }
+  $1 == "FROM" { stages++; user = ""; if ($3 == "AS") name[$4] = 1; next }
+  $1 !~ /^(RUN|COPY|WORKDIR|USER|ENTRYPOINT)$/ { print "unknown: " $0; bad = 1 }
   $1 == "COPY" && sub(/^--from=/, "", $2) && !($2 in name) { print "no stage: " $2; bad = 1 }
   $1 == "COPY" && $2 == "build" { copied = 1 }
+  $1 == "USER" { user = $2 }
   $1 == "RUN" && $2 == "./dev" { verbs = verbs " " $3 }
   $1 == "ENTRYPOINT" && $0 !~ /\["[^]]*"\]$/ { print "no list: " $0; bad = 1 }
   END { if (stages != 2 || !copied || verbs != " package") { print stages, copied, verbs; bad = 1 }
+        if (user !~ /^[1-9][0-9]*:[1-9][0-9]*$/) { print "runs as root"; bad = 1 }
         exit bad }' "$source_dir/packaging/Dockerfile" || fail "the Dockerfile, see above"
 "$source_dir/dev" help | grep -q '^  package ' || fail "./dev has no verb package"
 

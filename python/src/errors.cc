@@ -21,7 +21,7 @@ py::str Text(std::string_view text) {
 
 py::list Texts(const std::vector<std::string>& texts) {
   py::list list;
-  for (const std::string& text : texts) list.append(Text(text));
+  for (const std::string& text : texts) list.append(Text(WithWords(text)));
   return list;
 }
 
@@ -33,11 +33,14 @@ std::string WordOf(std::string_view option) {
   return word;
 }
 
-namespace {
-
 std::string WithWords(std::string_view text) {
-  return WithOptionNames(text, [](std::string_view name) { return OptionText(WordOf(name)); });
+  return WithOptionNames(text, [](std::string_view name) {
+    if (name.starts_with("no_")) return StrCat("option '", WordOf(name.substr(3)), "=False'");
+    return OptionText(WordOf(name));
+  });
 }
+
+namespace {
 
 std::string Summary(const Report& r) {
   return StrCat("<x2ir.Report: ", r.nodes_read, " nodes read, ", r.nodes_written, " written, ",
@@ -46,13 +49,14 @@ std::string Summary(const Report& r) {
 
 }  // namespace
 
-void Raise(const absl::Status& status, const std::shared_ptr<Report>& report, bool option) {
+void Raise(const absl::Status& status, const std::shared_ptr<Report>& report, Fault fault) {
+  constexpr const char* kFaults[] = {"", "option", "input"};
   const py::object make = py::module_::import("x2ir._errors").attr("make");
   const std::optional<std::string> name = OptionOf(status);
   const py::object error =
       make(absl::StatusCodeToString(status.code()), Text(WithWords(std::string(status.message()))),
            report ? py::cast(report) : py::none(),
-           name ? py::object(Text(WordOf(*name))) : py::none(), option);
+           name ? py::object(Text(WordOf(*name))) : py::none(), kFaults[static_cast<int>(fault)]);
   PyErr_SetObject(py::type::handle_of(error).ptr(), error.ptr());
   throw py::error_already_set();
 }
@@ -82,14 +86,19 @@ void BindReport(py::module_& m) {
       .def_property_readonly("op", [](const Failure& f) { return Text(f.op); })
       .def_property_readonly(
           "node", [](const Failure& f) { return Text(f.nodes.empty() ? "" : f.nodes[0]); })
-      .def_property_readonly("nodes", [](const Failure& f) { return Texts(f.nodes); })
+      .def_property_readonly("nodes",
+                             [](const Failure& f) {
+                               py::list nodes;
+                               for (const std::string& node : f.nodes) nodes.append(Text(node));
+                               return nodes;
+                             })
       .def_property_readonly("reason", [](const Failure& f) { return Text(WithWords(f.reason)); })
-      .def_property_readonly("hint", [](const Failure& f) { return Text(f.hint); })
+      .def_property_readonly("hint", [](const Failure& f) { return Text(WithWords(f.hint)); })
       .def_property_readonly("code",
                              [](const Failure& f) { return absl::StatusCodeToString(f.code); })
       .def_readonly("count", &Failure::count)
       .def("__repr__", [](const Failure& f) {
-        return Text(StrCat("<x2ir.Failure ", f.op, ": ", f.reason, ">"));
+        return Text(WithWords(StrCat("<x2ir.Failure ", f.op, ": ", f.reason, ">")));
       });
   py::class_<Report, std::shared_ptr<Report>>(m, "Report", "What a conversion did.")
       .def_readonly("nodes_read", &Report::nodes_read)
@@ -120,7 +129,9 @@ void BindReport(py::module_& m) {
                              })
       .def("to_json", [](const Report& r) { return Text(r.ToJson()); })
       .def("__str__",
-           [](const Report& r) { return Text(r.failures.empty() ? Summary(r) : r.FailuresText()); })
+           [](const Report& r) {
+             return Text(r.failures.empty() ? Summary(r) : WithWords(r.FailuresText()));
+           })
       .def("__repr__", [](const Report& r) { return Text(Summary(r)); });
 }
 

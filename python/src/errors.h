@@ -19,9 +19,12 @@ namespace x2ir::python {
 
 namespace py = pybind11;
 
-// Raises what the status says; `report` may be null. `reading`: a file is missing, not an op.
+// Whose fault it is, where the status does not say that.
+enum class Fault { kUnknown, kOption, kInput };
+
+// Raises what the status says; `report` may be null.
 [[noreturn]] void Raise(const absl::Status& status, const std::shared_ptr<Report>& report = nullptr,
-                        bool option = false);
+                        Fault fault = Fault::kUnknown);
 inline void Check(const absl::Status& status, const std::shared_ptr<Report>& report = nullptr) {
   if (!status.ok()) Raise(status, report);
 }
@@ -32,12 +35,17 @@ T Get(absl::StatusOr<T> result, const std::shared_ptr<Report>& report = nullptr)
 }
 template <typename T>
 T GetOptions(absl::StatusOr<T> result) {
-  if (!result.ok()) Raise(result.status(), nullptr, /*option=*/true);
+  if (!result.ok()) Raise(result.status(), nullptr, Fault::kOption);
   return *std::move(result);
+}
+inline void CheckInput(const absl::Status& status) {
+  if (!status.ok()) Raise(status, nullptr, Fault::kInput);
 }
 
 // The keyword argument of an option: "shape" for "shapes".
 std::string WordOf(std::string_view option);
+// What the library says, with options called as the keyword arguments are.
+std::string WithWords(std::string_view text);
 
 // Looks for Ctrl-C, and calls the caller's progress function, while work goes on without the GIL.
 class Watch {
@@ -62,7 +70,7 @@ class Watch {
   bool GoOn(int64_t done, int64_t total);
   using Clock = std::chrono::steady_clock;
   py::object callback_;
-  Clock::time_point last_ = Clock::now();
+  Clock::time_point last_;  // of the last call; the first one is at once
   std::optional<py::error_already_set> error_;
 };
 

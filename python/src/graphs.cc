@@ -5,10 +5,13 @@
 
 #include "errors.h"
 #include "tensors.h"
+#include "x2ir/core/dialect.h"
 #include "x2ir/core/draw.h"
+#include "x2ir/core/schema_check.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/builder.h"
+#include "x2ir/ops/op.h"
 
 namespace x2ir::python {
 namespace {
@@ -16,13 +19,6 @@ namespace {
 using NodePtr = std::shared_ptr<NodeHandle>;
 using ValuePtr = std::shared_ptr<ValueHandle>;
 using GraphPtr = std::shared_ptr<GraphHandle>;
-
-std::string Words(const py::handle& text) {
-  // Names of models are bytes, and come back as they went out.
-  PyObject* bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
-  if (!bytes) throw py::error_already_set();
-  return py::reinterpret_steal<py::bytes>(bytes);
-}
 
 Type ToType(const py::object& type) {
   if (type.is_none()) return Type();
@@ -279,6 +275,38 @@ void SetOutput(const GraphPtr& self, size_t i, const ValuePtr& value) {
   }
 }
 
+void AddOutput(const GraphPtr& self, const ValuePtr& value) {
+  SetOutput(self, self->get().outputs().size(), value);
+}
+
+// What nodes of the IR do that their ops do not allow, those of nested graphs too.
+void CheckNodes(const Graph& graph, std::vector<std::string>& problems) {
+  for (const Node* node : graph.nodes()) {
+    for (const Graph* inner : node->subgraphs()) CheckNodes(*inner, problems);
+    if (!node->is_ir()) continue;
+    const OpDef* op = FindOp(node->op());
+    const absl::Status status = op ? op->Check(*node) : NoSuchOp(node->op());
+    if (!status.ok()) {
+      problems.push_back(StrCat(Brief(*node), ": ", std::string(status.message())));
+    }
+  }
+}
+
+std::vector<std::string> Problems(const GraphPtr& self) {
+  const Graph& graph = self->get();
+  std::vector<std::string> problems = graph.Validate();
+  CheckNodes(graph, problems);
+  auto* const model = dynamic_cast<ModelScope*>(self->scope.get());
+  if (!model || model->is_ir || model->model.graph.get() != &graph) return problems;
+  const Dialect* dialect = FindDialect(model->model.source_dialect);
+  if (!dialect || !dialect->schema) return problems;
+  ImportWhatNodesNeed(*model);
+  for (std::string& problem : SchemaProblems(model->model, *dialect)) {
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
 py::list NodesOf(const GraphPtr& self) {
   py::list nodes;
   for (Node* node : self->get().nodes()) nodes.append(self->scope->Of(node));
@@ -452,8 +480,9 @@ void BindGraph(py::module_& m) {
            })
       .def("remove", &RemoveValue, py::arg("value"))
       .def("set_output", &SetOutput, py::arg("index"), py::arg("value"))
+      .def("add_output", &AddOutput, py::arg("value"))
       .def("sort", [](const GraphPtr& g) { Check(g->edit().Sort()); })
-      .def("validate", [](const GraphPtr& g) { return g->get().Validate(); })
+      .def("validate", &Problems)
       .def("to_svg", [](const GraphPtr& g) { return TextOf(ToSvg(g->get())); })
       .def("to_dot", [](const GraphPtr& g) { return TextOf(ToDot(g->get())); })
       .def("__len__", [](const GraphPtr& g) { return g->get().num_nodes(); })

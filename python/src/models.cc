@@ -4,20 +4,58 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "errors.h"
 #include "tensors.h"
 #include "x2ir/core/conversion_options.h"
-#include "x2ir/core/draw.h"
+#include "x2ir/core/dialect.h"
 #include "x2ir/core/info.h"
 #include "x2ir/core/io_file.h"
+#include "x2ir/core/suggest.h"
 #include "x2ir/core/verify.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/runtimes/check.h"
 
 namespace x2ir::python {
+
+void Settle(ModelScope& scope) {
+  if (!scope.edited) return;
+  scope.CheckEditable();
+  Graph& graph = *scope.model.graph;
+  Check(graph.Sort());
+  if (const auto wrong = graph.Validate(); !wrong.empty()) {
+    throw py::value_error("the graph is not valid: " + wrong.front());
+  }
+  if (scope.is_ir) Check(InferGraph(graph));
+  ImportWhatNodesNeed(scope);
+  scope.edited = false;
+}
+
+void NeedIr(const ModelScope& scope) {
+  if (!scope.is_ir) throw py::value_error("the model is not IR; to_ir() makes it so");
+}
+
+std::vector<IoCase> CasesOf(const py::object& io, const Graph& graph) {
+  std::vector<IoCase> cases;
+  if (py::isinstance<py::str>(io)) {
+    cases = Get(ReadIoFile(io.cast<std::string>(), graph));
+  } else if (!io.is_none()) {
+    std::vector<NamedTensor> tensors;
+    for (const auto& [name, tensor] : io.cast<py::dict>()) {
+      tensors.push_back({Words(name), tensor.cast<const PyTensor&>().tensor});
+    }
+    absl::StatusOr<std::vector<IoCase>> bound = BindIo(tensors, graph);
+    CheckInput(bound.status());
+    cases = *std::move(bound);
+  }
+  return cases;
+}
+
 namespace {
 
 using ReportPtr = std::shared_ptr<Report>;
@@ -62,8 +100,15 @@ std::string TakeFormat(OptionTexts& texts, std::string_view key) {
 const Format& TargetOf(OptionTexts& texts, const std::string& name) {
   const std::string to = TakeFormat(texts, "to");
   if (to.empty() && name.empty()) return *FindFormat("onnx");
-  const Format* format = GetOptions(FormatToWrite(to, name));
-  return *format;
+  const absl::StatusOr<const Format*> format = FormatToWrite(to, name);
+  if (format.ok()) return **format;
+  // The option that it is about is `to` here, or none: then it is the name that is wrong.
+  std::string problem(format.status().message());
+  const std::string about = OptionText("format") + ": ";
+  if (problem.starts_with(about)) problem.erase(0, about.size());
+  Raise(to.empty() ? Invalid(problem, "; to= says the format whatever the name is")
+                   : OptionError("to", problem),
+        nullptr, Fault::kOption);
 }
 
 // What is read: what "from" says, or the file.
@@ -123,17 +168,12 @@ py::object ConvertModel(const py::object& from, const std::string& name, const p
 
 // --- Writing ----------------------------------------------------------------------------------
 
-// What was edited is sorted and whole, or an error.
-void Settle(ModelScope& scope) {
-  if (!scope.edited) return;
-  scope.CheckEditable();
-  Graph& graph = *scope.model.graph;
-  Check(graph.Sort());
-  if (const auto wrong = graph.Validate(); !wrong.empty()) {
-    throw py::value_error("the graph is not valid: " + wrong.front());
-  }
-  if (scope.is_ir) Check(InferGraph(graph));
-  scope.edited = false;
+// What stands around the graph in a file, of a model that was made node by node.
+Model Finished(const ModelScope& scope, const FormatOptions& options) {
+  Model model = scope.model.Clone();
+  const Dialect* dialect = FindDialect(model.source_dialect);
+  if (dialect && dialect->finish) Check(dialect->finish(model, options));
+  return model;
 }
 
 py::object WriteModel(const ModelPtr& self, const std::string& out, OptionTexts named,
@@ -146,6 +186,8 @@ py::object WriteModel(const ModelPtr& self, const std::string& out, OptionTexts 
   options.progress = watch.fn();
   std::string bytes;
   absl::Status status;
+  std::optional<Model> finished;
+  if (self->made && !self->is_ir) finished = Finished(*self, options.format_options);
   {
     const Reading reading(*self);
     status = watch.Run([&] {
@@ -153,7 +195,10 @@ py::object WriteModel(const ModelPtr& self, const std::string& out, OptionTexts 
         bytes.clear();
         return out.empty() ? Sink::To(&bytes) : Sink(out);
       };
-      if (!self->is_ir) return Write(self->model, sink(), target.name, options.format_options);
+      if (!self->is_ir) {
+        const Model* model = finished ? &*finished : &self->model;
+        return Write(*model, sink(), target.name, options.format_options);
+      }
       return AtLeastOpset(target, options, *report, [&](const ExportOptions& to, Report& said) {
         return Export(self->model.Clone(), sink(), to, &said);
       });
@@ -193,13 +238,46 @@ ModelPtr Rewritten(const ModelPtr& self, const std::string& dialect, OptionTexts
   return scope;
 }
 
-// --- Running ----------------------------------------------------------------------------------
+// --- Copies -----------------------------------------------------------------------------------
 
-void NeedIr(const ModelScope& scope) {
-  if (!scope.is_ir) throw py::value_error("the model is not IR; to_ir() makes it so");
+constexpr char kPickled[] = "model.json";
+
+// The files of the IR that hold the model, of whatever dialect, by their names.
+py::dict FilesOf(const ModelPtr& self) {
+  Settle(*self);
+  std::map<std::string, std::string, std::less<>> files;
+  const Sink sink = Sink::Files(kPickled, [&](std::string_view file, std::string_view bytes) {
+    files[std::string(file)] += bytes;
+    return absl::OkStatus();
+  });
+  {
+    const Reading reading(*self);
+    const py::gil_scoped_release release;
+    const absl::Status status = Write(self->model, sink, "ir", {});
+    if (!status.ok()) {
+      const py::gil_scoped_acquire acquire;
+      Raise(status);
+    }
+  }
+  py::dict all;
+  for (const auto& [name, bytes] : files) all[TextOf(name)] = py::bytes(bytes);
+  return all;
 }
 
+ModelPtr ModelOfFiles(const py::dict& files, bool is_ir, bool made, const std::string& format) {
+  const Source source =
+      Source::Bytes(BytesOf(files[kPickled]), ResolverOf(files.attr("get")), kPickled);
+  auto scope = std::make_shared<ModelScope>(Get(Load(source, "ir")));
+  scope->is_ir = is_ir;
+  scope->made = made;
+  scope->format = format;
+  return scope;
+}
+
+// --- Running ----------------------------------------------------------------------------------
+
 std::vector<Datum> RunOn(ModelScope& scope, const IoCase& io, const py::object& progress) {
+  CheckInput(CheckInputs(*scope.model.graph, io.inputs));
   Watch watch(progress);
   const Reading reading(scope);
   return Get(watch.Run([&] { return RunCase(*scope.model.graph, io, watch.fn()); }));
@@ -211,19 +289,19 @@ py::dict RunModel(const ModelPtr& self, const py::dict& inputs, const py::object
   const Graph& graph = *self->model.graph;
   IoCase io;
   io.inputs.resize(graph.inputs().size());
-  size_t taken = 0;
+  std::vector<std::string> names;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    const py::str name = TextOf(graph.inputs()[i]->name());
-    if (!inputs.contains(name)) continue;
-    io.inputs[i] = inputs[name].cast<const PyTensor&>().tensor;
-    ++taken;
+    names.push_back(graph.inputs()[i]->name());
+    const py::str name = TextOf(names.back());
+    if (inputs.contains(name)) io.inputs[i] = inputs[name].cast<const PyTensor&>().tensor;
   }
-  if (taken != inputs.size()) {
-    for (const auto& [name, tensor] : inputs) {
-      if (graph.Find(name.cast<std::string>())) continue;
-      throw py::key_error("the model has no input '" + name.cast<std::string>() + "'");
-    }
-    throw py::key_error("one of the names is no input of the model");
+  for (const auto& [key, tensor] : inputs) {
+    const std::string name = Words(key);
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    std::string all;
+    for (const std::string& each : names) StrAppend(&all, all.empty() ? "" : ", ", each);
+    CheckInput(Invalid("the model has no input '", name, "'", DidYouMean(name, names),
+                       "; its inputs are: ", all.empty() ? "none" : all));
   }
   const std::vector<Datum> results = RunOn(*self, io, progress);
   py::dict outputs;
@@ -234,30 +312,35 @@ py::dict RunModel(const ModelPtr& self, const py::dict& inputs, const py::object
 }
 
 Verification VerifyModel(const ModelPtr& self, const py::object& io, const ModelPtr& other,
-                         double rtol, double atol, const py::object& progress) {
+                         const std::string& runtime, const std::string& library, double rtol,
+                         double atol, const std::string& metric, double bound,
+                         const py::object& progress) {
   NeedIr(*self);
   Settle(*self);
   if (other) {
     NeedIr(*other);
     Settle(*other);
   }
-  std::vector<IoCase> cases;
-  const Graph& graph = *self->model.graph;
-  if (py::isinstance<py::str>(io)) {
-    cases = Get(ReadIoFile(io.cast<std::string>(), graph));
-  } else if (!io.is_none()) {
-    std::vector<NamedTensor> tensors;
-    for (const auto& [name, tensor] : io.cast<py::dict>()) {
-      tensors.push_back({name.cast<std::string>(), tensor.cast<const PyTensor&>().tensor});
-    }
-    cases = Get(BindIo(tensors, graph));
-  }
+  const std::vector<IoCase> cases = CasesOf(io, *self->model.graph);
   Watch watch(progress);
-  const VerifyOptions options{{rtol, atol}, watch.fn()};
+  VerifyOptions options{{rtol, atol}, watch.fn(), std::nullopt};
+  if (!metric.empty()) {
+    const Metric* found = FindMetric(metric);
+    if (!found) throw py::value_error(StrCat("there is no metric '", metric, "'"));
+    options.criterion = Criterion{found, bound};
+  }
   const Reading reading(*self);
   std::optional<Reading> reading_other;
   if (other) reading_other.emplace(*other);
   return Get(watch.Run([&]() -> absl::StatusOr<Verification> {
+    if (!runtime.empty()) {
+      X2IR_ASSIGN_OR_RETURN(const auto loaded, LoadRuntime(runtime, library));
+      X2IR_ASSIGN_OR_RETURN(const auto there, ModelInRuntime::Convert(self->model, loaded));
+      const auto verify = [&](absl::Span<const IoCase> some) {
+        return VerifyInRuntime(self->model, there, some, options);
+      };
+      return cases.empty() ? VerifyOnRandomInputs(self->model, verify) : verify(cases);
+    }
     if (!other) return VerifyOutputs(self->model, cases, options);
     return cases.empty() ? VerifyOnRandomInputs(self->model, other->model, options)
                          : VerifyModels(self->model, other->model, cases, options);
@@ -278,8 +361,19 @@ void BindVerification(py::module_& m) {
       .def_property_readonly("agrees", [](const OutputVerdict& v) { return v.comparison.agrees; })
       .def_property_readonly("problem", [](const OutputVerdict& v) { return v.comparison.problem; })
       .def_property_readonly("max_abs", [](const OutputVerdict& v) { return v.comparison.max_abs; })
-      .def_property_readonly("max_rel",
-                             [](const OutputVerdict& v) { return v.comparison.max_rel; });
+      .def_property_readonly("max_rel", [](const OutputVerdict& v) { return v.comparison.max_rel; })
+      .def_property_readonly("cosine", [](const OutputVerdict& v) { return v.comparison.cosine; })
+      .def_property_readonly("snr", [](const OutputVerdict& v) { return v.comparison.snr; })
+      .def_property_readonly("step", [](const OutputVerdict& v) {
+        return v.step > 0 ? std::optional<double>(v.step) : std::nullopt;
+      });
+  m.def("_metrics", [] {
+    std::vector<std::pair<std::string, bool>> metrics;
+    for (const Metric& metric : Metrics()) {
+      metrics.emplace_back(metric.name, metric.more_is_better);
+    }
+    return metrics;
+  });
   py::class_<Verification>(m, "Verification", "How outputs compare; true where all agree.")
       .def_property_readonly("agrees", &Verification::agrees)
       .def_readonly("outputs", &Verification::outputs)
@@ -314,28 +408,35 @@ void BindModel(py::module_& m) {
                                }
                                return opsets;
                              })
+      .def_property_readonly("_made", [](const ModelPtr& self) { return self->made; })
+      .def_property_readonly("_format", [](const ModelPtr& self) { return self->format; })
       .def("_info_text", [](const ModelPtr& self) { return TextOf(InfoOf(*self).ToText()); })
       .def("_info_json", [](const ModelPtr& self) { return TextOf(InfoOf(*self).ToJson()); })
       .def("_write", &WriteModel)
       .def("_rewritten", &Rewritten)
       .def("_run_tensors", &RunModel)
       .def("_verify_tensors", &VerifyModel)
+      .def("_files", &FilesOf)
       .def("clone", [](const ModelPtr& self) {
         Settle(*self);
-        auto copy = std::make_shared<ModelScope>(self->model.Clone());
-        *copy->report = *self->report;
-        copy->is_ir = self->is_ir;
-        return copy;
+        return CopyOf(*self);
       });
-  m.def("new_model", [](const std::string& dialect, int64_t opset, const std::string& name) {
-    Model model;
-    model.source_dialect = dialect;
-    model.SetOpset("", opset);
-    model.graph->set_name(name);
-    auto scope = std::make_shared<ModelScope>(std::move(model));
-    scope->is_ir = dialect.empty();
-    return scope;
-  });
+  m.def("model_of_files", &ModelOfFiles);
+  m.def("new_model",
+        [](const std::string& dialect, std::optional<int64_t> opset, const std::string& name) {
+          const Dialect* known = FindDialect(dialect);
+          const int usual = !known                 ? 1
+                            : known->default_opset ? known->default_opset
+                                                   : known->latest_opset;
+          Model model;
+          model.source_dialect = dialect;
+          model.SetOpset("", opset.value_or(usual));
+          model.graph->set_name(name);
+          auto scope = std::make_shared<ModelScope>(std::move(model));
+          scope->is_ir = dialect.empty();
+          scope->made = true;
+          return scope;
+        });
   m.def("load", &LoadModel);
   m.def("convert", &ConvertModel);
 }

@@ -3,6 +3,7 @@
 
 #include "errors.h"
 #include "graphs.h"
+#include "look.h"
 #include "models.h"
 #include "own_ops.h"
 #include "tables.h"
@@ -15,6 +16,7 @@ PYBIND11_MODULE(_x2ir, m) {
   BindTensor(m);
   BindGraph(m);
   BindModel(m);
+  BindLook(m);
   BindTables(m);
   BindOwnOps(m);
 }

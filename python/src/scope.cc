@@ -1,5 +1,11 @@
 #include "scope.h"
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "x2ir/core/dialect.h"
+
 namespace x2ir::python {
 
 void Scope::CheckEditable() const {
@@ -33,6 +39,33 @@ void Scope::ForgetAll() {
   forget(std::get<0>(maps_));
   forget(std::get<1>(maps_));
   forget(std::get<2>(maps_));
+}
+
+void ImportWhatNodesNeed(ModelScope& scope) {
+  if (!scope.made || scope.is_ir) return;
+  Model& model = scope.model;
+  const Dialect* dialect = FindDialect(model.source_dialect);
+  std::vector<const Graph*> todo = {model.graph.get()};
+  while (!todo.empty()) {
+    const Graph* graph = todo.back();
+    todo.pop_back();
+    for (const Node* node : graph->nodes()) {
+      for (const Graph* inner : node->subgraphs()) todo.push_back(inner);
+      const std::string_view domain = SplitOp(node->op().view()).first;
+      if (node->is_ir() || model.Opset(domain) != 0) continue;
+      const int version = DomainVersion(dialect, domain, static_cast<int>(model.Opset("")));
+      model.SetOpset(domain, std::max(1, version));
+    }
+  }
+}
+
+std::shared_ptr<ModelScope> CopyOf(const ModelScope& scope) {
+  auto copy = std::make_shared<ModelScope>(scope.model.Clone());
+  *copy->report = *scope.report;
+  copy->is_ir = scope.is_ir;
+  copy->format = scope.format;
+  copy->made = scope.made;
+  return copy;
 }
 
 }  // namespace x2ir::python

@@ -96,7 +96,14 @@ struct ModelScope : Scope {
   std::shared_ptr<Report> report = std::make_shared<Report>();
   bool is_ir = true;
   std::string format;  // of the file; empty: there was none
+  bool made = false;   // node by node: what stands around the graph in a file is still to be said
 };
+
+// A model that was made gets the opset imports that its nodes need and it has not: the version that
+// came with the opset of the dialect, or 1.
+void ImportWhatNodesNeed(ModelScope& scope);
+// A copy, which shares the weights.
+std::shared_ptr<ModelScope> CopyOf(const ModelScope& scope);
 
 // While it lives, the graph is not changed.
 class Reading {

@@ -6,6 +6,7 @@
 
 #include "dlpack.h"
 #include "errors.h"
+#include "x2ir/formats/npy/npy.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::python {
@@ -229,6 +230,13 @@ HeldBytes BytesOf(const py::object& object) {
   return {{data, size}, std::move(owner)};
 }
 
+std::string Words(const py::handle& text) {
+  // Names of models are bytes, and come back as they went out.
+  PyObject* bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
+  if (!bytes) throw py::error_already_set();
+  return py::reinterpret_steal<py::bytes>(bytes);
+}
+
 py::str TextOf(std::string_view text) {
   PyObject* object =
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
@@ -296,6 +304,8 @@ void BindTensor(py::module_& m) {
              return StrCat("<x2ir.Tensor ", t.tensor.type().ToString(), ">");
            })
       .def_buffer(&BufferOf);
+  m.def("write_npy",
+        [](const std::string& path, const PyTensor& t) { Check(WriteNpy(path, t.tensor)); });
   PyBufferProcs* procs = reinterpret_cast<PyTypeObject*>(type.ptr())->tp_as_buffer;
   plain_getbuffer = std::exchange(procs->bf_getbuffer, &GetBuffer);
 }

@@ -28,6 +28,7 @@ std::shared_ptr<const void> Keep(py::object object);
 // The bytes of an object with the buffer protocol, contiguous, which live as long as the owner.
 HeldBytes BytesOf(const py::object& object);
 py::str TextOf(std::string_view text);
+std::string Words(const py::handle& text);  // the bytes that TextOf was given
 DType DTypeOfName(const std::string& name);
 // A tensor, list, dict or None.
 py::object FromDatum(const Datum& datum);

@@ -1,17 +1,21 @@
 """The package as a user has it: load, convert, save, run, verify, errors."""
 
+import copy
 import gc
 import io
 import json
 import os
 import pathlib
+import pickle
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import unittest
+import warnings
 
 import models
 import x2ir
@@ -196,6 +200,41 @@ class Running(InFolder):
         self.assertFalse(verdict)
         self.assertEqual((verdict.outputs[0].output, verdict.outputs[0].max_abs), ("y", 1.0))
 
+    def test_verify_with_a_runtime(self):
+        model = x2ir.load("model.onnx")
+        build = os.path.dirname(os.environ["X2IR_BIN_DIR"])
+        double = os.path.join(build, "tests", "x2ir_lite_double.so")
+        if os.path.exists(double):
+            verdict = model.verify(runtime="litert", runtime_library=double)
+            self.assertTrue(verdict)
+            self.assertIn("run by litert double", verdict.note)
+        with self.assertRaisesRegex(ValueError, "there is no runtime 'nope'"):
+            model.verify(runtime="nope")
+        with self.assertRaisesRegex(ValueError, "there is no file 'nowhere.so'"):
+            model.verify(runtime="onnxruntime", runtime_library="nowhere.so")
+        with self.assertRaises(TypeError):
+            model.verify(runtime_library="nowhere.so")
+        with self.assertRaises(TypeError):
+            model.verify(model, runtime="onnxruntime")
+
+    def test_metric(self):
+        model = x2ir.load("model.onnx")
+        x = {"x": x2ir.tensor(memoryview(b"\0\0\x80\x3f" * 4).cast("f", [1, 4]))}
+        io_ = x | {"y": model.run(x)["y"]}
+        self.assertTrue(model.verify(io_, metric="cosine", at_least=0.999))
+        self.assertEqual(model.verify(io_).outputs[0].step, None)
+        self.assertTrue(model.verify(io_, metric="max-abs", at_most=0))
+        io_["y"] = x2ir.tensor(b"\0\0\xc0\xc0" * 2, "float32", [1, 2])
+        verdict = model.verify(io_, metric="cosine", at_least=0.999)
+        self.assertFalse(verdict)
+        self.assertLess(verdict.outputs[0].cosine, 0.999)
+        for wrong, error in [({"metric": "cosin", "at_least": 1}, ValueError),
+                             ({"metric": "cosine"}, TypeError),
+                             ({"metric": "cosine", "at_most": 1}, TypeError),
+                             ({"at_least": 1}, TypeError)]:
+            with self.assertRaises(error):
+                model.verify(io_, **wrong)
+
     def test_wrong_inputs(self):
         model = x2ir.load("model.onnx")
         good = x2ir.tensor(bytes(16), "float32", [1, 4])
@@ -208,6 +247,104 @@ class Running(InFolder):
             x2ir.tensor(bytes(15), "float32", [1, 4])
         with self.assertRaises(TypeError):
             x2ir.tensor(bytes(15), "float33", [1, 4])
+
+
+    def test_an_unknown_input_lists_those_that_exist(self):
+        model = x2ir.load("model.onnx")
+        good = x2ir.tensor(bytes(16), "float32", [1, 4])
+        for call in (lambda: model.run({"X": good}), lambda: model.run({"x": good, "X": good}),
+                     lambda: model.verify({"X": good})):
+            with self.assertRaises(x2ir.Error) as caught:
+                call()
+            self.assertIsInstance(caught.exception, x2ir.InputError)
+            self.assertRegex(str(caught.exception), r"^.*'X'.*inputs( are)?: x\b")
+        self.assertIn("the model has no input 'xs'; did you mean 'x'?; its inputs are: x",
+                      self.message(lambda: model.run({"xs": good})))
+
+    def message(self, call):
+        with self.assertRaises(x2ir.Error) as caught:
+            call()
+        return str(caught.exception)
+
+    def test_a_missing_input_and_a_wrong_type_are_of_the_package(self):
+        model = x2ir.load("model.onnx")
+        self.assertIn("input 'x' (float32[1,4]) is missing", self.message(lambda: model.run({})))
+        wrong = x2ir.tensor(bytes(8), "float32", [1, 2])
+        self.assertIn("expected float32[1,4], got float32[1,2]", self.message(lambda: model.run({"x": wrong})))
+
+    def test_float64_is_cast_with_a_warning(self):
+        model = x2ir.load("model.onnx")
+        wide = [x2ir.tensor(struct.pack("<4d", 1, 2, 3, 4), "float64", [1, 4])]
+        if np is not None:
+            wide.append(np.array([[1.0, 2, 3, 4]]))
+        want = bytes(x2ir.tensor(model.run({"x": [[1, 2, 3, 4]]})["y"]))
+        for array in wide:
+            with self.assertWarnsRegex(UserWarning, "'x' is float32 and was given as float64") as caught:
+                y = model.run({"x": array})["y"]
+            self.assertEqual(os.path.basename(caught.filename), "api_test.py")
+            self.assertEqual(bytes(x2ir.tensor(y)), want)
+            with self.assertWarns(UserWarning):
+                self.assertTrue(model.verify({"x": array, "y": y}))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.run({"x": [[1.0, 2, 3, 4]]})  # a list has no element type that could be another
+
+
+class Copies(InFolder):
+    def models(self):
+        yield x2ir.load("model.onnx")
+        yield x2ir.load("model.onnx", raw=True)
+        made = x2ir.new("onnx")
+        x = made.graph.add_input("x", "float32[1,4]")
+        made.graph.add_output(made.graph.append("Relu", [x], dialect="onnx").output)
+        yield made
+
+    def test_models_are_pickled_and_copied(self):
+        for model in self.models():
+            for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), copy.copy(model)):
+                self.assertEqual(str(copied.graph), str(model.graph))
+                self.assertEqual((copied.is_ir, copied.dialect, copied.opsets),
+                                 (model.is_ir, model.dialect, model.opsets))
+                self.assertEqual(copied.to_onnx(), model.to_onnx())
+                copied.graph.inputs[0].name = "other"
+                self.assertEqual(model.graph.inputs[0].name, "x")
+
+    def test_a_pickle_outlives_the_file(self):
+        data = pickle.dumps(x2ir.load("model.onnx"))
+        os.remove("model.onnx")
+        script = "import pickle, sys; print(pickle.load(sys.stdin.buffer).run([[1, 2, 3, 4]])['y'].shape)"
+        done = subprocess.run([sys.executable, "-c", script], input=data, capture_output=True)
+        self.assertEqual(done.stdout, b"(1, 2)\n", done.stderr)
+
+    def test_what_was_edited_is_pickled(self):
+        model = x2ir.load("model.onnx")
+        model.graph.last.attributes  # of relu
+        model.graph.add_output(model.graph.find("h"))
+        self.assertEqual([v.name for v in pickle.loads(pickle.dumps(model)).graph.outputs], ["y", "h"])
+
+
+class Notebooks(unittest.TestCase):
+    def chain(self, length):
+        model = x2ir.new(name="<chain>")
+        x = model.graph.add_input("x", "float32[2]")
+        for _ in range(length):
+            x = model.graph.append("relu", [x]).output
+        model.graph.add_output(x)
+        return model
+
+    def test_a_large_model_is_the_page_with_its_modules_closed(self):
+        self.assertIn("</svg>", self.chain(20)._repr_html_())
+        page = self.chain(2000)._repr_html_()
+        self.assertTrue(page.startswith("<iframe"), page[:80])
+        self.assertIn("&lt;!doctype html&gt;", page)
+        self.assertNotIn("</svg>", page[:200])
+
+    def test_what_a_notebook_is_given_is_bounded(self):
+        for length in (20, 299, 301, 5000, 100000):
+            text = self.chain(length)._repr_html_()
+            self.assertLessEqual(len(text), 2 << 20, length)
+        self.assertTrue(text.startswith("<pre>format"))
+        self.assertIn("&lt;chain&gt;", text)
 
 
 class Errors(InFolder):
@@ -276,6 +413,32 @@ class LongWork(InFolder):
 
         with self.assertRaisesRegex(LookupError, "mine"):
             model.run({"x": zeros}, progress=broken)
+
+    def test_progress_is_called_as_work_goes_on(self):
+        model = x2ir.new()
+        x = model.graph.add_input("x", "float32[2]")
+        for _ in range(30000):
+            x = model.graph.append("sigmoid", [x]).output
+        model.graph.add_output(x)
+        data = model.to_onnx(optimize=False)
+        for call in (lambda p: x2ir.load(data, progress=p), lambda p: x2ir.convert(data, "o.onnx", progress=p),
+                     lambda p: model.to_onnx(progress=p)):
+            seen = []
+            call(lambda done, total: seen.append((done, total)))
+            before = [pair for pair in seen if pair[0] < pair[1]]
+            self.assertGreater(len(before), 1, seen)
+            self.assertGreater(len({done for done, _ in before}), 1, seen)
+            begun = time.monotonic()
+            call(lambda done, total: None)
+            whole = time.monotonic() - begun
+            with self.assertRaises(x2ir.Cancelled):
+                call(lambda done, total: False)
+            self.assertLess(len(seen), 3 + whole / 0.01)  # not at every node
+        if os.path.exists("o.onnx"):
+            os.remove("o.onnx")
+        with self.assertRaises(x2ir.Cancelled):
+            x2ir.convert(data, "o.onnx", progress=lambda done, total: False)
+        self.assertFalse(os.path.exists("o.onnx"))
 
     def test_control_c(self):
         script = """

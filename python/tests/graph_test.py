@@ -1,6 +1,7 @@
 """Graphs: looking, editing, and what happens to what was held."""
 
 import gc
+import tempfile
 import unittest
 
 import models
@@ -148,6 +149,74 @@ class Editing(unittest.TestCase):
         self.assertRaises(IndexError, lambda: g.set_output(3, neg.output))
         self.assertEqual([n.op for n in g], ["neg", "relu", "add"])
         self.assertEqual(g.validate(), [])
+
+    def test_validate_finds_unknown_attributes(self):
+        g = x2ir.new().graph
+        node = g.append("leaky_relu", [g.add_input("x", "float32[2]")], {"alpha": 0.1}, outputs=["y"])
+        g.add_output(node.output)
+        self.assertEqual(g.validate(), [])
+        node.attributes["alhpa"] = 0.2
+        (problem,) = g.validate()
+        self.assertIn("leaky_relu", problem)
+        self.assertIn("unknown attribute 'alhpa'", problem)
+        del node.attributes["alhpa"]
+        node.attributes["alpha"] = "much"
+        self.assertIn("attribute 'alpha': expected", g.validate()[0])
+        del node.attributes["alpha"]
+        self.assertIn("attribute 'alpha' is missing", g.validate()[0])
+
+    def test_validate_finds_unknown_attributes_of_onnx(self):
+        for model in (x2ir.load(models.small(), raw=True), x2ir.new("onnx")):
+            g = model.graph
+            if not g.outputs:
+                g.add_output(g.append("Relu", [g.add_input("x", "float32[2]")], dialect="onnx").output)
+            self.assertEqual(g.validate(), [])
+            g.last.attributes["alpha"] = 0.1
+            self.assertIn("alpha", g.validate()[0])
+
+    def test_validate_looks_into_nested_graphs(self):
+        g = x2ir.new().graph
+        x = g.add_input("x", "float32[2]")
+        cond = g.add_input("c", "bool[]")
+        branches = []
+        for op in ("relu", "neg"):
+            branch = x2ir.new().graph
+            branch.add_output(branch.append(op, [branch.add_initializer("k", [1.0, 2.0], "float32")]).output)
+            branches.append(branch)
+        node = g.append("if", [cond], {"then_branch": branches[0], "else_branch": branches[1]})
+        g.add_output(node.output)
+        self.assertEqual(g.validate(), [])
+        node.subgraphs[0].first.attributes["slope"] = 1
+        self.assertIn("unknown attribute 'slope'", g.validate()[0])
+
+    def test_add_output(self):
+        model = three()
+        g = model.graph
+        g.add_output(g.first.output)
+        self.assertEqual([v.name for v in g.outputs], ["y", "a"])
+        self.assertEqual(list(model.run({"x": x2ir.tensor(bytes(8), "float32", [2, 1])})), ["y", "a"])
+        with self.assertRaises(ValueError):
+            g.add_output(three().graph.first.output)
+
+    def test_a_new_model_of_onnx_is_a_valid_file(self):
+        model = x2ir.new("onnx")
+        g = model.graph
+        x = g.add_input("x", "float32[2,3]")
+        h = g.append("Relu", [x], dialect="onnx").output
+        h = g.append("ai.onnx.ml::Normalizer", [h], {"norm": "L2"}, dialect="onnx").output
+        h = g.append("com.microsoft::Gelu", [h], dialect="onnx").output
+        g.add_output(h)
+        data = model.to_onnx()
+        read = x2ir.load(data, raw=True)
+        self.assertEqual(read.opsets, {"": 17, "ai.onnx.ml": 3, "com.microsoft": 1})
+        self.assertEqual(read.info()["ir_version"], 8)  # of opset 17
+        self.assertEqual([n.op for n in x2ir.load(data).graph][0], "relu")
+        self.assertEqual(g.validate(), [])
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(folder + "/new.onnx")
+            with open(folder + "/new.onnx", "rb") as file:
+                self.assertEqual(file.read(), data)
+        self.assertEqual(x2ir.load(x2ir.new("onnx", opset=21).to_onnx(), raw=True).opsets, {"": 21})
 
     def test_a_cycle_is_an_error(self):
         model = three()

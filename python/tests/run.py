@@ -33,7 +33,7 @@ def documents(suite):
 
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     arguments = {"setUp": set_up, "tearDown": tear_down, "optionflags": flags}
-    for name in ("", "._model", "._own_ops", "._graph"):
+    for name in ("", "._model", "._look", "._own_ops", "._graph"):
         module = importlib.import_module("x2ir" + name)
         suite.addTests(doctest.DocTestSuite(module, extraglobs={"x2ir": x2ir}, **arguments))
     page = os.path.join(ROOT, "docs", "python.md")

@@ -9,9 +9,10 @@
 >>> len(onnx) > 0
 True
 
-Options are keyword arguments with the names of the command line's flags (``x2ir convert --help``),
-with ``_`` between words; ``from_`` is ``--from``. What can be said several times may be a list, and
-what is said of a name a dict: ``shape={"x": (1, 3, "seq")}``, ``dynamic={"x": {0: "batch"}}``.
+Options are keyword arguments with the names of the command line's flags, with ``_`` between words
+(``help(x2ir.convert)`` lists them); ``from_`` is ``--from``. What can be said several times may be a
+list, and what is said of a name a dict: ``shape={"x": (1, 3, "seq")}``, ``dynamic={"x": {0: "batch"}}``,
+``rename={"x": "image"}``, ``fold_inputs={"mask": array}``.
 
 Errors are subclasses of :class:`Error`. Long calls let other threads go on, can be interrupted by
 Ctrl-C, and take ``progress=f``: ``f(done, total)`` is called now and then, and ends the call when it
@@ -24,18 +25,21 @@ from ._errors import (
     ConversionError,
     Error,
     FileError,
+    InputError,
     ModelError,
     OptionError,
     Unsupported,
 )
+from ._look import Findings, compare, cost, diff, view, weights
 from ._model import convert, load
 from ._own_ops import Dialect, handler
 from ._x2ir import Failure, Graph, Model, Node, Report, Rewrite, Tensor, Value, __version__
 
 __all__ = [
-    "Cancelled", "ConversionError", "Dialect", "Error", "Failure", "FileError", "Graph", "Model",
-    "ModelError", "Node", "OptionError", "Report", "Rewrite", "Tensor", "Unsupported", "Value",
-    "convert", "formats", "handler", "load", "new", "ops", "tensor",
+    "Cancelled", "ConversionError", "Dialect", "Error", "Failure", "FileError", "Findings", "Graph",
+    "InputError", "Model", "ModelError", "Node", "OptionError", "Report", "Rewrite", "Tensor",
+    "Unsupported", "Value", "compare", "convert", "cost", "diff", "formats", "handler", "load", "new",
+    "ops", "tensor", "view", "weights",
 ]  # fmt: skip
 
 
@@ -72,13 +76,16 @@ def tensor(value, dtype=None, shape=None):
     return _arrays.to_tensor(value, dtype and _arrays.dtype_name(dtype))
 
 
-def new(dialect="", opset=1, name="graph"):
+def new(dialect="", opset=None, name="graph"):
     """An empty model: of the IR, or of a dialect, to be filled through ``model.graph``.
+
+    opset: of the dialect's own ops; None: the one that is written when nobody says another. Opset
+      imports of other domains that nodes are of come of themselves.
 
     >>> g = x2ir.new().graph
     >>> x = g.add_input("x", "float32[2,n]")
     >>> y = g.append("relu", [x], outputs=["y"]).outputs[0]
-    >>> g.set_output(0, y)
+    >>> g.add_output(y)
     >>> y
     <x2ir.Value y: float32[2,n]>
     """

@@ -175,6 +175,18 @@ def to_tensor(value, wanted=None):
     return _from_numpy(np.asarray(value, dtype=wanted), None)
 
 
+def as_float32(tensor):
+    """A tensor of float64 in float32; what is too large is infinite."""
+    np = numpy()
+    if np is not None:
+        with np.errstate(over="ignore"):
+            return _from_numpy(np.asarray(tensor).astype(np.float32), None)
+    import array
+
+    floats = array.array("f", memoryview(tensor).cast("B").cast("d"))
+    return Tensor(floats, "float32", tensor.shape)
+
+
 def to_array(tensor):
     """An array of NumPy over the tensor's memory; the tensor itself where there is no NumPy.
 

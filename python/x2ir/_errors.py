@@ -17,6 +17,8 @@ class Error(Exception):
     def failures(self):
         return self.report.failures if self.report is not None else []
 
+    __str__ = Exception.__str__  # a KeyError would quote the message
+
 
 class ConversionError(Error):
     """Ops of the model cannot be converted, or the target cannot express them."""
@@ -28,6 +30,10 @@ class ModelError(Error, ValueError):
 
 class OptionError(Error, ValueError):
     """An option that does not exist, or a value that does not suit it or the model."""
+
+
+class InputError(Error, KeyError, ValueError):
+    """Arrays that the model does not take: of a name that no input has, a wrong type or shape."""
 
 
 class FileError(Error, OSError):
@@ -54,10 +60,15 @@ _KINDS = {
 }
 
 
-def make(code, message, report, option, of_option):
-    """The exception for a status; called by the extension module."""
-    if of_option or option is not None:
+def make(code, message, report, option, fault):
+    """The exception for a status; called by the extension module.
+
+    fault: "option" or "input" where the status does not say whose fault it is, else "".
+    """
+    if fault == "option" or option is not None:
         kind = OptionError
+    elif fault == "input":
+        kind = InputError
     elif report is not None and report.failures:
         kind = ConversionError
     else:

@@ -1,8 +1,15 @@
-"""Keyword arguments as the options of the command line: texts by name."""
+"""Keyword arguments as the options of the command line: texts by name.
 
+All of them stand in one table of the extension module (``_x2ir.options()``), which the flags of the
+programs are made of, too. Signatures and docstrings are made of it.
+"""
+
+import contextlib
+import keyword
 import os
 
-from ._arrays import dtype_name
+from . import _x2ir
+from ._arrays import dtype_name, to_tensor
 
 
 def _size(dim):
@@ -13,13 +20,24 @@ def _shape(shape):
     return "[" + ",".join(_size(d) for d in shape) + "]"
 
 
+def _constant(value, folder):
+    """What an input becomes: a number, the name of a .npy file, or an array, in a file."""
+    if isinstance(value, (bool, int, float, str, os.PathLike)):
+        return _text(value)
+    path = os.path.join(folder(), f"{len(os.listdir(folder()))}.npy")
+    _x2ir.write_npy(path, to_tensor(value))
+    return path
+
+
 # Options whose value may be a dict, an item each.
 _DICTS = {
-    "shape": lambda name, v: f"{name}:{v if isinstance(v, str) else _shape(v)}",
-    "dtype": lambda name, v: f"{name}:{dtype_name(v)}",
-    "dynamic": lambda name, v: f"{name}:"
+    "shape": lambda name, v, _: f"{name}:{v if isinstance(v, str) else _shape(v)}",
+    "dtype": lambda name, v, _: f"{name}:{dtype_name(v)}",
+    "dynamic": lambda name, v, _: f"{name}:"
     + (v if isinstance(v, str) else ",".join(f"{axis}={size}" for axis, size in v.items())),
-    "extra_opset": lambda name, v: f"{name}:{v}",
+    "extra_opset": lambda name, v, _: f"{name}:{v}",
+    "rename": lambda name, v, _: f"{name}={v}",
+    "fold_inputs": lambda name, v, folder: f"{name}={_constant(v, folder)}",
 }
 # Options that are given once for each item, and not as one list "A,B".
 _REPEATED = set(_DICTS) | {"weights_from"}
@@ -31,19 +49,83 @@ def _text(value):
     return str(os.fspath(value) if isinstance(value, os.PathLike) else value)
 
 
+@contextlib.contextmanager
 def named(options):
-    """[("shape", "x:1,3"), ...] of {"shape": {"x": (1, 3)}, ...}. None is not given."""
-    pairs = []
-    for name, value in options.items():
-        if value is None:
-            continue
-        name = name.rstrip("_")  # `from` is a word of Python's own
-        key = name.replace("_", "-")
-        if isinstance(value, dict) and name in _DICTS:
-            pairs += [(key, _DICTS[name](of, item)) for of, item in value.items()]
-        elif isinstance(value, (list, tuple)):
-            items = [_text(item) for item in value]
-            pairs += [(key, item) for item in items] if name in _REPEATED else [(key, ",".join(items))]
-        else:
-            pairs.append((key, _text(value)))
-    return pairs
+    """[("shape", "x:1,3"), ...] of {"shape": {"x": (1, 3)}, ...}. None is not given.
+
+    Arrays lie in files for as long as the context lasts.
+    """
+    with contextlib.ExitStack() as stack:
+        folders = []
+
+        def folder():
+            if not folders:
+                import tempfile  # which takes longer to load than all of this package
+
+                folders.append(stack.enter_context(tempfile.TemporaryDirectory(prefix="x2ir-")))
+            return folders[0]
+
+        pairs = []
+        for name, value in options.items():
+            if value is None:
+                continue
+            name = name.rstrip("_")  # `from` is a word of Python's own
+            key = name.replace("_", "-")
+            if isinstance(value, dict):
+                if name not in _DICTS:
+                    raise TypeError(f"option '{name}' is no dict; {', '.join(_DICTS)} are")
+                pairs += [(key, _DICTS[name](of, item, folder)) for of, item in value.items()]
+            elif isinstance(value, (list, tuple)):
+                items = [_text(item) for item in value]
+                pairs += [(key, item) for item in items] if name in _REPEATED else [(key, ",".join(items))]
+            else:
+                pairs.append((key, _text(value)))
+        yield pairs
+
+
+def table(reads=True, writes=True):
+    """The options of reading, of writing, or of both."""
+    return [o for o in _x2ir.options() if (reads and o["reads"]) or (writes and o["writes"])]
+
+
+def word(name):
+    return name + "_" * keyword.iskeyword(name)
+
+
+def _help(option):
+    values = {"flag": "bool", "int": "int", "size": 'bytes, or "2GiB"', "text": "str", "list": "list"}
+    kind = " | ".join(map(repr, option["choices"])) or values[option["type"]]
+    if option["name"] in _DICTS:
+        kind = "dict"
+    whose = f" ({', '.join(option['formats'])})" if option["formats"] else ""
+    return f"    {word(option['name'])}: {kind}{whose}. {option['help']}."
+
+
+def takes_options(*, reads=False, writes=False):
+    """A decorator of a function with ``**options``: one with a keyword argument for each of them.
+
+    Names that are no options go on to it as well, so that an error can say which one was meant.
+    """
+
+    def decorate(function):
+        code = function.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        places, others = names[: code.co_argcount], names[code.co_argcount :]
+        defaults = dict(zip(reversed(places), reversed(function.__defaults__ or ())))
+        defaults.update(function.__kwdefaults__ or {})
+        options = [o for o in table(reads, writes) if word(o["name"]) not in names]
+        keywords = [*others, *(word(o["name"]) for o in options)]
+        said = [f"{n}={defaults[n]!r}" if n in defaults else n for n in places]
+        said += ["*", *(f"{n}={defaults.get(n)!r}" for n in keywords), "**options"]
+        passed = [*places, *(f"{n}={n}" for n in keywords), "**options"]
+        scope = {"_made_of": function}
+        name = function.__name__
+        text = f"def {name}({', '.join(said)}):\n    return _made_of({', '.join(passed)})\n"
+        exec(compile(text, f"<options of {name}>", "exec"), scope)
+        made = scope[name]
+        made.__module__, made.__qualname__ = function.__module__, function.__qualname__
+        doc = (function.__doc__ or "").rstrip()
+        made.__doc__ = "\n".join([doc, "", "    Options, none of which is needed:", "", *map(_help, options), ""])
+        return made
+
+    return decorate

@@ -78,6 +78,10 @@ case "$part" in
     fi
     ! ./example "$tests/api_test.c" bad.onnx 2>said || fail "a file that is no model was converted"
     grep -q 'api_test.c' said && [ ! -e bad.onnx ] || fail "expected a message, and no file"
+    for unreadable in nowhere.onnx:'No such file' "$tests":'directory' /dev/null:'empty'; do
+      ! ./example "${unreadable%%:*}" bad.onnx 2>said || fail "${unreadable%%:*} was read"
+      grep -q "${unreadable#*:}" said || fail "expected why ${unreadable%%:*} cannot be read"
+    done
     ;;
   valgrind)
     command -v valgrind >/dev/null || skip "valgrind is not installed"

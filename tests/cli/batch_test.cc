@@ -123,15 +123,22 @@ TEST_F(Batch, ConvertsExportsAndGoesOnWhereItStopped) {
   WriteFile(folder_ / "out/in/5/model.safetensors", "spoiled");
   const size_t before = Lines("out/batch.jsonl").size();
   ASSERT_EQ(Run("x2ir convert --batch list -o out"), 1) << err_;
-  EXPECT_EQ(out_, "42 of 46 files done, 38 of them before, 4 failed\n");
-  EXPECT_EQ(Lines("out/batch.jsonl").size(), before + 8);
+  EXPECT_EQ(out_,
+            "42 of 46 files done, 38 of them before, 4 failed, 1 of them before (--retry-failed "
+            "tries them again)\n");
+  // A line each, those that were skipped among them.
+  int skipped = 0;
+  const std::vector<Json> lines = Lines("out/batch.jsonl");
+  ASSERT_EQ(lines.size(), before + 46);
+  for (size_t i = before; i < lines.size(); ++i) skipped += lines[i].contains("skipped");
+  EXPECT_EQ(skipped, 39);
   EXPECT_NE(ReadFile(folder_ / "out/in/3/model.json").find("tanh"), std::string::npos);
   EXPECT_NE(ReadFile(folder_ / "out/in/5/model.safetensors"), "spoiled");
   // Other settings give other results; a line that a killed run left half is no harm.
   std::ofstream(folder_ / "out/batch.jsonl", std::ios::app) << "{\"input\": \"in/";
   ASSERT_EQ(Run("x2ir convert --batch list -o out --optimize -q"), 1) << err_;
   EXPECT_EQ(out_, "");
-  EXPECT_EQ(Lines("out/batch.jsonl").size(), before + 8 + 46);
+  EXPECT_EQ(Lines("out/batch.jsonl").size(), before + 46 + 46);
 
   ASSERT_EQ(Run("find out -name '*.json' | sort | ir2onnx export --batch - -j 3 -o back"), 0)
       << err_;
@@ -172,7 +179,7 @@ TEST_F(Batch, OtherSettingsAreDoneAgain) {
   };
   for (const auto& row : rows) {
     EXPECT_EQ(Run(StrCat("x2ir convert --batch list -o out ", row.flags)), 0) << row.flags << err_;
-    EXPECT_EQ(out_, row.again ? done : before) << row.flags;
+    EXPECT_EQ(out_.substr(0, out_.find('\n') + 1), row.again ? done : before) << row.flags;
   }
 }
 
@@ -194,6 +201,129 @@ TEST_F(Batch, WhereOutputsGo) {
         StrCat("sub/out", (folder_ / "a.json").string())}) {
     EXPECT_TRUE(fs::exists(folder_ / file)) << file;
   }
+}
+
+TEST_F(Batch, ListsHaveCommentsAndBlankLines) {
+  WriteModel("a.onnx");
+  WriteModel("#b.onnx");
+  WriteFile(folder_ / "list", "# what is to be done\n\n   \na.onnx\n\t\n#c.onnx\n./#b.onnx\n");
+  ASSERT_EQ(Run("x2ir convert --batch list -o out"), 0) << err_;
+  EXPECT_EQ(out_, "2 of 2 files done, 0 failed\n");
+  EXPECT_TRUE(fs::exists(folder_ / "out/#b.json"));
+  WriteFile(folder_ / "long", StrCat("# one\n\na.onnx\n", std::string(70000, 'x'), "\n"));
+  EXPECT_EQ(Run("x2ir convert --batch long -o out"), 3);
+  EXPECT_NE(err_.find("line 4 is longer"), std::string::npos) << err_;
+}
+
+// What cannot be converted and what is malformed is not tried again, unless somebody asks; what the
+// system could not do is.
+TEST_F(Batch, FailuresForGoodAreNotTriedAgain) {
+  WriteModel("good.onnx");
+  WriteModel("bad.onnx", "NoSuchOp");
+  WriteFile(folder_ / "broken.onnx", std::string(1000, '\xa7'));
+  WriteFile(folder_ / "list", "good.onnx\nbad.onnx\nbroken.onnx\nnone.onnx\n");
+  for (const std::string isolate : {"", " --isolate"}) {
+    const std::string command = StrCat("x2ir convert --batch list -o out", isolate.size(), isolate);
+    ASSERT_EQ(Run(command), 1) << err_;
+    EXPECT_EQ(out_, "1 of 4 files done, 3 failed\n") << err_;
+    ASSERT_EQ(Run(command + " -v"), 1) << err_;
+    EXPECT_EQ(out_,
+              "1 of 4 files done, 1 of them before, 3 failed, 2 of them before (--retry-failed "
+              "tries them again)\ndone before: good.onnx\n");
+    EXPECT_NE(err_.find("bad.onnx: cannot convert"), std::string::npos) << err_;
+    // The report says it of each file in each run.
+    const std::vector<Json> lines = Lines(StrCat("out", isolate.size(), "/batch.jsonl"));
+    ASSERT_EQ(lines.size(), 8u);
+    std::map<std::string, Json> last;
+    for (size_t i = 4; i < 8; ++i) last[lines[i]["input"]] = lines[i];
+    EXPECT_EQ(last["good.onnx"]["skipped"], true);
+    EXPECT_EQ(last["bad.onnx"]["skipped"], true);
+    EXPECT_EQ(last["bad.onnx"]["exit_code"], 1);
+    EXPECT_EQ(last["broken.onnx"]["exit_code"], 3);
+    EXPECT_FALSE(last["none.onnx"].contains("skipped"));
+    ASSERT_EQ(Run(command + " --retry-failed"), 1);
+    EXPECT_EQ(out_, "1 of 4 files done, 1 of them before, 3 failed\n");
+    // Another file, other settings.
+    WriteModel("bad.onnx", "Tanh");
+    ASSERT_EQ(Run(command), 1);
+    EXPECT_EQ(out_,
+              "2 of 4 files done, 1 of them before, 2 failed, 1 of them before (--retry-failed "
+              "tries them again)\n");
+    ASSERT_EQ(Run(command + " --optimize"), 1);
+    EXPECT_EQ(out_, "2 of 4 files done, 2 failed\n");
+    WriteModel("bad.onnx", "NoSuchOp");
+  }
+}
+
+// A file that is killed is a failure of that file alone, and not tried again.
+TEST_F(Batch, EachFileMayHaveAProcessOfItsOwn) {
+  std::string list;
+  for (int i = 0; i < 8; ++i) {
+    WriteModel(StrCat(i, ".onnx"));
+    StrAppend(&list, i, ".onnx\n");
+  }
+  // As many nodes as take a while, and memory.
+  std::string graph = "graph g(x: float32[300]) -> (y) { a0: float32[300] = onnx.Relu(x)";
+  constexpr int kNodes = 200000;
+  for (int i = 1; i < kNodes; ++i) {
+    StrAppend(&graph, "\n a", i, ": float32[300] = onnx.Sin(a", i - 1, ")");
+  }
+  StrAppend(&graph, "\n y: float32[300] = onnx.Relu(a", kNodes - 1, ") }");
+  Model model;
+  model.graph = *ParseGraph(graph);
+  model.source_dialect = "onnx";
+  model.ir_version = 8;
+  model.opset_imports = {{"", 17}};
+  ASSERT_TRUE(WriteOnnx(model, folder_ / "large.onnx").ok());
+  WriteFile(folder_ / "list", StrCat("large.onnx\n", list));
+
+  // What happens to the process that converts it, when it has begun.
+  const std::string when_begun =
+      " & main=$!; until child=$(pgrep -P $main) && [ \"$(awk '/VmData/ {print $2}' "
+      "/proc/$child/status)\" -gt 40000 ]; do kill -0 $main || break; sleep 0.01; done "
+      "2>/dev/null; ";
+  struct Row {
+    std::string flags, error, then;
+  };
+  const Row rows[] = {
+      {"--memory 24", "out of memory", ""},
+      {"--timeout 1", "took longer than 1 second",
+       "kill -STOP $child; sleep 1.5; kill -CONT $child; wait $main"},
+      {"--isolate", "its process was killed by signal 9 (Killed)", "kill -9 $child; wait $main"},
+  };
+  int number = 0;
+  for (const Row& row : rows) {
+    const std::string folder = StrCat("out", number++);
+    const std::string command =
+        StrCat("x2ir convert --batch list -o ", folder, " -j 1 --optimize ", row.flags);
+    ASSERT_EQ(Run(row.then.empty() ? command : StrCat(command, when_begun, row.then)), 1)
+        << row.flags << err_;
+    EXPECT_EQ(out_, "8 of 9 files done, 1 failed\n") << row.flags << err_;
+    EXPECT_NE(err_.find(row.error), std::string::npos) << row.flags << err_;
+    std::map<std::string, Json> lines;
+    for (const Json& line : Lines(folder + "/batch.jsonl")) lines[line["input"]] = line;
+    EXPECT_EQ(lines["large.onnx"]["exit_code"], 4);
+    EXPECT_EQ(lines["large.onnx"]["final"], true);
+    EXPECT_EQ(lines["7.onnx"]["exit_code"], 0);
+    // Nothing is left of it.
+    for (const auto& entry : fs::directory_iterator(folder_ / folder)) {
+      EXPECT_EQ(entry.path().filename().string().find("large"), std::string::npos) << entry.path();
+    }
+    ASSERT_EQ(Run(command), 1) << row.flags;
+    EXPECT_EQ(out_,
+              "8 of 9 files done, 8 of them before, 1 failed, 1 of them before (--retry-failed "
+              "tries them again)\n")
+        << row.flags;
+  }
+  // With more of it, it is tried again.
+  ASSERT_EQ(Run("x2ir convert --batch list -o out0 -j 1 --optimize --memory 4000"), 0) << err_;
+  EXPECT_EQ(out_, "9 of 9 files done, 8 of them before, 0 failed\n");
+  // Whoever starts it may ignore how children end.
+  ASSERT_EQ(Run("(trap '' CHLD; exec x2ir convert --batch list -o ignored -j 2 --isolate)"), 0)
+      << err_;
+  // Several at a time; the results are those of one process.
+  ASSERT_EQ(Run("x2ir convert --batch list -o many -j 4 --isolate --optimize"), 0) << err_;
+  ASSERT_EQ(Run("diff -r -x batch.jsonl many out0"), 0) << out_;
 }
 
 TEST_F(Batch, ShardsDoAllOfAListOnce) {
@@ -241,6 +371,10 @@ TEST_F(Batch, RefusesWhatWouldDoHarm) {
       {"x2ir convert --shard 1/2 a.onnx", 2, "--batch"},
       {"x2ir convert --batch list --shard 3/2", 2, "--shard '3': expected a number from 1 to 2"},
       {"x2ir convert --batch list --shard 0/2", 2, "--shard '0'"},
+      {"x2ir convert a.onnx --timeout 3", 2, "--batch"},
+      {"x2ir convert a.onnx --retry-failed", 2, "--batch"},
+      {"x2ir convert --batch list --timeout 0", 2, "--timeout '0'"},
+      {"x2ir convert --batch list --memory x", 2, "--memory 'x'"},
       {"x2ir convert --batch list --shard 2", 2, "expected I/N, as in 1/8"},
       {"x2ir convert --batch none", 3, "cannot read the list 'none'"},
       {"x2ir convert --batch list --report notes.txt", 2, "no report of a batch"},

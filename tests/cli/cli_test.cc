@@ -345,6 +345,9 @@ TEST_F(Cli, Convert) {
 }
 
 TEST_F(Cli, UnsupportedOps) {
+  const std::string mean =
+      "printf '<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[] x) => (float[] y) { y = "
+      "ReduceMean (x) }' >u.onnxtxt; ";
   const std::string all_named =
       "3 ops[\\s\\S]*onnx.com.acme::Foo \\(2 nodes\\)[\\s\\S]*'foo one', 'foo two'[\\s\\S]*"
       "onnx.com.other::Bar \\(1 node\\)[\\s\\S]*'bar one'[\\s\\S]*onnx.NoSuchOp \\(1 "
@@ -363,6 +366,14 @@ TEST_F(Cli, UnsupportedOps) {
        "onnx.com.acme::Foo\\(x\\) \\{ alpha = 0.5 \\} \"foo one\"\n[\\s\\S]*\"foo two\"[\\s\\S]*"
        "onnx.com.other::Bar[\\s\\S]*onnx.NoSuchOp[\\s\\S]*onnx.Relu",
        "kept as they are[^\n]*com.acme::Foo", "back.onnx unsupported.json unsupported.safetensors"},
+      // Why, where, and the flag that helps; what else was tried is for -v.
+      {mean + "x2ir convert u.onnxtxt -o u.pt2", 1, "",
+       "reduce_mean \\(1 node\\): an operand of unknown rank; 'x' is float32\\[...\\]: the input "
+       "states no shape; --shape x:1,3,... gives sizes\n    at '[^\n]*'\n$",
+       "u.onnxtxt"},
+      {mean + "x2ir convert u.onnxtxt -v -o u.pt2", 1, "",
+       "gives sizes\n    at '[^\n]*'\n    tried [A-Za-z]+: ", "u.onnxtxt"},
+      {mean + "x2ir convert u.onnxtxt -q -o u.pt2 --shape x:1,3,4", 0, "^$", "", "u.onnxtxt u.pt2"},
       {"x2ir info unsupported.onnx", 0, "converts +no, 3 ops[\\s\\S]*" + all_named.substr(5), "",
        ""},
       {"x2ir show unsupported.onnx", 0, "onnx.com.acme::Foo[\\s\\S]*relu",
@@ -527,6 +538,12 @@ TEST_F(Cli, WrongUsage) {
       {"x2ir verify small.onnx", "nothing to compare with"},
       {"x2ir verify small.onnx --io inputs.safetensors", "holds no outputs"},
       {"x2ir verify small.onnx --io io.safetensors --rtol -1", "--rtol '-1'"},
+      {"x2ir verify small.onnx --io io.safetensors --metric cosine", "expected --at-least X"},
+      {"x2ir verify small.onnx --io io.safetensors --metric steps --at-least 1",
+       "Excludes|--at-most X"},
+      {"x2ir verify small.onnx --io io.safetensors --metric cosin --at-least 1",
+       "did you mean 'cosine'\\?"},
+      {"x2ir verify small.onnx --io io.safetensors --at-least 1", "--metric"},
       {"x2ir verify small.onnx --io io.safetensors --atol nan", "--atol 'nan'"},
       {"x2ir run small.onnx", "--input x=FILE.npy[^\n]*float32\\[2,3\\]"},
       {"x2ir run small.onnx --input x", "NAME=FILE.npy"},
@@ -776,6 +793,23 @@ TEST_F(Cli, LooksAtModels) {
        "opsets +17[\\s\\S]*x: float32\\[2,3\\][\\s\\S]*3 in 1 tensor[\\s\\S]*converts +yes", "",
        ""},
       {"x2ir info dyn.onnx", 0, "dims of x; --shape", "", ""},
+      // Files state no type of a result, or a rank alone: inference knows it.
+      {StrCat("x2ir info ", X2IR_SOURCE_DIR, "/tests/data/tflite/while_5.tflite"), 0,
+       "outputs +[^\n]*\\[[0-9,]*\\]\n", "", ""},
+      {StrCat("x2ir info ", X2IR_SOURCE_DIR, "/tests/data/coreml/gen_mil_cnn.mlpackage"), 0,
+       "outputs +[^\n]*\\[[0-9,]+\\]\n", "", ""},
+      {"x2ir info small.onnx --json", 0,
+       "\"type\": \"float32\\[2,3\\]\", \"dtype\": \"float32\", \"shape\": \\[2, 3\\]", "", ""},
+      {"x2ir info dyn.onnx --json", 0, "\"shape\": \\[null, 5\\]|\"shape\": \\[.*null", "", ""},
+      {"x2ir info dyn.onnx --cost", 0, "sizes are missing: [^\n]*; --shape NAME:1,3,... gives them",
+       "", ""},
+      {"awk 'BEGIN { print \"<ir_version: 8, opset_import: [\\\"\\\" : 17]>\"; "
+       "print \"g (float[2] v0) => (float[2] v120) {\"; "
+       "for (i = 1; i <= 120; ++i) printf \"v%d = Neg (v%d)\\n\", i, i - 1; print \"}\" }' "
+       ">l.onnxtxt; "
+       "x2ir draw l.onnxtxt -o l.svg && x2ir draw l.onnxtxt -q -o m.svg",
+       0, "^wrote l.svg\n  120 nodes are more than a screen shows: x2ir view l.onnxtxt [^\n]*\n$",
+       "", "l.onnxtxt l.svg m.svg"},
       {"x2ir info param.onnx", 0, "inputs +x: float32\\[3\\]\n +and 1 with a default", "", ""},
       {"x2ir draw small.onnx", 0,
        "^digraph \"small\" \\{[\\s\\S]*add[\\s\\S]*w = float32\\[3\\]\\{0.5, -1, 2\\}[\\s\\S]*relu",

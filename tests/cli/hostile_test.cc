@@ -423,6 +423,84 @@ TEST_F(Hostile, ParametersFoundByConvention) {
           0, "parameters +6 in 1 tensor", ""}});
 }
 
+// 200 kB that unpack to 200 MB, as entries of archives of each kind: an error, and no memory.
+TEST_F(Hostile, ArchivesThatUnpackToAThousandTimes) {
+  const std::string make = R"sh(cat >make.py <<'E'
+import json, struct, sys, zipfile
+kind, size = sys.argv[1], int(sys.argv[2])
+zeros = bytes(size)
+def pack(name, entries):
+    with zipfile.ZipFile(name, 'w', zipfile.ZIP_DEFLATED) as z:
+        for entry, data in entries: z.writestr(entry, data)
+if kind == 'keras':
+    pack('a.keras', [('config.json', '{}'), ('metadata.json', '{}'),
+                     ('model.weights.h5', b'\x89HDF\r\n\x1a\n' + zeros)])
+elif kind == 'text':
+    pack('a.keras', [('config.json', b'[' + b' ' * size + b']'), ('model.weights.h5', b'')])
+elif kind == 'hdf5':  # a compressed dataset of an HDF5 file that says to be large
+    with zipfile.ZipFile(sys.argv[3]) as z:
+        old = {i.filename: z.read(i) for i in z.infolist()}
+    h5 = bytearray(old['model.weights.h5'])
+    was = struct.pack('<2Q', 8, 3)
+    at = h5.index(was)
+    h5[at:at + 16] = struct.pack('<2Q', 8, size // 32)
+    with zipfile.ZipFile('a.keras', 'w') as z:
+        for n, data in old.items(): z.writestr(n, bytes(h5) if n.endswith('.h5') else data)
+elif kind == 'pt2':
+    with zipfile.ZipFile('m.pt2') as z:
+        old = {i.filename: z.read(i) for i in z.infolist()}
+    pack('a.pt2', [(n, zeros if n.endswith('/weight_0') else data) for n, data in old.items()])
+else:
+    node = lambda op, name, *inputs: {'op': op, 'name': name, 'inputs': [[i, 0, 0] for i in inputs]}
+    json.dump({'nodes': [node('null', 'x'), node('null', 'w'), node('elemwise_add', 'y', 0, 1)],
+               'arg_nodes': [0, 1], 'heads': [[2, 0, 0]]}, open('n-symbol.json', 'w'))
+    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }" % (size // 4)
+    head += ' ' * (-(len(head) + 11) % 64) + '\n'
+    pack('n-0000.params', [('w.npy', b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode() + zeros)])
+E
+python3 make.py )sh";
+  const std::string large = " 209715200 && ulimit -v 700000 && x2ir info ";
+  const std::string error =
+      "unpacks to more than 100 times the [0-9]+ bytes of the file, and than 16 MiB";
+  Check({
+      {StrCat(make, "keras", large, "a.keras"), 3, "", error},
+      {StrCat(make, "text", large, "a.keras"), 3, "", "a text of 209715202 bytes"},
+      {StrCat("x2ir convert -q big.onnx -o m.pt2 && ", make, "pt2", large, "a.pt2"), 3, "", error},
+      {StrCat(make, "npz", large, "n-symbol.json"), 3, "", error},
+      {StrCat(make, "hdf5 32000000 '", X2IR_SOURCE_DIR,
+              "/tests/data/keras/chunked.keras' && x2ir info a.keras"),
+       3, "", error},
+      // What packs well for good reasons is read: 10 MB of zeros.
+      {StrCat(make, "npz 10000000 && x2ir info n-symbol.json"), 0, "parameters +2,500,000 in 1",
+       ""},
+  });
+}
+
+// packaging/sandbox, as docs/security.md has it.
+TEST_F(Hostile, ASandbox) {
+  if (Run("bwrap --unshare-all --ro-bind / / true && /usr/bin/python3 -c 'import seccomp'").code !=
+      0) {
+    GTEST_SKIP() << "bubblewrap or python3-seccomp does not work here";
+  }
+  const std::string run = StrCat("X2IR='", X2IR_BIN_DIR, "/x2ir' '", X2IR_SOURCE_DIR,
+                                 "/packaging/sandbox/run.sh' in out ");
+  Check({
+      {StrCat("mkdir in out; cp m.onnx in; ", run, "convert /in/m.onnx -o a.onnx && ls out"), 0,
+       "a\\.onnx\n$", ""},
+      {StrCat(run, "convert /in/m.onnx -o a.pt2 -q && ", run, "compare /in/m.onnx a.pt2 -q"), 0, "",
+       ""},
+      {StrCat("printf '/in/m.onnx\\n/in/m.onnx\\tb.json\\n/in/none\\n' > out/list; ", run,
+              "convert --batch list -j 2 -o many --timeout 60 --memory 4096; code=$?; ls "
+              "out/many/b.json; exit $code"),
+       1, "2 of 3 files done, 1 failed", "no such file"},
+      // Nothing else is there, and nothing can be sent anywhere.
+      {StrCat(run, "convert m.onnx -o a.json"), 3, "", "no such file"},
+      {StrCat(run, "info /etc/passwd"), 3, "", "no such file"},
+      {StrCat(run, "convert /in/m.onnx -o /in/a.json"), 4, "", "Read-only file system"},
+      {StrCat(run, "view a.onnx --serve"), 4, "", "cannot make a socket: Operation not permitted"},
+  });
+}
+
 // More files than a process may have open.
 TEST_F(Hostile, ManyShards) {
   Check({{R"sh(python3 -c "

@@ -47,6 +47,8 @@ class Options : public ShellTest {
     onnx("bits.onnx", "graph b(x: int32[2]) -> (y) { y: int32[2] = onnx.BitwiseNot(x) }", 18);
     onnx("double.onnx", "graph d(x: float64[2]) -> (y) { y: float64[2] = onnx.Relu(x) }");
     onnx("nhwc.onnx", "graph n(x: float32[1,4,4,3]) -> (y) { y = onnx.Relu(x) }");
+    onnx("image.onnx", "graph i(x: float32[1,3,2,2]) -> (y) { y = onnx.Relu(x) }");
+    onnx("nchw.onnx", "graph n(x: float32[1,3,4,4]) -> (y) { y = onnx.Relu(x) }");
     onnx("conv.onnx", R"(graph c(x: float32[1,1,2,2]) -> (y) {
         w = float32[1,1,1,1]{2}
         y = onnx.Conv(x, w) { kernel_shape = [1, 1] } })");
@@ -65,6 +67,8 @@ class Options : public ShellTest {
     for (int i = 0; i < 4096; ++i) StrAppend(&elements, i ? ", " : "", i % 7);
     onnx("big.onnx", StrCat("graph big(x: float32[1,64]) -> (y) { w = float32[64,64]{", elements,
                             "}\ny: float32[1,64] = onnx.MatMul(x, w) }"));
+    onnx("half.onnx", StrCat("graph half(x: float32[1,64]) -> (y) { w = float16[64,64]{", elements,
+                             "}\nf = onnx.Cast(w) { to = 1 }\ny = onnx.MatMul(x, f) }"));
     auto model = ModelFromText("graph f(x: float32[2]) -> (y) { y = onnx.com.acme::F(x) }", "onnx",
                                17, {{"com.acme", 1}});
     ASSERT_TRUE(model.ok()) << model.status();
@@ -105,7 +109,7 @@ class Options : public ShellTest {
       const auto run = [&](const std::string& given) {
         std::string line = row.command;
         for (size_t at; (at = line.find('@')) != line.npos;) line.replace(at, 1, given);
-        if (const size_t at = line.find("VERB"); at != line.npos) line.replace(at, 4, program);
+        for (size_t at; (at = line.find("VERB")) != line.npos;) line.replace(at, 4, program);
         // In a folder of its own, since files are left.
         const Result result =
             Run(StrCat("rm -rf work && mkdir work && cp *.* work/ && cd work && D='",
@@ -196,12 +200,34 @@ TEST_F(Options, OfConversions) {
       {"--jobs", "echo small.onnx >l; VERB --batch l -o out @", "--jobs many", "-j 'many'"},
       {"--shard", "ls small.onnx other.onnx >l; VERB --batch l -o out @", "--shard 2/2",
        "1 of 1 files done"},
+      // A child says what it did in a temporary file.
+      {"--isolate", "echo small.onnx >l; TMPDIR=/none VERB --batch l -o out @", "--isolate",
+       "cannot make a temporary file"},
+      {"--timeout", "echo small.onnx >l; VERB --batch l -o out @", "--timeout 0", "--timeout '0'"},
+      {"--memory", "echo small.onnx >l; VERB --batch l -o out @", "--memory no", "--memory 'no'"},
+      {"--retry-failed",
+       "echo no >bad.onnx; echo bad.onnx >l; VERB --batch l -o out -q; VERB --batch l -o out @",
+       "--retry-failed", "0 of 1 files done, 1 failed\\n"},
       {"--output", "VERB small.onnx @ --to onnxtxt", "--output net.onnxtxt",
        "^wrote net.onnxtxt: "},
       {"--to", "VERB small.onnx -q @ -o net.txt; cat net.txt", "--to onnxtxt", "ir_version: 8"},
       {"--report", "VERB foreign.onnx -o a.json --to ir @; cat r.json", "--report r.json",
        "\"exit_code\": 1"},
       {"--from", "VERB small.onnx --to ir @", "--from tflite", "TFLite|tflite"},
+      {"--int8", "VERB small.onnx -q -o a.onnx @; x2ir show a.onnx",
+       "--int8 --calibrate io.safetensors", "quantize_linear"},
+      {"--calibrate", "VERB small.onnx -o a.onnx --int8 @", "--calibrate io.safetensors",
+       "int8: 2 ops \\(add, relu\\)"},
+      {"--per-channel",
+       "x2ir run conv.onnx --random 1 -q -o c.safetensors; "
+       "VERB conv.onnx -q --to ir --int8 --calibrate c.safetensors @; x2ir show conv.json",
+       "--per-channel", "axis = 0"},
+      {"--weight-bits",
+       "x2ir run conv.onnx --random 1 -q -o c.safetensors; "
+       "VERB conv.onnx -q -o a.onnx --int8 --calibrate c.safetensors @; x2ir show a.onnx",
+       "--weight-bits 8", "int8\\[1,1,1,1\\]\\{127\\}"},
+      {"--method", "VERB small.onnx -o a.onnx --int8 --calibrate io.safetensors @",
+       "--method entropy", "entropy not in"},
       {"--from-opset", "VERB bits.onnx --to ir @", "--from-opset 11", "opset 18"},
       {"--shape", "VERB dyn.onnx --to ir -q @; x2ir show dyn.json", "--shape x:4,5",
        "y: float32\\[4,5\\]"},
@@ -241,10 +267,20 @@ TEST_F(Options, OfConversions) {
        "x: float32\\[1,3,4,4\\]"},
       {"--outputs-as-nchw", "VERB nhwc.onnx --to ir -q @; x2ir show nhwc.json",
        "--outputs-as-nchw y", "\\(y: float32\\[1,3,4,4\\]"},
+      {"--inputs-as-nhwc", "VERB nchw.onnx --to ir -q @; x2ir show nchw.json", "--inputs-as-nhwc x",
+       "x: float32\\[1,4,4,3\\]"},
+      {"--outputs-as-nhwc", "VERB nchw.onnx --to ir -q @; x2ir show nchw.json",
+       "--outputs-as-nhwc y", "\\(y: float32\\[1,4,4,3\\]"},
+      {"--keep-weight-types", "VERB half.onnx -o a.onnx -q @; x2ir info a.onnx",
+       "--keep-weight-types", "onnx.Cast"},
       {"--float16", "VERB small.onnx -o a.onnx @", "--float16", "float16: 1 weight, 0 casts"},
       {"--bfloat16", "VERB small.onnx -o a.onnx @", "--bfloat16", "bfloat16: 1 weight, 0 casts"},
       {"--keep-io", "VERB small.onnx -o a.onnx --float16 @", "--keep-io", "2 casts"},
       {"--keep", "VERB small.onnx -o a.onnx --float16 @", "--keep add", "float32 stay: add"},
+      {"--metadata", "VERB small.onnx -o a.onnxtxt --to onnxtxt -q @; cat a.onnxtxt",
+       "--metadata 'author=Ann = Bo' --metadata k=v", "\"author\": *\"Ann = Bo\""},
+      {"--summary", "VERB small.onnx -o a.onnx @", "--summary ops",
+       "onnx +original +converted\n +Add +1 +1\n +Relu +1 +1\n +total +2 +2\n +size "},
       {"--strip-names", "VERB small.onnx --to ir -q @; x2ir show --names small.json",
        "--strip-names", "v1: float32\\[2,3\\] = add\\(x, v0\\)\n"},
       {"--params-as-inputs", "VERB small.onnx --to ir -q @; x2ir info small.json",
@@ -261,6 +297,34 @@ TEST_F(Options, OfConversions) {
       {"--float64-as-float32",
        "VERB double.onnx --to coreml -o a.mlpackage -q @; x2ir info a.mlpackage",
        "--float64-as-float32", "coreml.relu"},
+      {"--image",
+       "VERB image.onnx --to coreml -o a.mlpackage -q @; x2ir convert -q a.mlpackage -o b.json; "
+       "cat b.json",
+       "--image x:BGR", "coreml.image\": *\"BGR"},
+      {"--image-scale",
+       "VERB image.onnx --to coreml -o a.mlpackage --image x -q @; x2ir show a.mlpackage",
+       "--image-scale 0.5", "mul\\(x, 0.5\\)|float32\\[\\]\\{0.5\\}"},
+      {"--image-bias",
+       "VERB image.onnx --to coreml -o a.mlpackage --image x -q @; x2ir show a.mlpackage",
+       "--image-bias -1,-2,-3", "float32\\[1,3,1,1\\]\\{-1, -2, -3\\}"},
+      {"--labels",
+       "printf 'a\nb\nc\n' >l.txt; VERB small.onnx --to coreml --shape x:1,3 -o a.mlpackage -q @; "
+       "x2ir info a.mlpackage",
+       "--labels l.txt", "classLabel: string\\[1\\]"},
+      {"--label-name",
+       "printf 'a\nb\nc\n' >l.txt; VERB small.onnx --to coreml --shape x:1,3 -o a.mlpackage -q "
+       "--labels l.txt "
+       "@; x2ir info a.mlpackage",
+       "--label-name what", "what_probs: float32\\[3\\]"},
+      {"--probabilities",
+       "printf 'a\nb\nc\n' >l.txt; VERB small.onnx --to coreml --shape x:1,3 -o a.mlpackage -q "
+       "--labels l.txt "
+       "@; x2ir info a.mlpackage",
+       "--probabilities nope", "--probabilities: there is no output 'nope'"},
+      {"--minimum-deployment-target",
+       "VERB small.onnx --to coreml -o a.mlpackage -q @; x2ir convert -q a.mlpackage -o b.json; "
+       "cat b.json",
+       "--minimum-deployment-target macOS15", "coreml.specification\": *\"9"},
       {"--opset", "VERB small.onnx -o a.onnx -q @; x2ir info a.onnx", "--opset 13", "opsets +13"},
       {"--extra-opset", "VERB small.onnx -o a.onnx -q @; x2ir info a.onnx",
        "--extra-opset com.acme:3", "com.acme 3"},
@@ -335,6 +399,10 @@ TEST_F(Options, OfVerbs) {
         {"--input", "x2ir run small.onnx @", "--input x=x.npy", "\\{1.5, 1, 5, 0, 0, 0\\}"},
         {"--output", "x2ir run small.onnx --random 1 @", "--output o.safetensors",
          "wrote o.safetensors"},
+        {"--with", "x2ir run small.onnx --random 1 @",
+         "--with onnxruntime --runtime-library small.onnx", "--runtime-library: cannot load ONNX"},
+        {"--runtime-library", "x2ir run small.onnx --random 1 --with onnxruntime @",
+         "--runtime-library small.onnx", "--runtime-library: cannot load ONNX"},
         {"--json", "x2ir run small.onnx --random 1 @", "--json", "\"outputs\": "}}},
       {"verify",
        {{"--io", "x2ir verify small.onnx @", io.c_str(), "the output agrees"},
@@ -343,8 +411,24 @@ TEST_F(Options, OfVerbs) {
         {"--cases", "x2ir verify small.onnx --io cases.safetensors @", "--cases case0",
          "the output agrees"},
         {"--shape", "x2ir verify dyn.onnx dyn.onnx @", "--shape x:4,5", "y: float32\\[4,5\\]"},
+        {"--map",
+         "x2ir convert -q small.onnx -o a.onnx --float16 --report r.json; "
+         "x2ir verify small.onnx a.onnx --atol 0.1 @",
+         "--map r.json", "the output agrees"},
         {"--rtol", "x2ir verify small.onnx --io off.safetensors @", "--rtol 0.1", "agrees"},
         {"--atol", "x2ir verify small.onnx --io off.safetensors @", "--atol 0.1", "agrees"},
+        {"--with", "x2ir verify small.onnx @", "--with onnxruntime --runtime-library small.onnx",
+         "--runtime-library: cannot load ONNX"},
+        {"--runtime-library", "x2ir verify small.onnx --with onnxruntime @",
+         "--runtime-library small.onnx", "--runtime-library: cannot load ONNX"},
+        {"--metric", "x2ir verify small.onnx --io off.safetensors @",
+         "--metric cosine --at-least 0.999",
+         "agrees  .*cosine 0.9999.* by cosine at least 0.999|by "
+         "cosine at least 0.999"},
+        {"--at-least", "x2ir verify small.onnx --io off.safetensors --metric snr @",
+         "--at-least 90", "DIFFERS [\\s\\S]*snr is 5.*, expected snr at least 90"},
+        {"--at-most", "x2ir verify small.onnx --io off.safetensors --metric max-abs @",
+         "--at-most 0.1", "the output agrees, by max-abs at most 0.1"},
         {"--layers", "x2ir verify small.onnx other.onnx @", "--layers", "compared 2 values"},
         {"--json", "x2ir verify small.onnx --io io.safetensors @", "--json", "\"agrees\": true"}}},
       {"compare",
@@ -355,10 +439,23 @@ TEST_F(Options, OfVerbs) {
         {"--cases", "x2ir compare small.onnx small.onnx --io cases.safetensors @ | grep -c case0",
          "--cases case1", "^0\n"},
         {"--shape", "x2ir compare dyn.onnx dyn.onnx @", "--shape x:4,5", "float32\\[4,5\\]"},
+        {"--map",
+         "x2ir convert -q nhwc.onnx -o a.onnx --inputs-as-nchw x; x2ir compare nhwc.onnx a.onnx @",
+         "--map x=x:nchw", "the output agrees"},
         {"--rtol", "x2ir compare small.onnx other.onnx --io io.safetensors --atol 0 @",
          "--rtol 0.2", "agrees   y"},
         {"--atol", "x2ir compare small.onnx other.onnx --io io.safetensors --rtol 0 @",
          "--atol 0.2", "agrees   y"},
+        {"--with", "x2ir compare small.onnx @", "--with onnxruntime --runtime-library small.onnx",
+         "--runtime-library: cannot load ONNX"},
+        {"--runtime-library", "x2ir compare small.onnx --with onnxruntime @",
+         "--runtime-library small.onnx", "--runtime-library: cannot load ONNX"},
+        {"--metric", "x2ir compare small.onnx other.onnx --io io.safetensors @",
+         "--metric cosine --at-least 0.9", "the output agrees, by cosine"},
+        {"--at-least", "x2ir compare small.onnx small.onnx --metric snr @", "--at-least 90",
+         "the output agrees, by snr"},
+        {"--at-most", "x2ir compare small.onnx small.onnx --metric max-abs @", "--at-most 0",
+         "the output agrees, by max-abs"},
         {"--most", "x2ir compare small.onnx other.onnx @", "--most 1", "and 1 more"},
         {"--bisect", "x2ir compare small.onnx other.onnx --io io.safetensors @",
          "--bisect part.onnx", "wrote part.onnx and part.safetensors"},
@@ -388,6 +485,55 @@ TEST_F(Options, OfVerbs) {
   }
 }
 
+// One list of ops where both models are in one dialect, else one of each; the most frequent first.
+TEST_F(Options, SummaryOfOps) {
+  const std::string op = "x2ir convert gelu.onnx --summary ops -o ";
+  Check({
+      {op + "a.onnx --no-optimize", 0,
+       "\n  onnx +original +converted\n  Mul +2 +2\n  Add +1 +1\n  Div +1 +1\n  Erf +1 +1\n"
+       "  Sqrt +1 +1\n  total +6 +6\n  size +[0-9]+ bytes +[0-9]+ bytes\n$",
+       ""},
+      // What is no more there, and what came.
+      {op + "a.onnx --opset 20", 0, "Mul +2 +0\n(.|\n)*\n  Gelu +0 +1\n(.|\n)*\n  total +6 +1\n",
+       ""},
+      {op + "a.tflite", 0,
+       "\n  onnx +original  tflite +converted\n  Mul +2  GELU +1\n  Add +1\n(.|\n)*\n"
+       "  total +6 +1\n",
+       ""},
+      {op + "a.json", 0, "\n  onnx +original  IR +converted\n  Mul +2  mul +2\n", ""},
+      {op + "a.json -q && ir2onnx export a.json -o a.onnx --summary ops --opset 20", 0,
+       "\n  IR +original  onnx +converted\n  mul +2  Gelu +1\n(.|\n)*\n  total +6 +1\n", ""},
+      {op + "- | cat", 0, "", "--summary: with -o - the model is on standard output"},
+      {"x2ir convert small.onnx -o a.onnx --summary nodes", 2, "", "--summary"},
+      {op + "a.onnx --report r.json -q && tr -d '\n' <r.json", 0,
+       "^.*\"ops_read\": .\"onnx.Add\": 1, .*\"ops_written\": ", ""},
+  });
+  // Many ops, and one with a long name.
+  std::string nodes;
+  const char* const ops[] = {"Abs",  "Acos",  "Asin",  "Atan", "Ceil", "Cos",      "Cosh",    "Erf",
+                             "Exp",  "Floor", "Log",   "Neg",  "Relu", "Sign",     "Sigmoid", "Sin",
+                             "Sinh", "Sqrt",  "Round", "Tan",  "Tanh", "Softplus", "Softsign"};
+  size_t at = 0;
+  for (const char* name : ops) {
+    StrAppend(&nodes, "v", at + 1, " = onnx.", name, "(v", at, ")\n");
+    ++at;
+  }
+  auto model =
+      ModelFromText(StrCat("graph g(v0: float32[2]) -> (v", at, ") {\n", nodes, "}"), "onnx", 17);
+  ASSERT_TRUE(model.ok()) << model.status();
+  ASSERT_TRUE(WriteOnnx(*model, Path("many.onnx")).ok());
+  const std::string out =
+      Run("x2ir convert many.onnx -o many2.onnx --no-optimize --summary ops | tail -n 26").out;
+  std::set<size_t> ends;
+  size_t lines = 0;
+  for (size_t begin = 0, end; begin < out.size(); begin = end + 1, ++lines) {
+    end = std::min(out.find('\n', begin), out.size());
+    ends.insert(end - begin);
+  }
+  EXPECT_EQ(lines, std::size(ops) + 3) << out;  // with the titles, the total and the sizes
+  EXPECT_EQ(ends.size(), 1u) << out;            // all columns end in one place
+}
+
 // A change of the model goes before the format that is written: all formats have it, or refuse it
 // by name. Those that are not read back are looked into.
 TEST_F(Options, ChangesForEveryTarget) {
@@ -396,17 +542,18 @@ TEST_F(Options, ChangesForEveryTarget) {
     const char* format;
     bool defaults;  // whether inputs may have default values
     bool half;      // whether it has float16
+    bool metadata = false;
   } targets[] = {
-      {"a.json", "ir", true, true},
-      {"a.onnx", "onnx", true, true},
-      {"a.onnxjson", "onnxjson", true, true},
-      {"a.onnxtxt", "onnxtxt", true, true},
-      {"a.textproto", "textproto", true, true},
-      {"a.mlpackage", "coreml", false, true},
+      {"a.json", "ir", true, true, true},
+      {"a.onnx", "onnx", true, true, true},
+      {"a.onnxjson", "onnxjson", true, true, true},
+      {"a.onnxtxt", "onnxtxt", true, true, true},
+      {"a.textproto", "textproto", true, true, true},
+      {"a.mlpackage", "coreml", false, true, true},
       {"a.nnvm.json", "nnvm", false, true},
       {"a.mlir", "oneflow_graph", false, true},
       {"a.job", "oneflow_job", false, true},
-      {"a.tflite", "tflite", false, true},
+      {"a.tflite", "tflite", false, true, true},
       {"a.pt2", "torch", false, true},
   };
   const std::string fresh = "rm -rf work && mkdir work && cp *.* work/ && cd work && ";
@@ -428,6 +575,16 @@ TEST_F(Options, ChangesForEveryTarget) {
              " --input x=x.npy",
          0, "y: float32\\[2,3\\] +\\{8, 10, 12, 6, 6, 6\\}", ""},
     });
+    const std::string noted = convert("--metadata author=Ann --metadata 'k=a = b'");
+    if (target.metadata) {
+      Check({{noted + " && x2ir convert -q " + target.file +
+                  " --to ir -o noted.json && tr -d '\n' <noted.json",
+              0, "author(.|\n)*Ann(.|\n)*k(.|\n)*a = b", ""}});
+    } else {
+      Check({{noted, 2, "",
+              StrCat("--metadata: format '", target.format,
+                     "', which is written, has no metadata")}});
+    }
     const std::string params = convert("--params-as-inputs");
     const std::string kept =
         StrCat(fresh, "x2ir convert param.onnx -q --no-freeze-params -o ", target.file);

@@ -551,7 +551,7 @@ class Runner {
     const absl::Status imported = ToIr(ir, {}, &report);
     Outcome outcome;
     for (const Failure& failure : report.failures) {
-      if (failure.code == absl::StatusCode::kNotFound) outcome.missing.insert(failure.op);
+      if (failure.reason.starts_with("no mapping to IR")) outcome.missing.insert(failure.op);
     }
     outcome.details = StrCat("model:\n", text, "IR:\n", ToText(*ir.graph));
     if (!outcome.missing.empty()) {

@@ -15,6 +15,7 @@ namespace x2ir {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Model Ir(const std::string& text) {
   Model model;
@@ -125,6 +126,75 @@ TEST(MatchGraphs, StructureGoesBeforeNames) {
               it == match.values.end() ? "none" : it->second->name(), " ");
   }
   EXPECT_EQ(text, "n1=n2 n2=n3 n3=n4 ");
+}
+
+// "compare lists 93 values as beyond the tolerance with max abs 0 and cosine 1", of a model beside
+// its own in half precision.
+TEST(CompareModels, ValuesOfAnotherElementTypeAreComparedAsValues) {
+  std::string text = kNet;
+  for (size_t at; (at = text.find("float32")) != text.npos;) text.replace(at, 7, "float16");
+  const Model model = Ir(kNet), half = Ir(text);
+  VerifyOptions options;
+  options.tolerance = {1e-2, 1e-2};
+  const auto result = CompareModels(model, half, Cases(model), options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(result->agrees()) << result->ToText();
+  EXPECT_FALSE(result->first) << result->ToText();
+  EXPECT_THAT(result->ToText(), Not(HasSubstr("beyond the tolerance")));
+  EXPECT_THAT(result->ToText(), HasSubstr("float32[2,3], there float16"));
+  ASSERT_EQ(result->values.size(), 6u);
+  for (const ValueVerdict& value : result->values) {
+    EXPECT_EQ(value.comparison.agrees, value.comparison.max_abs <= 2e-2) << value.name;
+    EXPECT_GT(value.comparison.max_abs, 0) << value.name;
+    EXPECT_GT(value.cosine, 0.999) << value.name;
+  }
+  // What is no rounding is found there too.
+  const Model broken = Ir(With(text, "axis = 1", "axis = 0"));
+  const auto found = CompareModels(model, broken, Cases(model), options);
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_TRUE(found->first) << found->ToText();
+  EXPECT_EQ(found->values[found->first->value].node, "soft");
+}
+
+// A name that an optimizer left to another value is no difference that matters.
+TEST(CompareModels, NamesOfOtherValuesDoNotMatter) {
+  const Model model = Ir(R"(graph net(x: float32[4]) -> (y) {
+    k = float32[]{4}
+    w = float32[4,4]{1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}
+    m: float32[4] = matmul(x, w) "m"
+    d: float32[4] = div(m, k) "d"
+    y: float32[4] = relu(d) })");
+  const Model other = Ir(R"(graph net(x: float32[4]) -> (y) {
+    w = float16[4,4]{0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.25, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75}
+    h: float16[4] = cast(x) { to = "float16", saturate = 1, round_mode = "up" }
+    m: float16[4] = matmul(h, w) "m"
+    r: float16[4] = relu(m)
+    y: float32[4] = cast(r) { to = "float32", saturate = 1, round_mode = "up" } })");
+  VerifyOptions options;
+  options.tolerance = {1e-2, 1e-2};
+  const auto result = CompareModels(model, other, Cases(model), options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(result->agrees());
+  EXPECT_FALSE(result->first) << result->ToText();
+  EXPECT_THAT(result->ToText(), HasSubstr("but what is computed of it agrees"));
+}
+
+// As a target with another layout has them.
+TEST(CompareModels, ChannelsInAnotherPlaceAreNoDifference) {
+  const Model model = Ir(R"(graph net(x: float32[1,2,2,3]) -> (y) {
+    a: float32[1,2,2,3] = exp(x)
+    y: float32[1,2,2,3] = neg(a) })");
+  const Model other = Ir(R"(graph net(x: float32[1,2,2,3]) -> (y) {
+    t: float32[1,3,2,2] = transpose(x) { perm = [0, 3, 1, 2] }
+    a: float32[1,3,2,2] = exp(t)
+    b: float32[1,3,2,2] = neg(a)
+    y: float32[1,2,2,3] = transpose(b) { perm = [0, 2, 3, 1] } })");
+  const auto result = CompareModels(model, other, Cases(model));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(result->agrees());
+  ASSERT_EQ(result->values.size(), 2u);
+  EXPECT_EQ(result->values[0].name, "a");
+  EXPECT_EQ(result->values[0].comparison.max_abs, 0) << result->ToText();
 }
 
 TEST(CompareModels, PortsThatDoNotMatch) {

@@ -39,7 +39,7 @@ absl::Status RunFromIr(Model& model, int opset, const ConvertTextOptions& option
   export_options.extra_opsets = options.extra_opsets;
   export_options.optimize = options.optimize;
   export_options.foreign = options.foreign;
-  X2IR_RETURN_IF_ERROR(FromIr(model, options.dialect, export_options));
+  X2IR_RETURN_IF_ERROR(FromIrSayingWhatWasTried(model, options.dialect, export_options));
   return CheckValid(*model.graph);
 }
 
@@ -53,6 +53,17 @@ absl::StatusOr<Model> ModelFromText(std::string_view graph_text, std::string_vie
   if (opset != 0) model.SetOpset("", opset);
   for (const OpsetImport& import : extra) model.SetOpset(import.domain, import.version);
   return model;
+}
+
+absl::Status FromIrSayingWhatWasTried(Model& model, const std::string& dialect,
+                                      const ExportOptions& options) {
+  Report report;
+  const absl::Status status = FromIr(model, dialect, options, &report);
+  std::string tried;
+  for (const Failure& failure : report.failures) {
+    for (const std::string& form : failure.tried) StrAppend(&tried, "    tried ", form, "\n");
+  }
+  return absl::Status(status.code(), StrCat(std::string(status.message()), tried));
 }
 
 std::string ToIrText(std::string_view graph_text, int opset, const ConvertTextOptions& options) {

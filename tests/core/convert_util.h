@@ -30,6 +30,10 @@ struct ConvertTextOptions {
 absl::StatusOr<Model> ModelFromText(std::string_view graph_text, std::string_view dialect,
                                     int opset, const std::vector<OpsetImport>& extra = {});
 
+// FromIr, whose error also says which lowerings were tried (-v of the programs).
+absl::Status FromIrSayingWhatWasTried(Model& model, const std::string& dialect,
+                                      const ExportOptions& options);
+
 // The graph of a dialect at that opset, converted to IR, as text; or "error: <status>".
 std::string ToIrText(std::string_view graph_text, int opset,
                      const ConvertTextOptions& options = {});

@@ -10,12 +10,14 @@
 #include "tests/ops/text_graph_util.h"
 #include "x2ir/core/columns.h"
 #include "x2ir/core/weight_stats.h"
+#include "x2ir/formats/json.h"
 
 namespace x2ir {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Cost, MultiplyAddsByDefinition) {
   const struct {
@@ -78,7 +80,22 @@ TEST(Cost, OpenSizesAreSaid) {
   EXPECT_EQ(cost.total.unknown, 2);
   EXPECT_EQ(cost.total.unknown_work, 1);
   EXPECT_THAT(cost.open_dims, ElementsAre("batch"));
-  EXPECT_THAT(cost.ToText(), HasSubstr("inputs leave open batch; --shape"));
+  EXPECT_THAT(cost.ToText(),
+              HasSubstr("sizes are missing: those of 2 nodes are not known: inputs "
+                        "leave open batch; option 'shapes' NAME:1,3,... gives them"));
+}
+
+// "info --cost says 0 of a model without sizes": what is not known is no 0.
+TEST(Cost, SizesThatAreMissingAreNoZeros) {
+  const auto graph = InferredGraph(R"(graph g(x: float32[n,3,h,w]) -> (z) {
+    k = float32[2,3,1,1]{1, 2, 3, 4, 5, 6}
+    y: float32[n,2,h,w] = conv(x, k, _) { layout = "channels_first" }
+    z: float32[n,2,h,w] = relu(y)
+  })");
+  const std::string text = CostOf(*graph).ToText();
+  EXPECT_THAT(text, HasSubstr("relu      1              0           0   0 bytes        ?     ?"));
+  EXPECT_THAT(text, Not(HasSubstr("activations take"))) << text;
+  EXPECT_THAT(text, HasSubstr("sizes are missing")) << text;
 }
 
 TEST(WeightStats, CountsAndRanges) {
@@ -130,6 +147,15 @@ TEST(Columns, NumbersForPeople) {
   table.Add({"name", "1"});
   table.Add({"b", "22"});
   EXPECT_EQ(table.ToText(), "a     long title\nname           1\nb             22\n");
+  EXPECT_EQ(ShortName("a"), "a");
+  EXPECT_EQ(ShortName("m/relu;m/conv/Conv2D;m/bias"), "m/relu;+2");
+  EXPECT_EQ(ShortName(";"), ";");
+  const std::string shortened = ShortName(std::string(60, 'x') + "/" + std::string(60, 'y'));
+  EXPECT_THAT(shortened, ::testing::MatchesRegex("x+\\.\\.\\.y+"));
+  EXPECT_EQ(shortened.size(), Columns::kWidest);
+  std::string letters;
+  for (int i = 0; i < 60; ++i) letters += "\u00e4";
+  EXPECT_TRUE(IsValidUtf8(ShortName(letters))) << ShortName(letters);
 }
 
 }  // namespace

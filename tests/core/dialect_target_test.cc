@@ -9,7 +9,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "tests/ops/text_graph_util.h"
+#include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
 
 namespace x2ir {
 namespace {
@@ -126,6 +129,86 @@ TEST(DialectTarget, OpsetOneIsNotOnnxOne) {
   EXPECT_THAT(refused, Not(HasSubstr("opset 14")));
   options.dialect = "onnx";
   EXPECT_THAT(FromIrText(kIr, 12, options), HasSubstr("any of which may be 0; opset 14 has it"));
+}
+
+// A host whose dense layers have weights [out, in], and whose windows have pads alone.
+X2IR_SPEC("tgt_host", gemm)
+    .Is("Dense", Since(1), Kept("alpha"), Kept("beta"), Fixed("transA", 0), Fixed("transB", 1));
+X2IR_SPEC("tgt_host", transpose).Is("Transpose", Since(1), Kept("perm"));
+X2IR_SPEC("tgt_host", conv)
+    .Is("Conv", Since(1), Fixed("auto_pad", "NOTSET"), Fixed("layout", "channels_first"),
+        Kept("group"), Kept("pads"), Kept("strides"), Kept("dilations"));
+X2IR_SPEC("tgt_host", max_pool)
+    .Is("MaxPool", Since(1), Fixed("auto_pad", "NOTSET"), Fixed("layout", "channels_first"),
+        Fixed("ceil_mode", 0), Fixed("storage_order", 0), Kept("kernel_shape"), Kept("pads"),
+        Kept("strides"), Kept("dilations"));
+
+TEST(DialectTarget, ValuesThatAHostHasFixed) {
+  const struct {
+    const char *what, *inputs, *body;
+    std::vector<const char*> says;
+  } rows[] = {
+      {"a weight is transposed",
+       "x: float32[2,3]",
+       "w = float32[3,2]{1, 2, 3, 4, 5, 6} y = gemm(x, w) { transB = 0 }",
+       {"float32[2,3]{1, 3, 5, 2, 4, 6}", "tgt_host.Dense(x, "}},
+      {"one that is transposed stays",
+       "x: float32[2,3]",
+       "w = float32[2,3]{1, 2, 3, 4, 5, 6} y = gemm(x, w) { transB = 1 }",
+       {"float32[2,3]{1, 2, 3, 4, 5, 6}", "tgt_host.Dense(x, w)"}},
+      {"what is computed, before it",
+       "x: float32[3,2], w: float32[3,4]",
+       "y = gemm(x, w) { transA = 1, alpha = 2.0 }",
+       {"tgt_host.Transpose(x) { perm = [1, 0] }", "tgt_host.Transpose(w) { perm = [1, 0] }",
+        "alpha = 2.0"}},
+      {"SAME of a known size",
+       "x: float32[1,1,7,8]",
+       "w = float32[1,1,3,3]{1, 2, 3, 4, 5, 6, 7, 8, 9} y = conv(x, w, _) { auto_pad = "
+       "\"SAME_UPPER\", layout = \"channels_first\", strides = [2, 2] }",
+       {"tgt_host.Conv", "pads = [1, 0, 1, 1]"}},
+      {"SAME of any size, where each position is one of the result",
+       "x: float32[n,1,h,w]",
+       "w = float32[1,1,3,3]{1, 2, 3, 4, 5, 6, 7, 8, 9} y = conv(x, w, _) { auto_pad = "
+       "\"SAME_LOWER\", layout = \"channels_first\" }",
+       {"tgt_host.Conv", "pads = [1, 1, 1, 1]"}},
+      {"VALID",
+       "x: float32[n,1,h,w]",
+       "w = float32[1,1,2,2]{1, 2, 3, 4} y = conv(x, w, _) { auto_pad = \"VALID\", layout = "
+       "\"channels_first\", strides = [2, 2] }",
+       {"tgt_host.Conv", "pads = [0, 0, 0, 0]"}},
+      {"a pool",
+       "x: float32[1,2,5,6]",
+       "y = max_pool(x) { auto_pad = \"SAME_LOWER\", kernel_shape = [3, 2], strides = [2, 2], "
+       "layout = \"channels_first\" }",
+       {"tgt_host.MaxPool", "pads = [1, 0, 1, 0]"}},
+      {"a size that is not known",
+       "x: float32[1,1,h,8]",
+       "w = float32[1,1,3,3]{1, 2, 3, 4, 5, 6, 7, 8, 9} y = conv(x, w, _) { auto_pad = "
+       "\"SAME_UPPER\", layout = \"channels_first\", strides = [2, 2] }",
+       {"error: FAILED_PRECONDITION", "auto_pad", "option 'shapes' x:1,1,N,8 gives sizes"}},
+  };
+  ConvertTextOptions options;
+  options.dialect = "tgt_host";
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    const std::string ir =
+        ToText(*InferredGraph(StrCat("graph g(", row.inputs, ") -> (y) { ", row.body, " }")),
+               {.max_constant_elements = 64});
+    const std::string text = FromIrText(ir, 1, options);
+    for (const char* part : row.says) EXPECT_THAT(text, HasSubstr(part));
+    if (text.starts_with("error")) continue;
+    // It computes the same.
+    auto before = ModelFromText(ir, "", 0), after = ModelFromText(ir, "", 0);
+    ASSERT_TRUE(before.ok() && after.ok()) << before.status();
+    ASSERT_TRUE(before->graph->Sort().ok());
+    ExportOptions exporting;
+    exporting.opset = 1;
+    ASSERT_TRUE(FromIr(*after, "tgt_host", exporting).ok());
+    ASSERT_TRUE(ToIr(*after).ok());
+    const auto same = VerifyOnRandomInputs(*before, *after);
+    ASSERT_TRUE(same.ok()) << same.status();
+    EXPECT_TRUE(same->agrees()) << same->ToText();
+  }
 }
 
 }  // namespace

@@ -76,6 +76,8 @@ TEST(Report, IsJson) {
   report.nodes_read = 9;
   report.nodes_written = 1;
   report.ops["onnx.Relu"] = {1, 2, 3};
+  report.ops_read = {{"onnx.Relu", 6}, {"onnx.\"\xff", 1}};
+  report.ops_written = {{"tflite.RELU", 5}};
   report.warnings.push_back("look \\ here");
   report.passes.push_back({"dead_code", 4, 0.5});
   const auto json = nlohmann::json::parse(report.ToJson(), nullptr, false);
@@ -85,6 +87,9 @@ TEST(Report, IsJson) {
   EXPECT_EQ(json["ops"]["onnx.Relu"]["mapped"], 1);
   EXPECT_EQ(json["ops"]["onnx.Relu"]["foreign"], 2);
   EXPECT_EQ(json["ops"]["onnx.Relu"]["lowered"], 3);
+  EXPECT_EQ(json["ops_read"]["onnx.Relu"], 6);
+  EXPECT_EQ(json["ops_read"].size(), 2u);
+  EXPECT_EQ(json["ops_written"]["tflite.RELU"], 5);
   EXPECT_EQ(json["failures"][0]["op"], "onnx.Foo");
   EXPECT_EQ(json["failures"][0]["code"], "NOT_FOUND");
   EXPECT_EQ(json["failures"][0]["count"], 7);

@@ -9,6 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/ops/text_graph_util.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 
@@ -119,12 +120,127 @@ TEST(Compare, SequencesAndMaps) {
   EXPECT_EQ(Compare(one, Datum(F({1}))).problem, "expected a tensor, got a sequence");
 }
 
+// Numbers of other types are the numbers that they are.
+TEST(Compare, AnyNumbers) {
+  using C = std::complex<float>;
+  const Tensor half = Tensor::Of<Half>({2}, {FloatToHalf(1), FloatToHalf(2.5f)});
+  const uint64_t large = ~uint64_t{0};
+  const struct {
+    const char* what;
+    Tensor got, expected;
+    std::string problem;  // empty: they agree
+  } rows[] = {
+      {"float16 and float32", half, F({1, 2.5f}), ""},
+      {"float32 and float16", F({1, 3}), half, "the first at [1]: expected 2.5, got 3"},
+      {"int8 and float", Tensor::Of<int8_t>({2}, {1, -2}), F({1, -2}), ""},
+      {"int32 and int64", Tensor::Of<int32_t>({1}, {7}), I({8}), "expected 8, got 7"},
+      {"beyond double", Tensor::Of<uint64_t>({1}, {uint64_t{1} << 53 | 1}), I({1LL << 53}),
+       "expected 9007199254740992, got 9007199254740993"},
+      {"a sign is no high bit", Tensor::Of<uint64_t>({1}, {large}), I({-1}), "expected -1"},
+      {"bool", Tensor::Of<bool>({1}, {true}), I({1}), ""},
+      {"complex and real", Tensor::Of<C>({1}, {C(1, 0)}), F({1}), "expected float32[1], got"},
+      {"strings", Tensor::Strings({1}, {"1"}), F({1}), "expected float32[1], got string[1]"},
+      {"shapes", Tensor::Zeros(DType::kFloat16, {2}), F({0}), "expected float32[1]"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    const Comparison c = Compare(row.got, row.expected, {}, ElementTypes::kAnyNumbers);
+    EXPECT_EQ(c.agrees, row.problem.empty()) << c.problem;
+    EXPECT_NE(c.problem.find(row.problem), std::string::npos) << c.problem;
+    EXPECT_FALSE(Compare(row.got, row.expected).agrees);
+  }
+}
+
+// Against the definitions, worked out by hand.
+TEST(Compare, CosineAndSnr) {
+  const Comparison same = Compare(F({1, 2}), F({1, 2}));
+  EXPECT_EQ(same.cosine, 1);
+  EXPECT_TRUE(std::isinf(same.snr));
+  const Comparison right_angle = Compare(F({0, 2}), F({2, 0}));
+  EXPECT_DOUBLE_EQ(right_angle.cosine, 0);
+  EXPECT_NEAR(right_angle.snr, -3.0103, 1e-4);  // 4 : 8
+  EXPECT_NEAR(Compare(F({3, 4}), F({4, 3})).cosine, 24.0 / 25, 1e-12);
+  EXPECT_NEAR(Compare(F({10.1f}), F({10})).snr, 40, 1e-2);  // a hundredth
+  EXPECT_EQ(Compare(F({-1}), F({1})).cosine, -1);
+  EXPECT_EQ(Compare(F({0}), F({1})).cosine, 0);
+  EXPECT_EQ(Compare(F({1}), F({0})).snr, -kInf);
+  EXPECT_TRUE(std::isnan(Compare(F({kNan, 1}), F({1, 1})).cosine));
+  EXPECT_EQ(Compare(F({kNan, 1}), F({kNan, 1})).cosine, 1);
+  EXPECT_NEAR(Compare(I({3, 4}), I({4, 3})).cosine, 24.0 / 25, 1e-12);
+  const auto pair = [](float v) { return Datum(DatumSequence{Datum(F({1})), Datum(F({v, 1}))}); };
+  EXPECT_NEAR(Compare(pair(0), pair(1)).cosine, std::sqrt(0.5), 1e-6);  // of the worst element
+}
+
 Model Parse(std::string_view text) {
   Model model;
   auto graph = ParseGraph(text);
   EXPECT_TRUE(graph.ok()) << graph.status();
   if (graph.ok()) model.graph = *graph;
   return model;
+}
+
+// A quantized network is off by steps of its quantization, which no rtol and atol speak of.
+TEST(Verify, OfLossyTargetsOneNumberDecides) {
+  Model model;
+  model.graph = InferredGraph(R"(graph g(x: float32[4]) -> (y, q) {
+    s = float32[]{0.5}
+    z = int8[]{0}
+    shape = int64[2]{2, 2}
+    q: int8[4] = quantize_linear(x, s, z)
+    d: float32[4] = dequantize_linear(q, s, z)
+    y: float32[2,2] = reshape(d, shape)
+  })");
+  std::vector<IoCase> cases(1);
+  cases[0].inputs = {F({1.2f, -3.1f, 7.9f, 0.1f})};
+  cases[0].outputs = {F({1.2f, -3.1f, 7.9f, 0.1f}).Reshaped({2, 2}),
+                      Tensor::Of<int8_t>({4}, {2, -6, 16, 1})};
+  VerifyOptions options;
+  const auto verdict = [&](const char* metric, double bound) {
+    if (metric) options.criterion = Criterion{FindMetric(metric), bound};
+    auto result = VerifyOutputs(model, cases, options);
+    EXPECT_TRUE(result.ok()) << result.status();
+    return *std::move(result);
+  };
+  const Verification strict = verdict(nullptr, 0);
+  EXPECT_FALSE(strict.agrees());
+  EXPECT_EQ(strict.outputs[0].step, 0.5);
+  EXPECT_EQ(strict.outputs[1].step, 1);  // of integers
+  for (const std::string_view part :
+       {"cosine 0.99", "SNR 3", "quantization step 0.5 (max abs: 0.4", "(max abs: 1 step)"}) {
+    EXPECT_NE(strict.ToText().find(part), std::string::npos) << part << "\n" << strict.ToText();
+  }
+  const struct {
+    const char* metric;
+    double passes, fails;
+  } rows[] = {{"cosine", 0.99, 0.9999}, {"snr", 20, 60}, {"max-abs", 1, 0.1}, {"steps", 1, 0.5}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.metric);
+    EXPECT_TRUE(verdict(row.metric, row.passes).agrees())
+        << verdict(row.metric, row.passes).ToText();
+    const Verification bad = verdict(row.metric, row.fails);
+    EXPECT_FALSE(bad.agrees()) << bad.ToText();
+    EXPECT_NE(bad.ToText().find(StrCat(row.metric, " is ")), std::string::npos) << bad.ToText();
+    const auto json = nlohmann::json::parse(bad.ToJson());
+    EXPECT_EQ(json["metric"], row.metric);
+    EXPECT_EQ(json[FindMetric(row.metric)->more_is_better ? "at_least" : "at_most"], row.fails);
+    EXPECT_EQ(json["outputs"][0]["step"], 0.5);
+    EXPECT_GT(json["outputs"][0]["cosine"], 0.99);
+    EXPECT_GT(json["outputs"][0]["snr"], 20);
+  }
+  EXPECT_EQ(Metrics().size(), std::size(rows));
+  // What a metric does not forgive: NaN, another shape; what it does: the element type.
+  cases[0].outputs[0] = F({kNan, -3.1f, 7.9f, 0.1f}).Reshaped({2, 2});
+  EXPECT_FALSE(verdict("max-abs", 100).agrees());
+  cases[0].outputs[0] = F({1.2f, -3.1f, 7.9f, 0.1f});
+  EXPECT_FALSE(verdict("cosine", 0).agrees());
+  cases[0].outputs = {Tensor::Of<double>({2, 2}, {1, -3, 8, 0}), F({2, -6, 16, 0})};
+  EXPECT_TRUE(verdict("steps", 1).agrees()) << verdict("steps", 1).ToText();
+  // A float output that is not quantized has no steps.
+  const Model plain = Parse("graph g(x: float32[2]) -> (y) { y: float32[2] = neg(x) }");
+  cases[0] = {"", {F({1, 2})}, {F({-1, -2})}};
+  const auto none = VerifyOutputs(plain, cases, options);
+  ASSERT_TRUE(none.ok());
+  EXPECT_NE(none->ToText().find("it has no steps"), std::string::npos) << none->ToText();
 }
 
 TEST(Verify, Outputs) {

@@ -9,6 +9,7 @@
 #include "tests/core/convert_util.h"
 #include "tests/handlers/tf_rows_util.h"
 #include "tests/ops/text_eval_util.h"
+#include "tests/optimizer/transpose_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/validate.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -718,6 +719,67 @@ TEST(Oneflow, Quantization) {
        "error formula other"},
   };
   ExpectTfRows(rows, "oneflow");
+}
+
+// Of each group its node, and the same numbers as before: constants become floats that round to
+// themselves.
+TEST(Oneflow, QuantizedGroupsAreFakeQuantization) {
+  const std::string steps = "s = float32[]{0.25}\nz = uint8[]{3}\nn = int8[]{-5}\n";
+  const std::string by_row = "r = float32[2]{0.25, 0.5}\nq = int8[2,3]{-128, -1, 0, 1, 126, 127}\n";
+  struct Row {
+    std::string nodes;  // of x: float32[2,3]
+    const char* ops;    // what is written
+  };
+  const Row rows[] = {
+      {steps + "a = quantize_linear(x, s, z)\ny = dequantize_linear(a, s, z)",
+       "fake_quantization affine 8"},
+      {steps + "a = quantize_linear(x, s, n)\ny = dequantize_linear(a, s, n)",
+       "fake_quantization affine 8"},
+      {steps + "o = int8[]{0}\na = quantize_linear(x, s, o)\ny = dequantize_linear(a, s, o)",
+       "fake_quantization symmetric 8"},
+      {steps + "m = uint8[]{127}\na = quantize_linear(x, s, z)\nb = clip(a, _, m)\n"
+               "y = dequantize_linear(b, s, z)",
+       "fake_quantization affine 7"},
+      {by_row + "d = dequantize_linear(q, r) { axis = 0 }\ny = add(x, d)",
+       "fake_quantization symmetric 8; broadcast_add"},
+      // Another zero, bounds of no number of bits, steps along another axis: spelled out.
+      {steps + "a = quantize_linear(x, s, z)\nb = uint8[]{4}\ny = dequantize_linear(a, s, b)", ""},
+      {steps + "m = uint8[]{100}\na = quantize_linear(x, s, z)\nb = clip(a, _, m)\n"
+               "y = dequantize_linear(b, s, z)",
+       ""},
+      {"r = float32[3]{0.25, 0.5, 1}\na = quantize_linear(x, r) { axis = 1, output_dtype = "
+       "\"int8\" }\ny = dequantize_linear(a, r) { axis = 1 }",
+       ""},
+  };
+  const Tensor x = Tensor::Of<float>({2, 3}, {-40, -0.375, 0, 0.4F, 31.7F, 80});
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.nodes);
+    auto model =
+        ModelFromText(StrCat("graph g(x: float32[2,3]) -> (y) {\n", row.nodes, "\n}"), "", 1);
+    ASSERT_TRUE(model.ok()) << model.status();
+    SetDefaults(*model->graph);
+    const auto want = RunGraph(*model->graph, {x});
+    ASSERT_TRUE(want.ok()) << want.status();
+    ASSERT_TRUE(FromIr(*model, "oneflow", {}).ok());
+    std::string ops;
+    bool fake = false;
+    for (const Node* node : model->graph->nodes()) {
+      StrAppend(&ops, ops.empty() ? "" : "; ", node->op().view());
+      if (node->op().view() != "fake_quantization") continue;
+      fake = true;
+      StrAppend(&ops, " ", node->attrs().String("quantization_scheme"), " ",
+                node->attrs().Int("quantization_bit", 0));
+    }
+    if (*row.ops) {
+      EXPECT_EQ(ops, row.ops);
+    } else {
+      EXPECT_FALSE(fake) << ops;
+    }
+    ASSERT_TRUE(ToIr(*model).ok());
+    const auto got = RunGraph(*model->graph, {x});
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_EQ(TensorText(*(*got)[0].tensor()), TensorText(*(*want)[0].tensor()));
+  }
 }
 
 TEST(Oneflow, LossesAndCells) {

@@ -106,6 +106,15 @@ TEST(Formats, TheLawCanFail) {
   }
 }
 
+// What is promised of bytes from strangers names every format that is read.
+TEST(Formats, AreInThePageOnSecurity) {
+  const std::string page = TextOf(fs::path(X2IR_SOURCE_DIR) / "docs/security.md");
+  for (const Format* format : AllFormats()) {
+    if (!format->read) continue;
+    EXPECT_NE(page.find("`" + format->name + "`"), std::string::npos) << format->name;
+  }
+}
+
 // What --help, `x2ir formats` and messages are made of.
 TEST(Formats, SayWhatTheyAre) {
   for (const Format* format : AllFormats()) {

@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // room -> the rooms that it may enter besides itself:
-// graph_wrapper <- ops <- builder <- optimizer, formats beside them, <- core <- handlers, view <-
-// cli; formats never sees ops, and nobody enters handlers or cli.
+// graph_wrapper <- ops <- builder <- optimizer, formats beside them, <- core <- handlers, view,
+// runtimes <- cli; formats never sees ops, and nobody enters handlers or cli.
 const std::map<std::string, std::set<std::string>>& Rooms() {
   static const auto& rooms = *new std::map<std::string, std::set<std::string>>{
       {"graph_wrapper", {}},
@@ -32,9 +32,11 @@ const std::map<std::string, std::set<std::string>>& Rooms() {
       {"formats", {"graph_wrapper"}},
       {"core", {"graph_wrapper", "ops", "builder", "optimizer", "formats"}},
       {"view", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
+      {"runtimes", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
       {"handlers", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
       {"c", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
-      {"cli", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core", "view"}},
+      {"cli",
+       {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core", "view", "runtimes"}},
   };
   return rooms;
 }

@@ -10,7 +10,6 @@
 #include "x2ir/optimizer/pass.h"
 
 namespace x2ir {
-namespace {
 
 void SetDefaults(Graph& graph) {
   for (Node* node : graph.nodes()) {
@@ -24,6 +23,8 @@ void SetDefaults(Graph& graph) {
     }
   }
 }
+
+namespace {
 
 void FillZeros(Graph& graph) {
   uint64_t state = 1;

@@ -10,6 +10,9 @@
 
 namespace x2ir {
 
+// Attributes that the text of a graph of IR leaves out, as their ops have them by default.
+void SetDefaults(Graph& graph);
+
 // Attributes that are left out have their defaults. Float constants that are named with their
 // type only get small positive elements, the same in every call.
 absl::StatusOr<Model> IrFromText(std::string_view inputs, std::string_view lines,

@@ -73,12 +73,205 @@ const FoundGraph kFound[] = {
      "w = float32[2,3,1,1]{1, 2, 3, 4, 5, 6}\n y = conv(x, w) { layout = \"channels_last\", group "
      "= 2 }",
      "coreml", ".mlpackage", 0, false},
+    // SCATTER_ND and elements of it became each other.
+    {"x: float64[3,3], u: float64[1,3]", "y",
+     "i = int64[1,3]{1, 2, 0}\n y = scatter_elements(x, i, u)", "tflite", ".tflite", 0, true, true},
+    {"x: float16[3], u: float16[2]", "y",
+     "i = int64[2]{1, 2}\n y = scatter_elements(x, i, u) { reduction = \"mul\" }", "tflite",
+     ".tflite"},
+    // So did channels first and last, of what neither can say.
+    {"x: float32[2,n,3,3,4]", "y", "y = max_pool(x) { kernel_shape = [1, 3, 3] }", "tflite",
+     ".tflite", 0, false, true},
+    {"x: float32[1,3,4,4,4]", "y",
+     "y = average_pool(x) { kernel_shape = [2, 2, 1], strides = [2, 1, 2], dilations = [2, 2, 1] }",
+     "tflite", ".tflite"},
+    // Integers that stand for floats are integers in what follows.
+    {"x: float32[2,3]", "y",
+     "s = float32[]{0.1}\n z = uint8[]{2}\n q = quantize_linear(x, s, z)\n y = sub(q, q)", "tflite",
+     ".tflite"},
+    {"x: float32[2,3], v: float32[2,3]", "y",
+     "s = float32[]{0.1}\n t = float32[]{0.2}\n z = uint8[]{2}\n p = quantize_linear(x, s, z)\n"
+     "q = quantize_linear(v, t, z)\n y = equal(p, q)",
+     "tflite", ".tflite"},
+    {"x: float32[2,3]", "y",
+     "s = float32[]{0.1}\n z = int8[]{2}\n q = quantize_linear(x, s, z)\n k = int64[1]{1}\n"
+     "y, i = top_k(q, k)",
+     "tflite", ".tflite"},
+    // The product of a transposed tensor with itself.
+    {"x: float32[1,5,5,4]", "y", "t = transpose(x) { perm = [0, 3, 1, 2] }\n y = matmul(t, t)",
+     "tflite", ".tflite"},
+    // A bound of rank 1 gives the result no axis.
+    {"x: int64[], a: int64[1]", "y", "y = clip(x, a)", "tflite", ".tflite"},
+    // DEQUANTIZE of int16 knows no zero points.
+    {"x: int16[4]", "y", "s = float32[]{0.5}\n z = int16[]{9}\n y = dequantize_linear(x, s, z)",
+     "tflite", ".tflite"},
+    {"x: int64[3]", "y", "d = int64[]{2}\n v = int16[2]{0, 2}\n y = one_hot(x, d, v) { axis = 0 }",
+     "tflite", ".tflite"},
+    // Results of an IF whose condition is constant, and shapes, are not copied out.
+    {"x: float32[2], v: float32[1]", "y",
+     "c = bool[]{false}\n y = if(c) {\n then_branch = graph a() -> (r) { r = neg(x) },\n"
+     "else_branch = graph b() -> (t) { t = relu(v) } }",
+     "tflite", ".tflite", 0, false},
+    {"x: float32[2,3]", "y", "y = shape(x)", "tflite", ".tflite", 0, false},
+    {"x: float32[2,3]", "y", "y = size(x)", "tflite", ".tflite", 0, false},
+    {"x: bool[]", "y", "e = int64[0]{}\n y = expand(x, e)", "tflite", ".tflite", 0, false},
+    {"x: float32[1], v: float32[2]", "y",
+     "p = int64[2]{1, 0}\n z = pad(x, p) { mode = \"reflect\" }\n y = sub(z, v)", "tflite",
+     ".tflite", 0, true, true},
+    {"x: bool[1,4]", "y", "y, a, b = split(x) { axis = 0, num_outputs = 3 }", "tflite", ".tflite"},
+    // What it could not read again: a state whose size a round changes, channels that are not
+    // known.
+    {"x: float32[m], v: float32[3,5]", "y, z",
+     "y, z = scan(x, v) {\n body = graph b(h: float32[?], e: float32[3]) -> (k, l) {\n"
+     "k = concat(h, e) { axis = 0 }\n l = relu(e) },\n num_scan_inputs = 1, scan_input_axes = "
+     "[1],\n"
+     "scan_input_directions = [0], scan_output_axes = [0], scan_output_directions = [0] }",
+     "tflite", ".tflite"},
+    {"v: float32[m], x: float32[1,m,4,4,4]", "y",
+     "w = float32[1,2,1,1,2]{1, 2, 3, 4}\n y = conv(x, w)", "tflite", ".tflite"},
+    {"x: float32[1,2,n,m]", "y",
+     "s = float32[4]{1, 1, 2, 3}\n y = resize(x, _, s) { mode = \"nearest\", nearest_mode = "
+     "\"floor\",\ncoordinate_transformation_mode = \"asymmetric\" }",
+     "tflite", ".tflite"},
+    {"x: float32[1,2,n,m]", "y",
+     "s = int64[4]{1, 2, 5, 4}\n y = resize(x, _, _, s) { mode = \"nearest\", nearest_mode = "
+     "\"round_prefer_ceil\",\ncoordinate_transformation_mode = \"half_pixel\" }",
+     "tflite", ".tflite", 0, true, true},
+    {"x: float32[], s: int64[?]", "y", "y = expand(x, s)", "tflite", ".tflite", 0, false, true},
+    // 0 / 0.
+    {"x: float32[2,3]", "y", "y = celu(x) { alpha = 0.0 }", "tflite", ".tflite"},
+    {"x: float32[2,3]", "y", "y = celu(x) { alpha = 0.0 }", "coreml", ".mlpackage"},
+    // Unsigned integers have no -1, and small ones no ones to be filled with.
+    {"x: uint8[2,3]", "y", "y = neg(x)", "coreml", ".mlpackage"},
+    {"x: uint8[1,n]", "y", "s = int64[2]{2, 1}\n y = expand(x, s)", "coreml", ".mlpackage"},
+    {"x: string[1,n]", "y", "s = int64[2]{2, 1}\n y = expand(x, s)", "coreml", ".mlpackage", 0,
+     true, true},
     // Names that end in numbers are in no order.
     {"in_0: float32[4], in_1: float32[2,3]", "neg_2, in_0", "neg_2 = neg(in_1)", "oneflow_job",
      ".job"},
     // A weight whose name is of separators alone.
     {"x: float32[1,2,4]", "y", "\"/\" = float32[2,2,1]{1, 2, 3, 4}\n y = conv(x, \"/\")", "python",
      ".py"},
+    // A scalar has no axes, at every opset.
+    {"x: float32[]", "y", "n = int64[0]{}\n z = slice(x, n, n)\n y = neg(z)", "onnx", ".onnx", 7,
+     false},
+    {"x: float32[]", "y", "n = int64[0]{}\n z = pad(x, n)\n y = neg(z)", "onnx", ".onnx", 9, false},
+    {"x: int32[1]", "y", "n = int64[0]{}\n z = squeeze(x, n)\n y = neg(z)", "onnx", ".onnx", 10,
+     false},
+    {"x: int32[]", "y", "n = int64[0]{}\n z = center_crop_pad(x, n)\n y = neg(z)", "onnx", ".onnx",
+     18, false},
+    {"x: bool[]", "y", "y = non_zero(x)", "onnx", ".onnx", 18, false},
+    // One number, as a scalar or as a list.
+    {"x: float32[3], s: int64[]", "y",
+     "n = shape(x)\n m = reduce_max(n) { keepdims = 0 }\n y = reshape(x, m)", "onnx", ".onnx", 18,
+     false},
+    {"x: float32[1]", "y", "s = int64[]{4}\n y = expand(x, s)", "onnx", ".onnx", 21, false},
+    {"x: uint8[4]", "y", "s = int64[]{2}\n y = tile(x, s)", "onnx", ".onnx", 22, false},
+    {"x: float32[4,5]", "y", "a = int64[]{1}\n y = reduce_log_sum_exp(x, a)", "onnx", ".onnx", 22,
+     false},
+    {"x: int16[5]", "y",
+     "b = int64[1]{2}\n e = int64[1]{4}\n s = int64[]{1}\n y = slice(x, b, e, _, s)", "onnx",
+     ".onnx", 17, false},
+    {"x: float32[4]", "y", "n = shape(x)\n b = int64[]{0}\n d = int64[]{2}\n y = range(b, n, d)",
+     "onnx", ".onnx", 18, false},
+    // Backwards the largest integer is the end all the same.
+    {"x: int64[4]", "y",
+     "b = int64[1]{-2}\n e = int64[1]{9223372036854775807}\n a = int64[1]{0}\n s = int64[1]{-1}\n "
+     "y = slice(x, b, e, a, s)",
+     "onnx", ".onnx", 17, false},
+    // ONNX's function bodies are of some types only.
+    {"x: uint64[4,3]", "y", "y = reduce_log_sum(x)", "onnx", ".onnx", 21, true, true},
+    {"q: float64[2,2,1,1], k: float64[2,2,3,1]", "y", "y = attention(q, k, k) { is_causal = 1 }",
+     "onnx", ".onnx", 23, false},
+    // Nothing is left to round up, and exponentials are not rounded.
+    {"x: float32[1,2,5,6]", "y",
+     "y = lp_pool(x) { kernel_shape = [1, 3], auto_pad = \"VALID\", ceil_mode = 1,\nstrides = [2, "
+     "2] }",
+     "onnx", ".onnx", 22},
+    {"x: int32[3,4]", "y", "a = int64[1]{1}\n y = reduce_log_sum_exp(x, a)", "onnx", ".onnx", 18},
+    // Parts without elements, and reflections to and fro.
+    {"x: float32[4,2]", "a, b, c", "a, b, c = split(x) { axis = 0, num_outputs = 3 }", "onnx",
+     ".onnx", 23, false},
+    {"x: float32[1,2,2]", "y",
+     "p = int64[6]{0, 0, 2, 0, 0, 3}\n y = pad(x, p) { mode = \"reflect\" }", "onnx", ".onnx", 19},
+    {"x: float32[1,2,2]", "y",
+     "p = int64[6]{0, 0, 2, 0, 0, 3}\n y = pad(x, p) { mode = \"reflect\" }", "python", ".py"},
+    {"x: int32[3]", "y", "y = einsum(x) { equation = \"...i->...\" }", "python", ".py"},
+    {"x: float32[2,3]", "y", "y = celu(x) { alpha = 0.0 }", "torch", ".pt2", 0, true, true},
+    {"x: float64[1,2,5,m]", "y",
+     "s = int64[4]{1, 2, 9, 4}\n y = resize(x, _, _, s) { mode = \"linear\" }", "torch", ".pt2"},
+    {"x: float32[1,2,4], g: float32[1,3,1]", "y", "y = grid_sample(x, g)", "onnx", ".onnx", 20},
+    {"x: float32[1,3,1]", "y",
+     "p = int64[6]{0, 1, -1, -1, 2, 1}\n y = pad(x, p) { mode = \"reflect\" }", "onnx", ".onnx",
+     19},
+    {"x: float32[1,1,1,2]", "y",
+     "p = int64[8]{0, 0, 2, 0, 0, 0, 2, -1}\n y = pad(x, p) { mode = \"wrap\" }", "onnx", ".onnx",
+     19},
+    {"x: float32[1,3,2]", "y",
+     "p = int64[6]{0, 1, -1, 0, 0, 0}\n y = pad(x, p) { mode = \"edge\" }", "onnx", ".onnx", 19},
+    {"x: float32[1,1]", "y", "l = float32[]{0.75}\n d = float32[1,1]{1}\n y = range(x, l, d)",
+     "onnx", ".onnx", 18, false},
+    {"x: float32[2,1,2]", "y",
+     "p = int64[6]{0, 0, 0, -1, -1, -1}\n y = pad(x, p) { mode = \"wrap\" }", "onnx", ".onnx", 20},
+    // VALID does not round up.
+    {"x: float32[2,2,7,6]", "y",
+     "y = average_pool(x) { layout = \"channels_first\", kernel_shape = [3, 2], strides = [3, 2], "
+     "auto_pad = \"VALID\", ceil_mode = 1 }",
+     "oneflow_graph", ".mlir"},
+    // Roots of squares of one element.
+    {"x: uint64[4]", "y", "y = reduce_l2(x) { noop_with_empty_axes = 1 }", "onnxtxt", ".onnxtxt"},
+    // PyTorch's are floats.
+    {"x: int8[2,3]", "y", "y = erf(x)", "python", ".py"},
+    {"x: uint8[2,3]", "y", "a = int64[1]{1}\n y = reduce_log_sum_exp(x, a)", "python", ".py"},
+    {"x: int8[2,3]", "y", "y = erf(x)", "torch", ".pt2"},
+    // Circular pads are of whole images, once.
+    {"x: int16[1,3]", "y", "p = int64[4]{0, 2, 0, 1}\n y = pad(x, p) { mode = \"wrap\" }", "python",
+     ".py"},
+    {"x: float32[1,4,2]", "y", "p = int64[6]{0, 0, 0, 0, 2, 0}\n y = pad(x, p) { mode = \"wrap\" }",
+     "python", ".py", 0, false},
+    {"x: float32[1,2,3]", "y", "p = int64[6]{0, 0, 5, 0, 0, 4}\n y = pad(x, p) { mode = \"wrap\" }",
+     "python", ".py"},
+    {"x: float32[1,2,4]", "y",
+     "p = int64[6]{0, 0, -2, 0, 0, 2}\n y = pad(x, p) { mode = \"wrap\" }", "python", ".py"},
+    {"x: float32[1,2,4]", "y", "p = int64[6]{0, 0, 3, 0, 0, 1}\n y = pad(x, p) { mode = \"wrap\" }",
+     "python", ".py"},
+    // Nothing is left along an axis, another one grows.
+    {"x: float64[1,2,4]", "y, x",
+     "p = int64[6]{0, -1, 1, 0, -1, 2}\n y = pad(x, p) { mode = \"constant\" }", "python", ".py"},
+    // One part is a tensor, not a list of one.
+    {"x: float32[2,3]", "y, z", "y = split(x) { axis = 1 }\n z = neg(x)", "python", ".py", 0,
+     false},
+    {"x: float32[2,3,1]", "y",
+     "s = float32[3]{3, 2, 2}\n b = float32[3]{1, 2, 3}\n y = instance_normalization(x, s, b)",
+     "python", ".py"},
+    // What NNVM has no type, no axis or no number for.
+    {"x: float32[2,2]", "y", "y = cast(x) { to = \"string\" }", "nnvm", ".nnvm.json", 0, true,
+     true},
+    {"x: int16[4]", "y", "y = flatten(x) { axis = 0 }", "nnvm", ".nnvm.json"},
+    {"x: float32[0,3]", "y", "y = flatten(x) { axis = 0 }", "nnvm", ".nnvm.json", 0, true, true},
+    {"x: int32[3], e: float32[3]", "y", "y = pow(x, e)", "nnvm", ".nnvm.json"},
+    {"x: int8[]", "y", "y = reduce_sum(x) { keepdims = 1 }", "nnvm", ".nnvm.json", 0, false, true},
+    {"x: uint64[3]", "y", "y = bitwise_not(x)", "nnvm", ".nnvm.json"},
+    {"x: uint64[3]", "y", "h = uint64[]{18446744073709551614}\n y = clip(x, _, h)", "nnvm",
+     ".nnvm.json", 0, false, true},
+    // Bools are not clipped, and their product is none of numbers.
+    {"x: bool[3,1]", "y", "h = bool[]{false}\n y = clip(x, _, h)", "oneflow_graph", ".mlir", 0,
+     true, true},
+    {"x: bool[1,4]", "y", "a = int64[2]{-2, -1}\n y = reduce_prod(x, a) { keepdims = 0 }",
+     "oneflow_job", ".job"},
+    {"x: bool[1]", "y", "s = bool[]{true}\n y = prelu(x, s)", "torch", ".pt2", 0, true, true},
+    {"x: bool[1,4]", "y", "a = int64[1]{0}\n y = reduce_sum_square(x, a)", "oneflow_graph", ".mlir",
+     0, true, true},
+    // PyTorch's steps do not go the other way.
+    {"x: float32[1], l: float32[]", "y",
+     "z = sub(l, l)\n s = abs(x)\n m = neg(s)\n y = range(z, m, s)", "python", ".py", 0, false},
+    // Statistics of another type.
+    {"x: float64[3]", "v", "y, m, v = layer_normalization(x, x, x)", "torch", ".pt2"},
+    // A block that is computed.
+    {"x: float32[1,5,15], b: int64[2]", "y",
+     "z = shape(x) { start = 1 }\n i = int64[2]{5, 5}\n q = int64[2]{1, 5}\n y = col2im(x, i, q) { "
+     "pads = [0, 1, 0, 1] }",
+     "torch", ".pt2"},
 };
 
 TEST(RandomGraphsFound, AreRight) {

@@ -351,6 +351,7 @@ class Generator {
   static bool IsDefined(const Node& node, const std::vector<Datum>& operands) {
     const Tensor* x = operands.empty() ? nullptr : operands[0].tensor();
     const Tensor* y = operands.size() > 1 ? operands[1].tensor() : nullptr;
+    if ((node.Is("bit_shift") || node.Is("pow")) && y && y->is_string()) return false;
     if ((node.Is("cast") || node.Is("cast_like")) && x && IsFloating(x->dtype()) &&
         node.output(0) && IsInteger(node.output(0)->dtype())) {
       const DType to = node.output(0)->dtype();
@@ -367,10 +368,35 @@ class Generator {
         if (y->AsInt(i) < 0 || y->AsInt(i) >= BitWidth(x->dtype())) return false;
       }
     }
-    if (node.Is("pow") && x && y && IsInteger(x->dtype())) {
+    if (node.Is("pow") && x && y && IsInteger(x->dtype()) && !y->is_string()) {
       for (int64_t i = 0; i < y->num_elements(); ++i) {
         if (y->AsDouble(i) < 0) return false;
       }
+    }
+    // The scale of a range of nothing.
+    if (node.Is("dynamic_quantize_linear") && x) {
+      bool all_zero = true;
+      for (int64_t i = 0; i < x->num_elements(); ++i) all_zero = all_zero && x->AsDouble(i) == 0;
+      if (all_zero) return false;
+    }
+    if (node.Is("celu") && node.attrs().Float("alpha") == 0) return false;  // divides by it
+    // What is no number, or infinite, becomes no integer.
+    if ((node.Is("reduce_log_sum") || node.Is("reduce_log_sum_exp")) && x &&
+        x->dtype() == DType::kBool) {
+      return false;
+    }
+    // An integer is cut out of a number that each runtime rounds in its own way.
+    if (node.Is("resize") && x && IsInteger(x->dtype()) &&
+        node.attrs().String("mode") != "nearest") {
+      return false;
+    }
+    if (node.Is("reduce_log_sum") && x && IsInteger(x->dtype())) {
+      for (int64_t i = 0; i < x->num_elements(); ++i) {
+        if (!(x->AsDouble(i) > 0)) return false;
+      }
+    }
+    if (node.Is("reduce_log_sum_exp") && x && IsInteger(x->dtype()) && x->num_elements() == 0) {
+      return false;
     }
     // Which of two updates wins is not said.
     if ((node.Is("scatter_elements") || node.Is("scatter_nd") || node.Is("max_unpool")) && y &&
@@ -406,6 +432,15 @@ class Generator {
       for (int64_t i = 0; i < divisor.num_elements(); ++i) {
         if (divisor.AsInt(i) == 0) return false;
       }
+    }
+    // Sizes that a draw gave may be those of a tensor that fills the memory.
+    if (node.op() == "constant_of_shape") {
+      const auto sizes = operands[0].tensor()->ToInts();
+      double count = 1;
+      for (const int64_t size : sizes.ok() ? *sizes : std::vector<int64_t>()) {
+        count *= static_cast<double>(size);
+      }
+      if (count > static_cast<double>(kMaxElements)) return false;
     }
     if (tame_ && !IsDefined(node, operands)) return false;
     // Those of units use no outer values.

@@ -1,6 +1,8 @@
 // See random_known_util.h.
 #include "tests/random/random_known_util.h"
 
+#include <algorithm>
+
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/resize.h"
 
@@ -27,8 +29,30 @@ constexpr KnownDifference kKnown[] = {
      "images without spatial axes"},
     {kOrt, "conv_transpose", "same", 0, 1000, "", "ConvTranspose SAME with long steps"},
     {kOrt, "resize", "corners", 0, 1000, "", "corners of sizes that are rounded"},
+    {kOrt, "resize", "antialiased integers", 18, 1000, "elements of",
+     "antialiased integers are rounded to nearest"},
+    {kOrt, "resize", "nearest sizes", 11, 1000, "elements of",
+     "places between two elements, which float32 rounds"},
+    {kOrt, "reduce_l1", "nothing", 0, 1000, "expected I64 []", "norms of no integers at all"},
+    {kOrt, "resize", "cubic integers", 0, 1000, "Tensor::MutableData()",
+     "no kernel of cubic resize of integers"},
     {kOrt, "resize", "", 0, 1000, "ScalesValidation", "resize of other ranks"},
     {kOrt, "split", "", 18, 1000, "Invalid num_outputs value", "more parts than elements"},
+    {kOrt, "global_lp_pool", "", 22, 1000, "Failed to find kernel for GlobalLpPool",
+     "no kernel of GlobalLpPool of opset 22"},
+    {kOrt, "reduce_prod", "integers", 0, 1000, "elements of", "products of integers that saturate"},
+    {kOrt, "cast_like", "", 15, 1000, "InsertedPrecisionFreeCast",
+     "casts of float16 that are put into the body of CastLike"},
+    {kOrt, "category_mapper", "", 0, 1000, "'cats_int64s' is required",
+     "categories that are left out"},
+    {kOrt, "string_normalizer", "", 0, 1000, "Failed to construct locale",
+     "a locale that the machine does not have"},
+    {kOrt, "pad", "reflect", 0, 1000, "Pad reflect", "a reflection of more than there is"},
+    {kOrt, "pad", "wrap", 19, 1000, "elements of", "wraps of more than there is"},
+    {kOrt, "top_k", "nothing", 0, 1000, "the runtime ended", "the largest of nothing"},
+    {kOrt, "matmul", "nothing", 0, 1000, "cannot broadcast on dim", "products of no matrices"},
+    {"PyTorch", "pad", "open", 0, 1000, "resulted in a negative output size",
+     "sizes that are cut off to nothing"},
     {kOrt, "einsum", "", 0, 1000, "Cannot parse the diagonal", "a diagonal that broadcasts"},
 };
 
@@ -36,6 +60,24 @@ bool Holds(const Node& node, std::string_view condition) {
   const Value* x = node.input(0);
   if (condition == "rank2") return x && x->shape() && x->shape()->rank() < 3;
   if (condition == "same") return node.attrs().String("auto_pad").starts_with("SAME");
+  if (condition == "nothing") {
+    return x && x->shape() &&
+           std::any_of(x->shape()->begin(), x->shape()->end(), [](Dim d) { return d == Dim(0); });
+  }
+  if (condition == "nearest sizes") {
+    return node.attrs().String("mode") == "nearest" && node.input(3);
+  }
+  if (condition == "reflect" || condition == "wrap") {
+    return node.attrs().String("mode") == condition && x && x->shape() && !x->shape()->is_static();
+  }
+  if (condition == "open") return x && x->shape() && !x->shape()->is_static();
+  if (condition == "cubic integers") {
+    return x && IsInteger(x->dtype()) && node.attrs().String("mode") == "cubic";
+  }
+  if (condition == "antialiased integers") {
+    return x && IsInteger(x->dtype()) && node.attrs().Int("antialias") != 0;
+  }
+  if (condition == "integers") return x && IsInteger(x->dtype());
   if (condition == "corners") return !CornersFollowSizes(node);
   return condition.empty();
 }

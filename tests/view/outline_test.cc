@@ -61,6 +61,19 @@ TEST(Outline, Names) {
        "a = relu(x) \"/l/l.0/relu\"\nb = neg(a) \"/l/l.0/neg\"\n"
        "y = exp(b) \"/l/exp\"",
        "y", "model net: x y\n  module l: y\n    module 0: a b\n"},
+      // Names that x2ir made of a node's ("one became several") form no group.
+      {"a node that became several",
+       "p = relu(x) \"enc/conv/relu\"\na = neg(p) \"enc/conv\"\nb = exp(a) \"enc/fc/exp_1\"\n"
+       "y = abs(b) \"enc/fc\"",
+       "y", "model net: x y\n  module enc: p a b y\n"},
+      {"a module with the name of a node, as TensorFlow has it",
+       "a = relu(x) \"enc/bn/rate\"\nb = neg(a) \"enc/bn/scale\"\nc = exp(b) \"enc/bn\"\n"
+       "y = abs(c) \"enc/out\"",
+       "y", "model net: x y\n  module enc: c y\n    module bn: a b\n"},
+      {"names that TFLite joined",
+       "a = relu(x) \"m/l/relu;m/k/conv/Conv2D\"\nb = neg(a) \"m/l/neg;m/k/bias\"\n"
+       "y = abs(b) \"m/out\"",
+       "y", "model net: x y\n  module m: y\n    module l: a b\n"},
   };
   for (const auto& row : rows) {
     EXPECT_EQ(TreeOf(*Parsed(row.body, row.output)), row.tree) << row.what;

@@ -247,6 +247,7 @@ absl::StatusOr<StridedBounds> StridedBoundsOf(NodeWriter& w) {
     }
     std::vector<Value*> all;
     Value* wide = w.Cast(w.in(operand), DType::kInt64);
+    if (!wide->shape() || wide->shape()->rank() != 1) wide = w.Reshape(wide, {-1});
     Value* near = w.Op("min", {w.Op("max", {wide, w.b().Int(-kFar)}), w.b().Int(kFar)});
     for (int64_t i = 0; i < rank; ++i) {
       const int at = place[static_cast<size_t>(i)];

@@ -46,12 +46,12 @@ enum {
   X2IR_OK = 0,
   X2IR_CANCELLED = 1,           /* the progress function said so */
   X2IR_INVALID_ARGUMENT = 3,    /* a malformed model, or a wrong argument or option */
-  X2IR_NOT_FOUND = 5,           /* no such file; no mapping for an op */
+  X2IR_NOT_FOUND = 5,           /* no such file */
   X2IR_ALREADY_EXISTS = 6,      /* a file of others beside the output would be replaced */
   X2IR_PERMISSION_DENIED = 7,   /* of the system */
   X2IR_OUT_OF_MEMORY = 8,       /* memory, or another thing of which there is not enough */
   X2IR_FAILED_PRECONDITION = 9, /* the target cannot express it */
-  X2IR_UNIMPLEMENTED = 12,      /* a known op, but not this form */
+  X2IR_UNIMPLEMENTED = 12,      /* no mapping for an op, or this form of it */
   X2IR_INTERNAL = 13,           /* a bug of x2ir */
   X2IR_UNAVAILABLE = 14,        /* the system failed: disk full, ... */
   X2IR_DATA_LOSS = 15           /* an unreadable file */

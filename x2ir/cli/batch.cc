@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +25,7 @@
 #include "x2ir/cli/batch_report.h"
 #include "x2ir/cli/files.h"
 #include "x2ir/cli/flags.h"
+#include "x2ir/cli/isolated.h"
 #include "x2ir/cli/progress.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -107,13 +110,16 @@ absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
   std::vector<Job> jobs;
   std::set<std::string> outputs;
   std::set<FileId> inputs;
+  int64_t number = 0;
   for (std::string line; GetLine(in, kMaxLine, &line);) {
+    ++number;
     if (line.size() > kMaxLine) {
-      return DataLoss("the list '", batch.flags.list, "': line ", jobs.size() + 1,
+      return DataLoss("the list '", batch.flags.list, "': line ", number,
                       " is longer than names of files are");
     }
     if (line.ends_with('\r')) line.pop_back();
-    if (line.empty()) continue;
+    // Blank lines and comments; a file of such a name is ./#name.
+    if (line.find_first_not_of(" \t") == line.npos || line.front() == '#') continue;
     Job job;
     const size_t tab = line.find('\t');
     job.input = line.substr(0, tab);
@@ -146,6 +152,19 @@ absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
     if (!job.status.ok()) job.output.clear();
   }
   return jobs;
+}
+
+// What a conversion that failed may have read: the model's file, or all of a folder.
+std::vector<std::string> FilesOf(const std::string& input) {
+  constexpr size_t kMost = 10'000;
+  std::vector<std::string> files = {input};
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(input, error), end; !error && it != end;
+       it.increment(error)) {
+    if (files.size() > kMost) break;
+    files.push_back(it->path().string());
+  }
+  return files;
 }
 
 std::vector<FileStamp> StampsOf(const std::vector<std::string>& paths) {
@@ -188,6 +207,47 @@ class Runner {
         jobs_(std::move(jobs)),
         report_(report) {}
 
+  // As many at a time, each in a process of its own.
+  void RunIsolated(int64_t most, const ProgressFn& progress) {
+    const auto finished = [&] {
+      progress(finished_.fetch_add(1) + 1, static_cast<int64_t>(jobs_.size()));
+    };
+    // Who ignores it, as some that start us do, is not told how children end.
+    std::signal(SIGCHLD, SIG_DFL);
+    std::map<pid_t, Child> running;
+    while (next_ < jobs_.size() || !running.empty()) {
+      if (next_ < jobs_.size() && static_cast<int64_t>(running.size()) < most) {
+        const size_t i = next_++;
+        if (Skips(i)) {
+          finished();
+          continue;
+        }
+        Child child{i, Now(), {}};
+        const auto work = [&] {
+          Done done = Do(i);
+          return StrCat(LineOf(done.record, done.report), done.reason);
+        };
+        absl::StatusOr<Isolated> run = Isolated::Start(work, batch_.limits);
+        if (!run.ok()) {
+          Finish(i, LineOf(RecordOf(i, child.began, run.status(), kSystem), {}), "");
+          finished();
+          continue;
+        }
+        child.run = *std::move(run);
+        const pid_t pid = child.run->pid();
+        running.emplace(pid, std::move(child));
+        continue;
+      }
+      int status = 0;
+      const pid_t pid = ::waitpid(-1, &status, 0);
+      const auto it = running.find(pid);
+      if (it == running.end()) continue;
+      End(it->second, status);
+      running.erase(it);
+      finished();
+    }
+  }
+
   void Run(int64_t threads, const ProgressFn& progress) {
     std::vector<std::thread> others;
     try {
@@ -203,10 +263,17 @@ class Runner {
   int Finish(Session& session) {
     SayFailures(session);
     if (!session.quiet) {
-      const std::string before =
-          skipped_ != 0 ? StrCat(", ", skipped_.load(), " of them before") : std::string();
-      session.Print(StrCat(done_.load(), " of ", jobs_.size(), " files done", before, ", ",
-                           failures_.size(), " failed\n"));
+      const auto before = [](size_t n) { return n ? StrCat(", ", n, " of them before") : ""; };
+      session.Print(StrCat(done_.load(), " of ", jobs_.size(), " files done",
+                           before(skipped_done_.size()), ", ", failures_.size(), " failed",
+                           before(skipped_failed_),
+                           skipped_failed_ ? " (--retry-failed tries them again)" : "", "\n"));
+    }
+    if (session.verbose) {
+      std::sort(skipped_done_.begin(), skipped_done_.end());
+      for (const size_t i : skipped_done_) {
+        session.Print(StrCat("done before: ", jobs_[i].input, "\n"));
+      }
     }
     if (!report_status_.ok()) return session.Fail(report_status_, Phase::kWriting);
     return failures_.empty() ? kDone : kCannot;
@@ -277,46 +344,130 @@ class Runner {
 
   void TakeJobs(const ProgressFn& progress) {
     for (size_t i; (i = next_.fetch_add(1)) < jobs_.size();) {
-      Do(i);
+      if (!Skips(i)) {
+        const Done done = Do(i);
+        Finish(i, LineOf(done.record, done.report), done.reason);
+      }
       progress(finished_.fetch_add(1) + 1, static_cast<int64_t>(jobs_.size()));
     }
   }
 
-  void Do(size_t i) {
-    const Job& job = jobs_[i];
-    if (job.status.ok() && report_.IsDone(job.input, job.output, settings_)) {
-      ++skipped_;
-      ++done_;
-      return;
-    }
+  using Clock = std::chrono::steady_clock;
+  struct Began {
+    std::chrono::system_clock::time_point at;
+    Clock::time_point ticks;
+  };
+  static Began Now() { return {std::chrono::system_clock::now(), Clock::now()}; }
+
+  struct Child {
+    size_t job;
+    Began began;
+    std::optional<Isolated> run;
+  };
+  struct Done {
     BatchRecord record;
-    record.input = job.input;
-    record.output = job.output;
-    record.settings = settings_;
-    // Before it is read: a file that changes while it is read will have changed since.
-    const auto began = std::chrono::system_clock::now();
-    const auto start = std::chrono::steady_clock::now();
     Report report;
-    const BatchOutcome outcome = Work(batch_, job, report);
-    record.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    record.exit_code = ExitCodeOf(outcome.status, outcome.phase, &report);
-    record.error = WithFlags(std::string(outcome.status.message()));
-    record.read = StampsOf(outcome.read);
-    record.written = StampsOf(outcome.written);
+    std::string reason;
+  };
+
+  // Whether an earlier run tells how it would end. One thread only, or each of its own jobs.
+  bool Skips(size_t i) {
+    const Job& job = jobs_[i];
+    if (!job.status.ok()) return false;
+    const BatchRecord* known = report_.Known(job.input, job.output, settings_, LimitsText());
+    if (!known || (known->exit_code != kDone && batch_.flags.retry_failed)) return false;
+    const absl::Status written = report_.AddSkipped(*known);
+    const std::lock_guard lock(mutex_);
+    report_status_.Update(written);
+    if (known->exit_code == kDone) {
+      skipped_done_.push_back(i);
+      ++done_;
+    } else {
+      ++skipped_failed_;
+      failures_.push_back({i, known->error, ReasonOf(known->error, job.input, {})});
+    }
+    return true;
+  }
+
+  std::string LimitsText() const {
+    const auto [seconds, bytes] = batch_.limits;
+    std::string text = seconds ? StrCat("--timeout ", seconds) : "";
+    if (bytes) StrAppend(&text, text.empty() ? "" : " ", "--memory ", bytes >> 20);
+    return text;
+  }
+
+  BatchRecord RecordOf(size_t i, const Began& began, const absl::Status& status,
+                       int exit_code) const {
+    BatchRecord record;
+    record.input = jobs_[i].input;
+    record.output = jobs_[i].output;
+    record.settings = settings_;
+    record.seconds = std::chrono::duration<double>(Clock::now() - began.ticks).count();
+    record.exit_code = exit_code;
+    record.error = WithFlags(std::string(status.message()));
+    return record;
+  }
+
+  void SetRead(BatchRecord& record, const std::vector<std::string>& files, const Began& began) {
+    record.read = StampsOf(files);
     const int64_t began_at =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(began.time_since_epoch()).count();
+        std::chrono::duration_cast<std::chrono::nanoseconds>(began.at.time_since_epoch()).count();
     for (FileStamp& stamp : record.read) {
       if (stamp.changed >= began_at) stamp.changed = -1;
     }
-    const absl::Status written = report_.Add(record, report);
+  }
+
+  Done Do(size_t i) {
+    const Job& job = jobs_[i];
+    // Before it is read: a file that changes while it is read will have changed since.
+    const Began began = Now();
+    Done done;
+    BatchOutcome outcome = Work(batch_, job, done.report);
+    const absl::Status& status = outcome.status;
+    const int code = ExitCodeOf(status, outcome.phase, &done.report);
+    done.record = RecordOf(i, began, status, code);
+    // A file that is not there may be there the next time; so may memory.
+    const bool no_memory = absl::IsResourceExhausted(status) && batch_.limits.bytes != 0;
+    done.record.final =
+        code == kCannot || (code == kBadInput && !absl::IsNotFound(status)) || no_memory;
+    if (no_memory) done.record.limits = LimitsText();
+    if (!status.ok() && outcome.read.size() < 2) outcome.read = FilesOf(job.input);
+    SetRead(done.record, outcome.read, began);
+    done.record.written = StampsOf(outcome.written);
+    if (!status.ok()) done.reason = ReasonOf(done.record.error, job.input, done.report);
+    return done;
+  }
+
+  void End(const Child& child, int status) {
+    const absl::StatusOr<std::string> said = child.run->Take(status);
+    if (said.ok()) {
+      const size_t end = said->find('\n') + 1;
+      Finish(child.job, said->substr(0, end), said->substr(end));
+      return;
+    }
+    // It would be killed again, unless it gets more.
+    BatchRecord record = RecordOf(child.job, child.began, said.status(), kSystem);
+    record.final = true;
+    if (absl::IsDeadlineExceeded(said.status()) || Isolated::KilledBySystem(status)) {
+      record.limits = LimitsText();
+    }
+    SetRead(record, FilesOf(record.input), child.began);
+    Finish(child.job, LineOf(record, {}), ReasonOf(record.error, record.input, {}));
+  }
+
+  // A file is done, or failed for that reason: the line is the report's.
+  void Finish(size_t i, const std::string& line, std::string reason) {
+    const std::optional<BatchRecord> record = ReadRecord(line);
+    const absl::Status written = report_.AddLine(line);
     const std::lock_guard lock(mutex_);
     report_status_.Update(written);
-    if (outcome.status.ok()) {
+    if (record && record->exit_code == kDone) {
       ++done_;
-    } else {
-      failures_.push_back({i, record.error, ReasonOf(record.error, job.input, report)});
+      return;
     }
+    std::string error = record ? record->error : "its process said nothing";
+    if (reason.empty()) reason = error;
+    failures_.push_back({i, std::move(error), std::move(reason)});
   }
 
   const Batch& batch_;
@@ -324,8 +475,10 @@ class Runner {
   const std::vector<Job> jobs_;
   BatchReport& report_;
   std::atomic<size_t> next_{0};
-  std::atomic<int64_t> finished_{0}, done_{0}, skipped_{0};
+  std::atomic<int64_t> finished_{0}, done_{0};
   std::mutex mutex_;  // guards what follows
+  std::vector<size_t> skipped_done_;
+  size_t skipped_failed_ = 0;
   std::vector<Failed> failures_;
   absl::Status report_status_;
 };
@@ -349,9 +502,42 @@ void AddBatchFlags(Verb& verb, BatchFlags& flags) {
           "do all of it")
       .Needs("--batch")
       .ChangesNothing();
+  verb.Flag("--isolate", flags.isolate,
+            "Convert each file of --batch in a process of its own: one that crashes, or that the "
+            "system kills, is a failure of that file alone")
+      .Needs("--batch")
+      .ChangesNothing();
+  verb.Text("--timeout", flags.timeout, "SECONDS",
+            "A file of --batch that takes longer is a failure; each has a process of its own")
+      .Needs("--batch")
+      .ChangesNothing();
+  verb.Text("--memory", flags.memory, "MB",
+            "A file of --batch that needs more memory is a failure; mapped files do not count, and "
+            "each has a process of its own")
+      .Needs("--batch")
+      .ChangesNothing();
+  verb.Flag(
+          "--retry-failed", flags.retry_failed,
+          "Try those files of --batch again, too, that failed for good: that cannot be converted, "
+          "are malformed, or were killed")
+      .Needs("--batch")
+      .ChangesNothing();
 }
 
 namespace {
+
+absl::StatusOr<Limits> ParseLimits(const BatchFlags& flags) {
+  constexpr int64_t kMost = 1'000'000'000;
+  Limits limits;
+  if (!flags.timeout.empty()) {
+    X2IR_ASSIGN_OR_RETURN(limits.seconds, ParseInt("--timeout", flags.timeout, 1, kMost));
+  }
+  if (!flags.memory.empty()) {
+    X2IR_ASSIGN_OR_RETURN(limits.bytes, ParseInt("--memory", flags.memory, 1, kMost));
+    limits.bytes <<= 20;
+  }
+  return limits;
+}
 
 struct Shard {
   int64_t index = 1, count = 1;
@@ -381,7 +567,10 @@ std::vector<Job> JobsOf(const Shard& shard, std::vector<Job> all) {
 
 }  // namespace
 
-int RunBatch(const Batch& batch, Session& session) {
+int RunBatch(Batch batch, Session& session) {
+  const absl::StatusOr<Limits> limits = ParseLimits(batch.flags);
+  if (!limits.ok()) return session.Usage(limits.status());
+  batch.limits = *limits;
   int64_t threads = std::max(1u, std::thread::hardware_concurrency());
   if (!batch.flags.threads.empty()) {
     const absl::StatusOr<int64_t> given = ParseInt("-j", batch.flags.threads, 1, kMaxThreads);
@@ -407,7 +596,11 @@ int RunBatch(const Batch& batch, Session& session) {
   Runner runner(batch, *std::move(jobs), *report);
   {
     Progress progress(session, batch.what, "files");
-    runner.Run(threads, progress.fn());
+    if (batch.flags.isolate || limits->seconds || limits->bytes) {
+      runner.RunIsolated(threads, progress.fn());
+    } else {
+      runner.Run(threads, progress.fn());
+    }
   }
   return runner.Finish(session);
 }

@@ -1,12 +1,12 @@
 // --batch: a verb's work for each of many files, several at a time, in one process.
 //
-// LIST has a file a line ("-": standard input); behind a tab may stand the file to write, seen from
-// the folder of -o. By default that is the file's own path there.
+// LIST has a file a line ("-": standard input), and comments (#); behind a tab may stand the file
+// to write, seen from the folder of -o. By default that is the file's own path there.
 //
 // The report has one line of JSON a file, written when the file is done, and is at the same time
 // what the next run knows: a file that was done with the same settings by the same version is
 // skipped when all files that were read and written then have the size and the time of change that
-// they had. What failed is tried again. docs/batch.md says what is in a line.
+// they had, and so is one that failed for good. docs/batch.md says what is in a line.
 #ifndef X2IR_CLI_BATCH_H_
 #define X2IR_CLI_BATCH_H_
 
@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "x2ir/cli/files.h"
+#include "x2ir/cli/isolated.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/session.h"
 #include "x2ir/core/report.h"
@@ -28,8 +29,10 @@ struct BatchFlags {
   std::string list;
   std::string threads;
   std::string shard;  // "I/N": of every N files of the list the I-th
+  std::string timeout, memory;
+  bool isolate = false, retry_failed = false;
 };
-// --batch, -j and --shard.
+// --batch and the flags that need it.
 void AddBatchFlags(Verb& verb, BatchFlags& flags);
 
 // What a verb did with one file. Of several at a time: nothing but these is shared.
@@ -58,9 +61,10 @@ struct Batch {
   std::string report;     // empty: batch.jsonl in `folder`, of a shard batch-I-of-N.jsonl
   std::string settings;   // Settings::Text: whatever makes the result another one
   BatchWork work;
+  Limits limits{};  // of the flags
 };
 // The exit code: kDone if every file is done, now or before.
-int RunBatch(const Batch& batch, Session& session);
+int RunBatch(Batch batch, Session& session);
 
 }  // namespace x2ir::cli
 

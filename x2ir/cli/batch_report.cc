@@ -39,35 +39,6 @@ std::vector<FileStamp> ReadStamps(JsonReader& json) {
   return stamps;
 }
 
-// A line of the report, if it is one.
-std::optional<BatchRecord> ReadRecord(std::string_view line) {
-  BatchRecord record;
-  bool has_input = false, has_code = false;
-  JsonReader json(line);
-  json.Object([&](std::string_view key) {
-    if (key == "input") {
-      record.input = json.String();
-      has_input = true;
-    } else if (key == "output") {
-      record.output = json.String();
-    } else if (key == "settings") {
-      record.settings = json.String();
-    } else if (key == "exit_code") {
-      record.exit_code = static_cast<int>(json.Int());
-      has_code = true;
-    } else if (key == "read") {
-      record.read = ReadStamps(json);
-    } else if (key == "written") {
-      record.written = ReadStamps(json);
-    } else {
-      json.Skip();
-    }
-  });
-  json.Finish();
-  if (!json.ok() || !has_input || !has_code) return std::nullopt;
-  return record;
-}
-
 void AppendStamps(std::string* out, std::string_view key, const std::vector<FileStamp>& stamps) {
   StrAppend(out, ", \"", key, "\": [");
   for (size_t i = 0; i < stamps.size(); ++i) {
@@ -91,6 +62,49 @@ std::string OnOneLine(std::string_view json) {
   return line;
 }
 
+bool AllUnchanged(const std::vector<FileStamp>& stamps) {
+  return std::all_of(stamps.begin(), stamps.end(),
+                     [](const FileStamp& stamp) { return StampOf(stamp.path) == stamp; });
+}
+
+}  // namespace
+
+std::optional<BatchRecord> ReadRecord(std::string_view line) {
+  BatchRecord record;
+  bool has_input = false, has_code = false;
+  JsonReader json(line);
+  json.Object([&](std::string_view key) {
+    if (key == "input") {
+      record.input = json.String();
+      has_input = true;
+    } else if (key == "output") {
+      record.output = json.String();
+    } else if (key == "settings") {
+      record.settings = json.String();
+    } else if (key == "exit_code") {
+      record.exit_code = static_cast<int>(json.Int());
+      has_code = true;
+    } else if (key == "error") {
+      record.error = json.String();
+    } else if (key == "final") {
+      record.final = json.Bool();
+    } else if (key == "skipped") {
+      record.skipped = json.Bool();
+    } else if (key == "limits") {
+      record.limits = json.String();
+    } else if (key == "read") {
+      record.read = ReadStamps(json);
+    } else if (key == "written") {
+      record.written = ReadStamps(json);
+    } else {
+      json.Skip();
+    }
+  });
+  json.Finish();
+  if (!json.ok() || !has_input || !has_code) return std::nullopt;
+  return record;
+}
+
 std::string LineOf(const BatchRecord& record, const Report& report) {
   std::string line = "{";
   const auto text = [&](std::string_view key, std::string_view value) {
@@ -101,6 +115,8 @@ std::string LineOf(const BatchRecord& record, const Report& report) {
   text("output", record.output);
   StrAppend(&line, ", \"exit_code\": ", record.exit_code);
   text("error", record.error);
+  if (record.final) StrAppend(&line, ", \"final\": true");
+  if (!record.limits.empty()) text("limits", record.limits);
   StrAppend(&line, ", \"seconds\": ", record.seconds);
   text("settings", record.settings);
   AppendStamps(&line, "read", record.read);
@@ -109,13 +125,6 @@ std::string LineOf(const BatchRecord& record, const Report& report) {
   StrAppend(&line, ", ", std::string_view(OnOneLine(report.ToJson())).substr(1), "\n");
   return line;
 }
-
-bool AllUnchanged(const std::vector<FileStamp>& stamps) {
-  return std::all_of(stamps.begin(), stamps.end(),
-                     [](const FileStamp& stamp) { return StampOf(stamp.path) == stamp; });
-}
-
-}  // namespace
 
 std::optional<FileStamp> StampOf(const std::string& path) {
   struct stat info;
@@ -147,7 +156,8 @@ absl::StatusOr<BatchReport> BatchReport::Open(const std::string& path) {
   for (size_t next; end < all.size() && (next = all.find('\n', end)) != all.npos; end = next + 1) {
     std::optional<BatchRecord> record = ReadRecord(all.substr(end, next - end));
     if (!record) return Invalid("--report '", path, "' exists and is no report of a batch");
-    report.records_[record->output] = *std::move(record);
+    // What was skipped is known by an earlier line.
+    if (!record->skipped) report.records_[record->output] = *std::move(record);
   }
   if (end != all.size()) {
     if (all[end] != '{') return Invalid("--report '", path, "' exists and is no report of a batch");
@@ -165,18 +175,31 @@ BatchReport::~BatchReport() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-bool BatchReport::IsDone(const std::string& input, const std::string& output,
-                         const std::string& settings) const {
+const BatchRecord* BatchReport::Known(const std::string& input, const std::string& output,
+                                      const std::string& settings,
+                                      const std::string& limits) const {
   const auto it = records_.find(output);
-  if (it == records_.end()) return false;
+  if (it == records_.end()) return nullptr;
   const BatchRecord& record = it->second;
-  return record.exit_code == 0 && record.input == input && record.settings == settings &&
-         !record.read.empty() && !record.written.empty() && AllUnchanged(record.read) &&
-         AllUnchanged(record.written);
+  const bool same = record.input == input && record.settings == settings && !record.read.empty() &&
+                    AllUnchanged(record.read);
+  const bool done =
+      record.exit_code == 0 && !record.written.empty() && AllUnchanged(record.written);
+  const bool cannot = record.final && (record.limits.empty() || record.limits == limits);
+  return same && (done || cannot) ? &record : nullptr;
 }
 
-absl::Status BatchReport::Add(const BatchRecord& record, const Report& report) {
-  const std::string line = LineOf(record, report);
+absl::Status BatchReport::AddSkipped(const BatchRecord& known) {
+  std::string line = "{\"input\": ";
+  AppendJsonString(&line, known.input);
+  line += ", \"output\": ";
+  AppendJsonString(&line, known.output);
+  StrAppend(&line, ", \"exit_code\": ", known.exit_code, ", \"error\": ");
+  AppendJsonString(&line, known.error);
+  return AddLine(line + ", \"skipped\": true}\n");
+}
+
+absl::Status BatchReport::AddLine(std::string_view line) {
   const std::lock_guard lock(mutex_);
   // One call, so that a line is there or not, as far as the system can.
   for (std::string_view left = line; !left.empty();) {

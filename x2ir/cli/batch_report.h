@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,9 +28,18 @@ std::optional<FileStamp> StampOf(const std::string& path);
 struct BatchRecord {
   std::string input, output, settings, error;
   int exit_code = 0;
+  // Of a failure: whether it would be the same another time, and the limits without which it might
+  // not.
+  bool final = false;
+  std::string limits;
+  bool skipped = false;  // only read: the line says that an earlier one still holds
   double seconds = 0;
   std::vector<FileStamp> read, written;
 };
+
+// A line of the report, and what one says; nothing where it is none.
+std::string LineOf(const BatchRecord& record, const Report& report);
+std::optional<BatchRecord> ReadRecord(std::string_view line);
 
 class BatchReport {
  public:
@@ -39,11 +49,14 @@ class BatchReport {
   BatchReport(BatchReport&& other) noexcept;
   ~BatchReport();
 
-  // Whether the file was done so that doing it again would change nothing.
-  bool IsDone(const std::string& input, const std::string& output,
-              const std::string& settings) const;
-  // Threads may call this.
-  absl::Status Add(const BatchRecord& record, const Report& report);
+  // What is known of a file that would come to nothing else now: a record that it was done, or that
+  // it cannot be. Null: it is to be done.
+  const BatchRecord* Known(const std::string& input, const std::string& output,
+                           const std::string& settings, const std::string& limits) const;
+  // Threads may call these. AddLine: what LineOf gave.
+  absl::Status AddLine(std::string_view line);
+  // Says that nothing was done, since `known` tells how it would end.
+  absl::Status AddSkipped(const BatchRecord& known);
 
  private:
   BatchReport() = default;

@@ -5,7 +5,9 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "x2ir/cli/flags.h"
+#include "x2ir/cli/map_flags.h"
 #include "x2ir/cli/shape_flags.h"
 #include "x2ir/core/suggest.h"
 #include "x2ir/formats/options.h"
@@ -52,7 +54,7 @@ absl::StatusOr<std::vector<IoCase>> Chosen(std::vector<IoCase> all,
 
 std::optional<std::vector<IoCase>> CasesFor(const CaseFlags& flags, const Graph& graph,
                                             Session& session, Progress& progress, std::string* note,
-                                            int* code) {
+                                            int* code, const std::string& hint) {
   const auto failed = [&](int with) {
     *code = with;
     return std::nullopt;
@@ -62,7 +64,7 @@ std::optional<std::vector<IoCase>> CasesFor(const CaseFlags& flags, const Graph&
     if (read.ok()) read = Chosen(*std::move(read), flags.cases);
     if (read.ok()) return *std::move(read);
     progress.Stop();
-    return failed(session.Fail(read.status(), Phase::kReading));
+    return failed(session.Fail(WithHint(read.status(), hint), Phase::kReading));
   }
   int64_t count = 1, seed = 0;
   for (const auto& [flag, text, value, least] :
@@ -93,14 +95,42 @@ std::optional<std::vector<IoCase>> CasesFor(const CaseFlags& flags, const Graph&
 void AddToleranceFlags(Verb& verb, ToleranceFlags& flags) {
   verb.Text("--rtol", flags.rtol, "R", "Relative tolerance (1e-3)");
   verb.Text("--atol", flags.atol, "A", "Absolute tolerance (1e-4)");
+  std::string names;
+  for (const Metric& metric : Metrics()) StrAppend(&names, names.empty() ? "" : "|", metric.name);
+  verb.Text("--metric", flags.metric, names,
+            "What decides whether outputs agree, in place of --rtol and --atol")
+      .Excludes("--rtol")
+      .Excludes("--atol");
+  verb.Text("--at-least", flags.at_least, "X", "The least that --metric cosine or snr may be")
+      .Needs("--metric");
+  verb.Text("--at-most", flags.at_most, "X", "The most that --metric max-abs or steps may be")
+      .Needs("--metric");
 }
 
-absl::Status ParseTolerances(const ToleranceFlags& flags, Tolerance* tolerance) {
-  for (const auto& [flag, text, value] : {std::tuple("--rtol", &flags.rtol, &tolerance->rtol),
-                                          std::tuple("--atol", &flags.atol, &tolerance->atol)}) {
+absl::Status ParseTolerances(const ToleranceFlags& flags, VerifyOptions* options) {
+  for (const auto& [flag, text, value] :
+       {std::tuple("--rtol", &flags.rtol, &options->tolerance.rtol),
+        std::tuple("--atol", &flags.atol, &options->tolerance.atol)}) {
     if (text->empty()) continue;
     X2IR_ASSIGN_OR_RETURN(*value, ParseTolerance(flag, *text));
   }
+  if (flags.metric.empty()) return absl::OkStatus();
+  const Metric* metric = FindMetric(flags.metric);
+  if (!metric) {
+    std::vector<std::string> names;
+    for (const Metric& known : Metrics()) names.emplace_back(known.name);
+    return Invalid("--metric: there is no metric '", flags.metric, "'",
+                   DidYouMean(flags.metric, names), "; expected ", absl::StrJoin(names, ", "));
+  }
+  const auto [flag, text, other] = metric->more_is_better
+                                       ? std::tuple("--at-least", &flags.at_least, &flags.at_most)
+                                       : std::tuple("--at-most", &flags.at_most, &flags.at_least);
+  if (text->empty() || !other->empty()) {
+    return Invalid("--metric ", metric->name, ": expected ", flag, " X, the ",
+                   metric->more_is_better ? "least" : "most", " that it may be");
+  }
+  X2IR_ASSIGN_OR_RETURN(const double bound, ParseTolerance(flag, *text));
+  options->criterion = Criterion{metric, bound};
   return absl::OkStatus();
 }
 

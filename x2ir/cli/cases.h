@@ -26,16 +26,18 @@ struct CaseFlags {
 void AddCaseFlags(Verb& verb, CaseFlags& flags, const std::string& about_io);
 
 // Nothing when it failed: then the failure was printed, and *code is the exit code. Without an io
-// file there are as many random cases as --random says, else one; *note says what they are.
+// file there are as many random cases as --random says, else one; *note says what they are. `hint`:
+// what to try where the io file does not suit the graph.
 std::optional<std::vector<IoCase>> CasesFor(const CaseFlags& flags, const Graph& graph,
                                             Session& session, Progress& progress, std::string* note,
-                                            int* code);
+                                            int* code, const std::string& hint = "");
 
 struct ToleranceFlags {
-  std::string rtol, atol;
+  std::string rtol, atol, metric, at_least, at_most;
 };
+// --rtol and --atol; --metric with --at-least or --at-most.
 void AddToleranceFlags(Verb& verb, ToleranceFlags& flags);
-absl::Status ParseTolerances(const ToleranceFlags& flags, Tolerance* tolerance);
+absl::Status ParseTolerances(const ToleranceFlags& flags, VerifyOptions* options);
 
 }  // namespace x2ir::cli
 

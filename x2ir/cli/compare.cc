@@ -6,17 +6,21 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "x2ir/cli/cases.h"
 #include "x2ir/cli/files.h"
 #include "x2ir/cli/flags.h"
 #include "x2ir/cli/load.h"
+#include "x2ir/cli/map_flags.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
+#include "x2ir/cli/runtime_flags.h"
 #include "x2ir/cli/shape_flags.h"
 #include "x2ir/cli/verbs.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/runtimes/check.h"
 
 namespace x2ir::cli {
 namespace {
@@ -25,24 +29,40 @@ constexpr char kFooter[] =
     "Runs both models on the same inputs, compares every value that they both have, and says at\n"
     "which node they part: what it reads agrees, what it gives does not. Values are matched by\n"
     "the structure of the graphs and by name, so the formats may differ. Then a table of what\n"
-    "differs, in the order of computing. The exit code is 0 only if all outputs agree.\n"
+    "differs, in the order of computing. Numbers of other element types (a model beside its\n"
+    "--float16) are compared as numbers. The exit code is 0 only if all outputs agree.\n"
+    "\n"
+    "--with RUNTIME instead of OTHER: MODEL is written for the runtime, without passes and with\n"
+    "every value as an output, and what the runtime computes is compared with what x2ir does.\n"
     "\n"
     "Examples:\n"
     "  x2ir compare model.pt2 model.onnx\n"
     "  x2ir compare model.onnx other.onnx --io io.safetensors\n"
-    "  x2ir compare model.onnx other.onnx --bisect part.onnx   # and part.safetensors";
+    "  x2ir compare model.onnx other.onnx --bisect part.onnx   # and part.safetensors\n"
+    "  x2ir compare model.onnx --with onnxruntime --bisect part.onnx";
 
 struct Flags {
   std::string model, other, most, bisect;
+  std::vector<std::string> map;
   CaseFlags cases;
   ToleranceFlags tolerance;
+  RuntimeFlags runtime;
   bool json = false;
 };
 
 int RunCompare(const Flags& flags, Session& session) {
   VerifyOptions options;
-  if (absl::Status s = ParseTolerances(flags.tolerance, &options.tolerance); !s.ok()) {
+  if (absl::Status s = ParseTolerances(flags.tolerance, &options); !s.ok()) {
     return session.Usage(s);
+  }
+  if (flags.other.empty() == !flags.runtime) {
+    return session.Usage(flags.runtime
+                             ? "OTHER and --with exclude each other; x2ir verify takes both"
+                             : "there is nothing to compare with: give another model, or a "
+                               "runtime by --with");
+  }
+  if (flags.runtime && !flags.map.empty()) {
+    return session.Usage("--map says what another file has changed, and --with takes none");
   }
   int64_t most = 20;
   if (!flags.most.empty()) {
@@ -61,19 +81,33 @@ int RunCompare(const Flags& flags, Session& session) {
     }
   }
   int code = kDone;
+  std::shared_ptr<const Runtime> runtime;
+  if (!LoadRuntimeFor(flags.runtime, session, &runtime, &code)) return code;
   Progress progress(session, "reading");
   std::optional<Model> model =
       LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, flags.cases.shapes);
   if (!model) return code;
-  std::optional<Model> other = LoadAsIr(session, progress, flags.other, Unsupported::kFail, &code);
-  if (!other) return code;
+  std::optional<Model> read;
+  if (!runtime) {
+    read = LoadAsIr(session, progress, flags.other, Unsupported::kFail, &code);
+    if (!read) return code;
+  }
+  Model* other = read ? &*read : &*model;
+  std::string hint;
+  if (read) {
+    if (absl::Status s = ApplyMap(flags.map, &*model, *other); !s.ok()) {
+      progress.Stop();
+      return session.Fail(s, Phase::kConverting);
+    }
+    hint = MapHint(flags.map, &*model, *other);
+  }
   const auto fail = [&](const absl::Status& status, Phase phase) {
     progress.Stop();
-    return session.Fail(status, phase);
+    return session.Fail(WithHint(status, hint), phase);
   };
-  for (const Model* read : {&*model, &*other}) {
+  for (const Model* each : {&*model, other}) {
     if (flags.bisect.empty()) break;
-    const absl::Status s = CheckOutputs({}, MappedFiles(*read), {flags.bisect, part_io});
+    const absl::Status s = CheckOutputs({}, MappedFiles(*each), {flags.bisect, part_io});
     if (!s.ok()) return fail(s, Phase::kWriting);
   }
   std::string note;
@@ -81,9 +115,11 @@ int RunCompare(const Flags& flags, Session& session) {
   if (!cases) return code;
   progress.SetWhat("running");
   options.progress = progress.fn();
-  absl::StatusOr<ModelComparison> result = CompareModels(*model, *other, *cases, options);
+  absl::StatusOr<ModelComparison> result = runtime
+                                               ? CompareInRuntime(*model, runtime, *cases, options)
+                                               : CompareModels(*model, *other, *cases, options);
   if (!result.ok()) return fail(result.status(), Phase::kConverting);
-  result->note = note;
+  if (!note.empty()) StrAppend(&result->note, result->note.empty() ? "" : "\n", note);
   if (!flags.bisect.empty() && result->first) {
     absl::StatusOr<DifferingPart> part =
         CutDifference(*model, *other, *result->first, *cases, options);
@@ -108,6 +144,7 @@ int RunCompare(const Flags& flags, Session& session) {
       session.Print(StrCat("wrote ", flags.bisect, " and ", part_io, ": the part that differs\n"));
     }
   }
+  if (!result->agrees() && !hint.empty()) session.Warn(hint);
   return result->agrees() ? kDone : kCannot;
 }
 
@@ -117,9 +154,11 @@ void AddCompare(CLI::App& app, Session& session) {
   Verb verb(app, session, "compare", "Say at which node two models part", kFooter);
   auto flags = std::make_shared<Flags>();
   verb.Text("MODEL", flags->model, "", "The model file").Required();
-  verb.Text("OTHER", flags->other, "", "A model that should compute the same").Required();
+  verb.Text("OTHER", flags->other, "", "A model that should compute the same");
   AddCaseFlags(verb, flags->cases, "Inputs: in_0, ... or real names");
+  AddMapFlag(verb, flags->map);
   AddToleranceFlags(verb, flags->tolerance);
+  AddRuntimeFlags(verb, flags->runtime, "Compare with what this runtime computes");
   verb.Text("--most", flags->most, "N", "At most so many values in the table (20)");
   verb.Text("--bisect", flags->bisect, "OUT",
             "Write the part of OTHER that differs, and an io file beside it");

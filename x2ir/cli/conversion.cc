@@ -25,6 +25,7 @@
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/summary.h"
+#include "x2ir/core/calibrate.h"
 #include "x2ir/core/conversion_options.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
@@ -45,9 +46,11 @@ using Strings = std::vector<std::string>;
 constexpr char kStandardOutput[] = "-";
 
 struct Flags {
-  std::string model, out, from, to, report;
+  std::string model, out, from, to, report, summary;
   OptionFlags conversion, writing;
   BatchFlags batch;
+  bool int8 = false, per_channel = false;
+  std::string calibrate, method, weight_bits;
 };
 
 // What is to be done with each model.
@@ -57,6 +60,8 @@ struct Plan {
   const Format* target = nullptr;
   bool to_stdout = false;
   bool named = false;  // whether the user said what the output is called
+  std::optional<Int8Options> int8;
+  std::string calibrate;  // of int8: what the inputs are read from
   Strings warnings;
 };
 
@@ -98,6 +103,33 @@ absl::StatusOr<const Format*> TargetOf(const Flags& flags, const ConversionVerb&
                  "' is only read; written are: ", FormatNames(true));
 }
 
+absl::Status PlanInt8(const Flags& flags, Plan& plan) {
+  if (!flags.int8) return absl::OkStatus();
+  if (flags.calibrate.empty()) {
+    return Invalid(
+        "--int8 needs --calibrate: scales are measured by running the model on inputs; give an io "
+        "file, as x2ir run takes it, or a folder of io files or .npy files");
+  }
+  for (const char* other : {"float16", "dynamic_range"}) {
+    if (plan.to.narrow_floats || plan.to.format_options.Flag(other)) {
+      return Invalid("--int8 excludes --float16, --bfloat16 and --dynamic-range");
+    }
+  }
+  if (!flags.batch.list.empty()) return Invalid("--int8 converts one model, and --batch many");
+  Int8Options options;
+  options.method = RangeMethodOf(flags.method).value_or(RangeMethod::kMinMax);
+  options.floats.per_channel = flags.per_channel;
+  // ONNX Runtime's kernels on x86 without VNNI lose sums of products of 8 bits (docs/runtimes.md).
+  const bool seven =
+      flags.weight_bits.empty() ? plan.target->dialect == "onnx" : flags.weight_bits == "7";
+  options.floats.weight_bits = seven ? 7 : 8;
+  options.dialect = plan.target->dialect;
+  if (plan.to.optimize.value_or(true)) options.passes = plan.to.passes.value_or(DefaultPasses());
+  plan.int8 = std::move(options);
+  plan.calibrate = flags.calibrate;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Plan> PlanOf(const Flags& flags, const ConversionVerb& words) {
   Plan plan;
   plan.named = !flags.out.empty();
@@ -132,6 +164,7 @@ absl::StatusOr<Plan> PlanOf(const Flags& flags, const ConversionVerb& words) {
   plan.from = std::move(options.from);
   plan.to = std::move(options.to);
   plan.from.format = flags.from;
+  X2IR_RETURN_IF_ERROR(PlanInt8(flags, plan));
   return plan;
 }
 
@@ -196,6 +229,31 @@ std::string WroteText(const Strings& written) {
 absl::StatusOr<std::string> CheckWithOthers(const Model& model) {
   X2IR_ASSIGN_OR_RETURN(const std::string why_not, CheckWithLibonnx(model));
   return why_not.empty() ? "libonnx's checker" : StrCat("not by libonnx's checker: ", why_not);
+}
+
+// Of all files that a model was read from, each once; of a folder, those that are in it.
+int64_t BytesOf(const Strings& files) {
+  namespace fs = std::filesystem;
+  std::map<std::string, int64_t> sizes;
+  const auto add = [&](const fs::path& path) {
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    if (!error) sizes[fs::weakly_canonical(path, error).string()] = static_cast<int64_t>(size);
+  };
+  for (const std::string& file : files) {
+    std::error_code error;
+    if (!fs::is_directory(file, error)) {
+      add(file);
+      continue;
+    }
+    for (fs::recursive_directory_iterator it(file, error), end; !error && it != end;
+         it.increment(error)) {
+      add(it->path());
+    }
+  }
+  int64_t bytes = 0;
+  for (const auto& entry : sizes) bytes += entry.second;
+  return bytes;
 }
 
 absl::Status WriteToStdout(std::string_view bytes) {
@@ -269,15 +327,19 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
   if (progress) KeepUntilTheEnd(model->graph);
   if (!as_it_is && !to_ir) {
     // As if it came out of an IR file.
-    // What holds for the export too: which nodes were read, and warnings.
-    Report next;
-    next.nodes_read = report.nodes_read;
-    next.warnings = std::move(report.warnings);
-    next.notes = std::move(report.notes);
-    next.checks = std::move(report.checks);
-    report = std::move(next);
+    report = std::move(report).OfBoth();
     model->graph = MadeAnew(*model->graph);
     if (progress) KeepUntilTheEnd(model->graph);
+  }
+  if (plan.int8) {
+    say("calibrating", in);
+    if (progress) plan.int8->progress = progress->fn();
+    const auto cases = ReadCalibration(plan.calibrate, *model->graph);
+    if (!cases.ok()) return outcome.Ended(cases.status(), Phase::kReading);
+    const auto quantized = QuantizeToInt8(*model, *cases, *plan.int8);
+    if (!quantized.ok()) return outcome.Ended(quantized.status(), Phase::kConverting);
+    for (std::string& note : quantized->Notes()) report.notes.push_back(std::move(note));
+    say("converting", in);
   }
   if (to.check && plan.target->dialect == "onnx") {
     to.before_writing = [&report](const Model& onnx) -> absl::Status {
@@ -347,6 +409,9 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
   std::vector<std::string> outputs;
   if (!plan->to_stdout) outputs = OutputsOf(*plan->target, out);
   if (!flags.report.empty()) outputs.push_back(flags.report);
+  if (plan->to_stdout && !flags.summary.empty()) {
+    return session.Usage("--summary: with -o - the model is on standard output");
+  }
   if (plan->to_stdout && ::isatty(STDOUT_FILENO)) {
     return session.Usage("-o -: standard output is a terminal, and models are no text");
   }
@@ -378,6 +443,7 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
         if (!ignored) bytes += static_cast<int64_t>(size);
       }
       PrintFacts(session, report, bytes);
+      if (!flags.summary.empty()) PrintOps(session, report, BytesOf(outcome.read), bytes);
       PrintChecks(session, report);
     }
   } else {
@@ -415,6 +481,13 @@ void AddConversion(CLI::App& app, Session& session, const ConversionVerb& words)
             "file, by default in batch.jsonl in the folder of -o")
       .ChangesNothing();
 
+  verb.Text("--summary", flags->summary, "ops",
+            "Print a table when it is done; ops: nodes by op, before and after, and the sizes of "
+            "the files")
+      .OneOf({"ops"})
+      .Excludes("--batch")
+      .ChangesNothing();
+
   verb.Group("Reading");
   verb.Text("--from", flags->from, "FORMAT",
             StrCat("The format of MODEL, one of ", FormatNames(), "; by default found by looking ",
@@ -423,6 +496,27 @@ void AddConversion(CLI::App& app, Session& session, const ConversionVerb& words)
     verb.Group(option.reading ? "Reading" : "Converting");
     flags->conversion.Add(verb, option.def, option.switches);
   }
+  verb.Group("Converting");
+  verb.Flag("--int8", flags->int8,
+            "Weights and what is computed are int8 where runtimes have kernels for it, with scales "
+            "that are measured; the summary says what stays float32, and how far off outputs are");
+  verb.Text("--calibrate", flags->calibrate, "DIR|FILE",
+            "With --int8: inputs to measure with, an io file (.safetensors), an .npy file where "
+            "the model has one input, or a folder of such")
+      .Needs("--int8");
+  verb.Flag("--per-channel", flags->per_channel,
+            "With --int8: weights have a scale for each channel of the result, not one for all")
+      .Needs("--int8");
+  verb.Text("--weight-bits", flags->weight_bits, "7|8",
+            "With --int8: weights are from -63 to 63, or from -127 to 127; by default 7 for ONNX, "
+            "whose runtime loses sums of products of 8 bits on x86 without VNNI, else 8")
+      .Needs("--int8")
+      .OneOf({"7", "8"});
+  verb.Text("--method", flags->method, "METHOD",
+            "With --int8: what of the numbers measured int8 reaches: minmax (all; the default), "
+            "percentile (all but one in 10,000), mse (what makes the least error)")
+      .Needs("--int8")
+      .OneOf(RangeMethodNames());
   flags->writing.AddTo(verb, &Format::write_options);
   verb.Do([flags, words, settings = verb.settings(), &session] {
     return RunConversion(*flags, *settings, words, session);

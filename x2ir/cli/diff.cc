@@ -9,8 +9,6 @@
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/verbs.h"
-#include "x2ir/core/convert.h"
-#include "x2ir/core/dialect.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
@@ -34,17 +32,6 @@ struct Flags {
   bool raw = false, optimize = false, json = false;
 };
 
-// As a target gets it that has every op: what is one op in one model and several in another becomes
-// the same.
-absl::Status OptimizeForAll(Model& model, Progress& progress) {
-  ExportOptions options;
-  options.opset = FindDialect("onnx")->latest_opset;
-  options.foreign.all = true;
-  options.progress = progress.fn();
-  X2IR_RETURN_IF_ERROR(FromIr(model, "onnx", options));
-  return ToIr(model, {.foreign = {.all = true}});
-}
-
 int RunDiff(const Flags& flags, Session& session) {
   int code = kDone;
   Progress progress(session, "reading");
@@ -52,27 +39,18 @@ int RunDiff(const Flags& flags, Session& session) {
   if (!model) return code;
   std::optional<Model> other = LoadToLookAt(session, progress, flags.other, flags.raw, &code);
   if (!other) return code;
-  Tolerance weights{0, 0};
-  if (flags.optimize) {
-    progress.SetWhat("optimizing");
-    absl::Status status = OptimizeForAll(*model, progress);
-    if (status.ok()) status = OptimizeForAll(*other, progress);
-    if (!status.ok()) {
-      progress.Stop();
-      return session.Fail(status, Phase::kConverting);
-    }
-    // What passes fold into weights is rounded.
-    weights = {1e-4, 1e-6};
-  }
-  progress.SetWhat("comparing");
-  const ModelDiff diff = DiffModels(*model, *other, weights);
+  progress.SetWhat(flags.optimize ? "optimizing" : "comparing");
+  const absl::StatusOr<ModelDiff> diff = flags.optimize
+                                             ? DiffOptimized(*model, *other, "onnx", progress.fn())
+                                             : DiffModels(*model, *other);
   progress.Stop();
+  if (!diff.ok()) return session.Fail(diff.status(), Phase::kConverting);
   if (flags.json) {
-    session.Print(diff.ToJson());
+    session.Print(diff->ToJson());
   } else if (!session.quiet) {
-    session.Print(diff.ToText());
+    session.Print(diff->ToText());
   }
-  return diff.empty() ? kDone : kCannot;
+  return diff->empty() ? kDone : kCannot;
 }
 
 }  // namespace

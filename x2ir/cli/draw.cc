@@ -16,10 +16,14 @@ namespace x2ir::cli {
 namespace {
 
 constexpr char kFooter[] =
+    "The picture shows every node; of more than some 100, x2ir view is easier to look at.\n"
+    "\n"
     "Examples:\n"
     "  x2ir draw model.onnx -o model.svg             # for any browser\n"
     "  x2ir draw model.onnx -o model.dot             # for Graphviz\n"
     "  x2ir draw model.onnx | dot -Tpng > model.png";
+
+constexpr size_t kMostOnScreen = 100;  // nodes
 
 struct Flags {
   std::string model, out;
@@ -57,6 +61,11 @@ int RunDraw(Flags flags, Session& session) {
     session.Print(picture);
   } else if (!session.quiet) {
     session.Print(StrCat("wrote ", flags.out, "\n"));
+    const size_t nodes = model->graph->TotalNodes();
+    if (nodes > kMostOnScreen) {
+      session.Print(StrCat("  ", nodes, " nodes are more than a screen shows: x2ir view ",
+                           flags.model, " shows them in groups that open, with a search\n"));
+    }
   }
   return kDone;
 }

@@ -19,6 +19,7 @@ struct Shared {
 };
 
 std::string TypeOf(const OptionDef& def) {
+  if (!def.placeholder.empty()) return def.placeholder;
   if (def.type == Type::kChoice) {
     std::string choices;
     for (const std::string& choice : def.choices) {
@@ -26,7 +27,6 @@ std::string TypeOf(const OptionDef& def) {
     }
     return choices;
   }
-  if (!def.placeholder.empty()) return def.placeholder;
   return def.type == Type::kInt ? "N" : def.type == Type::kSize ? "SIZE" : "TEXT";
 }
 
@@ -50,7 +50,11 @@ std::string FlagOf(std::string_view option) { return StrCat("--", OptionKey(opti
 bool IsOption(std::string_view name) {
   if (name.starts_with("no_")) name.remove_prefix(3);
   // Arguments of functions, which are no options of a conversion.
-  if (name == "format" || name == "from" || IsConversionOption(name)) return true;
+  for (const std::string_view known :
+       {"calibrate", "cases", "format", "from", "map", "runtime_library", "with"}) {
+    if (name == known) return true;
+  }
+  if (IsConversionOption(name)) return true;
   const auto has = [&](const std::vector<OptionDef>& defs) {
     return std::any_of(defs.begin(), defs.end(),
                        [&](const OptionDef& def) { return def.name == name; });

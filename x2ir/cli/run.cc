@@ -9,6 +9,7 @@
 #include "x2ir/cli/load.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
+#include "x2ir/cli/runtime_flags.h"
 #include "x2ir/cli/shape_flags.h"
 #include "x2ir/cli/tensor_summary.h"
 #include "x2ir/cli/verbs.h"
@@ -19,6 +20,7 @@
 #include "x2ir/formats/npy/npy.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/runtimes/check.h"
 
 namespace x2ir::cli {
 namespace {
@@ -32,12 +34,14 @@ constexpr char kFooter[] =
     "  x2ir run model.onnx --input x=image.npy\n"
     "  x2ir run model.json --io io.safetensors -o out.safetensors\n"
     "  x2ir run model.json --io io.safetensors --input mask=mask.npy --json\n"
-    "  x2ir run model.onnx --random 2 --shape x:1,3,224,224";
+    "  x2ir run model.onnx --random 2 --shape x:1,3,224,224\n"
+    "  x2ir run model.pt2 --io io.safetensors --with onnxruntime -o ort.safetensors";
 
 struct Flags {
   std::string model, out;
   CaseFlags cases;
   Strings inputs;
+  RuntimeFlags runtime;
   bool json = false;
 };
 
@@ -77,6 +81,8 @@ int RunRun(const Flags& flags, Session& session) {
     }
   }
   int code = kDone;
+  std::shared_ptr<const Runtime> runtime;
+  if (!LoadRuntimeFor(flags.runtime, session, &runtime, &code)) return code;
   Progress progress(session, "reading");
   std::optional<Model> model =
       LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, flags.cases.shapes);
@@ -115,12 +121,18 @@ int RunRun(const Flags& flags, Session& session) {
     }
   }
 
+  std::optional<ModelInRuntime> in_runtime;
+  if (runtime) {
+    auto opened = ModelInRuntime::Convert(*model, runtime);
+    if (!opened.ok()) return fail(opened.status(), Phase::kConverting);
+    in_runtime.emplace(*std::move(opened));
+  }
   std::string json = "{\"outputs\": [";
   std::string text = note.empty() ? "" : StrCat(note, "\n");
   bool first = true;
   for (IoCase& io : cases) {
     progress.SetWhat(io.name.empty() ? "running" : StrCat("running ", io.name));
-    auto results = RunCase(graph, io, progress.fn());
+    auto results = in_runtime ? in_runtime->Run(io) : RunCase(graph, io, progress.fn());
     if (!results.ok()) return fail(results.status(), Phase::kConverting);
     io.outputs.assign(results->size(), std::nullopt);
     for (size_t i = 0; i < results->size(); ++i) {
@@ -170,6 +182,8 @@ void AddRun(CLI::App& app, Session& session) {
   AddCaseFlags(verb, flags->cases, "An io file with the inputs");
   verb.Repeated("--input", flags->inputs, "NAME=FILE.npy",
                 "One input, instead of what the io file has");
+  AddRuntimeFlags(verb, flags->runtime,
+                  "Write MODEL for this runtime, as x2ir convert does, and run it there");
   verb.Text("-o,--output", flags->out, "OUT.safetensors", "Write inputs and outputs");
   verb.Flag("--json", flags->json, "For programs");
   verb.Do([flags, &session] { return RunRun(*flags, session); });

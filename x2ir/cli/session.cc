@@ -127,9 +127,9 @@ int Session::Fail(const absl::Status& status, Phase phase, const Report* report)
   std::string message(status.message());
   if (message.empty()) message = std::string(absl::StatusCodeToString(status.code()));
   if (verbose && report && !report->failures.empty()) {
-    // The same with every node.
+    // The same with every node, and what was tried.
     message = StrCat(message.substr(0, message.find('\n') + 1),
-                     report->FailuresText(std::numeric_limits<size_t>::max()));
+                     report->FailuresText(std::numeric_limits<size_t>::max(), /*with_tried=*/true));
   }
   if (absl::IsInternal(status)) {
     if (!message.ends_with('\n')) message += "\n";

@@ -13,6 +13,10 @@ namespace x2ir::cli {
 // A small table: opset, nodes before and after, transposes, bytes written; and what was kept
 // foreign.
 void PrintFacts(Session& session, const Report& report, int64_t bytes);
+// A table of nodes by op, of the model that was read and of the one that was written, with totals
+// and bytes: one list of ops where both are in one dialect, else one of each, the most frequent
+// first.
+void PrintOps(Session& session, const Report& report, int64_t bytes_read, int64_t bytes_written);
 // One line; the counts of each op with -v; nothing with -q.
 void PrintSummary(Session& session, const Report& report, const std::string& done);
 // "checked: ONNX's schemas, libonnx's checker", if the report tells of checks.

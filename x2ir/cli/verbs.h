@@ -24,6 +24,10 @@ void AddCompare(CLI::App& app, Session& session);
 void AddDiff(CLI::App& app, Session& session);
 void AddExport(CLI::App& app, Session& session);
 
+// The program x2ir with its verbs: the exit code. The process is its own from then on (signals,
+// limits, standard streams).
+int RunX2ir(int argc, char** argv);
+
 }  // namespace x2ir::cli
 
 #endif  // X2IR_CLI_VERBS_H_

@@ -4,17 +4,21 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "x2ir/cli/cases.h"
 #include "x2ir/cli/load.h"
+#include "x2ir/cli/map_flags.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
+#include "x2ir/cli/runtime_flags.h"
 #include "x2ir/cli/shape_flags.h"
 #include "x2ir/cli/verbs.h"
 #include "x2ir/core/compare.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/runtimes/check.h"
 
 namespace x2ir::cli {
 namespace {
@@ -25,47 +29,77 @@ constexpr char kFooter[] =
     "no io file. All cases of the file are verified. The exit code is 0 only if all outputs\n"
     "agree.\n"
     "\n"
+    "--with RUNTIME: the runtime computes what is compared. MODEL is written in the format that "
+    "it\n"
+    "reads, as x2ir convert writes it, and read by the runtime; or OTHER is, which must be such a\n"
+    "file, as it is. Where the io file has no outputs, what x2ir itself computes of MODEL is\n"
+    "expected. The runtime's library is yours: no part of x2ir, and loaded for this alone.\n"
+    "\n"
     "Floats agree when |got - expected| <= A + R * |expected|, NaN with NaN; all else must be\n"
     "equal, element types and shapes too.\n"
     "\n"
+    "Of a lossy conversion (int8, float16) one number says more: --metric decides by it, and\n"
+    "compares numbers of other element types as numbers. cosine: of the angle between the two as\n"
+    "vectors, 1 where they are the same. snr: what is expected to the difference, in decibels.\n"
+    "max-abs: the largest difference. steps: that in steps of the output's quantization.\n"
+    "\n"
     "Examples:\n"
     "  x2ir verify model.json --io io.safetensors\n"
+    "  x2ir verify model.onnx nhwc.onnx --map nhwc.json   # of convert --report nhwc.json\n"
+    "  x2ir verify nhwc.onnx --io io.safetensors --map nhwc.json\n"
     "  x2ir verify model.onnx model.json             # on random inputs\n"
-    "  x2ir verify model.onnx out.onnx --io io.safetensors --rtol 1e-5 --atol 1e-6";
+    "  x2ir verify model.onnx out.onnx --io io.safetensors --rtol 1e-5 --atol 1e-6\n"
+    "  x2ir verify model.pt2 --with onnxruntime --runtime-library lib/libonnxruntime.so.1\n"
+    "  x2ir verify model.onnx model.tflite --with litert --io io.safetensors\n"
+    "  x2ir verify model.onnx int8.tflite --metric cosine --at-least 0.999";
 
 struct Flags {
   std::string model, other;
+  std::vector<std::string> map;
   CaseFlags cases;
   ToleranceFlags tolerance;
+  RuntimeFlags runtime;
   bool layers = false, json = false;
 };
 
 int RunVerify(const Flags& flags, Session& session) {
   VerifyOptions options;
-  if (absl::Status s = ParseTolerances(flags.tolerance, &options.tolerance); !s.ok()) {
+  if (absl::Status s = ParseTolerances(flags.tolerance, &options); !s.ok()) {
     return session.Usage(s);
   }
-  if (flags.cases.is_random() && flags.other.empty()) {
+  if (flags.cases.is_random() && flags.other.empty() && !flags.runtime) {
     return session.Usage(
-        "there is nothing to compare with: give an io file with expected outputs by --io, or "
-        "another model");
+        "there is nothing to compare with: give an io file with expected outputs by --io, "
+        "another model, or a runtime by --with");
   }
   if (flags.layers && flags.other.empty()) {
     return session.Usage("--layers compares with another model, and none is given");
   }
+  if (flags.layers && flags.runtime) {
+    return session.Usage("--layers compares by our own evaluation; x2ir compare takes --with");
+  }
   int code = kDone;
+  std::shared_ptr<const Runtime> runtime;
+  if (!LoadRuntimeFor(flags.runtime, session, &runtime, &code)) return code;
   Progress progress(session, "reading");
   std::optional<Model> model =
       LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, flags.cases.shapes);
   if (!model) return code;
   std::optional<Model> other;
-  if (!flags.other.empty()) {
+  if (!flags.other.empty() && !runtime) {
     other = LoadAsIr(session, progress, flags.other, Unsupported::kFail, &code);
     if (!other) return code;
   }
+  Model* source = other ? &*model : nullptr;
+  Model& converted = other ? *other : *model;
+  if (absl::Status s = ApplyMap(flags.map, source, converted); !s.ok()) {
+    progress.Stop();
+    return session.Fail(s, Phase::kConverting);
+  }
+  const std::string hint = MapHint(flags.map, source, converted);
   auto fail = [&](const absl::Status& status, Phase phase) {
     progress.Stop();
-    return session.Fail(status, phase);
+    return session.Fail(WithHint(status, hint), phase);
   };
 
   std::vector<IoCase> cases;
@@ -79,11 +113,11 @@ int RunVerify(const Flags& flags, Session& session) {
       return session.Usage(StrCat(std::string(random.message()), "; give inputs by --io"));
     }
   } else {
-    auto found = CasesFor(flags.cases, *model->graph, session, progress, &note, &code);
+    auto found = CasesFor(flags.cases, *model->graph, session, progress, &note, &code, hint);
     if (!found) return code;
     cases = *std::move(found);
   }
-  if (!other) {
+  if (!other && !runtime) {
     bool any = false;
     for (const IoCase& io : cases) {
       for (const auto& output : io.outputs) any = any || output.has_value();
@@ -113,19 +147,36 @@ int RunVerify(const Flags& flags, Session& session) {
     } else if (!session.quiet) {
       session.Print(layers->ToText());
     }
+    if (!layers->agrees() && other && !hint.empty()) session.Warn(hint);
     return layers->agrees() ? kDone : kCannot;
   }
-  absl::StatusOr<Verification> result = usual   ? VerifyOnRandomInputs(*model, *other, options)
-                                        : other ? VerifyModels(*model, *other, cases, options)
-                                                : VerifyOutputs(*model, cases, options);
+  std::optional<ModelInRuntime> in_runtime;
+  if (runtime) {
+    auto opened = flags.other.empty() ? ModelInRuntime::Convert(*model, runtime)
+                                      : ModelInRuntime::Open(flags.other, *model->graph, runtime);
+    if (!opened.ok()) return fail(opened.status(), Phase::kConverting);
+    in_runtime.emplace(*std::move(opened));
+  }
+  const auto with_runtime = [&](absl::Span<const IoCase> some) {
+    return VerifyInRuntime(*model, *in_runtime, some, options);
+  };
+  absl::StatusOr<Verification> result = runtime && usual
+                                            ? VerifyOnRandomInputs(*model, with_runtime)
+                                        : runtime ? with_runtime(cases)
+                                        : usual   ? VerifyOnRandomInputs(*model, *other, options)
+                                        : other   ? VerifyModels(*model, *other, cases, options)
+                                                  : VerifyOutputs(*model, cases, options);
   if (!result.ok()) return fail(result.status(), Phase::kConverting);
-  if (!usual) result->note = note;
+  if (!usual && !note.empty()) {
+    StrAppend(&result->note, result->note.empty() ? "" : "\n", note);
+  }
   progress.Stop();
   if (flags.json) {
     session.Print(result->ToJson());
   } else if (!session.quiet) {
     session.Print(result->ToText());
   }
+  if (!result->agrees() && other && !hint.empty()) session.Warn(hint);
   return result->agrees() ? kDone : kCannot;
 }
 
@@ -138,7 +189,9 @@ void AddVerify(CLI::App& app, Session& session) {
   verb.Text("OTHER", flags->other, "", "A model that should compute the same");
   AddCaseFlags(verb, flags->cases,
                "Inputs, and expected outputs: in_0, ..., out_0, ... or real names");
+  AddMapFlag(verb, flags->map);
   AddToleranceFlags(verb, flags->tolerance);
+  AddRuntimeFlags(verb, flags->runtime, "Compare with what this runtime computes");
   verb.Flag("--layers", flags->layers,
             "With OTHER: say at which node they part, and how far off each value is, as x2ir "
             "compare does");

@@ -31,10 +31,10 @@ namespace x2ir::cli {
 namespace {
 
 constexpr char kFooter[] =
-    "Writes one HTML file that any browser shows, without a network: the graph with its modules\n"
-    "closed, what each node is, statistics of weights, costs by op. Of two models it shows both,\n"
-    "marks what they do not have in common, and with --io or --random colors each value by its\n"
-    "error.\n"
+    "Writes one HTML file that any browser shows, without a network: the graph with modules as\n"
+    "groups that open and close, what each node is, statistics of weights, costs by op. Of two\n"
+    "models it shows both, marks what they do not have in common, and with --io or --random\n"
+    "colors each value by its error.\n"
     "\n"
     "Examples:\n"
     "  x2ir view model.onnx                          # writes model.html\n"

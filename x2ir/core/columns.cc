@@ -39,6 +39,22 @@ std::string ShortNumber(double v) {
   return text;
 }
 
+std::string ShortName(std::string_view name) {
+  const size_t others = std::count(name.begin(), name.end(), ';');
+  std::string_view first = name.substr(0, name.find(';'));
+  const std::string more = others == 0 || first.empty() ? "" : StrCat(";+", others);
+  if (first.empty()) first = name;
+  constexpr std::string_view kDots = "...";
+  if (first.size() + more.size() <= Columns::kWidest) return StrCat(first, more);
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+  // The end says more than the begin: it is the layer of the module.
+  const size_t room = Columns::kWidest - kDots.size() - more.size();
+  size_t front = room / 3, back = first.size() - (room - front);
+  while (front > 0 && continues(first[front])) --front;
+  while (back < first.size() && continues(first[back])) ++back;
+  return StrCat(first.substr(0, front), kDots, first.substr(back), more);
+}
+
 std::string Columns::ToText() const {
   if (rows_.empty()) return "";
   std::vector<size_t> widths;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "x2ir/graph_wrapper/api.h"
@@ -16,6 +17,10 @@ std::string Grouped(int64_t n);
 std::string SizeText(int64_t bytes);
 // Three digits that count: "0.0123", "1.5e+06".
 std::string ShortNumber(double v);
+
+// What a table shows of a name: of several that are joined ("a;b;c", as TFLite calls a fused
+// operator) the first and the number of others, "a;+2"; of a long one its two ends.
+std::string ShortName(std::string_view name);
 
 class Columns {
  public:

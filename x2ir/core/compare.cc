@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "x2ir/core/columns.h"
 #include "x2ir/core/compare_internal.h"
 #include "x2ir/core/cut.h"
 #include "x2ir/core/diff.h"
@@ -32,10 +33,31 @@ size_t ValuesOf(const Graph& graph) {
   return count;
 }
 
-void AppendColumn(std::string* line, std::string_view text, size_t width, bool right = false) {
-  const size_t blanks = text.size() < width ? width - text.size() : 0;
-  StrAppend(line, line->empty() ? "" : "  ", right ? std::string(blanks, ' ') : "", text,
-            right ? "" : std::string(blanks, ' '));
+ModelComparison ComparisonOf(const Model& ir, const Model& other, Found found,
+                             const VerifyOptions& options) {
+  ModelComparison result;
+  result.tolerance = options.tolerance;
+  result.criterion = options.criterion;
+  result.values_of_first = ValuesOf(*ir.graph);
+  result.values_of_other = ValuesOf(*other.graph);
+  if (found.first) {
+    const Compared& c = found.values[*found.first];
+    Divergence first{*found.first,
+                     c.value,
+                     c.other,
+                     DifferencesOf(c.value->producer(), c.other->producer(), found.match),
+                     {},
+                     {},
+                     {}};
+    DifferingNodes region = DifferingNodesOf(ir, other, found);
+    first.nodes_here = std::move(region.here);
+    first.nodes_there = std::move(region.there);
+    first.match = std::move(found.match);
+    result.first = std::move(first);
+  }
+  for (Compared& c : found.values) result.values.push_back(std::move(c.verdict));
+  result.outputs = std::move(found.outputs);
+  return result;
 }
 
 }  // namespace
@@ -79,40 +101,35 @@ std::string ModelComparison::ToText(size_t most) const {
   // From the first difference on, in the order of computing; else the largest ones.
   std::vector<size_t> rows;
   for (size_t i = first ? first->value : 0; i < values.size(); ++i) {
-    if (values[i].error > (first ? kRounding : 0)) rows.push_back(i);
+    if (first ? values[i].differs() : values[i].error > 0) rows.push_back(i);
   }
   if (!first) {
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](size_t x, size_t y) { return values[x].error > values[y].error; });
+    std::stable_sort(rows.begin(), rows.end(), [&](size_t x, size_t y) {
+      return std::pair(values[x].matters, values[x].error) >
+             std::pair(values[y].matters, values[y].error);
+    });
   }
   const size_t shown = std::min(rows.size(), most);
-  size_t width = 5, ops = 2;
-  for (size_t i = 0; i < shown; ++i) {
-    width = std::max(width, std::min<size_t>(values[rows[i]].name.size(), 48));
-    ops = std::max(ops, values[rows[i]].op.size());
-  }
-  if (shown > 0) {
-    std::string line;
-    AppendColumn(&line, "value", width);
-    AppendColumn(&line, "op", ops);
-    for (const char* title : {"max abs", "max rel", "cosine"}) AppendColumn(&line, title, 9, true);
-    StrAppend(&text, "\n", line, "  type\n");
-  }
+  Columns table({{"value"},
+                 {"op"},
+                 {"max abs", Columns::kRight},
+                 {"max rel", Columns::kRight},
+                 {"cosine", Columns::kRight},
+                 {"type"}});
   for (size_t i = 0; i < shown; ++i) {
     const ValueVerdict& v = values[rows[i]];
-    std::string line;
-    AppendColumn(&line, v.name, width);
-    AppendColumn(&line, v.op, ops);
-    AppendColumn(&line, ErrorText(v.comparison.max_abs), 9, true);
-    AppendColumn(&line, ErrorText(v.comparison.max_rel), 9, true);
     char cosine[24];
     std::snprintf(cosine, sizeof cosine, "%.6f", v.cosine);
-    AppendColumn(&line, cosine, 9, true);
-    StrAppend(&text, line, "  ", v.type, v.comparison.agrees ? "" : "  beyond the tolerance", "\n");
+    table.Add({ShortName(v.name), v.op, ErrorText(v.comparison.max_abs),
+               ErrorText(v.comparison.max_rel), cosine,
+               StrCat(v.type, v.comparison.agrees ? "" : "  beyond the tolerance",
+                      v.differs() && !v.matters ? ", but what is computed of it agrees" : "")});
   }
+  StrAppend(&text, shown > 0 ? "\n" : "", table.ToText());
   if (rows.size() > shown) StrAppend(&text, "... and ", rows.size() - shown, " more\n");
   Verification of_outputs;
   of_outputs.tolerance = tolerance;
+  of_outputs.criterion = criterion;
   of_outputs.outputs = outputs;
   return StrCat(text, "\n", of_outputs.ToText());
 }
@@ -133,7 +150,8 @@ std::string ModelComparison::ToJson() const {
                   ", \"agrees\": ", v.comparison.agrees ? "true" : "false",
                   ", \"max_abs\": ", number(v.comparison.max_abs),
                   ", \"max_rel\": ", number(v.comparison.max_rel),
-                  ", \"cosine\": ", number(v.cosine), ", \"error\": ", number(v.error), "}");
+                  ", \"cosine\": ", number(v.cosine), ", \"error\": ", number(v.error),
+                  ", \"matters\": ", !v.differs() || v.matters ? "true" : "false", "}");
   };
   std::string json = "{\n  \"first\": ";
   if (first) {
@@ -156,6 +174,7 @@ std::string ModelComparison::ToJson() const {
   }
   Verification of_outputs;
   of_outputs.tolerance = tolerance;
+  of_outputs.criterion = criterion;
   of_outputs.note = note;
   of_outputs.outputs = outputs;
   return StrCat(json, "\n  ],\n  \"verification\": ", of_outputs.ToJson(), "}\n");
@@ -165,28 +184,14 @@ absl::StatusOr<ModelComparison> CompareModels(const Model& ir, const Model& othe
                                               absl::Span<const IoCase> cases,
                                               const VerifyOptions& options) {
   X2IR_ASSIGN_OR_RETURN(Found found, FindDifferences(ir, other, cases, options));
-  ModelComparison result;
-  result.tolerance = options.tolerance;
-  result.values_of_first = ValuesOf(*ir.graph);
-  result.values_of_other = ValuesOf(*other.graph);
-  if (found.first) {
-    const Compared& c = found.values[*found.first];
-    Divergence first{*found.first,
-                     c.value,
-                     c.other,
-                     DifferencesOf(c.value->producer(), c.other->producer(), found.match),
-                     {},
-                     {},
-                     {}};
-    DifferingNodes region = DifferingNodesOf(ir, other, found);
-    first.nodes_here = std::move(region.here);
-    first.nodes_there = std::move(region.there);
-    first.match = std::move(found.match);
-    result.first = std::move(first);
-  }
-  for (Compared& c : found.values) result.values.push_back(std::move(c.verdict));
-  result.outputs = std::move(found.outputs);
-  return result;
+  return ComparisonOf(ir, other, std::move(found), options);
+}
+
+absl::StatusOr<ModelComparison> CompareValues(const Model& ir, const ValuesFn& theirs,
+                                              absl::Span<const IoCase> cases,
+                                              const VerifyOptions& options) {
+  X2IR_ASSIGN_OR_RETURN(Found found, FindInValues(ir, theirs, cases, options));
+  return ComparisonOf(ir, ir, std::move(found), options);
 }
 
 absl::StatusOr<DifferingPart> CutDifference(const Model& ir, const Model& other,

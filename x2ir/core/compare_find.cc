@@ -17,81 +17,87 @@ namespace x2ir {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// What `Comparison` does not have: the error as a part of the whole, and the angle.
-struct Likeness {
-  double error = 0, cosine = 1;
-};
-
-Likeness LikenessOf(const Datum& got, const Datum& expected, const Comparison& comparison) {
+// How far off, as a part of the whole.
+double ErrorOf(const Datum& got, const Datum& expected, const Comparison& comparison) {
   const Tensor *x = got.tensor(), *y = expected.tensor();
-  if (!x || !y || x->dtype() != y->dtype() || x->dims() != y->dims()) {
-    return {comparison.agrees ? 0 : kInfinity, 1};
+  if (!x || !y || comparison.elements == 0) return comparison.agrees ? 0 : kInfinity;
+  if (!IsFloating(y->dtype())) return comparison.differing == 0 ? 0 : kInfinity;
+  return std::isinf(comparison.max_abs) ? kInfinity : ErrorOf(*x, *y);
+}
+
+// What a number of the coarser of two element types may be off by: some times what it is rounded
+// by itself.
+double RoundingOf(DType a, DType b) {
+  double rounding = kRounding;
+  for (const DType type : {a, b}) {
+    constexpr double kRoundings = 8;
+    if (type == DType::kFloat16) rounding = std::max(rounding, kRoundings * 0x1p-11);
+    if (type == DType::kBFloat16) rounding = std::max(rounding, kRoundings * 0x1p-8);
   }
-  if (!IsFloating(x->dtype())) return {comparison.differing == 0 ? 0 : kInfinity, 1};
-  const Numbers<double> p(*x), q(*y);
-  double pp = 0, qq = 0, pq = 0;
-  for (int64_t i = 0; i < q.size(); ++i) {
-    if (!std::isfinite(p[i]) || !std::isfinite(q[i])) continue;
-    pp += p[i] * p[i];
-    qq += q[i] * q[i];
-    pq += p[i] * q[i];
-  }
-  Likeness likeness;
-  if (pp > 0 && qq > 0) likeness.cosine = std::min(1.0, pq / std::sqrt(pp) / std::sqrt(qq));
-  likeness.error = std::isinf(comparison.max_abs) ? kInfinity : ErrorOf(*x, *y);
-  return likeness;
+  return rounding;
 }
 
 void Keep(ValueVerdict& verdict, const Datum& got, const Datum& expected,
           const Tolerance& tolerance) {
-  Comparison comparison = Compare(got, expected, tolerance);
-  const Likeness likeness = LikenessOf(got, expected, comparison);
-  verdict.cosine = std::min(verdict.cosine, likeness.cosine);
+  Comparison comparison = Compare(got, expected, tolerance, ElementTypes::kAnyNumbers);
+  const double error = ErrorOf(got, expected, comparison);
+  if (!(comparison.cosine >= verdict.cosine)) verdict.cosine = comparison.cosine;
   if (verdict.type.empty()) {
-    verdict.type = expected.tensor() ? expected.tensor()->type().ToString() : "no tensor";
+    const Tensor *x = got.tensor(), *y = expected.tensor();
+    verdict.type = y ? y->type().ToString() : "no tensor";
+    if (x && y && x->dtype() != y->dtype()) {
+      StrAppend(&verdict.type, ", there ", Name(x->dtype()));
+      verdict.rounding = RoundingOf(x->dtype(), y->dtype());
+    }
     verdict.comparison = std::move(comparison);
-    verdict.error = likeness.error;
-  } else if (likeness.error > verdict.error || (verdict.comparison.agrees && !comparison.agrees)) {
+    verdict.error = error;
+  } else if (error > verdict.error || (verdict.comparison.agrees && !comparison.agrees)) {
     verdict.comparison = std::move(comparison);
-    verdict.error = std::max(verdict.error, likeness.error);
+    verdict.error = std::max(verdict.error, error);
   }
 }
 
 // What rounding and what went before do not explain.
-bool Diverges(double error, double before) {
-  if (!(error > kRounding)) return false;
-  return std::isinf(error) ? !std::isinf(before) : error > kGrowth * before;
+bool Diverges(const ValueVerdict& verdict, double before) {
+  if (!(verdict.error > verdict.rounding)) return false;
+  return std::isinf(verdict.error) ? !std::isinf(before) : verdict.error > kGrowth * before;
 }
 
-// Whether outputs are computed of the value by values that differ, or are not compared, alone.
-bool ReachesOutput(const Graph& graph, const Found& found, const Value* from) {
-  std::vector<const Value*> todo = {from};
-  absl::flat_hash_set<const Value*> seen(todo.begin(), todo.end());
-  while (!todo.empty()) {
-    const Value* value = todo.back();
-    todo.pop_back();
-    if (value->is_graph_output()) return true;
-    for (const Use& use : value->uses()) {
-      // A nested graph is part of the node that has it.
-      const Node* node = use.node;
-      while (node->graph() != &graph && node->graph()->parent_node()) {
-        node = node->graph()->parent_node();
-      }
-      for (const Value* output : node->outputs()) {
-        if (!output || !seen.insert(output).second) continue;
-        const auto it = found.at.find(output);
-        const bool agrees =
-            it != found.at.end() && !(found.values[it->second].verdict.error > kRounding);
-        if (!agrees) todo.push_back(output);
+// Values of which outputs are computed by values that differ, or are not compared, alone.
+absl::flat_hash_set<const Value*> ReachingOutputs(const Graph& graph, const Found& found) {
+  absl::flat_hash_set<const Value*> reaching;
+  const auto agrees = [&](const Value* value) {
+    const auto it = found.at.find(value);
+    return it != found.at.end() && !found.values[it->second].verdict.differs();
+  };
+  const auto goes_on = [&](const Use& use) {
+    // A nested graph is part of the node that has it.
+    const Node* node = use.node;
+    while (node->graph() != &graph && node->graph()->parent_node()) {
+      node = node->graph()->parent_node();
+    }
+    return std::any_of(node->outputs().begin(), node->outputs().end(), [&](const Value* output) {
+      return output && !agrees(output) && reaching.contains(output);
+    });
+  };
+  std::vector<const Node*> nodes;
+  for (const Node* node : graph.nodes()) nodes.push_back(node);
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    for (const Value* output : (*it)->outputs()) {
+      if (output && (output->is_graph_output() ||
+                     std::any_of(output->uses().begin(), output->uses().end(), goes_on))) {
+        reaching.insert(output);
       }
     }
   }
-  return false;
+  return reaching;
 }
 
 // The first value whose error is more than rounding, and more than that of what it is computed of:
-// of the nearest values that are compared.
-std::optional<size_t> FirstOf(const Graph& graph, const Found& found) {
+// of the nearest values that are compared. Says of each value whether its difference matters.
+std::optional<size_t> FirstOf(const Graph& graph, Found& found) {
+  const absl::flat_hash_set<const Value*> reaching = ReachingOutputs(graph, found);
+  for (Compared& c : found.values) c.verdict.matters = reaching.contains(c.value);
   absl::flat_hash_map<const Value*, double> errors;  // of values that are not compared, too
   std::vector<size_t> candidates;
   for (const Node* node : graph.nodes()) {
@@ -104,12 +110,13 @@ std::optional<size_t> FirstOf(const Graph& graph, const Found& found) {
       if (!output) continue;
       const auto it = found.at.find(output);
       const double error = it == found.at.end() ? before : found.values[it->second].verdict.error;
-      if (it != found.at.end() && Diverges(error, before)) candidates.push_back(it->second);
+      if (it != found.at.end() && Diverges(found.values[it->second].verdict, before))
+        candidates.push_back(it->second);
       errors[output] = error;
     }
   }
   for (const size_t i : candidates) {
-    if (ReachesOutput(graph, found, found.values[i].value)) return i;
+    if (found.values[i].verdict.matters) return i;
   }
   // One that comes to nothing is told where nothing else can explain it.
   bool all = true;
@@ -117,13 +124,38 @@ std::optional<size_t> FirstOf(const Graph& graph, const Found& found) {
     const Value* output = node->output(0);
     all = all && (!output || output->is_unused() || found.at.contains(output));
   }
-  return candidates.empty() || !all ? std::nullopt : std::optional(candidates.front());
+  if (candidates.empty() || !all) return std::nullopt;
+  for (Compared& c : found.values) c.verdict.matters = true;
+  return candidates.front();
+}
+
+// The order of axes that brings channels from the second place to the last one, or back, where that
+// makes `from` of shape `to`.
+std::optional<std::vector<int64_t>> ChannelsMoved(const std::vector<int64_t>& from,
+                                                  const std::vector<int64_t>& to) {
+  const auto rank = static_cast<int64_t>(from.size());
+  if (rank < 3 || from.size() != to.size()) return std::nullopt;
+  std::vector<int64_t> last = {0}, first = {0, rank - 1};
+  for (int64_t i = 1; i + 1 < rank; ++i) {
+    last.push_back(i + 1);
+    first.push_back(i);
+  }
+  last.push_back(1);
+  for (const std::vector<int64_t>& perm : {last, first}) {
+    bool fits = true;
+    for (int64_t i = 0; i < rank; ++i) fits = fits && from[perm[i]] == to[i];
+    if (fits) return perm;
+  }
+  return std::nullopt;
 }
 
 // `got` in the shape of `expected`, where it holds as many elements: the same numbers in another
-// shape are no difference.
+// shape, or with channels in another place, are no difference.
 Datum InShapeOf(const Datum& got, const Datum& expected) {
   const Tensor *x = got.tensor(), *y = expected.tensor();
+  if (x && y && x->dims() != y->dims() && !x->is_sparse() && !y->is_sparse()) {
+    if (const auto perm = ChannelsMoved(x->dims(), y->dims())) return TransposeTensor(*x, *perm);
+  }
   const bool other = x && y && x->dims() != y->dims() && !x->is_sparse() && !y->is_sparse() &&
                      x->num_elements() == y->num_elements();
   return other ? Datum(x->Reshaped(y->dims())) : got;
@@ -161,10 +193,9 @@ absl::Status RunBoth(const Model& ir, const Model& other, const IoCase& io,
   for (size_t i = 0; i < got->size(); ++i) {
     const auto of = std::find(ir.graph->outputs().begin(), ir.graph->outputs().end(),
                               found.ports.outputs[i].first);
-    ValueVerdict verdict;
-    Keep(verdict, (*got)[i], expected[of - ir.graph->outputs().begin()], options.tolerance);
-    found.outputs.push_back(
-        {io.name, other.graph->outputs()[i]->name(), verdict.type, verdict.comparison});
+    found.outputs.push_back(Judge(*other.graph->outputs()[i], io.name, (*got)[i],
+                                  expected[of - ir.graph->outputs().begin()], options,
+                                  ElementTypes::kAnyNumbers));
   }
   return absl::OkStatus();
 }
@@ -302,6 +333,45 @@ DifferingNodes DifferingNodesOf(const Model& ir, const Model& other, const Found
   }
   const Compared& c = found.values[*found.first];
   return {NodesUpTo(*ir.graph, c.value, here), NodesUpTo(*other.graph, c.other, there)};
+}
+
+absl::StatusOr<Found> FindInValues(const Model& ir, const ValuesFn& theirs,
+                                   absl::Span<const IoCase> cases, const VerifyOptions& options) {
+  Found found;
+  for (const IoCase& io : cases) {
+    Kept ours;
+    RunOptions run = WithProgress(*ir.graph, options.progress);
+    run.on_value = [&](const Value& value, const Datum& datum) { ours[&value] = datum; };
+    X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> expected, RunCaseWith(*ir.graph, io, run));
+    X2IR_ASSIGN_OR_RETURN(const Kept got, theirs(io));
+    for (const Node* node : ir.graph->nodes()) {
+      for (const Value* value : node->outputs()) {
+        const Datum *x = In(got, value), *y = In(ours, value);
+        if (!value || !x || !y) continue;
+        const auto [it, fresh] = found.at.try_emplace(value, found.values.size());
+        if (fresh) {
+          found.values.push_back({value, value, {}});
+          ValueVerdict& verdict = found.values.back().verdict;
+          verdict.name = verdict.other_name = value->name();
+          verdict.op = node->op().str();
+          verdict.node = node->name();
+          found.match.values[value] = value;
+          found.match.nodes[node] = node;
+        }
+        Keep(found.values[it->second].verdict, *x, *y, options.tolerance);
+      }
+    }
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const Value* output = ir.graph->outputs()[i];
+      const Datum* x = In(got, output);
+      ValueVerdict verdict;
+      Keep(verdict, x ? *x : Datum(), expected[i], options.tolerance);
+      found.outputs.push_back({io.name, output->name(), verdict.type, verdict.comparison});
+    }
+  }
+  for (const Value* input : ir.graph->inputs()) found.match.values[input] = input;
+  found.first = FirstOf(*ir.graph, found);
+  return found;
 }
 
 absl::StatusOr<Found> FindDifferences(const Model& ir, const Model& other,

@@ -12,9 +12,7 @@
 
 namespace x2ir {
 
-// What rounding makes of float32 in one node, as a part of the largest number, and how much more
-// than its operands' error a node may have.
-inline constexpr double kRounding = 1e-5;
+// How much more than its operands' error a node may have.
 inline constexpr double kGrowth = 20;
 
 struct Compared {
@@ -39,6 +37,9 @@ struct DifferingNodes {
 };
 DifferingNodes DifferingNodesOf(const Model& ir, const Model& other, const Found& found);
 
+// Of values of `ir` as somebody else computes them.
+absl::StatusOr<Found> FindInValues(const Model& ir, const ValuesFn& theirs,
+                                   absl::Span<const IoCase> cases, const VerifyOptions& options);
 absl::StatusOr<Found> FindDifferences(const Model& ir, const Model& other,
                                       absl::Span<const IoCase> cases, const VerifyOptions& options);
 

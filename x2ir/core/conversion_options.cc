@@ -11,6 +11,7 @@
 
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/suggest.h"
+#include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -144,6 +145,21 @@ absl::Status SetPairs(std::string_view option, std::string_view form, const Opti
     }
     auto& pairs = options.from.*kMember;
     X2IR_RETURN_IF_ERROR(RefuseTwice(option, pairs, text.substr(0, at)));
+    pairs.emplace_back(text.substr(0, at), text.substr(at + 1));
+  }
+  return absl::OkStatus();
+}
+
+// "author=Ann": a value may have a = itself, a key has none.
+absl::Status SetMetadataPairs(const OptionValue& value, ConvertOptions& options) {
+  auto& pairs = options.to.metadata;
+  for (const std::string& text : std::get<Strings>(value)) {
+    const size_t at = text.find('=');
+    if (at == text.npos || at == 0 || at + 1 == text.size() || !IsValidUtf8(text)) {
+      return OptionError("metadata", "'", text,
+                         "': expected KEY=VALUE, as in author=Ann, in UTF-8");
+    }
+    X2IR_RETURN_IF_ERROR(RefuseTwice("metadata", pairs, text.substr(0, at)));
     pairs.emplace_back(text.substr(0, at), text.substr(at + 1));
   }
   return absl::OkStatus();
@@ -365,6 +381,14 @@ const std::vector<ConversionOption>& Table() {
        Option::kExport,
        kConverting,
        SetPasses},
+      {{.name = "keep_weight_types",
+        .help = "Weights of float16 and bfloat16 that the graph computes with in float32 stay what "
+                "they are, but for small ones that passes compute with; by default they become "
+                "float32, "
+                "which is exact, where passes run"},
+       Option::kExport,
+       kConverting,
+       SetMember<kTo, &ExportOptions::keep_weight_types>},
       {{.name = "inputs_as_nchw",
         .type = Def::kList,
         .help = "Inputs that are channels last become channels first: NHWC to NCHW, NWC to NCW, "
@@ -373,13 +397,28 @@ const std::vector<ConversionOption>& Table() {
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::inputs_as_nchw>},
+      {{.name = "inputs_as_nhwc",
+        .type = Def::kList,
+        .help = "Inputs that are channels first become channels last: NCHW to NHWC, NCW to NWC, "
+                "NCDHW to NDHWC",
+        .placeholder = "A,B"},
+       Option::kExport,
+       kConverting,
+       SetMember<kTo, &ExportOptions::inputs_as_nhwc>},
       {{.name = "outputs_as_nchw",
         .type = Def::kList,
-        .help = "The same for outputs",
+        .help = "The same for outputs, to channels first",
         .placeholder = "A,B"},
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::outputs_as_nchw>},
+      {{.name = "outputs_as_nhwc",
+        .type = Def::kList,
+        .help = "The same for outputs, to channels last",
+        .placeholder = "A,B"},
+       Option::kExport,
+       kConverting,
+       SetMember<kTo, &ExportOptions::outputs_as_nhwc>},
       {{.name = "float16",
         .help = "Weights are float16, half as large, and so is what is computed, where runtimes of "
                 "the target compute float16, inputs and outputs too; what must stay float32 does"},
@@ -401,6 +440,16 @@ const std::vector<ConversionOption>& Table() {
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::keep>},
+      {{.name = "metadata",
+        .type = Def::kList,
+        .help = "Metadata of the model that is written: ONNX's metadata_props, Core ML's author, "
+                "license, version and others",
+        .placeholder = "KEY=VALUE"},
+       Option::kExport,
+       kConverting,
+       SetMetadataPairs,
+       /*switches=*/false,
+       /*whole=*/true},
       {{.name = "strip_names",
         .help = "Only inputs and outputs keep their names; doc strings and metadata of nodes go"},
        Option::kExport,
@@ -432,6 +481,15 @@ absl::Status CheckTogether(const ConvertOptions& options, const Format* to) {
   if (out.format_options.Has("layout") && !out.optimize.value_or(out.passes.has_value())) {
     return OptionError("layout", "needs ", OptionText("optimize"), ", or ", OptionText("passes"),
                        " with the pass 'layout'");
+  }
+  for (const auto& [last, first, option, other] :
+       {std::tuple(&out.inputs_as_nhwc, &out.inputs_as_nchw, "inputs_as_nhwc", "inputs_as_nchw"),
+        std::tuple(&out.outputs_as_nhwc, &out.outputs_as_nchw, "outputs_as_nhwc",
+                   "outputs_as_nchw")}) {
+    for (const std::string& name : *last) {
+      if (std::find(first->begin(), first->end(), name) == first->end()) continue;
+      return OptionError(option, "'", name, "' is named by ", OptionText(other), " too");
+    }
   }
   if (out.keep_io && !out.narrow_floats && !out.format_options.Flag("float16")) {
     return OptionError("keep_io", "needs ", OptionText("float16"));
@@ -527,6 +585,7 @@ absl::StatusOr<ConvertOptions> ConversionOf(const ConversionValues& values, cons
   options.from.format_options = values.reading;
   options.to.format_options = std::move(writing);
   if (to) options.to.format = to->name;
+  if (to) options.from.foreign.target = to->dialect;
   X2IR_RETURN_IF_ERROR(CheckTogether(options, to));
   if (options.to.passes) options.to.optimize = true;
   return options;

@@ -80,7 +80,10 @@ absl::StatusOr<FormatOptions> TargetOptions(const ExportOptions& options) {
 std::string Whose(const Format& format) { return StrCat("format '", format.name, "'"); }
 
 // What would be lost without a word.
-absl::Status CheckDefaults(const Graph& graph, const ExportOptions& options, const Format& format) {
+absl::Status CheckHolds(const Graph& graph, const ExportOptions& options, const Format& format) {
+  if (!options.metadata.empty() && !format.metadata) {
+    return OptionError("metadata", Whose(format), ", which is written, has no metadata");
+  }
   if (format.input_defaults) return absl::OkStatus();
   if (options.params_as_inputs) {
     return OptionError("params_as_inputs", "inputs have no default values in ", Whose(format),
@@ -204,7 +207,7 @@ absl::Status Export(Model&& ir, const Sink& sink, const ExportOptions& options, 
   X2IR_ASSIGN_OR_RETURN(const Format* format, FormatToWrite(options.format, sink.name()));
   X2IR_ASSIGN_OR_RETURN(FormatOptions target, TargetOptions(options));
   X2IR_ASSIGN_OR_RETURN(target, CheckOptions(target, format->write_options, Whose(*format)));
-  X2IR_RETURN_IF_ERROR(CheckDefaults(*model.graph, options, *format));
+  X2IR_RETURN_IF_ERROR(CheckHolds(*model.graph, options, *format));
   X2IR_RETURN_IF_ERROR(Guarded(model, [&] {
     return format->dialect == kIrDialect
                ? ExportIr(model, options, target, said)
@@ -225,6 +228,7 @@ absl::Status Convert(const Source& source, const Sink& sink, const ConvertOption
   X2IR_ASSIGN_OR_RETURN(const FormatOptions target, TargetOptions(options.to));
   X2IR_RETURN_IF_ERROR(CheckOptions(target, format->write_options, Whose(*format)).status());
   ImportOptions from = options.from;
+  from.foreign.target = format->dialect;
   if (from.format.empty()) {
     X2IR_ASSIGN_OR_RETURN(from.format, DetectFormat(source));
   }
@@ -240,13 +244,7 @@ absl::Status Convert(const Source& source, const Sink& sink, const ConvertOption
   if (options.to.check) X2IR_RETURN_IF_ERROR(CheckAsRead(loaded, source_format->dialect, said));
   X2IR_ASSIGN_OR_RETURN(Model model, ToIr(std::move(loaded), from, &said));
   if (format->dialect != kIrDialect) {
-    // What holds for the export too: which nodes were read, and warnings.
-    Report next;
-    next.nodes_read = said.nodes_read;
-    next.warnings = std::move(said.warnings);
-    next.notes = std::move(said.notes);
-    next.checks = std::move(said.checks);
-    said = std::move(next);
+    said = std::move(said).OfBoth();
     X2IR_RETURN_IF_ERROR(Guarded([&] {
       model.graph = MadeAnew(*model.graph);
       return absl::OkStatus();

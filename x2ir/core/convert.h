@@ -35,6 +35,8 @@ namespace X2IR_API x2ir {
 struct ForeignPolicy {
   bool all = false;  // also ops whose mapping failed
   std::vector<std::string> domains{};
+  // Of an import: the dialect that is written afterwards, so that hints hold for it; empty: IR.
+  std::string target{};
 };
 
 // Progress of long work: done of total nodes. Called often, from the thread that converts; must be
@@ -97,15 +99,22 @@ struct ExportOptions {
   // Passes keep the modules of the source as they are, and the weights that bear their names.
   // Formats that people read and train want it in any case.
   bool keep_modules = false;
-  // Inputs and outputs whose last axis becomes the second.
-  std::vector<std::string> inputs_as_nchw{};
-  std::vector<std::string> outputs_as_nchw{};
+  // Weights of float16 and bfloat16 stay what they are where the graph computes in float32. By
+  // default they become float32 where passes run: the same numbers, without a cast in each run
+  // (optimizer/widen_weights.h).
+  bool keep_weight_types = false;
+  // Inputs and outputs whose last axis becomes the second, or whose second becomes the last.
+  std::vector<std::string> inputs_as_nchw{}, inputs_as_nhwc{};
+  std::vector<std::string> outputs_as_nchw{}, outputs_as_nhwc{};
   // What float32 becomes, weights, inputs and outputs too: kFloat16 or kBFloat16
   // (optimizer/narrow_floats.h). With `keep_io` inputs and outputs stay what they are; `keep` names
   // ops and nodes that stay float32.
   std::optional<DType> narrow_floats{};
   bool keep_io = false;
   std::vector<std::string> keep{};
+  // Metadata of the model, in place of what it has under these keys. An option error for a format
+  // that has none.
+  std::vector<std::pair<std::string, std::string>> metadata{};
   bool strip_names = false;       // only inputs and outputs have names of their own
   bool params_as_inputs = false;  // weights are inputs, with what they hold as default values
   // The result is checked against the target's schemas; what does not pass is not written.

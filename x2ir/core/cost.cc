@@ -12,6 +12,7 @@
 #include "x2ir/core/columns.h"
 #include "x2ir/core/json_list.h"
 #include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/ops/einsum.h"
 
 namespace x2ir {
@@ -286,25 +287,34 @@ std::string ModelCost::ToText(size_t most) const {
                  {"weights", Columns::kRight},
                  {"results", Columns::kRight},
                  {"peak", Columns::kRight}});
+  // At least so much, where not all sizes are known.
+  const auto size = [](const OpCost& c, int64_t bytes) {
+    if (c.unknown == 0) return SizeText(bytes);
+    return bytes == 0 ? "?" : StrCat(">", SizeText(bytes));
+  };
   const auto row = [&](const std::string& name, const OpCost& c) {
     table.Add({name, Grouped(c.count), work(c), Grouped(c.parameters), SizeText(c.parameter_bytes),
-               SizeText(c.result_bytes), SizeText(c.peak_bytes)});
+               size(c, c.result_bytes), size(c, c.peak_bytes)});
   };
   for (const OpCost& c : ops) row(c.op, c);
   row("all", total);
   std::string text = table.ToText();
-  if (peak) {
-    StrAppend(&text, "activations take ", SizeText(total.peak_bytes), " at most, at ",
-              peak->op().str(), peak->name().empty() ? "" : StrCat(" \"", peak->name(), "\""),
-              "\n");
+  if (peak && (total.unknown == 0 || total.peak_bytes > 0)) {
+    StrAppend(&text, "activations take ", SizeText(total.peak_bytes),
+              total.unknown ? " or more, as far as sizes are known, at " : " at most, at ",
+              peak->op().str(),
+              peak->name().empty() ? "" : StrCat(" \"", ShortName(peak->name()), "\""), "\n");
   }
   if (total.unknown) {
-    StrAppend(&text, "sizes are not known of ", Grouped(total.unknown),
-              total.unknown == 1 ? " node" : " nodes");
+    StrAppend(&text, "sizes are missing: those of ", Grouped(total.unknown),
+              total.unknown == 1 ? " node" : " nodes", " are not known");
     for (size_t i = 0; i < open_dims.size(); ++i) {
       StrAppend(&text, i ? ", " : ": inputs leave open ", open_dims[i]);
     }
-    StrAppend(&text, open_dims.empty() ? "" : "; --shape NAME:1,3,... gives sizes", "\n");
+    StrAppend(&text,
+              open_dims.empty() ? "; they depend on what the model computes"
+                                : StrCat("; ", OptionText("shapes"), " NAME:1,3,... gives them"),
+              "\n");
   }
   std::vector<const NodeCost*> biggest;
   for (const NodeCost& c : nodes) {
@@ -323,9 +333,9 @@ std::string ModelCost::ToText(size_t most) const {
                {"result"}});
   for (const NodeCost* c : biggest) {
     const Value* result = c->node->output(0);
-    const std::string name = !c->node->name().empty() ? c->node->name()
-                             : result                 ? result->name()
-                                                      : "";
+    const std::string name = ShortName(!c->node->name().empty() ? c->node->name()
+                                       : result                 ? result->name()
+                                                                : "");
     const int64_t percent = c->multiply_adds / std::max<int64_t>(1, total.multiply_adds / 100);
     top.Add({name, OpOf(*c->node), Grouped(c->multiply_adds), StrCat(percent, "%"),
              Grouped(c->parameters), result ? result->type().ToString() : ""});

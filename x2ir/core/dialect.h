@@ -76,6 +76,9 @@ struct Dialect {
   // The layout that its convolutions, pools and norms have, as IR's attribute `layout` names it;
   // empty: more than one.
   std::string layout{};
+  // Whether a file can hold ops that the dialect does not have, under a domain of theirs
+  // (`continue_on_error`).
+  bool holds_any_ops = true;
   // What a node that was written does that its op does not allow, for a dialect whose ops a schema
   // does not describe (PyTorch's calls name their arguments).
   std::function<std::vector<std::string>(const Node& node)> check{};
@@ -86,7 +89,8 @@ struct Dialect {
   // another form.
   std::function<absl::Status(Graph& graph)> ready{};
   // Ops of IR that `fuse` puts into ops of other domains, whatever opset is written; none where
-  // these are not asked for. Passes find them in the target. Both null: there are none.
+  // these are not asked for. Passes find them in the target. Null: none; `fuse`, where there is
+  // one, runs after the passes and takes what they left.
   std::function<std::vector<Symbol>(const FormatOptions& options)> fused_ops{};
   // Puts them there, in a graph of IR: nodes of the dialect, which carry kMadeForTarget. `target`
   // is without them. What is left is written as ever.

@@ -8,11 +8,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "x2ir/core/dialect.h"
 #include "x2ir/core/json_list.h"
 #include "x2ir/core/size_names.h"
 #include "x2ir/core/spelling.h"
 #include "x2ir/formats/json.h"
-#include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
 namespace {
@@ -316,6 +317,30 @@ std::string ModelDiff::ToJson() const {
                      ", \"differences\": ", JsonList(node.differences, JsonString), "}");
                }),
       "\n}\n");
+}
+
+namespace {
+
+// As a target gets it that has every op: what is one op in one model and several in another becomes
+// the same.
+absl::Status OptimizeForAll(Model& model, const Dialect& dialect, const ProgressFn& progress) {
+  ExportOptions options;
+  options.opset = dialect.latest_opset;
+  options.foreign.all = true;
+  options.progress = progress;
+  X2IR_RETURN_IF_ERROR(FromIr(model, dialect.name, options));
+  return ToIr(model, {.foreign = {.all = true}});
+}
+
+}  // namespace
+
+absl::StatusOr<ModelDiff> DiffOptimized(Model& first, Model& other, const std::string& dialect,
+                                        const ProgressFn& progress) {
+  const Dialect* known = FindDialect(dialect);
+  if (!known) return NotFound("there is no dialect '", dialect, "'");
+  X2IR_RETURN_IF_ERROR(OptimizeForAll(first, *known, progress));
+  X2IR_RETURN_IF_ERROR(OptimizeForAll(other, *known, progress));
+  return DiffModels(first, other, {1e-4, 1e-6});
 }
 
 }  // namespace x2ir

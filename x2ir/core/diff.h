@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/core/convert.h"
 #include "x2ir/core/match.h"
 #include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/model.h"
@@ -47,6 +48,10 @@ struct ModelDiff {
 // Of any dialect, both of the same. Opsets count where neither is IR. Weights are the same to the
 // last digit, unless `weights` says otherwise.
 ModelDiff DiffModels(const Model& first, const Model& other, const Tolerance& weights = {0, 0});
+// Of IR, both optimized first, for the newest opset of a dialect: what passes make the same is no
+// difference, nor is how the weights are rounded that they fold. The models are changed.
+absl::StatusOr<ModelDiff> DiffOptimized(Model& first, Model& other, const std::string& dialect,
+                                        const ProgressFn& progress = {});
 
 }  // namespace x2ir
 

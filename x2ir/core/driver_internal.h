@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/driver.h"
 #include "x2ir/core/functions.h"
 #include "x2ir/core/spec.h"
+#include "x2ir/core/unknown.h"
 #include "x2ir/core/validate.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/builder.h"
@@ -77,13 +79,22 @@ class Driver {
 
   // Nobody said anything of the dialect.
   absl::Status NoHandlers() const {
-    return NotFound("no handlers of '", dialect_.str(),
-                    "' are linked in (x2ir's archive must be linked whole)");
+    return CannotExpress("no handlers of '", dialect_.str(),
+                         "' are linked in (x2ir's archive must be linked whole)");
   }
 
   static std::string NameOf(const Node& node);
 
-  static constexpr int64_t kProgressEvery = 4096;
+  // What would make known what a node was refused for (unknown.h). Of each op and reason once, and
+  // not without end: the report has the first one's.
+  std::string WhatHelps(std::string_view op, const Node& node, std::string_view why) {
+    constexpr size_t kMostHints = 200;
+    // Nor where the reason says already which option would help.
+    if (hinted_.size() == kMostHints || why.find("option '") != why.npos) return "";
+    return hinted_.insert(StrCat(op, "\n", why)).second ? HintOfUnknown(node, why) : "";
+  }
+
+  static constexpr int64_t kProgressEvery = 64;
   Model& model_;
   const Symbol dialect_;
   const Dialect* const known_;
@@ -95,6 +106,7 @@ class Driver {
   const int64_t total_;
   Report& report_;
   NodeNames node_names_;
+  absl::flat_hash_set<std::string> hinted_;
 };
 
 }  // namespace x2ir

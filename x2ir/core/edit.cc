@@ -45,6 +45,19 @@ void StripGraph(Graph& graph, const Graph& outermost, int64_t& next) {
 
 }  // namespace
 
+void SetMetadata(Model& model, const NamePairs& metadata) {
+  for (const auto& [key, value] : metadata) {
+    auto& all = model.annotations.GetOrMake().metadata;
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&key = key](const auto& entry) { return entry.first == key; });
+    if (same == all.end()) {
+      all.emplace_back(key, value);
+    } else {
+      same->second = value;
+    }
+  }
+}
+
 absl::Status RenameValues(Graph& graph, const NamePairs& names) {
   std::vector<Value*> values;
   absl::flat_hash_set<std::string> from, to;
@@ -133,6 +146,8 @@ absl::Status FoldInputs(Graph& graph, const NamePairs& files) {
       return Invalid("input '", name, "' is ", type.ToString(), ", and '", file, "' holds ",
                      tensor->type().ToString());
     }
+    // The file may go, and is none of the model's: nothing that is written may refer to it.
+    if (!tensor->is_string()) tensor->mutable_bytes();
     input->set_type(tensor->type());
     graph.SetDefault(input, *std::move(tensor));
     graph.FreezeInput(input);

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "x2ir/graph_wrapper/api.h"
 #include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/graph_wrapper/model.h"
 
 namespace X2IR_API x2ir {
 
@@ -21,11 +22,14 @@ using NamePairs = std::vector<std::pair<std::string, std::string>>;
 // that is given twice, and for one that stays taken.
 absl::Status RenameValues(Graph& graph, const NamePairs& names);
 
-// Inputs become constants, by their names: the arrays of .npy files, or of one element the number
-// itself ("16000", "0.5", "true"). An option error
+// Inputs become constants, by their names: copies of the arrays of .npy files, or of one element
+// the number itself ("16000", "0.5", "true"). An option error
 // ("fold_inputs") for what is no input; InvalidArgument where element type or shape do not suit;
 // else the errors of ReadNpy.
 absl::Status FoldInputs(Graph& graph, const NamePairs& files);
+
+// Metadata of a model: a key that it has gets the new value, others come behind.
+void SetMetadata(Model& model, const NamePairs& metadata);
 
 // Nodes lose their names, doc strings and metadata; values that are no inputs and no outputs are
 // called v0, v1, ...; those of nested graphs too.

@@ -5,12 +5,14 @@
 #include <set>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_join.h"
 #include "x2ir/core/completion.h"
 #include "x2ir/core/dialect_target.h"
 #include "x2ir/core/driver_internal.h"
 #include "x2ir/core/kernels.h"
 #include "x2ir/graph_wrapper/lookahead.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/retype.h"
@@ -32,6 +34,7 @@ class Exporter : public Driver {
   }
 
   absl::Status Run() {
+    FindForeign(*model_.graph);
     CheckFunctions();
     Run(*model_.graph);
     do {
@@ -43,6 +46,13 @@ class Exporter : public Driver {
   }
 
  private:
+  void FindForeign(const Graph& graph) {
+    for (const Node* node : graph.nodes()) {
+      if (!node->is_ir()) foreign_.insert(node);
+      for (const Graph* inner : node->subgraphs()) FindForeign(*inner);
+    }
+  }
+
   void Run(Graph& graph, bool keep_interface = false) {
     NameApart(graph, keep_interface);
     GiveOwnOutputs(graph);
@@ -103,13 +113,16 @@ class Exporter : public Driver {
   struct Pending {
     OriginPtr origin;
     absl::Status status;
+    std::vector<std::string> tried;  // its lowerings, and why they do not do
     Node* node;
     bool was_used;
     bool is_origin;  // the node itself, not what became of it
   };
 
-  void AddPending(const OriginPtr& origin, absl::Status status, Node* node, int depth) {
-    pending_.push_back({origin, std::move(status), node, IsUsed(*node), depth == 0});
+  void AddPending(const OriginPtr& origin, absl::Status status, Node* node, int depth,
+                  std::vector<std::string> tried = {}) {
+    pending_.push_back(
+        {origin, std::move(status), std::move(tried), node, IsUsed(*node), depth == 0});
   }
 
   // `origin`: null for the node itself.
@@ -249,26 +262,34 @@ class Exporter : public Driver {
     }
   }
 
+  // `status`: why the node cannot be written as it is.
   bool Lower(Graph& graph, Node* node, const OriginPtr& origin, int depth, absl::Status status) {
     if (depth >= kMaxLoweringDepth) {
       AddPending(origin, Internal("lowerings of ", node->op().str(), " do not end"), node, depth);
       return false;
     }
+    std::vector<std::string> tried;
     for (const Lowering* lowering : LoweringsOf(node->op())) {
       Builder builder(graph, node);
       builder.set_name_hint(*node);
       Rewrite r{*node, builder, dialect_, target_.opset(), target_};
       auto values = Try(lowering->run, r);
       if (!values.ok()) {
-        status = absl::Status(status.code(), StrCat(std::string(status.message()), "; ",
-                                                    std::string(values.status().message())));
+        // One that has nothing to do there says nothing.
+        const std::string why(values.status().message());
+        if (why.empty()) continue;
+        // Of use to the user where the target has nothing of the op, or a later opset would do.
+        if ((!FormOf(node->op()) && tried.empty()) || why.find("; opset ") != why.npos) {
+          status = absl::Status(status.code(), StrCat(std::string(status.message()), "; ", why));
+        }
+        tried.push_back(StrCat(lowering->name, ": ", why));
         continue;
       }
       ++report_.ops[origin->op.str()].lowered;
       Splice(node, *values, builder, node_names_);
       return Complete(graph, builder, origin, depth, /*lowered=*/true);
     }
-    AddPending(origin, status, node, depth);
+    AddPending(origin, status, node, depth, std::move(tried));
     return false;
   }
 
@@ -291,29 +312,60 @@ class Exporter : public Driver {
       }
     }
     // All that failed of one node is one failure.
-    absl::flat_hash_map<const Origin*, std::vector<std::string>> reasons_of;
+    absl::flat_hash_map<const Origin*, Refused> refused;
     for (auto it = failed.rbegin(); it != failed.rend(); ++it) {
       for (Graph* inner : it->node->subgraphs()) Run(*inner);
-      std::string reason(it->status.message());
-      if (!it->is_origin) reason = StrCat("as ", it->node->op().str(), ": ", reason);
-      std::vector<std::string>& reasons = reasons_of[it->origin.get()];
-      if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) {
-        reasons.push_back(std::move(reason));
-      }
+      AddTo(refused[it->origin.get()], *it);
       Keep(it->origin->op, *it->node);
     }
     for (auto it = failed.rbegin(); it != failed.rend(); ++it) {
-      const auto found = reasons_of.find(it->origin.get());
-      if (found == reasons_of.end()) continue;  // it was told of
+      const auto found = refused.find(it->origin.get());
+      if (found == refused.end()) continue;  // it was told of
+      Refused& all = found->second;
       const absl::Status& refusal = it->origin->refusal;
-      std::vector<std::string> reasons = std::move(found->second);
       if (!it->is_origin && !refusal.ok()) {
-        reasons.insert(reasons.begin(), std::string(refusal.message()));
+        all.reasons.insert(all.reasons.begin(), std::string(refusal.message()));
       }
       const absl::StatusCode code = refusal.ok() ? it->status.code() : refusal.code();
       report_.AddFailure(it->origin->op.str(), it->origin->name,
-                         absl::Status(code, absl::StrJoin(reasons, "; ")), "");
-      reasons_of.erase(found);
+                         absl::Status(code, absl::StrJoin(all.reasons, "; ")), all.hint,
+                         std::move(all.tried));
+      refused.erase(found);
+    }
+  }
+
+  // What is said of a node: why it was refused, or the first node of each lowering's result, and
+  // what to do; and all that was tried.
+  struct Refused {
+    std::vector<std::string> reasons, tried;
+    std::string hint;
+  };
+  void AddTo(Refused& all, const Pending& failed) {
+    const auto add = [](std::vector<std::string>& texts, std::string text) {
+      if (std::find(texts.begin(), texts.end(), text) == texts.end()) {
+        texts.push_back(std::move(text));
+      }
+    };
+    const std::string why(failed.status.message());
+    const std::string op = failed.node->op().str();
+    if (failed.is_origin) {
+      add(all.reasons, why);
+    } else {
+      // Of many nodes that a lowering made, the first says enough. That lowerings went in a circle
+      // says nothing where the node's own form has said what it misses.
+      const bool is_said = !failed.origin->refusal.ok() && FormOf(failed.origin->op);
+      if (all.reasons.empty() && !(absl::IsInternal(failed.status) && is_said)) {
+        add(all.reasons, StrCat("as ", op, ": ", why));
+      }
+      add(all.tried, StrCat("as ", op, ": ", why));
+    }
+    for (const std::string& lowering : failed.tried) {
+      add(all.tried, failed.is_origin ? lowering : StrCat("as ", op, ", ", lowering));
+    }
+    if (all.hint.empty()) {
+      all.hint = WhatHelps(failed.origin->op.view(), *failed.node,
+                           StrCat(std::string(failed.origin->refusal.message()), "; ", why, "; ",
+                                  absl::StrJoin(failed.tried, "; ")));
     }
   }
 
@@ -360,7 +412,7 @@ class Exporter : public Driver {
       return CannotExpress("cannot be expressed at version ", target_.OpsetOf(domain), " of ",
                            domain, "; version ", form->opsets.first, " has it");
     }
-    return HasForms(dialect_) ? NotFound("no mapping to ", dialect_.str()) : NoHandlers();
+    return HasForms(dialect_) ? CannotExpress("no mapping to ", dialect_.str()) : NoHandlers();
   }
 
   // A foreign op goes back as it was, if the target still has the op that it was.
@@ -372,10 +424,12 @@ class Exporter : public Driver {
       if (!domain.empty() && model_.Opset(domain) == 0) model_.SetOpset(domain, 1);
       return;
     }
+    // What was made here is the target's own.
+    if (node.dialect() == dialect_ && !foreign_.contains(&node)) return;
     OpCount& count = report_.ops[StrCat(node.dialect().str(), ".", node.op().str())];
     if (node.dialect() != dialect_) {
-      Fail(NotFound("a foreign op of ", node.dialect().str(), " cannot be written to ",
-                    dialect_.str()),
+      Fail(CannotExpress("a foreign op of ", node.dialect().str(), " cannot be written to ",
+                         dialect_.str()),
            node);
       return;
     }
@@ -390,6 +444,12 @@ class Exporter : public Driver {
              node);
         return;
       }
+    }
+    // An operator of the target that stood in the graph before.
+    const bool known = !known_ || !known_->schema || SchemaOf(node.op(), opset);
+    if (known && SplitOp(node.op().view()).first.empty() && !functions_.Called(node)) {
+      ++count.mapped;
+      return;
     }
     ++count.foreign;
     if (!functions_.Called(node)) kept_.insert(node.op().str());
@@ -425,8 +485,8 @@ class Exporter : public Driver {
     for (Node* node : graph.nodes()) {
       for (Graph* inner : node->subgraphs()) CheckBody(*inner, scope, fail);
       if (node->dialect() != dialect_) {
-        fail(NameOf(*node), NotFound("a function that holds ", Describe(*node),
-                                     " cannot be written to ", dialect_.str()));
+        fail(NameOf(*node), CannotExpress("a function that holds ", Describe(*node),
+                                          " cannot be written to ", dialect_.str()));
         continue;
       }
       if (functions_.Called(*node)) continue;
@@ -443,7 +503,12 @@ class Exporter : public Driver {
 
   // Reports a foreign node that cannot be written.
   void Fail(const absl::Status& status, Node& node) {
-    report_.AddFailure(node.op().str(), NameOf(node), status, "");
+    const bool may_hold = !keep_failed_ && (!known_ || known_->holds_any_ops);
+    report_.AddFailure(node.op().str(), NameOf(node), status,
+                       may_hold && node.dialect() != dialect_
+                           ? StrCat(OptionText("continue_on_error"), " writes it as it is, as an ",
+                                    "op that no runtime knows")
+                           : "");
     Keep(node.op(), node);
   }
 
@@ -465,8 +530,9 @@ class Exporter : public Driver {
   const DialectTarget target_;
   Model source_;  // its opsets alone
   const bool keep_failed_;
-  std::vector<Pending> pending_;  // in order
-  std::set<std::string> kept_;    // foreign ops
+  std::vector<Pending> pending_;              // in order
+  std::set<std::string> kept_;                // foreign ops
+  absl::flat_hash_set<const Node*> foreign_;  // nodes that are no IR to begin with
 };
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include "x2ir/core/dialect_target.h"
 #include "x2ir/core/driver.h"
 #include "x2ir/core/edit.h"
+#include "x2ir/core/info.h"
+#include "x2ir/core/interface.h"
 #include "x2ir/core/ports.h"
 #include "x2ir/core/schema_check.h"
 #include "x2ir/core/spec.h"
@@ -20,6 +22,7 @@
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/narrow_floats.h"
 #include "x2ir/optimizer/transpose/io_layout.h"
+#include "x2ir/optimizer/widen_weights.h"
 
 namespace x2ir {
 namespace {
@@ -104,6 +107,62 @@ bool HasUnknownSizes(const Graph& graph) {
   return false;
 }
 
+// Inputs and outputs get the layout that options say.
+absl::Status ReorderAxes(Graph& graph, const ExportOptions& options, Interface& interface) {
+  struct Row {
+    const std::vector<std::string>& names;
+    absl::Status (*reorder)(Graph&, const std::vector<std::string>&);
+    Perm (*perm)(int64_t);
+    std::vector<PortChange>& ports;
+  };
+  for (const Row& row :
+       {Row{options.inputs_as_nchw, InputsAsChannelsFirst, ToChannelsFirst, interface.inputs},
+        Row{options.inputs_as_nhwc, InputsAsChannelsLast, ToChannelsLast, interface.inputs},
+        Row{options.outputs_as_nchw, OutputsAsChannelsFirst, ToChannelsFirst, interface.outputs},
+        Row{options.outputs_as_nhwc, OutputsAsChannelsLast, ToChannelsLast, interface.outputs}}) {
+    X2IR_RETURN_IF_ERROR(row.reorder(graph, row.names));
+    for (const std::string& name : row.names) {
+      NotePerm(row.perm(graph.Find(name)->shape()->rank()), name, row.ports);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Weights of float16 and bfloat16 stay where somebody asked for them.
+bool WidensWeights(const ExportOptions& options, const FormatOptions& target) {
+  return !options.keep_weight_types && !options.narrow_floats && !target.Flag("float16");
+}
+
+// The passes, on weights that are float32 where the graph computes in it: those that were found so,
+// and those that passes left so.
+absl::Status OptimizeWidened(Graph& graph, const ExportOptions& options,
+                             const std::vector<std::string>& passes, const FormatOptions& target,
+                             const PassContext& context, Report& report) {
+  Widened now;
+  int64_t all = 0;
+  for (bool first = true; !passes.empty(); first = false) {
+    if (WidensWeights(options, target)) {
+      X2IR_ASSIGN_OR_RETURN(now, WidenWeights(graph, context));
+    }
+    if (!first && now.weights == 0) break;
+    all += now.weights;
+    X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
+  }
+  const auto weights = [](int64_t n) {
+    return StrCat(n, n == 1 ? " weight" : " weights", " of float16 or bfloat16");
+  };
+  if (all > 0) {
+    report.notes.push_back(StrCat(weights(all), " became float32, without rounding; ",
+                                  OptionText("keep_weight_types"), " keeps the type"));
+  }
+  if (now.in_file > 0) {
+    report.notes.push_back(StrCat(weights(now.in_file), now.in_file == 1 ? " stays" : " stay",
+                                  " so, with a cast: the file refers to where ",
+                                  now.in_file == 1 ? "it lies" : "they lie"));
+  }
+  return absl::OkStatus();
+}
+
 // Float32 becomes what the options say; then the passes again, for what that left.
 absl::Status NarrowAsAsked(Graph& graph, const ExportOptions& options,
                            const std::vector<std::string>& passes, const PassContext& context,
@@ -152,7 +211,15 @@ absl::Status CheckGoOn(const ProgressFn& progress, const Graph& graph) {
 
 absl::Status Optimize(Graph& graph, const std::vector<std::string>& names, PassContext context,
                       const ProgressFn& progress, Report& report) {
-  if (progress) context.go_on = [&] { return CheckGoOn(progress, graph).ok(); };
+  // Most of the work is that of the first round, in which each pass runs once.
+  int64_t begun = 0;
+  if (progress) {
+    context.go_on = [&, all = static_cast<int64_t>(names.size()) + 1] {
+      const auto nodes = static_cast<int64_t>(graph.TotalNodes());
+      begun = std::min(begun + 1, all - 1);
+      return progress(nodes * begun / all, nodes);
+    };
+  }
   X2IR_ASSIGN_OR_RETURN(const std::vector<PassResult> passes, RunPasses(graph, names, context));
   report.passes.insert(report.passes.end(), passes.begin(), passes.end());
   return absl::OkStatus();
@@ -173,14 +240,15 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   const std::vector<Type> declared = OutputTypes(graph);
   // What passes leave of them is something else.
   if (report.nodes_read == 0) report.nodes_read = static_cast<int64_t>(graph.TotalNodes());
+  if (report.ops_read.empty()) report.ops_read = CountOps(graph);
   X2IR_RETURN_IF_ERROR(InferGraph(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
   X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes, &report.warnings));
   WarnUnknownDims(graph, report);
   if (known && known->schema) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
+  if (!report.interface.known) report.interface = InterfaceOf(graph);
   if (known && known->ready) X2IR_RETURN_IF_ERROR(known->ready(graph));
-  X2IR_RETURN_IF_ERROR(InputsAsChannelsFirst(graph, options.inputs_as_nchw));
-  X2IR_RETURN_IF_ERROR(OutputsAsChannelsFirst(graph, options.outputs_as_nchw));
+  X2IR_RETURN_IF_ERROR(ReorderAxes(graph, options, report.interface));
   const std::vector<std::string> passes = options.optimize.value_or(true)
                                               ? options.passes.value_or(DefaultPasses())
                                               : std::vector<std::string>();
@@ -191,18 +259,25 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
                       .refers_to_weights = RefersToWeights(target),
                       .layout = std::string(facts.layout()),
                       .keeps_modules = options.keep_modules};
-  if (known && known->fuse) {
+  bool fuses = false;
+  if (known && known->fuse && known->fused_ops) {
     if (std::vector<Symbol> fused = known->fused_ops(target); !fused.empty()) {
       const DialectTarget newest(dialect, {{"", known->latest_opset}});
       const TargetWithMore more(facts, newest, std::move(fused));
       context.target = &more;
-      X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
+      X2IR_RETURN_IF_ERROR(OptimizeWidened(graph, options, passes, target, context, report));
       known->fuse(graph, facts);
       X2IR_RETURN_IF_ERROR(graph.Sort());
       context.target = &facts;
+      fuses = true;
     }
   }
-  X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
+  X2IR_RETURN_IF_ERROR(fuses ? Optimize(graph, passes, context, options.progress, report)
+                             : OptimizeWidened(graph, options, passes, target, context, report));
+  if (known && known->fuse && !known->fused_ops) {
+    known->fuse(graph, facts);
+    X2IR_RETURN_IF_ERROR(graph.Sort());
+  }
   X2IR_RETURN_IF_ERROR(NarrowAsAsked(graph, options, passes, context, report));
   // What passes made constant may tell sizes that were not known.
   if (!passes.empty() && HasUnknownSizes(graph)) X2IR_RETURN_IF_ERROR(InferGraph(graph));
@@ -214,9 +289,10 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   const std::vector<OpsetImport> source_opsets = model.opset_imports;
   model.SetOpset("", opset);
   for (const OpsetImport& extra : extra_opsets) model.SetOpset(extra.domain, extra.version);
+  const bool keeps = options.foreign.all && (!known || known->holds_any_ops);
   X2IR_RETURN_IF_ERROR(
-      RewriteFromIr(model, dialect, source_opsets, options.foreign.all, options.progress, report));
-  if (options.foreign.all && !report.failures.empty()) {
+      RewriteFromIr(model, dialect, source_opsets, keeps, options.progress, report));
+  if (keeps && !report.failures.empty()) {
     report.warnings.push_back(
         StrCat("kept as custom ops, which no runtime knows:\n", report.FailuresText()));
     report.ClearFailures();
@@ -226,11 +302,14 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
                                               has_opsets ? StrCat(" at opset ", opset) : "")));
 
   if (options.params_as_inputs) ParamsAsInputs(graph);
+  SetMetadata(model, options.metadata);
   // The file's own version holds where the model stays what it was; else the dialect says which.
   if (!home || opset != source_opset) model.ir_version = 0;
   if (known && known->finish) X2IR_RETURN_IF_ERROR(known->finish(model, target));
   model.source_dialect = dialect;
+  Update(graph, report.interface);
   report.nodes_written = static_cast<int64_t>(graph.TotalNodes());
+  report.ops_written = CountOps(graph);
   if (options.check && known) {
     const std::vector<std::string> problems = CheckAgainstSchemas(model, *known);
     if (!problems.empty()) {
@@ -243,6 +322,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
 absl::Status ExportIr(Model& model, const ExportOptions& options, const FormatOptions& target,
                       Report& report) {
   Graph& graph = *model.graph;
+  if (report.ops_read.empty()) report.ops_read = CountOps(graph);
   if (!options.shapes.empty() || !options.dynamic.empty()) {
     X2IR_ASSIGN_OR_RETURN(const std::vector<TracedSize> sizes,
                           OverrideInputs(graph, {options.shapes, {}, options.dynamic}));
@@ -250,8 +330,8 @@ absl::Status ExportIr(Model& model, const ExportOptions& options, const FormatOp
     X2IR_RETURN_IF_ERROR(InferGraph(graph));
     X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes, &report.warnings));
   }
-  X2IR_RETURN_IF_ERROR(InputsAsChannelsFirst(graph, options.inputs_as_nchw));
-  X2IR_RETURN_IF_ERROR(OutputsAsChannelsFirst(graph, options.outputs_as_nchw));
+  if (!report.interface.known) report.interface = InterfaceOf(graph);
+  X2IR_RETURN_IF_ERROR(ReorderAxes(graph, options, report.interface));
   PassContext context;
   std::vector<std::string> passes;
   if (options.optimize.value_or(options.passes.has_value())) {
@@ -259,12 +339,15 @@ absl::Status ExportIr(Model& model, const ExportOptions& options, const FormatOp
     context = {.refers_to_weights = RefersToWeights(target),
                .layout = layout == "keep" ? "" : layout};
     passes = options.passes.value_or(DefaultPasses());
-    X2IR_RETURN_IF_ERROR(Optimize(graph, passes, context, options.progress, report));
+    X2IR_RETURN_IF_ERROR(OptimizeWidened(graph, options, passes, target, context, report));
   }
   X2IR_RETURN_IF_ERROR(NarrowAsAsked(graph, options, passes, context, report));
   if (options.strip_names) StripNames(graph);
   if (options.params_as_inputs) ParamsAsInputs(graph);
+  SetMetadata(model, options.metadata);
+  Update(graph, report.interface);
   report.nodes_written = static_cast<int64_t>(graph.TotalNodes());
+  report.ops_written = CountOps(graph);
   report.transposes = CountTransposes(graph);
   return absl::OkStatus();
 }

@@ -132,32 +132,37 @@ class Importer : public Driver {
   }
   // Nested graphs, and then the node again. What a loop carries has no known type before its body
   // is converted; where ops hang on the types of operands, those of the first round are tried. If
-  // the body does not keep them, a copy is converted that does not know them.
+  // the body does not keep them, a copy is converted with what all rounds are known to have in
+  // common, and if it does not keep that, one that knows nothing.
   template <typename Infer>
   absl::Status RunNested(Node* node, const Infer& infer) {
-    const bool has_schemas = HasSchemas();
-    std::shared_ptr<Graph> copy;
     std::vector<std::pair<size_t, Type>> tried;
-    if (node->Is("loop") && !has_schemas) {
-      Graph& body = *node->subgraphs()[0];
+    if (node->Is("loop") && !HasSchemas()) {
+      const Graph& body = *node->subgraphs()[0];
       for (size_t i = 2; i < node->num_inputs() && i < body.inputs().size(); ++i) {
-        Value* input = body.inputs()[i];
+        const Value* input = body.inputs()[i];
         const Value* first = node->input(i);
         if (!first || !first->shape() || !input->type().is_tensor() || input->shape()) continue;
         tried.emplace_back(i, first->type());
       }
-      if (!tried.empty()) copy = body.Clone();
-      for (const auto& [i, type] : tried) body.inputs()[i]->set_type(type);
     }
-    for (Graph* inner : node->subgraphs()) Run(*inner);
-    absl::Status status = infer();
-    if (!copy) return status;
-    const Graph& body = *node->subgraphs()[0];
-    const bool kept = status.ok() && std::all_of(tried.begin(), tried.end(), [&](const auto& each) {
-                        return body.inputs()[each.first]->type() == each.second;
-                      });
-    if (kept) return status;
-    node->SetAttr("body", copy);
+    constexpr int kMaxTries = 2;
+    for (int attempt = 0; attempt < kMaxTries && !tried.empty(); ++attempt) {
+      Graph& body = *node->subgraphs()[0];
+      const std::shared_ptr<Graph> copy = body.Clone();
+      for (const auto& [i, type] : tried) body.inputs()[i]->set_type(type);
+      for (Graph* inner : node->subgraphs()) Run(*inner);
+      const absl::Status status = infer();
+      bool kept = status.ok();
+      for (auto& [i, type] : tried) {
+        const Type& found = body.inputs()[i]->type();
+        kept = kept && found == type;
+        type = found;
+      }
+      if (kept) return status;
+      node->SetAttr("body", copy);
+      if (!status.ok()) break;
+    }
     for (Graph* inner : node->subgraphs()) Run(*inner);
     return infer();
   }
@@ -185,7 +190,7 @@ class Importer : public Driver {
     }
     absl::Status status;
     if (node->dialect() != dialect_) {
-      status = NotFound("is a foreign op of ", node->dialect().str());
+      status = Unimplemented("is a foreign op of ", node->dialect().str());
     } else if (const auto [domain, name] = SplitOp(op.view());
                domain == kIrDomain && FindOp(name)) {
       // An IR op that an export kept as it was (see Exporter::Fail).
@@ -381,11 +386,11 @@ class Importer : public Driver {
                            DomainVersion(known_, domain, known_->latest_opset));
     }
     if (opset == 0) {
-      return NotFound("the ", What(), " imports no opset of domain '", domain,
-                      "'; add an opset_import of it with the version that its ops are of");
+      return Unimplemented("the ", What(), " imports no opset of domain '", domain,
+                           "'; add an opset_import of it with the version that its ops are of");
     }
     if (!known_ && !HasForms(dialect_)) return NoHandlers();
-    if (!known_ || !known_->schema) return NotFound("no mapping to IR");
+    if (!known_ || !known_->schema) return Unimplemented("no mapping to IR");
     const OpSchema* schema = SchemaOf(op, opset);
     if (schema && schema->deprecated) {
       return Invalid("is deprecated since opset ", schema->since, ", the ", What(), " is of opset ",
@@ -394,19 +399,19 @@ class Importer : public Driver {
     if (schema) {
       for (int later = opset + 1; later <= known_->latest_opset; ++later) {
         if (FindImportForm(dialect_, op, later)) {
-          return NotFound("no mapping to IR at opset ", opset, "; there is one from opset ", later,
-                          " on");
+          return Unimplemented("no mapping to IR at opset ", opset, "; there is one from opset ",
+                               later, " on");
         }
       }
-      return NotFound("no mapping to IR at opset ", opset);
+      return Unimplemented("no mapping to IR at opset ", opset);
     }
     const auto versions = known_->versions ? known_->versions(op) : std::vector<const OpSchema*>();
     if (!versions.empty()) {
       return Invalid("does not exist at opset ", opset, "; it does from opset ", versions[0]->since,
                      " on");
     }
-    return domain.empty() ? NotFound("there is no such op in ", dialect_.str())
-                          : NotFound("no mapping to IR");
+    return domain.empty() ? Unimplemented("there is no such op in ", dialect_.str())
+                          : Unimplemented("no mapping to IR");
   }
 
   bool Allowed(Symbol op) const {
@@ -422,7 +427,15 @@ class Importer : public Driver {
     std::string hint;
     const std::string_view domain = SplitOp(node.op().view()).first;
     if (!domain.empty() && node.dialect() == dialect_) {
-      hint = StrCat(OptionText("foreign"), " ", domain, " keeps it as it is");
+      const Dialect* target = FindDialect(policy_.target);
+      if (policy_.target.empty() || policy_.target == dialect_.view()) {
+        hint = StrCat(OptionText("foreign"), " ", domain, " keeps it as it is");
+      } else if (!target || target->holds_any_ops) {
+        hint = StrCat(OptionText("continue_on_error"), " writes it as it is, as an op that no ",
+                      "runtime of ", policy_.target, " knows");
+      }
+    } else {
+      hint = WhatHelps(op, node, {status.message().data(), status.message().size()});
     }
     report_.AddFailure(op, NameOf(node),
                        scope_ == &model_scope_

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "x2ir/core/columns.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/json_list.h"
@@ -19,14 +20,28 @@ namespace {
 std::vector<ModelInfo::Port> Ports(const std::vector<Value*>& values) {
   std::vector<ModelInfo::Port> ports;
   for (const Value* value : values) {
-    bool open = value->type().is_tensor() && !value->shape();
-    if (value->shape()) {
-      for (const Dim& dim : *value->shape()) open = open || dim.is_unknown();
-    }
-    ports.push_back({value->name(), value->type().ToString(),
-                     value->is_input() && value->constant() != nullptr, open});
+    ports.push_back(
+        {value->name(), value->type(), value->is_input() && value->constant() != nullptr});
   }
   return ports;
+}
+
+// Whether the rank or a dim is not known, not even by name.
+bool IsOpen(const Type& type) {
+  if (!type.is_known()) return true;
+  if (!type.is_tensor()) return false;
+  if (!type.shape() || type.dtype() == DType::kUndefined) return true;
+  return std::any_of(type.shape()->begin(), type.shape()->end(),
+                     [](const Dim& dim) { return dim.is_unknown(); });
+}
+
+// What the file leaves open: many formats do not state the types of outputs, or their ranks.
+void FillOpen(std::vector<ModelInfo::Port>& ports, absl::Span<const Value* const> values) {
+  for (size_t i = 0; i < ports.size() && i < values.size(); ++i) {
+    if (!IsOpen(ports[i].type) || !values[i]->type().is_known()) continue;
+    const bool says_more = values[i]->shape() || !ports[i].type.shape();
+    if (says_more) ports[i].type = values[i]->type();
+  }
 }
 
 int64_t BytesOf(const Tensor& tensor) {
@@ -59,13 +74,18 @@ void Visit(ModelInfo& info, const Graph& graph) {
   for (const Value* constant : graph.constants()) AddWeight(info, *constant->constant());
   for (const Node* node : graph.nodes()) {
     ++info.nodes;
-    ++info.ops[node->is_ir() ? node->op().str()
-                             : StrCat(node->dialect().str(), ".", node->op().str())];
     for (const auto& [name, attr] : node->attrs()) {
       // ONNX's Constant nodes are weights too.
       if (const Tensor* tensor = attr.get<Tensor>()) AddWeight(info, *tensor);
     }
     for (const Graph* inner : node->subgraphs()) Visit(info, *inner);
+  }
+}
+
+void VisitOps(const Graph& graph, absl::flat_hash_map<std::pair<Symbol, Symbol>, int64_t>& counts) {
+  for (const Node* node : graph.nodes()) {
+    ++counts[{node->dialect(), node->op()}];
+    for (const Graph* inner : node->subgraphs()) VisitOps(*inner, counts);
   }
 }
 
@@ -84,6 +104,16 @@ std::string JsonMap(const Range& range, F item) {
 
 }  // namespace
 
+std::map<std::string, int64_t> CountOps(const Graph& graph) {
+  absl::flat_hash_map<std::pair<Symbol, Symbol>, int64_t> counts;
+  VisitOps(graph, counts);
+  std::map<std::string, int64_t> ops;
+  for (const auto& [op, count] : counts) {
+    ops[op.first.empty() ? op.second.str() : StrCat(op.first.str(), ".", op.second.str())] += count;
+  }
+  return ops;
+}
+
 ModelInfo DescribeModel(const Model& model) {
   ModelInfo info;
   info.graph = model.graph->name();
@@ -96,6 +126,7 @@ ModelInfo DescribeModel(const Model& model) {
   info.inputs = Ports(model.graph->inputs());
   info.outputs = Ports(model.graph->outputs());
   info.functions = static_cast<int64_t>(model.functions.size());
+  info.ops = CountOps(*model.graph);
   Visit(info, *model.graph);
   return info;
 }
@@ -105,7 +136,20 @@ absl::StatusOr<ModelInfo> Inspect(const Source& source, const LoadOptions& optio
   X2IR_ASSIGN_OR_RETURN(Model model, Load(source, format, options));
   ModelInfo info = DescribeModel(model);
   info.format = format;
-  info.conversion = ToIr(std::move(model), {}, &info.report).status();
+  absl::StatusOr<Model> ir = ToIr(std::move(model), {}, &info.report);
+  info.conversion = ir.status();
+  if (!ir.ok() && !info.report.failures.empty()) {
+    // What the rest of the model says of its outputs, beside what would not convert. The failed
+    // attempt took the model.
+    ImportOptions keeping;
+    keeping.foreign.all = true;
+    ir = Load(source, format, options);
+    if (ir.ok()) ir = ToIr(*std::move(ir), keeping);
+  }
+  if (ir.ok()) {
+    FillOpen(info.inputs, ir->graph->inputs());
+    FillOpen(info.outputs, ir->graph->outputs());
+  }
   return info;
 }
 
@@ -132,7 +176,7 @@ std::string ModelInfo::ToText() const {
         ++defaults;
         continue;
       }
-      field(title.empty() ? " " : title, StrCat(port.name, ": ", port.type));
+      field(title.empty() ? " " : title, StrCat(port.name, ": ", port.type.ToString()));
       title = "";
     }
     if (defaults != 0) {
@@ -143,7 +187,8 @@ std::string ModelInfo::ToText() const {
   ports("outputs", outputs);
   std::string open;
   for (const Port& input : inputs) {
-    if (input.open && !input.has_default) StrAppend(&open, open.empty() ? "" : ", ", input.name);
+    if (IsOpen(input.type) && !input.has_default)
+      StrAppend(&open, open.empty() ? "" : ", ", input.name);
   }
   if (!open.empty()) {
     field("unknown", StrCat("dims of ", open, "; ", OptionText("shapes"),
@@ -181,8 +226,18 @@ std::string ModelInfo::ToText() const {
 std::string ModelInfo::ToJson() const {
   auto ports = [](const std::vector<Port>& all) {
     return JsonList(all, [](const Port& port) {
+      const Type& type = port.type;
+      const auto size = [](const Dim& dim) {
+        return dim.is_static()    ? StrCat(dim.value())
+               : dim.is_unknown() ? "null"
+                                  : JsonString(dim.ToString());
+      };
       return StrCat("\n    {\"name\": ", JsonString(port.name),
-                    ", \"type\": ", JsonString(port.type),
+                    ", \"type\": ", JsonString(type.ToString()), ", \"dtype\": ",
+                    type.is_tensor() && type.dtype() != DType::kUndefined
+                        ? JsonString(Name(type.dtype()))
+                        : "null",
+                    ", \"shape\": ", type.shape() ? JsonList(*type.shape(), size) : "null",
                     ", \"has_default\": ", port.has_default ? "true" : "false", "}");
     });
   };

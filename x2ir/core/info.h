@@ -23,11 +23,11 @@ struct ModelInfo {
   int64_t ir_version = 0;  // the file version, of formats that have one; 0: not known
   std::vector<OpsetImport> opsets;
 
+  // As the file says it; what the file leaves open, as shape inference says it (Inspect alone).
   struct Port {
     std::string name;
-    std::string type;
+    Type type;
     bool has_default = false;
-    bool open = false;  // its rank or a dim is not known, not even by name
   };
   std::vector<Port> inputs, outputs;
 
@@ -51,8 +51,12 @@ struct ModelInfo {
   std::string ToJson() const;
 };
 
-// Reads a model of any format.
+// Reads a model of any format. In ToJson, a port has `type` as text, `dtype` and `shape`: a list of
+// numbers, names of sizes, and null where a size is not known; null where the rank is not known, or
+// it is no tensor.
 absl::StatusOr<ModelInfo> Inspect(const Source& source, const LoadOptions& options = {});
+// Nodes by op, nested ones too: "dialect.Op"; an IR op has no dialect.
+std::map<std::string, int64_t> CountOps(const Graph& graph);
 // The parts that need no conversion.
 ModelInfo DescribeModel(const Model& model);
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/core/spelling.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/eval_util.h"
 
 namespace x2ir {
 namespace {
@@ -346,7 +348,14 @@ IoCase CaseOf(const IoCase& io, const PortMatch& ports, const Graph& a, const Gr
   translated.name = io.name;
   translated.inputs.resize(b.inputs().size());
   for (const auto& [x, y] : ports.inputs) {
-    translated.inputs[PositionOf(b, y)] = io.inputs[PositionOf(a, x)];
+    std::optional<Tensor> tensor = io.inputs[PositionOf(a, x)];
+    // A model in half precision takes the same numbers in another type.
+    const bool numbers = tensor && ComputeTypeOf(tensor->dtype()) != ComputeType::kNone &&
+                         ComputeTypeOf(y->dtype()) != ComputeType::kNone;
+    if (numbers && y->dtype() != tensor->dtype()) {
+      if (auto cast = CastTensor(*tensor, y->dtype()); cast.ok()) tensor = *std::move(cast);
+    }
+    translated.inputs[PositionOf(b, y)] = std::move(tensor);
   }
   return translated;
 }

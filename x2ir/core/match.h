@@ -19,7 +19,7 @@ struct PortMatch {
   std::vector<std::pair<const Value*, const Value*>> inputs, outputs;
 };
 absl::StatusOr<PortMatch> MatchPorts(const Graph& a, const Graph& b);
-// The inputs of a case of `a` as those of `b`.
+// The inputs of a case of `a` as those of `b`, in the element types of these.
 IoCase CaseOf(const IoCase& io, const PortMatch& ports, const Graph& a, const Graph& b);
 
 // From `a` to `b`; each at most once. Values are inputs and results of nodes of the outermost

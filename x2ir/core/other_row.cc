@@ -11,7 +11,7 @@ Values AsOther(NodeReader& a, std::string_view dialect, int opset, std::string_v
                std::vector<Value*> operands, AttributeMap attrs,
                const std::vector<OtherResult>& results) {
   const Form* form = FindImportForm(dialect, op, opset);
-  if (!form) return a.Fail(NotFound("no mapping of ", dialect, "'s ", op, " to IR"));
+  if (!form) return a.Fail(Unimplemented("no mapping of ", dialect, "'s ", op, " to IR"));
   // The other node is read and forgotten: it stands in a graph of its own.
   Graph aside;
   Node* node = aside.AppendNode(dialect, op, operands);

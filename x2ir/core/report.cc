@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "x2ir/core/json_list.h"
 #include "x2ir/formats/json.h"
@@ -17,6 +18,8 @@ constexpr size_t kMostNodes = 100'000;
 // Reasons may name what differs from node to node; after so many of one op the rest counts with the
 // last.
 constexpr int kMostReasons = 50;
+
+}  // namespace
 
 std::string ReadableJson(std::string_view text) {
   std::string out;
@@ -37,7 +40,16 @@ std::string ReadableJson(std::string_view text) {
   return out;
 }
 
-}  // namespace
+Report Report::OfBoth() && {
+  Report both;
+  both.nodes_read = nodes_read;
+  both.ops_read = std::move(ops_read);
+  both.warnings = std::move(warnings);
+  both.notes = std::move(notes);
+  both.checks = std::move(checks);
+  both.interface = std::move(interface);
+  return both;
+}
 
 int64_t Report::mapped() const {
   int64_t n = 0;
@@ -52,7 +64,7 @@ int64_t Report::foreign() const {
 }
 
 void Report::AddFailure(const std::string& op, const std::string& node, const absl::Status& status,
-                        const std::string& hint) {
+                        const std::string& hint, std::vector<std::string> tried) {
   const std::string reason = ShortMessage({status.message().data(), status.message().size()});
   auto [it, fresh] = failure_of_.try_emplace(StrCat(op, "\n", reason), failures.size());
   if (fresh && ++reasons_of_[op] > kMostReasons) {
@@ -60,7 +72,7 @@ void Report::AddFailure(const std::string& op, const std::string& node, const ab
     it = failure_of_.try_emplace(op, failures.size()).first;
     fresh = it->second == failures.size();
   }
-  if (fresh) failures.push_back({op, status.code(), reason, 0, {}, hint});
+  if (fresh) failures.push_back({op, status.code(), reason, 0, {}, hint, std::move(tried)});
   Failure& failure = failures[it->second];
   ++failure.count;
   if (failure.nodes.size() < kMostNodes) failure.nodes.push_back(node);
@@ -92,7 +104,7 @@ int64_t Report::OpsetThatMayDo() const {
   return all;
 }
 
-std::string Report::FailuresText(size_t most_nodes) const {
+std::string Report::FailuresText(size_t most_nodes, bool with_tried) const {
   std::string text;
   for (const Failure& failure : failures) {
     StrAppend(&text, "  ", failure.op, " (", failure.count, failure.count == 1 ? " node" : " nodes",
@@ -105,6 +117,8 @@ std::string Report::FailuresText(size_t most_nodes) const {
     }
     if (failure.count > static_cast<int64_t>(named)) text += ", ...";
     text += "\n";
+    if (!with_tried) continue;
+    for (const std::string& form : failure.tried) StrAppend(&text, "    tried ", form, "\n");
   }
   return text;
 }
@@ -129,14 +143,26 @@ std::string Report::ToJson() const {
               ", \"lowered\": ", count.lowered, "}");
     first = false;
   }
-  json += "\n  },\n  \"failures\": [";
+  json += "\n  }";
+  for (const auto& [key, counts] :
+       {std::pair("ops_read", &ops_read), std::pair("ops_written", &ops_written)}) {
+    StrAppend(&json, ",\n  \"", key, "\": {");
+    first = true;
+    for (const auto& [op, count] : *counts) {
+      StrAppend(&json, first ? "" : ", ", ReadableJson(op), ": ", count);
+      first = false;
+    }
+    json += "}";
+  }
+  json += ",\n  \"failures\": [";
   first = true;
   for (const Failure& f : failures) {
     StrAppend(&json, first ? "\n" : ",\n", "    {\"op\": ", ReadableJson(f.op),
               ", \"code\": ", ReadableJson(absl::StatusCodeToString(f.code)),
               ", \"reason\": ", ReadableJson(f.reason), ", \"count\": ", f.count,
               ", \"nodes\": ", JsonList(f.nodes, ReadableJson),
-              ", \"hint\": ", ReadableJson(f.hint), "}");
+              ", \"hint\": ", ReadableJson(f.hint),
+              ", \"tried\": ", JsonList(f.tried, ReadableJson), "}");
     first = false;
   }
   StrAppend(&json, "\n  ],\n  \"warnings\": ", JsonList(warnings, ReadableJson),
@@ -147,7 +173,9 @@ std::string Report::ToJson() const {
                                      ", \"changes\": ", pass.changes,
                                      ", \"seconds\": ", pass.seconds, "}");
                      }),
-            ",\n  \"checks\": ", JsonList(checks, ReadableJson), "\n}\n");
+            ",\n  \"checks\": ", JsonList(checks, ReadableJson));
+  if (interface.known) StrAppend(&json, ",\n  \"interface\": ", interface.ToJson());
+  json += "\n}\n";
   return json;
 }
 

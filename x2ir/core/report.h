@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "x2ir/core/interface.h"
 #include "x2ir/optimizer/pass.h"
 
 namespace X2IR_API x2ir {
@@ -20,7 +21,8 @@ struct Failure {
   std::string reason;
   int64_t count = 0;
   std::vector<std::string> nodes;  // their names, the first 100,000 at most
-  std::string hint;                // "available from opset 20", ...
+  std::string hint;                // what to do: an option, ...
+  std::vector<std::string> tried;  // forms that were tried in its place, and why they do not do
 };
 
 struct OpCount {
@@ -35,17 +37,24 @@ struct Report {
   int64_t opset = 0;                   // of the default domain, where the target counts opsets
   int64_t transposes = -1;             // of the optimized IR, nested graphs aside; -1: not counted
   std::map<std::string, OpCount> ops;  // by source op
+  // Nodes by op, nested graphs too: of the model as it was read, and of the one that was written,
+  // each in its own dialect ("onnx.Conv"; an IR op has no dialect).
+  std::map<std::string, int64_t> ops_read, ops_written;
   std::vector<Failure> failures;
   std::vector<std::string> warnings;
   std::vector<PassResult> passes;
   // What was done that is not seen in counts of ops: which weights came from elsewhere.
   std::vector<std::string> notes;
   std::vector<std::string> checks;  // what the result was checked by, with --check
+  Interface interface;              // what became of the source's inputs and outputs
+
+  // Of an import that an export follows: what holds for both.
+  Report OfBoth() &&;
 
   int64_t mapped() const;
   int64_t foreign() const;
   void AddFailure(const std::string& op, const std::string& node, const absl::Status& status,
-                  const std::string& hint);
+                  const std::string& hint, std::vector<std::string> tried = {});
   // Forgets them: they are told of elsewhere.
   void ClearFailures();
   // OK without failures; else one status that lists them all, in the worst one's code.
@@ -54,9 +63,9 @@ struct Report {
   // it"); 0: of some of it they say none.
   int64_t OpsetThatMayDo() const;
   // For people: the failures as a table of lines, each with so many nodes at most. Empty without
-  // failures.
+  // failures. `with_tried`: and what was tried in their place.
   static constexpr size_t kFewNodes = 5;
-  std::string FailuresText(size_t most_nodes = kFewNodes) const;
+  std::string FailuresText(size_t most_nodes = kFewNodes, bool with_tried = false) const;
   std::string ToJson() const;
 
  private:

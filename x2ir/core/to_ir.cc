@@ -4,6 +4,8 @@
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/driver.h"
 #include "x2ir/core/edit.h"
+#include "x2ir/core/info.h"
+#include "x2ir/core/interface.h"
 #include "x2ir/core/ports.h"
 #include "x2ir/core/weights_from.h"
 #include "x2ir/graph_wrapper/option_error.h"
@@ -13,6 +15,7 @@
 namespace x2ir {
 
 absl::Status ImportModel(Model& model, const ImportOptions& options, Report& report) {
+  report.ops_read = CountOps(*model.graph);
   if (!options.weights_from.empty()) {
     X2IR_RETURN_IF_ERROR(TakeWeights(model, options.weights_from, report));
   }
@@ -42,7 +45,9 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
     X2IR_RETURN_IF_ERROR(FindTypesOf(model, options.inputs, options.progress));
   }
   X2IR_RETURN_IF_ERROR(Cut(graph, options.inputs, options.outputs));
+  Interface& interface = report.interface = InterfaceOf(graph);
   X2IR_RETURN_IF_ERROR(FoldInputs(graph, options.fold_inputs));
+  for (const auto& [name, file] : options.fold_inputs) NoteConstant(file, name, interface.inputs);
   X2IR_ASSIGN_OR_RETURN(const std::vector<TracedSize> sizes,
                         OverrideInputs(graph, {options.shapes, options.dtypes, options.dynamic}));
   X2IR_RETURN_IF_ERROR(graph.Sort());
@@ -57,13 +62,16 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
   X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes, &report.warnings));
   WarnUnknownDims(graph, report);
+  NoteTypes(graph, /*but_elements=*/!options.dtypes.empty(), interface);
   X2IR_RETURN_IF_ERROR(RenameValues(graph, options.rename));
+  Update(graph, interface);
   if (options.optimize) {
     const PassContext context{.layout = options.layout};
     X2IR_RETURN_IF_ERROR(Optimize(graph, options.passes.value_or(DefaultPasses()), context,
                                   options.progress, report));
   }
   report.nodes_written = static_cast<int64_t>(graph.TotalNodes());
+  report.ops_written = CountOps(graph);
   return absl::OkStatus();
 }
 

@@ -28,6 +28,12 @@ std::string NumberText(double v) {
   return text;
 }
 
+std::string DecibelText(double v) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.1f dB", v);
+  return text;
+}
+
 std::string IndexText(absl::Span<const int64_t> index) {
   std::string text = "[";
   for (size_t i = 0; i < index.size(); ++i) StrAppend(&text, i ? "," : "", index[i]);
@@ -68,15 +74,18 @@ class Differences {
 
   // One number of element i; a complex element is two.
   void AddFloat(int64_t i, double got, double expected) {
-    if (got == expected || (std::isnan(got) && std::isnan(expected))) return;
-    const double difference = std::fabs(got - expected);
     const bool finite = std::isfinite(got) && std::isfinite(expected);
+    if (finite) AddProducts(got, expected);
+    if (got == expected || (std::isnan(got) && std::isnan(expected))) return;
+    broken_ = broken_ || !finite;
+    const double difference = std::fabs(got - expected);
     Add(i, finite ? difference : kInfinity, std::fabs(expected),
         !finite || difference > tolerance_.atol + tolerance_.rtol * std::fabs(expected));
   }
-  template <typename T>
-  void AddExact(int64_t i, T got, T expected) {
-    if (got == expected) return;
+  template <typename T, typename U>
+  void AddExact(int64_t i, T got, U expected) {
+    AddProducts(static_cast<double>(got), static_cast<double>(expected));
+    if (std::cmp_equal(got, expected)) return;
     Add(i, std::fabs(static_cast<double>(got) - static_cast<double>(expected)),
         std::fabs(static_cast<double>(expected)), true);
   }
@@ -88,6 +97,13 @@ class Differences {
     c.differing = differing_;
     c.max_abs = max_abs_;
     c.max_rel = max_rel_;
+    if (broken_) {
+      c.cosine = c.snr = std::numeric_limits<double>::quiet_NaN();
+    } else if (squares_of_difference_ > 0) {
+      const double lengths = std::sqrt(squares_of_got_) * std::sqrt(squares_of_expected_);
+      c.cosine = lengths > 0 ? std::clamp(product_ / lengths, -1.0, 1.0) : 0;
+      c.snr = 10 * std::log10(squares_of_expected_ / squares_of_difference_);
+    }
     c.agrees = differing_ == 0;
     if (c.agrees) return c;
     c.first = IndexOf(first_, expected.dims());
@@ -98,6 +114,13 @@ class Differences {
   }
 
  private:
+  void AddProducts(double got, double expected) {
+    const double difference = got - expected;
+    product_ += got * expected;
+    squares_of_got_ += got * got;
+    squares_of_expected_ += expected * expected;
+    squares_of_difference_ += difference * difference;
+  }
   void Add(int64_t i, double difference, double expected, bool differs) {
     max_abs_ = std::max(max_abs_, difference);
     if (expected > 0) max_rel_ = std::max(max_rel_, difference / expected);
@@ -112,12 +135,14 @@ class Differences {
   int64_t last_ = -1;
   double max_abs_ = 0;
   double max_rel_ = 0;
+  bool broken_ = false;  // NaN or infinite on one side alone
+  double product_ = 0, squares_of_got_ = 0, squares_of_expected_ = 0, squares_of_difference_ = 0;
 };
 
-template <typename T>
+template <typename T, typename U = T>
 void AddAll(const Tensor& got, const Tensor& expected, Differences& differences) {
   const Numbers<T> a(got);
-  const Numbers<T> b(expected);
+  const Numbers<U> b(expected);
   for (int64_t i = 0; i < b.size(); ++i) {
     if constexpr (std::is_integral_v<T>) {
       differences.AddExact(i, a[i], b[i]);
@@ -127,6 +152,34 @@ void AddAll(const Tensor& got, const Tensor& expected, Differences& differences)
       differences.AddFloat(i, a[i].real(), b[i].real());
       differences.AddFloat(i, a[i].imag(), b[i].imag());
     }
+  }
+}
+
+bool IsComplex(ComputeType type) {
+  return type == ComputeType::kComplexFloat || type == ComputeType::kComplexDouble;
+}
+
+bool AreNumbersAlike(DType a, DType b) {
+  const ComputeType x = ComputeTypeOf(a), y = ComputeTypeOf(b);
+  return x != ComputeType::kNone && y != ComputeType::kNone && IsComplex(x) == IsComplex(y);
+}
+
+// Of different element types, each number exactly as it is.
+void AddAllOfTypes(const Tensor& got, const Tensor& expected, Differences& differences) {
+  const ComputeType x = ComputeTypeOf(got.dtype()), y = ComputeTypeOf(expected.dtype());
+  const auto is_integer = [](ComputeType t) {
+    return t == ComputeType::kInt || t == ComputeType::kUInt;
+  };
+  if (IsComplex(x)) {
+    AddAll<std::complex<double>>(got, expected, differences);
+  } else if (!is_integer(x) || !is_integer(y)) {
+    AddAll<double>(got, expected, differences);
+  } else if (x == y) {
+    x == ComputeType::kInt ? AddAll<int64_t>(got, expected, differences)
+                           : AddAll<uint64_t>(got, expected, differences);
+  } else {
+    x == ComputeType::kInt ? AddAll<int64_t, uint64_t>(got, expected, differences)
+                           : AddAll<uint64_t, int64_t>(got, expected, differences);
   }
 }
 
@@ -150,6 +203,8 @@ void Merge(Comparison& whole, Comparison part, std::string_view where) {
   whole.differing += part.differing;
   whole.max_abs = std::max(whole.max_abs, part.max_abs);
   whole.max_rel = std::max(whole.max_rel, part.max_rel);
+  if (!(part.cosine >= whole.cosine)) whole.cosine = part.cosine;
+  if (!(part.snr >= whole.snr)) whole.snr = part.snr;
   if (part.agrees || !whole.agrees) return;
   whole.agrees = false;
   whole.problem = StrCat(where, ": ", part.problem);
@@ -163,8 +218,12 @@ std::string TypeText(const Datum& datum) {
 
 }  // namespace
 
-Comparison Compare(const Tensor& got, const Tensor& expected, const Tolerance& tolerance) {
-  if (got.dtype() != expected.dtype() || got.dims() != expected.dims()) {
+Comparison Compare(const Tensor& got, const Tensor& expected, const Tolerance& tolerance,
+                   ElementTypes types) {
+  const bool same_type = got.dtype() == expected.dtype();
+  const bool fits = same_type || (types == ElementTypes::kAnyNumbers &&
+                                  AreNumbersAlike(got.dtype(), expected.dtype()));
+  if (!fits || got.dims() != expected.dims()) {
     return Problem(
         StrCat("expected ", expected.type().ToString(), ", got ", got.type().ToString()));
   }
@@ -174,9 +233,13 @@ Comparison Compare(const Tensor& got, const Tensor& expected, const Tolerance& t
     if (!a.ok() || !b.ok()) {
       return Problem(std::string((a.ok() ? b.status() : a.status()).message()));
     }
-    return Compare(*a, *b, tolerance);
+    return Compare(*a, *b, tolerance, types);
   }
   Differences differences(tolerance);
+  if (!same_type) {
+    AddAllOfTypes(got, expected, differences);
+    return differences.Finish(got, expected);
+  }
   const bool same_bytes =
       !got.is_string() && got.nbytes() == expected.nbytes() &&
       std::equal(got.bytes().begin(), got.bytes().end(), expected.bytes().begin());
@@ -200,9 +263,10 @@ Comparison Compare(const Tensor& got, const Tensor& expected, const Tolerance& t
   return differences.Finish(got, expected);
 }
 
-Comparison Compare(const Datum& got, const Datum& expected, const Tolerance& tolerance) {
+Comparison Compare(const Datum& got, const Datum& expected, const Tolerance& tolerance,
+                   ElementTypes types) {
   if (got.tensor() && expected.tensor()) {
-    return Compare(*got.tensor(), *expected.tensor(), tolerance);
+    return Compare(*got.tensor(), *expected.tensor(), tolerance, types);
   }
   Comparison whole;
   if (got.sequence() && expected.sequence()) {
@@ -212,7 +276,7 @@ Comparison Compare(const Datum& got, const Datum& expected, const Tolerance& tol
       return Problem(StrCat("expected a sequence of ", b.size(), ", got one of ", a.size()));
     }
     for (size_t i = 0; i < b.size(); ++i) {
-      Merge(whole, Compare(a[i], b[i], tolerance), StrCat("element ", i));
+      Merge(whole, Compare(a[i], b[i], tolerance, types), StrCat("element ", i));
     }
     return whole;
   }
@@ -223,8 +287,8 @@ Comparison Compare(const Datum& got, const Datum& expected, const Tolerance& tol
       return Problem(StrCat("expected a map of ", b.size(), ", got one of ", a.size()));
     }
     for (size_t i = 0; i < b.size(); ++i) {
-      Merge(whole, Compare(a[i].first, b[i].first, tolerance), StrCat("key ", i));
-      Merge(whole, Compare(a[i].second, b[i].second, tolerance), StrCat("value ", i));
+      Merge(whole, Compare(a[i].first, b[i].first, tolerance, types), StrCat("key ", i));
+      Merge(whole, Compare(a[i].second, b[i].second, tolerance, types), StrCat("value ", i));
     }
     return whole;
   }
@@ -250,6 +314,14 @@ std::string Verification::ToText() const {
               v.case_name.empty() ? "" : " ", v.output, ": ", v.type);
     if (c.elements != 0) {
       StrAppend(&text, "  max abs ", NumberText(c.max_abs), ", max rel ", NumberText(c.max_rel));
+      if (c.max_abs > 0 || criterion) {
+        StrAppend(&text, ", cosine ", NumberText(c.cosine), ", SNR ", DecibelText(c.snr));
+      }
+      if (v.step > 0) {
+        const double steps = c.max_abs / v.step;
+        StrAppend(&text, ", quantization step ", NumberText(v.step),
+                  " (max abs: ", NumberText(steps), steps == 1 ? " step)" : " steps)");
+      }
     }
     if (!c.agrees) StrAppend(&text, "\n         ", c.problem);
     text += "\n";
@@ -260,9 +332,9 @@ std::string Verification::ToText() const {
   } else {
     StrAppend(&text, outputs.size() - agreeing, " of ", outputs.size(), " outputs differ");
   }
-  StrAppend(&text, ", rtol ", NumberText(tolerance.rtol), ", atol ", NumberText(tolerance.atol),
-            "\n");
-  return text;
+  if (criterion) return StrCat(text, ", by ", criterion->ToString(), "\n");
+  return StrCat(text, ", rtol ", NumberText(tolerance.rtol), ", atol ", NumberText(tolerance.atol),
+                "\n");
 }
 
 std::string Verification::ToJson() const {
@@ -276,6 +348,10 @@ std::string Verification::ToJson() const {
   std::string json =
       StrCat("{\n  \"agrees\": ", agrees() ? "true" : "false",
              ",\n  \"rtol\": ", number(tolerance.rtol), ",\n  \"atol\": ", number(tolerance.atol),
+             criterion ? StrCat(",\n  \"metric\": ", string(criterion->metric->name), ",\n  \"",
+                                criterion->metric->more_is_better ? "at_least" : "at_most",
+                                "\": ", number(criterion->bound))
+                       : "",
              ",\n  \"note\": ", string(note), ",\n  \"outputs\": [");
   for (size_t i = 0; i < outputs.size(); ++i) {
     const OutputVerdict& v = outputs[i];
@@ -284,7 +360,8 @@ std::string Verification::ToJson() const {
               ", \"output\": ", string(v.output), ", \"type\": ", string(v.type),
               ", \"agrees\": ", c.agrees ? "true" : "false", ", \"elements\": ", c.elements,
               ", \"differing\": ", c.differing, ", \"max_abs\": ", number(c.max_abs),
-              ", \"max_rel\": ", number(c.max_rel));
+              ", \"max_rel\": ", number(c.max_rel), ", \"cosine\": ", number(c.cosine),
+              ", \"snr\": ", number(c.snr), ", \"step\": ", v.step > 0 ? number(v.step) : "null");
     if (!c.agrees) {
       StrAppend(&json, ", \"first\": ", IndexText(c.first), ", \"problem\": ", string(c.problem));
     }
@@ -293,17 +370,41 @@ std::string Verification::ToJson() const {
   return json + "\n  ]\n}\n";
 }
 
+OutputVerdict Judge(const Value& output, std::string_view case_name, const Datum& got,
+                    const Datum& expected, const VerifyOptions& options, ElementTypes types) {
+  if (options.criterion) types = ElementTypes::kAnyNumbers;
+  OutputVerdict verdict{std::string(case_name), output.name(), TypeText(got),
+                        Compare(got, expected, options.tolerance, types), StepOf(output)};
+  Comparison& c = verdict.comparison;
+  const bool comparable = c.elements > 0 && std::isfinite(c.max_abs);
+  if (!options.criterion || !comparable) return verdict;
+  const Criterion& criterion = *options.criterion;
+  const double reached = criterion.metric->of(verdict);
+  c.agrees =
+      criterion.metric->more_is_better ? reached >= criterion.bound : reached <= criterion.bound;
+  c.problem = c.agrees              ? ""
+              : std::isnan(reached) ? StrCat("it has no ", criterion.metric->name,
+                                             ": it is not quantized by a constant scale")
+                                    : StrCat(criterion.metric->name, " is ", NumberText(reached),
+                                             ", expected ", criterion.ToString(), "; ", c.problem);
+  return verdict;
+}
+
 absl::StatusOr<Verification> VerifyOutputs(const Model& ir, absl::Span<const IoCase> cases,
                                            const VerifyOptions& options) {
   Verification result;
   result.tolerance = options.tolerance;
+  result.criterion = options.criterion;
   for (const IoCase& io : cases) {
     X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> got, RunCase(*ir.graph, io, options.progress));
     for (size_t i = 0; i < got.size(); ++i) {
-      const bool expected = i < io.outputs.size() && io.outputs[i].has_value();
-      result.outputs.push_back({io.name, ir.graph->outputs()[i]->name(), TypeText(got[i]),
-                                expected ? Compare(got[i], Datum(*io.outputs[i]), options.tolerance)
-                                         : Problem("there is no expected value for it")});
+      const Value& output = *ir.graph->outputs()[i];
+      if (i < io.outputs.size() && io.outputs[i].has_value()) {
+        result.outputs.push_back(Judge(output, io.name, got[i], Datum(*io.outputs[i]), options));
+      } else {
+        result.outputs.push_back({io.name, output.name(), TypeText(got[i]),
+                                  Problem("there is no expected value for it"), 0});
+      }
     }
   }
   return result;
@@ -314,6 +415,7 @@ absl::StatusOr<Verification> VerifyModels(const Model& ir, const Model& other,
                                           const VerifyOptions& options) {
   Verification result;
   result.tolerance = options.tolerance;
+  result.criterion = options.criterion;
   X2IR_ASSIGN_OR_RETURN(const PortMatch ports, MatchPorts(*ir.graph, *other.graph));
   for (const IoCase& io : cases) {
     X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> expected,
@@ -323,9 +425,8 @@ absl::StatusOr<Verification> VerifyModels(const Model& ir, const Model& other,
     for (size_t i = 0; i < got->size(); ++i) {
       const auto of =
           std::find(ir.graph->outputs().begin(), ir.graph->outputs().end(), ports.outputs[i].first);
-      result.outputs.push_back(
-          {io.name, other.graph->outputs()[i]->name(), TypeText((*got)[i]),
-           Compare((*got)[i], expected[of - ir.graph->outputs().begin()], options.tolerance)});
+      result.outputs.push_back(Judge(*other.graph->outputs()[i], io.name, (*got)[i],
+                                     expected[of - ir.graph->outputs().begin()], options));
     }
   }
   return result;
@@ -471,6 +572,11 @@ absl::StatusOr<IoCase> RandomCase(const Graph& graph, uint64_t seed, std::string
 
 absl::StatusOr<Verification> VerifyOnRandomInputs(const Model& ir, const Model& other,
                                                   const VerifyOptions& options) {
+  return VerifyOnRandomInputs(
+      ir, [&](absl::Span<const IoCase> cases) { return VerifyModels(ir, other, cases, options); });
+}
+
+absl::StatusOr<Verification> VerifyOnRandomInputs(const Model& ir, const VerifyCasesFn& verify) {
   std::string note;
   X2IR_ASSIGN_OR_RETURN(IoCase random, RandomCase(*ir.graph, 0, &note));
   std::vector<IoCase> cases = {std::move(random)};
@@ -484,17 +590,19 @@ absl::StatusOr<Verification> VerifyOnRandomInputs(const Model& ir, const Model& 
       cases.push_back(*std::move(second));
     }
   }
-  absl::StatusOr<Verification> result = VerifyModels(ir, other, cases, options);
+  absl::StatusOr<Verification> result = verify(cases);
   if (!result.ok() && cases.size() == 2) {
     // A model may be made for some sizes only, whatever it says of its inputs.
     const absl::Status runs = RunCase(*ir.graph, cases[1]).status();
     if (!runs.ok()) {
       StrAppend(&note, ": it does not run at these sizes, ", std::string(runs.message()));
       cases.pop_back();
-      result = VerifyModels(ir, other, cases, options);
+      result = verify(cases);
     }
   }
-  if (result.ok()) result->note = note;
+  if (result.ok()) {
+    result->note = result->note.empty() ? note : StrCat(result->note, "\n", note);
+  }
   return result;
 }
 

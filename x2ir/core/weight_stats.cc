@@ -160,8 +160,9 @@ std::string WeightsText(const std::vector<WeightStats>& weights) {
     char zeros[16] = "";
     if (w.has_numbers) std::snprintf(zeros, sizeof zeros, "%.1f%%", 100 * w.sparsity());
     const auto number = [&](double v) { return w.has_numbers ? ShortNumber(v) : ""; };
-    table.Add({w.name, Type::Tensor(w.dtype, Shape::FromInts(w.dims)).ToString(), SizeText(w.bytes),
-               number(w.min), number(w.max), number(w.mean), number(w.deviation), zeros, note});
+    table.Add({ShortName(w.name), Type::Tensor(w.dtype, Shape::FromInts(w.dims)).ToString(),
+               SizeText(w.bytes), number(w.min), number(w.max), number(w.mean), number(w.deviation),
+               zeros, note});
     bytes += w.bytes;
     elements += w.elements;
   }

@@ -81,6 +81,8 @@ struct Format {
   // Whether inputs may have default values in the file; where not, a graph that has such is not
   // written.
   bool input_defaults = false;
+  // Whether a file has metadata: keys and values that its model's annotations hold.
+  bool metadata = false;
   // Whether people look for the source's modules in the file: passes keep them as they are.
   bool keeps_modules = false;
 };

@@ -82,6 +82,8 @@ ModulePath ModuleInName(const Node& node, bool of_torch) {
     const Value* output = node.output(0);
     if (name.empty() && output) name = output->name();
   }
+  // TFLite joins the names of operators that were fused: "block/relu;block/conv;block/bias".
+  if (const size_t others = name.find(';'); others > 0) name = name.substr(0, others);
   const size_t slash = name.rfind('/');
   return slash == name.npos || slash == 0 ? ModulePath() : SplitName(name.substr(0, slash));
 }

@@ -39,8 +39,9 @@ std::vector<NamedScope> ScopesOf(const Node& node);
 // Modules whose classes the graph tells; nullopt where it is none of torch.export's.
 std::optional<std::vector<NamedScope>> ModulesOf(const Graph& graph);
 
-// The module that a node's name, or that of its first result, says; empty: none. `of_torch`: names
-// are those of torch.export.
+// The module that a node's name, or that of its first result, says; empty: none. An operator of
+// TFLite may be called after all nodes that it was made of, "m/relu/Relu;m/conv/Conv2D".
+// `of_torch`: names are those of torch.export.
 ModulePath ModuleInName(const Node& node, bool of_torch);
 
 }  // namespace x2ir

@@ -219,7 +219,7 @@ absl::Status CheckOpsAreLinked() {
 
 absl::Status NoSuchOp(Symbol name) {
   X2IR_RETURN_IF_ERROR(CheckOpsAreLinked());
-  return NotFound("there is no IR op '", name.str(), "'");
+  return Invalid("there is no IR op '", name.str(), "'");
 }
 
 OpRegistration::OpRegistration(OpDef& def) {

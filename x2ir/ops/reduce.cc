@@ -202,6 +202,8 @@ T ReduceInts(Reduce kind, const T* x, int64_t n, DType dtype) {
         acc += static_cast<uint64_t>(x[i]) * static_cast<uint64_t>(x[i]);
       break;
     case Reduce::kL2:
+      // Exact of one element, whose square may need more digits than a double has.
+      if (n == 1 && x[0] >= T(0)) return x[0];
       for (int64_t i = 0; i < n; ++i)
         squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
       return Rounded<T>(std::sqrt(squares));

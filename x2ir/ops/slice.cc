@@ -73,6 +73,28 @@ bool NamesNoAxes(const Node& node) {
   return x && x->shape() && x->shape()->rank() == 0;
 }
 
+bool PadsBeyond(const Node& node) {
+  if (!node.Is("pad") || node.attrs().String("mode") == "constant") return false;
+  const std::string& mode = node.attrs().String("mode");
+  const Shape* shape = node.input(0) ? node.input(0)->shape() : nullptr;
+  const auto pads = KnownInts(node.input(1));
+  const auto axes = node.input(3) ? KnownInts(node.input(3)) : std::nullopt;
+  if (!shape || !pads || (node.input(3) && !axes)) return false;
+  const auto n = static_cast<int64_t>(pads->size() / 2);
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t axis = axes && i < static_cast<int64_t>(axes->size()) ? (*axes)[i] : i;
+    axis += axis < 0 ? shape->rank() : 0;
+    if (axis < 0 || axis >= shape->rank() || !(*shape)[axis].is_static()) continue;
+    const int64_t begin = (*pads)[i], end = (*pads)[n + i];
+    const int64_t left =
+        (*shape)[axis].value() + std::min<int64_t>(begin, 0) + std::min<int64_t>(end, 0);
+    const int64_t most = std::max(begin, end);
+    if (left <= 0 || (mode == "reflect" && most > 0 && most >= left)) return true;
+    if (mode == "wrap" && most > left) return true;
+  }
+  return false;
+}
+
 namespace {
 
 absl::Status InferSlice(InferContext& ctx) {

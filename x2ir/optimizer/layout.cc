@@ -47,7 +47,7 @@ X2IR_RULE_OF_OPS(layout, HasLayout, ChangeLayout);
 
 // As a lowering, where no pass has run: a target that has channels last too never needs it.
 absl::StatusOr<Values> ChannelsLastAsFirst(Rewrite& r) {
-  if (!HasOtherLayout(r.node, kFirst)) return CannotExpress("its channels are first already");
+  if (!HasOtherLayout(r.node, kFirst)) return CannotExpress();
   return InLayout(r.b, r.node, kFirst);
 }
 X2IR_LOWERING_OF_OPS(HasLayout, ChannelsLastAsFirst);

@@ -1,5 +1,6 @@
 // Lowerings: IR -> IR. An op that a target cannot express at some opset becomes ops that
-// it can. They are exact: a lowering that cannot be exact refuses (FailedPrecondition).
+// it can. They are exact: a lowering that cannot be exact refuses (FailedPrecondition). One that
+// has nothing to do there refuses without a word: CannotExpress().
 //
 //   X2IR_LOWERING(gelu, GeluAsErf);     // absl::StatusOr<Values> GeluAsErf(Rewrite& r)
 //

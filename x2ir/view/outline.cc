@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/types/span.h"
 #include "x2ir/formats/module_path.h"
@@ -75,6 +76,10 @@ class OutlineBuilder {
     types_.clear();
     const auto modules = ModulesOf(graph);
     if (modules) AddTypes(*modules);
+    node_names_.clear();
+    for (const Node* node : graph.nodes()) {
+      if (!node->name().empty()) node_names_.insert(node->name());
+    }
     for (const Value* input : graph.inputs()) {
       children_[root].push_back({false, AddItem({Outline::ItemKind::kInput, nullptr, input})});
     }
@@ -122,10 +127,24 @@ class OutlineBuilder {
     }
   }
 
+  // What a node became that is several ops here is called after it: "block/conv" and
+  // "block/conv/pad" (ops/splice.h). Such a name is of no module, but of the node.
+  bool IsPartOfNode(const Node& node) const {
+    const std::string_view name = node.name();
+    const size_t slash = name.rfind('/');
+    if (slash == name.npos || !node_names_.contains(name.substr(0, slash))) return false;
+    std::string_view last = name.substr(slash + 1);
+    const std::string_view op = node.op().view();
+    if (!last.starts_with(op)) return false;
+    last.remove_prefix(op.size());
+    return last.empty() || (last[0] == '_' && last.find_first_not_of("0123456789", 1) == last.npos);
+  }
+
   int ModuleOf(const Node& node, bool of_torch, int root) {
     const std::vector<NamedScope> scopes = ScopesOf(node);
     AddTypes(scopes);
     ModulePath path = scopes.empty() ? ModuleInName(node, of_torch) : scopes.back().path;
+    if (scopes.empty() && !path.empty() && IsPartOfNode(node)) path.pop_back();
     if (path.empty() && of_torch) {  // "features.0.1": the node is all of that module
       path = SplitName(node.name());
       if (!path.empty()) path.pop_back();
@@ -426,8 +445,9 @@ class OutlineBuilder {
   std::vector<size_t> size_of_;  // nodes and ports in a group
   std::vector<size_t> hash_of_;  // of groups; 0: not known yet
   std::vector<size_t> signature_of_;
-  StringMap<int> modules_;        // of the graph at hand, by path
-  StringMap<std::string> types_;  // the same
+  absl::flat_hash_set<std::string_view> node_names_;  // of the graph at hand
+  StringMap<int> modules_;                            // the same, by path
+  StringMap<std::string> types_;                      // the same
 };
 
 }  // namespace

@@ -124,6 +124,10 @@ test("groups open and close, by mouse and by keyboard", async () => {
   await on(address, {}, async (page) => {
     const repeat = page.locator(".box.repeat");
     assert.match(await repeat.getAttribute("aria-label"), /^encoder\.layers ×8, 2,000 nodes$/);
+    // The page opens on nodes: the first layer stands open.
+    assert.ok((await page.locator(".box.node").count()) >= 8);
+    await page.getByRole("button", { name: "Collapse" }).click();
+    await page.locator('.box.repeat[aria-expanded="false"]').waitFor();
     assert.equal(await repeat.getAttribute("aria-expanded"), "false");
     await repeat.dblclick();
     await page.locator('.box.repeat[aria-expanded="true"]').waitFor();
@@ -425,7 +429,9 @@ test("large graphs", async () => {
         await frame(page);
         return Math.round(performance.now() - began);
       };
-      const opening = await timed(() => page.locator(".box.group").first().dblclick());
+      await page.getByRole("button", { name: "Collapse" }).click();
+      await page.locator(".box.group.closed").first().waitFor();
+      const opening = await timed(() => page.locator(".box.group.closed").first().dblclick());
       await page.locator('.box.group[aria-expanded="true"]').first().waitFor();
       const searching = await timed(() => search(page).fill("op:tanh"));
       const finding = await timed(() => search(page).press("Enter"));

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -40,8 +41,22 @@ inline constexpr std::string_view kDialect = "coreml";
 inline constexpr char kWeightNames[] = "weights#";
 // Of a node of MIL whose operation the table does not have: the names of its operands.
 inline constexpr char kOperandNames[] = "operands#";
+// Of a `classify` whose classes are integers: they, in the place of the strings "classes".
+inline constexpr char kIntClasses[] = "classes#";
 // Of a node that writes to a list: an int, 1, where the list's length stays.
 inline constexpr char kFixedList[] = "fixed#";
+// Annotations of inputs and outputs.
+// Of an input that is an image: its layout of colours, as the file names it ("RGB", "BGR",
+// "GRAYSCALE", "GRAYSCALE_FLOAT16").
+inline constexpr char kImage[] = "coreml.image";
+inline constexpr std::pair<int64_t, std::string_view> kColorSpaces[] = {
+    {10, "GRAYSCALE"}, {20, "RGB"}, {30, "BGR"}, {40, "GRAYSCALE_FLOAT16"}};  // with their numbers
+// Of an output: it is the label that a classifier gives.
+inline constexpr char kLabel[] = "coreml.label";
+// What it was before it was written, "NAME|TYPE", which the file's metadata has; kNoPort: there was
+// none.
+inline constexpr char kPort[] = "coreml.port";
+inline constexpr char kNoPort[] = "|";
 }  // namespace coreml
 
 struct CoremlReadOptions {
@@ -54,8 +69,16 @@ struct CoremlReadOptions {
 absl::StatusOr<Model> ReadCoreml(const Source& source, const CoremlReadOptions& options = {});
 
 // Writes an ML Program as a .mlpackage: the model, its weights and a manifest. What was there under
-// these names is replaced only where it is such a package, or `force`.
-absl::Status WriteMlPackage(const Model& model, const Sink& sink, bool force = false);
+// these names is replaced only where it is such a package, or `force`. Inputs with kImage are
+// images; the results of a `classify` are a classifier's outputs.
+struct CoremlWriteOptions {
+  bool force = false;
+  // Of the program (targets.h): FailedPrecondition where the model needs a later one. 0: iOS16's,
+  // or the least later one that has all.
+  int opset = 0;
+};
+absl::Status WriteMlPackage(const Model& model, const Sink& sink,
+                            const CoremlWriteOptions& options = {});
 
 // The files of the package that a model is written as.
 std::vector<std::string> MlPackageFiles(const std::string& path);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "x2ir/formats/coreml/coreml.h"
+#include "x2ir/formats/coreml/targets.h"
 #include "x2ir/formats/io/side_file.h"
 
 namespace x2ir {
@@ -15,6 +16,14 @@ Match RecognizeCoreml(const Candidate& file) {
   }
   if (IsMlPackage(file.path)) return Match::kCertain;
   return OnlyModelIn(file.path).empty() ? Match::kNo : Match::kPossible;
+}
+
+// The first one: nobody says which.
+std::vector<std::string> TargetChoices() {
+  std::vector<std::string> choices = {"any"};
+  const std::vector<std::string>& targets = coreml::DeploymentTargets();
+  choices.insert(choices.end(), targets.begin(), targets.end());
+  return choices;
 }
 
 [[maybe_unused]] const bool kRegistered = RegisterFormat({
@@ -37,12 +46,51 @@ Match RecognizeCoreml(const Candidate& file) {
         {{.name = "float16", .help = "Write floats as float16"},
          {.name = "float64_as_float32",
           .help = "Inputs and outputs of float64 become float32, as Core ML has no float64"},
+         {.name = "image",
+          .type = OptionDef::kList,
+          .help = "This input is an image for an app; LAYOUT, the order of its colours: RGB "
+                  "(default), BGR, GRAYSCALE, GRAYSCALE_FLOAT16",
+          .placeholder = "NAME[:LAYOUT]"},
+         {.name = "image_scale",
+          .type = OptionDef::kList,
+          .help = "The model takes pixel * scale + bias, with pixels from 0 to 255; NUMBER alone: "
+                  "of all images",
+          .placeholder = "[NAME:]NUMBER"},
+         {.name = "image_bias",
+          .type = OptionDef::kList,
+          .help = "The bias of all channels, or of each, in the order of LAYOUT",
+          .placeholder = "[NAME:]B,G,R"},
+         {.name = "labels",
+          .type = OptionDef::kText,
+          .help = "The model becomes a classifier; a text file with the label of each class on a "
+                  "line of its own",
+          .placeholder = "FILE"},
+         {.name = "label_name",
+          .type = OptionDef::kText,
+          .help = "What a classifier's label is called, classLabel by default; NAME_probs is its "
+                  "dictionary of probabilities",
+          .placeholder = "NAME"},
+         {.name = "probabilities",
+          .type = OptionDef::kText,
+          .help = "Which output has a classifier's probabilities; by default the only one of "
+                  "floats whose last size is the number of labels",
+          .placeholder = "NAME"},
+         {.name = "minimum_deployment_target",
+          .type = OptionDef::kChoice,
+          .help = "The oldest system that the program must run on: what a later one brought is an "
+                  "error; by default iOS16, or the first that has all that is needed",
+          .placeholder = "iOS15|macOS13|...",
+          .choices = TargetChoices()},
          ForceOption()},
     .write =
         [](const Model& model, const Sink& sink, const FormatOptions& options) {
-          return WriteMlPackage(model, sink, options.Flag("force"));
+          return WriteMlPackage(
+              model, sink,
+              {.force = options.Flag("force"),
+               .opset = coreml::OpsetOfTarget(options.Text("minimum_deployment_target"))});
         },
     .companions = MlPackageFiles,
+    .metadata = true,
 });
 
 }  // namespace

@@ -12,8 +12,9 @@ namespace x2ir::coreml {
 namespace {
 
 // NAME OPSET RESULTS TYPES|ARGUMENTS. Types of the first operand: h fp16, f fp32, i int32, b bool,
-// 8 int8 and uint8, 6 int16 and uint16; "-" any. Of an argument: "?" may be left out, "!" is
-// constant, "*" any number; "@7" from that opset on. "fixed#" is the reader's (coreml.h).
+// 8 int8 and uint8, 6 int16 and uint16, s strings (labels, in graphs that were read); "-" any. Of
+// an argument: "?" may be left out, "!" is constant, "*" any number; "@7" from that opset on.
+// "fixed#" and "classes#" are the reader's (coreml.h).
 constexpr std::string_view kMilLines[] = {
     // Functions of elements.
     "abs 5 1 hfi|x",
@@ -172,7 +173,7 @@ constexpr std::string_view kMilLines[] = {
     "pixel_shuffle 5 1 hf|x upscale_factor:int",
     "pixel_unshuffle 6 1 hf|x downscale_factor:uint",
     "range_1d 5 1 hfi|end start step",
-    "reshape 5 1 hfib86|x shape",
+    "reshape 5 1 hfib86s|x shape",
     "reshape_like 6 1 hfib|x ref_tensors* begins:ints ends:ints end_masks:bools",
     "reverse 5 1 hfib|x axes:ints?",
     "reverse_sequence 5 1 hfib|x lengths seq_axis:int=0 batch_axis:int=0",
@@ -196,7 +197,7 @@ constexpr std::string_view kMilLines[] = {
     "random_normal 5 1 i|shape mean:float32=0 stddev:float32=1 seed:int=-1",
     "random_uniform 5 1 i|shape low:float32=0 high:float32=1 seed:int=-1",
     // Others.
-    "classify 5 2 hf|probabilities classes:strings",
+    "classify 5 2 hf|probabilities classes:strings? classes#:ints?",
     "cond 5 -1 b|pred",
     "coreml_update_state 8 1 -|state value",
     "dequantize 7 1 8|input zero_point!? scale! axis:int?",
@@ -276,6 +277,7 @@ uint32_t DtypesOf(std::string_view letters) {
         add(DType::kInt64);
         break;
       case 'b': add(DType::kBool); break;
+      case 's': add(DType::kString); break;
       case '8':
         add(DType::kInt8);
         add(DType::kUInt8);

@@ -416,7 +416,7 @@ absl::StatusOr<Value*> Preprocess(Graph& graph, Value* x, const Feature& image,
   if (step.scale != 1) x = with("mul", Tensor::Scalar(step.scale), "scale");
   std::vector<float> bias = {step.gray};
   if (channels == 3) bias = {step.red, step.green, step.blue};
-  if (channels == 3 && image.is_bgr) bias = {step.blue, step.green, step.red};
+  if (channels == 3 && image.layout == "BGR") bias = {step.blue, step.green, step.red};
   const bool none = std::all_of(bias.begin(), bias.end(), [](float b) { return b == 0; });
   return none ? x : with("add", Tensor::Of<float>({channels, 1, 1}, bias), "bias");
 }

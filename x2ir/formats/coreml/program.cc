@@ -141,6 +141,9 @@ class ProgramReader {
         return Unimplemented("input '", input->name, "' is no tensor");
       }
       X2IR_ASSIGN_OR_RETURN(Value * value, AddPort(*input));
+      for (const Feature& feature : description_.inputs) {
+        if (feature.name == input->name) NoteImage(root_.inputs().back(), feature);
+      }
       if (input->type.kind == MilType::kState) states_.emplace_back(input->name, value);
       inputs_.emplace_back(input->name, value);
     }
@@ -328,6 +331,8 @@ class ProgramReader {
     }
     for (auto& [name, attr] : attrs) node->SetAttr(name, std::move(attr));
     const bool loop = op.type == "while_loop";
+    // A label is one of a vector here, and a dictionary the vector of its values (classify).
+    const bool gives_label = op.type == "classify";
     for (size_t i = 0; i < op.blocks.size(); ++i) {
       auto inner = std::make_shared<Graph>(StrCat("block_", i));
       node->SetAttr(StrCat("block_", i), inner);
@@ -348,7 +353,7 @@ class ProgramReader {
       // In loops inference goes round, and needs to know where it begins.
       const NamedType& output = op.outputs[i];
       Value* value = level.graph->AddNodeOutput(node, level.graph->UniqueName(output.name),
-                                                TypeInGraph(output.type));
+                                                gives_label ? Type() : TypeInGraph(output.type));
       if (fixed || (loop && i < operands.size() && fixed_lists_.contains(operands[i]))) {
         fixed_lists_.insert(value);
       }
@@ -478,7 +483,8 @@ class ProgramReader {
       }
       const absl::StatusOr<Attribute> attr = Parameter(level, argument, *bindings);
       if (!attr.ok()) return Annotate(attr.status(), StrCat("argument '", argument.name, "'"));
-      attrs->Set(argument.name, *attr);
+      const bool numbers = argument.kind == MilKind::kStrings && attr->kind() == AttrKind::kInts;
+      attrs->Set(numbers ? Symbol(kIntClasses) : Symbol(argument.name), *attr);
     }
     while (!operands->empty() && !operands->back()) operands->pop_back();
     return absl::OkStatus();

@@ -15,6 +15,11 @@ Value* AddNode(Graph& graph, std::string_view op, const std::vector<Value*>& ope
   return graph.AddNodeOutput(node, result);
 }
 
+void NoteImage(Value* input, const Feature& feature) {
+  if (feature.kind != FeatureKind::kImage) return;
+  input->annotations().GetOrMake().extra[kImage] = feature.layout;
+}
+
 Value* CastTo(Graph& graph, Value* value, DType dtype, std::string_view name) {
   if (value->dtype() == dtype) return value;
   return AddNode(graph, "cast", {value}, {{"dtype", std::string(MilTypeName(dtype))}}, name);
@@ -119,6 +124,7 @@ absl::Status ReadArray(std::string_view bytes, const char* origin, Feature* feat
 
 absl::Status ReadImage(std::string_view bytes, const char* origin, Feature* feature) {
   int64_t width = 0, height = 0, color = 0;
+  bool width_is_open = false, height_is_open = false;
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
@@ -126,16 +132,31 @@ absl::Status ReadImage(std::string_view bytes, const char* origin, Feature* feat
       case 2: height = in.Int(); break;
       case 3: color = in.Int(); break;
       case 21:  // other sizes as well
-      case 31: width = height = 0; break;
+        width_is_open = height_is_open = true;
+        break;
+      case 31: {
+        WireReader ranges(in.Bytes(), origin);
+        while (ranges.Next()) {
+          if (ranges.field() != 1 && ranges.field() != 2) continue;
+          X2IR_ASSIGN_OR_RETURN(const Range range, ReadRange(ranges.Bytes(), origin));
+          (ranges.field() == 1 ? width_is_open : height_is_open) = range.low != range.high;
+        }
+        X2IR_RETURN_IF_ERROR(ranges.status());
+        break;
+      }
       default: break;
     }
   }
   X2IR_RETURN_IF_ERROR(in.status());
-  if (color != 10 && color != 20 && color != 30 && color != 40) {
+  for (const auto& [number, name] : kColorSpaces) {
+    if (number == color) feature->layout = name;
+  }
+  if (feature->layout.empty()) {
     return Unimplemented("image '", feature->name, "' of color space ", color);
   }
+  if (width_is_open) width = 0;
+  if (height_is_open) height = 0;
   feature->kind = FeatureKind::kImage;
-  feature->is_bgr = color == 30;
   feature->dtype = DType::kFloat32;
   return SetDims({color == 10 || color == 40 ? 1 : 3, height, width}, feature);
 }
@@ -348,6 +369,7 @@ class ModelReader {
       if (scope->contains(feature.name))
         return Invalid("two inputs are called '", feature.name, "'");
       (*scope)[feature.name] = graph.AddInput(feature.name, type);
+      NoteImage((*scope)[feature.name], feature);
     }
     return absl::OkStatus();
   }
@@ -544,6 +566,31 @@ class ModelReader {
     return absl::OkStatus();
   }
 
+  // An output of the type that it had before it was written: of a classifier's the shape too.
+  static Value* AsBefore(Graph& graph, Value* value, const Type& before, const Feature& feature) {
+    if (!before.is_tensor() || before.dtype() == DType::kUndefined ||
+        MilTypeName(before.dtype()).empty()) {
+      return value;
+    }
+    // Scores are float32, labels as they were.
+    const bool is_same =
+        feature.kind == FeatureKind::kDictionary
+            ? before.dtype() == DType::kFloat32
+            : before.dtype() == feature.dtype && feature.kind != FeatureKind::kArray;
+    if (!is_same) {
+      value = AddNode(graph, "cast", {value}, {{"dtype", std::string(MilTypeName(before.dtype()))}},
+                      graph.UniqueName(StrCat(feature.name, "_cast")));
+    }
+    const auto dims = before.shape() ? before.shape()->Static() : std::nullopt;
+    if (feature.kind == FeatureKind::kArray || !dims) return value;
+    std::vector<int32_t> sizes(dims->begin(), dims->end());
+    Value* shape =
+        graph.AddConstant(graph.UniqueName(StrCat(feature.name, "_shape")),
+                          Tensor::Of<int32_t>({static_cast<int64_t>(sizes.size())}, sizes));
+    return AddNode(graph, "reshape", {value, shape}, {},
+                   graph.UniqueName(StrCat(feature.name, "_reshaped")));
+  }
+
   absl::Status AddOutputs(const ModelParts& parts, const Description& description, Graph& graph,
                           const Scope& scope) {
     for (const Feature& feature : description.outputs) {
@@ -551,20 +598,18 @@ class ModelReader {
       if (it == scope.end()) return Invalid("nothing gives the output '", feature.name, "'");
       Value* value = it->second;
       std::string name = feature.name;
+      const bool is_label = !description.label.empty() && feature.name == description.label;
       if (const auto port = description.ports.find(feature.name); port != description.ports.end()) {
+        if (port->second == kNoPort) continue;
         const size_t bar = port->second.rfind('|');
         const auto before = bar == std::string::npos
                                 ? Type()
                                 : Type::Parse(port->second.substr(bar + 1)).value_or(Type());
-        if (before.is_tensor() && before.dtype() != DType::kUndefined &&
-            !MilTypeName(before.dtype()).empty()) {
-          name = port->second.substr(0, bar);
-          value =
-              AddNode(graph, "cast", {value}, {{"dtype", std::string(MilTypeName(before.dtype()))}},
-                      graph.UniqueName(StrCat(name, "_cast")));
-        }
+        if (before.is_known()) name = port->second.substr(0, bar);
+        value = AsBefore(graph, value, before, feature);
       }
       X2IR_RETURN_IF_ERROR(AddOutput(graph, value, name));
+      if (is_label) graph.outputs().back()->annotations().GetOrMake().extra[kLabel] = "1";
     }
     for (const Feature& state : description.states) {
       const auto it = scope.find(StrCat(state.name, "_out"));

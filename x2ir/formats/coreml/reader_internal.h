@@ -58,7 +58,7 @@ struct Feature {
   std::vector<Dim> dims;  // of arrays as they are described; of images [channels, height, width]
   bool has_dims = false;
   bool optional = false;
-  bool is_bgr = false;    // of images
+  std::string layout;     // of images: kImage
   bool int_keys = false;  // of dictionaries
   bool is_state = false;
   std::string kind_name;  // of kOther, for messages
@@ -77,6 +77,8 @@ using Scope = absl::flat_hash_map<std::string, Value*>;
 // A node of the dialect with one result.
 Value* AddNode(Graph& graph, std::string_view op, const std::vector<Value*>& operands,
                AttributeMap attrs, std::string_view result);
+// Says of an input that it is an image, where it is one.
+void NoteImage(Value* input, const Feature& feature);
 // A cast in the dialect; the value itself where it is of that type.
 Value* CastTo(Graph& graph, Value* value, DType dtype, std::string_view name);
 

@@ -5,13 +5,16 @@
 #include <map>
 #include <set>
 #include <system_error>
+#include <type_traits>
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/formats/coreml/coreml.h"
 #include "x2ir/formats/coreml/mil_ops.h"
+#include "x2ir/formats/coreml/targets.h"
 #include "x2ir/formats/io/atomic_folder.h"
 #include "x2ir/formats/io/folders.h"
 #include "x2ir/formats/wire.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -20,7 +23,7 @@ namespace coreml {
 namespace {
 
 // Field numbers of facts/coreml-proto-fields.json are said where they are written.
-constexpr int kOldestOpset = 6;     // CoreML6: iOS16
+constexpr int kUsualOpset = 6;      // CoreML6: iOS16
 constexpr int kMostAxes = 5;        // of a tensor
 constexpr int kVersionOfOpset = 1;  // the specification's version is the opset's and this
 constexpr uint64_t kAlignment = 64;
@@ -107,8 +110,9 @@ class WeightFile {
 
 class ProgramWriter {
  public:
-  ProgramWriter(const Model& model, int opset)
-      : model_(model), graph_(*model.graph), opset_(opset) {}
+  // `most`: what needs a later opset is an error of Write.
+  ProgramWriter(const Model& model, int opset, int most)
+      : model_(model), graph_(*model.graph), opset_(opset), most_(most) {}
   int opset() const { return opset_; }
 
   absl::Status Write(WireWriter& out) {
@@ -123,6 +127,7 @@ class ProgramWriter {
     std::vector<std::string> results;
     for (const Value* output : graph_.outputs()) results.push_back(NameOf(*output));
     X2IR_RETURN_IF_ERROR(WriteBlock(graph_, block));
+    if (opset_ > most_) return TooNew();
     out.Int(1, opset_ + kVersionOfOpset);
     WriteDescription(out);
     out.Begin(502);  // mlProgram
@@ -184,16 +189,31 @@ class ProgramWriter {
     const Value* value;
   };
 
-  absl::Status AddFeature(const Value& value, std::vector<Feature>* features) {
+  static std::string NoteOf(const Value& value, const char* key) {
     const Annotations* notes = value.annotations().get();
-    const auto port = notes ? notes->extra.find("coreml.port") : decltype(notes->extra.end()){};
-    const bool known = notes && port != notes->extra.end();
-    features->push_back({NameOf(value), known ? port->second : "", &value});
-    const Shape* shape = value.shape();
-    if (!shape || !value.type().is_tensor()) {
+    const auto it = notes ? notes->extra.find(key) : decltype(notes->extra.end()){};
+    return notes && it != notes->extra.end() ? it->second : "";
+  }
+
+  absl::Status AddFeature(const Value& value, std::vector<Feature>* features) {
+    features->push_back({NameOf(value), NoteOf(value, kPort), &value});
+    const bool is_dictionary = value.type().kind() == Type::kMap;
+    if (!is_dictionary && (!value.shape() || !value.type().is_tensor())) {
       return CannotExpress("'", value.name(), "' is of unknown rank");
     }
+    if (value.dtype() == DType::kFloat16) {
+      Need(6, StrCat(value.is_input() ? "input" : "output", " '", value.name(), "' of float16"));
+    }
     return absl::OkStatus();
+  }
+
+  // The `classify` that gives one of the outputs.
+  const Node* Classifier() const {
+    for (const Value* output : graph_.outputs()) {
+      const Node* node = output->producer();
+      if (node && node->op().view() == "classify") return node;
+    }
+    return nullptr;
   }
 
   static int64_t ArrayType(DType dtype) {
@@ -204,11 +224,63 @@ class ProgramWriter {
     }
   }
 
+  static void WriteRange(WireWriter& out, uint32_t field, const Dim& dim) {
+    out.Begin(field);
+    out.Int(1, dim.is_static() ? dim.value() : 1);
+    out.Int(2, dim.is_static() ? dim.value() : -1);  // no bound
+    out.End();
+  }
+
+  static void WriteImage(WireWriter& out, const std::string& layout, const Shape& shape) {
+    const Dim &height = shape[2], &width = shape[3];
+    out.Begin(4);  // imageType
+    out.Int(1, width.is_static() ? width.value() : 1);
+    out.Int(2, height.is_static() ? height.value() : 1);
+    for (const auto& [number, name] : kColorSpaces) {
+      if (name == layout) out.Int(3, number);
+    }
+    if (!width.is_static() || !height.is_static()) {
+      out.Begin(31);  // imageSizeRange
+      WriteRange(out, 1, width);
+      WriteRange(out, 2, height);
+      out.End();
+    }
+    out.End();
+  }
+
+  // Labels are strings or int64, and keys of dictionaries are labels.
+  static void WriteLabelType(WireWriter& out, const Value& value) {
+    const bool ints = value.dtype() == DType::kInt64;
+    const bool is_dictionary = value.type().kind() == Type::kMap;
+    if (is_dictionary) {
+      out.Begin(6);             // dictionaryType
+      out.Begin(ints ? 1 : 2);  // int64KeyType, stringKeyType
+    } else {
+      out.Begin(ints ? 1 : 3);  // int64Type, stringType
+    }
+    out.End();
+    if (is_dictionary) out.End();
+  }
+
   void WriteFeature(WireWriter& out, uint32_t field, const Feature& feature) {
-    const Shape& shape = *feature.value->shape();
     out.Begin(field);
     out.Bytes(1, feature.name);
     out.Begin(3);
+    const Node* node = feature.value->producer();
+    if (node && node == Classifier()) {
+      WriteLabelType(out, *feature.value);
+    } else if (const std::string layout = NoteOf(*feature.value, kImage);
+               !layout.empty() && feature.value->is_input()) {
+      WriteImage(out, layout, *feature.value->shape());
+    } else {
+      WriteArrayType(out, *feature.value);
+    }
+    out.End();
+    out.End();
+  }
+
+  static void WriteArrayType(WireWriter& out, const Value& value) {
+    const Shape& shape = *value.shape();
     out.Begin(5);  // multiArrayType
     std::vector<int64_t> sizes;
     bool open = false;
@@ -217,19 +289,12 @@ class ProgramWriter {
       open |= !dim.is_static();
     }
     out.BytesUnlessEmpty(1, PackedInts(sizes));
-    out.Int(2, ArrayType(feature.value->dtype()));
+    out.Int(2, ArrayType(value.dtype()));
     if (open) {
       out.Begin(31);  // shapeRange
-      for (const Dim& dim : shape) {
-        out.Begin(1);
-        out.Int(1, dim.is_static() ? dim.value() : 1);
-        out.Int(2, dim.is_static() ? dim.value() : -1);
-        out.End();
-      }
+      for (const Dim& dim : shape) WriteRange(out, 1, dim);
       out.End();
     }
-    out.End();
-    out.End();
     out.End();
   }
 
@@ -237,15 +302,22 @@ class ProgramWriter {
     out.Begin(2);
     for (const Feature& feature : inputs_) WriteFeature(out, 1, feature);
     for (const Feature& feature : outputs_) WriteFeature(out, 10, feature);
+    if (const Node* classifier = Classifier()) {
+      out.Bytes(11, NameOf(*classifier->output(0)));  // predictedFeatureName
+      out.Bytes(12, NameOf(*classifier->output(1)));  // predictedProbabilitiesName
+    }
     out.Begin(100);  // metadata
     std::map<std::string, std::string> own;
+    // By the names of the fields, and by those that coremltools has for them.
     static constexpr std::pair<std::string_view, uint32_t> kNamed[] = {
-        {"shortDescription", 1}, {"versionString", 2}, {"author", 3}, {"license", 4}};
+        {"shortDescription", 1}, {"versionString", 2},     {"author", 3},
+        {"license", 4},          {"short_description", 1}, {"version", 2}};
     if (const Annotations* notes = model_.annotations.get()) {
+      std::set<uint32_t> there;
       for (const auto& entry : notes->metadata) {
         const auto* named = std::find_if(std::begin(kNamed), std::end(kNamed),
                                          [&](const auto& row) { return row.first == entry.first; });
-        if (named != std::end(kNamed)) {
+        if (named != std::end(kNamed) && there.insert(named->second).second) {
           out.Bytes(named->second, entry.second);
         } else {
           own[entry.first] = entry.second;
@@ -270,7 +342,23 @@ class ProgramWriter {
   // --- Values
   // -------------------------------------------------------------------------------------
 
+  static void WriteScalarType(WireWriter& out, uint32_t field, DType dtype) {
+    out.Begin(field);
+    WriteTensorType(out, dtype, Shape());
+    out.End();
+  }
+
   absl::Status WriteNamedType(WireWriter& out, std::string_view name, const Value& value) {
+    if (value.type().kind() == Type::kMap) {
+      out.Bytes(1, name);
+      out.Begin(2);
+      out.Begin(4);  // dictionaryType
+      WriteScalarType(out, 1, value.dtype());
+      WriteScalarType(out, 2, value.type().element().dtype());
+      out.End();
+      out.End();
+      return absl::OkStatus();
+    }
     const Shape* shape = value.shape();
     if (!value.type().is_tensor() || !shape || MilDataType(value.dtype()) == 0) {
       return CannotExpress("'", value.name(), "' is ", value.type().ToString(),
@@ -284,7 +372,9 @@ class ProgramWriter {
         return CannotExpress("'", value.name(), "' has no elements");
       }
     }
-    if (BitWidth(value.dtype()) < 32 && IsInteger(value.dtype())) Need(7);
+    if (BitWidth(value.dtype()) < 32 && IsInteger(value.dtype())) {
+      Need(7, StrCat("'", value.name(), "' of ", Name(value.dtype())));
+    }
     out.Bytes(1, name);
     out.Begin(2);
     WriteTensorType(out, value.dtype(), *shape);
@@ -292,18 +382,78 @@ class ProgramWriter {
     return absl::OkStatus();
   }
 
-  void Need(int opset) { opset_ = std::max(opset_, opset); }
+  void Need(int opset, std::string_view what) {
+    opset_ = std::max(opset_, opset);
+    if (opset > most_) too_new_.emplace(what, opset);
+  }
 
-  static void WriteText(WireWriter& out, std::string_view text) {
-    out.Begin(2);
-    out.Begin(1);
-    out.Int(1, 2);
-    out.End();
-    out.End();
+  absl::Status TooNew() const {
+    constexpr size_t kFew = 5;
+    std::string names;
+    size_t count = 0;
+    for (const auto& [what, opset] : too_new_) {
+      if (++count > kFew) continue;
+      StrAppend(&names, names.empty() ? "" : ", ", what, " (", TargetOfOpset(opset), ")");
+    }
+    if (count > kFew) StrAppend(&names, " and ", count - kFew, " more");
+    return CannotExpress("for the deployment target ", TargetOfOpset(most_), " (",
+                         TargetOfOpset(most_, "macOS"), "), as these need a later one: ", names,
+                         "; ", OptionText("minimum_deployment_target"), " ", TargetOfOpset(opset_),
+                         " has all");
+  }
+
+  // An element of a list, a text or a number.
+  static void WriteScalar(WireWriter& out, std::string_view text) {
+    WriteScalarType(out, 2, DType::kString);
     out.Begin(3);  // immediateValue
     out.Begin(1);
     out.Begin(4);
     out.Bytes(1, text);
+    out.End();
+    out.End();
+    out.End();
+  }
+  static void WriteScalar(WireWriter& out, int64_t number) {
+    WriteScalarType(out, 2, DType::kInt64);
+    out.Begin(3);  // immediateValue
+    out.Begin(1);
+    out.Begin(5);  // longInts
+    out.Bytes(1, PackedInts({number}));
+    out.End();
+    out.End();
+    out.End();
+  }
+
+  // Core ML's own converter writes lists in the argument's place, not as constants.
+  template <typename T>
+  static void WriteListArgument(WireWriter& out, std::string_view name,
+                                const std::vector<T>& elements) {
+    const DType dtype = std::is_same_v<T, int64_t> ? DType::kInt64 : DType::kString;
+    out.Begin(2);
+    out.Bytes(1, name);
+    out.Begin(2);
+    out.Begin(1);
+    out.Begin(2);  // the binding's value
+    out.Begin(2);  // its type
+    out.Begin(2);  // listType
+    WriteScalarType(out, 1, dtype);
+    out.Begin(2);  // length
+    out.Begin(1);
+    out.Int(1, static_cast<int64_t>(elements.size()));
+    out.End();
+    out.End();
+    out.End();
+    out.End();
+    out.Begin(3);  // immediateValue
+    out.Begin(3);  // list
+    for (const T& element : elements) {
+      out.Begin(1);
+      WriteScalar(out, element);
+      out.End();
+    }
+    out.End();
+    out.End();
+    out.End();
     out.End();
     out.End();
     out.End();
@@ -314,7 +464,7 @@ class ProgramWriter {
     out.Begin(5);
     out.Bytes(1, "name");
     out.Begin(2);
-    WriteText(out, name);
+    WriteScalar(out, name);
     out.End();
     out.End();
   }
@@ -445,10 +595,6 @@ class ProgramWriter {
         return Tensor::Scalar<float>(number);
       }
       case MilKind::kString: return Tensor::Strings({}, {*attr.get<std::string>()});
-      case MilKind::kStrings: {
-        const auto& texts = *attr.get<Attribute::Strings>();
-        return Tensor::Strings({static_cast<int64_t>(texts.size())}, texts);
-      }
       case MilKind::kScalar: return *attr.get<Tensor>();
       default: return Internal("argument '", argument.name, "' is no attribute");
     }
@@ -481,9 +627,13 @@ class ProgramWriter {
     if (!op || node.dialect() != Symbol(kDialect)) {
       return CannotExpress("there is no operation ", node.op().view());
     }
-    Need(op->since);
+    const std::string here =
+        StrCat(op->name, " '", node.name().empty() ? NameOf(*node.output(0)) : node.name(), "'");
+    Need(op->since, here);
     // Without the threshold it has the form of iOS17.
-    if (op->name == "non_maximum_suppression" && !node.attrs().Has("score_threshold")) Need(7);
+    if (op->name == "non_maximum_suppression" && !node.attrs().Has("score_threshold")) {
+      Need(7, here);
+    }
     std::vector<std::pair<std::string_view, std::vector<std::string>>> arguments;
     size_t next = 0;
     for (const MilArgument& argument : op->arguments) {
@@ -493,6 +643,8 @@ class ProgramWriter {
         for (; next < end; ++next) {
           if (const Value* operand = node.input(next)) values.push_back(NameOf(*operand));
         }
+      } else if (argument.kind == MilKind::kStrings || argument.name.ends_with('#')) {
+        continue;  // a list of labels, below, or what only the reader says
       } else if (const Attribute* attr = AttributeOf(node, argument)) {
         if (attr->kind() != KindOf(argument.kind)) {
           return Internal("attribute '", argument.name, "' = ", attr->ToString());
@@ -504,12 +656,17 @@ class ProgramWriter {
         X2IR_RETURN_IF_ERROR(WriteConst(out, tensor, values[0]));
       }
       if (values.empty()) continue;
-      Need(argument.since);
+      Need(argument.since, here);
       arguments.emplace_back(argument.name, std::move(values));
     }
     out.Begin(3);
     out.Bytes(1, op->name);
     for (const auto& [name, values] : arguments) WriteArgument(out, name, values);
+    if (const Attribute* texts = node.attrs().Find("classes")) {
+      WriteListArgument(out, "classes", *texts->get<Attribute::Strings>());
+    } else if (const Attribute* numbers = node.attrs().Find(kIntClasses)) {
+      WriteListArgument(out, "classes", *numbers->get<Attribute::Ints>());
+    }
     for (size_t i = 0; i < node.num_outputs(); ++i) {
       const Value* output = node.output(i);
       if (!output) return Internal("result ", i, " is left out");
@@ -533,6 +690,8 @@ class ProgramWriter {
   const Graph& graph_;
   WeightFile weights_;
   int opset_;
+  const int most_;
+  std::map<std::string, int> too_new_;  // what needs a later opset than `most_`, and which
   std::vector<Feature> inputs_, outputs_;
   absl::flat_hash_map<const Value*, std::string> names_;
   StringMap<size_t> counts_;
@@ -600,23 +759,25 @@ std::vector<std::string> MlPackageFiles(const std::string& path) {
   return {paths.manifest(), paths.model(), paths.weight_file()};
 }
 
-absl::Status WriteMlPackage(const Model& model, const Sink& sink, bool force) {
+absl::Status WriteMlPackage(const Model& model, const Sink& sink,
+                            const CoremlWriteOptions& options) {
   const coreml::PackagePaths paths(sink.name());
   std::error_code error;
-  if (sink.is_path() && !force && std::filesystem::exists(paths.root, error) &&
+  if (sink.is_path() && !options.force && std::filesystem::exists(paths.root, error) &&
       !IsMlPackage(sink.name())) {
     return absl::AlreadyExistsError(
         StrCat("'", sink.name(), "' is there and is no package of a model"));
   }
   // Once for the opset that it needs.
-  int opset = coreml::kOldestOpset;
+  int opset = options.opset == 0 ? coreml::kUsualOpset : options.opset;
+  const int most = options.opset == 0 ? coreml::kNewestMilOpset : options.opset;
   {
-    coreml::ProgramWriter first(model, opset);
+    coreml::ProgramWriter first(model, opset, most);
     WireWriter message;
     X2IR_RETURN_IF_ERROR(first.Write(message));
     opset = first.opset();
   }
-  coreml::ProgramWriter program(model, opset);
+  coreml::ProgramWriter program(model, opset, most);
   WireWriter message;
   X2IR_RETURN_IF_ERROR(program.Write(message));
   const bool has_weights = !program.weights().empty();

@@ -63,14 +63,14 @@ void OnInterrupt(int signal) {
 }  // namespace
 
 void RemoveTemporariesOnSignals() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGALRM}) {
     struct sigaction old {};
     if (::sigaction(signal, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) continue;
     struct sigaction action {};
     action.sa_handler = OnInterrupt;
     action.sa_flags = SA_RESTART;
     ::sigemptyset(&action.sa_mask);
-    for (const int other : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&action.sa_mask, other);
+    for (const int other : {SIGINT, SIGTERM, SIGHUP, SIGALRM}) ::sigaddset(&action.sa_mask, other);
     ::sigaction(signal, &action, nullptr);
   }
 }

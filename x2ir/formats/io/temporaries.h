@@ -10,9 +10,9 @@
 
 namespace X2IR_API x2ir {
 
-// From now on SIGINT, SIGTERM and SIGHUP remove what is registered, and then do what they did.
-// Those that are ignored, or handled, stay so. A handler belongs to the process, so that no library
-// sets one by itself: this is for programs, once, at their start.
+// From now on SIGINT, SIGTERM, SIGHUP and SIGALRM remove what is registered, and then do what they
+// did. Those that are ignored, or handled, stay so. A handler belongs to the process, so that no
+// library sets one by itself: this is for programs, once, at their start.
 void RemoveTemporariesOnSignals();
 
 // A file, or a folder that is removed where it is empty, as long as this lives.

@@ -47,6 +47,7 @@ absl::Status WriteIrFile(const Model& model, const Sink& sink, const FormatOptio
       return {ir::WeightsPath(path)};
     },
     .input_defaults = true,
+    .metadata = true,
 });
 
 }  // namespace

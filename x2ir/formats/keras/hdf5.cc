@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "x2ir/formats/io/unpack_budget.h"
 #include "x2ir/formats/keras/hdf5_internal.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/residency.h"
@@ -108,8 +109,11 @@ struct Filter {
 
 class Hdf5Own : public Hdf5File {
  public:
-  Hdf5Own(BlobPtr blob, uint64_t offset, uint64_t size)
-      : blob_(std::move(blob)), offset_(offset), file_(blob_->view().substr(offset, size)) {}
+  Hdf5Own(BlobPtr blob, uint64_t offset, uint64_t size, uint64_t packed)
+      : blob_(std::move(blob)),
+        offset_(offset),
+        file_(blob_->view().substr(offset, size)),
+        budget_(packed ? packed : size) {}
 
   absl::Status ReadSuperblock() {
     Cursor in(file_);
@@ -615,10 +619,12 @@ class Hdf5Own : public Hdf5File {
 
   // Elements in the order of ours are a view.
   absl::StatusOr<Tensor> InOrder(const ElementType& type, const std::vector<int64_t>& dims,
-                                 uint64_t address, uint64_t size) const {
+                                 uint64_t address, uint64_t size) {
     X2IR_ASSIGN_OR_RETURN(Tensor tensor,
                           TensorOf(type.dtype, dims, blob_, offset_ + address, size));
-    return type.big_endian && type.size > 1 ? Swapped(tensor, type.size) : tensor;
+    if (!type.big_endian || type.size == 1) return tensor;
+    X2IR_RETURN_IF_ERROR(budget_.Take(size));
+    return Swapped(tensor, type.size);
   }
 
   static Tensor Swapped(const Tensor& tensor, size_t width) {
@@ -675,6 +681,7 @@ class Hdf5Own : public Hdf5File {
       return DataLoss("its chunks of ", chunk_size, " bytes are too large for the ", nbytes,
                       " bytes in them");
     }
+    X2IR_RETURN_IF_ERROR(budget_.Take(nbytes));
     Tensor tensor = Tensor::Zeros(type.dtype, extent.dims);
     std::byte* to = tensor.mutable_bytes().data();
     if (tree == kNowhere) return tensor;
@@ -774,6 +781,7 @@ class Hdf5Own : public Hdf5File {
   BlobPtr blob_;
   uint64_t offset_;
   std::string_view file_;
+  UnpackBudget budget_;  // of what is no view of the file
   uint64_t root_ = 0;
   std::map<uint64_t, LinkList> links_;
 };
@@ -796,13 +804,14 @@ absl::StatusOr<std::optional<std::string>> Hdf5File::Text(const std::string& pat
 }
 
 absl::StatusOr<std::unique_ptr<Hdf5File>> Hdf5File::Open(BlobPtr blob, uint64_t offset,
-                                                         uint64_t size, bool by_library) {
+                                                         uint64_t size, bool by_library,
+                                                         uint64_t packed) {
   if (offset > blob->size() || size > blob->size() - offset) return DataLoss("the file is cut off");
   if (!LooksLikeHdf5({blob->data() + offset, static_cast<size_t>(std::min<uint64_t>(size, 8))})) {
     return DataLoss("it is no HDF5 file");
   }
   if (by_library) return OpenByLibrary(std::move(blob), offset, size);
-  auto file = std::make_unique<Hdf5Own>(std::move(blob), offset, size);
+  auto file = std::make_unique<Hdf5Own>(std::move(blob), offset, size, packed);
   X2IR_RETURN_IF_ERROR(file->ReadSuperblock());
   return file;
 }

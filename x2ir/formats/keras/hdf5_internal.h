@@ -29,9 +29,11 @@ bool LooksLikeHdf5(absl::Span<const std::byte> head);
 class Hdf5File {
  public:
   // The file in bytes [offset, offset + size) of the blob. `by_library`: of a file that is trusted,
-  // by the HDF5 library; Unimplemented where that is not installed.
+  // by the HDF5 library; Unimplemented where that is not installed. `packed`: of one that was
+  // unpacked itself, the bytes that it was unpacked from.
   static absl::StatusOr<std::unique_ptr<Hdf5File>> Open(BlobPtr blob, uint64_t offset,
-                                                        uint64_t size, bool by_library);
+                                                        uint64_t size, bool by_library,
+                                                        uint64_t packed = 0);
   virtual ~Hdf5File() = default;
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;

@@ -124,7 +124,7 @@ absl::StatusOr<Model> ReadArchive(const BlobPtr& blob, bool by_library) {
     size = unpacked.view.size();
   }
   X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<Hdf5File> file,
-                        Hdf5File::Open(bytes, offset, size, by_library));
+                        Hdf5File::Open(bytes, offset, size, by_library, blob->size()));
   X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<WeightStore> weights, OpenWeights(*file));
   ArchiveStore all(zip, *weights);
   return Built(root, version, "", all);

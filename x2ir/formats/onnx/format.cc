@@ -106,6 +106,7 @@ absl::Status WriteOnnxFile(const Model& model, const Sink& sink, const FormatOpt
     .write = WriteOnnxFile,
     .companions = onnx_format::Companions,
     .input_defaults = true,
+    .metadata = true,
 });
 
 }  // namespace

@@ -79,6 +79,7 @@ Format FormatOf(std::string name, std::vector<std::string> extensions, std::stri
       .write = WriteSpelled<kSpelling>,
       .companions = onnx_format::Companions,
       .input_defaults = true,
+      .metadata = true,
   };
 }
 

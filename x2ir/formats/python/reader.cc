@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/strings/str_split.h"
 #include "x2ir/formats/python/framework_internal.h"
 #include "x2ir/formats/python/program_internal.h"
 #include "x2ir/formats/torch/schemas.h"
@@ -797,6 +798,7 @@ class Reader {
   absl::Status NameWeights() {
     StringSet modules;  // those that names of constants have
     StringSet around;   // those that have others in them
+    StringSet scopes;   // those that calls stand in
     for (const Weight& weight : program_->weights_) {
       if (!weight.source || !IsGiven(*weight.source)) continue;
       Path path = SplitName(weight.source->name());
@@ -808,6 +810,7 @@ class Reader {
     }
     absl::flat_hash_map<std::string, int> in_scope;
     for (auto& step : steps_) {
+      if (step->layer) SetScopeOfLinear(*step);
       // A node whose name is that of a module: PyTorch's programs name so the first call in it.
       if (step->scope.empty() && step->node) {
         Path path = SplitName(step->node->name());
@@ -817,11 +820,13 @@ class Reader {
         }
       }
       if (step->layer && !step->layer->first) ++in_scope[KeyOf(step->scope)];
+      if (!step->scope.empty()) scopes.insert(KeyOf(step->scope));
       for (Path outer = step->scope; outer.size() > 1;) {
         outer.pop_back();
         if (!around.insert(KeyOf(outer)).second) break;
       }
     }
+    scopes.insert(around.begin(), around.end());
     StringSet paths, layers;
     StringMap<int> next;
     const auto unique = [&](Path path) {
@@ -854,6 +859,11 @@ class Reader {
         if (in_scope[KeyOf(step->scope)] != 1 || step->scope.empty() ||
             around.contains(KeyOf(step->scope))) {
           layer.path.push_back(NameOf(*step, layer.name));
+          // Nor does a layer's name hide the calls that stand in a module.
+          const std::string last = layer.path.back();
+          for (int n = 2; scopes.contains(KeyOf(layer.path)); ++n) {
+            layer.path.back() = StrCat(last, "_", n);
+          }
         }
       }
       layer.path = unique(std::move(layer.path));
@@ -887,6 +897,39 @@ class Reader {
       weight.path = unique(std::move(path));
     }
     return absl::OkStatus();
+  }
+
+  // An operator of TFLite is called after all nodes that it was made of, "m/relu/Relu;m/norm/Fused;
+  // m/conv/Conv2D", and its weights after some. Names of other layers may be among them (of one
+  // that has equal weights); those of its own kind go first. The layer stands where that one did.
+  static void SetScopeOfLinear(Step& step) {
+    if (!step.node || !ScopesOf(*step.node).empty()) return;
+    std::string_view name = step.node->name();
+    if (name.empty() && step.node->output(0)) name = step.node->output(0)->name();
+    const std::string& arguments = step.layer->arguments;
+    const bool grouped = arguments.find("groups") != arguments.npos &&
+                         arguments.find(Hole(1, "groups", 1, ", groups=")) == arguments.npos;
+    if (const Value* weight = step.layer->constant;
+        weight && SetScope(weight->name(), grouped, step))
+      return;
+    if (name.find(';') != name.npos) SetScope(name, grouped, step);
+  }
+
+  // Among several parts the last one counts, but of depthwise ones the first.
+  static bool SetScope(std::string_view name, bool grouped, Step& step) {
+    std::string_view found;
+    for (const absl::string_view text :
+         absl::StrSplit(absl::string_view(name.data(), name.size()), ';')) {
+      const std::string_view part(text.data(), text.size());
+      const size_t slash = part.rfind('/');
+      if (slash == part.npos) continue;
+      const std::string_view leaf = part.substr(slash + 1);
+      const bool depthwise = leaf.starts_with("depthwise");
+      if (!depthwise && !leaf.starts_with("Conv2D") && !leaf.starts_with("MatMul")) continue;
+      if (depthwise == grouped && (found.empty() || !grouped)) found = part.substr(0, slash);
+    }
+    if (!found.empty()) step.scope = SplitName(found);
+    return !found.empty();
   }
 
   // The innermost scope that all calls that take a constant are in.

@@ -40,6 +40,7 @@ namespace {
           .choices = {"keep", "int8", "uint8", "float32"}}},
     .write = [](const Model& model, const Sink& sink,
                 const FormatOptions&) { return WriteTflite(model, sink); },
+    .metadata = true,
 });
 
 }  // namespace

@@ -556,6 +556,13 @@ class Writer {
         all.emplace_back(key.substr(prefix.size()), bytes);
       }
     }
+    if (const Annotations* own = model_.annotations.get()) {
+      for (const auto& [key, text] : own->metadata) {
+        const bool known = std::any_of(all.begin(), all.end(),
+                                       [&key = key](const auto& e) { return e.first == key; });
+        if (!known && !text.empty()) all.emplace_back(key, text);
+      }
+    }
     for (const auto& [key, bytes] : all) {
       FlatTable table;
       table.Add(fb::Metadata::VT_NAME, file_.String(key));

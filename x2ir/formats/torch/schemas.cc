@@ -176,12 +176,13 @@ constexpr Gap kGaps[] = {
      "avg_pool3d bitwise_left_shift bitwise_not bitwise_right_shift clamp col2im conv1d conv2d "
      "conv3d cumprod cumsum div einsum fmod ge gt index_put le linear logical_and logical_not "
      "logical_or logical_xor lt matmul max_pool1d max_pool2d max_pool3d maximum minimum neg "
-     "nonzero pad pixel_shuffle pow prod relu remainder scatter_reduce sign sub sum topk tril "
+     "nonzero pad pixel_shuffle pow prelu prod relu remainder scatter_reduce sign sub sum topk "
+     "tril "
      "triu "},
     {" bool ",
      " abs addmm arange argmax argmin avg_pool1d avg_pool2d avg_pool3d conv1d conv2d conv3d "
      "cumprod cumsum div einsum fmod linear matmul max_pool1d max_pool2d max_pool3d neg pad pow "
-     "relu remainder sub topk "},
+     "prelu relu remainder sub topk "},
     {" bool int8 int16 int32 int64 uint16 uint32 uint64 ",
      " upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d "
      "_upsample_nearest_exact2d _upsample_nearest_exact3d upsample_bilinear2d "

@@ -62,6 +62,7 @@ absl::StatusOr<ZipArchive> ZipArchive::Open(BlobPtr file, uint64_t offset, uint6
   }
   zip.bytes_ = file->view().substr(offset, size);
   zip.base_ = offset;
+  zip.budget_ = UnpackBudget(size);
   zip.file_ = std::move(file);
   const std::string_view bytes = zip.bytes_;
   if (bytes.size() < kEndSize) return DataLoss("not a zip archive: only ", size, " bytes");
@@ -220,9 +221,12 @@ absl::StatusOr<ZipArchive::Bytes> ZipArchive::Read(const ZipEntry& entry) {
   if (entry.method != kDeflated) {
     return Unimplemented("zip entry '", entry.name, "' is packed by method ", entry.method);
   }
-  if (entry.size / kMaxRatio > entry.packed || entry.size > kMaxUnpacked - unpacked_) {
+  if (entry.size / kMaxRatio > entry.packed || entry.size > kMaxUnpacked) {
     return DataLoss("zip entry '", entry.name, "': ", entry.packed, " bytes that say they are ",
                     entry.size);
+  }
+  if (absl::Status s = budget_.Take(entry.size); !s.ok()) {
+    return Annotate(s, StrCat("zip entry '", entry.name, "'"));
   }
   const auto broken = [&] { return DataLoss("zip entry '", entry.name, "' cannot be unpacked"); };
   auto out = std::make_shared<std::string>(entry.size, '\0');
@@ -241,7 +245,6 @@ absl::StatusOr<ZipArchive::Bytes> ZipArchive::Read(const ZipEntry& entry) {
   const uint32_t crc = static_cast<uint32_t>(
       crc32(0, reinterpret_cast<const Bytef*>(out->data()), static_cast<uInt>(out->size())));
   if (crc != entry.crc) return DataLoss("zip entry '", entry.name, "' has another checksum");
-  unpacked_ += entry.size;
   Bytes bytes;
   bytes.view = *out;
   bytes.owner = std::move(out);

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "x2ir/formats/io/blob.h"
+#include "x2ir/formats/io/unpack_budget.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
 namespace X2IR_API x2ir {
@@ -47,7 +48,7 @@ class ZipArchive {
     std::string_view view;
     std::shared_ptr<const std::string> owner;
   };
-  // Deflated ones are unpacked, up to kMaxUnpacked bytes for the whole archive.
+  // Deflated ones are unpacked, within the archive's UnpackBudget and to kMaxUnpacked bytes each.
   absl::StatusOr<Bytes> Read(const ZipEntry& entry);
   // The same for texts, which do not pack as well as weights may: DataLoss for one that is more
   // than kMostOfAText times as large as it is packed, and than kSmallText. A tree of it takes some
@@ -68,7 +69,7 @@ class ZipArchive {
   std::string_view bytes_;  // of the archive
   std::vector<ZipEntry> entries_;
   absl::flat_hash_map<std::string_view, size_t> by_name_;
-  uint64_t unpacked_ = 0;
+  UnpackBudget budget_;
 };
 
 // Whether a file that begins so may be a zip archive.

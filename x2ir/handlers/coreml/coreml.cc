@@ -9,6 +9,7 @@
 
 #include "x2ir/core/dialect.h"
 #include "x2ir/formats/coreml/coreml.h"
+#include "x2ir/handlers/coreml/classifier.h"
 #include "x2ir/handlers/coreml/finish.h"
 #include "x2ir/ops/infer.h"
 
@@ -89,7 +90,9 @@ absl::Status PrepareCoreml(Model& model, std::vector<std::string>&) {
                      .reads_without_schemas = true,
                      .domain_version = [](std::string_view, int) { return 1; },
                      .layout = "channels_first",
+                     .holds_any_ops = false,
                      .prepare = PrepareCoreml,
+                     .ready = ReadyForCoreml,
                      .finish = FinishCoreml});
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/formats/coreml/coreml.h"
 #include "x2ir/handlers/coreml/classes.h"
 #include "x2ir/handlers/coreml/coreml.h"
 #include "x2ir/ops/infer.h"
@@ -45,7 +46,9 @@ namespace {
 
 Values MilClassify(MilArgs& a) {
   a.Ignore("classes");
-  return ClassesOf(a, a.X("probabilities"), a.attrs().Find("classes"));
+  a.Ignore(coreml::kIntClasses);
+  const Attribute* texts = a.attrs().Find("classes");
+  return ClassesOf(a, a.X("probabilities"), texts ? texts : a.attrs().Find(coreml::kIntClasses));
 }
 
 // A seed that is none: each run has numbers of its own.

@@ -112,9 +112,15 @@ absl::StatusOr<Value*> ToClip(MilWriter& w) {
     return w.Mil("clip", {w.in(0)},
                  {{"alpha", static_cast<float>(*low)}, {"beta", static_cast<float>(*high)}});
   }
+  // One of rank 1 would give a scalar an axis.
+  const auto limit = [&](size_t i) {
+    const Shape *of_x = w.shape(), *own = w.shape(i);
+    const bool broadcasts = (of_x && of_x->rank() > 0) || (own && own->rank() == 0);
+    return broadcasts ? w.in(i) : w.Reshape(w.in(i), {});
+  };
   Value* x = w.in(0);
-  if (w.has(1)) x = w.Op("max", {x, w.in(1)});
-  if (w.has(2)) x = w.Op("min", {x, w.in(2)});
+  if (w.has(1)) x = w.Op("max", {x, limit(1)});
+  if (w.has(2)) x = w.Op("min", {x, limit(2)});
   return x == w.in(0) ? w.Op("identity", {x}) : x;
 }
 
@@ -167,7 +173,11 @@ Value* ToSum(MilWriter& w) {
   return w.Mil("add", {w.FoldedButLast("add"), w.in(w.num_inputs() - 1)});
 }
 
-Value* ToNeg(MilWriter& w) { return w.X() * -1.0; }
+Value* ToNeg(MilWriter& w) {
+  // An unsigned type has no -1.
+  if (IsUnsignedInt(w.dtype())) return w.Op("sub", {w.Number(w.dtype(), 0), w.in(0)});
+  return w.X() * -1.0;
+}
 Value* ToReciprocal(MilWriter& w) { return 1.0 / w.X(); }
 Value* ToIsNan(MilWriter& w) { return w.Mil("not_equal", {w.in(0), w.in(0)}); }
 absl::StatusOr<Value*> ToIsInf(MilWriter& w) {

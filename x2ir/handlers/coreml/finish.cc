@@ -6,12 +6,13 @@
 
 #include "x2ir/formats/coreml/coreml.h"
 #include "x2ir/formats/coreml/mil_ops.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/coreml/classifier.h"
+#include "x2ir/handlers/coreml/images.h"
 
 namespace x2ir {
 namespace {
-
-constexpr char kPort[] = "coreml.port";
 
 struct Retyping {
   DType from, to;
@@ -104,6 +105,8 @@ absl::Status Retype(Graph& graph, const Retyping& by) {
   const std::string_view name = coreml::MilTypeName(by.to), old = coreml::MilTypeName(by.from);
   for (Node* node : graph.nodes()) {
     for (Graph* inner : node->subgraphs()) X2IR_RETURN_IF_ERROR(Retype(*inner, by));
+    // Labels that are integers are int64.
+    if (IsClassify(node)) continue;
     for (size_t i = 0; i < node->num_outputs(); ++i) change(node->output(i));
     for (const auto& [attr, value] : AttributeMap(node->attrs())) {
       if (const Tensor* tensor = value.get<Tensor>(); tensor && tensor->dtype() == by.from) {
@@ -141,12 +144,17 @@ absl::StatusOr<DType> PortType(DType t, bool narrow) {
   switch (t) {
     case DType::kFloat64:
       if (narrow) return DType::kFloat32;
-      return CannotExpress("an input or output of float64; --float64-as-float32 makes it float32");
+      return CannotExpress("an input or output of float64; ", OptionText("float64_as_float32"),
+                           " makes it float32");
     case DType::kFloat32:
     case DType::kFloat16:
     case DType::kInt32: return t;
     case DType::kInt64:
     case DType::kBool: return DType::kInt32;
+    case DType::kString:
+      return CannotExpress(
+          "an input or output of string; a program has one only as a classifier's label: of "
+          "constant labels, each once, that of the greatest of as many scores (arg_max)");
     default:
       if (IsInteger(t) && BitWidth(t) >= 8 && BitWidth(t) <= 16) return DType::kInt32;
       return CannotExpress("an input or output of ", Name(t));
@@ -168,25 +176,62 @@ absl::StatusOr<Port> PortOf(const Value& value, bool narrow) {
 }
 
 void Remember(Value* value, const Port& port) {
-  value->annotations().GetOrMake().extra[kPort] = port.text;
+  value->annotations().GetOrMake().extra[coreml::kPort] = port.text;
 }
 
-// An input of the type that Core ML has, and a cast to what it is inside.
-void FinishInput(Graph& graph, Value* input, const Port& port) {
-  Remember(input, port);
-  Type type = input->type();
-  if (type.dtype() == port.dtype) return;
-  Node* cast =
-      graph.InsertNode(graph.first(), coreml::kDialect, "cast", std::vector<Value*>{input});
-  cast->SetAttr("dtype", std::string(coreml::MilTypeName(type.dtype())));
-  Value* inner = graph.AddNodeOutput(cast, graph.UniqueName(StrCat(input->name(), "_cast")), type);
-  const std::vector<Use> uses(input->uses().begin(), input->uses().end());
-  for (const Use& use : uses) {
-    if (use.node != cast) use.node->SetInput(use.index, inner);
+// A constant of one element, or of one for each channel of an image.
+Value* NumbersOf(Graph& graph, const Value& input, std::string_view what,
+                 const std::vector<double>& numbers) {
+  Tensor tensor = Tensor::Zeros(DType::kFloat32, {});
+  if (numbers.size() > 1) {
+    tensor = Tensor::Zeros(DType::kFloat32, {1, static_cast<int64_t>(numbers.size()), 1, 1});
   }
-  for (const auto& [list, i] : OutputsOf(graph, input)) list->SetOutput(i, inner);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    tensor.mutable_span<float>()[i] = static_cast<float>(numbers[i]);
+  }
+  return graph.AddConstant(graph.UniqueName(StrCat(input.name(), what)), std::move(tensor));
+}
+
+// An input of the type that Core ML has, behind it the scale and bias of an image, and a cast to
+// what it is inside. `image` may be null.
+void FinishInput(Graph& graph, Value* input, const Port& port, const ImageInput* image) {
+  Remember(input, port);
+  auto& notes = input->annotations().GetOrMake().extra;
+  notes.erase(coreml::kImage);
+  if (image) notes[coreml::kImage] = image->layout;
+  Type type = input->type();
+  const DType inner = type.dtype();
+  const std::vector<Use> uses(input->uses().begin(), input->uses().end());
+  const auto outputs = OutputsOf(graph, input);
   type.set_dtype(port.dtype);
-  input->set_type(std::move(type));
+  input->set_type(type);
+
+  Node* const first = graph.first();
+  Value* last = input;
+  const auto step = [&](std::string_view op, std::vector<Value*> operands, std::string_view what) {
+    Node* node = graph.InsertNode(first, coreml::kDialect, op, operands);
+    last = graph.AddNodeOutput(node, graph.UniqueName(StrCat(input->name(), what)), type);
+    return node;
+  };
+  const auto cast = [&](DType to) {
+    if (type.dtype() == to) return;
+    type.set_dtype(to);
+    step("cast", {last}, "_cast")->SetAttr("dtype", std::string(coreml::MilTypeName(to)));
+  };
+  if (image) {
+    const auto& bias = image->bias;
+    const bool biased = std::any_of(bias.begin(), bias.end(), [](double b) { return b != 0; });
+    // What pixels are scaled and shifted in is float32, whatever the network computes in.
+    if (image->scale != 1 || biased) cast(DType::kFloat32);
+    if (image->scale != 1) {
+      step("mul", {last, NumbersOf(graph, *input, "_scale", {image->scale})}, "_scaled");
+    }
+    if (biased) step("add", {last, NumbersOf(graph, *input, "_bias", bias)}, "_biased");
+  }
+  cast(inner);
+  if (last == input) return;
+  for (const Use& use : uses) use.node->SetInput(use.index, last);
+  for (const auto& [list, i] : outputs) list->SetOutput(i, last);
 }
 
 // What is an output is the result of an operation, once, and of a type that Core ML has.
@@ -215,21 +260,32 @@ void FinishOutput(Graph& graph, size_t i, const Port& port) {
 absl::Status FinishCoreml(Model& model, const FormatOptions& options) {
   Graph& graph = *model.graph;
   const bool narrow = options.Flag("float64_as_float32");
+  X2IR_ASSIGN_OR_RETURN(const auto images, ImagesOf(graph, options));
   std::vector<Port> inputs, outputs;
-  for (const Value* input : graph.inputs()) {
-    X2IR_ASSIGN_OR_RETURN(inputs.emplace_back(), PortOf(*input, narrow));
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    X2IR_ASSIGN_OR_RETURN(Port port, PortOf(*graph.inputs()[i], narrow || images[i]));
+    if (images[i]) {
+      port.dtype = images[i]->layout == "GRAYSCALE_FLOAT16" ? DType::kFloat16 : DType::kFloat32;
+    }
+    inputs.push_back(std::move(port));
   }
   for (const Value* output : graph.outputs()) {
-    X2IR_ASSIGN_OR_RETURN(outputs.emplace_back(), PortOf(*output, narrow));
+    outputs.emplace_back();
+    if (IsClassify(output->producer())) continue;  // they are as they must be
+    X2IR_ASSIGN_OR_RETURN(outputs.back(), PortOf(*output, narrow));
   }
   X2IR_RETURN_IF_ERROR(Retype(graph, {DType::kInt64, DType::kInt32}));
   X2IR_RETURN_IF_ERROR(Retype(graph, {DType::kFloat64, DType::kFloat32}));
   if (options.Flag("float16")) {
     X2IR_RETURN_IF_ERROR(Retype(graph, {DType::kFloat32, DType::kFloat16}));
   }
-  for (size_t i = 0; i < inputs.size(); ++i) FinishInput(graph, graph.inputs()[i], inputs[i]);
-  for (size_t i = 0; i < outputs.size(); ++i) FinishOutput(graph, i, outputs[i]);
-  return absl::OkStatus();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    FinishInput(graph, graph.inputs()[i], inputs[i], images[i] ? &*images[i] : nullptr);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!IsClassify(graph.outputs()[i]->producer())) FinishOutput(graph, i, outputs[i]);
+  }
+  return FinishClassifier(graph, options);
 }
 
 }  // namespace x2ir

@@ -180,6 +180,7 @@ Expr MilBatchToSpace(MilArgs& a) { return ByBlocks(a, "BatchToSpaceND", "crops")
 // --- Written ------------------------------------------------------------------------------------
 
 absl::StatusOr<Value*> ToReshape(MilWriter& w) {
+  if (w.dtype() == DType::kString) return CannotExpress("strings in another shape");
   const Shape* shape = w.out_type().shape();
   std::vector<int64_t> sizes;
   int unknown = 0;
@@ -328,6 +329,7 @@ absl::StatusOr<Value*> ToPad(MilWriter& w) {
     if (!number || number->num_elements() != 1) return CannotExpress("a computed value");
     attrs.Set("constant_val", number->Reshaped({}));
   } else {
+    if (w.dtype() == DType::kString) return CannotExpress("strings");
     attrs.Set("constant_val", Tensor::ScalarOf(w.dtype(), 0));
   }
   return w.Mil("pad", {w.in(0), w.Int32s(all)}, std::move(attrs));
@@ -374,6 +376,10 @@ absl::StatusOr<Value*> ToExpand(MilWriter& w) {
       return w.Op("identity", {x});
     }
     return w.Op("tile", {x, w.Ints(reps)});
+  }
+  if (!out) return CannotExpress("a result of unknown rank");
+  if (w.dtype() == DType::kString || (IsInteger(w.dtype()) && BitWidth(w.dtype()) < 32)) {
+    return CannotExpress("no fill of ", Name(w.dtype()));  // int32 gives the same numbers
   }
   const bool truth = w.dtype() == DType::kBool;
   const Tensor one = truth ? Tensor::Scalar<bool>(true) : Tensor::ScalarOf(w.dtype(), 1);

@@ -32,14 +32,6 @@ Value* WhereNumbers(SymbolArgs& a) {
 
 // --- Writing -------------------------------------------------------------------------------------
 
-// The number that a constant of one element is, where it is one.
-const Tensor* OneNumber(const Value* v) {
-  const Tensor* t = v ? v->fixed_constant() : nullptr;
-  return t && t->num_elements() == 1 && !t->is_string() && !t->is_sparse() &&
-                 (IsFloating(t->dtype()) || IsInteger(t->dtype()))
-             ? t
-             : nullptr;
-}
 bool SameShapes(const Value* x, const Value* y) {
   const Shape *p = x->shape(), *q = y->shape();
   if (!p || !q || p->rank() != q->rank()) return false;
@@ -56,12 +48,11 @@ struct OfTwo {
 Value* WriteOfTwo(SymbolWriter& w, const OfTwo& names, Value* x, Value* y) {
   const int64_t rank_x = x->shape() ? x->shape()->rank() : -1,
                 rank_y = y->shape() ? y->shape()->rank() : -1;
-  const auto number = [](const Tensor& t) { return NumberText(t.AsDouble(0)); };
-  if (const Tensor* t = OneNumber(y); t && !names.scalar.empty() && rank_x >= t->rank()) {
-    return w.Nnvm(names.scalar, {x}, {{"scalar", number(*t)}});
+  if (const auto number = OneNumber(y); number && !names.scalar.empty() && rank_x >= rank_y) {
+    return w.Nnvm(names.scalar, {x}, {{"scalar", NumberText(*number)}});
   }
-  if (const Tensor* t = OneNumber(x); t && !names.reversed.empty() && rank_y >= t->rank()) {
-    return w.Nnvm(names.reversed, {y}, {{"scalar", number(*t)}});
+  if (const auto number = OneNumber(x); number && !names.reversed.empty() && rank_y >= rank_x) {
+    return w.Nnvm(names.reversed, {y}, {{"scalar", NumberText(*number)}});
   }
   return w.Nnvm(!names.same.empty() && SameShapes(x, y) ? names.same : names.broadcast, {x, y});
 }
@@ -83,15 +74,30 @@ std::function<absl::StatusOr<Value*>(SymbolWriter&)> ToComparison(std::string_vi
     return w.Nnvm("cast", {numbers}, {{"dtype", "bool"}});
   };
 }
-Value* ToCast(SymbolWriter& w) { return w.Nnvm("cast", {w.in(0)}, {{"dtype", w.String("to")}}); }
+absl::StatusOr<Value*> ToCast(SymbolWriter& w) {
+  for (const DType t : {w.dtype(0), w.DTypeAttr("to")}) {
+    const bool plain = t == DType::kBool || ((IsFloating(t) || IsInteger(t)) && BitWidth(t) >= 8 &&
+                                             t != DType::kBFloat16);
+    if (!plain || (IsFloating(t) && BitWidth(t) == 8)) return CannotExpress("casts of ", Name(t));
+  }
+  return w.Nnvm("cast", {w.in(0)}, {{"dtype", w.String("to")}});
+}
 absl::StatusOr<Value*> ToClip(SymbolWriter& w) {
-  const Tensor *low = OneNumber(w.in(1)), *high = OneNumber(w.in(2));
-  if ((w.in(1) && !low) || (w.in(2) && !high)) return CannotExpress("computed bounds");
+  const auto low = OneNumber(w.in(1)), high = OneNumber(w.in(2));
+  if ((w.in(1) && !low) || (w.in(2) && !high)) {
+    return CannotExpress("bounds that are computed, or that no double holds");
+  }
   if (!low && !high) return w.Nnvm("copy", {w.in(0)});
   constexpr double kMost = 3.4028234663852886e38;
-  return w.Nnvm("clip", {w.in(0)},
-                {{"a_min", NumberText(low ? low->AsDouble(0) : -kMost)},
-                 {"a_max", NumberText(high ? high->AsDouble(0) : kMost)}});
+  return w.Nnvm(
+      "clip", {w.in(0)},
+      {{"a_min", NumberText(low.value_or(-kMost))}, {"a_max", NumberText(high.value_or(kMost))}});
+}
+// NNVM's operators of two have one type.
+absl::StatusOr<Value*> ToPow(SymbolWriter& w) {
+  if (w.dtype(0) != w.dtype(1)) return CannotExpress("an exponent of another type");
+  return WriteOfTwo(w, {"", "broadcast_pow", "__pow_scalar__", "__rpow_scalar__"}, w.in(0),
+                    w.in(1));
 }
 // All three of one shape: NNVM does not broadcast them, and takes a condition of rank 1 for one of
 // whole rows.
@@ -176,7 +182,7 @@ X2IR_NNVM(pow)
     .From({"elemwise_pow", "broadcast_pow"}, Binary(Power))
     .From("__pow_scalar__", WithScalar(Power))
     .From("__rpow_scalar__", WithScalar(Power, true))
-    .To("broadcast_pow", ToOfTwo({"", "broadcast_pow", "__pow_scalar__", "__rpow_scalar__"}));
+    .To("broadcast_pow", ToPow);
 X2IR_NNVM(mod).From({"elemwise_mod", "broadcast_mod"}, Binary(+[](const Expr& x, const Expr& y) {
                       // The sign is that of the first operand.
                       return IsFloating(x.dtype()) ? Mod(x, y) : x.Op("mod", {y}, {{"fmod", 1}});

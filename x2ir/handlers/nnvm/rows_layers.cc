@@ -291,6 +291,11 @@ absl::StatusOr<Value*> ToPool2d(SymbolWriter& w) {
     if (out != CeilDiv(size + slack, window.strides[i]) + 1) {
       return CannotExpress("a last window that would begin in the padding");
     }
+    // Nor do they agree on whether what lies beyond the padding counts.
+    if (!kMax && w.Int("count_include_pad") != 0 &&
+        out != FloorDiv(size + slack, window.strides[i]) + 1) {
+      return CannotExpress("a mean that counts padding, of a window that reaches beyond it");
+    }
   }
   AttributeMap attrs = {{"pool_size", TupleText(kernel)},
                         {"strides", TupleText(strides)},

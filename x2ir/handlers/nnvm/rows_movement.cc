@@ -162,11 +162,13 @@ absl::StatusOr<Value*> ToReshape(SymbolWriter& w) {
   return w.Nnvm("reshape", {w.in(0)}, {{"shape", TupleText(to)}});
 }
 absl::StatusOr<Value*> ToFlatten(SymbolWriter& w) {
-  const int64_t axis = w.Int("axis");
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
-  if (axis == 1 || axis == 1 - rank) return w.Nnvm("flatten", {w.in(0)});
+  const int64_t axis = w.Int("axis") + (w.Int("axis") < 0 ? rank : 0);
+  if (axis == 1) return w.Nnvm("flatten", {w.in(0)});
   const Shape* out = w.out_type().shape();
   if (!out || !out->is_static()) return CannotExpress("rows of unknown number");
+  // 0 is the size of the operand there.
+  if ((*out)[0].value() == 0 || (*out)[1].value() == 0) return CannotExpress("sizes of 0");
   return w.Nnvm("reshape", {w.in(0)},
                 {{"shape", TupleText({(*out)[0].value(), (*out)[1].value()})}});
 }
@@ -260,8 +262,8 @@ absl::StatusOr<Value*> ToPad(SymbolWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
   X2IR_ASSIGN_OR_RETURN(const auto pads, w.KnownInts(1, "pads"));
   X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(3, "axes"));
-  const Tensor* value = w.in(2) ? w.in(2)->fixed_constant() : nullptr;
-  if (w.in(2) && (!value || value->num_elements() != 1)) return CannotExpress("a computed number");
+  const auto value = w.in(2) ? OneNumber(w.in(2)) : 0;
+  if (!value) return CannotExpress("a number that is computed, or that no double holds");
   std::vector<int64_t> begin(static_cast<size_t>(rank), 0), end = begin;
   const size_t count = pads->size() / 2;
   for (size_t i = 0; i < count; ++i) {
@@ -275,15 +277,14 @@ absl::StatusOr<Value*> ToPad(SymbolWriter& w) {
     if (begin[i] < 0 || end[i] < 0) return CannotExpress("pads below 0");
     StrAppend(&widths, i == 0 ? "" : ", ", TupleText({begin[i], end[i]}));
   }
-  return w.Nnvm(
-      "pad", {w.in(0)},
-      {{"pad_width", widths + ")"}, {"pad_value", NumberText(value ? value->AsDouble(0) : 0)}});
+  return w.Nnvm("pad", {w.in(0)}, {{"pad_width", widths + ")"}, {"pad_value", NumberText(*value)}});
 }
 std::function<absl::StatusOr<Value*>(SymbolWriter&)> ToReduce(std::string_view op) {
   return [op](SymbolWriter& w) -> absl::StatusOr<Value*> {
     X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
     X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(1, "axes"));
     const bool keep = w.Int("keepdims") != 0;
+    if (rank == 0) return CannotExpress("a reduction of a tensor without axes");
     std::vector<int64_t> all = axes.value_or(std::vector<int64_t>());
     if (all.empty()) {
       if (w.Int("noop_with_empty_axes") != 0) return w.Nnvm("copy", {w.in(0)});

@@ -347,12 +347,25 @@ std::string NumberText(double number) {
   if (std::isnan(number)) return "nan";
   if (std::isinf(number)) return number < 0 ? "-inf" : "inf";
   char text[64];
-  // A number that is a float says no more digits than one needs.
+  // A number that is a float says no more digits than one needs. Integers are exact, as doubles.
   const auto narrow = static_cast<float>(number);
-  const auto end = static_cast<double>(narrow) == number
+  const auto end = static_cast<double>(narrow) == number && number != std::floor(number)
                        ? std::to_chars(text, text + sizeof text, narrow)
                        : std::to_chars(text, text + sizeof text, number);
   return {text, end.ptr};
+}
+
+std::optional<double> OneNumber(const Value* v) {
+  const Tensor* t = v ? v->fixed_constant() : nullptr;
+  if (!t || t->num_elements() != 1 || t->is_string() || t->is_sparse()) return std::nullopt;
+  if (IsFloating(t->dtype())) return t->AsDouble(0);
+  if (!IsInteger(t->dtype())) return std::nullopt;
+  const int64_t bits = t->AsInt(0);
+  constexpr int64_t kExact = int64_t{1} << 53;
+  if (bits > kExact || bits < -kExact || (bits < 0 && IsUnsignedInt(t->dtype()))) {
+    return std::nullopt;
+  }
+  return static_cast<double>(bits);
 }
 
 Lens TextAttr(std::string_view ir, std::string_view foreign, AttrKind kind,

@@ -75,6 +75,8 @@ class SymbolWriter : public NodeWriter {
 std::string TupleText(absl::Span<const int64_t> numbers);
 std::string FlagText(bool flag);
 std::string NumberText(double number);
+// The number that a constant of one element is, where a double holds it.
+std::optional<double> OneNumber(const Value* v);
 
 // An attribute that is a text there: its kind is that of the IR's default, or `kind`. Both ways.
 Lens TextAttr(std::string_view ir, std::string_view foreign, AttrKind kind,

@@ -45,6 +45,7 @@ Value* ClipByScalar(OneflowArgs& a) { return ClipBounds(a, true, true); }
 Value* ClipByScalarMin(OneflowArgs& a) { return ClipBounds(a, true, false); }
 Value* ClipByScalarMax(OneflowArgs& a) { return ClipBounds(a, false, true); }
 absl::StatusOr<Value*> ToClip(OneflowWriter& w) {
+  if (w.dtype() == DType::kBool) return CannotExpress("bounds of bools");
   const auto low = OneflowWriter::NumberOf(w.in(1)), high = OneflowWriter::NumberOf(w.in(2));
   if ((w.has(1) && !low) || (w.has(2) && !high)) {
     Value* x = w.in(0);

@@ -1,12 +1,19 @@
-// What is done to a graph of OneFlow's ops before it is written.
+// What is done to a graph before and after it is rewritten to OneFlow's ops.
 #ifndef X2IR_HANDLERS_ONEFLOW_FINISH_H_
 #define X2IR_HANDLERS_ONEFLOW_FINISH_H_
 
 #include "absl/status/status.h"
 #include "x2ir/formats/options.h"
 #include "x2ir/graph_wrapper/model.h"
+#include "x2ir/ops/target.h"
 
 namespace X2IR_API x2ir {
+
+// In a graph of IR: numbers that are quantized and dequantized again, and constants that are
+// dequantized, become `fake_quantization`, OneFlow's form of a quantized network. Only where that
+// gives the same numbers: float32, 2 to 8 bits, constant steps, one for all or one for each index
+// of axis 0.
+void UseFakeQuantization(Graph& graph, const Target& target);
 
 // Products take up transposes of their operands, and ops with a number beside a tensor have it as
 // an attribute, as OneFlow's own graphs do.

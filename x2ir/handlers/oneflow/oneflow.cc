@@ -127,7 +127,9 @@ absl::Status Prepare(Model& model, std::vector<std::string>&) {
 
 [[maybe_unused]] const bool kRegistered = RegisterDialect({.name = std::string(oneflow::kDialect),
                                                            .schema = SchemaOf,
+                                                           .holds_any_ops = false,
                                                            .prepare = Prepare,
+                                                           .fuse = UseFakeQuantization,
                                                            .finish = FinishOneflow});
 
 class OtherAttributesLens : public LensImpl {

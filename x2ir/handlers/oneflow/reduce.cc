@@ -78,6 +78,9 @@ absl::StatusOr<std::vector<int64_t>> AxesOf(OneflowWriter& w) {
 absl::StatusOr<Value*> ReduceWith(OneflowWriter& w, std::string_view op) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, AxesOf(w));
   if (axes.empty()) return w.Op("identity", {w.in(0)});
+  // OneFlow counts bools.
+  if (w.dtype() == DType::kBool && op == "reduce_prod") op = "reduce_min";
+  if (w.dtype() == DType::kBool && op == "reduce_sum") return CannotExpress("sums of bools");
   return w.Oneflow(op, {w.in(0)}, {{"axis", axes}, {"keepdims", w.Int("keepdims")}});
 }
 auto ToReduce(std::string_view op) {

@@ -47,6 +47,8 @@ Expr ChannelsBack(const Expr& x, bool channels_last) { return Moved(x, channels_
 absl::StatusOr<PlacedWindow> PlacedOver(OneflowWriter& w, bool channels_last,
                                         std::vector<int64_t> kernel) {
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), std::move(kernel)));
+  // What auto_pad says of sizes is not rounded up (OutputDim).
+  window.ceil_mode = window.ceil_mode && window.auto_pad == AutoPad::kNotSet;
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.in(0)->type()));
   if (dims.size() != window.rank() + 2) return CannotExpress("windows over other axes");
   std::vector<int64_t> in;

@@ -151,7 +151,8 @@ absl::StatusOr<Values> FromAten(Rewrite& r) {
       }
     }
     if (candidates.empty())
-      return NotFound("PyTorch has no operator aten::", op, overload.empty() ? "" : ".", overload);
+      return Unimplemented("PyTorch has no operator aten::", op, overload.empty() ? "" : ".",
+                           overload);
     for (const TorchSchema* schema : candidates) {
       const std::optional<Arguments> arguments = ArgumentsFor(a, *schema);
       if (!arguments || a.num_outputs() > schema->results.size()) continue;

@@ -28,7 +28,8 @@ bool HasPast(const Node& node) { return node.num_inputs() > 4 && node.input(4); 
 //  - it refuses present keys and values where there are none of the past (1.23), which are the keys
 //    and values themselves: a lowering gives them;
 //  - of 16 bits and rank 3 it computes nonsense where heads share keys (1.23): a lowering says it
-//    in steps.
+//    in steps;
+//  - of float64 it runs ONNX's function body, whose causal mask is float32 (1.30): in steps, too.
 class FormsOfAll : public LensImpl {
  public:
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
@@ -43,6 +44,9 @@ class FormsOfAll : public LensImpl {
     const bool rows = q && q->shape() && q->shape()->rank() == 3 && BitWidth(q->dtype()) == 16;
     if (rows && node.attrs().Int("q_num_heads", 0) != node.attrs().Int("kv_num_heads", 0)) {
       return CannotExpress("shared heads of 16 bits, of rank 3");
+    }
+    if (q && q->dtype() == DType::kFloat64 && node.attrs().Int("is_causal", 0) != 0) {
+      return CannotExpress("a causal mask of float64");
     }
     return absl::OkStatus();
   }

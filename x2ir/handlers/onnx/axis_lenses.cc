@@ -140,8 +140,45 @@ class OneOfLens : public LensImpl {
   int since_;
 };
 
+class OfRankLens : public LensImpl {
+ public:
+  OfRankLens(int64_t rank, std::vector<size_t> operands)
+      : rank_(rank), operands_(std::move(operands)) {}
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    for (const size_t i : operands_) {
+      const Value* operand = draft.node().input(i);
+      const Shape* shape = operand ? operand->shape() : nullptr;
+      if (!shape || (rank_ == 0) == (shape->rank() == 0)) continue;
+      const std::vector<int64_t> one(static_cast<size_t>(rank_), 1);
+      Value* x = draft.TakeOperandAt(i);
+      Builder& b = draft.builder();
+      draft.SetOperandAt(i, x->fixed_constant()
+                                ? b.Constant(x->fixed_constant()->Reshaped(one), "number")
+                                : b.Op("reshape", {x, b.Ints(one, "one")}));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t rank_;
+  std::vector<size_t> operands_;
+};
+
+class NoScalarLens : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    return RankOfFirst(draft) == 0 ? CannotExpress("of a scalar") : absl::OkStatus();
+  }
+};
+
 }  // namespace
 
+Lens OfRank(int64_t rank, std::vector<size_t> operands) {
+  return std::make_shared<OfRankLens>(rank, std::move(operands));
+}
+Lens NoScalar() { return std::make_shared<NoScalarLens>(); }
 Lens AxisFromFront(std::string_view name) { return std::make_shared<AxisFromFrontLens>(name); }
 Lens AxesAsAttr(EmptyAxes empty, bool inserted, int computed_from) {
   return std::make_shared<AxesAsAttrLens>(empty, inserted, computed_from);

@@ -25,6 +25,13 @@ Lens AxesAsAttr(EmptyAxes empty, bool inserted, int computed_from);
 // The IR operand must be left out: only opset `since` has it.
 Lens LeftOut(std::string_view ir, int since);
 
+// ONNX wants these operands to be of rank 0, or to have an axis; in the IR one number may be of any
+// rank. `rank`: 0 or 1.
+Lens OfRank(int64_t rank, std::vector<size_t> operands);
+
+// Operand 0 has axes: of a scalar ONNX Runtime refuses the op, or takes it for a list.
+Lens NoScalar();
+
 // The attribute has one of these values; opset `since` has more.
 Lens OneOf(std::string_view name, std::vector<std::string> values, int since);
 

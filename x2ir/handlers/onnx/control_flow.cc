@@ -31,7 +31,27 @@ class SameShapesLens : public LensImpl {
   }
 };
 
-X2IR_ONNX(if).Is("If", In(1, 10), std::make_shared<const SameShapesLens>()).Is("If", Since(11));
+// In the IR a tensor goes with an optional one.
+class SameKindsLens : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const AttributeMap& attrs = draft.node().attrs();
+    const auto a = attrs.SubGraph("then_branch").outputs();
+    const auto b = attrs.SubGraph("else_branch").outputs();
+    for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
+      const auto one = a[i]->type().kind(), other = b[i]->type().kind();
+      if (one == other || one == Type::kUnknown || other == Type::kUnknown) continue;
+      return CannotExpress("the branches give ", a[i]->type().ToString(), " and ",
+                           b[i]->type().ToString());
+    }
+    return absl::OkStatus();
+  }
+};
+
+X2IR_ONNX(if)
+    .Is("If", In(1, 10), std::make_shared<const SameShapesLens>())
+    .Is("If", Since(11), std::make_shared<const SameKindsLens>());
 // Whether a body goes on as long as it is told to: it hands on its condition, or says true.
 bool GoesOn(const Graph& body) {
   if (body.outputs().empty() || body.inputs().size() < 2) return true;

@@ -89,6 +89,8 @@ class PadsLens : public LensImpl {
   absl::Status Export(Draft& draft) const override {
     X2IR_ASSIGN_OR_RETURN(const AutoPad auto_pad, ReadAutoPad(draft.node().attrs()));
     const bool same = auto_pad == AutoPad::kSameUpper || auto_pad == AutoPad::kSameLower;
+    // Automatic pads leave nothing to round up, but ONNX Runtime's LpPool rounds.
+    if (below_kernel_ && auto_pad != AutoPad::kNotSet) draft.TakeAttr("ceil_mode");
     bool written_out = same && IsDilated(draft.node());
     if (!written_out && !below_kernel_) return absl::OkStatus();
     std::optional<Attribute::Ints> kernel = KernelOf(draft.node());

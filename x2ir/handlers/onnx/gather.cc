@@ -95,10 +95,12 @@ X2IR_ONNX(scatter_nd)
     .Is("ScatterND", In(16, 17), OneOf("reduction", {"none", "add", "mul"}, 18), NoHalfReduction())
     .Is("ScatterND", Since(18), NoHalfReduction());
 X2IR_ONNX(one_hot).Is("OneHot", Since(9), Lens(std::make_shared<IndicesOfSomeRank>()));
-X2IR_ONNX(non_zero).Is("NonZero", Since(9));
+X2IR_ONNX(non_zero).Is("NonZero", Since(9), NoScalar());
 X2IR_ONNX(compress).Is("Compress", Since(9), AxisFromFront("axis"));
 X2IR_ONNX(unique).Is("Unique", Since(11));
-X2IR_ONNX(top_k).Is("TopK", In(1, 9), Lens(std::make_shared<KAsAttr>())).Is("TopK", Since(10));
+X2IR_ONNX(top_k)
+    .Is("TopK", In(1, 9), Lens(std::make_shared<KAsAttr>()))
+    .Is("TopK", Since(10), OfRank(1, {1}));
 X2IR_ONNX(reverse_sequence).Is("ReverseSequence", Since(10));
 X2IR_ONNX(non_max_suppression).Is("NonMaxSuppression", Since(10));
 

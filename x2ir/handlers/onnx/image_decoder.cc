@@ -35,19 +35,30 @@ class TwoSpatialAxes : public LensImpl {
   }
 };
 
+// ONNX allows one spatial axis, ONNX Runtime does not.
+class SeveralSpatialAxes : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value* x = draft.node().input(0);
+    const bool line = x && x->shape() && x->shape()->rank() == 3;
+    return line ? CannotExpress("one spatial axis, which runtimes refuse") : absl::OkStatus();
+  }
+};
+
 }  // namespace
 
 X2IR_ONNX(grid_sample)
     .Is("GridSample", In(16, 19), Lens(std::make_shared<TwoSpatialAxes>()),
         EnumMap("mode", "mode",
                 {{"linear", "bilinear"}, {"nearest", "nearest"}, {"cubic", "bicubic"}}))
-    .Is("GridSample", Since(20));
+    .Is("GridSample", Since(20), Lens(std::make_shared<SeveralSpatialAxes>()));
 X2IR_ONNX(affine_grid).Is("AffineGrid", Since(20));
 X2IR_ONNX(roi_align)
     .Is("RoiAlign", In(10, 15), Fixed("coordinate_transformation_mode", "output_half_pixel"))
     .Is("RoiAlign", Since(16));
-X2IR_ONNX(center_crop_pad).Is("CenterCropPad", Since(18));
+X2IR_ONNX(center_crop_pad).Is("CenterCropPad", Since(18), NoScalar(), OfRank(1, {1}));
 X2IR_ONNX(image_decoder).Is("ImageDecoder", Since(20));
-X2IR_ONNX(col2im).Is("Col2Im", Since(18));
+X2IR_ONNX(col2im).Is("Col2Im", Since(18), OfRank(1, {1, 2}));
 
 }  // namespace x2ir

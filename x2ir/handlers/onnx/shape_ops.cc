@@ -1,5 +1,6 @@
 // ONNX: ops that change or read shapes, put tensors together and take them apart.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/onnx/axis_lenses.h"
 #include "x2ir/handlers/onnx/legacy_lenses.h"
+#include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/slice.h"
 
 namespace x2ir {
@@ -74,16 +76,19 @@ absl::StatusOr<Values> ToSplit18(Rewrite& r) {
   if (const int64_t axis = r.attrs().Int("axis"); axis != 0) attrs.Set("axis", axis);
   std::vector<Value*> operands = r.node.inputs();
   if (!r.has(1)) {
-    // Runtimes refuse more parts than elements, but for sizes that are said.
+    // Runtimes refuse parts without elements, but for sizes that are said.
     const auto count = static_cast<int64_t>(r.num_outputs());
     const Shape* shape = r.in(0)->shape();
     int64_t axis = r.attrs().Int("axis");
     if (shape && axis < 0) axis += shape->rank();
     const bool known = shape && axis >= 0 && axis < shape->rank() && (*shape)[axis].is_static();
     const int64_t size = known ? (*shape)[axis].value() : 0;
-    if (known && size < count) {
-      std::vector<int64_t> sizes(static_cast<size_t>(count), 0);
-      std::fill_n(sizes.begin(), size, 1);
+    const int64_t part = (size + count - 1) / count;
+    if (known && part * (count - 1) >= size) {
+      std::vector<int64_t> sizes;
+      for (int64_t i = 0; i < count; ++i) {
+        sizes.push_back(std::clamp<int64_t>(size - i * part, 0, part));
+      }
       operands.resize(1);
       operands.push_back(r.b.Ints(sizes, "sizes"));
     } else {
@@ -114,14 +119,39 @@ class StepsOfOne : public LensImpl {
   }
 };
 
+// Backwards ONNX Runtime takes the largest integer, which stands for the end, for the beginning;
+// ONNX's text does so for the smallest one.
+class EndsBackwards : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const auto ends = KnownInts(draft.node().input(2)), steps = KnownInts(draft.node().input(4));
+    if (!ends || !steps || ends->size() != steps->size()) return absl::OkStatus();
+    std::vector<int64_t> moved = *ends;
+    for (size_t i = 0; i < moved.size(); ++i) {
+      const bool largest = moved[i] == std::numeric_limits<int64_t>::max() ||
+                           moved[i] == std::numeric_limits<int32_t>::max();
+      if ((*steps)[i] < 0 && largest) --moved[i];
+    }
+    if (moved == *ends) return absl::OkStatus();
+    const DType t = draft.TakeOperandAt(2)->dtype();
+    X2IR_ASSIGN_OR_RETURN(
+        Tensor cast,
+        CastTensor(Tensor::Of<int64_t>({static_cast<int64_t>(moved.size())}, moved), t));
+    draft.SetOperandAt(2, draft.builder().Constant(std::move(cast), "ends"));
+    return absl::OkStatus();
+  }
+};
+
 // What names no axes moves nothing, which runtimes refuse or take for all axes: Slice and Pad of a
-// scalar, Squeeze with an empty list.
+// scalar, Squeeze with an empty list. Nor do runtimes reflect to and fro.
 class SomeAxes : public LensImpl {
  public:
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
   absl::Status Export(Draft& draft) const override {
     const Node& node = draft.node();
     if (NamesNoAxes(node)) return CannotExpress("no axes at all");
+    if (PadsBeyond(node)) return CannotExpress("padding with more than there is");
     return absl::OkStatus();
   }
 };
@@ -131,46 +161,50 @@ Lens NamesAxes() { return std::make_shared<SomeAxes>(); }
 
 X2IR_ONNX(reshape)
     .Is("Reshape", In(1, 4), OperandAsAttr("shape"), InPlaceHint(), ImportOnly())
-    .Is("Reshape", Since(5));
+    .Is("Reshape", Since(5), OfRank(1, {1}));
 X2IR_ONNX(flatten).Is("Flatten", Since(1), AxisFromFront("axis"));
 X2IR_ONNX(transpose).Is("Transpose", Since(1), Lens(std::make_shared<PermWrittenOut>()));
 X2IR_ONNX(squeeze)
-    .Is("Squeeze", In(1, 12), AxesAsAttr(EmptyAxes::kNone, /*inserted=*/false, 13))
-    .Is("Squeeze", Since(13), NamesAxes());
+    .Is("Squeeze", In(1, 12), NamesAxes(), AxesAsAttr(EmptyAxes::kNone, /*inserted=*/false, 13))
+    .Is("Squeeze", Since(13), NamesAxes(), OfRank(1, {1}));
 X2IR_ONNX(unsqueeze)
     .Is("Unsqueeze", In(1, 12), AxesAsAttr(EmptyAxes::kNone, /*inserted=*/true, 13))
-    .Is("Unsqueeze", Since(13));
-X2IR_ONNX(expand).Is("Expand", Since(8));
-X2IR_ONNX(tile).Is("Tile", Since(6));
+    .Is("Unsqueeze", Since(13), OfRank(1, {1}));
+X2IR_ONNX(expand).Is("Expand", Since(8), OfRank(1, {1}));
+X2IR_ONNX(tile).Is("Tile", Since(6), OfRank(1, {1}));
 X2IR_ONNX(concat)
     .Is("Concat", In(1, 3), Attr("axis", 1), ImportOnly())
     .Is("Concat", Since(4), AxisFromFront("axis"));
 X2IR_ONNX(split)
     .Is("Split", In(2, 12), OperandAsAttr("split"), AxisFromFront("axis"),
         Lens(std::make_shared<EqualParts>()))
-    .Is("Split", In(13, 17), Lens(std::make_shared<EqualParts>()))
+    .Is("Split", In(13, 17), Lens(std::make_shared<EqualParts>()), OfRank(1, {1}))
     .Is("Split", Since(18), Code{FromSplit18, ToSplit18});
 X2IR_ONNX(slice)
-    .Is("Slice", In(1, 9), OperandAsAttr("starts"), OperandAsAttr("ends"),
+    .Is("Slice", In(1, 9), NamesAxes(), OperandAsAttr("starts"), OperandAsAttr("ends"),
         AxesAsAttr(EmptyAxes::kNone, /*inserted=*/false, 10), Lens(std::make_shared<StepsOfOne>()))
-    .Is("Slice", Since(10), NamesAxes());
+    .Is("Slice", Since(10), NamesAxes(), OfRank(1, {1, 2, 3, 4}),
+        Lens(std::make_shared<EndsBackwards>()));
 X2IR_ONNX(pad)
     .Is("Pad", In(1, 1), OperandAsAttr("pads", "paddings"),
         OperandAsAttr("constant_value", "value", 0.0f),
         OneOf("mode", {"constant", "reflect", "edge"}, 19), ImportOnly())
-    .Is("Pad", In(2, 10), OperandAsAttr("pads"), OperandAsAttr("constant_value", "value", 0.0f),
-        LeftOut("axes", 18), OneOf("mode", {"constant", "reflect", "edge"}, 19))
-    .Is("Pad", In(11, 17), NamesAxes(), LeftOut("axes", 18),
+    .Is("Pad", In(2, 10), NamesAxes(), OperandAsAttr("pads"),
+        OperandAsAttr("constant_value", "value", 0.0f), LeftOut("axes", 18),
         OneOf("mode", {"constant", "reflect", "edge"}, 19))
-    .Is("Pad", In(18, 18), NamesAxes(), OneOf("mode", {"constant", "reflect", "edge"}, 19))
-    .Is("Pad", Since(19), NamesAxes());
+    .Is("Pad", In(11, 17), NamesAxes(), OfRank(1, {1}), LeftOut("axes", 18),
+        OneOf("mode", {"constant", "reflect", "edge"}, 19))
+    .Is("Pad", In(18, 18), NamesAxes(), OfRank(1, {1, 3}),
+        OneOf("mode", {"constant", "reflect", "edge"}, 19))
+    .Is("Pad", Since(19), NamesAxes(), OfRank(1, {1, 3}));
 X2IR_ONNX(shape).Is("Shape", Since(1));
 X2IR_ONNX(size).Is("Size", Since(1));
 X2IR_ONNX(constant_of_shape)
-    .Is("ConstantOfShape", Since(9), Attr("value", Tensor::Of<float>({1}, {0.0f})));
+    .Is("ConstantOfShape", Since(9), OfRank(1, {0}), Attr("value", Tensor::Of<float>({1}, {0.0f})));
 X2IR_ONNX(range)
-    .Is("Range", In(11, 26))
-    .Is("Range", Since(27), ForeignFixed("stash_type", 1));  // 16-bit floats in float32
+    .Is("Range", In(11, 26), OfRank(0, {0, 1, 2}))
+    .Is("Range", Since(27), OfRank(0, {0, 1, 2}),
+        ForeignFixed("stash_type", 1));  // 16-bit floats in float32
 X2IR_ONNX(eye_like).Is("EyeLike", Since(9), DTypeAttr("dtype"));
 X2IR_ONNX(trilu).Is("Trilu", Since(14));
 

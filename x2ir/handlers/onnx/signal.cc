@@ -5,6 +5,7 @@
 
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/onnx/axis_lenses.h"
 
 namespace x2ir {
 namespace {
@@ -57,9 +58,12 @@ X2IR_ONNX(dft)
     .Is("DFT", Since(20), Lens(std::make_shared<NoInverseOneSided>()),
         Lens(std::make_shared<InBatch>()));
 X2IR_ONNX(stft).Is("STFT", Since(17), ImportOnly()).Is("STFT", Since(17), Code{nullptr, ToStft});
-X2IR_ONNX(hann_window).Is("HannWindow", Since(17), DTypeAttr("dtype", "output_datatype"));
-X2IR_ONNX(hamming_window).Is("HammingWindow", Since(17), DTypeAttr("dtype", "output_datatype"));
-X2IR_ONNX(blackman_window).Is("BlackmanWindow", Since(17), DTypeAttr("dtype", "output_datatype"));
+X2IR_ONNX(hann_window)
+    .Is("HannWindow", Since(17), OfRank(0, {0}), DTypeAttr("dtype", "output_datatype"));
+X2IR_ONNX(hamming_window)
+    .Is("HammingWindow", Since(17), OfRank(0, {0}), DTypeAttr("dtype", "output_datatype"));
+X2IR_ONNX(blackman_window)
+    .Is("BlackmanWindow", Since(17), OfRank(0, {0}), DTypeAttr("dtype", "output_datatype"));
 X2IR_ONNX(mel_weight_matrix)
     .Is("MelWeightMatrix", Since(17), DTypeAttr("dtype", "output_datatype"));
 

@@ -137,6 +137,22 @@ AttributeMap ResizeAttrs(const Resize& r) {
   return attrs;
 }
 
+// Whether images of sizes that are not known are made larger by whole factors of which the inverse
+// is not rounded down: no place is so near to the next element that rounding could reach it.
+bool IsMadeLarger(const Value& x, const Value& sizes) {
+  constexpr int64_t kMostTimes = 64;
+  const std::vector<Dim>* out = sizes.elements();
+  if (!out || out->size() != 2) return false;
+  for (int64_t i = 0; i < 2; ++i) {
+    const Dim& in = (*x.shape())[1 + i];
+    int64_t times = 1;
+    while (times <= kMostTimes && !(in * Dim(times) == (*out)[static_cast<size_t>(i)])) ++times;
+    const double inverse = 1.0f / static_cast<float>(times);
+    if (times > kMostTimes || inverse * static_cast<double>(times) < 1) return false;
+  }
+  return true;
+}
+
 template <ResizeMode kMode>
 absl::StatusOr<Value*> FromResize(TfArgs& a) {
   constexpr int64_t kMostTaps = int64_t{1} << 22;
@@ -176,6 +192,11 @@ absl::StatusOr<Value*> FromResize(TfArgs& a) {
   }
   if (!by_taps && (known || kMode == ResizeMode::kLinear)) {
     return a.Op("resize", {x, nullptr, nullptr, a.AsInt64(a.in(1))}, attrs);
+  }
+  if (kNearest && !by_taps && !r.align_corners && IsMadeLarger(*x, *a.in(1))) {
+    AttributeMap larger = attrs;
+    larger.Set("nearest_mode", r.half_pixel ? "round_prefer_ceil" : "floor");
+    return a.Op("resize", {x, nullptr, nullptr, a.AsInt64(a.in(1))}, std::move(larger));
   }
   if (!known) return Unimplemented("sizes that are not known");
   for (int64_t i = 0; i < 2; ++i) x = ApplyTaps(a, x, 1 + i, taps[static_cast<size_t>(i)]);

@@ -20,20 +20,21 @@ void TakePaddingTo(TfliteArgs& a, AttributeMap* attrs) {
 }
 
 std::vector<int64_t> TakeHw(TfliteArgs& a, std::string_view before, std::string_view behind,
-                            int64_t or_else) {
+                            int64_t or_else, bool three = false) {
   std::vector<int64_t> all;
-  for (const char* axis : {"h", "w"}) {
+  for (const char* axis : {"d", "h", "w"}) {
+    if (*axis == 'd' && !three) continue;
     all.push_back(a.Int(Symbol(StrCat(before, axis, behind)), or_else));
     a.Require(all.back() > 0, "a window without a size or a step");
   }
   return all;
 }
 
-AttributeMap TakeConv(TfliteArgs& a) {
+AttributeMap TakeConv(TfliteArgs& a, bool three = false) {
   AttributeMap attrs = {{"layout", "channels_last"}};
   TakePaddingTo(a, &attrs);
-  attrs.Set("strides", TakeHw(a, "stride_", "", 0));
-  attrs.Set("dilations", TakeHw(a, "dilation_", "_factor", 1));
+  attrs.Set("strides", TakeHw(a, "stride_", "", 0, three));
+  attrs.Set("dilations", TakeHw(a, "dilation_", "_factor", 1, three));
   return attrs;
 }
 
@@ -133,12 +134,11 @@ Value* TransposeConv(TfliteArgs& a) {
   return PlusBias(a, y, 3);
 }
 
+// Weights [depth, height, width, in, out]; there are no groups.
 Value* Conv3d(TfliteArgs& a) {
-  Value* y = AsTf(a, "Conv3D", {a.in(0), a.in(1)},
-                  {{"strides", Strides(a, true)},
-                   {"dilations", Dilations3d(a)},
-                   {"padding", a.String("padding", "SAME")}})[0];
-  return PlusBias(a, y, 2);
+  AttributeMap attrs = TakeConv(a, /*three=*/true);
+  Value* weights = Relaid(a, a.in(1), {4, 3, 0, 1, 2});
+  return a.Op("conv", WithBias(a, a.in(0), weights, 2), std::move(attrs));
 }
 
 Value* Conv3dTranspose(TfliteArgs& a) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "absl/container/flat_hash_set.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/tflite/fold_quantized.h"
@@ -138,6 +139,16 @@ bool TakeTransposes(Graph& graph, Node* node) {
   return any;
 }
 
+// LiteRT (XNNPACK) gives another product of what TRANSPOSE made with itself: each operand gets a
+// TRANSPOSE of its own.
+void PartOperands(Graph& graph, Node* node) {
+  const Value* x = node->input(0);
+  const Node* maker = x ? x->producer() : nullptr;
+  if (!IsLite(node, "BATCH_MATMUL") || node->input(1) != x || !IsLite(maker, "TRANSPOSE")) return;
+  Node* again = graph.InsertNode(node, tflite::kDialect, "TRANSPOSE", maker->inputs());
+  node->SetInput(1, graph.AddNodeOutput(again, graph.UniqueName(x->name()), x->type()));
+}
+
 void Finish(Graph& graph) {
   absl::flat_hash_set<const Node*> reshapes;
   for (Node* node : graph.nodes()) {
@@ -151,6 +162,7 @@ void Finish(Graph& graph) {
   }
   // One that was several operators has only just been made.
   for (Node* node : graph.nodes()) {
+    PartOperands(graph, node);
     if (IsLite(node, "RELU_N1_TO_1")) TakeActivation(graph, node);
   }
 }
@@ -167,26 +179,34 @@ void ReshapeToScalars(Graph& graph) {
   }
 }
 
-bool HasOnlyConstants(const Node& node) {
-  const auto inputs = node.inputs();
-  return std::all_of(inputs.begin(), inputs.end(),
-                     [](const Value* v) { return !v || v->fixed_constant(); });
+// What hangs on constants and on the shapes of tensors alone.
+absl::flat_hash_set<const Value*> MadeBeforeTheRun(const Graph& graph) {
+  absl::flat_hash_set<const Value*> made;
+  for (const Node* node : graph.nodes()) {
+    const std::vector<Value*> inputs = node->inputs();
+    const bool all = std::all_of(inputs.begin(), inputs.end(), [&](const Value* v) {
+      return !v || v->fixed_constant() || made.contains(v);
+    });
+    if (!all && !IsLite(node, "SHAPE") && !IsLite(node, "RANK")) continue;
+    for (const Value* v : node->outputs()) made.insert(v);
+  }
+  return made;
 }
 
 // What LiteRT gives is what operators make: inputs and constants that are results are copied, and
 // so is what is a result twice.
 absl::Status CopyResults(Graph& graph) {
   const std::vector<Value*> outputs = graph.outputs();
+  const absl::flat_hash_set<const Value*> before = MadeBeforeTheRun(graph);
   for (size_t i = 0; i < outputs.size(); ++i) {
     Value* v = outputs[i];
     const bool again = std::find(outputs.begin(), outputs.begin() + static_cast<ptrdiff_t>(i), v) !=
                        outputs.begin() + static_cast<ptrdiff_t>(i);
     // WHILE gives tensors of its own, not those that whoever runs the model has bound.
-    if (v->producer() && !again && !IsLite(v->producer(), "WHILE") &&
-        !HasOnlyConstants(*v->producer())) {
+    if (v->producer() && !again && !IsLite(v->producer(), "WHILE") && !before.contains(v)) {
       continue;
     }
-    // What RESHAPE makes of a constant is made before the run, when nobody looks for it.
+    // What is made before the run is not where the caller looks for it.
     // The larger of two scalars that are the same one: SELECT_V2 gives 0, or a vector.
     Node* node = nullptr;
     if (v->shape() && v->shape()->rank() == 0) {

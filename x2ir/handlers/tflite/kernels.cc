@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "x2ir/core/kernels.h"
 #include "x2ir/formats/tflite/quantization.h"
+#include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -16,8 +18,9 @@ constexpr uint32_t kFloats = Bit(DType::kFloat32), kH = Bit(DType::kFloat16),
                    kUi = Bit(DType::kUInt32), kNumberTypes = kFloats | kI | kL, kBytes = kC | kU,
                    kAnyType = ~uint32_t{0};
 
-// Of an operator: the element types of its operand (the one that says which kernel it is), how many
-// axes that may have, and how many where two operands of different shapes are broadcast.
+// Of an operator: the element types of its operand (the one that says which kernel it is; a second
+// row says them of another operand), how many axes that may have, and how many where two operands
+// of different shapes are broadcast.
 struct Kernel {
   std::string_view op;
   uint32_t types;
@@ -81,6 +84,7 @@ constexpr Kernel kKernels[] = {
     {"NEG", kNumberTypes},
     {"NOT_EQUAL", kNumberTypes | kB | kS, 0, 8, 4, 2},
     {"ONE_HOT", kI | kL},
+    {"ONE_HOT", kNumberTypes | kB | kBytes, 2},
     {"PACK", kNumberTypes | kS | kBytes | kUi},
     {"PAD", kNumberTypes | kB, 0, 5},
     {"PADV2", kNumberTypes | kB | kBytes | kS, 0, 5},
@@ -259,14 +263,34 @@ std::optional<FixedScale> FixedScaleOf(std::string_view op, DType type) {
   return std::nullopt;
 }
 
-std::vector<std::string> CheckTfliteNode(const Node& node) {
-  const Kernel* kernel = KernelOf(node.op().view());
-  if (!kernel) return {};
+bool HasTfliteKernel(std::string_view op, DType type) {
+  const Kernel* kernel = KernelOf(op);
+  return !kernel || (kernel->types & Bit(type)) != 0;
+}
+
+namespace {
+
+// Whether the kernel for integers that stand for floats gives what the operator gives of the
+// integers as they are.
+bool TakesAsTheyAre(const Node& node, const QuantizedKernel& kernel) {
+  if (kernel.scales == Scales::kCommutes) return true;
+  if (kernel.scales != Scales::kCompares) return false;
+  const auto first = tflite::QuantizationOf(*node.input(0));
+  const std::vector<Value*> operands = node.inputs();
+  return std::all_of(operands.begin(), operands.end(), [&](const Value* v) {
+    if (!v || v->dtype() != node.input(0)->dtype()) return true;
+    const auto own = tflite::QuantizationOf(*v);
+    return own.ok() && first.ok() && *own == *first;
+  });
+}
+
+std::vector<std::string> CheckAgainst(const Kernel* kernel, const Node& node) {
   const Value* operand = node.input(static_cast<size_t>(kernel->operand));
   if (!operand) return {"an operand is left out"};
   const DType type = operand->dtype();
   const QuantizedKernel* quantized = QuantizedKernelOf(kernel->op);
-  const bool stands = tflite::IsQuantized(*operand) && quantized && quantized->Takes(type);
+  const bool stands = tflite::IsQuantized(*operand) && quantized && quantized->Takes(type) &&
+                      TakesAsTheyAre(node, *quantized);
   if (type != DType::kUndefined && (kernel->types & Bit(type)) == 0 && !stands) {
     return {StrCat("no kernel for ", Name(type))};
   }
@@ -281,5 +305,26 @@ std::vector<std::string> CheckTfliteNode(const Node& node) {
   if (rank > most) return {StrCat("no kernel for rank ", rank)};
   return {};
 }
+
+}  // namespace
+
+std::vector<std::string> CheckTfliteNode(const Node& node) {
+  const auto* end = std::end(kKernels);
+  for (const Kernel* kernel = KernelOf(node.op().view());
+       kernel && kernel != end && kernel->op == node.op().view(); ++kernel) {
+    if (auto problems = CheckAgainst(kernel, node); !problems.empty()) return problems;
+  }
+  return {};
+}
+
+namespace {
+
+// For lowerings that compute in float64 where they can. Integers may stand for floats.
+bool LacksFloat64(Symbol op, int, size_t, DType type) {
+  return type == DType::kFloat64 && !HasTfliteKernel(op.view(), type);
+}
+[[maybe_unused]] const bool kRegisteredKernels = RegisterKernels(tflite::kDialect, LacksFloat64);
+
+}  // namespace
 
 }  // namespace x2ir

@@ -16,6 +16,10 @@ namespace X2IR_API x2ir {
 // What LiteRT would refuse of a node; empty: nothing.
 std::vector<std::string> CheckTfliteNode(const Node& node);
 
+// Whether the operator has a kernel for integers or floats of that type, which stand for
+// themselves.
+bool HasTfliteKernel(std::string_view op, DType type);
+
 // How many axes operands of different shapes may have.
 int64_t MostBroadcastAxes(std::string_view op);
 

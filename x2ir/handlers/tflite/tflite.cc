@@ -16,6 +16,7 @@ namespace {
 
 [[maybe_unused]] const bool kRegistered = RegisterDialect({.name = std::string(tflite::kDialect),
                                                            .layout = "channels_last",
+                                                           .holds_any_ops = false,
                                                            .check = CheckTfliteNode,
                                                            .prepare = PrepareTflite,
                                                            .ready = ReadyForTflite,
@@ -129,6 +130,22 @@ Values TfliteWriter::TfliteAll(std::string_view op, std::vector<Value*> operands
 Value* TfliteWriter::Tflite(std::string_view op, std::vector<Value*> operands, AttributeMap attrs,
                             x2ir::Type result) {
   return TfliteAll(op, std::move(operands), std::move(attrs), {true}, {std::move(result)})[0];
+}
+
+absl::Status TfliteWriter::TryOn(Node& made,
+                                 const std::function<absl::StatusOr<Values>(TfliteWriter&)>& form) {
+  Builder trial(*made.graph(), &made);
+  Rewrite r{made, trial, r_.dialect, r_.opset, r_.target};
+  TfliteWriter inner(r);
+  absl::Status status = WriteNode(r, [&] { return form(inner); }).status();
+  for (const Node* node : trial.made()) {
+    if (!status.ok() || node->is_ir()) continue;
+    if (const auto problems = CheckTfliteNode(*node); !problems.empty()) {
+      status = CannotExpress(node->op().str(), ": ", problems[0]);
+    }
+  }
+  trial.Rollback();
+  return status;
 }
 
 }  // namespace x2ir

@@ -54,6 +54,8 @@ class TfliteWriter : public NodeWriter {
                 x2ir::Type result = {});
   Values TfliteAll(std::string_view op, std::vector<Value*> operands, AttributeMap attrs,
                    const std::vector<bool>& wanted, const std::vector<x2ir::Type>& results = {});
+  // Whether that form can write the node, which this one has made; nothing is kept of it.
+  absl::Status TryOn(Node& made, const std::function<absl::StatusOr<Values>(TfliteWriter&)>& form);
 };
 
 // --- Registration --------------------------------------------------------------------------------

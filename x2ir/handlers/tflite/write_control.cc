@@ -7,6 +7,7 @@
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/inline_graph.h"
 
 namespace x2ir {
 namespace {
@@ -66,6 +67,8 @@ void Close(Graph& graph, const Values& outer, Values* inputs) {
 }
 
 absl::StatusOr<Values> ToIf(TfliteWriter& w) {
+  // LiteRT does not copy out the results of an IF whose condition is a constant.
+  if (KnownBranch(w.node())) return CannotExpress("the condition is known");
   Values outer;
   absl::flat_hash_map<Value*, size_t> index;
   std::vector<GraphPtr> branches;

@@ -20,9 +20,26 @@ using Pads = std::vector<int64_t>;
 
 bool IsChannelsLast(TfliteWriter& w) { return w.String("layout") == "channels_last"; }
 
-// The op with its channels last, between transposes.
-absl::StatusOr<Values> WithChannelsLast(TfliteWriter& w) {
-  return InLayout(w.b(), w.node(), "channels_last");
+using NnForm = absl::StatusOr<Values> (*)(TfliteWriter&);
+
+// The op with its channels last, between transposes. What `form` refuses then is refused here, so
+// that it is tried in other ways with its channels first.
+absl::StatusOr<Values> WithChannelsLast(TfliteWriter& w, NnForm form) {
+  X2IR_ASSIGN_OR_RETURN(Values values, InLayout(w.b(), w.node(), "channels_last"));
+  for (Node* made : w.b().made()) {
+    if (made->op() != w.node().op()) continue;
+    // A form may give a weight's name to the one that it makes of it.
+    std::vector<std::pair<Value*, std::string>> names;
+    for (Value* v : made->inputs()) {
+      if (v) names.emplace_back(v, v->name());
+    }
+    const absl::Status status = w.TryOn(*made, form);
+    for (const auto& [v, name] : names) {
+      if (v->name() != name) v->graph()->Rename(v, name);
+    }
+    X2IR_RETURN_IF_ERROR(status);
+  }
+  return values;
 }
 
 // A vector of channels so that it broadcasts.
@@ -270,7 +287,7 @@ absl::StatusOr<Values> ToConv(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> weights, KernelShape(w));
   const int64_t group = w.Int("group");
   if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
-  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  if (!IsChannelsLast(w)) return WithChannelsLast(w, ToConv);
   if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
   X2IR_ASSIGN_OR_RETURN(LiteWindow window, ReadLiteWindow(w, {weights.begin() + 2, weights.end()}));
   const bool dilated = std::any_of(window.dilations.begin(), window.dilations.end(),
@@ -398,7 +415,7 @@ absl::StatusOr<Values> ToConvTranspose(TfliteWriter& w) {
     if (d != 1) return WithZerosBetween(w, dilations);
   }
   if (w.attrs().Has("output_shape") && rank == 3) return CannotExpress("an output_shape");
-  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  if (!IsChannelsLast(w)) return WithChannelsLast(w, ToConvTranspose);
   if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
   const Shape *in = w.shape(), *out = w.out_type().shape();
   if (!in || !out) return CannotExpress("results of unknown sizes");
@@ -523,18 +540,19 @@ absl::StatusOr<Values> AxesApart(TfliteWriter& w) {
   return Values{w.Op("reshape", {w.Op(op, {y}, part(0, 1)), w.Ints(*out)})};
 }
 
-absl::StatusOr<Values> ToPool(TfliteWriter& w, bool max) {
+template <bool max>
+absl::StatusOr<Values> ToPool(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
   if (max && w.wants(1)) return CannotExpress("places");
   if (w.dtype() != DType::kFloat32 && !(max && IsInteger(w.dtype()) && BitWidth(w.dtype()) <= 16)) {
     return CannotExpress("elements of ", Name(w.dtype()));
   }
-  if (rank == 5) return IsChannelsLast(w) ? AxesApart(w) : WithChannelsLast(w);
+  if (rank == 5) return IsChannelsLast(w) ? AxesApart(w) : WithChannelsLast(w, ToPool<max>);
   for (const int64_t dilation : w.attrs().Ints("dilations", {})) {
     if (dilation != 1) return CannotExpress("dilated windows");
   }
-  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  if (!IsChannelsLast(w)) return WithChannelsLast(w, ToPool<max>);
   if (rank == 3) return Values{WithTwoSpatialAxes(w, false)};
   X2IR_ASSIGN_OR_RETURN(LiteWindow window, ReadLiteWindow(w, w.attrs().Ints("kernel_shape")));
   const bool include = !max && w.Int("count_include_pad") != 0;
@@ -574,8 +592,8 @@ absl::StatusOr<Values> ToPool(TfliteWriter& w, bool max) {
                       counts ? w.out_type() : Type());
   return Values{counts ? w.Op("mul", {y, counts}) : y};
 }
-X2IR_TFLITE(max_pool).To("MAX_POOL_2D", [](TfliteWriter& w) { return ToPool(w, true); });
-X2IR_TFLITE(average_pool).To("AVERAGE_POOL_2D", [](TfliteWriter& w) { return ToPool(w, false); });
+X2IR_TFLITE(max_pool).To("MAX_POOL_2D", ToPool<true>);
+X2IR_TFLITE(average_pool).To("AVERAGE_POOL_2D", ToPool<false>);
 
 auto ToGlobalPool(std::string_view reduction) {
   return [=](TfliteWriter& w) -> absl::StatusOr<Value*> {
@@ -712,7 +730,7 @@ absl::StatusOr<Values> ToGroupNorm(TfliteWriter& w) {
   if (rank < 3 || t != DType::kFloat32 || w.String("stash_type") != "float32") {
     return CannotExpress("rank ", rank, " of ", Name(t));
   }
-  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  if (!IsChannelsLast(w)) return WithChannelsLast(w, ToGroupNorm);
   const Dim& channels = (*w.shape())[rank - 1];
   if (!channels.is_static() || groups < 1 || channels.value() % groups != 0) {
     return CannotExpress("groups that do not fit");
@@ -740,7 +758,7 @@ absl::StatusOr<Values> ToLrn(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   const int64_t size = w.Int("size");
   if (rank != 4 || size % 2 == 0) return CannotExpress("rank ", rank, ", size ", size);
-  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  if (!IsChannelsLast(w)) return WithChannelsLast(w, ToLrn);
   return Values{
       w.Tflite("LOCAL_RESPONSE_NORMALIZATION", {w.in(0)},
                {{"radius", (size - 1) / 2},
@@ -751,14 +769,14 @@ absl::StatusOr<Values> ToLrn(TfliteWriter& w) {
 
 // --- Images -------------------------------------------------------------------------------------
 
-auto ToBlocks(std::string_view op) {
-  return [=](TfliteWriter& w) -> absl::StatusOr<Values> {
-    const Attribute* mode = w.attrs().Find("mode");
-    if (mode && *mode != Attribute("DCR")) return CannotExpress("mode CRD");
-    if (!IsChannelsLast(w)) return WithChannelsLast(w);
-    return Values{w.Tflite(op, {w.in(0)}, {{"block_size", w.Int("blocksize")}})};
-  };
+template <const char* kOp>
+absl::StatusOr<Values> ToBlocks(TfliteWriter& w) {
+  const Attribute* mode = w.attrs().Find("mode");
+  if (mode && *mode != Attribute("DCR")) return CannotExpress("mode CRD");
+  if (!IsChannelsLast(w)) return WithChannelsLast(w, ToBlocks<kOp>);
+  return Values{w.Tflite(kOp, {w.in(0)}, {{"block_size", w.Int("blocksize")}})};
 }
+constexpr char kDepthToSpace[] = "DEPTH_TO_SPACE", kSpaceToDepth[] = "SPACE_TO_DEPTH";
 
 // Rows and columns behind the batch.
 absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
@@ -808,6 +826,7 @@ absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
     const bool fits = (corners && (up && several)) || (half && (up || (down && whole))) ||
                       (place == "asymmetric" && nearest == "floor");
     if (!fits) return CannotExpress("nearest elements of ", place, ", ", nearest);
+    if (!known && !enlarged) return CannotExpress("nearest elements of sizes that are not known");
   } else if (mode != "linear" || (!corners && !half && place != "asymmetric")) {
     return CannotExpress(mode, " of ", place);
   }
@@ -843,8 +862,8 @@ X2IR_TFLITE(batch_normalization).To("MUL", ToBatchNorm);
 X2IR_TFLITE(instance_normalization).To("MEAN", ToInstanceNorm);
 X2IR_TFLITE(group_normalization).To("MEAN", ToGroupNorm);
 X2IR_TFLITE(lrn).To("LOCAL_RESPONSE_NORMALIZATION", ToLrn);
-X2IR_TFLITE(depth_to_space).To("DEPTH_TO_SPACE", ToBlocks("DEPTH_TO_SPACE"));
-X2IR_TFLITE(space_to_depth).To("SPACE_TO_DEPTH", ToBlocks("SPACE_TO_DEPTH"));
+X2IR_TFLITE(depth_to_space).To("DEPTH_TO_SPACE", ToBlocks<kDepthToSpace>);
+X2IR_TFLITE(space_to_depth).To("SPACE_TO_DEPTH", ToBlocks<kSpaceToDepth>);
 X2IR_TFLITE(resize).To("RESIZE_BILINEAR", ToResize);
 
 }  // namespace x2ir

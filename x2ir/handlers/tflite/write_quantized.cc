@@ -51,6 +51,9 @@ absl::StatusOr<Value*> ToDequantize(TfliteWriter& w) {
   if (!HasSteps(type) && !of_constants) return CannotExpress("integers of ", Name(type));
   X2IR_ASSIGN_OR_RETURN(const Quantization q, StepsOfNode(w, type));
   if (q.scales.size() > 1 && !constant) return CannotExpress("scales of an axis of a result");
+  if (type == DType::kInt16 && q.zero_points != std::vector<int64_t>(q.scales.size(), 0)) {
+    return CannotExpress("a zero point of int16 that is not 0");
+  }
   if (tflite::IsQuantized(*x)) {
     X2IR_ASSIGN_OR_RETURN(const auto own, tflite::QuantizationOf(*x));
     if (*own != q) {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "x2ir/builder/write_forms.h"
+#include "x2ir/handlers/tflite/kernels.h"
 #include "x2ir/handlers/tflite/prepare.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/infer.h"
@@ -75,6 +76,9 @@ absl::StatusOr<Value*> ToScatterNd(TfliteWriter& w) {
 absl::StatusOr<Value*> ToScatterElements(TfliteWriter& w) {
   const std::string& how = w.String("reduction");
   if (how != "none" && how != "add") return CannotExpress("updates by ", how);
+  if (!HasTfliteKernel("SCATTER_ND", w.dtype())) {
+    return CannotExpress("SCATTER_ND: no kernel for ", Name(w.dtype()));
+  }
   return ScatterElementsByTuples(w);
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "x2ir/builder/write_forms.h"
+#include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/handlers/tflite/prepare.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/infer.h"
@@ -109,12 +110,17 @@ Value* Known32(TfliteWriter& w, Value* ints) {
 absl::StatusOr<Value*> ToLiteExpand(TfliteWriter& w) {
   const Shape* out = w.out_type().shape();
   if (const auto dims = out ? out->Static() : std::nullopt) {
+    if (w.shape() && w.shape()->Static() == dims) return w.Op("identity", {w.in(0)});
     return w.Tflite("BROADCAST_TO", {w.in(0), w.Int32s(*dims)});
   }
+  const Shape* of_sizes = w.shape(1);
+  if (!out || !w.shape() || !of_sizes || of_sizes->rank() != 1 || !(*of_sizes)[0].is_static()) {
+    return CannotExpress("a result of unknown rank");
+  }
   Value* own = w.Cast(w.Op("shape", {w.in(0)}), DType::kInt32);
-  const int64_t rank = out ? out->rank() : -1;
+  const int64_t rank = out->rank();
   Value* both = w.Tflite("BROADCAST_ARGS", {own, Known32(w, w.in(1))}, {},
-                         Type::Tensor(DType::kInt32, Shape({rank < 0 ? Dim() : Dim(rank)})));
+                         Type::Tensor(DType::kInt32, Shape({Dim(rank)})));
   return w.Tflite("BROADCAST_TO", {w.in(0), both});
 }
 
@@ -144,6 +150,9 @@ absl::StatusOr<Values> ToLiteSplit(TfliteWriter& w) {
     for (int64_t i = 0; i < count; ++i) parts.push_back(std::min(each, size - i * each));
   }
   if (static_cast<int64_t>(parts.size()) != count || count == 0) return Invalid("its parts");
+  if (std::any_of(parts.begin(), parts.end(), [](int64_t n) { return n < 1; })) {
+    return CannotExpress("parts of nothing");
+  }
   // The kernels make every part.
   std::vector<Type> types;
   for (int64_t i = 0; i < count; ++i) {
@@ -202,6 +211,11 @@ absl::StatusOr<Value*> ToLitePad(TfliteWriter& w) {
     if ((*pads)[i] < 0 || (*pads)[n + i] < 0) return CannotExpress("negative pads");
     rows[static_cast<size_t>(2 * axis)] = static_cast<int32_t>((*pads)[i]);
     rows[static_cast<size_t>(2 * axis + 1)] = static_cast<int32_t>((*pads)[n + i]);
+    const Dim& size = (*w.shape())[axis];
+    if (mode == "reflect" && size.is_static() &&
+        std::max((*pads)[i], (*pads)[n + i]) >= std::max<int64_t>(1, size.value())) {
+      return CannotExpress("a reflection of more elements than there are");
+    }
   }
   Value* table = w.b().Constant(Tensor::Of<int32_t>({rank, 2}, rows));
   if (mode == "reflect") return w.Tflite("MIRROR_PAD", {w.in(0), table}, {{"mode", "REFLECT"}});
@@ -349,6 +363,7 @@ absl::StatusOr<Values> ToLiteTopK(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   if (w.Int("largest") == 0) return CannotExpress("the least elements");
+  if (tflite::IsQuantized(*w.in(0))) return CannotExpress("integers that stand for floats");
   std::vector<int64_t> perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(rank - 1)]);

@@ -9,6 +9,7 @@ namespace {
 
 [[maybe_unused]] const bool kDialectIsRegistered = RegisterDialect({.name = "torch",
                                                                     .layout = "channels_first",
+                                                                    .holds_any_ops = false,
                                                                     .check = CheckTorchCall,
                                                                     .prepare = PrepareTorch});
 

@@ -466,7 +466,7 @@ class Functionalizer {
       functional = op;
       break;
     }
-    if (functional.empty()) return NotFound("no mapping to IR without `out`");
+    if (functional.empty()) return Unimplemented("no mapping to IR without `out`");
     // The result is computed in its own type and only then cast to that of `out`.
     std::vector<DType> types;
     DType with_dims = DType::kUndefined, rank0 = with_dims;

@@ -257,7 +257,9 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
   }
   const bool known = static_cast<int64_t>(axes.size()) == spatial;
   const AttributeMap attrs = ResizeAttrs(u, spatial);
-  bool by_taps = IsAntialias(u.mode) || t == DType::kFloat64 || (nearest && !IsFloating(t));
+  // Places of float64 are those of float32 where sizes are not known: off by 1e-7 of the size.
+  bool by_taps =
+      IsAntialias(u.mode) || (known && t == DType::kFloat64) || (nearest && !IsFloating(t));
   // A factor and a size that do not go together, in float32 at least.
   for (const Axis& a : axes) {
     const double factor = static_cast<float>(a.scale.value_or(1));

@@ -109,11 +109,12 @@ X2IR_TORCH(slice).From("aten::im2col.default", Im2Col);
 
 Values Col2Im(TorchCall& c) {
   const Batched batched = AddBatch(c.Tensor("self"), 1);
-  const TorchWindow window = ReadWindow(c);
-  Value* y = c.Op("col2im", {batched.x, c.SymInts("output_size"), Ints(c, window.kernel)},
-                  {{"dilations", window.dilation},
-                   {"pads", Twice(window.padding)},
-                   {"strides", window.stride}});
+  std::vector<Size> kernel = c.Sizes("kernel_size");  // computed, where a program was written so
+  if (kernel.size() == 1) kernel.resize(2, kernel[0]);
+  Value* y = c.Op("col2im", {batched.x, c.SymInts("output_size"), Vector(c, kernel)},
+                  {{"dilations", c.IntsOf("dilation", 2, {1})},
+                   {"pads", Twice(c.IntsOf("padding", 2, {0}))},
+                   {"strides", c.IntsOf("stride", 2, {1})}});
   return {DropBatch({c, y}, batched)};
 }
 X2IR_TORCH(col2im).From("aten::col2im.default", Col2Im);

@@ -186,7 +186,7 @@ X2IR_TORCH(atan).Is("aten::atan.default");
 X2IR_TORCH(atanh).Is("aten::atanh.default");
 X2IR_TORCH(cos).Is("aten::cos.default");
 X2IR_TORCH(cosh).Is("aten::cosh.default");
-X2IR_TORCH(erf).Is("aten::erf.default").From("aten::special_erf.default");
+X2IR_TORCH(erf).From("aten::erf.default").From("aten::special_erf.default");
 X2IR_TORCH(exp).Is("aten::exp.default");
 X2IR_TORCH(hard_swish).Is("aten::hardswish.default");
 X2IR_TORCH(log).Is("aten::log.default");

@@ -20,7 +20,12 @@ X2IR_TORCH(selu).To("aten::selu.default", WriteSelu);
 X2IR_TORCH(gelu).To("aten::gelu.default", {"approximate"});
 X2IR_TORCH(leaky_relu).To("aten::leaky_relu.default", {{"alpha", "negative_slope"}});
 X2IR_TORCH(elu).To("aten::elu.default", {"alpha"});
-X2IR_TORCH(celu).To("aten::celu.default", {"alpha"});
+
+absl::StatusOr<Value*> WriteCelu(TorchWriter& w) {
+  if (w.Float("alpha") == 0) return CannotExpress("alpha 0, which PyTorch refuses");
+  return w.Call("aten::celu.default", {{"self", w.in(0)}, {"alpha", w.Float("alpha")}});
+}
+X2IR_TORCH(celu).To("aten::celu.default", WriteCelu);
 X2IR_TORCH(swish).To("aten::silu.default");
 
 Value* WriteHardSigmoid(TorchWriter& w) {

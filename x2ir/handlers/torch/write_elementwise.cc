@@ -18,6 +18,13 @@ X2IR_TORCH(is_nan).To("aten::isnan.default");
 X2IR_TORCH(not ).To("aten::logical_not.default");
 X2IR_TORCH(bitwise_not).To("aten::bitwise_not.default");
 
+// PyTorch's is a float of integers, too.
+absl::StatusOr<Value*> WriteErf(TorchWriter& w) {
+  if (!IsFloating(w.dtype())) return CannotExpress("the error function of integers");
+  return w.Call("aten::erf.default", {{"self", w.in(0)}});
+}
+X2IR_TORCH(erf).To("aten::erf.default", WriteErf);
+
 absl::StatusOr<Value*> WriteIsInf(TorchWriter& w) {
   const bool negative = w.Int("detect_negative") != 0, positive = w.Int("detect_positive") != 0;
   if (!negative && !positive) return CannotExpress("a test for neither infinity");

@@ -46,6 +46,12 @@ X2IR_TORCH(gemm).To("aten::addmm.default", WriteGemm);
 Value* WriteEinsum(TorchWriter& w) {
   std::vector<Value*> tensors;
   for (size_t i = 0; i < w.num_inputs(); ++i) tensors.push_back(w.in(i));
+  const DType t = w.dtype();
+  if (IsInteger(t) && t != DType::kInt64 && t != DType::kUInt64) {
+    // PyTorch's sums of integers are int64.
+    for (Value*& tensor : tensors) tensor = w.Cast(tensor, DType::kInt64);
+    return w.Cast(w.Op("einsum", std::move(tensors), {{"equation", w.String("equation")}}), t);
+  }
   return w.Call("aten::einsum.default",
                 {{"equation", w.String("equation")}, {"tensors", std::move(tensors)}});
 }
@@ -356,6 +362,10 @@ absl::StatusOr<Value*> WriteInstanceNorm(TorchWriter& w) {
   if (w.String("layout") != "channels_first") return CannotExpress("channels last");
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank < 3) return CannotExpress("rank ", rank);
+  const Shape& shape = *w.in(0)->shape();
+  if (std::all_of(shape.begin() + 2, shape.end(), [](const Dim& d) { return d == Dim(1); })) {
+    return CannotExpress("statistics of one element");
+  }
   return w.Call("aten::instance_norm.default", {{"input", w.in(0)},
                                                 {"weight", w.in(1)},
                                                 {"bias", w.in(2)},
@@ -406,6 +416,7 @@ absl::StatusOr<Values> WriteLayerNorm(TorchWriter& w) {
                               {"bias", w.in(2)},
                               {"eps", w.Float("epsilon")}};
   if (w.wants(1) || w.wants(2)) {
+    if (w.dtype() != stash) return CannotExpress("statistics of ", Name(w.dtype()));
     return w.Calls("aten::native_layer_norm.default", std::move(arguments));
   }
   Values values(w.node().num_outputs(), nullptr);

@@ -44,6 +44,9 @@ Value* SizesOf(TorchWriter& w, const Shape& shape) { return w.b().Ints(*shape.St
 auto WriteReduce(std::string_view op, bool says_dtype) {
   return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
     if (op == "aten::mean.dim" && !IsFloating(w.dtype())) return CannotExpress("means of integers");
+    if (op == "aten::logsumexp.default" && !IsFloating(w.dtype())) {
+      return CannotExpress("exponentials of integers");
+    }
     TorchArguments arguments = {{"self", w.in(0)}};
     X2IR_ASSIGN_OR_RETURN(auto computed, ComputedAxes(w));
     if (computed) {

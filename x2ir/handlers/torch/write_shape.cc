@@ -5,6 +5,7 @@
 
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/slice.h"
 
 namespace x2ir {
 namespace {
@@ -165,6 +166,7 @@ X2IR_TORCH(concat).To("aten::cat.default", {{"axis", "dim"}});
 
 absl::StatusOr<Values> WriteSplit(TorchWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  if (w.num_outputs() == 1) return Values{w.Op("identity", {w.in(0)})};
   std::vector<TorchScalar> sizes;
   if (w.has(1)) {
     X2IR_ASSIGN_OR_RETURN(sizes, w.Sizes(w.in(1)));
@@ -249,6 +251,7 @@ absl::StatusOr<Value*> WritePad(TorchWriter& w) {
   }
   if (first == rank) return w.Op("identity", {w.in(0)});
   const std::string& mode = w.String("mode");
+  if (PadsBeyond(w.node())) return CannotExpress("padding with more than there is");
   if (mode == "reflect") {
     // PyTorch cuts off what it has reflected, IR reflects what is left.
     std::vector<int64_t> cut(2 * n, 0), more(2 * n, 0);
@@ -276,11 +279,40 @@ absl::StatusOr<Value*> WritePad(TorchWriter& w) {
     }
   }
   const int64_t padded = rank - first;
-  if (mode != "constant") {
+  if (mode == "wrap") {
+    // Whole images, of a batch and channels. It comes around once, and not behind a cut.
+    if (rank < 3 || rank > 5 || padded > rank - 2) return CannotExpress("mode wrap of those axes");
+    const auto comes_around_once = [&](const TorchScalar& begin, const TorchScalar& end,
+                                       const Dim& size) {
+      const int64_t *low = std::get_if<int64_t>(&begin.value),
+                    *high = std::get_if<int64_t>(&end.value);
+      if (!low || !high) return true;
+      if (*low < 0 || *high < 0) return false;
+      return !size.is_static() || std::max(*low, *high) <= size.value();
+    };
+    for (int64_t i = first; i < rank; ++i) {
+      const auto at = static_cast<size_t>(i);
+      if (!comes_around_once(begins[at], ends[at], (*w.in(0)->shape())[i])) {
+        return CannotExpress("mode wrap that cuts off, or comes around twice");
+      }
+    }
+    first = 2;
+  } else if (mode != "constant") {
     // One to three axes behind channels, or behind a batch and channels.
     const int64_t count = std::max({padded, rank - 2, int64_t{1}});
     if (count > 3 || rank <= count) return CannotExpress("mode ", mode, " of those axes");
     first = rank - count;
+  } else if (const Shape* out = w.out_type().shape(); out && out->rank() == rank) {
+    // PyTorch 1.13 leaves nothing only where it does nothing but cut off.
+    const auto adds = [&](const TorchScalar& pad) {
+      const int64_t* number = std::get_if<int64_t>(&pad.value);
+      return !number || *number > 0;
+    };
+    const bool empty =
+        std::any_of(out->begin() + first, out->end(), [](const Dim& dim) { return dim == Dim(0); });
+    if (empty && std::any_of(pads.begin(), pads.end(), adds)) {
+      return CannotExpress("padding of what is cut off to nothing");
+    }
   }
   std::vector<TorchScalar> pairs;
   for (int64_t i = rank; i-- > first;) {
@@ -350,9 +382,32 @@ absl::StatusOr<Value*> WriteConstantOfShape(TorchWriter& w) {
 }
 X2IR_TORCH(constant_of_shape).To("aten::full.default", WriteConstantOfShape);
 
+// Whether the limit is known to lie where the steps go, or at the start. Sizes do not lie below 0.
+bool IsAhead(TorchWriter& w) {
+  const auto start = KnownTensor(*w.in(0)), limit = KnownTensor(*w.in(1)),
+             step = KnownTensor(*w.in(2));
+  if (!step || step->num_elements() != 1) return false;
+  const double by = step->AsDouble(0);
+  if (start && limit) return (limit->AsDouble(0) - start->AsDouble(0)) * by >= 0;
+  return IsInteger(w.dtype(0)) && start && start->AsDouble(0) <= 0 && by > 0 &&
+         w.out_type().shape() && !(*w.out_type().shape())[0].is_unknown();
+}
+
+// PyTorch refuses a limit that lies behind the start; here such a range is empty.
 Value* WriteRange(TorchWriter& w) {
+  Value* limit = w.in(1);
+  if (!IsAhead(w)) {
+    const auto step = KnownTensor(*w.in(2));
+    const auto bound = [&](Symbol op) { return w.Op(op, {w.in(1), w.in(0)}); };
+    if (step && step->num_elements() == 1) {
+      limit = bound(step->AsDouble(0) > 0 ? "max" : "min");
+    } else {
+      Value* up = w.Op("less", {w.Number(w.dtype(2), 0), w.in(2)});
+      limit = w.Op("where", {up, bound("max"), bound("min")});
+    }
+  }
   return w.Call("aten::arange.start_step", {{"start", w.Scalar(w.in(0))},
-                                            {"end", w.Scalar(w.in(1))},
+                                            {"end", w.Scalar(limit)},
                                             {"step", w.Scalar(w.in(2))},
                                             {"dtype", w.dtype()}});
 }

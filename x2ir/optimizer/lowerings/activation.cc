@@ -61,6 +61,7 @@ absl::StatusOr<Values> HardSwishAsFormula(Rewrite& r) {
 absl::StatusOr<Values> CeluAsElu(Rewrite& r) {
   const double alpha = r.attrs().Float("alpha");
   if (alpha == 1) return Values{r.b.Op("elu", {r.in(0)}, {{"alpha", 1.0f}})};
+  if (alpha == 0) return Values{r.b.Op("relu", {r.in(0)})};
   X2IR_ASSIGN_OR_RETURN(const DType t, FloatType(r));
   Value* a = r.b.Scalar(t, alpha, "alpha");
   if (!(alpha > 0)) {  // x and x / alpha are not on one side of 0

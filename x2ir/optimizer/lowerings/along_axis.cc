@@ -81,7 +81,7 @@ X2IR_LOWERING(cum_prod, CumProdByDoubling);
 
 // The last of equal elements is the first when the axis is reversed.
 absl::StatusOr<Values> LastAsFirstOfReversed(Rewrite& r) {
-  if (r.attrs().Int("select_last_index") == 0) return CannotExpress("it is the first already");
+  if (r.attrs().Int("select_last_index") == 0) return CannotExpress();
   const int64_t rank = r.rank(0);
   if (rank < 1) return CannotExpress("the rank is not known");
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(r.attrs().Int("axis"), rank));
@@ -154,6 +154,10 @@ absl::StatusOr<Values> RangeOfPositions(Rewrite& r) {
     wide = DType::kInt64;
     using Known = std::vector<int64_t>;
     if (KnownInts(r.in(0)) == Known{0} && KnownInts(r.in(2)) == Known{1}) {
+      // Positions are ranges where the target has these.
+      if (r.target.Has("range") && !KnownInts(r.in(1))) {
+        return CannotExpress("it counts from 0 in steps of 1 already");
+      }
       const Integers limit = math.Max(math.Read(r.in(1)), math.Of({0}));
       return Values{Expr(b, math.Get(math.Positions(limit))).To(t)};
     }

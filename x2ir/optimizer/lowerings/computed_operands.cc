@@ -26,7 +26,7 @@ int64_t LengthOf(const Value* operand) {
 // --- Without axes ---------------------------------------------------------------------------
 
 absl::StatusOr<Values> WithoutAxes(Rewrite& r) {
-  if (!NamesNoAxes(r.node)) return CannotExpress("it names axes");
+  if (!NamesNoAxes(r.node)) return CannotExpress();
   return Values{r.b.Op("identity", {r.in(0)})};
 }
 X2IR_LOWERING(slice, WithoutAxes);
@@ -42,7 +42,20 @@ absl::StatusOr<Values> OneHotOfScalar(Rewrite& r) {
       r.b.Op("one_hot", {r.b.Op("unsqueeze", {r.in(0), first}), r.in(1), r.in(2)}, {{"axis", 1}});
   return Values{r.b.Op("squeeze", {y, first})};
 }
+// The new axis behind all others, then moved.
+absl::StatusOr<Values> OneHotBehind(Rewrite& r) {
+  const int64_t rank = r.rank(0);
+  if (rank < 1) return CannotExpress("the rank is not known");
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(r.attrs().Int("axis"), rank + 1));
+  if (axis == rank) return CannotExpress("its new axis is the last one already");
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  perm.insert(perm.begin() + axis, rank);
+  Value* y = r.b.Op("one_hot", {r.in(0), r.in(1), r.in(2)}, {{"axis", -1}});
+  return Values{r.b.Op("transpose", {y}, {{"perm", std::move(perm)}})};
+}
 X2IR_LOWERING(one_hot, OneHotOfScalar);
+X2IR_LOWERING(one_hot, OneHotBehind);
 
 // --- squeeze, unsqueeze ---------------------------------------------------------------------
 

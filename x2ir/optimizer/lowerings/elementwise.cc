@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "x2ir/builder/expr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/lowerings/integer_math.h"
@@ -122,7 +123,7 @@ absl::StatusOr<Values> PowOfOneType(Rewrite& r) {
 }
 
 absl::StatusOr<Values> SumAsAdd(Rewrite& r) {
-  if (r.node.num_inputs() < 2) return CannotExpress("a sum of one has no other form");
+  if (r.node.num_inputs() < 2) return CannotExpress();
   Value* sum = r.in(0);
   for (size_t i = 1; i < r.node.num_inputs(); ++i) sum = r.b.Op("add", {sum, r.in(i)});
   return Values{sum};
@@ -155,8 +156,16 @@ absl::StatusOr<Values> SignAsCompare(Rewrite& r) {
   return Values{r.b.Op("add", {r.b.Op("sub", {positive, negative}), nan})};
 }
 
+// Integers rounded towards zero.
+absl::StatusOr<Values> ErfOfIntegers(Rewrite& r) {
+  const DType t = r.dtype(0);
+  if (!IsInteger(t)) return CannotExpress("in float64, it is for integers");
+  return Values{Expr(r.b, r.b.Op("erf", {Expr(r.b, r.in(0)).To(DType::kFloat64)})).To(t)};
+}
+
 }  // namespace
 
+X2IR_LOWERING(erf, ErfOfIntegers);
 X2IR_LOWERING(round, RoundAsFloor);
 X2IR_LOWERING(mod, FloorModOfFloats);
 X2IR_LOWERING(mod, ModOfConstantAsDiv);

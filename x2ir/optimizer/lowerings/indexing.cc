@@ -1,4 +1,5 @@
 // Lowerings of ops that pick elements.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -10,12 +11,24 @@
 namespace x2ir {
 namespace {
 
+// A scalar has no axes: no rows, and a column where it is not zero.
+absl::StatusOr<Values> NonZeroOfScalar(Rewrite& r) {
+  if (r.rank(0) != 0) return CannotExpress("its operand has axes");
+  Value* row = r.b.Op("non_zero", {r.b.Op("reshape", {r.in(0), r.b.Ints({1}, "row")})});
+  Value* zero = r.b.Ints({0}, "zero");
+  return Values{r.b.Op("slice", {row, zero, zero, zero})};
+}
+X2IR_LOWERING(non_zero, NonZeroOfScalar);
+
 // Known indices that count from the end, from the front.
 absl::StatusOr<Values> GatherFromFront(Rewrite& r) {
   const auto indices = r.ConstInts(1);
   const int64_t rank = r.rank(0);
   if (!indices || rank < 1) return CannotExpress("the indices or the rank are not known");
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(r.attrs().Int("axis"), rank));
+  if (std::all_of(indices->begin(), indices->end(), [](int64_t i) { return i >= 0; })) {
+    return CannotExpress("no index counts from the end");
+  }
   IntegerMath math(r);
   const Integers size = math.Size(r.in(0), axis);
   const Tensor* constant = r.in(1)->fixed_constant();
@@ -136,7 +149,7 @@ X2IR_LOWERING(reverse_sequence, ReverseSequenceAsGather);
 // negated numbers. Negation is exact for floats only.
 absl::StatusOr<Values> TopKAsLargest(Rewrite& r) {
   const bool largest = r.attrs().Int("largest") != 0;
-  if (largest && r.attrs().Int("sorted") != 0) return CannotExpress("it is sorted already");
+  if (largest && r.attrs().Int("sorted") != 0) return CannotExpress();
   if (!largest && !IsFloating(r.dtype(0))) {
     return CannotExpress("the smallest of ", Name(r.dtype(0)), " cannot be expressed");
   }

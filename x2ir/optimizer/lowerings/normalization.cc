@@ -1,5 +1,6 @@
 // Lowerings of normalizations to reductions and arithmetic, as ONNX's function bodies say, for
 // targets that lack them.
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -79,6 +80,22 @@ absl::StatusOr<Values> RmsNormAsReductions(Rewrite& r) {
 }
 X2IR_LOWERING(rms_normalization, RmsNormAsReductions);
 
+// One element is its own mean. What is not finite is no number afterwards.
+absl::StatusOr<Values> InstanceNormOfOneElement(Rewrite& r) {
+  Builder& b = r.b;
+  const Shape* shape = r.in(0)->shape();
+  if (!shape || shape->rank() < 2 || r.attrs().String("layout") != "channels_first" ||
+      !std::all_of(shape->begin() + 2, shape->end(), [](const Dim& d) { return d == Dim(1); })) {
+    return CannotExpress("there may be several elements a channel");
+  }
+  std::vector<int64_t> column(static_cast<size_t>(shape->rank()) - 1, 1);
+  column[0] = -1;
+  Value* sizes = b.Ints(column, "column");
+  Value* y = b.Op("mul", {b.Op("sub", {r.in(0), r.in(0)}), b.Op("reshape", {r.in(1), sizes})});
+  return Values{b.Op("add", {y, b.Op("reshape", {r.in(2), sizes})})};
+}
+X2IR_LOWERING(instance_normalization, InstanceNormOfOneElement);
+
 // Groups become the channels of an instance_normalization without scale and bias of its own.
 absl::StatusOr<Values> GroupNormAsInstanceNorm(Rewrite& r) {
   Builder& b = r.b;
@@ -134,7 +151,7 @@ X2IR_LOWERING(mean_variance_normalization, MeanVarianceAsReductions);
 // Training: the statistics of x itself, and their share in the running ones.
 absl::StatusOr<Values> BatchNormTrainingAsReductions(Rewrite& r) {
   Builder& b = r.b;
-  if (r.attrs().Int("training_mode") == 0) return CannotExpress("no lowering of the plain form");
+  if (r.attrs().Int("training_mode") == 0) return CannotExpress();
   if (r.attrs().String("layout") != "channels_first") {
     return CannotExpress("batch_normalization with channels last");
   }

@@ -18,7 +18,7 @@ namespace {
 
 // Pads of all axes, zeros where `axes` does not name one. Axes and pads may be computed.
 absl::StatusOr<Values> PadAllAxes(Rewrite& r) {
-  if (!r.has(3)) return CannotExpress("it has no axes to write out");
+  if (!r.has(3)) return CannotExpress();
   auto axes = r.ConstInts(3);
   const int64_t rank = r.rank(0);
   if (rank < 0) return CannotExpress("the rank must be known for axes to be written out");
@@ -101,7 +101,9 @@ absl::StatusOr<Values> PadAsGather(Rewrite& r) {
       if (mode == "edge") {
         k = math.Maximum(math.Minimum(k, math.Get(end, "end")), zero);
       } else if (mode == "wrap") {
-        k = b.Op("mod", {k, math.Get(n, "size")}, {{"fmod", 0}});
+        // Of an axis that is cut to nothing no element is taken, and nothing is divided by 0.
+        const Integers period = n.known ? math.Max(n, one) : n;
+        k = b.Op("mod", {k, math.Get(period, "size")}, {{"fmod", 0}});
       } else {
         // To and fro over the elements; the outermost ones are not repeated.
         Value* period = math.Get(math.Max(math.Mul(end, math.Of({2})), one), "period");
@@ -109,6 +111,9 @@ absl::StatusOr<Values> PadAsGather(Rewrite& r) {
         k = b.Op("where", {b.Op("less", {k, math.Get(n, "size")}), k, b.Op("sub", {period, k})});
       }
       k = b.Op("add", {k, math.Get(low, "low")});
+      // Where nothing is left the result has no elements, if it is defined at all; an index is one
+      // of the axis all the same.
+      if (n.known && (*n.known)[0] <= 0) k = math.Minimum(k, math.Get(math.Sub(size, one), "last"));
     }
     x = b.Op("gather", {x, k}, {{"axis", axis}});
   }

@@ -30,7 +30,7 @@ Value* WithPads(Builder& b, Value* x, const Window& window, bool last, Value* nu
 // part of the input instead; without any, ceil_mode stays for an input of unknown size. (With a Pad
 // before it ONNX Runtime would put the two together again, and count wrong.)
 absl::StatusOr<Values> CeilModeAsPads(Rewrite& r) {
-  if (r.attrs().Int("ceil_mode") == 0) return CannotExpress("no lowering without ceil_mode");
+  if (r.attrs().Int("ceil_mode") == 0) return CannotExpress();
   const bool include_pad = r.attrs().Int("count_include_pad", 0) != 0;
   X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(r.attrs(), r.attrs().Ints("kernel_shape")));
@@ -95,6 +95,37 @@ absl::StatusOr<Window> WithSamePads(const Rewrite& r, Window window, bool last) 
   return std::move(placed.window);
 }
 
+// The pads themselves, for a target that has no auto_pad. A convolution's window is its weight's.
+absl::StatusOr<Values> AutoPadAsPads(Rewrite& r) {
+  const std::string now = r.attrs().String("auto_pad", "NOTSET");
+  if (now == "NOTSET" || r.target.Says(r.node.op(), "auto_pad", now) ||
+      !r.target.Says(r.node.op(), "auto_pad", "NOTSET")) {
+    return CannotExpress();
+  }
+  X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
+  std::vector<int64_t> kernel;
+  if (r.node.op() != "conv") {
+    kernel = r.attrs().Ints("kernel_shape");
+  } else {
+    const auto dims = r.in(1)->shape() ? r.in(1)->shape()->Static() : std::nullopt;
+    if (!dims || dims->size() < 2) return CannotExpress("auto_pad of a weight of unknown size");
+    kernel.assign(dims->begin() + 2, dims->end());
+  }
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(r.attrs(), std::move(kernel)));
+  if (now != "VALID") {
+    X2IR_ASSIGN_OR_RETURN(window, WithSamePads(r, std::move(window), last));
+  }
+  AttributeMap attrs = r.attrs();
+  attrs.Set("auto_pad", "NOTSET");
+  attrs.Set("pads", window.pads);
+  if (attrs.Has("ceil_mode")) attrs.Set("ceil_mode", 0);  // it changes nothing with auto_pad
+  return r.b.Ops(r.node.op(), r.node.inputs(), std::move(attrs), WantedOutputs(r.node));
+}
+X2IR_LOWERING(conv, AutoPadAsPads);
+X2IR_LOWERING(max_pool, AutoPadAsPads);
+X2IR_LOWERING(average_pool, AutoPadAsPads);
+X2IR_LOWERING(lp_pool, AutoPadAsPads);
+
 // Padding that is part of the input: what is less than all else for a maximum, 0 for a sum.
 absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
   X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
@@ -104,10 +135,10 @@ absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
   if (same) {
     X2IR_ASSIGN_OR_RETURN(window, WithSamePads(r, std::move(window), last));
   } else if (window.ceil_mode) {
-    return CannotExpress("ceil_mode");
+    return CannotExpress();
   }
   if (std::all_of(window.pads.begin(), window.pads.end(), [](int64_t p) { return p == 0; })) {
-    return CannotExpress("no lowering without padding");
+    return CannotExpress();
   }
   Value* least = nullptr;
   if (r.node.op() == "max_pool") {
@@ -130,10 +161,31 @@ absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
 // should not.
 absl::StatusOr<Values> ApartFromPad(Rewrite& r) {
   const Node* pad = r.in(0)->producer();
-  if (!pad || (pad->op() != "pad" && pad->op() != "Pad")) return CannotExpress("not behind a pad");
+  if (!pad || (pad->op() != "pad" && pad->op() != "Pad")) return CannotExpress();
   Value* same = r.b.Op("max", {r.in(0)});
   return r.b.Ops(r.node.op(), {same}, r.attrs(), WantedOutputs(r.node));
 }
+// A norm over the spatial axes.
+absl::StatusOr<Values> GlobalLpPoolAsNorm(Rewrite& r) {
+  X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
+  const int64_t rank = r.rank(0), p = r.attrs().Int("p");
+  if (rank < 3) return CannotExpress("as a norm, it needs spatial axes");
+  std::vector<int64_t> spatial;
+  for (int64_t i = 0; i < rank - 2; ++i) spatial.push_back(last ? i + 1 : i + 2);
+  Value* axes = r.b.Ints(spatial, "axes");
+  if (p == 1 || p == 2) {
+    return Values{r.b.Op(p == 1 ? "reduce_l1" : "reduce_l2", {r.in(0), axes})};
+  }
+  if (!IsFloating(r.dtype(0)) || p < 1) return CannotExpress("as a norm, p is a positive number");
+  const auto power = [&](Value* x, double to) {
+    return r.b.Op("pow", {x, r.b.Scalar(r.dtype(0), to)});
+  };
+  Value* sum =
+      r.b.Op("reduce_sum", {power(r.b.Op("abs", {r.in(0)}), static_cast<double>(p)), axes});
+  return Values{power(sum, 1.0 / static_cast<double>(p))};
+}
+X2IR_LOWERING(global_lp_pool, GlobalLpPoolAsNorm);
+
 X2IR_LOWERING(max_pool, ApartFromPad);
 
 X2IR_LOWERING(max_pool, CeilModeAsPads);
@@ -225,8 +277,14 @@ absl::StatusOr<Values> MaxPoolAsGather(Rewrite& r) {
 }
 X2IR_LOWERING(max_pool, MaxPoolAsGather);
 
-// Sums of sums, in float64 as in evaluation, zeros outside the input; how many elements each window
-// counts.
+// Sums are of float64, as in evaluation, where the target has these.
+DType SumType(const Rewrite& r) {
+  const bool wide =
+      r.dtype(0) == DType::kFloat64 || r.target.Takes("reduce_sum", 0, DType::kFloat64);
+  return wide ? DType::kFloat64 : DType::kFloat32;
+}
+
+// Sums of sums, zeros outside the input; how many elements each window counts.
 struct WindowSums {
   Value *sums, *counts;
 };
@@ -267,7 +325,7 @@ absl::StatusOr<WindowSums> SumWindows(Rewrite& r, Value* x, bool include_pad) {
 absl::StatusOr<Values> AveragePoolAsGather(Rewrite& r) {
   X2IR_RETURN_IF_ERROR(FloatComputeType(r.dtype(0)).status());
   const bool include_pad = r.attrs().Int("count_include_pad") != 0;
-  Value* x = Expr(r.b, r.in(0)).To(DType::kFloat64);
+  Value* x = Expr(r.b, r.in(0)).To(SumType(r));
   X2IR_ASSIGN_OR_RETURN(const WindowSums w, SumWindows(r, x, include_pad));
   return Values{Expr(r.b, r.b.Op("div", {w.sums, w.counts})).To(r.dtype(0))};
 }
@@ -277,8 +335,9 @@ absl::StatusOr<Values> LpPoolAsGather(Rewrite& r) {
   X2IR_RETURN_IF_ERROR(FloatComputeType(r.dtype(0)).status());
   Builder& b = r.b;
   const auto p = static_cast<double>(r.attrs().Int("p"));
-  const auto number = [&](double v) { return b.Scalar(DType::kFloat64, v); };
-  Value* x = Expr(b, r.in(0)).To(DType::kFloat64);
+  const DType t = SumType(r);
+  const auto number = [&](double v) { return b.Scalar(t, v); };
+  Value* x = Expr(b, r.in(0)).To(t);
   Value* size = b.Op("abs", {x});
   Value* power = p == 1 ? size : p == 2 ? b.Op("mul", {x, x}) : b.Op("pow", {size, number(p)});
   X2IR_ASSIGN_OR_RETURN(const WindowSums w, SumWindows(r, power, false));

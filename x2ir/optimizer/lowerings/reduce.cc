@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "x2ir/builder/expr.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/optimizer/lowering.h"
@@ -103,6 +104,20 @@ absl::StatusOr<Values> ReduceBools(Rewrite& r) {
   return Values{r.b.Op("greater", {y, r.b.Scalar(DType::kInt32, 0, "zero")})};
 }
 
+// Logarithms of integers are those of float64, rounded towards zero.
+absl::StatusOr<Values> LogOfIntegers(Rewrite& r) {
+  const DType t = r.dtype(0);
+  if (!IsInteger(t)) return CannotExpress("in float64, it is for integers");
+  Builder& b = r.b;
+  const auto floats = [&](Value* x) { return Expr(b, x).To(DType::kFloat64); };
+  if (r.node.Is("reduce_log_sum")) {
+    Value* sum = b.Op("reduce_sum", {r.in(0), r.in(1)}, r.attrs());
+    return Values{Expr(b, b.Op("log", {floats(sum)})).To(t)};
+  }
+  return Values{Expr(b, b.Op("reduce_log_sum_exp", {floats(r.in(0)), r.in(1)}, r.attrs())).To(t)};
+}
+X2IR_LOWERING(reduce_log_sum, LogOfIntegers);
+X2IR_LOWERING(reduce_log_sum_exp, LogOfIntegers);
 X2IR_LOWERING(reduce_sum, ReduceNothing);
 X2IR_LOWERING(reduce_mean, ReduceNothing);
 X2IR_LOWERING(reduce_max, ReduceNothing);

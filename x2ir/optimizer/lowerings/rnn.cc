@@ -17,7 +17,7 @@ namespace {
 
 // Before opset 14 ONNX has only the length-first layout.
 absl::StatusOr<Values> LengthFirst(Rewrite& r) {
-  if (r.attrs().Int("batch_first") == 0) return CannotExpress("the length is first already");
+  if (r.attrs().Int("batch_first") == 0) return CannotExpress();
   Builder& b = r.b;
   auto transpose = [&](Value* v, Attribute::Ints perm) {
     return b.Op("transpose", {v}, {{"perm", std::move(perm)}});
@@ -193,7 +193,7 @@ Expr FirstState(Rewrite& r, size_t operand, int64_t direction, int64_t hidden) {
 }
 
 absl::StatusOr<Values> RecurrentAsScan(Rewrite& r) {
-  if (r.attrs().Int("batch_first") != 0) return CannotExpress("the batch is first");
+  if (r.attrs().Int("batch_first") != 0) return CannotExpress();
   if (r.rank(0) != 3) return CannotExpress("an operand of unknown rank");
   const std::string direction = r.attrs().String("direction", "forward");
   const bool lstm = r.node.Is("lstm"), both = direction == "bidirectional";

@@ -12,13 +12,6 @@
 namespace x2ir {
 namespace {
 
-// From channels last to channels first.
-Perm ChannelsFirst(int64_t rank) {
-  Perm p = {0, rank - 1};
-  for (int64_t i = 1; i + 1 < rank; ++i) p.push_back(i);
-  return p;
-}
-
 // The values of those names among the inputs or outputs.
 absl::StatusOr<std::vector<Value*>> Named(const std::vector<Value*>& among,
                                           const std::vector<std::string>& names,
@@ -61,46 +54,76 @@ Node* InsertTranspose(Graph& graph, Node* before, const Perm& p) {
   return node;
 }
 
-}  // namespace
-
-absl::Status InputsAsChannelsFirst(Graph& graph, const std::vector<std::string>& names) {
+absl::Status PermuteInputs(Graph& graph, const std::vector<std::string>& names,
+                           std::string_view option, Perm (*perm)(int64_t), const char* suffix) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> inputs,
-                        Named(graph.inputs(), names, "inputs_as_nchw", "input"));
+                        Named(graph.inputs(), names, option, "input"));
   for (Value* input : inputs) {
-    const Perm p = ChannelsFirst(input->shape()->rank());
-    Node* node = InsertTranspose(graph, graph.first(), Inverse(p));
-    Value* inside = graph.AddNodeOutput(node, "", input->type());
-    graph.NameValues(node, StrCat(input->name(), "_nhwc"));
-    graph.ReplaceAllUses(input, inside);
-    node->SetInput(0, input);
-    Type type = input->type();
-    type.set_shape(Permuted(*input->shape(), p));
-    input->set_type(std::move(type));
-    if (const Tensor* tensor = input->constant()) {
-      X2IR_ASSIGN_OR_RETURN(const Tensor dense, tensor->ToDense());
-      graph.SetDefault(input, TransposeTensor(dense.AlignedCopyIfNeeded(), p));
-    }
+    X2IR_RETURN_IF_ERROR(PermuteInput(graph, input, perm(input->shape()->rank()), suffix));
   }
   return absl::OkStatus();
 }
 
-absl::Status OutputsAsChannelsFirst(Graph& graph, const std::vector<std::string>& names) {
+absl::Status PermuteOutputs(Graph& graph, const std::vector<std::string>& names,
+                            std::string_view option, Perm (*perm)(int64_t), const char* suffix) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> outputs,
-                        Named(graph.outputs(), names, "outputs_as_nchw", "output"));
+                        Named(graph.outputs(), names, option, "output"));
   for (Value* output : outputs) {
-    const Perm p = ChannelsFirst(output->shape()->rank());
-    Node* node = InsertTranspose(graph, nullptr, p);
-    Type type = output->type();
-    type.set_shape(Permuted(*output->shape(), p));
-    Value* outside = graph.AddNodeOutput(node, "", std::move(type));
-    graph.NameValues(node, StrCat(output->name(), "_nhwc"));
-    const auto at = std::find(graph.outputs().begin(), graph.outputs().end(), output);
-    graph.SetOutput(at - graph.outputs().begin(), outside);
-    graph.SwapNames(output, outside);
-    outside->annotations().MergeFrom(output->annotations());
-    node->SetInput(0, output);
+    PermuteOutput(graph, output, perm(output->shape()->rank()), suffix);
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+Perm ToChannelsFirst(int64_t rank) {
+  Perm p = {0, rank - 1};
+  for (int64_t i = 1; i + 1 < rank; ++i) p.push_back(i);
+  return p;
+}
+
+Perm ToChannelsLast(int64_t rank) { return Inverse(ToChannelsFirst(rank)); }
+
+absl::Status PermuteInput(Graph& graph, Value* input, const Perm& p, const std::string& suffix) {
+  Node* node = InsertTranspose(graph, graph.first(), Inverse(p));
+  Value* inside = graph.AddNodeOutput(node, "", input->type());
+  graph.NameValues(node, StrCat(input->name(), suffix));
+  graph.ReplaceAllUses(input, inside);
+  node->SetInput(0, input);
+  Type type = input->type();
+  type.set_shape(Permuted(*input->shape(), p));
+  input->set_type(std::move(type));
+  if (const Tensor* tensor = input->constant()) {
+    X2IR_ASSIGN_OR_RETURN(const Tensor dense, tensor->ToDense());
+    graph.SetDefault(input, TransposeTensor(dense.AlignedCopyIfNeeded(), p));
+  }
+  return absl::OkStatus();
+}
+
+void PermuteOutput(Graph& graph, Value* output, const Perm& p, const std::string& suffix) {
+  Node* node = InsertTranspose(graph, nullptr, p);
+  Type type = output->type();
+  type.set_shape(Permuted(*output->shape(), p));
+  Value* outside = graph.AddNodeOutput(node, "", std::move(type));
+  graph.NameValues(node, StrCat(output->name(), suffix));
+  const auto at = std::find(graph.outputs().begin(), graph.outputs().end(), output);
+  graph.SetOutput(at - graph.outputs().begin(), outside);
+  graph.SwapNames(output, outside);
+  outside->annotations().MergeFrom(output->annotations());
+  node->SetInput(0, output);
+}
+
+absl::Status InputsAsChannelsFirst(Graph& graph, const std::vector<std::string>& names) {
+  return PermuteInputs(graph, names, "inputs_as_nchw", ToChannelsFirst, "_nhwc");
+}
+absl::Status InputsAsChannelsLast(Graph& graph, const std::vector<std::string>& names) {
+  return PermuteInputs(graph, names, "inputs_as_nhwc", ToChannelsLast, "_nchw");
+}
+absl::Status OutputsAsChannelsFirst(Graph& graph, const std::vector<std::string>& names) {
+  return PermuteOutputs(graph, names, "outputs_as_nchw", ToChannelsFirst, "_nhwc");
+}
+absl::Status OutputsAsChannelsLast(Graph& graph, const std::vector<std::string>& names) {
+  return PermuteOutputs(graph, names, "outputs_as_nhwc", ToChannelsLast, "_nchw");
 }
 
 }  // namespace x2ir

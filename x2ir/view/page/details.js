@@ -137,8 +137,12 @@ export class Details {
     const rows = [];
     if (model.nodes[box] !== 1) rows.push(["Nodes", count(model.nodes[box])]);
     rows.push(["Parameters", `${count(model.parameters[box])} (${bytes(model.parameterBytes[box])})`]);
-    rows.push(["Multiply-adds", count(model.multiplyAdds[box])]);
-    rows.push(["Bytes of results", bytes(model.resultBytes[box])]);
+    // Shapes say these; where some are open, what is known is the least.
+    const open = model.unknownCosts.size > 0 && [...model.itemsIn(box)].some((item) => model.unknownCosts.has(item));
+    const asFarAsKnown = (number, text) => (!open ? text : number > 0 ? `more than ${text}` : "sizes are missing");
+    const [work, size] = [model.multiplyAdds[box], model.resultBytes[box]];
+    rows.push(["Multiply-adds", asFarAsKnown(work, count(work))]);
+    rows.push(["Bytes of results", asFarAsKnown(size, bytes(size))]);
     return facts(rows);
   }
 

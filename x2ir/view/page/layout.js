@@ -133,19 +133,43 @@ export class Layout {
   }
 }
 
-// Which groups stand open at first: all of a small model; of others what fits on a screen, repeats closed.
-export function openAtFirst(layout, most = 40) {
+// Which groups stand open at first: all of a small model; of others what fits on a screen, repeats closed. Parts of
+// long lists stand open too, as nobody made them. Where that shows hardly a node, the first groups are opened.
+export function openAtFirst(layout, most = 40, mostOfParts = 400, fewNodes = 8) {
   const { model } = layout;
   let shown = model.children[0].length;
-  const queue = model.children[0].filter((box) => model.isGroup(box));
-  for (const group of queue) {
-    const within = model.children[group];
-    const kind = model.kind(group);
-    if (kind === KIND.repeat || kind === KIND.part || shown + within.length > most) continue;
-    shown += within.length;
+  let ofParts = 0;
+  let nodes = 0;
+  const queue = [];
+  const see = (boxes) => {
+    nodes += boxes.filter((box) => !model.isGroup(box) && model.isNode(model.itemOf(box))).length;
+    queue.push(...boxes.filter((box) => model.isGroup(box)));
+  };
+  const open = (group) => {
     layout.setOpen(group, true);
-    queue.push(...within.filter((box) => model.isGroup(box)));
+    see(model.children[group]);
+  };
+  see(model.children[0]);
+  for (const group of queue) {
+    const within = model.children[group].length;
+    const kind = model.kind(group);
+    if (kind === KIND.part && ofParts + within <= mostOfParts) {
+      ofParts += within;
+    } else if (kind === KIND.repeat || kind === KIND.part || shown + within > most) {
+      continue;
+    } else {
+      shown += within;
+    }
+    open(group);
   }
+  const firstClosed = (group) => {
+    for (const box of model.children[group].filter((child) => model.isGroup(child))) {
+      const found = layout.isOpen(box) ? firstClosed(box) : box;
+      if (found >= 0) return found;
+    }
+    return -1;
+  };
+  for (let group = firstClosed(0); nodes < fewNodes && group >= 0; group = firstClosed(0)) open(group);
 }
 
 // The look of a box: "node", "input", "output" or "group".

@@ -1,0 +1,152 @@
+"""Options as keyword arguments: signatures, help(), and what they take."""
+
+import inspect
+import io
+import os
+import pathlib
+import pydoc
+import re
+import subprocess
+import sys
+import unittest
+
+import models
+import x2ir
+from x2ir import _options
+from api_test import InFolder
+from option_stubs import stubs
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# What people looked for in vain.
+READING = {"shape", "dynamic", "dtype", "rename", "fold_inputs", "inputs", "outputs", "extract", "weights_from",
+           "allow_foreign", "continue_on_error", "from_opset", "freeze_params", "allow_outside"}  # fmt: skip
+WRITING = {"opset", "extra_opset", "optimize", "passes", "float16", "keep_io", "keep", "strip_names",
+           "external_data", "check", "ir_version", "continue_on_error"}  # fmt: skip
+
+
+class Signatures(unittest.TestCase):
+    def test_every_option_is_in_the_signature(self):
+        for function, of, not_of in [
+            (x2ir.load, READING, {"opset", "optimize"}),
+            (x2ir.convert, READING | WRITING | {"from_", "to"}, set()),
+            (x2ir.Model.save, WRITING | {"to"}, {"rename", "shape"}),
+            (x2ir.Model.to_onnx, WRITING, {"rename"}),
+            (x2ir.cost, READING, {"opset"}),
+        ]:
+            names = set(inspect.signature(function).parameters)
+            self.assertLessEqual(of, names, function)
+            self.assertFalse(not_of & names, function)
+
+    def test_help_says_what_each_is_for(self):
+        text = pydoc.render_doc(x2ir.convert, renderer=pydoc.plaintext)
+        for option in _options.table():
+            self.assertIn(f"    {_options.word(option['name'])}: ", text)
+            self.assertIn(option["help"].split()[0], text)
+        self.assertIn("rename: dict. Another name for an input", text)
+        self.assertIn("Converts a model from any format", text)
+        self.assertNotIn("--", text)  # no flag of the command line
+
+    def test_every_flag_of_the_command_line_is_one(self):
+        run = subprocess.run([sys.executable, "-m", "x2ir", "convert", "--help"], check=True,
+                             capture_output=True, text=True)  # fmt: skip
+        flags = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w,)?--([a-z0-9-]+)", run.stdout, re.M)}
+        # Where it reads and writes, how loud it is, many files at a time, and what is measured on inputs.
+        program = {"output", "batch", "threads", "shard", "report", "quiet", "verbose", "help", "from", "to",
+                   "isolate", "timeout", "memory", "retry_failed", "summary", "int8", "calibrate", "method",
+                   "per_channel", "weight_bits"}  # fmt: skip
+        self.assertGreater(len(flags - program), 40)
+        self.assertEqual(flags - program - {option["name"] for option in _options.table()}, set())
+
+    def test_stubs_are_of_the_table(self):
+        path = os.path.join(HERE, "..", "x2ir", "_options.pyi")
+        if os.environ.get("X2IR_UPDATE_STUBS"):
+            pathlib.Path(path).write_text(stubs())
+        self.assertEqual(pathlib.Path(path).read_text(), stubs(),
+                         "python3 python/tests/option_stubs.py > python/x2ir/_options.pyi")
+
+
+class Dicts(InFolder):
+    def test_rename(self):
+        graph = x2ir.load("model.onnx", rename={"x": "image", "y": "scores"}).graph
+        self.assertEqual([v.name for v in graph.inputs + graph.outputs], ["image", "scores"])
+        x2ir.convert("model.onnx", "out.onnx", rename={"x": "a:b", "h": "x"})
+        self.assertEqual(x2ir.load("out.onnx").graph.inputs[0].name, "a:b")
+
+    def test_fold_inputs_takes_arrays(self):
+        data = models.one("Add", dims=(2, 3), inputs=("x", "z"))
+        tensor = x2ir.tensor([[1.0, 2, 3], [4, 5, 6]], "float32")
+        kinds = [tensor, memoryview(bytes(tensor)).cast("f", [2, 3])]
+        if np is not None:
+            kinds.append(np.asarray(tensor))
+        for array in kinds:
+            model = x2ir.load(data, fold_inputs={"z": array})
+            self.assertEqual([v.name for v in model.graph.inputs], ["x"])
+            self.assertEqual(bytes(model.graph.initializers["z"].constant), bytes(tensor))
+            # The array is the model's own: what it was given in is gone.
+            model.save("out.json")
+            self.assertEqual(bytes(x2ir.load("out.json").graph.initializers["z"].constant), bytes(tensor))
+        self.assertEqual(x2ir.load(x2ir.convert(data, fold_inputs={"z": tensor})).graph.inputs[0].name, "x")
+
+    def test_nothing_refers_to_a_folded_array(self):
+        data = models.one("Add", dims=(2000,), inputs=("x", "z"))
+        tensor = x2ir.tensor(memoryview(bytes(range(250)) * 32).cast("B").cast("f"))
+        for name, option in [("r.onnx", {"external_data": "reference"}), ("r.json", {"weights": "reference"})]:
+            x2ir.convert(data, name, fold_inputs={"z": tensor}, **option)
+            self.assertEqual(bytes(x2ir.load(name).graph.initializers["z"].constant), bytes(tensor))
+
+    def test_fold_inputs_takes_numbers_and_files(self):
+        data = models.one("Add", dims=(1,), inputs=("x", "z"))
+        x2ir._x2ir.write_npy("z.npy", x2ir.tensor([2.5], "float32"))
+        for value in (2.5, "2.5", "z.npy", pathlib.Path("z.npy")):
+            constant = x2ir.load(data, fold_inputs={"z": value}).graph.initializers["z"].constant
+            self.assertEqual(memoryview(constant).tolist(), [2.5])
+
+    def test_a_folded_array_that_does_not_suit(self):
+        data = models.one("Add", dims=(2,), inputs=("x", "z"))
+        with self.assertRaisesRegex(x2ir.Error, "input 'z' is float32"):
+            x2ir.load(data, fold_inputs={"z": x2ir.tensor([1, 2, 3], "int64")})
+        with self.assertRaisesRegex(x2ir.OptionError, "'w'.*x, z"):
+            x2ir.load(data, fold_inputs={"w": 1})
+
+    def test_a_dict_where_none_is_taken(self):
+        with self.assertRaisesRegex(TypeError, "option 'opset' is no dict; shape,"):
+            x2ir.convert("model.onnx", opset={"": 17})
+
+
+class Names(InFolder):
+    def test_a_wrong_extension_is_the_fault_of_the_name(self):
+        for call in (lambda: x2ir.convert("model.onnx", "o.xyz"), lambda: x2ir.load("model.onnx").save("o.xyz")):
+            with self.assertRaisesRegex(x2ir.OptionError, r"^the name 'o.xyz' .*onnx \(.onnx.*; to= says") as caught:
+                call()
+            self.assertIsNone(caught.exception.option)
+        with self.assertRaisesRegex(x2ir.OptionError, "^option 'to': there is no format 'xyz'"):
+            x2ir.convert("model.onnx", to="xyz")
+        x2ir.convert("model.onnx", "o.xyz", to="onnx")
+        self.assertIsInstance(x2ir.load("o.xyz"), x2ir.Model)
+
+    def test_hints_name_keyword_arguments(self):
+        with self.assertRaises(x2ir.ConversionError) as caught:
+            x2ir.load(models.one("Foo", "com.nowhere"))
+        hint = caught.exception.failures[0].hint
+        self.assertEqual(hint, "option 'allow_foreign' com.nowhere keeps it as it is")
+        self.assertIn("allow_foreign", inspect.signature(x2ir.load).parameters)
+        self.assertEqual(x2ir.load(models.one("Foo", "com.nowhere"), allow_foreign="com.nowhere").graph.first.op,
+                         "com.nowhere::Foo")
+        self.assertIn(hint, str(caught.exception))
+        self.assertIn(hint, str(caught.exception.report))
+        with self.assertRaisesRegex(x2ir.OptionError, "excludes option 'optimize=False'"):
+            x2ir.convert("model.onnx", optimize=False, passes="dead_code")
+
+    def test_a_file_without_a_name(self):
+        with self.assertRaises(x2ir.OptionError):
+            x2ir.convert("model.onnx", io.BytesIO(), to="what")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,29 @@
+// --map of the verbs that compare models: what a conversion made of inputs and outputs
+// (core/interface.h).
+#ifndef X2IR_CLI_MAP_FLAGS_H_
+#define X2IR_CLI_MAP_FLAGS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "x2ir/cli/program.h"
+#include "x2ir/graph_wrapper/model.h"
+
+namespace x2ir::cli {
+
+void AddMapFlag(Verb& verb, std::vector<std::string>& map);
+
+// Gives `converted` the inputs and outputs of `source`, and `source` what the conversion made of
+// it; without `source`, `converted` alone. Nothing without --map.
+absl::Status ApplyMap(const std::vector<std::string>& map, Model* source, Model& converted);
+
+// What to give where inputs or outputs do not fit and there was no --map; empty: nobody knows.
+std::string MapHint(const std::vector<std::string>& map, const Model* source,
+                    const Model& converted);
+// An error about the model or its inputs, with that hint behind it.
+absl::Status WithHint(const absl::Status& status, const std::string& hint);
+
+}  // namespace x2ir::cli
+
+#endif  // X2IR_CLI_MAP_FLAGS_H_

@@ -1,0 +1,343 @@
+#include "x2ir/core/calibrate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "x2ir/core/dialect.h"
+#include "x2ir/core/dialect_target.h"
+#include "x2ir/formats/npy/npy.h"
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/pass.h"
+
+namespace x2ir {
+namespace {
+
+constexpr const char* kMethods[] = {"minmax", "percentile", "mse"};
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr size_t kBins = 2048;
+constexpr double kOutliers = 1e-4;  // of kPercentile
+
+// Weights that a file holds in fewer digits are float32 before they are integers.
+absl::Status WidenWeights(Graph& graph) {
+  for (Node* node : graph.nodes()) {
+    const Value* x = node->input(0);
+    Value* y = node->output(0);
+    if (!node->Is("cast") || !x || !x->fixed_constant() || y->dtype() != DType::kFloat32) continue;
+    X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> wide, EvalConstantNode(*node));
+    Value* constant =
+        graph.AddConstant(graph.UniqueName(StrCat(y->name(), "_float32")), *wide[0].tensor());
+    graph.ReplaceAllUsesKeepingOutputNames(y, constant);
+    graph.EraseUnused(node);
+  }
+  return absl::OkStatus();
+}
+
+// How often numbers of a value have lain in each part of its range.
+struct Histogram {
+  NumberRange range;
+  std::vector<int64_t> counts = std::vector<int64_t>(kBins);
+  int64_t total = 0;
+
+  double Width() const { return (range.high - range.low) / kBins; }
+  double Center(size_t bin) const { return range.low + (static_cast<double>(bin) + 0.5) * Width(); }
+  void Add(double v) {
+    const double at = Width() > 0 ? (v - range.low) / Width() : 0;
+    ++counts[static_cast<size_t>(std::clamp(at, 0.0, static_cast<double>(kBins - 1)))];
+    ++total;
+  }
+  NumberRange Percentile() const {
+    const auto spare = static_cast<int64_t>(static_cast<double>(total) * kOutliers / 2);
+    size_t low = 0, high = kBins - 1;
+    for (int64_t left = spare; low < high && left >= counts[low]; ++low) left -= counts[low];
+    for (int64_t left = spare; high > low && left >= counts[high]; --high) left -= counts[high];
+    return {range.low + static_cast<double>(low) * Width(),
+            range.low + static_cast<double>(high + 1) * Width()};
+  }
+  // The sum of the squares of what rounding to 256 steps of `part` changes.
+  double ErrorOf(NumberRange part) const {
+    const double low = std::min(part.low, 0.0), high = std::max(part.high, 0.0);
+    const double scale = (high - low) / 255;
+    if (!(scale > 0)) return std::numeric_limits<double>::infinity();
+    double sum = 0;
+    for (size_t i = 0; i < kBins; ++i) {
+      if (counts[i] == 0) continue;
+      const double v = Center(i);
+      const double near = std::nearbyint(std::clamp(v, low, high) / scale) * scale;
+      sum += (v - near) * (v - near) * static_cast<double>(counts[i]);
+    }
+    return sum;
+  }
+  // The upper end first, then the lower one.
+  NumberRange LeastError() const {
+    NumberRange best = range;
+    double least = ErrorOf(range);
+    for (const auto end : {&NumberRange::high, &NumberRange::low}) {
+      NumberRange part = best;
+      const double whole = part.*end;
+      for (int percent = 99; percent >= 20; --percent) {
+        part.*end = whole * percent / 100;
+        if (const double error = ErrorOf(part); error < least) {
+          best = part;
+          least = error;
+        }
+      }
+    }
+    return best;
+  }
+};
+
+// Calls fn with the numbers of every value of float32, the inputs too, in a run of each case; gives
+// the outputs of each.
+template <typename Fn>
+absl::StatusOr<std::vector<std::vector<Datum>>> ForEachValue(const Graph& graph,
+                                                             absl::Span<const IoCase> cases,
+                                                             const ProgressFn& progress, Fn fn) {
+  std::vector<std::vector<Datum>> outputs;
+  const auto look = [&](const Value& value, const Datum& datum) {
+    const Tensor* tensor = datum.tensor();
+    if (!tensor || tensor->dtype() != DType::kFloat32 || tensor->is_sparse()) return;
+    fn(value, Numbers<float>(*tensor).span());
+  };
+  for (const IoCase& io : cases) {
+    RunOptions run = WithProgress(graph, progress);
+    run.on_value = look;
+    for (size_t i = 0; i < graph.inputs().size(); ++i) {
+      if (io.inputs[i]) look(*graph.inputs()[i], *io.inputs[i]);
+    }
+    X2IR_ASSIGN_OR_RETURN(std::vector<Datum> results, RunCaseWith(graph, io, run));
+    outputs.push_back(std::move(results));
+  }
+  return outputs;
+}
+
+// Ranges of values; those that have held what is no finite number have none.
+absl::StatusOr<NumberRanges> Measure(const Graph& graph, absl::Span<const IoCase> cases,
+                                     const Int8Options& options,
+                                     std::vector<std::vector<Datum>>* outputs) {
+  NumberRanges ranges;
+  X2IR_ASSIGN_OR_RETURN(
+      *outputs, ForEachValue(graph, cases, options.progress,
+                             [&](const Value& value, absl::Span<const float> numbers) {
+                               if (numbers.empty()) return;
+                               const auto [it, fresh] =
+                                   ranges.try_emplace(&value, NumberRange{numbers[0], numbers[0]});
+                               NumberRange& range = it->second;
+                               for (const float v : numbers) {
+                                 const bool is_number = std::isfinite(v);
+                                 range.low = is_number ? std::min<double>(range.low, v) : kNaN;
+                                 range.high = is_number ? std::max<double>(range.high, v) : kNaN;
+                                 // What has no range will not get one.
+                                 if (std::isnan(range.low)) return;
+                               }
+                             }));
+  absl::erase_if(ranges, [](const auto& entry) {
+    return !std::isfinite(entry.second.low) || !std::isfinite(entry.second.high);
+  });
+  if (options.method == RangeMethod::kMinMax) return ranges;
+  absl::flat_hash_map<const Value*, Histogram> histograms;
+  for (const auto& [value, range] : ranges) histograms[value].range = range;
+  X2IR_RETURN_IF_ERROR(ForEachValue(graph, cases, options.progress,
+                                    [&](const Value& value, absl::Span<const float> numbers) {
+                                      const auto it = histograms.find(&value);
+                                      if (it == histograms.end()) return;
+                                      for (const float v : numbers) it->second.Add(v);
+                                    })
+                           .status());
+  for (const auto& [value, histogram] : histograms) {
+    ranges[value] =
+        options.method == RangeMethod::kMse ? histogram.LeastError() : histogram.Percentile();
+  }
+  return ranges;
+}
+
+// Sums over all cases of one output.
+struct ErrorSums {
+  double max_abs = 0, xx = 0, yy = 0, xy = 0, ee = 0;
+
+  void Add(const Tensor& got, const Tensor& expected) {
+    if (got.dims() != expected.dims()) max_abs = std::numeric_limits<double>::infinity();
+    const Numbers<double> x(got), y(expected);
+    for (int64_t i = 0; i < std::min(x.size(), y.size()); ++i) {
+      if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
+      const double e = x[i] - y[i];
+      max_abs = std::max(max_abs, std::fabs(e));
+      xx += x[i] * x[i];
+      yy += y[i] * y[i];
+      xy += x[i] * y[i];
+      ee += e * e;
+    }
+  }
+  OutputError Of(std::string output) const {
+    OutputError error{std::move(output), max_abs, 1, std::numeric_limits<double>::infinity()};
+    if (xx > 0 && yy > 0) error.cosine = std::min(1.0, xy / std::sqrt(xx) / std::sqrt(yy));
+    if (xx == 0 && yy > 0) error.cosine = 0;
+    if (ee > 0) error.snr = 10 * std::log10(yy / ee);
+    return error;
+  }
+};
+
+std::string Short(double v, const char* format = "%.3g") {
+  char text[32];
+  std::snprintf(text, sizeof text, format, v);
+  return text;
+}
+
+std::string Counted(const std::string& what, int64_t count) {
+  return count > 1 ? StrCat(what, " ", count) : what;
+}
+
+}  // namespace
+
+std::vector<std::string> RangeMethodNames() { return {std::begin(kMethods), std::end(kMethods)}; }
+
+std::optional<RangeMethod> RangeMethodOf(std::string_view name) {
+  for (size_t i = 0; i < std::size(kMethods); ++i) {
+    if (name == kMethods[i]) return static_cast<RangeMethod>(i);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> Int8Result::Notes() const {
+  std::string ops;
+  int64_t count = 0;
+  for (const auto& [op, n] : what.ops) {
+    StrAppend(&ops, ops.empty() ? "" : ", ", Counted(op, n));
+    count += n;
+  }
+  std::vector<std::string> notes = {StrCat("int8: ", count, count == 1 ? " op" : " ops", " (", ops,
+                                           "), ", what.weights, " weights, scales of ", cases,
+                                           cases == 1 ? " case" : " cases")};
+  std::map<std::string, std::string> by_reason;
+  for (const auto& [left, n] : what.left) {
+    std::string& list = by_reason[left.second];
+    StrAppend(&list, list.empty() ? "" : ", ", Counted(left.first, n));
+  }
+  for (const auto& [reason, list] : by_reason) {
+    notes.push_back(StrCat("float32 stay: ", list, ": ", reason));
+  }
+  for (const OutputError& error : errors) {
+    if (std::isinf(error.max_abs)) {
+      notes.push_back(StrCat(error.output, " beside float32: of another shape"));
+      continue;
+    }
+    notes.push_back(StrCat(error.output, " beside float32: max abs ", Short(error.max_abs),
+                           ", cosine ", Short(error.cosine, "%.6f"), ", SNR ",
+                           std::isinf(error.snr) ? "infinite" : Short(error.snr, "%.1f") + " dB"));
+  }
+  return notes;
+}
+
+absl::StatusOr<Int8Result> QuantizeToInt8(Model& ir, absl::Span<const IoCase> cases,
+                                          const Int8Options& options) {
+  if (cases.empty()) return Invalid("there is no case to measure scales with");
+  Graph& graph = *ir.graph;
+  X2IR_RETURN_IF_ERROR(graph.Sort());
+  X2IR_RETURN_IF_ERROR(InferGraph(graph));
+  const Dialect* dialect = FindDialect(options.dialect);
+  PassContext context;
+  std::optional<DialectTarget> facts;
+  if (dialect) {
+    const int opset = dialect->default_opset != 0 ? dialect->default_opset : dialect->latest_opset;
+    facts.emplace(options.dialect, std::vector<OpsetImport>{{"", opset}});
+    context.target = &*facts;
+    context.layout = std::string(facts->layout());
+  }
+  X2IR_RETURN_IF_ERROR(WidenWeights(graph));
+  X2IR_RETURN_IF_ERROR(RunPasses(graph, options.passes, context).status());
+  X2IR_RETURN_IF_ERROR(graph.Sort());
+
+  Int8Result result;
+  result.cases = cases.size();
+  std::vector<std::vector<Datum>> floats;
+  X2IR_ASSIGN_OR_RETURN(const NumberRanges ranges, Measure(graph, cases, options, &floats));
+  X2IR_ASSIGN_OR_RETURN(result.what, QuantizeFloats(graph, ranges, options.floats));
+  if (result.what.ops.empty()) {
+    return CannotExpress("no op of the model becomes one of int8");
+  }
+  std::vector<ErrorSums> sums(graph.outputs().size());
+  for (size_t c = 0; c < cases.size(); ++c) {
+    X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> got, RunCase(graph, cases[c], options.progress));
+    for (size_t i = 0; i < got.size(); ++i) {
+      const Tensor *x = got[i].tensor(), *y = floats[c][i].tensor();
+      if (x && y && IsFloating(x->dtype())) sums[i].Add(*x, *y);
+    }
+  }
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const Value* output = graph.outputs()[i];
+    if (IsFloating(output->dtype())) result.errors.push_back(sums[i].Of(output->name()));
+  }
+  return result;
+}
+
+absl::StatusOr<std::vector<IoCase>> ReadCalibration(const std::string& path, const Graph& graph) {
+  namespace fs = std::filesystem;
+  const auto problem = [](const auto&... words) { return OptionError("calibrate", words...); };
+  // What is wrong with a file is the option's fault, unless it is the system's.
+  const auto failed = [&](const absl::Status& status) {
+    return absl::IsUnavailable(status) ? status : problem(std::string(status.message()));
+  };
+  std::error_code error;
+  std::vector<fs::path> files;
+  const bool is_folder = fs::is_directory(path, error);
+  if (is_folder) {
+    for (const auto& entry : fs::directory_iterator(path, error)) {
+      const fs::path extension = entry.path().extension();
+      if (extension == ".npy" || extension == ".safetensors") files.push_back(entry.path());
+    }
+    if (error) return SystemError("cannot read '", path, "': ", error.message());
+    std::sort(files.begin(), files.end());
+    if (files.empty()) {
+      return problem("'", path, "' has no .npy and no .safetensors file in it");
+    }
+  } else {
+    files.emplace_back(path);
+  }
+  std::vector<size_t> required;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    if (!graph.inputs()[i]->constant()) required.push_back(i);
+  }
+  std::vector<IoCase> cases;
+  for (const fs::path& file : files) {
+    if (file.extension() == ".npy") {
+      if (required.size() != 1) {
+        return problem("'", file.string(), "' is one array, and the model has ", required.size(),
+                       " inputs; give io files (.safetensors)");
+      }
+      auto tensor = ReadNpy(file.string());
+      if (!tensor.ok()) return failed(tensor.status());
+      IoCase io;
+      io.inputs.resize(graph.inputs().size());
+      io.inputs[required[0]] = *std::move(tensor);
+      io.outputs.resize(graph.outputs().size());
+      cases.push_back(std::move(io));
+      cases.back().name = file.filename().string();
+      continue;
+    }
+    auto some = ReadIoFile(file.string(), graph);
+    if (!some.ok()) return failed(some.status());
+    for (IoCase& io : *some) {
+      if (is_folder) {
+        io.name = StrCat(file.filename().string(), io.name.empty() ? "" : " ", io.name);
+      }
+      cases.push_back(std::move(io));
+    }
+  }
+  for (const IoCase& io : cases) {
+    if (absl::Status fits = CheckInputs(graph, io.inputs); !fits.ok()) {
+      return problem(io.name, io.name.empty() ? "" : ": ", std::string(fits.message()));
+    }
+  }
+  return cases;
+}
+
+}  // namespace x2ir

@@ -1,0 +1,69 @@
+// A model of float32 as one of int8, whose scales are measured: the model runs on inputs that the
+// user has chosen, by our own evaluation, and what each value has held says its scale. How far off
+// the result is on the same inputs is measured as well.
+#ifndef X2IR_CORE_CALIBRATE_H_
+#define X2IR_CORE_CALIBRATE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/io_file.h"
+#include "x2ir/graph_wrapper/model.h"
+#include "x2ir/optimizer/quantize_floats.h"
+
+namespace X2IR_API x2ir {
+
+// What of the numbers that a value has held its integers reach.
+enum class RangeMethod : uint8_t {
+  kMinMax,      // all
+  kPercentile,  // all but one in 10,000, half of these at either end
+  kMse          // so many that the squares of the errors come to the least
+};
+std::vector<std::string> RangeMethodNames();  // "minmax", "percentile", "mse", in that order
+std::optional<RangeMethod> RangeMethodOf(std::string_view name);
+
+struct Int8Options {
+  RangeMethod method = RangeMethod::kMinMax;
+  QuantizeFloatsOptions floats{};
+  std::string dialect{};  // of the file that is written: its layout is taken first
+  // The passes that run before; units keep what they leave.
+  std::vector<std::string> passes{};
+  ProgressFn progress{};
+};
+
+// An output beside what it is in float32, over all cases.
+struct OutputError {
+  std::string output;
+  double max_abs = 0;  // infinite where its shape is another one
+  double cosine = 1;
+  double snr = 0;  // dB; infinite where there is no error
+};
+
+struct Int8Result {
+  QuantizedFloats what;
+  size_t cases = 0;
+  std::vector<OutputError> errors;
+  // For people: what became integers, what did not and why, and the errors.
+  std::vector<std::string> Notes() const;
+};
+
+// In place; on failure the model is left half done. InvalidArgument where there is no case;
+// FailedPrecondition where no op of the model becomes integers; errors of running it.
+absl::StatusOr<Int8Result> QuantizeToInt8(Model& ir, absl::Span<const IoCase> cases,
+                                          const Int8Options& options = {});
+
+// Inputs to calibrate with, for that graph: an io file, an .npy file for a model of one input, or a
+// folder of such files, in the order of their names. An option error ("calibrate") where there is
+// nothing, or what is there does not fit.
+absl::StatusOr<std::vector<IoCase>> ReadCalibration(const std::string& path, const Graph& graph);
+
+}  // namespace x2ir
+
+#endif  // X2IR_CORE_CALIBRATE_H_
