@@ -105,6 +105,14 @@ TEST_P(Runtimes, ExpectedOutputsGoFirst) {
   ASSERT_TRUE(verdict.ok()) << verdict.status();
   EXPECT_FALSE(verdict->agrees());
   EXPECT_EQ(verdict->outputs[0].comparison.max_abs, 0.5);
+  // One number decides here as it does without a runtime, and the verdict says which.
+  VerifyOptions by_cosine;
+  by_cosine.criterion = Criterion{FindMetric("cosine"), 0.9};
+  verdict = VerifyInRuntime(ir, *model, {io}, by_cosine);
+  ASSERT_TRUE(verdict.ok()) << verdict.status();
+  EXPECT_TRUE(verdict->agrees()) << verdict->ToText();
+  EXPECT_NE(verdict->ToText().find("the output agrees, by cosine at least 0.9"), std::string::npos)
+      << verdict->ToText();
 }
 
 TEST_P(Runtimes, EveryValueIsCompared) {

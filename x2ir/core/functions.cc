@@ -48,18 +48,6 @@ void ForEachNode(const Graph& graph, const std::function<void(const Node&)>& vis
   }
 }
 
-std::vector<Graph*> GraphsOf(const Attribute& attr) {
-  std::vector<Graph*> graphs;
-  if (const auto* graph = attr.get<Attribute::GraphPtr>(); graph && *graph) {
-    graphs.push_back(graph->get());
-  } else if (const auto* list = attr.get<std::vector<Attribute::GraphPtr>>()) {
-    for (const auto& g : *list) {
-      if (g) graphs.push_back(g.get());
-    }
-  }
-  return graphs;
-}
-
 int DepthOf(const Graph* graph) {
   int depth = 0;
   for (; graph; graph = graph->parent()) ++depth;
@@ -95,7 +83,7 @@ absl::StatusOr<Bindings> Bind(const Function& function, const Node& call) {
     if (attr.kind() == AttrKind::kRef) {
       return Invalid("attribute '", name.view(), "' refers to one of a function, and is in none");
     }
-    for (const Graph* graph : GraphsOf(attr)) {
+    for (const Graph* graph : GraphsIn(attr)) {
       std::string foreign;
       ForEachNode(*graph, [&](const Node& node) {
         if (!node.is_ir()) foreign = node.op().str();
@@ -171,7 +159,7 @@ class Instance {
 
   absl::Status SetCopy(Node* copy, Symbol name, const Attribute& attr, int depth, bool own) {
     std::vector<Attribute::GraphPtr> graphs;
-    for (const Graph* graph : GraphsOf(attr)) {
+    for (const Graph* graph : GraphsIn(attr)) {
       // What the caller hands over uses values of the caller, which stay.
       graphs.push_back(own ? graph->Clone(&values_) : graph->Clone());
     }
@@ -279,7 +267,7 @@ void ForEachCallee(const Functions& functions, const Function& function,
   };
   if (function.body) ForEachNode(*function.body, look);
   for (const auto& entry : function.attribute_defaults) {
-    for (const Graph* graph : GraphsOf(entry.second)) ForEachNode(*graph, look);
+    for (const Graph* graph : GraphsIn(entry.second)) ForEachNode(*graph, look);
   }
 }
 

@@ -6,18 +6,6 @@
 namespace x2ir {
 namespace {
 
-std::vector<Graph*> GraphsIn(const Attribute& attr) {
-  std::vector<Graph*> graphs;
-  if (const auto* graph = attr.get<Attribute::GraphPtr>(); graph && *graph) {
-    graphs.push_back(graph->get());
-  } else if (const auto* list = attr.get<std::vector<Attribute::GraphPtr>>()) {
-    for (const auto& g : *list) {
-      if (g) graphs.push_back(g.get());
-    }
-  }
-  return graphs;
-}
-
 int64_t CopySize(const AnnotationsPtr& annotations) {
   if (!annotations.get()) return 0;
   int64_t size = 64 + static_cast<int64_t>(annotations.get()->doc_string.size());
@@ -33,6 +21,18 @@ int64_t CopySize(const Value& value) {
 }
 
 }  // namespace
+
+std::vector<Graph*> GraphsIn(const Attribute& attr) {
+  std::vector<Graph*> graphs;
+  if (const auto* graph = attr.get<Attribute::GraphPtr>(); graph && *graph) {
+    graphs.push_back(graph->get());
+  } else if (const auto* list = attr.get<std::vector<Attribute::GraphPtr>>()) {
+    for (const auto& g : *list) {
+      if (g) graphs.push_back(g.get());
+    }
+  }
+  return graphs;
+}
 
 int64_t BytesOfCopy(const Attribute& attr) {
   int64_t size = 64;

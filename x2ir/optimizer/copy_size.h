@@ -3,10 +3,14 @@
 #define X2IR_OPTIMIZER_COPY_SIZE_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "x2ir/graph_wrapper/graph.h"
 
 namespace X2IR_API x2ir {
+
+// The graphs that an attribute holds, none of them null.
+std::vector<Graph*> GraphsIn(const Attribute& attr);
 
 // What a copy of a graph costs, in bytes, roughly; elements of tensors are shared by copies.
 int64_t BytesOfCopy(const Graph& graph);

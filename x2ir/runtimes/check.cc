@@ -141,6 +141,7 @@ absl::StatusOr<Verification> VerifyInRuntime(const Model& ir, const ModelInRunti
                                              const VerifyOptions& options) {
   Verification result;
   result.tolerance = options.tolerance;
+  result.criterion = options.criterion;
   result.note = StrCat("run by ", model.Title());
   const Graph& graph = *ir.graph;
   for (const IoCase& io : cases) {
@@ -156,15 +157,12 @@ absl::StatusOr<Verification> VerifyInRuntime(const Model& ir, const ModelInRunti
     }
     X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> got, model.Run(io));
     for (size_t i = 0; i < got.size(); ++i) {
-      const Tensor* tensor = got[i].tensor();
-      Comparison comparison = Compare(got[i], expected[i], options.tolerance);
+      OutputVerdict verdict = Judge(*graph.outputs()[i], io.name, got[i], expected[i], options);
       if (given && !expected[i].has_value()) {
-        comparison.agrees = false;
-        comparison.problem = "there is no expected value for it";
+        verdict.comparison.agrees = false;
+        verdict.comparison.problem = "there is no expected value for it";
       }
-      result.outputs.push_back({io.name, graph.outputs()[i]->name(),
-                                tensor ? tensor->type().ToString() : "no tensor",
-                                std::move(comparison)});
+      result.outputs.push_back(std::move(verdict));
     }
   }
   return result;

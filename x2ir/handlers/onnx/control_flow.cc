@@ -14,44 +14,43 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Until opset 10 both branches give results of one shape.
-class SameShapesLens : public LensImpl {
+// Whether a branch may give the one type where the other branch gives the other.
+using Together = bool (*)(const Type& a, const Type& b);
+
+// What the branches give must go together; `hint` says which opset asks for less.
+class BranchesLens : public LensImpl {
  public:
+  BranchesLens(Together together, std::string_view hint) : together_(together), hint_(hint) {}
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
   absl::Status Export(Draft& draft) const override {
     const AttributeMap& attrs = draft.node().attrs();
     const auto a = attrs.SubGraph("then_branch").outputs();
     const auto b = attrs.SubGraph("else_branch").outputs();
     for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
-      if (MergeTypes(a[i]->type(), b[i]->type()).ok()) continue;
+      if (together_(a[i]->type(), b[i]->type())) continue;
       return CannotExpress("the branches give ", a[i]->type().ToString(), " and ",
-                           b[i]->type().ToString(), ", which opset 11 allows");
+                           b[i]->type().ToString(), hint_);
     }
     return absl::OkStatus();
   }
+
+ private:
+  const Together together_;
+  const std::string_view hint_;
 };
+
+// Until opset 10 both branches give results of one shape.
+bool BranchesMerge(const Type& a, const Type& b) { return MergeTypes(a, b).ok(); }
 
 // In the IR a tensor goes with an optional one.
-class SameKindsLens : public LensImpl {
- public:
-  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
-  absl::Status Export(Draft& draft) const override {
-    const AttributeMap& attrs = draft.node().attrs();
-    const auto a = attrs.SubGraph("then_branch").outputs();
-    const auto b = attrs.SubGraph("else_branch").outputs();
-    for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
-      const auto one = a[i]->type().kind(), other = b[i]->type().kind();
-      if (one == other || one == Type::kUnknown || other == Type::kUnknown) continue;
-      return CannotExpress("the branches give ", a[i]->type().ToString(), " and ",
-                           b[i]->type().ToString());
-    }
-    return absl::OkStatus();
-  }
-};
+bool AreOfOneKind(const Type& a, const Type& b) {
+  return a.kind() == b.kind() || a.kind() == Type::kUnknown || b.kind() == Type::kUnknown;
+}
 
 X2IR_ONNX(if)
-    .Is("If", In(1, 10), std::make_shared<const SameShapesLens>())
-    .Is("If", Since(11), std::make_shared<const SameKindsLens>());
+    .Is("If", In(1, 10),
+        std::make_shared<const BranchesLens>(BranchesMerge, ", which opset 11 allows"))
+    .Is("If", Since(11), std::make_shared<const BranchesLens>(AreOfOneKind, ""));
 // Whether a body goes on as long as it is told to: it hands on its condition, or says true.
 bool GoesOn(const Graph& body) {
   if (body.outputs().empty() || body.inputs().size() < 2) return true;
