@@ -21,31 +21,26 @@ class Hints : public ShellTest {
  protected:
   void SetUp() override {
     ShellTest::SetUp();
-    const auto onnx = [&](const std::string& name, const std::string& graph, int opset = 17) {
-      auto model = ModelFromText(graph, "onnx", opset, {{"com.acme", 1}});
-      ASSERT_TRUE(model.ok()) << name << ": " << model.status();
-      const absl::Status status = WriteOnnx(*model, Path(name));
-      ASSERT_TRUE(status.ok()) << name << ": " << status;
-    };
-    onnx("small.onnx", "graph s(x: float32[2]) -> (y) { y: float32[2] = onnx.Relu(x) }");
-    onnx("open.onnx", "graph d(x: float32[?,3]) -> (y) { y = onnx.Relu(x) }");
-    onnx("norank.onnx", "graph d(x: float32[...]) -> (y) { y = onnx.Relu(x) }");
-    onnx("param.onnx", R"(graph p(x: float32[3], w: float32[3] = float32[3]{1, 2, 3}) -> (y) {
+    PutOnnx("small.onnx", "graph s(x: float32[2]) -> (y) { y: float32[2] = onnx.Relu(x) }");
+    PutOnnx("open.onnx", "graph d(x: float32[?,3]) -> (y) { y = onnx.Relu(x) }");
+    PutOnnx("norank.onnx", "graph d(x: float32[...]) -> (y) { y = onnx.Relu(x) }");
+    PutOnnx("param.onnx", R"(graph p(x: float32[3], w: float32[3] = float32[3]{1, 2, 3}) -> (y) {
         y: float32[3] = onnx.Add(x, w) })");
-    onnx("foreign.onnx", R"(graph f(x: float32[2]) -> (y) {
+    PutOnnx("foreign.onnx", R"(graph f(x: float32[2]) -> (y) {
         h: float32[2] = onnx.com.acme::Foo(x) y: float32[2] = onnx.Relu(h) })");
-    onnx("image.onnx", "graph i(x: float32[1,3,4,4]) -> (y) { y = onnx.Relu(x) }");
-    onnx("last.onnx", "graph i(x: float32[1,4,5,3]) -> (y) { y = onnx.Relu(x) }");
-    onnx("two.onnx",
-         "graph t(x: float32[2]) -> (y, z) { y: float32[2] = onnx.Relu(x) z: float32[2] = "
-         "onnx.Exp(x) }");
-    onnx("double.onnx", "graph d(x: float64[2]) -> (y) { y: float64[2] = onnx.Relu(x) }");
+    PutOnnx("image.onnx", "graph i(x: float32[1,3,4,4]) -> (y) { y = onnx.Relu(x) }");
+    PutOnnx("last.onnx", "graph i(x: float32[1,4,5,3]) -> (y) { y = onnx.Relu(x) }");
+    PutOnnx("two.onnx",
+            "graph t(x: float32[2]) -> (y, z) { y: float32[2] = onnx.Relu(x) z: float32[2] = "
+            "onnx.Exp(x) }");
+    PutOnnx("double.onnx", "graph d(x: float64[2]) -> (y) { y: float64[2] = onnx.Relu(x) }");
     std::string elements;
     for (int i = 0; i < 4096; ++i) StrAppend(&elements, i ? ", " : "", i % 7);
-    onnx("big.onnx", StrCat("graph big(x: float32[1,64]) -> (y) { w = float32[64,64]{", elements,
-                            "}\ny: float32[1,64] = onnx.MatMul(x, w) }"));
-    onnx("half.onnx", StrCat("graph half(x: float32[1,64]) -> (y) { w = float16[64,64]{", elements,
-                             "}\nf = onnx.Cast(w) { to = 1 }\ny = onnx.MatMul(x, f) }"));
+    PutOnnx("big.onnx", StrCat("graph big(x: float32[1,64]) -> (y) { w = float32[64,64]{", elements,
+                               "}\ny: float32[1,64] = onnx.MatMul(x, w) }"));
+    PutOnnx("half.onnx",
+            StrCat("graph half(x: float32[1,64]) -> (y) { w = float16[64,64]{", elements,
+                   "}\nf = onnx.Cast(w) { to = 1 }\ny = onnx.MatMul(x, f) }"));
     ASSERT_TRUE(WriteNpy(Path("x.npy"), Tensor::Of<float>({2}, {1, -1})).ok());
   }
 };

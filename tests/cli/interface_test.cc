@@ -18,21 +18,15 @@ class ChangedInterface : public ShellTest {
  protected:
   void SetUp() override {
     ShellTest::SetUp();
-    const auto onnx = [&](const std::string& name, const std::string& graph) {
-      auto model = ModelFromText(graph, "onnx", 17);
-      ASSERT_TRUE(model.ok()) << name << ": " << model.status();
-      const absl::Status status = WriteOnnx(*model, Path(name));
-      ASSERT_TRUE(status.ok()) << name << ": " << status;
-    };
-    onnx("last.onnx", R"(graph net(x: float32[1,2,3,4], m: float32[4]) -> (y, z) {
+    PutOnnx("last.onnx", R"(graph net(x: float32[1,2,3,4], m: float32[4]) -> (y, z) {
         a = onnx.Mul(x, m)
         y: float32[1,2,3,4] = onnx.Exp(a)
         z: float32[1,2,3,4] = onnx.Neg(x) })");
-    onnx("other.onnx", R"(graph net(x: float32[1,2,3,4], m: float32[4]) -> (y, z) {
+    PutOnnx("other.onnx", R"(graph net(x: float32[1,2,3,4], m: float32[4]) -> (y, z) {
         a = onnx.Mul(x, m)
         y: float32[1,2,3,4] = onnx.Exp(a)
         z: float32[1,2,3,4] = onnx.Abs(x) })");
-    onnx("first.onnx", R"(graph net(x: float32[1,4,2,3], m: float32[4,1,1]) -> (y, z) {
+    PutOnnx("first.onnx", R"(graph net(x: float32[1,4,2,3], m: float32[4,1,1]) -> (y, z) {
         a = onnx.Mul(x, m)
         y: float32[1,4,2,3] = onnx.Exp(a)
         z: float32[1,4,2,3] = onnx.Neg(x) })");
@@ -43,12 +37,12 @@ class ChangedInterface : public ShellTest {
                           StrCat("x: float32[2,60]) -> (y) { w = float16[60,60]{", elements, "}\n"),
                       product =
                           "f = onnx.Cast(h) { to = 1 }\ny: float32[2,60] = onnx.MatMul(x, f) }";
-    onnx("half.onnx", StrCat("graph half(", weights,
-                             "f = onnx.Cast(w) { to = 1 }\n"
-                             "y: float32[2,60] = onnx.MatMul(x, f) }"));
-    onnx("moved.onnx",
-         StrCat("graph moved(", weights, "h = onnx.Transpose(w) { perm = [1, 0] }\n", product));
-    onnx("small.onnx", "graph s(x: float32[2,3]) -> (y) { y: float32[2,3] = onnx.Relu(x) }");
+    PutOnnx("half.onnx", StrCat("graph half(", weights,
+                                "f = onnx.Cast(w) { to = 1 }\n"
+                                "y: float32[2,60] = onnx.MatMul(x, f) }"));
+    PutOnnx("moved.onnx",
+            StrCat("graph moved(", weights, "h = onnx.Transpose(w) { perm = [1, 0] }\n", product));
+    PutOnnx("small.onnx", "graph s(x: float32[2,3]) -> (y) { y: float32[2,3] = onnx.Relu(x) }");
     std::vector<float> numbers(24);
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i) / 16;
     const Tensor x = Tensor::Of<float>({1, 2, 3, 4}, absl::MakeConstSpan(numbers));

@@ -24,35 +24,29 @@ class Options : public ShellTest {
  protected:
   void SetUp() override {
     ShellTest::SetUp();
-    const auto onnx = [&](const std::string& name, const std::string& graph, int opset = 17) {
-      auto model = ModelFromText(graph, "onnx", opset, {{"com.acme", 1}});
-      ASSERT_TRUE(model.ok()) << name << ": " << model.status();
-      const absl::Status status = WriteOnnx(*model, Path(name));
-      ASSERT_TRUE(status.ok()) << name << ": " << status;
-    };
-    onnx("small.onnx", R"(graph small(x: float32[2,3]) -> (y) {
+    PutOnnx("small.onnx", R"(graph small(x: float32[2,3]) -> (y) {
         w = float32[3]{0.5, -1, 2}
         h: float32[2,3] = onnx.Add(x, w) "first"
         y: float32[2,3] = onnx.Relu(h) "second" })");
-    onnx("other.onnx", R"(graph small(x: float32[2,3]) -> (y) {
+    PutOnnx("other.onnx", R"(graph small(x: float32[2,3]) -> (y) {
         w = float32[3]{0.5, -1, 2.1}
         h: float32[2,3] = onnx.Add(x, w) "first"
         y: float32[2,3] = onnx.Relu(h) "second" })");
-    onnx("one.onnx", "graph o(x: float32[1]) -> (y) { y: float32[1] = onnx.Relu(x) }");
-    onnx("dyn.onnx", "graph d(x: float32[n,m]) -> (y) { y: float32[n,m] = onnx.Relu(x) }");
-    onnx("param.onnx", R"(graph p(x: float32[3], w: float32[3] = float32[3]{1, 2, 3}) -> (y) {
+    PutOnnx("one.onnx", "graph o(x: float32[1]) -> (y) { y: float32[1] = onnx.Relu(x) }");
+    PutOnnx("dyn.onnx", "graph d(x: float32[n,m]) -> (y) { y: float32[n,m] = onnx.Relu(x) }");
+    PutOnnx("param.onnx", R"(graph p(x: float32[3], w: float32[3] = float32[3]{1, 2, 3}) -> (y) {
         y: float32[3] = onnx.Add(x, w) })");
-    onnx("foreign.onnx", R"(graph f(x: float32[2]) -> (y) {
+    PutOnnx("foreign.onnx", R"(graph f(x: float32[2]) -> (y) {
         y: float32[2] = onnx.com.acme::Foo(x) })");
-    onnx("bits.onnx", "graph b(x: int32[2]) -> (y) { y: int32[2] = onnx.BitwiseNot(x) }", 18);
-    onnx("double.onnx", "graph d(x: float64[2]) -> (y) { y: float64[2] = onnx.Relu(x) }");
-    onnx("nhwc.onnx", "graph n(x: float32[1,4,4,3]) -> (y) { y = onnx.Relu(x) }");
-    onnx("image.onnx", "graph i(x: float32[1,3,2,2]) -> (y) { y = onnx.Relu(x) }");
-    onnx("nchw.onnx", "graph n(x: float32[1,3,4,4]) -> (y) { y = onnx.Relu(x) }");
-    onnx("conv.onnx", R"(graph c(x: float32[1,1,2,2]) -> (y) {
+    PutOnnx("bits.onnx", "graph b(x: int32[2]) -> (y) { y: int32[2] = onnx.BitwiseNot(x) }", 18);
+    PutOnnx("double.onnx", "graph d(x: float64[2]) -> (y) { y: float64[2] = onnx.Relu(x) }");
+    PutOnnx("nhwc.onnx", "graph n(x: float32[1,4,4,3]) -> (y) { y = onnx.Relu(x) }");
+    PutOnnx("image.onnx", "graph i(x: float32[1,3,2,2]) -> (y) { y = onnx.Relu(x) }");
+    PutOnnx("nchw.onnx", "graph n(x: float32[1,3,4,4]) -> (y) { y = onnx.Relu(x) }");
+    PutOnnx("conv.onnx", R"(graph c(x: float32[1,1,2,2]) -> (y) {
         w = float32[1,1,1,1]{2}
         y = onnx.Conv(x, w) { kernel_shape = [1, 1] } })");
-    onnx("gelu.onnx", R"(graph g(x: float32[2,3]) -> (y) {
+    PutOnnx("gelu.onnx", R"(graph g(x: float32[2,3]) -> (y) {
         two = float32[]{2}
         one = float32[]{1}
         half = float32[]{0.5}
@@ -62,13 +56,14 @@ class Options : public ShellTest {
         a = onnx.Add(e, one)
         m = onnx.Mul(x, a)
         y = onnx.Mul(m, half) })");
-    onnx("gelu20.onnx", "graph g(x: float32[2,3]) -> (y) { y = onnx.Gelu(x) }", 20);
+    PutOnnx("gelu20.onnx", "graph g(x: float32[2,3]) -> (y) { y = onnx.Gelu(x) }", 20);
     std::string elements;
     for (int i = 0; i < 4096; ++i) StrAppend(&elements, i ? ", " : "", i % 7);
-    onnx("big.onnx", StrCat("graph big(x: float32[1,64]) -> (y) { w = float32[64,64]{", elements,
-                            "}\ny: float32[1,64] = onnx.MatMul(x, w) }"));
-    onnx("half.onnx", StrCat("graph half(x: float32[1,64]) -> (y) { w = float16[64,64]{", elements,
-                             "}\nf = onnx.Cast(w) { to = 1 }\ny = onnx.MatMul(x, f) }"));
+    PutOnnx("big.onnx", StrCat("graph big(x: float32[1,64]) -> (y) { w = float32[64,64]{", elements,
+                               "}\ny: float32[1,64] = onnx.MatMul(x, w) }"));
+    PutOnnx("half.onnx",
+            StrCat("graph half(x: float32[1,64]) -> (y) { w = float16[64,64]{", elements,
+                   "}\nf = onnx.Cast(w) { to = 1 }\ny = onnx.MatMul(x, f) }"));
     auto model = ModelFromText("graph f(x: float32[2]) -> (y) { y = onnx.com.acme::F(x) }", "onnx",
                                17, {{"com.acme", 1}});
     ASSERT_TRUE(model.ok()) << model.status();

@@ -7,7 +7,9 @@
 #include <regex>
 #include <utility>
 
+#include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -20,6 +22,13 @@ void ShellTest::SetUp() {
 }
 
 void ShellTest::TearDown() { fs::remove_all(folder_); }
+
+void ShellTest::PutOnnx(const std::string& name, const std::string& graph, int opset) const {
+  const auto model = ModelFromText(graph, "onnx", opset, {{"com.acme", 1}});
+  ASSERT_TRUE(model.ok()) << name << ": " << model.status();
+  const absl::Status status = WriteOnnx(*model, Path(name));
+  ASSERT_TRUE(status.ok()) << name << ": " << status;
+}
 
 ShellTest::Result ShellTest::Run(const std::string& command) const {
   // Beside the folder, which is the command's own.

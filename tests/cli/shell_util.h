@@ -17,6 +17,9 @@ class ShellTest : public testing::Test {
   const std::filesystem::path& folder() const { return folder_; }
   std::string Path(const std::string& name) const { return (folder_ / name).string(); }
 
+  // Writes a graph of ONNX's ops, as text has it, to a file; it imports the domain com.acme, too.
+  void PutOnnx(const std::string& name, const std::string& graph, int opset = 17) const;
+
   struct Result {
     int code = -1;  // or minus the signal
     std::string out, err;

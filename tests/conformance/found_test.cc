@@ -95,12 +95,7 @@ TEST(Found, RunInOnnxRuntime) {
       ort->Ask({out.string(), IoOf(path).string(), 1e-3, 1e-4});
     }
   }
-  const auto& answers = ort->Answers();
-  ASSERT_EQ(answers.size(), asked.size());
-  for (size_t i = 0; i < asked.size(); ++i) {
-    EXPECT_TRUE(answers[i].agrees)
-        << asked[i] << " (" << answers[i].stage << "): " << answers[i].error;
-  }
+  ExpectAgreement(*ort, asked);
 }
 
 TEST(Found, ComeBackFromEveryFormat) {

@@ -138,11 +138,7 @@ TEST(Int8, RuntimesGiveWhatWeDo) {
     }
   }
   if (!ort || !lite) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
-  const auto& answers = lite->Answers();
-  for (size_t i = 0; i < answers.size(); ++i) {
-    EXPECT_TRUE(answers[i].agrees)
-        << asked[i] << " (" << answers[i].stage << "): " << answers[i].error;
-  }
+  ExpectAgreement(*lite, asked);
   fs::remove_all(dir);
 }
 

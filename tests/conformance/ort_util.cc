@@ -1,14 +1,11 @@
 #include "tests/conformance/ort_util.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+
+#include "gtest/gtest.h"
 
 namespace x2ir {
 
@@ -29,9 +26,9 @@ std::unique_ptr<OrtJudge> OrtJudge::Start(const char* script) {
       new OrtJudge(oracle, std::string(X2IR_SOURCE_DIR "/tests/oracle/") + script));
 }
 
-OrtJudge::OrtJudge(std::string oracle, std::string script)
-    : oracle_(std::move(oracle)), script_(std::move(script)) {
-  signal(SIGPIPE, SIG_IGN);  // a server that died shows as an error of write
+// What it logs stands in its answers as well.
+OrtJudge::OrtJudge(const std::string& oracle, const std::string& script)
+    : server_({"node", script, "--oracle", oracle}, X2IR_BUILD_DIR "/conformance/ort.log") {
   thread_ = std::thread([this] { Work(); });
 }
 
@@ -42,7 +39,6 @@ OrtJudge::~OrtJudge() {
   }
   changed_.notify_all();
   thread_.join();
-  StopServer();
 }
 
 size_t OrtJudge::Ask(Question question) {
@@ -75,68 +71,32 @@ void OrtJudge::Work() {
 }
 
 OrtJudge::Answer OrtJudge::AskServer(const Question& question) {
-  if (pid_ < 0 && !StartServer()) return {false, "crash", "cannot start node"};
   nlohmann::json request = {{"model", question.model}, {"io", question.io},
                             {"case", "all"},           {"rtol", question.rtol},
                             {"atol", question.atol},   {"steps", question.steps}};
   if (!question.as.empty()) request["as"] = question.as;
-  const std::string line = request.dump() + "\n";
-  size_t done = 0;
-  while (done < line.size()) {
-    const ssize_t n = write(to_, line.data() + done, line.size() - done);
-    if (n <= 0) break;
-    done += static_cast<size_t>(n);
+  const LineProcess::Answer reply = server_.Ask(request.dump());
+  if (reply.outcome == LineProcess::Outcome::kNotStarted) {
+    return {false, "crash", "cannot start node"};
   }
-  size_t end;
-  while ((end = unread_.find('\n')) == std::string::npos) {
-    char buffer[1 << 14];
-    const ssize_t n = read(from_, buffer, sizeof buffer);
-    if (n <= 0) {
-      StopServer();  // the next question starts another
-      return {false, "crash", "the runtime ended"};
-    }
-    unread_.append(buffer, static_cast<size_t>(n));
+  if (reply.outcome != LineProcess::Outcome::kAnswered) {
+    return {false, "crash", "the runtime ended"};
   }
-  const auto answer = nlohmann::json::parse(unread_.substr(0, end), nullptr, false);
-  unread_.erase(0, end + 1);
+  const auto answer = nlohmann::json::parse(reply.line, nullptr, false);
   if (answer.is_discarded()) return {false, "crash", "no JSON came back"};
   return {answer.value("ok", false), answer.value("stage", ""), answer.value("error", "")};
 }
 
-bool OrtJudge::StartServer() {
-  int in[2], out[2];
-  if (pipe2(in, O_CLOEXEC) != 0) return false;
-  if (pipe2(out, O_CLOEXEC) != 0) {
-    close(in[0]);
-    close(in[1]);
-    return false;
+int ExpectAgreement(OrtJudge& judge, const std::vector<std::string>& asked) {
+  const auto& answers = judge.Answers();
+  EXPECT_EQ(answers.size(), asked.size());
+  int agree = 0;
+  for (size_t i = 0; i < answers.size() && i < asked.size(); ++i) {
+    agree += answers[i].agrees;
+    EXPECT_TRUE(answers[i].agrees)
+        << asked[i] << " (" << answers[i].stage << "): " << answers[i].error;
   }
-  pid_ = fork();
-  if (pid_ == 0) {
-    dup2(in[0], STDIN_FILENO);
-    dup2(out[1], STDOUT_FILENO);
-    // What it logs stands in its answers as well.
-    const int log =
-        open(X2IR_BUILD_DIR "/conformance/ort.log", O_WRONLY | O_CREAT | O_APPEND, 0644);
-    if (log >= 0) dup2(log, STDERR_FILENO);
-    execlp("node", "node", script_.c_str(), "--oracle", oracle_.c_str(),
-           static_cast<char*>(nullptr));
-    _exit(127);
-  }
-  close(in[0]);
-  close(out[1]);
-  to_ = in[1];
-  from_ = out[0];
-  unread_.clear();
-  return pid_ > 0;
-}
-
-void OrtJudge::StopServer() {
-  if (pid_ < 0) return;
-  close(to_);
-  close(from_);
-  waitpid(pid_, nullptr, 0);
-  pid_ = -1;
+  return agree;
 }
 
 }  // namespace x2ir

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/core/line_process_util.h"
+
 namespace x2ir {
 
 // Questions are answered on a thread of its own while the caller goes on.
@@ -42,15 +44,11 @@ class OrtJudge {
   const std::vector<Answer>& Answers();
 
  private:
-  OrtJudge(std::string oracle, std::string script);
+  OrtJudge(const std::string& oracle, const std::string& script);
   void Work();
   Answer AskServer(const Question& question);
-  bool StartServer();
-  void StopServer();
 
-  const std::string oracle_, script_;
-  int to_ = -1, from_ = -1, pid_ = -1;  // the server
-  std::string unread_;
+  LineProcess server_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Question> questions_;
@@ -59,6 +57,10 @@ class OrtJudge {
   bool stop_ = false;
   std::thread thread_;
 };
+
+// Expects that all answers agree, and as many as were asked; `asked` names the questions in their
+// order. Returns how many agree.
+int ExpectAgreement(OrtJudge& judge, const std::vector<std::string>& asked);
 
 }  // namespace x2ir
 

@@ -1,6 +1,6 @@
 // Networks of products that packages of npm ship (tests/oracle/networks), to every target: what is
-// written gives what the network's own runtime gave, in ONNX Runtime and LiteRT; files of other
-// targets are read again, and run as ONNX.
+// written gives what the network's own runtime gave, in ONNX Runtime, LiteRT and PyTorch; files of
+// other targets are read again, and run as ONNX.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/conformance/ort_util.h"
 #include "tests/core/host_util.h"
+#include "tests/random/random_torch_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -50,6 +51,7 @@ TEST(Products, ToEveryTarget) {
   if (products.empty()) GTEST_SKIP() << "*** not fetched: tests/oracle/networks/setup.sh does";
   const auto ort = OrtJudge::Start("ort.mjs"), lite = OrtJudge::Start("litert.mjs");
   if (!ort || !lite) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
+  const auto torch = TorchJudge::Start();  // null where there is no PyTorch
   std::string pattern = (fs::temp_directory_path() / "x2ir_products_XXXXXX").string();
   ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
   std::vector<std::string> of_ort, of_lite;
@@ -76,6 +78,10 @@ TEST(Products, ToEveryTarget) {
     }
     status = ConvertFile(product.model, base + ".py");
     EXPECT_TRUE(status.ok()) << status;
+    if (status.ok() && known && torch) {
+      const std::string problem = torch->Ask(base + ".py", product.io);
+      EXPECT_EQ(problem, "") << "as PyTorch's code";
+    }
     for (const char* target : {".pt2", ".mlpackage", "_ir.json"}) {
       const std::string again = base + "_of" + (target + 1) + ".onnx";
       status = ConvertFile(product.model, base + target);
@@ -87,11 +93,8 @@ TEST(Products, ToEveryTarget) {
       fs::remove_all(base + target);
     }
   }
-  const auto tell = [](const OrtJudge::Answer& answer, const std::string& name) {
-    EXPECT_TRUE(answer.agrees) << name << " (" << answer.stage << "): " << answer.error;
-  };
-  for (size_t i = 0; i < of_ort.size(); ++i) tell(ort->Answers()[i], of_ort[i]);
-  for (size_t i = 0; i < of_lite.size(); ++i) tell(lite->Answers()[i], of_lite[i]);
+  ExpectAgreement(*ort, of_ort);
+  ExpectAgreement(*lite, of_lite);
   std::printf("products: %zu networks, %zu files in ONNX Runtime, %zu in LiteRT\n", products.size(),
               of_ort.size(), of_lite.size());
   fs::remove_all(pattern);

@@ -193,13 +193,7 @@ TEST(TfliteForms, GiveTheSame) {
     judge->Ask({base + ".tflite", base + ".safetensors", 1e-4, 1e-5});
     asked.push_back(row.name);
   }
-  if (judge) {
-    const auto& answers = judge->Answers();
-    for (size_t i = 0; i < answers.size(); ++i) {
-      EXPECT_TRUE(answers[i].agrees)
-          << asked[i] << " (" << answers[i].stage << "): " << answers[i].error;
-    }
-  }
+  if (judge) ExpectAgreement(*judge, asked);
   fs::remove_all(pattern);
   if (!judge) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
 }
@@ -233,13 +227,7 @@ TEST(TfliteForms, FoundFiles) {
     judge->Ask({made, (folder / (name + ".safetensors")).string(), 1e-4, 1e-5});
     asked.push_back(name);
   }
-  if (judge) {
-    const auto& answers = judge->Answers();
-    for (size_t i = 0; i < answers.size(); ++i) {
-      EXPECT_TRUE(answers[i].agrees)
-          << asked[i] << " (" << answers[i].stage << "): " << answers[i].error;
-    }
-  }
+  if (judge) ExpectAgreement(*judge, asked);
   fs::remove_all(pattern);
   if (!judge) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
 }

@@ -130,13 +130,7 @@ TEST(TfliteNetworks, RunInLiteRt) {
     asked.push_back(name);
   }
   if (!judge) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
-  int right = 0;
-  const auto& answers = judge->Answers();
-  for (size_t i = 0; i < answers.size(); ++i) {
-    right += answers[i].agrees;
-    EXPECT_TRUE(answers[i].agrees)
-        << asked[i] << " (" << answers[i].stage << "): " << answers[i].error;
-  }
+  const int right = ExpectAgreement(*judge, asked);
   fs::remove_all(dir);
   std::printf("%zu networks, %zu written, %d right in LiteRT\n", names.size(), asked.size(), right);
 }

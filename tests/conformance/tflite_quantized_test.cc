@@ -429,12 +429,7 @@ class Judged : public ::testing::Test {
   }
   // All answers must agree.
   void ExpectAll() {
-    if (!judge_) return;
-    const auto& answers = judge_->Answers();
-    for (size_t i = 0; i < answers.size(); ++i) {
-      EXPECT_TRUE(answers[i].agrees)
-          << asked_[i] << " (" << answers[i].stage << "): " << answers[i].error;
-    }
+    if (judge_) ExpectAgreement(*judge_, asked_);
   }
 
   fs::path dir_;

@@ -99,16 +99,7 @@ void CheckWorld(const World& world, const std::vector<WorldCase>& cases) {
       }
     }
   }
-  int ran = 0;
-  if (ort) {
-    const std::vector<OrtJudge::Answer>& answers = ort->Answers();
-    ASSERT_EQ(answers.size(), asked.size());
-    for (size_t i = 0; i < answers.size(); ++i) {
-      ran += answers[i].agrees;
-      EXPECT_TRUE(answers[i].agrees)
-          << asked[i] << ": ONNX Runtime (" << answers[i].stage << "): " << answers[i].error;
-    }
-  }
+  const int ran = ort ? ExpectAgreement(*ort, asked) : 0;
   std::printf("%s: %d sets of outputs, %d agree; %d of %zu files agree in ONNX Runtime\n",
               world.name.c_str(), total, evaluated, ran, asked.size());
 }

@@ -2,28 +2,23 @@
 #ifndef X2IR_TESTS_RANDOM_RANDOM_TORCH_UTIL_H_
 #define X2IR_TESTS_RANDOM_RANDOM_TORCH_UTIL_H_
 
-#include <sys/types.h>
-
 #include <memory>
 #include <string>
+
+#include "tests/core/line_process_util.h"
 
 namespace x2ir {
 
 class TorchJudge {
  public:
   static std::unique_ptr<TorchJudge> Start();  // null where there is no PyTorch
-  ~TorchJudge();
   // "" where the program gives the outputs of the file; "skip: ..." where PyTorch cannot tell; else
   // what is wrong.
   std::string Ask(const std::string& program, const std::string& io);
 
  private:
-  TorchJudge() = default;
-  bool StartProcess();
-  void StopProcess();
-  pid_t pid_ = -1;
-  int to_ = -1, from_ = -1;
-  std::string unread_;
+  TorchJudge();
+  LineProcess process_;
 };
 
 }  // namespace x2ir
