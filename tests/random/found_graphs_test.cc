@@ -272,6 +272,52 @@ const FoundGraph kFound[] = {
      "z = shape(x) { start = 1 }\n i = int64[2]{5, 5}\n q = int64[2]{1, 5}\n y = col2im(x, i, q) { "
      "pads = [0, 1, 0, 1] }",
      "torch", ".pt2"},
+    // What ONNX Runtime cannot load, and what it keeps: a cast to the same half, axes from the end.
+    {"x: float16[3,4]", "y", "h = neg(x)\n y = cast(h) { to = \"float16\" }", "onnx", ".onnx", 20,
+     false},
+    {"x: float16[3,4], t: float16[]", "y", "h = neg(x)\n y = cast_like(h, t)", "onnx", ".onnx", 18,
+     false},
+    {"x: float32[3,0,2]", "y",
+     "a = int64[2]{0, -2}\n y = reduce_sum(x, a) { noop_with_empty_axes = 1 }", "onnx", ".onnx",
+     22},
+    // Blocks without an axis.
+    {"x: float32[1], s: float32[1]", "y", "y = quantize_linear(x, s) { block_size = 2 }", "onnx",
+     ".onnx", 23, false},
+    {"x: uint8[1], s: float32[1]", "y", "y = dequantize_linear(x, s) { block_size = 2 }", "onnx",
+     ".onnx", 21, false},
+    // Bounds of more axes, and sizes that are no vector.
+    {"x: float32[4,1], l: float32[1,1,1,1]", "y", "y = clip(x, l)", "tflite", ".tflite"},
+    {"x: uint64[]", "y", "y = expand(x, x)", "coreml", ".mlpackage", 0, true, true},
+    // Which neighbor is the nearest.
+    {"x: float32[1,1,3]", "y",
+     "s = int64[3]{1, 1, 6}\n y = resize(x, _, _, s) { mode = \"nearest\", nearest_mode = "
+     "\"floor\" "
+     "}",
+     "oneflow_graph", ".mlir"},
+    {"x: float32[1,1,3]", "y",
+     "s = int64[3]{1, 1, 6}\n y = resize(x, _, _, s) { mode = \"nearest\" }", "oneflow_graph",
+     ".mlir"},
+    {"x: float32[1,1,3]", "y",
+     "s = int64[3]{1, 1, 5}\n y = resize(x, _, _, s) { mode = \"nearest\", nearest_mode = "
+     "\"floor\", "
+     "coordinate_transformation_mode = \"asymmetric\" }",
+     "oneflow_job", ".job"},
+    // PyTorch divides a number by a tensor in two roundings: 5 / 3 is above 1.6666666.
+    {"x: float16[1,1,m]", "y",
+     "s = int64[3]{1, 1, 5}\n y = resize(x, _, _, s) { mode = \"nearest\", nearest_mode = "
+     "\"floor\", "
+     "coordinate_transformation_mode = \"pytorch_half_pixel\" }",
+     "python", ".py"},
+    {"x: float32[2,4,0]", "y", "y = hardmax(x)", "torch", ".pt2", 0, true, true},
+    // Branches compute with complex numbers, those of the graph around them among them.
+    {"x: float32[2,3], i: float32[2,3]", "y",
+     "c = bool[]{true}\n z = complex(x, i)\n y = if(c) {\n then_branch = graph t() -> (a: "
+     "float32[2,3]) {\n w = mul(z, z)\n a: float32[2,3] = real(w)\n },\n else_branch = graph e() "
+     "-> "
+     "(b: float32[2,3]) {\n b: float32[2,3] = neg(x)\n }\n }",
+     "ir", ".json", 0, false},
+    // Logarithms of integers that no integer holds.
+    {"x: uint64[2]", "y", "y = reduce_log_sum_exp(x)", "ir", ".json"},
 };
 
 TEST(RandomGraphsFound, AreRight) {

@@ -48,6 +48,11 @@ constexpr KnownDifference kKnown[] = {
     {kOrt, "string_normalizer", "", 0, 1000, "Failed to construct locale",
      "a locale that the machine does not have"},
     {kOrt, "pad", "reflect", 0, 1000, "Pad reflect", "a reflection of more than there is"},
+    {kOrt, "pad", "reflect", 0, 1000, "zero effective input extent", "a reflection of nothing"},
+    {kOrt, "reduce_log_sum_exp", "integers", 0, 1000, "elements",
+     "casts of what the integers do not hold"},
+    {kOrt, "max_pool", "open same", 0, 1000, "padding values must be non-negative",
+     "SAME with long steps of an input of unknown size"},
     {kOrt, "pad", "wrap", 19, 1000, "elements of", "wraps of more than there is"},
     {kOrt, "top_k", "nothing", 0, 1000, "the runtime ended", "the largest of nothing"},
     {kOrt, "matmul", "nothing", 0, 1000, "cannot broadcast on dim", "products of no matrices"},
@@ -60,6 +65,10 @@ bool Holds(const Node& node, std::string_view condition) {
   const Value* x = node.input(0);
   if (condition == "rank2") return x && x->shape() && x->shape()->rank() < 3;
   if (condition == "same") return node.attrs().String("auto_pad").starts_with("SAME");
+  if (condition == "open same") {
+    return node.attrs().String("auto_pad").starts_with("SAME") && x && x->shape() &&
+           !x->shape()->is_static();
+  }
   if (condition == "nothing") {
     return x && x->shape() &&
            std::any_of(x->shape()->begin(), x->shape()->end(), [](Dim d) { return d == Dim(0); });

@@ -113,7 +113,8 @@ void AddNoise(Graph& graph, Random& random, int round, const std::map<std::strin
       const auto it =
           values ? values->find(output->name()) : std::map<std::string, Datum>::const_iterator();
       if (cancels) {
-        noise = Tensor::ScalarOf(output->dtype(), step * (random.Uniform() * 2 - 1));
+        const double sign = round % 2 == 0 ? 1 : -1;
+        noise = Tensor::ScalarOf(output->dtype(), step * sign * (random.Uniform() + 1) / 2);
       } else if (values && it != values->end() && it->second.tensor()) {
         const Tensor& is = *it->second.tensor();
         std::vector<double> factors(static_cast<size_t>(is.num_elements()), 1.0);

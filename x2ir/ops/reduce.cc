@@ -6,6 +6,7 @@
 
 #include "x2ir/ops/axes.h"
 #include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/number_convert_internal.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
 
@@ -108,21 +109,6 @@ T Limit(DType dtype, bool largest) {
   }
 }
 
-// A double as a T; integers saturate and NaN becomes 0.
-template <typename T>
-T Rounded(double d) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(d);
-  } else {
-    if (std::isnan(d)) return T(0);
-    const double low = static_cast<double>(std::numeric_limits<T>::min());
-    const double high = static_cast<double>(std::numeric_limits<T>::max());
-    if (d <= low) return std::numeric_limits<T>::min();
-    if (d >= high) return std::numeric_limits<T>::max();
-    return static_cast<T>(d);
-  }
-}
-
 // log(sum(exp(x))), without overflow on the way.
 template <typename T>
 double LogSumExp(const T* x, int64_t n) {
@@ -168,12 +154,12 @@ T ReduceFloats(Reduce kind, const T* x, int64_t n) {
     case Reduce::kSumSquare:
       for (int64_t i = 0; i < n; ++i) acc += static_cast<double>(x[i]) * x[i];
       break;
-    case Reduce::kLogSumExp: return Rounded<T>(LogSumExp(x, n));
+    case Reduce::kLogSumExp: return ConvertNumber<T>(LogSumExp(x, n));
   }
   if (kind == Reduce::kMean) acc /= static_cast<double>(n);
   if (kind == Reduce::kL2) acc = std::sqrt(acc);
   if (kind == Reduce::kLogSum) acc = std::log(acc);
-  return Rounded<T>(acc);
+  return ConvertNumber<T>(acc);
 }
 
 // Integers wrap; a mean is rounded towards zero, and is 0 of nothing.
@@ -206,12 +192,12 @@ T ReduceInts(Reduce kind, const T* x, int64_t n, DType dtype) {
       if (n == 1 && x[0] >= T(0)) return x[0];
       for (int64_t i = 0; i < n; ++i)
         squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-      return Rounded<T>(std::sqrt(squares));
-    case Reduce::kLogSumExp: return Rounded<T>(LogSumExp(x, n));
+      return ConvertNumber<T>(std::sqrt(squares));
+    case Reduce::kLogSumExp: return ConvertNumber<T>(LogSumExp(x, n));
   }
   const T sum = static_cast<T>(acc);
   if (kind == Reduce::kMean) return n > 0 ? sum / static_cast<T>(n) : T(0);
-  return kind == Reduce::kLogSum ? Rounded<T>(std::log(static_cast<double>(sum))) : sum;
+  return kind == Reduce::kLogSum ? ConvertNumber<T>(std::log(static_cast<double>(sum))) : sum;
 }
 
 absl::Status EvalReduce(EvalContext& ctx, Reduce kind) {

@@ -263,6 +263,13 @@ bool TouchesComplex(const Node& node) {
   return any(node.inputs()) || any(node.outputs());
 }
 
+bool HasComplexInterface(const Graph& graph) {
+  const auto any = [](absl::Span<const Value* const> values) {
+    return std::any_of(values.begin(), values.end(), IsComplexValue);
+  };
+  return any(graph.inputs()) || any(graph.outputs());
+}
+
 // Whether complex numbers come from real ones, or real ones from complex ones.
 bool ConvertsComplex(const Graph& graph) {
   for (const Node* node : graph.nodes()) {
@@ -290,15 +297,14 @@ std::pair<Tensor, Tensor> ConstantParts(const Tensor& z) {
 
 class ComplexSplitter {
  public:
-  explicit ComplexSplitter(Graph& graph) : graph_(graph), names_(graph) {}
+  // `outer`: of the graph that this one is nested in.
+  explicit ComplexSplitter(Graph& graph, ComplexSplitter* outer = nullptr)
+      : graph_(graph), names_(graph), outer_(outer) {}
 
   absl::Status Run() {
     for (Node* node : graph_.nodes()) {
-      if (!TouchesComplex(*node)) {
-        X2IR_RETURN_IF_ERROR(CheckInner(*node));
-        continue;
-      }
-      if (absl::Status s = Visit(node); !s.ok()) return Annotate(s, Describe(*node));
+      const absl::Status s = TouchesComplex(*node) ? Visit(node) : VisitInner(*node);
+      if (!s.ok()) return Annotate(s, Describe(*node));
     }
     // From the last one on, so that none is used when it goes.
     for (auto it = gone_.rbegin(); it != gone_.rend(); ++it) EraseWithConstants(*it);
@@ -306,23 +312,25 @@ class ComplexSplitter {
   }
 
  private:
-  // Branches and bodies may look at outer values.
-  static absl::Status CheckInner(const Node& node) {
-    for (const Graph* inner : node.subgraphs()) {
-      for (const Node* made : inner->nodes()) {
-        if (!TouchesComplex(*made)) {
-          X2IR_RETURN_IF_ERROR(CheckInner(*made));
-          continue;
-        }
-        return Annotate(Unimplemented("complex numbers in a nested graph"), Describe(node));
+  // Branches and bodies, which may look at outer values.
+  absl::Status VisitInner(Node& node) {
+    for (Graph* inner : node.subgraphs()) {
+      if (HasComplexInterface(*inner)) {
+        return Unimplemented("complex numbers that enter or leave a nested graph");
       }
+      X2IR_RETURN_IF_ERROR(ComplexSplitter(*inner, this).Run());
     }
     return absl::OkStatus();
   }
 
+  const ComplexParts* FindParts(const Value* value) const {
+    const auto it = parts_.find(value);
+    if (it != parts_.end()) return &it->second;
+    return outer_ ? outer_->FindParts(value) : nullptr;
+  }
+
   absl::StatusOr<ComplexParts> PartsOfOperand(Value* value) {
-    auto it = parts_.find(value);
-    if (it != parts_.end()) return it->second;
+    if (const ComplexParts* known = FindParts(value)) return *known;
     const Tensor* constant = value->fixed_constant();
     if (!constant) return Unimplemented("complex numbers of '", value->name(), "'");
     X2IR_ASSIGN_OR_RETURN(const Tensor dense, constant->ToDense());
@@ -368,6 +376,7 @@ class ComplexSplitter {
 
   Graph& graph_;
   NodeNames names_;
+  ComplexSplitter* outer_;
   absl::flat_hash_map<const Value*, ComplexParts> parts_;
   std::vector<Node*> gone_;
 };
@@ -377,11 +386,7 @@ class ComplexSplitter {
 bool TakesComplexNumbers(Symbol ir_op) { return ComplexRuleOf(ir_op) != nullptr; }
 
 absl::Status SplitComplexNumbers(Graph& graph) {
-  const auto any = [](absl::Span<const Value* const> values) {
-    return std::any_of(values.begin(), values.end(), IsComplexValue);
-  };
-  const Graph& seen = graph;
-  if (!ConvertsComplex(seen) || any(seen.inputs()) || any(seen.outputs())) return absl::OkStatus();
+  if (!ConvertsComplex(graph) || HasComplexInterface(graph)) return absl::OkStatus();
   return ComplexSplitter(graph).Run();
 }
 

@@ -30,6 +30,12 @@ bool TakesNumber(std::string_view op, std::string_view argument) {
   return argument == "other" && std::any_of(std::begin(kSecondOnly), std::end(kSecondOnly), is);
 }
 
+// PyTorch computes `5.0 / x` as x.reciprocal() * 5.0, which rounds twice.
+bool IsDivided(std::string_view op, std::string_view argument, const Tensor& tensor) {
+  return op == "aten::div.Tensor" && argument == "self" &&
+         (tensor.num_elements() != 1 || tensor.AsDouble(0) != 1);
+}
+
 std::optional<Item> NumberOf(const Tensor& tensor) {
   if (tensor.num_elements() != 1) return std::nullopt;
   if (tensor.dtype() == DType::kBool) return Item(tensor.AsInt(0) != 0);
@@ -723,8 +729,10 @@ class Reader {
         const Operand* operand = std::get_if<Operand>(&item);
         const Tensor* tensor = operand ? operand->value->fixed_constant() : nullptr;
         if (!tensor) continue;
-        if (operand->number != 0 || (TakesNumber(step.call.op, argument.name) &&
-                                     MayBeNumber(step, argument.name, *tensor))) {
+        const bool may_be_number = TakesNumber(step.call.op, argument.name) &&
+                                   !IsDivided(step.call.op, argument.name, *tensor) &&
+                                   MayBeNumber(step, argument.name, *tensor);
+        if (operand->number != 0 || may_be_number) {
           if (const auto number = NumberOf(*tensor)) {
             item = *number;
             continue;

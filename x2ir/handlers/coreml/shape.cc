@@ -378,6 +378,7 @@ absl::StatusOr<Value*> ToExpand(MilWriter& w) {
     return w.Op("tile", {x, w.Ints(reps)});
   }
   if (!out) return CannotExpress("a result of unknown rank");
+  if (!w.shape(1) || w.shape(1)->rank() != 1) return CannotExpress("sizes that are no vector");
   if (w.dtype() == DType::kString || (IsInteger(w.dtype()) && BitWidth(w.dtype()) < 32)) {
     return CannotExpress("no fill of ", Name(w.dtype()));  // int32 gives the same numbers
   }

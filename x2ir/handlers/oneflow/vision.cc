@@ -195,11 +195,9 @@ absl::StatusOr<Value*> ToUpsample(OneflowWriter& w) {
   const auto scales = w.has(2) ? w.in(2)->fixed_constant() : nullptr;
   const std::vector<int64_t> axes = w.attrs().Ints("axes", {});
   std::vector<double> factors;
-  bool whole = true;
   for (size_t i = 2; i < n; ++i) {
     factors.push_back(static_cast<double>(out[i]) /
                       static_cast<double>(std::max<int64_t>(in[i], 1)));
-    whole &= out[i] % std::max<int64_t>(in[i], 1) == 0;
     if (!scales) continue;
     auto at = static_cast<int64_t>(i);
     if (!axes.empty()) {
@@ -219,12 +217,15 @@ absl::StatusOr<Value*> ToUpsample(OneflowWriter& w) {
     attrs.Set(kNames[3 - factors.size() + i], factors[i]);
   }
   if (mode == "nearest") {
-    const std::string& rounds = w.String("nearest_mode");
-    const bool floor = place == "asymmetric" && rounds == "floor";
-    const bool same =
-        whole && (place == "half_pixel" || place == "asymmetric") &&
-        (rounds == "floor" || (place == "half_pixel" && rounds == "round_prefer_floor"));
-    if (!floor && !same) return CannotExpress("neighbors by ", place, " and ", rounds);
+    for (size_t i = 2; i < n; ++i) {
+      std::vector<int64_t> picks(static_cast<size_t>(out[i]));
+      for (size_t k = 0; k < picks.size(); ++k) {
+        picks[k] = static_cast<int64_t>(k) * in[i] / std::max<int64_t>(out[i], 1);
+      }
+      if (in[i] == 0 || !ResizePicks(w.attrs(), ResizeAxis::Of(in[i], out[i]), picks)) {
+        return CannotExpress("neighbors by ", place, " and ", w.String("nearest_mode"));
+      }
+    }
     static constexpr std::string_view kOps[] = {"upsample_nearest_1d", "upsample_nearest_2d",
                                                 "upsample_nearest_3d"};
     return w.Oneflow(kOps[n - 3], {w.in(0)}, std::move(attrs));

@@ -128,6 +128,19 @@ class SaturateOfFloat8Lens : public LensImpl {
     return type == DType::kUndefined || (IsFloating(type) && BitWidth(type) == 8);
   }
 };
+// ONNX Runtime puts casts of its own around nodes that it has no float16 kernel of, and then
+// refuses the file where such a node's result is cast to float16.
+class ChangesHalfLens : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value *x = draft.node().input(0), *y = draft.node().output(0);
+    const bool same = x && y && x->dtype() == DType::kFloat16 && y->dtype() == DType::kFloat16;
+    return same ? CannotExpress("a cast of float16 to float16") : absl::OkStatus();
+  }
+};
+Lens ChangesHalf() { return std::make_shared<ChangesHalfLens>(); }
+
 Lens SaturateOfFloat8() { return std::make_shared<SaturateOfFloat8Lens>(); }
 
 }  // namespace
@@ -168,8 +181,8 @@ X2IR_ONNX(tanh).Is("Tanh", Since(1), InPlaceHint());
 X2IR_ONNX(bit_cast).Is("BitCast", Since(26), DTypeAttr("to"));
 X2IR_ONNX(cast)
     .Is("Cast", In(1, 5), EnumMap("to", "to", TypesByName()), ImportOnly())
-    .Is("Cast", Since(6), DTypeAttr("to"), SaturateOfFloat8());
-X2IR_ONNX(cast_like).Is("CastLike", Since(15), SaturateOfFloat8());
+    .Is("Cast", Since(6), DTypeAttr("to"), SaturateOfFloat8(), ChangesHalf());
+X2IR_ONNX(cast_like).Is("CastLike", Since(15), SaturateOfFloat8(), ChangesHalf());
 
 // --- Two and more ---------------------------------------------------------------------------
 

@@ -101,18 +101,32 @@ class OneZeroPointLens : public LensImpl {
 };
 Lens OneZeroPoint() { return std::make_shared<OneZeroPointLens>(); }
 
+// IR without an axis has one scale for all, and no blocks; ONNX's axis is 1 where none is given.
+class BlocksOfAxisLens : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    if (!draft.node().attrs().Has("axis")) draft.TakeAttr("block_size");
+    return absl::OkStatus();
+  }
+};
+Lens BlocksOfAxis() { return std::make_shared<BlocksOfAxisLens>(); }
+
 }  // namespace
 
 X2IR_ONNX(quantize_linear)
     .Is("QuantizeLinear", In(10, 12), OneScale())
     .Is("QuantizeLinear", In(13, 18))
     .Is("QuantizeLinear", In(19, 20), ScaleOfX())
-    .Is("QuantizeLinear", In(21, 22), ScaleOfX(), OptionalDType("output_dtype"))
-    .Is("QuantizeLinear", Since(23), OptionalDType("output_dtype"), OptionalDType("precision"));
+    .Is("QuantizeLinear", In(21, 22), ScaleOfX(), OptionalDType("output_dtype"), BlocksOfAxis())
+    .Is("QuantizeLinear", Since(23), OptionalDType("output_dtype"), OptionalDType("precision"),
+        BlocksOfAxis());
 X2IR_ONNX(dequantize_linear)
     .Is("DequantizeLinear", In(10, 12), OneScale())
-    .Is("DequantizeLinear", In(13, 22), OneZeroPoint())
-    .Is("DequantizeLinear", Since(23), OneZeroPoint(), OptionalDType("output_dtype"));
+    .Is("DequantizeLinear", In(13, 20), OneZeroPoint())
+    .Is("DequantizeLinear", In(21, 22), OneZeroPoint(), BlocksOfAxis())
+    .Is("DequantizeLinear", Since(23), OneZeroPoint(), OptionalDType("output_dtype"),
+        BlocksOfAxis());
 X2IR_ONNX(dynamic_quantize_linear).Is("DynamicQuantizeLinear", Since(11));
 
 X2IR_ONNX(matmul_integer).Is("MatMulInteger", Since(10));

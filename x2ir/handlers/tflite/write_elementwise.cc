@@ -219,11 +219,11 @@ absl::StatusOr<Value*> ToClip(TfliteWriter& w) {
     if (low == -1.0 && high == 1.0) return w.Tflite("RELU_N1_TO_1", {w.in(0)});
     if (low == 0.0 && !high) return w.Op("relu", {w.in(0)});
   }
-  // One of rank 1 would give a scalar an axis.
+  // One of more axes than x would give x axes.
   const auto limit = [&](size_t i) {
     const Shape *of_x = w.shape(), *own = w.shape(i);
-    const bool broadcasts = (of_x && of_x->rank() > 0) || (own && own->rank() == 0);
-    return broadcasts ? w.in(i) : w.Reshape(w.in(i), {});
+    const bool fits = own && (own->rank() == 0 || (of_x && of_x->rank() >= own->rank()));
+    return fits ? w.in(i) : w.Reshape(w.in(i), {});
   };
   Value* x = w.in(0);
   if (w.has(1)) x = w.Op("max", {x, limit(1)});

@@ -13,6 +13,7 @@ namespace {
 
 absl::StatusOr<Value*> WriteHardmax(TorchWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  if (w.shape() && (*w.shape())[axis] == Dim(0)) return CannotExpress("the largest of nothing");
   Value* x = w.in(0);
   Value* first = w.Op("arg_max", {x}, {{"axis", axis}, {"keepdims", 1}});
   Value* zeros = w.Call("aten::zeros_like.default", {{"self", x}}, x->type());

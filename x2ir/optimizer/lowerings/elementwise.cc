@@ -144,6 +144,12 @@ absl::StatusOr<Values> CastLikeAsCast(Rewrite& r) {
                         {"round_mode", r.attrs().String("round_mode")}})};
 }
 
+absl::StatusOr<Values> CastToItself(Rewrite& r) {
+  const DType to = r.node.output(0) ? r.node.output(0)->dtype() : DType::kUndefined;
+  if (to == DType::kUndefined || r.dtype(0) != to) return CannotExpress("another element type");
+  return Values{r.b.Op("identity", {r.in(0)})};
+}
+
 // NaN is neither greater nor less than 0, and stays NaN: tanh times 0 is NaN for NaN alone.
 absl::StatusOr<Values> SignAsCompare(Rewrite& r) {
   const DType t = r.dtype(0);
@@ -173,6 +179,8 @@ X2IR_LOWERING(mod, ModAsDiv);
 X2IR_LOWERING(pow, PowOfOneType);
 X2IR_LOWERING(sum, SumAsAdd);
 X2IR_LOWERING(mean, MeanAsSum);
+X2IR_LOWERING(cast, CastToItself);
+X2IR_LOWERING(cast_like, CastToItself);
 X2IR_LOWERING(cast_like, CastLikeAsCast);
 X2IR_LOWERING(sign, SignAsCompare);
 
