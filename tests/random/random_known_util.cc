@@ -51,6 +51,8 @@ constexpr KnownDifference kKnown[] = {
     {kOrt, "pad", "reflect", 0, 1000, "zero effective input extent", "a reflection of nothing"},
     {kOrt, "reduce_log_sum_exp", "integers", 0, 1000, "elements",
      "casts of what the integers do not hold"},
+    {kOrt, "average_pool", "open same", 0, 1000, "padding values must be non-negative",
+     "SAME with long steps of an input of unknown size"},
     {kOrt, "max_pool", "open same", 0, 1000, "padding values must be non-negative",
      "SAME with long steps of an input of unknown size"},
     {kOrt, "pad", "wrap", 19, 1000, "elements of", "wraps of more than there is"},

@@ -18,6 +18,13 @@ int Driver::OpsetOf(Symbol op, Scope& scope) {
   return it->second;
 }
 
+AttributeMap Driver::ReplaceAttrs(Node& node, AttributeMap attrs) {
+  AttributeMap before = node.attrs();
+  for (const auto& [name, attr] : before) node.EraseAttr(name);
+  for (auto& [name, attr] : attrs) node.SetAttr(name, std::move(attr));
+  return before;
+}
+
 absl::StatusOr<Values> Driver::Try(const Handler& handler, Rewrite& r) {
   absl::StatusOr<Values> values = [&]() -> absl::StatusOr<Values> {
     try {

@@ -45,10 +45,15 @@ class Driver {
  protected:
   // Where nodes come from, the model or one of its functions, says by the opsets that it imports
   // what they mean.
+  // What is known of an op once one of its nodes was met.
+  struct KnownForm {
+    const Form* form = nullptr;
+    const OpSchema* schema = nullptr;  // of the op at the scope's opset, on import
+  };
   struct Scope {
     const std::vector<OpsetImport>* imports;
     absl::flat_hash_map<Symbol, int> opsets;
-    absl::flat_hash_map<Symbol, const Form*> forms;
+    absl::flat_hash_map<Symbol, KnownForm> forms;
     std::string function;  // its name; empty for the model
   };
 
@@ -59,6 +64,9 @@ class Driver {
   const OpSchema* SchemaOf(Symbol op, int opset) const {
     return known_ && known_->schema ? known_->schema(op, opset) : nullptr;
   }
+
+  // Gives what the node had. Not for nested graphs.
+  static AttributeMap ReplaceAttrs(Node& node, AttributeMap attrs);
 
   // Runs a handler; what it made is taken back when it fails.
   absl::StatusOr<Values> Try(const Handler& handler, Rewrite& r);

@@ -129,6 +129,7 @@ class Exporter : public Driver {
   bool Convert(Graph& graph, Node* node, OriginPtr origin, int depth) {
     absl::Status status;
     if (const Form* form = FormOf(node->op())) {
+      if (WriteInPlace(*node)) return true;
       Builder builder(graph, node);
       auto values = Write(*form, *node, builder);
       if (values.ok() && !HaveKernels(builder)) {
@@ -185,10 +186,35 @@ class Exporter : public Driver {
     return ok;
   }
 
-  const Form* FormOf(Symbol op) {
-    auto [it, fresh] = model_scope_.forms.try_emplace(op, nullptr);
-    if (fresh) it->second = target_.FormOf(op);
-    return it->second;
+  const Form* FormOf(Symbol op) { return KnownFormOf(op).form; }
+
+  const KnownForm& KnownFormOf(Symbol op) {
+    auto [it, fresh] = model_scope_.forms.try_emplace(op);
+    KnownForm& known = it->second;
+    if (fresh) known.form = target_.FormOf(op);
+    if (fresh && known.form) known.schema = SchemaOf(known.form->op, target_.OpsetOf(""));
+    return known;
+  }
+
+  // Where the form says no more than two names, the node becomes one of the target where it stands,
+  // which is what Write and Splice come to. False: the node needs these, and is as it was.
+  bool WriteInPlace(Node& node) {
+    const auto [form, schema] = KnownFormOf(node.op());
+    const size_t n = node.num_inputs();
+    if (!schema || known_->check || !SplitOp(form->op.view()).first.empty() ||
+        node.num_outputs() != 1 || !node.output(0) || node.has_subgraphs() ||
+        (n > 0 && !node.input(n - 1)) || schema->outputs.size() != 1) {
+      return false;
+    }
+    std::optional<AttributeMap> attrs = PlainExport(*form, node, *schema);
+    if (!attrs) return false;
+    const Symbol op = node.op();
+    const AttributeMap before = ReplaceAttrs(node, *std::move(attrs));
+    node.set_op(dialect_, form->op);
+    if (CheckNode(node, *schema).empty() && HasKernel(node)) return true;
+    node.set_op(kIrDialect, op);
+    ReplaceAttrs(node, before);
+    return false;
   }
 
   // The node as its form says it, made but not yet in its place.
@@ -207,13 +233,14 @@ class Exporter : public Driver {
 
   // Whether runtimes have a kernel of the target's nodes among what was made.
   bool HaveKernels(const Builder& b) {
-    for (const Node* made : b.made()) {
-      if (made->is_ir()) continue;
-      const int opset = target_.OpsetOf(SplitOp(made->op().view()).first);
-      for (size_t i = 0; i < made->num_inputs(); ++i) {
-        const Value* x = made->input(i);
-        if (x && LacksKernel(dialect_.view(), made->op(), opset, i, x->dtype())) return false;
-      }
+    return std::all_of(b.made().begin(), b.made().end(),
+                       [&](const Node* made) { return made->is_ir() || HasKernel(*made); });
+  }
+  bool HasKernel(const Node& made) {
+    const int opset = target_.OpsetOf(SplitOp(made.op().view()).first);
+    for (size_t i = 0; i < made.num_inputs(); ++i) {
+      const Value* x = made.input(i);
+      if (x && LacksKernel(dialect_.view(), made.op(), opset, i, x->dtype())) return false;
     }
     return true;
   }

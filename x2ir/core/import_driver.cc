@@ -179,15 +179,15 @@ class Importer : public Driver {
     const int imported = OpsetOf(op, *scope_);
     const int opset = imported != 0 ? imported : VersionMeant(*node);
     OpCount& count = CountOf(op);
-    const Form* form = nullptr;
+    KnownForm known;
     if (imported != 0) {
-      auto [it, fresh] = scope_->forms.try_emplace(op, nullptr);
-      if (fresh && !TooNew(op, opset)) it->second = FindImportForm(dialect_, op, opset);
-      if (fresh && it->second) WarnBefore(op, opset);
-      form = it->second;
+      auto [it, fresh] = scope_->forms.try_emplace(op);
+      if (fresh) it->second = FormAt(op, opset);
+      known = it->second;
     } else if (opset != 0) {
-      form = FindImportForm(dialect_, op, opset);
+      known = {FindImportForm(dialect_, op, opset), SchemaOf(op, opset)};
     }
+    const auto [form, schema] = known;
     absl::Status status;
     if (node->dialect() != dialect_) {
       status = Unimplemented("is a foreign op of ", node->dialect().str());
@@ -205,6 +205,9 @@ class Importer : public Driver {
       node->set_op(dialect_, op);
     } else if (!form) {
       status = Missing(op, opset);
+    } else if (schema && ConvertInPlace(*node, *form, *schema)) {
+      ++count.mapped;
+      return;
     } else {
       Builder builder(graph, node);
       for (const Value* output : node->outputs()) {
@@ -215,9 +218,9 @@ class Importer : public Driver {
       }
       Rewrite r{*node, builder, dialect_, opset};
       auto values = Try(
-          [&](Rewrite& rewrite) -> absl::StatusOr<Values> {
-            DropUnknownAttrs(*node, SchemaOf(op, opset));
-            X2IR_RETURN_IF_ERROR(CheckSource(*node, SchemaOf(op, opset)));
+          [&, schema = schema](Rewrite& rewrite) -> absl::StatusOr<Values> {
+            DropUnknownAttrs(*node, schema);
+            X2IR_RETURN_IF_ERROR(CheckSource(*node, schema));
             X2IR_ASSIGN_OR_RETURN(Values results, RunImport(*form, rewrite));
             X2IR_RETURN_IF_ERROR(CheckDeclared(*node, results));
             return results;
@@ -247,6 +250,44 @@ class Importer : public Driver {
       }
     }
     Fail(*node, status);
+  }
+
+  KnownForm FormAt(Symbol op, int opset) {
+    KnownForm known{nullptr, SchemaOf(op, opset)};
+    if (!TooNew(op, opset)) known.form = FindImportForm(dialect_, op, opset);
+    if (known.form) WarnBefore(op, opset);
+    return known;
+  }
+
+  // Many rows say no more than two names; then the node becomes one of IR where it stands, which is
+  // what RunImport and Splice come to. False: the node needs these, and is as it was.
+  bool ConvertInPlace(Node& node, const Form& form, const OpSchema& schema) {
+    Value* y = node.output(0);
+    const size_t n = node.num_inputs();
+    if (node.num_outputs() != 1 || !y || node.has_subgraphs() || (n > 0 && !node.input(n - 1))) {
+      return false;
+    }
+    if (!CheckSource(node, &schema).ok()) return false;
+    std::optional<AttributeMap> attrs = PlainImport(form, node, schema);
+    if (!attrs) return false;
+    const Symbol op = node.op();
+    const Type declared = y->type();
+    const AttributeMap before = ReplaceAttrs(node, *std::move(attrs));
+    node.set_op(kIrDialect, form.ir_op);
+    bool done = false;
+    try {
+      done = InferNode(node).ok();
+    } catch (const NoSuchAttribute&) {
+    }
+    if (done && declared.is_tensor() && y->type().is_tensor()) {
+      done = CheckDeclared(*y, declared.dtype(), y->dtype()).ok();
+    }
+    if (done) return true;
+    node.set_op(dialect_, op);
+    ReplaceAttrs(node, before);
+    y->set_type(declared);
+    y->clear_elements();
+    return false;
   }
 
   // The version of an op whose domain is not imported, though its ops are known: runtimes take what

@@ -277,6 +277,44 @@ absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r) {
                  WantedOutputs(r.node));
 }
 
+std::optional<AttributeMap> PlainImport(const Form& form, const Node& node,
+                                        const OpSchema& schema) {
+  const OpDef* def = form.code || !form.lenses.empty() ? nullptr : FindOp(form.ir_op);
+  if (!def) return std::nullopt;
+  for (const auto& [name, attr] : node.attrs()) {
+    const AttrSchema* known = schema.FindAttr(name);
+    if (!known || known->kind != attr.kind() || !def->FindAttr(name)) return std::nullopt;
+  }
+  AttributeMap attrs;
+  for (const AttrDef& own : def->attrs()) {
+    const AttrSchema* known = schema.FindAttr(own.name);
+    if (const Attribute* given = node.attrs().Find(own.name)) {
+      attrs.Set(own.name, *given);
+    } else if (known && known->default_value && known->kind == own.kind) {
+      attrs.Set(own.name, *known->default_value);
+    } else if (own.default_value) {
+      attrs.Set(own.name, *own.default_value);
+    }
+  }
+  return attrs;
+}
+
+std::optional<AttributeMap> PlainExport(const Form& form, const Node& node,
+                                        const OpSchema& schema) {
+  if (form.code || !form.lenses.empty()) return std::nullopt;
+  for (const auto& [name, attr] : node.attrs()) {
+    if (!schema.FindAttr(name)) return std::nullopt;
+  }
+  AttributeMap attrs;
+  for (const AttrSchema& known : schema.attrs) {
+    const Attribute* attr = node.attrs().Find(known.name);
+    if (attr && (known.required || !known.default_value || *known.default_value != *attr)) {
+      attrs.Set(known.name, *attr);
+    }
+  }
+  return attrs;
+}
+
 absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r) {
   if (form.code) return form.code->export_(r);
   const OpDef* def = FindOp(form.ir_op);

@@ -208,6 +208,11 @@ std::vector<const Form*> AllForms(std::string_view dialect);
 // Runs a form on r.node. The values stand for the node's outputs.
 absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r);
 absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r);
+// A form without lenses and code renames a node, and its attributes are these, defaults and all.
+// Nothing where the form is another one, or an attribute is none that both ops have. Importing,
+// these are all that the IR's op has; exporting, what is not the default of the schema.
+std::optional<AttributeMap> PlainImport(const Form& form, const Node& node, const OpSchema& schema);
+std::optional<AttributeMap> PlainExport(const Form& form, const Node& node, const OpSchema& schema);
 
 }  // namespace x2ir
 
