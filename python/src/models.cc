@@ -181,6 +181,9 @@ py::object WriteModel(const ModelPtr& self, const std::string& out, OptionTexts 
   Settle(*self);
   const Format& target = TargetOf(named, out);
   ExportOptions options = GetOptions(ParseConversion(named, nullptr, &target)).to;
+  if (options.int8 && !self->is_ir) {
+    Raise(OptionError("int8", "the model is not IR; to_ir() makes it so"), nullptr, Fault::kOption);
+  }
   const auto report = std::make_shared<Report>();
   Watch watch(progress);
   options.progress = watch.fn();

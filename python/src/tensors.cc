@@ -7,6 +7,7 @@
 #include "dlpack.h"
 #include "errors.h"
 #include "x2ir/formats/npy/npy.h"
+#include "x2ir/formats/safetensors/safetensors.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::python {
@@ -306,6 +307,14 @@ void BindTensor(py::module_& m) {
       .def_buffer(&BufferOf);
   m.def("write_npy",
         [](const std::string& path, const PyTensor& t) { Check(WriteNpy(path, t.tensor)); });
+  // An io file (core/io_file.h).
+  m.def("write_io", [](const std::string& path, const py::dict& arrays) {
+    std::vector<NamedTensor> tensors;
+    for (const auto& [name, tensor] : arrays) {
+      tensors.push_back({Words(name), tensor.cast<const PyTensor&>().tensor});
+    }
+    Check(WriteSafetensors(path, tensors));
+  });
   PyBufferProcs* procs = reinterpret_cast<PyTypeObject*>(type.ptr())->tp_as_buffer;
   plain_getbuffer = std::exchange(procs->bf_getbuffer, &GetBuffer);
 }

@@ -26,6 +26,8 @@ DICTS = {
 def type_of(option):
     if option["type"] == "choice":
         return f"Literal[{', '.join(map(repr, option['choices']))}]".replace("'", '"')
+    if option["name"] == "calibrate":
+        return "str | PathLike[str] | Mapping[str, Any] | Iterable[Any]"
     text = TYPES[option["type"]]
     return f"{text} | {DICTS[option['name']]}" if option["name"] in DICTS else text
 
@@ -38,7 +40,8 @@ def members(options):
 def stubs():
     lines = [
         "# Made by python/tests/option_stubs.py; a test compares.",
-        "from collections.abc import Mapping, Sequence",
+        "from collections.abc import Iterable, Mapping, Sequence",
+        "from os import PathLike",
         "from typing import Any, Literal, TypedDict",
     ]
     for name, options in [

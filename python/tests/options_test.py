@@ -56,10 +56,10 @@ class Signatures(unittest.TestCase):
         run = subprocess.run([sys.executable, "-m", "x2ir", "convert", "--help"], check=True,
                              capture_output=True, text=True)  # fmt: skip
         flags = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w,)?--([a-z0-9-]+)", run.stdout, re.M)}
-        # Where it reads and writes, how loud it is, many files at a time, and what is measured on inputs.
+        # Where it reads and writes, how loud it is, many files at a time, and runtimes (Model.verify).
         program = {"output", "batch", "threads", "shard", "report", "quiet", "verbose", "help", "from", "to",
-                   "isolate", "timeout", "memory", "retry_failed", "summary", "int8", "calibrate", "method",
-                   "per_channel", "weight_bits"}  # fmt: skip
+                   "isolate", "timeout", "memory", "retry_failed", "summary", "with",
+                   "runtime_library"}  # fmt: skip
         self.assertGreater(len(flags - program), 40)
         self.assertEqual(flags - program - {option["name"] for option in _options.table()}, set())
 
@@ -117,6 +117,66 @@ class Dicts(InFolder):
     def test_a_dict_where_none_is_taken(self):
         with self.assertRaisesRegex(TypeError, "option 'opset' is no dict; shape,"):
             x2ir.convert("model.onnx", opset={"": 17})
+
+
+class Int8(InFolder):
+    """Calibration by files, and by arrays: cases of {name: array}, or an array where there is one input."""
+
+    CASES = [[[1.0, 2, 3, 4]], [[-1.0, 0.5, 8, 0]]]
+
+    def tensors(self):
+        return [x2ir.tensor(case, "float32") for case in self.CASES]
+
+    def test_files_and_arrays_are_the_same(self):
+        first, second = self.tensors()
+        os.mkdir("inputs")
+        x2ir._x2ir.write_npy("inputs/0.npy", first)
+        x2ir._x2ir.write_io("inputs/1.safetensors", {"x": second})
+        made = set()
+        for inputs in ["inputs", pathlib.Path("inputs"), ["inputs/0.npy", pathlib.Path("inputs/1.safetensors")],
+                       [first, second], ({"x": first}, second), iter([first, {"x": second}]),
+                       [[first], "inputs/1.safetensors"]]:  # fmt: skip
+            made.add(x2ir.convert("model.onnx", int8=True, calibrate=inputs, per_channel=True))
+        self.assertEqual(len(made), 1)
+        ops = [node.op for node in x2ir.load(made.pop()).graph]
+        self.assertIn("quantize_linear", ops)
+        self.assertNotEqual(x2ir.convert("model.onnx", int8=True, calibrate=first, per_channel=True),
+                            x2ir.convert("model.onnx", int8=True, calibrate=second, per_channel=True))
+
+    def test_every_way_to_write(self):
+        options = {"int8": True, "calibrate": self.tensors(), "method": "mse", "weight_bits": 8}
+        report = x2ir.convert("model.onnx", "a.onnx", **options)
+        self.assertRegex(report.notes[0], r"^int8: 2 ops \(matmul, relu\), 1 weight, scales of 2 cases$")
+        self.assertRegex(report.notes[-1], "^y beside float32: max abs .*, cosine .*, SNR ")
+        model = x2ir.load("model.onnx")
+        model.save("b.onnx", **options)
+        self.assertEqual(pathlib.Path("a.onnx").read_bytes(), pathlib.Path("b.onnx").read_bytes())
+        self.assertEqual(model.to_onnx(**options), pathlib.Path("a.onnx").read_bytes())
+        self.assertIn("QuantizeLinear", [n.op for n in model.to_dialect("onnx", **options).graph])
+        self.assertEqual([n.op for n in model.graph], ["matmul", "relu"])  # it is as it was
+        x2ir.convert("model.onnx", "c.json", **options)
+        self.assertIn("quantize_linear", [n.op for n in x2ir.load("c.json").graph])
+
+    def test_errors(self):
+        x = self.tensors()[0]
+        for options, option, message in [
+            ({"int8": True}, "int8", "needs option 'calibrate'"),
+            ({"calibrate": x}, "calibrate", "needs option 'int8'"),
+            ({"per_channel": True}, "per_channel", "needs option 'int8'"),
+            ({"int8": True, "calibrate": x, "float16": True}, "int8",
+             "excludes option 'float16', option 'bfloat16' and option 'dynamic_range'"),
+            ({"int8": True, "calibrate": x, "method": "entropy"}, "method", "minmax, percentile, mse"),
+            ({"int8": True, "calibrate": x, "weight_bits": 6}, "weight_bits", "7 to 8"),
+            ({"int8": True, "calibrate": "nowhere"}, "calibrate", "nowhere"),
+            ({"int8": True, "calibrate": {"z": x}}, "calibrate", "'z'"),
+            ({"int8": True, "calibrate": x2ir.tensor([1.0], "float32")}, "calibrate", "'x'"),
+        ]:
+            with self.assertRaisesRegex(x2ir.OptionError, message) as caught:
+                x2ir.convert("model.onnx", "o.onnx", **options)
+            self.assertEqual(caught.exception.option, option)
+            self.assertFalse(os.path.exists("o.onnx"))
+        with self.assertRaisesRegex(x2ir.OptionError, "^option 'int8': the model is not IR"):
+            x2ir.load("model.onnx", raw=True).save("o.onnx", int8=True, calibrate=x)
 
 
 class Names(InFolder):

@@ -29,6 +29,26 @@ def _constant(value, folder):
     return path
 
 
+def _cases(value, folder):
+    """Files of inputs: paths as they are; {name: array}, or an array of a model with one input, in files.
+
+    Several are a list, or an iterator.
+    """
+    if isinstance(value, (list, tuple)) or hasattr(value, "__next__"):
+        return [path for case in value for path in _cases(case, folder)]
+    if isinstance(value, (str, os.PathLike)):
+        return [os.fspath(value)]
+    # By number: files of a folder are read in the order of their names, and these one by one.
+    path = os.path.join(folder(), f"case{len(os.listdir(folder()))}")
+    if isinstance(value, dict):
+        path += ".safetensors"
+        _x2ir.write_io(path, {name: to_tensor(array) for name, array in value.items()})
+    else:
+        path += ".npy"
+        _x2ir.write_npy(path, to_tensor(value))
+    return [path]
+
+
 # Options whose value may be a dict, an item each.
 _DICTS = {
     "shape": lambda name, v, _: f"{name}:{v if isinstance(v, str) else _shape(v)}",
@@ -39,6 +59,8 @@ _DICTS = {
     "rename": lambda name, v, _: f"{name}={v}",
     "fold_inputs": lambda name, v, folder: f"{name}={_constant(v, folder)}",
 }
+# Options whose value says inputs.
+_CASES = {"calibrate"}
 # Options that are given once for each item, and not as one list "A,B".
 _REPEATED = set(_DICTS) | {"weights_from"}
 
@@ -71,7 +93,9 @@ def named(options):
                 continue
             name = name.rstrip("_")  # `from` is a word of Python's own
             key = name.replace("_", "-")
-            if isinstance(value, dict):
+            if name in _CASES:
+                pairs += [(key, path) for path in _cases(value, folder)]
+            elif isinstance(value, dict):
                 if name not in _DICTS:
                     raise TypeError(f"option '{name}' is no dict; {', '.join(_DICTS)} are")
                 pairs += [(key, _DICTS[name](of, item, folder)) for of, item in value.items()]
@@ -97,6 +121,8 @@ def _help(option):
     kind = " | ".join(map(repr, option["choices"])) or values[option["type"]]
     if option["name"] in _DICTS:
         kind = "dict"
+    elif option["name"] in _CASES:
+        kind = "path, {name: array}, array, or a list of such"
     whose = f" ({', '.join(option['formats'])})" if option["formats"] else ""
     return f"    {word(option['name'])}: {kind}{whose}. {option['help']}."
 

@@ -1,5 +1,6 @@
 # Made by python/tests/option_stubs.py; a test compares.
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any, Literal, TypedDict
 
 class ReadOptions(TypedDict, total=False):
@@ -43,6 +44,11 @@ class WriteOptions(TypedDict, total=False):
     bfloat16: bool | None
     keep_io: bool | None
     keep: str | Sequence[str] | None
+    int8: bool | None
+    calibrate: str | PathLike[str] | Mapping[str, Any] | Iterable[Any] | None
+    per_channel: bool | None
+    weight_bits: int | None
+    method: Literal["minmax", "percentile", "mse"] | None
     metadata: str | Sequence[str] | None
     strip_names: bool | None
     params_as_inputs: bool | None
@@ -94,6 +100,11 @@ class ConvertOptions(TypedDict, total=False):
     bfloat16: bool | None
     keep_io: bool | None
     keep: str | Sequence[str] | None
+    int8: bool | None
+    calibrate: str | PathLike[str] | Mapping[str, Any] | Iterable[Any] | None
+    per_channel: bool | None
+    weight_bits: int | None
+    method: Literal["minmax", "percentile", "mse"] | None
     metadata: str | Sequence[str] | None
     strip_names: bool | None
     params_as_inputs: bool | None

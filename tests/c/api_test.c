@@ -270,6 +270,9 @@ static void bad_options(const char* path) {
       {"from", "nonsense", "nonsense", "from"},
       {"to", "nonsense", "nonsense", "to"},
       {"weights", "copy", "no such option", "weights"},
+      {"int8", "true", "option 'calibrate'", "int8"},
+      {"calibrate", "io.safetensors", "needs option 'int8'", "calibrate"},
+      {"per-channel", "true", "needs option 'int8'", "per-channel"},
       {"", "", "option", ""},
   };
   x2ir_source* source = x2ir_source_file(path);
@@ -330,6 +333,41 @@ static void nulls(void) {
   x2ir_result_free(NULL);
 }
 
+/* int8 with scales that are measured on the io file beside the model: in one call, and in two. */
+static void int8(const char* path) {
+  const char* slash = strrchr(path, '/');
+  const size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+  char io[4096];
+  x2ir_source* source = x2ir_source_file(path);
+  x2ir_sink* sink = x2ir_sink_memory("net.onnx");
+  x2ir_options* options = options_of("int8", "true");
+  x2ir_model* model = NULL;
+  x2ir_result* result;
+  size_t one, two;
+  if (folder + sizeof("io.safetensors") > sizeof(io)) return;
+  memcpy(io, path, folder);
+  strcpy(io + folder, "io.safetensors");
+  EXPECT(x2ir_options_set(options, "calibrate", io), X2IR_OK, "");
+  EXPECT(x2ir_options_set(options, "calibrate", io), X2IR_OK, ""); /* twice: two cases */
+  EXPECT(x2ir_options_set(options, "per-channel", "true"), X2IR_OK, "");
+  result = x2ir_convert(source, sink, options);
+  CHECK(strstr(x2ir_result_report(result), "scales of 2 cases"));
+  CHECK(strstr(x2ir_result_report(result), "out_0 beside float32: max abs"));
+  EXPECT(result, X2IR_OK, "");
+  CHECK(x2ir_sink_data(sink, 0, &one) != NULL);
+  EXPECT(x2ir_load(source, NULL, &model), X2IR_OK, "");
+  EXPECT(x2ir_save(model, sink, options), X2IR_OK, "");
+  CHECK(x2ir_sink_data(sink, 0, &two) != NULL && one == two);
+  /* The model is as it was. */
+  EXPECT(x2ir_save(model, sink, options), X2IR_OK, "");
+  x2ir_model_free(model);
+  /* It is about writing. */
+  EXPECT(x2ir_load(source, options, &model), X2IR_INVALID_ARGUMENT, "none is written here");
+  x2ir_options_free(options);
+  x2ir_sink_free(sink);
+  x2ir_source_free(source);
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   x2ir_handle_mapping_faults();
@@ -341,6 +379,7 @@ int main(int argc, char** argv) {
   cancelled(argv[1]);
   bad_files(argv[1]);
   bad_options(argv[1]);
+  int8(argv[1]);
   nulls();
   if (failures == 0) printf("x2ir.h: all as expected\n");
   return failures == 0 ? 0 : 1;

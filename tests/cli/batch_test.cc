@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/core/host_util.h"
+#include "x2ir/formats/npy/npy.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
@@ -146,6 +147,45 @@ TEST_F(Batch, ConvertsExportsAndGoesOnWhereItStopped) {
   EXPECT_TRUE(fs::exists(folder_ / "back/out/again/net.onnx"));
   ASSERT_EQ(Run("find out -name '*.json' | sort | ir2onnx export --batch - -j 3 -o back"), 0);
   EXPECT_EQ(out_, "42 of 42 files done, 42 of them before, 0 failed\n");
+}
+
+// The list says what each file is calibrated with, or --calibrate does for all.
+TEST_F(Batch, CalibratesEachFileByItsOwnInputs) {
+  WriteModel("a.onnx");
+  const auto put = [&](const std::string& name, float most) {
+    fs::create_directories((folder_ / name).parent_path());
+    std::vector<float> numbers(300, most);
+    ASSERT_TRUE(WriteNpy(folder_ / name, Tensor::Of<float>({300}, numbers)).ok());
+  };
+  put("one.npy", 255);
+  put("more/two.npy", 510);
+  const std::string command = "x2ir convert --batch list -o out --to onnx --int8 ";
+  // How large a step is says what was measured.
+  const auto steps = [&](const std::string& name) {
+    Run(StrCat("x2ir show out/", name, " | grep -o 'float32\\[\\]{[0-9]*}' | sort -u"));
+    return out_;
+  };
+  WriteFile(folder_ / "list", "a.onnx\t\tmore\na.onnx\tb.onnx\na.onnx\tc.onnx\tmore\tone.npy\n");
+  EXPECT_EQ(Run(command), 1);
+  EXPECT_NE(err_.find("--calibrate is not given"), std::string::npos) << err_;
+  EXPECT_EQ(steps("a.onnx"), "float32[]{2}\n");
+  EXPECT_EQ(Run(command + "--calibrate one.npy"), 0) << err_;
+  EXPECT_EQ(steps("a.onnx"), "float32[]{2}\n");
+  EXPECT_EQ(steps("b.onnx"), "float32[]{1}\n");
+  EXPECT_EQ(steps("c.onnx"), "float32[]{2}\n");
+  EXPECT_EQ(Run(command + "--calibrate one.npy"), 0) << err_;
+  EXPECT_EQ(out_, "3 of 3 files done, 3 of them before, 0 failed\n");
+  // Inputs that changed or were added are measured; so are others that the list names.
+  put("more/three.npy", 765);
+  EXPECT_EQ(Run(command + "--calibrate one.npy"), 0) << err_;
+  EXPECT_EQ(out_, "3 of 3 files done, 1 of them before, 0 failed\n");
+  EXPECT_EQ(steps("a.onnx"), "float32[]{3}\n");
+  WriteFile(folder_ / "list", "a.onnx\t\tone.npy\na.onnx\tb.onnx\n");
+  EXPECT_EQ(Run(command + "--calibrate one.npy"), 0) << err_;
+  EXPECT_EQ(out_, "2 of 2 files done, 1 of them before, 0 failed\n");
+  EXPECT_EQ(steps("a.onnx"), "float32[]{1}\n");
+  EXPECT_EQ(Run("x2ir convert --batch list -o out --to onnx"), 1);
+  EXPECT_NE(err_.find("--int8: is not given, and the list says"), std::string::npos) << err_;
 }
 
 // Every flag that makes another result makes another setting; those that do not, do not.

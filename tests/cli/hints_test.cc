@@ -117,6 +117,10 @@ TEST_F(Hints, AreTrue) {
        "x2ir convert small.onnx --force --layout channels_last --optimize", "wrote small.json"},
       {"float16", "x2ir convert small.onnx -o a.onnx --keep-io", "--keep-io: needs --float16",
        "x2ir convert small.onnx -o a.onnx --keep-io --float16", "wrote a.onnx"},
+      {"int8", "x2ir convert small.onnx -o a.onnx --per-channel", "--per-channel: needs --int8",
+       "x2ir convert small.onnx -o a.onnx --per-channel --int8 --calibrate x.npy", "int8: 1 op"},
+      {"calibrate", "x2ir convert small.onnx -o a.onnx --int8", "--int8: needs --calibrate",
+       "x2ir convert small.onnx -o a.onnx --int8 --calibrate x.npy", "int8: 1 op"},
       {"to", "x2ir convert small.onnx -o a.bin", "or --to",
        "x2ir convert small.onnx -o a.bin --to onnx", "wrote a.bin"},
   };
@@ -134,14 +138,20 @@ TEST_F(Hints, AreTrue) {
   }
   // Those whose examples other tests have.
   for (const char* const elsewhere : {
-           "inputs", "dtypes",                  // decoders of pictures: TensorFlow's graphs
-           "outputs",                           // graphs of TensorFlow without a result
-           "io_type",                           // ChangedInterface
-           "fold_inputs",                       // Unknown
-           "minimum_deployment_target",         // CoremlTargets
-           "runtime_library",                   // tests/runtimes
-           "format",                            // no hint: a name that the library for C takes off
-           "no_optimize", "passes", "foreign",  // what excludes what: Options
+           "inputs",
+           "dtypes",                     // decoders of pictures: TensorFlow's graphs
+           "outputs",                    // graphs of TensorFlow without a result
+           "io_type",                    // ChangedInterface
+           "fold_inputs",                // Unknown
+           "minimum_deployment_target",  // CoremlTargets
+           "runtime_library",            // tests/runtimes
+           "format",                     // no hint: a name that the library for C takes off
+           // What excludes what: Options.
+           "no_optimize",
+           "passes",
+           "foreign",
+           "bfloat16",
+           "dynamic_range",
        }) {
     tried.insert(elsewhere);
   }

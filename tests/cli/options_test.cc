@@ -222,7 +222,7 @@ TEST_F(Options, OfConversions) {
        "VERB conv.onnx -q -o a.onnx --int8 --calibrate c.safetensors @; x2ir show a.onnx",
        "--weight-bits 8", "int8\\[1,1,1,1\\]\\{127\\}"},
       {"--method", "VERB small.onnx -o a.onnx --int8 --calibrate io.safetensors @",
-       "--method entropy", "entropy not in"},
+       "--method entropy", "expected one of minmax, percentile, mse; got 'entropy'"},
       {"--from-opset", "VERB bits.onnx --to ir @", "--from-opset 11", "opset 18"},
       {"--shape", "VERB dyn.onnx --to ir -q @; x2ir show dyn.json", "--shape x:4,5",
        "y: float32\\[4,5\\]"},

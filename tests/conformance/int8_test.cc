@@ -85,7 +85,7 @@ TEST(Int8, RuntimesGiveWhatWeDo) {
         SCOPED_TRACE(name);
         auto model = Import(network.model);
         ASSERT_TRUE(model.ok()) << model.status();
-        auto cases = ReadCalibration(network.io, *model->graph);
+        auto cases = ReadCalibration({network.io}, *model->graph);
         ASSERT_TRUE(cases.ok()) << cases.status();
         Int8Options options;
         options.dialect = target;

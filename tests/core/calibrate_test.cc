@@ -2,6 +2,7 @@
 // formulas, and how far off the whole is.
 #include "x2ir/core/calibrate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -163,7 +164,7 @@ TEST(Calibrate, WhatStays) {
   EXPECT_EQ(result->what.left.at(mul), 1);
   std::string notes;
   for (const std::string& note : result->Notes()) StrAppend(&notes, note, "\n");
-  EXPECT_THAT(notes, HasSubstr("int8: 1 op (matmul), 1 weights, scales of 1 case\n"));
+  EXPECT_THAT(notes, HasSubstr("int8: 1 op (matmul), 1 weight, scales of 1 case\n"));
   EXPECT_THAT(notes, HasSubstr("float32 stay: exp, log, sin: no kernel for int8\n"));
 
   Model nothing = CalibratedIr("graph g(x: float32[2]) -> (y) { y: float32[2] = exp(x) }");
@@ -247,7 +248,7 @@ TEST(Calibrate, FilesOfInputs) {
   fs::remove_all(folder);
   fs::create_directories(folder);
   const auto read = [&](const std::string& name) {
-    return ReadCalibration((folder / name).string(), *model.graph);
+    return ReadCalibration({(folder / name).string()}, *model.graph);
   };
   EXPECT_THAT(read("").status().message(), HasSubstr("has no .npy and no .safetensors file"));
   ASSERT_TRUE(WriteNpy((folder / "b.npy").string(), Tensor::Of<float>({2, 2}, {1, 2, 3, 4})).ok());
@@ -261,17 +262,73 @@ TEST(Calibrate, FilesOfInputs) {
   EXPECT_EQ((*cases)[0].inputs[0]->AsDouble(0), 5);
   EXPECT_EQ((*cases)[2].inputs[0]->AsDouble(0), 1);
   EXPECT_EQ(read("b.npy")->size(), 1u);
+  // Several are read in the order that they are given in, a folder where it stands.
+  const std::vector<std::string> several = {(folder / "b.npy").string(), folder.string()};
+  const auto all = ReadCalibration(several, *model.graph);
+  ASSERT_TRUE(all.ok()) << all.status();
+  ASSERT_EQ(all->size(), 4u);
+  EXPECT_EQ((*all)[0].inputs[0]->AsDouble(0), 1);
+  EXPECT_EQ((*all)[1].inputs[0]->AsDouble(0), 5);
+  EXPECT_EQ((*all)[1].name, "a.safetensors case0");
   ASSERT_TRUE(WriteNpy((folder / "c.npy").string(), Tensor::Of<float>({3}, {1, 2, 3})).ok());
   const auto wrong = read("");
   EXPECT_TRUE(OptionOf(wrong.status())) << wrong.status();
   EXPECT_THAT(wrong.status().message(), HasSubstr("c.npy"));
   const Model pair =
       CalibratedIr("graph p(a: float32[2], b: float32[2]) -> (y) { y: float32[2] = add(a, b) }");
-  const auto one = ReadCalibration((folder / "b.npy").string(), *pair.graph);
+  const auto one = ReadCalibration({(folder / "b.npy").string()}, *pair.graph);
   EXPECT_THAT(one.status().message(), HasSubstr("the model has 2 inputs"));
   for (const char* nothing : {"nowhere.safetensors", "nowhere.npy"}) {
     EXPECT_TRUE(OptionOf(read(nothing).status())) << read(nothing).status();
   }
+  fs::remove_all(folder);
+}
+
+// What the programs, x2ir.h and Python ask for by names goes the same way.
+TEST(Calibrate, AsAnOptionOfAnExport) {
+  const fs::path folder = fs::path(testing::TempDir()) / "x2ir_calibrate_export";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  const std::string inputs = (folder / "x.npy").string();
+  ASSERT_TRUE(WriteNpy(inputs, Tensor::Of<float>({2, 2}, {-1, 0.5F, 1.55F, 0})).ok());
+  const auto bits_of = [&](const std::string& name, const Int8Request& request) {
+    Report report;
+    ExportOptions options;
+    options.int8 = request;
+    const std::string path = (folder / name).string();
+    const absl::Status status = Export(CalibratedIr(kProduct), path, options, &report);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_THAT(report.notes, testing::Contains(HasSubstr("int8: 2 ops (gemm, relu)")));
+    EXPECT_THAT(report.notes, testing::Contains(HasSubstr("y beside float32: max abs ")));
+    const auto again = Import(path);
+    EXPECT_TRUE(again.ok()) << again.status();
+    const Node* gemm = again.ok() ? NodeOf(*again->graph, "gemm") : nullptr;
+    const Node* scaled = gemm ? gemm->input(1)->producer() : nullptr;
+    if (!scaled || !scaled->Is("dequantize_linear")) return 0;
+    const Tensor weights = *scaled->input(0)->fixed_constant();
+    const auto q = weights.span<int8_t>();
+    return *std::max_element(q.begin(), q.end()) == 127 ? 8 : 7;
+  };
+  EXPECT_EQ(bits_of("seven.onnx", {{inputs}}), 7);
+  EXPECT_EQ(bits_of("eight.onnx", {.calibrate = {inputs}, .weight_bits = 8}), 8);
+  EXPECT_EQ(bits_of("eight.json", {{inputs}}), 8);
+
+  Model model = CalibratedIr(kProduct);
+  ExportOptions options;
+  options.int8.emplace();
+  const auto error = [&] { return FromIr(model, "onnx", options); };
+  EXPECT_EQ(OptionOf(error()), "int8");
+  EXPECT_THAT(error().message(), HasSubstr("needs option 'calibrate'"));
+  options.int8->calibrate = {inputs};
+  options.int8->method = "entropy";
+  EXPECT_EQ(OptionOf(error()), "method");
+  options.int8->method = "mse";
+  options.int8->weight_bits = 9;
+  EXPECT_EQ(OptionOf(error()), "weight_bits");
+  // What failed left the model as it was.
+  EXPECT_EQ(NodeOf(*model.graph, "quantize_linear"), nullptr);
+  options.int8->weight_bits.reset();
+  EXPECT_TRUE(error().ok()) << error();
   fs::remove_all(folder);
 }
 

@@ -80,8 +80,9 @@ X2IR_C_API void x2ir_options_free(x2ir_options* options);
 /* The keys are the long flags of `x2ir convert --help` without their dashes, the values what stands
  * behind them: ("opset", "17"), ("shape", "x:1,3,224,224"), ("external-data", "always"). Those
  * without a value are "true" or "false": ("optimize", "false"). "from" and "to" name formats. A key
- * that the command line takes several times may be set several times. Values are read when a model
- * is: what is wrong with one is an error of that call. */
+ * that the command line takes several times may be set several times. Inputs to measure with
+ * ("int8", "calibrate") are files, and what was measured stands in the notes of the report. Values
+ * are read when a model is: what is wrong with one is an error of that call. */
 X2IR_C_API x2ir_result* x2ir_options_set(x2ir_options* options, const char* key, const char* value);
 
 /* Called often while a model is converted, on the thread that called us: `done` of `total` nodes.

@@ -22,6 +22,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_split.h"
 #include "x2ir/cli/batch_report.h"
 #include "x2ir/cli/files.h"
 #include "x2ir/cli/flags.h"
@@ -49,9 +50,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kMaxThreads = 1024;
 constexpr int64_t kShown = 10;  // failures that are printed; the report has all
 
-struct Job {
-  std::string input, output;
-  bool named = false;   // the list says the output
+struct Job : BatchFile {
   absl::Status status;  // not OK: it cannot be begun
 };
 
@@ -121,11 +120,14 @@ absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
     // Blank lines and comments; a file of such a name is ./#name.
     if (line.find_first_not_of(" \t") == line.npos || line.front() == '#') continue;
     Job job;
-    const size_t tab = line.find('\t');
-    job.input = line.substr(0, tab);
-    if (tab != std::string::npos) {
+    std::vector<std::string> columns = absl::StrSplit(line, '\t');
+    job.input = columns[0];
+    // Nothing between two tabs is nothing said.
+    if (columns.size() > 2) job.beside.assign(columns.begin() + 2, columns.end());
+    std::erase(job.beside, "");
+    if (columns.size() == 2 || (columns.size() > 2 && !columns[1].empty())) {
       job.named = true;
-      job.output = (fs::path(batch.folder) / line.substr(tab + 1)).string();
+      job.output = (fs::path(batch.folder) / columns[1]).string();
       if (!HasExtension(job.output, batch.extension)) {
         job.status = Invalid("expected a name that ends in ", batch.extension);
       }
@@ -135,6 +137,9 @@ absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
       job.status = output.status();
     }
     if (const auto id = FileIdOf(job.input)) inputs.insert(*id);
+    for (const std::string& path : job.beside) {
+      if (const auto id = FileIdOf(path)) inputs.insert(*id);
+    }
     jobs.push_back(std::move(job));
   }
   if (in.bad()) return SystemError("cannot read the list '", batch.flags.list, "'");
@@ -191,7 +196,7 @@ BatchOutcome Work(const Batch& batch, const Job& job, Report& report) {
                 {}};
       }
     }
-    return batch.work(job.input, job.output, job.named, report);
+    return batch.work(job, report);
   } catch (const std::bad_alloc&) {
     return {absl::ResourceExhaustedError("out of memory"), Phase::kConverting, {}, {}};
   } catch (const std::exception& error) {
@@ -374,7 +379,7 @@ class Runner {
   bool Skips(size_t i) {
     const Job& job = jobs_[i];
     if (!job.status.ok()) return false;
-    const BatchRecord* known = report_.Known(job.input, job.output, settings_, LimitsText());
+    const BatchRecord* known = report_.Known(job.input, job.output, SettingsOf(job), LimitsText());
     if (!known || (known->exit_code != kDone && batch_.flags.retry_failed)) return false;
     const absl::Status written = report_.AddSkipped(*known);
     const std::lock_guard lock(mutex_);
@@ -389,6 +394,13 @@ class Runner {
     return true;
   }
 
+  // What makes the result another one: the flags, and what the list says of this file.
+  std::string SettingsOf(const Job& job) const {
+    std::string settings = settings_;
+    for (const std::string& path : job.beside) StrAppend(&settings, " beside ", path);
+    return settings;
+  }
+
   std::string LimitsText() const {
     const auto [seconds, bytes] = batch_.limits;
     std::string text = seconds ? StrCat("--timeout ", seconds) : "";
@@ -401,7 +413,7 @@ class Runner {
     BatchRecord record;
     record.input = jobs_[i].input;
     record.output = jobs_[i].output;
-    record.settings = settings_;
+    record.settings = SettingsOf(jobs_[i]);
     record.seconds = std::chrono::duration<double>(Clock::now() - began.ticks).count();
     record.exit_code = exit_code;
     record.error = WithFlags(std::string(status.message()));
@@ -489,7 +501,8 @@ void AddBatchFlags(Verb& verb, BatchFlags& flags) {
   verb.Text("--batch", flags.list, "LIST",
             "Do it for every file that LIST names, one a line (-: standard input), instead of one "
             "MODEL. -o is a folder then. One failure does not stop the others; files that are done "
-            "and have not changed since are skipped the next time")
+            "and have not changed since are skipped the next time. Behind a tab in a line may "
+            "stand the output, and behind another one what --calibrate would say of this file")
       .Excludes("MODEL")
       .ChangesNothing();
   verb.Text("-j,--jobs", flags.threads, "N",

@@ -49,8 +49,6 @@ struct Flags {
   std::string model, out, from, to, report, summary;
   OptionFlags conversion, writing;
   BatchFlags batch;
-  bool int8 = false, per_channel = false;
-  std::string calibrate, method, weight_bits;
 };
 
 // What is to be done with each model.
@@ -60,8 +58,6 @@ struct Plan {
   const Format* target = nullptr;
   bool to_stdout = false;
   bool named = false;  // whether the user said what the output is called
-  std::optional<Int8Options> int8;
-  std::string calibrate;  // of int8: what the inputs are read from
   Strings warnings;
 };
 
@@ -103,33 +99,6 @@ absl::StatusOr<const Format*> TargetOf(const Flags& flags, const ConversionVerb&
                  "' is only read; written are: ", FormatNames(true));
 }
 
-absl::Status PlanInt8(const Flags& flags, Plan& plan) {
-  if (!flags.int8) return absl::OkStatus();
-  if (flags.calibrate.empty()) {
-    return Invalid(
-        "--int8 needs --calibrate: scales are measured by running the model on inputs; give an io "
-        "file, as x2ir run takes it, or a folder of io files or .npy files");
-  }
-  for (const char* other : {"float16", "dynamic_range"}) {
-    if (plan.to.narrow_floats || plan.to.format_options.Flag(other)) {
-      return Invalid("--int8 excludes --float16, --bfloat16 and --dynamic-range");
-    }
-  }
-  if (!flags.batch.list.empty()) return Invalid("--int8 converts one model, and --batch many");
-  Int8Options options;
-  options.method = RangeMethodOf(flags.method).value_or(RangeMethod::kMinMax);
-  options.floats.per_channel = flags.per_channel;
-  // ONNX Runtime's kernels on x86 without VNNI lose sums of products of 8 bits (docs/runtimes.md).
-  const bool seven =
-      flags.weight_bits.empty() ? plan.target->dialect == "onnx" : flags.weight_bits == "7";
-  options.floats.weight_bits = seven ? 7 : 8;
-  options.dialect = plan.target->dialect;
-  if (plan.to.optimize.value_or(true)) options.passes = plan.to.passes.value_or(DefaultPasses());
-  plan.int8 = std::move(options);
-  plan.calibrate = flags.calibrate;
-  return absl::OkStatus();
-}
-
 absl::StatusOr<Plan> PlanOf(const Flags& flags, const ConversionVerb& words) {
   Plan plan;
   plan.named = !flags.out.empty();
@@ -164,7 +133,8 @@ absl::StatusOr<Plan> PlanOf(const Flags& flags, const ConversionVerb& words) {
   plan.from = std::move(options.from);
   plan.to = std::move(options.to);
   plan.from.format = flags.from;
-  X2IR_RETURN_IF_ERROR(PlanInt8(flags, plan));
+  // A list of files may say what each is measured on.
+  if (flags.batch.list.empty()) X2IR_RETURN_IF_ERROR(CheckCalibrates(plan.to));
   return plan;
 }
 
@@ -284,10 +254,23 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
   }
   const Mapped files = MappedFiles(*model);
   outcome.Reads(in, files);
+  Strings inputs = {in};
+  if (to.int8) {
+    // Files in a folder, and the folder, which changes when others are put there.
+    const Strings& paths = to.int8->calibrate;
+    const auto found = CalibrationFiles(paths);
+    if (!found.ok()) return outcome.Ended(found.status(), Phase::kReading);
+    inputs.insert(inputs.end(), found->begin(), found->end());
+    Strings& read = outcome.read;
+    read.insert(read.end(), found->begin(), found->end());
+    std::copy_if(paths.begin(), paths.end(), std::back_inserter(read), [&](const auto& path) {
+      return std::find(found->begin(), found->end(), path) == found->end();
+    });
+  }
   std::map<std::string, Identity> before;
   if (!plan.to_stdout) {
     const Strings outputs = OutputsOf(*plan.target, out);
-    absl::Status writable = CheckOutputs({in}, files, outputs);
+    absl::Status writable = CheckOutputs(inputs, files, outputs);
     writable.Update(CheckReplaces(plan, out));
     if (!writable.ok()) return outcome.Ended(writable, Phase::kWriting);
     for (const std::string& file : outputs) before[file] = IdentityOf(file);
@@ -331,14 +314,14 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
     model->graph = MadeAnew(*model->graph);
     if (progress) KeepUntilTheEnd(model->graph);
   }
-  if (plan.int8) {
+  if (to.int8) {
     say("calibrating", in);
-    if (progress) plan.int8->progress = progress->fn();
-    const auto cases = ReadCalibration(plan.calibrate, *model->graph);
+    auto cases = ReadCalibration(to.int8->calibrate, *model->graph);
     if (!cases.ok()) return outcome.Ended(cases.status(), Phase::kReading);
-    const auto quantized = QuantizeToInt8(*model, *cases, *plan.int8);
-    if (!quantized.ok()) return outcome.Ended(quantized.status(), Phase::kConverting);
-    for (std::string& note : quantized->Notes()) report.notes.push_back(std::move(note));
+    auto int8 = QuantizeAsAsked(*model, *cases, to, plan.target->dialect);
+    if (!int8.ok()) return outcome.Ended(int8.status(), Phase::kConverting);
+    for (std::string& note : int8->Notes()) report.notes.push_back(std::move(note));
+    to.int8.reset();  // it is done
     say("converting", in);
   }
   if (to.check && plan.target->dialect == "onnx") {
@@ -355,7 +338,7 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
   if (!folders.ok()) return outcome.Ended(folders.status(), Phase::kWriting);
   if (!plan.to_stdout) {
     // Names may lead elsewhere now.
-    const absl::Status writable = CheckOutputs({in}, files, OutputsOf(*plan.target, out));
+    const absl::Status writable = CheckOutputs(inputs, files, OutputsOf(*plan.target, out));
     if (!writable.ok()) return outcome.Ended(writable, Phase::kWriting);
   }
   // Writing is part of it; what fails there and is not the system's fault is the model's.
@@ -384,6 +367,20 @@ BatchOutcome ConvertAtItsOpset(const Plan& plan, const std::string& in, const st
   return status.ok() ? outcomes.back() : outcomes.front();
 }
 
+// What the list says of a file goes before what --calibrate says of all.
+absl::Status CalibrateBy(const BatchFile& file, ExportOptions& to) {
+  if (!file.beside.empty()) {
+    if (!to.int8) {
+      return OptionError("int8", "is not given, and the list says what to calibrate with: '",
+                         file.beside[0], "'");
+    }
+    to.int8->calibrate = file.beside;
+  }
+  if (!to.int8 || !to.int8->calibrate.empty()) return absl::OkStatus();
+  return OptionError("int8", "the list does not say what to calibrate with, behind a second tab, ",
+                     "and ", OptionText("calibrate"), " is not given");
+}
+
 int RunConversion(const Flags& flags, const Settings& settings, const ConversionVerb& words,
                   Session& session) {
   absl::StatusOr<Plan> plan = PlanOf(flags, words);
@@ -394,11 +391,13 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
   if (!flags.batch.list.empty()) {
     if (plan->to_stdout) return session.Usage("-o is a folder with --batch, not standard output");
     plan->named = false;
-    const auto work = [&](const std::string& in, const std::string& to, bool named,
-                          Report& report) {
+    const auto work = [&](const BatchFile& file, Report& report) {
       Plan own = *plan;
-      own.named = named;
-      return ConvertAtItsOpset(own, in, to, session, nullptr, report);
+      own.named = file.named;
+      if (absl::Status s = CalibrateBy(file, own.to); !s.ok()) {
+        return BatchOutcome{s, Phase::kReading, {file.input}, {}};
+      }
+      return ConvertAtItsOpset(own, file.input, file.output, session, nullptr, report);
     };
     return RunBatch(
         {flags.batch, words.doing, extension, flags.out, flags.report, settings.Text(), work},
@@ -497,26 +496,6 @@ void AddConversion(CLI::App& app, Session& session, const ConversionVerb& words)
     flags->conversion.Add(verb, option.def, option.switches);
   }
   verb.Group("Converting");
-  verb.Flag("--int8", flags->int8,
-            "Weights and what is computed are int8 where runtimes have kernels for it, with scales "
-            "that are measured; the summary says what stays float32, and how far off outputs are");
-  verb.Text("--calibrate", flags->calibrate, "DIR|FILE",
-            "With --int8: inputs to measure with, an io file (.safetensors), an .npy file where "
-            "the model has one input, or a folder of such")
-      .Needs("--int8");
-  verb.Flag("--per-channel", flags->per_channel,
-            "With --int8: weights have a scale for each channel of the result, not one for all")
-      .Needs("--int8");
-  verb.Text("--weight-bits", flags->weight_bits, "7|8",
-            "With --int8: weights are from -63 to 63, or from -127 to 127; by default 7 for ONNX, "
-            "whose runtime loses sums of products of 8 bits on x86 without VNNI, else 8")
-      .Needs("--int8")
-      .OneOf({"7", "8"});
-  verb.Text("--method", flags->method, "METHOD",
-            "With --int8: what of the numbers measured int8 reaches: minmax (all; the default), "
-            "percentile (all but one in 10,000), mse (what makes the least error)")
-      .Needs("--int8")
-      .OneOf(RangeMethodNames());
   flags->writing.AddTo(verb, &Format::write_options);
   verb.Do([flags, words, settings = verb.settings(), &session] {
     return RunConversion(*flags, *settings, words, session);

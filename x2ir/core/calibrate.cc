@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/dialect_target.h"
 #include "x2ir/formats/npy/npy.h"
@@ -22,10 +23,16 @@
 namespace x2ir {
 namespace {
 
+constexpr char kCalibrate[] = "calibrate";
 constexpr const char* kMethods[] = {"minmax", "percentile", "mse"};
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr size_t kBins = 2048;
 constexpr double kOutliers = 1e-4;  // of kPercentile
+
+NamedRegistry<Int8Defaults>& Defaults() {
+  static auto& registry = *new NamedRegistry<Int8Defaults>("int8 defaults");
+  return registry;
+}
 
 // Weights that a file holds in fewer digits are float32 before they are integers.
 absl::Status WidenWeights(Graph& graph) {
@@ -198,6 +205,11 @@ std::string Counted(const std::string& what, int64_t count) {
 
 }  // namespace
 
+bool RegisterInt8Defaults(Int8Defaults defaults, SourcePlace place) {
+  Defaults().Add(std::move(defaults), place);
+  return true;
+}
+
 std::vector<std::string> RangeMethodNames() { return {std::begin(kMethods), std::end(kMethods)}; }
 
 std::optional<RangeMethod> RangeMethodOf(std::string_view name) {
@@ -207,6 +219,32 @@ std::optional<RangeMethod> RangeMethodOf(std::string_view name) {
   return std::nullopt;
 }
 
+std::string OutputError::Note(std::string_view by) const {
+  const std::string beside =
+      StrCat(output, " beside float32", by.empty() ? "" : StrCat(", by ", by), ": ");
+  if (std::isinf(max_abs)) return StrCat(beside, "of another shape");
+  return StrCat(beside, "max abs ", Short(max_abs), ", cosine ", Short(cosine, "%.6f"), ", SNR ",
+                std::isinf(snr) ? "infinite" : Short(snr, "%.1f") + " dB");
+}
+
+std::vector<OutputError> OutputErrors(absl::Span<const std::string> names,
+                                      absl::Span<const std::vector<Datum>> got,
+                                      absl::Span<const std::vector<Datum>> floats) {
+  std::vector<OutputError> errors;
+  for (size_t i = 0; i < names.size(); ++i) {
+    ErrorSums sums;
+    bool any = false;
+    for (size_t c = 0; c < got.size(); ++c) {
+      const Tensor *x = got[c][i].tensor(), *y = floats[c][i].tensor();
+      if (!x || !y || !IsFloating(x->dtype()) || !IsFloating(y->dtype())) continue;
+      sums.Add(*x, *y);
+      any = true;
+    }
+    if (any) errors.push_back(sums.Of(names[i]));
+  }
+  return errors;
+}
+
 std::vector<std::string> Int8Result::Notes() const {
   std::string ops;
   int64_t count = 0;
@@ -214,9 +252,11 @@ std::vector<std::string> Int8Result::Notes() const {
     StrAppend(&ops, ops.empty() ? "" : ", ", Counted(op, n));
     count += n;
   }
+  const size_t cases = floats.size();
   std::vector<std::string> notes = {StrCat("int8: ", count, count == 1 ? " op" : " ops", " (", ops,
-                                           "), ", what.weights, " weights, scales of ", cases,
-                                           cases == 1 ? " case" : " cases")};
+                                           "), ", what.weights,
+                                           what.weights == 1 ? " weight" : " weights",
+                                           ", scales of ", cases, cases == 1 ? " case" : " cases")};
   std::map<std::string, std::string> by_reason;
   for (const auto& [left, n] : what.left) {
     std::string& list = by_reason[left.second];
@@ -225,15 +265,7 @@ std::vector<std::string> Int8Result::Notes() const {
   for (const auto& [reason, list] : by_reason) {
     notes.push_back(StrCat("float32 stay: ", list, ": ", reason));
   }
-  for (const OutputError& error : errors) {
-    if (std::isinf(error.max_abs)) {
-      notes.push_back(StrCat(error.output, " beside float32: of another shape"));
-      continue;
-    }
-    notes.push_back(StrCat(error.output, " beside float32: max abs ", Short(error.max_abs),
-                           ", cosine ", Short(error.cosine, "%.6f"), ", SNR ",
-                           std::isinf(error.snr) ? "infinite" : Short(error.snr, "%.1f") + " dB"));
-  }
+  for (const OutputError& error : errors) notes.push_back(error.Note());
   return notes;
 }
 
@@ -257,63 +289,67 @@ absl::StatusOr<Int8Result> QuantizeToInt8(Model& ir, absl::Span<const IoCase> ca
   X2IR_RETURN_IF_ERROR(graph.Sort());
 
   Int8Result result;
-  result.cases = cases.size();
-  std::vector<std::vector<Datum>> floats;
-  X2IR_ASSIGN_OR_RETURN(const NumberRanges ranges, Measure(graph, cases, options, &floats));
+  X2IR_ASSIGN_OR_RETURN(const NumberRanges ranges, Measure(graph, cases, options, &result.floats));
   X2IR_ASSIGN_OR_RETURN(result.what, QuantizeFloats(graph, ranges, options.floats));
   if (result.what.ops.empty()) {
     return CannotExpress("no op of the model becomes one of int8");
   }
-  std::vector<ErrorSums> sums(graph.outputs().size());
-  for (size_t c = 0; c < cases.size(); ++c) {
-    X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> got, RunCase(graph, cases[c], options.progress));
-    for (size_t i = 0; i < got.size(); ++i) {
-      const Tensor *x = got[i].tensor(), *y = floats[c][i].tensor();
-      if (x && y && IsFloating(x->dtype())) sums[i].Add(*x, *y);
-    }
+  std::vector<std::vector<Datum>> integers;
+  for (const IoCase& io : cases) {
+    X2IR_ASSIGN_OR_RETURN(integers.emplace_back(), RunCase(graph, io, options.progress));
   }
-  for (size_t i = 0; i < sums.size(); ++i) {
-    const Value* output = graph.outputs()[i];
-    if (IsFloating(output->dtype())) result.errors.push_back(sums[i].Of(output->name()));
-  }
+  std::vector<std::string> names;
+  for (const Value* output : graph.outputs()) names.push_back(output->name());
+  result.errors = OutputErrors(names, integers, result.floats);
   return result;
 }
 
-absl::StatusOr<std::vector<IoCase>> ReadCalibration(const std::string& path, const Graph& graph) {
+absl::StatusOr<std::vector<std::string>> CalibrationFiles(absl::Span<const std::string> paths) {
   namespace fs = std::filesystem;
-  const auto problem = [](const auto&... words) { return OptionError("calibrate", words...); };
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> inside;
+    for (const auto& entry : fs::directory_iterator(path, error)) {
+      const fs::path extension = entry.path().extension();
+      if (extension == ".npy" || extension == ".safetensors") inside.push_back(entry.path());
+    }
+    if (error) return SystemError("cannot read '", path, "': ", error.message());
+    if (inside.empty()) {
+      return OptionError(kCalibrate, "'", path, "' has no .npy and no .safetensors file in it");
+    }
+    std::sort(inside.begin(), inside.end());
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  return files;
+}
+
+absl::StatusOr<std::vector<IoCase>> ReadCalibration(absl::Span<const std::string> paths,
+                                                    const Graph& graph) {
+  const auto problem = [](const auto&... words) { return OptionError(kCalibrate, words...); };
   // What is wrong with a file is the option's fault, unless it is the system's.
   const auto failed = [&](const absl::Status& status) {
     return absl::IsUnavailable(status) ? status : problem(std::string(status.message()));
   };
-  std::error_code error;
-  std::vector<fs::path> files;
-  const bool is_folder = fs::is_directory(path, error);
-  if (is_folder) {
-    for (const auto& entry : fs::directory_iterator(path, error)) {
-      const fs::path extension = entry.path().extension();
-      if (extension == ".npy" || extension == ".safetensors") files.push_back(entry.path());
-    }
-    if (error) return SystemError("cannot read '", path, "': ", error.message());
-    std::sort(files.begin(), files.end());
-    if (files.empty()) {
-      return problem("'", path, "' has no .npy and no .safetensors file in it");
-    }
-  } else {
-    files.emplace_back(path);
-  }
+  X2IR_ASSIGN_OR_RETURN(const std::vector<std::string> files, CalibrationFiles(paths));
+  const bool named = paths.size() == 1 && files == std::vector<std::string>{paths[0]};
   std::vector<size_t> required;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     if (!graph.inputs()[i]->constant()) required.push_back(i);
   }
   std::vector<IoCase> cases;
-  for (const fs::path& file : files) {
+  for (const std::string& path : files) {
+    const std::filesystem::path file(path);
     if (file.extension() == ".npy") {
       if (required.size() != 1) {
-        return problem("'", file.string(), "' is one array, and the model has ", required.size(),
+        return problem("'", path, "' is one array, and the model has ", required.size(),
                        " inputs; give io files (.safetensors)");
       }
-      auto tensor = ReadNpy(file.string());
+      auto tensor = ReadNpy(path);
       if (!tensor.ok()) return failed(tensor.status());
       IoCase io;
       io.inputs.resize(graph.inputs().size());
@@ -323,12 +359,11 @@ absl::StatusOr<std::vector<IoCase>> ReadCalibration(const std::string& path, con
       cases.back().name = file.filename().string();
       continue;
     }
-    auto some = ReadIoFile(file.string(), graph);
+    auto some = ReadIoFile(path, graph);
     if (!some.ok()) return failed(some.status());
     for (IoCase& io : *some) {
-      if (is_folder) {
-        io.name = StrCat(file.filename().string(), io.name.empty() ? "" : " ", io.name);
-      }
+      // Of several files, which one it is of.
+      if (!named) io.name = StrCat(file.filename().string(), io.name.empty() ? "" : " ", io.name);
       cases.push_back(std::move(io));
     }
   }
@@ -338,6 +373,38 @@ absl::StatusOr<std::vector<IoCase>> ReadCalibration(const std::string& path, con
     }
   }
   return cases;
+}
+
+absl::Status CheckCalibrates(const ExportOptions& options) {
+  if (!options.int8 || !options.int8->calibrate.empty()) return absl::OkStatus();
+  return OptionError("int8", "needs ", OptionText(kCalibrate),
+                     ": scales are measured by running the model on inputs; give an io file, as "
+                     "x2ir run takes it, or a folder of io files or .npy files");
+}
+
+absl::StatusOr<Int8Result> QuantizeAsAsked(Model& ir, absl::Span<const IoCase> cases,
+                                           const ExportOptions& options,
+                                           const std::string& dialect) {
+  const Int8Request& asked = *options.int8;
+  Int8Options int8;
+  if (!asked.method.empty()) {
+    const std::optional<RangeMethod> method = RangeMethodOf(asked.method);
+    if (!method) {
+      return OptionError("method", "there is no method '", asked.method,
+                         "'; expected one of: ", absl::StrJoin(RangeMethodNames(), ", "));
+    }
+    int8.method = *method;
+  }
+  int8.floats.per_channel = asked.per_channel;
+  const int bits = asked.weight_bits.value_or(8);
+  if (bits != 7 && bits != 8) return OptionError("weight_bits", "expected 7 or 8");
+  const Int8Defaults* defaults = Defaults().Find(dialect);
+  int8.floats.weight_bits =
+      asked.weight_bits.value_or((defaults ? *defaults : Int8Defaults()).weight_bits);
+  int8.dialect = dialect;
+  if (options.optimize.value_or(true)) int8.passes = options.passes.value_or(DefaultPasses());
+  int8.progress = options.progress;
+  return QuantizeToInt8(ir, cases, int8);
 }
 
 }  // namespace x2ir

@@ -16,6 +16,7 @@
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/model.h"
+#include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/optimizer/quantize_floats.h"
 
 namespace X2IR_API x2ir {
@@ -44,11 +45,17 @@ struct OutputError {
   double max_abs = 0;  // infinite where its shape is another one
   double cosine = 1;
   double snr = 0;  // dB; infinite where there is no error
+  // For people. `by`: who computed it; empty: our own evaluation.
+  std::string Note(std::string_view by = "") const;
 };
+// Outputs of these names in each case, beside what they are in float32: those that are floats.
+std::vector<OutputError> OutputErrors(absl::Span<const std::string> names,
+                                      absl::Span<const std::vector<Datum>> got,
+                                      absl::Span<const std::vector<Datum>> floats);
 
 struct Int8Result {
   QuantizedFloats what;
-  size_t cases = 0;
+  std::vector<std::vector<Datum>> floats;  // the outputs in float32, of each case
   std::vector<OutputError> errors;
   // For people: what became integers, what did not and why, and the errors.
   std::vector<std::string> Notes() const;
@@ -59,10 +66,29 @@ struct Int8Result {
 absl::StatusOr<Int8Result> QuantizeToInt8(Model& ir, absl::Span<const IoCase> cases,
                                           const Int8Options& options = {});
 
+// The files that inputs are read from: those that are named, and of a folder its io files and .npy
+// files, in the order of their names. An option error ("calibrate") where a folder has none.
+absl::StatusOr<std::vector<std::string>> CalibrationFiles(absl::Span<const std::string> paths);
 // Inputs to calibrate with, for that graph: an io file, an .npy file for a model of one input, or a
-// folder of such files, in the order of their names. An option error ("calibrate") where there is
-// nothing, or what is there does not fit.
-absl::StatusOr<std::vector<IoCase>> ReadCalibration(const std::string& path, const Graph& graph);
+// folder of such files. An option error ("calibrate") where there is nothing, or what is there does
+// not fit.
+absl::StatusOr<std::vector<IoCase>> ReadCalibration(absl::Span<const std::string> paths,
+                                                    const Graph& graph);
+
+// How wide weights are where nobody says it: what runtimes of a dialect are right with.
+struct Int8Defaults {
+  std::string name;  // of the dialect; one without an entry has these
+  int weight_bits = 8;
+};
+bool RegisterInt8Defaults(Int8Defaults defaults, SourcePlace place = SourcePlace::Here());
+
+// --- As an option of an export -----------------------------------------------------------------
+// An option error where int8 is asked for, and no inputs are given to measure with.
+absl::Status CheckCalibrates(const ExportOptions& options);
+// What ExportOptions::int8 asks for, of a model that is written in `dialect`.
+absl::StatusOr<Int8Result> QuantizeAsAsked(Model& ir, absl::Span<const IoCase> cases,
+                                           const ExportOptions& options,
+                                           const std::string& dialect);
 
 }  // namespace x2ir
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "x2ir/core/calibrate.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/suggest.h"
 #include "x2ir/formats/json.h"
@@ -173,6 +174,10 @@ absl::Status SetNarrowFloats(const OptionValue& value, ConvertOptions& options) 
   }
   options.to.narrow_floats = kTo;
   return absl::OkStatus();
+}
+
+absl::Status NeedsInt8(std::string_view option) {
+  return OptionError(option, "needs ", OptionText("int8"));
 }
 
 absl::Status CheckPass(const std::string& pass) {
@@ -440,6 +445,68 @@ const std::vector<ConversionOption>& Table() {
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::keep>},
+      {{.name = "int8",
+        .help = "Weights and what is computed are int8 where runtimes have kernels for it, with "
+                "scales that are measured; notes say what stays float32, and how far off outputs "
+                "are"},
+       Option::kExport,
+       kConverting,
+       [](const OptionValue& value, ConvertOptions& options) {
+         if (std::get<bool>(value)) options.to.int8.emplace();
+         return absl::OkStatus();
+       }},
+      {{.name = "calibrate",
+        .type = Def::kList,
+        .help = "With --int8: inputs to measure with, an io file (.safetensors), an .npy file "
+                "where the model has one input, or a folder of such",
+        .placeholder = "DIR|FILE"},
+       Option::kExport,
+       kConverting,
+       [](const OptionValue& value, ConvertOptions& options) -> absl::Status {
+         if (!options.to.int8) return NeedsInt8("calibrate");
+         options.to.int8->calibrate = std::get<Strings>(value);
+         return absl::OkStatus();
+       },
+       /*switches=*/false,
+       /*whole=*/true},
+      {{.name = "per_channel",
+        .help = "With --int8: weights have a scale for each channel of the result, not one for "
+                "all"},
+       Option::kExport,
+       kConverting,
+       [](const OptionValue& value, ConvertOptions& options) -> absl::Status {
+         if (!std::get<bool>(value)) return absl::OkStatus();
+         if (!options.to.int8) return NeedsInt8("per_channel");
+         options.to.int8->per_channel = true;
+         return absl::OkStatus();
+       }},
+      {{.name = "weight_bits",
+        .type = Def::kInt,
+        .help = "With --int8: weights are from -63 to 63, or from -127 to 127; by default 7 for "
+                "ONNX, whose runtime loses sums of products of 8 bits on x86 without VNNI, else 8",
+        .placeholder = "7|8",
+        .min = 7,
+        .max = 8},
+       Option::kExport,
+       kConverting,
+       [](const OptionValue& value, ConvertOptions& options) -> absl::Status {
+         if (!options.to.int8) return NeedsInt8("weight_bits");
+         options.to.int8->weight_bits = static_cast<int>(std::get<int64_t>(value));
+         return absl::OkStatus();
+       }},
+      {{.name = "method",
+        .type = Def::kChoice,
+        .help = "With --int8: what of the numbers measured int8 reaches: minmax (all; the "
+                "default), percentile (all but one in 10,000), mse (what makes the least error)",
+        .placeholder = "METHOD",
+        .choices = RangeMethodNames()},
+       Option::kExport,
+       kConverting,
+       [](const OptionValue& value, ConvertOptions& options) -> absl::Status {
+         if (!options.to.int8) return NeedsInt8("method");
+         options.to.int8->method = std::get<std::string>(value);
+         return absl::OkStatus();
+       }},
       {{.name = "metadata",
         .type = Def::kList,
         .help = "Metadata of the model that is written: ONNX's metadata_props, Core ML's author, "
@@ -493,6 +560,11 @@ absl::Status CheckTogether(const ConvertOptions& options, const Format* to) {
   }
   if (out.keep_io && !out.narrow_floats && !out.format_options.Flag("float16")) {
     return OptionError("keep_io", "needs ", OptionText("float16"));
+  }
+  if (out.int8 && (out.narrow_floats || out.format_options.Flag("float16") ||
+                   out.format_options.Flag("dynamic_range"))) {
+    return OptionError("int8", "excludes ", OptionText("float16"), ", ", OptionText("bfloat16"),
+                       " and ", OptionText("dynamic_range"));
   }
   if (!out.keep.empty() && !out.narrow_floats) {
     const bool of_format = out.format_options.Flag("float16");
@@ -616,6 +688,7 @@ absl::StatusOr<ConvertOptions> ParseConversion(const OptionTexts& texts, const F
   X2IR_ASSIGN_OR_RETURN(ConvertOptions options, ConversionOf(values, to));
   if (from) options.from.format = from->name;
   if (options.to.check) X2IR_RETURN_IF_ERROR(CheckCanCheck(from, to));
+  X2IR_RETURN_IF_ERROR(CheckCalibrates(options.to));
   return options;
 }
 

@@ -1,6 +1,7 @@
 // The front door: formats and the two directions put together.
 #include "x2ir/core/convert.h"
 
+#include "x2ir/core/calibrate.h"
 #include "x2ir/core/conversion_options.h"
 #include "x2ir/core/convert_internal.h"
 #include "x2ir/core/schema_check.h"
@@ -103,6 +104,26 @@ ExportOptions WithPassesOf(const Format& format, const Model& model, ExportOptio
   return options;
 }
 
+// What ExportOptions::int8 asks for, before anything else.
+absl::Status Quantize(Model& model, const std::string& dialect, const ExportOptions& options,
+                      Report& report) {
+  if (!options.int8) return absl::OkStatus();
+  X2IR_RETURN_IF_ERROR(CheckCalibrates(options));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<IoCase> cases,
+                        ReadCalibration(options.int8->calibrate, *model.graph));
+  X2IR_ASSIGN_OR_RETURN(const Int8Result result, QuantizeAsAsked(model, cases, options, dialect));
+  for (std::string& note : result.Notes()) report.notes.push_back(std::move(note));
+  return absl::OkStatus();
+}
+
+// An IR model in a dialect.
+absl::Status Express(Model& model, const std::string& dialect, const ExportOptions& options,
+                     const FormatOptions& target, Report& report) {
+  X2IR_RETURN_IF_ERROR(Quantize(model, dialect, options, report));
+  return dialect == kIrDialect ? ExportIr(model, options, target, report)
+                               : ExportModel(model, dialect, options, target, report);
+}
+
 // Whoever reads the message may not know which file was read; an option that is wrong is not the
 // file's fault.
 absl::Status NamingFile(const absl::Status& status, const Source& source) {
@@ -185,8 +206,8 @@ absl::Status FromIr(Model& model, const std::string& dialect, const ExportOption
                     Report* report) {
   Report own;
   X2IR_ASSIGN_OR_RETURN(const FormatOptions target, TargetOptions(options));
-  return InPlace(
-      model, [&] { return ExportModel(model, dialect, options, target, report ? *report : own); });
+  return InPlace(model,
+                 [&] { return Express(model, dialect, options, target, report ? *report : own); });
 }
 
 absl::StatusOr<Model> FromIr(Model&& model, const std::string& dialect,
@@ -194,9 +215,8 @@ absl::StatusOr<Model> FromIr(Model&& model, const std::string& dialect,
   Report own;
   Model result = std::move(model);
   X2IR_ASSIGN_OR_RETURN(const FormatOptions target, TargetOptions(options));
-  X2IR_RETURN_IF_ERROR(Guarded(result, [&] {
-    return ExportModel(result, dialect, options, target, report ? *report : own);
-  }));
+  X2IR_RETURN_IF_ERROR(Guarded(
+      result, [&] { return Express(result, dialect, options, target, report ? *report : own); }));
   return result;
 }
 
@@ -209,10 +229,9 @@ absl::Status Export(Model&& ir, const Sink& sink, const ExportOptions& options, 
   X2IR_ASSIGN_OR_RETURN(target, CheckOptions(target, format->write_options, Whose(*format)));
   X2IR_RETURN_IF_ERROR(CheckHolds(*model.graph, options, *format));
   X2IR_RETURN_IF_ERROR(Guarded(model, [&] {
-    return format->dialect == kIrDialect
-               ? ExportIr(model, options, target, said)
-               : ExportModel(model, format->dialect, WithPassesOf(*format, model, options), target,
-                             said);
+    const bool is_ir = format->dialect == kIrDialect;
+    return Express(model, format->dialect, is_ir ? options : WithPassesOf(*format, model, options),
+                   target, said);
   }));
   if (options.before_writing) X2IR_RETURN_IF_ERROR(options.before_writing(model));
   X2IR_RETURN_IF_ERROR(CheckGoOn(options.progress, *model.graph));
@@ -227,6 +246,7 @@ absl::Status Convert(const Source& source, const Sink& sink, const ConvertOption
   X2IR_ASSIGN_OR_RETURN(const Format* format, FormatToWrite(options.to.format, sink.name()));
   X2IR_ASSIGN_OR_RETURN(const FormatOptions target, TargetOptions(options.to));
   X2IR_RETURN_IF_ERROR(CheckOptions(target, format->write_options, Whose(*format)).status());
+  X2IR_RETURN_IF_ERROR(CheckCalibrates(options.to));
   ImportOptions from = options.from;
   from.foreign.target = format->dialect;
   if (from.format.empty()) {

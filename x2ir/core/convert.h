@@ -52,6 +52,16 @@ struct LoadOptions {
   std::vector<std::string> inputs{}, outputs{};
 };
 
+// A network of float32 becomes one of int8, with scales that are measured by running it
+// (core/calibrate.h).
+struct Int8Request {
+  // What it is run on: io files, .npy files, and folders of such.
+  std::vector<std::string> calibrate{};
+  bool per_channel = false;          // weights have a scale for each channel of the result
+  std::optional<int> weight_bits{};  // 7 or 8; by default what suits the target
+  std::string method{};              // one of RangeMethodNames(); empty: the first
+};
+
 // Members have initializers so that {.opset = 17} draws no warning about the others.
 struct ImportOptions {
   std::string format{};            // "onnx", "ir", ...; empty: found by looking at the file
@@ -112,6 +122,9 @@ struct ExportOptions {
   std::optional<DType> narrow_floats{};
   bool keep_io = false;
   std::vector<std::string> keep{};
+  // What is computed is quantized, before all that the target wants; on inputs as the model has
+  // them. Notes of the report say what became int8, and how far off the outputs are.
+  std::optional<Int8Request> int8{};
   // Metadata of the model, in place of what it has under these keys. An option error for a format
   // that has none.
   std::vector<std::pair<std::string, std::string>> metadata{};

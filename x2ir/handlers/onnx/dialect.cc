@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "absl/container/flat_hash_map.h"
+#include "x2ir/core/calibrate.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/onnx/bfloat16_islands.h"
@@ -210,6 +211,10 @@ constexpr int kDefaultOpset = 17;
                      .fused_ops = FusedOps,
                      .fuse = UseContribOps,
                      .finish = FinishModel});
+
+// ONNX Runtime's kernels on x86 without VNNI lose sums of products of 8 bits (docs/int8.md).
+[[maybe_unused]] const bool kRegisteredInt8 =
+    RegisterInt8Defaults({.name = "onnx", .weight_bits = 7});
 
 }  // namespace
 }  // namespace x2ir
