@@ -12,12 +12,14 @@
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
 #include "tests/runtimes/runtime_util.h"
+#include "x2ir/core/calibrate.h"
 #include "x2ir/core/compare.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/runtimes/check.h"
+#include "x2ir/runtimes/converted.h"
 #include "x2ir/runtimes/runtime.h"
 
 namespace x2ir {
@@ -128,6 +130,65 @@ TEST_P(Runtimes, EveryValueIsCompared) {
   ASSERT_EQ(result->values.size(), 3u) << result->ToText();
   EXPECT_EQ(result->values[1].node, "two");
   EXPECT_FALSE(result->first) << result->ToText();
+}
+
+// An int8 file with other inputs and outputs than the model that it was made of.
+TEST_P(Runtimes, MeasuresInt8Files) {
+  const bool lite = GetParam() == "litert";
+  constexpr char kImage[] = R"(graph g(x: float32[1,3,4,4], z: float32[1,3,4,4]) -> (y, other) {
+    w = float32[2,3,1,1]{1, -0.5, 2, 0.25, 1, -1}
+    s: float32[1,3,4,4] = add(x, z)
+    y: float32[1,2,4,4] = conv(s, w) {
+      layout = "channels_first", auto_pad = "NOTSET", dilations = [1, 1], group = 1,
+      pads = [0, 0, 0, 0], strides = [1, 1] }
+    other: float32[1,3,4,4] = relu(s) })";
+  const fs::path folder = fs::path(testing::TempDir()) / StrCat("x2ir_int8_", GetParam());
+  fs::create_directories(folder);
+  struct Row {
+    ExportOptions options;
+    const char* about;
+  };
+  std::vector<Row> rows(3);
+  rows[0].about = "as it is";
+  rows[1].about = "other orders of axes";
+  rows[1].options.inputs_as_nhwc = {"z"};
+  rows[1].options.outputs_as_nhwc = {"y"};
+  rows[2].about = "integers";
+  rows[2].options.inputs_as_nhwc = {"x"};
+  if (lite) rows[2].options.format_options = {{"io_type", "uint8"}};
+  for (const auto& [options, about] : rows) {
+    SCOPED_TRACE(about);
+    Model model = Ir(kImage);
+    std::vector<IoCase> cases;
+    for (const uint64_t seed : {1, 2}) {
+      auto io = RandomCase(*model.graph, seed, nullptr);
+      ASSERT_TRUE(io.ok()) << io.status();
+      cases.push_back(*std::move(io));
+    }
+    Int8Options int8;
+    int8.dialect = runtime_->format();
+    int8.floats.weight_bits = 7;
+    auto result = QuantizeToInt8(model, cases, int8);
+    ASSERT_TRUE(result.ok()) << result.status();
+    const Int8InRuntime measured(*model.graph, {}, cases, result->floats);
+    const std::string path = (folder / StrCat("a.", std::string(runtime_->format()))).string();
+    Report report;
+    const absl::Status written = Export(std::move(model), path, options, &report);
+    ASSERT_TRUE(written.ok()) << written;
+    const auto errors = measured.Measure(path, report.interface, runtime_);
+    ASSERT_TRUE(errors.ok()) << errors.status();
+    ASSERT_EQ(errors->size(), 2u);
+    for (size_t i = 0; i < 2; ++i) {
+      const OutputError &ours = result->errors[i], &theirs = (*errors)[i];
+      EXPECT_EQ(theirs.output, i == 0 ? "y" : "other");
+      EXPECT_GT(ours.max_abs, 0);
+      EXPECT_LT(theirs.max_abs, 2 * ours.max_abs);
+      EXPECT_GT(theirs.cosine, 0.999);
+      EXPECT_THAT(theirs.Note("it"), HasSubstr(" beside float32, by it: max abs "));
+    }
+    EXPECT_FALSE(measured.Measure((folder / "nowhere").string(), report.interface, runtime_).ok());
+  }
+  fs::remove_all(folder);
 }
 
 TEST_P(Runtimes, AnotherFileAsItIs) {

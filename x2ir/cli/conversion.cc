@@ -24,6 +24,7 @@
 #include "x2ir/cli/option_flags.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
+#include "x2ir/cli/runtime_flags.h"
 #include "x2ir/cli/summary.h"
 #include "x2ir/core/calibrate.h"
 #include "x2ir/core/conversion_options.h"
@@ -37,6 +38,8 @@
 #include "x2ir/graph_wrapper/descriptors.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/runtimes/converted.h"
+#include "x2ir/runtimes/runtime.h"
 
 namespace x2ir::cli {
 namespace {
@@ -49,6 +52,7 @@ struct Flags {
   std::string model, out, from, to, report, summary;
   OptionFlags conversion, writing;
   BatchFlags batch;
+  RuntimeFlags runtime;
 };
 
 // What is to be done with each model.
@@ -58,6 +62,9 @@ struct Plan {
   const Format* target = nullptr;
   bool to_stdout = false;
   bool named = false;  // whether the user said what the output is called
+  // What runs an int8 model when it is written; null: nothing, or it is loaded then.
+  RuntimeFlags with;
+  std::shared_ptr<const Runtime> runtime;
   Strings warnings;
 };
 
@@ -99,6 +106,28 @@ absl::StatusOr<const Format*> TargetOf(const Flags& flags, const ConversionVerb&
                  "' is only read; written are: ", FormatNames(true));
 }
 
+// --with: an int8 model is run as the file that is written.
+absl::Status PlanRuntime(const Flags& flags, Plan& plan) {
+  if (!flags.runtime) return absl::OkStatus();
+  if (!plan.to.int8) {
+    return OptionError("with", "needs ", OptionText("int8"),
+                       ", whose accuracy it measures; x2ir verify compares any model with what a "
+                       "runtime computes");
+  }
+  const std::string& written = plan.target->name;
+  const std::string_view read = RuntimeFormat(flags.runtime.with);
+  if (read != written) {
+    return OptionError("with", flags.runtime.with, " reads format '", read, "', and '", written,
+                       "' is written");
+  }
+  if (plan.to_stdout) {
+    return OptionError("with", flags.runtime.with, " reads a file, and the model is on standard ",
+                       "output; -o names a file");
+  }
+  plan.with = flags.runtime;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Plan> PlanOf(const Flags& flags, const ConversionVerb& words) {
   Plan plan;
   plan.named = !flags.out.empty();
@@ -135,6 +164,7 @@ absl::StatusOr<Plan> PlanOf(const Flags& flags, const ConversionVerb& words) {
   plan.from.format = flags.from;
   // A list of files may say what each is measured on.
   if (flags.batch.list.empty()) X2IR_RETURN_IF_ERROR(CheckCalibrates(plan.to));
+  X2IR_RETURN_IF_ERROR(PlanRuntime(flags, plan));
   return plan;
 }
 
@@ -233,6 +263,23 @@ absl::Status WriteToStdout(std::string_view bytes) {
   return SystemError("cannot write to standard output: ", std::strerror(error));
 }
 
+// How far off the int8 file is where a runtime computes it, as notes.
+absl::Status Measure(const Int8InRuntime& measured, const Plan& plan, const std::string& out,
+                     Report& report) {
+  std::shared_ptr<const Runtime> runtime = plan.runtime;
+  if (!runtime) {
+    X2IR_ASSIGN_OR_RETURN(runtime, LoadRuntime(plan.with.with, plan.with.library));
+  }
+  const auto errors = measured.Measure(out, report.interface, runtime);
+  if (!errors.ok()) {
+    return CannotExpress("'", out, "' is written, but ", plan.with.with,
+                         " was not run on it: ", std::string(errors.status().message()));
+  }
+  const std::string by = StrCat(runtime->name(), " ", runtime->version());
+  for (const OutputError& error : *errors) report.notes.push_back(error.Note(by));
+  return absl::OkStatus();
+}
+
 // `progress` may be null: one of many.
 BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
                      const Session& session, Progress* progress, Report& report) {
@@ -314,6 +361,7 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
     model->graph = MadeAnew(*model->graph);
     if (progress) KeepUntilTheEnd(model->graph);
   }
+  std::optional<Int8InRuntime> measured;
   if (to.int8) {
     say("calibrating", in);
     auto cases = ReadCalibration(to.int8->calibrate, *model->graph);
@@ -322,6 +370,9 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
     if (!int8.ok()) return outcome.Ended(int8.status(), Phase::kConverting);
     for (std::string& note : int8->Notes()) report.notes.push_back(std::move(note));
     to.int8.reset();  // it is done
+    if (plan.with) {
+      measured.emplace(*model->graph, report.interface, *std::move(cases), std::move(int8->floats));
+    }
     say("converting", in);
   }
   if (to.check && plan.target->dialect == "onnx") {
@@ -343,13 +394,17 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
   }
   // Writing is part of it; what fails there and is not the system's fault is the model's.
   const Sink sink = plan.to_stdout ? Sink::Stream(WriteToStdout, plan.target->name) : Sink(out);
-  const absl::Status status = Export(*std::move(model), sink, to, &report);
+  absl::Status status = Export(*std::move(model), sink, to, &report);
   if (!plan.to_stdout) {
     // Files of a format's own choice are known by what changed.
     for (const std::string& file : OutputsOf(*plan.target, out)) {
       const Identity now = IdentityOf(file);
       if (now && now != before[file]) outcome.written.push_back(file);
     }
+  }
+  if (status.ok() && measured) {
+    say("running", out);
+    status = Measure(*measured, plan, out, report);
   }
   return outcome.Ended(status, Phase::kConverting);
 }
@@ -386,6 +441,12 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
   absl::StatusOr<Plan> plan = PlanOf(flags, words);
   if (!plan.ok()) return session.Usage(plan.status());
   for (const std::string& warning : plan->warnings) session.Warn(warning);
+  // A runtime that is loaded has threads, which a forked process does not get.
+  const BatchFlags& batch = flags.batch;
+  const bool forks = batch.isolate || !batch.timeout.empty() || !batch.memory.empty();
+  if (int code = kDone; !forks && !LoadRuntimeFor(plan->with, session, &plan->runtime, &code)) {
+    return code;
+  }
   const std::string extension =
       plan->target->extensions.empty() ? "" : plan->target->extensions.front();
   if (!flags.batch.list.empty()) {
@@ -496,6 +557,9 @@ void AddConversion(CLI::App& app, Session& session, const ConversionVerb& words)
     flags->conversion.Add(verb, option.def, option.switches);
   }
   verb.Group("Converting");
+  AddRuntimeFlags(verb, flags->runtime,
+                  "With --int8: run the file that is written by this runtime, too, and say how far "
+                  "off its outputs are");
   flags->writing.AddTo(verb, &Format::write_options);
   verb.Do([flags, words, settings = verb.settings(), &session] {
     return RunConversion(*flags, *settings, words, session);

@@ -18,6 +18,7 @@ constexpr char kFooter[] =
     "  x2ir convert model.onnx --optimize --layout channels_last\n"
     "  x2ir convert model.onnx --allow-foreign com.acme --report report.json\n"
     "  x2ir convert model.onnx -o int8.onnx --int8 --calibrate images/ --per-channel\n"
+    "  x2ir convert model.onnx -o int8.onnx --int8 --calibrate images/ --with onnxruntime\n"
     "  x2ir convert --batch list.txt -j 4 -o out     # out/batch.jsonl says how each went\n"
     "  x2ir convert --batch list.txt --to onnx -o out\n"
     "\n"

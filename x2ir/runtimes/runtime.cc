@@ -15,10 +15,11 @@ namespace x2ir {
 namespace {
 
 struct Known {
-  const char* name;
+  const char *name, *format;
   absl::StatusOr<std::shared_ptr<const Runtime>> (*load)(const std::string& library);
 };
-constexpr Known kKnown[] = {{"onnxruntime", LoadOnnxRuntime}, {"litert", LoadLiteRt}};
+constexpr Known kKnown[] = {{"onnxruntime", "onnx", LoadOnnxRuntime},
+                            {"litert", "tflite", LoadLiteRt}};
 
 }  // namespace
 
@@ -26,6 +27,13 @@ std::vector<std::string> RuntimeNames() {
   std::vector<std::string> names;
   for (const Known& known : kKnown) names.emplace_back(known.name);
   return names;
+}
+
+std::string_view RuntimeFormat(std::string_view name) {
+  for (const Known& known : kKnown) {
+    if (name == known.name) return known.format;
+  }
+  return "";
 }
 
 absl::StatusOr<std::shared_ptr<const Runtime>> LoadRuntime(std::string_view name,

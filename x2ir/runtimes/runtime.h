@@ -52,6 +52,8 @@ class Runtime {
 
 // "onnxruntime", "litert".
 std::vector<std::string> RuntimeNames();
+// The format of the files that it reads; empty for a name that is none.
+std::string_view RuntimeFormat(std::string_view name);
 
 // Loads a runtime's library: the file `library`, or where that is empty one of the usual names from
 // where the system's loader looks. Option errors (graph_wrapper/option_error.h): "with" for a name
