@@ -81,6 +81,16 @@ bool Watch::GoOn(int64_t done, int64_t total) {
   }
 }
 
+namespace {
+
+py::dict Counts(const std::map<std::string, int64_t>& counts) {
+  py::dict result;
+  for (const auto& [op, count] : counts) result[Text(op)] = count;
+  return result;
+}
+
+}  // namespace
+
 void BindReport(py::module_& m) {
   py::class_<Failure>(m, "Failure", "An op that could not be converted, for one reason.")
       .def_property_readonly("op", [](const Failure& f) { return Text(f.op); })
@@ -115,6 +125,8 @@ void BindReport(py::module_& m) {
                                }
                                return ops;
                              })
+      .def_property_readonly("ops_read", [](const Report& r) { return Counts(r.ops_read); })
+      .def_property_readonly("ops_written", [](const Report& r) { return Counts(r.ops_written); })
       .def_property_readonly("failures", [](const Report& r) { return py::cast(r.failures); })
       .def_property_readonly("warnings", [](const Report& r) { return Texts(r.warnings); })
       .def_property_readonly("notes", [](const Report& r) { return Texts(r.notes); })

@@ -138,6 +138,9 @@ class Writing(InFolder):
     def test_convert(self):
         report = x2ir.convert("model.onnx", "out.onnx", opset=17)
         self.assertEqual(report.nodes_written, 2)
+        self.assertEqual(report.ops_read, {"onnx.MatMul": 1, "onnx.Relu": 1})
+        self.assertEqual(report.ops_written, json.loads(report.to_json())["ops_written"])
+        self.assertEqual(report.ops_written, report.ops_read)
         self.assertEqual(x2ir.load("out.onnx", raw=True).opsets[""], 17)
         self.assertEqual(x2ir.convert("model.onnx", opset=17), pathlib.Path("out.onnx").read_bytes())
         buffer = io.BytesIO()

@@ -75,8 +75,18 @@ class Dicts(InFolder):
     def test_rename(self):
         graph = x2ir.load("model.onnx", rename={"x": "image", "y": "scores"}).graph
         self.assertEqual([v.name for v in graph.inputs + graph.outputs], ["image", "scores"])
+        for pair in [("x", "a=b"), ("h", "\\"), ("h", "=\\=")]:
+            x2ir.convert("model.onnx", "odd.json", rename=dict([pair]))
+            x2ir.convert("odd.json", "back.json", rename={pair[1]: pair[0]})
+            self.assertIsNotNone(x2ir.load("odd.json").graph.find(pair[1]))
+            self.assertEqual(str(x2ir.load("back.json").graph), str(x2ir.load("model.onnx").graph))
         x2ir.convert("model.onnx", "out.onnx", rename={"x": "a:b", "h": "x"})
         self.assertEqual(x2ir.load("out.onnx").graph.inputs[0].name, "a:b")
+
+    def test_an_ir_file_takes_what_others_take(self):
+        x2ir.convert("model.onnx", "model.json")
+        x2ir.convert("model.json", "any.onnx", dynamic={"x": {0: "batch"}})
+        self.assertEqual(str(x2ir.load("any.onnx").graph.outputs[0].type), "float32[batch,2]")
 
     def test_fold_inputs_takes_arrays(self):
         data = models.one("Add", dims=(2, 3), inputs=("x", "z"))

@@ -7,6 +7,7 @@ programs are made of, too. Signatures and docstrings are made of it.
 import contextlib
 import keyword
 import os
+import re
 
 from . import _x2ir
 from ._arrays import dtype_name, to_tensor
@@ -27,6 +28,16 @@ def _constant(value, folder):
     path = os.path.join(folder(), f"{len(os.listdir(folder()))}.npy")
     _x2ir.write_npy(path, to_tensor(value))
     return path
+
+
+def _escaped(name):
+    """A name in NAME=NEW: backslashes say which = are none between the two."""
+    return re.sub(r"(\\*)=", r"\1\1\\=", name)
+
+
+def _pair(name, new):
+    # What stands at the end of the first name stands before a =.
+    return re.sub(r"(\\+)$", r"\1\1", _escaped(name)) + "=" + _escaped(new)
 
 
 def _cases(value, folder):
@@ -56,8 +67,8 @@ _DICTS = {
     "dynamic": lambda name, v, _: f"{name}:"
     + (v if isinstance(v, str) else ",".join(f"{axis}={size}" for axis, size in v.items())),
     "extra_opset": lambda name, v, _: f"{name}:{v}",
-    "rename": lambda name, v, _: f"{name}={v}",
-    "fold_inputs": lambda name, v, folder: f"{name}={_constant(v, folder)}",
+    "rename": lambda name, v, _: _pair(name, v),
+    "fold_inputs": lambda name, v, folder: _pair(name, _constant(v, folder)),
 }
 # Options whose value says inputs.
 _CASES = {"calibrate"}

@@ -22,6 +22,7 @@ class Hints : public ShellTest {
   void SetUp() override {
     ShellTest::SetUp();
     PutOnnx("small.onnx", "graph s(x: float32[2]) -> (y) { y: float32[2] = onnx.Relu(x) }");
+    PutOnnx("one.onnx", "graph o(x: float32[1]) -> (y) { y = onnx.Relu(x) }");
     PutOnnx("open.onnx", "graph d(x: float32[?,3]) -> (y) { y = onnx.Relu(x) }");
     PutOnnx("norank.onnx", "graph d(x: float32[...]) -> (y) { y = onnx.Relu(x) }");
     PutOnnx("param.onnx", R"(graph p(x: float32[3], w: float32[3] = float32[3]{1, 2, 3}) -> (y) {
@@ -117,6 +118,15 @@ TEST_F(Hints, AreTrue) {
        "x2ir convert small.onnx --force --layout channels_last --optimize", "wrote small.json"},
       {"float16", "x2ir convert small.onnx -o a.onnx --keep-io", "--keep-io: needs --float16",
        "x2ir convert small.onnx -o a.onnx --keep-io --float16", "wrote a.onnx"},
+      {"dynamic", "x2ir run one.onnx --input x=x.npy",
+       "if the model is to take any size there: --dynamic x:0=d0",
+       "x2ir run one.onnx --input x=x.npy --dynamic x:0=d0", "y: float32\\[2\\]"},
+      {"shapes", "x2ir run norank.onnx --random 1", "--shape x:1,3,... gives it a shape",
+       "x2ir run norank.onnx --random 1 --shape x:1,3", "y: float32\\[1,3\\]"},
+      {"shapes", "x2ir convert norank.onnx -o a.mlpackage", "--shape NAME:1,3,... gives shapes",
+       "x2ir convert norank.onnx -o a.mlpackage --shape x:1,3", "wrote a.mlpackage"},
+      {"shapes", "x2ir convert open.onnx -o a.job", "--shape NAME:1,3,... gives those of inputs",
+       "x2ir convert open.onnx -o a.job --shape x:1,3", "wrote a.job"},
       {"int8", "x2ir convert small.onnx -o a.onnx --per-channel", "--per-channel: needs --int8",
        "x2ir convert small.onnx -o a.onnx --per-channel --int8 --calibrate x.npy", "int8: 1 op"},
       {"calibrate", "x2ir convert small.onnx -o a.onnx --int8", "--int8: needs --calibrate",

@@ -34,6 +34,7 @@ class Options : public ShellTest {
         y: float32[2,3] = onnx.Relu(h) "second" })");
     PutOnnx("one.onnx", "graph o(x: float32[1]) -> (y) { y: float32[1] = onnx.Relu(x) }");
     PutOnnx("dyn.onnx", "graph d(x: float32[n,m]) -> (y) { y: float32[n,m] = onnx.Relu(x) }");
+    PutOnnx("dyn1.onnx", "graph d(x: float32[n]) -> (y) { y: float32[n] = onnx.Relu(x) }");
     PutOnnx("param.onnx", R"(graph p(x: float32[3], w: float32[3] = float32[3]{1, 2, 3}) -> (y) {
         y: float32[3] = onnx.Add(x, w) })");
     PutOnnx("foreign.onnx", R"(graph f(x: float32[2]) -> (y) {
@@ -88,7 +89,9 @@ class Options : public ShellTest {
     file("cases.safetensors",
          {{"case0.in_0", x}, {"case0.out_0", y}, {"case1.in_0", x}, {"case1.out_0", off}});
     file("w.safetensors", {{"w", w}});
+    file("three.safetensors", {{"in_0", w}});
     ASSERT_TRUE(WriteNpy(Path("x.npy"), x).ok());
+    ASSERT_TRUE(WriteNpy(Path("w.npy"), w).ok());
   }
 
   struct Flag {
@@ -365,6 +368,7 @@ TEST_F(Options, OfVerbs) {
       {"info",
        {{"--cost", "x2ir info big.onnx @", "--cost", "multiply-adds"},
         {"--weights", "x2ir info small.onnx @", "--weights", "-1"},
+        {"--dynamic", "x2ir info small.onnx --cost @", "--dynamic x:0=n", "--shape NAME:1,3"},
         {"--shape", "x2ir info dyn.onnx --cost --json @", "--shape x:4,5", "\"elements\": 20|80"},
         {"--json", "x2ir info small.onnx @", "--json", "\"opsets\": "}}},
       {"draw",
@@ -385,7 +389,12 @@ TEST_F(Options, OfVerbs) {
         {"--seed", "x2ir view small.onnx other.onnx -o - @", "--seed 1", "\"errors\": ?[\\[{]"},
         {"--cases", "x2ir view small.onnx other.onnx -o - --io cases.safetensors @", "--cases nope",
          "no case 'nope'"},
-        {"--shape", "x2ir view dyn.onnx -o - @", "--shape x:4,5", "float32\\[4,5\\]"}}},
+        {"--dynamic", "x2ir view small.onnx -o - @", "--dynamic x:0=n", "float32\\[n,3\\]"},
+        {"--shape", "x2ir view dyn.onnx -o - @", "--shape x:4,5", "float32\\[4,5\\]"},
+        {"--map",
+         "x2ir convert -q nhwc.onnx -o a.onnx --inputs-as-nchw x --report r.json; "
+         "x2ir view nhwc.onnx a.onnx --random 1 -o - @",
+         "--map r.json", "\"errors\": ?[\\[{]"}}},
       {"run",
        {{"--io", "x2ir run small.onnx @", io.c_str(), "\\{1.5, 1, 5, 0, 0, 0\\}"},
         {"--random", "x2ir run small.onnx @", "--random 2", "case1 y: "},
@@ -395,6 +404,8 @@ TEST_F(Options, OfVerbs) {
          "--seed 5", "differ"},
         {"--cases", "x2ir run small.onnx --io cases.safetensors @ | grep -c case0", "--cases case1",
          "^0\n"},
+        {"--dynamic", "x2ir run one.onnx --input x=w.npy @", "--dynamic x:0=n",
+         "y: float32\\[3\\]"},
         {"--shape", "x2ir run dyn.onnx --random 1 @", "--shape x:4,5", "y: float32\\[4,5\\]"},
         {"--input", "x2ir run small.onnx @", "--input x=x.npy", "\\{1.5, 1, 5, 0, 0, 0\\}"},
         {"--output", "x2ir run small.onnx --random 1 @", "--output o.safetensors",
@@ -410,6 +421,7 @@ TEST_F(Options, OfVerbs) {
         {"--seed", "x2ir verify small.onnx small.onnx @", "--seed many", "--seed 'many'"},
         {"--cases", "x2ir verify small.onnx --io cases.safetensors @", "--cases case0",
          "the output agrees"},
+        {"--dynamic", "x2ir verify one.onnx dyn1.onnx @", "--dynamic x:0=n", "n = 3"},
         {"--shape", "x2ir verify dyn.onnx dyn.onnx @", "--shape x:4,5", "y: float32\\[4,5\\]"},
         {"--map",
          "x2ir convert -q small.onnx -o a.onnx --float16 --report r.json; "
@@ -438,6 +450,8 @@ TEST_F(Options, OfVerbs) {
         {"--seed", "x2ir compare small.onnx small.onnx @", "--seed many", "--seed 'many'"},
         {"--cases", "x2ir compare small.onnx small.onnx --io cases.safetensors @ | grep -c case0",
          "--cases case1", "^0\n"},
+        {"--dynamic", "x2ir compare one.onnx dyn1.onnx --io three.safetensors @", "--dynamic x:0=n",
+         "the output agrees"},
         {"--shape", "x2ir compare dyn.onnx dyn.onnx @", "--shape x:4,5", "float32\\[4,5\\]"},
         {"--map",
          "x2ir convert -q nhwc.onnx -o a.onnx --inputs-as-nchw x; x2ir compare nhwc.onnx a.onnx @",

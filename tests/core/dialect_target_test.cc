@@ -138,6 +138,9 @@ X2IR_SPEC("tgt_host", transpose).Is("Transpose", Since(1), Kept("perm"));
 X2IR_SPEC("tgt_host", conv)
     .Is("Conv", Since(1), Fixed("auto_pad", "NOTSET"), Fixed("layout", "channels_first"),
         Kept("group"), Kept("pads"), Kept("strides"), Kept("dilations"));
+X2IR_SPEC("tgt_host", conv_transpose)
+    .Is("Deconv", Since(1), Fixed("auto_pad", "NOTSET"), Fixed("layout", "channels_first"),
+        Kept("group"), Kept("pads"), Kept("strides"), Kept("dilations"), Kept("output_padding"));
 X2IR_SPEC("tgt_host", max_pool)
     .Is("MaxPool", Since(1), Fixed("auto_pad", "NOTSET"), Fixed("layout", "channels_first"),
         Fixed("ceil_mode", 0), Fixed("storage_order", 0), Kept("kernel_shape"), Kept("pads"),
@@ -176,6 +179,38 @@ TEST(DialectTarget, ValuesThatAHostHasFixed) {
        "w = float32[1,1,2,2]{1, 2, 3, 4} y = conv(x, w, _) { auto_pad = \"VALID\", layout = "
        "\"channels_first\", strides = [2, 2] }",
        {"tgt_host.Conv", "pads = [0, 0, 0, 0]"}},
+      {"transposed, SAME of any size",
+       "x: float32[n,1,h,w]",
+       "w = float32[1,1,3,4]{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12} y = conv_transpose(x, w, _) { "
+       "auto_pad = \"SAME_UPPER\", layout = \"channels_first\", strides = [2, 1] }",
+       {"tgt_host.Deconv", "pads = [0, 1, 1, 2]"}},
+      {"transposed, the other way",
+       "x: float32[1,1,2,2]",
+       "w = float32[1,1,3,4]{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12} y = conv_transpose(x, w, _) { "
+       "auto_pad = \"SAME_LOWER\", layout = \"channels_first\", strides = [2, 1], "
+       "output_padding = [1, 0] }",
+       {"tgt_host.Deconv", "pads = [1, 2, 1, 1]", "output_padding = [1, 0]"}},
+      {"transposed, steps longer than the window",
+       "x: float32[1,1,h,2], b: float32[1]",
+       "w = float32[1,1,2,2]{1, 2, 3, 4} y = conv_transpose(x, w, b) { auto_pad = \"SAME_UPPER\", "
+       "layout = \"channels_first\", strides = [4, 3] }",
+       {"tgt_host.Deconv", "pads = [0, 0, 0, 0]", "output_padding = [2, 1]"}},
+      {"transposed, VALID",
+       "x: float32[n,1,h,w]",
+       "w = float32[1,1,2,2]{1, 2, 3, 4} y = conv_transpose(x, w, _) { auto_pad = \"VALID\", "
+       "layout "
+       "= \"channels_first\", strides = [2, 2] }",
+       {"tgt_host.Deconv", "pads = [0, 0, 0, 0]"}},
+      {"transposed, a size that is given",
+       "x: float32[1,1,3,3]",
+       "w = float32[1,1,3,3]{1, 2, 3, 4, 5, 6, 7, 8, 9} y = conv_transpose(x, w, _) { auto_pad = "
+       "\"SAME_UPPER\", layout = \"channels_first\", strides = [2, 2], output_shape = [4, 8] }",
+       {"tgt_host.Deconv", "pads = [1, 0, 2, 0]", "output_padding = [0, 1]"}},
+      {"transposed, a size that is given, of one that is not known",
+       "x: float32[1,1,h,3]",
+       "w = float32[1,1,3,3]{1, 2, 3, 4, 5, 6, 7, 8, 9} y = conv_transpose(x, w, _) { auto_pad = "
+       "\"SAME_UPPER\", layout = \"channels_first\", strides = [2, 2], output_shape = [4, 8] }",
+       {"error: FAILED_PRECONDITION", "output_shape", "option 'shapes' x:1,1,N,3 gives sizes"}},
       {"a pool",
        "x: float32[1,2,5,6]",
        "y = max_pool(x) { auto_pad = \"SAME_LOWER\", kernel_shape = [3, 2], strides = [2, 2], "

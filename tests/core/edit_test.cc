@@ -6,7 +6,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "x2ir/core/conversion_options.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/formats/format.h"
 #include "x2ir/formats/npy/npy.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/text.h"
@@ -39,6 +41,38 @@ std::string Names(const Graph& graph) {
   text += "| ";
   for (const Node* node : graph.nodes()) add(node->output(0));
   return text;
+}
+
+// NAME=NEW, as the programs and x2ir.h take it.
+TEST(Rename, NamesThatHaveAnEqualsSign) {
+  const struct {
+    const char *text, *name, *renamed;  // null: it is refused
+  } rows[] = {
+      {"a=b", "a", "b"},
+      {"a=b=c", "a=b", "c"},  // the last one, unless it is said to be of a name
+      {R"(a=b\=c)", "a", "b=c"},
+      {R"(a\=b=c\=d\=)", "a=b", "c=d="},
+      {R"(a\\=b)", R"(a\)", "b"},
+      {R"(a\\\=b=c)", R"(a\=b)", "c"},
+      {R"(a\b=c\d\)", R"(a\b)", R"(c\d\)"},
+      {R"(\==b)", "=", "b"},
+      {R"(a\=b)", nullptr, nullptr},
+      {"a=", nullptr, nullptr},
+      {"=b", nullptr, nullptr},
+      {"ab", nullptr, nullptr},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.text);
+    const auto options = ParseConversion({{"rename", row.text}}, FindFormat("ir"), nullptr);
+    ASSERT_EQ(options.ok(), row.name != nullptr) << options.status();
+    if (!options.ok()) {
+      EXPECT_EQ(OptionOf(options.status()), "rename");
+      continue;
+    }
+    ASSERT_EQ(options->from.rename.size(), 1u);
+    EXPECT_EQ(options->from.rename[0].first, row.name);
+    EXPECT_EQ(options->from.rename[0].second, row.renamed);
+  }
 }
 
 TEST(Rename, AllAtOnce) {

@@ -87,7 +87,7 @@ std::optional<std::vector<Part>> PartsOf(const std::string& path, const Flags& f
 
 int RunInfo(const Flags& flags, Session& session) {
   if (!flags.cost && !flags.shapes.Texts().empty()) {
-    return session.Usage("--shape is for --cost");
+    return session.Usage("--shape and --dynamic are for --cost");
   }
   const bool several = flags.models.size() > 1;
   int worst = kDone;

@@ -8,7 +8,8 @@ namespace x2ir::cli {
 
 void AddShapeFlags(Verb& verb, OptionFlags& flags) {
   for (const ConversionOption& option : ConversionOptions()) {
-    if (option.def.name == "shapes") flags.Add(verb, option.def, option.switches);
+    const std::string& name = option.def.name;
+    if (name == "shapes" || name == "dynamic") flags.Add(verb, option.def, option.switches);
   }
 }
 

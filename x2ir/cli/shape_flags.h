@@ -1,4 +1,4 @@
-// --shape of the verbs that look at a model, as conversions have it.
+// --shape and --dynamic of the verbs that look at a model, as conversions have it.
 #ifndef X2IR_CLI_SHAPE_FLAGS_H_
 #define X2IR_CLI_SHAPE_FLAGS_H_
 

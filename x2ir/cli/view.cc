@@ -18,6 +18,7 @@
 #include "x2ir/cli/flags.h"
 #include "x2ir/cli/load.h"
 #include "x2ir/cli/loopback_server.h"
+#include "x2ir/cli/map_flags.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/shape_flags.h"
@@ -34,12 +35,14 @@ constexpr char kFooter[] =
     "Writes one HTML file that any browser shows, without a network: the graph with modules as\n"
     "groups that open and close, what each node is, statistics of weights, costs by op. Of two\n"
     "models it shows both, marks what they do not have in common, and with --io or --random\n"
-    "colors each value by its error.\n"
+    "colors each value by its error. With --map the second one is shown with the inputs and\n"
+    "outputs of the first, as casts and transposes at its borders.\n"
     "\n"
     "Examples:\n"
     "  x2ir view model.onnx                          # writes model.html\n"
     "  x2ir view model.pt2 --open                    # and opens it\n"
     "  x2ir view model.onnx optimized.onnx --random 1\n"
+    "  x2ir view model.onnx nhwc.onnx --random 1 --map nhwc.json   # of convert --report\n"
     "  x2ir view model.onnx --serve                  # on 127.0.0.1, without a file";
 
 #ifdef __APPLE__
@@ -50,6 +53,7 @@ constexpr char kOpener[] = "xdg-open";
 
 struct Flags {
   std::string model, other, out, port;
+  std::vector<std::string> map;
   CaseFlags cases;
   bool open = false, serve = false, weights = false, raw = false;
 };
@@ -115,8 +119,12 @@ int RunView(Flags flags, Session& session) {
   if (compares && flags.other.empty()) {
     return session.Usage("--io, --random and --seed want two models, whose values are compared");
   }
-  if (flags.raw && (compares || !cases_of.shapes.Texts().empty())) {
-    return session.Usage("--raw: graphs get shapes and are run as IR alone");
+  if (!flags.map.empty() && flags.other.empty()) {
+    return session.Usage("--map wants two models: what the conversion of the one made of it");
+  }
+  if (flags.raw && (compares || !flags.map.empty() || !cases_of.shapes.Texts().empty())) {
+    return session.Usage(
+        "--raw: graphs get shapes, and other inputs and outputs, and are run as IR alone");
   }
   if (flags.out.empty() && !flags.serve) flags.out = DefaultOutput(flags.model, ".html");
   if (!flags.serve && flags.out != "-") {
@@ -153,6 +161,13 @@ int RunView(Flags flags, Session& session) {
     viewed.push_back({TitleOf(path, beside), DetectFormat(path).value_or(""), nullptr});
   }
   for (size_t i = 0; i < models.size(); ++i) viewed[i].model = &models[i];
+  std::string hint;
+  if (models.size() == 2 && !flags.raw) {
+    if (absl::Status s = ApplyMap(flags.map, &models[0], models[1]); !s.ok()) {
+      return fail(s, Phase::kConverting);
+    }
+    if (compares) hint = MapHint(flags.map, &models[0], models[1]);
+  }
 
   ViewOptions options;
   options.weights = flags.weights;
@@ -165,7 +180,7 @@ int RunView(Flags flags, Session& session) {
     VerifyOptions verify;
     verify.progress = progress.fn();
     auto compared = CompareModels(models[0], models[1], *cases, verify);
-    if (!compared.ok()) return fail(compared.status(), Phase::kConverting);
+    if (!compared.ok()) return fail(WithHint(compared.status(), hint), Phase::kConverting);
     comparison = *std::move(compared);
     options.comparison = &comparison;
   }
@@ -219,6 +234,7 @@ void AddView(CLI::App& app, Session& session) {
   verb.Flag("--weights", flags->weights, "The elements of weights too, of 64 MiB at most");
   verb.Flag("--raw", flags->raw, "The graph as the file has it, not converted to IR");
   AddCaseFlags(verb, flags->cases, "Color values by their error on these inputs");
+  AddMapFlag(verb, flags->map);
   verb.Do([flags, &session] { return RunView(*flags, session); });
 }
 

@@ -135,18 +135,47 @@ absl::Status SetExtract(const OptionValue& value, ConvertOptions& options) {
   return absl::OkStatus();
 }
 
-// "a=b", each; a name may have a = itself, of which the last one counts.
+// Without the backslashes that make a = one of a name: before it, half as many stay.
+std::string Unescaped(std::string_view text) {
+  std::string out;
+  size_t backslashes = 0;
+  for (const char c : text) {
+    if (c == '\\') {
+      ++backslashes;
+      continue;
+    }
+    out.append(c == '=' ? backslashes / 2 : backslashes, '\\');
+    out += c;
+    backslashes = 0;
+  }
+  out.append(backslashes, '\\');
+  return out;
+}
+
+// "a=b", split at the last = that no backslash makes one of a name; nothing where there is none.
+std::optional<std::pair<std::string, std::string>> PairOf(std::string_view text) {
+  for (size_t at = text.rfind('='); at != text.npos && at > 0; at = text.rfind('=', at - 1)) {
+    const size_t name = text.find_last_not_of('\\', at - 1);  // none: all are backslashes
+    const size_t backslashes = at - (name == text.npos ? 0 : name + 1);
+    if (backslashes % 2 != 0) continue;
+    if (at + 1 == text.size()) return std::nullopt;
+    std::string old = Unescaped(text.substr(0, at + 1));
+    old.pop_back();
+    return std::pair(std::move(old), Unescaped(text.substr(at + 1)));
+  }
+  return std::nullopt;
+}
+
+// "a=b", each.
 template <auto kMember>
 absl::Status SetPairs(std::string_view option, std::string_view form, const OptionValue& value,
                       ConvertOptions& options) {
   for (const std::string& text : std::get<Strings>(value)) {
-    const size_t at = text.rfind('=');
-    if (at == text.npos || at == 0 || at + 1 == text.size()) {
-      return OptionError(option, "'", text, "': expected ", form);
-    }
+    auto pair = PairOf(text);
+    if (!pair) return OptionError(option, "'", text, "': expected ", form);
     auto& pairs = options.from.*kMember;
-    X2IR_RETURN_IF_ERROR(RefuseTwice(option, pairs, text.substr(0, at)));
-    pairs.emplace_back(text.substr(0, at), text.substr(at + 1));
+    X2IR_RETURN_IF_ERROR(RefuseTwice(option, pairs, pair->first));
+    pairs.push_back(*std::move(pair));
   }
   return absl::OkStatus();
 }
@@ -343,7 +372,8 @@ const std::vector<ConversionOption>& Table() {
 
       {{.name = "rename",
         .type = Def::kList,
-        .help = "Another name for an input, an output or any other value",
+        .help = "Another name for an input, an output or any other value; a = in a name is written "
+                "\\=",
         .placeholder = "NAME=NEW"},
        Option::kImport,
        kConverting,

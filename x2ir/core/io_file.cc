@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -235,6 +236,20 @@ absl::Status WriteIoFile(const std::string& path, absl::Span<const IoCase> cases
   return WriteSafetensors(path, tensors, metadata);
 }
 
+namespace {
+
+// "0=d0,2=d2": axes of known sizes of which the tensor has others.
+std::string OtherSizes(const Shape& shape, const Tensor& tensor) {
+  std::string axes;
+  for (int64_t d = 0; d < tensor.rank(); ++d) {
+    if (!shape[d].is_static() || shape[d].value() == tensor.dim(d)) continue;
+    StrAppend(&axes, axes.empty() ? "" : ",", d, "=d", d);
+  }
+  return axes;
+}
+
+}  // namespace
+
 absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tensor>> inputs) {
   const absl::Span<const Value* const> declared = graph.inputs();
   if (inputs.size() != declared.size()) {
@@ -268,9 +283,12 @@ absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tens
       const Shape* shape = type.shape();
       if (!shape) continue;
       if (shape->rank() != tensor.rank()) return mismatch("");
+      if (const std::string axes = OtherSizes(*shape, tensor); !axes.empty()) {
+        return mismatch(StrCat("; if the model is to take any size there: ", OptionText("dynamic"),
+                               " ", input.name(), ":", axes));
+      }
       for (int64_t d = 0; d < tensor.rank(); ++d) {
         const Dim& dim = (*shape)[d];
-        if (dim.is_static() && dim.value() != tensor.dim(d)) return mismatch("");
         if (!dim.is_symbolic()) continue;
         const std::vector<std::string> names = dim.SymbolNames();
         const bool plain = names.size() == 1 && dim == Dim::Symbol(names[0]);

@@ -14,6 +14,7 @@
 
 #include "x2ir/core/match.h"
 #include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval_util.h"
 
@@ -543,7 +544,8 @@ absl::StatusOr<IoCase> RandomCase(const Graph& graph, uint64_t seed, std::string
     const Type& type = optional ? input->type().element() : input->type();
     if (!type.is_tensor() || type.dtype() == DType::kUndefined || !type.shape()) {
       return Invalid("input '", input->name(), "' (", type.ToString(),
-                     "): no random values can be made; expected a tensor of known rank");
+                     "): no random values can be made; expected a tensor of known rank; ",
+                     OptionText("shapes"), " ", input->name(), ":1,3,... gives it a shape");
     }
     std::vector<int64_t> dims;
     for (int64_t d = 0; d < type.shape()->rank(); ++d) {

@@ -199,7 +199,8 @@ class ProgramWriter {
     features->push_back({NameOf(value), NoteOf(value, kPort), &value});
     const bool is_dictionary = value.type().kind() == Type::kMap;
     if (!is_dictionary && (!value.shape() || !value.type().is_tensor())) {
-      return CannotExpress("'", value.name(), "' is of unknown rank");
+      return CannotExpress("'", value.name(), "' is of unknown rank; ", OptionText("shapes"),
+                           " NAME:1,3,... gives shapes of inputs");
     }
     if (value.dtype() == DType::kFloat16) {
       Need(6, StrCat(value.is_input() ? "input" : "output", " '", value.name(), "' of float16"));

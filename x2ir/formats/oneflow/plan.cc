@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/formats/oneflow/writer_internal.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -179,7 +180,8 @@ absl::StatusOr<std::vector<int64_t>> DimsOf(const Value& value) {
   const auto dims = value.shape() ? value.shape()->Static() : std::nullopt;
   if (!dims) {
     return CannotExpress("a job of OneFlow has inputs and outputs of known sizes; those of '",
-                         value.name(), "' are not known");
+                         value.name(), "' are not known; ", OptionText("shapes"),
+                         " NAME:1,3,... gives those of inputs");
   }
   return *dims;
 }

@@ -168,7 +168,8 @@ struct Port {
 
 absl::StatusOr<Port> PortOf(const Value& value, bool narrow) {
   if (!value.type().is_tensor() || !value.shape()) {
-    return CannotExpress("'", value.name(), "' is of unknown rank");
+    return CannotExpress("'", value.name(), "' is of unknown rank; ", OptionText("shapes"),
+                         " NAME:1,3,... gives shapes of inputs");
   }
   absl::StatusOr<DType> dtype = PortType(value.dtype(), narrow);
   if (!dtype.ok()) return Annotate(dtype.status(), StrCat("'", value.name(), "'"));

@@ -95,24 +95,32 @@ absl::StatusOr<Window> WithSamePads(const Rewrite& r, Window window, bool last) 
   return std::move(placed.window);
 }
 
-// The pads themselves, for a target that has no auto_pad. A convolution's window is its weight's.
-absl::StatusOr<Values> AutoPadAsPads(Rewrite& r) {
+// Whether the target has pads, and not this auto_pad.
+bool WantsPads(const Rewrite& r) {
   const std::string now = r.attrs().String("auto_pad", "NOTSET");
-  if (now == "NOTSET" || r.target.Says(r.node.op(), "auto_pad", now) ||
-      !r.target.Says(r.node.op(), "auto_pad", "NOTSET")) {
-    return CannotExpress();
-  }
+  return now != "NOTSET" && !r.target.Says(r.node.op(), "auto_pad", now) &&
+         r.target.Says(r.node.op(), "auto_pad", "NOTSET");
+}
+
+// The window of a convolution is its weight's.
+absl::StatusOr<std::vector<int64_t>> KernelOfWeight(const Rewrite& r) {
+  const auto dims = r.in(1)->shape() ? r.in(1)->shape()->Static() : std::nullopt;
+  if (!dims || dims->size() < 2) return CannotExpress("auto_pad of a weight of unknown size");
+  return std::vector<int64_t>(dims->begin() + 2, dims->end());
+}
+
+// The pads themselves, for a target that has no auto_pad.
+absl::StatusOr<Values> AutoPadAsPads(Rewrite& r) {
+  if (!WantsPads(r)) return CannotExpress();
   X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
   std::vector<int64_t> kernel;
   if (r.node.op() != "conv") {
     kernel = r.attrs().Ints("kernel_shape");
   } else {
-    const auto dims = r.in(1)->shape() ? r.in(1)->shape()->Static() : std::nullopt;
-    if (!dims || dims->size() < 2) return CannotExpress("auto_pad of a weight of unknown size");
-    kernel.assign(dims->begin() + 2, dims->end());
+    X2IR_ASSIGN_OR_RETURN(kernel, KernelOfWeight(r));
   }
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(r.attrs(), std::move(kernel)));
-  if (now != "VALID") {
+  if (window.auto_pad != AutoPad::kValid) {
     X2IR_ASSIGN_OR_RETURN(window, WithSamePads(r, std::move(window), last));
   }
   AttributeMap attrs = r.attrs();
@@ -125,6 +133,48 @@ X2IR_LOWERING(conv, AutoPadAsPads);
 X2IR_LOWERING(max_pool, AutoPadAsPads);
 X2IR_LOWERING(average_pool, AutoPadAsPads);
 X2IR_LOWERING(lp_pool, AutoPadAsPads);
+
+// The same. Pads cut what the windows cover here, down to the size that is wanted: with SAME the
+// steps times the operand, whatever size that has.
+absl::StatusOr<Values> TransposedAutoPadAsPads(Rewrite& r) {
+  if (!WantsPads(r)) return CannotExpress();
+  X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
+  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> kernel, KernelOfWeight(r));
+  X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(r.attrs(), std::move(kernel)));
+  const size_t n = window.rank();
+  const std::vector<int64_t> sizes = r.attrs().Ints("output_shape", {});
+  std::vector<int64_t> more = r.attrs().Ints("output_padding", {});
+  more.resize(n);
+  std::vector<int64_t> pads(2 * n);
+  for (size_t i = 0; i < n; ++i) {
+    if (sizes.empty() && window.auto_pad == AutoPad::kValid) continue;
+    // What there is more than is wanted.
+    int64_t over = window.extent(i) + more[i] - window.strides[i];
+    if (!sizes.empty()) {
+      const int64_t axis = SpatialAxis(last, static_cast<int64_t>(i));
+      const Shape* shape = r.in(0)->shape();
+      const Dim size = shape && axis < shape->rank() ? (*shape)[axis] : Dim::Unknown();
+      if (!size.is_static()) return CannotExpress("output_shape of an operand of unknown size");
+      over += window.strides[i] * size.value() - sizes[i];
+    }
+    // Where windows do not reach, nothing but the bias stands.
+    if (over < 0) more[i] -= over;
+    over = std::max<int64_t>(over, 0);
+    const int64_t small = over / 2;
+    const bool upper = window.auto_pad == AutoPad::kSameUpper;
+    pads[i] = upper ? small : over - small;
+    pads[i + n] = over - pads[i];
+  }
+  AttributeMap attrs = r.attrs();
+  attrs.Set("auto_pad", "NOTSET");
+  attrs.Set("pads", pads);
+  (void)attrs.Take("output_shape");
+  if (std::any_of(more.begin(), more.end(), [](int64_t m) { return m != 0; })) {
+    attrs.Set("output_padding", more);
+  }
+  return r.b.Ops(r.node.op(), r.node.inputs(), std::move(attrs), WantedOutputs(r.node));
+}
+X2IR_LOWERING(conv_transpose, TransposedAutoPadAsPads);
 
 // Padding that is part of the input: what is less than all else for a maximum, 0 for a sum.
 absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
