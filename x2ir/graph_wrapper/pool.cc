@@ -1,3 +1,4 @@
+// See pool.h.
 #include "x2ir/graph_wrapper/pool.h"
 
 #include <sys/mman.h>
