@@ -14,18 +14,18 @@
 namespace x2ir::python {
 namespace {
 
-bool IsNumber(std::string_view text) {
-  return !text.empty() && text.size() < 5 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
-         (text == "0" || text[0] != '0');
-}
-
 // What the class of a module has under that name.
 bool IsMember(std::string_view name) {
   return IsModuleMember(name) || name == "load" || name == "example_inputs";
 }
 
 }  // namespace
+
+bool IsListNumber(std::string_view text) {
+  return !text.empty() && text.size() < 5 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
+         (text == "0" || text[0] != '0');
+}
 
 class Arranger {
  public:
@@ -122,7 +122,7 @@ class Arranger {
     // A list that is hardly filled is none.
     const size_t most = 2 * module.children.size() + 8;
     return std::all_of(module.children.begin(), module.children.end(), [&](const Module* child) {
-      return IsNumber(child->segment) && std::stoul(child->segment) < most;
+      return IsListNumber(child->segment) && std::stoul(child->segment) < most;
     });
   }
 

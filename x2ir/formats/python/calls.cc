@@ -124,6 +124,14 @@ int64_t Call::Int(std::string_view name, int64_t or_else) const {
   return ints.size() == 1 ? ints[0] : or_else;
 }
 
+std::optional<double> Call::Number(std::string_view name) const {
+  const Argument* argument = Find(name);
+  if (!argument || argument->items.size() != 1) return std::nullopt;
+  if (const double* d = std::get_if<double>(&argument->items[0])) return *d;
+  const int64_t* i = std::get_if<int64_t>(&argument->items[0]);
+  return i ? std::optional(static_cast<double>(*i)) : std::nullopt;
+}
+
 void Call::Erase(std::string_view name) {
   std::erase_if(arguments, [&](const Argument& a) { return a.name == name; });
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -44,6 +45,7 @@ struct Call {
   // Known numbers of an argument, one for a plain number; empty where any is not known.
   std::vector<int64_t> Ints(std::string_view name) const;
   int64_t Int(std::string_view name, int64_t or_else) const;
+  std::optional<double> Number(std::string_view name) const;  // that is known
   void Erase(std::string_view name);
   void Set(std::string_view name, Item item);
 };

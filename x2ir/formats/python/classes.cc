@@ -90,7 +90,7 @@ class ClassWriter {
       // A number that every line says itself.
       const bool needed = weight->code.empty() || weight->used_outside ||
                           IsNamedIn(c.forward.lines, weight->attribute);
-      if (needed) c.init.push_back(Text(Declaration(*weight)));
+      if (needed) c.init.push_back(Parse(Declaration(*weight)));
     }
     std::string key =
         StrCat(module.parent ? "" : "model\n", absl::StrJoin(c.forward.parameters, ","), "\n");
@@ -305,7 +305,8 @@ class ClassWriter {
       return StrCat("self.register_buffer(", name, ", ", weight.code, ", persistent=False)");
     }
     std::vector<std::string> dims;
-    for (const int64_t dim : tensor.dims()) dims.push_back(StrCat(dim));
+    const std::string_view hint = tensor.rank() == 1 ? "channels" : "size";
+    for (const int64_t dim : tensor.dims()) dims.push_back(Hole(dim, hint));
     const std::string empty = StrCat(framework.package, ".empty(",
                                      dims.empty() ? "()" : absl::StrJoin(dims, ", "), dtype, ")");
     if (weight.buffer || options_.frozen) {

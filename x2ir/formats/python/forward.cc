@@ -27,11 +27,13 @@ bool IsBuiltin(std::string_view name) {
 
 // Calls whose result is still what went in, in another form: it keeps the name.
 bool KeepsName(std::string_view op) {
-  constexpr std::string_view kOps[] = {
-      "aten::reshape.default",   "aten::permute.default",    "aten::squeeze.dims",
-      "aten::unsqueeze.default", "aten::clone.default",      "aten::_to_copy.default",
-      "aten::expand.default",    "aten::flatten.using_ints", "aten::relu.default",
-      "aten::clamp.default",     "aten::silu.default",       "aten::gelu.default"};
+  constexpr std::string_view kOps[] = {"aten::reshape.default", "aten::permute.default",
+                                       "aten::squeeze.dims",    "aten::unsqueeze.default",
+                                       "aten::clone.default",   "aten::_to_copy.default",
+                                       "aten::expand.default",  "aten::flatten.using_ints",
+                                       "aten::relu.default",    "aten::clamp.default",
+                                       "aten::silu.default",    "aten::gelu.default",
+                                       "python::relu6"};
   return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
 }
 

@@ -14,6 +14,11 @@ std::optional<std::vector<int64_t>> DimsOf(const Value* value) {
   return value && value->shape() ? value->shape()->Static() : std::nullopt;
 }
 
+std::vector<int64_t> WithoutOnes(std::vector<int64_t> dims) {
+  std::erase(dims, 1);
+  return dims;
+}
+
 bool IsFloatConstant(const Value* value) {
   return value && IsFloating(value->dtype()) && DimsOf(value) && IsMovedConstant(value);
 }
@@ -64,13 +69,13 @@ class LayerFinder {
     layer_->inputs = argument->items;
     return true;
   }
-  // `dims`: what the weight must be.
+  // `dims`: what the weight must be, and becomes where it has more axes of 1.
   bool Take(std::string_view leaf, const Value* constant,
             std::optional<std::vector<int64_t>> dims = std::nullopt, bool transposed = false,
             bool buffer = false) {
     if (!IsFloatConstant(constant)) return false;
-    if (dims && *DimsOf(constant) != *dims) return false;
-    taken_.push_back({std::string(leaf), constant, transposed, buffer});
+    if (dims && WithoutOnes(*DimsOf(constant)) != WithoutOnes(*dims)) return false;
+    taken_.push_back({std::string(leaf), constant, std::move(dims), transposed, buffer});
     return true;
   }
   void Add(std::string_view name, std::string_view text) {
@@ -101,10 +106,15 @@ class LayerFinder {
       std::vector<const Value*> constants;
       for (const Taken& taken : taken_) constants.push_back(taken.constant);
       layer_->first = add_.find_same(*layer_, constants);
-      return layer_->first ? std::move(layer_) : nullptr;
+      if (layer_->first) return std::move(layer_);
+      const bool may_copy = std::all_of(taken_.begin(), taken_.end(), [&](const Taken& taken) {
+        return is_free(taken) || add_.may_copy(taken.constant);
+      });
+      if (!may_copy) return nullptr;
     }
     for (const Taken& taken : taken_) {
       Weight* weight = add_.add(taken.constant, taken.transposed, taken.buffer);
+      if (taken.dims) weight->tensor = weight->tensor.Reshaped(*taken.dims);
       layer_->weights.emplace_back(taken.leaf, weight);
     }
     return std::move(layer_);
@@ -113,6 +123,7 @@ class LayerFinder {
   struct Taken {
     std::string leaf;
     const Value* constant;
+    std::optional<std::vector<int64_t>> dims;
     bool transposed, buffer;
   };
   const Call& call_;
@@ -377,6 +388,13 @@ std::unique_ptr<Layer> FindLayer(const Call& call, const std::vector<const Value
 
 void SpellOut(Call& call) {
   if (call.op == "aten::matmul.default" && call.Find("bias")) call.op = "python::linear";
+  const Value* self = call.Tensor("self");
+  if (call.op == "aten::clamp.default" && call.Number("min") == 0.0 && call.Number("max") == 6.0 &&
+      self && IsFloating(self->dtype())) {
+    call.op = "python::relu6";
+    call.Erase("min");
+    call.Erase("max");
+  }
 }
 
 std::unique_ptr<Layer> FindActivation(const Call& call) {
@@ -387,6 +405,7 @@ std::unique_ptr<Layer> FindActivation(const Call& call) {
   };
   constexpr Row kRows[] = {
       {"aten::relu.default", "nn.ReLU"},
+      {"python::relu6", "nn.ReLU6"},
       {"aten::silu.default", "nn.SiLU"},
       {"aten::selu.default", "nn.SELU"},
       {"aten::mish.default", "nn.Mish"},
@@ -403,19 +422,6 @@ std::unique_ptr<Layer> FindActivation(const Call& call) {
   if (!self || self->is_list) return nullptr;
   auto layer = std::make_unique<Layer>();
   layer->inputs = self->items;
-  const auto number = [&](std::string_view name) -> std::optional<double> {
-    const Argument* argument = call.Find(name);
-    if (!argument || argument->items.size() != 1) return std::nullopt;
-    if (const double* d = std::get_if<double>(&argument->items[0])) return *d;
-    if (const int64_t* i = std::get_if<int64_t>(&argument->items[0]))
-      return static_cast<double>(*i);
-    return std::nullopt;
-  };
-  if (call.op == "aten::clamp.default") {
-    if (number("min") != 0.0 || number("max") != 6.0) return nullptr;
-    layer->type = "nn.ReLU6";
-    return layer;
-  }
   for (const Row& row : kRows) {
     if (row.op != call.op) continue;
     layer->type = row.type;
@@ -423,7 +429,7 @@ std::unique_ptr<Layer> FindActivation(const Call& call) {
     const Argument* argument = call.Find(row.argument);
     if (!argument || argument->items.size() != 1) return layer;
     const std::string* text = std::get_if<std::string>(&argument->items[0]);
-    const auto value = number(row.argument);
+    const auto value = call.Number(row.argument);
     const std::string spelled = text    ? StringLiteral(*text)
                                 : value ? FloatLiteral(*value, true)
                                         : std::string();

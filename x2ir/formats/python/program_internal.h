@@ -22,7 +22,8 @@ namespace x2ir::python {
 
 // Where something stands: {"encoder", "layer", "0"}.
 using Path = ModulePath;
-std::string KeyOf(const Path& path);  // another one for each
+std::string KeyOf(const Path& path);          // another one for each
+bool IsListNumber(std::string_view segment);  // of a child of a list: "0", "12"
 
 struct Framework;
 struct Module;
@@ -132,6 +133,8 @@ class Program {
     return &weights_.back();
   }
   Module* AddModule(Module* parent, std::string segment);
+  // Takes modules that only wrap another one out of the paths (flatten.cc).
+  void Flatten();
 
   const Graph* graph_ = nullptr;
   const Framework* framework_ = nullptr;
@@ -144,6 +147,7 @@ class Program {
   absl::flat_hash_map<const Value*, Step*> producer_;
   StringMap<SizeSource> sizes_;
   StringMap<std::string> classes_;  // by KeyOf(path)
+  bool knows_modules_ = false;      // the source says in which ones its calls stand
 };
 
 // --- Pieces of it -----------------------------------------------------------------------------
@@ -173,7 +177,8 @@ std::string TensorCode(const Tensor& tensor, const Framework& framework, bool is
 
 // The layer that a call is, where it is a known one on constant weights; null where it is none.
 struct WeightMaker {
-  std::function<bool(const Value* constant)> is_free;  // no other layer has it
+  std::function<bool(const Value* constant)> is_free;   // no other layer has it
+  std::function<bool(const Value* constant)> may_copy;  // else the layer can have one of its own
   // The call of a layer that is the same, on the same constants.
   std::function<Step*(const Layer& layer, const std::vector<const Value*>& constants)> find_same;
   // A weight of a constant, or of what MovedConstant gives.

@@ -12,6 +12,9 @@
 namespace x2ir::python {
 namespace {
 
+// Of a weight that several layers have, each gets its own: files keep equal biases and scales once.
+constexpr int64_t kMostCopied = 65536;
+
 // Operators that take a Python number for a tensor.
 bool TakesNumber(std::string_view op, std::string_view argument) {
   constexpr std::string_view kOps[] = {
@@ -53,6 +56,15 @@ bool IsGiven(const Value& value) {
          name.find('\n') == name.npos;
 }
 
+// TFLite calls a constant after all operators that it was made for, "conv/Conv2D;norm/Fused".
+bool HasManyNames(const Value& constant) { return constant.name().find(';') != std::string::npos; }
+
+// The path that a constant's name is, the first of them where there are several.
+Path PathOf(const Value& constant) {
+  const std::string_view name = constant.name();
+  return SplitName(name.substr(0, name.find(';', 1)));
+}
+
 }  // namespace
 
 class Reader {
@@ -65,7 +77,7 @@ class Reader {
 
   absl::StatusOr<std::unique_ptr<Program>> Run() {
     if (const auto modules = ModulesOf(graph_)) {
-      of_torch_ = true;
+      of_torch_ = program_->knows_modules_ = true;
       AddClasses(*modules);
     }
     for (const Value* input : graph_.inputs()) AddSizes(input);
@@ -76,6 +88,7 @@ class Reader {
     RemoveUnneeded();
     JoinAttention();
     JoinBiases();
+    JoinBiasesOfConvs();
     JoinBroadcasts();
     RemoveUnneeded();
     FindLayers();
@@ -105,6 +118,7 @@ class Reader {
     for (const auto& [name, source] : sizes_.sources()) program_->sizes_[name] = source;
     for (size_t i = 0; i < steps_.size(); ++i) steps_[i]->index = i;
     X2IR_RETURN_IF_ERROR(NameWeights());
+    program_->Flatten();
     return std::move(program_);
   }
 
@@ -116,6 +130,7 @@ class Reader {
     }
     const std::vector<NamedScope> scopes = ScopesOf(node);
     AddClasses(scopes);
+    if (!scopes.empty()) program_->knows_modules_ = true;
     step->scope = scopes.empty() ? ModuleInName(node, of_torch_) : scopes.back().path;
     steps_.push_back(std::move(step));
     return absl::OkStatus();
@@ -640,6 +655,52 @@ class Reader {
     }
   }
 
+  static bool IsConv(const Call& call) {
+    return call.op == "aten::conv1d.default" || call.op == "aten::conv2d.default" ||
+           call.op == "aten::conv3d.default";
+  }
+
+  // conv(x) + b is a convolution with a bias, where b has an element for each channel. What
+  // PyTorch's modules have is left to them.
+  void JoinBiasesOfConvs() {
+    if (program_->knows_modules_) return;
+    for (auto& step : steps_) {
+      if (step->call.op != "aten::add.Tensor" || step->call.Find("alpha")) continue;
+      for (const auto& [product, bias] : {std::pair("self", "other"), {"other", "self"}}) {
+        const Value *p = step->call.Tensor(product), *b = step->call.Tensor(bias);
+        const auto it = p ? producer_.find(p) : producer_.end();
+        if (it == producer_.end() || uses_[p] != 1 || !b || !IsOnlyHere(*b) || HasPath(*b))
+          continue;
+        Step& before = *it->second;
+        if (!IsConv(before.call) || !before.call.IsNone("bias")) continue;
+        const Value* weight = before.call.Tensor("weight");
+        const auto w = weight && weight->shape() ? weight->shape()->Static() : std::nullopt;
+        if (!w || w->size() < 3 || !IsOnlyHere(*weight)) continue;
+        // [c, 1, 1] or [1, c, 1, 1]
+        std::vector<int64_t> dims((*w).size() - 1, 1);
+        dims[0] = (*w)[0];
+        std::vector<int64_t> of_bias = b->fixed_constant()->dims();
+        if (of_bias.size() == w->size() && of_bias[0] == 1) of_bias.erase(of_bias.begin());
+        if (of_bias != dims) continue;
+        Call call{before.call.op, before.call.arguments};
+        call.Set("bias", Operand{b});
+        step->call = std::move(call);
+        step->scope = before.scope;
+        break;
+      }
+    }
+  }
+  // A constant of float32 that one call takes.
+  static bool IsOnlyHere(const Value& constant) {
+    return constant.fixed_constant() && constant.dtype() == DType::kFloat32 &&
+           constant.uses().size() == 1 && !constant.is_graph_output();
+  }
+  // Whether a constant is called as PyTorch calls parameters: "encoder.fc.bias".
+  static bool HasPath(const Value& constant) {
+    return IsGiven(constant) && constant.name().find('/') == std::string::npos &&
+           SplitName(constant.name()).size() > 1;
+  }
+
   // What is broadcast with a tensor that only has a shape is broadcast to that shape.
   void JoinBroadcasts() {
     for (auto& step : steps_) {
@@ -664,12 +725,19 @@ class Reader {
     }
   }
 
+  // OneFlow's layers take weights of float32 alone, and cast others.
+  bool Fits(const Value& constant) const {
+    return !framework_.find || constant.dtype() == DType::kFloat32;
+  }
+
   void FindLayers() {
     const WeightMaker maker{
         [&](const Value* constant) {
-          // OneFlow's layers take weights of float32 alone, and cast others.
-          const bool fits = !framework_.find || constant->dtype() == DType::kFloat32;
-          return fits && !program_->weight_of_.contains(constant);
+          return Fits(*constant) && !program_->weight_of_.contains(constant);
+        },
+        [&](const Value* constant) {
+          return Fits(*constant) && constant->shape()->rank() <= 1 &&
+                 MovedConstant(constant)->num_elements() <= kMostCopied;
         },
         [&](const Layer& layer, const std::vector<const Value*>& constants) -> Step* {
           const auto it = layer_with_.find(constants[0]);
@@ -685,11 +753,13 @@ class Reader {
         },
         [&](const Value* constant, bool transposed, bool buffer) {
           Weight weight;
-          weight.source = constant->constant() ? constant : nullptr;
+          const bool copied = program_->weight_of_.contains(constant);
+          weight.source = constant->constant() && !copied ? constant : nullptr;
           weight.tensor = *MovedConstant(constant);
           weight.transposed = transposed;
           weight.buffer = buffer;
-          return program_->weight_of_[constant] = program_->AddWeight(std::move(weight));
+          Weight* added = program_->AddWeight(std::move(weight));
+          return copied ? added : program_->weight_of_[constant] = added;
         }};
     for (auto& step : steps_) {
       step->layer = FindLayer(step->call, step->results, maker);
@@ -809,7 +879,7 @@ class Reader {
     StringSet scopes;   // those that calls stand in
     for (const Weight& weight : program_->weights_) {
       if (!weight.source || !IsGiven(*weight.source)) continue;
-      Path path = SplitName(weight.source->name());
+      Path path = PathOf(*weight.source);
       for (bool own = true; path.size() > 1; own = false) {
         path.pop_back();
         modules.insert(KeyOf(path));
@@ -848,6 +918,8 @@ class Reader {
       Layer& layer = *step->layer;
       for (const auto& [leaf, weight] : layer.weights) {
         if (!weight->source || !IsGiven(*weight->source)) continue;
+        // Its scope says which of them it is.
+        if (HasManyNames(*weight->source)) break;
         Path path = SplitName(weight->source->name());
         if (path.empty()) continue;  // a name of separators alone
         const bool same = path.back() == leaf;
@@ -889,9 +961,9 @@ class Reader {
     for (Weight& weight : program_->weights_) {
       if (!weight.path.empty()) continue;
       Path path;
-      if (weight.source && IsGiven(*weight.source)) path = SplitName(weight.source->name());
+      if (weight.source && IsGiven(*weight.source)) path = PathOf(*weight.source);
       if (path.empty() || !weight.code.empty()) {
-        if (path.empty() && weight.source) path = SplitName(weight.source->name());
+        if (path.empty() && weight.source) path = PathOf(*weight.source);
         const std::string name = path.empty() ? "constant" : path.back();
         path = weight.source ? ScopeOfUsers(weight.source) : Path();
         path.push_back(Plain(name));

@@ -74,6 +74,7 @@ constexpr SpellingRow kRows[] = {
     {"aten::alias.default", "{self}"},
     {"aten::gelu.default", "F.gelu(self, approximate=\"none\")"},
     {"aten::relu.default", "F.relu(self)"},
+    {"python::relu6", "F.relu6(self)"},
     {"aten::leaky_relu.default", "F.leaky_relu(self, negative_slope=0.01)"},
     {"aten::elu.default", "F.elu(self, alpha=1.0)"},
     {"aten::celu.default", "F.celu(self, alpha=1.0)"},

@@ -1,0 +1,202 @@
+// Modules that only wrap another one are left out.
+//
+// Names of TensorFlow's and TFLite's nodes have a part for each scope, and for each operator in it:
+// "model_1/model/dense/BiasAdd/ReadVariableOp". Taken for modules, most of them hold one layer or
+// one module and nothing else. The layer, or the module, takes the place and the name of the
+// outermost of them:
+//
+//   dense.BiasAdd.ReadVariableOp: nn.Linear      ->  dense: nn.Linear
+//   activation.conv: nn.Conv2d, and a relu       ->  activation: nn.Conv2d; the relu stands outside
+//   scale.value: nn.Parameter, and a product     ->  scale: nn.Parameter; the product stands
+//   outside model_1.model: all there is                  ->  the model itself
+//
+// Where the source says its modules, as PyTorch's does, or where a weight has the path that its
+// source calls it by, "encoder.fc.weight", all stays as it is.
+#include <algorithm>
+#include <deque>
+
+#include "x2ir/formats/python/program_internal.h"
+
+namespace x2ir::python {
+namespace {
+
+// Calls that may stand beside a layer or a weight which takes the place of its module.
+constexpr int kMostBeside = 1;
+
+struct Place {
+  Place* parent = nullptr;
+  std::string segment;
+  std::vector<Place*> children;
+  int calls = 0;  // right in it, but those of layers
+  bool layer = false;
+  StringSet weights;            // their names, but of a layer's
+  bool pinned = false;          // the source calls a weight so
+  bool holds = false;           // layers or weights, at some depth
+  bool dropped = false;         // what is in it stands in its parent
+  bool becomes_layer = false;   // that was inside
+  bool becomes_weight = false;  // that was inside
+};
+
+class Places {
+ public:
+  Places() : root_(Add(nullptr, "")) {}
+
+  Place* At(const Path& path, size_t count) {
+    Place* place = root_;
+    for (size_t i = 0; i < count; ++i) {
+      auto [it, fresh] = children_.try_emplace({place, path[i]}, nullptr);
+      if (fresh) it->second = Add(place, path[i]);
+      place = it->second;
+    }
+    return place;
+  }
+  Place* At(const Path& path) { return At(path, path.size()); }
+
+  void Flatten() {
+    // Places are made after those around them.
+    for (Place& place : places_) {
+      place.holds = place.layer || !place.weights.empty();
+    }
+    for (size_t i = places_.size(); i-- > 0;) {
+      Place& place = places_[i];
+      for (const Place* child : place.children) place.holds = place.holds || child->holds;
+      FlattenOne(place);
+    }
+  }
+
+  // The path that a place has now.
+  Path PathOf(const Place* place) const {
+    Path path;
+    for (; place->parent; place = place->parent) {
+      if (!place->dropped) path.push_back(place->segment);
+    }
+    std::reverse(path.begin(), path.end());
+    return path;
+  }
+  // That a call at a place stands in: what stood beside a layer stands around it.
+  Path ScopeOf(const Place* place) const {
+    const Place* around = place;
+    for (const Place* p = place; p; p = p->parent) {
+      if (p->becomes_layer && !p->dropped) around = p->parent;
+    }
+    return PathOf(around);
+  }
+
+ private:
+  Place* Add(Place* parent, std::string segment) {
+    places_.emplace_back();
+    Place& place = places_.back();
+    place.parent = parent;
+    place.segment = std::move(segment);
+    if (parent) parent->children.push_back(&place);
+    return &place;
+  }
+
+  void FlattenOne(Place& place) {
+    if (place.layer) return;
+    if (!place.weights.empty()) return FlattenWeight(place);
+    Place* inner = nullptr;
+    for (Place* child : place.children) {
+      if (!child->holds) continue;
+      if (inner) return;
+      inner = child;
+    }
+    if (!inner || inner->pinned) return;
+    if (inner->layer) {
+      const bool numbered = IsListNumber(place.segment) || IsListNumber(inner->segment);
+      if (!place.parent || CallsIn(place) > (numbered ? 0 : kMostBeside)) return;
+      place.layer = place.becomes_layer = true;
+      inner->layer = false;
+    } else {
+      if (IsListNumber(inner->segment) || HaveSameNames(place, *inner)) return;
+      if (IsList(*inner)) return;
+      place.weights = inner->weights;
+    }
+    inner->dropped = true;
+    std::erase(place.children, inner);
+    place.calls += inner->calls;
+    for (Place* child : inner->children) place.children.push_back(child);
+  }
+
+  static bool IsList(const Place& place) {
+    return std::any_of(place.children.begin(), place.children.end(),
+                       [](const Place* child) { return IsListNumber(child->segment); });
+  }
+  // A weight that stands alone, with a call, is its parent's, and has the module's name.
+  void FlattenWeight(Place& place) {
+    if (place.weights.size() > 1 || place.pinned || !place.parent || IsListNumber(place.segment) ||
+        CallsIn(place) > kMostBeside || place.parent->layer ||
+        std::any_of(place.children.begin(), place.children.end(),
+                    [](const Place* child) { return child->holds; }) ||
+        !place.parent->weights.insert(place.segment).second) {
+      return;
+    }
+    place.weights.clear();
+    place.holds = false;
+    place.becomes_weight = true;
+  }
+
+  // Calls that are no layers, of all that is in it.
+  static int CallsIn(const Place& place) {
+    int calls = place.calls;
+    for (const Place* child : place.children) calls += CallsIn(*child);
+    return calls;
+  }
+  static int CallsBeside(const Place& place, const Place& inner) {
+    return CallsIn(place) - CallsIn(inner);
+  }
+  static bool HaveSameNames(const Place& a, const Place& b) {
+    return std::any_of(a.children.begin(), a.children.end(), [&](const Place* child) {
+      return std::any_of(b.children.begin(), b.children.end(), [&](const Place* other) {
+        return child->segment == other->segment && child != &b;
+      });
+    });
+  }
+
+  std::deque<Place> places_;
+  absl::flat_hash_map<std::pair<Place*, std::string>, Place*> children_;
+  Place* root_;
+};
+
+}  // namespace
+
+void Program::Flatten() {
+  if (knows_modules_) return;
+  Places places;
+  const auto of_layer = [](const Step& step) -> const Path* {
+    return step.layer && !step.layer->first ? &step.layer->path : nullptr;
+  };
+  for (auto& step : steps_) {
+    Place* scope = places.At(step->scope);
+    if (const Path* path = of_layer(*step)) {
+      places.At(*path)->layer = true;
+    } else {
+      ++scope->calls;
+    }
+  }
+  for (const Weight& weight : weights_) {
+    Place* home = places.At(weight.path, weight.path.size() - 1);
+    if (!home->layer) home->weights.insert(weight.path.back());
+    if (!weight.source) continue;
+    const std::string& name = weight.source->name();
+    if (name.find('/') != name.npos || weight.path != SplitName(name)) continue;
+    for (; home; home = home->parent) home->pinned = true;
+  }
+  places.Flatten();
+  for (auto& step : steps_) {
+    if (!step->layer || step->layer->first) {
+      step->scope = places.ScopeOf(places.At(step->scope));
+      continue;
+    }
+    step->scope = step->layer->path = places.PathOf(places.At(step->layer->path));
+    step->scope.pop_back();
+  }
+  for (Weight& weight : weights_) {
+    const Place* home = places.At(weight.path, weight.path.size() - 1);
+    std::string leaf = home->becomes_weight ? home->segment : std::move(weight.path.back());
+    weight.path = places.PathOf(home->becomes_weight ? home->parent : home);
+    weight.path.push_back(std::move(leaf));
+  }
+}
+
+}  // namespace x2ir::python
