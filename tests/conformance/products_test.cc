@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,34 @@ TEST(Products, ToEveryTarget) {
   ExpectAgreement(*lite, of_lite);
   std::printf("products: %zu networks, %zu files in ONNX Runtime, %zu in LiteRT\n", products.size(),
               of_ort.size(), of_lite.size());
+  fs::remove_all(pattern);
+}
+
+// Code that a person would write: how long the file is, and how many classes it has.
+TEST(Products, PythonIsShort) {
+  const struct {
+    const char* model;
+    size_t lines, classes;  // at most
+  } kRows[] = {
+      {"hand_landmark_full.tflite", 300, 5},    {"hand_landmark_lite.tflite", 300, 5},
+      {"palm_detection_full.tflite", 350, 5},   {"palm_detection_lite.tflite", 350, 5},
+      {"mobilenet_v2_mid/model.json", 250, 10},
+  };
+  const fs::path nets = X2IR_BUILD_DIR "/networks/nets";
+  if (!fs::exists(nets)) GTEST_SKIP() << "*** not fetched: tests/oracle/networks/setup.sh does";
+  std::string pattern = (fs::temp_directory_path() / "x2ir_products_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+  for (const auto& row : kRows) {
+    SCOPED_TRACE(row.model);
+    const std::string path = pattern + "/model.py";
+    const absl::Status status = ConvertFile((nets / row.model).string(), path);
+    ASSERT_TRUE(status.ok()) << status;
+    std::ifstream file(path);
+    size_t lines = 0, classes = 0;
+    for (std::string line; std::getline(file, line); ++lines) classes += line.starts_with("class ");
+    EXPECT_LE(lines, row.lines);
+    EXPECT_LE(classes, row.classes);
+  }
   fs::remove_all(pattern);
 }
 

@@ -79,6 +79,12 @@ Written WriteText(const std::string& text, const FormatOptions& options = {},
   return Write(*std::move(model), options, format);
 }
 
+int CountOf(std::string_view text, std::string_view what) {
+  int count = 0;
+  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
 std::vector<std::string> KeysOf(const Written& written) {
   std::vector<std::string> keys;
   for (const NamedTensor& entry : written.weights.tensors) keys.push_back(entry.name);
@@ -399,6 +405,84 @@ TEST(PythonTest, LayersAreShared) {
              "y = onnx.Gemm(r, a.fc.weight, a.fc.bias) { transB = 1 } \"/b/fc/Gemm\" }"));
   EXPECT_EQ(elsewhere.status, "");
   EXPECT_THAT(elsewhere.code, HasSubstr("F.linear("));
+}
+
+// Scopes of TensorFlow and TFLite that hold one layer, one module or one weight are no classes;
+// what PyTorch calls a module stays one. `code` is written, `keys` are the weights.
+struct Scopes {
+  const char* what;
+  std::string graph;
+  std::vector<std::string> code, keys;
+  int classes = 1;
+};
+
+std::vector<Scopes> ScopeRows() {
+  const std::string conv = "graph g(in_0: float32[1,8,6,6], ";
+  return {
+      {"layers in scopes of their own, with a call beside",
+       StrCat(
+           conv, "m/n/c/Conv2D/V: float32[8,8,3,3], m/n/c/BiasAdd/V/x: float32[8],\n",
+           "m/n/d/Conv2D/V: float32[4,8,1,1]) -> (y) {\n",
+           "a = onnx.Conv(in_0, m/n/c/Conv2D/V, m/n/c/BiasAdd/V/x) \"m/n/c/Conv2D\"\n",
+           "b = onnx.Relu(a) \"m/n/c/Relu\" y = onnx.Conv(b, m/n/d/Conv2D/V) \"m/n/d/Conv2D\" }"),
+       {"self.c = nn.Conv2d(8, 8, kernel_size=3)\n", "return self.d(F.relu(self.c(in_0)))"},
+       {"c.bias", "c.weight", "d.weight"}},
+      {"names joined, of which the last is the convolution's",
+       StrCat(
+           conv, "\"m/r/Relu;m/b/Fused;m/c/Conv2D\": float32[8,8,3,3],\n",
+           "m/b/Fused: float32[8], m/d/Conv2D: float32[4,8,1,1]) -> (y) {\n",
+           "a = onnx.Conv(in_0, \"m/r/Relu;m/b/Fused;m/c/Conv2D\", m/b/Fused) \"m/r/Relu;m/c\"\n",
+           "y = onnx.Conv(a, m/d/Conv2D) \"m/d/Conv2D\" }"),
+       {"return self.d(self.c(in_0))"},
+       {"c.bias", "c.weight", "d.weight"}},
+      {"a weight alone",
+       StrCat(conv, "m/s/v: float32[6,6], m/c/Conv2D/V: float32[4,8,1,1]) -> (y) {\n",
+              "a = onnx.Mul(in_0, m/s/v) \"m/s/Mul\"\n",
+              "y = onnx.Conv(a, m/c/Conv2D/V) \"m/c/Conv2D\" }"),
+       {"self.s = nn.Parameter(torch.empty(6, 6))\n", "self.c(in_0 * self.s)"},
+       {"c.weight", "s"}},
+      {"blocks of other sizes",
+       StrCat(conv, "m/p/v: float32[6], m/p/w: float32[6], m/q/v: float32[4], m/q/w: float32[4],\n",
+              "m/c/Conv2D: float32[8,8,3,3]) -> (y) {\n",
+              "a = onnx.Mul(in_0, m/p/v) \"m/p/Mul\" b = onnx.Add(a, m/p/w) \"m/p/Add\"\n",
+              "c = onnx.Conv(b, m/c/Conv2D) \"m/c/Conv2D\"\n",
+              "d = onnx.Mul(c, m/q/v) \"m/q/Mul\" y = onnx.Add(d, m/q/w) \"m/q/Add\" }"),
+       {"self.v = nn.Parameter(torch.empty(channels))\n", "self.q = P(4)\n"},
+       {"c.weight", "p.v", "p.w", "q.v", "q.w"},
+       2},
+      {"one bias of many layers",
+       StrCat(conv, "m/c/Conv2D: float32[8,8,3,3], m/d/Conv2D: float32[8,8,3,3],\n",
+              "zeros: float32[8]) -> (y) {\n",
+              "a = onnx.Conv(in_0, m/c/Conv2D, zeros) \"m/c/Conv2D\"\n",
+              "y = onnx.Conv(a, m/d/Conv2D, zeros) \"m/d/Conv2D\" }"),
+       {"self.d = nn.Conv2d(8, 8, kernel_size=3)\n"},
+       {"c.bias", "c.weight", "d.bias", "d.weight"}},
+      {"a sum that is a bias, and a clamp that is relu6",
+       StrCat(conv, "m/c/Conv2D: float32[4,8,1,1], m/c/offset: float32[4,1,1]) -> (y) {\n",
+              "lo = float32[]{0} hi = float32[]{6}\n",
+              "a = onnx.Conv(in_0, m/c/Conv2D) \"m/c/Conv2D\" b = onnx.Add(a, m/c/offset) "
+              "\"m/c/Add\"\n",
+              "y = onnx.Clip(b, lo, hi) \"m/c/Relu6\" }"),
+       {"nn.Conv2d(8, 4, kernel_size=1)\n", "return F.relu6(self."},
+       {"m.bias", "m.weight"}},
+      {"modules of PyTorch",
+       StrCat(conv, "m.n.c.weight: float32[8,8,3,3]) -> (y) {\n",
+              "y = onnx.Conv(in_0, m.n.c.weight) \"/m/n/c/Conv\" }"),
+       {"class N(", "class M("},
+       {"m.n.c.weight"},
+       3},
+  };
+}
+
+TEST(PythonTest, WhatOnlyWrapsIsNoModule) {
+  for (const Scopes& row : ScopeRows()) {
+    SCOPED_TRACE(row.what);
+    const Written written = WriteText(row.graph);
+    EXPECT_EQ(written.status, "");
+    for (const std::string& code : row.code) EXPECT_THAT(written.code, HasSubstr(code));
+    EXPECT_EQ(KeysOf(written), row.keys);
+    EXPECT_EQ(CountOf(written.code, "\nclass "), row.classes) << written.code;
+  }
 }
 
 // Queries and keys that have the root of the scale each are attention, too.

@@ -44,7 +44,19 @@ class Arranger {
     FindDepths();
     MarkSequentials();
     NameChildren(*p_.root_);
+    if (!p_.knows_modules_) {
+      for (const Weight& weight : p_.weights_) {
+        if (!p_.KeepsPath(weight)) continue;
+        for (const Module* m = weight.home; m; m = m->parent) kept_.insert(m);
+      }
+      TakeForwardsOfConstants();
+    }
     Order(*p_.root_);
+    if (!p_.knows_modules_) {
+      Dissolve(*p_.root_);
+      FindDepths();
+      NameChildren(*p_.root_);
+    }
     FindPorts();
     for (Weight& weight : p_.weights_) NameKey(weight);
     return absl::OkStatus();
@@ -70,8 +82,8 @@ class Arranger {
     if (!step.layer->first) step.layer_module->layer = &step;
   }
   void PlaceWeight(Weight& weight) {
-    Module* module = At(weight.path, weight.path.size() - 1);
-    if (!module->layer) module->weights.push_back(&weight);
+    weight.home = At(weight.path, weight.path.size() - 1);
+    if (!weight.home->layer) weight.home->weights.push_back(&weight);
   }
 
   // Modules that hold weights, and have calls in them, may have a forward. The others' calls stand
@@ -221,7 +233,7 @@ class Arranger {
         const auto from = producer ? child_of.find(producer) : child_of.end();
         if (from != child_of.end() && from->second == child) return;
         if (const Weight* weight = p_.WeightOf(value); weight && !producer) {
-          chain = chain && IsIn(At(weight->path, weight->path.size() - 1), child);
+          chain = chain && IsIn(weight->home, child);
         } else {
           chain = chain && in.try_emplace(child, value).first->second == value;
         }
@@ -269,10 +281,9 @@ class Arranger {
   }
 
   void NameKey(Weight& weight) {
-    const Module* module = weight.home = At(weight.path, weight.path.size() - 1);
     if (weight.attribute.empty()) weight.attribute = weight.path.back();
     std::vector<std::string_view> parts = {weight.attribute};
-    for (const Module* m = module; m->parent; m = m->parent) parts.push_back(m->attribute);
+    for (const Module* m = weight.home; m->parent; m = m->parent) parts.push_back(m->attribute);
     for (size_t i = parts.size(); i-- > 0;) StrAppend(&weight.key, parts[i], i == 0 ? "" : ".");
   }
 
@@ -440,6 +451,50 @@ class Arranger {
     });
   }
 
+  // A module that is given nothing has no forward: what it would compute are constants.
+  void TakeForwardsOfConstants() {
+    absl::flat_hash_set<const Module*> given;
+    for (const auto& step : p_.steps_) {
+      ForValues(*step, [&](const Value* value) {
+        const Step* producer = p_.ProducerOf(value);
+        if (!producer && p_.WeightOf(value)) return;
+        const Module* home = producer ? producer->module : p_.root_;
+        for (const Module* m = step->module; !IsIn(home, m); m = m->parent) given.insert(m);
+      });
+    }
+    for (const auto& step : p_.steps_) {
+      for (Module* m = step->module; m->parent; m = m->parent) {
+        if (!given.contains(m) && !kept_.contains(m) && !m->is_sequential) m->has_forward = false;
+      }
+    }
+  }
+
+  // What is in a module that has no forward, and no name that is to stay, is its parent's.
+  void Dissolve(Module& module) {
+    std::vector<Module*> children;
+    for (Module* child : module.children) {
+      Dissolve(*child);
+      const bool called = child->has_forward && !child->items.empty();
+      if (child->layer || called || child->is_list || child->is_sequential || module.is_list ||
+          kept_.contains(child)) {
+        children.push_back(child);
+        continue;
+      }
+      for (Weight* weight : child->weights) {
+        weight->path.back() = StrCat(child->segment, "_", weight->path.back());
+        weight->home = &module;
+        module.weights.push_back(weight);
+      }
+      for (Module* inner : child->children) {
+        inner->parent = &module;
+        children.push_back(inner);
+      }
+      child->weights.clear();
+      child->children.clear();
+    }
+    module.children = std::move(children);
+  }
+
   // --- What goes in and comes out ---------------------------------------------------------------
 
   void FindDepths() {
@@ -479,9 +534,7 @@ class Arranger {
   // Where a value is there without being handed in.
   Module* HomeOf(const Value* value) {
     if (const Step* step = p_.ProducerOf(value)) return Forward(step->module);
-    if (const Weight* weight = p_.WeightOf(value)) {
-      return At(weight->path, weight->path.size() - 1);
-    }
+    if (const Weight* weight = p_.WeightOf(value)) return weight->home;
     return p_.root_;
   }
   static bool IsIn(const Module* inner, const Module* outer) {
@@ -524,6 +577,7 @@ class Arranger {
   absl::flat_hash_map<std::tuple<Module*, const Value*, bool>, bool> ports_;
   absl::flat_hash_map<const Value*, std::vector<const Step*>> users_;
   absl::flat_hash_set<const Value*> outputs_;
+  absl::flat_hash_set<const Module*> kept_;  // weights that keep their names are in them
 };
 
 absl::Status Program::Arrange() { return Arranger(*this).Run(); }

@@ -160,6 +160,13 @@ class Places {
 
 }  // namespace
 
+bool Program::KeepsPath(const Weight& weight) const {
+  if (knows_modules_) return true;
+  if (!weight.source) return false;
+  const std::string& name = weight.source->name();
+  return name.find('/') == name.npos && weight.path == SplitName(name);
+}
+
 void Program::Flatten() {
   if (knows_modules_) return;
   Places places;
@@ -177,9 +184,7 @@ void Program::Flatten() {
   for (const Weight& weight : weights_) {
     Place* home = places.At(weight.path, weight.path.size() - 1);
     if (!home->layer) home->weights.insert(weight.path.back());
-    if (!weight.source) continue;
-    const std::string& name = weight.source->name();
-    if (name.find('/') != name.npos || weight.path != SplitName(name)) continue;
+    if (!KeepsPath(weight)) continue;
     for (; home; home = home->parent) home->pinned = true;
   }
   places.Flatten();

@@ -39,7 +39,7 @@ struct Weight {
   Path path;                // of the module, and the name in it
   std::string attribute;    // what the module calls it
   std::string key;          // in the state dict
-  const Module* home = nullptr;
+  Module* home = nullptr;
   bool used_outside = false;  // by a forward other than its home's
 };
 
@@ -135,6 +135,8 @@ class Program {
   Module* AddModule(Module* parent, std::string segment);
   // Takes modules that only wrap another one out of the paths (flatten.cc).
   void Flatten();
+  // Whether a weight stands where its source's name says, and must go on to: "encoder.fc.bias".
+  bool KeepsPath(const Weight& weight) const;
 
   const Graph* graph_ = nullptr;
   const Framework* framework_ = nullptr;
