@@ -68,7 +68,12 @@ std::vector<Value*> Builder::Node(Symbol dialect, Symbol op, std::vector<Value*>
 Value* Builder::Constant(Tensor tensor, std::string_view hint) {
   // One in words is the more particular one.
   std::string base = at_.name_hint.empty() && at_.hint_of ? HintOf(*at_.hint_of) : at_.name_hint;
-  if (!hint.empty() || base.empty()) {
+  // "conv/kernel" made anew for the node "conv" says both already.
+  const bool whole = !base.empty() && hint.size() > base.size() + 1 && hint.starts_with(base) &&
+                     hint[base.size()] == '/';
+  if (whole) {
+    base = hint;
+  } else if (!hint.empty() || base.empty()) {
     StrAppend(&base, base.empty() ? "" : "_", hint.empty() ? std::string_view("const") : hint);
   } else {
     base += "_const";
