@@ -5,10 +5,10 @@
 // one module and nothing else. The layer, or the module, takes the place and the name of the
 // outermost of them:
 //
-//   dense.BiasAdd.ReadVariableOp: nn.Linear      ->  dense: nn.Linear
-//   activation.conv: nn.Conv2d, and a relu       ->  activation: nn.Conv2d; the relu stands outside
-//   scale.value: nn.Parameter, and a product     ->  scale: nn.Parameter; the product stands
-//   outside model_1.model: all there is                  ->  the model itself
+//   dense.BiasAdd.ReadVariableOp: nn.Linear    ->  dense: nn.Linear
+//   activation.conv: nn.Conv2d, and a relu     ->  activation: nn.Conv2d, relu outside
+//   scale.value: nn.Parameter, and a product   ->  scale: nn.Parameter, product outside
+//   model_1.model: all there is                ->  the model itself
 //
 // Where the source says its modules, as PyTorch's does, or where a weight has the path that its
 // source calls it by, "encoder.fc.weight", all stays as it is.
@@ -20,14 +20,24 @@
 namespace x2ir::python {
 namespace {
 
-// Calls that may stand beside a layer or a weight which takes the place of its module.
+// Calls that may stand beside a layer or a weight which takes the place of its module. Orders of
+// axes do not count: a layer in another layout is a layer.
 constexpr int kMostBeside = 1;
+
+struct Calls {
+  int all = 0, but_orders = 0;
+  Calls& operator+=(const Calls& other) {
+    all += other.all;
+    but_orders += other.but_orders;
+    return *this;
+  }
+};
 
 struct Place {
   Place* parent = nullptr;
   std::string segment;
   std::vector<Place*> children;
-  int calls = 0;  // right in it, but those of layers
+  Calls calls;  // right in it, but those of layers
   bool layer = false;
   StringSet weights;            // their names, but of a layer's
   bool pinned = false;          // the source calls a weight so
@@ -104,7 +114,8 @@ class Places {
     if (!inner || inner->pinned) return;
     if (inner->layer) {
       const bool numbered = IsListNumber(place.segment) || IsListNumber(inner->segment);
-      if (!place.parent || CallsIn(place) > (numbered ? 0 : kMostBeside)) return;
+      const Calls beside = CallsIn(place);
+      if (!place.parent || (numbered ? beside.all > 0 : beside.but_orders > kMostBeside)) return;
       place.layer = place.becomes_layer = true;
       inner->layer = false;
     } else {
@@ -125,7 +136,7 @@ class Places {
   // A weight that stands alone, with a call, is its parent's, and has the module's name.
   void FlattenWeight(Place& place) {
     if (place.weights.size() > 1 || place.pinned || !place.parent || IsListNumber(place.segment) ||
-        CallsIn(place) > kMostBeside || place.parent->layer ||
+        CallsIn(place).but_orders > kMostBeside || place.parent->layer ||
         std::any_of(place.children.begin(), place.children.end(),
                     [](const Place* child) { return child->holds; }) ||
         !place.parent->weights.insert(place.segment).second) {
@@ -137,19 +148,16 @@ class Places {
   }
 
   // Calls that are no layers, of all that is in it.
-  static int CallsIn(const Place& place) {
-    int calls = place.calls;
+  static Calls CallsIn(const Place& place) {
+    Calls calls = place.calls;
     for (const Place* child : place.children) calls += CallsIn(*child);
     return calls;
   }
-  static int CallsBeside(const Place& place, const Place& inner) {
-    return CallsIn(place) - CallsIn(inner);
-  }
   static bool HaveSameNames(const Place& a, const Place& b) {
+    StringSet names;
+    for (const Place* child : b.children) names.insert(child->segment);
     return std::any_of(a.children.begin(), a.children.end(), [&](const Place* child) {
-      return std::any_of(b.children.begin(), b.children.end(), [&](const Place* other) {
-        return child->segment == other->segment && child != &b;
-      });
+      return child != &b && names.contains(child->segment);
     });
   }
 
@@ -170,15 +178,13 @@ bool Program::KeepsPath(const Weight& weight) const {
 void Program::Flatten() {
   if (knows_modules_) return;
   Places places;
-  const auto of_layer = [](const Step& step) -> const Path* {
-    return step.layer && !step.layer->first ? &step.layer->path : nullptr;
-  };
-  for (auto& step : steps_) {
+  const auto is_layer = [](const Step& step) { return step.layer && !step.layer->first; };
+  for (const auto& step : steps_) {
     Place* scope = places.At(step->scope);
-    if (const Path* path = of_layer(*step)) {
-      places.At(*path)->layer = true;
+    if (is_layer(*step)) {
+      places.At(step->layer->path)->layer = true;
     } else {
-      ++scope->calls;
+      scope->calls += {1, step->call.op == "aten::permute.default" ? 0 : 1};
     }
   }
   for (const Weight& weight : weights_) {
@@ -189,7 +195,7 @@ void Program::Flatten() {
   }
   places.Flatten();
   for (auto& step : steps_) {
-    if (!step->layer || step->layer->first) {
+    if (!is_layer(*step)) {
       step->scope = places.ScopeOf(places.At(step->scope));
       continue;
     }
@@ -198,8 +204,9 @@ void Program::Flatten() {
   }
   for (Weight& weight : weights_) {
     const Place* home = places.At(weight.path, weight.path.size() - 1);
-    std::string leaf = home->becomes_weight ? home->segment : std::move(weight.path.back());
-    weight.path = places.PathOf(home->becomes_weight ? home->parent : home);
+    std::string leaf = std::move(weight.path.back());
+    for (; home->becomes_weight; home = home->parent) leaf = home->segment;
+    weight.path = places.PathOf(home);
     weight.path.push_back(std::move(leaf));
   }
 }

@@ -100,12 +100,10 @@ class LayerFinder {
     }
   }
   std::unique_ptr<Layer> Done() {
-    if (!taken_.empty()) layer_->constant = taken_[0].constant;
+    for (const Taken& taken : taken_) layer_->constants.push_back(taken.constant);
     const auto is_free = [&](const Taken& taken) { return add_.is_free(taken.constant); };
     if (!std::all_of(taken_.begin(), taken_.end(), is_free)) {
-      std::vector<const Value*> constants;
-      for (const Taken& taken : taken_) constants.push_back(taken.constant);
-      layer_->first = add_.find_same(*layer_, constants);
+      layer_->first = add_.find_same(*layer_);
       if (layer_->first) return std::move(layer_);
       const bool may_copy = std::all_of(taken_.begin(), taken_.end(), [&](const Taken& taken) {
         return is_free(taken) || add_.may_copy(taken.constant);

@@ -52,7 +52,7 @@ struct Layer {
   int stacked = 1;   // recurrent layers in one
   std::string name;  // what it is called where nothing else names it: "conv"
   Path path;
-  const Value* constant = nullptr;  // of the first weight
+  std::vector<const Value*> constants;  // that its weights are
   Step* first = nullptr;  // the call of the same layer that was before; then it has all but inputs
   bool shared = false;    // it is called again
 };
@@ -182,7 +182,7 @@ struct WeightMaker {
   std::function<bool(const Value* constant)> is_free;   // no other layer has it
   std::function<bool(const Value* constant)> may_copy;  // else the layer can have one of its own
   // The call of a layer that is the same, on the same constants.
-  std::function<Step*(const Layer& layer, const std::vector<const Value*>& constants)> find_same;
+  std::function<Step*(const Layer& layer)> find_same;
   // A weight of a constant, or of what MovedConstant gives.
   std::function<Weight*(const Value* constant, bool transposed, bool buffer)> add;
 };

@@ -676,6 +676,7 @@ class Reader {
         const Value* weight = before.call.Tensor("weight");
         const auto w = weight && weight->shape() ? weight->shape()->Static() : std::nullopt;
         if (!w || w->size() < 3 || !IsOnlyHere(*weight)) continue;
+        if (!p->shape() || p->shape()->rank() != static_cast<int64_t>(w->size())) continue;
         // [c, 1, 1] or [1, c, 1, 1]
         std::vector<int64_t> dims((*w).size() - 1, 1);
         dims[0] = (*w)[0];
@@ -731,41 +732,38 @@ class Reader {
   }
 
   void FindLayers() {
-    const WeightMaker maker{
-        [&](const Value* constant) {
-          return Fits(*constant) && !program_->weight_of_.contains(constant);
-        },
-        [&](const Value* constant) {
-          return Fits(*constant) && constant->shape()->rank() <= 1 &&
-                 MovedConstant(constant)->num_elements() <= kMostCopied;
-        },
-        [&](const Layer& layer, const std::vector<const Value*>& constants) -> Step* {
-          const auto it = layer_with_.find(constants[0]);
-          if (it == layer_with_.end()) return nullptr;
-          Layer& first = *it->second->layer;
-          bool same = first.type == layer.type && first.arguments == layer.arguments &&
-                      first.weights.size() == constants.size() && !IsRecurrent(first);
-          for (size_t i = 0; same && i < constants.size(); ++i) {
-            same = program_->WeightOf(constants[i]) == first.weights[i].second;
-          }
-          if (same) first.shared = true;
-          return same ? it->second : nullptr;
-        },
-        [&](const Value* constant, bool transposed, bool buffer) {
-          Weight weight;
-          const bool copied = program_->weight_of_.contains(constant);
-          weight.source = constant->constant() && !copied ? constant : nullptr;
-          weight.tensor = *MovedConstant(constant);
-          weight.transposed = transposed;
-          weight.buffer = buffer;
-          Weight* added = program_->AddWeight(std::move(weight));
-          return copied ? added : program_->weight_of_[constant] = added;
-        }};
+    const WeightMaker maker{[&](const Value* constant) {
+                              return Fits(*constant) && !program_->weight_of_.contains(constant);
+                            },
+                            [&](const Value* constant) {
+                              return Fits(*constant) && constant->shape()->rank() <= 1 &&
+                                     MovedConstant(constant)->num_elements() <= kMostCopied;
+                            },
+                            [&](const Layer& layer) -> Step* {
+                              const auto it = layer_with_.find(layer.constants);
+                              if (it == layer_with_.end()) return nullptr;
+                              Layer& first = *it->second->layer;
+                              const bool same = first.type == layer.type &&
+                                                first.arguments == layer.arguments &&
+                                                !IsRecurrent(first);
+                              if (same) first.shared = true;
+                              return same ? it->second : nullptr;
+                            },
+                            [&](const Value* constant, bool transposed, bool buffer) {
+                              Weight weight;
+                              const bool copied = program_->weight_of_.contains(constant);
+                              weight.source = constant->constant() && !copied ? constant : nullptr;
+                              weight.tensor = *MovedConstant(constant);
+                              weight.transposed = transposed;
+                              weight.buffer = buffer;
+                              Weight* added = program_->AddWeight(std::move(weight));
+                              return copied ? added : program_->weight_of_[constant] = added;
+                            }};
     for (auto& step : steps_) {
       step->layer = FindLayer(step->call, step->results, maker);
       if (!step->layer) SpellOut(step->call);
-      if (step->layer && !step->layer->first && step->layer->constant) {
-        layer_with_[step->layer->constant] = step.get();
+      if (step->layer && !step->layer->first) {
+        layer_with_.try_emplace(step->layer->constants, step.get());
       }
     }
   }
@@ -989,9 +987,8 @@ class Reader {
     const std::string& arguments = step.layer->arguments;
     const bool grouped = arguments.find("groups") != arguments.npos &&
                          arguments.find(Hole(1, "groups", 1, ", groups=")) == arguments.npos;
-    if (const Value* weight = step.layer->constant;
-        weight && SetScope(weight->name(), grouped, step))
-      return;
+    const auto& constants = step.layer->constants;
+    if (!constants.empty() && SetScope(constants[0]->name(), grouped, step)) return;
     if (name.find(';') != name.npos) SetScope(name, grouped, step);
   }
 
@@ -1061,7 +1058,7 @@ class Reader {
   std::vector<std::unique_ptr<Step>>& steps_ = program_->steps_;
   absl::flat_hash_map<const Value*, Step*>& producer_ = program_->producer_;
   absl::flat_hash_map<const Value*, int> uses_;
-  absl::flat_hash_map<const Value*, Step*> layer_with_;  // that has a constant as its first weight
+  absl::flat_hash_map<std::vector<const Value*>, Step*> layer_with_;  // that has these constants
   absl::flat_hash_map<const Value*, std::vector<const Step*>> users_;
   bool of_torch_ = false;  // nodes are called after PyTorch's modules
   int nesting_ = 0;
