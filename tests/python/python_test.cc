@@ -465,6 +465,13 @@ std::vector<Scopes> ScopeRows() {
               "y = onnx.Clip(b, lo, hi) \"m/c/Relu6\" }"),
        {"nn.Conv2d(8, 4, kernel_size=1)\n", "return F.relu6(self."},
        {"m.bias", "m.weight"}},
+      {"layers of one scope, which is called as a bias of one of them says",
+       StrCat("graph g(in_0: float32[2,8], q: float32[8,8], k: float32[8,8], m/it/b: float32[8]) "
+              "-> (y) {\n",
+              "a = onnx.MatMul(in_0, q) \"m/it/MatMul\" b = onnx.Relu(a) \"m/it/Relu\"\n",
+              "c = onnx.MatMul(b, k) \"m/it/MatMul_1\" y = onnx.Add(c, m/it/b) \"m/it/Add\" }"),
+       {"return self.add(F.relu(self.matmul(in_0)))"},
+       {"add.bias", "add.weight.T", "matmul.weight.T"}},
       {"modules of PyTorch",
        StrCat(conv, "m.n.c.weight: float32[8,8,3,3]) -> (y) {\n",
               "y = onnx.Conv(in_0, m.n.c.weight) \"/m/n/c/Conv\" }"),

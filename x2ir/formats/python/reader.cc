@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "x2ir/formats/python/framework_internal.h"
 #include "x2ir/formats/python/program_internal.h"
@@ -929,6 +930,10 @@ class Reader {
         }
         if (path.empty() || around.contains(KeyOf(path)) || (!layer.path.empty() && !same))
           continue;
+        // Where several layers stand, one of them is not what holds the others.
+        if (const auto it = in_scope.find(KeyOf(path));
+            !same && it != in_scope.end() && it->second > 1)
+          continue;
         layer.path = std::move(path);
         if (same) break;
       }
@@ -946,6 +951,19 @@ class Reader {
       }
       layer.path = unique(std::move(layer.path));
       layers.insert(KeyOf(layer.path));
+    }
+    for (auto& step : steps_) {
+      if (!step->layer || step->layer->first) continue;
+      Layer& layer = *step->layer;
+      // Nor does one hold another.
+      for (size_t n = 1; n < layer.path.size(); ++n) {
+        const auto inner = layer.path.begin() + static_cast<ptrdiff_t>(n);
+        if (!layers.contains(KeyOf(Path(layer.path.begin(), inner)))) continue;
+        layer.path[n - 1] = absl::StrJoin(inner - 1, layer.path.end(), "_");
+        layer.path.resize(n);
+        layer.path = unique(std::move(layer.path));
+        layers.insert(KeyOf(layer.path));
+      }
       step->scope = layer.path;
       step->scope.pop_back();
       for (auto& [leaf, weight] : layer.weights) {
