@@ -1,6 +1,7 @@
 // Calls on constant weights as PyTorch's layers.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "absl/strings/str_join.h"
@@ -386,6 +387,11 @@ std::unique_ptr<Layer> FindLayer(const Call& call, const std::vector<const Value
 
 void SpellOut(Call& call) {
   if (call.op == "aten::matmul.default" && call.Find("bias")) call.op = "python::linear";
+  // What a pad is filled with is 0 where nothing is said, for floats too.
+  const auto fill = call.Number("value");
+  if (call.op == "aten::constant_pad_nd.default" && fill == 0.0 && !std::signbit(*fill)) {
+    call.Erase("value");
+  }
   const Value* self = call.Tensor("self");
   if (call.op == "aten::clamp.default" && call.Number("min") == 0.0 && call.Number("max") == 6.0 &&
       self && IsFloating(self->dtype())) {
