@@ -337,7 +337,7 @@ absl::Status OptimizeForAll(Model& model, const Dialect& dialect, const Progress
 absl::StatusOr<ModelDiff> DiffOptimized(Model& first, Model& other, const std::string& dialect,
                                         const ProgressFn& progress) {
   const Dialect* known = FindDialect(dialect);
-  if (!known) return NotFound("there is no dialect '", dialect, "'");
+  if (!known) return Invalid("there is no dialect '", dialect, "'");
   X2IR_RETURN_IF_ERROR(OptimizeForAll(first, *known, progress));
   X2IR_RETURN_IF_ERROR(OptimizeForAll(other, *known, progress));
   return DiffModels(first, other, {1e-4, 1e-6});

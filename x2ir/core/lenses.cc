@@ -210,10 +210,13 @@ class DroppedLens : public LensImpl {
     return absl::OkStatus();
   }
   absl::Status Export(Draft&) const override { return absl::OkStatus(); }
-  Strings ForeignAttrs() const override { return {foreign_}; }
+  Strings ForeignAttrs() const override { return {foreign_.str()}; }
+  bool Leaves(const Node& node, bool importing) const override {
+    return !importing || !node.attrs().Has(foreign_);
+  }
 
  private:
-  std::string foreign_;
+  Symbol foreign_;
 };
 
 class EnumMapLens : public LensImpl {

@@ -277,9 +277,14 @@ absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r) {
                  WantedOutputs(r.node));
 }
 
+static bool RenamesOnly(const Form& form, const Node& node, bool importing) {
+  return !form.code && std::all_of(form.lenses.begin(), form.lenses.end(),
+                                   [&](const Lens& lens) { return lens->Leaves(node, importing); });
+}
+
 std::optional<AttributeMap> PlainImport(const Form& form, const Node& node,
                                         const OpSchema& schema) {
-  const OpDef* def = form.code || !form.lenses.empty() ? nullptr : FindOp(form.ir_op);
+  const OpDef* def = RenamesOnly(form, node, /*importing=*/true) ? FindOp(form.ir_op) : nullptr;
   if (!def) return std::nullopt;
   for (const auto& [name, attr] : node.attrs()) {
     const AttrSchema* known = schema.FindAttr(name);
@@ -301,7 +306,7 @@ std::optional<AttributeMap> PlainImport(const Form& form, const Node& node,
 
 std::optional<AttributeMap> PlainExport(const Form& form, const Node& node,
                                         const OpSchema& schema) {
-  if (form.code || !form.lenses.empty()) return std::nullopt;
+  if (!RenamesOnly(form, node, /*importing=*/false)) return std::nullopt;
   for (const auto& [name, attr] : node.attrs()) {
     if (!schema.FindAttr(name)) return std::nullopt;
   }

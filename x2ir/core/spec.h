@@ -103,6 +103,8 @@ class LensImpl {
   virtual std::vector<std::string> IrAttrs() const { return {}; }
   virtual std::vector<std::string> IrOperands() const { return {}; }
   virtual std::vector<std::string> ForeignAttrs() const { return {}; }
+  // Whether it has nothing to do for this node, in that direction.
+  virtual bool Leaves(const Node&, bool importing) const { return (void)importing, false; }
   // What a target of such forms can express (ops/target.h), whatever a node's operands are. Says is
   // asked of IrAttrs alone; `schema` is that of the foreign op, null when there is none.
   virtual bool TakesOperand(std::string_view) const { return true; }  // of IR, computed
@@ -208,9 +210,9 @@ std::vector<const Form*> AllForms(std::string_view dialect);
 // Runs a form on r.node. The values stand for the node's outputs.
 absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r);
 absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r);
-// A form without lenses and code renames a node, and its attributes are these, defaults and all.
-// Nothing where the form is another one, or an attribute is none that both ops have. Importing,
-// these are all that the IR's op has; exporting, what is not the default of the schema.
+// A form whose lenses, if any, leave the node renames it, and its attributes are these, defaults
+// and all. Nothing where the form is another one, or an attribute is none that both ops have.
+// Importing, these are all that the IR's op has; exporting, what is not the default of the schema.
 std::optional<AttributeMap> PlainImport(const Form& form, const Node& node, const OpSchema& schema);
 std::optional<AttributeMap> PlainExport(const Form& form, const Node& node, const OpSchema& schema);
 

@@ -133,7 +133,7 @@ class GraphReader {
       return OptionError("params", "a definition alone has no weights for its ", missing.size(),
                          " layers that need some (", names, "); name their file (.caffemodel)");
     }
-    return NotFound("'", file_, "' has no weights for ", missing.size(), " layers (", names, ")");
+    return Invalid("'", file_, "' has no weights for ", missing.size(), " layers (", names, ")");
   }
 
   absl::Status AddInput(const std::string& name, const std::vector<int64_t>* dims) {

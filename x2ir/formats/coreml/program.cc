@@ -567,7 +567,7 @@ absl::Status ReadProgram(std::string_view bytes, ModelFiles& files, const std::s
     if (entry.key != function) continue;
     return ProgramReader(files, description, graph).ReadFunction(entry.value, scope);
   }
-  return NotFound("the program has no function '", function, "'; it has: ", names);
+  return Invalid("the program has no function '", function, "'; it has: ", names);
 }
 
 }  // namespace x2ir::coreml

@@ -164,6 +164,9 @@ class WithoutKernel : public LensImpl {
     if (x && x->dtype() == type_) return CannotExpress("runtimes have no kernel of ", Name(type_));
     return absl::OkStatus();
   }
+  bool Leaves(const Node& node, bool importing) const override {
+    return importing || !node.input(0) || node.input(0)->dtype() != type_;
+  }
 
  private:
   DType type_;
