@@ -420,7 +420,7 @@ class LongWork(InFolder):
     def test_progress_is_called_as_work_goes_on(self):
         model = x2ir.new()
         x = model.graph.add_input("x", "float32[2]")
-        for _ in range(100000):
+        for _ in range(300000):
             x = model.graph.append("sigmoid", [x]).output
         model.graph.add_output(x)
         data = model.to_onnx(optimize=False)

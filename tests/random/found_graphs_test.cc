@@ -316,6 +316,16 @@ const FoundGraph kFound[] = {
      "-> "
      "(b: float32[2,3]) {\n b: float32[2,3] = neg(x)\n }\n }",
      "ir", ".json", 0, false},
+    {"x: float32[], h: float32[1,1,1]", "y", "l = float32[]{1}\n y = clip(x, l, h)",
+     "oneflow_graph", ".mlir"},
+    // Lengths that LiteRT has no kernel of, and places by factors that sizes do not give.
+    {"x: uint8[1,1]", "y",
+     "n = uint8[]{1}\n y = reverse_sequence(x, n) { batch_axis = 1, time_axis = 0 }", "tflite",
+     ".tflite"},
+    {"x: float64[2,2,5,7]", "y",
+     "s = float32[4]{1, 1, 3, 0.5}\n y = resize(x, _, s) { mode = \"linear\", "
+     "coordinate_transformation_mode = \"asymmetric\" }",
+     "nnvm", ".nnvm.json", 0, true, true},
     // Logarithms of integers that no integer holds.
     {"x: uint64[2]", "y", "y = reduce_log_sum_exp(x)", "ir", ".json"},
 };

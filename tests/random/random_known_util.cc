@@ -56,6 +56,8 @@ constexpr KnownDifference kKnown[] = {
     {kOrt, "max_pool", "open same", 0, 1000, "padding values must be non-negative",
      "SAME with long steps of an input of unknown size"},
     {kOrt, "pad", "wrap", 19, 1000, "elements of", "wraps of more than there is"},
+    {kOrt, "arg_max", "nothing", 0, 1000, "got I64", "the largest of nothing"},
+    {kOrt, "arg_min", "nothing", 0, 1000, "got I64", "the largest of nothing"},
     {kOrt, "top_k", "nothing", 0, 1000, "the runtime ended", "the largest of nothing"},
     {kOrt, "matmul", "nothing", 0, 1000, "cannot broadcast on dim", "products of no matrices"},
     {"PyTorch", "pad", "open", 0, 1000, "resulted in a negative output size",

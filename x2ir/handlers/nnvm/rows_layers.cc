@@ -400,6 +400,15 @@ absl::StatusOr<Value*> ToUpsampling(SymbolWriter& w) {
   if (whole && kind == "nearest" && same) {
     return w.Nnvm("upsampling", {w.in(0)}, {{"scale", StrCat(scale)}});
   }
+  // NNVM's places follow from the sizes alone.
+  const auto follows = [&](size_t axis, double by) {
+    return !scales || (x && (*x)[axis].is_static() && (*y)[axis].is_static() &&
+                       static_cast<double>((*x)[axis].value()) * by ==
+                           static_cast<double>((*y)[axis].value()));
+  };
+  if (kind == "linear" && y && !(follows(2, by_height) && follows(3, by_width))) {
+    return CannotExpress("places by factors that are not those of the sizes");
+  }
   if (kind == "linear" && (mode == "asymmetric" || mode == "align_corners") && y &&
       (*y)[2].is_static() && (*y)[3].is_static() && (*y)[0] == (*x)[0] && (*y)[1] == (*x)[1]) {
     return w.Nnvm("resize", {w.in(0)},

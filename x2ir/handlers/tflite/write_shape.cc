@@ -321,8 +321,18 @@ absl::StatusOr<Value*> ToLiteOneHot(TfliteWriter& w) {
                   {{"axis", parts.axis}});
 }
 
-Value* ToLiteReverseSequence(TfliteWriter& w) {
-  return w.Tflite("REVERSE_SEQUENCE", {w.in(0), w.in(1)},
+// The lengths are a vector of int32 or int64.
+absl::StatusOr<Value*> ToLiteReverseSequence(TfliteWriter& w) {
+  Value* lengths = w.in(1);
+  if (!w.shape(1)) return CannotExpress("lengths of unknown rank");
+  if (w.shape(1)->rank() != 1) {
+    const Shape* x = w.shape();
+    if (!x || (*x)[w.Int("batch_axis")] != Dim(1))
+      return CannotExpress("lengths that are no vector");
+    lengths = w.Reshape(lengths, std::vector<int64_t>{1});
+  }
+  if (lengths->dtype() != DType::kInt32) lengths = w.Cast(lengths, DType::kInt64);
+  return w.Tflite("REVERSE_SEQUENCE", {w.in(0), lengths},
                   {{"seq_dim", w.Int("time_axis")}, {"batch_dim", w.Int("batch_axis")}});
 }
 
