@@ -18,6 +18,12 @@ int Driver::OpsetOf(Symbol op, Scope& scope) {
   return it->second;
 }
 
+bool Driver::MayRename(const Node& node) {
+  const size_t n = node.num_inputs();
+  return node.num_outputs() == 1 && node.output(0) && !node.has_subgraphs() &&
+         (n == 0 || node.input(n - 1));
+}
+
 AttributeMap Driver::ReplaceAttrs(Node& node, AttributeMap attrs) {
   AttributeMap before = node.attrs();
   for (const auto& [name, attr] : before) node.EraseAttr(name);

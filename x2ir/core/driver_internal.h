@@ -43,13 +43,13 @@ class Driver {
   static absl::Status Check(const Model& model);
 
  protected:
-  // Where nodes come from, the model or one of its functions, says by the opsets that it imports
-  // what they mean.
   // What is known of an op once one of its nodes was met.
   struct KnownForm {
     const Form* form = nullptr;
-    const OpSchema* schema = nullptr;  // of the op at the scope's opset, on import
+    const OpSchema* schema = nullptr;  // of the dialect's op
   };
+  // Where nodes come from, the model or one of its functions, says by the opsets that it imports
+  // what they mean.
   struct Scope {
     const std::vector<OpsetImport>* imports;
     absl::flat_hash_map<Symbol, int> opsets;
@@ -65,6 +65,9 @@ class Driver {
     return known_ && known_->schema ? known_->schema(op, opset) : nullptr;
   }
 
+  // Whether a node may become one of another op where it stands: what Builder and Splice would make
+  // of it has the same operands and results.
+  static bool MayRename(const Node& node);
   // Gives what the node had. Not for nested graphs.
   static AttributeMap ReplaceAttrs(Node& node, AttributeMap attrs);
 

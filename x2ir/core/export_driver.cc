@@ -200,10 +200,8 @@ class Exporter : public Driver {
   // which is what Write and Splice come to. False: the node needs these, and is as it was.
   bool WriteInPlace(Node& node) {
     const auto [form, schema] = KnownFormOf(node.op());
-    const size_t n = node.num_inputs();
-    if (!schema || known_->check || !SplitOp(form->op.view()).first.empty() ||
-        node.num_outputs() != 1 || !node.output(0) || node.has_subgraphs() ||
-        (n > 0 && !node.input(n - 1)) || schema->outputs.size() != 1) {
+    if (!schema || !MayRename(node) || !SplitOp(form->op.view()).first.empty() ||
+        schema->outputs.size() != 1) {
       return false;
     }
     std::optional<AttributeMap> attrs = PlainExport(*form, node, *schema);
@@ -211,7 +209,8 @@ class Exporter : public Driver {
     const Symbol op = node.op();
     const AttributeMap before = ReplaceAttrs(node, *std::move(attrs));
     node.set_op(dialect_, form->op);
-    if (CheckNode(node, *schema).empty() && HasKernel(node)) return true;
+    const bool allowed = !known_->check || known_->check(node).empty();
+    if (allowed && CheckNode(node, *schema).empty() && HasKernel(node)) return true;
     node.set_op(kIrDialect, op);
     ReplaceAttrs(node, before);
     return false;

@@ -262,15 +262,11 @@ class Importer : public Driver {
   // Many rows say no more than two names; then the node becomes one of IR where it stands, which is
   // what RunImport and Splice come to. False: the node needs these, and is as it was.
   bool ConvertInPlace(Node& node, const Form& form, const OpSchema& schema) {
-    Value* y = node.output(0);
-    const size_t n = node.num_inputs();
-    if (node.num_outputs() != 1 || !y || node.has_subgraphs() || (n > 0 && !node.input(n - 1))) {
-      return false;
-    }
-    if (!CheckSource(node, &schema).ok()) return false;
+    if (!MayRename(node) || !CheckSource(node, &schema).ok()) return false;
     std::optional<AttributeMap> attrs = PlainImport(form, node, schema);
     if (!attrs) return false;
     const Symbol op = node.op();
+    Value* y = node.output(0);
     const Type declared = y->type();
     const AttributeMap before = ReplaceAttrs(node, *std::move(attrs));
     node.set_op(kIrDialect, form.ir_op);

@@ -9,6 +9,7 @@
 #include "x2ir/core/schema_text_internal.h"
 #include "x2ir/core/validate.h"
 #include "x2ir/graph_wrapper/registry.h"
+#include "x2ir/ops/whole_attrs.h"
 #include "x2ir/optimizer/lowering_util.h"
 
 namespace x2ir {
@@ -238,6 +239,39 @@ std::vector<Value*> Draft::FinishOperands() {
 
 // --- Running forms ----------------------------------------------------------------------
 
+namespace {
+
+// What the foreign op has where its node says nothing.
+void TakeDefaults(const OpDef& def, const OpSchema& schema, const Node& node, AttributeMap& attrs) {
+  for (const AttrDef& own : def.attrs()) {
+    if (attrs.Has(own.name) || node.attrs().Has(own.name)) continue;
+    const AttrSchema* known = schema.FindAttr(own.name);
+    if (known && known->default_value && known->kind == own.kind) {
+      attrs.Set(own.name, *known->default_value);
+    }
+  }
+}
+
+// What equals the schema's default need not be written; the rest goes in schema order.
+AttributeMap WithoutDefaults(const OpSchema& schema, AttributeMap attrs) {
+  AttributeMap written;
+  for (const AttrSchema& known : schema.attrs) {
+    std::optional<Attribute> attr = attrs.Take(known.name);
+    if (attr && (known.required || !known.default_value || *known.default_value != *attr)) {
+      written.Set(known.name, *std::move(attr));
+    }
+  }
+  for (auto& [name, attr] : attrs) written.Set(name, std::move(attr));
+  return written;
+}
+
+bool RenamesOnly(const Form& form, const Node& node, bool importing) {
+  return !form.code && std::all_of(form.lenses.begin(), form.lenses.end(),
+                                   [&](const Lens& lens) { return lens->Leaves(node, importing); });
+}
+
+}  // namespace
+
 absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r) {
   if (form.code) return form.code->import(r);
   const OpDef* def = FindOp(form.ir_op);
@@ -265,21 +299,9 @@ absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r) {
                            " has no counterpart in IR op '", form.ir_op.str(), "'");
     }
   }
-  for (const AttrDef& attr : def->attrs()) {
-    if (draft.attrs_.Has(attr.name) || !schema) continue;
-    const AttrSchema* known = schema->FindAttr(attr.name);
-    if (known && known->default_value && known->kind == attr.kind &&
-        !r.node.attrs().Has(attr.name)) {
-      draft.SetAttr(attr.name, *known->default_value);
-    }
-  }
+  if (schema) TakeDefaults(*def, *schema, r.node, draft.attrs_);
   return r.b.Ops(form.ir_op, draft.FinishOperands(), std::move(draft.attrs_),
                  WantedOutputs(r.node));
-}
-
-static bool RenamesOnly(const Form& form, const Node& node, bool importing) {
-  return !form.code && std::all_of(form.lenses.begin(), form.lenses.end(),
-                                   [&](const Lens& lens) { return lens->Leaves(node, importing); });
 }
 
 std::optional<AttributeMap> PlainImport(const Form& form, const Node& node,
@@ -290,18 +312,9 @@ std::optional<AttributeMap> PlainImport(const Form& form, const Node& node,
     const AttrSchema* known = schema.FindAttr(name);
     if (!known || known->kind != attr.kind() || !def->FindAttr(name)) return std::nullopt;
   }
-  AttributeMap attrs;
-  for (const AttrDef& own : def->attrs()) {
-    const AttrSchema* known = schema.FindAttr(own.name);
-    if (const Attribute* given = node.attrs().Find(own.name)) {
-      attrs.Set(own.name, *given);
-    } else if (known && known->default_value && known->kind == own.kind) {
-      attrs.Set(own.name, *known->default_value);
-    } else if (own.default_value) {
-      attrs.Set(own.name, *own.default_value);
-    }
-  }
-  return attrs;
+  AttributeMap attrs = node.attrs();
+  TakeDefaults(*def, schema, node, attrs);
+  return WholeAttrs(*def, std::move(attrs));
 }
 
 std::optional<AttributeMap> PlainExport(const Form& form, const Node& node,
@@ -310,14 +323,7 @@ std::optional<AttributeMap> PlainExport(const Form& form, const Node& node,
   for (const auto& [name, attr] : node.attrs()) {
     if (!schema.FindAttr(name)) return std::nullopt;
   }
-  AttributeMap attrs;
-  for (const AttrSchema& known : schema.attrs) {
-    const Attribute* attr = node.attrs().Find(known.name);
-    if (attr && (known.required || !known.default_value || *known.default_value != *attr)) {
-      attrs.Set(known.name, *attr);
-    }
-  }
-  return attrs;
+  return WithoutDefaults(schema, node.attrs());
 }
 
 absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r) {
@@ -344,17 +350,8 @@ absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r) {
                            FirstOpsetWithAttr(form.dialect, form.op, name));
     }
   }
-  // What equals the schema's default need not be written; the rest goes in schema order.
-  AttributeMap attrs;
-  if (schema) {
-    for (const AttrSchema& known : schema->attrs) {
-      std::optional<Attribute> attr = draft.attrs_.Take(known.name);
-      if (attr && (known.required || !known.default_value || *known.default_value != *attr)) {
-        attrs.Set(known.name, *std::move(attr));
-      }
-    }
-  }
-  for (auto& [name, attr] : draft.attrs_) attrs.Set(name, std::move(attr));
+  AttributeMap attrs = std::move(draft.attrs_);
+  if (schema) attrs = WithoutDefaults(*schema, std::move(attrs));
   std::vector<bool> wanted = WantedOutputs(r.node);
   wanted.resize(std::max(wanted.size(), draft.needed_outputs_));
   std::fill_n(wanted.begin(), draft.needed_outputs_, true);
