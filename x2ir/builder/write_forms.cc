@@ -36,6 +36,18 @@ Value* LogSumBySum(NodeWriter& w) {
   return w.Op("log", {SumOf(w, w.in(0))});
 }
 
+Value* ClipByBounds(NodeWriter& w) {
+  const auto bound = [&](size_t i) {
+    const Shape *of_x = w.shape(), *own = w.shape(i);
+    const bool fits = own && (own->rank() == 0 || (of_x && of_x->rank() >= own->rank()));
+    return fits ? w.in(i) : w.Reshape(w.in(i), {});
+  };
+  Value* x = w.in(0);
+  if (w.has(1)) x = w.Op("max", {x, bound(1)});
+  if (w.has(2)) x = w.Op("min", {x, bound(2)});
+  return x == w.in(0) ? w.Op("identity", {x}) : x;
+}
+
 Value* LogSumExpBySum(NodeWriter& w) {
   ExpectFloats(w);
   AttributeMap kept = w.attrs();

@@ -19,6 +19,9 @@ Value* SumSquareBySum(NodeWriter& w);
 Value* LogSumBySum(NodeWriter& w);
 Value* LogSumExpBySum(NodeWriter& w);
 
+// clip by max and min. A bound of more axes than x, which is one number, would give x axes.
+Value* ClipByBounds(NodeWriter& w);
+
 // Operand 1 of a reduction as int32; null where the node's operand itself is the result.
 absl::StatusOr<Value*> ReducedAxes(NodeWriter& w);
 

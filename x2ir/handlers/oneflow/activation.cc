@@ -3,6 +3,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/oneflow/oneflow.h"
 #include "x2ir/ops/infer.h"
 
@@ -48,15 +49,7 @@ absl::StatusOr<Value*> ToClip(OneflowWriter& w) {
   if (w.dtype() == DType::kBool) return CannotExpress("bounds of bools");
   const auto low = OneflowWriter::NumberOf(w.in(1)), high = OneflowWriter::NumberOf(w.in(2));
   if ((w.has(1) && !low) || (w.has(2) && !high)) {
-    // One of more axes than x would give x axes.
-    const auto limit = [&](size_t i) {
-      const Shape *of_x = w.shape(), *own = w.shape(i);
-      const bool fits = own && (own->rank() == 0 || (of_x && of_x->rank() >= own->rank()));
-      return fits ? w.in(i) : w.Reshape(w.in(i), {});
-    };
-    Value* x = w.in(0);
-    if (w.has(1)) x = w.Op("max", {x, limit(1)});
-    return w.has(2) ? w.Op("min", {x, limit(2)}) : x;
+    return ClipByBounds(w);
   }
   if (!low && !high) return w.Op("identity", {w.in(0)});
   AttributeMap attrs;

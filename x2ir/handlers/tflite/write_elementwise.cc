@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "x2ir/builder/expr.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tflite/kernels.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/infer.h"
@@ -219,16 +220,7 @@ absl::StatusOr<Value*> ToClip(TfliteWriter& w) {
     if (low == -1.0 && high == 1.0) return w.Tflite("RELU_N1_TO_1", {w.in(0)});
     if (low == 0.0 && !high) return w.Op("relu", {w.in(0)});
   }
-  // One of more axes than x would give x axes.
-  const auto limit = [&](size_t i) {
-    const Shape *of_x = w.shape(), *own = w.shape(i);
-    const bool fits = own && (own->rank() == 0 || (of_x && of_x->rank() >= own->rank()));
-    return fits ? w.in(i) : w.Reshape(w.in(i), {});
-  };
-  Value* x = w.in(0);
-  if (w.has(1)) x = w.Op("max", {x, limit(1)});
-  if (w.has(2)) x = w.Op("min", {x, limit(2)});
-  return x == w.in(0) ? w.Op("identity", {x}) : x;
+  return ClipByBounds(w);
 }
 
 absl::StatusOr<Value*> ToPrelu(TfliteWriter& w) {
