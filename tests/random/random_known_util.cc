@@ -69,10 +69,7 @@ bool Holds(const Node& node, std::string_view condition) {
   const Value* x = node.input(0);
   if (condition == "rank2") return x && x->shape() && x->shape()->rank() < 3;
   if (condition == "same") return node.attrs().String("auto_pad").starts_with("SAME");
-  if (condition == "open same") {
-    return node.attrs().String("auto_pad").starts_with("SAME") && x && x->shape() &&
-           !x->shape()->is_static();
-  }
+  if (condition == "open same") return Holds(node, "open") && Holds(node, "same");
   if (condition == "nothing") {
     return x && x->shape() &&
            std::any_of(x->shape()->begin(), x->shape()->end(), [](Dim d) { return d == Dim(0); });

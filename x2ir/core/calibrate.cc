@@ -396,11 +396,11 @@ absl::StatusOr<Int8Result> QuantizeAsAsked(Model& ir, absl::Span<const IoCase> c
     int8.method = *method;
   }
   int8.floats.per_channel = asked.per_channel;
-  const int bits = asked.weight_bits.value_or(8);
-  if (bits != 7 && bits != 8) return OptionError("weight_bits", "expected 7 or 8");
   const Int8Defaults* defaults = Defaults().Find(dialect);
-  int8.floats.weight_bits =
+  const int64_t bits =
       asked.weight_bits.value_or((defaults ? *defaults : Int8Defaults()).weight_bits);
+  if (bits != 7 && bits != 8) return OptionError("weight_bits", "expected 7 or 8");
+  int8.floats.weight_bits = static_cast<int>(bits);
   int8.dialect = dialect;
   if (options.optimize.value_or(true)) int8.passes = options.passes.value_or(DefaultPasses());
   int8.progress = options.progress;

@@ -205,8 +205,12 @@ absl::Status SetNarrowFloats(const OptionValue& value, ConvertOptions& options) 
   return absl::OkStatus();
 }
 
-absl::Status NeedsInt8(std::string_view option) {
-  return OptionError(option, "needs ", OptionText("int8"));
+// An option of int8, which stands before it in the table.
+template <typename T, auto kMember>
+absl::Status SetOfInt8(std::string_view option, const OptionValue& value, ConvertOptions& options) {
+  if (!options.to.int8) return OptionError(option, "needs ", OptionText("int8"));
+  (*options.to.int8).*kMember = std::get<T>(value);
+  return absl::OkStatus();
 }
 
 absl::Status CheckPass(const std::string& pass) {
@@ -492,10 +496,8 @@ const std::vector<ConversionOption>& Table() {
         .placeholder = "DIR|FILE"},
        Option::kExport,
        kConverting,
-       [](const OptionValue& value, ConvertOptions& options) -> absl::Status {
-         if (!options.to.int8) return NeedsInt8("calibrate");
-         options.to.int8->calibrate = std::get<Strings>(value);
-         return absl::OkStatus();
+       [](const OptionValue& value, ConvertOptions& options) {
+         return SetOfInt8<Strings, &Int8Request::calibrate>("calibrate", value, options);
        },
        /*switches=*/false,
        /*whole=*/true},
@@ -504,11 +506,9 @@ const std::vector<ConversionOption>& Table() {
                 "all"},
        Option::kExport,
        kConverting,
-       [](const OptionValue& value, ConvertOptions& options) -> absl::Status {
+       [](const OptionValue& value, ConvertOptions& options) {
          if (!std::get<bool>(value)) return absl::OkStatus();
-         if (!options.to.int8) return NeedsInt8("per_channel");
-         options.to.int8->per_channel = true;
-         return absl::OkStatus();
+         return SetOfInt8<bool, &Int8Request::per_channel>("per_channel", value, options);
        }},
       {{.name = "weight_bits",
         .type = Def::kInt,
@@ -519,10 +519,8 @@ const std::vector<ConversionOption>& Table() {
         .max = 8},
        Option::kExport,
        kConverting,
-       [](const OptionValue& value, ConvertOptions& options) -> absl::Status {
-         if (!options.to.int8) return NeedsInt8("weight_bits");
-         options.to.int8->weight_bits = static_cast<int>(std::get<int64_t>(value));
-         return absl::OkStatus();
+       [](const OptionValue& value, ConvertOptions& options) {
+         return SetOfInt8<int64_t, &Int8Request::weight_bits>("weight_bits", value, options);
        }},
       {{.name = "method",
         .type = Def::kChoice,
@@ -532,10 +530,8 @@ const std::vector<ConversionOption>& Table() {
         .choices = RangeMethodNames()},
        Option::kExport,
        kConverting,
-       [](const OptionValue& value, ConvertOptions& options) -> absl::Status {
-         if (!options.to.int8) return NeedsInt8("method");
-         options.to.int8->method = std::get<std::string>(value);
-         return absl::OkStatus();
+       [](const OptionValue& value, ConvertOptions& options) {
+         return SetOfInt8<std::string, &Int8Request::method>("method", value, options);
        }},
       {{.name = "metadata",
         .type = Def::kList,

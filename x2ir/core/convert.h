@@ -57,9 +57,9 @@ struct LoadOptions {
 struct Int8Request {
   // What it is run on: io files, .npy files, and folders of such.
   std::vector<std::string> calibrate{};
-  bool per_channel = false;          // weights have a scale for each channel of the result
-  std::optional<int> weight_bits{};  // 7 or 8; by default what suits the target
-  std::string method{};              // one of RangeMethodNames(); empty: the first
+  bool per_channel = false;              // weights have a scale for each channel of the result
+  std::optional<int64_t> weight_bits{};  // 7 or 8; by default what suits the target
+  std::string method{};                  // one of RangeMethodNames(); empty: the first
 };
 
 // Members have initializers so that {.opset = 17} draws no warning about the others.

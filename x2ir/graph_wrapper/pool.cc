@@ -7,15 +7,15 @@
 
 namespace x2ir {
 
-void* NewHugePages(size_t count) {
-  void* pages = ::operator new (count* kHugePage, std::align_val_t{kHugePage});
+void* NewHugePage() {
+  void* page = ::operator new (kHugePage, std::align_val_t{kHugePage});
 #ifdef MADV_HUGEPAGE
   // Best effort: where the system has none, these are pages of 4 KB.
-  (void)::madvise(pages, count * kHugePage, MADV_HUGEPAGE);
+  (void)::madvise(page, kHugePage, MADV_HUGEPAGE);
 #endif
-  return pages;
+  return page;
 }
 
-void FreeHugePages(void* pages) { ::operator delete (pages, std::align_val_t{kHugePage}); }
+void FreeHugePage(void* page) { ::operator delete (page, std::align_val_t{kHugePage}); }
 
 }  // namespace x2ir

@@ -23,10 +23,10 @@ namespace X2IR_API x2ir {
 
 inline constexpr size_t kHugePage = size_t{1} << 21;
 
-// Memory of that many huge pages, which the system hands out at once where it can: it spends a
-// tenth of the conversion of a large graph on pages of 4 KB. Free it with FreeHugePages.
-void* NewHugePages(size_t count);
-void FreeHugePages(void* pages);
+// Memory of that size, which the system hands out at once where it can: it spends a tenth of the
+// conversion of a large graph on pages of 4 KB. FreeHugePage takes it back.
+void* NewHugePage();
+void FreeHugePage(void* page);
 
 // Objects never move. Whoever made them deletes them, before the pool goes.
 template <typename T>
@@ -64,16 +64,16 @@ class Pool {
       blocks_.emplace_back(new Slot[last_]);
       fresh_ = blocks_.back().get();
     } else {
-      pages_.emplace_back(NewHugePages(1));
+      pages_.emplace_back(NewHugePage());
       fresh_ = static_cast<Slot*>(pages_.back().get());
     }
     end_ = fresh_ + last_;
   }
-  struct FreePages {
-    void operator()(void* pages) const { FreeHugePages(pages); }
+  struct FreePage {
+    void operator()(void* page) const { FreeHugePage(page); }
   };
   std::vector<std::unique_ptr<Slot[]>> blocks_;
-  std::vector<std::unique_ptr<void, FreePages>> pages_;
+  std::vector<std::unique_ptr<void, FreePage>> pages_;
   size_t last_ = 0;  // how many the last block holds
   Slot* fresh_ = nullptr;
   Slot* end_ = nullptr;

@@ -18,6 +18,14 @@ int64_t RankOfFirst(const Draft& draft) {
   return first && first->shape() ? first->shape()->rank() : -1;
 }
 
+// Negative ones counted from the front of `rank` axes.
+std::vector<int64_t> FromFront(std::vector<int64_t> axes, int64_t rank) {
+  for (int64_t& axis : axes) {
+    if (axis < 0 && axis + rank >= 0) axis += rank;
+  }
+  return axes;
+}
+
 class AxisFromFrontLens : public LensImpl {
  public:
   explicit AxisFromFrontLens(std::string_view name) : name_(name) {}
@@ -50,7 +58,7 @@ class AxesAsAttrLens : public LensImpl {
     const auto* axes = attr->get<Attribute::Ints>();
     if (!axes) return Invalid("attribute 'axes': expected ints, got ", Name(attr->kind()));
     if (axes->empty() && empty_ == EmptyAxes::kAll) return draft.SetOperand("axes", nullptr);
-    return draft.SetOperand("axes", draft.builder().Ints(FromFront(draft, *axes), "axes"));
+    return draft.SetOperand("axes", draft.builder().Ints(AtOpset(draft, *axes), "axes"));
   }
 
   absl::Status Export(Draft& draft) const override {
@@ -62,7 +70,7 @@ class AxesAsAttrLens : public LensImpl {
                            "; it may be computed from opset ", computed_from_, " on");
     }
     if (axes->empty() && empty_ == EmptyAxes::kAll) return absl::OkStatus();
-    draft.SetAttr("axes", FromFront(draft, *std::move(axes)));
+    draft.SetAttr("axes", AtOpset(draft, *std::move(axes)));
     return absl::OkStatus();
   }
 
@@ -70,14 +78,11 @@ class AxesAsAttrLens : public LensImpl {
   bool TakesOperand(std::string_view operand) const override { return operand != "axes"; }
 
  private:
-  std::vector<int64_t> FromFront(const Draft& draft, std::vector<int64_t> axes) const {
+  std::vector<int64_t> AtOpset(const Draft& draft, std::vector<int64_t> axes) const {
     int64_t rank = RankOfFirst(draft);
     if (draft.opset() >= kNegativeAxes || rank < 0) return axes;
     if (inserted_) rank += static_cast<int64_t>(axes.size());
-    for (int64_t& axis : axes) {
-      if (axis < 0 && axis + rank >= 0) axis += rank;
-    }
-    return axes;
+    return FromFront(std::move(axes), rank);
   }
 
   EmptyAxes empty_;
@@ -165,6 +170,24 @@ class OfRankLens : public LensImpl {
   std::vector<size_t> operands_;
 };
 
+class AxesOfNothingLens : public LensImpl {
+ public:
+  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
+  absl::Status Export(Draft& draft) const override {
+    const Value *x = draft.node().input(0), *operand = draft.node().input(1);
+    const Shape* shape = x ? x->shape() : nullptr;
+    const auto axes = operand ? KnownInts(operand) : std::nullopt;
+    if (!shape || !axes || std::find(shape->begin(), shape->end(), Dim(0)) == shape->end()) {
+      return absl::OkStatus();
+    }
+    const std::vector<int64_t> from_front = FromFront(*axes, shape->rank());
+    if (from_front == *axes) return absl::OkStatus();
+    draft.TakeOperandAt(1);
+    draft.SetOperandAt(1, draft.builder().Ints(from_front, "axes"));
+    return absl::OkStatus();
+  }
+};
+
 class NoScalarLens : public LensImpl {
  public:
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
@@ -178,6 +201,7 @@ class NoScalarLens : public LensImpl {
 Lens OfRank(int64_t rank, std::vector<size_t> operands) {
   return std::make_shared<OfRankLens>(rank, std::move(operands));
 }
+Lens AxesOfNothingFromFront() { return std::make_shared<AxesOfNothingLens>(); }
 Lens NoScalar() { return std::make_shared<NoScalarLens>(); }
 Lens AxisFromFront(std::string_view name) { return std::make_shared<AxisFromFrontLens>(name); }
 Lens AxesAsAttr(EmptyAxes empty, bool inserted, int computed_from) {

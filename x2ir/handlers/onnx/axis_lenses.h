@@ -22,6 +22,10 @@ enum class EmptyAxes { kNone, kAll };
 // computed_from: the opset from which on they may be computed.
 Lens AxesAsAttr(EmptyAxes empty, bool inserted, int computed_from);
 
+// Operand `axes` counts from the front where operand 0 is known to have no elements: ONNX Runtime
+// 1.30 keeps axes of such that are counted from the end.
+Lens AxesOfNothingFromFront();
+
 // The IR operand must be left out: only opset `since` has it.
 Lens LeftOut(std::string_view ir, int since);
 

@@ -180,7 +180,6 @@ X2IR_LOWERING(pow, PowOfOneType);
 X2IR_LOWERING(sum, SumAsAdd);
 X2IR_LOWERING(mean, MeanAsSum);
 X2IR_LOWERING(cast, CastToItself);
-X2IR_LOWERING(cast_like, CastToItself);
 X2IR_LOWERING(cast_like, CastLikeAsCast);
 X2IR_LOWERING(sign, SignAsCompare);
 
