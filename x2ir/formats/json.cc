@@ -2,6 +2,7 @@
 #include "x2ir/formats/json.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -16,9 +17,18 @@ namespace {
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Whether the byte stands in a JSON string as itself, one character of its own.
-bool IsPlain(char c) {
-  return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7f &&
-         c != '"' && c != '\\';
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (int c = 0x20; c < 0x7f; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+bool IsPlain(char c) { return kPlain[static_cast<unsigned char>(c)]; }
+
+// How many bytes from `at` on are plain.
+size_t PlainRun(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && IsPlain(text[end])) ++end;
+  return end - at;
 }
 
 std::string_view KindName(JsonReader::Kind kind) {
@@ -81,10 +91,10 @@ void JsonReader::SetError(absl::StatusCode code, std::string_view message) {
   // A deep path says enough by its ends.
   constexpr size_t kShownSteps = 12;
   std::string path;
-  for (size_t i = 0; i < path_.size(); ++i) {
-    if (path_.size() > kShownSteps && i == kShownSteps / 2) {
+  for (size_t i = 0; i < depth_; ++i) {
+    if (depth_ > kShownSteps && i == kShownSteps / 2) {
       path += "...";
-      i = path_.size() - kShownSteps / 2;
+      i = depth_ - kShownSteps / 2;
     }
     const Step& step = path_[i];
     if (!step.is_key) {
@@ -105,10 +115,10 @@ void JsonReader::Expected(std::string_view what) {
   Broken(StrCat("expected ", what));
 }
 
-void JsonReader::SkipSpace() {
+inline void JsonReader::SkipSpace() {
   while (position_ < text_.size()) {
     const char c = text_[position_];
-    if (c != ' ' && c != '\n' && c != '\t' && c != '\r') return;
+    if (c > ' ' || (c != ' ' && c != '\n' && c != '\t' && c != '\r')) return;
     ++position_;
   }
 }
@@ -179,8 +189,10 @@ bool JsonReader::NextKey(std::string_view* key) {
 }
 
 int JsonReader::FindKey(absl::Span<const std::string_view> keys, std::string_view key,
-                        uint32_t seen) {
-  for (size_t i = 0; i < keys.size(); ++i) {
+                        uint32_t seen, size_t likely) {
+  size_t i = likely;
+  for (size_t looked_at = 0; looked_at < keys.size(); ++looked_at, ++i) {
+    if (i == keys.size()) i = 0;
     if (keys[i] != key) continue;
     if ((seen >> i & 1) == 0) return static_cast<int>(i);
     Fail("this key occurs twice");
@@ -244,10 +256,10 @@ std::string_view JsonReader::ReadString() {
   std::string* copy = nullptr;  // once there was an escape
   size_t run = start;           // what is not yet in the copy
   while (position_ < text_.size()) {
+    position_ += PlainRun(text_, position_);
+    if (position_ == text_.size()) break;
     const char c = text_[position_];
-    if (IsPlain(c)) {
-      ++position_;
-    } else if (c == '"') {
+    if (c == '"') {
       const std::string_view rest = text_.substr(run, position_ - run);
       ++position_;
       if (!copy) return rest;
@@ -432,10 +444,9 @@ void AppendJsonString(std::string* out, std::string_view text) {
   out->push_back('"');
   size_t i = 0;
   while (i < text.size()) {
-    size_t run = i;
-    while (run < text.size() && IsPlain(text[run])) ++run;
-    out->append(text.substr(i, run - i));
-    i = run;
+    const size_t run = PlainRun(text, i);
+    out->append(text.substr(i, run));
+    i += run;
     if (i == text.size()) break;
     const unsigned char c = static_cast<unsigned char>(text[i]);
     if (c >= 0x80) {

@@ -91,6 +91,10 @@ class JsonReader {
   void Expected(std::string_view what);
   void SkipSpace();
   bool Take(char c);  // after white space
+  void Enter(Step step) {
+    if (depth_ == path_.size()) path_.emplace_back();
+    path_[depth_++] = step;
+  }
   bool Open(char c, std::string_view what);
   bool More(bool first, char close);  // whether another member or element follows
   bool NextKey(std::string_view* key);
@@ -99,14 +103,17 @@ class JsonReader {
   bool ReadEscape(std::string* out);
   bool ReadHex4(uint32_t* unit);
   NumberText ReadNumber();
-  int FindKey(absl::Span<const std::string_view> keys, std::string_view key, uint32_t seen);
+  // Members come in the order of `keys` mostly: from `likely` on is looked at first.
+  int FindKey(absl::Span<const std::string_view> keys, std::string_view key, uint32_t seen,
+              size_t likely);
 
   std::string_view text_;
   bool python_;
   size_t position_ = 0;
   size_t value_start_ = 0;  // of the value that was read last, for errors
   absl::Status status_;
-  std::vector<Step> path_;
+  std::vector<Step> path_;  // its first depth_ ones
+  size_t depth_ = 0;
   std::deque<std::string> unescaped_;  // strings that had escapes; views of them stay valid
 };
 
@@ -129,10 +136,10 @@ void JsonReader::Object(F&& f) {
   for (bool first = true; More(first, '}'); first = false) {
     std::string_view key;
     if (!NextKey(&key)) return;
-    path_.push_back({key, 0, true});
+    Enter({key, 0, true});
     f(key);
     if (!ok()) return;
-    path_.pop_back();
+    --depth_;
   }
 }
 
@@ -141,20 +148,22 @@ void JsonReader::Array(F&& f) {
   if (!Open('[', "a list")) return;
   size_t index = 0;
   for (; More(index == 0, ']'); ++index) {
-    path_.push_back({{}, index, false});
+    Enter({{}, index, false});
     f(index);
     if (!ok()) return;
-    path_.pop_back();
+    --depth_;
   }
 }
 
 template <typename F>
 uint32_t JsonReader::Members(absl::Span<const std::string_view> keys, F&& f) {
   uint32_t seen = 0;
+  size_t likely = 0;
   Object([&](std::string_view key) {
-    const int i = FindKey(keys, key, seen);
+    const int i = FindKey(keys, key, seen, likely);
     if (i < 0) return;
     seen |= uint32_t{1} << i;
+    likely = static_cast<size_t>(i) + 1;
     f(i);
   });
   return seen;

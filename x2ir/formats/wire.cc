@@ -45,6 +45,10 @@ void WireReader::Fail(std::string_view what) {
 }
 
 bool WireReader::ReadVarint(uint64_t* value) {
+  if (p_ != end_ && static_cast<unsigned char>(*p_) < 0x80) {
+    *value = static_cast<unsigned char>(*p_++);
+    return true;
+  }
   uint64_t result = 0;
   for (int shift = 0; shift < 70; shift += 7) {
     if (p_ == end_) {
@@ -243,6 +247,11 @@ void WireReader::AppendDoubles(std::vector<double>* out) { AppendFixed(WireType:
 // --- WireWriter ---------------------------------------------------------------------------
 
 void WireWriter::PutVarint(uint64_t value) {
+  if (value < 0x80) {
+    buffer_.push_back(static_cast<char>(value));
+    ++size_;
+    return;
+  }
   char bytes[10];
   const int n = EncodeVarint(value, bytes);
   buffer_.append(bytes, n);

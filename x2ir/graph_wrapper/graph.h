@@ -109,6 +109,9 @@ class alignas(64) Value {
   AnnotationsPtr& annotations() { return annotations_; }
   const AnnotationsPtr& annotations() const { return annotations_; }
 
+  // Whether another value of the graph had its name before it, and Find gives that one.
+  bool shares_name() const { return shares_name_; }
+
  private:
   friend class Graph;
   friend class Node;
@@ -337,6 +340,8 @@ class Graph {
     return InsertNode(nullptr, dialect, op, inputs);
   }
   Value* AddNodeOutput(Node* node, std::string_view name, Type type = Type());
+  // That about so many values more will be there.
+  void ExpectNames(size_t count) { names_.reserve(names_.size() + count); }
   void AddMissingOutput(Node* node);  // an optional output that is left out
   // An output that was left out becomes a value (CHECK: it was left out). `name` must be free.
   Value* FillOutput(Node* node, size_t i, std::string_view name, Type type = Type());

@@ -101,6 +101,7 @@ class Reader {
   void ReadNode(Graph& graph);
   void ReadOutput(Graph& graph, Node* node);
   bool IsFree(const Graph& graph, std::string_view name);
+  Value* AddOutput(Graph& graph, Node* node, std::string_view name, Type type);
   Attribute ReadAttribute();
   Attribute ReadListAttribute();
   Attribute ReadTaggedAttribute();
@@ -535,6 +536,15 @@ bool Reader::IsFree(const Graph& graph, std::string_view name) {
   return json_.ok();
 }
 
+// As IsFree asks, with one look into the table of names.
+Value* Reader::AddOutput(Graph& graph, Node* node, std::string_view name, Type type) {
+  if (json_.ok() && name.empty()) json_.Fail("a value needs a name");
+  if (!json_.ok()) return nullptr;
+  Value* value = graph.AddNodeOutput(node, name, std::move(type));
+  if (value->shares_name()) json_.Fail(StrCat("value '", name, "' is defined twice"));
+  return value;
+}
+
 void Reader::ReadInput(Graph& graph) {
   enum { kName, kType, kDefault, kAnnotations };
   static constexpr std::string_view kKeys[] = {"name", "type", "default", "annotations"};
@@ -628,7 +638,7 @@ void Reader::ReadOutput(Graph& graph, Node* node) {
   if (json_.Peek() == Kind::kString) {
     const std::string_view name = json_.String();
     if (name.empty()) return graph.AddMissingOutput(node);
-    if (IsFree(graph, name)) graph.AddNodeOutput(node, name);
+    AddOutput(graph, node, name, Type());
     return;
   }
   std::string_view name;
@@ -645,9 +655,8 @@ void Reader::ReadOutput(Graph& graph, Node* node) {
     }
   });
   if (json_.ok() && count < 2) json_.Fail("expected a name and a type");
-  if (!IsFree(graph, name)) return;
-  Value* value = graph.AddNodeOutput(node, name, std::move(type));
-  value->annotations().CopyFrom(annotations);
+  Value* value = AddOutput(graph, node, name, std::move(type));
+  if (value) value->annotations().CopyFrom(annotations);
 }
 
 // --- Attributes -----------------------------------------------------------------------------

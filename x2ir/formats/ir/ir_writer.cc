@@ -62,6 +62,7 @@ class Writer {
   void Put(std::string_view text) { out_.append(text); }
   void PutName(std::string_view name) { AppendJsonString(&out_, name); }
   void PutText(std::string_view text);
+  void PutType(const Type& type);
   void PutInt(int64_t value) { StrAppend(&out_, value); }
   template <typename T>
   void PutFloat(T value);
@@ -114,6 +115,8 @@ class Writer {
   const std::string folder_;  // both with links resolved
   const std::string weights_path_;
   std::string out_;
+  Type type_;  // the last that was written, and how
+  std::string type_text_;
   size_t indent_ = 0;
   int depth_ = 0;  // of graphs
   absl::Status status_;
@@ -134,6 +137,15 @@ void Writer::Flush() {
   out_.pop_back();
   Fail(json_.Append(out_));
   out_.assign(1, last);
+}
+
+// Neighbors are of one type often.
+void Writer::PutType(const Type& type) {
+  if (type_text_.empty() || type != type_) {
+    type_ = type;
+    type_text_ = JsonString(type.ToString());
+  }
+  Put(type_text_);
 }
 
 // What is no name: text where it is UTF-8, else bytes.
@@ -360,7 +372,7 @@ void Writer::PutGraph(const Graph& graph) {
     Put("[");
     PutName(value->name());
     Put(", ");
-    PutName(value->type().ToString());
+    PutType(value->type());
     Put("]");
   });
   KeyLine("constants");
@@ -398,7 +410,7 @@ void Writer::PutInput(const Value& value) {
   Key("name");
   PutName(value.name());
   Key("type");
-  PutName(value.type().ToString());
+  PutType(value.type());
   if (value.constant()) {
     Key("default");
     PutTensorObject(*value.constant(), value.name());
@@ -415,7 +427,7 @@ void Writer::PutConstant(const Value& value) {
   PutTensor(*value.constant(), value.name(), true);
   if (value.type() != value.constant()->type()) {
     Key("value_type");
-    PutName(value.type().ToString());
+    PutType(value.type());
   }
   PutAnnotations(value.annotations());
   Put("}");
@@ -476,7 +488,7 @@ void Writer::PutOutputs(const Node& node) {
     Put("[");
     PutName(value->name());
     Put(", ");
-    PutName(value->type().ToString());
+    PutType(value->type());
     if (annotated) {
       Put(", ");
       PutAnnotationsBody(*a);
@@ -498,7 +510,7 @@ void Writer::PutAttribute(const Attribute& attr, std::string_view key) {
     if (!g) return Fail(Invalid("attribute '", key, "': a graph is missing"));
     PutGraph(*g);
   };
-  const auto type = [&](const Type& t) { PutName(t.ToString()); };
+  const auto type = [&](const Type& t) { PutType(t); };
   // Lists that must name their kind: empty ones, and floats that JSON has no number for.
   const auto list = [&](const auto& values, bool plain, auto&& item) {
     if (plain && !values.empty()) return PutList(values, item);
@@ -556,7 +568,7 @@ void Writer::PutTensor(const Tensor& tensor, std::string_view key, bool implied)
     return Fail(Invalid("tensor '", key, "' has no element type"));
   }
   Key("type");
-  PutName(tensor.type().ToString());
+  PutType(tensor.type());
   if (tensor.is_sparse()) {
     const SparseParts& parts = tensor.sparse();
     if (parts.values.is_sparse() || parts.indices.is_sparse()) {

@@ -1,11 +1,13 @@
 // Reads ModelProto into a Model. Each graph is read in two passes over its nodes: the first
-// declares every node with its outputs, the second connects inputs and reads attributes, so
-// that nodes may stand in any order and nested graphs see all of the values around them.
+// declares every node with its outputs and those inputs that are known by then, the second connects
+// the others and reads attributes, so that nodes may come in any order and nested graphs see all of
+// the values around them.
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/onnx/onnx_internal.h"
@@ -51,7 +53,9 @@ class Reader {
   absl::Status ReadFunction(std::string_view bytes, Function* function);
   absl::Status FillGraph(std::string_view bytes, int depth, Graph* graph);
   absl::Status FillNodes(const std::vector<std::string_view>& nodes, int depth, Graph* graph);
-  absl::Status DeclareNode(std::string_view bytes, Graph* graph);
+  // Makes the node with its outputs, and with the inputs that are there already. `complete`: there
+  // is nothing left for ConnectNode.
+  absl::Status DeclareNode(std::string_view bytes, Graph* graph, bool* complete);
   absl::Status ConnectNode(std::string_view bytes, int depth, Node* node);
   absl::Status AddInitializer(std::string_view bytes, bool sparse, Graph* graph);
   absl::Status AddQuantization(std::string_view bytes, Graph* graph);
@@ -284,15 +288,16 @@ absl::Status Reader::ReadAttribute(std::string_view bytes, int depth, Annotation
 
 // --- Nodes --------------------------------------------------------------------------------
 
-absl::Status Reader::DeclareNode(std::string_view bytes, Graph* graph) {
+absl::Status Reader::DeclareNode(std::string_view bytes, Graph* graph, bool* complete) {
   std::string_view name, op_type, domain, overload;
-  std::vector<std::string_view> outputs;
+  absl::InlinedVector<std::string_view, 4> inputs, outputs;
+  *complete = true;
   AnnotationsPtr annotations;
   WireReader in = Fields(bytes);
   while (in.Next()) {
     switch (in.field()) {
-      case node_field::kInput:
-      case node_field::kAttribute: break;  // the second pass
+      case node_field::kInput: inputs.push_back(in.Bytes()); break;
+      case node_field::kAttribute: *complete = false; break;
       case node_field::kOutput: outputs.push_back(in.Bytes()); break;
       case node_field::kName: name = in.Bytes(); break;
       case node_field::kOpType: op_type = in.Bytes(); break;
@@ -315,14 +320,20 @@ absl::Status Reader::DeclareNode(std::string_view bytes, Graph* graph) {
   Node* node = graph->AppendNode(dialect_, op, {});
   node->set_name(std::string(name));
   node->annotations() = std::move(annotations);
+  // A value of this graph is the one that is meant. What is not here yet may come later, or is a
+  // value of an outer graph.
+  for (std::string_view input : inputs) {
+    Value* value = input.empty() ? nullptr : graph->Find(input);
+    *complete = *complete && (value || input.empty());
+    if (!value && !input.empty()) break;
+    node->AddInput(value);
+  }
   for (std::string_view output : outputs) {
     if (output.empty()) {
       graph->AddMissingOutput(node);
-    } else if (const Value* other = graph->Find(output)) {
+    } else if (graph->AddNodeOutput(node, output)->shares_name()) {
       return Invalid(Label(*node), ": output '", output, "' is already defined by ",
-                     DefinedBy(*other));
-    } else {
-      graph->AddNodeOutput(node, output);
+                     DefinedBy(*graph->Find(output)));
     }
   }
   return absl::OkStatus();
@@ -330,9 +341,14 @@ absl::Status Reader::DeclareNode(std::string_view bytes, Graph* graph) {
 
 absl::Status Reader::ConnectNode(std::string_view bytes, int depth, Node* node) {
   WireReader in = Fields(bytes);
+  size_t connected = node->num_inputs();
   while (in.Next()) {
     if (in.field() == node_field::kInput) {
       const std::string_view name = in.Bytes();
+      if (connected > 0) {
+        --connected;
+        continue;
+      }
       Value* value = name.empty() ? nullptr : node->graph()->FindInScope(name);
       if (value == nullptr && !name.empty()) {
         return Invalid("input '", name, "' is not defined by any node, input or initializer");
@@ -358,13 +374,17 @@ absl::Status Reader::ConnectNode(std::string_view bytes, int depth, Node* node) 
 
 absl::Status Reader::FillNodes(const std::vector<std::string_view>& nodes, int depth,
                                Graph* graph) {
-  for (std::string_view bytes : nodes) X2IR_RETURN_IF_ERROR(DeclareNode(bytes, graph));
-  Node* node = graph->first();
+  graph->ExpectNames(nodes.size());
+  std::vector<std::pair<std::string_view, Node*>> incomplete;
   for (std::string_view bytes : nodes) {
+    bool complete;
+    X2IR_RETURN_IF_ERROR(DeclareNode(bytes, graph, &complete));
+    if (!complete) incomplete.emplace_back(bytes, graph->last());
+  }
+  for (const auto& [bytes, node] : incomplete) {
     if (absl::Status status = ConnectNode(bytes, depth, node); !status.ok()) {
       return Annotate(status, Label(*node));
     }
-    node = node->next();
   }
   return absl::OkStatus();
 }

@@ -48,7 +48,7 @@ class Writer {
   absl::Status WriteValueInfo(uint32_t field, const Value& value) {
     return WriteValueInfo(out_, field, value);
   }
-  static absl::Status WriteValueInfo(WireWriter& out, uint32_t field, const Value& value);
+  absl::Status WriteValueInfo(WireWriter& out, uint32_t field, const Value& value);
   void WriteKeptValueInfos(uint32_t field, const Graph& graph);
   void WriteQuantization(const Value& value);
   void WriteOpsets(uint32_t field, const std::vector<OpsetImport>& opsets,
@@ -59,6 +59,10 @@ class Writer {
   const uint64_t min_external_;
   Externals* const externals_;
   WireWriter out_;
+  // The last type of a value that was written, as the field of a ValueInfoProto: neighbors are of
+  // one type often.
+  Type type_;
+  std::string type_bytes_;
   StringSet functions_;  // domain::name:overload
   absl::flat_hash_set<std::shared_ptr<const MappedFile>> files_;
 };
@@ -314,8 +318,18 @@ absl::Status Writer::WriteValueInfo(WireWriter& out, uint32_t field, const Value
   X2IR_RETURN_IF_ERROR(Named(&value));
   out.Begin(field);
   out.Bytes(value_field::kName, value.name());
-  WriteType(out, value_field::kType, value.type(), value.annotations());
-  WriteNotes(out, kValueNotes, value.annotations());
+  if (value.annotations().get()) {
+    WriteType(out, value_field::kType, value.type(), value.annotations());
+    WriteNotes(out, kValueNotes, value.annotations());
+  } else {
+    if (type_bytes_.empty() || value.type() != type_) {
+      WireWriter bytes;
+      WriteType(bytes, value_field::kType, value.type(), value.annotations());
+      type_ = value.type();
+      type_bytes_ = bytes.ToString();
+    }
+    out.Raw(type_bytes_);
+  }
   out.End();
   return absl::OkStatus();
 }
