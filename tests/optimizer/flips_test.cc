@@ -163,7 +163,7 @@ void Wrap(Model& model, const Flip& flip) {
     Type moved = own;
     moved.set_shape(Permuted(*own.shape(), flip.in[i]));
     input->set_type(moved);
-    node->SetInput(i, b.Op("transpose", {input}, {{"perm", Inverse(flip.in[i])}}));
+    node->SetInput(i, b.Op("transpose", {input}, {{"perm", AsInts(Inverse(flip.in[i]))}}));
     graph.NameValues(b.made()[0], StrCat(input->name(), "_own"));
   }
   const std::vector<Value*> outputs = graph.outputs();
@@ -171,7 +171,7 @@ void Wrap(Model& model, const Flip& flip) {
     const Perm& p = flip.out[outputs[i]->output_index()];
     if (p.empty()) continue;
     Builder b(graph, nullptr);
-    Value* moved = b.Op("transpose", {outputs[i]}, {{"perm", p}});
+    Value* moved = b.Op("transpose", {outputs[i]}, {{"perm", AsInts(p)}});
     graph.NameValues(b.made()[0], StrCat(outputs[i]->name(), "_moved"));
     graph.SetOutput(i, moved);
   }

@@ -84,7 +84,7 @@ class Generator {
       case 2:
       case 3:
       case 4:
-      case 5: return {b.Op("transpose", {x}, {{"perm", AnyOrder(rank)}})};
+      case 5: return {b.Op("transpose", {x}, {{"perm", AsInts(AnyOrder(rank))}})};
       case 6: return {b.Op("sigmoid", {x})};
       case 7:
       case 8: return {b.Op("add", {x, Any()})};

@@ -122,7 +122,7 @@ absl::Status ReorderAxes(Graph& graph, const ExportOptions& options, Interface& 
         Row{options.outputs_as_nhwc, OutputsAsChannelsLast, ToChannelsLast, interface.outputs}}) {
     X2IR_RETURN_IF_ERROR(row.reorder(graph, row.names));
     for (const std::string& name : row.names) {
-      NotePerm(row.perm(graph.Find(name)->shape()->rank()), name, row.ports);
+      NotePerm(AsInts(row.perm(graph.Find(name)->shape()->rank())), name, row.ports);
     }
   }
   return absl::OkStatus();

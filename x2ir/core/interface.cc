@@ -231,8 +231,8 @@ absl::StatusOr<Interface> Complete(std::vector<Said> all, const Graph* source,
           return OptionError(kMap, "'", port.name, "' is ", there->type().ToString(),
                              "; expected a tensor of rank 3, 4 or 5");
         }
-        port.perm =
-            it->layout == "nchw" ? ToChannelsFirst(shape->rank()) : ToChannelsLast(shape->rank());
+        port.perm = AsInts(it->layout == "nchw" ? ToChannelsFirst(shape->rank())
+                                                : ToChannelsLast(shape->rank()));
       }
       ports.push_back(std::move(port));
     }
@@ -351,7 +351,7 @@ absl::Status RestoreInputs(Graph& graph, const PortList& ports, NamePairs& names
     Value* input = values[next++];
     X2IR_RETURN_IF_ERROR(CheckPerm(port, *input));
     if (!port.perm.empty()) {
-      X2IR_RETURN_IF_ERROR(PermuteInput(graph, input, Inverse(port.perm), "_inside"));
+      X2IR_RETURN_IF_ERROR(PermuteInput(graph, input, Inverse(AsPerm(port.perm)), "_inside"));
     }
     if (ChangesType(port) && input->dtype() != port.source_type.dtype()) {
       X2IR_RETURN_IF_ERROR(CheckCast(port, port.source_type.dtype(), input->dtype()));
@@ -385,7 +385,7 @@ absl::Status RestoreOutputs(Graph& graph, const PortList& ports, NamePairs& name
       graph.SetOutput(at, output);
     }
     if (!port.perm.empty()) {
-      PermuteOutput(graph, output, Inverse(port.perm), "_inside");
+      PermuteOutput(graph, output, Inverse(AsPerm(port.perm)), "_inside");
       output = graph.outputs()[at];
     }
     if (casts) {
@@ -447,7 +447,9 @@ void NoteTypes(const Graph& graph, bool but_elements, Interface& interface) {
 void NotePerm(const std::vector<int64_t>& perm, const std::string& name,
               std::vector<PortChange>& ports) {
   for (PortChange& port : ports) {
-    if (port.name == name && !name.empty()) port.perm = Compose(port.perm, perm);
+    if (port.name == name && !name.empty()) {
+      port.perm = AsInts(Compose(AsPerm(port.perm), AsPerm(perm)));
+    }
   }
 }
 

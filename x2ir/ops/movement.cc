@@ -129,7 +129,7 @@ std::optional<Flip> FlipExpand(const Node& node, Slot slot, const Perm& p) {
 void MoveSizes(Node& node, const Flip& flip, Builder& b) {
   const Perm& p = flip.out[0];
   if (SizesGiven(node) == static_cast<int64_t>(p.size())) {
-    return SetOperand(node, 1, Reordered(b, node.input(1), p));
+    return SetOperand(node, 1, Reordered(b, node.input(1), AsInts(p)));
   }
   std::vector<int64_t> sizes = *KnownInts(node.input(1)), moved;
   sizes.insert(sizes.begin(), p.size() - sizes.size(), 1);
@@ -196,7 +196,7 @@ std::optional<Flip> FlipTile(const Node& node, Slot slot, const Perm& p) {
   return flip;
 }
 void MoveRepeats(Node& node, const Flip& flip, Builder& b) {
-  SetOperand(node, 1, Reordered(b, node.input(1), flip.in[0]));
+  SetOperand(node, 1, Reordered(b, node.input(1), AsInts(flip.in[0])));
 }
 
 X2IR_OP(tile)

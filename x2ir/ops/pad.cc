@@ -200,7 +200,7 @@ void MovePads(Node& node, const Flip& flip, Builder& b) {
   if (node.input(3)) {
     return SetOperand(node, 3, b.Ints(NewAxes(*KnownInts(node.input(3)), p), "axes"));
   }
-  std::vector<int64_t> order = p;  // all begins, then all ends
+  std::vector<int64_t> order = AsInts(p);  // all begins, then all ends
   for (int64_t axis : p) order.push_back(axis + static_cast<int64_t>(p.size()));
   SetOperand(node, 1, Reordered(b, node.input(1), order));
 }

@@ -58,7 +58,7 @@ std::optional<Perm> PermOf(const Node& node) {
     for (int64_t i = rank; i-- > 0;) p.push_back(i);
     return p;
   }
-  p = node.attrs().Ints("perm");
+  p = AsPerm(node.attrs().Ints("perm"));
   if (static_cast<int64_t>(p.size()) != rank) return std::nullopt;
   absl::InlinedVector<bool, 16> seen(rank, false);
   for (int64_t axis : p) {

@@ -7,11 +7,15 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "x2ir/graph_wrapper/graph.h"
 
 namespace X2IR_API x2ir {
 
-using Perm = std::vector<int64_t>;
+using Perm = absl::InlinedVector<int64_t, 6>;
+inline Perm AsPerm(absl::Span<const int64_t> axes) { return Perm(axes.begin(), axes.end()); }
+inline std::vector<int64_t> AsInts(const Perm& p) { return {p.begin(), p.end()}; }
 
 bool IsIdentity(const Perm& p);
 // Empty where it changes nothing.

@@ -503,11 +503,11 @@ void MoveScales(Node& node, const Flip& flip, Builder& b) {
     node.SetAttr("axes", NewAxes(node.attrs().Ints("axes"), p));
     return;
   }
-  std::vector<int64_t> roi = p;
+  std::vector<int64_t> roi = AsInts(p);
   for (int64_t axis : p) roi.push_back(axis + static_cast<int64_t>(p.size()));
   if (HasElements(node.input(1))) SetOperand(node, 1, Reordered(b, node.input(1), roi));
   for (size_t i = 2; i < 4; ++i) {
-    if (HasElements(node.input(i))) SetOperand(node, i, Reordered(b, node.input(i), p));
+    if (HasElements(node.input(i))) SetOperand(node, i, Reordered(b, node.input(i), AsInts(p)));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "x2ir/graph_wrapper/graph.h"
 
 namespace X2IR_API x2ir {
@@ -16,7 +17,7 @@ namespace X2IR_API x2ir {
 class Builder;
 struct Flip;
 struct Slot;
-using Perm = std::vector<int64_t>;  // perm.h
+using Perm = absl::InlinedVector<int64_t, 6>;  // perm.h
 
 // How the op behaves when the axes of its operands and results change places (axes.h, which has the
 // rules that many ops share). Both null: a transpose does not pass it.

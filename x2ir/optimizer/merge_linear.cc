@@ -277,7 +277,7 @@ class LinearMerger {
     Builder b(graph_, split);
     b.set_name_hint(HintOf(*split));
     Value* value = b.Op("reshape", {y, b.Ints(*target, "shape")}, {{"allowzero", 0}});
-    if (!order.empty()) value = b.Op("transpose", {value}, {{"perm", order}});
+    if (!order.empty()) value = b.Op("transpose", {value}, {{"perm", AsInts(order)}});
     const std::vector<Value*> parts =
         b.Ops("split", {value, b.Ints(counts, "heads")}, {{"axis", NewAxis(order, at)}},
               std::vector<bool>(heads.size(), true));
@@ -286,7 +286,7 @@ class LinearMerger {
       const Perm more = Compose(Inverse(order), heads[i].perm);
       Value* part = parts[i];
       if (heads[i].perm != order) {
-        part = b.Op("transpose", {part}, {{"perm", Full(more, shape.rank())}});
+        part = b.Op("transpose", {part}, {{"perm", AsInts(Full(more, shape.rank()))}});
       }
       ends.emplace_back(heads[i].end, part);
     }
@@ -406,7 +406,7 @@ class LinearMerger {
     b.set_name_hint(HintOf(*last));
     Value* value = b.Op("reshape", {x, b.Ints(*target, "shape")}, {{"allowzero", 0}});
     perm = Normalized(std::move(perm));
-    if (!perm.empty()) value = b.Op("transpose", {value}, {{"perm", perm}});
+    if (!perm.empty()) value = b.Op("transpose", {value}, {{"perm", AsInts(perm)}});
     const std::vector<int64_t> sizes(parts, before[next].value());
     const std::vector<Value*> results =
         b.Ops("split", {value, b.Ints(sizes, "sizes")}, {{"axis", NewAxis(perm, next - 1)}},

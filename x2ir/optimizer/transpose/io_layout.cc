@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<Value*>> Named(const std::vector<Value*>& among,
 // A transpose without an operand yet.
 Node* InsertTranspose(Graph& graph, Node* before, const Perm& p) {
   Node* node = graph.InsertNode(before, kIrDialect, "transpose", std::vector<Value*>{nullptr});
-  node->SetAttr("perm", p);
+  node->SetAttr("perm", AsInts(p));
   return node;
 }
 

@@ -16,6 +16,7 @@ constexpr int64_t kNodeCost = 2;
 constexpr int64_t kTranspose = 16;
 // A constant of more elements is not free to change order where others use it as it is.
 constexpr int64_t kMaxFreeElements = 4096;
+constexpr int kNoVertex = -1;
 // Fixed producers with more uses are not asked who else uses them.
 constexpr size_t kManyUses = 1000;
 
@@ -47,12 +48,20 @@ int64_t TransposeCost(const Value& value, const Perm& held, const Perm& wanted) 
 
 int Region::VertexOf(const Node* node) const {
   auto it = vertex_of_.find(node);
-  return it == vertex_of_.end() ? -1 : it->second;
+  return it == vertex_of_.end() ? kNoVertex : it->second;
 }
 
 // --- Growing --------------------------------------------------------------------------------
 
 void Region::Grow(Value* value, const Perm& p) {
+  vertices_.clear();
+  roots_.clear();
+  values_.clear();
+  vertex_of_.clear();
+  seen_.clear();
+  known_.clear();
+  constants_.clear();
+  work_ = 0;
   Visit(value, p);
   for (size_t i = 0; i < values_.size(); ++i) {
     const auto [next, order] = values_[i];
@@ -67,16 +76,17 @@ void Region::Visit(Value* value, const Perm& p) {
   // A constant changes order without anyone else.
   if (p.empty() || value->fixed_constant() || RankOf(value) != static_cast<int64_t>(p.size()))
     return;
-  if (seen_.emplace(value, true).second) values_.emplace_back(value, p);
+  if (seen_.insert(value).second) values_.emplace_back(value, p);
 }
 
 void Region::TryNode(Node* node, Slot slot, const Perm& p) {
   ++work_;
   if (!node->is_ir() || node->graph() != &transposes_.graph() || transposes_.Contains(node)) return;
-  if (vertex_of_.contains(node)) return;
+  const auto [known, fresh] = vertex_of_.emplace(node, kNoVertex);
+  if (!fresh && known->second != kNoVertex) return;
   std::optional<Flip> flip = FlipOf(*node, slot, p, target_);
   if (!flip) return;
-  vertex_of_[node] = static_cast<int>(vertices_.size());
+  known->second = static_cast<int>(vertices_.size());
   for (size_t i = 0; i < flip->in.size(); ++i) {
     if (node->input(i)) Visit(node->input(i), flip->in[i]);
   }
@@ -89,12 +99,11 @@ void Region::TryNode(Node* node, Slot slot, const Perm& p) {
 // --- Deciding -------------------------------------------------------------------------------
 
 void Region::AddRoots() {
-  absl::flat_hash_map<const Value*, bool> known;
   const auto add = [&](Value* value) {
     if (Node* producer = value->producer(); producer && transposes_.Contains(producer)) {
       value = producer->input(0);
     }
-    if (value->shape() && !IsFree(*value) && known.emplace(value, true).second) AddRoot(value);
+    if (value->shape() && !IsFree(*value) && known_.insert(value).second) AddRoot(value);
   };
   for (const Vertex& vertex : vertices_) {
     for (Value* input : vertex.node->inputs()) {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "x2ir/optimizer/transpose/flips.h"
 #include "x2ir/optimizer/transpose/min_cut.h"
 #include "x2ir/optimizer/transpose/transpose_set.h"
@@ -19,9 +21,9 @@ class Region {
   Region(TransposeSet& transposes, const PassContext& target)
       : transposes_(transposes), target_(target) {}
 
-  // Finds all nodes that are reached from the value, when it has order p, by producers and
-  // consumers. The region ends at transposes, at ops that no order of axes passes, and at values
-  // whose order stays.
+  // Forgets the region before it, and finds all nodes that are reached from the value, when it has
+  // order p, by producers and consumers. The region ends at transposes, at ops that no order of
+  // axes passes, and at values whose order stays.
   void Grow(Value* value, const Perm& p);
   // The values that change their order of axes, each with the new order.
   const std::vector<std::pair<Value*, Perm>>& values() const { return values_; }
@@ -30,7 +32,7 @@ class Region {
   // Flips them, and puts transposes between flipped nodes and all others, and between each other
   // too; TransposeSet::Tidy removes most of these.
   void Apply();
-  // How much work that was: the number of nodes and uses that were visited.
+  // How much work the last one was: the number of nodes and uses that were visited.
   int64_t work() const { return work_; }
 
  private:
@@ -48,7 +50,7 @@ class Region {
     Value* value;  // not made by a transpose
     int vertex;    // its producer, or -1
     Perm held;     // the order that it has when that is flipped
-    std::vector<Want> wants;
+    absl::InlinedVector<Want, 2> wants;
   };
   void Visit(Value* value, const Perm& p);
   void TryNode(Node* node, Slot slot, const Perm& p);
@@ -70,7 +72,7 @@ class Region {
   std::vector<Root> roots_;
   std::vector<std::pair<Value*, Perm>> values_;  // also the queue of Grow
   absl::flat_hash_map<const Node*, int> vertex_of_;
-  absl::flat_hash_map<const Value*, bool> seen_;
+  absl::flat_hash_set<const Value*> seen_, known_;                        // by Visit, by AddRoots
   absl::flat_hash_map<std::pair<const Value*, Perm>, Value*> constants_;  // in other orders
   int64_t work_ = 0;
 };

@@ -50,7 +50,7 @@ void SetPerm(Node* node, Perm p) {
     p.resize(node->input(0)->shape()->rank());
     std::iota(p.begin(), p.end(), 0);
   }
-  node->SetAttr("perm", std::move(p));
+  node->SetAttr("perm", AsInts(p));
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ void TransposeSet::AddReshape(Node* node, const Perm& p) {
   node->set_op(kIrDialect, "transpose");
   node->SetInputs({node->input(0)});
   node->EraseAttr("allowzero");
-  node->SetAttr("perm", p);
+  node->SetAttr("perm", AsInts(p));
   State& state = live_[node];
   state.was_reshape = true;
   if (shape && shape->fixed_constant()) {
@@ -153,7 +153,7 @@ Value* TransposeSet::Make(Value* value, const Perm& p) {
     return it->second->output(0);
   }
   Node* node = graph_.InsertNode(NodeBehind(value), kIrDialect, "transpose", {{value}});
-  node->SetAttr("perm", p);
+  node->SetAttr("perm", AsInts(p));
   Type type = value->type();
   type.set_shape(Permuted(*value->shape(), p));
   Value* result = graph_.AddNodeOutput(node, "", std::move(type));
@@ -178,7 +178,7 @@ void TransposeSet::Insulate(Value* value, const Perm& undo) {
   }
   Node* node =
       graph_.InsertNode(NodeBehind(value), kIrDialect, "transpose", std::vector<Value*>{nullptr});
-  node->SetAttr("perm", undo);
+  node->SetAttr("perm", AsInts(undo));
   Value* result = graph_.AddNodeOutput(node, "", value->type());
   const std::string base = value->name();
   graph_.ReplaceAllUsesKeepingOutputNames(value, result);

@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "x2ir/optimizer/node_index.h"
 #include "x2ir/optimizer/pass.h"
 #include "x2ir/optimizer/transpose/region.h"
@@ -30,7 +31,7 @@ class Elimination {
  public:
   Elimination(Graph& graph, const PassContext& target, const std::vector<Node*>* candidates)
       : transposes_(graph, target, candidates),
-        target_(target),
+        region_(transposes_, target),
         work_(kMaxWorkPerNode * (static_cast<int64_t>(graph.num_nodes()) + 100)) {}
 
   int64_t Run() {
@@ -55,28 +56,34 @@ class Elimination {
                                    [&](const auto& entry) { return entry.first == p; });
     if (last != tried.end() && last->second > time) return false;
     transposes_.SetTime(++time_);
-    Region region(transposes_, target_);
-    region.Grow(value, p);
-    const bool better = region.Decide();
-    work_ -= region.work() + 1;
+    region_.Grow(value, p);
+    const bool better = region_.Decide();
+    work_ -= region_.work() + 1;
     if (!better) {
-      for (const auto& [reached, order] : region.values()) {
+      for (const auto& [reached, order] : region_.values()) {
         auto& times = tried_[reached];
-        std::erase_if(times, [&, perm = order](const auto& entry) { return entry.first == perm; });
-        times.emplace_back(order, time_);
+        const auto known =
+            std::find_if(times.begin(), times.end(),
+                         [&, perm = order](const auto& t) { return t.first == perm; });
+        if (known != times.end()) {
+          known->second = time_;
+        } else {
+          times.emplace_back(order, time_);
+        }
       }
       return false;
     }
-    region.Apply();
+    region_.Apply();
     transposes_.Tidy();
     ++changes_;
     return true;
   }
 
   TransposeSet transposes_;
-  const PassContext& target_;
+  Region region_;
   // Values whose regions were best as they were, by the order that they would have had, and when.
-  absl::flat_hash_map<const Value*, std::vector<std::pair<Perm, int64_t>>> tried_;
+  using Tried = absl::InlinedVector<std::pair<Perm, int64_t>, 1>;
+  absl::flat_hash_map<const Value*, Tried> tried_;
   int64_t work_;
   int64_t time_ = 0;
   int64_t changes_ = 0;
