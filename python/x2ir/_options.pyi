@@ -19,11 +19,11 @@ class ReadOptions(TypedDict, total=False):
     allow_foreign: str | Sequence[str] | None
     continue_on_error: bool | None
     params: str | None
+    allow_outside: bool | None
     raw_images: bool | None
     function: str | None
     decode_heads: bool | None
     fork: Literal["auto", "pjreddie", "alexeyab"] | None
-    allow_outside: bool | None
     hdf5_library: bool | None
     snapshot: str | None
     job: str | None
@@ -110,6 +110,7 @@ class ConvertOptions(TypedDict, total=False):
     params_as_inputs: bool | None
     check: bool | None
     params: str | None
+    allow_outside: bool | None
     raw_images: bool | None
     function: str | None
     float64_as_float32: bool | None
@@ -123,7 +124,6 @@ class ConvertOptions(TypedDict, total=False):
     force: bool | None
     decode_heads: bool | None
     fork: Literal["auto", "pjreddie", "alexeyab"] | None
-    allow_outside: bool | None
     layout: Literal["keep", "channels_first", "channels_last"] | None
     weights: Literal["copy", "reference"] | None
     hdf5_library: bool | None

@@ -82,6 +82,12 @@ TEST_F(Hints, AreTrue) {
        "x2ir convert -q big.onnx --weights reference -o in/big.json; x2ir info in/big.json",
        "must be allowed \\(--allow-outside\\)", "x2ir info in/big.json --allow-outside",
        "converts +yes"},
+      {"allow_outside",
+       "x2ir convert -q big.onnx -o far.onnx --external-data always; mkdir -p in2; mv far.onnx "
+       "in2; "
+       "ln -s ../far.onnx.data in2/far.onnx.data; x2ir info in2/far.onnx",
+       "is a link out .* must be allowed \\(--allow-outside\\)",
+       "x2ir info in2/far.onnx --allow-outside", "converts +yes"},
       {"force", "echo mine >small.json; x2ir convert small.onnx", "--force replaces this one",
        "x2ir convert small.onnx --force", "^wrote small.json"},
       {"force", "rm -f small.json; echo mine >small.json; x2ir convert small.onnx",

@@ -528,7 +528,7 @@ TEST_F(IrTest, RealNetworksSurvive) {
       ASSERT_TRUE(model.ok()) << model.status();
       for (const bool reference : {false, true}) {
         ASSERT_TRUE(WriteIr(*model, Path("m.json"), {.reference_weights = reference}).ok());
-        const auto read = ReadIr(Path("m.json"), {.allow_outside = reference});
+        const auto read = ReadIr(Source(Path("m.json")).AllowOutside(reference));
         ASSERT_TRUE(read.ok()) << entry.path() << read.status();
         EXPECT_TRUE(Describe(*read) == Describe(*model)) << entry.path();
         ASSERT_TRUE(WriteIr(*read, Path("n.json"), {.reference_weights = reference}).ok());
@@ -584,7 +584,7 @@ TEST_F(IrTest, WeightsMayBeReferences) {
   const absl::Status refused = ReadIr(Path("moved/m.json")).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << refused;
   EXPECT_NE(std::string(refused.message()).find("is an absolute path"), std::string::npos);
-  read = ReadIr(Path("moved/m.json"), {.allow_outside = true});
+  read = ReadIr(Source(Path("moved/m.json")).AllowOutside());
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(Describe(*read), Describe(outside));
   // A file that was replaced since it was mapped is not what the tensor is.
@@ -609,15 +609,15 @@ TEST_F(IrTest, PathsMustStayInTheFolder) {
       {"sub/w.bin", ""},
       {"sub/../sub/w.bin", ""},
       {"good_link.bin", ""},
-      {"../secret.bin", "lies elsewhere"},
-      {"sub/../../secret.bin", "lies elsewhere"},
-      {"link.bin", "lies elsewhere"},
-      {"up/secret.bin", "lies elsewhere"},
+      {"../secret.bin", "leads out of the model's folder"},
+      {"sub/../../secret.bin", "leads out of the model's folder"},
+      {"link.bin", "is a link out of the model's folder"},
+      {"up/secret.bin", "is a link out of the model's folder"},
       {Path("secret.bin"), "is an absolute path"},
-      {"none.bin", "no such weight file", false},
+      {"none.bin", "there is no file", false},
       {"sub", "directory", false},
-      {"", "no file name", false},
-      {"a\\u0000b", "no file name", false},
+      {"", "no name of a file", false},
+      {"a\\u0000b", "no name of a file", false},
   };
   for (const auto& row : kRows) {
     for (const bool in_weights : {false, true}) {
@@ -632,7 +632,7 @@ TEST_F(IrTest, PathsMustStayInTheFolder) {
       const absl::Status status = ReadIr(Path("models/m.json")).status();
       EXPECT_EQ(status.ok(), message.empty()) << row.file << status;
       EXPECT_NE(std::string(status.message()).find(message), std::string::npos) << status;
-      const auto allowed = ReadIr(Path("models/m.json"), {.allow_outside = true});
+      const auto allowed = ReadIr(Source(Path("models/m.json")).AllowOutside());
       EXPECT_EQ(allowed.ok(), row.exists && !in_weights) << row.file << allowed.status();
     }
   }

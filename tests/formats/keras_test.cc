@@ -393,9 +393,9 @@ TEST_F(Keras, TfjsFilesStayInTheirFolder) {
     const char *paths, *message;
   };
   const Row rows[] = {
-      {R"(["../outside.bin"])", "is not in the model's folder"},
-      {R"(["/dev/zero"])", "is not in the model's folder"},
-      {R"([""])", "is not in the model's folder"},
+      {R"(["../outside.bin"])", "leads out of the model's folder"},
+      {R"(["/dev/zero"])", "is an absolute path"},
+      {R"([""])", "no name of a file"},
       {R"(["none.bin"])", "none.bin"},
       {R"(["short.bin"])", "weight 'd/bias': the files of weights end before it does"},
   };

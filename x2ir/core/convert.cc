@@ -166,7 +166,9 @@ absl::StatusOr<Model> Load(const Source& source, const std::string& format,
   absl::StatusOr<Model> model = Guarded([&]() -> absl::StatusOr<Model> {
     // A folder's files are looked at when something is written of them.
     const auto file = source.Open();
-    X2IR_ASSIGN_OR_RETURN(Model result, found->read(source, request));
+    Source allowed = source;
+    if (found->names_files) allowed.AllowOutside(request.options.Flag(kAllowOutside));
+    X2IR_ASSIGN_OR_RETURN(Model result, found->read(allowed, request));
     if (file.ok() && (*file)->mapped()) X2IR_RETURN_IF_ERROR(CheckUnchanged(*(*file)->mapped()));
     return result;
   });

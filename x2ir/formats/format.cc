@@ -24,6 +24,11 @@ NamedRegistry<Format>& Formats() {
 }  // namespace
 
 bool RegisterFormat(Format format, SourcePlace place) {
+  if (format.names_files) {
+    format.read_options.push_back(
+        {.name = std::string(kAllowOutside),
+         .help = "Let files that the model names lie outside of its own folder"});
+  }
   Formats().Add(std::move(format), place);
   return true;
 }

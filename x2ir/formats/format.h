@@ -65,6 +65,9 @@ struct Format {
   std::string doc;  // what it is, in a few words
   std::function<Match(const Candidate&)> recognize{};
   std::vector<OptionDef> read_options{};
+  // Whether a file may name other files, which Source::OpenBeside opens: "allow_outside" is one of
+  // the read_options then.
+  bool names_files = false;
   // Reads a graph naively, in the format's dialect. Any bytes at all may come: a wrong file is
   // DataLoss or InvalidArgument. Null: it is only written.
   std::function<absl::StatusOr<Model>(const Source&, const ReadRequest&)> read{};

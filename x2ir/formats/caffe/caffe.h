@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/model_files.h"
 #include "x2ir/formats/io/source.h"
-#include "x2ir/formats/nnvm/model_files.h"
 #include "x2ir/graph_wrapper/model.h"
 
 namespace X2IR_API x2ir {
@@ -24,7 +24,7 @@ inline constexpr char kDialect[] = "caffe";
 // An attribute of every node: how many of its operands are bottoms.
 inline constexpr char kBottoms[] = "bottoms";
 // "net.prototxt" with "net.caffemodel", or with the only such file of its folder.
-const nnvm::ModelFileNames& CaffeFileNames();
+const ModelFileNames& CaffeFileNames();
 // Whether a text begins like a network's definition.
 bool LooksLikeNet(std::string_view head);
 }  // namespace caffe

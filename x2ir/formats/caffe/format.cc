@@ -47,8 +47,8 @@ bool LooksLikeNet(std::string_view head) {
   return false;
 }
 
-const nnvm::ModelFileNames& CaffeFileNames() {
-  static const auto& names = *new nnvm::ModelFileNames{
+const ModelFileNames& CaffeFileNames() {
+  static const auto& names = *new ModelFileNames{
       .params =
           [](const std::string& stem, const std::vector<std::string>& folder) {
             std::vector<std::string> names = {StrCat(stem, kWeightsEnding)};
@@ -80,7 +80,7 @@ namespace {
 
 Match RecognizeCaffe(const Candidate& file) {
   if (file.is_folder) {
-    const auto files = nnvm::OpenModelFiles(Source(file.path), "", caffe::CaffeFileNames());
+    const auto files = OpenModelFiles(Source(file.path), "", caffe::CaffeFileNames());
     return files.ok() || absl::IsInvalidArgument(files.status()) ? Match::kCertain : Match::kNo;
   }
   const std::string_view head(reinterpret_cast<const char*>(file.head.data()), file.head.size());
@@ -98,6 +98,7 @@ Match RecognizeCaffe(const Candidate& file) {
     .doc = "Networks of Caffe: a definition and its weights",
     .recognize = RecognizeCaffe,
     .read_options = {ParamsOption()},
+    .names_files = true,
     .read =
         [](const Source& source, const ReadRequest& request) {
           return ReadCaffe(source, {.params = request.options.Text("params")});

@@ -263,15 +263,12 @@ class GraphReader {
 
 absl::StatusOr<Model> ReadCaffe(const Source& source, const CaffeOptions& options) {
   const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(const nnvm::ModelFiles files,
-                          nnvm::OpenModelFiles(source, options.params, caffe::CaffeFileNames()));
+    X2IR_ASSIGN_OR_RETURN(const ModelFiles files,
+                          OpenModelFiles(source, options.params, caffe::CaffeFileNames()));
     X2IR_ASSIGN_OR_RETURN(caffe::NetDesc net, caffe::ReadDefinition(files.graph));
     caffe::GraphReader reader(std::move(net));
-    const std::string& path = files.graph->path();
-    X2IR_RETURN_IF_ERROR(reader.TakeMatrices([&](const std::string& name) {
-      if (source.in_memory()) return source.OpenNamed(name);
-      return Blob::Open(path.substr(0, path.rfind('/') + 1) + name);
-    }));
+    X2IR_RETURN_IF_ERROR(
+        reader.TakeMatrices([&](const std::string& name) { return source.OpenBeside(name); }));
     if (files.params) {
       auto weights = caffe::ReadWeights(files.params);
       if (!weights.ok()) return Annotate(weights.status(), StrCat("'", files.params->path(), "'"));

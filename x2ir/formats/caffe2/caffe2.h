@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/model_files.h"
 #include "x2ir/formats/io/source.h"
-#include "x2ir/formats/nnvm/model_files.h"
 #include "x2ir/graph_wrapper/attribute.h"
 #include "x2ir/graph_wrapper/model.h"
 
@@ -50,7 +50,7 @@ bool LooksLikeNet(std::string_view head);
 absl::StatusOr<std::optional<Tensor>> FilledBy(const OperatorDesc& op);
 
 // "predict_net.pb" with "init_net.pb", also behind one prefix, or as ".pbtxt".
-const nnvm::ModelFileNames& Caffe2FileNames();
+const ModelFileNames& Caffe2FileNames();
 }  // namespace caffe2
 
 struct Caffe2Options {

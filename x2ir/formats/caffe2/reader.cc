@@ -481,8 +481,8 @@ bool IsNet(const Blob& file) {
 
 }  // namespace
 
-const nnvm::ModelFileNames& Caffe2FileNames() {
-  static const auto& names = *new nnvm::ModelFileNames{
+const ModelFileNames& Caffe2FileNames() {
+  static const auto& names = *new ModelFileNames{
       .params =
           [](const std::string& stem, const std::vector<std::string>&) {
             const std::string prefix = PrefixOf(stem);
@@ -507,8 +507,8 @@ const nnvm::ModelFileNames& Caffe2FileNames() {
 
 absl::StatusOr<Model> ReadCaffe2(const Source& source, const Caffe2Options& options) {
   const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(const nnvm::ModelFiles files,
-                          nnvm::OpenModelFiles(source, options.params, caffe2::Caffe2FileNames()));
+    X2IR_ASSIGN_OR_RETURN(const ModelFiles files,
+                          OpenModelFiles(source, options.params, caffe2::Caffe2FileNames()));
     X2IR_ASSIGN_OR_RETURN(caffe2::NetDesc net, caffe2::ReadNet(files.graph));
     caffe2::GraphReader reader(std::move(net));
     if (files.params) {
@@ -527,7 +527,7 @@ namespace {
 
 Match RecognizeCaffe2(const Candidate& file) {
   if (file.is_folder) {
-    const auto files = nnvm::OpenModelFiles(Source(file.path), "", caffe2::Caffe2FileNames());
+    const auto files = OpenModelFiles(Source(file.path), "", caffe2::Caffe2FileNames());
     return files.ok() || absl::IsInvalidArgument(files.status()) ? Match::kCertain : Match::kNo;
   }
   const std::string_view head(reinterpret_cast<const char*>(file.head.data()), file.head.size());

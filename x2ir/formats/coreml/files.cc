@@ -5,6 +5,7 @@
 
 #include "x2ir/formats/coreml/reader_internal.h"
 #include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -15,31 +16,9 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kModelPath = "@model_path/";
 
-// A path that leads nowhere but down.
-bool StaysInside(std::string_view path) {
-  if (path.empty() || path.front() == '/' || path.find('\0') != path.npos) return false;
-  while (!path.empty()) {
-    const std::string_view part = path.substr(0, path.find('/'));
-    if (part == "..") return false;
-    path.remove_prefix(std::min(part.size() + 1, path.size()));
-  }
-  return true;
-}
-
-// Where links lead, too.
-bool LiesIn(const fs::path& folder, const fs::path& file) {
-  std::error_code error;
-  const fs::path real = fs::weakly_canonical(file, error);
-  if (error) return false;
-  const fs::path base = fs::weakly_canonical(folder.empty() ? "." : folder, error);
-  return !error &&
-         std::mismatch(base.begin(), base.end(), real.begin(), real.end()).first == base.end();
-}
-
-// The model's file of a package, from the folder.
-absl::StatusOr<std::string> ModelOfManifest(const std::string& folder) {
-  X2IR_ASSIGN_OR_RETURN(const BlobPtr manifest,
-                        Blob::Open((fs::path(folder) / "Manifest.json").string()));
+// The model's file of a package.
+absl::StatusOr<BlobPtr> ModelOfManifest(const Source& source, const std::string& package) {
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr manifest, source.OpenBeside("Manifest.json", package));
   std::string root;
   std::vector<std::pair<std::string, std::string>> items;
   JsonReader r(manifest->view());
@@ -65,13 +44,9 @@ absl::StatusOr<std::string> ModelOfManifest(const std::string& folder) {
   if (!r.ok()) return Annotate(r.status(), "Manifest.json");
   for (const auto& [name, path] : items) {
     if (name != root) continue;
-    if (!StaysInside(path))
-      return Invalid("Manifest.json: the path '", path, "' leaves the package");
-    const fs::path model = fs::path(folder) / "Data" / path;
-    if (!LiesIn(folder, model)) {
-      return Invalid("Manifest.json: the path '", path, "' leaves the package");
-    }
-    return model.string();
+    absl::StatusOr<BlobPtr> model = source.OpenBeside(StrCat("Data/", path), package);
+    if (!model.ok()) return AnnotateOption(model.status(), "Manifest.json");
+    return model;
   }
   return Invalid("Manifest.json names no model");
 }
@@ -79,23 +54,21 @@ absl::StatusOr<std::string> ModelOfManifest(const std::string& folder) {
 }  // namespace
 
 absl::StatusOr<ModelFiles> ModelFiles::Find(const Source& source) {
-  ModelFiles files;
-  if (source.in_memory()) {
-    files.memory_ = &source;
-    X2IR_ASSIGN_OR_RETURN(files.model_, source.Open());
-    return files;
-  }
+  ModelFiles files(source);
   std::string path = source.name();
   if (source.is_folder()) {
     const std::string inside = OnlyModelIn(path);
     if (!inside.empty()) path = inside;
   }
   std::error_code error;
-  if (fs::is_directory(path, error)) {
-    X2IR_ASSIGN_OR_RETURN(path, ModelOfManifest(path));
+  if (!source.in_memory() && fs::is_directory(path, error)) {
+    X2IR_ASSIGN_OR_RETURN(files.model_, ModelOfManifest(source, path));
+    files.folder_ = fs::path(files.model_->path()).parent_path().string();
+  } else if (path == source.name()) {
+    X2IR_ASSIGN_OR_RETURN(files.model_, source.Open());
+  } else {
+    X2IR_ASSIGN_OR_RETURN(files.model_, source.OpenGiven(path));
   }
-  files.folder_ = fs::path(path).parent_path().string();
-  X2IR_ASSIGN_OR_RETURN(files.model_, Blob::Open(path));
   return files;
 }
 
@@ -104,18 +77,7 @@ absl::StatusOr<BlobPtr> ModelFiles::Open(std::string_view name) {
   std::string_view path = name;
   if (!path.starts_with(kModelPath)) return Unimplemented("the weights' file '", name, "'");
   path.remove_prefix(kModelPath.size());
-  if (!StaysInside(path))
-    return Invalid("the weights' file '", name, "' lies outside of the model");
-  BlobPtr blob;
-  if (memory_) {
-    X2IR_ASSIGN_OR_RETURN(blob, memory_->OpenNamed(std::string(path)));
-  } else {
-    const fs::path file = fs::path(folder_.empty() ? "." : folder_) / path;
-    if (!LiesIn(folder_, file)) {
-      return Invalid("the weights' file '", name, "' lies outside of the model");
-    }
-    X2IR_ASSIGN_OR_RETURN(blob, Blob::Open(file.string()));
-  }
+  X2IR_ASSIGN_OR_RETURN(BlobPtr blob, source_.OpenBeside(path, folder_));
   opened_[std::string(name)] = blob;
   return blob;
 }

@@ -37,6 +37,7 @@ std::vector<std::string> TargetChoices() {
                       .type = OptionDef::kText,
                       .help = "Which function of an ML Program that has several",
                       .placeholder = "NAME"}},
+    .names_files = true,
     .read =
         [](const Source& source, const ReadRequest& request) {
           return ReadCoreml(source, {.raw_images = request.options.Flag("raw_images"),

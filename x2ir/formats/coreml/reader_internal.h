@@ -31,9 +31,11 @@ class ModelFiles {
   absl::StatusOr<BlobPtr> Open(std::string_view name);
 
  private:
+  explicit ModelFiles(const Source& source) : source_(source) {}
+
+  const Source& source_;
   BlobPtr model_;
-  std::string folder_;
-  const Source* memory_ = nullptr;
+  std::string folder_;  // where it lies in a package; empty: no package
   StringMap<BlobPtr> opened_;
 };
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/model_files.h"
 #include "x2ir/formats/io/source.h"
-#include "x2ir/formats/nnvm/model_files.h"
 #include "x2ir/graph_wrapper/model.h"
 
 namespace X2IR_API x2ir {
@@ -44,7 +44,7 @@ std::vector<int64_t> ParseIntegers(std::string_view text);
 std::vector<double> ParseNumbers(std::string_view text);
 
 // "net.cfg" with "net.weights", or with the only such file of its folder.
-const nnvm::ModelFileNames& DarknetFileNames();
+const ModelFileNames& DarknetFileNames();
 }  // namespace darknet
 
 struct DarknetOptions {

@@ -33,8 +33,8 @@ bool HasVersion(std::string_view head) {
 
 }  // namespace
 
-const nnvm::ModelFileNames& DarknetFileNames() {
-  static const auto& names = *new nnvm::ModelFileNames{
+const ModelFileNames& DarknetFileNames() {
+  static const auto& names = *new ModelFileNames{
       .params =
           [](const std::string& stem, const std::vector<std::string>& folder) {
             std::vector<std::string> names = {StrCat(stem, kWeightsFile)};
@@ -62,7 +62,7 @@ namespace {
 
 Match RecognizeDarknet(const Candidate& file) {
   if (file.is_folder) {
-    const auto files = nnvm::OpenModelFiles(Source(file.path), "", darknet::DarknetFileNames());
+    const auto files = OpenModelFiles(Source(file.path), "", darknet::DarknetFileNames());
     return files.ok() || absl::IsInvalidArgument(files.status()) ? Match::kCertain : Match::kNo;
   }
   const std::string_view head(reinterpret_cast<const char*>(file.head.data()), file.head.size());

@@ -552,9 +552,8 @@ class GraphReader {
 
 absl::StatusOr<Model> ReadDarknet(const Source& source, const DarknetOptions& options) {
   const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(
-        const nnvm::ModelFiles files,
-        nnvm::OpenModelFiles(source, options.params, darknet::DarknetFileNames()));
+    X2IR_ASSIGN_OR_RETURN(const ModelFiles files,
+                          OpenModelFiles(source, options.params, darknet::DarknetFileNames()));
     X2IR_ASSIGN_OR_RETURN(const std::vector<darknet::Section> sections,
                           darknet::ParseConfig(files.graph->view()));
     const auto read_as = [&](bool norm_biases) -> absl::StatusOr<Model> {

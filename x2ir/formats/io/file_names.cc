@@ -32,17 +32,4 @@ std::string RelativeTo(const std::string& folder, const std::string& path) {
   return path.starts_with(inside) ? path.substr(inside.size()) : std::string();
 }
 
-bool MayBelongTo(const std::string& named, const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (!fs::is_symlink(path, error)) return true;
-  const auto folder_of = [](const fs::path& file) {
-    const fs::path folder = file.parent_path();
-    return folder.empty() ? std::string(".") : folder.string();
-  };
-  const std::string real = CanonicalPath(path);
-  return !RelativeTo(CanonicalPath(folder_of(path)), real).empty() ||
-         !RelativeTo(folder_of(CanonicalPath(named)), real).empty();
-}
-
 }  // namespace x2ir

@@ -11,7 +11,9 @@
 #include <istream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -27,6 +29,9 @@ struct HeldBytes {
   absl::Span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
 };
+
+// The option of reading that sets Source::AllowOutside.
+inline constexpr std::string_view kAllowOutside = "allow_outside";
 
 class Source {
  public:
@@ -57,15 +62,41 @@ class Source {
 
   // The model's own file, mapped; the errors are those of Blob::Open.
   absl::StatusOr<BlobPtr> Open() const;
-  bool has_resolver() const { return resolver_ != nullptr; }
-  // A file that the model names, in memory only: readers of files follow their own rules on where
-  // such files may lie. NotFound without a resolver.
-  absl::StatusOr<BlobPtr> OpenNamed(const std::string& name) const;
+
+  // --- The model's other files -------------------------------------------------------------------
+  // They lie in the model's folder: that of its own file, or the source itself where that is a
+  // folder. A model that is a link also has the folder of the file that it leads to, since caches
+  // of models consist of links. In memory, the resolver gives them.
+
+  // Files that the model names may be anywhere then (the option "allow_outside" of formats).
+  Source& AllowOutside(bool allow = true) {
+    allow_outside_ = allow;
+    return *this;
+  }
+  std::string folder() const;
+  // False in memory without a resolver: there are no other files.
+  bool has_files() const { return !in_memory() || resolver_ != nullptr; }
+  // The file that the model names, relative to `folder` ("": the model's). Any text may come as a
+  // name. InvalidArgument where it leads out of the folder, by itself or by a link, and that is not
+  // allowed; NotFound where there is no such file, and in memory without a resolver.
+  absl::StatusOr<BlobPtr> OpenBeside(std::string_view name, const std::string& folder = "") const;
+  // The same for a name that is only a convention: null where there is no such file, or a link that
+  // leads out of the folder.
+  absl::StatusOr<BlobPtr> FindBeside(std::string_view name, const std::string& folder = "") const;
+  // The names of the files that FindBeside finds, sorted; none in memory.
+  std::vector<std::string> FilesBeside() const;
+  // A file that the caller named (the option "params"): any path; in memory as OpenBeside.
+  absl::StatusOr<BlobPtr> OpenGiven(const std::string& path) const;
 
  private:
+  absl::StatusOr<BlobPtr> OpenNamed(const std::string& name) const;
+  // Whether the path, whose links are resolved, lies in the folder.
+  bool IsInside(const std::string& folder, const std::string& real) const;
+
   std::string name_;
   BlobPtr memory_;
   Resolver resolver_;
+  bool allow_outside_ = false;
 };
 
 }  // namespace x2ir

@@ -24,12 +24,8 @@ absl::Status WriteIrFile(const Model& model, const Sink& sink, const FormatOptio
     .doc = "x2ir's own: the graph as JSON, weights as safetensors beside it",
     .recognize =
         [](const Candidate& file) { return LooksLikeIr(file.head) ? Match::kCertain : Match::kNo; },
-    .read_options = {{.name = "allow_outside",
-                      .help = "Let a model's weights lie outside of its own folder"}},
-    .read =
-        [](const Source& source, const ReadRequest& request) {
-          return ReadIr(source, {.allow_outside = request.options.Flag("allow_outside")});
-        },
+    .names_files = true,
+    .read = [](const Source& source, const ReadRequest&) { return ReadIr(source); },
     .write_options =
         {{.name = "layout",
           .type = OptionDef::kChoice,

@@ -16,21 +16,15 @@
 
 namespace X2IR_API x2ir {
 
-struct IrReadOptions {
-  // Whether the file may name weights outside of its own folder: by an absolute path, by
-  // "..", or through a symbolic link.
-  bool allow_outside = false;
-};
-
 // Reads a model; its weights stay mapped. The graph is sorted and valid. Errors: DataLoss for
 // what is no (whole) JSON, InvalidArgument for what breaks the schema, both with line, column
 // and path; NotFound for a missing file; Unimplemented for a newer format version.
-absl::StatusOr<Model> ReadIr(const Source& source, const IrReadOptions& options = {});
+absl::StatusOr<Model> ReadIr(const Source& source);
 
 struct IrWriteOptions {
   // Weights that lie in files are named by their byte ranges instead of being copied: by a
   // relative path where the file is inside the folder of the JSON, else by its absolute one,
-  // which is read only with allow_outside. What lies in memory is copied in any case.
+  // which is read only where the Source allows that. What lies in memory is copied in any case.
   bool reference_weights = false;
   // Whether weights that no writer of IR wrote are replaced; else they are AlreadyExists.
   bool force = false;

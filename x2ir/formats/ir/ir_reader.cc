@@ -4,11 +4,9 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -20,7 +18,6 @@
 #include "x2ir/formats/json.h"
 #include "x2ir/formats/safetensors/index.h"
 #include "x2ir/formats/safetensors/safetensors.h"
-#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -33,39 +30,10 @@ constexpr size_t kMaxAttributes = 10'000;
 
 using Kind = JsonReader::Kind;
 
-// `name` in `folder` as an absolute path without links; inside the folder unless allowed.
-absl::StatusOr<std::string> Resolve(const std::string& folder, std::string_view name,
-                                    bool allow_outside) {
-  namespace fs = std::filesystem;
-  if (name.empty() || name.find('\0') != std::string_view::npos) {
-    return Invalid("'", name, "' is no file name");
-  }
-  const bool absolute = name[0] == '/';
-  const auto outside = [&](std::string_view why) {
-    return Invalid("weight file '", name, "' ", why,
-                   ": files outside of the model's folder must be allowed (",
-                   OptionText("allow_outside"), ")");
-  };
-  if (absolute && !allow_outside) return outside("is an absolute path");
-  const fs::path path = absolute ? std::string(name) : StrCat(folder, name);
-  std::error_code error;
-  const fs::path real = fs::canonical(path, error);
-  if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) {
-    return NotFound("no such weight file: '", path.string(), "'");
-  }
-  if (error) return SystemError("cannot open '", path.string(), "': ", error.message());
-  if (allow_outside) return real.string();
-  std::string inside = fs::canonical(folder.empty() ? "." : folder, error).string();
-  if (error) return SystemError("cannot open '", folder, "': ", error.message());
-  if (!inside.ends_with('/')) inside += '/';
-  if (!real.string().starts_with(inside)) return outside("lies elsewhere");
-  return real.string();
-}
-
 class Reader {
  public:
-  Reader(std::string_view text, const Source& source, const IrReadOptions& options)
-      : json_(text), source_(source), parts_(SplitPath(source.name())), options_(options) {}
+  Reader(std::string_view text, const Source& source)
+      : json_(text), source_(source), parts_(SplitPath(source.name())) {}
 
   absl::StatusOr<Model> Read();
 
@@ -88,8 +56,6 @@ class Reader {
   void ReadSource(Model& model);
   void ReadOpsets(std::vector<OpsetImport>* opsets);
   void ReadWeights();
-  // A file that the model names.
-  absl::StatusOr<BlobPtr> Open(std::string_view name);
   void ReadWeightFile(const BlobPtr& mapped, const std::vector<std::string>* wanted);
   void ReadWeightIndex(const Blob& index, const std::string& name);
   void ReadFunctions(Model& model);
@@ -148,7 +114,6 @@ class Reader {
   JsonReader json_;
   const Source& source_;
   const PathParts parts_;
-  const IrReadOptions& options_;
   int depth_ = 0;
   bool has_weights_ = false;  // whether "weights" was read
   std::vector<std::vector<NamedTensor>> weight_files_;
@@ -370,18 +335,11 @@ void Reader::ReadWeights() {
          at += parts_.stem.size()) {
       name.replace(at, 1, parts_.stem);
     }
-    const auto file = Unwrap(Open(name));
+    const auto file = Unwrap(source_.OpenBeside(name));
     if (!json_.ok()) return;
     if (name.ends_with(kSafetensorsIndexExtension)) return ReadWeightIndex(*file, name);
     ReadWeightFile(file, nullptr);
   });
-}
-
-absl::StatusOr<BlobPtr> Reader::Open(std::string_view name) {
-  if (source_.in_memory()) return source_.OpenNamed(std::string(name));
-  X2IR_ASSIGN_OR_RETURN(const std::string path,
-                        Resolve(parts_.folder, name, options_.allow_outside));
-  return Blob::Open(path);
 }
 
 // All tensors of a file, or those that an index says it has.
@@ -409,7 +367,7 @@ void Reader::ReadWeightIndex(const Blob& index, const std::string& name) {
   const std::string folder = name.substr(0, name.rfind('/') + 1);
   for (const SafetensorsShard& shard : Unwrap(ReadSafetensorsIndex(index))) {
     const std::string file = shard.file.starts_with('/') ? shard.file : folder + shard.file;
-    const auto mapped = Unwrap(Open(file));
+    const auto mapped = Unwrap(source_.OpenBeside(file));
     if (!json_.ok()) return;
     ReadWeightFile(mapped, &shard.tensors);
     if (!json_.ok()) return;
@@ -900,7 +858,7 @@ Tensor Reader::FromWeights(std::string_view key, const Type& type,
 Tensor Reader::FromRange(const TensorFields& fields, const std::vector<int64_t>& dims) {
   BlobPtr& file = files_[fields.file];
   if (!file) {
-    file = Unwrap(Open(fields.file));
+    file = Unwrap(source_.OpenBeside(fields.file));
     if (!json_.ok()) return Tensor();
   }
   return Unwrap(TensorOf(fields.type.dtype(), dims, file, fields.offset, fields.size));
@@ -949,9 +907,9 @@ absl::Status Reader::SortGraphs() {
 }  // namespace
 }  // namespace ir
 
-absl::StatusOr<Model> ReadIr(const Source& source, const IrReadOptions& options) {
+absl::StatusOr<Model> ReadIr(const Source& source) {
   X2IR_ASSIGN_OR_RETURN(BlobPtr file, source.Open());
-  absl::StatusOr<Model> model = ir::Reader(file->view(), source, options).Read();
+  absl::StatusOr<Model> model = ir::Reader(file->view(), source).Read();
   if (!model.ok()) return Annotate(model.status(), source.name());
   return model;
 }

@@ -5,7 +5,6 @@
 #include <system_error>
 #include <utility>
 
-#include "x2ir/formats/io/file_names.h"
 #include "x2ir/formats/keras/hdf5_internal.h"
 #include "x2ir/formats/keras/keras.h"
 #include "x2ir/formats/keras/network.h"
@@ -132,21 +131,6 @@ absl::StatusOr<Model> ReadArchive(const BlobPtr& blob, bool by_library) {
 
 // --- Files beside each other ---------------------------------------------------------------------
 
-// The file of that name beside the source; null where there is none.
-absl::StatusOr<BlobPtr> Beside(const Source& source, const std::string& name) {
-  if (source.in_memory()) {
-    if (!source.has_resolver()) return BlobPtr();
-    absl::StatusOr<BlobPtr> file = source.OpenNamed(name);
-    if (!file.ok() && absl::IsNotFound(file.status())) return BlobPtr();
-    return file;
-  }
-  const fs::path path = fs::path(source.name()).parent_path() / name;
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return BlobPtr();
-  if (!MayBelongTo(source.name(), path.string())) return BlobPtr();
-  return Blob::Open(path.string());
-}
-
 std::string StemOfModel(const Source& source) {
   std::string stem = fs::path(source.name()).filename().string();
   for (const char* end : {".json", ".h5", ".hdf5", ".keras", ".weights", "_weights", "-weights"}) {
@@ -177,13 +161,11 @@ absl::StatusOr<Model> WithWeights(const Json& root, const BlobPtr& weights, bool
 }
 
 absl::StatusOr<BlobPtr> FindWeights(const Source& source, const std::string& params) {
-  if (!params.empty()) {
-    return source.in_memory() ? source.OpenNamed(params) : Blob::Open(params);
-  }
+  if (!params.empty()) return source.OpenGiven(params);
   const std::string stem = StemOfModel(source);
   for (const char* end :
        {".weights.h5", "_weights.h5", "-weights.h5", ".h5", ".hdf5", "_weights.hdf5"}) {
-    X2IR_ASSIGN_OR_RETURN(BlobPtr file, Beside(source, stem + end));
+    X2IR_ASSIGN_OR_RETURN(BlobPtr file, source.FindBeside(stem + end));
     if (file) return file;
   }
   return BlobPtr();
@@ -212,7 +194,7 @@ absl::StatusOr<Model> Read(const Source& source, const KerasOptions& options) {
     return ReadHdf5(*file, *config);
   }
   // Weights alone: the architecture stands beside them.
-  X2IR_ASSIGN_OR_RETURN(const BlobPtr json, Beside(source, StemOfModel(source) + ".json"));
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr json, source.FindBeside(StemOfModel(source) + ".json"));
   if (!json || !HasWeights(*file)) {
     return NotFound("it has no 'model_config', and there is no architecture '", StemOfModel(source),
                     ".json' beside it");

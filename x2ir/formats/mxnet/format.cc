@@ -12,7 +12,7 @@ namespace {
 
 Match RecognizeMxnet(const Candidate& file) {
   if (file.is_folder) {
-    const auto files = nnvm::OpenModelFiles(Source(file.path), "", MxnetFileNames());
+    const auto files = OpenModelFiles(Source(file.path), "", MxnetFileNames());
     return files.ok() || absl::IsInvalidArgument(files.status()) ? Match::kCertain : Match::kNo;
   }
   if (LooksLikeNdarrayList(file.head)) return Match::kCertain;

@@ -51,8 +51,8 @@ bool IsSymbolFile(const Blob& file) {
 
 }  // namespace
 
-const nnvm::ModelFileNames& MxnetFileNames() {
-  static const auto& names = *new nnvm::ModelFileNames{
+const ModelFileNames& MxnetFileNames() {
+  static const auto& names = *new ModelFileNames{
       .params = ParamsOf,
       .graphs =
           [](const std::string& params) {

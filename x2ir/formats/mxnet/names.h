@@ -4,12 +4,12 @@
 
 #include <string_view>
 
-#include "x2ir/formats/nnvm/model_files.h"
+#include "x2ir/formats/io/model_files.h"
 
 namespace X2IR_API x2ir {
 
 // "net-symbol.json" with "net-0003.params", the last one if there are several, or "net.params".
-const nnvm::ModelFileNames& MxnetFileNames();
+const ModelFileNames& MxnetFileNames();
 
 // Whether a graph that looks like a symbol has operators of NNVM's own compiler rather than
 // MXNet's, or was compiled.

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "x2ir/formats/io/model_files.h"
 #include "x2ir/formats/mxnet/mxnet.h"
 #include "x2ir/formats/mxnet/names.h"
 #include "x2ir/formats/mxnet/ndarray_list.h"
-#include "x2ir/formats/nnvm/model_files.h"
 #include "x2ir/formats/nnvm/symbol_json.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -150,8 +150,8 @@ class MxnetReader {
 
 absl::StatusOr<Model> ReadMxnet(const Source& source, const MxnetOptions& options) {
   const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(const nnvm::ModelFiles files,
-                          nnvm::OpenModelFiles(source, options.params, MxnetFileNames()));
+    X2IR_ASSIGN_OR_RETURN(const ModelFiles files,
+                          OpenModelFiles(source, options.params, MxnetFileNames()));
     absl::StatusOr<SymbolGraph> graph = nnvm::ParseSymbolJson(files.graph->view());
     if (!graph.ok()) return graph.status();
     std::vector<NamedTensor> params;

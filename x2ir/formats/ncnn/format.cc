@@ -24,8 +24,8 @@ bool IsGraph(const Blob& file) {
 
 }  // namespace
 
-const nnvm::ModelFileNames& NcnnFileNames() {
-  static const auto& names = *new nnvm::ModelFileNames{
+const ModelFileNames& NcnnFileNames() {
+  static const auto& names = *new ModelFileNames{
       .params =
           [](const std::string& stem, const std::vector<std::string>&) {
             return std::vector<std::string>{StemOfGraph(stem) + ".bin"};
@@ -47,7 +47,7 @@ namespace {
 
 Match RecognizeNcnn(const Candidate& file) {
   if (file.is_folder) {
-    const auto files = nnvm::OpenModelFiles(Source(file.path), "", ncnn::NcnnFileNames());
+    const auto files = OpenModelFiles(Source(file.path), "", ncnn::NcnnFileNames());
     return files.ok() || absl::IsInvalidArgument(files.status()) ? Match::kCertain : Match::kNo;
   }
   const std::string_view head(reinterpret_cast<const char*>(file.head.data()), file.head.size());

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/model_files.h"
 #include "x2ir/formats/io/source.h"
-#include "x2ir/formats/nnvm/model_files.h"
 #include "x2ir/graph_wrapper/attribute.h"
 #include "x2ir/graph_wrapper/model.h"
 
@@ -60,7 +60,7 @@ std::string_view TypeOfNumber(int64_t number);
 bool IsKnownType(std::string_view type);
 
 // "net.param" with "net.bin"; "net.param.bin" with "net.bin".
-const nnvm::ModelFileNames& NcnnFileNames();
+const ModelFileNames& NcnnFileNames();
 }  // namespace ncnn
 
 struct NcnnOptions {

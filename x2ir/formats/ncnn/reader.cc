@@ -187,8 +187,8 @@ class GraphReader {
 
 absl::StatusOr<Model> ReadNcnn(const Source& source, const NcnnOptions& options) {
   const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(const nnvm::ModelFiles files,
-                          nnvm::OpenModelFiles(source, options.params, ncnn::NcnnFileNames()));
+    X2IR_ASSIGN_OR_RETURN(const ModelFiles files,
+                          OpenModelFiles(source, options.params, ncnn::NcnnFileNames()));
     const std::string_view bytes = files.graph->view();
     X2IR_ASSIGN_OR_RETURN(std::vector<ncnn::Layer> layers, ncnn::LooksLikeBinaryParam(bytes)
                                                                ? ncnn::ParseBinaryParam(bytes)

@@ -14,7 +14,7 @@ namespace {
 
 Match RecognizeNnvm(const Candidate& file) {
   if (file.is_folder) {
-    const auto files = nnvm::OpenModelFiles(Source(file.path), "", nnvm::NnvmFileNames());
+    const auto files = OpenModelFiles(Source(file.path), "", nnvm::NnvmFileNames());
     return files.ok() ? Match::kPossible : Match::kNo;
   }
   if (nnvm::LooksLikeParamList(file.head)) return Match::kCertain;

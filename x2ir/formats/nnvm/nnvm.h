@@ -8,9 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/model_files.h"
 #include "x2ir/formats/io/sink.h"
 #include "x2ir/formats/io/source.h"
-#include "x2ir/formats/nnvm/model_files.h"
 #include "x2ir/graph_wrapper/model.h"
 
 namespace X2IR_API x2ir {

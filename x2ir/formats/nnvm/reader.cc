@@ -135,7 +135,7 @@ std::string Replaced(const std::string& name, std::string_view old, std::string_
 
 }  // namespace
 
-const nnvm::ModelFileNames& nnvm::NnvmFileNames() {
+const ModelFileNames& nnvm::NnvmFileNames() {
   static const auto& names = *new ModelFileNames{
       .params =
           [](const std::string& stem, const std::vector<std::string>& folder) {
@@ -179,8 +179,8 @@ const nnvm::ModelFileNames& nnvm::NnvmFileNames() {
 
 absl::StatusOr<Model> ReadNnvm(const Source& source, const NnvmOptions& options) {
   const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(const nnvm::ModelFiles files,
-                          nnvm::OpenModelFiles(source, options.params, nnvm::NnvmFileNames()));
+    X2IR_ASSIGN_OR_RETURN(const ModelFiles files,
+                          OpenModelFiles(source, options.params, nnvm::NnvmFileNames()));
     absl::StatusOr<SymbolGraph> graph = nnvm::ParseSymbolJson(files.graph->view());
     if (!graph.ok()) return graph.status();
     std::vector<NamedTensor> params;

@@ -34,6 +34,7 @@ Match RecognizeGraph(const Candidate& file) {
                           .type = OptionDef::kText,
                           .help = "Which job of a module that holds several",
                           .placeholder = "NAME"}},
+        .names_files = true,
         .read =
             [](const Source& source, const ReadRequest& request) {
               return ReadOneflowMlir(source, {.job = request.options.Text("job"),
@@ -58,6 +59,7 @@ Match RecognizeGraph(const Candidate& file) {
                                                                                   : Match::kNo;
             },
         .read_options = {SnapshotOption()},
+        .names_files = true,
         .read =
             [](const Source& source, const ReadRequest& request) {
               return ReadOneflowJob(source,

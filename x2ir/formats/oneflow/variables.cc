@@ -1,19 +1,15 @@
 // The folders of variables.
 #include <algorithm>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "x2ir/formats/io/file_names.h"
 #include "x2ir/formats/oneflow/reader_internal.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::oneflow {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr size_t kNamed = 8;  // names in a message
 constexpr size_t kMaxMeta = 1 << 16;
@@ -67,21 +63,11 @@ absl::Status CheckMeta(std::string_view text, DType dtype, const std::vector<int
 const ProtoMessage kVariableMetaMessage{"VariableMetaInfo", kVariableMetaFields};
 
 Variables::Variables(const Source& source, const std::string& folder)
-    : source_(source), folder_(folder) {
-  if (!folder.empty()) return;
-  folder_ = source.is_folder() ? source.name() : fs::path(source.name()).parent_path().string();
-  if (folder_.empty()) folder_ = ".";
-}
+    : source_(source), folder_(folder.empty() ? source.folder() : folder) {}
 
 absl::StatusOr<BlobPtr> Variables::Open(const std::string& name, std::string_view file) const {
   if (!IsFolderName(name)) return Invalid("'", name, "' is no name of a folder");
-  if (source_.in_memory()) return source_.OpenNamed(StrCat(name, "/", file));
-  const std::string path = (fs::path(folder_) / name / file).string();
-  std::error_code error;
-  if (fs::exists(path, error) && RelativeTo(CanonicalPath(folder_), CanonicalPath(path)).empty()) {
-    return Invalid("'", path, "' lies outside of the model's folder");
-  }
-  return Blob::Open(path);
+  return source_.OpenBeside(StrCat(name, "/", file), folder_);
 }
 
 absl::StatusOr<Tensor> Variables::ReadOne(const std::string& name, DType dtype,

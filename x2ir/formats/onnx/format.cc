@@ -101,6 +101,7 @@ absl::Status WriteOnnxFile(const Model& model, const Sink& sink, const FormatOpt
           return !file.is_folder && LooksLikeOnnx(file.head, file.size) ? Match::kPossible
                                                                         : Match::kNo;
         },
+    .names_files = true,
     .read = [](const Source& source, const ReadRequest&) { return ReadOnnx(source); },
     .write_options = onnx_format::WriteOptionDefs(),
     .write = WriteOnnxFile,

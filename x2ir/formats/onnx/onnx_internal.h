@@ -247,10 +247,9 @@ void WriteAttrType(WireWriter& out, uint32_t field, const Type& type, const std:
 // Where the bytes that are read come from.
 struct Source {
   std::string_view bytes;
-  BlobPtr file;                               // perhaps in memory
-  std::string path, folder;                   // of a model's file
-  const x2ir::Source* named_files = nullptr;  // in memory: has external data
-  StringMap<BlobPtr> external;                // open files by location
+  BlobPtr file;                         // perhaps in memory
+  const x2ir::Source* model = nullptr;  // null: a tensor's file
+  StringMap<BlobPtr> external;          // open files by location
 
   const char* origin() const { return bytes.data(); }
 };

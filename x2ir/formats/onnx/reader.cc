@@ -688,13 +688,7 @@ absl::StatusOr<Model> ReadMessage(BlobPtr file, const Source& from) {
   onnx_format::Source source;
   source.bytes = file->view();
   source.file = std::move(file);
-  if (from.in_memory()) {
-    source.named_files = &from;
-  } else {
-    const size_t slash = path.rfind('/');
-    source.path = path;
-    source.folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  }
+  source.model = &from;
   absl::StatusOr<Model> model = onnx_format::Reader(&source).ReadModel();
   if (!model.ok()) return Annotate(model.status(), StrCat("'", path, "'"));
   return model;
@@ -717,7 +711,6 @@ absl::StatusOr<Tensor> ReadOnnxTensor(const std::string& path) {
   onnx_format::Source source;
   source.bytes = file->view();
   source.file = std::move(file);
-  source.path = path;
   onnx_format::TensorProto proto;
   X2IR_RETURN_IF_ERROR(
       Annotate(onnx_format::ReadTensor(source, source.bytes, &proto), StrCat("'", path, "'")));

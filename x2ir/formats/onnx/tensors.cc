@@ -127,59 +127,16 @@ absl::Status ParseBytes(std::string_view what, std::string_view text, uint64_t* 
   return Invalid("external data has ", what, " '", text, "', no number of bytes");
 }
 
-// The real path with links resolved, or "".
-std::string RealPath(const std::string& path) {
-  char* real = ::realpath(path.c_str(), nullptr);
-  if (real == nullptr) return "";
-  std::string result = real;
-  std::free(real);
-  return result;
-}
-
-std::string FolderOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-bool IsInside(const std::string& path, const std::string& folder) {
-  if (folder.empty()) return false;
-  if (folder == "/") return true;
-  return path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
-}
-
-// Opens a file that a model names. A model from a stranger must not read other files than
-// those that came with it: whatever leads out of the model's folder is refused.
 absl::StatusOr<BlobPtr> OpenExternal(Source& source, std::string_view location) {
   if (auto it = source.external.find(location); it != source.external.end()) return it->second;
-  const auto refuse = [&](std::string_view why) {
-    return Invalid("external data file '", location, "' ", why);
+  const auto opened = [&]() -> absl::StatusOr<BlobPtr> {
+    if (location.empty()) return Invalid("names no file");
+    if (!source.model) return Invalid("cannot be found: only a model has a folder");
+    return source.model->OpenBeside(location);
   };
-  if (location.empty()) return Invalid("external data names no file");
-  if (source.named_files) {
-    X2IR_ASSIGN_OR_RETURN(auto file, source.named_files->OpenNamed(std::string(location)));
-    return source.external[std::string(location)] = std::move(file);
-  }
-  if (source.folder.empty()) return refuse("cannot be found: only a model has a folder");
-  if (location.find('\0') != location.npos) return refuse("has a zero byte in its name");
-  if (location[0] == '/') return refuse("is an absolute path; it must lie in the model's folder");
-  for (size_t begin = 0; begin <= location.size();) {
-    const size_t end = std::min(location.find('/', begin), location.size());
-    if (location.substr(begin, end - begin) == "..") {
-      return refuse("leads out of the model's folder");
-    }
-    begin = end + 1;
-  }
-  const std::string path = StrCat(source.folder, "/", location);
-  const std::string real = RealPath(path);
-  if (real.empty()) return NotFound("external data file '", path, "' does not exist");
-  // A model that is itself a link (as download caches make them) also has the folder of the
-  // file that it points to.
-  const bool inside = IsInside(real, RealPath(source.folder)) ||
-                      (!source.path.empty() && IsInside(real, FolderOf(RealPath(source.path))));
-  if (!inside) return refuse("is a link out of the model's folder");
-  X2IR_ASSIGN_OR_RETURN(BlobPtr file, Blob::Open(real));
-  source.external[std::string(location)] = file;
+  absl::StatusOr<BlobPtr> file = opened();
+  if (!file.ok()) return AnnotateOption(file.status(), "external data");
+  source.external[std::string(location)] = *file;
   return file;
 }
 

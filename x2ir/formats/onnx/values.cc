@@ -66,7 +66,6 @@ absl::StatusOr<OnnxValue> ReadOnnxValue(const std::string& path, const Type& typ
   onnx_format::Source source;
   source.bytes = file->view();
   source.file = std::move(file);
-  source.path = path;
   auto value = ValueReader(source).Read(source.bytes, type.kind());
   if (!value.ok()) return Annotate(value.status(), StrCat("'", path, "'"));
   return value;

@@ -74,6 +74,7 @@ Format FormatOf(std::string name, std::vector<std::string> extensions, std::stri
                                         file.head.size());
             return !file.is_folder && kSpelling.begins(head) ? Match::kPossible : Match::kNo;
           },
+      .names_files = true,
       .read = ReadSpelled<kSpelling>,
       .write_options = onnx_format::WriteOptionDefs(),
       .write = WriteSpelled<kSpelling>,

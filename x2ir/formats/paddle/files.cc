@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "x2ir/formats/io/file_names.h"
 #include "x2ir/formats/paddle/paddle_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -63,9 +62,8 @@ bool IsParametersName(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<ModelFiles> ModelFiles::Find(const Source& source, const std::string& params) {
-  ModelFiles files;
+  ModelFiles files(source);
   if (source.in_memory()) {
-    files.memory_ = &source;
     files.model_name_ = source.name();
   } else if (source.is_folder()) {
     const std::string name = ModelIn(source.name());
@@ -87,43 +85,23 @@ absl::StatusOr<ModelFiles> ModelFiles::Find(const Source& source, const std::str
     files.combined_ = params;
     files.combined_is_chosen_ = true;
   }
-  files.folder_ = fs::path(files.model_name_).parent_path().string();
-  if (files.memory_) {
+  if (source.in_memory()) {
     X2IR_ASSIGN_OR_RETURN(files.model_, source.Open());
   } else {
-    X2IR_ASSIGN_OR_RETURN(files.model_, Blob::Open(files.model_name_));
+    X2IR_ASSIGN_OR_RETURN(files.model_, source.OpenGiven(files.model_name_));
   }
   return files;
 }
 
 absl::StatusOr<BlobPtr> ModelFiles::OpenCombined() const {
-  if (memory_) {
-    if (!memory_->has_resolver()) return BlobPtr();
-    absl::StatusOr<BlobPtr> blob = memory_->OpenNamed(combined_);
-    if (absl::IsNotFound(blob.status())) return BlobPtr();
-    return blob;
-  }
-  if (!combined_is_chosen_ && (!IsFile(combined_) || !MayBelongTo(model_name_, combined_))) {
-    return BlobPtr();
-  }
-  return Blob::Open(combined_);
+  if (combined_is_chosen_) return source_.OpenGiven(combined_);
+  return source_.FindBeside(source_.in_memory() ? combined_
+                                                : fs::path(combined_).filename().string());
 }
 
-// A name is a file's only where it leads nowhere else.
-bool ModelFiles::HasParameter(const std::string& name) const {
-  if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos ||
-      name.find('\0') != name.npos) {
-    return false;
-  }
-  if (memory_) return memory_->has_resolver() && memory_->OpenNamed(name).ok();
-  const fs::path path = fs::path(folder_) / name;
-  std::error_code error;
-  return IsFile(path) && !fs::is_symlink(path, error);
-}
-
-absl::StatusOr<BlobPtr> ModelFiles::OpenParameter(const std::string& name) const {
-  if (memory_) return memory_->OpenNamed(name);
-  return Blob::Open((fs::path(folder_) / name).string());
+absl::StatusOr<BlobPtr> ModelFiles::FindParameter(const std::string& name) const {
+  if (name == "." || name == ".." || name.find('/') != name.npos) return BlobPtr();
+  return source_.FindBeside(name);
 }
 
 Shape ShapeOf(const std::vector<int64_t>& sizes, std::string_view name) {

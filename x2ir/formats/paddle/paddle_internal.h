@@ -101,15 +101,16 @@ class ModelFiles {
   absl::StatusOr<BlobPtr> OpenCombined() const;
   // What it would be called.
   const std::string& combined_name() const { return combined_; }
-  // A parameter's own file beside the model.
-  absl::StatusOr<BlobPtr> OpenParameter(const std::string& name) const;
-  bool HasParameter(const std::string& name) const;
+  // A parameter's own file beside the model; null where there is none.
+  absl::StatusOr<BlobPtr> FindParameter(const std::string& name) const;
 
  private:
+  explicit ModelFiles(const Source& source) : source_(source) {}
+
+  const Source& source_;
   BlobPtr model_;
-  std::string model_name_, combined_, folder_;
+  std::string model_name_, combined_;
   bool combined_is_chosen_ = false;
-  const Source* memory_ = nullptr;  // where the model has no path
 };
 
 // --- Graphs --------------------------------------------------------------------------------------

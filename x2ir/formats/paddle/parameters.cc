@@ -132,11 +132,11 @@ absl::StatusOr<Parameters> ReadOneByOne(const ModelFiles& files,
   Parameters parameters;
   std::vector<std::string> missing;
   for (const DeclaredParameter& each : declared) {
-    if (!files.HasParameter(each.name)) {
+    X2IR_ASSIGN_OR_RETURN(BlobPtr blob, files.FindParameter(each.name));
+    if (!blob) {
       missing.push_back(each.name);
       continue;
     }
-    X2IR_ASSIGN_OR_RETURN(BlobPtr blob, files.OpenParameter(each.name));
     Stream stream(std::move(blob));
     absl::StatusOr<Tensor> tensor = stream.Next();
     if (!tensor.ok()) return Annotate(tensor.status(), StrCat("file '", each.name, "'"));

@@ -16,8 +16,7 @@ absl::StatusOr<Model> ReadTensorFlowFile(const Source& source, const ReadRequest
   return ReadTensorFlow(source, {.signature = request.options.Text("signature"),
                                  .inputs = request.inputs,
                                  .outputs = request.outputs,
-                                 .tags = request.options.Text("model"),
-                                 .allow_outside = request.options.Flag("allow_outside")});
+                                 .tags = request.options.Text("model")});
 }
 
 [[maybe_unused]] const bool kRegistered = RegisterFormat({
@@ -34,9 +33,8 @@ absl::StatusOr<Model> ReadTensorFlowFile(const Source& source, const ReadRequest
                       .type = OptionDef::kText,
                       .help = "Which signature of the model; by default serving_default, of TFLite "
                               "that of the first subgraph",
-                      .placeholder = "NAME"},
-                     {.name = "allow_outside",
-                      .help = "Let a SavedModel's variables lie outside of its own folder"}},
+                      .placeholder = "NAME"}},
+    .names_files = true,
     .read = ReadTensorFlowFile,
 });
 

@@ -318,11 +318,7 @@ absl::StatusOr<Model> ReadTensorFlow(const Source& from, const TensorFlowOptions
   tf_format::Source source;
   source.bytes = file->view();
   source.file = file;
-  const std::string folder = fs::path(file_path).parent_path().string();
-  const tf_format::SavedFiles files =
-      from.in_memory()
-          ? tf_format::SavedFiles(from)
-          : tf_format::SavedFiles(folder.empty() ? "." : folder, options.allow_outside);
+  const tf_format::SavedFiles files(from);
   absl::StatusOr<Model> model = tf_format::ReadSource(std::move(source), options, files);
   if (!model.ok()) return AnnotateOption(model.status(), StrCat("'", path, "'"));
   return model;

@@ -2,7 +2,6 @@
 #ifndef X2IR_FORMATS_TENSORFLOW_SAVED_FILES_INTERNAL_H_
 #define X2IR_FORMATS_TENSORFLOW_SAVED_FILES_INTERNAL_H_
 
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,23 +14,17 @@ namespace x2ir::tf_format {
 
 class SavedFiles {
  public:
-  // Of a folder; "": there are none. Links may lead out of it only if that is allowed.
-  SavedFiles(std::string folder, bool allow_outside)
-      : folder_(std::move(folder)), allow_outside_(allow_outside) {}
-  // What the source's resolver gives.
-  explicit SavedFiles(const x2ir::Source& source) : source_(&source) {}
+  explicit SavedFiles(const x2ir::Source& source) : source_(source) {}
 
-  bool exist() const { return source_ ? source_->has_resolver() : !folder_.empty(); }
+  bool exist() const { return source_.has_files(); }
   // What a file is called in messages; `name` is "variables/variables.index".
   std::string PathOf(std::string_view name) const;
-  absl::StatusOr<BlobPtr> Open(std::string_view name) const;
-  // A file right in the folder of assets, and nothing that a link leads to.
+  absl::StatusOr<BlobPtr> Open(std::string_view name) const { return source_.OpenBeside(name); }
+  // A file right in the folder of assets.
   absl::StatusOr<BlobPtr> OpenAsset(std::string_view name) const;
 
  private:
-  std::string folder_;
-  bool allow_outside_ = false;
-  const x2ir::Source* source_ = nullptr;
+  const x2ir::Source& source_;
 };
 
 }  // namespace x2ir::tf_format

@@ -37,7 +37,6 @@ struct TensorFlowOptions {
   std::vector<std::string> inputs{}, outputs{};
   // Of a SavedModel: the tags of the graph that is meant ("serve,gpu"); empty: the one to serve.
   std::string tags{};
-  bool allow_outside = false;  // a SavedModel's variables may lie outside of its folder
 };
 
 // A GraphDef or SavedModel file, or a SavedModel's folder. In memory, a SavedModel's other files

@@ -33,6 +33,7 @@ Match RecognizeTfjs(const Candidate& file) {
     .extensions = {".tfjs.json"},
     .doc = "Layers models and graph models of TensorFlow.js",
     .recognize = RecognizeTfjs,
+    .names_files = true,
     .read =
         [](const Source& source, const ReadRequest& request) {
           return ReadTfjs(source, {.outputs = request.outputs});

@@ -4,7 +4,6 @@
 #include <system_error>
 #include <utility>
 
-#include "x2ir/formats/io/file_names.h"
 #include "x2ir/formats/tensorflow/tensorflow.h"
 #include "x2ir/formats/tfjs/tfjs.h"
 #include "x2ir/formats/tfjs/tfjs_internal.h"
@@ -34,20 +33,6 @@ class ManifestStore : public keras::WeightStore {
   std::vector<StoredWeight> weights_;
   std::vector<std::string> names_;
 };
-
-// A file right in the model's folder.
-absl::StatusOr<BlobPtr> OpenBeside(const Source& source, const std::string& model,
-                                   const std::string& name) {
-  if (source.in_memory()) return source.OpenNamed(name);
-  const fs::path folder = fs::path(model).parent_path();
-  const std::string inside = CanonicalPath(folder.empty() ? "." : folder.string());
-  const std::string path = (folder / name).string();
-  if (name.empty() || fs::path(name).is_absolute() ||
-      RelativeTo(inside, CanonicalPath(path)).empty()) {
-    return Invalid("the file of weights '", name, "' is not in the model's folder");
-  }
-  return Blob::Open(path);
-}
 
 absl::StatusOr<Model> ReadLayers(const Json& topology, std::vector<StoredWeight> weights) {
   const Json& root = topology["model_config"].is_object() ? topology["model_config"] : topology;
@@ -117,7 +102,7 @@ absl::StatusOr<Model> Read(const Source& source, const TfjsOptions& options) {
   if (!topology.is_object()) return Invalid("it has no 'modelTopology'");
   X2IR_ASSIGN_OR_RETURN(std::vector<StoredWeight> weights,
                         ReadManifest(root["weightsManifest"], [&](const std::string& name) {
-                          return OpenBeside(source, path, name);
+                          return source.OpenBeside(name);
                         }));
   if (topology["node"].is_array()) return ReadGraph(root, std::move(weights), options);
   return ReadLayers(topology, std::move(weights));

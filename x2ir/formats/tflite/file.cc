@@ -1,10 +1,8 @@
 // A file's FlatBuffer and the ranges of bytes beside it.
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <utility>
 
-#include "x2ir/formats/io/file_names.h"
 #include "x2ir/formats/tflite/reader_internal.h"
 #include "x2ir/formats/tflite/tflite.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -93,19 +91,7 @@ absl::StatusOr<std::optional<File::Range>> File::External(uint32_t id) {
     auto found = std::find_if(externals_.begin(), externals_.end(),
                               [&](const auto& entry) { return entry.first == name; });
     if (found == externals_.end()) {
-      BlobPtr blob;
-      if (source_.in_memory()) {
-        X2IR_ASSIGN_OR_RETURN(blob, source_.OpenNamed(name));
-      } else {
-        namespace fs = std::filesystem;
-        const std::string folder = fs::path(source_.name()).parent_path().string();
-        const std::string inside = CanonicalPath(folder.empty() ? "." : folder);
-        const std::string path = (fs::path(inside) / name).string();
-        if (RelativeTo(inside, CanonicalPath(path)).empty()) {
-          return Invalid("the external buffers '", name, "' lie outside of the model's folder");
-        }
-        X2IR_ASSIGN_OR_RETURN(blob, Blob::Open(path));
-      }
+      X2IR_ASSIGN_OR_RETURN(BlobPtr blob, source_.OpenBeside(name));
       found = externals_.emplace(externals_.end(), name, std::move(blob));
     }
     const BlobPtr& blob = found->second;

@@ -23,6 +23,7 @@ namespace {
                       .placeholder = "NAME"},
                      {.name = "dequantize",
                       .help = "Read a quantized model as the float network that it stands for"}},
+    .names_files = true,
     .read =
         [](const Source& source, const ReadRequest& request) {
           return ReadTflite(source, {.signature = request.options.Text("signature"),

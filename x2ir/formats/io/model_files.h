@@ -1,7 +1,7 @@
-// A model in two files, as both MXNet and TVM write it: a graph as JSON, and a list of parameters
-// beside it. Any of the two may be named, or a folder with one such pair.
-#ifndef X2IR_FORMATS_NNVM_MODEL_FILES_H_
-#define X2IR_FORMATS_NNVM_MODEL_FILES_H_
+// A model in two files: a graph, and its parameters beside it, as MXNet, TVM, Caffe, Caffe2,
+// Darknet and ncnn write it. Any of the two may be named, or a folder with one such pair.
+#ifndef X2IR_FORMATS_IO_MODEL_FILES_H_
+#define X2IR_FORMATS_IO_MODEL_FILES_H_
 
 #include <functional>
 #include <string>
@@ -12,7 +12,6 @@
 #include "x2ir/formats/io/source.h"
 
 namespace X2IR_API x2ir {
-namespace nnvm {
 
 struct ModelFiles {
   BlobPtr graph;
@@ -39,7 +38,6 @@ struct ModelFileNames {
 absl::StatusOr<ModelFiles> OpenModelFiles(const Source& source, const std::string& params,
                                           const ModelFileNames& names);
 
-}  // namespace nnvm
 }  // namespace x2ir
 
-#endif  // X2IR_FORMATS_NNVM_MODEL_FILES_H_
+#endif  // X2IR_FORMATS_IO_MODEL_FILES_H_
