@@ -141,6 +141,7 @@ Problems Unfinished(const OpDef& def) {
   need(static_cast<bool>(def.eval()), "evaluation");
   need(!def.doc().empty(), "Doc");
   need(def.states_traits(), "Axes and Numbers (or Opaque): what rewrites may do with it");
+  need(def.states_floats(), "AllowsFloat16 or NeedsFloat32: what fewer digits do to it");
   need(!def.outputs().empty(), "outputs");
   need(FamilyOf(def.name()) != nullptr, "family (x2ir/core/op_families.cc)");
   std::set<std::string> names;
@@ -616,14 +617,16 @@ TEST(LawsCanFail, OldForms) {
 
 TEST(LawsCanFail, IrOps) {
   OpDef bare("bare");
-  EXPECT_THAT(Unfinished(bare), SizeIs(6));
+  EXPECT_THAT(Unfinished(bare), SizeIs(7));
   bare.In("x").In("x").Out("y").Doc("Nothing.");
-  EXPECT_THAT(Unfinished(bare), SizeIs(5));
+  EXPECT_THAT(Unfinished(bare), SizeIs(6));
   bare.Attr("without_meaning", 1);
-  EXPECT_THAT(Unfinished(bare), SizeIs(6));
+  EXPECT_THAT(Unfinished(bare), SizeIs(7));
   bare.Axes(kAxesStay);
-  EXPECT_THAT(Unfinished(bare), SizeIs(6));
+  EXPECT_THAT(Unfinished(bare), SizeIs(7));
   bare.Opaque();
+  EXPECT_THAT(Unfinished(bare), SizeIs(6));
+  bare.AllowsFloat16();
   EXPECT_THAT(Unfinished(bare), SizeIs(5));
 }
 

@@ -13,7 +13,7 @@
 #include "x2ir/core/json_list.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/option_error.h"
-#include "x2ir/ops/einsum.h"
+#include "x2ir/ops/op.h"
 
 namespace x2ir {
 namespace {
@@ -23,111 +23,16 @@ void AddTo(int64_t& sum, int64_t n) {
   sum = n > kMost - sum ? kMost : sum + n;
 }
 
-// Sizes of operands and results; unknown where a shape is not known.
 Dim Elements(const Value* value) {
   return value && value->shape() ? value->shape()->NumElements() : Dim();
 }
-Dim SizeAt(const Value* value, int64_t axis) {
-  const Shape* shape = value ? value->shape() : nullptr;
-  if (!shape) return Dim();
-  if (axis < 0) axis += shape->rank();
-  return axis >= 0 && axis < shape->rank() ? (*shape)[axis] : Dim();
-}
-Dim ElementsFrom(const Value* value, int64_t axis) {
-  const Shape* shape = value ? value->shape() : nullptr;
-  return shape && axis <= shape->rank() ? shape->NumElements(axis, shape->rank()) : Dim();
-}
-
-// Each result element is a sum over the kernel and the channels of a group: w is [out, in/group,
-// kernel...].
-template <size_t kWeight>
-Dim OfConv(const Node& node) {
-  return Elements(node.output(0)) * ElementsFrom(node.input(kWeight), 1);
-}
-// Each element of the operand goes to the kernel and the channels of a group: w is [in, out/group,
-// kernel...].
-Dim OfConvTranspose(const Node& node) {
-  return Elements(node.input(0)) * ElementsFrom(node.input(1), 1);
-}
-Dim OfMatMul(const Node& node) { return Elements(node.output(0)) * SizeAt(node.input(0), -1); }
-Dim OfGemm(const Node& node) {
-  return Elements(node.output(0)) * SizeAt(node.input(0), node.attrs().Int("transA", 0) ? 0 : 1);
-}
-// Every step multiplies w and r with the input and the state of each sequence.
-Dim OfRecurrent(const Node& node) {
-  return SizeAt(node.input(0), 0) * SizeAt(node.input(0), 1) *
-         (Elements(node.input(1)) + Elements(node.input(2)));
-}
-Dim OfCausalConv(const Node& node) {
-  return Elements(node.output(0)) * ElementsFrom(node.input(1), 1);
-}
-
-// Of all letters together, as if the sums were not taken apart.
-Dim OfEinsum(const Node& node) {
-  auto equation = ParseEquation(node.attrs().String("equation", ""));
-  std::vector<int64_t> ranks;
-  for (const Value* operand : node.inputs()) {
-    if (!operand || !operand->shape()) return Dim();
-    ranks.push_back(operand->shape()->rank());
-  }
-  if (equation.ok()) equation = ExpandEllipsis(*std::move(equation), ranks);
-  if (!equation.ok() || equation->terms.size() != ranks.size()) return Dim();
-  std::map<char, Dim> sizes;
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    const std::string& term = equation->terms[i];
-    for (size_t k = 0; k < term.size() && k < static_cast<size_t>(ranks[i]); ++k) {
-      const Dim& size = (*node.input(i)->shape())[static_cast<int64_t>(k)];
-      const auto [it, is_new] = sizes.emplace(term[k], size);
-      if (!is_new && it->second == Dim(1)) it->second = size;
-    }
-  }
-  Dim product(1);
-  for (const auto& [letter, size] : sizes) product = product * size;
-  return product;
-}
-
-// q k^T, and the product with v. Heads lie on an axis of their own, or in the last one.
-Dim OfAttention(const Node& node) {
-  const Value *q = node.input(0), *v = node.input(2), *y = node.output(0);
-  if (!q || !q->shape() || !v || !v->shape() || !y) return Dim();
-  const bool apart = q->shape()->rank() == 4;
-  const Dim keys = SizeAt(v, -2) + (node.input(5) ? SizeAt(node.input(5), -2) : Dim(0));
-  // With heads in the last axis a key is as long as a query, head by head.
-  const Dim of_scores = Elements(q) * keys;
-  const Dim of_values = apart || y->shape() ? Elements(y) * keys : Dim();
-  return of_scores + of_values;
-}
-
-struct Row {
-  std::string_view op;
-  Dim (*multiply_adds)(const Node&);
-};
-constexpr Row kRows[] = {
-    {"attention", OfAttention},
-    {"causal_conv_with_state", OfCausalConv},
-    {"conv", OfConv<1>},
-    {"conv_integer", OfConv<1>},
-    {"conv_transpose", OfConvTranspose},
-    {"deform_conv", OfConv<1>},
-    {"einsum", OfEinsum},
-    {"gemm", OfGemm},
-    {"gru", OfRecurrent},
-    {"lstm", OfRecurrent},
-    {"matmul", OfMatMul},
-    {"matmul_integer", OfMatMul},
-    {"qlinear_conv", OfConv<3>},
-    {"qlinear_matmul", OfMatMul},
-    {"rnn", OfRecurrent},
-};
 
 std::optional<int64_t> MultiplyAdds(const Node& node) {
   if (!node.is_ir()) return std::nullopt;
-  for (const Row& row : kRows) {
-    if (node.op() != row.op) continue;
-    const Dim count = row.multiply_adds(node);
-    return count.is_static() ? std::optional(count.value()) : std::nullopt;
-  }
-  return 0;
+  const OpDef* op = FindOp(node.op());
+  if (!op || !op->multiply_adds()) return 0;
+  const Dim count = op->multiply_adds()(node);
+  return count.is_static() ? std::optional(count.value()) : std::nullopt;
 }
 
 // Nullopt where the type does not say; sequences and the like are 0, as strings are.

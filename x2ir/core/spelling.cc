@@ -13,13 +13,9 @@
 namespace x2ir {
 namespace {
 
-constexpr std::string_view kCommutes[] = {
-    "add",  "and", "bitwise_and", "bitwise_or", "bitwise_xor", "equal", "max",
-    "mean", "min", "mul",         "or",         "sum",         "xor"};
-
 bool Commutes(const Node& node) {
-  return node.is_ir() &&
-         std::binary_search(std::begin(kCommutes), std::end(kCommutes), node.op().view());
+  const OpDef* def = node.is_ir() ? FindOp(node.op()) : nullptr;
+  return def && def->commutes();
 }
 
 // The number of axes that `axis` and `axes` of a node count from the end of: those of operand 0, or

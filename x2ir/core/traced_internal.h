@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "x2ir/builder/size.h"
-#include "x2ir/core/axis_origins.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/core/reshape_sizes.h"
 #include "x2ir/core/traced_sizes.h"
 #include "x2ir/graph_wrapper/graph.h"

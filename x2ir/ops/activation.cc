@@ -166,7 +166,8 @@ X2IR_OP(leaky_relu)
     }))
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)
-    .Doc("x, or alpha * x where x is negative.");
+    .Doc("x, or alpha * x where x is negative.")
+    .AllowsFloat16();
 
 X2IR_OP(prelu)
     .In("x")
@@ -175,7 +176,8 @@ X2IR_OP(prelu)
     .Infer(InferPRelu)
     .Eval(EvalPRelu)
     .Elementwise(NumberUse::kComputes)
-    .Doc("x, or slope * x where x is negative; slope broadcasts to x.");
+    .Doc("x, or slope * x where x is negative; slope broadcasts to x.")
+    .AllowsFloat16();
 
 X2IR_OP(elu)
     .In("x")
@@ -189,7 +191,8 @@ X2IR_OP(elu)
     }))
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)
-    .Doc("x, or alpha * (exp(x) - 1) where x is negative.");
+    .Doc("x, or alpha * (exp(x) - 1) where x is negative.")
+    .AllowsFloat16();
 
 X2IR_OP(selu)
     .In("x")
@@ -205,7 +208,8 @@ X2IR_OP(selu)
     }))
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)
-    .Doc("gamma * x, or gamma * alpha * (exp(x) - 1) where x is negative.");
+    .Doc("gamma * x, or gamma * alpha * (exp(x) - 1) where x is negative.")
+    .AllowsFloat16();
 
 X2IR_OP(celu)
     .In("x")
@@ -221,7 +225,8 @@ X2IR_OP(celu)
       };
     }))
     .Elementwise(NumberUse::kFloatOnly)
-    .Doc("max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).");
+    .Doc("max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).")
+    .AllowsFloat16();
 
 X2IR_OP(sigmoid)
     .In("x")
@@ -230,7 +235,9 @@ X2IR_OP(sigmoid)
     .Eval(FloatMap([](auto x) { return Sigmoid(x); }))
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)
-    .Doc("1 / (1 + exp(-x)).");
+    .Doc("1 / (1 + exp(-x)).")
+    .AllowsFloat16()
+    .Zeros(ZeroUse::kForgets);
 
 X2IR_OP(hard_sigmoid)
     .In("x")
@@ -246,7 +253,8 @@ X2IR_OP(hard_sigmoid)
     }))
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)
-    .Doc("alpha * x + beta, kept between 0 and 1.");
+    .Doc("alpha * x + beta, kept between 0 and 1.")
+    .AllowsFloat16();
 
 X2IR_OP(hard_swish)
     .In("x")
@@ -258,7 +266,8 @@ X2IR_OP(hard_swish)
     }))
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)
-    .Doc("x * hard_sigmoid(x) with alpha 1/6 and beta 1/2.");
+    .Doc("x * hard_sigmoid(x) with alpha 1/6 and beta 1/2.")
+    .AllowsFloat16();
 
 X2IR_OP(softplus)
     .In("x")
@@ -267,7 +276,8 @@ X2IR_OP(softplus)
     .Eval(FloatMap([](auto x) { return Softplus(x); }))
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)
-    .Doc("log(exp(x) + 1).");
+    .Doc("log(exp(x) + 1).")
+    .AllowsFloat16();
 
 X2IR_OP(softsign)
     .In("x")
@@ -275,7 +285,8 @@ X2IR_OP(softsign)
     .Infer(SameTypeAsFirst)
     .Eval(FloatMap([](auto x) { return x / (1 + std::fabs(x)); }))
     .Elementwise(NumberUse::kFloatOnly)
-    .Doc("x / (1 + |x|).");
+    .Doc("x / (1 + |x|).")
+    .AllowsFloat16();
 
 X2IR_OP(swish)
     .In("x")
@@ -289,7 +300,8 @@ X2IR_OP(swish)
     }))
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)
-    .Doc("x * sigmoid(alpha * x).");
+    .Doc("x * sigmoid(alpha * x).")
+    .AllowsFloat16();
 
 X2IR_OP(mish)
     .In("x")
@@ -298,7 +310,8 @@ X2IR_OP(mish)
     .Eval(FloatMap([](auto x) { return x * std::tanh(Softplus(x)); }))
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)
-    .Doc("x * tanh(softplus(x)).");
+    .Doc("x * tanh(softplus(x)).")
+    .AllowsFloat16();
 
 absl::Status InferGelu(InferContext& ctx) {
   const std::string& mode = ctx.attrs().String("approximate");
@@ -318,7 +331,8 @@ X2IR_OP(gelu)
     .Rows(RowUse::kElementwise)
     .Doc(
         "x/2 * (1 + erf(x / sqrt(2))), or with approximate = tanh "
-        "x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3))).");
+        "x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3))).")
+    .AllowsFloat16();
 
 X2IR_OP(thresholded_relu)
     .In("x")
@@ -332,7 +346,8 @@ X2IR_OP(thresholded_relu)
       };
     }))
     .Elementwise(NumberUse::kFloatOnly)
-    .Doc("x where it is greater than alpha, else 0.");
+    .Doc("x where it is greater than alpha, else 0.")
+    .AllowsFloat16();
 
 X2IR_OP(shrink)
     .In("x")
@@ -342,7 +357,8 @@ X2IR_OP(shrink)
     .Infer(SameTypeAsFirst)
     .Eval(EvalShrink())
     .Elementwise(NumberUse::kFloatOnly)
-    .Doc("x + bias below -lambd, x - bias above lambd, else 0.");
+    .Doc("x + bias below -lambd, x - bias above lambd, else 0.")
+    .AllowsFloat16();
 
 X2IR_OP(clip)
     .In("x")

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -149,8 +150,14 @@ void DefineCumulative(OpDef& def, bool product, std::string_view what) {
                   " of the elements up to each one (without it when exclusive) along the "
                   "axis; reverse starts at its end."));
 }
-X2IR_OP(cum_sum).With(DefineCumulative, false, "Sum");
-X2IR_OP(cum_prod).With(DefineCumulative, true, "Product");
+X2IR_OP(cum_sum)
+    .With(DefineCumulative, false, "Sum")
+    .NeedsFloat32(float32_for::kSums)
+    .Origins(OriginsOfCumulation);
+X2IR_OP(cum_prod)
+    .With(DefineCumulative, true, "Product")
+    .NeedsFloat32(float32_for::kSums)
+    .Origins(OriginsOfCumulation);
 
 // --- reverse_sequence -----------------------------------------------------------------------
 

@@ -6,10 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/matmul.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
+#include "x2ir/ops/work.h"
 
 namespace x2ir {
 namespace {
@@ -423,7 +425,10 @@ X2IR_OP(attention)
     .Doc(
         "Softmax(softcap(scale * q k^T) + bias) v, head by head, over past and new keys. Biases "
         "come from the mask (filled up with \"no\"), causality, windows around each query and the "
-        "number of keys that count; a query that may look at nothing gives zeros.");
+        "number of keys that count; a query that may look at nothing gives zeros.")
+    .AllowsFloat16()
+    .MultiplyAdds(WorkOfAttention)
+    .Origins(OriginsOfAttention);
 
 }  // namespace
 }  // namespace x2ir

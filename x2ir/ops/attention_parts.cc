@@ -118,7 +118,8 @@ X2IR_OP(rotary_embedding)
     .Opaque()
     .Doc(
         "Turns pairs of numbers of each head by the angle of their position, whose cosines and "
-        "sines the caches hold; the first rotary_embedding_dim numbers, or all for 0.");
+        "sines the caches hold; the first rotary_embedding_dim numbers, or all for 0.")
+    .AllowsFloat16();
 
 // --- tensor_scatter -------------------------------------------------------------------------
 
@@ -218,7 +219,8 @@ X2IR_OP(tensor_scatter)
     .Opaque()
     .Doc(
         "The cache with the update written along the axis, in each batch from its write index on "
-        "(0 when left out); mode circular goes on at the start of the axis.");
+        "(0 when left out); mode circular goes on at the start of the axis.")
+    .AllowsFloat16();
 
 // --- swiglu ---------------------------------------------------------------------------------
 
@@ -265,7 +267,8 @@ X2IR_OP(swiglu)
     .Infer(InferSwiglu)
     .Eval(EvalSwiglu)
     .Elementwise(NumberUse::kFixed)
-    .Doc("a * sigmoid(alpha * a) * b, for two tensors of one shape.");
+    .Doc("a * sigmoid(alpha * a) * b, for two tensors of one shape.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

@@ -288,7 +288,9 @@ X2IR_OP(add)
     .Eval(ZipAny(Add()))
     .Elementwise(NumberUse::kWraps)
     .Rows(RowUse::kElementwise)
-    .Doc("a + b, broadcast. Integers wrap.");
+    .Doc("a + b, broadcast. Integers wrap.")
+    .AllowsFloat16()
+    .Commutes();
 
 X2IR_OP(sub)
     .In("a")
@@ -298,7 +300,8 @@ X2IR_OP(sub)
     .Eval(ZipAny(Sub()))
     .Elementwise(NumberUse::kWraps)
     .Rows(RowUse::kElementwise)
-    .Doc("a - b, broadcast. Integers wrap.");
+    .Doc("a - b, broadcast. Integers wrap.")
+    .AllowsFloat16();
 
 X2IR_OP(mul)
     .In("a")
@@ -308,7 +311,9 @@ X2IR_OP(mul)
     .Eval(ZipAny(Mul()))
     .Elementwise(NumberUse::kWraps)
     .Rows(RowUse::kElementwise)
-    .Doc("a * b, broadcast. Integers wrap.");
+    .Doc("a * b, broadcast. Integers wrap.")
+    .AllowsFloat16()
+    .Commutes();
 
 X2IR_OP(div)
     .In("a")
@@ -318,7 +323,9 @@ X2IR_OP(div)
     .Eval(ZipAny(Div()))
     .Elementwise(NumberUse::kComputes)
     .Rows(RowUse::kElementwise)
-    .Doc("a / b, broadcast. Integers go towards zero, and by zero give 0.");
+    .Doc("a / b, broadcast. Integers go towards zero, and by zero give 0.")
+    .AllowsFloat16()
+    .Zeros(ZeroUse::kTellsOfOperand1);
 
 X2IR_OP(mod)
     .In("a")
@@ -330,7 +337,8 @@ X2IR_OP(mod)
     .Elementwise(NumberUse::kComputes)
     .Doc(
         "Remainder of a / b, broadcast, with the sign of b, or of a if fmod is 1. Integers by "
-        "zero give 0.");
+        "zero give 0.")
+    .AllowsFloat16();
 
 X2IR_OP(pow)
     .In("base")
@@ -342,7 +350,9 @@ X2IR_OP(pow)
     .Rows(RowUse::kElementwise)
     .Doc(
         "base to the power of exponent, broadcast, in the base's element type. Integers wrap; "
-        "negative powers of integers go towards zero, and those of 0 are 0.");
+        "negative powers of integers go towards zero, and those of 0 are 0.")
+    .AllowsFloat16()
+    .Zeros(ZeroUse::kTells);
 
 X2IR_OP(min)
     .VarIn("x")
@@ -351,7 +361,8 @@ X2IR_OP(min)
     .Eval(Fold(Least()))
     .Elementwise(NumberUse::kCompares)
     .Rows(RowUse::kElementwise)
-    .Doc("The least of all operands, broadcast. NaN where one is NaN.");
+    .Doc("The least of all operands, broadcast. NaN where one is NaN.")
+    .Commutes();
 
 X2IR_OP(max)
     .VarIn("x")
@@ -360,7 +371,8 @@ X2IR_OP(max)
     .Eval(Fold(Greatest()))
     .Elementwise(NumberUse::kCompares)
     .Rows(RowUse::kElementwise)
-    .Doc("The greatest of all operands, broadcast. NaN where one is NaN.");
+    .Doc("The greatest of all operands, broadcast. NaN where one is NaN.")
+    .Commutes();
 
 X2IR_OP(sum)
     .VarIn("x")
@@ -368,7 +380,9 @@ X2IR_OP(sum)
     .Infer(FoldWithElements(AddDims))
     .Eval(Fold(Add()))
     .Elementwise(NumberUse::kWraps)
-    .Doc("The sum of all operands, broadcast.");
+    .Doc("The sum of all operands, broadcast.")
+    .AllowsFloat16()
+    .Commutes();
 
 X2IR_OP(mean)
     .VarIn("x")
@@ -376,7 +390,9 @@ X2IR_OP(mean)
     .Infer(BroadcastAll)
     .Eval(Fold(Add(), Div()))
     .Elementwise(NumberUse::kFloatOnly)
-    .Doc("The mean of all operands, broadcast.");
+    .Doc("The mean of all operands, broadcast.")
+    .AllowsFloat16()
+    .Commutes();
 
 X2IR_OP(bit_shift)
     .In("a")
@@ -386,7 +402,8 @@ X2IR_OP(bit_shift)
     .Infer(BroadcastAll)
     .Eval(EvalBitShift)
     .Elementwise(NumberUse::kFixed)
-    .Doc("The unsigned integer a shifted by n bits to the LEFT or RIGHT, broadcast.");
+    .Doc("The unsigned integer a shifted by n bits to the LEFT or RIGHT, broadcast.")
+    .AllowsFloat16();
 
 X2IR_OP(bitwise_and)
     .In("a")
@@ -395,7 +412,9 @@ X2IR_OP(bitwise_and)
     .Infer(BroadcastAll)
     .Eval(ZipBits(BitAnd()))
     .Elementwise(NumberUse::kFixed)
-    .Doc("The bits that both a and b have, broadcast.");
+    .Doc("The bits that both a and b have, broadcast.")
+    .AllowsFloat16()
+    .Commutes();
 
 X2IR_OP(bitwise_or)
     .In("a")
@@ -404,7 +423,9 @@ X2IR_OP(bitwise_or)
     .Infer(BroadcastAll)
     .Eval(ZipBits(BitOr()))
     .Elementwise(NumberUse::kFixed)
-    .Doc("The bits that a or b has, broadcast.");
+    .Doc("The bits that a or b has, broadcast.")
+    .AllowsFloat16()
+    .Commutes();
 
 X2IR_OP(bitwise_xor)
     .In("a")
@@ -413,6 +434,8 @@ X2IR_OP(bitwise_xor)
     .Infer(BroadcastAll)
     .Eval(ZipBits(BitXor()))
     .Elementwise(NumberUse::kFixed)
-    .Doc("The bits that one of a and b has, broadcast.");
+    .Doc("The bits that one of a and b has, broadcast.")
+    .AllowsFloat16()
+    .Commutes();
 
 }  // namespace x2ir

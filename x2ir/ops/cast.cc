@@ -91,7 +91,8 @@ X2IR_OP(cast)
     .Doc(
         "x converted to element type `to`. `saturate` matters for float8, `round_mode` for "
         "float8e8m0. Floats become integers towards zero; what an integer type cannot hold "
-        "goes through int32 (for uint32 and wider types int64) and wraps.");
+        "goes through int32 (for uint32 and wider types int64) and wraps.")
+    .AllowsFloat16();
 
 X2IR_OP(cast_like)
     .In("x")
@@ -103,7 +104,8 @@ X2IR_OP(cast_like)
     .Eval(EvalCastLike)
     .Axes(kFirstElementwiseAxes)
     .Numbers(NumberUse::kFixed)
-    .Doc("x converted to the element type of `target_type`, as `cast` does it.");
+    .Doc("x converted to the element type of `target_type`, as `cast` does it.")
+    .AllowsFloat16();
 
 X2IR_OP(bit_cast)
     .In("x")
@@ -112,6 +114,8 @@ X2IR_OP(bit_cast)
     .Infer(InferBitCast)
     .Eval(EvalBitCast)
     .Opaque()
-    .Doc("The bits of x read as elements of type `to`, which is as wide.");
+    .Doc("The bits of x read as elements of type `to`, which is as wide.")
+    .NeedsFloat32(float32_for::kBits)
+    .Zeros(ZeroUse::kTells);
 
 }  // namespace x2ir

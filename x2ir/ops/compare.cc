@@ -146,7 +146,8 @@ X2IR_OP(equal)
     .Eval(EvalEqual)
     .Axes(kElementwiseAxes)
     .Numbers(NumberUse::kCompares, kAllOfType, kNoneOfType)
-    .Doc("Whether a = b, broadcast. NaN equals nothing.");
+    .Doc("Whether a = b, broadcast. NaN equals nothing.")
+    .Commutes();
 
 X2IR_OP(greater)
     .In("a")
@@ -195,7 +196,9 @@ X2IR_OP(and)
     .Infer(BroadcastToBool)
     .Eval(Logic([](uint64_t a, uint64_t b) { return a & b; }))
     .Elementwise(NumberUse::kFixed)
-    .Doc("Whether both bools are true, broadcast.");
+    .Doc("Whether both bools are true, broadcast.")
+    .AllowsFloat16()
+    .Commutes();
 
 X2IR_OP(or)
     .In("a")
@@ -204,7 +207,9 @@ X2IR_OP(or)
     .Infer(BroadcastToBool)
     .Eval(Logic([](uint64_t a, uint64_t b) { return a | b; }))
     .Elementwise(NumberUse::kFixed)
-    .Doc("Whether one of two bools is true, broadcast.");
+    .Doc("Whether one of two bools is true, broadcast.")
+    .AllowsFloat16()
+    .Commutes();
 
 X2IR_OP(xor)
     .In("a")
@@ -213,7 +218,9 @@ X2IR_OP(xor)
     .Infer(BroadcastToBool)
     .Eval(Logic([](uint64_t a, uint64_t b) { return a ^ b; }))
     .Elementwise(NumberUse::kFixed)
-    .Doc("Whether two bools differ, broadcast.");
+    .Doc("Whether two bools differ, broadcast.")
+    .AllowsFloat16()
+    .Commutes();
 
 X2IR_OP(where)
     .In("condition")

@@ -62,7 +62,8 @@ X2IR_OP(complex)
     .Infer(InferComplex)
     .Eval(EvalComplex)
     .Opaque()
-    .Doc("Complex numbers of these parts, which are float32 or float64, broadcast.");
+    .Doc("Complex numbers of these parts, which are float32 or float64, broadcast.")
+    .AllowsFloat16();
 
 X2IR_OP(real)
     .In("z")
@@ -70,7 +71,8 @@ X2IR_OP(real)
     .Infer(InferPart)
     .Eval(EvalPart(false))
     .Opaque()
-    .Doc("The real parts of complex numbers.");
+    .Doc("The real parts of complex numbers.")
+    .AllowsFloat16();
 
 X2IR_OP(imag)
     .In("z")
@@ -78,7 +80,8 @@ X2IR_OP(imag)
     .Infer(InferPart)
     .Eval(EvalPart(true))
     .Opaque()
-    .Doc("The imaginary parts of complex numbers.");
+    .Doc("The imaginary parts of complex numbers.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -112,7 +113,8 @@ X2IR_OP(concat)
     .Eval(EvalConcat)
     .Axes(kAllAlongAxis)
     .Numbers(NumberUse::kMoves)
-    .Doc("The operands one after the other along an axis; their other sizes are equal.");
+    .Doc("The operands one after the other along an axis; their other sizes are equal.")
+    .Origins(OriginsOfAllButAxis);
 
 // --- split ----------------------------------------------------------------------------------
 
@@ -243,7 +245,8 @@ X2IR_OP(split)
     .Doc(
         "Parts of the operand along an axis, of the sizes that `split` gives. Without it parts "
         "are equal; with num_outputs (the number of outputs) sizes are rounded up and the last "
-        "parts are smaller.");
+        "parts are smaller.")
+    .Origins(OriginsButAxis);
 
 }  // namespace
 }  // namespace x2ir

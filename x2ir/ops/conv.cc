@@ -5,11 +5,13 @@
 
 #include "Eigen/Core"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/window.h"
+#include "x2ir/ops/work.h"
 
 namespace x2ir {
 namespace {
@@ -461,7 +463,10 @@ X2IR_OP(conv)
     .Heavy()
     .Doc(
         "Convolution over any number of spatial axes. w is [out, in/group, kernel...] in both "
-        "layouts; pads are all begins, then all ends, and count only where auto_pad is NOTSET.");
+        "layouts; pads are all begins, then all ends, and count only where auto_pad is NOTSET.")
+    .AllowsFloat16()
+    .MultiplyAdds(WorkOfConv<1>)
+    .Origins(OriginsOfBatch);
 
 X2IR_OP(conv_transpose)
     .In("x")
@@ -483,7 +488,10 @@ X2IR_OP(conv_transpose)
     .Heavy()
     .Doc(
         "Transposed convolution (the gradient of conv for its input). w is [in, out/group, "
-        "kernel...] in both layouts; output_shape, the spatial sizes wanted, overrides pads.");
+        "kernel...] in both layouts; output_shape, the spatial sizes wanted, overrides pads.")
+    .AllowsFloat16()
+    .MultiplyAdds(WorkOfConvTranspose)
+    .Origins(OriginsOfBatch);
 
 }  // namespace
 }  // namespace x2ir

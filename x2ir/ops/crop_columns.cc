@@ -227,7 +227,8 @@ X2IR_OP(col2im)
     .Opaque()
     .Doc(
         "Puts images together from the columns of their blocks, channels first; what falls on the "
-        "same pixel is added up. Strides and dilations are 1, pads 0 where they are left out.");
+        "same pixel is added up. Strides and dilations are 1, pads 0 where they are left out.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
 #include "x2ir/ops/window.h"
+#include "x2ir/ops/work.h"
 
 namespace x2ir {
 namespace {
@@ -211,7 +213,10 @@ X2IR_OP(deform_conv)
     .Heavy()
     .Doc(
         "A convolution, channels first, whose kernel elements see x at places moved by offset "
-        "(interpolated linearly) and scaled by mask, each offset group of channels by its own.");
+        "(interpolated linearly) and scaled by mask, each offset group of channels by its own.")
+    .NeedsFloat32(float32_for::kPlaces, 1u << 2)
+    .MultiplyAdds(WorkOfConv<1>)
+    .Origins(OriginsOfDeformConv);
 
 }  // namespace
 }  // namespace x2ir

@@ -84,6 +84,7 @@ X2IR_OP(dropout)
     .Doc(
         "In training mode each element is 0 with probability `ratio` (0.5 when left out), the "
         "others are scaled by 1 / (1 - ratio); else x itself, which is also the default. The "
-        "mask is true where an element was kept.");
+        "mask is true where an element was kept.")
+    .AllowsFloat16();
 
 }  // namespace x2ir

@@ -10,6 +10,7 @@
 #include "x2ir/ops/matmul.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
+#include "x2ir/ops/work.h"
 
 namespace x2ir {
 namespace {
@@ -285,7 +286,9 @@ X2IR_OP(einsum)
     .Heavy()
     .Doc(
         "The sum of products that the equation describes (\"bij,bjk->bik\"): letters name axes, "
-        "those that the result lacks are summed up, an ellipsis stands for axes that broadcast.");
+        "those that the result lacks are summed up, an ellipsis stands for axes that broadcast.")
+    .AllowsFloat16()
+    .MultiplyAdds(WorkOfEinsum);
 
 }  // namespace
 }  // namespace x2ir

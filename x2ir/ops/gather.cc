@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -113,7 +114,8 @@ X2IR_OP(gather)
     .Moves(MoveUse::kSome)
     .Doc(
         "Picks slices of an axis by index; the axes of indices take its place. Negative indices "
-        "count from the end.");
+        "count from the end.")
+    .Origins(OriginsOfGather);
 
 // --- gather_elements ------------------------------------------------------------------------
 
@@ -182,7 +184,8 @@ X2IR_OP(gather_elements)
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc(
         "Picks one element for each index: the position is the index's own, except along the "
-        "axis, where it is the index.");
+        "axis, where it is the index.")
+    .Origins(OriginsOfGatherElements);
 
 // --- gather_nd ------------------------------------------------------------------------------
 

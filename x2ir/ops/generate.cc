@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -58,7 +59,8 @@ X2IR_OP(constant_of_shape)
     .Infer(InferConstantOfShape)
     .Eval(EvalConstantOfShape)
     .Opaque()
-    .Doc("A tensor of that shape, every element being `value` (a tensor of one element).");
+    .Doc("A tensor of that shape, every element being `value` (a tensor of one element).")
+    .AllowsFloat16();
 
 // --- range ----------------------------------------------------------------------------------
 
@@ -156,7 +158,8 @@ X2IR_OP(range)
     .Opaque()
     .Doc(
         "start, start + delta, ... as long as limit is not reached. Element i is start + i * "
-        "delta; 16-bit floats are computed in float32.");
+        "delta; 16-bit floats are computed in float32.")
+    .NeedsFloat32(float32_for::kCounts, kAllOfType, true);
 
 // --- one_hot --------------------------------------------------------------------------------
 
@@ -300,7 +303,8 @@ X2IR_OP(eye_like)
     .Opaque()
     .Doc(
         "A matrix of the operand's shape with ones on diagonal k (positive: above the main one) "
-        "and zeros elsewhere. dtype absent: the operand's.");
+        "and zeros elsewhere. dtype absent: the operand's.")
+    .AllowsFloat16();
 
 // --- trilu ----------------------------------------------------------------------------------
 
@@ -352,7 +356,8 @@ X2IR_OP(trilu)
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc(
         "The upper (or lower) triangle of the matrices in the last two axes, from (or up to) "
-        "diagonal k (left out: 0); zeros elsewhere.");
+        "diagonal k (left out: 0); zeros elsewhere.")
+    .Origins(OriginsInOrder);
 
 }  // namespace
 }  // namespace x2ir

@@ -309,7 +309,8 @@ X2IR_OP(grid_sample)
     .Heavy()
     .Doc(
         "x, channels first, at the places of grid: coordinates from -1 to 1, that of the last axis "
-        "first, between which pixels are interpolated and beyond which padding_mode rules.");
+        "first, between which pixels are interpolated and beyond which padding_mode rules.")
+    .NeedsFloat32(float32_for::kPlaces, 1u << 1, true);
 
 // --- affine_grid ----------------------------------------------------------------------------
 
@@ -406,7 +407,8 @@ X2IR_OP(affine_grid)
     .Opaque()
     .Doc(
         "A grid for grid_sample: each place of an output of that size (channels first), mapped by "
-        "the affine matrix theta of its batch entry.");
+        "the affine matrix theta of its batch entry.")
+    .NeedsFloat32(float32_for::kPlaces, kAllOfType, true);
 
 }  // namespace
 }  // namespace x2ir

@@ -41,7 +41,8 @@ X2IR_OP(if)
     .Infer(InferIf)
     .Eval(EvalIf)
     .Opaque()
-    .Doc("What then_branch gives where cond is true, else what else_branch gives.");
+    .Doc("What then_branch gives where cond is true, else what else_branch gives.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

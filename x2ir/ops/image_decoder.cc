@@ -65,7 +65,8 @@ X2IR_OP(image_decoder)
     .Opaque()
     .Doc(
         "The pixels of a BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP file as [H,W,C]; an empty "
-        "image if the file cannot be read.");
+        "image if the file cannot be read.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

@@ -135,9 +135,19 @@ absl::Status EvalLu(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
-X2IR_OP(lu).In("x").Out("lu").Out("order").Infer(InferLu).Eval(EvalLu).Opaque().Doc(
-    "Elimination with the greatest pivot of each column: l (below the diagonal, of which it has "
-    "ones) times u (the rest) are the rows of x in that order.");
+X2IR_OP(lu)
+    .In("x")
+    .Out("lu")
+    .Out("order")
+    .Infer(InferLu)
+    .Eval(EvalLu)
+    .Opaque()
+    .Doc(
+        "Elimination with the greatest pivot of each column: l (below the diagonal, of which it "
+        "has "
+        "ones) times u (the rest) are the rows of x in that order.")
+    .NeedsFloat32(float32_for::kSolves)
+    .Zeros(ZeroUse::kTells);
 
 // --- Equations ------------------------------------------------------------------------------
 
@@ -206,7 +216,9 @@ X2IR_OP(solve)
     .Infer(InferSolve)
     .Eval(EvalSolve)
     .Opaque()
-    .Doc("The matrices y for which a y = b. The batches of a and b are the same.");
+    .Doc("The matrices y for which a y = b. The batches of a and b are the same.")
+    .NeedsFloat32(float32_for::kSolves)
+    .Zeros(ZeroUse::kTells);
 
 X2IR_OP(triangular_solve)
     .In("a")
@@ -219,7 +231,9 @@ X2IR_OP(triangular_solve)
     .Opaque()
     .Doc(
         "The matrices y for which a y = b, where of a only the lower (or upper) triangle is looked "
-        "at, its diagonal taken for ones if unit.");
+        "at, its diagonal taken for ones if unit.")
+    .NeedsFloat32(float32_for::kSolves)
+    .Zeros(ZeroUse::kTells);
 
 // --- cholesky -------------------------------------------------------------------------------
 
@@ -262,7 +276,9 @@ X2IR_OP(cholesky)
     .Doc(
         "The lower triangular y with y times its transpose x, of which the lower triangle is "
         "looked "
-        "at; NaN where there is none.");
+        "at; NaN where there is none.")
+    .NeedsFloat32(float32_for::kSolves)
+    .Zeros(ZeroUse::kTells);
 
 // --- qr -------------------------------------------------------------------------------------
 
@@ -307,9 +323,19 @@ absl::Status EvalQr(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
-X2IR_OP(qr).In("x").Out("q").Out("r").Attr("full", 0).Infer(InferQr).Eval(EvalQr).Opaque().Doc(
-    "q (columns of length 1 at right angles, as many as x has if not full) times r (upper "
-    "triangular) is x, by Householder's reflections.");
+X2IR_OP(qr)
+    .In("x")
+    .Out("q")
+    .Out("r")
+    .Attr("full", 0)
+    .Infer(InferQr)
+    .Eval(EvalQr)
+    .Opaque()
+    .Doc(
+        "q (columns of length 1 at right angles, as many as x has if not full) times r (upper "
+        "triangular) is x, by Householder's reflections.")
+    .NeedsFloat32(float32_for::kSolves)
+    .Zeros(ZeroUse::kTells);
 
 // --- svd, eigh ------------------------------------------------------------------------------
 
@@ -378,7 +404,9 @@ X2IR_OP(svd)
     .Opaque()
     .Doc(
         "Singular values of x, the greatest first, and the vectors: u times diag(s) times the "
-        "transpose of v is x. Which sign a pair of vectors has is not said.");
+        "transpose of v is x. Which sign a pair of vectors has is not said.")
+    .NeedsFloat32(float32_for::kSolves)
+    .Zeros(ZeroUse::kTells);
 
 absl::Status InferEigh(InferContext& ctx) {
   ctx.Set(0, ctx.dtype(0));
@@ -415,9 +443,19 @@ absl::Status EvalEigh(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
-X2IR_OP(eigh).In("x").Out("values").OptOut("vectors").Infer(InferEigh).Eval(EvalEigh).Opaque().Doc(
-    "Eigenvalues of symmetric matrices, the least first, and the vectors as columns, whose sign is "
-    "not said; the lower triangle is looked at.");
+X2IR_OP(eigh)
+    .In("x")
+    .Out("values")
+    .OptOut("vectors")
+    .Infer(InferEigh)
+    .Eval(EvalEigh)
+    .Opaque()
+    .Doc(
+        "Eigenvalues of symmetric matrices, the least first, and the vectors as columns, whose "
+        "sign is "
+        "not said; the lower triangle is looked at.")
+    .NeedsFloat32(float32_for::kSolves)
+    .Zeros(ZeroUse::kTells);
 
 }  // namespace
 }  // namespace x2ir

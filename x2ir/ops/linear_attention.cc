@@ -7,6 +7,7 @@
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
+#include "x2ir/ops/work.h"
 
 namespace x2ir {
 namespace {
@@ -183,7 +184,8 @@ X2IR_OP(linear_attention)
     .Doc(
         "At each position every head's state matrix fades by exp(decay) (gated rules) and gains "
         "key times value, or for delta rules beta times what it does not give for the key yet; "
-        "the output is scale (0: 1 / sqrt of the key size) times query times state.");
+        "the output is scale (0: 1 / sqrt of the key size) times query times state.")
+    .AllowsFloat16();
 
 // --- causal_conv_with_state -----------------------------------------------------------------
 
@@ -286,7 +288,9 @@ X2IR_OP(causal_conv_with_state)
     .Doc(
         "Each channel convolved with its own kernel over current and earlier positions, those "
         "before the first from past_state (zeros when left out); present_state is what the next "
-        "call needs. Activation silu (or swish): y * sigmoid(y).");
+        "call needs. Activation silu (or swish): y * sigmoid(y).")
+    .AllowsFloat16()
+    .MultiplyAdds(WorkOfConv<1>);
 
 }  // namespace
 }  // namespace x2ir

@@ -150,7 +150,8 @@ X2IR_OP(loop)
     .Doc(
         "Runs body (round, cond, carried...) -> (cond, carried..., scan...) trip_count times or "
         "while cond is true, whichever ends first; one left out does not end it. Gives the last "
-        "carried values, and what each round gave stacked along a new first axis.");
+        "carried values, and what each round gave stacked along a new first axis.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

@@ -161,7 +161,8 @@ X2IR_OP(negative_log_likelihood_loss)
     .Opaque()
     .Doc(
         "Minus the log probability (axis 1 of input: the classes) of each target class, times its "
-        "weight; then their sum, or their mean by weight. Targets of ignore_index do not count.");
+        "weight; then their sum, or their mean by weight. Targets of ignore_index do not count.")
+    .NeedsFloat32(float32_for::kTrains);
 
 X2IR_OP(softmax_cross_entropy_loss)
     .In("scores")
@@ -176,7 +177,8 @@ X2IR_OP(softmax_cross_entropy_loss)
     .Opaque()
     .Doc(
         "negative_log_likelihood_loss of the log softmax of scores over axis 1, which is the "
-        "second result.");
+        "second result.")
+    .NeedsFloat32(float32_for::kTrains);
 
 }  // namespace
 }  // namespace x2ir

@@ -8,9 +8,11 @@
 #include "Eigen/Core"
 #include "Eigen/LU"
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
+#include "x2ir/ops/work.h"
 
 namespace x2ir {
 namespace {
@@ -171,7 +173,10 @@ X2IR_OP(matmul)
     .Heavy()
     .Doc(
         "Matrix product over the last two axes; the others broadcast. An operand of rank 1 is a "
-        "row (left) or a column (right), and the axis it lacks is not in the result.");
+        "row (left) or a column (right), and the axis it lacks is not in the result.")
+    .AllowsFloat16()
+    .MultiplyAdds(WorkOfMatMul)
+    .Origins(OriginsOfMatMul);
 
 // --- gemm -----------------------------------------------------------------------------------
 
@@ -272,7 +277,9 @@ X2IR_OP(gemm)
     .Heavy()
     .Doc(
         "alpha * a * b + beta * c for matrices, a and b transposed first if so said; c (left out: "
-        "nothing) broadcasts to the product.");
+        "nothing) broadcasts to the product.")
+    .AllowsFloat16()
+    .MultiplyAdds(WorkOfGemm);
 
 // --- det ------------------------------------------------------------------------------------
 
@@ -317,7 +324,9 @@ X2IR_OP(det)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kFloatOnly)
     .Heavy()
-    .Doc("The determinants of the matrices in the last two axes.");
+    .Doc("The determinants of the matrices in the last two axes.")
+    .NeedsFloat32(float32_for::kSolves)
+    .Zeros(ZeroUse::kTells);
 
 }  // namespace
 }  // namespace x2ir

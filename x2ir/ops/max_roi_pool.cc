@@ -145,7 +145,8 @@ X2IR_OP(max_roi_pool)
     .Heavy()
     .Doc(
         "The largest number of each cell of a grid over each region, given as [image, x1, y1, x2, "
-        "y2] in pixels times spatial_scale; 0 for a cell outside the image.");
+        "y2] in pixels times spatial_scale; 0 for a cell outside the image.")
+    .NeedsFloat32(float32_for::kPlaces);
 
 }  // namespace
 }  // namespace x2ir

@@ -95,7 +95,9 @@ X2IR_OP(ml_normalizer)
     .Opaque()
     .Doc(
         "x over the largest of its features (MAX), the sum of their magnitudes (L1) or their "
-        "Euclidean length (L2), as float32.");
+        "Euclidean length (L2), as float32.")
+    .NeedsFloat32(float32_for::kClassic)
+    .Zeros(ZeroUse::kTells);
 
 // --- ml_scaler ------------------------------------------------------------------------------
 
@@ -140,7 +142,8 @@ X2IR_OP(ml_scaler)
     .Infer(InferScaler)
     .Eval(EvalScaler)
     .Opaque()
-    .Doc("(x - offset) * scale, each given once or for each feature, as float32.");
+    .Doc("(x - offset) * scale, each given once or for each feature, as float32.")
+    .NeedsFloat32(float32_for::kClassic);
 
 // --- binarizer ------------------------------------------------------------------------------
 
@@ -172,7 +175,8 @@ X2IR_OP(binarizer)
     .Infer(InferBinarizer)
     .Eval(EvalBinarizer)
     .Opaque()
-    .Doc("1 where x > threshold, else 0, in x's type.");
+    .Doc("1 where x > threshold, else 0, in x's type.")
+    .NeedsFloat32(float32_for::kClassic);
 
 // --- imputer --------------------------------------------------------------------------------
 
@@ -246,7 +250,8 @@ X2IR_OP(imputer)
     .Opaque()
     .Doc(
         "x with the replaced value (NaN too) changed into the imputed one, which is given once or "
-        "for each feature, as floats or as integers, like x.");
+        "for each feature, as floats or as integers, like x.")
+    .NeedsFloat32(float32_for::kClassic);
 
 // --- one_hot_encoder ------------------------------------------------------------------------
 
@@ -325,7 +330,8 @@ X2IR_OP(one_hot_encoder)
     .Opaque()
     .Doc(
         "For each element a vector that is 1 at its category and 0 elsewhere. An element of no "
-        "category gives zeros, or an error if zeros = 0. Floats are truncated first.");
+        "category gives zeros, or an error if zeros = 0. Floats are truncated first.")
+    .NeedsFloat32(float32_for::kClassic);
 
 // --- array_feature_extractor ----------------------------------------------------------------
 
@@ -380,7 +386,8 @@ X2IR_OP(array_feature_extractor)
     .Infer(InferExtractor)
     .Eval(EvalExtractor)
     .Opaque()
-    .Doc("The elements of x's last axis at the indices y. A vector x is one row.");
+    .Doc("The elements of x's last axis at the indices y. A vector x is one row.")
+    .NeedsFloat32(float32_for::kClassic);
 
 // --- feature_vectorizer ---------------------------------------------------------------------
 
@@ -450,7 +457,8 @@ X2IR_OP(feature_vectorizer)
     .Opaque()
     .Doc(
         "The features of all operands side by side, as float32. Of operand i there are "
-        "inputdimensions[i]: more are dropped, missing ones are 0.");
+        "inputdimensions[i]: more are dropped, missing ones are 0.")
+    .NeedsFloat32(float32_for::kClassic);
 
 }  // namespace
 }  // namespace x2ir

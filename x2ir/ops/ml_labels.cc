@@ -124,7 +124,8 @@ X2IR_OP(label_encoder)
     .Opaque()
     .Doc(
         "Each element replaced by the value of the (first) equal key, or by the default. NaN "
-        "equals NaN.");
+        "equals NaN.")
+    .NeedsFloat32(float32_for::kClassic);
 
 // --- category_mapper ------------------------------------------------------------------------
 
@@ -183,7 +184,8 @@ X2IR_OP(category_mapper)
     .Opaque()
     .Doc(
         "Strings replaced by the integer at the same place of the two lists, integers by the "
-        "string; by the default where there is none. Of one that is there twice the last counts.");
+        "string; by the default where there is none. Of one that is there twice the last counts.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

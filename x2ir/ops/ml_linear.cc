@@ -84,7 +84,8 @@ X2IR_OP(linear_regressor)
     .Infer(InferLinearRegressor)
     .Eval(EvalLinearRegressor)
     .Opaque()
-    .Doc("For each target its coefficients times the features plus its intercept, transformed.");
+    .Doc("For each target its coefficients times the features plus its intercept, transformed.")
+    .NeedsFloat32(float32_for::kClassic);
 
 // --- linear_classifier ----------------------------------------------------------------------
 
@@ -167,7 +168,8 @@ X2IR_OP(linear_classifier)
     .Opaque()
     .Doc(
         "The label of the class with the highest linear score, and the transformed scores. A "
-        "single score above 0 means the second of two labels.");
+        "single score above 0 means the second of two labels.")
+    .NeedsFloat32(float32_for::kClassic);
 
 }  // namespace
 }  // namespace x2ir

@@ -74,7 +74,8 @@ X2IR_OP(zip_map)
     .Infer(InferZipMap)
     .Eval(EvalZipMap)
     .Opaque()
-    .Doc("For each row a map from the class labels to its features.");
+    .Doc("For each row a map from the class labels to its features.")
+    .NeedsFloat32(float32_for::kClassic);
 
 // --- Reading maps ---------------------------------------------------------------------------
 
@@ -179,7 +180,8 @@ X2IR_OP(dict_vectorizer)
     .Infer(InferDictVectorizer)
     .Eval(EvalDictVectorizer)
     .Opaque()
-    .Doc("The map's values at the keys of the vocabulary as one row; 0 where there is none.");
+    .Doc("The map's values at the keys of the vocabulary as one row; 0 where there is none.")
+    .NeedsFloat32(float32_for::kClassic);
 
 // --- cast_map -------------------------------------------------------------------------------
 
@@ -257,7 +259,8 @@ X2IR_OP(cast_map)
     .Opaque()
     .Doc(
         "The map's values as one row of another type: all of them in the order of the keys "
-        "(DENSE), or each at the place that its key says, of max_map places (SPARSE).");
+        "(DENSE), or each at the place that its key says, of max_map places (SPARSE).")
+    .NeedsFloat32(float32_for::kClassic);
 
 }  // namespace
 }  // namespace x2ir

@@ -152,7 +152,8 @@ X2IR_OP(svm_regressor)
     .Doc(
         "rho plus the coefficients times the kernel of the features and each support vector, or "
         "times the features where there are none; its sign if one_class. No runtime applies a "
-        "transform to the one score, and neither does this.");
+        "transform to the one score, and neither does this.")
+    .NeedsFloat32(float32_for::kClassic);
 
 // --- svm_classifier -------------------------------------------------------------------------
 
@@ -384,7 +385,8 @@ X2IR_OP(svm_classifier)
     .Doc(
         "The label of the class that most pairwise classifiers vote for, and the transformed "
         "scores: one a pair, or one a class if there are prob_a and prob_b. Without support "
-        "vectors a linear classifier.");
+        "vectors a linear classifier.")
+    .NeedsFloat32(float32_for::kClassic);
 
 }  // namespace
 }  // namespace x2ir

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -70,7 +71,8 @@ X2IR_OP(transpose)
     .Moves(MoveUse::kAll)
     .Doc(
         "Axis i of the result is axis perm[i] of the operand. perm is absent only where the rank "
-        "is not known: then the axes are reversed.");
+        "is not known: then the axes are reversed.")
+    .Origins(OriginsOfTranspose);
 
 // --- expand ---------------------------------------------------------------------------------
 
@@ -145,7 +147,8 @@ X2IR_OP(expand)
     .Eval(EvalExpand)
     .Axes({FlipExpand, MoveSizes})
     .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Doc("The operand broadcast together with a tensor of that shape.");
+    .Doc("The operand broadcast together with a tensor of that shape.")
+    .Origins(OriginsOfExpand);
 
 // --- tile -----------------------------------------------------------------------------------
 

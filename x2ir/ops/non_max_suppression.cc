@@ -112,7 +112,8 @@ X2IR_OP(non_max_suppression)
     .Doc(
         "Per batch entry and class, the boxes with the best scores above score_threshold, at most "
         "max_output_boxes_per_class (left out: none), none of which overlaps a better one by "
-        "more than iou_threshold (left out: 0). Rows of batch, class, box.");
+        "more than iou_threshold (left out: 0). Rows of batch, class, box.")
+    .NeedsFloat32(float32_for::kPlaces);
 
 }  // namespace
 }  // namespace x2ir

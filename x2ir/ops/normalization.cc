@@ -6,6 +6,7 @@
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -493,7 +494,9 @@ X2IR_OP(batch_normalization)
     .Numbers(NumberUse::kFloatOnly)
     .Doc(
         "(x - mean) / sqrt(var + epsilon) * scale + b for each channel; in training_mode mean "
-        "and (population) var are those of x, and momentum mixes them into the running ones.");
+        "and (population) var are those of x, and momentum mixes them into the running ones.")
+    .AllowsFloat16()
+    .Origins(OriginsOfBatchNorm);
 
 std::optional<Flip> FlipOverPlaces(const Node& node, Slot slot, const Perm& p) {
   return FixesChannels(node, p) ? FlipAllBut(node, slot, p, 0, 1) : std::nullopt;
@@ -510,7 +513,9 @@ X2IR_OP(instance_normalization)
     .Eval(EvalInstanceNorm)
     .Axes({FlipOverPlaces})
     .Numbers(NumberUse::kFloatOnly)
-    .Doc("Normalizes each channel of each image by its own mean and variance.");
+    .Doc("Normalizes each channel of each image by its own mean and variance.")
+    .AllowsFloat16()
+    .Origins(OriginsOfBatch);
 
 X2IR_OP(group_normalization)
     .In("x")
@@ -527,7 +532,9 @@ X2IR_OP(group_normalization)
     .Numbers(NumberUse::kFloatOnly)
     .Doc(
         "Normalizes each group of channels of each image by its mean and variance, computed in "
-        "stash_type; scale and b have one number a channel.");
+        "stash_type; scale and b have one number a channel.")
+    .AllowsFloat16()
+    .Origins(OriginsOfBatch);
 
 // Normalized over the axes from `axis` on, which the scale has too.
 std::optional<Flip> FlipOverLastAxes(const Node& node, Slot slot, const Perm& p) {
@@ -553,7 +560,9 @@ X2IR_OP(layer_normalization)
     .Rows(RowUse::kLastAxis)
     .Doc(
         "Normalizes over all axes from `axis` on, computing in stash_type, then scales and adds "
-        "b, which broadcast to x.");
+        "b, which broadcast to x.")
+    .AllowsFloat16()
+    .Origins(OriginsBeforeAxis);
 
 X2IR_OP(rms_normalization)
     .In("x")
@@ -569,7 +578,9 @@ X2IR_OP(rms_normalization)
     .Rows(RowUse::kLastAxis)
     .Doc(
         "x / sqrt(mean(x^2) + epsilon) over all axes from `axis` on, computed in stash_type, then "
-        "scaled in the element type of scale.");
+        "scaled in the element type of scale.")
+    .AllowsFloat16()
+    .Origins(OriginsBeforeAxis);
 
 X2IR_OP(lrn)
     .In("x")
@@ -586,7 +597,8 @@ X2IR_OP(lrn)
     .Heavy()
     .Doc(
         "Local response normalization: x / (bias + alpha/size * sum of squares)^beta over `size` "
-        "neighbouring channels.");
+        "neighbouring channels.")
+    .AllowsFloat16();
 
 X2IR_OP(lp_normalization)
     .In("x")
@@ -597,7 +609,8 @@ X2IR_OP(lp_normalization)
     .Eval(EvalLpNorm)
     .Axes(kAlongAxis)
     .Numbers(NumberUse::kFloatOnly)
-    .Doc("x divided by its L1 or L2 norm along the axis; 0 where the norm is 0.");
+    .Doc("x divided by its L1 or L2 norm along the axis; 0 where the norm is 0.")
+    .NeedsFloat32(float32_for::kSquares);
 
 std::optional<Flip> FlipMeanVariance(const Node& node, Slot slot, const Perm& p) {
   if (!AxisMask(node.attrs().Ints("axes"), static_cast<int64_t>(p.size()))) return std::nullopt;
@@ -617,7 +630,8 @@ X2IR_OP(mean_variance_normalization)
     .Eval(EvalMeanVariance)
     .Axes({FlipMeanVariance, MoveNormalizedAxes})
     .Numbers(NumberUse::kFloatOnly)
-    .Doc("(x - mean) / (standard deviation + 1e-9) over the axes.");
+    .Doc("(x - mean) / (standard deviation + 1e-9) over the axes.")
+    .NeedsFloat32(float32_for::kSquares);
 
 }  // namespace
 }  // namespace x2ir

@@ -112,6 +112,31 @@ OpDef& OpDef::Numbers(NumberUse use, uint32_t operands, uint32_t results,
   states_numbers_ = true;
   return *this;
 }
+OpDef& OpDef::AllowsFloat16() {
+  states_floats_ = true;
+  return *this;
+}
+OpDef& OpDef::NeedsFloat32(std::string_view reason, uint32_t operands, bool back) {
+  floats_ = {operands, back, reason};
+  states_floats_ = true;
+  return *this;
+}
+OpDef& OpDef::Commutes() {
+  commutes_ = true;
+  return *this;
+}
+OpDef& OpDef::Zeros(ZeroUse use) {
+  zeros_ = use;
+  return *this;
+}
+OpDef& OpDef::Origins(AxisOriginsFn fn) {
+  origins_ = fn;
+  return *this;
+}
+OpDef& OpDef::MultiplyAdds(WorkFn how_many) {
+  multiply_adds_ = how_many;
+  return *this;
+}
 OpDef& OpDef::Rows(RowUse use) {
   rows_ = use;
   return *this;

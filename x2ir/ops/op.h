@@ -79,14 +79,23 @@ class OpDef {
   }
 
   // --- Traits (traits.h) ---
-  // A law says that every op states the first two, or that it is opaque.
+  // A law says that every op states the first two, or that it is opaque; and, if it computes, one
+  // of the next two.
   OpDef& Axes(AxisRule rule);
   OpDef& Numbers(NumberUse use, uint32_t operands = kAllOfType, uint32_t results = kAllOfType,
                  bool (*except)(const Node& node) = nullptr);
+  // Float16 does for it, or not for these operands, or at all (FloatRule).
+  OpDef& AllowsFloat16();
+  OpDef& NeedsFloat32(std::string_view reason, uint32_t operands = kAllOfType, bool back = false);
   OpDef& Rows(RowUse use);    // kNone when nobody says
   OpDef& Moves(MoveUse use);  // kNone when nobody says
   // One element of each operand, broadcast, makes one of each result; all are of the element type.
   OpDef& Elementwise(NumberUse use);
+  // Its two operands, or all of them, may change places.
+  OpDef& Commutes();
+  OpDef& Zeros(ZeroUse use);             // kPasses when nobody says
+  OpDef& Origins(AxisOriginsFn fn);      // AxisOrigins says what counts when nobody says
+  OpDef& MultiplyAdds(WorkFn how_many);  // none when nobody says
   // Evaluation does more than a little for each element.
   OpDef& Heavy();
   // Where the shape of the results depends on what the operands hold, it has no more elements than
@@ -120,7 +129,17 @@ class OpDef {
   bool heavy() const { return heavy_; }
   bool bounded_results() const { return bounded_results_; }
   bool quantized_unit() const { return quantized_unit_; }
+  const FloatRule& floats() const { return floats_; }
+  bool commutes() const { return commutes_; }
+  ZeroUse zeros() const { return zeros_; }
+  AxisOriginsFn origins() const { return origins_; }  // may be null, as may be:
+  WorkFn multiply_adds() const { return multiply_adds_; }
   bool states_traits() const { return states_axes_ && states_numbers_; }
+  // Whether it says what float16 does to it, or computes nothing.
+  bool states_floats() const {
+    return states_floats_ || numbers_.use == NumberUse::kMoves ||
+           numbers_.use == NumberUse::kCompares;
+  }
 
   // Arity and attributes of `node` against this definition. InvalidArgument says what.
   absl::Status Check(const Node& node) const;
@@ -135,7 +154,11 @@ class OpDef {
   bool impure_ = false;
   bool any_kind_ = false;
   bool heavy_ = false, bounded_results_ = false, quantized_unit_ = false;
-  bool states_axes_ = false, states_numbers_ = false;
+  bool states_axes_ = false, states_numbers_ = false, states_floats_ = false, commutes_ = false;
+  ZeroUse zeros_ = ZeroUse::kPasses;
+  FloatRule floats_;
+  AxisOriginsFn origins_ = nullptr;
+  WorkFn multiply_adds_ = nullptr;
   AxisRule axes_;
   NumberRule numbers_;
   RowUse rows_ = RowUse::kNone;

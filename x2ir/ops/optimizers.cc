@@ -141,7 +141,8 @@ X2IR_OP(adagrad)
     .Opaque()
     .Doc(
         "A step of Adagrad: operands r, t, all x, all g, all h (the sum of squared gradients); "
-        "results all x, all h.");
+        "results all x, all h.")
+    .NeedsFloat32(float32_for::kTrains);
 
 X2IR_OP(adam)
     .In("r")
@@ -158,7 +159,8 @@ X2IR_OP(adam)
     .Opaque()
     .Doc(
         "A step of Adam: operands r, t, all x, all g, all v (the mean gradient, by alpha), all h "
-        "(the mean squared gradient, by beta); results all x, all v, all h.");
+        "(the mean squared gradient, by beta); results all x, all v, all h.")
+    .NeedsFloat32(float32_for::kTrains);
 
 X2IR_OP(momentum)
     .In("r")
@@ -174,7 +176,8 @@ X2IR_OP(momentum)
     .Opaque()
     .Doc(
         "A step of gradient descent with momentum (mode standard or nesterov): operands r, t, all "
-        "x, all g, all v (the momentum); results all x, all v.");
+        "x, all g, all v (the momentum); results all x, all v.")
+    .NeedsFloat32(float32_for::kTrains);
 
 }  // namespace
 }  // namespace x2ir

@@ -39,7 +39,8 @@ X2IR_OP(optional)
     .Infer(InferOptional)
     .Eval(EvalOptional)
     .Opaque()
-    .Doc("An optional that holds the operand; without one an empty optional of that type.");
+    .Doc("An optional that holds the operand; without one an empty optional of that type.")
+    .AllowsFloat16();
 
 absl::Status InferHasElement(InferContext& ctx) {
   ctx.Set(0, DType::kBool, Shape());
@@ -63,7 +64,8 @@ X2IR_OP(optional_has_element)
     .Infer(InferHasElement)
     .Eval(EvalHasElement)
     .Opaque()
-    .Doc("Whether the operand is there and is no empty optional.");
+    .Doc("Whether the operand is there and is no empty optional.")
+    .AllowsFloat16();
 
 absl::Status InferGetElement(InferContext& ctx) {
   const Type& type = ctx.type(0);
@@ -84,7 +86,8 @@ X2IR_OP(optional_get_element)
     .Infer(InferGetElement)
     .Eval(EvalGetElement)
     .Opaque()
-    .Doc("What an optional holds, which must not be empty. Anything else is itself.");
+    .Doc("What an optional holds, which must not be empty. Anything else is itself.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

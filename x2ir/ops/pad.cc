@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -218,7 +219,8 @@ X2IR_OP(pad)
     .Numbers(NumberUse::kMoves, 0b101)
     .Doc(
         "Adds elements at both ends of each of `axes` (left out: all), all begins first; negative "
-        "numbers cut off. Modes: constant, reflect, edge, wrap.");
+        "numbers cut off. Modes: constant, reflect, edge, wrap.")
+    .Origins(OriginsInOrder);
 
 }  // namespace
 }  // namespace x2ir

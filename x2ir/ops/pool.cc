@@ -8,6 +8,7 @@
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -455,7 +456,8 @@ X2IR_OP(max_pool)
     .Heavy()
     .Doc(
         "Largest element under a sliding window; padding never wins. indices count through "
-        "the channels-first form of x, its spatial axes column-major if storage_order is 1.");
+        "the channels-first form of x, its spatial axes column-major if storage_order is 1.")
+    .Origins(OriginsOfBatch);
 X2IR_OP(average_pool)
     .In("x")
     .Out("y")
@@ -466,7 +468,9 @@ X2IR_OP(average_pool)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kFloatOnly)
     .Heavy()
-    .Doc("Mean of the elements under a sliding window, of padding too if count_include_pad.");
+    .Doc("Mean of the elements under a sliding window, of padding too if count_include_pad.")
+    .AllowsFloat16()
+    .Origins(OriginsOfBatch);
 X2IR_OP(lp_pool)
     .In("x")
     .Out("y")
@@ -477,7 +481,9 @@ X2IR_OP(lp_pool)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kFloatOnly)
     .Heavy()
-    .Doc("Lp norm of the elements under a sliding window.");
+    .Doc("Lp norm of the elements under a sliding window.")
+    .NeedsFloat32(float32_for::kSquares)
+    .Origins(OriginsOfBatch);
 
 // A global pool leaves nothing of the places.
 std::optional<Flip> FlipGlobalPool(const Node& node, Slot slot, const Perm& p) {
@@ -498,7 +504,9 @@ X2IR_OP(global_average_pool)
     .Eval(EvalGlobalAveragePool)
     .Axes({FlipGlobalPool})
     .Numbers(NumberUse::kFloatOnly)
-    .Doc("Mean of each channel; spatial axes stay with size 1.");
+    .Doc("Mean of each channel; spatial axes stay with size 1.")
+    .AllowsFloat16()
+    .Origins(OriginsOfBatch);
 X2IR_OP(global_max_pool)
     .In("x")
     .Out("y")
@@ -507,7 +515,8 @@ X2IR_OP(global_max_pool)
     .Eval(EvalGlobalMaxPool)
     .Axes({FlipGlobalPool})
     .Numbers(NumberUse::kCompares, kFirstOfType, kAllOfType, MayReduceNothing)
-    .Doc("Largest element of each channel; spatial axes stay with size 1.");
+    .Doc("Largest element of each channel; spatial axes stay with size 1.")
+    .Origins(OriginsOfBatch);
 X2IR_OP(global_lp_pool)
     .In("x")
     .Out("y")
@@ -517,7 +526,8 @@ X2IR_OP(global_lp_pool)
     .Eval(EvalGlobalLpPool)
     .Axes({FlipGlobalPool})
     .Numbers(NumberUse::kFloatOnly)
-    .Doc("Lp norm of each channel; spatial axes stay with size 1.");
+    .Doc("Lp norm of each channel; spatial axes stay with size 1.")
+    .NeedsFloat32(float32_for::kSquares);
 
 X2IR_OP(max_unpool)
     .In("x")
@@ -532,7 +542,8 @@ X2IR_OP(max_unpool)
     .Opaque()
     .Doc(
         "Partial inverse of max_pool: elements go to where indices say in a tensor of zeros of "
-        "the size that was pooled; a larger output_shape adds zeros behind it.");
+        "the size that was pooled; a larger output_shape adds zeros behind it.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

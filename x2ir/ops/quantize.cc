@@ -10,6 +10,7 @@
 #include "x2ir/graph_wrapper/small_floats.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -283,7 +284,10 @@ X2IR_OP(quantize_linear)
         "index of the axis (rank 1), or one for each block_size indices of it (rank of x); without "
         "an axis, one for all. The division has type `precision`, else y_scale's (float32 for "
         "float8e8m0). To float8, "
-        "`saturate` says whether numbers out of range are clamped.");
+        "`saturate` says whether numbers out of range are clamped.")
+    .NeedsFloat32(float32_for::kUnits)
+    .Zeros(ZeroUse::kTellsOfOperand1)
+    .Origins(OriginsInOrder);
 
 // --- dequantize_linear ----------------------------------------------------------------------
 
@@ -344,7 +348,9 @@ X2IR_OP(dequantize_linear)
     .Doc(
         "(x - x_zero_point) * x_scale, computed in float32, as output_dtype, else x_scale's type. "
         "Scales are one for all, one for each index of the axis (rank 1), or one for each "
-        "block_size indices of it (rank of x); without an axis, one for all.");
+        "block_size indices of it (rank of x); without an axis, one for all.")
+    .NeedsFloat32(float32_for::kUnits)
+    .Origins(OriginsInOrder);
 
 // --- dynamic_quantize_linear ----------------------------------------------------------------
 
@@ -399,7 +405,8 @@ X2IR_OP(dynamic_quantize_linear)
     .Numbers(NumberUse::kFixed)
     .Doc(
         "x quantized to uint8 by the scale and zero point that its own range, widened to have "
-        "zero in it, asks for: y_scale is the range over 255.");
+        "zero in it, asks for: y_scale is the range over 255.")
+    .NeedsFloat32(float32_for::kUnits);
 
 }  // namespace
 }  // namespace x2ir

@@ -15,6 +15,7 @@
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
 #include "x2ir/ops/window.h"
+#include "x2ir/ops/work.h"
 
 namespace x2ir {
 namespace {
@@ -282,7 +283,9 @@ X2IR_OP(matmul_integer)
     .Heavy()
     .Doc(
         "matmul of a - a_zero_point and b - b_zero_point as int32. Zero points are one for all, or "
-        "one for each row of a and each column of b.");
+        "one for each row of a and each column of b.")
+    .AllowsFloat16()
+    .MultiplyAdds(WorkOfMatMul);
 
 absl::Status InferQLinearMatMul(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(CheckQLinearMatMulTypes(ctx));
@@ -322,7 +325,9 @@ X2IR_OP(qlinear_matmul)
     .Doc(
         "matmul of quantized matrices: of (a - a_zero_point) * a_scale and (b - b_zero_point) * "
         "b_scale, quantized by y_scale and y_zero_point. Scales and zero points are one for all, "
-        "or one for each row of a and each column of b.");
+        "or one for each row of a and each column of b.")
+    .NeedsFloat32(float32_for::kUnits)
+    .MultiplyAdds(WorkOfMatMul);
 
 // --- Convolutions ---------------------------------------------------------------------------
 
@@ -417,7 +422,9 @@ X2IR_OP(conv_integer)
     .Heavy()
     .Doc(
         "conv of x - x_zero_point and w - w_zero_point as int32; padding counts as zero after "
-        "that. w_zero_point is one for all, or one for each output channel.");
+        "that. w_zero_point is one for all, or one for each output channel.")
+    .AllowsFloat16()
+    .MultiplyAdds(WorkOfConv<1>);
 
 absl::Status InferQLinearConv(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(CheckQLinearConvTypes(ctx));
@@ -470,7 +477,9 @@ X2IR_OP(qlinear_conv)
     .Doc(
         "conv of (x - x_zero_point) * x_scale and (w - w_zero_point) * w_scale, plus b, which is "
         "int32 in units of x_scale * w_scale; quantized by y_scale and y_zero_point. w_scale and "
-        "w_zero_point are one for all, or one for each output channel.");
+        "w_zero_point are one for all, or one for each output channel.")
+    .NeedsFloat32(float32_for::kUnits)
+    .MultiplyAdds(WorkOfConv<3>);
 
 }  // namespace
 }  // namespace x2ir

@@ -146,7 +146,8 @@ X2IR_OP(random_uniform)
     .Infer(InferOfShape)
     .Eval(EvalOfShape<FillUniform>)
     .Opaque()
-    .Doc("Numbers drawn evenly from [low, high), in a tensor of that shape.");
+    .Doc("Numbers drawn evenly from [low, high), in a tensor of that shape.")
+    .AllowsFloat16();
 
 X2IR_OP(random_uniform_like)
     .In("input")
@@ -159,7 +160,8 @@ X2IR_OP(random_uniform_like)
     .Infer(InferLike)
     .Eval(EvalLike<FillUniform>)
     .Opaque()
-    .Doc("Numbers drawn evenly from [low, high), as many as the operand's. dtype absent: its own.");
+    .Doc("Numbers drawn evenly from [low, high), as many as the operand's. dtype absent: its own.")
+    .AllowsFloat16();
 
 X2IR_OP(random_normal)
     .In("shape")
@@ -172,7 +174,8 @@ X2IR_OP(random_normal)
     .Infer(InferOfShape)
     .Eval(EvalOfShape<FillNormal>)
     .Opaque()
-    .Doc("Numbers of the normal distribution with that mean and standard deviation (scale).");
+    .Doc("Numbers of the normal distribution with that mean and standard deviation (scale).")
+    .AllowsFloat16();
 
 X2IR_OP(random_normal_like)
     .In("input")
@@ -187,7 +190,8 @@ X2IR_OP(random_normal_like)
     .Opaque()
     .Doc(
         "Numbers of the normal distribution with that mean and standard deviation (scale), as "
-        "many as the operand's. dtype absent: its own.");
+        "many as the operand's. dtype absent: its own.")
+    .AllowsFloat16();
 
 // --- bernoulli ------------------------------------------------------------------------------
 
@@ -221,7 +225,8 @@ X2IR_OP(bernoulli)
     .Infer(InferBernoulli)
     .Eval(EvalBernoulli)
     .Opaque()
-    .Doc("1 with the probability that the operand's element says, else 0. dtype absent: its own.");
+    .Doc("1 with the probability that the operand's element says, else 0. dtype absent: its own.")
+    .AllowsFloat16();
 
 // --- multinomial ----------------------------------------------------------------------------
 
@@ -289,7 +294,8 @@ X2IR_OP(multinomial)
     .Opaque()
     .Doc(
         "Each row draws sample_size classes; a class's probability is the softmax of the row, "
-        "which holds logarithms.");
+        "which holds logarithms.")
+    .NeedsFloat32(float32_for::kSums);
 
 }  // namespace
 }  // namespace x2ir

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/number_convert_internal.h"
 #include "x2ir/ops/op.h"
@@ -277,16 +278,30 @@ void Define(OpDef& def, Reduce kind, std::string_view doc) {
 
 #define X2IR_REDUCE(name, kind, doc) X2IR_OP(name).With(Define, Reduce::kind, doc)
 
-X2IR_REDUCE(reduce_sum, kSum, "Sum");
-X2IR_REDUCE(reduce_mean, kMean, "Mean (of integers: rounded towards zero)");
-X2IR_REDUCE(reduce_max, kMax, "Largest element (of nothing: -inf or the type's smallest)");
-X2IR_REDUCE(reduce_min, kMin, "Smallest element (of nothing: inf or the type's largest)");
-X2IR_REDUCE(reduce_prod, kProd, "Product");
-X2IR_REDUCE(reduce_l1, kL1, "Sum of absolute values");
-X2IR_REDUCE(reduce_l2, kL2, "Square root of the sum of squares");
-X2IR_REDUCE(reduce_log_sum, kLogSum, "Logarithm of the sum");
-X2IR_REDUCE(reduce_log_sum_exp, kLogSumExp, "Logarithm of the sum of exponentials");
-X2IR_REDUCE(reduce_sum_square, kSumSquare, "Sum of squares");
+X2IR_REDUCE(reduce_sum, kSum, "Sum").AllowsFloat16().Origins(OriginsOfReduction);
+X2IR_REDUCE(reduce_mean, kMean, "Mean (of integers: rounded towards zero)")
+    .AllowsFloat16()
+    .Origins(OriginsOfReduction);
+X2IR_REDUCE(reduce_max, kMax, "Largest element (of nothing: -inf or the type's smallest)")
+    .Origins(OriginsOfReduction);
+X2IR_REDUCE(reduce_min, kMin, "Smallest element (of nothing: inf or the type's largest)")
+    .Origins(OriginsOfReduction);
+X2IR_REDUCE(reduce_prod, kProd, "Product")
+    .NeedsFloat32(float32_for::kSums)
+    .Origins(OriginsOfReduction);
+X2IR_REDUCE(reduce_l1, kL1, "Sum of absolute values").AllowsFloat16().Origins(OriginsOfReduction);
+X2IR_REDUCE(reduce_l2, kL2, "Square root of the sum of squares")
+    .NeedsFloat32(float32_for::kSquares)
+    .Origins(OriginsOfReduction);
+X2IR_REDUCE(reduce_log_sum, kLogSum, "Logarithm of the sum")
+    .AllowsFloat16()
+    .Origins(OriginsOfReduction);
+X2IR_REDUCE(reduce_log_sum_exp, kLogSumExp, "Logarithm of the sum of exponentials")
+    .NeedsFloat32(float32_for::kSums)
+    .Origins(OriginsOfReduction);
+X2IR_REDUCE(reduce_sum_square, kSumSquare, "Sum of squares")
+    .NeedsFloat32(float32_for::kSquares)
+    .Origins(OriginsOfReduction);
 
 }  // namespace
 }  // namespace x2ir

@@ -49,7 +49,8 @@ X2IR_OP(regex_full_match)
     .Eval(EvalFullMatch)
     .Opaque()
     .Heavy()
-    .Doc("Whether each string matches the pattern from end to end; the syntax is RE2's.");
+    .Doc("Whether each string matches the pattern from end to end; the syntax is RE2's.")
+    .AllowsFloat16();
 
 // --- regex_replace --------------------------------------------------------------------------
 
@@ -102,7 +103,8 @@ X2IR_OP(regex_replace)
     .Heavy()
     .Doc(
         "Each string with all matches of the pattern (or the first one) replaced by the rewrite, "
-        "in which \\1 is what group 1 matched; the syntax is RE2's.");
+        "in which \\1 is what group 1 matched; the syntax is RE2's.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -533,7 +534,9 @@ X2IR_OP(resize)
     .Heavy()
     .Doc(
         "Resamples the axes (all, unless `axes` names some) by scales or to sizes; roi serves "
-        "tf_crop_and_resize alone. Coordinates are computed in float32.");
+        "tf_crop_and_resize alone. Coordinates are computed in float32.")
+    .NeedsFloat32(float32_for::kPlaces, 1u << 1 | 1u << 2, true)
+    .Origins(OriginsOfBatch);
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/window.h"
+#include "x2ir/ops/work.h"
 
 namespace x2ir {
 namespace {
@@ -400,7 +401,9 @@ X2IR_OP(rnn)
     .Heavy()
     .Doc(
         "h = f(x w' + h r' + b) over a sequence. x is [length, batch, features], with "
-        "batch_first [batch, length, features]; activations are listed for each direction.");
+        "batch_first [batch, length, features]; activations are listed for each direction.")
+    .AllowsFloat16()
+    .MultiplyAdds(WorkOfRecurrent);
 X2IR_OP(gru)
     .With(RecurrentOperands)
     .With(RecurrentResultsAndAttrs)
@@ -411,7 +414,9 @@ X2IR_OP(gru)
     .Heavy()
     .Doc(
         "Gated recurrent unit over a sequence; gates in the order update, reset, hidden. "
-        "Operands and results as rnn's.");
+        "Operands and results as rnn's.")
+    .AllowsFloat16()
+    .MultiplyAdds(WorkOfRecurrent);
 X2IR_OP(lstm)
     .With(RecurrentOperands)
     .OptIn("initial_c")
@@ -425,7 +430,9 @@ X2IR_OP(lstm)
     .Heavy()
     .Doc(
         "Long short-term memory over a sequence; gates in the order input, output, forget, "
-        "cell, peepholes p in the order input, output, forget. Otherwise as rnn.");
+        "cell, peepholes p in the order input, output, forget. Otherwise as rnn.")
+    .AllowsFloat16()
+    .MultiplyAdds(WorkOfRecurrent);
 
 }  // namespace
 }  // namespace x2ir

@@ -197,7 +197,8 @@ X2IR_OP(roi_align)
     .Heavy()
     .Doc(
         "Each region (x1, y1, x2, y2) of x, channels first, cut into bins; the mean of each, or "
-        "its largest number, over samples that are interpolated between pixels.");
+        "its largest number, over samples that are interpolated between pixels.")
+    .NeedsFloat32(float32_for::kPlaces);
 
 }  // namespace
 }  // namespace x2ir

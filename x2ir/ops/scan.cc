@@ -168,7 +168,8 @@ X2IR_OP(scan)
         "Runs body (state..., slices...) -> (state..., outputs...) once for each slice of the "
         "last num_scan_inputs operands along their axes, from the end where the direction is 1. "
         "Gives the last state, and the outputs stacked along new axes, the last one first where "
-        "the direction is 1.");
+        "the direction is 1.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

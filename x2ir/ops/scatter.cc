@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -151,7 +152,8 @@ X2IR_OP(scatter_elements)
     .Numbers(NumberUse::kMoves, 0b101, kAllOfType, IsArithmetic)
     .Doc(
         "The operand with single elements replaced by updates (or combined with them: add, mul, "
-        "min, max), at the position of the index, except along the axis, where it is the index.");
+        "min, max), at the position of the index, except along the axis, where it is the index.")
+    .Origins(OriginsOfAllButAxis);
 
 // --- scatter_nd -----------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -387,7 +388,8 @@ X2IR_OP(top_k)
     .Numbers(NumberUse::kCompares, kFirstOfType, kFirstOfType)
     .Doc(
         "The k largest (or smallest) elements along an axis and where they stand; of equal ones "
-        "the first. sorted 0 allows any order among them. A NaN is larger than every number.");
+        "the first. sorted 0 allows any order among them. A NaN is larger than every number.")
+    .Origins(OriginsButAxis);
 
 }  // namespace
 }  // namespace x2ir

@@ -69,7 +69,8 @@ X2IR_OP(sequence_empty)
     .Infer(InferEmpty)
     .Eval(EvalEmpty)
     .Opaque()
-    .Doc("A sequence without elements, whose tensors would be of dtype.");
+    .Doc("A sequence without elements, whose tensors would be of dtype.")
+    .AllowsFloat16();
 
 absl::Status InferConstruct(InferContext& ctx) {
   Type element;
@@ -102,7 +103,8 @@ X2IR_OP(sequence_construct)
     .Infer(InferConstruct)
     .Eval(EvalConstruct)
     .Opaque()
-    .Doc("The sequence of the operands, which are of one element type.");
+    .Doc("The sequence of the operands, which are of one element type.")
+    .AllowsFloat16();
 
 // --- sequence_at, sequence_insert, sequence_erase, sequence_length --------------------------
 
@@ -138,7 +140,8 @@ X2IR_OP(sequence_at)
     .Infer(InferAt)
     .Eval(EvalAt)
     .Opaque()
-    .Doc("The element at a position, which may count from the end.");
+    .Doc("The element at a position, which may count from the end.")
+    .AllowsFloat16();
 
 absl::Status InferInsert(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(Type element, ElementType(ctx, 0));
@@ -176,7 +179,8 @@ X2IR_OP(sequence_insert)
     .Infer(InferInsert)
     .Eval(EvalInsert)
     .Opaque()
-    .Doc("The sequence with a tensor before a position; at the end without one.");
+    .Doc("The sequence with a tensor before a position; at the end without one.")
+    .AllowsFloat16();
 
 absl::Status InferErase(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ElementType(ctx, 0).status());
@@ -206,7 +210,8 @@ X2IR_OP(sequence_erase)
     .Infer(InferErase)
     .Eval(EvalErase)
     .Opaque()
-    .Doc("The sequence without the element at a position; without its last one by default.");
+    .Doc("The sequence without the element at a position; without its last one by default.")
+    .AllowsFloat16();
 
 absl::Status InferLength(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ElementType(ctx, 0).status());
@@ -227,7 +232,8 @@ X2IR_OP(sequence_length)
     .Infer(InferLength)
     .Eval(EvalLength)
     .Opaque()
-    .Doc("How many elements a sequence has, int64.");
+    .Doc("How many elements a sequence has, int64.")
+    .AllowsFloat16();
 
 // --- concat_from_sequence -------------------------------------------------------------------
 
@@ -278,7 +284,8 @@ X2IR_OP(concat_from_sequence)
     .Infer(InferConcatFrom)
     .Eval(EvalConcatFrom)
     .Opaque()
-    .Doc("The elements one after the other along an axis, with new_axis along a new one.");
+    .Doc("The elements one after the other along an axis, with new_axis along a new one.")
+    .AllowsFloat16();
 
 // --- split_to_sequence ----------------------------------------------------------------------
 
@@ -360,7 +367,8 @@ X2IR_OP(split_to_sequence)
     .Opaque()
     .Doc(
         "Parts of a tensor along an axis: of the sizes in split, or all of its one size but for "
-        "the last; without split of size 1, and without that axis unless keepdims.");
+        "the last; without split of size 1, and without that axis unless keepdims.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

@@ -66,7 +66,8 @@ X2IR_OP(sequence_map)
     .Opaque()
     .Doc(
         "Runs body once for each element of the sequences, which are of one length, and gives the "
-        "sequences of what it gives. A tensor is the same in every run.");
+        "sequences of what it gives. A tensor is the same in every run.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -261,7 +262,8 @@ X2IR_OP(reshape)
     .Moves(MoveUse::kAll)
     .Doc(
         "The same elements in another shape. One size may be -1: what the others leave. Size 0 "
-        "copies the operand's size at that axis, unless allowzero.");
+        "copies the operand's size at that axis, unless allowzero.")
+    .Origins(OriginsOfReshape);
 
 // --- flatten --------------------------------------------------------------------------------
 
@@ -405,7 +407,8 @@ X2IR_OP(squeeze)
     .Axes({FlipSqueeze, MoveSqueezed})
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Moves(MoveUse::kAll)
-    .Doc("Drops the given axes, which must have size 1; without axes, every axis of size 1.");
+    .Doc("Drops the given axes, which must have size 1; without axes, every axis of size 1.")
+    .Origins(OriginsOfSqueeze);
 
 absl::Status InferUnsqueeze(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "axes"));
@@ -476,7 +479,8 @@ X2IR_OP(unsqueeze)
     .Axes({FlipUnsqueeze, MoveAdded})
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Moves(MoveUse::kAll)
-    .Doc("Inserts axes of size 1; `axes` says where they stand in the result.");
+    .Doc("Inserts axes of size 1; `axes` says where they stand in the result.")
+    .Origins(OriginsOfUnsqueeze);
 
 }  // namespace
 }  // namespace x2ir

@@ -201,7 +201,8 @@ X2IR_OP(dft)
     .Heavy()
     .Doc(
         "The discrete Fourier transform along an axis (the last but one unless said); the last "
-        "axis holds real and imaginary parts. One-sided: half the spectrum of a real signal.");
+        "axis holds real and imaginary parts. One-sided: half the spectrum of a real signal.")
+    .NeedsFloat32(float32_for::kSums);
 
 // --- stft -----------------------------------------------------------------------------------
 
@@ -308,7 +309,8 @@ X2IR_OP(stft)
     .Heavy()
     .Doc(
         "The Fourier transform of each frame of a signal [batch, length, parts], times the window; "
-        "a frame starts frame_step after the one before it.");
+        "a frame starts frame_step after the one before it.")
+    .NeedsFloat32(float32_for::kSums);
 
 // --- Window functions and mel_weight_matrix -------------------------------------------------
 
@@ -364,7 +366,8 @@ X2IR_OP(hann_window)
     .Infer(InferWindow)
     .Eval(CosineWindow(0.5, 0.5, 0))
     .Opaque()
-    .Doc("The Hann window of that size, 1/2 - 1/2 cos(t).");
+    .Doc("The Hann window of that size, 1/2 - 1/2 cos(t).")
+    .AllowsFloat16();
 
 X2IR_OP(hamming_window)
     .In("size")
@@ -374,7 +377,8 @@ X2IR_OP(hamming_window)
     .Infer(InferWindow)
     .Eval(CosineWindow(25.0 / 46, 21.0 / 46, 0))
     .Opaque()
-    .Doc("The Hamming window of that size, 25/46 - 21/46 cos(t).");
+    .Doc("The Hamming window of that size, 25/46 - 21/46 cos(t).")
+    .AllowsFloat16();
 
 X2IR_OP(blackman_window)
     .In("size")
@@ -384,7 +388,8 @@ X2IR_OP(blackman_window)
     .Infer(InferWindow)
     .Eval(CosineWindow(0.42, 0.5, 0.08))
     .Opaque()
-    .Doc("The Blackman window of that size, 0.42 - 0.5 cos(t) + 0.08 cos(2t).");
+    .Doc("The Blackman window of that size, 0.42 - 0.5 cos(t) + 0.08 cos(2t).")
+    .AllowsFloat16();
 
 absl::Status InferMel(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DType dtype, OutputType(ctx.attrs()));
@@ -466,7 +471,8 @@ X2IR_OP(mel_weight_matrix)
     .Opaque()
     .Doc(
         "The matrix that takes the one-sided spectrum of a signal to mel bins: triangles, one a "
-        "column, between edges that are even on the mel scale.");
+        "column, between edges that are even on the mel scale.")
+    .NeedsFloat32(float32_for::kSums);
 
 }  // namespace
 }  // namespace x2ir

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -225,7 +226,8 @@ X2IR_OP(slice)
     .Moves(MoveUse::kSome)
     .Doc(
         "The elements from starts to ends (excluded) by steps along the given axes (left out: "
-        "the first ones). Negative bounds count from the end; bounds are clamped.");
+        "the first ones). Negative bounds count from the end; bounds are clamped.")
+    .Origins(OriginsInOrder);
 
 }  // namespace
 }  // namespace x2ir

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/elementwise_util.h"
 #include "x2ir/ops/op.h"
 
@@ -102,7 +103,10 @@ X2IR_OP(softmax)
     .Axes(kAlongAxis)
     .Numbers(NumberUse::kFloatOnly)
     .Rows(RowUse::kLastAxis)
-    .Doc("exp(x) divided by the sum of exp(x) along the axis.");
+    .Doc("exp(x) divided by the sum of exp(x) along the axis.")
+    .AllowsFloat16()
+    .Zeros(ZeroUse::kForgets)
+    .Origins(OriginsButAxis);
 
 X2IR_OP(log_softmax)
     .In("x")
@@ -112,7 +116,10 @@ X2IR_OP(log_softmax)
     .Eval(AlongAxis(LogSoftmax()))
     .Axes(kAlongAxis)
     .Numbers(NumberUse::kFloatOnly)
-    .Doc("The logarithm of softmax along the axis.");
+    .Doc("The logarithm of softmax along the axis.")
+    .AllowsFloat16()
+    .Zeros(ZeroUse::kForgets)
+    .Origins(OriginsButAxis);
 
 X2IR_OP(hardmax)
     .In("x")
@@ -122,6 +129,8 @@ X2IR_OP(hardmax)
     .Eval(AlongAxis(Hardmax()))
     .Axes(kAlongAxis)
     .Numbers(NumberUse::kFloatOnly)
-    .Doc("1 where the first largest element along the axis is, else 0.");
+    .Doc("1 where the first largest element along the axis is, else 0.")
+    .AllowsFloat16()
+    .Zeros(ZeroUse::kForgets);
 
 }  // namespace x2ir

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -99,7 +100,8 @@ X2IR_OP(depth_to_space)
     .Moves(MoveUse::kAll)
     .Doc(
         "Channels become blocks of space. DCR: the block's place is the outer part of the channel "
-        "number; CRD: the inner part.");
+        "number; CRD: the inner part.")
+    .Origins(OriginsOfBatch);
 
 X2IR_OP(space_to_depth)
     .In("x")
@@ -111,8 +113,8 @@ X2IR_OP(space_to_depth)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Moves(MoveUse::kAll)
-    .Doc(
-        "Blocks of space become channels, the block's place the outer part of the channel number.");
+    .Doc("Blocks of space become channels, the block's place the outer part of the channel number.")
+    .Origins(OriginsOfBatch);
 
 }  // namespace
 }  // namespace x2ir

@@ -204,7 +204,8 @@ X2IR_OP(string_hash)
     .Opaque()
     .Doc(
         "A number in [0, buckets) for each string: its hash by FarmHash (farm), or by SipHash-2-4 "
-        "with a key of two numbers (sip), modulo buckets.");
+        "with a key of two numbers (sip), modulo buckets.")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

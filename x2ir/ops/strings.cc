@@ -54,7 +54,8 @@ X2IR_OP(string_concat)
     .Infer(InferStringConcat)
     .Eval(EvalStringConcat)
     .Elementwise(NumberUse::kFixed)
-    .Doc("x with y behind it, element by element, broadcast together.");
+    .Doc("x with y behind it, element by element, broadcast together.")
+    .AllowsFloat16();
 
 // --- string_split ---------------------------------------------------------------------------
 
@@ -155,7 +156,8 @@ X2IR_OP(string_split)
     .Doc(
         "The parts of each string along a new last axis, filled up with empty strings, and their "
         "numbers. An empty delimiter is any run of white space; at most maxsplit splits unless "
-        "negative.");
+        "negative.")
+    .AllowsFloat16();
 
 // --- string_normalizer ----------------------------------------------------------------------
 
@@ -233,7 +235,8 @@ X2IR_OP(string_normalizer)
     .Opaque()
     .Doc(
         "The strings of a row that are no stopwords, in lower or upper case if asked for; one "
-        "empty string when none is left.");
+        "empty string when none is left.")
+    .AllowsFloat16();
 
 // --- tf_idf_vectorizer ----------------------------------------------------------------------
 
@@ -376,7 +379,8 @@ X2IR_OP(tf_idf_vectorizer)
     .Heavy()
     .Doc(
         "How often each n-gram of the pool occurs in a row, its items up to max_skip_count apart: "
-        "the count (TF), the weight where it occurs at all (IDF), or both multiplied (TFIDF).");
+        "the count (TF), the weight where it occurs at all (IDF), or both multiplied (TFIDF).")
+    .AllowsFloat16();
 
 }  // namespace
 }  // namespace x2ir

@@ -103,7 +103,8 @@ X2IR_OP(string_map)
     .Doc(
         "A function of each string: ascii_lower and ascii_upper (other bytes stay), lower and "
         "upper (beyond ASCII as the locale has it), decode_base64, encode_base64 and "
-        "encode_base64_padded (in the web-safe alphabet).");
+        "encode_base64_padded (in the web-safe alphabet).")
+    .AllowsFloat16();
 
 // --- string_length --------------------------------------------------------------------------
 
@@ -141,7 +142,8 @@ X2IR_OP(string_length)
     .Infer(InferStringLength)
     .Eval(EvalStringLength)
     .Opaque()
-    .Doc("How many bytes, or characters of UTF-8 (UTF8_CHAR), each string has.");
+    .Doc("How many bytes, or characters of UTF-8 (UTF8_CHAR), each string has.")
+    .AllowsFloat16();
 
 // --- substring ------------------------------------------------------------------------------
 
@@ -205,7 +207,8 @@ X2IR_OP(substring)
     .Doc(
         "Up to length bytes, or characters of UTF-8 (UTF8_CHAR), of each string from start on, "
         "which counts from the end where it is negative; all the rest where length is. Broadcast "
-        "together.");
+        "together.")
+    .AllowsFloat16();
 
 // --- string_join ----------------------------------------------------------------------------
 
@@ -254,7 +257,8 @@ X2IR_OP(string_join)
     .Infer(InferJoin)
     .Eval(EvalJoin)
     .Opaque()
-    .Doc("The strings along an axis as one, the separator between them; the axis goes.");
+    .Doc("The strings along an axis as one, the separator between them; the axis goes.")
+    .AllowsFloat16();
 
 // --- format_number --------------------------------------------------------------------------
 
@@ -345,7 +349,8 @@ X2IR_OP(format_number)
     .Opaque()
     .Doc(
         "Numbers as text, as C's printf writes them: fixed is %f, scientific %e, shortest %g; "
-        "integers are %d whatever the notation. Negative widths and precisions are left out.");
+        "integers are %d whatever the notation. Negative widths and precisions are left out.")
+    .NeedsFloat32(float32_for::kText);
 
 }  // namespace
 }  // namespace x2ir

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -73,6 +74,45 @@ enum class MoveUse : uint8_t {
   kSome,  // some of them
   kAll,   // each of them, once
 };
+
+// Whether results tell 0 from -0 of an operand, but for their own sign of a zero. What IEEE 754
+// says of the op.
+enum class ZeroUse : uint8_t {
+  kPasses,           // a result is a zero of the operand's sign at most
+  kForgets,          // results are the same, zeros and all
+  kTells,            // results are other numbers, or may be
+  kTellsOfOperand1,  // of the second operand alone
+};
+
+// What stays float32 when a model becomes one of float16 or bfloat16.
+struct FloatRule {
+  uint32_t operands = kNoneOfType;  // bit i: operand i; all: the results too
+  // What is computed for these operands alone, by elementwise ops and moves, stays, too.
+  bool back = false;
+  std::string_view reason{};
+};
+namespace float32_for {
+inline constexpr std::string_view kAngles = "angles are large, and small parts of them count";
+inline constexpr std::string_view kBits = "it is about the bits of float32";
+inline constexpr std::string_view kClassic = "it is defined for float32 alone";
+inline constexpr std::string_view kCounts = "whole numbers beyond 2048 are not all float16";
+inline constexpr std::string_view kPlaces = "places in an image need more digits than float16 has";
+inline constexpr std::string_view kSolves = "small errors of the operand become large ones";
+inline constexpr std::string_view kSquares = "sums of squares soon leave the range of float16";
+inline constexpr std::string_view kSums = "long sums of small numbers";
+inline constexpr std::string_view kText = "its text has more digits than float16";
+inline constexpr std::string_view kTrains = "steps are smaller than the digits of float16";
+inline constexpr std::string_view kUnits = "scales are part of quantized numbers";
+}  // namespace float32_for
+
+struct AxisPlace {
+  size_t operand;
+  int64_t axis;
+};
+// Which axes of the operands the axis of the results is (axis_origins.h).
+using AxisOriginsFn = std::vector<AxisPlace> (*)(const Node& node, int64_t axis);
+// How many products a node adds up (work.h); unknown where a shape is not known.
+using WorkFn = Dim (*)(const Node& node);
 
 }  // namespace x2ir
 

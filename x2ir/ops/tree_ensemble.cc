@@ -197,7 +197,8 @@ X2IR_OP(tree_ensemble)
     .Heavy()
     .Doc(
         "Decision trees: inner nodes and leaves in two lists, by position. A node's children are "
-        "leaves where its leafs flags say so; sets of BRANCH_MEMBER nodes end with a NaN each.");
+        "leaves where its leafs flags say so; sets of BRANCH_MEMBER nodes end with a NaN each.")
+    .NeedsFloat32(float32_for::kClassic);
 
 // --- tree_ensemble_regressor ----------------------------------------------------------------
 
@@ -254,7 +255,8 @@ X2IR_OP(tree_ensemble_regressor)
     .Heavy()
     .Doc(
         "Decision trees whose leaves vote for targets: nodes by tree and id, a tree's first node "
-        "its root. Votes are aggregated, base_values added, the transform applied; float32.");
+        "its root. Votes are aggregated, base_values added, the transform applied; float32.")
+    .NeedsFloat32(float32_for::kClassic);
 
 // --- tree_ensemble_classifier ---------------------------------------------------------------
 
@@ -437,7 +439,8 @@ X2IR_OP(tree_ensemble_classifier)
     .Heavy()
     .Doc(
         "Decision trees whose leaves vote for classes: the label of the class with the highest sum "
-        "of votes, and the transformed sums. Nodes and base_values as for the regressor.");
+        "of votes, and the transformed sums. Nodes and base_values as for the regressor.")
+    .NeedsFloat32(float32_for::kClassic);
 
 }  // namespace
 }  // namespace x2ir

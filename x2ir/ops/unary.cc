@@ -145,7 +145,9 @@ X2IR_OP(abs)
     .Eval(RealMap([](auto x) { return Absolute(x); }))
     .Elementwise(NumberUse::kComputes)
     .Rows(RowUse::kElementwise)
-    .Doc("Absolute value. The least signed integer stays itself.");
+    .Doc("Absolute value. The least signed integer stays itself.")
+    .AllowsFloat16()
+    .Zeros(ZeroUse::kForgets);
 
 X2IR_OP(neg)
     .In("x")
@@ -154,7 +156,8 @@ X2IR_OP(neg)
     .Eval(RealMap([](auto x) { return Negate(x); }))
     .Elementwise(NumberUse::kWraps)
     .Rows(RowUse::kElementwise)
-    .Doc("-x. Integers wrap.");
+    .Doc("-x. Integers wrap.")
+    .AllowsFloat16();
 
 X2IR_OP(sign)
     .In("x")
@@ -171,7 +174,8 @@ X2IR_OP(erf)
     .Eval(RealMap([](auto x) { return static_cast<decltype(x)>(std::erf(x)); }))
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)
-    .Doc("The error function; of integers rounded towards zero.");
+    .Doc("The error function; of integers rounded towards zero.")
+    .AllowsFloat16();
 
 // X2IR_FLOAT_FUNCTION(op, expression of x, doc): a function of floats.
 #define X2IR_FLOAT_FUNCTION(op, expression, doc) \
@@ -186,26 +190,46 @@ X2IR_OP(erf)
       .Elementwise(NumberUse::kFloatOnly)        \
       .Doc(doc)
 
-X2IR_FLOAT_FUNCTION(acos, std::acos(x), "Inverse cosine.");
-X2IR_FLOAT_FUNCTION(acosh, std::acosh(x), "Inverse hyperbolic cosine.");
-X2IR_FLOAT_FUNCTION(asin, std::asin(x), "Inverse sine.");
-X2IR_FLOAT_FUNCTION(asinh, std::asinh(x), "Inverse hyperbolic sine.");
-X2IR_FLOAT_FUNCTION(atan, std::atan(x), "Inverse tangent.");
-X2IR_FLOAT_FUNCTION(atanh, std::atanh(x), "Inverse hyperbolic tangent.");
-X2IR_FLOAT_FUNCTION(ceil, std::ceil(x), "The least integer that is not less than x.");
-X2IR_FLOAT_FUNCTION(cos, std::cos(x), "Cosine.");
-X2IR_FLOAT_FUNCTION(cosh, std::cosh(x), "Hyperbolic cosine.");
-X2IR_FLOAT_FUNCTION(exp, std::exp(x), "e to the power of x.").Rows(RowUse::kElementwise);
-X2IR_FLOAT_FUNCTION(floor, std::floor(x), "The greatest integer that is not greater than x.");
-X2IR_FLOAT_FUNCTION(log, std::log(x), "Natural logarithm.").Rows(RowUse::kElementwise);
-X2IR_FLOAT_FUNCTION(reciprocal, T{1} / x, "1 / x.").Rows(RowUse::kElementwise);
-X2IR_FLOAT_FUNCTION(round, std::nearbyint(x), "The nearest integer; halves go to the even one.");
-X2IR_FLOAT_FUNCTION(sin, std::sin(x), "Sine.");
-X2IR_FLOAT_FUNCTION(sinh, std::sinh(x), "Hyperbolic sine.");
+X2IR_FLOAT_FUNCTION(acos, std::acos(x), "Inverse cosine.").AllowsFloat16();
+X2IR_FLOAT_FUNCTION(acosh, std::acosh(x), "Inverse hyperbolic cosine.").AllowsFloat16();
+X2IR_FLOAT_FUNCTION(asin, std::asin(x), "Inverse sine.").AllowsFloat16();
+X2IR_FLOAT_FUNCTION(asinh, std::asinh(x), "Inverse hyperbolic sine.").AllowsFloat16();
+X2IR_FLOAT_FUNCTION(atan, std::atan(x), "Inverse tangent.").AllowsFloat16();
+X2IR_FLOAT_FUNCTION(atanh, std::atanh(x), "Inverse hyperbolic tangent.").AllowsFloat16();
+X2IR_FLOAT_FUNCTION(ceil, std::ceil(x), "The least integer that is not less than x.")
+    .AllowsFloat16();
+X2IR_FLOAT_FUNCTION(cos, std::cos(x), "Cosine.")
+    .NeedsFloat32(float32_for::kAngles, kAllOfType, true)
+    .Zeros(ZeroUse::kForgets);
+X2IR_FLOAT_FUNCTION(cosh, std::cosh(x), "Hyperbolic cosine.")
+    .AllowsFloat16()
+    .Zeros(ZeroUse::kForgets);
+X2IR_FLOAT_FUNCTION(exp, std::exp(x), "e to the power of x.")
+    .Rows(RowUse::kElementwise)
+    .AllowsFloat16()
+    .Zeros(ZeroUse::kForgets);
+X2IR_FLOAT_FUNCTION(floor, std::floor(x), "The greatest integer that is not greater than x.")
+    .AllowsFloat16();
+X2IR_FLOAT_FUNCTION(log, std::log(x), "Natural logarithm.")
+    .Rows(RowUse::kElementwise)
+    .AllowsFloat16()
+    .Zeros(ZeroUse::kForgets);
+X2IR_FLOAT_FUNCTION(reciprocal, T{1} / x, "1 / x.")
+    .Rows(RowUse::kElementwise)
+    .AllowsFloat16()
+    .Zeros(ZeroUse::kTells);
+X2IR_FLOAT_FUNCTION(round, std::nearbyint(x), "The nearest integer; halves go to the even one.")
+    .AllowsFloat16();
+X2IR_FLOAT_FUNCTION(sin, std::sin(x), "Sine.").NeedsFloat32(float32_for::kAngles, kAllOfType, true);
+X2IR_FLOAT_FUNCTION(sinh, std::sinh(x), "Hyperbolic sine.").AllowsFloat16();
 X2IR_FLOAT_FUNCTION(sqrt, std::sqrt(x), "Square root; NaN for negative numbers.")
-    .Rows(RowUse::kElementwise);
-X2IR_FLOAT_FUNCTION(tan, std::tan(x), "Tangent.");
-X2IR_FLOAT_FUNCTION(tanh, std::tanh(x), "Hyperbolic tangent.").Rows(RowUse::kElementwise);
+    .Rows(RowUse::kElementwise)
+    .AllowsFloat16();
+X2IR_FLOAT_FUNCTION(tan, std::tan(x), "Tangent.")
+    .NeedsFloat32(float32_for::kAngles, kAllOfType, true);
+X2IR_FLOAT_FUNCTION(tanh, std::tanh(x), "Hyperbolic tangent.")
+    .Rows(RowUse::kElementwise)
+    .AllowsFloat16();
 
 X2IR_OP(not )
     .In("x")
@@ -213,7 +237,8 @@ X2IR_OP(not )
     .Infer(InferNot)
     .Eval(EvalNot)
     .Elementwise(NumberUse::kFixed)
-    .Doc("Logical not of bools.");
+    .Doc("Logical not of bools.")
+    .AllowsFloat16();
 
 X2IR_OP(bitwise_not)
     .In("x")
@@ -221,7 +246,8 @@ X2IR_OP(bitwise_not)
     .Infer(SameTypeAsFirst)
     .Eval(EvalBitwiseNot)
     .Elementwise(NumberUse::kFixed)
-    .Doc("Every bit of an integer inverted.");
+    .Doc("Every bit of an integer inverted.")
+    .AllowsFloat16();
 
 X2IR_OP(is_nan)
     .In("x")

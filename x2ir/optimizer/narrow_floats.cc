@@ -15,92 +15,10 @@
 namespace x2ir {
 namespace {
 
-constexpr uint32_t kAll = ~0u;
-constexpr uint32_t Operand(uint32_t i) { return 1u << i; }
-
-constexpr std::string_view kAngles = "angles are large, and small parts of them count";
-constexpr std::string_view kCounts = "whole numbers beyond 2048 are not all float16";
-constexpr std::string_view kPlaces = "places in an image need more digits than float16 has";
-constexpr std::string_view kSquares = "sums of squares soon leave the range of float16";
-constexpr std::string_view kSolves = "small errors of the operand become large ones";
-constexpr std::string_view kClassic = "it is defined for float32 alone";
-constexpr std::string_view kTrains = "steps are smaller than the digits of float16";
-constexpr std::string_view kSums = "long sums of small numbers";
-constexpr std::string_view kUnits = "scales are part of quantized numbers";
-
-constexpr FloatRow kRows[] = {
-    {"adagrad", kAll, false, kTrains},
-    {"adam", kAll, false, kTrains},
-    {"affine_grid", kAll, true, kPlaces},
-    {"array_feature_extractor", kAll, false, kClassic},
-    {"binarizer", kAll, false, kClassic},
-    {"bit_cast", kAll, false, "it is about the bits of float32"},
-    {"cast_map", kAll, false, kClassic},
-    {"cholesky", kAll, false, kSolves},
-    {"cos", kAll, true, kAngles},
-    {"cum_prod", kAll, false, kSums},
-    {"cum_sum", kAll, false, kSums},
-    {"deform_conv", Operand(2), false, kPlaces},
-    {"dequantize_linear", kAll, false, kUnits},
-    {"det", kAll, false, kSolves},
-    {"dft", kAll, false, kSums},
-    {"dict_vectorizer", kAll, false, kClassic},
-    {"dynamic_quantize_linear", kAll, false, kUnits},
-    {"eigh", kAll, false, kSolves},
-    {"feature_vectorizer", kAll, false, kClassic},
-    {"format_number", kAll, false, "its text has more digits than float16"},
-    {"global_lp_pool", kAll, false, kSquares},
-    {"grid_sample", Operand(1), true, kPlaces},
-    {"imputer", kAll, false, kClassic},
-    {"label_encoder", kAll, false, kClassic},
-    {"linear_classifier", kAll, false, kClassic},
-    {"linear_regressor", kAll, false, kClassic},
-    {"lp_normalization", kAll, false, kSquares},
-    {"lp_pool", kAll, false, kSquares},
-    {"lu", kAll, false, kSolves},
-    {"max_roi_pool", kAll, false, kPlaces},
-    {"mean_variance_normalization", kAll, false, kSquares},
-    {"mel_weight_matrix", kAll, false, kSums},
-    {"ml_normalizer", kAll, false, kClassic},
-    {"ml_scaler", kAll, false, kClassic},
-    {"momentum", kAll, false, kTrains},
-    {"multinomial", kAll, false, kSums},
-    {"negative_log_likelihood_loss", kAll, false, kTrains},
-    {"non_max_suppression", kAll, false, kPlaces},
-    {"one_hot_encoder", kAll, false, kClassic},
-    {"qlinear_conv", kAll, false, kUnits},
-    {"qlinear_matmul", kAll, false, kUnits},
-    {"qr", kAll, false, kSolves},
-    {"quantize_linear", kAll, false, kUnits},
-    {"range", kAll, true, kCounts},
-    {"reduce_l2", kAll, false, kSquares},
-    {"reduce_log_sum_exp", kAll, false, kSums},
-    {"reduce_prod", kAll, false, kSums},
-    {"reduce_sum_square", kAll, false, kSquares},
-    {"resize", Operand(1) | Operand(2), true, kPlaces},
-    {"roi_align", kAll, false, kPlaces},
-    {"sin", kAll, true, kAngles},
-    {"softmax_cross_entropy_loss", kAll, false, kTrains},
-    {"solve", kAll, false, kSolves},
-    {"stft", kAll, false, kSums},
-    {"svd", kAll, false, kSolves},
-    {"svm_classifier", kAll, false, kClassic},
-    {"svm_regressor", kAll, false, kClassic},
-    {"tan", kAll, true, kAngles},
-    {"tree_ensemble", kAll, false, kClassic},
-    {"tree_ensemble_classifier", kAll, false, kClassic},
-    {"tree_ensemble_regressor", kAll, false, kClassic},
-    {"triangular_solve", kAll, false, kSolves},
-    {"zip_map", kAll, false, kClassic},
-};
-
-const FloatRow* RowOf(const Node& node) {
-  if (!node.is_ir()) return nullptr;
-  const auto* const end = std::end(kRows);
-  const auto* const row =
-      std::lower_bound(std::begin(kRows), end, node.op().view(),
-                       [](const FloatRow& r, std::string_view op) { return r.op < op; });
-  return row != end && row->op == node.op().view() ? row : nullptr;
+const FloatRule& FloatRuleOf(const Node& node) {
+  static constexpr FloatRule kNone;
+  const OpDef* op = node.is_ir() ? FindOp(node.op()) : nullptr;
+  return op ? op->floats() : kNone;
 }
 
 bool IsFloat32(const Value* value) {
@@ -169,15 +87,15 @@ class Narrower {
         found[i] = true;
         stays = stays || node->is_ir();
       }
-      const FloatRow* row = RowOf(*node);
-      stays = stays || (row && row->operands == kAll);
+      const FloatRule& rule = FloatRuleOf(*node);
+      stays = stays || rule.operands == kAllOfType;
       // A unit of dequantize_linear, an op and quantize_linear is one quantized op to runtimes.
       for (size_t i = 0; i < node->num_inputs() && !stays; ++i) {
         const Node* producer = node->input(i) ? node->input(i)->producer() : nullptr;
         stays = producer && producer->Is("dequantize_linear");
       }
       if (stays) stays_.insert(node);
-      if (row && row->back) back_.insert(node);
+      if (rule.back) back_.insert(node);
     }
     for (Graph* inner : graph.NestedGraphs()) Mark(*inner, found);
   }
@@ -190,8 +108,8 @@ class Narrower {
       if (to && (IsInteger(*to))) return true;
     }
     if (!back_.contains(&node)) return false;
-    const FloatRow* row = RowOf(node);
-    return !row || ((row->operands >> std::min<uint32_t>(use.index, 31)) & 1);
+    const uint32_t operands = FloatRuleOf(node).operands;
+    return operands == kNoneOfType || ((operands >> std::min<uint32_t>(use.index, 31)) & 1);
   }
 
   static bool IsCheap(const Node& node) {
@@ -244,14 +162,14 @@ class Narrower {
     for (Node* node : graph.nodes()) {
       if (made_.contains(node)) continue;
       const bool stays = stays_.contains(node);
-      const FloatRow* row = RowOf(*node);
+      const uint32_t wide_operands = FloatRuleOf(*node).operands;
       bool floats = false;
       for (size_t i = 0; i < node->num_inputs(); ++i) {
         Value* operand = node->input(i);
         if (!operand) continue;
         // A cast takes whatever there is.
         if (node->Is("cast") && !stays) continue;
-        const bool wide = stays || (row && ((row->operands >> std::min<size_t>(i, 31)) & 1));
+        const bool wide = stays || ((wide_operands >> std::min<size_t>(i, 31)) & 1);
         floats = floats || IsFloat32(operand) || narrow_.contains(operand);
         X2IR_ASSIGN_OR_RETURN(Value * wanted, wide ? Wide(operand) : NarrowOf(operand));
         if (wanted != operand) node->SetInput(i, wanted);
@@ -417,8 +335,6 @@ class Narrower {
 };
 
 }  // namespace
-
-absl::Span<const FloatRow> FloatRows() { return kRows; }
 
 absl::StatusOr<Narrowed> NarrowFloats(Graph& graph, const NarrowOptions& options) {
   X2IR_ASSIGN_OR_RETURN(Narrowed result, Narrower(graph, options).Run());

@@ -1,8 +1,8 @@
 // A model of float32 as one of float16 or bfloat16: weights, what is computed, inputs and outputs.
 //
-// Ops that give useless numbers in fewer digits stay float32, by a table (FloatRows) and by what
-// the caller names; so do foreign nodes, quantized units, and what is computed only for sizes,
-// indices and angles. Casts stand at the borders, one for each value that crosses.
+// Ops that give useless numbers in fewer digits stay float32, as they say (OpDef::NeedsFloat32),
+// and by what the caller names; so do foreign nodes, quantized units, and what is computed only for
+// sizes, indices and angles. Casts stand at the borders, one for each value that crosses.
 #ifndef X2IR_OPTIMIZER_NARROW_FLOATS_H_
 #define X2IR_OPTIMIZER_NARROW_FLOATS_H_
 
@@ -17,15 +17,6 @@
 #include "x2ir/graph_wrapper/graph.h"
 
 namespace X2IR_API x2ir {
-
-// What stays float32 of an op.
-struct FloatRow {
-  std::string_view op;
-  uint32_t operands;  // bit i: operand i; all: the results too
-  bool back;          // and what is computed for these operands alone, by elementwise ops and moves
-  std::string_view reason;
-};
-absl::Span<const FloatRow> FloatRows();
 
 struct NarrowOptions {
   DType to = DType::kFloat16;       // or kBFloat16

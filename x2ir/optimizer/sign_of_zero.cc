@@ -1,9 +1,6 @@
-// See sign_of_zero.h. What IEEE 754 says of each op stands in the tables.
+// See sign_of_zero.h. Each op says itself what it does with zeros (OpDef::Zeros).
 #include "x2ir/optimizer/sign_of_zero.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -13,21 +10,6 @@ namespace x2ir {
 namespace {
 
 constexpr size_t kMaxNodes = 64;  // that are looked at
-
-// Ops that give other numbers (an infinity of the other sign, say), or may do so inside.
-constexpr std::array<std::string_view, 12> kTell = {
-    "bit_cast", "cholesky", "det",        "eigh",  "lu",  "ml_normalizer",
-    "pow",      "qr",       "reciprocal", "solve", "svd", "triangular_solve"};
-// Of these operand 1 alone: what is divided by.
-constexpr std::array<std::string_view, 2> kDivide = {"div", "quantize_linear"};
-// Ops that give the same, zeros and all.
-constexpr std::array<std::string_view, 9> kForget = {
-    "abs", "cos", "cosh", "exp", "hardmax", "log", "log_softmax", "sigmoid", "softmax"};
-
-template <size_t n>
-bool Has(const std::array<std::string_view, n>& ops, std::string_view op) {
-  return std::find(ops.begin(), ops.end(), op) != ops.end();
-}
 
 // Whether no element is 0.
 bool HasNoZero(const Value* value) {
@@ -41,12 +23,12 @@ bool HasNoZero(const Value* value) {
 
 bool Tells(const Node& node, size_t operand) {
   const OpDef* def = node.is_ir() ? FindOp(node.op()) : nullptr;
-  return !def || def->impure() || node.has_subgraphs() || Has(kTell, node.op().view()) ||
-         (operand == 1 && Has(kDivide, node.op().view()));
+  return !def || def->impure() || node.has_subgraphs() || def->zeros() == ZeroUse::kTells ||
+         (operand == 1 && def->zeros() == ZeroUse::kTellsOfOperand1);
 }
 
 bool Forgets(const Node& node, size_t operand) {
-  if (Has(kForget, node.op().view())) return true;
+  if (FindOp(node.op())->zeros() == ZeroUse::kForgets) return true;
   return (node.op() == "add" || node.op() == "sub") && HasNoZero(node.input(1 - operand));
 }
 

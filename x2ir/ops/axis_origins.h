@@ -1,0 +1,55 @@
+// Which axes of its operands an axis of a node's results is, element by element: what is at one
+// position along it is computed from what is at that position of theirs, and from nothing at other
+// positions. For rewrites that follow a batch through a graph.
+#ifndef X2IR_OPS_AXIS_ORIGINS_H_
+#define X2IR_OPS_AXIS_ORIGINS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/graph_wrapper/shape.h"
+#include "x2ir/ops/op.h"
+
+namespace X2IR_API x2ir {
+
+// Of an IR node whose shapes are known; empty where there are none, or nothing is known of the op.
+// What the op says (OpDef::Origins) counts; of others those that are elementwise, and the rows of
+// ops that compute along the last axis alone.
+std::vector<AxisPlace> AxisOrigins(const Node& node, int64_t axis);
+
+bool HasAxis(const Shape* shape, int64_t axis);  // false of a shape that is not known
+// Whether each element of the results is computed from one of each operand, all broadcast.
+bool IsElementwise(const OpDef& def);
+// The first result that somebody uses; null where nobody uses any.
+const Value* ResultOf(const Node& node);
+
+// --- What ops say: each is an AxisOriginsFn ------------------------------------------------------
+
+// The same axis of operand 0.
+std::vector<AxisPlace> OriginsInOrder(const Node& node, int64_t axis);
+// As operands are broadcast; of operand 0 alone.
+std::vector<AxisPlace> OriginsOfExpand(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfUnsqueeze(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfSqueeze(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfTranspose(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfReshape(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfMatMul(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfGather(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfGatherElements(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfReduction(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfAttention(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfDeformConv(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfCumulation(const Node& node, int64_t axis);
+// All operands (of the first: kOperandsOne) alike, but along the attribute `axis`.
+std::vector<AxisPlace> OriginsButAxis(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfAllButAxis(const Node& node, int64_t axis);
+// The axes before the attribute `axis`.
+std::vector<AxisPlace> OriginsBeforeAxis(const Node& node, int64_t axis);
+// Axis 0, the batch, is computed element by element; not where a batch is what is normalized.
+std::vector<AxisPlace> OriginsOfBatch(const Node& node, int64_t axis);
+std::vector<AxisPlace> OriginsOfBatchNorm(const Node& node, int64_t axis);
+
+}  // namespace x2ir
+
+#endif  // X2IR_OPS_AXIS_ORIGINS_H_
