@@ -1,7 +1,7 @@
 #!/bin/sh
 # Nodes of networks of ../shared/zoo, converted from .pt2 at the default opset, beside what ONNX
 # Runtime's basic level leaves of them. Usage: networks_table.sh BUILD [--markdown]
-# With --markdown it is the table of docs/optimizer.md.
+# With --markdown it is a table of docs/results/node_counts.md.
 # Columns: the network, its nodes without optimization, ONNX Runtime's, ours, and what a second
 # round leaves of ours, read back from ONNX.
 # ONNX Runtime's counts are of what it writes to `optimized_model_filepath` at ORT_ENABLE_BASIC from

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Nodes/Transposes of the models of ../shared after export, beside what ONNX Runtime's basic level
 # leaves of them. Usage: optimizer_table.sh BUILD [--markdown] [--passes A,B,...]
-# With --markdown it is the table of docs/optimizer.md.
+# With --markdown it is a table of docs/results/node_counts.md.
 # Columns: the file, its own nodes, ONNX Runtime's, ours at its own opset and at opset 20 or later,
 # and there the single-node normalizations and activations. "more" marks a count above the other's.
 # The last row: the nodes of all that both have a count of, and by how much ours are fewer.

@@ -2,7 +2,7 @@
 // tests/oracle made them), and networks as files of other frameworks: families.txt names them. Each
 // is evaluated, exported at opset 10, which is OneFlow-ONNX's, and at 13 and 18, and run by ONNX
 // Runtime; programs go to OneFlow's text and back as well. What becomes of each is a table of
-// tests/oracle/families.md, a part of docs/models.md.
+// tests/oracle/families.md, a part of docs/results/models.md.
 //
 //   X2IR_CASES=REGEX       only the networks whose names match
 //   X2IR_UPDATE_GOLDEN=1   writes the tables
