@@ -103,7 +103,7 @@ TEST(Golden, SupportedOps) {
       "its own domain, and `7+` means from 7 to the newest. What an op is in IR can be written at\n"
       "every opset in its column; at older ones the lowerings say it with other ops where that is\n"
       "exact. Ops without a row's IR op are not mapped; docs/unmapped_ops.txt says why. Ops of\n"
-      "frameworks that are only read, without their overloads, stand where they become the same\n"
+      "frameworks that are only read, without their overloads, are where they become the same\n"
       "IR op.\n\n",
       table->ToMarkdown());
   CheckDocument("/docs/supported_ops.md", text);
