@@ -8,7 +8,7 @@
 # Whoever links x2ir::x2ir gets all of it, in this tree and from the installed package. A shared
 # library that links the archive hides its copy (graph_wrapper/api.h says what of it).
 
-set(X2IR_ROOMS graph_wrapper ops builder optimizer formats core view runtimes handlers)
+set(X2IR_ROOMS graph_wrapper ops builder optimizer formats core inspect view runtimes handlers)
 set(x2ir_sources)
 set(x2ir_headers)
 foreach(room IN LISTS X2IR_ROOMS)

@@ -6,10 +6,10 @@
 #include "errors.h"
 #include "tensors.h"
 #include "x2ir/core/dialect.h"
-#include "x2ir/core/draw.h"
 #include "x2ir/core/schema_check.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/draw.h"
 #include "x2ir/ops/builder.h"
 #include "x2ir/ops/op.h"
 

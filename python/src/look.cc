@@ -14,10 +14,10 @@
 #include "models.h"
 #include "tensors.h"
 #include "x2ir/cli/verbs.h"
-#include "x2ir/core/compare.h"
-#include "x2ir/core/cost.h"
-#include "x2ir/core/diff.h"
-#include "x2ir/core/weight_stats.h"
+#include "x2ir/inspect/compare.h"
+#include "x2ir/inspect/cost.h"
+#include "x2ir/inspect/diff.h"
+#include "x2ir/inspect/weight_stats.h"
 #include "x2ir/view/view.h"
 
 namespace x2ir::python {

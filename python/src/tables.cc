@@ -7,9 +7,9 @@
 #include "errors.h"
 #include "tensors.h"
 #include "x2ir/core/conversion_options.h"
-#include "x2ir/core/ops_table.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/inspect/ops_table.h"
 
 namespace x2ir::python {
 namespace {

@@ -19,10 +19,10 @@
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/verify.h"
 
 namespace x2ir {
 namespace {

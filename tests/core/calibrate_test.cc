@@ -11,10 +11,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/formats/npy/npy.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/inspect/verify.h"
 
 namespace x2ir {
 namespace {

@@ -10,9 +10,9 @@
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
 #include "tests/ops/text_graph_util.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/verify.h"
 
 namespace x2ir {
 namespace {

@@ -1,5 +1,5 @@
 // Names, inputs and constants that people change.
-#include "x2ir/core/edit.h"
+#include "x2ir/core/edit/edit.h"
 
 #include <filesystem>
 #include <string>

@@ -13,11 +13,11 @@
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
-#include "x2ir/core/info.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/info.h"
 
 namespace x2ir {
 namespace {

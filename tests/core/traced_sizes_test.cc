@@ -1,6 +1,6 @@
 // Graphs that were traced with a size, made to take others: at another size each must compute what
 // the same graph, traced with that size, computes.
-#include "x2ir/core/traced_sizes.h"
+#include "x2ir/core/tracing/traced_sizes.h"
 
 #include <filesystem>
 #include <string>
@@ -12,9 +12,9 @@
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/verify.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/infer.h"
 

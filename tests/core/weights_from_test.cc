@@ -1,5 +1,5 @@
 // Weights that a program lacks, or has others of, from checkpoints as Hugging Face keeps them.
-#include "x2ir/core/weights_from.h"
+#include "x2ir/core/edit/weights_from.h"
 
 #include <unistd.h>
 

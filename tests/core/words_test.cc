@@ -1,8 +1,8 @@
 // Words for people: what was meant, and lines that fit.
 #include "gtest/gtest.h"
 #include "x2ir/core/suggest.h"
-#include "x2ir/core/wrap.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/wrap.h"
 
 namespace x2ir {
 namespace {

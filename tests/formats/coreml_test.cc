@@ -15,10 +15,10 @@
 #include "x2ir/builder/nested.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/verify.h"
 #include "x2ir/ops/eval.h"
 
 namespace x2ir {

@@ -10,11 +10,11 @@
 #include "tests/formats/symbol_files_util.h"
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
-#include "x2ir/core/info.h"
 #include "x2ir/formats/mxnet/ndarray_list.h"
 #include "x2ir/formats/nnvm/symbol_json.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/info.h"
 #include "x2ir/ops/eval.h"
 
 namespace x2ir {

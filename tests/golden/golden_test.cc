@@ -13,7 +13,6 @@
 
 #include "gtest/gtest.h"
 #include "x2ir/core/convert.h"
-#include "x2ir/core/ops_table.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/formats/coreml/coreml.h"
 #include "x2ir/formats/coreml/fields.h"
@@ -23,6 +22,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/handlers/paddle/names.h"
+#include "x2ir/inspect/ops_table.h"
 
 namespace x2ir {
 namespace {

@@ -12,8 +12,8 @@
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/io_file.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/inspect/verify.h"
 
 namespace x2ir {
 namespace {

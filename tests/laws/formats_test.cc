@@ -80,7 +80,9 @@ TEST(Formats, CoreKnowsNone) {
   EXPECT_THAT(folders, SizeIs(testing::Ge(4u)));
   EXPECT_THAT(names, testing::IsSupersetOf({"onnx", "tf", ".pt2"}));
   int files = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(X2IR_SOURCE_DIR) / "x2ir/core")) {
+  for (const auto& entry :
+       fs::recursive_directory_iterator(fs::path(X2IR_SOURCE_DIR) / "x2ir/core")) {
+    if (!entry.is_regular_file()) continue;
     ++files;
     EXPECT_THAT(Violations(TextOf(entry.path()), folders, names), IsEmpty()) << entry.path();
   }

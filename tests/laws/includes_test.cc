@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // room -> the rooms that it may enter besides itself:
-// graph_wrapper <- ops <- builder <- optimizer, formats beside them, <- core <- handlers, view,
-// runtimes <- cli; formats never sees ops, and nobody enters handlers or cli.
+// graph_wrapper <- ops <- builder <- optimizer, formats beside them, <- core <- handlers, inspect
+// <- view, runtimes <- cli; formats never sees ops, and nobody enters handlers or cli.
 const std::map<std::string, std::set<std::string>>& Rooms() {
   static const auto& rooms = *new std::map<std::string, std::set<std::string>>{
       {"graph_wrapper", {}},
@@ -31,12 +31,14 @@ const std::map<std::string, std::set<std::string>>& Rooms() {
       {"optimizer", {"graph_wrapper", "ops", "builder"}},
       {"formats", {"graph_wrapper"}},
       {"core", {"graph_wrapper", "ops", "builder", "optimizer", "formats"}},
-      {"view", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
-      {"runtimes", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
+      {"inspect", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
+      {"view", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core", "inspect"}},
+      {"runtimes", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core", "inspect"}},
       {"handlers", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
       {"c", {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core"}},
       {"cli",
-       {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core", "view", "runtimes"}},
+       {"graph_wrapper", "ops", "builder", "optimizer", "formats", "core", "inspect", "view",
+        "runtimes"}},
   };
   return rooms;
 }

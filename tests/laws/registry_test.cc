@@ -12,13 +12,13 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
-#include "x2ir/core/attribute_meanings.h"
-#include "x2ir/core/op_families.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/core/validate.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/handlers/onnx/schema_table.h"
+#include "x2ir/inspect/attribute_meanings.h"
+#include "x2ir/inspect/op_families.h"
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/rules.h"
 
@@ -143,7 +143,7 @@ Problems Unfinished(const OpDef& def) {
   need(def.states_traits(), "Axes and Numbers (or Opaque): what rewrites may do with it");
   need(def.states_floats(), "AllowsFloat16 or NeedsFloat32: what fewer digits do to it");
   need(!def.outputs().empty(), "outputs");
-  need(FamilyOf(def.name()) != nullptr, "family (x2ir/core/op_families.cc)");
+  need(FamilyOf(def.name()) != nullptr, "family (x2ir/inspect/op_families.cc)");
   std::set<std::string> names;
   for (const OperandDef& operand : def.inputs()) {
     need(names.insert(operand.name).second, StrCat("unique operand '", operand.name, "'"));
@@ -153,7 +153,7 @@ Problems Unfinished(const OpDef& def) {
     need(!attr.default_value || attr.default_value->kind() == attr.kind,
          StrCat("default of its kind for '", attr.name.str(), "'"));
     need(!AttributeMeaning(def.name().view(), attr.name.view()).empty(),
-         StrCat("meaning of '", attr.name.str(), "' (x2ir/core/attribute_meanings.cc)"));
+         StrCat("meaning of '", attr.name.str(), "' (x2ir/inspect/attribute_meanings.cc)"));
   }
   return problems;
 }

@@ -8,9 +8,9 @@
 #include "tests/optimizer/nhwc_nets_util.h"
 #include "tests/optimizer/transpose_util.h"
 #include "x2ir/core/convert.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/verify.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/optimizer/pass.h"
 

@@ -6,9 +6,9 @@
 #include "tests/optimizer/nhwc_nets_util.h"
 #include "tests/optimizer/transpose_util.h"
 #include "x2ir/core/convert.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/verify.h"
 
 namespace x2ir {
 namespace {

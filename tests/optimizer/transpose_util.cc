@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "tests/core/convert_util.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/verify.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/pass.h"
 

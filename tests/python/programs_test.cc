@@ -28,9 +28,9 @@
 #include "tests/torch/torch_cases_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/formats/safetensors/safetensors.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/inspect/verify.h"
 
 namespace x2ir {
 namespace {

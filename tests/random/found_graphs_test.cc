@@ -8,8 +8,8 @@
 #include "gtest/gtest.h"
 #include "tests/ops/text_graph_util.h"
 #include "tests/random/random_paths_util.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/inspect/verify.h"
 
 namespace x2ir {
 namespace {

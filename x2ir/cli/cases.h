@@ -11,8 +11,8 @@
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/session.h"
 #include "x2ir/core/io_file.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/inspect/verify.h"
 
 namespace x2ir::cli {
 

@@ -1,5 +1,5 @@
 // x2ir compare: where do two models part?
-#include "x2ir/core/compare.h"
+#include "x2ir/inspect/compare.h"
 
 #include <filesystem>
 #include <limits>

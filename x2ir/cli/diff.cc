@@ -1,5 +1,5 @@
 // x2ir diff: what do two graphs not have in common?
-#include "x2ir/core/diff.h"
+#include "x2ir/inspect/diff.h"
 
 #include <memory>
 #include <optional>

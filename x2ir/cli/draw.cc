@@ -1,5 +1,5 @@
 // x2ir draw: a model's graph as a picture.
-#include "x2ir/core/draw.h"
+#include "x2ir/inspect/draw.h"
 
 #include <memory>
 #include <string>

@@ -5,10 +5,10 @@
 #include "x2ir/cli/option_flags.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/verbs.h"
-#include "x2ir/core/wrap.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/inspect/wrap.h"
 
 namespace x2ir::cli {
 namespace {

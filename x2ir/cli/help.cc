@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "x2ir/core/convert.h"
-#include "x2ir/core/wrap.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/inspect/wrap.h"
 
 namespace x2ir::cli {
 namespace {

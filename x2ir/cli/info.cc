@@ -1,5 +1,5 @@
 // x2ir info: what is in models, what they cost, and whether they would convert.
-#include "x2ir/core/info.h"
+#include "x2ir/inspect/info.h"
 
 #include <algorithm>
 #include <memory>
@@ -12,10 +12,10 @@
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/shape_flags.h"
 #include "x2ir/cli/verbs.h"
-#include "x2ir/core/cost.h"
-#include "x2ir/core/weight_stats.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/inspect/cost.h"
+#include "x2ir/inspect/weight_stats.h"
 
 namespace x2ir::cli {
 namespace {

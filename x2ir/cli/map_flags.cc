@@ -1,6 +1,6 @@
 #include "x2ir/cli/map_flags.h"
 
-#include "x2ir/core/interface.h"
+#include "x2ir/core/edit/interface.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {

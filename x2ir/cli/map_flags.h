@@ -1,5 +1,5 @@
 // --map of the verbs that compare models: what a conversion made of inputs and outputs
-// (core/interface.h).
+// (core/edit/interface.h).
 #ifndef X2IR_CLI_MAP_FLAGS_H_
 #define X2IR_CLI_MAP_FLAGS_H_
 

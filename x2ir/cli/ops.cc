@@ -7,7 +7,7 @@
 #include "x2ir/cli/flags.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/verbs.h"
-#include "x2ir/core/ops_table.h"
+#include "x2ir/inspect/ops_table.h"
 
 namespace x2ir::cli {
 namespace {

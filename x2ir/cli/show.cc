@@ -9,8 +9,8 @@
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/verbs.h"
 #include "x2ir/core/convert.h"
-#include "x2ir/core/wrap.h"
 #include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/wrap.h"
 
 namespace x2ir::cli {
 namespace {

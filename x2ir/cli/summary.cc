@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "x2ir/core/columns.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/inspect/columns.h"
 
 namespace x2ir::cli {
 

@@ -1,5 +1,5 @@
 // x2ir verify: does a model compute what it should?
-#include "x2ir/core/verify.h"
+#include "x2ir/inspect/verify.h"
 
 #include <memory>
 #include <string>
@@ -14,10 +14,10 @@
 #include "x2ir/cli/runtime_flags.h"
 #include "x2ir/cli/shape_flags.h"
 #include "x2ir/cli/verbs.h"
-#include "x2ir/core/compare.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/inspect/compare.h"
 #include "x2ir/runtimes/check.h"
 
 namespace x2ir::cli {

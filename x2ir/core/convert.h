@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "x2ir/core/ports.h"
+#include "x2ir/core/edit/ports.h"
 #include "x2ir/core/report.h"
 #include "x2ir/formats/io/sink.h"
 #include "x2ir/formats/io/source.h"
@@ -71,11 +71,11 @@ struct ImportOptions {
   std::vector<DynamicAxis> dynamic{};
   std::vector<std::pair<std::string, DType>> dtypes{};  // element types of inputs
   // Checkpoints, files or folders, whose tensors become the weights of these names
-  // (core/weights_from.h).
+  // (core/edit/weights_from.h).
   std::vector<std::string> weights_from{};
   std::vector<std::string> inputs{};   // cut the graph at these values
   std::vector<std::string> outputs{};  // "name" or "node:k"
-  // Inputs that become constants, and the .npy files or numbers that they are (core/edit.h).
+  // Inputs that become constants, and the .npy files or numbers that they are (core/edit/edit.h).
   std::vector<std::pair<std::string, std::string>> fold_inputs{};
   // Values that are called otherwise in IR: inputs, outputs, weights, results of nodes.
   std::vector<std::pair<std::string, std::string>> rename{};

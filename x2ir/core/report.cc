@@ -19,6 +19,13 @@ constexpr size_t kMostNodes = 100'000;
 // last.
 constexpr int kMostReasons = 50;
 
+void VisitOps(const Graph& graph, absl::flat_hash_map<std::pair<Symbol, Symbol>, int64_t>& counts) {
+  for (const Node* node : graph.nodes()) {
+    ++counts[{node->dialect(), node->op()}];
+    for (const Graph* inner : node->subgraphs()) VisitOps(*inner, counts);
+  }
+}
+
 }  // namespace
 
 std::string ReadableJson(std::string_view text) {
@@ -55,6 +62,16 @@ int64_t Report::mapped() const {
   int64_t n = 0;
   for (const auto& entry : ops) n += entry.second.mapped;
   return n;
+}
+
+std::map<std::string, int64_t> CountOps(const Graph& graph) {
+  absl::flat_hash_map<std::pair<Symbol, Symbol>, int64_t> counts;
+  VisitOps(graph, counts);
+  std::map<std::string, int64_t> ops;
+  for (const auto& [op, count] : counts) {
+    ops[op.first.empty() ? op.second.str() : StrCat(op.first.str(), ".", op.second.str())] += count;
+  }
+  return ops;
 }
 
 int64_t Report::foreign() const {

@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "x2ir/core/interface.h"
+#include "x2ir/core/edit/interface.h"
 #include "x2ir/optimizer/pass.h"
 
 namespace X2IR_API x2ir {
@@ -30,6 +30,9 @@ struct OpCount {
   int64_t foreign = 0;  // kept as they were
   int64_t lowered = 0;  // expressed by other IR ops first
 };
+
+// Nodes by op, nested ones too: "dialect.Op"; an IR op has no dialect.
+std::map<std::string, int64_t> CountOps(const Graph& graph);
 
 struct Report {
   int64_t nodes_read = 0;

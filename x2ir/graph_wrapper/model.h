@@ -34,7 +34,7 @@ struct Function {
 
 // What a file calls one of the model's weights, and those that it shares: several parameters may be
 // one tensor (tied). A weight that the file names but does not hold is an input of the graph until
-// somebody gives it (core/weights_from.h).
+// somebody gives it (core/edit/weights_from.h).
 struct Weight {
   std::string value;               // the constant or input, by its name in the graph
   std::vector<std::string> names;  // in the file; what the program uses it by is first

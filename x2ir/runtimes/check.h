@@ -9,12 +9,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "x2ir/core/compare.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
-#include "x2ir/core/verify.h"
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/model.h"
+#include "x2ir/inspect/compare.h"
+#include "x2ir/inspect/verify.h"
 #include "x2ir/runtimes/runtime.h"
 
 namespace X2IR_API x2ir {

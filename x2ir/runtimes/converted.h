@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "x2ir/core/calibrate.h"
-#include "x2ir/core/interface.h"
+#include "x2ir/core/edit/interface.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/ops/eval.h"

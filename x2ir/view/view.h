@@ -12,8 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "x2ir/core/compare.h"
 #include "x2ir/graph_wrapper/model.h"
+#include "x2ir/inspect/compare.h"
 
 namespace X2IR_API x2ir {
 

@@ -1,0 +1,79 @@
+// What a conversion makes of a model's inputs and outputs: other names, orders of axes, element
+// types, constants. The report of a conversion says it; whoever compares the two models reads it
+// there (or is told it in words) and gives the converted one the source's inputs and outputs back.
+//
+// A file does not say it itself: its metadata go through other tools and conversions and are then
+// no longer true, and a file that is to be checked shall not say how.
+#ifndef X2IR_CORE_EDIT_INTERFACE_H_
+#define X2IR_CORE_EDIT_INTERFACE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/graph_wrapper/model.h"
+#include "x2ir/graph_wrapper/type.h"
+
+namespace X2IR_API x2ir {
+
+// An input or an output.
+struct PortChange {
+  std::string source, name;   // in the source, and in the result; no name: it became a constant
+  Type source_type, type;     // `type` with the result's own order of axes; unknown: not said
+  std::vector<int64_t> perm;  // axis i of the result is axis perm[i] of the source; empty: the same
+  std::string constant;       // what an input became: a .npy file, or a number
+};
+
+struct Interface {
+  bool known = false;                       // whether it says all; what is said by hand need not
+  std::vector<PortChange> inputs, outputs;  // in the source's order
+
+  // {"inputs": [{"source": "x", "name": "image", "perm": [0,2,3,1], "source_type": "float32[...]",
+  // "type": ...}], ...}; what is not said is left out.
+  std::string ToJson() const;
+};
+
+// --- On the way through a conversion ---------------------------------------------------------
+// The inputs and outputs that a graph has, under the names and types that it has now.
+Interface InterfaceOf(const Graph& graph);
+// Names and types are now those of the graph, whose inputs and outputs are in the same order as
+// ever; inputs behind those that are known are new ones with defaults. An interface of another
+// number of them is no longer known.
+void Update(const Graph& graph, Interface& interface);
+// An input, by its name in the source, became a constant.
+void NoteConstant(const std::string& file_or_number, const std::string& name,
+                  std::vector<PortChange>& inputs);
+// The types of the graph are those of the source, as whoever reads it finds them; but for element
+// types of inputs where somebody asked for others (those of outputs are not known then).
+void NoteTypes(const Graph& graph, bool but_elements, Interface& interface);
+// This input or output, as it is called now, has another order of axes.
+void NotePerm(const std::vector<int64_t>& perm, const std::string& name,
+              std::vector<PortChange>& ports);
+
+// --- For whoever compares --------------------------------------------------------------------
+// Of texts: the path of a report (JSON), or what somebody says of a port,
+// SOURCE=NAME[:nchw|:nhwc][:TYPE] or SOURCE==NUMBER or SOURCE==FILE.npy for an input that became a
+// constant. An option error ("map").
+absl::StatusOr<Interface> ReadInterface(const std::vector<std::string>& texts, const Graph* source,
+                                        const Graph& result);
+
+// The source, as far as the conversion took it: cut where that cut, and with what became constants
+// in the place of these inputs, which stay inputs that nobody uses. IR; an option error ("map")
+// where the interface is not this model's. Types of the source's outputs that the interface does
+// not say are in it afterwards.
+absl::Status AsConverted(Graph& source, Interface& interface);
+// The result with the inputs and outputs of the source: their names, order, axes and element types.
+// IR; an option error ("map") where the interface is not this model's.
+absl::Status AsSource(Graph& result, const Interface& interface);
+
+// What would have to be said so that `result` has the inputs and outputs of `source`:
+// {"x=image:nchw"}; empty: nothing, or nobody knows.
+std::vector<std::string> MissingMap(const Graph& source, const Graph& result);
+
+}  // namespace x2ir
+
+#endif  // X2IR_CORE_EDIT_INTERFACE_H_

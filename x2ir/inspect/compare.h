@@ -1,0 +1,103 @@
+// Where two models of one network part: both run on the same inputs, and every value that they
+// both have is compared: values that hold the same (number_match.h), and those that stand in the
+// same place (match.h). The first one that differs is at the node that differs.
+#ifndef X2IR_INSPECT_COMPARE_H_
+#define X2IR_INSPECT_COMPARE_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "x2ir/core/io_file.h"
+#include "x2ir/graph_wrapper/model.h"
+#include "x2ir/inspect/match.h"
+#include "x2ir/inspect/verify.h"
+
+namespace X2IR_API x2ir {
+
+// What rounding makes of float32 in one node, as a part of the largest number.
+inline constexpr double kRounding = 1e-5;
+
+// One value that both models have, over all cases.
+struct ValueVerdict {
+  std::string name, other_name;  // in the two models
+  std::string op, node;          // what computes it in the first one; empty: an input of it
+  std::string type;       // in the first model; "float32[2], there float16" where they differ
+  Comparison comparison;  // of the worst case; numbers of other types are compared as numbers
+  double cosine = 1;      // of the worst case
+  // How far off, as a part of the largest number of it; infinite where shapes or what are no
+  // floats differ.
+  double error = 0;
+  double rounding = kRounding;  // how much of that is rounding; more where one side has fewer bits
+  bool differs() const { return error > rounding; }
+  // False where it differs though all that is computed of it agrees: an optimizer left its name to
+  // another value, say one that a scale was moved out of.
+  bool matters = true;
+};
+
+// The first node whose result differs though what it reads does not.
+struct Divergence {
+  size_t value;               // of `values`
+  const Value *here, *there;  // of the two models, which must still be there to look at it
+  // What the two nodes do not have in common: operands that are constants, attributes, the order of
+  // operands. Empty: nothing of their own.
+  std::vector<std::string> reasons;
+  // What stands between values that agree and this one, in each model, in the order of computing:
+  // several nodes where one model does in one what the other does in more.
+  std::vector<const Node*> nodes_here, nodes_there;
+  GraphMatch match;
+};
+
+struct ModelComparison {
+  Tolerance tolerance;
+  std::optional<Criterion> criterion;
+  std::string note;  // what random inputs were used; else empty
+  size_t values_of_first = 0, values_of_other = 0;
+  std::vector<ValueVerdict> values;  // in the order in which the first model computes them
+  // Where an error begins that is no rounding: at most one in 100,000 of the largest number is
+  // (eight times what half precision rounds by, where one side has it), or twenty times what the
+  // operands have.
+  std::optional<Divergence> first;
+  std::vector<OutputVerdict> outputs;
+
+  // Whether all outputs are within the tolerance.
+  bool agrees() const;
+  // The first difference, a table of `most` values that differ most clearly, a line for outputs.
+  std::string ToText(size_t most = 20) const;
+  std::string ToJson() const;
+};
+
+// Models of IR. Results of the first one are kept in memory while the other one runs.
+// InvalidArgument where inputs or outputs do not match.
+absl::StatusOr<ModelComparison> CompareModels(const Model& ir, const Model& other,
+                                              absl::Span<const IoCase> cases,
+                                              const VerifyOptions& options = {});
+
+// The same model, computed by somebody else: `theirs` gives values of `ir` for a case, as many as
+// are known there, its outputs among them. Both sides of a divergence are the node of `ir`, so that
+// CutDifference(ir, ir, ...) cuts it out.
+using ValuesFn =
+    std::function<absl::StatusOr<absl::flat_hash_map<const Value*, Datum>>(const IoCase& io)>;
+absl::StatusOr<ModelComparison> CompareValues(const Model& ir, const ValuesFn& theirs,
+                                              absl::Span<const IoCase> cases,
+                                              const VerifyOptions& options = {});
+
+// The part of `other` between values that agree and the first that differs, with a case: what the
+// first model has there as inputs, and as the output that is expected. Of several cases it is the
+// first in which the part differs.
+struct DifferingPart {
+  Model model;
+  IoCase io;
+};
+absl::StatusOr<DifferingPart> CutDifference(const Model& ir, const Model& other,
+                                            const Divergence& first, absl::Span<const IoCase> cases,
+                                            const VerifyOptions& options = {});
+
+}  // namespace x2ir
+
+#endif  // X2IR_INSPECT_COMPARE_H_

@@ -1,0 +1,63 @@
+// Info: what is in a model, without changing it: inputs, outputs, ops, weights, opsets, and
+// which of its ops would not convert.
+#ifndef X2IR_INSPECT_INFO_H_
+#define X2IR_INSPECT_INFO_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/report.h"
+#include "x2ir/graph_wrapper/model.h"
+
+namespace X2IR_API x2ir {
+
+struct ModelInfo {
+  std::string format;  // its name
+  std::string graph;   // its name
+  std::string producer;
+  int64_t ir_version = 0;  // the file version, of formats that have one; 0: not known
+  std::vector<OpsetImport> opsets;
+
+  // As the file says it; what the file leaves open, as shape inference says it (Inspect alone).
+  struct Port {
+    std::string name;
+    Type type;
+    bool has_default = false;
+  };
+  std::vector<Port> inputs, outputs;
+
+  int64_t nodes = 0;                   // nested ones too
+  int64_t functions = 0;               // local ones
+  std::map<std::string, int64_t> ops;  // nodes by op: "dialect.Op"; an IR op has no dialect
+  struct Weights {
+    int64_t tensors = 0;
+    int64_t elements = 0;
+    int64_t bytes = 0;
+  };
+  std::map<std::string, Weights> weights;  // by element type
+  Weights total;
+
+  // A conversion to IR, tried and thrown away. `conversion` is OK when it would work; else
+  // `report` says which ops are in the way.
+  absl::Status conversion;
+  Report report;
+
+  std::string ToText() const;
+  std::string ToJson() const;
+};
+
+// Reads a model of any format. In ToJson, a port has `type` as text, `dtype` and `shape`: a list of
+// numbers, names of sizes, and null where a size is not known; null where the rank is not known, or
+// it is no tensor.
+absl::StatusOr<ModelInfo> Inspect(const Source& source, const LoadOptions& options = {});
+// The parts that need no conversion.
+ModelInfo DescribeModel(const Model& model);
+
+}  // namespace x2ir
+
+#endif  // X2IR_INSPECT_INFO_H_

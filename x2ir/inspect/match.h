@@ -1,0 +1,48 @@
+// Which nodes and values of one graph are those of another: what comparing two models of one
+// network stands on, whatever formats they came from.
+#ifndef X2IR_INSPECT_MATCH_H_
+#define X2IR_INSPECT_MATCH_H_
+
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "x2ir/core/io_file.h"
+#include "x2ir/graph_wrapper/graph.h"
+
+namespace X2IR_API x2ir {
+
+// Inputs that somebody must give, and outputs, in pairs: by name where all names of `b` are in `a`,
+// else by position. InvalidArgument where the numbers differ.
+struct PortMatch {
+  std::vector<std::pair<const Value*, const Value*>> inputs, outputs;
+};
+absl::StatusOr<PortMatch> MatchPorts(const Graph& a, const Graph& b);
+// The inputs of a case of `a` as those of `b`, in the element types of these.
+IoCase CaseOf(const IoCase& io, const PortMatch& ports, const Graph& a, const Graph& b);
+
+// From `a` to `b`; each at most once. Values are inputs and results of nodes of the outermost
+// graphs: constants have no partners, since they may be what differs.
+//
+// From the inputs on, nodes of one op are the same whose operands are; among several the names of
+// results and of weights decide, then the order. So it goes from the outputs back, for what stands
+// behind a node that one graph has alone, and from linear nodes of the same weights. Values that
+// are left are the same by name. What is computed of constants alone counts as one. `known` are the
+// same before all that, with the nodes that compute them, whatever their ops.
+struct GraphMatch {
+  absl::flat_hash_map<const Value*, const Value*> values;
+  absl::flat_hash_map<const Node*, const Node*> nodes;
+};
+using ValuePairs = std::vector<std::pair<const Value*, const Value*>>;
+GraphMatch MatchGraphs(const Graph& a, const Graph& b, const PortMatch& ports,
+                       const ValuePairs& known = {});
+
+// Graphs within two nodes that are the same, as `around` says what is around them: their inputs and
+// outputs are the same by position. Of what is around, the values that they use are in it too.
+PortMatch PortsByPosition(const Graph& a, const Graph& b);
+GraphMatch MatchNested(const Graph& a, const Graph& b, const GraphMatch& around);
+
+}  // namespace x2ir
+
+#endif  // X2IR_INSPECT_MATCH_H_

@@ -1,0 +1,86 @@
+// The table of IR ops and the foreign ops that they go to and come from, read from the
+// registry: there is no list to keep up to date.
+#ifndef X2IR_INSPECT_OPS_TABLE_H_
+#define X2IR_INSPECT_OPS_TABLE_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "x2ir/graph_wrapper/api.h"
+
+namespace X2IR_API x2ir {
+
+struct OpRow {
+  std::string op;
+  std::string doc;
+  std::string_view family;  // OpFamily::title
+  struct Operand {          // or result
+    std::string name;
+    std::string arity;  // "", "optional", "any number", "at least 1"
+    // Element types, as the schema of the op has them that IR's op is in a dialect with schemas, at
+    // its newest opset; empty where there is none.
+    std::vector<std::string> types;
+  };
+  std::vector<Operand> operands, results;
+  struct Attribute {
+    std::string name;
+    std::string kind;     // "int", "floats", ...
+    std::string usually;  // the default, as graph text has it; empty: there is none
+    bool required = false;
+    std::string_view meaning;
+  };
+  std::vector<Attribute> attributes;
+  struct Mapping {
+    std::string foreign;  // "onnx.Clip"
+    int first = 1;
+    int last = 0;  // the dialect's latest opset where there is no end
+    bool open_ended = false;
+    bool imports = false;
+    bool exports = false;
+  };
+  std::vector<Mapping> mappings;
+  std::vector<std::string> lowerings;  // names
+  bool evaluates = false;
+};
+
+// One op of a dialect. Opsets are those of the op's own domain.
+struct ForeignOpRow {
+  std::string op;                      // "Clip", "ai.onnx.ml::Scaler"
+  std::vector<std::string> ir_ops;     // what it is in IR, at any opset
+  std::string exists;                  // opsets: "6-10, 11+"
+  std::string imports, exports;        // "" : at none
+  std::vector<std::string> lowerings;  // how older opsets say it with other ops
+  // Ops of dialects that are only read and become the same IR ops: "torch.aten::add", without
+  // overloads.
+  std::vector<std::string> others;
+  bool evaluates = false;
+};
+
+struct OpsTable {
+  std::vector<OpRow> rows;  // by op
+  // With a dialect: its ops; then this is what is printed. Of one that has no schemas: what its
+  // forms read and write, without opsets.
+  std::vector<ForeignOpRow> foreign_rows;
+
+  std::string ToText() const;
+  std::string ToJson() const;
+  std::string ToMarkdown() const;
+  // All that is known of each op of the IR, a section an op: `x2ir ops NAME`; docs/ir_ops.md, where
+  // sections have chapters.
+  std::string ReferenceText() const;
+  std::string ReferenceMarkdown() const;
+};
+
+// All IR ops, or all ops of a dialect. `dialect`: mappings of that one only ("": all); `opset`:
+// those that hold there. InvalidArgument for a dialect that nobody registered, or an opset that it
+// has not.
+// `only`: these ops of the IR instead of all; InvalidArgument for one that there is not.
+absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<int> opset,
+                                      const std::vector<std::string>& only = {});
+
+}  // namespace x2ir
+
+#endif  // X2IR_INSPECT_OPS_TABLE_H_

@@ -1,0 +1,32 @@
+// The names of sizes of one model in the words of another, by the inputs that both have: what is
+// batch here is s0 there. Where a size has a name on one side alone, it is what the other side
+// says.
+#ifndef X2IR_INSPECT_SIZE_NAMES_H_
+#define X2IR_INSPECT_SIZE_NAMES_H_
+
+#include <string>
+
+#include "x2ir/graph_wrapper/api.h"
+#include "x2ir/graph_wrapper/shape.h"
+#include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/graph_wrapper/type.h"
+
+namespace X2IR_API x2ir {
+
+class SizeNames {
+ public:
+  // The types of an input that both have. The first input that has a name says what it is.
+  void Learn(const Type& here, const Type& there);
+  // In the words that were learned.
+  bool Same(const Type& here, const Type& there) const;
+  // The same, where names stand for names, one for one.
+  bool SameButForNames(const Type& here, const Type& there) const;
+
+ private:
+  StringMap<Dim> here_, there_;
+  StringMap<std::string> back_;  // names there that are names here
+};
+
+}  // namespace x2ir
+
+#endif  // X2IR_INSPECT_SIZE_NAMES_H_
