@@ -172,7 +172,7 @@ py::object ConvertModel(const py::object& from, const std::string& name, const p
 Model Finished(const ModelScope& scope, const FormatOptions& options) {
   Model model = scope.model.Clone();
   const Dialect* dialect = FindDialect(model.source_dialect);
-  if (dialect && dialect->finish) Check(dialect->finish(model, options));
+  if (dialect && dialect->before_write) Check(dialect->before_write(model, options));
   return model;
 }
 

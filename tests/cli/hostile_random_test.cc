@@ -38,7 +38,7 @@ using Strings = std::vector<std::string>;
 
 constexpr rlim_t kMemory = rlim_t{1} << 30;  // on top of what the test has
 constexpr rlim_t kSeconds = 20;              // of processor time
-constexpr size_t kMostWords = 64 << 10, kMostOfALine = 4096;
+constexpr size_t kMaxWords = 64 << 10, kMaxOfALine = 4096;
 
 // What a model's files are called, the model's own first.
 struct Kind {
@@ -173,10 +173,10 @@ class HostileRandom : public testing::Test {
         return "an error without a file";
       }
     }
-    if (err.size() > kMostWords) return StrCat("an error of ", err.size(), " bytes");
+    if (err.size() > kMaxWords) return StrCat("an error of ", err.size(), " bytes");
     for (size_t at = 0; at < err.size();) {
       const size_t end = std::min(err.find('\n', at), err.size());
-      if (end - at > kMostOfALine) return StrCat("a line of ", end - at, " bytes");
+      if (end - at > kMaxOfALine) return StrCat("a line of ", end - at, " bytes");
       at = end + 1;
     }
     if (Printable(err) != err || Printable(outcome.out) != outcome.out) return "control characters";

@@ -1,11 +1,12 @@
 // Networks of Caffe, Darknet, ncnn and Caffe2 with outputs of others (tests/data/cases/README.md);
-// world_util.h says what is checked. The two public networks of ncnn and Caffe2 are in ../shared.
+// framework_util.h says what is checked. The two public networks of ncnn and Caffe2 are in
+// ../shared.
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/conformance/world_util.h"
+#include "tests/conformance/framework_util.h"
 #include "tests/core/host_util.h"
 #include "tests/core/shared_util.h"
 #include "x2ir/core/convert.h"
@@ -16,21 +17,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class CaffeWorlds : public ::testing::TestWithParam<std::string> {};
+class CaffeFrameworks : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(CaffeWorlds, ConvertAndAgree) {
+TEST_P(CaffeFrameworks, ConvertAndAgree) {
   const fs::path archive = Unpacked("caffe-cases.tar.xz", "caffe-cases");
   ASSERT_FALSE(archive.empty());
-  World world = {.name = GetParam()};
-  if (world.name == "darknet") world.import.format_options = {{"decode_heads", true}};
-  const std::vector<WorldCase> cases = CasesOfFolders(archive / world.name);
+  Framework framework = {.name = GetParam()};
+  if (framework.name == "darknet") framework.import.format_options = {{"decode_heads", true}};
+  const std::vector<FrameworkCase> cases = CasesOfFolders(archive / framework.name);
   EXPECT_FALSE(cases.empty());
-  for (const WorldCase& c : cases) EXPECT_EQ(*DetectFormat(c.model.string()), world.name);
-  CheckWorld(world, cases);
+  for (const FrameworkCase& c : cases) EXPECT_EQ(*DetectFormat(c.model.string()), framework.name);
+  CheckFramework(framework, cases);
 }
 
 // Public networks that are not a part of this project.
-TEST(CaffeWorldsShared, PublicNetworksAgree) {
+TEST(CaffeFrameworksShared, PublicNetworksAgree) {
   const fs::path shared = Shared("formats");
   if (shared.empty()) GTEST_SKIP() << kNotShared;
   for (const char* folder : {"caffe2/superres", "ncnn/face_slim320"}) {
@@ -43,7 +44,7 @@ TEST(CaffeWorldsShared, PublicNetworksAgree) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, CaffeWorlds,
+INSTANTIATE_TEST_SUITE_P(Frameworks, CaffeFrameworks,
                          ::testing::Values("caffe", "darknet", "ncnn", "caffe2"),
                          [](const auto& info) { return info.param; });
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/conformance/framework_util.h"
 #include "tests/conformance/ort_util.h"
-#include "tests/conformance/world_util.h"
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/strings.h"

@@ -1,5 +1,5 @@
 // Models of Keras and of TensorFlow.js with outputs of tf.js, or those that Keras stored
-// (tests/data/cases/README.md); world_util.h says what is checked.
+// (tests/data/cases/README.md); framework_util.h says what is checked.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/conformance/world_util.h"
+#include "tests/conformance/framework_util.h"
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -39,16 +39,16 @@ const std::map<std::string, std::string>& Refused() {
   return *known;
 }
 
-std::vector<WorldCase> KerasCases(const fs::path& root) {
-  std::vector<WorldCase> cases;
-  const auto add = [&](WorldCase c) {
+std::vector<FrameworkCase> KerasCases(const fs::path& root) {
+  std::vector<FrameworkCase> cases;
+  const auto add = [&](FrameworkCase c) {
     if (IsWantedCase(c.name)) cases.push_back(std::move(c));
   };
   for (const char* folder : {"keras_h5", "keras3"}) {
     for (const auto& entry : fs::directory_iterator(root / folder)) {
       const std::string name = entry.path().filename().string();
       if (!name.ends_with(".h5") && !name.ends_with(".keras")) continue;
-      WorldCase c = {name, entry.path(), {}};
+      FrameworkCase c = {name, entry.path(), {}};
       for (const char* end : {".io.safetensors", ".stored_io.safetensors"}) {
         const fs::path io = entry.path().string() + end;
         if (fs::exists(io)) c.ios.push_back(io);
@@ -61,7 +61,7 @@ std::vector<WorldCase> KerasCases(const fs::path& root) {
     add({path.filename().string(), path, {path / "io.safetensors"}});
   }
   std::sort(cases.begin(), cases.end(),
-            [](const WorldCase& a, const WorldCase& b) { return a.name < b.name; });
+            [](const FrameworkCase& a, const FrameworkCase& b) { return a.name < b.name; });
   return cases;
 }
 
@@ -73,22 +73,22 @@ fs::path KerasRoot() {
 TEST(KerasModels, ConvertAndAgree) {
   const fs::path root = KerasRoot();
   ASSERT_FALSE(root.empty());
-  CheckWorld({.name = "keras",
-              .differences = Differences(),
-              .closeness =
-                  [](const std::string& name) {
-                    // Halves have three digits.
-                    return name.find("float16") == name.npos ? Closeness()
-                                                             : Closeness{.rtol = 4e-3};
-                  }},
-             KerasCases(root));
+  CheckFramework({.name = "keras",
+                  .differences = Differences(),
+                  .closeness =
+                      [](const std::string& name) {
+                        // Halves have three digits.
+                        return name.find("float16") == name.npos ? Closeness()
+                                                                 : Closeness{.rtol = 4e-3};
+                      }},
+                 KerasCases(root));
 }
 
 // Graph models made by tests/oracle/tfjs_graphs.mjs.
 TEST(TfjsGraphs, ConvertAndAgree) {
   const fs::path root = Unpacked("tfjs-graphs.tar.xz", "tfjs-graphs");
   ASSERT_FALSE(root.empty());
-  CheckWorld({.name = "tfjs"}, CasesOfFolders(root / "tfjs-graphs"));
+  CheckFramework({.name = "tfjs"}, CasesOfFolders(root / "tfjs-graphs"));
 }
 
 TEST(KerasModels, OthersAreReadOrRefused) {

@@ -1,5 +1,5 @@
-// Networks of MXNet with PyTorch's outputs (tests/data/cases/README.md); world_util.h says what is
-// checked. What NNVM can say is written as its graph and read again.
+// Networks of MXNet with PyTorch's outputs (tests/data/cases/README.md); framework_util.h says what
+// is checked. What NNVM can say is written as its graph and read again.
 #include <filesystem>
 #include <map>
 #include <set>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/conformance/world_util.h"
+#include "tests/conformance/framework_util.h"
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -39,7 +39,7 @@ fs::path MxnetRoot() {
 
 TEST(MxnetNetworks, ConvertAndAgree) {
   ASSERT_FALSE(MxnetRoot().empty());
-  CheckWorld({.name = "mxnet", .refused = Refused()}, CasesOfFolders(MxnetRoot()));
+  CheckFramework({.name = "mxnet", .refused = Refused()}, CasesOfFolders(MxnetRoot()));
 }
 
 // Written as NNVM's files and read again they compute the same; the second writing is the first,

@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/conformance/framework_util.h"
 #include "tests/conformance/ort_util.h"
 #include "tests/conformance/value_util.h"
-#include "tests/conformance/world_util.h"
 #include "tests/core/back_util.h"
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
@@ -48,9 +48,9 @@ struct TempFolder {
   std::string path;
 };
 
-std::vector<WorldCase> OneflowCases() {
+std::vector<FrameworkCase> OneflowCases() {
   const fs::path root = Unpacked("oneflow-cases.tar.xz", "oneflow-cases");
-  return root.empty() ? std::vector<WorldCase>() : CasesOfFolders(root / "oneflow-cases");
+  return root.empty() ? std::vector<FrameworkCase>() : CasesOfFolders(root / "oneflow-cases");
 }
 
 // All files of a folder with their bytes.
@@ -65,9 +65,9 @@ std::map<std::string, std::string> FilesOf(const fs::path& folder) {
 }
 
 TEST(Oneflow, CasesAgree) {
-  const std::vector<WorldCase> cases = OneflowCases();
+  const std::vector<FrameworkCase> cases = OneflowCases();
   EXPECT_EQ(cases.size(), Env("X2IR_CASES").empty() ? 27u : cases.size());
-  CheckWorld({.name = "oneflow"}, cases);
+  CheckFramework({.name = "oneflow"}, cases);
 }
 
 TEST(Oneflow, CasesThereAndBack) {

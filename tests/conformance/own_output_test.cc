@@ -32,8 +32,8 @@ namespace fs = std::filesystem;
 // One of so many formats for each node test.
 constexpr size_t kShare = 3;
 // What is run: graphs of few nodes and elements.
-constexpr size_t kMostNodes = 200;
-constexpr int64_t kMostElements = 1 << 16;
+constexpr size_t kMaxNodes = 200;
+constexpr int64_t kMaxElements = 1 << 16;
 
 std::vector<const Format*> TwoWayFormats() {
   std::vector<const Format*> formats;
@@ -58,7 +58,7 @@ std::vector<fs::path> RepositoryModels() {
 }
 
 bool IsCheap(const Graph& graph) {
-  if (graph.TotalNodes() > kMostNodes || DrawsNumbers(graph)) return false;
+  if (graph.TotalNodes() > kMaxNodes || DrawsNumbers(graph)) return false;
   for (const Node* node : graph.nodes()) {
     if (node->Is("dropout")) return false;  // in training it draws, too
     // Of random places some are one and the same, which has no meaning then.
@@ -71,7 +71,7 @@ bool IsCheap(const Graph& graph) {
     if (!input->type().is_tensor() || !input->shape()) return false;
     int64_t count = 1;
     for (const Dim& dim : *input->shape()) count *= dim.is_static() ? dim.value() : 4;
-    if (count > kMostElements) return false;
+    if (count > kMaxElements) return false;
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// Models of PaddlePaddle with outputs (tests/data/cases/README.md); world_util.h says what is
+// Models of PaddlePaddle with outputs (tests/data/cases/README.md); framework_util.h says what is
 // checked.
 //
 //   X2IR_PADDLE=FOLDER  those of another folder
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/conformance/world_util.h"
+#include "tests/conformance/framework_util.h"
 #include "tests/core/host_util.h"
 
 namespace x2ir {
@@ -29,9 +29,9 @@ const std::map<std::string, std::string>& PaddleDifferences() {
 TEST(Paddle, ConvertAndAgree) {
   fs::path root = Env("X2IR_PADDLE");
   if (root.empty()) root = Unpacked("paddle-cases.tar.xz", "paddle-cases") / "paddle-cases";
-  const std::vector<WorldCase> cases = CasesOfFolders(root);
+  const std::vector<FrameworkCase> cases = CasesOfFolders(root);
   ASSERT_FALSE(cases.empty());
-  CheckWorld({.name = "paddle", .differences = PaddleDifferences()}, cases);
+  CheckFramework({.name = "paddle", .differences = PaddleDifferences()}, cases);
 }
 
 }  // namespace

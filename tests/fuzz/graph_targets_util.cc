@@ -174,7 +174,7 @@ void View(std::string_view bytes) {
   }
   for (const Outline::Item& item : outline.items) ++children.at(static_cast<size_t>(item.group));
   for (const size_t count : children) {
-    if (count > Outline::kMostChildren + 1)
+    if (count > Outline::kMaxChildren + 1)
       FuzzFailure("a group is too large");  // and an owner's node
   }
   const Model again = model.Clone();

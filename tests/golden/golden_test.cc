@@ -188,7 +188,7 @@ TEST(Golden, MxnetOps) {
   CheckDocument("/docs/mxnet_ops.md", text);
 }
 
-// Worlds whose files hold no schemas, as those of symbols.
+// Frameworks whose files hold no schemas, as those of symbols.
 TEST(Golden, OpsOfLayers) {
   for (const std::string world : {"caffe", "caffe2", "darknet", "keras", "ncnn"}) {
     const OpsByName ops = OpsOf(world);

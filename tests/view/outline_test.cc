@@ -160,7 +160,7 @@ TEST(Outline, ModulesInALongListAreSeen) {
   EXPECT_THAT(names, testing::ElementsAre("m0", "part 1", "m1", "part 2", "m2", "part 3"));
 }
 
-// Whatever the graph, no group has more than kMostChildren children, and each item is in one group.
+// Whatever the graph, no group has more than kMaxChildren children, and each item is in one group.
 TEST(Outline, LongListsAreInParts) {
   for (const int count : {64, 65, 5000}) {
     std::string body, from = "x";
@@ -179,7 +179,7 @@ TEST(Outline, LongListsAreInParts) {
       ++children[static_cast<size_t>(outline.groups[g].parent)];
     }
     for (const Outline::Item& item : outline.items) ++children[static_cast<size_t>(item.group)];
-    EXPECT_THAT(children, testing::Each(testing::Le(Outline::kMostChildren))) << count;
+    EXPECT_THAT(children, testing::Each(testing::Le(Outline::kMaxChildren))) << count;
     EXPECT_EQ(outline.items.size(), static_cast<size_t>(count) + 2);
     EXPECT_EQ(outline.item_of.size(), static_cast<size_t>(count));
   }

@@ -75,7 +75,7 @@ TEST(ViewData, WeightsAreStatistics) {
 
 TEST(ViewData, WeightsThatAreTooLarge) {
   Model model = ModelOf("graph g(x: float32[1]) -> (y) { y = add(x, x) }");
-  Value* w = model.graph->AddConstant("w", Tensor::Zeros(DType::kInt8, {kMostWeightBytes + 1}));
+  Value* w = model.graph->AddConstant("w", Tensor::Zeros(DType::kInt8, {kMaxWeightBytes + 1}));
   model.graph->AppendNode("", "relu", {w});
   model.graph->AddNodeOutput(model.graph->last(), "z");
   EXPECT_TRUE(ViewData({{"g", "", &model}}).ok());

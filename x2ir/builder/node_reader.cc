@@ -72,24 +72,24 @@ const T* NodeReader::TakeList(Symbol name, std::string_view kind) {
   return empty;
 }
 
-int64_t NodeReader::Int(Symbol name, int64_t or_else) {
+int64_t NodeReader::Int(Symbol name, int64_t fallback) {
   const auto* value = Take<int64_t>(name, "a number");
-  return value ? *value : or_else;
+  return value ? *value : fallback;
 }
 
-float NodeReader::Float(Symbol name, float or_else) {
+float NodeReader::Float(Symbol name, float fallback) {
   const auto* value = Take<float>(name, "a float");
-  return value ? *value : or_else;
+  return value ? *value : fallback;
 }
 
-std::string NodeReader::String(Symbol name, std::string_view or_else) {
+std::string NodeReader::String(Symbol name, std::string_view fallback) {
   const auto* value = Take<std::string>(name, "a string");
-  return value ? *value : std::string(or_else);
+  return value ? *value : std::string(fallback);
 }
 
-DType NodeReader::Type(Symbol name, DType or_else) {
+DType NodeReader::Type(Symbol name, DType fallback) {
   const auto* value = Take<x2ir::Type>(name, "a type");
-  if (!value) return or_else;
+  if (!value) return fallback;
   if (!value->is_tensor() || value->dtype() == DType::kUndefined) {
     Fail(Unimplemented(
         "attribute '", name.view(), "' is ",
@@ -99,14 +99,14 @@ DType NodeReader::Type(Symbol name, DType or_else) {
   return value->dtype();
 }
 
-std::vector<int64_t> NodeReader::IntList(Symbol name, std::vector<int64_t> or_else) {
+std::vector<int64_t> NodeReader::IntList(Symbol name, std::vector<int64_t> fallback) {
   const auto* value = Take<Attribute::Ints>(name, "a list of numbers");
-  return value ? *value : std::move(or_else);
+  return value ? *value : std::move(fallback);
 }
 
-std::vector<float> NodeReader::FloatList(Symbol name, std::vector<float> or_else) {
+std::vector<float> NodeReader::FloatList(Symbol name, std::vector<float> fallback) {
   const auto* value = TakeList<Attribute::Floats>(name, "a list of floats");
-  return value ? *value : std::move(or_else);
+  return value ? *value : std::move(fallback);
 }
 
 std::vector<std::string> NodeReader::StringList(Symbol name) {

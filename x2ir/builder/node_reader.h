@@ -52,13 +52,13 @@ class NodeReader : public NodeView {
 
   // --- Attributes, each with what it is when it is left out -----------------------------------
   bool HasAttr(Symbol name) const { return attrs().Has(name); }
-  int64_t Int(Symbol name, int64_t or_else);
-  bool Bool(Symbol name, bool or_else) { return Int(name, or_else) != 0; }
-  float Float(Symbol name, float or_else);
-  std::string String(Symbol name, std::string_view or_else);
-  DType Type(Symbol name, DType or_else);  // Unimplemented for an element type of others
-  std::vector<int64_t> IntList(Symbol name, std::vector<int64_t> or_else);
-  std::vector<float> FloatList(Symbol name, std::vector<float> or_else);
+  int64_t Int(Symbol name, int64_t fallback);
+  bool Bool(Symbol name, bool fallback) { return Int(name, fallback) != 0; }
+  float Float(Symbol name, float fallback);
+  std::string String(Symbol name, std::string_view fallback);
+  DType Type(Symbol name, DType fallback);  // Unimplemented for an element type of others
+  std::vector<int64_t> IntList(Symbol name, std::vector<int64_t> fallback);
+  std::vector<float> FloatList(Symbol name, std::vector<float> fallback);
   std::vector<std::string> StringList(Symbol name);
   std::vector<DType> TypeList(Symbol name);
   // A shape; nullopt when the rank is not known, or it is left out.

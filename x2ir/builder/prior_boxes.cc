@@ -10,7 +10,7 @@ namespace x2ir {
 absl::StatusOr<Value*> CornersOf(Builder& b, DType dtype, const PriorBoxes& boxes) {
   const auto count =
       CheckedProduct({boxes.rows, boxes.columns, static_cast<int64_t>(boxes.halves.size())});
-  if (!count || *count > kMostPriors) return Unimplemented("as many boxes");
+  if (!count || *count > kMaxPriors) return Unimplemented("as many boxes");
   std::vector<double> numbers;
   for (int64_t row = 0; row < boxes.rows; ++row) {
     for (int64_t column = 0; column < boxes.columns; ++column) {

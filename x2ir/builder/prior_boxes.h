@@ -11,7 +11,7 @@
 
 namespace X2IR_API x2ir {
 
-constexpr int64_t kMostPriors = 1 << 22;
+constexpr int64_t kMaxPriors = 1 << 22;
 
 struct PriorBoxes {
   int64_t rows, columns;                          // of the map: as many boxes at each place
@@ -23,7 +23,7 @@ struct PriorBoxes {
   std::vector<double> variances;                  // 4, or 1 for all
 };
 // [1, 2, 4 * boxes]: corners as parts of the image, and variances. Unimplemented for more than
-// kMostPriors boxes.
+// kMaxPriors boxes.
 absl::StatusOr<Value*> CornersOf(Builder& b, DType dtype, const PriorBoxes& boxes);
 
 }  // namespace x2ir

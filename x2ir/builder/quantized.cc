@@ -91,7 +91,7 @@ bool IsZero(const Value* zero_point) {
   return bounds.low == 0 && bounds.high == 0;
 }
 
-AttributeMap AttrsOf(const AffineSteps& steps) {
+AttributeMap AttrsOf(const QuantizationParams& steps) {
   AttributeMap attrs;
   if (steps.axis) attrs.Set("axis", *steps.axis);
   if (steps.block_size != 0) attrs.Set("block_size", steps.block_size);
@@ -109,7 +109,7 @@ Expr UnitOp(const Expr& x, const char* op, const Expr& scale, const Expr& zero_p
 bool IsOfOp(DType integers) { return IsInteger(integers) && BitWidth(integers) <= 16; }
 
 // round(x * (1 / scale)) + zero_point, in x's type.
-Expr Steps(const Expr& x, const AffineSteps& steps) {
+Expr Steps(const Expr& x, const QuantizationParams& steps) {
   const Expr inverse = Reciprocal(PlacedAlong(x, steps.scale, steps)).To(x.dtype());
   const Expr rounded = Round(x * inverse);
   if (!steps.zero_point.value() || IsZero(steps.zero_point)) return rounded;
@@ -140,7 +140,7 @@ const Node* MakerOf(const Value* value) {
 // Whether numbers in the middle of two steps are to be expected, of which a division and a product
 // with the reciprocal make different ones: the largest number of all, where the scale is made of it
 // and zero is where it is; means of an even count of numbers that were of the same steps.
-bool MeetsHalves(const Expr& x, const AffineSteps& steps) {
+bool MeetsHalves(const Expr& x, const QuantizationParams& steps) {
   if (!IsSettled(steps.scale)) {
     if (!steps.zero_point.value()) return true;
     const ValueBounds zero = BoundsOf(steps.zero_point);
@@ -166,7 +166,7 @@ bool MeetsHalves(const Expr& x, const AffineSteps& steps) {
 
 // Weights in blocks that need no more than 4 bits: the type that holds them; else undefined.
 // Runtimes have kernels for products with these.
-DType FourBitsOf(const Expr& q, const AffineSteps& steps) {
+DType FourBitsOf(const Expr& q, const QuantizationParams& steps) {
   if (steps.block_size == 0 || !SettledTensor(q) || BitWidth(q.dtype()) != 8) {
     return DType::kUndefined;
   }
@@ -227,7 +227,7 @@ ValueBounds RangeOfInteger(DType type) {
   return {0, std::ldexp(1.0, bits) - 1};
 }
 
-Expr PlacedAlong(const Expr& x, const Expr& numbers, const AffineSteps& steps) {
+Expr PlacedAlong(const Expr& x, const Expr& numbers, const QuantizationParams& steps) {
   if (IsOne(numbers)) return numbers.rank() == 0 ? numbers : Squeeze(numbers, {0});
   if (!steps.axis) return numbers;
   const int64_t rank = x.rank(), axis = *steps.axis < 0 ? *steps.axis + rank : *steps.axis;
@@ -243,7 +243,7 @@ Expr PlacedAlong(const Expr& x, const Expr& numbers, const AffineSteps& steps) {
   return Gather(numbers, Ints(x.builder(), picks), axis);
 }
 
-Expr Quantized(const Expr& x, const AffineSteps& steps, const IntegerRange& range) {
+Expr Quantized(const Expr& x, const QuantizationParams& steps, const IntegerRange& range) {
   if (x.dtype() != DType::kFloat32 || !IsOfOp(range.type) ||
       !FitsAs(steps.zero_point, range.type) || IsSettled(x) || MeetsHalves(x, steps)) {
     return CastNow(Bounded(Steps(x, steps), range), range.type);
@@ -258,12 +258,12 @@ Expr Quantized(const Expr& x, const AffineSteps& steps, const IntegerRange& rang
                        IntegerOf(x.builder(), range.type, range.high)});
 }
 
-Expr Dequantized(const Expr& q, const AffineSteps& steps, DType to) {
+Expr Dequantized(const Expr& q, const QuantizationParams& steps, DType to) {
   if (const DType narrow = FourBitsOf(q, steps); narrow != DType::kUndefined) {
     return Dequantized(CastNow(q, narrow), steps, to);
   }
   if (steps.block_size != 0 && steps.zero_point.value() && IsZero(steps.zero_point)) {
-    AffineSteps without = steps;
+    QuantizationParams without = steps;
     without.zero_point = nullptr;
     return Dequantized(q, without, to);
   }
@@ -291,7 +291,7 @@ Expr Dequantized(const Expr& q, const AffineSteps& steps, DType to) {
   return UnitOp(q, "dequantize_linear", scale, zero_point, t, std::move(attrs));
 }
 
-Expr FakeQuantized(const Expr& x, const AffineSteps& steps, int64_t low, int64_t high) {
+Expr FakeQuantized(const Expr& x, const QuantizationParams& steps, int64_t low, int64_t high) {
   constexpr DType kTypes[] = {DType::kUInt8, DType::kInt8, DType::kUInt16, DType::kInt16};
   const Expr wide = x.To(AtLeastFloat32(x.dtype()));
   for (const DType t : kTypes) {

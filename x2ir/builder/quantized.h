@@ -38,7 +38,7 @@ ValueBounds RangeOfInteger(DType type);
 
 // One scale and zero point for all (rank 0 or one element), or one for each index of an axis
 // (rank 1), or one for each block of indices of it (the rank of what is quantized).
-struct AffineSteps {
+struct QuantizationParams {
   Expr scale;       // float
   Expr zero_point;  // integers, of any type; null: 0
   std::optional<int64_t> axis = std::nullopt;
@@ -53,16 +53,16 @@ struct IntegerRange {
 
 // round(x * (1 / scale)) + zero_point, halves to even, no less than low and no more than high. The
 // arithmetic is done in x's type; only float32 has the op.
-Expr Quantized(const Expr& x, const AffineSteps& steps, const IntegerRange& range);
+Expr Quantized(const Expr& x, const QuantizationParams& steps, const IntegerRange& range);
 
 // (q - zero_point) * scale as that type; the arithmetic is of at least float32.
-Expr Dequantized(const Expr& q, const AffineSteps& steps, DType to);
+Expr Dequantized(const Expr& q, const QuantizationParams& steps, DType to);
 
 // x as integers low .. high would leave it, in x's type: quantized and dequantized.
-Expr FakeQuantized(const Expr& x, const AffineSteps& steps, int64_t low, int64_t high);
+Expr FakeQuantized(const Expr& x, const QuantizationParams& steps, int64_t low, int64_t high);
 
 // A scale or zero point with the axes of x, so that it broadcasts to it.
-Expr PlacedAlong(const Expr& x, const Expr& numbers, const AffineSteps& steps);
+Expr PlacedAlong(const Expr& x, const Expr& numbers, const QuantizationParams& steps);
 
 }  // namespace x2ir
 

@@ -556,13 +556,13 @@ struct Shard {
   int64_t index = 1, count = 1;
 };
 absl::StatusOr<Shard> ParseShard(const std::string& text) {
-  constexpr int64_t kMostShards = 1'000'000;
+  constexpr int64_t kMaxShards = 1'000'000;
   Shard shard;
   if (text.empty()) return shard;
   const size_t slash = text.find('/');
   if (slash == text.npos) return Invalid("--shard '", text, "': expected I/N, as in 1/8");
   const std::string_view whole(text);
-  X2IR_ASSIGN_OR_RETURN(shard.count, ParseInt("--shard", whole.substr(slash + 1), 1, kMostShards));
+  X2IR_ASSIGN_OR_RETURN(shard.count, ParseInt("--shard", whole.substr(slash + 1), 1, kMaxShards));
   X2IR_ASSIGN_OR_RETURN(shard.index, ParseInt("--shard", whole.substr(0, slash), 1, shard.count));
   return shard;
 }

@@ -23,7 +23,7 @@ constexpr char kFooter[] =
     "  x2ir draw model.onnx -o model.dot             # for Graphviz\n"
     "  x2ir draw model.onnx | dot -Tpng > model.png";
 
-constexpr size_t kMostOnScreen = 100;  // nodes
+constexpr size_t kMaxOnScreen = 100;  // nodes
 
 struct Flags {
   std::string model, out;
@@ -62,7 +62,7 @@ int RunDraw(Flags flags, Session& session) {
   } else if (!session.quiet) {
     session.Print(StrCat("wrote ", flags.out, "\n"));
     const size_t nodes = model->graph->TotalNodes();
-    if (nodes > kMostOnScreen) {
+    if (nodes > kMaxOnScreen) {
       session.Print(StrCat("  ", nodes, " nodes are more than a screen shows: x2ir view ",
                            flags.model, " shows them in groups that open, with a search\n"));
     }

@@ -18,7 +18,7 @@ constexpr const char* kModules[] = {"../lib/x2ir_libonnx_checker.so",
                                     "/usr/local/" X2IR_LIBDIR "/x2ir/x2ir_libonnx_checker.so",
                                     "/usr/" X2IR_LIBDIR "/x2ir/x2ir_libonnx_checker.so"};
 // protobuf reads at most 2 GiB; the bytes are in memory twice while it checks.
-constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
 
 struct Module {
   int (*knows)(long long ir_version, const char* domain, long long opset) = nullptr;
@@ -64,7 +64,7 @@ absl::StatusOr<std::string> CheckWithLibonnx(const Model& onnx) {
                     onnx.ir_version);
     }
   }
-  if (BytesOfWeights(*onnx.graph) > kMostBytes) return "the model is too large for it";
+  if (BytesOfWeights(*onnx.graph) > kMaxBytes) return "the model is too large for it";
   X2IR_ASSIGN_OR_RETURN(const std::string bytes, SerializeOnnx(onnx));
   std::string message(1 << 16, '\0');
   if (module.check(bytes.data(), bytes.size(), message.data(), message.size()) == 0) return "";

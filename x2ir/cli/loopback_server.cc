@@ -21,8 +21,8 @@
 namespace x2ir::cli {
 namespace {
 
-constexpr size_t kMostRequest = 16384;  // bytes
-constexpr int kMostConnections = 32;
+constexpr size_t kMaxRequest = 16384;  // bytes
+constexpr int kMaxConnections = 32;
 constexpr int kSeconds = 10;  // for a request, and for each part of the answer
 
 absl::Status CannotListen(std::string_view what) {
@@ -46,7 +46,7 @@ std::string ReadHead(int fd) {
   while (head.find("\r\n\r\n") == head.npos) {
     char bytes[2048];
     const ssize_t n = ::recv(fd, bytes, sizeof bytes, 0);
-    if (n <= 0 || head.size() > kMostRequest || std::chrono::steady_clock::now() > end) return "";
+    if (n <= 0 || head.size() > kMaxRequest || std::chrono::steady_clock::now() > end) return "";
     head.append(bytes, static_cast<size_t>(n));
   }
   return head;
@@ -117,7 +117,7 @@ absl::StatusOr<LoopbackServer> LoopbackServer::Listen(int port) {
   address.sin_port = htons(static_cast<uint16_t>(port));
   socklen_t size = sizeof address;
   if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
-      ::listen(fd, kMostConnections) != 0 ||
+      ::listen(fd, kMaxConnections) != 0 ||
       ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     return CannotListen(StrCat("listen on 127.0.0.1:", port));
   }
@@ -146,7 +146,7 @@ absl::Status LoopbackServer::Run(std::shared_ptr<const std::string> page) const 
     const timeval limit = {kSeconds, 0};
     ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    if (open->fetch_add(1) >= kMostConnections) {
+    if (open->fetch_add(1) >= kMaxConnections) {
       open->fetch_sub(1);
       ::close(fd);
       continue;

@@ -729,7 +729,7 @@ absl::Status AtLeastOpset(
     StrAppend(&lacked, lacked.empty() ? "" : ", ", failure.op);
   }
   int64_t opset = 0;
-  for (int64_t next = report.OpsetThatMayDo(); next > opset;) {
+  for (int64_t next = report.LeastSufficientOpset(); next > opset;) {
     opset = next;
     to.opset = static_cast<int>(opset);
     Report later;
@@ -739,7 +739,7 @@ absl::Status AtLeastOpset(
       report = std::move(later);
       return absl::OkStatus();
     }
-    next = later.OpsetThatMayDo();
+    next = later.LeastSufficientOpset();
   }
   return first;
 }

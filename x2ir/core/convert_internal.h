@@ -16,7 +16,7 @@ namespace x2ir {
 
 absl::Status ImportModel(Model& model, const ImportOptions& options, Report& report);
 // `dialect` is not IR. Of `target` the options count that concern the graph ("opset"), and what the
-// dialect's `finish` knows.
+// dialect's `before_write` knows.
 absl::Status ExportModel(Model& model, const std::string& dialect, const ExportOptions& options,
                          const FormatOptions& target, Report& report);
 // For targets that hold IR: the model stays as it is, but for what options ask.

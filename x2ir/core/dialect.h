@@ -84,10 +84,10 @@ struct Dialect {
   std::function<std::vector<std::string>(const Node& node)> check{};
   // Runs on a model that was read before it is converted (where rewriting node by node does not
   // reach: writes to what others see). May add warnings for the user.
-  std::function<absl::Status(Model& model, std::vector<std::string>& warnings)> prepare{};
+  std::function<absl::Status(Model& model, std::vector<std::string>& warnings)> after_read{};
   // Runs on IR that is to be written, before the passes: says what the dialect's own steps know in
   // another form.
-  std::function<absl::Status(Graph& graph)> ready{};
+  std::function<absl::Status(Graph& graph)> before_passes{};
   // Ops of IR that `fuse` puts into ops of other domains, whatever opset is written; none where
   // these are not asked for. Passes find them in the target. Null: none; `fuse`, where there is
   // one, runs after the passes and takes what they left.
@@ -97,7 +97,7 @@ struct Dialect {
   std::function<void(Graph& graph, const Target& target)> fuse{};
   // Runs on a model that was rewritten from IR: says what stands around the graph (ONNX: the file
   // version, which is 0 unless the model's own may stay). `options` are the target's.
-  std::function<absl::Status(Model& model, const FormatOptions& options)> finish{};
+  std::function<absl::Status(Model& model, const FormatOptions& options)> before_write{};
 };
 
 // Null when nobody registered it; a dialect without registration has no schemas.

@@ -99,9 +99,9 @@ class Driver {
   // What would make known what a node was refused for (unknown.h). Of each op and reason once, and
   // not without end: the report has the first one's.
   std::string WhatHelps(std::string_view op, const Node& node, std::string_view why) {
-    constexpr size_t kMostHints = 200;
+    constexpr size_t kMaxHints = 200;
     // Nor where the reason says already which option would help.
-    if (hinted_.size() == kMostHints || why.find("option '") != why.npos) return "";
+    if (hinted_.size() == kMaxHints || why.find("option '") != why.npos) return "";
     return hinted_.insert(StrCat(op, "\n", why)).second ? HintOfUnknown(node, why) : "";
   }
 

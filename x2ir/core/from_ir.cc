@@ -246,7 +246,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   WarnUnknownDims(graph, report);
   if (known && known->schema) X2IR_RETURN_IF_ERROR(CheckInputTypes(graph));
   if (!report.interface.known) report.interface = InterfaceOf(graph);
-  if (known && known->ready) X2IR_RETURN_IF_ERROR(known->ready(graph));
+  if (known && known->before_passes) X2IR_RETURN_IF_ERROR(known->before_passes(graph));
   X2IR_RETURN_IF_ERROR(ReorderAxes(graph, options, report.interface));
   const std::vector<std::string> passes = options.optimize.value_or(true)
                                               ? options.passes.value_or(DefaultPasses())
@@ -304,7 +304,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   SetMetadata(model, options.metadata);
   // The file's own version holds where the model stays what it was; else the dialect says which.
   if (!home || opset != source_opset) model.ir_version = 0;
-  if (known && known->finish) X2IR_RETURN_IF_ERROR(known->finish(model, target));
+  if (known && known->before_write) X2IR_RETURN_IF_ERROR(known->before_write(model, target));
   model.source_dialect = dialect;
   Update(graph, report.interface);
   report.nodes_written = static_cast<int64_t>(graph.TotalNodes());

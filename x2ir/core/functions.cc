@@ -19,7 +19,7 @@ namespace {
 constexpr int kMaxDepth = 200;  // of calls in calls, of graphs in graphs
 // What may be written out, in bytes as BytesOfCopy counts them: so many times what the model has,
 // from some 10^4 nodes to 10^6.
-constexpr int64_t kMostOfModel = 256;
+constexpr int64_t kMaxOfModel = 256;
 constexpr int64_t kLeastInlined = int64_t{1} << 22, kMaxInlined = int64_t{1} << 28;
 constexpr size_t kMaxName = 200;
 // How ONNX files tell apart functions of one name; the node that calls says which.
@@ -347,7 +347,7 @@ absl::StatusOr<std::vector<Node*>> Functions::Inline(const Function& function, N
     while (root->parent()) root = root->parent();
     int64_t all = BytesOfCopy(*root);
     for (const auto& each : all_) all += each->body ? BytesOfCopy(*each->body) : 0;
-    most_ = std::clamp(all * kMostOfModel, kLeastInlined, kMaxInlined);
+    most_ = std::clamp(all * kMaxOfModel, kLeastInlined, kMaxInlined);
   }
   int64_t budget = most_ - inlined_ - size->second;
   const auto too_much = [&] {

@@ -14,10 +14,10 @@
 namespace x2ir {
 namespace {
 
-constexpr size_t kMostNodes = 100'000;
+constexpr size_t kMaxNodes = 100'000;
 // Reasons may name what differs from node to node; after so many of one op the rest counts with the
 // last.
-constexpr int kMostReasons = 50;
+constexpr int kMaxReasons = 50;
 
 void VisitOps(const Graph& graph, absl::flat_hash_map<std::pair<Symbol, Symbol>, int64_t>& counts) {
   for (const Node* node : graph.nodes()) {
@@ -84,7 +84,7 @@ void Report::AddFailure(const std::string& op, const std::string& node, const ab
                         const std::string& hint, std::vector<std::string> tried) {
   const std::string reason = ShortMessage({status.message().data(), status.message().size()});
   auto [it, fresh] = failure_of_.try_emplace(StrCat(op, "\n", reason), failures.size());
-  if (fresh && ++reasons_of_[op] > kMostReasons) {
+  if (fresh && ++reasons_of_[op] > kMaxReasons) {
     failure_of_.erase(it);
     it = failure_of_.try_emplace(op, failures.size()).first;
     fresh = it->second == failures.size();
@@ -92,7 +92,7 @@ void Report::AddFailure(const std::string& op, const std::string& node, const ab
   if (fresh) failures.push_back({op, status.code(), reason, 0, {}, hint, std::move(tried)});
   Failure& failure = failures[it->second];
   ++failure.count;
-  if (failure.nodes.size() < kMostNodes) failure.nodes.push_back(node);
+  if (failure.nodes.size() < kMaxNodes) failure.nodes.push_back(node);
 }
 
 void Report::ClearFailures() {
@@ -101,7 +101,7 @@ void Report::ClearFailures() {
   reasons_of_.clear();
 }
 
-int64_t Report::OpsetThatMayDo() const {
+int64_t Report::LeastSufficientOpset() const {
   int64_t all = 0;
   for (const Failure& failure : failures) {
     int64_t least = 0;

@@ -64,7 +64,7 @@ struct Report {
   absl::Status ToStatus(std::string_view what) const;
   // The opset from which on all that failed may be expressed, as the reasons say ("opset 18 has
   // it"); 0: of some of it they say none.
-  int64_t OpsetThatMayDo() const;
+  int64_t LeastSufficientOpset() const;
   // For people: the failures as a table of lines, each with so many nodes at most. Empty without
   // failures. `with_tried`: and what was tried in their place.
   static constexpr size_t kFewNodes = 5;

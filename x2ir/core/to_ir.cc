@@ -37,8 +37,8 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
                          OptionText("from_opset"), " ", known->latest_opset, " reads it as that)");
   }
   if (options.freeze_params.value_or(true)) graph.FreezeInputs();
-  if (const Dialect* known = FindDialect(model.source_dialect); known && known->prepare) {
-    X2IR_RETURN_IF_ERROR(known->prepare(model, report.warnings));
+  if (const Dialect* known = FindDialect(model.source_dialect); known && known->after_read) {
+    X2IR_RETURN_IF_ERROR(known->after_read(model, report.warnings));
   }
   if (!options.inputs.empty()) {
     X2IR_RETURN_IF_ERROR(FindTypesOf(model, options.inputs, options.progress));

@@ -8,7 +8,7 @@
 namespace x2ir {
 namespace {
 
-constexpr size_t kMostScopes = 64, kMostScopeText = 1000;
+constexpr size_t kMaxScopes = 64, kMaxScopeText = 1000;
 
 // The strings of a list of Python's; empty where it is none.
 std::vector<std::string> ListOfStrings(std::string_view text) {
@@ -17,14 +17,14 @@ std::vector<std::string> ListOfStrings(std::string_view text) {
   text = text.substr(1, text.size() - 2);
   while (!text.empty()) {
     const char quote = text[0];
-    if ((quote != '\'' && quote != '"') || strings.size() == kMostScopes) return {};
+    if ((quote != '\'' && quote != '"') || strings.size() == kMaxScopes) return {};
     std::string string;
     size_t i = 1;
     for (; i < text.size() && text[i] != quote; ++i) {
       if (text[i] == '\\' && i + 1 < text.size()) ++i;
       string += text[i];
     }
-    if (i == text.size() || string.size() > kMostScopeText) return {};
+    if (i == text.size() || string.size() > kMaxScopeText) return {};
     strings.push_back(std::move(string));
     text.remove_prefix(i + 1);
     if (text.starts_with(", ")) text.remove_prefix(2);

@@ -86,9 +86,9 @@ int64_t AttributeMap::Int(Symbol name) const {
   return Need<int64_t>(name, a);
 }
 
-int64_t AttributeMap::Int(Symbol name, int64_t or_else) const {
+int64_t AttributeMap::Int(Symbol name, int64_t fallback) const {
   const Attribute* a = Find(name);
-  return a && a->get<int64_t>() ? *a->get<int64_t>() : or_else;
+  return a && a->get<int64_t>() ? *a->get<int64_t>() : fallback;
 }
 
 double AttributeMap::Float(Symbol name) const {
@@ -97,10 +97,10 @@ double AttributeMap::Float(Symbol name) const {
   return Need<float>(name, a);
 }
 
-double AttributeMap::Float(Symbol name, double or_else) const {
+double AttributeMap::Float(Symbol name, double fallback) const {
   const Attribute* a = Find(name);
   if (a && a->get<double>()) return *a->get<double>();
-  return a && a->get<float>() ? *a->get<float>() : or_else;
+  return a && a->get<float>() ? *a->get<float>() : fallback;
 }
 
 const std::string& AttributeMap::String(Symbol name) const {
@@ -108,9 +108,9 @@ const std::string& AttributeMap::String(Symbol name) const {
   return Need<std::string>(name, a);
 }
 
-std::string AttributeMap::String(Symbol name, std::string_view or_else) const {
+std::string AttributeMap::String(Symbol name, std::string_view fallback) const {
   const Attribute* a = Find(name);
-  return a && a->get<std::string>() ? *a->get<std::string>() : std::string(or_else);
+  return a && a->get<std::string>() ? *a->get<std::string>() : std::string(fallback);
 }
 
 const std::vector<int64_t>& AttributeMap::Ints(Symbol name) const {
@@ -118,9 +118,9 @@ const std::vector<int64_t>& AttributeMap::Ints(Symbol name) const {
   return Need<Attribute::Ints>(name, a);
 }
 
-std::vector<int64_t> AttributeMap::Ints(Symbol name, std::vector<int64_t> or_else) const {
+std::vector<int64_t> AttributeMap::Ints(Symbol name, std::vector<int64_t> fallback) const {
   const Attribute* a = Find(name);
-  return a && a->get<Attribute::Ints>() ? *a->get<Attribute::Ints>() : std::move(or_else);
+  return a && a->get<Attribute::Ints>() ? *a->get<Attribute::Ints>() : std::move(fallback);
 }
 
 const Graph& AttributeMap::SubGraph(Symbol name) const {

@@ -129,15 +129,15 @@ class AttributeMap {
   auto end() { return entries_.end(); }
 
   // The value of an attribute that is there with that kind; else they throw NoSuchAttribute. The
-  // second form gives `or_else` when it is absent.
+  // second form gives `fallback` when it is absent.
   int64_t Int(Symbol name) const;
-  int64_t Int(Symbol name, int64_t or_else) const;
+  int64_t Int(Symbol name, int64_t fallback) const;
   double Float(Symbol name) const;  // of kFloat or kDouble
-  double Float(Symbol name, double or_else) const;
+  double Float(Symbol name, double fallback) const;
   const std::string& String(Symbol name) const;
-  std::string String(Symbol name, std::string_view or_else) const;
+  std::string String(Symbol name, std::string_view fallback) const;
   const std::vector<int64_t>& Ints(Symbol name) const;
-  std::vector<int64_t> Ints(Symbol name, std::vector<int64_t> or_else) const;
+  std::vector<int64_t> Ints(Symbol name, std::vector<int64_t> fallback) const;
   const Graph& SubGraph(Symbol name) const;
 
  private:

@@ -7,8 +7,8 @@
 namespace x2ir {
 namespace {
 
-constexpr size_t kMostOfALine = 2000, kShownEnd = 200;
-constexpr size_t kMostOfAMessage = size_t{1} << 20;
+constexpr size_t kMaxOfALine = 2000, kShownEnd = 200;
+constexpr size_t kMaxOfAMessage = size_t{1} << 20;
 constexpr char kHexDigits[] = "0123456789abcdef";
 
 // The greatest end of whole letters at or before `end`.
@@ -97,14 +97,14 @@ std::string ShortMessage(std::string_view message) {
   for (size_t at = 0; at < message.size();) {
     const size_t newline = std::min(message.find('\n', at), message.size());
     const std::string_view line = message.substr(at, newline - at);
-    if (out.size() > kMostOfAMessage) {
+    if (out.size() > kMaxOfAMessage) {
       StrAppend(&out, "... (", message.size() - at, " bytes more)");
       break;
     }
-    if (line.size() <= kMostOfALine) {
+    if (line.size() <= kMaxOfALine) {
       out += line;
     } else {
-      const size_t head = EndOfLetters(line, kMostOfALine - kShownEnd);
+      const size_t head = EndOfLetters(line, kMaxOfALine - kShownEnd);
       const size_t tail = EndOfLetters(line, line.size() - kShownEnd);
       StrAppend(&out, line.substr(0, head), " ... (", tail - head, " bytes more) ... ",
                 line.substr(tail));
@@ -116,7 +116,7 @@ std::string ShortMessage(std::string_view message) {
 }
 
 absl::Status WithShortMessage(const absl::Status& status) {
-  if (status.ok() || status.message().size() <= kMostOfALine) return status;
+  if (status.ok() || status.message().size() <= kMaxOfALine) return status;
   absl::Status result(status.code(),
                       ShortMessage({status.message().data(), status.message().size()}));
   status.ForEachPayload(

@@ -21,7 +21,7 @@ constexpr size_t kLarge = size_t{1} << 20;
 
 // What this process made and keeps: a few weights go to their file at once, without a stay in
 // another one.
-constexpr size_t kMostKept = size_t{32} << 20;
+constexpr size_t kMaxKept = size_t{32} << 20;
 std::atomic<size_t> g_kept{0};
 
 // A tensor that counts as kept as long as anybody has it; the tensor as it was, where there is no
@@ -34,7 +34,7 @@ struct Kept {
   Tensor tensor;
 };
 bool Keep(Tensor* tensor) {
-  if (g_kept.fetch_add(tensor->nbytes()) + tensor->nbytes() > kMostKept) {
+  if (g_kept.fetch_add(tensor->nbytes()) + tensor->nbytes() > kMaxKept) {
     g_kept -= tensor->nbytes();
     return false;
   }
@@ -101,7 +101,7 @@ Tensor SpilledInParts(DType dtype, const std::vector<int64_t>& dims,
   int64_t elements = 1;
   for (const int64_t dim : dims) elements *= dim;
   const auto nbytes = static_cast<size_t>(ByteSize(dtype, elements).value_or(0));
-  if (nbytes >= 2 * kLarge && count > 1 && g_kept + nbytes > kMostKept) {
+  if (nbytes >= 2 * kLarge && count > 1 && g_kept + nbytes > kMaxKept) {
     const int64_t step = std::max<int64_t>(1, static_cast<int64_t>(kLarge / (nbytes / count)));
     auto made = InFile(dtype, dims, [&](int fd) {
       for (int64_t begin = 0; begin < count; begin += step) {

@@ -256,7 +256,7 @@ class Matcher {
       for (const Use& use : partner->uses()) {
         const Node* y = use.node;
         if (y->graph() != &b_ || !MayPair(x, y)) continue;
-        if (++looked_at > kMostCandidates) break;
+        if (++looked_at > kMaxCandidates) break;
         const Operands operands = Compare(x, y);
         if (operands == Operands::kOther) continue;
         const int score = Score(x, y, operands);
@@ -324,7 +324,7 @@ class Matcher {
   }
 
   // A value that thousands use is not looked at as often as that.
-  static constexpr size_t kMostCandidates = 256;
+  static constexpr size_t kMaxCandidates = 256;
 
   const Graph& a_;
   const Graph& b_;

@@ -15,7 +15,7 @@
 namespace x2ir {
 namespace {
 
-constexpr double kMostOfFloat16 = 65504;
+constexpr double kMaxOfFloat16 = 65504;
 
 // Calls f(Span<const double>) with the elements, some thousands at a time.
 template <typename F>
@@ -58,7 +58,7 @@ void Collect(const Graph& graph, int bins, std::vector<WeightStats>& all) {
 }  // namespace
 
 bool WeightStats::exceeds_float16() const {
-  return has_numbers && std::max(std::fabs(min), std::fabs(max)) > kMostOfFloat16;
+  return has_numbers && std::max(std::fabs(min), std::fabs(max)) > kMaxOfFloat16;
 }
 
 WeightStats StatsOf(const Tensor& tensor, std::string name, int bins) {

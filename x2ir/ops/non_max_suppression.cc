@@ -43,8 +43,8 @@ absl::Status InferNms(InferContext& ctx) {
 }
 
 // The number that an optional operand holds.
-absl::StatusOr<double> NumberOr(const EvalContext& ctx, size_t i, double or_else) {
-  if (!ctx.has(i)) return or_else;
+absl::StatusOr<double> NumberOr(const EvalContext& ctx, size_t i, double fallback) {
+  if (!ctx.has(i)) return fallback;
   const Tensor& t = ctx.input(i);
   if (t.num_elements() != 1 || t.is_string())
     return Invalid("operand ", i, ": expected one number");

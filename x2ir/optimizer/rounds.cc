@@ -112,14 +112,14 @@ absl::Status RoundsBudget::Take(const Graph& body, int64_t rounds) const {
   const int64_t nodes = NodesOfRounds(body, rounds);
   if (nodes > nodes_) {
     return CannotExpress(rounds, " rounds are ", nodes,
-                         " nodes, written out; of all loops at most ", kMostNodes,
+                         " nodes, written out; of all loops at most ", kMaxNodes,
                          " are written for a target that has no loops");
   }
   // Those of loops within are counted when they are written out.
   const int64_t own = static_cast<int64_t>(body.TotalNodes()) + 1, each = BytesOfCopy(body);
   if (each > bytes_ / std::max<int64_t>(rounds, 1)) {
     return CannotExpress(rounds, " rounds are of ", each, " bytes each; of all loops at most ",
-                         kMostBytes, " bytes are written for a target that has no loops");
+                         kMaxBytes, " bytes are written for a target that has no loops");
   }
   nodes_ -= std::min(nodes_, own * rounds);
   bytes_ -= each * rounds;

@@ -37,15 +37,15 @@ int64_t NodesOfRounds(const Graph& body, int64_t rounds);
 // are no RoundsBudget have none.
 class RoundsBudget {
  public:
-  static constexpr int64_t kMostNodes = 100'000;
-  static constexpr int64_t kMostBytes = int64_t{64} << 20;  // of nodes, with names and attributes
+  static constexpr int64_t kMaxNodes = 100'000;
+  static constexpr int64_t kMaxBytes = int64_t{64} << 20;  // of nodes, with names and attributes
 
   virtual ~RoundsBudget() = default;
   // CannotExpress when there is not so much left.
   absl::Status Take(const Graph& body, int64_t rounds) const;
 
  private:
-  mutable int64_t nodes_ = kMostNodes, bytes_ = kMostBytes;
+  mutable int64_t nodes_ = kMaxNodes, bytes_ = kMaxBytes;
 };
 absl::Status TakeRounds(const Target& target, const Graph& body, int64_t rounds);
 

@@ -153,8 +153,8 @@ struct Interval {
   double Clip(double x) const { return std::min(x < min ? min : x, max); }
 };
 
-std::optional<double> Bound(const Value* value, double or_else) {
-  if (!value) return or_else;
+std::optional<double> Bound(const Value* value, double fallback) {
+  if (!value) return fallback;
   const Tensor* tensor = DenseConstant(value);
   if (!tensor || tensor->num_elements() != 1) return std::nullopt;
   const double v = tensor->AsDouble(0);

@@ -31,14 +31,14 @@
 namespace x2ir {
 namespace {
 
-constexpr size_t kMostText = 2000;    // bytes of a name, an attribute, a doc string
-constexpr int64_t kMostElements = 8;  // of a constant that is shown with its elements
-constexpr int kBins = 32;             // of a histogram
+constexpr size_t kMaxText = 2000;    // bytes of a name, an attribute, a doc string
+constexpr int64_t kMaxElements = 8;  // of a constant that is shown with its elements
+constexpr int kBins = 32;            // of a histogram
 constexpr int kInputOp = -1, kOutputOp = -2;
 
 std::string Clipped(std::string_view text) {
-  if (text.size() <= kMostText) return std::string(text);
-  size_t end = kMostText;
+  if (text.size() <= kMaxText) return std::string(text);
+  size_t end = kMaxText;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // whole letters
   return StrCat(text.substr(0, end), "…");
 }
@@ -216,9 +216,9 @@ class GraphData {
   void AddWeight(int value, const Tensor& tensor) {
     StrAppend(&weights_, weights_.empty() ? "" : ",\n", "[", value, ",", tensor.num_elements(),
               ",");
-    if (tensor.num_elements() <= kMostElements) {
+    if (tensor.num_elements() <= kMaxElements) {
       TextOptions options;
-      options.max_constant_elements = kMostElements;
+      options.max_constant_elements = kMaxElements;
       constexpr std::string_view kBegin = "tensor(";
       const std::string text = AttributeText(Attribute(tensor), options);
       StrAppend(&weights_, tensor.nbytes(), ",",
@@ -239,7 +239,7 @@ class GraphData {
     }
     if (weight_bytes_ && !tensor.bytes().empty()) {
       *weight_bytes_ += static_cast<int64_t>(tensor.nbytes());
-      if (*weight_bytes_ <= kMostWeightBytes) {
+      if (*weight_bytes_ <= kMaxWeightBytes) {
         const absl::Span<const std::byte> bytes = tensor.bytes();
         StrAppend(&weights_, ",\"",
                   absl::Base64Escape(
@@ -403,9 +403,9 @@ absl::StatusOr<std::string> ViewData(absl::Span<const ViewedModel> models,
     graphs.emplace_back(*viewed.model->graph, strings, ops,
                         options.weights ? &weight_bytes : nullptr);
   }
-  if (weight_bytes > kMostWeightBytes) {
+  if (weight_bytes > kMaxWeightBytes) {
     return Invalid("the weights have ", weight_bytes >> 20, " MiB, and a page takes at most ",
-                   kMostWeightBytes >> 20, " MiB");
+                   kMaxWeightBytes >> 20, " MiB");
   }
   std::string json = "{\"models\":[";
   for (size_t i = 0; i < models.size(); ++i) {

@@ -20,7 +20,7 @@ using Kind = Outline::Kind;
 // How long a block may be whose repetition is looked for in a list, and how often one may turn out
 // to be none.
 constexpr size_t kLongestBlock = 256;
-constexpr size_t kMostFailures = 100;
+constexpr size_t kMaxFailures = 100;
 
 struct Child {
   bool is_group;
@@ -315,7 +315,7 @@ class OutlineBuilder {
     size_t failures = 0;
     for (size_t i = 0; i < list.size();) {
       Repeat run = runs[i];
-      if (run.count >= 2 && run.period > 1 && failures < kMostFailures) {
+      if (run.count >= 2 && run.period > 1 && failures < kMaxFailures) {
         // Hashes of nodes do not say how these are connected.
         const absl::Span<const Child> all(list);
         const size_t first = HashOf(all.subspan(i, run.period));
@@ -327,7 +327,7 @@ class OutlineBuilder {
         if (same < run.count) ++failures;
         run.count = same;
       }
-      if (run.count < 2 || failures == kMostFailures) {
+      if (run.count < 2 || failures == kMaxFailures) {
         folded.push_back(list[i++]);
         continue;
       }
@@ -384,13 +384,13 @@ class OutlineBuilder {
   // Nodes between modules in parts, and where that is not enough, all of the list, until it is
   // short.
   void Split(int group) {
-    if (children_[group].size() <= Outline::kMostChildren) return;
+    if (children_[group].size() <= Outline::kMaxChildren) return;
     const std::vector<Child> whole = std::move(children_[group]);
     std::vector<Child> list;
     size_t parts = 0;
     for (size_t i = 0; i < whole.size();) {
       size_t end = i;
-      while (end < whole.size() && !whole[end].is_group && end - i < Outline::kMostChildren) ++end;
+      while (end < whole.size() && !whole[end].is_group && end - i < Outline::kMaxChildren) ++end;
       if (end - i < 2) {
         list.push_back(whole[i++]);
         continue;
@@ -399,8 +399,8 @@ class OutlineBuilder {
           {true, AddPart(group, absl::MakeConstSpan(whole).subspan(i, end - i), ++parts)});
       i = end;
     }
-    while (list.size() > Outline::kMostChildren) {
-      const size_t count = (list.size() + Outline::kMostChildren - 1) / Outline::kMostChildren;
+    while (list.size() > Outline::kMaxChildren) {
+      const size_t count = (list.size() + Outline::kMaxChildren - 1) / Outline::kMaxChildren;
       std::vector<Child> split;
       for (size_t k = 0; k < count; ++k) {
         const size_t begin = k * list.size() / count, end = (k + 1) * list.size() / count;

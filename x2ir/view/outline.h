@@ -1,5 +1,5 @@
 // Outline: a graph as a tree that a person can take in: modules, blocks that repeat as one, long
-// lists in parts, nested graphs below their nodes. Every group has at most kMostChildren children,
+// lists in parts, nested graphs below their nodes. Every group has at most kMaxChildren children,
 // whatever the graph.
 #ifndef X2IR_VIEW_OUTLINE_H_
 #define X2IR_VIEW_OUTLINE_H_
@@ -15,7 +15,7 @@
 namespace X2IR_API x2ir {
 
 struct Outline {
-  static constexpr size_t kMostChildren = 64;
+  static constexpr size_t kMaxChildren = 64;
 
   enum class Kind : uint8_t {
     kModel,   // the root: group 0

@@ -24,11 +24,11 @@ struct ViewedModel {
 };
 
 struct ViewOptions {
-  bool weights = false;  // their elements too, of kMostWeightBytes at most
+  bool weights = false;  // their elements too, of kMaxWeightBytes at most
   // Of two models, in their order: their values take the colors of their errors. Null: no colors.
   const ModelComparison* comparison = nullptr;
 };
-inline constexpr int64_t kMostWeightBytes = int64_t{64} << 20;
+inline constexpr int64_t kMaxWeightBytes = int64_t{64} << 20;
 
 // Whether the build has the page (it needs npm once).
 bool HasViewPage();

@@ -183,7 +183,7 @@ absl::StatusOr<NetDesc> ReadNetAt(std::string_view bytes, const Origin& origin, 
 
 // --- Fills ---------------------------------------------------------------------------------------
 
-constexpr int64_t kMostFilled = int64_t{1} << 26;  // of a constant that no list of numbers backs
+constexpr int64_t kMaxFilled = int64_t{1} << 26;  // of a constant that no list of numbers backs
 
 absl::StatusOr<std::vector<int64_t>> ShapeArg(const OperatorDesc& op, size_t given) {
   const Attribute* shape = op.Find("shape");
@@ -227,7 +227,7 @@ absl::StatusOr<std::optional<Tensor>> Constant(const OperatorDesc& op) {
   if (!op.inputs.empty()) return std::optional<Tensor>();
   X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> dims, ShapeArg(op, 0));
   if (!op.Find("shape")) dims = {};
-  if (*CheckedProduct(dims) > kMostFilled) return Unimplemented("a constant of this size");
+  if (*CheckedProduct(dims) > kMaxFilled) return Unimplemented("a constant of this size");
   const Attribute *type = op.Find("dtype"), *value = op.Find("value");
   const auto* number = type ? type->get<int64_t>() : nullptr;
   double fill = 0;

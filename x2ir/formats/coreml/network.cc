@@ -106,7 +106,7 @@ class NetworkReader {
         }
         return absl::OkStatus();
       }
-      if (++layers_ > kMostLayers) return said(Unimplemented("too many layers in branches"));
+      if (++layers_ > kMaxLayers) return said(Unimplemented("too many layers in branches"));
       X2IR_ASSIGN_OR_RETURN(const bool leaves, MayLeave(layer, depth));
       if (leaves) return said(AddBranch(layer, layers.subspan(i + 1), level, depth));
       X2IR_RETURN_IF_ERROR(said(AddLayer(layer, level, depth)));
@@ -345,7 +345,7 @@ class NetworkReader {
   }
 
   static constexpr std::string_view kBroken = "#broken";  // no layer's result
-  static constexpr int kMostLayers = 1 << 17;
+  static constexpr int kMaxLayers = 1 << 17;
 
   const BlobPtr& file_;
   Graph& root_;

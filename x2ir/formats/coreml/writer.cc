@@ -23,9 +23,9 @@ namespace coreml {
 namespace {
 
 // Field numbers of facts/coreml-proto-fields.json are said where they are written.
-constexpr int kUsualOpset = 6;      // CoreML6: iOS16
-constexpr int kMostAxes = 5;        // of a tensor
-constexpr int kVersionOfOpset = 1;  // the specification's version is the opset's and this
+constexpr int kUsualOpset = 6;         // CoreML6: iOS16
+constexpr int kMaxRankOfPrograms = 5;  // of a tensor
+constexpr int kVersionOfOpset = 1;     // the specification's version is the opset's and this
 constexpr uint64_t kAlignment = 64;
 constexpr int64_t kSmallConstant = 10;  // fewer elements stand in the program itself
 constexpr std::string_view kWeightsFile = "@model_path/weights/weight.bin";
@@ -365,7 +365,7 @@ class ProgramWriter {
       return CannotExpress("'", value.name(), "' is ", value.type().ToString(),
                            ", which no value of a program is");
     }
-    if (shape->rank() > kMostAxes) {
+    if (shape->rank() > kMaxRankOfPrograms) {
       return CannotExpress("'", value.name(), "' has ", shape->rank(), " axes");
     }
     for (const Dim& dim : *shape) {
@@ -477,7 +477,7 @@ class ProgramWriter {
       return CannotExpress("constant '", name, "' of ", Name(dtype));
     }
     if (tensor.num_elements() == 0) return CannotExpress("constant '", name, "' has no elements");
-    if (tensor.rank() > kMostAxes) {
+    if (tensor.rank() > kMaxRankOfPrograms) {
       return CannotExpress("constant '", name, "' has ", tensor.rank(), " axes");
     }
     out.Begin(2);

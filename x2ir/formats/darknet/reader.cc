@@ -24,18 +24,18 @@ struct Planes {
 class Options {
  public:
   explicit Options(const Section& section) : section_(section) {}
-  int64_t Integer(std::string_view key, int64_t or_else) {
+  int64_t Integer(std::string_view key, int64_t fallback) {
     const std::string* text = section_.Find(key);
-    if (!text) return or_else;
+    if (!text) return fallback;
     const std::vector<int64_t> numbers = ParseIntegers(*text);
     if (numbers.empty() || numbers[0] < -kMost || numbers[0] > kMost) {
       if (status_.ok()) status_ = Invalid("the value of '", key, "' is '", *text, "'");
-      return or_else;
+      return fallback;
     }
     return numbers[0];
   }
-  int64_t Positive(std::string_view key, int64_t or_else) {
-    const int64_t number = Integer(key, or_else);
+  int64_t Positive(std::string_view key, int64_t fallback) {
+    const int64_t number = Integer(key, fallback);
     if (number >= 1) return number;
     if (status_.ok()) status_ = Invalid("the value of '", key, "' is ", number);
     return 1;

@@ -27,8 +27,8 @@ constexpr uint64_t kNowhere = ~uint64_t{0};
 constexpr int kMaxTreeDepth = 64;
 constexpr int kMaxTensorRank = 32;
 // Deflate packs no more than 1032 bytes into one.
-constexpr uint64_t kMostOfAByte = 1032;
-constexpr uint64_t kSmallChunk = uint64_t{16} << 20, kMostOfADataset = 4;
+constexpr uint64_t kMaxOfAByte = 1032;
+constexpr uint64_t kSmallChunk = uint64_t{16} << 20, kMaxOfADataset = 4;
 
 absl::Status Newer(std::string_view what) {
   return Unimplemented(what, " in a form of newer HDF5 files, which the option hdf5_library reads");
@@ -671,13 +671,13 @@ class Hdf5Own : public Hdf5File {
       if (n == 0 || __builtin_mul_overflow(chunk_size, n, &chunk_size)) return Broken("its layout");
     }
     const auto nbytes = static_cast<uint64_t>(*ByteSize(type.dtype, extent.count));
-    const uint64_t most = file_.size() * kMostOfAByte;
+    const uint64_t most = file_.size() * kMaxOfAByte;
     if (nbytes > most || chunk_size > most) {
       return DataLoss("it says to be larger than the file can be");
     }
     // A chunk may be larger than what is there yet, where more may come; nobody makes such large
     // ones for little.
-    if (chunk_size > kSmallChunk && chunk_size / kMostOfADataset > nbytes) {
+    if (chunk_size > kSmallChunk && chunk_size / kMaxOfADataset > nbytes) {
       return DataLoss("its chunks of ", chunk_size, " bytes are too large for the ", nbytes,
                       " bytes in them");
     }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kMaxTexts = 1 << 20;
 // Deflate packs no more than 1032 bytes into one.
-constexpr uint64_t kMostPerByte = 1032;
+constexpr uint64_t kMaxPerByte = 1032;
 constexpr uint64_t kMaxUnpacked = uint64_t{1} << 32;
 
 // Distributions build the library without locks of its own.
@@ -395,7 +395,7 @@ class Hdf5Library : public Hdf5File {
       }
     }
     const uint64_t stored = Api().H5Dget_storage_size(set.get());
-    if (stored > size_ || size / kMostPerByte > stored + 64 || size > kMaxUnpacked) {
+    if (stored > size_ || size / kMaxPerByte > stored + 64 || size > kMaxUnpacked) {
       return DataLoss("it says to be larger than the file can be");
     }
     Tensor tensor = Tensor::Zeros(element->dtype, std::move(dims));

@@ -251,17 +251,17 @@ const Json& Json::at(size_t i) const {
   return i < items().size() ? items()[i] : null;
 }
 
-int64_t Json::Int(int64_t or_else) const {
+int64_t Json::Int(int64_t fallback) const {
   if (kind_ == Kind::kInt) return of_.number;
   if (kind_ != Kind::kFloat || of_.real != std::floor(of_.real) || std::fabs(of_.real) > 9e15) {
-    return or_else;
+    return fallback;
   }
   return static_cast<int64_t>(of_.real);
 }
 
-double Json::Number(double or_else) const {
+double Json::Number(double fallback) const {
   if (kind_ == Kind::kInt) return static_cast<double>(of_.number);
-  return kind_ == Kind::kFloat ? of_.real : or_else;
+  return kind_ == Kind::kFloat ? of_.real : fallback;
 }
 
 void Json::Set(std::string_view name, Json value) {

@@ -61,9 +61,11 @@ class Json {
   const std::vector<Member>& members() const;
 
   const std::string& text() const;  // empty for what is none
-  bool Flag(bool or_else = false) const { return kind_ == Kind::kBool ? of_.number != 0 : or_else; }
-  int64_t Int(int64_t or_else = 0) const;  // a float without a fraction is one, too
-  double Number(double or_else = 0) const;
+  bool Flag(bool fallback = false) const {
+    return kind_ == Kind::kBool ? of_.number != 0 : fallback;
+  }
+  int64_t Int(int64_t fallback = 0) const;  // a float without a fraction is one, too
+  double Number(double fallback = 0) const;
 
   // Makes it an object.
   void Set(std::string_view name, Json value);

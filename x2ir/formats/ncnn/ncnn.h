@@ -34,7 +34,7 @@ class Params {
   bool bits = false;  // numbers are as they lie in a binary file
   std::map<int64_t, Attribute> values{};
 
-  int64_t Int(int64_t id, int64_t or_else) const;
+  int64_t Int(int64_t id, int64_t fallback) const;
 };
 struct Layer {
   std::string type, name;

@@ -187,12 +187,12 @@ std::optional<Attribute> ListOf(std::string_view text, bool counted) {
 
 }  // namespace
 
-int64_t Params::Int(int64_t id, int64_t or_else) const {
+int64_t Params::Int(int64_t id, int64_t fallback) const {
   const auto found = values.find(id);
-  if (found == values.end()) return or_else;
+  if (found == values.end()) return fallback;
   if (const auto* number = found->second.get<int64_t>()) return *number;
   const auto* real = found->second.get<float>();
-  return real && std::fabs(*real) < 1e9f ? static_cast<int64_t>(*real) : or_else;
+  return real && std::fabs(*real) < 1e9f ? static_cast<int64_t>(*real) : fallback;
 }
 
 std::string_view TypeOfNumber(int64_t number) {

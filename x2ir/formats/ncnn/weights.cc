@@ -14,7 +14,7 @@ class Parts {
  public:
   explicit Parts(const Layer& layer) : p_(layer.params) {}
 
-  int64_t Int(int64_t id, int64_t or_else = 0) const { return p_.Int(id, or_else); }
+  int64_t Int(int64_t id, int64_t fallback = 0) const { return p_.Int(id, fallback); }
   void Raw(std::string name, std::vector<int64_t> sizes) { Add(std::move(name), sizes, false); }
   void Tagged(std::string name, std::vector<int64_t> sizes) { Add(std::move(name), sizes, true); }
   absl::StatusOr<std::vector<WeightPart>> Done() {

@@ -119,9 +119,9 @@ std::vector<int64_t> Call::Ints(std::string_view name) const {
   return ints;
 }
 
-int64_t Call::Int(std::string_view name, int64_t or_else) const {
+int64_t Call::Int(std::string_view name, int64_t fallback) const {
   const std::vector<int64_t> ints = Ints(name);
-  return ints.size() == 1 ? ints[0] : or_else;
+  return ints.size() == 1 ? ints[0] : fallback;
 }
 
 std::optional<double> Call::Number(std::string_view name) const {

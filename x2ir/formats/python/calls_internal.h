@@ -44,7 +44,7 @@ struct Call {
   bool IsNone(std::string_view name) const;  // or not given
   // Known numbers of an argument, one for a plain number; empty where any is not known.
   std::vector<int64_t> Ints(std::string_view name) const;
-  int64_t Int(std::string_view name, int64_t or_else) const;
+  int64_t Int(std::string_view name, int64_t fallback) const;
   std::optional<double> Number(std::string_view name) const;  // that is known
   void Erase(std::string_view name);
   void Set(std::string_view name, Item item);

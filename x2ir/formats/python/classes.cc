@@ -135,7 +135,7 @@ class ClassWriter {
   // Whether one more instance leaves a class that somebody would write: a few numbers of forward
   // are arguments that nothing else is.
   static bool Fits(const Class& c, const std::vector<int64_t>& numbers) {
-    constexpr size_t kMostOfForward = 3;
+    constexpr size_t kMaxOfForward = 3;
     const size_t in_init = c.hints.size() - c.in_forward.size();
     std::set<std::vector<int64_t>> of_init, of_forward;
     for (size_t i = 0; i < numbers.size(); ++i) {
@@ -148,7 +148,7 @@ class ClassWriter {
         of_forward.insert(std::move(column));
       }
     }
-    return of_forward.size() <= kMostOfForward;
+    return of_forward.size() <= kMaxOfForward;
   }
   static std::vector<int64_t> ColumnOf(const Class& c, size_t i) {
     std::vector<int64_t> column;

@@ -8,7 +8,7 @@
 namespace x2ir::python {
 namespace {
 
-constexpr int kMostMoves = 256;  // that make one constant
+constexpr int kMaxMoves = 256;  // that make one constant
 constexpr std::string_view kMoves[] = {
     "aten::permute.default",   "aten::reshape.default", "aten::select.int",
     "aten::slice.Tensor",      "aten::cat.default",     "aten::split_with_sizes.default",
@@ -178,7 +178,7 @@ bool IsMoved(const Value* value, int& budget) {
 }  // namespace
 
 bool IsMovedConstant(const Value* value) {
-  int budget = kMostMoves;
+  int budget = kMaxMoves;
   return IsMoved(value, budget);
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 // Calls that may stand beside a layer or a weight which takes the place of its module. Orders of
 // axes do not count: a layer in another layout is a layer.
-constexpr int kMostBeside = 1;
+constexpr int kMaxBeside = 1;
 
 struct Calls {
   int all = 0, but_orders = 0;
@@ -115,7 +115,7 @@ class Places {
     if (inner->layer) {
       const bool numbered = IsListNumber(place.segment) || IsListNumber(inner->segment);
       const Calls beside = CallsIn(place);
-      if (!place.parent || (numbered ? beside.all > 0 : beside.but_orders > kMostBeside)) return;
+      if (!place.parent || (numbered ? beside.all > 0 : beside.but_orders > kMaxBeside)) return;
       place.layer = place.becomes_layer = true;
       inner->layer = false;
     } else {
@@ -136,7 +136,7 @@ class Places {
   // A weight that stands alone, with a call, is its parent's, and has the module's name.
   void FlattenWeight(Place& place) {
     if (place.weights.size() > 1 || place.pinned || !place.parent || IsListNumber(place.segment) ||
-        CallsIn(place).but_orders > kMostBeside || place.parent->layer ||
+        CallsIn(place).but_orders > kMaxBeside || place.parent->layer ||
         std::any_of(place.children.begin(), place.children.end(),
                     [](const Place* child) { return child->holds; }) ||
         !place.parent->weights.insert(place.segment).second) {

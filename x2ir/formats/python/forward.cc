@@ -13,8 +13,8 @@
 namespace x2ir::python {
 namespace {
 
-constexpr size_t kMostColumns = 80;  // of a line behind its indentation
-constexpr int kMostCalls = 4;        // in one line
+constexpr size_t kMaxColumns = 80;  // of a line behind its indentation
+constexpr int kMaxCalls = 4;        // in one line
 
 // Functions that a local name would hide.
 bool IsBuiltin(std::string_view name) {
@@ -380,7 +380,7 @@ class ForwardWriter {
       X2IR_ASSIGN_OR_RETURN(line, Render(item));
       if (lines_.size() != written) continue;  // something in it has a variable by now
       if (line.used.empty() ||
-          (line.expr.text.size() <= kMostColumns - 12 && line.calls <= kMostCalls)) {
+          (line.expr.text.size() <= kMaxColumns - 12 && line.calls <= kMaxCalls)) {
         break;
       }
       // The longest of what is in it gets a line of its own.
@@ -800,8 +800,8 @@ class ForwardWriter {
         }
         text = StrCat("Outputs(", absl::StrJoin(texts, ", "), ")");
       }
-      const bool fits = text.size() <= kMostColumns - 10 || outputs.size() > 1;
-      if (line.used.empty() || (fits && line.calls <= kMostCalls + 1)) {
+      const bool fits = text.size() <= kMaxColumns - 10 || outputs.size() > 1;
+      if (line.used.empty() || (fits && line.calls <= kMaxCalls + 1)) {
         Emit(outputs.empty() ? "return None" : StrCat("return ", text));
         return;
       }

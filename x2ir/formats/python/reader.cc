@@ -14,7 +14,7 @@ namespace x2ir::python {
 namespace {
 
 // Of a weight that several layers have, each gets its own: files keep equal biases and scales once.
-constexpr int64_t kMostCopied = 65536;
+constexpr int64_t kMaxCopied = 65536;
 
 // Operators that take a Python number for a tensor.
 bool TakesNumber(std::string_view op, std::string_view argument) {
@@ -738,7 +738,7 @@ class Reader {
                             },
                             [&](const Value* constant) {
                               return Fits(*constant) && constant->shape()->rank() <= 1 &&
-                                     MovedConstant(constant)->num_elements() <= kMostCopied;
+                                     MovedConstant(constant)->num_elements() <= kMaxCopied;
                             },
                             [&](const Layer& layer) -> Step* {
                               const auto it = layer_with_.find(layer.constants);

@@ -9,8 +9,8 @@
 namespace x2ir::python {
 namespace {
 
-constexpr int64_t kMostListed = 16;                      // elements that are spelled out
-constexpr size_t kMostRead = 1 << 22;                    // bytes in which a pattern is looked for
+constexpr int64_t kMaxListed = 16;                       // elements that are spelled out
+constexpr size_t kMaxRead = 1 << 22;                     // bytes in which a pattern is looked for
 constexpr int64_t kLeastUniform = 3, kLeastCounted = 5;  // elements
 
 size_t Width(const Tensor& tensor) { return static_cast<size_t>(BitWidth(tensor.dtype())) / 8; }
@@ -61,7 +61,7 @@ std::string TensorCode(const Tensor& tensor, const Framework& framework, bool is
   const auto made = [&](std::string_view function, std::string_view arguments, bool is_typed) {
     return StrCat(package, ".", function, "(", arguments, is_typed ? "" : typed, ")");
   };
-  if (tensor.rank() > 0 && tensor.nbytes() <= kMostRead) {
+  if (tensor.rank() > 0 && tensor.nbytes() <= kMaxRead) {
     const std::string dims = absl::StrJoin(tensor.dims(), ", ");
     const bool is_float32 = tensor.dtype() == DType::kFloat32;
     if (count >= kLeastUniform && IsUniform(tensor)) {
@@ -89,7 +89,7 @@ std::string TensorCode(const Tensor& tensor, const Framework& framework, bool is
       return StrCat(made("ones", dims, false), ".tril()");
   }
   // A list of bools is short where it is one.
-  if (count > (is_bool ? 1 : kMostListed)) return "";
+  if (count > (is_bool ? 1 : kMaxListed)) return "";
   return made("tensor", TensorLiteral(tensor), plain);
 }
 

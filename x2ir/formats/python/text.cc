@@ -215,7 +215,7 @@ bool IsIdentifier(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return IsLetter(c) || IsDigit(c); });
 }
 
-std::string Identifier(std::string_view text, std::string_view or_else) {
+std::string Identifier(std::string_view text, std::string_view fallback) {
   std::string out;
   for (const char c : text) {
     if (out.size() >= 64) break;
@@ -230,8 +230,8 @@ std::string Identifier(std::string_view text, std::string_view or_else) {
   if (const size_t first = out.find_first_not_of('_'); first != out.npos && first > 1) {
     out.erase(0, first - 1);
   }
-  if (out.empty()) out = or_else;
-  if (IsDigit(out[0])) out = StrCat(or_else, "_", out);
+  if (out.empty()) out = fallback;
+  if (IsDigit(out[0])) out = StrCat(fallback, "_", out);
   if (IsPythonKeyword(out)) out += '_';
   return out;
 }

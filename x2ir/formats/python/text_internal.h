@@ -51,8 +51,8 @@ Expr SizeExpr(const Dim& dim, const StringMap<std::string>& names);
 std::string Tuple(const std::vector<std::string>& items);
 
 // An identifier made of any text: ASCII letters, digits and '_', no keyword, at most one '_' in
-// front; `or_else` where nothing is left. At most 64 characters.
-std::string Identifier(std::string_view text, std::string_view or_else);
+// front; `fallback` where nothing is left. At most 64 characters.
+std::string Identifier(std::string_view text, std::string_view fallback);
 bool IsIdentifier(std::string_view text);
 // "conv_proj" -> "ConvProj"
 std::string ClassName(std::string_view text);

@@ -14,7 +14,7 @@ constexpr size_t kFooterSize = 48;
 constexpr uint64_t kTableMagic = 0xdb4775248b80fb57;
 constexpr size_t kBlockTrailer = 5;  // how it is compressed, and a checksum
 constexpr size_t kMaxKey = 1 << 16;
-constexpr uint64_t kMostSnapped = 22;  // three bytes say 64 at most
+constexpr uint64_t kMaxSnapped = 22;  // three bytes say 64 at most
 
 struct Handle {
   uint64_t offset = 0, size = 0;
@@ -137,7 +137,7 @@ uint32_t MaskedCrc32c(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa28
 absl::StatusOr<std::string> Unsnapped(std::string_view bytes) {
   const absl::Status broken = DataLoss("the index has a block that is not compressed as it says");
   uint64_t size = 0;
-  if (!TakeVarint(&bytes, &size) || size / kMostSnapped > bytes.size()) return broken;
+  if (!TakeVarint(&bytes, &size) || size / kMaxSnapped > bytes.size()) return broken;
   std::string out;
   out.reserve(size);
   const auto take = [&bytes](uint64_t n) {  // n bytes of a number

@@ -34,9 +34,9 @@ class FlatTable {
 
   // Nothing where the value is the default.
   template <typename T>
-  void Add(At at, T value, T or_else = T()) {
+  void Add(At at, T value, T fallback = T()) {
     static_assert(sizeof(T) <= sizeof(uint64_t));
-    if (std::memcmp(&value, &or_else, sizeof value) == 0) return;
+    if (std::memcmp(&value, &fallback, sizeof value) == 0) return;
     Field field{at, sizeof value, Kind::kNumber, 0};
     std::memcpy(&field.bits, &value, sizeof value);
     fields_.push_back(field);

@@ -28,14 +28,14 @@ class FieldReader {
         at_(static_cast<flatbuffers::voffset_t>(4 + 2 * field.slot)) {}
 
   int64_t Number() const {
-    const auto or_else = static_cast<int64_t>(field_.default_value);
+    const auto fallback = static_cast<int64_t>(field_.default_value);
     switch (field_.kind) {
       case FieldKind::kBool:
-        return table_.GetField<uint8_t>(at_, static_cast<uint8_t>(or_else)) != 0;
-      case FieldKind::kByte: return table_.GetField<int8_t>(at_, static_cast<int8_t>(or_else));
-      case FieldKind::kUInt: return table_.GetField<uint32_t>(at_, static_cast<uint32_t>(or_else));
-      case FieldKind::kLong: return table_.GetField<int64_t>(at_, or_else);
-      default: return table_.GetField<int32_t>(at_, static_cast<int32_t>(or_else));
+        return table_.GetField<uint8_t>(at_, static_cast<uint8_t>(fallback)) != 0;
+      case FieldKind::kByte: return table_.GetField<int8_t>(at_, static_cast<int8_t>(fallback));
+      case FieldKind::kUInt: return table_.GetField<uint32_t>(at_, static_cast<uint32_t>(fallback));
+      case FieldKind::kLong: return table_.GetField<int64_t>(at_, fallback);
+      default: return table_.GetField<int32_t>(at_, static_cast<int32_t>(fallback));
     }
   }
   float Float() const {

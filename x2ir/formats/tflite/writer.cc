@@ -22,8 +22,8 @@ namespace tflite {
 namespace {
 
 constexpr uint32_t kWeightAlignment = 64, kSmallAlignment = 16;
-constexpr size_t kSmall = 1024;                                       // bytes
-constexpr uint64_t kMostInVectors = (uint64_t{1} << 31) - (1 << 20);  // of the whole file
+constexpr size_t kSmall = 1024;                                      // bytes
+constexpr uint64_t kMaxInVectors = (uint64_t{1} << 31) - (1 << 20);  // of the whole file
 
 uint32_t AlignmentOf(size_t size) { return size < kSmall ? kSmallAlignment : kWeightAlignment; }
 
@@ -105,7 +105,7 @@ class Writer {
     AddMetadata();
     uint64_t total = file_.size();
     for (const Tensor& tensor : buffers_.all()) total += tensor.nbytes() + kWeightAlignment + 32;
-    const FlatRef model = Finish(/*behind=*/total > kMostInVectors);
+    const FlatRef model = Finish(/*behind=*/total > kMaxInVectors);
     X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(sink.name()));
     X2IR_RETURN_IF_ERROR(file_.Write(model, fb::ModelIdentifier(), file));
     return file.Commit();
@@ -372,13 +372,13 @@ class Writer {
   // A number that its field is narrow or wide enough for; the default is left out.
   static void AddNumber(const Field& field, int64_t number, FlatTable* table) {
     const flatbuffers::voffset_t at = SlotOf(field);
-    const double or_else = field.default_value;
+    const double fallback = field.default_value;
     const auto add = [&](auto narrow) {
       using T = decltype(narrow);
-      table->Add(at, static_cast<T>(number), static_cast<T>(or_else));
+      table->Add(at, static_cast<T>(number), static_cast<T>(fallback));
     };
     switch (field.kind) {
-      case FieldKind::kBool: return table->Add(at, number != 0, or_else != 0);
+      case FieldKind::kBool: return table->Add(at, number != 0, fallback != 0);
       case FieldKind::kByte: return add(int8_t{});
       case FieldKind::kInt: return add(int32_t{});
       case FieldKind::kUInt: return add(uint32_t{});

@@ -380,9 +380,9 @@ class Reader {
       json_.Fail(StrCat("'", name, "' is defined twice"));
     }
   }
-  static Type TypeOf(const Scope& scope, std::string_view name, Type or_else) {
+  static Type TypeOf(const Scope& scope, std::string_view name, Type fallback) {
     auto it = scope.types.find(name);
-    return it == scope.types.end() ? std::move(or_else) : it->second;
+    return it == scope.types.end() ? std::move(fallback) : it->second;
   }
 
   // Inputs that are weights or no values are not the graph's.

@@ -12,7 +12,7 @@
 namespace x2ir::torch_format {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{16} << 20;  // of all together
+constexpr int64_t kMaxBytes = int64_t{16} << 20;  // of all together
 
 // Storages of these types have classes of their own; the others are bytes, and the tensor says what
 // they are.
@@ -164,7 +164,7 @@ struct Samples {
     }
     const auto count = CheckedProduct(input.sizes);
     const auto bytes = count ? ByteSize(input.dtype, *count) : std::nullopt;
-    if (!bytes || *bytes > kMostBytes || (all_ += *bytes) > kMostBytes) return false;
+    if (!bytes || *bytes > kMaxBytes || (all_ += *bytes) > kMaxBytes) return false;
     PutTensor(pickle, input, sizes.size(), *count, *bytes);
     sizes.push_back(*bytes);
     return true;

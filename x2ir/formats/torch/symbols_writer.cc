@@ -11,9 +11,9 @@
 namespace x2ir::torch_format {
 namespace {
 
-constexpr int64_t kMostHinted = 1 << 12;  // of what sizes are made multiples of
-constexpr int64_t kMostHint = 1 << 20;    // that is raised to
-constexpr int kMostRounds = 64;
+constexpr int64_t kMaxHinted = 1 << 12;  // of what sizes are made multiples of
+constexpr int64_t kMaxHint = 1 << 20;    // that is raised to
+constexpr int kMaxRounds = 64;
 
 // "s0", "s12": what PyTorch calls sizes of inputs.
 bool IsTorchSize(std::string_view name) {
@@ -43,8 +43,8 @@ void CollectDivisors(const Dim& dim, int64_t* multiple) {
     if (error != std::errc() || end == text.data() + text.size() || *end != ')' || divisor < 1) {
       continue;
     }
-    const int64_t both = std::lcm(*multiple, std::min(divisor, kMostHinted + 1));
-    if (both <= kMostHinted) *multiple = both;
+    const int64_t both = std::lcm(*multiple, std::min(divisor, kMaxHinted + 1));
+    if (both <= kMaxHinted) *multiple = both;
   }
 }
 
@@ -103,7 +103,7 @@ void TorchSymbols::RaiseHints(const std::vector<Dim>& dims) {
     }
   }
   bool raised = true;
-  for (int round = 0; raised && round < kMostRounds; ++round) {
+  for (int round = 0; raised && round < kMaxRounds; ++round) {
     raised = false;
     for (const Dim& size : sizes) {
       const auto before = Hint(size);
@@ -113,7 +113,7 @@ void TorchSymbols::RaiseHints(const std::vector<Dim>& dims) {
       int64_t most = *before;
       for (const std::string& name : size.SymbolNames()) {
         int64_t& hint = hints_[name];
-        if (hint > kMostHint / 2) continue;
+        if (hint > kMaxHint / 2) continue;
         hint *= 2;
         if (const auto after = Hint(size); after && *after >= most) {
           best = name;

@@ -198,7 +198,7 @@ const ZipEntry* ZipArchive::Find(std::string_view name) const {
 }
 
 absl::StatusOr<ZipArchive::Bytes> ZipArchive::ReadText(const ZipEntry& entry) {
-  if (entry.size > kSmallText && entry.size / kMostOfAText > entry.packed) {
+  if (entry.size > kSmallText && entry.size / kMaxOfAText > entry.packed) {
     return DataLoss("zip entry '", entry.name, "': a text of ", entry.size, " bytes, packed into ",
                     entry.packed);
   }
@@ -206,8 +206,8 @@ absl::StatusOr<ZipArchive::Bytes> ZipArchive::ReadText(const ZipEntry& entry) {
 }
 
 absl::StatusOr<std::string> ZipArchive::ReadWord(const ZipEntry& entry) {
-  constexpr uint64_t kMostOfAWord = 100;
-  if (entry.size > kMostOfAWord) {
+  constexpr uint64_t kMaxOfAWord = 100;
+  if (entry.size > kMaxOfAWord) {
     return DataLoss("zip entry '", entry.name, "' has ", entry.size, " bytes; expected a word");
   }
   X2IR_ASSIGN_OR_RETURN(const Bytes bytes, Read(entry));

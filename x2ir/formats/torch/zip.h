@@ -51,13 +51,13 @@ class ZipArchive {
   // Deflated ones are unpacked, within the archive's UnpackBudget and to kMaxUnpacked bytes each.
   absl::StatusOr<Bytes> Read(const ZipEntry& entry);
   // The same for texts, which do not pack as well as weights may: DataLoss for one that is more
-  // than kMostOfAText times as large as it is packed, and than kSmallText. A tree of it takes some
+  // than kMaxOfAText times as large as it is packed, and than kSmallText. A tree of it takes some
   // times its bytes.
   absl::StatusOr<Bytes> ReadText(const ZipEntry& entry);
   // The same for a word: DataLoss where it is longer than 100 bytes.
   absl::StatusOr<std::string> ReadWord(const ZipEntry& entry);
   static constexpr uint64_t kMaxUnpacked = uint64_t{1} << 30;
-  static constexpr uint64_t kSmallText = uint64_t{4} << 20, kMostOfAText = 100;
+  static constexpr uint64_t kSmallText = uint64_t{4} << 20, kMaxOfAText = 100;
 
  private:
   absl::Status ReadEntry(std::string_view record, size_t* length);

@@ -41,15 +41,15 @@ class CaffeArgs : public NodeReader {
 
   // --- Fields of the layer's parameters, each with what it is when it is left out ----------------
   bool Has(std::string_view field) const { return HasAttr(Named(field)); }
-  int64_t Int(std::string_view field, int64_t or_else) {
-    return NodeReader::Int(Named(field), or_else);
+  int64_t Int(std::string_view field, int64_t fallback) {
+    return NodeReader::Int(Named(field), fallback);
   }
-  bool Bool(std::string_view field, bool or_else) { return Int(field, or_else) != 0; }
-  float Float(std::string_view field, float or_else) {
-    return NodeReader::Float(Named(field), or_else);
+  bool Bool(std::string_view field, bool fallback) { return Int(field, fallback) != 0; }
+  float Float(std::string_view field, float fallback) {
+    return NodeReader::Float(Named(field), fallback);
   }
-  std::string Text(std::string_view field, std::string_view or_else) {
-    return NodeReader::String(Named(field), or_else);
+  std::string Text(std::string_view field, std::string_view fallback) {
+    return NodeReader::String(Named(field), fallback);
   }
   std::vector<int64_t> Ints(std::string_view field) {
     return NodeReader::IntList(Named(field), {});

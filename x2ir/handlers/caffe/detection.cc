@@ -241,7 +241,7 @@ absl::StatusOr<Values> RegionsOf(CaffeArgs& a, const Regions& regions_of) {
   const int64_t height = (*sizes)[2], width = (*sizes)[3];
   const auto each = static_cast<int64_t>(ratios.size() * scales.size());
   const auto count = CheckedProduct({height, width, each});
-  if (!count || *count < 1 || *count > kMostPriors || (*sizes)[1] != 2 * each || stride < 1 ||
+  if (!count || *count < 1 || *count > kMaxPriors || (*sizes)[1] != 2 * each || stride < 1 ||
       before < 1 || after < 1) {
     return Invalid("regions of ", (*sizes)[1], " channels for ", each, " anchors");
   }

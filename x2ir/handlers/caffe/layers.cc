@@ -12,19 +12,19 @@ namespace {
 
 // One number for all spatial axes, one for each, or (of images) one for height and one for width.
 std::vector<int64_t> PerAxis(CaffeArgs& a, std::string_view field, std::string_view suffix_of,
-                             size_t spatial, int64_t or_else) {
+                             size_t spatial, int64_t fallback) {
   std::vector<int64_t> numbers = a.Ints(field);
   const std::string h = StrCat(suffix_of, "_h"), w = StrCat(suffix_of, "_w");
   if (a.Has(h) || a.Has(w)) {
     if (spatial != 2 || !numbers.empty()) {
       a.Fail(Invalid(h, " and ", w, " of ", spatial, " spatial axes, or beside ", field));
     }
-    return {a.Int(h, or_else), a.Int(w, or_else)};
+    return {a.Int(h, fallback), a.Int(w, fallback)};
   }
   if (numbers.size() > 1 && numbers.size() != spatial) {
     a.Fail(Invalid(field, " has ", numbers.size(), " numbers for ", spatial, " axes"));
   }
-  if (numbers.size() <= 1) numbers.assign(spatial, numbers.empty() ? or_else : numbers[0]);
+  if (numbers.size() <= 1) numbers.assign(spatial, numbers.empty() ? fallback : numbers[0]);
   return numbers;
 }
 

@@ -23,9 +23,9 @@ absl::StatusOr<Labels> LabelsOf(CaffeArgs& a, const Expr& x, int64_t axis, bool 
 
 // What a sum over all items is divided by; items are the axes before `axis` and from `inner` on.
 absl::StatusOr<Expr> Normalizer(CaffeArgs& a, const Expr& x, int64_t axis, int64_t inner,
-                                const std::string& or_else, const Expr& counts) {
+                                const std::string& fallback, const Expr& counts) {
   NodeReader& node = a;
-  std::string mode = node.String("loss_param.normalization", or_else);
+  std::string mode = node.String("loss_param.normalization", fallback);
   if (!a.HasAttr("loss_param.normalization") && a.HasAttr("loss_param.normalize")) {
     mode = node.Bool("loss_param.normalize", false) ? "VALID" : "BATCH_SIZE";
   }

@@ -131,9 +131,9 @@ Expr CaffeMeanPool(NodeReader& a, const Expr& x, const CaffePool& pool) {
 
 namespace {
 
-int64_t OneOf(CaffeArgs& a, std::string_view whole, std::string_view part, int64_t or_else) {
-  const int64_t own = a.Int(part, or_else);
-  return a.Has(part) ? own : a.Int(whole, or_else);
+int64_t OneOf(CaffeArgs& a, std::string_view whole, std::string_view part, int64_t fallback) {
+  const int64_t own = a.Int(part, fallback);
+  return a.Has(part) ? own : a.Int(whole, fallback);
 }
 
 Expr Pooled(CaffeArgs& a, const Expr& x, const CaffePool& pool, const std::string& method) {

@@ -8,7 +8,7 @@
 namespace x2ir {
 namespace {
 
-constexpr int64_t kMostSteps = 1000;
+constexpr int64_t kMaxSteps = 1000;
 
 struct Sequence {
   int64_t steps = 0, size = 0;
@@ -29,7 +29,7 @@ absl::StatusOr<Sequence> SequenceOf(CaffeArgs& a, size_t num_states) {
   }
   const bool has_static = a.num_bottoms() == 3 + hidden;
   const Dim steps = DimAt(a.in(0), 0);
-  a.Require(steps.is_static() && steps.value() <= kMostSteps,
+  a.Require(steps.is_static() && steps.value() <= kMaxSteps,
             "an unknown number of steps, or as many");
   s.steps = steps.value();
   if (s.steps < 1) return Invalid("a sequence of no steps");

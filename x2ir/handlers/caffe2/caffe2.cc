@@ -7,7 +7,7 @@ namespace x2ir {
 namespace {
 
 // What images are, for the sizes that a net does not say: the first operators that know tell.
-absl::Status SayShapesOfInputs(Model& model, std::vector<std::string>&) {
+absl::Status WriteInputShapes(Model& model, std::vector<std::string>&) {
   Graph& graph = *model.graph;
   for (Value* input : graph.inputs()) {
     if (!input->type().is_tensor() || input->shape()) continue;
@@ -40,7 +40,7 @@ absl::Status SayShapesOfInputs(Model& model, std::vector<std::string>&) {
 }
 
 [[maybe_unused]] const bool kRegistered =
-    RegisterDialect({.name = caffe2::kDialect, .prepare = SayShapesOfInputs});
+    RegisterDialect({.name = caffe2::kDialect, .after_read = WriteInputShapes});
 
 // Arguments that say how, not what.
 constexpr std::string_view kHints[] = {"engine",
@@ -61,10 +61,10 @@ constexpr std::string_view kHints[] = {"engine",
 
 }  // namespace
 
-double Caffe2Args::Number(std::string_view name, double or_else) {
+double Caffe2Args::Number(std::string_view name, double fallback) {
   const Attribute* attr = attrs().Find(Symbol(name));
   if (attr && attr->get<int64_t>()) return static_cast<double>(Int(Symbol(name), 0));
-  if (!attr) return or_else;
+  if (!attr) return fallback;
   return static_cast<double>(Float(Symbol(name), 0));
 }
 

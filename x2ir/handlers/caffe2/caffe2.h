@@ -26,9 +26,9 @@ class Caffe2Args : public NodeReader {
   using NodeReader::NodeReader;
 
   // A number of either kind.
-  double Number(std::string_view name, double or_else);
-  std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> or_else = {}) {
-    return IntList(Symbol(name), std::move(or_else));
+  double Number(std::string_view name, double fallback);
+  std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> fallback = {}) {
+    return IntList(Symbol(name), std::move(fallback));
   }
   bool ChannelsLast();  // by the argument "order"
   void Drop(std::initializer_list<std::string_view> names);

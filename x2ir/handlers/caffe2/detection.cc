@@ -8,7 +8,7 @@
 namespace x2ir {
 namespace {
 
-constexpr int64_t kMostBoxes = 1 << 22;
+constexpr int64_t kMaxBoxes = 1 << 22;
 
 Expr Column(const Expr& x, int64_t i) { return Slice(x, 1, Size(i), Size(i + 1)); }
 Expr OneNumber(Caffe2Args& a, double number) {
@@ -80,7 +80,7 @@ absl::StatusOr<Values> GenerateProposals(Caffe2Args& a) {
   a.Require(sizes && sizes->size() == 4, "chances of unknown size");
   const int64_t images = (*sizes)[0], each = (*sizes)[1], height = (*sizes)[2], width = (*sizes)[3];
   const auto count = CheckedProduct({each, height, width});
-  if (!count || *count < 1 || *count > kMostBoxes || images < 1 || images > 64) {
+  if (!count || *count < 1 || *count > kMaxBoxes || images < 1 || images > 64) {
     return Invalid("boxes of ", images, " images with ", each, " anchors");
   }
   a.Require(DimAt(a.in(3), 1) == Dim(4) && DimAt(a.in(3), 0) == Dim(each), "rotated anchors");
@@ -333,10 +333,10 @@ Expr HeatmapMaxKeypoint(Caffe2Args& a) {
              xy = (f(1, 1) - f(1, -1) - f(-1, 1) + f(-1, -1)) * 0.25;
   const Expr det = xx * yy - xy * xy, flat_there = Abs(det) < 1e-4;
   const Expr divisor = Where(flat_there, det.Number(1), det);
-  constexpr double kMostMoved = 1.5;
+  constexpr double kMaxMoved = 1.5;
   const auto moved = [&](const Expr& by) { return Where(flat_there, by.Number(0), by / divisor); };
   const Expr dx = moved(yy * gx - xy * gy), dy = moved(xx * gy - xy * gx);
-  const Expr shrink = Max(Max(Abs(dx), Abs(dy)) / kMostMoved, 1.0);
+  const Expr shrink = Max(Max(Abs(dx), Abs(dy)) / kMaxMoved, 1.0);
   const Expr x = dx / shrink, y = dy / shrink;
   const Expr finer = score - (gx * x + gy * y) + (xx * x * x + xy * x * y * 2 + yy * y * y) * 0.5;
   const auto in_image = [&](const Expr& place, const Expr& by, int64_t axis) {

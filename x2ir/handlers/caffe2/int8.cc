@@ -12,7 +12,7 @@ namespace {
 
 struct Steps {
   Expr scale, zero_point;
-  AffineSteps all() const { return {scale, zero_point}; }
+  QuantizationParams all() const { return {scale, zero_point}; }
 };
 Steps StepsOf(Caffe2Args& a, DType type) {
   const double scale = a.Number("Y_scale", 1);

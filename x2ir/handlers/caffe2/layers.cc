@@ -18,13 +18,13 @@ struct Windows {
 };
 // One number for all axes, or those of height and width, or a list.
 std::vector<int64_t> PerAxis(Caffe2Args& a, std::string_view one, std::string_view many,
-                             size_t spatial, int64_t or_else) {
+                             size_t spatial, int64_t fallback) {
   const std::string h = StrCat(one, "_h"), w = StrCat(one, "_w");
   std::vector<int64_t> numbers = a.Ints(many);
   if (numbers.empty() && (a.HasAttr(Symbol(h)) || a.HasAttr(Symbol(w)))) {
-    numbers = {a.Int(Symbol(h), or_else), a.Int(Symbol(w), or_else)};
+    numbers = {a.Int(Symbol(h), fallback), a.Int(Symbol(w), fallback)};
   }
-  const int64_t single = a.Int(Symbol(one), or_else);
+  const int64_t single = a.Int(Symbol(one), fallback);
   if (numbers.empty()) numbers.assign(spatial, single);
   if (numbers.size() != spatial) {
     a.Fail(Invalid(many, " has ", numbers.size(), " numbers for ", spatial, " axes"));

@@ -91,9 +91,9 @@ absl::Status PrepareCoreml(Model& model, std::vector<std::string>&) {
                      .domain_version = [](std::string_view, int) { return 1; },
                      .layout = "channels_first",
                      .holds_any_ops = false,
-                     .prepare = PrepareCoreml,
-                     .ready = ReadyForCoreml,
-                     .finish = FinishCoreml});
+                     .after_read = PrepareCoreml,
+                     .before_passes = ReadyForCoreml,
+                     .before_write = FinishCoreml});
 
 }  // namespace
 
@@ -123,35 +123,35 @@ absl::StatusOr<std::vector<int64_t>> MilArgs::KnownList(std::string_view name) {
 
 int64_t MilArgs::Int(Symbol name) {
   const coreml::MilArgument* argument = spec_ ? spec_->Find(name.view()) : nullptr;
-  const int64_t* or_else =
+  const int64_t* fallback =
       argument && argument->default_value ? argument->default_value->get<int64_t>() : nullptr;
-  return NodeReader::Int(name, or_else ? *or_else : 0);
+  return NodeReader::Int(name, fallback ? *fallback : 0);
 }
 
 double MilArgs::Number(Symbol name) {
   const coreml::MilArgument* argument = spec_ ? spec_->Find(name.view()) : nullptr;
-  const float* or_else =
+  const float* fallback =
       argument && argument->default_value ? argument->default_value->get<float>() : nullptr;
-  return NodeReader::Float(name, or_else ? *or_else : 0);
+  return NodeReader::Float(name, fallback ? *fallback : 0);
 }
 
 std::string MilArgs::Text(Symbol name) {
   const coreml::MilArgument* argument = spec_ ? spec_->Find(name.view()) : nullptr;
-  const std::string* or_else =
+  const std::string* fallback =
       argument && argument->default_value ? argument->default_value->get<std::string>() : nullptr;
-  return NodeReader::String(name, or_else ? *or_else : "");
+  return NodeReader::String(name, fallback ? *fallback : "");
 }
 
-std::vector<int64_t> MilArgs::List(Symbol name, std::vector<int64_t> or_else) {
-  return IntList(name, std::move(or_else));
+std::vector<int64_t> MilArgs::List(Symbol name, std::vector<int64_t> fallback) {
+  return IntList(name, std::move(fallback));
 }
 
-Expr MilArgs::Scalar(Symbol name, DType type, double or_else) {
+Expr MilArgs::Scalar(Symbol name, DType type, double fallback) {
   Ignore(name);
   const Attribute* attr = attrs().Find(name);
   const Tensor* tensor = attr ? attr->get<Tensor>() : nullptr;
   if (attr && !tensor) Fail(Invalid("attribute '", name.view(), "' is no number"));
-  if (!tensor) return {b(), b().Scalar(type, or_else)};
+  if (!tensor) return {b(), b().Scalar(type, fallback)};
   if (tensor->dtype() == type) return {b(), b().Constant(*tensor)};
   if (type == DType::kBool)
     return {b(), b().Constant(Tensor::Scalar<bool>(tensor->AsDouble(0) != 0))};

@@ -42,9 +42,9 @@ class MilArgs : public NodeReader {
   bool Bool(Symbol name) { return Int(name) != 0; }
   double Number(Symbol name);
   std::string Text(Symbol name);
-  std::vector<int64_t> List(Symbol name, std::vector<int64_t> or_else = {});
+  std::vector<int64_t> List(Symbol name, std::vector<int64_t> fallback = {});
   // A number of any type, as one of `type`.
-  Expr Scalar(Symbol name, DType type, double or_else);
+  Expr Scalar(Symbol name, DType type, double fallback);
 
  private:
   const coreml::MilOp* spec_;

@@ -71,22 +71,22 @@ Expr NnArgs::NeedWeights(std::string_view path, const std::vector<int64_t>& dims
   return weights;
 }
 
-int64_t NnArgs::Int(Symbol name, int64_t or_else) {
+int64_t NnArgs::Int(Symbol name, int64_t fallback) {
   const int64_t number = NodeReader::Int(name, 0);
-  return number == 0 ? or_else : number;
+  return number == 0 ? fallback : number;
 }
 
-double NnArgs::Number(Symbol name, double or_else) {
+double NnArgs::Number(Symbol name, double fallback) {
   const Attribute* attr = attrs().Find(name);
   const double* wide = attr ? attr->get<double>() : nullptr;
   if (wide) Ignore(name);
   const double number = wide ? *wide : NodeReader::Float(name, 0);
-  return number == 0 ? or_else : number;
+  return number == 0 ? fallback : number;
 }
 
-std::vector<int64_t> NnArgs::List(Symbol name, std::vector<int64_t> or_else) {
+std::vector<int64_t> NnArgs::List(Symbol name, std::vector<int64_t> fallback) {
   std::vector<int64_t> list = IntList(name, {});
-  return list.empty() ? or_else : list;
+  return list.empty() ? fallback : list;
 }
 
 std::string NnArgs::Enum(Symbol name, std::string_view first) { return String(name, first); }

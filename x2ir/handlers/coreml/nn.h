@@ -38,10 +38,10 @@ class NnArgs : public NodeReader {
   // --- Attributes
   // --------------------------------------------------------------------------------- What a file
   // leaves out is 0, or that number.
-  int64_t Int(Symbol name, int64_t or_else = 0);
-  double Number(Symbol name, double or_else = 0);
+  int64_t Int(Symbol name, int64_t fallback = 0);
+  double Number(Symbol name, double fallback = 0);
   bool Flag(Symbol name) { return Int(name) != 0; }
-  std::vector<int64_t> List(Symbol name, std::vector<int64_t> or_else = {});
+  std::vector<int64_t> List(Symbol name, std::vector<int64_t> fallback = {});
   std::string Enum(Symbol name, std::string_view first);
   // Whether a message is there, its fields or without any.
   bool Given(std::string_view path);

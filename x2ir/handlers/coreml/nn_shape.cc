@@ -239,8 +239,8 @@ Expr Range(const Expr& end, const Expr& start, const Expr& step) {
   const auto number = [](const Expr& x) { return Reshape(x, {}); };
   return number(start).Op("range", {number(end), number(step)});
 }
-Expr NumberOf(NnArgs& a, Symbol name, double or_else) {
-  return NumbersAs(a.b(), DType::kFloat32, {1}, {a.Number(name, or_else)});
+Expr NumberOf(NnArgs& a, Symbol name, double fallback) {
+  return NumbersAs(a.b(), DType::kFloat32, {1}, {a.Number(name, fallback)});
 }
 Expr RangeStatic(NnArgs& a) {
   const Expr end = NumberOf(a, "endValue", 0), start = NumberOf(a, "startValue", 0),

@@ -105,10 +105,10 @@ Expr Pooling(NnArgs& a) {
 // --- Of three axes
 // --------------------------------------------------------------------------------
 
-std::vector<int64_t> Three(NnArgs& a, std::string_view what, int64_t or_else) {
+std::vector<int64_t> Three(NnArgs& a, std::string_view what, int64_t fallback) {
   std::vector<int64_t> numbers;
   for (const char* axis : {"Depth", "Height", "Width"}) {
-    numbers.push_back(a.Int(Symbol(StrCat(what, axis)), or_else));
+    numbers.push_back(a.Int(Symbol(StrCat(what, axis)), fallback));
   }
   return numbers;
 }

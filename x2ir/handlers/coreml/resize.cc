@@ -132,7 +132,7 @@ Expr MilResizeBilinear(MilArgs& a) {
   return ResizedLinear(a, a.X(), TargetSizes(a), a.Text("sampling_mode"));
 }
 // Along an axis, of which each is looked at.
-constexpr int64_t kMostPlaces = int64_t{1} << 24;
+constexpr int64_t kMaxPlaces = int64_t{1} << 24;
 
 // The elements of `in` that the middles of `out` results lie in.
 std::vector<int64_t> Middles(int64_t in, int64_t out) {
@@ -152,7 +152,7 @@ Expr NearestOfMiddles(NodeReader& a, const Expr& x, const std::vector<Size>& siz
     const Dim in = DimAt(x, rank - count + i);
     const std::optional<int64_t> out = sizes[static_cast<size_t>(i)].number;
     if (!in.is_static() || !out) return Resized(a, x, sizes, attrs);
-    a.Require(in.value() > 0 && *out > 0 && in.value() < kMostPlaces && *out < kMostPlaces,
+    a.Require(in.value() > 0 && *out > 0 && in.value() < kMaxPlaces && *out < kMaxPlaces,
               "images of that size");
     const std::vector<int64_t> places = Middles(in.value(), *out);
     rounds &= ResizePicks(attrs, ResizeAxis::Of(in.value(), *out), places);
@@ -334,7 +334,7 @@ absl::StatusOr<Value*> ToResize(MilWriter& w) {
   }
   const int64_t h = out[rank - 2], v = out[rank - 1];
   if (!exact || h < 1 || v < 1) return CannotExpress("scales that are no quotients of sizes");
-  if (std::max({h, v, in[rank - 2], in[rank - 1]}) >= kMostPlaces) {
+  if (std::max({h, v, in[rank - 2], in[rank - 1]}) >= kMaxPlaces) {
     return CannotExpress("images of ", h, " by ", v, " elements");
   }
   const AttributeMap sizes = {{"target_size_height", h}, {"target_size_width", v}};

@@ -35,8 +35,8 @@ Expr DarknetArgs::image(size_t i) {
   return ReshapeTo(x, {SizeAt(x, 0), Size(-1), Size(1), Size(1)});
 }
 
-std::string DarknetArgs::Text(std::string_view name, std::string_view or_else) {
-  return NodeReader::String(Symbol(name), or_else);
+std::string DarknetArgs::Text(std::string_view name, std::string_view fallback) {
+  return NodeReader::String(Symbol(name), fallback);
 }
 std::vector<double> DarknetArgs::Numbers(std::string_view name) {
   return darknet::ParseNumbers(Text(name, ""));
@@ -44,17 +44,17 @@ std::vector<double> DarknetArgs::Numbers(std::string_view name) {
 std::vector<int64_t> DarknetArgs::Integers(std::string_view name) {
   return darknet::ParseIntegers(Text(name, ""));
 }
-int64_t DarknetArgs::Integer(std::string_view name, int64_t or_else) {
-  if (!HasAttr(Symbol(name))) return or_else;
+int64_t DarknetArgs::Integer(std::string_view name, int64_t fallback) {
+  if (!HasAttr(Symbol(name))) return fallback;
   const std::vector<int64_t> numbers = Integers(name);
   if (numbers.empty()) Fail(Invalid("the value of '", name, "' is no number"));
-  return numbers.empty() ? or_else : numbers[0];
+  return numbers.empty() ? fallback : numbers[0];
 }
-double DarknetArgs::Number(std::string_view name, double or_else) {
-  if (!HasAttr(Symbol(name))) return or_else;
+double DarknetArgs::Number(std::string_view name, double fallback) {
+  if (!HasAttr(Symbol(name))) return fallback;
   const std::vector<double> numbers = Numbers(name);
   if (numbers.empty()) Fail(Invalid("the value of '", name, "' is no number"));
-  return numbers.empty() ? or_else : static_cast<double>(static_cast<float>(numbers[0]));
+  return numbers.empty() ? fallback : static_cast<double>(static_cast<float>(numbers[0]));
 }
 void DarknetArgs::RefuseAll(std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {

@@ -32,10 +32,10 @@ class DarknetArgs : public NodeReader {
   Expr image(size_t i = 0);
 
   // Options, each with what it is when it is left out.
-  int64_t Integer(std::string_view name, int64_t or_else);
-  bool Flag(std::string_view name, bool or_else) { return Integer(name, or_else) != 0; }
-  double Number(std::string_view name, double or_else);
-  std::string Text(std::string_view name, std::string_view or_else);
+  int64_t Integer(std::string_view name, int64_t fallback);
+  bool Flag(std::string_view name, bool fallback) { return Integer(name, fallback) != 0; }
+  double Number(std::string_view name, double fallback);
+  std::string Text(std::string_view name, std::string_view fallback);
   std::vector<double> Numbers(std::string_view name);
   std::vector<int64_t> Integers(std::string_view name);
   // Unimplemented for an option that is given and not 0.
@@ -51,7 +51,7 @@ absl::StatusOr<Values> FromDarknet(const DarknetFn& fn, Rewrite& r);
 
 // x after the function of that name, or after the one that the option `activation` names.
 absl::StatusOr<Expr> ActivatedBy(std::string_view name, const Expr& x);
-absl::StatusOr<Expr> Activated(DarknetArgs& a, const Expr& x, std::string_view or_else);
+absl::StatusOr<Expr> Activated(DarknetArgs& a, const Expr& x, std::string_view fallback);
 
 // Rows of an IR op: it is what the section mostly is, for the tables.
 class DarknetSpec {

@@ -85,14 +85,14 @@ absl::StatusOr<Expr> ActivatedBy(std::string_view name, const Expr& x) {
   }
   return Unimplemented("activation=", name);
 }
-absl::StatusOr<Expr> Activated(DarknetArgs& a, const Expr& x, std::string_view or_else) {
-  return ActivatedBy(a.Text("activation", or_else), x);
+absl::StatusOr<Expr> Activated(DarknetArgs& a, const Expr& x, std::string_view fallback) {
+  return ActivatedBy(a.Text("activation", fallback), x);
 }
 
 namespace {
 
-absl::StatusOr<Value*> WithActivation(DarknetArgs& a, const Expr& x, std::string_view or_else) {
-  X2IR_ASSIGN_OR_RETURN(const Expr y, Activated(a, x, or_else));
+absl::StatusOr<Value*> WithActivation(DarknetArgs& a, const Expr& x, std::string_view fallback) {
+  X2IR_ASSIGN_OR_RETURN(const Expr y, Activated(a, x, fallback));
   return y.value() == x.value() ? a.Op("identity", {x}).value() : y.value();
 }
 

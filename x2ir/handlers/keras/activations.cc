@@ -190,8 +190,8 @@ Expr Activated(KerasArgs& a, const Json& activation, const Expr& x) {
   return row->apply(a, x);
 }
 
-Expr ActivatedBy(KerasArgs& a, Symbol name, const Expr& x, std::string_view or_else) {
-  if (!a.Given(name)) return Activated(a, Json(std::string(or_else)), x);
+Expr ActivatedBy(KerasArgs& a, Symbol name, const Expr& x, std::string_view fallback) {
+  if (!a.Given(name)) return Activated(a, Json(std::string(fallback)), x);
   return Activated(a, a.Nested(name), x);
 }
 

@@ -12,7 +12,7 @@ namespace X2IR_API x2ir {
 // does not matter: softmax is of the last axis. Unimplemented for a function that is not known.
 Expr Activated(KerasArgs& a, const keras::Json& activation, const Expr& x);
 // The setting `name` of a layer; without it, x itself.
-Expr ActivatedBy(KerasArgs& a, Symbol name, const Expr& x, std::string_view or_else = "linear");
+Expr ActivatedBy(KerasArgs& a, Symbol name, const Expr& x, std::string_view fallback = "linear");
 
 // hard_sigmoid: clip(0.2 x + 0.5) until Keras 2, relu6(x + 3) / 6 since Keras 3.
 Expr HardSigmoid(KerasArgs& a, const Expr& x);

@@ -326,7 +326,7 @@ absl::Status PrepareKeras(Model& model, std::vector<std::string>& warnings) {
 [[maybe_unused]] const bool kRegistered = RegisterDialect({
     .name = keras::kDialect,
     .latest_opset = 3,
-    .prepare = PrepareKeras,
+    .after_read = PrepareKeras,
 });
 
 }  // namespace

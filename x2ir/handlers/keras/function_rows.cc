@@ -212,11 +212,11 @@ constexpr FunctionRow kFunctionRows[] = {
 
 struct Word {
   std::string attr;        // of the operator
-  std::string_view name;   // the argument's first name; empty: the value is always `or_else`
+  std::string_view name;   // the argument's first name; empty: the value is always `fallback`
   std::string_view names;  // all of them
   char kind = 0;
   bool has_default = false, may_lack = false;
-  keras::Json or_else;
+  keras::Json fallback;
 };
 
 keras::Json TextOrNumber(std::string_view text) {
@@ -228,13 +228,13 @@ Word WordOf(std::string_view text) {
   Word word;
   if (const size_t at = text.find('!'); at != text.npos) {
     word.attr = text.substr(0, at);
-    word.or_else = TextOrNumber(text.substr(at + 1));
+    word.fallback = TextOrNumber(text.substr(at + 1));
     return word;
   }
   if (const size_t at = text.find('='); at != text.npos) {
     word.may_lack = text.substr(at + 1) == "?";
     word.has_default = true;
-    word.or_else = TextOrNumber(text.substr(at + 1));
+    word.fallback = TextOrNumber(text.substr(at + 1));
     text = text.substr(0, at);
   }
   if (const size_t at = text.find(':'); at != text.npos) {
@@ -266,7 +266,7 @@ struct ReadRow {
 
 Attribute AttributeOf(KerasCall& c, const Word& word) {
   const keras::Json& given = c.Arg(word.name);
-  const keras::Json& value = given.is_null() ? word.or_else : given;
+  const keras::Json& value = given.is_null() ? word.fallback : given;
   if (word.kind == 'f') {
     return static_cast<float>(given.is_null() ? value.Number() : c.Number(word.name, 0));
   }
@@ -291,7 +291,7 @@ absl::StatusOr<Values> RunRow(const ReadRow& row, KerasCall& c) {
   std::vector<Value*> operands;
   for (const Word& word : row.operands) {
     if (!c.Given(word.name) && word.has_default) {
-      if (!word.may_lack) operands.push_back(c.ValueOf(word.or_else, DType::kInt64));
+      if (!word.may_lack) operands.push_back(c.ValueOf(word.fallback, DType::kInt64));
       continue;
     }
     switch (word.kind) {
@@ -314,9 +314,9 @@ absl::StatusOr<Values> RunRow(const ReadRow& row, KerasCall& c) {
   AttributeMap attrs;
   for (const Word& word : row.attrs) {
     if (word.name.empty() && word.attr == "out_type") {
-      attrs.Set(word.attr, Type::Tensor(*ParseDType(word.or_else.text())));
+      attrs.Set(word.attr, Type::Tensor(*ParseDType(word.fallback.text())));
     } else if (word.name.empty()) {
-      attrs.Set(word.attr, word.or_else.Int());
+      attrs.Set(word.attr, word.fallback.Int());
     } else if (c.Given(word.name) || word.has_default) {
       attrs.Set(word.attr, AttributeOf(c, word));
     }

@@ -311,38 +311,38 @@ std::optional<std::vector<int64_t>> KerasCall::Integers(std::string_view name) {
   return flat.ints;
 }
 
-int64_t KerasCall::Integer(std::string_view name, int64_t or_else) {
+int64_t KerasCall::Integer(std::string_view name, int64_t fallback) {
   const auto list = Integers(name);
-  if (!list) return or_else;
+  if (!list) return fallback;
   if (list->size() != 1) Wrong(name, "integer");
   return (*list)[0];
 }
 
-bool KerasCall::Flag(std::string_view name, bool or_else) {
+bool KerasCall::Flag(std::string_view name, bool fallback) {
   const Json& json = Arg(name);
-  if (json.is_null()) return or_else;
+  if (json.is_null()) return fallback;
   if (json.kind() != Json::Kind::kBool && !json.is_number()) Wrong(name, "bool");
   return json.Flag(json.Int() != 0);
 }
 
-double KerasCall::Number(std::string_view name, double or_else) {
+double KerasCall::Number(std::string_view name, double fallback) {
   const Json& json = Arg(name);
-  if (json.is_null()) return or_else;
+  if (json.is_null()) return fallback;
   const Json& value = IsTyped(json) ? json["config"]["value"] : json;
   if (!value.is_number()) Wrong(name, "number");
   return value.Number();
 }
 
-std::string KerasCall::Text(std::string_view name, std::string_view or_else) {
+std::string KerasCall::Text(std::string_view name, std::string_view fallback) {
   const Json& json = Arg(name);
-  if (json.is_null()) return std::string(or_else);
+  if (json.is_null()) return std::string(fallback);
   if (!json.is_string()) Wrong(name, "text");
   return json.text();
 }
 
-DType KerasCall::TypeOf(std::string_view name, DType or_else) {
+DType KerasCall::TypeOf(std::string_view name, DType fallback) {
   const Json& json = Arg(name);
-  if (json.is_null()) return or_else;
+  if (json.is_null()) return fallback;
   std::string text = keras::PolicyName(json);
   if (text.starts_with("tf.")) text = text.substr(3);
   if (text == "float") text = "float32";

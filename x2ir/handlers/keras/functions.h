@@ -62,11 +62,11 @@ class KerasCall : public NodeReader {
   // --- What is known ----------------------------------------------------------------------------
   // One or a list; nullopt where it is left out.
   std::optional<std::vector<int64_t>> Integers(std::string_view name);
-  int64_t Integer(std::string_view name, int64_t or_else);
-  bool Flag(std::string_view name, bool or_else = false);
-  double Number(std::string_view name, double or_else);
-  std::string Text(std::string_view name, std::string_view or_else = "");
-  DType TypeOf(std::string_view name, DType or_else);
+  int64_t Integer(std::string_view name, int64_t fallback);
+  bool Flag(std::string_view name, bool fallback = false);
+  double Number(std::string_view name, double fallback);
+  std::string Text(std::string_view name, std::string_view fallback = "");
+  DType TypeOf(std::string_view name, DType fallback);
   // Axes counted from the front; all of them where they are left out.
   std::vector<int64_t> Axes(std::string_view name, const Expr& x);
 

@@ -183,19 +183,19 @@ void KerasArgs::Wrong(Symbol name, std::string_view kind) {
   throw Builder::Stopped();
 }
 
-std::string KerasArgs::Text(Symbol name, std::string_view or_else) {
+std::string KerasArgs::Text(Symbol name, std::string_view fallback) {
   Ignore(name);
   const Attribute* attr = attrs().Find(name);
-  if (!attr) return std::string(or_else);
+  if (!attr) return std::string(fallback);
   const auto* text = attr->get<std::string>();
   if (!text) Wrong(name, "text");
   return *text;
 }
 
-int64_t KerasArgs::Integer(Symbol name, int64_t or_else) {
+int64_t KerasArgs::Integer(Symbol name, int64_t fallback) {
   Ignore(name);
   const Attribute* attr = attrs().Find(name);
-  if (!attr) return or_else;
+  if (!attr) return fallback;
   if (const auto* number = attr->get<int64_t>()) return *number;
   if (const auto* real = attr->get<double>();
       real && *real == static_cast<double>(static_cast<int64_t>(*real))) {
@@ -205,12 +205,12 @@ int64_t KerasArgs::Integer(Symbol name, int64_t or_else) {
   Wrong(name, "integer");
 }
 
-bool KerasArgs::Flag(Symbol name, bool or_else) { return Integer(name, or_else) != 0; }
+bool KerasArgs::Flag(Symbol name, bool fallback) { return Integer(name, fallback) != 0; }
 
-double KerasArgs::Number(Symbol name, double or_else) {
+double KerasArgs::Number(Symbol name, double fallback) {
   Ignore(name);
   const Attribute* attr = attrs().Find(name);
-  if (!attr) return or_else;
+  if (!attr) return fallback;
   if (const auto* number = attr->get<int64_t>()) return static_cast<double>(*number);
   if (const auto* real = attr->get<double>()) return *real;
   // A number of NumPy's: {"type": "ndarray", "value": 0.3}.
@@ -260,9 +260,9 @@ std::vector<std::string> KerasArgs::Texts(Symbol name) {
   Wrong(name, "list of texts");
 }
 
-std::vector<int64_t> KerasArgs::Tuple(Symbol name, size_t count, int64_t or_else) {
+std::vector<int64_t> KerasArgs::Tuple(Symbol name, size_t count, int64_t fallback) {
   std::vector<int64_t> list = Integers(name);
-  if (list.empty()) list = {or_else};
+  if (list.empty()) list = {fallback};
   if (list.size() == 1) list.resize(count, list[0]);
   if (list.size() != count) Wrong(name, StrCat("list of ", count, " integers"));
   return list;

@@ -59,15 +59,15 @@ class KerasArgs : public NodeReader {
   // --- Configuration, each with what it is when it is left out
   // ------------------------------------
   bool Given(Symbol name) const { return attrs().Has(name); }
-  std::string Text(Symbol name, std::string_view or_else = "");
-  int64_t Integer(Symbol name, int64_t or_else);
-  bool Flag(Symbol name, bool or_else);
-  double Number(Symbol name, double or_else);
+  std::string Text(Symbol name, std::string_view fallback = "");
+  int64_t Integer(Symbol name, int64_t fallback);
+  bool Flag(Symbol name, bool fallback);
+  double Number(Symbol name, double fallback);
   std::vector<int64_t> Integers(Symbol name);
   std::vector<double> Numbers(Symbol name);
   std::vector<std::string> Texts(Symbol name);
   // One number for all, or `count` of them.
-  std::vector<int64_t> Tuple(Symbol name, size_t count, int64_t or_else);
+  std::vector<int64_t> Tuple(Symbol name, size_t count, int64_t fallback);
   // A text, or what is nested.
   keras::Json Nested(Symbol name);
   // Axes of a tensor of that rank, counted from the front.

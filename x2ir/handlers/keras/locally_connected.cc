@@ -11,7 +11,7 @@
 namespace x2ir {
 namespace {
 
-constexpr int64_t kMostOfMatrix = int64_t{1} << 26;
+constexpr int64_t kMaxOfMatrix = int64_t{1} << 26;
 
 // Along one axis: which places of the image each place of the result is of.
 struct Reach {
@@ -22,7 +22,7 @@ Reach ReachAlong(KerasArgs& a, int64_t in, int64_t kernel, int64_t stride, bool 
   Reach reach;
   reach.in = in;
   if (!same && in < kernel) a.Fail(Invalid("a window larger than the image"));
-  if (in > kMostOfMatrix) a.Fail(Unimplemented("a locally connected layer of this size"));
+  if (in > kMaxOfMatrix) a.Fail(Unimplemented("a locally connected layer of this size"));
   reach.out = same ? (in + stride - 1) / stride : (in - kernel) / stride + 1;
   for (int64_t o = 0; o < reach.out; ++o) {
     const int64_t from = o * stride - (same ? kernel / 2 : 0);
@@ -48,14 +48,14 @@ Expr WholeMatrix(KerasArgs& a, const Expr& x, const std::vector<Expr>& w,
   for (size_t i = 0; i < spatial; ++i) {
     const int64_t in = (*sizes)[last ? i : i + 1];
     reach.push_back(ReachAlong(a, in, window.kernel[i], window.strides[i], same));
-    if (in < 1 || channels < 1 || inputs > kMostOfMatrix / in) a.Fail(Invalid("an empty image"));
+    if (in < 1 || channels < 1 || inputs > kMaxOfMatrix / in) a.Fail(Invalid("an empty image"));
     inputs *= in;
     places *= std::max<int64_t>(reach.back().out, 1);
-    if (places > kMostOfMatrix) a.Fail(Unimplemented("a locally connected layer of this size"));
+    if (places > kMaxOfMatrix) a.Fail(Unimplemented("a locally connected layer of this size"));
   }
   const int64_t filters = a.Integer("filters", 0);
-  if (filters < 1 || filters > kMostOfMatrix / places ||
-      inputs > kMostOfMatrix / (places * filters)) {
+  if (filters < 1 || filters > kMaxOfMatrix / places ||
+      inputs > kMaxOfMatrix / (places * filters)) {
     a.Fail(Unimplemented("a locally connected layer of this size"));
   }
   const int64_t outputs = places * filters;

@@ -13,7 +13,7 @@ namespace x2ir {
 namespace {
 
 using std::numbers::pi;
-constexpr int64_t kMostSamples = int64_t{1} << 24;
+constexpr int64_t kMaxSamples = int64_t{1} << 24;
 
 // --- By kernels that were trained ----------------------------------------------------------------
 
@@ -30,7 +30,7 @@ Value* StftSpectrogram(KerasArgs& a) {
   const std::vector<Expr> w = a.Weights(names);
   Expr x = a.tensor();
   if (a.RankOf(x) != 3) a.Fail(Invalid("a signal of ", a.RankOf(x), " axes"));
-  if (frame < 1 || step < 1 || frame > kMostSamples) a.Fail(Invalid("frames of ", frame));
+  if (frame < 1 || step < 1 || frame > kMaxSamples) a.Fail(Invalid("frames of ", frame));
   if (last) x = Transpose(x, {0, 2, 1});
   const Size batch = SizeAt(x, 0), channels = SizeAt(x, 1);
   KerasWindow window;
@@ -136,8 +136,8 @@ Value* MelSpectrogram(KerasArgs& a) {
     a.Fail(Invalid("its settings make no sense for ", samples.value(), " samples"));
   }
   const int64_t frames = (count - m.transformed) / m.step + 1, frequencies = half + 1;
-  if (count > kMostSamples || frames > kMostSamples / m.transformed ||
-      frequencies > kMostSamples / m.transformed) {
+  if (count > kMaxSamples || frames > kMaxSamples / m.transformed ||
+      frequencies > kMaxSamples / m.transformed) {
     a.Fail(Unimplemented("a signal that long"));
   }
   // What is before the first sample and behind the last is a mirror image.

@@ -288,10 +288,10 @@ absl::StatusOr<Values> Proposal(SymbolArgs& a) {
     return Unimplemented("regions of images of unknown size");
   const int64_t height = rows.value(), width = columns.value();
   const auto anchors = static_cast<int64_t>(scales.size() * ratios.size());
-  constexpr int64_t kMostCells = 10'000'000;
-  if (anchors < 1 || stride < 1 || stride > 65536 || after < 1 || after > kMostCells ||
-      height < 1 || width < 1 || height > kMostCells || width > kMostCells ||
-      height * width > kMostCells / anchors ||
+  constexpr int64_t kMaxCells = 10'000'000;
+  if (anchors < 1 || stride < 1 || stride > 65536 || after < 1 || after > kMaxCells || height < 1 ||
+      width < 1 || height > kMaxCells || width > kMaxCells ||
+      height * width > kMaxCells / anchors ||
       *std::min_element(ratios.begin(), ratios.end()) <= 0) {
     return Invalid("regions of an image of ", height, " x ", width);
   }

@@ -133,7 +133,7 @@ void SayTypesOfInputs(Graph& graph) {
   }
 }
 
-void SayShapesOfInputs(Graph& graph) {
+void WriteInputShapes(Graph& graph) {
   for (Value* input : graph.inputs()) {
     if (!input->type().is_tensor() || input->shape()) continue;
     const Value* at = input;
@@ -157,13 +157,13 @@ void SayShapesOfInputs(Graph& graph) {
 
 absl::Status PrepareMxnet(Model& model, std::vector<std::string>&) {
   DropLabels(*model.graph);
-  SayShapesOfInputs(*model.graph);
+  WriteInputShapes(*model.graph);
   SayTypesOfInputs(*model.graph);
   return absl::OkStatus();
 }
 
-[[maybe_unused]] const bool kRegistered =
-    RegisterDialect({.name = mxnet::kDialect, .layout = "channels_first", .prepare = PrepareMxnet});
+[[maybe_unused]] const bool kRegistered = RegisterDialect(
+    {.name = mxnet::kDialect, .layout = "channels_first", .after_read = PrepareMxnet});
 
 }  // namespace
 }  // namespace x2ir

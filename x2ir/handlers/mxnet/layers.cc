@@ -35,8 +35,8 @@ SymbolWindow TakeWindow(SymbolArgs& a) {
   return w;
 }
 
-Value* BiasOf(SymbolArgs& a, size_t i, bool or_else) {
-  const bool none = a.Flag("no_bias", or_else);
+Value* BiasOf(SymbolArgs& a, size_t i, bool fallback) {
+  const bool none = a.Flag("no_bias", fallback);
   return none ? nullptr : a.in(i).value();
 }
 

@@ -96,8 +96,8 @@ absl::StatusOr<Value*> ReshapeLike(SymbolArgs& a) {
   }
   X2IR_ASSIGN_OR_RETURN(const int64_t left, a.Rank(0));
   X2IR_ASSIGN_OR_RETURN(const int64_t right, a.Rank(1));
-  const auto place = [&](Symbol name, int64_t or_else, int64_t rank) {
-    const int64_t at = a.Integer(name, or_else);
+  const auto place = [&](Symbol name, int64_t fallback, int64_t rank) {
+    const int64_t at = a.Integer(name, fallback);
     return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
   };
   const int64_t from = place("lhs_begin", 0, left), to = place("lhs_end", left, left);

@@ -62,10 +62,10 @@ Expr StepOf(SymbolArgs& a, DType t, const Expr& low, const Expr& high) {
   return range / StepsOf(a, t);
 }
 
-DType TakeOutType(SymbolArgs& a, DType or_else, double least) {
+DType TakeOutType(SymbolArgs& a, DType fallback, double least) {
   const std::string name = a.Text("out_type", "");
   if (name == "auto") return least >= 0 ? DType::kUInt8 : DType::kInt8;
-  return name.empty() ? or_else : a.ElementType("out_type", or_else);
+  return name.empty() ? fallback : a.ElementType("out_type", fallback);
 }
 
 // Without a range that was counted, that of the operand.

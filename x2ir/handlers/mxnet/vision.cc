@@ -258,8 +258,8 @@ absl::StatusOr<Value*> ImageToTensor(SymbolArgs& a) {
 }
 absl::StatusOr<Value*> ImageNormalize(SymbolArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
-  const auto along = [&](Symbol name, double or_else) {
-    const std::vector<double> numbers = a.Numbers(name, {or_else});
+  const auto along = [&](Symbol name, double fallback) {
+    const std::vector<double> numbers = a.Numbers(name, {fallback});
     const auto count = static_cast<int64_t>(numbers.size());
     return AlongAxis(NumbersAs(a, a.dtype(), {count}, numbers), rank - 3, rank);
   };

@@ -220,7 +220,7 @@ absl::StatusOr<Values> Proposal(NcnnArgs& a) {
   a.Require(sizes && sizes->size() == 4, "chances of unknown size");
   const int64_t height = (*sizes)[2], width = (*sizes)[3];
   const auto count = CheckedProduct({kEach, height, width});
-  if (!count || *count < 1 || *count > kMostPriors || (*sizes)[1] != 2 * kEach || stride < 1 ||
+  if (!count || *count < 1 || *count > kMaxPriors || (*sizes)[1] != 2 * kEach || stride < 1 ||
       base < 1 || after < 1) {
     return Invalid("regions of ", (*sizes)[1], " channels for ", kEach, " anchors");
   }
@@ -284,8 +284,8 @@ Expr RegionOf(NcnnArgs& a) {
 struct PooledSize {
   int64_t width, height;
 };
-PooledSize PooledOf(NcnnArgs& a, int64_t or_else) {
-  const PooledSize size = {a.Int(0, or_else), a.Int(1, or_else)};
+PooledSize PooledOf(NcnnArgs& a, int64_t fallback) {
+  const PooledSize size = {a.Int(0, fallback), a.Int(1, fallback)};
   if (size.width < 1 || size.height < 1 || size.width > 4096 || size.height > 4096) {
     a.Fail(Invalid(size.width, " x ", size.height, " cells"));
   }

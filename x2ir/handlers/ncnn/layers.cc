@@ -28,9 +28,10 @@ std::vector<int64_t> Turned(std::vector<int64_t> numbers) {
   std::reverse(numbers.begin(), numbers.end());
   return numbers;
 }
-std::vector<int64_t> Each(NcnnArgs& a, const std::vector<int64_t>& ids, int64_t or_else) {
+std::vector<int64_t> Each(NcnnArgs& a, const std::vector<int64_t>& ids, int64_t fallback) {
   std::vector<int64_t> numbers;
-  for (const int64_t id : ids) numbers.push_back(a.Int(id, numbers.empty() ? or_else : numbers[0]));
+  for (const int64_t id : ids)
+    numbers.push_back(a.Int(id, numbers.empty() ? fallback : numbers[0]));
   return numbers;
 }
 

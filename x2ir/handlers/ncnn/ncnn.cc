@@ -29,29 +29,29 @@ Expr NcnnArgs::weights(size_t i) {
 
 int64_t NcnnArgs::AxisOf(int64_t axis) { return NodeReader::AxisOf(axis, RankOf() - 1) + 1; }
 
-int64_t NcnnArgs::Int(int64_t id, int64_t or_else) {
+int64_t NcnnArgs::Int(int64_t id, int64_t fallback) {
   const Symbol name(StrCat(id));
   Ignore(name);
   const Attribute* attr = attrs().Find(name);
-  if (!attr) return or_else;
+  if (!attr) return fallback;
   if (const auto* number = attr->get<int64_t>()) return *number;
   const auto* real = attr->get<float>();
   if (!real || !(std::fabs(*real) < 1e9f) || *real != std::floor(*real)) {
     Fail(Invalid("parameter ", id, " is no integer"));
-    return or_else;
+    return fallback;
   }
   return static_cast<int64_t>(*real);
 }
 
-double NcnnArgs::Float(int64_t id, double or_else) {
+double NcnnArgs::Float(int64_t id, double fallback) {
   const Symbol name(StrCat(id));
   Ignore(name);
   const Attribute* attr = attrs().Find(name);
-  if (!attr) return or_else;
+  if (!attr) return fallback;
   if (const auto* real = attr->get<float>()) return *real;
   const auto* number = attr->get<int64_t>();
   if (!number) Fail(Invalid("parameter ", id, " is no number"));
-  if (!number) return or_else;
+  if (!number) return fallback;
   return bits_ ? static_cast<double>(std::bit_cast<float>(static_cast<int32_t>(*number)))
                : static_cast<double>(*number);
 }

@@ -33,9 +33,9 @@ class NcnnArgs : public NodeReader {
 
   // Parameters by their numbers, each with what it is when it is left out.
   bool Has(int64_t id) const { return HasAttr(Symbol(StrCat(id))); }
-  int64_t Int(int64_t id, int64_t or_else);
-  bool Flag(int64_t id, bool or_else) { return Int(id, or_else) != 0; }
-  double Float(int64_t id, double or_else);
+  int64_t Int(int64_t id, int64_t fallback);
+  bool Flag(int64_t id, bool fallback) { return Int(id, fallback) != 0; }
+  double Float(int64_t id, double fallback);
   std::vector<int64_t> Ints(int64_t id);
   std::vector<double> Floats(int64_t id);
   void Drop(std::initializer_list<int64_t> ids);

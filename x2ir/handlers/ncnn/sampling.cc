@@ -13,8 +13,8 @@ struct PlaneWindow {
   std::vector<int64_t> kernel, dilations, strides, pads;  // pads: begins, then ends
 };
 PlaneWindow PlaneWindowOf(NcnnArgs& a) {
-  const auto pair = [&](int64_t id, int64_t or_else) {
-    const int64_t width = a.Int(id, or_else);
+  const auto pair = [&](int64_t id, int64_t fallback) {
+    const int64_t width = a.Int(id, fallback);
     return std::vector<int64_t>{a.Int(10 + id, width), width};
   };
   PlaneWindow w;

@@ -180,9 +180,9 @@ bool SymbolArgs::Given(Symbol name) const {
   return attr && (!text || *text != "None");
 }
 
-std::string SymbolArgs::Text(Symbol name, std::string_view or_else) {
+std::string SymbolArgs::Text(Symbol name, std::string_view fallback) {
   const std::string* text = Raw(name);
-  return text ? *text : std::string(or_else);
+  return text ? *text : std::string(fallback);
 }
 
 std::optional<int64_t> SymbolArgs::MaybeInteger(Symbol name) {
@@ -206,21 +206,21 @@ std::optional<int64_t> SymbolArgs::MaybeInteger(Symbol name) {
   return number;
 }
 
-int64_t SymbolArgs::Integer(Symbol name, int64_t or_else) {
-  return MaybeInteger(name).value_or(or_else);
+int64_t SymbolArgs::Integer(Symbol name, int64_t fallback) {
+  return MaybeInteger(name).value_or(fallback);
 }
 
-bool SymbolArgs::Flag(Symbol name, bool or_else) {
+bool SymbolArgs::Flag(Symbol name, bool fallback) {
   const std::string* text = Raw(name);
-  if (!text) return or_else;
+  if (!text) return fallback;
   const auto flag = SymbolFlag(*text);
   if (!flag) Wrong(name, *text, "flag");
   return *flag;
 }
 
-double SymbolArgs::Number(Symbol name, double or_else) {
+double SymbolArgs::Number(Symbol name, double fallback) {
   const std::string* text = Raw(name);
-  if (!text) return or_else;
+  if (!text) return fallback;
   const auto number = SymbolReal(*text);
   if (!number) {
     if (const auto flag = SymbolFlag(*text)) return *flag ? 1 : 0;
@@ -242,8 +242,8 @@ std::vector<std::optional<int64_t>> SymbolArgs::MaybeTuple(Symbol name) {
   return numbers;
 }
 
-std::vector<int64_t> SymbolArgs::Tuple(Symbol name, std::vector<int64_t> or_else) {
-  if (!Given(name)) return Ignore(name), or_else;
+std::vector<int64_t> SymbolArgs::Tuple(Symbol name, std::vector<int64_t> fallback) {
+  if (!Given(name)) return Ignore(name), fallback;
   std::vector<int64_t> numbers;
   for (const auto& number : MaybeTuple(name)) {
     if (!number) Wrong(name, Text(name), "list of integers");
@@ -268,17 +268,17 @@ std::vector<int64_t> SymbolArgs::FlatTuple(Symbol name) {
   return *numbers;
 }
 
-std::vector<int64_t> SymbolArgs::TupleOf(Symbol name, size_t count, int64_t or_else) {
+std::vector<int64_t> SymbolArgs::TupleOf(Symbol name, size_t count, int64_t fallback) {
   std::vector<int64_t> numbers = Tuple(name);
   if (numbers.size() > count) Wrong(name, Text(name), StrCat("list of ", count, " integers"));
   if (numbers.size() == 1) numbers.resize(count, numbers[0]);
-  numbers.resize(count, or_else);
+  numbers.resize(count, fallback);
   return numbers;
 }
 
-std::vector<double> SymbolArgs::Numbers(Symbol name, std::vector<double> or_else) {
+std::vector<double> SymbolArgs::Numbers(Symbol name, std::vector<double> fallback) {
   const std::string* text = Raw(name);
-  if (!text) return or_else;
+  if (!text) return fallback;
   const auto parts = SplitTuple(*text);
   if (!parts) Wrong(name, *text, "list of numbers");
   std::vector<double> numbers;
@@ -290,9 +290,9 @@ std::vector<double> SymbolArgs::Numbers(Symbol name, std::vector<double> or_else
   return numbers;
 }
 
-DType SymbolArgs::ElementType(Symbol name, DType or_else) {
+DType SymbolArgs::ElementType(Symbol name, DType fallback) {
   const std::string* text = Raw(name);
-  if (!text || text->empty()) return or_else;
+  if (!text || text->empty()) return fallback;
   const auto dtype = *text == "bool" ? std::optional(DType::kBool) : ParseDType(*text);
   if (!dtype || *dtype == DType::kString) Wrong(name, *text, "element type");
   return *dtype;

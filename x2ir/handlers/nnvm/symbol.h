@@ -25,21 +25,21 @@ class SymbolArgs : public NodeReader {
   using NodeReader::NodeReader;
 
   // Each with what it is when it is left out, or "None". Invalid for a text that is none.
-  std::string Text(Symbol name, std::string_view or_else = "");
+  std::string Text(Symbol name, std::string_view fallback = "");
   bool Given(Symbol name) const;  // neither left out nor "None"
-  int64_t Integer(Symbol name, int64_t or_else);
+  int64_t Integer(Symbol name, int64_t fallback);
   std::optional<int64_t> MaybeInteger(Symbol name);
-  bool Flag(Symbol name, bool or_else);
-  double Number(Symbol name, double or_else);
-  std::vector<int64_t> Tuple(Symbol name, std::vector<int64_t> or_else = {});
+  bool Flag(Symbol name, bool fallback);
+  double Number(Symbol name, double fallback);
+  std::vector<int64_t> Tuple(Symbol name, std::vector<int64_t> fallback = {});
   // The numbers of lists in a list, one behind the other: "((1, 2), (0, 0))".
   std::vector<int64_t> FlatTuple(Symbol name);
   // As many numbers as `count`: of fewer, or of one, the rest is the default's.
-  std::vector<int64_t> TupleOf(Symbol name, size_t count, int64_t or_else);
+  std::vector<int64_t> TupleOf(Symbol name, size_t count, int64_t fallback);
   // Elements may be "None".
   std::vector<std::optional<int64_t>> MaybeTuple(Symbol name);
-  std::vector<double> Numbers(Symbol name, std::vector<double> or_else = {});
-  DType ElementType(Symbol name, DType or_else);
+  std::vector<double> Numbers(Symbol name, std::vector<double> fallback = {});
+  DType ElementType(Symbol name, DType fallback);
 
   // Axes counted from the front; Invalid for one that operand `i` has not. The rank must be known.
   absl::StatusOr<std::vector<int64_t>> Axes(const std::vector<int64_t>& axes, size_t i = 0);

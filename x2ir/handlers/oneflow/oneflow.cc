@@ -128,9 +128,9 @@ absl::Status Prepare(Model& model, std::vector<std::string>&) {
 [[maybe_unused]] const bool kRegistered = RegisterDialect({.name = std::string(oneflow::kDialect),
                                                            .schema = SchemaOf,
                                                            .holds_any_ops = false,
-                                                           .prepare = Prepare,
+                                                           .after_read = Prepare,
                                                            .fuse = UseFakeQuantization,
-                                                           .finish = FinishOneflow});
+                                                           .before_write = FinishOneflow});
 
 class OtherAttributesLens : public LensImpl {
  public:
@@ -214,8 +214,9 @@ const oneflow::AttrSpec* OneflowArgs::Spec(Symbol name) const {
 
 int64_t OneflowArgs::Int(Symbol name) {
   const oneflow::AttrSpec* spec = Spec(name);
-  const auto* or_else = spec && spec->default_value ? spec->default_value->get<int64_t>() : nullptr;
-  return NodeReader::Int(name, or_else ? *or_else : 0);
+  const auto* fallback =
+      spec && spec->default_value ? spec->default_value->get<int64_t>() : nullptr;
+  return NodeReader::Int(name, fallback ? *fallback : 0);
 }
 
 double OneflowArgs::Number(Symbol name) {
@@ -232,20 +233,20 @@ double OneflowArgs::Number(Symbol name) {
 
 std::string OneflowArgs::String(Symbol name) {
   const oneflow::AttrSpec* spec = Spec(name);
-  const auto* or_else =
+  const auto* fallback =
       spec && spec->default_value ? spec->default_value->get<std::string>() : nullptr;
-  return NodeReader::String(name, or_else ? *or_else : "");
+  return NodeReader::String(name, fallback ? *fallback : "");
 }
 
 std::vector<int64_t> OneflowArgs::Ints(Symbol name) { return IntList(name, {}); }
 std::vector<float> OneflowArgs::Floats(Symbol name) { return FloatList(name, {}); }
 
-DType OneflowArgs::DataType(Symbol name, DType or_else) {
+DType OneflowArgs::DataType(Symbol name, DType fallback) {
   const std::string text = NodeReader::String(name, "");
-  if (text.empty()) return or_else;
+  if (text.empty()) return fallback;
   const auto dtype = ParseDType(text);
   if (!dtype) Fail(Invalid("attribute '", name.view(), "' is no element type"));
-  return dtype.value_or(or_else);
+  return dtype.value_or(fallback);
 }
 
 std::vector<Value*> OneflowArgs::Group(size_t i) const {

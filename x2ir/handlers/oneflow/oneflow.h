@@ -36,7 +36,7 @@ class OneflowArgs : public NodeReader {
   using NodeReader::Ints;
   std::vector<int64_t> Ints(Symbol name);
   std::vector<float> Floats(Symbol name);
-  DType DataType(Symbol name, DType or_else);
+  DType DataType(Symbol name, DType fallback);
   // The element type of operand 0, or of another.
   DType type(size_t i = 0) const { return dtype(i); }
   Expr opt(size_t i) { return has(i) ? in(i) : Expr(nullptr); }

@@ -75,7 +75,7 @@ Values MovingAverageObserver(OneflowArgs& a) {
 }
 
 // One for all, or one for each index of axis 0.
-AffineSteps StepsOf(OneflowArgs& a, const Scheme& scheme) {
+QuantizationParams StepsOf(OneflowArgs& a, const Scheme& scheme) {
   const Shape* sizes = a.shape(1);
   a.Require(sizes && sizes->NumElements().is_static(), "an unknown number of steps");
   const int64_t count = sizes->NumElements().value();
@@ -84,7 +84,7 @@ AffineSteps StepsOf(OneflowArgs& a, const Scheme& scheme) {
   };
   Expr scale = placed(a.in(1));
   if (scheme.cambricon) scale = Pow(2.0, scale);
-  AffineSteps steps{scale, nullptr};
+  QuantizationParams steps{scale, nullptr};
   if (scheme.affine) steps.zero_point = placed(Round(a.in(2)).To(DType::kUInt8));
   if (count != 1) steps.axis = 0;
   return steps;

@@ -111,10 +111,10 @@ bool Descending(OneflowArgs& a) {
 }
 Value* FromSort(OneflowArgs& a) { return Sort(a.in(0), -1, Descending(a)).values; }
 // Places are int32 or int64: versions differ, and the file says it.
-Expr AsPlaces(OneflowArgs& a, const Expr& places, DType or_else) {
+Expr AsPlaces(OneflowArgs& a, const Expr& places, DType fallback) {
   const Value* result = a.node().output(0);
   const DType said = result ? result->dtype() : DType::kUndefined;
-  return places.To(said == DType::kInt32 || said == DType::kInt64 ? said : or_else);
+  return places.To(said == DType::kInt32 || said == DType::kInt64 ? said : fallback);
 }
 Value* ArgSort(OneflowArgs& a) {
   return AsPlaces(a, Sort(a.in(0), -1, Descending(a)).indices, DType::kInt32);

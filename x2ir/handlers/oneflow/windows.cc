@@ -12,9 +12,9 @@ bool TakeChannelsLast(OneflowArgs& a) {
   return false;
 }
 
-std::vector<int64_t> PerAxis(OneflowArgs& a, Symbol attr, size_t spatial, int64_t or_else) {
+std::vector<int64_t> PerAxis(OneflowArgs& a, Symbol attr, size_t spatial, int64_t fallback) {
   std::vector<int64_t> numbers = a.Ints(attr);
-  if (numbers.empty()) numbers = {or_else};
+  if (numbers.empty()) numbers = {fallback};
   if (numbers.size() == 1) numbers.resize(spatial, numbers[0]);
   a.Require(numbers.size() == spatial, StrCat("attribute '", attr.view(), "' of other axes"));
   return numbers;

@@ -13,7 +13,7 @@ namespace X2IR_API x2ir {
 // is said.
 bool TakeChannelsLast(OneflowArgs& a);
 // A number for each spatial axis; one alone stands for all.
-std::vector<int64_t> PerAxis(OneflowArgs& a, Symbol attr, size_t spatial, int64_t or_else);
+std::vector<int64_t> PerAxis(OneflowArgs& a, Symbol attr, size_t spatial, int64_t fallback);
 // All begins, then all ends, where both are the same.
 std::vector<int64_t> BothEnds(const std::vector<int64_t>& pads);
 // With the channels behind the batch, and back.

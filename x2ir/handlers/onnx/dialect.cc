@@ -207,10 +207,10 @@ constexpr int kDefaultOpset = 17;
                      .domain_version = DomainVersionFor,
                      .layout = "channels_first",
                      .check = CheckOutputs,
-                     .prepare = Prepare,
+                     .after_read = Prepare,
                      .fused_ops = FusedOps,
                      .fuse = UseContribOps,
-                     .finish = FinishModel});
+                     .before_write = FinishModel});
 
 // ONNX Runtime's kernels on x86 without VNNI lose sums of products of 8 bits (docs/int8.md).
 [[maybe_unused]] const bool kRegisteredInt8 =

@@ -13,8 +13,8 @@
 namespace x2ir {
 namespace {
 
-double Param(const Rewrite& r, Symbol name, double or_else = 0) {
-  return r.attrs().Float(name, or_else);
+double Param(const Rewrite& r, Symbol name, double fallback = 0) {
+  return r.attrs().Float(name, fallback);
 }
 
 absl::Status KnownType(const Rewrite& r) {

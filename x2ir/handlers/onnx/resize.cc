@@ -41,10 +41,10 @@ bool IsNone(const Value* v) {
 }
 
 // An attribute of the node, without taking it. Its kind is checked later.
-std::string Peek(const Draft& draft, Symbol name, std::string_view or_else) {
+std::string Peek(const Draft& draft, Symbol name, std::string_view fallback) {
   const Attribute* attr = draft.node().attrs().Find(name);
   const auto* text = attr ? attr->get<std::string>() : nullptr;
-  return text ? *text : std::string(or_else);
+  return text ? *text : std::string(fallback);
 }
 
 std::string TakeString(Draft& draft, Symbol name) {

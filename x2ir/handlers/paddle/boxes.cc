@@ -16,7 +16,7 @@ Expr Joined(const Expr& x, std::vector<Value*> parts) {
 
 // --- Priors --------------------------------------------------------------------------------------
 
-constexpr int64_t kMostBoxes = 1 << 22;
+constexpr int64_t kMaxBoxes = 1 << 22;
 
 struct Plane {
   int64_t height, width;
@@ -85,7 +85,7 @@ PaddleResults PriorBox(PaddleArgs& a) {
     if (!least_first) between();
   }
   const auto count = static_cast<int64_t>(halves.size());
-  a.Require(cells.height * cells.width * count <= kMostBoxes, "as many boxes");
+  a.Require(cells.height * cells.width * count <= kMaxBoxes, "as many boxes");
   std::vector<double> boxes;
   const auto width = static_cast<double>(pixels.width), height = static_cast<double>(pixels.height);
   for (int64_t h = 0; h < cells.height; ++h) {
@@ -126,7 +126,7 @@ PaddleResults DensityPriorBox(PaddleArgs& a) {
   for (const int64_t density : densities) {
     a.Require(density > 0 && density <= 1024, "densities");
     count += density * density * static_cast<int64_t>(ratios.size());
-    a.Require(cells.height * cells.width * count <= kMostBoxes, "as many boxes");
+    a.Require(cells.height * cells.width * count <= kMaxBoxes, "as many boxes");
   }
   const auto step = static_cast<int64_t>((step_w + step_h) * 0.5);
   std::vector<double> boxes;
@@ -188,7 +188,7 @@ PaddleResults Anchors(PaddleArgs& a) {
   const double offset = a.Number("offset", 0.5);
   a.Require(stride.size() == 2 && !sizes.empty() && !ratios.empty(), "strides, sizes and ratios");
   const auto count = static_cast<int64_t>(sizes.size() * ratios.size());
-  a.Require(cells.height * cells.width * count <= kMostBoxes, "as many anchors");
+  a.Require(cells.height * cells.width * count <= kMaxBoxes, "as many anchors");
   std::vector<double> boxes;
   for (int64_t h = 0; h < cells.height; ++h) {
     for (int64_t w = 0; w < cells.width; ++w) {

@@ -110,9 +110,9 @@ PaddleResults FusionGru(PaddleArgs& a) {
   return GruOver(a, x, a.X("WeightH"));
 }
 
-std::string ActivationOf(PaddleArgs& a, Symbol name, int64_t or_else) {
+std::string ActivationOf(PaddleArgs& a, Symbol name, int64_t fallback) {
   static constexpr std::array kNames = {"identity", "sigmoid", "tanh", "relu"};
-  const int64_t number = a.Int(name, or_else);
+  const int64_t number = a.Int(name, fallback);
   if (number < 0 || number >= static_cast<int64_t>(kNames.size())) {
     a.Fail(Invalid("there is no activation ", number));
   }

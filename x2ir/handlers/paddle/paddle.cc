@@ -16,7 +16,7 @@ namespace x2ir {
 namespace {
 
 [[maybe_unused]] const bool kRegistered =
-    RegisterDialect({.name = std::string(paddle::kDialect), .prepare = PreparePaddle});
+    RegisterDialect({.name = std::string(paddle::kDialect), .after_read = PreparePaddle});
 
 // Attributes that say nothing about results: where and by what kernel something runs, whence it
 // came, and what only training looks at.
@@ -330,36 +330,36 @@ int64_t PaddleArgs::Axis(int64_t axis, const Expr& x) {
 
 // --- Attributes ----------------------------------------------------------------------------------
 
-double PaddleArgs::Number(Symbol name, double or_else) {
+double PaddleArgs::Number(Symbol name, double fallback) {
   Ignore(name);
   const Attribute* attr = attrs().Find(name);
-  if (!attr) return or_else;
+  if (!attr) return fallback;
   if (const auto* i = attr->get<int64_t>()) return static_cast<double>(*i);
   if (const auto* f = attr->get<float>()) return *f;
   if (const auto* d = attr->get<double>()) return *d;
   if (const auto* s = attr->get<std::string>()) {
-    if (s->empty()) return or_else;
+    if (s->empty()) return fallback;
     char* end = nullptr;
     const double number = std::strtod(s->c_str(), &end);
     if (end == s->c_str() + s->size()) return number;
   }
   Fail(Invalid("attribute '", name.view(), "': expected a number, got ", attr->ToString()));
-  return or_else;
+  return fallback;
 }
 
-std::vector<int64_t> PaddleArgs::Ints(Symbol name, std::vector<int64_t> or_else) {
+std::vector<int64_t> PaddleArgs::Ints(Symbol name, std::vector<int64_t> fallback) {
   const Attribute* attr = attrs().Find(name);
   if (const auto* i = attr ? attr->get<int64_t>() : nullptr) {
     Ignore(name);
     return {*i};
   }
-  return IntList(name, std::move(or_else));
+  return IntList(name, std::move(fallback));
 }
 
-std::vector<double> PaddleArgs::Numbers(Symbol name, std::vector<double> or_else) {
+std::vector<double> PaddleArgs::Numbers(Symbol name, std::vector<double> fallback) {
   Ignore(name);
   const Attribute* attr = attrs().Find(name);
-  if (!attr) return or_else;
+  if (!attr) return fallback;
   if (const auto* floats = attr->get<Attribute::Floats>()) return {floats->begin(), floats->end()};
   if (const auto* ints = attr->get<Attribute::Ints>()) return {ints->begin(), ints->end()};
   if (const auto* tensor = attr->get<Tensor>()) {
@@ -373,15 +373,15 @@ std::vector<double> PaddleArgs::Numbers(Symbol name, std::vector<double> or_else
   return {Number(name, 0)};
 }
 
-DType PaddleArgs::Dtype(Symbol name, DType or_else) {
+DType PaddleArgs::Dtype(Symbol name, DType fallback) {
   Ignore(name);
   const Attribute* attr = attrs().Find(name);
-  if (!attr) return or_else;
+  if (!attr) return fallback;
   if (const auto* type = attr->get<x2ir::Type>()) {
-    return type->is_tensor() && type->dtype() != DType::kUndefined ? type->dtype() : or_else;
+    return type->is_tensor() && type->dtype() != DType::kUndefined ? type->dtype() : fallback;
   }
   const auto* number = attr->get<int64_t>();
-  if (number && *number < 0) return or_else;
+  if (number && *number < 0) return fallback;
   const DType dtype = number ? paddle::ToDType(*number) : DType::kUndefined;
   if (dtype == DType::kUndefined) {
     Fail(Invalid("attribute '", name.view(), "': no element type: ", attr->ToString()));
@@ -396,13 +396,13 @@ bool PaddleArgs::HasOperandFor(Symbol name, Slots slots) const {
          std::any_of(slots.begin(), slots.end(), [&](auto slot) { return Has(slot); });
 }
 
-std::vector<Size> PaddleArgs::Sizes(Symbol name, Slots slots, std::vector<int64_t> or_else) {
+std::vector<Size> PaddleArgs::Sizes(Symbol name, Slots slots, std::vector<int64_t> fallback) {
   std::vector<Value*> found = List(name.view());
   for (const std::string_view slot : slots) {
     const std::vector<Value*> values = List(slot);  // taken, also where another one goes before
     if (found.empty()) found = values;
   }
-  const std::vector<int64_t> known = Ints(name, std::move(or_else));
+  const std::vector<int64_t> known = Ints(name, std::move(fallback));
   std::vector<Size> sizes;
   if (found.empty()) {
     for (const int64_t size : known) sizes.emplace_back(size);
@@ -418,9 +418,10 @@ std::vector<Size> PaddleArgs::Sizes(Symbol name, Slots slots, std::vector<int64_
   return sizes;
 }
 
-std::vector<int64_t> PaddleArgs::KnownList(Symbol name, Slots slots, std::vector<int64_t> or_else) {
+std::vector<int64_t> PaddleArgs::KnownList(Symbol name, Slots slots,
+                                           std::vector<int64_t> fallback) {
   std::vector<int64_t> numbers;
-  for (const Size& size : Sizes(name, slots, std::move(or_else))) {
+  for (const Size& size : Sizes(name, slots, std::move(fallback))) {
     Require(size.number.has_value(),
             StrCat("'", name.view(), "' is computed; expected a constant"));
     numbers.push_back(*size.number);
@@ -428,19 +429,19 @@ std::vector<int64_t> PaddleArgs::KnownList(Symbol name, Slots slots, std::vector
   return numbers;
 }
 
-int64_t PaddleArgs::KnownNumber(Symbol name, Slots slots, int64_t or_else) {
-  const std::vector<int64_t> numbers = KnownList(name, slots, {or_else});
+int64_t PaddleArgs::KnownNumber(Symbol name, Slots slots, int64_t fallback) {
+  const std::vector<int64_t> numbers = KnownList(name, slots, {fallback});
   Require(numbers.size() == 1, StrCat("one number as '", name.view(), "'"));
   return numbers[0];
 }
 
-Expr PaddleArgs::Scalar(Symbol name, Slots slots, double or_else, DType type) {
+Expr PaddleArgs::Scalar(Symbol name, Slots slots, double fallback, DType type) {
   Expr found = Opt(name.view());
   for (const std::string_view slot : slots) {
     const Expr value = Opt(slot);
     if (!found.value()) found = value;
   }
-  const double number = Number(name, or_else);
+  const double number = Number(name, fallback);
   if (!found.value()) return {b(), b().Scalar(type, number)};
   if (const Tensor* known = SettledTensor(found); known && known->num_elements() == 1 &&
                                                   !IsComplex(known->dtype()) &&
@@ -537,7 +538,7 @@ PaddleSpec& PaddleSpec::From(std::string_view op, std::vector<PaddleAttr> attrs,
                  for (const std::string& slot : slots) operands.push_back(a.X(slot));
                  AttributeMap given;
                  for (const PaddleAttr& attr : attrs) {
-                   given.Set(attr.ir, static_cast<float>(a.Number(attr.own, attr.or_else)));
+                   given.Set(attr.ir, static_cast<float>(a.Number(attr.own, attr.fallback)));
                  }
                  return {{"", Values{a.Op(ir_op, std::move(operands), std::move(given))}}};
                });

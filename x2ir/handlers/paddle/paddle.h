@@ -58,21 +58,21 @@ class PaddleArgs : public NodeReader {
   int64_t Axis(int64_t axis, const Expr& x);  // counted from the front
 
   // --- Attributes, each with what it is when it is left out --------------------------------------
-  double Number(Symbol name, double or_else);  // of any kind, as text too
-  std::vector<int64_t> Ints(Symbol name, std::vector<int64_t> or_else = {});  // one number, too
-  std::vector<double> Numbers(Symbol name, std::vector<double> or_else = {});
-  DType Dtype(Symbol name, DType or_else);  // undefined counts as left out
+  double Number(Symbol name, double fallback);  // of any kind, as text too
+  std::vector<int64_t> Ints(Symbol name, std::vector<int64_t> fallback = {});  // one number, too
+  std::vector<double> Numbers(Symbol name, std::vector<double> fallback = {});
+  DType Dtype(Symbol name, DType fallback);  // undefined counts as left out
 
   // --- Attributes that may be operands: one tensor, or one for each number -----------------------
   // The names of the operands that stand for it; the attribute's own name always may.
   using Slots = std::initializer_list<std::string_view>;
   // Numbers that may be computed, in order.
-  std::vector<Size> Sizes(Symbol name, Slots slots, std::vector<int64_t> or_else = {});
+  std::vector<Size> Sizes(Symbol name, Slots slots, std::vector<int64_t> fallback = {});
   // The same, which must be known.
-  std::vector<int64_t> KnownList(Symbol name, Slots slots, std::vector<int64_t> or_else = {});
-  int64_t KnownNumber(Symbol name, Slots slots, int64_t or_else);
+  std::vector<int64_t> KnownList(Symbol name, Slots slots, std::vector<int64_t> fallback = {});
+  int64_t KnownNumber(Symbol name, Slots slots, int64_t fallback);
   // A number as a tensor of rank 0 and that type; the attribute's where no operand stands for it.
-  Expr Scalar(Symbol name, Slots slots, double or_else, DType type);
+  Expr Scalar(Symbol name, Slots slots, double fallback, DType type);
   bool HasOperandFor(Symbol name, Slots slots) const;
 
   absl::Status CheckAllTaken() const;
@@ -107,7 +107,7 @@ PaddleResults PaddleResultsOf(const Fn& fn, PaddleArgs& a) {
 // An attribute of an IR op that is an attribute of the operator, with its default there.
 struct PaddleAttr {
   std::string ir, own;
-  double or_else;
+  double fallback;
 };
 
 // Rows of an IR op: it is what the operator mostly is, for the tables.

@@ -45,7 +45,8 @@ bool IsSymmetric(PaddleArgs& a) {
 }
 
 // int8 of one scale, or one for each index of an axis, as runtimes know it.
-AffineSteps StepsOf(PaddleArgs& a, const Expr& x, const Expr& scale, double most, int64_t axis) {
+QuantizationParams StepsOf(PaddleArgs& a, const Expr& x, const Expr& scale, double most,
+                           int64_t axis) {
   const Expr step = scale / most;
   const bool one =
       a.Rank(scale) == 0 || (DimAt(scale, 0).is_static() && DimAt(scale, 0).value() == 1);
@@ -63,7 +64,7 @@ PaddleResults QuantizeLinear(PaddleArgs& a) {
   for (const char* name : {"moving_rate", "only_observer"}) a.Ignore(name);
   if (a.Bool("only_observer", false)) return {{"Y", {x.Op("identity")}}};
   if (most == 127 && low == -128 && high == 127 && rounding == 0 && x.dtype() == DType::kFloat32) {
-    const AffineSteps steps = StepsOf(a, x, scale, most, axis);
+    const QuantizationParams steps = StepsOf(a, x, scale, most, axis);
     // Floats that are integers, in programs; what dequantizes them looks behind the cast.
     return {{"Y", {Quantized(x, steps, {DType::kInt8, -128, 127}).To(x.dtype())}}};
   }

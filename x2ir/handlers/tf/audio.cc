@@ -13,7 +13,7 @@ namespace x2ir {
 namespace {
 
 using std::numbers::pi;
-constexpr int64_t kMostElements = int64_t{1} << 24;
+constexpr int64_t kMaxElements = int64_t{1} << 24;
 
 Expr Matrix(TfArgs& a, int64_t rows, const std::vector<double>& elements) {
   const int64_t columns = static_cast<int64_t>(elements.size()) / rows;
@@ -32,10 +32,10 @@ absl::StatusOr<Value*> AudioSpectrogram(TfArgs& a) {
   const Dim& length = (*a.shape(0))[0];
   if (!length.is_static()) return Unimplemented("the number of samples is not known");
   int64_t transformed = 1;
-  while (transformed < size && transformed < kMostElements) transformed *= 2;
+  while (transformed < size && transformed < kMaxElements) transformed *= 2;
   const int64_t frequencies = transformed / 2 + 1;
   const int64_t frames = length.value() < size ? 0 : (length.value() - size) / stride + 1;
-  if (size > kMostElements / frequencies || (frames > 0 && size > kMostElements / frames)) {
+  if (size > kMaxElements / frequencies || (frames > 0 && size > kMaxElements / frames)) {
     return Unimplemented("windows that large");
   }
   std::vector<int64_t> picks;
@@ -107,7 +107,7 @@ absl::StatusOr<Value*> Mfcc(TfArgs& a) {
   if (channels < 1 || count < 1 || count > channels) {
     return Invalid(count, " coefficients of ", channels, " channels");
   }
-  if (channels > kMostElements / frequencies.value() || channels > 4096) {
+  if (channels > kMaxElements / frequencies.value() || channels > 4096) {
     return Unimplemented("so many channels");
   }
   std::vector<double> cosines;

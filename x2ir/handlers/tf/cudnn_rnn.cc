@@ -63,8 +63,8 @@ absl::StatusOr<Net> TakeNet(TfArgs& a) {
 
 // So that no product of them overflows.
 absl::Status CheckSizes(const Net& net) {
-  constexpr int64_t kMost = int64_t{1} << 20, kMostLayers = int64_t{1} << 10;
-  if (net.units >= 1 && net.units <= kMost && net.layers >= 1 && net.layers <= kMostLayers &&
+  constexpr int64_t kMost = int64_t{1} << 20, kMaxLayers = int64_t{1} << 10;
+  if (net.units >= 1 && net.units <= kMost && net.layers >= 1 && net.layers <= kMaxLayers &&
       net.features >= 0 && net.features <= kMost) {
     return absl::OkStatus();
   }

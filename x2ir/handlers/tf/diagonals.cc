@@ -50,8 +50,8 @@ struct Band {
   }
 };
 
-absl::Status TakeAlign(TfArgs& a, std::string_view or_else, Band* band) {
-  const std::string align = a.String("align", or_else);
+absl::Status TakeAlign(TfArgs& a, std::string_view fallback, Band* band) {
+  const std::string align = a.String("align", fallback);
   if (align != "LEFT_LEFT" && align != "LEFT_RIGHT" && align != "RIGHT_LEFT" &&
       align != "RIGHT_RIGHT") {
     return Invalid("align '", align, "'");

@@ -105,7 +105,7 @@ std::optional<Expr> FakeQuantizedByOps(const Expr& x, const Expr& least, const E
   const DType t = around ? DType::kInt8 : DType::kUInt8;
   const Expr scale = numbers(DType::kFloat32, known->scales, 0);
   const Expr zero = numbers(t, known->zeros, static_cast<double>(shift));
-  AffineSteps affine{scale, zero};
+  QuantizationParams affine{scale, zero};
   if (!single) affine.axis = x.rank() - 1;
   if (IsSettled(x)) {
     const NudgedRange range{scale, numbers(DType::kFloat32, known->zeros, 0)};
@@ -128,8 +128,8 @@ Value* FakeQuantized(TfArgs& a, const Expr& least, const Expr& greatest) {
 }
 
 Value* FakeQuantArgs(TfArgs& a) {
-  const auto bound = [&](Symbol name, float or_else) {
-    return Expr(a.b(), a.b().Scalar(DType::kFloat32, a.Float(name, or_else)));
+  const auto bound = [&](Symbol name, float fallback) {
+    return Expr(a.b(), a.b().Scalar(DType::kFloat32, a.Float(name, fallback)));
   };
   return FakeQuantized(a, bound("min", -6), bound("max", 6));
 }

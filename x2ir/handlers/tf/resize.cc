@@ -140,22 +140,22 @@ AttributeMap ResizeAttrs(const Resize& r) {
 // Whether images of sizes that are not known are made larger by whole factors of which the inverse
 // is not rounded down: no place is so near to the next element that rounding could reach it.
 bool IsMadeLarger(const Value& x, const Value& sizes) {
-  constexpr int64_t kMostTimes = 64;
+  constexpr int64_t kMaxTimes = 64;
   const std::vector<Dim>* out = sizes.elements();
   if (!out || out->size() != 2) return false;
   for (int64_t i = 0; i < 2; ++i) {
     const Dim& in = (*x.shape())[1 + i];
     int64_t times = 1;
-    while (times <= kMostTimes && !(in * Dim(times) == (*out)[static_cast<size_t>(i)])) ++times;
+    while (times <= kMaxTimes && !(in * Dim(times) == (*out)[static_cast<size_t>(i)])) ++times;
     const double inverse = 1.0f / static_cast<float>(times);
-    if (times > kMostTimes || inverse * static_cast<double>(times) < 1) return false;
+    if (times > kMaxTimes || inverse * static_cast<double>(times) < 1) return false;
   }
   return true;
 }
 
 template <ResizeMode kMode>
 absl::StatusOr<Value*> FromResize(TfArgs& a) {
-  constexpr int64_t kMostTaps = int64_t{1} << 22;
+  constexpr int64_t kMaxTaps = int64_t{1} << 22;
   constexpr bool kNearest = kMode == ResizeMode::kNearest;
   const Resize r{kMode, a.Bool("align_corners", false),
                  kMode != ResizeMode::kArea && a.Bool("half_pixel_centers", false)};
@@ -172,7 +172,7 @@ absl::StatusOr<Value*> FromResize(TfArgs& a) {
     if (!in.is_static() || !sizes) continue;
     const int64_t out = (*sizes)[static_cast<size_t>(i)];
     if (out < 1 || in.value() < 1) return Invalid("images of ", in.value(), " made ", out);
-    if (out > kMostTaps || in.value() > kMostTaps * 4) return Unimplemented("sizes that large");
+    if (out > kMaxTaps || in.value() > kMaxTaps * 4) return Unimplemented("sizes that large");
     axes.push_back(ResizeAxis::Of(in.value(), out));
   }
   const bool known = axes.size() == 2;
@@ -185,7 +185,7 @@ absl::StatusOr<Value*> FromResize(TfArgs& a) {
     taps.push_back(kNearest                      ? NearestTaps(r, axis)
                    : kMode == ResizeMode::kCubic ? CubicTaps(r, axis)
                                                  : AreaTaps(r, axis));
-    if (static_cast<int64_t>(taps.back().picks.size()) > kMostTaps) {
+    if (static_cast<int64_t>(taps.back().picks.size()) > kMaxTaps) {
       return Unimplemented("sizes that large");
     }
     by_taps = by_taps || !ResizePicks(attrs, axis, taps.back().picks);

@@ -56,7 +56,7 @@ struct ScaledAxis {
   int64_t in, out;
   float scale, translation;
 };
-constexpr int64_t kMostTaps = int64_t{1} << 22;
+constexpr int64_t kMaxTaps = int64_t{1} << 22;
 
 // Weights add up to 1; a result from outside of the image is 0.
 absl::StatusOr<Taps> TapsOf(const Kernel& kernel, const ScaledAxis& axis, bool antialias) {
@@ -64,10 +64,10 @@ absl::StatusOr<Taps> TapsOf(const Kernel& kernel, const ScaledAxis& axis, bool a
   const float shift = -inverse * axis.translation;
   const float width = antialias ? std::max(inverse, 1.0f) : 1.0f;
   const float reach = kernel.radius * width, narrow = 1 / width;
-  if (!(reach < static_cast<float>(kMostTaps))) return Unimplemented("a scale of ", axis.scale);
+  if (!(reach < static_cast<float>(kMaxTaps))) return Unimplemented("a scale of ", axis.scale);
   Taps taps;
   taps.each = std::min(2 * static_cast<int64_t>(std::ceil(reach)) + 1, axis.in);
-  if (axis.out > kMostTaps / taps.each) return Unimplemented("sizes that large");
+  if (axis.out > kMaxTaps / taps.each) return Unimplemented("sizes that large");
   const auto inside = [&](float position) {
     return static_cast<int64_t>(std::clamp(position, 0.0f, static_cast<float>(axis.in - 1)));
   };

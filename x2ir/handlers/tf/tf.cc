@@ -102,8 +102,8 @@ Expr SizeAt(TfArgs& a, Value* v, int64_t axis) {
 
 // --- Windows ------------------------------------------------------------------------------------
 
-TfLayout TakeLayout(TfArgs& a, std::string_view or_else) {
-  const std::string format = a.String("data_format", or_else);
+TfLayout TakeLayout(TfArgs& a, std::string_view fallback) {
+  const std::string format = a.String("data_format", fallback);
   if (format == "NHWC" || format == "NDHWC" || format == "NWC") return {true};
   if (format != "NCHW" && format != "NCDHW" && format != "NCW") {
     a.b().Fail(Unimplemented("data_format '", format, "'"));

@@ -56,7 +56,7 @@ struct TfLayout {
   std::string_view name() const { return channels_last ? "channels_last" : "channels_first"; }
   int64_t ChannelAxis(int64_t rank) const { return channels_last ? rank - 1 : 1; }
 };
-TfLayout TakeLayout(TfArgs& a, std::string_view or_else = "NHWC");
+TfLayout TakeLayout(TfArgs& a, std::string_view fallback = "NHWC");
 // One number a spatial axis out of one a axis of the tensor, whose others must be 1.
 std::vector<int64_t> TakeSpatial(TfArgs& a, Symbol attr, TfLayout layout, size_t spatial);
 // padding (SAME, VALID, EXPLICIT with explicit_paddings) as IR's auto_pad and pads.

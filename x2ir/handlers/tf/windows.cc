@@ -12,7 +12,7 @@ namespace x2ir {
 absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const TfWindows& w, Value* outside) {
   constexpr int64_t kMost = int64_t{1} << 31;
   // Numbers of elements to pick that a graph may have.
-  constexpr int64_t kMostPicks = int64_t{1} << 24;
+  constexpr int64_t kMaxPicks = int64_t{1} << 24;
   const size_t spatial = w.kernel.size();
   if (!x->shape()) return Unimplemented("an operand's rank is not known");
   if (x->shape()->rank() != static_cast<int64_t>(spatial + 2)) {
@@ -33,7 +33,7 @@ absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const TfWindows& w, Value* o
     const bool same = w.padding == "SAME";
     const int64_t count = same ? (size + s - 1) / s : size < extent ? 0 : (size - extent) / s + 1;
     const int64_t total = same ? std::max<int64_t>((count - 1) * s + extent - size, 0) : 0;
-    if (count > 0 && k > kMostPicks / count) return Unimplemented("windows that are too large");
+    if (count > 0 && k > kMaxPicks / count) return Unimplemented("windows that are too large");
     axes.push_back(axis);
     begins.push_back(total / 2);
     ends.push_back(total - total / 2);

@@ -20,11 +20,11 @@ void TakePaddingTo(TfliteArgs& a, AttributeMap* attrs) {
 }
 
 std::vector<int64_t> TakeHw(TfliteArgs& a, std::string_view before, std::string_view behind,
-                            int64_t or_else, bool three = false) {
+                            int64_t fallback, bool three = false) {
   std::vector<int64_t> all;
   for (const char* axis : {"d", "h", "w"}) {
     if (*axis == 'd' && !three) continue;
-    all.push_back(a.Int(Symbol(StrCat(before, axis, behind)), or_else));
+    all.push_back(a.Int(Symbol(StrCat(before, axis, behind)), fallback));
     a.Require(all.back() > 0, "a window without a size or a step");
   }
   return all;

@@ -22,17 +22,17 @@ Value* AudioSpectrogram(TfliteArgs& a) {
 }
 
 // An option that is a number, of either kind.
-float NumberOption(TfliteArgs& a, const char* name, double or_else) {
+float NumberOption(TfliteArgs& a, const char* name, double fallback) {
   const Attribute* attr = a.attrs().Find(name);
   a.Ignore(name);
-  if (!attr) return static_cast<float>(or_else);
+  if (!attr) return static_cast<float>(fallback);
   if (const auto* n = attr->get<int64_t>()) return static_cast<float>(*n);
   return static_cast<float>(a.attrs().Float(name));
 }
 
 Value* Mfcc(TfliteArgs& a) {
-  const auto number = [&](const char* name, double or_else) {
-    return NumberOption(a, name, or_else);
+  const auto number = [&](const char* name, double fallback) {
+    return NumberOption(a, name, fallback);
   };
   return AsTf(a, "Mfcc", a.inputs(),
               {{"upper_frequency_limit", number("upper_frequency_limit", 4000)},

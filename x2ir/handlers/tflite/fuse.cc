@@ -407,10 +407,10 @@ bool FuseUnpack(Graph& graph, Node* node) {
 }  // namespace
 
 bool ShareReshape(Graph& graph, Node* node, const absl::flat_hash_set<const Node*>& before) {
-  constexpr size_t kMostUses = 64;
+  constexpr size_t kMaxUses = 64;
   const Value* x = IsOperator(node, "RESHAPE") ? node->input(0) : nullptr;
   const Shape* shape = x ? node->output(0)->shape() : nullptr;
-  if (!shape || !shape->is_static() || x->uses().size() > kMostUses) return false;
+  if (!shape || !shape->is_static() || x->uses().size() > kMaxUses) return false;
   for (const Use& use : x->uses()) {
     Node* other = use.node;
     if (use.index != 0 || !before.contains(other) || !IsOperator(other, "RESHAPE")) continue;

@@ -107,7 +107,7 @@ absl::Status PrepareTflite(Model& model, std::vector<std::string>& warnings) {
   if (Annotations* own = model.annotations.get() ? &model.annotations.GetOrMake() : nullptr) {
     floats = own->extra.erase("tflite.dequantize") != 0;
   }
-  if (!floats) NoteOperators(*model.graph);
+  if (!floats) RememberOperators(*model.graph);
   X2IR_RETURN_IF_ERROR(MakeQuantizedUnits(*model.graph, floats));
   X2IR_RETURN_IF_ERROR(SplitActivations(*model.graph, warnings));
   return ComplexPortsAsPairs(*model.graph, warnings);

@@ -137,7 +137,7 @@ absl::Status Ready(Graph& graph, NodeNames& names, bool* half) {
 }  // namespace
 
 absl::Status ReadyForTflite(Graph& graph) {
-  X2IR_RETURN_IF_ERROR(RecallOperators(graph));
+  X2IR_RETURN_IF_ERROR(RestoreOperators(graph));
   NodeNames names(graph);
   bool half = false;
   X2IR_RETURN_IF_ERROR(Ready(graph, names, &half));

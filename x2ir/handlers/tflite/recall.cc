@@ -398,9 +398,9 @@ class Recaller {
 
 }  // namespace
 
-void NoteOperators(Graph& graph) {
+void RememberOperators(Graph& graph) {
   for (Node* node : graph.nodes()) {
-    for (Graph* inner : node->subgraphs()) NoteOperators(*inner);
+    for (Graph* inner : node->subgraphs()) RememberOperators(*inner);
     if (node->dialect() == Symbol(tflite::kDialect) && IsNoted(*node)) NoteOperator(node);
   }
 }
@@ -410,6 +410,6 @@ bool IsRecalled(const Node& node) {
   return notes && notes->extra.contains(kRecalled);
 }
 
-absl::Status RecallOperators(Graph& graph) { return Recaller(graph).Run(); }
+absl::Status RestoreOperators(Graph& graph) { return Recaller(graph).Run(); }
 
 }  // namespace x2ir

@@ -11,9 +11,9 @@
 namespace X2IR_API x2ir {
 
 // Of a graph of dialect "tflite": the notes.
-void NoteOperators(Graph& graph);
+void RememberOperators(Graph& graph);
 // Of a graph of IR: the operators. No note is left.
-absl::Status RecallOperators(Graph& graph);
+absl::Status RestoreOperators(Graph& graph);
 // Whether a node of TFLite stands as it was read: its kernel takes its scales.
 bool IsRecalled(const Node& node);
 

@@ -18,9 +18,9 @@ namespace {
                                                            .layout = "channels_last",
                                                            .holds_any_ops = false,
                                                            .check = CheckTfliteNode,
-                                                           .prepare = PrepareTflite,
-                                                           .ready = ReadyForTflite,
-                                                           .finish = FinishTflite});
+                                                           .after_read = PrepareTflite,
+                                                           .before_passes = ReadyForTflite,
+                                                           .before_write = FinishTflite});
 
 // The default of an operator's attribute, where it has such a one.
 std::optional<Attribute> DefaultOf(std::string_view op, std::string_view attr) {
@@ -47,9 +47,9 @@ class OtherOptionsLens : public LensImpl {
   absl::Status Export(Draft& draft) const override {
     for (const auto& [name, attr] : draft.node().attrs()) {
       if (draft.IsTaken(name)) continue;
-      if (const auto or_else = DefaultOf(op_, name.view())) {
+      if (const auto fallback = DefaultOf(op_, name.view())) {
         // The IR's default is not the option's.
-        if (*or_else != attr) draft.SetAttr(name, attr);
+        if (*fallback != attr) draft.SetAttr(name, attr);
         draft.TakeAttr(name);
         continue;
       }
@@ -84,9 +84,9 @@ bool IsMeaninglessTfliteAttr(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-DType TfliteArgs::TensorType(Symbol name, DType or_else) {
+DType TfliteArgs::TensorType(Symbol name, DType fallback) {
   const std::string text = String(name, "");
-  if (text.empty()) return or_else;
+  if (text.empty()) return fallback;
   const DType type = tflite::ToDType(text);
   Require(type != DType::kUndefined, StrCat("type ", text));
   return type;

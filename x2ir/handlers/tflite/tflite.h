@@ -28,7 +28,7 @@ class TfliteArgs : public NodeReader {
   // What the file says of a result.
   DType out_dtype(size_t i = 0) const { return node().output(i)->dtype(); }
   // An attribute that names a TensorType ("INT32").
-  DType TensorType(Symbol name, DType or_else);
+  DType TensorType(Symbol name, DType fallback);
 };
 
 using TfliteFn = std::function<absl::StatusOr<Values>(TfliteArgs&)>;

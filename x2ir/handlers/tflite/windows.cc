@@ -12,7 +12,7 @@
 namespace x2ir {
 namespace {
 
-constexpr int64_t kMostPlaces = 1024;  // of a window, each a slice
+constexpr int64_t kMaxPlaces = 1024;  // of a window, each a slice
 
 struct Windows {
   std::vector<int64_t> sizes, strides, base_dilations, dilations;
@@ -32,7 +32,7 @@ absl::StatusOr<Value*> ReduceWindows(TfliteArgs& a, Expr x, const Expr& first, S
       return Invalid("a number for each axis expected");
   }
   const auto places = CheckedProduct(w.sizes);
-  if (!places || *places < 1 || *places > kMostPlaces) return Unimplemented("windows so large");
+  if (!places || *places < 1 || *places > kMaxPlaces) return Unimplemented("windows so large");
   std::vector<int64_t> pads, counts(known->size());
   for (size_t i = 0; i < known->size(); ++i) {
     if (w.strides[i] < 1 || w.dilations[i] < 1 || w.base_dilations[i] < 1 || w.low[i] < 0 ||

@@ -129,10 +129,10 @@ Value* PutAt(Builder& b, Value* stack, Value* value, Value* i) {
 
 Value* StackOf(TfliteWriter& w, const Type& type) {
   // The file says the zeros of large ones by their sizes.
-  constexpr int64_t kMostElements = 1 << 12;
+  constexpr int64_t kMaxElements = 1 << 12;
   if (const auto dims = type.shape()->Static()) {
     const auto count = CheckedProduct(*dims);
-    if (count && *count <= kMostElements) {
+    if (count && *count <= kMaxElements) {
       return w.b().Constant(Tensor::Zeros(type.dtype(), *dims));
     }
     return w.Op("constant_of_shape", {w.Ints(*dims)},

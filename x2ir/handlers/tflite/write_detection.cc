@@ -26,14 +26,14 @@ Expr CornersOf(const Expr& boxes) {
 }
 
 absl::StatusOr<Value*> ToNonMaxSuppression(TfliteWriter& w) {
-  constexpr int64_t kMostRuns = 128;
+  constexpr int64_t kMaxRuns = 128;
   const Shape *of_boxes = w.shape(0), *of_scores = w.shape(1);
   if (!of_boxes || !of_scores || of_boxes->rank() != 3 || of_scores->rank() != 3 ||
       !(*of_scores)[0].is_static() || !(*of_scores)[1].is_static()) {
     return CannotExpress("an unknown number of batches or classes");
   }
   const int64_t batches = (*of_scores)[0].value(), classes = (*of_scores)[1].value();
-  if (batches * classes < 1 || batches * classes > kMostRuns) {
+  if (batches * classes < 1 || batches * classes > kMaxRuns) {
     return CannotExpress(batches * classes, " batches of classes");
   }
   if (w.dtype(0) != DType::kFloat32 || w.dtype(1) != DType::kFloat32) {
@@ -53,8 +53,8 @@ absl::StatusOr<Value*> ToNonMaxSuppression(TfliteWriter& w) {
     Value* asked = w.Op("reshape", {w.in(2), w.Ints({1})}, {{"allowzero", 0}});
     most = w.Cast(w.Reshape(w.Op("min", {asked, all}), {}), DType::kInt32);
   }
-  const auto number = [&](size_t i, float or_else) {
-    return w.has(i) ? w.Reshape(w.in(i), {}) : w.Number(DType::kFloat32, or_else);
+  const auto number = [&](size_t i, float fallback) {
+    return w.has(i) ? w.Reshape(w.in(i), {}) : w.Number(DType::kFloat32, fallback);
   };
   Value *overlap = number(3, 0), *least = number(4, std::numeric_limits<float>::lowest());
   const auto at = [&](Value* x, int64_t i) {

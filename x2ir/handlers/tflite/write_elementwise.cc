@@ -83,7 +83,7 @@ struct IntRange {
 };
 constexpr IntRange kIntSizes = {0, INT32_MAX};
 std::optional<IntRange> RangeOfInts(const Value* v, int depth = 0) {
-  constexpr int kMostNodes = 24;
+  constexpr int kMaxNodes = 24;
   if (const auto known = KnownTensor(*v); known && IsInteger(known->dtype())) {
     if (known->num_elements() == 0 || known->num_elements() > 4096 || known->is_sparse()) {
       return std::nullopt;
@@ -96,7 +96,7 @@ std::optional<IntRange> RangeOfInts(const Value* v, int depth = 0) {
     return range;
   }
   const Node* node = v->producer();
-  if (!node || depth > kMostNodes) return std::nullopt;
+  if (!node || depth > kMaxNodes) return std::nullopt;
   const std::string_view op = node->op().view();
   const auto is = [&](std::string_view ir, std::string_view lite) {
     return op == (node->is_ir() ? ir : lite);

@@ -194,9 +194,9 @@ absl::StatusOr<Values> WithZerosBetween(TfliteWriter& w, const std::vector<int64
   for (size_t i = 0; i < dilations.size(); ++i) {
     dims[i + 2] = (dims[i + 2] - 1) * dilations[i] + 1;
   }
-  constexpr int64_t kMostElements = int64_t{1} << 24;
+  constexpr int64_t kMaxElements = int64_t{1} << 24;
   const auto count = CheckedProduct(dims);
-  if (!count || *count > kMostElements) return CannotExpress("dilations");
+  if (!count || *count > kMaxElements) return CannotExpress("dilations");
   Tensor wide = Tensor::Zeros(kernel->dtype(), dims);
   const size_t width = static_cast<size_t>(BitWidth(kernel->dtype())) / 8;
   const auto from = kernel->bytes();
@@ -365,9 +365,9 @@ absl::StatusOr<std::vector<LiteCut>> ReadLiteCuts(TfliteWriter& w, const Shape& 
 
 // Kernels of every group apart, the results side by side.
 absl::StatusOr<Values> OfGroups(TfliteWriter& w) {
-  constexpr int64_t kMostGroups = 256;
+  constexpr int64_t kMaxGroups = 256;
   const int64_t groups = w.Int("group");
-  if (groups > kMostGroups) return CannotExpress(groups, " groups");
+  if (groups > kMaxGroups) return CannotExpress(groups, " groups");
   const int64_t axis = IsChannelsLast(w) ? w.shape()->rank() - 1 : 1;
   // Parts of a constant are constants, which lie where it does.
   const auto parts = [&](size_t operand, int64_t along) -> absl::StatusOr<Values> {

@@ -48,9 +48,9 @@ absl::StatusOr<Value*> ToScatterNd(TfliteWriter& w) {
   // Which places of the axes that tuples are of something comes to.
   Value* many = w.Op("shape", {w.in(1)}, {{"start", 0}, {"end", of_indices - 1}});
   const auto all = Shape(std::vector<Dim>(w.shape(1)->begin(), w.shape(1)->end() - 1)).Static();
-  constexpr int64_t kMostOnes = 4096;
+  constexpr int64_t kMaxOnes = 4096;
   Value* ones = nullptr;
-  if (all && CheckedProduct(*all).value_or(kMostOnes) < kMostOnes) {
+  if (all && CheckedProduct(*all).value_or(kMaxOnes) < kMaxOnes) {
     Tensor tensor = Tensor::Zeros(DType::kInt32, *all);
     for (int32_t& one : tensor.mutable_span<int32_t>()) one = 1;
     ones = w.b().Constant(std::move(tensor));

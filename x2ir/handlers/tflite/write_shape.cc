@@ -280,8 +280,8 @@ absl::StatusOr<Value*> ToLiteGatherNd(TfliteWriter& w) {
   if (IsMarkedFromTheFront(w.node())) return w.Tflite("GATHER_ND", {w.in(0), w.in(1)});
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(1));
   const Dim& count = (*w.shape(1))[rank - 1];
-  constexpr int64_t kMostCompared = 4;  // axes
-  if (rank > kMostCompared && count.is_static() && !TfliteWriter::CountsFromTheFront(*w.in(1))) {
+  constexpr int64_t kMaxCompared = 4;  // axes
+  if (rank > kMaxCompared && count.is_static() && !TfliteWriter::CountsFromTheFront(*w.in(1))) {
     // The same tuples in a row.
     Value* row = w.Op("reshape", {w.in(1), w.Ints({-1, count.value()})});
     Value* found = w.Op("gather_nd", {w.in(0), row}, w.attrs());

@@ -21,9 +21,9 @@ TorchHandler Formula(F f) {
   };
 }
 
-double Real(TorchCall& c, std::string_view name, double or_else) {
+double Real(TorchCall& c, std::string_view name, double fallback) {
   const std::optional<TorchNumber> number = c.OptNumber(name);
-  return number ? number->real() : or_else;
+  return number ? number->real() : fallback;
 }
 
 // --- Those that are one op ------------------------------------------------------------------

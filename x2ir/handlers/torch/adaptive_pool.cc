@@ -12,7 +12,7 @@
 namespace x2ir {
 namespace {
 
-constexpr int64_t kMostElements = 1 << 24;  // of all windows along an axis, or of a plane
+constexpr int64_t kMaxWindowElements = 1 << 24;  // of all windows along an axis, or of a plane
 
 // The windows along one axis: output o is of [o in / out, ceil((o + 1) in / out)).
 struct Spans {
@@ -133,7 +133,7 @@ Values AdaptiveAveragePool(TorchCall& c, int64_t n) {
         continue;
       }
       const int64_t in = *pool.in[static_cast<size_t>(i)];
-      if (in > kMostElements) return c.Fail(Unimplemented("windows of too many elements"));
+      if (in > kMaxWindowElements) return c.Fail(Unimplemented("windows of too many elements"));
       const Spans s = SpansAlong(in, out);
       std::vector<double> weights;
       for (int64_t o = 0; o < out; ++o) {
@@ -177,13 +177,13 @@ Values AdaptiveMaxPool(TorchCall& c, int64_t n) {
   for (int64_t i = n - 1; i >= 0; --i) {
     const size_t at = static_cast<size_t>(i);
     const int64_t in = *pool.in[at], out = *pool.out[at].number;
-    if (in > kMostElements) return c.Fail(Unimplemented("windows of too many elements"));
+    if (in > kMaxWindowElements) return c.Fail(Unimplemented("windows of too many elements"));
     spans.insert(spans.begin(), SpansAlong(in, out));
     y = Windows(c, y, 2 + i, spans.front());
     cells *= out;
     elements *= spans.front().longest;
   }
-  if (cells > kMostElements / elements)
+  if (cells > kMaxWindowElements / elements)
     return c.Fail(Unimplemented("windows of too many elements"));
   // N, C, out, k, out, k -> N, C, out, out, k * k
   std::vector<int64_t> perm = {0, 1};

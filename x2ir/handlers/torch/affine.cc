@@ -87,8 +87,8 @@ Expr NumberOfBlocks(const Expr& numbers, const Expr& x, const std::vector<AxisBl
 }
 
 // How IR's ops say the same; nullopt where they do not.
-std::optional<AffineSteps> StepsOfOps(const Expr& x, const std::vector<AxisBlocks>& blocks,
-                                      const Expr& scale, const Expr& zero_point) {
+std::optional<QuantizationParams> StepsOfOps(const Expr& x, const std::vector<AxisBlocks>& blocks,
+                                             const Expr& scale, const Expr& zero_point) {
   std::vector<int64_t> each, runs;  // axes longer than 1 with a number for each index; divided ones
   bool whole = false;               // whether another axis is longer than a block
   for (size_t i = 0; i < blocks.size(); ++i) {
@@ -108,7 +108,7 @@ std::optional<AffineSteps> StepsOfOps(const Expr& x, const std::vector<AxisBlock
   if (runs.empty() && each.size() <= 1) {
     std::vector<Size> sizes;
     if (!each.empty()) sizes.push_back(SizeAt(x, each[0]));
-    AffineSteps steps{as(scale, sizes), as(zero_point, sizes)};
+    QuantizationParams steps{as(scale, sizes), as(zero_point, sizes)};
     if (!each.empty()) steps.axis = each[0];
     return steps;
   }
@@ -116,7 +116,7 @@ std::optional<AffineSteps> StepsOfOps(const Expr& x, const std::vector<AxisBlock
   std::vector<Size> sizes = AllSizes(x);
   const AxisBlocks& run = blocks[static_cast<size_t>(runs[0])];
   sizes[static_cast<size_t>(runs[0])] = run.count;
-  return AffineSteps{as(scale, sizes), as(zero_point, sizes), runs[0], run.size};
+  return QuantizationParams{as(scale, sizes), as(zero_point, sizes), runs[0], run.size};
 }
 
 // Integers of fewer than 8 bits are kept in 8.

@@ -210,10 +210,10 @@ std::optional<TorchNumber> TorchCall::OptNumber(std::string_view name) {
 }
 
 TorchNumber TorchCall::Number(std::string_view name) { return Required(name, OptNumber(name)); }
-TorchNumber TorchCall::Number(std::string_view name, int64_t or_else) {
+TorchNumber TorchCall::Number(std::string_view name, int64_t fallback) {
   TorchNumber number;
-  number.i = or_else;
-  number.c = static_cast<double>(or_else);
+  number.i = fallback;
+  number.c = static_cast<double>(fallback);
   return OptNumber(name).value_or(number);
 }
 
@@ -223,13 +223,13 @@ std::optional<int64_t> TorchCall::OptInt(std::string_view name) {
   return number ? std::optional(number->i) : std::nullopt;
 }
 int64_t TorchCall::Int(std::string_view name) { return Required(name, OptInt(name)); }
-int64_t TorchCall::Int(std::string_view name, int64_t or_else) {
-  return OptInt(name).value_or(or_else);
+int64_t TorchCall::Int(std::string_view name, int64_t fallback) {
+  return OptInt(name).value_or(fallback);
 }
 
 bool TorchCall::Bool(std::string_view name) { return Required(name, OptInt(name)) != 0; }
-bool TorchCall::Bool(std::string_view name, bool or_else) {
-  return OptInt(name).value_or(or_else) != 0;
+bool TorchCall::Bool(std::string_view name, bool fallback) {
+  return OptInt(name).value_or(fallback) != 0;
 }
 
 std::optional<double> TorchCall::OptFloat(std::string_view name) {
@@ -240,17 +240,17 @@ std::optional<double> TorchCall::OptFloat(std::string_view name) {
   return number ? std::optional(number->real()) : std::nullopt;
 }
 double TorchCall::Float(std::string_view name) { return Required(name, OptFloat(name)); }
-double TorchCall::Float(std::string_view name, double or_else) {
-  return OptFloat(name).value_or(or_else);
+double TorchCall::Float(std::string_view name, double fallback) {
+  return OptFloat(name).value_or(fallback);
 }
 
 std::string TorchCall::String(std::string_view name) {
   const std::string* text = Get<std::string>(name, "a string");
   return Required(name, text ? std::optional(*text) : std::nullopt);
 }
-std::string TorchCall::String(std::string_view name, std::string_view or_else) {
+std::string TorchCall::String(std::string_view name, std::string_view fallback) {
   const std::string* text = Get<std::string>(name, "a string");
-  return text ? *text : std::string(or_else);
+  return text ? *text : std::string(fallback);
 }
 
 std::optional<std::vector<int64_t>> TorchCall::OptInts(std::string_view name) {
@@ -271,13 +271,13 @@ std::optional<std::vector<int64_t>> TorchCall::OptInts(std::string_view name) {
 std::vector<int64_t> TorchCall::Ints(std::string_view name) {
   return Required(name, OptInts(name));
 }
-std::vector<int64_t> TorchCall::Ints(std::string_view name, std::vector<int64_t> or_else) {
-  return OptInts(name).value_or(std::move(or_else));
+std::vector<int64_t> TorchCall::Ints(std::string_view name, std::vector<int64_t> fallback) {
+  return OptInts(name).value_or(std::move(fallback));
 }
 std::vector<int64_t> TorchCall::IntsOf(std::string_view name, size_t n,
-                                       std::vector<int64_t> or_else) {
+                                       std::vector<int64_t> fallback) {
   std::vector<int64_t> numbers = OptInts(name).value_or(std::vector<int64_t>());
-  if (numbers.empty()) numbers = std::move(or_else);
+  if (numbers.empty()) numbers = std::move(fallback);
   if (numbers.size() == 1) numbers.resize(n, numbers[0]);
   if (numbers.size() != n) {
     Fail(Invalid("argument '", name, "': expected ", n, " numbers, got ", numbers.size()));
@@ -319,8 +319,8 @@ std::optional<DType> TorchCall::OptDtype(std::string_view name) {
   }
   return type->dtype();
 }
-DType TorchCall::Dtype(std::string_view name, DType or_else) {
-  return OptDtype(name).value_or(or_else);
+DType TorchCall::Dtype(std::string_view name, DType fallback) {
+  return OptDtype(name).value_or(fallback);
 }
 
 std::shared_ptr<Graph> TorchCall::Subgraph(std::string_view name) {
@@ -379,9 +379,9 @@ Expr TorchCall::SymInt(std::string_view name) {
   if (!value) Fail(Invalid("argument '", name, "' is missing"));
   return {b(), value};
 }
-Expr TorchCall::SymInt(std::string_view name, int64_t or_else) {
+Expr TorchCall::SymInt(std::string_view name, int64_t fallback) {
   Value* value = OptSymInt(name);
-  return {b(), value ? value : b().Int(or_else)};
+  return {b(), value ? value : b().Int(fallback)};
 }
 
 int64_t TorchCall::NormalAxis(int64_t axis, int64_t rank) {
@@ -392,8 +392,8 @@ int64_t TorchCall::NormalAxis(int64_t axis, int64_t rank) {
 int64_t TorchCall::Axis(std::string_view name, const Value* x) {
   return NormalAxis(Int(name), Rank(x));
 }
-int64_t TorchCall::Axis(std::string_view name, const Value* x, int64_t or_else) {
-  return NormalAxis(Int(name, or_else), Rank(x));
+int64_t TorchCall::Axis(std::string_view name, const Value* x, int64_t fallback) {
+  return NormalAxis(Int(name, fallback), Rank(x));
 }
 std::vector<int64_t> TorchCall::Axes(std::string_view name, const Value* x) {
   const int64_t rank = Rank(x);

@@ -11,7 +11,7 @@ namespace {
                                                                     .layout = "channels_first",
                                                                     .holds_any_ops = false,
                                                                     .check = CheckTorchCall,
-                                                                    .prepare = PrepareTorch});
+                                                                    .after_read = PrepareTorch});
 
 }  // namespace
 }  // namespace x2ir

@@ -114,9 +114,9 @@ constexpr ViewRow kViews[] = {
 };
 
 // An argument that is a bool: of calls a tensor of rank 0.
-std::optional<bool> BoolOf(const Node& node, Symbol name, bool or_else) {
+std::optional<bool> BoolOf(const Node& node, Symbol name, bool fallback) {
   const Attribute* attr = node.attrs().Find(name);
-  if (!attr) return or_else;
+  if (!attr) return fallback;
   const Tensor* tensor = attr->get<Tensor>();
   if (!tensor || tensor->num_elements() != 1) return std::nullopt;
   return tensor->AsInt(0) != 0;
@@ -660,9 +660,9 @@ class Functionalizer {
       return result(node);
     }
     // Parts along an axis, where the program says which.
-    const auto number = [&view](Symbol key, int64_t or_else) -> std::optional<int64_t> {
+    const auto number = [&view](Symbol key, int64_t fallback) -> std::optional<int64_t> {
       const Attribute* attr = view.attrs().Find(key);
-      if (!attr) return or_else;
+      if (!attr) return fallback;
       const int64_t* value = attr->get<int64_t>();
       return value ? std::optional(*value) : std::nullopt;
     };

@@ -125,8 +125,8 @@ bool IsKnownNumber(TorchCall& c, std::string_view name) {
 
 // Bounds that are computed. Those of integers are cut after the length is taken of them.
 Values ComputedArange(TorchCall& c, DType t) {
-  const auto bound = [&](std::string_view name, double or_else) {
-    return c.Has(name) ? c.Operand(name, DType::kFloat64) : c.Constant(DType::kFloat64, or_else);
+  const auto bound = [&](std::string_view name, double fallback) {
+    return c.Has(name) ? c.Operand(name, DType::kFloat64) : c.Constant(DType::kFloat64, fallback);
   };
   const Expr start = bound("start", 0), end = bound("end", 0), step = bound("step", 1);
   const Expr position = Iota(Ceil((end - start) / step).To(DType::kInt64));

@@ -120,7 +120,7 @@ Values Observed(TorchCall& c) {
   ChosenSteps chosen{old_scale, old_zero};
   if (fakes != 0) {
     const ChosenSteps now = ChooseSteps(range, bounds.low, bounds.high, symmetric);
-    AffineSteps steps{now.scale, now.zero_point};
+    QuantizationParams steps{now.scale, now.zero_point};
     if (by_channel) {
       steps.axis = axis;
     } else {

@@ -11,7 +11,7 @@
 
 namespace x2ir {
 
-Values FakeQuantizedCall(TorchCall& c, const Expr& x, const AffineSteps& steps,
+Values FakeQuantizedCall(TorchCall& c, const Expr& x, const QuantizationParams& steps,
                          const IntegerBounds& bounds, Value* enabled) {
   const std::optional<int64_t> switched = enabled ? SwitchOf(enabled) : 1;
   Values values(c.num_outputs(), nullptr);
@@ -55,13 +55,13 @@ Values FakeQuantizePerTensor(TorchCall& c) {
   RequireFloat(c, x);
   const IntegerBounds bounds{c.Int("quant_min"), c.Int("quant_max")};
   // The kernel has the scale as a float32.
-  AffineSteps steps{OneElement(c.Operand("scale", DType::kFloat32)),
-                    OneElement(c.Operand("zero_point", DType::kInt32))};
+  QuantizationParams steps{OneElement(c.Operand("scale", DType::kFloat32)),
+                           OneElement(c.Operand("zero_point", DType::kInt32))};
   return FakeQuantizedCall(c, x, steps, bounds, c.OptTensor("fake_quant_enabled"));
 }
 
 // Zero points that are floats are added before the rounding.
-Values FakeQuantizeByFloats(TorchCall& c, const Expr& x, const AffineSteps& steps,
+Values FakeQuantizeByFloats(TorchCall& c, const Expr& x, const QuantizationParams& steps,
                             const IntegerBounds& bounds) {
   const Expr wide = x.To(AtLeastFloat32(x.dtype()));
   const Expr zero_point = PlacedAlong(x, steps.zero_point, steps).To(wide.dtype());
@@ -81,7 +81,7 @@ Values FakeQuantizePerChannel(TorchCall& c) {
   const Expr x = c.Tensor("self");
   RequireFloat(c, x);
   const IntegerBounds bounds{c.Int("quant_min"), c.Int("quant_max")};
-  const AffineSteps steps{c.Tensor("scale"), c.Tensor("zero_point"), c.Axis("axis", x)};
+  const QuantizationParams steps{c.Tensor("scale"), c.Tensor("zero_point"), c.Axis("axis", x)};
   if (IsFloating(steps.zero_point.dtype())) return FakeQuantizeByFloats(c, x, steps, bounds);
   return FakeQuantizedCall(c, x, steps, bounds, nullptr);
 }
@@ -92,7 +92,7 @@ Values FakeQuantizeLearned(TorchCall& c) {
   RequireFloat(c, x);
   c.Ignore({"grad_factor"});
   const IntegerBounds bounds{c.Int("quant_min"), c.Int("quant_max")};
-  AffineSteps steps{c.Tensor("scale"), c.Tensor("zero_point")};
+  QuantizationParams steps{c.Tensor("scale"), c.Tensor("zero_point")};
   if (c.Has("axis")) {
     steps.axis = c.Axis("axis", x);
   } else {

@@ -16,7 +16,7 @@ struct IntegerBounds {
 
 // The call's results: x as the integers would leave it, and, where it is wanted, which elements
 // were not cut off. `enabled`: a tensor that turns it on; null: it is on.
-Values FakeQuantizedCall(TorchCall& c, const Expr& x, const AffineSteps& steps,
+Values FakeQuantizedCall(TorchCall& c, const Expr& x, const QuantizationParams& steps,
                          const IntegerBounds& bounds, Value* enabled);
 
 // Whether a tensor of one number is 0, or something else (1); nullopt where it is computed.

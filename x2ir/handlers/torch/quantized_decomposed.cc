@@ -68,11 +68,11 @@ void RequireNoWrap(TorchCall& c, const Expr& q, const Expr& zero_point) {
 // --- One scale, and one for each channel
 // ----------------------------------------------------------
 
-AffineSteps OneOf(TorchCall& c) {
+QuantizationParams OneOf(TorchCall& c) {
   return {NumberOrTensor(c, "scale", DType::kFloat64),
           NumberOrTensor(c, "zero_point", DType::kInt64)};
 }
-AffineSteps OneForEach(TorchCall& c, const Value* x) {
+QuantizationParams OneForEach(TorchCall& c, const Value* x) {
   return {c.Tensor("scales"), Expr(c, c.OptTensor("zero_points")), c.Axis("axis", x)};
 }
 
@@ -82,7 +82,7 @@ Values QuantizePerTensor(TorchCall& c) {
 }
 Values QuantizePerChannel(TorchCall& c) {
   Expr x = TakeFloats(c);
-  const AffineSteps steps = OneForEach(c, x);
+  const QuantizationParams steps = OneForEach(c, x);
   // Scales of float64 make it a computation of float64, which constants get.
   if (steps.scale.dtype() == DType::kFloat64 && IsSettled(x)) x = x.To(DType::kFloat64);
   return {Quantized(x, steps, TakeRange(c))};
@@ -99,7 +99,7 @@ Values DequantizePerTensor(TorchCall& c) {
 }
 
 // The product is of the scales' type, but for float64, whose digits float32 scales round away.
-Expr ProductAs(const Expr& q, const AffineSteps& steps, DType to) {
+Expr ProductAs(const Expr& q, const QuantizationParams& steps, DType to) {
   const DType scale = steps.scale.dtype();
   const bool narrow = BitWidth(scale) < BitWidth(to);
   return Dequantized(q, steps, narrow ? scale : to).To(to);
@@ -108,7 +108,7 @@ Expr ProductAs(const Expr& q, const AffineSteps& steps, DType to) {
 Values DequantizePerChannel(TorchCall& c) {
   const Expr q = TakeIntegers(c);
   IgnoreRange(c);
-  const AffineSteps steps = OneForEach(c, q);
+  const QuantizationParams steps = OneForEach(c, q);
   RequireNoWrap(c, q, steps.zero_point);
   return {ProductAs(q, steps, c.Dtype("out_dtype", DType::kFloat32))};
 }
@@ -116,8 +116,8 @@ Values DequantizePerChannel(TorchCall& c) {
 Values FakeQuantPerChannel(TorchCall& c) {
   const Expr x = c.Tensor("input");
   RequireFloat(c, x);
-  const AffineSteps steps{c.Tensor("scales").To(DType::kFloat32),
-                          c.Tensor("zero_points").To(DType::kInt32), c.Axis("axis", x)};
+  const QuantizationParams steps{c.Tensor("scales").To(DType::kFloat32),
+                                 c.Tensor("zero_points").To(DType::kInt32), c.Axis("axis", x)};
   const IntegerBounds bounds{c.Int("quant_min"), c.Int("quant_max")};
   if (IsSettled(x)) return {FakeQuantized(x, steps, bounds.low, bounds.high)};
   // NaN stays NaN, which no integer is.
@@ -133,7 +133,8 @@ Values FakeQuantPerChannel(TorchCall& c) {
 // --- A scale for each token, or for each group of a row -----------------------------------------
 
 // Here the zero point is added before the rounding; halves go to what is even then.
-Expr RoundedSum(TorchCall& c, const Expr& x, const AffineSteps& steps, const IntegerRange& range) {
+Expr RoundedSum(TorchCall& c, const Expr& x, const QuantizationParams& steps,
+                const IntegerRange& range) {
   std::vector<Value*> all = {x, steps.scale};
   if (IsFloating(steps.zero_point.dtype())) all.push_back(steps.zero_point);
   const DType t = c.ResultTypeOf(all);
@@ -168,10 +169,10 @@ Values DequantizePerToken(TorchCall& c) {
 }
 
 // Scales and zero points of groups of a row: [rows, groups].
-AffineSteps OneForEachGroup(TorchCall& c, const Expr& x) {
+QuantizationParams OneForEachGroup(TorchCall& c, const Expr& x) {
   const Dim row = c.Rank(x) == 2 ? DimAt(x, 1) : Dim();
-  AffineSteps steps{c.Tensor("scales"), Expr(c, c.OptTensor("zero_points")), 1,
-                    c.Int("group_size", 128)};
+  QuantizationParams steps{c.Tensor("scales"), Expr(c, c.OptTensor("zero_points")), 1,
+                           c.Int("group_size", 128)};
   const Dim groups = DimAt(steps.scale, std::max<int64_t>(c.Rank(steps.scale) - 1, 0));
   if (!row.is_static()) c.Fail(Unimplemented("groups of anything but rows of a known size"));
   if (steps.block_size > row.value() && groups == Dim(1)) steps.block_size = row.value();
@@ -187,7 +188,7 @@ AffineSteps OneForEachGroup(TorchCall& c, const Expr& x) {
 Values QuantizePerChannelGroup(TorchCall& c) {
   const Expr x = c.Tensor("input");
   RequireFloat(c, x);
-  const AffineSteps steps = OneForEachGroup(c, x);
+  const QuantizationParams steps = OneForEachGroup(c, x);
   const IntegerRange range = TakeRange(c);
   const ValueBounds zero = BoundsOf(steps.zero_point);
   const bool same = zero.low == 0 && zero.high == 0 && x.dtype() == DType::kFloat32 &&
@@ -199,7 +200,7 @@ Values DequantizePerChannelGroup(TorchCall& c) {
   const Expr q = c.Tensor(c.Has("w_int8") ? "w_int8" : "input");
   if (!IsInteger(q.dtype())) return c.Fail(Unimplemented("dequantization of ", Name(q.dtype())));
   IgnoreRange(c);
-  const AffineSteps steps = OneForEachGroup(c, q);
+  const QuantizationParams steps = OneForEachGroup(c, q);
   RequireNoWrap(c, q, steps.zero_point);
   return {ProductAs(q, steps, c.Dtype("output_dtype", DType::kFloat32))};
 }
@@ -225,8 +226,8 @@ Values ChooseOne(TorchCall& c, bool symmetric) {
   const Expr most = Max(Reduce(x, "reduce_max", {}), 0.0);
   const auto steps = static_cast<double>(high - low);
   const auto eps = static_cast<double>(static_cast<float>(c.Float("eps")));
-  const auto result = [&](const Expr& v, size_t i, DType or_else) {
-    const DType to = c.out_dtype(i) == DType::kUndefined ? or_else : c.out_dtype(i);
+  const auto result = [&](const Expr& v, size_t i, DType fallback) {
+    const DType to = c.out_dtype(i) == DType::kUndefined ? fallback : c.out_dtype(i);
     return Unsqueeze(v.To(to), {0});
   };
   const Expr width = symmetric ? Max(-least, most) / (steps / 2) : (most - least) / steps;
@@ -250,8 +251,8 @@ Values ChoosePerToken(TorchCall& c) {
   Expr most = Reduce(Abs(x), "reduce_max", {-1}, true);
   if (most.dtype() == DType::kFloat16) most = most.To(DType::kFloat32);
   const Expr scale = Max(most, kLeastScale) / kGreatest;
-  const auto as = [&](size_t i, DType or_else) {
-    return c.out_dtype(i) == DType::kUndefined ? or_else : c.out_dtype(i);
+  const auto as = [&](size_t i, DType fallback) {
+    return c.out_dtype(i) == DType::kUndefined ? fallback : c.out_dtype(i);
   };
   // All are zero.
   const Expr zero_point = Expand({c, c.b().Scalar(as(1, DType::kInt64), 0)}, ShapeOf(scale));

@@ -53,8 +53,8 @@ TorchHandler Integers(bool like) {
 Values Normal(TorchCall& c) {
   IgnoreRandomPlace(c);
   const DType t = OutType(c);
-  const auto number = [&](std::string_view name, double or_else) {
-    return c.Has(name) ? c.Operand(name, t) : c.Constant(t, or_else);
+  const auto number = [&](std::string_view name, double fallback) {
+    return c.Has(name) ? c.Operand(name, t) : c.Constant(t, fallback);
   };
   Value* mean = number("mean", 0);
   Value* std = number("std", 1);

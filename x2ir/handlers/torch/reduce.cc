@@ -13,7 +13,7 @@ namespace x2ir {
 namespace {
 
 bool Keepdim(TorchCall& c) { return c.Bool("keepdim", false); }
-DType TakeDtype(TorchCall& c, DType or_else) { return c.Dtype("dtype", or_else); }
+DType TakeDtype(TorchCall& c, DType fallback) { return c.Dtype("dtype", fallback); }
 
 // Axes that the program computes, as a vector; null where they are known.
 Value* ComputedDim(TorchCall& c) {

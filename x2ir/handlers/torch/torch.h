@@ -64,40 +64,40 @@ class TorchCall : public NodeReader {
 
   // Without a default the argument must be there. A symbolic int whose value is known counts.
   int64_t Int(std::string_view name);
-  int64_t Int(std::string_view name, int64_t or_else);
+  int64_t Int(std::string_view name, int64_t fallback);
   std::optional<int64_t> OptInt(std::string_view name);
   bool Bool(std::string_view name);
-  bool Bool(std::string_view name, bool or_else);
+  bool Bool(std::string_view name, bool fallback);
   double Float(std::string_view name);
-  double Float(std::string_view name, double or_else);
+  double Float(std::string_view name, double fallback);
   std::optional<double> OptFloat(std::string_view name);
   std::string String(std::string_view name);
-  std::string String(std::string_view name, std::string_view or_else);
+  std::string String(std::string_view name, std::string_view fallback);
   // A lone int counts as a list of one.
   std::vector<int64_t> Ints(std::string_view name);
-  std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> or_else);
+  std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> fallback);
   // int[n] of the schemas: one element stands for n; an empty list counts as not given.
-  std::vector<int64_t> IntsOf(std::string_view name, size_t n, std::vector<int64_t> or_else);
+  std::vector<int64_t> IntsOf(std::string_view name, size_t n, std::vector<int64_t> fallback);
   std::optional<std::vector<int64_t>> OptInts(std::string_view name);
   std::optional<std::vector<double>> OptFloats(std::string_view name);
   std::vector<bool> Bools(std::string_view name);
   std::optional<DType> OptDtype(std::string_view name);
-  DType Dtype(std::string_view name, DType or_else);
+  DType Dtype(std::string_view name, DType fallback);
   std::optional<TorchNumber> OptNumber(std::string_view name);
   TorchNumber Number(std::string_view name);
-  TorchNumber Number(std::string_view name, int64_t or_else);
+  TorchNumber Number(std::string_view name, int64_t fallback);
   std::shared_ptr<Graph> Subgraph(std::string_view name);
 
   // Sizes, which may be computed: int64 of rank 0, and of rank 1. Never null.
   Expr SymInt(std::string_view name);
-  Expr SymInt(std::string_view name, int64_t or_else);
+  Expr SymInt(std::string_view name, int64_t fallback);
   Value* OptSymInt(std::string_view name);  // null: None or not given
   Expr SymInts(std::string_view name);
   std::vector<Size> Sizes(std::string_view name);
 
   // `dim` arguments: 0 <= result < rank of x (rank 0 counts as 1, as PyTorch has it).
   int64_t Axis(std::string_view name, const Value* x);
-  int64_t Axis(std::string_view name, const Value* x, int64_t or_else);
+  int64_t Axis(std::string_view name, const Value* x, int64_t fallback);
   int64_t NormalAxis(int64_t axis, int64_t rank);  // Fail()s when out of range, and gives 0
   // dim lists, None and empty: all axes. Sorted is what PyTorch does not promise, so it is kept.
   std::vector<int64_t> Axes(std::string_view name, const Value* x);

@@ -167,11 +167,11 @@ absl::StatusOr<Values> WrittenOut(TorchWriter& w, const Graph& loop_body, int64_
 // What is carried: the number of the round, whether there is another one, the loop's own values,
 // and what rounds have collected.
 absl::StatusOr<Values> WriteLoop(TorchWriter& w) {
-  constexpr int64_t kMostWrittenOut = 512;  // nodes
+  constexpr int64_t kMaxWrittenOut = 512;  // nodes
   const Graph& body = w.attrs().SubGraph("body");
   const size_t carries = body.inputs().size() - 2, collects = body.outputs().size() - 1 - carries;
   const auto rounds = KnownRounds(w, body);
-  if (rounds && NodesOfRounds(body, *rounds) <= kMostWrittenOut) {
+  if (rounds && NodesOfRounds(body, *rounds) <= kMaxWrittenOut) {
     return WrittenOut(w, body, *rounds);
   }
 

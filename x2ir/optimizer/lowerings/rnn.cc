@@ -181,9 +181,9 @@ Expr FirstState(Rewrite& r, size_t operand, int64_t direction, int64_t hidden) {
   }
   const Dim& batch = (*r.in(0)->shape())[1];
   // Large ones are said by their sizes.
-  constexpr int64_t kMostElements = 1 << 16;
+  constexpr int64_t kMaxElements = 1 << 16;
   if (batch.is_static() &&
-      CheckedProduct({batch.value(), hidden}).value_or(INT64_MAX) <= kMostElements) {
+      CheckedProduct({batch.value(), hidden}).value_or(INT64_MAX) <= kMaxElements) {
     return {b, b.Constant(Tensor::Zeros(r.dtype(0), {batch.value(), hidden}))};
   }
   Value* sizes =

@@ -1,10 +1,10 @@
-// Worlds of models with outputs of somebody else (tests/data/cases/README.md): each model is read,
-// converted and evaluated, and exported to ONNX at opsets 13 and 18, where ONNX Runtime runs it to
-// the same numbers.
+// Models of a framework with outputs of somebody else (tests/data/cases/README.md): each model is
+// read, converted and evaluated, and exported to ONNX at opsets 13 and 18, where ONNX Runtime runs
+// it to the same numbers.
 //
 //   X2IR_CASES=REGEX    only the cases whose names match
-#ifndef X2IR_TESTS_CONFORMANCE_WORLD_UTIL_H_
-#define X2IR_TESTS_CONFORMANCE_WORLD_UTIL_H_
+#ifndef X2IR_TESTS_CONFORMANCE_FRAMEWORK_UTIL_H_
+#define X2IR_TESTS_CONFORMANCE_FRAMEWORK_UTIL_H_
 
 #include <filesystem>
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace x2ir {
 
-struct WorldCase {
+struct FrameworkCase {
   std::string name;
   std::filesystem::path model;             // a file or a folder
   std::vector<std::filesystem::path> ios;  // files of inputs and outputs
@@ -25,7 +25,7 @@ struct WorldCase {
 
 bool IsWantedCase(const std::string& name);
 // Each folder of `root` that has an io.safetensors, by name.
-std::vector<WorldCase> CasesOfFolders(const std::filesystem::path& root);
+std::vector<FrameworkCase> CasesOfFolders(const std::filesystem::path& root);
 
 struct Closeness {
   double rtol = 1e-3, atol = 1e-4;
@@ -34,7 +34,7 @@ struct Closeness {
 absl::Status AgreesWithIo(const Model& ir, const std::filesystem::path& io,
                           const Closeness& closeness = {});
 
-struct World {
+struct Framework {
   std::string name;                                  // of the folder for what is exported
   std::map<std::string, std::string> differences{};  // cases that give other numbers, and why
   std::map<std::string, std::string> refused{};      // "case@13": what an opset cannot say
@@ -45,8 +45,8 @@ struct World {
   };
 };
 // Checks them all, and prints how many agree.
-void CheckWorld(const World& world, const std::vector<WorldCase>& cases);
+void CheckFramework(const Framework& framework, const std::vector<FrameworkCase>& cases);
 
 }  // namespace x2ir
 
-#endif  // X2IR_TESTS_CONFORMANCE_WORLD_UTIL_H_
+#endif  // X2IR_TESTS_CONFORMANCE_FRAMEWORK_UTIL_H_

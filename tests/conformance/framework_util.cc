@@ -1,4 +1,4 @@
-#include "tests/conformance/world_util.h"
+#include "tests/conformance/framework_util.h"
 
 #include <algorithm>
 #include <cmath>
@@ -41,15 +41,15 @@ bool IsWantedCase(const std::string& name) {
   return only.empty() || std::regex_search(name, std::regex(only));
 }
 
-std::vector<WorldCase> CasesOfFolders(const fs::path& root) {
-  std::vector<WorldCase> cases;
+std::vector<FrameworkCase> CasesOfFolders(const fs::path& root) {
+  std::vector<FrameworkCase> cases;
   for (const auto& entry : fs::directory_iterator(root)) {
     const fs::path io = entry.path() / "io.safetensors";
     const std::string name = entry.path().filename().string();
     if (fs::exists(io) && IsWantedCase(name)) cases.push_back({name, entry.path(), {io}});
   }
   std::sort(cases.begin(), cases.end(),
-            [](const WorldCase& a, const WorldCase& b) { return a.name < b.name; });
+            [](const FrameworkCase& a, const FrameworkCase& b) { return a.name < b.name; });
   return cases;
 }
 
@@ -69,16 +69,16 @@ absl::Status AgreesWithIo(const Model& ir, const fs::path& io, const Closeness& 
   return absl::OkStatus();
 }
 
-void CheckWorld(const World& world, const std::vector<WorldCase>& cases) {
-  const fs::path dir = fs::path(X2IR_BUILD_DIR) / "conformance" / world.name;
+void CheckFramework(const Framework& framework, const std::vector<FrameworkCase>& cases) {
+  const fs::path dir = fs::path(X2IR_BUILD_DIR) / "conformance" / framework.name;
   fs::create_directories(dir);
   const std::unique_ptr<OrtJudge> ort = OrtJudge::Start();
   std::vector<std::string> asked;
   int total = 0, evaluated = 0;
-  for (const WorldCase& c : cases) {
-    SCOPED_TRACE(StrCat(world.name, "/", c.name));
-    const bool known = world.differences.contains(c.name);
-    const absl::StatusOr<Model> model = Import(c.model.string(), world.import);
+  for (const FrameworkCase& c : cases) {
+    SCOPED_TRACE(StrCat(framework.name, "/", c.name));
+    const bool known = framework.differences.contains(c.name);
+    const absl::StatusOr<Model> model = Import(c.model.string(), framework.import);
     EXPECT_TRUE(model.ok()) << model.status();
     if (!model.ok()) continue;
     for (const fs::path& io : c.ios) {
@@ -91,17 +91,17 @@ void CheckWorld(const World& world, const std::vector<WorldCase>& cases) {
         const fs::path out = dir / StrCat(c.name, ".", asked.size(), ".", opset, ".onnx");
         const absl::Status exported =
             Export(model->Clone(), out.string(), {.opset = opset, .check = true});
-        EXPECT_EQ(exported.ok(), !world.refused.contains(label)) << label << ": " << exported;
+        EXPECT_EQ(exported.ok(), !framework.refused.contains(label)) << label << ": " << exported;
         if (!exported.ok() || !ort || known) continue;
         asked.push_back(label);
-        const Closeness close = world.closeness(c.name);
+        const Closeness close = framework.closeness(c.name);
         ort->Ask({out.string(), io.string(), close.rtol, close.atol});
       }
     }
   }
   const int ran = ort ? ExpectAgreement(*ort, asked) : 0;
   std::printf("%s: %d sets of outputs, %d agree; %d of %zu files agree in ONNX Runtime\n",
-              world.name.c_str(), total, evaluated, ran, asked.size());
+              framework.name.c_str(), total, evaluated, ran, asked.size());
 }
 
 }  // namespace x2ir
