@@ -31,6 +31,27 @@ x2ir_schema_table(oneflow oneflow-names.txt)
 x2ir_schema_table(oneflow_ops oneflow-ops.json)
 x2ir_schema_table(coreml coreml-proto-fields.json)
 
+# Tables of protobuf messages. x2ir_proto_table(framework facts...) makes
+# x2ir_<framework>_messages.inc.
+add_executable(x2ir_gen_proto_tables tools/gen_proto_tables.cc)
+target_link_libraries(x2ir_gen_proto_tables PRIVATE nlohmann_json::nlohmann_json)
+set_target_properties(x2ir_gen_proto_tables PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+function(x2ir_proto_table framework)
+  set(output ${X2IR_GENERATED_DIR}/x2ir_${framework}_messages.inc)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/facts/ OUTPUT_VARIABLE facts)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND x2ir_gen_proto_tables ${facts} ${output}
+    DEPENDS x2ir_gen_proto_tables ${facts}
+    COMMENT "Generating the messages of ${framework}"
+    VERBATIM)
+  set(X2IR_SCHEMA_DATA ${X2IR_SCHEMA_DATA} ${output} PARENT_SCOPE)
+endfunction()
+
+x2ir_proto_table(caffe caffe-proto-fields.json caffe-branches-proto-fields.json)
+x2ir_proto_table(onnx onnx-proto-fields.json)
+
 # TFLite's schema in FlatBuffers' language, the header that flatc makes of it, and a table of options.
 add_executable(x2ir_gen_tflite_schema tools/gen_tflite_schema.cc)
 target_link_libraries(x2ir_gen_tflite_schema PRIVATE nlohmann_json::nlohmann_json)

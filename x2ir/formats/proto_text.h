@@ -37,6 +37,27 @@ struct ProtoEnum {
   std::string_view (*name)(int64_t number);  // empty where there is none; null: only read
 };
 
+// An enumeration of a table of names and numbers.
+struct ProtoEnumValue {
+  std::string_view name;
+  int64_t number;
+};
+template <const auto& kValues>
+constexpr ProtoEnum ProtoEnumOf() {
+  return {[](std::string_view name) -> std::optional<int64_t> {
+            for (const ProtoEnumValue& value : kValues) {
+              if (value.name == name) return value.number;
+            }
+            return std::nullopt;
+          },
+          [](int64_t number) -> std::string_view {
+            for (const ProtoEnumValue& value : kValues) {
+              if (value.number == number) return value.name;
+            }
+            return {};
+          }};
+}
+
 enum class ProtoRule : uint8_t {
   kOne,
   kMany,   // repeated

@@ -3,6 +3,7 @@
 #ifndef X2IR_FORMATS_ONNX_TEXT_ONNX_TEXT_INTERNAL_H_
 #define X2IR_FORMATS_ONNX_TEXT_ONNX_TEXT_INTERNAL_H_
 
+#include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/onnx/onnx_internal.h"
 #include "x2ir/formats/proto_text.h"
 
