@@ -326,6 +326,16 @@ const FoundGraph kFound[] = {
      "s = float32[4]{1, 1, 3, 0.5}\n y = resize(x, _, s) { mode = \"linear\", "
      "coordinate_transformation_mode = \"asymmetric\" }",
      "nnvm", ".nnvm.json", 0, true, true},
+    // A constant by a scale, which is a result and is read as numbers, too.
+    {"x: float32[2]", "q, d, y",
+     "c = float32[2,1]{1, 3}\n s = float32[2]{0.5, 0.25}\n z = int8[2]{7, 9}\n q = "
+     "quantize_linear(c, s, z) { axis = 0 }\n d = dequantize_linear(q, s, z) { axis = 0 }\n y = "
+     "neg(x)",
+     "tflite", ".tflite"},
+    {"x: float32[2]", "q, d, y",
+     "c = float32[2,1]{1, 3}\n s = float32[]{0.5}\n z = int8[]{7}\n q = quantize_linear(c, s, z)\n "
+     "d = dequantize_linear(q, s, z)\n y = neg(x)",
+     "tflite", ".tflite"},
     // Logarithms of integers that no integer holds.
     {"x: uint64[2]", "y", "y = reduce_log_sum_exp(x)", "ir", ".json"},
 };

@@ -63,6 +63,9 @@ constexpr KnownDifference kKnown[] = {
     {"PyTorch", "pad", "open", 0, 1000, "resulted in a negative output size",
      "sizes that are cut off to nothing"},
     {kOrt, "einsum", "", 0, 1000, "Cannot parse the diagonal", "a diagonal that broadcasts"},
+    {kOrt, "unique", "unknown rank", 0, 1000, "the runtime ended", "Unique of unknown rank"},
+    {kOrt, "split_to_sequence", "unused", 0, 1000, "split_size_sum",
+     "sizes of parts that nobody uses"},
 };
 
 bool Holds(const Node& node, std::string_view condition) {
@@ -86,6 +89,11 @@ bool Holds(const Node& node, std::string_view condition) {
   }
   if (condition == "antialiased integers") {
     return x && IsInteger(x->dtype()) && node.attrs().Int("antialias") != 0;
+  }
+  if (condition == "unknown rank") return x && !x->shape();
+  if (condition == "unused") {
+    const Value* y = node.output(0);
+    return y && y->uses().empty() && !y->is_graph_output();
   }
   if (condition == "integers") return x && IsInteger(x->dtype());
   if (condition == "corners") return !CornersFollowSizes(node);

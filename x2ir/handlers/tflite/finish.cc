@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "absl/container/flat_hash_set.h"
+#include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/tflite/fold_quantized.h"
@@ -220,6 +221,11 @@ absl::Status CopyResults(Graph& graph) {
       return CannotExpress("'", v->name(), "' is given as it is: ", problems[0]);
     }
     Value* copy = graph.AddNodeOutput(node, graph.UniqueName(v->name() + "_copy"), v->type());
+    // It is the same numbers by the same scale.
+    if (tflite::IsQuantized(*v)) {
+      copy->annotations().GetOrMake().extra[tflite::kQuantizationKey] =
+          v->annotations().get()->extra.at(tflite::kQuantizationKey);
+    }
     if (!v->is_input() && !again) graph.SwapNames(v, copy);
     graph.SetOutput(i, copy);
   }
