@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/core/driver_internal.h"
+#include "x2ir/graph_wrapper/op_name.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/ops/infer.h"
 
@@ -459,8 +460,7 @@ class Importer : public Driver {
   }
 
   void Fail(const Node& node, const absl::Status& status) {
-    const std::string op =
-        node.is_ir() ? node.op().str() : StrCat(node.dialect().str(), ".", node.op().str());
+    const std::string op = QualifiedOp(node);
     std::string hint;
     const std::string_view domain = SplitOp(node.op().view()).first;
     if (!domain.empty() && node.dialect() == dialect_) {

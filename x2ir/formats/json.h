@@ -103,7 +103,7 @@ class JsonReader {
   bool ReadEscape(std::string* out);
   bool ReadHex4(uint32_t* unit);
   NumberText ReadNumber();
-  // Members come in the order of `keys` mostly: from `likely` on is looked at first.
+  // Looks at keys[likely] and those after it first: members are in the order of `keys` mostly.
   int FindKey(absl::Span<const std::string_view> keys, std::string_view key, uint32_t seen,
               size_t likely);
 

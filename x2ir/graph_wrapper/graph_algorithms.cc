@@ -5,16 +5,13 @@
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/lookahead.h"
+#include "x2ir/graph_wrapper/op_name.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
 namespace {
 
-std::string NodeText(const Node& node) {
-  std::string text =
-      node.is_ir() ? node.op().str() : StrCat(node.dialect().str(), ".", node.op().str());
-  return StrCat(text, " '", node.name(), "'");
-}
+std::string NodeText(const Node& node) { return StrCat(QualifiedOp(node), " '", node.name(), "'"); }
 
 // Calls f for every value that `node` needs before it runs: its operands, and what its
 // nested graphs use from outside of themselves.

@@ -11,9 +11,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/core/json_list.h"
 #include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/op_name.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/inspect/columns.h"
-#include "x2ir/inspect/op_name.h"
 #include "x2ir/ops/op.h"
 
 namespace x2ir {
@@ -149,7 +149,7 @@ ModelCost CostOf(const Graph& graph) {
   Counter(cost).Count(graph, /*outermost=*/true);
   std::map<std::string, OpCost> by_op;
   for (const NodeCost& c : cost.nodes) {
-    OpCost& sum = by_op[OpOf(*c.node)];
+    OpCost& sum = by_op[QualifiedOp(*c.node)];
     AddCost(sum, c);
     if (!cost.peak || c.live_bytes > cost.total.peak_bytes) cost.peak = c.node;
     AddCost(cost.total, c);
@@ -239,7 +239,7 @@ std::string ModelCost::ToText(size_t most) const {
                                        : result                 ? result->name()
                                                                 : "");
     const int64_t percent = c->multiply_adds / std::max<int64_t>(1, total.multiply_adds / 100);
-    top.Add({name, OpOf(*c->node), Grouped(c->multiply_adds), StrCat(percent, "%"),
+    top.Add({name, QualifiedOp(*c->node), Grouped(c->multiply_adds), StrCat(percent, "%"),
              Grouped(c->parameters), result ? result->type().ToString() : ""});
   }
   return StrCat(text, "\n", top.ToText());
@@ -261,7 +261,7 @@ std::string ModelCost::ToJson() const {
   const std::string by_node = JsonList(nodes, [&](const NodeCost& c) {
     return StrCat("\n    {\"node\": ", JsonString(c.node->name()),
                   ", \"result\": ", JsonString(c.node->output(0) ? c.node->output(0)->name() : ""),
-                  ", \"op\": ", JsonString(OpOf(*c.node)),
+                  ", \"op\": ", JsonString(QualifiedOp(*c.node)),
                   ", \"known\": ", c.known ? "true" : "false", ", ", numbers(c),
                   ", \"live_bytes\": ", c.live_bytes, "}");
   });

@@ -11,8 +11,8 @@
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/json_list.h"
 #include "x2ir/formats/json.h"
+#include "x2ir/graph_wrapper/op_name.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/inspect/op_name.h"
 #include "x2ir/inspect/size_names.h"
 #include "x2ir/inspect/spelling.h"
 
@@ -27,7 +27,7 @@ bool IsGraph(const Attribute* attr) {
 }
 
 std::string Called(const Node& node) {
-  return StrCat(OpOf(node), node.name().empty() ? "" : StrCat(" \"", node.name(), "\""));
+  return StrCat(QualifiedOp(node), node.name().empty() ? "" : StrCat(" \"", node.name(), "\""));
 }
 
 std::string TextOf(const Node& node) {
@@ -36,7 +36,7 @@ std::string TextOf(const Node& node) {
     if (!output) continue;
     StrAppend(&text, text.empty() ? "" : ", ", output->name(), ": ", output->type().ToString());
   }
-  StrAppend(&text, text.empty() ? "" : " = ", OpOf(node), "(");
+  StrAppend(&text, text.empty() ? "" : " = ", QualifiedOp(node), "(");
   for (size_t i = 0; i < node.num_inputs(); ++i) {
     const Value* operand = node.input(i);
     StrAppend(&text, i ? ", " : "", operand ? operand->name() : "_");
@@ -147,7 +147,7 @@ class Differ {
       if (node->num_outputs() == 1 && node->output(0) && MovedConstant(*node->output(0))) continue;
       diff_.nodes.push_back({kind,
                              where,
-                             OpOf(*node),
+                             QualifiedOp(*node),
                              node->name(),
                              node->output(0) ? node->output(0)->name() : "",
                              TextOf(*node),
@@ -169,7 +169,7 @@ class Differ {
     const size_t before = diff_.nodes.size();
     if (x.has_subgraphs() || y.has_subgraphs()) Nested(x, y, where, match, differences);
     if (!differences.empty()) {
-      diff_.nodes.push_back({NodeDiff::kChanged, where, OpOf(x), x.name(),
+      diff_.nodes.push_back({NodeDiff::kChanged, where, QualifiedOp(x), x.name(),
                              x.output(0) ? x.output(0)->name() : "", TextOf(x),
                              std::move(differences)});
     } else if (diff_.nodes.size() == before) {
@@ -223,7 +223,7 @@ std::vector<std::string> DifferencesOf(const Node* x, const Node* y, const Graph
                    "' there")};
   }
   if (x->op() != y->op() || x->dialect() != y->dialect()) {
-    return {StrCat("it is ", OpOf(*x), " here and ", OpOf(*y), " there")};
+    return {StrCat("it is ", QualifiedOp(*x), " here and ", QualifiedOp(*y), " there")};
   }
   if (x->num_inputs() != y->num_inputs()) {
     return {StrCat("it has ", x->num_inputs(), " operands here and ", y->num_inputs(), " there")};

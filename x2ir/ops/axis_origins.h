@@ -41,8 +41,9 @@ std::vector<AxisPlace> OriginsOfReduction(const Node& node, int64_t axis);
 std::vector<AxisPlace> OriginsOfAttention(const Node& node, int64_t axis);
 std::vector<AxisPlace> OriginsOfDeformConv(const Node& node, int64_t axis);
 std::vector<AxisPlace> OriginsOfCumulation(const Node& node, int64_t axis);
-// All operands (of the first: kOperandsOne) alike, but along the attribute `axis`.
+// The same axis of operand 0, but none for that of the attribute `axis`.
 std::vector<AxisPlace> OriginsButAxis(const Node& node, int64_t axis);
+// The same of all operands.
 std::vector<AxisPlace> OriginsOfAllButAxis(const Node& node, int64_t axis);
 // The axes before the attribute `axis`.
 std::vector<AxisPlace> OriginsBeforeAxis(const Node& node, int64_t axis);

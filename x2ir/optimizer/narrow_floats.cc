@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "x2ir/graph_wrapper/op_name.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -195,10 +196,7 @@ class Narrower {
         if (IsFloat32(output)) narrow_.erase(output);
         floats = floats || IsFloat32(output);
       }
-      if (stays && floats) {
-        ++result_.stays[node->is_ir() ? node->op().str()
-                                      : StrCat(node->dialect().str(), ".", node->op().str())];
-      }
+      if (stays && floats) ++result_.stays[QualifiedOp(*node)];
     }
     return absl::OkStatus();
   }

@@ -64,10 +64,8 @@ absl::StatusOr<ModelFiles> ModelFiles::Find(const Source& source) {
   if (!source.in_memory() && fs::is_directory(path, error)) {
     X2IR_ASSIGN_OR_RETURN(files.model_, ModelOfManifest(source, path));
     files.folder_ = fs::path(files.model_->path()).parent_path().string();
-  } else if (path == source.name()) {
-    X2IR_ASSIGN_OR_RETURN(files.model_, source.Open());
   } else {
-    X2IR_ASSIGN_OR_RETURN(files.model_, source.OpenGiven(path));
+    X2IR_ASSIGN_OR_RETURN(files.model_, source.in_memory() ? source.Open() : Blob::Open(path));
   }
   return files;
 }

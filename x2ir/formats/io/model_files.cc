@@ -25,7 +25,8 @@ std::string StemOf(const std::string& graph, const std::vector<std::string>& end
 absl::StatusOr<ModelFiles> OpenModelFiles(const Source& source, const std::string& params,
                                           const ModelFileNames& names) {
   ModelFiles found;
-  std::vector<std::string> files = source.FilesBeside();  // none in memory
+  std::vector<std::string> files;  // none in memory
+  if (params.empty() || source.is_folder()) files = source.FilesBeside();
   std::string graph = source.name();
   if (source.is_folder()) {
     std::vector<std::string> graphs;

@@ -66,7 +66,9 @@ class Reader {
   void ReadConstant(Graph& graph);
   void ReadNode(Graph& graph);
   void ReadOutput(Graph& graph, Node* node);
+  bool IsName(std::string_view name);  // of a value; else notes the error
   bool IsFree(const Graph& graph, std::string_view name);
+  void FailTwice(std::string_view name);
   Value* AddOutput(Graph& graph, Node* node, std::string_view name, Type type);
   Attribute ReadAttribute();
   Attribute ReadListAttribute();
@@ -487,19 +489,26 @@ std::shared_ptr<Graph> Reader::ReadGraph() {
   return graph;
 }
 
+bool Reader::IsName(std::string_view name) {
+  if (json_.ok() && name.empty()) json_.Fail("a value needs a name");
+  return json_.ok();
+}
+
+void Reader::FailTwice(std::string_view name) {
+  json_.Fail(StrCat("value '", name, "' is defined twice"));
+}
+
 // Whether a value may get this name; else notes the error.
 bool Reader::IsFree(const Graph& graph, std::string_view name) {
-  if (json_.ok() && name.empty()) json_.Fail("a value needs a name");
-  if (json_.ok() && graph.Find(name)) json_.Fail(StrCat("value '", name, "' is defined twice"));
+  if (IsName(name) && graph.Find(name)) FailTwice(name);
   return json_.ok();
 }
 
 // As IsFree asks, with one look into the table of names.
 Value* Reader::AddOutput(Graph& graph, Node* node, std::string_view name, Type type) {
-  if (json_.ok() && name.empty()) json_.Fail("a value needs a name");
-  if (!json_.ok()) return nullptr;
+  if (!IsName(name)) return nullptr;
   Value* value = graph.AddNodeOutput(node, name, std::move(type));
-  if (value->shares_name()) json_.Fail(StrCat("value '", name, "' is defined twice"));
+  if (value->shares_name()) FailTwice(name);
   return value;
 }
 

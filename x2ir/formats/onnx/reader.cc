@@ -324,8 +324,10 @@ absl::Status Reader::DeclareNode(std::string_view bytes, Graph* graph, bool* com
   // value of an outer graph.
   for (std::string_view input : inputs) {
     Value* value = input.empty() ? nullptr : graph->Find(input);
-    *complete = *complete && (value || input.empty());
-    if (!value && !input.empty()) break;
+    if (!value && !input.empty()) {
+      *complete = false;
+      break;
+    }
     node->AddInput(value);
   }
   for (std::string_view output : outputs) {

@@ -85,11 +85,8 @@ absl::StatusOr<ModelFiles> ModelFiles::Find(const Source& source, const std::str
     files.combined_ = params;
     files.combined_is_chosen_ = true;
   }
-  if (source.in_memory()) {
-    X2IR_ASSIGN_OR_RETURN(files.model_, source.Open());
-  } else {
-    X2IR_ASSIGN_OR_RETURN(files.model_, source.OpenGiven(files.model_name_));
-  }
+  X2IR_ASSIGN_OR_RETURN(files.model_,
+                        source.in_memory() ? source.Open() : Blob::Open(files.model_name_));
   return files;
 }
 
