@@ -68,7 +68,8 @@ TEST(DialectTarget, FactsAboutOnnx) {
       EXPECT_EQ(onnx.Holds(row.fact), opset >= row.since);
       const bool later = opset < row.since && row.since != kNever;
       if (opset < row.since) {
-        EXPECT_EQ(onnx.Later(row.fact), later ? StrCat("; opset ", row.since, " has it") : "");
+        EXPECT_EQ(onnx.Later(row.fact).ToString(),
+                  later ? StrCat("; opset ", row.since, " has it") : "");
       }
     }
   }
@@ -78,7 +79,7 @@ TEST(DialectTarget, FactsAboutOnnx) {
 TEST(DialectTarget, NothingIsNoTarget) {
   EXPECT_FALSE(Target::Nothing().Has("relu"));
   EXPECT_EQ(Target::Nothing().layout(), "");
-  EXPECT_EQ(Target::Nothing().Later(Fact::Has("relu")), "");
+  EXPECT_EQ(Target::Nothing().Later(Fact::Has("relu")).ToString(), "");
 }
 
 // Two dialects without schemas at opset 1: one says all that IR does, one has older forms.
@@ -111,7 +112,7 @@ TEST(DialectTarget, FactsWithoutSchemas) {
   EXPECT_TRUE(old.Says("reshape", "allowzero", 0));
   EXPECT_TRUE(old.Takes("top_k", 0, DType::kFloat32));
   EXPECT_FALSE(old.Takes("top_k", 1, DType::kInt64));
-  EXPECT_EQ(old.Later(Fact::Has("max")), "");
+  EXPECT_EQ(old.Later(Fact::Has("max")).ToString(), "");
   EXPECT_EQ(now.layout(), "");
 }
 

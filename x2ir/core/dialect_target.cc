@@ -99,11 +99,11 @@ bool DialectTarget::HoldsAt(const Fact& fact, int opset) const {
   return !fact.attr || SaysAttr(*form, *def, schema, fact.attr->first, fact.attr->second);
 }
 
-std::string DialectTarget::Later(const Fact& fact) const {
+LaterOpset DialectTarget::Later(const Fact& fact) const {
   for (int later = opset_ + 1; known_ && later <= known_->latest_opset; ++later) {
-    if (HoldsAt(fact, later)) return StrCat("; opset ", later, " has it");
+    if (HoldsAt(fact, later)) return {later};
   }
-  return "";
+  return {};
 }
 
 }  // namespace x2ir

@@ -305,8 +305,11 @@ class Exporter : public Driver {
         const std::string why(values.status().message());
         if (why.empty()) continue;
         // Of use to the user where the target has nothing of the op, or a later opset would do.
-        if ((!FormOf(node->op()) && tried.empty()) || why.find("; opset ") != why.npos) {
-          status = absl::Status(status.code(), StrCat(std::string(status.message()), "; ", why));
+        const int64_t since = LaterOpsetOf(values.status());
+        if ((!FormOf(node->op()) && tried.empty()) || since) {
+          status = WithLaterOpset(
+              absl::Status(status.code(), StrCat(std::string(status.message()), "; ", why)),
+              EarlierOpset(LaterOpsetOf(status), since));
         }
         tried.push_back(StrCat(lowering->name, ": ", why));
         continue;
@@ -351,11 +354,13 @@ class Exporter : public Driver {
       const absl::Status& refusal = it->origin->refusal;
       if (!it->is_origin && !refusal.ok()) {
         all.reasons.insert(all.reasons.begin(), std::string(refusal.message()));
+        all.since = EarlierOpset(all.since, LaterOpsetOf(refusal));
       }
       const absl::StatusCode code = refusal.ok() ? it->status.code() : refusal.code();
-      report_.AddFailure(it->origin->op.str(), it->origin->name,
-                         absl::Status(code, absl::StrJoin(all.reasons, "; ")), all.hint,
-                         std::move(all.tried));
+      report_.AddFailure(
+          it->origin->op.str(), it->origin->name,
+          WithLaterOpset(absl::Status(code, absl::StrJoin(all.reasons, "; ")), all.since), all.hint,
+          std::move(all.tried));
       refused.erase(found);
     }
   }
@@ -364,6 +369,7 @@ class Exporter : public Driver {
   // what to do; and all that was tried.
   struct Refused {
     std::vector<std::string> reasons, tried;
+    int64_t since = 0;  // the least opset that one of the reasons knows
     std::string hint;
   };
   void AddTo(Refused& all, const Pending& failed) {
@@ -374,14 +380,18 @@ class Exporter : public Driver {
     };
     const std::string why(failed.status.message());
     const std::string op = failed.node->op().str();
+    const auto add_reason = [&](std::string reason) {
+      add(all.reasons, std::move(reason));
+      all.since = EarlierOpset(all.since, LaterOpsetOf(failed.status));
+    };
     if (failed.is_origin) {
-      add(all.reasons, why);
+      add_reason(why);
     } else {
       // Of many nodes that a lowering made, the first says enough. That lowerings went in a circle
       // says nothing where the node's own form has said what it misses.
       const bool is_said = !failed.origin->refusal.ok() && FormOf(failed.origin->op);
       if (all.reasons.empty() && !(absl::IsInternal(failed.status) && is_said)) {
-        add(all.reasons, StrCat("as ", op, ": ", why));
+        add_reason(StrCat("as ", op, ": ", why));
       }
       add(all.tried, StrCat("as ", op, ": ", why));
     }
@@ -414,11 +424,11 @@ class Exporter : public Driver {
       }
       const std::vector<std::string> problems = CheckNode(*made, *schema);
       if (problems.empty()) continue;
-      std::string later;
+      LaterOpset later;
       for (const OpSchema* version :
            known_->versions ? known_->versions(made->op()) : std::vector<const OpSchema*>()) {
         if (version->since > opset && CheckNode(*made, *version).empty()) {
-          later = StrCat("; opset ", version->since, " allows it");
+          later = {version->since, "allows it"};
           break;
         }
       }
@@ -429,7 +439,7 @@ class Exporter : public Driver {
   }
 
   absl::Status Missing(Symbol op) const {
-    if (const std::string later = target_.Later(Fact::Has(op)); !later.empty()) {
+    if (const LaterOpset later = target_.Later(Fact::Has(op)); later.known()) {
       return CannotExpress("cannot be expressed at opset ", target_.opset(), later);
     }
     for (const Form* form : AllForms(dialect_)) {

@@ -89,7 +89,10 @@ void Report::AddFailure(const std::string& op, const std::string& node, const ab
     it = failure_of_.try_emplace(op, failures.size()).first;
     fresh = it->second == failures.size();
   }
-  if (fresh) failures.push_back({op, status.code(), reason, 0, {}, hint, std::move(tried)});
+  if (fresh) {
+    failures.push_back(
+        {op, status.code(), reason, 0, {}, hint, std::move(tried), LaterOpsetOf(status)});
+  }
   Failure& failure = failures[it->second];
   ++failure.count;
   if (failure.nodes.size() < kMaxNodes) failure.nodes.push_back(node);
@@ -104,19 +107,8 @@ void Report::ClearFailures() {
 int64_t Report::LeastSufficientOpset() const {
   int64_t all = 0;
   for (const Failure& failure : failures) {
-    int64_t least = 0;
-    constexpr std::string_view kOpset = "opset ";
-    std::string_view rest = failure.reason;
-    for (size_t at = rest.find(kOpset); at != rest.npos; at = rest.find(kOpset)) {
-      rest.remove_prefix(at + kOpset.size());
-      const size_t end = rest.find_first_not_of("0123456789");
-      const std::string_view then = rest.substr(std::min(end, rest.size()));
-      if (!then.starts_with(" has it") && !then.starts_with(" allows it")) continue;
-      const auto opset = ParseNumber<int64_t>(rest.substr(0, end));
-      if (opset && (least == 0 || *opset < least)) least = *opset;
-    }
-    if (least == 0) return 0;
-    all = std::max(all, least);
+    if (failure.since_opset == 0) return 0;
+    all = std::max(all, failure.since_opset);
   }
   return all;
 }
@@ -179,7 +171,9 @@ std::string Report::ToJson() const {
               ", \"reason\": ", ReadableJson(f.reason), ", \"count\": ", f.count,
               ", \"nodes\": ", JsonList(f.nodes, ReadableJson),
               ", \"hint\": ", ReadableJson(f.hint),
-              ", \"tried\": ", JsonList(f.tried, ReadableJson), "}");
+              ", \"tried\": ", JsonList(f.tried, ReadableJson));
+    if (f.since_opset) StrAppend(&json, ", \"since_opset\": ", f.since_opset);
+    json += "}";
     first = false;
   }
   StrAppend(&json, "\n  ],\n  \"warnings\": ", JsonList(warnings, ReadableJson),

@@ -23,6 +23,7 @@ struct Failure {
   std::vector<std::string> nodes;  // their names, the first 100,000 at most
   std::string hint;                // what to do: an option, ...
   std::vector<std::string> tried;  // forms that were tried in its place, and why they do not do
+  int64_t since_opset = 0;         // of the target: the least that can express it; 0: not known
 };
 
 struct OpCount {
@@ -62,8 +63,7 @@ struct Report {
   void ClearFailures();
   // OK without failures; else one status that lists them all, in the worst one's code.
   absl::Status ToStatus(std::string_view what) const;
-  // The opset from which on all that failed may be expressed, as the reasons say ("opset 18 has
-  // it"); 0: of some of it they say none.
+  // The opset from which on all that failed may be expressed; 0: it is not known for all of it.
   int64_t LeastSufficientOpset() const;
   // For people: the failures as a table of lines, each with so many nodes at most. Empty without
   // failures. `with_tried`: and what was tried in their place.

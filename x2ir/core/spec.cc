@@ -77,14 +77,12 @@ const OpSchema* SchemaOf(Symbol dialect, Symbol op, int opset) {
   return d && d->schema ? d->schema(op, opset) : nullptr;
 }
 
-// "; opset 18 has it" where a later version of the op knows the attribute.
-std::string FirstOpsetWithAttr(Symbol dialect, Symbol op, Symbol attr) {
-  const Dialect* d = FindDialect(dialect.view());
-  if (!d || !d->versions) return "";
-  for (const OpSchema* schema : d->versions(op)) {
-    if (schema->FindAttr(attr)) return StrCat("; opset ", schema->since, " has it");
+// The first version of the op that knows the attribute.
+LaterOpset FirstOpsetWithAttr(const Dialect& dialect, Symbol op, Symbol attr) {
+  for (const OpSchema* schema : dialect.versions(op)) {
+    if (schema->FindAttr(attr)) return {schema->since};
   }
-  return "; no opset has it";
+  return {};
 }
 
 }  // namespace
@@ -345,9 +343,12 @@ absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r) {
         return CannotExpress("attribute '", name.str(), "' = ", attr.ToString(),
                              " has no counterpart in ", form.op.str(), ": its row names none");
       }
+      const Dialect* known = FindDialect(form.dialect.view());
+      const bool versioned = known && known->versions;
+      const LaterOpset since = versioned ? FirstOpsetWithAttr(*known, form.op, name) : LaterOpset{};
       return CannotExpress("attribute '", name.str(), "' = ", attr.ToString(),
-                           " cannot be expressed by ", form.op.str(), " at opset ", r.opset,
-                           FirstOpsetWithAttr(form.dialect, form.op, name));
+                           " cannot be expressed by ", form.op.str(), " at opset ", r.opset, since,
+                           versioned && !since.known() ? "; no opset has it" : "");
     }
   }
   AttributeMap attrs = std::move(draft.attrs_);

@@ -4,7 +4,10 @@
 #ifndef X2IR_GRAPH_WRAPPER_STATUS_H_
 #define X2IR_GRAPH_WRAPPER_STATUS_H_
 
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -44,10 +47,39 @@ template <typename... Args>
 absl::Status Unimplemented(const Args&... args) {
   return absl::UnimplementedError(StrCat(args...));
 }
-// The target cannot express it.
+
+// The opset from which on a target can express what a message refuses; 0: none is known.
+struct LaterOpset {
+  int64_t opset = 0;
+  std::string_view verb = "has it";
+
+  bool known() const { return opset != 0; }
+  // "; opset 18 has it", the end of the message; "" where no opset is known.
+  std::string ToString() const {
+    return known() ? StrCat("; opset ", opset, " ", verb) : std::string();
+  }
+};
+// The opset of a refusal as a field of its status, which Annotate keeps; 0: none is known.
+absl::Status WithLaterOpset(absl::Status status, int64_t opset);
+int64_t LaterOpsetOf(const absl::Status& status);
+// The lesser of two such opsets, of which either may be unknown (0).
+inline int64_t EarlierOpset(int64_t a, int64_t b) { return a && (!b || a < b) ? a : b; }
+
+// The target cannot express it. A LaterOpset among the arguments is part of the message, and the
+// field that LaterOpsetOf reads.
 template <typename... Args>
 absl::Status CannotExpress(const Args&... args) {
-  return absl::FailedPreconditionError(StrCat(args...));
+  int64_t since = 0;
+  const auto text = [&](const auto& arg) -> decltype(auto) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(arg)>, LaterOpset>) {
+      since = EarlierOpset(since, arg.opset);
+      return arg.ToString();
+    } else {
+      return (arg);
+    }
+  };
+  absl::Status status = absl::FailedPreconditionError(StrCat(text(args)...));
+  return since ? WithLaterOpset(std::move(status), since) : status;
 }
 // An unreadable or malformed file.
 template <typename... Args>
@@ -66,10 +98,7 @@ absl::Status Internal(const Args&... args) {
 }
 
 // The same status with `where` before its message; OK stays OK.
-inline absl::Status Annotate(const absl::Status& status, std::string_view where) {
-  if (status.ok()) return status;
-  return absl::Status(status.code(), StrCat(where, ": ", status.message()));
-}
+absl::Status Annotate(const absl::Status& status, std::string_view where);
 
 }  // namespace x2ir
 

@@ -16,6 +16,7 @@
 
 #include "x2ir/graph_wrapper/attribute.h"
 #include "x2ir/graph_wrapper/dtype.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/symbol.h"
 
 namespace X2IR_API x2ir {
@@ -50,9 +51,9 @@ class Target {
   virtual ~Target() = default;
 
   virtual bool Holds(const Fact& fact) const = 0;
-  // For messages, about a fact that does not hold: "; opset 14 has it" of the next later version
-  // of the target in which it does; "" where there is none, or none is known.
-  virtual std::string Later(const Fact&) const { return ""; }
+  // For messages, about a fact that does not hold: the next later opset of the target in which it
+  // does, where there is one.
+  virtual LaterOpset Later(const Fact&) const { return {}; }
   // The layout of convolutions, pools and norms there, as the attribute `layout` names it; empty:
   // it has no preference.
   virtual std::string_view layout() const { return ""; }
