@@ -32,7 +32,7 @@ class Expr {
   int64_t rank() const;
 
   // An op with this as its first operand.
-  Expr Op(Symbol op, std::vector<Value*> others = {}, AttributeMap attrs = {}) const;
+  Expr Op(Symbol op, Builder::Operands others = {}, AttributeMap attrs = {}) const;
   // Of that element type: itself when it is, or when the type is not known.
   Expr To(DType type) const;
   // A number of this element type, rank 0. Fails for types that arithmetic does not know.
@@ -44,69 +44,63 @@ class Expr {
 };
 
 // Constants: int64 of rank 0 and of rank 1.
-inline Expr Int(Builder& b, int64_t value) { return {b, b.Int(value)}; }
-inline Expr Ints(Builder& b, absl::Span<const int64_t> values) { return {b, b.Ints(values)}; }
+Expr Int(Builder& b, int64_t value);
+Expr Ints(Builder& b, absl::Span<const int64_t> values);
 
-#define X2IR_EXPR_BINARY_(name, op)                                             \
-  inline Expr name(const Expr& a, const Expr& b) { return a.Op(op, {b}); }      \
-  inline Expr name(const Expr& a, double b) { return a.Op(op, {a.Number(b)}); } \
-  inline Expr name(double a, const Expr& b) { return b.Number(a).Op(op, {b}); }
-X2IR_EXPR_BINARY_(operator+, "add")
-X2IR_EXPR_BINARY_(operator-, "sub")
-X2IR_EXPR_BINARY_(operator*, "mul")
-X2IR_EXPR_BINARY_(operator/, "div")
-X2IR_EXPR_BINARY_(operator<, "less")
-X2IR_EXPR_BINARY_(operator<=, "less_or_equal")
-X2IR_EXPR_BINARY_(operator>, "greater")
-X2IR_EXPR_BINARY_(operator>=, "greater_or_equal")
-X2IR_EXPR_BINARY_(operator==, "equal")
-X2IR_EXPR_BINARY_(Min, "min")
-X2IR_EXPR_BINARY_(Max, "max")
-X2IR_EXPR_BINARY_(Pow, "pow")
+// By element, of two tensors or of a tensor and a number.
+#define X2IR_EXPR_BINARY_(name)            \
+  Expr name(const Expr& a, const Expr& b); \
+  Expr name(const Expr& a, double b);      \
+  Expr name(double a, const Expr& b);
+X2IR_EXPR_BINARY_(operator+)
+X2IR_EXPR_BINARY_(operator-)
+X2IR_EXPR_BINARY_(operator*)
+X2IR_EXPR_BINARY_(operator/)
+X2IR_EXPR_BINARY_(operator<)
+X2IR_EXPR_BINARY_(operator<=)
+X2IR_EXPR_BINARY_(operator>)
+X2IR_EXPR_BINARY_(operator>=)
+X2IR_EXPR_BINARY_(operator==)
+X2IR_EXPR_BINARY_(Min)
+X2IR_EXPR_BINARY_(Max)
+X2IR_EXPR_BINARY_(Pow)
 #undef X2IR_EXPR_BINARY_
 // The remainder: of floats with the sign of a, as C's fmod, of integers with that of b.
 Expr Mod(const Expr& a, const Expr& b);
-inline Expr Mod(const Expr& a, double b) { return Mod(a, a.Number(b)); }
+Expr Mod(const Expr& a, double b);
 
-inline Expr operator-(const Expr& x) { return x.Op("neg"); }
+Expr operator-(const Expr& x);
 // Of bools. (Not && and ||: the built-in ones look at one side first.)
-inline Expr Not(const Expr& x) { return x.Op("not"); }
+Expr Not(const Expr& x);
 // Not "is there no operand", as it is of a pointer, nor Not().
 bool operator!(const Expr& x) = delete;
-inline Expr operator&(const Expr& a, const Expr& b) { return a.Op("and", {b}); }
-inline Expr operator|(const Expr& a, const Expr& b) { return a.Op("or", {b}); }
-inline Expr operator^(const Expr& a, const Expr& b) { return a.Op("xor", {b}); }
-inline Expr Where(const Expr& test, const Expr& a, const Expr& b) {
-  return test.Op("where", {a, b});
-}
-inline Expr Where(const Expr& test, const Expr& a, double b) { return Where(test, a, a.Number(b)); }
-inline Expr Where(const Expr& test, double a, const Expr& b) { return Where(test, b.Number(a), b); }
+Expr operator&(const Expr& a, const Expr& b);
+Expr operator|(const Expr& a, const Expr& b);
+Expr operator^(const Expr& a, const Expr& b);
+Expr Where(const Expr& test, const Expr& a, const Expr& b);
+Expr Where(const Expr& test, const Expr& a, double b);
+Expr Where(const Expr& test, double a, const Expr& b);
 
-#define X2IR_EXPR_UNARY_(name, op) \
-  inline Expr name(const Expr& x) { return x.Op(op); }
-X2IR_EXPR_UNARY_(Abs, "abs")
-X2IR_EXPR_UNARY_(Sign, "sign")
-X2IR_EXPR_UNARY_(Exp, "exp")
-X2IR_EXPR_UNARY_(Log, "log")
-X2IR_EXPR_UNARY_(Sqrt, "sqrt")
-X2IR_EXPR_UNARY_(Sin, "sin")
-X2IR_EXPR_UNARY_(Cos, "cos")
-X2IR_EXPR_UNARY_(Floor, "floor")
-X2IR_EXPR_UNARY_(Ceil, "ceil")
-X2IR_EXPR_UNARY_(Round, "round")  // halves to even
-X2IR_EXPR_UNARY_(Reciprocal, "reciprocal")
-X2IR_EXPR_UNARY_(IsNan, "is_nan")
-X2IR_EXPR_UNARY_(IsInf, "is_inf")
-#undef X2IR_EXPR_UNARY_
-inline Expr Square(const Expr& x) { return x * x; }
+Expr Abs(const Expr& x);
+Expr Sign(const Expr& x);
+Expr Exp(const Expr& x);
+Expr Log(const Expr& x);
+Expr Sqrt(const Expr& x);
+Expr Sin(const Expr& x);
+Expr Cos(const Expr& x);
+Expr Floor(const Expr& x);
+Expr Ceil(const Expr& x);
+Expr Round(const Expr& x);  // halves to even
+Expr Reciprocal(const Expr& x);
+Expr IsNan(const Expr& x);
+Expr IsInf(const Expr& x);
+Expr Square(const Expr& x);
 
 // x * factor and x + shift; x itself where nothing would change.
-inline Expr Scaled(const Expr& x, double factor) { return factor == 1 ? x : x * factor; }
-inline Expr Shifted(const Expr& x, double shift) { return shift == 0 ? x : x + shift; }
+Expr Scaled(const Expr& x, double factor);
+Expr Shifted(const Expr& x, double shift);
 // Between bounds, by max and min, which runtimes have for more types than clip.
-inline Expr Clip(const Expr& x, const Expr& low, const Expr& high) {
-  return Min(Max(x, low), high);
-}
+Expr Clip(const Expr& x, const Expr& low, const Expr& high);
 // To the nearest integer, halves away from zero, for what is not negative.
 Expr RoundHalfUp(const Expr& x);
 // Whether the sign bit is set, that of -0 included.

@@ -148,6 +148,10 @@ int64_t NodeReader::AxisOf(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) Fail(Invalid("axis ", axis, " of a tensor of rank ", rank));
   return axis < 0 ? axis + rank : axis;
 }
+Expr NodeReader::Op(Symbol op, Builder::Operands operands, AttributeMap attrs) {
+  return {b(), b().Op(op, operands, std::move(attrs))};
+}
+
 Values NodeReader::Fail(absl::Status status) {
   b().Fail(std::move(status));
   return {};

@@ -75,9 +75,7 @@ class NodeReader : public NodeView {
   void Require(bool holds, std::string_view what);
 
   // --- Pieces of graph; more in the files beside this one -------------------------------------
-  Expr Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {}) {
-    return {b(), b().Op(op, std::move(operands), std::move(attrs))};
-  }
+  Expr Op(Symbol op, Builder::Operands operands, AttributeMap attrs = {});
   Expr Cast(Value* v, DType to) { return Expr(b(), v).To(to); }
   // Integers as int64, as IR's ops want sizes and axes.
   Expr AsInt64(Value* v) { return Cast(v, DType::kInt64); }

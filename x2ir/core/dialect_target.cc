@@ -99,7 +99,7 @@ bool DialectTarget::HoldsAt(const Fact& fact, int opset) const {
   return !fact.attr || SaysAttr(*form, *def, schema, fact.attr->first, fact.attr->second);
 }
 
-LaterOpset DialectTarget::Later(const Fact& fact) const {
+FirstVersion DialectTarget::Later(const Fact& fact) const {
   for (int later = opset_ + 1; known_ && later <= known_->latest_opset; ++later) {
     if (HoldsAt(fact, later)) return {later};
   }

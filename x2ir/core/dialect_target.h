@@ -28,7 +28,7 @@ class DialectTarget : public Target, public RoundsBudget {
   DialectTarget(Symbol dialect, std::vector<OpsetImport> imports);
 
   bool Holds(const Fact& fact) const override;
-  LaterOpset Later(const Fact& fact) const override;
+  FirstVersion Later(const Fact& fact) const override;
   std::string_view layout() const override {
     return known_ ? std::string_view(known_->layout) : std::string_view();
   }

@@ -305,11 +305,11 @@ class Exporter : public Driver {
         const std::string why(values.status().message());
         if (why.empty()) continue;
         // Of use to the user where the target has nothing of the op, or a later opset would do.
-        const int64_t since = LaterOpsetOf(values.status());
+        const int64_t since = FirstVersionOf(values.status());
         if ((!FormOf(node->op()) && tried.empty()) || since) {
-          status = WithLaterOpset(
+          status = WithFirstVersion(
               absl::Status(status.code(), StrCat(std::string(status.message()), "; ", why)),
-              EarlierOpset(LaterOpsetOf(status), since));
+              EarlierVersion(FirstVersionOf(status), since));
         }
         tried.push_back(StrCat(lowering->name, ": ", why));
         continue;
@@ -354,13 +354,13 @@ class Exporter : public Driver {
       const absl::Status& refusal = it->origin->refusal;
       if (!it->is_origin && !refusal.ok()) {
         all.reasons.insert(all.reasons.begin(), std::string(refusal.message()));
-        all.since = EarlierOpset(all.since, LaterOpsetOf(refusal));
+        all.since = EarlierVersion(all.since, FirstVersionOf(refusal));
       }
       const absl::StatusCode code = refusal.ok() ? it->status.code() : refusal.code();
       report_.AddFailure(
           it->origin->op.str(), it->origin->name,
-          WithLaterOpset(absl::Status(code, absl::StrJoin(all.reasons, "; ")), all.since), all.hint,
-          std::move(all.tried));
+          WithFirstVersion(absl::Status(code, absl::StrJoin(all.reasons, "; ")), all.since),
+          all.hint, std::move(all.tried));
       refused.erase(found);
     }
   }
@@ -382,7 +382,7 @@ class Exporter : public Driver {
     const std::string op = failed.node->op().str();
     const auto add_reason = [&](std::string reason) {
       add(all.reasons, std::move(reason));
-      all.since = EarlierOpset(all.since, LaterOpsetOf(failed.status));
+      all.since = EarlierVersion(all.since, FirstVersionOf(failed.status));
     };
     if (failed.is_origin) {
       add_reason(why);
@@ -424,7 +424,7 @@ class Exporter : public Driver {
       }
       const std::vector<std::string> problems = CheckNode(*made, *schema);
       if (problems.empty()) continue;
-      LaterOpset later;
+      FirstVersion later;
       for (const OpSchema* version :
            known_->versions ? known_->versions(made->op()) : std::vector<const OpSchema*>()) {
         if (version->since > opset && CheckNode(*made, *version).empty()) {
@@ -439,7 +439,7 @@ class Exporter : public Driver {
   }
 
   absl::Status Missing(Symbol op) const {
-    if (const LaterOpset later = target_.Later(Fact::Has(op)); later.known()) {
+    if (const FirstVersion later = target_.Later(Fact::Has(op)); later.known()) {
       return CannotExpress("cannot be expressed at opset ", target_.opset(), later);
     }
     for (const Form* form : AllForms(dialect_)) {

@@ -79,7 +79,7 @@ class TargetWithMore : public Target {
     const bool more = std::find(ops_.begin(), ops_.end(), fact.op) != ops_.end();
     return target_.Holds(fact) || (more && newest_.Holds(fact));
   }
-  LaterOpset Later(const Fact& fact) const override { return target_.Later(fact); }
+  FirstVersion Later(const Fact& fact) const override { return target_.Later(fact); }
   std::string_view layout() const override { return target_.layout(); }
 
  private:

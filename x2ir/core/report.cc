@@ -91,7 +91,7 @@ void Report::AddFailure(const std::string& op, const std::string& node, const ab
   }
   if (fresh) {
     failures.push_back(
-        {op, status.code(), reason, 0, {}, hint, std::move(tried), LaterOpsetOf(status)});
+        {op, status.code(), reason, 0, {}, hint, std::move(tried), FirstVersionOf(status)});
   }
   Failure& failure = failures[it->second];
   ++failure.count;

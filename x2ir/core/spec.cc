@@ -78,7 +78,7 @@ const OpSchema* SchemaOf(Symbol dialect, Symbol op, int opset) {
 }
 
 // The first version of the op that knows the attribute.
-LaterOpset FirstOpsetWithAttr(const Dialect& dialect, Symbol op, Symbol attr) {
+FirstVersion FirstOpsetWithAttr(const Dialect& dialect, Symbol op, Symbol attr) {
   for (const OpSchema* schema : dialect.versions(op)) {
     if (schema->FindAttr(attr)) return {schema->since};
   }
@@ -345,7 +345,8 @@ absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r) {
       }
       const Dialect* known = FindDialect(form.dialect.view());
       const bool versioned = known && known->versions;
-      const LaterOpset since = versioned ? FirstOpsetWithAttr(*known, form.op, name) : LaterOpset{};
+      const FirstVersion since =
+          versioned ? FirstOpsetWithAttr(*known, form.op, name) : FirstVersion{};
       return CannotExpress("attribute '", name.str(), "' = ", attr.ToString(),
                            " cannot be expressed by ", form.op.str(), " at opset ", r.opset, since,
                            versioned && !since.known() ? "; no opset has it" : "");

@@ -28,6 +28,19 @@ std::string_view Name(AttrKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
+Attribute::Attribute(const Attribute&) = default;
+Attribute::Attribute(Attribute&&) noexcept = default;
+Attribute& Attribute::operator=(const Attribute&) = default;
+Attribute& Attribute::operator=(Attribute&&) noexcept = default;
+Attribute::~Attribute() = default;
+
+AttributeMap::AttributeMap(std::initializer_list<Entry> entries) : entries_(entries) {}
+AttributeMap::AttributeMap(const AttributeMap&) = default;
+AttributeMap::AttributeMap(AttributeMap&&) noexcept = default;
+AttributeMap& AttributeMap::operator=(const AttributeMap&) = default;
+AttributeMap& AttributeMap::operator=(AttributeMap&&) noexcept = default;
+AttributeMap::~AttributeMap() = default;
+
 std::string Attribute::ToString() const { return AttributeText(*this); }
 
 bool operator==(const Attribute& a, const Attribute& b) {

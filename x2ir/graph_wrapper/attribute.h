@@ -79,6 +79,12 @@ class Attribute {
   Attribute(std::vector<GraphPtr> v) : v_(std::move(v)) {}      // NOLINT
   Attribute(std::vector<Type> v) : v_(std::move(v)) {}          // NOLINT
   Attribute(AttrRef v) : v_(std::move(v)) {}                    // NOLINT
+  // Not inline: every place that makes a node would hold the code of all kinds.
+  Attribute(const Attribute&);
+  Attribute(Attribute&&) noexcept;
+  Attribute& operator=(const Attribute&);
+  Attribute& operator=(Attribute&&) noexcept;
+  ~Attribute();
 
   AttrKind kind() const { return static_cast<AttrKind>(v_.index()); }
   const Variant& variant() const { return v_; }
@@ -113,7 +119,12 @@ class AttributeMap {
  public:
   using Entry = std::pair<Symbol, Attribute>;
   AttributeMap() = default;
-  AttributeMap(std::initializer_list<Entry> entries) : entries_(entries) {}
+  AttributeMap(std::initializer_list<Entry> entries);  // these six are not inline, as above
+  AttributeMap(const AttributeMap&);
+  AttributeMap(AttributeMap&&) noexcept;
+  AttributeMap& operator=(const AttributeMap&);
+  AttributeMap& operator=(AttributeMap&&) noexcept;
+  ~AttributeMap();
 
   const Attribute* Find(Symbol name) const;
   Attribute* Find(Symbol name);

@@ -12,12 +12,12 @@ constexpr char kSince[] = "x2ir/since_opset";
 
 }  // namespace
 
-absl::Status WithLaterOpset(absl::Status status, int64_t opset) {
+absl::Status WithFirstVersion(absl::Status status, int64_t opset) {
   if (opset) status.SetPayload(kSince, absl::Cord(StrCat(opset)));
   return status;
 }
 
-int64_t LaterOpsetOf(const absl::Status& status) {
+int64_t FirstVersionOf(const absl::Status& status) {
   const auto payload = status.GetPayload(kSince);
   int64_t opset = 0;
   return payload && absl::SimpleAtoi(std::string(*payload), &opset) ? opset : 0;
@@ -25,8 +25,8 @@ int64_t LaterOpsetOf(const absl::Status& status) {
 
 absl::Status Annotate(const absl::Status& status, std::string_view where) {
   if (status.ok()) return status;
-  return WithLaterOpset(absl::Status(status.code(), StrCat(where, ": ", status.message())),
-                        LaterOpsetOf(status));
+  return WithFirstVersion(absl::Status(status.code(), StrCat(where, ": ", status.message())),
+                          FirstVersionOf(status));
 }
 
 }  // namespace x2ir

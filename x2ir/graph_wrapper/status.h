@@ -48,8 +48,8 @@ absl::Status Unimplemented(const Args&... args) {
   return absl::UnimplementedError(StrCat(args...));
 }
 
-// The opset from which on a target can express what a message refuses; 0: none is known.
-struct LaterOpset {
+// The first version (opset) of a target that can express what a message refuses; 0: none is known.
+struct FirstVersion {
   int64_t opset = 0;
   std::string_view verb = "has it";
 
@@ -60,26 +60,26 @@ struct LaterOpset {
   }
 };
 // The opset of a refusal as a field of its status, which Annotate keeps; 0: none is known.
-absl::Status WithLaterOpset(absl::Status status, int64_t opset);
-int64_t LaterOpsetOf(const absl::Status& status);
+absl::Status WithFirstVersion(absl::Status status, int64_t opset);
+int64_t FirstVersionOf(const absl::Status& status);
 // The lesser of two such opsets, of which either may be unknown (0).
-inline int64_t EarlierOpset(int64_t a, int64_t b) { return a && (!b || a < b) ? a : b; }
+inline int64_t EarlierVersion(int64_t a, int64_t b) { return a && (!b || a < b) ? a : b; }
 
-// The target cannot express it. A LaterOpset among the arguments is part of the message, and the
-// field that LaterOpsetOf reads.
+// The target cannot express it. A FirstVersion among the arguments is part of the message, and the
+// field that FirstVersionOf reads.
 template <typename... Args>
 absl::Status CannotExpress(const Args&... args) {
   int64_t since = 0;
   const auto text = [&](const auto& arg) -> decltype(auto) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(arg)>, LaterOpset>) {
-      since = EarlierOpset(since, arg.opset);
+    if constexpr (std::is_same_v<std::decay_t<decltype(arg)>, FirstVersion>) {
+      since = EarlierVersion(since, arg.opset);
       return arg.ToString();
     } else {
       return (arg);
     }
   };
   absl::Status status = absl::FailedPreconditionError(StrCat(text(args)...));
-  return since ? WithLaterOpset(std::move(status), since) : status;
+  return since ? WithFirstVersion(std::move(status), since) : status;
 }
 // An unreadable or malformed file.
 template <typename... Args>

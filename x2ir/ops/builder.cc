@@ -11,13 +11,13 @@
 
 namespace x2ir {
 
-Value* Builder::Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs) {
-  return Ops(op, std::move(operands), std::move(attrs), 1)[0];
+Value* Builder::Op(Symbol op, Operands operands, AttributeMap attrs) {
+  return Ops(op, operands, std::move(attrs), 1)[0];
 }
 
-std::vector<Value*> Builder::Ops(Symbol op, std::vector<Value*> operands, AttributeMap attrs,
+std::vector<Value*> Builder::Ops(Symbol op, Operands operands, AttributeMap attrs,
                                  size_t num_outputs) {
-  return Ops(op, std::move(operands), std::move(attrs), std::vector<bool>(num_outputs, true));
+  return Ops(op, operands, std::move(attrs), std::vector<bool>(num_outputs, true));
 }
 
 AttributeMap WholeAttrs(const OpDef& def, AttributeMap attrs) {
@@ -33,13 +33,13 @@ AttributeMap WholeAttrs(const OpDef& def, AttributeMap attrs) {
   return whole;
 }
 
-std::vector<Value*> Builder::Ops(Symbol op, std::vector<Value*> operands, AttributeMap attrs,
+std::vector<Value*> Builder::Ops(Symbol op, Operands operands, AttributeMap attrs,
                                  const std::vector<bool>& wanted) {
   const OpDef* def = FindOp(op);
   if (!def) Fail(Internal("there is no IR op '", op.str(), "'"));
   if (def) attrs = WholeAttrs(*def, std::move(attrs));
-  while (!operands.empty() && !operands.back()) operands.pop_back();  // left out at the end
-  std::vector<Value*> outputs = Node(kIrDialect, op, std::move(operands), std::move(attrs), wanted);
+  while (!operands.empty() && !operands.back()) operands.remove_suffix(1);  // left out at the end
+  std::vector<Value*> outputs = Node(kIrDialect, op, operands, std::move(attrs), wanted);
   if (status_.ok()) {
     if (absl::Status status = InferNode(*at_.made.back()); !status.ok()) {
       Fail(Annotate(status, op.str()));
@@ -48,8 +48,8 @@ std::vector<Value*> Builder::Ops(Symbol op, std::vector<Value*> operands, Attrib
   return outputs;
 }
 
-std::vector<Value*> Builder::Node(Symbol dialect, Symbol op, std::vector<Value*> operands,
-                                  AttributeMap attrs, const std::vector<bool>& wanted) {
+std::vector<Value*> Builder::Node(Symbol dialect, Symbol op, Operands operands, AttributeMap attrs,
+                                  const std::vector<bool>& wanted) {
   x2ir::Node* node = at_.graph->InsertNode(at_.before, dialect, op, operands);
   at_.made.push_back(node);
   for (auto& [name, attr] : attrs) node->SetAttr(name, std::move(attr));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
@@ -22,21 +23,23 @@ namespace X2IR_API x2ir {
 // rather not go on asks for it (set_stops): then each failure throws Stopped.
 class Builder {
  public:
+  // A list, {x, nullptr, y}, or a vector: what is left out is null.
+  using Operands = absl::Span<Value* const>;
+
   Builder(Graph& graph, Node* before) : at_{&graph, before} {}
 
   Graph& graph() { return *at_.graph; }
 
   // An IR op with one output. Attributes that are not given get their defaults.
-  Value* Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {});
+  Value* Op(Symbol op, Operands operands, AttributeMap attrs = {});
   // An IR op with `num_outputs` outputs.
-  std::vector<Value*> Ops(Symbol op, std::vector<Value*> operands, AttributeMap attrs,
-                          size_t num_outputs);
+  std::vector<Value*> Ops(Symbol op, Operands operands, AttributeMap attrs, size_t num_outputs);
   // The same; `wanted[i]` false: output i is left out.
-  std::vector<Value*> Ops(Symbol op, std::vector<Value*> operands, AttributeMap attrs,
+  std::vector<Value*> Ops(Symbol op, Operands operands, AttributeMap attrs,
                           const std::vector<bool>& wanted);
   // A node of any dialect, attributes as given. `wanted[i]` false: output i is left out.
-  std::vector<Value*> Node(Symbol dialect, Symbol op, std::vector<Value*> operands,
-                           AttributeMap attrs, const std::vector<bool>& wanted);
+  std::vector<Value*> Node(Symbol dialect, Symbol op, Operands operands, AttributeMap attrs,
+                           const std::vector<bool>& wanted);
 
   // Constants. `hint` is the start of the name; by default the driver's (the node's output).
   Value* Constant(Tensor tensor, std::string_view hint = "");

@@ -53,7 +53,7 @@ class Target {
   virtual bool Holds(const Fact& fact) const = 0;
   // For messages, about a fact that does not hold: the next later opset of the target in which it
   // does, where there is one.
-  virtual LaterOpset Later(const Fact&) const { return {}; }
+  virtual FirstVersion Later(const Fact&) const { return {}; }
   // The layout of convolutions, pools and norms there, as the attribute `layout` names it; empty:
   // it has no preference.
   virtual std::string_view layout() const { return ""; }

@@ -98,7 +98,7 @@ class MaskBroadcasts : public LensImpl {
     const Dim last = LastDim(mask), keys = KeysOf(draft.node());
     if (ProvablyDifferent(last, keys) || (last == Dim(1) && keys != Dim(1))) {
       return CannotExpress("a mask shorter than the keys cannot be expressed at opset ",
-                           draft.opset(), LaterOpset{24});
+                           draft.opset(), FirstVersion{24});
     }
     return draft.SetOperand("attn_mask", WithRows(draft.builder(), mask, draft.node()));
   }

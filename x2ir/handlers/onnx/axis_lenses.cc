@@ -97,7 +97,7 @@ class LeftOutLens : public LensImpl {
   absl::Status Export(Draft& draft) const override {
     if (!draft.TakeOperand(ir_)) return absl::OkStatus();
     return CannotExpress("operand '", ir_, "' cannot be expressed at opset ", draft.opset(),
-                         LaterOpset{since_});
+                         FirstVersion{since_});
   }
   bool TakesOperand(std::string_view operand) const override { return operand != ir_; }
 
@@ -125,7 +125,7 @@ class OneOfLens : public LensImpl {
     if (!attr) return absl::OkStatus();
     if (!Known(*attr)) {
       return CannotExpress("attribute '", name_, "' = ", attr->ToString(),
-                           " cannot be expressed at opset ", draft.opset(), LaterOpset{since_});
+                           " cannot be expressed at opset ", draft.opset(), FirstVersion{since_});
     }
     draft.SetAttr(name_, *std::move(attr));
     return absl::OkStatus();

@@ -240,7 +240,7 @@ absl::StatusOr<Values> ToScan8(Rewrite& r) {
   const size_t states = node.num_inputs() - static_cast<size_t>(scans);
   const Ints& directions = r.attrs().Ints("scan_output_directions");
   if (std::any_of(directions.begin(), directions.end(), [](int64_t d) { return d != 0; })) {
-    return CannotExpress("scan_output_directions cannot be expressed at opset 8", LaterOpset{9});
+    return CannotExpress("scan_output_directions cannot be expressed at opset 8", FirstVersion{9});
   }
   const auto batched = [&](std::string_view op, Value* value) {
     return r.b.Node("onnx", op, {value}, {{"axes", Ints{0}}}, {true})[0];

@@ -239,7 +239,7 @@ class CountedPadsLens : public LensImpl {
       const bool known = size.is_static() && out.is_static();
       if (!known || (out.value() - 1) * window.strides[i] + window.extent(i) >
                         size.value() + window.pad_begin(i) + window.pad_end(i)) {
-        return CannotExpress("ceil_mode with padding that is counted", LaterOpset{19});
+        return CannotExpress("ceil_mode with padding that is counted", FirstVersion{19});
       }
     }
     return absl::OkStatus();

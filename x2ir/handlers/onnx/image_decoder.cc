@@ -28,7 +28,7 @@ class TwoSpatialAxes : public LensImpl {
       }
       if (shape && shape->rank() != 4) {
         return CannotExpress("rank ", shape->rank(), " cannot be expressed at opset ",
-                             draft.opset(), LaterOpset{20});
+                             draft.opset(), FirstVersion{20});
       }
     }
     return absl::OkStatus();

@@ -21,7 +21,7 @@ class NoTraining : public LensImpl {
   absl::Status Export(Draft& draft) const override {
     if (const auto mode = draft.TakeAttr("training_mode"); mode && *mode != Attribute(0)) {
       return CannotExpress("training_mode cannot be expressed at opset ", draft.opset(),
-                           LaterOpset{14});
+                           FirstVersion{14});
     }
     return absl::OkStatus();
   }

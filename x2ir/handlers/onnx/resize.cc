@@ -181,7 +181,7 @@ class OldResize : public LensImpl {
     const std::string coordinates = TakeString(draft, "coordinate_transformation_mode");
     const std::string nearest = TakeString(draft, "nearest_mode");
     if (mode != "nearest" && mode != "linear") {
-      return CannotExpress("mode '", mode, "' at opset ", draft.opset(), LaterOpset{11});
+      return CannotExpress("mode '", mode, "' at opset ", draft.opset(), FirstVersion{11});
     }
     std::optional<std::vector<float>> scales = ConstFloats(o.scales);
     if (o.scales == nullptr) {
@@ -316,7 +316,7 @@ class Resize : public LensImpl {
     }
     const std::string coordinates = TakeString(draft, "coordinate_transformation_mode");
     if (coordinates == "half_pixel_symmetric" && opset < 19) {
-      return CannotExpress("half_pixel_symmetric at opset ", opset, LaterOpset{19});
+      return CannotExpress("half_pixel_symmetric at opset ", opset, FirstVersion{19});
     }
     if (coordinates == "tf_half_pixel_for_nn" && opset > 12) {
       return CannotExpress("tf_half_pixel_for_nn at opset ", opset, "; opsets 11 and 12 have it");

@@ -48,7 +48,7 @@ class EqualParts : public LensImpl {
       return absl::OkStatus();
     }
     return CannotExpress("attribute 'num_outputs' = ", attr->ToString(),
-                         " cannot be expressed at opset ", draft.opset(), LaterOpset{18});
+                         " cannot be expressed at opset ", draft.opset(), FirstVersion{18});
   }
   std::vector<std::string> IrAttrs() const override { return {"num_outputs"}; }
 };

@@ -56,8 +56,8 @@ absl::StatusOr<Values> CeilModeAsPads(Rewrite& r) {
   const bool padded =
       std::any_of(window.pads.begin(), window.pads.end(), [](int64_t p) { return p != 0; });
   if (!known && (!include_pad || padded)) {
-    const LaterOpset later =
-        include_pad ? LaterOpset{} : r.target.Later(Fact::Says(r.node.op(), "ceil_mode", 1));
+    const FirstVersion later =
+        include_pad ? FirstVersion{} : r.target.Later(Fact::Says(r.node.op(), "ceil_mode", 1));
     return CannotExpress("ceil_mode of an input of unknown size", later);
   }
   std::vector<int64_t> beyond(2 * n);  // what windows reach past the input and its padding
