@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
 namespace {
@@ -61,6 +62,25 @@ TEST(Report, IsAStatus) {
     EXPECT_THAT(message, HasSubstr(part));
   }
   EXPECT_EQ(Report().FailuresText(), "");
+}
+
+// The opset that would do is a field, whatever is put before the message.
+TEST(Report, KnowsTheFirstVersionThatCanExpressAll) {
+  const absl::Status later = CannotExpress("mode 'x'", FirstVersion{18});
+  EXPECT_EQ(later.message(), "mode 'x'; opset 18 has it");
+  EXPECT_EQ(FirstVersionOf(Annotate(later, "node 'n'")), 18);
+  EXPECT_EQ(FirstVersionOf(CannotExpress("mode 'x'", FirstVersion{})), 0);
+  EXPECT_EQ(CannotExpress("y", FirstVersion{19, "allows it"}).message(), "y; opset 19 allows it");
+  EXPECT_EQ(EarlierVersion(0, 7), 7);
+  EXPECT_EQ(EarlierVersion(9, 7), 7);
+  EXPECT_EQ(EarlierVersion(9, 0), 9);
+  Report report;
+  report.AddFailure("a", "n", later, "");
+  report.AddFailure("b", "n", CannotExpress("y", FirstVersion{20}), "");
+  EXPECT_EQ(report.LeastSufficientOpset(), 20);
+  EXPECT_EQ(nlohmann::json::parse(report.ToJson())["failures"][0]["since_opset"], 18);
+  report.AddFailure("c", "n", CannotExpress("opset 21 has it, say words alone"), "");
+  EXPECT_EQ(report.LeastSufficientOpset(), 0);
 }
 
 TEST(Report, Counts) {
