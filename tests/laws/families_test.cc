@@ -3,16 +3,12 @@
 // side by side; the files of ops/ that make up a family are listed below. Rows of what a framework
 // alone has (sparse tensors, audio, fused operators, ...) are in files of topics, which
 // family_exceptions.txt lists with the reason; these hold no row that writes.
-#include <algorithm>
-#include <fstream>
-#include <map>
+#include <optional>
 #include <set>
-#include <sstream>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/golden/golden_util.h"
 #include "tests/laws/families_util.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/ops/op.h"
@@ -20,25 +16,12 @@
 namespace x2ir {
 namespace {
 
-// "tf/sparse" -> the reason.
-std::map<std::string, std::string> Exceptions() {
-  std::ifstream file(X2IR_SOURCE_DIR "/tests/laws/family_exceptions.txt");
-  std::map<std::string, std::string> reasons;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    const size_t colon = line.find(": ");
-    EXPECT_NE(colon, line.npos) << line;
-    EXPECT_TRUE(reasons.emplace(line.substr(0, colon), line.substr(colon + 2)).second) << line;
-  }
-  return reasons;
-}
-
 TEST(Families, EveryFileOfOpsBelongsToOne) {
   for (const OpDef* def : AllOps()) EXPECT_NE(FamilyFileOf(*def), "") << def->name().view();
 }
 
 TEST(Families, RowsAreInTheFileOfTheirFamily) {
-  const std::map<std::string, std::string> exceptions = Exceptions();
+  const Reasons exceptions = ReadReasons("tests/golden/family_exceptions.txt");
   std::set<std::string> used;
   int rows = 0;
   for (const Form* form : AllForms("")) {
@@ -57,7 +40,7 @@ TEST(Families, RowsAreInTheFileOfTheirFamily) {
     EXPECT_TRUE(exceptions.contains(key))
         << form->place.ToString() << ": the row of " << form->dialect.view() << "."
         << form->op.view() << " is of " << form->ir_op.view() << ", which belongs in " << family
-        << ".cc; or tests/laws/family_exceptions.txt says why not:\n"
+        << ".cc; or tests/golden/family_exceptions.txt says why not:\n"
         << row << ": ";
   }
   EXPECT_GT(rows, 5000);

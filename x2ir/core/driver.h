@@ -4,10 +4,12 @@
 #define X2IR_CORE_DRIVER_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/report.h"
+#include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/model.h"
 
 namespace X2IR_API x2ir {
@@ -29,6 +31,12 @@ absl::Status RewriteToIr(Model& model, const std::string& dialect, const Foreign
 absl::Status RewriteFromIr(Model& model, const std::string& dialect,
                            const std::vector<OpsetImport>& source_opsets, bool keep_failed,
                            const ProgressFn& progress, Report& report);
+
+// For tables of operators: `observer` is told of every node that a row of code rewrote to IR, and of
+// the nodes that replace it (those of nested graphs aside). From any thread that converts. Null, the
+// default: nothing is told.
+using RewriteObserver = void (*)(const Form& form, const std::vector<Node*>& made);
+void SetRewriteObserver(RewriteObserver observer);
 
 }  // namespace x2ir
 

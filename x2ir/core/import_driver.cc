@@ -1,5 +1,6 @@
 // The conversion driver, from a dialect to IR.
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -10,6 +11,8 @@
 
 namespace x2ir {
 namespace {
+
+std::atomic<RewriteObserver> g_observer = nullptr;
 
 class Importer : public Driver {
  public:
@@ -233,6 +236,9 @@ class Importer : public Driver {
         const Types declared = nested ? TypesOf(*node) : Types();
         Splice(node, *values, builder, node_names_);
         if (nested) Settle(builder.made(), declared);
+        if (const RewriteObserver observe = g_observer.load(std::memory_order_relaxed)) {
+          observe(*form, builder.made());
+        }
         return;
       }
       status = values.status();
@@ -501,5 +507,7 @@ absl::Status RewriteToIr(Model& model, const std::string& dialect, const Foreign
   X2IR_RETURN_IF_ERROR(Driver::Check(model));
   return Importer(model, dialect, policy, keep_functions, progress, report).Run();
 }
+
+void SetRewriteObserver(RewriteObserver observer) { g_observer = observer; }
 
 }  // namespace x2ir

@@ -17,6 +17,7 @@
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/inspect/attribute_meanings.h"
 #include "x2ir/inspect/op_families.h"
+#include "x2ir/inspect/produced_ops.h"
 #include "x2ir/inspect/wrap.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/optimizer/lowering.h"
@@ -127,7 +128,7 @@ std::vector<ForeignOpRow> ForeignRows(const Dialect& dialect, std::optional<int>
   }
   std::map<std::string, std::set<std::string>> others;  // by IR op
   for (const Form* form : AllForms("")) {
-    if (form->dialect == name || !form->imports) continue;
+    if (form->dialect == name || !form->imports || !IsItsIrOp(*form)) continue;
     const auto [domain, base] = SplitOp(form->op.view());
     others[form->ir_op.str()].insert(
         StrCat(form->dialect.str(), ".", domain,
@@ -179,7 +180,7 @@ std::vector<ForeignOpRow> RowsOfForms(const std::string& dialect) {
     if (form->exports) row.exports = "yes";
     if (!form->imports) continue;
     row.imports = "yes";
-    row.ir_ops.push_back(form->ir_op.str());
+    for (std::string& op : ProducedOps(*form)) row.ir_ops.push_back(std::move(op));
     const OpDef* def = FindOp(form->ir_op);
     row.evaluates = def && def->eval();
   }
@@ -381,6 +382,7 @@ absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<
       return version != 0 ? version : of_default;
     };
     if (opset && !form->opsets.contains(at(*opset))) continue;
+    if (!IsItsIrOp(*form)) continue;  // it becomes several ops, of which this is one
     OpRow& row = rows[form->ir_op.str()];
     OpRow::Mapping m;
     m.foreign = StrCat(form->dialect.str(), ".", form->op.str());
