@@ -131,7 +131,7 @@ TEST_F(Hints, AreTrue) {
        "x2ir run norank.onnx --random 1 --shape x:1,3", "y: float32\\[1,3\\]"},
       {"shapes", "x2ir convert norank.onnx -o a.mlpackage", "--shape NAME:1,3,... gives shapes",
        "x2ir convert norank.onnx -o a.mlpackage --shape x:1,3", "wrote a.mlpackage"},
-      {"shapes", "x2ir convert open.onnx -o a.job", "--shape NAME:1,3,... gives those of inputs",
+      {"shapes", "x2ir convert open.onnx -o a.job", "--shape NAME:1,3,... sets the sizes of inputs",
        "x2ir convert open.onnx -o a.job --shape x:1,3", "wrote a.job"},
       {"int8", "x2ir convert small.onnx -o a.onnx --per-channel", "--per-channel: needs --int8",
        "x2ir convert small.onnx -o a.onnx --per-channel --int8 --calibrate x.npy", "int8: 1 op"},

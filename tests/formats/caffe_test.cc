@@ -287,7 +287,7 @@ TEST_F(CaffeFiles, WhatIsWrongWithCaffes) {
        "top: \"l\" }",
        "1 inputs with 2 sizes"},
       {input + "layer { name: \"l\" type: \"Silence\" bottom: \"data\" }",
-       "no layer makes a result"},
+       "no layer produces a result"},
       {"net: \"a\" base_lr: 1\nlayer {", ""},
   };
   for (const auto& row : rows) {
@@ -301,7 +301,7 @@ TEST_F(CaffeFiles, WhatIsWrongWithCaffes) {
   Put("good.caffemodel", Caffemodel({{"conv", {{{2, 1, 2, 2}, std::vector<float>(8, 1)}}}}));
   EXPECT_THAT(std::string(Import(net).status().message()), HasSubstr("'ip'"));
   Put("good.caffemodel", Caffemodel({{"conv", {{{2, 1, 2, 2}, std::vector<float>(7, 1)}}}}));
-  EXPECT_THAT(std::string(Import(net).status().message()), HasSubstr("8 elements of which 7"));
+  EXPECT_THAT(std::string(Import(net).status().message()), HasSubstr("8 elements, but the file has 7"));
   for (size_t size = 1; size + 1 < pair.weights.size(); size += 3) {
     Put("good.caffemodel", pair.weights.substr(0, size));
     EXPECT_FALSE(Import(net).ok()) << size;
@@ -383,7 +383,7 @@ TEST_F(CaffeFiles, WhatIsWrongWithConfigurations) {
       {net + "[tree]\n[wild]\n[tree]\n", "darknet.tree (2 nodes)"},
       {net + "[lstm]\noutput=3\n", "name their file"},
       {"[net]\nchannels=3\n[dropout]\n", "neither height and width nor inputs"},
-      {net + "[dropout]\n=1\n", "line 6: '=1' is no KEY=VALUE"},
+      {net + "[dropout]\n=1\n", "line 6: '=1' is not KEY=VALUE"},
       {net + "[dropout]\nfade=1\n", "fade"},
       {net + "[activation]\nactivation=wild\n", "activation=wild"},
       {net + "[dropout]\n[shortcut]\nfrom=-1\nweights_type=per_channel\n", "name their file"},
@@ -451,7 +451,7 @@ TEST_F(CaffeFiles, Caffe2sNetsInArguments) {
       {"op { input: \"x\" output: \"y\" type: \"Copy\" }\n" +
            op("arg { name: \"then_net\" n { " + twice + " } }"),
        "float32[2]{2, -6}"},
-      {op("arg { name: \"then_net\" n { " + twice + " } }"), "no operator makes the output 'y'"},
+      {op("arg { name: \"then_net\" n { " + twice + " } }"), "no operator produces the output 'y'"},
       {op(""), "a branch without its net or condition"},
       {"op { input: \"x\" output: \"y\" type: \"Other\" arg { name: \"step\" n { " + twice +
            " } } }",
@@ -494,9 +494,9 @@ TEST_F(CaffeFiles, Caffe2sNetsInArguments) {
              all, "state"),
        "float32[2,1,1]{1, -2}"},
       {steps(message, "ints: 0 ints: 1 ints: 1", "state"), "a link to 'sequence' from row 1"},
-      {steps(message, "ints: 0 ints: 0 ints: 0", "state"), "no step makes state 'state'"},
-      {steps(message, "ints: 0 ints: 1", "state"), "links of several counts"},
-      {steps(message, all, "none"), "blob 'y' is rows of 'none', no state"},
+      {steps(message, "ints: 0 ints: 0 ints: 0", "state"), "the step net does not produce state 'state'"},
+      {steps(message, "ints: 0 ints: 1", "state"), "links with different numbers of operands"},
+      {steps(message, all, "none"), "blob 'y' is a range of rows of 'none', which is not a state"},
       {steps("s: \"\"", all, "state"), "a recurrent network without its net"},
       {steps("n { op { input: \"before\" output: \"x\" type: \"Copy\" } }", all, "state"),
        "a step that changes 'x' outside"}};
@@ -527,7 +527,7 @@ TEST_F(CaffeFiles, NcnnsTags) {
     EXPECT_EQ(Results(net, x), "float32[1,1]{21}");
   }
   Put("net.bin", NcnnBytes({1}, true));
-  EXPECT_THAT(Results(net, x), HasSubstr("the weights end: 4 bytes are left"));
+  EXPECT_THAT(Results(net, x), HasSubstr("the weights file is too short: 4 bytes are left"));
   Put("net.bin", NcnnBytes({1, 2, 3}, true));
   EXPECT_THAT(Results(net, x), HasSubstr("has 4 bytes more"));
 }
@@ -536,10 +536,10 @@ TEST_F(CaffeFiles, WhatIsWrongWithNcnns) {
   const struct {
     std::string text, message;
   } rows[] = {
-      {"7767517\n2 2\nInput x 0 1 x\n", "2 layers of which 1"},
+      {"7767517\n2 2\nInput x 0 1 x\n", "2 layers, but the file has 1"},
       {"7767517\n1 1\nReLU y 1 1 x y\n", "makes blob 'x'"},
-      {"7767517\n2 2\nInput x 0 1 x\nReLU y 1 9 x y\n", "line 4: a layer that is cut off"},
-      {"7767517\n2 2\nInput x 0 1 x\nReLU y 1 1 x y 0:1\n", "'0:1' is no parameter"},
+      {"7767517\n2 2\nInput x 0 1 x\nReLU y 1 9 x y\n", "line 4: a layer is incomplete"},
+      {"7767517\n2 2\nInput x 0 1 x\nReLU y 1 1 x y 0:1\n", "'0:1' is not a parameter"},
       {"7767517\n3 3\nInput x 0 1 x\nFlow y 1 1 x y\nFlow z 1 1 y z\n", "ncnn.Flow (2 nodes)"},
       {"7767517\n2 2\nInput x 0 1 x 0=9\nSPP y 1 1 x y\n", "ncnn.SPP"},
       {"7767517\n2 2\nInput x 0 1 x 0=9\nSpectrogram y 1 1 x y 0=5000\n", "more than 2048"},

@@ -100,7 +100,7 @@ TEST_F(Keras, ErrorsSayWhatIsWrong) {
            {"class_name": "ReLU", "name": "r", "config": {},
             "inbound_nodes": [[["r", 0, 0, {}]]]}],
            "input_layers": [], "output_layers": [["r", 0, 0]]}})",
-       "layer 'r' needs its own result"},
+       "layer 'r' depends on its own result"},
       {R"({"class_name": "Functional", "config": {"name": "m", "layers": [
            {"class_name": "InputLayer", "name": "x", "config": {}, "inbound_nodes": []},
            {"class_name": "Dropout", "name": "d", "config": {"rate": 0.5},
@@ -154,7 +154,7 @@ TEST_F(Keras, ErrorsSayWhatIsWrong) {
 
 TEST_F(Keras, NothingOutsideOfTheFileIsRead) {
   EXPECT_THAT(MessageOf(Import(DataFile("external_data.h5"))),
-              HasSubstr("its elements stand in another file"));
+              HasSubstr("its elements are stored in another file"));
   EXPECT_THAT(MessageOf(Import(DataFile("external_link.h5"))), HasSubstr("there is no"));
   for (const char* name : {"external_data.h5", "external_link.h5"}) {
     EXPECT_FALSE(ReadKeras(DataFile(name), {.hdf5_library = true}).ok());
@@ -343,7 +343,7 @@ TEST_F(Keras, TheArchitectureFindsItsWeights) {
   EXPECT_EQ(MessageOf(Import(path, {.format = "keras"})), "");
   EXPECT_THAT(
       MessageOf(Import(DataFile("attention.keras"), {.format_options = {{"params", other}}})),
-      HasSubstr("the archive has weights already"));
+      HasSubstr("the archive already has weights"));
 }
 
 std::string TfjsJson(const std::string& paths, const std::string& bias) {

@@ -149,7 +149,7 @@ TEST_F(OneflowFiles, TextOfOtherVersions) {
       {job(R"(%0 = "oneflow.leaky_relu"(%arg0) {alpha = 0x3F000000 : f32} : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32> oneflow.return %0 : tensor<1x1x2x2xf32>)"),
        "alpha = 0.5"},
       {job(R"(%0 = "oneflow.relu"(%nobody) : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32> oneflow.return %0 : tensor<1x1x2x2xf32>)"),
-       "nothing makes '%nobody'"},
+       "no operator produces '%nobody'"},
       {job(R"(%0 = "oneflow.relu"(%0) : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32> oneflow.return %0 : tensor<1x1x2x2xf32>)"),
        "cycle"},
       {job(R"(%0 = "oneflow.relu"(%arg0) : () -> tensor<1x1x2x2xf32> oneflow.return %0 : tensor<1x1x2x2xf32>)"),

@@ -471,7 +471,7 @@ TEST(Onnx, BadModels) {
            "input": [{"name": "y"}]})",
        "Add 'sum': input 'x' is not defined by any node, input or initializer"},
       {R"({"node": [{"op_type": "Add", "input": ["x"], "output": ["", "z"]}]})",
-       "Add '' (which makes 'z'): input 'x' is not defined"},
+       "Add '' (which produces 'z'): input 'x' is not defined"},
       {R"({"node": [{"op_type": "A", "name": "a", "output": ["x"]},
                     {"op_type": "B", "name": "b", "output": ["x"]}]})",
        "B 'b': output 'x' is already defined by A 'a'"},
@@ -502,7 +502,7 @@ TEST(Onnx, BadModels) {
        "attribute 'k' has no graph"},
       {R"({"node": [{"op_type": "A", "attribute": [{"name": "k", "type": 2, "i": 1},
                                                    {"name": "k", "type": 2, "i": 1}]}]})",
-       "attribute 'k' is there twice"},
+       "attribute 'k' occurs twice"},
       {R"({"node": [{"op_type": "If", "name": "c", "attribute": [{"name": "b", "type": 5, "g":
            {"node": [{"op_type": "Add", "name": "i", "input": ["q"]}]}}]}]})",
        "If 'c': attribute 'b': Add 'i': input 'q' is not defined"},
@@ -869,7 +869,7 @@ TEST_F(OnnxFileTest, WhatCannotBeWritten) {
   node->set_name("n");
   model.graph->AddNodeOutput(node, "y");
   EXPECT_EQ(SerializeOnnx(model).status().message(),
-            "relu 'n': an op of the IR cannot stand in an ONNX file");
+            "relu 'n': an op of the IR cannot be written to an ONNX file");
   node->set_op("onnx", "Relu");
   node->SetAttr("alpha", 0.5);  // a double that is a float
   EXPECT_TRUE(SerializeOnnx(model).ok());

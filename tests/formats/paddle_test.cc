@@ -127,7 +127,7 @@ TEST_F(PaddleFiles, WrongParameters) {
       {b + w + b, "more than the 2 parameters of the program"},
       {w + b, "parameter 'b' is float32[2,2], but the program has float32[2]"},
       {(b + w).substr(0, b.size() + w.size() - 1), "parameter 1 ('w'): at byte "},
-      {b + std::string("\1\0\0\0", 4), "no parameter: version"},
+      {b + std::string("\1\0\0\0", 4), "not a parameter: version"},
       {b.substr(0, 10), "the file ends inside a parameter"},
       {Parameter(kFeed, {2}, "12345678") + w, "elements of type 9"},
       {Parameter(kFloat, {-1}, "") + w, "a size of -1"},
@@ -310,7 +310,7 @@ TEST(PaddlePrograms, WhatIsWrong) {
                           {Feed("x", 0), op, Fetch("y", 0)})});
   };
   const std::pair<std::string, std::string> rows[] = {
-      {one(Op("relu", {{"X", {"nobody"}}}, {{"Out", {"y"}}})), "nothing gives 'nobody'"},
+      {one(Op("relu", {{"X", {"nobody"}}}, {{"Out", {"y"}}})), "no operator produces 'nobody'"},
       {one(Op("while", {{"Condition", {"x"}}}, {}, {BlockAttr("sub_block", 7)})),
        "there is no block 7"},
       {one(Op("recurrent", {}, {}, {BlockAttr("sub_block", 0)})), "there is no block 0"},

@@ -27,7 +27,7 @@ bool RegisterFormat(Format format, SourcePlace place) {
   if (format.names_files) {
     format.read_options.push_back(
         {.name = std::string(kAllowOutside),
-         .help = "Let files that the model names lie outside of its own folder"});
+         .help = "Allow files that the model names to be outside of its own folder"});
   }
   Formats().Add(std::move(format), place);
   return true;
@@ -80,7 +80,7 @@ absl::StatusOr<const Format*> RecognizeFormat(const Source& source) {
   }
   if (possible) return possible;
   if (candidate.is_folder) {
-    return DataLoss("'", source.name(), "' is a directory, and none of a format that x2ir knows (",
+    return DataLoss("'", source.name(), "' is a directory that is in no format that x2ir knows (",
                     FormatNames(), ")");
   }
   // A broken file is what it is called, so that the reader can say where it breaks.

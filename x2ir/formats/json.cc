@@ -281,7 +281,7 @@ std::string_view JsonReader::ReadString() {
       position_ += length;
     }
   }
-  Broken("a string without end");
+  Broken("a string is not terminated");
   return {};
 }
 
@@ -303,7 +303,7 @@ bool JsonReader::ReadHex4(uint32_t* unit) {
 bool JsonReader::ReadEscape(std::string* out) {
   const auto bad = [this] {
     value_start_ = std::min(position_, text_.size());
-    Broken("a bad escape in a string");
+    Broken("an invalid escape in a string");
     return false;
   };
   if (position_ >= text_.size()) return bad();

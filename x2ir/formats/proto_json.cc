@@ -68,7 +68,7 @@ class JsonToWire {
             return out_.Int(field.number, *number);
           }
           if (in_.ok())
-            in_.Fail(StrCat("'", name.substr(0, 100), "' is no value that it can have"));
+            in_.Fail(StrCat("'", name.substr(0, 100), "' is not a value of this field"));
           return;
         }
         [[fallthrough]];
@@ -97,7 +97,7 @@ class JsonToWire {
       bits = static_cast<uint64_t>(value);
     }
     if (!good)
-      return in_.Fail(StrCat("'", text.substr(0, 100), "' is no ", IntegerName(field.kind)));
+      return in_.Fail(StrCat("'", text.substr(0, 100), "' is not an ", IntegerName(field.kind)));
     out_.Varint(field.number, bits);
   }
 
@@ -143,7 +143,7 @@ class JsonToWire {
     if (text == "-Infinity") return put(-Limits::infinity());
     const bool good = field.kind == ProtoKind::kFloat ? ParseFloat<float>(text, put)
                                                       : ParseFloat<double>(text, put);
-    if (!good) in_.Fail(StrCat("'", text.substr(0, 100), "' is no number that it can have"));
+    if (!good) in_.Fail(StrCat("'", text.substr(0, 100), "' is not a number that this field can hold"));
   }
 
   // Rounded once. What is too small is zero, what is too large is none.
@@ -174,7 +174,7 @@ class JsonToWire {
     std::string bytes;
     if (!absl::Base64Unescape(ForAbsl(text), &bytes) &&
         !absl::WebSafeBase64Unescape(ForAbsl(text), &bytes)) {
-      return in_.Fail("this is no base64");
+      return in_.Fail("invalid base64");
     }
     out_.Bytes(field.number, bytes);
   }
@@ -267,7 +267,7 @@ class JsonWriter {
       case ProtoKind::kString:
         if (!IsValidUtf8(value.bytes)) {
           return CannotExpress("'", field.name,
-                               "' is a text that is not UTF-8, which JSON cannot hold");
+                               "' is a string that is not UTF-8, which JSON cannot hold");
         }
         AppendJsonString(&text, value.bytes);
         break;

@@ -49,7 +49,7 @@ class TextParser : TextCursor {
     const size_t begin = pos_;
     if (Take('[')) {
       while (pos_ < text_.size() && text_[pos_] != ']' && text_[pos_] != '\n') ++pos_;
-      if (!Take(']')) return Fail("an unfinished name");
+      if (!Take(']')) return Fail("a name is not terminated");
     } else {
       while (pos_ < text_.size() && IsTextWord(text_[pos_])) ++pos_;
     }
@@ -78,7 +78,7 @@ class TextParser : TextCursor {
       const bool colon = Take(':');
       if (Peek() == '[') {
         if (strict_ && field->rule != ProtoRule::kMany) {
-          return Fail(StrCat("'", field->name, "' is no list"));
+          return Fail(StrCat("'", field->name, "' is not a list"));
         }
         Take('[');
         if (!Take(']')) {
@@ -101,7 +101,7 @@ class TextParser : TextCursor {
       const char close = open == '{' ? '}' : '>';
       if (!field) return ParseFields(nullptr, close, depth + 1, out);
       if (field->kind != ProtoKind::kMessage)
-        return Fail(StrCat("'", field->name, "' is no message"));
+        return Fail(StrCat("'", field->name, "' is not a message"));
       out->Begin(field->number);
       X2IR_RETURN_IF_ERROR(ParseFields(field->message, close, depth + 1, out));
       out->End();
@@ -115,7 +115,7 @@ class TextParser : TextCursor {
       X2IR_ASSIGN_OR_RETURN(const std::string text, TakeStrings());
       if (!field) return absl::OkStatus();
       if (field->kind != ProtoKind::kBytes && field->kind != ProtoKind::kString) {
-        return Fail(StrCat("'", field->name, "' is no string"));
+        return Fail(StrCat("'", field->name, "' is not a string"));
       }
       out->Bytes(field->number, text);
       return absl::OkStatus();
@@ -239,7 +239,7 @@ class TextParser : TextCursor {
     for (char quote = Peek(); quote == '"' || quote == '\''; quote = Peek()) {
       ++pos_;
       while (true) {
-        if (pos_ >= text_.size() || text_[pos_] == '\n') return Fail("an unfinished string");
+        if (pos_ >= text_.size() || text_[pos_] == '\n') return Fail("a string is not terminated");
         const char c = text_[pos_++];
         if (c == quote) break;
         if (c != '\\') {
@@ -255,7 +255,7 @@ class TextParser : TextCursor {
   absl::Status TakeEscape(std::string* text) {
     constexpr std::string_view kLetters = "abfnrtv\\\"'?";
     constexpr std::string_view kMeanings = "\a\b\f\n\r\t\v\\\"'?";
-    if (pos_ >= text_.size()) return Fail("an unfinished string");
+    if (pos_ >= text_.size()) return Fail("a string is not terminated");
     const char c = text_[pos_++];
     if (const size_t i = kLetters.find(c); i != std::string_view::npos) {
       text->push_back(kMeanings[i]);
@@ -432,7 +432,7 @@ std::string ProtoFieldProblem(const ProtoMessage& message, const ProtoField* fie
   for (size_t i = 0; i < message.fields.size(); ++i) {
     const ProtoField& other = message.fields[i];
     if (&other != field && other.rule == ProtoRule::kOneOf && seen->test(i)) {
-      return StrCat("'", field->name, "' is set, and '", other.name, "' is already");
+      return StrCat("'", field->name, "' is set, but '", other.name, "' is already set");
     }
   }
   return "";
@@ -443,7 +443,7 @@ absl::StatusOr<const ProtoField*> KnownProtoField(const ProtoMessage& message, u
   const auto* field = std::ranges::find(message.fields, number, &ProtoField::number);
   if (field == message.fields.end()) {
     return CannotExpress("text has no name for field ", number, " of ", message.name,
-                         ", which is not known; a binary file can hold it");
+                         ", which is unknown; a binary file can hold it");
   }
   const std::string problem = ProtoFieldProblem(message, field, field->name, seen);
   if (!problem.empty()) return CannotExpress("a ", message.name, ": ", problem);
@@ -467,7 +467,7 @@ absl::Status ForEachProtoScalar(WireReader& in, const ProtoField& field,
                                 const std::function<absl::Status(const ProtoScalar&)>& f) {
   const bool is_text = field.kind == ProtoKind::kString || field.kind == ProtoKind::kBytes;
   if (in.type() == WireType::kBytes && !is_text && field.rule != ProtoRule::kMany) {
-    return CannotExpress("'", field.name, "' is a list where one value is meant");
+    return CannotExpress("'", field.name, "' is a list where one value is expected");
   }
   switch (field.kind) {
     case ProtoKind::kString:

@@ -86,7 +86,7 @@ class NetReader {
     int64_t expected = 1;
     for (const int64_t dim : dims) {
       if (dim < 0 || __builtin_mul_overflow(expected, dim, &expected)) {
-        return Invalid("weights of a shape that cannot be");
+        return Invalid("weights of an impossible shape");
       }
     }
     if (!has_shape && !has_legacy) {
@@ -94,7 +94,7 @@ class NetReader {
       expected = count;
     }
     if (expected != count) {
-      return DataLoss("weights of ", expected, " elements of which ", count, " are there");
+      return DataLoss("weights of ", expected, " elements, but the file has ", count);
     }
     if (floats.empty()) return Tensor::Of<float>(std::move(dims), copied);
     return TensorOf(DType::kFloat32, std::move(dims), file_,

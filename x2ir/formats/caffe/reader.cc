@@ -113,7 +113,7 @@ class GraphReader {
     std::map<size_t, Value*> results;
     for (const auto& [name, made] : unused_) results[made] = values_.at(name);
     for (const auto& [made, value] : results) graph_->AddOutput(value);
-    if (graph_->outputs().empty()) return Invalid("no layer makes a result");
+    if (graph_->outputs().empty()) return Invalid("no layer produces a result");
     return model;
   }
 
@@ -130,8 +130,8 @@ class GraphReader {
     }
     if (missing.size() > 5) StrAppend(&names, ", ...");
     if (file_.empty()) {
-      return OptionError("params", "a definition alone has no weights for its ", missing.size(),
-                         " layers that need some (", names, "); name their file (.caffemodel)");
+      return OptionError("params", "a definition has no weights, and ", missing.size(),
+                         " of its layers need them (", names, "); name the file of the weights (.caffemodel)");
     }
     return Invalid("'", file_, "' has no weights for ", missing.size(), " layers (", names, ")");
   }
@@ -193,7 +193,7 @@ class GraphReader {
 
   absl::Status AddData(const LayerDesc& layer) {
     if (layer.type == "DummyData" && layer.shapes.empty()) {
-      return Unimplemented("data of sizes without a shape");
+      return Unimplemented("an input layer whose sizes are not given");
     }
     if (layer.shapes.size() > 1 && layer.shapes.size() != layer.tops.size()) {
       return Invalid(layer.tops.size(), " blobs of ", layer.shapes.size(), " shapes");
@@ -219,7 +219,7 @@ class GraphReader {
     std::vector<Value*> operands;
     for (const std::string& bottom : layer.bottoms) {
       const auto found = values_.find(bottom);
-      if (found == values_.end()) return Invalid("no layer before it makes blob '", bottom, "'");
+      if (found == values_.end()) return Invalid("no layer before it produces blob '", bottom, "'");
       operands.push_back(found->second);
       unused_.erase(bottom);
     }

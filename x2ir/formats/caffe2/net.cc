@@ -189,7 +189,7 @@ absl::StatusOr<std::vector<int64_t>> ShapeArg(const OperatorDesc& op, size_t giv
   const Attribute* shape = op.Find("shape");
   if (!shape) return std::vector<int64_t>{static_cast<int64_t>(given)};
   const auto* dims = shape->get<Attribute::Ints>();
-  if (!dims || !CheckedProduct(*dims)) return Invalid("a shape that cannot be");
+  if (!dims || !CheckedProduct(*dims)) return Invalid("an impossible shape");
   return *dims;
 }
 
@@ -342,12 +342,12 @@ absl::StatusOr<std::optional<Tensor>> FilledBy(const OperatorDesc& op) {
       X2IR_RETURN_IF_ERROR(CheckCount(dims, size));
       return std::optional(many->Reshaped(std::move(dims)));
     }
-    if (!floats) return Invalid("values that are no floats");
+    if (!floats) return Invalid("values that are not floats");
     return op.type == "GivenTensorFill" ? Given<float>(op, *floats) : Given<double>(op, *floats);
   }
   if (op.type == "Int8GivenTensorFill" || op.type == "GivenTensorByteStringToUInt8Fill") {
     const auto* bytes = values ? values->get<std::string>() : nullptr;
-    if (!bytes) return Invalid("values that are no bytes");
+    if (!bytes) return Invalid("values that are not bytes");
     const auto* first = reinterpret_cast<const uint8_t*>(bytes->data());
     return Given<uint8_t>(op, std::vector<uint8_t>(first, first + bytes->size()));
   }
@@ -362,7 +362,7 @@ absl::StatusOr<std::optional<Tensor>> FilledBy(const OperatorDesc& op) {
                                            {"GivenTensorBoolFill", Given<bool, int64_t>}};
   for (const Integers& row : kIntegers) {
     if (op.type != row.type) continue;
-    if (!ints) return Invalid("values that are no integers");
+    if (!ints) return Invalid("values that are not integers");
     return row.given(op, *ints);
   }
   if (op.type == "ConstantFill") return Constant(op);

@@ -121,10 +121,10 @@ class GraphReader {
     X2IR_RETURN_IF_ERROR(AddOperators(net_, root));
     for (const std::string& output : net_.outputs) {
       Value* value = FindOrNull(root, output);
-      if (!value) return Invalid("no operator makes the output '", output, "'");
+      if (!value) return Invalid("no operator produces the output '", output, "'");
       root.graph->AddOutput(value);
     }
-    if (root.graph->outputs().empty()) return Invalid("the net says no outputs");
+    if (root.graph->outputs().empty()) return Invalid("the net declares no outputs");
     return model;
   }
 
@@ -145,7 +145,7 @@ class GraphReader {
   }
   static absl::StatusOr<Value*> Find(const Level& level, const std::string& blob) {
     Value* value = FindOrNull(level, blob);
-    if (!value) return Invalid("nothing before it makes blob '", blob, "'");
+    if (!value) return Invalid("no operator before it produces blob '", blob, "'");
     return value;
   }
 
@@ -160,8 +160,8 @@ class GraphReader {
       made.insert(op.outputs.begin(), op.outputs.end());
     }
     if (count == 0) return absl::OkStatus();
-    return OptionError("params", "a net alone has no weights for its ", count,
-                       " operators that need some; name the net that fills them (init_net.pb)");
+    return OptionError("params", "a net has no weights, and ", count,
+                       " of its operators need them; name the net that fills the weights (init_net.pb)");
   }
 
   // Where init_net fills everything, the data are among it, with a sample or a single constant in
@@ -194,7 +194,7 @@ class GraphReader {
       if (root.values.contains(name)) continue;
       if (const auto random = unfilled_.find(name); random != unfilled_.end()) {
         return Unimplemented("weights '", name, "' are filled by ", random->second,
-                             ", not with given numbers");
+                             ", not with values from the file");
       }
       if (const auto filled = weights_.find(name); filled != weights_.end()) {
         AddConstant(root, name, filled->second, true);
@@ -363,7 +363,7 @@ class GraphReader {
                                windows = IntsOf(op, "link_window", inside.size());
     if (outside.size() != inside.size() || offsets.size() != inside.size() ||
         windows.size() != inside.size()) {
-      return Invalid("links of several counts");
+      return Invalid("links with different numbers of operands");
     }
     Links links;
     for (size_t i = 0; i < inside.size(); ++i) {
@@ -394,7 +394,7 @@ class GraphReader {
     const std::vector<int64_t> rows = IntsOf(op, "alias_offset", 0);
     if (!step || op.inputs.empty() || states.empty() || first.size() != states.size() ||
         sources.size() != aliases.size() || rows.size() != aliases.size()) {
-      return Invalid("a recurrent network without its net, its states or what they are at first");
+      return Invalid("a recurrent network without a step net, states or initial states");
     }
     Names written;
     CollectWritten(*step, &written);
@@ -411,7 +411,7 @@ class GraphReader {
     std::vector<Value*> operands;
     for (size_t i = 0; i < states.size(); ++i) {
       if (first[i] < 0 || first[i] >= static_cast<int64_t>(op.inputs.size())) {
-        return Invalid("a state that begins with operand ", first[i]);
+        return Invalid("a state whose initial value is operand ", first[i]);
       }
       X2IR_ASSIGN_OR_RETURN(operands.emplace_back(),
                             Find(level, op.inputs[static_cast<size_t>(first[i])]));
@@ -428,7 +428,7 @@ class GraphReader {
       const auto after = links.after.find(state);
       const auto made =
           after == links.after.end() ? nested.values.end() : nested.values.find(after->second);
-      if (made == nested.values.end()) return Invalid("no step makes state '", state, "'");
+      if (made == nested.values.end()) return Invalid("the step net does not produce state '", state, "'");
       AddOwnOutput(nested, made->second);
     }
     Node* node = level.graph->AppendNode(kDialect, op.type, operands);
@@ -443,7 +443,7 @@ class GraphReader {
     };
     for (size_t i = 0; i < aliases.size(); ++i) {
       if (std::ranges::find(states, sources[i]) == states.end()) {
-        return Invalid("blob '", aliases[i], "' is rows of '", sources[i], "', no state");
+        return Invalid("blob '", aliases[i], "' is a range of rows of '", sources[i], "', which is not a state");
       }
       add_result(aliases[i], sources[i], rows[i]);
     }

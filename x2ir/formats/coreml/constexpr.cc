@@ -32,7 +32,7 @@ absl::StatusOr<Tensor> Picked(const Tensor& table, absl::Span<const uint8_t> pla
   const auto out = result.mutable_bytes();
   const auto in = table.bytes();
   for (size_t i = 0; i < places.size(); ++i) {
-    if (places[i] >= table.num_elements()) return DataLoss("a place beyond the table");
+    if (places[i] >= table.num_elements()) return DataLoss("an index beyond the end of the table");
     std::memcpy(out.data() + i * width, in.data() + places[i] * width, width);
   }
   return result;
@@ -107,7 +107,7 @@ absl::StatusOr<Tensor> BlockTable(const Constexpr& c) {
   if (const Tensor* given = c.argument("vector_axis")) {
     axis = given->num_elements() == 1 ? given->AsInt(0) : -indices->rank() - 1;
     if (axis < 0) axis += indices->rank();
-    if (axis < 0 || axis >= indices->rank()) return Invalid("an axis that is none");
+    if (axis < 0 || axis >= indices->rank()) return Invalid("an axis that is out of range");
   } else if (length != 1) {
     return Invalid("vectors without an axis");
   }
@@ -132,7 +132,7 @@ absl::StatusOr<Tensor> BlockTable(const Constexpr& c) {
   for (size_t i = static_cast<size_t>(axis) + 1; i < rank; ++i) inner *= dims[i];
   std::vector<int64_t> index(rank, 0);
   for (size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i] >= entries) return DataLoss("a place beyond the table");
+    if (numbers[i] >= entries) return DataLoss("an index beyond the end of the table");
     const size_t block = BlockOf(index, indices->dims(), blocks);
     const auto place = static_cast<int64_t>(i);
     const int64_t behind = place % inner, before = place / inner / own, at = place / inner % own;
@@ -242,9 +242,9 @@ absl::StatusOr<Tensor> AffineWithFloats(const Constexpr& c) {
   X2IR_ASSIGN_OR_RETURN(const Tensor* scale, Need(c, "scale"));
   X2IR_ASSIGN_OR_RETURN(const Tensor* zero, Need(c, "zero_point"));
   X2IR_ASSIGN_OR_RETURN(const Tensor* at, Need(c, "axis"));
-  if (at->num_elements() != 1 || data->rank() == 0) return Invalid("an axis that is none");
+  if (at->num_elements() != 1 || data->rank() == 0) return Invalid("an axis that is out of range");
   const int64_t axis = at->AsInt(0) < 0 ? at->AsInt(0) + data->rank() : at->AsInt(0);
-  if (axis < 0 || axis >= data->rank()) return Invalid("an axis that is none");
+  if (axis < 0 || axis >= data->rank()) return Invalid("an axis that is out of range");
   const auto placed = [&](const Tensor& t) -> absl::StatusOr<Tensor> {
     std::vector<int64_t> dims(data->dims().size(), 1);
     if (t.num_elements() != 1) dims[static_cast<size_t>(axis)] = t.num_elements();
@@ -256,7 +256,7 @@ absl::StatusOr<Tensor> AffineWithFloats(const Constexpr& c) {
   X2IR_ASSIGN_OR_RETURN(const Tensor scales, placed(*scale));
   X2IR_ASSIGN_OR_RETURN(Tensor zeros, placed(*zero));
   if (zeros.dims() == scales.dims()) return Shifted(*data, scales, &zeros);
-  if (zeros.num_elements() != 1) return Unimplemented("zero points of another number");
+  if (zeros.num_elements() != 1) return Unimplemented("a different number of zero points");
   std::vector<float> same(static_cast<size_t>(scales.num_elements()),
                           static_cast<float>(zeros.AsDouble(0)));
   zeros = Tensor::Of<float>(scales.dims(), same);

@@ -58,7 +58,7 @@ class Decoder {
 
   absl::Status Decode(std::string_view bytes, const MessageSpec& message, const std::string& path,
                       int depth) {
-    if (depth > kMaxMessageDepth) return DataLoss("messages lie too deep in each other");
+    if (depth > kMaxMessageDepth) return DataLoss("messages are nested too deeply");
     std::map<uint32_t, size_t> counts;  // of indexed messages
     WireReader in(bytes, file_->view().data());
     while (in.Next()) {
@@ -110,7 +110,7 @@ class Decoder {
   // One message of a list: an entry more in each of its fields' lists.
   absl::Status DecodeRow(std::string_view bytes, const MessageSpec& message,
                          const std::string& path, int depth) {
-    if (depth > kMaxMessageDepth) return DataLoss("messages lie too deep in each other");
+    if (depth > kMaxMessageDepth) return DataLoss("messages are nested too deeply");
     std::vector<size_t> before;
     const auto column = [&](const FieldSpec& field) -> Column& {
       Column& found = columns_[StrCat(path, ".", field.name)];
@@ -133,7 +133,7 @@ class Decoder {
         continue;
       }
       if (!field->repeated && column(*field).size() > before[index]) {
-        return DataLoss("field ", field->name, " of ", message.name, " is there twice");
+        return DataLoss("field ", field->name, " of ", message.name, " occurs twice");
       }
       ReadScalar(in, *field, StrCat(path, ".", field->name), /*in_row=*/true);
       X2IR_RETURN_IF_ERROR(in.status());

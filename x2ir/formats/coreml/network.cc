@@ -51,7 +51,7 @@ class NetworkReader {
   }
   absl::StatusOr<Value*> Get(Level& level, const std::string& name) {
     if (Value* value = Find(level, name)) return value;
-    return Invalid("nothing gives '", name, "'");
+    return Invalid("no layer computes '", name, "'");
   }
 
   absl::StatusOr<LayerFields> ReadLayer(std::string_view bytes) {
@@ -68,7 +68,7 @@ class NetworkReader {
       layer.params = in.Bytes();
     }
     X2IR_RETURN_IF_ERROR(in.status());
-    if (!layer.kind) return Invalid("layer '", layer.name, "' is of no kind");
+    if (!layer.kind) return Invalid("layer '", layer.name, "' has no kind");
     return layer;
   }
 
@@ -92,14 +92,14 @@ class NetworkReader {
   // What stands behind a layer that leaves the round of a loop is not run: behind a branch that may
   // leave it, the rest belongs to its arms.
   absl::Status ReadLayers(absl::Span<const LayerFields> layers, Level& level, int depth) {
-    if (depth > kMaxNetworkDepth) return DataLoss("networks lie too deep in each other");
+    if (depth > kMaxNetworkDepth) return DataLoss("networks are nested too deeply");
     for (size_t i = 0; i < layers.size(); ++i) {
       const LayerFields& layer = layers[i];
       const auto said = [&](const absl::Status& status) {
         return Annotate(status, StrCat("layer '", layer.name, "' (", layer.kind->name, ")"));
       };
       if (Leaves(layer)) {
-        if (!level.in_body) return said(Invalid("it stands in no loop"));
+        if (!level.in_body) return said(Invalid("it is not inside a loop"));
         if (layer.kind->name == "loopBreak") {
           level.values[std::string(kBroken)] = root_.AddConstant(
               root_.UniqueName("broken"), Tensor::Of<float>({1}, std::vector<float>{1}));
@@ -119,7 +119,7 @@ class NetworkReader {
   }
   // Whether it is a branch with such a layer in it.
   absl::StatusOr<bool> MayLeave(const LayerFields& layer, int depth) {
-    if (depth > kMaxNetworkDepth) return DataLoss("networks lie too deep in each other");
+    if (depth > kMaxNetworkDepth) return DataLoss("networks are nested too deeply");
     if (layer.kind->name != "branch") return false;
     WireReader in(layer.params, origin());
     while (in.Next()) {
@@ -195,7 +195,7 @@ class NetworkReader {
   // The blobs that a network writes, those of networks in it too, in order.
   absl::Status CollectWritten(absl::Span<const LayerFields> layers, int depth,
                               std::vector<std::string>* names) {
-    if (depth > kMaxNetworkDepth) return DataLoss("networks lie too deep in each other");
+    if (depth > kMaxNetworkDepth) return DataLoss("networks are nested too deeply");
     for (const LayerFields& layer : layers) {
       if (Leaves(layer)) {
         if (layer.kind->name == "loopBreak") names->emplace_back(kBroken);
@@ -242,7 +242,7 @@ class NetworkReader {
                          int depth) {
     X2IR_ASSIGN_OR_RETURN(const Decoded decoded,
                           DecodeMessage(layer.params, *layer.kind->message, file_));
-    if (layer.inputs.size() != 1) return Invalid("a branch has one input");
+    if (layer.inputs.size() != 1) return Invalid("a branch must have exactly one input");
     X2IR_ASSIGN_OR_RETURN(Value * condition, Get(level, layer.inputs[0]));
     const std::string_view* networks[2] = {NetworkAt(decoded, "ifBranch"),
                                            NetworkAt(decoded, "elseBranch")};
@@ -290,7 +290,7 @@ class NetworkReader {
     const std::string variable =
         asked && asked->get<std::string>() ? *asked->get<std::string>() : "";
     if (!body || layer.inputs.size() > 1) return Invalid("a loop has a body and at most one input");
-    if ((condition != nullptr) == variable.empty()) return Invalid("a condition without its blob");
+    if ((condition != nullptr) == variable.empty()) return Invalid("a condition without a blob, or a blob without a condition");
     std::vector<std::string> written, carried;
     Layers asking;
     if (condition) {
@@ -471,7 +471,7 @@ absl::Status ReadNetwork(std::string_view bytes, const BlobPtr& file,
   Scope blobs;
   for (const Feature& feature : description.inputs) {
     Value* x = (*scope)[feature.name];
-    if (!x) return Invalid("nothing gives the input '", feature.name, "'");
+    if (!x) return Invalid("input '", feature.name, "' has no producer");
     x = CastTo(graph, x, DType::kFloat32, graph.UniqueName(StrCat(feature.name, "_float")));
     std::vector<int64_t> axes;
     if (feature.kind == FeatureKind::kImage) {

@@ -172,7 +172,7 @@ class ProgramReader {
   // `carried`: what inputs of a loop's block are at first.
   absl::Status ReadBlock(std::string_view bytes, Level& level, const std::vector<Value*>& carried,
                          int depth, std::vector<std::string_view>* outputs) {
-    if (depth > kMaxBlockDepth) return DataLoss("blocks lie too deep in each other");
+    if (depth > kMaxBlockDepth) return DataLoss("blocks are nested too deeply");
     WireReader in(bytes, origin_);
     std::vector<std::string_view> operations;
     size_t count = 0;
@@ -275,7 +275,7 @@ class ProgramReader {
       at->values[std::string(name)] = value;
       return value;
     }
-    return Invalid("nothing gives '", name, "'");
+    return Invalid("no operation computes '", name, "'");
   }
 
   absl::StatusOr<Value*> Operand(Level& level, const Binding& binding) {

@@ -395,7 +395,7 @@ class ModelReader {
         return Type::Map(key, Type::Tensor(DType::kFloat32, Shape()));
       }
       default: {
-        const std::string kind = feature.kind_name.empty() ? "of no type" : feature.kind_name;
+        const std::string kind = feature.kind_name.empty() ? "without a type" : feature.kind_name;
         if (!feature.name.empty()) return Unimplemented("'", feature.name, "' is ", kind);
         return Unimplemented("the description has an input or output without a name, which is ",
                              kind);
@@ -425,7 +425,7 @@ class ModelReader {
 
   absl::Status ReadPipeline(std::string_view bytes, const Description&, Graph& graph, Scope* scope,
                             int depth) {
-    if (depth > kMaxModelDepth) return DataLoss("models lie too deep in each other");
+    if (depth > kMaxModelDepth) return DataLoss("models are nested too deeply");
     WireReader in(bytes, origin_);
     size_t index = 0;
     while (in.Next()) {
@@ -489,7 +489,7 @@ class ModelReader {
       }
     }
     const auto it = scope->find(blob);
-    if (it == scope->end()) return Invalid("nothing gives the probabilities '", blob, "'");
+    if (it == scope->end()) return Invalid("no layer computes the probabilities '", blob, "'");
     Node* node = graph.AppendNode(kDialect, "model::classes", std::vector<Value*>{it->second});
     if (labels.strings.empty()) {
       node->SetAttr("classes", std::move(labels.ints));
@@ -517,7 +517,7 @@ class ModelReader {
     std::vector<Value*> operands;
     for (const Feature& feature : description.inputs) {
       const auto it = scope->find(feature.name);
-      if (it == scope->end()) return Invalid("nothing gives the input '", feature.name, "'");
+      if (it == scope->end()) return Invalid("no model of the pipeline computes the input '", feature.name, "'");
       operands.push_back(it->second);
     }
     Node* node = graph.AppendNode(kDialect, StrCat("model::", parts.kind->name), operands);
@@ -595,7 +595,7 @@ class ModelReader {
                           const Scope& scope) {
     for (const Feature& feature : description.outputs) {
       const auto it = scope.find(feature.name);
-      if (it == scope.end()) return Invalid("nothing gives the output '", feature.name, "'");
+      if (it == scope.end()) return Invalid("no layer computes the output '", feature.name, "'");
       Value* value = it->second;
       std::string name = feature.name;
       const bool is_label = !description.label.empty() && feature.name == description.label;

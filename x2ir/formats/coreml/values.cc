@@ -171,7 +171,7 @@ absl::StatusOr<Tensor> ReadBlobFile(std::string_view bytes, const MilType& type,
   const auto fail = [&](const auto&... what) {
     return DataLoss("'", blob->path(), "': ", what...);
   };
-  if (blob->size() < kBlobHeader) return fail("no file of weights: it is too short");
+  if (blob->size() < kBlobHeader) return fail("not a file of weights: it is too short");
   const auto version = LoadNumber<uint32_t>(blob->data() + 4);
   if (version != 2) return Unimplemented("'", blob->path(), "': version ", version, " of MILBlob");
   if (offset > blob->size() || blob->size() - offset < kBlobHeader) {
@@ -185,7 +185,7 @@ absl::StatusOr<Tensor> ReadBlobFile(std::string_view bytes, const MilType& type,
   if (record.sentinel != kBlobSentinel) return fail("there is no weight at byte ", offset);
   if (MilTypeOfBlob(record.data_type) != type.data_type) {
     return fail("the weight at byte ", offset, " is of type ", record.data_type,
-                ", which is not the type ", type.data_type, " of the program");
+                ", but the program expects type ", type.data_type);
   }
   if (record.offset > blob->size() || blob->size() - record.offset < record.size) {
     return fail("the weight at byte ", offset, " lies outside of the file");
@@ -242,7 +242,7 @@ absl::StatusOr<Tensor> UnpackLowFirst(absl::Span<const std::byte> bytes, int bit
 }
 
 absl::StatusOr<MilType> ReadMilType(std::string_view bytes, const char* origin, int depth) {
-  if (depth > kMaxValueDepth) return DataLoss("types lie too deep in each other");
+  if (depth > kMaxValueDepth) return DataLoss("types are nested too deeply");
   MilType type;
   WireReader in(bytes, origin);
   while (in.Next()) {
@@ -257,7 +257,7 @@ absl::StatusOr<MilType> ReadMilType(std::string_view bytes, const char* origin, 
           X2IR_ASSIGN_OR_RETURN(type, ReadMilType(inner.Bytes(), origin, depth + 1));
         }
         X2IR_RETURN_IF_ERROR(inner.status());
-        if (type.kind != MilType::kTensor) return Unimplemented("what holds no tensor");
+        if (type.kind != MilType::kTensor) return Unimplemented("a list or state of something that is not a tensor");
         type.kind = list ? MilType::kList : MilType::kState;
         break;
       }
@@ -282,7 +282,7 @@ absl::StatusOr<NamedType> ReadNamedType(std::string_view bytes, const char* orig
 }
 
 absl::StatusOr<MilValue> ReadMilValue(std::string_view bytes, ModelFiles& files, int depth) {
-  if (depth > kMaxValueDepth) return DataLoss("values lie too deep in each other");
+  if (depth > kMaxValueDepth) return DataLoss("values are nested too deeply");
   const char* const origin = files.model()->view().data();
   MilType type;
   std::string_view immediate, blob;
@@ -312,7 +312,7 @@ absl::StatusOr<MilValue> ReadMilValue(std::string_view bytes, ModelFiles& files,
     value.is_tensor = true;
     return value;
   }
-  if (!has_immediate) return Invalid("a value that is not there");
+  if (!has_immediate) return Invalid("a value without content");
   MilValue value;
   bool found = false;
   WireReader fields(immediate, origin);

@@ -363,7 +363,7 @@ class ProgramWriter {
     const Shape* shape = value.shape();
     if (!value.type().is_tensor() || !shape || MilDataType(value.dtype()) == 0) {
       return CannotExpress("'", value.name(), "' is ", value.type().ToString(),
-                           ", which no value of a program is");
+                           ", which a program cannot have");
     }
     if (shape->rank() > kMaxRankOfPrograms) {
       return CannotExpress("'", value.name(), "' has ", shape->rank(), " axes");
@@ -398,9 +398,9 @@ class ProgramWriter {
     }
     if (count > kFew) StrAppend(&names, " and ", count - kFew, " more");
     return CannotExpress("for the deployment target ", TargetOfOpset(most_), " (",
-                         TargetOfOpset(most_, "macOS"), "), as these need a later one: ", names,
+                         TargetOfOpset(most_, "macOS"), "), because these operations need a later target: ", names,
                          "; ", OptionText("minimum_deployment_target"), " ", TargetOfOpset(opset_),
-                         " has all");
+                         " has all of them");
   }
 
   // An element of a list, a text or a number.
@@ -767,7 +767,7 @@ absl::Status WriteMlPackage(const Model& model, const Sink& sink,
   if (sink.is_path() && !options.force && std::filesystem::exists(paths.root, error) &&
       !IsMlPackage(sink.name())) {
     return absl::AlreadyExistsError(
-        StrCat("'", sink.name(), "' is there and is no package of a model"));
+        StrCat("'", sink.name(), "' exists and is not a package of a model"));
   }
   // Once for the opset that it needs.
   int opset = options.opset == 0 ? coreml::kUsualOpset : options.opset;

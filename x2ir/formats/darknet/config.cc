@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<Section>> ParseConfig(std::string_view text) {
     if (line[0] == '[') {
       const size_t close = line.find(']');
       if (close == line.npos)
-        return Invalid("line ", number, ": '", line.substr(0, 80), "' is no section");
+        return Invalid("line ", number, ": '", line.substr(0, 80), "' is not a section");
       std::string name = line.substr(1, close - 1);
       const auto* full = std::ranges::find(kShortNames, std::string_view(name), &ShortName::name);
       if (full != std::end(kShortNames)) name = full->full;
@@ -76,7 +76,7 @@ absl::StatusOr<std::vector<Section>> ParseConfig(std::string_view text) {
     }
     const size_t equal = line.find('=');
     if (equal == line.npos || equal == 0) {
-      return Invalid("line ", number, ": '", line.substr(0, 80), "' is no KEY=VALUE");
+      return Invalid("line ", number, ": '", line.substr(0, 80), "' is not KEY=VALUE");
     }
     if (sections.empty()) return Invalid("line ", number, ": KEY=VALUE before the first section");
     // Of an option that is there twice the first counts.

@@ -80,12 +80,10 @@ Match RecognizeDarknet(const Candidate& file) {
     .read_options = {ParamsOption(),
                      {.name = "decode_heads",
                       .type = OptionDef::kFlag,
-                      .help = "Heads ([yolo], [region], [detection]) give boxes with the chances "
-                              "of their classes, not what goes into them"},
+                      .help = "Heads ([yolo], [region], [detection]) compute boxes with class probabilities; without it the outputs are the inputs of the heads"},
                      {.name = "fork",
                       .type = OptionDef::kChoice,
-                      .help = "Whose Darknet wrote the weights of [gru] and [lstm]; auto: as the "
-                              "version in their file says",
+                      .help = "Which fork of Darknet wrote the weights of [gru] and [lstm]; auto: the version in the weights file decides",
                       .choices = {"auto", "pjreddie", "alexeyab"}}},
     .read =
         [](const Source& source, const ReadRequest& request) {

@@ -70,7 +70,7 @@ class WeightFile {
     if (major == 0 && minor == 2) fork_ = third == 5 ? "alexeyab" : third == 0 ? "pjreddie" : "";
     if (place_ > file_->size()) return DataLoss("the file is too short for weights");
     if ((file_->size() - place_) % sizeof(float) != 0) {
-      return DataLoss("the weights are no whole number of floats");
+      return DataLoss("the size of the weights is not a multiple of the size of a float");
     }
     return absl::OkStatus();
   }
@@ -83,7 +83,7 @@ class WeightFile {
   absl::StatusOr<Tensor> Take(std::vector<int64_t> dims) {
     const auto count = CheckedProduct(dims);
     if (!count || *count < 0 || static_cast<uint64_t>(*count) > left()) {
-      return DataLoss("the weights end: ", left(), " numbers are left");
+      return DataLoss("the weights file is too short: ", left(), " numbers are left");
     }
     const uint64_t nbytes = static_cast<uint64_t>(*count) * sizeof(float), from = place_;
     place_ += nbytes;
@@ -143,13 +143,13 @@ class GraphReader {
     model.producer_name = "Darknet";
     graph_ = model.graph.get();
     if (sections_.empty() || sections_[0].name != "net") {
-      return Invalid("the first section is no [net]");
+      return Invalid("the first section is not [net]");
     }
     X2IR_RETURN_IF_ERROR(CheckHasWeights());
     Options net(sections_[0]);
     const bool list = !sections_[0].Find("height") || !sections_[0].Find("width");
     if (list && !sections_[0].Find("inputs")) {
-      return Invalid("[net] says neither height and width nor inputs");
+      return Invalid("[net] has neither height and width nor inputs");
     }
     image_ = {net.Positive(list ? "inputs" : "channels", 1), list ? 1 : net.Positive("height", 1),
               list ? 1 : net.Positive("width", 1)};
@@ -170,7 +170,7 @@ class GraphReader {
     if (!last_.value->is_graph_output()) graph_->AddOutput(last_.value);
     if (weights_ && weights_->left() > 0) {
       return DataLoss("'", weights_->path(), "' has ", weights_->left(),
-                      " numbers more than the network: they are of another one");
+                      " numbers more than the network needs: the file belongs to another network");
     }
     return model;
   }
@@ -186,8 +186,8 @@ class GraphReader {
     if (weights_) return absl::OkStatus();
     const auto count = std::ranges::count_if(sections_, HasWeights);
     if (count == 0) return absl::OkStatus();
-    return OptionError("params", "a configuration alone has no weights for its ", count,
-                       " layers that need some; name their file (.weights)");
+    return OptionError("params", "a configuration has no weights, and ", count,
+                       " of its layers need them; name the file of the weights (.weights)");
   }
 
   // A layer by its number, or counted back from this one.
@@ -304,7 +304,7 @@ class GraphReader {
     const int64_t outputs = o.Positive("output", 1);
     X2IR_RETURN_IF_ERROR(o.status());
     const auto inputs = last_.planes.count();
-    if (!inputs || *inputs > INT32_MAX) return Invalid("too many numbers go into it");
+    if (!inputs || *inputs > INT32_MAX) return Invalid("its input has too many elements");
     X2IR_RETURN_IF_ERROR(TakeConnected("", *inputs, outputs, HasNorm(o)));
     node_->SetAttr("x2ir.transposed", weights_->transposed());
     last_.planes = {outputs, 1, 1};
@@ -318,7 +318,7 @@ class GraphReader {
     X2IR_RETURN_IF_ERROR(o.status());
     const Planes in = last_.planes;
     const auto inputs = in.count();
-    if (!inputs || *inputs > INT32_MAX) return Invalid("too many numbers go into it");
+    if (!inputs || *inputs > INT32_MAX) return Invalid("its input has too many elements");
     const int64_t from = images ? in.channels : *inputs;
     if (images && (from % groups != 0 || hidden % groups != 0)) {
       return Invalid(from, " channels in ", groups, " groups");
@@ -347,7 +347,7 @@ class GraphReader {
     X2IR_RETURN_IF_ERROR(o.status());
     const Planes in = last_.planes;
     const auto inputs = in.count();
-    if (!inputs || *inputs > INT32_MAX) return Invalid("too many numbers go into it");
+    if (!inputs || *inputs > INT32_MAX) return Invalid("its input has too many elements");
     if (images && (in.channels % groups != 0 || outputs % groups != 0)) {
       return Invalid(in.channels, " channels and ", outputs, " of the state in ", groups,
                      " groups");
@@ -357,7 +357,7 @@ class GraphReader {
       return OptionError("fork",
                          "Darknet's forks store the weights of this layer in different orders, and "
                          "the version in '",
-                         weights_->path(), "' does not say whose they are");
+                         weights_->path(), "' does not tell which fork wrote them");
     }
     Attribute::Strings parts;
     for (const std::string_view part : PartsOf(section.name, fork)) {
@@ -383,7 +383,7 @@ class GraphReader {
     const auto places = [&](int64_t n) { return (n - (pad ? 1 : size)) / stride + 1; };
     const int64_t height = places(in.height), width = places(in.width);
     const auto inner = CheckedProduct({in.channels, size, size});
-    if (!inner || height < 1 || width < 1) return Invalid("it has no place for a window");
+    if (!inner || height < 1 || width < 1) return Invalid("its input is smaller than the window");
     X2IR_RETURN_IF_ERROR(TakeWeights("biases", {filters, height, width}));
     X2IR_RETURN_IF_ERROR(TakeWeights("weights", {height * width, filters, *inner}));
     last_.planes = {filters, height, width};
@@ -398,7 +398,7 @@ class GraphReader {
     X2IR_RETURN_IF_ERROR(o.status());
     const int64_t blur = o.Integer("antialiasing", 0), depth = o.Positive("out_channels", 1);
     X2IR_RETURN_IF_ERROR(o.status());
-    if (stride_x < 1 || stride_y < 1 || padding < 0) return Invalid("a window without a step");
+    if (stride_x < 1 || stride_y < 1 || padding < 0) return Invalid("a window without a stride");
     if (o.Integer("maxpool_depth", 0) != 0) {
       last_.planes.channels = depth;
       return Blurred(blur, stride_y, stride_x);

@@ -166,7 +166,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
     }
   }
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    return Invalid("cannot write '", path, "': it exists and is no regular file");
+    return Invalid("cannot write '", path, "': it exists and is not a regular file");
   }
   // Its name could be given to another file all the same; but who took the permission away meant
   // it.
@@ -200,7 +200,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
     file.temp_ = std::move(temp);
     return file;
   }
-  return SystemError("cannot write '", path, "': no free temporary name beside it");
+  return SystemError("cannot write '", path, "': every temporary name in its folder is taken");
 }
 
 absl::StatusOr<AtomicFolder> AtomicFolder::Create(const std::string& path) {
@@ -227,7 +227,7 @@ absl::StatusOr<AtomicFolder> AtomicFolder::Create(const std::string& path) {
                        ::fstat(made.fd_, &info) != 0 || info.st_nlink == 0;
     if (!taken) return made;
   }
-  return SystemError("cannot write '", path, "': no free temporary name beside it");
+  return SystemError("cannot write '", path, "': every temporary name in its folder is taken");
 }
 
 AtomicFolder::AtomicFolder(AtomicFolder&& other) noexcept
@@ -315,7 +315,7 @@ absl::Status AtomicFile::WriteAll(const char* data, size_t n) {
       // The kernel reads what is written, and gets no signal where a mapped file has no page.
       if (errno == EFAULT) {
         return status_ = DataLoss("cannot write '", path_,
-                                  "': a file that was read for it became shorter meanwhile");
+                                  "': a file that was read for it became shorter while the output was written");
       }
       return Fail(Reason(errno));
     }

@@ -35,10 +35,10 @@ absl::StatusOr<ModelFiles> OpenModelFiles(const Source& source, const std::strin
       X2IR_ASSIGN_OR_RETURN(const BlobPtr file, source.OpenBeside(name));
       if (names.is_graph(*file)) graphs.push_back(name);
     }
-    if (graphs.empty()) return NotFound("'", source.name(), "' has no graph in it");
+    if (graphs.empty()) return NotFound("'", source.name(), "' has no graph");
     if (graphs.size() > 1) {
       return Invalid("'", source.name(), "' has ", graphs.size(), " graphs ('", graphs[0], "', '",
-                     graphs[1], "'): name one");
+                     graphs[1], "'); name one of them");
     }
     graph = graphs[0];
     X2IR_ASSIGN_OR_RETURN(found.graph, source.OpenBeside(graph));
@@ -48,15 +48,15 @@ absl::StatusOr<ModelFiles> OpenModelFiles(const Source& source, const std::strin
   }
   if (names.is_params(*found.graph)) {
     if (source.in_memory()) {
-      return Invalid("'", source.name(), "' has parameters alone: name the graph");
+      return Invalid("'", source.name(), "' has only parameters; name the file of the graph");
     }
-    if (!params.empty()) return Invalid("'", source.name(), "' has parameters already");
+    if (!params.empty()) return Invalid("'", source.name(), "' already has parameters");
     found.params = std::move(found.graph);
     const std::vector<std::string> may_be = names.graphs(graph);
     const auto own = std::find_if(may_be.begin(), may_be.end(),
                                   [&](const std::string& name) { return HasFile(files, name); });
     if (own == may_be.end()) {
-      return NotFound("'", source.name(), "' has parameters alone, and there is no '", may_be[0],
+      return NotFound("'", source.name(), "' has only parameters, and there is no file '", may_be[0],
                       "' beside it");
     }
     X2IR_ASSIGN_OR_RETURN(found.graph, source.OpenBeside(*own));

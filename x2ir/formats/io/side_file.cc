@@ -10,16 +10,15 @@ namespace x2ir {
 absl::Status CheckSideFile(const std::string& path, const std::function<bool()>& is_ours) {
   if (::access(path.c_str(), F_OK) != 0 || is_ours()) return absl::OkStatus();
   return absl::AlreadyExistsError(
-      StrCat("'", path, "' is there already, and was not written for this output; another name of ",
-             "the output avoids it, and ", OptionText("force"), " replaces it"));
+      StrCat("'", path, "' exists and was not written for this output; choose another name for ",
+             "the output, or replace the file with ", OptionText("force")));
 }
 
 OptionDef ForceOption() {
   return {.name = "force",
           .type = OptionDef::kFlag,
           .help =
-              "Replace files that x2ir did not write and nobody named: weights beside the "
-              "output, and an output without -o"};
+              "Replace existing files that x2ir did not write and that were not named: weights beside the output, and an output without -o"};
 }
 
 OptionDef ParamsOption() {

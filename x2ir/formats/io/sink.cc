@@ -32,7 +32,7 @@ absl::StatusOr<AtomicFile> Sink::Create(const std::string& name) const {
   if (is_path()) return AtomicFile::Create(name);
   if (!several_ && name != name_) {
     return CannotExpress("the model needs a second file, '", name,
-                         "', and only one can be written");
+                         "', but only one file can be written here");
   }
   return AtomicFile::ToFunction(
       name, [write = write_, name](std::string_view bytes) { return write(name, bytes); });

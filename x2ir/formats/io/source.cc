@@ -67,14 +67,14 @@ bool Source::IsInside(const std::string& folder, const std::string& real) const 
 
 absl::StatusOr<BlobPtr> Source::OpenBeside(std::string_view name, const std::string& folder) const {
   if (name.empty() || name.find('\0') != name.npos) {
-    return Invalid("the model names the file '", name, "', which is no name of a file");
+    return Invalid("the model names the file '", name, "', which is not a valid file name");
   }
   if (in_memory()) return OpenNamed(std::string(name));
   const std::string own = folder.empty() ? this->folder() : folder;
   const std::string path = (fs::path(own) / name).string();
   const auto outside = [&](std::string_view why) {
     return Invalid("the file '", name, "', which the model names, ", why,
-                   ": files outside of the model's folder must be allowed (",
+                   "; files outside of the model's folder must be allowed (",
                    OptionText(kAllowOutside), ")");
   };
   if (!allow_outside_ && name.starts_with('/')) return outside("is an absolute path");
@@ -129,8 +129,7 @@ absl::StatusOr<BlobPtr> Source::OpenGiven(const std::string& path) const {
 
 absl::StatusOr<BlobPtr> Source::OpenNamed(const std::string& name) const {
   if (!resolver_) {
-    return NotFound("file '", name, "', which the model names, cannot be found: the model is read ",
-                    "from memory, and nobody says what is in that file");
+    return NotFound("file '", name, "', which the model names, cannot be found: the model is read ", "from memory, and the caller does not provide its files");
   }
   X2IR_ASSIGN_OR_RETURN(HeldBytes bytes, resolver_(name));
   return Blob::InMemory(bytes.bytes, std::move(bytes.owner), name);

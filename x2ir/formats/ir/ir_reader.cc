@@ -248,8 +248,7 @@ absl::StatusOr<Model> Reader::Read() {
         break;
       case kVersionKey:
         if (const int64_t version = json_.Int(); json_.ok() && version != kVersion) {
-          json_.Fail(Unimplemented("this file has format version ", version, "; only version ",
-                                   kVersion, " is known here"));
+          json_.Fail(Unimplemented("this file has format version ", version, "; this x2ir reads only version ", kVersion));
         }
         break;
       case kSourceKey: ReadSource(model); break;
@@ -662,7 +661,7 @@ Attribute Reader::ReadListAttribute() {
   if (!json_.ok()) return Attribute();
   if (!strings.empty()) return Attribute(std::move(strings));
   if (numbers.empty()) {
-    json_.Fail("an empty list must say of what: {\"ints\": []}");
+    json_.Fail("an empty list needs a kind, as in {\"ints\": []}");
     return Attribute();
   }
   if (is_float) {
@@ -702,7 +701,7 @@ Attribute Reader::ReadTaggedAttribute() {
     }
     if (tag == "kind") {
       ref_kind = KindOf(json_.String());
-      if (!ref_kind) json_.Fail("no such kind of attribute");
+      if (!ref_kind) json_.Fail("unknown kind of attribute");
       return;
     }
     const std::optional<AttrKind> kind = KindOf(tag);

@@ -32,8 +32,7 @@ Match RecognizeKeras(const Candidate& file) {
     .read_options = {ParamsOption(),
                      {.name = "hdf5_library",
                       .help =
-                          "Read HDF5 by the HDF5 library, which knows more forms and must be able "
-                          "to trust the file"}},
+                          "Read HDF5 with the HDF5 library, which supports more variants; only for files from a trusted source"}},
     .read =
         [](const Source& source, const ReadRequest& request) {
           return ReadKeras(source, {.params = request.options.Text("params"),

@@ -31,7 +31,7 @@ constexpr uint64_t kMaxOfAByte = 1032;
 constexpr uint64_t kSmallChunk = uint64_t{16} << 20, kMaxOfADataset = 4;
 
 absl::Status Newer(std::string_view what) {
-  return Unimplemented(what, " in a form of newer HDF5 files, which the option hdf5_library reads");
+  return Unimplemented(what, " in a form that only newer HDF5 files have; the option hdf5_library reads it");
 }
 
 // Reads on through bytes; after the first that are not there everything is 0.
@@ -519,7 +519,7 @@ class Hdf5Own : public Hdf5File {
     std::vector<std::string> texts;
     if (extent.count == 0) return {texts};
     const bool is_long = type.kind == ElementType::kLongText;
-    if (!is_long && type.kind != ElementType::kText) return DataLoss("it is no list of texts");
+    if (!is_long && type.kind != ElementType::kText) return DataLoss("it is not a list of strings");
     const size_t width = is_long ? 16 : type.size;
     if (width == 0 || static_cast<uint64_t>(extent.count) > in.left() / width) return Broken("it");
     uint64_t total = 0;
@@ -576,7 +576,7 @@ class Hdf5Own : public Hdf5File {
                   *layout_at = Only(*header, kLayout);
     if (!type_at || !space_at || !layout_at) return DataLoss("it is none");
     if (type_at->shared || space_at->shared) return Newer("its type is");
-    if (Only(*header, kExternal)) return Unimplemented("its elements stand in another file");
+    if (Only(*header, kExternal)) return Unimplemented("its elements are stored in another file");
     X2IR_ASSIGN_OR_RETURN(const ElementType type, TypeOf(type_at->data));
     X2IR_ASSIGN_OR_RETURN(Extent extent, ExtentOf(space_at->data));
     if (type.kind != ElementType::kNumber) {
@@ -673,13 +673,12 @@ class Hdf5Own : public Hdf5File {
     const auto nbytes = static_cast<uint64_t>(*ByteSize(type.dtype, extent.count));
     const uint64_t most = file_.size() * kMaxOfAByte;
     if (nbytes > most || chunk_size > most) {
-      return DataLoss("it says to be larger than the file can be");
+      return DataLoss("its stated size is larger than the file can hold");
     }
     // A chunk may be larger than what is there yet, where more may come; nobody makes such large
     // ones for little.
     if (chunk_size > kSmallChunk && chunk_size / kMaxOfADataset > nbytes) {
-      return DataLoss("its chunks of ", chunk_size, " bytes are too large for the ", nbytes,
-                      " bytes in them");
+      return DataLoss("its chunks have ", chunk_size, " bytes, too many for the ", nbytes, " bytes stored in them");
     }
     X2IR_RETURN_IF_ERROR(budget_.Take(nbytes));
     Tensor tensor = Tensor::Zeros(type.dtype, extent.dims);
@@ -798,7 +797,7 @@ absl::StatusOr<std::optional<std::string>> Hdf5File::Text(const std::string& pat
   X2IR_ASSIGN_OR_RETURN(auto texts, Texts(path, attribute));
   if (!texts) return std::optional<std::string>();
   if (texts->size() != 1) {
-    return DataLoss("attribute '", attribute, "' of '", path, "' is no text");
+    return DataLoss("attribute '", attribute, "' of '", path, "' is not a string");
   }
   return std::optional<std::string>(std::move((*texts)[0]));
 }
@@ -808,7 +807,7 @@ absl::StatusOr<std::unique_ptr<Hdf5File>> Hdf5File::Open(BlobPtr blob, uint64_t 
                                                          uint64_t packed) {
   if (offset > blob->size() || size > blob->size() - offset) return DataLoss("the file is cut off");
   if (!LooksLikeHdf5({blob->data() + offset, static_cast<size_t>(std::min<uint64_t>(size, 8))})) {
-    return DataLoss("it is no HDF5 file");
+    return DataLoss("it is not an HDF5 file");
   }
   if (by_library) return OpenByLibrary(std::move(blob), offset, size);
   auto file = std::make_unique<Hdf5Own>(std::move(blob), offset, size, packed);

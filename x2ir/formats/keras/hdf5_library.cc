@@ -274,7 +274,7 @@ class Hdf5Library : public Hdf5File {
       const std::string& path, const std::string& attribute) override {
     const std::lock_guard<std::mutex> lock(LibraryLock());
     const auto wrong = [&] {
-      return DataLoss("attribute '", attribute, "' of '", path, "' is no list of texts");
+      return DataLoss("attribute '", attribute, "' of '", path, "' is not a list of strings");
     };
     const Id object = Object(path);
     if (!object.ok()) return std::optional<std::vector<std::string>>();
@@ -373,18 +373,18 @@ class Hdf5Library : public Hdf5File {
     for (const hsize_t size : sizes) {
       dims.push_back(static_cast<int64_t>(size));
       if (dims.back() < 0 || __builtin_mul_overflow(count, dims.back(), &count)) {
-        return DataLoss("a shape that cannot be");
+        return DataLoss("an impossible shape");
       }
     }
     const auto nbytes = ByteSize(element->dtype, count);
-    if (!nbytes) return DataLoss("a shape that cannot be");
+    if (!nbytes) return DataLoss("an impossible shape");
     const auto size = static_cast<uint64_t>(*nbytes);
     if (size == 0) return Tensor::Zeros(element->dtype, dims);
     if (Api().H5Pget_external_count(how.get()) != 0) {
-      return Unimplemented("its elements stand in another file");
+      return Unimplemented("its elements are stored in another file");
     }
     const H5D_layout_t layout = Api().H5Pget_layout(how.get());
-    if (layout == H5D_VIRTUAL) return Unimplemented("its elements stand in another file");
+    if (layout == H5D_VIRTUAL) return Unimplemented("its elements are stored in another file");
     const bool plain = !element->native || Api().H5Tequal(type.get(), element->native()) > 0;
     if (layout == H5D_CONTIGUOUS && plain) {
       const haddr_t address = Api().H5Dget_offset(set.get());
@@ -396,7 +396,7 @@ class Hdf5Library : public Hdf5File {
     }
     const uint64_t stored = Api().H5Dget_storage_size(set.get());
     if (stored > size_ || size / kMaxPerByte > stored + 64 || size > kMaxUnpacked) {
-      return DataLoss("it says to be larger than the file can be");
+      return DataLoss("its stated size is larger than the file can hold");
     }
     Tensor tensor = Tensor::Zeros(element->dtype, std::move(dims));
     const hid_t memory = element->native ? element->native() : type.get();

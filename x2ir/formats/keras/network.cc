@@ -110,7 +110,7 @@ class NetworkBuilder {
     const Json& config = root["config"];
     if (!IsModel(class_name, config)) {
       return Unimplemented("a model of class '", class_name,
-                           "', which is code of its own: the file has no list of its layers");
+                           "', which is defined by code: the file has no list of its layers");
     }
     graph_.set_name(config["name"].text());
     X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> outputs,
@@ -381,14 +381,14 @@ class NetworkBuilder {
       }
       const CallSite& site = entry.sites[call];
       if (entry.layer->class_name == "InputLayer") {
-        return Invalid("input '", entry.layer->name, "' is none of the model's inputs");
+        return Invalid("input '", entry.layer->name, "' is not an input of the model");
       }
       if (entry.state[call] == 0) {
         entry.state[call] = 1;
         const auto need = [&](const TensorRef& ref) -> absl::Status {
           Entry& other = entries.at(ref.layer);
           const auto at = static_cast<size_t>(ref.call);
-          if (other.state[at] == 1) return Invalid("layer '", ref.layer, "' needs its own result");
+          if (other.state[at] == 1) return Invalid("layer '", ref.layer, "' depends on its own result");
           if (other.state[at] == 0) todo.emplace_back(&other, at);
           return absl::OkStatus();
         };
@@ -404,7 +404,7 @@ class NetworkBuilder {
       for (const TensorRef& ref : site.inputs) values.push_back(ResultOf(entries, ref));
       for (const auto& [name, ref] : site.named) named.emplace_back(name, ResultOf(entries, ref));
       for (const Value* value : values) {
-        if (!value) return Invalid("layer '", entry.layer->name, "' is called with no tensor");
+        if (!value) return Invalid("layer '", entry.layer->name, "' is called without a tensor");
       }
       X2IR_ASSIGN_OR_RETURN(entry.results[call],
                             Call(*entry.layer, site, values, named, entry.counts[call], depth));
@@ -436,7 +436,7 @@ class NetworkBuilder {
     const std::string training = StrCat(kCallPrefix, "training");
     if (site.attrs.Has(training) && !IsBatchNormalization(layer)) {
       if (!IsSameInTraining(layer)) {
-        return Unimplemented("layer '", layer.name, "' is called as in training (training=True)");
+        return Unimplemented("layer '", layer.name, "' is called with training=True");
       }
       CallSite plain = site;
       plain.attrs.Erase(training);
@@ -445,7 +445,7 @@ class NetworkBuilder {
     if (IsModel(layer.class_name, layer.config)) {
       // A mask that is handed to a model goes with its tensors anyway.
       for (const auto& [name, value] : named) {
-        if (name != "mask") return Unimplemented("a model that is given '", name, "' by name");
+        if (name != "mask") return Unimplemented("a model called with the keyword argument '", name, "'");
       }
       absl::StatusOr<std::vector<Value*>> ordered = ByInputs(layer.config, site, inputs);
       if (!ordered.ok()) return at(std::move(ordered));
@@ -535,7 +535,7 @@ class NetworkBuilder {
     if (const Attribute* arguments = site.attrs.Find(kCallArguments)) {
       values_ += static_cast<int64_t>(arguments->get<std::string>()->size() / 8);
     }
-    if (values_ > kMaxValues) return Invalid("configurations that are written out are too large");
+    if (values_ > kMaxValues) return Invalid("configurations are too large when written out");
     std::vector<Value*> operands = inputs;
     Attribute::Strings names;
     for (const auto& [name, value] : named) {
@@ -599,7 +599,7 @@ class NetworkBuilder {
     Layer layer;
     layer.class_name = of["class_name"].text();
     layer.config = of["config"];
-    if (layer.class_name.empty()) return Invalid("it wraps no layer");
+    if (layer.class_name.empty()) return Invalid("it does not wrap a layer");
     if (source_.version == 1) X2IR_RETURN_IF_ERROR(UpgradeLayer(&layer.class_name, &layer.config));
     layer.name = layer.config["name"].text();
     if (layer.name.empty()) layer.name = stored;
@@ -788,7 +788,7 @@ class NetworkBuilder {
         rest.emplace_back(name, value);
       }
     }
-    if (inputs.empty()) return Invalid("it is called with no tensor");
+    if (inputs.empty()) return Invalid("it is called without a tensor");
     std::vector<Value*> results, last = {inputs[0]};
     size_t next_weight = 0, next_state = 0;
     for (size_t i = 0; i < cells.size(); ++i) {
@@ -827,7 +827,7 @@ class NetworkBuilder {
           last, Call(one, site, given, rest, returns ? 1 + StatesOf(one) : 1, depth + 1));
       results.insert(results.end(), last.begin() + 1, last.end());
     }
-    if (next_weight != weights.size()) return Invalid("it has more weights than its cells");
+    if (next_weight != weights.size()) return Invalid("it has more weights than its cells need");
     results.insert(results.begin(), last[0]);
     if (static_cast<int64_t>(results.size()) < count) {
       return Invalid("it has no result ", count - 1);

@@ -176,7 +176,7 @@ absl::StatusOr<Model> Read(const Source& source, const KerasOptions& options) {
   X2IR_ASSIGN_OR_RETURN(const BlobPtr blob, source.Open());
   const std::string_view head = blob->view().substr(0, 4096);
   if (LooksLikeZip(head)) {
-    if (!params.empty()) return OptionError("params", "the archive has weights already");
+    if (!params.empty()) return OptionError("params", "the archive already has weights");
     return ReadArchive(blob, options.hdf5_library);
   }
   if (!LooksLikeHdf5({blob->data(), std::min<size_t>(blob->size(), 16)})) {
@@ -190,7 +190,7 @@ absl::StatusOr<Model> Read(const Source& source, const KerasOptions& options) {
                         Hdf5File::Open(blob, 0, blob->size(), options.hdf5_library));
   X2IR_ASSIGN_OR_RETURN(const auto config, file->Text("", "model_config"));
   if (config) {
-    if (!params.empty()) return OptionError("params", "the file has weights already");
+    if (!params.empty()) return OptionError("params", "the file already has weights");
     return ReadHdf5(*file, *config);
   }
   // Weights alone: the architecture stands beside them.

@@ -33,7 +33,7 @@ absl::StatusOr<Attribute> ListOf(const Json& list) {
     Attribute::Strings texts;
     for (const Json& item : list["s"].items()) {
       texts.emplace_back();
-      if (!absl::Base64Unescape(item.text(), &texts.back())) return Invalid("no base64");
+      if (!absl::Base64Unescape(item.text(), &texts.back())) return Invalid("invalid base64");
     }
     return texts;
   }
@@ -48,7 +48,7 @@ absl::StatusOr<Attribute> ListOf(const Json& list) {
   for (const char* kind : {"i", "b"}) {
     for (const Json& item : list[kind].items()) {
       const auto number = kind[0] == 'b' ? std::optional<int64_t>(item.Flag()) : IntegerOf(item);
-      if (!number) return Invalid("'", item.ToString(), "' is no integer");
+      if (!number) return Invalid("'", item.ToString(), "' is not an integer");
       numbers.push_back(*number);
     }
   }

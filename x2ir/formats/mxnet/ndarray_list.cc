@@ -23,7 +23,7 @@ class NdarrayReader {
 
   absl::StatusOr<std::vector<NamedTensor>> Read() {
     if (in_.Read<uint64_t>() != kListMagic || !in_.ok()) {
-      return DataLoss("it is no list of arrays of MXNet");
+      return DataLoss("it is not a list of arrays of MXNet");
     }
     in_.Read<uint64_t>();
     const uint64_t count = in_.Count(4);
@@ -86,7 +86,7 @@ class NdarrayReader {
   std::vector<int64_t> Shape(uint32_t rank) {
     std::vector<int64_t> dims;
     if (in_.ok() && rank > kMaxRank) {
-      in_.Fail(DataLoss("byte ", in_.place() - 4, ": no array has ", rank, " axes"));
+      in_.Fail(DataLoss("byte ", in_.place() - 4, ": an array cannot have ", rank, " axes"));
     }
     for (uint32_t i = 0; i < rank && in_.ok(); ++i) {
       dims.push_back(static_cast<int64_t>(in_.Read<T>()));
@@ -122,7 +122,7 @@ class NdarrayReader {
     int64_t count = 1;
     for (const int64_t dim : shape) {
       if (dim < 0 || __builtin_mul_overflow(count, dim, &count))
-        return DataLoss("a shape that cannot be");
+        return DataLoss("an impossible shape");
     }
     const auto nbytes = ByteSize(dtype, count);
     if (!nbytes || *nbytes > kMaxDenseBytes) {
@@ -136,7 +136,7 @@ class NdarrayReader {
       const auto rows = static_cast<int64_t>(index[0].size());
       const int64_t row = shape.empty() || shape[0] == 0 ? 0 : count / shape[0];
       if (shape.empty() || rows * row != values.num_elements())
-        return DataLoss("rows that do not fit");
+        return DataLoss("row indices that do not match the shape");
       for (int64_t i = 0; i < rows; ++i) {
         const int64_t place = index[0][static_cast<size_t>(i)];
         if (place < 0 || place >= shape[0]) return DataLoss("there is no row ", place);
@@ -150,7 +150,7 @@ class NdarrayReader {
     const auto& columns = index[1];
     if (shape.size() != 2 || static_cast<int64_t>(starts.size()) != shape[0] + 1 ||
         static_cast<int64_t>(columns.size()) != values.num_elements()) {
-      return DataLoss("rows that do not fit");
+      return DataLoss("row indices that do not match the shape");
     }
     for (size_t r = 0; r + 1 < starts.size(); ++r) {
       if (starts[r] < 0 || starts[r + 1] < starts[r] ||

@@ -224,12 +224,12 @@ absl::StatusOr<std::vector<Layer>> ParseParam(std::string_view text) {
     if (words.empty()) continue;
     const auto wrong = [&](std::string_view what) { return Invalid("line ", number, ": ", what); };
     if (number == 1) {
-      if (words[0] != "7767517") return wrong("no graph of ncnn, or an old one (without a mark)");
+      if (words[0] != "7767517") return wrong("not a graph of ncnn, or one of an old version (without the magic number)");
       continue;
     }
     if (counted < 0) {
       const auto count = words.size() == 2 ? ParseIndex(words[0]) : std::nullopt;
-      if (!count || !ParseIndex(words[1])) return wrong("expected how many layers and blobs");
+      if (!count || !ParseIndex(words[1])) return wrong("expected the numbers of layers and blobs");
       counted = *count;
       continue;
     }
@@ -237,7 +237,7 @@ absl::StatusOr<std::vector<Layer>> ParseParam(std::string_view text) {
     const auto tops = words.size() < 4 ? std::nullopt : ParseIndex(words[3]);
     const auto rest = static_cast<int64_t>(words.size()) - 4;
     if (!bottoms || !tops || *bottoms > rest || *tops > rest - *bottoms) {
-      return wrong("a layer that is cut off");
+      return wrong("a layer is incomplete");
     }
     Layer& layer = layers.emplace_back();
     layer.type = words[0];
@@ -248,7 +248,7 @@ absl::StatusOr<std::vector<Layer>> ParseParam(std::string_view text) {
     for (; word != words.end(); ++word) {
       const size_t equal = word->find('=');
       const auto id = ParseNumber<int64_t>(word->substr(0, equal));
-      if (equal == word->npos || !id) return wrong(StrCat("'", *word, "' is no parameter"));
+      if (equal == word->npos || !id) return wrong(StrCat("'", *word, "' is not a parameter"));
       const std::string_view value = word->substr(equal + 1);
       const bool list = *id <= kArrays;
       const int64_t own = list ? kArrays - *id : *id;
@@ -256,12 +256,12 @@ absl::StatusOr<std::vector<Layer>> ParseParam(std::string_view text) {
           list || (value.find(',') != value.npos && value.front() != '"') ? ListOf(value, list)
                                                                           : ScalarOf(value);
       // Numbers that hints of tools stand under are larger than those of layers.
-      if (!attr || own < 0) return wrong(StrCat("'", *word, "' is no parameter"));
+      if (!attr || own < 0) return wrong(StrCat("'", *word, "' is not a parameter"));
       if (own <= kMaxId) layer.params.values.insert_or_assign(own, *attr);
     }
   }
   if (counted != static_cast<int64_t>(layers.size())) {
-    return DataLoss("a graph of ", counted, " layers of which ", layers.size(), " are there");
+    return DataLoss("the graph should have ", counted, " layers, but the file has ", layers.size());
   }
   return layers;
 }
@@ -279,7 +279,7 @@ absl::StatusOr<std::vector<Layer>> ParseBinaryParam(std::string_view bytes) {
     return number;
   };
   const auto cut_off = [&] { return DataLoss("the graph ends at byte ", bytes.size()); };
-  if (next() != kMagic) return Invalid("no graph of ncnn");
+  if (next() != kMagic) return Invalid("not a graph of ncnn");
   const int64_t count = next();
   next();  // blobs
   if (!ok) return cut_off();
@@ -314,7 +314,7 @@ absl::StatusOr<std::vector<Layer>> ParseBinaryParam(std::string_view bytes) {
     }
     if (!ok) return cut_off();
   }
-  if (at != bytes.size()) return DataLoss("bytes behind the graph, from ", at);
+  if (at != bytes.size()) return DataLoss("unexpected bytes after the graph, from byte ", at);
   return layers;
 }
 

@@ -33,7 +33,7 @@ class WeightFile {
   const std::string& path() const { return file_->path(); }
 
  private:
-  absl::Status Ends() const { return DataLoss("the weights end: ", left(), " bytes are left"); }
+  absl::Status Ends() const { return DataLoss("the weights file is too short: ", left(), " bytes are left"); }
   // Lists begin at multiples of 4.
   absl::StatusOr<Tensor> Numbers(DType dtype, int64_t count) {
     const auto nbytes = ByteSize(dtype, count);
@@ -78,10 +78,10 @@ class GraphReader {
     for (const std::string& name : made_) {
       if (unused_.contains(name)) graph_->AddOutput(values_.at(name));
     }
-    if (graph_->outputs().empty()) return Invalid("no layer makes a result");
+    if (graph_->outputs().empty()) return Invalid("no layer produces a result");
     if (weights && known_ && weights->left() >= 4) {
       return DataLoss("'", weights->path(), "' has ", weights->left(),
-                      " bytes more than the layers take: it is of another graph");
+                      " bytes more than the layers need: the file belongs to another graph");
     }
     return model;
   }
@@ -94,8 +94,8 @@ class GraphReader {
       count += !parts.empty();
     }
     if (count == 0) return absl::OkStatus();
-    return OptionError("params", "a graph alone has no weights for its ", count,
-                       " layers that need some; name their file (.bin)");
+    return OptionError("params", "a graph has no weights, and ", count,
+                       " of its layers need them; name the file of the weights (.bin)");
   }
 
   // Sizes of 0 are not known. Without any, what is read first says how many channels there are.
@@ -129,7 +129,7 @@ class GraphReader {
 
   absl::Status AddLayer(const Layer& layer, size_t number, WeightFile* weights, Model* model) {
     if (layer.type == "Input") {
-      if (layer.tops.size() != 1) return Invalid("an input makes one blob");
+      if (layer.tops.size() != 1) return Invalid("an input produces exactly one blob");
       return Define(layer.tops[0], [&](const std::string& name) {
         return graph_->AddInput(name, TypeOfInput(layer, number));
       });
@@ -137,7 +137,7 @@ class GraphReader {
     std::vector<Value*> operands;
     for (const std::string& bottom : layer.bottoms) {
       const auto found = values_.find(bottom);
-      if (found == values_.end()) return Invalid("no layer before it makes blob '", bottom, "'");
+      if (found == values_.end()) return Invalid("no layer before it produces blob '", bottom, "'");
       operands.push_back(found->second);
       unused_.erase(bottom);
     }
@@ -167,7 +167,7 @@ class GraphReader {
 
   template <typename Make>
   absl::Status Define(const std::string& blob, const Make& make) {
-    if (values_.contains(blob)) return Invalid("blob '", blob, "' is made twice");
+    if (values_.contains(blob)) return Invalid("blob '", blob, "' is produced twice");
     values_[blob] = make(graph_->UniqueName(blob));
     made_.push_back(blob);
     unused_.insert(blob);

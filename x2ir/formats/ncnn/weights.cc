@@ -18,7 +18,7 @@ class Parts {
   void Raw(std::string name, std::vector<int64_t> sizes) { Add(std::move(name), sizes, false); }
   void Tagged(std::string name, std::vector<int64_t> sizes) { Add(std::move(name), sizes, true); }
   absl::StatusOr<std::vector<WeightPart>> Done() {
-    if (!ok_) return Invalid("weights of a size that cannot be");
+    if (!ok_) return Invalid("weights of an impossible size");
     return std::move(parts_);
   }
 

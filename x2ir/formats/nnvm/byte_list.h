@@ -43,7 +43,7 @@ class ByteCursor {
   uint64_t Count(uint64_t least) {
     const auto count = Read<uint64_t>();
     if (ok() && count > left() / least) {
-      Fail(DataLoss("byte ", place_ - 8, ": a list of ", count, " does not fit into the file"));
+      Fail(DataLoss("byte ", place_ - 8, ": a list of ", count, " elements does not fit into the file"));
     }
     return ok() ? count : 0;
   }
@@ -65,7 +65,7 @@ class ByteCursor {
     int64_t count = 1;
     for (const int64_t dim : dims) {
       if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) {
-        Fail(DataLoss("byte ", place_, ": a shape that cannot be"));
+        Fail(DataLoss("byte ", place_, ": an impossible shape"));
         return status_;
       }
     }
@@ -82,7 +82,7 @@ class ByteCursor {
  private:
   bool Need(uint64_t bytes) {
     if (ok() && bytes > left()) {
-      Fail(DataLoss("the file ends at byte ", file_->size(), ", within what starts at ", place_));
+      Fail(DataLoss("the file ends at byte ", file_->size(), ", inside of the data that starts at byte ", place_));
     }
     return ok();
   }

@@ -41,7 +41,7 @@ std::optional<DType> FromDlType(DlType type) {
 }
 
 absl::StatusOr<Tensor> ReadArray(ByteCursor& in) {
-  if (in.Read<uint64_t>() != kArrayMagic && in.ok()) return DataLoss("it is no array");
+  if (in.Read<uint64_t>() != kArrayMagic && in.ok()) return DataLoss("it is not an array");
   in.Read<uint64_t>();
   in.Read<int32_t>();  // where it was: device
   in.Read<int32_t>();
@@ -49,7 +49,7 @@ absl::StatusOr<Tensor> ReadArray(ByteCursor& in) {
   const DlType type = {in.Read<uint8_t>(), in.Read<uint8_t>()};
   const auto lanes = in.Read<uint16_t>();
   X2IR_RETURN_IF_ERROR(in.status());
-  if (rank < 0 || rank > kMaxParamRank) return DataLoss("no array has ", rank, " axes");
+  if (rank < 0 || rank > kMaxParamRank) return DataLoss("an array cannot have ", rank, " axes");
   const auto dtype = FromDlType(type);
   if (!dtype || lanes != 1) {
     return Unimplemented("elements of type code ", int64_t{type.code}, " with ", int64_t{type.bits},
@@ -80,7 +80,7 @@ bool LooksLikeParamList(absl::Span<const std::byte> head) {
 absl::StatusOr<std::vector<NamedTensor>> ReadParamList(const BlobPtr& file) {
   ByteCursor in(file);
   if (in.Read<uint64_t>() != kParamListMagic || !in.ok()) {
-    return DataLoss("it is no list of parameters of TVM");
+    return DataLoss("it is not a list of parameters of TVM");
   }
   in.Read<uint64_t>();
   std::vector<std::string> names = in.Texts();

@@ -49,7 +49,7 @@ absl::Status CheckNotCompiled(const SymbolGraph& graph) {
     StrAppend(&names, names.empty() ? "" : ", ", name);
   }
   return Unimplemented("it is a compiled graph: ", count, " nodes 'tvm_op' call functions (", names,
-                       ") of a library, and no operators are left in it");
+                       ") of a library, so it has no operators to convert");
 }
 
 class NnvmReader {

@@ -47,7 +47,7 @@ class SymbolParser {
       }
     });
     if (!json_.ok()) return graph;
-    if (!has_nodes || !has_heads) json_.Fail("a graph has \"nodes\" and \"heads\"");
+    if (!has_nodes || !has_heads) json_.Fail("a graph needs \"nodes\" and \"heads\"");
     Check(graph);
     return graph;
   }
@@ -58,7 +58,7 @@ class SymbolParser {
       if (e.node < 0 || e.node >= before) {
         json_.Fail(StrCat("there is no node ", e.node, before == count ? "" : " so far"));
       } else if (e.index < 0 || e.index >= kMaxOutputs) {
-        json_.Fail(StrCat("no node has an output ", e.index));
+        json_.Fail(StrCat("a node cannot have an output ", e.index));
       }
     };
     for (int64_t i = 0; i < count; ++i) {
@@ -118,7 +118,7 @@ class SymbolParser {
       } else if (key == "attrs" || key == "attr" || key == "param") {
         Attrs(&node);
       } else if (key == "subgraphs") {
-        if (++depth_ > kMaxSubgraphDepth) return json_.Fail("subgraphs lie too deep in each other");
+        if (++depth_ > kMaxSubgraphDepth) return json_.Fail("subgraphs are nested too deeply");
         json_.Array(
             [&](size_t) { node.subgraphs.push_back(std::make_shared<SymbolGraph>(Graph())); });
         --depth_;
@@ -126,7 +126,7 @@ class SymbolParser {
         json_.Skip();
       }
     });
-    if (json_.ok() && !has_op) json_.Fail("a node has an \"op\"");
+    if (json_.ok() && !has_op) json_.Fail("a node needs an \"op\"");
     return node;
   }
 

@@ -97,7 +97,7 @@ class NnvmWriter {
       return Internal("a constant without a node");
     }
     const auto place = places_.find(value);
-    if (place == places_.end()) return Internal("'", value->name(), "' stands behind its use");
+    if (place == places_.end()) return Internal("'", value->name(), "' comes after its use");
     return StrCat("[", place->second.first, ", ", place->second.second, ", 0]");
   }
 
@@ -109,7 +109,7 @@ class NnvmWriter {
 
   absl::Status AddNode(const Node& node) {
     if (node.dialect() != Symbol(nnvm::kDialect)) {
-      return CannotExpress("it is no operator of NNVM");
+      return CannotExpress("it is not an operator of NNVM");
     }
     std::string inputs, attrs;
     for (const Value* operand : node.inputs()) {
@@ -119,7 +119,7 @@ class NnvmWriter {
     }
     for (const auto& [name, attr] : node.attrs()) {
       const auto* text = attr.get<std::string>();
-      if (!text) return CannotExpress("attribute '", name.str(), "' is no text");
+      if (!text) return CannotExpress("attribute '", name.str(), "' is not a string");
       StrAppend(&attrs, attrs.empty() ? "" : ", ", JsonString(name.view()), ": ",
                 JsonString(*text));
     }

@@ -55,7 +55,7 @@ class HeaderParser {
       const std::optional<std::string_view> key = Quoted();
       if (!key || !Take(':')) return Bad("expected a key");
       bool* seen = *key == "descr" ? &descr : *key == "shape" ? &shape : &fortran;
-      if (*seen) return Bad("a key twice");
+      if (*seen) return Bad("a key occurs twice");
       *seen = true;
       if (*key == "descr") {
         if (Next() == '[') return Unimplemented("arrays of records are not supported");
@@ -158,7 +158,7 @@ absl::StatusOr<std::string> DecodeUcs4(std::string_view bytes, bool big_endian) 
   std::string text;
   for (const uint32_t c : units) {
     if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) {
-      return DataLoss("U+", absl::Hex(c), " is no character");
+      return DataLoss("U+", absl::Hex(c), " is not a valid character");
     }
     AppendUtf8(&text, c);
   }
@@ -310,7 +310,7 @@ absl::StatusOr<std::string> MakeHeader(std::string_view descr, const Tensor& ten
   const size_t total = (10 + dict.size() + 1 + 63) / 64 * 64;
   dict.resize(total - 10 - 1, ' ');
   dict.push_back('\n');
-  if (dict.size() > 0xffff) return CannotExpress("a rank of ", tensor.rank(), " is too much");
+  if (dict.size() > 0xffff) return CannotExpress("a rank of ", tensor.rank(), " is too high");
   const uint16_t size = static_cast<uint16_t>(dict.size());
   std::string header(kMagic);
   header.append({'\x01', '\0', static_cast<char>(size & 0xff), static_cast<char>(size >> 8)});

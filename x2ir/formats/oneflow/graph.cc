@@ -35,7 +35,7 @@ class Maker {
     for (const RawOp& op : ops) {
       if (op.type != "output") continue;
       if (op.operands.size() != 1 || op.results.size() != 1) {
-        return Invalid(WhereIs(op), ": an output has one operand and one result");
+        return Invalid(WhereIs(op), ": an output must have one operand and one result");
       }
       if (!outputs) X2IR_RETURN_IF_ERROR(AddOutput(op));
       output_ops.emplace(op.results[0].key, &op);
@@ -57,12 +57,12 @@ class Maker {
 
   absl::Status Note(const RawResult& result, Value* value) {
     if (values_.emplace(result.key, value).second) return absl::OkStatus();
-    return Invalid("'", result.key, "' is made twice");
+    return Invalid("'", result.key, "' is produced twice");
   }
 
   absl::StatusOr<Value*> Find(const std::string& key) const {
     const auto it = values_.find(key);
-    if (it == values_.end()) return Invalid("nothing makes '", key, "'");
+    if (it == values_.end()) return Invalid("no operator produces '", key, "'");
     return it->second;
   }
 
@@ -73,7 +73,7 @@ class Maker {
       if (op.results.size() != 1) return Invalid("expected one result");
       const bool sizes =
           std::all_of(op.dims.begin(), op.dims.end(), [](int64_t d) { return d >= 0; });
-      if (!sizes || !CheckedProduct(op.dims)) return Invalid("its shape is none");
+      if (!sizes || !CheckedProduct(op.dims)) return Invalid("its shape is invalid");
       if (input && op.dtype == DType::kUndefined) return Unimplemented("its element type");
       const std::string name = graph_->UniqueName(op.name);
       return Note(op.results[0],

@@ -246,7 +246,7 @@ class JobReader {
           values.clear();
           continue;
         }
-        return Unimplemented("'", key, "' is no operand or result of it that is known");
+        return Unimplemented("'", key, "' is not a known operand or result of it");
       }
       counts[static_cast<size_t>(at - order.begin())] += static_cast<int64_t>(values.size());
     }
@@ -327,7 +327,7 @@ class JobReader {
     }
     X2IR_RETURN_IF_ERROR(in.status());
     if (field == attr_field::kComplex) {
-      if (parts.size() != 2) return DataLoss("no complex number");
+      if (parts.size() != 2) return DataLoss("not a complex number");
       attrs->Set(name, Tensor::Scalar(std::complex<double>(parts[0], parts[1])));
     } else if (field == attr_field::kFloats) {
       attrs->Set(name, std::move(floats));

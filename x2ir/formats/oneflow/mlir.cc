@@ -75,7 +75,7 @@ class Parser : public TextCursor {
     int modules = 0;
     while (Next() != '\0') {
       if (TakeChar('}')) {
-        if (--modules < 0) return Fail("'}' too many");
+        if (--modules < 0) return Fail("an unexpected '}'");
         continue;
       }
       if (Peek() == '#' || Peek() == '!') {  // an alias
@@ -150,7 +150,7 @@ class Parser : public TextCursor {
     std::string out;
     while (pos_ < text_.size() && text_[pos_] != '"') {
       char c = text_[pos_++];
-      if (c == '\n') return Fail("a string does not end");
+      if (c == '\n') return Fail("a string is not terminated");
       if (c != '\\') {
         out += c;
         continue;
@@ -172,7 +172,7 @@ class Parser : public TextCursor {
         out += static_cast<char>(value);
       }
     }
-    if (pos_ >= text_.size()) return Fail("a string does not end");
+    if (pos_ >= text_.size()) return Fail("a string is not terminated");
     ++pos_;
     return out;
   }
@@ -267,7 +267,7 @@ class Parser : public TextCursor {
       uint64_t bits = 0;
       const auto [end, error] =
           std::from_chars(text.data() + 2, text.data() + text.size(), bits, 16);
-      if (error != std::errc() || end != text.data() + text.size()) return Fail("no number");
+      if (error != std::errc() || end != text.data() + text.size()) return Fail("not a number");
       attr.kind = is_float ? MlirAttr::kFloat : MlirAttr::kInt;
       attr.i = static_cast<int64_t>(bits);
       attr.f = type == "f32" ? std::bit_cast<float>(static_cast<uint32_t>(bits))
@@ -285,7 +285,7 @@ class Parser : public TextCursor {
       return attr;
     }
     const auto f = x2ir::ParseNumber<double>(text);
-    if (!f) return Fail("no number");
+    if (!f) return Fail("not a number");
     attr.kind = MlirAttr::kFloat;
     attr.f = *f;
     return attr;
@@ -302,7 +302,7 @@ class Parser : public TextCursor {
   }
 
   absl::StatusOr<MlirAttr> ParseAttr() {
-    if (++depth_ > kMaxDepth) return Fail("attributes lie too deep in each other");
+    if (++depth_ > kMaxDepth) return Fail("attributes are nested too deeply");
     absl::StatusOr<MlirAttr> attr = ParseAttrInside();
     --depth_;
     return attr;
@@ -422,7 +422,7 @@ class Parser : public TextCursor {
         if (TakeChar(':')) {
           X2IR_ASSIGN_OR_RETURN(const std::string_view text, Word());
           const auto count = ParseIndex(text);
-          if (!count || *count < 1 || *count > kMaxResults) return Fail("no number of results");
+          if (!count || *count < 1 || *count > kMaxResults) return Fail("not a number of results");
           const std::string name = op.results.back();
           for (int64_t i = 1; i < *count; ++i) op.results.push_back(StrCat(name, "#", i));
         }
@@ -456,7 +456,7 @@ class Parser : public TextCursor {
       X2IR_RETURN_IF_ERROR(ParseAttrs(&op));
       X2IR_RETURN_IF_ERROR(ExpectChar('>'));
     }
-    if (Next() == '(') return Fail(StrCat("'", op.name, "' has a region, which is not read,"));
+    if (Next() == '(') return Fail(StrCat("'", op.name, "' has a region, which is not supported,"));
     if (Next() == '{') X2IR_RETURN_IF_ERROR(ParseAttrs(&op));
     X2IR_RETURN_IF_ERROR(ExpectChar(':'));
     X2IR_ASSIGN_OR_RETURN(const std::vector<MlirType> operands, ParseTypes());

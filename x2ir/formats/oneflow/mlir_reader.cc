@@ -157,7 +157,7 @@ absl::Status ReadTypeAttrs(const MlirOp& op, RawOp* raw) {
     return absl::OkStatus();
   }
   const std::optional<std::vector<int64_t>> dims = StaticDims(op.types[0].type);
-  if (!dims) return Invalid("its shape is not said");
+  if (!dims) return Invalid("its shape is missing");
   raw->dtype = op.types[0].type.dtype();
   raw->dims = *dims;
   return absl::OkStatus();
@@ -198,12 +198,12 @@ absl::StatusOr<RawOp> RawOpOf(const MlirOp& op) {
   size_t next = 0;
   for (const int64_t count : results) {
     if (count < 0 || count > static_cast<int64_t>(op.results.size() - next)) {
-      return Invalid("the numbers of its results do not fit");
+      return Invalid("the sizes of its result groups do not match its results");
     }
     if (count == 0) raw.results.emplace_back();
     for (int64_t k = 0; k < count; ++k) raw.results.push_back(result(next++));
   }
-  if (next != op.results.size()) return Invalid("the numbers of its results do not fit");
+  if (next != op.results.size()) return Invalid("the sizes of its result groups do not match its results");
   return raw;
 }
 
@@ -213,11 +213,11 @@ absl::StatusOr<const MlirJob*> FindJob(const std::vector<MlirJob>& jobs, const s
     if (!name.empty() && job.name == name) return &job;
     names.push_back(job.name);
   }
-  if (jobs.empty()) return Invalid("there is no job in it");
+  if (jobs.empty()) return Invalid("the module has no job");
   if (name.empty() && jobs.size() == 1) return &jobs[0];
   return OptionError(
       "job", name.empty() ? "there is more than one job" : StrCat("there is no job '", name, "'"),
-      "; there are ", absl::StrJoin(names, ", "));
+      "; the jobs are ", absl::StrJoin(names, ", "));
 }
 
 }  // namespace
@@ -248,7 +248,7 @@ absl::StatusOr<Model> ReadOneflowMlir(const Source& source, const OneflowReadOpt
   for (size_t i = 0; i < ops.size(); ++i) {
     if (ops[i].type != "input") continue;
     if (ops[i].operands.size() != 1 || !takers.emplace(ops[i].operands[0], i).second) {
-      return Invalid("input '", ops[i].name, "' has not one argument of its own");
+      return Invalid("input '", ops[i].name, "' does not have exactly one argument of the job");
     }
   }
   std::vector<RawOp> all;
@@ -269,7 +269,7 @@ absl::StatusOr<Model> ReadOneflowMlir(const Source& source, const OneflowReadOpt
                    .dims = *dims});
   }
   if (!takers.empty()) {
-    return Invalid("input '", ops[takers.begin()->second].name, "' is of no argument");
+    return Invalid("input '", ops[takers.begin()->second].name, "' is not an argument of the job");
   }
   for (RawOp& op : ops) {
     if (op.type != "input") all.push_back(std::move(op));

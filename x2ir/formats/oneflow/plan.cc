@@ -158,7 +158,7 @@ class Planner {
       case AttrType::kShapes:
       case AttrType::kDataTypes: return Attribute(Attribute::Strings());
       case AttrType::kComplex: return Attribute(Tensor::Scalar(std::complex<double>(0)));
-      default: return Invalid("attribute '", attr.name, "' is not given");
+      default: return Invalid("attribute '", attr.name, "' is missing");
     }
   }
 
@@ -179,9 +179,9 @@ absl::StatusOr<std::vector<int64_t>> DimsOf(const Value& value) {
   }
   const auto dims = value.shape() ? value.shape()->Static() : std::nullopt;
   if (!dims) {
-    return CannotExpress("a job of OneFlow has inputs and outputs of known sizes; those of '",
+    return CannotExpress("a job of OneFlow needs inputs and outputs of known sizes; the sizes of '",
                          value.name(), "' are not known; ", OptionText("shapes"),
-                         " NAME:1,3,... gives those of inputs");
+                         " NAME:1,3,... sets the sizes of inputs");
   }
   return *dims;
 }

@@ -66,7 +66,7 @@ Variables::Variables(const Source& source, const std::string& folder)
     : source_(source), folder_(folder.empty() ? source.folder() : folder) {}
 
 absl::StatusOr<BlobPtr> Variables::Open(const std::string& name, std::string_view file) const {
-  if (!IsFolderName(name)) return Invalid("'", name, "' is no name of a folder");
+  if (!IsFolderName(name)) return Invalid("'", name, "' is not a valid folder name");
   return source_.OpenBeside(StrCat(name, "/", file), folder_);
 }
 

@@ -77,12 +77,12 @@ absl::StatusOr<const std::string*> Externals::NameOf(const MappedFile& file) {
   if (!real.empty()) {
     const std::string data = CanonicalPath(StrCat(path_, ".data"));
     if (real == CanonicalPath(path_) || real == data || real.starts_with(StrCat(data, "."))) {
-      return CannotExpress("weights lie in '", file.path(), "', which '", path_,
+      return CannotExpress("weights are in '", file.path(), "', which '", path_,
                            "' would overwrite; it cannot refer to them");
     }
     name = RelativeTo(CanonicalPath(FolderWithSlash(path_)), real);
     if (name.empty()) {
-      return CannotExpress("weights lie in '", real, "', outside of the folder of '", path_,
+      return CannotExpress("weights are in '", real, "', outside of the folder of '", path_,
                            "'; an ONNX file can refer only to files beside it or in folders there");
     }
   }

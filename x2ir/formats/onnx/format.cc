@@ -60,13 +60,12 @@ std::vector<OptionDef> WriteOptionDefs() {
            .placeholder = "DOMAIN:V,..."},
           {.name = "ir_version",
            .type = OptionDef::kInt,
-           .help = "The file version to write; by default the oldest that will do",
+           .help = "The file version to write; by default the oldest one that can hold the model",
            .placeholder = "N",
            .min = 1},
           {.name = "contrib",
            .type = OptionDef::kFlag,
-           .help = "Write ONNX Runtime's own fused ops (domain com.microsoft) where they say what "
-                   "several nodes say; other runtimes have none"},
+           .help = "Write ONNX Runtime's own fused ops (domain com.microsoft) where one replaces several nodes; other runtimes do not have these ops"},
           {.name = "external_data",
            .type = OptionDef::kChoice,
            .help = "Put weights into OUT.onnx.data: only where the file would be too large for "

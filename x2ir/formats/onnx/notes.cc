@@ -30,7 +30,7 @@ std::string Label(const Node& node) {
   if (!node.name().empty()) return StrCat(node.op().str(), " '", node.name(), "'");
   for (const Value* output : node.outputs()) {
     if (output != nullptr) {
-      return StrCat(node.op().str(), " '' (which makes '", output->name(), "')");
+      return StrCat(node.op().str(), " '' (which produces '", output->name(), "')");
     }
   }
   return StrCat(node.op().str(), " ''");

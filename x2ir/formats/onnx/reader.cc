@@ -360,7 +360,7 @@ absl::Status Reader::ConnectNode(std::string_view bytes, int depth, Node* node) 
       ReadAttr attr;
       X2IR_RETURN_IF_ERROR(ReadAttribute(in.Bytes(), depth, &node->annotations(), &attr));
       const Symbol name(attr.name);
-      if (node->attrs().Has(name)) return Invalid("attribute '", attr.name, "' is there twice");
+      if (node->attrs().Has(name)) return Invalid("attribute '", attr.name, "' occurs twice");
       if (node->attrs().size() >= kMaxAttributes) {
         return Invalid("more than ", kMaxAttributes, " attributes");
       }
@@ -655,7 +655,7 @@ absl::StatusOr<Model> Reader::ReadModel() {
     }
   }
   if (!in.status().ok()) {
-    return DataLoss("not an ONNX model, or not all of one: ", in.status().message());
+    return DataLoss("not an ONNX model, or an incomplete one: ", in.status().message());
   }
   if (!graph) return DataLoss("not an ONNX model: it has no graph");
 

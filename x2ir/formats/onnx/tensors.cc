@@ -124,14 +124,14 @@ absl::Status ParseBytes(std::string_view what, std::string_view text, uint64_t* 
     *number = *parsed;
     return absl::OkStatus();
   }
-  return Invalid("external data has ", what, " '", text, "', no number of bytes");
+  return Invalid("external data has ", what, " '", text, "', which is not a number of bytes");
 }
 
 absl::StatusOr<BlobPtr> OpenExternal(Source& source, std::string_view location) {
   if (auto it = source.external.find(location); it != source.external.end()) return it->second;
   const auto opened = [&]() -> absl::StatusOr<BlobPtr> {
     if (location.empty()) return Invalid("names no file");
-    if (!source.model) return Invalid("cannot be found: only a model has a folder");
+    if (!source.model) return Invalid("cannot be found: a tensor without a model has no folder for external data");
     return source.model->OpenBeside(location);
   };
   absl::StatusOr<BlobPtr> file = opened();

@@ -268,7 +268,7 @@ absl::Status Writer::WriteNode(uint32_t field, const Node& node) {
   if (node.dialect() != kDialect) {
     return CannotExpress("an op of ",
                          node.is_ir() ? "the IR" : StrCat("dialect '", node.dialect().str(), "'"),
-                         " cannot stand in an ONNX file");
+                         " cannot be written to an ONNX file");
   }
   const AnnotationsPtr& annotations = node.annotations();
   const auto [domain, op_type] = SplitSymbol(node.op().view(), FindExtra(annotations, kDomainKey));
@@ -551,7 +551,7 @@ absl::Status WriteOnnx(const Model& model, const Sink& sink, const OnnxWriteOpti
     return CannotExpress("cannot write '", sink.name(), "': the model takes ", writer->out().size(),
                          " bytes",
                          options.external == External::kNever ? " without external data" : "",
-                         ", and an ONNX file can have ", options.max_inline);
+                         ", and an ONNX file can have at most ", options.max_inline);
   }
 
   // First what may not be written at all.

@@ -130,7 +130,7 @@ class SyntaxParser : TextCursor {
       if (text_[pos_] == '\\') ++pos_;
       if (pos_ < text_.size()) text.push_back(text_[pos_++]);
     }
-    if (pos_ >= text_.size()) return Fail("an unfinished string");
+    if (pos_ >= text_.size()) return Fail("a string is not terminated");
     ++pos_;
     return text;
   }
@@ -196,7 +196,7 @@ class SyntaxParser : TextCursor {
     const auto result = std::from_chars(literal.text.data(), end, value);
     if (literal.is_float || result.ec != std::errc() || result.ptr != end) {
       pos_ = begin;
-      return Fail(StrCat("'", literal.text.substr(0, 100), "' is no integer that can stand here"));
+      return Fail(StrCat("'", literal.text.substr(0, 100), "' is not an integer that is allowed here"));
     }
     return value;
   }
@@ -215,7 +215,7 @@ class SyntaxParser : TextCursor {
                                          : static_cast<T>(std::strtod(digits.c_str(), nullptr));
       good = std::isfinite(value);
     }
-    if (!good) return Fail(StrCat("'", text.substr(0, 100), "' is no number that can stand here"));
+    if (!good) return Fail(StrCat("'", text.substr(0, 100), "' is not a number that is allowed here"));
     return negative ? -value : value;
   }
   template <typename T>
@@ -493,7 +493,7 @@ class SyntaxParser : TextCursor {
         }
       }
       if (!kind)
-        return Fail(StrCat("'", word, "' is no type of attributes that can stand in text"));
+        return Fail(StrCat("'", word, "' is not a type of attributes that the text syntax has"));
       pos_ += word.size();
     }
     X2IR_RETURN_IF_ERROR(Expect('='));
@@ -521,7 +521,7 @@ class SyntaxParser : TextCursor {
       return value;
     };
     if (Take('[')) {
-      if (kind && !many) return Fail("a list, where one value is meant");
+      if (kind && !many) return Fail("a list where one value is expected");
       if (!kind && Peek() == ']') return Fail("an empty list needs a type, as in 'a: ints = []'");
       X2IR_RETURN_IF_ERROR(List(']', [&]() -> absl::Status {
         X2IR_ASSIGN_OR_RETURN(const AttrText value, take());
@@ -681,7 +681,7 @@ class SyntaxParser : TextCursor {
     return List('>', [&]() -> absl::Status {
       const std::string_view key = PeekId();
       const auto* header = std::ranges::find(known, key, &Header::key);
-      if (header == known.end()) return Fail(StrCat("'", key, "' cannot stand here"));
+      if (header == known.end()) return Fail(StrCat("'", key, "' is not allowed here"));
       const uint32_t bit = uint32_t{1} << (header - known.begin());
       if (seen & bit) return Fail(StrCat("'", key, "' is set twice"));
       seen |= bit;

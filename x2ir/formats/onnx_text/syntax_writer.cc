@@ -35,7 +35,7 @@ class SyntaxFields {
         continue;
       }
       if (std::ranges::find(known, field->name) == known.end()) {
-        return CannotExpress("ONNX's text has no place for '", field->name, "' of a ",
+        return CannotExpress("ONNX's text syntax cannot express field '", field->name, "' of a ",
                              message.name);
       }
       fields.fields_.emplace_back(field, in.raw());
@@ -154,7 +154,7 @@ class SyntaxPrinter {
   }
   absl::Status PutWord(std::string_view what, std::string_view word) {
     if (!IsIdentifier(word)) {
-      return CannotExpress("ONNX's text wants letters, digits and '_' for ", what, ", not '", word,
+      return CannotExpress("ONNX's text syntax allows only letters, digits and '_' for ", what, ", not '", word,
                            "'");
     }
     Put(word);
@@ -513,8 +513,8 @@ class SyntaxPrinter {
     if (depth == 0) {
       X2IR_RETURN_IF_ERROR(PutName(name));
     } else if (IsTypeWord(name) || LooksLikeNumber(name)) {
-      return CannotExpress("ONNX's text takes the name of the graph '", name,
-                           "' for another thing");
+      return CannotExpress("ONNX's text syntax reads the graph name '", name,
+                           "' as something else");
     } else {
       X2IR_RETURN_IF_ERROR(PutWord("the name of a graph in an attribute", name));
     }

@@ -89,7 +89,7 @@ absl::StatusOr<Attribute> AttributeOf(const std::vector<ScalarValue>& scalars) {
     }
   }
   if (doubles.empty()) return Attribute(std::move(ints));
-  if (!ints.empty()) return Invalid("a list of numbers of two kinds");
+  if (!ints.empty()) return Invalid("a list of both integers and floats");
   return Doubles(doubles);
 }
 

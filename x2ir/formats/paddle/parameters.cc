@@ -41,7 +41,7 @@ class Stream {
     uint32_t version = 0;
     uint64_t levels = 0;
     X2IR_RETURN_IF_ERROR(Number(&version));
-    if (version != 0) return DataLoss("no parameter: version ", uint64_t{version});
+    if (version != 0) return DataLoss("not a parameter: version ", uint64_t{version});
     X2IR_RETURN_IF_ERROR(Number(&levels));
     for (uint64_t i = 0; i < levels; ++i) {
       uint64_t bytes = 0;
@@ -50,7 +50,7 @@ class Stream {
     }
     int32_t size = 0;
     X2IR_RETURN_IF_ERROR(Number(&version));
-    if (version != 0) return DataLoss("no tensor: version ", uint64_t{version});
+    if (version != 0) return DataLoss("not a tensor: version ", uint64_t{version});
     X2IR_RETURN_IF_ERROR(Number(&size));
     if (size < 0) return DataLoss("a description of ", int64_t{size}, " bytes");
     const uint64_t at = position_;

@@ -106,7 +106,7 @@ class Pir {
     });
     json_.Finish();
     if (!json_.ok()) return json_.status();
-    if (magic != "pir" || !has_program) return Invalid("no program of PIR");
+    if (magic != "pir" || !has_program) return Invalid("not a program of PIR");
     // The parameters come first: they are one file.
     std::vector<DeclaredParameter> declared;
     parameters_only_ = &declared;
@@ -218,7 +218,7 @@ class Pir {
     PirType type;
     std::string name;
     std::optional<JsonReader::Mark> data;
-    if (depth > kMaxRegionDepth) json_.Fail("types lie too deep in each other");
+    if (depth > kMaxRegionDepth) json_.Fail("types are nested too deeply");
     json_.Object([&](std::string_view key) {
       if (key == "#") {
         name = std::string(json_.String());
@@ -337,7 +337,7 @@ class Pir {
 
   // nullopt where there is none, or one without meaning for results (places, layouts).
   std::optional<Attribute> AttributeAt(int depth) {
-    if (depth > kMaxRegionDepth) json_.Fail("attributes lie too deep in each other");
+    if (depth > kMaxRegionDepth) json_.Fail("attributes are nested too deeply");
     std::string name;
     std::string special;  // a number that JSON has no text for
     std::optional<JsonReader::Mark> data;
@@ -464,7 +464,7 @@ class Pir {
   absl::Status Add(Scope& scope, const PirOp& op, List* yielded) {
     if (parameters_only_) {
       if (op.name == "p") {
-        if (op.results.size() != 1) return Invalid("a parameter is one value");
+        if (op.results.size() != 1) return Invalid("a parameter must have exactly one result");
         const PirType& type = op.results[0].type;
         parameters_only_->push_back({op.parameter, type.dtype, type.dims});
       }
@@ -484,7 +484,7 @@ class Pir {
     if (op.name == "pd_op::data" || op.name == "pd_op::feed") return AddInput(scope, op);
     if (op.name == "pd_op::fetch") return AddFetch(op, operands);
     if (op.name == "cf::yield") {
-      if (!yielded) return Invalid("nobody gets what it yields");
+      if (!yielded) return Invalid("it yields values outside of a region");
       *yielded = operands;
       return absl::OkStatus();
     }
@@ -493,7 +493,7 @@ class Pir {
       return absl::OkStatus();
     }
     if (op.name == "builtin::split") {
-      if (op.results.size() != operands.size()) return Invalid("not one result for each tensor");
+      if (op.results.size() != operands.size()) return Invalid("the numbers of results and tensors differ");
       for (size_t i = 0; i < operands.size(); ++i) {
         scope.values[op.results[i].id] = {operands[i]};
       }
@@ -504,7 +504,7 @@ class Pir {
       const auto* index = attr ? attr->get<int64_t>() : nullptr;
       if (!index || *index < 0 || *index >= static_cast<int64_t>(operands.size()) ||
           op.results.size() != 1) {
-        return Invalid("no tensor of that number");
+        return Invalid("a tensor index is out of range");
       }
       scope.values[op.results[0].id] = {operands[static_cast<size_t>(*index)]};
       return absl::OkStatus();
@@ -545,7 +545,7 @@ class Pir {
   }
 
   absl::Status AddParameter(Scope& scope, const PirOp& op) {
-    if (op.results.size() != 1) return Invalid("a parameter is one value");
+    if (op.results.size() != 1) return Invalid("a parameter must have exactly one result");
     const auto found = parameters_.find(op.parameter);
     if (found == parameters_.end()) return Invalid("there is no parameter '", op.parameter, "'");
     auto [it, fresh] = constants_.emplace(op.parameter, nullptr);
@@ -558,7 +558,7 @@ class Pir {
 
   absl::Status AddInput(Scope& scope, const PirOp& op) {
     if (op.results.size() != 1 || op.results[0].type.kind != PirType::kTensor) {
-      return Invalid("an input is one tensor");
+      return Invalid("an input must have exactly one tensor as its result");
     }
     const PirType& type = op.results[0].type;
     const std::string given = Text(op, "name");
@@ -572,7 +572,7 @@ class Pir {
     if (operands.size() != 1 || !operands[0]) return Invalid("expected one value");
     if (operands[0]->producer() ? operands[0]->producer()->graph() != graph_
                                 : !operands[0]->constant() && !operands[0]->is_input()) {
-      return Invalid("a value of a region");
+      return Invalid("a value from inside of a region");
     }
     const Attribute* attr = op.attrs.Find("col");
     const auto* column = attr ? attr->get<int64_t>() : nullptr;
@@ -604,7 +604,7 @@ class Pir {
     if (!is_if && op.name != "pd_op::while") return Unimplemented("an operation with regions");
     if (op.regions.size() != (is_if ? 2 : 1))
       return Invalid("it has ", op.regions.size(), " regions");
-    if (depth_ >= kMaxRegionDepth) return Invalid("regions lie too deep in each other");
+    if (depth_ >= kMaxRegionDepth) return Invalid("regions are nested too deeply");
     const JsonReader::Mark end = json_.Here();
     for (size_t i = 0; i < op.regions.size(); ++i) {
       auto graph = std::make_shared<Graph>(!is_if ? "body" : i == 0 ? "then" : "else");

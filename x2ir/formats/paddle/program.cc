@@ -83,7 +83,7 @@ class Program {
         vars_[i].emplace(var.name, &var);
         if (!var.persistable) continue;
         if (var.kind == kSelectedRows) {
-          return Unimplemented("parameter '", var.name, "' is of selected rows");
+          return Unimplemented("parameter '", var.name, "' has selected rows (sparse)");
         }
         if (IsTensor(var)) {
           declared.push_back(
@@ -200,7 +200,7 @@ class Program {
     if (op.type == "fetch") {
       X2IR_ASSIGN_OR_RETURN(const std::string_view name, Only(op.inputs, "X"));
       Value* value = Find(scope, name);
-      if (!value) return Invalid("nothing gives '", name, "'");
+      if (!value) return Invalid("no operator produces '", name, "'");
       fetched_.push_back({ColumnOf(op), name, value});
       return absl::OkStatus();
     }
@@ -257,7 +257,7 @@ class Program {
       node->SetAttr(kResultSlots, std::vector<std::string>{"Out"});
       return scope.values[name] = scope.graph->AddNodeOutput(node, scope.graph->UniqueName(name));
     }
-    return Invalid("nothing gives '", name, "'");
+    return Invalid("no operator produces '", name, "'");
   }
 
   void AddResult(Scope& scope, Node* node, std::string_view name) {
@@ -323,7 +323,7 @@ class Program {
   }
 
   absl::Status ReadControlFlow(Scope& scope, const OpDesc& op) {
-    if (depth_ >= kMaxBlockDepth) return Invalid("blocks lie too deep in each other");
+    if (depth_ >= kMaxBlockDepth) return Invalid("blocks are nested too deeply");
     X2IR_ASSIGN_OR_RETURN(const size_t block, Enter(op));
     std::vector<std::string_view> written, unique;
     CollectWritten(block, 0, &written);
