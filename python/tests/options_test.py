@@ -204,7 +204,7 @@ class Names(InFolder):
         with self.assertRaises(x2ir.ConversionError) as caught:
             x2ir.load(models.one("Foo", "com.nowhere"))
         hint = caught.exception.failures[0].hint
-        self.assertEqual(hint, "option 'allow_foreign' com.nowhere keeps it as it is")
+        self.assertEqual(hint, "option 'allow_foreign' com.nowhere keeps it unchanged")
         self.assertIn("allow_foreign", inspect.signature(x2ir.load).parameters)
         self.assertEqual(x2ir.load(models.one("Foo", "com.nowhere"), allow_foreign="com.nowhere").graph.first.op,
                          "com.nowhere::Foo")

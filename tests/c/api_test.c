@@ -362,7 +362,7 @@ static void int8(const char* path) {
   EXPECT(x2ir_save(model, sink, options), X2IR_OK, "");
   x2ir_model_free(model);
   /* It is about writing. */
-  EXPECT(x2ir_load(source, options, &model), X2IR_INVALID_ARGUMENT, "none is written here");
+  EXPECT(x2ir_load(source, options, &model), X2IR_INVALID_ARGUMENT, "no model is written here");
   x2ir_options_free(options);
   x2ir_sink_free(sink);
   x2ir_source_free(source);

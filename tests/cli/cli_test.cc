@@ -273,7 +273,7 @@ TEST_F(Cli, TheLeastOpsetThatHasWhatIsNeeded) {
       "\"pattern\" value { s: \"a.*\" } } }' > r.pbtxt; ";
   Check({
       {make + "x2ir convert r.pbtxt -o r.onnx && x2ir info r.onnx | grep opsets", 0,
-       "opset 20, the least that has what the model needs: regex_full_match\n(.|\n)*20", "",
+       "opset 20, the oldest that has what the model needs: regex_full_match\n(.|\n)*20", "",
        "r.onnx r.pbtxt"},
       {make + "ir2onnx export r.pbtxt -o r.onnx -q && x2ir info r.onnx | grep opsets", 0, "20", "",
        "r.onnx r.pbtxt"},
@@ -369,10 +369,10 @@ TEST_F(Cli, UnsupportedOps) {
       // Why, where, and the flag that helps; what else was tried is for -v.
       {mean + "x2ir convert u.onnxtxt -o u.pt2", 1, "",
        "reduce_mean \\(1 node\\): an operand of unknown rank; 'x' is float32\\[...\\]: the input "
-       "states no shape; --shape x:1,3,... gives sizes\n    at '[^\n]*'\n$",
+       "states no shape; --shape x:1,3,... sets the sizes\n    at '[^\n]*'\n$",
        "u.onnxtxt"},
       {mean + "x2ir convert u.onnxtxt -v -o u.pt2", 1, "",
-       "gives sizes\n    at '[^\n]*'\n    tried [A-Za-z]+: ", "u.onnxtxt"},
+       "sets the sizes\n    at '[^\n]*'\n    tried [A-Za-z]+: ", "u.onnxtxt"},
       {mean + "x2ir convert u.onnxtxt -q -o u.pt2 --shape x:1,3,4", 0, "^$", "", "u.onnxtxt u.pt2"},
       {"x2ir info unsupported.onnx", 0, "converts +no, 3 ops[\\s\\S]*" + all_named.substr(5), "",
        ""},
@@ -453,7 +453,7 @@ TEST_F(Cli, WrongUsage) {
       {"x2ir convert small.onnx --passes gemm,+fold_scale",
        "as in \\+fold_scale,-gemm, but not both"},
       {"x2ir convert small.onnx --dtype x", "no element type 'x'; expected [^\n]*or NAME:TYPE"},
-      {"x2ir convert small.onnx --dtype float16 --dtype float32", "of all inputs is given twice"},
+      {"x2ir convert small.onnx --dtype float16 --dtype float32", "for all inputs is given twice"},
       {"x2ir convert small.onnx --passes simplfy", "no pass 'simplfy'; did you mean 'simplify'"},
       {"x2ir show small.onnx --width -1", "--width"},
       {"x2ir convert", "MODEL"},
@@ -517,7 +517,7 @@ TEST_F(Cli, WrongUsage) {
       {"x2ir convert small.onnx -o a.json -o b.json", "-o|--output"},
       {"x2ir convert small.onnx -o a.json --report ./a.json", "written twice"},
       {"x2ir convert small.onnx --report small.onnx", "would be overwritten"},
-      {"mkdir a.json; x2ir convert small.onnx -o a.json", "no regular file"},
+      {"mkdir a.json; x2ir convert small.onnx -o a.json", "not a regular file"},
       {"ir2onnx", "a verb is missing"},
       {"ir2onnx export", "MODEL"},
       {"ir2onnx export small.onnx", "'small.onnx' is read by this command"},
@@ -581,7 +581,7 @@ TEST_F(Cli, SystemFailures) {
   if (fs::exists("/dev/full")) {
     rows.push_back({"x2ir info small.onnx >/dev/full", 4, "", "standard output: No space", ""});
     rows.push_back({"x2ir convert small.onnx -o /dev/full/x.json", 4, "", "cannot write", ""});
-    rows.push_back({"ir2onnx export small.onnx -o /dev/full", 2, "", "no regular file", ""});
+    rows.push_back({"ir2onnx export small.onnx -o /dev/full", 2, "", "not a regular file", ""});
   }
   Check(rows);
 }
@@ -684,9 +684,9 @@ TEST_F(Cli, ConvertsToWhatTheNameSays) {
       {"ir2onnx export small.onnx -o - --report r.json | x2ir info /dev/stdin | head -n 2", 0,
        "onnx", "", "r.json"},
       {"ir2onnx export small.onnx -o - | true", 0, "", "", ""},
-      {"x2ir convert small.onnx -o -", 1, "", "second file, [^\n]*only one can be written", ""},
+      {"x2ir convert small.onnx -o -", 1, "", "second file, [^\n]*only one file can be written", ""},
       {"ir2onnx export big.onnx -o - --external-data always | wc -c", 0, "^0\n$",
-       "second file, [^\n]*only one can be written", ""},
+       "second file, [^\n]*only one file can be written", ""},
       {"ir2onnx export small.onnx -o - >/dev/full", 4, "", "standard output: No space", ""},
       {"ir2onnx export corrupt.onnx -o -", 3, "", "corrupt", ""},
       {"x2ir draw small.onnx -o -", 0, "^digraph", "", ""},
@@ -714,7 +714,7 @@ TEST_F(Cli, KeepsWhatOthersWrote) {
   const std::string always = " --external-data always";
   Check({
       {theirs + "x2ir convert small.onnx" + intact, 2, "",
-       "'small.safetensors' is there already[^\n]*--force replaces it", "small.safetensors"},
+       "'small.safetensors' exists and[^\n]*replace the file with --force", "small.safetensors"},
       {theirs + "ir2onnx export small.onnx --to ir -o small.json" + intact, 2, "", "--force",
        "small.safetensors"},
       {theirs + "echo small.onnx | x2ir convert --batch -" + intact, 1, "0 of 1 files done",
@@ -771,7 +771,7 @@ TEST_F(Cli, KeepsWhatOthersWrote) {
        2, "", "model.mlmodel' is read by this command", ""},
       {"mkdir net.mlpackage; echo mine >net.mlpackage/a; x2ir convert small.onnx -o net.mlpackage; "
        "code=$?; ls net.mlpackage; rm -r net.mlpackage; exit $code",
-       2, "^a\n$", "is no package of a model", ""},
+       2, "^a\n$", "is not a package of a model", ""},
       {"mkdir small.mlpackage; x2ir convert small.onnx --to coreml; code=$?; "
        "rmdir small.mlpackage; exit $code",
        2, "", "is not of format 'coreml'[^\n]*--force", ""},

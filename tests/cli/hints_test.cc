@@ -54,18 +54,18 @@ TEST_F(Hints, AreTrue) {
     const char* followed;  // what it says, done; succeeds
     const char* shows;     // a regular expression of what that prints
   } rows[] = {
-      {"foreign", "x2ir convert foreign.onnx", "--allow-foreign com.acme keeps it as it is",
+      {"foreign", "x2ir convert foreign.onnx", "--allow-foreign com.acme keeps it unchanged",
        "x2ir convert foreign.onnx --allow-foreign com.acme", "1 foreign"},
       {"foreign", "x2ir convert foreign.onnx -o a.onnx",
-       "--allow-foreign com.acme keeps it as it is",
+       "--allow-foreign com.acme keeps it unchanged",
        "x2ir convert foreign.onnx -o a.onnx --allow-foreign com.acme", "wrote a.onnx"},
       {"continue_on_error",
        "x2ir convert -q foreign.onnx -o f.json "
        "--allow-foreign com.acme; x2ir convert f.json -o a.nnvm.json",
-       "--continue-on-error writes it as it is, as an op that no runtime knows",
+       "--continue-on-error writes it unchanged, as an op that no runtime supports",
        "x2ir convert f.json -o a.nnvm.json --continue-on-error", "wrote a.nnvm.json"},
       {"continue_on_error", "x2ir convert foreign.onnx -o a.nnvm.json",
-       "--continue-on-error writes it as it is, as an op that no runtime of nnvm knows",
+       "--continue-on-error writes it unchanged, as an op that no runtime of nnvm supports",
        "x2ir convert foreign.onnx -o a.nnvm.json --continue-on-error", "wrote a.nnvm.json"},
       {"shapes", "x2ir convert open.onnx -o a.onnx", "--shape fixes them \\(NAME:1,3,...\\)",
        "x2ir convert open.onnx -o a.onnx --shape x:1,3 && x2ir info a.onnx", "x: float32\\[1,3\\]"},
@@ -125,7 +125,7 @@ TEST_F(Hints, AreTrue) {
       {"float16", "x2ir convert small.onnx -o a.onnx --keep-io", "--keep-io: needs --float16",
        "x2ir convert small.onnx -o a.onnx --keep-io --float16", "wrote a.onnx"},
       {"dynamic", "x2ir run one.onnx --input x=x.npy",
-       "if the model is to take any size there: --dynamic x:0=d0",
+       "to accept any size there: --dynamic x:0=d0",
        "x2ir run one.onnx --input x=x.npy --dynamic x:0=d0", "y: float32\\[2\\]"},
       {"shapes", "x2ir run norank.onnx --random 1", "--shape x:1,3,... gives it a shape",
        "x2ir run norank.onnx --random 1 --shape x:1,3", "y: float32\\[1,3\\]"},

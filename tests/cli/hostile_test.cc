@@ -62,12 +62,12 @@ TEST_F(Hostile, WhatIsNoFile) {
     std::string make, name, err;
     int code = 3;
   } inputs[] = {
-      {"mkfifo f.onnx", "f.onnx", "'f.onnx' is no regular file"},
+      {"mkfifo f.onnx", "f.onnx", "'f.onnx' is not a regular file"},
       {"mkdir d.onnx", "d.onnx", "'d.onnx' is a directory"},
-      {"ln -s /dev/zero z.onnx", "z.onnx", "'z.onnx' is no regular file"},
-      {":", "/dev/zero", "'/dev/zero' is no regular file"},
-      {":", "/dev/stdin", "'/dev/stdin' is no regular file"},
-      {":", "/dev/null", "no regular file"},
+      {"ln -s /dev/zero z.onnx", "z.onnx", "'z.onnx' is not a regular file"},
+      {":", "/dev/zero", "'/dev/zero' is not a regular file"},
+      {":", "/dev/stdin", "'/dev/stdin' is not a regular file"},
+      {":", "/dev/null", "not a regular file"},
       {":", "/proc/self/status", "'/proc/self/status' is empty"},
       {":", "/proc/self/mem", "is empty"},
       {"touch n.onnx", "n.onnx", "'n.onnx' is empty"},
@@ -112,7 +112,7 @@ TEST_F(Hostile, ASocketIsNoFile) {
   ASSERT_LT(path.size(), sizeof(address.sun_path));
   path.copy(address.sun_path, path.size());
   ASSERT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-  Check({{"x2ir info s.onnx", 3, "", "'s.onnx' is no regular file"}});
+  Check({{"x2ir info s.onnx", 3, "", "'s.onnx' is not a regular file"}});
   ::close(fd);
 }
 
@@ -165,11 +165,11 @@ TEST_F(Hostile, WhereNobodyCanWrite) {
     int code;
     std::string err;
   } outputs[] = {
-      {"mkdir o$e", "o", 2, "'o.* is no regular file"},
+      {"mkdir o$e", "o", 2, "'o.* is not a regular file"},
       {"ln -s none nowhere", "nowhere/o", 4, "cannot make the folder 'nowhere'"},
       {":", "m.onnx/o", 4, "cannot write 'm.onnx/o.*Not a directory"},
-      {"mkfifo o$e", "o", 2, "'o.* is no regular file"},
-      {"ln -s /dev/full o$e", "o", 2, "'o.* is no regular file"},
+      {"mkfifo o$e", "o", 2, "'o.* is not a regular file"},
+      {"ln -s /dev/full o$e", "o", 2, "'o.* is not a regular file"},
       {"ln m.onnx o$e", "o", 2, "'o.* is read by this command"},
       {"ln -s m.onnx o$e", "o", 2, "'o.* is read by this command"},
       {"ln -s o$e o$e", "o", 4, "cannot write 'o.*Too many levels"},
@@ -275,7 +275,7 @@ TEST_F(Hostile, LoopsInLoops) {
 TEST_F(Hostile, FunctionsInFunctions) {
   const std::string file = StrCat(X2IR_SOURCE_DIR, "/tests/data/hostile/func_2_40.onnx");
   Check({{StrCat("ulimit -t 20; x2ir convert ", file, " -o f.json"), 3, "",
-          "written out, are more than"},
+          "inlined, take more than"},
          {StrCat("ulimit -t 20; x2ir info ", file, " | wc -c | awk '{ exit $1 > 100000 }'"), 0, "",
           ""}});
 }
@@ -512,7 +512,7 @@ for i in range(300):
     names['w%d' % i] = 's%d.safetensors' % i
 json.dump({'metadata': {}, 'weight_map': names}, open('m.safetensors.index.json', 'w'))"
 ulimit -n 64; x2ir convert m.onnx -q -o o.json --weights-from m.safetensors.index.json 2>&1 | head -c 300)sh",
-          0, "it has none of the model's weights", ""}});
+          0, "it has no weight of the model", ""}});
 }
 
 }  // namespace

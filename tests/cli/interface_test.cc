@@ -145,9 +145,9 @@ TEST_F(ChangedInterface, ByHand) {
       {convert + "&& x2ir verify last.onnx new.onnx --map m=m:nchw", 2, "",
        "--map: 'm' is float32\\[4\\]; expected a tensor of rank 3, 4 or 5"},
       {convert + "&& x2ir verify new.onnx --io io.safetensors --map x=x:float16", 2, "",
-       "of what element type it was is not known"},
+       "its original element type is not known"},
       {convert + "&& echo '{}' >e.json && x2ir verify last.onnx new.onnx --map e.json", 2, "",
-       "--map: 'e.json' says nothing of inputs and outputs"},
+       "--map: 'e.json' does not describe inputs and outputs"},
       {convert + "&& echo '{' >e.json && x2ir verify last.onnx new.onnx --map e.json", 2, "",
        "--map: 'e.json': "},
   });

@@ -279,7 +279,7 @@ TEST_F(Options, OfConversions) {
       {"--float16", "VERB small.onnx -o a.onnx @", "--float16", "float16: 1 weight, 0 casts"},
       {"--bfloat16", "VERB small.onnx -o a.onnx @", "--bfloat16", "bfloat16: 1 weight, 0 casts"},
       {"--keep-io", "VERB small.onnx -o a.onnx --float16 @", "--keep-io", "2 casts"},
-      {"--keep", "VERB small.onnx -o a.onnx --float16 @", "--keep add", "float32 stay: add"},
+      {"--keep", "VERB small.onnx -o a.onnx --float16 @", "--keep add", "stay float32: add"},
       {"--metadata", "VERB small.onnx -o a.onnxtxt --to onnxtxt -q @; cat a.onnxtxt",
        "--metadata 'author=Ann = Bo' --metadata k=v", "\"author\": *\"Ann = Bo\""},
       {"--summary", "VERB small.onnx -o a.onnx @", "--summary ops",
@@ -614,7 +614,7 @@ TEST_F(Options, ChangesForEveryTarget) {
            StrCat("--params-as-inputs: inputs have no default values in format '", target.format,
                   "', which is written(.|\n)*cannot access")},
           {kept, 1, "",
-           StrCat("input 'w' has a default value, which no input has in format '", target.format,
+           StrCat("input 'w' has a default value, but inputs cannot have default values in format '", target.format,
                   "'; --freeze-params makes it a constant")},
       });
     }

@@ -54,7 +54,7 @@ TEST_F(ViewVerb, WithoutThePage) {
 }
 
 TEST_F(ViewVerb, WritesAPage) {
-  if (!HasViewPage()) GTEST_SKIP() << "the build has no page: npm was not there";
+  if (!HasViewPage()) GTEST_SKIP() << "the build has no page: npm was missing";
   WriteFile(Path("xdg-open"), "#!/bin/sh\necho \"opens $1\"\n");
   std::filesystem::create_directory(folder() / "fails");
   WriteFile(Path("fails/xdg-open"), "#!/bin/sh\nexit 3\n");
@@ -79,7 +79,7 @@ TEST_F(ViewVerb, WritesAPage) {
 }
 
 TEST_F(ViewVerb, LongAndDeepModels) {
-  if (!HasViewPage()) GTEST_SKIP() << "the build has no page: npm was not there";
+  if (!HasViewPage()) GTEST_SKIP() << "the build has no page: npm was missing";
   std::string chain = "graph g(x: float32[4]) -> (v20000) {\n";
   for (int i = 1; i <= 20000; ++i) {
     StrAppend(&chain, "v", i, ": float32[4] = onnx.", i % 7 < 3 ? "Sin" : "Neg", "(",

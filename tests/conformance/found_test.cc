@@ -36,7 +36,7 @@ fs::path IoOf(fs::path model) { return model.replace_extension(".safetensors"); 
 // "graph@format" of what the format cannot say, and what the refusal says of it.
 const std::map<std::string, std::string>& RefusedFormats() {
   static const auto& refused = *new std::map<std::string, std::string>{
-      // A job of OneFlow has inputs and outputs of known sizes, and nothing computed beside
+      // A job of OneFlow needs inputs and outputs of known sizes, and nothing computed beside
       // tensors.
       {"40356_mlpackage@oneflow_graph", "an unknown number of channels"},
       {"40356_mlpackage@oneflow_job", "an unknown number of channels"},
@@ -44,8 +44,8 @@ const std::map<std::string, std::string>& RefusedFormats() {
       {"coreml_onehot@oneflow_job", "indices that may be negative"},
       {"coreml_slice_starts_input@oneflow_graph", "computed starts"},
       {"coreml_slice_starts_input@oneflow_job", "computed starts"},
-      {"nnvm_params@oneflow_graph", "has inputs and outputs of known sizes"},
-      {"nnvm_params@oneflow_job", "has inputs and outputs of known sizes"},
+      {"nnvm_params@oneflow_graph", "needs inputs and outputs of known sizes"},
+      {"nnvm_params@oneflow_job", "needs inputs and outputs of known sizes"},
       // NNVM has none of these.
       {"40356_mlpackage@nnvm", "instance_normalization (1 node): no mapping to nnvm"},
       {"coreml_onehot@nnvm", "one_hot (1 node): no mapping to nnvm"},

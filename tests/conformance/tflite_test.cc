@@ -73,7 +73,7 @@ const std::map<std::string, std::string>& ReaderOnly() {
       {"LiteRT__with_custom_op.lite", "custom::Assign"},
       {"test_data__model_invoking_error.tflite", "custom::fake-op-double"},
       {"tflite-micro__audio_preprocessor_float.tflite", "custom::SignalWindow"},
-      {"tflite-micro__person_detect_vela.tflite", "nothing gives tensor"},
+      {"tflite-micro__person_detect_vela.tflite", "no operator produces tensor"},
       {"tflite-support__test_model_nl_classifier_bool_output.tflite",
        "custom::CUSTOM_OP_STRING_TO_BOOLS"},
       {"tflite-support__test_model_nl_classifier_with_associated_label.tflite",

@@ -96,7 +96,7 @@ TEST(Bytes, EveryFormatGoesThroughMemory) {
     Files alone = {{row.name, seen[row.name]}};
     EXPECT_THAT(WeightsOf(Import(From(alone, row.name))), HasSubstr("here"));
     EXPECT_THAT(WeightsOf(Import(Source::Bytes(seen[row.name]))),
-                HasSubstr("nobody says what is in that file"));
+                HasSubstr("the caller does not provide its files"));
   }
 }
 

@@ -165,11 +165,11 @@ TEST(Calibrate, WhatStays) {
   std::string notes;
   for (const std::string& note : result->Notes()) StrAppend(&notes, note, "\n");
   EXPECT_THAT(notes, HasSubstr("int8: 1 op (matmul), 1 weight, scales of 1 case\n"));
-  EXPECT_THAT(notes, HasSubstr("float32 stay: exp, log, sin: no kernel for int8\n"));
+  EXPECT_THAT(notes, HasSubstr("stay float32: exp, log, sin: no kernel for int8\n"));
 
   Model nothing = CalibratedIr("graph g(x: float32[2]) -> (y) { y: float32[2] = exp(x) }");
   const auto none = QuantizeToInt8(nothing, {CaseOfOne(Tensor::Of<float>({2}, {1, 2}))});
-  EXPECT_THAT(none.status().message(), HasSubstr("no op of the model becomes one of int8"));
+  EXPECT_THAT(none.status().message(), HasSubstr("no op of the model can become an int8 op"));
 }
 
 // Weights, and what stands in their place, in fewer bits.

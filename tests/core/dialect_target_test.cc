@@ -211,7 +211,7 @@ TEST(DialectTarget, ValuesThatAHostHasFixed) {
        "x: float32[1,1,h,3]",
        "w = float32[1,1,3,3]{1, 2, 3, 4, 5, 6, 7, 8, 9} y = conv_transpose(x, w, _) { auto_pad = "
        "\"SAME_UPPER\", layout = \"channels_first\", strides = [2, 2], output_shape = [4, 8] }",
-       {"error: FAILED_PRECONDITION", "output_shape", "option 'shapes' x:1,1,N,3 gives sizes"}},
+       {"error: FAILED_PRECONDITION", "output_shape", "option 'shapes' x:1,1,N,3 sets the sizes"}},
       {"a pool",
        "x: float32[1,2,5,6]",
        "y = max_pool(x) { auto_pad = \"SAME_LOWER\", kernel_shape = [3, 2], strides = [2, 2], "
@@ -221,7 +221,7 @@ TEST(DialectTarget, ValuesThatAHostHasFixed) {
        "x: float32[1,1,h,8]",
        "w = float32[1,1,3,3]{1, 2, 3, 4, 5, 6, 7, 8, 9} y = conv(x, w, _) { auto_pad = "
        "\"SAME_UPPER\", layout = \"channels_first\", strides = [2, 2] }",
-       {"error: FAILED_PRECONDITION", "auto_pad", "option 'shapes' x:1,1,N,8 gives sizes"}},
+       {"error: FAILED_PRECONDITION", "auto_pad", "option 'shapes' x:1,1,N,8 sets the sizes"}},
   };
   ConvertTextOptions options;
   options.dialect = "tgt_host";

@@ -300,7 +300,7 @@ TEST(Failures, AreAllReported) {
       {"drv.acme::Nope", absl::StatusCode::kUnimplemented, "no mapping to IR", {"c"}},
       {"drv.Broken", absl::StatusCode::kUnimplemented, "this form of it", {"n4"}},
       {"drv.Short", absl::StatusCode::kInternal, "gives 0 results; expected 1", {"n5"}},
-      {"drv.Null", absl::StatusCode::kInternal, "leaves out output 0", {"n6"}},
+      {"drv.Null", absl::StatusCode::kInternal, "does not return output 0", {"n6"}},
       {"drv.Unknown", absl::StatusCode::kInvalidArgument, "no_such_op", {"n7"}},
   };
   ASSERT_THAT(report.failures, SizeIs(std::size(rows)));
@@ -473,7 +473,7 @@ TEST(Lowerings, AreTriedInOrderAndChained) {
       {"refused", 1, "y = dt_refused(x)", "error: |not exact here"},
       {"no form, no lowering", 1, "y = dt_stuck(x) \"n\"",
        "error: FAILED_PRECONDITION|dt_stuck (1 node): no mapping to drv|'n'"},
-      {"endless", 1, "y = dt_endless(x)", "error: |lowerings of dt_endless do not end"},
+      {"endless", 1, "y = dt_endless(x)", "error: |lowerings of dt_endless recurse without end"},
       {"in a nested graph", 4, "y = dt_body(x) { body = graph b() -> (o) { o = dt_middle(x) } }",
        "y = drv.Body(x) { body = graph b() -> (o) { o = drv.One(x) } }"},
       {"a form that makes IR ops", 1, "y = dt_makes_one(x) \"n\"", "y = drv.One(x) \"n\""},
@@ -483,7 +483,7 @@ TEST(Lowerings, AreTriedInOrderAndChained) {
        "y = dt_body(x) { body = graph b() -> (o) { o = dt_makes_stuck(x) \"n\" } }",
        "error: FAILED_PRECONDITION|dt_makes_stuck (1 node): as dt_stuck: no mapping to drv|'n'"},
       {"a form that does not end", 1, "y = dt_makes_itself(x)",
-       "error: |forms of dt_makes_itself do not end"},
+       "error: |forms of dt_makes_itself recurse without end"},
       {"a form that refuses, lowered in vain", 1, "y = dt_mode(x) { mode = 1 } \"n\"",
        "error: FAILED_PRECONDITION|dt_mode (1 node): attribute 'mode' = 1 cannot be expressed at "
        "opset 1; expected 0; as dt_stuck: no mapping to drv\n    at 'n'\n"},

@@ -147,7 +147,7 @@ TEST_F(FormatTest, WhatCannotBeIsSaid) {
       {to("m.onnx", {.opset = 3}), "opset", "is not written; the oldest is 7"},
       {to("m.made", {.opset = 3}), "opset", "format 'made_up' has no such option; it has shout"},
       {to("m.onnx", {.opset = 13, .format_options = {{"opset", 14}}}), "opset",
-       "is given as 13 and, by name, as 14"},
+       "is given as 13 and, by its name, as 14"},
       {to("m.onnx", {.format_options = {{"external_data", "sometimes"}}}), "external_data",
        "expected one of auto, always, never, reference; got 'sometimes'"},
       {to("m.onnx", {.format_options = {{"external_data", true}}}), "external_data",

@@ -247,15 +247,15 @@ TEST(Functions, Inlined) {
        "graph g(x: float32[2]) -> (z) { z = onnx.f::F(x) }",
        {{"graph F(x: ?, w: ?) -> (y) { y = onnx.h::Hold(x) { a = graph a() -> (w) {}, b = graph "
          "b() -> (x) {} } }"}},
-       "an output of a nested graph is an operand that is left out"},
+       "an output of a nested graph is a missing operand"},
       {"a reference outside of functions",
        "graph g(x: float32[2]) -> (z) { z = onnx.f::F(x) { k = ref(k: float) } }",
        {{"graph F(x: ?) -> (y) { y = onnx.LeakyRelu(x) { alpha = ref(k: float) } }", {"k"}}},
-       "attribute 'k' refers to one of a function, and is in none"},
+       "attribute 'k' refers to an attribute of a function, but is not in a function"},
       {"a result that is an operand left out",
        "graph g(x: float32[2]) -> (z) { y, z = onnx.f::F(x) }",
        {{"graph F(x: ?, w: ?) -> (x, w) {}"}},
-       "result 1 is an operand that is left out"},
+       "result 1 is a missing operand"},
       {"an opset that is not known yet",
        "graph g(x: float32[2]) -> (z) { z = onnx.f::F(x) }",
        {{"graph F(x: ?) -> (y) { y = onnx.Neg(x) }", {}, {}, 999}},
@@ -313,7 +313,7 @@ std::vector<Fn> Laughs(int n, std::vector<std::string>& texts) {
 TEST(Functions, BlowUpIsBounded) {
   std::vector<std::string> texts;
   Model model = Build("graph g(x: float32[2]) -> (z) { z = onnx.f::F40(x) }", Laughs(41, texts));
-  EXPECT_THAT(IrText(model), HasSubstr("local functions, written out, are more than"));
+  EXPECT_THAT(IrText(model), HasSubstr("local functions, inlined, take more than"));
 }
 
 TEST(Functions, DepthIsBounded) {
@@ -324,7 +324,7 @@ TEST(Functions, DepthIsBounded) {
   std::vector<Fn> functions;
   for (const std::string& text : texts) functions.push_back({text});
   Model model = Build("graph g(x: float32[2]) -> (z) { z = onnx.f::F2999(x) }", functions);
-  EXPECT_THAT(IrText(model), HasSubstr("functions call each other more than 200 deep"));
+  EXPECT_THAT(IrText(model), HasSubstr("calls of functions are nested more than 200 deep"));
 }
 
 // Each function hands on a graph that holds the one it got twice.
@@ -344,7 +344,7 @@ TEST(Functions, GraphsHandedOnAreBounded) {
       "graph g(c: bool[], x: float32[2]) -> (z) { z = onnx.f::F59(c) { g = graph b() -> (p) { p = "
       "onnx.Neg(x) } } }",
       functions);
-  EXPECT_THAT(IrText(model), HasSubstr("local functions, written out, are more than"));
+  EXPECT_THAT(IrText(model), HasSubstr("local functions, inlined, take more than"));
 }
 
 TEST(Functions, ForeignOpsInside) {
@@ -355,7 +355,7 @@ TEST(Functions, ForeignOpsInside) {
   EXPECT_EQ(Body(IrText(same, options)), "z = onnx.f::NoSuch(x)\n");
   Model other = Build(graph, {{"graph F(x: ?) -> (y) { y = onnx.f::NoSuch(x) }"}});
   other.functions[0]->opset_imports[1].version = 2;
-  EXPECT_THAT(IrText(other, options), HasSubstr("it stands in a function of opset 2"));
+  EXPECT_THAT(IrText(other, options), HasSubstr("it is in a function of opset 2"));
   Model fresh = Build(graph, {{"graph F(x: ?) -> (y) { y = onnx.new::Op(x) }"}});
   fresh.functions[0]->opset_imports.push_back({"new", 3});
   options.foreign.domains = {"new"};
@@ -446,7 +446,7 @@ TEST_F(KeepFunctions, ExportAtAnotherOpset) {
   const std::string_view same = "graph F(x: ?) -> (y) { y = onnx.LeakyRelu(x) }";
   EXPECT_EQ(run(same, 11), "OK");
   EXPECT_EQ(run(same, 15), "OK");
-  EXPECT_THAT(run(same, 16), HasSubstr("its LeakyRelu is another"));
+  EXPECT_THAT(run(same, 16), HasSubstr("its op LeakyRelu has another meaning"));
 }
 
 }  // namespace

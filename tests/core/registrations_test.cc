@@ -43,15 +43,15 @@ constexpr char kPlaces[] =
 TEST(RegistrationsDeathTest, DuplicatesAreErrorsWithBothPlaces) {
   const auto expect = [](const auto& registrations, const std::string& what) {
     EXPECT_EXIT(Tell(registrations), ::testing::ExitedWithCode(1),
-                "conversion: FAILED_PRECONDITION: what is linked together does not fit:\n  " +
+                "conversion: FAILED_PRECONDITION: the linked registrations contradict each other:\n  " +
                     what + kPlaces + "(.*\n)*- " + what + kPlaces);
   };
   expect([] { OpRegistration again(OpDef("relu").In("x").Out("y").Infer(SameAsFirst)); },
          "op 'relu'");
   expect([] { Spec("onnx", "exp").Is("Relu", In(6, 9), ImportOnly()); },
-         "what imports onnx.Relu at opset 6");
+         "the import form of onnx.Relu at opset 6");
   expect([] { Spec("onnx", "relu").Is("com.acme::Relu", Since(7), ExportOnly()); },
-         "what exports relu to onnx at opset 7");
+         "the export form of relu to onnx at opset 7");
   expect([] { RegisterDialect({.name = "onnx"}); }, "dialect 'onnx'");
   expect([] { RegisterPass("dead_code", "", NoPass); }, "pass 'dead_code'");
   expect([] { RegisterLowering("gelu", "GeluAsFormula", Nothing); },
@@ -74,11 +74,11 @@ TEST(RegistrationsDeathTest, TyposInRowsAreFound) {
       Tell(typos), ::testing::ExitedWithCode(0),
       "conversion: OK\n" +
           row("Cast \\[1,\\] of cast", "no lens names IR attribute 'to', which has no default") +
-          row("Clip \\[1,\\] of clip", "a lens names IR operand 'minn', which it has not") +
+          row("Clip \\[1,\\] of clip", "a lens names IR operand 'minn', which the op does not have") +
           row("Exp \\[3,2\\] of exp", "an empty interval") +
           row("Relu \\[1,\\] of reluu", "there is no IR op 'reluu'") +
           row("Softmax \\[1,\\] of softmax",
-              "a lens names IR attribute 'axxis', which it has not"));
+              "a lens names IR attribute 'axxis', which the op does not have"));
   EXPECT_EXIT(Tell([] {}), ::testing::ExitedWithCode(0), "- no handlers of 'wrong' are linked in");
 }
 

@@ -230,7 +230,7 @@ const Row kRows[] = {
     {"wrong kind", kImport, 1, "y = spectest.Plain(x) { own = 8.0 }",
      "error: INVALID_ARGUMENT|attribute 'own': expected int, got float"},
     {"a function's attribute", kImport, 2, "y = spectest.Plain(x) { alpha = ref(a: float) }",
-     "error: UNIMPLEMENTED|attribute 'alpha' refers to one of an enclosing function"},
+     "error: UNIMPLEMENTED|attribute 'alpha' refers to an attribute of an enclosing function"},
     {"old form", kBoth, 1, "y = spectest.Old(x)", "y = st_versions(x)"},
     {"new form", kBoth, 2, "y = spectest.New(x)", "y = st_versions(x)"},
     {"old form, too new", kImport, 2, "y = spectest.Old(x)",

@@ -167,12 +167,12 @@ TEST(TracedSizes, WhatIsMadeForTheSizeIsRefused) {
   const struct {
     const char *inputs, *lines, *message;
   } rows[] = {
-      {"x: float32[1,3]", "i = int64[]{0} y = gather(x, i) { axis = 0 }", "cannot be told"},
+      {"x: float32[1,3]", "i = int64[]{0} y = gather(x, i) { axis = 0 }", "it is unclear whether"},
       {"x: float32[1,3]", "a = int64[1]{0} y = reduce_mean(x, a) { keepdims = 1 }",
        "computes along axis 0 of 'x', which is n and was 1 in the trace"},
       {"x: float32[2,3]", "c = float32[2,3]{1, 2, 3, 4, 5, 6} y = add(x, c)",
        "constant 'c' has 2 rows along axis 0 for 'n', which are not all the same"},
-      {"x: float32[2,3], z: float32[2,3]", "y = add(x, z)", "'z' is made for 2 of 'n'"},
+      {"x: float32[2,3], z: float32[2,3]", "y = add(x, z)", "'z' has the fixed size 2 of 'n'"},
       {"x: float32[3,2]", "s = int64[2]{2, 3} y = reshape(x, s)", "whole sizes"},
       {"x: float32[2,3,4]",
        "s = int64[2]{6, 4} a = reshape(x, s) p = int64[1]{0} y = reduce_sum(a, p) { keepdims = 0 }",

@@ -36,19 +36,18 @@ std::vector<Refusal> Rows() {
       {"an input without a shape",
        "torch",
        "graph g(x: float32[...]) -> (y) { y = shape(x) \"s\" }",
-       "'x' is float32[...]: the input states no shape; option 'shapes' x:1,3,... gives sizes",
+       "'x' is float32[...]: the input states no shape; option 'shapes' x:1,3,... sets the sizes",
        {{"x", "1,3"}}},
       {"what is computed of one",
        "torch",
        "graph g(x: float32[...]) -> (y) { a = relu(x) b = neg(a) y = shape(b) \"s\" }",
-       "'b' is float32[...]: input 'x' states no shape; option 'shapes' x:1,3,... gives sizes",
+       "'b' is float32[...]: input 'x' states no shape; option 'shapes' x:1,3,... sets the sizes",
        {{"x", "1,3"}}},
       {"sizes",
        "torch",
        "graph g(x: float32[1,3,?,8]) -> (y) " + conv,
        "'x' is float32[1,3,?,8]: the input states float32[1,3,?,8]; option 'shapes' x:1,3,N,8 "
-       "gives "
-       "sizes",
+       "sets the sizes",
        {{"x", "1,3,6,8"}}},
       {"a choice that an input makes, as of a sample rate",
        "torch",
@@ -59,10 +58,7 @@ std::vector<Refusal> Rows() {
            then_branch = graph t() -> (a) { a: float32[1,8] = neg(x) },
            else_branch = graph e() -> (b) { s = int64[1]{8}  b: float32[8] = reshape(x, s) } } "pick"
          y = shape(r) "s" })",
-       "it comes out of higher_order::cond; option 'fold_inputs' sr=VALUE makes constant what it "
-       "is "
-       "computed "
-       "of",
+       "it is a result of higher_order::cond; option 'fold_inputs' sr=VALUE makes the operands " "constant that it is computed from",
        {}},
   };
 }

@@ -152,12 +152,12 @@ TEST_F(WeightsFrom, ByTheNamesOfTheModule) {
        {{"model.head.weight", a}},
        {3, 4},
        old_scale,
-       {"whose names have 'model.' in front"}},
+       {"whose names have the prefix 'model.'"}},
       {"two prefixes",
        {{"a.head.weight", a}, {"b.head.weight", b}},
        {},
        {},
-       {"the names of ", "suit the model's with either prefix 'a.', 'b.'"}},
+       {"the names of ", "match the model's with two different prefixes: 'a.', 'b.'"}},
       {"two prefixes, one with other types",
        {{"a.head.weight", a}, {"b.head.weight", Floats({1, 2, 3})}},
        {3, 4},
@@ -250,7 +250,7 @@ TEST_F(WeightsFrom, OfAnyModel) {
             std::string::npos);
   ASSERT_TRUE(WriteSafetensors(Path("c.safetensors"), {{{"other", Floats({5, 6})}}}).ok());
   EXPECT_EQ(text({Path("c.safetensors")}, &none),
-            StrCat(OptionText("weights_from"), ": it has none of the model's weights"));
+            StrCat(OptionText("weights_from"), ": it has no weight of the model"));
 }
 
 TEST_F(WeightsFrom, CheckpointsOnDisk) {
@@ -290,7 +290,7 @@ TEST_F(WeightsFrom, CheckpointsOnDisk) {
     WriteFile(index, StrCat(R"({"weight_map": {"a": ")", shard, R"("}})"));
     const auto checkpoint = ReadCheckpoint(index);
     ASSERT_FALSE(checkpoint.ok()) << shard;
-    EXPECT_NE(checkpoint.status().message().find("is no file beside the index"), std::string::npos);
+    EXPECT_NE(checkpoint.status().message().find("is not a file beside the index"), std::string::npos);
   }
   WriteFile(index, R"({"weight_map": {"z": "model-1.safetensors"}})");
   EXPECT_EQ(ReadCheckpoint(index).status().code(), absl::StatusCode::kDataLoss);

@@ -256,7 +256,7 @@ TEST_F(CaffeFiles, WhatIsWrongWithCaffes) {
     std::string text, message;
   } rows[] = {
       {input + "layer { name: \"l\" type: \"TanH\" bottom: \"nobody\" top: \"l\" }",
-       "makes blob 'nobody'"},
+       "produces blob 'nobody'"},
       {input + "layer { name: \"l\" type: \"TanH\" bottom: \"data\" top: \"l\" what: 1 }",
        "has no field 'what'"},
       {input + "layer { name: \"l\" type: \"Flow\" bottom: \"data\" top: \"l\" }\n"
@@ -275,7 +275,7 @@ TEST_F(CaffeFiles, WhatIsWrongWithCaffes) {
       {input + "layer { name: \"l\" type: \"InfogainLoss\" bottom: \"data\" bottom: \"data\" top: "
                "\"l\" infogain_loss_param { source: \"h.binaryproto\" } }",
        "layer 'l': its matrix 'h.binaryproto'"},
-      {input + "layer { name: \"l\" type: \"BN\" bottom: \"data\" top: \"l\" }", "name their file"},
+      {input + "layer { name: \"l\" type: \"BN\" bottom: \"data\" top: \"l\" }", "name the file of the weights"},
       {input + "layer { name: \"l\" type: \"Pooling\" bottom: \"data\" top: \"l\" pooling_param "
                "{ kernel_size: 9 } }",
        "a window of 9 on an axis of 4"},
@@ -381,12 +381,12 @@ TEST_F(CaffeFiles, WhatIsWrongWithConfigurations) {
       {net + "[route]\n", "no 'layers'"},
       {net + "[maxpool]\nsize=9\nstride=1\npadding=0\n", "planes of 0 x 0"},
       {net + "[tree]\n[wild]\n[tree]\n", "darknet.tree (2 nodes)"},
-      {net + "[lstm]\noutput=3\n", "name their file"},
+      {net + "[lstm]\noutput=3\n", "name the file of the weights"},
       {"[net]\nchannels=3\n[dropout]\n", "neither height and width nor inputs"},
       {net + "[dropout]\n=1\n", "line 6: '=1' is not KEY=VALUE"},
       {net + "[dropout]\nfade=1\n", "fade"},
       {net + "[activation]\nactivation=wild\n", "activation=wild"},
-      {net + "[dropout]\n[shortcut]\nfrom=-1\nweights_type=per_channel\n", "name their file"},
+      {net + "[dropout]\n[shortcut]\nfrom=-1\nweights_type=per_channel\n", "name the file of the weights"},
       {net + "[upsample]\nstride=0\n", "a stride of 0"},
       {net + "[upsample]\nstride=-3\n", "rectangles that do not fill"},
       {net + "[maxpool]\nmaxpool_depth=1\nout_channels=3\n", "groups of different sizes"},
@@ -497,7 +497,7 @@ TEST_F(CaffeFiles, Caffe2sNetsInArguments) {
       {steps(message, "ints: 0 ints: 0 ints: 0", "state"), "the step net does not produce state 'state'"},
       {steps(message, "ints: 0 ints: 1", "state"), "links with different numbers of operands"},
       {steps(message, all, "none"), "blob 'y' is a range of rows of 'none', which is not a state"},
-      {steps("s: \"\"", all, "state"), "a recurrent network without its net"},
+      {steps("s: \"\"", all, "state"), "a recurrent network without a step net"},
       {steps("n { op { input: \"before\" output: \"x\" type: \"Copy\" } }", all, "state"),
        "a step that changes 'x' outside"}};
   for (const auto& row : recurrent) {
@@ -537,7 +537,7 @@ TEST_F(CaffeFiles, WhatIsWrongWithNcnns) {
     std::string text, message;
   } rows[] = {
       {"7767517\n2 2\nInput x 0 1 x\n", "2 layers, but the file has 1"},
-      {"7767517\n1 1\nReLU y 1 1 x y\n", "makes blob 'x'"},
+      {"7767517\n1 1\nReLU y 1 1 x y\n", "produces blob 'x'"},
       {"7767517\n2 2\nInput x 0 1 x\nReLU y 1 9 x y\n", "line 4: a layer is incomplete"},
       {"7767517\n2 2\nInput x 0 1 x\nReLU y 1 1 x y 0:1\n", "'0:1' is not a parameter"},
       {"7767517\n3 3\nInput x 0 1 x\nFlow y 1 1 x y\nFlow z 1 1 y z\n", "ncnn.Flow (2 nodes)"},

@@ -106,7 +106,7 @@ TEST_F(Keras, ErrorsSayWhatIsWrong) {
            {"class_name": "Dropout", "name": "d", "config": {"rate": 0.5},
             "inbound_nodes": [[["x", 0, 0, {"training": true}]]]}],
            "input_layers": [["x", 0, 0]], "output_layers": [["d", 0, 0]]}})",
-       "layer 'd' is called as in training"},
+       "layer 'd' is called with training=True"},
       {function("math.betainc", "{}"), "keras.tf.math.betainc (1 node)"},
       {function("math.add", R"({"y": 1, "z": 2})"), "its argument 'z'"},
       {function("math.add", "{}"), "argument 'y' is null"},
@@ -397,7 +397,7 @@ TEST_F(Keras, TfjsFilesStayInTheirFolder) {
       {R"(["/dev/zero"])", "is an absolute path"},
       {R"([""])", "no name of a file"},
       {R"(["none.bin"])", "none.bin"},
-      {R"(["short.bin"])", "weight 'd/bias': the files of weights end before it does"},
+      {R"(["short.bin"])", "weight 'd/bias': the weight files end inside of it"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.paths);
@@ -431,7 +431,7 @@ TEST_F(Keras, TfjsGraphsSayTypesThatFilesLack) {
        "node 'x' is Placeholder in the graph and HashTableV2 in its initializer"},
       {"INT32", R"(, "signature": {"inputs": {"x": {"name": "x:0", "resourceId": 3}},
                   "outputs": {"y": {"name": "y:0"}}})",
-       "nothing makes the resource of input 'x'"},
+       "no node produces the resource of input 'x'"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(StrCat(row.type, row.more));

@@ -278,14 +278,14 @@ TEST(OnnxText, WhatSyntaxCannotHold) {
     json graph;
     const char* message;
   } rows[] = {
-      {{{"doc_string", "d"}}, "no place for 'doc_string' of a GraphProto"},
+      {{{"doc_string", "d"}}, "cannot express field 'doc_string' of a GraphProto"},
       {{{"node", {{{"op_type", "F"}, {"name", "n"}, {"doc_string", "d"}}}}},
-       "no place for 'doc_string' of a NodeProto"},
+       "cannot express field 'doc_string' of a NodeProto"},
       {{{"node", {{{"op_type", "a::F"}, {"name", "n"}}}}},
        "a::F 'n': ONNX's text syntax allows only letters, digits and '_' for the name of an op, not 'a::F'"},
       {{{"node", {{{"op_type", "F"}, {"domain", "a-b.c"}}}}}, "for a part of a domain, not 'a-b'"},
       {{{"node", {{{"op_type", "F"}, {"attribute", {{{"name", "k-1"}, {"type", 2}, {"i", 1}}}}}}}},
-       "F '': attribute 'k-1': ONNX's text wants"},
+       "F '': attribute 'k-1': ONNX's text syntax allows only"},
       {{{"node",
          {{{"op_type", "F"},
            {"attribute", {{{"name", "k"}, {"type", 10}, {"graphs", {{{"name", "g"}}}}}}}}}}},
@@ -489,7 +489,7 @@ TEST(OnnxText, BadText) {
       {"onnxtxt", "g () => () { y = F <a = []> () }", "an empty list needs a type"},
       {"onnxtxt", "g () => () { y = F <a: ints = 1> () }", "expected a list"},
       {"onnxtxt", "g () => () { y = F <a: int = [1]> () }", "a list where one value is expected"},
-      {"onnxtxt", "g () => () { y = F <a: sparse_tensor = @b> () }", "'sparse_tensor' is no type"},
+      {"onnxtxt", "g () => () { y = F <a: sparse_tensor = @b> () }", "'sparse_tensor' is not a type"},
       {"onnxtxt", "g () => () { y = F <a = 9223372036854775808> () }", "is not an integer"},
       {"onnxtxt", "g () => () { y = F <a = 1e39> () }", "'1e39' is not a number"},
       {"onnxtxt", "g () => () { y = F <a = --1.0> () }", "expected a value"},

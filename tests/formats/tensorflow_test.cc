@@ -107,10 +107,10 @@ versions { producer: 27 }
   EXPECT_THAT(Read(binary), HasSubstr("flag = 1, n = -16, l = [1, 2]"));
   for (const auto& [bad, why] : std::initializer_list<std::pair<const char*, const char*>>{
            {"node { name: \"x\"", "ends inside of a message"},
-           {"node { name: \"x }", "unfinished string"},
+           {"node { name: \"x }", "a string is not terminated"},
            {"node { name: x }", "'name' cannot be x"},
            {"node: 3", "expected '{'"},
-           {"versions { producer: \"a\" }", "is no string"},
+           {"versions { producer: \"a\" }", "is not a string"},
            {"node { name: \"\\q\" }", "unknown escape"},
            {"versions { producer: 99999999999999999999 }", "cannot be"},
            {"versions { producer: 2147483648 }", "cannot be"},
@@ -122,8 +122,8 @@ versions { producer: 27 }
            {"node { name: \"\\x\" }", "hexadecimal"},
            {"node { name: \"\\u12\" }", "character's number"},
            {"node { name: \"\\U00110000\" }", "character's number"},
-           {"node { name: \"a\nb\" }", "unfinished string"},
-           {"node { [a.b: 3 }", "unfinished name"},
+           {"node { name: \"a\nb\" }", "a string is not terminated"},
+           {"node { [a.b: 3 }", "a name is not terminated"},
            {"node { attr: { value { type: DT_NOTHING } } }", "cannot be DT_NOTHING"},
            {"node { attr: { value { b: maybe } } }", "cannot be maybe"},
            {"node { attr: { value { i: 9223372036854775808 } } }", "cannot be"},

@@ -92,12 +92,12 @@ TEST(TensorFlowHostile, Tensors) {
            {head(99, {2}) + content, "type 99"},
            {head(-1, {2}) + content, "type -1"},
            {head(INT64_MIN, {2}) + content, "type -9223372036854775808"},
-           {head(INT64_MAX, {2}) + content, "which has no counterpart"},
+           {head(INT64_MAX, {2}) + content, "which x2ir does not have"},
            {head(kResource, {2}) + content, "DT_RESOURCE"},
            {head(kString, {2}) + content, "strings as tensor_content"},
            {head(kFloat, {2}) + Bytes(5, "abc"), "DATA_LOSS"},
            {head(kFloat, {1}) + Bytes(5, Float(1) + Float(2)), "{1}"},  // what is too much goes
-           {head(8, {1}) + Bytes(9, Float(1)), "half a complex number"},
+           {head(8, {1}) + Bytes(9, Float(1)), "an incomplete complex number"},
            {head(kFloat, std::vector<int64_t>(300, 1)), "more than 254 dims"},
            {Int(2, 3), "DATA_LOSS"}}) {
     EXPECT_THAT(ImportedText(OfTensor(row.graph)), HasSubstr(row.error)) << row.error;
@@ -110,7 +110,7 @@ TEST(TensorFlowHostile, Tensors) {
     names.push_back(N(i));
   }
   nodes.push_back(NodeDef("y", "AddN", names));
-  EXPECT_THAT(ImportedText(GraphDef(nodes)), HasSubstr("too many to write out"));
+  EXPECT_THAT(ImportedText(GraphDef(nodes)), HasSubstr("too large to be filled with the last one"));
 }
 
 TEST(TensorFlowHostile, Attributes) {
@@ -134,11 +134,11 @@ TEST(TensorFlowHostile, Attributes) {
            {of("PartitionedCall", {{"f", IntAttr(1)}}), "PartitionedCall"},
            {GraphDef({NodeDef("x", "Placeholder", {}, {{"dtype", ShapeAttr({1})}}),
                       NodeDef("y", "Neg", {"x"})}),
-            "'dtype' is no type"},
+            "'dtype' is not a type"},
            {GraphDef({NodeDef("x", "Placeholder", {},
                               {{"dtype", TypeAttr(kFloat)}, {"shape", TypeAttr(kFloat)}}),
                       NodeDef("y", "Neg", {"x"})}),
-            "'shape' is no shape"},
+            "'shape' is not a shape"},
            {GraphDef({NodeDef("c", "Const", {}, {{"value", Bytes(8, "\xff")}}),
                       NodeDef("y", "Neg", {"c"})}),
             "DATA_LOSS"}}) {
@@ -176,15 +176,15 @@ TEST(TensorFlowHostile, Functions) {
            {top("leaf", {FunctionDef("leaf", in, out, {}, {{"r", "a:1"}})}), "is no argument"},
            {top("leaf",
                 {FunctionDef("leaf", {{"a", kFloat}, {"a", kFloat}}, out, {}, {{"r", "a"}})}),
-            "two things have the name 'a'"},
+            "two arguments or nodes have the name 'a'"},
            {top("leaf", {FunctionDef("leaf", in, out, {NodeDef("a", "Neg", {"a"})}, {{"r", "a"}})}),
-            "two things have the name 'a'"},
+            "two arguments or nodes have the name 'a'"},
            {top("leaf", {FunctionDef("leaf", in, out, {NodeDef("c", "TopKV2", {"a", "a"})},
                                      {{"r", "c:nothing:0"}})}),
-            "is no output of a TopKV2"},
+            "is not an output of a TopKV2"},
            {top("leaf", {FunctionDef("leaf", in, out, {NodeDef("c", "TopKV2", {"a", "a"})},
                                      {{"r", "c:values:1"}})}),
-            "is no output of a TopKV2"},
+            "is not an output of a TopKV2"},
            {top("leaf", {FunctionDef("leaf", in, out, {NodeDef("c", "Neg", {"a"})}, {{"r", "c"}})}),
             "'c' is no output"},
            {GraphDef({X(), NodeDef("y", "leaf", {"x", "x"})}, {leaf}), "leaf"},
@@ -194,7 +194,7 @@ TEST(TensorFlowHostile, Functions) {
                                    {{"then_branch", FuncAttr("leaf")},
                                     {"else_branch", FuncAttr("leaf")}})},
                      {leaf}),
-            "it is given 2 arguments; expected 1"},
+            "it gets 2 arguments; expected 1"},
            {GraphDef({X(), NodeDef("y", "StatelessIf", {"x", "x"},
                                    {{"then_branch", FuncAttr("nobody")},
                                     {"else_branch", FuncAttr("leaf")}})},

@@ -195,7 +195,7 @@ TEST_F(SavedModelTest, PortsOfSignatures) {
               HasSubstr("has a tensor of the name ''"));
   EXPECT_THAT(load({}, {{"z", "n:0", kFloat, {}}, {"z", "m:0", kFloat, {}}}),
               HasSubstr("has two tensors of the name 'z'"));
-  EXPECT_THAT(load({}, {{"z", "", kFloat, {}}}), HasSubstr("output 'z' is no plain tensor"));
+  EXPECT_THAT(load({}, {{"z", "", kFloat, {}}}), HasSubstr("output 'z' is not a plain tensor"));
   EXPECT_THAT(load({}, {{"z", "no:0", kFloat, {}}}),
               HasSubstr("output 'z': there is no node 'no'"));
   EXPECT_THAT(load({}, {{"z", "n:7", kFloat, {}}}), Not(HasSubstr("INTERNAL")));
@@ -251,13 +251,12 @@ TEST_F(SavedModelTest, ElementTypesOfVariables) {
 TEST_F(SavedModelTest, VariablesThatAreNotWhatTheGraphSays) {
   const std::string two = Float(1) + Float(2);
   EXPECT_THAT(ValueOfV(Checkpoint({{"v", kInt32, {2}, two}})),
-              HasSubstr("VarHandleOp 'v': it is of float32[2], and its value in the checkpoint of "
-                        "int32[2]"));
-  EXPECT_THAT(ValueOfV(Checkpoint({{"v", kFloat, {1, 2}, two}})), HasSubstr("it is of float32[2]"));
+              HasSubstr("VarHandleOp 'v': its type is float32[2], but its value in the checkpoint has type int32[2]"));
+  EXPECT_THAT(ValueOfV(Checkpoint({{"v", kFloat, {1, 2}, two}})), HasSubstr("its type is float32[2]"));
   EXPECT_THAT(ValueOfV(Checkpoint({{"v", kFloat, {2}, two}}), kFloat, {-1}),
               HasSubstr("float32[2]{1, 2}"));
   for (const auto& [attr, why] :
-       {std::pair(Attrs{{"dtype", ShapeAttr({2})}}, "'dtype' is no type"),
+       {std::pair(Attrs{{"dtype", ShapeAttr({2})}}, "'dtype' is not a type"),
         std::pair(Attrs{{"dtype", TypeAttr(kFloat)}, {"shape", TypeAttr(kFloat)}}, "")}) {
     Write("saved_model.pb", SavedModel(GraphDef({NodeDef("v", "VarHandleOp", {}, attr)}), "s", {},
                                        {{"y", "v:0", kFloat, {}}}));
@@ -372,7 +371,7 @@ TEST_F(SavedModelTest, VariablesInSlices) {
   const Variable huge{"v", kFloat, {int64_t{1} << 40, 2}, "", 0, slices};
   const Variable overflow{"v", kFloat, {int64_t{1} << 62, int64_t{1} << 62}, "", 0, slices};
   for (const Row& row : std::vector<Row>{
-           {{whole, first}, "one of its slices is not there"},
+           {{whole, first}, "one of its slices is missing"},
            {{whole, second, other_type}, "another type or shape"},
            {{whole, second, other_shape}, "another type or shape"},
            {{twice, first, second}, "overlap"},
@@ -381,8 +380,8 @@ TEST_F(SavedModelTest, VariablesInSlices) {
             "lies outside of it"},
            {{flat, {tf_format::SliceKey("v", {{0, 6}}), kFloat, {6}, std::string(24, ' ')}},
             "lies outside of it"},
-           {{less, first, second}, "leave something out"},
-           {{huge, first, second}, "more than the files hold"},
+           {{less, first, second}, "do not cover all of it"},
+           {{huge, first, second}, "larger than the files"},
            {{overflow, first, second}, "too large"}}) {
     EXPECT_THAT(value(row.variables), HasSubstr(row.error));
   }
@@ -440,7 +439,7 @@ TEST_F(SavedModelTest, RestoredAsTheGraphSays) {
   for (const char* bad : {"3", "3 2 0,1", "3 2 0,1:0,2:0,1", "3 3 0,1:0,2", "3 2 0,4:0,2",
                           "3 2 -1,1:0,2", "3 2 0,-1:0,2", "3 2 0:0", "x"}) {
     EXPECT_THAT(load("save/Const", {"v", "v"}, {bad, ""}),
-                testing::AnyOf(HasSubstr("makes no sense"), HasSubstr("lies outside")))
+                testing::AnyOf(HasSubstr("is invalid"), HasSubstr("lies outside")))
         << bad;
   }
 }
@@ -514,7 +513,7 @@ TEST_F(SavedModelTest, RestoredByAFunction) {
   EXPECT_THAT(text, HasSubstr("w = float32[1]{1}"));
   EXPECT_THAT(text, HasSubstr("w_1 = float32[1]{2}"));
   EXPECT_THAT(save("w_1", "w"), HasSubstr("w_1 = float32[1]{1}"));
-  EXPECT_THAT(save("w", "w"), HasSubstr("VarHandleOp 'w': two things are restored into it"));
+  EXPECT_THAT(save("w", "w"), HasSubstr("VarHandleOp 'w': two tensors of the checkpoint are restored into it"));
 }
 
 // --- The index ----------------------------------------------------------------------------------
@@ -544,8 +543,8 @@ TEST_F(SavedModelTest, BrokenIndexes) {
               HasSubstr("has the dim -2"));
   EXPECT_THAT(load({{header, {"v", Entry(0) + Bytes(2, ShapeProto({INT64_MAX, INT64_MAX}))}}}),
               HasSubstr("variable 'v'"));
-  EXPECT_THAT(load({{header, {"v", Entry(0)}, {"v", Entry(0)}}}), HasSubstr("do not ascend"));
-  EXPECT_THAT(load({{header, {"w", Entry(0)}}, {{"v", Entry(0)}}}), HasSubstr("do not ascend"));
+  EXPECT_THAT(load({{header, {"v", Entry(0)}, {"v", Entry(0)}}}), HasSubstr("are not sorted"));
+  EXPECT_THAT(load({{header, {"w", Entry(0)}}, {{"v", Entry(0)}}}), HasSubstr("are not sorted"));
   EXPECT_THAT(load({{{"v", Entry(0)}}}), HasSubstr("it has 0 files"));
   EXPECT_THAT(load({{{"", Int(1, 1 << 20)}}}), HasSubstr("files"));
   EXPECT_THAT(load({{{"", Int(1, 1) + Int(2, 1)}}}), HasSubstr("big-endian"));

@@ -99,7 +99,7 @@ TEST(TfliteFile, Buffers) {
   file.tensors[2].shape = {3};
   EXPECT_THAT(Loaded(file.Make()), HasSubstr("tensor 'w': it has 8 bytes"));
   file.tensors[2].bytes.clear();
-  EXPECT_THAT(Loaded(file.Make()), HasSubstr("nothing gives tensor 'w'"));
+  EXPECT_THAT(Loaded(file.Make()), HasSubstr("no operator produces tensor 'w'"));
   file.tensors[2].shape = {0, 3};
   EXPECT_THAT(Loaded(file.Make()), HasSubstr("w = float32[0,3]{}"));
   file.tensors[2].shape = {2};
@@ -143,7 +143,7 @@ TEST(TfliteFile, Strings) {
                                           {1 << 30, 16, 18, 21},
                                           {-1, 16, 18, 21}}) {
     file.tensors[2].bytes = BytesOf(bad) + "abcde";
-    EXPECT_THAT(Loaded(file.Make()), HasSubstr("its strings are damaged"));
+    EXPECT_THAT(Loaded(file.Make()), HasSubstr("its string data is damaged"));
   }
 }
 
@@ -172,7 +172,7 @@ TEST(TfliteFile, SparseTensors) {
   EXPECT_THAT(read({0, 1, 3}, {2, 0, 1}), HasSubstr("w = float32[2,3]{0, 0, 1, 2, 3, 0}"));
   EXPECT_THAT(read({0, 1, 4}, {2, 0, 1}), HasSubstr("a segment of its sparsity"));
   EXPECT_THAT(read({0, 1}, {2, 0, 1}), HasSubstr("too few segments"));
-  EXPECT_THAT(read({0, 1, 3}, {2, 0, 3}), HasSubstr("leads out of its shape"));
+  EXPECT_THAT(read({0, 1, 3}, {2, 0, 3}), HasSubstr("is outside of its shape"));
   EXPECT_THAT(read({0, 2, 4}, {2, 0, 1, 2}), HasSubstr("fewer numbers than it says"));
 }
 
@@ -234,7 +234,7 @@ TEST(TfliteFile, WrongFiles) {
   };
   EXPECT_THAT(refused([](File& f) { f.op_inputs = {9}; }), HasSubstr("there is no tensor 9"));
   EXPECT_THAT(refused([](File& f) { f.op_inputs = {-2}; }), HasSubstr("there is no tensor -2"));
-  EXPECT_THAT(refused([](File& f) { f.op_outputs = {0}; }), HasSubstr("is made twice"));
+  EXPECT_THAT(refused([](File& f) { f.op_outputs = {0}; }), HasSubstr("is produced twice"));
   EXPECT_THAT(refused([](File& f) { f.inputs = {0, 0}; }), HasSubstr("is an input twice"));
   EXPECT_THAT(refused([](File& f) { f.outputs = {5}; }), HasSubstr("there is no tensor 5"));
   EXPECT_THAT(refused([](File& f) {
@@ -249,7 +249,7 @@ TEST(TfliteFile, WrongFiles) {
                                    fb::CreateCallOptions(b, 0).Union());
                 };
               }),
-              HasSubstr("run each other"));
+              HasSubstr("calls of subgraphs"));
   EXPECT_THAT(refused([](File& f) {
                 f.op = fb::BuiltinOperator::CALL;
                 f.options = [](FlatBuilder& b) {

@@ -242,10 +242,10 @@ TEST(TorchWriter, RefusesByName) {
   };
   static constexpr Row kRows[] = {
       {"graph(x: string[2]) -> (x) {\n}\n", "value 'x': PyTorch has no tensors of string"},
-      {"graph(x: sequence(float32[2])) -> (x) {\n}\n", "value 'x': .* tensors alone"},
+      {"graph(x: sequence(float32[2])) -> (x) {\n}\n", "value 'x': .* only tensors"},
       {"graph(x: float32[...]) -> (x) {\n}\n", "value 'x': .* float32\\[\\.\\.\\.\\]"},
       {"graph(x: float32[2]) -> (y) {\n  y: float32[2] = relu(x)\n}\n",
-       "relu is no operator of PyTorch"},
+       "relu is not an operator of PyTorch"},
       {"graph(x: float32[2]) -> (y: float32[2]) {\n  w = int4[2]{1, 2}\n"
        "  y: float32[2] = torch.aten::add.Tensor(x, w) { operands = [\"self\", \"other\"] }\n}\n",
        "constant 'w': PyTorch has no tensors of int4\\[2\\]"},

@@ -107,7 +107,7 @@ TEST(WireReader, BrokenBytes) {
       {"\x0a\x05zzzz"s, "field 1 claims 5 bytes where 4 are left at byte 0"},
       {"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s, "claims 18446744073709551615 bytes"},
       {"\x0b\x10\x01"s, "the data ends inside of a number"},
-      {"\x0b\x14"s, "does not end as it began"},
+      {"\x0b\x14"s, "ends with another field number"},
       {"\x0b\x12\x05zz\x0c"s, "the data ends inside of a group"},
       {"\x0b\x11\x05zz"s, "the data ends inside of a group"},
       {std::string(100000, '\x0b'), "too deeply nested groups"},

@@ -258,7 +258,7 @@ TEST(TextTest, Errors) {
       {"graph g() -> () { a = f() { x = } }", "column 33", "value of an attribute"},
       {"graph g() -> () { a = f() { x = 99999999999999999999 } }", "column 33", "out of range"},
       {"graph g() -> () { a = f() { x = 1e99 } }", "column 33", "out of range"},
-      {"graph g() -> () { a = f() { x = 1.5.2 } }", "column 33", "no number"},
+      {"graph g() -> () { a = f() { x = 1.5.2 } }", "column 33", "not a number"},
       {"graph g() -> () { a = f() { x = [1, \"a\"] } }", "column 37", "different kinds"},
       {"graph g() -> () { a = f() { x = [1d] } }", "line 1", "no lists of double"},
       {"graph g() -> () { a = f() { x = [] } }", "column 36", "expected ':'"},
@@ -270,7 +270,7 @@ TEST(TextTest, Errors) {
       {"graph g(_) -> () {}", "line 1", "left out"},
       {"graph g() -> (_) {}", "line 1", "left out"},
       {"graph g(x: foo[2]) -> () {}", "line 1, column 12", "unknown element type"},
-      {"graph g() -> () { % = f() }", "line 1", "number behind %"},
+      {"graph g() -> () { % = f() }", "line 1", "number after %"},
       {"graph g() -> () { a = (x) }", "column 23", "expected an op"},
       {"graph g() -> () { a = onnx.(x) }", "column 28", "expected an op"},
   };

@@ -152,7 +152,7 @@ TEST_F(TfVariables, OfTensorFlow1) {
                       NodeDef("y", "ReadVariableOp", {"w", "^set"})}),
               HasSubstr("AssignAddVariableOp"));
   EXPECT_THAT(Result({NodeDef("set", "AssignAdd", {"v", "x"}), NodeDef("y", "Neg", {"set"})}),
-              HasSubstr("AssignAdd 'set': it changes 'v', which is kept from run to run"));
+              HasSubstr("AssignAdd 'set': it changes 'v', whose value is kept from run to run"));
   // Tables and what else has a state too.
   EXPECT_THAT(Result({NodeDef("table", "HashTableV2", {}),
                       NodeDef("y", "LookupTableFindV2", {"table", "x", "x"})}),

@@ -156,7 +156,7 @@ TEST(ViewData, ErrorsOfValues) {
 }
 
 TEST(ViewPage, NamesCannotBecomeMarkup) {
-  if (!HasViewPage()) GTEST_SKIP() << "the build has no page: npm was not there";
+  if (!HasViewPage()) GTEST_SKIP() << "the build has no page: npm was missing";
   const std::string name = "</script><script>alert(1)</script><!--\x7f\x01\xff";
   Model model;
   model.graph->set_name(name);

@@ -263,7 +263,7 @@ std::vector<std::string> Int8Result::Notes() const {
     StrAppend(&list, list.empty() ? "" : ", ", Counted(left.first, n));
   }
   for (const auto& [reason, list] : by_reason) {
-    notes.push_back(StrCat("float32 stay: ", list, ": ", reason));
+    notes.push_back(StrCat("stay float32: ", list, ": ", reason));
   }
   for (const OutputError& error : errors) notes.push_back(error.Note());
   return notes;
@@ -271,7 +271,7 @@ std::vector<std::string> Int8Result::Notes() const {
 
 absl::StatusOr<Int8Result> QuantizeToInt8(Model& ir, absl::Span<const IoCase> cases,
                                           const Int8Options& options) {
-  if (cases.empty()) return Invalid("there is no case to measure scales with");
+  if (cases.empty()) return Invalid("there are no inputs to measure scales with");
   Graph& graph = *ir.graph;
   X2IR_RETURN_IF_ERROR(graph.Sort());
   X2IR_RETURN_IF_ERROR(InferGraph(graph));
@@ -292,7 +292,7 @@ absl::StatusOr<Int8Result> QuantizeToInt8(Model& ir, absl::Span<const IoCase> ca
   X2IR_ASSIGN_OR_RETURN(const NumberRanges ranges, Measure(graph, cases, options, &result.floats));
   X2IR_ASSIGN_OR_RETURN(result.what, QuantizeFloats(graph, ranges, options.floats));
   if (result.what.ops.empty()) {
-    return CannotExpress("no op of the model becomes one of int8");
+    return CannotExpress("no op of the model can become an int8 op");
   }
   std::vector<std::vector<Datum>> integers;
   for (const IoCase& io : cases) {
@@ -346,7 +346,7 @@ absl::StatusOr<std::vector<IoCase>> ReadCalibration(absl::Span<const std::string
     const std::filesystem::path file(path);
     if (file.extension() == ".npy") {
       if (required.size() != 1) {
-        return problem("'", path, "' is one array, and the model has ", required.size(),
+        return problem("'", path, "' is one array, but the model has ", required.size(),
                        " inputs; give io files (.safetensors)");
       }
       auto tensor = ReadNpy(path);

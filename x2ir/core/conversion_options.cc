@@ -96,7 +96,7 @@ absl::Status SetDTypes(const OptionValue& value, ConvertOptions& options) {
     std::pair<std::string, std::string> parts("", text);
     if (text.find(':') == text.npos) {
       if (!dtypes.empty() && dtypes.front().first.empty()) {
-        return OptionError("dtypes", "a type of all inputs is given twice");
+        return OptionError("dtypes", "a type for all inputs is given twice");
       }
     } else {
       X2IR_ASSIGN_OR_RETURN(parts, NameAndValue("dtypes", text, "NAME:TYPE, as in x:float16"));
@@ -236,8 +236,7 @@ absl::Status SetPasses(const OptionValue& value, ConvertOptions& options) {
   }
   if (changes != static_cast<ptrdiff_t>(passes.size())) {
     return OptionError("passes",
-                       "expected names of passes, which run instead of the default ones, ",
-                       "or changes of the default ones, as in +fold_scale,-gemm, but not both");
+                       "expected names of passes, which replace the default ones, ", "or changes of the default ones, as in +fold_scale,-gemm, but not both");
   }
   Strings changed = DefaultPasses();
   for (const std::string& change : passes) {
@@ -246,8 +245,7 @@ absl::Status SetPasses(const OptionValue& value, ConvertOptions& options) {
     const auto at = std::find(changed.begin(), changed.end(), pass);
     if ((change[0] == '-') == (at == changed.end())) {
       return OptionError("passes", "'", change, "': the pass is ",
-                         at == changed.end() ? "not among" : "already one of",
-                         " those that would run");
+                         at == changed.end() ? "not among" : "already one of", " the passes that would run");
     }
     if (change[0] == '+') {
       changed.insert(changed.empty() ? changed.end() : changed.end() - 1, pass);
@@ -301,7 +299,7 @@ const std::vector<ConversionOption>& Table() {
        /*whole=*/true},
       {{.name = "dynamic",
         .type = Def::kList,
-        .help = "An axis of an input whose size is to vary, though MODEL was made for a number",
+        .help = "An axis of an input whose size may vary, although MODEL has a fixed number there",
         .placeholder = "NAME:0=batch"},
        Option::kImport,
        kReading,
@@ -310,7 +308,7 @@ const std::vector<ConversionOption>& Table() {
        /*whole=*/true},
       {{.name = "dtypes",
         .type = Def::kList,
-        .help = "The element type of an input; TYPE alone: of all others",
+        .help = "The element type of an input; TYPE alone: of all other inputs",
         .placeholder = "NAME:TYPE"},
        Option::kImport,
        kReading,
@@ -343,14 +341,14 @@ const std::vector<ConversionOption>& Table() {
        SetMember<kFrom, &ImportOptions::outputs>},
       {{.name = "extract",
         .type = Def::kText,
-        .help = "Cut the graph: what lies between these values, the same as --inputs and --outputs",
+        .help = "Cut the graph: keep the part between these values; the same as --inputs and --outputs",
         .placeholder = "FROM..TO"},
        Option::kImport,
        kReading,
        SetExtract},
       {{.name = "fold_inputs",
         .type = Def::kList,
-        .help = "This input becomes a constant, which the file holds, or that is the number",
+        .help = "This input becomes a constant: the array in the file, or the number",
         .placeholder = "NAME=FILE.npy|NUMBER"},
        Option::kImport,
        kReading,
@@ -361,15 +359,14 @@ const std::vector<ConversionOption>& Table() {
        /*switches=*/false,
        /*whole=*/true},
       {{.name = "freeze_params",
-        .help = "Make initializers that are inputs too constants (default), or keep them as "
+        .help = "Turn initializers that are also inputs into constants (default), or keep them as "
                 "inputs with a default value"},
        Option::kImport,
        kReading,
        SetMember<kFrom, &ImportOptions::freeze_params>,
        /*switches=*/true},
       {{.name = "keep_functions",
-        .help = "Keep MODEL's local functions, and the calls of them; by default each call becomes "
-                "what its function says"},
+        .help = "Keep MODEL's local functions and their calls; by default each call is replaced by the body of its function"},
        Option::kImport,
        kReading,
        SetMember<kFrom, &ImportOptions::keep_functions>},
@@ -398,8 +395,7 @@ const std::vector<ConversionOption>& Table() {
          return absl::OkStatus();
        }},
       {{.name = "continue_on_error",
-        .help = "Keep every op that cannot be converted, and write every one that cannot be "
-                "expressed as an op of domain x2ir, which no runtime knows"},
+        .help = "Keep every op that cannot be converted; write every IR op that cannot be expressed as an op of domain x2ir, which no runtime supports"},
        Option::kBoth,
        kConverting,
        [](const OptionValue& value, ConvertOptions& options) {
@@ -415,16 +411,13 @@ const std::vector<ConversionOption>& Table() {
        /*switches=*/true},
       {{.name = "passes",
         .type = Def::kList,
-        .help = "Run these passes instead of the default ones; +A: A too, -B: not B",
+        .help = "Run these passes instead of the default ones; +A: A in addition, -B: without B",
         .placeholder = "A,B,..."},
        Option::kExport,
        kConverting,
        SetPasses},
       {{.name = "keep_weight_types",
-        .help = "Weights of float16 and bfloat16 that the graph computes with in float32 stay what "
-                "they are, but for small ones that passes compute with; by default they become "
-                "float32, "
-                "which is exact, where passes run"},
+        .help = "Keep weights of float16 and bfloat16 that the graph uses in float32, except for small ones that passes compute with; by default they become float32 if passes run, which is exact"},
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::keep_weight_types>},
@@ -459,12 +452,11 @@ const std::vector<ConversionOption>& Table() {
        kConverting,
        SetMember<kTo, &ExportOptions::outputs_as_nhwc>},
       {{.name = "float16",
-        .help = "Weights are float16, half as large, and so is what is computed, where runtimes of "
-                "the target compute float16, inputs and outputs too; what must stay float32 does"},
+        .help = "Convert weights to float16, half as large; also activations, inputs and outputs where runtimes of the target compute in float16; ops that need float32 keep it"},
        Option::kExport,
        kConverting,
        SetNarrowFloats<DType::kFloat16>},
-      {{.name = "bfloat16", .help = "The same in bfloat16"},
+      {{.name = "bfloat16", .help = "As --float16, with bfloat16"},
        Option::kExport,
        kConverting,
        SetNarrowFloats<DType::kBFloat16>},
@@ -480,9 +472,7 @@ const std::vector<ConversionOption>& Table() {
        kConverting,
        SetMember<kTo, &ExportOptions::keep>},
       {{.name = "int8",
-        .help = "Weights and what is computed are int8 where runtimes have kernels for it, with "
-                "scales that are measured; notes say what stays float32, and how far off outputs "
-                "are"},
+        .help = "Convert weights and activations to int8 where runtimes have kernels for it, with measured scales; notes list what stays float32 and the errors of the outputs"},
        Option::kExport,
        kConverting,
        [](const OptionValue& value, ConvertOptions& options) {
@@ -491,8 +481,7 @@ const std::vector<ConversionOption>& Table() {
        }},
       {{.name = "calibrate",
         .type = Def::kList,
-        .help = "With --int8: inputs to measure with, an io file (.safetensors), an .npy file "
-                "where the model has one input, or a folder of such",
+        .help = "With --int8: inputs to measure scales with: an io file (.safetensors), an .npy file if the model has one input, or a folder of such files",
         .placeholder = "DIR|FILE"},
        Option::kExport,
        kConverting,
@@ -524,8 +513,7 @@ const std::vector<ConversionOption>& Table() {
        }},
       {{.name = "method",
         .type = Def::kChoice,
-        .help = "With --int8: what of the numbers measured int8 reaches: minmax (all; the "
-                "default), percentile (all but one in 10,000), mse (what makes the least error)",
+        .help = "With --int8: the range of the measured numbers that int8 covers: minmax (all; the default), percentile (all but one in 10,000), mse (the range with the least error)",
         .placeholder = "METHOD",
         .choices = RangeMethodNames()},
        Option::kExport,
@@ -544,20 +532,17 @@ const std::vector<ConversionOption>& Table() {
        /*switches=*/false,
        /*whole=*/true},
       {{.name = "strip_names",
-        .help = "Only inputs and outputs keep their names; doc strings and metadata of nodes go"},
+        .help = "Only inputs and outputs keep their names; doc strings and metadata of nodes are removed"},
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::strip_names>},
       {{.name = "params_as_inputs",
-        .help = "Weights become inputs too, whose default values they are, so that a runtime may "
-                "be given others"},
+        .help = "Make weights also inputs with default values, so that a runtime can be given other weights"},
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::params_as_inputs>},
       {{.name = "check",
-        .help = "Check MODEL and the result against the schemas of their ops, ONNX also with "
-                "libonnx's checker where the programs find that and it knows the opset; write "
-                "nothing if either does not pass"},
+        .help = "Check MODEL and the result against the schemas of their ops, and ONNX models with libonnx's checker if it is installed and knows the opset; write nothing if a check fails"},
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::check>},
@@ -596,7 +581,7 @@ absl::Status CheckTogether(const ConvertOptions& options, const Format* to) {
     const bool of_format = out.format_options.Flag("float16");
     return OptionError(
         "keep", "needs ", OptionText("float16"),
-        of_format ? StrCat(", which in format '", to->name, "' is about weights alone") : "");
+        of_format ? StrCat(", which in format '", to->name, "' applies only to weights") : "");
   }
   return absl::OkStatus();
 }
@@ -617,10 +602,10 @@ absl::Status CheckKey(std::string_view key, const Format* from, const Format* to
     known.push_back(OptionKey(option.def.name));
     if (known.back() != key) continue;
     if (!from && option.side == ConversionOption::kImport) {
-      return OptionError(option.def.name, "says how a model is read, and none is read here");
+      return OptionError(option.def.name, "is an option of reading, and no model is read here");
     }
     if (!to && option.side == ConversionOption::kExport) {
-      return OptionError(option.def.name, "says how a model is written, and none is written here");
+      return OptionError(option.def.name, "is an option of writing, and no model is written here");
     }
     return absl::OkStatus();
   }
@@ -735,7 +720,7 @@ absl::Status AtLeastOpset(
     Report later;
     if (convert(to, later).ok()) {
       later.notes.push_back(
-          StrCat("opset ", opset, ", the least that has what the model needs: ", lacked));
+          StrCat("opset ", opset, ", the oldest that has what the model needs: ", lacked));
       report = std::move(later);
       return absl::OkStatus();
     }

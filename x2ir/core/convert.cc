@@ -57,7 +57,7 @@ absl::Status InPlace(Model& model, const Work& work) {
 absl::Status SetOption(FormatOptions& options, const std::string& name, OptionValue value) {
   const auto it = options.values().find(name);
   if (it != options.values().end() && it->second != value) {
-    return OptionError(name, "is given as ", OptionValueText(value), " and, by name, as ",
+    return OptionError(name, "is given as ", OptionValueText(value), " and, by its name, as ",
                        OptionValueText(it->second));
   }
   options.Set(name, std::move(value));
@@ -92,7 +92,7 @@ absl::Status CheckHolds(const Graph& graph, const ExportOptions& options, const 
   }
   for (const Value* input : graph.inputs()) {
     if (!input->constant()) continue;
-    return CannotExpress("input '", input->name(), "' has a default value, which no input has in ",
+    return CannotExpress("input '", input->name(), "' has a default value, but inputs cannot have default values in ",
                          Whose(format), "; ", OptionText("freeze_params"), " makes it a constant");
   }
   return absl::OkStatus();

@@ -46,7 +46,7 @@ absl::StatusOr<Values> Driver::Try(const Handler& handler, Rewrite& r) {
   }
   for (size_t i = 0; values.ok() && i < r.node.num_outputs(); ++i) {
     if (r.node.output(i) && !(*values)[i]) {
-      values = Internal("the handler leaves out output ", i, ", which is used");
+      values = Internal("the handler does not return output ", i, ", which is used");
     }
   }
   if (!values.ok()) {

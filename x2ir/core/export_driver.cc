@@ -179,7 +179,7 @@ class Exporter : public Driver {
       } else if (depth < kMaxLoweringDepth) {
         ok = Convert(graph, made, origin, depth + 1) && ok;
       } else {
-        AddPending(origin, Internal("forms of ", made->op().str(), " do not end"), made, depth);
+        AddPending(origin, Internal("forms of ", made->op().str(), " recurse without end"), made, depth);
         ok = false;
       }
     }
@@ -291,7 +291,7 @@ class Exporter : public Driver {
   // `status`: why the node cannot be written as it is.
   bool Lower(Graph& graph, Node* node, const OriginPtr& origin, int depth, absl::Status status) {
     if (depth >= kMaxLoweringDepth) {
-      AddPending(origin, Internal("lowerings of ", node->op().str(), " do not end"), node, depth);
+      AddPending(origin, Internal("lowerings of ", node->op().str(), " recurse without end"), node, depth);
       return false;
     }
     std::vector<std::string> tried;
@@ -475,8 +475,8 @@ class Exporter : public Driver {
       const OpSchema* then = SchemaOf(node.op(), source_opset);
       const OpSchema* now = SchemaOf(node.op(), opset);
       if (then != now) {
-        Fail(CannotExpress("was kept as it is at opset ", source_opset, "; at opset ", opset,
-                           " that op is another"),
+        Fail(CannotExpress("was kept unchanged from opset ", source_opset, "; at opset ", opset,
+                           " this op has another meaning"),
              node);
         return;
       }
@@ -496,7 +496,7 @@ class Exporter : public Driver {
     std::string ops;
     for (const std::string& op : kept_) StrAppend(&ops, ops.empty() ? "" : ", ", op);
     report_.warnings.push_back(
-        StrCat("ops are kept as they are, which only runtimes that have them can run: ", ops));
+        StrCat("some ops are kept unchanged; only runtimes that have them can run the model: ", ops));
   }
 
   // Functions that were kept are written as they are. A runtime reads their nodes at the model's
@@ -532,8 +532,7 @@ class Exporter : public Driver {
       const OpSchema* schema = SchemaOf(node->op(), then);
       if (schema && schema == SchemaOf(node->op(), now)) continue;
       fail(NameOf(*node),
-           CannotExpress("the function was kept as it is at opset ", then, "; at opset ", now,
-                         " its ", node->op().str(), " is another"));
+           CannotExpress("the function was kept unchanged from opset ", then, "; at opset ", now, " its op ", node->op().str(), " has another meaning"));
     }
   }
 
@@ -542,8 +541,8 @@ class Exporter : public Driver {
     const bool may_hold = !keep_failed_ && (!known_ || known_->holds_any_ops);
     report_.AddFailure(node.op().str(), NameOf(node), status,
                        may_hold && node.dialect() != dialect_
-                           ? StrCat(OptionText("continue_on_error"), " writes it as it is, as an ",
-                                    "op that no runtime knows")
+                           ? StrCat(OptionText("continue_on_error"), " writes it unchanged, as an ",
+                                    "op that no runtime supports")
                            : "");
     Keep(node.op(), node);
   }

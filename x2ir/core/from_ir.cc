@@ -177,13 +177,13 @@ absl::Status NarrowAsAsked(Graph& graph, const ExportOptions& options,
     }
     return OptionError("keep", "there is no op and no node '", name, "' where float32 becomes ",
                        Name(*options.narrow_floats),
-                       "; a node may have become part of another one by the passes",
+                       "; passes may have merged the node into another one",
                        DidYouMean(name, known));
   }
   X2IR_RETURN_IF_ERROR(graph.Sort());
   std::string stays;
   for (const auto& [op, count] : narrowed.stays) {
-    StrAppend(&stays, stays.empty() ? "; float32 stay: " : ", ", op,
+    StrAppend(&stays, stays.empty() ? "; stay float32: " : ", ", op,
               count > 1 ? StrCat(" ", count) : "");
   }
   report.notes.push_back(StrCat(Name(*options.narrow_floats), ": ", narrowed.weights,
@@ -293,7 +293,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
       RewriteFromIr(model, dialect, source_opsets, keeps, options.progress, report));
   if (keeps && !report.failures.empty()) {
     report.warnings.push_back(
-        StrCat("kept as custom ops, which no runtime knows:\n", report.FailuresText()));
+        StrCat("kept as custom ops, which no runtime supports:\n", report.FailuresText()));
     report.ClearFailures();
   }
   const bool has_opsets = !known || known->latest_opset > 1;

@@ -81,7 +81,7 @@ absl::StatusOr<Bindings> Bind(const Function& function, const Node& call) {
                        Find(bindings.defaults, name.view());
     if (!known) return Invalid("the function has no attribute '", name.view(), "'");
     if (attr.kind() == AttrKind::kRef) {
-      return Invalid("attribute '", name.view(), "' refers to one of a function, and is in none");
+      return Invalid("attribute '", name.view(), "' refers to an attribute of a function, but is not in a function");
     }
     for (const Graph* graph : GraphsIn(attr)) {
       std::string foreign;
@@ -179,7 +179,7 @@ class Instance {
   absl::Status Complete(Graph& graph, int depth, bool own) {
     if (depth > kMaxDepth) return Invalid("graphs are nested more than ", kMaxDepth, " deep");
     for (const Value* output : graph.outputs()) {
-      if (!output) return Invalid("an output of a nested graph is an operand that is left out");
+      if (!output) return Invalid("an output of a nested graph is a missing operand");
     }
     if (own) {
       for (Value* input : graph.inputs()) input->set_type(WithoutSymbols(input->type()));
@@ -301,7 +301,7 @@ absl::Status Functions::Check() const {
       height = std::max(height, path.size() < kMaxDepth ? marks[callee].height + 1 : kMaxDepth + 1);
     }
     if (height > kMaxDepth)
-      return Invalid("functions call each other more than ", kMaxDepth, " deep");
+      return Invalid("calls of functions are nested more than ", kMaxDepth, " deep");
     marks[&function] = {false, height};
     path.pop_back();
     return absl::OkStatus();
@@ -351,7 +351,7 @@ absl::StatusOr<std::vector<Node*>> Functions::Inline(const Function& function, N
   }
   int64_t budget = most_ - inlined_ - size->second;
   const auto too_much = [&] {
-    return Invalid("local functions, written out, are more than ", most_ >> 20, " MiB of nodes");
+    return Invalid("local functions, inlined, take more than ", most_ >> 20, " MiB of nodes");
   };
   // What it calls is counted before, so that nothing is written out by halves.
   if (budget < 0 || WrittenOut(function) > most_ - inlined_) return too_much();
@@ -398,7 +398,7 @@ absl::StatusOr<std::vector<Node*>> Functions::Inline(const Function& function, N
   }
   for (size_t i = 0; i < call->num_outputs() && status.ok(); ++i) {
     if (call->output(i) && !values[body.outputs()[i]]) {
-      status = Invalid("result ", i, " is an operand that is left out");
+      status = Invalid("result ", i, " is a missing operand");
     }
   }
   if (!status.ok()) {

@@ -365,7 +365,7 @@ class Importer : public Driver {
     }
     const OpSchema* schema = SchemaOf(op, opset);
     if (of_model == opset || (schema && schema == SchemaOf(op, of_model))) return absl::OkStatus();
-    return CannotExpress("cannot be kept as it is: it stands in a function of opset ", opset,
+    return CannotExpress("cannot be kept unchanged: it is in a function of opset ", opset,
                          ", and the model is of opset ", of_model);
   }
 
@@ -378,7 +378,7 @@ class Importer : public Driver {
     }
     for (const Symbol name : unknown) {
       WarnOnce(StrCat(node.op().view(), " has no attribute '", name.view(),
-                      "'; runtimes pay no heed to it, and it is dropped"));
+                      "'; runtimes ignore it, and it is dropped"));
       node.EraseAttr(name);
     }
   }
@@ -387,7 +387,7 @@ class Importer : public Driver {
   static absl::Status CheckSource(const Node& node, const OpSchema* schema) {
     for (const auto& [name, attr] : node.attrs()) {
       if (attr.kind() != AttrKind::kRef) continue;
-      return Unimplemented("attribute '", name.str(), "' refers to one of an enclosing function");
+      return Unimplemented("attribute '", name.str(), "' refers to an attribute of an enclosing function");
     }
     if (!schema || schema->deprecated) return absl::OkStatus();
     const std::vector<std::string> problems = CheckNode(node, *schema);
@@ -431,7 +431,7 @@ class Importer : public Driver {
     }
     if (opset == 0) {
       return Unimplemented("the ", What(), " imports no opset of domain '", domain,
-                           "'; add an opset_import of it with the version that its ops are of");
+                           "'; add an opset_import of it with the version of its ops");
     }
     if (!known_ && !HasForms(dialect_)) return NoHandlers();
     if (!known_ || !known_->schema) return Unimplemented("no mapping to IR");
@@ -472,10 +472,9 @@ class Importer : public Driver {
     if (!domain.empty() && node.dialect() == dialect_) {
       const Dialect* target = FindDialect(policy_.target);
       if (policy_.target.empty() || policy_.target == dialect_.view()) {
-        hint = StrCat(OptionText("foreign"), " ", domain, " keeps it as it is");
+        hint = StrCat(OptionText("foreign"), " ", domain, " keeps it unchanged");
       } else if (!target || target->holds_any_ops) {
-        hint = StrCat(OptionText("continue_on_error"), " writes it as it is, as an op that no ",
-                      "runtime of ", policy_.target, " knows");
+        hint = StrCat(OptionText("continue_on_error"), " writes it unchanged, as an op that no ", "runtime of ", policy_.target, " supports");
       }
     } else {
       hint = WhatHelps(op, node, {status.message().data(), status.message().size()});

@@ -284,7 +284,7 @@ absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tens
       if (!shape) continue;
       if (shape->rank() != tensor.rank()) return mismatch("");
       if (const std::string axes = OtherSizes(*shape, tensor); !axes.empty()) {
-        return mismatch(StrCat("; if the model is to take any size there: ", OptionText("dynamic"),
+        return mismatch(StrCat("; to accept any size there: ", OptionText("dynamic"),
                                " ", input.name(), ":", axes));
       }
       for (int64_t d = 0; d < tensor.rank(); ++d) {

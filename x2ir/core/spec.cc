@@ -46,8 +46,8 @@ struct Forms {
       if (first > std::min(form->opsets.last, other->opsets.last)) continue;
       const std::string_view dialect = form->dialect, op = form->op, ir_op = form->ir_op;
       const std::string what = direction == &Form::imports
-                                   ? StrCat("what imports ", dialect, ".", op)
-                                   : StrCat("what exports ", ir_op, " to ", dialect);
+                                   ? StrCat("the import form of ", dialect, ".", op)
+                                   : StrCat("the export form of ", ir_op, " to ", dialect);
       AddDuplicate(StrCat(what, " at opset ", first), other->place, form->place);
     }
     forms.push_back(form);
@@ -284,7 +284,7 @@ absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r) {
     const AttrSchema* known = schema ? schema->FindAttr(name) : nullptr;
     if (schema && !known) return Invalid(UnknownAttribute(name, *schema));
     if (attr.kind() == AttrKind::kRef) {
-      return Unimplemented("attribute '", name.str(), "' refers to one of an enclosing function");
+      return Unimplemented("attribute '", name.str(), "' refers to an attribute of an enclosing function");
     }
     if (known && attr.kind() != known->kind) {
       return Invalid("attribute '", name.str(), "': expected ", Name(known->kind), ", got ",
@@ -341,7 +341,7 @@ absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r) {
     } else if (!own || !own->default_value || *own->default_value != attr) {
       if (!schema) {
         return CannotExpress("attribute '", name.str(), "' = ", attr.ToString(),
-                             " has no counterpart in ", form.op.str(), ": its row names none");
+                             " has no counterpart in ", form.op.str(), ": the row of the op does not name it");
       }
       const Dialect* known = FindDialect(form.dialect.view());
       const bool versioned = known && known->versions;

@@ -95,12 +95,12 @@ std::string WayTo(const Value& value) {
     StrAppend(&shapes, shapes.empty() ? "" : " ", OptionText("shapes"), " ", input->name(), ":",
               SizesOf(*input));
   }
-  if (!shapes.empty()) return StrCat(states, "; ", shapes, " gives sizes");
+  if (!shapes.empty()) return StrCat(states, "; ", shapes, " sets the sizes");
   // Sizes of inputs are known: what numbers they give decides.
   const std::string where = !origins.nested ? "it is computed"
                             : origins.nested->name().empty()
-                                ? StrCat("it comes out of ", origins.nested->op().str())
-                                : StrCat("it comes out of ", origins.nested->op().str(), " '",
+                                ? StrCat("it is a result of ", origins.nested->op().str())
+                                : StrCat("it is a result of ", origins.nested->op().str(), " '",
                                          origins.nested->name(), "'");
   for (const Value* input : origins.inputs) {
     if (!SaysSizes(*input)) continue;
@@ -108,9 +108,9 @@ std::string WayTo(const Value& value) {
               "=VALUE");
   }
   if (!numbers.empty()) {
-    return StrCat(where, "; ", numbers, " makes constant what it is computed of");
+    return StrCat(where, "; ", numbers, " makes the operands constant that it is computed from");
   }
-  return origins.inputs.empty() ? "" : StrCat(where, ", of the numbers that inputs hold");
+  return origins.inputs.empty() ? "" : StrCat(where, ", from the values of inputs");
 }
 
 }  // namespace

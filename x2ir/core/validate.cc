@@ -81,7 +81,7 @@ std::vector<std::string> ValidateForm(const Form& form) {
     problems.push_back(StrCat(Describe(form), what...));
   };
   if (form.opsets.first > form.opsets.last || form.opsets.first < 1) problem("an empty interval");
-  if (!form.imports && !form.exports) problem("goes in no direction");
+  if (!form.imports && !form.exports) problem("neither imports nor exports");
 
   const OpDef* def = FindOp(form.ir_op);
   if (!def) {
@@ -90,11 +90,11 @@ std::vector<std::string> ValidateForm(const Form& form) {
     for (const Lens& lens : form.lenses) {
       for (const std::string& name : lens->IrAttrs()) {
         if (!def->FindAttr(name))
-          problem("a lens names IR attribute '", name, "', which it has not");
+          problem("a lens names IR attribute '", name, "', which the op does not have");
       }
       for (const std::string& name : lens->IrOperands()) {
         if (def->InputIndex(name) < 0) {
-          problem("a lens names IR operand '", name, "', which it has not");
+          problem("a lens names IR operand '", name, "', which the op does not have");
         }
       }
     }

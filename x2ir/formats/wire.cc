@@ -139,7 +139,7 @@ bool WireReader::SkipGroup() {
         break;
       case WireType::kEndGroup:
         if (open.back() != tag >> 3) {
-          Fail("a group that does not end as it began");
+          Fail("a group ends with another field number");
           return false;
         }
         open.pop_back();
@@ -211,7 +211,7 @@ void WireReader::AppendFixed(WireType type, std::vector<T>* out) {
   }
   if (bytes_.size() % sizeof(T) != 0) {
     return Fail(
-        StrCat("field ", field_, " of ", bytes_.size(), " bytes, no multiple of ", sizeof(T)));
+        StrCat("field ", field_, " of ", bytes_.size(), " bytes, not a multiple of ", sizeof(T)));
   }
   const size_t before = out->size();
   out->resize(before + bytes_.size() / sizeof(T));

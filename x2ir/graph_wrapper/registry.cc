@@ -57,7 +57,7 @@ absl::Status CheckRegistrations() {
   std::string text;
   for (const std::string& problem : RegistrationProblems()) StrAppend(&text, "\n  ", problem);
   if (text.empty()) return absl::OkStatus();
-  return CannotExpress("what is linked together does not fit:", text);
+  return CannotExpress("the linked registrations contradict each other:", text);
 }
 
 }  // namespace x2ir

@@ -77,7 +77,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
     if (error == ENOENT || error == ENOTDIR) {
       return NotFound("no such file: '", path, "'");
     }
-    if (error == ENXIO) return DataLoss("'", path, "' is no regular file");  // a socket
+    if (error == ENXIO) return DataLoss("'", path, "' is not a regular file");  // a socket
     return SystemError("cannot open '", path, "': ", ErrnoText(error));
   }
   std::shared_ptr<MappedFile> file(new MappedFile());
@@ -88,7 +88,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
     return SystemError("cannot read '", path, "': ", ErrnoText(errno));
   }
   if (!S_ISREG(st.st_mode)) {
-    return DataLoss("'", path, "' is ", S_ISDIR(st.st_mode) ? "a directory" : "no regular file");
+    return DataLoss("'", path, "' is ", S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
   }
   AddFileRead(st.st_dev, st.st_ino);
   file->size_ = static_cast<size_t>(st.st_size);
@@ -227,7 +227,7 @@ Tensor Tensor::ScalarOf(DType dtype, double value) {
     case DType::kBool: store(value != 0); break;
     case DType::kComplex64: store(std::complex<float>(static_cast<float>(value))); break;
     case DType::kComplex128: store(std::complex<double>(value)); break;
-    default: X2IR_CHECK(false, "no number can be a " + std::string(Name(dtype)));
+    default: X2IR_CHECK(false, "a number cannot become a " + std::string(Name(dtype)));
   }
   return t;
 }
@@ -393,7 +393,7 @@ double Tensor::AsDouble(int64_t i) const {
     case DType::kUInt64: return static_cast<double>(Load<uint64_t>(data_, i));
     default:
       X2IR_CHECK(IsInteger(dtype_) || dtype_ == DType::kBool,
-                 StrCat("an element of ", Name(dtype_), " is no real number"));
+                 StrCat("an element of ", Name(dtype_), " is not a real number"));
       return static_cast<double>(AsInt(i));
   }
 }

@@ -320,7 +320,7 @@ class GraphParser {
     }
     pos_ = start;
     if (token.empty()) return Invalid("expected the value of an attribute");
-    return Invalid("'", token, "' is no number, or out of range");
+    return Invalid("'", token, "' is not a number, or is out of range");
   }
 
   // Behind the '['.
@@ -402,7 +402,7 @@ class GraphParser {
     if (At('%')) {
       ++pos_;
       while (pos_ < text_.size() && IsDigit(text_[pos_])) ++pos_;
-      if (pos_ == start + 1) return Invalid("expected a number behind %");
+      if (pos_ == start + 1) return Invalid("expected a number after %");
       return Ref{std::string(text_.substr(start, pos_ - start)), true, false};
     }
     size_t end = start;

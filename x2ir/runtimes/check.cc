@@ -85,7 +85,7 @@ absl::StatusOr<ModelInRuntime> ModelInRuntime::Convert(const Model& ir,
                                                        ExportOptions options) {
   const Format* format = FindFormat(runtime->format());
   if (!format || format->extensions.empty()) {
-    return Unimplemented("format '", runtime->format(), "' is not written by this program");
+    return Unimplemented("format '", runtime->format(), "' cannot be written by this program");
   }
   X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<const RuntimeFolder> folder, RuntimeFolder::Make());
   const std::string path = (folder->path() / StrCat("model", format->extensions[0])).string();

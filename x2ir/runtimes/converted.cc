@@ -96,7 +96,7 @@ class Border {
       if (!steps) {
         return Unimplemented("'", value->name(), "' is ", Name(value->dtype()),
                              " in the file, and ",
-                             "it is not known which numbers its integers stand for; ",
+                             "it is not known which real numbers its integers represent; ",
                              OptionText("io_type"), " float32 keeps them");
       }
       if (to_file) type.set_dtype(ports[port].type.dtype());

@@ -48,7 +48,7 @@ absl::StatusOr<std::shared_ptr<const Runtime>> LoadRuntime(std::string_view name
 
 absl::Status RuntimeModel::CheckInputTypes(absl::Span<const Tensor> inputs) const {
   if (inputs.size() != inputs_.size()) {
-    return Invalid("the model has ", inputs_.size(), " inputs, and ", inputs.size(), " are given");
+    return Invalid("the model has ", inputs_.size(), " inputs, but ", inputs.size(), " are given");
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].dtype() == inputs_[i].dtype) continue;
@@ -77,7 +77,7 @@ absl::StatusOr<SharedLibrary> SharedLibrary::Load(const std::string& path,
       return OptionError("runtime_library", "there is no file '", path, "'");
     }
     if (!std::filesystem::is_regular_file(file, error)) {
-      return OptionError("runtime_library", "'", path, "' is no file");
+      return OptionError("runtime_library", "'", path, "' is not a file");
     }
     if (load(file.string())) return library;
     const char* why = dlerror();
@@ -93,8 +93,8 @@ absl::StatusOr<SharedLibrary> SharedLibrary::Load(const std::string& path,
     if (why && !missing && problem.empty()) problem = why;
   }
   if (!problem.empty()) return SystemError("cannot load ", title, ": ", problem);
-  return SystemError("there is no ", names[0], " where the system looks for libraries: ", advice,
-                     ", or say where it is by ", OptionText("runtime_library"));
+  return SystemError("the system finds no library ", names[0], ": ", advice,
+                     ", or give its path with ", OptionText("runtime_library"));
 }
 
 absl::Status SharedLibrary::IsNot(std::string_view why) const {

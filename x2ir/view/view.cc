@@ -13,7 +13,7 @@ absl::StatusOr<std::string> ViewPage(absl::Span<const ViewedModel> models,
                                      const ViewOptions& options) {
   if (!HasViewPage()) {
     return absl::FailedPreconditionError(
-        "this build of x2ir has no page: npm was not there when it was built");
+        "this build of x2ir has no page, because npm was missing when it was built");
   }
   X2IR_ASSIGN_OR_RETURN(const std::string data, ViewData(models, options));
   std::string page(kPageBeforeData);

@@ -39,7 +39,7 @@ TEST(TorchSchemas, Calls) {
       {"torch.aten::relu.default(x) { operands = [\"self\"] }", ""},
       {"torch.aten::reluu.default(x) { operands = [\"self\"] }", "no such operator"},
       {"torch._operator::add(x) { operands = [\"a\"] }", ""},  // nothing is known of it
-      {"torch.aten::relu.default(x)", "not all named"},
+      {"torch.aten::relu.default(x)", "have no names"},
       {"torch.aten::relu.default(x) { operands = [\"x\"] }", "no argument 'x'"},
       {"torch.aten::relu.default()", "'self' is missing"},
       {"torch.aten::relu.default(x) { operands = [\"self:int\"] }",

@@ -81,8 +81,8 @@ absl::Status RenameValues(Graph& graph, const NamePairs& names) {
     Value* has = graph.Find(new_name);
     if (!has || renamed.contains(has)) continue;
     if (has->is_input() || has->is_graph_output()) {
-      return OptionError("rename", "'", new_name, "' is the name of an ",
-                         has->is_input() ? "input" : "output", " already");
+      return OptionError("rename", "'", new_name, "' is already the name of an ",
+                         has->is_input() ? "input" : "output");
     }
     graph.Rename(has, graph.UniqueName(StrCat(new_name, "_was")));
   }
@@ -102,15 +102,13 @@ absl::StatusOr<Tensor> OneNumber(const Value& input, std::string_view text) {
   const Type& type = input.type();
   const DType t = type.is_tensor() ? type.dtype() : DType::kUndefined;
   if (!IsInteger(t) && !IsFloating(t) && t != DType::kBool) {
-    return Invalid("it is ", type.ToString(), ", and ", text,
-                   " is a number; a .npy file says more");
+    return Invalid("it is ", type.ToString(), ", and ", text, " is a single number; give the array in a .npy file");
   }
   std::vector<int64_t> dims(input.shape() ? static_cast<size_t>(input.shape()->rank()) : 0, 1);
   for (size_t i = 0; i < dims.size(); ++i) {
     const Dim& dim = (*input.shape())[static_cast<int64_t>(i)];
     if (dim.is_static() && dim.value() != 1) {
-      return Invalid("it is ", type.ToString(), ", and ", text,
-                     " is one element; a .npy file holds more");
+      return Invalid("it is ", type.ToString(), ", and ", text, " is a single element; give the array in a .npy file");
     }
   }
   const bool is_word = text == "true" || text == "false";

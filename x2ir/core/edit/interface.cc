@@ -148,8 +148,8 @@ absl::StatusOr<Interface> ReadReport(const std::string& path) {
     return OptionError(kMap, "'", path, "': ", std::string(json.status().message()));
   }
   if (!interface.known) {
-    return OptionError(kMap, "'", path, "' says nothing of inputs and outputs; expected what ",
-                       "convert --report wrote of a model that was written");
+    return OptionError(kMap, "'", path, "' does not describe inputs and outputs; expected the report that ",
+                       "convert --report wrote for a model");
   }
   return interface;
 }
@@ -217,8 +217,7 @@ absl::StatusOr<Interface> Complete(std::vector<Said> all, const Graph* source,
                            "'; it has: ", NamesOf(to));
       }
       if (port.type.is_known() && !source) {
-        return OptionError(kMap, "'", port.source, "': of what element type it was is not known ",
-                           "where one model is given; a report (FILE.json) says it");
+        return OptionError(kMap, "'", port.source, "': its original element type is not known ", "from one model; give a report (FILE.json)");
       }
       if (!port.type.is_known() && source) {
         port.source_type.set_dtype(there->type().dtype());
@@ -248,8 +247,7 @@ absl::StatusOr<Interface> Complete(std::vector<Said> all, const Graph* source,
   for (const Said& said : all) {
     if (said.used) continue;
     if (!source && said.port.name.empty()) {
-      return OptionError(kMap, "'", said.port.source, "': an input that became a constant is ",
-                         "compared with the model that still has it; one model is given");
+      return OptionError(kMap, "'", said.port.source, "': an input that became a constant needs ", "the model that still has the input; only one model is given");
     }
     const std::string& name = source ? said.port.source : said.port.name;
     return OptionError(kMap, source ? "the source" : "the model", " has no input or output '", name,
@@ -275,15 +273,14 @@ absl::StatusOr<std::vector<Value*>> ValuesOf(const std::vector<Value*>& values,
   if (found.size() == left.size()) return found;
   // Formats that have names of their own keep the order.
   if (values.size() == left.size()) return values;
-  return OptionError(kMap, "the model has ", values.size(), " ", what, "s, and of ", left.size(),
-                     " something is said; it has: ", NamesOf(values));
+  return OptionError(kMap, "the model has ", values.size(), " ", what, "s, but ", left.size(), " are given; it has: ", NamesOf(values));
 }
 
 absl::Status CheckCast(const PortChange& port, DType from, DType to) {
   const auto kind = [](DType t) { return IsFloating(t) ? 0 : IsInteger(t) ? 1 : 2; };
   if (kind(from) == kind(to) && kind(from) != 2) return absl::OkStatus();
   return OptionError(kMap, "'", port.source, "' is ", Name(from), " in one model and ", Name(to),
-                     " in the other, which stands for it by a scale; convert with ",
+                     " in the other, which represents it with a scale; convert with ",
                      OptionText("io_type"), " float32, or give inputs of that type by --io");
 }
 
@@ -301,7 +298,7 @@ absl::Status CheckPerm(const PortChange& port, const Value& value) {
   for (size_t i = 0; i < sorted.size(); ++i) fits = fits && sorted[i] == static_cast<int64_t>(i);
   if (fits) return absl::OkStatus();
   return OptionError(kMap, "'", value.name(), "' is ", value.type().ToString(),
-                     ", which does not have the axes that the conversion gave it");
+                     ", which does not match the layout that the conversion gave it");
 }
 
 void SetElementType(Value* value, DType dtype) {
@@ -459,7 +456,7 @@ absl::StatusOr<Interface> ReadInterface(const Strings& texts, const Graph* sourc
   for (const std::string& text : texts) {
     if (text.find('=') == text.npos) {
       if (texts.size() > 1) {
-        return OptionError(kMap, "a report is given alone; '", text, "' is one of ", texts.size());
+        return OptionError(kMap, "a report cannot be combined with other values; '", text, "' is one of ", texts.size(), " values");
       }
       return ReadReport(text);
     }
@@ -486,7 +483,7 @@ absl::Status AsConverted(Graph& source, Interface& interface) {
   if (interface.known && (cuts || fewer)) {
     if (absl::Status s = Cut(source, cuts ? inputs : Strings(), fewer ? outputs : Strings());
         !s.ok()) {
-      return OptionError(kMap, "it is not said of this model: ", std::string(s.message()));
+      return OptionError(kMap, "it does not describe this model: ", std::string(s.message()));
     }
   }
   for (const PortChange& port : interface.inputs) {

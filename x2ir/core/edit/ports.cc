@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<TracedSize>> OverrideInputs(Graph& graph,
     Value* input = FindInput(graph, name);
     if (!input) return NoSuchInput(option, name, graph);
     if (input->type().is_known() && !input->type().is_tensor()) {
-      return OptionError(option, "input '", name, "' is no tensor but ", input->type().ToString());
+      return OptionError(option, "input '", name, "' is not a tensor but ", input->type().ToString());
     }
     return input;
   };
@@ -101,7 +101,7 @@ absl::Status CheckInputTypes(const Graph& graph) {
     const Type& type = input->type();
     if (type.is_known() && (!type.is_tensor() || type.dtype() != DType::kUndefined)) continue;
     return CannotExpress("the element type of input '", input->name(), "' is not known; ",
-                         OptionText("dtypes"), " says it, as in ", input->name(), ":float32");
+                         OptionText("dtypes"), " sets it, as in ", input->name(), ":float32");
   }
   return absl::OkStatus();
 }

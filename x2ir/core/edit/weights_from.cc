@@ -80,7 +80,7 @@ class NamedWeights {
       best = prefix;
     }
     if (equals.size() > 1) {
-      return OptionError(kOption, "the names of '", path_, "' suit the model's with either prefix ",
+      return OptionError(kOption, "the names of '", path_, "' match the model's with two different prefixes: ",
                          Names(equals));
     }
     prefix_ = best;
@@ -103,8 +103,8 @@ class NamedWeights {
   // "with 'model.' before their names"
   std::string PrefixText() const {
     if (prefix_.text.empty()) return "";
-    return prefix_.is_models ? StrCat(", whose names have no '", prefix_.text, "'")
-                             : StrCat(", whose names have '", prefix_.text, "' in front");
+    return prefix_.is_models ? StrCat(", whose names lack the prefix '", prefix_.text, "'")
+                             : StrCat(", whose names have the prefix '", prefix_.text, "'");
   }
   std::vector<std::string> Unused() const {
     std::vector<std::string> unused;
@@ -263,12 +263,11 @@ class Taking {
       StrAppend(&problem, problem.empty() ? "" : "; ", text);
     };
     const bool all_taken = missing.empty() && wrong.empty();
-    if (all_taken && taken == 0) say("it has none of the model's weights");
+    if (all_taken && taken == 0) say("it has no weight of the model");
     if (!missing.empty()) {
       say(StrCat("it lacks ", Count(missing.size(), "weight"),
                  " of the model: ", Names(missing, missing.size()),
-                 lacks_buffer_ ? " (no checkpoint has the buffers that are not persistent: a file "
-                                 "of these can be named, too)"
+                 lacks_buffer_ ? " (checkpoints do not have non-persistent buffers; a second file with them can be given)"
                                : ""));
     }
     if (!wrong.empty()) {

@@ -48,7 +48,7 @@ class Solver {
         parts.push_back(false);
         split = true;
       } else {
-        return CannotExpress("they do not come from whole sizes of it");
+        return CannotExpress("its sizes are not products of whole sizes of the operand");
       }
     }
     if (need != 1) return CannotExpress("the numbers of elements differ");

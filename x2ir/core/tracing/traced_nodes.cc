@@ -64,7 +64,7 @@ absl::Status PrepareSlice(Trace& trace, Node& node) {
         ((*starts)[i] != 0 && (*ends)[i] == size - 1)) {
       return CannotExpress("a slice from ", (*starts)[i], " to ", (*ends)[i], " of axis ", axis,
                            ", which was ", size,
-                           " in the trace: it cannot be told whether it follows the size");
+                           " in the trace; it is unclear whether it depends on the size");
     }
   }
   if (open != *ends) {
@@ -108,7 +108,7 @@ absl::Status PrepareGather(Trace& trace, Node& node) {
   for (int64_t i = 0; i < index->num_elements(); ++i) {
     if (index->AsInt(i) == size - 1) {
       return CannotExpress("it takes element ", index->AsInt(i), " of axis ", axis, ", which was ",
-                           size, " in the trace: it cannot be told whether it follows the size");
+                           size, " in the trace; it is unclear whether it depends on the size");
     }
   }
   return absl::OkStatus();
@@ -144,9 +144,9 @@ absl::Status PrepareTuples(Trace& trace, Node& node) {
     // Which elements it takes is for the input to say.
     found = found || (ComesFromInput(part) && !CountsRows(part));
     if (!found) {
-      return CannotExpress("it takes elements of axis ", batch + i, ", which was ",
+      return CannotExpress("it takes elements of axis ", batch + i, ", which had size ",
                            trace.Traced(d).ToString(),
-                           " in the trace, by as many indices as there were then");
+                           " in the trace, with the same number of indices");
     }
     index = node.input(1)->shape();
   }
@@ -229,7 +229,7 @@ absl::Status PrepareReshape(Trace& trace, Node& node) {
   const Shape* from = node.input(0)->shape();
   const Shape* to = trace.TraceOf(node.output(0));
   const auto refuse = [&](std::string_view why) {
-    return CannotExpress("'", node.input(1)->name(), "' has the sizes of the trace, ",
+    return CannotExpress("'", node.input(1)->name(), "' still has the sizes of the trace, ",
                          to ? to->ToString() : "not known", ", for an operand of ",
                          from ? from->ToString() : "unknown shape", ": ", why);
   };

@@ -41,7 +41,7 @@ absl::StatusOr<Trace> Trace::Read(Graph& graph, const std::vector<TracedSize>& s
     const auto [it, fresh] = trace.numbers_.try_emplace(size.name, number.value());
     if (!fresh && it->second != number.value()) {
       return CannotExpress("'", size.name, "' is ", it->second, " in one place and ",
-                           number.value(), " in another of what the program was traced with");
+                           number.value(), " in another among the sizes of the trace");
     }
     if (fresh) trace.places_[size.name] = {size.input, size.axis};
     const auto shape = shapes.try_emplace(size.input, *size.input->shape()).first;
@@ -127,7 +127,7 @@ absl::StatusOr<Size> Trace::SizeOf(Builder& b, const Dim& d) {
       return Plus(b, Times(b, value, factor), zero.value());
     }
   }
-  return CannotExpress("a size of ", d.ToString(), " is not put together");
+  return CannotExpress("a size of ", d.ToString(), " cannot be computed");
 }
 
 absl::StatusOr<Value*> Trace::VectorOf(Builder& b, const std::vector<Dim>& dims) {
@@ -193,7 +193,7 @@ absl::Status CheckResults(const Trace& trace, const Node& node) {
     if (!then) continue;
     if (!now || now->rank() != then->rank()) {
       return CannotExpress("'", output->name(), "' was ", then->ToString(),
-                           " in the trace, and its shape is not known now");
+                           " in the trace, but its shape is not known now");
     }
     for (int64_t i = 0; i < now->rank(); ++i) {
       const Dim traced = trace.Traced((*now)[i]);
@@ -287,7 +287,7 @@ void WarnOfNumbers(const Graph& graph, const std::vector<TracedSize>& sizes, con
       warnings->push_back(StrCat("axis ", size.axis, " of '", size.input->name(), "' was ", *number,
                                  " when the program was traced, and ", Describe(*use->node),
                                  " computes with the number ", *number,
-                                 ": if it is that size, results at other sizes are wrong"));
+                                 "; if this number is that size, results at other sizes are wrong"));
       break;
     }
   }
@@ -306,7 +306,7 @@ absl::Status Walk(Graph& graph, const std::vector<TracedSize>& sizes,
     WarnOfNumbers(graph, sizes, trace, warnings);
     return absl::OkStatus();
   }
-  return CannotExpress("the sizes of the trace come back without end");
+  return CannotExpress("the sizes of the trace do not reach a fixed point");
 }
 
 }  // namespace
@@ -316,7 +316,7 @@ absl::Status MakeSymbolic(Graph& graph, const std::vector<TracedSize>& sizes,
   if (sizes.empty()) return absl::OkStatus();
   const absl::Status status = Walk(graph, sizes, warnings);
   if (status.ok()) return status;
-  return absl::Status(status.code(), StrCat("the model is made for the sizes that its file has: ",
+  return absl::Status(status.code(), StrCat("the model only works for the sizes in its file: ",
                                             std::string(status.message())));
 }
 

@@ -15,7 +15,7 @@ namespace {
 absl::StatusOr<Value*> Repeated(Trace& trace, Node& user, Value* value, int64_t axis,
                                 const Dim& want) {
   if (IsSymbolic(value) || ComesFromInput(value)) {
-    return CannotExpress("'", value->name(), "' has one row for all of '", want.ToString(),
+    return CannotExpress("'", value->name(), "' has one row for each of '", want.ToString(),
                          "', and depends on an input");
   }
   std::vector<Dim> dims(static_cast<size_t>(value->shape()->rank()), Dim(1));
@@ -65,7 +65,7 @@ absl::StatusOr<bool> VaryingBound(Trace& trace, Node& node, int64_t axis, const 
   const auto axes = node.input(3) ? KnownInts(node.input(3)) : std::nullopt;
   const auto steps = node.input(4) ? KnownInts(node.input(4)) : std::nullopt;
   if (!in || !starts || !ends || (node.input(3) && !axes) || (node.input(4) && !steps)) {
-    return CannotExpress("a slice whose bounds are computed is made for '", want.ToString(), "'");
+    return CannotExpress("a slice with computed bounds has the fixed size of '", want.ToString(), "'");
   }
   for (size_t i = 0; i < starts->size(); ++i) {
     int64_t own = axes ? (*axes)[i] : static_cast<int64_t>(i);
@@ -85,7 +85,7 @@ absl::StatusOr<bool> VaryingBound(Trace& trace, Node& node, int64_t axis, const 
     int64_t own = axes ? (*axes)[i] : static_cast<int64_t>(i);
     if (own < 0) own += in->rank();
     if (own == axis)
-      return CannotExpress("a slice that is not from the front is made for '", want.ToString(),
+      return CannotExpress("a slice that does not start at 0 has the fixed size of '", want.ToString(),
                            "'");
   }
   return false;
@@ -156,15 +156,15 @@ bool ComesFromInput(const Value* value) {
 absl::StatusOr<Value*> Varying(Trace& trace, Node& user, Value* value, int64_t axis,
                                const Dim& want) {
   const auto refuse = [&](std::string_view why) {
-    return CannotExpress("'", value->name(), "' is made for ", trace.Traced(want).ToString(),
+    return CannotExpress("'", value->name(), "' has the fixed size ", trace.Traced(want).ToString(),
                          " of '", want.ToString(), "': ", why);
   };
-  if (value->graph() != &trace.graph()) return refuse("it comes from outside of a nested graph");
+  if (value->graph() != &trace.graph()) return refuse("it comes from an outer graph");
   if (const Tensor* constant = value->fixed_constant()) {
     return VaryingConstant(trace, user, value, *constant, axis, want);
   }
   Node* node = value->producer();
-  if (!node) return refuse("it is an input of that size; name its size too");
+  if (!node) return refuse("it is an input of that size; make this axis dynamic too");
   const std::string_view op = node->op();
   const auto sizes = [&](size_t i) { return SizesIn(node->input(i)); };
   const auto done = [&]() -> absl::StatusOr<Value*> {
@@ -199,7 +199,7 @@ absl::StatusOr<Value*> Varying(Trace& trace, Node& user, Value* value, int64_t a
     const auto start = sizes(0), delta = sizes(2);
     if (!start || !delta || start->size() != 1 || delta->size() != 1 || !((*delta)[0] == Dim(1)) ||
         !KnownInts(node->input(1)))
-      return refuse("it is no range by 1");
+      return refuse("it is not a range with step 1");
     Builder b(trace.graph(), node);
     X2IR_ASSIGN_OR_RETURN(const Size count, trace.SizeOf(b, want));
     X2IR_ASSIGN_OR_RETURN(const Size first, trace.SizeOf(b, (*start)[0]));

@@ -51,7 +51,7 @@ class CheckpointReader {
     for (const SafetensorsShard& shard : shards) {
       if (shard.file.empty() || shard.file[0] == '.' ||
           shard.file.find_first_of("/\\") != shard.file.npos) {
-        return DataLoss(path, ": '", shard.file, "' is no file beside the index");
+        return DataLoss(path, ": '", shard.file, "' is not a file beside the index");
       }
       X2IR_RETURN_IF_ERROR(
           ReadFile((fs::path(path).parent_path() / shard.file).string(), &shard.tensors));

@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<SafetensorsShard>> ReadSafetensorsIndex(const Blob& f
   json.Finish();
   if (json.ok() && !found) json.Fail("\"weight_map\" is missing");
   if (!json.ok())
-    return DataLoss(file.path(), ": no index of safetensors: ", json.status().message());
+    return DataLoss(file.path(), ": not an index of safetensors: ", json.status().message());
   return shards;
 }
 

@@ -119,7 +119,7 @@ absl::Status Retype(const std::string& text, const Blob& file, Tensor* tensor, B
   if (type.is_tensor() && type.shape()) dims = type.shape()->Static();
   const std::optional<uint64_t> size = dims ? SizeOf(type.dtype(), *dims) : std::nullopt;
   if (!size || tensor->dtype() != DType::kUInt8 || *size != tensor->nbytes()) {
-    return DataLoss("its ", tensor->nbytes(), " bytes of ", Name(tensor->dtype()), " are no ",
+    return DataLoss("its ", tensor->nbytes(), " bytes of ", Name(tensor->dtype()), " are not ",
                     text);
   }
   const uint64_t offset = static_cast<uint64_t>(tensor->bytes().data() - file.data());
@@ -207,12 +207,13 @@ absl::StatusOr<Safetensors> Parse(const BlobPtr& file) {
   for (const Entry* entry : by_offset) {
     if (entry->begin != at) {
       return DataLoss("tensor '", entry->name, "': it starts at ", entry->begin, ", ",
-                      entry->begin < at ? "inside another one" : "behind a hole", " up to ", at);
+                      entry->begin < at ? "inside another tensor that ends at " : "after a gap that starts at ",
+                      at);
     }
     at = entry->end;
   }
   if (at != data_size) {
-    return DataLoss(data_size - at, " bytes after the last tensor belong to none");
+    return DataLoss(data_size - at, " bytes after the last tensor belong to no tensor");
   }
   return result;
 }
@@ -252,7 +253,7 @@ absl::Status AppendSafetensors(AtomicFile& file, absl::Span<const NamedTensor> t
                    Name(tensor.dtype()), " tensors");
     }
     if (!IsValidUtf8(entry.name)) return error(entry.name, "its name is not UTF-8");
-    if (entry.name == kMetadata) return error(entry.name, "the format keeps this name to itself");
+    if (entry.name == kMetadata) return error(entry.name, "the format reserves this name");
     if (NameFor(tensor).empty()) {
       all_metadata.emplace_back(StrCat(kDTypePrefix, entry.name), tensor.type().ToString());
     }

@@ -91,7 +91,7 @@ absl::Status Body::Index() {
     if (arg.is_list) return Unimplemented("argument '", arg.name, "' is a list");
     const auto index = static_cast<int64_t>(args_by_name_.size());
     if (!args_by_name_.emplace(arg.name, index).second || by_name_.contains(arg.name)) {
-      return Invalid("two things have the name '", arg.name, "'");
+      return Invalid("two arguments or nodes have the name '", arg.name, "'");
     }
   }
   return absl::OkStatus();
@@ -105,12 +105,12 @@ absl::StatusOr<Ref> Body::Resolve(std::string_view text) const {
   if (!function_) {
     if (it == by_name_.end()) return Invalid("there is no node '", name, "'");
     const auto index = rest.empty() && colon == std::string_view::npos ? 0 : ParseIndex(rest);
-    if (!index || *index >= kMaxOutputs) return Invalid("'", text, "' is no output of a node");
+    if (!index || *index >= kMaxOutputs) return Invalid("'", text, "' is not an output of a node");
     return Ref{it->second, *index};
   }
   if (const auto arg = args_by_name_.find(name); arg != args_by_name_.end()) {
     if (colon != std::string_view::npos && rest != "0") {
-      return Invalid("'", text, "' is no argument of the function");
+      return Invalid("'", text, "' is not an argument of the function");
     }
     return Ref{nullptr, arg->second};
   }
@@ -122,7 +122,7 @@ absl::StatusOr<Ref> Body::Resolve(std::string_view text) const {
   const auto index =
       second == std::string_view::npos ? std::nullopt : ParseIndex(rest.substr(second + 1));
   if (argument.empty() || !index || *index >= kMaxOutputs) {
-    return Invalid("'", text, "' is no output of a node");
+    return Invalid("'", text, "' is not an output of a node");
   }
   std::vector<std::string_view> names;
   if (const FunctionProto* callee = library_.Find(node.op)) {
@@ -134,7 +134,7 @@ absl::StatusOr<Ref> Body::Resolve(std::string_view text) const {
   }
   const auto found = std::find(names.begin(), names.end(), argument);
   if (found == names.end() || (*index != 0 && found + 1 != names.end())) {
-    return Invalid("'", text, "' is no output of a ", node.op);
+    return Invalid("'", text, "' is not an output of a ", node.op);
   }
   return Ref{&node, found - names.begin() + *index};
 }
@@ -232,7 +232,7 @@ absl::Status Body::DeclareConst(const NodeProto& proto, Graph* graph) {
     if (in.field() == attr_field::kTensor) tensor_bytes = in.Bytes();
   }
   X2IR_RETURN_IF_ERROR(in.status());
-  if (!tensor_bytes) return Invalid("attribute 'value' is no tensor");
+  if (!tensor_bytes) return Invalid("attribute 'value' is not a tensor");
   State& state = StateOf(proto);
   X2IR_ASSIGN_OR_RETURN(const TensorProto head, ReadTensorProto(library_.source(), *tensor_bytes));
   const int64_t width = head.dtype == DType::kString ? 64 : BitWidth(head.dtype) / 8;
@@ -255,7 +255,7 @@ absl::StatusOr<Tensor> Body::VariableValue(const NodeProto& proto) const {
   X2IR_RETURN_IF_ERROR(variables.checkpoint.status());
   const Checkpoint& checkpoint = **variables.checkpoint;
   if (const auto it = variables.restored.find(&proto); it != variables.restored.end()) {
-    if (it->second.key.empty()) return Invalid("two things are restored into it");
+    if (it->second.key.empty()) return Invalid("two tensors of the checkpoint are restored into it");
     return checkpoint.At(it->second);
   }
   std::string name(proto.name);
@@ -273,14 +273,14 @@ absl::StatusOr<Type> Body::DeclaredType(const NodeProto& proto) const {
   if (const std::string_view bytes = proto.attr("dtype"); !bytes.empty()) {
     X2IR_ASSIGN_OR_RETURN(const AttrProto attr, ReadAttr(library_.source(), bytes));
     const Type* dtype = attr.value.get<Type>();
-    if (!dtype || dtype->has_shape()) return Invalid("attribute 'dtype' is no type");
+    if (!dtype || dtype->has_shape()) return Invalid("attribute 'dtype' is not a type");
     type = *dtype;
   }
   if (const std::string_view bytes = proto.attr("shape"); type.is_tensor() && !bytes.empty()) {
     X2IR_ASSIGN_OR_RETURN(const AttrProto attr, ReadAttr(library_.source(), bytes));
     const Type* shape = attr.value.get<Type>();
     if (!shape || !shape->is_tensor() || shape->dtype() != DType::kUndefined) {
-      return Invalid("attribute 'shape' is no shape");
+      return Invalid("attribute 'shape' is not a shape");
     }
     if (shape->has_shape() &&
         (shape->shape()->rank() != 0 || library_.producer() >= kFirstProducerWithScalars)) {
@@ -302,7 +302,7 @@ absl::Status Body::Declare(const NodeProto& proto, Graph* graph) {
     const bool other_shape =
         type.is_tensor() && type.shape() && !Matches(*type.shape(), value.dims());
     if (type.is_tensor() && (type.dtype() != value.dtype() || other_shape)) {
-      return Invalid("it is of ", type.ToString(), ", and its value in the checkpoint of ",
+      return Invalid("its type is ", type.ToString(), ", but its value in the checkpoint has type ",
                      value.type().ToString());
     }
     state.values = {graph->AddConstant(proto.name, std::move(value))};
@@ -350,7 +350,7 @@ absl::Status Body::Connect(const NodeProto& proto) {
     if (!value) return Invalid("'", input, "' does not exist");
     if (inputs.empty() && ref.node && ref.node->op != "VarHandleOp" && IsVariable(ref.node->op) &&
         value->constant() && proto.op != "Assign" && ChangesState(proto.op)) {
-      return Unimplemented("it changes '", input, "', which is kept from run to run");
+      return Unimplemented("it changes '", input, "', whose value is kept from run to run");
     }
     inputs.push_back(value);
   }
@@ -429,7 +429,7 @@ absl::Status ReadFunctionBody(Library& library, const FunctionProto& function,
   std::vector<Value*> args;
   if (bound) {
     if (bound->size() != function.inputs.size()) {
-      return Invalid("it is given ", bound->size(), " arguments; expected ",
+      return Invalid("it gets ", bound->size(), " arguments; expected ",
                      function.inputs.size());
     }
     args = *bound;

@@ -127,7 +127,7 @@ absl::Status Checkpoint::ReadObjectGraph() {
   absl::StatusOr<Tensor> tensor = Read(it->second);
   if (!tensor.ok()) return Annotate(tensor.status(), "the object graph");
   if (!tensor->is_string() || tensor->strings().size() != 1) {
-    return DataLoss("the object graph is no string");
+    return DataLoss("the object graph is not a string");
   }
   const Source source = SourceOf(tensor->strings()[0]);
   WireReader graph = source.Fields(source.bytes);
@@ -196,7 +196,7 @@ absl::Status Checkpoint::Spend(const Stored& entry, int64_t bytes) const {
   constexpr int64_t kOfSlice = 64;
   const int64_t slices = kOfSlice * static_cast<int64_t>(entry.slices.size());
   if (bytes > budget_ || slices > budget_ - bytes) {
-    return DataLoss("its slices are more than the files hold");
+    return DataLoss("its slices are larger than the files");
   }
   budget_ -= bytes + slices;
   return absl::OkStatus();
@@ -221,7 +221,7 @@ absl::StatusOr<const Checkpoint::Stored*> Checkpoint::SliceEntry(std::string_vie
                                                                  const Stored& whole,
                                                                  const Slice& slice) const {
   const auto it = entries_.find(SliceKey(key, slice));
-  if (it == entries_.end()) return DataLoss("one of its slices is not there");
+  if (it == entries_.end()) return DataLoss("one of its slices is missing");
   const auto dims = whole.shape.Static();
   if (!dims) return Invalid("its shape is not known");
   X2IR_ASSIGN_OR_RETURN(const Slice within, Within(slice, *dims));
@@ -254,7 +254,7 @@ absl::StatusOr<Tensor> Checkpoint::Assemble(std::string_view key, const Stored& 
     }
     DropPages(part);
   }
-  if (left != 0) return DataLoss("its slices leave something out");
+  if (left != 0) return DataLoss("its slices do not cover all of it");
   return Spilled(std::move(whole));
 }
 

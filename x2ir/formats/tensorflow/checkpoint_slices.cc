@@ -90,7 +90,7 @@ absl::StatusOr<Slice> Within(const Slice& slice, const std::vector<int64_t>& dim
 
 absl::StatusOr<Slice> ParseSlice(std::string_view text, const std::vector<int64_t>& dims) {
   const absl::Status bad = Invalid("the part '", text, "' of a tensor of shape [",
-                                   Shape::FromInts(dims).ToString(), "] makes no sense");
+                                   Shape::FromInts(dims).ToString(), "] is invalid");
   for (const int64_t dim : dims) {
     const size_t space = text.find(' ');
     if (space == std::string_view::npos || ParseNumber<int64_t>(text.substr(0, space)) != dim)

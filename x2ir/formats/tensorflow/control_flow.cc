@@ -151,7 +151,7 @@ absl::Status ControlFlow::FindContext(const NodeProto& node, Info& info) {
       return absl::OkStatus();
     }
     case Kind::kLoopCond:
-      if (context->kind != Context::kFrame) return Unimplemented("it is in no loop");
+      if (context->kind != Context::kFrame) return Unimplemented("it is not in a loop");
       return absl::OkStatus();
     case Kind::kExit:
       if (context->kind != Context::kExit) return Unimplemented("it is not the end of a loop");
@@ -166,7 +166,7 @@ absl::Status ControlFlow::FindSwitch(Context* context, Info& info) {
   const Ref pred = Canonical(info.inputs[1]);
   if (pred.node && InfoOf(*pred.node).kind == Kind::kLoopCond) {
     if (context->kind != Context::kFrame) {
-      return Unimplemented("it is no part of the loop of its condition");
+      return Unimplemented("it is not part of the loop of its condition");
     }
     info.contexts[0] = &context->frame->exit;
     info.contexts[1] = &context->frame->body;
@@ -231,7 +231,7 @@ absl::StatusOr<ControlFlow::Frame*> ControlFlow::FrameOf(Context* context, const
   if (bytes.empty()) return Invalid("attribute 'frame_name' is missing");
   X2IR_ASSIGN_OR_RETURN(const AttrProto attr, ReadAttr(body_.library_.source(), bytes));
   const auto* name = attr.value.get<std::string>();
-  if (!name) return Invalid("attribute 'frame_name' is no string");
+  if (!name) return Invalid("attribute 'frame_name' is not a string");
   Frame*& frame = frames_by_name_[{context, *name}];
   if (frame) return frame;
   if (context->depth >= kMaxNesting) return Unimplemented("loops in more than ", kMaxNesting);
@@ -275,9 +275,8 @@ absl::Status ControlFlow::Place(const std::vector<Ref>& roots) {
     Info& info = InfoOf(node);
     if (!info.contexts[0] && !info.contexts[1]) {
       return At(node, Unimplemented(info.kind == Kind::kMerge
-                                        ? "what it merges is not of one condition's two branches"
-                                        : "its operands are of branches that are never taken "
-                                          "together"));
+                                        ? "its operands do not come from the two branches of one condition"
+                                        : "its operands come from branches that are never taken together"));
     }
     if (state.outputs > 64) X2IR_RETURN_IF_ERROR(body_.library_.Spend(state.outputs));
     if (state.outputs > (info.kind == Kind::kSwitch || info.kind == Kind::kMerge ? 2 : 1) &&
@@ -312,7 +311,7 @@ absl::Status ControlFlow::Place(const std::vector<Ref>& roots) {
   }
   for (const Ref& ref : roots) {
     if (ContextOf(ref) == &root_) continue;
-    return Unimplemented("'", ref.node->name, "' is a result, but is not there in every run");
+    return Unimplemented("'", ref.node->name, "' is a result, but some runs do not compute it");
   }
   std::reverse(ready_.begin(), ready_.end());
   while (true) {
@@ -396,7 +395,7 @@ absl::Status ControlFlow::Run(const NodeProto& node) {
       Context* context = info.contexts[0];
       while (context->kind == Context::kBranch) context = context->parent;
       if (context->kind != Context::kBody && context->kind != Context::kFrame) {
-        return Unimplemented("it is in no loop");
+        return Unimplemented("it is not in a loop");
       }
       count_down(*context->frame);
       break;
@@ -467,7 +466,7 @@ absl::StatusOr<Graph*> ControlFlow::GraphOf(Context* context) {
 }
 
 absl::Status ControlFlow::OpenFrame(Frame& frame) {
-  if (frame.cond_graph) return Unimplemented("the loop is over already");
+  if (frame.cond_graph) return Unimplemented("the loop has already ended");
   X2IR_ASSIGN_OR_RETURN(Graph * outer, GraphOf(frame.context.parent));
   frame.node = outer->AppendNode(kDialect, "StatelessWhile", {});
   frame.node->SetAttr("scalar_cond", 1);

@@ -145,7 +145,7 @@ class Reader {
     Ref ref;
   };
   static absl::Status Add(const Body& body, const PortProto& proto, std::vector<Port>* ports) {
-    if (proto.tensor.empty()) return Invalid("is no plain tensor");
+    if (proto.tensor.empty()) return Invalid("is not a plain tensor");
     X2IR_ASSIGN_OR_RETURN(const Ref ref, body.Resolve(proto.tensor));
     ports->push_back({proto, ref});
     return absl::OkStatus();
@@ -170,7 +170,7 @@ class Reader {
     }
     for (size_t i = 0; names.empty() && signature && i < signature->size(); ++i) {
       const PortProto& proto = (*signature)[i];
-      if (proto.tensor.empty()) return Invalid(what, " '", proto.name, "' is no plain tensor");
+      if (proto.tensor.empty()) return Invalid(what, " '", proto.name, "' is not a plain tensor");
       X2IR_RETURN_IF_ERROR(Annotate(Add(body, proto, &ports), StrCat(what, " '", proto.name, "'")));
     }
     return ports;
@@ -190,7 +190,7 @@ class Reader {
     if (roots.empty() && !signature) roots = FindResults(library, body);
     if (roots.empty()) {
       return Invalid("no node of the graph is a result; ", OptionText("outputs"),
-                     " says which are (NODE,NODE:1)");
+                     " names the results (NODE,NODE:1)");
     }
     const size_t results = roots.size();
     for (const Port& port : inputs) roots.push_back(port.ref);

@@ -31,7 +31,7 @@ class Table {
     if (file_.size() < kFooterSize) return DataLoss("the index is too short");
     std::string_view footer = file_.substr(file_.size() - kFooterSize);
     if (LoadNumber<uint64_t>(footer.data() + kFooterSize - 8) != kTableMagic) {
-      return DataLoss("the index is no table");
+      return DataLoss("the index is not a table");
     }
     Handle meta, index;
     if (!TakeHandle(&footer, &meta) || !TakeHandle(&footer, &index)) {
@@ -39,7 +39,7 @@ class Table {
     }
     std::optional<std::string> last;
     const VisitEntry ascending = [&](std::string_view key, std::string_view value) -> absl::Status {
-      if (last && key <= *last) return DataLoss("the index has keys that do not ascend");
+      if (last && key <= *last) return DataLoss("the keys of the index are not sorted");
       last = std::string(key);
       return visit(key, value);
     };
@@ -68,7 +68,7 @@ class Table {
     }
     if (trailer[0] == 0) return block;
     if (trailer[0] != 1) {
-      return Unimplemented("the index is compressed in way ", static_cast<int>(trailer[0]));
+      return Unimplemented("the index uses unknown compression ", static_cast<int>(trailer[0]));
     }
     X2IR_ASSIGN_OR_RETURN(*storage, Unsnapped(block));
     return std::string_view(*storage);
@@ -135,7 +135,7 @@ uint32_t Crc32c(std::string_view bytes, uint32_t crc) {
 uint32_t MaskedCrc32c(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8; }
 
 absl::StatusOr<std::string> Unsnapped(std::string_view bytes) {
-  const absl::Status broken = DataLoss("the index has a block that is not compressed as it says");
+  const absl::Status broken = DataLoss("the index has a broken compressed block");
   uint64_t size = 0;
   if (!TakeVarint(&bytes, &size) || size / kMaxSnapped > bytes.size()) return broken;
   std::string out;

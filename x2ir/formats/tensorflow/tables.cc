@@ -46,7 +46,7 @@ absl::StatusOr<Tensor> ConstantOf(const Source& source, const NodeProto& node) {
     if (in.field() == attr_field::kTensor) bytes = in.Bytes();
   }
   X2IR_RETURN_IF_ERROR(in.status());
-  if (!bytes) return Invalid("'", node.name, "' is no constant");
+  if (!bytes) return Invalid("'", node.name, "' is not a constant");
   return ReadTensor(source, *bytes);
 }
 
@@ -70,7 +70,7 @@ absl::StatusOr<Tensor> Pack(const std::vector<std::string>& keys,
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto [it, fresh] = seen.emplace(keys[i], values[i]);
     if (!fresh && it->second != values[i]) {
-      return Invalid("the ", i, "th key has another value before");
+      return Invalid("the ", i, "th key occurs earlier with another value");
     }
     if (!fresh) continue;
     all.push_back(keys[i]);
@@ -189,7 +189,7 @@ absl::Status Tables::Walk(const Body& body, const std::vector<Origin>& args, int
         continue;
       }
       look();
-      if (operands.size() != callee->inputs.size()) return Invalid("a call does not fit");
+      if (operands.size() != callee->inputs.size()) return Invalid("the arguments of a call do not match its function");
       Body inner(library_, callee->nodes, callee, 0);
       X2IR_RETURN_IF_ERROR(inner.Index());
       X2IR_RETURN_IF_ERROR(Walk(inner, operands, depth + 1));
@@ -209,14 +209,14 @@ absl::StatusOr<Tensor> Tables::Contents(const NodeProto& table) {
   X2IR_ASSIGN_OR_RETURN(const std::string name, NameOf(table));
   if (const auto it = contents_.find(name); it != contents_.end()) return it->second;
   const auto read = [&]() -> absl::StatusOr<Tensor> {
-    if (unknown_) return Unimplemented("something in the file fills a table that is not known");
+    if (unknown_) return Unimplemented("an op in the file fills a table that cannot be identified");
     const auto it = fillings_.find(name);
-    if (it == fillings_.end()) return Unimplemented("nothing in the file fills it");
+    if (it == fillings_.end()) return Unimplemented("no op in the file fills it");
     std::optional<Tensor> contents;
     for (const Filling& filling : it->second) {
       absl::StatusOr<Tensor> got = Read(filling, table);
       if (!got.ok()) return Annotate(got.status(), StrCat("'", filling.node->name, "'"));
-      if (contents && *contents != *got) return Unimplemented("it is filled in two ways");
+      if (contents && *contents != *got) return Unimplemented("two ops fill it with different entries");
       contents = *std::move(got);
     }
     return *std::move(contents);
@@ -225,24 +225,24 @@ absl::StatusOr<Tensor> Tables::Contents(const NodeProto& table) {
 }
 
 absl::StatusOr<Tensor> Tables::ValueOf(const Origin& origin) const {
-  if (!origin.node) return Unimplemented("what it is filled with is computed");
+  if (!origin.node) return Unimplemented("its entries are computed in the graph");
   if (origin.restored.empty()) return ConstantOf(library_.source(), *origin.node);
   const Variables* variables = library_.variables();
-  if (!variables) return Unimplemented("the checkpoint that it is filled from is not there");
+  if (!variables) return Unimplemented("its entries are in a checkpoint that is missing");
   X2IR_RETURN_IF_ERROR(variables->checkpoint.status());
   return (*variables->checkpoint)->Variable(origin.restored);
 }
 
 absl::StatusOr<Tensor> Tables::Read(const Filling& filling, const NodeProto& table) const {
   const Source& source = library_.source();
-  if (!FillsTable(filling.node->op)) return Unimplemented("its entries change");
+  if (!FillsTable(filling.node->op)) return Unimplemented("its entries change at run time");
   const Type key_type = Get<Type>(source, table, "key_dtype").value_or(Type());
   const Type value_type = Get<Type>(source, table, "value_dtype").value_or(Type());
   const DType key = key_type.is_tensor() ? key_type.dtype() : DType::kUndefined;
   const DType value = value_type.is_tensor() ? value_type.dtype() : DType::kUndefined;
   const auto whole = [](DType t) { return t == DType::kString || BitWidth(t) % 8 == 0; };
   if (key == DType::kUndefined || value == DType::kUndefined || !whole(key) || !whole(value)) {
-    return Unimplemented("a table of types that are not known");
+    return Unimplemented("a table whose key or value type is unknown");
   }
   if (ReadsFile(filling.node->op)) return ReadFile(filling, key, value);
   if (filling.operands.size() != 3) return Invalid("expected keys and values");
@@ -263,7 +263,7 @@ absl::StatusOr<Tensor> Tables::ReadFile(const Filling& filling, DType key, DType
   if (!origin.node) return Unimplemented("the file's name is computed");
   const auto named = origin.in_graph ? files_.find(StrCat(origin.node->name, ":0")) : files_.end();
   if (named == files_.end() || !assets_.exist()) {
-    return Unimplemented("the file that it is filled from is none of the model's");
+    return Unimplemented("the file with its entries is not one of the model's files");
   }
   const std::string_view name = named->second;
   X2IR_ASSIGN_OR_RETURN(const BlobPtr file, assets_.OpenAsset(name));
@@ -274,7 +274,7 @@ absl::StatusOr<Tensor> Tables::ReadFile(const Filling& filling, DType key, DType
   const std::string delimiter = Get<std::string>(source, node, "delimiter").value_or("\t");
   const int64_t size = Get<int64_t>(source, node, "vocab_size").value_or(-1);
   if (Get<int64_t>(source, node, "offset").value_or(0) != 0) return Unimplemented("an offset");
-  if (delimiter.size() != 1) return Invalid("the delimiter '", delimiter, "' is no character");
+  if (delimiter.size() != 1) return Invalid("the delimiter '", delimiter, "' is not a single character");
   std::vector<std::string> all[2];  // keys, values
   std::string_view rest = file->view();
   std::string line;
@@ -287,7 +287,7 @@ absl::StatusOr<Tensor> Tables::ReadFile(const Filling& filling, DType key, DType
       const char* attr = is_value ? "value_index" : "key_index";
       const DType dtype = is_value ? value : key;
       const auto index = Get<int64_t>(source, node, attr);
-      if (!index || *index < kWholeLine) return Invalid("attribute '", attr, "' is no column");
+      if (!index || *index < kWholeLine) return Invalid("attribute '", attr, "' is not a column");
       std::string_view text = line;
       if (*index == kLineNumber) {
         if (dtype != DType::kInt64) return Invalid("numbers of lines are int64");

@@ -171,7 +171,7 @@ absl::StatusOr<TensorProto> ReadTensorProto(const Source& source, std::string_vi
   X2IR_RETURN_IF_ERROR(head.status());
   const DType dtype = ToDType(type);
   if (dtype == DType::kUndefined) {
-    return Unimplemented("a tensor of ", TypeName(type), ", which has no counterpart");
+    return Unimplemented("a tensor of ", TypeName(type), ", which x2ir does not have");
   }
   const auto dims = shape ? shape->Static() : std::nullopt;
   if (!dims) return Invalid("a tensor whose shape is not known");
@@ -228,7 +228,7 @@ absl::StatusOr<TensorProto> ReadTensorProto(const Source& source, std::string_vi
                           TensorOf(dtype, {*count}, source.file, offset, content.size()));
   } else {
     const size_t size = static_cast<size_t>(BitWidth(dtype) / 8);
-    if (values.size() % size != 0) return Invalid("half a complex number");
+    if (values.size() % size != 0) return Invalid("an incomplete complex number");
     if (values.empty() && *count != 0) values.resize(size);  // zero
     values.resize(std::min(values.size(), static_cast<size_t>(*nbytes)));
     const auto given = static_cast<int64_t>(values.size() / size);
@@ -248,8 +248,7 @@ absl::StatusOr<Tensor> ReadTensor(const Source& source, std::string_view bytes) 
   const int64_t size =
       proto.dtype == DType::kString ? sizeof(std::string) : BitWidth(proto.dtype) / 8;
   if (proto.count > source.budget->repeated / size) {
-    return Unimplemented("a tensor of ", proto.count, " elements of which ", given,
-                         " are given; so many are too many to write out");
+    return Unimplemented("a tensor of ", proto.count, " elements of which the file has ", given, "; it is too large to be filled with the last one");
   }
   source.budget->repeated -= proto.count * size;
   if (proto.dtype == DType::kString) {

@@ -177,7 +177,7 @@ class GraphWriter {
   int64_t Number(const Json& json) {
     if (json.is_number()) return json.Int();
     const auto number = ParseNumber<int64_t>(json.text());
-    if (!number) Fail(StrCat("'", json.ToString(), "' is no integer"));
+    if (!number) Fail(StrCat("'", json.ToString(), "' is not an integer"));
     return number.value_or(0);
   }
 
@@ -185,7 +185,7 @@ class GraphWriter {
     if (json.is_number()) return json.Number();
     if (json.text() == "Infinity") return HUGE_VAL;
     if (json.text() == "-Infinity") return -HUGE_VAL;
-    if (json.text() != "NaN") Fail(StrCat("'", json.ToString(), "' is no number"));
+    if (json.text() != "NaN") Fail(StrCat("'", json.ToString(), "' is not a number"));
     return std::nan("");
   }
 
@@ -207,7 +207,7 @@ class GraphWriter {
         if (value.is_array()) {
           for (const Json& item : value.items()) bytes += static_cast<char>(item.Int());
         } else if (!absl::Base64Unescape(value.text(), &bytes)) {
-          Fail(StrCat("'", value.text().substr(0, 40), "' is no base64"));
+          Fail(StrCat("'", value.text().substr(0, 40), "' is not base64"));
         }
         return out_.Bytes(field.number, bytes);
       }
@@ -279,7 +279,7 @@ class WholeGraph {
     for (const auto& [name, port] : SignatureOf(model)["inputs"].members()) {
       if (!port.Has("resourceId")) continue;
       const auto from = made.find(port["resourceId"].Int());
-      if (from == made.end()) return Invalid("nothing makes the resource of input '", name, "'");
+      if (from == made.end()) return Invalid("no node produces the resource of input '", name, "'");
       std::string node = PortTensor(name, port);
       captured.emplace(node.substr(0, node.find(':')), from->second);
     }

@@ -115,7 +115,7 @@ class ManifestReader {
     for (const Json& size : spec["shape"].items()) {
       dims.push_back(size.Int(-1));
       if (dims.back() < 0 || __builtin_mul_overflow(count, dims.back(), &count)) {
-        return DataLoss("a shape that cannot be");
+        return DataLoss("an impossible shape");
       }
     }
     const std::string& type = spec["dtype"].text();
@@ -147,7 +147,7 @@ class ManifestReader {
   absl::StatusOr<Tensor> Plain(DType dtype, std::vector<int64_t> dims, int64_t count) {
     const auto nbytes = ByteSize(dtype, count);
     if (!nbytes || static_cast<uint64_t>(*nbytes) > shards_.size() - place_) {
-      return DataLoss("the files of weights end before it does");
+      return DataLoss("the weight files end inside of it");
     }
     const uint64_t begin = place_;
     place_ += static_cast<uint64_t>(*nbytes);
@@ -158,12 +158,12 @@ class ManifestReader {
   absl::StatusOr<Tensor> Strings(std::vector<int64_t> dims, int64_t count) {
     std::vector<std::string> texts;
     for (int64_t i = 0; i < count; ++i) {
-      if (shards_.size() - place_ < 4) return DataLoss("the files of weights end before it does");
+      if (shards_.size() - place_ < 4) return DataLoss("the weight files end inside of it");
       const std::string head = shards_.Text(place_, 4);
       const uint64_t size = LoadNumber<uint32_t>(reinterpret_cast<const std::byte*>(head.data()));
       place_ += 4;
       if (size > shards_.size() - place_)
-        return DataLoss("the files of weights end before it does");
+        return DataLoss("the weight files end inside of it");
       texts.push_back(shards_.Text(place_, size));
       place_ += size;
     }

@@ -32,7 +32,7 @@ absl::StatusOr<File> File::Open(const Source& source) {
   file.blob_ = Aligned(std::move(blob));
   const auto* bytes = reinterpret_cast<const uint8_t*>(file.blob_->data());
   if (file.blob_->size() < kHead || !fb::ModelBufferHasIdentifier(bytes)) {
-    return DataLoss("is no TFLite file");
+    return DataLoss("is not a TFLite file");
   }
   // The FlatBuffer itself is at most 2 GB; buffers may lie behind it.
   const size_t size = std::min<size_t>(file.blob_->size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1);
@@ -43,7 +43,7 @@ absl::StatusOr<File> File::Open(const Source& source) {
   file.model_ = fb::GetModel(bytes);
   if (file.model_->version() != 3) {
     return Unimplemented("version ", static_cast<int64_t>(file.model_->version()),
-                         " of the format; 3 is known");
+                         " of the format; x2ir reads version 3");
   }
   return file;
 }
@@ -85,7 +85,7 @@ absl::StatusOr<std::optional<File::Range>> File::External(uint32_t id) {
     const fb::ExternalBuffer& buffer = *buffers->Get(i);
     if (buffer.id() != id) continue;
     if (!groups || buffer.group() >= groups->size() || !groups->Get(buffer.group())->name()) {
-      return Invalid("external buffer ", static_cast<int64_t>(id), " is in no group");
+      return Invalid("external buffer ", static_cast<int64_t>(id), " is not in a group");
     }
     const std::string name = groups->Get(buffer.group())->name()->str();
     auto found = std::find_if(externals_.begin(), externals_.end(),

@@ -22,7 +22,7 @@ namespace {
                               "that of the first subgraph",
                       .placeholder = "NAME"},
                      {.name = "dequantize",
-                      .help = "Read a quantized model as the float network that it stands for"}},
+                      .help = "Read a quantized model as the float network that it approximates"}},
     .names_files = true,
     .read =
         [](const Source& source, const ReadRequest& request) {
@@ -32,11 +32,10 @@ namespace {
     .write_options =
         {{.name = "float16", .help = "Write the weights as float16, half as large"},
          {.name = "dynamic_range",
-          .help = "Write large weights of convolutions and products as int8, a scale for each "
-                  "channel; LiteRT rounds what they are multiplied with to int8, too"},
+          .help = "Write large weights of convolutions and matrix products as int8 with a scale for each channel; LiteRT also rounds the other operand to int8"},
          {.name = "io_type",
           .type = OptionDef::kChoice,
-          .help = "Of a quantized model: the element type of inputs and outputs",
+          .help = "The element type of inputs and outputs of a quantized model",
           .placeholder = "TYPE",
           .choices = {"keep", "int8", "uint8", "float32"}}},
     .write = [](const Model& model, const Sink& sink,

@@ -208,7 +208,7 @@ absl::Status ReadCustomOptions(const File& file, const fb::Operator& op, std::st
     // The op's name, and the node as bytes.
     const auto root = flex ? flexbuffers::GetRoot(data, bytes.size()) : flexbuffers::Reference();
     if (!flex || !root.IsVector() || root.AsVector().size() < 2) {
-      return Invalid("its options hold no node of TensorFlow");
+      return Invalid("its options do not hold a node of TensorFlow");
     }
     const flexbuffers::Reference node = root.AsVector()[1];
     std::string_view text;

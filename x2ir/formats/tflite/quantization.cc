@@ -35,7 +35,7 @@ absl::StatusOr<std::optional<Quantization>> QuantizationOf(const Value& value) {
   json.Finish();
   X2IR_RETURN_IF_ERROR(Annotate(json.status(), kQuantizationKey));
   if (q.scales.empty() || q.scales.size() != q.zero_points.size() || q.block_size < 0) {
-    return Invalid(kQuantizationKey, ": as many zero points as scales are expected");
+    return Invalid(kQuantizationKey, ": expected as many zero points as scales");
   }
   return q;
 }

@@ -64,7 +64,7 @@ class Reader {
 
   absl::StatusOr<std::shared_ptr<Graph>> ReadNested(int64_t index) {
     if (depth_ >= kMaxDepth) {
-      return Invalid("subgraphs run each other more than ", static_cast<int64_t>(kMaxDepth),
+      return Invalid("calls of subgraphs are nested more than ", static_cast<int64_t>(kMaxDepth),
                      " deep");
     }
     auto graph = std::make_shared<Graph>();
@@ -83,7 +83,7 @@ class Reader {
     const fb::SubGraph& subgraph = *subgraphs->Get(static_cast<uint32_t>(index));
     const size_t cost = 1 + (subgraph.operators() ? subgraph.operators()->size() : 0) +
                         (subgraph.tensors() ? subgraph.tensors()->size() : 0);
-    if (depth_ > 0 && cost > nodes_left_) return Invalid("subgraphs run each other too often");
+    if (depth_ > 0 && cost > nodes_left_) return Invalid("too many calls of subgraphs");
     if (depth_ > 0) nodes_left_ -= cost;
     if (subgraph.name()) graph->set_name(subgraph.name()->str());
     return Annotate(Body(*this, subgraph, graph).Read(), StrCat("subgraph ", index));
@@ -219,7 +219,7 @@ class Reader {
       const int64_t size = rank > 0 ? shape->Get(static_cast<uint32_t>(rank - 1)) : 0;
       if (!values || values->is_string() || blocks.block_size() <= 0 || size <= 0 ||
           size % blocks.block_size() != 0) {
-        return Invalid("its blocks are none");
+        return Invalid("its block size is invalid");
       }
       int64_t expected = size / blocks.block_size();
       for (int64_t i = 0; i + 1 < rank; ++i) expected *= shape->Get(static_cast<uint32_t>(i));
@@ -276,7 +276,7 @@ class Reader {
           continue;
         }
         X2IR_ASSIGN_OR_RETURN(const fb::Tensor* tensor, TensorAt(index));
-        if (values_[index]) return Invalid("tensor ", index, " is made twice");
+        if (values_[index]) return Invalid("tensor ", index, " is produced twice");
         Type type = TypeOf(*tensor);
         // Of what is not known only the file can tell the shape.
         if (custom && type.is_tensor() && tensor->shape() && tensor->shape()->size() != 0) {
@@ -316,7 +316,7 @@ class Reader {
                                                            ? ReadZeros(reader_.file_, *tensor)
                                                            : ReadConstant(reader_.file_, *tensor);
       if (!constant.ok()) return Annotate(constant.status(), StrCat("tensor '", name, "'"));
-      if (!*constant) return Invalid("nothing gives tensor '", name, "'");
+      if (!*constant) return Invalid("no operator produces tensor '", name, "'");
       values_[index] = graph_->AddConstant(graph_->UniqueName(name), **std::move(constant));
       X2IR_RETURN_IF_ERROR(SetQuantizationOf(*tensor, values_[index]));
       if (tensor->is_variable()) {

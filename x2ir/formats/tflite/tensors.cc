@@ -13,7 +13,7 @@ namespace {
 absl::StatusOr<std::vector<int64_t>> DimsOf(const fb::Tensor& tensor) {
   std::vector<int64_t> dims;
   if (tensor.shape()) dims.assign(tensor.shape()->begin(), tensor.shape()->end());
-  if (!CheckedProduct(dims)) return Invalid("its shape is none");
+  if (!CheckedProduct(dims)) return Invalid("its shape is invalid");
   return dims;
 }
 
@@ -33,7 +33,7 @@ int32_t Int32At(std::string_view bytes, size_t index) {
 
 // Count, offsets of each and of the end, bytes.
 absl::StatusOr<Tensor> ReadStrings(std::string_view bytes, std::vector<int64_t> dims) {
-  const auto damaged = [] { return DataLoss("its strings are damaged"); };
+  const auto damaged = [] { return DataLoss("its string data is damaged"); };
   if (bytes.size() < 4) return damaged();
   const int64_t count = Int32At(bytes, 0);
   if (count < 0 || static_cast<uint64_t>(count) > bytes.size() / 4 ||
@@ -110,13 +110,13 @@ class Densifier {
     std::vector<int64_t> sorted = axes_;
     std::sort(sorted.begin(), sorted.end());
     for (size_t i = 0; i < sorted.size(); ++i) {
-      if (sorted[i] != static_cast<int64_t>(i)) return Invalid("its traversal order is none");
+      if (sorted[i] != static_cast<int64_t>(i)) return Invalid("its traversal order is invalid");
     }
     block_of_.assign(rank, -1);
     for (size_t i = 0; i < blocks; ++i) {
       const int64_t axis = map->Get(static_cast<uint32_t>(i));
       if (axis < 0 || axis >= static_cast<int64_t>(rank) || block_of_[axis] >= 0) {
-        return Invalid("its block map is none");
+        return Invalid("its block map is invalid");
       }
       block_of_[axis] = static_cast<int64_t>(rank + i);
     }
@@ -128,7 +128,7 @@ class Densifier {
         level.segments = IndicesOf(*dim, true);
         level.indices = IndicesOf(*dim, false);
       }
-      if (level.dense && level.size <= 0) return Invalid("a size of its sparsity is none");
+      if (level.dense && level.size <= 0) return Invalid("a size of its sparsity is invalid");
     }
     // Sizes of blocks, by the axes of the order.
     size_of_.assign(order->size(), 1);
@@ -156,7 +156,7 @@ class Densifier {
     }
     const int64_t from = level.segments[parent], to = level.segments[parent + 1];
     if (from < 0 || to < from || to > static_cast<int64_t>(level.indices.size())) {
-      return Invalid("a segment of its sparsity is none");
+      return Invalid("a segment of its sparsity is invalid");
     }
     for (int64_t k = from; k < to; ++k) {
       (*position)[axes_[depth]] = level.indices[k];
@@ -170,7 +170,7 @@ class Densifier {
     for (size_t i = 0; i < dims_.size(); ++i) {
       int64_t index = position[i];
       if (block_of_[i] >= 0) index = index * size_of_[block_of_[i]] + position[block_of_[i]];
-      if (index < 0 || index >= dims_[i]) return Invalid("its sparsity leads out of its shape");
+      if (index < 0 || index >= dims_[i]) return Invalid("an index of its sparsity is outside of its shape");
       at = at * dims_[i] + index;
     }
     if ((next_ + 1) * width_ > bytes_.size()) return DataLoss("it has fewer numbers than it says");

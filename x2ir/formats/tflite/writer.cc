@@ -192,7 +192,7 @@ class Writer {
   }
 
   absl::StatusOr<FlatRef> WriteTensor(const Value& v) {
-    if (!v.type().is_tensor()) return CannotExpress("it is no tensor");
+    if (!v.type().is_tensor()) return CannotExpress("it is not a tensor");
     const auto type = TensorTypeOf(v.dtype());
     if (!type) return CannotExpress("TFLite has no tensors of ", Name(v.dtype()));
     uint32_t buffer = 0;
@@ -392,7 +392,7 @@ class Writer {
     return number;
   }
 
-  static absl::Status WrongKind() { return Invalid("it is of another kind"); }
+  static absl::Status WrongKind() { return Invalid("its value has the wrong kind"); }
 
   absl::StatusOr<std::vector<int64_t>> NumbersOf(const Attribute& attr, const Field& field) {
     if (const auto* ints = attr.get<Attribute::Ints>()) return *ints;

@@ -63,10 +63,9 @@ namespace {
 
 constexpr std::string_view kOldProgram = "serialized_exported_program.json";
 constexpr char kNoProgram[] =
-    "it holds weights, or pickled Python code, but no program that could be read without Python: "
-    "torch.export.save(torch.export.export(model, inputs), 'model.pt2') makes a file of one";
+    "it holds weights, or pickled Python code, but no program that can be read without Python: torch.export.save(torch.export.export(model, inputs), 'model.pt2') writes such a program";
 constexpr char kMakeProgram[] =
-    "torch.export.save(torch.export.export(model, inputs), 'model.pt2') makes a file that is";
+    "torch.export.save(torch.export.export(model, inputs), 'model.pt2') writes a file that can be read";
 
 // Numbers of the file only: {"as_int": 3}, in older files 3 itself.
 int64_t ReadSize(JsonReader& json) {
@@ -243,7 +242,7 @@ class Opener {
     if (!weight.known || !bytes) return absl::OkStatus();
     if (weight.pickle) return ReadPickle(*bytes, [&](std::string_view) { return weight.name; });
     if (weight.tensor.dtype == DType::kUndefined) {
-      return Unimplemented("its element type is none of ours");
+      return Unimplemented("x2ir does not have its element type");
     }
     X2IR_ASSIGN_OR_RETURN(weight.tensor.storage, StorageOf(bytes));
     archive_.weights.insert_or_assign(std::string(weight.name), std::move(weight.tensor));

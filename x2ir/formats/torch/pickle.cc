@@ -131,7 +131,7 @@ class Unpickler {
   }
   Item* Pop() {
     if (stack_.empty() || stack_.back()->kind == Item::kMark) {
-      Fail(DataLoss("the pickle takes a value that is not there"));
+      Fail(DataLoss("the pickle takes a value that does not exist"));
       return Make(Item::kNone);
     }
     Item* item = stack_.back();
@@ -140,7 +140,7 @@ class Unpickler {
   }
   Item* Top(Item::Kind kind) {
     if (!stack_.empty() && stack_.back()->kind == kind) return stack_.back();
-    Fail(DataLoss("the pickle changes a value of another kind"));
+    Fail(DataLoss("the pickle changes a value of the wrong kind"));
     return Make(kind);
   }
   std::vector<Item*> PopToMark() {
@@ -294,7 +294,7 @@ class Unpickler {
     const auto& parts = id->items;
     if (id->kind != Item::kTuple || parts.size() != 5 || parts[0]->text != "storage" ||
         parts[1]->kind != Item::kGlobal || parts[2]->kind != Item::kString) {
-      return Fail(Unimplemented("the pickle refers to something that is no storage"));
+      return Fail(Unimplemented("the pickle refers to something that is not a storage"));
     }
     const StorageType* type = nullptr;
     for (const StorageType& row : kStorageTypes) {
@@ -313,7 +313,7 @@ class Unpickler {
 
   void Call(const Item* function, const Item* arguments) {
     if (function->kind != Item::kGlobal || arguments->kind != Item::kTuple) {
-      return Fail(DataLoss("the pickle calls what is no function"));
+      return Fail(DataLoss("the pickle calls something that is not a function"));
     }
     const auto& args = arguments->items;
     const std::string_view name = function->text;
@@ -341,7 +341,7 @@ class Unpickler {
         }
       }
       if (tensor.dtype == DType::kUndefined) {
-        return Fail(Unimplemented("the pickle has a tensor of an element type of no ours"));
+        return Fail(Unimplemented("the pickle has a tensor of an element type that x2ir does not have"));
       }
       tensor.storage_offset = args[1]->number;
       tensor.sizes = Ints(*args[2]);
@@ -369,7 +369,7 @@ absl::StatusOr<std::vector<std::pair<std::string, TorchTensor>>> ReadTorchSave(Z
   for (const ZipEntry& entry : zip.entries()) {
     if (entry.name == "data.pkl" || entry.name.ends_with("/data.pkl")) pickle = &entry;
   }
-  if (!pickle) return DataLoss("no archive of torch.save: it has no data.pkl");
+  if (!pickle) return DataLoss("not an archive of torch.save: it has no data.pkl");
   const std::string prefix(pickle->name.substr(0, pickle->name.size() - 8));
   if (const ZipEntry* order = zip.Find(prefix + "byteorder")) {
     X2IR_ASSIGN_OR_RETURN(const std::string text, zip.ReadWord(*order));
@@ -390,7 +390,7 @@ absl::StatusOr<std::vector<std::pair<std::string, TorchTensor>>> ReadTorchSave(Z
       tensors.emplace_back(key.text, value.tensor);
     }
   } else {
-    return Unimplemented("the pickle is no tensor and no dict");
+    return Unimplemented("the pickle is neither a tensor nor a dict");
   }
   return tensors;
 }

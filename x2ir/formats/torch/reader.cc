@@ -440,7 +440,7 @@ class Reader {
     if (absent) {
       const Type type = TypeOf(scope, arg, Type());
       if (type.dtype() == DType::kUndefined || !type.shape() || !type.shape()->Static()) {
-        Fail(DataLoss("the archive has no weight '", spec.name, "', and not its type"));
+        Fail(DataLoss("the archive has no weight '", spec.name, "' and does not give its type"));
         return nullptr;
       }
       return scope.graph->AddInput(name, type);

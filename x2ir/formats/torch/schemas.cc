@@ -262,7 +262,7 @@ std::vector<std::string> CheckTorchCall(const Node& call) {
   const Attribute* names = call.attrs().Find("operands");
   const auto* operands = names ? names->get<Attribute::Strings>() : nullptr;
   if ((operands ? operands->size() : 0) != call.num_inputs()) {
-    problems.push_back("the operands are not all named");
+    problems.push_back("some operands have no names");
     return problems;
   }
   for (size_t i = 0; i < call.num_inputs(); ++i) {

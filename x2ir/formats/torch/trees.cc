@@ -12,7 +12,7 @@ namespace {
 constexpr int kDeepest = 100;
 
 void ReadTree(JsonReader& json, int depth, Tree* tree) {
-  if (depth > kDeepest) return json.Fail("a tree too deep");
+  if (depth > kDeepest) return json.Fail("a tree is too deep");
   json.Object([&](std::string_view key) {
     const bool text = json.Peek() == JsonReader::Kind::kString;
     if (key == "type" && text) {
@@ -68,7 +68,7 @@ std::optional<Tree> ParseTree(std::string_view text) {
   json.Array([&](size_t i) {
     if (i == 0 && json.Int() != 1) return json.Fail("a tree of another version");
     if (i == 1) ReadTree(json, 0, &tree);
-    if (i > 1) json.Fail("more than a tree");
+    if (i > 1) json.Fail("more than one tree");
     complete = i == 1;
   });
   json.Finish();

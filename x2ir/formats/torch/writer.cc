@@ -314,7 +314,7 @@ class ProgramWriter {
     const auto it = scope.names.find(&value);
     if (it != scope.names.end()) return it->second;
     static const auto& none = *new std::string;
-    Fail(Internal("value '", value.name(), "' is used before it is there"));
+    Fail(Internal("value '", value.name(), "' is used before it is computed"));
     return none;
   }
 
@@ -365,12 +365,11 @@ class ProgramWriter {
     const std::string type = value.type().ToString();
     Fail(value.type().is_known() && !value.type().is_tensor()
              ? CannotExpress("value '", value.name(),
-                             "': PyTorch's programs have tensors alone, no ", type)
+                             "': PyTorch's programs have only tensors, not ", type)
          : value.dtype() != DType::kUndefined && TorchNumberOf(value.dtype()) == 0
              ? CannotExpress("value '", value.name(), "': PyTorch has no tensors of ",
                              x2ir::Name(value.dtype()))
-             : CannotExpress("value '", value.name(), "': PyTorch's programs say of every tensor ",
-                             "its element type and rank; here they are ", type));
+             : CannotExpress("value '", value.name(), "': PyTorch's programs need the element type and rank ", "of every tensor; here they are ", type));
     return false;
   }
   void AppendType(Scope& scope, const Value& value, bool requires_grad) {
@@ -449,11 +448,11 @@ class ProgramWriter {
     const size_t colon = op.find("::");
     if (op.starts_with("python::")) {
       return Fail(
-          CannotExpress("PyTorch's programs have no lists, and nothing that may be missing (",
+          CannotExpress("PyTorch's programs have no lists and no optional values (",
                         op.substr(8), ")"));
     }
     if (node.dialect() != "torch" || colon == op.npos) {
-      return Fail(CannotExpress("node '", node.name(), "': ", op, " is no operator of PyTorch"));
+      return Fail(CannotExpress("node '", node.name(), "': ", op, " is not an operator of PyTorch"));
     }
     // What a graph inside is given has to be known before its name is needed.
     std::string& json = program_.json;
@@ -555,7 +554,7 @@ class ProgramWriter {
     const Attribute* names = node.attrs().Find("operands");
     const auto* operands = names ? names->get<Attribute::Strings>() : nullptr;
     if ((operands ? operands->size() : 0) != node.num_inputs()) {
-      return Fail(Invalid("node '", node.name(), "': its operands are not all named"));
+      return Fail(Invalid("node '", node.name(), "': some of its operands have no names"));
     }
     for (size_t i = 0; i < node.num_inputs(); ++i) {
       const TorchOperandName name = ParseTorchOperandName((*operands)[i]);
@@ -783,7 +782,7 @@ class ProgramWriter {
     for (const Value* value : captured) {
       Name(scope, *value, NameOf(outer, *value));
       if (SortOf(*value) != Sort::kTensor) {
-        return Fail(CannotExpress("node '", node.name(), "': a number of the graph around it"));
+        return Fail(CannotExpress("node '", node.name(), "': its nested graph uses a number of the outer graph"));
       }
       Describe(scope, *value);
       inputs.push_back(value);
