@@ -165,7 +165,7 @@ void SetAttribute(const NodePtr& self, const std::string& name, const py::object
   Attribute attribute = ToAttribute(value, node.attrs().Find(name));
   if (const Attribute* old = node.attrs().Find(name);
       old && (old->kind() == AttrKind::kGraph || old->kind() == AttrKind::kGraphs)) {
-    throw py::type_error("a nested graph is edited, not replaced");
+    throw py::type_error("a nested graph can be edited, but not replaced");
   }
   node.SetAttr(name, std::move(attribute));
 }
@@ -397,7 +397,7 @@ void BindNode(py::module_& m) {
              const Attribute* attribute = node.attrs().Find(name);
              if (!attribute) throw py::key_error(name);
              if (attribute->kind() == AttrKind::kGraph || attribute->kind() == AttrKind::kGraphs) {
-               throw py::type_error("a nested graph goes with its node");
+               throw py::type_error("a nested graph is removed only with its node");
              }
              node.EraseAttr(name);
            })

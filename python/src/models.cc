@@ -106,7 +106,7 @@ const Format& TargetOf(OptionTexts& texts, const std::string& name) {
   std::string problem(format.status().message());
   const std::string about = OptionText("format") + ": ";
   if (problem.starts_with(about)) problem.erase(0, about.size());
-  Raise(to.empty() ? Invalid(problem, "; to= says the format whatever the name is")
+  Raise(to.empty() ? Invalid(problem, "; to= sets the format for any name")
                    : OptionError("to", problem),
         nullptr, Fault::kOption);
 }
@@ -393,7 +393,7 @@ void BindModel(py::module_& m) {
   BindVerification(m);
   py::class_<ModelScope, ModelPtr>(
       m, "Model",
-      "A model: a graph, in the IR or in a dialect, and what stands around it in a file.")
+      "A model: a graph, in the IR or in a dialect, with opsets, functions and metadata.")
       .def_property_readonly("report", [](const ModelPtr& self) { return self->report; })
       .def_property_readonly("graph",
                              [](const ModelPtr& self) { return self->Of(self->model.graph.get()); })

@@ -74,15 +74,15 @@ absl::StatusOr<Values> Call(const Slot& slot, Rewrite& r) {
   try {
     const py::object given = slot(handed);
     if (given.is_none()) {
-      result = CannotExpress("the handler gives nothing");
+      result = CannotExpress("the handler returns nothing");
     } else if (py::isinstance<ValueHandle>(given)) {
       result = ToValues(*call.scope, py::make_tuple(given));
     } else {
       result = ToValues(*call.scope, given.cast<py::iterable>());
     }
     if (result.ok() && result->size() != r.num_outputs()) {
-      result = CannotExpress("the handler gives ", result->size(), " values for ", r.num_outputs(),
-                             " outputs");
+      result = CannotExpress("the handler returns ", result->size(), " values for ",
+                             r.num_outputs(), " outputs");
     }
   } catch (py::error_already_set& error) {
     const py::object unsupported = py::module_::import("x2ir._errors").attr("Unsupported");
@@ -121,13 +121,13 @@ void RegisterForm(const std::string& dialect, const std::string& ir_op, const st
   const bool imports = code.import || lenses.size() || !code.export_;
   const Form* other = code.export_ && !code.import ? nullptr : FindImportForm(dialect, op, first);
   if (imports && other) {
-    throw py::value_error("what " + dialect + "." + op + " is, is said already: at " +
+    throw py::value_error("how " + dialect + "." + op + " is read is already registered at " +
                           other->place.ToString());
   }
   other = code.import && !code.export_ ? nullptr : FindExportForm(dialect, ir_op, first);
   if (other) {
-    throw py::value_error("how " + ir_op + " is written to " + dialect + ", is said already: at " +
-                          other->place.ToString());
+    throw py::value_error("how " + ir_op + " is written to " + dialect +
+                          " is already registered at " + other->place.ToString());
   }
   Form form{dialect, op, ir_op, {first, last}, lenses, std::nullopt, true, true, place};
   if (code.import || code.export_) form.code = code;

@@ -10,7 +10,8 @@ namespace x2ir::python {
 
 void Scope::CheckEditable() const {
   if (read_only)
-    throw std::runtime_error("a handler looks at the node, and makes others; it changes none");
+    throw std::runtime_error(
+        "a handler may read its node and make new nodes, but must not change existing ones");
   if (readers != 0) throw std::runtime_error("another thread works on the model");
 }
 

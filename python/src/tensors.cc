@@ -43,8 +43,7 @@ std::vector<py::ssize_t> StridesOf(const std::vector<py::ssize_t>& shape, py::ss
 
 py::buffer_info BufferOf(PyTensor& self) {
   Tensor& t = self.tensor;
-  if (t.is_string())
-    throw py::type_error("a tensor of strings has no buffer; strings() gives them");
+  if (t.is_string()) throw py::type_error("a tensor of strings has no buffer; use strings()");
   if (t.is_sparse()) t = Get(t.ToDense());
   if (self.writable) t.mutable_bytes();
   const int bits = BitWidth(t.dtype());

@@ -50,12 +50,12 @@ class Handlers(unittest.TestCase):
         for function, reason in [
             (unsupported, "not today"),
             (lambda r: 1 / 0, "ZeroDivisionError"),
-            (lambda r: None, "gives nothing"),
+            (lambda r: None, "returns nothing"),
             (lambda r: "what", "handler"),
             (lambda r: r.op("nothing_of_the_kind", r.inputs[0]), "nothing_of_the_kind"),
             (lambda r: (r.inputs[0], r.inputs[0]), "output"),
             (foreign, "another model"),
-            (edits, "changes none"),
+            (edits, "must not change"),
         ]:
             x2ir.handler("com.acme::Wrong")(function)
             with self.assertRaises(x2ir.ConversionError) as caught:
@@ -64,7 +64,7 @@ class Handlers(unittest.TestCase):
             self.assertIn(reason, caught.exception.failures[0].reason)
 
     def test_refuses_known_ops(self):
-        with self.assertRaisesRegex(ValueError, "said already"):
+        with self.assertRaisesRegex(ValueError, "already registered"):
             x2ir.handler("Relu")(lambda r: r.inputs[0])
         with self.assertRaises(ValueError):
             x2ir.Dialect("acme2").op("no_such_op", "What")
@@ -74,7 +74,7 @@ class Handlers(unittest.TestCase):
         acme = x2ir.Dialect("rows_acme")
         acme.op("leaky_relu", "Leaky", acme.renamed("alpha", "slope"))
         acme.op("relu", "Rectify")
-        with self.assertRaisesRegex(ValueError, "said already"):
+        with self.assertRaisesRegex(ValueError, "already registered"):
             acme.op("relu", "Other")
         model = x2ir.new()
         g = model.graph

@@ -64,7 +64,7 @@ def ops(dialect="", opset=None):
 
 
 def tensor(value, dtype=None, shape=None):
-    """A :class:`Tensor` of an array, a number or a list; of bytes, where dtype and shape are said.
+    """A :class:`Tensor` of an array, a number or a list; of bytes, with dtype and shape.
 
     No copy is made of contiguous memory.
 
@@ -79,8 +79,8 @@ def tensor(value, dtype=None, shape=None):
 def new(dialect="", opset=None, name="graph"):
     """An empty model: of the IR, or of a dialect, to be filled through ``model.graph``.
 
-    opset: of the dialect's own ops; None: the one that is written when nobody says another. Opset
-      imports of other domains that nodes are of come of themselves.
+    opset: of the dialect's own ops; None: the default of the dialect. Opset
+      imports of the other domains of nodes are added automatically.
 
     >>> g = x2ir.new().graph
     >>> x = g.add_input("x", "float32[2,n]")

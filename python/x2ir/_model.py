@@ -80,7 +80,7 @@ def _save(self, path, *, to=None, progress=None, **options):
 def _to_onnx(self, opset=None, *, progress=None, **options):
     """The model as bytes of an ONNX file.
 
-    opset: by default the usual one, or the least that has what the model needs.
+    opset: by default the usual one, or the oldest that has what the model needs.
 
     >>> type(x2ir.load("model.onnx").to_onnx(opset=17))
     <class 'bytes'>
@@ -182,7 +182,7 @@ def _verify(
 def _bound_of(metric, at_least, at_most):
     if metric is None:
         if at_least is not None or at_most is not None:
-            raise TypeError("at_least and at_most are bounds of a metric, and none is given")
+            raise TypeError("at_least and at_most need metric")
         return 0.0
     more_is_better = dict(_x2ir._metrics())
     if metric not in more_is_better:

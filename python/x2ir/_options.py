@@ -1,7 +1,6 @@
 """Keyword arguments as the options of the command line: texts by name.
 
-All of them stand in one table of the extension module (``_x2ir.options()``), which the flags of the
-programs are made of, too. Signatures and docstrings are made of it.
+The extension module has one table of all options (``_x2ir.options()``); the flags of the programs use the same table. Signatures and docstrings are generated from it.
 """
 
 import contextlib

@@ -486,12 +486,12 @@ TEST_F(Cli, WrongUsage) {
       {"x2ir convert small.onnx --weights perhaps", "perhaps|weights"},
       {"x2ir convert small.onnx --from nonsense", "nonsense"},
       {"x2ir convert small.onnx --allow-foreign a --continue-on-error", "excludes"},
-      {"x2ir convert small.onnx -o net.pb", "-o 'net.pb': format 'tensorflow' is only read"},
+      {"x2ir convert small.onnx -o net.pb", "-o 'net.pb': format 'tensorflow' can only be read"},
       {"x2ir convert small.onnx -o net.txt", "does not say in which format to write[^\n]*--to"},
       {"x2ir convert small.onnx --to onxn", "--to: there is no format 'onxn'; did you mean 'onnx'"},
-      {"x2ir convert small.onnx --to tensorflow", "--to: format 'tensorflow' is only read"},
+      {"x2ir convert small.onnx --to tensorflow", "--to: format 'tensorflow' can only be read"},
       {"x2ir convert small.onnx --from onxn", "--from: there is no format 'onxn'; did you mean"},
-      {"x2ir convert small.onnx --to onnx", "would be overwritten; -o names another"},
+      {"x2ir convert small.onnx --to onnx", "would be overwritten; choose another output with -o"},
       {"x2ir convert small.onnx --external-data always",
        "--external-data: format 'ir', which is written, has no such option"},
       {"x2ir convert small.onnx -o a.onnx --weights copy", "--weights: format 'onnx'"},
@@ -520,7 +520,7 @@ TEST_F(Cli, WrongUsage) {
       {"mkdir a.json; x2ir convert small.onnx -o a.json", "not a regular file"},
       {"ir2onnx", "a verb is missing"},
       {"ir2onnx export", "MODEL"},
-      {"ir2onnx export small.onnx", "'small.onnx' is read by this command"},
+      {"ir2onnx export small.onnx", "'small.onnx' is an input of this command"},
       {"ln -s small.onnx link.onnx; ir2onnx export link.onnx -o small.onnx", "overwritten"},
       {"ir2onnx export small.onnx -o a.json", "OUT.onnx"},
       {"ir2onnx export small.onnx -o a.onnx --opset 999", "--opset: there is no opset 999"},
@@ -684,7 +684,8 @@ TEST_F(Cli, ConvertsToWhatTheNameSays) {
       {"ir2onnx export small.onnx -o - --report r.json | x2ir info /dev/stdin | head -n 2", 0,
        "onnx", "", "r.json"},
       {"ir2onnx export small.onnx -o - | true", 0, "", "", ""},
-      {"x2ir convert small.onnx -o -", 1, "", "second file, [^\n]*only one file can be written", ""},
+      {"x2ir convert small.onnx -o -", 1, "", "second file, [^\n]*only one file can be written",
+       ""},
       {"ir2onnx export big.onnx -o - --external-data always | wc -c", 0, "^0\n$",
        "second file, [^\n]*only one file can be written", ""},
       {"ir2onnx export small.onnx -o - >/dev/full", 4, "", "standard output: No space", ""},
@@ -696,7 +697,7 @@ TEST_F(Cli, ConvertsToWhatTheNameSays) {
       {"x2ir convert new_op.onnx --from-opset 17 -q", 0, "", "", "new_op.json new_op.safetensors"},
       {"x2ir convert bits.onnx --from-opset 11 -o a.onnx --opset 18", 3, "", "opset 18", ""},
       {"x2ir convert new_op.onnx --opset 17", 0, "wrote",
-       "^warning: --opset is taken for the opset of MODEL[^\n]*--from-opset",
+       "^warning: --opset is used as the opset of MODEL[^\n]*--from-opset",
        "new_op.json new_op.safetensors"},
       {"x2ir formats", 0,
        "\nir\n[\\s\\S]*is read and "
@@ -732,7 +733,7 @@ TEST_F(Cli, KeepsWhatOthersWrote) {
       // A file that is not IR is no old output.
       {"echo '{\"my\": \"config\"}' >small.json; x2ir convert small.onnx; code=$?; "
        "grep -q config small.json || exit 99; exit $code",
-       2, "", "'small.json' is there already, and is not of format 'ir'", "small.json"},
+       2, "", "'small.json' exists and is not of format 'ir'", "small.json"},
       {"echo mine >small.json; x2ir convert small.onnx --force", 0, "wrote", "", names},
       {"echo mine >small.json; x2ir convert small.onnx -o small.json", 0, "wrote", "", names},
       {"echo mine >net.onnx; x2ir convert -q small.onnx -o net.json && ir2onnx export net.json", 2,
@@ -763,12 +764,12 @@ TEST_F(Cli, KeepsWhatOthersWrote) {
            code,
        0, "", "", ""},
       {to_package + " -q && x2ir convert net.mlpackage --to coreml" + code, 2, "",
-       "'net.mlpackage' is read by this command", ""},
+       "'net.mlpackage' is an input of this command", ""},
       {to_package +
            " -q && x2ir convert net.mlpackage/Data/com.apple.CoreML/model.mlmodel "
            "-o net.mlpackage" +
            code,
-       2, "", "model.mlmodel' is read by this command", ""},
+       2, "", "model.mlmodel' is an input of this command", ""},
       {"mkdir net.mlpackage; echo mine >net.mlpackage/a; x2ir convert small.onnx -o net.mlpackage; "
        "code=$?; ls net.mlpackage; rm -r net.mlpackage; exit $code",
        2, "^a\n$", "is not a package of a model", ""},
@@ -856,9 +857,9 @@ TEST_F(Cli, HelpIsAboutWhatIsAskedFor) {
        "$p $v --help --to $f --from $f; done; done; done 2>/dev/null | awk 'length > 100'",
        0, "", "", ""},
       {"x2ir convert --help", 0,
-       "\nReading formats; --help with MODEL or --from FORMAT says more:\n  --params FILE +caffe, "
+       "\nReading formats; --help with MODEL or --from FORMAT shows them:\n  --params FILE +caffe, "
        "[\\s\\S]*\n  --raw-images +coreml\n[\\s\\S]*\nWriting formats; --help with -o FILE or --to "
-       "FORMAT says more:\n[\\s\\S]*  --force +coreml, ir[\\s\\S]*\n  --dynamic-range +tflite\n",
+       "FORMAT shows them:\n[\\s\\S]*  --force +coreml, ir[\\s\\S]*\n  --dynamic-range +tflite\n",
        "", ""},
       {"x2ir convert --help --to tflite", 0,
        "\nReading formats; [\\s\\S]*\nWriting tflite:\n  --dynamic-range +Write large weights of ",
@@ -872,7 +873,7 @@ TEST_F(Cli, HelpIsAboutWhatIsAskedFor) {
       {"x2ir convert small.onnx -o a.py --help | grep -cE 'ing formats|--signature'", 1, "^0\n", "",
        ""},
       {"x2ir info model.pt2 --help", 0, "\nReading torch:\n  --model TAG,... +Which graph", "", ""},
-      {"x2ir info --help", 0, "\nReading formats; --help with MODEL says more:\n", "", ""},
+      {"x2ir info --help", 0, "\nReading formats; --help with MODEL shows them:\n", "", ""},
       // What is there says what it is; a pipe is not read.
       {"cp small.onnx a.tflite; x2ir info --help a.tflite | grep -c '^  --signature'; rm a.tflite",
        0, "^0\n", "", ""},

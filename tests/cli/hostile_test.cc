@@ -132,7 +132,7 @@ TEST_F(Hostile, WhatAModelNamesIsNoFile) {
     rows.push_back({StrCat("rm -rf f; ", other,
                            " f; printf 'f\\tf.json\\n' >list; cat list | x2ir "
                            "convert --batch - -o b"),
-                    1, "0 of 1 files done", "'f' is (no regular file|a directory)"});
+                    1, "0 of 1 files done", "'f' is (not a regular file|a directory)"});
   }
   Check(rows);
 }
@@ -170,8 +170,8 @@ TEST_F(Hostile, WhereNobodyCanWrite) {
       {":", "m.onnx/o", 4, "cannot write 'm.onnx/o.*Not a directory"},
       {"mkfifo o$e", "o", 2, "'o.* is not a regular file"},
       {"ln -s /dev/full o$e", "o", 2, "'o.* is not a regular file"},
-      {"ln m.onnx o$e", "o", 2, "'o.* is read by this command"},
-      {"ln -s m.onnx o$e", "o", 2, "'o.* is read by this command"},
+      {"ln m.onnx o$e", "o", 2, "'o.* is an input of this command"},
+      {"ln -s m.onnx o$e", "o", 2, "'o.* is an input of this command"},
       {"ln -s o$e o$e", "o", 4, "cannot write 'o.*Too many levels"},
       {":", std::string(256, 'n'), 4, "cannot write 'n.*File name too long"},
       {":", std::string(5000, 'n'), 4, "cannot write 'n"},
@@ -242,7 +242,7 @@ TEST_F(Hostile, WhatIsReadIsNeverOverwritten) {
            "r.json; "
            "x2ir convert r.json -o new/../m.onnx",
        }) {
-    rows.push_back({begin + command + same, 2, "", "is read by this command"});
+    rows.push_back({begin + command + same, 2, "", "is an input of this command"});
   }
   rows.push_back({begin +
                       "printf 'm.onnx\\tnew/../../m.onnx\\n' | "
@@ -259,8 +259,7 @@ TEST_F(Hostile, LoopsInLoops) {
     rows.push_back({StrCat("ulimit -t 20; x2ir convert ", X2IR_SOURCE_DIR,
                            "/tests/data/hostile/loop_nest8.onnx -o ", name, "; code=$?; ls o.* ",
                            "2>/dev/null; exit $code"),
-                    1, "",
-                    "loop .*rounds are [0-9]+ nodes, written out; of all loops at most 100000"});
+                    1, "", "loop .*rounds, unrolled, are [0-9]+ nodes; [^;]* at most 100000"});
   }
   for (const char* name : {"o.py", "o.pt2"}) {
     rows.push_back({StrCat("ulimit -t 20; x2ir convert -q ", X2IR_SOURCE_DIR,
@@ -404,7 +403,7 @@ TEST_F(Hostile, ListsThatAreNone) {
       {{"ulimit -v 1000000; x2ir convert --batch /dev/zero -o b", 3, "", "'/dev/zero' is no list"},
        {"x2ir convert --batch . -o b", 3, "", "'.' is no list"},
        {"ulimit -v 1000000; head -c 100000000 /dev/zero | x2ir convert --batch - -o b", 3, "",
-        "line 1 is longer"},
+        "line 1 is too long"},
        {"x2ir convert --batch /dev/null -o b", 0, "0 of 0 files done", ""}});
 }
 

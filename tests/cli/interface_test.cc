@@ -181,7 +181,7 @@ TEST_F(ChangedInterface, WhatToGiveIsSaid) {
       {{"x2ir convert -q last.onnx -o new.onnx --rename x=image --inputs-as-nchw x; "
         "x2ir convert -q last.onnx -o new.onnx --inputs-as-nchw x && "
         "x2ir verify new.onnx --io io.safetensors",
-        3, "", "--map FILE.json says what the conversion made of inputs and outputs"}});
+        3, "", "--map FILE.json gives the changes of inputs and outputs"}});
 }
 
 // "MediaPipe's .tflite stays float16 behind dozens of Casts."

@@ -614,8 +614,9 @@ TEST_F(Options, ChangesForEveryTarget) {
            StrCat("--params-as-inputs: inputs have no default values in format '", target.format,
                   "', which is written(.|\n)*cannot access")},
           {kept, 1, "",
-           StrCat("input 'w' has a default value, but inputs cannot have default values in format '", target.format,
-                  "'; --freeze-params makes it a constant")},
+           StrCat(
+               "input 'w' has a default value, but inputs cannot have default values in format '",
+               target.format, "'; --freeze-params makes it a constant")},
       });
     }
   }

@@ -35,11 +35,11 @@ class ViewVerb : public ShellTest {
 TEST_F(ViewVerb, WrongUsage) {
   Check({
       {"x2ir view", 2, "", "MODEL"},
-      {"x2ir view m.onnx --random 1", 2, "", "want two models"},
-      {"x2ir view m.onnx --io io.safetensors", 2, "", "want two models"},
-      {"x2ir view m.onnx n.onnx --raw --random 1", 2, "", "run as IR alone"},
-      {"x2ir view m.onnx n.onnx --raw --map x=y", 2, "", "run as IR alone"},
-      {"x2ir view m.onnx --map x=y", 2, "", "--map wants two models"},
+      {"x2ir view m.onnx --random 1", 2, "", "need two models"},
+      {"x2ir view m.onnx --io io.safetensors", 2, "", "need two models"},
+      {"x2ir view m.onnx n.onnx --raw --random 1", 2, "", "only IR graphs can be run"},
+      {"x2ir view m.onnx n.onnx --raw --map x=y", 2, "", "only IR graphs can be run"},
+      {"x2ir view m.onnx --map x=y", 2, "", "--map needs two models"},
       {"x2ir view m.onnx --port 80", 2, "", "--port requires --serve"},
       {"x2ir view m.onnx --serve --port 70000", 2, "", "--port"},
       {"x2ir view m.onnx --serve -o a.html", 2, "", "excludes"},

@@ -139,9 +139,10 @@ TEST_F(FormatTest, WhatCannotBeIsSaid) {
     const char* message;
   };
   const Row rows[] = {
-      {to("m.xyz"), "format", "does not say in which format to write; written are: "},
+      {to("m.xyz"), "format",
+       "does not say in which format to write; formats that can be written: "},
       {to("m"), "format", "made_up (.made)"},
-      {to("m.pb"), "format", "format 'tensorflow' is only read; written are: "},
+      {to("m.pb"), "format", "format 'tensorflow' can only be read; formats that can be written: "},
       {to("m", {.format = "nonsense"}), "format", "there is no format 'nonsense'"},
       {to("m.onnx", {.opset = 99}), "opset", "there is no opset 99 of onnx"},
       {to("m.onnx", {.opset = 3}), "opset", "is not written; the oldest is 7"},

@@ -259,7 +259,8 @@ TEST(IoFile, RunsACase) {
 
   io.inputs = {Tensor::Of<float>({3}, {1.0f, 2.0f, 3.0f})};
   EXPECT_EQ(std::string(RunCase(*graph, io).status().message()),
-            "case4: input 'x': expected float32[2], got float32[3]; to accept any size " "there: option 'dynamic' x:0=d0");
+            "case4: input 'x': expected float32[2], got float32[3]; to accept any size "
+            "there: option 'dynamic' x:0=d0");
 }
 
 }  // namespace

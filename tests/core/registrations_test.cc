@@ -42,9 +42,10 @@ constexpr char kPlaces[] =
 
 TEST(RegistrationsDeathTest, DuplicatesAreErrorsWithBothPlaces) {
   const auto expect = [](const auto& registrations, const std::string& what) {
-    EXPECT_EXIT(Tell(registrations), ::testing::ExitedWithCode(1),
-                "conversion: FAILED_PRECONDITION: the linked registrations contradict each other:\n  " +
-                    what + kPlaces + "(.*\n)*- " + what + kPlaces);
+    EXPECT_EXIT(
+        Tell(registrations), ::testing::ExitedWithCode(1),
+        "conversion: FAILED_PRECONDITION: the linked registrations contradict each other:\n  " +
+            what + kPlaces + "(.*\n)*- " + what + kPlaces);
   };
   expect([] { OpRegistration again(OpDef("relu").In("x").Out("y").Infer(SameAsFirst)); },
          "op 'relu'");
@@ -74,7 +75,8 @@ TEST(RegistrationsDeathTest, TyposInRowsAreFound) {
       Tell(typos), ::testing::ExitedWithCode(0),
       "conversion: OK\n" +
           row("Cast \\[1,\\] of cast", "no lens names IR attribute 'to', which has no default") +
-          row("Clip \\[1,\\] of clip", "a lens names IR operand 'minn', which the op does not have") +
+          row("Clip \\[1,\\] of clip",
+              "a lens names IR operand 'minn', which the op does not have") +
           row("Exp \\[3,2\\] of exp", "an empty interval") +
           row("Relu \\[1,\\] of reluu", "there is no IR op 'reluu'") +
           row("Softmax \\[1,\\] of softmax",

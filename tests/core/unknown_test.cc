@@ -58,7 +58,8 @@ std::vector<Refusal> Rows() {
            then_branch = graph t() -> (a) { a: float32[1,8] = neg(x) },
            else_branch = graph e() -> (b) { s = int64[1]{8}  b: float32[8] = reshape(x, s) } } "pick"
          y = shape(r) "s" })",
-       "it is a result of higher_order::cond; option 'fold_inputs' sr=VALUE makes the operands " "constant that it is computed from",
+       "it is a result of higher_order::cond; option 'fold_inputs' sr=VALUE makes the operands "
+       "constant that it is computed from",
        {}},
   };
 }

@@ -290,7 +290,8 @@ TEST_F(WeightsFrom, CheckpointsOnDisk) {
     WriteFile(index, StrCat(R"({"weight_map": {"a": ")", shard, R"("}})"));
     const auto checkpoint = ReadCheckpoint(index);
     ASSERT_FALSE(checkpoint.ok()) << shard;
-    EXPECT_NE(checkpoint.status().message().find("is not a file beside the index"), std::string::npos);
+    EXPECT_NE(checkpoint.status().message().find("is not a file beside the index"),
+              std::string::npos);
   }
   WriteFile(index, R"({"weight_map": {"z": "model-1.safetensors"}})");
   EXPECT_EQ(ReadCheckpoint(index).status().code(), absl::StatusCode::kDataLoss);

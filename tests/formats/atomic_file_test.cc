@@ -211,9 +211,9 @@ TEST_F(AtomicFileTest, WhatCannotBeWritten) {
     std::string message;
   } kCases[] = {
       {Path("none/f"), absl::StatusCode::kUnavailable, "No such file or directory"},
-      {dir_, absl::StatusCode::kInvalidArgument, "no regular file"},
-      {dir_ + "/", absl::StatusCode::kInvalidArgument, "no regular file"},
-      {"/dev/null", absl::StatusCode::kInvalidArgument, "no regular file"},
+      {dir_, absl::StatusCode::kInvalidArgument, "not a regular file"},
+      {dir_ + "/", absl::StatusCode::kInvalidArgument, "not a regular file"},
+      {"/dev/null", absl::StatusCode::kInvalidArgument, "not a regular file"},
       {"", absl::StatusCode::kInvalidArgument, "names no file"},
   };
   for (const auto& test : kCases) {

@@ -275,7 +275,8 @@ TEST_F(CaffeFiles, WhatIsWrongWithCaffes) {
       {input + "layer { name: \"l\" type: \"InfogainLoss\" bottom: \"data\" bottom: \"data\" top: "
                "\"l\" infogain_loss_param { source: \"h.binaryproto\" } }",
        "layer 'l': its matrix 'h.binaryproto'"},
-      {input + "layer { name: \"l\" type: \"BN\" bottom: \"data\" top: \"l\" }", "name the file of the weights"},
+      {input + "layer { name: \"l\" type: \"BN\" bottom: \"data\" top: \"l\" }",
+       "name the file of the weights"},
       {input + "layer { name: \"l\" type: \"Pooling\" bottom: \"data\" top: \"l\" pooling_param "
                "{ kernel_size: 9 } }",
        "a window of 9 on an axis of 4"},
@@ -301,7 +302,8 @@ TEST_F(CaffeFiles, WhatIsWrongWithCaffes) {
   Put("good.caffemodel", Caffemodel({{"conv", {{{2, 1, 2, 2}, std::vector<float>(8, 1)}}}}));
   EXPECT_THAT(std::string(Import(net).status().message()), HasSubstr("'ip'"));
   Put("good.caffemodel", Caffemodel({{"conv", {{{2, 1, 2, 2}, std::vector<float>(7, 1)}}}}));
-  EXPECT_THAT(std::string(Import(net).status().message()), HasSubstr("8 elements, but the file has 7"));
+  EXPECT_THAT(std::string(Import(net).status().message()),
+              HasSubstr("8 elements, but the file has 7"));
   for (size_t size = 1; size + 1 < pair.weights.size(); size += 3) {
     Put("good.caffemodel", pair.weights.substr(0, size));
     EXPECT_FALSE(Import(net).ok()) << size;
@@ -376,21 +378,21 @@ TEST_F(CaffeFiles, WhatIsWrongWithConfigurations) {
   const std::string net = "[net]\nwidth=4\nheight=4\nchannels=1\n";
   const struct {
     std::string text, message;
-  } rows[] = {
-      {net + "[route]\nlayers=-2\n", "no layer -2 before it"},
-      {net + "[route]\n", "no 'layers'"},
-      {net + "[maxpool]\nsize=9\nstride=1\npadding=0\n", "planes of 0 x 0"},
-      {net + "[tree]\n[wild]\n[tree]\n", "darknet.tree (2 nodes)"},
-      {net + "[lstm]\noutput=3\n", "name the file of the weights"},
-      {"[net]\nchannels=3\n[dropout]\n", "neither height and width nor inputs"},
-      {net + "[dropout]\n=1\n", "line 6: '=1' is not KEY=VALUE"},
-      {net + "[dropout]\nfade=1\n", "fade"},
-      {net + "[activation]\nactivation=wild\n", "activation=wild"},
-      {net + "[dropout]\n[shortcut]\nfrom=-1\nweights_type=per_channel\n", "name the file of the weights"},
-      {net + "[upsample]\nstride=0\n", "a stride of 0"},
-      {net + "[upsample]\nstride=-3\n", "rectangles that do not fill"},
-      {net + "[maxpool]\nmaxpool_depth=1\nout_channels=3\n", "groups of different sizes"},
-      {"[net]\nwidth=x\nheight=4\n[dropout]\n", "the value of 'width' is 'x'"}};
+  } rows[] = {{net + "[route]\nlayers=-2\n", "no layer -2 before it"},
+              {net + "[route]\n", "no 'layers'"},
+              {net + "[maxpool]\nsize=9\nstride=1\npadding=0\n", "planes of 0 x 0"},
+              {net + "[tree]\n[wild]\n[tree]\n", "darknet.tree (2 nodes)"},
+              {net + "[lstm]\noutput=3\n", "name the file of the weights"},
+              {"[net]\nchannels=3\n[dropout]\n", "neither height and width nor inputs"},
+              {net + "[dropout]\n=1\n", "line 6: '=1' is not KEY=VALUE"},
+              {net + "[dropout]\nfade=1\n", "fade"},
+              {net + "[activation]\nactivation=wild\n", "activation=wild"},
+              {net + "[dropout]\n[shortcut]\nfrom=-1\nweights_type=per_channel\n",
+               "name the file of the weights"},
+              {net + "[upsample]\nstride=0\n", "a stride of 0"},
+              {net + "[upsample]\nstride=-3\n", "rectangles that do not fill"},
+              {net + "[maxpool]\nmaxpool_depth=1\nout_channels=3\n", "groups of different sizes"},
+              {"[net]\nwidth=x\nheight=4\n[dropout]\n", "the value of 'width' is 'x'"}};
   for (const auto& row : rows) {
     const absl::Status status = Import(Put("net.cfg", row.text)).status();
     EXPECT_FALSE(status.ok()) << row.text;
@@ -494,7 +496,8 @@ TEST_F(CaffeFiles, Caffe2sNetsInArguments) {
              all, "state"),
        "float32[2,1,1]{1, -2}"},
       {steps(message, "ints: 0 ints: 1 ints: 1", "state"), "a link to 'sequence' from row 1"},
-      {steps(message, "ints: 0 ints: 0 ints: 0", "state"), "the step net does not produce state 'state'"},
+      {steps(message, "ints: 0 ints: 0 ints: 0", "state"),
+       "the step net does not produce state 'state'"},
       {steps(message, "ints: 0 ints: 1", "state"), "links with different numbers of operands"},
       {steps(message, all, "none"), "blob 'y' is a range of rows of 'none', which is not a state"},
       {steps("s: \"\"", all, "state"), "a recurrent network without a step net"},

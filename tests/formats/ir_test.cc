@@ -616,8 +616,8 @@ TEST_F(IrTest, PathsMustStayInTheFolder) {
       {Path("secret.bin"), "is an absolute path"},
       {"none.bin", "there is no file", false},
       {"sub", "directory", false},
-      {"", "no name of a file", false},
-      {"a\\u0000b", "no name of a file", false},
+      {"", "not a valid file name", false},
+      {"a\\u0000b", "not a valid file name", false},
   };
   for (const auto& row : kRows) {
     for (const bool in_weights : {false, true}) {

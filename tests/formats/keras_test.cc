@@ -395,7 +395,7 @@ TEST_F(Keras, TfjsFilesStayInTheirFolder) {
   const Row rows[] = {
       {R"(["../outside.bin"])", "leads out of the model's folder"},
       {R"(["/dev/zero"])", "is an absolute path"},
-      {R"([""])", "no name of a file"},
+      {R"([""])", "not a valid file name"},
       {R"(["none.bin"])", "none.bin"},
       {R"(["short.bin"])", "weight 'd/bias': the weight files end inside of it"},
   };

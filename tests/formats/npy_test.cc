@@ -143,7 +143,8 @@ TEST(NpyTest, BrokenFilesAreErrors) {
       {FileOf(1, Dict("<i2", "(1 2)"), "xxxx"), StatusCode::kDataLoss, "tuple"},
       {FileOf(1, Dict("<i2", "3"), "xx"), StatusCode::kDataLoss, "tuple"},
       {FileOf(1, "{'descr': '<i2', 'shape': (1,)}", "xx"), StatusCode::kDataLoss, "expected descr"},
-      {FileOf(1, "{'descr': '<i2', 'descr': '<i4'}", "xx"), StatusCode::kDataLoss, "key occurs twice"},
+      {FileOf(1, "{'descr': '<i2', 'descr': '<i4'}", "xx"), StatusCode::kDataLoss,
+       "key occurs twice"},
       {FileOf(1, "{'descr': '<i2', 'x': 1}", "xx"), StatusCode::kDataLoss, "unknown key 'x'"},
       {FileOf(1, "{'descr': '<i2", "xx"), StatusCode::kDataLoss, "expected a string"},
       {FileOf(1, "", "xx"), StatusCode::kDataLoss, "expected '{'"},
@@ -154,8 +155,10 @@ TEST(NpyTest, BrokenFilesAreErrors) {
        "element type"},
       {FileOf(1, Dict("<U4611686018427387905", "(1,)"), "xxxx"), StatusCode::kDataLoss,
        "element type"},
-      {FileOf(1, Dict("<U1", "(1,)"), "\0\xd8\0\0"s), StatusCode::kDataLoss, "not a valid character"},
-      {FileOf(1, Dict("<U1", "(1,)"), "\0\0\x11\0"s), StatusCode::kDataLoss, "not a valid character"},
+      {FileOf(1, Dict("<U1", "(1,)"), "\0\xd8\0\0"s), StatusCode::kDataLoss,
+       "not a valid character"},
+      {FileOf(1, Dict("<U1", "(1,)"), "\0\0\x11\0"s), StatusCode::kDataLoss,
+       "not a valid character"},
   };
   const std::string path = TempPath("broken");
   for (const auto& row : kRows) {

@@ -732,7 +732,7 @@ TEST_F(OnnxFileTest, ExternalData) {
       {ExternalModel(secret), "absolute path", absl::StatusCode::kInvalidArgument},
       {ExternalModel("out"), "link out of the model's folder", absl::StatusCode::kInvalidArgument},
       {ExternalModel("root" + secret), "link out", absl::StatusCode::kInvalidArgument},
-      {ExternalModel(std::string("w.bin\0x", 7)), "no name of a file",
+      {ExternalModel(std::string("w.bin\0x", 7)), "not a valid file name",
        absl::StatusCode::kInvalidArgument},
   };
   for (const auto& test : kCases) {

@@ -251,8 +251,10 @@ TEST_F(SavedModelTest, ElementTypesOfVariables) {
 TEST_F(SavedModelTest, VariablesThatAreNotWhatTheGraphSays) {
   const std::string two = Float(1) + Float(2);
   EXPECT_THAT(ValueOfV(Checkpoint({{"v", kInt32, {2}, two}})),
-              HasSubstr("VarHandleOp 'v': its type is float32[2], but its value in the checkpoint has type int32[2]"));
-  EXPECT_THAT(ValueOfV(Checkpoint({{"v", kFloat, {1, 2}, two}})), HasSubstr("its type is float32[2]"));
+              HasSubstr("VarHandleOp 'v': its type is float32[2], but its value in the checkpoint "
+                        "has type int32[2]"));
+  EXPECT_THAT(ValueOfV(Checkpoint({{"v", kFloat, {1, 2}, two}})),
+              HasSubstr("its type is float32[2]"));
   EXPECT_THAT(ValueOfV(Checkpoint({{"v", kFloat, {2}, two}}), kFloat, {-1}),
               HasSubstr("float32[2]{1, 2}"));
   for (const auto& [attr, why] :
@@ -513,7 +515,8 @@ TEST_F(SavedModelTest, RestoredByAFunction) {
   EXPECT_THAT(text, HasSubstr("w = float32[1]{1}"));
   EXPECT_THAT(text, HasSubstr("w_1 = float32[1]{2}"));
   EXPECT_THAT(save("w_1", "w"), HasSubstr("w_1 = float32[1]{1}"));
-  EXPECT_THAT(save("w", "w"), HasSubstr("VarHandleOp 'w': two tensors of the checkpoint are restored into it"));
+  EXPECT_THAT(save("w", "w"),
+              HasSubstr("VarHandleOp 'w': two tensors of the checkpoint are restored into it"));
 }
 
 // --- The index ----------------------------------------------------------------------------------

@@ -152,7 +152,8 @@ TEST(Torch, RefusesBrokenArchives) {
       {"no program", Zip().Make({{"m/x", ""}}), "none of torch.export"},
       {"nothing", "PK", "not a zip"},
       {"torch.save", Zip().Make({{"m/data.pkl", ""}, {"m/data/0", ""}}),
-       "it holds weights, or pickled Python code, but no program that can be read without Python: torch.export.save(torch.export.export(model, inputs), 'model.pt2')"},
+       "it holds weights, or pickled Python code, but no program that can be read without Python: "
+       "torch.export.save(torch.export.export(model, inputs), 'model.pt2')"},
       {"an old torch.save", "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M",
        "torch.export.save(torch.export.export(model, inputs), 'model.pt2')"},
       {"torch.jit.save", Zip().Make({{"m/data.pkl", ""}, {"m/constants.pkl", ""}}),

@@ -866,8 +866,8 @@ TEST(Oneflow, LoopsAreTheirRounds) {
   EXPECT_THAT(ThereAndBack(a + "n = int64[]{1000000}\n y, z = loop(n, _, a) { " + body +
                                "c_out = identity(c) } }",
                            "y, z"),
-              ::testing::HasSubstr(
-                  "1000000 rounds are 5000000 nodes, written out; of all loops at most 100000"));
+              ::testing::HasSubstr("1000000 rounds, unrolled, are 5000000 nodes; for a target "
+                                   "without loops, unrolled loops have at most 100000"));
   EXPECT_THAT(
       ThereAndBack(
           a + "n = int64[]{3}\n t = bool[]{true}\n y, z = loop(n, t, a) { " + body +

@@ -162,7 +162,8 @@ absl::StatusOr<const Format*> FormatToWrite(const std::string& name, const x2ir:
 
 absl::Status OnlyFor(std::string_view option, const std::string& value, std::string_view what) {
   if (value.empty()) return absl::OkStatus();
-  return x2ir::OptionError(option, "is an option for a model that is ", what, ", and no model is ", what, " here");
+  return x2ir::OptionError(option, "is an option for a model that is ", what, ", and no model is ",
+                           what, " here");
 }
 
 absl::Status Convert(const x2ir_source& source, x2ir_sink& sink, const x2ir_options& given,

@@ -62,7 +62,8 @@ absl::StatusOr<std::string> OutputFor(const std::string& input, const Batch& bat
     if (part != "..") inside /= part;
   }
   if (!inside.has_filename() || inside == ".") {
-    return Invalid("'", input, "' gives its output no name; a tab and one must follow it");
+    return Invalid("'", input,
+                   "' does not determine the name of its output; give the name after a tab");
   }
   fs::path output = fs::path(batch.folder) / inside;
   output.replace_extension(batch.extension);
@@ -100,7 +101,7 @@ absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
     // A terminal is one, and so is nothing; others may not end.
     if (is_there && (S_ISDIR(info.st_mode) || S_ISBLK(info.st_mode) ||
                      (S_ISCHR(info.st_mode) && IsEndless(batch.flags.list)))) {
-      return DataLoss("'", batch.flags.list, "' is no list of files");
+      return DataLoss("'", batch.flags.list, "' is not a list of files");
     }
     file.open(batch.flags.list);
     if (!file) return NotFound("cannot read the list '", batch.flags.list, "'");
@@ -114,7 +115,7 @@ absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
     ++number;
     if (line.size() > kMaxLine) {
       return DataLoss("the list '", batch.flags.list, "': line ", number,
-                      " is longer than names of files are");
+                      " is too long for a file name");
     }
     if (line.ends_with('\r')) line.pop_back();
     // Blank lines and comments; a file of such a name is ./#name.
@@ -148,10 +149,11 @@ absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
     if (!job.status.ok()) continue;
     const auto id = FileIdOf(job.output);
     if (!outputs.insert(fs::absolute(job.output).lexically_normal().string()).second) {
-      job.status = Invalid("'", job.output, "' would be written twice; behind a tab another name ",
-                           "may stand");
+      job.status = Invalid("'", job.output, "' would be written twice; give another output ",
+                           "name after a tab");
     } else if (id && inputs.contains(*id)) {
-      job.status = Invalid("'", job.output, "' is in the list too, and would be overwritten");
+      job.status =
+          Invalid("'", job.output, "' is also an input of the list and would be overwritten");
     }
     // The output is another job's.
     if (!job.status.ok()) job.output.clear();
@@ -477,7 +479,7 @@ class Runner {
       ++done_;
       return;
     }
-    std::string error = record ? record->error : "its process said nothing";
+    std::string error = record ? record->error : "its process ended without a result";
     if (reason.empty()) reason = error;
     failures_.push_back({i, std::move(error), std::move(reason)});
   }
@@ -499,40 +501,38 @@ class Runner {
 
 void AddBatchFlags(Verb& verb, BatchFlags& flags) {
   verb.Text("--batch", flags.list, "LIST",
-            "Do it for every file that LIST names, one a line (-: standard input), instead of one "
-            "MODEL. -o is a folder then. One failure does not stop the others; files that are done "
-            "and have not changed since are skipped the next time. Behind a tab in a line may "
-            "stand the output, and behind another one what --calibrate would say of this file")
+            "Process every file that LIST names, one per line (-: standard input), instead of one "
+            "MODEL; -o is then a folder. A failure does not stop the other files; files that are "
+            "done and have not changed since are skipped the next time. A line may give the output "
+            "after a tab, and the value of --calibrate for this file after a second tab")
       .Excludes("MODEL")
       .ChangesNothing();
   verb.Text("-j,--jobs", flags.threads, "N",
-            "How many files of --batch at a time; by default as many as there are processors")
+            "How many files of --batch to process at a time; by default the number of processors")
       .Needs("--batch")
       .ChangesNothing();
-  verb.Text(
-          "--shard", flags.shard, "I/N",
-          "Do a part of LIST: of every N files the I-th, from 1 to N. N runs, on as many machines, "
-          "do all of it")
+  verb.Text("--shard", flags.shard, "I/N",
+            "Process a part of LIST: the I-th of every N files, I from 1 to N; N runs on N "
+            "machines process the whole list")
       .Needs("--batch")
       .ChangesNothing();
   verb.Flag("--isolate", flags.isolate,
-            "Convert each file of --batch in a process of its own: one that crashes, or that the "
-            "system kills, is a failure of that file alone")
+            "Convert each file of --batch in its own process; a crash, or a kill by the system, is "
+            "then a failure of that file only")
       .Needs("--batch")
       .ChangesNothing();
   verb.Text("--timeout", flags.timeout, "SECONDS",
-            "A file of --batch that takes longer is a failure; each has a process of its own")
+            "A file of --batch that takes longer is a failure; each file has its own process")
       .Needs("--batch")
       .ChangesNothing();
   verb.Text("--memory", flags.memory, "MB",
-            "A file of --batch that needs more memory is a failure; mapped files do not count, and "
-            "each has a process of its own")
+            "A file of --batch that needs more memory is a failure; mapped files do not count; "
+            "each file has its own process")
       .Needs("--batch")
       .ChangesNothing();
-  verb.Flag(
-          "--retry-failed", flags.retry_failed,
-          "Try those files of --batch again, too, that failed for good: that cannot be converted, "
-          "are malformed, or were killed")
+  verb.Flag("--retry-failed", flags.retry_failed,
+            "Also retry files of --batch that failed permanently: files that cannot be converted, "
+            "are malformed, or were killed")
       .Needs("--batch")
       .ChangesNothing();
 }

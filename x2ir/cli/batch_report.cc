@@ -144,9 +144,9 @@ absl::StatusOr<BatchReport> BatchReport::Open(const std::string& path) {
   if (report.fd_ < 0) return fail(std::strerror(errno));
   struct stat info;
   if (::fstat(report.fd_, &info) != 0) return fail(std::strerror(errno));
-  if (!S_ISREG(info.st_mode)) return Invalid("--report '", path, "' is no regular file");
+  if (!S_ISREG(info.st_mode)) return Invalid("--report '", path, "' is not a regular file");
   if (::flock(report.fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    return fail("another batch writes it");
+    return fail("another batch is writing it");
   }
 
   // What a killed run left of its last line is no line, and goes.
@@ -155,12 +155,13 @@ absl::StatusOr<BatchReport> BatchReport::Open(const std::string& path) {
   size_t end = 0;
   for (size_t next; end < all.size() && (next = all.find('\n', end)) != all.npos; end = next + 1) {
     std::optional<BatchRecord> record = ReadRecord(all.substr(end, next - end));
-    if (!record) return Invalid("--report '", path, "' exists and is no report of a batch");
+    if (!record) return Invalid("--report '", path, "' exists and is not a report of a batch");
     // What was skipped is known by an earlier line.
     if (!record->skipped) report.records_[record->output] = *std::move(record);
   }
   if (end != all.size()) {
-    if (all[end] != '{') return Invalid("--report '", path, "' exists and is no report of a batch");
+    if (all[end] != '{')
+      return Invalid("--report '", path, "' exists and is not a report of a batch");
     if (::ftruncate(report.fd_, static_cast<off_t>(end)) != 0) return fail(std::strerror(errno));
   }
   return report;

@@ -18,9 +18,8 @@ namespace x2ir::cli {
 
 void AddCaseFlags(Verb& verb, CaseFlags& flags, const std::string& about_io) {
   verb.Text("--io", flags.io, "FILE.safetensors", about_io);
-  verb.Text("--random", flags.random, "N", "Random inputs, so many times").Excludes("--io");
-  verb.Text("--seed", flags.seed, "N", "The number that random inputs are made from (0)")
-      .Excludes("--io");
+  verb.Text("--random", flags.random, "N", "Random inputs: the number of cases").Excludes("--io");
+  verb.Text("--seed", flags.seed, "N", "The seed of random inputs (0)").Excludes("--io");
   verb.Repeated("--cases", flags.cases, "case0,case2", "Only these cases of the io file")
       .Needs("--io");
   AddShapeFlags(verb, flags.shapes);
@@ -98,12 +97,14 @@ void AddToleranceFlags(Verb& verb, ToleranceFlags& flags) {
   std::string names;
   for (const Metric& metric : Metrics()) StrAppend(&names, names.empty() ? "" : "|", metric.name);
   verb.Text("--metric", flags.metric, names,
-            "What decides whether outputs agree, in place of --rtol and --atol")
+            "The metric that decides whether outputs agree, instead of --rtol and --atol")
       .Excludes("--rtol")
       .Excludes("--atol");
-  verb.Text("--at-least", flags.at_least, "X", "The least that --metric cosine or snr may be")
+  verb.Text("--at-least", flags.at_least, "X",
+            "The lowest accepted value of --metric cosine or snr")
       .Needs("--metric");
-  verb.Text("--at-most", flags.at_most, "X", "The most that --metric max-abs or steps may be")
+  verb.Text("--at-most", flags.at_most, "X",
+            "The highest accepted value of --metric max-abs or steps")
       .Needs("--metric");
 }
 

@@ -27,13 +27,14 @@ namespace {
 
 constexpr char kFooter[] =
     "Runs both models on the same inputs, compares every value that they both have, and says at\n"
-    "which node they part: what it reads agrees, what it gives does not. Values are matched by\n"
-    "the structure of the graphs and by name, so the formats may differ. Then a table of what\n"
-    "differs, in the order of computing. Numbers of other element types (a model beside its\n"
-    "--float16) are compared as numbers. The exit code is 0 only if all outputs agree.\n"
+    "which node they start to differ: its operands agree, its results do not. Values are matched "
+    "by\n"
+    "the structure of the graphs and by name, so the formats may differ. A table lists the values\n"
+    "that differ, in the order of computation. Values of different element types (a model and its\n"
+    "--float16 version) are compared as numbers. The exit code is 0 only if all outputs agree.\n"
     "\n"
     "--with RUNTIME instead of OTHER: MODEL is written for the runtime, without passes and with\n"
-    "every value as an output, and what the runtime computes is compared with what x2ir does.\n"
+    "every value as an output, and the results of the runtime are compared with those of x2ir.\n"
     "\n"
     "Examples:\n"
     "  x2ir compare model.pt2 model.onnx\n"
@@ -57,12 +58,13 @@ int RunCompare(const Flags& flags, Session& session) {
   }
   if (flags.other.empty() == !flags.runtime) {
     return session.Usage(flags.runtime
-                             ? "OTHER and --with exclude each other; x2ir verify takes both"
+                             ? "OTHER and --with cannot be combined here; x2ir verify takes both"
                              : "there is nothing to compare with: give another model, or a "
                                "runtime by --with");
   }
   if (flags.runtime && !flags.map.empty()) {
-    return session.Usage("--map says what another file has changed, and --with takes none");
+    return session.Usage(
+        "--map describes the changes of another model, and --with compares without one");
   }
   int64_t most = 20;
   if (!flags.most.empty()) {
@@ -151,7 +153,7 @@ int RunCompare(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddCompare(CLI::App& app, Session& session) {
-  Verb verb(app, session, "compare", "Say at which node two models part", kFooter);
+  Verb verb(app, session, "compare", "Find the node at which two models start to differ", kFooter);
   auto flags = std::make_shared<Flags>();
   verb.Text("MODEL", flags->model, "", "The model file").Required();
   verb.Text("OTHER", flags->other, "", "A model that should compute the same");
@@ -159,10 +161,10 @@ void AddCompare(CLI::App& app, Session& session) {
   AddMapFlag(verb, flags->map);
   AddToleranceFlags(verb, flags->tolerance);
   AddRuntimeFlags(verb, flags->runtime, "Compare with what this runtime computes");
-  verb.Text("--most", flags->most, "N", "At most so many values in the table (20)");
+  verb.Text("--most", flags->most, "N", "The largest number of values in the table (20)");
   verb.Text("--bisect", flags->bisect, "OUT",
             "Write the part of OTHER that differs, and an io file beside it");
-  verb.Flag("--json", flags->json, "For programs");
+  verb.Flag("--json", flags->json, "Print JSON");
   verb.Do([flags, &session] { return RunCompare(*flags, session); });
 }
 

@@ -74,7 +74,8 @@ absl::StatusOr<const Format*> FormatCalled(std::string_view flag, const std::str
   const Format* format = FindFormat(name);
   if (format && (!written || format->write)) return format;
   if (format) {
-    return Invalid(flag, ": format '", name, "' is only read; written are: ", FormatNames(true));
+    return Invalid(flag, ": format '", name,
+                   "' can only be read; formats that can be written: ", FormatNames(true));
   }
   Strings known;
   for (const Format* each : AllFormats()) known.push_back(each->name);
@@ -103,7 +104,7 @@ absl::StatusOr<const Format*> TargetOf(const Flags& flags, const ConversionVerb&
   }
   if (format->write) return format;
   return Invalid("-o '", flags.out, "': format '", format->name,
-                 "' is only read; written are: ", FormatNames(true));
+                 "' can only be read; formats that can be written: ", FormatNames(true));
 }
 
 // --with: an int8 model is run as the file that is written.
@@ -151,8 +152,9 @@ absl::StatusOr<Plan> PlanOf(const Flags& flags, const ConversionVerb& words) {
                                          .max = std::numeric_limits<int32_t>::max()},
                                         flags.writing.Text(option)));
       values.conversion.Set("from_opset", std::move(value));
-      plan.warnings.push_back(StrCat("--opset is taken for the opset of MODEL, since format '",
-                                     plan.target->name, "' has none; --from-opset says so"));
+      plan.warnings.push_back(StrCat("--opset is used as the opset of MODEL, because format '",
+                                     plan.target->name,
+                                     "' has no opsets; use --from-opset instead"));
       continue;
     }
     return OptionError(option, "format '", plan.target->name, "', which is written, has no ",
@@ -205,8 +207,8 @@ absl::Status CheckReplaces(const Plan& plan, const std::string& out) {
   if (plan.target->recognize && plan.target->recognize(there) != Match::kNo) {
     return absl::OkStatus();
   }
-  return Invalid("'", out, "' is there already, and is not of format '", plan.target->name,
-                 "'; -o names another output, and --force replaces this one");
+  return Invalid("'", out, "' exists and is not of format '", plan.target->name,
+                 "'; choose another output with -o, or replace this file with --force");
 }
 
 // "wrote a.json and a.safetensors"; of many files only how many. What lies in a folder that was
@@ -426,13 +428,13 @@ BatchOutcome ConvertAtItsOpset(const Plan& plan, const std::string& in, const st
 absl::Status CalibrateBy(const BatchFile& file, ExportOptions& to) {
   if (!file.beside.empty()) {
     if (!to.int8) {
-      return OptionError("int8", "is not given, and the list says what to calibrate with: '",
+      return OptionError("int8", "is not given, but the list names inputs to calibrate with: '",
                          file.beside[0], "'");
     }
     to.int8->calibrate = file.beside;
   }
   if (!to.int8 || !to.int8->calibrate.empty()) return absl::OkStatus();
-  return OptionError("int8", "the list does not say what to calibrate with, behind a second tab, ",
+  return OptionError("int8", "the list names no inputs to calibrate with after a second tab, ",
                      "and ", OptionText("calibrate"), " is not given");
 }
 
@@ -473,7 +475,7 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
     return session.Usage("--summary: with -o - the model is on standard output");
   }
   if (plan->to_stdout && ::isatty(STDOUT_FILENO)) {
-    return session.Usage("-o -: standard output is a terminal, and models are no text");
+    return session.Usage("-o -: standard output is a terminal, and models are binary");
   }
   if (const auto format = DetectFormat(flags.model); flags.from.empty() && !format.ok()) {
     return session.Fail(format.status(), Phase::kReading);
@@ -537,29 +539,29 @@ void AddConversion(CLI::App& app, Session& session, const ConversionVerb& words)
             StrCat("What is written: one of ", FormatNames(true), "; by default ",
                    words.by_name ? "what the name of -o says, else " : "", words.format));
   verb.Text("--report", flags->report, "FILE.json",
-            "Write what was done, and what could not be; also on failure. With --batch: a line a "
-            "file, by default in batch.jsonl in the folder of -o")
+            "Write a report of what was converted and what failed, also on failure. With --batch: "
+            "one line per file, by default in batch.jsonl in the folder of -o")
       .ChangesNothing();
 
   verb.Text("--summary", flags->summary, "ops",
-            "Print a table when it is done; ops: nodes by op, before and after, and the sizes of "
-            "the files")
+            "Print a table at the end; ops: nodes by op, before and after, and the sizes of the "
+            "files")
       .OneOf({"ops"})
       .Excludes("--batch")
       .ChangesNothing();
 
   verb.Group("Reading");
   verb.Text("--from", flags->from, "FORMAT",
-            StrCat("The format of MODEL, one of ", FormatNames(), "; by default found by looking ",
-                   "at it"));
+            StrCat("The format of MODEL, one of ", FormatNames(), "; by default detected from ",
+                   "the file"));
   for (const ConversionOption& option : ConversionOptions()) {
     verb.Group(option.reading ? "Reading" : "Converting");
     flags->conversion.Add(verb, option.def, option.switches);
   }
   verb.Group("Converting");
   AddRuntimeFlags(verb, flags->runtime,
-                  "With --int8: run the file that is written by this runtime, too, and say how far "
-                  "off its outputs are");
+                  "With --int8: also run the written file with this runtime, and report the errors "
+                  "of its outputs");
   flags->writing.AddTo(verb, &Format::write_options);
   verb.Do([flags, words, settings = verb.settings(), &session] {
     return RunConversion(*flags, *settings, words, session);

@@ -6,8 +6,8 @@ namespace x2ir::cli {
 namespace {
 
 constexpr char kFooter[] =
-    "What is written is what the name of -o says: OUT.onnx is ONNX; OUT.json is IR, the graph,\n"
-    "with OUT.safetensors, its weights, beside it. x2ir formats lists all.\n"
+    "The name of -o decides the format: OUT.onnx is ONNX; OUT.json is IR (the graph), with\n"
+    "OUT.safetensors (its weights) beside it. x2ir formats lists all formats.\n"
     "\n"
     "Examples:\n"
     "  x2ir convert model.pt2 -o model.onnx --opset 17\n"

@@ -15,11 +15,13 @@ namespace x2ir::cli {
 namespace {
 
 constexpr char kFooter[] =
-    "Matches the nodes of two graphs by structure, whatever they are called, and prints what is\n"
-    "only in the first (-), only in the other (+), and what differs of nodes that both have (~):\n"
-    "attributes, weights, the order of operands, types. Two spellings of one thing are none: an\n"
-    "axis that counts from the last, operands of a sum in another order. Nothing is run; x2ir\n"
-    "compare does that. The exit code is 0 if there is no difference, else 1.\n"
+    "Matches the nodes of two graphs by structure, not by name, and prints the nodes that are "
+    "only\n"
+    "in the first (-), only in the other (+), and the differences of nodes that both have (~):\n"
+    "attributes, weights, the order of operands, types. Two spellings of the same thing are not a\n"
+    "difference: a negative axis, operands of a sum in another order. The models are not run; "
+    "x2ir\n"
+    "compare runs them. The exit code is 0 if there is no difference, else 1.\n"
     "\n"
     "Examples:\n"
     "  x2ir diff model.onnx simplified.onnx\n"
@@ -56,16 +58,16 @@ int RunDiff(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddDiff(CLI::App& app, Session& session) {
-  Verb verb(app, session, "diff", "Print what two graphs do not have in common", kFooter);
+  Verb verb(app, session, "diff", "Print the differences of two graphs", kFooter);
   auto flags = std::make_shared<Flags>();
   verb.Text("MODEL", flags->model, "", "The model file").Required();
-  verb.Text("OTHER", flags->other, "", "The model to tell it from").Required();
+  verb.Text("OTHER", flags->other, "", "The model to compare it with").Required();
   verb.Flag("--raw", flags->raw, "The graphs as the files have them, not as IR");
   verb.Flag("--optimize", flags->optimize,
-            "Optimize both for ONNX first: what passes make the same is no difference, nor is how "
-            "weights are rounded")
+            "Optimize both for ONNX first, so that differences which passes remove and roundings "
+            "of weights do not count")
       .Excludes("--raw");
-  verb.Flag("--json", flags->json, "For programs");
+  verb.Flag("--json", flags->json, "Print JSON");
   verb.Do([flags, &session] { return RunDiff(*flags, session); });
 }
 

@@ -16,7 +16,7 @@ namespace x2ir::cli {
 namespace {
 
 constexpr char kFooter[] =
-    "The picture shows every node; of more than some 100, x2ir view is easier to look at.\n"
+    "The picture shows every node; for more than about 100, x2ir view is easier to read.\n"
     "\n"
     "Examples:\n"
     "  x2ir draw model.onnx -o model.svg             # for any browser\n"

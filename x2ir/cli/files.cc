@@ -90,8 +90,9 @@ absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& 
   for (const std::string& output : outputs) {
     if (output.empty()) return Invalid("the name of an output file is empty");
     if (output == "-") {
-      return Invalid("'-' is no name of a file here, and standard output is for one model; './-' ",
-                     "is a file of that name");
+      return Invalid(
+          "'-' is not a file name here, and standard output can hold only one model; './-' ",
+          "is a file of that name");
     }
     if (!names.insert(RealName(output)).second) {
       return Invalid("'", output, "' would be written twice");
@@ -102,12 +103,12 @@ absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& 
     // The folder of a package, which the format's writer knows.
     const bool is_package = S_ISDIR(info.st_mode) && HoldsOneOf(output, outputs);
     if (!S_ISREG(info.st_mode) && !is_package) {
-      return Invalid("'", output, "' is no regular file");
+      return Invalid("'", output, "' is not a regular file");
     }
     if (taken.contains({info.st_dev, info.st_ino}) || WasRead(info.st_dev, info.st_ino)) {
       return Invalid("'", output,
-                     "' is read by this command, and would be overwritten; "
-                     "-o names another output");
+                     "' is an input of this command and would be overwritten; "
+                     "choose another output with -o");
     }
   }
   return absl::OkStatus();

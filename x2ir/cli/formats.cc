@@ -85,10 +85,10 @@ int RunFormats(bool json, Session& session) {
 }  // namespace
 
 void AddFormats(CLI::App& app, Session& session) {
-  Verb verb(app, session, "formats", "Print the formats that are read and written", kFooter,
+  Verb verb(app, session, "formats", "Print the formats that can be read and written", kFooter,
             Reads::kNothing);
   auto json = std::make_shared<bool>(false);
-  verb.Flag("--json", *json, "For programs");
+  verb.Flag("--json", *json, "Print JSON");
   verb.Do([json, &session] { return RunFormats(*json, session); });
 }
 

@@ -163,7 +163,7 @@ class Help : public CLI::Formatter {
       const std::string hint =
           StrCat("formats; --help with ",
                  reading ? converts ? "MODEL or --from FORMAT" : "MODEL" : "-o FILE or --to FORMAT",
-                 " says more");
+                 " shows them");
       StrAppend(&text, "\n", side, named.empty() ? hint : Joined(named), ":\n", entries);
     }
     return text;

@@ -21,12 +21,11 @@ namespace x2ir::cli {
 namespace {
 
 constexpr char kFooter[] =
-    "Inputs, outputs, ops with counts, weights, opsets, and every op that would not convert.\n"
-    "The exit code is 0 also when some would not: the last line, or \"converts\" with --json,\n"
-    "says so.\n"
+    "Inputs, outputs, ops with counts, weights, opsets, and every op that cannot be converted.\n"
+    "The exit code is 0 even if some cannot: the last line, or \"converts\" with --json, tells.\n"
     "\n"
     "--cost: multiply-adds (of convolutions, matrix products, attention and recurrent layers),\n"
-    "parameters, and the memory of activations, by op of the IR. --weights: a line a weight.\n"
+    "parameters, and the memory of activations, by op of the IR. --weights: one line per weight.\n"
     "\n"
     "Examples:\n"
     "  x2ir info model.onnx\n"
@@ -126,14 +125,14 @@ int RunInfo(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddInfo(CLI::App& app, Session& session) {
-  Verb verb(app, session, "info", "Print what is in a model, and what it costs", kFooter);
+  Verb verb(app, session, "info", "Print the content and the cost of a model", kFooter);
   auto flags = std::make_shared<Flags>();
   verb.Repeated("MODEL", flags->models, "", "The model files").Required();
   verb.Flag("--cost", flags->cost, "Multiply-adds, parameters and memory of activations, by op");
   verb.Flag("--weights", flags->weights,
             "Element type, range, mean, zeros and NaN of each weight; with --json a histogram too");
   AddShapeFlags(verb, flags->shapes);
-  verb.Flag("--json", flags->json, "For programs; of several models a list");
+  verb.Flag("--json", flags->json, "Print JSON; a list for several models");
   verb.Do([flags, &session] { return RunInfo(*flags, session); });
 }
 

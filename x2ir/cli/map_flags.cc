@@ -7,8 +7,8 @@ namespace x2ir::cli {
 
 void AddMapFlag(Verb& verb, std::vector<std::string>& map) {
   verb.Repeated("--map", map, "FILE.json|OLD=NEW",
-                "The inputs and outputs that a conversion changed: FILE.json, which its --report "
-                "wrote, or by hand, in any number, OLD=NEW, OLD=NEW:nchw, :nhwc, :TYPE, as "
+                "The inputs and outputs that a conversion changed: FILE.json, written by its "
+                "--report, or any number of OLD=NEW, OLD=NEW:nchw, :nhwc, :TYPE, as "
                 "x=image:nchw:float16, or OLD==NUMBER, OLD==FILE.npy for what became a constant");
 }
 
@@ -25,15 +25,15 @@ std::string MapHint(const std::vector<std::string>& map, const Model* source,
                     const Model& converted) {
   if (!map.empty()) return "";
   const std::string report =
-      "--map FILE.json says what the conversion made of inputs and outputs, "
-      "where convert --report FILE.json wrote it";
+      "--map FILE.json gives the changes of inputs and outputs, "
+      "if convert --report FILE.json wrote them";
   if (!source) return report;
   std::string flags;
   for (const std::string& missing : MissingMap(*source->graph, *converted.graph)) {
     StrAppend(&flags, flags.empty() ? "" : " ", "--map ", missing);
   }
   if (flags.empty()) return "";
-  return StrCat("if the one was made of the other: ", flags, "; or ", report);
+  return StrCat("if one was converted from the other: ", flags, "; or ", report);
 }
 
 absl::Status WithHint(const absl::Status& status, const std::string& hint) {

@@ -20,7 +20,7 @@ constexpr char kFooter[] =
     "opsets; whether they are imported and exported; what expresses it by other ops; whether it\n"
     "can be run. With --dialect onnx a row for each op of ONNX: what it is in IR, the opsets at\n"
     "which it exists, is imported and exported, what says it with other ops at older opsets;\n"
-    "with --dialect tf or torch the ops that are read, and the IR op that is the heart of each.\n"
+    "with --dialect tf or torch the ops that are read, and the main IR op of each.\n"
     "\n"
     "Examples:\n"
     "  x2ir ops conv\n"
@@ -59,14 +59,14 @@ int RunOps(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddOps(CLI::App& app, Session& session) {
-  Verb verb(app, session, "ops", "Print the table of supported ops, or what one of them is",
+  Verb verb(app, session, "ops", "Print the table of supported ops, or the description of one op",
             kFooter, Reads::kNothing);
   auto flags = std::make_shared<Flags>();
   verb.Repeated("NAME", flags->names, "", "An op of the IR");
   verb.Text("--dialect", flags->dialect, "NAME", "The ops of this dialect: onnx, tf, torch");
   verb.Text("--opset", flags->opset, "N", "Only what holds at this opset").Needs("--dialect");
-  verb.Flag("--reference", flags->reference, "All that is known of each op, not a table");
-  verb.Flag("--json", flags->json, "For programs");
+  verb.Flag("--reference", flags->reference, "The full description of each op instead of a table");
+  verb.Flag("--json", flags->json, "Print JSON");
   verb.Flag("--markdown", flags->markdown, "In Markdown").Excludes("--json");
   verb.Do([flags, &session] { return RunOps(*flags, session); });
 }

@@ -139,7 +139,7 @@ int Run(int argc, char** argv, Session& session, const std::string& description,
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string(X2IR_VERSION), "Print the version and end");
   app.set_help_flag("-h,--help", "Print this help and end");
-  app.footer(StrCat(session.program(), " VERB --help says more about a verb.\n\n", kExitCodes));
+  app.footer(StrCat(session.program(), " VERB --help describes a verb.\n\n", kExitCodes));
   app.formatter(MakeHelp(session));
   const Verb before(app, session);
   for (const AddVerb add : verbs) add(app, session);

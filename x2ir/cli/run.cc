@@ -141,9 +141,10 @@ int RunRun(const Flags& flags, Session& session) {
       const Tensor* tensor = result.tensor();
       if (tensor) io.outputs[i] = *tensor;
       if (!flags.out.empty() && (!tensor || tensor->is_string())) {
-        return fail(Unimplemented("output '", name, "' ", tensor ? "holds strings" : "is no tensor",
-                                  "; -o holds only tensors of numbers"),
-                    Phase::kConverting);
+        return fail(
+            Unimplemented("output '", name, "' ", tensor ? "holds strings" : "is not a tensor",
+                          "; -o holds only tensors of numbers"),
+            Phase::kConverting);
       }
       StrAppend(&text, io.name, io.name.empty() ? "" : " ", name, ": ", SummaryText(result), "\n");
       StrAppend(&json, first ? "\n" : ",\n", "  {\"case\": ");
@@ -181,11 +182,11 @@ void AddRun(CLI::App& app, Session& session) {
   verb.Text("MODEL", flags->model, "", "The model file").Required();
   AddCaseFlags(verb, flags->cases, "An io file with the inputs");
   verb.Repeated("--input", flags->inputs, "NAME=FILE.npy",
-                "One input, instead of what the io file has");
+                "One input; replaces the input of the io file");
   AddRuntimeFlags(verb, flags->runtime,
                   "Write MODEL for this runtime, as x2ir convert does, and run it there");
   verb.Text("-o,--output", flags->out, "OUT.safetensors", "Write inputs and outputs");
-  verb.Flag("--json", flags->json, "For programs");
+  verb.Flag("--json", flags->json, "Print JSON");
   verb.Do([flags, &session] { return RunRun(*flags, session); });
 }
 

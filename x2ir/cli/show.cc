@@ -69,12 +69,11 @@ void AddShow(CLI::App& app, Session& session) {
   auto flags = std::make_shared<Flags>();
   verb.Text("MODEL", flags->model, "", "The model file").Required();
   verb.Flag("--raw", flags->raw, "The graph as the file has it, not converted to IR");
-  verb.Flag("--types,!--no-types", flags->types, "Types of results (default), or not");
-  verb.Flag("--names", flags->names, "Names of nodes");
+  verb.Flag("--types,!--no-types", flags->types, "Print types of results (default), or not");
+  verb.Flag("--names", flags->names, "Print names of nodes");
   verb.Text("--max-constant", flags->max_constant, "N",
-            "Constants of up to N elements are written out (8)");
-  verb.Text("--width", flags->width, "N",
-            "Lines of more than N letters are broken (100); 0: none is");
+            "Print the elements of constants of up to N elements (8)");
+  verb.Text("--width", flags->width, "N", "Break lines of more than N characters (100); 0: never");
   verb.Do([flags, &session] { return RunShow(*flags, session); });
 }
 

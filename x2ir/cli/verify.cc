@@ -24,24 +24,30 @@ namespace x2ir::cli {
 namespace {
 
 constexpr char kFooter[] =
-    "Runs MODEL on the inputs of the io file and compares with the outputs there. With OTHER:\n"
-    "whether OTHER computes what MODEL does, on those inputs, or on random ones where there is\n"
-    "no io file. All cases of the file are verified. The exit code is 0 only if all outputs\n"
-    "agree.\n"
+    "Runs MODEL on the inputs of the io file and compares the results with the outputs there. "
+    "With\n"
+    "OTHER: compares OTHER with MODEL, on those inputs, or on random ones if there is no io file.\n"
+    "All cases of the file are verified. The exit code is 0 only if all outputs agree.\n"
     "\n"
-    "--with RUNTIME: the runtime computes what is compared. MODEL is written in the format that "
-    "it\n"
-    "reads, as x2ir convert writes it, and read by the runtime; or OTHER is, which must be such a\n"
-    "file, as it is. Where the io file has no outputs, what x2ir itself computes of MODEL is\n"
-    "expected. The runtime's library is yours: no part of x2ir, and loaded for this alone.\n"
+    "--with RUNTIME: the runtime computes the outputs. It runs MODEL, written in the format of "
+    "the\n"
+    "runtime as x2ir convert writes it, or OTHER unchanged, which must be a file of that format. "
+    "If\n"
+    "the io file has no outputs, the results of x2ir for MODEL are expected. The library of the\n"
+    "runtime is not part of x2ir and is loaded only for this.\n"
     "\n"
     "Floats agree when |got - expected| <= A + R * |expected|, NaN with NaN; all else must be\n"
     "equal, element types and shapes too.\n"
     "\n"
-    "Of a lossy conversion (int8, float16) one number says more: --metric decides by it, and\n"
-    "compares numbers of other element types as numbers. cosine: of the angle between the two as\n"
-    "vectors, 1 where they are the same. snr: what is expected to the difference, in decibels.\n"
-    "max-abs: the largest difference. steps: that in steps of the output's quantization.\n"
+    "For a lossy conversion (int8, float16) use --metric, which decides by one number and "
+    "compares\n"
+    "values of different element types as numbers. cosine: the cosine of the angle between the "
+    "two\n"
+    "outputs as vectors, 1 if they are equal. snr: the signal-to-noise ratio of the expected "
+    "output\n"
+    "to the difference, in decibels. max-abs: the largest difference. steps: the largest "
+    "difference\n"
+    "in steps of the output's quantization.\n"
     "\n"
     "Examples:\n"
     "  x2ir verify model.json --io io.safetensors\n"
@@ -73,10 +79,10 @@ int RunVerify(const Flags& flags, Session& session) {
         "another model, or a runtime by --with");
   }
   if (flags.layers && flags.other.empty()) {
-    return session.Usage("--layers compares with another model, and none is given");
+    return session.Usage("--layers needs another model to compare with");
   }
   if (flags.layers && flags.runtime) {
-    return session.Usage("--layers compares by our own evaluation; x2ir compare takes --with");
+    return session.Usage("--layers uses the evaluation of x2ir; for --with use x2ir compare");
   }
   int code = kDone;
   std::shared_ptr<const Runtime> runtime;
@@ -193,9 +199,9 @@ void AddVerify(CLI::App& app, Session& session) {
   AddToleranceFlags(verb, flags->tolerance);
   AddRuntimeFlags(verb, flags->runtime, "Compare with what this runtime computes");
   verb.Flag("--layers", flags->layers,
-            "With OTHER: say at which node they part, and how far off each value is, as x2ir "
+            "With OTHER: report the first node that differs and the error of each value, as x2ir "
             "compare does");
-  verb.Flag("--json", flags->json, "For programs");
+  verb.Flag("--json", flags->json, "Print JSON");
   verb.Do([flags, &session] { return RunVerify(*flags, session); });
 }
 

@@ -34,7 +34,7 @@ namespace {
 constexpr char kFooter[] =
     "Writes one HTML file that any browser shows, without a network: the graph with modules as\n"
     "groups that open and close, what each node is, statistics of weights, costs by op. Of two\n"
-    "models it shows both, marks what they do not have in common, and with --io or --random\n"
+    "models it shows both, marks their differences, and with --io or --random\n"
     "colors each value by its error. With --map the second one is shown with the inputs and\n"
     "outputs of the first, as casts and transposes at its borders.\n"
     "\n"
@@ -117,14 +117,14 @@ int RunView(Flags flags, Session& session) {
   const CaseFlags& cases_of = flags.cases;
   const bool compares = !cases_of.io.empty() || !cases_of.random.empty() || !cases_of.seed.empty();
   if (compares && flags.other.empty()) {
-    return session.Usage("--io, --random and --seed want two models, whose values are compared");
+    return session.Usage("--io, --random and --seed need two models, whose values are compared");
   }
   if (!flags.map.empty() && flags.other.empty()) {
-    return session.Usage("--map wants two models: what the conversion of the one made of it");
+    return session.Usage("--map needs two models, one converted from the other");
   }
   if (flags.raw && (compares || !flags.map.empty() || !cases_of.shapes.Texts().empty())) {
     return session.Usage(
-        "--raw: graphs get shapes, and other inputs and outputs, and are run as IR alone");
+        "--raw: only IR graphs can be run, or be given shapes, inputs and outputs");
   }
   if (flags.out.empty() && !flags.serve) flags.out = DefaultOutput(flags.model, ".html");
   if (!flags.serve && flags.out != "-") {
@@ -220,18 +220,18 @@ int RunView(Flags flags, Session& session) {
 }  // namespace
 
 void AddView(CLI::App& app, Session& session) {
-  Verb verb(app, session, "view", "Write a page to look at a model, or at two", kFooter);
+  Verb verb(app, session, "view", "Write an HTML page that shows one model or two", kFooter);
   auto flags = std::make_shared<Flags>();
   verb.Text("MODEL", flags->model, "", "The model file").Required();
-  verb.Text("OTHER", flags->other, "", "A model to look at beside it");
+  verb.Text("OTHER", flags->other, "", "A second model to show beside it");
   verb.Text("-o,--output", flags->out, "FILE.html",
             "The page (MODEL's name with .html, in this folder); -: standard output");
   verb.Flag("--open", flags->open, "Open it in the browser");
-  verb.Flag("--serve", flags->serve, "Give it to browsers on this machine, without a file")
+  verb.Flag("--serve", flags->serve, "Serve it to browsers on this machine, without a file")
       .Excludes("--output");
   verb.Text("--port", flags->port, "N", "The port to serve on; by default one that is free")
       .Needs("--serve");
-  verb.Flag("--weights", flags->weights, "The elements of weights too, of 64 MiB at most");
+  verb.Flag("--weights", flags->weights, "Include the elements of weights, at most 64 MiB");
   verb.Flag("--raw", flags->raw, "The graph as the file has it, not converted to IR");
   AddCaseFlags(verb, flags->cases, "Color values by their error on these inputs");
   AddMapFlag(verb, flags->map);

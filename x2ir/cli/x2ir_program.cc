@@ -8,11 +8,11 @@ namespace x2ir::cli {
 
 int RunX2ir(int argc, char** argv) {
   return RunProgram(argc, argv, "x2ir",
-                    StrCat("x2ir carries neural networks between frameworks and ONNX.\n"
+                    StrCat("x2ir converts neural networks between frameworks and ONNX.\n"
                            "MODEL is of any format that is read: ",
                            FormatNames(),
                            ".\n"
-                           "x2ir formats says more of each."),
+                           "x2ir formats describes each of them."),
                     {AddConvert, AddShow, AddInfo, AddDraw, AddView, AddRun, AddVerify, AddCompare,
                      AddDiff, AddOps, AddFormats});
 }

@@ -235,8 +235,8 @@ absl::Status SetPasses(const OptionValue& value, ConvertOptions& options) {
     return absl::OkStatus();
   }
   if (changes != static_cast<ptrdiff_t>(passes.size())) {
-    return OptionError("passes",
-                       "expected names of passes, which replace the default ones, ", "or changes of the default ones, as in +fold_scale,-gemm, but not both");
+    return OptionError("passes", "expected names of passes, which replace the default ones, ",
+                       "or changes of the default ones, as in +fold_scale,-gemm, but not both");
   }
   Strings changed = DefaultPasses();
   for (const std::string& change : passes) {
@@ -245,7 +245,8 @@ absl::Status SetPasses(const OptionValue& value, ConvertOptions& options) {
     const auto at = std::find(changed.begin(), changed.end(), pass);
     if ((change[0] == '-') == (at == changed.end())) {
       return OptionError("passes", "'", change, "': the pass is ",
-                         at == changed.end() ? "not among" : "already one of", " the passes that would run");
+                         at == changed.end() ? "not among" : "already one of",
+                         " the passes that would run");
     }
     if (change[0] == '+') {
       changed.insert(changed.empty() ? changed.end() : changed.end() - 1, pass);
@@ -341,7 +342,8 @@ const std::vector<ConversionOption>& Table() {
        SetMember<kFrom, &ImportOptions::outputs>},
       {{.name = "extract",
         .type = Def::kText,
-        .help = "Cut the graph: keep the part between these values; the same as --inputs and --outputs",
+        .help =
+            "Cut the graph: keep the part between these values; the same as --inputs and --outputs",
         .placeholder = "FROM..TO"},
        Option::kImport,
        kReading,
@@ -366,7 +368,8 @@ const std::vector<ConversionOption>& Table() {
        SetMember<kFrom, &ImportOptions::freeze_params>,
        /*switches=*/true},
       {{.name = "keep_functions",
-        .help = "Keep MODEL's local functions and their calls; by default each call is replaced by the body of its function"},
+        .help = "Keep MODEL's local functions and their calls; by default each call is replaced by "
+                "the body of its function"},
        Option::kImport,
        kReading,
        SetMember<kFrom, &ImportOptions::keep_functions>},
@@ -395,7 +398,8 @@ const std::vector<ConversionOption>& Table() {
          return absl::OkStatus();
        }},
       {{.name = "continue_on_error",
-        .help = "Keep every op that cannot be converted; write every IR op that cannot be expressed as an op of domain x2ir, which no runtime supports"},
+        .help = "Keep every op that cannot be converted; write every IR op that cannot be "
+                "expressed as an op of domain x2ir, which no runtime supports"},
        Option::kBoth,
        kConverting,
        [](const OptionValue& value, ConvertOptions& options) {
@@ -417,7 +421,9 @@ const std::vector<ConversionOption>& Table() {
        kConverting,
        SetPasses},
       {{.name = "keep_weight_types",
-        .help = "Keep weights of float16 and bfloat16 that the graph uses in float32, except for small ones that passes compute with; by default they become float32 if passes run, which is exact"},
+        .help = "Keep weights of float16 and bfloat16 that the graph uses in float32, except for "
+                "small ones that passes compute with; by default they become float32 if passes "
+                "run, which is exact"},
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::keep_weight_types>},
@@ -452,7 +458,8 @@ const std::vector<ConversionOption>& Table() {
        kConverting,
        SetMember<kTo, &ExportOptions::outputs_as_nhwc>},
       {{.name = "float16",
-        .help = "Convert weights to float16, half as large; also activations, inputs and outputs where runtimes of the target compute in float16; ops that need float32 keep it"},
+        .help = "Convert weights to float16, half as large; also activations, inputs and outputs "
+                "where runtimes of the target compute in float16; ops that need float32 keep it"},
        Option::kExport,
        kConverting,
        SetNarrowFloats<DType::kFloat16>},
@@ -472,7 +479,8 @@ const std::vector<ConversionOption>& Table() {
        kConverting,
        SetMember<kTo, &ExportOptions::keep>},
       {{.name = "int8",
-        .help = "Convert weights and activations to int8 where runtimes have kernels for it, with measured scales; notes list what stays float32 and the errors of the outputs"},
+        .help = "Convert weights and activations to int8 where runtimes have kernels for it, with "
+                "measured scales; notes list what stays float32 and the errors of the outputs"},
        Option::kExport,
        kConverting,
        [](const OptionValue& value, ConvertOptions& options) {
@@ -481,7 +489,8 @@ const std::vector<ConversionOption>& Table() {
        }},
       {{.name = "calibrate",
         .type = Def::kList,
-        .help = "With --int8: inputs to measure scales with: an io file (.safetensors), an .npy file if the model has one input, or a folder of such files",
+        .help = "With --int8: inputs to measure scales with: an io file (.safetensors), an .npy "
+                "file if the model has one input, or a folder of such files",
         .placeholder = "DIR|FILE"},
        Option::kExport,
        kConverting,
@@ -513,7 +522,9 @@ const std::vector<ConversionOption>& Table() {
        }},
       {{.name = "method",
         .type = Def::kChoice,
-        .help = "With --int8: the range of the measured numbers that int8 covers: minmax (all; the default), percentile (all but one in 10,000), mse (the range with the least error)",
+        .help =
+            "With --int8: the range of the measured numbers that int8 covers: minmax (all; the "
+            "default), percentile (all but one in 10,000), mse (the range with the least error)",
         .placeholder = "METHOD",
         .choices = RangeMethodNames()},
        Option::kExport,
@@ -532,17 +543,21 @@ const std::vector<ConversionOption>& Table() {
        /*switches=*/false,
        /*whole=*/true},
       {{.name = "strip_names",
-        .help = "Only inputs and outputs keep their names; doc strings and metadata of nodes are removed"},
+        .help = "Only inputs and outputs keep their names; doc strings and metadata of nodes are "
+                "removed"},
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::strip_names>},
       {{.name = "params_as_inputs",
-        .help = "Make weights also inputs with default values, so that a runtime can be given other weights"},
+        .help = "Make weights also inputs with default values, so that a runtime can be given "
+                "other weights"},
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::params_as_inputs>},
       {{.name = "check",
-        .help = "Check MODEL and the result against the schemas of their ops, and ONNX models with libonnx's checker if it is installed and knows the opset; write nothing if a check fails"},
+        .help = "Check MODEL and the result against the schemas of their ops, and ONNX models with "
+                "libonnx's checker if it is installed and knows the opset; write nothing if a "
+                "check fails"},
        Option::kExport,
        kConverting,
        SetMember<kTo, &ExportOptions::check>},

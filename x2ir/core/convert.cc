@@ -92,7 +92,8 @@ absl::Status CheckHolds(const Graph& graph, const ExportOptions& options, const 
   }
   for (const Value* input : graph.inputs()) {
     if (!input->constant()) continue;
-    return CannotExpress("input '", input->name(), "' has a default value, but inputs cannot have default values in ",
+    return CannotExpress("input '", input->name(),
+                         "' has a default value, but inputs cannot have default values in ",
                          Whose(format), "; ", OptionText("freeze_params"), " makes it a constant");
   }
   return absl::OkStatus();

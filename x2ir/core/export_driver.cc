@@ -179,7 +179,8 @@ class Exporter : public Driver {
       } else if (depth < kMaxLoweringDepth) {
         ok = Convert(graph, made, origin, depth + 1) && ok;
       } else {
-        AddPending(origin, Internal("forms of ", made->op().str(), " recurse without end"), made, depth);
+        AddPending(origin, Internal("forms of ", made->op().str(), " recurse without end"), made,
+                   depth);
         ok = false;
       }
     }
@@ -291,7 +292,8 @@ class Exporter : public Driver {
   // `status`: why the node cannot be written as it is.
   bool Lower(Graph& graph, Node* node, const OriginPtr& origin, int depth, absl::Status status) {
     if (depth >= kMaxLoweringDepth) {
-      AddPending(origin, Internal("lowerings of ", node->op().str(), " recurse without end"), node, depth);
+      AddPending(origin, Internal("lowerings of ", node->op().str(), " recurse without end"), node,
+                 depth);
       return false;
     }
     std::vector<std::string> tried;
@@ -495,8 +497,8 @@ class Exporter : public Driver {
     if (kept_.empty()) return;
     std::string ops;
     for (const std::string& op : kept_) StrAppend(&ops, ops.empty() ? "" : ", ", op);
-    report_.warnings.push_back(
-        StrCat("some ops are kept unchanged; only runtimes that have them can run the model: ", ops));
+    report_.warnings.push_back(StrCat(
+        "some ops are kept unchanged; only runtimes that have them can run the model: ", ops));
   }
 
   // Functions that were kept are written as they are. A runtime reads their nodes at the model's
@@ -532,7 +534,8 @@ class Exporter : public Driver {
       const OpSchema* schema = SchemaOf(node->op(), then);
       if (schema && schema == SchemaOf(node->op(), now)) continue;
       fail(NameOf(*node),
-           CannotExpress("the function was kept unchanged from opset ", then, "; at opset ", now, " its op ", node->op().str(), " has another meaning"));
+           CannotExpress("the function was kept unchanged from opset ", then, "; at opset ", now,
+                         " its op ", node->op().str(), " has another meaning"));
     }
   }
 

@@ -81,7 +81,8 @@ absl::StatusOr<Bindings> Bind(const Function& function, const Node& call) {
                        Find(bindings.defaults, name.view());
     if (!known) return Invalid("the function has no attribute '", name.view(), "'");
     if (attr.kind() == AttrKind::kRef) {
-      return Invalid("attribute '", name.view(), "' refers to an attribute of a function, but is not in a function");
+      return Invalid("attribute '", name.view(),
+                     "' refers to an attribute of a function, but is not in a function");
     }
     for (const Graph* graph : GraphsIn(attr)) {
       std::string foreign;

@@ -387,7 +387,8 @@ class Importer : public Driver {
   static absl::Status CheckSource(const Node& node, const OpSchema* schema) {
     for (const auto& [name, attr] : node.attrs()) {
       if (attr.kind() != AttrKind::kRef) continue;
-      return Unimplemented("attribute '", name.str(), "' refers to an attribute of an enclosing function");
+      return Unimplemented("attribute '", name.str(),
+                           "' refers to an attribute of an enclosing function");
     }
     if (!schema || schema->deprecated) return absl::OkStatus();
     const std::vector<std::string> problems = CheckNode(node, *schema);
@@ -474,7 +475,8 @@ class Importer : public Driver {
       if (policy_.target.empty() || policy_.target == dialect_.view()) {
         hint = StrCat(OptionText("foreign"), " ", domain, " keeps it unchanged");
       } else if (!target || target->holds_any_ops) {
-        hint = StrCat(OptionText("continue_on_error"), " writes it unchanged, as an op that no ", "runtime of ", policy_.target, " supports");
+        hint = StrCat(OptionText("continue_on_error"), " writes it unchanged, as an op that no ",
+                      "runtime of ", policy_.target, " supports");
       }
     } else {
       hint = WhatHelps(op, node, {status.message().data(), status.message().size()});

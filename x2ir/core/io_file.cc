@@ -284,8 +284,8 @@ absl::Status CheckInputs(const Graph& graph, absl::Span<const std::optional<Tens
       if (!shape) continue;
       if (shape->rank() != tensor.rank()) return mismatch("");
       if (const std::string axes = OtherSizes(*shape, tensor); !axes.empty()) {
-        return mismatch(StrCat("; to accept any size there: ", OptionText("dynamic"),
-                               " ", input.name(), ":", axes));
+        return mismatch(StrCat("; to accept any size there: ", OptionText("dynamic"), " ",
+                               input.name(), ":", axes));
       }
       for (int64_t d = 0; d < tensor.rank(); ++d) {
         const Dim& dim = (*shape)[d];

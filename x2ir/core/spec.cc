@@ -284,7 +284,8 @@ absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r) {
     const AttrSchema* known = schema ? schema->FindAttr(name) : nullptr;
     if (schema && !known) return Invalid(UnknownAttribute(name, *schema));
     if (attr.kind() == AttrKind::kRef) {
-      return Unimplemented("attribute '", name.str(), "' refers to an attribute of an enclosing function");
+      return Unimplemented("attribute '", name.str(),
+                           "' refers to an attribute of an enclosing function");
     }
     if (known && attr.kind() != known->kind) {
       return Invalid("attribute '", name.str(), "': expected ", Name(known->kind), ", got ",
@@ -341,7 +342,8 @@ absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r) {
     } else if (!own || !own->default_value || *own->default_value != attr) {
       if (!schema) {
         return CannotExpress("attribute '", name.str(), "' = ", attr.ToString(),
-                             " has no counterpart in ", form.op.str(), ": the row of the op does not name it");
+                             " has no counterpart in ", form.op.str(),
+                             ": the row of the op does not name it");
       }
       const Dialect* known = FindDialect(form.dialect.view());
       const bool versioned = known && known->versions;

@@ -34,7 +34,8 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
       known && known->schema && model.Opset("") > known->latest_opset) {
     return Unimplemented("the model is of opset ", model.Opset(""), " of ", known->name,
                          "; the newest that is known is ", known->latest_opset, " (",
-                         OptionText("from_opset"), " ", known->latest_opset, " reads it as that opset)");
+                         OptionText("from_opset"), " ", known->latest_opset,
+                         " reads it as that opset)");
   }
   if (options.freeze_params.value_or(true)) graph.FreezeInputs();
   if (const Dialect* known = FindDialect(model.source_dialect); known && known->after_read) {

@@ -96,13 +96,14 @@ absl::StatusOr<const Format*> FormatToWrite(std::string_view name, std::string_v
   if (format && format->write) return format;
   if (format) {
     return OptionError("format", "format '", format->name,
-                       "' is only read; written are: ", written);
+                       "' can only be read; formats that can be written: ", written);
   }
   if (!name.empty()) {
-    return OptionError("format", "there is no format '", name, "'; written are: ", written);
+    return OptionError("format", "there is no format '", name,
+                       "'; formats that can be written: ", written);
   }
   return OptionError("format", "the name '", path, "' does not say in which format to write; ",
-                     "written are: ", written);
+                     "formats that can be written: ", written);
 }
 
 }  // namespace x2ir

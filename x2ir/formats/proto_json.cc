@@ -143,7 +143,8 @@ class JsonToWire {
     if (text == "-Infinity") return put(-Limits::infinity());
     const bool good = field.kind == ProtoKind::kFloat ? ParseFloat<float>(text, put)
                                                       : ParseFloat<double>(text, put);
-    if (!good) in_.Fail(StrCat("'", text.substr(0, 100), "' is not a number that this field can hold"));
+    if (!good)
+      in_.Fail(StrCat("'", text.substr(0, 100), "' is not a number that this field can hold"));
   }
 
   // Rounded once. What is too small is zero, what is too large is none.

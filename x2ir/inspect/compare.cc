@@ -79,7 +79,7 @@ std::string ModelComparison::ToText(size_t most) const {
     const ValueVerdict& v = values[first->value];
     StrAppend(&text, "first difference: ", node(v), ", which computes '", v.name, "' (", v.type,
               ")", v.name == v.other_name ? "" : StrCat(", there '", v.other_name, "'"),
-              "; what it reads agrees\n");
+              "; its operands agree\n");
     if (!v.comparison.problem.empty()) StrAppend(&text, "  ", v.comparison.problem, "\n");
     for (const std::string& reason : first->reasons) StrAppend(&text, "  ", reason, "\n");
     for (const auto& [nodes, where] :
@@ -96,7 +96,7 @@ std::string ModelComparison::ToText(size_t most) const {
                 "\n");
     }
   } else {
-    text += "no difference but for rounding\n";
+    text += "no difference except rounding\n";
   }
   // From the first difference on, in the order of computing; else the largest ones.
   std::vector<size_t> rows;
@@ -123,7 +123,7 @@ std::string ModelComparison::ToText(size_t most) const {
     table.Add({ShortName(v.name), v.op, ErrorText(v.comparison.max_abs),
                ErrorText(v.comparison.max_rel), cosine,
                StrCat(v.type, v.comparison.agrees ? "" : "  beyond the tolerance",
-                      v.differs() && !v.matters ? ", but what is computed of it agrees" : "")});
+                      v.differs() && !v.matters ? ", but later results agree" : "")});
   }
   StrAppend(&text, shown > 0 ? "\n" : "", table.ToText());
   if (rows.size() > shown) StrAppend(&text, "... and ", rows.size() - shown, " more\n");
@@ -239,7 +239,7 @@ absl::StatusOr<DifferingPart> CutDifference(const Model& ir, const Model& other,
       const auto of = partner.find(input);
       const auto it = of == partner.end() ? kept.end() : kept.find(of->second);
       if (it == kept.end() || !it->second.tensor()) {
-        return CannotExpress("'", input->name(), "' is no tensor that both models have");
+        return CannotExpress("'", input->name(), "' is not a tensor that both models have");
       }
       names.push_back(input->name());
       // As rows, where the other model has images of them.
@@ -250,7 +250,7 @@ absl::StatusOr<DifferingPart> CutDifference(const Model& ir, const Model& other,
     }
     const auto expected = kept.find(first.here);
     if (expected == kept.end() || !expected->second.tensor()) {
-      return CannotExpress("'", first.here->name(), "' is no tensor");
+      return CannotExpress("'", first.here->name(), "' is not a tensor");
     }
     part.io.outputs = {*expected->second.tensor()};
     X2IR_RETURN_IF_ERROR(Cut(*part.model.graph, names, {first.there->name()}));

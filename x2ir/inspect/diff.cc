@@ -160,7 +160,7 @@ class Differ {
     for (size_t i = 0; i < std::max(x.num_outputs(), y.num_outputs()); ++i) {
       const Value *p = x.output(i), *q = y.output(i);
       if (!p != !q) {
-        differences.push_back(StrCat("result ", i, " is there on one side only"));
+        differences.push_back(StrCat("result ", i, " exists on one side only"));
       } else if (p && !sizes_.Same(p->type(), q->type())) {
         differences.push_back(StrCat("result ", i, " is ", p->type().ToString(), " here and ",
                                      q->type().ToString(), " there"));
@@ -232,7 +232,7 @@ std::vector<std::string> DifferencesOf(const Node* x, const Node* y, const Graph
   for (size_t i = 0; i < x->num_inputs(); ++i) {
     const Value *p = x->input(i), *q = operands[i];
     if (!p != !q) {
-      reasons.push_back(StrCat("operand ", i, " is there on one side only"));
+      reasons.push_back(StrCat("operand ", i, " exists on one side only"));
       continue;
     }
     if (!p) continue;

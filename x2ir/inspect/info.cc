@@ -196,8 +196,9 @@ std::string ModelInfo::ToText() const {
   if (conversion.ok()) {
     field("converts", "yes, every op");
   } else if (!report.failures.empty()) {
-    field("converts", StrCat("no, ", report.failures.size(),
-                             report.failures.size() == 1 ? " op is" : " ops are", " in the way:"));
+    field("converts",
+          StrCat("no, ", report.failures.size(), report.failures.size() == 1 ? " op" : " ops",
+                 " cannot be converted:"));
     text += report.FailuresText();
   } else {
     field("converts", StrCat("no: ", std::string(conversion.message())));

@@ -14,9 +14,11 @@ namespace x2ir {
 namespace {
 
 constexpr std::array<Metric, 4> kMetrics = {{
-    {"cosine", "of the angle between what is given and what is expected, as vectors; 1: the same",
+    {"cosine", "the cosine of the angle between result and expected output, as vectors; 1: equal",
      true, [](const OutputVerdict& v) { return v.comparison.cosine; }},
-    {"snr", "what is expected to the difference, in decibels; 20 dB: a tenth, 40 dB: a hundredth",
+    {"snr",
+     "the ratio of the expected output to the difference, in decibels; 20 dB: a tenth, 40 dB: a "
+     "hundredth",
      true, [](const OutputVerdict& v) { return v.comparison.snr; }},
     {"max-abs", "the largest difference", false,
      [](const OutputVerdict& v) { return v.comparison.max_abs; }},

@@ -597,7 +597,7 @@ absl::StatusOr<Verification> VerifyOnRandomInputs(const Model& ir, const VerifyC
     // A model may be made for some sizes only, whatever it says of its inputs.
     const absl::Status runs = RunCase(*ir.graph, cases[1]).status();
     if (!runs.ok()) {
-      StrAppend(&note, ": it does not run at these sizes, ", std::string(runs.message()));
+      StrAppend(&note, ": it does not run with these sizes: ", std::string(runs.message()));
       cases.pop_back();
       result = verify(cases);
     }

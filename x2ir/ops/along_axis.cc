@@ -77,8 +77,8 @@ void DefineArg(OpDef& def, bool largest, std::string_view which) {
       .Eval([largest](EvalContext& ctx) { return EvalArg(ctx, largest); })
       .Axes(kReductionAxes)
       .Numbers(NumberUse::kCompares, kFirstOfType, kNoneOfType)
-      .Doc(StrCat("Where along the axis the ", which,
-                  " element stands: the first of equal ones, or the last. A NaN wins."));
+      .Doc(StrCat("The index along the axis of the ", which,
+                  " element: the first of equal ones, or the last. A NaN wins."));
 }
 X2IR_OP(arg_max).With(DefineArg, true, "largest");
 X2IR_OP(arg_min).With(DefineArg, false, "smallest");

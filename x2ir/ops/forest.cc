@@ -157,7 +157,7 @@ absl::StatusOr<Forest> ForestById(const AttributeMap& attrs, const std::string& 
   absl::flat_hash_set<int64_t> seen;
   for (size_t i = 0; i < modes.size(); ++i) {
     if (!index.emplace(std::pair(trees[i], ids[i]), i).second) {
-      return Invalid("node ", ids[i], " of tree ", trees[i], " is there twice");
+      return Invalid("node ", ids[i], " of tree ", trees[i], " occurs twice");
     }
     // The first node of a tree is its root.
     if (i > 0 && trees[i] == trees[i - 1]) continue;

@@ -277,7 +277,7 @@ X2IR_OP(gather_nd)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc(
-        "Picks slices by index tuples, which stand along the last axis of indices; the first "
+        "Picks slices by index tuples, which are along the last axis of indices; the first "
         "batch_dims axes of both go together.");
 
 }  // namespace

@@ -541,8 +541,8 @@ X2IR_OP(max_unpool)
     .Eval(EvalMaxUnpool)
     .Opaque()
     .Doc(
-        "Partial inverse of max_pool: elements go to where indices say in a tensor of zeros of "
-        "the size that was pooled; a larger output_shape adds zeros behind it.")
+        "Partial inverse of max_pool: elements are placed at the indices in a tensor of zeros of "
+        "the size that was pooled; a larger output_shape adds zeros at the end.")
     .AllowsFloat16();
 
 }  // namespace

@@ -232,7 +232,7 @@ X2IR_OP(scatter_nd)
     .Numbers(NumberUse::kMoves, 0b101, kAllOfType, IsArithmetic)
     .Doc(
         "The operand with slices replaced by updates (or combined with them: add, mul, min, max) "
-        "at index tuples, which stand along the last axis of indices.");
+        "at index tuples, which are along the last axis of indices.");
 
 }  // namespace
 }  // namespace x2ir

@@ -291,7 +291,7 @@ X2IR_OP(unique)
     .BoundedResults()
     .Doc(
         "The different slices along an axis (absent: elements of the flattened operand), sorted "
-        "or in order of first occurrence; where each first stands, which one each slice is, and "
+        "or in order of first occurrence; where each first occurs, which one each slice is, and "
         "how often each occurs. NaNs are equal and sort last.");
 
 // --- top_k ----------------------------------------------------------------------------------
@@ -387,7 +387,7 @@ X2IR_OP(top_k)
     .Axes(kAlongAxis)
     .Numbers(NumberUse::kCompares, kFirstOfType, kFirstOfType)
     .Doc(
-        "The k largest (or smallest) elements along an axis and where they stand; of equal ones "
+        "The k largest (or smallest) elements along an axis and their indices; of equal ones "
         "the first. sorted 0 allows any order among them. A NaN is larger than every number.")
     .Origins(OriginsButAxis);
 

@@ -479,7 +479,7 @@ X2IR_OP(unsqueeze)
     .Axes({FlipUnsqueeze, MoveAdded})
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Moves(MoveUse::kAll)
-    .Doc("Inserts axes of size 1; `axes` says where they stand in the result.")
+    .Doc("Inserts axes of size 1; `axes` gives their positions in the result.")
     .Origins(OriginsOfUnsqueeze);
 
 }  // namespace

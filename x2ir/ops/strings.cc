@@ -54,7 +54,7 @@ X2IR_OP(string_concat)
     .Infer(InferStringConcat)
     .Eval(EvalStringConcat)
     .Elementwise(NumberUse::kFixed)
-    .Doc("x with y behind it, element by element, broadcast together.")
+    .Doc("x followed by y, element by element, broadcast together.")
     .AllowsFloat16();
 
 // --- string_split ---------------------------------------------------------------------------

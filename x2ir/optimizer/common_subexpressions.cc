@@ -329,7 +329,7 @@ absl::StatusOr<int64_t> MergeAll(Graph& graph, const PassContext& context) {
   return Merger(context).Merge(graph);
 }
 
-X2IR_PASS(common_subexpressions, "Nodes and constants that are there twice are there once.",
+X2IR_PASS(common_subexpressions, "Merges nodes that compute the same, and equal constants.",
           MergeAll);
 
 }  // namespace

@@ -52,7 +52,7 @@ int64_t Sweep(Graph& graph) {
 
 absl::StatusOr<int64_t> DeadCode(Graph& graph, const PassContext&) { return Sweep(graph); }
 
-X2IR_PASS(dead_code, "Removes nodes and constants that nobody uses.", DeadCode);
+X2IR_PASS(dead_code, "Removes unused nodes and constants.", DeadCode);
 
 }  // namespace
 }  // namespace x2ir

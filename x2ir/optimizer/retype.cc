@@ -101,7 +101,7 @@ std::vector<DType> StandInTypes(const Node& node) {
 
 absl::StatusOr<Values> InStandInType(Rewrite& r, DType type) {
   const NumberRule* rule = RuleOf(r.node);
-  if (!rule) return Internal(r.node.op().str(), " has no stand-in types");
+  if (!rule) return Internal(r.node.op().str(), " has no substitute types");
   const DType from = ElementType(r.node, *rule);
   std::vector<Value*> operands = r.node.inputs();
   for (size_t i = 0; i < operands.size(); ++i) {

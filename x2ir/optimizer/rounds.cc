@@ -111,15 +111,16 @@ int64_t NodesOfRounds(const Graph& body, int64_t rounds) {
 absl::Status RoundsBudget::Take(const Graph& body, int64_t rounds) const {
   const int64_t nodes = NodesOfRounds(body, rounds);
   if (nodes > nodes_) {
-    return CannotExpress(rounds, " rounds are ", nodes,
-                         " nodes, written out; of all loops at most ", kMaxNodes,
-                         " are written for a target that has no loops");
+    return CannotExpress(rounds, " rounds, unrolled, are ", nodes,
+                         " nodes; for a target without loops, unrolled loops have at most ",
+                         kMaxNodes);
   }
   // Those of loops within are counted when they are written out.
   const int64_t own = static_cast<int64_t>(body.TotalNodes()) + 1, each = BytesOfCopy(body);
   if (each > bytes_ / std::max<int64_t>(rounds, 1)) {
-    return CannotExpress(rounds, " rounds are of ", each, " bytes each; of all loops at most ",
-                         kMaxBytes, " bytes are written for a target that has no loops");
+    return CannotExpress(rounds, " rounds, unrolled, take ", each,
+                         " bytes each; for a target without loops, unrolled loops take at most ",
+                         kMaxBytes, " bytes in total");
   }
   nodes_ -= std::min(nodes_, own * rounds);
   bytes_ -= each * rounds;

@@ -136,7 +136,8 @@ struct Ort {
       return Datum(std::move(tensor));
     }
     if (kind != ort::kSequence && kind != ort::kMap) {
-      return Unimplemented("ONNX Runtime ", version, " returns a value that is not a tensor, sequence or map");
+      return Unimplemented("ONNX Runtime ", version,
+                           " returns a value that is not a tensor, sequence or map");
     }
     size_t count = 0;
     X2IR_RETURN_IF_ERROR(Check(f.GetValueCount(value, &count)));
@@ -153,7 +154,8 @@ struct Ort {
     const Tensor *keys = parts.empty() ? nullptr : parts[0].tensor(),
                  *values = parts.size() < 2 ? nullptr : parts[1].tensor();
     if (!keys || !values || keys->num_elements() != values->num_elements()) {
-      return Unimplemented("ONNX Runtime ", version, " returns a map whose keys or values are not tensors");
+      return Unimplemented("ONNX Runtime ", version,
+                           " returns a map whose keys or values are not tensors");
     }
     auto map = std::make_shared<DatumMap>();
     for (int64_t i = 0; i < keys->num_elements(); ++i) {

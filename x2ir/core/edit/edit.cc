@@ -102,13 +102,15 @@ absl::StatusOr<Tensor> OneNumber(const Value& input, std::string_view text) {
   const Type& type = input.type();
   const DType t = type.is_tensor() ? type.dtype() : DType::kUndefined;
   if (!IsInteger(t) && !IsFloating(t) && t != DType::kBool) {
-    return Invalid("it is ", type.ToString(), ", and ", text, " is a single number; give the array in a .npy file");
+    return Invalid("it is ", type.ToString(), ", and ", text,
+                   " is a single number; give the array in a .npy file");
   }
   std::vector<int64_t> dims(input.shape() ? static_cast<size_t>(input.shape()->rank()) : 0, 1);
   for (size_t i = 0; i < dims.size(); ++i) {
     const Dim& dim = (*input.shape())[static_cast<int64_t>(i)];
     if (dim.is_static() && dim.value() != 1) {
-      return Invalid("it is ", type.ToString(), ", and ", text, " is a single element; give the array in a .npy file");
+      return Invalid("it is ", type.ToString(), ", and ", text,
+                     " is a single element; give the array in a .npy file");
     }
   }
   const bool is_word = text == "true" || text == "false";

@@ -148,7 +148,8 @@ absl::StatusOr<Interface> ReadReport(const std::string& path) {
     return OptionError(kMap, "'", path, "': ", std::string(json.status().message()));
   }
   if (!interface.known) {
-    return OptionError(kMap, "'", path, "' does not describe inputs and outputs; expected the report that ",
+    return OptionError(kMap, "'", path,
+                       "' does not describe inputs and outputs; expected the report that ",
                        "convert --report wrote for a model");
   }
   return interface;
@@ -217,7 +218,8 @@ absl::StatusOr<Interface> Complete(std::vector<Said> all, const Graph* source,
                            "'; it has: ", NamesOf(to));
       }
       if (port.type.is_known() && !source) {
-        return OptionError(kMap, "'", port.source, "': its original element type is not known ", "from one model; give a report (FILE.json)");
+        return OptionError(kMap, "'", port.source, "': its original element type is not known ",
+                           "from one model; give a report (FILE.json)");
       }
       if (!port.type.is_known() && source) {
         port.source_type.set_dtype(there->type().dtype());
@@ -247,7 +249,8 @@ absl::StatusOr<Interface> Complete(std::vector<Said> all, const Graph* source,
   for (const Said& said : all) {
     if (said.used) continue;
     if (!source && said.port.name.empty()) {
-      return OptionError(kMap, "'", said.port.source, "': an input that became a constant needs ", "the model that still has the input; only one model is given");
+      return OptionError(kMap, "'", said.port.source, "': an input that became a constant needs ",
+                         "the model that still has the input; only one model is given");
     }
     const std::string& name = source ? said.port.source : said.port.name;
     return OptionError(kMap, source ? "the source" : "the model", " has no input or output '", name,
@@ -273,7 +276,8 @@ absl::StatusOr<std::vector<Value*>> ValuesOf(const std::vector<Value*>& values,
   if (found.size() == left.size()) return found;
   // Formats that have names of their own keep the order.
   if (values.size() == left.size()) return values;
-  return OptionError(kMap, "the model has ", values.size(), " ", what, "s, but ", left.size(), " are given; it has: ", NamesOf(values));
+  return OptionError(kMap, "the model has ", values.size(), " ", what, "s, but ", left.size(),
+                     " are given; it has: ", NamesOf(values));
 }
 
 absl::Status CheckCast(const PortChange& port, DType from, DType to) {
@@ -456,7 +460,8 @@ absl::StatusOr<Interface> ReadInterface(const Strings& texts, const Graph* sourc
   for (const std::string& text : texts) {
     if (text.find('=') == text.npos) {
       if (texts.size() > 1) {
-        return OptionError(kMap, "a report cannot be combined with other values; '", text, "' is one of ", texts.size(), " values");
+        return OptionError(kMap, "a report cannot be combined with other values; '", text,
+                           "' is one of ", texts.size(), " values");
       }
       return ReadReport(text);
     }

@@ -44,7 +44,8 @@ absl::StatusOr<std::vector<TracedSize>> OverrideInputs(Graph& graph,
     Value* input = FindInput(graph, name);
     if (!input) return NoSuchInput(option, name, graph);
     if (input->type().is_known() && !input->type().is_tensor()) {
-      return OptionError(option, "input '", name, "' is not a tensor but ", input->type().ToString());
+      return OptionError(option, "input '", name, "' is not a tensor but ",
+                         input->type().ToString());
     }
     return input;
   };

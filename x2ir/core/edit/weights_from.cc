@@ -80,8 +80,8 @@ class NamedWeights {
       best = prefix;
     }
     if (equals.size() > 1) {
-      return OptionError(kOption, "the names of '", path_, "' match the model's with two different prefixes: ",
-                         Names(equals));
+      return OptionError(kOption, "the names of '", path_,
+                         "' match the model's with two different prefixes: ", Names(equals));
     }
     prefix_ = best;
     return absl::OkStatus();
@@ -267,7 +267,8 @@ class Taking {
     if (!missing.empty()) {
       say(StrCat("it lacks ", Count(missing.size(), "weight"),
                  " of the model: ", Names(missing, missing.size()),
-                 lacks_buffer_ ? " (checkpoints do not have non-persistent buffers; a second file with them can be given)"
+                 lacks_buffer_ ? " (checkpoints do not have non-persistent buffers; a second file "
+                                 "with them can be given)"
                                : ""));
     }
     if (!wrong.empty()) {

@@ -284,10 +284,10 @@ void WarnOfNumbers(const Graph& graph, const std::vector<TracedSize>& sizes, con
                                [&](const char* op) { return use.node->Is(op); });
           });
       if (use == constant->uses().end()) continue;
-      warnings->push_back(StrCat("axis ", size.axis, " of '", size.input->name(), "' was ", *number,
-                                 " when the program was traced, and ", Describe(*use->node),
-                                 " computes with the number ", *number,
-                                 "; if this number is that size, results at other sizes are wrong"));
+      warnings->push_back(StrCat(
+          "axis ", size.axis, " of '", size.input->name(), "' was ", *number,
+          " when the program was traced, and ", Describe(*use->node), " computes with the number ",
+          *number, "; if this number is that size, results at other sizes are wrong"));
       break;
     }
   }

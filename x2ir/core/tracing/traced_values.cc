@@ -65,7 +65,8 @@ absl::StatusOr<bool> VaryingBound(Trace& trace, Node& node, int64_t axis, const 
   const auto axes = node.input(3) ? KnownInts(node.input(3)) : std::nullopt;
   const auto steps = node.input(4) ? KnownInts(node.input(4)) : std::nullopt;
   if (!in || !starts || !ends || (node.input(3) && !axes) || (node.input(4) && !steps)) {
-    return CannotExpress("a slice with computed bounds has the fixed size of '", want.ToString(), "'");
+    return CannotExpress("a slice with computed bounds has the fixed size of '", want.ToString(),
+                         "'");
   }
   for (size_t i = 0; i < starts->size(); ++i) {
     int64_t own = axes ? (*axes)[i] : static_cast<int64_t>(i);
@@ -85,8 +86,8 @@ absl::StatusOr<bool> VaryingBound(Trace& trace, Node& node, int64_t axis, const 
     int64_t own = axes ? (*axes)[i] : static_cast<int64_t>(i);
     if (own < 0) own += in->rank();
     if (own == axis)
-      return CannotExpress("a slice that does not start at 0 has the fixed size of '", want.ToString(),
-                           "'");
+      return CannotExpress("a slice that does not start at 0 has the fixed size of '",
+                           want.ToString(), "'");
   }
   return false;
 }

@@ -131,7 +131,8 @@ class GraphReader {
     if (missing.size() > 5) StrAppend(&names, ", ...");
     if (file_.empty()) {
       return OptionError("params", "a definition has no weights, and ", missing.size(),
-                         " of its layers need them (", names, "); name the file of the weights (.caffemodel)");
+                         " of its layers need them (", names,
+                         "); name the file of the weights (.caffemodel)");
     }
     return Invalid("'", file_, "' has no weights for ", missing.size(), " layers (", names, ")");
   }

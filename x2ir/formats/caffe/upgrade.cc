@@ -112,7 +112,8 @@ absl::Status MergePaddings(std::vector<LayerDesc>* layers) {
     const Attribute* pad = padding.Find("pad");
     const auto* size = pad ? pad->get<int64_t>() : nullptr;
     if (!size || padding.bottoms.size() != 1 || padding.tops.size() != 1) {
-      return Invalid("layer '", padding.name, "' is a padding layer without an input, an output or a padding size");
+      return Invalid("layer '", padding.name,
+                     "' is a padding layer without an input, an output or a padding size");
     }
     for (size_t k = i + 1; k < layers->size(); ++k) {
       LayerDesc& user = (*layers)[k];

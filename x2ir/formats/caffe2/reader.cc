@@ -160,8 +160,9 @@ class GraphReader {
       made.insert(op.outputs.begin(), op.outputs.end());
     }
     if (count == 0) return absl::OkStatus();
-    return OptionError("params", "a net has no weights, and ", count,
-                       " of its operators need them; name the net that fills the weights (init_net.pb)");
+    return OptionError(
+        "params", "a net has no weights, and ", count,
+        " of its operators need them; name the net that fills the weights (init_net.pb)");
   }
 
   // Where init_net fills everything, the data are among it, with a sample or a single constant in
@@ -428,7 +429,8 @@ class GraphReader {
       const auto after = links.after.find(state);
       const auto made =
           after == links.after.end() ? nested.values.end() : nested.values.find(after->second);
-      if (made == nested.values.end()) return Invalid("the step net does not produce state '", state, "'");
+      if (made == nested.values.end())
+        return Invalid("the step net does not produce state '", state, "'");
       AddOwnOutput(nested, made->second);
     }
     Node* node = level.graph->AppendNode(kDialect, op.type, operands);
@@ -443,7 +445,8 @@ class GraphReader {
     };
     for (size_t i = 0; i < aliases.size(); ++i) {
       if (std::ranges::find(states, sources[i]) == states.end()) {
-        return Invalid("blob '", aliases[i], "' is a range of rows of '", sources[i], "', which is not a state");
+        return Invalid("blob '", aliases[i], "' is a range of rows of '", sources[i],
+                       "', which is not a state");
       }
       add_result(aliases[i], sources[i], rows[i]);
     }

@@ -290,7 +290,8 @@ class NetworkReader {
     const std::string variable =
         asked && asked->get<std::string>() ? *asked->get<std::string>() : "";
     if (!body || layer.inputs.size() > 1) return Invalid("a loop has a body and at most one input");
-    if ((condition != nullptr) == variable.empty()) return Invalid("a condition without a blob, or a blob without a condition");
+    if ((condition != nullptr) == variable.empty())
+      return Invalid("a condition without a blob, or a blob without a condition");
     std::vector<std::string> written, carried;
     Layers asking;
     if (condition) {

@@ -517,7 +517,8 @@ class ModelReader {
     std::vector<Value*> operands;
     for (const Feature& feature : description.inputs) {
       const auto it = scope->find(feature.name);
-      if (it == scope->end()) return Invalid("no model of the pipeline computes the input '", feature.name, "'");
+      if (it == scope->end())
+        return Invalid("no model of the pipeline computes the input '", feature.name, "'");
       operands.push_back(it->second);
     }
     Node* node = graph.AppendNode(kDialect, StrCat("model::", parts.kind->name), operands);

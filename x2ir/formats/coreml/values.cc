@@ -257,7 +257,8 @@ absl::StatusOr<MilType> ReadMilType(std::string_view bytes, const char* origin, 
           X2IR_ASSIGN_OR_RETURN(type, ReadMilType(inner.Bytes(), origin, depth + 1));
         }
         X2IR_RETURN_IF_ERROR(inner.status());
-        if (type.kind != MilType::kTensor) return Unimplemented("a list or state of something that is not a tensor");
+        if (type.kind != MilType::kTensor)
+          return Unimplemented("a list or state of something that is not a tensor");
         type.kind = list ? MilType::kList : MilType::kState;
         break;
       }

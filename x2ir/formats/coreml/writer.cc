@@ -397,10 +397,10 @@ class ProgramWriter {
       StrAppend(&names, names.empty() ? "" : ", ", what, " (", TargetOfOpset(opset), ")");
     }
     if (count > kFew) StrAppend(&names, " and ", count - kFew, " more");
-    return CannotExpress("for the deployment target ", TargetOfOpset(most_), " (",
-                         TargetOfOpset(most_, "macOS"), "), because these operations need a later target: ", names,
-                         "; ", OptionText("minimum_deployment_target"), " ", TargetOfOpset(opset_),
-                         " has all of them");
+    return CannotExpress(
+        "for the deployment target ", TargetOfOpset(most_), " (", TargetOfOpset(most_, "macOS"),
+        "), because these operations need a later target: ", names, "; ",
+        OptionText("minimum_deployment_target"), " ", TargetOfOpset(opset_), " has all of them");
   }
 
   // An element of a list, a text or a number.

@@ -80,10 +80,12 @@ Match RecognizeDarknet(const Candidate& file) {
     .read_options = {ParamsOption(),
                      {.name = "decode_heads",
                       .type = OptionDef::kFlag,
-                      .help = "Heads ([yolo], [region], [detection]) compute boxes with class probabilities; without it the outputs are the inputs of the heads"},
+                      .help = "Heads ([yolo], [region], [detection]) compute boxes with class "
+                              "probabilities; without it the outputs are the inputs of the heads"},
                      {.name = "fork",
                       .type = OptionDef::kChoice,
-                      .help = "Which fork of Darknet wrote the weights of [gru] and [lstm]; auto: the version in the weights file decides",
+                      .help = "Which fork of Darknet wrote the weights of [gru] and [lstm]; auto: "
+                              "the version in the weights file decides",
                       .choices = {"auto", "pjreddie", "alexeyab"}}},
     .read =
         [](const Source& source, const ReadRequest& request) {

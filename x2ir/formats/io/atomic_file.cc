@@ -314,8 +314,9 @@ absl::Status AtomicFile::WriteAll(const char* data, size_t n) {
       if (errno == EINTR) continue;
       // The kernel reads what is written, and gets no signal where a mapped file has no page.
       if (errno == EFAULT) {
-        return status_ = DataLoss("cannot write '", path_,
-                                  "': a file that was read for it became shorter while the output was written");
+        return status_ = DataLoss(
+                   "cannot write '", path_,
+                   "': a file that was read for it became shorter while the output was written");
       }
       return Fail(Reason(errno));
     }

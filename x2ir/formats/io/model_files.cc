@@ -56,8 +56,8 @@ absl::StatusOr<ModelFiles> OpenModelFiles(const Source& source, const std::strin
     const auto own = std::find_if(may_be.begin(), may_be.end(),
                                   [&](const std::string& name) { return HasFile(files, name); });
     if (own == may_be.end()) {
-      return NotFound("'", source.name(), "' has only parameters, and there is no file '", may_be[0],
-                      "' beside it");
+      return NotFound("'", source.name(), "' has only parameters, and there is no file '",
+                      may_be[0], "' beside it");
     }
     X2IR_ASSIGN_OR_RETURN(found.graph, source.OpenBeside(*own));
     return found;

@@ -18,7 +18,8 @@ OptionDef ForceOption() {
   return {.name = "force",
           .type = OptionDef::kFlag,
           .help =
-              "Replace existing files that x2ir did not write and that were not named: weights beside the output, and an output without -o"};
+              "Replace existing files that x2ir did not write and that were not named: weights "
+              "beside the output, and an output without -o"};
 }
 
 OptionDef ParamsOption() {

@@ -129,7 +129,8 @@ absl::StatusOr<BlobPtr> Source::OpenGiven(const std::string& path) const {
 
 absl::StatusOr<BlobPtr> Source::OpenNamed(const std::string& name) const {
   if (!resolver_) {
-    return NotFound("file '", name, "', which the model names, cannot be found: the model is read ", "from memory, and the caller does not provide its files");
+    return NotFound("file '", name, "', which the model names, cannot be found: the model is read ",
+                    "from memory, and the caller does not provide its files");
   }
   X2IR_ASSIGN_OR_RETURN(HeldBytes bytes, resolver_(name));
   return Blob::InMemory(bytes.bytes, std::move(bytes.owner), name);

@@ -248,7 +248,8 @@ absl::StatusOr<Model> Reader::Read() {
         break;
       case kVersionKey:
         if (const int64_t version = json_.Int(); json_.ok() && version != kVersion) {
-          json_.Fail(Unimplemented("this file has format version ", version, "; this x2ir reads only version ", kVersion));
+          json_.Fail(Unimplemented("this file has format version ", version,
+                                   "; this x2ir reads only version ", kVersion));
         }
         break;
       case kSourceKey: ReadSource(model); break;

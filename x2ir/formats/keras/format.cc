@@ -31,8 +31,8 @@ Match RecognizeKeras(const Candidate& file) {
     .recognize = RecognizeKeras,
     .read_options = {ParamsOption(),
                      {.name = "hdf5_library",
-                      .help =
-                          "Read HDF5 with the HDF5 library, which supports more variants; only for files from a trusted source"}},
+                      .help = "Read HDF5 with the HDF5 library, which supports more variants; only "
+                              "for files from a trusted source"}},
     .read =
         [](const Source& source, const ReadRequest& request) {
           return ReadKeras(source, {.params = request.options.Text("params"),

@@ -31,7 +31,8 @@ constexpr uint64_t kMaxOfAByte = 1032;
 constexpr uint64_t kSmallChunk = uint64_t{16} << 20, kMaxOfADataset = 4;
 
 absl::Status Newer(std::string_view what) {
-  return Unimplemented(what, " in a form that only newer HDF5 files have; the option hdf5_library reads it");
+  return Unimplemented(
+      what, " in a form that only newer HDF5 files have; the option hdf5_library reads it");
 }
 
 // Reads on through bytes; after the first that are not there everything is 0.
@@ -678,7 +679,8 @@ class Hdf5Own : public Hdf5File {
     // A chunk may be larger than what is there yet, where more may come; nobody makes such large
     // ones for little.
     if (chunk_size > kSmallChunk && chunk_size / kMaxOfADataset > nbytes) {
-      return DataLoss("its chunks have ", chunk_size, " bytes, too many for the ", nbytes, " bytes stored in them");
+      return DataLoss("its chunks have ", chunk_size, " bytes, too many for the ", nbytes,
+                      " bytes stored in them");
     }
     X2IR_RETURN_IF_ERROR(budget_.Take(nbytes));
     Tensor tensor = Tensor::Zeros(type.dtype, extent.dims);

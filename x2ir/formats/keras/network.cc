@@ -388,7 +388,8 @@ class NetworkBuilder {
         const auto need = [&](const TensorRef& ref) -> absl::Status {
           Entry& other = entries.at(ref.layer);
           const auto at = static_cast<size_t>(ref.call);
-          if (other.state[at] == 1) return Invalid("layer '", ref.layer, "' depends on its own result");
+          if (other.state[at] == 1)
+            return Invalid("layer '", ref.layer, "' depends on its own result");
           if (other.state[at] == 0) todo.emplace_back(&other, at);
           return absl::OkStatus();
         };
@@ -445,7 +446,8 @@ class NetworkBuilder {
     if (IsModel(layer.class_name, layer.config)) {
       // A mask that is handed to a model goes with its tensors anyway.
       for (const auto& [name, value] : named) {
-        if (name != "mask") return Unimplemented("a model called with the keyword argument '", name, "'");
+        if (name != "mask")
+          return Unimplemented("a model called with the keyword argument '", name, "'");
       }
       absl::StatusOr<std::vector<Value*>> ordered = ByInputs(layer.config, site, inputs);
       if (!ordered.ok()) return at(std::move(ordered));

@@ -224,7 +224,8 @@ absl::StatusOr<std::vector<Layer>> ParseParam(std::string_view text) {
     if (words.empty()) continue;
     const auto wrong = [&](std::string_view what) { return Invalid("line ", number, ": ", what); };
     if (number == 1) {
-      if (words[0] != "7767517") return wrong("not a graph of ncnn, or one of an old version (without the magic number)");
+      if (words[0] != "7767517")
+        return wrong("not a graph of ncnn, or one of an old version (without the magic number)");
       continue;
     }
     if (counted < 0) {

@@ -33,7 +33,9 @@ class WeightFile {
   const std::string& path() const { return file_->path(); }
 
  private:
-  absl::Status Ends() const { return DataLoss("the weights file is too short: ", left(), " bytes are left"); }
+  absl::Status Ends() const {
+    return DataLoss("the weights file is too short: ", left(), " bytes are left");
+  }
   // Lists begin at multiples of 4.
   absl::StatusOr<Tensor> Numbers(DType dtype, int64_t count) {
     const auto nbytes = ByteSize(dtype, count);

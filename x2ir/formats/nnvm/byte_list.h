@@ -43,7 +43,8 @@ class ByteCursor {
   uint64_t Count(uint64_t least) {
     const auto count = Read<uint64_t>();
     if (ok() && count > left() / least) {
-      Fail(DataLoss("byte ", place_ - 8, ": a list of ", count, " elements does not fit into the file"));
+      Fail(DataLoss("byte ", place_ - 8, ": a list of ", count,
+                    " elements does not fit into the file"));
     }
     return ok() ? count : 0;
   }
@@ -82,7 +83,8 @@ class ByteCursor {
  private:
   bool Need(uint64_t bytes) {
     if (ok() && bytes > left()) {
-      Fail(DataLoss("the file ends at byte ", file_->size(), ", inside of the data that starts at byte ", place_));
+      Fail(DataLoss("the file ends at byte ", file_->size(),
+                    ", inside of the data that starts at byte ", place_));
     }
     return ok();
   }

@@ -203,7 +203,8 @@ absl::StatusOr<RawOp> RawOpOf(const MlirOp& op) {
     if (count == 0) raw.results.emplace_back();
     for (int64_t k = 0; k < count; ++k) raw.results.push_back(result(next++));
   }
-  if (next != op.results.size()) return Invalid("the sizes of its result groups do not match its results");
+  if (next != op.results.size())
+    return Invalid("the sizes of its result groups do not match its results");
   return raw;
 }
 

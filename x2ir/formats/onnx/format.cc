@@ -65,7 +65,8 @@ std::vector<OptionDef> WriteOptionDefs() {
            .min = 1},
           {.name = "contrib",
            .type = OptionDef::kFlag,
-           .help = "Write ONNX Runtime's own fused ops (domain com.microsoft) where one replaces several nodes; other runtimes do not have these ops"},
+           .help = "Write ONNX Runtime's own fused ops (domain com.microsoft) where one replaces "
+                   "several nodes; other runtimes do not have these ops"},
           {.name = "external_data",
            .type = OptionDef::kChoice,
            .help = "Put weights into OUT.onnx.data: only where the file would be too large for "

@@ -131,7 +131,8 @@ absl::StatusOr<BlobPtr> OpenExternal(Source& source, std::string_view location) 
   if (auto it = source.external.find(location); it != source.external.end()) return it->second;
   const auto opened = [&]() -> absl::StatusOr<BlobPtr> {
     if (location.empty()) return Invalid("names no file");
-    if (!source.model) return Invalid("cannot be found: a tensor without a model has no folder for external data");
+    if (!source.model)
+      return Invalid("cannot be found: a tensor without a model has no folder for external data");
     return source.model->OpenBeside(location);
   };
   absl::StatusOr<BlobPtr> file = opened();

@@ -196,7 +196,8 @@ class SyntaxParser : TextCursor {
     const auto result = std::from_chars(literal.text.data(), end, value);
     if (literal.is_float || result.ec != std::errc() || result.ptr != end) {
       pos_ = begin;
-      return Fail(StrCat("'", literal.text.substr(0, 100), "' is not an integer that is allowed here"));
+      return Fail(
+          StrCat("'", literal.text.substr(0, 100), "' is not an integer that is allowed here"));
     }
     return value;
   }
@@ -215,7 +216,8 @@ class SyntaxParser : TextCursor {
                                          : static_cast<T>(std::strtod(digits.c_str(), nullptr));
       good = std::isfinite(value);
     }
-    if (!good) return Fail(StrCat("'", text.substr(0, 100), "' is not a number that is allowed here"));
+    if (!good)
+      return Fail(StrCat("'", text.substr(0, 100), "' is not a number that is allowed here"));
     return negative ? -value : value;
   }
   template <typename T>

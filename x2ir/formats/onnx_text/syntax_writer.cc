@@ -154,8 +154,8 @@ class SyntaxPrinter {
   }
   absl::Status PutWord(std::string_view what, std::string_view word) {
     if (!IsIdentifier(word)) {
-      return CannotExpress("ONNX's text syntax allows only letters, digits and '_' for ", what, ", not '", word,
-                           "'");
+      return CannotExpress("ONNX's text syntax allows only letters, digits and '_' for ", what,
+                           ", not '", word, "'");
     }
     Put(word);
     return absl::OkStatus();

@@ -493,7 +493,8 @@ class Pir {
       return absl::OkStatus();
     }
     if (op.name == "builtin::split") {
-      if (op.results.size() != operands.size()) return Invalid("the numbers of results and tensors differ");
+      if (op.results.size() != operands.size())
+        return Invalid("the numbers of results and tensors differ");
       for (size_t i = 0; i < operands.size(); ++i) {
         scope.values[op.results[i].id] = {operands[i]};
       }

@@ -206,9 +206,10 @@ absl::StatusOr<Safetensors> Parse(const BlobPtr& file) {
   uint64_t at = 0;
   for (const Entry* entry : by_offset) {
     if (entry->begin != at) {
-      return DataLoss("tensor '", entry->name, "': it starts at ", entry->begin, ", ",
-                      entry->begin < at ? "inside another tensor that ends at " : "after a gap that starts at ",
-                      at);
+      return DataLoss(
+          "tensor '", entry->name, "': it starts at ", entry->begin, ", ",
+          entry->begin < at ? "inside another tensor that ends at " : "after a gap that starts at ",
+          at);
     }
     at = entry->end;
   }

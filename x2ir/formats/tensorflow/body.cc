@@ -255,7 +255,8 @@ absl::StatusOr<Tensor> Body::VariableValue(const NodeProto& proto) const {
   X2IR_RETURN_IF_ERROR(variables.checkpoint.status());
   const Checkpoint& checkpoint = **variables.checkpoint;
   if (const auto it = variables.restored.find(&proto); it != variables.restored.end()) {
-    if (it->second.key.empty()) return Invalid("two tensors of the checkpoint are restored into it");
+    if (it->second.key.empty())
+      return Invalid("two tensors of the checkpoint are restored into it");
     return checkpoint.At(it->second);
   }
   std::string name(proto.name);
@@ -429,8 +430,7 @@ absl::Status ReadFunctionBody(Library& library, const FunctionProto& function,
   std::vector<Value*> args;
   if (bound) {
     if (bound->size() != function.inputs.size()) {
-      return Invalid("it gets ", bound->size(), " arguments; expected ",
-                     function.inputs.size());
+      return Invalid("it gets ", bound->size(), " arguments; expected ", function.inputs.size());
     }
     args = *bound;
   } else {

@@ -274,9 +274,10 @@ absl::Status ControlFlow::Place(const std::vector<Ref>& roots) {
     ++left;
     Info& info = InfoOf(node);
     if (!info.contexts[0] && !info.contexts[1]) {
-      return At(node, Unimplemented(info.kind == Kind::kMerge
-                                        ? "its operands do not come from the two branches of one condition"
-                                        : "its operands come from branches that are never taken together"));
+      return At(node, Unimplemented(
+                          info.kind == Kind::kMerge
+                              ? "its operands do not come from the two branches of one condition"
+                              : "its operands come from branches that are never taken together"));
     }
     if (state.outputs > 64) X2IR_RETURN_IF_ERROR(body_.library_.Spend(state.outputs));
     if (state.outputs > (info.kind == Kind::kSwitch || info.kind == Kind::kMerge ? 2 : 1) &&

@@ -189,7 +189,8 @@ absl::Status Tables::Walk(const Body& body, const std::vector<Origin>& args, int
         continue;
       }
       look();
-      if (operands.size() != callee->inputs.size()) return Invalid("the arguments of a call do not match its function");
+      if (operands.size() != callee->inputs.size())
+        return Invalid("the arguments of a call do not match its function");
       Body inner(library_, callee->nodes, callee, 0);
       X2IR_RETURN_IF_ERROR(inner.Index());
       X2IR_RETURN_IF_ERROR(Walk(inner, operands, depth + 1));
@@ -216,7 +217,8 @@ absl::StatusOr<Tensor> Tables::Contents(const NodeProto& table) {
     for (const Filling& filling : it->second) {
       absl::StatusOr<Tensor> got = Read(filling, table);
       if (!got.ok()) return Annotate(got.status(), StrCat("'", filling.node->name, "'"));
-      if (contents && *contents != *got) return Unimplemented("two ops fill it with different entries");
+      if (contents && *contents != *got)
+        return Unimplemented("two ops fill it with different entries");
       contents = *std::move(got);
     }
     return *std::move(contents);
@@ -274,7 +276,8 @@ absl::StatusOr<Tensor> Tables::ReadFile(const Filling& filling, DType key, DType
   const std::string delimiter = Get<std::string>(source, node, "delimiter").value_or("\t");
   const int64_t size = Get<int64_t>(source, node, "vocab_size").value_or(-1);
   if (Get<int64_t>(source, node, "offset").value_or(0) != 0) return Unimplemented("an offset");
-  if (delimiter.size() != 1) return Invalid("the delimiter '", delimiter, "' is not a single character");
+  if (delimiter.size() != 1)
+    return Invalid("the delimiter '", delimiter, "' is not a single character");
   std::vector<std::string> all[2];  // keys, values
   std::string_view rest = file->view();
   std::string line;

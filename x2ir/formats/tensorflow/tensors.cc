@@ -248,7 +248,8 @@ absl::StatusOr<Tensor> ReadTensor(const Source& source, std::string_view bytes) 
   const int64_t size =
       proto.dtype == DType::kString ? sizeof(std::string) : BitWidth(proto.dtype) / 8;
   if (proto.count > source.budget->repeated / size) {
-    return Unimplemented("a tensor of ", proto.count, " elements of which the file has ", given, "; it is too large to be filled with the last one");
+    return Unimplemented("a tensor of ", proto.count, " elements of which the file has ", given,
+                         "; it is too large to be filled with the last one");
   }
   source.budget->repeated -= proto.count * size;
   if (proto.dtype == DType::kString) {

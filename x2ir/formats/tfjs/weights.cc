@@ -162,8 +162,7 @@ class ManifestReader {
       const std::string head = shards_.Text(place_, 4);
       const uint64_t size = LoadNumber<uint32_t>(reinterpret_cast<const std::byte*>(head.data()));
       place_ += 4;
-      if (size > shards_.size() - place_)
-        return DataLoss("the weight files end inside of it");
+      if (size > shards_.size() - place_) return DataLoss("the weight files end inside of it");
       texts.push_back(shards_.Text(place_, size));
       place_ += size;
     }

@@ -29,15 +29,16 @@ namespace {
           return ReadTflite(source, {.signature = request.options.Text("signature"),
                                      .dequantize = request.options.Flag("dequantize")});
         },
-    .write_options =
-        {{.name = "float16", .help = "Write the weights as float16, half as large"},
-         {.name = "dynamic_range",
-          .help = "Write large weights of convolutions and matrix products as int8 with a scale for each channel; LiteRT also rounds the other operand to int8"},
-         {.name = "io_type",
-          .type = OptionDef::kChoice,
-          .help = "The element type of inputs and outputs of a quantized model",
-          .placeholder = "TYPE",
-          .choices = {"keep", "int8", "uint8", "float32"}}},
+    .write_options = {{.name = "float16", .help = "Write the weights as float16, half as large"},
+                      {.name = "dynamic_range",
+                       .help =
+                           "Write large weights of convolutions and matrix products as int8 with a "
+                           "scale for each channel; LiteRT also rounds the other operand to int8"},
+                      {.name = "io_type",
+                       .type = OptionDef::kChoice,
+                       .help = "The element type of inputs and outputs of a quantized model",
+                       .placeholder = "TYPE",
+                       .choices = {"keep", "int8", "uint8", "float32"}}},
     .write = [](const Model& model, const Sink& sink,
                 const FormatOptions&) { return WriteTflite(model, sink); },
     .metadata = true,

@@ -170,7 +170,8 @@ class Densifier {
     for (size_t i = 0; i < dims_.size(); ++i) {
       int64_t index = position[i];
       if (block_of_[i] >= 0) index = index * size_of_[block_of_[i]] + position[block_of_[i]];
-      if (index < 0 || index >= dims_[i]) return Invalid("an index of its sparsity is outside of its shape");
+      if (index < 0 || index >= dims_[i])
+        return Invalid("an index of its sparsity is outside of its shape");
       at = at * dims_[i] + index;
     }
     if ((next_ + 1) * width_ > bytes_.size()) return DataLoss("it has fewer numbers than it says");

@@ -63,9 +63,11 @@ namespace {
 
 constexpr std::string_view kOldProgram = "serialized_exported_program.json";
 constexpr char kNoProgram[] =
-    "it holds weights, or pickled Python code, but no program that can be read without Python: torch.export.save(torch.export.export(model, inputs), 'model.pt2') writes such a program";
+    "it holds weights, or pickled Python code, but no program that can be read without Python: "
+    "torch.export.save(torch.export.export(model, inputs), 'model.pt2') writes such a program";
 constexpr char kMakeProgram[] =
-    "torch.export.save(torch.export.export(model, inputs), 'model.pt2') writes a file that can be read";
+    "torch.export.save(torch.export.export(model, inputs), 'model.pt2') writes a file that can be "
+    "read";
 
 // Numbers of the file only: {"as_int": 3}, in older files 3 itself.
 int64_t ReadSize(JsonReader& json) {

@@ -341,7 +341,8 @@ class Unpickler {
         }
       }
       if (tensor.dtype == DType::kUndefined) {
-        return Fail(Unimplemented("the pickle has a tensor of an element type that x2ir does not have"));
+        return Fail(
+            Unimplemented("the pickle has a tensor of an element type that x2ir does not have"));
       }
       tensor.storage_offset = args[1]->number;
       tensor.sizes = Ints(*args[2]);

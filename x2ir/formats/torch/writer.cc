@@ -369,7 +369,9 @@ class ProgramWriter {
          : value.dtype() != DType::kUndefined && TorchNumberOf(value.dtype()) == 0
              ? CannotExpress("value '", value.name(), "': PyTorch has no tensors of ",
                              x2ir::Name(value.dtype()))
-             : CannotExpress("value '", value.name(), "': PyTorch's programs need the element type and rank ", "of every tensor; here they are ", type));
+             : CannotExpress("value '", value.name(),
+                             "': PyTorch's programs need the element type and rank ",
+                             "of every tensor; here they are ", type));
     return false;
   }
   void AppendType(Scope& scope, const Value& value, bool requires_grad) {
@@ -447,12 +449,12 @@ class ProgramWriter {
     const std::string_view op = node.op().view();
     const size_t colon = op.find("::");
     if (op.starts_with("python::")) {
-      return Fail(
-          CannotExpress("PyTorch's programs have no lists and no optional values (",
-                        op.substr(8), ")"));
+      return Fail(CannotExpress("PyTorch's programs have no lists and no optional values (",
+                                op.substr(8), ")"));
     }
     if (node.dialect() != "torch" || colon == op.npos) {
-      return Fail(CannotExpress("node '", node.name(), "': ", op, " is not an operator of PyTorch"));
+      return Fail(
+          CannotExpress("node '", node.name(), "': ", op, " is not an operator of PyTorch"));
     }
     // What a graph inside is given has to be known before its name is needed.
     std::string& json = program_.json;
@@ -782,7 +784,8 @@ class ProgramWriter {
     for (const Value* value : captured) {
       Name(scope, *value, NameOf(outer, *value));
       if (SortOf(*value) != Sort::kTensor) {
-        return Fail(CannotExpress("node '", node.name(), "': its nested graph uses a number of the outer graph"));
+        return Fail(CannotExpress("node '", node.name(),
+                                  "': its nested graph uses a number of the outer graph"));
       }
       Describe(scope, *value);
       inputs.push_back(value);

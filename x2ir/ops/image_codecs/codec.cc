@@ -52,7 +52,7 @@ absl::StatusOr<Picture> DecodeImage(ImageBytes file) {
     if (text.size() < codec.at || !text.substr(codec.at).starts_with(codec.more)) continue;
     return codec.decode(file);
   }
-  return Corrupt("no image format that is known");
+  return Corrupt("not a known image format");
 }
 
 }  // namespace x2ir
