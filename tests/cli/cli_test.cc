@@ -719,7 +719,7 @@ TEST_F(Cli, KeepsWhatOthersWrote) {
       {theirs + "ir2onnx export small.onnx --to ir -o small.json" + intact, 2, "", "--force",
        "small.safetensors"},
       {theirs + "echo small.onnx | x2ir convert --batch -" + intact, 1, "0 of 1 files done",
-       "'small.safetensors' is there already[^\n]*--force", "batch.jsonl small.safetensors"},
+       "'small.safetensors' exists and[^\n]*--force", "batch.jsonl small.safetensors"},
       {theirs + "echo small.onnx | x2ir convert --batch - --force && x2ir show small.json", 0,
        "1 of 1 files done", "", "batch.jsonl " + names},
       {theirs + "x2ir convert small.onnx --force && x2ir show small.json", 0, "relu", "", names},
@@ -741,7 +741,7 @@ TEST_F(Cli, KeepsWhatOthersWrote) {
       // External data belongs to the file that names it.
       {"echo mine >net.onnx.data; x2ir convert big.onnx -o net.onnx" + always +
            "; code=$?; grep -q mine net.onnx.data || exit 99; exit $code",
-       2, "", "'net.onnx.data' is there already[^\n]*--force", "net.onnx.data"},
+       2, "", "'net.onnx.data' exists and[^\n]*--force", "net.onnx.data"},
       {"echo mine >net.onnx.data; x2ir convert big.onnx -o net.onnx --force" + always, 0, "wrote",
        "", "net.onnx net.onnx.data"},
       {"echo mine >net.onnx.data; x2ir convert big.onnx -o net.onnx", 0, "wrote net.onnx: ", "",

@@ -359,7 +359,7 @@ python3 make.py; x2ir convert long.onnxtxt -o o.onnx 2>err; code=$?; wc -c <err;
         "'d.cfg'.*the value of 'width' is 'x'"},
        // The model lacks something; the command does not.
        {StrCat("x2ir convert ", X2IR_SOURCE_DIR, "/tests/data/hostile/untyped.onnx -o o.onnx"), 1,
-        "", "input 'like' is not known; --dtype says it"}});
+        "", "input 'like' is not known; --dtype sets it"}});
 }
 
 // What is interrupted leaves nothing, and nothing stands in the way of the next run.
@@ -400,8 +400,8 @@ open('big.onnx', 'wb').write(bytes([8, 8]) + field(8, bytes([16, 17])) + field(7
 
 TEST_F(Hostile, ListsThatAreNone) {
   Check(
-      {{"ulimit -v 1000000; x2ir convert --batch /dev/zero -o b", 3, "", "'/dev/zero' is no list"},
-       {"x2ir convert --batch . -o b", 3, "", "'.' is no list"},
+      {{"ulimit -v 1000000; x2ir convert --batch /dev/zero -o b", 3, "", "'/dev/zero' is not a list"},
+       {"x2ir convert --batch . -o b", 3, "", "'.' is not a list"},
        {"ulimit -v 1000000; head -c 100000000 /dev/zero | x2ir convert --batch - -o b", 3, "",
         "line 1 is too long"},
        {"x2ir convert --batch /dev/null -o b", 0, "0 of 0 files done", ""}});

@@ -302,7 +302,7 @@ TEST_F(OneflowFiles, JobsThatAreWrong) {
     PutMapEntry(w, 2, "other", "b/out");
   });
   alone.End();
-  EXPECT_THAT(Read(Put("x.job", alone.ToString())), HasSubstr("'other' is no operand"));
+  EXPECT_THAT(Read(Put("x.job", alone.ToString())), HasSubstr("'other' is not a known operand"));
   WireWriter system;
   system.Begin(1);
   PutOp(system, "a", 298, [](WireWriter&) {});
@@ -328,7 +328,7 @@ TEST_F(OneflowFiles, WritesFoldersBesideTheFile) {
   // Over the same model again, but not over somebody's folders.
   EXPECT_TRUE(Export(model(), out).ok());
   fs::remove(out);
-  EXPECT_THAT(std::string(Export(model(), out).message()), HasSubstr("is there already"));
+  EXPECT_THAT(std::string(Export(model(), out).message()), HasSubstr("exists and was not written"));
   EXPECT_FALSE(fs::exists(out));
   EXPECT_TRUE(Export(model(), out, {.format_options = {{"force", true}}}).ok());
 }

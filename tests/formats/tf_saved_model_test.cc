@@ -553,7 +553,7 @@ TEST_F(SavedModelTest, BrokenIndexes) {
   EXPECT_THAT(load({{{"", Int(1, 1) + Int(2, 1)}}}), HasSubstr("big-endian"));
   EXPECT_THAT(load({{header, {"v", "\377"}}}), HasSubstr("DATA_LOSS"));
   EXPECT_THAT(ValueOfV({"", {data}}), HasSubstr("DATA_LOSS"));
-  EXPECT_THAT(ValueOfV({std::string(100, 'x'), {data}}), HasSubstr("is no table"));
+  EXPECT_THAT(ValueOfV({std::string(100, 'x'), {data}}), HasSubstr("is not a table"));
 }
 
 // An index whose blocks are all the same one would take forever.

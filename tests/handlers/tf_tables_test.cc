@@ -87,7 +87,7 @@ TEST(TfTables, InAGraph) {
                      Node("again", "InitializeTableV2", {"table", "k", "w"})),
               HasSubstr("two ops fill it"));
   EXPECT_THAT(Parsed(strings + numbers + Table("DT_STRING", "DT_INT64")),
-              HasSubstr("tf.HashTableV2 (1 node): what the table holds is not known: nothing"));
+              HasSubstr("tf.HashTableV2 (1 node): what the table holds is not known: no op"));
   EXPECT_THAT(Parsed(strings + numbers + Table("DT_STRING", "DT_INT64") + fill +
                      Node("set", "LookupTableInsertV2", {"table", "k", "v"})),
               HasSubstr("entries change"));

@@ -307,7 +307,7 @@ TEST(LoadRuntime, WhatIsNoLibrary) {
       {"nope", "",
        "option 'with': there is no runtime 'nope'; expected one of: onnxruntime, litert"},
       {"onnxruntime", "/nowhere/lib.so", "option 'runtime_library': there is no file"},
-      {"onnxruntime", "/usr", "option 'runtime_library': '/usr' is no file"},
+      {"onnxruntime", "/usr", "option 'runtime_library': '/usr' is not a file"},
       {"onnxruntime", text.c_str(), "option 'runtime_library': cannot load ONNX Runtime: "},
       {"onnxruntime", "/lib/x86_64-linux-gnu/libm.so.6",
        "is not ONNX Runtime: it has no function OrtGetApiBase"},
