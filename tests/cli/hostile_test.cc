@@ -399,12 +399,12 @@ open('big.onnx', 'wb').write(bytes([8, 8]) + field(8, bytes([16, 17])) + field(7
 }
 
 TEST_F(Hostile, ListsThatAreNone) {
-  Check(
-      {{"ulimit -v 1000000; x2ir convert --batch /dev/zero -o b", 3, "", "'/dev/zero' is not a list"},
-       {"x2ir convert --batch . -o b", 3, "", "'.' is not a list"},
-       {"ulimit -v 1000000; head -c 100000000 /dev/zero | x2ir convert --batch - -o b", 3, "",
-        "line 1 is too long"},
-       {"x2ir convert --batch /dev/null -o b", 0, "0 of 0 files done", ""}});
+  Check({{"ulimit -v 1000000; x2ir convert --batch /dev/zero -o b", 3, "",
+          "'/dev/zero' is not a list"},
+         {"x2ir convert --batch . -o b", 3, "", "'.' is not a list"},
+         {"ulimit -v 1000000; head -c 100000000 /dev/zero | x2ir convert --batch - -o b", 3, "",
+          "line 1 is too long"},
+         {"x2ir convert --batch /dev/null -o b", 0, "0 of 0 files done", ""}});
 }
 
 // Files that nobody named are not followed out of the folder; caches of links are.

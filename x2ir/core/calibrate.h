@@ -1,6 +1,6 @@
 // A model of float32 as one of int8, whose scales are measured: the model runs on inputs that the
-// user has chosen, by our own evaluation, and what each value has held says its scale. How far off
-// the result is on the same inputs is measured as well.
+// user has chosen, with x2ir's own evaluation, and the numbers that each value holds give its
+// scale. The error of the result on the same inputs is measured as well.
 #ifndef X2IR_CORE_CALIBRATE_H_
 #define X2IR_CORE_CALIBRATE_H_
 
@@ -21,11 +21,11 @@
 
 namespace X2IR_API x2ir {
 
-// What of the numbers that a value has held its integers reach.
+// Which part of the numbers that a value has held the integers cover.
 enum class RangeMethod : uint8_t {
   kMinMax,      // all
   kPercentile,  // all but one in 10,000, half of these at either end
-  kMse          // so many that the squares of the errors come to the least
+  kMse          // the range with the least sum of squared errors
 };
 std::vector<std::string> RangeMethodNames();  // "minmax", "percentile", "mse", in that order
 std::optional<RangeMethod> RangeMethodOf(std::string_view name);
@@ -34,12 +34,12 @@ struct Int8Options {
   RangeMethod method = RangeMethod::kMinMax;
   QuantizeFloatsOptions floats{};
   std::string dialect{};  // of the file that is written: its layout is taken first
-  // The passes that run before; units keep what they leave.
+  // The passes that run first; quantized units keep the structure that they leave.
   std::vector<std::string> passes{};
   ProgressFn progress{};
 };
 
-// An output beside what it is in float32, over all cases.
+// An output compared with float32, over all cases.
 struct OutputError {
   std::string output;
   double max_abs = 0;  // infinite where its shape is another one
@@ -48,7 +48,7 @@ struct OutputError {
   // For people. `by`: who computed it; empty: our own evaluation.
   std::string Note(std::string_view by = "") const;
 };
-// Outputs of these names in each case, beside what they are in float32: those that are floats.
+// The outputs of these names in each case, compared with float32; only floats.
 std::vector<OutputError> OutputErrors(absl::Span<const std::string> names,
                                       absl::Span<const std::vector<Datum>> got,
                                       absl::Span<const std::vector<Datum>> floats);
@@ -61,8 +61,9 @@ struct Int8Result {
   std::vector<std::string> Notes() const;
 };
 
-// In place; on failure the model is left half done. InvalidArgument where there is no case;
-// FailedPrecondition where no op of the model becomes integers; errors of running it.
+// In place; on failure the model is left half done. InvalidArgument if there is no case;
+// FailedPrecondition if no op of the model can become integers; otherwise errors of running the
+// model.
 absl::StatusOr<Int8Result> QuantizeToInt8(Model& ir, absl::Span<const IoCase> cases,
                                           const Int8Options& options = {});
 
@@ -75,9 +76,9 @@ absl::StatusOr<std::vector<std::string>> CalibrationFiles(absl::Span<const std::
 absl::StatusOr<std::vector<IoCase>> ReadCalibration(absl::Span<const std::string> paths,
                                                     const Graph& graph);
 
-// How wide weights are where nobody says it: what runtimes of a dialect are right with.
+// The default width of weights: the width with which runtimes of a dialect compute correctly.
 struct Int8Defaults {
-  std::string name;  // of the dialect; one without an entry has these
+  std::string name;  // of the dialect; the values below are for dialects without an entry
   int weight_bits = 8;
 };
 bool RegisterInt8Defaults(Int8Defaults defaults, SourcePlace place = SourcePlace::Here());
@@ -85,7 +86,7 @@ bool RegisterInt8Defaults(Int8Defaults defaults, SourcePlace place = SourcePlace
 // --- As an option of an export -----------------------------------------------------------------
 // An option error where int8 is asked for, and no inputs are given to measure with.
 absl::Status CheckCalibrates(const ExportOptions& options);
-// What ExportOptions::int8 asks for, of a model that is written in `dialect`.
+// The request of ExportOptions::int8 for a model that is written in `dialect`.
 absl::StatusOr<Int8Result> QuantizeAsAsked(Model& ir, absl::Span<const IoCase> cases,
                                            const ExportOptions& options,
                                            const std::string& dialect);

@@ -205,7 +205,7 @@ absl::Status SetNarrowFloats(const OptionValue& value, ConvertOptions& options) 
   return absl::OkStatus();
 }
 
-// An option of int8, which stands before it in the table.
+// An option of int8; int8 precedes it in the table.
 template <typename T, auto kMember>
 absl::Status SetOfInt8(std::string_view option, const OptionValue& value, ConvertOptions& options) {
   if (!options.to.int8) return OptionError(option, "needs ", OptionText("int8"));

@@ -22,21 +22,21 @@ namespace X2IR_API x2ir {
 struct ConversionOption {
   enum Side { kImport, kExport, kBoth };
   OptionDef def;  // named as in ImportOptions and ExportOptions
-  Side side;      // what it has a meaning for
-  bool reading;   // it says what the model is, not what is made of it
+  Side side;      // which part of a conversion it applies to
+  bool reading;   // it describes the model that is read, not the conversion
   // The value is of the option's type.
   absl::Status (*set)(const OptionValue& value, ConvertOptions& options);
-  bool switches = false;  // of a flag: off is something else than not given
+  bool switches = false;  // of a flag: off differs from not given
   bool whole = false;     // of a list: its items may have commas, and are given one by one
 };
 absl::Span<const ConversionOption> ConversionOptions();
 
-// The values of those of `texts` that are of ConversionOptions().
+// The values of those `texts` that belong to ConversionOptions().
 absl::StatusOr<FormatOptions> ParseConversionOptions(const OptionTexts& texts);
 
 // The conversion from a file of format `from` to one of format `to`, as values of
-// ConversionOptions() and of the formats' own options say. A null `from`: its format is not known
-// yet, and its options are nobody's. Every error is an option error.
+// ConversionOptions() and of the formats' own options say. A null `from`: the format of the source
+// is not known yet, and options of source formats are not accepted. Every error is an option error.
 struct ConversionValues {
   FormatOptions conversion{}, reading{}, writing{};
 };
@@ -51,9 +51,10 @@ absl::Status CheckCanCheck(const Format* from, const Format* to);
 absl::StatusOr<ConvertOptions> ParseConversion(const OptionTexts& texts, const Format* from,
                                                const Format* to);
 
-// Where nobody said which opset to write and the usual one lacks what the model needs, the least
-// one that has it: `convert` is called for others as long as its report names one. A note of the
-// report says so. `report` and the status are those of the first attempt if none succeeds.
+// If no option sets the opset to write and the default opset lacks an op that the model needs, the
+// oldest opset that has it is written: `convert` is called with other opsets as long as its report
+// names one. A note in the report says so. `report` and the status are those of the first attempt
+// if none succeeds.
 absl::Status AtLeastOpset(
     const Format& target, ExportOptions to, Report& report,
     const std::function<absl::Status(const ExportOptions& to, Report& report)>& convert);

@@ -125,8 +125,7 @@ absl::Status Express(Model& model, const std::string& dialect, const ExportOptio
                                : ExportModel(model, dialect, options, target, report);
 }
 
-// Whoever reads the message may not know which file was read; an option that is wrong is not the
-// file's fault.
+// The message names the file that was read; an error about an option does not depend on the file.
 absl::Status NamingFile(const absl::Status& status, const Source& source) {
   const std::string_view message(status.message().data(), status.message().size());
   if (OptionOf(status) || message.find(source.name()) != message.npos) return status;

@@ -1,5 +1,5 @@
-// The steps behind the front door (convert.h), in place and without a way back: on failure the
-// model is left half done.
+// The steps that convert.h calls. They work in place and cannot be undone: on failure the model is
+// left partly converted.
 #ifndef X2IR_CORE_CONVERT_INTERNAL_H_
 #define X2IR_CORE_CONVERT_INTERNAL_H_
 
@@ -15,11 +15,11 @@
 namespace x2ir {
 
 absl::Status ImportModel(Model& model, const ImportOptions& options, Report& report);
-// `dialect` is not IR. Of `target` the options count that concern the graph ("opset"), and what the
-// dialect's `before_write` knows.
+// `dialect` is not IR. Only those options of `target` matter that concern the graph ("opset") and
+// the dialect's `before_write`.
 absl::Status ExportModel(Model& model, const std::string& dialect, const ExportOptions& options,
                          const FormatOptions& target, Report& report);
-// For targets that hold IR: the model stays as it is, but for what options ask.
+// For targets that hold IR: the model changes only where options require it.
 absl::Status ExportIr(Model& model, const ExportOptions& options, const FormatOptions& target,
                       Report& report);
 

@@ -46,7 +46,7 @@ struct OpSchema {
   bool deprecated = false;
   std::vector<OperandSchema> inputs, outputs;
   std::vector<AttrSchema> attrs;
-  // Runtimes do not mind attributes that the op does not have: they are dropped, with a warning.
+  // Runtimes ignore attributes that the op does not have: they are dropped, with a warning.
   bool lenient = false;
   const AttrSchema* FindAttr(Symbol name) const;
   const OperandSchema* InputAt(size_t i) const;  // the variadic one for all past it
@@ -54,18 +54,18 @@ struct OpSchema {
   int InputIndex(std::string_view name) const;  // -1: none
 };
 
-// An annotation of nodes of a dialect that stand in IR because they were made to be written.
+// An annotation of nodes of a target's dialect inside of IR, which were made for writing.
 inline constexpr char kMadeForTarget[] = "made_for_target";
 
 struct Dialect {
   std::string name;              // "onnx"
   int oldest_written_opset = 1;  // of the default domain, as the next
   int latest_opset = 1;
-  int default_opset = 0;  // what is written when nobody says another; 0: the latest
+  int default_opset = 0;  // written by default; 0: the latest
   // The schema of an op at an opset (of its domain), or null when not known. Cheap: cached.
   std::function<const OpSchema*(Symbol op, int opset)> schema{};
-  // Whether nodes that are read may be of ops without schemas, whose meaning hangs on the types of
-  // operands, as it does where the dialect has no schemas at all.
+  // Whether nodes that are read may be of ops without schemas, whose meaning depends on the types
+  // of operands, as it does where the dialect has no schemas at all.
   bool reads_without_schemas = false;
   // All versions of an op, oldest first; empty when not known. For messages.
   std::function<std::vector<const OpSchema*>(Symbol op)> versions{};
@@ -76,31 +76,31 @@ struct Dialect {
   // The layout that its convolutions, pools and norms have, as IR's attribute `layout` names it;
   // empty: more than one.
   std::string layout{};
-  // Whether a file can hold ops that the dialect does not have, under a domain of theirs
+  // Whether a file can hold ops that the dialect does not have, in another domain
   // (`continue_on_error`).
   bool holds_any_ops = true;
-  // What a node that was written does that its op does not allow, for a dialect whose ops a schema
-  // does not describe (PyTorch's calls name their arguments).
+  // Errors of a written node against its op, for a dialect whose ops a schema cannot describe
+  // (PyTorch's calls name their arguments).
   std::function<std::vector<std::string>(const Node& node)> check{};
   // Runs on a model that was read before it is converted (where rewriting node by node does not
   // reach: writes to what others see). May add warnings for the user.
   std::function<absl::Status(Model& model, std::vector<std::string>& warnings)> after_read{};
-  // Runs on IR that is to be written, before the passes: says what the dialect's own steps know in
-  // another form.
+  // Runs on IR that is to be written, before the passes: rewrites it to forms that later steps of
+  // the dialect expect.
   std::function<absl::Status(Graph& graph)> before_passes{};
   // Ops of IR that `fuse` puts into ops of other domains, whatever opset is written; none where
   // these are not asked for. Passes find them in the target. Null: none; `fuse`, where there is
   // one, runs after the passes and takes what they left.
   std::function<std::vector<Symbol>(const FormatOptions& options)> fused_ops{};
-  // Puts them there, in a graph of IR: nodes of the dialect, which carry kMadeForTarget. `target`
-  // is without them. What is left is written as ever.
+  // Inserts these nodes into a graph of IR: nodes of the dialect, marked with kMadeForTarget.
+  // `target` does not have these ops. All other nodes are written as usual.
   std::function<void(Graph& graph, const Target& target)> fuse{};
-  // Runs on a model that was rewritten from IR: says what stands around the graph (ONNX: the file
-  // version, which is 0 unless the model's own may stay). `options` are the target's.
+  // Runs on a model that was rewritten from IR: sets the properties of the file (ONNX: the file
+  // version, which is 0 unless the version of the model can be kept). `options` are the target's.
   std::function<absl::Status(Model& model, const FormatOptions& options)> before_write{};
 };
 
-// Null when nobody registered it; a dialect without registration has no schemas.
+// Null if no dialect of this name is registered; such a dialect has no schemas.
 const Dialect* FindDialect(std::string_view name);
 bool RegisterDialect(Dialect dialect, SourcePlace place = SourcePlace::Here());
 

@@ -34,8 +34,8 @@ class DialectTarget : public Target, public RoundsBudget {
   }
 
   int opset() const { return opset_; }
-  // The opset that counts for forms of that domain: the imported one, else the one that came with
-  // the default domain's opset, else (of a domain that nobody knows) that opset itself.
+  // The opset that selects the forms of a domain: the imported one, else the one that was released
+  // with the opset of the default domain, else (for an unknown domain) that opset itself.
   int OpsetOf(std::string_view domain) const { return OpsetOf(domain, opset_); }
   // The form that writes an IR op, or null.
   const Form* FormOf(Symbol op) const { return FormAt(op, opset_); }

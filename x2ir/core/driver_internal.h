@@ -23,7 +23,7 @@
 
 namespace x2ir {
 
-// The domain of IR ops that stand in a model of another dialect.
+// The domain of IR ops inside of a model of another dialect.
 inline constexpr std::string_view kIrDomain = "x2ir";
 
 class Driver {
@@ -65,8 +65,8 @@ class Driver {
     return known_ && known_->schema ? known_->schema(op, opset) : nullptr;
   }
 
-  // Whether a node may become one of another op where it stands: what Builder and Splice would make
-  // of it has the same operands and results.
+  // Whether a node can be renamed in place: Builder and Splice would make a node with the same
+  // operands and results.
   static bool MayRename(const Node& node);
   // Gives what the node had. Not for nested graphs.
   static AttributeMap ReplaceAttrs(Node& node, AttributeMap attrs);
@@ -88,7 +88,7 @@ class Driver {
     return cancelled_ ? absl::CancelledError("cancelled") : absl::OkStatus();
   }
 
-  // Nobody said anything of the dialect.
+  // The dialect has no registered handlers.
   absl::Status NoHandlers() const {
     return CannotExpress("no handlers of '", dialect_.str(),
                          "' are linked in (x2ir's archive must be linked whole)");

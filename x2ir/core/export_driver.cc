@@ -197,8 +197,8 @@ class Exporter : public Driver {
     return known;
   }
 
-  // Where the form says no more than two names, the node becomes one of the target where it stands,
-  // which is what Write and Splice come to. False: the node needs these, and is as it was.
+  // If the form only renames, the node becomes an op of the target in place, with the same result
+  // as Write and Splice. False: the node needs Write and Splice and was not changed.
   bool WriteInPlace(Node& node) {
     const auto [form, schema] = KnownFormOf(node.op());
     if (!schema || !MayRename(node) || !SplitOp(form->op.view()).first.empty() ||
@@ -418,7 +418,7 @@ class Exporter : public Driver {
       }
       const OpSchema* schema = SchemaOf(made->op(), opset);
       if (!schema) continue;
-      // Results take their types from the values that they will stand for.
+      // Results take their types from the values that they will replace.
       for (size_t i = 0; i < results.size() && i < node.num_outputs(); ++i) {
         if (results[i] && node.output(i) && results[i]->producer() == made) {
           results[i]->set_type(node.output(i)->type());

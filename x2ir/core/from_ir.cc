@@ -127,7 +127,7 @@ absl::Status ReorderAxes(Graph& graph, const ExportOptions& options, Interface& 
   return absl::OkStatus();
 }
 
-// Weights of float16 and bfloat16 stay where somebody asked for them.
+// Weights of float16 and bfloat16 stay where an option asks for it.
 bool WidensWeights(const ExportOptions& options, const FormatOptions& target) {
   return !options.keep_weight_types && !options.narrow_floats && !target.Flag("float16");
 }

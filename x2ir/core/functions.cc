@@ -56,7 +56,7 @@ int DepthOf(const Graph* graph) {
 
 // --- Attributes of a call ------------------------------------------------------------------------
 
-// What the references of a body stand for: the call's attributes and the function's defaults.
+// The values of the references in a body: the call's attributes and the function's defaults.
 struct Bindings {
   std::vector<std::pair<std::string_view, const Attribute*>> of_call;
   std::vector<std::pair<std::string_view, const Attribute*>> defaults;
@@ -366,8 +366,8 @@ absl::StatusOr<std::vector<Node*>> Functions::Inline(const Function& function, N
     constants.push_back(host.AddConstant(name, *constant->constant()));
     values[constant] = constants.back();
   }
-  // Nodes first, then what they hold: nested graphs may use any of their results. The values
-  // that stand for the call's results have no names yet.
+  // Nodes first, then what they hold: nested graphs may use any of their results. The values that
+  // replace the call's results have no names yet.
   const absl::flat_hash_set<const Value*> outputs(body.outputs().begin(), body.outputs().end());
   std::vector<Node*> made;
   for (const Node* node = body.first(); node; node = node->next()) {

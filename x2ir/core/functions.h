@@ -33,7 +33,7 @@ class Functions {
   absl::StatusOr<std::vector<Node*>> Inline(const Function& function, Node* call,
                                             std::string_view prefix);
 
-  // Those that what stands in `graph` calls, directly or through others, in the model's order.
+  // The functions that the nodes of `graph` call, directly or through others, in the model's order.
   std::vector<std::shared_ptr<Function>> UsedBy(const Graph& graph) const;
 
  private:

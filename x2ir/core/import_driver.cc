@@ -266,8 +266,8 @@ class Importer : public Driver {
     return known;
   }
 
-  // Many rows say no more than two names; then the node becomes one of IR where it stands, which is
-  // what RunImport and Splice come to. False: the node needs these, and is as it was.
+  // Many rows only rename; then the node becomes an IR node in place, with the same result as
+  // RunImport and Splice. False: the node needs RunImport and Splice and was not changed.
   bool ConvertInPlace(Node& node, const Form& form, const OpSchema& schema) {
     if (!MayRename(node) || !CheckSource(node, &schema).ok()) return false;
     std::optional<AttributeMap> attrs = PlainImport(form, node, schema);
@@ -353,7 +353,7 @@ class Importer : public Driver {
     return false;
   }
 
-  // A foreign op of a function's body now stands in the model, where it means the same only if
+  // A foreign op of a function's body is now in the model, where it has the same meaning only if
   // the model imports the same opset.
   absl::Status KeepAtModelsOpset(Symbol op, int opset) {
     if (scope_ == &model_scope_) return absl::OkStatus();

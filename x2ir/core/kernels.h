@@ -1,6 +1,6 @@
 // Element types that the ops of a dialect may have, but that runtimes have no kernel for: passes do
 // not move an op onto one, and export writes an op in another type between casts where that is
-// exact. Where nothing else is, the op stays as it is: other runtimes may have it.
+// exact. If no other type is exact, the op stays unchanged: other runtimes may support it.
 #ifndef X2IR_CORE_KERNELS_H_
 #define X2IR_CORE_KERNELS_H_
 
@@ -21,7 +21,7 @@ using LacksKernelFn = bool (*)(Symbol op, int opset, size_t operand, DType type)
 bool RegisterKernels(std::string_view dialect, LacksKernelFn lacks,
                      SourcePlace place = SourcePlace::Here());
 
-// False of a dialect of which nobody said anything.
+// False for a dialect without an entry.
 bool LacksKernel(std::string_view dialect, Symbol op, int opset, size_t operand, DType type);
 
 }  // namespace x2ir

@@ -12,7 +12,7 @@ Values AsOther(NodeReader& a, std::string_view dialect, int opset, std::string_v
                const std::vector<OtherResult>& results) {
   const Form* form = FindImportForm(dialect, op, opset);
   if (!form) return a.Fail(Unimplemented("no mapping of ", dialect, "'s ", op, " to IR"));
-  // The other node is read and forgotten: it stands in a graph of its own.
+  // The other node is in a temporary graph, which is dropped after the form was run.
   Graph aside;
   Node* node = aside.AppendNode(dialect, op, operands);
   for (auto& [name, value] : attrs) node->SetAttr(name, std::move(value));

@@ -22,7 +22,7 @@ struct Failure {
   int64_t count = 0;
   std::vector<std::string> nodes;  // their names, the first 100,000 at most
   std::string hint;                // what to do: an option, ...
-  std::vector<std::string> tried;  // forms that were tried in its place, and why they do not do
+  std::vector<std::string> tried;  // forms that were tried in its place, and why they do not apply
   int64_t since_opset = 0;         // of the target: the least that can express it; 0: not known
 };
 
@@ -47,23 +47,23 @@ struct Report {
   std::vector<Failure> failures;
   std::vector<std::string> warnings;
   std::vector<PassResult> passes;
-  // What was done that is not seen in counts of ops: which weights came from elsewhere.
+  // Changes that counts of ops do not show, such as the weights that came from a checkpoint.
   std::vector<std::string> notes;
   std::vector<std::string> checks;  // what the result was checked by, with --check
-  Interface interface;              // what became of the source's inputs and outputs
+  Interface interface;              // the changes of the source's inputs and outputs
 
-  // Of an import that an export follows: what holds for both.
+  // Merges the report of an import into that of the export that follows.
   Report OfBoth() &&;
 
   int64_t mapped() const;
   int64_t foreign() const;
   void AddFailure(const std::string& op, const std::string& node, const absl::Status& status,
                   const std::string& hint, std::vector<std::string> tried = {});
-  // Forgets them: they are told of elsewhere.
+  // Removes the failures, after they were reported elsewhere.
   void ClearFailures();
   // OK without failures; else one status that lists them all, in the worst one's code.
   absl::Status ToStatus(std::string_view what) const;
-  // The opset from which on all that failed may be expressed; 0: it is not known for all of it.
+  // The oldest opset at which all failed ops can be expressed; 0: it is not known for all of them.
   int64_t LeastSufficientOpset() const;
   // For people: the failures as a table of lines, each with so many nodes at most. Empty without
   // failures. `with_tried`: and what was tried in their place.
@@ -72,7 +72,7 @@ struct Report {
   std::string ToJson() const;
 
  private:
-  // Where in `failures` an op and a reason stand, and how many reasons an op has.
+  // The index in `failures` of an op and a reason, and the number of reasons of an op.
   absl::flat_hash_map<std::string, size_t> failure_of_;
   absl::flat_hash_map<std::string, int> reasons_of_;
 };

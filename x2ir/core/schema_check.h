@@ -1,4 +1,4 @@
-// What a model breaks of the schemas of its ops, for `--check`.
+// Violations of the schemas of a model's ops, for `--check`.
 #ifndef X2IR_CORE_SCHEMA_CHECK_H_
 #define X2IR_CORE_SCHEMA_CHECK_H_
 
@@ -12,7 +12,7 @@
 
 namespace X2IR_API x2ir {
 
-// As CheckAgainstSchemas, but that nodes may have one name: some runtimes want other ones, no
+// As CheckAgainstSchemas, but names of nodes need not be unique: some runtimes require it, no
 // format does.
 std::vector<std::string> SchemaProblems(const Model& model, const Dialect& dialect);
 // "\n  " before each; of many the first ones and how many there are.

@@ -227,7 +227,7 @@ std::vector<Value*> Draft::FinishOperands() {
   std::vector<Value*> values;
   for (const auto& operand : operands_) values.push_back(operand.value_or(nullptr));
   while (!values.empty() && !values.back()) values.pop_back();
-  // What stands before a variadic operand cannot be left off, only left out.
+  // An operand before a variadic one cannot be dropped, only left empty.
   if (!importing_ && schema_ && !schema_->inputs.empty() &&
       schema_->inputs.back().arity == Arity::kVariadic) {
     values.resize(std::max(values.size(), schema_->inputs.size() - 1));

@@ -1,6 +1,6 @@
-// Specs: how an IR op and the ops of a dialect are one and the same. One row says both
-// directions. A row (form) names the foreign op, the opsets it holds for, and lenses, each
-// of which relates one attribute or operand to another and runs either way.
+// Specs: how an IR op corresponds to the ops of a dialect. One row defines both directions. A row
+// (form) names the foreign op, the opsets it holds for, and lenses, each of which relates one
+// attribute or operand to another in both directions.
 //
 //   X2IR_ONNX(relu).Is("Relu", Since(1));
 //   X2IR_ONNX(clip)
@@ -11,11 +11,11 @@
 //       .Is("Resize", Since(10), Code{FromResize, ToResize});
 //
 // What a form does with everything that no lens touches:
-//  * operands and outputs go over by position (lenses' operands excepted);
-//  * attributes go over by name. On import an absent one gets the schema's default at that
+//  * operands and outputs are matched by position (except operands of lenses);
+//  * attributes are matched by name. On import an absent one gets the schema's default at that
 //    opset, else the IR definition's. On export one that equals the schema's default is
-//    left out. Of an op without a schema nobody knows what attributes it has: on export those go
-//    over that a lens names (Same, where it does nothing else).
+//    left out. The attributes of an op without a schema are not known: on export only those are
+//    copied that a lens names (Same, if the lens does nothing else).
 //  * An attribute that the other side does not know is an error unless it equals its default.
 #ifndef X2IR_CORE_SPEC_H_
 #define X2IR_CORE_SPEC_H_
@@ -45,8 +45,8 @@ struct Opsets {
 inline Opsets Since(int first) { return {first, std::numeric_limits<int>::max()}; }
 inline Opsets In(int first, int last) { return {first, last}; }
 
-// A node on its way across. Lenses move operands and attributes from one side to the
-// other; `foreign` is the dialect's side, `ir` the IR's, whichever way it goes.
+// A node during its conversion. Lenses move operands and attributes from one side to the other;
+// `foreign` is the side of the dialect, `ir` that of the IR, in both directions.
 struct Form;
 
 class Draft {
@@ -61,7 +61,7 @@ class Draft {
   const OpDef& def() const { return def_; }
   const OpSchema* schema() const { return schema_; }  // null when the dialect has none
 
-  // The side we read from. Taking marks it as dealt with.
+  // The source side. Taking an attribute or operand marks it as handled.
   bool SourceHasAttr(Symbol name) const;
   bool IsTaken(Symbol name) const;
   // The attribute, else the schema's default for it (importing), else nullopt.
@@ -69,17 +69,17 @@ class Draft {
   // Operand by name on the source side (OpDef's or schema's); null when left out.
   Value* TakeOperand(std::string_view name);
   Value* TakeOperandAt(size_t i);
-  // The side we write to.
+  // The target side.
   void SetAttr(Symbol name, Attribute value);
   absl::Status SetOperand(std::string_view name, Value* value);
   void SetOperandAt(size_t i, Value* value);
-  // Exporting: the target's node has its first `count` outputs, also those that nobody uses.
+  // Exporting: the target's node has its first `count` outputs, also the unused ones.
   void NeedOutputs(size_t count) { needed_outputs_ = count; }
 
  private:
   friend absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r);
   friend absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r);
-  // What no lens touched goes over by position.
+  // Operands that no lens took are copied by position.
   std::vector<Value*> FinishOperands();
   int SourceIndex(std::string_view name) const;
   int TargetIndex(std::string_view name) const;
@@ -99,7 +99,7 @@ class LensImpl {
   virtual ~LensImpl() = default;
   virtual absl::Status Import(Draft& draft) const = 0;  // foreign -> IR
   virtual absl::Status Export(Draft& draft) const = 0;  // IR -> foreign
-  // Attributes and operands of each side that this lens speaks for (the laws check the rest).
+  // Attributes and operands of each side that this lens handles (the laws check the rest).
   virtual std::vector<std::string> IrAttrs() const { return {}; }
   virtual std::vector<std::string> IrOperands() const { return {}; }
   virtual std::vector<std::string> ForeignAttrs() const { return {}; }
@@ -128,10 +128,10 @@ Lens OperandAsAttr(std::string_view ir, std::string_view foreign = "",
 Lens Same(std::string_view name);
 // The attribute has another name on the foreign side.
 Lens Renamed(std::string_view ir, std::string_view foreign);
-// The attribute has this default on the foreign side where the schema gives none.
+// The attribute has this default on the foreign side if the schema has none.
 Lens Attr(std::string_view name, Attribute foreign_default);
-// The IR attribute always has this value in this form; nothing stands for it on the
-// foreign side. Exporting another value is FailedPrecondition.
+// The IR attribute always has this value in this form; the foreign side has no attribute for it.
+// Exporting another value is FailedPrecondition.
 Lens Fixed(std::string_view ir, Attribute value);
 // The foreign attribute always has this value (required ones and non-default ones are
 // written); importing another value is Unimplemented.
@@ -154,8 +154,8 @@ Lens ExportOnly();
 struct Code {
   Handler import;
   Handler export_;
-  // Whether the form can say a value of an IR attribute, whatever the operands are, where the
-  // foreign schema does not tell (ops/target.h).
+  // Whether the form can express a value of an IR attribute for all operands, if the foreign schema
+  // does not define it (ops/target.h).
   std::function<bool(Symbol ir_attr, const Attribute& value)> says{};
 };
 
@@ -207,12 +207,12 @@ const Form* FindExportForm(Symbol dialect, Symbol ir_op,
 // All forms of a dialect ("" : of all), in a fixed order. For laws and docs.
 std::vector<const Form*> AllForms(std::string_view dialect);
 
-// Runs a form on r.node. The values stand for the node's outputs.
+// Runs a form on r.node. The values replace the node's outputs.
 absl::StatusOr<Values> RunImport(const Form& form, Rewrite& r);
 absl::StatusOr<Values> RunExport(const Form& form, Rewrite& r);
 // A form whose lenses, if any, leave the node renames it, and its attributes are these, defaults
-// and all. Nothing where the form is another one, or an attribute is none that both ops have.
-// Importing, these are all that the IR's op has; exporting, what is not the default of the schema.
+// and all. nullopt for any other form, or if an attribute does not exist on both sides. Importing,
+// these are all that the IR's op has; exporting, what is not the default of the schema.
 std::optional<AttributeMap> PlainImport(const Form& form, const Node& node, const OpSchema& schema);
 std::optional<AttributeMap> PlainExport(const Form& form, const Node& node, const OpSchema& schema);
 

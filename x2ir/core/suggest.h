@@ -1,4 +1,4 @@
-// What somebody most likely meant: the known word that is nearest to one that was mistyped.
+// Suggestions for mistyped words: the known word that is nearest.
 #ifndef X2IR_CORE_SUGGEST_H_
 #define X2IR_CORE_SUGGEST_H_
 

@@ -83,7 +83,7 @@ std::string SizesOf(const Value& input) {
 
 std::string Quoted(const Value& value) { return StrCat("'", value.name(), "'"); }
 
-// How what is missing of a value becomes known; "" where nobody can say.
+// How the missing information about a value can be given; "" if there is no way.
 std::string WayTo(const Value& value) {
   const Origins origins = OriginsOf(value);
   std::string states, shapes, numbers;

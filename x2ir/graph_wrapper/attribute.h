@@ -53,7 +53,7 @@ class Attribute {
   using Floats = std::vector<float>;
   using Strings = std::vector<std::string>;
   // Graphs are shared only while being moved about; a node's graph belongs to that node
-  // alone (Graph::Clone copies deeply). The alternatives stand in AttrKind's order.
+  // alone (Graph::Clone copies deeply). The alternatives are in the order of AttrKind.
   using GraphPtr = std::shared_ptr<Graph>;
   using Variant =
       std::variant<int64_t, float, double, std::string, Tensor, GraphPtr, Type, Ints, Floats,
@@ -139,8 +139,8 @@ class AttributeMap {
   auto begin() { return entries_.begin(); }
   auto end() { return entries_.end(); }
 
-  // The value of an attribute that is there with that kind; else they throw NoSuchAttribute. The
-  // second form gives `fallback` when it is absent.
+  // The value of an attribute of that kind; throws NoSuchAttribute if there is none. The second
+  // form gives `fallback` when it is absent.
   int64_t Int(Symbol name) const;
   int64_t Int(Symbol name, int64_t fallback) const;
   double Float(Symbol name) const;  // of kFloat or kDouble

@@ -1,5 +1,5 @@
-// X2IR_CHECK: a broken invariant of our own ends the program with a message. For
-// programming errors only; whatever a file or a caller's data can cause is a Status.
+// X2IR_CHECK: a broken invariant of x2ir ends the program with a message. For programming errors
+// only; whatever a file or a caller's data can cause is a Status.
 #ifndef X2IR_GRAPH_WRAPPER_CHECK_H_
 #define X2IR_GRAPH_WRAPPER_CHECK_H_
 

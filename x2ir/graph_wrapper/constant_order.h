@@ -11,8 +11,8 @@
 
 namespace X2IR_API x2ir {
 
-// The constants of a graph and of those nested in it, in the order of their first use; those that
-// nobody uses follow, by name. IR files have them so.
+// The constants of a graph and of those nested in it, in the order of their first use; unused
+// constants follow, by name. IR files use this order.
 absl::flat_hash_map<const Graph*, std::vector<const Value*>> ConstantsByUse(const Graph& graph);
 
 // A copy in which all these are in that order, and everything else that depends on the order in

@@ -1,4 +1,4 @@
-// What is done with file descriptors in more than one place.
+// Functions on file descriptors with several users.
 #ifndef X2IR_GRAPH_WRAPPER_DESCRIPTORS_H_
 #define X2IR_GRAPH_WRAPPER_DESCRIPTORS_H_
 
@@ -8,8 +8,8 @@
 
 namespace X2IR_API x2ir {
 
-// A file without a name in $TMPDIR, or /tmp, to read and write; gone when it is closed. -1 where
-// none can be, and errno says why.
+// A file without a name in $TMPDIR, or /tmp, to read and write; gone when it is closed. -1 if it
+// cannot be created; errno has the reason.
 int OpenUnnamedFile();
 
 // Writes all of the bytes: 0, or the errno of what went wrong.

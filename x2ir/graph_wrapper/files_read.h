@@ -11,7 +11,7 @@
 
 namespace X2IR_API x2ir {
 
-// From now on every MappedFile counts. For programs, which end: the list grows.
+// From now on every MappedFile counts. Only for programs that end, because the list grows.
 void RememberFilesRead();
 void AddFileRead(dev_t device, ino_t inode);  // of MappedFile
 bool WasRead(dev_t device, ino_t inode);

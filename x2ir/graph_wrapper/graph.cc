@@ -156,7 +156,7 @@ std::vector<Graph*> Node::subgraphs() { return SubgraphsOf<Graph>(*this); }
 std::vector<const Graph*> Node::subgraphs() const { return SubgraphsOf<const Graph>(*this); }
 
 // Large graphs do not fit into caches; the next nodes are on their way while this one is looked at.
-// Most stand in the pool as in the graph, and what is not there may be asked for in vain.
+// Most nodes have the same order in the pool and in the graph; a useless prefetch does no harm.
 static void PrefetchAfter(const Node& node) {
   constexpr uintptr_t kAhead = 32, kLine = 64;
   __builtin_prefetch(node.next());
@@ -300,7 +300,7 @@ Value* Graph::NewValue(std::string_view name, Type type) {
   return value;
 }
 
-// Where a name stands and where the table has it is all over memory: several are fetched at a time.
+// Names and their table entries are spread over memory, so several are prefetched at a time.
 void Graph::FreeValue(Value* value) {
 #ifdef X2IR_ADDRESS_SANITIZER
   constexpr size_t kAtOnce = 1;

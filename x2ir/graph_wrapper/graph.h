@@ -5,9 +5,9 @@
 // a dialect: "" is the IR, "onnx", "torch", ... a framework's own. A Graph owns both.
 // Nested graphs (if, loop, scan) are attributes of a node and may use outer values.
 //
-// What a graph or a node owns is const with it: a const Graph gives const Nodes and Values, a const
-// Node its nested graphs as const ones. What it refers to is not its own: operands, users,
-// producers.
+// Objects that a graph or a node owns are const with it: a const Graph gives const Nodes and
+// Values, a const Node gives const nested graphs. Objects that it only refers to (operands, users,
+// producers) are not.
 //
 // Every operation is O(its own size): no call scans the graph unless it says so.
 // Not thread-safe; separate Models may be used from separate threads.
@@ -39,10 +39,10 @@ namespace X2IR_API x2ir {
 class Graph;
 class Node;
 
-// What a model, graph, node or value carries beside its meaning; it travels with it
-// through every conversion. `metadata` is ONNX's metadata_props. `extra` holds what only
-// one format knows, under a key of that format ("onnx.wire": fields that the reader does
-// not model, as bytes; "onnx.denotation"; "onnx.quant"), so that it can be written back.
+// Information that a model, graph, node or value carries besides its meaning; every conversion
+// keeps it. `metadata` is ONNX's metadata_props. `extra` holds what only one format knows, under a
+// key of that format ("onnx.wire": fields that the reader does not model, as bytes;
+// "onnx.denotation"; "onnx.quant"), so that it can be written back.
 struct Annotations {
   std::string doc_string;
   std::vector<std::pair<std::string, std::string>> metadata;
@@ -59,7 +59,7 @@ class AnnotationsPtr {
   void CopyFrom(const AnnotationsPtr& o) {
     p_ = o.p_ ? std::make_unique<Annotations>(*o.p_) : nullptr;
   }
-  // Takes what `o` has and this has not.
+  // Adds the entries of `o` that this does not have.
   void MergeFrom(const AnnotationsPtr& o);
 
  private:
@@ -109,7 +109,7 @@ class alignas(64) Value {
   AnnotationsPtr& annotations() { return annotations_; }
   const AnnotationsPtr& annotations() const { return annotations_; }
 
-  // Whether another value of the graph had its name before it, and Find gives that one.
+  // Whether an older value of the graph has the same name; Find returns the older one.
   bool shares_name() const { return shares_name_; }
 
  private:
@@ -117,7 +117,7 @@ class alignas(64) Value {
   friend class Node;
   friend class Pool<Value>;
   Value() = default;
-  // What passes ask most is the first of two cache lines (lookahead.h).
+  // The members that passes read most often are in the first of two cache lines (lookahead.h).
   Node* producer_ = nullptr;
   absl::InlinedVector<Use, 1> uses_;
   Type type_;
@@ -203,7 +203,7 @@ class Node {
   void Adopt(const Attribute& attr);
   void SetHasSubgraphs(bool has);
 
-  // What passes ask most stands first.
+  // Members that passes read most often come first.
   Node* next_ = nullptr;
   Symbol op_;
   uint32_t scratch_ = 0;
@@ -266,8 +266,8 @@ class Graph {
 
   // `name` should be free in this graph; UniqueName makes one that is. Where it is taken, Find
   // gives the value that had it first, and CheckNames and every conversion refuse the graph. "" is
-  // a value without a name yet, which Validate refuses: whoever rewrites names what is left
-  // (NameValues).
+  // a value without a name yet, which Validate refuses: the rewriting code must name all values in
+  // the end (NameValues).
   Value* AddInput(std::string_view name, Type type);
   Value* AddConstant(std::string_view name, Tensor tensor);
   // Gives an input a default value (old ONNX: an initializer that is also an input).
@@ -319,7 +319,7 @@ class Graph {
     NodeIterator end() const { return NodeIterator(graph, nullptr); }
   };
   Range nodes() { return {this}; }
-  // The same for one that nobody changes meanwhile.
+  // The same for a graph that does not change during the walk.
   struct ConstIterator {
     const Node* node;
     const Node* operator*() const { return node; }
@@ -345,7 +345,7 @@ class Graph {
   void AddMissingOutput(Node* node);  // an optional output that is left out
   // An output that was left out becomes a value (CHECK: it was left out). `name` must be free.
   Value* FillOutput(Node* node, size_t i, std::string_view name, Type type = Type());
-  // Drops trailing outputs that nobody uses and are optional for the caller's purposes.
+  // Drops trailing outputs that are unused and optional for the caller's purposes.
   void RemoveUnusedOutput(Node* node, size_t i);  // becomes "left out"; must be unused (CHECK)
   void MoveBefore(Node* node, Node* before);      // null: to the end
 

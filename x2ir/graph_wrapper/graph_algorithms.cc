@@ -42,7 +42,8 @@ void ForEachDependency(const Node& node, F f) {
 
 }  // namespace
 
-// Whether every node stands behind what it needs. Most graphs are like that, and this is one walk.
+// Whether every node comes after the producers of its operands. This is true of most graphs and
+// takes one walk.
 bool Graph::IsSorted() {
   std::vector<const Node*> seen;
   seen.reserve(num_nodes_);

@@ -1,6 +1,6 @@
 // Large graphs do not fit into caches: a walk that does little at each node waits for memory most
-// of the time, for the node, the values that it uses and makes, and what makes those. What is
-// looked at soon can be on its way before.
+// of the time, for the node, the values that it uses and makes, and what makes those. Data that
+// will be needed soon can be prefetched.
 #ifndef X2IR_GRAPH_WRAPPER_LOOKAHEAD_H_
 #define X2IR_GRAPH_WRAPPER_LOOKAHEAD_H_
 
@@ -69,13 +69,14 @@ class Lookahead {
     if (!node_) return;
     Prefetch(Next(*node_));
     if (walk_ == kBackward) {
-      // As PrefetchAfter does forwards (graph.cc): in memory they stand in this order mostly.
+      // As PrefetchAfter does for forward walks (graph.cc): nodes mostly have this order in memory.
       constexpr uintptr_t kFar = 24 * sizeof(Node);
       Prefetch(reinterpret_cast<const Node*>(reinterpret_cast<uintptr_t>(node_) - kFar));
     }
   }
   void Fetch(const Value* value) const { walk_ == kNames ? PrefetchWhole(value) : Prefetch(value); }
-  // Where a text stands is known when what has it is here: later than that, for fewer nodes.
+  // The address of a text is known only when its owner has been loaded, so texts are prefetched
+  // later, for fewer nodes.
   void FetchNames() {
     if (!named_) return;
     __builtin_prefetch(named_->name().data());

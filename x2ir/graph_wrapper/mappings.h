@@ -1,5 +1,5 @@
-// What becomes of a mapped file that changes under us: another process cuts it short or writes it,
-// or the disk cannot give a page any more (docs/adr/0010-files-that-change.md).
+// Handling of mapped files that change during use: another process cuts it short or writes it, or
+// the disk cannot give a page any more (docs/adr/0010-files-that-change.md).
 #ifndef X2IR_GRAPH_WRAPPER_MAPPINGS_H_
 #define X2IR_GRAPH_WRAPPER_MAPPINGS_H_
 
@@ -12,9 +12,9 @@
 
 namespace X2IR_API x2ir {
 
-// A page that a mapped file has no more is a signal (SIGBUS), which ends the process. After this
-// call it reads as zeros, and the thread that reads it meets a fault instead: what it does then
-// ends in MappingFault(). A handler belongs to the process, so that no library sets one by itself:
+// Access to a page that a mapped file no longer has is a signal (SIGBUS), which ends the process.
+// After this call it reads as zeros, and the thread that reads it records a fault, which
+// MappingFault() returns. A handler belongs to the process, so that no library sets one by itself:
 // this is for programs, once, at their start.
 void HandleMappingFaults();
 

@@ -1,4 +1,4 @@
-// Model: a graph and what stands around it in a file.
+// Model: a graph with opset imports, local functions and annotations, as a file has them.
 #ifndef X2IR_GRAPH_WRAPPER_MODEL_H_
 #define X2IR_GRAPH_WRAPPER_MODEL_H_
 
@@ -34,10 +34,10 @@ struct Function {
 
 // What a file calls one of the model's weights, and those that it shares: several parameters may be
 // one tensor (tied). A weight that the file names but does not hold is an input of the graph until
-// somebody gives it (core/edit/weights_from.h).
+// it is loaded (core/edit/weights_from.h).
 struct Weight {
   std::string value;               // the constant or input, by its name in the graph
-  std::vector<std::string> names;  // in the file; what the program uses it by is first
+  std::vector<std::string> names;  // in the file; the name that the program uses is first
   bool is_parameter = true;        // a checkpoint of the model has it; false: a constant
   friend bool operator==(const Weight&, const Weight&) = default;
 };

@@ -1,6 +1,5 @@
-// What a model has that is found deep inside of other work is an error like any other: a status,
-// not an exception. Memory that it asks for and the machine has not got; an attribute that it
-// lacks.
+// Turns exceptions that a model causes deep inside of other code into a status: memory that the
+// machine does not have, and attributes that are missing.
 #ifndef X2IR_GRAPH_WRAPPER_OUT_OF_MEMORY_H_
 #define X2IR_GRAPH_WRAPPER_OUT_OF_MEMORY_H_
 

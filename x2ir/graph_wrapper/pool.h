@@ -1,5 +1,5 @@
-// Objects of one class side by side in memory, in the order in which they were made: what walks a
-// large graph in that order does not wait for memory at every step.
+// Stores objects of one class side by side in memory, in the order of creation, so that a walk over
+// a large graph in that order does not wait for memory at every step.
 #ifndef X2IR_GRAPH_WRAPPER_POOL_H_
 #define X2IR_GRAPH_WRAPPER_POOL_H_
 
@@ -28,7 +28,7 @@ inline constexpr size_t kHugePage = size_t{1} << 21;
 void* NewHugePage();
 void FreeHugePage(void* page);
 
-// Objects never move. Whoever made them deletes them, before the pool goes.
+// Objects never move. The owner must delete them before the pool is destroyed.
 template <typename T>
 class Pool {
  public:

@@ -1,4 +1,4 @@
-// Texts that people read, whatever bytes strangers put into them.
+// Texts for people, safe for any bytes that a file may contain.
 #ifndef X2IR_GRAPH_WRAPPER_READABLE_H_
 #define X2IR_GRAPH_WRAPPER_READABLE_H_
 
@@ -30,7 +30,7 @@ std::string Printable(std::string_view text);
 // A message for people: of a line that is very long only its two ends, and of very many lines
 // those that come first. What a model is called may be as long as its file.
 std::string ShortMessage(std::string_view message);
-// The same of a status, which says what else it says.
+// The same for a status, which keeps its code and payloads.
 absl::Status WithShortMessage(const absl::Status& status);
 
 }  // namespace x2ir

@@ -1,5 +1,5 @@
-// Registries: what static objects say of ops, forms, passes, ... before main, or when a library
-// that brings some is loaded later. Adding and looking up are thread-safe; a look-up takes no lock.
+// Registries of ops, forms, passes, ...: static objects register them before main, or when a
+// library is loaded later. Adding and looking up are thread-safe; a look-up takes no lock.
 //
 // A problem with a registration, such as a second one of a name, does not end the program: the
 // first one counts, and every conversion fails and says what is wrong (CheckRegistrations).
@@ -34,7 +34,7 @@ struct SourcePlace {
 // Remembers what is wrong with a registration. `what`: "op 'relu'".
 void AddRegistrationProblem(std::string problem);
 void AddDuplicate(std::string_view what, const SourcePlace& first, const SourcePlace& second);
-// All that is wrong with what was registered so far, each once; empty when nothing is.
+// All problems with the registrations so far, each once; empty if there are none.
 std::vector<std::string> RegistrationProblems();
 // FailedPrecondition with all of them.
 absl::Status CheckRegistrations();
@@ -64,7 +64,7 @@ class Registry : public RegistryBase {
     current_.store(nullptr, std::memory_order_release);
   }
 
-  // All that was added before.
+  // All entries that were added before.
   const Index& Get() {
     const Index* index = current_.load(std::memory_order_acquire);
     return index ? *index : Merge();
@@ -76,7 +76,7 @@ class Registry : public RegistryBase {
   const Index& Merge() {
     const std::lock_guard lock(mutex_);
     if (const Index* index = current_.load(std::memory_order_relaxed)) return *index;
-    // Others may be reading the one that was made before, which therefore stays as it is.
+    // Other threads may still read the previous index, so it is not changed.
     auto index =
         indexes_.empty() ? std::make_unique<Index>() : std::make_unique<Index>(*indexes_.back());
     if constexpr (requires { index->Reserve(added_.size()); }) index->Reserve(added_.size());

@@ -1,5 +1,5 @@
-// Keeps weights out of memory while something is done with them: memory shall follow the graph, not
-// the weights, also where a pass reads or changes some.
+// Keeps weights out of memory: memory use should depend on the graph, not on the weights, even if a
+// pass reads or changes some.
 #ifndef X2IR_GRAPH_WRAPPER_RESIDENCY_H_
 #define X2IR_GRAPH_WRAPPER_RESIDENCY_H_
 
@@ -12,11 +12,11 @@
 namespace X2IR_API x2ir {
 
 // After the bytes of a tensor were read: where it is large and mapped from a file, its pages leave
-// this process's memory. Whoever reads them again gets them again.
+// this process's memory. A later read loads them again.
 void DropPages(const Tensor& tensor);
 
-// While it lives, a few bytes of a large tensor are read from its file without what lies around
-// them, which systems read ahead by megabytes; afterwards as DropPages.
+// While it lives, reads of a few bytes of a large tensor do not trigger read-ahead, which may be
+// megabytes; its end does the same as DropPages.
 class SparseReads {
  public:
   explicit SparseReads(const Tensor& tensor);

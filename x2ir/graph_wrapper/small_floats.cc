@@ -12,7 +12,7 @@
 namespace x2ir {
 namespace {
 
-// What the all-ones exponent, or the sign bit alone, stand for.
+// The meaning of the all-ones exponent and of the sign bit alone.
 enum class Specials : uint8_t {
   kIeee,   // exponent all ones: infinity and NaNs
   kNoInf,  // only all ones is NaN (E4M3FN)
@@ -105,7 +105,7 @@ double RoundToOdd(T v) {
   constexpr double kLimit = std::is_signed_v<T> ? 9223372036854775808.0 : 18446744073709551616.0;
   if (d < kLimit && static_cast<T>(d) == v) return d;
   const bool above = d >= kLimit || static_cast<T>(d) > v;
-  // The two doubles around v: the one whose last bit is set stands for "between".
+  // Of the two doubles around v, the one whose last bit is set means "between".
   const double other = std::nextafter(d, above ? -std::numeric_limits<double>::infinity()
                                                : std::numeric_limits<double>::infinity());
   return std::bit_cast<uint64_t>(d) & 1 ? d : other;

@@ -1,6 +1,6 @@
 // Status helpers: the macros that hand an absl::Status up, and shorthands for the
-// error kinds that x2ir uses (see docs/design.md, "Errors"). A function that finds a
-// problem says *what* is wrong; whoever knows the node adds *where* (Annotate).
+// error kinds that x2ir uses (see docs/design.md, "Errors"). A function that finds a problem says
+// *what* is wrong; the caller that knows the node adds *where* (Annotate).
 #ifndef X2IR_GRAPH_WRAPPER_STATUS_H_
 #define X2IR_GRAPH_WRAPPER_STATUS_H_
 
@@ -91,7 +91,7 @@ template <typename... Args>
 absl::Status SystemError(const Args&... args) {
   return absl::UnavailableError(StrCat(args...));
 }
-// Our own broken invariant.
+// A broken invariant of x2ir.
 template <typename... Args>
 absl::Status Internal(const Args&... args) {
   return absl::InternalError(StrCat(args...));

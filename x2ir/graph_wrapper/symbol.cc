@@ -1,4 +1,4 @@
-// The intern table behind Symbol.
+// The intern table of Symbol.
 #include "x2ir/graph_wrapper/symbol.h"
 
 #include <array>

@@ -25,8 +25,8 @@ namespace X2IR_API x2ir {
 // A file mapped read-only and kept open, so that ranges of it can be moved file to file.
 class MappedFile {
  public:
-  // Errors: NotFound when it does not exist, DataLoss when it is no regular file,
-  // Unavailable when the system refuses (permission, I/O).
+  // Errors: NotFound when it does not exist, DataLoss when it is not a regular file, Unavailable
+  // when the system refuses (permission, I/O).
   static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
@@ -54,7 +54,7 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-// DTypeOf<T>::value: the DType that a C++ type stands for.
+// DTypeOf<T>::value: the DType of a C++ type.
 template <typename T>
 struct DTypeOf;
 #define X2IR_DTYPE_OF_(T, V)                 \
@@ -182,7 +182,7 @@ class Tensor {
   using Buffer = std::vector<std::byte>;
   // The buffer, when it is our own: writable where no other tensor has it.
   Buffer& buffer() { return *static_cast<Buffer*>(const_cast<void*>(owner_.get())); }
-  // What owner_ is: nobody knows, or a MappedFile, a Buffer, a vector of strings, SparseParts.
+  // The type of owner_: not known, a MappedFile, a Buffer, a vector of strings, or SparseParts.
   enum Holder : uint8_t { kUnknown, kFile, kBuffer, kStrings, kSparse };
   DType dtype_ = DType::kUndefined;
   Holder holder_ = kUnknown;

@@ -35,8 +35,8 @@ std::string OpText(Symbol dialect, Symbol op) {
                 is_plain ? std::string(name) : Quote(name));
 }
 
-// Constants by first use, so that a weight stands where a reader looks for it; uses inside
-// nested graphs count where their node stands. Unused ones come last.
+// Constants in the order of their first use, so that a weight is near its user; uses inside of
+// nested graphs count at the place of their node. Unused ones come last.
 std::vector<const Value*> ConstantsInOrder(const Graph& graph) {
   std::vector<const Value*> order;
   if (graph.num_constants() == 0) return order;

@@ -1,5 +1,5 @@
-// Graphs as text that one would enjoy reading, and back. `x2ir show` prints it; tests
-// write graphs in it.
+// Graphs as readable text, and the parser of this text. `x2ir show` prints it; tests write graphs
+// in it.
 //
 //   graph mlp(x: float32[batch,4]) -> (y) {
 //     w: float32[4,2]                            # a weight: named, not dumped
@@ -9,13 +9,13 @@
 //     y = onnx.com.acme::Foo(h, _) { alpha = 0.5 } "node name"
 //   }
 //
-// `_` is an operand (or an output) left out. A name that is no plain identifier is quoted
-// with double quotes, escapes as in JSON; plain ones are letters, digits and _ . / - with
-// `::` between, no digit first. A value without a name is %0, %1, ... in order. `()` stands
-// for no outputs at all. A float attribute always has a point or an exponent, a double ends
-// in d (1.5d), an empty list says of what ([]:ints). An input may have a default value:
-// `x: float32[2] = float32[2]{1, 2}`. A nested graph is an attribute written
-// `body = graph name(i: int64[]) -> (o) { ... }`. Comments run from # to the end of line.
+// `_` is an operand (or an output) left out. A name that is not a plain identifier is quoted with
+// double quotes, escapes as in JSON; plain ones are letters, digits and _ . / - with `::` between,
+// no digit first. A value without a name is %0, %1, ... in order. `()` means no outputs. A float
+// attribute always has a point or an exponent, a double ends in d (1.5d), an empty list says of
+// what ([]:ints). An input may have a default value: `x: float32[2] = float32[2]{1, 2}`. A nested
+// graph is an attribute written `body = graph name(i: int64[]) -> (o) { ... }`. Comments run from #
+// to the end of line.
 #ifndef X2IR_GRAPH_WRAPPER_TEXT_H_
 #define X2IR_GRAPH_WRAPPER_TEXT_H_
 

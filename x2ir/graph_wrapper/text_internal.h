@@ -26,8 +26,8 @@ bool IsIdentifier(std::string_view text);
 std::string Quote(std::string_view text);
 std::string QuoteUnlessIdentifier(std::string_view text);
 
-// The readers below read at text[*pos] and leave *pos behind what they took. On failure *pos
-// is where the error is; the message does not say where.
+// The readers below read at text[*pos] and advance *pos past the text that they took. On failure
+// *pos is where the error is; the message does not say where.
 void SkipSpace(std::string_view text, size_t* pos);  // and comments, # to the end of line
 absl::StatusOr<std::string> ReadQuoted(std::string_view text, size_t* pos);
 std::string_view ReadIdentifier(std::string_view text, size_t* pos);  // "" when there is none
@@ -44,14 +44,14 @@ std::string NumberText(double value);
 // The whole text as a number: digits, nan, inf, -inf. nullopt when it is none, or out of range.
 std::optional<float> ToFloat(std::string_view text);
 std::optional<double> ToDouble(std::string_view text);
-// [+-]?[0-9A-Za-z.]+, with a sign behind an exponent's e.
+// [+-]?[0-9A-Za-z.]+, with a sign after the e of an exponent.
 std::string_view ReadNumberToken(std::string_view text, size_t* pos);
 
 // "float32[2]{0.5, -1}"; only the type when there are more than `max_elements`, and for
 // sparse tensors.
 std::string TensorText(const Tensor& tensor, int64_t max_elements);
 // The inverse. `zeros_left` is how many bytes of zeros (for tensors without elements) the
-// reader may still make; they take no memory until somebody writes to them.
+// reader may still make; they take no memory until they are written to.
 absl::StatusOr<Tensor> ReadTensor(std::string_view text, size_t* pos, int64_t* zeros_left);
 // A tensor of zeros of that type, which must be a tensor of static shape.
 absl::StatusOr<Tensor> ZerosOfType(const Type& type, int64_t* zeros_left);

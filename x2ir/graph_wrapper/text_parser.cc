@@ -17,7 +17,7 @@ using text_internal::IsDigit;
 
 constexpr int kMaxDepth = 200;  // of nested graphs
 
-// A name as it stands in the text. Unnamed values are known by their number ("%0").
+// A name as it is in the text. Unnamed values are known by their number ("%0").
 struct Ref {
   std::string name;
   bool unnamed = false;
@@ -187,7 +187,7 @@ class GraphParser {
     return ParseNode(frame, depth, std::move(names), std::move(types));
   }
 
-  // op(operands) { attributes } "node name", behind the '='.
+  // op(operands) { attributes } "node name", after the '='.
   absl::Status ParseNode(Frame& frame, int depth, std::vector<Ref> names, std::vector<Type> types) {
     X2IR_ASSIGN_OR_RETURN(const auto op, ReadOp());
     X2IR_RETURN_IF_ERROR(Expect("("));
@@ -323,7 +323,7 @@ class GraphParser {
     return Invalid("'", token, "' is not a number, or is out of range");
   }
 
-  // Behind the '['.
+  // After the '['.
   absl::StatusOr<Attribute> ReadList(Frame& frame, int depth) {
     if (Take("]")) {
       X2IR_RETURN_IF_ERROR(Expect(":"));
@@ -477,7 +477,7 @@ class GraphParser {
     return pos < text_.size() && text_[pos] == '[';
   }
 
-  // A string behind a node is its name, unless it starts the next statement.
+  // A string after a node is its name, unless it starts the next statement.
   bool AtNodeName() {
     if (!At('"')) return false;
     size_t pos = pos_;

@@ -28,7 +28,7 @@ absl::Status RenameValues(Graph& graph, const NamePairs& names);
 // else the errors of ReadNpy.
 absl::Status FoldInputs(Graph& graph, const NamePairs& files);
 
-// Metadata of a model: a key that it has gets the new value, others come behind.
+// Metadata of a model: an existing key gets the new value, new keys are appended.
 void SetMetadata(Model& model, const NamePairs& metadata);
 
 // Nodes lose their names, doc strings and metadata; values that are no inputs and no outputs are

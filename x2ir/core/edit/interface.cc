@@ -26,7 +26,7 @@ constexpr std::string_view kForm =
     "FILE.json, the report of the conversion, or SOURCE=NAME, SOURCE=NAME:nchw, :nhwc, :TYPE, or "
     "SOURCE==NUMBER or SOURCE==FILE.npy for an input that became a constant";
 
-// Inputs that somebody must give.
+// Inputs without a default value.
 std::vector<Value*> RequiredInputs(Graph& graph) {
   std::vector<Value*> values;
   for (Value* input : graph.inputs()) {
@@ -504,7 +504,7 @@ absl::Status AsConverted(Graph& source, Interface& interface) {
     const Type type = input->type();
     X2IR_RETURN_IF_ERROR(FoldInputs(source, {{port.source, port.constant}}));
     source.Rename(input, source.UniqueName(StrCat(port.source, "_constant")));
-    // It stays where it was, and nobody uses it.
+    // The input stays in its place, unused.
     std::vector<Value*> order = source.inputs();
     order.insert(order.begin() + static_cast<ptrdiff_t>(at), source.AddInput(port.source, type));
     for (size_t i = 0; i < order.size(); ++i) source.ReplaceInputAt(i, order[i]);

@@ -1,6 +1,6 @@
-// What a conversion makes of a model's inputs and outputs: other names, orders of axes, element
-// types, constants. The report of a conversion says it; whoever compares the two models reads it
-// there (or is told it in words) and gives the converted one the source's inputs and outputs back.
+// The changes that a conversion makes to inputs and outputs: names, orders of axes, element types,
+// constants. The report of a conversion has them. Tools that compare the two models read them there
+// (or from options) and give the converted model the inputs and outputs of the source.
 //
 // A file does not say it itself: its metadata go through other tools and conversions and are then
 // no longer true, and a file that is to be checked shall not say how.
@@ -41,37 +41,37 @@ struct Interface {
 // The inputs and outputs that a graph has, under the names and types that it has now.
 Interface InterfaceOf(const Graph& graph);
 // Names and types are now those of the graph, whose inputs and outputs are in the same order as
-// ever; inputs behind those that are known are new ones with defaults. An interface of another
-// number of them is no longer known.
+// before; inputs after the known ones are new and have defaults. If their number differs, the
+// interface becomes unknown.
 void Update(const Graph& graph, Interface& interface);
 // An input, by its name in the source, became a constant.
 void NoteConstant(const std::string& file_or_number, const std::string& name,
                   std::vector<PortChange>& inputs);
-// The types of the graph are those of the source, as whoever reads it finds them; but for element
-// types of inputs where somebody asked for others (those of outputs are not known then).
+// The types of the graph are those of the source file, except for element types of inputs that an
+// option changes (the types of outputs are then not known).
 void NoteTypes(const Graph& graph, bool but_elements, Interface& interface);
 // This input or output, as it is called now, has another order of axes.
 void NotePerm(const std::vector<int64_t>& perm, const std::string& name,
               std::vector<PortChange>& ports);
 
-// --- For whoever compares --------------------------------------------------------------------
-// Of texts: the path of a report (JSON), or what somebody says of a port,
-// SOURCE=NAME[:nchw|:nhwc][:TYPE] or SOURCE==NUMBER or SOURCE==FILE.npy for an input that became a
-// constant. An option error ("map").
+// --- For comparing models -------------------------------------------------------------------- Of
+// texts: the path of a report (JSON), or a description of a port, SOURCE=NAME[:nchw|:nhwc][:TYPE]
+// or SOURCE==NUMBER or SOURCE==FILE.npy for an input that became a constant. An option error
+// ("map").
 absl::StatusOr<Interface> ReadInterface(const std::vector<std::string>& texts, const Graph* source,
                                         const Graph& result);
 
-// The source, as far as the conversion took it: cut where that cut, and with what became constants
-// in the place of these inputs, which stay inputs that nobody uses. IR; an option error ("map")
-// where the interface is not this model's. Types of the source's outputs that the interface does
+// The source as the conversion used it: cut at the same values, and with constants in place of the
+// inputs that became constants; these remain as unused inputs. IR; an option error ("map") if the
+// interface does not belong to this model. Types of the source's outputs that the interface does
 // not say are in it afterwards.
 absl::Status AsConverted(Graph& source, Interface& interface);
 // The result with the inputs and outputs of the source: their names, order, axes and element types.
-// IR; an option error ("map") where the interface is not this model's.
+// IR; an option error ("map") if the interface does not belong to this model.
 absl::Status AsSource(Graph& result, const Interface& interface);
 
-// What would have to be said so that `result` has the inputs and outputs of `source`:
-// {"x=image:nchw"}; empty: nothing, or nobody knows.
+// The --map values with which `result` gets the inputs and outputs of `source`: {"x=image:nchw"};
+// empty: none are needed, or they are not known.
 std::vector<std::string> MissingMap(const Graph& source, const Graph& result);
 
 }  // namespace x2ir

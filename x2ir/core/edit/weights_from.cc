@@ -87,7 +87,7 @@ class NamedWeights {
     return absl::OkStatus();
   }
 
-  // The tensors that a name of the model may stand for.
+  // The tensors that a name of the model may mean.
   std::vector<const Tensor*> Find(const std::string& name) {
     std::vector<const Tensor*> found;
     for (const std::string& other : {Mapped(name, prefix_), name}) {

@@ -15,9 +15,9 @@ namespace X2IR_API x2ir {
 // Gives the weights of a model, as its file has it, the tensors of the same names of checkpoints
 // (files or folders, formats/safetensors/checkpoint.h), which stay mapped: nothing of them is read.
 //
-// A prefix that the names of one side lack ("model.") is found for each checkpoint: the one by
-// which most names are found; the report says which, which weights are shared (tied), which tensors
-// nobody used, and which constants stayed as they were.
+// A prefix that the names of one side lack ("model.") is found for each checkpoint: the prefix with
+// which most names are found. The report names the prefix, the shared (tied) weights, the unused
+// tensors, and the constants that did not change.
 //
 // Parameters must all be there, and the element type and shape of each must be the model's. Where a
 // format does not tell parameters from other constants (ONNX, IR), those constants stay that no

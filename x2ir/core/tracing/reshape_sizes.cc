@@ -61,7 +61,8 @@ class Solver {
     return absl::OkStatus();
   }
 
-  // Whether a name that stood for 1, and comes behind what size i took, is not of size i.
+  // Whether a name that was 1 in the trace, and follows the factors of size i, does not belong to
+  // size i.
   bool BelongsBehind(size_t i, const std::vector<bool>& parts, bool split) const {
     if (i + 1 == to_.size()) return false;
     // A size of 1 is still to come. Each takes one name.

@@ -28,9 +28,9 @@ struct SolvedSize {
 };
 
 // The sizes of the result, which were `to` in the trace (each over 0): the factors put together in
-// their order. A name stays whole. Where it stood for 1 it goes to a size of 1; else to the size
-// before it, unless the one behind it is only a part of what it stood before (heads, say).
-// FailedPrecondition where the sizes do not come from whole factors.
+// their order. A name is never divided. A name that was 1 in the trace goes to a size of 1, else to
+// the size before it, unless the size after it is only a part of the factor that followed the name
+// (heads, for example). FailedPrecondition if the sizes are not products of whole factors.
 absl::StatusOr<std::vector<SolvedSize>> SolveReshape(std::vector<SizeFactor> factors,
                                                      absl::Span<const int64_t> to);
 

@@ -1,5 +1,5 @@
-// The steps behind MakeSymbolic (traced_sizes.h): what was traced, how a node is prepared for
-// operands of sizes that vary, and how a value is made to vary.
+// The steps of MakeSymbolic (traced_sizes.h): the trace, the preparation of nodes whose operands
+// have sizes that vary, and the change of values to sizes that vary.
 #ifndef X2IR_CORE_TRACING_TRACED_INTERNAL_H_
 #define X2IR_CORE_TRACING_TRACED_INTERNAL_H_
 
@@ -72,7 +72,7 @@ class Trace {
 // --- Nodes (traced_nodes.cc)
 // ----------------------------------------------------------------------
 
-// Changes what the trace left in a node that has an operand of a size that varies, and its
+// Changes the numbers of the trace in a node that has an operand whose size varies, and in its
 // operands.
 absl::Status PrepareNode(Trace& trace, Node& node);
 absl::Status PrepareReshape(Trace& trace, Node& node);
@@ -92,7 +92,7 @@ absl::StatusOr<Value*> Varying(Trace& trace, Node& user, Value* value, int64_t a
                                const Dim& want);
 // Whether an axis of a value counts the rows of something: that of a range.
 bool IsRangeAlong(const Value* value, int64_t axis);
-// Whether the elements of an input take part in it. Its sizes may.
+// Whether it depends on the elements of an input. It may depend on its sizes.
 bool ComesFromInput(const Value* value);
 
 }  // namespace x2ir

@@ -185,7 +185,7 @@ void HandOnOrders(Trace& trace, const Node& node) {
   }
 }
 
-// Each result has the sizes of the trace where the names stand for its numbers.
+// Each result has the sizes of the trace if the names are replaced by their numbers.
 absl::Status CheckResults(const Trace& trace, const Node& node) {
   for (const Value* output : node.outputs()) {
     const Shape* now = output ? output->shape() : nullptr;

@@ -160,7 +160,7 @@ absl::Status ReadOperator(std::string_view bytes, const Origin& origin, int dept
 }
 
 absl::StatusOr<NetDesc> ReadNetAt(std::string_view bytes, const Origin& origin, int depth) {
-  if (depth > kMaxWireDepth) return Invalid("nets lie too deep in each other");
+  if (depth > kMaxWireDepth) return Invalid("nets are nested too deeply");
   NetDesc net;
   WireReader in(bytes, origin.begin);
   while (in.Next()) {
