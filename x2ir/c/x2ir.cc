@@ -207,7 +207,7 @@ absl::Status Save(const x2ir_model& model, x2ir_sink& sink, const x2ir_options& 
                             });
 }
 
-// Bytes of a caller, until nobody needs them. What the caller's function is told happens at once
+// Bytes of a caller, as long as they are used. What the caller's function is told happens at once
 // where there is no memory for more.
 x2ir::HeldBytes Held(const void* data, size_t size, x2ir_release_fn release, void* user) {
   if (!data) size = 0;  // bytes that are not there

@@ -4,8 +4,9 @@
  * at a time as long as they share no handle but options. No function throws, ends the process, or
  * writes to standard output or error.
  *
- * Functions that can fail give an x2ir_result, which is never null: its code says whether all went
- * well, and its message what did not. Whoever gets a handle frees it; every _free takes null.
+ * Functions that can fail give an x2ir_result, which is never null: its code tells whether the call
+ * succeeded, its message what went wrong. The caller owns every handle that it gets and must free
+ * it; every _free accepts null.
  *
  * The interface only grows: a program that was compiled with one version of this header runs with
  * every later libx2ir of the same SONAME.
@@ -77,12 +78,12 @@ typedef struct x2ir_options x2ir_options;
 X2IR_C_API x2ir_options* x2ir_options_new(void);
 X2IR_C_API void x2ir_options_free(x2ir_options* options);
 
-/* The keys are the long flags of `x2ir convert --help` without their dashes, the values what stands
- * behind them: ("opset", "17"), ("shape", "x:1,3,224,224"), ("external-data", "always"). Those
- * without a value are "true" or "false": ("optimize", "false"). "from" and "to" name formats. A key
- * that the command line takes several times may be set several times. Inputs to measure with
- * ("int8", "calibrate") are files, and what was measured stands in the notes of the report. Values
- * are read when a model is: what is wrong with one is an error of that call. */
+/* The keys are the long flags of `x2ir convert --help` without their dashes, the values are the
+ * arguments of the flags: ("opset", "17"), ("shape", "x:1,3,224,224"), ("external-data", "always").
+ * Those without a value are "true" or "false": ("optimize", "false"). "from" and "to" name formats.
+ * A key that the command line takes several times may be set several times. Inputs to measure with
+ * ("int8", "calibrate") are files, and the notes of the report list the measured results. Values
+ * are parsed when a model is read: a wrong value is an error of that call. */
 X2IR_C_API x2ir_result* x2ir_options_set(x2ir_options* options, const char* key, const char* value);
 
 /* Called often while a model is converted, on the thread that called us: `done` of `total` nodes.
@@ -104,8 +105,9 @@ X2IR_C_API x2ir_source* x2ir_source_file(const char* path);
 /* Bytes, which are not copied: they stay as they are until `release` is called with `user`, once,
  * maybe long after the source was freed, and from any thread (also when there is no memory for the
  * source). A null `release`: the bytes outlive
- * the source and all models read from it. `name` ("net.onnx") stands in messages, and its extension
- * says the format where the bytes do not. A null `data` is no bytes, whatever `size` says. */
+ * the source and all models read from it. `name` ("net.onnx") appears in messages, and its
+ * extension gives the format if the bytes do not. A null `data` is no bytes, whatever `size` says.
+ * */
 typedef void (*x2ir_release_fn)(void* user);
 X2IR_C_API x2ir_source* x2ir_source_bytes(const void* data, size_t size, const char* name,
                                           x2ir_release_fn release, void* user);

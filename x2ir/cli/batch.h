@@ -1,8 +1,8 @@
 // --batch: a verb's work for each of many files, several at a time, in one process.
 //
-// LIST has a file a line ("-": standard input), and comments (#); behind a tab may stand the file
-// to write, seen from the folder of -o, by default the file's own path there; and behind further
-// tabs what else belongs to the file (--calibrate).
+// LIST has a file a line ("-": standard input), and comments (#); a tab may be followed by the file
+// to write, relative to the folder of -o (by default the file's own path there), and further tabs
+// by other arguments for the file (--calibrate).
 //
 // The report has one line of JSON a file, written when the file is done, and is at the same time
 // what the next run knows: a file that was done with the same settings by the same version is
@@ -47,14 +47,14 @@ struct BatchOutcome {
     phase = where;
     return std::move(*this);
   }
-  // What the model of `in`, which stands in `read`, is mapped from besides: paths, sorted.
+  // Further files that the model of `in` (which is in `read`) is mapped from: paths, sorted.
   void Reads(const std::string& in, const Mapped& files);
 };
 // A file of the list.
 struct BatchFile {
   std::string input, output;
   bool named = false;               // the list says what the output is called
-  std::vector<std::string> beside;  // what stands behind the output: other files that are read
+  std::vector<std::string> beside;  // fields after the output: other files that are read
 };
 using BatchWork = std::function<BatchOutcome(const BatchFile& file, Report& report)>;
 

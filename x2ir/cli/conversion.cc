@@ -187,7 +187,8 @@ Strings OutputsOf(const Format& target, const std::string& out) {
   return outputs;
 }
 
-// One whose name nobody said is replaced only if its content is of the format that is written.
+// An existing output whose name was not given is replaced only if it is of the format that is
+// written.
 absl::Status CheckReplaces(const Plan& plan, const std::string& out) {
   constexpr size_t kHeadSize = 4096;
   if (plan.named || plan.to.format_options.Flag("force") || ::access(out.c_str(), F_OK) != 0)
@@ -344,7 +345,7 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
   if (progress) from.progress = to.progress = progress->fn();
   const bool is_ir = FindFormat(from.format)->dialect == kIrDialect;
   const bool to_ir = plan.target->dialect == kIrDialect;
-  // IR has what it has because somebody wanted it.
+  // IR is not changed by default.
   if (!from.freeze_params) from.freeze_params = !is_ir;
   // New shapes of an IR model are found on the way out.
   if (is_ir && !to_ir) {
@@ -386,7 +387,7 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
     };
   }
   if (to_ir) say("writing", out);
-  // What failed leaves nothing behind.
+  // A failed conversion leaves no files.
   absl::StatusOr<NewFolders> folders = NewFolders::For(plan.to_stdout ? "" : out);
   if (!folders.ok()) return outcome.Ended(folders.status(), Phase::kWriting);
   if (!plan.to_stdout) {
@@ -513,7 +514,7 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
     code = session.Fail(writing ? status : NamingModel(status, report, flags.model), outcome.phase,
                         &report);
   }
-  // It may be one of the files that the model names, which nobody knew before it was read.
+  // It may be one of the files that the model names, which was not known before it was read.
   if (!flags.report.empty()) {
     if (absl::Status s = CheckOutputs(outcome.read, {}, {flags.report}); !s.ok()) {
       return session.Usage(s);

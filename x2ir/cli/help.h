@@ -1,6 +1,6 @@
-// What --help prints. Options of formats are many: where the command line names a format, by --from
-// or --to or by a file, its options are explained, and others left out; where it names none, each
-// stands beside the formats that have it.
+// What --help prints. Formats have many options. If the command line names a format (by --from,
+// --to or a file), only its options are explained; otherwise each option is listed with the formats
+// that have it.
 #ifndef X2IR_CLI_HELP_H_
 #define X2IR_CLI_HELP_H_
 

@@ -26,7 +26,7 @@ constexpr char kEnd = '\0';
 
 [[noreturn]] void Child(const std::function<std::string()>& work, const Limits& limits, int fd) {
 #ifdef __linux__
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody waits for it where the parent is gone
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // without the parent no process waits for it
 #endif
   if (limits.bytes > 0) {
     // Data, not address space: a mapped file takes no memory that others could have.

@@ -22,8 +22,8 @@ class LoopbackServer {
   int port() const { return port_; }
   std::string Url() const;
 
-  // Gives the page to everybody who asks for "/" by this address, until the program ends. Requests
-  // that came to another name are refused: a page of somebody else's may have sent them here.
+  // Serves the page at "/" of this address until the program ends. Requests for another host name
+  // are refused: a foreign page may have sent them.
   absl::Status Run(std::shared_ptr<const std::string> page) const;
 
  private:

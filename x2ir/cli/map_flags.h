@@ -18,10 +18,11 @@ void AddMapFlag(Verb& verb, std::vector<std::string>& map);
 // it; without `source`, `converted` alone. Nothing without --map.
 absl::Status ApplyMap(const std::vector<std::string>& map, Model* source, Model& converted);
 
-// What to give where inputs or outputs do not fit and there was no --map; empty: nobody knows.
+// A hint which flags to use if inputs or outputs do not match and there was no --map; empty: not
+// known.
 std::string MapHint(const std::vector<std::string>& map, const Model* source,
                     const Model& converted);
-// An error about the model or its inputs, with that hint behind it.
+// An error about the model or its inputs, followed by that hint.
 absl::Status WithHint(const absl::Status& status, const std::string& hint);
 
 }  // namespace x2ir::cli

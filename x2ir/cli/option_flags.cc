@@ -82,7 +82,7 @@ void OptionFlags::AddTo(Verb& verb, Defs defs, bool hidden) {
   std::vector<Shared> all;
   for (const Format* format : AllFormats()) {
     for (const OptionDef& def : format->*defs) {
-      if (IsConversionOption(def.name)) continue;  // its flag stands there
+      if (IsConversionOption(def.name)) continue;  // its flag is in that table
       const auto it = std::find_if(
           all.begin(), all.end(), [&](const Shared& other) { return other.def->name == def.name; });
       if (it == all.end()) {

@@ -20,7 +20,7 @@ namespace x2ir::cli {
 class Arg;
 class Verb;
 
-// The flag that stands for an option, whether a format defines it or the library itself.
+// The flag of an option of a format or of the library.
 std::string FlagOf(std::string_view option);
 // Whether there is an option of that name.
 bool IsOption(std::string_view name);

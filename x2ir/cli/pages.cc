@@ -174,7 +174,7 @@ Strings NamesOfVerbs(const std::vector<PageVerb>& verbs) {
   return names;
 }
 
-// The first sentence, or what stands before the first colon or semicolon of a long one.
+// The first sentence, or the part of a long one before the first colon or semicolon.
 std::string Brief(std::string_view words) {
   const size_t end = words.find(words.size() > 60 ? ";" : "\n");
   return std::string(words.substr(0, std::min(end, words.find(". "))));

@@ -83,7 +83,7 @@ std::vector<std::string> NamesOf(const CLI::App& app) {
   return names;
 }
 
-// What to say of an argument that nobody expected; empty when the parser's own words will do.
+// The message for an unexpected argument; empty if the parser's message is good enough.
 std::string Unexpected(const CLI::App& app, const std::vector<CLI::App*>& verbs, int argc,
                        char** argv) {
   for (const CLI::App* parsed : {&app, verbs.empty() ? &app : verbs.front()}) {

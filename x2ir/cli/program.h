@@ -73,13 +73,13 @@ class Arg {
 // Which of the flags about reading a model --help shows. All verbs take them.
 enum class Reads { kModel, kNothing };
 
-// A subcommand, with -q and -v. The parser's library stays behind this: it takes long to
-// compile. Variables that values go to must live as long as the app.
+// A subcommand, with -q and -v. This class hides the library of the parser, which takes long to
+// compile. Variables that receive values must live as long as the app.
 class Verb {
  public:
   Verb(CLI::App& app, Session& session, const std::string& name, const std::string& description,
        const std::string& footer, Reads reads = Reads::kModel);
-  // What stands before the verb: the flags that all verbs have.
+  // The flags before the verb: those that all verbs have.
   Verb(CLI::App& app, Session& session);
   // "MODEL" is a positional argument, "-o,--output" a flag with one value.
   Arg Text(const std::string& flag, std::string& value, const std::string& type,
@@ -90,7 +90,7 @@ class Verb {
                const std::string& description);
   // "--raw" sets, "--types,!--no-types" sets or clears.
   Arg Flag(const std::string& flag, bool& value, const std::string& description);
-  // Flags that follow stand under this line in --help.
+  // The following flags are listed under this line in --help.
   void Group(const std::string& title) { group_ = title; }
   // The same for flags of formats (help.h), of readers or of writers.
   void Group(const std::string& title, bool reading, const std::vector<std::string>& formats);

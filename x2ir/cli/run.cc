@@ -57,7 +57,7 @@ absl::Status SetInput(const Graph& graph, const std::string& name, const std::st
   return absl::OkStatus();
 }
 
-// Inputs that nobody gave, as a hint for the command line; empty when there are none.
+// Missing inputs, as a hint for the command line; empty if there are none.
 std::string Missing(const Graph& graph, const IoCase& io) {
   std::string missing;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {

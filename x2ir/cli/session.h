@@ -27,9 +27,8 @@ enum ExitCode {
 // NotFound.
 enum class Phase { kReading, kConverting, kWriting };
 
-// The exit code that a failure stands for. Failures of single ops in `report` (may be null)
-// say more than the status: one unsupported op makes it kCannot. An error about an option is wrong
-// usage.
+// The exit code of a failure. Failures of single ops in `report` (may be null) are more precise
+// than the status: one unsupported op makes it kCannot. An error about an option is wrong usage.
 ExitCode ExitCodeOf(const absl::Status& status, Phase phase, const Report* report = nullptr);
 
 class Session {
@@ -41,8 +40,8 @@ class Session {
   bool verbose = false;
   // Of readers; those that a model's format does not have are left out.
   OptionFlags reading;
-  // For --help: the formats whose options stand under a title, and the format that a verb writes
-  // where nothing names one.
+  // For --help: the formats whose options are listed under a title, and the format that a verb
+  // writes by default.
   struct FormatTitle {
     bool reading;
     std::vector<std::string> formats;

@@ -8,10 +8,10 @@
 
 namespace x2ir::cli {
 
-// Readers map files, and open them more than once. Where an argument names a descriptor of ours
-// that is a pipe (-, /dev/stdin, /dev/fd/N, also behind a =), all that comes through it goes to a
-// temporary file without a name, which then is that descriptor. Other pipes are refused by who
-// opens them: a file that names others must not make us wait.
+// Readers map files, and open them more than once. If an argument names a descriptor of this
+// process that is a pipe (-, /dev/stdin, /dev/fd/N, also after a =), its content is copied to an
+// unnamed temporary file, which replaces the descriptor. The code that opens files refuses other
+// pipes: a file that names other files must not block the program.
 absl::Status KeepStreams(absl::Span<char* const> args);
 
 }  // namespace x2ir::cli

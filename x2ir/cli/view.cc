@@ -83,7 +83,7 @@ absl::Status OpenInBrowser(std::string what) {
 std::string TitleOf(const std::string& path, const std::string& other) {
   const auto parts = [](const std::string& text) {
     std::filesystem::path p = std::filesystem::path(text).lexically_normal();
-    if (!p.has_filename()) p = p.parent_path();  // a folder with a slash behind it
+    if (!p.has_filename()) p = p.parent_path();  // a folder with a trailing slash
     return std::pair(p.filename().string(), p.parent_path().filename().string());
   };
   const auto [name, folder] = parts(path);

@@ -52,7 +52,7 @@ struct Report {
   std::vector<std::string> checks;  // what the result was checked by, with --check
   Interface interface;              // the changes of the source's inputs and outputs
 
-  // Merges the report of an import into that of the export that follows.
+  // The part of an import's report that also holds for the export that follows.
   Report OfBoth() &&;
 
   int64_t mapped() const;

@@ -8,8 +8,8 @@
 
 namespace X2IR_API x2ir {
 
-// The op's own row, else that of all ops which have an attribute of this name. Empty where nobody
-// said it, which a law finds.
+// The op's own row, else that of all ops which have an attribute of this name. Empty if there is no
+// row, which a law reports.
 std::string_view AttributeMeaning(std::string_view op, std::string_view attribute);
 
 }  // namespace x2ir

@@ -1,6 +1,7 @@
-// Where two models of one network part: both run on the same inputs, and every value that they
-// both have is compared: values that hold the same (number_match.h), and those that stand in the
-// same place (match.h). The first one that differs is at the node that differs.
+// Finds where two models of one network start to differ: both run on the same inputs, and every
+// value that they both have is compared: values with equal elements (number_match.h), and values at
+// the same place of the structure (match.h). The first value that differs is a result of the node
+// that differs.
 #ifndef X2IR_INSPECT_COMPARE_H_
 #define X2IR_INSPECT_COMPARE_H_
 
@@ -47,8 +48,8 @@ struct Divergence {
   // What the two nodes do not have in common: operands that are constants, attributes, the order of
   // operands. Empty: nothing of their own.
   std::vector<std::string> reasons;
-  // What stands between values that agree and this one, in each model, in the order of computing:
-  // several nodes where one model does in one what the other does in more.
+  // The nodes between values that agree and this one, in each model, in the order of computation:
+  // several nodes if one model uses one node where the other uses more.
   std::vector<const Node*> nodes_here, nodes_there;
   GraphMatch match;
 };
@@ -78,9 +79,9 @@ absl::StatusOr<ModelComparison> CompareModels(const Model& ir, const Model& othe
                                               absl::Span<const IoCase> cases,
                                               const VerifyOptions& options = {});
 
-// The same model, computed by somebody else: `theirs` gives values of `ir` for a case, as many as
-// are known there, its outputs among them. Both sides of a divergence are the node of `ir`, so that
-// CutDifference(ir, ir, ...) cuts it out.
+// The same model, computed by other code: `theirs` gives the known values of `ir` for a case,
+// including its outputs. Both sides of a divergence are the node of `ir`, so that CutDifference(ir,
+// ir, ...) cuts it out.
 using ValuesFn =
     std::function<absl::StatusOr<absl::flat_hash_map<const Value*, Datum>>(const IoCase& io)>;
 absl::StatusOr<ModelComparison> CompareValues(const Model& ir, const ValuesFn& theirs,

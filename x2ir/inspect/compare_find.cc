@@ -380,8 +380,8 @@ absl::StatusOr<Found> FindDifferences(const Model& ir, const Model& other,
   X2IR_ASSIGN_OR_RETURN(Found found, FindAsTheyAre(ir, other, cases, options));
   const size_t size = DifferingNodesOf(ir, other, found).size();
   if (!found.first || size <= 2) return found;
-  // What one model does in one node and the other in several keeps structures from being the same
-  // behind the difference. Copies in which both do it in one are more alike.
+  // If one model uses one node where the other uses several, the structures after this place
+  // differ. Copies in which both use one node are more similar.
   Model plain = ir.Clone(), plain_other = other.Clone();
   for (Model* model : {&plain, &plain_other}) {
     X2IR_RETURN_IF_ERROR(RunPasses(*model->graph, kPlain).status());

@@ -1,4 +1,4 @@
-// What comparing finds, with the values themselves: the work behind compare.h.
+// The results of a comparison with the values themselves; used by compare.h.
 #ifndef X2IR_INSPECT_COMPARE_INTERNAL_H_
 #define X2IR_INSPECT_COMPARE_INTERNAL_H_
 
@@ -37,7 +37,7 @@ struct DifferingNodes {
 };
 DifferingNodes DifferingNodesOf(const Model& ir, const Model& other, const Found& found);
 
-// Of values of `ir` as somebody else computes them.
+// The same for values of `ir` that other code computed.
 absl::StatusOr<Found> FindInValues(const Model& ir, const ValuesFn& theirs,
                                    absl::Span<const IoCase> cases, const VerifyOptions& options);
 absl::StatusOr<Found> FindDifferences(const Model& ir, const Model& other,

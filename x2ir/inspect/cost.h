@@ -37,7 +37,7 @@ struct OpCost {
 };
 
 struct ModelCost {
-  // In the order of the graph; those of nested graphs behind the node that has them, once, however
+  // In the order of the graph; nodes of nested graphs follow the node that has them, once, however
   // often they run.
   std::vector<NodeCost> nodes;
   std::vector<OpCost> ops;             // the most multiply-adds first, then the most parameters

@@ -85,7 +85,7 @@ class Differ {
               const PortMatch& ports, const GraphMatch& match) {
     absl::flat_hash_set<const Node*> matched;
     for (const auto& [x, y] : match.nodes) matched.insert(y);
-    // What the other has alone stands behind the node that it follows there.
+    // Nodes that only the other graph has come after the node that they follow there.
     absl::flat_hash_map<const Node*, std::vector<const Node*>> behind;  // null: at the start
     const Node* last = nullptr;
     for (const Node* y : other.nodes()) {

@@ -27,7 +27,7 @@ std::vector<std::string> DifferencesOf(const Node* x, const Node* y, const Graph
 struct NodeDiff {
   enum Kind { kOnlyInFirst, kOnlyInOther, kChanged };
   Kind kind;
-  std::string graph;  // the nested graph that it stands in: "if \"choice\".then_branch"; or empty
+  std::string graph;  // the nested graph that it is in: "if \"choice\".then_branch"; or empty
   std::string op, node, value;           // value: its first result
   std::string text;                      // "y: float32[2] = relu(x)", without large constants
   std::vector<std::string> differences;  // of kChanged

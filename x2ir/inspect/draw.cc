@@ -27,7 +27,7 @@ std::string Short(std::string text) {
   return text.substr(0, end) + "...";
 }
 
-// What an attribute is where nobody says; null where somebody must.
+// The default of an attribute; null if it is required.
 const Attribute* DefaultOf(const Node& node, Symbol name) {
   if (node.is_ir()) {
     const OpDef* op = FindOp(node.op());

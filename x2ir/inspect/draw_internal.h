@@ -1,4 +1,4 @@
-// What stands in the boxes of a drawing, however it is drawn.
+// The content of the boxes of a drawing, for all kinds of drawings.
 #ifndef X2IR_INSPECT_DRAW_INTERNAL_H_
 #define X2IR_INSPECT_DRAW_INTERNAL_H_
 

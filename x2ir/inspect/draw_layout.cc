@@ -66,8 +66,8 @@ class Placer {
     return order;
   }
 
-  // Every box stands below all that it depends on, and no higher than it must: what little depends
-  // on moves down to what depends on it.
+  // Every box is below all boxes that it depends on, and as low as possible: boxes with few
+  // dependents move down to them.
   void FindLayers() {
     const size_t n = layout_.boxes.size();
     out_.resize(n);

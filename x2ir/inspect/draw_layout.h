@@ -1,5 +1,5 @@
-// A layered layout of a directed graph, in time that grows with its size: boxes stand in layers
-// below the boxes that they depend on, in an order that makes few edges cross.
+// A layered layout of a directed graph, in time that grows with its size: boxes are in layers below
+// the boxes that they depend on, in an order that makes few edges cross.
 #ifndef X2IR_INSPECT_DRAW_LAYOUT_H_
 #define X2IR_INSPECT_DRAW_LAYOUT_H_
 

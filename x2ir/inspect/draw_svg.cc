@@ -58,7 +58,7 @@ std::string Number(double value) {
   return StrCat(halves < 0 ? "-" : "", std::abs(halves) / 2, halves % 2 != 0 ? ".5" : "");
 }
 
-// One graph's boxes, each with what is in it, and where they stand.
+// The boxes of one graph with their content and their positions.
 struct Picture {
   struct Part {
     Box box;

@@ -1,5 +1,5 @@
-// Which nodes and values of one graph are those of another: what comparing two models of one
-// network stands on, whatever formats they came from.
+// Matches the nodes and values of two graphs. Comparisons of two models of one network in any
+// formats are based on it.
 #ifndef X2IR_INSPECT_MATCH_H_
 #define X2IR_INSPECT_MATCH_H_
 
@@ -13,8 +13,8 @@
 
 namespace X2IR_API x2ir {
 
-// Inputs that somebody must give, and outputs, in pairs: by name where all names of `b` are in `a`,
-// else by position. InvalidArgument where the numbers differ.
+// Pairs of required inputs, and of outputs: by name where all names of `b` are in `a`, else by
+// position. InvalidArgument where the numbers differ.
 struct PortMatch {
   std::vector<std::pair<const Value*, const Value*>> inputs, outputs;
 };
@@ -26,10 +26,10 @@ IoCase CaseOf(const IoCase& io, const PortMatch& ports, const Graph& a, const Gr
 // graphs: constants have no partners, since they may be what differs.
 //
 // From the inputs on, nodes of one op are the same whose operands are; among several the names of
-// results and of weights decide, then the order. So it goes from the outputs back, for what stands
-// behind a node that one graph has alone, and from linear nodes of the same weights. Values that
-// are left are the same by name. What is computed of constants alone counts as one. `known` are the
-// same before all that, with the nodes that compute them, whatever their ops.
+// results and of weights decide, then the order. The same is done backwards from the outputs, for
+// nodes after a node that only one graph has, and from linear nodes with the same weights. The
+// remaining values are matched by name. A value computed from constants alone counts as a constant.
+// `known` are the same before all that, with the nodes that compute them, whatever their ops.
 struct GraphMatch {
   absl::flat_hash_map<const Value*, const Value*> values;
   absl::flat_hash_map<const Node*, const Node*> nodes;

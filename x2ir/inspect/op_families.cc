@@ -7,7 +7,7 @@
 namespace x2ir {
 namespace {
 
-// "conv" of "x2ir/ops/conv.cc"; empty for an op of somebody else's.
+// "conv" of "x2ir/ops/conv.cc"; empty for an op that is not x2ir's.
 std::string_view FileOf(const OpDef& def) {
   constexpr std::string_view kFolder = "x2ir/ops/";
   std::string_view file = def.place().file;

@@ -16,7 +16,7 @@ struct OpFamily {
   std::string_view title;               // "Convolution and pooling"
   std::string_view color;               // "#rrggbb", light enough for black text
   std::vector<std::string_view> files;  // of x2ir/ops, whose ops are of this family: "conv", "pool"
-  std::vector<std::string_view> ops;    // that stand in a file of another family
+  std::vector<std::string_view> ops;    // that are in a file of another family
 };
 // In the order in which a reader wants them. Each IR op is in exactly one (a law).
 absl::Span<const OpFamily> OpFamilies();

@@ -30,8 +30,8 @@ std::string Range(const OpRow::Mapping& m) {
   return m.first == m.last ? StrCat(m.first) : StrCat(m.first, "-", m.last);
 }
 
-// "onnx.Clip 6-10, 11+, 12 of torch": an op's name stands once for its forms. Of dialects that are
-// only read, where one IR op may stand for dozens of ops, it is how many.
+// "onnx.Clip 6-10, 11+, 12 of torch": an op's name occurs once for all its forms. For dialects that
+// are only read, where dozens of ops may become one IR op, it is their number.
 std::string Opsets(const OpRow& row) {
   std::string text;
   std::string_view last;

@@ -75,9 +75,8 @@ struct OpsTable {
 };
 
 // All IR ops, or all ops of a dialect. `dialect`: mappings of that one only ("": all); `opset`:
-// those that hold there. InvalidArgument for a dialect that nobody registered, or an opset that it
-// has not.
-// `only`: these ops of the IR instead of all; InvalidArgument for one that there is not.
+// those that hold there. InvalidArgument for an unknown dialect or opset. `only`: these ops of the
+// IR instead of all; InvalidArgument for an unknown op.
 absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<int> opset,
                                       const std::vector<std::string>& only = {});
 

@@ -19,7 +19,7 @@ class SizeNames {
   void Learn(const Type& here, const Type& there);
   // In the words that were learned.
   bool Same(const Type& here, const Type& there) const;
-  // The same, where names stand for names, one for one.
+  // The same, with a one-to-one mapping of names.
   bool SameButForNames(const Type& here, const Type& there) const;
 
  private:

@@ -19,7 +19,7 @@ bool Commutes(const Node& node) {
 }
 
 // The number of axes that `axis` and `axes` of a node count from the end of: those of operand 0, or
-// of the result where axes are added. -1 where nobody knows.
+// of the result where axes are added. -1 if it is not known.
 int64_t RankOfAxes(const Node& node) {
   if (node.Is("concat_from_sequence")) return -1;
   const bool adds = node.Is("one_hot") || node.Is("unsqueeze");
@@ -84,7 +84,7 @@ std::vector<const Value*> OperandsLike(const Node& x, const Node& y, const Graph
     found[i] = true;
     left.erase(it);
   }
-  // What is another value stands with its like: a weight with a weight.
+  // Different values are paired by kind: a weight with a weight.
   for (size_t i = 0; i < ordered.size(); ++i) {
     if (found[i]) continue;
     const bool constant = x.input(i) && x.input(i)->fixed_constant();

@@ -17,9 +17,9 @@ namespace X2IR_API x2ir {
 // reshape there.
 bool SameReshape(const Node& x, const Node& y);
 
-// The operands of `y` in the order of those of `x`: of an op whose operands may change places those
-// stand first that the match, or their numbers, say are the same; of others, and of more than 64,
-// as they are. Both have as many.
+// The operands of `y` in the order of those of `x`: of a commutative op, operands that are the same
+// by the match or by their numbers come first; other ops, and ops with more than 64 operands, keep
+// their order. Both have as many.
 std::vector<const Value*> OperandsLike(const Node& x, const Node& y, const GraphMatch& match);
 
 // Whether attributes of one name say the same: axes may count from the last, and whether a gemm

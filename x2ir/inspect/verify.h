@@ -75,7 +75,7 @@ const Metric* FindMetric(std::string_view name);  // null: there is none
 
 // Decides in place of the tolerance whether an output agrees: the metric is at least the bound
 // where more is better, else at most. Numbers of different element types are compared as numbers;
-// shapes must be the same, and NaN and infinities stand where they are expected.
+// shapes must be the same, and NaN and infinities must be at the expected positions.
 struct Criterion {
   const Metric* metric;
   double bound;
@@ -83,7 +83,7 @@ struct Criterion {
 };
 
 // The quantization step of a value of an IR graph: the scale (the largest of several) of the
-// dequantize_linear that computes it, 1 behind a quantize_linear, since these are integers. Nodes
+// dequantize_linear that computes it, 1 after a quantize_linear, since these are integers. Nodes
 // between that only move elements, or change their type, are passed. 0: it is not quantized, or the
 // scale is not constant.
 double StepOf(const Value& value);

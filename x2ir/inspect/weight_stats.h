@@ -1,4 +1,4 @@
-// What stands in a weight: range, mean, zeros, numbers that are none, and a histogram.
+// Statistics of a weight: range, mean, zeros, NaNs, and a histogram.
 #ifndef X2IR_INSPECT_WEIGHT_STATS_H_
 #define X2IR_INSPECT_WEIGHT_STATS_H_
 
@@ -22,8 +22,8 @@ struct WeightStats {
   int64_t zeros = 0, nans = 0, infinities = 0;
   double min = 0, max = 0, mean = 0, deviation = 0;  // 0 where there is no finite number
   double least = 0;  // the smallest absolute value that is not 0; 0: there is none
-  // Counts of finite numbers in as many parts of [min, max], each of the same width; empty where
-  // there are none, or nobody wants them.
+  // Counts of finite numbers in as many parts of [min, max], each of the same width; empty if there
+  // are none, or if they are not requested.
   std::vector<int64_t> histogram;
 
   double sparsity() const {

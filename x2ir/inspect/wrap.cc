@@ -14,7 +14,7 @@ bool MayBreakAfter(std::string_view text, size_t i) {
 
 void AppendLine(std::string_view line, size_t width, std::string* out) {
   const size_t indent = std::min(line.find_first_not_of(' '), line.size());
-  size_t start = 0, last_break = 0;  // a break stands before line[last_break]
+  size_t start = 0, last_break = 0;  // a break is before line[last_break]
   size_t column = 0;
   bool quoted = false;
   for (size_t i = 0; i < line.size(); ++i, ++column) {

@@ -15,7 +15,7 @@ namespace X2IR_API x2ir {
 // own. At least one line.
 std::vector<std::string> Wrapped(std::string_view text, size_t width);
 
-// Text of a graph (text.h) with its long lines broken behind commas, braces and spaces that are not
+// Text of a graph (text.h) with its long lines broken after commas, braces and spaces that are not
 // in quotes; what follows is indented. ParseGraph reads the same graph from it.
 std::string WrapGraphText(std::string_view text, size_t width);
 

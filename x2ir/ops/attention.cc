@@ -115,7 +115,7 @@ absl::Status InferAttention(InferContext& ctx) {
       (kv_heads.value() == 0 ? q.heads.value() != 0 : q.heads.value() % kv_heads.value() != 0)) {
     return Invalid(q.heads.ToString(), " heads cannot share ", kv_heads.ToString());
   }
-  // Past keys and values stand before the new ones.
+  // Past keys and values come before the new ones.
   auto total = [&](size_t i, const Dim& length, Dim& width) -> absl::StatusOr<Dim> {
     if (i >= ctx.num_inputs() || !ctx.has(i)) return length;
     const Shape* past = ctx.shape(i);
@@ -278,7 +278,7 @@ absl::Status EvalAttentionAs(EvalContext& ctx, DType softmax_type) {
     X2IR_ASSIGN_OR_RETURN(
         mask, Mask<T>::Make(ctx.input(kMask), {q.batch, q.heads, q.length}, k.length, dtype));
   }
-  // Where the first query stands among the keys, and how many keys count.
+  // The position of the first query among the keys, and the number of valid keys.
   const bool past = ctx.num_inputs() > kPastKey && ctx.has(kPastKey);
   const int64_t past_length = past ? ctx.dims(kPastKey)[2] : 0;
   std::vector<int64_t> counts;  // of each batch; empty: all keys

@@ -1,4 +1,4 @@
-// What stands around attention: rotary_embedding, tensor_scatter, swiglu.
+// Ops used around attention: rotary_embedding, tensor_scatter, swiglu.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -45,7 +45,7 @@ Perm WithAxes(const Perm& p, const std::vector<bool>& dropped) {
     if (!dropped[axis]) kept.push_back(axis);
     if (dropped[axis] && kept.empty()) all.push_back(axis);
   }
-  // A dropped axis stays behind the one that it stands behind now.
+  // A dropped axis stays after the axis that it follows now.
   for (int64_t i : p) {
     all.push_back(kept[i]);
     for (int64_t axis = kept[i] + 1; axis < rank && dropped[axis]; ++axis) all.push_back(axis);

@@ -1,6 +1,6 @@
-// Flips: a node works on operands, and gives results, of another order of axes; the numbers are the
-// same, elsewhere. An op's AxisRule (traits.h) says how its nodes are flipped; this file has what
-// rules are made of. An op whose rule nobody shares has it beside its definition.
+// Flips: a node with operands and results in another order of axes; the elements are the same, at
+// other positions. An op's AxisRule (traits.h) says how its nodes are flipped; this file has the
+// parts of such rules. A rule that only one op uses is beside the definition of the op.
 #ifndef X2IR_OPS_AXES_H_
 #define X2IR_OPS_AXES_H_
 
@@ -86,7 +86,7 @@ int64_t RankOf(const Value* value);
 // What an operand that is broadcast to rank p.size() has to be for the result to have order p.
 Perm OperandOrder(const Value& operand, const Perm& p);
 // The order of a result that is without some axes of the operand ("dropped"), and the other way
-// round, where the dropped axes may stand anywhere.
+// round, where the dropped axes may be at any position.
 Perm WithoutAxes(const Perm& p, const std::vector<bool>& dropped);
 Perm WithAxes(const Perm& p, const std::vector<bool>& dropped);
 // Which of `rank` axes a list names; nullopt for an axis out of range.
@@ -96,8 +96,8 @@ std::vector<int64_t> NewAxes(const std::vector<int64_t>& axes, const Perm& p);
 // Whether the channels stay where the node's attribute `layout` has them.
 bool FixesChannels(const Node& node, const Perm& p);
 
-// Puts another operand there; nodes with fewer operands get more. Constants that nobody uses then
-// are the caller's to remove.
+// Replaces an operand; nodes with fewer operands get more. The caller must remove constants that
+// are unused then.
 void SetOperand(Node& node, size_t i, Value* value);
 // Elements of a rank-1 value in another order: element i is element order[i].
 Value* Reordered(Builder& b, Value* value, const std::vector<int64_t>& order);

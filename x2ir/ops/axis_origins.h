@@ -21,7 +21,7 @@ std::vector<AxisPlace> AxisOrigins(const Node& node, int64_t axis);
 bool HasAxis(const Shape* shape, int64_t axis);  // false of a shape that is not known
 // Whether each element of the results is computed from one of each operand, all broadcast.
 bool IsElementwise(const OpDef& def);
-// The first result that somebody uses; null where nobody uses any.
+// The first used result; null if none is used.
 const Value* ResultOf(const Node& node);
 
 // --- What ops say: each is an AxisOriginsFn ------------------------------------------------------

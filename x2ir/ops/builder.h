@@ -15,12 +15,12 @@
 
 namespace X2IR_API x2ir {
 
-// New nodes stand before `before` (null: at the end), in the order they are made. Their
-// outputs have no names yet: whoever drives the rewrite names them.
+// New nodes are inserted before `before` (null: at the end), in the order of their creation. Their
+// outputs have no names yet: the driver of the rewrite names them.
 //
 // The first failure (unknown op, inference error) is kept in status(); everything made
-// after it still gives a value of unknown type, so that code can go on without checks. Who would
-// rather not go on asks for it (set_stops): then each failure throws Stopped.
+// after it still gives a value of unknown type, so that code can go on without checks. After
+// set_stops each failure throws Stopped instead.
 class Builder {
  public:
   // A list, {x, nullptr, y}, or a vector: what is left out is null.
@@ -65,7 +65,7 @@ class Builder {
   struct Stopped {};
   void set_stops(bool stops) { stops_ = stops; }
 
-  // While it lives, new nodes and constants stand at the end of a nested graph, with names of
+  // While it lives, new nodes and constants are added at the end of a nested graph, with names of
   // their own: the body of a node that is made afterwards.
   class Nested;
 

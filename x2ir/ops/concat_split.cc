@@ -118,7 +118,7 @@ X2IR_OP(concat)
 
 // --- split ----------------------------------------------------------------------------------
 
-// Sizes of n parts of a dim that nobody gives sizes for.
+// The sizes of n parts of a dim if no sizes are given.
 absl::StatusOr<std::vector<Dim>> EqualParts(const Dim& size, int64_t n, bool uneven) {
   std::vector<Dim> parts;
   if (!uneven) {

@@ -11,7 +11,7 @@
 
 namespace X2IR_API x2ir {
 
-// Which letters name the axes of each operand and of the result. An ellipsis stands as '.'.
+// Which letters name the axes of each operand and of the result. An ellipsis is written as '.'.
 struct Equation {
   std::vector<std::string> terms;
   std::string result;

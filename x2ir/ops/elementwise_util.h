@@ -112,7 +112,7 @@ absl::Status CheckSameDType(const EvalContext& ctx, size_t from);
 
 // --- Inference of known elements ------------------------------------------------------------
 
-// Whether a size is 0 or more in every run: names stand for sizes.
+// Whether a size is 0 or more in every run; names are sizes.
 bool ProvablyNonNegative(const Dim& dim);
 
 // Whether an integer type holds that size or number for certain (symbolic sizes are taken to

@@ -89,7 +89,7 @@ absl::StatusOr<std::vector<Datum>> EvalConstantNode(const Node& node);
 struct RunOptions {
   // Called before each node of the outermost graph (progress, tracing).
   std::function<void(const Node& node, size_t index, size_t total)> on_node{};
-  // Called with each result that somebody uses, of the nodes of the outermost graph.
+  // Called with each used result of the nodes of the outermost graph.
   std::function<void(const Value& value, const Datum& datum)> on_value{};
   // Asked before each node, those of nested graphs too: whether to go on. Cancelled where not.
   std::function<bool()> go_on{};

@@ -193,7 +193,7 @@ absl::StatusOr<Forest> ForestById(const AttributeMap& attrs, const std::string& 
   std::vector<std::pair<int64_t, size_t>> order;  // votes by node
   for (size_t i = 0; i < targets.size(); ++i) {
     X2IR_ASSIGN_OR_RETURN(const int64_t node, find(vote_trees[i], vote_ids[i]));
-    // Old converters gave inner nodes votes as well, which nobody counts.
+    // Old converters gave inner nodes votes as well, which are not counted.
     if (forest.nodes[node].mode == Forest::Mode::kLeaf) order.emplace_back(node, i);
   }
   std::sort(order.begin(), order.end());
@@ -236,7 +236,7 @@ absl::StatusOr<Forest> ForestByPosition(const AttributeMap& attrs) {
     }
     return Invalid("there is no ", is_leaf ? "leaf " : "node ", position);
   };
-  size_t next_member = 0;  // sets stand one after the other, a NaN behind each
+  size_t next_member = 0;  // sets follow one another, each with a NaN at its end
   for (int64_t i = 0; i < inner; ++i) {
     Forest::Node node;
     X2IR_ASSIGN_OR_RETURN(node.mode, ModeOf(modes[i]));

@@ -42,10 +42,10 @@ struct Forest {
   const Node& Leaf(int64_t root, const T* x) const;
 };
 
-// Of the old form, where inner nodes and leaves stand in one list and are named by tree and id.
+// For the old form, where inner nodes and leaves are in one list and are named by tree and id.
 // `vote` is "target" or "class": the start of the names of the attributes about votes.
 absl::StatusOr<Forest> ForestById(const AttributeMap& attrs, const std::string& vote);
-// Of tree_ensemble, where inner nodes and leaves stand in two lists and are named by position.
+// For tree_ensemble, where inner nodes and leaves are in two lists and are named by position.
 absl::StatusOr<Forest> ForestByPosition(const AttributeMap& attrs);
 
 }  // namespace x2ir

@@ -106,7 +106,7 @@ T Reflect(T x, Bounds<T> b) {
   return std::clamp(from_low ? b.low + rest : b.high - rest, b.low, b.high);
 }
 
-// The pixel that stands for one at `i`, or -1 where there is none and zero counts.
+// The pixel that is used for position `i`, or -1 where there is none and zero counts.
 template <typename T>
 int64_t PadIndex(int64_t i, int64_t size, Padding padding, Bounds<T> bounds) {
   if (i >= 0 && i < size) return i;

@@ -19,8 +19,8 @@ const Type& UnknownType() {
 // Evaluation during inference is for shape arithmetic: operands and results are small.
 constexpr int64_t kMaxFoldedOperand = 4096;
 
-// `inferred`, with what it does not know taken from `declared`. Where they contradict each
-// other the inferred one stands: files carry stale annotations, above all after --shape.
+// `inferred`, with unknown parts taken from `declared`. If they contradict each other, the inferred
+// type is kept: files carry stale annotations, above all after --shape.
 Type Refine(Type inferred, const Type& declared) {
   if (!inferred.is_known()) return declared;
   if (!declared.is_known() || inferred.kind() != declared.kind()) return inferred;
@@ -84,7 +84,7 @@ void FoldElements(Node& node, const OpDef& def,
     operands.emplace_back(*std::move(tensor));
   }
   auto values = EvalNode(node, std::move(operands), nullptr);
-  if (!values.ok()) return;  // whoever runs the node will say why
+  if (!values.ok()) return;  // the evaluation of the node reports the error
   for (size_t i = 0; i < results.size(); ++i) {
     const Tensor* tensor = (*values)[i].tensor();
     if (elements[i] || !tensor || tensor->rank() > 1 ||

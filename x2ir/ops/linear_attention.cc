@@ -1,4 +1,4 @@
-// linear_attention, whose state is a matrix a head, and the convolution that stands before it:
+// linear_attention, whose state is a matrix a head, and the convolution before it:
 // causal_conv_with_state.
 #include <cmath>
 #include <utility>

@@ -1,4 +1,4 @@
-// Orders of axes. A Perm p stands for a transpose: axis i of the result is axis p[i] of the
+// Orders of axes. A Perm p represents a transpose: axis i of the result is axis p[i] of the
 // operand. An empty Perm is the order that a value has anyway, of any rank.
 #ifndef X2IR_OPS_PERM_H_
 #define X2IR_OPS_PERM_H_
@@ -23,7 +23,7 @@ Perm Normalized(Perm p);
 Perm Inverse(const Perm& p);
 // First one, then the other; normalized.
 Perm Compose(const Perm& first, const Perm& second);
-// Where axis a of the operand stands in the result.
+// The position of axis a of the operand in the result.
 inline int64_t NewAxis(const Perm& p, int64_t a) {
   for (size_t i = 0; i < p.size(); ++i) {
     if (p[i] == a) return static_cast<int64_t>(i);

@@ -126,8 +126,8 @@ struct Along {
   Dims dims;
 };
 
-// A vector of numbers stands along `axis` of a tensor of those dims (negative: from the end).
-// More axes are those of the tensor, all of size 1 but the ones that the numbers differ along.
+// A vector of numbers along `axis` of a tensor of those dims (negative: from the end). More axes
+// are those of the tensor, all of size 1 but the ones that the numbers differ along.
 absl::StatusOr<Along> PutAlong(const Tensor& t, std::string_view name, const Dims& dims,
                                int64_t axis) {
   Along along{Numbers<double>(t), {}};

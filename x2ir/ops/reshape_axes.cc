@@ -2,7 +2,8 @@
 //
 // Axes of operand and result fall into groups of equal size: [n, h, w, 2*c] -> [n, h, w, 2, c] has
 // the groups n | h | w | 2*c: 2, c. Whole groups may change places together. Axes of size 1 are in
-// no group: where they stand does not matter, and so a reshape takes up what moves only them.
+// no group: their positions do not matter, so a reshape can absorb a transpose that moves only
+// them.
 #include "x2ir/ops/axes.h"
 #include "x2ir/ops/op.h"
 
@@ -114,7 +115,7 @@ std::vector<Group> Reversed(std::vector<Group> groups) {
   return groups;
 }
 
-// A flatten that goes on being right: the same axes before and behind.
+// A flatten that stays correct: the same axes before and after.
 bool StaysFlatten(const Node& node, const Flip& flip) {
   if (!node.Is("flatten") || !flip.out[0].empty()) return false;
   const int64_t rank = static_cast<int64_t>(flip.in[0].size());

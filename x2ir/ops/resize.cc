@@ -38,7 +38,7 @@ enum class Coordinates {
 enum class Nearest { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
 enum class Policy { kStretch, kNotLarger, kNotSmaller };
 
-// The index of the attribute's value among `names`, which stand in the enum's order.
+// The index of the attribute's value among `names`, which are in the order of the enum.
 template <typename E, size_t N>
 absl::StatusOr<E> ReadEnum(const AttributeMap& attrs, Symbol name, const char* const (&names)[N]) {
   const std::string& value = attrs.String(name);
@@ -203,8 +203,8 @@ absl::Status InferResize(InferContext& ctx) {
 
 // --- Evaluation -----------------------------------------------------------------------------
 
-// The place in the input that output position i stands for. In float, as runtimes compute it,
-// so that nearest picks what they pick.
+// The position in the input of output position i. In float, as runtimes compute it, so that nearest
+// picks what they pick.
 float OriginalPosition(Coordinates mode, const ResizeAxis& a, int64_t i) {
   const float x = static_cast<float>(i);
   const float half = (x + 0.5f) / a.scale - 0.5f;
@@ -500,7 +500,7 @@ bool HasElements(const Value* value) { return value && (*value->shape())[0] != D
 void MoveScales(Node& node, const Flip& flip, Builder& b) {
   const Perm& p = flip.in[0];
   if (node.attrs().Has("axes")) {
-    // The numbers stand in the order of the list, which stays.
+    // The numbers are in the order of the list, which does not change.
     node.SetAttr("axes", NewAxes(node.attrs().Ints("axes"), p));
     return;
   }

@@ -92,7 +92,7 @@ struct RoiAxis {
   }
 };
 
-// A guard against regions that nobody could wait for.
+// A guard against regions that take too long to compute.
 constexpr double kMaxSamples = 1e6;
 
 template <typename T>

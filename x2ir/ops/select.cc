@@ -233,7 +233,7 @@ absl::Status EvalUnique(EvalContext& ctx) {
   std::iota(sorted.begin(), sorted.end(), 0);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](int64_t a, int64_t b) { return compare(a, b) < 0; });
-  // Groups of equal slices; the first of each stands for it.
+  // Groups of equal slices; the first slice represents its group.
   std::vector<int64_t> firsts, inverse(view.size), counts;
   for (size_t i = 0; i < sorted.size(); ++i) {
     if (i == 0 || compare(firsts.back(), sorted[i]) != 0) {

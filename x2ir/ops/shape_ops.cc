@@ -51,7 +51,7 @@ std::optional<Flip> FlipOperand(const Node& node, Slot slot, const Perm& p) {
   return flip;
 }
 
-// Where the sizes that were asked for stand now.
+// The current positions of the requested sizes.
 std::vector<int64_t> AskedSizes(const Node& node, const Perm& p) {
   const int64_t rank = static_cast<int64_t>(p.size());
   const auto clamp = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
@@ -137,7 +137,7 @@ absl::StatusOr<Shape> ReshapedShape(const Shape* in, const std::vector<Dim>& wan
                                     bool allowzero) {
   const int64_t rank = static_cast<int64_t>(wanted.size());
   Shape out = Shape::UnknownDims(rank);
-  std::vector<bool> used(in ? in->rank() : 0, false);  // dims that stand on both sides
+  std::vector<bool> used(in ? in->rank() : 0, false);  // dims that are on both sides
   Dim rest = 1;       // product of what is known of the result and not on both sides
   int64_t hole = -1;  // the one dim to find out; -2 when there are several
   bool zero = false, minus_one = false;
@@ -167,8 +167,8 @@ absl::StatusOr<Shape> ReshapedShape(const Shape* in, const std::vector<Dim>& wan
   }
   if (allowzero && zero && minus_one) return Invalid("sizes 0 and -1 exclude each other");
   if (!in) return out;
-  // A symbolic size that is one of the operand's stands on both sides: it cancels out, so
-  // that unknown dims elsewhere do not matter as much.
+  // A symbolic size of the operand that is also in the result cancels out, so that unknown dims
+  // elsewhere do not matter as much.
   for (int64_t i = 0; i < rank; ++i) {
     const bool copied =
         i < in->rank() && used[i] && wanted[i].is_static() && wanted[i].value() == 0 && !allowzero;

@@ -72,7 +72,7 @@ void Transform(std::vector<Complex>& x, int sign) {
   for (int64_t k = 0; k < n; ++k) x[k] = a[k] / static_cast<double>(m) * chirp[k];
 }
 
-// A guard against lengths that nobody could wait for.
+// A guard against lengths that take too long to compute.
 constexpr int64_t kMaxLength = int64_t{1} << 26;
 
 absl::Status CheckLength(int64_t n) {

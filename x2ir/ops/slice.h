@@ -23,9 +23,9 @@ Dim SlicedDim(const Dim& size, const Dim& start, const Dim& end, int64_t step);
 // some of these, and take others for all axes.
 bool NamesNoAxes(const Node& node);
 
-// A pad that is known to take more elements of an axis than it has: reflects more than stand behind
-// the first, which the IR does to and fro, comes around twice, or goes on from nothing. Runtimes
-// refuse it, or compute something else.
+// A pad that is known to take more elements of an axis than it has: reflects more elements than
+// follow the first one (which the IR does back and forth), wraps around more than once, or repeats
+// an edge that does not exist. Runtimes refuse it, or compute something else.
 bool PadsBeyond(const Node& node);
 
 }  // namespace x2ir

@@ -75,7 +75,7 @@ void CopyMetadata(const Node& from, Node& to) {
 
 void Splice(Node* node, const Values& results, const Builder& b, NodeNames& names) {
   Graph& graph = *node->graph();
-  Node* main = nullptr;  // the new node that stands for the old one
+  Node* main = nullptr;  // the new node that replaces the old one
   const std::vector<Value*> old(node->outputs().begin(), node->outputs().end());
   // Most often a node takes the place of a node, and nothing is left to be named.
   const bool one_for_one = b.made().size() == 1 && results.size() == old.size() &&

@@ -22,7 +22,7 @@ class NodeNames {
   void Collect(const Graph& graph);
   const Graph& root_;
   std::optional<StringSet> names_;
-  StringMap<int> next_;  // the number to try behind a base
+  StringMap<int> next_;  // the next suffix to try for a base
 };
 
 // Replaces the node's outputs by `results` (values that `b` made, or older ones), which get their
@@ -38,7 +38,7 @@ void CopyMetadata(const Node& from, Node& to);
 // graph keep their names and declared types; the older value gets what is known of either type.
 void ReplaceUsesByOlder(Graph& graph, Value* from, Value* to);
 
-// Erases a node that nobody uses any more (CHECK), and the constants that only it used.
+// Erases a node that is no longer used (CHECK), and the constants that only it used.
 void EraseWithConstants(Node* node);
 
 // The name of the first output that the node has; "" when it has none.

@@ -11,7 +11,7 @@
 
 namespace X2IR_API x2ir {
 
-// InvalidArgument unless operand i is text, or nobody knows yet.
+// InvalidArgument unless operand i is text, or its type is not known yet.
 inline absl::Status ExpectStrings(const InferContext& ctx, size_t i) {
   if (ctx.dtype(i) == DType::kUndefined || ctx.dtype(i) == DType::kString) return absl::OkStatus();
   return Invalid("expected strings, got ", Name(ctx.dtype(i)));

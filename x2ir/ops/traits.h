@@ -26,17 +26,16 @@ struct AxisRule {
   // From the order of one operand or result, that of all others; nullopt where the node does not
   // pass that one. Asked only where the ranks of all tensors that change order are known.
   std::optional<Flip> (*spread)(const Node& node, Slot slot, const Perm& p) = nullptr;
-  // Changes the attributes, and those operands that speak of axes; whoever flips the node sees to
-  // the others, and the node still stands among the types and operands that it had. Null: nothing
-  // is to be changed.
+  // Changes the attributes, and those operands that name axes. The caller changes the other
+  // operands; the node still has its old types and operands. Null: nothing is to be changed.
   void (*change)(Node& node, const Flip& flip, Builder& b) = nullptr;
 };
 inline constexpr AxisRule kAxesStay{};
 
-// What the op does with the numbers of its element type, and so which types may stand in for it,
-// between casts, and give the same numbers. Each kind allows fewer types than the one before.
-// Floats of 16 bits and less are computed in float32 and rounded once by every op, here as in
-// evaluation, so that they may always become float32.
+// What the op does with the numbers of its element type, and so which types can replace it, between
+// casts, with the same numbers. Each kind allows fewer types than the one before. Floats of 16 bits
+// and less are computed in float32 and rounded once by every op, here as in evaluation, so that
+// they may always become float32.
 enum class NumberUse : uint8_t {
   kMoves,      // nothing: any type that every value gets to and back from
   kCompares,   // tells which is greater, or whether one is 0: any type that has every value
@@ -47,17 +46,17 @@ enum class NumberUse : uint8_t {
 };
 
 // Which operands and results are of the element type. Bit i: operand i, if its type is that of the
-// first such operand; bit 31 stands for all from there on.
+// first such operand; bit 31 means all from there on.
 inline constexpr uint32_t kAllOfType = ~0u, kNoneOfType = 0, kFirstOfType = 1;
 
 struct NumberRule {
   NumberUse use = NumberUse::kFixed;
   uint32_t operands = kAllOfType, results = kAllOfType;
-  // Whether the node is an exception, for which no type stands in. Null: none is.
+  // Whether the node is an exception, for which no other type can be used. Null: no node is.
   bool (*except)(const Node& node) = nullptr;
 };
 
-// Whether the op treats every row (what stands along the last axis) alike, so that it may as well
+// Whether the op treats every row (the elements along the last axis) alike, so that it may as well
 // work on one matrix of all rows.
 enum class RowUse : uint8_t {
   kNone,

@@ -1,5 +1,5 @@
-// Window: how a kernel slides over spatial axes. Convolutions and pools share it: where the
-// channels stand, how many positions there are, which padding auto_pad stands for.
+// Window: how a kernel slides over spatial axes, for convolutions and pools: the axis of the
+// channels, the number of positions, and the padding that auto_pad means.
 #ifndef X2IR_OPS_WINDOW_H_
 #define X2IR_OPS_WINDOW_H_
 

@@ -8,8 +8,8 @@
 //  3. Two values that inference knows to have the same elements, symbolic ones included, are one
 //     (the shape of two tensors of the same shape).
 // Where modules of the source are kept (PassContext), nodes of different modules are not merged.
-// What stands in a graph around the node counts as earlier. Where two outputs of the graph are the
-// same, both stay, since both have a name.
+// Nodes of outer graphs count as earlier. Where two outputs of the graph are the same, both stay,
+// since both have a name.
 #include <algorithm>
 #include <cstring>
 #include <string>

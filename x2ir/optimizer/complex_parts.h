@@ -1,7 +1,7 @@
 // Complex numbers as real ones: no target computes with complex tensors. A complex value of a graph
-// becomes two real ones of its shape, its real and its imaginary parts; what only moves or adds
-// elements is done to each, the rest are formulas (builder/complex.h). Where a model hands complex
-// tensors in or out, the parts stand side by side, as a last axis of 2 (docs/adr/0021).
+// becomes two real ones of its shape, its real and its imaginary parts; ops that only move or add
+// elements are applied to each part, the others become formulas (builder/complex.h). For complex
+// inputs and outputs of a model the parts are side by side, as a last axis of 2 (docs/adr/0021).
 #ifndef X2IR_OPTIMIZER_COMPLEX_PARTS_H_
 #define X2IR_OPTIMIZER_COMPLEX_PARTS_H_
 

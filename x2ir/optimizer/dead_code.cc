@@ -1,8 +1,8 @@
-// dead_code: removes what nobody uses.
-//  1. A node none of whose outputs is used goes, and then what only it used (one sweep from
+// dead_code: removes what is not used.
+//  1. A node without used outputs is removed, and then the values that only it used (one sweep from
 //     the end of the graph does both). Nested graphs are swept first, since they use outer
 //     values.
-//  2. A constant that nobody uses goes.
+//  2. An unused constant is removed.
 //  3. An unused output that the op may leave out is left out.
 // Inputs and outputs of the graph stay, used or not.
 #include "x2ir/graph_wrapper/lookahead.h"

@@ -1,14 +1,14 @@
 // flatten_rows: where matrices of constant weights work on the rows of larger tensors, the tensors
-// become matrices, and matmul and the add behind it can be one gemm.
-//  1. From each matmul of [.., n, k] and a constant matrix with an add behind it, a region grows:
+// become matrices, and a matmul and the add after it can be one gemm.
+//  1. From each matmul of [.., n, k] and a constant matrix followed by an add, a region grows:
 //     nodes that treat every row alike, so that they could as well work on [.. * n, k]: elementwise
 //     ops, norms, reductions and splits of the last axis (RowUse). Those nodes change which
 //     together save the most nodes: each matmul with its add is one less, each reshape at a border
-//     one more, but where a reshape stands already. A minimum cut says which.
+//     one more, except where there already is a reshape. A minimum cut says which.
 //  2. Reshapes are written with constants only: no more than one dim may be unknown where rows
 //     become what they were.
-// What stands between quantize_linear and dequantize_linear stays as it is. Runs where the target
-// has gemm, before the pass of that name.
+// Nodes between quantize_linear and dequantize_linear do not change. Runs where the target has
+// gemm, before the pass of that name.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -193,7 +193,7 @@ class Flattener {
 
   // --- Growing ------------------------------------------------------------------------------
 
-  // Whether the node is a matmul that would be one node with the add behind it.
+  // Whether the node is a matmul that can become one node with the add after it.
   bool Saves(const Node& node) const {
     if (!node.Is("matmul")) return false;
     const Value* y = node.output(0);
@@ -250,7 +250,7 @@ class Flattener {
   struct Border {
     int producer = -1;
     absl::InlinedVector<int, 2> users{};  // that want a matrix when they are flat
-    bool kept = false;                    // somebody else wants it as it is
+    bool kept = false;                    // another node needs it unchanged
     int64_t flatten = 1, restore = 1;
   };
 
@@ -329,7 +329,7 @@ class Flattener {
   }
 
   static void AddToCut(MinCut& cut, const Border& border) {
-    // A matrix is made, and somebody wants what it was.
+    // The value becomes a matrix, but a user needs its old shape.
     if (border.producer >= 0 && border.kept) {
       cut.YesNo(border.producer, MinCut::kNo, border.restore);
     } else if (border.producer >= 0 && border.users.size() == 1) {

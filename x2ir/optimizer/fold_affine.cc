@@ -5,10 +5,9 @@
 //  2. mul or div by a constant after it.
 //  3. add or sub of a constant after it, and a constant minus it.
 //  4. matmul has no bias: a shift makes a gemm of it, where both operands are matrices. The
-//  constant
-//     that an add puts behind matmul is its bias for what comes after that.
+//  constant of an add after matmul is its bias for the ops that follow.
 // The constant is a scalar or one number a channel; the linear op's weights (and its bias, where
-// it has one) are constants, and nobody else uses its result. New weights are computed in float64
+// it has one) are constants, and its result has no other user. New weights are computed in float64
 // and rounded once. Large weights that others use too are not copied for the sake of a mul, only
 // for that of a batch_normalization. Nothing is done where a factor is no finite number (a variance
 // of 0 without epsilon), where a weight would overflow, or, in float16, where a channel's largest

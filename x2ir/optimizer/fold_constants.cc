@@ -5,8 +5,7 @@
 //  2. An output that inference knows becomes a constant, whatever the operands are.
 //  3. A result becomes a constant where something else uses it, and only if the file does not
 //     grow by it to more than 1.2 times what it was when the pipeline began (constants that go
-//     then count against it; a kilobyte is free). Results on the way never stand in the
-//     graph.
+//     then count against it; a kilobyte is free). Intermediate results are never in the graph.
 //  4. Large or long computations are left to run time, each by itself and all together.
 // fold_numbers: the same, but what is computed of weights (floats, more than one) stays.
 //
@@ -95,7 +94,7 @@ class Folder {
     InferAgain(node, &changed);
     news_.insert(changed.begin(), changed.end());
   }
-  // Inference reads small integers where they stand: those that were computed just now.
+  // Inference reads small integers from their values: those that were just computed.
   void Tell(Value& value, const Tensor& tensor) {
     const Knowledge before = KnowledgeOf(&value);
     SetInferredType(
@@ -110,8 +109,8 @@ class Folder {
     }
     if (!(KnowledgeOf(&value) == before)) news_.insert(&value);
   }
-  // Others (the factors of a resize) only as constants of the graph. The node needs them and stays,
-  // as far as one can see, so they would come to stand there anyway.
+  // Others (the factors of a resize) only as constants of the graph. The node that needs them
+  // probably stays, so they would become constants of the graph anyway.
   bool ShowOperands(const Node& node, int64_t* changes) {
     bool any = false;
     for (size_t i = 0; i < node.num_inputs(); ++i) {
@@ -193,7 +192,7 @@ class Folder {
         DropPages(*value->constant());
       }
     }
-    if (!results.ok()) return false;  // whoever runs the node will say why
+    if (!results.ok()) return false;  // the evaluation of the node reports the error
     bool any = false;
     const int64_t freed = Freed(node);
     for (size_t i = 0; i < node.num_outputs(); ++i) {
@@ -229,7 +228,7 @@ class Folder {
     return elements <= most;
   }
 
-  // Bytes of constants that nobody needs once the node is gone.
+  // Bytes of constants that are unused after the node is removed.
   int64_t Freed(const Node& node) const {
     int64_t freed = 0;
     for (size_t i = 0; i < node.num_inputs(); ++i) {

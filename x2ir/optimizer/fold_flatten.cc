@@ -1,8 +1,8 @@
 // fold_flatten: an image that is transposed, flattened and multiplied by a matrix of constants need
-// not be transposed: the rows of the matrix change places instead. Networks with channels last
-// that end in dense layers have that behind their last convolution.
-//  1. matmul or gemm of a reshape (flatten) of a transpose, which nobody else uses, where the axes
-//     that change places are all part of what the matrix sums over.
+// not be transposed: the rows of the matrix change places instead. Networks with channels last that
+// end in dense layers have this after their last convolution.
+//  1. matmul or gemm of a reshape (flatten) of a transpose, which has no other user, if all moved
+//  axes are among the axes that the matrix sums over.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -1,8 +1,8 @@
 // fold_scale: what multiplies the input of a linear op by constants goes into the weights of that
 // op: conv, conv_transpose, gemm, matmul.
 //  1. mul or div by a scalar, or by one number for each channel that the op sums over.
-// Nobody else uses the product; the weights are constants, and nobody else's unless small.
-// (fold_affine does the same behind linear ops; shifts cannot go in here, where padding comes
+// The product has no other user; the weights are constants, and have no other user unless they are
+// small. (fold_affine does the same after linear ops; shifts cannot go in here, where padding comes
 // between.) Run it after fusions: the half of a spelled out gelu may go into the next weights.
 #include <utility>
 
@@ -16,7 +16,7 @@ namespace {
 
 X2IR_RULES_PASS(fold_scale, "Constant scales before linear ops go into their weights.");
 
-// The channels that a linear op sums over: where they stand in its input and in its weights.
+// The channels that a linear op sums over: their axes in its input and in its weights.
 struct Summed {
   int64_t channels = 0, axis = 0, rank = 0;
   ChannelLayout layout;

@@ -5,16 +5,16 @@
 //  2. x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3))) is gelu, approximate = tanh; so is the
 //     spelling sqrt(2/pi) * x * (1 + 0.044715 * x^2) inside of the tanh.
 //  3. clip(a * x + b, 0, c) / c is hard_sigmoid; the clip may be min(max(_, 0), c) or
-//     min(relu(_), c). In a product the division may stand elsewhere: (x * clip) / c.
+//     min(relu(_), c). In a product the division may be at another place: (x * clip) / c.
 //  4. x * hard_sigmoid(x) of slope 1/6 and offset 1/2 is hard_swish; so is
 //     x * clip(x + 3, 0, 6) / 6, in any order.
 //  5. x * sigmoid(a * x) is swish.
 //  6. x * tanh(softplus(x)) is mish; so is x * tanh(log(1 + exp(x))): where exp overflows, tanh is
 //     1 either way.
 //  7. min(relu(x), c), min(max(x, 0), c) and relu(min(x, c)) are clip(x, 0, c).
-// Numbers must be what they stand for but for their own rounding; an attribute is a float32, so
-// that what float64 says more exactly stays. log(1 + exp(x)) alone stays: softplus does not
-// overflow where it does.
+// Numbers must equal the exact constants up to rounding in their type; an attribute is a float32,
+// so that formulas with more exact float64 numbers stay. log(1 + exp(x)) alone stays: softplus does
+// not overflow where it does.
 #include <cmath>
 #include <limits>
 

@@ -2,8 +2,8 @@
 //  1. A transpose of an operand of gemm becomes transA or transB.
 //  2. matmul of matrices and an add to it are one gemm, as are a gemm without a third operand and
 //     an add, where what is added broadcasts to the result without changing its shape.
-//  3. matmul of matrices, one of them a transpose that nobody else uses, is a gemm.
-//  4. A transpose of such a product, which nobody else uses, is the product of its operands'
+//  3. matmul of matrices, one of them a transpose without other users, is a gemm.
+//  4. A transpose of such a product, which has no other user, is the product of its operands'
 //     transposes the other way round, where there is no third operand or a number only.
 // Only floats: runtimes have gemm of integers rarely.
 #include "x2ir/optimizer/match.h"

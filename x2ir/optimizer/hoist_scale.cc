@@ -1,16 +1,16 @@
-// hoist_scale: a number that scales what a linear op gave, further down, goes into the weights of
-// that op: the scale of attention scores into those of the queries.
-//  1. mul or div by a number, behind any of: reshape, transpose, squeeze, unsqueeze, flatten; a
+// hoist_scale: a number that scales the result of a linear op, possibly after other ops, goes into
+// the weights of that op: the scale of attention scores into those of the queries.
+//  1. mul or div by a number, after any of: reshape, transpose, squeeze, unsqueeze, flatten; a
 //     matmul of two computed operands (one of which then takes the number); a split of the linear
 //     op's channels, or of the heads that they were taken apart into (of which then one part is
 //     scaled).
-//  2. Where both operands of a matmul are multiplied or divided by a number, behind reshape,
+//  2. Where both operands of a matmul are multiplied or divided by a number, after reshape,
 //     transpose, squeeze, unsqueeze or flatten, the smaller one takes both numbers.
-// Nobody else uses anything on the way. (fold_affine takes what stands right behind linear ops.)
-// Products with the scaled weights are rounded elsewhere than before, no more than that: a number
-// is hoisted only where it is neither large nor small, so that nothing on the way overflows or
-// loses digits. Large weights are not rewritten: they go from file to file as they are, and to
-// read, scale and write them costs more than all of the rest of an export.
+// No value between has another user. (fold_affine handles ops directly after linear ops.) Products
+// with the scaled weights are rounded elsewhere than before, no more than that: a number is hoisted
+// only where it is neither large nor small, so that nothing on the way overflows or loses digits.
+// Large weights are not rewritten: they go from file to file as they are, and to read, scale and
+// write them costs more than all of the rest of an export.
 #include <cmath>
 #include <utility>
 
@@ -92,8 +92,8 @@ class Search {
     }
   }
 
-  // The linear op whose channels stand along that axis of the value, and how many of them are one
-  // place there: 1, or the size of a head where the channels were taken apart.
+  // The linear op whose channels are along that axis of the value, and how many channels are one
+  // position there: 1, or the size of a head where the channels were taken apart.
   std::optional<std::pair<Linear, int64_t>> ChannelsAlong(const Value* value, int64_t axis) {
     if (!Rewriter::UsedOnce(value)) return std::nullopt;
     if (const auto linear = ReadLinear(pattern_, value)) {

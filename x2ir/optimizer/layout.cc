@@ -3,8 +3,7 @@
 //  1. An op of the other layout becomes one of the wanted layout between transposes. Weights have
 //     one order in both.
 //  2. Without axes of places there is no layout: the attribute alone changes.
-// Nothing is done where nobody wants a layout (PassContext::layout), and where the rank is not
-// known.
+// Nothing is done if no layout is requested (PassContext::layout), and where the rank is not known.
 #include "x2ir/optimizer/layout.h"
 
 #include <string>
@@ -74,8 +73,8 @@ absl::StatusOr<Values> InLayout(Builder& b, const Node& node, std::string_view l
   std::vector<bool> wanted;
   for (const Value* output : node.outputs()) wanted.push_back(output != nullptr);
   Values results = b.Ops(node.op(), operands, std::move(attrs), wanted);
-  // The indices of a max_pool stand where the maxima do; what they count is the same. Other second
-  // results are statistics.
+  // The indices of a max_pool are at the positions of the maxima; their values do not change. Other
+  // second results are statistics.
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i] && (i == 0 || node.Is("max_pool"))) results[i] = transpose(results[i], !last);
   }

@@ -61,7 +61,7 @@ bool ReadShape(Linear& l) {
   return axis && l.channels > 0 && w.num_elements() > 0;
 }
 
-// The op itself; a bias that matmul has stands in an add behind it.
+// The op itself; the bias of a matmul is in an add after it.
 std::optional<Linear> ReadOp(Node* node, LinearKind kind) {
   Linear l{node, kind, DenseConstant(node->input(1))};
   l.bias = DenseConstant(node->input(2));

@@ -15,7 +15,7 @@ namespace X2IR_API x2ir {
 
 enum class LinearKind { kConv, kConvTranspose, kGemm, kMatMul, kNorm };
 
-// A linear op: its channels, and where they stand in its result.
+// A linear op: its channels, and their axis in its result.
 struct Linear {
   Node* node;
   LinearKind kind;
@@ -42,7 +42,7 @@ std::vector<std::string_view> LinearOps();
 bool IsPerChannel(const Tensor& t, const Linear& l);
 // Where the channels of the result lie in the weights.
 ChannelLayout ChannelsOf(const Linear& l);
-// The bias behind channel = scale * channel + shift, for an op whose beta is 1; nullopt where it
+// The bias after channel = scale * channel + shift, for an op whose beta is 1; nullopt where it
 // overflows.
 std::optional<Tensor> ShiftedBias(const Linear& l, const std::vector<double>& scale,
                                   const std::vector<double>& shift);

@@ -4,9 +4,9 @@
 //
 //   X2IR_LOWERING(gelu, GeluAsErf);     // absl::StatusOr<Values> GeluAsErf(Rewrite& r)
 //
-// The export driver tries a node's own form first, then its lowerings in the order they
-// stand in the source, by file and line, then lowers what came out, if need be.
-// X2IR_LOWERING_OF_OPS registers one for all ops of a kind; it is tried before the op's own.
+// The export driver tries a node's own form first, then its lowerings in their order in the source,
+// by file and line, then lowers the result, if needed. X2IR_LOWERING_OF_OPS registers one for all
+// ops of a kind; it is tried before the op's own.
 #ifndef X2IR_OPTIMIZER_LOWERING_H_
 #define X2IR_OPTIMIZER_LOWERING_H_
 

@@ -1,8 +1,8 @@
 // merge_constants: what is added, or multiplied, one constant after the other is one constant.
 //  1. (x + a) + b, in any order, is x + (a + b).
 //  2. (x * a) * b is x * (a * b).
-// Floats, where nobody else uses what stands between and the constant is no larger than the ones
-// that it stands for. Constants of a sum must be small beside the digits of their type: a large one
+// Floats, if the intermediate result has no other user and the constant is not larger than the ones
+// that it replaces. Constants of a sum must be small beside the digits of their type: a large one
 // that is added and taken away again rounds x, and is meant to. A product must be a normal number,
 // and neither factor so large or small that it alone takes numbers to infinity or to 0.
 #include <cmath>

@@ -1,6 +1,6 @@
 // merge_linear: linear ops that work on the same operand become one, and so do the reshapes and
-// transposes behind its parts: the queries, keys and values of attention.
-//  1. matmul, with or without an add of a constant behind it, or gemm, of the same operand and
+// transposes after its parts: the queries, keys and values of attention.
+//  1. matmul, with or without an add of a constant after it, or gemm, of the same operand and
 //     constant matrices: one of all columns, and a split of them, where that is fewer nodes.
 //  2. The parts of a split along the last axis that are reshaped alike, but for how many there are
 //     of the axis before the last, and transposed:
@@ -8,9 +8,9 @@
 //     become y -> reshape [n, s, h, d] -> transpose -> split along h. A part that is wanted in
 //     another order of axes is transposed once more.
 //  3. Gathers of single indices, which are all that is done with a reshaped (and transposed) value:
-//     the gathered axis and the one that it stands before are one, and a split takes it apart.
-// Nobody else uses what goes. Weights are merged where nobody else uses them, while they are of
-// moderate size, and not more of those that are mapped from a file than memory should hold.
+//     the gathered axis is merged with the axis after it, and a split divides it.
+// Removed values have no other users. Weights are merged if they have no other user and moderate
+// size, and mapped weights only up to a limit of memory.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -80,7 +80,7 @@ class LinearMerger {
 
   struct Branch {
     Node* node;
-    Node* sum = nullptr;  // behind a matmul
+    Node* sum = nullptr;  // after a matmul
     Tensor weight;
     std::optional<Tensor> bias;  // rank 1
     Value* end() const { return (sum ? sum : node)->output(0); }
@@ -359,7 +359,7 @@ class LinearMerger {
       if (gather.output(0)->is_graph_output() || gather.output(0)->is_unused()) return;
       gathered.emplace_back(gather.output(0), index->AsInt(0));
     }
-    // Before the transpose: the axis, and the one that it stands before.
+    // Before the transpose: the axis, and the axis after it.
     const Shape& before = *reshape->output(0)->shape();
     const int64_t from = order[axis], next = NextOf(before, from);
     const Value* x = reshape->input(0);
@@ -418,8 +418,8 @@ class LinearMerger {
 
   // --- Replacing ----------------------------------------------------------------------------
 
-  // The new values take the place of the old ones, and what nobody uses then goes. If something
-  // went wrong, what was made does.
+  // The new values replace the old ones, and unused nodes are removed. After a failure the new
+  // nodes are removed.
   bool Finish(Builder& b, const Node& named, const std::vector<std::pair<Value*, Value*>>& ends) {
     bool fits = b.status().ok();
     for (const auto& [from, to] : ends) fits = fits && SameShape(from, to);
@@ -444,7 +444,7 @@ class LinearMerger {
         if (output && !output->is_unused()) return;
       }
       Node* producer = node->input(0) ? node->input(0)->producer() : nullptr;
-      // Behind a matmul the add may have the constant first.
+      // After a matmul the add may have the constant first.
       if (!producer && node->num_inputs() > 1 && node->input(1)) {
         producer = node->input(1)->producer();
       }

@@ -41,7 +41,7 @@ Type Narrow(const Type& type, DType to) {
   }
 }
 
-// Whether somebody who says `name` means the op: "LayerNormalization" is layer_normalization.
+// Whether `name` means the op: "LayerNormalization" is layer_normalization.
 bool MeansOp(std::string_view name, std::string_view op) {
   const auto plain = [](std::string_view text) {
     std::string letters;
@@ -272,8 +272,8 @@ class Narrower {
     return copy;
   }
 
-  // Numbers beyond the range become the largest ones, as masks want it. A number that stands alone
-  // does not become 0: it keeps something else from being divided by it.
+  // Numbers beyond the range become the largest ones, as masks want it. A scalar does not become 0:
+  // it may prevent a division by zero.
   Tensor NarrowTensor(const Tensor& tensor, const std::string& name) {
     const Numbers<float> numbers(tensor);
     const bool half = options_.to == DType::kFloat16;
@@ -312,7 +312,7 @@ class Narrower {
     return FromNumbers<float>(options_.to, tensor.dims(), fixed);
   }
 
-  // Constants that nobody uses any more go, and what took their place has their names.
+  // Unused constants are removed, and their replacements get their names.
   void Finish() {
     for (const auto& [value, copy] : cast_) {
       if (!value->fixed_constant() || !value->is_unused()) continue;

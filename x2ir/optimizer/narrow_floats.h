@@ -1,8 +1,8 @@
 // A model of float32 as one of float16 or bfloat16: weights, what is computed, inputs and outputs.
 //
-// Ops that give useless numbers in fewer digits stay float32, as they say (OpDef::NeedsFloat32),
-// and by what the caller names; so do foreign nodes, quantized units, and what is computed only for
-// sizes, indices and angles. Casts stand at the borders, one for each value that crosses.
+// Ops whose results are useless with fewer digits stay float32 (OpDef::NeedsFloat32), and so do ops
+// and nodes that the caller names, foreign nodes, quantized units, and computations that only give
+// sizes, indices and angles. Casts are inserted at the borders, one for each value that crosses.
 #ifndef X2IR_OPTIMIZER_NARROW_FLOATS_H_
 #define X2IR_OPTIMIZER_NARROW_FLOATS_H_
 

@@ -1,6 +1,6 @@
 // Passes over IR, and the pipeline that runs them.
 //
-//   X2IR_PASS(dead_code, "Removes nodes whose results nobody uses.", DeadCode);
+//   X2IR_PASS(dead_code, "Removes unused nodes and constants.", DeadCode);
 //   // absl::StatusOr<int64_t> DeadCode(Graph&, const PassContext&): how many changes it made
 //
 // A pass goes on until it finds nothing more to do, so that it is run again only if another one
@@ -76,7 +76,7 @@ bool NamesModule(std::string_view name);
 // About how many bytes a file of the graph takes, weights above all.
 int64_t FileBytes(const Graph& graph);
 
-// The passes that export runs when nobody says otherwise, in order.
+// The passes that export runs by default, in order.
 const std::vector<std::string>& DefaultPasses();
 
 // Runs the named passes in order, again until none changes anything (bounded). In debug

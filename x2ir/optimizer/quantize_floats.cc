@@ -46,7 +46,7 @@ constexpr IntegerRow kIntegerRows[] = {
 };
 constexpr IntegerRow kMoves = {"", Steps::kShared, 1};
 
-// Numbers that stand for infinity in masks, beside which all others would be one step.
+// Numbers that mean infinity in masks; in their range all other numbers would be one step.
 constexpr double kMask = 1e4;
 
 const IntegerRow* IntegerRowOf(const Node& node) {
@@ -268,7 +268,7 @@ class FloatQuantizer {
             (IsBound(node.input(1), -1) && IsBound(node.input(2), 1)));
   }
 
-  // The node and the activation behind it are one unit: what is between them is not quantized.
+  // The node and the activation after it are one unit: the value between them is not quantized.
   void Absorb(Node* node) {
     const IntegerRow& row = *IntegerRowOf(*node);
     const bool computes =
@@ -349,7 +349,7 @@ class FloatQuantizer {
 
   // --- The units ------------------------------------------------------------------------------
 
-  // A value as integers, with what they stand for.
+  // A value as integers, with their scale and zero point.
   struct Integers {
     Value *q, *scale, *zero_point;
   };
@@ -503,7 +503,7 @@ class FloatQuantizer {
     return absl::OkStatus();
   }
 
-  // Whoever uses a result gets what the integers stand for.
+  // Users of a result get the dequantized integers.
   absl::Status QuantizeResults(Node* node) {
     for (Value* output : node->outputs()) {
       if (!HasFloats(output) || output->is_unused() || inside_.contains(output)) continue;

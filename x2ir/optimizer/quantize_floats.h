@@ -52,8 +52,8 @@ struct QuantizedFloats {
 
 struct QuantizeFloatsOptions {
   bool per_channel = false;  // weights have a scale for each channel of the result
-  // 7: weights are from -63 to 63, and what stands in their place in a product of two activations
-  // takes 7 bits as well.
+  // 7: weights are from -63 to 63, and in a product of two activations the operand in place of the
+  // weights has 7 bits as well.
   int weight_bits = 8;
 };
 

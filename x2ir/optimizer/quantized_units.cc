@@ -1,10 +1,10 @@
-// quantized_units: keeps dequantize_linear, op, quantize_linear side by side. Runtimes take the
-// three for one op on integers, and what stands between them takes it apart.
+// quantized_units: keeps dequantize_linear, op, quantize_linear side by side. Runtimes run the
+// three as one op on integers, and nodes between them prevent this.
 //  1. quantize_linear of dequantize_linear with the same scale and zero point gives the integers
 //     that there were: x. (The other way round numbers are rounded, so that stays.)
-//  2. What only moves elements works on the integers: it goes before a dequantize_linear that it
-//     alone uses, and behind a quantize_linear that alone uses it. What takes only some elements
-//     goes before, not behind.
+//  2. Ops that only move elements work on the integers: they move before a dequantize_linear that
+//  only they use, and after a quantize_linear that is their only user. Ops that select elements
+//  move before, not after.
 // Scales are one for the whole tensor; a transpose also passes those along an axis. Rule 1 holds
 // where no number overflows or loses digits on the way: scales are constants, float32, or float16
 // for integers of at most 8 bits.

@@ -84,7 +84,7 @@ absl::StatusOr<Value*> Cast(Builder& b, Value* value, DType to) {
 }  // namespace
 
 std::vector<DType> StandInTypes(const Node& node) {
-  // What runtimes have for most ops stands first.
+  // Types that runtimes support for most ops come first.
   constexpr DType kTypes[] = {DType::kInt32,   DType::kFloat32, DType::kInt64,
                               DType::kFloat64, DType::kUInt8,   DType::kInt8,
                               DType::kUInt32,  DType::kUInt64,  DType::kFloat16};

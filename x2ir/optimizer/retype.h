@@ -1,6 +1,6 @@
-// Retyping: where a target has an op, but not for the element type at hand, the op in another
-// type between casts. Only where that gives the same numbers: each op states what it does with its
-// numbers (NumberRule in ops/traits.h), and so which types may stand in for which.
+// Retyping: if a target has an op, but not for the element type in use, the op is written in
+// another type between casts. Only if that gives the same numbers: each op states what it does with
+// its numbers (NumberRule in ops/traits.h), and so which types can replace others.
 #ifndef X2IR_OPTIMIZER_RETYPE_H_
 #define X2IR_OPTIMIZER_RETYPE_H_
 

@@ -16,7 +16,7 @@ inline constexpr size_t kLoopCarriedFrom = 2;  // the operands of a loop that ar
 std::optional<int64_t> RoundsOf(const Node& node);
 
 // Whether types tell enough. The operands that are carried from round to round start at `first`;
-// the outputs behind them are stacks of what the body's outputs, which start at `from` for all of
+// the outputs after them are stacks of what the body's outputs, which start at `from` for all of
 // them, are in each round.
 bool MayBeRounds(const Node& node, int64_t rounds, size_t first, size_t carried, size_t from);
 

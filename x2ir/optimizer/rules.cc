@@ -1,4 +1,4 @@
-// The worklist behind rules.h.
+// The worklist of rules.h.
 #include "x2ir/optimizer/rules.h"
 
 #include <deque>
@@ -26,8 +26,8 @@ struct RulesOfOp {
     RuleFn run;
     SourcePlace place;
   };
-  std::vector<Rule> rules;  // as they stand in the source, by file and line
-  bool everywhere = false;  // one of them says nothing of what it stands behind
+  std::vector<Rule> rules;  // in their order in the source, by file and line
+  bool everywhere = false;  // one of them has no restriction on the producer
   Behind behind;            // what the others say
 };
 using Rules = absl::flat_hash_map<Symbol, RulesOfOp>;  // by op
@@ -170,7 +170,7 @@ class Worklist {
       for (Node* nested : inner->nodes()) Forget(nested);
     }
   }
-  // Erases those that nobody uses, then what only they used.
+  // Erases unused nodes, then the values that only they used.
   void EraseUnused(std::vector<Node*> todo) {
     while (!todo.empty()) {
       Node* next = todo.back();

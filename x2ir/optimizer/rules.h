@@ -37,7 +37,7 @@ class Rewriter {
 
   Node& node() { return node_; }
   Graph& graph() { return *node_.graph(); }
-  Builder& b();  // new nodes stand before the node
+  Builder& b();  // new nodes are inserted before the node
   const PassContext& context() const { return context_; }
   Value* in(size_t i) const { return node_.input(i); }
   Value* out(size_t i = 0) const { return node_.output(i); }

@@ -8,7 +8,7 @@ namespace X2IR_API x2ir {
 
 // Whether a result of the graph may be another number if zeros among the value's elements had the
 // other sign. 0 and -0 are the same number: it takes a division, a power or text to tell them
-// apart. Looks at a bounded number of nodes behind the value, and is true where that is not enough.
+// apart. Looks at a bounded number of nodes after the value, and is true if that is not enough.
 bool SignOfZeroMatters(const Value& value);
 
 }  // namespace x2ir

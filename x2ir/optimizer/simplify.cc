@@ -1,7 +1,6 @@
-// simplify: removes ops that change nothing, and puts two ops together that one can do. The rules
-// of ops that move elements stand in simplify_moves.cc, of those that only give them another
-// shape in simplify_reshapes.cc, of those that what they are given makes useless in
-// simplify_numbers.cc.
+// simplify: removes ops that change nothing, and merges two ops that one op can do. The rules of
+// ops that move elements are in simplify_moves.cc, of ops that only change the shape in
+// simplify_reshapes.cc, of ops that are useless for their operands in simplify_numbers.cc.
 //  1. `identity` goes, except where an output of the graph would lose its name.
 //  2. `dropout` that does not drop is its operand: no training mode, or a ratio of 0. Its mask is a
 //     constant then, where the other output is none of the graph's.
@@ -14,9 +13,8 @@
 //  6. x + 0, x - 0, x * 1, x / 1, pow(x, 1), x and true, x or false, ... are x, where the result
 //     has x's shape. Of floats x + 0 makes 0 of -0: it is x where nothing tells these apart.
 //  7. neg, not and bitwise_not twice are nothing; relu, abs, floor, ... twice are one.
-//  8. `where` with a condition that is true everywhere, or nowhere, is that operand; behind `not`
-//  it
-//     takes its operands the other way round.
+//  8. `where` with a condition that is true everywhere, or nowhere, is that operand; after `not`
+//  its operands are swapped.
 #include <cmath>
 #include <string_view>
 #include <utility>

@@ -3,14 +3,14 @@
 // 10. `pad` by nothing, `slice` of everything, `split` into one part are their operand.
 // 11. `expand` and `tile` to the shape that the operand has are it. Sizes of `expand` that are
 //     the operand's own become 1, where that makes them all numbers.
-// 12. `slice` of a `slice` that nobody else uses is one: along other axes, or where the bounds
+// 12. `slice` of a `slice` without other users is one: along other axes, or where the bounds
 //     can be added up (no bound counts from the end, or the size is a number).
 // 13. A `concat` that only another one along the same axis uses becomes part of that; operands
 //     without elements go.
 // 26. A `concat` of all parts of one value, along their axis, is that value; where they are slices
-//     in another order (a roll), nobody else's, they are the parts of one `split`.
-// 25. `unsqueeze` that gives back the axis of a `gather` of one constant index, which nobody else
-//     uses, becomes part of that: its index is a list of one.
+//     in another order (a roll) without other users, they are the parts of one `split`.
+// 25. `unsqueeze` that gives back the axis of a `gather` of one constant index, which has no other
+//     user, becomes part of that: its index is a list of one.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -253,7 +253,7 @@ X2IR_RULE(simplify, concat, FlattenConcat);
 struct TakenPart {
   Value* whole;
   int64_t from, to;
-  bool alone;  // by a slice that nobody else uses
+  bool alone;  // by a slice without other users
 };
 
 std::optional<TakenPart> PartAlong(Rewriter& r, size_t i, int64_t axis) {

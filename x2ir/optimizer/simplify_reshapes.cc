@@ -6,12 +6,12 @@
 //     a flatten.
 // 17. One that only drops the axes that a reduction left as 1, or puts them back, is the reduction
 //     with keepdims the other way.
-// 18. One that only adds or drops axes of size 1, behind a transpose of a reshape, becomes part of
+// 18. One that only adds or drops axes of size 1, after a transpose of a reshape, becomes part of
 //     that reshape.
 //
 // Sizes can be written down as numbers, as 0 (the operand's own size there) and as one -1 (what
-// the others leave). -1 beside a 0 means nothing for an operand without elements, so it stands
-// beside one only if it did so before; what is written must hold for every size of every dim.
+// the others leave). -1 beside a 0 means nothing for an operand without elements, so they occur
+// together only if they did so before; the result must hold for every size of every dim.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -240,7 +240,8 @@ X2IR_RULE(simplify, flatten, MergeReshapes);
 X2IR_RULE(simplify, squeeze, MergeReshapes);
 X2IR_RULE(simplify, unsqueeze, MergeReshapes);
 
-// Where two sizes are what is before and what is behind an axis of the operand, whatever they are.
+// Where two sizes are the products of the axes before and after an axis of the operand, for all
+// sizes.
 std::optional<int64_t> FlattenAxis(const Rewriter& r, const Sizes& sizes) {
   const Shape* in = r.in(0)->shape();
   if (!in || sizes.rank() != 2 || sizes.hole >= 0) return std::nullopt;
@@ -311,7 +312,8 @@ absl::StatusOr<bool> MoveOnesBeforeTranspose(Rewriter& r) {
   for (size_t i = 0; i < b.size(); ++i) {
     if (!ProvablyEqual((*moved)[b[i]], (*to)[c[i]])) return false;
   }
-  // Ones stand before the transpose where they stand behind it, the others in their old order.
+  // Axes of size 1 get the position before the transpose that they have after it, the others keep
+  // their order.
   Sizes sizes;
   std::vector<int64_t> place(from->rank(), -1), order;
   for (int64_t i = 0, next = 0; i < to->rank(); ++i) {

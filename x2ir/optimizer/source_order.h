@@ -12,8 +12,7 @@
 
 namespace X2IR_API x2ir {
 
-// Inserts an entry, which has a SourcePlace `place`, behind those that stand before it by file and
-// line.
+// Inserts an entry, which has a SourcePlace `place`, after those that precede it by file and line.
 template <typename T>
 void InsertInSourceOrder(std::vector<T>& entries, T entry) {
   const auto later =

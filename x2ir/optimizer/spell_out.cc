@@ -1,9 +1,9 @@
 // spell_out: ops of many steps that the target lacks become those steps before the file is written,
 // so that the other passes still see them: masks that are constant are folded, scales go into
 // weights, transposes meet their neighbours.
-//  1. An op of the list below that the target does not have is what the first of its lowerings that
-//     applies says. Where none does it stays; export then says why.
-// It stands at the end: what other passes do to the op as a whole comes first.
+//  1. An op of the list below that the target does not have is replaced by the first of its
+//  lowerings that applies. If none applies, the op stays, and export reports the reason. The pass
+//  runs last: passes that change the op as a whole come first.
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/rules.h"
 

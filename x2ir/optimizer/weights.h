@@ -30,8 +30,8 @@ bool StaysInFile(const Tensor& tensor, const PassContext& context);
 // float16 the largest number of a channel becomes subnormal and loses digits.
 std::optional<Tensor> ScaleWeights(const Tensor& weights, const std::vector<double>& scale,
                                    const ChannelLayout& channels);
-// Numbers up to this have half of their type's digits behind the point; 0 for other types. What is
-// added and is larger rounds what it is added to.
+// Numbers up to this have half of their type's digits after the point; 0 for other types. Adding a
+// larger number rounds the other operand.
 double LargestSummand(DType type);
 // Whether to add a + b at once gives other digits than to add first one and then the other: a large
 // number that is taken away again rounds, and is often meant to.

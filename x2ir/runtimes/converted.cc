@@ -15,7 +15,7 @@
 namespace x2ir {
 namespace {
 
-// The value of the file that a port is: by its name, else by position. Null: nobody knows.
+// The value of the file that a port is: by its name, else by position. Null: not known.
 const Value* ValueOf(absl::Span<const Value* const> values, const std::vector<PortChange>& ports,
                      size_t at) {
   for (const Value* value : values) {
@@ -29,8 +29,8 @@ bool MovesElements(const Node& node) {
   return op && op->moves() != MoveUse::kNone && node.num_outputs() == 1;
 }
 
-// The node whose scale and zero point say what the integers of an input or output stand for, which
-// nodes that only move elements may stand before.
+// The node whose scale and zero point define the real numbers of an integer input or output; nodes
+// that only move elements may be between.
 const Node* StepsOf(const Value& port) {
   const auto known = [&](const Node* node, bool at_the_port) {
     const Tensor* scale = node->input(1)->fixed_constant();

@@ -23,7 +23,7 @@ class ConvertedInRuntime {
  public:
   // `interface`: of the model that was converted, in its order, and of the file. Where it is not
   // known, the file has the inputs and outputs of the model. Errors of Import and Runtime::Open;
-  // Unimplemented for a port of which nobody knows what its integers stand for.
+  // Unimplemented for a port whose integers have no known scale.
   static absl::StatusOr<ConvertedInRuntime> Open(const std::string& path, Interface interface,
                                                  std::shared_ptr<const Runtime> runtime);
   ConvertedInRuntime(ConvertedInRuntime&&) noexcept;

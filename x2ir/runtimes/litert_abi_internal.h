@@ -9,7 +9,7 @@
 
 namespace x2ir::lite {
 
-// Of the library; nobody else looks into them.
+// Types of the library; their content is not accessed here.
 struct Model;
 struct Options;  // TfLiteInterpreterOptions
 struct Interpreter;

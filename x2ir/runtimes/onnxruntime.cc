@@ -150,7 +150,7 @@ struct Ort {
       parts.push_back(std::move(datum));
     }
     if (kind == ort::kSequence) return Datum(std::move(parts));
-    // A map is two tensors, its keys, in order, and what they stand for.
+    // A map is two tensors: its keys, in order, and its values.
     const Tensor *keys = parts.empty() ? nullptr : parts[0].tensor(),
                  *values = parts.size() < 2 ? nullptr : parts[1].tensor();
     if (!keys || !values || keys->num_elements() != values->num_elements()) {

@@ -1,6 +1,7 @@
 // The part of ONNX Runtime's C interface that is used here. Its OrtApi is a struct of function
-// pointers that only grows from version to version: what stands here is of version 1 (ONNX Runtime
-// 1.0), so any release since has it. Numbers are the places of the functions in that struct.
+// pointers that only grows from version to version: the functions below are of version 1 (ONNX
+// Runtime 1.0), so any release since has it. Numbers are the places of the functions in that
+// struct.
 #ifndef X2IR_RUNTIMES_ONNXRUNTIME_ABI_INTERNAL_H_
 #define X2IR_RUNTIMES_ONNXRUNTIME_ABI_INTERNAL_H_
 
@@ -11,7 +12,7 @@ namespace x2ir::ort {
 
 inline constexpr uint32_t kApiVersion = 1;
 
-// Of the library; nobody else looks into them.
+// Types of the library; their content is not accessed here.
 struct Status;
 struct Env;
 struct SessionOptions;

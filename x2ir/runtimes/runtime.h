@@ -1,6 +1,6 @@
-// Runtimes that the user has: ONNX Runtime, and LiteRT (TensorFlow Lite). Each is a library for C
-// that is loaded when somebody asks for it; nothing of it is needed to build or to start a program.
-// What is loaded is code that runs in this process, and stays loaded.
+// Runtimes that the user has installed: ONNX Runtime and LiteRT (TensorFlow Lite). Each is a
+// library for C that is loaded on request; nothing of it is needed to build or to start a program.
+// The library runs in this process and stays loaded.
 #ifndef X2IR_RUNTIMES_RUNTIME_H_
 #define X2IR_RUNTIMES_RUNTIME_H_
 

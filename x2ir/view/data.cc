@@ -1,5 +1,5 @@
 // What the page shows, as JSON. Everything that occurs often is a number: of a string, a group, an
-// item, a value. page/model.js says what stands where.
+// item, a value. page/model.js describes the format.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

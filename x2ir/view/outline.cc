@@ -165,7 +165,7 @@ class OutlineBuilder {
     return group;
   }
 
-  // Where a node stands that no name places: with all that it is connected to.
+  // The group of a node without a name: that of the nodes that it is connected to.
   int PlaceBetween(const Node& node, const absl::flat_hash_map<const Node*, int>& places,
                    int root) const {
     int place = -1;
@@ -412,7 +412,7 @@ class OutlineBuilder {
     children_[group] = std::move(list);
   }
 
-  // Without groups that are empty by now, and in the order in which they stand.
+  // Without groups that are now empty, in their order.
   Outline Numbered() {
     struct Place {
       Child child;

@@ -40,7 +40,7 @@ struct Outline {
     ItemKind kind;
     const Node* node = nullptr;
     const Value* value = nullptr;  // of an input or output
-    int group = 0;                 // that it stands in; of an owner's node, the owner
+    int group = 0;                 // that it is in; for an owner's node, the owner
   };
 
   std::vector<Group> groups;

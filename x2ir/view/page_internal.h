@@ -1,5 +1,5 @@
-// The page without a model, as the build made it (page/build.mjs): HTML up to where the JSON
-// stands, and the rest. Both are empty in a build without npm.
+// The page without a model, as the build made it (page/build.mjs): HTML up to the JSON, and the
+// rest. Both are empty in a build without npm.
 #ifndef X2IR_VIEW_PAGE_INTERNAL_H_
 #define X2IR_VIEW_PAGE_INTERNAL_H_
 

@@ -18,7 +18,7 @@ absl::StatusOr<std::string> ViewPage(absl::Span<const ViewedModel> models,
   X2IR_ASSIGN_OR_RETURN(const std::string data, ViewData(models, options));
   std::string page(kPageBeforeData);
   page.reserve(page.size() + data.size() + kPageBehindData.size());
-  // In JSON '<' stands in strings alone; without it no data ends the element that holds them. DEL
+  // In JSON '<' occurs only in strings; without it no data ends the element that holds them. DEL
   // would not go through a terminal.
   for (const char c : data) {
     if (c == '<') {

@@ -3,7 +3,7 @@
 // they differ. docs/view.md says what the page does.
 //
 // The page runs one script, its own: a Content-Security-Policy in it forbids all else, and any
-// request. What models hold stands in it as JSON, and is shown as text, whatever bytes it is of.
+// request. The data of models is embedded as JSON and is shown as text, whatever bytes it contains.
 #ifndef X2IR_VIEW_VIEW_H_
 #define X2IR_VIEW_VIEW_H_
 

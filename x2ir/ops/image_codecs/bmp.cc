@@ -8,7 +8,7 @@
 namespace x2ir {
 namespace {
 
-// Little-endian fields; what lies behind the end reads as 0 and is remembered.
+// Little-endian fields; reads past the end give 0 and are recorded.
 class Fields {
  public:
   explicit Fields(ImageBytes file) : file_(file) {}

@@ -50,7 +50,7 @@ struct DestroyImage {
   void operator()(opj_image_t* image) const { opj_image_destroy(image); }
 };
 
-// One or three components of 8 bits, perhaps with alpha behind them, all of the image's size.
+// One or three components of 8 bits, perhaps followed by alpha, all of the image's size.
 absl::Status CheckUsual(const opj_image_t& image, int64_t height, int64_t width) {
   if (image.numcomps < 1 || image.numcomps > 4) {
     return Unimplemented("JPEG 2000 of ", image.numcomps, " components");

@@ -48,7 +48,7 @@ class Reader {
     }
   }
   ImageBytes file_;
-  size_t at_ = 2;  // behind the magic number
+  size_t at_ = 2;  // after the magic number
 };
 
 }  // namespace
@@ -63,7 +63,7 @@ absl::StatusOr<Picture> DecodePnm(ImageBytes file) {
   const auto max = bitmap ? 1 : in.Number();
   if (!width || !height || !max) return Corrupt("PNM: the header");
   if (*max < 1 || *max > 65535) return Corrupt("PNM: the largest value");
-  if (!text) in.Byte();  // the one white space character behind the header
+  if (!text) in.Byte();  // the one white space character after the header
   // Before so much is allocated: a pixel takes at least one bit.
   if (*width > 0 && *height > static_cast<int64_t>(file.size()) * 8 / *width) {
     return Corrupt("PNM: too short");

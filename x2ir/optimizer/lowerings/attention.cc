@@ -1,4 +1,4 @@
-// Lowerings of attention and of what stands around it.
+// Lowerings of attention and of the ops around it.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -42,7 +42,7 @@ Value* RepeatHeads(Rewrite& r, Value* x, int64_t heads, int64_t group) {
   const int64_t size = DimOf(x, -1).value();
   Value* one = r.b.Op("unsqueeze", {x, r.b.Ints({2}, "axes")});
   Value* all = r.b.Op("expand", {one, r.b.Ints({1, 1, group, 1, 1}, "repeats")});
-  const int64_t length = SizeOr(DimOf(x, -2), -1);  // a 0 would stand for another size
+  const int64_t length = SizeOr(DimOf(x, -2), -1);  // a 0 would mean another size
   return r.b.Op("reshape",
                 {all, r.b.Ints({0, heads, length == 0 ? -1 : length, size}, "shared_heads")});
 }
@@ -110,7 +110,7 @@ absl::StatusOr<Bias> BiasOf(Rewrite& r, DType t, const Dim& queries, const Dim& 
   if (!CheckedProduct({m, n}) || m * n > int64_t{1} << 24) {
     return CannotExpress("a mask of ", m, " x ", n, " is too large");
   }
-  // A query stands at past + i; in a cache given from outside, at count - m + i.
+  // The position of a query is past + i; in a cache that is an input, count - m + i.
   const bool outside = counted && !Given(r, 4);
   Value* count = nullptr;
   if (counted) {

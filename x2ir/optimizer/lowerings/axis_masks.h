@@ -14,8 +14,8 @@ Value* AxisMask(Rewrite& r, Value* axes, int64_t rank);
 // int64[rank]: for each axis its entry of `values`, and `otherwise` for axes that are not named.
 Value* ByAxis(Rewrite& r, Value* matrix, Value* values, Value* otherwise);
 
-// Whether the target can reshape to a size of 0. (Where it cannot, a 0 stands for the operand's own
-// size at that axis.)
+// Whether the target can reshape to a size of 0. (If it cannot, a 0 means the operand's own size at
+// that axis.)
 inline Fact ReshapesToZero() { return Fact::Says("reshape", "allowzero", 1); }
 // Reshape. A size of 0 means 0 where the target can say that.
 Value* ReshapeTo(Rewrite& r, Value* x, Value* sizes);

@@ -42,7 +42,7 @@ absl::StatusOr<Values> OneHotOfScalar(Rewrite& r) {
       r.b.Op("one_hot", {r.b.Op("unsqueeze", {r.in(0), first}), r.in(1), r.in(2)}, {{"axis", 1}});
   return Values{r.b.Op("squeeze", {y, first})};
 }
-// The new axis behind all others, then moved.
+// The new axis after all others, then moved.
 absl::StatusOr<Values> OneHotBehind(Rewrite& r) {
   const int64_t rank = r.rank(0);
   if (rank < 1) return CannotExpress("the rank is not known");
@@ -205,7 +205,7 @@ absl::StatusOr<Values> SliceAsGather(Rewrite& r) {
   Value* stride = b.Op("abs", {step});
   Value* count = b.Op("div", {b.Op("sub", {b.Op("add", {span, stride}), one}), stride});
   count = math.Maximum(math.Minimum(count, at.size), zero);
-  // One step may stand for all axes.
+  // One step may be given for all axes.
   const int64_t n = static_cast<int64_t>(at.axes.size());
   step = b.Op("expand", {step, b.Ints({n}, "axes")});
   Value* x = r.in(0);

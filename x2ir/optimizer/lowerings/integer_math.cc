@@ -106,7 +106,7 @@ Integers IntegerMath::Positions(const Integers& n) {
     Value* limit = b_.Op("squeeze", {Get(n), axis});
     return {std::nullopt, b_.Op("range", {b_.Int(0, "start"), limit, b_.Int(1, "delta")})};
   }
-  // Where the ones of a vector of ones stand.
+  // The positions of the ones in a vector.
   Value* ones = b_.Op("expand", {b_.Ints({1}, "one"), Get(n)});
   return {std::nullopt, b_.Op("squeeze", {b_.Op("non_zero", {ones}), axis})};
 }

@@ -123,7 +123,7 @@ absl::StatusOr<Values> GroupNormAsInstanceNorm(Rewrite& r) {
                    b.Constant(Tensor::Zeros(t.stash, {groups}), "zeros")},
                   {{"epsilon", *r.attrs().Find("epsilon")}});
   y = b.Op("reshape", {CastTo(b, y, t.stash, t.in), b.Op("shape", {r.in(0)})});
-  // [channels] -> [channels, 1, ...], to stand beside x.
+  // [channels] -> [channels, 1, ...], to broadcast with x.
   std::vector<int64_t> column(static_cast<size_t>(r.rank(0)) - 1, 1);
   column[0] = -1;
   Value* shape = b.Ints(column, "column_shape");

@@ -79,7 +79,7 @@ absl::StatusOr<Values> CeilModeAsPads(Rewrite& r) {
   return r.b.Ops(r.node.op(), {x}, std::move(attrs), WantedOutputs(r.node));
 }
 
-// With what auto_pad SAME stands for.
+// With the padding that auto_pad SAME means.
 absl::StatusOr<Window> WithSamePads(const Rewrite& r, Window window, bool last) {
   const Shape* shape = r.in(0)->shape();
   std::vector<int64_t> sizes;
@@ -157,7 +157,7 @@ absl::StatusOr<Values> TransposedAutoPadAsPads(Rewrite& r) {
       if (!size.is_static()) return CannotExpress("output_shape of an operand of unknown size");
       over += window.strides[i] * size.value() - sizes[i];
     }
-    // Where windows do not reach, nothing but the bias stands.
+    // Elements that no window reaches are the bias.
     if (over < 0) more[i] -= over;
     over = std::max<int64_t>(over, 0);
     const int64_t small = over / 2;

@@ -218,7 +218,7 @@ X2IR_LOWERING(dynamic_quantize_linear, DynamicQuantizeAsArithmetic);
 
 // --- Products -------------------------------------------------------------------------------
 
-// A vector of scales or zero points, so that it stands along `axis` of a tensor of that rank.
+// A vector of scales or zero points, reshaped to be along `axis` of a tensor of that rank.
 absl::StatusOr<Value*> PlaceVector(Rewrite& r, Value* v, int64_t axis, int64_t rank) {
   const Shape* s = v->shape();
   if (!s || rank < 2) return CannotExpress("the ranks of operands are not known, or below 2");
@@ -229,7 +229,7 @@ absl::StatusOr<Value*> PlaceVector(Rewrite& r, Value* v, int64_t axis, int64_t r
 }
 
 // Operand i minus the zero point that is operand `zero`, in a type that holds the difference. A
-// vector of zero points stands along `axis` of it.
+// vector of zero points is along `axis` of it.
 absl::StatusOr<Value*> Centered(Rewrite& r, size_t i, size_t zero, int64_t axis, DType t) {
   Value* v = Expr(r.b, r.in(i)).To(t);
   if (!Has(r, zero)) return v;

@@ -144,7 +144,7 @@ struct ResizeTap {
 
 struct AxisTaps {
   std::vector<ResizeTap> taps;
-  Value* outside = nullptr;  // tf_crop_and_resize: where the extrapolation value stands
+  Value* outside = nullptr;  // tf_crop_and_resize: the positions of the extrapolation value
 };
 
 struct Resampling {

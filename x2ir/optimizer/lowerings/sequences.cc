@@ -182,7 +182,7 @@ absl::StatusOr<Values> GetElementAsOperand(Rewrite& r) {
 }
 X2IR_LOWERING(optional_get_element, GetElementAsOperand);
 
-// --- What nobody wants any more -------------------------------------------------------------
+// --- Removal of unused sequences -------------------------------------------------------------
 
 bool IsSpelledOutAt(const Value& value, int depth) {
   if (value.is_graph_output() || depth > kMaxHops) return false;

@@ -1,4 +1,4 @@
-// Sequences and optionals that the lowerings of what uses them leave nobody to want.
+// Removal of sequences and optionals that are unused after their users were lowered.
 #ifndef X2IR_OPTIMIZER_LOWERINGS_SEQUENCES_H_
 #define X2IR_OPTIMIZER_LOWERINGS_SEQUENCES_H_
 

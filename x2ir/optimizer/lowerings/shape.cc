@@ -149,7 +149,7 @@ absl::StatusOr<Values> TriluAsWhere(Rewrite& r) {
   };
   Value* row = r.b.Op("unsqueeze", {positions(rank - 2), r.b.Ints({1}, "axes")});
   Value* column = positions(rank - 1);
-  // k stands alone: added to a row, one near the end of its range would wrap.
+  // k is an operand of its own: added to a row, a k near the end of its range would wrap.
   Value* drop = r.has(1)
                     ? r.b.Op(upper ? "less" : "greater", {r.b.Op("sub", {column, row}), r.in(1)})
                     : r.b.Op(upper ? "less" : "greater", {column, row});

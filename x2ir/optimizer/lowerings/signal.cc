@@ -36,7 +36,7 @@ std::vector<double> MatrixOf(const Transform& f) {
   std::vector<double> matrix(f.taken * f.parts_in * columns);
   const int64_t n = f.length;
   for (int64_t k = 0; k < f.taken; ++k) {
-    // Half a spectrum stands for the other half, too, which is its mirror image.
+    // Half a spectrum also gives the other half, which is its mirror image.
     const bool mirrored = f.inverse && f.onesided && k > 0 && 2 * k != n;
     const double scale = (f.inverse ? 1.0 / static_cast<double>(n) : 1.0) * (mirrored ? 2 : 1);
     for (int64_t m = 0; m < f.bins; ++m) {

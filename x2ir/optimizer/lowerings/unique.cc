@@ -12,7 +12,7 @@
 namespace x2ir {
 namespace {
 
-// bool[n,n]: whether row i of rows[n,width] stands before row j: it is less where they first
+// bool[n,n]: whether row i of rows[n,width] is ordered before row j: it is less where they first
 // differ. A NaN is greater than every number.
 Value* Before(Builder& b, Value* rows, int64_t width) {
   Value* i = b.Op("unsqueeze", {rows, b.Ints({1}, "axis")});
@@ -67,7 +67,7 @@ absl::StatusOr<Values> UniqueByComparing(Rewrite& r) {
   Value* same = b.Op("not", {b.Op("or", {before, after})});
   Value* column = math.Get(math.Positions(math.Size(rows, 0)), "positions");
   Value* row = b.Op("unsqueeze", {column, b.Ints({1}, "axis")});
-  // Those that no earlier one equals stand for their group.
+  // Rows that equal no earlier row represent their group.
   Value* repeats = sum(b.Op("and", {same, b.Op("less", {column, row})}), 1);
   Value* first = b.Op("not", {Expr(b, repeats).To(DType::kBool)});
   Value* firsts = b.Op("squeeze", {b.Op("non_zero", {first}), b.Ints({0}, "axis")});

@@ -8,9 +8,9 @@
 
 namespace X2IR_API x2ir {
 
-// How the number of nodes that remain after folding changes when the node is flipped: -1 where a
-// transpose now stands between the two nodes and then does not, 1 where it is the other way round,
-// else 0.
+// How the number of nodes that remain after folding changes when the node is flipped: -1 if a
+// transpose is now between the two nodes and then is not, 1 where it is the other way round, else
+// 0.
 int NodesLeftBy(const Node& node, const Flip& flip, const TransposeSet& transposes);
 
 }  // namespace x2ir

@@ -25,8 +25,8 @@ absl::Status OutputsAsChannelsLast(Graph& graph, const std::vector<std::string>&
 Perm ToChannelsFirst(int64_t rank);
 Perm ToChannelsLast(int64_t rank);
 
-// An input of known rank gets this order of axes, an output too, under their names. `suffix`: of
-// the name of what stands inside, in the old order.
+// An input of known rank gets this order of axes, an output too, under their names. `suffix`: for
+// the name of the value inside, in the old order.
 absl::Status PermuteInput(Graph& graph, Value* input, const Perm& p, const std::string& suffix);
 void PermuteOutput(Graph& graph, Value* output, const Perm& p, const std::string& suffix);
 

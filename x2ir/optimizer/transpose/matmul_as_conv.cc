@@ -28,7 +28,7 @@ bool MovesColumnsToChannels(const Perm& p) {
   return rank >= 3 && rank <= 5 && p[1] == rank - 1;
 }
 
-// An add of constants behind it, which a conv has as its bias.
+// An add of constants after it, which becomes the bias of the conv.
 bool HasBias(const Node& node) {
   const Value* y = node.output(0);
   if (!Rewriter::UsedOnce(y) || !y->uses()[0].node->Is("add")) return false;

@@ -170,9 +170,9 @@ int64_t Region::OwnCost(const Vertex& vertex) const {
   return cost;
 }
 
-// An order that somebody wants and that the value does not have costs a transpose, once. The cut
-// can say so but for two cases that do not matter: a node that wants, as it is, what its producer
-// would give flipped, or the other way round. Cost() counts those too.
+// An order that a user needs and the value does not have costs one transpose. The cut can say so
+// but for two cases that do not matter: a node that wants, as it is, what its producer would give
+// flipped, or the other way round. Cost() counts those too.
 void Region::AddToCut(MinCut& cut, const Root& root) const {
   struct Wanted {
     bool always = false;
@@ -280,7 +280,7 @@ void Region::Apply() {
   }
   std::sort(constants.begin(), constants.end());
   constants.erase(std::unique(constants.begin(), constants.end()), constants.end());
-  // None goes before all are done, so that an address stands for one value.
+  // No value is removed before all are done, so that an address identifies one value.
   for (Vertex& vertex : vertices_) {
     if (vertex.flipped) FlipNode(vertex);
   }

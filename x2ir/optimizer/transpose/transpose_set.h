@@ -23,14 +23,14 @@ class TransposeSet {
   Graph& graph() { return graph_; }
   bool empty() const { return live_.empty(); }
   bool Contains(const Node* node) const { return live_.contains(node); }
-  // The value transposed, by a new node right behind the value's producer.
+  // The value transposed, by a new node right after the value's producer.
   Value* Make(Value* value, const Perm& p);
   // Puts a transpose between the value and all of its consumers, which keep seeing the type that
   // the value has now. The caller then gives the value the order of axes that the transpose undoes.
   void Insulate(Value* value, const Perm& undo);
 
-  //  1. A transpose that changes nothing goes.
-  //  2. One of a transpose takes that one's operand; what nobody uses goes.
+  //  1. A transpose that changes nothing is removed.
+  //  2. A transpose of a transpose takes the operand of the first; unused nodes are removed.
   //  3. One of a constant is a constant, unless a large one would be there twice then, or stays in
   //     its file.
   //  4. Equal ones of one value become one.

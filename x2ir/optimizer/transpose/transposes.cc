@@ -5,12 +5,12 @@
 //     of axes if their neighbours did (region.h). How an op does so is its rule (flips.h). Those
 //     nodes are flipped which together leave the fewest transposes at the borders: a minimum cut.
 //     Transposes move up and down by the same rule, and end where something takes them up: in
-//     other transposes, constants, reductions, reshapes, sizes that are 1. One that stands between
-//     a convolution and its bias, or between a window and its pad, moves on (folds.h).
+//     other transposes, constants, reductions, reshapes, sizes that are 1. A transpose between a
+//     convolution and its bias, or between a window and its pad, moves on (folds.h).
 //  3. A transpose that moves only axes of size 1 becomes a reshape, where constants can say it.
 //  4. A node that the target would say by transposes again is not flipped.
-//  5. A matmul by constant weights becomes a conv of kernel 1 where its columns become channels: of
-//     images that saves the add behind it too, of sequences it must save transposes.
+//  5. A matmul by constant weights becomes a conv of kernel 1 where its columns become channels:
+//  for images this also saves the add after it, for sequences it must save transposes.
 // Inputs, outputs, and values that nested graphs use keep their order.
 #include <algorithm>
 
@@ -40,7 +40,7 @@ class Elimination {
       const auto [node, time] = transposes_.NextChanged();
       if (!node) break;
       const Perm p = *PermOf(*node);
-      // What stands behind it works on its operand; or what stands before gives its result.
+      // Its users work on its operand, or its producer gives its result.
       if (!Improve(node->output(0), Inverse(p), time)) Improve(node->input(0), p, time);
     }
     return changes_ + transposes_.Close();

@@ -1,4 +1,5 @@
-// Makes one HTML file of the page's sources, and C++ of that: what stands before a model's data, and behind.
+// Makes one HTML file of the page's sources, and C++ code with its parts before and after the data
+// of a model.
 //
 //   node build.mjs FOLDER OUT.cc    FOLDER: where tools/npm_install.sh put what it needs
 import { createHash } from "node:crypto";
@@ -31,7 +32,7 @@ function bundled(file, banner) {
   // Control characters are in literals; as escapes they go through a terminal.
   const escape = (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`;
   const text = built.outputFiles[0].text.trim().replace(/[^\P{Cc}\n]/gu, escape);
-  // It stands within an element of the same name.
+  // It is inside of an element of the same name.
   if (/<\/(script|style)|<!--/i.test(text)) throw new Error(`${file} has markup in it`);
   return text;
 }

@@ -21,7 +21,7 @@ export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-// A name of a model: whatever letters it has, they stay where it stands.
+// A name from a model; its characters cannot change the text around it.
 export function named(text) {
   return el("bdi", {}, text);
 }
@@ -64,7 +64,7 @@ export function bytes(n) {
   return `${n} B`;
 }
 
-// A number with as many digits as a person reads; null stands for NaN.
+// A number with as many digits as a person reads; null means NaN.
 export function number(x) {
   return x === null ? "NaN" : Number(x.toPrecision(5)).toString().replace("Infinity", "∞");
 }

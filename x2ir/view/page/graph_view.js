@@ -429,7 +429,8 @@ export class GraphView {
     event.stopPropagation();
   }
 
-  // Down and up along edges where there are some, into an open group and out of it, sideways to what stands beside.
+  // Down and up along edges where there are some, into an open group and out of it, sideways to the
+  // boxes beside it.
   move(dx, dy) {
     const from = this.boxes.get(this.selected);
     if (!from) {

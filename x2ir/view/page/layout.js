@@ -19,7 +19,7 @@ function widthOf(text, isTitle = false) {
   return measure.measureText(text).width;
 }
 
-// What stands in a closed box: a title and a line below it.
+// The content of a closed box: a title and a line below it.
 export function textOf(model, box) {
   const item = model.itemOf(box);
   let title = clipped(model.label(box), MOST_LETTERS);
@@ -108,7 +108,7 @@ export class Layout {
     return { width: whole, height: height + top + PADDING, boxes, edges, ports };
   }
 
-  // What comes from outside and goes there stands at the borders.
+  // Values from and to the outside are at the borders.
   placePorts(group, graph, edges) {
     const { model } = this;
     const ports = [];
@@ -133,8 +133,9 @@ export class Layout {
   }
 }
 
-// Which groups stand open at first: all of a small model; of others what fits on a screen, repeats closed. Parts of
-// long lists stand open too, as nobody made them. Where that shows hardly a node, the first groups are opened.
+// Which groups are open at first: all of a small model; otherwise as many as fit on a screen,
+// repeats closed. Parts of long lists are open too, since they are not groups of the model. If this
+// shows hardly any node, the first groups are opened.
 export function openAtFirst(layout, most = 40, mostOfParts = 400, fewNodes = 8) {
   const { model } = layout;
   let shown = model.children[0].length;

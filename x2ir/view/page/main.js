@@ -201,7 +201,7 @@ document.addEventListener("keydown", (event) => {
 
 each((view) => view.start());
 details.show(models[0], -1);
-// For whoever waits for the page, and measures it.
+// For tests that wait for the page and measure it.
 requestAnimationFrame(() =>
   setTimeout(() => (document.documentElement.dataset.ready = Math.round(performance.now()))),
 );

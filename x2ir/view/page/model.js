@@ -17,7 +17,7 @@ export const STATE = { none: 0, same: 1, changed: 2, alone: 3 };
 
 const COSTS = ["multiplyAdds", "parameters", "parameterBytes", "resultBytes"];
 
-// Rows that stand one after the other in one list: of row i, list[start[i]] to list[start[i + 1]].
+// Rows that follow one another in one list: row i is list[start[i]] to list[start[i + 1]].
 class Rows {
   constructor(rows, entries) {
     this.start = new Int32Array(rows + 1);
@@ -84,7 +84,7 @@ export class Model {
   isGroup(box) {
     return box < this.groups.length;
   }
-  // The item that a box stands for: of a group, only where it is a node with nested graphs.
+  // The item of a box: of a group, only if it is a node with nested graphs.
   itemOf(box) {
     return this.isGroup(box) ? this.groups[box][4] : box - this.groups.length;
   }
@@ -324,8 +324,8 @@ export class Model {
   }
 }
 
-// What a browser would not show, or would show as something else: control characters, and those that turn the
-// direction of what stands around them.
+// What a browser would not show, or would show as something else: control characters, and those
+// that change the direction of the text around them.
 const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 function visible(text) {

@@ -7,7 +7,7 @@ const MOST = 200;
 export class Search {
   constructor(model) {
     this.model = model;
-    this.lower = null; // strings in small letters, made when somebody searches
+    this.lower = null; // strings in small letters, made at the first search
   }
 
   // { items: the first of what was found, total }.
