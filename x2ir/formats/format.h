@@ -78,8 +78,8 @@ struct Format {
   // Files that writing a model to `path` may make besides `path` itself; those of a number that is
   // not known before: as many as there are already, and one more. Null: none.
   std::function<std::vector<std::string>(const std::string& path)> companions{};
-  // The passes that run before a graph (of the IR) is written, where nobody says others; null: the
-  // default ones.
+  // The passes that run before a graph (of the IR) is written, unless options name others; null:
+  // the default ones.
   std::function<std::vector<std::string>(const Graph& graph)> passes{};
   // Whether inputs may have default values in the file; where not, a graph that has such is not
   // written.
@@ -92,7 +92,7 @@ struct Format {
 
 bool RegisterFormat(Format format, SourcePlace place = SourcePlace::Here());
 
-// Null when nobody registered it. Formats live as long as the process.
+// Null if it is not registered. Formats live as long as the process.
 const Format* FindFormat(std::string_view name);
 std::vector<const Format*> AllFormats();  // by name
 // The one whose extension the path ends in, whatever its case: the longest counts. Null: none.

@@ -16,7 +16,7 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Whether the byte stands in a JSON string as itself, one character of its own.
+// Whether the byte is written in a JSON string unchanged, as one character.
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain{};
   for (int c = 0x20; c < 0x7f; ++c) plain[c] = c != '"' && c != '\\';

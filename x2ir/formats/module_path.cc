@@ -73,7 +73,7 @@ std::optional<std::vector<NamedScope>> ModulesOf(const Graph& graph) {
 ModulePath ModuleInName(const Node& node, bool of_torch) {
   std::string_view name = node.name();
   if (of_torch) {
-    // "encoder.layer.0/add_3": what is behind the module is a call, and what was made of it.
+    // "encoder.layer.0/add_3": the part after the module is a call and the value that it computed.
     const size_t slash = name.find('/');
     return slash == name.npos ? ModulePath() : SplitName(name.substr(0, slash));
   }

@@ -1,5 +1,5 @@
-// Where a node stands among the modules of its model, as exporters say it: in the metadata of the
-// node, in an annotation of the graph, or in names.
+// The module of a node in its model, as exporters record it: in the metadata of the node, in an
+// annotation of the graph, or in names.
 //
 // The metadata of ONNX's nodes that come from PyTorch have two lists, as Python prints them, from
 // the model inwards:
@@ -29,8 +29,8 @@ using ModulePath = std::vector<std::string>;
 // A name of a node or a value as a path: "/m/layer/layer.0/Add" is {"m", "layer", "0", "Add"}.
 ModulePath SplitName(std::string_view name);
 
-// Modules that a node stands in, from the model inwards, and the classes that they are of; empty
-// where the node's metadata do not say.
+// The modules around a node, from the outermost to the innermost, and their classes; empty if the
+// node's metadata do not have them.
 struct NamedScope {
   ModulePath path;
   std::string type;  // "net.Layer"

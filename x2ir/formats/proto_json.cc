@@ -199,7 +199,7 @@ class JsonWriter {
  private:
   absl::Status WriteMessage(std::string_view wire, const ProtoMessage& message, int depth) {
     if (depth > kMaxWireDepth) return CannotExpress("messages are nested too deeply");
-    // What belongs to one field need not stand together in the wire form.
+    // The values of one field need not be contiguous in the wire form.
     std::vector<std::vector<std::string_view>> fields(message.fields.size());
     ProtoSeen seen;
     WireReader in(wire, wire.data());

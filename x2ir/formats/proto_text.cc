@@ -43,7 +43,7 @@ class TextParser : TextCursor {
   }
 
  private:
-  // The name of a field, or of an extension in brackets (which nobody knows).
+  // The name of a field, or of an extension in brackets (extensions are unknown).
   absl::StatusOr<std::string_view> TakeName() {
     SkipSpace();
     const size_t begin = pos_;
@@ -233,7 +233,7 @@ class TextParser : TextCursor {
     return is_float ? static_cast<double>(f) : d;
   }
 
-  // Strings that stand one after the other are one.
+  // Adjacent strings are concatenated.
   absl::StatusOr<std::string> TakeStrings() {
     std::string text;
     for (char quote = Peek(); quote == '"' || quote == '\''; quote = Peek()) {

@@ -108,7 +108,7 @@ bool Mend(const std::byte* at) {
 
 void OnBusError(int signal, siginfo_t* info, void*) {
   const int error = errno;
-  const bool sent = info->si_code <= 0;  // by somebody's kill()
+  const bool sent = info->si_code <= 0;  // sent with kill()
   if (sent || !Mend(static_cast<const std::byte*>(info->si_addr))) {
     // None of ours: what would have happened without us.
     ::signal(signal, SIG_DFL);

@@ -1,4 +1,4 @@
-// The matrix product that matmul, gemm, einsum (and whoever else needs one) evaluate with.
+// The matrix product that matmul, gemm, einsum (and others) evaluate with.
 #ifndef X2IR_OPS_MATMUL_H_
 #define X2IR_OPS_MATMUL_H_
 

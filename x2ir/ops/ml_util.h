@@ -50,7 +50,7 @@ class ClassLabels {
  public:
   // InvalidArgument when there are both.
   static absl::StatusOr<ClassLabels> Of(const AttributeMap& attrs, Symbol strings, Symbol ints);
-  // What stands for "no" and "yes" where no labels say it: 0 and 1.
+  // The labels for "no" and "yes" if there are no labels: 0 and 1.
   ClassLabels NoAndYes() const;
   bool are_strings() const { return !strings_.empty(); }
   DType dtype() const { return are_strings() ? DType::kString : DType::kInt64; }

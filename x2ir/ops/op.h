@@ -45,7 +45,7 @@ struct OperandDef {
 struct AttrDef {
   Symbol name;
   AttrKind kind;
-  std::optional<Attribute> default_value;  // always written out, this when nobody says
+  std::optional<Attribute> default_value;  // always written out, with this default
   bool optional = false;                   // may be absent, and absence means something
 };
 
@@ -87,23 +87,23 @@ class OpDef {
   // Float16 does for it, or not for these operands, or at all (FloatRule).
   OpDef& AllowsFloat16();
   OpDef& NeedsFloat32(std::string_view reason, uint32_t operands = kAllOfType, bool back = false);
-  OpDef& Rows(RowUse use);    // kNone when nobody says
-  OpDef& Moves(MoveUse use);  // kNone when nobody says
+  OpDef& Rows(RowUse use);    // default: kNone
+  OpDef& Moves(MoveUse use);  // default: kNone
   // One element of each operand, broadcast, makes one of each result; all are of the element type.
   OpDef& Elementwise(NumberUse use);
   // Its two operands, or all of them, may change places.
   OpDef& Commutes();
-  OpDef& Zeros(ZeroUse use);             // kPasses when nobody says
-  OpDef& Origins(AxisOriginsFn fn);      // AxisOrigins says what counts when nobody says
-  OpDef& MultiplyAdds(WorkFn how_many);  // none when nobody says
+  OpDef& Zeros(ZeroUse use);             // default: kPasses
+  OpDef& Origins(AxisOriginsFn fn);      // default: see AxisOrigins
+  OpDef& MultiplyAdds(WorkFn how_many);  // default: none
   // Evaluation does more than a little for each element.
   OpDef& Heavy();
   // Where the shape of the results depends on what the operands hold, it has no more elements than
   // the operands.
   OpDef& BoundedResults();
-  // Runtimes take it and the op behind it for one quantized op: it is neither folded nor shared.
+  // Runtimes run it and the op after it as one quantized op: it is neither folded nor shared.
   OpDef& QuantizedUnit();
-  // Rewrites leave it as it is: no transpose passes it, and no other element type stands in.
+  // Rewrites do not change it: no transpose passes it, and it keeps its element type.
   OpDef& Opaque();
 
   // --- Queries ---

@@ -54,9 +54,10 @@ void NoteTypes(const Graph& graph, bool but_elements, Interface& interface);
 void NotePerm(const std::vector<int64_t>& perm, const std::string& name,
               std::vector<PortChange>& ports);
 
-// --- For comparing models -------------------------------------------------------------------- Of
-// texts: the path of a report (JSON), or a description of a port, SOURCE=NAME[:nchw|:nhwc][:TYPE]
-// or SOURCE==NUMBER or SOURCE==FILE.npy for an input that became a constant. An option error
+// --- For comparing models --------------------------------------------------------------------
+// From texts: the path of a report (JSON), or descriptions of ports,
+// SOURCE=NAME[:nchw|:nhwc][:TYPE] or SOURCE==NUMBER or SOURCE==FILE.npy for an input that became a
+// constant. An option error
 // ("map").
 absl::StatusOr<Interface> ReadInterface(const std::vector<std::string>& texts, const Graph* source,
                                         const Graph& result);

@@ -67,14 +67,13 @@ absl::StatusOr<Tensor> ReadBlobFile(const BlobPtr& file);
 
 // --- Versions ------------------------------------------------------------------------------------
 
-// The layer's type of today that a number of V1's enum, or a word of V0, stands for; empty where
-// there is none.
+// The current layer type of a number of V1's enum, or of a word of V0; empty if there is none.
 std::string_view TypeOfV1(int64_t number);
 std::string_view TypeOfV0(std::string_view word);
 // Where a field of V0's one message of parameters is today for a layer of that (new) type, as
 // "convolution_param.pad"; empty where it has no meaning.
 std::string V0FieldOf(std::string_view type, std::string_view field);
-// Layers of V0 that only pad become the pads of those behind them.
+// Layers of V0 that only pad become the pads of the layers after them.
 absl::Status MergePaddings(std::vector<LayerDesc>* layers);
 
 }  // namespace caffe

@@ -44,7 +44,7 @@ class NetReader {
     return net;
   }
 
-  // Floats that stand together in a file stay there.
+  // Floats that are contiguous in a file stay there.
   absl::StatusOr<Tensor> ReadBlob(std::string_view bytes) {
     std::vector<int64_t> dims, legacy = {0, 0, 0, 0};
     bool has_shape = false, has_legacy = false;

@@ -49,7 +49,7 @@ bool LooksLikeNet(std::string_view head);
 // the operator does not fill, or not with given numbers.
 absl::StatusOr<std::optional<Tensor>> FilledBy(const OperatorDesc& op);
 
-// "predict_net.pb" with "init_net.pb", also behind one prefix, or as ".pbtxt".
+// "predict_net.pb" with "init_net.pb", also with a common prefix, or as ".pbtxt".
 const ModelFileNames& Caffe2FileNames();
 }  // namespace caffe2
 

@@ -59,8 +59,8 @@ void Forget(std::string_view bytes, const Origin& origin) {
   if (part.ok()) DropPages(*part);
 }
 
-// Those of a fill: where they lie one behind the other they stay in the file, else they are moved
-// together, a megabyte at a time.
+// Those of a fill: if they are contiguous they stay in the file, else they are moved together, a
+// megabyte at a time.
 absl::StatusOr<Tensor> ManyFloats(const WireReader::FloatRun& run, const Origin& origin) {
   const auto count = static_cast<int64_t>(run.count);
   if (run.step == sizeof(float) && origin.file) {

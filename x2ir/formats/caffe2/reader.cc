@@ -18,7 +18,7 @@ using Names = std::set<std::string>;
 
 constexpr char kRecurrent[] = "RecurrentNetwork";
 
-// Integers of "Int8Given..." stand for numbers: an operator says which.
+// Integers of "Int8Given..." represent real numbers; the scale is an argument of the operator.
 struct Filled {
   Tensor tensor;
   std::string type;
@@ -112,7 +112,7 @@ class GraphReader {
     if (!has_weights_) X2IR_RETURN_IF_ERROR(CheckNeedsNone());
     DropPlaceholder();
     std::erase_if(net_.outputs, [](const std::string& output) {
-      // PyTorch's name of results that nobody asked for.
+      // PyTorch's name of unused results.
       return output.starts_with("OC2_DUMMY_");
     });
     used_.insert(net_.outputs.begin(), net_.outputs.end());
@@ -325,7 +325,7 @@ class GraphReader {
     Names carried;
     CollectWritten(*step, &carried);
     if (asks) CollectWritten(*asks, &carried);
-    // What is not there before is seen by nobody outside.
+    // A blob that does not exist before is not visible outside.
     std::erase_if(carried, [&](const std::string& blob) {
       return !used_.contains(blob) || !FindOrNull(level, blob);
     });

@@ -128,7 +128,7 @@ absl::StatusOr<Tensor> BlockTable(const Constexpr& c) {
   const absl::Span<const uint8_t> numbers = places.span<uint8_t>();
   Tensor result = Tensor::Zeros(table->dtype(), dims);
   const auto out = result.mutable_bytes();
-  int64_t inner = 1;  // elements behind the axis
+  int64_t inner = 1;  // elements after the axis
   for (size_t i = static_cast<size_t>(axis) + 1; i < rank; ++i) inner *= dims[i];
   std::vector<int64_t> index(rank, 0);
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -175,7 +175,7 @@ absl::StatusOr<Tensor> Dense(const Tensor& mask, const Tensor& values) {
   return result;
 }
 
-// What stands where the mask is set, in order.
+// The elements where the mask is set, in order.
 absl::StatusOr<Tensor> Kept(const Tensor& mask, const Tensor& dense) {
   const auto width = static_cast<size_t>(BitWidth(dense.dtype()) / 8);
   std::vector<std::byte> bytes;

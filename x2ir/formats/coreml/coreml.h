@@ -11,7 +11,7 @@
 //                     other fields (decode.h). A layer that writes a value again makes a new one.
 //   other models      a node is "model::KIND" ("model::treeEnsembleClassifier").
 //
-// A pipeline is the graphs of its models, one behind the other. Images are float32; the scale and
+// A pipeline is the graphs of its models, one after the other. Images are float32; the scale and
 // bias of a network's preprocessing are nodes before it.
 //
 // Inputs and outputs are those of the description, in its order. Sizes that it leaves open are

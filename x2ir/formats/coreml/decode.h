@@ -39,8 +39,8 @@ absl::StatusOr<Decoded> DecodeMessage(std::string_view bytes, const MessageSpec&
 
 // WeightParams: float32 or float16, of rank 1. Quantized ones are unpacked: linear steps as
 // float32, one pair of scale and bias for all or for each of as many equal parts.
-// `inner`: where it is not 0, the parts are those of the second axis, behind which so many elements
-// lie.
+// `inner`: if it is not 0, the parts are those of the second axis, and `inner` is the number of
+// elements of the axes after it.
 absl::StatusOr<Tensor> DecodeWeights(std::string_view bytes, const BlobPtr& file, size_t inner = 0);
 
 }  // namespace coreml

@@ -18,7 +18,7 @@ Match RecognizeCoreml(const Candidate& file) {
   return OnlyModelIn(file.path).empty() ? Match::kNo : Match::kPossible;
 }
 
-// The first one: nobody says which.
+// The first one, because no option selects one.
 std::vector<std::string> TargetChoices() {
   std::vector<std::string> choices = {"any"};
   const std::vector<std::string>& targets = coreml::DeploymentTargets();

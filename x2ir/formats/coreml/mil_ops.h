@@ -62,7 +62,7 @@ struct MilOp {
 const MilOp* FindMilOp(std::string_view name);
 const std::vector<MilOp>& AllMilOps();  // by name
 
-// Whether an attribute of that kind may stand for such an argument.
+// Whether an attribute of that kind may be used for such an argument.
 AttrKind KindOf(MilKind kind);
 
 // MIL's numbers of element types, and its names of those that `cast` takes ("fp32").

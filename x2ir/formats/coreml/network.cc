@@ -89,8 +89,8 @@ class NetworkReader {
     return ReadLayers(layers, level, depth);
   }
 
-  // What stands behind a layer that leaves the round of a loop is not run: behind a branch that may
-  // leave it, the rest belongs to its arms.
+  // Layers after a layer that leaves the round of a loop do not run: after a branch that may leave
+  // it, the remaining layers belong to its arms.
   absl::Status ReadLayers(absl::Span<const LayerFields> layers, Level& level, int depth) {
     if (depth > kMaxNetworkDepth) return DataLoss("networks are nested too deeply");
     for (size_t i = 0; i < layers.size(); ++i) {
@@ -237,7 +237,7 @@ class NetworkReader {
     graph.AddOutput(value);
   }
 
-  // `rest`: the layers behind it, if it takes them in.
+  // `rest`: the layers after it, if it includes them.
   absl::Status AddBranch(const LayerFields& layer, absl::Span<const LayerFields> rest, Level& level,
                          int depth) {
     X2IR_ASSIGN_OR_RETURN(const Decoded decoded,
@@ -261,7 +261,7 @@ class NetworkReader {
         second(written[1].begin(), written[1].end());
     for (const auto& names : written) {
       for (const std::string& name : names) {
-        // What only one of them gives, and nobody before, is seen by nobody.
+        // A blob that only one branch computes, and that did not exist before, is not used.
         const bool either = Find(level, name) || (first.contains(name) && second.contains(name));
         if (either && seen.insert(name).second) results.push_back(name);
       }

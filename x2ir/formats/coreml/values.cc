@@ -60,7 +60,7 @@ absl::Status ReadTensorType(std::string_view bytes, const char* origin, MilType*
   return absl::OkStatus();
 }
 
-// The numbers of a value that stands in the program itself.
+// The numbers of a value that is stored in the program itself.
 absl::StatusOr<Tensor> ReadImmediate(std::string_view bytes, const MilType& type,
                                      const BlobPtr& file) {
   const char* const origin = file->view().data();

@@ -40,7 +40,7 @@ absl::Status ReadSteps(std::string_view bytes, const char* origin, QuantizedStep
   return in.status();
 }
 
-// Numbers of `bits` bits, the first in the highest bits of a byte, one behind the other.
+// Numbers of `bits` bits, the first in the highest bits of a byte, without gaps.
 std::vector<uint32_t> UnpackBits(std::string_view bytes, int64_t bits) {
   std::vector<uint32_t> numbers;
   const size_t count = bytes.size() * 8 / static_cast<size_t>(bits);

@@ -27,7 +27,7 @@ constexpr int kUsualOpset = 6;         // CoreML6: iOS16
 constexpr int kMaxRankOfPrograms = 5;  // of a tensor
 constexpr int kVersionOfOpset = 1;     // the specification's version is the opset's and this
 constexpr uint64_t kAlignment = 64;
-constexpr int64_t kSmallConstant = 10;  // fewer elements stand in the program itself
+constexpr int64_t kSmallConstant = 10;  // fewer elements are stored in the program itself
 constexpr std::string_view kWeightsFile = "@model_path/weights/weight.bin";
 
 std::string PackedInts(absl::Span<const int64_t> numbers) {
@@ -54,7 +54,7 @@ void WriteTensorType(WireWriter& out, DType dtype, const Shape& shape) {
   out.End();
 }
 
-// The number that MILBlob has for an element type; 0: weights of it stand in the program.
+// The number that MILBlob has for an element type; 0: its weights are stored in the program.
 uint32_t BlobType(DType dtype) {
   switch (dtype) {
     case DType::kFloat16: return 1;
@@ -68,7 +68,7 @@ uint32_t BlobType(DType dtype) {
 // Weights in the order in which they lie in the file, from byte 64 on.
 class WeightFile {
  public:
-  // Where the weight's record stands.
+  // The position of the weight's record.
   uint64_t Add(const Tensor& tensor) {
     const Key key{tensor.data_id(), tensor.nbytes(), static_cast<int>(tensor.dtype())};
     const auto [it, added] = places_.try_emplace(key, next_);

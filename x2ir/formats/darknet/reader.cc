@@ -51,7 +51,7 @@ class Options {
   absl::Status status_;
 };
 
-// The floats behind the header, in order.
+// The floats after the header, in order.
 class WeightFile {
  public:
   explicit WeightFile(BlobPtr file) : file_(std::move(file)) {}
@@ -335,7 +335,7 @@ class GraphReader {
     return absl::OkStatus();
   }
 
-  // [gru] and [lstm], whose parts stand in an order that is the fork's, and [conv_lstm].
+  // [gru] and [lstm], whose parts have an order that depends on the fork, and [conv_lstm].
   absl::Status Gates(const Section& section, Options& o) {
     const bool images = section.name == "conv_lstm";
     const int64_t outputs = o.Positive("output", 1), size = o.Positive("size", 3),

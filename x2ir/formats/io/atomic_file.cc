@@ -288,7 +288,7 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
 AtomicFile::~AtomicFile() { Discard(); }
 
 void AtomicFile::Discard() {
-  // Removed before it is unlocked, so that nobody else's file of that name is hit.
+  // Removed before it is unlocked, so that no file of another writer with that name is removed.
   if (!temp_.empty()) {
     ::unlink(temp_.c_str());
     Interruptible::Remove(temp_);

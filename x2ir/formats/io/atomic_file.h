@@ -1,9 +1,9 @@
 // AtomicFile: a file that appears under its name only when it is complete.
 //
 // It is written under a temporary name in the same folder (.NAME.x2ir-PID-SEQ.tmp) and
-// renamed by Commit(). Whatever goes wrong before that, the old file stays as it was and
-// the temporary is removed. What a killed process left behind is removed by the next write
-// to the same target: a temporary is locked (flock) as long as its writer lives.
+// renamed by Commit(). After any failure before that, the old file is unchanged and the temporary
+// is removed. The temporary of a killed process is removed by the next write to the same target: a
+// temporary is locked (flock) as long as its writer lives.
 //
 // One that goes to a function instead (ToFunction) has no file: the function gets the bytes as they
 // come, and what it got is complete when the file is committed.
@@ -37,7 +37,7 @@ class AtomicFile {
   // InvalidArgument when the path is a folder or a device: those are never replaced. A
   // symbolic link stays, and the file that it points to is replaced.
   static absl::StatusOr<AtomicFile> Create(const std::string& path);
-  // `write` gets the bytes in pieces; `name` stands in messages.
+  // `write` gets the bytes in pieces; `name` appears in messages.
   static AtomicFile ToFunction(std::string name,
                                std::function<absl::Status(std::string_view bytes)> write);
   AtomicFile(AtomicFile&& other) noexcept;

@@ -20,8 +20,8 @@ class Blob {
  public:
   // The errors are those of MappedFile::Open.
   static absl::StatusOr<std::shared_ptr<const Blob>> Open(const std::string& path);
-  // Bytes that `owner` keeps alive (null: whoever calls does, as long as any tensor of them lives).
-  // `name` stands in messages.
+  // Bytes that `owner` keeps alive (null: the caller keeps them alive, as long as any tensor of
+  // them lives). `name` appears in messages.
   static std::shared_ptr<const Blob> InMemory(absl::Span<const std::byte> bytes,
                                               std::shared_ptr<const void> owner, std::string name);
 

@@ -11,8 +11,8 @@
 
 namespace X2IR_API x2ir {
 
-// AlreadyExists where there is such a file, and `is_ours` does not know it for one that was written
-// for the model which is replaced as well: it may be all that somebody has.
+// AlreadyExists if there is such a file, and `is_ours` does not recognize it as written for the
+// model that is replaced as well: it may be the only copy of someone's data.
 absl::Status CheckSideFile(const std::string& path, const std::function<bool()>& is_ours);
 
 // The option of writers that leaves the check out.

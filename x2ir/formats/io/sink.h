@@ -1,4 +1,5 @@
-// Sink: where a model is written: a file (with others beside it), or whoever takes the bytes.
+// Sink: where a model is written: a file (with others beside it), or a function that takes the
+// bytes.
 //
 //   Export(std::move(ir), "model.onnx");
 //   std::string bytes;

@@ -47,8 +47,8 @@ class Source {
     { path.string() } -> std::same_as<std::string>;
   }
   Source(const Path& path) : Source(path.string()) {}  // NOLINT
-  // Bytes that are not copied. `name` ("net.onnx") stands in messages; its extension counts where
-  // the bytes do not tell the format, and IR's files name theirs after it.
+  // Bytes that are not copied. `name` ("net.onnx") appears in messages; its extension is used if
+  // the bytes do not tell the format, and IR derives the names of its weight files from it.
   static Source Bytes(HeldBytes bytes, Resolver resolver = {}, std::string name = "model");
   // Bytes that the source owns, and then the model's tensors.
   static Source Bytes(std::string bytes, Resolver resolver = {}, std::string name = "model");

@@ -16,7 +16,7 @@ inline constexpr std::string_view kExtension = ".safetensors";
 // In the metadata of a weight file: who wrote it.
 inline constexpr std::string_view kMark = "x2ir";
 inline constexpr std::string_view kOfWeights = "weights of an IR model";
-// Stands for the JSON file's own stem in the name of a weight file.
+// A placeholder for the JSON file's own stem in the name of a weight file.
 inline constexpr char kStem = '*';
 inline constexpr int kMaxDepth = 200;      // of graphs in graphs
 inline constexpr int64_t kMaxInline = 16;  // elements of a constant written in the JSON

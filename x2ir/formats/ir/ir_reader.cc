@@ -1,5 +1,5 @@
-// Reads IR files in one pass over the mapped JSON, members in any order. What refers to a
-// name that may stand later (or in an outer graph) is resolved at the end.
+// Reads IR files in one pass over the mapped JSON, members in any order. References to names that
+// may come later (or are in an outer graph) are resolved at the end.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -237,7 +237,7 @@ absl::StatusOr<Model> Reader::Read() {
   static constexpr std::string_view kKeys[] = {"format", "version",   "source",     "weights",
                                                "graph",  "functions", "annotations"};
   Model model;
-  // The graph needs the weights, so it waits for them if it stands before them.
+  // The graph needs the weights, so it waits for them if it comes before them.
   std::optional<JsonReader::Mark> graph, functions;
   bool ours = false;
   const uint32_t seen = json_.Members(kKeys, [&](int key) {

@@ -121,7 +121,7 @@ class Writer {
   int depth_ = 0;  // of graphs
   absl::Status status_;
   std::vector<NamedTensor> tensors_;
-  StringMap<uint32_t> keys_;  // taken ones, with the last number tried behind them
+  StringMap<uint32_t> keys_;  // taken ones, with the last suffix that was tried
   // Of an outermost graph, and with it of those in it, noted when it is begun.
   absl::flat_hash_map<const Graph*, std::vector<const Value*>> constants_;
   // Path to name a mapped file by; empty: its bytes must be copied.
@@ -645,7 +645,7 @@ bool Writer::PutReference(const Tensor& tensor) {
   return true;
 }
 
-// `base`, or with "#2", "#3", ... behind it. A name that the weight file cannot hold is
+// `base`, or `base` followed by "#2", "#3", ... A name that the weight file cannot hold is
 // replaced: the JSON gives the true one.
 std::string Writer::UniqueKey(std::string_view base) {
   if (!IsValidUtf8(base) || base == "__metadata__") base = "tensor";
@@ -661,10 +661,10 @@ std::string Writer::UniqueKey(std::string_view base) {
 }
 
 }  // namespace
-// Whether a weight file is one that a writer of IR made: its metadata says so. Those of older
-// versions say nothing: they stand beside an IR file, begin their data at a multiple of 64 bytes,
-// and have no metadata of others. What is no safetensors file any more was one, where the IR file
-// that names it still is there.
+// Whether a weight file is one that a writer of IR made: its metadata says so. Files of older
+// versions do not have this metadata: they are beside an IR file, begin their data at a multiple of
+// 64 bytes, and have no metadata of other programs. A file that is no longer a safetensors file
+// counts as one if the IR file that names it still exists.
 bool WeWrote(const std::string& weights_path, const std::string& json_path) {
   const auto json = MappedFile::Open(json_path);
   const bool named =

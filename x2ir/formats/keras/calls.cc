@@ -7,7 +7,7 @@
 namespace x2ir::keras {
 namespace {
 
-// Members in the order of their names, in which Keras counts what stands in a dictionary.
+// Members in the order of their names, in which Keras counts the entries of a dictionary.
 std::vector<const std::pair<std::string, Json>*> InOrder(const Json& object) {
   std::vector<const std::pair<std::string, Json>*> members;
   for (const auto& member : object.members()) members.push_back(&member);

@@ -1,4 +1,4 @@
-// How layers and functions are called: what stands in "inbound_nodes".
+// How layers and functions are called: the content of "inbound_nodes".
 #ifndef X2IR_FORMATS_KERAS_CALLS_INTERNAL_H_
 #define X2IR_FORMATS_KERAS_CALLS_INTERNAL_H_
 
@@ -18,7 +18,7 @@ struct TensorRef {
 };
 struct CallSite {
   std::vector<TensorRef> inputs;
-  std::vector<std::string> keys;  // of inputs that stand in a dictionary
+  std::vector<std::string> keys;  // of inputs that are in a dictionary
   std::vector<std::pair<std::string, TensorRef>> named;
   AttributeMap attrs;
 };
@@ -35,8 +35,8 @@ std::vector<CallSite> CallSitesOf(const Json& inbound);
 // empty for one of Keras's, and where nothing is said.
 std::string CustomClassOf(const Json& entry);
 
-// An entry of a model's layers that stands for a function: how its nodes are called, "tf.math.add"
-// for one of TensorFlow, "ops.Add" for an operation of Keras 3; empty for a layer.
+// An entry of a model's layers that is a function: how its nodes are called, "tf.math.add" for one
+// of TensorFlow, "ops.Add" for an operation of Keras 3; empty for a layer.
 std::string FunctionOf(const Json& entry, int version);
 // Its calls, with their arguments (kCallArguments).
 std::vector<CallSite> FunctionCallsOf(const Json& inbound, const Json& config);

@@ -676,8 +676,8 @@ class Hdf5Own : public Hdf5File {
     if (nbytes > most || chunk_size > most) {
       return DataLoss("its stated size is larger than the file can hold");
     }
-    // A chunk may be larger than what is there yet, where more may come; nobody makes such large
-    // ones for little.
+    // A chunk may be larger than the present data if the data set can grow; writers do not use such
+    // large chunks for small data.
     if (chunk_size > kSmallChunk && chunk_size / kMaxOfADataset > nbytes) {
       return DataLoss("its chunks have ", chunk_size, " bytes, too many for the ", nbytes,
                       " bytes stored in them");
@@ -730,7 +730,7 @@ class Hdf5Own : public Hdf5File {
         if (bytes.size() < 4) return Broken("a chunk");
         bytes.resize(bytes.size() - 4);
       } else if (filter.id == 1) {
-        // With a checksum behind it, if that came before.
+        // Followed by a checksum, if the checksum filter came before.
         std::string raw(size + 4, '\0');
         uLongf length = raw.size();
         if (uncompress(reinterpret_cast<Bytef*>(raw.data()), &length,

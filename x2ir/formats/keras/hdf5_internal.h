@@ -1,11 +1,11 @@
 // HDF5 files, read where they lie in memory: attributes, names of groups, datasets.
 //
-// A file is untrusted: links that leave it and data that stands in other files are refused, and
-// nothing is allocated that the file's size does not back. What is broken is DataLoss.
+// A file is untrusted: links that leave it and data in other files are refused, and allocations are
+// limited by the file's size. A broken file is DataLoss.
 //
-// The reader is ours, because the HDF5 library does not stand what strangers write: of randomly
-// changed files some end it with an access out of bounds, others never end. It knows the forms that
-// h5py writes unless it is told otherwise; what else there is the library reads, if it is asked for
+// x2ir has its own reader, because the HDF5 library is not safe for untrusted files: some randomly
+// changed files cause accesses out of bounds, others endless loops. It knows the forms that h5py
+// writes unless it is told otherwise; what else there is the library reads, if it is asked for
 // (hdf5_library.cc, the only file that includes it).
 #ifndef X2IR_FORMATS_KERAS_HDF5_INTERNAL_H_
 #define X2IR_FORMATS_KERAS_HDF5_INTERNAL_H_

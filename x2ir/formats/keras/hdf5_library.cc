@@ -388,7 +388,7 @@ class Hdf5Library : public Hdf5File {
     const bool plain = !element->native || Api().H5Tequal(type.get(), element->native()) > 0;
     if (layout == H5D_CONTIGUOUS && plain) {
       const haddr_t address = Api().H5Dget_offset(set.get());
-      // One that nobody wrote is full of its fill value: it is read.
+      // A data set that was never written has its fill value: it is read.
       if (address != HADDR_UNDEF) {
         if (address > size_ || size > size_ - address) return DataLoss("it ends past the file");
         return TensorOf(element->dtype, std::move(dims), blob_, offset_ + address, size);

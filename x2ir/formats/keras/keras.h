@@ -46,7 +46,7 @@ inline constexpr char kTfOp[] = "node.op", kTfOperands[] = "node.operands";
 inline constexpr char kTfConstants[] = "node.constants", kTfAttrPrefix[] = "node.attr.";
 // Begins the attributes that are arguments of a call ("call.use_causal_mask").
 inline constexpr char kCallPrefix[] = "call.";
-// Before and behind the layer that is applied to each step.
+// Before and after the layer that is applied to each step.
 inline constexpr char kFold[] = "TimeDistributed/fold", kUnfold[] = "TimeDistributed/unfold";
 }  // namespace keras
 

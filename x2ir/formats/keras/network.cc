@@ -258,7 +258,7 @@ class NetworkBuilder {
     std::vector<CallSite> sites;
     std::vector<std::vector<Value*>> results;  // of each call; empty: not yet
     std::vector<int> state;                    // 0: not looked at, 1: waits for others, 2: done
-    std::vector<int64_t> counts;               // results that somebody uses, by the last
+    std::vector<int64_t> counts;               // the number of results, up to the last used one
   };
   using Entries = std::map<std::string, Entry>;
 
@@ -494,7 +494,7 @@ class NetworkBuilder {
     return layer.class_name.starts_with("BatchNormalization") ||
            layer.class_name == "SyncBatchNormalization";
   }
-  // Whether a layer does in training what it does otherwise. Of layers of layers nobody asks.
+  // Whether a layer does the same in training as in inference. Not used for layers of layers.
   static bool IsSameInTraining(const Layer& layer) {
     const std::string& c = layer.class_name;
     static constexpr std::string_view kOthers[] = {
@@ -511,7 +511,7 @@ class NetworkBuilder {
     return true;
   }
 
-  // Words that a layer was adapted to stand beside the weights.
+  // The words that a layer was adapted to are stored beside the weights.
   absl::Status AddVocabulary(Layer& layer) {
     const std::string& c = layer.class_name;
     if ((c != "StringLookup" && c != "IntegerLookup" && c != "TextVectorization") ||
@@ -772,7 +772,7 @@ class NetworkBuilder {
     return Call(inner, site, inputs, {}, 1, depth + 1);
   }
 
-  // A layer of cells: layers of one cell each, one behind the other.
+  // A layer of cells: layers of one cell each, one after the other.
   absl::StatusOr<std::vector<Value*>> Rnn(Layer& layer, const CallSite& site,
                                           const std::vector<Value*>& inputs, const Named& named,
                                           int64_t count, int depth) {

@@ -193,7 +193,7 @@ absl::StatusOr<Model> Read(const Source& source, const KerasOptions& options) {
     if (!params.empty()) return OptionError("params", "the file already has weights");
     return ReadHdf5(*file, *config);
   }
-  // Weights alone: the architecture stands beside them.
+  // Weights alone: the architecture is in a file beside them.
   X2IR_ASSIGN_OR_RETURN(const BlobPtr json, source.FindBeside(StemOfModel(source) + ".json"));
   if (!json || !HasWeights(*file)) {
     return NotFound("it has no 'model_config', and there is no architecture '", StemOfModel(source),

@@ -78,7 +78,7 @@ size_t RankOfPart(std::string_view name) {
                              std::begin(kParts));
 }
 
-// "lstm_cell_10" stands behind "lstm_cell_9".
+// "lstm_cell_10" comes after "lstm_cell_9".
 bool BeforeByNumber(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }

@@ -2,8 +2,8 @@
 // weights
 // ("net.bin"). Layers are copied as dialect "ncnn": the operands of a node are the layer's bottoms,
 // then its weights as flat lists; an attribute is a parameter under its number. ncnn's blobs have
-// no batch: here one of 1 stands before their axes. Source: Tencent/ncnn, net.cpp, paramdict.cpp,
-// modelbin.cpp and the layers' load_model.
+// no batch: here a batch of 1 is added before their axes. Source: Tencent/ncnn, net.cpp,
+// paramdict.cpp, modelbin.cpp and the layers' load_model.
 #ifndef X2IR_FORMATS_NCNN_NCNN_H_
 #define X2IR_FORMATS_NCNN_NCNN_H_
 

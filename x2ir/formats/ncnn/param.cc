@@ -256,7 +256,7 @@ absl::StatusOr<std::vector<Layer>> ParseParam(std::string_view text) {
       const std::optional<Attribute> attr =
           list || (value.find(',') != value.npos && value.front() != '"') ? ListOf(value, list)
                                                                           : ScalarOf(value);
-      // Numbers that hints of tools stand under are larger than those of layers.
+      // Hints of tools have larger parameter numbers than layers.
       if (!attr || own < 0) return wrong(StrCat("'", *word, "' is not a parameter"));
       if (own <= kMaxId) layer.params.values.insert_or_assign(own, *attr);
     }

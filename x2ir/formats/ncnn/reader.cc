@@ -144,7 +144,8 @@ class GraphReader {
       unused_.erase(bottom);
     }
     const auto bottoms = static_cast<int64_t>(operands.size());
-    // Nobody knows what a layer of a stranger takes, and so what is left for those behind it.
+    // The weights of an unknown layer are not known, and so neither are those of the layers after
+    // it.
     known_ = known_ && IsKnownType(layer.type);
     X2IR_ASSIGN_OR_RETURN(const std::vector<WeightPart> parts, WeightsOf(layer));
     for (const WeightPart& part : parts) {

@@ -1,5 +1,5 @@
 // The graph JSON of NNVM, which MXNet's symbols are, too: nodes in an order in which each comes
-// behind those that it uses, with attributes as texts. Files of all ages are read: operators'
+// after those that it uses, with attributes as texts. Files of all ages are read: operators'
 // attributes under "attrs", "attr" or "param", entries of two or three numbers.
 #ifndef X2IR_FORMATS_NNVM_SYMBOL_JSON_H_
 #define X2IR_FORMATS_NNVM_SYMBOL_JSON_H_
@@ -49,8 +49,8 @@ struct SymbolGraph {
   std::vector<std::string> dtypes{};           // "dltype": "float32"
 };
 
-// InvalidArgument or DataLoss with line and column for what is no such graph. Nodes that an entry
-// names are in the list, and behind no node that uses them.
+// InvalidArgument or DataLoss with line and column for a text that is not such a graph. Nodes that
+// an entry names are in the list, before all nodes that use them.
 absl::StatusOr<SymbolGraph> ParseSymbolJson(std::string_view text);
 
 // Whether a file starts like such a graph.

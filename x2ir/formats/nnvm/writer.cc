@@ -137,7 +137,7 @@ class NnvmWriter {
     return absl::OkStatus();
   }
 
-  // The first result that somebody uses.
+  // The first used result.
   static const Value* NameOf(const Node& node) {
     for (size_t i = 0; i < node.num_outputs(); ++i) {
       if (node.output(i)) return node.output(i);

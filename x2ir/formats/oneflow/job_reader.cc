@@ -89,7 +89,7 @@ class JobReader {
       }
     }
     X2IR_RETURN_IF_ERROR(in.status());
-    // Text has lost the names that nobody knows: of ticks, among others.
+    // The text form does not have unknown names, such as those of ticks.
     if (field == 0) return absl::OkStatus();
     if (std::find(std::begin(kTicks), std::end(kTicks), field) != std::end(kTicks)) {
       return absl::OkStatus();
@@ -224,8 +224,8 @@ class JobReader {
     return absl::OkStatus();
   }
 
-  // What a map holds, by the order of the table, else as the op says, else by name; and how many
-  // each name stands for.
+  // The entries of a map in the order of the table, else in that of the op, else by name; and the
+  // number of values of each name.
   static absl::StatusOr<std::vector<int64_t>> InOrder(
       std::string_view op, std::vector<std::pair<std::string, std::vector<std::string>>> map,
       const std::vector<OperandSpec>* names, const std::vector<std::string>& said,
@@ -353,7 +353,7 @@ class JobReader {
   std::string name_;
 };
 
-// Inputs and outputs are numbered by their names ("_graph-input_3"), and stand in any order.
+// Inputs and outputs are numbered by their names ("_graph-input_3"), and are in any order.
 void SortPorts(std::string_view type, std::vector<RawOp>* ops) {
   std::vector<size_t> places;
   std::vector<std::pair<int64_t, size_t>> order;
@@ -361,7 +361,7 @@ void SortPorts(std::string_view type, std::vector<RawOp>* ops) {
     const RawOp& op = (*ops)[i];
     if (op.type != type) continue;
     const size_t underscore = op.name.rfind('_');
-    // Other names may end so by chance.
+    // Other names may happen to end in the same way.
     if (!op.name.starts_with("_") || op.name.find(type) == op.name.npos) return;
     const auto number = underscore == op.name.npos
                             ? std::nullopt
@@ -439,7 +439,7 @@ bool LooksLikeOneflowJob(absl::Span<const std::byte> head, uint64_t file_size) {
   const std::string_view bytes(reinterpret_cast<const char*>(head.data()), head.size());
   if (IsJobText(bytes))
     return bytes.find("user_conf") != bytes.npos || bytes.find("_conf {") != bytes.npos;
-  // Net, op, name, and behind the name a field that an op has.
+  // Net, op, name, and after the name a field that an op has.
   const Field net = FirstField(bytes);
   if (net.tag != 10 || net.size > file_size) return false;
   const Field op = FirstField(net.body);

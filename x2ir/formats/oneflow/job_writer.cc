@@ -161,7 +161,7 @@ class JobWriter {
     return absl::OkStatus();
   }
 
-  // A map of names to what they stand for, as many as `counts` says.
+  // A map of names to their values; `counts` has the number of values of each name.
   template <typename At>
   void Names(uint32_t field, const std::vector<OperandSpec>& specs,
              const std::vector<int64_t>& counts, const At& at) {

@@ -176,7 +176,7 @@ class Parser : public TextCursor {
     ++pos_;
     return out;
   }
-  // What stands in brackets of any kind, up to their end; the cursor is before the first.
+  // The content of brackets of any kind, up to their end; the cursor is before the first.
   absl::StatusOr<std::string_view> Balanced() {
     const size_t from = pos_;
     int depth = 0;
@@ -213,7 +213,7 @@ class Parser : public TextCursor {
     X2IR_RETURN_IF_ERROR(ExpectChar('='));
     return SkipOpaque();
   }
-  // A word with a sigil or without, and what stands in brackets behind it.
+  // A word with a sigil or without, and the brackets after it.
   absl::Status SkipOpaque() {
     if (Next() == '#' || Peek() == '!' || Peek() == '@') ++pos_;
     if (IsWordChar(Peek())) X2IR_RETURN_IF_ERROR(Word().status());

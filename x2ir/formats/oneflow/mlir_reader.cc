@@ -124,7 +124,7 @@ std::string StringAttr(const MlirOp& op, std::string_view name) {
   return attr && attr->kind == MlirAttr::kString ? attr->s : std::string();
 }
 
-// How many operands or results each name stands for: as the op says, or as can be told.
+// The number of operands or results of each name, from the op or as far as it can be derived.
 absl::StatusOr<std::vector<int64_t>> Counts(const MlirOp& op, std::string_view attr,
                                             const std::vector<OperandSpec>& names, size_t given) {
   if (const MlirAttr* said = op.Find(attr)) return IntsOf(*said);

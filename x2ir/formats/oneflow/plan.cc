@@ -1,4 +1,4 @@
-// What of a graph stands in a file under which name.
+// The names in a file of the parts of a graph.
 #include <algorithm>
 #include <complex>
 #include <utility>
@@ -72,7 +72,7 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // How many operands, or results, each name stands for.
+  // The number of operands or results of each name.
   template <typename At>
   static absl::StatusOr<std::vector<int64_t>> Counts(const std::vector<OperandSpec>& names,
                                                      size_t given, const Attribute* said,

@@ -72,7 +72,7 @@ absl::StatusOr<std::vector<std::string>> PlaceOperands(const OpSpec& spec,
                                                        const std::vector<std::string>& keys,
                                                        std::vector<int64_t> counts,
                                                        AttributeMap* attrs);
-// How many operands each name stands for, where the file does not say.
+// The number of operands of each name, if the file does not have it.
 absl::StatusOr<std::vector<int64_t>> GuessCounts(const std::vector<OperandSpec>& operands,
                                                  size_t given, std::string_view what);
 // What says where an op runs, or is said otherwise.

@@ -10,8 +10,8 @@
 //   shapes                     strings: "2,3"
 //   complex                    a complex128 tensor of rank 0
 //
-// Where more than one operand may be left out or stand for several, and one stands for several, the
-// attribute `operand_segment_sizes` says how many each is. Ops that are no user ops have the name
+// If more than one operand is optional or variadic, and one is variadic, the attribute
+// `operand_segment_sizes` has the number of values of each. Ops that are not user ops have the name
 // of their message: "distribute_clone".
 #ifndef X2IR_FORMATS_ONEFLOW_SCHEMA_H_
 #define X2IR_FORMATS_ONEFLOW_SCHEMA_H_
@@ -70,7 +70,7 @@ struct OpSpec {
   std::vector<OperandSpec> inputs, outputs;
   std::vector<AttrSpec> attrs;
   const AttrSpec* FindAttr(std::string_view attr) const;
-  // Whether a node says in kSegments how many operands each name stands for.
+  // Whether kSegments of a node has the number of operands of each name.
   bool has_segments() const;
 };
 

@@ -29,7 +29,7 @@ struct WrittenNode {
   const Node* node;
   const OpSpec* spec;
   std::string name;
-  std::vector<int64_t> inputs, outputs;  // how many each name of the table stands for
+  std::vector<int64_t> inputs, outputs;  // the number of values of each name of the table
   std::vector<WrittenAttr> attrs;        // by name
 };
 

@@ -48,9 +48,9 @@ namespace X2IR_API x2ir {
 inline constexpr char kOnnxDomainNote[] = "onnx.domain";
 inline constexpr char kOnnxOpsetsNote[] = "onnx.opsets";
 
-// Reads a model. The graph is not sorted: nodes stand in the file's order and may refer
-// forward. Errors: DataLoss where the bytes are no (whole) ONNX model, InvalidArgument
-// where the model makes no sense, NotFound for a missing file, external data included.
+// Reads a model. The graph is not sorted: nodes are in the file's order and may refer forward.
+// Errors: DataLoss if the bytes are not a complete ONNX model, InvalidArgument if the model is
+// invalid, NotFound for a missing file, external data included.
 absl::StatusOr<Model> ReadOnnx(const Source& source);
 // The same of a model whose file says it in another way than as this message: `from` says what the
 // file is called, and so where its external data lies.

@@ -252,7 +252,7 @@ absl::Status Writer::WriteAttribute(uint32_t field, std::string_view name, const
 
 // --- Nodes --------------------------------------------------------------------------------
 
-// The domain and op type that an op symbol stands for, given the domain kept from the file.
+// The domain and op type of an op symbol, given the domain kept from the file.
 std::pair<std::string_view, std::string_view> SplitSymbol(std::string_view op,
                                                           const std::string* kept) {
   if (kept && (kept->empty() || *kept == kDefaultDomain)) return {*kept, op};
@@ -371,7 +371,7 @@ void Writer::WriteQuantization(const Value& value) {
 absl::Status Writer::WriteGraph(uint32_t field, const Graph& graph, bool main) {
   const std::vector<const Value*> constants = graph.constants();
   absl::flat_hash_set<const Value*> outputs(graph.outputs().begin(), graph.outputs().end());
-  // What is said of values stands behind the nodes, and is found with them, in one walk.
+  // Information about values is written after the nodes, and is collected with them in one walk.
   WireWriter infos;
   std::vector<const Value*> quantized;
   constexpr size_t kBytesOfNode = 96, kBytesOfInfo = 64;  // about

@@ -23,7 +23,7 @@ bool IsIdStart(char c);
 bool IsIdentifier(std::string_view text);
 bool IsTypeWord(std::string_view word);                     // begins a type
 std::string_view ElementName(int64_t number);               // of TensorProto.DataType
-std::string_view AttrKindWord(onnx_format::AttrType type);  // behind the ':' of an attribute
+std::string_view AttrKindWord(onnx_format::AttrType type);  // after the ':' of an attribute
 
 }  // namespace x2ir::onnx_text
 

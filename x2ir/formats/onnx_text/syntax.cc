@@ -57,7 +57,7 @@ int64_t ElementNumber(std::string_view name) {
   return found == std::end(kElementTypes) ? 0 : 1 + (found - std::begin(kElementTypes));
 }
 
-// What may stand behind the ':' of an attribute: one value, and a list of them.
+// What is allowed after the ':' of an attribute: one value, and a list of them.
 struct AttrKindName {
   std::string_view one, many;
   AttrType one_type, many_type;
@@ -122,7 +122,7 @@ class SyntaxParser : TextCursor {
     return id;
   }
 
-  // A backslash makes the next character stand for itself.
+  // A backslash makes the next character literal.
   absl::StatusOr<std::string> TakeQuoted() {
     X2IR_RETURN_IF_ERROR(Expect('"'));
     std::string text;
@@ -226,7 +226,7 @@ class SyntaxParser : TextCursor {
     return ToFloat<T>(literal.text);
   }
 
-  // Calls f for what stands between commas, up to `close`; `open` was taken.
+  // Calls f for each item between commas, up to `close`; `open` was taken.
   template <typename F>
   absl::Status List(char close, const F& f) {
     if (Take(close)) return absl::OkStatus();

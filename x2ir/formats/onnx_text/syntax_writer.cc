@@ -20,7 +20,7 @@ namespace {
 
 using onnx_format::AttrType;
 
-// A message's fields that may stand in the text. An empty string says as much as no string.
+// A message's fields that the text can have. An empty string means the same as no string.
 class SyntaxFields {
  public:
   static absl::StatusOr<SyntaxFields> Of(std::string_view wire, const ProtoMessage& message,
@@ -119,7 +119,7 @@ class SyntaxPrinter {
   }
   static std::string Indent(int depth) { return std::string(static_cast<size_t>(3 * depth), ' '); }
 
-  // Calls f for each, with what stands between two in between.
+  // Calls f for each, and writes the separator between them.
   template <typename List, typename F>
   absl::Status PutList(std::string_view open, const List& list, std::string_view close,
                        const F& f) {
@@ -469,7 +469,7 @@ class SyntaxPrinter {
                                return PutAttr(attr, node.MessageOf("attribute"), depth);
                              });
     };
-    // Graphs stand behind the operands.
+    // Graphs are written after the operands.
     bool graphs = false;
     for (const std::string_view attr : attrs) {
       X2IR_ASSIGN_OR_RETURN(const ProtoScalar type, AttrTypeOf(attr, node.MessageOf("attribute")));
@@ -548,7 +548,7 @@ class SyntaxPrinter {
 
   // --- The model ------------------------------------------------------------------------------
 
-  // What stands at the head of a model or function: "key: ".
+  // The head of a model or function: "key: ".
   void PutKey(std::string_view key) {
     Put(head_is_empty_ ? "<\n   " : ",\n   ", key, ": ");
     head_is_empty_ = false;

@@ -121,7 +121,7 @@ Shape ShapeOf(const std::vector<int64_t>& dims, std::string_view name);
 Value* Assigned(Graph& graph, Value* value, std::string_view name);
 // An output of a nested graph that it makes itself.
 void AddOwnOutput(Graph& graph, Value* value);
-// Results that nobody uses are left out.
+// Unused results are left out.
 void DropUnusedResults(Graph& graph);
 
 absl::StatusOr<Model> ReadProgram(const ModelFiles& files);

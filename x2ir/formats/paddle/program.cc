@@ -298,7 +298,7 @@ class Program {
         }
       }
       for (const auto& [attr, inner] : op.blocks) {
-        // Blocks lie behind the one that runs them: so this ends.
+        // Blocks come after the block that runs them, so this ends.
         if (inner > static_cast<int64_t>(block)) {
           std::vector<std::string_view> more;
           CollectWritten(static_cast<size_t>(inner), depth + 1, &more);
@@ -357,7 +357,7 @@ class Program {
     std::vector<std::string> slots = {"Condition"};
     for (const std::string_view name : written) {
       const absl::StatusOr<Value*> value = Operand(scope, name);
-      if (!value.ok()) continue;  // it has no value before: nobody outside can rely on one
+      if (!value.ok()) continue;  // it has no value before, so no operator outside can use one
       carried.push_back(name);
       operands.push_back(*value);
       slots.emplace_back("X");

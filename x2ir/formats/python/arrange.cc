@@ -1,8 +1,8 @@
-// The tree of modules: where each call stands, and in which order.
+// The tree of modules: the module and the order of each call.
 //
-// Names say in which module a call stands. A module has a forward of its own where that can be
-// called once: nothing between two of its calls stands outside and needs the one and gives the
-// other. Where that is not so, its calls stand in the module around it, and it only holds weights.
+// Names give the module of a call. A module has a forward of its own where that can be called once:
+// no call outside of it uses a result of one of its calls and computes an operand of another.
+// Otherwise its calls are in the module around it, and it only holds weights.
 #include <algorithm>
 #include <queue>
 #include <tuple>
@@ -86,8 +86,8 @@ class Arranger {
     if (!weight.home->layer) weight.home->weights.push_back(&weight);
   }
 
-  // Modules that hold weights, and have calls in them, may have a forward. The others' calls stand
-  // in the module around.
+  // Modules that hold weights, and have calls in them, may have a forward. The calls of the others
+  // are in the module around them.
   bool MarkForwards(Module& module) {
     bool holds = !module.weights.empty() || module.layer;
     for (Module* child : module.children) holds = MarkForwards(*child) || holds;
@@ -378,7 +378,7 @@ class Arranger {
       module.items = std::move(items);
       return true;
     }
-    // Parts in rings, or behind some: of the first of them.
+    // Parts in cycles, or after cycles: of the first of them.
     Break(groups);
     return false;
   }
@@ -386,7 +386,7 @@ class Arranger {
   // Takes the forward from parts that wait for themselves.
   template <typename Groups>
   void Break(Groups& groups) {
-    // Backwards too: what nobody who waits needs is in no ring.
+    // Backwards too: a part that no waiting part needs is not in a cycle.
     std::vector<size_t> needed_by(groups.size(), 0);
     std::vector<std::vector<size_t>> before(groups.size());
     for (size_t i = 0; i < groups.size(); ++i) {

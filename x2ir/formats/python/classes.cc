@@ -20,7 +20,7 @@ constexpr char kClassBegin = '\x04', kClassEnd = '\x05';  // around the number o
 // Text of a constructor, taken apart.
 struct Piece {
   enum Kind { kText, kNumber, kClass } kind = kText;
-  std::string text;    // or, of a number, what stands before it
+  std::string text;    // or, for a number, the text before it
   std::string hint;    // what the number would be called
   int64_t number = 0;  // of a class: which one
   std::optional<int64_t> usual;
@@ -31,7 +31,7 @@ struct Class {
   std::string name;
   std::vector<std::vector<Piece>> init;  // lines
   Forward forward;
-  std::vector<ForwardNumber> in_forward;  // numbers of its lines, behind those of `init`
+  std::vector<ForwardNumber> in_forward;  // numbers of its lines, after those of `init`
   bool has_forward = false;
   const Module* example = nullptr;
   std::vector<std::vector<int64_t>> instances;  // numbers of each
@@ -132,8 +132,8 @@ class ClassWriter {
     return false;
   }
 
-  // Whether one more instance leaves a class that somebody would write: a few numbers of forward
-  // are arguments that nothing else is.
+  // Whether the class stays readable with one more instance: only a few numbers of forward are
+  // arguments that are used for nothing else.
   static bool Fits(const Class& c, const std::vector<int64_t>& numbers) {
     constexpr size_t kMaxOfForward = 3;
     const size_t in_init = c.hints.size() - c.in_forward.size();
@@ -492,7 +492,7 @@ class ClassWriter {
   absl::flat_hash_map<const Module*, std::vector<int64_t>> numbers_of_;
   absl::flat_hash_map<const Module*, std::string> keys_;
   Names names_;
-  StringMap<int> numbers_;  // behind names of classes that are alike
+  StringMap<int> numbers_;  // suffixes for equal names of classes
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ absl::StatusOr<Forward> WriteForward(Program& program, const Module& module, con
 // A number in a forward's lines that may become an argument of the class: a size or the end of a
 // range.
 struct ForwardNumber {
-  size_t line = 0, begin = 0, end = 0;  // where it stands
+  size_t line = 0, begin = 0, end = 0;  // its position
   int64_t number = 0;
   std::string hint;       // what the argument would be called
   bool of_range = false;  // x[:, 3:5]

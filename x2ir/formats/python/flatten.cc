@@ -20,8 +20,8 @@
 namespace x2ir::python {
 namespace {
 
-// Calls that may stand beside a layer or a weight which takes the place of its module. Orders of
-// axes do not count: a layer in another layout is a layer.
+// Calls that may be beside a layer or a weight which replaces its module. Orders of axes do not
+// count: a layer in another layout is a layer.
 constexpr int kMaxBeside = 1;
 
 struct Calls {
@@ -42,7 +42,7 @@ struct Place {
   StringSet weights;            // their names, but of a layer's
   bool pinned = false;          // the source calls a weight so
   bool holds = false;           // layers or weights, at some depth
-  bool dropped = false;         // what is in it stands in its parent
+  bool dropped = false;         // its content is in its parent
   bool becomes_layer = false;   // that was inside
   bool becomes_weight = false;  // that was inside
 };
@@ -83,7 +83,7 @@ class Places {
     std::reverse(path.begin(), path.end());
     return path;
   }
-  // That a call at a place stands in: what stood beside a layer stands around it.
+  // The module of a call at a place: calls beside a layer are now in the module around it.
   Path ScopeOf(const Place* place) const {
     const Place* around = place;
     for (const Place* p = place; p; p = p->parent) {
@@ -133,7 +133,7 @@ class Places {
     return std::any_of(place.children.begin(), place.children.end(),
                        [](const Place* child) { return IsListNumber(child->segment); });
   }
-  // A weight that stands alone, with a call, is its parent's, and has the module's name.
+  // A single weight with a call belongs to the parent of its module, and has the module's name.
   void FlattenWeight(Place& place) {
     if (place.weights.size() > 1 || place.pinned || !place.parent || IsListNumber(place.segment) ||
         CallsIn(place).but_orders > kMaxBeside || place.parent->layer ||

@@ -13,7 +13,7 @@
 namespace x2ir::python {
 namespace {
 
-constexpr size_t kMaxColumns = 80;  // of a line behind its indentation
+constexpr size_t kMaxColumns = 80;  // of a line after its indentation
 constexpr int kMaxCalls = 4;        // in one line
 
 // Functions that a local name would hide.
@@ -675,8 +675,8 @@ class ForwardWriter {
 
   // --- Loops ----------------------------------------------------------------------------------
 
-  // Behind the last of the items from `begin` on that are children of one list, of one class, each
-  // of which takes what the one before it gave.
+  // The end of the items from `begin` on that are children of one list, of one class, each of which
+  // takes the result of the one before it.
   size_t LoopEnd(size_t begin) {
     const Module* first = module_.items[begin].module;
     if (!first || !first->parent->is_list || first->outputs.empty()) return begin + 1;

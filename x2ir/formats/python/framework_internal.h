@@ -13,8 +13,8 @@
 
 namespace x2ir::python {
 
-// A function of the written file, which stands there where it is called. "?a,b|" before a line and
-// "{a,b|text}" in one stand for what is there only where some call passes one of these arguments.
+// A helper function of the written file, which has it only if it is called. "?a,b|" before a line
+// and "{a,b|text}" in one are included only if some call passes one of these arguments.
 struct Helper {
   std::string_view name;
   std::string_view text;
@@ -51,7 +51,7 @@ struct Framework {
   std::string_view load_file;                        // the function that reads the weights
   std::string_view transposed;                       // a method: of weights that lie transposed
   std::string_view set_weights;  // the lines that give `model` the dictionary `weights`
-  std::string_view freeze;       // lines behind which no weight of `model` is trained
+  std::string_view freeze;       // lines after which no weight of `model` is trained
   // The argument names of a function ("torch.nn.functional.pad", "torch.Tensor.sum"); null where
   // there is none. Where it is null itself there are all of PyTorch's.
   struct Arguments {

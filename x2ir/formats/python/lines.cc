@@ -1,5 +1,5 @@
 // Lines as black has them. A logical line that is too long is split at brackets, the last first,
-// or put into parentheses; what stands in brackets is split at its loosest operators. The rules are
+// or put into parentheses; the content of brackets is split at its loosest operators. The rules are
 // those of black 23: right_hand_split, delimiter_split, and when parentheses are left out.
 #include <algorithm>
 
@@ -16,7 +16,7 @@ bool IsWordCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Behind the string literal that begins at `at`.
+// The end of the string literal that begins at `at`.
 size_t BehindString(std::string_view text, size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\';
   return std::min(at + 1, text.size());
@@ -109,7 +109,7 @@ std::vector<Delimiter> DelimitersOf(std::string_view text) {
     }
     ++i;
   }
-  // What is behind the last comma is nothing.
+  // There is nothing after the last comma.
   if (!found.empty() && found.back().at >= text.size()) found.pop_back();
   return found;
 }
@@ -128,7 +128,7 @@ std::string_view Trimmed(std::string_view text) {
 
 class LineWriter {
  public:
-  // `inside`: the text stands in brackets.
+  // `inside`: the text is in brackets.
   void Put(size_t depth, std::string_view text, bool inside, bool must_split = false) {
     if (!must_split && Fits(depth, text)) {
       Emit(depth, text);
@@ -172,7 +172,7 @@ class LineWriter {
     return true;
   }
 
-  // A statement's expression: behind "x = ", "return ", "if ", and before a colon.
+  // A statement's expression: after "x = ", "return ", "if ", and before a colon.
   static std::pair<size_t, size_t> ExpressionIn(std::string_view statement) {
     size_t start = 0, end = statement.size();
     for (const std::string_view word : {"return ", "if ", "while "}) {

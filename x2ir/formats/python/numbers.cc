@@ -70,7 +70,7 @@ class Scanner {
  private:
   struct Bracket {
     char kind;                  // '(', '[', or 'x' of a subscript
-    std::string_view call;      // whose arguments stand in it
+    std::string_view call;      // whose arguments are in it
     std::string_view argument;  // that is given by name
   };
 
@@ -143,7 +143,7 @@ class Scanner {
   size_t number_;
   std::vector<ForwardNumber>& out_;
   size_t at_ = 0;
-  std::string_view word_;  // that stands right before
+  std::string_view word_;  // that is directly before
   std::vector<Bracket> open_;
 };
 

@@ -1,5 +1,5 @@
-// OneFlow: what its Python has otherwise than PyTorch's. Which names it has is a table of facts
-// (facts/oneflow-names.txt); what else differs stands here.
+// OneFlow: the differences of its Python from PyTorch's. A table of facts (facts/oneflow-names.txt)
+// has its names; this file has all other differences.
 #include <algorithm>
 
 #include "x2ir/formats/python/framework_internal.h"

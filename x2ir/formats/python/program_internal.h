@@ -1,4 +1,4 @@
-// A graph of PyTorch's calls on its way to Python: steps, the modules that they stand in, weights.
+// A graph of PyTorch's calls during the conversion to Python: steps, their modules, weights.
 #ifndef X2IR_FORMATS_PYTHON_PROGRAM_INTERNAL_H_
 #define X2IR_FORMATS_PYTHON_PROGRAM_INTERNAL_H_
 
@@ -20,7 +20,7 @@
 
 namespace x2ir::python {
 
-// Where something stands: {"encoder", "layer", "0"}.
+// A place in the tree of modules: {"encoder", "layer", "0"}.
 using Path = ModulePath;
 std::string KeyOf(const Path& path);          // another one for each
 bool IsListNumber(std::string_view segment);  // of a child of a list: "0", "12"
@@ -67,13 +67,13 @@ struct Block {
 struct Step {
   Call call;
   const Node* node = nullptr;
-  std::vector<const Value*> results;  // null: nobody looks
+  std::vector<const Value*> results;  // null: unused
   Path scope;
   std::unique_ptr<Layer> layer;
   std::vector<Block>
       blocks;                // of `if` and `while`; what they use of outside is among the arguments
   size_t index = 0;          // in the program's order
-  Module* module = nullptr;  // in whose forward it stands
+  Module* module = nullptr;  // the module whose forward has it
   Module* layer_module = nullptr;  // that the layer is
 };
 
@@ -100,7 +100,7 @@ struct Module {
 
 class Program {
  public:
-  // Steps in the order of the graph, what nobody needs left out, known layers found.
+  // Steps in the order of the graph, without unused ones, with known layers found.
   static absl::StatusOr<std::unique_ptr<Program>> Read(const Graph& graph,
                                                        const Framework& framework);
   // Makes the tree of modules, and gives every step its place.
@@ -115,7 +115,7 @@ class Program {
   const std::deque<Weight>& weights() const { return weights_; }
   // The weight that a constant is; null where it is none (or was made something else of).
   Weight* WeightOf(const Value* value) const;
-  // Where a name in a size stands: an axis of a value.
+  // The source of a name in a size: an axis of a value.
   struct SizeSource {
     const Value* value = nullptr;
     int64_t axis = 0;
@@ -135,7 +135,8 @@ class Program {
   Module* AddModule(Module* parent, std::string segment);
   // Takes modules that only wrap another one out of the paths (flatten.cc).
   void Flatten();
-  // Whether a weight stands where its source's name says, and must go on to: "encoder.fc.bias".
+  // Whether a weight is at the place that its source's name gives, and must stay there:
+  // "encoder.fc.bias".
   bool KeepsPath(const Weight& weight) const;
 
   const Graph* graph_ = nullptr;
@@ -149,7 +150,7 @@ class Program {
   absl::flat_hash_map<const Value*, Step*> producer_;
   StringMap<SizeSource> sizes_;
   StringMap<std::string> classes_;  // by KeyOf(path)
-  bool knows_modules_ = false;      // the source says in which ones its calls stand
+  bool knows_modules_ = false;      // the source has the modules of its calls
 };
 
 // --- Pieces of it -----------------------------------------------------------------------------
@@ -195,9 +196,9 @@ void SpellOut(Call& call);
 // The module that an activation or a pool is: nn.ReLU(); null where there is none.
 std::unique_ptr<Layer> FindActivation(const Call& call);
 
-// Numbers that may become arguments of a class are marked where they stand in text.
-// `hint`: what the argument would be called. Where there is a usual number, `prefix` goes with it,
-// and both are left out where the number is that.
+// Numbers that may become arguments of a class are marked in the text. `hint`: the name of the
+// argument. If there is a default, `prefix` belongs to it, and both are left out if the number is
+// the default.
 std::string Hole(int64_t number, std::string_view hint);
 std::string Hole(int64_t number, std::string_view hint, int64_t usual, std::string_view prefix);
 inline constexpr char kHoleBegin = '\x01', kHoleEnd = '\x02';

@@ -156,7 +156,7 @@ class SourceWriter {
   static bool Calls(std::string_view code, std::string_view name) {
     return Mentions(code, StrCat(name, "("));
   }
-  // Whether a name stands there that begins so, and is not just defined.
+  // Whether there is a name that begins so, and that is not being defined there.
   static bool Mentions(std::string_view code, std::string_view name) {
     for (size_t at = code.find(name); at != code.npos; at = code.find(name, at + 1)) {
       const char before = at == 0 ? ' ' : code[at - 1];

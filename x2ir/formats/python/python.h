@@ -6,11 +6,11 @@
 //
 // Scopes in the names of nodes and weights become classes, layers on constant weights become nn's,
 // sizes become Python's integers. Weights have the source's names where these are paths of
-// attributes, and move from file to file as they are; one that the module has transposed stands
-// under its name with ".T" behind it. What has no spelling is FailedPrecondition or Unimplemented,
-// with the operator's name. The same is written for OneFlow, where that has the names
-// (facts/oneflow-names.txt). No text of a model becomes code: names are reduced to identifiers,
-// other text to escaped literals.
+// attributes, and move from file to file as they are; a weight that the module has transposed is
+// stored under its name followed by ".T". An operator without a spelling is FailedPrecondition or
+// Unimplemented, with the operator's name. The same is written for OneFlow, where that has the
+// names (facts/oneflow-names.txt). No text of a model becomes code: names are reduced to
+// identifiers, other text to escaped literals.
 #ifndef X2IR_FORMATS_PYTHON_PYTHON_H_
 #define X2IR_FORMATS_PYTHON_PYTHON_H_
 

@@ -48,7 +48,7 @@ std::optional<Item> NumberOf(const Tensor& tensor) {
   return std::nullopt;
 }
 
-// Whether a name was given by somebody, and not made up where a constant was computed.
+// Whether a name comes from the source, and was not generated for a computed constant.
 bool IsGiven(const Value& value) {
   const std::string& name = value.name();
   const Annotations* notes = value.annotations().get();
@@ -163,7 +163,7 @@ class Reader {
       }
     }
     for (const Value* output : node.outputs()) step->results.push_back(output);
-    // A call gives all of its results, whether or not somebody looks.
+    // A call returns all of its results, used or not.
     const TorchSchema* schema = FindTorchSchema(node.op().view());
     const bool list = schema && schema->results.size() == 1;
     if (schema && !list && step->results.size() < schema->results.size()) {
@@ -246,7 +246,7 @@ class Reader {
     return needed;
   }
 
-  // What a loop carries for nobody but itself: a count of rounds, say.
+  // A value that a loop carries only for itself: a count of rounds, for example.
   static void RemoveUncarried(Step& step) {
     if (step.call.op != "higher_order::while_loop" || step.blocks.size() != 2) return;
     const auto carried =
@@ -456,7 +456,7 @@ class Reader {
 
   // --- Layers -----------------------------------------------------------------------------------
 
-  // Recurrent layers one behind the other in one scope, which begin with zeros, are one.
+  // Consecutive recurrent layers in one scope, which begin with zeros, are one layer.
   void StackLayers() {
     absl::flat_hash_map<const Value*, int> uses;
     for (const Value* output : program_->outputs_) ++uses[output];
@@ -593,8 +593,8 @@ class Reader {
       for (Argument& argument : keys->call.arguments) {
         if (argument.name == "dims") dims = &argument;
       }
-      // The type that the graph says of the keys is that of their transpose: nobody else may see
-      // it.
+      // The type of the keys in the graph is that of their transpose, so they may have no other
+      // user.
       if (!dims || dims->items.size() != 4 || keys->scope != step->scope) continue;
       std::swap(dims->items[2], dims->items[3]);
       const std::vector<int64_t> order = keys->call.Ints("dims");
@@ -875,7 +875,7 @@ class Reader {
   absl::Status NameWeights() {
     StringSet modules;  // those that names of constants have
     StringSet around;   // those that have others in them
-    StringSet scopes;   // those that calls stand in
+    StringSet scopes;   // those that have calls
     for (const Weight& weight : program_->weights_) {
       if (!weight.source || !IsGiven(*weight.source)) continue;
       Path path = PathOf(*weight.source);
@@ -930,7 +930,7 @@ class Reader {
         }
         if (path.empty() || around.contains(KeyOf(path)) || (!layer.path.empty() && !same))
           continue;
-        // Where several layers stand, one of them is not what holds the others.
+        // If a scope has several layers, none of them contains the others.
         if (const auto it = in_scope.find(KeyOf(path));
             !same && it != in_scope.end() && it->second > 1)
           continue;
@@ -942,7 +942,7 @@ class Reader {
         if (in_scope[KeyOf(step->scope)] != 1 || step->scope.empty() ||
             around.contains(KeyOf(step->scope))) {
           layer.path.push_back(NameOf(*step, layer.name));
-          // Nor does a layer's name hide the calls that stand in a module.
+          // Nor does a layer's name hide the calls of a module.
           const std::string last = layer.path.back();
           for (int n = 2; scopes.contains(KeyOf(layer.path)); ++n) {
             layer.path.back() = StrCat(last, "_", n);
@@ -997,7 +997,8 @@ class Reader {
 
   // An operator of TFLite is called after all nodes that it was made of, "m/relu/Relu;m/norm/Fused;
   // m/conv/Conv2D", and its weights after some. Names of other layers may be among them (of one
-  // that has equal weights); those of its own kind go first. The layer stands where that one did.
+  // that has equal weights); names of its own kind have priority. The layer is placed where that
+  // node was.
   static void SetScopeOfLinear(Step& step) {
     if (!step.node || !ScopesOf(*step.node).empty()) return;
     std::string_view name = step.node->name();

@@ -12,7 +12,7 @@
 namespace x2ir::python {
 namespace {
 
-// Whether each call stands once.
+// Whether each call occurs once.
 template <size_t kCount>
 constexpr bool AllDiffer(const SpellingRow (&rows)[kCount]) {
   for (size_t i = 0; i < kCount; ++i) {
@@ -393,7 +393,8 @@ bool IsSimple(std::string_view text) {
   });
 }
 
-// "{self} + {other}". What stands right of an operator binds tighter than it: a - (b - c).
+// "{self} + {other}". The right operand of an operator binds tighter than the operator: a - (b -
+// c).
 absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const Speller& speller) {
   X2IR_RETURN_IF_ERROR(CheckNamesIn(s.text, call, speller));
   std::string out;

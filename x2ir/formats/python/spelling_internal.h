@@ -26,9 +26,8 @@ struct Framework;
 //
 // "dim:axis" is the argument `axis` under the name `dim`; "stride~=1": a list of equal numbers may
 // be one number; "dtype!": it is named though it has no default; "alpha+=1.0": it is written
-// without a name even where it is what the default says. Behind " ; " stand arguments that
-// change nothing. "@" stands for the device of what is made from nothing; "torch." for the
-// framework's package.
+// without a name even if it equals the default. After " ; " come arguments that change nothing. "@"
+// means the device of newly created tensors; "torch." for the framework's package.
 struct SpellingRow {
   std::string_view op;
   std::string_view text;

@@ -36,8 +36,8 @@ struct Expr {
   }
 };
 
-// A string literal: printable ASCII stands as it is, every other byte or code point as an escape.
-// No text can end the literal or its line.
+// A string literal: printable ASCII is unchanged, every other byte or code point as an escape. No
+// text can end the literal or its line.
 std::string StringLiteral(std::string_view text);
 // The shortest digits that give the number again; `as_float32`: again when rounded to float32.
 std::string FloatLiteral(double number, bool as_float32);

@@ -13,8 +13,8 @@ namespace X2IR_API x2ir {
 
 struct Checkpoint {
   StringMap<Tensor> tensors;  // mapped
-  // Names that stand for another tensor of the same file, as safetensors.torch.save_model says in
-  // the metadata of tied weights.
+  // Names of tied weights, which share another tensor of the same file, as
+  // safetensors.torch.save_model writes them to the metadata.
   StringMap<std::string> aliases;
 
   // Null where there is none of that name.

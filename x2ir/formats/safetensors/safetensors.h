@@ -1,5 +1,5 @@
-// Safetensors files: named tensors behind a JSON header. Reading maps the file and copies
-// nothing; writing moves ranges from file to file.
+// Safetensors files: named tensors after a JSON header. Reading maps the file and copies nothing;
+// writing moves ranges from file to file.
 //
 // Element types that the format lacks (int4, float8e4m3fnuz, complex128, ...) travel as U8
 // of one dimension; the metadata entry "x2ir.dtype.NAME" says what they are ("int4[3,5]").

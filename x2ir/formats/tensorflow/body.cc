@@ -1,5 +1,5 @@
-// Reads nodes in three steps: which are needed, which values they make, what goes into them. So
-// nodes may stand in any order.
+// Reads nodes in three steps: which are needed, which values they produce, and their operands. So
+// nodes may be in any order.
 #include <algorithm>
 #include <utility>
 

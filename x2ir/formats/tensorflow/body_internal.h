@@ -36,7 +36,7 @@ inline absl::Status At(const NodeProto& node, const absl::Status& status) {
 // What all bodies of a file share.
 class Library {
  public:
-  // `variables` is null where nobody expects them to have values.
+  // `variables` is null if they have no values.
   Library(const Source& source, const GraphProto& proto, const Variables* variables);
 
   absl::Status Check() const;  // InvalidArgument when two functions have one name
@@ -53,7 +53,7 @@ class Library {
   // Takes that many nodes off what the file may become.
   absl::Status Spend(int64_t nodes);
 
-  // What tables hold; null when nobody has looked.
+  // The content of tables; null if it was not read yet.
   Tables* tables() const { return tables_; }
   void set_tables(Tables* tables) { tables_ = tables; }
 

@@ -1,5 +1,5 @@
-// The checkpoint of a SavedModel. Weights stay mapped, and nobody looks at their checksums, which
-// would read all of them; those of the index and of strings are looked at.
+// The checkpoint of a SavedModel. Weights stay mapped, and their checksums are not verified, which
+// would read all of them; checksums of the index and of strings are verified.
 #include <algorithm>
 #include <cstring>
 

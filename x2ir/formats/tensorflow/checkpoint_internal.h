@@ -78,8 +78,8 @@ absl::StatusOr<Slice> Within(const Slice& slice, const std::vector<int64_t>& dim
 // "20 10 0,5:-" of a tensor of these sizes.
 absl::StatusOr<Slice> ParseSlice(std::string_view text, const std::vector<int64_t>& dims);
 std::vector<int64_t> DimsOf(const Slice& slice);  // of one that is Within
-// Copies `part` into the place that `slice` has in `whole`, or out of there. `seen` (null: nobody
-// asks) marks whole's elements; false when one was marked before.
+// Copies `part` to the place of `slice` in `whole`, or back. `seen` (may be null) marks the
+// elements of `whole` that were copied; false when one was marked before.
 bool CopyIn(const Tensor& part, const Slice& slice, Tensor* whole, std::vector<bool>* seen);
 Tensor CutOut(const Tensor& whole, const Slice& slice);
 

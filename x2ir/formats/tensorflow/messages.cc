@@ -99,7 +99,7 @@ absl::Status ReadFunction(const Source& source, std::string_view bytes, Function
 
 // --- Attributes ---------------------------------------------------------------------------------
 
-// A shape as a type: its element type is nobody's.
+// A shape as a type without an element type.
 absl::StatusOr<Type> ShapeAsType(const Source& source, std::string_view bytes) {
   X2IR_ASSIGN_OR_RETURN(std::optional<Shape> shape, ReadShape(source, bytes));
   return Type::Tensor(DType::kUndefined, std::move(shape));

@@ -9,8 +9,8 @@
 namespace x2ir::tf_format {
 namespace {
 
-// Bodies of functions name outputs "node:argument:i", graphs count them through. Every op that
-// has more than one output argument must stand here.
+// Bodies of functions name outputs "node:argument:i", graphs count them through. Every op that has
+// more than one output argument must be in this table.
 const OutputArgs kOutputArgs[] = {
     {"Batch", {"batched_tensors", "batch_index", "id"}},
     {"BatchSelfAdjointEigV2", {"e", "v"}, 2},

@@ -39,8 +39,8 @@ bool IsNoResult(std::string_view op) {
          IsTable(op) || FillsTable(op);
 }
 
-// What nobody uses: the graph's results. Where everything is used, if only to wait for it, what
-// is only waited for.
+// Unused nodes: the graph's results. If every node is used, the nodes that are used only by control
+// dependencies.
 std::vector<Ref> FindResults(const Library& library, const Body& body) {
   absl::flat_hash_set<std::string_view> used, waited_for;
   for (const NodeProto& node : body.nodes()) {
@@ -93,7 +93,7 @@ absl::StatusOr<const SignatureProto*> FindSignature(const SavedModelProto& model
                      names.empty() ? "" : StrCat("; it has ", names));
 }
 
-// A name that the model shall have for one of its values; whoever had it gets another.
+// A name that one of the model's values must have; a value that already has it gets another name.
 void GiveName(Graph& graph, Value* value, std::string_view name) {
   if (value->name() == name) return;
   if (Value* other = graph.Find(name)) graph.Rename(other, graph.UniqueName(name));

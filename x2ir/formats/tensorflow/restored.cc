@@ -34,7 +34,7 @@ class Finder {
   }
 
  private:
-  // What a name stands for, through identities.
+  // The node of a name, through identities.
   std::optional<Ref> Trace(std::string_view input) const {
     for (int i = 0; i <= kMaxIdentities; ++i) {
       const absl::StatusOr<Ref> ref = body_.Resolve(input);

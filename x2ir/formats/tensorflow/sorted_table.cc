@@ -149,7 +149,7 @@ absl::StatusOr<std::string> Unsnapped(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto tag = static_cast<uint8_t>(take(1));
     const uint64_t kind = tag & 3, high = tag >> 2;
-    if (kind == 0) {  // bytes as they are; how many, in the tag or behind it
+    if (kind == 0) {  // bytes as they are; their number is in the tag or after it
       const uint64_t more = high < 60 ? 0 : high - 59;
       if (more > bytes.size()) return broken;
       const uint64_t length = 1 + (more == 0 ? high : take(more));

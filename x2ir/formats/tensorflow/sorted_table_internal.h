@@ -16,8 +16,8 @@ namespace x2ir::tf_format {
 // Takes a number off the begin of `bytes`.
 bool TakeVarint(std::string_view* bytes, uint64_t* value);
 
-// CRC-32C of `bytes` behind others whose own is `crc`; and as files have it, which keeps checksums
-// of data that has checksums in it from being 0.
+// CRC-32C of `bytes` that follow bytes with checksum `crc`; and its masked form in files, so that
+// checksums of data that contains checksums are not 0.
 uint32_t Crc32c(std::string_view bytes, uint32_t crc = 0);
 uint32_t MaskedCrc32c(uint32_t crc);
 

@@ -19,7 +19,7 @@ constexpr std::string_view kTables[] = {"HashTable", "HashTableV2", "MutableHash
 constexpr std::string_view kFillers[] = {
     "InitializeTable",   "InitializeTableFromTextFile", "InitializeTableFromTextFileV2",
     "InitializeTableV2", "LookupTableImport",           "LookupTableImportV2"};
-// After these nobody knows what a table holds.
+// After these ops the content of a table is not known.
 constexpr std::string_view kChangers[] = {"LookupTableInsert", "LookupTableInsertV2",
                                           "LookupTableRemoveV2"};
 

@@ -1,6 +1,6 @@
-// Lookup tables. What fills a table stands elsewhere than what looks things up in it: beside it in
-// a frozen graph, in a function that a SavedModel runs first, in a text file of its own. Here they
-// are brought together, and a table's handle becomes a constant, as a variable's does.
+// Lookup tables. The ops that fill a table are separate from the ops that look values up: in the
+// same frozen graph, in a function that a SavedModel runs first, or in a text file. This code
+// combines them, and a table's handle becomes a constant, as a variable's does.
 #ifndef X2IR_FORMATS_TENSORFLOW_TABLES_INTERNAL_H_
 #define X2IR_FORMATS_TENSORFLOW_TABLES_INTERNAL_H_
 
@@ -24,7 +24,7 @@ bool FillsTable(std::string_view op);
 class Tables {
  public:
   // `assets`: the SavedModel's text files, if there are any; `files`: which of them a constant of
-  // the graph stands for.
+  // the graph names.
   Tables(Library& library, const SavedFiles& assets,
          std::vector<std::pair<std::string_view, std::string_view>> files)
       : library_(library), assets_(assets), files_(files.begin(), files.end()) {}

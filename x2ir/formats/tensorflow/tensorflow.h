@@ -32,8 +32,8 @@ namespace X2IR_API x2ir {
 
 struct TensorFlowOptions {
   std::string signature{};  // of a SavedModel; empty: serving_default, or the only one
-  // "node" or "node:k", or as the signature calls them; empty: the signature's, or placeholders and
-  // what nobody uses.
+  // "node" or "node:k", or as the signature calls them; empty: those of the signature, or
+  // placeholders and unused nodes.
   std::vector<std::string> inputs{}, outputs{};
   // Of a SavedModel: the tags of the graph that is meant ("serve,gpu"); empty: the one to serve.
   std::string tags{};

@@ -13,8 +13,8 @@ struct TypeRow {
   std::string_view name;
   DType dtype;
 };
-// By number. Quantized types are the integers that they hold; what they stand for, ranges say that
-// go beside them as operands. Four-bit types lie in a file as bytes, which ours do not.
+// By number. Quantized types are the integers that they hold; the real numbers follow from ranges,
+// which are separate operands. Four-bit types are stored in a file as bytes, but packed in x2ir.
 constexpr TypeRow kTypes[] = {
     {"DT_INVALID", DType::kUndefined},
     {"DT_FLOAT", DType::kFloat32},

@@ -55,7 +55,7 @@ std::vector<std::string> PortsOf(const Json& ports) {
   return tensors;
 }
 
-// Inputs in the order of the signature; others behind them.
+// Inputs in the order of the signature, then the others.
 void OrderInputs(const Json& ports, Graph& graph) {
   std::vector<Value*> order;
   const auto add = [&](Value* input) {

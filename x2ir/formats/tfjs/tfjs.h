@@ -2,7 +2,7 @@
 // one of Keras, a graph model as a graph of TensorFlow: nodes are of these dialects.
 //
 // Weights stay where they are, where one file has them; quantized ones (uint8, uint16, float16) are
-// made what they stand for.
+// dequantized.
 #ifndef X2IR_FORMATS_TFJS_TFJS_H_
 #define X2IR_FORMATS_TFJS_TFJS_H_
 

@@ -34,7 +34,7 @@ absl::StatusOr<File> File::Open(const Source& source) {
   if (file.blob_->size() < kHead || !fb::ModelBufferHasIdentifier(bytes)) {
     return DataLoss("is not a TFLite file");
   }
-  // The FlatBuffer itself is at most 2 GB; buffers may lie behind it.
+  // The FlatBuffer itself is at most 2 GB; buffers may come after it.
   const size_t size = std::min<size_t>(file.blob_->size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1);
   flatbuffers::Verifier verifier(bytes, size, /*max_depth=*/64, /*max_tables=*/10'000'000);
   if (!fb::VerifyModelBuffer(verifier)) {
@@ -63,7 +63,7 @@ absl::StatusOr<File::Range> File::RangeAt(uint64_t offset, uint64_t size) const 
 absl::StatusOr<std::optional<File::Range>> File::Buffer(uint32_t index) const {
   const auto* buffers = model_->buffers();
   if (!buffers || index >= buffers->size()) {
-    // Buffer 0 stands for no bytes.
+    // Buffer 0 means no bytes.
     if (index == 0) return std::nullopt;
     return Invalid("there is no buffer ", static_cast<int64_t>(index));
   }

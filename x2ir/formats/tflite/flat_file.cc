@@ -124,7 +124,7 @@ void FlatFile::PlaceInner(const std::vector<uint32_t>& inner) {
   }
   for (const uint32_t number : inner) {
     Object& object = at(number);
-    // What is 8 bytes wide comes behind 4 others: the offset of the vtable, or a length.
+    // Data of 8 bytes comes after 4 other bytes: the offset of the vtable, or a length.
     object.place = RoundUpTo(end + kLength, object.alignment) - kLength;
     end = object.place + kLength;
     if (object.kind == Kind::kVector) end += kLength * object.objects.size();

@@ -1,7 +1,7 @@
-// Writes a FlatBuffer in few bytes. Equal objects stand in it once, vtables in front of all, and
-// what is small fills the gaps that aligned data leaves. The bytes of tensors are moved to where
-// they belong without being touched. (FlatBuffers' own builder holds all bytes in memory, and
-// shares vtables and strings alone.)
+// Writes a FlatBuffer in few bytes. Equal objects are written once, vtables come first, and small
+// objects fill the gaps between aligned data. The bytes of tensors are moved to where they belong
+// without being touched. (FlatBuffers' own builder holds all bytes in memory, and shares vtables
+// and strings alone.)
 #ifndef X2IR_FORMATS_TFLITE_FLAT_FILE_INTERNAL_H_
 #define X2IR_FORMATS_TFLITE_FLAT_FILE_INTERNAL_H_
 
@@ -61,7 +61,7 @@ class FlatTable {
 
 class FlatFile {
  public:
-  // Vectors of numbers, and a string. `own`: it is shared with nobody.
+  // Vectors of numbers, and a string. `own`: it is not shared.
   template <typename T>
   FlatRef Vector(const std::vector<T>& numbers, bool own = false) {
     std::string bytes(sizeof(uint32_t) + numbers.size() * sizeof(T), '\0');
@@ -77,8 +77,8 @@ class FlatFile {
   }
   FlatRef Vector(const std::vector<FlatRef>& objects);
   FlatRef Table(FlatTable table);
-  // A vector of the tensor's bytes, which lie at a multiple of `alignment`. `behind`: behind
-  // everything else and without the length that vectors have; only AddPlaceOf leads there.
+  // A vector of the tensor's bytes, which lie at a multiple of `alignment`. `behind`: after
+  // everything else and without the length that vectors have; only AddPlaceOf refers to it.
   FlatRef Data(const Tensor& tensor, uint32_t alignment, bool behind = false);
 
   // Bytes of all that is no data, about.
@@ -89,14 +89,14 @@ class FlatFile {
   enum class Kind : uint8_t { kLeaf, kVector, kTable, kData };
   struct Object {
     Kind kind;
-    uint32_t alignment = 4;  // of what is behind the length
+    uint32_t alignment = 4;  // of the data after the length
     std::string bytes{};     // of a leaf, with its length
     std::vector<FlatRef> objects{};
     std::vector<FlatTable::Field> fields{};
     uint32_t vtable = 0;  // of a table: the number of its vtable
     Tensor data{};
     bool behind = false;
-    uint64_t place = 0;  // where it begins, behind its length where it is data
+    uint64_t place = 0;  // where it begins; for data, after its length
   };
 
   FlatRef Leaf(std::string bytes, uint32_t alignment, bool own);

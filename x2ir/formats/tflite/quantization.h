@@ -1,4 +1,4 @@
-// How the integers of a tensor stand for floats: (q - zero_point) * scale. A value of a graph of
+// How the integers of a tensor represent floats: (q - zero_point) * scale. A value of a graph of
 // dialect "tflite" carries it as an annotation until import makes nodes of it.
 #ifndef X2IR_FORMATS_TFLITE_QUANTIZATION_H_
 #define X2IR_FORMATS_TFLITE_QUANTIZATION_H_

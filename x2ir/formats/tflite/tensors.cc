@@ -204,7 +204,7 @@ absl::StatusOr<Tensor> ReadZeros(File& file, const fb::Tensor& tensor) {
   const auto* q = tensor.quantization();
   const std::vector<int64_t> zero_points = Elements(q ? q->zero_point() : nullptr);
   if (dtype == DType::kInt8 && zero_points.size() == 1) {
-    // The integer that stands for 0.
+    // The integer that represents 0.
     const absl::Span<int8_t> numbers = zeros.mutable_span<int8_t>();
     std::fill(numbers.begin(), numbers.end(), static_cast<int8_t>(zero_points[0]));
   }

@@ -34,7 +34,7 @@ constexpr flatbuffers::voffset_t SlotOf(const Field& field) {
 // Constants as buffers, equal ones once.
 class Buffers {
  public:
-  // The number of the buffer; 0 stands for none.
+  // The number of the buffer; 0 means none.
   uint32_t Add(const Tensor& tensor) {
     if (tensor.nbytes() == 0) return 0;
     const absl::Span<const std::byte> bytes = tensor.bytes();
@@ -98,7 +98,7 @@ class Writer {
   absl::Status Write(const Sink& sink) {
     FindStatedSizes(*model_.graph);
     X2IR_RETURN_IF_ERROR(AddSubgraph(*model_.graph, "main").status());
-    // Graphs that nodes run come behind.
+    // Graphs that nodes run come after it.
     for (size_t i = 0; i < subgraphs_.size(); ++i) {
       X2IR_RETURN_IF_ERROR(Annotate(WriteSubgraph(i), subgraphs_[i].graph->name()));
     }
@@ -166,7 +166,7 @@ class Writer {
     return number;
   }
 
-  // What varies is 1 until somebody says otherwise, or what the file that was read states.
+  // A size that varies is 1 until the caller resizes it, or the size that the source file states.
   void FindStatedSizes(const Graph& graph) {
     for (const Value* input : graph.inputs()) {
       const auto note = Annotation(input->annotations(), kStatedSizes);

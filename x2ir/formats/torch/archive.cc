@@ -239,8 +239,7 @@ class Opener {
 
   absl::Status Resolve(std::string_view folder, Weight& weight) {
     const ZipEntry* bytes = Find(StrCat(folder, weight.path));
-    // A custom object: nobody may need it, and who does says so. A weight that was left out may
-    // come from elsewhere.
+    // A custom object: an error only if it is used. A missing weight may come from another file.
     if (!weight.known || !bytes) return absl::OkStatus();
     if (weight.pickle) return ReadPickle(*bytes, [&](std::string_view) { return weight.name; });
     if (weight.tensor.dtype == DType::kUndefined) {

@@ -26,8 +26,8 @@ struct Archive {
 
 absl::StatusOr<Archive> OpenArchive(const Source& source, const std::string& model);
 
-// The members of a JSON object, to be read in any order. The reader stands behind the object
-// afterwards; GoTo a member to read it, and to `end` to go on.
+// The members of a JSON object, to be read in any order. Afterwards the reader is at the end of the
+// object; GoTo a member to read it, and to `end` to go on.
 class Fields {
  public:
   explicit Fields(JsonReader& json);

@@ -44,7 +44,7 @@ X2IR_TARGET __m128i Load(const char* at) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
 }
 
-// 16 bytes that stand for `part`, as many bits further on as `powers` says.
+// 16 bytes equivalent to `part`, shifted by as many bits as `powers` gives.
 X2IR_TARGET __m128i Moved(__m128i part, __m128i powers) {
   return _mm_xor_si128(_mm_clmulepi64_si128(part, powers, 0x00),
                        _mm_clmulepi64_si128(part, powers, 0x11));

@@ -6,8 +6,8 @@
 namespace x2ir {
 namespace {
 
-// Whether images have their channels last: ops say so, or most convolutions and pools stand behind
-// a transpose.
+// Whether images have their channels last: ops say so, or most convolutions and pools follow a
+// transpose.
 bool IsChannelsLast(const Graph& graph) {
   int64_t windows = 0, behind = 0;
   for (const Node* node : graph.nodes()) {
@@ -42,7 +42,7 @@ bool IsChannelsLast(const Graph& graph) {
         },
     .write = [](const Model& model, const Sink& sink,
                 const FormatOptions&) { return WriteTorch(model, sink); },
-    // Somebody may train the program, and look for its weights by name.
+    // A user may train the program and look for its weights by name.
     .passes = PassesThatKeepLayers,
     .keeps_modules = true,
 });

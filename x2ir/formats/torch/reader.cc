@@ -22,7 +22,7 @@ using Kind = JsonReader::Kind;
 constexpr int64_t kNewestSchema = 8;
 constexpr int kMaxNesting = 64;  // of graphs
 
-// JSON numbers, and the texts that stand for what JSON has none for.
+// JSON numbers, and the strings for numbers that JSON does not have.
 double ReadFloat(JsonReader& json) {
   std::string_view text = json.Peek() == Kind::kString ? json.String() : json.Number().text;
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
@@ -109,7 +109,7 @@ class Reader {
     absl::flat_hash_map<std::string_view, Value*> values;
     absl::flat_hash_map<std::string_view, Type> types;
     absl::flat_hash_map<std::string_view, JsonReader::Mark> tensors;  // their metadata
-    // At the top: inputs that stand for weights, and for nothing.
+    // At the top: inputs that are weights, and inputs that are None.
     absl::flat_hash_map<std::string_view, WeightSpec> weights;
     absl::flat_hash_map<std::string_view, bool> no_values;
   };
@@ -572,8 +572,8 @@ class Reader {
     return graph;
   }
 
-  // Of several outputs of a node those that nobody needs need not be made. Their places stay, for
-  // how many there are may say what the call does (into how many parts, say).
+  // Unused outputs of a node with several outputs need not be created. Their places stay, because
+  // their number may define the call (the number of parts, for example).
   static void DropUnusedOutputs(Graph& graph) {
     for (Node* node : graph.nodes()) {
       const size_t count = node->num_outputs();

@@ -20,7 +20,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// The parts between commas that stand in no brackets and no quotes.
+// The parts between commas that are not in brackets or quotes.
 std::vector<std::string_view> SplitList(std::string_view text) {
   std::vector<std::string_view> parts;
   int depth = 0;
@@ -112,7 +112,7 @@ bool TakesAttribute(const TorchParameter& p, const Attribute& attr) {
   const Tensor* tensor = attr.get<Tensor>();
   const Type* type = attr.get<Type>();
   if (type && type->kind() == Type::kUnknown) return p.is_optional();
-  // "int[2]": one number stands for all.
+  // "int[2]": one number is used for all.
   const bool one_for_all = p.is_list() && !p.type.ends_with("[]") && !p.type.ends_with("[]?");
   const auto tensors = [&](DType dtype, int64_t rank) {
     return tensor && tensor->dtype() == dtype && tensor->rank() == rank;
@@ -197,7 +197,7 @@ constexpr Gap kGaps[] = {
 };
 
 std::string GapOf(const Node& call) {
-  std::string_view op = call.op().view().substr(6);  // behind "aten::"
+  std::string_view op = call.op().view().substr(6);  // after "aten::"
   op = op.substr(0, op.find('.'));
   const Value* first = call.input(0);
   if (!first || first->dtype() == DType::kUndefined) return "";

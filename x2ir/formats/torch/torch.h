@@ -9,7 +9,7 @@
 // are values, in the call's order. What the call says travels in attributes:
 //
 //   operands   strings: for each operand the argument that it is: "self", "tensors[0]",
-//              "size[1]", and ":int", ":float" or ":bool" behind it where it is no tensor but a
+//              "size[1]", followed by ":int", ":float" or ":bool" if it is not a tensor but a
 //              Python number
 //   <name>     any other argument: int; double; string; ints; strings; graph; a bool as a tensor
 //              of rank 0 (numbers and bools are not the same to PyTorch); floats, bools and
@@ -25,16 +25,16 @@
 // `self_device`.
 //
 // Parameters, buffers and constants are constants under their names in the module; those that the
-// archive names but does not hold are inputs behind the program's own, and Model::weights says what
-// all are called: names that share bytes, and those of parameters that the program does not use
-// while their module computes with another one (tied weights, of a program without any). Symbolic
-// sizes are named as in the program. Ints, floats and bools that are computed are values of type
-// int64, float64 and bool, and rank 0. A node's name is the path of its module, and behind a slash
-// what the program calls it where it is not the module's first.
+// archive names but does not hold are inputs after the program's own, and Model::weights has the
+// names of all: names that share bytes, and those of parameters that the program does not use while
+// their module computes with another one (tied weights, of a program without any). Symbolic sizes
+// are named as in the program. Ints, floats and bools that are computed are values of type int64,
+// float64 and bool, and rank 0. A node's name is the path of its module, followed by a slash and
+// its name in the program unless it is the first node of the module.
 //
-// Nested graphs of what is read have but their inputs. In what is written they may use values of
-// the graphs around them as well; in the archive these are further operands of the node, behind the
-// last of its arguments.
+// Nested graphs of programs that were read use only their inputs. When a program is written they
+// may also use values of the outer graphs; in the archive these are further operands of the node,
+// after the last of its arguments.
 //
 // Model annotations: extra "torch.mutations": lines about what the program changes beside its
 // outputs, which the model does not say.

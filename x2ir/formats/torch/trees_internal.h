@@ -29,12 +29,12 @@ struct Tree {
   size_t leaves() const;
 };
 
-// nullopt: this is none, or one that is deeper than any that somebody would make.
+// nullopt: this is not a tree, or one that is unreasonably deep.
 std::optional<Tree> ParseTree(std::string_view text);
 std::string TreeText(const Tree& tree);
 
-// What a program is called with, and gives, where nobody says otherwise: a tuple of arguments and
-// no keywords; one result alone, several as a tuple.
+// The default structure of the arguments and results of a program: a tuple of arguments and no
+// keywords; one result alone, several as a tuple.
 Tree PlainArguments(size_t count);
 Tree PlainResults(size_t count);
 

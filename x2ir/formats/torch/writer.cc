@@ -80,8 +80,8 @@ Sort SortOf(const Value& value) {
   return SortOfNumber(value);
 }
 
-// The argument of a higher-order operator behind whose tensors those stand that its graphs use
-// beside their own inputs.
+// The argument of a higher-order operator whose list of tensors is followed by those that its
+// graphs use besides their own inputs.
 std::string_view MoreOf(std::string_view op) {
   return op == "higher_order::map_impl" || op == "higher_order::map" ? "arg2" : "arg3";
 }
@@ -252,7 +252,7 @@ class ProgramWriter {
         found[it->second].second = std::min(found[it->second].second, kind);
       }
     };
-    // Those of nested graphs are nobody's layers.
+    // Weights of nested graphs belong to no layer.
     const std::function<void(const Graph&)> walk = [&](const Graph& graph) {
       const bool top = &graph == model_.graph.get();
       for (const Node* node : graph.nodes()) {
@@ -289,8 +289,8 @@ class ProgramWriter {
     }
   }
 
-  // What somebody may want to train is a parameter: floats but single ones that are no layer's.
-  // Running statistics are buffers, and so are integers.
+  // Trainable weights are parameters: floats, except single numbers that belong to no layer.
+  // Running statistics and integers are buffers.
   static WrittenWeight::Kind KindOf(const Value& value, std::string_view argument) {
     const Tensor& tensor = *value.fixed_constant();
     const std::string_view name = argument.substr(0, argument.find('['));

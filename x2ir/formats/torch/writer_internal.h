@@ -28,7 +28,7 @@ class PythonNames {
   std::string Unique(std::string_view base);
 
  private:
-  StringMap<int> taken_;  // with the last number tried behind it
+  StringMap<int> taken_;  // with the last suffix that was tried
 };
 
 // Paths of a module's weights: "encoder.layers.0.weight", no part of which hides another weight or
@@ -40,7 +40,7 @@ class WeightNames {
  private:
   bool IsFree(std::string_view path) const;
   StringSet weights_, modules_;
-  StringMap<int> numbers_;  // behind names that are alike
+  StringMap<int> numbers_;  // suffixes of equal names
 };
 
 // --- Sizes (symbols_writer.cc) --------------------------------------------------------------

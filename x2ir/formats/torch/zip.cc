@@ -127,7 +127,7 @@ absl::Status ZipArchive::ReadEntry(std::string_view record, size_t* length) {
   entry.packed = At<uint32_t>(record, 20);
   entry.size = At<uint32_t>(record, 24);
   entry.header = At<uint32_t>(record, 42);
-  // What does not fit into 32 bits stands in an extra field, in this order.
+  // Numbers that do not fit into 32 bits are in an extra field, in this order.
   std::string_view extra = record.substr(kCentralSize + name_size, extra_size);
   while (extra.size() >= 4) {
     const size_t size = At<uint16_t>(extra, 2);
@@ -153,7 +153,7 @@ absl::Status ZipArchive::ReadEntry(std::string_view record, size_t* length) {
   return absl::OkStatus();
 }
 
-// From the local header to the bytes behind it.
+// From the local header to the bytes after it.
 absl::Status ZipArchive::Locate(ZipEntry& entry) {
   const auto broken = [&] {
     return DataLoss("broken zip archive: entry '", entry.name, "' is outside of the file");

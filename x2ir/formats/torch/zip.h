@@ -1,6 +1,6 @@
-// Zip archives, read where they lie: the entries of one that stands in a mapped file, or in a
-// stored entry of another archive. What is stored is never copied; what is deflated is unpacked
-// into memory, within bounds. Strict: entries may not overlap, names must be plain paths.
+// Zip archives, read in place: the entries of an archive in a mapped file, or in a stored entry of
+// another archive. Stored entries are never copied; deflated entries are unpacked into memory,
+// within bounds. Strict: entries may not overlap, names must be plain paths.
 #ifndef X2IR_FORMATS_TORCH_ZIP_H_
 #define X2IR_FORMATS_TORCH_ZIP_H_
 

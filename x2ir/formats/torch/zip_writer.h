@@ -17,12 +17,12 @@ namespace X2IR_API x2ir {
 
 class ZipWriter {
  public:
-  // The caller commits the file, in which nothing stands yet.
+  // The caller commits the file, which must be empty.
   explicit ZipWriter(AtomicFile& file) : file_(file) {}
   // Names must be plain paths of less than 65536 bytes, each once.
   absl::Status Add(std::string_view name, std::string_view bytes);
   absl::Status Add(std::string_view name, const Tensor& tensor);  // of neither strings nor sparse
-  // Behind the last entry.
+  // The end of the last entry.
   absl::Status Finish();
 
  private:
@@ -37,7 +37,8 @@ class ZipWriter {
   std::vector<Entry> entries_;
 };
 
-// The checksum of zip archives (CRC-32 of ISO 3309), of bytes behind others whose own is `crc`.
+// The checksum of zip archives (CRC-32 of ISO 3309), of bytes that follow bytes with checksum
+// `crc`.
 uint32_t ZipChecksum(std::string_view bytes, uint32_t crc = 0);
 
 }  // namespace x2ir
