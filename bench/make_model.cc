@@ -3,7 +3,7 @@
 //
 //   x2ir_make_model weights MEGABYTES OUT.onnx    in one file: dense layers of 4 MB each
 //   x2ir_make_model folding MEGABYTES OUT.onnx    the same; every sixteenth has a batch
-//                                                 normalization behind it that folds into it
+//                                                 normalization after it that folds into it
 //   x2ir_make_model windows MEGABYTES OUT.onnx    in one file: convolutions of 9 MB each
 //   x2ir_make_model shards MEGABYTES OUT.onnx     of 16 MB each, in external files of 4 GB that
 //                                                 have holes and take no room on the disk

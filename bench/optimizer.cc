@@ -32,8 +32,8 @@ struct LinearOps : Target {
   bool Holds(const Fact& fact) const override { return fact.op == "gemm" || fact.op == "conv"; }
 };
 
-// What an exporter leaves behind a dense layer: transposes there and back, a shape that nobody
-// needs to compute, a scale and a shift.
+// What an exporter adds after a dense layer: transposes there and back, a shape that need not be
+// computed, a scale and a shift.
 Value* Block(Builder& b, Value* x, Value* weight, int64_t) {
   Value* y = b.Op("matmul", {x, weight});
   y = b.Op("add", {y, b.Scalar(DType::kFloat32, 0.5)});

@@ -92,7 +92,7 @@ def caffe2(path):  # init_net.pb, and predict_net.pb beside it
         file.write(operator("ConstantFill", [], ["b"], zeros))
         for name in LAYERS:
             data = weight()
-            tagged = bytearray(5 * SIZE * SIZE)  # each number behind the tag of its field
+            tagged = bytearray(5 * SIZE * SIZE)  # each number after the tag of its field
             tagged[0::5] = varint(5 << 3 | 5) * (SIZE * SIZE)
             for i in range(4):
                 tagged[i + 1::5] = data[i::4]

@@ -18,7 +18,7 @@
 //
 // A model with external data beside it (MODEL.onnx.*.bin) is measured once, with its weights copied
 // and referred to. Other converters are measured too if X2IR_BENCH_OTHERS names them, one a line:
-// "NAME: COMMAND", where {in} and {out} stand for the model and a file that may be written.
+// "NAME: COMMAND", where {in} and {out} are the model and a file that may be written.
 #include <fcntl.h>
 #include <glob.h>
 #include <spawn.h>
@@ -43,7 +43,7 @@ namespace {
 struct Command {
   std::string label;
   std::string line;   // of shell
-  std::string makes;  // what is removed before, with a * behind
+  std::string makes;  // files that are removed before, with a * at the end
   enum { kNone, kWeights, kNodes, kReference, kFrozen, kKernels, kProgram, kPieces } bound = kNone;
   std::vector<double> seconds{}, processor{};
   long peak_kib = 0;

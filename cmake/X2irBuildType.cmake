@@ -72,7 +72,7 @@ function(x2ir_precompile target)
   else()
     target_precompile_headers(${target} PRIVATE ${X2IR_PRECOMPILED} ${ARGN})
   endif()
-  # ccache asks for -fpch-preprocess with GCC, and for what stands below with clang. GCC 12's false
+  # ccache asks for -fpch-preprocess with GCC, and for the flags below with clang. GCC 12's false
   # alarms in std::string are silent in a system header, but not in a precompiled one.
   target_compile_options(${target} PRIVATE
     "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-array-bounds;-Wno-restrict>"

@@ -3,10 +3,10 @@
 # interface, which changes as it likes, is that of the archive. A shared build of the library
 # (BUILD_SHARED_LIBS) is one for C++ hosts that share it, and has the name; there is none for C then.
 
-# Links `target`, a shared library, with the archive as its own copy, behind other archives of this
-# tree (targets) that use it. Such a library needs Abseil and
-# RE2 as shared ones: Debian's archives of them are made for programs (X2IR_STATIC_ABSL). `./dev
-# python` makes others (python/pic_archives.sh); with these only the C library and zlib are needed.
+# Links `target`, a shared library, with the archive as its own copy, after other archives of this
+# tree (targets) that use it. Such a library needs Abseil and RE2 as shared ones: Debian's archives
+# of them are made for programs (X2IR_STATIC_ABSL). `./dev python` makes others
+# (python/pic_archives.sh); with these only the C library and zlib are needed.
 set(X2IR_PIC_ARCHIVES "" CACHE PATH "Folder of archives of Abseil and RE2 for shared libraries")
 function(x2ir_embed_archive target)
   set(absl_and_re2 PkgConfig::X2IR_SHARED_ABSL re2)

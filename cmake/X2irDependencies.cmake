@@ -1,5 +1,5 @@
 # What the library needs. Abseil's types are in our interface, and RE2 is linked; Eigen is header-only
-# and private, so whoever uses an installed x2ir does not need it. nlohmann_json is for the tool that
+# and private, so users of an installed x2ir do not need it. nlohmann_json is for the tool that
 # makes the schema tables, and for tests.
 
 # The parts of Abseil that the library uses. The installed package and x2ir.pc name them too.
@@ -33,7 +33,7 @@ list(GET X2IR_HDF5_LINK_LIBRARIES 0 X2IR_HDF5_LIBRARY)
 get_filename_component(X2IR_HDF5_LIBRARY "${X2IR_HDF5_LIBRARY}" REALPATH)
 get_filename_component(X2IR_HDF5_SONAME "${X2IR_HDF5_LIBRARY}" NAME)
 string(REGEX REPLACE "(\\.so\\.[0-9]+).*$" "\\1" X2IR_HDF5_SONAME "${X2IR_HDF5_SONAME}")
-# FlatBuffers: headers, which nobody who uses an installed x2ir needs, and its compiler.
+# FlatBuffers: headers, which users of an installed x2ir do not need, and its compiler.
 find_program(X2IR_FLATC flatc REQUIRED)
 find_path(X2IR_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
 if(X2IR_BUILD_PROGRAMS)

@@ -1,6 +1,6 @@
 # Libraries that decode image files, for the evaluation of image_decoder. Each is optional; without
-# it evaluation says that the build had none. Those that we link are named to the linker as such (-ljpeg), in the
-# installed package too: nobody who uses it has to find their CMake packages.
+# it evaluation reports that the build had none. Libraries that are linked are named as linker flags
+# (-ljpeg), in the installed package too, so that its users need not find their CMake packages.
 
 option(X2IR_IMAGE_CODECS "Decode image files with the libraries that are there" ON)
 

@@ -5,8 +5,8 @@
 #   shared:  x2ir is the library.
 #   static:  x2ir_archive is the archive, libx2ir.a; x2ir is only a name that links it whole.
 #
-# Whoever links x2ir::x2ir gets all of it, in this tree and from the installed package. A shared
-# library that links the archive hides its copy (graph_wrapper/api.h says what of it).
+# Targets that link x2ir::x2ir get all of it, in this tree and from the installed package. A shared
+# library that links the archive hides its copy (see graph_wrapper/api.h).
 
 set(X2IR_ROOMS graph_wrapper ops builder optimizer formats core inspect view runtimes handlers)
 set(x2ir_sources)

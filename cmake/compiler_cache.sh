@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the compiler behind ccache. GCC would read an older precompiled header in place of the headers
-# that a new one is made of, and ccache would not see that these changed; so the older one goes first.
+# Runs the compiler through ccache. GCC would read an older precompiled header in place of the
+# headers that a new one is made of, and ccache would not see that these changed; so the older one
+# is removed first.
 output=
 previous=
 for argument in "$@"; do

@@ -12,7 +12,7 @@
 
 namespace {
 
-// Drops "(a)", "(a -> *)" behind a type's name; the lists of arguments and results stay.
+// Drops "(a)", "(a -> *)" after a type's name; the lists of arguments and results stay.
 std::string WithoutAliases(const std::string& schema) {
   std::string text;
   bool arguments = false;

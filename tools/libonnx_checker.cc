@@ -1,5 +1,6 @@
-// A module that ir2onnx loads for --check: libonnx's own checker behind two C functions. It is a
-// module of its own so that a program which does not check never loads libonnx and protobuf.
+// A module that ir2onnx loads for --check: libonnx's own checker with an interface of two C
+// functions. It is a module of its own so that a program which does not check never loads libonnx
+// and protobuf.
 #include <onnx/checker.h>
 #include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>

@@ -168,7 +168,7 @@ py::object ConvertModel(const py::object& from, const std::string& name, const p
 
 // --- Writing ----------------------------------------------------------------------------------
 
-// What stands around the graph in a file, of a model that was made node by node.
+// The properties of the file of a model that was built node by node.
 Model Finished(const ModelScope& scope, const FormatOptions& options) {
   Model model = scope.model.Clone();
   const Dialect* dialect = FindDialect(model.source_dialect);

@@ -1,5 +1,5 @@
-// Ops, dialects and formats that Python brings. What is registered stays for the life of the
-// process; the functions behind it may be replaced, so that a cell of a notebook can be run again.
+// Ops, dialects and formats that Python brings. Registrations stay for the life of the process;
+// their functions may be replaced, so that a cell of a notebook can be run again.
 #include "own_ops.h"
 
 #include <pybind11/stl.h>

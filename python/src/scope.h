@@ -1,4 +1,4 @@
-// What Python holds of a graph. A handle stands for one node, value or graph, and keeps what owns
+// What Python holds of a graph. A handle represents one node, value or graph, and keeps what owns
 // it alive; there is one handle for each, so that `is` and `==` mean the same thing. When the thing
 // goes (a node is erased, a handler's call ends), its handle stays and says so. All of it is used
 // with the GIL held.
@@ -73,7 +73,7 @@ class Scope : public std::enable_shared_from_this<Scope> {
   // How many threads work on the graph without the GIL.
   int readers = 0;
   bool read_only = false;
-  bool edited = false;  // since somebody last looked whether all is well
+  bool edited = false;  // since the last validation
   virtual void CheckEditable() const;
 
  private:
@@ -96,7 +96,7 @@ struct ModelScope : Scope {
   std::shared_ptr<Report> report = std::make_shared<Report>();
   bool is_ir = true;
   std::string format;  // of the file; empty: there was none
-  bool made = false;   // node by node: what stands around the graph in a file is still to be said
+  bool made = false;   // built node by node: the properties of its file are not set yet
 };
 
 // A model that was made gets the opset imports that its nodes need and it has not: the version that

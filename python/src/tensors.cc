@@ -130,7 +130,7 @@ py::capsule ToDlpack(PyTensor& self) {
                       [](dlpack::ManagedTensor* m) { delete static_cast<Context*>(m->context); }};
   dlpack::ManagedTensor* managed = &context.release()->managed;
   return py::capsule(managed, kFresh, [](PyObject* capsule) {
-    if (!PyCapsule_IsValid(capsule, kFresh)) return;  // somebody took it
+    if (!PyCapsule_IsValid(capsule, kFresh)) return;  // it was consumed
     auto* m = static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule, kFresh));
     if (m && m->deleter) m->deleter(m);
   });

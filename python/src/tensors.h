@@ -19,7 +19,7 @@ namespace py = pybind11;
 
 struct PyTensor {
   Tensor tensor;
-  // Whether whoever gets its memory may write there: results, which nobody else has.
+  // Whether a consumer may write to its memory: true for results, which are not shared.
   bool writable = false;
 };
 

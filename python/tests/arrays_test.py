@@ -47,7 +47,7 @@ class NumPy(unittest.TestCase):
         self.assertEqual(tensor.numpy()[1, 2], 7)
         self.assertEqual(tensor.numpy().ctypes.data, array.ctypes.data)
         self.assertFalse(tensor.numpy().flags.writeable)
-        # A result that nobody else has is the caller's own memory.
+        # A result that is not shared is the caller's own memory.
         y = x2ir.load(models.small()).run({"x": np.ones((1, 4), np.float32)})["y"]
         y[:] = 5
 

@@ -112,7 +112,7 @@ class Editing(unittest.TestCase):
         model = three()
         g = model.graph
         late = g.append("abs", [g.first.output])
-        g.nodes[1].replace_input(0, late.output)  # relu stands before abs now
+        g.nodes[1].replace_input(0, late.output)  # relu is before abs now
         self.assertEqual(list(memoryview(model.run({"x": x2ir.tensor(
             memoryview(bytes(8)).cast("f", [2, 1]))})["y"]).cast("B").cast("f")), [0, 0])
         self.assertEqual([n.op for n in g], ["neg", "abs", "relu", "add"])

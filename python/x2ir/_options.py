@@ -35,7 +35,7 @@ def _escaped(name):
 
 
 def _pair(name, new):
-    # What stands at the end of the first name stands before a =.
+    # The end of the first name is followed by a =.
     return re.sub(r"(\\+)$", r"\1\1", _escaped(name)) + "=" + _escaped(new)
 
 
