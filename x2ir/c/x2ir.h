@@ -1,12 +1,12 @@
-/* x2ir.h: the library for C, and for whatever can call C (docs/c.md).
+/* x2ir.h: the library for C, and for languages that can call C (docs/c.md).
  *
- * It is C99, and knows no C++. Handles are opaque. Functions may be called from any thread, several
- * at a time as long as they share no handle but options. No function throws, ends the process, or
- * writes to standard output or error.
+ * It is C99, without C++. Handles are opaque. Functions may be called from any thread, several at a
+ * time as long as they share no handle but options. No function throws, ends the process, or writes
+ * to standard output or error.
  *
- * Functions that can fail give an x2ir_result, which is never null: its code tells whether the call
- * succeeded, its message what went wrong. The caller owns every handle that it gets and must free
- * it; every _free accepts null.
+ * Functions that can fail return an x2ir_result, which is never null: its code tells whether the
+ * call succeeded, its message what went wrong. The caller owns every handle that it gets and must
+ * free it; every _free accepts null.
  *
  * The interface only grows: a program that was compiled with one version of this header runs with
  * every later libx2ir of the same SONAME.
@@ -36,13 +36,13 @@ X2IR_C_API int x2ir_api_version(void);
 X2IR_C_API const char* x2ir_version(void);
 
 /* A mapped file that another process cuts short ends the process by a signal (SIGBUS). A program
- * that calls this once, at its start, has a handler that makes it an error, X2IR_DATA_LOSS, of the
- * call that met it; other faults go to the handler that was there. */
+ * that calls this once, at its start, installs a handler that turns it into an error,
+ * X2IR_DATA_LOSS, of the affected call; other faults go to the previous handler. */
 X2IR_C_API void x2ir_handle_mapping_faults(void);
 
 /* ---- results ------------------------------------------------------------------------------- */
 
-/* Numbers never change; there may be more of them one day. */
+/* Numbers never change; more may be added. */
 enum {
   X2IR_OK = 0,
   X2IR_CANCELLED = 1,           /* the progress function said so */
@@ -61,12 +61,12 @@ enum {
 typedef struct x2ir_result x2ir_result;
 
 X2IR_C_API int x2ir_result_code(const x2ir_result* result);
-/* For people; "" when all went well. Options are called by their keys. */
+/* For people; "" on success. Options are named by their keys. */
 X2IR_C_API const char* x2ir_result_message(const x2ir_result* result);
 /* The key of the option that the error is about; null: it is about none. */
 X2IR_C_API const char* x2ir_result_option(const x2ir_result* result);
-/* What was done, and every op that could not be: JSON, as `x2ir convert --report` writes it, but
- * for its exit_code and error. "{}" where nothing was begun. */
+/* The report of the conversion, with every op that could not be converted: JSON, as `x2ir convert
+ * --report` writes it, without exit_code and error. "{}" if no conversion was started. */
 X2IR_C_API const char* x2ir_result_report(const x2ir_result* result);
 X2IR_C_API void x2ir_result_free(x2ir_result* result);
 
@@ -86,8 +86,8 @@ X2IR_C_API void x2ir_options_free(x2ir_options* options);
  * are parsed when a model is read: a wrong value is an error of that call. */
 X2IR_C_API x2ir_result* x2ir_options_set(x2ir_options* options, const char* key, const char* value);
 
-/* Called often while a model is converted, on the thread that called us: `done` of `total` nodes.
- * To end the call with X2IR_CANCELLED, and nothing written, it returns something else than 0. */
+/* Called often while a model is converted, on the thread of the call: `done` of `total` nodes.
+ * A return value other than 0 ends the call with X2IR_CANCELLED, and nothing is written. */
 typedef int (*x2ir_progress_fn)(void* user, int64_t done, int64_t total);
 X2IR_C_API void x2ir_options_on_progress(x2ir_options* options, x2ir_progress_fn fn, void* user);
 
@@ -112,33 +112,34 @@ typedef void (*x2ir_release_fn)(void* user);
 X2IR_C_API x2ir_source* x2ir_source_bytes(const void* data, size_t size, const char* name,
                                           x2ir_release_fn release, void* user);
 
-/* Bytes that a function hands over, with the rules of x2ir_source_bytes. */
+/* Bytes that a function provides, with the rules of x2ir_source_bytes. */
 typedef struct x2ir_bytes {
   const void* data;
   size_t size;
   x2ir_release_fn release;
   void* user;
 } x2ir_bytes;
-/* A file that the model names, most often its weights; `name` is as the model has it: a stranger's
- * word that may be anything. Sets `bytes` and returns 0, or returns something else: there is none.
- * Only for a source of bytes: files beside a file are found by x2ir's own rules. */
+/* A file that the model names, most often its weights; `name` is from the model and is untrusted:
+ * it may be anything. Sets `bytes` and returns 0; any other return value means that there is no
+ * such file. Only for a source of bytes: files beside a model file are found by x2ir's own rules.
+ */
 typedef int (*x2ir_resolve_fn)(void* user, const char* name, x2ir_bytes* bytes);
 X2IR_C_API void x2ir_source_on_file(x2ir_source* source, x2ir_resolve_fn fn, void* user);
 X2IR_C_API void x2ir_source_free(x2ir_source* source);
 
 typedef struct x2ir_sink x2ir_sink;
 
-/* A file, and what belongs beside it; complete, or not there. Null when there is no memory. */
+/* A file, and the files beside it; either complete or not written. Null when there is no memory. */
 X2IR_C_API x2ir_sink* x2ir_sink_file(const char* path);
 /* Takes the next bytes of the file `file`: `name`, or one that belongs beside it. Those of one file
- * come in order. Returns 0, or something else: the call ends with X2IR_UNAVAILABLE, and what came
- * is worth nothing. */
+ * come in order. Returns 0; any other value ends the call with X2IR_UNAVAILABLE, and the bytes so
+ * far are invalid. */
 typedef int (*x2ir_write_fn)(void* user, const char* file, const void* data, size_t size);
 X2IR_C_API x2ir_sink* x2ir_sink_function(const char* name, x2ir_write_fn fn, void* user);
-/* Memory: files that lie in the sink until it is freed or written to again. */
+/* Memory: files that are kept in the sink until it is freed or written to again. */
 X2IR_C_API x2ir_sink* x2ir_sink_memory(const char* name);
 X2IR_C_API size_t x2ir_sink_count(const x2ir_sink* sink);
-/* The name of a file of x2ir_sink_memory, and its bytes; null for one that is not there. */
+/* The name of a file of x2ir_sink_memory, and its bytes; null if there is no such file. */
 X2IR_C_API const char* x2ir_sink_name(const x2ir_sink* sink, size_t index);
 X2IR_C_API const void* x2ir_sink_data(const x2ir_sink* sink, size_t index, size_t* size);
 X2IR_C_API void x2ir_sink_free(x2ir_sink* sink);
@@ -152,10 +153,10 @@ X2IR_C_API x2ir_result* x2ir_convert(const x2ir_source* source, x2ir_sink* sink,
 /* A model in x2ir's own representation. */
 typedef struct x2ir_model x2ir_model;
 
-/* The first half of x2ir_convert, with the options about reading. *model is null after an error. */
+/* The first half of x2ir_convert, with the options of reading. *model is null after an error. */
 X2IR_C_API x2ir_result* x2ir_load(const x2ir_source* source, const x2ir_options* options,
                                   x2ir_model** model);
-/* The second half, with the options about writing; the model stays as it is. */
+/* The second half, with the options of writing; the model does not change. */
 X2IR_C_API x2ir_result* x2ir_save(const x2ir_model* model, x2ir_sink* sink,
                                   const x2ir_options* options);
 /* The graph as `x2ir show` prints it, to `fn` in one piece or in several; `file` is "". */

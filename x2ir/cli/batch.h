@@ -1,13 +1,13 @@
 // --batch: a verb's work for each of many files, several at a time, in one process.
 //
-// LIST has a file a line ("-": standard input), and comments (#); a tab may be followed by the file
-// to write, relative to the folder of -o (by default the file's own path there), and further tabs
-// by other arguments for the file (--calibrate).
+// LIST has one file per line ("-": standard input), and comments (#); a tab may be followed by the
+// file to write, relative to the folder of -o (by default the file's own path there), and further
+// tabs by other arguments for the file (--calibrate).
 //
-// The report has one line of JSON a file, written when the file is done, and is at the same time
-// what the next run knows: a file that was done with the same settings by the same version is
-// skipped when all files that were read and written then have the size and the time of change that
-// they had, and so is one that failed for good. docs/batch.md says what is in a line.
+// The report has one line of JSON per file, written when the file is done, and the next run reads
+// it: a file that was done with the same settings by the same version is skipped when all files
+// that were read and written then have the size and the time of change that they had, and so is a
+// file that failed permanently. docs/batch.md describes the lines.
 #ifndef X2IR_CLI_BATCH_H_
 #define X2IR_CLI_BATCH_H_
 
@@ -36,7 +36,7 @@ struct BatchFlags {
 // --batch and the flags that need it.
 void AddBatchFlags(Verb& verb, BatchFlags& flags);
 
-// What a verb did with one file. Of several at a time: nothing but these is shared.
+// The result of a verb for one file. Files that are processed at the same time share nothing else.
 struct BatchOutcome {
   absl::Status status;
   Phase phase = Phase::kReading;

@@ -28,8 +28,7 @@ std::optional<FileStamp> StampOf(const std::string& path);
 struct BatchRecord {
   std::string input, output, settings, error;
   int exit_code = 0;
-  // Of a failure: whether it would be the same another time, and the limits without which it might
-  // not.
+  // For a failure: whether it is permanent, and the limits that may have caused it.
   bool final = false;
   std::string limits;
   bool skipped = false;  // only read: the line says that an earlier one still holds
@@ -37,25 +36,25 @@ struct BatchRecord {
   std::vector<FileStamp> read, written;
 };
 
-// A line of the report, and what one says; nothing where it is none.
+// A line of the report, and its parsed form; nullopt if it is not such a line.
 std::string LineOf(const BatchRecord& record, const Report& report);
 std::optional<BatchRecord> ReadRecord(std::string_view line);
 
 class BatchReport {
  public:
-  // Reads what is there, and opens the file for more. InvalidArgument: it is something else than
-  // such a report. Unavailable: another batch writes it, or it cannot be written.
+  // Reads an existing report, and opens the file to append. InvalidArgument: the file is not such a
+  // report. Unavailable: another batch is writing it, or it cannot be written.
   static absl::StatusOr<BatchReport> Open(const std::string& path);
   BatchReport(BatchReport&& other) noexcept;
   ~BatchReport();
 
-  // What is known of a file that would come to nothing else now: a record that it was done, or that
-  // it cannot be. Null: it is to be done.
+  // The record of a file that need not be processed again: it was done, or failed permanently.
+  // Null: the file must be processed.
   const BatchRecord* Known(const std::string& input, const std::string& output,
                            const std::string& settings, const std::string& limits) const;
-  // Threads may call these. AddLine: what LineOf gave.
+  // Thread-safe. AddLine takes the result of LineOf.
   absl::Status AddLine(std::string_view line);
-  // Says that nothing was done, since `known` tells how it would end.
+  // Adds a line that the file was skipped, with the result of `known`.
   absl::Status AddSkipped(const BatchRecord& known);
 
  private:

@@ -25,9 +25,9 @@ struct CaseFlags {
 // --io and --cases, --random and --seed, --shape (shape_flags.h).
 void AddCaseFlags(Verb& verb, CaseFlags& flags, const std::string& about_io);
 
-// Nothing when it failed: then the failure was printed, and *code is the exit code. Without an io
-// file there are as many random cases as --random says, else one; *note says what they are. `hint`:
-// what to try where the io file does not suit the graph.
+// nullopt on failure: the error was printed, and *code is the exit code. Without an io file there
+// are as many random cases as --random says, else one; *note describes them. `hint`: a hint for the
+// case that the io file does not match the graph.
 std::optional<std::vector<IoCase>> CasesFor(const CaseFlags& flags, const Graph& graph,
                                             Session& session, Progress& progress, std::string* note,
                                             int* code, const std::string& hint = "");

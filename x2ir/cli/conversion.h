@@ -1,5 +1,5 @@
 // A conversion from any format to any other, as verbs of the programs offer it: its flags, one
-// model or many (--batch), and what is said when it is done.
+// model or many (--batch), and its summary.
 #ifndef X2IR_CLI_CONVERSION_H_
 #define X2IR_CLI_CONVERSION_H_
 

@@ -27,14 +27,13 @@ using Mapped = std::vector<std::shared_ptr<const MappedFile>>;  // what MappedFi
 std::string DefaultOutput(const std::string& input, std::string_view extension);
 bool HasExtension(const std::string& path, std::string_view extension);
 
-// InvalidArgument when an output is one of the inputs (by whatever name), or one of those that a
-// model is mapped from, or a device, or twice among the outputs; or a folder in which none of the
-// others lies.
+// InvalidArgument if an output is one of the inputs (under any name), or a file that a model is
+// mapped from, or a device, or occurs twice; or a folder that contains none of the other outputs.
 absl::Status CheckOutputs(const std::vector<std::string>& inputs, const Mapped& mapped,
                           const std::vector<std::string>& outputs);
 
-// The folder that a file shall be written in, where it is not there yet. What was made of it and is
-// empty when the last of these goes, goes with it, as when the program is interrupted.
+// Creates the folder of an output file if it does not exist. Created folders that are empty when
+// the last of these objects is destroyed are removed, also when the program is interrupted.
 class NewFolders {
  public:
   static absl::StatusOr<NewFolders> For(const std::string& path);
@@ -48,15 +47,15 @@ class NewFolders {
   std::vector<Temporary> temporaries_;
 };
 
-// Which file a path leads to, or will lead to when the folders on the way are there: nothing where
-// there is none. Two paths of one file have the same.
+// The file of a path, or of a future file after its folders were created: nullopt if there is none.
+// Two paths of one file give the same result.
 using FileId = std::pair<dev_t, ino_t>;
 std::optional<FileId> FileIdOf(const std::string& path);
 
 absl::Status WriteTextFile(const std::string& path, std::string_view text);
 
-// --report: opened before anything is written, so that a path that cannot be is found in time;
-// written when all is known, also on failure.
+// --report: opened before other files are written, so that an invalid path is found early; written
+// at the end, also on failure.
 class ReportFile {
  public:
   // An empty path: no report.

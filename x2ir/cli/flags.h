@@ -1,5 +1,5 @@
-// The values of flags, read strictly: a flag that is not understood is an error that says what
-// is wrong with it, never a guess. Every error is InvalidArgument and names the flag.
+// The values of flags, read strictly: an invalid value is an error with the reason, never a guess.
+// Every error is InvalidArgument and names the flag.
 #ifndef X2IR_CLI_FLAGS_H_
 #define X2IR_CLI_FLAGS_H_
 

@@ -1,5 +1,5 @@
-// Work in a process of its own, which may crash, take too much memory or too long without harm to
-// the others.
+// Work in a separate process, which may crash, take too much memory or too long without harm to
+// others.
 #ifndef X2IR_CLI_ISOLATED_H_
 #define X2IR_CLI_ISOLATED_H_
 
@@ -22,17 +22,17 @@ struct Limits {
 
 class Isolated {
  public:
-  // Begins `work` in a child, which ends with it and takes its temporary files with it when the
-  // time is over. Unavailable: the system gives no process. For a thread that has no others beside
-  // it that work.
+  // Starts `work` in a child process, which is ended, and its temporary files are removed, when the
+  // time is over. Unavailable: no process could be started. Only for programs without other working
+  // threads.
   static absl::StatusOr<Isolated> Start(const std::function<std::string()>& work,
                                         const Limits& limits);
   pid_t pid() const { return pid_; }
 
-  // What became of a child that has ended (`status` of waitpid): what `work` returned.
+  // The result of a child that has ended (`status` of waitpid): the return value of `work`.
   // DeadlineExceeded: its time was over. Aborted: it was killed, or crashed; the message says how.
   absl::StatusOr<std::string> Take(int status) const;
-  // Whether it was the system that killed it, not what it did.
+  // Whether the system killed it, and not its own fault.
   static bool KilledBySystem(int status);
 
  private:

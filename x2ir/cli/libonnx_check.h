@@ -9,9 +9,9 @@
 
 namespace x2ir::cli {
 
-// "" when libonnx's checker passes the model, else why it was not asked: it is not installed, it
-// is older than the model, or the model is larger than protobuf can hold. FailedPrecondition when
-// it finds fault with the model.
+// "" when libonnx's checker passes the model, else the reason why it was not run: it is not
+// installed, it is older than the model, or the model is larger than protobuf can hold.
+// FailedPrecondition if the model does not pass.
 absl::StatusOr<std::string> CheckWithLibonnx(const Model& onnx);
 
 }  // namespace x2ir::cli

@@ -1,4 +1,4 @@
-// --map of the verbs that compare models: what a conversion made of inputs and outputs
+// --map of the verbs that compare models: the changes of a conversion to inputs and outputs
 // (core/edit/interface.h).
 #ifndef X2IR_CLI_MAP_FLAGS_H_
 #define X2IR_CLI_MAP_FLAGS_H_
@@ -14,8 +14,8 @@ namespace x2ir::cli {
 
 void AddMapFlag(Verb& verb, std::vector<std::string>& map);
 
-// Gives `converted` the inputs and outputs of `source`, and `source` what the conversion made of
-// it; without `source`, `converted` alone. Nothing without --map.
+// Gives `converted` the inputs and outputs of `source`, and applies the changes of the conversion
+// to `source`; without `source`, only to `converted`. Does nothing without --map.
 absl::Status ApplyMap(const std::vector<std::string>& map, Model* source, Model& converted);
 
 // A hint which flags to use if inputs or outputs do not match and there was no --map; empty: not

@@ -34,18 +34,18 @@ class OptionFlags {
   // A flag for this option. `switches`: --no-FLAG turns it off.
   Arg Add(Verb& verb, const OptionDef& def, bool switches = false);
 
-  // What was given of all options.
+  // The given values of all options.
   OptionTexts Texts() const;
-  // What was given of these options, as each means it. InvalidArgument for a value that is none.
+  // The given values of these options, parsed. InvalidArgument for an invalid value.
   absl::StatusOr<FormatOptions> For(absl::Span<const OptionDef> defs) const;
-  // What was given and is none of these.
+  // The given options that are not among these.
   std::vector<std::string> Others(absl::Span<const OptionDef> defs) const;
   bool Has(std::string_view option) const;
-  // Of an option with one value; empty: it was not given.
+  // The value of an option with one value; empty: it was not given.
   std::string Text(std::string_view option) const;
 
  private:
-  // By option. Places in maps do not move.
+  // By option. Elements of maps do not move.
   std::map<std::string, std::string, std::less<>> texts_;
   std::map<std::string, std::vector<std::string>, std::less<>> lists_;
   std::map<std::string, bool, std::less<>> flags_;

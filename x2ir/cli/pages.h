@@ -1,5 +1,5 @@
 // Pages of a program that are made of its flags: the man page and completions of shells, so that
-// they say what --help says.
+// they agree with --help.
 #ifndef X2IR_CLI_PAGES_H_
 #define X2IR_CLI_PAGES_H_
 
@@ -13,7 +13,7 @@ class App;
 
 namespace x2ir::cli {
 
-// `kind`: "man" (roff), "bash", "zsh" or "fish"; nothing for another one.
+// `kind`: "man" (roff), "bash", "zsh" or "fish"; nullopt for any other kind.
 std::optional<std::string> PageOf(const CLI::App& app, std::string_view program,
                                   std::string_view version, std::string_view kind);
 

@@ -1,4 +1,4 @@
-// What both programs do: parse the command line, run a verb, end with the right exit code.
+// Shared code of both programs: parse the command line, run a verb, return the exit code.
 #ifndef X2IR_CLI_PROGRAM_H_
 #define X2IR_CLI_PROGRAM_H_
 
@@ -25,12 +25,12 @@ using AddVerb = void (*)(CLI::App&, Session&);
 int RunProgram(int argc, char** argv, const std::string& name, const std::string& description,
                const std::vector<AddVerb>& verbs);
 
-// Keeps a graph for as long as the program runs: one that is about to end need not take a large
-// graph apart before it, which is a good part of what it does.
+// Keeps a graph for as long as the program runs: a program that ends need not destroy a large
+// graph, which takes a good part of its time.
 void KeepUntilTheEnd(std::shared_ptr<Graph> graph);
 
-// What a verb's flags say, for those who must know whether they say the same as another time. Every
-// flag that a verb has is in it, unless Arg::ChangesNothing says otherwise.
+// The values of a verb's flags, to compare them with those of another run. Every flag of a verb is
+// included, except those with Arg::ChangesNothing.
 class Settings {
  public:
   // The verb, and each flag that does not have its default value: `convert --layout "x"`.
@@ -54,11 +54,11 @@ class Arg {
  public:
   Arg& Required();
   Arg& Hidden();          // taken, but not shown in --help
-  Arg& ChangesNothing();  // in what is written: where it goes, how loud we are, ...
+  Arg& ChangesNothing();  // in the output: where it is written, verbosity, ...
   Arg& OneOf(const std::vector<std::string>& values);
   Arg& Excludes(const std::string& flag);  // an earlier one of the same verb
   Arg& Needs(const std::string& flag);     // the same
-  Arg& SetsWhenGiven(bool& given);         // said, whatever was said
+  Arg& SetsWhenGiven(bool& given);         // set if the flag was given, with any value
 
  private:
   friend class Verb;
@@ -94,9 +94,9 @@ class Verb {
   void Group(const std::string& title) { group_ = title; }
   // The same for flags of formats (help.h), of readers or of writers.
   void Group(const std::string& title, bool reading, const std::vector<std::string>& formats);
-  // What to do when this verb was asked for.
+  // The function to run for this verb.
   void Do(std::function<int()> action);
-  // Of the flags so far and of those to come; read it when the command line is parsed.
+  // Of all flags, also later ones; read it after the command line was parsed.
   std::shared_ptr<const Settings> settings() const { return settings_; }
 
  private:

@@ -1,5 +1,5 @@
 // Progress on a terminal: a line with a bar on stderr that appears when work takes more than a
-// second, and goes when it is done. Nothing in a pipe, nothing when quiet.
+// second, and is removed when it is done. Nothing is printed in a pipe, or with -q.
 #ifndef X2IR_CLI_PROGRESS_H_
 #define X2IR_CLI_PROGRESS_H_
 
@@ -24,7 +24,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // What the work reports to; only valid as long as this lives.
+  // The callback for the work; valid only as long as this object lives.
   ProgressFn fn();
   void SetWhat(std::string_view what);
   void Stop();  // removes the line; before anything else is printed

@@ -17,8 +17,8 @@ struct RuntimeFlags {
 };
 void AddRuntimeFlags(Verb& verb, RuntimeFlags& flags, const std::string& about);
 
-// Loads the runtime, or nothing where none is asked for. False when it failed: then the failure was
-// printed, and *code is the exit code.
+// Loads the runtime, if one is requested. False on failure: the error was printed, and *code is the
+// exit code.
 bool LoadRuntimeFor(const RuntimeFlags& flags, Session& session,
                     std::shared_ptr<const Runtime>* runtime, int* code);
 

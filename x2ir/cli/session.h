@@ -1,4 +1,4 @@
-// Session: one run of a program: where its words go, how loud it is, and how it ends.
+// Session: one run of a program: its output, its verbosity, and its exit code.
 #ifndef X2IR_CLI_SESSION_H_
 #define X2IR_CLI_SESSION_H_
 
@@ -23,8 +23,7 @@ enum ExitCode {
   kSystem = 4,    // the system failed: disk full, no permission
 };
 
-// What was going on when a status came up: a missing file and a missing mapping are both
-// NotFound.
+// The phase in which a status occurred, since equal codes have different exit codes.
 enum class Phase { kReading, kConverting, kWriting };
 
 // The exit code of a failure. Failures of single ops in `report` (may be null) are more precise
@@ -48,10 +47,10 @@ class Session {
   };
   std::map<std::string, FormatTitle> format_titles;
   std::map<std::string, std::string> usual_targets;
-  // What the command line asked for; set while it is parsed, called afterwards.
+  // The requested verb; set while the command line is parsed, called afterwards.
   std::function<int()> verb;
 
-  // InvalidArgument for a flag's value that is none.
+  // InvalidArgument for an invalid value of a flag.
   absl::StatusOr<LoadOptions> Loading(const std::string& format) const;
 
   const std::string& program() const { return program_; }
@@ -67,8 +66,8 @@ class Session {
   int Usage(std::string_view message);
   int Usage(const absl::Status& status) { return Usage(std::string(status.message())); }
 
-  // Whether stdout took everything. A reader that went away (`| head`) is no failure; a full
-  // disk is: it is reported, and the exit code becomes kSystem.
+  // Whether all of stdout was written. A closed pipe (`| head`) is not a failure; a full disk is:
+  // it is reported, and the exit code becomes kSystem.
   int Finish(int code);
 
  private:
@@ -79,7 +78,7 @@ class Session {
   int write_error_ = 0;
 };
 
-// What the library says, with options called as the flags of the programs are.
+// A message of the library, with options replaced by the flags of the programs.
 std::string WithFlags(std::string_view text);
 
 }  // namespace x2ir::cli

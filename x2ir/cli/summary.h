@@ -1,4 +1,4 @@
-// What convert and export say when they are done.
+// The summary of convert and export.
 #ifndef X2IR_CLI_SUMMARY_H_
 #define X2IR_CLI_SUMMARY_H_
 
@@ -10,7 +10,7 @@
 
 namespace x2ir::cli {
 
-// A small table: opset, nodes before and after, transposes, bytes written; and what was kept
+// A small table: opset, nodes before and after, transposes, bytes written; and ops that were kept
 // foreign.
 void PrintFacts(Session& session, const Report& report, int64_t bytes);
 // A table of nodes by op, of the model that was read and of the one that was written, with totals

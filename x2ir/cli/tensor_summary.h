@@ -1,4 +1,4 @@
-// A result in a few words: its type, the first elements, and what the rest is like.
+// A short text for a result: its type, the first elements, and statistics.
 #ifndef X2IR_CLI_TENSOR_SUMMARY_H_
 #define X2IR_CLI_TENSOR_SUMMARY_H_
 

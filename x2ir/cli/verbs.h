@@ -1,5 +1,5 @@
-// The verbs of the programs, one file each. Each adds its subcommand to an app; parsing then
-// leaves in session.verb what is to be done.
+// The verbs of the programs, one file each. Each adds its subcommand to an app; parsing then sets
+// session.verb to the function to run.
 #ifndef X2IR_CLI_VERBS_H_
 #define X2IR_CLI_VERBS_H_
 
@@ -24,8 +24,8 @@ void AddCompare(CLI::App& app, Session& session);
 void AddDiff(CLI::App& app, Session& session);
 void AddExport(CLI::App& app, Session& session);
 
-// The program x2ir with its verbs: the exit code. The process is its own from then on (signals,
-// limits, standard streams).
+// The program x2ir with its verbs: the exit code. It takes over the process (signals, limits,
+// standard streams).
 int RunX2ir(int argc, char** argv);
 
 }  // namespace x2ir::cli

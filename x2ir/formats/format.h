@@ -1,5 +1,5 @@
 // Formats: files <-> graphs in their own dialect. A format registers itself from its own folder, or
-// from a host's own code; nothing else has to know that it is there:
+// from the code of a host program; no other code has to be changed:
 //
 //   [[maybe_unused]] const bool kRegistered = RegisterFormat({
 //       .name = "toy",
@@ -45,14 +45,14 @@ struct Candidate {
   uint64_t size = 0;                   // of the file
 };
 
-// kPossible: for formats without a mark of their own; one that is certain goes before.
+// kPossible: for formats without a magic number; a certain match takes precedence.
 enum class Match { kNo, kPossible, kCertain };
 
-// What a reader is asked for, besides the source.
+// The request to a reader, besides the source.
 struct ReadRequest {
   FormatOptions options{};  // checked against the format's read_options
   // Where the graph will be cut ("node", "node:k"; empty: not): a reader may use them to read only
-  // what they need, or where the file does not say what its inputs and outputs are.
+  // the required part, or if the file does not declare its inputs and outputs.
   std::vector<std::string> inputs{}, outputs{};
 };
 
@@ -60,7 +60,7 @@ struct Format {
   std::string name;                     // "onnx"
   std::string dialect;                  // of the graphs that it holds; "" is IR
   std::vector<std::string> extensions;  // ".onnx"; lower case; the first is the usual one
-  // The extensions are another format's, too: a path alone does not say this one.
+  // Another format has the same extensions, so a path alone does not select this format.
   bool only_by_name = false;
   std::string doc;  // what it is, in a few words
   std::function<Match(const Candidate&)> recognize{};
@@ -68,25 +68,25 @@ struct Format {
   // Whether a file may name other files, which Source::OpenBeside opens: "allow_outside" is one of
   // the read_options then.
   bool names_files = false;
-  // Reads a graph naively, in the format's dialect. Any bytes at all may come: a wrong file is
-  // DataLoss or InvalidArgument. Null: it is only written.
+  // Reads a graph without interpreting it, in the format's dialect. The input may be any bytes: a
+  // wrong file is DataLoss or InvalidArgument. Null: it is only written.
   std::function<absl::StatusOr<Model>(const Source&, const ReadRequest&)> read{};
   // Those named like a member of ExportOptions ("opset") are set by it, too.
   std::vector<OptionDef> write_options{};
   // Writes a graph of the format's dialect: complete, or not at all. Null: it is only read.
   std::function<absl::Status(const Model&, const Sink&, const FormatOptions&)> write{};
-  // Files that writing a model to `path` may make besides `path` itself; those of a number that is
-  // not known before: as many as there are already, and one more. Null: none.
+  // Files that writing a model to `path` may make besides `path` itself; for files of an unknown
+  // number: the existing ones, and one more. Null: none.
   std::function<std::vector<std::string>(const std::string& path)> companions{};
   // The passes that run before a graph (of the IR) is written, unless options name others; null:
   // the default ones.
   std::function<std::vector<std::string>(const Graph& graph)> passes{};
-  // Whether inputs may have default values in the file; where not, a graph that has such is not
+  // Whether inputs may have default values in the file; if not, a graph with default values is not
   // written.
   bool input_defaults = false;
   // Whether a file has metadata: keys and values that its model's annotations hold.
   bool metadata = false;
-  // Whether people look for the source's modules in the file: passes keep them as they are.
+  // Whether users look for the source's modules in the file: then passes keep them.
   bool keeps_modules = false;
 };
 
@@ -100,11 +100,10 @@ const Format* FormatOfExtension(std::string_view path);
 // "onnx (.onnx), tensorflow (.pb)": those that are read, or those that are written.
 std::string FormatNames(bool only_written = false);
 
-// The format that the content of a file says it has; where it says nothing, its extension. DataLoss
-// where no format takes it.
+// The format of a file by its content, else by its extension. DataLoss if no format accepts it.
 absl::StatusOr<const Format*> RecognizeFormat(const Source& source);
 // The format of a file to be written: of that name, or (none is given) of its extension. An option
-// error about "format" where there is none that can be written.
+// error ("format") if there is none that can be written.
 absl::StatusOr<const Format*> FormatToWrite(std::string_view name, std::string_view path);
 
 }  // namespace x2ir

@@ -26,7 +26,7 @@ struct Flip {
   // One for each operand and result; empty: as it was. An order of more axes than an operand has
   // is that of the operand after axes of size 1 were put before its own (broadcast).
   std::vector<Perm> in, out;
-  int cost = 0;  // nodes that the flipped node needs beside it (or saves, below 0)
+  int cost = 0;  // additional nodes that the flipped node needs (below 0: saves)
 
   explicit Flip(const Node& node) : in(node.num_inputs()), out(node.num_outputs()) {}
   const Perm& at(Slot s) const { return s.output ? out[s.index] : in[s.index]; }
@@ -69,7 +69,7 @@ void ChangeReshape(Node& node, const Flip& flip, Builder& b);
 
 // One element of each operand, broadcast, makes one of each result.
 inline constexpr AxisRule kElementwiseAxes{FlipElementwise, nullptr};
-// The same of operand 0; the others are of rank 0, or speak of no axes.
+// The same for operand 0; the others are of rank 0, or do not refer to axes.
 inline constexpr AxisRule kFirstElementwiseAxes{FlipFirstBroadcast, nullptr};
 // Something along the axis that attribute `axis` names, of operand 0 or of all operands.
 inline constexpr AxisRule kAlongAxis{FlipFirst, MoveAxisAttr};
@@ -79,11 +79,11 @@ inline constexpr AxisRule kReductionAxes{FlipReduction, MoveReducedAxes};
 // The same elements in another shape: reshape, flatten.
 inline constexpr AxisRule kReshapeAxes{FlipReshape, ChangeReshape};
 
-// --- What rules are made of -----------------------------------------------------------------
+// --- Building blocks of rules -----------------------------------------------------------------
 
 // The rank of the value, -1 where it is not known.
 int64_t RankOf(const Value* value);
-// What an operand that is broadcast to rank p.size() has to be for the result to have order p.
+// The order of an operand that is broadcast to rank p.size(), so that the result has order p.
 Perm OperandOrder(const Value& operand, const Perm& p);
 // The order of a result that is without some axes of the operand ("dropped"), and the other way
 // round, where the dropped axes may be at any position.
@@ -101,7 +101,7 @@ bool FixesChannels(const Node& node, const Perm& p);
 void SetOperand(Node& node, size_t i, Value* value);
 // Elements of a rank-1 value in another order: element i is element order[i].
 Value* Reordered(Builder& b, Value* value, const std::vector<int64_t>& order);
-// How many nodes that takes: none where the numbers are known in every run, or left out.
+// The number of nodes that this takes: none if the numbers are known in every run, or left out.
 int CostOfOrdering(const Value* numbers);
 
 }  // namespace x2ir

@@ -1,6 +1,6 @@
-// Which axes of its operands an axis of a node's results is, element by element: what is at one
-// position along it is computed from what is at that position of theirs, and from nothing at other
-// positions. For rewrites that follow a batch through a graph.
+// The axes of the operands that an axis of a node's results corresponds to, element by element: the
+// elements at one position along it are computed only from the elements at the same position along
+// those axes. For rewrites that follow a batch through a graph.
 #ifndef X2IR_OPS_AXIS_ORIGINS_H_
 #define X2IR_OPS_AXIS_ORIGINS_H_
 
@@ -13,18 +13,19 @@
 
 namespace X2IR_API x2ir {
 
-// Of an IR node whose shapes are known; empty where there are none, or nothing is known of the op.
-// What the op says (OpDef::Origins) counts; of others those that are elementwise, and the rows of
-// ops that compute along the last axis alone.
+// For an IR node whose shapes are known; empty if there are none, or if the op is unknown.
+// OpDef::Origins of the op is used; without it, elementwise ops and the rows of ops that only
+// compute along the last axis are known.
 std::vector<AxisPlace> AxisOrigins(const Node& node, int64_t axis);
 
-bool HasAxis(const Shape* shape, int64_t axis);  // false of a shape that is not known
+bool HasAxis(const Shape* shape, int64_t axis);  // false for an unknown shape
 // Whether each element of the results is computed from one of each operand, all broadcast.
 bool IsElementwise(const OpDef& def);
 // The first used result; null if none is used.
 const Value* ResultOf(const Node& node);
 
-// --- What ops say: each is an AxisOriginsFn ------------------------------------------------------
+// --- Functions for ops: each is an AxisOriginsFn
+// ------------------------------------------------------
 
 // The same axis of operand 0.
 std::vector<AxisPlace> OriginsInOrder(const Node& node, int64_t axis);
@@ -47,7 +48,7 @@ std::vector<AxisPlace> OriginsButAxis(const Node& node, int64_t axis);
 std::vector<AxisPlace> OriginsOfAllButAxis(const Node& node, int64_t axis);
 // The axes before the attribute `axis`.
 std::vector<AxisPlace> OriginsBeforeAxis(const Node& node, int64_t axis);
-// Axis 0, the batch, is computed element by element; not where a batch is what is normalized.
+// Axis 0, the batch, is computed element by element, except if the op normalizes over the batch.
 std::vector<AxisPlace> OriginsOfBatch(const Node& node, int64_t axis);
 std::vector<AxisPlace> OriginsOfBatchNorm(const Node& node, int64_t axis);
 

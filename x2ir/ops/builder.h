@@ -1,5 +1,5 @@
-// Builder: appends nodes to a graph and infers their types at once. It never changes nodes that are
-// there already. Handlers, lowerings and passes make nodes with it.
+// Builder: appends nodes to a graph and infers their types at once. It never changes existing
+// nodes. Handlers, lowerings and passes make nodes with it.
 #ifndef X2IR_OPS_BUILDER_H_
 #define X2IR_OPS_BUILDER_H_
 
@@ -54,7 +54,7 @@ class Builder {
   // used.
   void set_name_hint(const x2ir::Node& node) { at_.hint_of = &node; }
 
-  // Keeps the first failure. Throws Stopped, where that was asked for.
+  // Keeps the first failure. Throws Stopped after set_stops.
   void Fail(absl::Status status) {
     if (status_.ok()) status_ = std::move(status);
     if (stops_ && !status_.ok()) throw Stopped();
@@ -73,11 +73,11 @@ class Builder {
   bool MadeConstant(const Value* value) const;
   // Nodes made so far, in order.
   const std::vector<x2ir::Node*>& made() const { return at_.made; }
-  // Removes everything that was made. Nothing else may use it yet.
+  // Removes all nodes and constants of this builder. Other nodes must not use them yet.
   void Rollback();
 
  private:
-  // Where nodes are made, and which were.
+  // Where nodes are inserted, and the nodes so far.
   struct Place {
     Graph* graph;
     x2ir::Node* before;

@@ -1,4 +1,4 @@
-// Numbers that formulas are written with, in float64.
+// Numbers used in formulas, in float64.
 #ifndef X2IR_OPS_CONSTANTS_H_
 #define X2IR_OPS_CONSTANTS_H_
 

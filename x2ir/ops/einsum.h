@@ -1,4 +1,4 @@
-// Einstein summation: the equation, taken apart. Evaluation and lowering share it.
+// Einstein summation: the parsed equation. Evaluation and lowering share it.
 #ifndef X2IR_OPS_EINSUM_H_
 #define X2IR_OPS_EINSUM_H_
 

@@ -1,5 +1,5 @@
-// What the elementwise families share: EvalFns made of a function of single numbers, loops
-// over broadcast operands, and inference of known elements. Not for other files.
+// Shared code of the elementwise families: EvalFns made of a function of single numbers, loops over
+// broadcast operands, and inference of known elements. Not for other files.
 #ifndef X2IR_OPS_ELEMENTWISE_UTIL_H_
 #define X2IR_OPS_ELEMENTWISE_UTIL_H_
 

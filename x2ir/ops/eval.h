@@ -1,5 +1,5 @@
-// Reference evaluation of IR: slow is fine, wrong is not. Serves constant folding,
-// `x2ir run`, `x2ir verify` and the tests.
+// Reference evaluation of IR: correctness comes before speed. Serves constant folding, `x2ir run`,
+// `x2ir verify` and the tests.
 #ifndef X2IR_OPS_EVAL_H_
 #define X2IR_OPS_EVAL_H_
 
@@ -47,9 +47,9 @@ class Datum {
       v_;
 };
 
-// What an EvalFn sees. Tensor operands are dense and aligned. Operand types were checked
-// only as far as inference can: an EvalFn checks shapes and values that it relies on and
-// returns InvalidArgument. It must be safe on any operands.
+// The context of an EvalFn. Tensor operands are dense and aligned. Operand types were checked only
+// as far as inference can: an EvalFn checks shapes and values that it relies on and returns
+// InvalidArgument. It must be safe on any operands.
 class EvalContext {
  public:
   using Subgraph =
@@ -91,7 +91,8 @@ struct RunOptions {
   std::function<void(const Node& node, size_t index, size_t total)> on_node{};
   // Called with each used result of the nodes of the outermost graph.
   std::function<void(const Value& value, const Datum& datum)> on_value{};
-  // Asked before each node, those of nested graphs too: whether to go on. Cancelled where not.
+  // Called before each node, also those of nested graphs: whether to continue. If not, the result
+  // is Cancelled.
   std::function<bool()> go_on{};
 };
 // Runs a sorted IR graph. `inputs` in the graph's order; an input with a default may be

@@ -77,8 +77,8 @@ class NumbersOut {
   T* data_;
 };
 
-// Towards zero, without undefined behaviour: NaN and what int64 cannot hold give its minimum
-// (as conversions of x86 do).
+// Towards zero, without undefined behaviour: NaN and values out of the range of int64 give its
+// minimum (as conversions of x86 do).
 int64_t TruncateToInt64(double v);
 
 // Calls f(T{}) with the compute type of dtype: DispatchReal for float/double/int64/uint64;
@@ -178,7 +178,7 @@ Tensor StridedCopy(const Tensor& in, std::vector<int64_t> dims, absl::Span<const
                    int64_t offset = 0);
 Tensor BroadcastTo(const Tensor& in, std::vector<int64_t> dims);  // CHECK: must broadcast
 Tensor TransposeTensor(const Tensor& in, absl::Span<const int64_t> perm);
-// Of a dense weight: neither it nor what is made of it stays in memory (residency.h).
+// For a dense weight: neither the weight nor the result stays in memory (residency.h).
 Tensor TransposeWeight(const Tensor& in, absl::Span<const int64_t> perm);
 
 // Guards an allocation made from operand values: InvalidArgument when the element count
@@ -186,13 +186,13 @@ Tensor TransposeWeight(const Tensor& in, absl::Span<const int64_t> perm);
 absl::Status CheckAllocation(DType dtype, absl::Span<const int64_t> dims);
 
 // Element-wise conversion as ONNX Cast (opset 24) defines it; `saturate` for float8,
-// `round_mode` ("up", "down", "nearest") for float8e8m0. What the specification leaves
-// undefined is defined here, as PyTorch, NumPy and ONNX Runtime have it on x86-64: a float goes
-// through int32 on its way to an integer type of up to 32 bits but uint32, else through int64 (or
-// uint64, if it fits there and that is the target), and then wraps. What does not fit, and NaN, is
-// the least int32 or int64 (TruncateToInt64).
-// A string with a fraction becomes an integer towards zero. A string that is no number is
-// InvalidArgument, and so is complex to anything else and back, for which ONNX has no rule.
+// `round_mode` ("up", "down", "nearest") for float8e8m0. Cases that the specification leaves
+// undefined are defined here as in PyTorch, NumPy and ONNX Runtime on x86-64: a float goes through
+// int32 on its way to an integer type of up to 32 bits but uint32, else through int64 (or uint64,
+// if it fits there and that is the target), and then wraps. Values that do not fit, and NaN, become
+// the least int32 or int64 (TruncateToInt64). A string with a fraction becomes an integer towards
+// zero. A string that is not a number is InvalidArgument, and so are casts between complex and
+// other types, for which ONNX has no rule.
 absl::StatusOr<Tensor> CastTensor(const Tensor& in, DType to, bool saturate = true,
                                   std::string_view round_mode = "up");
 

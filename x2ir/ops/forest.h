@@ -1,6 +1,6 @@
 // Decision trees as the evaluator walks them, made from the attributes of the ops tree_ensemble,
-// tree_ensemble_regressor and tree_ensemble_classifier, and checked: a forest that was made has
-// no cycles, and nothing in it points anywhere else.
+// tree_ensemble_regressor and tree_ensemble_classifier, and checked: a forest has no cycles, and
+// all its indices are valid.
 #ifndef X2IR_OPS_FOREST_H_
 #define X2IR_OPS_FOREST_H_
 
@@ -34,7 +34,7 @@ struct Forest {
   std::vector<int64_t> roots;
   std::vector<Vote> votes;                // grouped by leaf
   std::vector<std::vector<double>> sets;  // sorted
-  int64_t max_feature = -1;               // -1: none is asked for
+  int64_t max_feature = -1;               // -1: no node tests a feature
   int64_t max_target = -1;
 
   // The leaf that a row of features leads to. `x` is float or double; splits are compared in it.

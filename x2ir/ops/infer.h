@@ -14,9 +14,9 @@
 
 namespace X2IR_API x2ir {
 
-// What an InferFn sees of its node. Nothing may be known: any dtype may be kUndefined, any
-// shape null, any dim unknown; inference then says what can be said, and never guesses.
-// A provable contradiction is InvalidArgument ("expected X, got Y").
+// The context of an InferFn. Everything may be unknown: any dtype may be kUndefined, any shape
+// null, any dim unknown; inference then sets what follows from the rest, and never guesses. A
+// provable contradiction is InvalidArgument ("expected X, got Y").
 class InferContext {
  public:
   explicit InferContext(Node& node);
@@ -63,7 +63,7 @@ class InferContext {
   std::vector<std::optional<std::vector<Dim>>> elements_;
 };
 
-// What a value holds in every run, where that is known: a fixed constant, or elements that are
+// The elements of a value in every run, if they are known: a fixed constant, or elements that are
 // all numbers (of a shape that is known, say).
 std::optional<Tensor> KnownTensor(const Value& value);
 std::optional<std::vector<int64_t>> KnownInts(const Value* value);  // null gives nullopt
@@ -74,8 +74,8 @@ std::optional<std::vector<int64_t>> KnownInts(const Value* value);  // null give
 absl::Status SameAsFirst(InferContext& ctx);
 // Output 0 has type and shape of operand 0.
 absl::Status SameTypeAsFirst(InferContext& ctx);
-// Multidirectional broadcast of two shapes; InvalidArgument if they cannot be. A dim where
-// nothing can be proved is unknown.
+// Multidirectional broadcast of two shapes; InvalidArgument if they do not broadcast. A dim is
+// unknown if nothing can be proved.
 absl::StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);
 // Output 0: dtype of operand 0 (or `dtype`), shape all operands broadcast together.
 absl::Status BroadcastAll(InferContext& ctx);
@@ -88,18 +88,17 @@ absl::StatusOr<std::vector<int64_t>> NormalizeAxes(std::vector<int64_t> axes, in
 
 // --- Whole nodes and graphs ---------------------------------------------------------------
 
-// Checks an IR node against its definition, infers it and sets its output types: inferred
-// ones win over what was there, unknown parts of them are filled from it. Small integer
-// nodes with only constant operands get their elements by evaluation.
-// Foreign nodes are left alone.
+// Checks an IR node against its definition, infers it and sets its output types: inferred types
+// replace the old ones, which fill their unknown parts. Small integer nodes with only constant
+// operands get their elements by evaluation. Foreign nodes are left alone.
 absl::Status InferNode(Node& node);
 // All nodes in order (the graph must be sorted), nested graphs included, then checks the
 // graph's declared output types. Errors name the node.
 absl::Status InferGraph(Graph& graph);
 
-// What a value's type becomes when `inferred` is found: unknown parts are filled from the
-// type it has, known ones replace it, except that an output of the outermost graph keeps
-// what it declares unless that is provably wrong (names of dims are part of its contract).
+// The new type of a value for an inferred type: unknown parts are filled from the type it has,
+// known ones replace it, except that an output of the outermost graph keeps what it declares unless
+// that is provably wrong (names of dims are part of its contract).
 void SetInferredType(Value& value, Type inferred);
 
 // "conv 'layer1/conv'": how errors name a node.

@@ -1,6 +1,6 @@
-// What the ops of classical machine learning (ONNX's domain ai.onnx.ml) share: rows of features,
-// class labels, and what is made of scores at the end. Where the specification is silent, the
-// results are those of ONNX Runtime, which is the field's reference for these ops.
+// Shared code of the ops of classical machine learning (ONNX's domain ai.onnx.ml): rows of
+// features, class labels, and transforms of scores. If the specification does not define a result,
+// it is that of ONNX Runtime, which is the field's reference for these ops.
 #ifndef X2IR_OPS_ML_UTIL_H_
 #define X2IR_OPS_ML_UTIL_H_
 
@@ -40,7 +40,7 @@ struct RowDims {
   Dim rows, features;
 };
 absl::StatusOr<RowDims> InferRows(const InferContext& ctx);
-// Where the features lie in a tensor of any rank but 0: along axis 1, of a vector along axis 0.
+// The axis of the features in a tensor of any rank but 0: along axis 1, of a vector along axis 0.
 int64_t FeatureAxis(int64_t rank);
 
 // --- Class labels ---------------------------------------------------------------------------
@@ -48,7 +48,7 @@ int64_t FeatureAxis(int64_t rank);
 // Strings or integers, by the two attributes of an op that hold them.
 class ClassLabels {
  public:
-  // InvalidArgument when there are both.
+  // InvalidArgument if both are present.
   static absl::StatusOr<ClassLabels> Of(const AttributeMap& attrs, Symbol strings, Symbol ints);
   // The labels for "no" and "yes" if there are no labels: 0 and 1.
   ClassLabels NoAndYes() const;
@@ -72,8 +72,8 @@ class ClassLabels {
 enum class PostTransform : uint8_t { kNone, kSoftmax, kLogistic, kSoftmaxZero, kProbit };
 absl::StatusOr<PostTransform> PostTransformOf(const AttributeMap& attrs);
 
-// What the score of the first of two classes is where only one score, s, was computed.
-// LOGISTIC makes it the logistic function of -s in any case.
+// The score of the first of two classes if only one score, s, was computed. LOGISTIC makes it the
+// logistic function of -s in any case.
 enum class FirstScore : uint8_t {
   kNotWanted,   // one score is one score
   kComplement,  // 1 - s

@@ -1,5 +1,5 @@
-// What each IR op means: operands, attributes, shape inference, reference evaluation, and what
-// rewrites may do with it. One row an op, in the file of its family:
+// The definition of each IR op: operands, attributes, shape inference, reference evaluation, and
+// traits for rewrites. One row per op, in the file of its family:
 //
 //   X2IR_OP(relu)
 //       .In("x")
@@ -66,12 +66,13 @@ class OpDef {
   OpDef& OptAttr(std::string_view name, AttrKind kind);
   OpDef& Infer(InferFn fn);
   OpDef& Eval(EvalFn fn);
-  // Not a function of its operands (random ops): never folded, merged or dropped... unless unused.
+  // Not a function of its operands (random ops): never folded or merged, and dropped only if
+  // unused.
   OpDef& Impure();
   // Operands may also be sequences and optionals, which other ops refuse.
   OpDef& AnyKind();
   OpDef& Doc(std::string_view sentence);  // the meaning, in one or two sentences
-  // What a function says for several ops: f(*this, args...).
+  // A part of the definition that several ops share: f(*this, args...).
   template <typename F, typename... Args>
   OpDef& With(const F& f, const Args&... args) {
     f(*this, args...);
@@ -84,7 +85,7 @@ class OpDef {
   OpDef& Axes(AxisRule rule);
   OpDef& Numbers(NumberUse use, uint32_t operands = kAllOfType, uint32_t results = kAllOfType,
                  bool (*except)(const Node& node) = nullptr);
-  // Float16 does for it, or not for these operands, or at all (FloatRule).
+  // Float16 is sufficient, or not for these operands, or not at all (FloatRule).
   OpDef& AllowsFloat16();
   OpDef& NeedsFloat32(std::string_view reason, uint32_t operands = kAllOfType, bool back = false);
   OpDef& Rows(RowUse use);    // default: kNone
@@ -96,7 +97,7 @@ class OpDef {
   OpDef& Zeros(ZeroUse use);             // default: kPasses
   OpDef& Origins(AxisOriginsFn fn);      // default: see AxisOrigins
   OpDef& MultiplyAdds(WorkFn how_many);  // default: none
-  // Evaluation does more than a little for each element.
+  // Evaluation is expensive for each element.
   OpDef& Heavy();
   // Where the shape of the results depends on what the operands hold, it has no more elements than
   // the operands.
@@ -112,7 +113,7 @@ class OpDef {
   const std::vector<OperandDef>& outputs() const { return outputs_; }
   const std::vector<AttrDef>& attrs() const { return attrs_; }
   const AttrDef* FindAttr(Symbol name) const;
-  int InputIndex(std::string_view name) const;  // -1 when there is none of that name
+  int InputIndex(std::string_view name) const;  // -1 if there is no operand of that name
   // The definition that operand i falls under (the variadic one for all past it), or null.
   const OperandDef* InputDef(size_t i) const;
   const OperandDef* OutputDef(size_t i) const;
@@ -135,7 +136,7 @@ class OpDef {
   AxisOriginsFn origins() const { return origins_; }  // may be null, as may be:
   WorkFn multiply_adds() const { return multiply_adds_; }
   bool states_traits() const { return states_axes_ && states_numbers_; }
-  // Whether it says what float16 does to it, or computes nothing.
+  // Whether it has a rule for float16, or does not compute.
   bool states_floats() const {
     return states_floats_ || numbers_.use == NumberUse::kMoves ||
            numbers_.use == NumberUse::kCompares;
@@ -170,9 +171,9 @@ class OpDef {
 const OpDef* FindOp(Symbol name);
 // All ops, by name.
 std::vector<const OpDef*> AllOps();
-// Why there is none of that name.
+// The error for an op that does not exist.
 absl::Status NoSuchOp(Symbol name);
-// OK if the library's ops are there; else says that it is not linked whole.
+// OK if the library's ops are registered; else the error that it is not linked whole.
 absl::Status CheckOpsAreLinked();
 
 // Registers a definition when it is complete. Used through X2IR_OP.

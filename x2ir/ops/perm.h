@@ -41,7 +41,7 @@ bool MovesOnlyOnes(const Shape& shape, const Perm& p);
 std::optional<Perm> PermOf(const Node& node);
 
 // A constant shape operand for `reshape` (allowzero = 0) from one shape to another one of as many
-// elements: 0 copies a size, one may be -1. nullopt where that does not say it.
+// elements: 0 copies a size, one may be -1. nullopt if that cannot express it.
 std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& from, const Shape& to);
 
 }  // namespace x2ir

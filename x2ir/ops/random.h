@@ -1,4 +1,4 @@
-// The random numbers of reference evaluation: the same in every run, and for every machine.
+// The random numbers of reference evaluation: the same in every run and on every machine.
 #ifndef X2IR_OPS_RANDOM_H_
 #define X2IR_OPS_RANDOM_H_
 
@@ -9,8 +9,8 @@
 
 namespace X2IR_API x2ir {
 
-// SplitMix64 (Steele, Lea and Flood, 2014): a counter that goes by the golden ratio, its bits
-// mixed. Good enough for any statistic of a reference, and starts well from any seed.
+// SplitMix64 (Steele, Lea and Flood, 2014): a counter that advances by the golden ratio, with mixed
+// bits. Good enough for statistics, and works with any seed.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -26,8 +26,8 @@ class Random {
   bool has_second_ = false;
 };
 
-// What a node's numbers start from: its attribute `seed`, or else the name of its first output.
-// A node gives the same numbers each time it runs, within a loop too.
+// The seed of a node's numbers: its attribute `seed`, or else the name of its first output. A node
+// gives the same numbers each time it runs, within a loop too.
 uint64_t SeedOf(const Node& node);
 
 // Significant bits of a floating type: uniform numbers of so many bits are exact in it, so that

@@ -1,4 +1,5 @@
-// Resampling along one axis: what each result is made of. Evaluation and lowering share it.
+// Resampling along one axis: the inputs of each result and their weights. Evaluation and lowering
+// share it.
 #ifndef X2IR_OPS_RESIZE_H_
 #define X2IR_OPS_RESIZE_H_
 
@@ -28,18 +29,18 @@ struct ResizeAxis {
   bool same() const { return in == out && scale == 1; }
 };
 
-// What one output position along an axis is made of.
+// The inputs of one output position along an axis.
 struct ResizeTaps {
   bool outside = false;                            // tf_crop_and_resize: the extrapolation value
   std::vector<std::pair<int64_t, double>> inputs;  // (index, weight)
 };
 
-// Of all output positions, by the attributes of op resize. `axis.in` must be over 0.
+// For all output positions, from the attributes of op resize. `axis.in` must be over 0.
 absl::StatusOr<std::vector<ResizeTaps>> ResizeTapsAlong(const AttributeMap& attrs,
                                                         const ResizeAxis& axis);
 
-// Whether a resize node's places of corners follow from the sizes alone: by `align_corners` and
-// factors, IR divides by size times factor, which runtimes that go by sizes round first.
+// Whether the corner positions of a resize node follow from the sizes alone: with `align_corners`
+// and scales, IR divides by size times scale, which runtimes that use sizes round first.
 bool CornersFollowSizes(const Node& resize);
 
 // Whether op resize gives for each output position of the axis just the element of `picks`.

@@ -1,6 +1,6 @@
-// Rewrite: what a handler or a lowering works with: a node that it reads, a Builder that appends
-// nodes, and the target. It returns the values that take the place of the node's outputs, in
-// order, null where the node leaves an output out. It cannot delete or rewire other nodes.
+// Rewrite: the context of a handler or a lowering: the node to rewrite, a Builder that appends
+// nodes, and the target. The handler returns the values that replace the node's outputs, in order,
+// null where the node leaves an output out. It cannot delete or rewire other nodes.
 #ifndef X2IR_OPS_REWRITE_H_
 #define X2IR_OPS_REWRITE_H_
 

@@ -1,5 +1,5 @@
-// What the shape, indexing and reduction ops share: dims that must agree, integers given at
-// run time, indices that count from either end.
+// Shared code of the shape, indexing and reduction ops: dims that must agree, integers given at run
+// time, indices that count from either end.
 #ifndef X2IR_OPS_SHAPE_UTIL_H_
 #define X2IR_OPS_SHAPE_UTIL_H_
 
@@ -28,7 +28,7 @@ absl::StatusOr<Dim> SameDim(const Dim& a, const Dim& b);
 absl::StatusOr<std::optional<std::vector<Dim>>> SizesOperand(const InferContext& ctx, size_t i);
 // "operand 'w'", as the op calls it; of a variadic one "operand 2".
 std::string OperandName(const InferContext& ctx, size_t i);
-// InvalidArgument when the operand certainly has not one element.
+// InvalidArgument if the operand certainly does not have one element.
 absl::Status ExpectOneNumber(const InferContext& ctx, size_t i);
 // How many elements a rank-1 operand has, -1 when not known. InvalidArgument for a higher rank.
 absl::StatusOr<int64_t> LengthOf(const InferContext& ctx, size_t i);
@@ -36,10 +36,11 @@ absl::StatusOr<int64_t> LengthOf(const InferContext& ctx, size_t i);
 Dim ElementOf(const InferContext& ctx, size_t i);
 // Elements of operand 0 are those of output 0 (the data only changes its rank), if they fit.
 void KeepElements(InferContext& ctx, const Shape& result);
-// Whether operand 0 is of integers and may be without elements: what is largest or smallest of
-// nothing is the type's own limit, which no other type has. (An exception of a NumberRule.)
+// Whether operand 0 is of integers and may be without elements: the largest or smallest of no
+// elements is the limit of the type, which differs from that of other types. (An exception of a
+// NumberRule.)
 bool MayReduceNothing(const Node& node);
-// InvalidArgument when the operand is known to be no integer tensor.
+// InvalidArgument if the operand is known not to be an integer tensor.
 absl::Status ExpectInteger(const InferContext& ctx, size_t i, std::string_view name);
 
 // --- Evaluation -----------------------------------------------------------------------------

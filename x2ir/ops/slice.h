@@ -15,8 +15,8 @@ struct SliceRange {
 };
 // step must not be 0. Any numbers are fine, also the limits of int64.
 SliceRange ResolveSlice(int64_t size, int64_t start, int64_t end, int64_t step);
-// How many elements a slice takes when sizes and bounds may be symbolic; unknown when
-// nothing exact can be said.
+// How many elements a slice takes when sizes and bounds may be symbolic; unknown if the exact
+// number is not known.
 Dim SlicedDim(const Dim& size, const Dim& start, const Dim& end, int64_t step);
 
 // A slice, pad or squeeze that is known to name no axes: the result is operand 0. Runtimes refuse

@@ -1,4 +1,4 @@
-// Replacing a node by what a rewrite made for it.
+// Replaces a node by the result of a rewrite.
 #ifndef X2IR_OPS_SPLICE_H_
 #define X2IR_OPS_SPLICE_H_
 
@@ -10,8 +10,8 @@
 
 namespace X2IR_API x2ir {
 
-// Names of nodes, which runtimes want to be unique over a whole model. Looks at the graph when it
-// is first asked.
+// Unique names of nodes, which runtimes require over a whole model. Reads the graph at the first
+// use.
 class NodeNames {
  public:
   explicit NodeNames(const Graph& root) : root_(root) {}
@@ -31,7 +31,7 @@ class NodeNames {
 // that the node leaves out are ignored.
 void Splice(Node* node, const Values& results, const Builder& b, NodeNames& names);
 
-// A node that is made of another has its metadata: where the source had it, for example.
+// A node that replaces another one gets its metadata: its place in the source, for example.
 void CopyMetadata(const Node& from, Node& to);
 
 // Replaces all uses of a value by an older value that is equal to it in every run. Outputs of the

@@ -1,4 +1,4 @@
-// What ops on text share.
+// Shared code of ops on text.
 #ifndef X2IR_OPS_STRING_UTIL_H_
 #define X2IR_OPS_STRING_UTIL_H_
 
@@ -21,14 +21,14 @@ inline absl::Status ExpectStrings(const EvalContext& ctx, size_t i) {
   return Invalid("expected strings, got ", Name(ctx.dtype(i)));
 }
 
-// A string is an object of its own, so fewer of them are allowed than of numbers.
+// A string is a separate object, so fewer strings than numbers are allowed.
 inline absl::Status CheckCount(absl::Span<const int64_t> dims) {
   const auto count = CheckedProduct(dims);
   if (count && *count <= int64_t{1} << 28) return absl::OkStatus();
   return Invalid("too many strings: ", DimsText(dims));
 }
 
-// How long the strings of a result may become: a few ops that double them would fill any memory.
+// The maximum length of all strings of a result: a few ops that double them could fill any memory.
 class TextBudget {
  public:
   absl::Status Take(uint64_t bytes) {
@@ -41,7 +41,7 @@ class TextBudget {
   uint64_t left_ = uint64_t{1} << 28;
 };
 
-// Bytes 10xxxxxx go on with a character of UTF-8.
+// Bytes 10xxxxxx continue a character of UTF-8.
 inline bool ContinuesCharacter(char c) { return (c & 0xC0) == 0x80; }
 
 }  // namespace x2ir

@@ -1,5 +1,5 @@
-// What if, loop, scan and sequence_map share: types that hold on every way through, rounds of a
-// body, and tensors stacked along a new axis.
+// Shared code of if, loop, scan and sequence_map: types that hold on every path, rounds of a body,
+// and tensors stacked along a new axis.
 #ifndef X2IR_OPS_SUBGRAPH_UTIL_H_
 #define X2IR_OPS_SUBGRAPH_UTIL_H_
 
@@ -19,10 +19,10 @@ namespace X2IR_API x2ir {
 
 // --- Inference ------------------------------------------------------------------------------
 
-// What holds of a value that is of one type or of the other: their common kind and element type,
-// and the dims in which they agree. Beside an unknown type the kind of the other stays, since both
-// must be the same. A T beside an optional(T) may be either. InvalidArgument when kinds or element
-// types differ.
+// The type of a value that is of one type or of the other: their common kind and element type, and
+// the dims in which they agree. Beside an unknown type the kind of the other stays, since both must
+// be the same. A T beside an optional(T) may be either. InvalidArgument when kinds or element types
+// differ.
 absl::StatusOr<Type> JoinTypes(const Type& a, const Type& b);
 absl::StatusOr<std::vector<Type>> JoinTypes(const std::vector<Type>& a, const std::vector<Type>& b);
 
@@ -30,8 +30,8 @@ absl::StatusOr<std::vector<Type>> JoinTypes(const std::vector<Type>& a, const st
 Type WithoutShape(const Type& type);
 
 // A body whose inputs [first, first + count) are the outputs [from, from + count) of the round
-// before. `inputs` are the types of the first round; on return they hold in every round. What a
-// body declares of shapes is believed only where its rounds keep it. Gives the outputs' types.
+// before. `inputs` are the types of the first round; on return they hold in every round. Shapes
+// that a body declares are used only if its rounds keep them. Gives the outputs' types.
 struct Carried {
   size_t first, from, count;
 };
@@ -48,8 +48,8 @@ absl::Status ExpectSignature(const Graph& graph, size_t inputs, size_t outputs);
 // Whether the only element of a bool operand is true.
 absl::StatusOr<bool> BoolOf(const Datum& datum, const char* name);
 
-// Tensors of one type and shape along a new axis; reversed: the last one first. `declared` says
-// what no tensors at all are a stack of: dims that it does not know are 0.
+// Tensors of one type and shape along a new axis; reversed: the last one first. `declared` is the
+// type of the tensors if there are none: its unknown dims are 0.
 absl::StatusOr<Tensor> Stack(absl::Span<const Tensor> parts, int64_t axis, bool reversed,
                              const Type& declared);
 

@@ -1,6 +1,6 @@
-// What the target of a conversion can express. Lowerings and passes ask it for facts about IR ops;
-// which opset or version of a framework the facts come from is known to the implementation alone
-// (core/dialect_target.h reads them from a dialect's forms and schemas).
+// What the target of a conversion can express. Lowerings and passes query it for facts about IR
+// ops; which opset or version of a framework the facts come from is known to the implementation
+// alone (core/dialect_target.h reads them from a dialect's forms and schemas).
 //
 //   if (!r.target.Has("range")) ...
 //   const Fact zeros = Fact::Says("reshape", "allowzero", 1);
@@ -66,7 +66,7 @@ class Target {
     return Holds(Fact::Says(op, attr, std::move(value)));
   }
 
-  // One that has nothing: where there is no target, as on import.
+  // A target without ops, for the case that there is no target, as on import.
   static const Target& Nothing();
 };
 

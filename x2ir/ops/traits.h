@@ -1,5 +1,5 @@
-// What rewrites may do with an op without knowing what it computes. Each op states it in its own
-// row (op.h), beside inference and evaluation; passes and the driver read it from there.
+// Properties of an op that rewrites use without knowing what it computes. Each op has them in its
+// own row (op.h), beside inference and evaluation; passes and the driver read it from there.
 //
 //   X2IR_OP(top_k)...Axes(kAlongAxis).Numbers(NumberUse::kCompares, kFirstOfType, kFirstOfType)
 #ifndef X2IR_OPS_TRAITS_H_
@@ -74,8 +74,8 @@ enum class MoveUse : uint8_t {
   kAll,   // each of them, once
 };
 
-// Whether results tell 0 from -0 of an operand, but for their own sign of a zero. What IEEE 754
-// says of the op.
+// Whether results tell 0 from -0 of an operand, but for their own sign of a zero. As IEEE 754
+// defines the op.
 enum class ZeroUse : uint8_t {
   kPasses,           // a result is a zero of the operand's sign at most
   kForgets,          // results are the same, zeros and all
@@ -83,10 +83,11 @@ enum class ZeroUse : uint8_t {
   kTellsOfOperand1,  // of the second operand alone
 };
 
-// What stays float32 when a model becomes one of float16 or bfloat16.
+// The operands that stay float32 when a model becomes float16 or bfloat16.
 struct FloatRule {
   uint32_t operands = kNoneOfType;  // bit i: operand i; all: the results too
-  // What is computed for these operands alone, by elementwise ops and moves, stays, too.
+  // Values that only these operands use stay float32 too, if elementwise ops and moves compute
+  // them.
   bool back = false;
   std::string_view reason{};
 };
@@ -110,7 +111,7 @@ struct AxisPlace {
 };
 // Which axes of the operands the axis of the results is (axis_origins.h).
 using AxisOriginsFn = std::vector<AxisPlace> (*)(const Node& node, int64_t axis);
-// How many products a node adds up (work.h); unknown where a shape is not known.
+// The number of products that a node adds up (work.h); unknown if a shape is not known.
 using WorkFn = Dim (*)(const Node& node);
 
 }  // namespace x2ir

@@ -1,4 +1,4 @@
-// The attributes of a node as its definition has them.
+// The attributes of a node in the form of its definition.
 #ifndef X2IR_OPS_WHOLE_ATTRS_H_
 #define X2IR_OPS_WHOLE_ATTRS_H_
 

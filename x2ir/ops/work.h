@@ -1,5 +1,5 @@
-// How many products a node adds up, from the shapes of its operands and results; unknown where one
-// is not known. Ops say which of these is theirs (OpDef::MultiplyAdds).
+// Functions for the number of products that a node adds up, from the shapes of its operands and
+// results; unknown if one is not known. Ops choose one with OpDef::MultiplyAdds.
 #ifndef X2IR_OPS_WORK_H_
 #define X2IR_OPS_WORK_H_
 

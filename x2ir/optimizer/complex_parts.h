@@ -13,9 +13,9 @@ namespace X2IR_API x2ir {
 // Whether nodes of that IR op may take or give complex tensors.
 bool TakesComplexNumbers(Symbol ir_op);
 
-// Rewrites a sorted IR graph that makes complex numbers of real ones, or takes them apart, so that
-// no value of it is complex. Other graphs stay as they are, and so do those whose own inputs or
-// outputs are complex. Unimplemented, with the node's name, for what has no formula.
+// Rewrites a sorted IR graph that composes or decomposes complex numbers, so that none of its
+// values is complex. Other graphs do not change, nor do those whose own inputs or outputs are
+// complex. Unimplemented, with the node's name, for ops without a formula.
 absl::Status SplitComplexNumbers(Graph& graph);
 
 }  // namespace x2ir

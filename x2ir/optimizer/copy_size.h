@@ -1,4 +1,4 @@
-// What copies of graphs cost: where a few bytes of a file ask for many copies.
+// The cost of copies of graphs, for files that request many copies with few bytes.
 #ifndef X2IR_OPTIMIZER_COPY_SIZE_H_
 #define X2IR_OPTIMIZER_COPY_SIZE_H_
 
@@ -12,7 +12,7 @@ namespace X2IR_API x2ir {
 // The graphs that an attribute holds, none of them null.
 std::vector<Graph*> GraphsIn(const Attribute& attr);
 
-// What a copy of a graph costs, in bytes, roughly; elements of tensors are shared by copies.
+// The approximate cost of a copy of a graph in bytes; elements of tensors are shared by copies.
 int64_t BytesOfCopy(const Graph& graph);
 int64_t BytesOfCopy(const Attribute& attr);
 

@@ -7,8 +7,8 @@
 
 namespace X2IR_API x2ir {
 
-// Appends copies of the nodes and constants of `from`, `inputs` standing for its inputs; gives
-// its outputs. Outer values that it uses stay the same values.
+// Appends copies of the nodes and constants of `from`, with `inputs` in place of its inputs;
+// returns its outputs. Outer values that it uses stay the same values.
 Values InlineGraph(Builder& b, const Graph& from, const Values& inputs);
 
 // The branch that an `if` takes in every run; null where the condition is not known.

@@ -1,6 +1,5 @@
-// What inference knows of values, and inferring nodes again when something around them became
-// known: a constant in the place of a computed shape tells sizes further down, of nested graphs
-// too.
+// The inferred knowledge about values, and new inference of nodes after more became known: a
+// constant that replaces a computed shape gives sizes further down, in nested graphs too.
 #ifndef X2IR_OPTIMIZER_KNOWLEDGE_H_
 #define X2IR_OPTIMIZER_KNOWLEDGE_H_
 
@@ -22,13 +21,13 @@ struct Knowledge {
 };
 Knowledge KnowledgeOf(const Value* value);  // null: nothing
 
-// Whether inference may find out more of an output of the node than what it knows: a size or an
-// element that is no number. Of a sequence, and of a node with graphs, always.
+// Whether new inference may add to the knowledge about an output of the node: a size or an element
+// is not a number yet. Always true for sequences and for nodes with graphs.
 bool MayKnowMore(const Node& node);
 
-// Infers the node again; whether that says more of one of its outputs, or of a value in one of its
-// graphs. The outputs of which it says something else are added to `changed`. A node that cannot be
-// inferred stays as it is.
+// Infers the node again; returns whether more is known about one of its outputs, or a value in one
+// of its graphs. Outputs whose types changed are added to `changed`. A node that cannot be inferred
+// does not change.
 bool InferAgain(Node& node, std::vector<const Value*>* changed = nullptr);
 
 // Infers every node again of which more may be known, in the order of the graph (which must be

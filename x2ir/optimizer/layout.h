@@ -10,10 +10,10 @@
 
 namespace X2IR_API x2ir {
 
-// Whether the node is of an IR op that has a layout, and it is not that one.
+// Whether the node is of an IR op with a layout, and has another layout.
 bool HasOtherLayout(const Node& node, std::string_view layout);
-// What the node gives, by one of that layout between transposes. FailedPrecondition where the rank
-// is not known.
+// The node's result, computed by a node of that layout between transposes. FailedPrecondition where
+// the rank is not known.
 absl::StatusOr<Values> InLayout(Builder& b, const Node& node, std::string_view layout);
 
 }  // namespace x2ir

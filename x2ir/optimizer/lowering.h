@@ -1,6 +1,6 @@
 // Lowerings: IR -> IR. An op that a target cannot express at some opset becomes ops that
-// it can. They are exact: a lowering that cannot be exact refuses (FailedPrecondition). One that
-// has nothing to do there refuses without a word: CannotExpress().
+// it can. They are exact: a lowering that cannot be exact refuses (FailedPrecondition). A lowering
+// with nothing to do refuses without a reason: CannotExpress().
 //
 //   X2IR_LOWERING(gelu, GeluAsErf);     // absl::StatusOr<Values> GeluAsErf(Rewrite& r)
 //

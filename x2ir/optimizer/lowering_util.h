@@ -1,4 +1,4 @@
-// What lowerings share: small pieces of graph that many of them need.
+// Shared code of lowerings: small parts of graphs that many of them need.
 #ifndef X2IR_OPTIMIZER_LOWERING_UTIL_H_
 #define X2IR_OPTIMIZER_LOWERING_UTIL_H_
 
@@ -27,7 +27,7 @@ std::optional<std::vector<int64_t>> StaticDims(const Rewrite& r, size_t i);
 // Which outputs the node has.
 std::vector<bool> WantedOutputs(const Node& node);
 // The type that evaluation computes floats in: float64 for itself, float32 for all others.
-// FailedPrecondition for what is no float.
+// FailedPrecondition for other types.
 absl::StatusOr<DType> FloatComputeType(DType t);
 
 // An op of constants is a constant.

@@ -1,4 +1,4 @@
-// A model of float32 as one of float16 or bfloat16: weights, what is computed, inputs and outputs.
+// Converts a float32 model to float16 or bfloat16: weights, activations, inputs and outputs.
 //
 // Ops whose results are useless with fewer digits stay float32 (OpDef::NeedsFloat32), and so do ops
 // and nodes that the caller names, foreign nodes, quantized units, and computations that only give
@@ -31,7 +31,7 @@ struct Narrowed {
   // Weights with numbers beyond the type's range, which become its largest ones; and single
   // numbers, which masks are made of.
   std::vector<std::string> warnings, notes;
-  // What `keep` names and is neither an op nor a node of the graph; then nothing was changed.
+  // Names of `keep` that are neither an op nor a node of the graph; then nothing was changed.
   std::vector<std::string> unknown;
 };
 

@@ -26,22 +26,21 @@ namespace X2IR_API x2ir {
 
 class NodeIndex;
 
-// What a pass may know of where the graph goes. Nothing is known when IR is optimized for itself.
+// Information about the target for passes. Unknown when IR is optimized for itself.
 struct PassContext {
   const Target* target = nullptr;  // what it can express; null: not known
-  // What a file of the graph took before the first pass (FileBytes); 0: not known.
+  // The size of a file of the graph before the first pass (FileBytes); 0: not known.
   int64_t file_bytes = 0;
   // Whether large weights of files stay there: the model will refer to them (StaysInFile of
   // weights.h).
   bool refers_to_weights = false;
-  // The layout that ops shall have where they have one, "channels_first" or "channels_last"; empty:
-  // the one that they have.
+  // The layout for ops that have one, "channels_first" or "channels_last"; empty: ops keep theirs.
   std::string layout{};
-  // Whether modules of the source stay as they are, for people who know them: what several of them
-  // compute stays in each, and no pass looks into weights that have a name of a module
-  // (NamesModule), whatever their numbers are.
+  // Whether modules of the source are kept for readers who know them: computations that several
+  // modules share stay in each, and no pass uses the numbers of weights that have a name of a
+  // module (NamesModule).
   bool keeps_modules = false;
-  // Whether to go on: asked before each pass; null: yes.
+  // Whether to continue: called before each pass; null: yes.
   std::function<bool()> go_on{};
   // The graph's nodes as they were before the pass (node_index.h); null: not known.
   NodeIndex* index = nullptr;
@@ -73,7 +72,7 @@ struct PassResult {
 // Whether the name is one that a module gives its weights: "layers.0.norm.weight".
 bool NamesModule(std::string_view name);
 
-// About how many bytes a file of the graph takes, weights above all.
+// The approximate size of a file of the graph, mainly its weights.
 int64_t FileBytes(const Graph& graph);
 
 // The passes that export runs by default, in order.

@@ -1,6 +1,6 @@
-// A model of float32 as one of int8: units of dequantize_linear, an op and quantize_linear, which
-// runtimes take for one op on integers. Which ops become units is a table (IntegerRows); what
-// ranges values have is measured elsewhere (core/calibrate.h).
+// Converts a float32 model to int8: units of dequantize_linear, an op and quantize_linear, which
+// runtimes run as one op on integers. A table has the ops that become units (IntegerRows);
+// core/calibrate.h measures the ranges of values.
 //
 // Activations are int8, (n - zero_point) * scale, 0 among them; weights are int8, from -127 to 127
 // or of fewer bits, without a zero point, one scale for all or one for each channel of the result;
@@ -21,12 +21,12 @@
 
 namespace X2IR_API x2ir {
 
-// How a unit takes scales. Ops that only move elements (OpDef::moves) are kShared without a row.
+// How a unit gets its scales. Ops that only move elements (OpDef::moves) are kShared without a row.
 enum class Steps : uint8_t {
   kOwn,      // each operand and result has its own
   kWeights,  // the same; operand 1 are weights and operand 2 is a bias, where they are constants
   kShared,   // operands and results have the same
-  kFixed,    // the result has those of the row, which LiteRT's kernels ask for
+  kFixed,    // the result has those of the row, which LiteRT's kernels require
 };
 struct IntegerRow {
   std::string_view op;

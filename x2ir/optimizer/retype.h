@@ -12,10 +12,10 @@
 
 namespace X2IR_API x2ir {
 
-// Whether every number of type `from` is one of type `to`.
+// Whether type `to` has every number of type `from`.
 bool HoldsEvery(DType to, DType from);
 
-// The types that the op may be done in instead, the most common first; empty when there is none.
+// The types in which the op can be computed instead, the most common first; empty if there is none.
 std::vector<DType> StandInTypes(const Node& node);
 
 // The op in that type: operands cast to it (constants outright), results cast back.

@@ -1,4 +1,4 @@
-// How much room constants have that a pass makes (fold_constants), over several runs.
+// The limit for constants that a pass makes (fold_constants), over several runs.
 #ifndef X2IR_OPTIMIZER_ROOM_H_
 #define X2IR_OPTIMIZER_ROOM_H_
 
@@ -8,11 +8,11 @@
 
 namespace X2IR_API x2ir {
 
-// A pass that found no room for something leaves word of how large the file was that the room was
-// counted from, so that the next pipeline over the graph, or over the IR file that it becomes,
-// counts from it again and does not find new room each time.
+// A pass that reached the limit records the file size that the limit was computed from, so that the
+// next pipeline over the graph, or over the IR file that it becomes, uses the same size and the
+// limit does not grow each time.
 void RememberFileBytes(Graph& graph, int64_t bytes);
-// What was left so; 0: nothing.
+// The recorded size; 0: none.
 int64_t RememberedFileBytes(const Graph& graph);
 
 }  // namespace x2ir

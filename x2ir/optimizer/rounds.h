@@ -15,9 +15,9 @@ inline constexpr size_t kLoopCarriedFrom = 2;  // the operands of a loop that ar
 // How often a loop runs; nullopt where that is not known.
 std::optional<int64_t> RoundsOf(const Node& node);
 
-// Whether types tell enough. The operands that are carried from round to round start at `first`;
-// the outputs after them are stacks of what the body's outputs, which start at `from` for all of
-// them, are in each round.
+// Whether the types are sufficient. The operands that are carried from round to round start at
+// `first`; the outputs after them are stacks of what the body's outputs, which start at `from` for
+// all of them, are in each round.
 bool MayBeRounds(const Node& node, int64_t rounds, size_t first, size_t carried, size_t from);
 
 // One round of the body; nullopt where it cannot be.
@@ -25,23 +25,23 @@ std::optional<Values> AppendRound(Builder& b, const Graph& body, const Values& i
 // Constants of a body, and of all graphs in it, become constants beside the loop, so that its
 // rounds share them.
 void ShareConstants(Builder& b, Graph& body);
-// What one output is in all rounds, along a new axis.
+// One output of all rounds, stacked along a new axis.
 Value* Stacked(Builder& b, const Values& rounds, int64_t axis);
 
 // How many nodes the rounds of a body are, with those of the loops in it whose number is known.
 // Saturates.
 int64_t NodesOfRounds(const Graph& body, int64_t rounds);
 
-// A target that has no loops gets their rounds, one after the other. What all loops of a model
-// become is bounded: loops in loops are few bytes in a file, and any number of nodes. Targets that
-// are no RoundsBudget have none.
+// For a target without loops, loops are unrolled. The size of all unrolled loops of a model is
+// bounded, because nested loops are few bytes in a file but may be any number of nodes. Targets
+// that are not a RoundsBudget have no limit.
 class RoundsBudget {
  public:
   static constexpr int64_t kMaxNodes = 100'000;
   static constexpr int64_t kMaxBytes = int64_t{64} << 20;  // of nodes, with names and attributes
 
   virtual ~RoundsBudget() = default;
-  // CannotExpress when there is not so much left.
+  // CannotExpress if the budget is exceeded.
   absl::Status Take(const Graph& body, int64_t rounds) const;
 
  private:

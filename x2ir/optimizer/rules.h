@@ -44,7 +44,7 @@ class Rewriter {
   const AttributeMap& attrs() const { return node_.attrs(); }
   // The IR node that produces operand i, if it has that op and is in the same graph; else null.
   Node* Producer(size_t i, Symbol op) const;
-  // Whether this node alone uses the value, once, and it is no output of its graph.
+  // Whether this node is the only user of the value, once, and it is not an output of its graph.
   static bool UsedOnce(const Value* value);
 
   // Replaces the node's outputs by these values, new or old ones, and erases the node and all that
@@ -64,9 +64,9 @@ class Rewriter {
 
  private:
   friend absl::StatusOr<int64_t> RunRules(std::string_view, Graph&, const PassContext&);
-  // Gives names to what was made, where the node itself was kept.
+  // Names the new values, if the node itself was kept.
   void Finish();
-  // Erases what was made; returns whether there was anything.
+  // Erases the new nodes; returns whether there were any.
   bool TakeBack();
   Node& node_;
   Worklist& work_;

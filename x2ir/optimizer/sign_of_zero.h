@@ -1,4 +1,4 @@
-// Whether it matters which sign a zero has.
+// Whether the sign of a zero matters.
 #ifndef X2IR_OPTIMIZER_SIGN_OF_ZERO_H_
 #define X2IR_OPTIMIZER_SIGN_OF_ZERO_H_
 

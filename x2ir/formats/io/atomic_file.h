@@ -5,8 +5,8 @@
 // is removed. The temporary of a killed process is removed by the next write to the same target: a
 // temporary is locked (flock) as long as its writer lives.
 //
-// One that goes to a function instead (ToFunction) has no file: the function gets the bytes as they
-// come, and what it got is complete when the file is committed.
+// With ToFunction there is no file: the function gets the bytes in order, and they are complete
+// when the file is committed.
 //
 // Ranges of mapped files go from file to file inside the kernel: no page of a weight is
 // touched on the way. Errors are Unavailable and name the file and the system's reason.
@@ -31,7 +31,7 @@ namespace X2IR_API x2ir {
 
 class AtomicFile {
  public:
-  // Whether a program was killed while it wrote this file: its temporary is still there. Create
+  // Whether a program was killed while it wrote this file: its temporary file still exists. Create
   // removes it.
   static bool WasInterrupted(const std::string& path);
   // InvalidArgument when the path is a folder or a device: those are never replaced. A
@@ -44,17 +44,17 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&& other) noexcept;
   ~AtomicFile();  // removes the temporary if it was not committed
 
-  // An error is remembered: every later call, and Commit, gives it again.
+  // An error is kept: every later call, and Commit, returns it again.
   absl::Status Append(std::string_view bytes);
   absl::Status Append(absl::Span<const std::byte> bytes);
   // The tensor's bytes. InvalidArgument for string and sparse tensors, which have none. `seen` is
   // shown the bytes, in order, as they are read to be written.
   using SeenFn = std::function<void(std::string_view bytes)>;
   absl::Status Append(const Tensor& tensor, const SeenFn& seen = nullptr);
-  // Others in place of bytes that were appended. Not where a function takes them.
+  // Replaces bytes that were appended. Not possible with ToFunction.
   absl::Status Replace(uint64_t at, std::string_view bytes);
   bool can_replace() const { return !write_; }
-  // What is written was read from this file, though not by Append.
+  // Declares that written bytes were read from this file, though not by Append.
   void DependOn(std::shared_ptr<const MappedFile> file) { sources_.insert(std::move(file)); }
   // Zeros up to the next multiple of `alignment`.
   absl::Status AlignTo(uint64_t alignment);
@@ -65,9 +65,9 @@ class AtomicFile {
   absl::Status Commit();
   // Commits a group in this order (weights first, then the file that names them). All are
   // complete on disk before the first is renamed; if a rename fails, earlier ones are undone. While
-  // weights are renamed there is no file that names them: whenever this process is killed, none is
-  // found beside weights of another time. DataLoss when a file that was read for them has
-  // changed since it was mapped: then nothing is renamed.
+  // weights are renamed there is no file that names them: whenever this process is killed, no file
+  // is beside weights of another version. DataLoss when a file that was read for them has changed
+  // since it was mapped: then nothing is renamed.
   static absl::Status CommitAll(absl::Span<AtomicFile* const> files);
 
  private:

@@ -12,11 +12,11 @@
 
 namespace X2IR_API x2ir {
 
-// A folder of files that appears under its name when all of them are complete. What is put into it
-// meanwhile lies in a folder of a temporary name beside it, which goes like an AtomicFile's.
+// A folder of files that appears under its name when all of them are complete. Until then they are
+// in a folder with a temporary name beside it, which is removed like that of an AtomicFile.
 class AtomicFolder {
  public:
-  // One of that name must not be there when it is committed, unless it is empty.
+  // No folder of that name may exist when it is committed, unless it is empty.
   static absl::StatusOr<AtomicFolder> Create(const std::string& path);
   AtomicFolder(AtomicFolder&& other) noexcept;
   ~AtomicFolder();  // removes it with what is in it if it was not committed
@@ -24,7 +24,7 @@ class AtomicFolder {
   const std::string& path() const { return temp_; }  // the temporary one
   // One inside of it, by its whole path.
   absl::Status MakeFolder(const std::string& path);
-  // A file inside of it that goes with it.
+  // A file inside of it that is removed with it.
   void AddFile(const std::string& path) { inside_.emplace_back(path, Temporary::kFile); }
   absl::Status Commit();
 

@@ -42,7 +42,7 @@ class Blob {
 using BlobPtr = std::shared_ptr<const Blob>;
 
 // A tensor over a range of a blob; of a mapped file it remembers the range (Tensor::FromFile).
-// DataLoss where the range is outside, InvalidArgument where it has not the tensor's size.
+// DataLoss where the range is outside, InvalidArgument if it does not have the tensor's size.
 absl::StatusOr<Tensor> TensorOf(DType dtype, std::vector<int64_t> dims, BlobPtr blob,
                                 uint64_t offset, uint64_t nbytes);
 

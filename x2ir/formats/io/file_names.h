@@ -1,4 +1,4 @@
-// Names that lead to a mapped file again, for files that refer to it.
+// Names of mapped files, for files that refer to them.
 #ifndef X2IR_FORMATS_IO_FILE_NAMES_H_
 #define X2IR_FORMATS_IO_FILE_NAMES_H_
 
@@ -11,8 +11,8 @@ namespace X2IR_API x2ir {
 // Absolute, links resolved as far as the path exists; the path itself where that fails.
 std::string CanonicalPath(const std::string& path);
 
-// The canonical path of the file that is mapped; empty when that name leads elsewhere by now, or
-// nowhere (a temporary file, one that was replaced).
+// The canonical path of the file that is mapped; empty if that name now is another file, or none (a
+// temporary file, or one that was replaced).
 std::string CanonicalPathOf(const MappedFile& file);
 
 // `path` relative to `folder`, both canonical; empty when it is not inside.

@@ -11,15 +11,15 @@
 
 namespace X2IR_API x2ir {
 
-// Folders that were made, with what is in them, go again unless all is done.
+// Created folders and their content are removed again unless the work is completed.
 class Folders {
  public:
   Folders() = default;
   Folders(const Folders&) = delete;
   ~Folders();
-  // One that is there already stays.
+  // An existing folder stays.
   absl::Status Make(const std::filesystem::path& path);
-  // A file in one of them, which goes with it.
+  // A file in one of them, which is removed with it.
   void AddFile(const std::filesystem::path& path);
   void Keep() {
     made_.clear();

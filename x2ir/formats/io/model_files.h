@@ -1,5 +1,5 @@
 // A model in two files: a graph, and its parameters beside it, as MXNet, TVM, Caffe, Caffe2,
-// Darknet and ncnn write it. Any of the two may be named, or a folder with one such pair.
+// Darknet and ncnn write it. Either of the two may be named, or a folder with one such pair.
 #ifndef X2IR_FORMATS_IO_MODEL_FILES_H_
 #define X2IR_FORMATS_IO_MODEL_FILES_H_
 
@@ -18,7 +18,7 @@ struct ModelFiles {
   BlobPtr params;  // null: there are none
 };
 
-// What the two are called.
+// The names of the two files.
 struct ModelFileNames {
   // Of a graph without its extension ("net" of "net-symbol.json"): the names that its parameters
   // may have, best first, among the files of its folder.
@@ -32,9 +32,9 @@ struct ModelFileNames {
   std::function<bool(const Blob& file)> is_graph;
 };
 
-// `params`: the file of parameters that was asked for; empty: the one that is found. In memory, it
-// is asked for under its name. NotFound where there is no graph, or not the parameters that were
-// asked for; InvalidArgument where a folder has more than one graph.
+// `params`: the requested file of parameters; empty: it is searched. In memory, it is requested by
+// its name. NotFound if there is no graph, or no requested file of parameters; InvalidArgument
+// where a folder has more than one graph.
 absl::StatusOr<ModelFiles> OpenModelFiles(const Source& source, const std::string& params,
                                           const ModelFileNames& names);
 

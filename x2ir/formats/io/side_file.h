@@ -1,4 +1,4 @@
-// Files that a writer makes beside a model's own file, under names that its caller did not say.
+// Files that a writer makes beside a model's own file, under names that the caller did not give.
 #ifndef X2IR_FORMATS_IO_SIDE_FILE_H_
 #define X2IR_FORMATS_IO_SIDE_FILE_H_
 
@@ -15,7 +15,7 @@ namespace X2IR_API x2ir {
 // model that is replaced as well: it may be the only copy of someone's data.
 absl::Status CheckSideFile(const std::string& path, const std::function<bool()>& is_ours);
 
-// The option of writers that leaves the check out.
+// The option of writers that disables the check.
 OptionDef ForceOption();
 // "params": where a model's parameters are, for formats of two files.
 OptionDef ParamsOption();

@@ -24,8 +24,8 @@ class Sink {
  public:
   // Takes the next bytes of a file: of the model's own, called `name()`, or of one that belongs
   // beside it ("model.onnx.data"). Those of one file come in order, those of several files may
-  // alternate. The files are complete when the writer has returned OK; after an error, what came is
-  // worth nothing. An error of it is the writer's.
+  // alternate. The files are complete when the writer has returned OK; after an error, the bytes so
+  // far are invalid. An error of the function becomes the writer's error.
   using WriteFn = std::function<absl::Status(std::string_view file, std::string_view bytes)>;
 
   Sink(std::string path) : name_(std::move(path)) {}   // NOLINT: a path is a sink
@@ -36,8 +36,8 @@ class Sink {
     { path.string() } -> std::same_as<std::string>;
   }
   Sink(const Path& path) : Sink(path.string()) {}  // NOLINT
-  // Any number of files. `name` is what the model's own is called; its extension says the format
-  // where no option does.
+  // Any number of files. `name` is what the model's own is called; its extension selects the format
+  // unless an option does.
   static Sink Files(std::string name, WriteFn write);
   // One file only: a model that needs more is FailedPrecondition.
   static Sink Stream(std::function<absl::Status(std::string_view bytes)> write,

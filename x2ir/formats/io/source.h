@@ -35,8 +35,8 @@ inline constexpr std::string_view kAllowOutside = "allow_outside";
 
 class Source {
  public:
-  // Gives the bytes of a file that the model names (weights, most often). `name` is as the model
-  // says it: it comes from a stranger and may be anything. An error of it is the import's.
+  // Gives the bytes of a file that the model names (weights, most often). `name` is from the model
+  // and is untrusted: it may be anything. An error of the function becomes the error of the import.
   using Resolver = std::function<absl::StatusOr<HeldBytes>(const std::string& name)>;
 
   Source(std::string path) : name_(std::move(path)) {}     // NOLINT: a path is a source

@@ -1,5 +1,5 @@
-// Image files as image_decoder sees them. Each codec is one file beside this one; those that need
-// a library (X2IR_HAVE_...) say Unimplemented where the build had none.
+// Image files as image_decoder sees them. Each codec is one file beside this one; those that need a
+// library (X2IR_HAVE_...) return Unimplemented if the build had none.
 #ifndef X2IR_OPS_IMAGE_CODECS_CODEC_INTERNAL_H_
 #define X2IR_OPS_IMAGE_CODECS_CODEC_INTERNAL_H_
 
@@ -22,11 +22,12 @@ struct Picture {
   std::vector<uint8_t> rgb;
 };
 
-// The error of a file that no decoder could read, for which ONNX wants an empty result. Every
-// other error is one.
+// The error of a file that no decoder can read; ONNX requires an empty result for it. Other errors
+// are returned.
 inline absl::Status Corrupt(std::string_view what) { return DataLoss(what); }
 
-// A picture of that size, black. A few bytes can ask for any size, hence a bound.
+// A black picture of that size. The size is bounded, because a file of a few bytes can request any
+// size.
 absl::StatusOr<Picture> BlankPicture(int64_t height, int64_t width);
 
 absl::StatusOr<Picture> DecodeBmp(ImageBytes file);
@@ -37,7 +38,7 @@ absl::StatusOr<Picture> DecodePnm(ImageBytes file);
 absl::StatusOr<Picture> DecodeTiff(ImageBytes file);
 absl::StatusOr<Picture> DecodeWebp(ImageBytes file);
 
-// By what the file begins with. DataLoss when that says nothing.
+// Selects the codec by the first bytes of the file. DataLoss if they are unknown.
 absl::StatusOr<Picture> DecodeImage(ImageBytes file);
 
 }  // namespace x2ir

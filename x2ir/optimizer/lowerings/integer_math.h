@@ -1,5 +1,5 @@
-// Arithmetic of sizes, positions and indices for lowerings: done at conversion where all is known,
-// by nodes of the model where it is not.
+// Arithmetic of sizes, positions and indices for lowerings: done at conversion if all operands are
+// known, else by nodes of the model.
 #ifndef X2IR_OPTIMIZER_LOWERINGS_INTEGER_MATH_H_
 #define X2IR_OPTIMIZER_LOWERINGS_INTEGER_MATH_H_
 
@@ -31,8 +31,8 @@ class IntegerMath {
   Integers Sizes(const Value* x, int64_t from, int64_t to);
   Integers Size(const Value* x, int64_t axis) { return Sizes(x, axis, axis + 1); }
 
-  // By element; one of one element goes with all. They wrap. Div is towards zero, the divisors are
-  // not 0.
+  // By element; an operand of one element is broadcast. They wrap. Div is towards zero, the
+  // divisors are not 0.
   Integers Add(const Integers& a, const Integers& b) { return Binary("add", a, b); }
   Integers Sub(const Integers& a, const Integers& b) { return Binary("sub", a, b); }
   Integers Mul(const Integers& a, const Integers& b) { return Binary("mul", a, b); }

@@ -6,8 +6,8 @@
 
 namespace X2IR_API x2ir {
 
-// Whether all that is done with the result of an IR node, a sequence or an optional, is done with
-// tensors that are known: a form that writes such a result leaves it to the lowerings then.
+// Whether all uses of the result of an IR node, a sequence or an optional, can be lowered to known
+// tensors: then a form that writes such a result leaves it to the lowerings.
 bool IsSpelledOut(const Value& value);
 
 }  // namespace x2ir

@@ -10,11 +10,11 @@
 
 namespace X2IR_API x2ir {
 
-// What an IR node is flipped to when that operand or result has order p; nullopt where it passes no
-// such order.
+// The flip of an IR node if that operand or result has order p; nullopt if the op does not support
+// this order.
 std::optional<Flip> FlipOf(const Node& node, Slot slot, const Perm& p, const PassContext& context);
 
-// Changes the attributes, and those operands that speak of axes, of a node that is to be flipped.
+// Changes the attributes, and those operands that name axes, of a node that will be flipped.
 void ChangeFlipped(Node& node, const Flip& flip);
 
 }  // namespace x2ir

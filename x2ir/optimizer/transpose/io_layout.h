@@ -13,7 +13,7 @@
 namespace X2IR_API x2ir {
 
 // The last axis of these inputs (of rank 3 to 5) becomes the second; a transpose puts it back
-// inside, for the pass `transposes` to move. InvalidArgument names what is no such input.
+// inside, for the pass `transposes` to move. InvalidArgument names values that are not such inputs.
 absl::Status InputsAsChannelsFirst(Graph& graph, const std::vector<std::string>& names);
 // The second becomes the last.
 absl::Status InputsAsChannelsLast(Graph& graph, const std::vector<std::string>& names);

@@ -12,7 +12,7 @@ namespace X2IR_API x2ir {
 
 // As AxisRule::spread (ops/traits.h), of an IR matmul.
 std::optional<Flip> MatMulAsConv(const Node& matmul, Slot slot, const Perm& p);
-// Whether the flipped node is a matmul that is a conv then.
+// Whether the flipped node is a matmul that becomes a conv.
 bool BecomesConv(const Node& node, const Flip& flip);
 // As AxisRule::change, of such a node.
 void BecomeConv(Node& node, const Flip& flip, Builder& b);
