@@ -2,8 +2,8 @@
 // of a text that stays in memory (a mapped file): no tree is built, strings without escapes
 // are views of the text, and every error says line, column and path.
 //
-// Strings may hold any bytes. What is not UTF-8 is written byte by byte as the escapes
-// \udc80..\udcff (lone surrogates, which no Unicode text has), and read back as the byte.
+// Strings may hold any bytes. Bytes that are not UTF-8 are written as the escapes \udc80..\udcff
+// (lone surrogates, which no Unicode text has), and read back as the byte.
 //
 //   JsonReader r(text);
 //   r.Object([&](std::string_view key) {
@@ -28,11 +28,11 @@
 namespace X2IR_API x2ir {
 
 // Errors are sticky: after the first one every call returns at once with an empty value, and
-// Object and Array stop, so callers test ok() only where they act on what was read. Broken
-// JSON is DataLoss; JSON that is not what the caller expects is InvalidArgument.
+// Object and Array stop, so callers test ok() only before they use the values. Broken JSON is
+// DataLoss; JSON that is not what the caller expects is InvalidArgument.
 class JsonReader {
  public:
-  // `text` must outlive the reader, and the reader the views that it hands out.
+  // `text` must outlive the reader, and the reader must outlive the views that it returns.
   // `python`: NaN, Infinity and -Infinity are numbers too, as Python's json writes them.
   explicit JsonReader(std::string_view text, bool python = false) : text_(text), python_(python) {}
   JsonReader(const JsonReader&) = delete;
@@ -46,8 +46,8 @@ class JsonReader {
   void Object(F&& f);
   template <typename F>
   void Array(F&& f);
-  // An object of known keys: f(i) for keys[i]. An unknown key or one met twice is an error.
-  // Returns a bit set of the keys that were there (at most 32 keys).
+  // An object of known keys: f(i) for keys[i]. An unknown or repeated key is an error. Returns a
+  // bit set of the keys that were there (at most 32 keys).
   template <typename F>
   uint32_t Members(absl::Span<const std::string_view> keys, F&& f);
 
@@ -73,7 +73,7 @@ class JsonReader {
 
   bool ok() const { return status_.ok(); }
   const absl::Status& status() const { return status_; }
-  // Notes an error at the value that was read last, unless there is one already.
+  // Records an error at the value that was read last, unless there already is one.
   void Fail(std::string_view message) { SetError(absl::StatusCode::kInvalidArgument, message); }
   void Fail(const absl::Status& status) { SetError(status.code(), AsView(status)); }
 
@@ -121,7 +121,7 @@ class JsonReader {
 void AppendJsonString(std::string* out, std::string_view text);
 std::string JsonString(std::string_view text);
 // The shortest decimal that reads back as the same value, always with '.' or an exponent,
-// so that it is no integer. The value must be finite.
+// so that it is not an integer. The value must be finite.
 void AppendJsonFloat(std::string* out, float value);
 void AppendJsonDouble(std::string* out, double value);
 

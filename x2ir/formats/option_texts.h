@@ -14,15 +14,15 @@
 
 namespace X2IR_API x2ir {
 
-// What an option is called where options are texts. "external_data" is external-data, and a list
-// that is given item by item has the name of an item: "shapes" is shape.
+// The name of an option as text. "external_data" is external-data, and a list that is given item by
+// item has the name of an item: "shapes" is shape.
 std::string OptionKey(std::string_view option);
 
 // Keys and texts: {"external-data", "always"}. A list may be there several times; its items are
 // added up.
 using OptionTexts = std::vector<std::pair<std::string, std::string>>;
 
-// What the texts say of the options that `defs` define; the others of them are left out.
+// The values of the texts that are options of `defs`; other texts are ignored.
 absl::StatusOr<FormatOptions> ParseOptions(const OptionTexts& texts,
                                            absl::Span<const OptionDef> defs);
 

@@ -1,5 +1,5 @@
-// Options of formats: what one accepts, said once, as data. Help texts, checks and the values of
-// flags come from the definitions; readers and writers get values that were checked.
+// Options of formats, defined once, as data. Help texts, checks and the values of flags come from
+// the definitions; readers and writers get checked values.
 #ifndef X2IR_FORMATS_OPTIONS_H_
 #define X2IR_FORMATS_OPTIONS_H_
 
@@ -77,15 +77,15 @@ class FormatOptions {
 // Null when there is none of that name.
 const OptionDef* FindOption(absl::Span<const OptionDef> defs, std::string_view name);
 
-// The values, where each is of an option that `defs` define and is valid for it; choices that were
-// not made are set to the default. Else an option error; `whose` says in it whose options these
-// are ("format 'onnx'").
+// The values, where each is of an option that `defs` define and is valid for it; missing choices
+// are set to the default. Otherwise an option error; `whose` names in it the owner of the options
+// ("format 'onnx'").
 absl::StatusOr<FormatOptions> CheckOptions(const FormatOptions& options,
                                            absl::Span<const OptionDef> defs,
                                            std::string_view whose);
 
-// The value that a text on a command line means ("500MB", "A,B"; of a flag "true" or "false"). An
-// option error where it means none.
+// The value of a text on a command line ("500MB", "A,B"; for a flag "true" or "false"). An option
+// error for an invalid text.
 absl::StatusOr<OptionValue> ParseOption(const OptionDef& def, std::string_view text);
 // A value as such a text.
 std::string OptionValueText(const OptionValue& value);

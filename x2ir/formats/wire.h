@@ -35,15 +35,15 @@ enum class WireType : uint8_t {
   kFixed32 = 5,
 };
 
-// How deep messages may lie in each other. Formats that recurse (graphs in attributes of
-// nodes of graphs) count their own recursion against it.
+// The maximum nesting of messages. Formats that recurse (graphs in attributes of nodes of graphs)
+// count their own recursion against it.
 inline constexpr int kMaxWireDepth = 200;
 
-// A cursor over the fields of one message. Errors (DataLoss, with the offset in the file)
-// stick: Next() is false from then on, and the accessors give zeros.
+// A cursor over the fields of one message. Errors (DataLoss, with the offset in the file) are kept:
+// Next() is false from then on, and the accessors give zeros.
 class WireReader {
  public:
-  // `origin` is where offsets in messages count from: the begin of the file.
+  // `origin` is the base of offsets in messages: the begin of the file.
   WireReader(std::string_view message, const char* origin)
       : p_(message.data()), end_(message.data() + message.size()), origin_(origin), start_(p_) {}
 
@@ -98,8 +98,8 @@ class WireReader {
   absl::Status status_;
 };
 
-// Builds a message. What it is given as tensors stays where it is until Emit. Fields come
-// out in the order of the calls; lengths of nested messages are filled in by End().
+// Builds a message. Bytes of tensors are not copied until Emit. Fields come out in the order of the
+// calls; lengths of nested messages are filled in by End().
 class WireWriter {
  public:
   void Varint(uint32_t field, uint64_t value);
@@ -117,7 +117,7 @@ class WireWriter {
 
   // All that was written to another one.
   void Append(const WireWriter& fields);
-  // That about so many bytes, tensors apart, are still to come.
+  // A hint: the approximate number of bytes that follow, without tensors.
   void Expect(size_t bytes) { buffer_.reserve(buffer_.size() + bytes); }
 
   void Begin(uint32_t field);  // of a nested message
@@ -135,8 +135,8 @@ class WireWriter {
   void Tag(uint32_t field, WireType type);
   void PutVarint(uint64_t value);
 
-  // Where something is spliced into buffer_: a tensor's bytes, or a message's length in
-  // place of the one byte that Begin reserved for it.
+  // A position where data is spliced into buffer_: a tensor's bytes, or a message's length in place
+  // of the one byte that Begin reserved for it.
   struct Splice {
     size_t position;
     int64_t tensor;  // index into tensors_; -1: a length
@@ -154,7 +154,7 @@ class WireWriter {
   uint64_t size_ = 0;
 };
 
-// How many bytes a varint takes.
+// The number of bytes of a varint.
 int VarintSize(uint64_t value);
 
 }  // namespace x2ir

@@ -1,4 +1,5 @@
-// What the attributes of IR ops mean, in a phrase each, for `x2ir ops NAME` and docs/ir_ops.md.
+// The meanings of the attributes of IR ops, one phrase each, for `x2ir ops NAME` and
+// docs/ir_ops.md.
 #ifndef X2IR_INSPECT_ATTRIBUTE_MEANINGS_H_
 #define X2IR_INSPECT_ATTRIBUTE_MEANINGS_H_
 

@@ -1,4 +1,4 @@
-// Tables for people: columns as wide as what is in them, and numbers as they are read.
+// Tables for people: columns as wide as their content, and readable numbers.
 #ifndef X2IR_INSPECT_COLUMNS_H_
 #define X2IR_INSPECT_COLUMNS_H_
 
@@ -15,11 +15,11 @@ namespace X2IR_API x2ir {
 std::string Grouped(int64_t n);
 // 1536 as "1.5 KiB".
 std::string SizeText(int64_t bytes);
-// Three digits that count: "0.0123", "1.5e+06".
+// Three significant digits: "0.0123", "1.5e+06".
 std::string ShortNumber(double v);
 
-// What a table shows of a name: of several that are joined ("a;b;c", as TFLite calls a fused
-// operator) the first and the number of others, "a;+2"; of a long one its two ends.
+// The short form of a name in a table: for joined names ("a;b;c", as TFLite calls a fused operator)
+// the first and the number of others, "a;+2"; for a long name its two ends.
 std::string ShortName(std::string_view name);
 
 class Columns {

@@ -21,7 +21,7 @@
 
 namespace X2IR_API x2ir {
 
-// What rounding makes of float32 in one node, as a part of the largest number.
+// The error of rounding of float32 in one node, relative to the largest number.
 inline constexpr double kRounding = 1e-5;
 
 // One value that both models have, over all cases.
@@ -31,22 +31,22 @@ struct ValueVerdict {
   std::string type;       // in the first model; "float32[2], there float16" where they differ
   Comparison comparison;  // of the worst case; numbers of other types are compared as numbers
   double cosine = 1;      // of the worst case
-  // How far off, as a part of the largest number of it; infinite where shapes or what are no
-  // floats differ.
+  // The error relative to the largest number of the value; infinite if shapes differ, or values
+  // that are not floats.
   double error = 0;
-  double rounding = kRounding;  // how much of that is rounding; more where one side has fewer bits
+  double rounding = kRounding;  // the part of rounding; more if one side has fewer bits
   bool differs() const { return error > rounding; }
-  // False where it differs though all that is computed of it agrees: an optimizer left its name to
-  // another value, say one that a scale was moved out of.
+  // False if it differs although all values computed from it agree: an optimizer gave its name to
+  // another value, for example one that a scale was moved out of.
   bool matters = true;
 };
 
-// The first node whose result differs though what it reads does not.
+// The first node whose result differs although its operands agree.
 struct Divergence {
   size_t value;               // of `values`
   const Value *here, *there;  // of the two models, which must still be there to look at it
-  // What the two nodes do not have in common: operands that are constants, attributes, the order of
-  // operands. Empty: nothing of their own.
+  // The differences of the two nodes: constant operands, attributes, the order of operands. Empty:
+  // none.
   std::vector<std::string> reasons;
   // The nodes between values that agree and this one, in each model, in the order of computation:
   // several nodes if one model uses one node where the other uses more.
@@ -60,7 +60,7 @@ struct ModelComparison {
   std::string note;  // what random inputs were used; else empty
   size_t values_of_first = 0, values_of_other = 0;
   std::vector<ValueVerdict> values;  // in the order in which the first model computes them
-  // Where an error begins that is no rounding: at most one in 100,000 of the largest number is
+  // The limit above which an error is not rounding: at most one in 100,000 of the largest number is
   // (eight times what half precision rounds by, where one side has it), or twenty times what the
   // operands have.
   std::optional<Divergence> first;
@@ -88,9 +88,9 @@ absl::StatusOr<ModelComparison> CompareValues(const Model& ir, const ValuesFn& t
                                               absl::Span<const IoCase> cases,
                                               const VerifyOptions& options = {});
 
-// The part of `other` between values that agree and the first that differs, with a case: what the
-// first model has there as inputs, and as the output that is expected. Of several cases it is the
-// first in which the part differs.
+// The part of `other` between values that agree and the first that differs, with a case: the values
+// of the first model as inputs and as expected output. Of several cases it is the first in which
+// the part differs.
 struct DifferingPart {
   Model model;
   IoCase io;

@@ -12,7 +12,7 @@
 
 namespace x2ir {
 
-// How much more than its operands' error a node may have.
+// The allowed ratio of a node's error to that of its operands.
 inline constexpr double kGrowth = 20;
 
 struct Compared {
@@ -20,7 +20,7 @@ struct Compared {
   ValueVerdict verdict;
 };
 
-// What was found, with the values themselves.
+// The results, with the values themselves.
 struct Found {
   PortMatch ports;
   GraphMatch match;

@@ -1,5 +1,5 @@
-// What a model costs to run, by its shapes alone: multiply-adds, parameters, and the memory that
-// activations take. Nothing is run.
+// The cost of running a model, from its shapes alone: multiply-adds, parameters, and the memory
+// that activations take. Nothing is run.
 #ifndef X2IR_INSPECT_COST_H_
 #define X2IR_INSPECT_COST_H_
 
@@ -13,11 +13,11 @@
 namespace X2IR_API x2ir {
 
 // Multiply-adds are those of convolutions, matrix products, attention and recurrent layers, counted
-// by their definitions: a runtime's Winograd does fewer. Those of all other ops are 0. Sums that
-// leave int64 stay at its maximum.
+// by their definitions: a runtime's Winograd does fewer. Those of all other ops are 0. Sums
+// saturate at the maximum of int64.
 struct NodeCost {
   const Node* node = nullptr;
-  bool known = true;       // whether shapes say the numbers; those that they do not say are 0
+  bool known = true;       // whether shapes determine the numbers; unknown ones are 0
   bool work_known = true;  // the same of multiply_adds alone
   int64_t multiply_adds = 0;
   int64_t parameters = 0;       // elements of constants that no node before it reads
@@ -45,13 +45,13 @@ struct ModelCost {
   const Node* peak = nullptr;          // where that is; null in a graph without nodes
   std::vector<std::string> open_dims;  // names of sizes that inputs leave open
 
-  // A table by op, the total, and the `most` nodes that cost most.
+  // A table by op, the total, and the `most` most expensive nodes.
   std::string ToText(size_t most = 10) const;
   std::string ToJson() const;
 };
 
-// A graph of IR whose types are inferred. Foreign nodes cost what their constants are; the rest of
-// them is unknown. The graph must be there as long as the result's nodes are looked at.
+// A graph of IR whose types are inferred. Only the constants of foreign nodes are counted; their
+// other costs are unknown. The graph must outlive the use of the result's nodes.
 ModelCost CostOf(const Graph& graph);
 
 }  // namespace x2ir

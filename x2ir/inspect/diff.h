@@ -1,6 +1,6 @@
-// What two graphs do not have in common, by structure (match.h): which nodes one of them has alone,
-// and what of those that are the same differs. Names of values, nodes and sizes are no difference,
-// but those of inputs and outputs are.
+// The differences of two graphs, by structure (match.h): nodes that only one of them has, and
+// differences of matched nodes. Names of values, nodes and sizes are not differences, but those of
+// inputs and outputs are.
 #ifndef X2IR_INSPECT_DIFF_H_
 #define X2IR_INSPECT_DIFF_H_
 
@@ -16,14 +16,14 @@
 
 namespace X2IR_API x2ir {
 
-// In words what one node has and the other has not: op, number and order of operands, operands that
-// are constants of other numbers, attributes. Two spellings of one thing are no difference
-// (spelling.h). Nested graphs are not looked into. Either may be null: then there is nothing to
-// say. Constants agree within `constants`.
+// The differences of two nodes in words: op, number and order of operands, constant operands with
+// other numbers, attributes. Two spellings of the same thing are not a difference (spelling.h).
+// Nested graphs are not compared. Either may be null: then the result is empty. Constants agree
+// within `constants`.
 std::vector<std::string> DifferencesOf(const Node* x, const Node* y, const GraphMatch& match,
                                        const Tolerance& constants = {0, 0});
 
-// A node, as the first model has it, or the other where the first has it not.
+// A node of the first model, or of the other if the first does not have it.
 struct NodeDiff {
   enum Kind { kOnlyInFirst, kOnlyInOther, kChanged };
   Kind kind;
@@ -39,17 +39,17 @@ struct ModelDiff {
   std::vector<NodeDiff> nodes;         // in the order of the first model
   bool empty() const { return of_models.empty() && nodes.empty(); }
 
-  // "- " what the first has alone, "+ " what the other has alone, "~ " what changed; then a sum.
-  // Empty for models that are the same, but for the sum.
+  // "- " for nodes only in the first, "+ " for nodes only in the other, "~ " for changed nodes;
+  // then a summary. Only the summary for models that are the same.
   std::string ToText() const;
   std::string ToJson() const;
 };
 
-// Of any dialect, both of the same. Opsets count where neither is IR. Weights are the same to the
-// last digit, unless `weights` says otherwise.
+// For any dialect, the same for both. Opsets are compared if neither is IR. Weights are the same to
+// the last digit, unless `weights` says otherwise.
 ModelDiff DiffModels(const Model& first, const Model& other, const Tolerance& weights = {0, 0});
-// Of IR, both optimized first, for the newest opset of a dialect: what passes make the same is no
-// difference, nor is how the weights are rounded that they fold. The models are changed.
+// For IR: both are optimized first, for the newest opset of a dialect, so that differences which
+// passes remove, and roundings of folded weights, do not count. The models are changed.
 absl::StatusOr<ModelDiff> DiffOptimized(Model& first, Model& other, const std::string& dialect,
                                         const ProgressFn& progress = {});
 

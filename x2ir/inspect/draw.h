@@ -11,8 +11,8 @@
 
 namespace X2IR_API x2ir {
 
-// A picture that needs no other program, in time that grows with the graph. UTF-8, whatever bytes
-// the names have.
+// An SVG picture, which needs no other program, in time proportional to the graph. UTF-8, whatever
+// bytes the names have.
 std::string ToSvg(const Graph& graph);
 
 // Text in Graphviz's language DOT.

@@ -11,7 +11,7 @@
 namespace x2ir::draw {
 
 struct Box {
-  std::vector<std::string> lines;  // the first one says what it is
+  std::vector<std::string> lines;  // the first one is the title
   std::vector<std::string> types;  // of its results
   std::string_view color;
   std::string tooltip;

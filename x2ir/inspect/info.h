@@ -1,5 +1,5 @@
-// Info: what is in a model, without changing it: inputs, outputs, ops, weights, opsets, and
-// which of its ops would not convert.
+// Info: the content of a model, without changing it: inputs, outputs, ops, weights, opsets, and ops
+// that cannot be converted.
 #ifndef X2IR_INSPECT_INFO_H_
 #define X2IR_INSPECT_INFO_H_
 
@@ -23,7 +23,7 @@ struct ModelInfo {
   int64_t ir_version = 0;  // the file version, of formats that have one; 0: not known
   std::vector<OpsetImport> opsets;
 
-  // As the file says it; what the file leaves open, as shape inference says it (Inspect alone).
+  // As in the file; missing information is added by shape inference (only by Inspect).
   struct Port {
     std::string name;
     Type type;
@@ -42,8 +42,8 @@ struct ModelInfo {
   std::map<std::string, Weights> weights;  // by element type
   Weights total;
 
-  // A conversion to IR, tried and thrown away. `conversion` is OK when it would work; else
-  // `report` says which ops are in the way.
+  // The result of a trial conversion to IR. `conversion` is OK if it succeeds; else `report` has
+  // the ops that cannot be converted.
   absl::Status conversion;
   Report report;
 

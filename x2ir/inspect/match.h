@@ -25,11 +25,12 @@ IoCase CaseOf(const IoCase& io, const PortMatch& ports, const Graph& a, const Gr
 // From `a` to `b`; each at most once. Values are inputs and results of nodes of the outermost
 // graphs: constants have no partners, since they may be what differs.
 //
-// From the inputs on, nodes of one op are the same whose operands are; among several the names of
-// results and of weights decide, then the order. The same is done backwards from the outputs, for
-// nodes after a node that only one graph has, and from linear nodes with the same weights. The
-// remaining values are matched by name. A value computed from constants alone counts as a constant.
-// `known` are the same before all that, with the nodes that compute them, whatever their ops.
+// Starting at the inputs, nodes of one op are the same if their operands are; among several the
+// names of results and of weights decide, then the order. The same is done backwards from the
+// outputs, for nodes after a node that only one graph has, and from linear nodes with the same
+// weights. The remaining values are matched by name. A value computed from constants alone counts
+// as a constant. `known` are the same before all that, with the nodes that compute them, whatever
+// their ops.
 struct GraphMatch {
   absl::flat_hash_map<const Value*, const Value*> values;
   absl::flat_hash_map<const Node*, const Node*> nodes;
@@ -38,8 +39,9 @@ using ValuePairs = std::vector<std::pair<const Value*, const Value*>>;
 GraphMatch MatchGraphs(const Graph& a, const Graph& b, const PortMatch& ports,
                        const ValuePairs& known = {});
 
-// Graphs within two nodes that are the same, as `around` says what is around them: their inputs and
-// outputs are the same by position. Of what is around, the values that they use are in it too.
+// For nested graphs of two nodes that are the same; `around` is the match of the outer graphs.
+// Their inputs and outputs are matched by position. The result also has the outer values that they
+// use.
 PortMatch PortsByPosition(const Graph& a, const Graph& b);
 GraphMatch MatchNested(const Graph& a, const Graph& b, const GraphMatch& around);
 

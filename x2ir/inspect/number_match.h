@@ -1,5 +1,5 @@
-// Which values of two models are the same, by what they hold on one run: what is left of a match
-// where the models' structures differ, as those of two exporters do.
+// Matches values of two models by their numbers in one run, for values that the match by structure
+// leaves, for example between two exporters.
 #ifndef X2IR_INSPECT_NUMBER_MATCH_H_
 #define X2IR_INSPECT_NUMBER_MATCH_H_
 
@@ -18,11 +18,10 @@ namespace X2IR_API x2ir {
 // not.
 double ErrorOf(const Tensor& got, const Tensor& expected);
 
-// Only tensors of floats that hold more than one number count: others are the same by accident.
+// Only tensors of floats with more than one number are used: others may be equal by accident.
 class NumberMatch {
  public:
-  // A value of the first model. The tensor is looked at again, and must stay as long as it is not
-  // taken.
+  // A value of the first model. The tensor is read later, and must stay until the value is taken.
   void Add(const Value* value, Tensor tensor);
   // The value of the first model that is nearest to this one of the other: of the same
   // element type and as many elements, none of them off by more than one in 10,000 of the largest.

@@ -1,5 +1,4 @@
-// Families of IR ops, by what people look for them under: chapters of the reference, and colors of
-// drawings.
+// Families of IR ops, as users look for them: chapters of the reference, and colors of drawings.
 #ifndef X2IR_INSPECT_OP_FAMILIES_H_
 #define X2IR_INSPECT_OP_FAMILIES_H_
 
@@ -18,9 +17,9 @@ struct OpFamily {
   std::vector<std::string_view> files;  // of x2ir/ops, whose ops are of this family: "conv", "pool"
   std::vector<std::string_view> ops;    // that are in a file of another family
 };
-// In the order in which a reader wants them. Each IR op is in exactly one (a law).
+// In the order of the reference. Each IR op is in exactly one (a law).
 absl::Span<const OpFamily> OpFamilies();
-// Null for an op that is in none, such as one that a host registers.
+// Null for an op without a family, such as one that a host program registers.
 const OpFamily* FamilyOf(Symbol ir_op);
 
 }  // namespace x2ir

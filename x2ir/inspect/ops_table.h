@@ -1,5 +1,5 @@
-// The table of IR ops and the foreign ops that they go to and come from, read from the
-// registry: there is no list to keep up to date.
+// The table of IR ops and their foreign ops, read from the registry, so that no list must be kept
+// up to date.
 #ifndef X2IR_INSPECT_OPS_TABLE_H_
 #define X2IR_INSPECT_OPS_TABLE_H_
 
@@ -20,8 +20,8 @@ struct OpRow {
   struct Operand {          // or result
     std::string name;
     std::string arity;  // "", "optional", "any number", "at least 1"
-    // Element types, as the schema of the op has them that IR's op is in a dialect with schemas, at
-    // its newest opset; empty where there is none.
+    // The element types of the IR op's operator in a dialect with schemas, at its newest opset;
+    // empty if there is none.
     std::vector<std::string> types;
   };
   std::vector<Operand> operands, results;
@@ -52,7 +52,7 @@ struct ForeignOpRow {
   std::vector<std::string> ir_ops;     // what it is in IR, at any opset
   std::string exists;                  // opsets: "6-10, 11+"
   std::string imports, exports;        // "" : at none
-  std::vector<std::string> lowerings;  // how older opsets say it with other ops
+  std::vector<std::string> lowerings;  // lowerings for older opsets
   // Ops of dialects that are only read and become the same IR ops: "torch.aten::add", without
   // overloads.
   std::vector<std::string> others;
@@ -61,15 +61,15 @@ struct ForeignOpRow {
 
 struct OpsTable {
   std::vector<OpRow> rows;  // by op
-  // With a dialect: its ops; then this is what is printed. Of one that has no schemas: what its
-  // forms read and write, without opsets.
+  // With a dialect: its ops, which are printed instead. For a dialect without schemas: the ops of
+  // its forms, without opsets.
   std::vector<ForeignOpRow> foreign_rows;
 
   std::string ToText() const;
   std::string ToJson() const;
   std::string ToMarkdown() const;
-  // All that is known of each op of the IR, a section an op: `x2ir ops NAME`; docs/ir_ops.md, where
-  // sections have chapters.
+  // The full description of each op of the IR, one section per op: `x2ir ops NAME`; docs/ir_ops.md,
+  // where sections have chapters.
   std::string ReferenceText() const;
   std::string ReferenceMarkdown() const;
 };

@@ -1,6 +1,5 @@
-// The names of sizes of one model in the words of another, by the inputs that both have: what is
-// batch here is s0 there. Where a size has a name on one side alone, it is what the other side
-// says.
+// Maps names of sizes of one model to those of another, by the inputs that both have: batch here is
+// s0 there. If a size has a name on one side only, it is the size of the other side.
 #ifndef X2IR_INSPECT_SIZE_NAMES_H_
 #define X2IR_INSPECT_SIZE_NAMES_H_
 
@@ -15,9 +14,9 @@ namespace X2IR_API x2ir {
 
 class SizeNames {
  public:
-  // The types of an input that both have. The first input that has a name says what it is.
+  // The types of an input that both have. The first input with a name defines its counterpart.
   void Learn(const Type& here, const Type& there);
-  // In the words that were learned.
+  // With the names that were learned.
   bool Same(const Type& here, const Type& there) const;
   // The same, with a one-to-one mapping of names.
   bool SameButForNames(const Type& here, const Type& there) const;

@@ -1,5 +1,5 @@
-// Verify: runs a model by our own evaluation and compares its outputs with expected ones, or
-// with those of another model. The comparison of tensors serves everybody who checks results.
+// Verify: runs a model with x2ir's own evaluation and compares its outputs with expected ones, or
+// with those of another model. The comparison of tensors is used by all code that checks results.
 #ifndef X2IR_INSPECT_VERIFY_H_
 #define X2IR_INSPECT_VERIFY_H_
 
@@ -35,15 +35,16 @@ struct Comparison {
   int64_t differing = 0;
   double max_abs = 0;  // infinite where one side is NaN or infinite alone
   double max_rel = 0;  // over elements whose expected value is not 0
-  // Of the two as vectors; NaN where one side is NaN or infinite alone. `snr` is the ratio of what
-  // is expected to the difference, in decibels: infinite where there is no difference.
+  // The cosine of the two as vectors; NaN where one side is NaN or infinite alone. `snr` is the
+  // ratio of what is expected to the difference, in decibels: infinite where there is no
+  // difference.
   double cosine = 1;
   double snr = std::numeric_limits<double>::infinity();
   std::vector<int64_t> first;  // index of the first element that differs
 };
 
-// Whether element types must be the same, or numbers of different types are compared as the numbers
-// that they are (1 is 1 as float16, int8 or bool; complex numbers are no real ones).
+// Whether element types must be the same, or values of different types are compared as numbers (1
+// is 1 as float16, int8 or bool; complex numbers are no real ones).
 enum class ElementTypes : uint8_t { kSame, kAnyNumbers };
 
 // Shapes must be the same too.
@@ -63,7 +64,7 @@ struct OutputVerdict {
   double step = 0;
 };
 
-// One number that says how near an output is to what is expected.
+// A metric: one number for the distance of an output from the expected one.
 struct Metric {
   std::string_view name;  // "cosine"
   std::string_view doc;

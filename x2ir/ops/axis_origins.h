@@ -24,8 +24,7 @@ bool IsElementwise(const OpDef& def);
 // The first used result; null if none is used.
 const Value* ResultOf(const Node& node);
 
-// --- Functions for ops: each is an AxisOriginsFn
-// ------------------------------------------------------
+// --- Functions for ops: each is an AxisOriginsFn -------------------------------------------
 
 // The same axis of operand 0.
 std::vector<AxisPlace> OriginsInOrder(const Node& node, int64_t axis);

@@ -52,7 +52,7 @@ class Source {
   static Source Bytes(HeldBytes bytes, Resolver resolver = {}, std::string name = "model");
   // Bytes that the source owns, and then the model's tensors.
   static Source Bytes(std::string bytes, Resolver resolver = {}, std::string name = "model");
-  // All that is left of a stream, read into memory. Unavailable when the stream fails.
+  // The rest of a stream, read into memory. Unavailable if the stream fails.
   static absl::StatusOr<Source> Stream(std::istream& stream, Resolver resolver = {},
                                        std::string name = "model");
 
@@ -68,7 +68,7 @@ class Source {
   // folder. A model that is a link also has the folder of the file that it leads to, since caches
   // of models consist of links. In memory, the resolver gives them.
 
-  // Files that the model names may be anywhere then (the option "allow_outside" of formats).
+  // Allows files that the model names to be anywhere (the option "allow_outside" of formats).
   Source& AllowOutside(bool allow = true) {
     allow_outside_ = allow;
     return *this;
@@ -76,8 +76,8 @@ class Source {
   std::string folder() const;
   // False in memory without a resolver: there are no other files.
   bool has_files() const { return !in_memory() || resolver_ != nullptr; }
-  // The file that the model names, relative to `folder` ("": the model's). Any text may come as a
-  // name. InvalidArgument where it leads out of the folder, by itself or by a link, and that is not
+  // The file that the model names, relative to `folder` ("": the model's). The name may be any
+  // text. InvalidArgument if it is outside of the folder, directly or by a link, and that is not
   // allowed; NotFound where there is no such file, and in memory without a resolver.
   absl::StatusOr<BlobPtr> OpenBeside(std::string_view name, const std::string& folder = "") const;
   // The same for a name that is only a convention: null where there is no such file, or a link that

@@ -1,6 +1,5 @@
-// What a program that is interrupted takes away before it ends: its temporary files, and folders
-// that it made and put nothing into. Of one that is killed they stay, for the next that writes
-// there.
+// Temporary files, and empty folders that the program made, which are removed when it is
+// interrupted. If a program is killed they stay until the next write to the same name.
 #ifndef X2IR_FORMATS_IO_TEMPORARIES_H_
 #define X2IR_FORMATS_IO_TEMPORARIES_H_
 
@@ -10,8 +9,8 @@
 
 namespace X2IR_API x2ir {
 
-// From now on SIGINT, SIGTERM, SIGHUP and SIGALRM remove what is registered, and then do what they
-// did. Those that are ignored, or handled, stay so. A handler belongs to the process, so that no
+// From now on SIGINT, SIGTERM, SIGHUP and SIGALRM remove the registered files, and then have their
+// previous effect. Ignored or handled signals stay so. A handler belongs to the process, so that no
 // library sets one by itself: this is for programs, once, at their start.
 void RemoveTemporariesOnSignals();
 
@@ -33,7 +32,7 @@ class Temporary {
   Slot* slot_ = nullptr;
 };
 
-// Files take their names meanwhile: a signal waits for the end of it.
+// A section in which files get their names: a signal waits for its end.
 class NoInterrupts {
  public:
   NoInterrupts();

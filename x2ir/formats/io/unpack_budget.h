@@ -1,5 +1,5 @@
-// How many bytes a compressed file may become: the one rule for archives and for files with
-// compressed parts (docs/security.md).
+// The limit for unpacking compressed files: one rule for archives and for files with compressed
+// parts (docs/security.md).
 #ifndef X2IR_FORMATS_IO_UNPACK_BUDGET_H_
 #define X2IR_FORMATS_IO_UNPACK_BUDGET_H_
 
@@ -11,15 +11,15 @@
 
 namespace X2IR_API x2ir {
 
-// All parts together may be 16 MiB, or 100 times what the file has: trained weights pack to nine
-// tenths, and what packs to a hundredth is nothing but zeros.
+// All parts together may be 16 MiB, or 100 times the size of the file: trained weights pack to nine
+// tenths, and data that packs to a hundredth is only zeros.
 class UnpackBudget {
  public:
   explicit UnpackBudget(uint64_t file_bytes = 0)
       : file_bytes_(file_bytes),
         left_(std::max(kSmall, file_bytes > kMost / kTimes ? kMost : file_bytes * kTimes)) {}
 
-  // Before so many are unpacked. DataLoss where they are too many.
+  // Must be called before that many bytes are unpacked. DataLoss if they are too many.
   absl::Status Take(uint64_t bytes) {
     if (bytes > left_) {
       return DataLoss("unpacks to more than ", kTimes, " times the ", file_bytes_,
