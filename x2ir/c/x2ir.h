@@ -104,10 +104,9 @@ typedef struct x2ir_source x2ir_source;
 X2IR_C_API x2ir_source* x2ir_source_file(const char* path);
 /* Bytes, which are not copied: they stay as they are until `release` is called with `user`, once,
  * maybe long after the source was freed, and from any thread (also when there is no memory for the
- * source). A null `release`: the bytes outlive
- * the source and all models read from it. `name` ("net.onnx") appears in messages, and its
- * extension gives the format if the bytes do not. A null `data` is no bytes, whatever `size` says.
- * */
+ * source). A null `release`: the bytes outlive the source and all models read from it. `name`
+ * ("net.onnx") appears in messages, and its extension gives the format if the bytes do not. A null
+ * `data` means no bytes, whatever `size` is. */
 typedef void (*x2ir_release_fn)(void* user);
 X2IR_C_API x2ir_source* x2ir_source_bytes(const void* data, size_t size, const char* name,
                                           x2ir_release_fn release, void* user);

@@ -149,7 +149,7 @@ absl::StatusOr<BatchReport> BatchReport::Open(const std::string& path) {
     return fail("another batch is writing it");
   }
 
-  // What a killed run left of its last line is no line, and goes.
+  // An incomplete last line of a killed run is removed.
   X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   const std::string_view all = file->view();
   size_t end = 0;

@@ -68,7 +68,7 @@ struct Plan {
   Strings warnings;
 };
 
-// The format called `name`; InvalidArgument that says what there is, where there is none.
+// The format called `name`; InvalidArgument with the list of formats if there is none.
 absl::StatusOr<const Format*> FormatCalled(std::string_view flag, const std::string& name,
                                            bool written) {
   const Format* format = FindFormat(name);
@@ -260,7 +260,7 @@ int64_t BytesOf(const Strings& files) {
 }
 
 absl::Status WriteToStdout(std::string_view bytes) {
-  // A reader that went away is no failure.
+  // A closed pipe is not a failure.
   const int error = WriteAll(STDOUT_FILENO, bytes.data(), bytes.size());
   if (error == 0 || error == EPIPE) return absl::OkStatus();
   return SystemError("cannot write to standard output: ", std::strerror(error));
@@ -425,7 +425,7 @@ BatchOutcome ConvertAtItsOpset(const Plan& plan, const std::string& in, const st
   return status.ok() ? outcomes.back() : outcomes.front();
 }
 
-// What the list says of a file goes before what --calibrate says of all.
+// Inputs that the list gives for a file take precedence over --calibrate.
 absl::Status CalibrateBy(const BatchFile& file, ExportOptions& to) {
   if (!file.beside.empty()) {
     if (!to.int8) {
@@ -496,7 +496,7 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
   if (status.ok()) {
     PrintWarnings(session, report);
     const std::string wrote = WroteText(outcome.written);
-    // With a model on standard output there is no place for words.
+    // With a model on standard output nothing else can be printed there.
     if (!wrote.empty()) {
       PrintSummary(session, report, wrote);
       int64_t bytes = 0;

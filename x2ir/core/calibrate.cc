@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<std::vector<Datum>>> ForEachValue(const Graph& graph,
   return outputs;
 }
 
-// Ranges of values; those that have held what is no finite number have none.
+// Ranges of values; values that were not always finite have none.
 absl::StatusOr<NumberRanges> Measure(const Graph& graph, absl::Span<const IoCase> cases,
                                      const Int8Options& options,
                                      std::vector<std::vector<Datum>>* outputs) {

@@ -107,7 +107,7 @@ absl::Status SetDTypes(const OptionValue& value, ConvertOptions& options) {
       return OptionError("dtypes", "'", text, "': there is no element type '", parts.second,
                          "'; expected float32, float16, bfloat16, int64, ..., or NAME:TYPE");
     }
-    // What is said of one input goes before what is said of all.
+    // A type of one input takes precedence over that of all inputs.
     dtypes.emplace(parts.first.empty() ? dtypes.begin() : dtypes.end(), std::move(parts.first),
                    *dtype);
   }
@@ -258,7 +258,7 @@ absl::Status SetPasses(const OptionValue& value, ConvertOptions& options) {
   return absl::OkStatus();
 }
 
-// Those that need no word but where they go.
+// Options that only set a member.
 template <auto kSide, auto kMember>
 absl::Status SetMember(const OptionValue& value, ConvertOptions& options) {
   auto& member = (options.*kSide).*kMember;

@@ -40,7 +40,7 @@ struct ForeignPolicy {
 };
 
 // Progress of long work: done of total nodes. Called often, from the thread that converts; must be
-// cheap. Returns whether to go on: after `false` the call ends soon with Cancelled, and as after
+// cheap. Returns whether to continue: after `false` the call ends soon with Cancelled, and as after
 // any error nothing was written.
 using ProgressFn = std::function<bool(int64_t done, int64_t total)>;
 

@@ -26,7 +26,7 @@ absl::Status ExportIr(Model& model, const ExportOptions& options, const FormatOp
 // Runs passes, and says in the report what they did.
 absl::Status Optimize(Graph& graph, const std::vector<std::string>& names, PassContext context,
                       const ProgressFn& progress, Report& report);
-// OK, or Cancelled where the caller wants no more.
+// OK, or Cancelled if the caller cancelled the call.
 absl::Status CheckGoOn(const ProgressFn& progress, const Graph& graph);
 
 }  // namespace x2ir

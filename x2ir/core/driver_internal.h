@@ -79,7 +79,7 @@ class Driver {
   // outputs of its graph by their names, so these are kept.
   static void NameApart(Graph& graph, bool keep_interface);
 
-  // Says how far it got. Once the caller wants no more, everything ends soon.
+  // Reports progress. After a cancellation everything ends soon.
   void Tick() {
     if (!progress_ || ++done_ % kProgressEvery != 0) return;
     cancelled_ = cancelled_ || !progress_(done_, std::max(total_, done_));

@@ -330,7 +330,7 @@ class Exporter : public Driver {
   }
 
   // What could not be expressed may have lost its uses to the lowerings of what used it (a
-  // sequence whose elements alone are used): then it goes, else it is an error.
+  // sequence whose elements alone are used): then it is removed, else it is an error.
   void Finish() {
     std::vector<Pending> failed;
     for (std::vector<Pending> all = std::exchange(pending_, {}); !all.empty(); all.pop_back()) {
@@ -453,7 +453,7 @@ class Exporter : public Driver {
     return HasForms(dialect_) ? CannotExpress("no mapping to ", dialect_.str()) : NoHandlers();
   }
 
-  // A foreign op goes back as it was, if the target still has the op that it was.
+  // A foreign op is written back unchanged, if the target still has this op.
   void CheckForeign(Node& node) {
     if (const Annotations* notes = node.annotations().get();
         notes && notes->extra.contains(kMadeForTarget)) {

@@ -56,7 +56,7 @@ absl::StatusOr<int> OpsetToWrite(const Dialect* known, const std::string& dialec
   const int latest = known ? known->latest_opset : std::numeric_limits<int32_t>::max();
   if (!wanted) {
     const int usual = !known ? 1 : known->default_opset != 0 ? known->default_opset : latest;
-    // A model that was read at an older opset goes to the oldest that is written.
+    // A model that was read at an older opset is written at the oldest supported opset.
     return std::max(oldest, std::min(latest, own != 0 ? own : usual));
   }
   if (*wanted < 1 || *wanted > latest) {

@@ -1,5 +1,5 @@
 // Local functions: the functions that a model brings along, and how a call of one becomes its
-// body. A local function goes before an op of the same name that the dialect has.
+// body. A local function takes precedence over an op of the same name in the dialect.
 #ifndef X2IR_CORE_FUNCTIONS_H_
 #define X2IR_CORE_FUNCTIONS_H_
 

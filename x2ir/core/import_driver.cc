@@ -242,8 +242,8 @@ class Importer : public Driver {
         return;
       }
       status = values.status();
-      // Without schemas everything hangs on the types of operands. What a failed node gives is not
-      // known; that this one fails too is no news.
+      // Without schemas everything depends on the types of operands. The types of a failed node are
+      // not known; the failure of this node gives no new information.
       const bool has_schemas = HasSchemas();
       if (!has_schemas && !Allowed(op) && !report_.failures.empty() && TakesForeign(*node)) return;
     }

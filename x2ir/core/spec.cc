@@ -250,7 +250,7 @@ void TakeDefaults(const OpDef& def, const OpSchema& schema, const Node& node, At
   }
 }
 
-// What equals the schema's default need not be written; the rest goes in schema order.
+// Attributes equal to the schema's default need not be written; the rest is in schema order.
 AttributeMap WithoutDefaults(const OpSchema& schema, AttributeMap attrs) {
   AttributeMap written;
   for (const AttrSchema& known : schema.attrs) {

@@ -9,7 +9,7 @@
 namespace x2ir {
 namespace {
 
-constexpr size_t kLongestWord = 100;  // a longer one is no typing mistake
+constexpr size_t kLongestWord = 100;  // a longer one is not a typing mistake
 constexpr size_t kShortestPrefix = 3;
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }

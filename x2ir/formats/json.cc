@@ -203,7 +203,7 @@ int JsonReader::FindKey(absl::Span<const std::string_view> keys, std::string_vie
 }
 
 void JsonReader::Skip() {
-  // An explicit stack of closing brackets: no depth can exhaust ours.
+  // An explicit stack of closing brackets: no depth can exhaust the call stack.
   std::string open;
   do {
     switch (Peek()) {
@@ -325,7 +325,7 @@ bool JsonReader::ReadEscape(std::string* out) {
     AppendUtf8(out, unit);
     return true;
   }
-  if (unit >= 0xdc80 && unit <= 0xdcff) {  // a byte that is no UTF-8
+  if (unit >= 0xdc80 && unit <= 0xdcff) {  // a byte that is not UTF-8
     out->push_back(static_cast<char>(unit & 0xff));
     return true;
   }

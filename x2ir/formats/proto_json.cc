@@ -147,7 +147,7 @@ class JsonToWire {
       in_.Fail(StrCat("'", text.substr(0, 100), "' is not a number that this field can hold"));
   }
 
-  // Rounded once. What is too small is zero, what is too large is none.
+  // Rounded once. Numbers that are too small become zero, numbers that are too large are an error.
   template <typename T, typename F>
   static bool ParseFloat(std::string_view text, const F& put) {
     const char* const end = text.data() + text.size();

@@ -56,8 +56,8 @@ struct ProtoNumberNames {
 void AppendProtoNumber(std::string* text, const ProtoField& field, double number,
                        const ProtoNumberNames& names);
 
-// Calls `f` for the value of the reader's current field, which is no message, or for each of them
-// where they are packed.
+// Calls `f` for the value of the reader's current field, which is not a message, or for each of
+// them where they are packed.
 absl::Status ForEachProtoScalar(WireReader& in, const ProtoField& field,
                                 const std::function<absl::Status(const ProtoScalar&)>& f);
 

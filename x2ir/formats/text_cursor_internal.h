@@ -36,7 +36,7 @@ class TextCursor {
       }
     }
   }
-  // The next character that is no space; '\0' at the end.
+  // The next character that is not a space; '\0' at the end.
   char Peek() {
     SkipSpace();
     return pos_ < text_.size() ? text_[pos_] : '\0';

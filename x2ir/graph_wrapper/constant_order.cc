@@ -41,7 +41,7 @@ absl::flat_hash_map<const Graph*, std::vector<const Value*>> ConstantsByUse(cons
 std::shared_ptr<Graph> MadeAnew(Graph& graph) {
   for (auto& [key, constants] : ConstantsByUse(graph)) {
     for (const Value* each : constants) {
-      auto* value = const_cast<Value*>(each);  // the graph is ours to change
+      auto* value = const_cast<Value*>(each);  // the graph may be changed
       Graph& own = *value->graph();
       // The last to come is the last in order.
       Value* last = own.AddConstant("", *value->constant());

@@ -45,7 +45,7 @@ constexpr Alias kAliases[] = {
 
 constexpr Row kUnknownRow = {"undefined", 0, kNone};
 
-// Also safe for a number that is no DType (a cast from untrusted data).
+// Also safe for a number that is not a DType (a cast from untrusted data).
 const Row& Of(DType t) {
   const auto i = static_cast<size_t>(t);
   return i < kNumDTypes ? kRows[i] : kUnknownRow;

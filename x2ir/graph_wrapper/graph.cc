@@ -209,13 +209,14 @@ Graph::Graph(std::string name) : name_(std::move(name)) {}
 
 Graph::~Graph() {
   // Uses inside this graph may be of outer values, and those must forget us first. Where
-  // the whole family goes, inner graphs go before outer ones by construction.
+  // all nested graphs are destroyed too, inner graphs before outer ones by construction.
   for (Node* node = first_; node;) {
     Node* next = node->next_;
     for (Node::Slot& slot : node->inputs_) {
       if (slot.value && slot.value->graph_ != this) node->Unlink(slot);
     }
-    node->attrs_ = AttributeMap();  // nested graphs, which may use our values, go first
+    node->attrs_ =
+        AttributeMap();  // nested graphs, which may use values of this graph, are destroyed first
     node = next;
   }
   for (Value* output : outputs_) {

@@ -96,7 +96,7 @@ class alignas(64) Value {
   bool is_graph_output() const { return graph_output_count_ != 0; }
   bool is_unused() const { return uses_.empty() && graph_output_count_ == 0; }
 
-  // Known elements of an integer tensor of rank 0 or 1 that is no constant: the result of
+  // Known elements of an integer tensor of rank 0 or 1 that is not a constant: the result of
   // shape arithmetic. Set by inference, null when not known, never serialized.
   const std::vector<Dim>* elements() const {
     return IsFloating(type_.dtype()) ? nullptr : elements_.get();
@@ -150,7 +150,7 @@ class Node {
   }
   const std::string& name() const { return name_; }  // may be empty; need not be unique
   void set_name(std::string name) { name_ = std::move(name); }
-  std::string TakeName() { return std::move(name_); }  // of a node that is about to go
+  std::string TakeName() { return std::move(name_); }  // of a node that will be erased
   Graph* graph() const { return graph_; }
 
   size_t num_inputs() const { return inputs_.size(); }
@@ -221,7 +221,7 @@ class Node {
 };
 
 // Walks nodes in graph order and survives mutation: the current node may be erased, and
-// nodes inserted after it are visited. An erased node is there until the walk goes on (with other
+// nodes inserted after it are visited. An erased node exists until the walk continues (with other
 // walks through its graph around, until the last one ends).
 class NodeIterator {
  public:
@@ -238,7 +238,7 @@ class NodeIterator {
  private:
   Graph* graph_;
   Node* node_;
-  bool walks_;  // it is no end
+  bool walks_;  // it is not an end
 };
 
 class Graph {
@@ -273,7 +273,7 @@ class Graph {
   // Gives an input a default value (old ONNX: an initializer that is also an input).
   void SetDefault(Value* input, Tensor tensor);
   void ReplaceConstant(Value* constant, Tensor tensor);
-  // Inputs become plain constants (they must have a default), or go when unused (CHECK).
+  // Inputs become plain constants (they must have a default), or are removed when unused (CHECK).
   void FreezeInput(Value* input);
   // The same for every input that has a default, from that one on.
   void FreezeInputs(size_t first = 0);

@@ -45,7 +45,7 @@ Table& TheTable() {
 }
 
 // The first file that failed a thread, until the thread takes the fault. Of fixed size and place,
-// as a signal handler wants it; and no thread-local variable, since a library that is loaded late
+// as a signal handler requires; and no thread-local variable, since a library that is loaded late
 // may get none that a handler could use. Few threads meet a fault at the same time.
 struct Fault {
   std::atomic<pthread_t> thread{};  // none: not in use; that thread alone looks at the path
@@ -110,7 +110,7 @@ void OnBusError(int signal, siginfo_t* info, void*) {
   const int error = errno;
   const bool sent = info->si_code <= 0;  // sent with kill()
   if (sent || !Mend(static_cast<const std::byte*>(info->si_addr))) {
-    // None of ours: what would have happened without us.
+    // Not a mapped file: act as without this handler.
     ::signal(signal, SIG_DFL);
     if (sent) ::raise(signal);
   }

@@ -21,7 +21,7 @@ namespace X2IR_API x2ir {
 std::string OptionText(std::string_view option);
 
 // InvalidArgument "option 'NAME': PROBLEM" that OptionOf recognizes: the caller asked for something
-// that cannot be, or not of this model. The model itself is fine.
+// impossible, in general or for this model. The model itself is valid.
 absl::Status OptionErrorOf(std::string_view option, std::string_view problem);
 template <typename... Args>
 absl::Status OptionError(std::string_view option, const Args&... problem) {

@@ -50,7 +50,7 @@ class RegistryBase {
   virtual void Update() = 0;
 };
 
-// `Index` holds the entries as readers want them. It is copyable, has a type Entry, and
+// `Index` holds the entries in the form that readers need. It is copyable, has a type Entry, and
 // void Add(Entry), which says what is wrong with one (above); it may have void Reserve(size_t
 // more). Make registries that are never destroyed: what is found in one stays where it is.
 template <typename Index>

@@ -19,8 +19,8 @@ namespace {
 
 constexpr size_t kLarge = size_t{1} << 20;
 
-// What this process made and keeps: a few weights go to their file at once, without a stay in
-// another one.
+// Weights that this process made and keeps: few of them are written to their file at once, without
+// being kept in another one.
 constexpr size_t kMaxKept = size_t{32} << 20;
 std::atomic<size_t> g_kept{0};
 

@@ -32,7 +32,7 @@ constexpr std::string_view kFunctions[] = {"", "floordiv", "mod", "min", "max"};
 
 struct Atom {
   AtomKind kind;
-  std::string text;       // a name is quoted where it is no plain one
+  std::string text;       // a name is quoted where it is not a plain one
   std::string name;       // of kName
   std::vector<Dim> args;  // of the functions
   bool non_negative;
@@ -261,7 +261,7 @@ struct Division {
   Poly quotient, remainder;  // a = quotient * b + remainder
 };
 
-// a / b without the terms of b in a; nullopt when it is no divisor.
+// a / b without the terms of b in a; nullopt when it is not a divisor.
 std::optional<Monomial> Divide(const Monomial& a, const Monomial& b) {
   Monomial out;
   size_t j = 0;

@@ -138,7 +138,7 @@ class Tensor {
     return *static_cast<const std::vector<std::string>*>(owner_.get());
   }
 
-  // Where the bytes lie in a mapped file, if they do.
+  // The range of the bytes in a mapped file, if they are in one.
   struct FileRange {
     std::shared_ptr<const MappedFile> file;
     uint64_t offset;
@@ -180,7 +180,7 @@ class Tensor {
   void CheckSpan(DType want, size_t align) const;
   void MakeUnique();
   using Buffer = std::vector<std::byte>;
-  // The buffer, when it is our own: writable where no other tensor has it.
+  // The buffer, if this process owns it: writable if no other tensor shares it.
   Buffer& buffer() { return *static_cast<Buffer*>(const_cast<void*>(owner_.get())); }
   // The type of owner_: not known, a MappedFile, a Buffer, a vector of strings, or SparseParts.
   enum Holder : uint8_t { kUnknown, kFile, kBuffer, kStrings, kSparse };

@@ -56,7 +56,7 @@ absl::StatusOr<Tensor> ReadTensor(std::string_view text, size_t* pos, int64_t* z
 // A tensor of zeros of that type, which must be a tensor of static shape.
 absl::StatusOr<Tensor> ZerosOfType(const Type& type, int64_t* zeros_left);
 
-// As Dim::ToString, but a name that is no plain expression is quoted, so that ReadDim gives
+// As Dim::ToString, but a name that is not a plain expression is quoted, so that ReadDim gives
 // the same dim.
 std::string DimText(const Dim& dim);
 

@@ -189,7 +189,7 @@ class TypeReader {
     if (pos_ >= text_.size() || text_[pos_] != c) {
       return Invalid("expected '", std::string(1, c), "' in a type");
     }
-    ++pos_;  // what follows the type is not ours to skip
+    ++pos_;  // text after the type is not skipped here
     return absl::OkStatus();
   }
 

@@ -318,8 +318,8 @@ std::string ModelDiff::ToJson() const {
 
 namespace {
 
-// As a target gets it that has every op: what is one op in one model and several in another becomes
-// the same.
+// As for a target that has every op: an op that is one node in one model and several in another
+// becomes the same.
 absl::Status OptimizeForAll(Model& model, const Dialect& dialect, const ProgressFn& progress) {
   ExportOptions options;
   options.opset = dialect.latest_opset;

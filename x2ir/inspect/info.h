@@ -53,7 +53,7 @@ struct ModelInfo {
 
 // Reads a model of any format. In ToJson, a port has `type` as text, `dtype` and `shape`: a list of
 // numbers, names of sizes, and null where a size is not known; null where the rank is not known, or
-// it is no tensor.
+// it is not a tensor.
 absl::StatusOr<ModelInfo> Inspect(const Source& source, const LoadOptions& options = {});
 // The parts that need no conversion.
 ModelInfo DescribeModel(const Model& model);

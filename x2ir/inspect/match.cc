@@ -200,7 +200,7 @@ class Matcher {
 
   struct Linear {
     const Node* node;
-    size_t data;  // the operand that is no weight
+    size_t data;  // the operand that is not a weight
     int64_t count;
     double sum, squares;  // of absolute values
   };

@@ -176,7 +176,7 @@ void MoveAxisAttr(Node& node, const Flip& flip, Builder&) {
 
 namespace {
 
-// Which axes go; nullopt when that is not known.
+// The axes that are removed; nullopt if they are not known.
 std::optional<std::vector<bool>> ReducedAxes(const Node& node) {
   const int64_t rank = RankOf(node.input(0));
   if (rank < 0) return std::nullopt;

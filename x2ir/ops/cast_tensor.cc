@@ -66,7 +66,7 @@ bool EqualsIgnoringCase(std::string_view a, std::string_view lower) {
   return true;
 }
 
-// from_chars takes no plus sign, and a second sign after one is no number.
+// from_chars takes no plus sign, and a second sign after one is not a number.
 bool StripPlus(std::string_view* text) {
   if (text->empty() || text->front() != '+') return true;
   text->remove_prefix(1);

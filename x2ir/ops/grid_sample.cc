@@ -92,7 +92,7 @@ struct Bounds {
   T low, high;
 };
 
-// x folded back into the bounds, as often as it takes. What is no number goes to the low one.
+// x folded back into the bounds, as often as it takes. NaN becomes the low bound.
 template <typename T>
 T Reflect(T x, Bounds<T> b) {
   const T range = b.high - b.low;

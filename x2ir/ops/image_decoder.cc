@@ -41,7 +41,7 @@ absl::Status EvalImageDecoder(EvalContext& ctx) {
   }
   auto picture = DecodeImage(x.span<uint8_t>());
   if (absl::IsDataLoss(picture.status())) {
-    // A file that cannot be read is no error, but an empty image.
+    // A file that cannot be read is not an error, but an empty image.
     ctx.Set(0, Tensor::Zeros(DType::kUInt8, {0, 0, channels}));
     return absl::OkStatus();
   }

@@ -31,7 +31,7 @@ absl::Status CheckBody(const Node& node) {
 // gets those.
 bool WantsRank1(const Value& input) { return input.shape() && input.shape()->rank() == 1; }
 
-// Whether the condition that goes out is true in every round if the one that comes in is.
+// Whether the condition output is true in every round if the condition input is.
 bool StaysTrue(const Graph& body) {
   const Value* cond = body.outputs()[0];
   while (cond && cond->producer() && cond->producer()->Is("identity")) {

@@ -94,7 +94,7 @@ absl::StatusOr<ClassLabels> LabelsOf(const AttributeMap& attrs) {
 }
 
 // Scores are computed for as many classes as there are intercepts, else as rows of coefficients
-// fit the features. InvalidArgument where that is no whole number.
+// fit the features. InvalidArgument where that is not a whole number.
 absl::StatusOr<int64_t> ClassesOf(const AttributeMap& attrs, int64_t features) {
   const size_t coefficients = ListAttr<float>(attrs, "coefficients").size();
   int64_t classes = static_cast<int64_t>(ListAttr<float>(attrs, "intercepts").size());

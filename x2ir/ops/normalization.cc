@@ -319,7 +319,7 @@ absl::Status EvalRows(EvalContext& ctx, bool rms) {
     const Numbers<T> xs(x);
     std::vector<T> y(xs.size());
     const absl::Span<const int64_t> dims(x.dims());
-    // A row without elements has a mean as well, which is no number.
+    // A row without elements has a mean as well, which is not a number.
     const int64_t rows = Product(dims.subspan(0, axis)), inner = Product(dims.subspan(axis));
     std::vector<double> means(Product(statistics)), inverses(means.size());
     for (int64_t r = 0; r < rows; ++r) {

@@ -73,7 +73,7 @@ std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& from, const Shape
   bool guessed = false;
   for (int64_t i = 0; i < to.rank(); ++i) {
     if (to[i].is_static()) {
-      // A written 0 would copy a size, and -1 is no number beside an empty axis.
+      // A 0 would copy a size, and -1 is undefined beside an empty axis.
       if (to[i].value() == 0) return std::nullopt;
       target.push_back(to[i].value());
     } else if (i < from.rank() && ProvablyEqual(from[i], to[i])) {

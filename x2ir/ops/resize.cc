@@ -255,7 +255,7 @@ ResizeTaps MakeTaps(const Attrs& attrs, const ResizeAxis& axis, int64_t i) {
   ResizeTaps taps;
   const float x = OriginalPosition(attrs.coordinates, axis, i);
   const int64_t last = axis.in - 1;
-  // Also catches NaN, of a region of interest that is none.
+  // Also catches NaN, from an invalid region of interest.
   if (attrs.coordinates == Coordinates::kTfCropAndResize &&
       !(x >= 0 && x <= static_cast<float>(last))) {
     taps.outside = true;

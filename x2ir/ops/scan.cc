@@ -11,7 +11,7 @@
 namespace x2ir {
 namespace {
 
-// How the operands, the outputs and the body of a scan go together.
+// How the operands, the outputs and the body of a scan correspond.
 struct Layout {
   size_t states = 0, scans = 0, outputs = 0;  // outputs: those that are stacked
 };
@@ -94,7 +94,7 @@ absl::Status InferScan(InferContext& ctx) {
   return absl::OkStatus();
 }
 
-// Slice `index` along an axis, which goes.
+// Slice `index` along an axis, which is removed.
 Tensor SliceAt(const Tensor& in, int64_t axis, int64_t index) {
   std::vector<int64_t> strides = Strides(in.dims()), dims = in.dims();
   const int64_t offset = index * strides[axis];

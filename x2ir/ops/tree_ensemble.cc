@@ -286,7 +286,7 @@ struct Ballot {
   std::vector<double> base;
 };
 
-// The class of one row, as its position among the labels, and the scores that go with it.
+// The class of one row, as its position among the labels, and its scores.
 template <typename T>
 struct Decision {
   int64_t chosen = 0;

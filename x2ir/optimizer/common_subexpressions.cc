@@ -1,5 +1,5 @@
 // common_subexpressions: what is there twice is there once.
-//  1. Of two nodes of the same op with the same attributes and operands the later one goes.
+//  1. Of two nodes of the same op with the same attributes and operands the later one is removed.
 //     Ops that are no function of their operands stay, and those with graphs, and
 //     dequantize_linear, which belongs to the op that uses it.
 //  2. Of two constants of the same type with the same bytes, of which no format says different
@@ -188,7 +188,7 @@ class Merger {
   }
 
  private:
-  // Whether `from` may go and leave its uses to `to`.
+  // Whether `from` may be removed and `to` get its uses.
   static bool MayReplace(const Value& from, const Value& to) {
     return !from.is_graph_output() ||
            (to.producer() && to.graph() == from.graph() && !to.is_graph_output());
@@ -277,7 +277,7 @@ class Merger {
     graph.EraseUnused(node);
   }
 
-  // What goes must not have been seen. Constants stay, and are dead code then.
+  // Removed values must not be in the table. Constants stay, and are dead code then.
   int64_t MergeNode(Graph& graph, Node* node) {
     const bool known = HasKnownElements(*node);
     const size_t elements = known ? HashOfElements(*node->output(0)) : 0;

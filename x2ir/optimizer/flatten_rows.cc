@@ -42,7 +42,7 @@ struct Rows {
   std::optional<std::vector<int64_t>> flatten, restore;
 };
 
-// Large graphs have few shapes, and the product of symbolic dims is no cheap thing.
+// Large graphs have few shapes, and the product of symbolic dims is expensive.
 class RowsOfShapes {
  public:
   // Stays until the next call.
@@ -249,7 +249,7 @@ class Flattener {
   // A value with rows that some vertex makes or uses.
   struct Border {
     int producer = -1;
-    absl::InlinedVector<int, 2> users{};  // that want a matrix when they are flat
+    absl::InlinedVector<int, 2> users{};  // that use a matrix when they are flat
     bool kept = false;                    // another node needs it unchanged
     int64_t flatten = 1, restore = 1;
   };
@@ -433,7 +433,7 @@ class Flattener {
     return b.Constant(row.Reshaped({row.dim(row.rank() - 1)}), "row");
   }
 
-  // The result is a matrix from now on. Who wants it as it was has a reshape of it.
+  // The result is a matrix from now on. Users that need the old shape have a reshape of it.
   void FlattenResult(Value* value) {
     const Rows& rows = rows_.Of(*value->shape());
     Type was = value->type(), flat = was;

@@ -1,4 +1,4 @@
-// fold_affine: what multiplies and shifts the channels of a linear op by constants goes into the
+// fold_affine: constants that multiply and shift the channels of a linear op are folded into the
 // constants of that op: conv, conv_transpose, gemm, matmul, and also batch_normalization and
 // instance_normalization, whose scale and bias are weights of that kind.
 //  1. batch_normalization (inference) after a linear op.
@@ -9,9 +9,9 @@
 // The constant is a scalar or one number a channel; the linear op's weights (and its bias, where
 // it has one) are constants, and its result has no other user. New weights are computed in float64
 // and rounded once. Large weights that others use too are not copied for the sake of a mul, only
-// for that of a batch_normalization. Nothing is done where a factor is no finite number (a variance
-// of 0 without epsilon), where a weight would overflow, or, in float16, where a channel's largest
-// weight would become so small that it loses digits.
+// for that of a batch_normalization. Nothing is done where a factor is not a finite number (a
+// variance of 0 without epsilon), where a weight would overflow, or, in float16, where a channel's
+// largest weight would become so small that it loses digits.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -133,7 +133,7 @@ class Folder {
 
   struct Known {
     Tensor tensor;
-    int64_t freed = 0;  // bytes of constants that go with the node
+    int64_t freed = 0;  // bytes of constants that are removed with the node
   };
 
   const Tensor* Find(const Value* value) const {
@@ -279,7 +279,7 @@ class Folder {
     Value* constant = graph.AddConstant(graph.UniqueName(name), std::move(tensor));
     graph.SwapNames(output, constant);
     constant->annotations().MergeFrom(output->annotations());
-    // Who keeps weights wants to know what is none.
+    // If weights are kept, other constants must be known.
     if (!weights_) constant->annotations().GetOrMake().extra.try_emplace("python.folded");
     graph.ReplaceAllUses(output, constant);
   }

@@ -1,11 +1,11 @@
-// fold_pad: a pad by constants goes into the padding of the window that slides over it.
+// fold_pad: a constant pad becomes part of the padding of the window that slides over it.
 //  1. A pad with zeros into conv.
 //  2. A pad with zeros into average_pool that counts padding, or that has none of its own and then
 //     counts it.
 //  3. A pad with -inf into max_pool, whose own padding is that; a pad with zeros where what is
 //     padded is never negative and every window meets an element of it.
 // The pad is of spatial axes only and cuts nothing off, auto_pad is NOTSET or VALID. For pools the
-// padding must stay smaller than the kernel, as runtimes want it, and ceil_mode be 0: the
+// padding must stay smaller than the kernel, as runtimes require, and ceil_mode must be 0: the
 // positions that it adds see other padding.
 #include <algorithm>
 #include <cmath>
@@ -138,7 +138,7 @@ absl::StatusOr<bool> FoldIntoAveragePool(Rewriter& r) {
 }
 X2IR_RULE(fold_pad, average_pool, FoldIntoAveragePool, {"pad"});
 
-// Whether no element is below 0, as far as the ops just before tell. (A NaN is no matter.)
+// Whether no element is below 0, as far as the ops just before tell. (NaN does not matter.)
 bool IsNeverNegative(Rewriter& r, const Value* value) {
   constexpr int kDepth = 8;
   const Pattern pattern(r);

@@ -1,9 +1,9 @@
-// fold_scale: what multiplies the input of a linear op by constants goes into the weights of that
+// fold_scale: constants that multiply the input of a linear op are folded into the weights of that
 // op: conv, conv_transpose, gemm, matmul.
 //  1. mul or div by a scalar, or by one number for each channel that the op sums over.
 // The product has no other user; the weights are constants, and have no other user unless they are
-// small. (fold_affine does the same after linear ops; shifts cannot go in here, where padding comes
-// between.) Run it after fusions: the half of a spelled out gelu may go into the next weights.
+// small. (fold_affine does the same after linear ops; shifts cannot be folded here because of
+// padding.) Run it after fusions: the half of a spelled out gelu may go into the next weights.
 #include <utility>
 
 #include "x2ir/ops/window.h"

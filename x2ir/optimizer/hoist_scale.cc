@@ -1,5 +1,5 @@
-// hoist_scale: a number that scales the result of a linear op, possibly after other ops, goes into
-// the weights of that op: the scale of attention scores into those of the queries.
+// hoist_scale: a number that scales the result of a linear op, possibly after other ops, is folded
+// into the weights of that op: the scale of attention scores into those of the queries.
 //  1. mul or div by a number, after any of: reshape, transpose, squeeze, unsqueeze, flatten; a
 //     matmul of two computed operands (one of which then takes the number); a split of the linear
 //     op's channels, or of the heads that they were taken apart into (of which then one part is

@@ -1,5 +1,5 @@
-// layout: every op that has a layout gets the one that the target wants, for the pass `transposes`
-// to take the transposes away.
+// layout: every op that has a layout gets that of the target, for the pass `transposes` to take the
+// transposes away.
 //  1. An op of the other layout becomes one of the wanted layout between transposes. Weights have
 //     one order in both.
 //  2. Without axes of places there is no layout: the attribute alone changes.

@@ -40,7 +40,7 @@ std::optional<Linear> ReadLinear(const Pattern& pattern, const Value* result);
 std::vector<std::string_view> LinearOps();
 // Whether a constant holds one number, or one for each channel of the result.
 bool IsPerChannel(const Tensor& t, const Linear& l);
-// Where the channels of the result lie in the weights.
+// The axes of the result's channels in the weights.
 ChannelLayout ChannelsOf(const Linear& l);
 // The bias after channel = scale * channel + shift, for an op whose beta is 1; nullopt where it
 // overflows.

@@ -16,7 +16,7 @@ namespace X2IR_API x2ir {
 const Tensor* DenseConstant(const Value* value);
 // Whether all elements of a float constant are that number.
 bool IsFilledWith(const Value* value, double number);
-// Whether `got` differs from `want` by no more than the rounding of two constants of that type.
+// Whether `got` differs from `want` by at most the rounding of two constants of that type.
 bool IsRounded(double got, double want, DType type);
 // Whether two values have the same shape in every run.
 bool SameShape(const Value* a, const Value* b);

@@ -227,7 +227,7 @@ class LinearMerger {
     std::vector<std::pair<Value*, Value*>> ends;
     for (size_t i = 0; i < branches.size(); ++i) ends.emplace_back(branches[i].end(), parts[i]);
     if (!Finish(b, *first, ends)) return;
-    // The split may go on.
+    // The split may continue.
     if (parts[0]->producer()) MergeHeads(parts[0]->producer());
   }
 
@@ -254,7 +254,7 @@ class LinearMerger {
       transposes += !head->perm.empty();
       heads.push_back(*std::move(head));
     }
-    // The order that most want.
+    // The order that most users need.
     std::map<Perm, int64_t> wanted;
     for (const Head& head : heads) ++wanted[head.perm];
     const Perm order =

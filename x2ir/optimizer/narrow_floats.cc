@@ -272,7 +272,7 @@ class Narrower {
     return copy;
   }
 
-  // Numbers beyond the range become the largest ones, as masks want it. A scalar does not become 0:
+  // Numbers beyond the range become the largest ones, as masks require. A scalar does not become 0:
   // it may prevent a division by zero.
   Tensor NarrowTensor(const Tensor& tensor, const std::string& name) {
     const Numbers<float> numbers(tensor);

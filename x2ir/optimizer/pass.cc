@@ -66,8 +66,9 @@ int64_t FileBytes(const Graph& graph) {
 }
 
 const std::vector<std::string>& DefaultPasses() {
-  // What is plain goes first, so that the others meet less and more of the same. What was spelled
-  // out is recognized before Transposes move through it, and folded into weights when they have.
+  // Simple passes run first, so that the others see smaller and more uniform graphs. What was
+  // spelled out is recognized before Transposes move through it, and folded into weights when they
+  // have.
   static const auto* names = new std::vector<std::string>{"dead_code",
                                                           "inline_control_flow",
                                                           "simplify",

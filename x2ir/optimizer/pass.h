@@ -3,7 +3,7 @@
 //   X2IR_PASS(dead_code, "Removes unused nodes and constants.", DeadCode);
 //   // absl::StatusOr<int64_t> DeadCode(Graph&, const PassContext&): how many changes it made
 //
-// A pass goes on until it finds nothing more to do, so that it is run again only if another one
+// A pass runs until it finds nothing more to do, so that it is run again only if another one
 // changed something. Most passes are sets of rules, each about a node and its neighbours: see
 // rules.h.
 #ifndef X2IR_OPTIMIZER_PASS_H_
@@ -80,7 +80,7 @@ const std::vector<std::string>& DefaultPasses();
 
 // Runs the named passes in order, again until none changes anything (bounded). In debug
 // builds the graph is validated after each pass and the pass that broke it is named.
-// InvalidArgument for an unknown name; Cancelled when the context says not to go on.
+// InvalidArgument for an unknown name; Cancelled if the context says to stop.
 absl::StatusOr<std::vector<PassResult>> RunPasses(Graph& graph,
                                                   const std::vector<std::string>& names,
                                                   const PassContext& context = {});

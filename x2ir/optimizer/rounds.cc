@@ -30,7 +30,7 @@ bool StaysTrue(const Graph& body) {
   return cond && (cond == body.inputs()[1] || KnownCondition(*cond) == true);
 }
 
-// A scalar, of rank 1 where the body wants it so; null where it does not want it.
+// A scalar, of rank 1 if the body requires it; null if the body does not use it.
 Value* AsDeclared(Builder& b, const Value& input, Tensor scalar) {
   if (input.uses().empty()) return nullptr;
   const bool rank1 = input.shape() && input.shape()->rank() == 1;

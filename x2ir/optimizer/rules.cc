@@ -163,7 +163,7 @@ class Worklist {
     for (Graph* inner : node->subgraphs()) AddAll(*inner);
   }
 
-  // The node is about to go.
+  // The node will be erased.
   void Forget(Node* node) {
     if (Waits(node)) queue_[node->scratch() - first_] = nullptr;
     for (Graph* inner : node->subgraphs()) {
@@ -271,7 +271,7 @@ class Worklist {
  private:
   // Other algorithms leave other numbers.
   bool Waits(const Node* node) const {
-    const uint32_t place = node->scratch() - first_;  // wraps around where it is no place
+    const uint32_t place = node->scratch() - first_;  // wraps around where it is not a place
     return place < queue_.size() && queue_[place] == node;
   }
   void Push(Node* node) {

@@ -189,7 +189,7 @@ absl::StatusOr<bool> MergeClips(Rewriter& r) {
     both = {own->Clip(before->min), own->Clip(before->max)};
     x = first->input(0);
   }
-  // A bound that every number keeps is none.
+  // A bound that every number satisfies has no effect.
   const bool has_min = both.min > range.first, has_max = both.max < range.second;
   if (x == r.in(0) && (r.node().op() == "relu" ||
                        (has_min == (r.in(1) != nullptr) && has_max == (r.in(2) != nullptr)))) {

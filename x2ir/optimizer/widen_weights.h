@@ -19,7 +19,7 @@ struct Widened {
 // Constants of these types whose uses are all casts to float32, in nested graphs too, become
 // float32, and take the casts' place. One that something else uses as well stays: the file would
 // hold it twice. Large ones are made in parts (graph_wrapper/residency.h). What the file grows by
-// is no growth to passes that count it (room.h). The graph is of inferred IR.
+// does not count as growth in passes that limit it (room.h). The graph is of inferred IR.
 absl::StatusOr<Widened> WidenWeights(Graph& graph, const PassContext& context);
 
 }  // namespace x2ir

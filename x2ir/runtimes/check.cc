@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of its own, which goes with the object.
+// A temporary folder, which is removed with the object.
 class RuntimeFolder {
  public:
   static absl::StatusOr<std::shared_ptr<const RuntimeFolder>> Make() {

@@ -1,4 +1,4 @@
-// Models of IR run by a runtime instead of by our own evaluation: they are written as a file of the
+// Models of IR run by a runtime instead of x2ir's own evaluation: they are written as a file of the
 // runtime's format, as Export writes it, and what it computes is compared with what we do.
 #ifndef X2IR_RUNTIMES_CHECK_H_
 #define X2IR_RUNTIMES_CHECK_H_
@@ -23,7 +23,8 @@ namespace X2IR_API x2ir {
 class ModelInRuntime {
  public:
   // Writes the IR model to a file, at the least opset that has what it needs where the usual one
-  // has not, and opens it. The file goes with this object. Errors of Export and of Runtime::Open.
+  // has not, and opens it. The file is removed with this object. Errors of Export and of
+  // Runtime::Open.
   static absl::StatusOr<ModelInRuntime> Convert(const Model& ir,
                                                 std::shared_ptr<const Runtime> runtime,
                                                 ExportOptions options = {});
@@ -42,12 +43,12 @@ class ModelInRuntime {
   absl::Status MatchPorts();
   const Graph* graph_ = nullptr;
   std::shared_ptr<const Runtime> runtime_;
-  std::shared_ptr<const void> folder_;  // of the file; the model goes before it
+  std::shared_ptr<const void> folder_;  // of the file; the model is destroyed before it
   std::unique_ptr<RuntimeModel> model_;
   std::vector<size_t> inputs_, outputs_;  // of the graph, for each of the runtime's
 };
 
-// What the runtime gives for each case, compared with the outputs of the case; with what our own
+// What the runtime gives for each case, compared with the outputs of the case; with what x2ir's own
 // evaluation of `ir` gives, whose graph `model` has the ports of, where the case has none. `note`
 // says which runtime it was.
 absl::StatusOr<Verification> VerifyInRuntime(const Model& ir, const ModelInRuntime& model,

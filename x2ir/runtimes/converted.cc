@@ -203,7 +203,7 @@ Int8InRuntime::Int8InRuntime(const Graph& ir, Interface interface, std::vector<I
 
 absl::StatusOr<std::vector<OutputError>> Int8InRuntime::Measure(
     const std::string& path, const Interface& after, std::shared_ptr<const Runtime> runtime) const {
-  // Both list the source's ports, in its order; what became a constant before is none here.
+  // Both list the source's ports, in its order; inputs that became constants are not among them.
   const auto between = [&](const std::vector<PortChange>& before,
                            const std::vector<PortChange>& then,
                            const std::vector<std::string>& names) {

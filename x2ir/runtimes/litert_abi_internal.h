@@ -19,7 +19,7 @@ using Reporter = void(void* user, const char* format, va_list arguments);
 
 inline constexpr int kOk = 0;  // TfLiteStatus; all else is a failure
 
-// TfLiteType, by number; a null name is none that is known here.
+// TfLiteType, by number; a null name is an unknown type.
 inline constexpr const char* kTypeNames[] = {
     nullptr, "float32",   "int32",  "uint8",   "int64",   "string",     "bool",
     "int16", "complex64", "int8",   "float16", "float64", "complex128", "uint64",

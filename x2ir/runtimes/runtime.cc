@@ -83,7 +83,7 @@ absl::StatusOr<SharedLibrary> SharedLibrary::Load(const std::string& path,
     const char* why = dlerror();
     return OptionError("runtime_library", "cannot load ", title, ": ", why ? why : path);
   }
-  // What is found and does not load is told; else that there is none.
+  // Reports libraries that were found but do not load; else that none was found.
   std::string problem;
   for (const char* name : names) {
     if (load(name)) return library;

@@ -22,7 +22,7 @@ namespace X2IR_API x2ir {
 // An input or an output, as the runtime tells it.
 struct RuntimePort {
   std::string name;
-  DType dtype;  // kUndefined: it is no tensor, or of a type that is not known here
+  DType dtype;  // kUndefined: it is not a tensor, or of a type that is not known here
 };
 
 // A model that a runtime has read. Not thread-safe.

@@ -21,7 +21,7 @@ struct Outline {
     kModel,   // the root: group 0
     kModule,  // by the names of nodes (formats/module_path.h)
     kRepeat,  // `count` children that do the same one after the other
-    kBlock,   // one of these where it is no module
+    kBlock,   // one of these where it is not a module
     kPart,    // of a list that is too long
     kOwner,   // a node with nested graphs, which are its children
     kGraph,   // a nested graph

@@ -1,5 +1,5 @@
-// Cutting a graph at values: they become its inputs or outputs, and what is not needed then goes.
-// A value is called by its name, or "node:k": output k of the node of that name.
+// Cutting a graph at values: they become its inputs or outputs, and unneeded nodes are removed. A
+// value is called by its name, or "node:k": output k of the node of that name.
 #ifndef X2IR_CORE_EDIT_CUT_H_
 #define X2IR_CORE_EDIT_CUT_H_
 

@@ -146,7 +146,8 @@ absl::Status FoldInputs(Graph& graph, const NamePairs& files) {
       return Invalid("input '", name, "' is ", type.ToString(), ", and '", file, "' holds ",
                      tensor->type().ToString());
     }
-    // The file may go, and is none of the model's: nothing that is written may refer to it.
+    // The file may be removed later and does not belong to the model: written files must not refer
+    // to it.
     if (!tensor->is_string()) tensor->mutable_bytes();
     input->set_type(tensor->type());
     graph.SetDefault(input, *std::move(tensor));

@@ -24,8 +24,8 @@ absl::Status RenameValues(Graph& graph, const NamePairs& names);
 
 // Inputs become constants, by their names: copies of the arrays of .npy files, or of one element
 // the number itself ("16000", "0.5", "true"). An option error
-// ("fold_inputs") for what is no input; InvalidArgument where element type or shape do not suit;
-// else the errors of ReadNpy.
+// ("fold_inputs") for a name that is not an input; InvalidArgument if element type or shape do not
+// match; else the errors of ReadNpy.
 absl::Status FoldInputs(Graph& graph, const NamePairs& files);
 
 // Metadata of a model: an existing key gets the new value, new keys are appended.

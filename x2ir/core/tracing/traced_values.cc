@@ -280,7 +280,7 @@ absl::Status Agree(Trace& trace, Node& node, const std::vector<Value*>& operands
 
 absl::Status AgreeAlong(Trace& trace, Node& node, const std::vector<AxisPlace>& places,
                         bool may_broadcast) {
-  // Of several one that is no bound: min(n, 12) is what is left of a slice.
+  // Of several, a size that is not a bound: min(n, 12) comes from a slice.
   const auto is_bound = [](const Dim& d) { return d.ToString().find('(') != std::string::npos; };
   const Dim* varies = nullptr;
   for (const AxisPlace& p : places) {

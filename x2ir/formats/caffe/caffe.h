@@ -4,8 +4,8 @@
 // both ("convolution_param.kernel_size").
 //
 // What the file's age and phase change is settled here: layers of the versions V0 and V1 are
-// upgraded, those that are of training alone go, and a blob that layers compute in place is a value
-// of each of them. Source: BVLC's caffe.proto, net.cpp and upgrade_proto.cpp.
+// upgraded, layers for training only are removed, and a blob that layers compute in place is a
+// value of each of them. Source: BVLC's caffe.proto, net.cpp and upgrade_proto.cpp.
 #ifndef X2IR_FORMATS_CAFFE_CAFFE_H_
 #define X2IR_FORMATS_CAFFE_CAFFE_H_
 
@@ -34,8 +34,8 @@ struct CaffeOptions {
 };
 
 // Layers of data, and "Input", are inputs of the graph; blobs that no layer uses are its outputs,
-// in the order of the file. InvalidArgument or DataLoss for files that are none or broken; NotFound
-// as of OpenModelFiles, and where there are no weights for layers that have some.
+// in the order of the file. InvalidArgument or DataLoss for files that are broken or of another
+// format; NotFound as of OpenModelFiles, and where there are no weights for layers that have some.
 absl::StatusOr<Model> ReadCaffe(const Source& source, const CaffeOptions& options = {});
 
 }  // namespace x2ir

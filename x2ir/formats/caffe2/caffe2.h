@@ -41,7 +41,7 @@ struct NetArgument {
   std::string name;
   NetDesc net;
 };
-// Of either form. DataLoss or InvalidArgument for what is no net. Long "values" are a tensor.
+// Of either form. DataLoss or InvalidArgument for other files. Long "values" are a tensor.
 absl::StatusOr<NetDesc> ReadNet(const BlobPtr& file);
 bool LooksLikeNetText(std::string_view head);
 bool LooksLikeNet(std::string_view head);
@@ -58,8 +58,8 @@ struct Caffe2Options {
 };
 
 // Inputs are what neither net makes; where init_net fills all, the first one that an operator reads
-// as its own first operand. InvalidArgument or DataLoss for files that are none or broken; NotFound
-// as of OpenModelFiles.
+// as its own first operand. InvalidArgument or DataLoss for files that are broken or of another
+// format; NotFound as of OpenModelFiles.
 absl::StatusOr<Model> ReadCaffe2(const Source& source, const Caffe2Options& options = {});
 
 }  // namespace x2ir

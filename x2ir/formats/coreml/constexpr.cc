@@ -236,7 +236,7 @@ absl::StatusOr<Tensor> Wide(const Constexpr& c) {
   return Tensor::Of<float>(x->dims(), numbers);
 }
 
-// Steps with a zero point that is no integer of the data's type.
+// Steps with a zero point that is not an integer of the data's type.
 absl::StatusOr<Tensor> AffineWithFloats(const Constexpr& c) {
   X2IR_ASSIGN_OR_RETURN(const Tensor* data, Need(c, "quantized_data"));
   X2IR_ASSIGN_OR_RETURN(const Tensor* scale, Need(c, "scale"));

@@ -1,6 +1,6 @@
 // The table of MIL's operations: their arguments, results and types, as Apple's documentation of
 // coremltools lists them for iOS15 to iOS18. A node of an operation has the arguments that are
-// tensors as operands, and those that must be constants and are no weights as attributes:
+// tensors as operands, and those that must be constants and are not weights as attributes:
 //
 //   int      an int            ints    ints
 //   bool     an int            bools   ints

@@ -483,7 +483,7 @@ class ModelReader {
     X2IR_ASSIGN_OR_RETURN(NetworkLabels labels, ReadLabels(bytes, origin_));
     std::string blob = labels.probabilities;
     if (blob.empty()) {
-      // The output that is no label, if there is but one.
+      // The output that is not a label, if there is but one.
       for (const Feature& feature : description.outputs) {
         if (feature.name != description.label) blob = feature.name;
       }

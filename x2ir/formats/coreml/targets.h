@@ -16,7 +16,7 @@ inline constexpr int kOldestMilOpset = 5, kNewestMilOpset = 8;  // CoreML5 to Co
 
 // "iOS15", ..., "macOS15", ...: those whose opset is one of these.
 const std::vector<std::string>& DeploymentTargets();
-// 0 for what is no target.
+// 0 for what is not a target.
 int OpsetOfTarget(std::string_view target);
 // "iOS17", the target of that opset; of another system "macOS14".
 std::string TargetOfOpset(int opset, std::string_view system = "iOS");

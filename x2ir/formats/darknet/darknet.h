@@ -35,7 +35,7 @@ struct Section {
 
   const std::string* Find(std::string_view key) const;
 };
-// InvalidArgument with the line for what is no configuration.
+// InvalidArgument with the line for text that is not a configuration.
 absl::StatusOr<std::vector<Section>> ParseConfig(std::string_view text);
 // Whether a text begins with the section of a network.
 bool LooksLikeConfig(std::string_view head);
@@ -56,9 +56,9 @@ struct DarknetOptions {
 };
 
 // One input "data" [1, channels, height, width]; heads ([yolo], [region], [detection]) are outputs,
-// and so is the last layer. InvalidArgument or DataLoss for files that are none or broken; NotFound
-// as of OpenModelFiles; an option error about "params" where there are no weights, about "fork"
-// where their order is not known.
+// and so is the last layer. InvalidArgument or DataLoss for files that are broken or of another
+// format; NotFound as of OpenModelFiles; an option error about "params" where there are no weights,
+// about "fork" where their order is not known.
 absl::StatusOr<Model> ReadDarknet(const Source& source, const DarknetOptions& options = {});
 
 }  // namespace x2ir

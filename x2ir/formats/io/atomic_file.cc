@@ -189,7 +189,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
       return SystemError("cannot write '", path, "': ", Reason(error));
     }
     // Another process that cleans up may take the file between open and flock; then it is
-    // gone or about to be, and the next name is tried. No support for locks is no harm.
+    // gone or about to be, and the next name is tried. Missing support for locks does no harm.
     const bool taken = ::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (taken || ::fstat(fd, &info) != 0 || info.st_nlink == 0) {
       ::close(fd);

@@ -148,7 +148,7 @@ void Writer::PutType(const Type& type) {
   Put(type_text_);
 }
 
-// What is no name: text where it is UTF-8, else bytes.
+// Strings that are not names: text if they are UTF-8, else bytes.
 void Writer::PutText(std::string_view text) {
   if (IsValidUtf8(text)) return AppendJsonString(&out_, text);
   Put("{\"bytes\": \"");

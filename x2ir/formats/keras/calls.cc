@@ -124,7 +124,7 @@ CallSite FunctionCall(const Json& node, const Json& config) {
   ArgumentWriter writer(&site);
   Json named = Json::Object(), positional;
   for (const auto& [key, value] : config.members()) {
-    // A type that is the layer's is no argument; one that is, is a name.
+    // A type that is the layer's is not an argument; one that is, is a name.
     const bool policy = key == "dtype" && (value.is_object() || config.Has("function"));
     if (!IsOfLayerAlone(key) && !policy) {
       named.Set(key, value);
@@ -149,7 +149,7 @@ CallSite FunctionCall(const Json& node, const Json& config) {
 template <typename Fn>
 std::vector<CallSite> OfEach(const Json& inbound, const Fn& fn) {
   std::vector<CallSite> sites;
-  // One call that is no list of lists: ["layer", 0, 0, {}].
+  // One call that is not a list of lists: ["layer", 0, 0, {}].
   const bool single = RefOf(inbound).has_value();
   for (size_t i = 0; i < (single ? 1 : inbound.size()); ++i) {
     sites.push_back(fn(single ? inbound : inbound.at(i)));

@@ -283,7 +283,7 @@ class Hdf5Own : public Hdf5File {
 
   // --- Groups ------------------------------------------------------------------------------------
 
-  // NotFound where a part of the path is none, or a link that leads elsewhere.
+  // NotFound if a part of the path does not exist, or is a link to another file.
   absl::StatusOr<uint64_t> Address(const std::string& path) {
     uint64_t address = root_;
     for (size_t begin = 0; begin < path.size();) {
@@ -334,7 +334,7 @@ class Hdf5Own : public Hdf5File {
     if ((flags & 16) != 0) in.Skip(1);
     const std::string_view name = in.Bytes(in.UInt(size_t{1} << (flags & 3)));
     const uint64_t address = in.UInt(8);
-    // Links to names are none of ours.
+    // Links to names are not supported.
     if (type == 0 && !in.ok()) return Broken("a link");
     if (type == 0) links->Add(name, address);
     return absl::OkStatus();
@@ -618,7 +618,7 @@ class Hdf5Own : public Hdf5File {
     return ReadChunks(type, extent, chunk, tree, filters);
   }
 
-  // Elements in the order of ours are a view.
+  // Elements in the order of tensors are a view.
   absl::StatusOr<Tensor> InOrder(const ElementType& type, const std::vector<int64_t>& dims,
                                  uint64_t address, uint64_t size) {
     X2IR_ASSIGN_OR_RETURN(Tensor tensor,
@@ -782,7 +782,7 @@ class Hdf5Own : public Hdf5File {
   BlobPtr blob_;
   uint64_t offset_;
   std::string_view file_;
-  UnpackBudget budget_;  // of what is no view of the file
+  UnpackBudget budget_;  // of what is not a view of the file
   uint64_t root_ = 0;
   std::map<uint64_t, LinkList> links_;
 };

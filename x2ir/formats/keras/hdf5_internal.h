@@ -1,4 +1,4 @@
-// HDF5 files, read where they lie in memory: attributes, names of groups, datasets.
+// HDF5 files, read in place in memory: attributes, names of groups, datasets.
 //
 // A file is untrusted: links that leave it and data in other files are refused, and allocations are
 // limited by the file's size. A broken file is DataLoss.
@@ -38,10 +38,10 @@ class Hdf5File {
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
 
-  // Paths are "group/dataset"; "" is the root. False for what is no group, or no dataset.
+  // Paths are "group/dataset"; "" is the root. False if it is not a group, or not a dataset.
   virtual bool IsGroup(const std::string& path) = 0;
   virtual bool IsDataset(const std::string& path) = 0;
-  // The names in a group, as HDF5 orders them; none where it is none.
+  // The names in a group, in the order of HDF5; empty if it is not a group.
   virtual std::vector<std::string> Names(const std::string& group) = 0;
   // An attribute that is one text; nullopt where there is none.
   absl::StatusOr<std::optional<std::string>> Text(const std::string& path,

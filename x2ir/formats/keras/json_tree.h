@@ -41,7 +41,8 @@ class Json {
   static Json Array(std::vector<Json> items);
   static Json Object();
 
-  // DataLoss for what is no JSON, or is nested more than 200 deep. NaN and Infinity are numbers.
+  // DataLoss for text that is not JSON, or is nested more than 200 deep. NaN and Infinity are
+  // numbers.
   static absl::StatusOr<Json> Parse(std::string_view text);
 
   Kind kind() const { return kind_; }

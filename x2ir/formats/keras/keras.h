@@ -57,7 +57,7 @@ struct KerasOptions {
 };
 
 // The version of the graph's opset is Keras's (1, 2 or 3). InvalidArgument or DataLoss for files
-// that are none or broken; NotFound for a file of weights that was asked for.
+// that are broken or of another format; NotFound for a file of weights that was asked for.
 absl::StatusOr<Model> ReadKeras(const Source& source, const KerasOptions& options = {});
 
 // Whether a text begins as the architecture of a model.

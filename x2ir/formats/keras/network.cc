@@ -240,7 +240,7 @@ class NetworkBuilder {
     return values;
   }
 
-  // Of the first layer that is no model.
+  // Of the first layer that is not a model.
   static Json FirstConfig(const Layer& layer, int depth) {
     Json config = layer.config;
     std::string class_name = layer.class_name;

@@ -26,7 +26,7 @@ struct MxnetOptions {
 };
 
 // Parameters that no file has are inputs, and in Model::weights. InvalidArgument or DataLoss for
-// files that are none or broken; NotFound as of OpenModelFiles.
+// files that are broken or of another format; NotFound as of OpenModelFiles.
 absl::StatusOr<Model> ReadMxnet(const Source& source, const MxnetOptions& options = {});
 
 }  // namespace x2ir

@@ -48,7 +48,7 @@ struct WeightPart {
   bool tagged = false;
 };
 
-// DataLoss or InvalidArgument for what is no graph; of a text with the line.
+// DataLoss or InvalidArgument for files that are not a graph; for text with the line.
 absl::StatusOr<std::vector<Layer>> ParseParam(std::string_view text);
 absl::StatusOr<std::vector<Layer>> ParseBinaryParam(std::string_view bytes);
 bool LooksLikeParam(std::string_view head);
@@ -67,8 +67,9 @@ struct NcnnOptions {
   std::string params{};  // the file of weights; empty: the one beside the graph
 };
 
-// Blobs that no layer uses are outputs. InvalidArgument or DataLoss for files that are none or
-// broken; NotFound as of OpenModelFiles; an option error about "params" where there are no weights.
+// Blobs that no layer uses are outputs. InvalidArgument or DataLoss for files that are broken or of
+// another format; NotFound as of OpenModelFiles; an option error about "params" where there are no
+// weights.
 absl::StatusOr<Model> ReadNcnn(const Source& source, const NcnnOptions& options = {});
 
 }  // namespace x2ir

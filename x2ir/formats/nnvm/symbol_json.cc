@@ -130,7 +130,7 @@ class SymbolParser {
     return node;
   }
 
-  // What is there already stays: "attr" goes before "param".
+  // Existing attributes stay: "attr" takes precedence over "param".
   void Attrs(SymbolNode* node) {
     if (json_.Peek() != JsonReader::Kind::kObject) return json_.Skip();
     StringSet there;

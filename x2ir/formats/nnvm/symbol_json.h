@@ -55,7 +55,7 @@ absl::StatusOr<SymbolGraph> ParseSymbolJson(std::string_view text);
 
 // Whether a file starts like such a graph.
 bool LooksLikeSymbolJson(std::string_view head);
-// "(1, 2)" and "[1L, 2L]" as numbers; nullopt where it is no list of numbers. "None" has none.
+// "(1, 2)" and "[1L, 2L]" as numbers; nullopt where it is not a list of numbers. "None" has none.
 std::optional<std::vector<int64_t>> ParseTuple(std::string_view text);
 
 // Puts the nodes into a graph, each with the outputs that are used, and nested graphs as attribute

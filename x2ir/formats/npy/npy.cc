@@ -222,7 +222,7 @@ absl::StatusOr<Tensor> ReadStrings(const Header& header, std::string_view data, 
   return Tensor::Strings(header.dims, std::move(values));
 }
 
-// Numbers in another byte or element order than ours.
+// Numbers in another byte or element order than that of tensors.
 Tensor Convert(const Header& header, const Row& row, std::string_view data) {
   Tensor tensor = Tensor::Zeros(row.dtype, header.dims);
   const int64_t count = tensor.num_elements();

@@ -88,7 +88,7 @@ std::string FloatText(T number) {
     const auto [end, error] =
         std::to_chars(digits, digits + sizeof digits, number, std::chars_format::scientific);
     text.assign(digits, end);
-    // "1e-05" is no float there.
+    // "1e-05" is not a float there.
     if (text.find('.') == text.npos) text.insert(text.find('e'), ".0");
   }
   return StrCat(text, type);

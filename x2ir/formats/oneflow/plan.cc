@@ -20,7 +20,7 @@ class Planner {
   absl::StatusOr<Written> Plan() {
     plan_.job = Safe(graph_.name().empty() ? "graph" : graph_.name());
     for (const Value* input : graph_.inputs()) AddPort(input, &plan_.inputs);
-    // Names that others look for go before those of nodes.
+    // Names that other code uses take precedence over those of nodes.
     for (const Value* output : graph_.outputs()) {
       plan_.outputs.emplace_back(output, OpName(output->name()));
     }

@@ -85,8 +85,8 @@ bool IsFormerOperand(std::string_view op, std::string_view operand);
 // All of them, by name.
 const std::vector<OpSpec>& AllOps();
 
-// The enum DataType: numbers as ours and back, and its names ("kFloat"). kUndefined, 0 and "": what
-// has no counterpart.
+// The enum DataType: its numbers to DType and back, and its names ("kFloat"). kUndefined, 0 and "":
+// what has no counterpart.
 DType ToDType(int64_t data_type);
 int64_t DataTypeOf(DType dtype);
 std::string_view DataTypeName(int64_t data_type);

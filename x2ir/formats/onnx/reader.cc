@@ -245,7 +245,7 @@ absl::Status Reader::ReadAttribute(std::string_view bytes, int depth, Annotation
         WireWriter notes;
         notes.BytesUnlessEmpty(tensor_field::kName, proto.name);
         notes.Raw(proto.notes);
-        // A sparse tensor's notes begin with the name of its values, which is no field of
+        // A sparse tensor's notes begin with the name of its values, which is not a field of
         // the sparse tensor itself; the writer knows.
         if (notes.size() > 0) {
           const char* prefix = sparse ? kAttrSparseKey : kAttrTensorKey;

@@ -30,7 +30,7 @@ class Writer {
 
   absl::Status WriteModel();
   const WireWriter& out() const { return out_; }
-  // What tensors lie in.
+  // The buffers and files of tensors.
   const absl::flat_hash_set<std::shared_ptr<const MappedFile>>& files() const { return files_; }
 
  private:
@@ -391,7 +391,7 @@ absl::Status Writer::WriteGraph(uint32_t field, const Graph& graph, bool main) {
       if (FindExtra(value->annotations(), kQuantKey)) quantized.push_back(value);
     }
   }
-  // ONNX wants one.
+  // ONNX requires one.
   out_.Bytes(graph_field::kName, graph.name().empty() ? "graph" : std::string_view(graph.name()));
 
   const auto write_initializer = [&](const Value& value) -> absl::Status {

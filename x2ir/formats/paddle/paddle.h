@@ -12,9 +12,9 @@
 //
 // A value that is written twice under one name is two values here; the last one has the name. An
 // operator of PIR is "pd_op::NAME", and its slots are numbers ("0", "1"): what they are called in
-// programs is for the handlers. Attributes go over as they are: flags as integers, lists of doubles
-// and complex numbers as tensors; element types as a number of VarType in programs, as types in
-// PIR. An attribute that is a variable is an operand whose slot is the attribute's name.
+// programs is for the handlers. Attributes are copied unchanged: flags as integers, lists of
+// doubles and complex numbers as tensors; element types as a number of VarType in programs, as
+// types in PIR. An attribute that is a variable is an operand whose slot is the attribute's name.
 //
 //   feed, data          inputs of the graph; sizes of -1 are symbols "<input>_<axis>"
 //   fetch               outputs of the graph

@@ -323,7 +323,7 @@ class Pir {
         json_.Skip();
       }
     });
-    // Where things lie is no concern of ours.
+    // Places of tensors do not matter here.
     if (value) attrs->Set(name, *std::move(value));
   }
 

@@ -131,7 +131,7 @@ class Arranger {
     if (module.children.empty() || !module.weights.empty() || module.layer || &module == p_.root_) {
       return false;
     }
-    // A list that is hardly filled is none.
+    // A list with few entries does not count.
     const size_t most = 2 * module.children.size() + 8;
     return std::all_of(module.children.begin(), module.children.end(), [&](const Module* child) {
       return IsListNumber(child->segment) && std::stoul(child->segment) < most;
@@ -209,7 +209,7 @@ class Arranger {
     absl::flat_hash_map<const Step*, Module*> child_of;
     std::vector<Module*> order;
     for (Step* step : steps) {
-      // What is called twice is no link of a chain.
+      // A module that is called twice is not part of a chain.
       if (step->layer && (step->layer->first || step->layer->shared)) return false;
       Module* child = ChildWith(list, *step);
       if (!child) return false;
@@ -222,7 +222,7 @@ class Arranger {
       if (number <= last) return false;
       last = number;
     }
-    // A list that is hardly filled is none.
+    // A list with few entries does not count.
     if (last > 2 * static_cast<int64_t>(order.size()) + 2 || order.empty()) return false;
     absl::flat_hash_map<const Module*, const Value*> in, out;
     for (Step* step : steps) {
@@ -249,7 +249,7 @@ class Arranger {
     for (size_t i = 0; i < order.size(); ++i) {
       if (!in.contains(order[i]) || !out.contains(order[i])) return false;
       if (i > 0 && in[order[i]] != out[order[i - 1]]) return false;
-      // What goes on to the next goes nowhere else.
+      // A value that goes to the next part has no other user.
       if (i + 1 == order.size()) continue;
       const Value* value = out[order[i]];
       if (outputs_.contains(value)) return false;
@@ -495,7 +495,7 @@ class Arranger {
     module.children = std::move(children);
   }
 
-  // --- What goes in and comes out ---------------------------------------------------------------
+  // --- Inputs and outputs ---------------------------------------------------------------
 
   void FindDepths() {
     for (Module& module : p_.modules_) {

@@ -147,7 +147,7 @@ class Places {
     place.becomes_weight = true;
   }
 
-  // Calls that are no layers, of all that is in it.
+  // Calls that are not layers, of all that is in it.
   static Calls CallsIn(const Place& place) {
     Calls calls = place.calls;
     for (const Place* child : place.children) calls += CallsIn(*child);

@@ -43,7 +43,7 @@ bool HasElements(const Value* x, int64_t count) {
   return product && *product == count;
 }
 
-// Builds the layer that a call is. A layer whose weights do not fit it is none.
+// Builds the layer that a call is. A call whose weights do not fit is not a layer.
 class LayerFinder {
  public:
   LayerFinder(const Call& call, const std::vector<const Value*>& results, const WeightMaker& add)
@@ -179,7 +179,7 @@ std::unique_ptr<Layer> LayerFinder::Linear(std::string_view x, std::string_view 
     w = made->input(0);
     as_it_is = true;
   }
-  // What something else takes too, as it is, is no layer's.
+  // A weight that another op also uses directly belongs to no layer.
   const bool transposed = !as_it_is && !affine;
   const auto multiplies = [](const Use& use) {
     const std::string_view op = use.node->op().view();

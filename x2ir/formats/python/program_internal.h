@@ -169,7 +169,7 @@ class SizeReader {
 };
 
 // The tensor that calls make of constants by moving elements about; nullopt where they do more, or
-// where some operand is no constant.
+// where some operand is not a constant.
 bool IsZero(const Value* value);  // in every element
 std::optional<Tensor> MovedConstant(const Value* value);
 bool IsMovedConstant(const Value* value);
@@ -190,7 +190,7 @@ struct WeightMaker {
 std::unique_ptr<Layer> FindLayer(const Call& call, const std::vector<const Value*>& results,
                                  const WeightMaker& add);
 
-// What a call that is no layer after all is spelled as.
+// What a call that is not a layer after all is spelled as.
 void SpellOut(Call& call);
 
 // The module that an activation or a pool is: nn.ReLU(); null where there is none.

@@ -322,8 +322,8 @@ class Reader {
     }
   }
 
-  // Steps whose results reach no output go. Sizes are computed by name, not by steps, but for those
-  // whose place is a result.
+  // Steps whose results reach no output are removed. Sizes are computed by name, not by steps, but
+  // for those whose place is a result.
   void RemoveUnneeded() {
     uses_.clear();
     for (const Value* output : program_->outputs_) ++uses_[output];
@@ -552,7 +552,7 @@ class Reader {
       if (!shape || shape->rank() != 4 || (dim != -1 && dim != 3)) continue;
       double scale = 1;
       if (Step* sum = OnlyUse(scores, "aten::add.Tensor"); sum && !sum->call.Find("alpha")) {
-        // The mask is the operand that is no product.
+        // The mask is the operand that is not a product.
         for (const auto& [s, m] : {std::pair("self", "other"), {"other", "self"}}) {
           const Value *left = sum->call.Tensor(s), *right = sum->call.Tensor(m);
           if (!left || !right || !left->shape() || *left->shape() != *shape || uses_[left] != 1 ||
@@ -771,7 +771,7 @@ class Reader {
   // Where a layer is called again: in a module that has it. Else its weights are handed there.
   absl::Status PlaceShared(Step& step) {
     const Path& path = step.layer->first->layer->path;
-    // Its own scope, "fc" or "fc_1", is no module's.
+    // Its own scope, "fc" or "fc_1", is not a module's.
     if (step.scope.size() == path.size()) step.scope.pop_back();
     const bool around = step.scope.size() < path.size() &&
                         std::equal(step.scope.begin(), step.scope.end(), path.begin());

@@ -1,5 +1,5 @@
 // How a call of an operator is spelled in Python: a table of signatures (spelling.cc), and few that
-// have a form of their own (slices, ...). What a framework has otherwise goes before both.
+// have a form of their own (slices, ...). Entries of a framework take precedence over both.
 #ifndef X2IR_FORMATS_PYTHON_SPELLING_INTERNAL_H_
 #define X2IR_FORMATS_PYTHON_SPELLING_INTERNAL_H_
 

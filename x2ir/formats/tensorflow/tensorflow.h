@@ -41,7 +41,7 @@ struct TensorFlowOptions {
 
 // A GraphDef or SavedModel file, or a SavedModel's folder. In memory, a SavedModel's other files
 // are asked for by the names that they have in its folder ("variables/variables.index"). Errors:
-// DataLoss where the bytes are none, InvalidArgument where the model makes no sense, NotFound for
+// DataLoss if the bytes are not such a file, InvalidArgument if the model is invalid, NotFound for
 // missing files.
 absl::StatusOr<Model> ReadTensorFlow(const Source& source, const TensorFlowOptions& options = {});
 // From memory; a SavedModel's variables have no values then.

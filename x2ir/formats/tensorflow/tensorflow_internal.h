@@ -1,5 +1,5 @@
 // What the parts of the TensorFlow reader share: the numbers of the fields that are read, and
-// messages as they lie in the file.
+// messages as they are in the file.
 #ifndef X2IR_FORMATS_TENSORFLOW_TENSORFLOW_INTERNAL_H_
 #define X2IR_FORMATS_TENSORFLOW_TENSORFLOW_INTERNAL_H_
 
@@ -135,7 +135,8 @@ inline constexpr int64_t kRefOffset = 100;
 
 // DataType by name ("DT_FLOAT"), with references.
 std::optional<int64_t> TypeNumber(std::string_view name);
-// Our element type; kUndefined for what is none of ours (resource, variant, quantized, ...).
+// The element type; kUndefined for types that x2ir does not have (resource, variant, quantized,
+// ...).
 DType ToDType(int64_t type);
 // "DT_RESOURCE", for messages.
 std::string TypeName(int64_t type);
@@ -178,7 +179,7 @@ struct TensorProto {
   bool repeats;
 };
 absl::StatusOr<TensorProto> ReadTensorProto(const Source& source, std::string_view bytes);
-// The same written out, as far as the budget goes (Unimplemented).
+// The same written out, within the budget (Unimplemented).
 absl::StatusOr<Tensor> ReadTensor(const Source& source, std::string_view bytes);
 
 // AttrValue. Functions are names (strings); `function` says so. A reference to an attribute of
@@ -223,7 +224,7 @@ absl::Status ReadGraphProto(const Source& source, std::string_view bytes, GraphP
 struct OutputArgs {
   std::string_view op;
   std::vector<std::string_view> names;
-  int results = 1;  // how many of them a caller wants who asks for all
+  int results = 1;  // the number of results for callers that request all
 };
 const OutputArgs* FindOutputArgs(std::string_view op);
 // How many outputs the node's list output has, as its attributes say; nullopt: it has none.

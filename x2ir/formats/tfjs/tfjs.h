@@ -21,7 +21,8 @@ struct TfjsOptions {
 };
 
 // A model.json, or a folder with one. Files of weights are those of its own folder. InvalidArgument
-// or DataLoss for files that are none or broken, NotFound for weights that are not there.
+// or DataLoss for files that are broken or of another format, NotFound for weights that are not
+// there.
 absl::StatusOr<Model> ReadTfjs(const Source& source, const TfjsOptions& options = {});
 
 bool LooksLikeTfjs(std::string_view head);

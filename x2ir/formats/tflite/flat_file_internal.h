@@ -81,7 +81,7 @@ class FlatFile {
   // everything else and without the length that vectors have; only AddPlaceOf refers to it.
   FlatRef Data(const Tensor& tensor, uint32_t alignment, bool behind = false);
 
-  // Bytes of all that is no data, about.
+  // Bytes of all that is not data, about.
   uint64_t size() const { return size_; }
   absl::Status Write(FlatRef root, std::string_view identifier, AtomicFile& file);
 

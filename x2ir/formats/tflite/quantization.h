@@ -25,7 +25,7 @@ struct Quantization {
   friend bool operator==(const Quantization&, const Quantization&) = default;
 };
 
-// nullopt: the value is not quantized. InvalidArgument: the annotation is none of ours.
+// nullopt: the value is not quantized. InvalidArgument: the annotation is not one of x2ir's.
 absl::StatusOr<std::optional<Quantization>> QuantizationOf(const Value& value);
 bool IsQuantized(const Value& value);
 void SetQuantization(Value& value, const Quantization& quantization);

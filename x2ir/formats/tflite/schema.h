@@ -81,11 +81,11 @@ absl::Span<const std::string_view> OperatorNames();
 std::string_view EnumName(const Field& field, int64_t number);
 std::optional<int64_t> EnumNumber(const Field& field, std::string_view name);
 
-// TensorType as ours, and back. kUndefined: RESOURCE, VARIANT, and what is not known; nullopt:
+// TensorType to DType, and back. kUndefined: RESOURCE, VARIANT, and what is not known; nullopt:
 // TFLite has no such type.
 DType ToDType(int64_t tensor_type);
 std::optional<int64_t> TensorTypeOf(DType dtype);
-// "INT8" as ours: attributes that are a TensorType.
+// "INT8" to DType, for attributes that are a TensorType.
 DType ToDType(std::string_view tensor_type);
 std::string_view TensorTypeName(int64_t tensor_type);
 

@@ -8,7 +8,7 @@
 //   NAME/data/constants/...                       the same
 //
 // The older one: serialized_exported_program.json, and what torch.save made of the weights in
-// serialized_state_dict.pt and serialized_constants.pt (or .json, which is no JSON).
+// serialized_state_dict.pt and serialized_constants.pt (or .json, which is not JSON).
 #include <algorithm>
 
 #include "x2ir/formats/io/blob.h"

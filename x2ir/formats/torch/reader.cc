@@ -304,7 +304,7 @@ class Reader {
       const size_t count = scope.graph->outputs().size();
       if (output.GoTo("arg")) ReadGraphOutput(scope, kind == "loss_output");
       if (!json_.ok()) return;
-      // None is no output.
+      // None is not an output.
       if (scope.graph->outputs().size() > count)
         out_leaves_ += scope.graph->outputs()[count]->name();
       out_leaves_ += '\n';
@@ -501,7 +501,7 @@ class Reader {
     return found.size() == 1 ? *found.begin() : nullptr;
   }
 
-  // One output of a graph. What is no value becomes a constant; None is none.
+  // One output of a graph. An output that is not a value becomes a constant; None is not an output.
   void ReadGraphOutput(Scope& scope, bool bare_name = false) {
     const JsonReader::Mark here = json_.Here();
     Fields arg(json_);
@@ -727,7 +727,7 @@ class Reader {
     arg.GoToEnd();
   }
 
-  // At the value of a union's member. What is no operand is an attribute.
+  // At the value of a union's member. Everything that is not an operand is an attribute.
   std::optional<Attribute> ReadValue(Scope& scope, Call& call, std::string_view name,
                                      std::string_view kind) {
     if (kind == "as_tensor") {

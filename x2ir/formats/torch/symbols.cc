@@ -8,7 +8,8 @@
 namespace x2ir {
 namespace {
 
-// Recursive descent; `failed` once the text is no expression or says what ours cannot.
+// Recursive descent; `failed` if the text is not an expression, or one that x2ir's expressions
+// cannot represent.
 class Parser {
  public:
   explicit Parser(std::string_view text) : rest_(text) {}

@@ -9,7 +9,7 @@
 
 namespace X2IR_API x2ir {
 
-// Unknown where our expressions cannot say it, or the text is none.
+// Unknown if x2ir's expressions cannot represent it, or the text is not an expression.
 Dim ParseTorchSize(std::string_view text);
 
 }  // namespace x2ir

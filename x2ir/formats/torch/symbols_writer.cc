@@ -72,8 +72,8 @@ TorchSymbols::TorchSymbols(const Graph& graph) {
     }
   };
   walk(graph);
-  // Names that are PyTorch's stay; these go before others. Of a difference loaders ask what its
-  // parts are, which only sizes of their own tell.
+  // Names of PyTorch are kept; they take precedence over others. Of a difference loaders ask what
+  // its parts are, which only sizes of their own tell.
   for (const bool torch : {true, false}) {
     for (const bool alone : {true, false}) {
       for (const Value* input : graph.inputs()) {

@@ -125,7 +125,7 @@ class ProgramWriter {
   void WriteModel() {
     const Graph& graph = *model_.graph;
     Scope scope;
-    // The user's names go first.
+    // The user's names have priority.
     for (const Value* input : graph.inputs()) Name(scope, *input, input->name());
     for (const Value* output : graph.outputs()) {
       if (!output->is_input() && output->producer()) Name(scope, *output, output->name());
@@ -418,7 +418,7 @@ class ProgramWriter {
 
   // --- Graphs --------------------------------------------------------------------------------
 
-  // `inputs` have names and types in the scope; null: None. `single`: the result is no tuple.
+  // `inputs` have names and types in the scope; null: None. `single`: the result is not a tuple.
   void WriteGraph(Scope& scope, const Graph& graph, const std::vector<const Value*>& inputs,
                   absl::Span<const Value* const> outputs, bool single) {
     std::string& json = program_.json;

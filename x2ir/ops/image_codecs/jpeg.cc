@@ -1,4 +1,4 @@
-// JPEG, by libjpeg (libjpeg-turbo has the chroma upsampling that ONNX wants).
+// JPEG, by libjpeg (libjpeg-turbo has the chroma upsampling that ONNX requires).
 #include "x2ir/ops/image_codecs/codec_internal.h"
 
 #ifdef X2IR_HAVE_JPEG

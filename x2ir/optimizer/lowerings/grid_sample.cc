@@ -35,7 +35,7 @@ SampleBounds BoundsOf(const Sampler& s, const Expr& size) {
   return {size, last, size.Number(-0.5), size + -0.5};
 }
 
-// x folded back into the bounds; what is no number goes to the low one.
+// x folded back into the bounds; NaN becomes the low bound.
 Expr Reflect(const Expr& x, const SampleBounds& k) {
   const Expr range = k.high - k.low;
   const Expr below = x < k.low;
@@ -95,7 +95,7 @@ std::vector<Tap> TapsAlong(const Sampler& s, const Expr& place, const Expr& size
     x = Where(inside, x, edge);
   } else if (s.padding == "reflection") {
     x = Reflect(x, k);
-  } else {  // what is no number is nowhere
+  } else {  // NaN is outside
     x = Where(IsNan(x), -4, x);
   }
   x = Clip(x, x.Number(-4), size + 4);

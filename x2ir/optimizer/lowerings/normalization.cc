@@ -80,7 +80,7 @@ absl::StatusOr<Values> RmsNormAsReductions(Rewrite& r) {
 }
 X2IR_LOWERING(rms_normalization, RmsNormAsReductions);
 
-// One element is its own mean. What is not finite is no number afterwards.
+// One element is its own mean. Values that are not finite become NaN.
 absl::StatusOr<Values> InstanceNormOfOneElement(Rewrite& r) {
   Builder& b = r.b;
   const Shape* shape = r.in(0)->shape();

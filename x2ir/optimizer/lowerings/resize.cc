@@ -392,7 +392,7 @@ absl::StatusOr<Resampling> ReadResampling(Rewrite& r) {
   return s;
 }
 
-// One axis after the other; then what lies outside, and what is no number of the element type.
+// One axis after the other; then positions outside, and values beyond the element type.
 Values Resampled(const Resampling& s, const std::vector<std::pair<int64_t, AxisTaps>>& axes) {
   Builder& b = s.r.b;
   const DType dtype = s.r.dtype(kX);

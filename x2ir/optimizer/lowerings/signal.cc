@@ -62,7 +62,7 @@ std::optional<int64_t> ConstInt(const Rewrite& r, size_t i) {
   return ints && ints->size() == 1 ? std::optional((*ints)[0]) : std::nullopt;
 }
 
-// A vector as a batch of one, which runtimes want.
+// A vector as a batch of one, which runtimes require.
 absl::StatusOr<Values> DftInBatch(Rewrite& r) {
   if (r.rank(0) != 2 || !r.target.Has("dft")) return CannotExpress();
   const std::optional<int64_t> axis = Given(r, 2) ? ConstInt(r, 2) : -2;
@@ -248,7 +248,7 @@ absl::StatusOr<Values> StftAsDft(Rewrite& r) {
                       : Given(r, 2) ? SizeOf({b, r.in(2)}, 0)
                       : Given(r, 3) ? scalar(r.in(3))
                                     : SizeOf({b, r.in(0)}, 1);
-    // Of a signal shorter than a frame there is none.
+    // A signal shorter than a frame has no frames.
     const Expr count = (SizeOf({b, r.in(0)}, 1) - size + by) / by;
     const auto counting = [&](const Expr& end) {
       return Expr(b, b.Op("range", {b.Int(0, "start"), end, b.Int(1, "step")}));

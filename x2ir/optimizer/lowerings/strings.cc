@@ -72,7 +72,7 @@ std::optional<std::set<char>> ClassOf(std::string_view pattern) {
   return members;
 }
 
-// Characters go where strings are split at them and put together again.
+// Characters are removed by splitting strings at them and joining the parts.
 absl::StatusOr<Values> RemovalAsSplits(Rewrite& r) {
   const std::string& pattern = r.attrs().String("pattern");
   const auto members = ClassOf(pattern);

@@ -80,7 +80,7 @@ int BeforeWindow(const Node& node, const Flip& flip, const TransposeSet& transpo
       (pads != "NOTSET" && pads != "VALID")) {
     return 0;
   }
-  // The transpose that is left turns what the pad gives into what the window wants.
+  // The remaining transpose converts the order of the pad to that of the window.
   const Perm& given = flip.out[0];
   return Difference(now, Compose(given.empty() ? given : Inverse(given), now));
 }
