@@ -79,8 +79,8 @@ def tensor(value, dtype=None, shape=None):
 def new(dialect="", opset=None, name="graph"):
     """An empty model: of the IR, or of a dialect, to be filled through ``model.graph``.
 
-    opset: of the dialect's own ops; None: the default of the dialect. Opset
-      imports of the other domains of nodes are added automatically.
+    opset: of the dialect's own ops; None: the default of the dialect. Opset imports of the other
+      domains of nodes are added automatically.
 
     >>> g = x2ir.new().graph
     >>> x = g.add_input("x", "float32[2,n]")

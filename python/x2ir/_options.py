@@ -1,6 +1,7 @@
 """Keyword arguments as the options of the command line: texts by name.
 
-The extension module has one table of all options (``_x2ir.options()``); the flags of the programs use the same table. Signatures and docstrings are generated from it.
+The extension module has one table of all options (``_x2ir.options()``); the flags of the programs
+use the same table. Signatures and docstrings are generated from it.
 """
 
 import contextlib
