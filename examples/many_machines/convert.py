@@ -3,10 +3,10 @@
 
     convert.py LIST -o FOLDER --to FORMAT [--option NAME=VALUE]... [--scheduler HOST:PORT] [--shards N]
 
-LIST and FOLDER lie in storage that all machines see. LIST has a model a line; a tab may be followed by the
-name of its output in FOLDER. The list is done in N shards by whatever workers are free. What was done of a
-shard stands in its report, a line a model, so that a shard whose worker died is taken up where it stopped,
-by another worker or by the next run of this program. At the end FOLDER/report.jsonl has one line a model.
+LIST and FOLDER lie in storage that all machines see. LIST has one model per line; a tab may be followed by the
+name of its output in FOLDER. The list is processed in N shards by free workers. The report of a shard has one
+line per finished model, so that a shard whose worker died is continued where it stopped, by another worker or
+by the next run of this program. At the end FOLDER/report.jsonl has one line per model.
 """
 import argparse
 import fcntl

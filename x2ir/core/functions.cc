@@ -412,23 +412,23 @@ absl::StatusOr<std::vector<Node*>> Functions::Inline(const Function& function, N
   for (size_t i = 0; i < call->num_outputs(); ++i) {
     Value* result = call->output(i);
     if (!result) continue;
-    Value*& stands = values[body.outputs()[i]];
-    if (stands->producer() && stands->name().empty()) {
-      host.AdoptOutput(stands, result);
-      stands = result;
+    Value*& replacement = values[body.outputs()[i]];
+    if (replacement->producer() && replacement->name().empty()) {
+      host.AdoptOutput(replacement, result);
+      replacement = result;
     } else if (!result->is_graph_output()) {
-      host.ReplaceAllUses(result, stands);
+      host.ReplaceAllUses(result, replacement);
     } else {
       // An operand, or a result that the call gives twice, cannot bear this name as well.
-      made.push_back(host.InsertNode(call, kIrDialect, "identity", {stands}));
+      made.push_back(host.InsertNode(call, kIrDialect, "identity", {replacement}));
       host.AdoptOutput(host.AddNodeOutput(made.back(), ""), result);
     }
   }
   host.EraseUnused(call);
   for (const Value* output : body.outputs()) {  // those that the call leaves out
-    Value* stands = values[output];
-    if (stands && stands->name().empty()) {
-      host.Rename(stands, host.UniqueName(NameInside(prefix, output->name())));
+    Value* replacement = values[output];
+    if (replacement && replacement->name().empty()) {
+      host.Rename(replacement, host.UniqueName(NameInside(prefix, output->name())));
     }
   }
   return made;

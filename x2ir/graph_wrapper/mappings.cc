@@ -68,8 +68,8 @@ Fault* FindFault() {
 bool NoteFault(const char* path) {
   if (FindFault()) return true;
   for (Fault& fault : faults) {
-    pthread_t nobody{};
-    if (!fault.thread.compare_exchange_strong(nobody, ::pthread_self())) continue;
+    pthread_t unused{};
+    if (!fault.thread.compare_exchange_strong(unused, ::pthread_self())) continue;
     num_faults.fetch_add(1, std::memory_order_relaxed);
     std::strncpy(fault.path, path, sizeof(fault.path) - 1);
     return true;

@@ -86,16 +86,16 @@ class Differ {
     absl::flat_hash_set<const Node*> matched;
     for (const auto& [x, y] : match.nodes) matched.insert(y);
     // Nodes that only the other graph has come after the node that they follow there.
-    absl::flat_hash_map<const Node*, std::vector<const Node*>> behind;  // null: at the start
+    absl::flat_hash_map<const Node*, std::vector<const Node*>> after;  // null: at the start
     const Node* last = nullptr;
     for (const Node* y : other.nodes()) {
       if (matched.contains(y)) {
         last = y;
       } else {
-        behind[last].push_back(y);
+        after[last].push_back(y);
       }
     }
-    SayAlone(behind[nullptr], NodeDiff::kOnlyInOther, where);
+    SayAlone(after[nullptr], NodeDiff::kOnlyInOther, where);
     for (const Node* x : first.nodes()) {
       const auto it = match.nodes.find(x);
       if (it == match.nodes.end()) {
@@ -103,7 +103,7 @@ class Differ {
         continue;
       }
       Nodes(*x, *it->second, where, match);
-      SayAlone(behind[it->second], NodeDiff::kOnlyInOther, where);
+      SayAlone(after[it->second], NodeDiff::kOnlyInOther, where);
     }
     for (size_t i = 0; i < ports.outputs.size(); ++i) {
       const auto& [x, y] = ports.outputs[i];

@@ -13,7 +13,7 @@ uint64_t BitOf(uint32_t position) { return uint64_t{1} << (position % 62); }
 }  // namespace
 
 std::vector<Node*> NodeIndex::Find(Graph& root,
-                                   const std::function<const Behind*(Symbol op)>& wants) {
+                                   const std::function<const ProducerOps*(Symbol op)>& wants) {
   if (!made_) {
     num_nodes_ = 0;
     ops_.clear();
@@ -37,11 +37,11 @@ std::vector<Node*> NodeIndex::Find(Graph& root,
   return found;
 }
 
-NodeIndex::OpBits NodeIndex::Wanted(const Behind* behind) const {
-  if (!behind) return 0;
-  if (behind->empty()) return kEvery;
+NodeIndex::OpBits NodeIndex::Wanted(const ProducerOps* producer_ops) const {
+  if (!producer_ops) return 0;
+  if (producer_ops->empty()) return kEvery;
   OpBits bits = 0;
-  for (const Symbol op : *behind) {
+  for (const Symbol op : *producer_ops) {
     if (op == kKnownOperand) bits |= kKnown;
     const auto it = position_.find(op);
     if (it != position_.end()) bits |= BitOf(it->second);

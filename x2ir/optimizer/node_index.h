@@ -18,7 +18,7 @@ namespace X2IR_API x2ir {
 
 // A list of IR ops; a node is wanted if one of its operands is produced by one of them. Empty: the
 // node is wanted whatever produces its operands.
-using Behind = std::vector<Symbol>;
+using ProducerOps = std::vector<Symbol>;
 // In such a list, instead of an op: an operand that is a constant, or whose elements inference
 // knows.
 inline constexpr std::string_view kKnownOperand = "(known)";
@@ -29,7 +29,7 @@ class NodeIndex {
   // in its nested graphs). `wants` gives the list for an op, or null if no node of that op is
   // wanted. Some unwanted nodes may be among them, since ops share bits (OpBits). Walks over the
   // graph if Forget was called since the last Find, and over one array else.
-  std::vector<Node*> Find(Graph& root, const std::function<const Behind*(Symbol op)>& wants);
+  std::vector<Node*> Find(Graph& root, const std::function<const ProducerOps*(Symbol op)>& wants);
   // All nodes that the last walk saw, of any dialect.
   size_t num_nodes() const { return num_nodes_; }
   // Must be called before the next Find when nodes were added, erased, or got another op or
@@ -41,7 +41,7 @@ class NodeIndex {
   void Add(Graph& graph);
   uint32_t PositionOf(Symbol op);
   OpBits OperandsOf(const Node& node);
-  OpBits Wanted(const Behind* behind) const;
+  OpBits Wanted(const ProducerOps* producer_ops) const;
   bool made_ = false;
   size_t num_nodes_ = 0;
   std::vector<Symbol> ops_;  // that occur, each once

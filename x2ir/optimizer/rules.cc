@@ -26,9 +26,9 @@ struct RulesOfOp {
     RuleFn run;
     SourcePlace place;
   };
-  std::vector<Rule> rules;  // in their order in the source, by file and line
-  bool everywhere = false;  // one of them has no restriction on the producer
-  Behind behind;            // what the others say
+  std::vector<Rule> rules;   // in their order in the source, by file and line
+  bool everywhere = false;   // one of them has no restriction on the producer
+  ProducerOps producer_ops;  // what the others say
 };
 using Rules = absl::flat_hash_map<Symbol, RulesOfOp>;  // by op
 
@@ -37,15 +37,16 @@ struct RuleEntry {
   Symbol op;
   bool (*which)(const OpDef& op);  // of all such ops, instead of the one
   RuleFn rule;
-  std::vector<std::string_view> behind;
+  std::vector<std::string_view> producer_ops;
   SourcePlace place;
 };
 
 void AddRule(Rules& rules, Symbol op, const RuleEntry& entry) {
   RulesOfOp& of_op = rules[op];
   InsertInSourceOrder(of_op.rules, {entry.rule, entry.place});
-  of_op.everywhere |= entry.behind.empty();
-  of_op.behind.insert(of_op.behind.end(), entry.behind.begin(), entry.behind.end());
+  of_op.everywhere |= entry.producer_ops.empty();
+  of_op.producer_ops.insert(of_op.producer_ops.end(), entry.producer_ops.begin(),
+                            entry.producer_ops.end());
 }
 
 struct AllRules {
@@ -87,14 +88,14 @@ constexpr int64_t kMaxChangesPerNode = 32;
 }  // namespace
 
 bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule,
-                  const std::vector<std::string_view>& behind, SourcePlace place) {
-  RuleTable().Add({pass, op, nullptr, rule, behind, place});
+                  const std::vector<std::string_view>& producer_ops, SourcePlace place) {
+  RuleTable().Add({pass, op, nullptr, rule, producer_ops, place});
   return true;
 }
 
 bool RegisterRuleOfOps(std::string_view pass, bool (*which)(const OpDef& op), RuleFn rule,
-                       const std::vector<std::string_view>& behind, SourcePlace place) {
-  RuleTable().Add({pass, Symbol(), which, rule, behind, place});
+                       const std::vector<std::string_view>& producer_ops, SourcePlace place) {
+  RuleTable().Add({pass, Symbol(), which, rule, producer_ops, place});
   return true;
 }
 
@@ -105,12 +106,12 @@ class Worklist {
  public:
   // Without an index all nodes of the rules' ops.
   Worklist(Graph& root, const Rules& rules, NodeIndex* index) : rules_(rules), names_(root) {
-    static const auto* anywhere = new Behind;
+    static const auto* anywhere = new ProducerOps;
     NodeIndex own;
-    const auto wants = [&](Symbol op) -> const Behind* {
+    const auto wants = [&](Symbol op) -> const ProducerOps* {
       const auto it = rules.find(op);
       if (it == rules.end()) return nullptr;
-      return index && !it->second.everywhere ? &it->second.behind : anywhere;
+      return index && !it->second.everywhere ? &it->second.producer_ops : anywhere;
     };
     NodeIndex& nodes = index ? *index : own;
     const std::vector<Node*> found = nodes.Find(root, wants);

@@ -81,11 +81,11 @@ using RuleFn = absl::StatusOr<bool> (*)(Rewriter&);
 // Whether the pass has rules for the op.
 bool HasRules(std::string_view pass, Symbol op);
 bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule,
-                  const std::vector<std::string_view>& behind = {},
+                  const std::vector<std::string_view>& producer_ops = {},
                   SourcePlace place = SourcePlace::Here());
 // A rule for every op of which `which` is true.
 bool RegisterRuleOfOps(std::string_view pass, bool (*which)(const OpDef& op), RuleFn rule,
-                       const std::vector<std::string_view>& behind = {},
+                       const std::vector<std::string_view>& producer_ops = {},
                        SourcePlace place = SourcePlace::Here());
 // Runs the rules of a pass until none changes anything (bounded by the size of the graph), and
 // returns how many changes they made. Without an index in the context the rules' lists of producers

@@ -39,7 +39,7 @@ absl::StatusOr<Value*> FindByName(Graph& graph, const std::string& name) {
 std::string AlsoToCut(const Graph& graph, const std::vector<Value*>& wanted,
                       const std::vector<Value*>& missing) {
   // What is computed of some values, and they themselves.
-  const auto behind = [&](const std::vector<Value*>& values) {
+  const auto users_of = [&](const std::vector<Value*>& values) {
     absl::flat_hash_set<const Value*> found(values.begin(), values.end());
     for (const Node* node : graph.nodes()) {
       const auto operands = node->inputs();
@@ -51,7 +51,7 @@ std::string AlsoToCut(const Graph& graph, const std::vector<Value*>& wanted,
     }
     return found;
   };
-  const auto of_wanted = behind(wanted), of_missing = behind(missing);
+  const auto of_wanted = users_of(wanted), of_missing = users_of(missing);
   std::vector<std::string> names;
   const auto look_at = [&](const Value* value) {
     if (!value || of_wanted.contains(value) || !of_missing.contains(value)) return;

@@ -135,9 +135,9 @@ absl::StatusOr<Tensor> BlockTable(const Constexpr& c) {
     if (numbers[i] >= entries) return DataLoss("an index beyond the end of the table");
     const size_t block = BlockOf(index, indices->dims(), blocks);
     const auto place = static_cast<int64_t>(i);
-    const int64_t behind = place % inner, before = place / inner / own, at = place / inner % own;
+    const int64_t after = place % inner, before = place / inner / own, at = place / inner % own;
     for (int64_t k = 0; k < length; ++k) {
-      const int64_t to = (before * own * length + at * length + k) * inner + behind;
+      const int64_t to = (before * own * length + at * length + k) * inner + after;
       const size_t from =
           (block * static_cast<size_t>(entries) + numbers[i]) * static_cast<size_t>(length) +
           static_cast<size_t>(k);

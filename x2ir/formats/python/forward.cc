@@ -91,8 +91,8 @@ class ForwardWriter {
     if (name.ends_with("_output_0")) name.remove_suffix(9);
     if (const size_t slash = name.rfind('/'); slash != name.npos) name = name.substr(slash + 1);
     if (const size_t colon = name.rfind(':'); colon != name.npos && colon + 1 < name.size()) {
-      const std::string_view behind = name.substr(colon + 1);
-      name = behind == "0" || behind == "1" ? name.substr(0, colon) : behind;
+      const std::string_view suffix = name.substr(colon + 1);
+      name = suffix == "0" || suffix == "1" ? name.substr(0, colon) : suffix;
     }
     while (!name.empty() && (name.back() == '_' || (name.back() >= '0' && name.back() <= '9'))) {
       name.remove_suffix(1);

@@ -84,9 +84,9 @@ class Scanner {
   }
   void Open(char c) {
     const char before = at_ == 0 ? ' ' : line_[at_ - 1];
-    const bool behind = IsWord(before) || before == ')' || before == ']';
-    Bracket bracket{c == '[' && behind ? 'x' : c, {}, {}};
-    if (c == '(' && behind) {
+    const bool after_word = IsWord(before) || before == ')' || before == ']';
+    Bracket bracket{c == '[' && after_word ? 'x' : c, {}, {}};
+    if (c == '(' && after_word) {
       bracket.call = word_;
     } else if (c != '{' && !open_.empty() && bracket.kind != 'x') {
       bracket.call = open_.back().call;  // a tuple or a list among the arguments

@@ -89,9 +89,9 @@ FlatRef FlatFile::Table(FlatTable table) {
                                  .vtable = it->second});
 }
 
-FlatRef FlatFile::Data(const Tensor& tensor, uint32_t alignment, bool behind) {
+FlatRef FlatFile::Data(const Tensor& tensor, uint32_t alignment, bool at_end) {
   objects_.push_back(
-      {.kind = Kind::kData, .alignment = alignment, .data = tensor, .behind = behind});
+      {.kind = Kind::kData, .alignment = alignment, .data = tensor, .at_end = at_end});
   return {static_cast<uint32_t>(objects_.size())};
 }
 
@@ -145,7 +145,7 @@ void FlatFile::PlaceOthers() {
   };
   bool any_filled = false;
   for (const uint32_t number : data_) {
-    any_filled |= !at(number).behind && at(number).data.nbytes() < kLargeData;
+    any_filled |= !at(number).at_end && at(number).data.nbytes() < kLargeData;
   }
   for (const uint32_t number : leaves_) {
     const Object& leaf = at(number);
@@ -157,7 +157,7 @@ void FlatFile::PlaceOthers() {
   }
   const auto class_of = [&](uint32_t number) {
     const Object& data = at(number);
-    return data.data.nbytes() >= kLargeData || data.behind ? 1000u : data.alignment;
+    return data.data.nbytes() >= kLargeData || data.at_end ? 1000u : data.alignment;
   };
   std::stable_sort(data_.begin(), data_.end(),
                    [&](uint32_t a, uint32_t b) { return class_of(a) < class_of(b); });
@@ -168,7 +168,7 @@ void FlatFile::PlaceOthers() {
   for (const uint32_t number : data_) {
     Object& data = at(number);
     if (class_of(number) == 1000u) put_rest();
-    const uint64_t length = data.behind ? 0 : kLength;
+    const uint64_t length = data.at_end ? 0 : kLength;
     end_ = RoundUpTo(end_, 4);
     for (;;) {
       const uint64_t gap = RoundUpTo(end_ + length, data.alignment) - length - end_;
@@ -247,9 +247,9 @@ absl::Status FlatFile::Write(FlatRef root, std::string_view identifier, AtomicFi
       bytes += piece.bytes;
       continue;
     }
-    const uint64_t length = piece.behind ? 0 : kLength;
+    const uint64_t length = piece.at_end ? 0 : kLength;
     bytes.resize(piece.place - length - file.size());
-    if (!piece.behind) {
+    if (!piece.at_end) {
       char count[kLength];
       flatbuffers::WriteScalar(count, static_cast<flatbuffers::uoffset_t>(piece.data.nbytes()));
       bytes.append(count, sizeof count);

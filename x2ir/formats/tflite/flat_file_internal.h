@@ -77,9 +77,9 @@ class FlatFile {
   }
   FlatRef Vector(const std::vector<FlatRef>& objects);
   FlatRef Table(FlatTable table);
-  // A vector of the tensor's bytes, which lie at a multiple of `alignment`. `behind`: after
+  // A vector of the tensor's bytes, which lie at a multiple of `alignment`. `at_end`: after
   // everything else and without the length that vectors have; only AddPlaceOf refers to it.
-  FlatRef Data(const Tensor& tensor, uint32_t alignment, bool behind = false);
+  FlatRef Data(const Tensor& tensor, uint32_t alignment, bool at_end = false);
 
   // Bytes of all that is not data, about.
   uint64_t size() const { return size_; }
@@ -95,7 +95,7 @@ class FlatFile {
     std::vector<FlatTable::Field> fields{};
     uint32_t vtable = 0;  // of a table: the number of its vtable
     Tensor data{};
-    bool behind = false;
+    bool at_end = false;
     uint64_t place = 0;  // where it begins; for data, after its length
   };
 

@@ -105,7 +105,7 @@ class Writer {
     AddMetadata();
     uint64_t total = file_.size();
     for (const Tensor& tensor : buffers_.all()) total += tensor.nbytes() + kWeightAlignment + 32;
-    const FlatRef model = Finish(/*behind=*/total > kMaxInVectors);
+    const FlatRef model = Finish(/*at_end=*/total > kMaxInVectors);
     X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(sink.name()));
     X2IR_RETURN_IF_ERROR(file_.Write(model, fb::ModelIdentifier(), file));
     return file.Commit();
@@ -571,12 +571,12 @@ class Writer {
     }
   }
 
-  FlatRef Finish(bool behind) {
+  FlatRef Finish(bool at_end) {
     std::vector<FlatRef> buffers = {file_.Table({})};
     for (const Tensor& tensor : buffers_.all()) {
-      const FlatRef data = file_.Data(tensor, AlignmentOf(tensor.nbytes()), behind);
+      const FlatRef data = file_.Data(tensor, AlignmentOf(tensor.nbytes()), at_end);
       FlatTable buffer;
-      if (behind) {
+      if (at_end) {
         buffer.AddPlaceOf(fb::Buffer::VT_OFFSET, data);
         buffer.Add(fb::Buffer::VT_SIZE, uint64_t{tensor.nbytes()});
       } else {

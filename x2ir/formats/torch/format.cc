@@ -9,7 +9,7 @@ namespace {
 // Whether images have their channels last: ops say so, or most convolutions and pools follow a
 // transpose.
 bool IsChannelsLast(const Graph& graph) {
-  int64_t windows = 0, behind = 0;
+  int64_t windows = 0, after_transpose = 0;
   for (const Node* node : graph.nodes()) {
     const Attribute* layout = node->attrs().Find("layout");
     const std::string* text = layout ? layout->get<std::string>() : nullptr;
@@ -17,9 +17,9 @@ bool IsChannelsLast(const Graph& graph) {
     if (*text == "channels_last") return true;
     ++windows;
     const Node* before = node->input(0) ? node->input(0)->producer() : nullptr;
-    behind += before && before->Is("transpose");
+    after_transpose += before && before->Is("transpose");
   }
-  return 2 * behind > windows;
+  return 2 * after_transpose > windows;
 }
 
 [[maybe_unused]] const bool kRegistered = RegisterFormat({

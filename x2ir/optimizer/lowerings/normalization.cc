@@ -167,7 +167,7 @@ absl::StatusOr<Values> BatchNormTrainingAsReductions(Rewrite& r) {
   }
   Value* column_shape = b.Ints(column, "column_shape");
   Value* flat_shape = b.Ints({-1}, "flat_shape");
-  auto stand = [&](size_t i) {  // an operand of one number a channel, to stand beside x
+  auto per_channel = [&](size_t i) {  // an operand of one number a channel, to broadcast with x
     return b.Op("reshape", {CastTo(b, r.in(i), affine, in), column_shape});
   };
   Value* mean = Mean(b, r.in(0), axes);
@@ -175,8 +175,8 @@ absl::StatusOr<Values> BatchNormTrainingAsReductions(Rewrite& r) {
   Value* variance = Mean(b, b.Op("mul", {deviation, deviation}), axes);
   Value* epsilon = b.Scalar(in, r.attrs().Float("epsilon"), "epsilon");
   Value* spread = b.Op("sqrt", {b.Op("add", {variance, epsilon})});
-  Value* y = b.Op("mul", {b.Op("div", {deviation, spread}), stand(1)});
-  Values results = {b.Op("add", {y, stand(2)})};
+  Value* y = b.Op("mul", {b.Op("div", {deviation, spread}), per_channel(1)});
+  Values results = {b.Op("add", {y, per_channel(2)})};
   const double momentum = r.attrs().Float("momentum");
   Value* current[] = {mean, variance};
   for (size_t i = 1; i < r.num_outputs(); ++i) {

@@ -104,8 +104,8 @@ absl::StatusOr<Values> JoinAsConcat(Rewrite& r) {
   Builder& b = r.b;
   if (size.value() == 0) {
     Value* before = b.Op("shape", {r.in(0)}, {{"end", axis}});
-    Value* behind = b.Op("shape", {r.in(0)}, {{"start", axis + 1}});
-    Value* dims = b.Op("concat", {before, behind}, {{"axis", 0}});
+    Value* after = b.Op("shape", {r.in(0)}, {{"start", axis + 1}});
+    Value* dims = b.Op("concat", {before, after}, {{"axis", 0}});
     return Values{b.Op("expand", {Text(b, ""), dims})};
   }
   const std::string& separator = r.attrs().String("separator");

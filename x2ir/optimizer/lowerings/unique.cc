@@ -78,8 +78,8 @@ absl::StatusOr<Values> UniqueByComparing(Rewrite& r) {
         b.Op("arg_max", {Expr(b, same).To(DType::kInt32)}, {{"axis", 1}, {"keepdims", 0}});
     precedes = b.Op("less", {row, begin});
   }
-  Value* stands = b.Op("unsqueeze", {first, b.Ints({1}, "axis")});
-  Value* inverse = sum(b.Op("and", {stands, precedes}), 0);
+  Value* is_first = b.Op("unsqueeze", {first, b.Ints({1}, "axis")});
+  Value* inverse = sum(b.Op("and", {is_first, precedes}), 0);
   const auto pick = [&](Value* from, Value* at) {
     return b.Op("gather", {from, at}, {{"axis", 0}});
   };

@@ -130,7 +130,7 @@ void Region::AddRoot(Value* value) {
     }
     const Perm order = Normalized(*PermOf(*use.node));
     const Value* transposed = use.node->output(0);
-    for (const Use& behind : transposed->uses()) AddWant(root, behind, order);
+    for (const Use& user : transposed->uses()) AddWant(root, user, order);
     if (transposed->is_graph_output()) root.wants.push_back({-1, order, order});
   }
   if (value->is_graph_output()) root.wants.push_back({-1, {}, {}});

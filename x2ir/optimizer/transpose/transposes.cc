@@ -106,7 +106,7 @@ int64_t EliminateIn(Graph& graph, const PassContext& context,
 }
 
 absl::StatusOr<int64_t> EliminateTransposes(Graph& graph, const PassContext& context) {
-  static const auto* anywhere = new Behind;
+  static const auto* anywhere = new ProducerOps;
   const auto candidate = [](Symbol op) {
     return op == "transpose" || op == "reshape" ? anywhere : nullptr;
   };
