@@ -325,7 +325,7 @@ absl::StatusOr<Transposed> ReadTransposed(const AttributeMap& attrs, std::vector
                    " and ", sizes.size());
   }
   const AutoPad pad = t.window.auto_pad;
-  const bool same = pad == AutoPad::kSameUpper || pad == AutoPad::kSameLower;
+  const bool same = IsSame(pad);
   for (size_t i = 0; i < n; ++i) {
     const int64_t stride = t.window.strides[i];
     if (extra[i] < 0 || extra[i] >= (int64_t{1} << 31)) {
@@ -342,10 +342,7 @@ absl::StatusOr<Transposed> ReadTransposed(const AttributeMap& attrs, std::vector
       t.out.push_back(sizes.empty() ? in[i] * Dim(stride) : Dim(sizes[i]));
       const Dim total = Max(full - t.out.back(), 0);
       if (total.is_static()) {
-        const int64_t small = total.value() / 2;
-        const bool upper = pad == AutoPad::kSameUpper;
-        t.window.pads[i] = upper ? small : total.value() - small;
-        t.window.pads[i + n] = upper ? total.value() - small : small;
+        t.window.SplitPads(i, total.value(), pad == AutoPad::kSameUpper);
       }
     }
     const Dim& out = t.out.back();

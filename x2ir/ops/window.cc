@@ -36,8 +36,6 @@ int64_t FloorDivide(int64_t a, int64_t b) {  // b > 0
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
-bool IsSame(AutoPad p) { return p == AutoPad::kSameUpper || p == AutoPad::kSameLower; }
-
 }  // namespace
 
 absl::StatusOr<bool> ChannelsLast(const AttributeMap& attrs) {
@@ -79,6 +77,30 @@ absl::StatusOr<AutoPad> ReadAutoPad(const AttributeMap& attrs) {
   return Invalid("auto_pad: expected NOTSET, SAME_UPPER, SAME_LOWER or VALID, got '", name, "'");
 }
 
+std::vector<int64_t> Window::begins() const {
+  return {pads.begin(), pads.begin() + static_cast<ptrdiff_t>(rank())};
+}
+std::vector<int64_t> Window::ends() const {
+  return {pads.begin() + static_cast<ptrdiff_t>(rank()), pads.end()};
+}
+bool Window::padded() const {
+  return std::any_of(pads.begin(), pads.end(), [](int64_t pad) { return pad != 0; });
+}
+bool Window::even() const { return begins() == ends(); }
+bool Window::dilated() const {
+  return std::any_of(dilations.begin(), dilations.end(), [](int64_t d) { return d != 1; });
+}
+void Window::SplitPads(size_t i, int64_t total, bool odd_at_end) {
+  const int64_t half = total / 2;
+  pads[i] = odd_at_end ? half : total - half;
+  pads[i + rank()] = total - pads[i];
+}
+
+int64_t SamePadding(int64_t in, int64_t extent, int64_t stride) {
+  const int64_t last = (CeilDivide(in, stride) - 1) * stride;
+  return std::max<int64_t>(0, last + extent - in);
+}
+
 absl::StatusOr<Window> ReadWindow(const AttributeMap& attrs, std::vector<int64_t> kernel) {
   Window w;
   const size_t n = kernel.size();
@@ -93,6 +115,7 @@ absl::StatusOr<Window> ReadWindow(const AttributeMap& attrs, std::vector<int64_t
   // "pads cannot be used simultaneously with auto_pad": the latter says it all.
   if (w.auto_pad != AutoPad::kNotSet) w.pads.assign(2 * n, 0);
   w.ceil_mode = attrs.Int("ceil_mode", 0) != 0;
+  X2IR_ASSIGN_OR_RETURN(w.channels_last, ChannelsLast(attrs));
   return w;
 }
 
@@ -135,12 +158,8 @@ absl::StatusOr<PlacedWindow> PlaceWindow(Window window, absl::Span<const int64_t
   }
   if (IsSame(window.auto_pad)) {
     for (size_t i = 0; i < n; ++i) {
-      const int64_t last = (placed.out[i] - 1) * window.strides[i];
-      const int64_t total = std::max<int64_t>(0, last + window.extent(i) - in[i]);
-      const int64_t small = total / 2;
-      const bool upper = window.auto_pad == AutoPad::kSameUpper;
-      window.pads[i] = upper ? small : total - small;
-      window.pads[i + n] = upper ? total - small : small;
+      window.SplitPads(i, SamePadding(in[i], window.extent(i), window.strides[i]),
+                       window.auto_pad == AutoPad::kSameUpper);
     }
   }
   placed.window = std::move(window);

@@ -35,24 +35,40 @@ Tensor ToChannelsLast(const Tensor& t);
 
 enum class AutoPad { kNotSet, kSameUpper, kSameLower, kValid };
 absl::StatusOr<AutoPad> ReadAutoPad(const AttributeMap& attrs);
+inline bool IsSame(AutoPad p) { return p == AutoPad::kSameUpper || p == AutoPad::kSameLower; }
 
 struct Window {
-  std::vector<int64_t> kernel;  // one number per spatial axis, as the next two
-  std::vector<int64_t> strides;
-  std::vector<int64_t> dilations;
-  std::vector<int64_t> pads;  // all begins, then all ends; zeros unless auto_pad is NOTSET
+  std::vector<int64_t> kernel = {};  // one number per spatial axis, as the next two
+  std::vector<int64_t> strides = {};
+  std::vector<int64_t> dilations = {};
+  std::vector<int64_t> pads = {};  // all begins, then all ends; zeros unless auto_pad is NOTSET
   AutoPad auto_pad = AutoPad::kNotSet;
   bool ceil_mode = false;
+  bool channels_last = false;
 
   size_t rank() const { return kernel.size(); }
   // What the kernel covers, gaps of dilation included.
-  int64_t extent(size_t i) const { return (kernel[i] - 1) * dilations[i] + 1; }
+  int64_t extent(size_t i) const {
+    return (kernel[i] - 1) * (dilations.empty() ? 1 : dilations[i]) + 1;
+  }
   int64_t pad_begin(size_t i) const { return pads[i]; }
   int64_t pad_end(size_t i) const { return pads[i + rank()]; }
+  std::vector<int64_t> begins() const;
+  std::vector<int64_t> ends() const;
+  int64_t axis(size_t i) const { return SpatialAxis(channels_last, static_cast<int64_t>(i)); }
+
+  bool padded() const;   // whether a pad is not 0
+  bool even() const;     // whether both ends of each axis have the same pads
+  bool dilated() const;  // whether a dilation is not 1
+  // Gives axis i `total` elements of padding, of which an odd one is at the end, or at the begin.
+  void SplitPads(size_t i, int64_t total, bool odd_at_end);
 };
 
-// Reads strides, dilations, pads, auto_pad and ceil_mode (absent or empty: 1, 1, 0, NOTSET, 0)
-// for that kernel, and checks lengths and ranges (InvalidArgument).
+// What SAME adds to an axis of `in` elements: as much as gives a window for each step.
+int64_t SamePadding(int64_t in, int64_t extent, int64_t stride);
+
+// Reads strides, dilations, pads, auto_pad, ceil_mode and layout (absent or empty: 1, 1, 0, NOTSET,
+// 0, channels_first) for that kernel, and checks lengths and ranges (InvalidArgument).
 absl::StatusOr<Window> ReadWindow(const AttributeMap& attrs, std::vector<int64_t> kernel);
 
 // Positions along spatial axis i over `in` elements. InvalidArgument when the kernel is

@@ -28,11 +28,21 @@ std::vector<int64_t> PerAxis(CaffeArgs& a, std::string_view field, std::string_v
   return numbers;
 }
 
+Window TakeCaffeWindow(CaffeArgs& a, size_t spatial) {
+  Window w;
+  w.kernel = PerAxis(a, "kernel_size", "kernel", spatial, 0);
+  w.strides = PerAxis(a, "stride", "stride", spatial, 1);
+  w.dilations = PerAxis(a, "dilation", "dilation", spatial, 1);
+  w.pads = BothEnds(PerAxis(a, "pad", "pad", spatial, 0));
+  CheckWindow(a, w);
+  return w;
+}
+
 // With the channels on another axis than 1 those before them are all of the batch.
 struct Convolved {
   int64_t axis = 1;
   Expr x = nullptr;
-  SymbolWindow window;
+  Window window;
   Expr weights = nullptr;
   Value* bias = nullptr;
   int64_t group = 1;
@@ -53,13 +63,7 @@ Convolved ConvolutionOf(CaffeArgs& a, bool by_channel) {
   if (by_channel && !a.Has("group")) c.group = out.is_static() ? out.value() : 1;
   if (c.group < 1) a.Fail(Invalid("a group of ", c.group));
   if (a.Bool("bias_term", true)) c.bias = a.blob(1, 1);
-  c.window.kernel = PerAxis(a, "kernel_size", "kernel", spatial, 0);
-  c.window.strides = PerAxis(a, "stride", "stride", spatial, 1);
-  c.window.dilations = PerAxis(a, "dilation", "dilation", spatial, 1);
-  const std::vector<int64_t> pads = PerAxis(a, "pad", "pad", spatial, 0);
-  c.window.pads = pads;
-  c.window.pads.insert(c.window.pads.end(), pads.begin(), pads.end());
-  CheckWindow(a, c.window);
+  c.window = TakeCaffeWindow(a, spatial);
   const auto sizes = KnownSizes(c.weights, 2, rank);
   if (sizes && *sizes != c.window.kernel) {
     a.Fail(Invalid("weights of another window than kernel_size says"));
@@ -84,11 +88,7 @@ Value* DepthwiseConvolution(CaffeArgs& a) {
 }
 Value* Deconvolution(CaffeArgs& a) {
   const Convolved c = ConvolutionOf(a, false);
-  AttributeMap attrs = c.window.Attrs();
-  attrs.Set("group", c.group);
-  std::vector<Value*> operands = {c.x, c.weights};
-  if (c.bias) operands.push_back(c.bias);
-  return WithFront(a, c, a.Op("conv_transpose", std::move(operands), std::move(attrs)));
+  return WithFront(a, c, MakeConvTranspose(c.x, c.weights, c.bias, c.window, c.group));
 }
 // The windows of a convolution as channels: [batch, channels * window, ...].
 absl::StatusOr<Value*> Im2col(CaffeArgs& a) {
@@ -96,14 +96,7 @@ absl::StatusOr<Value*> Im2col(CaffeArgs& a) {
   a.Drop({"num_output", "group", "bias_term", "force_nd_im2col"});
   if (a.AxisOf(a.Int("axis", 1)) != 1) return Unimplemented("channels on another axis than 1");
   const auto spatial = static_cast<size_t>(std::max<int64_t>(rank - 2, 0));
-  SymbolWindow w;
-  w.kernel = PerAxis(a, "kernel_size", "kernel", spatial, 0);
-  w.strides = PerAxis(a, "stride", "stride", spatial, 1);
-  w.dilations = PerAxis(a, "dilation", "dilation", spatial, 1);
-  w.pads = PerAxis(a, "pad", "pad", spatial, 0);
-  w.pads.insert(w.pads.end(), w.pads.begin(),
-                w.pads.begin() + static_cast<std::ptrdiff_t>(spatial));
-  CheckWindow(a, w);
+  const Window w = TakeCaffeWindow(a, spatial);
   const Dim channels = DimAt(a.in(0), 1);
   a.Require(channels.is_static(), "windows of an unknown number of channels");
   const auto window = CheckedProduct(w.kernel);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "x2ir/handlers/caffe/pool.h"
 #include "x2ir/handlers/caffe2/caffe2.h"
 
 namespace x2ir {
@@ -13,7 +12,7 @@ namespace {
 enum LegacyPad : int64_t { kNotSet, kValid, kSame, kCaffe };
 
 struct Windows {
-  SymbolWindow window;
+  Window window;
   int64_t legacy = kNotSet;
 };
 // One number for all axes, or those of height and width, or a list.
@@ -67,18 +66,18 @@ absl::StatusOr<Value*> Conv(Caffe2Args& a) {
 absl::StatusOr<Value*> ConvTranspose(Caffe2Args& a) {
   Windows w = WindowsOf(a);
   CheckWindow(a, w.window);
-  const std::vector<int64_t> more = PerAxis(a, "adj", "adjs", w.window.spatial(), 0);
+  const std::vector<int64_t> more = PerAxis(a, "adj", "adjs", w.window.rank(), 0);
   const bool last = w.window.channels_last;
   w.window.channels_last = false;
-  AttributeMap attrs = w.window.Attrs();
-  attrs.Set("group", a.Int("group", 1));
-  attrs.Set("output_padding", more);
-  if (!last) return a.Op("conv_transpose", a.inputs(), std::move(attrs)).value();
-  // Weights are [in, kernel..., out].
-  std::vector<Value*> operands = a.inputs();
-  for (size_t i = 0; i < 2; ++i) operands[i] = MoveAxis(a.in(i), a.RankOf(i) - 1, 1);
-  const Expr y = a.Op("conv_transpose", std::move(operands), std::move(attrs));
-  return MoveAxis(y, 1, a.RankOf() - 1).value();
+  const int64_t group = a.Int("group", 1);
+  // With channels last weights are [in, kernel..., out].
+  const auto first = [&](size_t i) {
+    return last ? MoveAxis(a.in(i), a.RankOf(i) - 1, 1) : a.in(i);
+  };
+  const Expr x = first(0), weights = first(1);
+  const Expr y =
+      MakeConvTranspose(x, weights, a.has(2) ? a.in(2).value() : nullptr, w.window, group, more);
+  return (last ? MoveAxis(y, 1, a.RankOf() - 1) : y).value();
 }
 
 absl::StatusOr<Value*> PoolOp(Caffe2Args& a, bool mean) {
@@ -91,22 +90,13 @@ absl::StatusOr<Value*> PoolOp(Caffe2Args& a, bool mean) {
     return GlobalPool(a, a.in(0), mean ? PoolKind::kAverage : PoolKind::kMax, last).value();
   }
   const Windows w = WindowsOf(a);
-  SymbolPool pool;
-  pool.window = w.window;
-  pool.kind = mean ? PoolKind::kAverage : PoolKind::kMax;
-  pool.count_include_pad = count;
+  // A mean counts what is of the image, unless it is told otherwise.
+  WindowPool pool{w.window, mean ? PoolKind::kAverage : PoolKind::kMax, count};
   if (w.legacy == kCaffe) {
     a.Require(!w.window.channels_last, "channels last");
-    CaffePool of_caffe;
-    const auto middle = w.window.pads.begin() + static_cast<std::ptrdiff_t>(w.window.spatial());
-    of_caffe.kernel = w.window.kernel;
-    of_caffe.strides = w.window.strides;
-    of_caffe.begins.assign(w.window.pads.begin(), middle);
-    of_caffe.ends.assign(middle, w.window.pads.end());
-    // A mean counts what is of the image, unless it is told otherwise.
-    of_caffe.count_padding = count;
-    return (mean ? CaffeMeanPool(a, a.in(0), of_caffe) : CaffeMaxPool(a, a.in(0), of_caffe))
-        .value();
+    pool.window.dilations.clear();
+    pool.window.ceil_mode = true;
+    return PoolByEnds(a, a.in(0), pool).value();
   }
   if (w.legacy != kNotSet && w.legacy != kValid) {
     return Unimplemented("legacy_pad ", w.legacy);
@@ -227,8 +217,7 @@ absl::StatusOr<Value*> GroupNorm(Caffe2Args& a) {
   return (last ? MoveAxis(scaled, 1, rank - 1) : scaled).value();
 }
 Value* LpPool(Caffe2Args& a) {
-  SymbolPool pool;
-  pool.kind = PoolKind::kLp;
+  WindowPool pool{.window = {}, .kind = PoolKind::kLp};
   const double p = a.Number("p", 2);
   a.Require(p >= 1 && p == std::floor(p) && p < 64, "a power that is no integer");
   pool.p = static_cast<int64_t>(p);

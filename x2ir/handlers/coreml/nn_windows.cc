@@ -13,35 +13,28 @@ namespace x2ir {
 namespace {
 
 // valid, same, or what else the layer has.
-void PadAutomatically(NnArgs& a, CoremlWindow* window) {
+void PadAutomatically(NnArgs& a, Window* window) {
   if (a.Given("same")) {
     const std::string mode = a.Enum("same.asymmetryMode", "BOTTOM_RIGHT_HEAVY");
-    window->padding = mode == "TOP_LEFT_HEAVY" ? "same_lower" : "same";
+    window->auto_pad = mode == "TOP_LEFT_HEAVY" ? AutoPad::kSameLower : AutoPad::kSameUpper;
     return;
   }
   a.Require(a.Given("valid"), "padding of no kind");
   a.Given("valid.paddingAmounts");
-  const std::vector<int64_t> borders = BordersOf(a, "valid.paddingAmounts");
-  window->padding = "custom";
-  window->begins = {borders[0], borders[2]};
-  window->ends = {borders[1], borders[3]};
+  window->pads = PadsOfPairs(BordersOf(a, "valid.paddingAmounts"));
 }
 
-Expr Convolved(NnArgs& a, const Expr& x, Value* weights, Value* bias, const CoremlWindow& window,
+Expr Convolved(NnArgs& a, const Expr& x, Value* weights, Value* bias, const Window& window,
                int64_t groups, bool transposed, const std::vector<int64_t>& sizes) {
   if (transposed) return Deconvolved(a, x, weights, bias, window, groups, sizes);
-  AttributeMap attrs = WindowAttrs(a, window);
-  attrs.Set("group", groups);
-  std::vector<Value*> operands = {x, weights};
-  if (bias) operands.push_back(bias);
-  return {a, a.b().Op("conv", std::move(operands), std::move(attrs))};
+  return MakeConv(x, weights, bias, window, groups);
 }
 
 Expr Convolution(NnArgs& a) {
   const int64_t out = a.Int("outputChannels"), in = a.Int("kernelChannels"),
                 groups = a.Int("nGroups", 1);
   const std::vector<int64_t> kernel = a.List("kernelSize", {3, 3});
-  CoremlWindow window;
+  Window window;
   window.strides = a.List("stride", {1, 1});
   window.dilations = a.List("dilationFactor", {1, 1});
   a.Require(kernel.size() == 2 && window.strides.size() == 2 && window.dilations.size() == 2,
@@ -85,15 +78,14 @@ Expr OfWhole(const Expr& x, std::string_view kind, const std::vector<int64_t>& a
 Expr Pooling(NnArgs& a) {
   const std::string kind = KindOfPool(a);
   const bool whole = a.Flag("globalPooling"), exclude = a.Flag("avgPoolExcludePadding");
-  CoremlWindow window;
+  Window window;
   window.kernel = a.List("kernelSize", {3, 3});
   window.strides = a.List("stride", {1, 1});
   a.Require(window.kernel.size() == 2 && window.strides.size() == 2, "a kernel of other axes");
   if (a.Given("includeLastPixel")) {
     const std::vector<int64_t> pads = a.List("includeLastPixel.paddingAmounts", {0, 0});
     a.Require(pads.size() == 2, "pads of other axes");
-    window.padding = "custom";
-    window.begins = window.ends = pads;
+    window.pads = BothEnds(pads);
     window.ceil_mode = true;
   } else if (!whole || a.Given("same") || a.Given("valid")) {
     PadAutomatically(a, &window);
@@ -113,23 +105,22 @@ std::vector<int64_t> Three(NnArgs& a, std::string_view what, int64_t fallback) {
   return numbers;
 }
 
-void PadThree(NnArgs& a, CoremlWindow* window) {
+void PadThree(NnArgs& a, Window* window) {
   const std::string type = a.Enum("paddingType", "CUSTOM");
-  for (const char* side : {"Front", "Top", "Left"}) {
-    window->begins.push_back(a.Int(Symbol(StrCat("customPadding", side))));
-  }
-  for (const char* side : {"Back", "Bottom", "Right"}) {
-    window->ends.push_back(a.Int(Symbol(StrCat("customPadding", side))));
+  std::vector<int64_t> pads;
+  for (const char* side : {"Front", "Top", "Left", "Back", "Bottom", "Right"}) {
+    pads.push_back(a.Int(Symbol(StrCat("customPadding", side))));
   }
   a.Require(type == "CUSTOM" || type == "VALID" || type == "SAME", StrCat("padding ", type));
-  window->padding = type == "CUSTOM" ? "custom" : type == "SAME" ? "same" : "valid";
+  if (type == "CUSTOM") window->pads = std::move(pads);
+  if (type == "SAME") window->auto_pad = AutoPad::kSameUpper;
 }
 
 Expr Convolution3d(NnArgs& a) {
   const int64_t out = a.Int("outputChannels"), in = a.Int("inputChannels"),
                 groups = a.Int("nGroups", 1);
   const std::vector<int64_t> kernel = Three(a, "kernel", 3);
-  CoremlWindow window;
+  Window window;
   window.strides = Three(a, "stride", 1);
   window.dilations = Three(a, "dilation", 1);
   PadThree(a, &window);
@@ -146,7 +137,7 @@ Expr Convolution3d(NnArgs& a) {
 
 Expr Pooling3d(NnArgs& a) {
   const std::string kind = KindOfPool(a);
-  CoremlWindow window;
+  Window window;
   window.kernel = Three(a, "kernel", 3);
   window.strides = Three(a, "stride", 1);
   PadThree(a, &window);

@@ -104,9 +104,8 @@ absl::StatusOr<Expr> Normed(DarknetArgs& a, const Expr& x, const Expr& bias, con
   return BatchNormalize(a, x, scales, bias, mean, Square(Sqrt(variance) + 0.000001), 1, 0);
 }
 
-SymbolWindow SquareWindow(int64_t size, std::vector<int64_t> strides, int64_t dilation,
-                          int64_t padding) {
-  SymbolWindow w;
+Window SquareWindow(int64_t size, std::vector<int64_t> strides, int64_t dilation, int64_t padding) {
+  Window w;
   w.kernel = {size, size};
   w.strides = std::move(strides);
   w.dilations = {dilation, dilation};
@@ -131,7 +130,7 @@ Expr Blurred(DarknetArgs& a, const Expr& x, int64_t kind, const std::vector<int6
 // 1 above 0, else -1, as a float.
 Expr Signs(const Expr& x) { return (x > 0.0).To(x.dtype()) * 2.0 - 1.0; }
 
-SymbolWindow WindowOf(DarknetArgs& a) {
+Window WindowOf(DarknetArgs& a) {
   const int64_t size = a.Integer("size", 1), stride = a.Integer("stride", 1),
                 dilation = a.Integer("dilation", 1), stride_x = a.Integer("stride_x", -1),
                 stride_y = a.Integer("stride_y", -1), given = a.Integer("padding", 0);
@@ -141,7 +140,7 @@ SymbolWindow WindowOf(DarknetArgs& a) {
                       step, padding * step);
 }
 absl::StatusOr<Value*> Convolutional(DarknetArgs& a) {
-  SymbolWindow window = WindowOf(a);
+  Window window = WindowOf(a);
   const bool norm = a.Flag("batch_normalize", false) || a.Flag("cbn", false);
   const int64_t blur = a.Integer("antialiasing", 0);
   a.Drop({"filters", "share_index", "angle", "cbn"});
@@ -171,14 +170,12 @@ absl::StatusOr<Value*> Convolutional(DarknetArgs& a) {
   return Blurred(a, y, blur, strides).value();
 }
 absl::StatusOr<Value*> Deconvolutional(DarknetArgs& a) {
-  const SymbolWindow window = WindowOf(a);
+  const Window window = WindowOf(a);
   CheckWindow(a, window);
   const bool norm = a.Flag("batch_normalize", false);
   a.Drop({"filters"});
   const Expr bias = a.weights(0), kernel = a.weights(norm ? 4 : 1);
-  std::vector<Value*> operands = {a.image(), kernel};
-  if (!norm) operands.push_back(bias);
-  Expr y = a.Op("conv_transpose", operands, window.Attrs());
+  Expr y = MakeConvTranspose(a.image(), kernel, norm ? nullptr : bias.value(), window, 1);
   if (norm) {
     X2IR_ASSIGN_OR_RETURN(y, Normed(a, y, bias, a.weights(1), a.weights(2), a.weights(3)));
   }
@@ -219,11 +216,7 @@ absl::StatusOr<Value*> Local(DarknetArgs& a) {
   for (int64_t i = 0; i < window; ++i) ones[static_cast<size_t>(i * window + i)] = 1;
   const Expr each = NumbersAs(a, x.dtype(), {window, 1, size, size}, ones)
                         .Op("tile", {a.b().Ints({channels.value(), 1, 1, 1})});
-  SymbolWindow w;
-  w.kernel = {size, size};
-  w.strides = {stride, stride};
-  w.dilations = {1, 1};
-  w.pads = {pad, pad, pad, pad};
+  const Window w = SquareWindow(size, {stride, stride}, 1, pad);
   const Expr columns = Convolve(a, x, each, nullptr, w, channels.value());
   const auto places = KnownSizes(columns, 2, 4), wanted = KnownSizes(bias, 1, 3);
   if (!places || places != wanted) return Unimplemented("windows at other places than weights");
@@ -287,7 +280,7 @@ class Parts {
 
   DarknetArgs& a_;
   const bool images_, norm_;
-  SymbolWindow window_;
+  Window window_;
   int64_t groups_ = 1;
 };
 
@@ -379,20 +372,20 @@ absl::StatusOr<Value*> History(DarknetArgs& a) {
 
 // Padding is what all windows need; half of it, rounded down, stands before the image. With a blur
 // behind it a pool takes steps of 1.
-SymbolWindow PoolOf(DarknetArgs& a, const Expr& x, std::vector<int64_t> strides) {
+Window PoolOf(DarknetArgs& a, const Expr& x, std::vector<int64_t> strides) {
   const int64_t size = a.Integer("size", a.Integer("stride", 1)),
                 padding = a.Integer("padding", size - 1);
-  SymbolWindow w = SquareWindow(size, std::move(strides), 1, padding / 2);
+  Window w = SquareWindow(size, std::move(strides), 1, padding / 2);
   CheckWindow(a, w);
   a.Require(padding / 2 < size, "padding of as much as the window");
   for (size_t i = 0; i < 2; ++i) {
     const Dim dim = DimAt(x, static_cast<int64_t>(i) + 2);
     a.Require(dim.is_static(), "a pool of an image of unknown size");
-    const int64_t step = w.strides[i], room = dim.value() + padding - size;
-    a.Require(room >= 0, "a window larger than the image");
-    const int64_t last = room / step * step - padding / 2;
-    a.Require(last < dim.value(), "a pool whose last window stands behind the image");
-    w.pads[2 + i] = std::max<int64_t>(last + size - dim.value(), 0);
+    w.pads[2 + i] = padding - padding / 2;
+    a.Require(dim.value() + padding >= size, "a window larger than the image");
+    const LastWindow last = LastOf(w, i, dim.value(), /*within=*/false);
+    a.Require(last.begin < dim.value(), "a pool whose last window stands behind the image");
+    w.pads[2 + i] = std::max<int64_t>(last.beyond, 0);
   }
   return w;
 }
@@ -417,18 +410,12 @@ absl::StatusOr<Value*> MaxPool(DarknetArgs& a) {
     a.Drop({"size", "padding"});
     return Blurred(a, MaxOfDepth(a, x, channels), blur, strides).value();
   }
-  const SymbolWindow window = PoolOf(a, x, blur != 0 ? std::vector<int64_t>{1, 1} : strides);
-  AttributeMap attrs = window.Attrs();
-  attrs.Set("kernel_shape", window.kernel);
-  return Blurred(a, a.Op("max_pool", {x}, std::move(attrs)), blur, strides).value();
+  const Window window = PoolOf(a, x, blur != 0 ? std::vector<int64_t>{1, 1} : strides);
+  return Blurred(a, MakePool(x, {window}), blur, strides).value();
 }
 absl::StatusOr<Value*> LocalAvgPool(DarknetArgs& a) {
   const Expr x = a.image();
-  const SymbolWindow window = PoolOf(a, x, PoolSteps(a));
-  AttributeMap attrs = window.Attrs();
-  attrs.Set("kernel_shape", window.kernel);
-  attrs.Set("count_include_pad", 0);
-  return a.Op("average_pool", {x}, std::move(attrs)).value();
+  return MakePool(x, {PoolOf(a, x, PoolSteps(a)), PoolKind::kAverage}).value();
 }
 // x / (kappa + alpha * sum of squares around it)^beta. The kernel carries the sum from channel to
 // channel: it begins with the channels before size / 2, takes up the one that enters the window and
@@ -559,10 +546,8 @@ absl::StatusOr<Value*> Upsample(DarknetArgs& a) {
     const auto sizes = KnownSizes(a.image(), 2, 4);
     a.Require(sizes && (*sizes)[0] % stride == 0 && (*sizes)[1] % stride == 0,
               "rectangles that do not fill the image");
-    SymbolPool pool;
-    pool.window = SquareWindow(-stride, {-stride, -stride}, 1, 0);
-    pool.kind = PoolKind::kSum;
-    return Scaled(PoolWindows(a, a.image(), pool), scale).value();
+    const WindowPool sum{SquareWindow(-stride, {-stride, -stride}, 1, 0), PoolKind::kSum};
+    return Scaled(PoolWindows(a, a.image(), sum), scale).value();
   }
   return Scaled(Repeated(a, a.image(), stride, stride), scale).value();
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
@@ -12,45 +13,39 @@
 
 namespace x2ir {
 
-KerasWindow TakeKerasWindow(KerasArgs& a, size_t spatial) {
+void SetPadding(NodeReader& a, const std::string& padding, Window* window) {
+  if (padding == "same") {
+    window->auto_pad = AutoPad::kSameUpper;
+  } else if (padding == "causal") {
+    a.Require(window->rank() == 1, "causal padding of several axes");
+    window->pads = {window->extent(0) - 1, 0};
+  } else {
+    a.Require(padding == "valid", StrCat("padding '", padding, "'"));
+  }
+}
+
+Window TakeKerasWindow(KerasArgs& a, size_t spatial) {
   constexpr int64_t kMost = int64_t{1} << 24;
-  KerasWindow w;
+  Window w;
   w.kernel = a.Tuple("kernel_size", spatial, 1);
   w.strides = a.Tuple("strides", spatial, 1);
   w.dilations = a.Tuple("dilation_rate", spatial, 1);
-  w.padding = a.Text("padding", "valid");
   w.channels_last = a.ChannelsLast();
   for (const auto* list : {&w.kernel, &w.strides, &w.dilations}) {
     for (const int64_t n : *list) {
       if (n < 1 || n > kMost) a.Fail(Invalid("a window of size or step ", n));
     }
   }
+  SetPadding(a, a.Text("padding", "valid"), &w);
   return w;
 }
 
-AttributeMap WindowAttributes(NodeReader& a, const KerasWindow& w) {
-  AttributeMap attrs = {{"layout", w.channels_last ? "channels_last" : "channels_first"}};
-  attrs.Set("strides", w.strides);
-  attrs.Set("dilations", w.dilations);
-  if (w.padding == "same") {
-    attrs.Set("auto_pad", "SAME_UPPER");
-  } else if (w.padding == "causal") {
-    a.Require(w.kernel.size() == 1, "causal padding of several axes");
-    attrs.Set("pads", Attribute::Ints{(w.kernel[0] - 1) * w.dilations[0], 0});
-  } else {
-    a.Require(w.padding == "valid", StrCat("padding '", w.padding, "'"));
-  }
-  return attrs;
-}
-
-Expr ConvolveKeras(NodeReader& a, const Expr& x, const Expr& kernel, const KerasWindow& window,
+Expr ConvolveKeras(NodeReader& a, const Expr& x, const Expr& kernel, const Window& window,
                    int64_t groups) {
   const auto spatial = static_cast<int64_t>(window.kernel.size());
   if (kernel.rank() != spatial + 2) a.Fail(Invalid("a kernel of ", kernel.rank(), " axes"));
   if (x.rank() != spatial + 2) a.Fail(Invalid("an image of ", x.rank(), " axes"));
-  AttributeMap attrs = WindowAttributes(a, window);
-  attrs.Set("group", groups);
-  return a.Op("conv", {x, KernelToOihw(a, kernel)}, attrs);
+  return MakeConv(x, KernelToOihw(a, kernel), nullptr, window, groups);
 }
 
 namespace {
@@ -76,15 +71,13 @@ Expr DepthwiseKernel(NodeReader& a, const Expr& kernel, int64_t* channels) {
 
 }  // namespace
 
-Expr DepthwiseKeras(NodeReader& a, const Expr& x, const Expr& kernel, const KerasWindow& window) {
+Expr DepthwiseKeras(NodeReader& a, const Expr& x, const Expr& kernel, const Window& window) {
   if (kernel.rank() != static_cast<int64_t>(window.kernel.size()) + 2) {
     a.Fail(Invalid("a kernel of ", kernel.rank(), " axes"));
   }
   int64_t channels = 0;
   const Expr w = DepthwiseKernel(a, kernel, &channels);
-  AttributeMap attrs = WindowAttributes(a, window);
-  attrs.Set("group", channels);
-  return a.Op("conv", {x, w}, attrs);
+  return MakeConv(x, w, nullptr, window, channels);
 }
 
 Expr WithBias(const Expr& y, const Expr& bias, bool channels_last) {
@@ -103,7 +96,7 @@ template <size_t kSpatial>
 Value* Conv(KerasArgs& a) {
   a.Integer("filters", 0);
   a.Ignore("call.theano_layout");
-  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  const Window window = TakeKerasWindow(a, kSpatial);
   const std::vector<Expr> w = a.Weights(KernelNames(a, {"kernel"}));
   const int64_t groups = a.Integer("groups", 1);
   Expr y = ConvolveKeras(a, a.tensor(), w[0], window, groups);
@@ -116,7 +109,7 @@ Value* DepthwiseConv(KerasArgs& a) {
   for (const char* name : {"depth_multiplier", "filters", "groups", "call.theano_layout"}) {
     a.Ignore(name);
   }
-  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  const Window window = TakeKerasWindow(a, kSpatial);
   const std::vector<Expr> w = a.Weights(KernelNames(a, {"depthwise kernel"}));
   Expr y = DepthwiseKeras(a, a.tensor(), w[0], window);
   if (w.size() > 1) y = WithBias(y, w[1], window.channels_last);
@@ -129,11 +122,10 @@ Value* SeparableConv(KerasArgs& a) {
   for (const char* name : {"depth_multiplier", "filters", "groups", "call.theano_layout"}) {
     a.Ignore(name);
   }
-  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  const Window window = TakeKerasWindow(a, kSpatial);
   const std::vector<Expr> w = a.Weights(KernelNames(a, {"depthwise kernel", "pointwise kernel"}));
-  KerasWindow point;
+  Window point{.channels_last = window.channels_last};
   point.kernel = point.strides = point.dilations = std::vector<int64_t>(kSpatial, 1);
-  point.channels_last = window.channels_last;
   Expr y = ConvolveKeras(a, DepthwiseKeras(a, a.tensor(), w[0], window), w[1], point);
   if (w.size() > 2) y = WithBias(y, w[2], window.channels_last);
   return ActivatedBy(a, "activation", y);
@@ -145,16 +137,16 @@ Value* ConvTranspose(KerasArgs& a) {
   for (const char* name : {"filters", "groups", "output_shape", "call.theano_layout"}) {
     a.Ignore(name);
   }
-  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  Window window = TakeKerasWindow(a, kSpatial);
   const std::vector<int64_t> added = a.Integers("output_padding");
   const std::vector<Expr> w = a.Weights(KernelNames(a, {"kernel"}));
-  a.Require(window.padding == "same" || window.padding == "valid",
-            StrCat("padding '", window.padding, "'"));
+  a.Require(window.pads.empty(), "padding 'causal'");
   if (a.RankOf(w[0]) != kSpatial + 2) a.Fail(Invalid("a kernel of ", a.RankOf(w[0]), " axes"));
-  const bool same = window.padding == "same";
-  std::vector<int64_t> pads(2 * kSpatial, 0), more(kSpatial, 0);
+  const bool same = IsSame(std::exchange(window.auto_pad, AutoPad::kNotSet));
+  window.pads.assign(2 * kSpatial, 0);
+  std::vector<int64_t> more(kSpatial, 0);
   for (size_t i = 0; i < kSpatial; ++i) {
-    const int64_t size = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    const int64_t size = window.extent(i);
     // How much larger than (in - 1) * stride + size the result is.
     int64_t excess =
         same ? window.strides[i] - size : std::max<int64_t>(window.strides[i] - size, 0);
@@ -165,29 +157,23 @@ Value* ConvTranspose(KerasArgs& a) {
     if (excess >= 0) {
       more[i] = excess;
     } else {
-      pads[i] = -excess / 2;
-      pads[kSpatial + i] = -excess - pads[i];
+      window.SplitPads(i, -excess, /*odd_at_end=*/true);
     }
   }
-  AttributeMap attrs = {{"layout", window.channels_last ? "channels_last" : "channels_first"}};
-  attrs.Set("strides", window.strides);
-  attrs.Set("dilations", window.dilations);
-  attrs.Set("pads", pads);
   const bool pad_after = [&] {
     for (size_t i = 0; i < kSpatial; ++i) {
       if (more[i] >= std::max(window.strides[i], window.dilations[i])) return true;
     }
     return false;
   }();
-  if (!pad_after) attrs.Set("output_padding", more);
   std::vector<int64_t> perm = {static_cast<int64_t>(kSpatial) + 1, static_cast<int64_t>(kSpatial)};
   for (size_t i = 0; i < kSpatial; ++i) perm.push_back(static_cast<int64_t>(i));
-  Expr y = a.Op("conv_transpose", {a.tensor(), Relaid(a, w[0], perm)}, attrs);
+  const Expr x = a.tensor();
+  Expr y = MakeConvTranspose(x, Relaid(a, w[0], perm), nullptr, window, 1,
+                             pad_after ? std::vector<int64_t>() : more);
   if (pad_after) {
-    const size_t first = window.channels_last ? 1 : 2;
-    std::vector<int64_t> ends(2 * (kSpatial + 2), 0);
-    for (size_t i = 0; i < kSpatial; ++i) ends[kSpatial + 2 + first + i] = more[i];
-    y = y.Op("pad", {a.b().Ints(ends)});
+    window.pads = JoinPads(std::vector<int64_t>(kSpatial, 0), more);
+    y = y.Op("pad", {a.b().Ints(TensorPads(window))});
   }
   if (w.size() > 1) y = WithBias(y, w[1], window.channels_last);
   return ActivatedBy(a, "activation", y);

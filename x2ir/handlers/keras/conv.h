@@ -5,26 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/handlers/keras/keras.h"
 
 namespace X2IR_API x2ir {
 
-struct KerasWindow {
-  std::vector<int64_t> kernel, strides, dilations;
-  std::string padding = "valid";  // "valid", "same", "causal"
-  bool channels_last = true;
-};
-
+// The padding "valid", "same" or "causal" of a window whose kernel and dilations are known.
+void SetPadding(NodeReader& a, const std::string& padding, Window* window);
 // kernel_size, strides, dilation_rate, padding and data_format of a layer.
-KerasWindow TakeKerasWindow(KerasArgs& a, size_t spatial);
-// layout, strides, dilations and padding as IR's convolutions have them.
-AttributeMap WindowAttributes(NodeReader& a, const KerasWindow& window);
+Window TakeKerasWindow(KerasArgs& a, size_t spatial);
 
 // A convolution; kernel [space..., in of a group, out].
-Expr ConvolveKeras(NodeReader& a, const Expr& x, const Expr& kernel, const KerasWindow& window,
+Expr ConvolveKeras(NodeReader& a, const Expr& x, const Expr& kernel, const Window& window,
                    int64_t groups = 1);
 // Each channel by itself; kernel [space..., in, multiplier].
-Expr DepthwiseKeras(NodeReader& a, const Expr& x, const Expr& kernel, const KerasWindow& window);
+Expr DepthwiseKeras(NodeReader& a, const Expr& x, const Expr& kernel, const Window& window);
 // Pools to a size, with windows that differ from place to place.
 Expr AdaptivePool(NodeReader& a, const Expr& x, std::vector<int64_t> sizes, bool channels_last,
                   bool average);

@@ -15,7 +15,7 @@ Values ConvLstm(KerasArgs& a) {
   a.Ignore("filters");
   a.Ignore("call.theano_layout");
   a.Require(!a.Flag("time_major", false), "time_major");
-  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  const Window window = TakeKerasWindow(a, kSpatial);
   const RecurrentSettings settings = TakeRecurrentSettings(a);
   const bool biased = a.Flag("use_bias", true);
   const keras::Json activation = a.Given("activation") ? a.Nested("activation") : keras::Json();
@@ -45,11 +45,10 @@ Values ConvLstm(KerasArgs& a) {
     const Expr zeros = Filled(a, x.dtype(), of_state, 0);
     states = {zeros, zeros};
   }
-  KerasWindow again;
-  again.kernel = window.kernel;
+  Window again{.kernel = window.kernel,
+               .auto_pad = AutoPad::kSameUpper,
+               .channels_last = window.channels_last};
   again.strides = again.dilations = std::vector<int64_t>(kSpatial, 1);
-  again.padding = "same";
-  again.channels_last = window.channels_last;
   const auto step = [&](const Expr& now, const std::vector<Expr>& before) -> std::vector<Expr> {
     const Expr z = now + ConvolveKeras(a, before[0], w[1], again);
     const auto gate = [&](int64_t i) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/pool.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/keras/conv.h"
@@ -195,7 +196,7 @@ Value* FunctionPool(KerasCall& c) {
 }
 
 // Operations of Keras 3 are of as many axes as x has.
-KerasWindow WindowOf(KerasCall& c, const Expr& x, std::vector<int64_t> kernel) {
+Window WindowOf(KerasCall& c, const Expr& x, std::vector<int64_t> kernel) {
   const auto spatial = static_cast<size_t>(std::max<int64_t>(x.rank() - 2, 1));
   const auto list = [&](std::string_view name) {
     std::vector<int64_t> all = c.Integers(name).value_or(std::vector<int64_t>{1});
@@ -204,16 +205,17 @@ KerasWindow WindowOf(KerasCall& c, const Expr& x, std::vector<int64_t> kernel) {
     if (all.size() != spatial || !good) c.Fail(Invalid("argument '", name, "'"));
     return all;
   };
-  KerasWindow window;
+  Window window;
   window.kernel = std::move(kernel);
   if (window.kernel.empty()) window.kernel = list("pool_size");
   window.strides = c.Given("strides") ? list("strides") : std::vector<int64_t>(spatial, 1);
   window.dilations = list("dilation_rate");
-  window.padding = c.Text("padding", "valid");
-  const std::string layout = c.Text("data_format", "channels_last");
+  const std::string padding = c.Text("padding", "valid"),
+                    layout = c.Text("data_format", "channels_last");
   if (layout != "channels_last" && layout != "channels_first") c.Fail(Invalid("'", layout, "'"));
   window.channels_last = layout == "channels_last";
   if (window.kernel.size() != spatial) c.Fail(Invalid("a window of another rank"));
+  SetPadding(c, padding, &window);
   return window;
 }
 std::vector<int64_t> KernelSizes(KerasCall& c, const Expr& kernel) {
@@ -222,7 +224,7 @@ std::vector<int64_t> KernelSizes(KerasCall& c, const Expr& kernel) {
   sizes->resize(sizes->size() - 2);
   return *std::move(sizes);
 }
-Expr Convolved(KerasCall& c, const Expr& x, const Expr& kernel, const KerasWindow& window) {
+Expr Convolved(KerasCall& c, const Expr& x, const Expr& kernel, const Window& window) {
   const Dim of_x = DimAt(x, window.channels_last ? x.rank() - 1 : 1),
             of_kernel = DimAt(kernel, kernel.rank() - 2);
   c.Require(of_x.is_static() && of_kernel.is_static() && of_kernel.value() > 0,
@@ -234,12 +236,12 @@ Expr Convolved(KerasCall& c, const Expr& x, const Expr& kernel, const KerasWindo
 // Of as many axes as x has, where TensorFlow says so.
 Value* FunctionConvolution(KerasCall& c) {
   const Expr x = c.Tensor("x"), kernel = c.Tensor("filters", x.dtype());
-  KerasWindow window;
+  Window window;
   window.kernel = KernelSizes(c, kernel);
   const std::string layout = c.Text("data_format", "N...C");
   window.channels_last = !layout.starts_with("NC");
-  window.padding = c.Text("padding", "VALID");
-  for (char& letter : window.padding) letter = static_cast<char>(std::tolower(letter));
+  std::string padding = c.Text("padding", "VALID");
+  for (char& letter : padding) letter = static_cast<char>(std::tolower(letter));
   for (const auto& [name, list] :
        {std::pair("strides", &window.strides), std::pair("dilations", &window.dilations)}) {
     *list = c.Integers(name).value_or(std::vector<int64_t>{1});
@@ -247,7 +249,8 @@ Value* FunctionConvolution(KerasCall& c) {
     const bool good = std::ranges::all_of(*list, [](int64_t n) { return n > 0 && n <= (1 << 24); });
     if (list->size() != window.kernel.size() || !good) c.Fail(Invalid("argument '", name, "'"));
   }
-  c.Require(window.padding != "causal", "causal padding");
+  c.Require(padding != "causal", "causal padding");
+  SetPadding(c, padding, &window);
   return Convolved(c, x, kernel, window);
 }
 
@@ -262,21 +265,20 @@ Value* FunctionDepthwiseConv(KerasCall& c) {
 Value* FunctionSeparableConv(KerasCall& c) {
   const Expr x = c.Floats("x"), kernel = c.Tensor("depthwise", x.dtype()),
              point = c.Tensor("pointwise", x.dtype());
-  const KerasWindow window = WindowOf(c, x, KernelSizes(c, kernel));
-  KerasWindow one = window;
+  const Window window = WindowOf(c, x, KernelSizes(c, kernel));
+  Window one = window;
   one.kernel = one.strides = one.dilations = std::vector<int64_t>(window.kernel.size(), 1);
+  one.pads.assign(one.pads.size(), 0);
   return Convolved(c, DepthwiseKeras(c, x, kernel, window), point, one);
 }
 
 template <bool kAverage>
 Value* FunctionPoolOf(KerasCall& c) {
   const Expr x = c.Tensor("x");
-  KerasWindow window = WindowOf(c, x, {});
+  Window window = WindowOf(c, x, {});
   if (!c.Given("strides")) window.strides = window.kernel;
-  AttributeMap attrs = WindowAttributes(c, window);
-  attrs.Erase("dilations");
-  attrs.Set("kernel_shape", window.kernel);
-  return x.Op(kAverage ? "average_pool" : "max_pool", {}, attrs);
+  window.dilations.clear();
+  return MakePool(x, {window, kAverage ? PoolKind::kAverage : PoolKind::kMax});
 }
 
 template <bool kAverage>

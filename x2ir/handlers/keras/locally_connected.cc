@@ -33,15 +33,14 @@ Reach ReachAlong(KerasArgs& a, int64_t in, int64_t kernel, int64_t stride, bool 
 
 // Implementations 2 and 3: the layer is one matrix. It is stored whole, of which what is out of
 // reach does not count, or as the elements that count, in order.
-Expr WholeMatrix(KerasArgs& a, const Expr& x, const std::vector<Expr>& w,
-                 const KerasWindow& window) {
+Expr WholeMatrix(KerasArgs& a, const Expr& x, const std::vector<Expr>& w, const Window& window) {
   const auto spatial = window.kernel.size();
   const int64_t rank = static_cast<int64_t>(spatial) + 2;
   if (a.RankOf(x) != rank) a.Fail(Invalid("an image of ", a.RankOf(x), " axes"));
   const auto sizes = KnownSizes(x, 1, rank);
   a.Require(sizes.has_value(), "a locally connected layer of images of unknown size");
-  const bool last = window.channels_last, same = window.padding == "same";
-  a.Require(same || window.padding == "valid", StrCat("padding '", window.padding, "'"));
+  const bool last = window.channels_last, same = IsSame(window.auto_pad);
+  a.Require(window.pads.empty(), "padding 'causal'");
   const int64_t channels = last ? sizes->back() : sizes->front();
   int64_t inputs = channels, places = 1;
   std::vector<Reach> reach;
@@ -116,13 +115,14 @@ Value* LocallyConnected(KerasArgs& a) {
   a.Integer("filters", 0);
   a.Ignore("call.theano_layout");
   const int64_t implementation = a.Integer("implementation", 1);
-  const KerasWindow window = TakeKerasWindow(a, kSpatial);
+  const Window window = TakeKerasWindow(a, kSpatial);
   std::vector<std::string> names = {"kernel"};
   if (a.Flag("use_bias", true)) names.emplace_back("bias");
   const std::vector<Expr> w = a.Weights(names);
   Expr x = a.tensor();
   if (implementation != 1) return ActivatedBy(a, "activation", WholeMatrix(a, x, w, window));
-  a.Require(window.padding == "valid", "padding of a locally connected layer");
+  a.Require(!IsSame(window.auto_pad) && window.pads.empty(),
+            "padding of a locally connected layer");
   const int64_t rank = kSpatial + 2;
   if (a.RankOf(x) != rank) a.Fail(Invalid("an image of ", a.RankOf(x), " axes"));
   if (!window.channels_last) x = MoveAxis(x, 1, rank - 1);

@@ -1,4 +1,6 @@
 // Keras: pools.
+#include "x2ir/builder/layers/pool.h"
+
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -37,23 +39,20 @@ Value* AdaptivePoolLayer(KerasArgs& a) {
 template <size_t kSpatial, bool kAverage>
 Value* PoolLayer(KerasArgs& a) {
   a.Ignore("call.theano_layout");
-  KerasWindow window;
+  Window window;
   window.kernel = a.Tuple("pool_size", kSpatial, 2);
   window.strides = a.Given("strides") ? a.Tuple("strides", kSpatial, 1) : window.kernel;
   a.Ignore("strides");
-  window.dilations.assign(kSpatial, 1);
-  window.padding = a.Text("padding", "valid");
+  const std::string padding = a.Text("padding", "valid");
   window.channels_last = a.ChannelsLast();
-  a.Require(window.padding != "causal", "causal padding of a pool");
+  a.Require(padding != "causal", "causal padding of a pool");
+  SetPadding(a, padding, &window);
   for (size_t i = 0; i < kSpatial; ++i) {
     if (window.kernel[i] < 1 || window.strides[i] < 1) a.Fail(Invalid("a window without a size"));
   }
   const Expr x = a.tensor();
   if (a.RankOf(x) != kSpatial + 2) a.Fail(Invalid("an image of ", a.RankOf(x), " axes"));
-  AttributeMap attrs = WindowAttributes(a, window);
-  attrs.Erase("dilations");
-  attrs.Set("kernel_shape", window.kernel);
-  return x.Op(kAverage ? "average_pool" : "max_pool", {}, attrs);
+  return MakePool(x, {window, kAverage ? PoolKind::kAverage : PoolKind::kMax});
 }
 
 // Of steps whose mask is false an average does not know.

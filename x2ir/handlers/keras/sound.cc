@@ -33,12 +33,8 @@ Value* StftSpectrogram(KerasArgs& a) {
   if (frame < 1 || step < 1 || frame > kMaxSamples) a.Fail(Invalid("frames of ", frame));
   if (last) x = Transpose(x, {0, 2, 1});
   const Size batch = SizeAt(x, 0), channels = SizeAt(x, 1);
-  KerasWindow window;
-  window.kernel = {frame};
-  window.strides = {step};
-  window.dilations = {1};
-  window.padding = a.Text("padding", "valid");
-  window.channels_last = false;
+  Window window{.kernel = {frame}, .strides = {step}, .dilations = {1}};
+  SetPadding(a, a.Text("padding", "valid"), &window);
   const Expr rows = ReshapeTo(x, {Times(a, batch, channels), Size(1), SizeAt(x, 2)});
   // [batch, channels, frequencies, frames].
   const auto by = [&](const Expr& kernel) {

@@ -16,24 +16,39 @@ namespace {
 
 // --- Windows -------------------------------------------------------------------------------------
 
-std::vector<int64_t> Doubled(const std::vector<int64_t>& pads) {
-  std::vector<int64_t> both = pads;
-  both.insert(both.end(), pads.begin(), pads.end());
-  return both;
-}
+}  // namespace
 
-SymbolWindow TakeWindow(SymbolArgs& a) {
-  SymbolWindow w;
+Window TakeMxnetWindow(SymbolArgs& a) {
+  Window w;
   w.kernel = a.Tuple("kernel");
   const size_t n = w.kernel.size();
   a.Require(n >= 1 && n <= 3, "a window without a size");
   w.strides = a.TupleOf("stride", n, 1);
   w.dilations = a.TupleOf("dilate", n, 1);
-  w.pads = Doubled(a.TupleOf("pad", n, 0));
+  w.pads = BothEnds(a.TupleOf("pad", n, 0));
   w.channels_last = IsChannelsLast(a, a.Text("layout"));
   CheckWindow(a, w);
   return w;
 }
+
+Expr MxnetPool(SymbolArgs& a, const Expr& x, PoolKind kind) {
+  const int64_t p = a.Integer("p_value", 2);
+  if (a.Flag("global_pool", false)) {
+    for (const char* name :
+         {"kernel", "stride", "pad", "pooling_convention", "count_include_pad"}) {
+      a.Ignore(name);
+    }
+    return GlobalPool(a, x, kind, IsChannelsLast(a, a.Text("layout")), p);
+  }
+  const std::string convention = a.Text("pooling_convention", "valid");
+  a.Require(convention == "valid" || convention == "full",
+            StrCat("pooling_convention ", convention));
+  WindowPool pool{TakeMxnetWindow(a), kind, a.Flag("count_include_pad", true), p};
+  pool.window.ceil_mode = convention == "full";
+  return PoolWindows(a, x, pool);
+}
+
+namespace {
 
 Value* BiasOf(SymbolArgs& a, size_t i, bool fallback) {
   const bool none = a.Flag("no_bias", fallback);
@@ -42,7 +57,7 @@ Value* BiasOf(SymbolArgs& a, size_t i, bool fallback) {
 
 Value* Convolution(SymbolArgs& a) {
   a.Ignore("num_filter");
-  const SymbolWindow w = TakeWindow(a);
+  const Window w = TakeMxnetWindow(a);
   return Convolve(a, a.in(0), a.in(1), BiasOf(a, 2, false), w, a.Integer("num_group", 1));
 }
 
@@ -50,8 +65,8 @@ Value* Convolution(SymbolArgs& a) {
 // too many is taken away at the begin.
 Value* Deconvolution(SymbolArgs& a) {
   a.Ignore("num_filter");
-  SymbolWindow w = TakeWindow(a);
-  const size_t n = w.spatial();
+  Window w = TakeMxnetWindow(a);
+  const size_t n = w.rank();
   a.Require(!w.channels_last, "a transposed convolution with channels last");
   std::vector<int64_t> adj = a.TupleOf("adj", n, 0);
   const std::vector<int64_t> target = a.Tuple("target_shape");
@@ -63,51 +78,32 @@ Value* Deconvolution(SymbolArgs& a) {
       const Dim dim = DimAt(a.in(0), static_cast<int64_t>(i) + 2);
       a.Require(dim.is_static() && dim.value() < (int64_t{1} << 32),
                 "a target shape with an operand of unknown size");
-      const int64_t size = (w.kernel[i] - 1) * w.dilations[i] + 1;
-      const int64_t whole = w.strides[i] * (dim.value() - 1) + size,
+      const int64_t whole = w.strides[i] * (dim.value() - 1) + w.extent(i),
                     excess = whole - std::max<int64_t>(target[i], 0);
       if (target[i] < 1 || excess < 0) a.Fail(Invalid("a target shape that is too large"));
-      w.pads[i] = (excess + 1) / 2;
-      w.pads[n + i] = excess / 2;
+      w.SplitPads(i, excess, /*odd_at_end=*/false);
     }
   }
-  AttributeMap attrs = w.Attrs();
-  attrs.Set("group", a.Integer("num_group", 1));
-  attrs.Set("output_padding", adj);
-  std::vector<Value*> operands = {a.in(0), a.in(1)};
-  if (Value* bias = BiasOf(a, 2, true)) operands.push_back(bias);
-  return a.Op("conv_transpose", std::move(operands), std::move(attrs));
+  const int64_t groups = a.Integer("num_group", 1);
+  return MakeConvTranspose(a.in(0), a.in(1), BiasOf(a, 2, true), w, groups, adj);
 }
 
-// Since version 1 of the operator averages are over windows without what stands out of the padding.
-template <bool kOld>
-Value* Pooling(SymbolArgs& a) {
+PoolKind KindOfPool(SymbolArgs& a) {
   const std::string type = a.Text("pool_type", "max");
-  PoolKind kind = PoolKind::kMax;
-  if (type == "avg") kind = PoolKind::kAverage;
-  if (type == "sum") kind = PoolKind::kSum;
-  if (type == "lp") kind = PoolKind::kLp;
-  a.Require(kind != PoolKind::kMax || type == "max", StrCat("pool_type ", type));
-  const int64_t p = a.Integer("p_value", 2);
-  if (a.Flag("global_pool", false)) {
-    for (const char* name :
-         {"kernel", "stride", "pad", "pooling_convention", "count_include_pad"}) {
-      a.Ignore(name);
-    }
-    return GlobalPool(a, a.in(0), kind, IsChannelsLast(a, a.Text("layout")), p);
-  }
-  const std::string convention = a.Text("pooling_convention", "valid");
-  a.Require(convention == "valid" || convention == "full",
-            StrCat("pooling_convention ", convention));
-  SymbolPool pool;
-  pool.window = TakeWindow(a);
-  pool.kind = kind;
-  pool.ceil = convention == "full";
-  pool.count_include_pad = a.Flag("count_include_pad", true);
-  pool.p = p;
-  a.Require(!kOld || !pool.ceil || kind == PoolKind::kMax,
+  if (type == "avg") return PoolKind::kAverage;
+  if (type == "sum") return PoolKind::kSum;
+  if (type == "lp") return PoolKind::kLp;
+  a.Require(type == "max", StrCat("pool_type ", type));
+  return PoolKind::kMax;
+}
+Value* Pooling(SymbolArgs& a) { return MxnetPool(a, a.in(0), KindOfPool(a)); }
+// Since version 1 of the operator averages are over windows without what stands out of the padding.
+Value* OldPooling(SymbolArgs& a) {
+  const PoolKind kind = KindOfPool(a);
+  a.Require(kind == PoolKind::kMax || a.Flag("global_pool", false) ||
+                a.Text("pooling_convention", "valid") != "full",
             "averages of the first version whose sizes are rounded up");
-  return PoolWindows(a, a.in(0), pool);
+  return MxnetPool(a, a.in(0), kind);
 }
 
 // Every cell of the result is the mean of its part of the image.
@@ -138,8 +134,8 @@ Value* AdaptiveAveragePool(SymbolArgs& a) {
 // --- Windows as columns: [batch, channels of each place of the window, windows] ------------------
 
 Value* ImageToColumns(SymbolArgs& a) {
-  const SymbolWindow w = TakeWindow(a);
-  const size_t n = w.spatial();
+  const Window w = TakeMxnetWindow(a);
+  const size_t n = w.rank();
   a.Require(n <= 2, "windows of three axes");
   const auto both = [&](std::vector<int64_t> numbers, int64_t other) {
     numbers.resize(n);
@@ -157,8 +153,8 @@ Value* ImageToColumns(SymbolArgs& a) {
 // What meets at a pixel is summed.
 Value* ColumnsToImage(SymbolArgs& a) {
   const std::vector<int64_t> size = a.Tuple("output_size");
-  const SymbolWindow w = TakeWindow(a);
-  a.Require(size.size() == w.spatial(), "a size of other axes");
+  const Window w = TakeMxnetWindow(a);
+  a.Require(size.size() == w.rank(), "a size of other axes");
   return a.Op("col2im", {a.in(0), a.b().Ints(size), a.b().Ints(w.kernel)},
               {{"dilations", w.dilations}, {"pads", w.pads}, {"strides", w.strides}});
 }
@@ -353,9 +349,7 @@ X2IR_MXNET(log_softmax)
     .From({"log_softmax", "_npx_log_softmax"}, LogSoftmax)
     .From({"masked_log_softmax", "_npx_masked_log_softmax"}, MaskedSoftmax<true>)
     .From("softmax_cross_entropy", SoftmaxCrossEntropy);
-X2IR_MXNET(max_pool)
-    .From({"Pooling", "_npx_pooling"}, Pooling<false>)
-    .From("Pooling_v1", Pooling<true>);
+X2IR_MXNET(max_pool).From({"Pooling", "_npx_pooling"}, Pooling).From("Pooling_v1", OldPooling);
 X2IR_MXNET(relu).From({"Activation", "_npx_activation"}, Activation);
 X2IR_MXNET(sigmoid).From("LogisticRegressionOutput", LogisticOutput);
 X2IR_MXNET(softmax)

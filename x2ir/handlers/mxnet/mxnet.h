@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "x2ir/builder/layers/pool.h"
 #include "x2ir/handlers/nnvm/symbol.h"
 
 namespace X2IR_API x2ir {
@@ -23,6 +24,11 @@ absl::Status CheckDiagonal(int64_t k);
 // 0's rank; it stands behind the other axes.
 absl::StatusOr<Expr> DiagonalAt(SymbolArgs& a, const Expr& x, const std::vector<int64_t>& axes,
                                 int64_t k);
+
+// kernel, stride, dilate, pad and layout of a layer.
+Window TakeMxnetWindow(SymbolArgs& a);
+// x pooled as the layer says.
+Expr MxnetPool(SymbolArgs& a, const Expr& x, PoolKind kind);
 
 // A layer that a backend fused and quantized: what its subgraph gives, as integers with their
 // range.

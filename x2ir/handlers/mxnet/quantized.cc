@@ -114,20 +114,8 @@ QuantizedOperands TakeOperands(SymbolArgs& a, bool no_bias) {
   const Expr step = StepOf(a, a.dtype(0), low(0), high(0)) * StepOf(a, a.dtype(1), low(1), high(1));
   return {floats(0), floats(1), step, no_bias ? nullptr : floats(2).value()};
 }
-std::vector<int64_t> TwicePads(std::vector<int64_t> pads) {
-  const std::vector<int64_t> ends = pads;
-  pads.insert(pads.end(), ends.begin(), ends.end());
-  return pads;
-}
 Values QuantizedConv(SymbolArgs& a) {
-  SymbolWindow w;
-  w.kernel = a.Tuple("kernel");
-  const size_t n = w.spatial();
-  a.Require(n > 0, "a window without a size");
-  w.strides = a.TupleOf("stride", n, 1);
-  w.dilations = a.TupleOf("dilate", n, 1);
-  w.pads = TwicePads(a.TupleOf("pad", n, 0));
-  w.channels_last = IsChannelsLast(a, a.Text("layout"));
+  const Window w = TakeMxnetWindow(a);
   a.Ignore("num_filter");
   const QuantizedOperands o = TakeOperands(a, a.Flag("no_bias", false));
   const Expr y = Convolve(a, o.x, o.weights, o.bias, w, a.Integer("num_group", 1));
@@ -147,29 +135,7 @@ Values QuantizedPooling(SymbolArgs& a) {
   const std::string type = a.Text("pool_type", "max");
   a.Require(type == "max" || type == "avg", StrCat("pool_type ", type));
   const PoolKind kind = type == "max" ? PoolKind::kMax : PoolKind::kAverage;
-  const Expr x = a.in(0).To(DType::kFloat32);
-  const bool last = IsChannelsLast(a, a.Text("layout"));
-  Expr y = x;
-  if (a.Flag("global_pool", false)) {
-    for (const char* name :
-         {"kernel", "stride", "pad", "pooling_convention", "count_include_pad"}) {
-      a.Ignore(name);
-    }
-    y = GlobalPool(a, x, kind, last);
-  } else {
-    SymbolPool pool;
-    SymbolWindow& w = pool.window;
-    w.kernel = a.Tuple("kernel");
-    const size_t n = w.spatial();
-    w.strides = a.TupleOf("stride", n, 1);
-    w.dilations.assign(n, 1);
-    w.pads = TwicePads(a.TupleOf("pad", n, 0));
-    w.channels_last = last;
-    pool.kind = kind;
-    pool.ceil = a.Text("pooling_convention", "valid") == "full";
-    pool.count_include_pad = a.Flag("count_include_pad", true);
-    y = PoolWindows(a, x, pool);
-  }
+  const Expr y = MxnetPool(a, a.in(0).To(DType::kFloat32), kind);
   return WithRange(a, (kind == PoolKind::kMax ? y : Round(y)).To(a.dtype()));
 }
 Values QuantizedFlatten(SymbolArgs& a) { return WithRange(a, FlattenedRows(a.in(0))); }

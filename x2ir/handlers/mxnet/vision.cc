@@ -31,15 +31,9 @@ absl::StatusOr<Value*> UpSampling(SymbolArgs& a) {
   a.Ignore("num_args");
   if (scale < 1 || scale > 4096) return Invalid("a scale of ", scale);
   if (type == "bilinear") {
-    SymbolWindow w;
-    const int64_t size = 2 * scale - scale % 2, pad = scale / 2;
-    w.kernel = {size, size};
-    w.strides = {scale, scale};
-    w.dilations = {1, 1};
-    w.pads = {pad, pad, pad, pad};
-    AttributeMap attrs = w.Attrs();
-    attrs.Set("group", filters);
-    return a.Op("conv_transpose", {a.in(0), a.in(1)}, std::move(attrs)).value();
+    const int64_t pad = scale / 2;
+    const Window w{.strides = {scale, scale}, .dilations = {1, 1}, .pads = {pad, pad, pad, pad}};
+    return MakeConvTranspose(a.in(0), a.in(1), nullptr, w, filters).value();
   }
   a.Require(type == "nearest", StrCat("sample_type ", type));
   Values parts;

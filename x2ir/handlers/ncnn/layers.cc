@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "x2ir/handlers/caffe/pool.h"
 #include "x2ir/handlers/ncnn/ncnn.h"
 
 namespace x2ir {
@@ -35,31 +34,25 @@ std::vector<int64_t> Each(NcnnArgs& a, const std::vector<int64_t>& ids, int64_t 
   return numbers;
 }
 
-struct Windows {
-  SymbolWindow window;
-  std::string auto_pad = "NOTSET";
-};
-Windows WindowsOf(NcnnArgs& a, size_t spatial) {
+std::vector<int64_t> PadsOf(NcnnArgs& a, const std::vector<int64_t>& begin_ids,
+                            const std::vector<int64_t>& end_ids) {
+  const std::vector<int64_t> begins = Each(a, begin_ids, 0);
+  std::vector<int64_t> ends;
+  for (size_t i = 0; i < begins.size(); ++i) ends.push_back(a.Int(end_ids[i], begins[i]));
+  return JoinPads(Turned(begins), Turned(ends));
+}
+
+Window WindowOf(NcnnArgs& a, size_t spatial) {
   const WindowIds& ids = IdsOf(spatial);
-  Windows w;
-  w.window.kernel = Turned(Each(a, ids.kernel, 0));
-  w.window.dilations = Turned(Each(a, ids.dilation, 1));
-  w.window.strides = Turned(Each(a, ids.stride, 1));
-  std::vector<int64_t> begins = Each(a, ids.begin, 0), ends;
-  for (size_t i = 0; i < spatial; ++i) ends.push_back(a.Int(ids.end[i], begins[i]));
-  const auto all = [&](int64_t n) {
-    return std::all_of(begins.begin(), begins.end(), [&](int64_t b) { return b == n; });
-  };
-  if (all(kSameUpper) || all(kSameLower)) {
-    w.auto_pad = all(kSameUpper) ? "SAME_UPPER" : "SAME_LOWER";
-    begins.assign(spatial, 0);
-    ends.assign(spatial, 0);
-  }
-  begins = Turned(begins);
-  ends = Turned(ends);
-  w.window.pads = begins;
-  w.window.pads.insert(w.window.pads.end(), ends.begin(), ends.end());
-  CheckWindow(a, w.window);
+  Window w;
+  w.kernel = Turned(Each(a, ids.kernel, 0));
+  w.dilations = Turned(Each(a, ids.dilation, 1));
+  w.strides = Turned(Each(a, ids.stride, 1));
+  w.pads = PadsOf(a, ids.begin, ids.end);
+  if (w.begins() == std::vector<int64_t>(spatial, kSameUpper)) w.auto_pad = AutoPad::kSameUpper;
+  if (w.begins() == std::vector<int64_t>(spatial, kSameLower)) w.auto_pad = AutoPad::kSameLower;
+  if (IsSame(w.auto_pad)) w.pads.assign(2 * spatial, 0);
+  CheckWindow(a, w);
   return w;
 }
 
@@ -69,7 +62,7 @@ Expr Integers(const Expr& x, const Expr& scale) {
 }
 
 // Weights of so many numbers a filter, and what is left for the channels.
-Expr Kernel(NcnnArgs& a, const Expr& flat, const SymbolWindow& window, int64_t out) {
+Expr Kernel(NcnnArgs& a, const Expr& flat, const Window& window, int64_t out) {
   std::vector<int64_t> dims = {out, -1};
   dims.insert(dims.end(), window.kernel.begin(), window.kernel.end());
   if (out < 1) a.Fail(Invalid(out, " filters"));
@@ -95,7 +88,7 @@ absl::StatusOr<Value*> Convolution(NcnnArgs& a) {
   if (a.RankOf() != static_cast<int64_t>(kSpatial) + 2) {
     return Invalid("an operand of ", a.RankOf() - 1, " axes");
   }
-  Windows w = WindowsOf(a, kSpatial);
+  Window w = WindowOf(a, kSpatial);
   Expr x = a.in(0);
   const double padded = a.Float(18, 0);
   Expr kernel = nullptr, shift = nullptr;
@@ -104,39 +97,28 @@ absl::StatusOr<Value*> Convolution(NcnnArgs& a) {
     const auto sizes = KnownSizes(a.in(1));
     a.Require(sizes && sizes->size() == kSpatial + 3 && scales == 0, "weights of unknown size");
     out = (*sizes)[1];
-    w.window.kernel.assign(sizes->begin() + 3, sizes->end());
+    w.kernel.assign(sizes->begin() + 3, sizes->end());
     kernel = Squeeze(a.in(1), {0});
     if (bias) shift = Reshape(a.in(2), {-1});
   } else {
-    kernel = Kernel(a, a.weights(0), w.window, out);
+    kernel = Kernel(a, a.weights(0), w, out);
     if (bias) shift = a.weights(1);
   }
   if (padded != 0) {
-    a.Require(w.auto_pad == "NOTSET" && scales == 0, "this padding with another number than 0");
-    std::vector<int64_t> pads(2 * (kSpatial + 2), 0);
-    for (size_t i = 0; i < kSpatial; ++i) {
-      pads[i + 2] = w.window.pads[i];
-      pads[kSpatial + i + 4] = w.window.pads[kSpatial + i];
-    }
-    x = a.Op("pad", {x, a.b().Ints(pads), x.Number(padded)});
-    w.window.pads.assign(2 * kSpatial, 0);
+    a.Require(!IsSame(w.auto_pad) && scales == 0, "this padding with another number than 0");
+    x = a.Op("pad", {x, a.b().Ints(TensorPads(w)), x.Number(padded)});
+    w.pads.assign(2 * kSpatial, 0);
   }
-  AttributeMap attrs = w.window.Attrs();
-  attrs.Set("auto_pad", w.auto_pad);
-  attrs.Set("group", group);
-  std::vector<Value*> operands = {x, kernel};
   Expr y = nullptr;
   if (scales == 0) {
-    if (bias) operands.push_back(shift);
-    y = a.Op("conv", std::move(operands), std::move(attrs));
+    y = MakeConv(x, kernel, shift, w, group);
   } else {
     // Integers, whose sums are exact as floats, and then back by both scales.
     const int64_t kind = scales > 100 ? scales - 100 : scales;
     a.Require(kind == 1 || kind == 2, StrCat("int8_scale_term ", scales));
     const size_t at = bias ? 2 : 1;
     const Expr of_weights = a.weights(at), of_x = a.weights(at + 1);
-    operands[0] = Integers(x, of_x);
-    y = a.Op("conv", std::move(operands), std::move(attrs));
+    y = MakeConv(Integers(x, of_x), kernel, nullptr, w, group);
     std::vector<int64_t> dims(kSpatial + 1, 1);
     dims[0] = -1;
     Expr each = of_weights;
@@ -158,7 +140,7 @@ absl::StatusOr<Value*> Deconvolution(NcnnArgs& a) {
   const bool bias = a.Flag(5, false);
   a.Drop({6});
   a.Require(!a.Flag(28, false), "weights that are computed");
-  const Windows w = WindowsOf(a, kSpatial);
+  const Window w = WindowOf(a, kSpatial);
   const std::vector<int64_t> more_ids = {18, 19, 20},
                              size_ids = kSpatial == 3 ? std::vector<int64_t>{25, 26, 27}
                                                       : std::vector<int64_t>{20, 21};
@@ -167,24 +149,22 @@ absl::StatusOr<Value*> Deconvolution(NcnnArgs& a) {
     more.push_back(a.Int(more_ids[i], more.empty() ? 0 : more[0]));
     sizes.push_back(a.Int(size_ids[i], sizes.empty() ? 0 : sizes[0]));
   }
-  const bool cut = w.auto_pad != "NOTSET";
+  const bool cut = IsSame(w.auto_pad);
   const bool sized = std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n > 0; });
   a.Require(!cut || sized, "padding to a size that is not said");
   if (group < 1 || out < 1 || out % group != 0)
     return Invalid(out, " filters in ", group, " groups");
   // [group, out of a group, in of a group, kernel] becomes [in, out of a group, kernel].
   std::vector<int64_t> apart = {group, out / group, -1}, together = {-1, out / group};
-  apart.insert(apart.end(), w.window.kernel.begin(), w.window.kernel.end());
-  together.insert(together.end(), w.window.kernel.begin(), w.window.kernel.end());
+  apart.insert(apart.end(), w.kernel.begin(), w.kernel.end());
+  together.insert(together.end(), w.kernel.begin(), w.kernel.end());
   std::vector<int64_t> order = CountedFrom(0, static_cast<int64_t>(apart.size()));
   std::swap(order[1], order[2]);
   const Expr kernel = Reshape(Transpose(Reshape(a.weights(0), apart), order), together);
-  AttributeMap attrs = w.window.Attrs();
-  attrs.Set("group", group);
-  attrs.Set("output_padding", Turned(more));
-  std::vector<Value*> operands = {a.in(0), kernel};
-  if (bias) operands.push_back(a.weights(1));
-  Expr y = a.Op("conv_transpose", std::move(operands), std::move(attrs));
+  Window uncut = w;
+  uncut.auto_pad = AutoPad::kNotSet;
+  Value* const shift = bias ? a.weights(1).value() : nullptr;
+  Expr y = MakeConvTranspose(a.in(0), kernel, shift, uncut, group, Turned(more));
   if (cut) {
     // To the size that is said; of an odd number the end loses more, or the begin.
     const int64_t spatial = kSpatial;
@@ -194,7 +174,7 @@ absl::StatusOr<Value*> Deconvolution(NcnnArgs& a) {
     for (size_t i = 0; i < kSpatial; ++i) {
       const int64_t rest = (*whole)[i] - wanted[i];
       if (rest < 0) return Invalid("a result of ", (*whole)[i], " cut to ", wanted[i]);
-      const int64_t from = w.auto_pad == "SAME_UPPER" ? rest / 2 : rest - rest / 2;
+      const int64_t from = w.auto_pad == AutoPad::kSameUpper ? rest / 2 : rest - rest / 2;
       y = Slice(y, static_cast<int64_t>(i) + 2, Size(from), Size(from + wanted[i]));
     }
   }
@@ -249,30 +229,16 @@ absl::StatusOr<Value*> PoolLayer(NcnnArgs& a) {
   const bool global = a.Flag(4, false), count = a.Flag(6, false), adaptive = a.Flag(7, false);
   const bool mean = kind == 1;
   if (kind != 0 && kind != 1) return Unimplemented("pools of kind ", kind);
-  std::vector<int64_t> kernel_ids = {1}, stride_ids = {2}, begin_ids = {3}, end_ids = {14},
-                       out_ids = {8};
-  if (kSpatial >= 2) {
-    kernel_ids.push_back(11);
-    stride_ids.push_back(12);
-    begin_ids.push_back(13);
-    end_ids.push_back(15);
-    out_ids.push_back(18);
-  }
-  if (kSpatial >= 3) {
-    kernel_ids.push_back(21);
-    stride_ids.push_back(22);
-    begin_ids.push_back(23);
-    end_ids.push_back(16);
-    out_ids.push_back(28);
-  }
-  CaffePool pool;
-  pool.kernel = Turned(Each(a, kernel_ids, 0));
-  pool.strides = Turned(Each(a, stride_ids, 1));
-  const std::vector<int64_t> begins = Each(a, begin_ids, 0), out = Each(a, out_ids, 0);
-  std::vector<int64_t> ends;
-  for (size_t i = 0; i < kSpatial; ++i) ends.push_back(a.Int(end_ids[i], begins[i]));
-  pool.begins = Turned(begins);
-  pool.ends = Turned(ends);
+  // Of width, then 10 more for each other axis; ends are numbered on their own.
+  const auto ids = [](int64_t first) {
+    return CountedFrom(first, static_cast<int64_t>(kSpatial), 10);
+  };
+  WindowPool pool{.window = {}, .kind = mean ? PoolKind::kAverage : PoolKind::kMax};
+  Window& w = pool.window;
+  w.kernel = Turned(Each(a, ids(1), 0));
+  w.strides = Turned(Each(a, ids(2), 1));
+  w.pads = PadsOf(a, ids(3), {14, 15, 16});
+  const std::vector<int64_t> out = Each(a, ids(8), 0);
   if (a.RankOf() != static_cast<int64_t>(kSpatial) + 2) {
     return Invalid("a pool of an operand of ", a.RankOf() - 1, " axes");
   }
@@ -286,51 +252,36 @@ absl::StatusOr<Value*> PoolLayer(NcnnArgs& a) {
     const auto sizes = KnownSizes(x, 2, 2 + static_cast<int64_t>(kSpatial));
     const std::vector<int64_t> wanted = Turned(out);
     a.Require(sizes.has_value(), "a pool to a size from an unknown one");
-    std::vector<int64_t> window;
     for (size_t i = 0; i < kSpatial; ++i) {
       const int64_t to = wanted[i] == -233 ? (*sizes)[i] : wanted[i];
       a.Require(to > 0 && (*sizes)[i] % to == 0, "windows of several sizes");
-      window.push_back((*sizes)[i] / to);
+      w.kernel[i] = (*sizes)[i] / to;
     }
-    return a
-        .Op(mean ? "average_pool" : "max_pool", {x},
-            {{"kernel_shape", window}, {"strides", window}})
-        .value();
+    w.strides = w.kernel;
+    w.pads.clear();
+    return MakePool(x, pool).value();
   }
+  pool.count_include_pad = count;
   if (mode == 2 || mode == 3) {
-    AttributeMap attrs;
-    attrs.Set("kernel_shape", pool.kernel);
-    attrs.Set("strides", pool.strides);
-    attrs.Set("auto_pad", mode == 2 ? "SAME_UPPER" : "SAME_LOWER");
-    if (mean) attrs.Set("count_include_pad", count ? 1 : 0);
-    return a.Op(mean ? "average_pool" : "max_pool", {x}, std::move(attrs)).value();
+    w.auto_pad = mode == 2 ? AutoPad::kSameUpper : AutoPad::kSameLower;
+    w.pads.clear();
+    return MakePool(x, pool).value();
   }
   if (mode != 0 && mode != 1) return Unimplemented("pad_mode ", mode);
-  pool.round_up = mode == 0;
-  CheckPool(a, x, pool);
+  w.ceil_mode = mode == 0;
+  CheckPool(a, x, w);
   // No window is dropped here, but one that sees nothing of the image means nothing either; a mean
   // counts all of what was added, or none.
   bool inside = true, beyond = false;
   for (size_t i = 0; i < kSpatial; ++i) {
-    const Dim dim = DimAt(x, static_cast<int64_t>(i) + 2);
-    if (!dim.is_static()) {
-      inside = inside && pool.ends[i] + pool.strides[i] <= pool.kernel[i];
-      beyond = beyond || (pool.round_up && pool.strides[i] > 1);
-      continue;
-    }
-    const int64_t room = dim.value() + pool.begins[i] + pool.ends[i] - pool.kernel[i];
-    const int64_t rest = room < 0 ? 0 : room % pool.strides[i];
-    const int64_t last = pool.round_up && rest > 0 ? room - rest + pool.strides[i] : room - rest;
-    inside = inside && last < dim.value() + pool.begins[i];
-    beyond = beyond || (pool.round_up && rest > 0);
+    const Dim dim = DimAt(x, w.axis(i));
+    inside = inside && LastBeginsInside(w, i, dim);
+    beyond = beyond || (dim.is_static() ? LastOf(w, i, dim.value(), false).beyond > w.pad_end(i)
+                                        : w.strides[i] > 1);
   }
-  a.Require(!pool.round_up || inside, "a pool whose last window stands behind the image");
-  if (!mean) return CaffeMaxPool(a, x, pool).value();
-  pool.count_padding = false;
-  if (!count) return CaffeMeanPool(a, x, pool).value();
-  a.Require(!beyond, "a mean that counts what rounding up adds");
-  pool.count_padding = true;
-  return CaffeMeanPool(a, x, pool).value();
+  a.Require(!w.ceil_mode || inside, "a pool whose last window stands behind the image");
+  a.Require(!mean || !count || !w.ceil_mode || !beyond, "a mean that counts what rounding up adds");
+  return PoolByEnds(a, x, pool).value();
 }
 
 // Means of the planes, and how far numbers are from them.

@@ -71,7 +71,7 @@ absl::StatusOr<Value*> Spectrogram(NcnnArgs& a) {
       }
     }
   }
-  const SymbolWindow window = {{w.size}, {w.step}, {1}, {0, 0}};
+  const Window window = {{w.size}, {w.step}, {1}, {0, 0}};
   const Expr both = Convolve(a, Unsqueeze(x, {1}),
                              NumbersAs(a, x.dtype(), {2 * count, 1, w.size}, kernel, "waves"),
                              nullptr, window, 1);

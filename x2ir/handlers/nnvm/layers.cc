@@ -9,104 +9,23 @@
 #include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
-namespace {
-
-std::vector<int64_t> SpatialAxes(NodeReader& a, const Expr& x, bool channels_last) {
-  a.Require(x->shape() != nullptr, "a pool over all axes of an operand of unknown rank");
-  return CountedFrom(channels_last ? 1 : 2, x->shape()->rank() - 2);
-}
-
-}  // namespace
-
-AttributeMap SymbolWindow::Attrs() const {
-  AttributeMap attrs = {{"layout", channels_last ? "channels_last" : "channels_first"}};
-  attrs.Set("strides", strides);
-  attrs.Set("dilations", dilations);
-  attrs.Set("pads", pads);
-  return attrs;
-}
-
-void CheckWindow(NodeReader& a, const SymbolWindow& window) {
-  constexpr int64_t kMost = int64_t{1} << 24;
-  const auto within = [](const std::vector<int64_t>& numbers, int64_t least) {
-    return std::all_of(numbers.begin(), numbers.end(),
-                       [&](int64_t n) { return n >= least && n <= kMost; });
-  };
-  if (!within(window.kernel, 1) || !within(window.strides, 1) || !within(window.dilations, 1) ||
-      !within(window.pads, 0)) {
-    a.Fail(Invalid("a window without a size or a step, or one that is too large"));
-  }
-}
-
 bool IsChannelsLast(SymbolArgs& a, const std::string& layout) {
   if (layout.empty() || layout == "NCHW" || layout == "NCW" || layout == "NCDHW") return false;
   a.Require(layout == "NHWC" || layout == "NWC" || layout == "NDHWC", StrCat("layout ", layout));
   return true;
 }
 
-Expr Convolve(NodeReader& a, const Expr& x, const Expr& weights, Value* bias,
-              const SymbolWindow& window, int64_t groups) {
+Expr Convolve(NodeReader& a, const Expr& x, const Expr& weights, Value* bias, const Window& window,
+              int64_t groups) {
   CheckWindow(a, window);
-  AttributeMap attrs = window.Attrs();
-  attrs.Set("group", groups);
   Value* w = weights;
   if (window.channels_last) {
-    const auto last = static_cast<int64_t>(window.spatial()) + 1;
+    const auto last = static_cast<int64_t>(window.rank()) + 1;
     std::vector<int64_t> perm = {0, last};
     for (int64_t i = 1; i < last; ++i) perm.push_back(i);
     w = Relaid(a, w, perm);
   }
-  std::vector<Value*> operands = {x, w};
-  if (bias) operands.push_back(bias);
-  return a.Op("conv", std::move(operands), std::move(attrs));
-}
-
-Expr PoolWindows(NodeReader& a, const Expr& x, const SymbolPool& pool) {
-  const SymbolWindow& w = pool.window;
-  CheckWindow(a, w);
-  AttributeMap attrs = w.Attrs();
-  attrs.Set("kernel_shape", w.kernel);
-  if (pool.ceil) {
-    // A window that would stand in the padding alone.
-    for (size_t i = 0; i < w.spatial(); ++i) {
-      const int64_t before = w.pads[i], after = w.pads[w.spatial() + i];
-      const int64_t size = (w.kernel[i] - 1) * w.dilations[i] + 1;
-      bool inside = after < size - w.strides[i] + 1;
-      const Dim dim = DimAt(x, static_cast<int64_t>(i) + (w.channels_last ? 1 : 2));
-      if (!inside && dim.is_static()) {
-        const int64_t room = dim.value() + before + after - size;
-        const int64_t last = (room + w.strides[i] - 1) / w.strides[i] * w.strides[i];
-        inside = last < dim.value() + before;
-      }
-      a.Require(inside, "a pool whose last window stands in the padding");
-    }
-    attrs.Set("ceil_mode", 1);
-  }
-  switch (pool.kind) {
-    case PoolKind::kMax: return a.Op("max_pool", {x}, std::move(attrs));
-    case PoolKind::kAverage:
-      attrs.Set("count_include_pad", pool.count_include_pad ? 1 : 0);
-      return a.Op("average_pool", {x}, std::move(attrs));
-    case PoolKind::kSum: {
-      // Sums are averages of windows that are full: padding counts.
-      a.Require(!pool.ceil, "a sum of windows whose sizes are rounded up");
-      attrs.Set("count_include_pad", 1);
-      int64_t count = 1;
-      for (const int64_t size : w.kernel) count *= size;
-      return a.Op("average_pool", {x}, std::move(attrs)) * static_cast<double>(count);
-    }
-    case PoolKind::kLp: attrs.Set("p", pool.p); return a.Op("lp_pool", {x}, std::move(attrs));
-  }
-  return x;
-}
-
-Expr GlobalPool(NodeReader& a, const Expr& x, PoolKind kind, bool channels_last, int64_t p) {
-  const AttributeMap layout = {{"layout", channels_last ? "channels_last" : "channels_first"}};
-  if (kind == PoolKind::kMax) return a.Op("global_max_pool", {x}, layout);
-  if (kind == PoolKind::kAverage) return a.Op("global_average_pool", {x}, layout);
-  const std::vector<int64_t> axes = SpatialAxes(a, x, channels_last);
-  if (kind == PoolKind::kSum) return Reduce(x, "reduce_sum", axes, true);
-  return VectorNorm(x, static_cast<double>(p), axes, true);
+  return MakeConv(x, w, bias, window, groups);
 }
 
 Expr FlattenedRows(const Expr& x) {

@@ -9,43 +9,20 @@
 #include <string_view>
 #include <vector>
 
+#include "x2ir/builder/layers/pool.h"
 #include "x2ir/handlers/nnvm/symbol.h"
 
 namespace X2IR_API x2ir {
 
 // --- Windows -------------------------------------------------------------------------------------
 
-struct SymbolWindow {
-  std::vector<int64_t> kernel, strides, dilations;
-  std::vector<int64_t> pads;  // begins, then ends
-  bool channels_last = false;
-  size_t spatial() const { return kernel.size(); }
-  AttributeMap Attrs() const;  // without the kernel
-};
-
-// Fails for sizes and steps below 1, pads below 0, and numbers so large that their products are
-// none.
-void CheckWindow(NodeReader& a, const SymbolWindow& window);
-
 // Whether "NHWC" (or "NWC", ...) rather than "NCHW"; Unimplemented for others ("NCHW8c", "CHWN").
 bool IsChannelsLast(SymbolArgs& a, const std::string& layout);
 
 // A convolution; weights [out, in of a group, kernel...], or with channels last
 // [out, kernel..., in of a group].
-Expr Convolve(NodeReader& a, const Expr& x, const Expr& weights, Value* bias,
-              const SymbolWindow& window, int64_t groups);
-
-enum class PoolKind { kMax, kAverage, kSum, kLp };
-struct SymbolPool {
-  SymbolWindow window;
-  PoolKind kind = PoolKind::kMax;
-  bool ceil = false;               // sizes are rounded up
-  bool count_include_pad = false;  // of averages
-  int64_t p = 2;                   // of kLp
-};
-Expr PoolWindows(NodeReader& a, const Expr& x, const SymbolPool& pool);
-// Over all spatial axes, which stay with size 1.
-Expr GlobalPool(NodeReader& a, const Expr& x, PoolKind kind, bool channels_last, int64_t p = 2);
+Expr Convolve(NodeReader& a, const Expr& x, const Expr& weights, Value* bias, const Window& window,
+              int64_t groups);
 
 // --- Matrices and norms --------------------------------------------------------------------------
 

@@ -20,12 +20,12 @@ namespace {
 std::vector<int64_t> TakePads(SymbolArgs& a) {
   std::vector<int64_t> pads = a.Tuple("padding", {0, 0});
   if (pads.size() == 1) pads.resize(2, pads[0]);
-  if (pads.size() == 2) pads.insert(pads.end(), {pads[0], pads[1]});
+  if (pads.size() == 2) pads = BothEnds(pads);
   a.Require(pads.size() == 4, "pads of another number of axes");
   return pads;
 }
-SymbolWindow TakeNnvmWindow(SymbolArgs& a, Symbol kernel) {
-  SymbolWindow w;
+Window TakeNnvmWindow(SymbolArgs& a, Symbol kernel) {
+  Window w;
   w.kernel = a.Tuple(kernel);
   a.Require(w.kernel.size() == 2, "a window of another number of axes than two");
   w.strides = a.TupleOf("strides", 2, 1);
@@ -58,7 +58,7 @@ void IgnoreTypes(SymbolArgs& a) {
 
 Value* Conv2d(SymbolArgs& a) {
   IgnoreTypes(a);
-  SymbolWindow w = TakeNnvmWindow(a, "kernel_size");
+  const Window w = TakeNnvmWindow(a, "kernel_size");
   const std::string layout = a.Text("kernel_layout", "OIHW");
   const int64_t groups = a.Integer("groups", 1);
   Value* bias = a.Flag("use_bias", true) ? a.in(2).value() : nullptr;
@@ -72,41 +72,33 @@ Value* Conv2d(SymbolArgs& a) {
   } else {
     weights = InLayout(a, a.in(1), layout, "OIHW");
   }
-  AttributeMap attrs = w.Attrs();
-  attrs.Set("group", groups);
-  std::vector<Value*> operands = {InChannelsFirst(a), weights};
+  const Expr x = InChannelsFirst(a);
   // In blocks as the channels are.
-  if (bias)
-    operands.push_back(a.in(2)->shape() && a.in(2).rank() > 1 ? Reshape(a.in(2), {-1}).value()
-                                                              : bias);
-  return InItsLayout(a, a.Op("conv", std::move(operands), std::move(attrs)), w.channels_last);
+  if (bias && bias->shape() && a.in(2).rank() > 1) bias = Reshape(a.in(2), {-1});
+  return InItsLayout(a, MakeConv(x, weights, bias, w, groups), w.channels_last);
 }
 // Weights [in, out of a group, height, width].
 Value* Conv2dTranspose(SymbolArgs& a) {
   IgnoreTypes(a);
-  const SymbolWindow w = TakeNnvmWindow(a, "kernel_size");
+  const Window w = TakeNnvmWindow(a, "kernel_size");
   a.Require(!w.channels_last && OutLayout(a) == "NCHW",
             "a transposed convolution with channels last, or in blocks");
   const std::string layout = a.Text("kernel_layout", "OIHW");
   a.Require(layout == "OIHW" || layout == "IOHW", StrCat("kernel_layout ", layout));
-  AttributeMap attrs = w.Attrs();
-  attrs.Set("group", a.Integer("groups", 1));
-  attrs.Set("output_padding", a.TupleOf("output_padding", 2, 0));
-  std::vector<Value*> operands = {a.in(0), a.in(1)};
-  if (a.Flag("use_bias", true)) operands.push_back(a.in(2));
-  return a.Op("conv_transpose", std::move(operands), std::move(attrs));
+  const int64_t groups = a.Integer("groups", 1);
+  const std::vector<int64_t> more = a.TupleOf("output_padding", 2, 0);
+  Value* bias = a.Flag("use_bias", true) ? a.in(2).value() : nullptr;
+  return MakeConvTranspose(a.in(0), a.in(1), bias, w, groups, more);
 }
 template <PoolKind kKind>
 Value* Pool2d(SymbolArgs& a) {
-  SymbolPool pool;
-  pool.window = TakeNnvmWindow(a, "pool_size");
-  pool.kind = kKind;
-  pool.ceil = a.Flag("ceil_mode", false);
+  WindowPool pool{TakeNnvmWindow(a, "pool_size"), kKind};
+  pool.window.ceil_mode = a.Flag("ceil_mode", false);
   pool.count_include_pad = a.Flag("count_include_pad", false);
-  if (kKind == PoolKind::kAverage && pool.ceil && pool.count_include_pad) {
+  if (kKind == PoolKind::kAverage && pool.window.ceil_mode && pool.count_include_pad) {
     // Rounded up by more padding, all of which counts.
     for (size_t i = 0; i < 2; ++i) pool.window.pads[2 + i] += pool.window.strides[i] - 1;
-    pool.ceil = false;
+    pool.window.ceil_mode = false;
   }
   return InItsLayout(a, PoolWindows(a, InChannelsFirst(a), pool), pool.window.channels_last);
 }
@@ -200,54 +192,35 @@ absl::Status CheckPlanar(SymbolWriter& w) {
   if (w.String("layout") != "channels_first") return CannotExpress("its channels are last");
   return absl::OkStatus();
 }
-// What a window adds at each end; SAME follows from the sizes.
-absl::StatusOr<std::vector<int64_t>> PadsOf(SymbolWriter& w, const std::vector<int64_t>& kernel,
-                                            const std::vector<int64_t>& strides,
-                                            const std::vector<int64_t>& dilations) {
-  const std::string& mode = w.String("auto_pad");
-  if (mode == "NOTSET") return w.attrs().Ints("pads", {0, 0, 0, 0});
-  std::vector<int64_t> pads(4, 0);
-  if (mode == "VALID") return pads;
-  for (size_t i = 0; i < 2; ++i) {
-    const Dim dim = DimAt(w.in(0), static_cast<int64_t>(i) + 2);
-    if (!dim.is_static()) return CannotExpress("pads that depend on the size");
-    const int64_t cells = (dim.value() + strides[i] - 1) / strides[i];
-    const int64_t all = std::max<int64_t>(
-        0, (cells - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - dim.value());
-    pads[i] = mode == "SAME_UPPER" ? all / 2 : all - all / 2;
-    pads[2 + i] = all - pads[i];
+// SAME follows from the sizes.
+absl::StatusOr<Window> WindowOf(SymbolWriter& w, std::vector<int64_t> kernel) {
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), std::move(kernel)));
+  if (IsSame(window.auto_pad) && !KnownSizes(w.in(0), 2, 4)) {
+    return CannotExpress("pads that depend on the size");
   }
-  return pads;
+  return *WithPads(std::move(window), w.shape(0));
 }
 std::vector<int64_t> TwoOf(SymbolWriter& w, Symbol attr) { return w.attrs().Ints(attr, {1, 1}); }
-
-// Ends that differ become a pad before it.
-Value* Padded(SymbolWriter& w, std::vector<int64_t>* pads) {
-  if ((*pads)[0] == (*pads)[2] && (*pads)[1] == (*pads)[3]) return w.in(0);
-  Value* x =
-      w.Op("pad", {w.in(0), w.Ints({0, 0, (*pads)[0], (*pads)[1], 0, 0, (*pads)[2], (*pads)[3]})},
-           {{"mode", "constant"}});
-  pads->assign(4, 0);
-  return x;
-}
 
 absl::StatusOr<Value*> ToConv2d(SymbolWriter& w) {
   X2IR_RETURN_IF_ERROR(CheckPlanar(w));
   const Shape* shape = w.shape(1);
   if (!shape || shape->rank() != 4 || !shape->is_static())
     return CannotExpress("weights of unknown size");
-  const std::vector<int64_t> kernel = {(*shape)[2].value(), (*shape)[3].value()};
-  const std::vector<int64_t> strides = TwoOf(w, "strides"), dilations = TwoOf(w, "dilations");
-  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> pads, PadsOf(w, kernel, strides, dilations));
-  Value* x = Padded(w, &pads);
+  X2IR_ASSIGN_OR_RETURN(Window window, WindowOf(w, {(*shape)[2].value(), (*shape)[3].value()}));
+  Value* x = w.in(0);
+  if (!window.even()) {
+    x = w.Op("pad", {x, w.Ints(TensorPads(window))}, {{"mode", "constant"}});
+    window.pads.assign(4, 0);
+  }
   std::vector<Value*> operands = {x, w.in(1)};
   if (w.in(2)) operands.push_back(w.in(2));
   return w.Nnvm("conv2d", std::move(operands),
                 {{"channels", StrCat((*shape)[0].value())},
-                 {"kernel_size", TupleText(kernel)},
-                 {"strides", TupleText(strides)},
-                 {"padding", TupleText({pads[0], pads[1]})},
-                 {"dilation", TupleText(dilations)},
+                 {"kernel_size", TupleText(window.kernel)},
+                 {"strides", TupleText(window.strides)},
+                 {"padding", TupleText(window.begins())},
+                 {"dilation", TupleText(window.dilations)},
                  {"groups", StrCat(w.Int("group"))},
                  {"use_bias", FlagText(w.in(2) != nullptr)}});
 }
@@ -277,13 +250,10 @@ template <bool kMax>
 absl::StatusOr<Value*> ToPool2d(SymbolWriter& w) {
   X2IR_RETURN_IF_ERROR(CheckPlanar(w));
   if (w.wants(1)) return CannotExpress("places of the largest");
-  const std::vector<int64_t> kernel = w.attrs().Ints("kernel_shape"), strides = TwoOf(w, "strides"),
-                             dilations = TwoOf(w, "dilations");
-  if (dilations != std::vector<int64_t>{1, 1}) return CannotExpress("a dilated pool");
-  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> pads, PadsOf(w, kernel, strides, dilations));
-  const bool alike = pads[0] == pads[2] && pads[1] == pads[3];
   // NNVM's readers have the last window also where it would begin in the padding.
-  X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(w.attrs(), kernel));
+  X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(w.attrs(), w.attrs().Ints("kernel_shape")));
+  if (window.dilated()) return CannotExpress("a dilated pool");
+  X2IR_ASSIGN_OR_RETURN(const Window padded, WindowOf(w, window.kernel));
   for (size_t i = 0; window.ceil_mode && i < window.rank(); ++i) {
     const Dim size = (*w.shape(0))[static_cast<int64_t>(i) + 2];
     X2IR_ASSIGN_OR_RETURN(const Dim out, OutputDim(window, i, size));
@@ -297,9 +267,9 @@ absl::StatusOr<Value*> ToPool2d(SymbolWriter& w) {
       return CannotExpress("a mean that counts padding, of a window that reaches beyond it");
     }
   }
-  AttributeMap attrs = {{"pool_size", TupleText(kernel)},
-                        {"strides", TupleText(strides)},
-                        {"padding", alike ? TupleText({pads[0], pads[1]}) : TupleText(pads)},
+  AttributeMap attrs = {{"pool_size", TupleText(window.kernel)},
+                        {"strides", TupleText(window.strides)},
+                        {"padding", TupleText(padded.even() ? padded.begins() : padded.pads)},
                         {"ceil_mode", FlagText(w.Int("ceil_mode") != 0)}};
   if (!kMax) attrs.Set("count_include_pad", FlagText(w.Int("count_include_pad") != 0));
   return w.Nnvm(kMax ? "max_pool2d" : "avg_pool2d", {w.in(0)}, std::move(attrs));

@@ -5,37 +5,31 @@
 namespace x2ir {
 namespace {
 
-struct ConvAttrs {
-  bool channels_last;
-  AttributeMap attrs;
-};
-// What all convolutions have; `spatial` axes.
-ConvAttrs ReadConv(OneflowArgs& a, size_t spatial) {
-  ConvAttrs conv{TakeChannelsLast(a), {}};
-  a.Ignore("filters");  // the weights say it
+// What all convolutions have; `spatial` axes. Weights say the kernel.
+Window ReadConv(OneflowArgs& a, size_t spatial) {
+  Window window;
+  window.channels_last = TakeChannelsLast(a);
+  a.Ignore("filters");
   a.Ignore("kernel_size");
-  conv.attrs.Set("layout", conv.channels_last ? "channels_last" : "channels_first");
-  conv.attrs.Set("group", a.Int("groups"));
-  conv.attrs.Set("strides", PerAxis(a, "strides", spatial, 1));
-  conv.attrs.Set("dilations", PerAxis(a, "dilation_rate", spatial, 1));
-  conv.attrs.Set("pads", BothEnds(PerAxis(a, "padding_before", spatial, 0)));
-  return conv;
+  window.strides = PerAxis(a, "strides", spatial, 1);
+  window.dilations = PerAxis(a, "dilation_rate", spatial, 1);
+  window.pads = BothEnds(PerAxis(a, "padding_before", spatial, 0));
+  return window;
 }
 
 template <size_t spatial>
 Value* FromConv(OneflowArgs& a) {
-  ConvAttrs conv = ReadConv(a, spatial);
-  const Expr y = a.Op(
-      "conv", {a.in(0), ChannelsFirst(a.in(1), conv.channels_last), a.has(2) ? a.in(2) : nullptr},
-      std::move(conv.attrs));
+  const Window window = ReadConv(a, spatial);
+  const Expr y = MakeConv(a.in(0), ChannelsFirst(a.in(1), window.channels_last),
+                          a.has(2) ? a.in(2) : nullptr, window, a.Int("groups"));
   return a.has(3) ? y + a.in(3) : y;
 }
 template <size_t spatial>
 Value* FromDeconv(OneflowArgs& a) {
-  ConvAttrs conv = ReadConv(a, spatial);
-  conv.attrs.Set("output_padding", PerAxis(a, "output_padding", spatial, 0));
-  return a.Op("conv_transpose", {a.in(0), ChannelsFirst(a.in(1), conv.channels_last)},
-              std::move(conv.attrs));
+  const Window window = ReadConv(a, spatial);
+  const std::vector<int64_t> more = PerAxis(a, "output_padding", spatial, 0);
+  return MakeConvTranspose(a.in(0), ChannelsFirst(a.in(1), window.channels_last), nullptr, window,
+                           a.Int("groups"), more);
 }
 
 // Offsets and masks as PyTorch has them.
@@ -65,60 +59,48 @@ absl::StatusOr<Value*> WrittenKernel(OneflowWriter& w, bool channels_last) {
   return w.Op("transpose", {w.in(1)}, {{"perm", perm}});
 }
 
-absl::StatusOr<AttributeMap> WrittenConv(OneflowWriter& w, const PlacedWindow& placed,
-                                         bool channels_last, int64_t filters) {
-  const Window& window = placed.window;
-  const std::vector<int64_t> before(window.pads.begin(),
-                                    window.pads.begin() + static_cast<ptrdiff_t>(window.rank()));
-  return AttributeMap{{"filters", filters},
-                      {"padding_before", before},
-                      {"data_format", channels_last ? "channels_last" : "channels_first"},
-                      {"kernel_size", window.kernel},
-                      {"strides", window.strides},
-                      {"dilation_rate", window.dilations},
-                      {"groups", w.Int("group")}};
+AttributeMap WrittenConv(OneflowWriter& w, const Window& window, int64_t filters) {
+  return {{"filters", filters},
+          {"padding_before", window.begins()},
+          {"data_format", LayoutName(window.channels_last)},
+          {"kernel_size", window.kernel},
+          {"strides", window.strides},
+          {"dilation_rate", window.dilations},
+          {"groups", w.Int("group")}};
 }
 
 absl::StatusOr<Value*> ToConv(OneflowWriter& w) {
   static constexpr std::string_view kOps[] = {"conv1d", "conv2d", "conv3d"};
-  X2IR_ASSIGN_OR_RETURN(const bool channels_last, ChannelsLast(w.attrs()));
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> kernel, w.Sizes(w.in(1)->type()));
-  X2IR_ASSIGN_OR_RETURN(PlacedWindow placed,
-                        PlacedOver(w, channels_last, {kernel.begin() + 2, kernel.end()}));
+  X2IR_ASSIGN_OR_RETURN(PlacedWindow placed, PlacedOver(w, {kernel.begin() + 2, kernel.end()}));
   if (placed.window.rank() < 1 || placed.window.rank() > 3) {
     return CannotExpress("convolutions of ", placed.window.rank(), " axes");
   }
-  X2IR_ASSIGN_OR_RETURN(Value * x, PaddedEvenly(w, placed, channels_last, 0));
-  X2IR_ASSIGN_OR_RETURN(Value * weights, WrittenKernel(w, channels_last));
-  X2IR_ASSIGN_OR_RETURN(AttributeMap attrs, WrittenConv(w, placed, channels_last, kernel[0]));
-  return w.Oneflow(kOps[placed.window.rank() - 1], {x, weights, w.in(2)}, std::move(attrs));
+  Value* x = PaddedEvenly(w, placed, 0);
+  X2IR_ASSIGN_OR_RETURN(Value * weights, WrittenKernel(w, placed.window.channels_last));
+  return w.Oneflow(kOps[placed.window.rank() - 1], {x, weights, w.in(2)},
+                   WrittenConv(w, placed.window, kernel[0]));
 }
 
 absl::StatusOr<Value*> ToDeconv(OneflowWriter& w) {
   static constexpr std::string_view kOps[] = {"deconv1d", "deconv2d", "deconv3d"};
-  X2IR_ASSIGN_OR_RETURN(const bool channels_last, ChannelsLast(w.attrs()));
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> kernel, w.Sizes(w.in(1)->type()));
-  X2IR_ASSIGN_OR_RETURN(const AutoPad auto_pad, ReadAutoPad(w.attrs()));
   X2IR_ASSIGN_OR_RETURN(const Window window,
                         ReadWindow(w.attrs(), {kernel.begin() + 2, kernel.end()}));
   const size_t n = window.rank();
   if (n < 1 || n > 3) return CannotExpress("convolutions of ", n, " axes");
-  if (auto_pad == AutoPad::kSameUpper || auto_pad == AutoPad::kSameLower ||
-      !w.attrs().Ints("output_shape", {}).empty()) {
+  if (IsSame(window.auto_pad) || !w.attrs().Ints("output_shape", {}).empty()) {
     return CannotExpress("sizes from which pads follow");
   }
-  for (size_t i = 0; i < n; ++i) {
-    if (window.pad_begin(i) != window.pad_end(i)) return CannotExpress("pads of different sizes");
-  }
+  if (!window.even()) return CannotExpress("pads of different sizes");
   const int64_t filters = kernel[1] * w.Int("group");
-  X2IR_ASSIGN_OR_RETURN(AttributeMap attrs,
-                        WrittenConv(w, {window, {}, {}}, channels_last, filters));
+  AttributeMap attrs = WrittenConv(w, window, filters);
   attrs.Set("output_padding", w.attrs().Ints("output_padding", std::vector<int64_t>(n, 0)));
-  X2IR_ASSIGN_OR_RETURN(Value * weights, WrittenKernel(w, channels_last));
+  X2IR_ASSIGN_OR_RETURN(Value * weights, WrittenKernel(w, window.channels_last));
   Value* y = w.Oneflow(kOps[n - 1], {w.in(0), weights}, std::move(attrs),
                        w.has(2) ? w.out_type() : Type());
   if (!w.has(2)) return y;
-  std::vector<int64_t> dims(channels_last ? 1 : n + 1, 1);
+  std::vector<int64_t> dims(window.channels_last ? 1 : n + 1, 1);
   dims[0] = filters;
   return w.Op("add", {y, w.Resized(w.in(2), dims)});
 }
@@ -127,9 +109,7 @@ absl::StatusOr<Value*> ToDeformConv(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> kernel, w.Sizes(w.in(1)->type()));
   if (kernel.size() != 4 || !w.has(4)) return CannotExpress("offsets without a mask");
   X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(w.attrs(), {kernel[2], kernel[3]}));
-  if (window.pad_begin(0) != window.pad_end(0) || window.pad_begin(1) != window.pad_end(1)) {
-    return CannotExpress("pads of different sizes");
-  }
+  if (!window.even()) return CannotExpress("pads of different sizes");
   return w.Oneflow("deform_conv2d", {w.in(0), w.in(2), w.in(1), w.in(3), w.in(4)},
                    {{"stride_h", window.strides[0]},
                     {"stride_w", window.strides[1]},

@@ -9,36 +9,33 @@ namespace x2ir {
 namespace {
 
 // TensorFlow's way: pads are "SAME", "VALID", or said for each side ("customized").
-AttributeMap TensorFlowWindow(OneflowArgs& a, size_t spatial, bool channels_last) {
-  AttributeMap attrs = {{"layout", channels_last ? "channels_last" : "channels_first"},
-                        {"kernel_shape", PerAxis(a, "pool_size", spatial, 1)},
-                        {"strides", PerAxis(a, "strides", spatial, 1)}};
+Window TensorFlowWindow(OneflowArgs& a, size_t spatial) {
+  Window window;
+  window.channels_last = TakeChannelsLast(a);
+  window.kernel = PerAxis(a, "pool_size", spatial, 1);
+  window.strides = PerAxis(a, "strides", spatial, 1);
   const std::string padding = a.String("padding");
   const std::vector<int64_t> before = PerAxis(a, "padding_before", spatial, 0);
   const std::vector<int64_t> after = PerAxis(a, "padding_after", spatial, 0);
   a.Require(!a.Bool("ceil_mode"), "sizes that are rounded up");
   if (padding == "SAME" || padding == "same" || padding == "same_upper") {
-    attrs.Set("auto_pad", "SAME_UPPER");
+    window.auto_pad = AutoPad::kSameUpper;
   } else if (padding == "same_lower") {
-    attrs.Set("auto_pad", "SAME_LOWER");
+    window.auto_pad = AutoPad::kSameLower;
   } else if (padding == "customized") {
-    std::vector<int64_t> pads = before;
-    pads.insert(pads.end(), after.begin(), after.end());
-    attrs.Set("pads", std::move(pads));
+    window.pads = JoinPads(before, after);
   } else {
     a.Require(padding == "VALID" || padding == "valid", StrCat("padding ", padding));
   }
-  return attrs;
+  return window;
 }
 template <size_t spatial>
 Value* TfMaxPool(OneflowArgs& a) {
-  const bool last = TakeChannelsLast(a);
-  return a.Op("max_pool", {a.in(0)}, TensorFlowWindow(a, spatial, last));
+  return MakePool(a.in(0), {TensorFlowWindow(a, spatial)});
 }
 template <size_t spatial>
 Value* TfAvgPool(OneflowArgs& a) {
-  const bool last = TakeChannelsLast(a);
-  return a.Op("average_pool", {a.in(0)}, TensorFlowWindow(a, spatial, last));
+  return MakePool(a.in(0), {TensorFlowWindow(a, spatial), PoolKind::kAverage});
 }
 
 std::string Numbered(std::string_view before, size_t spatial, std::string_view after) {
@@ -185,34 +182,25 @@ absl::StatusOr<Values> ToPool(OneflowWriter& w, bool maximum) {
   static constexpr std::string_view kAvg[] = {"avg_pool_1d", "avg_pool_2d", "avg_pool_3d"};
   X2IR_ASSIGN_OR_RETURN(const bool channels_last, ChannelsLast(w.attrs()));
   if (!IsFloating(w.dtype())) return CannotExpress("pools of ", Name(w.dtype()));
-  X2IR_ASSIGN_OR_RETURN(PlacedWindow placed,
-                        PlacedOver(w, channels_last, w.attrs().Ints("kernel_shape")));
+  X2IR_ASSIGN_OR_RETURN(PlacedWindow placed, PlacedOver(w, w.attrs().Ints("kernel_shape")));
   const size_t n = placed.window.rank();
   if (n < 1 || n > 3) return CannotExpress("pools of ", n, " axes");
   const bool count = !maximum && w.Int("count_include_pad") != 0;
-  bool even = true;
-  for (size_t i = 0; i < n; ++i) even &= placed.window.pad_begin(i) == placed.window.pad_end(i);
-  if (!even && ((!maximum && !count) || (maximum && w.wants(1)))) {
+  if (!placed.window.even() &&
+      ((!maximum && !count) || (maximum && w.wants(1)) || placed.window.ceil_mode)) {
     return CannotExpress("pads of different sizes");
   }
-  if (!even && placed.window.ceil_mode) return CannotExpress("pads of different sizes");
-  X2IR_ASSIGN_OR_RETURN(Value * x,
-                        PaddedEvenly(w, placed, channels_last,
-                                     maximum ? -std::numeric_limits<double>::infinity() : 0));
+  Value* x = PaddedEvenly(w, placed, maximum ? -std::numeric_limits<double>::infinity() : 0);
   if (!RoundsUpAlike(placed)) return CannotExpress("windows that begin in the pads");
   if (!maximum && placed.window.ceil_mode && count) {
     return CannotExpress("means that count pads, with sizes that are rounded up");
   }
-  for (const int64_t dilation : placed.window.dilations) {
-    if (!maximum && dilation != 1) return CannotExpress("means of elements apart");
-  }
-  AttributeMap attrs = {
-      {"padding", std::vector<int64_t>(placed.window.pads.begin(),
-                                       placed.window.pads.begin() + static_cast<ptrdiff_t>(n))},
-      {"data_format", channels_last ? "channels_last" : "channels_first"},
-      {"kernel_size", placed.window.kernel},
-      {"stride", placed.window.strides},
-      {"ceil_mode", placed.window.ceil_mode}};
+  if (!maximum && placed.window.dilated()) return CannotExpress("means of elements apart");
+  AttributeMap attrs = {{"padding", placed.window.begins()},
+                        {"data_format", LayoutName(channels_last)},
+                        {"kernel_size", placed.window.kernel},
+                        {"stride", placed.window.strides},
+                        {"ceil_mode", placed.window.ceil_mode}};
   if (!maximum) {
     attrs.Set("count_include_pad", count);
     return Values{w.Oneflow(kAvg[n - 1], {x}, std::move(attrs))};
@@ -245,9 +233,7 @@ absl::StatusOr<Value*> ToGlobalPool(OneflowWriter& w, std::string_view reduction
                      {{"data_format", "channels_first"},
                       {"output_size", std::vector<int64_t>(static_cast<size_t>(rank - 2), 1)}});
   }
-  std::vector<int64_t> axes;
-  for (int64_t i = 0; i + 2 < rank; ++i) axes.push_back(SpatialAxis(channels_last, i));
-  return w.Op(Symbol(reduction), {w.in(0), w.Ints(axes)}, {{"keepdims", 1}});
+  return ReduceSpatial(w, Symbol(reduction));
 }
 absl::StatusOr<Value*> ToGlobalAvg(OneflowWriter& w) { return ToGlobalPool(w, "reduce_mean"); }
 absl::StatusOr<Value*> ToGlobalMax(OneflowWriter& w) { return ToGlobalPool(w, "reduce_max"); }

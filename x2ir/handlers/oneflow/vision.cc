@@ -19,9 +19,7 @@ std::vector<int64_t> TakePads(OneflowArgs& a) {
   const std::vector<int64_t> pairs = a.Ints("padding");
   if (!before.empty() || pairs.empty()) {
     a.Require(before.size() == rank && after.size() == rank, "pads of other axes");
-    std::vector<int64_t> pads = before;
-    pads.insert(pads.end(), after.begin(), after.end());
-    return pads;
+    return JoinPads(before, after);
   }
   a.Require(pairs.size() % 2 == 0 && pairs.size() <= 2 * rank, "pads of other axes");
   std::vector<int64_t> pads(2 * rank, 0);
@@ -53,28 +51,24 @@ Value* PadWithEdges(OneflowArgs& a) {
 }
 // Zeros (or the least number, for maxima) so that a window's results are as many as the strides
 // say.
-Value* SamePadding(OneflowArgs& a) {
+Value* PadSame(OneflowArgs& a) {
   const std::string padding = a.String("padding");
-  const bool last = TakeChannelsLast(a);
+  Window window;
+  window.channels_last = TakeChannelsLast(a);
   const auto rank = static_cast<size_t>(a.in(0).rank());
   a.Require(rank > 2 && (padding == "same_upper" || padding == "same_lower"),
             StrCat("padding ", padding));
-  const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", rank - 2, 1);
-  const std::vector<int64_t> strides = PerAxis(a, "strides", rank - 2, 1);
-  const std::vector<int64_t> dilations = PerAxis(a, "dilation_rate", rank - 2, 1);
-  std::vector<int64_t> pads(2 * rank, 0);
-  for (size_t i = 0; i + 2 < rank; ++i) {
-    const auto axis = static_cast<size_t>(SpatialAxis(last, static_cast<int64_t>(i)));
-    const Dim size = DimAt(a.in(0), static_cast<int64_t>(axis));
-    a.Require(size.is_static() && strides[i] > 0, "an operand of unknown sizes");
-    const int64_t out = (size.value() + strides[i] - 1) / strides[i];
-    const int64_t extent = (kernel[i] - 1) * dilations[i] + 1;
-    const int64_t needed = std::max<int64_t>((out - 1) * strides[i] + extent - size.value(), 0);
-    const int64_t small = needed / 2;
-    pads[axis] = padding == "same_upper" ? small : needed - small;
-    pads[axis + rank] = needed - pads[axis];
+  window.kernel = PerAxis(a, "kernel_size", rank - 2, 1);
+  window.strides = PerAxis(a, "strides", rank - 2, 1);
+  window.dilations = PerAxis(a, "dilation_rate", rank - 2, 1);
+  window.pads.resize(2 * window.rank());
+  window.auto_pad = padding == "same_upper" ? AutoPad::kSameUpper : AutoPad::kSameLower;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    a.Require(DimAt(a.in(0), window.axis(i)).is_static() && window.strides[i] > 0,
+              "an operand of unknown sizes");
   }
-  return a.Op("pad", {a.in(0), a.b().Ints(pads), a.in(0).Number(0)});
+  const Window padded = *WithPads(window, a.shape());
+  return a.Op("pad", {a.in(0), a.b().Ints(TensorPads(padded)), a.in(0).Number(0)});
 }
 
 absl::StatusOr<Value*> ToPad(OneflowWriter& w) {
@@ -308,7 +302,7 @@ X2IR_ONEFLOW(pad)
     .From("constant_pad1d", ConstantPad)
     .From("constant_pad2d", ConstantPad)
     .From("constant_pad3d", ConstantPad)
-    .From("same_padding", SamePadding)
+    .From("same_padding", PadSame)
     .From("reflection_pad1d", PadWithEdges<0>)
     .From("reflection_pad2d", PadWithEdges<0>)
     .From("replication_pad1d", PadWithEdges<1>)

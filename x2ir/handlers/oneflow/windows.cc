@@ -20,12 +20,6 @@ std::vector<int64_t> PerAxis(OneflowArgs& a, Symbol attr, size_t spatial, int64_
   return numbers;
 }
 
-std::vector<int64_t> BothEnds(const std::vector<int64_t>& pads) {
-  std::vector<int64_t> twice = pads;
-  twice.insert(twice.end(), pads.begin(), pads.end());
-  return twice;
-}
-
 namespace {
 
 // With the channels' axis elsewhere; of images, which have three axes at least.
@@ -44,34 +38,20 @@ Expr Moved(const Expr& x, bool channels_last, bool to_the_end) {
 Expr ChannelsFirst(const Expr& x, bool channels_last) { return Moved(x, channels_last, false); }
 Expr ChannelsBack(const Expr& x, bool channels_last) { return Moved(x, channels_last, true); }
 
-absl::StatusOr<PlacedWindow> PlacedOver(OneflowWriter& w, bool channels_last,
-                                        std::vector<int64_t> kernel) {
+absl::StatusOr<PlacedWindow> PlacedOver(OneflowWriter& w, std::vector<int64_t> kernel) {
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), std::move(kernel)));
   // What auto_pad says of sizes is not rounded up (OutputDim).
   window.ceil_mode = window.ceil_mode && window.auto_pad == AutoPad::kNotSet;
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.in(0)->type()));
   if (dims.size() != window.rank() + 2) return CannotExpress("windows over other axes");
-  std::vector<int64_t> in;
-  for (size_t i = 0; i < window.rank(); ++i) {
-    in.push_back(dims[static_cast<size_t>(SpatialAxis(channels_last, static_cast<int64_t>(i)))]);
-  }
-  return PlaceWindow(std::move(window), in);
+  const int64_t* first = dims.data() + window.axis(0);
+  return PlaceWindow(std::move(window), {first, dims.size() - 2});
 }
 
-absl::StatusOr<Value*> PaddedEvenly(OneflowWriter& w, PlacedWindow& placed, bool channels_last,
-                                    double number) {
-  Window& window = placed.window;
-  const size_t n = window.rank();
-  bool even = true;
-  for (size_t i = 0; i < n; ++i) even &= window.pad_begin(i) == window.pad_end(i);
-  if (even) return w.in(0);
-  std::vector<int64_t> pads(2 * (n + 2), 0);
-  for (size_t i = 0; i < n; ++i) {
-    const auto axis = static_cast<size_t>(SpatialAxis(channels_last, static_cast<int64_t>(i)));
-    pads[axis] = window.pad_begin(i);
-    pads[axis + n + 2] = window.pad_end(i);
-  }
-  window.pads.assign(2 * n, 0);
+Value* PaddedEvenly(OneflowWriter& w, PlacedWindow& placed, double number) {
+  if (placed.window.even()) return w.in(0);
+  const std::vector<int64_t> pads = TensorPads(placed.window);
+  placed.window.pads.assign(placed.window.pads.size(), 0);
   return w.Op("pad", {w.in(0), w.Ints(pads), w.Number(w.dtype(), number)});
 }
 

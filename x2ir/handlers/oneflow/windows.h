@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "x2ir/builder/layers/pool.h"
 #include "x2ir/handlers/oneflow/oneflow.h"
-#include "x2ir/ops/window.h"
 
 namespace X2IR_API x2ir {
 
@@ -14,20 +14,16 @@ namespace X2IR_API x2ir {
 bool TakeChannelsLast(OneflowArgs& a);
 // A number for each spatial axis; one alone stands for all.
 std::vector<int64_t> PerAxis(OneflowArgs& a, Symbol attr, size_t spatial, int64_t fallback);
-// All begins, then all ends, where both are the same.
-std::vector<int64_t> BothEnds(const std::vector<int64_t>& pads);
 // With the channels behind the batch, and back.
 Expr ChannelsFirst(const Expr& x, bool channels_last);
 Expr ChannelsBack(const Expr& x, bool channels_last);
 
 // The window of operand 0, with the pads that auto_pad stands for. FailedPrecondition where these
 // depend on sizes that are not known.
-absl::StatusOr<PlacedWindow> PlacedOver(OneflowWriter& w, bool channels_last,
-                                        std::vector<int64_t> kernel);
+absl::StatusOr<PlacedWindow> PlacedOver(OneflowWriter& w, std::vector<int64_t> kernel);
 // Operand 0; where pads differ between begin and end, padded with that number, and the window
 // without pads.
-absl::StatusOr<Value*> PaddedEvenly(OneflowWriter& w, PlacedWindow& placed, bool channels_last,
-                                    double number);
+Value* PaddedEvenly(OneflowWriter& w, PlacedWindow& placed, double number);
 
 }  // namespace x2ir
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "x2ir/ops/window.h"
+#include "x2ir/builder/layers/window.h"
 
 namespace x2ir {
 namespace {
@@ -66,20 +66,10 @@ bool IsDilated(const Node& node) {
   return ints && std::any_of(ints->begin(), ints->end(), [](int64_t d) { return d != 1; });
 }
 
-// With what auto_pad stands for.
-absl::StatusOr<Window> WithPads(const Node& node, Window window) {
-  std::vector<int64_t> sizes;
-  for (size_t i = 0; i < window.rank(); ++i) {
-    const Dim size = SpatialSize(node, i);
-    // As much for any size, where each position is one of the result.
-    const bool any_size = window.strides[i] == 1;
-    if (!size.is_static() && !any_size) {
-      return CannotExpress("auto_pad of an input of unknown size");
-    }
-    sizes.push_back(any_size ? window.extent(i) : size.value());
-  }
-  X2IR_ASSIGN_OR_RETURN(PlacedWindow placed, PlaceWindow(std::move(window), sizes));
-  return std::move(placed.window);
+absl::StatusOr<Window> WithPads(const Node& node, const Window& window) {
+  const auto padded = x2ir::WithPads(window, node.input(0) ? node.input(0)->shape() : nullptr);
+  if (!padded) return CannotExpress("auto_pad of an input of unknown size");
+  return *padded;
 }
 
 class PadsLens : public LensImpl {
@@ -88,7 +78,7 @@ class PadsLens : public LensImpl {
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
   absl::Status Export(Draft& draft) const override {
     X2IR_ASSIGN_OR_RETURN(const AutoPad auto_pad, ReadAutoPad(draft.node().attrs()));
-    const bool same = auto_pad == AutoPad::kSameUpper || auto_pad == AutoPad::kSameLower;
+    const bool same = IsSame(auto_pad);
     // Automatic pads leave nothing to round up, but ONNX Runtime's LpPool rounds.
     if (below_kernel_ && auto_pad != AutoPad::kNotSet) draft.TakeAttr("ceil_mode");
     bool written_out = same && IsDilated(draft.node());
@@ -98,7 +88,7 @@ class PadsLens : public LensImpl {
     X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(draft.node().attrs(), *std::move(kernel)));
     written_out = written_out || (same && MayLeaveOut(draft.node(), window));
     if (written_out) {
-      X2IR_ASSIGN_OR_RETURN(window, WithPads(draft.node(), std::move(window)));
+      X2IR_ASSIGN_OR_RETURN(window, WithPads(draft.node(), window));
       draft.TakeAttr("auto_pad");
       draft.SetAttr("pads", window.pads);
     }
@@ -178,7 +168,7 @@ class SameLeavesOutLens : public LensImpl {
     if (!sizes || !node.attrs().Has("auto_pad")) return absl::OkStatus();
     X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(node.attrs(), *sizes));
     const bool upper = window.auto_pad == AutoPad::kSameUpper;
-    if (!upper && window.auto_pad != AutoPad::kSameLower) return absl::OkStatus();
+    if (!IsSame(window.auto_pad)) return absl::OkStatus();
     const size_t n = window.rank();
     Attribute::Ints pads(2 * n), starts, ends, axes;
     for (size_t i = 0; i < n; ++i) {
@@ -220,10 +210,8 @@ class CountedPadsLens : public LensImpl {
     if (attrs.Int("count_include_pad") == 0) return absl::OkStatus();
     X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(attrs, attrs.Ints("kernel_shape")));
     if (window.auto_pad != AutoPad::kNotSet) {
-      const bool same =
-          window.auto_pad == AutoPad::kSameUpper || window.auto_pad == AutoPad::kSameLower;
-      if (!same || draft.opset() < 19) return absl::OkStatus();
-      X2IR_ASSIGN_OR_RETURN(window, WithPads(draft.node(), std::move(window)));
+      if (!IsSame(window.auto_pad) || draft.opset() < 19) return absl::OkStatus();
+      X2IR_ASSIGN_OR_RETURN(window, WithPads(draft.node(), window));
     }
     if (draft.opset() >= 19) {
       const std::vector<int64_t>& pads = window.pads;

@@ -20,14 +20,6 @@ Expr PerChannel(PaddleArgs&, const Expr& numbers, int64_t rank, bool last) {
   return last || rank < 3 ? numbers : Unsqueeze(numbers, CountedFrom(1, rank - 2));
 }
 
-void Padding::Set(AttributeMap* attrs) const {
-  if (same) {
-    attrs->Set("auto_pad", "SAME_UPPER");
-  } else {
-    attrs->Set("pads", pads);
-  }
-}
-
 void RequireSteps(PaddleArgs& a, const std::vector<int64_t>& numbers, size_t spatial) {
   constexpr int64_t kMost = int64_t{1} << 31;
   const bool fit = std::all_of(numbers.begin(), numbers.end(),
@@ -37,16 +29,16 @@ void RequireSteps(PaddleArgs& a, const std::vector<int64_t>& numbers, size_t spa
   }
 }
 
-Padding TakePaddings(PaddleArgs& a, size_t spatial) {
+void TakePaddings(PaddleArgs& a, size_t spatial, Window* window) {
   const std::string algorithm = a.String("padding_algorithm", "EXPLICIT");
   std::vector<int64_t> given = a.Ints("paddings", std::vector<int64_t>(spatial, 0));
-  Padding padding;
-  padding.same = algorithm == "SAME";
-  padding.pads.assign(2 * spatial, 0);
-  if (algorithm != "EXPLICIT") {
-    a.Require(algorithm == "SAME" || algorithm == "VALID", StrCat("padding ", algorithm));
-    return padding;
+  if (algorithm == "SAME") {
+    window->auto_pad = AutoPad::kSameUpper;
+    return;
   }
+  window->pads.assign(2 * spatial, 0);
+  if (algorithm != "EXPLICIT")
+    return a.Require(algorithm == "VALID", StrCat("padding ", algorithm));
   // Those of the batch and the channels stand in front, where there are as many.
   if (given.size() == 2 * (spatial + 2)) {
     a.Require(std::all_of(given.begin(), given.begin() + 4, [](int64_t p) { return p == 0; }),
@@ -60,12 +52,7 @@ Padding TakePaddings(PaddleArgs& a, size_t spatial) {
   for (const int64_t pad : given) {
     a.Require(pad > -(int64_t{1} << 31) && pad < (int64_t{1} << 31), StrCat("a padding of ", pad));
   }
-  const size_t step = given.size() / spatial;
-  for (size_t i = 0; i < spatial; ++i) {
-    padding.pads[i] = given[i * step];
-    padding.pads[spatial + i] = given[i * step + step - 1];
-  }
-  return padding;
+  window->pads = given.size() == spatial ? BothEnds(given) : PadsOfPairs(given);
 }
 
 namespace {
@@ -108,11 +95,13 @@ Expr ConvTranspose(PaddleArgs& a, bool depthwise) {
   const Expr x = a.X("Input"), w = a.X("Filter");
   const size_t spatial = SpatialOf(a, x);
   const bool last = ChannelsLast(a);
-  const Padding padding = TakePaddings(a, spatial);
-  const std::vector<int64_t> strides = ForEach(a, a.Ints("strides", {1}), spatial);
-  std::vector<int64_t> dilations = ForEach(a, a.Ints("dilations", {1}), spatial);
-  RequireSteps(a, strides, spatial);
-  RequireSteps(a, dilations, spatial);
+  Window window;
+  window.channels_last = last;
+  TakePaddings(a, spatial, &window);
+  window.strides = ForEach(a, a.Ints("strides", {1}), spatial);
+  window.dilations = ForEach(a, a.Ints("dilations", {1}), spatial);
+  RequireSteps(a, window.strides, spatial);
+  RequireSteps(a, window.dilations, spatial);
   std::vector<int64_t> more = a.Ints("output_padding");
   std::vector<int64_t> size = a.KnownList("output_size", {});
   int64_t groups = a.Int("groups", 1);
@@ -122,51 +111,45 @@ Expr ConvTranspose(PaddleArgs& a, bool depthwise) {
   }
   const auto kernel = KnownSizes(w, 2, 2 + static_cast<int64_t>(spatial));
   a.Require(kernel.has_value(), "a kernel of unknown size");
-  std::vector<int64_t> pads = padding.pads;
-  if (padding.same) {
-    // Of an input of the stride's multiple: what the forward convolution would add.
-    const int64_t from = last ? 1 : 2;
-    const auto in = KnownSizes(x, from, from + static_cast<int64_t>(spatial));
+  window.kernel = *kernel;
+  const int64_t from = window.axis(0);
+  const auto in = KnownSizes(x, from, from + static_cast<int64_t>(spatial));
+  if (IsSame(window.auto_pad)) {
+    // What the forward convolution would add to an input of that size.
     a.Require(in.has_value(), "SAME of an input of unknown size");
-    dilations.assign(spatial, 1);
-    for (size_t i = 0; i < spatial; ++i) {
-      const int64_t n = (*in)[i], out = (n + strides[i] - 1) / strides[i];
-      const int64_t sum = std::max<int64_t>((out - 1) * strides[i] + (*kernel)[i] - n, 0);
-      pads[i] = sum / 2;
-      pads[spatial + i] = sum - sum / 2;
-    }
+    window.dilations.assign(spatial, 1);
+    window.pads.assign(2 * spatial, 0);
+    window = *WithPads(std::move(window), x->shape());
+    window.auto_pad = AutoPad::kNotSet;
   }
   if (more.empty()) more.assign(spatial, 0);
   more = ForEach(a, more, spatial);
   if (!size.empty()) {
     size = ForEach(a, size, spatial);
-    const int64_t from = last ? 1 : 2;
-    const auto in = KnownSizes(x, from, from + static_cast<int64_t>(spatial));
     a.Require(in.has_value(), "output_size of an input of unknown size");
     for (size_t i = 0; i < spatial; ++i) {
-      const int64_t least = ((*in)[i] - 1) * strides[i] - pads[i] - pads[spatial + i] +
-                            dilations[i] * ((*kernel)[i] - 1) + 1;
+      const int64_t least = ((*in)[i] - 1) * window.strides[i] - window.pad_begin(i) -
+                            window.pad_end(i) + window.extent(i);
       more[i] = size[i] - least;
-      if (more[i] < 0 || more[i] >= strides[i] + std::max<int64_t>(dilations[i], 1)) {
+      if (more[i] < 0 || more[i] >= window.strides[i] + window.dilations[i]) {
         a.Fail(Invalid("output_size ", size[i], " of what is at least ", least));
       }
     }
   }
-  AttributeMap attrs = {{"layout", LayoutName(last)}, {"group", groups}, {"strides", strides},
-                        {"dilations", dilations},     {"pads", pads},    {"output_padding", more}};
-  Expr y = WithFused(a, a.Op("conv_transpose", {x, w}, std::move(attrs)), last);
+  const Expr y = WithFused(a, MakeConvTranspose(x, w, nullptr, window, groups, more), last);
   return FusedActivation(a, y);
 }
 
 Expr DeformableConv(PaddleArgs& a) {
   const Expr x = a.X("Input"), w = a.X("Filter"), offset = a.X("Offset");
-  const Padding padding = TakePaddings(a, 2);
+  Window window{.pads = {0, 0, 0, 0}};
+  TakePaddings(a, 2, &window);
   const std::vector<int64_t> strides = ForEach(a, a.Ints("strides", {1}), 2);
   const std::vector<int64_t> dilations = ForEach(a, a.Ints("dilations", {1}), 2);
   a.Int("im2col_step", 1);
   AttributeMap attrs = {{"strides", strides},
                         {"dilations", dilations},
-                        {"pads", padding.pads},
+                        {"pads", window.pads},
                         {"group", a.Int("groups", 1)},
                         {"offset_group", a.Int("deformable_groups", 1)}};
   const Expr mask = a.Opt("Mask");
@@ -193,15 +176,13 @@ Expr Convolution(PaddleArgs& a) {
   const Expr x = a.X("Input"), w = a.X("Filter");
   const size_t spatial = SpatialOf(a, x);
   const bool last = ChannelsLast(a);
-  const Padding padding = TakePaddings(a, spatial);
-  std::vector<int64_t> dilations = ForEach(a, a.Ints("dilations", {1}), spatial);
-  if (padding.same) dilations.assign(spatial, 1);  // as the kernels have it
-  AttributeMap attrs = {{"layout", LayoutName(last)},
-                        {"group", std::max<int64_t>(a.Int("groups", 1), 1)},
-                        {"strides", ForEach(a, a.Ints("strides", {1}), spatial)},
-                        {"dilations", dilations}};
-  padding.Set(&attrs);
-  return a.Op("conv", {x, w}, std::move(attrs));
+  Window window;
+  window.channels_last = last;
+  TakePaddings(a, spatial, &window);
+  window.strides = ForEach(a, a.Ints("strides", {1}), spatial);
+  window.dilations = ForEach(a, a.Ints("dilations", {1}), spatial);
+  if (IsSame(window.auto_pad)) window.dilations.assign(spatial, 1);  // as the kernels have it
+  return MakeConv(x, w, nullptr, window, std::max<int64_t>(a.Int("groups", 1), 1));
 }
 
 X2IR_PADDLE(conv)

@@ -2,6 +2,7 @@
 #ifndef X2IR_HANDLERS_PADDLE_NN_H_
 #define X2IR_HANDLERS_PADDLE_NN_H_
 
+#include "x2ir/builder/layers/pool.h"
 #include "x2ir/handlers/paddle/paddle.h"
 
 namespace X2IR_API x2ir {
@@ -9,19 +10,11 @@ namespace X2IR_API x2ir {
 // The attribute of that name (data_format, data_layout) says that channels are last; "AnyLayout"
 // and none mean that they are first.
 bool ChannelsLast(PaddleArgs& a, Symbol name = "data_format");
-inline const char* LayoutName(bool last) { return last ? "channels_last" : "channels_first"; }
-inline int64_t ChannelAxis(bool last, int64_t rank) { return last ? rank - 1 : 1; }
 // One number for each channel, so that it broadcasts to a tensor of that rank.
 Expr PerChannel(PaddleArgs& a, const Expr& numbers, int64_t rank, bool last);
 
-// Paddings as the attributes `paddings` and `padding_algorithm` say: pads of all begins, then of
-// all ends, or none and "SAME_UPPER".
-struct Padding {
-  std::vector<int64_t> pads;
-  bool same = false;
-  void Set(AttributeMap* attrs) const;
-};
-Padding TakePaddings(PaddleArgs& a, size_t spatial);
+// Puts the attributes `paddings` and `padding_algorithm` into a window over that many spatial axes.
+void TakePaddings(PaddleArgs& a, size_t spatial, Window* window);
 
 // Fails where steps or sizes of windows are not one for each axis, positive and of a size that
 // images have.

@@ -8,24 +8,21 @@ namespace {
 
 // Windows of rounded up results as pads at the ends, where sizes are known: the kernels have other
 // rules for what lies beyond than runtimes.
-bool RoundUp(PaddleArgs& a, const Expr& x, bool last, const std::vector<int64_t>& kernel,
-             const std::vector<int64_t>& strides, std::vector<int64_t>* pads) {
-  const size_t n = kernel.size();
-  const int64_t from = last ? 1 : 2;
-  const auto in = KnownSizes(x, from, from + static_cast<int64_t>(n));
-  for (size_t i = 0; i < n; ++i) {
-    const int64_t begin = (*pads)[i], end = (*pads)[n + i];
+void RoundUp(PaddleArgs& a, const Expr& x, Window* window) {
+  const Window given = *window;
+  const int64_t from = given.axis(0);
+  const auto in = KnownSizes(x, from, from + static_cast<int64_t>(given.rank()));
+  window->ceil_mode = !in;
+  for (size_t i = 0; i < given.rank(); ++i) {
     if (!in) {
-      a.Require(begin + end == 0 ? kernel[i] >= strides[i] : end + strides[i] <= kernel[i],
+      a.Require(LastBeginsInside(given, i, Dim()),
                 "ceil_mode with windows that may lie beyond an input of unknown size");
       continue;
     }
-    const int64_t room = (*in)[i] + begin + end - kernel[i];
-    const int64_t out = (room + strides[i] - 1) / strides[i] + 1;
-    (*pads)[n + i] = std::max<int64_t>((out - 1) * strides[i] + kernel[i] - (*in)[i] - begin, 0);
-    a.Require((out - 1) * strides[i] - begin < (*in)[i], "a window beyond the input");
+    const LastWindow last = LastOf(given, i, (*in)[i], /*within=*/false);
+    window->pads[given.rank() + i] = std::max<int64_t>(last.beyond, 0);
+    a.Require(last.begin < (*in)[i], "a window beyond the input");
   }
-  return in.has_value();
 }
 
 Expr Adaptive(PaddleArgs& a, const Expr& given, bool last, const std::string& type,
@@ -64,35 +61,29 @@ Expr SlidingPool(PaddleArgs& a) {
   if (sizes.size() != spatial) a.Fail(Invalid("a window of other axes"));
   const bool global = a.Bool("global_pooling", false), adaptive = a.Bool("adaptive", false);
   const bool exclusive = a.Bool("exclusive", true), ceil = a.Bool("ceil_mode", false);
-  std::vector<int64_t> strides = a.Ints("strides", std::vector<int64_t>(spatial, 1));
-  if (strides.size() == 1) strides.assign(spatial, strides[0]);
-  RequireSteps(a, strides, spatial);
-  const Padding padding = TakePaddings(a, spatial);
+  WindowPool pool;
+  pool.kind = type == "max" ? PoolKind::kMax : PoolKind::kAverage;
+  pool.count_include_pad = !exclusive;
+  Window& window = pool.window;
+  window.channels_last = last;
+  window.strides = a.Ints("strides", std::vector<int64_t>(spatial, 1));
+  if (window.strides.size() == 1) window.strides.assign(spatial, window.strides[0]);
+  RequireSteps(a, window.strides, spatial);
+  TakePaddings(a, spatial, &window);
   if (global) {
-    return x.Op(type == "avg" ? "global_average_pool" : "global_max_pool", {},
-                {{"layout", LayoutName(last)}});
+    return GlobalPool(a, x, pool.kind, last);
   }
   if (adaptive) return Adaptive(a, x, last, type, sizes);
-  std::vector<int64_t> kernel;
   for (const Size& size : sizes) {
     a.Require(size.number.has_value(), "a computed window");
-    kernel.push_back(*size.number);
+    window.kernel.push_back(*size.number);
   }
-  RequireSteps(a, kernel, spatial);
-  std::vector<int64_t> pads = padding.pads;
-  const bool explicit_ends = ceil && !padding.same && RoundUp(a, x, last, kernel, strides, &pads);
-  AttributeMap attrs = {
-      {"layout", LayoutName(last)}, {"kernel_shape", kernel}, {"strides", strides}};
-  if (padding.same) {
-    attrs.Set("auto_pad", "SAME_UPPER");
-  } else {
-    attrs.Set("pads", pads);
-    attrs.Set("ceil_mode", ceil && !explicit_ends ? 1 : 0);
-  }
-  if (type == "max") return x.Op("max_pool", {}, std::move(attrs));
-  a.Require(exclusive || !ceil || explicit_ends, "ceil_mode of an input of unknown size");
-  attrs.Set("count_include_pad", exclusive ? 0 : 1);
-  return x.Op("average_pool", {}, std::move(attrs));
+  RequireSteps(a, window.kernel, spatial);
+  window.ceil_mode = ceil && !IsSame(window.auto_pad);
+  if (window.ceil_mode) RoundUp(a, x, &window);
+  a.Require(type == "max" || exclusive || !ceil || (!IsSame(window.auto_pad) && !window.ceil_mode),
+            "ceil_mode of an input of unknown size");
+  return MakePool(x, pool);
 }
 
 // Maxima with their places in a channel of an image.

@@ -1,6 +1,7 @@
 // TensorFlow: convolutions, pools and normalizations, in either layout.
 #include <numeric>
 
+#include "x2ir/builder/layers/pool.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/fused.h"
 #include "x2ir/handlers/tf/tf.h"
@@ -17,19 +18,10 @@ absl::StatusOr<int64_t> Known(TfArgs& a, size_t i, int64_t axis, std::string_vie
   return (*shape)[axis].value();
 }
 
-// strides, dilations and padding of a window over that many spatial axes.
-AttributeMap TakeWindow(TfArgs& a, TfLayout layout, size_t spatial, bool dilates) {
-  AttributeMap attrs = {{"layout", layout.name()}};
-  attrs.Set("strides", TakeSpatial(a, "strides", layout, spatial));
-  if (dilates) attrs.Set("dilations", TakeSpatial(a, "dilations", layout, spatial));
-  TakePadding(a, layout, spatial, &attrs);
-  return attrs;
-}
-
 template <size_t kSpatial>
 absl::StatusOr<Value*> Conv(TfArgs& a) {
   const TfLayout layout = TakeLayout(a, kSpatial == 2 ? "NHWC" : "NDHWC");
-  AttributeMap attrs = TakeWindow(a, layout, kSpatial, true);
+  const Window window = TakeConvWindow(a, layout, kSpatial);
   constexpr int64_t kRank = kSpatial + 2;
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   X2IR_ASSIGN_OR_RETURN(const int64_t of_kernel, a.Rank(1));
@@ -41,22 +33,21 @@ absl::StatusOr<Value*> Conv(TfArgs& a) {
     if (of_group == 0 || channels % of_group != 0) {
       return Invalid("a kernel for ", of_group, " channels over ", channels);
     }
-    attrs.Set("group", channels / of_group);
   }
-  return a.Op("conv", {a.in(0), KernelToOihw(a, a.in(1))}, std::move(attrs));
+  const int64_t group = of_group == channels ? 1 : channels / of_group;
+  return MakeConv(a.in(0), KernelToOihw(a, a.in(1)), nullptr, window, group);
 }
 
 // Output channel c * m + j is the j-th of input channel c.
 absl::StatusOr<Value*> DepthwiseConv(TfArgs& a) {
   const TfLayout layout = TakeLayout(a);
-  AttributeMap attrs = TakeWindow(a, layout, 2, true);
+  const Window window = TakeConvWindow(a, layout, 2);
   X2IR_ASSIGN_OR_RETURN(const int64_t of_kernel, a.Rank(1));
   if (of_kernel != 4) return Invalid("expected a kernel of rank 4");
   std::vector<int64_t> dims(4);
   for (int64_t i = 0; i < 4; ++i) {
     X2IR_ASSIGN_OR_RETURN(dims[i], Known(a, 1, i, "the kernel's elements"));
   }
-  attrs.Set("group", dims[2]);
   Value* kernel = Relaid(a, a.in(1), {2, 3, 0, 1});
   const std::vector<int64_t> to = {dims[2] * dims[3], 1, dims[0], dims[1]};
   if (const Tensor* constant = kernel->fixed_constant()) {
@@ -64,17 +55,14 @@ absl::StatusOr<Value*> DepthwiseConv(TfArgs& a) {
   } else {
     kernel = ReshapeTo({a, kernel}, Ints(a, to));
   }
-  return a.Op("conv", {a.in(0), kernel}, std::move(attrs));
+  return MakeConv(a.in(0), kernel, nullptr, window, dims[2]);
 }
 
-template <size_t kSpatial, const char* kOp>
+template <size_t kSpatial, PoolKind kKind>
 Value* PoolBy(TfArgs& a) {
   const TfLayout layout = TakeLayout(a, kSpatial == 2 ? "NHWC" : "NDHWC");
-  AttributeMap attrs = TakeWindow(a, layout, kSpatial, false);
-  attrs.Set("kernel_shape", TakeSpatial(a, "ksize", layout, kSpatial));
-  return a.Op(kOp, {a.in(0)}, std::move(attrs));
+  return MakePool(a.in(0), {TakePoolWindow(a, layout, kSpatial), kKind});
 }
-constexpr char kMaxPool[] = "max_pool", kAveragePool[] = "average_pool";
 
 Value* BiasAdd(TfArgs& a) {
   const TfLayout layout = TakeLayout(a);
@@ -160,10 +148,12 @@ X2IR_TF(conv)
     .From("Conv2D", Conv<2>)
     .From("Conv3D", Conv<3>)
     .From("DepthwiseConv2dNative", DepthwiseConv);
-X2IR_TF(max_pool).From("MaxPool", PoolBy<2, kMaxPool>).From("MaxPool3D", PoolBy<3, kMaxPool>);
+X2IR_TF(max_pool)
+    .From("MaxPool", PoolBy<2, PoolKind::kMax>)
+    .From("MaxPool3D", PoolBy<3, PoolKind::kMax>);
 X2IR_TF(average_pool)
-    .From("AvgPool", PoolBy<2, kAveragePool>)
-    .From("AvgPool3D", PoolBy<3, kAveragePool>);
+    .From("AvgPool", PoolBy<2, PoolKind::kAverage>)
+    .From("AvgPool3D", PoolBy<3, PoolKind::kAverage>);
 X2IR_TF(add).From("BiasAdd", BiasAdd).From("BiasAddV1", BiasAdd);
 X2IR_TF(batch_normalization)
     .From("_FusedBatchNormEx", FusedBatchNormEx)

@@ -10,56 +10,28 @@
 namespace x2ir {
 namespace {
 
-// One spatial axis of the convolution whose gradient this is: from `out` elements (the result of
+// The window is that of the convolution whose gradient this is: from `out` elements (the result of
 // the op) it made `in`.
-struct Axis {
-  int64_t in, out, kernel, stride, dilation;
-  int64_t begin, end;  // paddings
-
-  int64_t extent() const { return (kernel - 1) * dilation + 1; }
-};
-
-// ceil(a / b), of a > 0.
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// strides, dilations and padding of the convolution, as the attributes say.
-struct Windows {
-  TfLayout layout;
-  std::vector<int64_t> strides, dilations;
-  std::string padding;
-  std::vector<int64_t> pads;  // explicit ones
-};
-Windows TakeWindows(TfArgs& a, size_t spatial) {
-  Windows w;
-  w.layout = TakeLayout(a, spatial == 2 ? "NHWC" : "NDHWC");
-  w.strides = TakeSpatial(a, "strides", w.layout, spatial);
-  w.dilations = TakeSpatial(a, "dilations", w.layout, spatial);
-  w.padding = a.String("padding", "");
-  AttributeMap attrs;
-  TakePadding(a, w.layout, spatial, &attrs);
-  w.pads = attrs.Ints("pads", {});
-  return w;
+Window TakeWindows(TfArgs& a, size_t spatial) {
+  return TakeConvWindow(a, TakeLayout(a, spatial == 2 ? "NHWC" : "NDHWC"), spatial);
 }
 
-// The paddings of SAME and VALID, and whether sizes go together.
-absl::Status Complete(const std::string& padding, Axis* axis) {
+// The paddings of SAME and VALID along axis i, and whether sizes go together.
+absl::Status Complete(int64_t in, int64_t out, size_t i, Window* w) {
   constexpr int64_t kMost = int64_t{1} << 31;
-  for (const int64_t n : {axis->in, axis->out, axis->kernel, axis->stride, axis->dilation}) {
+  for (const int64_t n : {in, out, w->kernel[i], w->strides[i], w->dilations[i]}) {
     if (n < 1 || n >= kMost) return Invalid("a size, stride or dilation of ", n);
   }
-  if (padding == "SAME") {
-    const int64_t windows = CeilDiv(axis->out, axis->stride);
-    const int64_t covered = (windows - 1) * axis->stride + axis->extent();
-    const int64_t total = std::max<int64_t>(covered - axis->out, 0);
-    axis->begin = total / 2;
-    axis->end = total - axis->begin;
+  if (IsSame(w->auto_pad)) {
+    w->SplitPads(i, SamePadding(out, w->extent(i), w->strides[i]), /*odd_at_end=*/true);
   }
-  if (axis->begin < 0 || axis->end < 0 || axis->begin >= kMost || axis->end >= kMost) {
-    return Invalid("paddings of ", axis->begin, " and ", axis->end);
+  const int64_t begin = w->pad_begin(i), end = w->pad_end(i);
+  if (begin < 0 || end < 0 || begin >= kMost || end >= kMost) {
+    return Invalid("paddings of ", begin, " and ", end);
   }
-  const int64_t span = axis->out + axis->begin + axis->end - axis->extent();
-  if (span < 0 || span / axis->stride + 1 != axis->in) {
-    return Invalid("a convolution does not make ", axis->in, " elements of ", axis->out);
+  const int64_t span = out + begin + end - w->extent(i);
+  if (span < 0 || span / w->strides[i] + 1 != in) {
+    return Invalid("a convolution does not make ", in, " elements of ", out);
   }
   return absl::OkStatus();
 }
@@ -80,48 +52,39 @@ std::optional<SizesOfAxis> RelatedSizes(const Dim& in, const Dim& out, int64_t s
 // The result of those sizes ([batch, spatial..., channels] or as the layout says), of which the
 // spatial ones must be known, or related to the operand's. `kernel` is [in, out of a group,
 // kernel...] by now, `lengths` its spatial sizes.
-absl::StatusOr<Value*> Transposed(TfArgs& a, const Windows& w, const std::vector<Dim>& sizes,
-                                  Value* x, Value* kernel, const std::vector<Dim>& lengths,
-                                  int64_t group) {
+absl::StatusOr<Value*> Transposed(TfArgs& a, Window w, const std::vector<Dim>& sizes, Value* x,
+                                  Value* kernel, const std::vector<Dim>& lengths, int64_t group) {
   const size_t spatial = lengths.size(), rank = spatial + 2;
   if (sizes.size() != rank || x->shape()->rank() != static_cast<int64_t>(rank)) {
     return Invalid(sizes.size(), " sizes of the result, and an operand of rank ",
                    x->shape()->rank());
   }
-  const size_t first = w.layout.channels_last ? 1 : 2;
-  std::vector<int64_t> pads(2 * spatial), extra(spatial);
+  w.kernel.resize(spatial);
+  w.pads.resize(2 * spatial);
+  std::vector<int64_t> extra;
   for (size_t i = 0; i < spatial; ++i) {
-    const auto related = RelatedSizes((*x->shape())[static_cast<int64_t>(first + i)],
-                                      sizes[first + i], w.strides[i]);
+    const int64_t axis = w.axis(i);
+    const auto related =
+        RelatedSizes((*x->shape())[axis], sizes[static_cast<size_t>(axis)], w.strides[i]);
     if (!related || !lengths[i].is_static()) {
       return Unimplemented("spatial sizes of the operand, the kernel or the result are not known");
     }
-    Axis axis{related->in, related->out, lengths[i].value(), w.strides[i], w.dilations[i], 0, 0};
-    if (!w.pads.empty()) {
-      axis.begin = w.pads[i];
-      axis.end = w.pads[spatial + i];
-    }
-    X2IR_RETURN_IF_ERROR(Complete(w.padding, &axis));
-    pads[i] = axis.begin;
-    pads[spatial + i] = axis.end;
+    w.kernel[i] = lengths[i].value();
+    X2IR_RETURN_IF_ERROR(Complete(related->in, related->out, i, &w));
     // Elements at the end that no window reached.
-    const int64_t covered = (axis.in - 1) * axis.stride + axis.extent();
-    extra[i] = axis.out + axis.begin + axis.end - covered;
+    const int64_t covered = (related->in - 1) * w.strides[i] + w.extent(i);
+    extra.push_back(related->out + w.pad_begin(i) + w.pad_end(i) - covered);
   }
-  AttributeMap attrs = {{"layout", w.layout.name()}, {"group", group}};
-  attrs.Set("strides", w.strides);
-  attrs.Set("dilations", w.dilations);
-  attrs.Set("pads", std::move(pads));
-  const bool any = std::any_of(extra.begin(), extra.end(), [](int64_t n) { return n != 0; });
-  if (any) attrs.Set("output_padding", std::move(extra));
-  return a.Op("conv_transpose", {x, kernel}, std::move(attrs));
+  w.auto_pad = AutoPad::kNotSet;
+  if (std::all_of(extra.begin(), extra.end(), [](int64_t n) { return n == 0; })) extra.clear();
+  return MakeConvTranspose({a, x}, kernel, nullptr, w, group, extra);
 }
 
 // Operands: the result's sizes (or a tensor of them), the kernel, and what is convolved.
 template <size_t kSpatial, bool kSizesOfTensor>
 absl::StatusOr<Value*> ConvTranspose(TfArgs& a) {
   constexpr int64_t kRank = kSpatial + 2;
-  const Windows w = TakeWindows(a, kSpatial);
+  const Window w = TakeWindows(a, kSpatial);
   X2IR_ASSIGN_OR_RETURN(const int64_t of_kernel, a.Rank(1));
   X2IR_RETURN_IF_ERROR(a.Rank(2).status());
   if (of_kernel != kRank) return Invalid("expected a kernel of rank ", kRank);
@@ -135,7 +98,7 @@ absl::StatusOr<Value*> ConvTranspose(TfArgs& a) {
   if (!sizes) return Unimplemented("operand 0 (sizes of the result) is computed");
   // Without the batch and the channels.
   if (sizes->size() == kSpatial) {
-    sizes->insert(sizes->begin(), w.layout.channels_last ? 1 : 2, Dim());
+    sizes->insert(sizes->begin(), w.channels_last ? 1 : 2, Dim());
     sizes->resize(kRank);
   }
   const Shape& kernel = *a.shape(1);
@@ -144,8 +107,9 @@ absl::StatusOr<Value*> ConvTranspose(TfArgs& a) {
   // A kernel for fewer channels than the result has is one for each of some groups.
   int64_t group = 1;
   const Dim of_group = kernel[kRank - 2];
-  const Dim channels =
-      sizes->size() == kRank ? (*sizes)[static_cast<size_t>(w.layout.ChannelAxis(kRank))] : Dim();
+  const Dim channels = sizes->size() == kRank
+                           ? (*sizes)[static_cast<size_t>(ChannelAxis(w.channels_last, kRank))]
+                           : Dim();
   if (channels.is_static() && of_group.is_static() && channels.value() != of_group.value()) {
     if (of_group.value() < 1 || channels.value() % of_group.value() != 0) {
       return Invalid("a kernel for ", of_group.value(), " channels of ", channels.value());
@@ -157,7 +121,7 @@ absl::StatusOr<Value*> ConvTranspose(TfArgs& a) {
 
 // The same of depthwise convolutions, whose kernel is [kernel..., channels, multiplier].
 absl::StatusOr<Value*> DepthwiseTranspose(TfArgs& a) {
-  const Windows w = TakeWindows(a, 2);
+  const Window w = TakeWindows(a, 2);
   X2IR_ASSIGN_OR_RETURN(const int64_t of_kernel, a.Rank(1));
   X2IR_RETURN_IF_ERROR(a.Rank(2).status());
   if (of_kernel != 4) return Invalid("expected a kernel of rank 4");

@@ -1,5 +1,9 @@
 // TensorFlow: pools whose windows are operands or whose places are asked for, and normalizations
 // over channels.
+#include "x2ir/builder/layers/pool.h"
+
+#include <tuple>
+
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/tf.h"
 
@@ -9,34 +13,31 @@ namespace {
 // Window and strides as operands, one number an axis of the tensor.
 absl::StatusOr<Value*> MaxPoolV2(TfArgs& a) {
   const TfLayout layout = TakeLayout(a);
-  AttributeMap attrs = {{"layout", layout.name()}};
-  TakePadding(a, layout, 2, &attrs);
-  const size_t first = layout.channels_last ? 1 : 2;
-  for (const auto& [i, name] : {std::pair(1, "kernel_shape"), std::pair(2, "strides")}) {
+  Window window{.channels_last = layout.channels_last};
+  TakePadding(a, 2, &window);
+  const auto first = static_cast<size_t>(window.axis(0));
+  for (const auto& [i, name, list] :
+       {std::tuple(1, "kernel_shape", &window.kernel), std::tuple(2, "strides", &window.strides)}) {
     X2IR_ASSIGN_OR_RETURN(const auto all, a.KnownInts(static_cast<size_t>(i), name));
     if (all.size() != 4) return Invalid("expected 4 numbers of ", name);
     if (all[0] != 1 || all[layout.channels_last ? 3 : 1] != 1) {
       return Unimplemented(name, " of the batch or the channels");
     }
-    attrs.Set(name, {all[first], all[first + 1]});
+    *list = {all[first], all[first + 1]};
   }
-  return a.Op("max_pool", {a.in(0)}, std::move(attrs));
+  return MakePool(a.in(0), {window}).value();
 }
 
 // A place counts through rows, columns and channels, and through the batch if it is included.
 absl::StatusOr<Values> MaxPoolWithArgmax(TfArgs& a) {
-  const TfLayout layout;
-  AttributeMap attrs = {{"layout", layout.name()}};
-  attrs.Set("kernel_shape", TakeSpatial(a, "ksize", layout, 2));
-  attrs.Set("strides", TakeSpatial(a, "strides", layout, 2));
-  TakePadding(a, layout, 2, &attrs);
+  const Window window = TakePoolWindow(a, TfLayout(), 2);
   const bool with_batch = a.Bool("include_batch_in_index", false);
   const DType type = a.Type("Targmax", DType::kInt64);
   Value* x = a.in(0);
   const std::vector<Size> sizes = AllSizes({a, x});
   if (sizes.size() != 4) return Invalid("expected an operand of rank 4");
   const std::vector<Value*> pooled =
-      a.b().Ops("max_pool", {x}, std::move(attrs), {true, a.wants(1)});
+      a.b().Ops("max_pool", {x}, PoolAttrs(window), {true, a.wants(1)});
   if (!a.wants(1)) return Values{pooled[0], nullptr};
   // IR counts through batch, channels, rows and columns.
   const Size pixels = Times(a, sizes[1], sizes[2]);

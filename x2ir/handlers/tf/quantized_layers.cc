@@ -37,12 +37,8 @@ Values QuantizedRelu(TfArgs& a) { return Rectified(a, false); }
 Values QuantizedRelu6(TfArgs& a) { return Rectified(a, true); }
 
 Values QuantizedMaxPool(TfArgs& a) {
-  const TfLayout layout;
-  AttributeMap attrs = {{"layout", layout.name()}};
-  attrs.Set("kernel_shape", TakeSpatial(a, "ksize", layout, 2));
-  attrs.Set("strides", TakeSpatial(a, "strides", layout, 2));
-  TakePadding(a, layout, 2, &attrs);
-  return WithRange(a, a.Op("max_pool", {a.in(0)}, std::move(attrs)), 1, 2);
+  const Window window = TakePoolWindow(a, TfLayout(), 2);
+  return WithRange(a, a.Op("max_pool", {a.in(0)}, PoolAttrs(window)), 1, 2);
 }
 
 // Operands: the axis, tensors, their lower ends, their upper ends. The common range holds all of
@@ -109,7 +105,6 @@ Values QuantizedMatMul(TfArgs& a) {
 // Windows as rows of a matrix.
 absl::StatusOr<Values> QuantizedConv2D(TfArgs& a) {
   a.Require(a.Type("out_type", DType::kInt32) == DType::kInt32, "sums of other types than int32");
-  const TfLayout layout;
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(1));
   if (rank != 4) return Invalid("expected a kernel of rank 4, got ", rank);
   std::vector<int64_t> kernel;
@@ -117,10 +112,8 @@ absl::StatusOr<Values> QuantizedConv2D(TfArgs& a) {
     if (!dim.is_static()) return Unimplemented("the kernel's size is not known");
     kernel.push_back(dim.value());
   }
-  const TfWindows w{{kernel[0], kernel[1]},
-                    TakeSpatial(a, "strides", layout, 2),
-                    TakeSpatial(a, "dilations", layout, 2),
-                    a.String("padding", "")};
+  Window w = TakeConvWindow(a, TfLayout(), 2);
+  w.kernel = {kernel[0], kernel[1]};
   a.IntList("padding_list", {});
   const QuantizedRange x = RangeAt(a, 2, 3), y = RangeAt(a, 4, 5);
   X2IR_ASSIGN_OR_RETURN(Value * patches, Patches(a, FromZero(a, 0, x), w, nullptr));
@@ -154,10 +147,8 @@ Values QuantizedBiasAdd(TfArgs& a) {
 
 // Of the elements that a window has; what is left of the division goes.
 absl::StatusOr<Values> QuantizedAvgPool(TfArgs& a) {
-  const TfLayout layout;
-  const std::vector<int64_t> one(2, 1);
-  const TfWindows w{TakeSpatial(a, "ksize", layout, 2), TakeSpatial(a, "strides", layout, 2), one,
-                    a.String("padding", "")};
+  Window w = TakePoolWindow(a, TfLayout(), 2);
+  w.dilations = {1, 1};
   const DType t = a.in(0)->dtype();
   LimitsOf(a, t);
   const auto sums = [&](Value* v) -> absl::StatusOr<Value*> {

@@ -129,13 +129,12 @@ std::vector<int64_t> TakeSpatial(TfArgs& a, Symbol attr, TfLayout layout, size_t
   return {begin, begin + static_cast<ptrdiff_t>(spatial)};
 }
 
-void TakePadding(TfArgs& a, TfLayout layout, size_t spatial, AttributeMap* attrs) {
+void TakePadding(TfArgs& a, size_t spatial, Window* window) {
   const std::string padding = a.String("padding", "");
-  const std::vector<int64_t> explicit_pads = a.IntList("explicit_paddings", {});
+  const std::vector<int64_t> pairs = a.IntList("explicit_paddings", {});
   if (padding == "SAME" || padding == "VALID") {
-    // More at the end where it does not come out even.
-    attrs->Set("auto_pad", padding == "SAME" ? "SAME_UPPER" : "VALID");
-    if (!explicit_pads.empty()) a.b().Fail(Invalid("explicit_paddings with padding ", padding));
+    window->auto_pad = padding == "SAME" ? AutoPad::kSameUpper : AutoPad::kValid;
+    if (!pairs.empty()) a.b().Fail(Invalid("explicit_paddings with padding ", padding));
     return;
   }
   if (padding != "EXPLICIT") {
@@ -143,23 +142,41 @@ void TakePadding(TfArgs& a, TfLayout layout, size_t spatial, AttributeMap* attrs
     return;
   }
   // A begin and an end for each axis of the tensor.
-  if (explicit_pads.size() != 2 * (spatial + 2)) {
+  if (pairs.size() != 2 * (spatial + 2)) {
     a.b().Fail(Invalid("explicit_paddings: expected ", 2 * (spatial + 2), " numbers"));
     return;
   }
-  const size_t first = layout.channels_last ? 1 : 2;
-  std::vector<int64_t> pads(2 * spatial);
-  for (size_t i = 0; i < spatial; ++i) {
-    pads[i] = explicit_pads[2 * (first + i)];
-    pads[spatial + i] = explicit_pads[2 * (first + i) + 1];
+  const auto first = pairs.begin() + (window->channels_last ? 2 : 4);
+  const auto behind = first + 2 * static_cast<ptrdiff_t>(spatial);
+  window->pads = PadsOfPairs(std::vector<int64_t>(first, behind));
+  const auto any = [](auto from, auto to) {
+    return std::any_of(from, to, [](int64_t pad) { return pad != 0; });
+  };
+  if (any(pairs.begin(), first) || any(behind, pairs.end())) {
+    a.b().Fail(Unimplemented("explicit_paddings of the batch or the channels"));
   }
-  for (size_t i = 0; i < spatial + 2; ++i) {
-    const bool outer = i < first || i >= first + spatial;
-    if (outer && (explicit_pads[2 * i] != 0 || explicit_pads[2 * i + 1] != 0)) {
-      a.b().Fail(Unimplemented("explicit_paddings of the batch or the channels"));
-    }
-  }
-  attrs->Set("pads", std::move(pads));
+}
+
+namespace {
+
+Window TakeWindow(TfArgs& a, TfLayout layout, size_t spatial) {
+  Window window{.channels_last = layout.channels_last};
+  window.strides = TakeSpatial(a, "strides", layout, spatial);
+  TakePadding(a, spatial, &window);
+  return window;
+}
+
+}  // namespace
+
+Window TakeConvWindow(TfArgs& a, TfLayout layout, size_t spatial) {
+  Window window = TakeWindow(a, layout, spatial);
+  window.dilations = TakeSpatial(a, "dilations", layout, spatial);
+  return window;
+}
+Window TakePoolWindow(TfArgs& a, TfLayout layout, size_t spatial) {
+  Window window = TakeWindow(a, layout, spatial);
+  window.kernel = TakeSpatial(a, "ksize", layout, spatial);
+  return window;
 }
 
 Value* Relaid(TfArgs& a, Value* v, const std::vector<int64_t>& perm) {

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/node_reader.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -53,14 +54,17 @@ Expr SizeAt(TfArgs& a, Value* v, int64_t axis);  // int64, rank 0
 // NCDHW; `vect` formats are Unimplemented.
 struct TfLayout {
   bool channels_last = true;
-  std::string_view name() const { return channels_last ? "channels_last" : "channels_first"; }
+  std::string_view name() const { return LayoutName(channels_last); }
   int64_t ChannelAxis(int64_t rank) const { return channels_last ? rank - 1 : 1; }
 };
 TfLayout TakeLayout(TfArgs& a, std::string_view fallback = "NHWC");
 // One number a spatial axis out of one a axis of the tensor, whose others must be 1.
 std::vector<int64_t> TakeSpatial(TfArgs& a, Symbol attr, TfLayout layout, size_t spatial);
-// padding (SAME, VALID, EXPLICIT with explicit_paddings) as IR's auto_pad and pads.
-void TakePadding(TfArgs& a, TfLayout layout, size_t spatial, AttributeMap* attrs);
+// padding (SAME, VALID, EXPLICIT with explicit_paddings) of a window in that layout.
+void TakePadding(TfArgs& a, size_t spatial, Window* window);
+// strides, dilations and padding of a convolution; ksize, strides and padding of a pool.
+Window TakeConvWindow(TfArgs& a, TfLayout layout, size_t spatial);
+Window TakePoolWindow(TfArgs& a, TfLayout layout, size_t spatial);
 // A kernel with its spatial axes first ([kernel..., in, out]) as [out, in, kernel...].
 Value* KernelToOihw(TfArgs& a, Value* kernel);
 // A constant relaid at once, a dequantized one before it is dequantized; else a transpose.

@@ -9,7 +9,7 @@
 
 namespace x2ir {
 
-absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const TfWindows& w, Value* outside) {
+absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const Window& w, Value* outside) {
   constexpr int64_t kMost = int64_t{1} << 31;
   // Numbers of elements to pick that a graph may have.
   constexpr int64_t kMaxPicks = int64_t{1} << 24;
@@ -18,7 +18,7 @@ absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const TfWindows& w, Value* o
   if (x->shape()->rank() != static_cast<int64_t>(spatial + 2)) {
     return Invalid("expected an operand of rank ", spatial + 2);
   }
-  if (w.padding != "SAME" && w.padding != "VALID") return Invalid("padding '", w.padding, "'");
+  if (!w.pads.empty()) return Invalid("padding 'EXPLICIT'");
   std::vector<int64_t> begins, ends, axes;
   std::vector<Tensor> picks;
   for (size_t i = 0; i < spatial; ++i) {
@@ -29,10 +29,10 @@ absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const TfWindows& w, Value* o
     for (const int64_t n : {k, s, d}) {
       if (n < 1 || n >= kMost) return Invalid("a kernel, stride or dilation of ", n);
     }
-    const int64_t extent = (k - 1) * d + 1;
-    const bool same = w.padding == "SAME";
+    const int64_t extent = w.extent(i);
+    const bool same = IsSame(w.auto_pad);
     const int64_t count = same ? (size + s - 1) / s : size < extent ? 0 : (size - extent) / s + 1;
-    const int64_t total = same ? std::max<int64_t>((count - 1) * s + extent - size, 0) : 0;
+    const int64_t total = same ? SamePadding(size, extent, s) : 0;
     if (count > 0 && k > kMaxPicks / count) return Unimplemented("windows that are too large");
     axes.push_back(axis);
     begins.push_back(total / 2);
@@ -43,8 +43,7 @@ absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const TfWindows& w, Value* o
     }
     picks.push_back(Tensor::Of<int64_t>({count, k}, positions));
   }
-  std::vector<int64_t> pads = begins;
-  pads.insert(pads.end(), ends.begin(), ends.end());
+  const std::vector<int64_t> pads = JoinPads(begins, ends);
   if (std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; })) {
     x = a.Op("pad", {x, a.b().Ints(pads), outside, a.b().Ints(axes)}, {{"mode", "constant"}});
   }
@@ -65,10 +64,12 @@ namespace {
 template <size_t kSpatial>
 absl::StatusOr<Value*> ExtractPatches(TfArgs& a) {
   const TfLayout layout;
-  TfWindows w{
-      TakeSpatial(a, "ksizes", layout, kSpatial), TakeSpatial(a, "strides", layout, kSpatial),
-      kSpatial == 2 ? TakeSpatial(a, "rates", layout, kSpatial) : std::vector<int64_t>(kSpatial, 1),
-      a.String("padding", "")};
+  Window w{.kernel = TakeSpatial(a, "ksizes", layout, kSpatial),
+           .strides = TakeSpatial(a, "strides", layout, kSpatial),
+           .dilations = std::vector<int64_t>(kSpatial, 1),
+           .channels_last = true};
+  if (kSpatial == 2) w.dilations = TakeSpatial(a, "rates", layout, kSpatial);
+  TakePadding(a, kSpatial, &w);
   X2IR_ASSIGN_OR_RETURN(Value * patches, Patches(a, a.in(0), w, nullptr));
   std::vector<Size> sizes = AllSizes({a, patches});
   if (sizes.size() != 2 * kSpatial + 2) return patches;
@@ -92,10 +93,11 @@ absl::StatusOr<Value*> Dilation2D(TfArgs& a) {
   if (!shape[0].is_static() || !shape[1].is_static()) {
     return Unimplemented("the filter's size is not known");
   }
-  const TfWindows w{{shape[0].value(), shape[1].value()},
-                    TakeSpatial(a, "strides", layout, 2),
-                    TakeSpatial(a, "rates", layout, 2),
-                    a.String("padding", "")};
+  Window w{.kernel = {shape[0].value(), shape[1].value()},
+           .strides = TakeSpatial(a, "strides", layout, 2),
+           .dilations = TakeSpatial(a, "rates", layout, 2),
+           .channels_last = true};
+  TakePadding(a, 2, &w);
   a.Require(IsFloating(x->dtype()), "dilation of integers");
   Value* outside = Expr(a, x).Number(-std::numeric_limits<double>::infinity());
   X2IR_ASSIGN_OR_RETURN(Value * patches, Patches(a, x, w, outside));

@@ -2,21 +2,13 @@
 #ifndef X2IR_HANDLERS_TF_WINDOWS_H_
 #define X2IR_HANDLERS_TF_WINDOWS_H_
 
-#include <string>
-#include <vector>
-
 #include "x2ir/handlers/tf/tf.h"
 
 namespace X2IR_API x2ir {
 
-struct TfWindows {
-  std::vector<int64_t> kernel, strides, dilations;  // one a spatial axis
-  std::string padding;                              // SAME or VALID
-};
-
 // x, [batch, spatial..., channels] with known spatial sizes, as [batch, windows..., kernel...,
 // channels]; what lies outside is `outside` (null: 0).
-absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const TfWindows& w, Value* outside);
+absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const Window& w, Value* outside);
 
 }  // namespace x2ir
 

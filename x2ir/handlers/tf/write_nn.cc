@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
@@ -86,50 +87,25 @@ Attribute::Ints OfTensor(const std::vector<int64_t>& spatial) {
   return all;
 }
 
-struct TfWindow {
-  std::vector<int64_t> strides, dilations, pads;  // pads: none but explicit ones
-  std::string padding;                            // SAME, VALID, EXPLICIT
-};
-absl::StatusOr<TfWindow> ReadTfWindow(TfWriter& w, size_t n) {
-  TfWindow window;
-  window.strides = w.attrs().Ints("strides", std::vector<int64_t>(n, 1));
-  window.dilations = w.attrs().Ints("dilations", std::vector<int64_t>(n, 1));
-  const std::string& automatic = w.String("auto_pad");
-  if (automatic == "SAME_LOWER") return CannotExpress("auto_pad SAME_LOWER");
-  if (automatic != "NOTSET") {
-    window.padding = automatic == "VALID" ? "VALID" : "SAME";
-    return window;
-  }
-  window.pads = w.attrs().Ints("pads", {});
-  const bool any = std::any_of(window.pads.begin(), window.pads.end(), [](auto p) { return p; });
-  window.padding = any ? "EXPLICIT" : "VALID";
-  if (!any) window.pads.clear();
+// The kernel counts for pools alone: a convolution's may be of unknown size.
+absl::StatusOr<Window> ReadTfWindow(TfWriter& w, std::vector<int64_t> kernel) {
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), std::move(kernel)));
+  if (window.auto_pad == AutoPad::kSameLower) return CannotExpress("auto_pad SAME_LOWER");
   return window;
 }
 
-// The operand with `value` around it, and a window without padding.
-Value* PadTfApart(TfWriter& w, TfWindow& window, double value) {
-  if (window.padding != "EXPLICIT") return w.in(0);
-  std::vector<int64_t> axes(window.pads.size() / 2);
-  std::iota(axes.begin(), axes.end(), 1);
-  Value* x = w.Op("pad", {w.in(0), w.Ints(window.pads), w.Number(w.dtype(), value), w.Ints(axes)});
-  window.padding = "VALID";
-  window.pads.clear();
-  return x;
+// The operand with `value` around it where the window has pads, which it then has no more.
+Value* PadTfApart(TfWriter& w, Window& window, double value) {
+  return window.padded() ? PadApart(w, window, value) : w.in(0);
 }
 
-void SetWindow(AttributeMap* attrs, const TfWindow& window, size_t n, bool dilates) {
+void SetWindow(AttributeMap* attrs, const Window& window, bool dilates) {
   attrs->Set("strides", OfTensor(window.strides));
   if (dilates) attrs->Set("dilations", OfTensor(window.dilations));
-  attrs->Set("padding", window.padding);
-  attrs->Set("data_format", n == 2 ? "NHWC" : "NDHWC");
-  if (window.padding != "EXPLICIT") return;
-  Attribute::Ints explicit_pads(2 * (n + 2), 0);
-  for (size_t i = 0; i < n; ++i) {
-    explicit_pads[2 * (i + 1)] = window.pads[i];
-    explicit_pads[2 * (i + 1) + 1] = window.pads[n + i];
-  }
-  attrs->Set("explicit_paddings", std::move(explicit_pads));
+  const bool same = IsSame(window.auto_pad), padded = window.padded();
+  attrs->Set("padding", same ? "SAME" : padded ? "EXPLICIT" : "VALID");
+  attrs->Set("data_format", window.rank() == 2 ? "NHWC" : "NDHWC");
+  if (padded) attrs->Set("explicit_paddings", PairsOfPads(TensorPads(window)));
 }
 
 // Where the kernel's axes go: [out, in, kernel...] to [kernel..., in, out].
@@ -151,7 +127,7 @@ absl::StatusOr<Value*> ToTfConv(TfWriter& w) {
   if (!IsChannelsLast(w)) return WithChannelsLast(w);
   if (rank == 3) return WithTwoSpatialAxes(w, true);
   const size_t n = static_cast<size_t>(rank) - 2;
-  X2IR_ASSIGN_OR_RETURN(TfWindow window, ReadTfWindow(w, n));
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadTfWindow(w, std::vector<int64_t>(n, 1)));
   const Shape* kernel_shape = w.shape(1);
   const auto kernel = kernel_shape ? kernel_shape->Static() : std::nullopt;
   const int64_t group = w.Int("group");
@@ -162,7 +138,7 @@ absl::StatusOr<Value*> ToTfConv(TfWriter& w) {
   Value* x = w.in(0);
   if (n == 3) x = PadTfApart(w, window, 0);
   AttributeMap attrs;
-  SetWindow(&attrs, window, n, true);
+  SetWindow(&attrs, window, true);
   const Type result = w.has(2) ? w.out_type() : Type();
   Value* y = nullptr;
   if (depthwise) {
@@ -202,17 +178,16 @@ absl::StatusOr<Value*> ToTfConvTranspose(TfWriter& w) {
     }
     sizes.push_back((*out)[i].value());
   }
-  X2IR_ASSIGN_OR_RETURN(TfWindow window, ReadTfWindow(w, n));
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadTfWindow(w, std::vector<int64_t>(n, 1)));
   // Of three axes padding is cut off afterwards.
   std::vector<int64_t> starts, ends;
-  if (n == 3 && window.padding == "EXPLICIT") {
+  if (n == 3 && window.padded()) {
     for (size_t i = 0; i < n; ++i) {
-      if (window.pads[i] < 0 || window.pads[n + i] < 0) return CannotExpress("negative padding");
-      starts.push_back(window.pads[i]);
-      ends.push_back(window.pads[i] + sizes[i]);
-      sizes[i] += window.pads[i] + window.pads[n + i];
+      starts.push_back(window.pad_begin(i));
+      ends.push_back(window.pad_begin(i) + sizes[i]);
+      sizes[i] += window.pad_begin(i) + window.pad_end(i);
     }
-    window.padding = "VALID";
+    window.pads.assign(2 * n, 0);
   }
   const DType of_sizes = DType::kInt32;
   Value* shape = nullptr;
@@ -224,7 +199,7 @@ absl::StatusOr<Value*> ToTfConvTranspose(TfWriter& w) {
     shape = w.Op("concat", {batch, w.Int32s(sizes)}, {{"axis", 0}});
   }
   AttributeMap attrs;
-  SetWindow(&attrs, window, n, true);
+  SetWindow(&attrs, window, true);
   Value* y = w.Tf(
       n == 2 ? "Conv2DBackpropInput" : "Conv3DBackpropInputV2",
       {shape, w.Transpose(w.in(1), ToHwio(rank)), w.in(0)}, std::move(attrs),
@@ -242,21 +217,17 @@ absl::StatusOr<Value*> ToTfPool(TfWriter& w, bool max) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
   const size_t n = static_cast<size_t>(rank) - 2;
-  X2IR_ASSIGN_OR_RETURN(TfWindow window, ReadTfWindow(w, n));
-  for (const int64_t dilation : window.dilations) {
-    if (dilation != 1) return CannotExpress("dilated windows");
-  }
-  if (max && !IsFloating(w.dtype()) && window.padding == "EXPLICIT") {
-    return CannotExpress("padding of integers");
-  }
-  const bool include_pad = !max && w.Int("count_include_pad") != 0;
-  if (!max && window.padding == "EXPLICIT" && !include_pad) return CannotExpress("that padding");
-  if (!max && window.padding == "SAME" && include_pad) return CannotExpress("means over padding");
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadTfWindow(w, w.attrs().Ints("kernel_shape")));
+  if (window.dilated()) return CannotExpress("dilated windows");
+  if (max && !IsFloating(w.dtype()) && window.padded()) return CannotExpress("padding of integers");
+  const bool include_pad = !max && w.Int("count_include_pad") != 0, same = IsSame(window.auto_pad);
+  if (!max && window.padded() && !include_pad) return CannotExpress("that padding");
+  if (!max && same && include_pad) return CannotExpress("means over padding");
   if (!IsChannelsLast(w)) return WithChannelsLast(w);
   if (rank == 3) return WithTwoSpatialAxes(w, false);
   Value* x = PadTfApart(w, window, max ? -std::numeric_limits<double>::infinity() : 0);
-  AttributeMap attrs = {{"ksize", OfTensor(w.attrs().Ints("kernel_shape"))}};
-  SetWindow(&attrs, window, n, false);
+  AttributeMap attrs = {{"ksize", OfTensor(window.kernel)}};
+  SetWindow(&attrs, window, false);
   const std::string_view op = max ? "MaxPool" : "AvgPool";
   return w.Tf(n == 2 ? std::string(op) : StrCat(op, "3D"), {x}, std::move(attrs));
 }
@@ -264,13 +235,7 @@ X2IR_TF(max_pool).To("MaxPool", [](TfWriter& w) { return ToTfPool(w, true); });
 X2IR_TF(average_pool).To("AvgPool", [](TfWriter& w) { return ToTfPool(w, false); });
 
 auto ToTfGlobalPool(std::string_view reduction) {
-  return [=](TfWriter& w) -> absl::StatusOr<Value*> {
-    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-    if (rank < 3) return w.Op("identity", {w.in(0)});
-    std::vector<int64_t> axes(static_cast<size_t>(rank) - 2);
-    std::iota(axes.begin(), axes.end(), IsChannelsLast(w) ? 1 : 2);
-    return w.Op(reduction, {w.in(0), w.Ints(axes)}, {{"keepdims", 1}});
-  };
+  return [=](TfWriter& w) { return ReduceSpatial(w, reduction); };
 }
 X2IR_TF(global_average_pool).To("Mean", ToTfGlobalPool("reduce_mean"));
 X2IR_TF(global_max_pool).To("Max", ToTfGlobalPool("reduce_max"));

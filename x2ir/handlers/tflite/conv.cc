@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/pool.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/handlers/tflite/tflite.h"
@@ -13,10 +14,11 @@ namespace x2ir {
 namespace {
 
 // SAME: more at the end where it does not come out even.
-void TakePaddingTo(TfliteArgs& a, AttributeMap* attrs) {
+Window TakePadding(TfliteArgs& a) {
   const std::string padding = a.String("padding", "SAME");
   a.Require(padding == "SAME" || padding == "VALID", StrCat("padding ", padding));
-  attrs->Set("auto_pad", padding == "SAME" ? "SAME_UPPER" : "VALID");
+  return {.auto_pad = padding == "SAME" ? AutoPad::kSameUpper : AutoPad::kValid,
+          .channels_last = true};
 }
 
 std::vector<int64_t> TakeHw(TfliteArgs& a, std::string_view before, std::string_view behind,
@@ -30,23 +32,18 @@ std::vector<int64_t> TakeHw(TfliteArgs& a, std::string_view before, std::string_
   return all;
 }
 
-AttributeMap TakeConv(TfliteArgs& a, bool three = false) {
-  AttributeMap attrs = {{"layout", "channels_last"}};
-  TakePaddingTo(a, &attrs);
-  attrs.Set("strides", TakeHw(a, "stride_", "", 0, three));
-  attrs.Set("dilations", TakeHw(a, "dilation_", "_factor", 1, three));
-  return attrs;
+Window TakeConv(TfliteArgs& a, bool three = false) {
+  Window window = TakePadding(a);
+  window.strides = TakeHw(a, "stride_", "", 0, three);
+  window.dilations = TakeHw(a, "dilation_", "_factor", 1, three);
+  return window;
 }
 
-std::vector<Value*> WithBias(TfliteArgs& a, Value* x, Value* w, size_t bias) {
-  std::vector<Value*> operands = {x, w};
-  if (a.has(bias)) operands.push_back(a.in(bias));
-  return operands;
-}
+Value* BiasOf(TfliteArgs& a, size_t i) { return a.has(i) ? a.in(i).value() : nullptr; }
 
 // Weights [out, height, width, in of a group].
 absl::StatusOr<Value*> Conv2d(TfliteArgs& a) {
-  AttributeMap attrs = TakeConv(a);
+  const Window window = TakeConv(a);
   const Shape *x = a.shape(0), *w = a.shape(1);
   if (!w || w->rank() != 4 || !(*w)[3].is_static())
     return Unimplemented("weights of unknown shape");
@@ -59,14 +56,13 @@ absl::StatusOr<Value*> Conv2d(TfliteArgs& a) {
     }
     group = channels / of_group;
   }
-  attrs.Set("group", group);
   Value* weights = Relaid(a, a.in(1), {0, 3, 1, 2});
-  return a.Op("conv", WithBias(a, a.in(0), weights, 2), std::move(attrs));
+  return MakeConv(a.in(0), weights, BiasOf(a, 2), window, group);
 }
 
 // Weights [1, height, width, channels times multiplier].
 absl::StatusOr<Value*> DepthwiseConv2d(TfliteArgs& a) {
-  AttributeMap attrs = TakeConv(a);
+  const Window window = TakeConv(a);
   const int64_t multiplier = a.Int("depth_multiplier", 0);
   const Shape *x = a.shape(0), *w = a.shape(1);
   if (!w || w->rank() != 4 || !(*w)[3].is_static())
@@ -78,9 +74,8 @@ absl::StatusOr<Value*> DepthwiseConv2d(TfliteArgs& a) {
   if (channels < 1 || out % channels != 0 || (*w)[0] != Dim(1)) {
     return Invalid("depthwise weights for ", out, " results of ", channels, " channels");
   }
-  attrs.Set("group", channels);
   Value* weights = Relaid(a, a.in(1), {3, 0, 1, 2});
-  return a.Op("conv", WithBias(a, a.in(0), weights, 2), std::move(attrs));
+  return MakeConv(a.in(0), weights, BiasOf(a, 2), window, channels);
 }
 
 std::vector<int64_t> Strides(TfliteArgs& a, bool three) {
@@ -136,9 +131,9 @@ Value* TransposeConv(TfliteArgs& a) {
 
 // Weights [depth, height, width, in, out]; there are no groups.
 Value* Conv3d(TfliteArgs& a) {
-  AttributeMap attrs = TakeConv(a, /*three=*/true);
+  const Window window = TakeConv(a, /*three=*/true);
   Value* weights = Relaid(a, a.in(1), {4, 3, 0, 1, 2});
-  return a.Op("conv", WithBias(a, a.in(0), weights, 2), std::move(attrs));
+  return MakeConv(a.in(0), weights, BiasOf(a, 2), window, 1);
 }
 
 Value* Conv3dTranspose(TfliteArgs& a) {
@@ -149,19 +144,17 @@ Value* Conv3dTranspose(TfliteArgs& a) {
   return PlusBias(a, y, 3);
 }
 
-AttributeMap TakePool(TfliteArgs& a) {
-  AttributeMap attrs = {{"layout", "channels_last"}};
-  TakePaddingTo(a, &attrs);
-  attrs.Set("strides", TakeHw(a, "stride_", "", 0));
-  std::vector<int64_t> kernel = {a.Int("filter_height", 0), a.Int("filter_width", 0)};
-  a.Require(kernel[0] > 0 && kernel[1] > 0, "a window without a size");
-  attrs.Set("kernel_shape", std::move(kernel));
-  return attrs;
+Expr Pooled(TfliteArgs& a, const Expr& x, PoolKind kind) {
+  Window window = TakePadding(a);
+  window.strides = TakeHw(a, "stride_", "", 0);
+  window.kernel = {a.Int("filter_height", 0), a.Int("filter_width", 0)};
+  a.Require(window.kernel[0] > 0 && window.kernel[1] > 0, "a window without a size");
+  return MakePool(x, {window, kind});
 }
-Value* AveragePool(TfliteArgs& a) { return a.Op("average_pool", {a.in(0)}, TakePool(a)); }
-Value* MaxPool(TfliteArgs& a) { return a.Op("max_pool", {a.in(0)}, TakePool(a)); }
+Value* AveragePool(TfliteArgs& a) { return Pooled(a, a.in(0), PoolKind::kAverage); }
+Value* MaxPool(TfliteArgs& a) { return Pooled(a, a.in(0), PoolKind::kMax); }
 // The root of the mean of squares.
-Value* L2Pool(TfliteArgs& a) { return Sqrt(a.Op("average_pool", {Square(a.in(0))}, TakePool(a))); }
+Value* L2Pool(TfliteArgs& a) { return Sqrt(Pooled(a, Square(a.in(0)), PoolKind::kAverage)); }
 
 // Operands: x, weights [out, in], bias. Without keep_num_dims x is a matrix with rows of `in`.
 absl::StatusOr<Value*> FullyConnected(TfliteArgs& a) {
@@ -178,7 +171,7 @@ absl::StatusOr<Value*> FullyConnected(TfliteArgs& a) {
     return Unimplemented("an operand of unknown rank");
   }
   if (!keep || matrix) {
-    return a.Op("gemm", WithBias(a, rows, a.in(1), 2), {{"transB", 1}});
+    return a.Op("gemm", {rows, a.in(1), BiasOf(a, 2)}, {{"transB", 1}});
   }
   Value* y = a.Op("matmul", {rows, Relaid(a, a.in(1), {1, 0})});
   return PlusBias(a, y, 2);

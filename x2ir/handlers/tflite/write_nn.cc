@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/schema.h"
@@ -52,78 +53,30 @@ Value* OfChannels(TfliteWriter& w, Value* v, int64_t rank) {
 
 // --- Windows ------------------------------------------------------------------------------------
 
-struct LiteWindow {
-  std::vector<int64_t> kernel, strides, dilations;
-  Pads begins, ends;
+struct LiteWindow : Window {
   // What SAME would add; nullopt where sizes are not known and it depends on them.
-  std::optional<std::pair<Pads, Pads>> same;
-  bool is_same() const { return same && begins == same->first && ends == same->second; }
-  bool is_valid() const {
-    const auto zero = [](int64_t n) { return n == 0; };
-    return std::all_of(begins.begin(), begins.end(), zero) &&
-           std::all_of(ends.begin(), ends.end(), zero);
-  }
+  std::optional<Pads> same;
+  bool is_same() const { return same && pads == *same; }
+  bool is_valid() const { return !padded(); }
 };
 
 // x has its channels last. Rounded up, or automatic pads become such as give these results.
 absl::StatusOr<LiteWindow> ReadLiteWindow(TfliteWriter& w, std::vector<int64_t> kernel) {
-  const size_t n = kernel.size();
-  LiteWindow window{std::move(kernel),
-                    w.attrs().Ints("strides", std::vector<int64_t>(n, 1)),
-                    w.attrs().Ints("dilations", std::vector<int64_t>(n, 1)),
-                    {},
-                    {},
-                    {}};
-  const auto pads = w.attrs().Ints("pads", std::vector<int64_t>(2 * n, 0));
-  const auto middle = pads.begin() + static_cast<ptrdiff_t>(n);
-  window.begins.assign(pads.begin(), middle);
-  window.ends.assign(middle, pads.end());
-  window.same.emplace();
-  const Shape* shape = w.shape();
-  for (size_t i = 0; i < n; ++i) {
-    const int64_t size = (window.kernel[i] - 1) * window.dilations[i] + 1;
-    const Dim* in = shape ? &(*shape)[static_cast<int64_t>(i) + 1] : nullptr;
-    int64_t total = 0;
-    if (in && in->is_static()) {
-      const int64_t out = (in->value() + window.strides[i] - 1) / window.strides[i];
-      total = std::max<int64_t>(0, (out - 1) * window.strides[i] + size - in->value());
-    } else if (window.strides[i] == 1) {
-      total = size - 1;
-    } else {
-      window.same.reset();
-      break;
-    }
-    window.same->first.push_back(total / 2);
-    window.same->second.push_back(total - total / 2);
-  }
-  const std::string& automatic = w.String("auto_pad");
-  if (automatic == "VALID") {
-    window.begins.assign(n, 0);
-    window.ends.assign(n, 0);
-  } else if (automatic != "NOTSET") {
-    if (!window.same) return CannotExpress("automatic pads of unknown sizes");
-    std::tie(window.begins, window.ends) = *window.same;
-    if (automatic == "SAME_LOWER") std::swap(window.begins, window.ends);
-  }
+  X2IR_ASSIGN_OR_RETURN(const Window given, ReadWindow(w.attrs(), std::move(kernel)));
+  const std::optional<Window> padded = WithPads(given, w.shape());
+  if (!padded) return CannotExpress("automatic pads of unknown sizes");
+  LiteWindow window{*padded, std::nullopt};
+  Window automatic = given;
+  automatic.auto_pad = AutoPad::kSameUpper;
+  if (const auto same = WithPads(std::move(automatic), w.shape())) window.same = same->pads;
   return window;
 }
 
 const char* PaddingName(const LiteWindow& window) { return window.is_valid() ? "VALID" : "SAME"; }
 
 // x with `value` around it where no padding of TFLite adds the same.
-absl::StatusOr<Value*> PadLiteApart(TfliteWriter& w, LiteWindow& window, double value) {
-  if (window.is_valid() || window.is_same()) return w.in(0);
-  Pads pads = window.begins;
-  pads.insert(pads.end(), window.ends.begin(), window.ends.end());
-  for (const int64_t p : pads) {
-    if (p < 0) return CannotExpress("negative pads");
-  }
-  std::vector<int64_t> axes(window.begins.size());
-  std::iota(axes.begin(), axes.end(), 1);
-  Value* x = w.Op("pad", {w.in(0), w.Ints(pads), w.Number(w.dtype(), value), w.Ints(axes)});
-  window.begins.assign(axes.size(), 0);
-  window.ends.assign(axes.size(), 0);
-  return x;
+Value* PadLiteApart(TfliteWriter& w, LiteWindow& window, double value) {
+  return window.is_valid() || window.is_same() ? w.in(0) : PadApart(w, window, value);
 }
 
 void SetHw(AttributeMap* attrs, const std::vector<int64_t>& all, std::string_view before,
@@ -249,25 +202,21 @@ absl::StatusOr<Values> ConvOfPlanes(TfliteWriter& w, const LiteWindow& window) {
       return CannotExpress("groups or dilations of three axes of unknown sizes");
     }
   }
-  for (size_t i = 0; i < 3; ++i) {
-    if (window.begins[i] < 0 || window.ends[i] < 0) return CannotExpress("negative pads");
-  }
   const int64_t planes = out[1].value(), step = window.strides[0];
   if (planes < 1) return CannotExpress("a result without planes");
   Value* x = w.in(0);
-  if (window.begins[0] != 0 || window.ends[0] != 0) {
-    x = w.Op("pad",
-             {x, w.Ints({window.begins[0], window.ends[0]}), w.Number(w.dtype(), 0), w.Ints({1})});
+  const Pads& pads = window.pads;
+  if (pads[0] != 0 || pads[3] != 0) {
+    x = w.Op("pad", {x, w.Ints({pads[0], pads[3]}), w.Number(w.dtype(), 0), w.Ints({1})});
   }
   const auto images = [&](const Dim& first, const Dim& count) {
     return first.is_static() ? first.value() * count.value() : -1;
   };
-  const AttributeMap attrs = {
-      {"layout", "channels_last"},
-      {"group", w.Int("group")},
-      {"strides", {window.strides[1], window.strides[2]}},
-      {"dilations", {window.dilations[1], window.dilations[2]}},
-      {"pads", {window.begins[1], window.begins[2], window.ends[1], window.ends[2]}}};
+  const AttributeMap attrs = {{"layout", "channels_last"},
+                              {"group", w.Int("group")},
+                              {"strides", {window.strides[1], window.strides[2]}},
+                              {"dilations", {window.dilations[1], window.dilations[2]}},
+                              {"pads", {pads[1], pads[2], pads[4], pads[5]}}};
   Value* sum = nullptr;
   for (int64_t plane = 0; plane < window.kernel[0]; ++plane) {
     const int64_t begin = plane * window.dilations[0], end = begin + (planes - 1) * step + 1;
@@ -290,13 +239,11 @@ absl::StatusOr<Values> ToConv(TfliteWriter& w) {
   if (!IsChannelsLast(w)) return WithChannelsLast(w, ToConv);
   if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
   X2IR_ASSIGN_OR_RETURN(LiteWindow window, ReadLiteWindow(w, {weights.begin() + 2, weights.end()}));
-  const bool dilated = std::any_of(window.dilations.begin(), window.dilations.end(),
-                                   [](int64_t d) { return d != 1; });
-  if (rank == 5 && (dilated || group != 1)) {
+  if (rank == 5 && (window.dilated() || group != 1)) {
     absl::StatusOr<Values> planes = ConvOfPlanes(w, window);
     return planes.ok() || group != 1 ? planes : WithZerosBetween(w, window.dilations);
   }
-  X2IR_ASSIGN_OR_RETURN(Value * x, PadLiteApart(w, window, 0));
+  Value* x = PadLiteApart(w, window, 0);
   AttributeMap attrs = {{"padding", PaddingName(window)}};
   SetHw(&attrs, window.strides, "stride_");
   SetHw(&attrs, window.dilations, "dilation_", "_factor");
@@ -338,27 +285,25 @@ struct LiteCut {
 absl::StatusOr<std::vector<LiteCut>> ReadLiteCuts(TfliteWriter& w, const Shape& in,
                                                   const Shape& out,
                                                   const std::vector<int64_t>& weights) {
-  const size_t n = weights.size() - 2;
-  const std::vector<int64_t> strides = w.attrs().Ints("strides", std::vector<int64_t>(n, 1)),
-                             pads = w.attrs().Ints("pads", std::vector<int64_t>(2 * n, 0)),
-                             added = w.attrs().Ints("output_padding", std::vector<int64_t>(n, 0));
-  const std::string& automatic = w.String("auto_pad");
-  const bool sized = w.attrs().Has("output_shape"), stated = automatic == "NOTSET" && !sized;
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), {weights.begin() + 2, weights.end()}));
+  const size_t n = window.rank();
+  const std::vector<int64_t> added = w.attrs().Ints("output_padding", std::vector<int64_t>(n, 0));
+  const bool sized = w.attrs().Has("output_shape"),
+             stated = window.auto_pad == AutoPad::kNotSet && !sized;
+  const bool odd_at_end =
+      sized ? window.auto_pad == AutoPad::kSameUpper : window.auto_pad != AutoPad::kSameLower;
   std::vector<LiteCut> cuts;
   for (size_t i = 0; i < n; ++i) {
     const Dim &places = in[static_cast<int64_t>(i) + 1], &size = out[static_cast<int64_t>(i) + 1];
-    LiteCut cut{strides[i], weights[i + 2], pads[i], 0};
-    if (stated) {
-      cut.more = added[i] - pads[i] - pads[i + n];
-    } else if (places.is_static() && size.is_static()) {
-      cut.more = size.value() - (places.value() - 1) * strides[i] - weights[i + 2];
-      const int64_t total = std::max<int64_t>(0, -cut.more);
-      const bool lower = automatic == "SAME_LOWER" || (sized && automatic != "SAME_UPPER");
-      cut.begin = lower ? total - total / 2 : total / 2;
-    } else {
+    int64_t more = added[i] - window.pad_begin(i) - window.pad_end(i);
+    if (!stated && !(places.is_static() && size.is_static())) {
       return CannotExpress("results of unknown sizes");
     }
-    cuts.push_back(cut);
+    if (!stated) {
+      more = size.value() - (places.value() - 1) * window.strides[i] - window.kernel[i];
+      window.SplitPads(i, std::max<int64_t>(0, -more), odd_at_end);
+    }
+    cuts.push_back({window.strides[i], window.kernel[i], window.pad_begin(i), more});
   }
   return cuts;
 }
@@ -488,7 +433,8 @@ absl::Status ReachLastWindow(TfliteWriter& w, LiteWindow& window) {
   X2IR_ASSIGN_OR_RETURN(const auto sizes, PlacesOf(w));
   for (size_t i = 0; i < window.kernel.size(); ++i) {
     const int64_t reach = (sizes.second[i] - 1) * window.strides[i] + window.kernel[i];
-    window.ends[i] = std::max<int64_t>(0, reach - sizes.first[i] - window.begins[i]);
+    window.pads[i + window.rank()] =
+        std::max<int64_t>(0, reach - sizes.first[i] - window.pad_begin(i));
   }
   return absl::OkStatus();
 }
@@ -498,7 +444,7 @@ std::vector<double> CountsOf(const LiteWindow& window, size_t axis, int64_t in, 
                              int64_t pad_begin, int64_t pad_end) {
   std::vector<double> counts;
   for (int64_t i = 0; i < out; ++i) {
-    const int64_t from = i * window.strides[axis] - window.begins[axis];
+    const int64_t from = i * window.strides[axis] - window.pad_begin(axis);
     const int64_t to = std::min(from + window.kernel[axis], in + pad_end);
     counts.push_back(static_cast<double>(to - std::max(from, -pad_begin)));
   }
@@ -557,8 +503,8 @@ absl::StatusOr<Values> ToPool(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(LiteWindow window, ReadLiteWindow(w, w.attrs().Ints("kernel_shape")));
   const bool include = !max && w.Int("count_include_pad") != 0;
   // Means count what was padded by the attribute, and nothing of what rounding up adds.
-  const Pads begins = include ? window.begins : Pads{0, 0},
-             ends = include ? window.ends : Pads{0, 0};
+  const Pads begins = include ? window.begins() : Pads{0, 0},
+             ends = include ? window.ends() : Pads{0, 0};
   if (w.Int("ceil_mode") != 0) X2IR_RETURN_IF_ERROR(ReachLastWindow(w, window));
   Value* counts = nullptr;
   const bool plain = window.is_valid() || (window.is_same() && !include);
@@ -583,7 +529,7 @@ absl::StatusOr<Values> ToPool(TfliteWriter& w) {
     }
   }
   if (!max && !plain && window.is_same()) window.same.reset();  // padding counts: zeros
-  X2IR_ASSIGN_OR_RETURN(Value * x, PadLiteApart(w, window, max ? LeastOf(w.dtype()) : 0));
+  Value* x = PadLiteApart(w, window, max ? LeastOf(w.dtype()) : 0);
   AttributeMap attrs = {{"padding", PaddingName(window)}};
   SetHw(&attrs, window.strides, "stride_");
   attrs.Set("filter_height", window.kernel[0]);
@@ -596,13 +542,7 @@ X2IR_TFLITE(max_pool).To("MAX_POOL_2D", ToPool<true>);
 X2IR_TFLITE(average_pool).To("AVERAGE_POOL_2D", ToPool<false>);
 
 auto ToGlobalPool(std::string_view reduction) {
-  return [=](TfliteWriter& w) -> absl::StatusOr<Value*> {
-    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-    if (rank < 3) return w.Op("identity", {w.in(0)});
-    std::vector<int64_t> axes(static_cast<size_t>(rank) - 2);
-    std::iota(axes.begin(), axes.end(), IsChannelsLast(w) ? 1 : 2);
-    return w.Op(reduction, {w.in(0), w.Ints(axes)}, {{"keepdims", 1}});
-  };
+  return [=](TfliteWriter& w) { return ReduceSpatial(w, reduction); };
 }
 
 // --- Products -----------------------------------------------------------------------------------

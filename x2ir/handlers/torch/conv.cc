@@ -12,8 +12,8 @@ namespace {
 
 struct Conv {
   Value *x, *w, *bias;
-  TorchWindow window;  // its kernel is known only where the sizes of w are
-  std::vector<int64_t> pads, output_padding;
+  Window window;  // its kernel is known only where the sizes of w are
+  std::vector<int64_t> output_padding;
   int64_t groups = 1;
   bool transposed = false;
 };
@@ -73,13 +73,13 @@ Value* Mirrored(TorchCall& c, const Conv& conv) {
 Conv Straightened(TorchCall& c, Conv conv) {
   const size_t n = conv.window.rank();
   for (size_t i = 0; i < n; ++i) {
-    const int64_t reach = conv.window.dilation[i] * (conv.window.kernel[i] - 1);
-    conv.pads[i] = reach - conv.pads[i];
-    conv.pads[n + i] = reach - conv.pads[n + i] + conv.output_padding[i];
+    const int64_t reach = conv.window.extent(i) - 1;
+    conv.window.pads[i] = reach - conv.window.pads[i];
+    conv.window.pads[n + i] = reach - conv.window.pads[n + i] + conv.output_padding[i];
   }
-  conv.x = SpreadCall(c, conv.x, conv.window.stride);
+  conv.x = SpreadCall(c, conv.x, conv.window.strides);
   conv.w = Mirrored(c, conv);
-  conv.window.stride.assign(n, 1);
+  conv.window.strides.assign(n, 1);
   conv.transposed = false;
   return conv;
 }
@@ -89,8 +89,8 @@ Value* Build(TorchCall& c, Conv conv);
 Value* OfIntegers(TorchCall& c, const Conv& conv) {
   const size_t n = conv.window.rank();
   if (conv.transposed) return Build(c, Straightened(c, conv));
-  Value* y =
-      AsMatMul(c, conv, PadEnds({c, conv.x}, conv.pads, c.Constant(conv.x->dtype(), 0)), conv.w);
+  Value* zero = c.Constant(conv.x->dtype(), 0);
+  Value* y = AsMatMul(c, conv, PadEnds({c, conv.x}, conv.window.pads, zero), conv.w);
   if (!conv.bias) return y;
   std::vector<int64_t> dims(n + 1, 1);
   dims[0] = -1;
@@ -106,7 +106,7 @@ Value* Build(TorchCall& c, Conv conv) {
   // More of it than a stride is what runtimes refuse.
   bool far = false;
   for (size_t i = 0; conv.transposed && i < conv.window.rank(); ++i) {
-    far |= conv.output_padding[i] >= conv.window.stride[i];
+    far |= conv.output_padding[i] >= conv.window.strides[i];
   }
   if ((integers || far) && !KnownSizes(conv.w, 2, c.Rank(conv.w))) {
     c.Fail(Unimplemented("weights of unknown sizes"));
@@ -115,30 +115,24 @@ Value* Build(TorchCall& c, Conv conv) {
   if (integers) return OfIntegers(c, conv);
   if (far && conv.transposed) {
     conv = Straightened(c, conv);
-    conv.x = PadEnds({c, conv.x}, conv.pads, c.Constant(conv.x->dtype(), 0));
-    conv.pads.assign(conv.pads.size(), 0);
+    conv.x = PadEnds({c, conv.x}, conv.window.pads, c.Constant(conv.x->dtype(), 0));
+    conv.window.pads.assign(conv.window.pads.size(), 0);
   }
-  AttributeMap attrs = {{"group", conv.groups},
-                        {"strides", conv.window.stride},
-                        {"dilations", conv.window.dilation},
-                        {"pads", conv.pads}};
-  if (conv.transposed) attrs.Set("output_padding", conv.output_padding);
-  return c.Op(conv.transposed ? "conv_transpose" : "conv", {conv.x, conv.w, conv.bias}, attrs);
+  const Expr x(c, conv.x);
+  return conv.transposed ? MakeConvTranspose(x, conv.w, conv.bias, conv.window, conv.groups,
+                                             conv.output_padding)
+                         : MakeConv(x, conv.w, conv.bias, conv.window, conv.groups);
 }
 
 // "same": as many outputs as inputs, the odd one of padding at the end.
-std::vector<int64_t> PadsOf(TorchCall& c, const TorchWindow& window, const std::string& padding) {
-  const size_t n = window.rank();
-  std::vector<int64_t> pads(2 * n, 0);
-  if (padding == "valid") return pads;
+void SetPadding(TorchCall& c, const std::string& padding, Window* window) {
+  window->pads.assign(2 * window->rank(), 0);
+  if (padding == "valid") return;
   if (padding != "same") c.Fail(Invalid("padding: expected same or valid, got '", padding, "'"));
-  for (size_t i = 0; i < n; ++i) {
-    if (window.stride[i] != 1) c.Fail(Invalid("padding='same' with strides"));
-    const int64_t total = window.dilation[i] * (window.kernel[i] - 1);
-    pads[i] = total / 2;
-    pads[n + i] = total - total / 2;
+  for (size_t i = 0; i < window->rank(); ++i) {
+    if (window->strides[i] != 1) c.Fail(Invalid("padding='same' with strides"));
+    window->SplitPads(i, window->extent(i) - 1, /*odd_at_end=*/true);
   }
-  return pads;
 }
 
 enum class ConvPadding { kNumbers, kName };
@@ -157,16 +151,16 @@ Values Convolution(TorchCall& c, std::string_view input, ConvPadding padding, bo
   const auto ones = [&] { return std::vector<int64_t>(n, 1); };
   const auto zeros = [&] { return std::vector<int64_t>(n, 0); };
   conv.window.kernel = kernel.value_or(ones());
-  conv.window.stride = c.IntsOf("stride", n, ones());
-  conv.window.dilation = c.IntsOf("dilation", n, ones());
+  conv.window.strides = c.IntsOf("stride", n, ones());
+  conv.window.dilations = c.IntsOf("dilation", n, ones());
   conv.groups = c.Int("groups", 1);
   conv.output_padding = c.IntsOf("output_padding", n, zeros());
   if (padding == ConvPadding::kName) {
     const std::string name = c.String("padding", "valid");
     if (!kernel && name != "valid") return c.Fail(Unimplemented("weights of unknown sizes"));
-    conv.pads = PadsOf(c, conv.window, name);
+    SetPadding(c, name, &conv.window);
   } else {
-    conv.pads = Twice(c.IntsOf("padding", n, zeros()));
+    conv.window.pads = BothEnds(c.IntsOf("padding", n, zeros()));
   }
   const Batched batched = AddBatch({c, conv.x}, spatial);
   conv.x = batched.x;
@@ -209,9 +203,9 @@ X2IR_TORCH(conv).From({"aten::_conv_depthwise2d.default", "aten::conv_depthwise3
                         conv.bias = c.OptTensor("bias");
                         const size_t n =
                             static_cast<size_t>(std::max<int64_t>(c.Rank(conv.w) - 2, 1));
-                        conv.window.stride = c.IntsOf("stride", n, {});
-                        conv.window.dilation = c.IntsOf("dilation", n, {});
-                        conv.pads = Twice(c.IntsOf("padding", n, {}));
+                        conv.window.strides = c.IntsOf("stride", n, {});
+                        conv.window.dilations = c.IntsOf("dilation", n, {});
+                        conv.window.pads = BothEnds(c.IntsOf("padding", n, {}));
                         const auto channels = KnownSizes(conv.x, 1, 2);
                         if (!channels) return c.Fail(Unimplemented("channels of unknown number"));
                         conv.groups = (*channels)[0];
@@ -225,8 +219,8 @@ X2IR_TORCH(conv).From("aten::conv_tbc.default", [](TorchCall& c) -> Values {
   conv.x = Transpose(c.Tensor("self"), {1, 2, 0});
   conv.w = Transpose(c.Tensor("weight"), {2, 1, 0});
   conv.bias = c.Tensor("bias");
-  conv.window.stride = conv.window.dilation = {1};
-  conv.pads = Twice({c.Int("pad", 0)});
+  conv.window.strides = conv.window.dilations = {1};
+  conv.window.pads = BothEnds({c.Int("pad", 0)});
   RequireFloat(c, conv.x);
   return {Transpose({c, Build(c, conv)}, {2, 0, 1})};
 });

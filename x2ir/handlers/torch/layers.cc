@@ -5,7 +5,6 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/ops/window.h"
 
 namespace x2ir {
 
@@ -37,12 +36,6 @@ Expr DropBatch(const Expr& y, const Batched& batched) {
 
 // --- Windows --------------------------------------------------------------------------------
 
-std::vector<int64_t> Twice(const std::vector<int64_t>& padding) {
-  std::vector<int64_t> pads = padding;
-  pads.insert(pads.end(), padding.begin(), padding.end());
-  return pads;
-}
-
 Expr PadEnds(const Expr& x, const std::vector<int64_t>& pads, Value* with) {
   bool none = true;
   for (const int64_t p : pads) none &= p == 0;
@@ -52,7 +45,7 @@ Expr PadEnds(const Expr& x, const std::vector<int64_t>& pads, Value* with) {
   return x.Op("pad", {Ints(b, pads), with, Ints(b, CountedFrom(x.rank() - n, n))});
 }
 
-Expr Patches(const Expr& padded, const TorchWindow& window) {
+Expr Patches(const Expr& padded, const Window& window) {
   constexpr int64_t kMaxPieces = 1024;
   Builder& b = padded.builder();
   const int64_t n = static_cast<int64_t>(window.rank());
@@ -67,12 +60,12 @@ Expr Patches(const Expr& padded, const TorchWindow& window) {
   do {
     std::vector<int64_t> starts, ends;
     for (size_t i = 0; i < window.rank(); ++i) {
-      starts.push_back(k[i] * window.dilation[i]);
-      const int64_t left = (window.kernel[i] - 1 - k[i]) * window.dilation[i];
+      starts.push_back(k[i] * window.dilations[i]);
+      const int64_t left = (window.kernel[i] - 1 - k[i]) * window.dilations[i];
       ends.push_back(left == 0 ? kToEnd : -left);
     }
-    const Expr piece =
-        padded.Op("slice", {Ints(b, starts), Ints(b, ends), Ints(b, axes), Ints(b, window.stride)});
+    const Expr piece = padded.Op(
+        "slice", {Ints(b, starts), Ints(b, ends), Ints(b, axes), Ints(b, window.strides)});
     pieces.push_back(Unsqueeze(piece, {2}));
   } while (NextIndex(window.kernel, k));
   return Concat(b, std::move(pieces), 2);

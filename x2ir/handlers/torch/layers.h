@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "x2ir/builder/layers/pool.h"
 #include "x2ir/handlers/torch/torch.h"
 
 namespace X2IR_API x2ir {
@@ -41,16 +42,11 @@ Batched AddBatch(const Expr& x, int64_t spatial);
 // y without the batch that was added.
 Expr DropBatch(const Expr& y, const Batched& batched);
 
-struct TorchWindow {
-  std::vector<int64_t> kernel, stride, padding, dilation;  // one number a spatial axis
-  size_t rank() const { return kernel.size(); }
-};
-std::vector<int64_t> Twice(const std::vector<int64_t>& padding);  // pads of both ends
 // Constant padding of the last axes of x: begins, then ends.
 Expr PadEnds(const Expr& x, const std::vector<int64_t>& pads, Value* with);
 // The windows of x, [N, C, spatial...], which is padded already: [N, C, K, positions...], K being
 // the elements of the kernel in order. Sizes need not be known.
-Expr Patches(const Expr& padded, const TorchWindow& window);
+Expr Patches(const Expr& padded, const Window& window);
 
 }  // namespace x2ir
 

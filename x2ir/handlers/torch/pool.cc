@@ -7,94 +7,75 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
-#include "x2ir/ops/window.h"
 
 namespace x2ir {
 namespace {
 
-TorchWindow ReadPool(TorchCall& c, size_t n) {
-  TorchWindow window;
+Window ReadPool(TorchCall& c, size_t n) {
+  Window window;
   window.kernel = c.IntsOf("kernel_size", n, {});
-  window.stride = c.IntsOf("stride", n, window.kernel);
-  window.padding = c.IntsOf("padding", n, std::vector<int64_t>(n, 0));
-  window.dilation = c.IntsOf("dilation", n, std::vector<int64_t>(n, 1));
+  window.strides = c.IntsOf("stride", n, window.kernel);
+  window.pads = BothEnds(c.IntsOf("padding", n, std::vector<int64_t>(n, 0)));
+  window.dilations = c.IntsOf("dilation", n, std::vector<int64_t>(n, 1));
+  window.ceil_mode = c.Bool("ceil_mode", false);
   for (size_t i = 0; i < n; ++i) {
-    if (window.kernel[i] < 1 || window.stride[i] < 1 || window.padding[i] < 0 ||
-        window.dilation[i] < 1 ||
-        window.padding[i] > window.kernel[i] / 2 + window.kernel[i] * (window.dilation[i] - 1)) {
+    if (window.kernel[i] < 1 || window.strides[i] < 1 || window.pads[i] < 0 ||
+        window.dilations[i] < 1 ||
+        window.pads[i] > window.kernel[i] / 2 + window.kernel[i] * (window.dilations[i] - 1)) {
       c.Fail(Invalid("a window that cannot be"));
     }
   }
   return window;
 }
 
-AttributeMap PoolAttrs(const TorchWindow& window, bool ceil_mode) {
-  return {{"kernel_shape", window.kernel},
-          {"strides", window.stride},
-          {"pads", Twice(window.padding)},
-          {"dilations", window.dilation},
-          {"ceil_mode", ceil_mode ? 1 : 0}};
-}
-
 // Padding at both ends so that windows in ceil_mode are those without: the last window starts in
 // the input or the padding before it. Fail()s where sizes are not known.
-std::vector<int64_t> CeilPads(TorchCall& c, const Value* x, const TorchWindow& w, bool ceil_mode) {
-  std::vector<int64_t> pads = Twice(w.padding);
-  const size_t n = w.rank();
-  const auto in = KnownSizes(x, 2, 2 + static_cast<int64_t>(n));
-  if (!ceil_mode) return pads;
-  if (!in) {
-    c.Fail(Unimplemented("ceil_mode of an input of unknown size"));
-    return pads;
-  }
-  for (size_t i = 0; i < n; ++i) {
-    const int64_t extent = (w.kernel[i] - 1) * w.dilation[i] + 1;
-    const int64_t room = (*in)[i] + 2 * w.padding[i] - extent;
-    int64_t out = (room + w.stride[i] - 1) / w.stride[i] + 1;
-    if ((out - 1) * w.stride[i] >= (*in)[i] + w.padding[i]) --out;
-    pads[n + i] = (out - 1) * w.stride[i] + extent - (*in)[i] - w.padding[i];
+std::vector<int64_t> CeilPads(TorchCall& c, const Value* x, const Window& w) {
+  std::vector<int64_t> pads = w.pads;
+  if (!w.ceil_mode) return pads;
+  const auto in = KnownSizes(x, 2, 2 + static_cast<int64_t>(w.rank()));
+  if (!in) c.Fail(Unimplemented("ceil_mode of an input of unknown size"));
+  for (size_t i = 0; in && i < w.rank(); ++i) {
+    pads[w.rank() + i] = LastOf(w, i, (*in)[i], /*within=*/true).beyond;
   }
   return pads;
 }
 
 // In ceil_mode the first window may reach beyond the end; then it is the only one. IR's pools, as
 // ONNX's, know no such window: one that is as long as there is room sees the same elements.
-TorchWindow InRoom(const Value* x, TorchWindow w, bool ceil_mode) {
+Window InRoom(const Value* x, Window w) {
   const auto in = KnownSizes(x, 2, 2 + static_cast<int64_t>(w.rank()));
-  if (!ceil_mode || !in) return w;
-  for (size_t i = 0; i < w.rank(); ++i) {
-    const int64_t room = (*in)[i] + 2 * w.padding[i];
-    if ((w.kernel[i] - 1) * w.dilation[i] + 1 <= room || room < 1) continue;
-    w.kernel[i] = (room - 1) / w.dilation[i] + 1;
-    w.stride[i] = room;
+  for (size_t i = 0; w.ceil_mode && in && i < w.rank(); ++i) {
+    const int64_t room = (*in)[i] + w.pad_begin(i) + w.pad_end(i);
+    if (w.extent(i) <= room || room < 1) continue;
+    w.kernel[i] = (room - 1) / w.dilations[i] + 1;
+    w.strides[i] = room;
   }
   return w;
 }
 
 // Whether each axis has one window, which sees all of it though its size is not known.
-bool IsGlobal(TorchCall& c, const Value* x, const TorchWindow& w, bool ceil_mode) {
+bool IsGlobal(TorchCall& c, const Value* x, const Window& w) {
   const int64_t n = static_cast<int64_t>(w.rank());
   const Shape* out = c.out_shape();
-  if (!ceil_mode || !out || KnownSizes(x, 2, 2 + n)) return false;
+  if (!w.ceil_mode || !out || KnownSizes(x, 2, 2 + n)) return false;
   for (size_t i = 0; i < w.rank(); ++i) {
     const Dim& size = (*out)[out->rank() - n + static_cast<int64_t>(i)];
-    if (size != Dim(1) || w.padding[i] != 0 || w.dilation[i] != 1 || w.stride[i] > w.kernel[i]) {
-      return false;
-    }
+    if (size != Dim(1) || w.strides[i] > w.kernel[i]) return false;
   }
-  return true;
+  return !w.padded() && !w.dilated();
 }
 
 // --- Averages -------------------------------------------------------------------------------
 
 // How many elements each window has along one axis; of padding too where that counts, but not
 // beyond it.
-std::vector<int64_t> CountsAlong(int64_t in, const TorchWindow& w, size_t i, int64_t pad_end,
+std::vector<int64_t> CountsAlong(int64_t in, const Window& w, size_t i, int64_t pad_end,
                                  bool include_pad) {
   std::vector<int64_t> counts;
-  const int64_t p = w.padding[i], low = include_pad ? -p : 0, high = include_pad ? in + p : in;
-  for (int64_t o = 0; o * w.stride[i] + w.kernel[i] <= in + p + pad_end; ++o) {
-    const int64_t start = o * w.stride[i] - p;
+  const int64_t p = w.pad_begin(i), low = include_pad ? -p : 0, high = include_pad ? in + p : in;
+  for (int64_t o = 0; o * w.strides[i] + w.kernel[i] <= in + p + pad_end; ++o) {
+    const int64_t start = o * w.strides[i] - p;
     counts.push_back(
         std::max(std::min(start + w.kernel[i], high) - std::max(start, low), int64_t{1}));
   }
@@ -103,11 +84,11 @@ std::vector<int64_t> CountsAlong(int64_t in, const TorchWindow& w, size_t i, int
 
 // Sums over windows divided by numbers: integers (rounded towards zero), and where the divisor is
 // told.
-Value* DividedSums(TorchCall& c, Value* x, const TorchWindow& w, bool ceil_mode, bool include_pad,
+Value* DividedSums(TorchCall& c, Value* x, const Window& w, bool include_pad,
                    std::optional<int64_t> divisor) {
   const DType t = x->dtype();
   const size_t n = w.rank();
-  const std::vector<int64_t> pads = CeilPads(c, x, w, ceil_mode);
+  const std::vector<int64_t> pads = CeilPads(c, x, w);
   Value* padded = PadEnds({c, x}, pads, c.Constant(t, 0));
   Value* sum = c.Op("reduce_sum", {Patches({c, padded}, w), Ints(c, {2})}, {{"keepdims", 0}});
   if (divisor) return c.Op("div", {sum, c.Constant(t, static_cast<double>(*divisor))});
@@ -129,29 +110,25 @@ Value* DividedSums(TorchCall& c, Value* x, const TorchWindow& w, bool ceil_mode,
 
 Values AveragePool(TorchCall& c, int64_t n) {
   const Batched batched = AddBatch(c.Tensor("self"), n);
-  TorchWindow window = ReadPool(c, static_cast<size_t>(n));
-  const bool ceil_mode = c.Bool("ceil_mode", false);
+  Window window = ReadPool(c, static_cast<size_t>(n));
   const bool include_pad = c.Bool("count_include_pad", true);
   const std::optional<int64_t> divisor = c.OptInt("divisor_override");
   if (divisor && *divisor == 0) return c.Fail(Invalid("divisor_override must not be 0"));
   if (!c.b().status().ok()) return c.Fail(c.b().status());
-  window = InRoom(batched.x, std::move(window), ceil_mode);
+  window = InRoom(batched.x, std::move(window));
   if (IsInteger(batched.x->dtype())) {
-    return {DropBatch({c, DividedSums(c, batched.x, window, ceil_mode, include_pad, divisor)},
-                      batched)};
+    return {DropBatch({c, DividedSums(c, batched.x, window, include_pad, divisor)}, batched)};
   }
   RequireFloat(c, batched.x);
   if (divisor) {
     const Expr wide = batched.x.To(AtLeastFloat32(batched.x.dtype()));
-    Value* y = DividedSums(c, wide, window, ceil_mode, include_pad, divisor);
+    Value* y = DividedSums(c, wide, window, include_pad, divisor);
     return {DropBatch(c.Cast(y, batched.x->dtype()), batched)};
   }
-  if (IsGlobal(c, batched.x, window, ceil_mode)) {
+  if (IsGlobal(c, batched.x, window)) {
     return {DropBatch(Reduce(batched.x, "reduce_mean", CountedFrom(2, n), true), batched)};
   }
-  AttributeMap attrs = PoolAttrs(window, ceil_mode);
-  attrs.Set("count_include_pad", include_pad ? 1 : 0);
-  return {DropBatch(c.Op("average_pool", {batched.x}, attrs), batched)};
+  return {DropBatch(MakePool(batched.x, {window, PoolKind::kAverage, include_pad}), batched)};
 }
 X2IR_TORCH(average_pool)
     .From("aten::avg_pool1d.default", [](TorchCall& c) { return AveragePool(c, 1); })
@@ -162,14 +139,12 @@ X2IR_TORCH(average_pool)
 
 Values MaxPool(TorchCall& c, int64_t n) {
   const Batched batched = AddBatch(c.Tensor("self"), n);
-  const bool ceil_mode = c.Bool("ceil_mode", false);
-  const TorchWindow window = InRoom(batched.x, ReadPool(c, static_cast<size_t>(n)), ceil_mode);
-  AttributeMap attrs = PoolAttrs(window, ceil_mode);
+  const Window window = InRoom(batched.x, ReadPool(c, static_cast<size_t>(n)));
   if (!c.b().status().ok()) return c.Fail(c.b().status());
   Values values(c.num_outputs(), nullptr);
   const bool indices = c.wants(1);
   const Expr x = batched.x;
-  if (!indices && IsGlobal(c, x, window, ceil_mode)) {
+  if (!indices && IsGlobal(c, x, window)) {
     values[0] = DropBatch(Reduce(x, "reduce_max", CountedFrom(2, n), true), batched);
     return values;
   }
@@ -177,7 +152,7 @@ Values MaxPool(TorchCall& c, int64_t n) {
     if (indices) return c.Fail(Unimplemented("indices of integer maxima"));
     // Every window has an element, so the least number as padding never shows.
     const DType t = batched.x->dtype();
-    const std::vector<int64_t> pads = CeilPads(c, batched.x, window, ceil_mode);
+    const std::vector<int64_t> pads = CeilPads(c, batched.x, window);
     TorchNumber least;
     least.i = -(int64_t{1} << (BitWidth(t) - 1));
     least.c = static_cast<double>(least.i);
@@ -188,7 +163,7 @@ Values MaxPool(TorchCall& c, int64_t n) {
   }
   // Runtimes rewrite a pool with an output of no name wrongly.
   const std::vector<Value*> pooled =
-      c.b().Ops("max_pool", {x}, attrs, std::vector<bool>(indices ? 2 : 1, true));
+      c.b().Ops("max_pool", {x}, PoolAttrs(window), std::vector<bool>(indices ? 2 : 1, true));
   if (c.wants(0)) values[0] = DropBatch({c, pooled[0]}, batched);
   if (indices) {
     // Ours count through the whole tensor, PyTorch's through one channel of one image.

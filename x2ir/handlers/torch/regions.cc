@@ -189,7 +189,7 @@ Values DeformConv(TorchCall& c) {
   }
   return {c.Op("deform_conv", {x, weight, offset, c.Tensor("bias"), mask},
                {{"strides", strides},
-                {"pads", Twice(pads)},
+                {"pads", BothEnds(pads)},
                 {"dilations", dilations},
                 {"group", groups},
                 {"offset_group", offset_groups}})};

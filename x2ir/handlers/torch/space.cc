@@ -89,18 +89,20 @@ X2IR_TORCH(transpose).From({"aten::channel_shuffle.default",
                             "aten::native_channel_shuffle.default"},
                            ChannelShuffle);
 
-TorchWindow ReadWindow(TorchCall& c) {
-  return {c.IntsOf("kernel_size", 2, {}), c.IntsOf("stride", 2, {1}), c.IntsOf("padding", 2, {0}),
-          c.IntsOf("dilation", 2, {1})};
+Window ReadWindow(TorchCall& c) {
+  return {.kernel = c.IntsOf("kernel_size", 2, {}),
+          .strides = c.IntsOf("stride", 2, {1}),
+          .dilations = c.IntsOf("dilation", 2, {1}),
+          .pads = BothEnds(c.IntsOf("padding", 2, {0}))};
 }
 
 // Windows as columns: [N, C * K, positions].
 Values Im2Col(TorchCall& c) {
   const Batched batched = AddBatch(c.Tensor("self"), 2);
-  const TorchWindow window = ReadWindow(c);
+  const Window window = ReadWindow(c);
   if (!c.b().status().ok()) return c.Fail(c.b().status());
   Value* zero = c.Constant(batched.x->dtype(), 0);
-  Value* patches = Patches(PadEnds({c, batched.x}, Twice(window.padding), zero), window);
+  Value* patches = Patches(PadEnds({c, batched.x}, window.pads, zero), window);
   const std::vector<Size> d = SizesAt({c, patches}, 0, 5);
   Value* y = ReshapeTo({c, patches}, {d[0], Times(c, d[1], d[2]), Times(c, d[3], d[4])});
   return {DropBatch({c, y}, batched)};
@@ -113,7 +115,7 @@ Values Col2Im(TorchCall& c) {
   if (kernel.size() == 1) kernel.resize(2, kernel[0]);
   Value* y = c.Op("col2im", {batched.x, c.SymInts("output_size"), Vector(c, kernel)},
                   {{"dilations", c.IntsOf("dilation", 2, {1})},
-                   {"pads", Twice(c.IntsOf("padding", 2, {0}))},
+                   {"pads", BothEnds(c.IntsOf("padding", 2, {0}))},
                    {"strides", c.IntsOf("stride", 2, {1})}});
   return {DropBatch({c, y}, batched)};
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "x2ir/builder/expr.h"
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
@@ -59,60 +60,22 @@ X2IR_TORCH(einsum).To("aten::einsum.default", WriteEinsum);
 
 // --- Windows --------------------------------------------------------------------------------
 
-struct WrittenWindow {
-  size_t n = 0;
-  std::vector<int64_t> kernel, strides, dilations, begins, ends;
-  bool symmetric() const { return begins == ends; }
-};
-
 // Padding in numbers. `kernel`: the spatial sizes of the window.
-absl::StatusOr<WrittenWindow> ReadWindow(TorchWriter& w, std::vector<int64_t> kernel) {
-  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
-  WrittenWindow window;
-  const size_t n = window.n = kernel.size();
-  if (n < 1 || n > 3) return CannotExpress(n, " spatial axes");
-  window.kernel = std::move(kernel);
-  window.strides = w.attrs().Ints("strides", std::vector<int64_t>(n, 1));
-  window.dilations = w.attrs().Ints("dilations", std::vector<int64_t>(n, 1));
-  const std::vector<int64_t> pads = w.attrs().Ints("pads", std::vector<int64_t>(2 * n, 0));
-  window.begins.assign(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(n));
-  window.ends.assign(pads.begin() + static_cast<ptrdiff_t>(n), pads.end());
-  const std::string& automatic = w.String("auto_pad");
-  if (automatic == "NOTSET") return window;
-  window.begins.assign(n, 0);
-  window.ends.assign(n, 0);
-  if (automatic == "VALID") return window;
-  for (size_t i = 0; i < n; ++i) {
-    const Shape* shape = w.in(0)->shape();
-    const Dim size = shape ? (*shape)[static_cast<int64_t>(i) + 2] : Dim();
-    const int64_t stride = window.strides[i];
-    const int64_t extent = (window.kernel[i] - 1) * window.dilations[i] + 1;
-    if (!size.is_static() && stride != 1) return CannotExpress("SAME of an unknown size");
-    const int64_t out = size.is_static() ? (size.value() + stride - 1) / stride : 0;
-    const int64_t total = size.is_static()
-                              ? std::max<int64_t>((out - 1) * stride + extent - size.value(), 0)
-                              : extent - 1;
-    (automatic == "SAME_LOWER" ? window.ends : window.begins)[i] = total / 2;
-    (automatic == "SAME_LOWER" ? window.begins : window.ends)[i] = total - total / 2;
-  }
-  return window;
+absl::StatusOr<Window> WrittenWindow(TorchWriter& w, std::vector<int64_t> kernel) {
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), std::move(kernel)));
+  if (window.channels_last) return CannotExpress("channels last");
+  if (window.rank() < 1 || window.rank() > 3) return CannotExpress(window.rank(), " spatial axes");
+  std::optional<Window> padded = WithPads(std::move(window), w.shape());
+  if (!padded) return CannotExpress("SAME of an unknown size");
+  // Automatic pads leave nothing to round up.
+  padded->ceil_mode = padded->ceil_mode && padded->auto_pad == AutoPad::kNotSet;
+  return *padded;
 }
 
 std::optional<std::vector<int64_t>> SpatialSizes(const Value* weights) {
   const auto dims = weights->shape() ? weights->shape()->Static() : std::nullopt;
   if (!dims || dims->size() < 3) return std::nullopt;
   return std::vector<int64_t>(dims->begin() + 2, dims->end());
-}
-
-// x with `value` around it, as much as the window has of padding, which it then has no more.
-Value* PadApart(TorchWriter& w, WrittenWindow& window, double value) {
-  Value* x = w.in(0);
-  std::vector<int64_t> pads = window.begins, axes(window.n);
-  pads.insert(pads.end(), window.ends.begin(), window.ends.end());
-  std::iota(axes.begin(), axes.end(), 2);
-  window.begins.assign(window.n, 0);
-  window.ends.assign(window.n, 0);
-  return w.Op("pad", {x, w.b().Ints(pads), w.Number(x->dtype(), value), w.b().Ints(axes)});
 }
 
 std::string_view OfRank(size_t n, const std::array<std::string_view, 3>& names) {
@@ -122,44 +85,37 @@ std::string_view OfRank(size_t n, const std::array<std::string_view, 3>& names) 
 absl::StatusOr<Value*> WriteConv(TorchWriter& w) {
   const auto kernel = SpatialSizes(w.in(1));
   if (!kernel) return CannotExpress("weights of unknown sizes");
-  X2IR_ASSIGN_OR_RETURN(WrittenWindow window, ReadWindow(w, *kernel));
-  Value* x = window.symmetric() ? w.in(0) : PadApart(w, window, 0);
-  return w.Call(
-      OfRank(window.n, {"aten::conv1d.default", "aten::conv2d.default", "aten::conv3d.default"}),
-      {{"input", x},
-       {"weight", w.in(1)},
-       {"bias", w.in(2)},
-       {"stride", window.strides},
-       {"padding", window.begins},
-       {"dilation", window.dilations},
-       {"groups", w.Int("group")}});
+  X2IR_ASSIGN_OR_RETURN(Window window, WrittenWindow(w, *kernel));
+  Value* x = window.even() ? w.in(0) : PadApart(w, window, 0);
+  return w.Call(OfRank(window.rank(),
+                       {"aten::conv1d.default", "aten::conv2d.default", "aten::conv3d.default"}),
+                {{"input", x},
+                 {"weight", w.in(1)},
+                 {"bias", w.in(2)},
+                 {"stride", window.strides},
+                 {"padding", window.begins()},
+                 {"dilation", window.dilations},
+                 {"groups", w.Int("group")}});
 }
 X2IR_TORCH(conv).To("aten::conv2d.default", WriteConv);
 
 // The padding of a transposed convolution whose result's size is given.
-absl::StatusOr<WrittenWindow> FittedWindow(TorchWriter& w, std::vector<int64_t> kernel) {
-  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
-  WrittenWindow window;
-  const size_t n = window.n = kernel.size();
+absl::StatusOr<Window> FittedWindow(TorchWriter& w, std::vector<int64_t> kernel) {
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), std::move(kernel)));
+  if (window.channels_last) return CannotExpress("channels last");
+  const size_t n = window.rank();
   if (n < 1 || n > 3) return CannotExpress(n, " spatial axes");
-  window.kernel = std::move(kernel);
-  window.strides = w.attrs().Ints("strides", std::vector<int64_t>(n, 1));
-  window.dilations = w.attrs().Ints("dilations", std::vector<int64_t>(n, 1));
   const std::vector<int64_t> more = w.attrs().Ints("output_padding", std::vector<int64_t>(n, 0));
   const std::vector<int64_t> wanted = w.attrs().Ints("output_shape", {});
-  const bool upper = w.String("auto_pad") == "SAME_UPPER";
   for (size_t i = 0; i < n; ++i) {
-    const Shape* shape = w.in(0)->shape();
-    const Dim size = shape ? (*shape)[static_cast<int64_t>(i) + 2] : Dim();
+    const Dim size = w.shape() ? (*w.shape())[window.axis(i)] : Dim();
     if (!size.is_static()) return CannotExpress("a result of a given size, of an unknown one");
     const int64_t out =
         wanted.empty() ? size.value() * window.strides[i] : wanted[wanted.size() - n + i];
-    const int64_t total = (size.value() - 1) * window.strides[i] + more[i] +
-                          (window.kernel[i] - 1) * window.dilations[i] + 1 - out;
+    const int64_t total = (size.value() - 1) * window.strides[i] + more[i] + window.extent(i) - out;
+    window.SplitPads(i, std::max<int64_t>(total, 0), window.auto_pad == AutoPad::kSameUpper);
     // What is missing is added behind.
-    const int64_t before = total < 0 ? 0 : upper ? total / 2 : total - total / 2;
-    window.begins.push_back(before);
-    window.ends.push_back(total - before);
+    window.pads[n + i] += std::min<int64_t>(total, 0);
   }
   return window;
 }
@@ -170,76 +126,66 @@ absl::StatusOr<Value*> WriteConvTranspose(TorchWriter& w) {
   if (!kernel) return CannotExpress("weights of unknown sizes");
   const std::string& automatic = w.String("auto_pad");
   const bool fitted = w.attrs().Has("output_shape") || automatic.starts_with("SAME");
-  WrittenWindow window;
-  if (fitted) {
-    X2IR_ASSIGN_OR_RETURN(window, FittedWindow(w, *kernel));
-  } else {
-    X2IR_ASSIGN_OR_RETURN(window, ReadWindow(w, *kernel));
-  }
-  std::vector<int64_t> more = w.attrs().Ints("output_padding", std::vector<int64_t>(window.n, 0));
+  X2IR_ASSIGN_OR_RETURN(const Window window,
+                        fitted ? FittedWindow(w, *kernel) : WrittenWindow(w, *kernel));
+  const size_t n = window.rank();
+  std::vector<int64_t> more = w.attrs().Ints("output_padding", std::vector<int64_t>(n, 0));
   bool cut = false;
-  for (size_t i = 0; i < window.n; ++i) {
-    const int64_t own = more[i] + window.begins[i] - window.ends[i];
-    cut |=
-        own < 0 || own >= std::max(window.strides[i], window.dilations[i]) || window.begins[i] < 0;
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t own = more[i] + window.pad_begin(i) - window.pad_end(i);
+    cut |= own < 0 || own >= std::max(window.strides[i], window.dilations[i]);
   }
   const Type type = w.out_type();
   std::vector<int64_t> starts, ends, axes;
-  if (cut) {
-    for (size_t i = 0; i < window.n; ++i) {
-      if (window.begins[i] < 0 || window.ends[i] < 0) return CannotExpress("negative padding");
-      starts.push_back(window.begins[i]);
-      ends.push_back(window.ends[i] > 0 ? -window.ends[i] : INT64_MAX);
-      axes.push_back(static_cast<int64_t>(i) + 2);
-      window.begins[i] = 0;
-    }
-  } else {
-    for (size_t i = 0; i < window.n; ++i) more[i] += window.begins[i] - window.ends[i];
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t end = window.pad_end(i);
+    if (!cut) more[i] += window.pad_begin(i) - end;
+    if (!cut) continue;
+    if (end < 0) return CannotExpress("negative padding");
+    starts.push_back(window.pad_begin(i));
+    ends.push_back(end > 0 ? -end : INT64_MAX);
+    axes.push_back(window.axis(i));
   }
   Type result = type;
-  if (cut) {
-    result = Type::Tensor(w.dtype(), Shape::UnknownDims(static_cast<int64_t>(window.n) + 2));
-  }
-  Value* y =
-      w.Call(OfRank(window.n, {"aten::conv_transpose1d.default", "aten::conv_transpose2d.input",
+  if (cut) result = Type::Tensor(w.dtype(), Shape::UnknownDims(static_cast<int64_t>(n) + 2));
+  Value* y = w.Call(OfRank(n, {"aten::conv_transpose1d.default", "aten::conv_transpose2d.input",
                                "aten::conv_transpose3d.input"}),
-             {{"input", w.in(0)},
-              {"weight", w.in(1)},
-              {"bias", w.in(2)},
-              {"stride", window.strides},
-              {"padding", window.begins},
-              {"output_padding", more},
-              {"groups", w.Int("group")},
-              {"dilation", window.dilations}},
-             result);
+                    {{"input", w.in(0)},
+                     {"weight", w.in(1)},
+                     {"bias", w.in(2)},
+                     {"stride", window.strides},
+                     {"padding", cut ? std::vector<int64_t>(n, 0) : window.begins()},
+                     {"output_padding", more},
+                     {"groups", w.Int("group")},
+                     {"dilation", window.dilations}},
+                    result);
   if (!cut) return y;
   return w.Op("slice", {y, w.b().Ints(starts), w.b().Ints(ends), w.b().Ints(axes)});
 }
 X2IR_TORCH(conv_transpose).To("aten::conv_transpose2d.input", WriteConvTranspose);
 
 // PyTorch pads a window by less than half of it.
-bool TooMuchPadding(const WrittenWindow& window) {
-  for (size_t i = 0; i < window.n; ++i) {
-    if (window.begins[i] > window.kernel[i] / 2) return true;
+bool TooMuchPadding(const Window& window) {
+  for (size_t i = 0; i < window.rank(); ++i) {
+    if (window.pad_begin(i) > window.kernel[i] / 2) return true;
   }
-  return !window.symmetric();
+  return !window.even();
 }
 
-// Places are in the image, which may be padded apart; in the IR they are in the image alone, and
-// count through batch and channels too.
-absl::StatusOr<Values> WriteMaxPoolPlaces(TorchWriter& w, const WrittenWindow& window,
-                                          TorchArguments arguments,
-                                          const std::vector<int64_t>& begins,
-                                          const std::vector<int64_t>& ends) {
+// Places are in the image, which may be padded apart (by `apart`); in the IR they are in the image
+// alone, and count through batch and channels too.
+absl::StatusOr<Values> WriteMaxPoolPlaces(TorchWriter& w, const Window& apart,
+                                          TorchArguments arguments) {
   const Shape* out = w.out_type(1).shape();
   if (!w.in(0)->shape() || !out) return CannotExpress("places in an image of unknown rank");
-  const Values found = w.Calls(OfRank(window.n, {"aten::max_pool1d_with_indices.default",
-                                                 "aten::max_pool2d_with_indices.default",
-                                                 "aten::max_pool3d_with_indices.default"}),
+  const size_t rank = apart.rank();
+  const Values found = w.Calls(OfRank(rank, {"aten::max_pool1d_with_indices.default",
+                                             "aten::max_pool2d_with_indices.default",
+                                             "aten::max_pool3d_with_indices.default"}),
                                std::move(arguments), {w.wants(0), true},
                                {w.out_type(0), Type::Tensor(DType::kInt64, *out)});
   const Expr x(w.b(), w.in(0));
-  const auto n = static_cast<int64_t>(window.n);
+  const auto n = static_cast<int64_t>(rank);
   std::vector<Expr> sizes;
   for (int64_t i = 0; i < n; ++i) sizes.push_back(SizeOf(x, i + 2));
   Expr pixels = sizes[0];
@@ -247,13 +193,12 @@ absl::StatusOr<Values> WriteMaxPoolPlaces(TorchWriter& w, const WrittenWindow& w
 
   Expr place(w.b(), found[1]);
   const bool last_first = w.Int("storage_order") != 0;
-  const bool apart = std::any_of(begins.begin(), begins.end(), [](int64_t k) { return k != 0; }) ||
-                     std::any_of(ends.begin(), ends.end(), [](int64_t k) { return k != 0; });
-  if (apart || last_first) {
-    std::vector<Expr> at(window.n, place);  // along each axis
-    for (size_t i = window.n; i-- > 0;) {
-      const Expr size = Shifted(sizes[i], static_cast<double>(begins[i] + ends[i]));
-      at[i] = Shifted(i == 0 ? place : Mod(place, size), -static_cast<double>(begins[i]));
+  if (apart.padded() || last_first) {
+    std::vector<Expr> at(rank, place);  // along each axis
+    for (size_t i = rank; i-- > 0;) {
+      const int64_t begin = apart.pad_begin(i);
+      const Expr size = Shifted(sizes[i], static_cast<double>(begin + apart.pad_end(i)));
+      at[i] = Shifted(i == 0 ? place : Mod(place, size), -static_cast<double>(begin));
       if (i > 0) place = place / size;
     }
     if (last_first) {
@@ -261,10 +206,10 @@ absl::StatusOr<Values> WriteMaxPoolPlaces(TorchWriter& w, const WrittenWindow& w
       std::reverse(sizes.begin(), sizes.end());
     }
     place = at[0];
-    for (size_t i = 1; i < window.n; ++i) place = place * sizes[i] + at[i];
+    for (size_t i = 1; i < rank; ++i) place = place * sizes[i] + at[i];
   }
   // Where each plane begins.
-  std::vector<int64_t> behind(window.n);
+  std::vector<int64_t> behind(rank);
   std::iota(behind.begin(), behind.end(), 2);
   const Expr channels = SizeOf(x, 1);
   const auto counting = [&](const Expr& size) {
@@ -277,51 +222,45 @@ absl::StatusOr<Values> WriteMaxPoolPlaces(TorchWriter& w, const WrittenWindow& w
 }
 
 absl::StatusOr<Values> WriteMaxPool(TorchWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(WrittenWindow window, ReadWindow(w, w.attrs().Ints("kernel_shape")));
-  // Automatic pads leave nothing to round up.
-  const bool ceil_mode = w.Int("ceil_mode") != 0 && w.String("auto_pad") == "NOTSET";
-  const bool padded = TooMuchPadding(window);
+  X2IR_ASSIGN_OR_RETURN(Window window, WrittenWindow(w, w.attrs().Ints("kernel_shape")));
   Value* x = w.in(0);
-  std::vector<int64_t> begins(window.n), ends(window.n);  // what is padded apart
-  if (padded) {
-    if (ceil_mode || !IsFloating(w.dtype())) return CannotExpress("padding of that kind");
-    begins = window.begins;
-    ends = window.ends;
+  Window apart = window;
+  if (TooMuchPadding(window)) {
+    if (window.ceil_mode || !IsFloating(w.dtype())) return CannotExpress("padding of that kind");
     x = PadApart(w, window, -std::numeric_limits<double>::infinity());
+  } else {
+    apart.pads.assign(apart.pads.size(), 0);
   }
   TorchArguments arguments = {{"self", x},
                               {"kernel_size", window.kernel},
                               {"stride", window.strides},
-                              {"padding", window.begins},
+                              {"padding", window.begins()},
                               {"dilation", window.dilations},
-                              {"ceil_mode", ceil_mode}};
-  if (w.wants(1)) return WriteMaxPoolPlaces(w, window, std::move(arguments), begins, ends);
-  return Values{w.Call(OfRank(window.n, {"aten::max_pool1d.default", "aten::max_pool2d.default",
-                                         "aten::max_pool3d.default"}),
-                       std::move(arguments))};
+                              {"ceil_mode", window.ceil_mode}};
+  if (w.wants(1)) return WriteMaxPoolPlaces(w, apart, std::move(arguments));
+  return Values{w.Call(
+      OfRank(window.rank(),
+             {"aten::max_pool1d.default", "aten::max_pool2d.default", "aten::max_pool3d.default"}),
+      std::move(arguments))};
 }
 X2IR_TORCH(max_pool).To("aten::max_pool2d.default", WriteMaxPool);
 
 absl::StatusOr<Value*> WriteAveragePool(TorchWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(WrittenWindow window, ReadWindow(w, w.attrs().Ints("kernel_shape")));
-  // Automatic pads leave nothing to round up.
-  const bool ceil_mode = w.Int("ceil_mode") != 0 && w.String("auto_pad") == "NOTSET";
+  X2IR_ASSIGN_OR_RETURN(Window window, WrittenWindow(w, w.attrs().Ints("kernel_shape")));
   const bool include_pad = w.Int("count_include_pad") != 0;
-  for (const int64_t dilation : window.dilations) {
-    if (dilation != 1) return CannotExpress("dilated means");
-  }
+  if (window.dilated()) return CannotExpress("dilated means");
   Value* x = w.in(0);
   if (TooMuchPadding(window)) {
-    if (ceil_mode || !include_pad) return CannotExpress("padding of that kind");
+    if (window.ceil_mode || !include_pad) return CannotExpress("padding of that kind");
     x = PadApart(w, window, 0);
   }
-  return w.Call(OfRank(window.n, {"aten::avg_pool1d.default", "aten::avg_pool2d.default",
-                                  "aten::avg_pool3d.default"}),
+  return w.Call(OfRank(window.rank(), {"aten::avg_pool1d.default", "aten::avg_pool2d.default",
+                                       "aten::avg_pool3d.default"}),
                 {{"self", x},
                  {"kernel_size", window.kernel},
                  {"stride", window.strides},
-                 {"padding", window.begins},
-                 {"ceil_mode", ceil_mode},
+                 {"padding", window.begins()},
+                 {"ceil_mode", window.ceil_mode},
                  {"count_include_pad", include_pad}});
 }
 X2IR_TORCH(average_pool).To("aten::avg_pool2d.default", WriteAveragePool);
@@ -329,11 +268,7 @@ X2IR_TORCH(average_pool).To("aten::avg_pool2d.default", WriteAveragePool);
 auto WriteGlobalPool(std::string_view reduction) {
   return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
     if (w.String("layout") != "channels_first") return CannotExpress("channels last");
-    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-    if (rank < 3) return w.Op("identity", {w.in(0)});
-    std::vector<int64_t> axes(static_cast<size_t>(rank) - 2);
-    std::iota(axes.begin(), axes.end(), 2);
-    return w.Op(reduction, {w.in(0), w.b().Ints(axes)}, {{"keepdims", 1}});
+    return ReduceSpatial(w, reduction);
   };
 }
 X2IR_TORCH(global_average_pool).To("aten::mean.dim", WriteGlobalPool("reduce_mean"));

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/ops/window.h"
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/lowering_util.h"
 
@@ -53,8 +53,7 @@ absl::StatusOr<Values> CeilModeAsPads(Rewrite& r) {
     known &= in.is_static() && out.is_static();
     if (out.is_static()) covered[i] = (out.value() - 1) * window.strides[i] + window.extent(i);
   }
-  const bool padded =
-      std::any_of(window.pads.begin(), window.pads.end(), [](int64_t p) { return p != 0; });
+  const bool padded = window.padded();
   if (!known && (!include_pad || padded)) {
     const FirstVersion later =
         include_pad ? FirstVersion{} : r.target.Later(Fact::Says(r.node.op(), "ceil_mode", 1));
@@ -80,19 +79,10 @@ absl::StatusOr<Values> CeilModeAsPads(Rewrite& r) {
 }
 
 // With the padding that auto_pad SAME means.
-absl::StatusOr<Window> WithSamePads(const Rewrite& r, Window window, bool last) {
-  const Shape* shape = r.in(0)->shape();
-  std::vector<int64_t> sizes;
-  for (size_t i = 0; i < window.rank(); ++i) {
-    const int64_t axis = SpatialAxis(last, static_cast<int64_t>(i));
-    const Dim size = shape && axis < shape->rank() ? (*shape)[axis] : Dim::Unknown();
-    // As much for any size, where each position is one of the result.
-    const bool any_size = window.strides[i] == 1;
-    if (!size.is_static() && !any_size) return CannotExpress("auto_pad of an unknown size");
-    sizes.push_back(any_size ? window.extent(i) : size.value());
-  }
-  X2IR_ASSIGN_OR_RETURN(PlacedWindow placed, PlaceWindow(std::move(window), sizes));
-  return std::move(placed.window);
+absl::StatusOr<Window> WithSamePads(const Rewrite& r, const Window& window) {
+  const auto padded = x2ir::WithPads(window, r.in(0)->shape());
+  if (!padded) return CannotExpress("auto_pad of an unknown size");
+  return *padded;
 }
 
 // Whether the target has pads, and not this auto_pad.
@@ -112,7 +102,6 @@ absl::StatusOr<std::vector<int64_t>> KernelOfWeight(const Rewrite& r) {
 // The pads themselves, for a target that has no auto_pad.
 absl::StatusOr<Values> AutoPadAsPads(Rewrite& r) {
   if (!WantsPads(r)) return CannotExpress();
-  X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
   std::vector<int64_t> kernel;
   if (r.node.op() != "conv") {
     kernel = r.attrs().Ints("kernel_shape");
@@ -121,7 +110,7 @@ absl::StatusOr<Values> AutoPadAsPads(Rewrite& r) {
   }
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(r.attrs(), std::move(kernel)));
   if (window.auto_pad != AutoPad::kValid) {
-    X2IR_ASSIGN_OR_RETURN(window, WithSamePads(r, std::move(window), last));
+    X2IR_ASSIGN_OR_RETURN(window, WithSamePads(r, window));
   }
   AttributeMap attrs = r.attrs();
   attrs.Set("auto_pad", "NOTSET");
@@ -180,16 +169,12 @@ X2IR_LOWERING(conv_transpose, TransposedAutoPadAsPads);
 absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
   X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(r.attrs(), r.attrs().Ints("kernel_shape")));
-  const bool same =
-      window.auto_pad == AutoPad::kSameUpper || window.auto_pad == AutoPad::kSameLower;
-  if (same) {
-    X2IR_ASSIGN_OR_RETURN(window, WithSamePads(r, std::move(window), last));
+  if (IsSame(window.auto_pad)) {
+    X2IR_ASSIGN_OR_RETURN(window, WithSamePads(r, window));
   } else if (window.ceil_mode) {
     return CannotExpress();
   }
-  if (std::all_of(window.pads.begin(), window.pads.end(), [](int64_t p) { return p == 0; })) {
-    return CannotExpress();
-  }
+  if (!window.padded()) return CannotExpress();
   Value* least = nullptr;
   if (r.node.op() == "max_pool") {
     if (r.num_outputs() > 1 && r.node.output(1)) return CannotExpress("the indices of the maxima");
