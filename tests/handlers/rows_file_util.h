@@ -1,5 +1,5 @@
-// Files of rows (tests/data/*/rows.txt), which the generators beside this file make (*_rows.py): an
-// operator on small constants, and what it gives by its framework's documentation.
+// Files of rows (tests/data/*/rows.txt), which the generators make (rows.py of the dialects'
+// folders): an operator on small constants, and what it gives by its framework's documentation.
 #ifndef X2IR_TESTS_HANDLERS_ROWS_FILE_UTIL_H_
 #define X2IR_TESTS_HANDLERS_ROWS_FILE_UTIL_H_
 

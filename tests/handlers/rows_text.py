@@ -1,8 +1,8 @@
 """Rows of values as text, a line each: operator; operands; attributes; results.
 
-Tensors are in the notation of x2ir/graph_wrapper/text.h. Generators of rows (paddle_rows.py,
-mxnet_rows.py, nnvm_rows.py, oneflow_rows.py) compute them with NumPy and PyTorch;
-tests/handlers/rows_file_util.h reads them.
+Tensors are in the notation of x2ir/graph_wrapper/text.h. Generators of rows (paddle/rows.py,
+mxnet/rows.py, nnvm/rows.py, oneflow/rows.py) compute them with NumPy and PyTorch; rows_file_util.h
+reads them.
 """
 import math
 

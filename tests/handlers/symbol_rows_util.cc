@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "tests/handlers/tf_rows_util.h"
+#include "tests/handlers/constant_rows_util.h"
 
 namespace x2ir {
 
@@ -24,8 +24,8 @@ void ExpectSymbolRows(absl::Span<const SymbolRow> rows, std::string_view dialect
     for (long i = 1; i < count; ++i) results += ", r" + std::to_string(i);
     lines += results + " = " + std::string(dialect) + "." + row.op + "(" + names + ") { " +
              row.attrs + " }";
-    const TfRow one[] = {{lines, results, row.want}};
-    ExpectTfRows(one, dialect);
+    const ConstantRow one[] = {{lines, results, row.want}};
+    ExpectConstantRows(one, dialect);
   }
 }
 

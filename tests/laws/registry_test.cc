@@ -520,7 +520,7 @@ TEST(Registry, ThereAndBackIsTheIdentity) {
   const Reasons exceptions = ReadReasons("tests/laws/round_trip_exceptions.txt");
   Problems all;
   int checked = 0;
-  // No plausible graph stands for a body: tests/handlers/control_flow_test.cc has those ops.
+  // No plausible graph stands for a body: tests/handlers/onnx/control_flow_test.cc has those ops.
   const auto needs_graph = [](const Form& form) {
     const OpSchema* schema = SchemaOf(form, std::min(form.opsets.last, LatestOpset(form.op)));
     return schema && std::any_of(schema->attrs.begin(), schema->attrs.end(), [](const auto& attr) {

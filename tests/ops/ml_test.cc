@@ -1,5 +1,5 @@
 // Classical machine learning: edges and malformed models. That the numbers are ONNX Runtime's is
-// checked in tests/handlers/ml_oracle_test.cc.
+// checked in tests/handlers/onnx/ml_oracle_test.cc.
 #include <string>
 #include <string_view>
 

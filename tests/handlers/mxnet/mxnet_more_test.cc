@@ -4,8 +4,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/handlers/constant_rows_util.h"
 #include "tests/handlers/symbol_rows_util.h"
-#include "tests/handlers/tf_rows_util.h"
 
 namespace x2ir {
 namespace {
@@ -312,20 +312,20 @@ TEST(Mxnet, FusedLayersAreWhatTheyWere) {
   const std::string graph =
       "subgraphs = [graph f(x: float32[2]) -> (r) {\nn = mxnet._mul_scalar(x) { scalar = \"2\" }\n"
       " r = mxnet.Activation(n) { act_type = \"relu\" } }]";
-  const TfRow rows[] = {
+  const ConstantRow rows[] = {
       {"x = float32[2]{1, -2}\nr = mxnet._sg_mkldnn_conv(x) { with_act = \"true\", " + graph + " }",
        "r", "float32[2]{2, 0}"},
       {"x = float32[2]{1, -2}\nr = mxnet._sg_mkldnn_conv(x) { quantized = \"true\", " + graph +
            " }",
        "r", "error quantized numbers whose range was not counted"},
   };
-  ExpectTfRows(rows, "mxnet");
+  ExpectConstantRows(rows, "mxnet");
 }
 
 // Numbers of a file that no symbol has.
 TEST(Mxnet, NumbersThatCannotBe) {
   const std::string x = "x = float32[2,1,1]{1, 2}\nn = float32[1]{1}\n";
-  const TfRow rows[] = {
+  const ConstantRow rows[] = {
       {x + "r = mxnet.SequenceLast(x, n) { axis = \"-1\", use_sequence_length = \"True\" }", "r",
        "error axis -1"},
       {x + "r = mxnet._np_roll(x) { }", "r", "error shifts"},
@@ -342,7 +342,7 @@ TEST(Mxnet, NumbersThatCannotBe) {
       {x + "i = int64[1,1]{0}\nr = mxnet.scatter_nd(n, i) { shape = \"(-3,)\" }", "r",
        "error a size"},
   };
-  ExpectTfRows(rows, "mxnet");
+  ExpectConstantRows(rows, "mxnet");
 }
 
 TEST(Mxnet, Recurrent) {
@@ -388,7 +388,7 @@ TEST(Mxnet, Subgraphs) {
       "} },"
       " graph y(v: float32[1]) -> (o) { o = mxnet._plus_scalar(v) { scalar = \"1\" } },"
       " graph n(v: float32[1]) -> (o) { o = mxnet._minus_scalar(v) { scalar = \"1\" } }]";
-  const TfRow rows[] = {
+  const ConstantRow rows[] = {
       {"x = float32[2,2]{1, 2, 3, 4}\ns = float32[2]{0, 0}\nr, t = mxnet._foreach(x, s) { num_args "
        "= \"3\", "
        "num_outputs = \"2\", num_out_data = \"1\", in_state_locs = \"(1,)\", in_data_locs = "
@@ -423,7 +423,7 @@ TEST(Mxnet, Subgraphs) {
            branch + " }",
        "r", "error no operand 4"},
   };
-  ExpectTfRows(rows, "mxnet");
+  ExpectConstantRows(rows, "mxnet");
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/handlers/constant_rows_util.h"
 #include "tests/handlers/symbol_rows_util.h"
-#include "tests/handlers/tf_rows_util.h"
 #include "x2ir/core/validate.h"
 
 namespace x2ir {
@@ -419,9 +419,9 @@ TEST(Mxnet, Movement) {
 }
 
 TEST(Mxnet, MissingOperands) {
-  const TfRow rows[] = {
+  const ConstantRow rows[] = {
       {"a = float32[1]{1}\nr = mxnet.stack(a, _) { num_args = \"2\" }", "r", "error missing"}};
-  ExpectTfRows(rows, "mxnet");
+  ExpectConstantRows(rows, "mxnet");
 }
 
 }  // namespace
